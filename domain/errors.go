@@ -1,0 +1,125 @@
+package domain
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Code names an error in the API's vocabulary, e.g. "validation_error".
+type Code string
+
+// The codes of the API.
+const (
+	CodeInvalidRequest          Code = "invalid_request"
+	CodeValidation              Code = "validation_error"
+	CodeNotFound                Code = "not_found"
+	CodeInvalidState            Code = "invalid_state"
+	CodeIdempotencyConflict     Code = "idempotency_conflict"
+	CodeIdempotencyMismatch     Code = "idempotency_mismatch"
+	CodeAlreadyExists           Code = "already_exists"
+	CodeNoContacts              Code = "no_contacts"
+	CodeNoTrunk                 Code = "no_trunk"
+	CodePayloadTooLarge         Code = "payload_too_large"
+	CodeUnsupportedMedia        Code = "unsupported_media_type"
+	CodeMethodNotAllowed        Code = "method_not_allowed"
+	CodeInternal                Code = "internal_error"
+	CodeUnavailable             Code = "unavailable"
+	CodeAuthenticationRequired  Code = "authentication_required"
+	CodeInvalidAPIKey           Code = "invalid_api_key"
+	CodeExpiredAPIKey           Code = "expired_api_key"
+	CodeInsufficientPermissions Code = "insufficient_permissions"
+	CodeIPNotAllowed            Code = "ip_not_allowed"
+	CodeOperatorRequired        Code = "operator_required"
+	CodeRateLimit               Code = "rate_limit_exceeded"
+	CodeConcurrentLimit         Code = "concurrent_limit_exceeded"
+	CodeDNCBlocked              Code = "dnc_blocked"
+	CodeOutsideCallingHours     Code = "outside_calling_hours"
+	CodeDestination             Code = "destination_not_allowed"
+	CodeExceedsPlan             Code = "exceeds_plan_limit"
+	CodeCallerIDRequired        Code = "caller_id_required"
+	CodeInvalidURL              Code = "invalid_url"
+	CodeProcessing              Code = "processing"
+)
+
+// Detail is one problem of one field.
+type Detail struct {
+	Param   string `json:"param"`
+	Code    Code   `json:"code"`
+	Message string `json:"message"`
+}
+
+// Error is what the API may show: a code, a sentence, the field if one is to
+// blame, all problems at once in Details, and the extra fields that some codes
+// carry (active_calls, limit, retry_after, next_allowed_at, current_status …).
+type Error struct {
+	Code    Code
+	Message string
+	Param   string
+	Details []Detail
+	Extra   map[string]any
+}
+
+func (e *Error) Error() string { return string(e.Code) + ": " + e.Message }
+
+// Errorf makes an Error of a code and a sentence.
+func Errorf(code Code, format string, args ...any) *Error {
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// With returns the error with one extra field.
+func (e *Error) With(key string, value any) *Error {
+	c := *e
+	c.Extra = make(map[string]any, len(e.Extra)+1)
+	for k, v := range e.Extra {
+		c.Extra[k] = v
+	}
+	c.Extra[key] = value
+	return &c
+}
+
+// CodeOf is the code of an Error somewhere in err's chain, or "".
+func CodeOf(err error) Code {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return ""
+}
+
+// Problems collects what is wrong with a request, all of it at once.
+type Problems []Detail
+
+// Add notes one problem of one field.
+func (p *Problems) Add(param string, code Code, format string, args ...any) {
+	*p = append(*p, Detail{Param: param, Code: code, Message: fmt.Sprintf(format, args...)})
+}
+
+// Err is nil where there is no problem. One finer code alone becomes the
+// error's code; otherwise it is validation_error.
+func (p Problems) Err() error {
+	if len(p) == 0 {
+		return nil
+	}
+	e := &Error{Code: CodeValidation, Message: p[0].Message, Param: p[0].Param, Details: p}
+	code := p[0].Code
+	for _, d := range p {
+		if d.Code != code {
+			code = CodeValidation
+		}
+	}
+	e.Code = code
+	if len(p) > 1 {
+		e.Message = fmt.Sprintf("%s (and %d more problems)", p[0].Message, len(p)-1)
+	}
+	return e
+}
+
+// Errors of the store that every floor may have to tell apart.
+var (
+	// ErrFenced: another node owns these rows now; stop.
+	ErrFenced = errors.New("the owner of these rows has changed")
+	// ErrConflict: a guard did not hold; nothing was written.
+	ErrConflict = errors.New("a row has changed since it was read")
+	// ErrNotFound: no such row.
+	ErrNotFound = errors.New("no such record")
+)

@@ -1,0 +1,74 @@
+package domain
+
+// Outcome is how an attempt to reach somebody ended, in the words of the
+// specification's campaign outcomes.
+type Outcome string
+
+// The outcomes. A contact's final state uses the same words.
+const (
+	OutcomeCompleted Outcome = "completed"
+	OutcomeConfirmed Outcome = "confirmed"
+	OutcomeDeclined  Outcome = "declined"
+	OutcomeVoicemail Outcome = "voicemail"
+	OutcomeNoAnswer  Outcome = "no_answer"
+	OutcomeBusy      Outcome = "busy"
+	OutcomeFailed    Outcome = "failed"
+	OutcomeCancelled Outcome = "cancelled"
+)
+
+// Reason says why an attempt ended as it did: a closed list, `ended_reason` in
+// the call record.
+type Reason string
+
+// The reasons. Those that begin with sip_ carry the final code of an answer
+// that the table does not name.
+const (
+	ReasonCompleted     Reason = "completed"      // the pathway came to its end
+	ReasonRemoteHangup  Reason = "remote_hangup"  // the far end sent BYE
+	ReasonHangup        Reason = "hangup"         // ended through the API
+	ReasonMaxDuration   Reason = "max_duration"   // the call's time limit
+	ReasonMediaLost     Reason = "media_lost"     // no sound and no report for a minute
+	ReasonBusy          Reason = "busy"           // 486, 600
+	ReasonNoAnswer      Reason = "no_answer"      // 480, 408 after a 18x, ring time-out
+	ReasonTrunkError    Reason = "trunk_error"    // silence, transport error, 5xx
+	ReasonThrottled     Reason = "throttled"      // 429 and its kin: the attempt is not spent
+	ReasonInvalidNumber Reason = "invalid_number" // 404, 410, 484, 485, 604
+	ReasonTrunkRejected Reason = "trunk_rejected" // 403, 401 or 407 after credentials
+	ReasonRejected      Reason = "rejected"       // 603
+	ReasonBlocked       Reason = "blocked"        // 603+, 607, 608
+	ReasonMedia         Reason = "media"          // 415, 488, 606
+	ReasonIdentity      Reason = "identity"       // 428, 436 to 438
+	ReasonRedirected    Reason = "redirected"     // 3xx
+	ReasonInterrupted   Reason = "interrupted"    // the service ended in between
+	ReasonCancelled     Reason = "cancelled"      // given up before an answer
+	ReasonNotSent       Reason = "not_sent"       // no INVITE left: the attempt is not spent
+	ReasonInternal      Reason = "internal_error" // a fault of ours
+	ReasonConcurrency   Reason = "concurrent_limit_exceeded"
+	ReasonNumberUnknown Reason = "number_unknown"
+	ReasonProtocol      Reason = "protocol_error" // the far end broke the dialog (no ACK, bad answer)
+)
+
+// NextLeg says whether an attempt may go on with another INVITE at once.
+type NextLeg uint8
+
+// What may follow a final answer within the same attempt.
+const (
+	NextLegNone        NextLeg = iota // the attempt ends
+	NextLegOtherTarget                // another target or trunk may be tried
+	NextLegOtherCodecs                // the same target once more, with other codecs
+)
+
+// Verdict is what one final answer, or its lack, means for the attempt and for
+// the contact: one row of API.md's table of final SIP answers.
+type Verdict struct {
+	Outcome   Outcome
+	Reason    Reason
+	NextLeg   NextLeg
+	Throttled bool   // close the leg, put the attempt back; it is not spent
+	Alert     bool   // an operator should look at the trunk
+	RetryOn   string // the word of retry_on that allows another attempt; "" never
+}
+
+// Spent says whether the attempt counts: a throttled or unsent one goes back
+// to the queue and is free.
+func (v Verdict) Spent() bool { return !v.Throttled && v.Reason != ReasonNotSent }
