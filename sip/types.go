@@ -1,0 +1,174 @@
+package sip
+
+import (
+	"log/slog"
+	"net/netip"
+	"time"
+)
+
+// Listener names one socket to open, for example {Network: "udp", Addr: "127.0.0.1:5060"}.
+type Listener struct {
+	Network string // udp or tcp
+	Addr    string // host:port; port 0 takes a free one
+}
+
+// Config is what a user agent needs to know. Everything but Listen may stay zero.
+type Config struct {
+	Listen     []Listener
+	PublicIP   netip.Addr                // host of Via and Contact; zero: the listener's address
+	PublicPort int                       // port of Via and Contact; 0: the listener's port
+	UserAgent  string                    // "Callboard/<version>"
+	Secret     []byte                    // keys the HMACs of Call-ID, tags and branches; nil: drawn at random
+	MayReach   func(netip.AddrPort) bool // egress check for targets learnt from Contact, Record-Route or DNS; nil allows
+	Log        *slog.Logger              // nil: silence
+
+	SourceRate  int // messages a second from one address, default 20000
+	MaxHalfOpen int // unanswered inbound calls at a time, default 2000
+	MaxTCPConns int // TCP connections at a time, default 512
+}
+
+// Target is where an INVITE goes: one proxy of a trunk.
+type Target struct {
+	Host      string `json:"host"`
+	Port      int    `json:"port"`      // 0: 5060
+	Transport string `json:"transport"` // udp or tcp; "" is udp
+	TrunkID   string `json:"trunk_id,omitempty"`
+}
+
+// Credentials answer a digest challenge of the target.
+type Credentials struct {
+	Username, Password string
+	Realm              string // "" answers whatever realm the target names
+}
+
+// Header is one extra header of an INVITE.
+type Header struct{ Name, Value string }
+
+// Invite is one outbound leg.
+type Invite struct {
+	Attempt      string // with Leg the source of Call-ID, From-tag and branch
+	Leg          int
+	Target       Target
+	Credentials  *Credentials
+	To, From     string // E.164 users
+	FromName     string
+	FromDomain   string // "" is the public host
+	Headers      []Header
+	Body         []byte        // SDP
+	RingTimeout  time.Duration // from the first 18x; 0 is 30 s
+	SilentAfter  time.Duration // without any answer the target counts as dead; 0 is 5 s
+	Notify       func(Event)   // in order, never concurrently for one dialog; must not block
+	SetupTimeout time.Duration // from the first 100 until a 18x; 0 is 60 s
+}
+
+// Event is what a dialog tells its owner.
+type Event interface{ sipEvent() }
+
+// What a dialog tells. An outbound leg ends with exactly one Refused, or with
+// one Answered and later exactly one Ended.
+type (
+	// Trying says that a first 1xx arrived.
+	Trying struct{}
+	// Ringing is a 18x.
+	Ringing struct {
+		Code  int
+		Body  []byte
+		State DialogState
+	}
+	// Answered is the 2xx; its ACK has been sent.
+	Answered struct {
+		Body  []byte
+		State DialogState
+		PDD   time.Duration // from the INVITE to the first 18x, or to the answer
+	}
+	// Refused says that the leg is over and cannot ring any more.
+	Refused struct{ Final Final }
+	// Reoffer is a re-INVITE or UPDATE with SDP. With an empty Body the answer carries our offer.
+	Reoffer struct {
+		Body  []byte
+		Reply func(code int, answer []byte) // once; later calls do nothing
+	}
+	// InfoDigit is a key pressed, told by INFO.
+	InfoDigit struct {
+		Key        byte
+		DurationMs int
+	}
+	// Ended says that an answered call is over on both sides.
+	Ended struct {
+		ByRemote bool
+		Q850     int
+		Text     string            // of the Reason header, or why we gave up
+		Header   map[string]string // Reason and X- headers of the BYE
+		Fault    bool              // the far end broke the dialog: no ACK, no answer to a request
+	}
+)
+
+func (Trying) sipEvent()    {}
+func (Ringing) sipEvent()   {}
+func (Answered) sipEvent()  {}
+func (Refused) sipEvent()   {}
+func (Reoffer) sipEvent()   {}
+func (InfoDigit) sipEvent() {}
+func (Ended) sipEvent()     {}
+
+// Final is how an outbound leg failed: an answer, or the lack of one.
+type Final struct {
+	Code          int // 0 when nothing final arrived
+	Phrase        string
+	Reason        string // Reason header as received
+	Q850          int
+	RetryAfter    time.Duration
+	Blocked       bool // 603+, 607, 608, or an analytics reason
+	RateText      bool // the phrase or a header speaks of rate or channel limits
+	Silent        bool // nothing at all arrived
+	Transport     bool // ICMP, connection refused, no such host
+	RangBefore    bool
+	Cancelled     bool // by Cancel
+	RingTimeout   bool // by our ring time-out
+	Authenticated bool // credentials had been sent
+	Sent          bool // at least one INVITE left
+	PDD           time.Duration
+}
+
+// DialogState is what must survive a crash so that the dialog can be ended.
+type DialogState struct {
+	CallID       string   `json:"call_id"`
+	LocalTag     string   `json:"local_tag"`
+	RemoteTag    string   `json:"remote_tag,omitempty"`
+	LocalURI     string   `json:"local_uri,omitempty"`
+	RemoteURI    string   `json:"remote_uri,omitempty"`
+	RemoteTarget string   `json:"remote_target,omitempty"`
+	Routes       []string `json:"routes,omitempty"`
+	LocalCSeq    uint32   `json:"local_cseq,omitempty"`
+	Target       Target   `json:"target"`
+	Inbound      bool     `json:"inbound,omitempty"`
+	Confirmed    bool     `json:"confirmed,omitempty"`
+}
+
+// Source is who sent a message.
+type Source struct {
+	Addr    netip.AddrPort
+	Network string
+}
+
+// Admission says whether a source is answered at all.
+type Admission struct {
+	Allow   bool
+	TrunkID string
+}
+
+// Counters are totals since the start, and what is live now.
+type Counters struct {
+	Received, Sent         uint64
+	Retransmitted          uint64
+	DroppedUnknown         uint64 // source not admitted
+	DroppedRate            uint64 // over the source's rate
+	DroppedSize            uint64 // too large or too many headers
+	DroppedMalformed       uint64 // not SIP, bare CR or LF, NUL, unparsable
+	DroppedStray           uint64 // responses and ACKs that belong to nothing
+	Rejected               uint64 // answered with an error by the validation
+	Panics                 uint64
+	TransportErrors        uint64
+	Invites, Incoming      uint64 // calls begun
+	Dialogs, HalfOpen, TCP int    // live
+}
