@@ -1,0 +1,175 @@
+package domain
+
+import "encoding/json"
+
+// Voice chooses how an agent sounds.
+type Voice struct {
+	Engine string  `json:"engine,omitempty"` // espeak-ng | wav
+	Name   string  `json:"name,omitempty"`   // the engine's voice, e.g. en-us
+	Rate   float64 `json:"rate,omitempty"`   // 1 is normal, 0.5 to 2
+}
+
+// AgentLimits bound a conversation.
+type AgentLimits struct {
+	SilenceSeconds int `json:"silence_seconds,omitempty"`
+	MaxMinutes     int `json:"max_minutes,omitempty"`
+}
+
+// Agent places and takes calls along a pathway.
+type Agent struct {
+	Meta
+	Name         string      `json:"name"`
+	PathwayID    string      `json:"pathway_id,omitempty"`
+	FirstMessage string      `json:"first_message,omitempty"`
+	Language     string      `json:"language"`
+	Timezone     string      `json:"timezone"`
+	Voice        Voice       `json:"voice"`
+	Limits       AgentLimits `json:"limits"`
+	Version      int         `json:"version"`
+}
+
+// Key names the row.
+func (a *Agent) Key() Key { return Key{"agent", a.WorkspaceID, a.ID} }
+
+// Indexes: by environment.
+func (a *Agent) Indexes() []string { return []string{envIndex(a.Environment)} }
+
+// Sort is by age.
+func (a *Agent) Sort() string { return a.ID }
+
+// NodeType is what a pathway's node does.
+type NodeType string
+
+// The node types that can run.
+const (
+	NodeSay     NodeType = "say"
+	NodeCollect NodeType = "collect"
+	NodeDTMF    NodeType = "dtmf"
+	NodeEnd     NodeType = "end"
+)
+
+// EdgeType is when an edge is taken.
+type EdgeType string
+
+// The edge types that can run.
+const (
+	EdgeAlways  EdgeType = "always"
+	EdgeElse    EdgeType = "else"
+	EdgeDTMF    EdgeType = "dtmf"
+	EdgeTimeout EdgeType = "timeout"
+)
+
+// Assign is what a node sets when it is entered.
+type Assign struct {
+	Outcome   Outcome           `json:"outcome,omitempty"`
+	Notes     string            `json:"notes,omitempty"`
+	Intent    string            `json:"intent,omitempty"`
+	Variables map[string]string `json:"variables,omitempty"`
+}
+
+// Node is one step of a pathway.
+type Node struct {
+	ID             string   `json:"id"`
+	Type           NodeType `json:"type"`
+	Prompt         string   `json:"prompt,omitempty"`
+	Interruptible  *bool    `json:"interruptible,omitempty"` // a key press may cut the prompt; true unless said
+	Input          string   `json:"input,omitempty"`         // collect: dtmf
+	SaveAs         string   `json:"save_as,omitempty"`
+	Values         []string `json:"values,omitempty"` // collect: the inputs accepted; others count as none
+	Length         int      `json:"length,omitempty"` // collect: digits to wait for (1)
+	TimeoutSeconds float64  `json:"timeout_seconds,omitempty"`
+	Retries        int      `json:"retries,omitempty"`
+	Sensitive      bool     `json:"sensitive,omitempty"`
+	Digits         string   `json:"digits,omitempty"`  // dtmf: what to send
+	Outcome        Outcome  `json:"outcome,omitempty"` // end
+	Notes          string   `json:"notes,omitempty"`   // end
+	Set            *Assign  `json:"set,omitempty"`
+}
+
+// When is the condition of an edge.
+type When struct {
+	Type   EdgeType `json:"type"`
+	Digits string   `json:"digits,omitempty"` // dtmf: the input that takes the edge
+}
+
+// Edge leads from a node ("*": from any) to another.
+type Edge struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+	When When   `json:"when"`
+}
+
+// Variable is a name that the text of a pathway may use.
+type Variable struct {
+	Name     string `json:"name"`
+	Required bool   `json:"required,omitempty"`
+	Default  string `json:"default,omitempty"`
+}
+
+// Pathway is the plan of a conversation.
+type Pathway struct {
+	Meta
+	Name      string     `json:"name"`
+	Start     string     `json:"start"`
+	Variables []Variable `json:"variables"`
+	Nodes     []Node     `json:"nodes"`
+	Edges     []Edge     `json:"edges"`
+	Version   int        `json:"version"`
+}
+
+// Key names the row.
+func (p *Pathway) Key() Key { return Key{"pathway", p.WorkspaceID, p.ID} }
+
+// Indexes: by environment.
+func (p *Pathway) Indexes() []string { return []string{envIndex(p.Environment)} }
+
+// Sort is by age.
+func (p *Pathway) Sort() string { return p.ID }
+
+// Script is what a call speaks: one version of an agent with its pathway,
+// pinned when the call or its campaign starts.
+type Script struct {
+	AgentID  string      `json:"agent_id,omitempty"`
+	UnitID   string      `json:"unit_id"`
+	Language string      `json:"language"`
+	Timezone string      `json:"timezone"`
+	Voice    Voice       `json:"voice"`
+	Limits   AgentLimits `json:"limits"`
+	Pathway  Pathway     `json:"pathway"`
+}
+
+// PinnedScript is a script kept for a campaign from its start on.
+type PinnedScript struct {
+	CampaignID  string `json:"campaign_id"`
+	WorkspaceID string `json:"workspace_id"`
+	Script      Script `json:"script"`
+}
+
+// Key names the row.
+func (p *PinnedScript) Key() Key { return Key{"script", p.WorkspaceID, p.CampaignID} }
+
+// Indexes: none.
+func (p *PinnedScript) Indexes() []string { return nil }
+
+// Sort is unused.
+func (p *PinnedScript) Sort() string { return p.CampaignID }
+
+// Context is the free data of a contact or call: any JSON object.
+type Context map[string]any
+
+// Text is a context value as a prompt speaks it: strings as they are, other
+// values as JSON.
+func (c Context) Text(name string) (string, bool) {
+	v, ok := c[name]
+	if !ok || v == nil {
+		return "", false
+	}
+	if s, isText := v.(string); isText {
+		return s, true
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return "", false
+	}
+	return string(b), true
+}

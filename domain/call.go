@@ -1,0 +1,246 @@
+package domain
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Direction of a call.
+type Direction string
+
+// The directions.
+const (
+	Inbound  Direction = "inbound"
+	Outbound Direction = "outbound"
+)
+
+// CallStatus is where a call stands.
+type CallStatus string
+
+// The states of a call. The last five are final.
+const (
+	CallQueued       CallStatus = "queued"
+	CallInitiated    CallStatus = "initiated"
+	CallRinging      CallStatus = "ringing"
+	CallInProgress   CallStatus = "in_progress"
+	CallTransferring CallStatus = "transferring"
+	CallCompleted    CallStatus = "completed"
+	CallBusy         CallStatus = "busy"
+	CallNoAnswer     CallStatus = "no_answer"
+	CallFailed       CallStatus = "failed"
+	CallCancelled    CallStatus = "cancelled"
+)
+
+// Leg is one INVITE chain of a call.
+type Leg struct {
+	TrunkID   string     `json:"trunk_id"`
+	Target    string     `json:"target"` // host:port;transport
+	SIPCallID string     `json:"sip_call_id"`
+	Code      int        `json:"code"` // the final answer, 0 where none came
+	Reason    string     `json:"reason"`
+	Q850      int        `json:"q850,omitempty"`
+	PDDMs     int64      `json:"pdd_ms"` // INVITE to first 18x or final answer
+	Codec     string     `json:"codec,omitempty"`
+	StartedAt time.Time  `json:"started_at"`
+	EndedAt   *time.Time `json:"ended_at"`
+}
+
+// CallOutcome is the outcome object of a call and of call.ended.
+type CallOutcome struct {
+	Result            Outcome `json:"result"`
+	AppointmentBooked bool    `json:"appointment_booked"`
+	Intent            string  `json:"intent,omitempty"`
+	Notes             string  `json:"notes,omitempty"`
+}
+
+// Quality is the media quality of a call.
+type Quality struct {
+	Codec           string  `json:"codec,omitempty"`
+	MOS             float64 `json:"mos"`
+	JitterMs        float64 `json:"jitter_ms"`
+	LossPercent     float64 `json:"loss_percent"`
+	RoundTripMs     float64 `json:"round_trip_ms"`
+	PacketsSent     uint64  `json:"packets_sent"`
+	PacketsReceived uint64  `json:"packets_received"`
+	PacketsRefused  uint64  `json:"packets_refused"`
+}
+
+// Call is one phone call as the API shows it.
+type Call struct {
+	Meta
+	Direction           Direction         `json:"direction"`
+	From                string            `json:"from"`
+	To                  string            `json:"to"`
+	AgentID             string            `json:"agent_id,omitempty"`
+	PathwayID           string            `json:"pathway_id,omitempty"`
+	CampaignID          string            `json:"campaign_id,omitempty"`
+	ContactID           string            `json:"contact_id,omitempty"`
+	Status              CallStatus        `json:"status"`
+	Disposition         string            `json:"disposition,omitempty"` // the outcome word once it ended
+	EndedReason         Reason            `json:"ended_reason,omitempty"`
+	EndedBy             string            `json:"ended_by,omitempty"` // agent | remote | api | service
+	Legs                []Leg             `json:"legs"`
+	AnsweredBy          string            `json:"answered_by,omitempty"`
+	Attempt             int               `json:"attempt"`
+	StartedAt           *time.Time        `json:"started_at"`
+	RingingAt           *time.Time        `json:"ringing_at"`
+	AnsweredAt          *time.Time        `json:"answered_at"`
+	EndedAt             *time.Time        `json:"ended_at"`
+	DurationSeconds     int               `json:"duration_seconds"`
+	Intent              string            `json:"intent,omitempty"`
+	Outcome             *CallOutcome      `json:"outcome"`
+	Variables           map[string]string `json:"variables"`
+	Context             Context           `json:"context,omitempty"`
+	Record              bool              `json:"record"`
+	TranscriptAvailable bool              `json:"transcript_available"`
+	TranscriptURL       string            `json:"transcript_url,omitempty"`
+	RecordingAvailable  bool              `json:"recording_available"`
+	RecordingURL        string            `json:"recording_url,omitempty"`
+	RecordingSeconds    float64           `json:"recording_seconds,omitempty"`
+	Processing          bool              `json:"processing"` // recording or transcript still to come
+	Quality             *Quality          `json:"quality,omitempty"`
+	Cost                *Money            `json:"cost,omitempty"`
+}
+
+// Final says whether the call is over.
+func (c *Call) Final() bool {
+	switch c.Status {
+	case CallCompleted, CallBusy, CallNoAnswer, CallFailed, CallCancelled:
+		return true
+	case CallQueued, CallInitiated, CallRinging, CallInProgress, CallTransferring:
+		return false
+	}
+	return false
+}
+
+// Key names the row.
+func (c *Call) Key() Key { return Key{"call", c.WorkspaceID, c.ID} }
+
+// Indexes: by environment, status, activity, direction and campaign.
+func (c *Call) Indexes() []string {
+	e := string(c.Environment)
+	ix := []string{envIndex(c.Environment), "status=" + e + "/" + string(c.Status)}
+	if !c.Final() {
+		ix = append(ix, "active="+e)
+	}
+	if c.CampaignID != "" {
+		ix = append(ix, "campaign="+c.CampaignID)
+	}
+	return ix
+}
+
+// Sort is by age.
+func (c *Call) Sort() string { return c.ID }
+
+// StatusFor is the call state that an outcome ends in.
+func StatusFor(o Outcome) CallStatus {
+	switch o {
+	case OutcomeCompleted, OutcomeConfirmed, OutcomeDeclined, OutcomeVoicemail:
+		return CallCompleted
+	case OutcomeBusy:
+		return CallBusy
+	case OutcomeNoAnswer:
+		return CallNoAnswer
+	case OutcomeCancelled:
+		return CallCancelled
+	case OutcomeFailed:
+		return CallFailed
+	}
+	return CallFailed
+}
+
+// Segment is one utterance of a transcript.
+type Segment struct {
+	Index       int     `json:"index"`
+	Speaker     string  `json:"speaker"` // agent | caller | human
+	Text        string  `json:"text"`
+	StartMs     int64   `json:"start_ms"`
+	EndMs       int64   `json:"end_ms"`
+	Confidence  float64 `json:"confidence"`
+	Interrupted bool    `json:"interrupted"`
+}
+
+// Transcript is what was said in a call. It is kept sealed.
+type Transcript struct {
+	CallID      string    `json:"call_id"`
+	WorkspaceID string    `json:"workspace_id"`
+	Status      string    `json:"status"` // ready
+	Language    string    `json:"language"`
+	Segments    []Segment `json:"segments"`
+	Text        string    `json:"text"`
+	SealedBody  string    `json:"sealed_body,omitempty"` // the segments at rest
+}
+
+// Key names the row.
+func (t *Transcript) Key() Key { return Key{"transcript", t.WorkspaceID, t.CallID} }
+
+// Indexes: none.
+func (t *Transcript) Indexes() []string { return nil }
+
+// Sort is by call.
+func (t *Transcript) Sort() string { return t.CallID }
+
+// Sealed returns a copy whose words are one sealed text.
+func (t *Transcript) Sealed(f func(field, text string) (string, error)) (Record, error) {
+	body, err := json.Marshal(struct {
+		Segments []Segment `json:"segments"`
+		Text     string    `json:"text"`
+	}{t.Segments, t.Text})
+	if err != nil {
+		return nil, err
+	}
+	c := *t
+	c.Segments, c.Text = nil, ""
+	c.SealedBody, err = f("body", string(body))
+	return &c, err
+}
+
+// Unseal restores the words.
+func (t *Transcript) Unseal(f func(field, text string) (string, error)) error {
+	body, err := f("body", t.SealedBody)
+	if err != nil {
+		return err
+	}
+	t.SealedBody = ""
+	return json.Unmarshal([]byte(body), t)
+}
+
+// Attempt is an open call: the row that is durable before the first INVITE
+// and goes when the call's end is committed. After a crash it tells what has
+// to be closed as interrupted and which dialogs to end.
+type Attempt struct {
+	ID          string       `json:"id"` // AttemptID of a campaign's, otherwise the call's id
+	WorkspaceID string       `json:"workspace_id"`
+	Environment Environment  `json:"environment"`
+	CallID      string       `json:"call_id"`
+	CampaignID  string       `json:"campaign_id,omitempty"`
+	Ordinal     int          `json:"ordinal"`
+	Number      int          `json:"number"` // 1 for the first
+	Direction   Direction    `json:"direction"`
+	Boot        string       `json:"boot"` // the process that opened it
+	OpenedAt    time.Time    `json:"opened_at"`
+	Legs        []AttemptLeg `json:"legs"`
+}
+
+// AttemptLeg is one INVITE chain as a crash must find it.
+type AttemptLeg struct {
+	Number    int             `json:"number"`
+	TrunkID   string          `json:"trunk_id"`
+	SIPCallID string          `json:"sip_call_id"`
+	Closed    bool            `json:"closed,omitempty"` // a final answer was seen
+	Dialog    json.RawMessage `json:"dialog,omitempty"` // sip.DialogState
+}
+
+// Key names the row.
+func (a *Attempt) Key() Key { return Key{"attempt", a.WorkspaceID, a.ID} }
+
+// Indexes: by campaign; without one in "single".
+func (a *Attempt) Indexes() []string {
+	if a.CampaignID != "" {
+		return []string{"campaign=" + a.CampaignID}
+	}
+	return []string{"single"}
+}
+
+// Sort is by call.
+func (a *Attempt) Sort() string { return a.CallID }

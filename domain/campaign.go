@@ -1,0 +1,375 @@
+package domain
+
+import (
+	"strconv"
+	"time"
+)
+
+// CampaignStatus is a campaign's state.
+type CampaignStatus string
+
+// The campaign states of the specification. The last two are final.
+const (
+	CampaignDraft     CampaignStatus = "draft"
+	CampaignScheduled CampaignStatus = "scheduled"
+	CampaignRunning   CampaignStatus = "running"
+	CampaignPaused    CampaignStatus = "paused"
+	CampaignCompleted CampaignStatus = "completed"
+	CampaignCancelled CampaignStatus = "cancelled"
+)
+
+// Final says whether nothing follows.
+func (s CampaignStatus) Final() bool { return s == CampaignCompleted || s == CampaignCancelled }
+
+// Schedule says when a campaign may ring.
+type Schedule struct {
+	Start         *time.Time `json:"start,omitempty"`
+	End           *time.Time `json:"end,omitempty"`
+	Timezone      string     `json:"timezone"`
+	Days          []string   `json:"days"`           // monday … sunday
+	ExcludedDates []string   `json:"excluded_dates"` // YYYY-MM-DD in Timezone
+}
+
+// Pacing bounds how fast and how wide a campaign rings.
+type Pacing struct {
+	CallsPerMinute int `json:"calls_per_minute"`
+	MaxConcurrent  int `json:"max_concurrent"`
+}
+
+// Retry says what is tried again. MaxAttempts counts the first.
+type Retry struct {
+	Enabled       bool     `json:"enabled"`
+	MaxAttempts   int      `json:"max_attempts"`
+	IntervalHours float64  `json:"interval_hours"`
+	RetryOn       []string `json:"retry_on"`
+}
+
+// CallerID is the number shown to the called.
+type CallerID struct {
+	Number string `json:"number"`
+	Name   string `json:"name,omitempty"`
+}
+
+// CallingHours is the daily window; Timezone may be "local": the contact's.
+type CallingHours struct {
+	Start    string `json:"start"` // HH:MM
+	End      string `json:"end"`   // HH:MM, up to 24:00
+	Timezone string `json:"timezone"`
+}
+
+// OptOut says which words opt a contact out, and what happens then.
+type OptOut struct {
+	Keywords []string `json:"keywords"`
+	Action   string   `json:"action"` // add_to_dnc
+}
+
+// Compliance are the rules that protect the called.
+type Compliance struct {
+	DNCScrub     bool         `json:"dnc_scrub"`
+	DNCListID    string       `json:"dnc_list_id,omitempty"`
+	CallingHours CallingHours `json:"calling_hours"`
+	OptOut       *OptOut      `json:"opt_out_handling,omitempty"`
+}
+
+// Campaign is the definition and the state of one; its counters stand in
+// Progress.
+type Campaign struct {
+	Meta
+	Name             string            `json:"name"`
+	Status           CampaignStatus    `json:"status"`
+	AgentID          string            `json:"agent_id,omitempty"`
+	PathwayID        string            `json:"pathway_id,omitempty"`
+	Schedule         Schedule          `json:"schedule"`
+	Pacing           Pacing            `json:"pacing"`
+	Retry            Retry             `json:"retry"`
+	CallerID         CallerID          `json:"caller_id"`
+	Webhooks         map[string]string `json:"webhooks,omitempty"`
+	Compliance       Compliance        `json:"compliance"`
+	DefaultCountry   string            `json:"default_country"`
+	AutoComplete     bool              `json:"auto_complete"`
+	PauseReason      string            `json:"pause_reason,omitempty"`
+	CompletionReason string            `json:"completion_reason,omitempty"` // exhausted | window_ended
+	StartedAt        *time.Time        `json:"started_at,omitempty"`
+	EndedAt          *time.Time        `json:"ended_at,omitempty"`
+}
+
+// Key names the row.
+func (c *Campaign) Key() Key { return Key{"campaign", c.WorkspaceID, c.ID} }
+
+// Indexes: by environment and status; "open" while it is not final.
+func (c *Campaign) Indexes() []string {
+	e := string(c.Environment)
+	ix := []string{envIndex(c.Environment), "status=" + e + "/" + string(c.Status)}
+	if !c.Status.Final() {
+		ix = append(ix, "open")
+	}
+	return ix
+}
+
+// Sort is by age.
+func (c *Campaign) Sort() string { return c.ID }
+
+// Skipped counts contacts that were never rung, by rule.
+type Skipped struct {
+	DNC       int `json:"dnc"`
+	Hours     int `json:"hours"`
+	Frequency int `json:"frequency"`
+	Invalid   int `json:"invalid"`
+}
+
+// Total of the skipped.
+func (s Skipped) Total() int { return s.DNC + s.Hours + s.Frequency + s.Invalid }
+
+// Progress is a campaign's counters. It changes in the commit that changes a
+// contact; its store version is the guard of every such commit.
+type Progress struct {
+	CampaignID  string          `json:"campaign_id"`
+	WorkspaceID string          `json:"workspace_id"`
+	Total       int             `json:"total"`
+	Attempted   int             `json:"attempted"`   // contacts with at least one attempt
+	InProgress  int             `json:"in_progress"` // contacts with an open attempt
+	Outcomes    map[Outcome]int `json:"outcomes"`    // contacts in a final state, by outcome
+	Skipped     Skipped         `json:"skipped"`
+	Expired     int             `json:"expired"`
+	Attempts    int             `json:"attempts"`     // attempts spent, all contacts together
+	Cursor      int             `json:"cursor"`       // every contact below has left pending
+	LastOpenAt  time.Time       `json:"last_open_at"` // pacing starts from here after a restart
+	ToldPercent int             `json:"told_percent"` // campaign.progress was sent for
+	ToldAt      time.Time       `json:"told_at"`
+	Waits       int             `json:"waits"` // contacts in retry_wait
+}
+
+// Final is the number of contacts to which nothing more happens.
+func (p *Progress) Final() int {
+	n := p.Skipped.Total() + p.Expired
+	for _, v := range p.Outcomes {
+		n += v
+	}
+	return n
+}
+
+// Remaining is the number of contacts that wait: total less final less open.
+func (p *Progress) Remaining() int { return p.Total - p.Final() - p.InProgress }
+
+// Percent is the share of final contacts, 0 to 100.
+func (p *Progress) Percent() float64 {
+	if p.Total == 0 {
+		return 100
+	}
+	return float64(p.Final()) * 100 / float64(p.Total)
+}
+
+// Key names the row.
+func (p *Progress) Key() Key { return Key{"progress", p.WorkspaceID, p.CampaignID} }
+
+// Indexes: none.
+func (p *Progress) Indexes() []string { return nil }
+
+// Sort is by campaign.
+func (p *Progress) Sort() string { return p.CampaignID }
+
+// Contact is one person of a campaign's list, immutable.
+type Contact struct {
+	Phone    string  `json:"phone"` // E.164
+	Context  Context `json:"context,omitempty"`
+	Timezone string  `json:"timezone,omitempty"`
+	Country  string  `json:"country,omitempty"`
+}
+
+// Name is the contact's context.name.
+func (c Contact) Name() string {
+	s, _ := c.Context.Text("name")
+	return s
+}
+
+// ChunkSize is the number of contacts in a chunk, PageSize that of states in
+// a page.
+const (
+	ChunkSize = 500
+	PageSize  = 256
+)
+
+// ContactChunk is an immutable run of contacts: ordinals Index*ChunkSize and
+// the following.
+type ContactChunk struct {
+	CampaignID  string    `json:"campaign_id"`
+	WorkspaceID string    `json:"workspace_id"`
+	Index       int       `json:"index"`
+	Contacts    []Contact `json:"contacts"`
+}
+
+func ordered(n int) string { // sorts like the number
+	s := strconv.Itoa(n)
+	return "00000000"[:max(0, 8-len(s))] + s
+}
+
+// Key names the row.
+func (c *ContactChunk) Key() Key {
+	return Key{"chunk", c.WorkspaceID, c.CampaignID + "/" + ordered(c.Index)}
+}
+
+// Indexes: none; chunks are listed by the key's beginning.
+func (c *ContactChunk) Indexes() []string { return nil }
+
+// Sort is by index.
+func (c *ContactChunk) Sort() string { return ordered(c.Index) }
+
+// ContactState is where a contact stands, one byte at rest.
+type ContactState byte
+
+// The contact states. The order is stored: never change it.
+const (
+	ContactPending ContactState = iota
+	ContactOpen                 // dialing or in_call: an attempt row exists
+	ContactRetryWait
+	ContactCompleted
+	ContactConfirmed
+	ContactDeclined
+	ContactVoicemail
+	ContactNoAnswer
+	ContactBusy
+	ContactFailed
+	ContactSkipped
+	ContactExpired
+	ContactCancelled
+)
+
+var contactWords = [...]string{
+	"pending", "dialing", "retry_wait", "completed", "confirmed", "declined", "voicemail",
+	"no_answer", "busy", "failed", "skipped", "expired", "cancelled",
+}
+
+func (s ContactState) String() string {
+	if int(s) < len(contactWords) {
+		return contactWords[s]
+	}
+	return "unknown"
+}
+
+// Final says whether nothing follows.
+func (s ContactState) Final() bool { return s >= ContactCompleted }
+
+// ContactStateOf is the final contact state of an outcome.
+func ContactStateOf(o Outcome) ContactState {
+	for i, w := range contactWords {
+		if w == string(o) && ContactState(i).Final() { //nolint:gosec // thirteen words
+			return ContactState(i) //nolint:gosec // thirteen words
+		}
+	}
+	return ContactFailed
+}
+
+// ContactPage is the mutable state of PageSize contacts, two bytes each.
+type ContactPage struct {
+	CampaignID  string `json:"campaign_id"`
+	WorkspaceID string `json:"workspace_id"`
+	Index       int    `json:"index"`
+	States      []byte `json:"states"`   // ContactState
+	Attempts    []byte `json:"attempts"` // attempts spent
+}
+
+// Key names the row.
+func (p *ContactPage) Key() Key {
+	return Key{"page", p.WorkspaceID, p.CampaignID + "/" + ordered(p.Index)}
+}
+
+// Indexes: none; pages are listed by the key's beginning.
+func (p *ContactPage) Indexes() []string { return nil }
+
+// Sort is by index.
+func (p *ContactPage) Sort() string { return ordered(p.Index) }
+
+// ContactResult is what is known of a contact that is not idle: its last
+// attempt's result and, while it waits for a retry, when that is due.
+type ContactResult struct {
+	CampaignID  string     `json:"campaign_id"`
+	WorkspaceID string     `json:"workspace_id"`
+	Ordinal     int        `json:"ordinal"`
+	State       string     `json:"state"`
+	Outcome     Outcome    `json:"outcome,omitempty"`
+	Reason      Reason     `json:"reason,omitempty"`
+	Attempts    int        `json:"attempts"`
+	CallID      string     `json:"call_id,omitempty"`
+	Duration    int        `json:"duration"` // seconds of the last answered attempt
+	Notes       string     `json:"notes,omitempty"`
+	Intent      string     `json:"intent,omitempty"`
+	EndedAt     *time.Time `json:"ended_at,omitempty"`
+	RetryAt     *time.Time `json:"retry_at,omitempty"`
+}
+
+// Key names the row.
+func (r *ContactResult) Key() Key {
+	return Key{"result", r.WorkspaceID, r.CampaignID + "/" + ordered(r.Ordinal)}
+}
+
+// Indexes: "retry" while a retry is due.
+func (r *ContactResult) Indexes() []string {
+	if r.RetryAt != nil {
+		return []string{"retry=" + r.CampaignID}
+	}
+	return nil
+}
+
+// Sort is by ordinal.
+func (r *ContactResult) Sort() string { return ordered(r.Ordinal) }
+
+// AttemptID names the n-th attempt of a contact; it never changes, so that a
+// second opening of the same attempt is refused by its guard.
+func AttemptID(campaignID string, ordinal, number int) string {
+	return campaignID + "/" + ordered(ordinal) + "/" + strconv.Itoa(number)
+}
+
+// CampaignStatusObject is the campaign status object of the specification,
+// with what API.md adds.
+type CampaignStatusObject struct {
+	CampaignID       string         `json:"campaign_id"`
+	Status           CampaignStatus `json:"status"`
+	PauseReason      string         `json:"pause_reason,omitempty"`
+	CompletionReason string         `json:"completion_reason,omitempty"`
+	Progress         struct {
+		Total      int `json:"total"`
+		Attempted  int `json:"attempted"`
+		Remaining  int `json:"remaining"`
+		InProgress int `json:"in_progress"`
+	} `json:"progress"`
+	Outcomes map[Outcome]int `json:"outcomes"`
+	Skipped  Skipped         `json:"skipped"`
+	Expired  int             `json:"expired"`
+	Timing   struct {
+		StartedAt           *time.Time `json:"started_at"`
+		EstimatedCompletion *time.Time `json:"estimated_completion"`
+	} `json:"timing"`
+	Waiting *Waiting `json:"waiting"`
+}
+
+// Waiting tells why nothing rings, and until when if that is known.
+type Waiting struct {
+	Reason string     `json:"reason"` // calling_hours | schedule | line | pacing | trunk | no_contacts | store
+	Until  *time.Time `json:"until"`
+}
+
+// OutcomeWords are the outcomes that a status object always shows.
+func OutcomeWords() []Outcome {
+	return []Outcome{
+		OutcomeCompleted, OutcomeConfirmed, OutcomeDeclined, OutcomeVoicemail,
+		OutcomeNoAnswer, OutcomeBusy, OutcomeFailed,
+	}
+}
+
+// StatusObject is the status object of a campaign and its counters.
+func StatusObject(c *Campaign, p *Progress) CampaignStatusObject {
+	s := CampaignStatusObject{
+		CampaignID: c.ID, Status: c.Status, PauseReason: c.PauseReason, CompletionReason: c.CompletionReason,
+		Outcomes: make(map[Outcome]int), Skipped: p.Skipped, Expired: p.Expired,
+	}
+	s.Progress.Total, s.Progress.Attempted = p.Total, p.Attempted
+	s.Progress.Remaining, s.Progress.InProgress = p.Remaining(), p.InProgress
+	for _, o := range OutcomeWords() {
+		s.Outcomes[o] = p.Outcomes[o]
+	}
+	if n := p.Outcomes[OutcomeCancelled]; n > 0 {
+		s.Outcomes[OutcomeCancelled] = n
+	}
+	s.Timing.StartedAt = c.StartedAt
+	return s
+}

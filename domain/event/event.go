@@ -1,0 +1,151 @@
+// Package event holds what Callboard tells the world: the envelope, the names
+// with their twins, and the payloads. It knows no store and no endpoint.
+package event
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// Type is the name of an event.
+type Type string
+
+// The names that are emitted (API.md, Events and webhooks).
+const (
+	CallStarted            Type = "call.started"
+	CallRinging            Type = "call.ringing"
+	CallAnswered           Type = "call.answered"
+	CallTransferred        Type = "call.transferred"
+	CallEnded              Type = "call.ended"
+	CallRecordingReady     Type = "call.recording.ready"
+	CallTranscriptReady    Type = "call.transcription.ready"
+	CallAnalysisReady      Type = "call.analysis.ready"
+	SMSReceived            Type = "sms.received"
+	SMSSent                Type = "sms.sent"
+	SMSDelivered           Type = "sms.delivered"
+	SMSFailed              Type = "sms.failed"
+	AgentIntentDetected    Type = "agent.intent.detected"
+	AgentActionTriggered   Type = "agent.action.triggered"
+	AgentEscalation        Type = "agent.escalation"
+	AgentError             Type = "agent.error"
+	AgentUpdated           Type = "agent.updated"
+	AppointmentCreated     Type = "appointment.created"
+	AppointmentUpdated     Type = "appointment.updated"
+	AppointmentCancelled   Type = "appointment.cancelled"
+	AppointmentConfirmed   Type = "appointment.confirmed"
+	AppointmentRescheduled Type = "appointment.rescheduled"
+	AppointmentReminder    Type = "appointment.reminder.sent"
+	CampaignCreated        Type = "campaign.created"
+	CampaignStarted        Type = "campaign.started"
+	CampaignPaused         Type = "campaign.paused"
+	CampaignResumed        Type = "campaign.resumed"
+	CampaignCancelled      Type = "campaign.cancelled"
+	CampaignProgress       Type = "campaign.progress"
+	CampaignCompleted      Type = "campaign.completed"
+	CampaignCallCompleted  Type = "campaign.call.completed"
+	ContactOptedOut        Type = "contact.opted_out"
+	WebhookTest            Type = "webhook.test"
+	WebhookDisabled        Type = "webhook.disabled"
+	WorkspaceUpdated       Type = "workspace.updated"
+	SystemDegraded         Type = "system.degraded"
+)
+
+var all = []Type{
+	CallStarted, CallRinging, CallAnswered, CallTransferred, CallEnded, CallRecordingReady,
+	CallTranscriptReady, CallAnalysisReady, SMSReceived, SMSSent, SMSDelivered, SMSFailed,
+	AgentIntentDetected, AgentActionTriggered, AgentEscalation, AgentError, AgentUpdated,
+	AppointmentCreated, AppointmentUpdated, AppointmentCancelled, AppointmentConfirmed,
+	AppointmentRescheduled, AppointmentReminder, CampaignCreated, CampaignStarted, CampaignPaused,
+	CampaignResumed, CampaignCancelled, CampaignProgress, CampaignCompleted, CampaignCallCompleted,
+	ContactOptedOut, WebhookTest, WebhookDisabled, WorkspaceUpdated, SystemDegraded,
+}
+
+// twins maps the other spelling of a name to the one that is emitted.
+var twins = map[string]Type{
+	"call.initiated":          CallStarted,
+	"agent.intent_detected":   AgentIntentDetected,
+	"agent.action_triggered":  AgentActionTriggered,
+	"appointment.booked":      AppointmentCreated,
+	"campaign.call_completed": CampaignCallCompleted,
+}
+
+// Types are all names that are emitted.
+func Types() []Type { return append([]Type(nil), all...) }
+
+// Canonical is the emitted name of a name or of its twin; ok is false for an
+// unknown one.
+func Canonical(name string) (t Type, ok bool) {
+	if t, ok = twins[name]; ok {
+		return t, true
+	}
+	for _, known := range all {
+		if string(known) == name {
+			return known, true
+		}
+	}
+	return "", false
+}
+
+// Match says whether a subscription takes an event, and under which name it
+// is sent: the twin where the endpoint named only that.
+func Match(subscribed []string, t Type) (as string, ok bool) {
+	for _, s := range subscribed {
+		switch {
+		case s == "*" || s == string(t):
+			return string(t), true
+		case strings.HasSuffix(s, ".*") && strings.HasPrefix(string(t), s[:len(s)-1]):
+			return string(t), true
+		case twins[s] == t && t != "":
+			as, ok = s, true
+		}
+	}
+	return as, ok
+}
+
+// ValidPattern says whether an entry of events is a name, a twin, a category
+// wildcard or "*".
+func ValidPattern(s string) bool {
+	if s == "*" {
+		return true
+	}
+	if prefix, ok := strings.CutSuffix(s, "*"); ok {
+		for _, t := range all {
+			if strings.HasSuffix(prefix, ".") && strings.Count(prefix, ".") == 1 && strings.HasPrefix(string(t), prefix) {
+				return true
+			}
+		}
+		return false
+	}
+	_, ok := Canonical(s)
+	return ok
+}
+
+// Draft is an event before its commit, which gives it offset and sequence.
+type Draft struct {
+	ID          string
+	Type        Type
+	CreatedAt   time.Time
+	WorkspaceID string
+	Environment domain.Environment
+	SvcID       string
+	Subject     string // id of the call, campaign, appointment …
+	Data        any    // JSON
+}
+
+// Event is the committed envelope.
+type Event struct {
+	ID          string          `json:"id"`
+	Type        Type            `json:"type"`
+	CreatedAt   time.Time       `json:"created_at"`
+	WorkspaceID string          `json:"workspace_id"`
+	SvcID       string          `json:"svc_id"`
+	Subject     string          `json:"subject"`
+	Sequence    uint64          `json:"sequence"` // per subject, from 1
+	Data        json.RawMessage `json:"data"`
+	// Environment and Offset are the store's; the envelope sent out has neither.
+	Environment domain.Environment `json:"-"`
+	Offset      uint64             `json:"-"` // commit order within the workspace, dense from 1
+}

@@ -1,0 +1,144 @@
+package event
+
+import (
+	"time"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// CallData is the payload of call.started, call.ringing and call.answered.
+type CallData struct {
+	CallID     string           `json:"call_id"`
+	Direction  domain.Direction `json:"direction"`
+	From       string           `json:"from"`
+	To         string           `json:"to"`
+	AgentID    string           `json:"agent_id"`
+	CampaignID string           `json:"campaign_id,omitempty"`
+	AnsweredBy string           `json:"answered_by,omitempty"`
+}
+
+// CallOf is the CallData of a call.
+func CallOf(c *domain.Call) CallData {
+	return CallData{
+		CallID: c.ID, Direction: c.Direction, From: c.From, To: c.To,
+		AgentID: c.AgentID, CampaignID: c.CampaignID, AnsweredBy: c.AnsweredBy,
+	}
+}
+
+// CallEndedData is the union of both documented variants of call.ended.
+type CallEndedData struct {
+	CallID              string             `json:"call_id"`
+	Direction           domain.Direction   `json:"direction"`
+	From                string             `json:"from"`
+	To                  string             `json:"to"`
+	AgentID             string             `json:"agent_id"`
+	CampaignID          string             `json:"campaign_id,omitempty"`
+	Duration            int                `json:"duration"`
+	DurationSeconds     int                `json:"duration_seconds"`
+	Disposition         string             `json:"disposition"`
+	EndedReason         domain.Reason      `json:"ended_reason"`
+	Intent              string             `json:"intent"`
+	Outcome             domain.CallOutcome `json:"outcome"`
+	TranscriptURL       string             `json:"transcript_url"`
+	RecordingURL        string             `json:"recording_url"`
+	TranscriptAvailable bool               `json:"transcript_available"`
+	RecordingAvailable  bool               `json:"recording_available"`
+}
+
+// EndedOf is the CallEndedData of a call that is over.
+func EndedOf(c *domain.Call) CallEndedData {
+	d := CallEndedData{
+		CallID: c.ID, Direction: c.Direction, From: c.From, To: c.To, AgentID: c.AgentID,
+		CampaignID: c.CampaignID, Duration: c.DurationSeconds, DurationSeconds: c.DurationSeconds,
+		Disposition: c.Disposition, EndedReason: c.EndedReason, Intent: c.Intent,
+		TranscriptURL: c.TranscriptURL, RecordingURL: c.RecordingURL,
+		TranscriptAvailable: c.TranscriptAvailable, RecordingAvailable: c.RecordingAvailable,
+	}
+	if c.Outcome != nil {
+		d.Outcome = *c.Outcome
+	}
+	return d
+}
+
+// RecordingData is the payload of call.recording.ready.
+type RecordingData struct {
+	CallID          string  `json:"call_id"`
+	RecordingURL    string  `json:"recording_url"`
+	DurationSeconds float64 `json:"duration_seconds"`
+}
+
+// TranscriptData is the payload of call.transcription.ready.
+type TranscriptData struct {
+	CallID        string `json:"call_id"`
+	TranscriptURL string `json:"transcript_url"`
+	Segments      int    `json:"segments"`
+}
+
+// AgentErrorData is the payload of agent.error.
+type AgentErrorData struct {
+	CallID    string `json:"call_id"`
+	AgentID   string `json:"agent_id"`
+	Stage     string `json:"stage"`
+	Code      string `json:"code"`
+	Message   string `json:"message"`
+	Recovered bool   `json:"recovered"`
+}
+
+// CampaignData is the payload of campaign.created, started, paused, resumed
+// and cancelled.
+type CampaignData struct {
+	CampaignID string                `json:"campaign_id"`
+	Name       string                `json:"name"`
+	Status     domain.CampaignStatus `json:"status"`
+	Reason     string                `json:"reason,omitempty"`
+}
+
+// ProgressData is the payload of campaign.progress.
+type ProgressData struct {
+	Event           Type                   `json:"event"`
+	CampaignID      string                 `json:"campaign_id"`
+	ProgressPercent float64                `json:"progress_percent"`
+	Outcomes        map[domain.Outcome]int `json:"outcomes"`
+}
+
+// CampaignCallData is the payload of campaign.call.completed.
+type CampaignCallData struct {
+	CampaignID string         `json:"campaign_id"`
+	CallID     string         `json:"call_id"`
+	Contact    ContactData    `json:"contact"`
+	Outcome    domain.Outcome `json:"outcome"`
+	Reason     domain.Reason  `json:"reason"`
+	Attempts   int            `json:"attempts"`
+	Final      bool           `json:"final"`
+	Progress   struct {
+		Completed       int     `json:"completed"`
+		Remaining       int     `json:"remaining"`
+		PercentComplete float64 `json:"percent_complete"`
+	} `json:"campaign_progress"`
+}
+
+// ContactData is a contact in a payload.
+type ContactData struct {
+	Phone string `json:"phone"`
+	Name  string `json:"name"`
+}
+
+// ChangedData is the payload of workspace.updated and agent.updated.
+type ChangedData struct {
+	ID      string   `json:"id"`
+	Changed []string `json:"changed"`
+}
+
+// WebhookTestData is the payload of webhook.test.
+type WebhookTestData struct {
+	WebhookID string `json:"webhook_id"`
+	Message   string `json:"message"`
+}
+
+// WebhookDisabledData is the payload of webhook.disabled.
+type WebhookDisabledData struct {
+	WebhookID string    `json:"webhook_id"`
+	URL       string    `json:"url"`
+	Reason    string    `json:"reason"`
+	At        time.Time `json:"at"`
+}

@@ -1,0 +1,103 @@
+package domain
+
+import (
+	"encoding/base32"
+	"encoding/binary"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+)
+
+// Prefix is the kind of an identifier, e.g. "call" in call_01J….
+type Prefix string
+
+// The prefixes of API.md.
+const (
+	PrefixWorkspace Prefix = "ws"
+	PrefixKey       Prefix = "key"
+	PrefixAgent     Prefix = "agent"
+	PrefixPathway   Prefix = "pathway"
+	PrefixCampaign  Prefix = "campaign"
+	PrefixContact   Prefix = "contact"
+	PrefixCall      Prefix = "call"
+	PrefixEvent     Prefix = "evt"
+	PrefixWebhook   Prefix = "wh"
+	PrefixDNC       Prefix = "dnc"
+	PrefixNumber    Prefix = "num"
+	PrefixTrunk     Prefix = "trunk"
+	PrefixAudit     Prefix = "aud"
+	PrefixUnit      Prefix = "unit"
+	PrefixUpload    Prefix = "upload"
+	PrefixDelivery  Prefix = "dlv"
+)
+
+// ID makes an identifier <prefix>_<ULID> of a time and 10 random bytes. Both
+// are handed in: the domain knows no clock and no dice.
+func ID(p Prefix, at time.Time, random [10]byte) string {
+	var u ulid.ULID
+	_ = u.SetTime(ulid.Timestamp(at)) // fails only past the year 10889
+	_ = u.SetEntropy(random[:])       // fails only at another length
+	return string(p) + "_" + u.String()
+}
+
+// ErrBadID tells that an identifier is not <prefix>_<ULID>.
+var ErrBadID = errors.New("not an identifier of this kind")
+
+// ParseID checks that id is of the prefix and returns it in its canonical
+// spelling: camp_… becomes campaign_….
+func ParseID(p Prefix, id string) (string, error) {
+	if p == PrefixCampaign {
+		if rest, ok := strings.CutPrefix(id, "camp_"); ok {
+			id = string(PrefixCampaign) + "_" + rest
+		}
+	}
+	rest, ok := strings.CutPrefix(id, string(p)+"_")
+	if !ok || len(rest) != ulid.EncodedSize {
+		return "", ErrBadID
+	}
+	u, err := ulid.ParseStrict(rest)
+	if err != nil {
+		return "", ErrBadID
+	}
+	return string(p) + "_" + u.String(), nil
+}
+
+// ContactID is the identifier of the contact at an ordinal of a campaign. It
+// is computed, not stored: a million contacts need no table of names.
+func ContactID(campaignID string, ordinal int) string {
+	u, err := ulid.ParseStrict(strings.TrimPrefix(campaignID, string(PrefixCampaign)+"_"))
+	if err != nil {
+		return ""
+	}
+	binary.BigEndian.PutUint32(u[12:], uint32(ordinal)) //nolint:gosec // ordinals stay below a campaign's million
+	return string(PrefixContact) + "_" + u.String()
+}
+
+// ContactOrdinal is the inverse of ContactID; ok is false where the contact is
+// not of this campaign.
+func ContactOrdinal(campaignID, contactID string) (ordinal int, ok bool) {
+	c, err := ulid.ParseStrict(strings.TrimPrefix(contactID, string(PrefixContact)+"_"))
+	if err != nil {
+		return 0, false
+	}
+	ordinal = int(binary.BigEndian.Uint32(c[12:]))
+	return ordinal, ContactID(campaignID, ordinal) == contactID
+}
+
+// Unit is the svc_id of events: the unit (agent or workspace) that emitted
+// them, unit_<ULID of the owner>.
+func Unit(ownerID string) string {
+	_, rest, ok := strings.Cut(ownerID, "_")
+	if !ok {
+		rest = ownerID
+	}
+	return string(PrefixUnit) + "_" + rest
+}
+
+// keyAlphabet spells the secret part of API keys: base32 without look-alikes.
+var keyAlphabet = base32.NewEncoding("abcdefghijkmnpqrstuvwxyz23456789").WithPadding(base32.NoPadding)
+
+// KeyText spells random bytes in the alphabet of API keys.
+func KeyText(b []byte) string { return keyAlphabet.EncodeToString(b) }

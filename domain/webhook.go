@@ -1,0 +1,118 @@
+package domain
+
+import "time"
+
+// WebhookStatus is whether an endpoint is served.
+type WebhookStatus string
+
+// The states of an endpoint.
+const (
+	WebhookActive   WebhookStatus = "active"
+	WebhookPaused   WebhookStatus = "paused"
+	WebhookDisabled WebhookStatus = "disabled"
+)
+
+// Webhook is an HTTPS endpoint that events go to.
+type Webhook struct {
+	Meta
+	URL            string        `json:"url"`
+	Events         []string      `json:"events"`
+	Secret         string        `json:"secret,omitempty"`
+	SecretHint     string        `json:"secret_hint"`
+	Status         WebhookStatus `json:"status"`
+	CampaignID     string        `json:"campaign_id,omitempty"` // owned by this campaign
+	LastDeliveryAt *time.Time    `json:"last_delivery_at"`
+	FailureCount   int           `json:"failure_count"`
+}
+
+// Key names the row.
+func (w *Webhook) Key() Key { return Key{"webhook", w.WorkspaceID, w.ID} }
+
+// Indexes: by environment and owning campaign.
+func (w *Webhook) Indexes() []string {
+	ix := []string{envIndex(w.Environment)}
+	if w.CampaignID != "" {
+		ix = append(ix, "campaign="+w.CampaignID)
+	}
+	return ix
+}
+
+// Sort is by age.
+func (w *Webhook) Sort() string { return w.ID }
+
+// Sealed returns a copy whose secret went through f.
+func (w *Webhook) Sealed(f func(field, text string) (string, error)) (Record, error) {
+	c := *w
+	var err error
+	c.Secret, err = f("secret", w.Secret)
+	return &c, err
+}
+
+// Unseal puts the secret through f.
+func (w *Webhook) Unseal(f func(field, text string) (string, error)) (err error) {
+	w.Secret, err = f("secret", w.Secret)
+	return err
+}
+
+// Public is the endpoint as the API shows it: a hint for the secret.
+func (w *Webhook) Public() *Webhook {
+	c := *w
+	c.Secret = ""
+	return &c
+}
+
+// DeliveryState is where the delivery of one event to one endpoint stands.
+type DeliveryState string
+
+// The states of a delivery.
+const (
+	DeliveryQueued    DeliveryState = "queued"    // before its first attempt
+	DeliveryRetrying  DeliveryState = "retrying"  // waits for DueAt
+	DeliveryDelivered DeliveryState = "delivered" // a 2xx came
+	DeliveryFailed    DeliveryState = "failed"    // exhausted, or a final answer
+)
+
+// Delivery is one event on its way to one endpoint, and afterwards the entry
+// of its log.
+type Delivery struct {
+	ID             string        `json:"id"` // dlv_…: sorts in the order of fan-out
+	WorkspaceID    string        `json:"workspace_id"`
+	WebhookID      string        `json:"webhook_id"`
+	EventID        string        `json:"event_id"`
+	EventType      string        `json:"event_type"` // as this endpoint calls it
+	EventOffset    uint64        `json:"event_offset"`
+	Subject        string        `json:"subject"`
+	State          DeliveryState `json:"state"`
+	Attempts       int           `json:"attempts"`
+	FirstAttemptAt *time.Time    `json:"first_attempt_at,omitempty"`
+	LastAttemptAt  *time.Time    `json:"last_attempt_at,omitempty"`
+	DueAt          *time.Time    `json:"due_at,omitempty"`
+	DeliveredAt    *time.Time    `json:"delivered_at,omitempty"`
+	ResponseStatus int           `json:"response_status"`
+	ResponseTimeMs int64         `json:"response_time_ms"`
+	Error          string        `json:"error,omitempty"`
+	CreatedAt      time.Time     `json:"created_at"`
+}
+
+// Key names the row: one per endpoint and event, so that a fan-out done twice
+// writes the same row.
+func (d *Delivery) Key() Key { return Key{"delivery", d.WorkspaceID, d.WebhookID + "/" + d.EventID} }
+
+// Indexes: by endpoint and state group: open (queued or retrying), log
+// (attempted), failed.
+func (d *Delivery) Indexes() []string {
+	var ix []string
+	if d.State == DeliveryQueued || d.State == DeliveryRetrying {
+		ix = append(ix, "open="+d.WebhookID)
+	}
+	if d.Attempts > 0 {
+		ix = append(ix, "log="+d.WebhookID)
+	}
+	if d.State == DeliveryFailed {
+		ix = append(ix, "failed="+d.WebhookID)
+	}
+	return ix
+}
+
+// Sort is the order of fan-out.
+func (d *Delivery) Sort() string { return d.ID }

@@ -1,0 +1,159 @@
+package domain
+
+import "time"
+
+// Plan decides rate limits and concurrency.
+type Plan string
+
+// The plans of the specification.
+const (
+	Starter      Plan = "starter"
+	Professional Plan = "professional"
+	Enterprise   Plan = "enterprise"
+)
+
+// Limits are the ceilings of a workspace.
+type Limits struct {
+	RequestsPerMinute  int `json:"requests_per_minute"`
+	ConcurrentInbound  int `json:"concurrent_inbound"`
+	ConcurrentOutbound int `json:"concurrent_outbound"`
+	CallsPerMinute     int `json:"calls_per_minute"`
+}
+
+// PlanLimits are the limits of a plan (specification, Limits); the second
+// result is false for enterprise, whose limits are set per account.
+func PlanLimits(p Plan) (Limits, bool) {
+	switch p {
+	case Starter:
+		return Limits{RequestsPerMinute: 60, ConcurrentInbound: 5, ConcurrentOutbound: 5, CallsPerMinute: 10}, true
+	case Professional:
+		return Limits{RequestsPerMinute: 300, ConcurrentInbound: 25, ConcurrentOutbound: 25, CallsPerMinute: 60}, true
+	case Enterprise:
+		return Limits{}, false
+	}
+	return Limits{}, false
+}
+
+// RoomyLimits are what a fresh enterprise workspace starts with.
+func RoomyLimits() Limits {
+	return Limits{RequestsPerMinute: 6000, ConcurrentInbound: 200, ConcurrentOutbound: 200, CallsPerMinute: 1200}
+}
+
+// Calling are the destination rules of a workspace.
+type Calling struct {
+	Countries       []string `json:"countries"` // ISO 3166 alpha-2; "*" is any
+	BlockedPrefixes []string `json:"blocked_prefixes"`
+}
+
+// Workspace is a tenant.
+type Workspace struct {
+	Meta
+	Name           string  `json:"name"`
+	Plan           Plan    `json:"plan"`
+	Limits         Limits  `json:"limits"`
+	Calling        Calling `json:"calling"`
+	DefaultCountry string  `json:"default_country"`
+	DefaultDNC     string  `json:"default_dnc_list_id"`
+}
+
+// Key names the row.
+func (w *Workspace) Key() Key { return Key{"workspace", "", w.ID} }
+
+// Indexes: all workspaces.
+func (w *Workspace) Indexes() []string { return []string{"all"} }
+
+// Sort is by age.
+func (w *Workspace) Sort() string { return w.ID }
+
+// Permission is one word of a credential's rights.
+type Permission string
+
+// The permissions of the specification.
+const (
+	AllRead       Permission = "*:read"
+	AllWrite      Permission = "*:write"
+	CallsRead     Permission = "calls:read"
+	CallsWrite    Permission = "calls:write"
+	AgentsRead    Permission = "agents:read"
+	AgentsWrite   Permission = "agents:write"
+	AnalyticsRead Permission = "analytics:read"
+)
+
+// APIKey is a server's credential. Only a keyed hash of its value is kept.
+type APIKey struct {
+	Meta
+	Name        string       `json:"name"`
+	Permissions []Permission `json:"permissions"`
+	AllowedIPs  []string     `json:"allowed_ips"`
+	Operator    bool         `json:"operator,omitempty"`
+	ParentID    string       `json:"parent_id,omitempty"`
+	KeyPrefix   string       `json:"key_prefix"`
+	Last4       string       `json:"last4"`
+	Hash        string       `json:"hash,omitempty"` // hex HMAC-SHA-256; never shown
+	ExpiresAt   *time.Time   `json:"expires_at"`
+	RevokedAt   *time.Time   `json:"revoked_at,omitempty"`
+	LastUsedAt  *time.Time   `json:"last_used_at"`
+}
+
+// Key names the row.
+func (k *APIKey) Key() Key { return Key{"api_key", k.WorkspaceID, k.ID} }
+
+// Indexes: by environment.
+func (k *APIKey) Indexes() []string { return []string{envIndex(k.Environment)} }
+
+// Sort is by age.
+func (k *APIKey) Sort() string { return k.ID }
+
+// Public is the key as the API shows it.
+func (k *APIKey) Public() *APIKey {
+	c := *k
+	c.Hash = ""
+	return &c
+}
+
+// Actor is who did something, in audit entries.
+type Actor struct {
+	Type string `json:"type"` // api_key | operator | system
+	ID   string `json:"id"`
+}
+
+// AuditEntry records one authentication or administrative event. Equal uses
+// of a key within a minute are one entry with a count.
+type AuditEntry struct {
+	Meta
+	Type      string   `json:"type"`   // auth | admin
+	Action    string   `json:"action"` // api_key.created, auth.failed …
+	Actor     Actor    `json:"actor"`
+	IP        string   `json:"ip"`
+	UserAgent string   `json:"user_agent"`
+	Resource  Resource `json:"resource"`
+	Outcome   string   `json:"outcome"` // success | failure
+	Reason    string   `json:"reason,omitempty"`
+	Count     int      `json:"count"`
+}
+
+// Resource points at what was touched.
+type Resource struct {
+	Type string `json:"type"`
+	ID   string `json:"id"`
+}
+
+// Key names the row.
+func (a *AuditEntry) Key() Key { return Key{"audit", a.WorkspaceID, a.ID} }
+
+// Indexes: all, by type, by action.
+func (a *AuditEntry) Indexes() []string {
+	return []string{"all", "type=" + a.Type, "action=" + a.Action}
+}
+
+// Sort is by age.
+func (a *AuditEntry) Sort() string { return a.ID }
+
+// Principal is who is asking, once a credential was checked.
+type Principal struct {
+	KeyID       string
+	WorkspaceID string
+	Environment Environment
+	Permissions []Permission
+	Operator    bool
+}
