@@ -1,0 +1,80 @@
+package dtmf
+
+// The lengths of what is sent, in samples of 8 kHz.
+const (
+	toneLen  = 800  // 100 ms
+	gapLen   = 480  // 60 ms, after the last end packet
+	pauseLen = 4000 // 500 ms for each 'w' or ','
+	endTimes = 3
+	volume   = 10
+	maxKeys  = 128
+)
+
+// Packet is what the Sender wants sent in a frame.
+type Packet struct {
+	Event     Event
+	Timestamp uint32
+	Marker    bool
+}
+
+// Sender spells digits out, frame by frame. 'w' and ',' wait for half a second; whatever is no key is left out.
+// The zero value is idle.
+type Sender struct {
+	digits string
+	at     int
+	stamp  uint32
+	sent   int // samples of the tone so far
+	ends   int // end packets so far
+	wait   int // samples of silence left
+}
+
+// Start begins with new digits and forgets the old; false: there is nothing to send.
+func (s *Sender) Start(digits string) bool {
+	kept := make([]byte, 0, min(len(digits), maxKeys))
+	for i := 0; i < len(digits) && len(kept) < maxKeys; i++ {
+		if _, ok := Code(digits[i]); ok || pause(digits[i]) {
+			kept = append(kept, digits[i])
+		}
+	}
+	*s = Sender{digits: string(kept)}
+	return s.Busy()
+}
+
+// Busy says whether digits, or the gap after the last, are left.
+func (s *Sender) Busy() bool { return s.at < len(s.digits) || s.wait > 0 }
+
+// Next is what goes into the frame that begins at timestamp and is n samples long; false: nothing, it is a gap.
+func (s *Sender) Next(timestamp uint32, n int) (Packet, bool) {
+	if s.wait > 0 {
+		s.wait = max(s.wait-n, 0)
+		return Packet{}, false
+	}
+	if s.at >= len(s.digits) {
+		return Packet{}, false
+	}
+	if pause(s.digits[s.at]) {
+		s.at++
+		s.wait = max(pauseLen-n, 0)
+		return Packet{}, false
+	}
+	code, _ := Code(s.digits[s.at])
+	p := Packet{Event: Event{Code: code, Volume: volume}}
+	if s.sent == 0 {
+		s.stamp, p.Marker = timestamp, true
+	}
+	p.Timestamp = s.stamp
+	if s.ends == 0 {
+		s.sent += n
+	}
+	p.Event.Duration = uint16(s.sent) //nolint:gosec // below 1200
+	if s.sent >= toneLen {
+		p.Event.End = true
+		if s.ends++; s.ends == endTimes {
+			s.at++
+			s.sent, s.ends, s.wait = 0, 0, gapLen
+		}
+	}
+	return p, true
+}
+
+func pause(c byte) bool { return c == 'w' || c == ',' }

@@ -1,0 +1,109 @@
+package record
+
+import (
+	"fmt"
+	"time"
+)
+
+const (
+	linger    = 100 * time.Millisecond // how long chunks wait for others, so that the writers wake seldom
+	syncsMost = 64
+	urgent    = 64 // recorders with something to write that wake the writers at once
+)
+
+// NewPool starts the writers.
+func NewPool(writers int) *Pool {
+	p := &Pool{kick: make(chan struct{}, 1), stop: make(chan struct{}), finish: make(chan struct{}, syncsMost)}
+	p.chunks.New = func() any { return new(chunk) }
+	for range max(writers, 1) {
+		p.work.Go(p.run)
+	}
+	return p
+}
+
+// Close waits until every closed recording is on the disk and ends the writers. No recorder may be used afterwards.
+func (p *Pool) Close() {
+	p.mu.Lock()
+	if p.ended {
+		p.mu.Unlock()
+		return
+	}
+	p.ended = true
+	p.mu.Unlock()
+	close(p.stop)
+	p.work.Wait()
+}
+
+// list puts a recorder up for writing, once.
+func (p *Pool) list(r *Recorder, now bool) {
+	r.mu.Lock()
+	listed := r.listed
+	r.listed = true
+	r.mu.Unlock()
+	p.mu.Lock()
+	if !listed {
+		p.ready = append(p.ready, r)
+	}
+	now = now || len(p.ready) >= urgent
+	p.mu.Unlock()
+	if now {
+		select {
+		case p.kick <- struct{}{}:
+		default:
+		}
+	}
+}
+
+func (p *Pool) run() {
+	timer := time.NewTicker(linger)
+	defer timer.Stop()
+	for {
+		select {
+		case <-p.kick:
+		case <-timer.C:
+		case <-p.stop:
+			for p.next() {
+			}
+			return
+		}
+		for p.next() {
+		}
+	}
+}
+
+// next serves one recorder; false: none is ready.
+func (p *Pool) next() bool {
+	p.mu.Lock()
+	if len(p.ready) == 0 {
+		p.mu.Unlock()
+		return false
+	}
+	r := p.ready[0]
+	p.ready = append(p.ready[:0], p.ready[1:]...)
+	p.mu.Unlock()
+	p.serve(r)
+	return true
+}
+
+func (p *Pool) serve(r *Recorder) {
+	if !drained(r) {
+		return
+	}
+	// Another goroutine, because syncing takes long, and the file system syncs many files as fast as one.
+	p.work.Go(func() {
+		p.finish <- struct{}{}
+		defer func() { <-p.finish }()
+		r.finish()
+	})
+}
+
+// drained drains; a panic spoils this recording only, and the rest of what waits for it is let go.
+func drained(r *Recorder) (ended bool) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			r.err = fmt.Errorf("panic: %v", cause)
+			ended = r.drain()
+		}
+	}()
+	return r.drain()
+}

@@ -1,0 +1,247 @@
+// Package record writes the sound of calls to stereo µ-law WAV files: the caller left, the agent right. Whoever hands in
+// sound never waits for a disk. It knows neither packets nor clocks: the samples handed in are the file's time.
+package record
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/callboard/callboard/media/g711"
+	"github.com/callboard/callboard/media/wav"
+)
+
+const (
+	chunkLen  = 8000 // bytes: half a second of two channels
+	maxQueued = 64   // chunks of one recorder that may wait for the disk: half a minute
+	maxTotal  = 4096 // chunks of all: 32 MB
+	channels  = 2
+)
+
+// Result is the finished file.
+type Result struct {
+	Path     string
+	Duration time.Duration
+	Err      error
+}
+
+// chunk is a piece of a file; what could not be kept leaves a gap that is silence in the file.
+type chunk struct {
+	at   int64 // offset in the data
+	n    int
+	data [chunkLen]byte
+}
+
+// Recorder takes the sound of one call. Write, Silence and Close are for one goroutine at a time.
+type Recorder struct {
+	pool   *Pool
+	path   string
+	open   *chunk
+	at     int64 // bytes taken so far
+	closed bool
+	done   chan Result
+
+	mu     sync.Mutex // what the writers share
+	queue  []*chunk
+	listed bool
+	final  int64 // the data's length once closed; -1 before
+	ended  bool  // the finish has begun
+
+	// The writers' own; one writer at a time has the recorder.
+	file    *os.File
+	written int64
+	err     error
+}
+
+// Create begins a recording. The file appears with the first sound that reaches the disk, or at Close.
+func (p *Pool) Create(path string) *Recorder {
+	return &Recorder{pool: p, path: path, final: -1, done: make(chan Result, 1)}
+}
+
+// Write takes a frame of both sides, of equal length; µ-law.
+func (r *Recorder) Write(left, right []byte) {
+	if r.closed {
+		return
+	}
+	right = right[:len(left)]
+	for len(left) > 0 {
+		if r.open == nil {
+			r.begin()
+		}
+		c := r.open
+		n := min(len(left), (chunkLen-c.n)/channels)
+		dst := c.data[c.n : c.n+channels*n]
+		for i, l := range left[:n] {
+			dst[2*i] = l
+			dst[2*i+1] = right[i]
+		}
+		c.n += channels * n
+		r.at += int64(channels * n)
+		left, right = left[n:], right[n:]
+		if c.n == chunkLen {
+			r.hand()
+		}
+	}
+}
+
+// Silence lets n samples of both sides go by.
+func (r *Recorder) Silence(n int) {
+	if r.closed || n <= 0 {
+		return
+	}
+	r.hand()
+	r.at += int64(channels * n)
+}
+
+// Close ends the recording and returns at once. The channel yields one Result when the file is complete and on the disk.
+func (r *Recorder) Close() <-chan Result {
+	if r.closed {
+		return r.done
+	}
+	r.hand()
+	r.closed = true
+	r.mu.Lock()
+	r.final = r.at
+	r.mu.Unlock()
+	r.pool.list(r, true)
+	return r.done
+}
+
+func (r *Recorder) begin() {
+	r.open = r.pool.chunks.Get().(*chunk) //nolint:forcetypeassert,errcheck // the pool holds nothing else
+	r.open.at, r.open.n = r.at, 0
+}
+
+// hand gives the open chunk to the writers, or lets it go where too many wait.
+func (r *Recorder) hand() {
+	c := r.open
+	r.open = nil
+	if c == nil || c.n == 0 {
+		return
+	}
+	r.mu.Lock()
+	room := len(r.queue) < maxQueued && r.pool.waiting.Load() < maxTotal
+	if room {
+		r.pool.waiting.Add(1)
+		r.queue = append(r.queue, c)
+	}
+	r.mu.Unlock()
+	if !room {
+		r.pool.chunks.Put(c)
+		return
+	}
+	r.pool.list(r, false)
+}
+
+// drain writes what waits; true, once: the recording is closed and all of it is written.
+func (r *Recorder) drain() bool {
+	for {
+		r.mu.Lock()
+		if len(r.queue) == 0 {
+			r.listed = false
+			now := r.final >= 0 && !r.ended
+			r.ended = r.ended || now
+			r.mu.Unlock()
+			return now
+		}
+		c := r.queue[0]
+		r.queue = append(r.queue[:0], r.queue[1:]...)
+		r.mu.Unlock()
+		r.write(c)
+		r.pool.waiting.Add(-1)
+		r.pool.chunks.Put(c)
+	}
+}
+
+func (r *Recorder) write(c *chunk) {
+	if r.err != nil || !r.create() {
+		return
+	}
+	if r.err = r.fill(c.at); r.err != nil {
+		return
+	}
+	if _, r.err = r.file.Write(c.data[:c.n]); r.err == nil {
+		r.written += int64(c.n)
+	}
+}
+
+func (r *Recorder) create() bool {
+	if r.file != nil {
+		return true
+	}
+	if r.err = os.MkdirAll(filepath.Dir(r.path), 0o700); r.err != nil {
+		return false
+	}
+	if r.file, r.err = os.OpenFile(r.path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600); r.err != nil { //nolint:gosec // the owner names it
+		r.file = nil
+		return false
+	}
+	_, r.err = r.file.Write(wav.Header(channels, wav.Unknown))
+	return r.err == nil
+}
+
+// fill writes silence up to an offset: sound that was let go, or never was.
+func (r *Recorder) fill(to int64) error {
+	if r.written >= to {
+		return nil
+	}
+	w := bufio.NewWriterSize(r.file, chunkLen)
+	for ; r.written < to; r.written++ {
+		if err := w.WriteByte(g711.MuSilence); err != nil {
+			return err
+		}
+	}
+	return w.Flush()
+}
+
+// finish closes the file: header, contents and its name are on the disk afterwards.
+func (r *Recorder) finish() {
+	if r.err == nil && r.create() {
+		r.err = r.fill(r.final)
+	}
+	if r.err == nil {
+		_, r.err = r.file.WriteAt(wav.Header(channels, uint32(r.final)), 0) //nolint:gosec // 74 hours
+	}
+	if r.err == nil {
+		r.err = r.file.Sync()
+	}
+	if r.file != nil {
+		r.err = errors.Join(r.err, r.file.Close())
+	}
+	if r.err == nil {
+		r.err = syncDir(filepath.Dir(r.path))
+	}
+	out := Result{Path: r.path, Duration: time.Duration(r.written/channels) * time.Second / 8000}
+	if r.err != nil {
+		out.Err = fmt.Errorf("record: %s: %w", r.path, r.err)
+	}
+	r.done <- out
+	close(r.done)
+}
+
+func syncDir(path string) error {
+	d, err := os.Open(path) //nolint:gosec // the owner names it
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// Pool is the writers that all recorders of a process share.
+type Pool struct {
+	chunks  sync.Pool
+	waiting atomic.Int64 // chunks handed over and not written
+
+	mu     sync.Mutex
+	ready  []*Recorder
+	ended  bool
+	kick   chan struct{}
+	stop   chan struct{}
+	work   sync.WaitGroup
+	finish chan struct{} // bounds how many files are synced at once
+}

@@ -1,0 +1,106 @@
+// Package sdp reads session descriptions as carriers really send them, and writes them strictly (RFC 8866, RFC 3264).
+// It knows telephone sound only: what G.711 and telephone events need. It opens no socket and asks no resolver.
+package sdp
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+)
+
+// The limits on what a stranger may send.
+const (
+	maxBytes   = 16 << 10
+	maxLines   = 512
+	maxLine    = 2048
+	maxMedia   = 8
+	maxFormats = 64
+)
+
+// What reading and negotiating may fail with.
+var (
+	ErrSyntax   = errors.New("sdp: unreadable")
+	ErrTooLarge = errors.New("sdp: too large")
+	ErrNoAudio  = errors.New("sdp: no sound in common")
+)
+
+// Direction is who sends, seen from the description's author.
+type Direction uint8
+
+// The directions; without an attribute a stream is SendRecv.
+const (
+	SendRecv Direction = iota
+	SendOnly
+	RecvOnly
+	Inactive
+)
+
+// String is the name of the attribute.
+func (d Direction) String() string {
+	return [...]string{"sendrecv", "sendonly", "recvonly", "inactive"}[d&3]
+}
+
+// Sends says whether the author sends.
+func (d Direction) Sends() bool { return d == SendRecv || d == SendOnly }
+
+// Receives says whether the author listens.
+func (d Direction) Receives() bool { return d == SendRecv || d == RecvOnly }
+
+// Mirror is the same stream seen from the other end.
+func (d Direction) Mirror() Direction {
+	switch d {
+	case SendOnly:
+		return RecvOnly
+	case RecvOnly:
+		return SendOnly
+	case SendRecv, Inactive:
+	}
+	return d
+}
+
+// Format is a payload type and what it stands for.
+type Format struct {
+	Type   uint8
+	Name   string // upper case, as "PCMU"; "" where the type has no map and no static meaning
+	Clock  int
+	Params string // of fmtp
+}
+
+// Media is one m-line with what belongs to it.
+type Media struct {
+	Kind      string // "audio"
+	Port      int
+	Proto     string // "RTP/AVP"
+	Raw       []string
+	Formats   []Format   // of Raw, where they are payload types
+	Addr      netip.Addr // its own c= or the session's; invalid: none was given
+	RTCP      netip.AddrPort
+	Direction Direction
+	PTime     int // ms; 0: not said
+	MaxPTime  int
+}
+
+// Session is a description as read.
+type Session struct {
+	Origin string // the whole o= value
+	Media  []Media
+}
+
+// Audio finds the first stream of plain RTP sound that is not refused.
+func (s *Session) Audio() (int, bool) {
+	for i, m := range s.Media {
+		if m.Kind == "audio" && m.Port > 0 && (m.Proto == "RTP/AVP" || m.Proto == "RTP/AVPF") {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// Held says whether the author does not want to hear us: by direction, or by the old c=0.0.0.0.
+func (m *Media) Held() bool {
+	return !m.Direction.Receives() || m.Addr.IsValid() && m.Addr.IsUnspecified()
+}
+
+func syntax(line int, what string) error {
+	return fmt.Errorf("%w: line %d: %s", ErrSyntax, line, what)
+}

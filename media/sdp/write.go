@@ -1,0 +1,72 @@
+package sdp
+
+import (
+	"fmt"
+	"net/netip"
+	"strings"
+)
+
+// Local is what we write of ourselves.
+type Local struct {
+	ID, Version uint64
+	Addr        netip.Addr
+	Port        int
+	Formats     []Format
+	Direction   Direction
+	PTime       int
+}
+
+// Offer writes a description with one stream of sound.
+func (l Local) Offer() []byte {
+	return l.write(func(b *strings.Builder) { l.audio(b, "RTP/AVP") })
+}
+
+// Answer writes the answer to an offer: our sound in the place of its stream chosen, every other stream refused.
+func (l Local) Answer(offer *Session, chosen int) []byte {
+	return l.write(func(b *strings.Builder) {
+		for i, m := range offer.Media {
+			if i == chosen {
+				l.audio(b, m.Proto)
+				continue
+			}
+			formats := strings.Join(m.Raw, " ")
+			if formats == "" {
+				formats = "0"
+			}
+			fmt.Fprintf(b, "m=%s 0 %s %s\r\n", m.Kind, m.Proto, formats)
+		}
+	})
+}
+
+func (l Local) write(media func(*strings.Builder)) []byte {
+	family := "IP4"
+	if l.Addr.Is6() {
+		family = "IP6"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "v=0\r\no=- %d %d IN %s %s\r\ns=-\r\nc=IN %s %s\r\nt=0 0\r\n", l.ID, l.Version, family, l.Addr, family, l.Addr)
+	media(&b)
+	return []byte(b.String())
+}
+
+func (l Local) audio(b *strings.Builder, proto string) {
+	fmt.Fprintf(b, "m=audio %d %s", l.Port, proto)
+	for _, f := range l.Formats {
+		fmt.Fprintf(b, " %d", f.Type)
+	}
+	b.WriteString("\r\n")
+	for _, f := range l.Formats {
+		name := f.Name
+		if name == Event {
+			name = "telephone-event"
+		}
+		fmt.Fprintf(b, "a=rtpmap:%d %s/%d\r\n", f.Type, name, f.Clock)
+		if f.Params != "" {
+			fmt.Fprintf(b, "a=fmtp:%d %s\r\n", f.Type, f.Params)
+		}
+	}
+	if l.PTime > 0 {
+		fmt.Fprintf(b, "a=ptime:%d\r\n", l.PTime)
+	}
+	fmt.Fprintf(b, "a=%s\r\n", l.Direction)
+}

@@ -1,0 +1,213 @@
+// Package wav reads and writes WAV files: G.711 for recordings, and 16-bit PCM of any rate for prompts.
+// It knows bytes, neither calls nor directories.
+package wav
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/callboard/callboard/media/g711"
+)
+
+// The format tags that are read.
+const (
+	tagPCM        = 1
+	tagALaw       = 6
+	tagMuLaw      = 7
+	tagExtensible = 0xFFFE
+)
+
+// HeaderLen is the length of the header that Header makes.
+const HeaderLen = 58
+
+// Unknown is the length of data that are still being written: players then read to the end of the file.
+const Unknown = 0xFFFFFFFF
+
+// What reading may fail with.
+var (
+	ErrFormat   = errors.New("wav: not a WAV file that can be read")
+	ErrTooLarge = errors.New("wav: too large")
+)
+
+// Sound is a file in memory.
+type Sound struct {
+	Rate, Channels int
+	Samples        []int16 // interleaved
+}
+
+// Duration is how long it sounds.
+func (s *Sound) Duration() time.Duration {
+	return time.Duration(len(s.Samples)/s.Channels) * time.Second / time.Duration(s.Rate)
+}
+
+// Channel copies one channel out.
+func (s *Sound) Channel(n int) []int16 {
+	out := make([]int16, 0, len(s.Samples)/s.Channels)
+	for i := n; i < len(s.Samples); i += s.Channels {
+		out = append(out, s.Samples[i])
+	}
+	return out
+}
+
+// Mu mixes the channels, resamples to 8 kHz and writes µ-law.
+func (s *Sound) Mu() ([]byte, error) {
+	mono := make([]int16, len(s.Samples)/s.Channels)
+	for i := range mono {
+		sum := 0
+		for c := range s.Channels {
+			sum += int(s.Samples[i*s.Channels+c])
+		}
+		mono[i] = int16(sum / s.Channels) //nolint:gosec // the mean of int16s
+	}
+	mono, err := Resample(mono, s.Rate, 8000)
+	if err != nil {
+		return nil, err
+	}
+	return g711.EncodeMu(mono), nil
+}
+
+// Header is that of an 8 kHz µ-law file; dataLen is in bytes, or Unknown.
+func Header(channels int, dataLen uint32) []byte {
+	h := make([]byte, 0, HeaderLen)
+	riff, frames := uint32(Unknown), uint32(Unknown)
+	if dataLen != Unknown {
+		riff, frames = HeaderLen-8+dataLen+dataLen%2, dataLen/uint32(channels) //nolint:gosec // one or two
+	}
+	le := binary.LittleEndian
+	h = le.AppendUint32(append(h, "RIFF"...), riff)
+	h = le.AppendUint32(append(h, "WAVEfmt "...), 18)
+	h = le.AppendUint16(h, tagMuLaw)
+	h = le.AppendUint16(h, uint16(channels))      //nolint:gosec // one or two
+	h = le.AppendUint32(h, 8000)                  // frames a second
+	h = le.AppendUint32(h, uint32(8000*channels)) //nolint:gosec // bytes a second
+	h = le.AppendUint16(h, uint16(channels))      //nolint:gosec // bytes a frame
+	h = le.AppendUint16(h, 8)                     // bits
+	h = le.AppendUint16(h, 0)                     // no extension
+	h = le.AppendUint32(append(h, "fact"...), 4)
+	h = le.AppendUint32(h, frames)
+	return le.AppendUint32(append(h, "data"...), dataLen)
+}
+
+// EncodeMu makes a whole file of 8 kHz µ-law, interleaved if there are two channels.
+func EncodeMu(channels int, mu []byte) []byte {
+	out := append(Header(channels, uint32(len(mu))), mu...) //nolint:gosec // what fits in memory
+	if len(mu)%2 == 1 {
+		out = append(out, 0)
+	}
+	return out
+}
+
+// Repair writes the true lengths into the header of a µ-law file of ours that a crash left open. A finished file stays as it is.
+func Repair(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0) //nolint:gosec // the caller names the file
+	if err != nil {
+		return fmt.Errorf("wav: repair: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	var h [HeaderLen]byte
+	if _, err = io.ReadFull(f, h[:]); err != nil || string(h[50:54]) != "data" {
+		return fmt.Errorf("wav: repair %s: %w", path, ErrFormat)
+	}
+	if binary.LittleEndian.Uint32(h[54:]) != Unknown {
+		return nil
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return fmt.Errorf("wav: repair: %w", err)
+	}
+	channels := int64(max(binary.LittleEndian.Uint16(h[22:]), 1))
+	length := (info.Size() - HeaderLen) / channels * channels
+	if _, err = f.WriteAt(Header(int(channels), uint32(length)), 0); err == nil { //nolint:gosec // hours below 4 GB
+		err = f.Sync()
+	}
+	if err != nil {
+		return fmt.Errorf("wav: repair: %w", err)
+	}
+	return nil
+}
+
+// ReadFile reads a file of at most limit bytes.
+func ReadFile(path string, limit int64) (*Sound, error) {
+	f, err := os.Open(path) //nolint:gosec // the caller names the file
+	if err != nil {
+		return nil, fmt.Errorf("wav: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	b, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err != nil {
+		return nil, fmt.Errorf("wav: %w", err)
+	}
+	if int64(len(b)) > limit {
+		return nil, fmt.Errorf("%w: %s has more than %d bytes", ErrTooLarge, path, limit)
+	}
+	return Decode(b)
+}
+
+// format is the fmt chunk.
+type format struct {
+	tag, channels, bits int
+	rate                int
+}
+
+// Decode reads 16-bit PCM, µ-law or A-law of one or two channels. Lengths beyond the end mean the end, as pipes write them.
+func Decode(b []byte) (*Sound, error) {
+	if len(b) < 12 || string(b[:4]) != "RIFF" || string(b[8:12]) != "WAVE" {
+		return nil, fmt.Errorf("%w: no RIFF header", ErrFormat)
+	}
+	var f format
+	for rest := b[12:]; len(rest) >= 8; {
+		name, size := string(rest[:4]), int64(binary.LittleEndian.Uint32(rest[4:]))
+		rest = rest[8:]
+		body := rest[:min(size, int64(len(rest)))]
+		switch name {
+		case "fmt ":
+			if err := f.read(body); err != nil {
+				return nil, err
+			}
+		case "data":
+			if f.tag == 0 {
+				return nil, fmt.Errorf("%w: data before format", ErrFormat)
+			}
+			return f.sound(body), nil
+		}
+		rest = rest[min(size+size%2, int64(len(rest))):]
+	}
+	return nil, fmt.Errorf("%w: no data", ErrFormat)
+}
+
+func (f *format) read(b []byte) error {
+	if len(b) < 16 {
+		return fmt.Errorf("%w: short format", ErrFormat)
+	}
+	le := binary.LittleEndian
+	*f = format{int(le.Uint16(b)), int(le.Uint16(b[2:])), int(le.Uint16(b[14:])), int(le.Uint32(b[4:]))}
+	if f.tag == tagExtensible && len(b) >= 26 {
+		f.tag = int(le.Uint16(b[24:]))
+	}
+	known := f.tag == tagPCM && f.bits == 16 || (f.tag == tagMuLaw || f.tag == tagALaw) && f.bits == 8
+	if !known || f.channels < 1 || f.channels > 2 || f.rate < minRate || f.rate > maxRate {
+		return fmt.Errorf("%w: tag %d, %d bits, %d channels, %d Hz", ErrFormat, f.tag, f.bits, f.channels, f.rate)
+	}
+	return nil
+}
+
+func (f *format) sound(b []byte) *Sound {
+	s := &Sound{Rate: f.rate, Channels: f.channels}
+	n := len(b) / (f.bits / 8) / f.channels * f.channels
+	s.Samples = make([]int16, n)
+	for i := range s.Samples {
+		switch f.tag {
+		case tagMuLaw:
+			s.Samples[i] = g711.MuToLinear(b[i])
+		case tagALaw:
+			s.Samples[i] = g711.AToLinear(b[i])
+		default:
+			s.Samples[i] = int16(binary.LittleEndian.Uint16(b[2*i:])) //nolint:gosec // two's complement
+		}
+	}
+	return s
+}
