@@ -1,0 +1,65 @@
+package mailbox
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// question is a process of one message: the first answer counts.
+type question struct {
+	once   sync.Once
+	answer chan any
+}
+
+func (q *question) SendUserMessage(_ *actor.PID, message any) {
+	_, body, _ := actor.UnwrapEnvelope(message)
+	q.once.Do(func() { q.answer <- body })
+}
+
+func (q *question) SendSystemMessage(*actor.PID, any) {}
+
+func (q *question) Stop(*actor.PID) {}
+
+// Ask sends msg and waits for its one answer. An answer that is an error, a
+// full mailbox (503 unavailable), an actor that is gone or stays silent until
+// ctx ends (503 unavailable) is returned as err.
+func Ask[T any](ctx context.Context, sys *actor.ActorSystem, to *actor.PID, msg any) (T, error) {
+	var none T
+	if to == nil {
+		return none, unavailable("is not running")
+	}
+	q := &question{answer: make(chan any, 1)}
+	pid, _ := sys.ProcessRegistry.Add(q, "ask/"+sys.ProcessRegistry.NextId())
+	defer sys.ProcessRegistry.Remove(pid)
+	sys.Root.RequestWithCustomSender(to, msg, pid)
+	select {
+	case a := <-q.answer:
+		return answerOf[T](a)
+	case <-ctx.Done():
+		return none, unavailable("did not answer in time")
+	}
+}
+
+func answerOf[T any](a any) (T, error) {
+	var none T
+	switch v := a.(type) {
+	case T:
+		return v, nil
+	case error:
+		return none, v
+	case Rejected:
+		return none, unavailable(fmt.Sprintf("has %d messages waiting", v.Depth))
+	case *actor.DeadLetterResponse:
+		return none, unavailable("is gone")
+	}
+	return none, fmt.Errorf("mailbox: answer of type %T, wanted %T", a, none)
+}
+
+func unavailable(what string) error {
+	return domain.Errorf(domain.CodeUnavailable, "the part of the service that handles this %s; try again", what).With("retry_after", 1)
+}

@@ -1,0 +1,154 @@
+package mailbox_test
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/mailbox/actortest"
+	"github.com/callboard/callboard/domain"
+)
+
+type (
+	echo  struct{ Text string }
+	urge  struct{ Text string }
+	boom  struct{}
+	block struct{ until chan struct{} }
+)
+
+func (urge) Control() {}
+
+type parrot struct{ heard *[]string }
+
+func (p *parrot) Receive(ctx actor.Context) {
+	switch m := ctx.Message().(type) {
+	case echo:
+		*p.heard = append(*p.heard, m.Text)
+		ctx.Respond(m.Text)
+	case urge:
+		*p.heard = append(*p.heard, m.Text)
+		ctx.Respond(m.Text)
+	case boom:
+		panic("boom")
+	case block:
+		<-m.until
+	}
+}
+
+func spawn(sys *actor.ActorSystem, capacity int, heard *[]string, s actor.SupervisorStrategy) *actor.PID {
+	parent := sys.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
+		if _, ok := ctx.Message().(string); ok {
+			ctx.Respond(ctx.Spawn(mailbox.Props(func() actor.Actor { return &parrot{heard} }, capacity)))
+		}
+	}, actor.WithSupervisor(s)))
+	pid, err := mailbox.Ask[*actor.PID](context.Background(), sys, parent, "spawn")
+	if err != nil {
+		panic(err)
+	}
+	return pid
+}
+
+func poison(sys *actor.ActorSystem, pid *actor.PID) { sys.Root.Poison(pid) }
+
+func TestAFullMailboxRefusesStrangersAtOnceAndAdmitsControl(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		var heard []string
+		pid := spawn(sys, 2, &heard, mailbox.Stop(slog.New(slog.DiscardHandler), nil))
+		until := make(chan struct{})
+		sys.Root.Send(pid, block{until})
+		synctest.Wait() // taken out: its slot is free again
+		sys.Root.Send(pid, echo{"a"})
+		sys.Root.Send(pid, echo{"b"})
+		sys.Root.Send(pid, urge{"c"})
+		_, err := mailbox.Ask[string](t.Context(), sys, pid, echo{"d"})
+		assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(err))
+		close(until)
+		answer, err := mailbox.Ask[string](t.Context(), sys, pid, urge{"e"})
+		require.NoError(t, err)
+		assert.Equal(t, "e", answer)
+		assert.Equal(t, []string{"a", "b", "c", "e"}, heard)
+		poison(sys, pid)
+	})
+}
+
+func TestAPanicLeaksNoSlot(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		var heard []string
+		pid := spawn(sys, 2, &heard, mailbox.Resume(slog.New(slog.DiscardHandler), nil))
+		for range 5 {
+			sys.Root.Send(pid, boom{})
+			synctest.Wait()
+		}
+		for _, text := range []string{"a", "b"} {
+			_, err := mailbox.Ask[string](t.Context(), sys, pid, echo{text})
+			require.NoError(t, err)
+		}
+		assert.Equal(t, []string{"a", "b"}, heard)
+		poison(sys, pid)
+	})
+}
+
+func TestAnActorThatKeepsFailingIsRestartedLaterAndLaterThenStopped(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		var heard []string
+		stopped := make(chan string, 1)
+		pid := spawn(sys, 5, &heard, mailbox.Restart(slog.New(slog.DiscardHandler), func(p *actor.PID, _ any) { stopped <- p.Id }))
+		start := time.Now()
+		for range 13 { // each is taken after the restart that follows the one before
+			sys.Root.Send(pid, boom{})
+		}
+		time.Sleep(90 * time.Second)
+		synctest.Wait()
+		select {
+		case id := <-stopped:
+			assert.Equal(t, pid.Id, id)
+		default:
+			t.Fatal("still restarted after thirteen failures in", time.Since(start))
+		}
+		_, err := mailbox.Ask[string](t.Context(), sys, pid, echo{"x"})
+		assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(err))
+	})
+}
+
+func TestAQuestionToNobodyIsAnsweredAtOnce(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		start := time.Now()
+		_, err := mailbox.Ask[string](t.Context(), sys, sys.NewLocalPID("nobody"), echo{"x"})
+		assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(err))
+		assert.Zero(t, time.Since(start))
+	})
+}
+
+func TestASilentActorIsGivenUpWhenTheDeadlinePasses(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		var heard []string
+		pid := spawn(sys, 2, &heard, mailbox.Stop(slog.New(slog.DiscardHandler), nil))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := mailbox.Ask[string](ctx, sys, pid, block{until: closed()})
+		assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(err))
+		poison(sys, pid)
+	})
+}
+
+func closed() chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}
+
+func TestIdsSortInTheOrderInWhichTheyAreMade(t *testing.T) {
+	last := ""
+	for range 10_000 {
+		id := mailbox.NewID(domain.PrefixCall)
+		require.Greater(t, id, last)
+		last = id
+	}
+}
