@@ -99,7 +99,7 @@ func TestAnActorThatKeepsFailingIsRestartedLaterAndLaterThenStopped(t *testing.T
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		var heard []string
 		stopped := make(chan string, 1)
-		pid := spawn(sys, 5, &heard, mailbox.Restart(slog.New(slog.DiscardHandler), func(p *actor.PID, _ any) { stopped <- p.Id }))
+		pid := spawn(sys, 20, &heard, mailbox.Restart(slog.New(slog.DiscardHandler), func(p *actor.PID, _ any) { stopped <- p.Id }))
 		start := time.Now()
 		for range 13 { // each is taken after the restart that follows the one before
 			sys.Root.Send(pid, boom{})
