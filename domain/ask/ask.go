@@ -1,0 +1,213 @@
+// Package ask holds what the front door asks of the service and what it gets
+// back, where that is no noun of its own: pages of lists, raw contacts, orders
+// for calls, summaries of uploads. It knows no HTTP, no store and no actor.
+package ask
+
+import (
+	"io"
+	"net/netip"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// Codes that only requests meet.
+const (
+	CodeCursorExpired domain.Code = "cursor_expired" // 410: an event past retention
+	CodeInvalidCursor domain.Code = "invalid_cursor" // 422: not a cursor of this list
+)
+
+// Page is the part of a list that is wanted: newest first, at most Limit rows
+// (1 to 100) after the opaque Cursor of the page before.
+type Page struct {
+	Limit         int
+	Cursor        string
+	CreatedAfter  time.Time // zero: open; exclusive
+	CreatedBefore time.Time // zero: open; exclusive
+}
+
+// List is one page. Next is the cursor of the following one, "" at the end.
+type List[T any] struct {
+	Data []T
+	Next string
+}
+
+// CampaignQuery filters campaigns.
+type CampaignQuery struct {
+	Page
+	Status domain.CampaignStatus // "": any
+}
+
+// ContactQuery filters a campaign's contacts; they stand in the order of
+// upload.
+type ContactQuery struct {
+	Limit  int
+	Cursor string
+	Status string // a contact state's word; "": any
+}
+
+// CallQuery filters calls. Status may be "active": any that is not final.
+type CallQuery struct {
+	Page
+	Status     string
+	CampaignID string
+	ContactID  string
+	AgentID    string
+	Direction  domain.Direction
+}
+
+// WebhookQuery filters endpoints.
+type WebhookQuery struct {
+	Page
+	CampaignID string
+}
+
+// AuditQuery filters audit entries.
+type AuditQuery struct {
+	Page
+	Type   string // auth | admin; "": any
+	Action string
+	Actor  string // an actor's id
+}
+
+// EventQuery reads events forwards, oldest first, after the id given.
+type EventQuery struct {
+	After string   // an event id; "": from the oldest kept
+	Types []string // names, twins or wildcards; empty: all
+	Limit int
+}
+
+// Act is one thing done or refused, for the audit log. Equal acts of
+// api_key.used within a minute are one entry with a count.
+type Act struct {
+	Type      string // auth | admin
+	Action    string // api_key.used, auth.failed, trunk.created …
+	IP        netip.Addr
+	UserAgent string
+	RequestID string
+	Resource  domain.Resource
+	Failed    bool
+	Reason    string // the error's code where Failed
+}
+
+// RawContact is one contact as it was sent. A row that could not be read has
+// a Problem and counts as invalid.
+type RawContact struct {
+	Line     int // 1 for the first line of a file or the first item of a list
+	Phone    string
+	Context  domain.Context
+	Timezone string
+	Country  string
+	Problem  string
+}
+
+// ContactError tells what was wrong with one row.
+type ContactError struct {
+	Line    int         `json:"line"`
+	Phone   string      `json:"phone,omitempty"`
+	Code    domain.Code `json:"code"` // invalid_row | invalid_phone | duplicate | dnc | missing_variable …
+	Message string      `json:"message"`
+}
+
+// ContactsSummary counts the rows of one upload. Received is the sum of
+// Accepted, Duplicates, Invalid and DNC; MissingVariables counts accepted rows
+// that lack a variable of the pathway.
+type ContactsSummary struct {
+	Received         int `json:"received"`
+	Accepted         int `json:"accepted"`
+	Duplicates       int `json:"duplicates"`
+	Invalid          int `json:"invalid"`
+	DNC              int `json:"dnc"`
+	MissingVariables int `json:"missing_variables"`
+}
+
+// MaxContactErrors is how many errors an upload tells.
+const MaxContactErrors = 100
+
+// UploadSummary is the answer to an upload of contacts.
+type UploadSummary struct {
+	UploadID string          `json:"upload_id"`
+	Summary  ContactsSummary `json:"contacts_summary"`
+	Errors   []ContactError  `json:"contact_errors"` // the first MaxContactErrors
+}
+
+// CampaignCreated is a new campaign, what became of its inline contacts, and
+// the secret of the endpoints made from its webhooks map ("" without one).
+type CampaignCreated struct {
+	Campaign      *domain.Campaign
+	Upload        UploadSummary
+	WebhookSecret string
+}
+
+// Contact is a contact of a campaign with its state, as the API shows it.
+type Contact struct {
+	domain.Meta
+	CampaignID    string         `json:"campaign_id"`
+	Phone         string         `json:"phone"`
+	Context       domain.Context `json:"context,omitempty"`
+	Timezone      string         `json:"timezone,omitempty"`
+	Country       string         `json:"country,omitempty"`
+	Status        string         `json:"status"`
+	Outcome       domain.Outcome `json:"outcome,omitempty"`
+	Reason        domain.Reason  `json:"reason,omitempty"`
+	Attempts      int            `json:"attempts"`
+	LastCallID    string         `json:"last_call_id,omitempty"`
+	NextAttemptAt *time.Time     `json:"next_attempt_at"`
+	CompletedAt   *time.Time     `json:"completed_at"`
+}
+
+// ResultRow is one contact in a campaign's results.
+type ResultRow struct {
+	Phone       string
+	Name        string
+	Outcome     string // the contact's state where there is no outcome yet
+	Duration    int    // seconds of the last answered attempt
+	Confirmed   bool
+	Notes       string
+	CompletedAt *time.Time
+}
+
+// NewCall orders one outbound call. All defaults are filled in.
+type NewCall struct {
+	To           string // E.164, or national in the workspace's default country
+	From         string // E.164; "": the desk chooses
+	AgentID      string
+	PathwayID    string
+	Context      domain.Context
+	Metadata     map[string]string
+	RingTimeout  time.Duration
+	MaxDuration  time.Duration
+	Record       bool
+	CallingHours *domain.CallingHours // nil: not limited
+}
+
+// Recording is the stereo WAV of a call. Whoever gets it closes Body.
+type Recording struct {
+	Size    int64
+	Created time.Time
+	Body    io.ReadSeekCloser
+}
+
+// TestResult is what one test delivery brought.
+type TestResult struct {
+	EventID        string `json:"event_id"`
+	Delivered      bool   `json:"delivered"`
+	ResponseStatus int    `json:"response_status"`
+	ResponseTimeMs int64  `json:"response_time_ms"`
+	Error          string `json:"error,omitempty"`
+}
+
+// OnceKey is the scope of an Idempotency-Key: credential, environment (both in
+// the Principal), method and path.
+type OnceKey struct {
+	Key    string // hex SHA-256 of the header: the header itself unlocks the reply
+	Method string
+	Path   string
+}
+
+// OnceReply is a stored answer. Sealed is opaque: it is encrypted under a key
+// that only the client's header gives.
+type OnceReply struct {
+	Digest string // hex SHA-256 of the request's body
+	Sealed []byte
+}

@@ -1,0 +1,215 @@
+package httpapi
+
+import (
+	"context"
+	"iter"
+	"net/netip"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/event"
+)
+
+// Ports are what the front door needs of the service. One value may stand in
+// all of them: no two methods share a name.
+//
+// Everywhere: the Principal says workspace, environment and rights, and a
+// resource of another workspace or environment is not_found. What comes back
+// is a noun, or a *domain.Error that the client may see; any other error is a
+// fault of ours (500), except ends of the context (503). Requests
+// come validated and with their defaults filled in; ids, times and secrets are
+// made behind the port. Nouns that come back are the caller's: no one changes
+// them any more. They may hold secrets; the front door never shows them.
+type Ports struct {
+	Auth       Authenticator
+	Campaigns  Campaigns
+	Contacts   Contacts
+	Calls      Calls
+	Agents     Agents
+	Pathways   Pathways
+	Trunks     Trunks
+	Numbers    Numbers
+	Webhooks   Webhooks
+	Deliveries Deliveries
+	Keys       Keys
+	Audit      Audit
+	Workspaces Workspaces
+	Events     Events
+	Health     Health
+	Once       Once // nil: the Idempotency-Key header is refused with 422
+}
+
+// Authenticator knows API keys.
+type Authenticator interface {
+	// Authenticate checks the text of an API key and the client's address.
+	// Errors: invalid_api_key, expired_api_key, ip_not_allowed. With an error
+	// the Principal tells what is known of the key (nothing: WorkspaceID "").
+	// It must be quick: it stands before every request.
+	Authenticate(ctx context.Context, key string, from netip.Addr) (domain.Principal, error)
+}
+
+// Campaigns creates campaigns and drives them.
+type Campaigns interface {
+	// CreateCampaign keeps a campaign (Status draft or scheduled; everything
+	// but Meta filled in) with its inline contacts, at most 10,000. Unknown
+	// agent or pathway: 422 with param. Each distinct URL of Webhooks becomes
+	// an endpoint of the campaign.
+	CreateCampaign(ctx context.Context, p domain.Principal, c *domain.Campaign, rows iter.Seq2[ask.RawContact, error]) (ask.CampaignCreated, error)
+	Campaign(ctx context.Context, p domain.Principal, id string) (*domain.Campaign, error)
+	ListCampaigns(ctx context.Context, p domain.Principal, q ask.CampaignQuery) (ask.List[*domain.Campaign], error)
+	// The four verbs answer the status object, also when repeated in the
+	// target state; otherwise invalid_state with current_status, allowed_from.
+	StartCampaign(ctx context.Context, p domain.Principal, id string) (domain.CampaignStatusObject, error)
+	PauseCampaign(ctx context.Context, p domain.Principal, id string) (domain.CampaignStatusObject, error)
+	ResumeCampaign(ctx context.Context, p domain.Principal, id string) (domain.CampaignStatusObject, error)
+	CancelCampaign(ctx context.Context, p domain.Principal, id string, hangupActive bool) (domain.CampaignStatusObject, error)
+	CampaignStatus(ctx context.Context, p domain.Principal, id string) (domain.CampaignStatusObject, error)
+}
+
+// Contacts are the people of a campaign.
+type Contacts interface {
+	// AddContacts reads rows to their end, storing as it goes, in bounded
+	// memory. An error among the rows (the client went away, a malformed
+	// stream) ends the upload and is returned; RawContact.Problem only counts.
+	AddContacts(ctx context.Context, p domain.Principal, campaignID string, rows iter.Seq2[ask.RawContact, error]) (ask.UploadSummary, error)
+	ListContacts(ctx context.Context, p domain.Principal, campaignID string, q ask.ContactQuery) (ask.List[ask.Contact], error)
+	// CampaignResults walks all contacts in the order of upload. The walk goes
+	// on after the call returned, until the last row or until ctx ends.
+	CampaignResults(ctx context.Context, p domain.Principal, campaignID string) (iter.Seq2[ask.ResultRow, error], error)
+}
+
+// Calls places calls and shows them.
+type Calls interface {
+	// PlaceCall answers the call as queued. Errors: concurrent_limit_exceeded
+	// with active_calls and limit, dnc_blocked, destination_not_allowed,
+	// outside_calling_hours, no_trunk, caller_id_required.
+	PlaceCall(ctx context.Context, p domain.Principal, order ask.NewCall) (*domain.Call, error)
+	Call(ctx context.Context, p domain.Principal, id string) (*domain.Call, error)
+	ListCalls(ctx context.Context, p domain.Principal, q ask.CallQuery) (ask.List[*domain.Call], error)
+	// HangupCall answers the call; invalid_state where it is over.
+	HangupCall(ctx context.Context, p domain.Principal, id string) (*domain.Call, error)
+	// Transcript and Recording fail with processing while they are still to
+	// come (202), with not_found where there is none and never will be.
+	Transcript(ctx context.Context, p domain.Principal, callID string) (*domain.Transcript, error)
+	Recording(ctx context.Context, p domain.Principal, callID string) (ask.Recording, error)
+}
+
+// Agents. In every Update here and below, change works on a fresh copy of the
+// stored noun and may be called again after a conflict; its error ends the
+// update and is returned.
+type Agents interface {
+	// CreateAgent: an unknown pathway is 422 with param pathway_id.
+	CreateAgent(ctx context.Context, p domain.Principal, a *domain.Agent) (*domain.Agent, error)
+	Agent(ctx context.Context, p domain.Principal, id string) (*domain.Agent, error)
+	ListAgents(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Agent], error)
+	UpdateAgent(ctx context.Context, p domain.Principal, id string, change func(*domain.Agent) error) (*domain.Agent, error)
+	DeleteAgent(ctx context.Context, p domain.Principal, id string) error
+}
+
+// Pathways are plans of conversations.
+type Pathways interface {
+	CreatePathway(ctx context.Context, p domain.Principal, w *domain.Pathway) (*domain.Pathway, error)
+	Pathway(ctx context.Context, p domain.Principal, id string) (*domain.Pathway, error)
+	ListPathways(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Pathway], error)
+	UpdatePathway(ctx context.Context, p domain.Principal, id string, change func(*domain.Pathway) error) (*domain.Pathway, error)
+	DeletePathway(ctx context.Context, p domain.Principal, id string) error
+}
+
+// Trunks are ways to the telephone network.
+type Trunks interface {
+	CreateTrunk(ctx context.Context, p domain.Principal, t *domain.Trunk) (*domain.Trunk, error)
+	Trunk(ctx context.Context, p domain.Principal, id string) (*domain.Trunk, error)
+	ListTrunks(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Trunk], error)
+	UpdateTrunk(ctx context.Context, p domain.Principal, id string, change func(*domain.Trunk) error) (*domain.Trunk, error)
+	DeleteTrunk(ctx context.Context, p domain.Principal, id string) error
+}
+
+// Numbers are the phone numbers of a workspace.
+type Numbers interface {
+	// CreateNumber: already_exists where any workspace has the number; unknown
+	// agent or trunk: 422 with param.
+	CreateNumber(ctx context.Context, p domain.Principal, n *domain.PhoneNumber) (*domain.PhoneNumber, error)
+	Number(ctx context.Context, p domain.Principal, id string) (*domain.PhoneNumber, error)
+	ListNumbers(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.PhoneNumber], error)
+	UpdateNumber(ctx context.Context, p domain.Principal, id string, change func(*domain.PhoneNumber) error) (*domain.PhoneNumber, error)
+	DeleteNumber(ctx context.Context, p domain.Principal, id string) error
+	// CallerIDs are the numbers that may be shown: the workspace's own (never
+	// "*"), oldest first, then those that its trunks list.
+	CallerIDs(ctx context.Context, p domain.Principal) ([]string, error)
+}
+
+// Webhooks are endpoints.
+type Webhooks interface {
+	// CreateWebhook answers with Secret set (made where it was empty): shown
+	// this once. A URL outside Egress: 422 invalid_url.
+	CreateWebhook(ctx context.Context, p domain.Principal, w *domain.Webhook) (*domain.Webhook, error)
+	Webhook(ctx context.Context, p domain.Principal, id string) (*domain.Webhook, error)
+	ListWebhooks(ctx context.Context, p domain.Principal, q ask.WebhookQuery) (ask.List[*domain.Webhook], error)
+	UpdateWebhook(ctx context.Context, p domain.Principal, id string, change func(*domain.Webhook) error) (*domain.Webhook, error)
+	DeleteWebhook(ctx context.Context, p domain.Principal, id string) error
+}
+
+// Deliveries are what became of events on their way to an endpoint.
+type Deliveries interface {
+	PauseWebhook(ctx context.Context, p domain.Principal, id string) (*domain.Webhook, error)
+	ResumeWebhook(ctx context.Context, p domain.Principal, id string) (*domain.Webhook, error)
+	WebhookLog(ctx context.Context, p domain.Principal, id string, q ask.Page) (ask.List[*domain.Delivery], error)
+	FailedDeliveries(ctx context.Context, p domain.Principal, id string, q ask.Page) (ask.List[*domain.Delivery], error)
+	// TestWebhook makes one attempt with webhook.test, or with a sample of the
+	// event type (a canonical name), and waits for its end.
+	TestWebhook(ctx context.Context, p domain.Principal, id string, t event.Type) (ask.TestResult, error)
+}
+
+// Keys are API keys. The front door has checked that a new key holds no more
+// than its maker.
+type Keys interface {
+	// CreateKey answers the key and its text, which is never kept.
+	CreateKey(ctx context.Context, p domain.Principal, k *domain.APIKey) (made *domain.APIKey, text string, err error)
+	APIKey(ctx context.Context, p domain.Principal, id string) (*domain.APIKey, error)
+	ListKeys(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.APIKey], error)
+	UpdateKey(ctx context.Context, p domain.Principal, id string, change func(*domain.APIKey) error) (*domain.APIKey, error)
+	// RevokeKey: from its return on the key is refused, and its children too.
+	RevokeKey(ctx context.Context, p domain.Principal, id string) error
+}
+
+// Audit is the log of who did what.
+type Audit interface {
+	// Note keeps an act; it never waits for the store. Principal.WorkspaceID
+	// "": the credential is unknown, and only the operator's log may tell.
+	Note(ctx context.Context, p domain.Principal, act ask.Act)
+	ListAudit(ctx context.Context, p domain.Principal, q ask.AuditQuery) (ask.List[*domain.AuditEntry], error)
+}
+
+// Workspaces is the tenant's own record.
+type Workspaces interface {
+	// Workspace answers from memory: it stands before every request.
+	Workspace(ctx context.Context, p domain.Principal) (*domain.Workspace, error)
+	UpdateWorkspace(ctx context.Context, p domain.Principal, change func(*domain.Workspace) error) (*domain.Workspace, error)
+}
+
+// Events are read forwards in commit order.
+type Events interface {
+	// ListEvents answers events of the Principal's environment after the id;
+	// cursor_expired where that is past retention, validation_error where it
+	// is unknown.
+	ListEvents(ctx context.Context, p domain.Principal, q ask.EventQuery) (ask.List[event.Event], error)
+}
+
+// Health says whether the service can serve.
+type Health interface {
+	// Ready is nil when the store is open, SIP listens and campaigns are
+	// loaded; otherwise its text is the reason shown.
+	Ready(ctx context.Context) error
+}
+
+// Once keeps the answers to requests with an Idempotency-Key for 24 hours.
+type Once interface {
+	// Reserve takes the key for a request. It answers the stored reply where
+	// there is one, nil where the request may run, and idempotency_conflict
+	// where it is still running.
+	Reserve(ctx context.Context, p domain.Principal, k ask.OnceKey) (*ask.OnceReply, error)
+	// Keep stores the reply of a request that ran.
+	Keep(ctx context.Context, p domain.Principal, k ask.OnceKey, r ask.OnceReply) error
+	// Release gives the key back: the request had no effect.
+	Release(ctx context.Context, p domain.Principal, k ask.OnceKey) error
+}
