@@ -1,0 +1,97 @@
+// Package call carries one phone call: its legs, its sound and its end. The
+// parent, Calls, starts call actors, watches them and finishes what they leave
+// behind. It knows no campaign and no HTTP: whoever starts a call is its owner
+// and commits its beginning and its end.
+package call
+
+import (
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/actors/lines"
+	"github.com/callboard/callboard/actors/trunk"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/sip"
+)
+
+// What Calls hears.
+type (
+	// Start places an outbound call, after its opening was committed.
+	Start struct {
+		Call        domain.Call       // status initiated; ids and numbers filled in
+		Attempt     domain.Attempt    // as committed, leg 1 in it
+		Script      domain.Script     // agent version, pathway pinned
+		Variables   map[string]string // built-ins that the starter knows: campaign_name, agent_name
+		CallerName  string            // shown to the called; may be empty
+		Permit      lines.Permit
+		Slot        trunk.Slot
+		RingTimeout time.Duration // 0: 30 s
+		MaxDuration time.Duration // 0: 30 min
+		Owner       *actor.PID    // hears Ended until it answers Ack; nil: Calls commits the end itself
+	}
+	// Inbound takes a call that came in, after its opening was committed.
+	Inbound struct {
+		In          *sip.Incoming
+		Call        domain.Call
+		Attempt     domain.Attempt
+		Script      domain.Script
+		Variables   map[string]string
+		Permit      lines.Permit
+		MaxDuration time.Duration
+		Networks    []string   // further networks of the trunk that sound may come from
+		Owner       *actor.PID // as in Start
+	}
+	// Ack says that the owner has committed the end; it goes to whoever sent
+	// Ended, or to Calls.
+	Ack struct{ CallID string }
+	// Hangup ends a live call. The answer is HungUp or a *domain.Error.
+	Hangup struct{ CallID string }
+	// HungUp answers Hangup: the call is being ended.
+	HungUp struct{}
+	// Live asks for the census; the answer is LiveNow.
+	Live struct{}
+	// LiveNow are the calls whose actors live.
+	LiveNow struct{ Calls []LiveCall }
+	// LiveCall is one of them.
+	LiveCall struct {
+		CallID, AttemptID, CampaignID string
+		Direction                     domain.Direction
+		PID                           *actor.PID
+	}
+	// Drain ends the taking of calls; Drained answers once none is left and
+	// every recording is kept.
+	Drain struct{}
+	// Drained answers Drain.
+	Drained struct{}
+)
+
+// Ended is what a call tells its owner, each 2 s until it hears Ack.
+type Ended struct {
+	CallID, AttemptID string
+	Call              domain.Call    // final: status, disposition, legs, quality, outcome
+	Verdict           domain.Verdict // outcome and reason; Spent says whether the attempt counts
+	Reached           bool           // an INVITE reached a carrier
+	Segments          []domain.Segment
+}
+
+// Control admits it always.
+func (Start) Control() {}
+
+// Control admits it always.
+func (Inbound) Control() {}
+
+// Control admits it always.
+func (Ack) Control() {}
+
+// Control admits it always.
+func (Hangup) Control() {}
+
+// Control admits it always.
+func (Live) Control() {}
+
+// Control admits it always.
+func (Drain) Control() {}
+
+// Control admits it always.
+func (Ended) Control() {}
