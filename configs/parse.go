@@ -1,0 +1,250 @@
+package configs
+
+import (
+	"log/slog"
+	"net/netip"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Each parser gets one trimmed value and says whether it follows the rule. The
+// empty value never gets here: it stands for the default, and an empty default
+// leaves the field as it is.
+
+type (
+	addrPort netip.AddrPort
+	addr     netip.Addr
+	prefixes []netip.Prefix
+	seconds  time.Duration
+	level    slog.Level
+)
+
+// into ties a parser to the field that it fills.
+func into[T any](field func(*Config) *T, parse func(string) (T, bool)) func(*Config, string) bool {
+	return func(c *Config, s string) bool {
+		v, ok := parse(s)
+		if ok {
+			*field(c) = v
+		}
+		return ok
+	}
+}
+
+func parsePath(s string) (string, bool) { return s, !strings.ContainsRune(s, 0) }
+
+func parseFile(s string) (string, bool) {
+	info, err := os.Stat(s)
+	return s, err == nil && info.Mode().IsRegular()
+}
+
+func parseBool(s string) (value, ok bool) {
+	switch strings.ToLower(s) {
+	case "true", "1", "yes", "on":
+		return true, true
+	case "false", "0", "no", "off":
+		return false, true
+	}
+	return false, false
+}
+
+func parseAddrPort(s string) (addrPort, bool) {
+	if port, ok := strings.CutPrefix(s, "localhost:"); ok {
+		s = "127.0.0.1:" + port
+	}
+	a, err := netip.ParseAddrPort(s)
+	if err != nil || a.Addr().Zone() != "" || a.Addr().IsMulticast() {
+		return addrPort{}, false
+	}
+	return addrPort(netip.AddrPortFrom(a.Addr().Unmap(), a.Port())), true
+}
+
+func parseLoopback(s string) (addrPort, bool) {
+	a, ok := parseAddrPort(s)
+	return a, ok && netip.AddrPort(a).Addr().IsLoopback()
+}
+
+func parsePublicIP(s string) (addr, bool) {
+	a, err := netip.ParseAddr(s)
+	if err != nil || a.Zone() != "" || a.IsUnspecified() || a.IsMulticast() {
+		return addr{}, false
+	}
+	return addr(a.Unmap()), true
+}
+
+func parsePortRange(s string) (PortRange, bool) {
+	low, high, found := strings.Cut(s, "-")
+	if !found {
+		return PortRange{}, false
+	}
+	l, okLow := parsePort(strings.TrimSpace(low))
+	h, okHigh := parsePort(strings.TrimSpace(high))
+	if !okLow || !okHigh || l < 1024 || h <= l {
+		return PortRange{}, false
+	}
+	return PortRange{Low: l, High: h}, true
+}
+
+func parsePort(s string) (uint16, bool) {
+	n, err := strconv.ParseUint(s, 10, 16)
+	return uint16(n), err == nil && n > 0
+}
+
+func parsePorts(s string) ([]uint16, bool) {
+	var ports []uint16
+	for _, item := range list(s) {
+		p, ok := parsePort(item)
+		if !ok {
+			return nil, false
+		}
+		if !slices.Contains(ports, p) {
+			ports = append(ports, p)
+		}
+	}
+	return ports, len(ports) > 0
+}
+
+func parseProxies(s string) (prefixes, bool) {
+	var out prefixes
+	for _, item := range list(s) {
+		p, ok := parsePrefix(item)
+		if !ok || p.Bits() == 0 {
+			return nil, false
+		}
+		out = append(out, p)
+	}
+	return out, len(out) > 0
+}
+
+// parsePrefix reads a network or a single address, mapped addresses as IPv4.
+func parsePrefix(s string) (netip.Prefix, bool) {
+	if p, err := netip.ParsePrefix(s); err == nil {
+		if p.Addr().Is4In6() {
+			return netip.Prefix{}, false // its length counts bits of another family
+		}
+		return p.Masked(), true
+	}
+	a, err := netip.ParseAddr(s)
+	if err != nil || a.Zone() != "" {
+		return netip.Prefix{}, false
+	}
+	a = a.Unmap()
+	return netip.PrefixFrom(a, a.BitLen()), true
+}
+
+func parseAllowed(s string) ([]Allowed, bool) {
+	var out []Allowed
+	for _, item := range list(s) {
+		a, ok := parseAllow(item)
+		if !ok {
+			return nil, false
+		}
+		out = append(out, a)
+	}
+	return out, len(out) > 0
+}
+
+// parseAllow reads cidr[:port]. An IPv6 address before a port stands in
+// brackets, as in [fd00::]/8:443 and [fd00::1]:443; after a slash a colon can
+// only begin a port.
+func parseAllow(s string) (Allowed, bool) {
+	network, port := s, ""
+	slash := strings.LastIndexByte(s, '/')
+	colon := strings.LastIndexByte(s, ':')
+	hasPort := colon > slash && (slash >= 0 || strings.Count(s, ":") == 1 || strings.HasSuffix(s[:colon], "]"))
+	if colon >= 0 && hasPort {
+		network, port = s[:colon], s[colon+1:]
+	}
+	if rest, ok := strings.CutPrefix(network, "["); ok {
+		inside, after, closed := strings.Cut(rest, "]")
+		if !closed || !strings.Contains(inside, ":") {
+			return Allowed{}, false
+		}
+		network = inside + after
+	}
+	p, ok := parsePrefix(network)
+	if !ok || !hasPort {
+		return Allowed{Prefix: p}, ok
+	}
+	n, ok := parsePort(port)
+	return Allowed{Prefix: p, Port: n}, ok
+}
+
+func parsePublicURL(s string) (string, bool) {
+	u, err := url.Parse(s)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" ||
+		u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || strings.Contains(s, "#") {
+		return "", false
+	}
+	return strings.TrimRight(u.String(), "/"), true
+}
+
+func parseRedis(s string) (Secret, bool) {
+	u, err := url.Parse(s)
+	if err != nil || (u.Scheme != "redis" && u.Scheme != "rediss") || u.Hostname() == "" || u.Fragment != "" {
+		return Secret{}, false
+	}
+	if db := strings.Trim(u.Path, "/"); db != "" {
+		if n, err := strconv.Atoi(db); err != nil || n < 0 {
+			return Secret{}, false
+		}
+	}
+	return Secret{value: s}, true
+}
+
+func parseSeconds(s string) (seconds, bool) {
+	n, err := strconv.Atoi(s)
+	return seconds(time.Duration(n) * time.Second), err == nil && n >= 0 && n <= 3600
+}
+
+func parseLevel(s string) (level, bool) {
+	switch strings.ToLower(s) {
+	case "debug":
+		return level(slog.LevelDebug), true
+	case "info":
+		return level(slog.LevelInfo), true
+	case "warn", "warning":
+		return level(slog.LevelWarn), true
+	case "error":
+		return level(slog.LevelError), true
+	}
+	return 0, false
+}
+
+func oneOf(words ...string) func(string) (string, bool) {
+	return func(s string) (string, bool) { return s, slices.Contains(words, s) }
+}
+
+func parseLimits(s string) (Limits, bool) {
+	var l Limits
+	fields := map[string]*int{
+		"requests_per_minute": &l.RequestsPerMinute,
+		"concurrent_inbound":  &l.ConcurrentInbound,
+		"concurrent_outbound": &l.ConcurrentOutbound,
+		"calls_per_minute":    &l.CallsPerMinute,
+	}
+	items := list(s)
+	for _, item := range items {
+		name, value, _ := strings.Cut(item, "=")
+		field := fields[strings.TrimSpace(name)]
+		n, err := strconv.Atoi(strings.TrimSpace(value))
+		if field == nil || *field != 0 || err != nil || n < 1 || n > 10_000_000 {
+			return Limits{}, false
+		}
+		*field = n
+	}
+	return l, len(items) > 0
+}
+
+// list splits at commas and drops the spaces around; an empty item stays, so
+// that its parser refuses it.
+func list(s string) []string {
+	items := strings.Split(s, ",")
+	for i := range items {
+		items[i] = strings.TrimSpace(items[i])
+	}
+	return items
+}

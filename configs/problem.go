@@ -1,0 +1,123 @@
+package configs
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Problem is one wrong setting: what it is called where it was written, its
+// value (never a secret) and the rule that it breaks.
+type Problem struct {
+	Name  string
+	Value string
+	Rule  string // completes "must be …"; empty: there is no such setting
+	Near  []string
+}
+
+// String is one line for the terminal.
+func (p Problem) String() string {
+	if p.Rule != "" {
+		return fmt.Sprintf("%s = %q: must be %s", p.Name, p.Value, p.Rule)
+	}
+	line := p.Name + ": there is no such setting"
+	if len(p.Near) > 0 {
+		line += "; did you mean " + strings.Join(p.Near, " or ") + "?"
+	}
+	return line
+}
+
+// InvalidError holds every wrong setting at once.
+type InvalidError struct{ Problems []Problem }
+
+// Error lists the problems, a line each.
+func (e *InvalidError) Error() string {
+	lines := make([]string, 0, len(e.Problems)+1)
+	if len(e.Problems) == 1 {
+		lines = append(lines, "a setting is wrong:")
+	} else {
+		lines = append(lines, fmt.Sprintf("%d settings are wrong:", len(e.Problems)))
+	}
+	for _, p := range e.Problems {
+		lines = append(lines, "  "+p.String())
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (l *loader) has(key string) bool { return slices.Contains(l.keys(), key) }
+
+func (l *loader) keys() []string {
+	names := make([]string, len(l.settings))
+	for i, s := range l.settings {
+		names[i] = s.Key
+	}
+	return names
+}
+
+func (l *loader) variables() []string {
+	names := make([]string, len(l.settings))
+	for i, s := range l.settings {
+		names[i] = s.Env
+	}
+	return names
+}
+
+func (l *loader) unknown(name, word string, known []string) {
+	if known == nil {
+		for _, s := range l.settings {
+			if s.Flag != "" {
+				known = append(known, s.Flag)
+			}
+		}
+	}
+	l.problems = append(l.problems, Problem{Name: name, Near: near(word, known)})
+}
+
+// near returns the known names that are at most a third of the word away, the
+// nearest first, three at most.
+func near(word string, known []string) []string {
+	const most = 3
+	type candidate struct {
+		name string
+		far  int
+	}
+	var found []candidate
+	bare := strings.TrimPrefix(strings.ToUpper(word), EnvPrefix)
+	bare = strings.ReplaceAll(bare[:min(len(bare), 64)], "-", "_")
+	for _, name := range known {
+		other := strings.ReplaceAll(strings.TrimPrefix(strings.ToUpper(name), EnvPrefix), "-", "_")
+		far := distance(bare, other)
+		inside := len(bare) > 2 && (strings.HasPrefix(other, bare+"_") || strings.HasSuffix(other, "_"+bare) ||
+			strings.HasPrefix(bare, other+"_") || strings.HasSuffix(bare, "_"+other))
+		if inside || far <= max(1, len(bare)/3) {
+			found = append(found, candidate{name, far})
+		}
+	}
+	slices.SortStableFunc(found, func(a, b candidate) int { return a.far - b.far })
+	names := make([]string, 0, most)
+	for _, c := range found[:min(len(found), most)] {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+// distance is Levenshtein's: insertions, deletions, replacements.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		corner := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := corner
+			if a[i] != b[j] {
+				cost++
+			}
+			corner = row[j+1]
+			row[j+1] = min(cost, row[j+1]+1, row[j]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,282 @@
+package configs
+
+import (
+	"net/url"
+	"strings"
+)
+
+// Setting describes one setting to a reader, a command line and a test.
+type Setting struct {
+	Group   string
+	Key     string // in the YAML file
+	Env     string // in the environment
+	Flag    string // on the command line, without dashes; empty: none
+	Default string
+	Rule    string // what a value must be: completes "must be …"
+	Doc     string // what it is for
+
+	show func(string) string        // nil: as it is
+	set  func(*Config, string) bool // false: the value breaks the rule
+	with *together
+}
+
+// together is a rule about several settings. It is checked when each of them
+// is right alone.
+type together struct {
+	keys   []string             // the others
+	broken func(*Config) string // completes "must be …"; empty: kept
+}
+
+// Settings lists every setting in the order of the documentation.
+func Settings() []Setting {
+	all := make([]Setting, 0, 32)
+	for _, g := range []struct {
+		name string
+		list []Setting
+	}{
+		{"Storage", storage()},
+		{"HTTP", door()},
+		{"SIP and media", telephony()},
+		{"What tenants may reach", egress()},
+		{"Workspaces", workspaces()},
+		{"Process", process()},
+	} {
+		for _, s := range g.list {
+			s.Group = g.name
+			s.Env = EnvPrefix + strings.ToUpper(s.Key)
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+func storage() []Setting {
+	return []Setting{
+		{
+			Key: "data", Flag: "data", Default: "./data",
+			Rule: "the path of a folder",
+			Doc:  "Everything durable: the embedded store, keys, recordings, the local socket of `callboard keys`. Two processes never share one.",
+			set:  into(func(c *Config) *string { return &c.Data }, parsePath),
+		},
+		{
+			Key:  "redis_url",
+			Rule: "a URL such as redis://user:password@host:6379/0 or rediss://host:6379 (TLS)",
+			Doc:  "Keep the records in this Redis. Empty: in the embedded Pebble store inside `data`. Recordings stay in `data` either way.",
+			show: showURL,
+			set:  into(func(c *Config) *Secret { return &c.RedisURL }, parseRedis),
+		},
+		{
+			Key:  "master_key_file",
+			Rule: "an existing file",
+			Doc:  "The 32 bytes that wrap the key of every workspace. Empty: `master.key` inside `data`, made on first start, with a warning.",
+			set:  into(func(c *Config) *string { return &c.MasterKeyFile }, parseFile),
+		},
+	}
+}
+
+func door() []Setting {
+	return []Setting{
+		{
+			Key: "http_addr", Flag: "http", Default: "127.0.0.1:8080",
+			Rule: "an IP address and a port, such as 127.0.0.1:8080 or [::1]:8080",
+			Doc:  "Where the API and the dashboard listen. Beyond loopback it needs `tls_cert`, `trusted_proxies` or `insecure_http`. Port 0 takes any free port.",
+			set:  into(func(c *Config) *addrPort { return (*addrPort)(&c.HTTPAddr) }, parseAddrPort),
+			with: &together{[]string{"tls_cert", "trusted_proxies", "insecure_http"}, httpIsGuarded},
+		},
+		{
+			Key:  "public_url",
+			Rule: "an http:// or https:// URL without user, query and fragment",
+			Doc:  "The base of every link that the service hands out. Empty: made from `http_addr`.",
+			show: showURL,
+			set:  into(func(c *Config) *string { return &c.PublicURL }, parsePublicURL),
+		},
+		{
+			Key:  "tls_cert",
+			Rule: "an existing file",
+			Doc:  "Certificate chain of the HTTP listener, PEM. Goes with `tls_key`.",
+			set:  into(func(c *Config) *string { return &c.TLSCert }, parseFile),
+			with: &together{[]string{"tls_key"}, func(c *Config) string { return pair(c.TLSCert, c.TLSKey, "tls_key") }},
+		},
+		{
+			Key:  "tls_key",
+			Rule: "an existing file",
+			Doc:  "Private key of the HTTP listener, PEM. Goes with `tls_cert`.",
+			set:  into(func(c *Config) *string { return &c.TLSKey }, parseFile),
+			with: &together{[]string{"tls_cert"}, func(c *Config) string { return pair(c.TLSKey, c.TLSCert, "tls_cert") }},
+		},
+		{
+			Key: "insecure_http", Flag: "insecure-http", Default: "false",
+			Rule: "true or false",
+			Doc:  "Allow plain HTTP beyond loopback. Keys then cross the network in the clear.",
+			set:  into(func(c *Config) *bool { return &c.InsecureHTTP }, parseBool),
+		},
+		{
+			Key:  "trusted_proxies",
+			Rule: "a list of networks such as 10.0.0.0/8,192.0.2.7, none of which is everyone (/0)",
+			Doc:  "Only from these is `X-Forwarded-For` believed.",
+			set:  into(func(c *Config) *prefixes { return (*prefixes)(&c.TrustedProxies) }, parseProxies),
+		},
+		{
+			Key:  "admin_addr",
+			Rule: "a loopback address and a port, such as 127.0.0.1:9090",
+			Doc:  "Where `/metrics` and `/debug/pprof` listen. Empty: nowhere.",
+			set:  into(func(c *Config) *addrPort { return (*addrPort)(&c.AdminAddr) }, parseLoopback),
+			with: &together{[]string{"http_addr"}, func(c *Config) string {
+				if c.AdminAddr.Port() != 0 && c.AdminAddr == c.HTTPAddr {
+					return "another address than http_addr"
+				}
+				return ""
+			}},
+		},
+	}
+}
+
+func telephony() []Setting {
+	return []Setting{
+		{
+			Key: "sip_addr", Flag: "sip", Default: "127.0.0.1:5060",
+			Rule: "an IP address and a port, such as 192.0.2.10:5060",
+			Doc:  "Where SIP listens, UDP and TCP. Loopback by default: set it to reach carriers. 0.0.0.0 needs `public_ip`.",
+			set:  into(func(c *Config) *addrPort { return (*addrPort)(&c.SIPAddr) }, parseAddrPort),
+			with: &together{[]string{"public_ip", "http_addr"}, sipIsReachable},
+		},
+		{
+			Key:  "public_ip",
+			Rule: "one IP address that others can reach",
+			Doc:  "Written into Contact, Via and SDP instead of the address listened on: the outer address of a NAT.",
+			set:  into(func(c *Config) *addr { return (*addr)(&c.PublicIP) }, parsePublicIP),
+		},
+		{
+			Key: "media_ports", Default: "20000-29999",
+			Rule: "a range LOW-HIGH of at least two ports within 1024-65535",
+			Doc:  "UDP ports of RTP and RTCP, two per call.",
+			set:  into(func(c *Config) *PortRange { return &c.MediaPorts }, parsePortRange),
+			with: &together{[]string{"sip_addr"}, func(c *Config) string {
+				if p := c.SIPAddr.Port(); p >= c.MediaPorts.Low && p <= c.MediaPorts.High {
+					return "a range without the port of sip_addr"
+				}
+				return ""
+			}},
+		},
+		{
+			Key: "simulator", Default: "true",
+			Rule: "true or false",
+			Doc:  "Run the built-in carrier: phones over loopback for test keys and the demo.",
+			set:  into(func(c *Config) *bool { return &c.Simulator }, parseBool),
+		},
+	}
+}
+
+func egress() []Setting {
+	return []Setting{
+		{
+			Key:  "egress_allow",
+			Rule: "a list of networks with or without a port, such as 10.0.0.0/8,192.0.2.7:8443,[fd00::]/8:443",
+			Doc:  "Networks that tenants may name (webhooks, trunks, media) although they are not public.",
+			set:  into(func(c *Config) *[]Allowed { return &c.EgressAllow }, parseAllowed),
+		},
+		{
+			Key:  "egress_ports",
+			Rule: "a list of ports 1-65535",
+			Doc:  "Ports besides 443 at which public HTTPS targets are reached.",
+			set:  into(func(c *Config) *[]uint16 { return &c.EgressPorts }, parsePorts),
+		},
+		{
+			Key:  "egress_ca_file",
+			Rule: "an existing file",
+			Doc:  "Certificate authorities, PEM, trusted besides those of the system for outgoing HTTPS.",
+			set:  into(func(c *Config) *string { return &c.EgressCAFile }, parseFile),
+		},
+	}
+}
+
+func workspaces() []Setting {
+	return []Setting{
+		{
+			Key: "default_plan", Default: planEnterprise,
+			Rule: "starter, professional or enterprise",
+			Doc:  "Plan of a workspace when it is made.",
+			set:  into(func(c *Config) *string { return &c.DefaultPlan }, oneOf("starter", "professional", planEnterprise)),
+		},
+		{
+			Key:  "default_limits",
+			Rule: "a list of requests_per_minute, concurrent_inbound, concurrent_outbound and calls_per_minute, each =1 to =10000000, such as calls_per_minute=600",
+			Doc:  "Ceilings of a workspace when it is made, instead of those of its plan. On `enterprise` only.",
+			set:  into(func(c *Config) *Limits { return &c.DefaultLimits }, parseLimits),
+			with: &together{[]string{"default_plan"}, func(c *Config) string {
+				if c.DefaultPlan != planEnterprise && c.DefaultLimits != (Limits{}) {
+					return "empty unless default_plan is enterprise"
+				}
+				return ""
+			}},
+		},
+	}
+}
+
+func process() []Setting {
+	return []Setting{
+		{
+			Key: "drain_seconds", Default: "30",
+			Rule: "a whole number of seconds from 0 to 3600",
+			Doc:  "How long live calls may take to end after SIGTERM or Ctrl-C.",
+			set:  into(func(c *Config) *seconds { return (*seconds)(&c.Drain) }, parseSeconds),
+		},
+		{
+			Key: "log_level", Flag: "log-level", Default: "info",
+			Rule: "debug, info, warn or error",
+			Doc:  "Least severe line that is written.",
+			set:  into(func(c *Config) *level { return (*level)(&c.LogLevel) }, parseLevel),
+		},
+		{
+			Key: "log_format", Default: string(LogText),
+			Rule: "text or json",
+			Doc:  "Shape of a log line.",
+			set: into(func(c *Config) *LogFormat { return &c.LogFormat }, func(s string) (LogFormat, bool) {
+				return LogFormat(s), s == string(LogText) || s == string(LogJSON)
+			}),
+		},
+	}
+}
+
+const planEnterprise = "enterprise"
+
+func httpIsGuarded(c *Config) string {
+	if c.HTTPAddr.Addr().Unmap().IsLoopback() || c.TLSCert != "" || len(c.TrustedProxies) > 0 || c.InsecureHTTP {
+		return ""
+	}
+	return "a loopback address, unless tls_cert and tls_key, trusted_proxies or insecure_http is set"
+}
+
+func sipIsReachable(c *Config) string {
+	if c.SIPAddr.Addr().IsUnspecified() && !c.PublicIP.IsValid() {
+		return "one address of this machine, unless public_ip says what others reach"
+	}
+	if c.SIPAddr.Port() != 0 && c.SIPAddr == c.HTTPAddr {
+		return "another address than http_addr: SIP listens on TCP as well"
+	}
+	return ""
+}
+
+func pair(mine, other, name string) string {
+	if mine != "" && other == "" {
+		return "set together with " + name
+	}
+	return ""
+}
+
+// showURL keeps what helps (host, database) and drops what is secret, also
+// when a password with / or # in it stands where a parser sees host and path.
+func showURL(s string) string {
+	u, err := url.Parse(s)
+	switch {
+	case s == "":
+		return ""
+	case err != nil, u.Host == "", u.Fragment != "", strings.Contains(u.Path+u.RawQuery, "@"):
+		return "[hidden]"
+	}
+	u.RawQuery = ""
+	if u.User != nil {
+		u.User = url.UserPassword("xxxxx", "xxxxx")
+	}
+	return u.String()
+}
