@@ -240,9 +240,10 @@ func (t *Trunks) target(b *bucket, w Want) (sip.Target, string, bool) {
 		return s, key, ok && !slices.Contains(w.Tried, key)
 	}
 	type choice struct {
-		proxy domain.Proxy
-		key   string
-		draw  float64
+		proxy  domain.Proxy
+		key    string
+		barred bool
+		draw   float64 // exponential by weight: the smallest is the draw
 	}
 	now := time.Now()
 	var all []choice
@@ -251,16 +252,18 @@ func (t *Trunks) target(b *bucket, w Want) (sip.Target, string, bool) {
 		if slices.Contains(w.Tried, key) {
 			continue
 		}
-		draw := float64(p.Priority) - rand.Float64()*float64(max(p.Weight, 1))/1e6 //nolint:gosec // a draw by weight, no secret
-		if b.barred[key].After(now) {
-			draw += 1e9
-		}
-		all = append(all, choice{p, key, draw})
+		draw := rand.ExpFloat64() / float64(max(p.Weight, 1)) //nolint:gosec // a draw by weight, no secret
+		all = append(all, choice{p, key, b.barred[key].After(now), draw})
 	}
 	if len(all) == 0 {
 		return sip.Target{}, "", false
 	}
-	c := slices.MinFunc(all, func(a, b choice) int { return cmp.Compare(a.draw, b.draw) })
+	c := slices.MinFunc(all, func(a, b choice) int {
+		if a.barred != b.barred {
+			return map[bool]int{true: 1, false: -1}[a.barred]
+		}
+		return cmp.Or(cmp.Compare(a.proxy.Priority, b.proxy.Priority), cmp.Compare(a.draw, b.draw))
+	})
 	return sip.Target{Host: c.proxy.Host, Port: c.proxy.Port, Transport: c.proxy.Transport, TrunkID: b.trunk.ID}, c.key, true
 }
 

@@ -1,0 +1,198 @@
+package trunk_test
+
+import (
+	"context"
+	"log/slog"
+	"net/netip"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/mailbox/actortest"
+	"github.com/callboard/callboard/actors/trunk"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/sip"
+)
+
+func tr(id string, change func(*domain.Trunk)) domain.Trunk {
+	t := domain.Trunk{
+		Meta:    domain.Meta{ID: id, Environment: domain.Live},
+		Proxies: []domain.Proxy{{Host: "192.0.2.1", Port: 5060, Transport: "udp"}},
+	}
+	if change != nil {
+		change(&t)
+	}
+	return t
+}
+
+// asker keeps what the trunks answer.
+type asker struct {
+	trunks *actor.PID
+	heard  []any
+	at     []time.Duration
+	start  time.Time
+}
+
+func (a *asker) Receive(ctx actor.Context) {
+	switch m := ctx.Message().(type) {
+	case trunk.Want:
+		ctx.Request(a.trunks, m)
+	case trunk.Slot:
+		m.Trunk = domain.Trunk{}
+		a.heard, a.at = append(a.heard, m), append(a.at, time.Since(a.start))
+	case trunk.NoSlot:
+		a.heard, a.at = append(a.heard, m), append(a.at, time.Since(a.start))
+	}
+}
+
+func start(sys *actor.ActorSystem, trunks ...domain.Trunk) (*asker, *actor.PID, func()) {
+	cfg := trunk.Config{
+		Trunks: trunks, Log: slog.New(slog.DiscardHandler),
+		Simulator: func() (sip.Target, bool) {
+			return sip.Target{Host: "127.0.0.1", Port: 5099, Transport: "udp"}, true
+		},
+	}
+	pid := sys.Root.Spawn(mailbox.Props(func() actor.Actor { return trunk.New(cfg) }, 100))
+	a := &asker{trunks: pid, start: time.Now()}
+	ask := sys.Root.Spawn(actor.PropsFromProducer(func() actor.Actor { return a }))
+	return a, ask, func() { sys.Root.Poison(ask); sys.Root.Poison(pid) }
+}
+
+func TestACallTakesTheTrunkWithTheLongestPrefix(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		a, ask, end := start(sys,
+			tr("any", nil),
+			tr("us", func(t *domain.Trunk) { t.Prefixes = []string{"+1"} }),
+			tr("sim", func(t *domain.Trunk) { t.Prefixes, t.Simulator = []string{"+1500555"}, true }),
+			tr("test", func(t *domain.Trunk) { t.Environment, t.Simulator = domain.Test, true }))
+		for _, w := range []trunk.Want{
+			{To: "+442071838750", CallID: "1"},
+			{To: "+12025550100", CallID: "2"},
+			{To: "+15005550000", CallID: "3"},
+			{To: "+12025550100", CallID: "4", Environment: domain.Test},
+			{To: "+12025550100", CallID: "5", TrunkID: "any"},
+			{To: "+12025550100", CallID: "6", TrunkID: "gone"},
+		} {
+			if w.Environment == "" {
+				w.Environment = domain.Live
+			}
+			sys.Root.Send(ask, w)
+		}
+		synctest.Wait()
+		got := make([]string, 0, 6)
+		for _, h := range a.heard {
+			switch m := h.(type) {
+			case trunk.Slot:
+				got = append(got, m.CallID+" "+m.Target.TrunkID)
+			case trunk.NoSlot:
+				got = append(got, m.CallID+" "+m.Reason)
+			}
+		}
+		assert.Equal(t, []string{"1 any", "2 us", "3 sim", "4 test", "5 any", "6 no_trunk"}, got)
+		end()
+	})
+}
+
+func TestATrunksCallsPerSecondAreEvenlySpacedAndNoneIsLost(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		a, ask, end := start(sys, tr("slow", func(t *domain.Trunk) { t.CallsPerSecond = 2 }))
+		for range 5 {
+			sys.Root.Send(ask, trunk.Want{To: "+12025550100", Environment: domain.Live, CallID: "c"})
+		}
+		time.Sleep(4 * time.Second)
+		want := []time.Duration{0, 500 * time.Millisecond, time.Second, 1500 * time.Millisecond, 2 * time.Second}
+		assert.Equal(t, want, a.at)
+		end()
+	})
+}
+
+func TestADeadCallFreesItsChannelAtOnce(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		a, ask, end := start(sys, tr("one", func(t *domain.Trunk) { t.MaxChannels = 1 }))
+		call := sys.Root.Spawn(actor.PropsFromFunc(func(actor.Context) {}))
+		sys.Root.Send(ask, trunk.Want{To: "+12025550100", Environment: domain.Live, CallID: "a"})
+		sys.Root.Send(ask, trunk.Want{To: "+12025550100", Environment: domain.Live, CallID: "b"})
+		synctest.Wait()
+		require.Len(t, a.heard, 1)
+		sys.Root.Send(a.trunks, trunk.Bind{CallID: "a", Call: call})
+		time.Sleep(time.Second)
+		sys.Root.Poison(call)
+		synctest.Wait()
+		require.Len(t, a.heard, 2)
+		assert.Equal(t, "b", a.heard[1].(trunk.Slot).CallID)
+		assert.Equal(t, time.Second, a.at[1])
+		end()
+	})
+}
+
+func TestAWantThatWaitsTooLongIsToldWhenToComeBack(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		a, ask, end := start(sys, tr("one", func(t *domain.Trunk) { t.MaxChannels = 1 }))
+		for _, id := range []string{"a", "b"} {
+			sys.Root.Send(ask, trunk.Want{To: "+12025550100", Environment: domain.Live, CallID: id})
+		}
+		time.Sleep(10 * time.Second)
+		require.Len(t, a.heard, 2)
+		assert.Equal(t, trunk.NoSlot{CallID: "b", Reason: trunk.Channels}, a.heard[1])
+		assert.Equal(t, 5*time.Second, a.at[1])
+		end()
+	})
+}
+
+func TestAThrottledTrunkBacksOffAsLongAsItAsks(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		a, ask, end := start(sys, tr("one", nil))
+		sys.Root.Send(a.trunks, trunk.Result{TrunkID: "one", Final: sip.Final{RetryAfter: 3 * time.Second}, Verdict: domain.Verdict{Throttled: true}})
+		sys.Root.Send(ask, trunk.Want{To: "+12025550100", Environment: domain.Live, CallID: "a"})
+		time.Sleep(4 * time.Second)
+		assert.Equal(t, []time.Duration{3 * time.Second}, a.at)
+		end()
+	})
+}
+
+func TestFailOverGoesByPriorityAndNeverBackToATriedTarget(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		a, ask, end := start(sys, tr("one", func(t *domain.Trunk) {
+			t.Proxies = []domain.Proxy{
+				{Host: "192.0.2.3", Port: 5060, Transport: "udp", Priority: 2},
+				{Host: "192.0.2.1", Port: 5060, Transport: "udp", Priority: 1},
+			}
+		}))
+		var tried []string
+		var hosts []string
+		for range 3 {
+			sys.Root.Send(ask, trunk.Want{To: "+12025550100", Environment: domain.Live, CallID: "a", Tried: tried})
+			synctest.Wait()
+			switch m := a.heard[len(a.heard)-1].(type) {
+			case trunk.Slot:
+				hosts, tried = append(hosts, m.Target.Host), append(tried, m.Key)
+			case trunk.NoSlot:
+				hosts = append(hosts, m.Reason)
+			}
+		}
+		assert.Equal(t, []string{"192.0.2.1", "192.0.2.3", "exhausted"}, hosts)
+		end()
+	})
+}
+
+func TestOnlyTheAddressesOfATrunkAreAdmitted(t *testing.T) {
+	b := trunk.NewBook()
+	b.Set(context.Background(), "ws", []domain.Trunk{
+		tr("proxy", nil),
+		tr("net", func(t *domain.Trunk) { t.Inbound.AllowedIPs = []string{"198.51.100.0/24", "203.0.113.9"} }),
+	})
+	got := map[string]string{}
+	for _, a := range []string{"192.0.2.1", "::ffff:192.0.2.1", "198.51.100.77", "203.0.113.9", "203.0.113.8", "127.0.0.1"} {
+		ad := b.Admit(sip.Source{Addr: netip.AddrPortFrom(netip.MustParseAddr(a), 5060)})
+		got[a] = ad.TrunkID
+	}
+	assert.Equal(t, map[string]string{
+		"192.0.2.1": "proxy", "::ffff:192.0.2.1": "proxy", "198.51.100.77": "net", "203.0.113.9": "net",
+		"203.0.113.8": "", "127.0.0.1": "",
+	}, got)
+}
