@@ -1,0 +1,103 @@
+// Package lines hands out permits: how many calls of one direction a workspace
+// may have at a time, and how many it may begin in a minute. It knows no SIP
+// and no campaign: whoever holds a permit may call, and the death of the call
+// gives it back.
+package lines
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// What lines hears.
+type (
+	// Want asks for permits on behalf of a campaign. Each is sent to the sender
+	// as a Permit once its turn has come. A new Want replaces the sender's old
+	// one; what was granted before stays granted.
+	Want struct {
+		Weight     int  // share of the lines beside other campaigns; below 1 counts as 1
+		Retry      bool // for a due retry: served before those that are not
+		Count      int  // permits wanted; below 1 counts as 1
+		Generation int  // repeated in each Permit
+	}
+	// Unwant takes the sender's Want back.
+	Unwant struct{}
+	// Try asks for one permit at once: Permit, or a *domain.Error
+	// (concurrent_limit_exceeded with active_calls and limit;
+	// rate_limit_exceeded with retry_after).
+	Try struct{}
+	// Bind ties a permit to its call, right before the INVITE: Bound or Late.
+	// From then on the permit lives as long as Call does.
+	Bind struct {
+		Permit Permit
+		CallID string
+		Call   *actor.PID
+	}
+	// Return gives a permit back that was not bound.
+	Return struct{ Permit Permit }
+	// Hold takes a line for an orphaned dialog of a process that ended, until
+	// Free or the time given.
+	Hold struct {
+		CallID string
+		Until  time.Time
+	}
+	// Free ends a Hold, or the permit bound to a call.
+	Free struct{ CallID string }
+	// SetLimits replaces the limits; calls over a lowered one go on.
+	SetLimits struct{ Concurrent, PerMinute int }
+	// Usage asks for UsageNow.
+	Usage struct{}
+)
+
+// What it answers.
+type (
+	// Permit is the right to place one call: a lease until it is bound.
+	Permit struct {
+		ID         uint64
+		Epoch      string // of the lines that granted it; another one's is refused
+		Generation int
+		Expires    time.Time
+	}
+	// Bound answers Bind: the line is the call's.
+	Bound struct{}
+	// Late answers Bind: the lease had ended, the call must not be placed.
+	Late struct{}
+	// UsageNow is how the lines are used.
+	UsageNow struct {
+		Active  int // bound, leased and held
+		Waiting int // permits that campaigns wait for
+		Limit   int
+	}
+)
+
+// Live is a call that has a line already, as a census tells.
+type Live struct {
+	CallID string
+	Call   *actor.PID
+}
+
+// Config is what lines need to know. PerMinute 0 is no ceiling per minute,
+// Concurrent 0 is no line at all.
+type Config struct {
+	Concurrent int
+	PerMinute  int
+	Keep       bool                                  // a tenth of the lines, at least one, is kept for Try
+	Opened     []time.Time                           // when calls of the last minute began: no burst after a restart
+	Census     func(context.Context) ([]Live, error) // the live calls of this direction; nil: none
+	Log        *slog.Logger
+}
+
+// Control: all of these are bound by permits, campaigns or the API's limits.
+func (Want) Control()      {}
+func (Unwant) Control()    {}
+func (Bind) Control()      {}
+func (Return) Control()    {}
+func (Hold) Control()      {}
+func (Free) Control()      {}
+func (SetLimits) Control() {}
+func (Permit) Control()    {}
+func (Bound) Control()     {}
+func (Late) Control()      {}
