@@ -1,0 +1,56 @@
+// Package campaign is one campaign at work: it decides whom to ring, remembers
+// what came of it and owns no call. What it knows survives it: a new one loads
+// the store and goes on.
+package campaign
+
+import (
+	"github.com/callboard/callboard/domain"
+)
+
+// What a campaign hears. Begin, Pause, Resume, Cancel and Status are answered
+// with a domain.CampaignStatusObject or a *domain.Error.
+type (
+	// Begin starts a draft, or arms it for the start of its schedule.
+	Begin struct{}
+	// Pause stops new calls; live ones go on.
+	Pause struct{}
+	// Resume goes on after Pause.
+	Resume struct{}
+	// Cancel ends the campaign for good; HangupActive ends its live calls too.
+	Cancel struct{ HangupActive bool }
+	// Status asks for the status object.
+	Status struct{}
+	// Added says that contacts were appended in the store.
+	Added struct{}
+	// Changed says that the campaign's row was changed in the store.
+	Changed struct{}
+	// Drain ends the opening of attempts; ends are committed as before.
+	Drain struct{}
+	// Decide asks the campaign to look again now, because rules outside of it
+	// have changed.
+	Decide struct{}
+)
+
+// Skip is the rule that a contact was never rung by.
+type Skip string
+
+// The rules.
+const (
+	SkipDNC       Skip = "dnc"
+	SkipHours     Skip = "hours"
+	SkipFrequency Skip = "frequency"
+	SkipInvalid   Skip = "invalid"
+)
+
+// Check says whether a contact may be rung now, or by which rule not.
+type Check func(domain.Contact) (by Skip, ok bool)
+
+// Control: their number is bound by the API's limits.
+func (Begin) Control()   {}
+func (Pause) Control()   {}
+func (Resume) Control()  {}
+func (Cancel) Control()  {}
+func (Added) Control()   {}
+func (Changed) Control() {}
+func (Drain) Control()   {}
+func (Decide) Control()  {}
