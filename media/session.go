@@ -1,54 +1,208 @@
 package media
 
-import "time"
+import (
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
 
-// Engine owns the ports and the media clocks of a process.
-type Engine struct{}
+	"github.com/callboard/callboard/media/dtmf"
+	"github.com/callboard/callboard/media/jitter"
+	"github.com/callboard/callboard/media/record"
+	"github.com/callboard/callboard/media/tone"
+	"github.com/callboard/callboard/media/vad"
+)
 
-// NewEngine makes an engine.
-func NewEngine(cfg Config) (*Engine, error) { _ = cfg; return &Engine{}, nil }
+// frameMost is the longest frame, 40 ms.
+const frameMost = 320
 
-// Open takes a port pair for a new session; the error wraps ErrNoPorts when none is left.
-func (e *Engine) Open(o Options) (*Session, error) { _ = o; return &Session{}, nil }
+// Session is the sound of one call. Its methods may be called from anywhere; they never wait for network or disk.
+// It sends from the first description on, silence where nothing plays, so that ways through NATs open.
+type Session struct {
+	engine *Engine
+	o      Options
+	port   int
+	log    *slog.Logger
 
-// Live counts the sessions that are open.
-func (e *Engine) Live() int { return 0 }
+	mu     sync.Mutex
+	closed bool
+	done   chan Recording
+	final  Stats
+	clock  *clock // nil until a description is agreed
+	leapt  int64  // the clock's leaps that were made up for
+	begun  bool
+	events []Event // told at the next frame
 
-// Close ends every session.
-func (e *Engine) Close() error { return nil }
+	sound   socket
+	control socket
+	desc    description
+	out     sender
+	in      receiver
+	report  reporter
 
-// Session is the sound of one call.
-type Session struct{}
+	play     playback
+	digits   dtmf.Sender
+	digitsID uint64
+	sending  bool // digits, as events
+	heard    dtmf.Receiver
+	buffer   jitter.Buffer
+	voice    vad.Detector
+	recorder *record.Recorder
+	media    int64 // samples since Begin
+	idle     idleness
+}
 
-// LocalPort is our RTP port.
-func (s *Session) LocalPort() int { return 0 }
+// playback is the clip that sounds.
+type playback struct {
+	clip   Clip
+	at     int
+	id     uint64
+	active bool
+	keys   []byte // digits as tones, before everything else
+	keyed  bool
+}
 
-// Offer is our SDP offer.
-func (s *Session) Offer() []byte { return nil }
+// idleness watches for a far end that is gone.
+type idleness struct {
+	last time.Duration // when anything was received, on the engine's time
+	told bool
+}
 
-// Accept takes the answer to our Offer.
-func (s *Session) Accept(answer []byte) error { _ = answer; return nil }
+func newSession(e *Engine, o Options, port int, sound, control socket) *Session {
+	s := &Session{engine: e, o: o, port: port, sound: sound, control: control, done: make(chan Recording, 1)}
+	s.log = e.cfg.Log.With(slog.Int("rtp_port", port))
+	s.desc = newDescription(o.Codecs)
+	s.out = sender{ssrc: random(), seq: uint16(random()), stamp: random(), ptime: 20} //nolint:gosec // any 16 bits
+	s.report = newReporter()
+	return s
+}
 
-// Answer answers an offer.
-func (s *Session) Answer(offer []byte) ([]byte, error) { _ = offer; return nil, nil }
+// LocalPort is our RTP port; RTCP is on the next one.
+func (s *Session) LocalPort() int { return s.port }
 
-// Begin starts the media clock.
-func (s *Session) Begin() {}
+// Begin says that the call is answered: media clock and recording start. Further calls do nothing.
+func (s *Session) Begin() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.begun || s.closed {
+		return
+	}
+	s.begun = true
+	now := s.engine.now()
+	s.idle.last = now
+	s.in.openLatch(now)
+	if s.o.RecordPath != "" {
+		s.recorder = s.engine.disk.Create(s.o.RecordPath)
+	}
+	s.activate()
+}
 
-// Play plays a clip.
-func (s *Session) Play(id uint64, clip Clip) { _, _ = id, clip }
+// activate puts the session on a clock.
+func (s *Session) activate() {
+	if s.clock == nil {
+		s.clock = s.engine.calmest()
+		s.clock.add(s)
+	}
+}
 
-// StopPlaying ends what plays.
-func (s *Session) StopPlaying() {}
+// Play sounds a clip in place of what plays, which is reported as interrupted. It waits while there is nowhere to send to.
+func (s *Session) Play(id uint64, clip Clip) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.interrupt()
+	if s.closed {
+		return
+	}
+	s.play.id, s.play.clip, s.play.at, s.play.active = id, clip, 0, true
+}
 
-// SendDigits sends digits.
-func (s *Session) SendDigits(id uint64, digits string) { _, _ = id, digits }
+// StopPlaying interrupts what plays.
+func (s *Session) StopPlaying() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.interrupt()
+}
 
-// Mark is the position on the media clock.
-func (s *Session) Mark() time.Duration { return 0 }
+func (s *Session) interrupt() {
+	if s.play.active {
+		s.events = append(s.events, Played{ID: s.play.id, Interrupted: true, Heard: samples(s.play.at)})
+		s.play.active, s.play.clip = false, nil
+	}
+}
+
+// SendDigits sends digits in place of those being sent: as telephone events where the far end takes them, else as tones.
+// What plays waits meanwhile. 'w' and ',' wait for half a second.
+func (s *Session) SendDigits(id uint64, digits string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return
+	}
+	s.play.keys, s.sending = nil, false
+	s.digitsID = id
+	switch {
+	case !s.digits.Start(digits):
+		s.events = append(s.events, DigitsSent{ID: id})
+	case s.desc.agreed.Event.Name == "" && s.desc.settled:
+		s.play.keys, s.digits = tone.Keys(digits), dtmf.Sender{}
+	default:
+		s.sending = true
+	}
+}
+
+// Mark is the position on the media clock, which is that of the recording; zero before Begin.
+func (s *Session) Mark() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return samples(uint64(s.media)) //nolint:gosec // never negative
+}
 
 // Stats are the figures so far.
-func (s *Session) Stats() Stats { return Stats{} }
+func (s *Session) Stats() Stats {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stats()
+}
 
-// Close ends the session.
-func (s *Session) Close() (Stats, <-chan Recording) { return Stats{}, nil }
+// Close ends the session and returns at once, as often as it is called. No event is told afterwards, but for one that is
+// being told. The channel yields one Recording when the file is complete and on the disk; zero where nothing was recorded.
+func (s *Session) Close() (Stats, <-chan Recording) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return s.final, s.done
+	}
+	s.closed = true
+	s.final = s.stats()
+	s.goodbye()
+	s.sound.close()
+	s.control.close()
+	s.play.clip, s.play.keys, s.events = nil, nil, nil
+	s.engine.forget(s)
+	if s.recorder == nil {
+		s.done <- Recording{}
+		close(s.done)
+		return s.final, s.done
+	}
+	written := s.recorder.Close()
+	s.engine.work.Go(func() {
+		r := <-written
+		s.done <- Recording{Path: r.Path, Duration: r.Duration, Err: r.Err}
+		close(s.done)
+	})
+	return s.final, s.done
+}
+
+// broke ends a session whose frame panicked, and this one only.
+func (s *Session) broke(cause any, stack []byte) {
+	s.log.Error("media session broke", slog.String("cause", fmt.Sprint(cause)), slog.String("stack", string(stack)))
+	s.Close()
+	defer func() {
+		if again := recover(); again != nil {
+			s.log.Error("media owner broke", slog.String("cause", fmt.Sprint(again)))
+		}
+	}()
+	if s.o.Notify != nil {
+		s.o.Notify(Vanished{})
+	}
+}

@@ -78,3 +78,6 @@ func (s *Sender) Next(timestamp uint32, n int) (Packet, bool) {
 }
 
 func pause(c byte) bool { return c == 'w' || c == ',' }
+
+// Left are the digits that have not been sent whole.
+func (s *Sender) Left() string { return s.digits[s.at:] }

@@ -1,0 +1,136 @@
+package media
+
+import (
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	turn    = 5 * time.Millisecond
+	slots   = 24 // 120 ms: a whole number of frames of 10, 20, 30 and 40 ms
+	lateCap = time.Second
+)
+
+// clock serves many sessions from one goroutine. Sessions stand in the slot of their next frame; turns are computed from
+// the monotonic clock, and turns missed are made up for, so no stream ever runs slow.
+type clock struct {
+	engine *Engine
+	load   atomic.Int32
+	wake   chan struct{}
+
+	mu       sync.Mutex
+	incoming []*Session
+
+	// The goroutine's own.
+	start  time.Duration // of turn 0, on the engine's time
+	turn   int64
+	leapt  int64 // samples that were given up because the machine stood still
+	slot   [slots][]*Session
+	in     *batch
+	out    []byte
+	left   []byte
+	right  []byte
+	events []Event
+}
+
+func newClock(e *Engine) *clock {
+	return &clock{
+		engine: e, wake: make(chan struct{}, 1), in: newBatch(),
+		out: make([]byte, packetMost), left: make([]byte, frameMost), right: make([]byte, frameMost),
+	}
+}
+
+// add puts a session on the clock.
+func (c *clock) add(s *Session) {
+	c.mu.Lock()
+	c.incoming = append(c.incoming, s)
+	c.mu.Unlock()
+	c.load.Add(1)
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run turns until the engine stops.
+func (c *clock) run(stop <-chan struct{}) {
+	for {
+		if c.load.Load() == 0 {
+			select {
+			case <-c.wake:
+				c.start, c.turn = c.engine.now(), 0
+			case <-stop:
+				return
+			}
+		}
+		select {
+		case <-stop:
+			return
+		default:
+		}
+		wait := c.start + time.Duration(c.turn)*turn - c.engine.now()
+		if wait > 0 {
+			time.Sleep(wait)
+		} else if -wait > lateCap {
+			leap := int64(-wait/turn) / slots * slots // whole rounds, so every session stays in its slot
+			c.turn += leap
+			c.leapt += leap * int64(turn/time.Millisecond) * sampleRate / 1000
+		}
+		c.once()
+	}
+}
+
+// once serves whoever is due and goes on to the next turn.
+func (c *clock) once() {
+	c.welcome()
+	due := c.slot[c.turn%slots]
+	for _, s := range due {
+		if n := c.serve(s); n > 0 {
+			at := (c.turn + int64(n)) % slots
+			c.slot[at] = append(c.slot[at], s)
+		} else {
+			c.load.Add(-1)
+		}
+	}
+	clear(due)
+	c.slot[c.turn%slots] = due[:0]
+	c.turn++
+}
+
+// welcome gives new sessions the emptiest of the next slots.
+func (c *clock) welcome() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, s := range c.incoming {
+		best := c.turn % slots
+		for k := range int64(4) {
+			if at := (c.turn + k) % slots; len(c.slot[at]) < len(c.slot[best]) {
+				best = at
+			}
+		}
+		c.slot[best] = append(c.slot[best], s)
+	}
+	clear(c.incoming)
+	c.incoming = c.incoming[:0]
+}
+
+// serve gives a session its frame and says in how many turns the next is due; 0: never.
+func (c *clock) serve(s *Session) (turns int) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			turns = 0
+			s.broke(cause, debug.Stack())
+		}
+	}()
+	turns = s.frame(c)
+	for i, e := range c.events {
+		c.events[i] = nil
+		if s.o.Notify != nil {
+			s.o.Notify(e)
+		}
+	}
+	c.events = c.events[:0]
+	return turns
+}

@@ -1,0 +1,205 @@
+package media
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"net/netip"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/callboard/callboard/media/record"
+)
+
+const (
+	defaultPortMin    = 20000
+	defaultPortMax    = 29999
+	defaultQuarantine = 5 * time.Second
+	defaultIdle       = time.Minute
+	clocksMost        = 8
+	writers           = 2
+)
+
+// Engine owns the ports, the media clocks and the recorders of a process.
+type Engine struct {
+	cfg    Config
+	public netip.Addr
+	own    []netip.Addr // addresses of this machine
+	ports  *ports
+	clocks []*clock
+	disk   *record.Pool
+	born   time.Time
+	stop   chan struct{}
+	work   sync.WaitGroup
+
+	mu       sync.Mutex
+	closed   bool
+	sessions map[*Session]struct{}
+}
+
+// NewEngine makes an engine and starts its clocks.
+func NewEngine(cfg Config) (*Engine, error) {
+	if !cfg.BindIP.IsValid() {
+		cfg.BindIP = netip.IPv4Unspecified()
+	}
+	cfg.BindIP = cfg.BindIP.Unmap()
+	if cfg.PortMin == 0 && cfg.PortMax == 0 {
+		cfg.PortMin, cfg.PortMax = defaultPortMin, defaultPortMax
+	}
+	if cfg.Quarantine == 0 {
+		cfg.Quarantine = defaultQuarantine
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	own, err := addresses()
+	if err != nil {
+		return nil, err
+	}
+	p, err := newPorts(cfg.BindIP, cfg.PortMin, cfg.PortMax, cfg.Quarantine)
+	if err != nil {
+		return nil, err
+	}
+	e := &Engine{
+		cfg: cfg, own: own, ports: p, public: public(cfg, own), disk: record.NewPool(writers), born: time.Now(),
+		stop: make(chan struct{}), sessions: make(map[*Session]struct{}),
+	}
+	for range min(runtime.GOMAXPROCS(0), clocksMost) {
+		c := newClock(e)
+		e.clocks = append(e.clocks, c)
+		e.work.Go(func() { c.run(e.stop) })
+	}
+	return e, nil
+}
+
+// addresses are those of this machine.
+func addresses() ([]netip.Addr, error) {
+	list, err := net.InterfaceAddrs()
+	if err != nil {
+		return nil, fmt.Errorf("media: addresses of this machine: %w", err)
+	}
+	var out []netip.Addr
+	for _, a := range list {
+		if p, errParse := netip.ParsePrefix(a.String()); errParse == nil {
+			out = append(out, p.Addr().Unmap())
+		}
+	}
+	return out, nil
+}
+
+// public is what descriptions name: never an unspecified address, which would be hold.
+func public(cfg Config, own []netip.Addr) netip.Addr {
+	if cfg.PublicIP.IsValid() {
+		return cfg.PublicIP.Unmap()
+	}
+	if !cfg.BindIP.IsUnspecified() {
+		return cfg.BindIP
+	}
+	for _, a := range own {
+		if a.Is4() == cfg.BindIP.Is4() && !a.IsLoopback() && !a.IsLinkLocalUnicast() {
+			return a
+		}
+	}
+	if cfg.BindIP.Is4() {
+		return netip.AddrFrom4([4]byte{127, 0, 0, 1})
+	}
+	return netip.IPv6Loopback()
+}
+
+// Open takes a port pair for a new session; the error wraps ErrNoPorts when none is left.
+func (e *Engine) Open(o Options) (*Session, error) {
+	if o.Codecs == nil {
+		o.Codecs = []Codec{PCMU, PCMA}
+	}
+	if o.IdleAfter == 0 {
+		o.IdleAfter = defaultIdle
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return nil, ErrClosed
+	}
+	port, sound, control, err := e.ports.take(e.now())
+	if err != nil {
+		return nil, err
+	}
+	s := newSession(e, o, port, sound, control)
+	e.sessions[s] = struct{}{}
+	return s, nil
+}
+
+// Live counts the sessions that are open.
+func (e *Engine) Live() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.sessions)
+}
+
+// Close ends every session and returns when all recordings are on the disk.
+func (e *Engine) Close() error {
+	e.mu.Lock()
+	if e.closed {
+		e.mu.Unlock()
+		return nil
+	}
+	e.closed = true
+	live := make([]*Session, 0, len(e.sessions))
+	for s := range e.sessions {
+		live = append(live, s)
+	}
+	e.mu.Unlock()
+	var failed error
+	for _, s := range live {
+		_, done := s.Close()
+		failed = errors.Join(failed, (<-done).Err)
+	}
+	close(e.stop)
+	e.work.Wait()
+	e.disk.Close()
+	return failed
+}
+
+func (e *Engine) forget(s *Session) {
+	e.mu.Lock()
+	delete(e.sessions, s)
+	e.mu.Unlock()
+	e.ports.free(s.port, e.now())
+}
+
+// now is the engine's monotonic time.
+func (e *Engine) now() time.Duration { return time.Since(e.born) }
+
+// calmest is the clock with the fewest sessions.
+func (e *Engine) calmest() *clock {
+	return slices.MinFunc(e.clocks, func(a, b *clock) int { return int(a.load.Load() - b.load.Load()) })
+}
+
+// mayReach says whether packets may go to an address: some never, those of the session's networks always.
+func (e *Engine) mayReach(to netip.AddrPort, networks []netip.Prefix) bool {
+	ip := to.Addr()
+	if ip.Is4() != e.cfg.BindIP.Is4() || ip.IsUnspecified() || ip.IsMulticast() || ip == netip.AddrFrom4([4]byte{255, 255, 255, 255}) {
+		return false
+	}
+	if to.Port() < 1024 || e.ports.has(to.Port()) && e.ours(ip) {
+		return false
+	}
+	if within(ip, networks) {
+		return true
+	}
+	return e.cfg.MayReach == nil || e.cfg.MayReach(to)
+}
+
+func (e *Engine) ours(ip netip.Addr) bool {
+	return ip.IsLoopback() || ip == e.public || slices.Contains(e.own, ip)
+}
+
+func within(ip netip.Addr, networks []netip.Prefix) bool {
+	return slices.ContainsFunc(networks, func(p netip.Prefix) bool { return p.Contains(ip) })
+}
+
+// random is for what must not repeat, but need not be secret from the far end, which is told it.
+func random() uint32 { return rand.Uint32() } //nolint:gosec // as above; the source is seeded by the system

@@ -1,0 +1,190 @@
+package media
+
+import (
+	"time"
+
+	"github.com/callboard/callboard/media/dtmf"
+	"github.com/callboard/callboard/media/g711"
+	"github.com/callboard/callboard/media/rtp"
+	"github.com/callboard/callboard/media/sdp"
+	"github.com/callboard/callboard/media/tone"
+	"github.com/callboard/callboard/media/vad"
+)
+
+// sender is our stream.
+type sender struct {
+	to       target
+	held     bool
+	ssrc     uint32
+	seq      uint16
+	stamp    uint32
+	ptime    int // ms
+	codec    Codec
+	kind     uint8 // payload type of sound
+	event    uint8 // payload type of telephone events
+	running  bool  // the last frame was sent
+	packets  uint64
+	octets   uint64
+	samples  uint64
+	interval intervals
+}
+
+// settle takes what was agreed.
+func (o *sender) settle(a *sdp.Agreed) {
+	o.held, o.ptime = a.Held, a.PTime
+	o.kind, o.event = a.Codec.Type, a.Event.Type
+	o.codec = PCMU
+	if a.Codec.Name == "PCMA" {
+		o.codec = PCMA
+	}
+}
+
+// frame is one turn of a session: receive, play out, send, record, report. It says in how many turns the next is due.
+func (s *Session) frame(c *clock) (turns int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return 0
+	}
+	s.catchUp(c)
+	now := s.engine.now()
+	n := s.out.ptime * sampleRate / 1000
+	s.receive(c)
+	left, right := c.left[:n], c.right[:n]
+	s.hear(left)
+	s.speak(c.out, right, now)
+	if s.begun {
+		s.media += int64(n)
+		if s.recorder != nil {
+			s.recorder.Write(left, right)
+		}
+	}
+	s.converse(c, n, now)
+	s.watch(now)
+	c.events = append(c.events, s.events...)
+	s.events = s.events[:0]
+	return s.out.ptime / int(turn/time.Millisecond)
+}
+
+// catchUp lets pass the time that the machine stood still: silence in the recording, a leap in the stream's timestamps.
+func (s *Session) catchUp(c *clock) {
+	gap := c.leapt - s.leapt
+	s.leapt = c.leapt
+	if gap <= 0 {
+		return
+	}
+	s.out.stamp += uint32(gap) //nolint:gosec // modular
+	if s.begun {
+		s.media += gap
+		if s.recorder != nil {
+			s.recorder.Silence(int(gap))
+		}
+	}
+}
+
+// hear plays out one frame of the far end's sound.
+func (s *Session) hear(left []byte) {
+	s.buffer.Get(left)
+	if press, ended := s.heard.Pass(len(left)); ended {
+		s.events = append(s.events, Digit{Key: press.Key, Duration: samples(uint64(press.Samples))})
+	}
+	if !s.begun {
+		return
+	}
+	switch s.voice.Frame(left) {
+	case vad.Began:
+		s.events = append(s.events, SpeechBegan{})
+	case vad.Ended:
+		s.events = append(s.events, SpeechEnded{})
+	case vad.None:
+	}
+}
+
+// speak sends one frame and leaves in right what was sent, as µ-law.
+func (s *Session) speak(buf, right []byte, now time.Duration) {
+	o := &s.out
+	stamp := o.stamp
+	o.stamp += uint32(len(right)) //nolint:gosec // a frame
+	if !o.to.addr.IsValid() || o.held {
+		quiet(right)
+		o.running = false
+		o.interval.pause()
+		return
+	}
+	packet := rtp.Packet{Marker: !o.running, Type: o.kind, Seq: o.seq, Timestamp: stamp, SSRC: o.ssrc}
+	payload := buf[rtp.HeaderLen : rtp.HeaderLen+len(right)]
+	if event, ok := s.nextEvent(stamp, len(right)); ok {
+		quiet(right)
+		packet.Marker, packet.Type, packet.Timestamp = event.Marker, o.event, event.Timestamp
+		payload = payload[:dtmf.PayloadLen]
+		event.Event.Put(payload)
+	} else {
+		s.next(right)
+		if o.codec == PCMA {
+			g711.MuToA(payload, right)
+		} else {
+			copy(payload, right)
+		}
+	}
+	rtp.PutHeader(buf, packet)
+	s.sound.send(buf[:rtp.HeaderLen+len(payload)], &o.to)
+	o.running = true
+	o.seq++
+	o.packets++
+	o.octets += uint64(len(payload))
+	o.samples += uint64(len(right))
+	o.interval.tick(now)
+}
+
+// nextEvent is the telephone event of this frame, if any.
+func (s *Session) nextEvent(stamp uint32, n int) (dtmf.Packet, bool) {
+	if !s.sending {
+		return dtmf.Packet{}, false
+	}
+	if s.desc.agreed.Event.Name == "" { // the far end's description came after the digits and takes no events
+		s.sending, s.play.keys, s.digits = false, tone.Keys(s.digits.Left()), dtmf.Sender{}
+		return dtmf.Packet{}, false
+	}
+	p, ok := s.digits.Next(stamp, n)
+	if !s.digits.Busy() {
+		s.sending = false
+		s.events = append(s.events, DigitsSent{ID: s.digitsID})
+	}
+	return p, ok
+}
+
+// next fills a frame with what plays.
+func (s *Session) next(right []byte) {
+	n := 0
+	switch {
+	case s.sending: // a gap between digits
+	case len(s.play.keys) > 0:
+		n = copy(right, s.play.keys)
+		if s.play.keys = s.play.keys[n:]; len(s.play.keys) == 0 {
+			s.events = append(s.events, DigitsSent{ID: s.digitsID})
+		}
+	case s.play.active:
+		n = copy(right, s.play.clip[s.play.at:])
+		if s.play.at += n; s.play.at == len(s.play.clip) {
+			s.events = append(s.events, Played{ID: s.play.id, Heard: samples(s.play.at)})
+			s.play.active, s.play.clip = false, nil
+		}
+	}
+	quiet(right[n:])
+}
+
+// watch tells once when the far end is gone. Silence on hold is no death.
+func (s *Session) watch(now time.Duration) {
+	a := &s.desc.agreed
+	if !s.begun || a.Held || a.Silent || s.idle.told || now-s.idle.last < s.o.IdleAfter {
+		return
+	}
+	s.idle.told = true
+	s.events = append(s.events, Vanished{})
+}
+
+func quiet(b []byte) {
+	for i := range b {
+		b[i] = g711.MuSilence
+	}
+}

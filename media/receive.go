@@ -1,0 +1,190 @@
+package media
+
+import (
+	"net/netip"
+	"time"
+
+	"github.com/callboard/callboard/media/g711"
+	"github.com/callboard/callboard/media/jitter"
+	"github.com/callboard/callboard/media/rtp"
+	"github.com/callboard/callboard/media/sdp"
+)
+
+const (
+	latchWindow = 2 * time.Second // within it, a source that the description does not name can be learnt
+	latchCount  = 3               // by so many packets in a row
+	looksMost   = 4               // batches taken in one frame; the rest waits, or the kernel drops it
+)
+
+// kind is what a payload type stands for.
+type kind uint8
+
+const (
+	unknownKind kind = iota
+	muKind
+	aKind
+	eventKind
+)
+
+// receiver decides whose packets are heard, and counts them.
+//
+// A source is locked by three packets in a row of a negotiated payload type: the address that the description names at any
+// time, another port or a network of the session only within a short window, and only while the named one is silent.
+// From then on nobody else is heard, until a new description names another address.
+type receiver struct {
+	kinds   [128]kind
+	remote  netip.AddrPort // as described
+	locked  netip.AddrPort
+	ssrc    uint32
+	named   bool // the described address has been heard
+	until   time.Duration
+	trial   trial
+	count   rtp.Receiver
+	late    uint64
+	refused uint64
+	samples uint64
+	mu      [packetMost]byte
+}
+
+// trial is a source, or a new SSRC of the locked one, that has to prove itself.
+type trial struct {
+	from netip.AddrPort
+	ssrc uint32
+	seq  uint16
+	n    int
+}
+
+func (r *receiver) learn(payloadType uint8, name string) {
+	switch name {
+	case "PCMU":
+		r.kinds[payloadType&127] = muKind
+	case "PCMA":
+		r.kinds[payloadType&127] = aKind
+	case sdp.Event:
+		r.kinds[payloadType&127] = eventKind
+	}
+}
+
+// expect names the address that shall be heard; a lock on another ends.
+func (r *receiver) expect(remote netip.AddrPort, now time.Duration) {
+	r.remote, r.locked, r.named, r.trial = remote, netip.AddrPort{}, false, trial{}
+	r.openLatch(now)
+}
+
+func (r *receiver) openLatch(now time.Duration) { r.until = now + latchWindow }
+
+// proven counts packets in a row.
+func (r *receiver) proven(from netip.AddrPort, p *rtp.Packet) bool {
+	t := &r.trial
+	if t.from == from && t.ssrc == p.SSRC && p.Seq == t.seq+1 {
+		t.n++
+	} else {
+		*t = trial{from: from, ssrc: p.SSRC, n: 1}
+	}
+	t.seq = p.Seq
+	return t.n >= latchCount
+}
+
+// receive takes what has arrived on the RTP socket.
+func (s *Session) receive(c *clock) {
+	if !s.in.remote.IsValid() {
+		return
+	}
+	for range looksMost {
+		n := s.sound.receive(c.in)
+		for i := range n {
+			data, from, arrived := c.in.packet(i)
+			s.packet(data, from, arrived)
+		}
+		if n < batchLen {
+			return
+		}
+	}
+}
+
+func (s *Session) packet(data []byte, from netip.AddrPort, arrived int64) {
+	p, ok := rtp.Parse(data)
+	k := s.in.kinds[p.Type&127]
+	if !ok || !s.admit(from, &p, k) {
+		if !ok {
+			s.in.refused++
+		}
+		return
+	}
+	s.idle.last, s.idle.told = s.engine.now(), false
+	if k == unknownKind {
+		return
+	}
+	units := arrived / int64(time.Second/sampleRate)
+	switch s.in.count.Got(&p, units, k != eventKind) {
+	case rtp.Repeated:
+		return
+	case rtp.Anew:
+		s.buffer.Reset()
+	case rtp.Next:
+	}
+	if k == eventKind {
+		if press, ended := s.heard.Got(p.SSRC, p.Timestamp, p.Payload); ended {
+			s.events = append(s.events, Digit{Key: press.Key, Duration: samples(uint64(press.Samples))})
+		}
+		return
+	}
+	mu := p.Payload
+	if k == aKind {
+		mu = s.in.mu[:len(p.Payload)]
+		g711.AToMu(mu, p.Payload)
+	}
+	s.in.samples += uint64(len(mu))
+	if s.buffer.Put(p.Timestamp, mu) == jitter.Late {
+		s.in.late++
+	}
+}
+
+// admit says whether a packet is heard, and locks its source when that has proven itself.
+func (s *Session) admit(from netip.AddrPort, p *rtp.Packet, k kind) bool {
+	r := &s.in
+	if r.locked.IsValid() {
+		if from != r.locked {
+			r.refused++
+			return false
+		}
+		if p.SSRC == r.ssrc {
+			r.trial = trial{}
+			return true
+		}
+		if !r.proven(from, p) {
+			return false
+		}
+		r.ssrc = p.SSRC
+		return true
+	}
+	named := from == r.remote
+	if k == unknownKind || !named && (r.named || !s.learnable(from)) {
+		r.refused++
+		return false
+	}
+	r.named = r.named || named
+	if !r.proven(from, p) {
+		return named
+	}
+	r.locked, r.ssrc, r.trial = from, p.SSRC, trial{}
+	if !named {
+		s.out.to = newTarget(from)
+		s.report.to = target{}
+		if control := netip.AddrPortFrom(from.Addr(), from.Port()+1); s.engine.mayReach(control, s.o.Networks) {
+			s.report.to = newTarget(control)
+		}
+	}
+	return true
+}
+
+// learnable says whether an address that the description does not name may become the source.
+func (s *Session) learnable(from netip.AddrPort) bool {
+	if s.engine.now() > s.in.until {
+		return false
+	}
+	if from.Addr() != s.in.remote.Addr() && !within(from.Addr(), s.o.Networks) {
+		return false
+	}
+	return s.engine.mayReach(from, s.o.Networks)
+}

@@ -1,0 +1,153 @@
+package media
+
+import (
+	"encoding/binary"
+	"fmt"
+	"net/netip"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Sockets stand outside the runtime's poller: the media clock looks into them, so no packet wakes a goroutine, and
+// addresses stay raw, so no packet allocates.
+
+const (
+	batchLen   = 8    // packets that one look takes
+	packetMost = 1500 // longer ones are cut, and then refused as no RTP of ours
+	expedited  = 0xB8 // DSCP EF
+)
+
+type socket struct{ fd int }
+
+// listen opens a UDP socket.
+func listen(at netip.AddrPort) (socket, error) {
+	family := unix.AF_INET
+	if at.Addr().Is6() {
+		family = unix.AF_INET6
+	}
+	fd, err := unix.Socket(family, unix.SOCK_DGRAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return socket{}, fmt.Errorf("media: socket: %w", err)
+	}
+	// Both are a courtesy: without them arrival is taken from the clock, and packets from the best effort.
+	_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1)
+	var sa unix.Sockaddr
+	if family == unix.AF_INET {
+		_ = unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_TOS, expedited)
+		sa = &unix.SockaddrInet4{Port: int(at.Port()), Addr: at.Addr().As4()}
+	} else {
+		_ = unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_TCLASS, expedited)
+		sa = &unix.SockaddrInet6{Port: int(at.Port()), Addr: at.Addr().As16()}
+	}
+	if err = unix.Bind(fd, sa); err != nil {
+		_ = unix.Close(fd)
+		return socket{}, fmt.Errorf("media: bind %s: %w", at, err)
+	}
+	return socket{fd}, nil
+}
+
+func (s *socket) close() {
+	if s.fd > 0 {
+		_ = unix.Close(s.fd)
+		s.fd = -1
+	}
+}
+
+// target is an address as the kernel takes it.
+type target struct {
+	addr netip.AddrPort
+	raw  unix.RawSockaddrInet6 // or the shorter one of IPv4, in its place
+	len  uintptr
+}
+
+func newTarget(to netip.AddrPort) target {
+	t := target{addr: to}
+	if !to.IsValid() {
+		return t
+	}
+	if to.Addr().Is4() {
+		sa := (*unix.RawSockaddrInet4)(unsafe.Pointer(&t.raw)) //nolint:gosec // the greater holds the smaller
+		sa.Family, sa.Addr, t.len = unix.AF_INET, to.Addr().As4(), unix.SizeofSockaddrInet4
+	} else {
+		t.raw.Family, t.raw.Addr, t.len = unix.AF_INET6, to.Addr().As16(), unix.SizeofSockaddrInet6
+	}
+	binary.BigEndian.PutUint16((*[2]byte)(unsafe.Pointer(&t.raw.Port))[:], to.Port()) //nolint:gosec // network order; same place in both
+	return t
+}
+
+// send sends a packet or loses it, as the network may: a full buffer or an unreachable host is no error of ours.
+func (s *socket) send(b []byte, to *target) bool {
+	_, _, errno := unix.RawSyscall6(unix.SYS_SENDTO, uintptr(s.fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)), //nolint:gosec // raw by design
+		unix.MSG_DONTWAIT, uintptr(unsafe.Pointer(&to.raw)), to.len) //nolint:gosec // raw by design
+	return errno == 0
+}
+
+type message struct {
+	header unix.Msghdr
+	n      uint32
+}
+
+// batch is what one look into a socket brings. It is never copied: the kernel is told where its parts lie.
+type batch struct {
+	messages [batchLen]message
+	vectors  [batchLen]unix.Iovec
+	from     [batchLen]unix.RawSockaddrInet6
+	control  [batchLen][64]byte
+	data     [batchLen][packetMost]byte
+}
+
+func newBatch() *batch {
+	b := new(batch)
+	for i := range b.messages {
+		b.vectors[i].Base = &b.data[i][0]
+		b.vectors[i].SetLen(packetMost)
+		h := &b.messages[i].header
+		h.Name = (*byte)(unsafe.Pointer(&b.from[i])) //nolint:gosec // as recvmmsg wants it
+		h.Iov = &b.vectors[i]
+		h.SetIovlen(1)
+		h.Control = &b.control[i][0]
+	}
+	return b
+}
+
+// receive takes what has arrived, at most batchLen packets.
+func (s *socket) receive(b *batch) int {
+	for i := range b.messages {
+		h := &b.messages[i].header
+		h.Namelen = unix.SizeofSockaddrInet6
+		h.SetControllen(len(b.control[i]))
+	}
+	n, _, errno := unix.RawSyscall6(unix.SYS_RECVMMSG, uintptr(s.fd), uintptr(unsafe.Pointer(&b.messages[0])), batchLen, //nolint:gosec // raw by design
+		unix.MSG_DONTWAIT, 0, 0)
+	if errno != 0 {
+		return 0
+	}
+	return int(n) //nolint:gosec // at most batchLen
+}
+
+// packet is the i-th packet, its sender, and when it arrived by the wall clock.
+func (b *batch) packet(i int) (data []byte, from netip.AddrPort, arrived int64) {
+	m := &b.messages[i]
+	sa := &b.from[i]
+	port := binary.BigEndian.Uint16((*[2]byte)(unsafe.Pointer(&sa.Port))[:]) //nolint:gosec // network order
+	switch sa.Family {
+	case unix.AF_INET:
+		from = netip.AddrPortFrom(netip.AddrFrom4((*unix.RawSockaddrInet4)(unsafe.Pointer(sa)).Addr), port) //nolint:gosec // by family
+	case unix.AF_INET6:
+		from = netip.AddrPortFrom(netip.AddrFrom16(sa.Addr).Unmap(), port)
+	}
+	return b.data[i][:m.n], from, b.stamp(i)
+}
+
+// stamp reads the kernel's time of arrival; without one it is now.
+func (b *batch) stamp(i int) int64 {
+	c := (*unix.Cmsghdr)(unsafe.Pointer(&b.control[i][0])) //nolint:gosec // as the kernel wrote it
+	if int(b.messages[i].header.Controllen) >= unix.CmsgLen(int(unsafe.Sizeof(unix.Timespec{}))) &&
+		c.Level == unix.SOL_SOCKET && c.Type == unix.SCM_TIMESTAMPNS {
+		t := (*unix.Timespec)(unsafe.Pointer(&b.control[i][unix.CmsgLen(0)])) //nolint:gosec // as the kernel wrote it
+		return t.Nano()
+	}
+	return time.Now().UnixNano()
+}

@@ -1,0 +1,88 @@
+//go:build !linux
+
+package media
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"time"
+)
+
+// Where there is no recvmmsg, a goroutine per socket reads ahead.
+
+const (
+	batchLen   = 8
+	packetMost = 1500
+	readAhead  = 32
+)
+
+type arrival struct {
+	data []byte
+	from netip.AddrPort
+	at   int64
+}
+
+type socket struct {
+	conn *net.UDPConn
+	in   chan arrival
+}
+
+func listen(at netip.AddrPort) (socket, error) {
+	conn, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(at))
+	if err != nil {
+		return socket{}, fmt.Errorf("media: bind %s: %w", at, err)
+	}
+	s := socket{conn: conn, in: make(chan arrival, readAhead)}
+	go s.read()
+	return s, nil
+}
+
+func (s *socket) read() {
+	buf := make([]byte, packetMost)
+	for {
+		n, from, err := s.conn.ReadFromUDPAddrPort(buf)
+		if err != nil {
+			return
+		}
+		a := arrival{append([]byte(nil), buf[:n]...), netip.AddrPortFrom(from.Addr().Unmap(), from.Port()), time.Now().UnixNano()}
+		select {
+		case s.in <- a:
+		default:
+		}
+	}
+}
+
+func (s *socket) close() {
+	if s.conn != nil {
+		_ = s.conn.Close()
+	}
+}
+
+type target struct{ addr netip.AddrPort }
+
+func newTarget(to netip.AddrPort) target { return target{to} }
+
+func (s *socket) send(b []byte, to *target) bool {
+	_, err := s.conn.WriteToUDPAddrPort(b, to.addr)
+	return err == nil
+}
+
+type batch struct{ got [batchLen]arrival }
+
+func newBatch() *batch { return new(batch) }
+
+func (s *socket) receive(b *batch) int {
+	for i := range b.got {
+		select {
+		case b.got[i] = <-s.in:
+		default:
+			return i
+		}
+	}
+	return batchLen
+}
+
+func (b *batch) packet(i int) (data []byte, from netip.AddrPort, arrived int64) {
+	return b.got[i].data, b.got[i].from, b.got[i].at
+}
