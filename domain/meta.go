@@ -22,6 +22,9 @@ type Meta struct {
 	Metadata    map[string]string `json:"metadata,omitempty"`
 }
 
+// Base is what the noun has in common with every other.
+func (m *Meta) Base() *Meta { return m }
+
 // Key names a row of the store: the kind of noun, its workspace and its id.
 type Key struct {
 	Kind      string
