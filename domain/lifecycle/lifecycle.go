@@ -1,0 +1,155 @@
+// Package lifecycle says which state may follow which: the tables of campaign,
+// call and contact, as values. It knows no clock and carries nothing out.
+package lifecycle
+
+import (
+	"slices"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// Operation is what happens to a campaign: asked for through the API, or by
+// the campaign itself.
+type Operation string
+
+// The operations. Due, Trip, Exhaust and Expire are the campaign's own.
+const (
+	Start   Operation = "start"
+	Pause   Operation = "pause"
+	Resume  Operation = "resume"
+	Cancel  Operation = "cancel"
+	Due     Operation = "due"     // the start of the schedule has come
+	Trip    Operation = "trip"    // too many trunk failures
+	Exhaust Operation = "exhaust" // nobody is left to ring
+	Expire  Operation = "expire"  // the end of the schedule has passed
+)
+
+// CampaignRow is one transition. Ahead is the state reached instead of To
+// while the start of the schedule lies ahead; "" where that makes no
+// difference.
+type CampaignRow struct {
+	From  domain.CampaignStatus
+	On    Operation
+	To    domain.CampaignStatus
+	Ahead domain.CampaignStatus
+}
+
+// Campaigns is the table of campaigns.
+func Campaigns() []CampaignRow {
+	const (
+		draft, scheduled   = domain.CampaignDraft, domain.CampaignScheduled
+		running, paused    = domain.CampaignRunning, domain.CampaignPaused
+		completed, stopped = domain.CampaignCompleted, domain.CampaignCancelled
+	)
+	return []CampaignRow{
+		{From: draft, On: Start, To: running, Ahead: scheduled},
+		{From: scheduled, On: Pause, To: paused},
+		{From: running, On: Pause, To: paused},
+		{From: paused, On: Resume, To: running, Ahead: scheduled},
+		{From: draft, On: Cancel, To: stopped},
+		{From: scheduled, On: Cancel, To: stopped},
+		{From: running, On: Cancel, To: stopped},
+		{From: paused, On: Cancel, To: stopped},
+		{From: scheduled, On: Due, To: running},
+		{From: running, On: Trip, To: paused},
+		{From: running, On: Exhaust, To: completed},
+		{From: running, On: Expire, To: completed},
+		{From: scheduled, On: Expire, To: completed},
+	}
+}
+
+// Campaign is the state that an operation leads to, the states from which it
+// is allowed, and whether it is allowed from here. An operation repeated in
+// its target state is allowed and leads nowhere else: to == from. ahead says
+// that the start of the schedule has not come yet.
+func Campaign(from domain.CampaignStatus, on Operation, ahead bool) (to domain.CampaignStatus, allowedFrom []domain.CampaignStatus, ok bool) {
+	to = from
+	for _, r := range Campaigns() {
+		if r.On != on {
+			continue
+		}
+		allowedFrom = append(allowedFrom, r.From)
+		switch {
+		case r.From == from && ahead && r.Ahead != "":
+			return r.Ahead, nil, true
+		case r.From == from:
+			return r.To, nil, true
+		case from == r.To || from == r.Ahead:
+			ok = true
+		}
+	}
+	if ok {
+		return from, nil, true
+	}
+	return from, allowedFrom, false
+}
+
+// Calls is the table of calls: what may follow each state.
+func Calls() map[domain.CallStatus][]domain.CallStatus {
+	return map[domain.CallStatus][]domain.CallStatus{
+		domain.CallQueued: {domain.CallInitiated, domain.CallFailed, domain.CallCancelled},
+		domain.CallInitiated: {
+			domain.CallRinging, domain.CallInProgress, domain.CallBusy, domain.CallNoAnswer,
+			domain.CallFailed, domain.CallCancelled,
+		},
+		domain.CallRinging: {
+			domain.CallInProgress, domain.CallBusy, domain.CallNoAnswer, domain.CallFailed, domain.CallCancelled,
+		},
+		domain.CallInProgress:   {domain.CallTransferring, domain.CallCompleted, domain.CallFailed},
+		domain.CallTransferring: {domain.CallInProgress, domain.CallCompleted, domain.CallFailed},
+		domain.CallCompleted:    nil,
+		domain.CallBusy:         nil,
+		domain.CallNoAnswer:     nil,
+		domain.CallFailed:       nil,
+		domain.CallCancelled:    nil,
+	}
+}
+
+// Call says whether a call may go from one state to another.
+func Call(from, to domain.CallStatus) bool { return slices.Contains(Calls()[from], to) }
+
+// Contacts is the table of contacts: what may follow each state. An open
+// contact goes back to pending where its attempt is not spent.
+func Contacts() map[domain.ContactState][]domain.ContactState {
+	ends := []domain.ContactState{
+		domain.ContactCompleted, domain.ContactConfirmed, domain.ContactDeclined, domain.ContactVoicemail,
+		domain.ContactNoAnswer, domain.ContactBusy, domain.ContactFailed,
+	}
+	idle := []domain.ContactState{
+		domain.ContactOpen, domain.ContactSkipped, domain.ContactExpired, domain.ContactCancelled,
+	}
+	t := map[domain.ContactState][]domain.ContactState{
+		domain.ContactPending:   idle,
+		domain.ContactRetryWait: idle,
+		domain.ContactOpen: append([]domain.ContactState{
+			domain.ContactPending, domain.ContactRetryWait, domain.ContactCancelled,
+		}, ends...),
+		domain.ContactSkipped: nil, domain.ContactExpired: nil, domain.ContactCancelled: nil,
+	}
+	for _, s := range ends {
+		t[s] = nil
+	}
+	return t
+}
+
+// Contact says whether a contact may go from one state to another.
+func Contact(from, to domain.ContactState) bool { return slices.Contains(Contacts()[from], to) }
+
+// Seen is the state in which a contact is shown. The end of a campaign does
+// not rewrite the states of those whom it leaves behind, be they a million:
+// whoever is idle in a campaign that was cancelled is cancelled, and in one
+// that ended otherwise is expired.
+func Seen(status domain.CampaignStatus, s domain.ContactState) domain.ContactState {
+	if s != domain.ContactPending && s != domain.ContactRetryWait {
+		return s
+	}
+	switch status {
+	case domain.CampaignCancelled:
+		return domain.ContactCancelled
+	case domain.CampaignCompleted:
+		return domain.ContactExpired
+	case domain.CampaignDraft, domain.CampaignScheduled, domain.CampaignRunning, domain.CampaignPaused:
+		return s
+	}
+	return s
+}

@@ -1,0 +1,134 @@
+package lifecycle_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/lifecycle"
+)
+
+var campaignStates = []domain.CampaignStatus{
+	domain.CampaignDraft, domain.CampaignScheduled, domain.CampaignRunning,
+	domain.CampaignPaused, domain.CampaignCompleted, domain.CampaignCancelled,
+}
+
+var operations = []lifecycle.Operation{
+	lifecycle.Start, lifecycle.Pause, lifecycle.Resume, lifecycle.Cancel,
+	lifecycle.Due, lifecycle.Trip, lifecycle.Exhaust, lifecycle.Expire,
+}
+
+// The whole table, walked and printed: "-" is refused, "=" has no effect.
+const campaignTable = `
+            draft      scheduled  running    paused     completed  cancelled
+start       running    =          =          -          -          -
+pause       -          paused     paused     =          -          -
+resume      -          =          =          running    -          -
+cancel      cancelled  cancelled  cancelled  cancelled  -          =
+due         -          running    =          -          -          -
+trip        -          -          paused     =          -          -
+exhaust     -          -          completed  -          =          -
+expire      -          completed  completed  -          =          -
+`
+
+func TestTheCampaignTableIsTheOneThatIsDocumented(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	row := func(first string, cells []string) {
+		line := fmt.Sprintf("%-12s", first)
+		for _, c := range cells {
+			line += fmt.Sprintf("%-11s", c)
+		}
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	head := make([]string, 0, len(campaignStates))
+	for _, s := range campaignStates {
+		head = append(head, string(s))
+	}
+	b.WriteString("\n")
+	row("", head)
+	for _, op := range operations {
+		cells := make([]string, 0, len(campaignStates))
+		for _, from := range campaignStates {
+			to, allowed, ok := lifecycle.Campaign(from, op, false)
+			switch {
+			case !ok:
+				assert.NotEmpty(t, allowed)
+				assert.NotContains(t, allowed, from)
+				cells = append(cells, "-")
+			case to == from:
+				cells = append(cells, "=")
+			default:
+				assert.Nil(t, allowed)
+				cells = append(cells, string(to))
+			}
+		}
+		row(string(op), cells)
+	}
+	t.Log(b.String())
+	assert.Equal(t, campaignTable, b.String())
+}
+
+func TestACampaignWhoseStartLiesAheadIsArmed(t *testing.T) {
+	t.Parallel()
+	for from, op := range map[domain.CampaignStatus]lifecycle.Operation{
+		domain.CampaignDraft: lifecycle.Start, domain.CampaignPaused: lifecycle.Resume, domain.CampaignScheduled: lifecycle.Start,
+	} {
+		to, _, ok := lifecycle.Campaign(from, op, true)
+		assert.True(t, ok)
+		assert.Equal(t, domain.CampaignScheduled, to, "%s %s", from, op)
+	}
+}
+
+func TestARefusalTellsFromWhereItWouldBeAllowed(t *testing.T) {
+	t.Parallel()
+	_, allowed, ok := lifecycle.Campaign(domain.CampaignDraft, lifecycle.Pause, false)
+	assert.False(t, ok)
+	assert.Equal(t, []domain.CampaignStatus{domain.CampaignScheduled, domain.CampaignRunning}, allowed)
+}
+
+func TestEveryCallEndsAndNoneComesBack(t *testing.T) {
+	t.Parallel()
+	table := lifecycle.Calls()
+	for from, next := range table {
+		c := domain.Call{Status: from}
+		assert.Equal(t, c.Final(), len(next) == 0, "%s", from)
+		for _, to := range next {
+			assert.True(t, lifecycle.Call(from, to))
+			assert.Contains(t, table, to)
+		}
+		assert.False(t, lifecycle.Call(from, domain.CallQueued))
+		t.Logf("%s → %v", from, next)
+	}
+	assert.Len(t, table, 10)
+}
+
+func TestEveryContactEndsAndNoneComesBack(t *testing.T) {
+	t.Parallel()
+	table := lifecycle.Contacts()
+	assert.Len(t, table, int(domain.ContactCancelled)+1)
+	for _, from := range slices.Sorted(maps.Keys(table)) {
+		assert.Equal(t, from.Final(), len(table[from]) == 0, "%s", from)
+		for _, to := range table[from] {
+			assert.True(t, lifecycle.Contact(from, to))
+		}
+		t.Logf("%s → %v", from, table[from])
+	}
+	assert.False(t, lifecycle.Contact(domain.ContactPending, domain.ContactCompleted))
+}
+
+func TestWhoIsLeftBehindIsShownSo(t *testing.T) {
+	t.Parallel()
+	for _, s := range []domain.ContactState{domain.ContactPending, domain.ContactRetryWait} {
+		assert.Equal(t, domain.ContactCancelled, lifecycle.Seen(domain.CampaignCancelled, s))
+		assert.Equal(t, domain.ContactExpired, lifecycle.Seen(domain.CampaignCompleted, s))
+		assert.Equal(t, s, lifecycle.Seen(domain.CampaignPaused, s))
+	}
+	assert.Equal(t, domain.ContactOpen, lifecycle.Seen(domain.CampaignCancelled, domain.ContactOpen))
+	assert.Equal(t, domain.ContactBusy, lifecycle.Seen(domain.CampaignCancelled, domain.ContactBusy))
+}

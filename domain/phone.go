@@ -1,0 +1,193 @@
+package domain
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/nyaruka/phonenumbers"
+)
+
+// Errors of ParsePhone.
+var (
+	// ErrPhone: the text is no full telephone number.
+	ErrPhone = errors.New("not a full telephone number")
+	// ErrPhoneForbidden: the text is an emergency number or a short code.
+	ErrPhoneForbidden = errors.New("an emergency number or a short code")
+)
+
+// maxPhoneText bounds what is looked at: E.164 has 15 digits, people write
+// them with separators.
+const maxPhoneText = 40
+
+// maxShort is the length of the longest short code: what is written with so
+// few digits and without "+" is no full number anywhere.
+const maxShort = 6
+
+// full says whether a number has a length that its country gives to whole
+// numbers, area code included.
+func full(n *phonenumbers.PhoneNumber) bool {
+	return phonenumbers.IsPossibleNumberWithReason(n) == phonenumbers.IS_POSSIBLE
+}
+
+// emergency are the numbers that summon help somewhere, as they are dialled.
+// They are refused everywhere: whose number it is depends on where the trunk
+// stands, not on where the contact lives.
+var emergency = map[string]bool{
+	"000": true, "100": true, "101": true, "102": true, "103": true, "104": true, "105": true, "106": true,
+	"108": true, "110": true, "111": true, "112": true, "113": true, "115": true, "117": true, "118": true,
+	"119": true, "120": true, "122": true, "123": true, "128": true, "133": true, "144": true, "150": true,
+	"155": true, "158": true, "166": true, "190": true, "191": true, "192": true, "193": true, "194": true,
+	"199": true, "911": true, "988": true, "991": true, "992": true, "993": true, "995": true, "997": true,
+	"998": true, "999": true,
+}
+
+// ParsePhone reads a number as people write it and returns it as E.164, with
+// the country (ISO 3166 alpha-2, "" for satellite and other world-wide
+// ranges). Numbers without "+" are read as in defaultCountry. A letter makes
+// the number unreadable, an extension too: nobody can be rung by it as is.
+func ParsePhone(text, defaultCountry string) (e164, country string, err error) {
+	text = strings.TrimSpace(text)
+	if len(text) > maxPhoneText || strings.IndexFunc(text, notDialled) >= 0 {
+		return "", "", ErrPhone
+	}
+	if n := len(digitsOf(text)); n > 0 && n <= maxShort && !strings.HasPrefix(text, "+") || emergency[digitsOf(text)] {
+		return "", "", ErrPhoneForbidden
+	}
+	n, err := phonenumbers.Parse(text, strings.ToUpper(defaultCountry))
+	if err != nil || !full(n) {
+		return "", "", ErrPhone
+	}
+	e164 = phonenumbers.Format(n, phonenumbers.E164)
+	if _, forbidden := DialForbidden(e164, defaultCountry); forbidden {
+		return "", "", ErrPhoneForbidden
+	}
+	return e164, countryOf(n), nil
+}
+
+// notDialled finds what has no place in a written telephone number.
+func notDialled(r rune) bool {
+	return (r < '0' || r > '9') && !strings.ContainsRune("+-.()/ \u00a0\u2010\u2011\u2012\u2013", r)
+}
+
+func digitsOf(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < '0' || r > '9' {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// countryOf is the country of a number, also of one that no operator has been
+// given yet; "" where the range belongs to no country.
+func countryOf(n *phonenumbers.PhoneNumber) string {
+	region := phonenumbers.GetRegionCodeForNumber(n)
+	if region == "" {
+		region = phonenumbers.GetRegionCodeForCountryCode(int(n.GetCountryCode()))
+	}
+	if len(region) != 2 || region == "ZZ" { // 001 is the world
+		return ""
+	}
+	return region
+}
+
+// DialForbidden says whether a number must never be dialled, on any path:
+// emergency numbers, short codes, and whatever is not a full E.164 number. The
+// country tells how a number without "+" is read.
+func DialForbidden(number, country string) (reason string, forbidden bool) {
+	digits := digitsOf(number)
+	country = strings.ToUpper(country)
+	if emergency[digits] || isShort(digits, country) || len(digits) > 0 && len(digits) <= maxShort && number[0] != '+' {
+		return "an emergency number or a short code", true
+	}
+	n, err := phonenumbers.Parse(number, country)
+	if err != nil || len(number) > maxPhoneText || !full(n) {
+		return "not a full telephone number", true
+	}
+	// +49 110 and the like: the country code in front of a short number.
+	local := phonenumbers.GetNationalSignificantNumber(n)
+	for _, region := range phonenumbers.GetRegionCodesForCountryCode(int(n.GetCountryCode())) {
+		if emergency[local] || isShort(local, region) {
+			return "an emergency number or a short code", true
+		}
+	}
+	return "", false
+}
+
+// isShort says whether the digits, dialled within a country, are a short
+// number there. Full numbers are longer than six digits nearly everywhere;
+// where they are not, the table of short numbers decides.
+func isShort(digits, country string) bool {
+	if len(digits) == 0 || len(digits) > 8 || country == "" {
+		return false
+	}
+	if phonenumbers.IsEmergencyNumber(digits, country) {
+		return true
+	}
+	if len(digits) > maxShort {
+		return false
+	}
+	n, err := phonenumbers.Parse(digits, country)
+	return err == nil && phonenumbers.IsValidShortNumberForRegion(n, country)
+}
+
+// IsMagic says whether a number is one of the simulator's in the test
+// environment: +15005550000 to +15005550009.
+func IsMagic(e164 string) bool {
+	rest, ok := strings.CutPrefix(e164, "+1500555000")
+	return ok && len(rest) == 1 && rest[0] >= '0' && rest[0] <= '9'
+}
+
+// AllowedDestination checks a number in E.164 against the destination rules of
+// a workspace: countries, blocked prefixes, premium and satellite ranges, and
+// what must never be dialled. The error is destination_not_allowed.
+func AllowedDestination(e164 string, rules Calling, defaultCountry string, env Environment) error {
+	if reason, forbidden := DialForbidden(e164, defaultCountry); forbidden || !strings.HasPrefix(e164, "+") {
+		if reason == "" {
+			reason = "not a full telephone number"
+		}
+		return Errorf(CodeDestination, "this number cannot be called: it is %s", reason)
+	}
+	if env == Test && IsMagic(e164) {
+		return nil
+	}
+	n, err := phonenumbers.Parse(e164, "")
+	if err != nil {
+		return Errorf(CodeDestination, "this number cannot be called: it is not a full telephone number")
+	}
+	if special(n) {
+		return Errorf(CodeDestination, "premium-rate and satellite numbers cannot be called")
+	}
+	for _, p := range rules.BlockedPrefixes {
+		if p != "" && strings.HasPrefix(digitsOf(e164), digitsOf(p)) {
+			return Errorf(CodeDestination, "numbers that begin with %s are blocked in this workspace", p)
+		}
+	}
+	countries := rules.Countries
+	if len(countries) == 0 {
+		countries = []string{defaultCountry}
+	}
+	country := countryOf(n)
+	if slices.Contains(countries, "*") || country != "" && slices.ContainsFunc(countries, func(c string) bool {
+		return strings.EqualFold(c, country)
+	}) {
+		return nil
+	}
+	if country == "" {
+		country = "no country"
+	}
+	return Errorf(CodeDestination, "calls to %s are not allowed in this workspace", country)
+}
+
+// special says whether a number costs extra by its kind: premium rate, shared
+// cost, and the world-wide ranges of satellites and networks (870, 881, 882,
+// 883, 979).
+func special(n *phonenumbers.PhoneNumber) bool {
+	switch n.GetCountryCode() {
+	case 870, 878, 881, 882, 883, 888, 979:
+		return true
+	}
+	t := phonenumbers.GetNumberType(n)
+	return t == phonenumbers.PREMIUM_RATE || t == phonenumbers.SHARED_COST
+}
