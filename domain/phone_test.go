@@ -32,7 +32,7 @@ func TestNumbersAreReadAsPeopleWriteThem(t *testing.T) {
 		{"000", "DE"}:                      {"", "", domain.ErrPhoneForbidden},
 		{"110", "GB"}:                      {"", "", domain.ErrPhoneForbidden},
 		{"+911", "US"}:                     {"", "", domain.ErrPhoneForbidden},
-		{"+49110", "DE"}:                   {"", "", domain.ErrPhoneForbidden},
+		{"+49110", "DE"}:                   {"", "", domain.ErrPhone},
 		{"+44999", ""}:                     {"", "", domain.ErrPhone},
 		{"5550100", "US"}:                  {"", "", domain.ErrPhone},
 		{"2025550100", ""}:                 {"", "", domain.ErrPhone},
