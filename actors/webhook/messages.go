@@ -1,0 +1,48 @@
+// Package webhook is the actor of one endpoint: it sends the events queued for
+// it, first attempts in order and retries at their time, and keeps their log.
+// It knows no event source: the outbox queues deliveries in the store and
+// nudges it.
+//
+// The order of one delivery is: send, then commit the result. Nothing is
+// stored before the send, because the row itself, still queued, is the
+// intent: a crash in between leaves it queued, and the event is sent once more
+// under the same evt_ id and attempt number. Nothing is lost, a duplicate is
+// recognisable, and the hot path costs a share of one commit per event instead
+// of two.
+package webhook
+
+// What an endpoint hears.
+type (
+	// Nudge: deliveries were queued behind the last one.
+	Nudge struct{}
+	// Changed: the endpoint's row, or deliveries that the outbox did not write,
+	// were committed: read everything anew. Also how an endpoint is paused and
+	// resumed.
+	Changed struct{}
+	// Deleted: the endpoint's row is gone. The actor sends nothing more and
+	// ends; the outbox removes the rows of its deliveries.
+	Deleted struct{}
+	// Test sends one event that is not queued, also while the endpoint is
+	// paused; it replies Tested or a *domain.Error.
+	Test struct {
+		EventType string // a name or its twin; empty: webhook.test
+	}
+)
+
+// Tested is how the endpoint answered a test.
+type Tested struct {
+	EventID        string `json:"event_id"`
+	Delivered      bool   `json:"delivered"`
+	ResponseStatus int    `json:"response_status"`
+	ResponseTimeMs int64  `json:"response_time_ms"`
+	Error          string `json:"error,omitempty"`
+}
+
+// Control admits it always.
+func (Nudge) Control() {}
+
+// Control admits it always.
+func (Changed) Control() {}
+
+// Control admits it always.
+func (Deleted) Control() {}
