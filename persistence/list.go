@@ -1,0 +1,118 @@
+package persistence
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/event"
+)
+
+// chunkRows is how many rows Under reads at once.
+const chunkRows = 256
+
+// cursorMark is the first byte of a cursor: its version.
+const cursorMark = 1
+
+func cursorOf(place string) string {
+	return base64.RawURLEncoding.EncodeToString(append([]byte{cursorMark}, place...))
+}
+
+func placeOf(cursor string) (string, error) {
+	if cursor == "" {
+		return "", nil
+	}
+	b, err := base64.RawURLEncoding.DecodeString(cursor)
+	if err != nil || len(b) < 2 || b[0] != cursorMark {
+		return "", &domain.Error{Code: domain.CodeValidation, Param: "cursor", Message: "cursor is not one that a page before returned"}
+	}
+	return string(b[1:]), nil
+}
+
+// List calls each with a fresh record per row, in order; next is the cursor of
+// the following page, or "". A page costs the same wherever it stands. A Limit
+// outside 1 … MaxPage means MaxPage.
+func (s *Store) List(
+	ctx context.Context, q commit.Query, fresh func() domain.Record, each func(domain.Record) error,
+) (next string, err error) {
+	if q.Index == "" {
+		return "", fmt.Errorf("%w: list of %s without an index", ErrMalformed, q.Kind)
+	}
+	after, err := placeOf(q.Cursor)
+	if err != nil {
+		return "", err
+	}
+	left := q.Limit
+	if left < 1 || left > MaxPage {
+		left = MaxPage
+	}
+	r := Range{
+		Table: table(q.Kind, q.Workspace), List: q.Index, From: q.From, To: q.To, After: after, Reverse: !q.Oldest,
+	}
+	more, err := s.walk(ctx, &r, left, fresh, each)
+	if err != nil || !more {
+		return "", err
+	}
+	return cursorOf(r.After), nil
+}
+
+// Under lists the rows whose id begins with prefix.ID, oldest first, after the
+// id given, at most limit.
+func (s *Store) Under(
+	ctx context.Context, prefix domain.Key, after string, limit int,
+	fresh func() domain.Record, each func(domain.Record) error,
+) error {
+	r := Range{Table: table(prefix.Kind, prefix.Workspace), Prefix: prefix.ID, After: after}
+	_, err := s.walk(ctx, &r, limit, fresh, each)
+	return err
+}
+
+// walk goes on from r.After for limit rows; r.After moves along.
+func (s *Store) walk(
+	ctx context.Context, r *Range, limit int, fresh func() domain.Record, each func(domain.Record) error,
+) (more bool, err error) {
+	for more = true; more && limit > 0; {
+		r.Limit = min(limit, chunkRows)
+		page, err := s.driver.Scan(ctx, *r)
+		if err != nil {
+			return false, fmt.Errorf("persistence: scan %s %s: %w", r.Table, r.List, err)
+		}
+		for _, row := range page.Rows {
+			into := fresh()
+			if err = s.load(ctx, row.Value, into); err != nil {
+				return false, err
+			}
+			if err = each(into); err != nil {
+				return false, err
+			}
+			r.After = row.Place
+			limit--
+		}
+		more = page.More && len(page.Rows) > 0
+	}
+	return more, nil
+}
+
+// Events reads a workspace's committed events with offset > after, in order:
+// at least one if there is any, at most limit.
+func (s *Store) Events(ctx context.Context, workspace string, after uint64, limit int) ([]event.Event, error) {
+	entries, err := s.driver.Events(ctx, workspace, after, limit)
+	if err != nil {
+		return nil, fmt.Errorf("persistence: events of %q: %w", workspace, err)
+	}
+	events := make([]event.Event, 0, len(entries))
+	for _, entry := range entries {
+		var e storedEvent
+		if err = s.codec.decode(entry.Payload, &e); err != nil {
+			return nil, fmt.Errorf("persistence: event %d of %q: %w", entry.Offset, workspace, err)
+		}
+		events = append(events, event.Event{
+			ID: e.ID, Type: e.Type, CreatedAt: e.CreatedAt, WorkspaceID: workspace, SvcID: e.SvcID,
+			Subject: entry.Subject, Sequence: entry.Sequence, Data: e.Data,
+			Environment: e.Environment, Offset: entry.Offset,
+		})
+	}
+	return events, nil
+}

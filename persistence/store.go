@@ -1,0 +1,225 @@
+package persistence
+
+import (
+	"context"
+	"crypto/cipher"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/event"
+)
+
+var _ commit.Store = (*Store)(nil)
+
+// shard is the one that holds all workspaces of an install with one owner.
+const shard = "0"
+
+var fingerprintKey = Key{Table: table("_meta", ""), ID: "master_key"}
+
+// table is the raw table of a kind of nouns of a workspace.
+func table(kind, workspace string) string { return kind + "/" + workspace }
+
+func raw(k domain.Key) Key { return Key{Table: table(k.Kind, k.Workspace), ID: k.ID} }
+
+// Store keeps nouns on a driver. It implements commit.Store and may be used
+// concurrently. It does not close its driver.
+type Store struct {
+	driver Driver
+	token  string
+	codec  codec
+	vault  *vault
+}
+
+// NewStore checks that master (32 bytes) is the store's master key, makes
+// token the owner of its rows and returns the store. An owner before it is
+// refused from then on with domain.ErrFenced.
+func NewStore(ctx context.Context, d Driver, master []byte, token string) (*Store, error) {
+	if len(master) != MasterKeySize {
+		return nil, fmt.Errorf("persistence: a master key has %d bytes, not %d", MasterKeySize, len(master))
+	}
+	aead, err := newAEAD(master)
+	if err != nil {
+		return nil, err
+	}
+	c, err := newCodec()
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{driver: d, token: token, codec: c}
+	s.vault = &vault{driver: d, master: aead, commit: s.commit, keys: make(map[string]cipher.AEAD)}
+	known, err := checkMaster(ctx, d, master)
+	if err != nil {
+		return nil, fmt.Errorf("persistence: open: %w", err)
+	}
+	if err = d.Claim(ctx, shard, token); err != nil {
+		return nil, fmt.Errorf("persistence: claim: %w", err)
+	}
+	if known {
+		return s, nil
+	}
+	_, err = s.commit(ctx, Commit{
+		Guards: []Guard{{Key: fingerprintKey}},
+		Puts:   []Put{{Key: fingerprintKey, Value: fingerprint(master)}},
+	})
+	if errors.Is(err, domain.ErrConflict) {
+		_, err = checkMaster(ctx, d, master)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("persistence: open: %w", err)
+	}
+	return s, nil
+}
+
+func (s *Store) commit(ctx context.Context, c Commit) (Result, error) {
+	c.Shard, c.Token = shard, s.token
+	return s.driver.Commit(ctx, c)
+}
+
+// Healthy is nil while commits can be expected to succeed.
+func (s *Store) Healthy() error { return s.driver.Healthy() }
+
+// Seal encrypts a text of a noun's field under the data key of its workspace.
+// It opens only for the same workspace, kind, id and field.
+func (s *Store) Seal(ctx context.Context, k domain.Key, field, text string) (string, error) {
+	return s.vault.seal(ctx, k, field, text)
+}
+
+// Unseal is the inverse of Seal.
+func (s *Store) Unseal(ctx context.Context, k domain.Key, field, sealed string) (string, error) {
+	return s.vault.unseal(ctx, k, field, sealed)
+}
+
+// Apply makes the change durable, or nothing of it. The committed events carry
+// offsets and sequences, in the order of c.Events.
+func (s *Store) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
+	rawCommit := Commit{Log: logOf(c)}
+	for _, g := range c.Guards {
+		rawCommit.Guards = append(rawCommit.Guards, Guard{Key: raw(g.Key), Version: g.Version})
+	}
+	for _, r := range c.Puts {
+		p, err := s.put(ctx, r)
+		if err != nil {
+			return nil, err
+		}
+		rawCommit.Puts = append(rawCommit.Puts, p)
+	}
+	for _, k := range c.Deletes {
+		rawCommit.Puts = append(rawCommit.Puts, Put{Key: raw(k)})
+	}
+	events := make([]event.Event, len(c.Events))
+	for i, d := range c.Events {
+		e, payload, err := s.draft(rawCommit.Log, d)
+		if err != nil {
+			return nil, err
+		}
+		events[i] = e
+		rawCommit.Events = append(rawCommit.Events, Event{Subject: d.Subject, Payload: payload})
+	}
+	res, err := s.commit(ctx, rawCommit)
+	if err != nil {
+		return nil, fmt.Errorf("persistence: commit of %q: %w", c.Workspace, err)
+	}
+	for i := range events {
+		events[i].Offset = res.Offset + uint64(i)
+		events[i].Sequence = res.Sequences[i]
+	}
+	return events, nil
+}
+
+func logOf(c commit.Change) string {
+	if c.Workspace == "" && len(c.Events) > 0 {
+		return c.Events[0].WorkspaceID
+	}
+	return c.Workspace
+}
+
+func (s *Store) put(ctx context.Context, r domain.Record) (Put, error) {
+	k := r.Key()
+	kept := r
+	if sealer, ok := r.(domain.Sealer); ok {
+		var err error
+		kept, err = sealer.Sealed(func(field, text string) (string, error) {
+			return s.vault.seal(ctx, k, field, text)
+		})
+		if err != nil {
+			return Put{}, fmt.Errorf("persistence: seal %s %s: %w", k.Kind, k.ID, err)
+		}
+	}
+	value, err := s.codec.encode(kept)
+	if err != nil {
+		return Put{}, fmt.Errorf("persistence: %s %s: %w", k.Kind, k.ID, err)
+	}
+	return Put{Key: raw(k), Value: value, Lists: r.Indexes(), Sort: r.Sort()}, nil
+}
+
+// storedEvent is an event at rest; subject, offset and sequence stand in the log.
+type storedEvent struct {
+	ID          string             `json:"id"`
+	Type        event.Type         `json:"type"`
+	CreatedAt   time.Time          `json:"created_at"`
+	Environment domain.Environment `json:"environment"`
+	SvcID       string             `json:"svc_id"`
+	Data        json.RawMessage    `json:"data"`
+}
+
+func (s *Store) draft(log string, d event.Draft) (event.Event, []byte, error) {
+	if d.WorkspaceID == "" {
+		d.WorkspaceID = log
+	}
+	if d.WorkspaceID != log {
+		return event.Event{}, nil, fmt.Errorf("%w: event %s of workspace %q in a change of %q", ErrMalformed, d.ID, d.WorkspaceID, log)
+	}
+	data, err := json.Marshal(d.Data)
+	if err != nil {
+		return event.Event{}, nil, fmt.Errorf("persistence: event %s: %w", d.ID, err)
+	}
+	at := d.CreatedAt.UTC().Round(0)
+	payload, err := s.codec.encode(storedEvent{
+		ID: d.ID, Type: d.Type, CreatedAt: at, Environment: d.Environment, SvcID: d.SvcID, Data: data,
+	})
+	if err != nil {
+		return event.Event{}, nil, err
+	}
+	return event.Event{
+		ID: d.ID, Type: d.Type, CreatedAt: at, WorkspaceID: log, SvcID: d.SvcID,
+		Subject: d.Subject, Data: data, Environment: d.Environment,
+	}, payload, nil
+}
+
+// Get reads into's row by its Key and returns its version, or
+// domain.ErrNotFound, which leaves into alone.
+func (s *Store) Get(ctx context.Context, into domain.Record) (uint64, error) {
+	k := into.Key()
+	value, version, err := s.driver.Get(ctx, raw(k))
+	if err != nil {
+		return 0, fmt.Errorf("persistence: %s %s: %w", k.Kind, k.ID, err)
+	}
+	return version, s.load(ctx, value, into)
+}
+
+// load replaces what into holds by a stored value.
+func (s *Store) load(ctx context.Context, value []byte, into domain.Record) error {
+	if v := reflect.ValueOf(into); v.Kind() == reflect.Pointer && !v.IsNil() {
+		v.Elem().SetZero()
+	}
+	if err := s.codec.decode(value, into); err != nil {
+		return fmt.Errorf("persistence: %T: %w", into, err)
+	}
+	sealer, ok := into.(domain.Sealer)
+	if !ok {
+		return nil
+	}
+	k := into.Key()
+	err := sealer.Unseal(func(field, text string) (string, error) {
+		return s.vault.unseal(ctx, k, field, text)
+	})
+	if err != nil {
+		return fmt.Errorf("persistence: unseal: %w", err)
+	}
+	return nil
+}

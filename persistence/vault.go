@@ -1,0 +1,170 @@
+package persistence
+
+import (
+	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// MasterKeySize is the length of a master key in bytes.
+const MasterKeySize = 32
+
+const sealedMark = "s1."
+
+var errSealed = errors.New("a sealed text cannot be opened")
+
+// vault seals texts under one data key per workspace.
+type vault struct {
+	driver Driver
+	master cipher.AEAD
+	commit func(context.Context, Commit) (Result, error)
+
+	mu   sync.Mutex
+	keys map[string]cipher.AEAD // by workspace
+}
+
+func newAEAD(key []byte) (cipher.AEAD, error) {
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, fmt.Errorf("persistence: cipher: %w", err)
+	}
+	return cipher.NewGCM(block)
+}
+
+// fingerprint tells master keys apart without telling them.
+func fingerprint(master []byte) []byte {
+	m := hmac.New(sha256.New, master)
+	m.Write([]byte("callboard master key, version 1"))
+	return []byte(hex.EncodeToString(m.Sum(nil)[:16]))
+}
+
+// checkMaster refuses a store that belongs to another master key. known says
+// whether the store has a fingerprint at all.
+func checkMaster(ctx context.Context, d Driver, master []byte) (known bool, err error) {
+	have, _, err := d.Get(ctx, fingerprintKey)
+	switch {
+	case errors.Is(err, domain.ErrNotFound):
+		return false, nil
+	case err != nil:
+		return false, err
+	case subtle.ConstantTimeCompare(have, fingerprint(master)) != 1:
+		return true, fmt.Errorf("%w: fingerprint %s is stored, the key given has %s", ErrMasterKey, have, fingerprint(master))
+	}
+	return true, nil
+}
+
+// additional binds a text to its place: what is moved elsewhere does not open.
+func additional(k domain.Key, field string) []byte {
+	return []byte(k.Workspace + "\x00" + k.Kind + "\x00" + k.ID + "\x00" + field + "\x00")
+}
+
+func lock(aead cipher.AEAD, text, bound []byte) ([]byte, error) {
+	nonce := make([]byte, aead.NonceSize(), aead.NonceSize()+len(text)+aead.Overhead())
+	if _, err := rand.Read(nonce); err != nil {
+		return nil, fmt.Errorf("persistence: random: %w", err)
+	}
+	return aead.Seal(nonce, nonce, text, bound), nil
+}
+
+func unlock(aead cipher.AEAD, sealed, bound []byte) ([]byte, error) {
+	n := aead.NonceSize()
+	if len(sealed) < n+aead.Overhead() {
+		return nil, fmt.Errorf("%w: %d bytes are too few", errSealed, len(sealed))
+	}
+	text, err := aead.Open(nil, sealed[:n], sealed[n:], bound)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errSealed, err)
+	}
+	return text, nil
+}
+
+func (v *vault) seal(ctx context.Context, k domain.Key, field, text string) (string, error) {
+	aead, err := v.key(ctx, k.Workspace, true)
+	if err != nil {
+		return "", err
+	}
+	sealed, err := lock(aead, []byte(text), additional(k, field))
+	if err != nil {
+		return "", err
+	}
+	return sealedMark + base64.RawStdEncoding.EncodeToString(sealed), nil
+}
+
+func (v *vault) unseal(ctx context.Context, k domain.Key, field, text string) (string, error) {
+	body, ok := strings.CutPrefix(text, sealedMark)
+	if !ok {
+		return "", fmt.Errorf("%w: %s %s %s is not sealed", errSealed, k.Kind, k.ID, field)
+	}
+	sealed, err := base64.RawStdEncoding.DecodeString(body)
+	if err != nil {
+		return "", fmt.Errorf("%w: %s %s %s: %w", errSealed, k.Kind, k.ID, field, err)
+	}
+	aead, err := v.key(ctx, k.Workspace, false)
+	if err != nil {
+		return "", err
+	}
+	plain, err := unlock(aead, sealed, additional(k, field))
+	if err != nil {
+		return "", fmt.Errorf("%s %s %s: %w", k.Kind, k.ID, field, err)
+	}
+	return string(plain), nil
+}
+
+// key is the data key of a workspace; create makes it on first use.
+func (v *vault) key(ctx context.Context, workspace string, create bool) (cipher.AEAD, error) {
+	v.mu.Lock()
+	aead, ok := v.keys[workspace]
+	v.mu.Unlock()
+	if ok {
+		return aead, nil
+	}
+	row := Key{Table: table("_key", workspace), ID: "data"}
+	bound := additional(domain.Key{Kind: "_key", Workspace: workspace, ID: "data"}, "key")
+	wrapped, _, err := v.driver.Get(ctx, row)
+	if errors.Is(err, domain.ErrNotFound) && create {
+		wrapped, err = v.create(ctx, row, bound)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("persistence: data key of %q: %w", workspace, err)
+	}
+	plain, err := unlock(v.master, wrapped, bound)
+	if err != nil {
+		return nil, fmt.Errorf("persistence: data key of %q: %w", workspace, err)
+	}
+	if aead, err = newAEAD(plain); err != nil {
+		return nil, err
+	}
+	v.mu.Lock()
+	v.keys[workspace] = aead
+	v.mu.Unlock()
+	return aead, nil
+}
+
+// create commits a fresh data key; who comes second takes the first one's.
+func (v *vault) create(ctx context.Context, row Key, bound []byte) ([]byte, error) {
+	plain := make([]byte, MasterKeySize)
+	if _, err := rand.Read(plain); err != nil {
+		return nil, fmt.Errorf("persistence: random: %w", err)
+	}
+	wrapped, err := lock(v.master, plain, bound)
+	if err != nil {
+		return nil, err
+	}
+	_, err = v.commit(ctx, Commit{Guards: []Guard{{Key: row}}, Puts: []Put{{Key: row, Value: wrapped}}})
+	if errors.Is(err, domain.ErrConflict) {
+		wrapped, _, err = v.driver.Get(ctx, row)
+	}
+	return wrapped, err
+}
