@@ -60,7 +60,7 @@ func storage() []Setting {
 		},
 		{
 			Key:  "redis_url",
-			Rule: "a URL such as redis://user:password@host:6379/0 or rediss://host:6379 (TLS)",
+			Rule: "a URL such as redis://host:6379/0 or, for TLS, rediss://host:6379, with user:password@ before the host where it asks for them",
 			Doc:  "Keep the records in this Redis. Empty: in the embedded Pebble store inside `data`. Recordings stay in `data` either way.",
 			show: showURL,
 			set:  into(func(c *Config) *Secret { return &c.RedisURL }, parseRedis),

@@ -1,0 +1,297 @@
+package configs_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/configs"
+)
+
+// exampleFile makes an existing file for the settings that want one.
+func exampleFile(t *testing.T, name string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	require.NoError(t, os.WriteFile(path, []byte("x"), 0o600))
+	return path
+}
+
+func yamlFile(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "callboard.yaml")
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	return path
+}
+
+// problems gives the lines of an InvalidError.
+func problems(t *testing.T, err error) []string {
+	t.Helper()
+	var invalid *configs.InvalidError
+	require.ErrorAs(t, err, &invalid)
+	lines := make([]string, len(invalid.Problems))
+	for i, p := range invalid.Problems {
+		lines[i] = p.String()
+	}
+	return lines
+}
+
+func TestNothingGivenIsALoopbackServiceOnTheEmbeddedStore(t *testing.T) {
+	c, err := configs.Load("", nil, nil)
+	require.NoError(t, err)
+	assert.Equal(t, "./data", c.Data)
+	assert.Empty(t, c.RedisURL.Reveal())
+	assert.Equal(t, "127.0.0.1:8080", c.HTTPAddr.String())
+	assert.Equal(t, "127.0.0.1:5060", c.SIPAddr.String())
+	assert.Equal(t, configs.PortRange{Low: 20000, High: 29999}, c.MediaPorts)
+	assert.False(t, c.AdminAddr.IsValid())
+	assert.Empty(t, c.EgressAllow)
+	assert.Equal(t, 30*time.Second, c.Drain)
+	assert.Equal(t, "enterprise", c.DefaultPlan)
+	assert.Equal(t, slog.LevelInfo, c.LogLevel)
+	assert.True(t, c.Simulator)
+	assert.Equal(t, "http://127.0.0.1:8080", c.BaseURL(c.HTTPAddr))
+	assert.Empty(t, c.Attrs())
+}
+
+// everyValue gives each setting a value that is not its default.
+func everyValue(t *testing.T) map[string]string {
+	t.Helper()
+	return map[string]string{
+		"data": "/srv/callboard", "redis_url": "redis://u:p@10.0.0.9:6379/2", "master_key_file": exampleFile(t, "master.key"),
+		"http_addr": "0.0.0.0:8443", "public_url": "https://calls.example.com/", "tls_cert": exampleFile(t, "cert.pem"),
+		"tls_key": exampleFile(t, "key.pem"), "insecure_http": "true", "trusted_proxies": "10.0.0.0/8, 192.0.2.7", "admin_addr": "localhost:9090",
+		"sip_addr": "0.0.0.0:5080", "public_ip": "203.0.113.5", "media_ports": "30000-30999", "simulator": "false",
+		"egress_allow": "127.0.0.0/8,192.0.2.7:8443,[fd00::]/8:443", "egress_ports": "8443,9443,8443", "egress_ca_file": exampleFile(t, "ca.pem"),
+		"default_plan": "starter", "default_limits": "",
+		"drain_seconds": "5", "log_level": "debug", "log_format": "json",
+	}
+}
+
+func wanted(values map[string]string) configs.Config {
+	return configs.Config{
+		Data: "/srv/callboard", MasterKeyFile: values["master_key_file"],
+		HTTPAddr: netip.MustParseAddrPort("0.0.0.0:8443"), PublicURL: "https://calls.example.com",
+		TLSCert: values["tls_cert"], TLSKey: values["tls_key"], InsecureHTTP: true,
+		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.0.2.7/32")},
+		AdminAddr:      netip.MustParseAddrPort("127.0.0.1:9090"),
+		SIPAddr:        netip.MustParseAddrPort("0.0.0.0:5080"), PublicIP: netip.MustParseAddr("203.0.113.5"),
+		MediaPorts: configs.PortRange{Low: 30000, High: 30999},
+		EgressAllow: []configs.Allowed{
+			{Prefix: netip.MustParsePrefix("127.0.0.0/8")},
+			{Prefix: netip.MustParsePrefix("192.0.2.7/32"), Port: 8443},
+			{Prefix: netip.MustParsePrefix("fd00::/8"), Port: 443},
+		},
+		EgressPorts: []uint16{8443, 9443}, EgressCAFile: values["egress_ca_file"],
+		DefaultPlan: "starter", Drain: 5 * time.Second, LogLevel: slog.LevelDebug, LogFormat: configs.LogJSON,
+	}
+}
+
+// fields are the exported fields by name; the secret is compared by itself.
+func fields(c configs.Config) map[string]any {
+	out := make(map[string]any)
+	v := reflect.ValueOf(c)
+	for _, f := range reflect.VisibleFields(v.Type()) {
+		if f.IsExported() && f.Name != "RedisURL" {
+			out[f.Name] = v.FieldByIndex(f.Index).Interface()
+		}
+	}
+	return out
+}
+
+func TestEverySettingReachesItsFieldFromEverySource(t *testing.T) {
+	values := everyValue(t)
+	var env []string
+	var text strings.Builder
+	for _, s := range configs.Settings() {
+		value, ok := values[s.Key]
+		require.True(t, ok, "the test has no value for %s", s.Key)
+		env = append(env, s.Env+"="+value)
+		fmt.Fprintf(&text, "%s: %q\n", s.Key, value)
+	}
+	for name, load := range map[string]func() (*configs.Config, error){
+		"environment": func() (*configs.Config, error) { return configs.Load("", env, nil) },
+		"file":        func() (*configs.Config, error) { return configs.Load(yamlFile(t, text.String()), nil, nil) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, err := load()
+			require.NoError(t, err)
+			assert.Equal(t, fields(wanted(values)), fields(*c))
+			assert.Equal(t, values["redis_url"], c.RedisURL.Reveal())
+		})
+	}
+}
+
+func TestListsAndMapsMayBeWrittenAsYAML(t *testing.T) {
+	c, err := configs.Load(yamlFile(t, `
+trusted_proxies: [10.0.0.0/8, 192.0.2.7]
+egress_ports:
+  - 8443
+default_limits:
+  calls_per_minute: 600
+  concurrent_outbound: 50
+drain_seconds: 7
+simulator: false
+redis_url:
+`), nil, nil)
+	require.NoError(t, err)
+	assert.Len(t, c.TrustedProxies, 2)
+	assert.Equal(t, []uint16{8443}, c.EgressPorts)
+	assert.Equal(t, configs.Limits{CallsPerMinute: 600, ConcurrentOutbound: 50}, c.DefaultLimits)
+	assert.Equal(t, 7*time.Second, c.Drain)
+	assert.False(t, c.Simulator)
+}
+
+func TestAFlagBeatsTheEnvironmentAndThatTheFile(t *testing.T) {
+	file := yamlFile(t, "data: /file\nhttp_addr: 127.0.0.1:1001\nsip_addr: 127.0.0.1:1001\ndefault_limits: {calls_per_minute: 9}\n")
+	env := []string{"CALLBOARD_HTTP_ADDR=127.0.0.1:1002", "CALLBOARD_SIP_ADDR=127.0.0.1:1012", "CALLBOARD_DEFAULT_LIMITS=calls_per_minute=8", "HOME=/root"}
+	c, err := configs.Load(file, env, map[string]string{"http": "127.0.0.1:1003"})
+	require.NoError(t, err)
+	assert.Equal(t, "/file", c.Data)
+	assert.Equal(t, "127.0.0.1:1012", c.SIPAddr.String())
+	assert.Equal(t, "127.0.0.1:1003", c.HTTPAddr.String())
+	assert.Equal(t, 8, c.DefaultLimits.CallsPerMinute)
+	from := make(map[string]string)
+	for _, s := range c.Redacted() {
+		from[s.Key] = s.From
+	}
+	assert.Equal(t, []string{"file", "environment", "flag", "default"}, []string{from["data"], from["sip_addr"], from["http_addr"], from["log_level"]})
+}
+
+func TestAnEmptyValueIsTheDefault(t *testing.T) {
+	c, err := configs.Load(yamlFile(t, "http_addr: 127.0.0.1:1\nredis_url: redis://h\n"), []string{"CALLBOARD_HTTP_ADDR=", "CALLBOARD_REDIS_URL= "}, nil)
+	require.NoError(t, err)
+	assert.Equal(t, "127.0.0.1:8080", c.HTTPAddr.String())
+	assert.Empty(t, c.RedisURL.Reveal())
+}
+
+func TestEveryWrongSettingIsNamedWithValueAndRuleAtOnce(t *testing.T) {
+	file := yamlFile(t, "htp_addr: 127.0.0.1:1\ndrain_seconds: 1h\nlog_level: {a: 1}\n")
+	env := []string{"CALLBOARD_SIP_ADR=x", "CALLBOARD_MEDIA_PORTS=30000", "CALLBOARD_DEFAULT_LIMITS=calls=7", "CALLBOARD_XYZZY=1", "CALLBOARD_REDIS_URL=redis://:s3cr3t@h:port"}
+	_, err := configs.Load(file, env, map[string]string{"http": "0.0.0.0:80", "dat": "x"})
+	assert.Equal(t, []string{
+		"htp_addr in callboard.yaml: there is no such setting; did you mean http_addr or sip_addr?",
+		"CALLBOARD_SIP_ADR: there is no such setting; did you mean CALLBOARD_SIP_ADDR?",
+		"CALLBOARD_XYZZY: there is no such setting",
+		"--dat: there is no such setting; did you mean data?",
+		`CALLBOARD_REDIS_URL = "[hidden]": must be a URL such as redis://host:6379/0 or, for TLS, rediss://host:6379, with user:password@ before the host where it asks for them`,
+		`CALLBOARD_MEDIA_PORTS = "30000": must be a range LOW-HIGH of at least two ports within 1024-65535`,
+		`CALLBOARD_DEFAULT_LIMITS = "calls=7": must be a list of requests_per_minute, concurrent_inbound, concurrent_outbound and calls_per_minute, each =1 to =10000000, such as calls_per_minute=600`,
+		`drain_seconds in callboard.yaml = "1h": must be a whole number of seconds from 0 to 3600`,
+		`log_level in callboard.yaml = "a=1": must be debug, info, warn or error`,
+		`--http = "0.0.0.0:80": must be a loopback address, unless tls_cert and tls_key, trusted_proxies or insecure_http is set`,
+	}, problems(t, err))
+	assert.Contains(t, err.Error(), "10 settings are wrong:\n  htp_addr")
+}
+
+func TestRulesBetweenSettings(t *testing.T) {
+	cert := exampleFile(t, "cert.pem")
+	for name, c := range map[string]struct {
+		env  []string
+		want string // empty: allowed
+	}{
+		"plain HTTP beyond loopback":         {[]string{"CALLBOARD_HTTP_ADDR=192.0.2.1:80"}, "CALLBOARD_HTTP_ADDR"},
+		"plain HTTP on every IPv6 address":   {[]string{"CALLBOARD_HTTP_ADDR=[::]:80"}, "CALLBOARD_HTTP_ADDR"},
+		"plain HTTP on purpose":              {[]string{"CALLBOARD_HTTP_ADDR=192.0.2.1:80", "CALLBOARD_INSECURE_HTTP=true"}, ""},
+		"HTTP behind a proxy":                {[]string{"CALLBOARD_HTTP_ADDR=192.0.2.1:80", "CALLBOARD_TRUSTED_PROXIES=192.0.2.2"}, ""},
+		"IPv6 loopback":                      {[]string{"CALLBOARD_HTTP_ADDR=[::1]:80"}, ""},
+		"a certificate without its key":      {[]string{"CALLBOARD_TLS_CERT=" + cert}, "CALLBOARD_TLS_CERT"},
+		"a key without its certificate":      {[]string{"CALLBOARD_TLS_KEY=" + cert}, "CALLBOARD_TLS_KEY"},
+		"everyone as proxy":                  {[]string{"CALLBOARD_TRUSTED_PROXIES=::/0"}, "CALLBOARD_TRUSTED_PROXIES"},
+		"SIP everywhere without a public IP": {[]string{"CALLBOARD_SIP_ADDR=0.0.0.0:5060"}, "CALLBOARD_SIP_ADDR"},
+		"SIP everywhere with a public IP":    {[]string{"CALLBOARD_SIP_ADDR=0.0.0.0:5060", "CALLBOARD_PUBLIC_IP=203.0.113.5"}, ""},
+		"SIP on the port of HTTP":            {[]string{"CALLBOARD_SIP_ADDR=127.0.0.1:8080"}, "CALLBOARD_SIP_ADDR"},
+		"SIP among the media ports":          {[]string{"CALLBOARD_SIP_ADDR=127.0.0.1:20000"}, "CALLBOARD_MEDIA_PORTS"},
+		"admin in public":                    {[]string{"CALLBOARD_ADMIN_ADDR=192.0.2.1:9090"}, "CALLBOARD_ADMIN_ADDR"},
+		"admin on the port of HTTP":          {[]string{"CALLBOARD_ADMIN_ADDR=127.0.0.1:8080"}, "CALLBOARD_ADMIN_ADDR"},
+		"limits beside a fixed plan":         {[]string{"CALLBOARD_DEFAULT_PLAN=starter", "CALLBOARD_DEFAULT_LIMITS=calls_per_minute=1"}, "CALLBOARD_DEFAULT_LIMITS"},
+		"a key file that is not there":       {[]string{"CALLBOARD_MASTER_KEY_FILE=/nonexistent/key"}, "CALLBOARD_MASTER_KEY_FILE"},
+		"a key file that is a folder":        {[]string{"CALLBOARD_MASTER_KEY_FILE=" + t.TempDir()}, "CALLBOARD_MASTER_KEY_FILE"},
+		"variables of a cluster":             {[]string{"CALLBOARD_PORT=tcp://10.0.0.1:8080", "CALLBOARD_SERVICE_HOST=10.0.0.1", "CALLBOARD_SERVICE_PORT_HTTP=8080", "CALLBOARD_PORT_8080_TCP_ADDR=10.0.0.1"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := configs.Load("", c.env, nil)
+			if c.want == "" {
+				require.NoError(t, err)
+				return
+			}
+			lines := problems(t, err)
+			require.Len(t, lines, 1)
+			assert.True(t, strings.HasPrefix(lines[0], c.want+" = "), lines[0])
+		})
+	}
+}
+
+func TestFilesThatAreNoSettings(t *testing.T) {
+	for name, path := range map[string]string{
+		"absent":       filepath.Join(t.TempDir(), "none.yaml"),
+		"empty":        yamlFile(t, ""),
+		"a list":       yamlFile(t, "- a\n"),
+		"broken":       yamlFile(t, "a: [\n"),
+		"a key twice":  yamlFile(t, "data: a\ndata: b\n"),
+		"far too long": yamlFile(t, strings.Repeat("# x\n", 1<<19)),
+		"a folder":     t.TempDir(),
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := configs.Load(path, nil, nil)
+			require.Error(t, err)
+			var invalid *configs.InvalidError
+			assert.NotErrorAs(t, err, &invalid)
+			assert.Contains(t, err.Error(), path)
+		})
+	}
+}
+
+func TestNoPrintingShowsAPassword(t *testing.T) {
+	for _, url := range []string{
+		"redis://user:s3cr3t@host:6379/1?x=1", "redis://s3cr3t@host", "redis://:s3cr3t@host",
+		"redis://s3cr3t/x@host", "redis://s3cr3t#x@host", "redis://u:s3cr3t/x@host", "http://u:s3cr3t@host", "u:s3cr3t@host:6379", "redis://h?p=s3cr3t",
+	} {
+		c, err := configs.Load("", []string{"CALLBOARD_REDIS_URL=" + url}, nil)
+		if err != nil {
+			assert.NotContains(t, err.Error(), "s3cr3t", url)
+			continue
+		}
+		var log strings.Builder
+		slog.New(slog.NewJSONHandler(&log, nil)).Info("settings", slog.Any("config", c), slog.Any("redis", c.RedisURL))
+		slog.New(slog.NewTextHandler(&log, nil)).LogAttrs(t.Context(), slog.LevelInfo, "settings", c.Attrs()...)
+		text, err := json.Marshal(c)
+		require.NoError(t, err)
+		printed := log.String() + string(text) + fmt.Sprintf("%v %+v %#v %s %v", c, *c, *c, c.RedisURL, c.Redacted())
+		assert.NotContains(t, printed, "s3cr3t", url)
+		assert.Contains(t, printed, "redis_url", url)
+	}
+}
+
+func TestTheBaseURLFollowsWhatIsListenedOn(t *testing.T) {
+	for name, c := range map[string]struct {
+		env    []string
+		listen string
+		want   string
+	}{
+		"given":                 {[]string{"CALLBOARD_PUBLIC_URL=https://x.example/base/"}, "127.0.0.1:1", "https://x.example/base"},
+		"a free port":           {nil, "127.0.0.1:4321", "http://127.0.0.1:4321"},
+		"everywhere":            {nil, "0.0.0.0:80", "http://127.0.0.1:80"},
+		"everywhere, IPv6":      {nil, "[::]:80", "http://[::1]:80"},
+		"everywhere, public IP": {[]string{"CALLBOARD_PUBLIC_IP=203.0.113.5"}, "[::]:80", "http://203.0.113.5:80"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg, err := configs.Load("", c.env, nil)
+			require.NoError(t, err)
+			assert.Equal(t, c.want, cfg.BaseURL(netip.MustParseAddrPort(c.listen)))
+		})
+	}
+	pem := exampleFile(t, "both.pem")
+	cfg, err := configs.Load("", []string{"CALLBOARD_TLS_CERT=" + pem, "CALLBOARD_TLS_KEY=" + pem}, nil)
+	require.NoError(t, err)
+	assert.Equal(t, "https://127.0.0.1:8080", cfg.BaseURL(cfg.HTTPAddr))
+}

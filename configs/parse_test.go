@@ -1,0 +1,104 @@
+package configs_test
+
+import (
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/configs"
+)
+
+func TestNetworksThatMayBeReached(t *testing.T) {
+	allowed := func(prefix string, port uint16) configs.Allowed {
+		return configs.Allowed{Prefix: netip.MustParsePrefix(prefix), Port: port}
+	}
+	for text, want := range map[string]*configs.Allowed{
+		"127.0.0.0/8":      new(allowed("127.0.0.0/8", 0)),
+		"127.1.2.3/8":      new(allowed("127.0.0.0/8", 0)),
+		"10.0.0.0/8:5060":  new(allowed("10.0.0.0/8", 5060)),
+		"10.0.0.1":         new(allowed("10.0.0.1/32", 0)),
+		"10.0.0.1:443":     new(allowed("10.0.0.1/32", 443)),
+		"fd00::/8":         new(allowed("fd00::/8", 0)),
+		"fd00::/8:443":     new(allowed("fd00::/8", 443)),
+		"[fd00::]/8:443":   new(allowed("fd00::/8", 443)),
+		"[fd00::1]:443":    new(allowed("fd00::1/128", 443)),
+		"fd00::1":          new(allowed("fd00::1/128", 0)),
+		"::ffff:10.0.0.1":  new(allowed("10.0.0.1/32", 0)),
+		"::ffff:1.0.0.0/8": nil,
+		"10.0.0.0/33":      nil,
+		"10.0.0.1:0":       nil,
+		"10.0.0.1:65536":   nil,
+		"10.0.0.1:":        nil,
+		"[10.0.0.1]:443":   nil,
+		"[fd00::1:443":     nil,
+		"example.com:443":  nil,
+		"10.0.0.1,":        nil,
+		"fe80::1%eth0":     nil,
+	} {
+		t.Run(text, func(t *testing.T) {
+			c, err := configs.Load("", []string{"CALLBOARD_EGRESS_ALLOW=" + text}, nil)
+			if want == nil {
+				require.Error(t, err)
+				return
+			}
+			require.NoError(t, err)
+			assert.Equal(t, []configs.Allowed{*want}, c.EgressAllow)
+		})
+	}
+}
+
+func TestValuesThatBreakTheirRule(t *testing.T) {
+	for _, line := range []string{
+		"DATA=a\x00b", "HTTP_ADDR=8080", "HTTP_ADDR=:8080", "HTTP_ADDR=example.com:80", "HTTP_ADDR=127.0.0.1:65536", "HTTP_ADDR=224.0.0.1:80",
+		"HTTP_ADDR=[fe80::1%eth0]:80", "PUBLIC_IP=0.0.0.0", "PUBLIC_IP=example.com", "PUBLIC_IP=ff02::1", "MEDIA_PORTS=30000-20000",
+		"MEDIA_PORTS=20000-20000", "MEDIA_PORTS=80-90", "MEDIA_PORTS=20000-70000", "MEDIA_PORTS=-1-5", "PUBLIC_URL=ftp://h", "PUBLIC_URL=https://",
+		"PUBLIC_URL=https://u@h", "PUBLIC_URL=https://h?a=1", "PUBLIC_URL=https://h?", "PUBLIC_URL=https://h#", "REDIS_URL=redis://", "REDIS_URL=redis://h/x",
+		"REDIS_URL=redis://h/-1", "REDIS_URL=tcp://h", "EGRESS_PORTS=0", "EGRESS_PORTS=443,", "EGRESS_PORTS=a", "TRUSTED_PROXIES=0.0.0.0/0", "TRUSTED_PROXIES=a",
+		"DRAIN_SECONDS=-1", "DRAIN_SECONDS=3601", "DRAIN_SECONDS=1.5", "LOG_LEVEL=loud", "LOG_FORMAT=xml", "SIMULATOR=maybe", "DEFAULT_PLAN=free",
+		"DEFAULT_LIMITS=calls_per_minute", "DEFAULT_LIMITS=calls_per_minute=0", "DEFAULT_LIMITS=calls_per_minute=1,calls_per_minute=2", "DEFAULT_LIMITS=calls_per_minute=10000001",
+	} {
+		t.Run(line, func(t *testing.T) {
+			_, err := configs.Load("", []string{"CALLBOARD_" + line}, nil)
+			require.Len(t, problems(t, err), 1)
+			name, _, _ := strings.Cut(line, "=")
+			assert.Contains(t, err.Error(), "CALLBOARD_"+name+" = ")
+		})
+	}
+}
+
+// FuzzEnvironment feeds any value to every setting: no panic, and what is
+// refused is named.
+func FuzzEnvironment(f *testing.F) {
+	for _, s := range []string{"", "127.0.0.1:80", "[::1]/8:443", "10.0.0.0/8:1,[", "20000-29999", "redis://u:p@h/1", "a=1,b=2", "https://h", "%zz"} {
+		f.Add(s)
+	}
+	settings := configs.Settings()
+	f.Fuzz(func(t *testing.T, value string) {
+		for _, s := range settings {
+			_, err := configs.Load("", []string{s.Env + "=" + value}, nil)
+			if err != nil {
+				assert.Contains(t, err.Error(), s.Env)
+			}
+		}
+	})
+}
+
+// FuzzFile feeds any bytes as the YAML file: an error or a whole configuration.
+func FuzzFile(f *testing.F) {
+	for _, s := range []string{"data: x\n", "a: &a [*a]\n", "\"a\\0b\": 1\n", "default_limits: {1: 2}\n", "egress_ports: [[1], {a: b}]\n", "log_level: 2020-01-01\n", "<<: {data: x}\n"} {
+		f.Add([]byte(s))
+	}
+	path := filepath.Join(f.TempDir(), "fuzz.yaml")
+	f.Fuzz(func(t *testing.T, text []byte) {
+		require.NoError(t, os.WriteFile(path, text, 0o600))
+		c, err := configs.Load(path, nil, nil)
+		if err == nil {
+			assert.Len(t, c.Redacted(), len(configs.Settings()))
+		}
+	})
+}
