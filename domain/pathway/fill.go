@@ -1,0 +1,102 @@
+package pathway
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// maxSpoken bounds a filled text, in bytes: values are strangers' data.
+const maxSpoken = 8000
+
+// placeholder is one {{name | fallback}} of a text.
+type placeholder struct {
+	name        string
+	fallback    string
+	hasFallback bool
+}
+
+// pieces cuts a text into literals and placeholders, in order. An opening
+// without its closing is literal.
+func pieces(text string, literal func(string), hole func(placeholder)) {
+	for {
+		open := strings.Index(text, "{{")
+		if open < 0 {
+			break
+		}
+		end := strings.Index(text[open+2:], "}}")
+		if end < 0 {
+			break
+		}
+		literal(text[:open])
+		name, fallback, has := strings.Cut(text[open+2:open+2+end], "|")
+		hole(placeholder{strings.TrimSpace(name), strings.TrimSpace(fallback), has})
+		text = text[open+2+end+2:]
+	}
+	literal(text)
+}
+
+// Fill puts values into the {{name}} and {{name | fallback}} of a text. Values
+// are data: braces in them mean nothing. The fallback stands in for a value
+// that is missing or empty; without one a missing value leaves nothing, and
+// its name is reported.
+func Fill(text string, values map[string]string) (filled string, missing []string) {
+	filled, missing = fill(text, func(name string) (string, bool) {
+		v, ok := values[name]
+		return v, ok
+	})
+	return filled, missing
+}
+
+func fill(text string, value func(string) (string, bool)) (filled string, missing []string) {
+	var b strings.Builder
+	pieces(text, func(s string) { b.WriteString(s) }, func(p placeholder) {
+		v, ok := value(p.name)
+		switch {
+		case strings.TrimSpace(v) != "":
+			b.WriteString(v)
+		case p.hasFallback:
+			b.WriteString(p.fallback)
+		case !ok:
+			missing = append(missing, p.name)
+		}
+	})
+	return cut(b.String()), missing
+}
+
+// cut bounds a text without breaking a letter.
+func cut(s string) string {
+	if len(s) <= maxSpoken {
+		return s
+	}
+	n := maxSpoken
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+// names are the variables that a text uses, those with a fallback apart.
+func names(text string) (needed, optional []string) {
+	pieces(text, func(string) {}, func(p placeholder) {
+		if p.hasFallback {
+			optional = append(optional, p.name)
+			return
+		}
+		needed = append(needed, p.name)
+	})
+	return needed, optional
+}
+
+// digitsOf keeps the keys of a phone and drops everything else: filled digits
+// are strangers' data.
+func digitsOf(s string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune(keys, r) {
+			return r
+		}
+		return -1
+	}, strings.ToUpper(s))
+}
+
+// keys are those of a phone.
+const keys = "0123456789*#ABCD"

@@ -1,0 +1,241 @@
+// Package pathway decides what an agent does next in a conversation: it is
+// told what happened and answers with what to do. It knows no clock, no sound
+// and no call.
+package pathway
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// Bounds of a conversation.
+const (
+	defaultTimeout = 5 * time.Second
+	defaultLength  = 1
+	maxSteps       = 64  // nodes entered without any key pressed: the pathway turns in a circle
+	maxEntered     = 500 // nodes entered at all
+)
+
+// Input is what happened.
+type Input interface{ input() }
+
+// The inputs.
+type (
+	// Began starts the conversation: the call is answered.
+	Began struct{}
+	// PromptDone says that the last Say was spoken, or could not be.
+	PromptDone struct{}
+	// DigitsSent says that the last SendDigits went out.
+	DigitsSent struct{}
+	// Digit is a key pressed: 0-9 * # A-D.
+	Digit struct{ Key byte }
+	// Timeout says that the time of the last Collect has passed.
+	Timeout struct{}
+	// Hangup ends the conversation from outside.
+	Hangup struct{}
+)
+
+func (Began) input()      {}
+func (PromptDone) input() {}
+func (DigitsSent) input() {}
+func (Digit) input()      {}
+func (Timeout) input()    {}
+func (Hangup) input()     {}
+
+// Do is what to do now, in the order given.
+type Do interface{ do() }
+
+// What a step asks for.
+type (
+	// Say speaks a text; PromptDone follows.
+	Say struct {
+		Node          string
+		Text          string
+		Shown         string // Text for a transcript: what the caller keyed in secretly is hidden
+		Interruptible bool
+		Sensitive     bool // Text must not be kept
+	}
+	// Hush stops what is being said; no PromptDone follows.
+	Hush struct{}
+	// Collect waits for keys; Digit or Timeout follow. It replaces an earlier
+	// Collect and its timer.
+	Collect struct {
+		Length    int // keys still wanted
+		Timeout   time.Duration
+		Sensitive bool
+	}
+	// SendDigits sends keys; DigitsSent follows.
+	SendDigits struct {
+		Digits    string
+		Sensitive bool
+	}
+	// Set tells that outcome, notes, intent or variables have changed.
+	Set struct{ Result Result }
+	// Missing reports a variable that a text needed and nobody gave.
+	Missing struct{ Node, Name string }
+	// End ends the conversation. Reason is "" or why the pathway was broken off.
+	End struct {
+		Outcome domain.Outcome
+		Notes   string
+		Reason  string
+	}
+)
+
+func (Say) do()        {}
+func (Hush) do()       {}
+func (Collect) do()    {}
+func (SendDigits) do() {}
+func (Set) do()        {}
+func (Missing) do()    {}
+func (End) do()        {}
+
+// Result is what a conversation has come to so far. Outcome is empty until the
+// pathway sets one.
+type Result struct {
+	Outcome   domain.Outcome
+	Notes     string
+	Intent    string
+	Variables map[string]string // collected and set, without the sensitive
+}
+
+type phase uint8
+
+const (
+	fresh phase = iota
+	speaking
+	collecting
+	sending
+	ending // the prompt of an end node is being spoken
+	ended
+)
+
+// State is where a conversation stands. It is a value: Step leaves the state
+// it is given as it was.
+type State struct {
+	plan    *plan
+	phase   phase
+	node    string
+	values  map[string]string // all that texts may use
+	shown   map[string]string // Result.Variables
+	secret  map[string]bool   // names whose values were keyed in secretly
+	outcome domain.Outcome
+	notes   string
+	intent  string
+	keyed   string // keys of the current collect
+	ahead   string // keys pressed before they were asked for
+	tries   int    // times the current collect has failed
+	idle    int    // nodes entered since the last key
+	entered int    // nodes entered
+	reply   bool   // the prompt may be cut by a key
+}
+
+// plan is a pathway ready to be walked. It is never changed.
+type plan struct {
+	start string
+	nodes map[string]*domain.Node
+	edges map[string][]domain.Edge
+}
+
+// New is the state before the conversation. The variables are the built-ins
+// and the contact's data; the pathway's defaults fill the gaps.
+func New(script domain.Script, variables map[string]string) State {
+	p := &plan{
+		start: script.Pathway.Start,
+		nodes: make(map[string]*domain.Node, len(script.Pathway.Nodes)),
+		edges: make(map[string][]domain.Edge),
+	}
+	for _, n := range script.Pathway.Nodes {
+		if _, taken := p.nodes[n.ID]; !taken {
+			p.nodes[n.ID] = &n
+		}
+	}
+	for _, e := range script.Pathway.Edges {
+		p.edges[e.From] = append(p.edges[e.From], e)
+	}
+	values := make(map[string]string, len(variables)+len(script.Pathway.Variables))
+	maps.Copy(values, variables)
+	for _, v := range script.Pathway.Variables {
+		if strings.TrimSpace(values[v.Name]) == "" && v.Default != "" {
+			values[v.Name] = v.Default
+		}
+	}
+	return State{plan: p, values: values}
+}
+
+// Plain is the pathway of an agent that has none: it says its first message
+// and ends.
+func Plain(message string) domain.Pathway {
+	p := domain.Pathway{
+		Name: "first message", Start: "say",
+		Nodes: []domain.Node{{ID: "say", Type: domain.NodeSay, Prompt: message}, {ID: "end", Type: domain.NodeEnd}},
+		Edges: []domain.Edge{{From: "say", To: "end", When: domain.When{Type: domain.EdgeAlways}}},
+	}
+	if strings.TrimSpace(message) == "" {
+		p.Start, p.Nodes, p.Edges = "end", p.Nodes[1:], nil
+	}
+	return p
+}
+
+// Over says whether the conversation has ended.
+func (s State) Over() bool { return s.phase == ended }
+
+// Result is what the conversation has come to.
+func (s State) Result() Result {
+	return Result{Outcome: s.outcome, Notes: s.notes, Intent: s.intent, Variables: maps.Clone(s.shown)}
+}
+
+// Secret says whether the keys pressed now must not be kept.
+func (s State) Secret() bool {
+	n := s.plan.nodes[s.node]
+	return n != nil && n.Type == domain.NodeCollect && n.Sensitive
+}
+
+// Upcoming are the texts that may be said next, as far as they are known now:
+// they may be prepared. Secret ones are not among them.
+func (s State) Upcoming() []string {
+	if s.phase == ended {
+		return nil
+	}
+	var texts []string
+	for _, e := range s.plan.edges[s.node] {
+		n := s.plan.nodes[e.To]
+		if n == nil || n.Prompt == "" || n.Sensitive {
+			continue
+		}
+		text, missing := Fill(n.Prompt, s.values)
+		if _, hidden := s.shownText(n.Prompt); hidden || len(missing) > 0 || slices.Contains(texts, text) {
+			continue
+		}
+		texts = append(texts, text)
+	}
+	return texts
+}
+
+// MissingVariables are the required variables of a pathway that have neither a value
+// nor a default.
+func MissingVariables(p *domain.Pathway, values map[string]string) []string {
+	var missing []string
+	for _, v := range p.Variables {
+		if v.Required && v.Default == "" && strings.TrimSpace(values[v.Name]) == "" {
+			missing = append(missing, v.Name)
+		}
+	}
+	return missing
+}
+
+// shownText fills a text as a transcript may show it.
+func (s State) shownText(text string) (shown string, hidden bool) {
+	shown, _ = fill(text, func(name string) (string, bool) {
+		if s.secret[name] {
+			hidden = true
+			return "[hidden]", true
+		}
+		v, ok := s.values[name]
+		return v, ok
+	})
+	return shown, hidden
+}

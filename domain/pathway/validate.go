@@ -1,0 +1,328 @@
+package pathway
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// Limits of a pathway.
+const (
+	maxNodes       = 500
+	maxEdges       = 2000
+	maxVariables   = 200
+	maxPrompt      = 4000 // letters
+	maxNotes       = 2000
+	maxName        = 200
+	maxDigits      = 32
+	maxRetries     = 10
+	maxTimeoutSecs = 60
+	maxProblems    = 100
+)
+
+var (
+	identifier   = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$`)
+	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
+)
+
+// BuiltIn are the variables that every conversation has: the contact's name
+// and phone, and what is known of campaign, agent and numbers.
+func BuiltIn() []string {
+	return []string{"name", "phone", "campaign_name", "agent_name", "caller_number", "called_number"}
+}
+
+// Validate finds everything that is wrong with a pathway, at once.
+func Validate(p *domain.Pathway) error {
+	v := validation{p: p, nodes: make(map[string]*domain.Node), known: make(map[string]bool)}
+	v.head()
+	if len(p.Nodes) > maxNodes || len(p.Edges) > maxEdges || len(p.Variables) > maxVariables {
+		return v.problems.Err()
+	}
+	v.variables()
+	for i := range p.Nodes {
+		v.node(i, &p.Nodes[i])
+	}
+	if p.Start != "" && v.nodes[p.Start] == nil {
+		v.bad("start", "there is no node %q", p.Start)
+	}
+	for i := range p.Edges {
+		v.edge(i, &p.Edges[i])
+	}
+	v.collects()
+	v.texts()
+	if len(v.problems) > maxProblems {
+		v.problems = v.problems[:maxProblems]
+	}
+	return v.problems.Err()
+}
+
+// Warnings are what is odd about a pathway but stops nothing: nodes that no
+// edge leads to.
+func Warnings(p *domain.Pathway) []domain.Detail {
+	reached := map[string]bool{p.Start: true}
+	next := []string{p.Start}
+	follow := func(from string) {
+		for _, e := range p.Edges {
+			if e.From == from && !reached[e.To] {
+				reached[e.To] = true
+				next = append(next, e.To)
+			}
+		}
+	}
+	follow(anywhere)
+	for len(next) > 0 {
+		from := next[0]
+		next = next[1:]
+		follow(from)
+	}
+	var warnings domain.Problems
+	for i, n := range p.Nodes {
+		if !reached[n.ID] {
+			warnings.Add(fmt.Sprintf("nodes[%d]", i), "unreachable", "no edge leads to node %q", n.ID)
+		}
+	}
+	return warnings
+}
+
+type validation struct {
+	p        *domain.Pathway
+	problems domain.Problems
+	nodes    map[string]*domain.Node
+	known    map[string]bool // variables that texts may use without a fallback
+}
+
+func (v *validation) bad(param, format string, args ...any) {
+	v.problems.Add(param, domain.CodeValidation, format, args...)
+}
+
+func (v *validation) head() {
+	switch {
+	case strings.TrimSpace(v.p.Name) == "":
+		v.bad("name", "is required")
+	case utf8.RuneCountInString(v.p.Name) > maxName:
+		v.bad("name", "has more than %d letters", maxName)
+	}
+	if v.p.Start == "" {
+		v.bad("start", "is required: the id of the first node")
+	}
+	for _, c := range []struct {
+		param       string
+		count, most int
+	}{{"nodes", len(v.p.Nodes), maxNodes}, {"edges", len(v.p.Edges), maxEdges}, {"variables", len(v.p.Variables), maxVariables}} {
+		if c.count > c.most {
+			v.bad(c.param, "has %d entries; %d at most", c.count, c.most)
+		}
+	}
+	if len(v.p.Nodes) == 0 {
+		v.bad("nodes", "at least one node is required")
+	}
+}
+
+func (v *validation) variables() {
+	for _, name := range BuiltIn() {
+		v.known[name] = true
+	}
+	seen := make(map[string]bool)
+	for i, d := range v.p.Variables {
+		param := fmt.Sprintf("variables[%d].name", i)
+		switch {
+		case !variableName.MatchString(d.Name):
+			v.bad(param, "%q is no name: letters, digits and _, not beginning with a digit", d.Name)
+		case seen[d.Name]:
+			v.bad(param, "%q is declared twice", d.Name)
+		}
+		if utf8.RuneCountInString(d.Default) > maxNotes {
+			v.bad(fmt.Sprintf("variables[%d].default", i), "has more than %d letters", maxNotes)
+		}
+		seen[d.Name], v.known[d.Name] = true, true
+	}
+}
+
+func (v *validation) node(i int, n *domain.Node) {
+	at := fmt.Sprintf("nodes[%d]", i)
+	switch {
+	case !identifier.MatchString(n.ID):
+		v.bad(at+".id", "%q is no id: letters, digits, _ . and -, 64 at most", n.ID)
+	case v.nodes[n.ID] != nil:
+		v.bad(at+".id", "node %q exists twice", n.ID)
+	default:
+		v.nodes[n.ID] = n
+	}
+	if utf8.RuneCountInString(n.Prompt) > maxPrompt {
+		v.bad(at+".prompt", "has more than %d letters", maxPrompt)
+	}
+	switch n.Type {
+	case domain.NodeSay:
+		if strings.TrimSpace(n.Prompt) == "" {
+			v.bad(at+".prompt", "is required for a say node")
+		}
+	case domain.NodeCollect:
+		v.collect(at, n)
+	case domain.NodeDTMF:
+		if n.Digits == "" {
+			v.bad(at+".digits", "is required for a dtmf node")
+		} else if !strings.Contains(n.Digits, "{{") && digitsOf(n.Digits) != strings.ToUpper(n.Digits) || len(n.Digits) > maxPrompt {
+			v.bad(at+".digits", "%q: only 0-9, *, # and A-D can be sent", n.Digits)
+		}
+	case domain.NodeEnd:
+		v.outcome(at+".outcome", n.Outcome)
+	default:
+		v.bad(at+".type", "%q cannot run; the types are say, collect, dtmf and end", n.Type)
+	}
+	if utf8.RuneCountInString(n.Notes) > maxNotes {
+		v.bad(at+".notes", "has more than %d letters", maxNotes)
+	}
+	v.set(at+".set", n.Set)
+}
+
+func (v *validation) outcome(param string, o domain.Outcome) {
+	switch o {
+	case "", domain.OutcomeCompleted, domain.OutcomeConfirmed, domain.OutcomeDeclined:
+	case domain.OutcomeVoicemail, domain.OutcomeNoAnswer, domain.OutcomeBusy, domain.OutcomeFailed, domain.OutcomeCancelled:
+		v.bad(param, "%q cannot be set by a pathway; it may be completed, confirmed or declined", o)
+	default:
+		v.bad(param, "%q is no outcome; it may be completed, confirmed or declined", o)
+	}
+}
+
+func (v *validation) set(at string, s *domain.Assign) {
+	if s == nil {
+		return
+	}
+	v.outcome(at+".outcome", s.Outcome)
+	if utf8.RuneCountInString(s.Notes) > maxNotes {
+		v.bad(at+".notes", "has more than %d letters", maxNotes)
+	}
+	if utf8.RuneCountInString(s.Intent) > maxName {
+		v.bad(at+".intent", "has more than %d letters", maxName)
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Variables)) {
+		if !variableName.MatchString(name) {
+			v.bad(at+".variables", "%q is no name: letters, digits and _, not beginning with a digit", name)
+		}
+		if utf8.RuneCountInString(s.Variables[name]) > maxNotes {
+			v.bad(at+".variables."+name, "has more than %d letters", maxNotes)
+		}
+		v.known[name] = true
+	}
+}
+
+func (v *validation) collect(at string, n *domain.Node) {
+	if n.Input != "" && n.Input != "dtmf" {
+		v.bad(at+".input", "%q cannot run; input is dtmf", n.Input)
+	}
+	if n.SaveAs != "" {
+		if !variableName.MatchString(n.SaveAs) {
+			v.bad(at+".save_as", "%q is no name: letters, digits and _, not beginning with a digit", n.SaveAs)
+		}
+		v.known[n.SaveAs] = true
+	}
+	if n.Length < 0 || n.Length > maxDigits {
+		v.bad(at+".length", "must be between 1 and %d", maxDigits)
+	}
+	if n.TimeoutSeconds < 0 || n.TimeoutSeconds > maxTimeoutSecs {
+		v.bad(at+".timeout_seconds", "must be between 0 and %d", maxTimeoutSecs)
+	}
+	if n.Retries < 0 || n.Retries > maxRetries {
+		v.bad(at+".retries", "must be between 0 and %d", maxRetries)
+	}
+	if len(n.Values) > maxNodes {
+		v.bad(at+".values", "has %d entries; %d at most", len(n.Values), maxNodes)
+	}
+	for i, value := range n.Values {
+		param := fmt.Sprintf("%s.values[%d]", at, i)
+		switch {
+		case value == "" || digitsOf(value) != value:
+			v.bad(param, "%q: keys are 0-9, *, # and A-D", value)
+		case len(value) > lengthOf(n):
+			v.bad(param, "%q is longer than length %d", value, lengthOf(n))
+		}
+	}
+}
+
+func (v *validation) edge(i int, e *domain.Edge) {
+	at := fmt.Sprintf("edges[%d]", i)
+	from := v.nodes[e.From]
+	if from == nil && e.From != anywhere {
+		v.bad(at+".from", "there is no node %q", e.From)
+	}
+	if v.nodes[e.To] == nil {
+		v.bad(at+".to", "there is no node %q", e.To)
+	}
+	switch e.When.Type {
+	case domain.EdgeDTMF:
+		switch {
+		case e.When.Digits == "" || digitsOf(e.When.Digits) != e.When.Digits || len(e.When.Digits) > maxDigits:
+			v.bad(at+".when.digits", "%q: keys are 0-9, *, # and A-D", e.When.Digits)
+		case from != nil && len(from.Values) > 0 && !slices.Contains(from.Values, e.When.Digits):
+			v.bad(at+".when.digits", "%q is not among the values of node %q", e.When.Digits, e.From)
+		case from != nil && from.Type == domain.NodeCollect && len(e.When.Digits) > lengthOf(from):
+			v.bad(at+".when.digits", "%q is longer than what node %q collects", e.When.Digits, e.From)
+		}
+	case domain.EdgeAlways:
+		if e.From == anywhere {
+			v.bad(at+".when.type", "an edge from anywhere cannot be always")
+		}
+	case domain.EdgeElse, domain.EdgeTimeout:
+	default:
+		v.bad(at+".when.type", "%q cannot run; the types are always, else, dtmf and timeout", e.When.Type)
+	}
+	for _, other := range v.p.Edges[:i] {
+		if other.From == e.From && other.When == e.When {
+			v.bad(at, "node %q has two edges for the same case", e.From)
+			break
+		}
+	}
+}
+
+// collects: a question must lead somewhere.
+func (v *validation) collects() {
+	leads := make(map[string]bool)
+	for _, e := range v.p.Edges {
+		leads[e.From] = true
+	}
+	for i, n := range v.p.Nodes {
+		if n.Type == domain.NodeCollect && !leads[n.ID] {
+			v.bad(fmt.Sprintf("nodes[%d]", i), "node %q collects, but no edge leads away from it", n.ID)
+		}
+	}
+}
+
+// texts: every name without a fallback must be known.
+func (v *validation) texts() {
+	for i, n := range v.p.Nodes {
+		at := fmt.Sprintf("nodes[%d]", i)
+		v.text(at+".prompt", n.Prompt)
+		v.text(at+".digits", n.Digits)
+		v.text(at+".notes", n.Notes)
+		if n.Set == nil {
+			continue
+		}
+		v.text(at+".set.notes", n.Set.Notes)
+		for _, name := range slices.Sorted(maps.Keys(n.Set.Variables)) {
+			v.text(at+".set.variables."+name, n.Set.Variables[name])
+		}
+	}
+}
+
+func (v *validation) text(param, text string) {
+	needed, optional := names(text)
+	for _, name := range slices.Concat(needed, optional) {
+		if name == "" || strings.ContainsAny(name, "{}") {
+			v.bad(param, "{{%s}} names no variable", name)
+		}
+	}
+	for _, name := range needed {
+		if name != "" && !strings.ContainsAny(name, "{}") && !v.known[name] {
+			v.bad(param, "{{%s}} is neither declared nor built in, and has no fallback", name)
+		}
+	}
+	if strings.Count(text, "{{") > strings.Count(text, "}}") {
+		v.bad(param, "a {{ is not closed by }}")
+	}
+}

@@ -1,0 +1,127 @@
+package pathway_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/pathway"
+)
+
+func params(t *testing.T, err error) map[string]int {
+	t.Helper()
+	var e *domain.Error
+	require.ErrorAs(t, err, &e)
+	m := make(map[string]int)
+	for _, d := range e.Details {
+		m[d.Param]++
+	}
+	return m
+}
+
+func TestAGoodPathwayIsAccepted(t *testing.T) {
+	t.Parallel()
+	p := confirm()
+	require.NoError(t, pathway.Validate(&p))
+	assert.Empty(t, pathway.Warnings(&p))
+	q := pathway.Plain("Hello {{name}} from {{campaign_name}}.")
+	require.NoError(t, pathway.Validate(&q))
+	q.Nodes = append(q.Nodes, domain.Node{ID: "island", Type: domain.NodeEnd})
+	require.NoError(t, pathway.Validate(&q), "a node that nothing leads to is odd, but stops nothing")
+	assert.Len(t, pathway.Warnings(&q), 1)
+}
+
+func TestEverythingWrongIsToldAtOnce(t *testing.T) {
+	t.Parallel()
+	p := domain.Pathway{
+		Start:     "nowhere",
+		Variables: []domain.Variable{{Name: "1st"}, {Name: "a"}, {Name: "a"}},
+		Nodes: []domain.Node{
+			{ID: "a", Type: domain.NodeSay},
+			{ID: "a", Type: domain.NodeSay, Prompt: strings.Repeat("x", 4001)},
+			{ID: "b", Type: "converse"},
+			{ID: "c", Type: domain.NodeCollect, Input: "speech", Length: 99, Retries: 99, TimeoutSeconds: 999, SaveAs: "not good", Values: []string{"x", ""}},
+			{ID: "d", Type: domain.NodeDTMF, Digits: "12a3"},
+			{ID: "e", Type: domain.NodeEnd, Outcome: "voicemail", Prompt: "{{who}} {{}} {{ok | x}}"},
+			{ID: "no good", Type: domain.NodeSay, Prompt: "{{open", Set: &domain.Assign{Outcome: "great", Variables: map[string]string{"b c": "{{gone}}"}}},
+		},
+		Edges: []domain.Edge{
+			edge("a", "z", domain.EdgeAlways), edge("y", "a", domain.EdgeAlways), edge("a", "b", "expr"),
+			edge("a", "b", domain.EdgeDTMF, "x"), edge("*", "a", domain.EdgeAlways),
+			edge("e", "a", domain.EdgeElse), edge("e", "b", domain.EdgeElse),
+		},
+	}
+	assert.Equal(t, map[string]int{
+		"name": 1, "start": 1, "variables[0].name": 1, "variables[2].name": 1,
+		"nodes[0].prompt": 1, "nodes[1].id": 1, "nodes[1].prompt": 1, "nodes[2].type": 1,
+		"nodes[3].input": 1, "nodes[3].length": 1, "nodes[3].retries": 1, "nodes[3].timeout_seconds": 1, "nodes[3].save_as": 1,
+		"nodes[3].values[0]": 1, "nodes[3].values[1]": 1, "nodes[3]": 1,
+		"nodes[5].outcome": 1, "nodes[5].prompt": 2, "nodes[6].id": 1, "nodes[6].prompt": 1,
+		"nodes[6].set.outcome": 1, "nodes[6].set.variables": 1, "nodes[6].set.variables.b c": 1,
+		"edges[0].to": 1, "edges[1].from": 1, "edges[2].when.type": 1, "edges[3].when.digits": 1, "edges[4].when.type": 1, "edges[6]": 1,
+	}, params(t, pathway.Validate(&p)))
+}
+
+func TestAFloodOfNodesIsRefusedAtOnce(t *testing.T) {
+	t.Parallel()
+	p := domain.Pathway{Name: "x", Start: "a", Nodes: make([]domain.Node, 100_000), Edges: make([]domain.Edge, 100_000)}
+	assert.Equal(t, map[string]int{"nodes": 1, "edges": 1}, params(t, pathway.Validate(&p)))
+}
+
+func TestTextsAreFilled(t *testing.T) {
+	t.Parallel()
+	values := map[string]string{"name": "Ada", "empty": "", "evil": "{{name}}", "first name": "A"}
+	for text, want := range map[string]string{
+		"Hello {{name}}.":            "Hello Ada.",
+		"Hello {{ name|x }}.":        "Hello Ada.",
+		"Hello {{nobody | there}}.":  "Hello there.",
+		"Hello {{empty | there}}.":   "Hello there.",
+		"Hello {{empty}}.":           "Hello .",
+		"Hello {{nobody}}.":          "Hello .",
+		"Hello {{evil}}.":            "Hello {{name}}.",
+		"Hello {{first name}}.":      "Hello A.",
+		"Hello {{name.":              "Hello {{name.",
+		"{{name}}{{name}} }} {name}": "AdaAda }} {name}",
+		"{{a | b | c}}":              "b | c",
+		"":                           "",
+	} {
+		got, _ := pathway.Fill(text, values)
+		assert.Equal(t, want, got, text)
+	}
+	_, missing := pathway.Fill("{{a}} {{b | x}} {{empty}} {{c}}", values)
+	assert.Equal(t, []string{"a", "c"}, missing)
+	long, _ := pathway.Fill("{{x}}", map[string]string{"x": strings.Repeat("ä", 100_000)})
+	assert.True(t, len(long) <= 8000 && utf8.ValidString(long), "a value cannot speak for hours")
+}
+
+func FuzzFill(f *testing.F) {
+	for _, s := range []string{"", "{{a}}", "{{a|b}}", "{{{{a}}}}", "}}{{", "{{a", "{{\xff}}"} {
+		f.Add(s, "v")
+	}
+	f.Fuzz(func(t *testing.T, text, value string) {
+		got, missing := pathway.Fill(text, map[string]string{"a": value})
+		again, _ := pathway.Fill(text, map[string]string{"a": value})
+		if got != again {
+			t.Fatal("not the same twice")
+		}
+		if !strings.Contains(text, "{{") && len(text) <= 8000 && (got != text || missing != nil) {
+			t.Fatalf("a plain text %q became %q", text, got)
+		}
+		p := domain.Pathway{Name: "f", Start: "s", Nodes: []domain.Node{{ID: "s", Type: domain.NodeSay, Prompt: text}}}
+		var e *domain.Error
+		if err := pathway.Validate(&p); err != nil && !errors.As(err, &e) {
+			t.Fatalf("validation failed with %v", err)
+		} else if err == nil && len(missing) > 0 {
+			for _, m := range missing {
+				if !strings.Contains("name phone campaign_name agent_name caller_number called_number", m) {
+					t.Fatalf("validation passed a text that needs %q", m)
+				}
+			}
+		}
+	})
+}
