@@ -1,0 +1,85 @@
+package rules
+
+import (
+	"time"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/allow"
+	"github.com/callboard/callboard/domain/event"
+)
+
+// Limits of webhooks, keys and workspaces.
+const (
+	maxEvents       = 100
+	minSecret       = 8
+	maxSecret       = 256
+	maxCountries    = 260
+	maxLimit        = 10_000_000
+	maxPrefixLength = 15
+)
+
+// Webhook finds everything that is wrong with an endpoint. An empty secret is
+// made behind the door.
+func Webhook(w *domain.Webhook) domain.Problems {
+	var p domain.Problems
+	HTTPS(&p, "url", w.URL)
+	Metadata(&p, w.Metadata)
+	if len(w.Events) == 0 {
+		p.Add("events", domain.CodeValidation, "at least one event name is required")
+	}
+	for i, e := range atMost(&p, "events", w.Events, maxEvents) {
+		if !event.ValidPattern(e) {
+			p.Add(at("events", i), domain.CodeValidation, "%q is no event name and no wildcard", clip(e))
+		}
+	}
+	if w.Secret != "" {
+		Text(&p, "secret", w.Secret, true, maxSecret)
+		if len(w.Secret) < minSecret {
+			p.Add("secret", domain.CodeValidation, "must have at least %d letters", minSecret)
+		}
+	}
+	return p
+}
+
+// Key finds everything that is wrong with an API key.
+func Key(k *domain.APIKey, now time.Time) domain.Problems {
+	var p domain.Problems
+	Text(&p, "name", k.Name, true, MaxName)
+	Metadata(&p, k.Metadata)
+	allow.CheckPermissions("permissions", k.Permissions, &p)
+	allow.CheckAllowedIPs("allowed_ips", k.AllowedIPs, &p)
+	if k.Environment != domain.Live && k.Environment != domain.Test {
+		p.Add("environment", domain.CodeValidation, "%q is neither live nor test", clip(string(k.Environment)))
+	}
+	if k.ExpiresAt != nil && !k.ExpiresAt.After(now) {
+		p.Add("expires_at", domain.CodeValidation, "lies in the past")
+	}
+	k.AllowedIPs = orEmpty(k.AllowedIPs)
+	return p
+}
+
+// Workspace finds everything that is wrong with a workspace.
+func Workspace(w *domain.Workspace) domain.Problems {
+	var p domain.Problems
+	Text(&p, "name", w.Name, true, MaxName)
+	Metadata(&p, w.Metadata)
+	Country(&p, "default_country", w.DefaultCountry)
+	oneOf(&p, "plan", string(w.Plan), string(domain.Starter), string(domain.Professional), string(domain.Enterprise))
+	between(&p, "limits.requests_per_minute", w.Limits.RequestsPerMinute, 1, maxLimit)
+	between(&p, "limits.concurrent_inbound", w.Limits.ConcurrentInbound, 0, maxLimit)
+	between(&p, "limits.concurrent_outbound", w.Limits.ConcurrentOutbound, 0, maxLimit)
+	between(&p, "limits.calls_per_minute", w.Limits.CallsPerMinute, 0, maxLimit)
+	w.Calling.Countries = orEmpty(w.Calling.Countries)
+	w.Calling.BlockedPrefixes = orEmpty(w.Calling.BlockedPrefixes)
+	for i, c := range atMost(&p, "calling.countries", w.Calling.Countries, maxCountries) {
+		if c != "*" {
+			Country(&p, at("calling.countries", i), c)
+		}
+	}
+	for i, x := range atMost(&p, "calling.blocked_prefixes", w.Calling.BlockedPrefixes, maxPrefixes) {
+		if !prefix.MatchString(x) || len(x) > maxPrefixLength {
+			p.Add(at("calling.blocked_prefixes", i), domain.CodeValidation, "%q is no beginning of a number (e.g. +1900)", clip(x))
+		}
+	}
+	return p
+}

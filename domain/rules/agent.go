@@ -1,0 +1,54 @@
+package rules
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// Limits of an agent.
+const (
+	maxFirstMessage   = 4000
+	maxSilenceSeconds = 600
+	maxAgentMinutes   = 240
+)
+
+var language = regexp.MustCompile(`^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$`)
+
+// AgentDefaults fills in what was left out.
+func AgentDefaults(a *domain.Agent) {
+	if a.Language == "" {
+		a.Language = "en-US"
+	}
+	if a.Timezone == "" {
+		a.Timezone = "UTC"
+	}
+}
+
+// Agent finds everything that is wrong with an agent whose defaults are filled
+// in.
+func Agent(a *domain.Agent) domain.Problems {
+	var p domain.Problems
+	Text(&p, "name", a.Name, true, MaxName)
+	Metadata(&p, a.Metadata)
+	a.PathwayID = ID(&p, "pathway_id", domain.PrefixPathway, a.PathwayID)
+	if a.PathwayID == "" && strings.TrimSpace(a.FirstMessage) == "" && len(p) == 0 {
+		p.Add("pathway_id", domain.CodeValidation, "pathway_id or first_message is required: the agent would have nothing to say")
+	}
+	Prose(&p, "first_message", a.FirstMessage, maxFirstMessage)
+	if !language.MatchString(a.Language) {
+		p.Add("language", domain.CodeValidation, "%q is no language tag (e.g. en-US)", clip(a.Language))
+	}
+	Zone(&p, "timezone", a.Timezone)
+	if a.Voice.Engine != "" {
+		oneOf(&p, "voice.engine", a.Voice.Engine, "espeak-ng", "wav")
+	}
+	Text(&p, "voice.name", a.Voice.Name, false, 64)
+	if r := a.Voice.Rate; r != 0 && !(r >= 0.5 && r <= 2) {
+		p.Add("voice.rate", domain.CodeValidation, "must be between 0.5 and 2")
+	}
+	between(&p, "limits.silence_seconds", a.Limits.SilenceSeconds, 0, maxSilenceSeconds)
+	between(&p, "limits.max_minutes", a.Limits.MaxMinutes, 0, maxAgentMinutes)
+	return p
+}

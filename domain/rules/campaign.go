@@ -1,0 +1,218 @@
+package rules
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/event"
+)
+
+// Limits of a campaign.
+const (
+	MaxInlineContacts = 10_000
+	maxAttempts       = 20
+	maxIntervalHours  = 24 * 30
+	maxExcludedDates  = 1000
+	maxKeywords       = 50
+)
+
+// What a campaign retries and how, where retry is switched on without saying.
+const (
+	defaultAttempts      = 3
+	defaultIntervalHours = 4
+)
+
+var (
+	clock   = regexp.MustCompile(`^([01]\d|2[0-3]):[0-5]\d$`)
+	retryOn = []string{"no_answer", "busy", "voicemail", "failed", "rejected", "interrupted"}
+)
+
+// Weekdays are the days of a schedule.
+func Weekdays() []string {
+	return []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}
+}
+
+// House is what a campaign or call is measured against.
+type House struct {
+	Limits         domain.Limits
+	DefaultCountry string
+	DefaultDNC     string
+	CallerIDs      []string // the workspace's own numbers first, then its trunks'
+	Operator       bool     // an operator key may show any number, and none
+	Now            time.Time
+}
+
+// CampaignDefaults fills in what was left out.
+func CampaignDefaults(c *domain.Campaign, h House) {
+	s := &c.Schedule
+	if s.Timezone == "" {
+		s.Timezone = "UTC"
+	}
+	if len(s.Days) == 0 {
+		s.Days = Weekdays()
+	}
+	s.ExcludedDates = orEmpty(s.ExcludedDates)
+	if c.Pacing.CallsPerMinute == 0 {
+		c.Pacing.CallsPerMinute = h.Limits.CallsPerMinute
+	}
+	if c.Pacing.MaxConcurrent == 0 {
+		c.Pacing.MaxConcurrent = h.Limits.ConcurrentOutbound
+	}
+	r := &c.Retry
+	switch {
+	case !r.Enabled && r.MaxAttempts == 0:
+		r.MaxAttempts = 1
+	case r.MaxAttempts == 0:
+		r.MaxAttempts = defaultAttempts
+	}
+	if r.Enabled && r.RetryOn == nil {
+		r.RetryOn = []string{"no_answer", "busy"}
+	}
+	r.RetryOn = orEmpty(r.RetryOn)
+	if c.DefaultCountry == "" {
+		c.DefaultCountry = h.DefaultCountry
+	}
+	hours := &c.Compliance.CallingHours
+	if *hours == (domain.CallingHours{}) {
+		*hours = domain.CallingHours{Start: "08:00", End: "21:00"}
+	}
+	if hours.Timezone == "" {
+		hours.Timezone = "local"
+	}
+	if c.CallerID.Number == "" && len(h.CallerIDs) > 0 {
+		c.CallerID.Number = h.CallerIDs[0]
+	}
+	if o := c.Compliance.OptOut; o != nil && o.Action == "" {
+		o.Action = "add_to_dnc"
+	}
+}
+
+// DefaultInterval is the time between attempts where retry is switched on
+// without saying, in hours.
+func DefaultInterval() float64 { return defaultIntervalHours }
+
+// Campaign finds everything that is wrong with a campaign whose defaults are
+// filled in. It writes numbers and ids in their canonical spelling.
+func Campaign(c *domain.Campaign, h House) domain.Problems {
+	var p domain.Problems
+	Text(&p, "name", c.Name, true, MaxName)
+	Metadata(&p, c.Metadata)
+	if c.AgentID == "" && c.PathwayID == "" {
+		p.Add("agent_id", domain.CodeValidation, "agent_id or pathway_id is required")
+	}
+	c.AgentID = ID(&p, "agent_id", domain.PrefixAgent, c.AgentID)
+	c.PathwayID = ID(&p, "pathway_id", domain.PrefixPathway, c.PathwayID)
+	schedule(&p, &c.Schedule, h.Now)
+	pacing(&p, c.Pacing, h.Limits)
+	retry(&p, c.Retry)
+	Country(&p, "default_country", c.DefaultCountry)
+	Text(&p, "caller_id.name", c.CallerID.Name, false, 80)
+	c.CallerID.Number = CallerID(&p, "caller_id.number", c.CallerID.Number, h)
+	compliance(&p, &c.Compliance, h)
+	for _, name := range sortedKeys(c.Webhooks) {
+		t, known := event.Canonical(name)
+		if !known || !strings.HasPrefix(string(t), "campaign.") {
+			p.Add("webhooks", domain.CodeValidation, "%q is no campaign event", clip(name))
+			continue
+		}
+		HTTPS(&p, "webhooks."+name, c.Webhooks[name])
+	}
+	return p
+}
+
+// CallerID notes a number that may not be shown, and answers it as E.164. Only
+// an operator may show a number that is not the workspace's, or none.
+func CallerID(p *domain.Problems, param, number string, h House) string {
+	if number == "" {
+		if !h.Operator {
+			p.Add(param, domain.CodeCallerIDRequired, "is required: the workspace has no number to show")
+		}
+		return ""
+	}
+	e164 := Phone(p, param, number, h.DefaultCountry)
+	if e164 != "" && !h.Operator && !slices.Contains(h.CallerIDs, e164) {
+		p.Add(param, domain.CodeCallerIDRequired, "%s is neither a number of the workspace nor listed by a trunk", e164)
+	}
+	return e164
+}
+
+func schedule(p *domain.Problems, s *domain.Schedule, now time.Time) {
+	Zone(p, "schedule.timezone", s.Timezone)
+	if s.Start != nil && s.End != nil && !s.End.After(*s.Start) {
+		p.Add("schedule.end", domain.CodeValidation, "must be after schedule.start")
+	} else if s.End != nil && !s.End.After(now) {
+		p.Add("schedule.end", domain.CodeValidation, "lies in the past")
+	}
+	for i, d := range atMost(p, "schedule.days", s.Days, len(Weekdays())) {
+		oneOf(p, at("schedule.days", i), d, Weekdays()...)
+		if slices.Contains(s.Days[:i], d) {
+			p.Add(at("schedule.days", i), domain.CodeValidation, "%q stands twice", clip(d))
+		}
+	}
+	for i, d := range atMost(p, "schedule.excluded_dates", s.ExcludedDates, maxExcludedDates) {
+		if _, err := time.Parse(time.DateOnly, d); err != nil {
+			p.Add(at("schedule.excluded_dates", i), domain.CodeValidation, "%q is no date (YYYY-MM-DD)", clip(d))
+		}
+	}
+}
+
+func pacing(p *domain.Problems, c domain.Pacing, most domain.Limits) {
+	for _, v := range []struct {
+		param    string
+		n, limit int
+	}{
+		{"pacing.calls_per_minute", c.CallsPerMinute, most.CallsPerMinute},
+		{"pacing.max_concurrent", c.MaxConcurrent, most.ConcurrentOutbound},
+	} {
+		switch {
+		case v.n < 1:
+			p.Add(v.param, domain.CodeValidation, "must be at least 1")
+		case v.n > v.limit:
+			p.Add(v.param, domain.CodeExceedsPlan, "%d is above the plan's limit of %d", v.n, v.limit)
+		}
+	}
+}
+
+func retry(p *domain.Problems, r domain.Retry) {
+	between(p, "retry.max_attempts", r.MaxAttempts, 1, maxAttempts)
+	if !(r.IntervalHours >= 0 && r.IntervalHours <= maxIntervalHours) {
+		p.Add("retry.interval_hours", domain.CodeValidation, "must be between 0 and %d", maxIntervalHours)
+	}
+	for i, w := range atMost(p, "retry.retry_on", r.RetryOn, len(retryOn)) {
+		oneOf(p, at("retry.retry_on", i), w, retryOn...)
+	}
+}
+
+func compliance(p *domain.Problems, c *domain.Compliance, h House) {
+	Hours(p, "compliance.calling_hours", c.CallingHours)
+	if c.DNCListID != "" && c.DNCListID != h.DefaultDNC {
+		p.Add("compliance.dnc_list_id", domain.CodeValidation, "there is no list %q", clip(c.DNCListID))
+	}
+	if o := c.OptOut; o != nil {
+		oneOf(p, "compliance.opt_out_handling.action", o.Action, "add_to_dnc")
+		o.Keywords = orEmpty(o.Keywords)
+		for i, k := range atMost(p, "compliance.opt_out_handling.keywords", o.Keywords, maxKeywords) {
+			Text(p, at("compliance.opt_out_handling.keywords", i), k, true, MaxMetadataKey)
+		}
+	}
+}
+
+// Hours notes what is wrong with a daily window. The end may be 24:00, and
+// before the start: the window then runs over midnight.
+func Hours(p *domain.Problems, param string, h domain.CallingHours) {
+	if !clock.MatchString(h.Start) {
+		p.Add(param+".start", domain.CodeValidation, "%q is no time of day (HH:MM)", clip(h.Start))
+	}
+	if !clock.MatchString(h.End) && h.End != "24:00" {
+		p.Add(param+".end", domain.CodeValidation, "%q is no time of day (HH:MM, up to 24:00)", clip(h.End))
+	}
+	if h.Start == h.End {
+		p.Add(param+".end", domain.CodeValidation, "must differ from start")
+	}
+	if h.Timezone != "local" {
+		Zone(p, param+".timezone", h.Timezone)
+	}
+}

@@ -1,0 +1,153 @@
+// Package rules says what is a good campaign, agent, trunk, number, webhook,
+// key and workspace, finds everything that is wrong with one at once, and
+// fills in what was left out. It knows no HTTP, no store and no clock.
+package rules
+
+import (
+	"net/netip"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// Limits of what every resource carries.
+const (
+	MaxName          = 200
+	MaxMetadata      = 50
+	MaxMetadataKey   = 40
+	MaxMetadataValue = 500
+	maxURL           = 2048
+)
+
+var country = regexp.MustCompile(`^[A-Z]{2}$`)
+
+// Text notes what is wrong with a line of text: empty though required, too
+// long, or with control characters in it.
+func Text(p *domain.Problems, param, text string, required bool, most int) {
+	switch {
+	case required && strings.TrimSpace(text) == "":
+		p.Add(param, domain.CodeValidation, "is required")
+	case utf8.RuneCountInString(text) > most:
+		p.Add(param, domain.CodeValidation, "has more than %d letters", most)
+	case !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl):
+		p.Add(param, domain.CodeValidation, "must not hold control characters")
+	}
+}
+
+// Prose is Text that may hold line breaks and tabs.
+func Prose(p *domain.Problems, param, text string, most int) {
+	Text(p, param, strings.NewReplacer("\n", " ", "\r", " ", "\t", " ").Replace(text), false, most)
+}
+
+// Metadata notes what is wrong with a client's own notes on a resource.
+func Metadata(p *domain.Problems, m map[string]string) {
+	if len(m) > MaxMetadata {
+		p.Add("metadata", domain.CodeValidation, "has %d entries; %d at most", len(m), MaxMetadata)
+		return
+	}
+	for _, k := range sortedKeys(m) {
+		Text(p, "metadata", k, true, MaxMetadataKey)
+		Prose(p, "metadata."+clip(k), m[k], MaxMetadataValue)
+	}
+}
+
+// Zone notes an unknown time zone.
+func Zone(p *domain.Problems, param, name string) {
+	if !ValidZone(name) {
+		p.Add(param, domain.CodeValidation, "%q is no time zone (e.g. Europe/Berlin)", clip(name))
+	}
+}
+
+// ValidZone says whether a name is in the time-zone database.
+func ValidZone(name string) bool {
+	if name == "" || name == "Local" || len(name) > 64 {
+		return false
+	}
+	_, err := time.LoadLocation(name)
+	return err == nil
+}
+
+// Country notes what is no ISO 3166 alpha-2 code.
+func Country(p *domain.Problems, param, code string) {
+	if !country.MatchString(code) {
+		p.Add(param, domain.CodeValidation, "%q is no country code (ISO 3166, e.g. US)", clip(code))
+	}
+}
+
+// ID notes what cannot be an identifier of the kind, and answers its canonical
+// spelling.
+func ID(p *domain.Problems, param string, kind domain.Prefix, id string) string {
+	if id == "" {
+		return ""
+	}
+	good, err := domain.ParseID(kind, id)
+	if err != nil {
+		p.Add(param, domain.CodeValidation, "there is no %s %q", kind, clip(id))
+		return ""
+	}
+	return good
+}
+
+// Phone notes what is no telephone number, and answers it as E.164.
+func Phone(p *domain.Problems, param, text, defaultCountry string) string {
+	e164, _, err := domain.ParsePhone(text, defaultCountry)
+	if err != nil {
+		p.Add(param, domain.CodeValidation, "%q is no telephone number (e.g. +12025550123)", clip(text))
+		return ""
+	}
+	return e164
+}
+
+// HTTPS notes what is no address that a webhook may have.
+func HTTPS(p *domain.Problems, param, text string) {
+	u, err := url.Parse(text)
+	switch {
+	case text == "":
+		p.Add(param, domain.CodeValidation, "is required")
+	case len(text) > maxURL || err != nil || u.Host == "" || u.Hostname() == "":
+		p.Add(param, domain.CodeInvalidURL, "is no URL")
+	case u.Scheme != "https":
+		p.Add(param, domain.CodeInvalidURL, "must begin with https://")
+	case u.User != nil || u.Fragment != "":
+		p.Add(param, domain.CodeInvalidURL, "must hold neither a user nor a fragment")
+	}
+}
+
+// networks notes every entry that is neither an address nor a CIDR.
+func networks(p *domain.Problems, param string, list []string) {
+	for i, n := range list {
+		if _, err := netip.ParsePrefix(n); err == nil {
+			continue
+		}
+		if a, err := netip.ParseAddr(n); err != nil || a.Zone() != "" {
+			p.Add(at(param, i), domain.CodeValidation, "%q is no address and no network", clip(n))
+		}
+	}
+}
+
+// atMost notes a list that is too long; what is beyond is not looked at.
+func atMost[T any](p *domain.Problems, param string, list []T, most int) []T {
+	if len(list) > most {
+		p.Add(param, domain.CodeValidation, "has %d entries; %d at most", len(list), most)
+		return list[:most]
+	}
+	return list
+}
+
+func oneOf(p *domain.Problems, param, word string, words ...string) {
+	if !slices.Contains(words, word) {
+		p.Add(param, domain.CodeValidation, "%q is none of %s", clip(word), strings.Join(words, ", "))
+	}
+}
+
+func between(p *domain.Problems, param string, n, least, most int) {
+	if n < least || n > most {
+		p.Add(param, domain.CodeValidation, "must be between %d and %d", least, most)
+	}
+}

@@ -1,0 +1,96 @@
+package httpapi
+
+import (
+	"errors"
+	"io"
+	"net"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// How slow a client may be: it may take grace, and a second more for each
+// slowest bytes. Only time spent waiting for the client counts.
+const (
+	bodyGrace   = 20 * time.Second
+	bodySlowest = 1024
+)
+
+// body reads what a client sends, no faster than it is wanted, no more than
+// was agreed, and not for ever. One goroutine at a time.
+type body struct {
+	stream io.Reader // nil: there is none
+	conn   net.Conn
+	limit  int64
+	grace  time.Duration
+	read   int64
+	waited time.Duration
+	err    error // sticky: the stream below must not be read again
+}
+
+var (
+	errTooLarge = &domain.Error{Code: domain.CodePayloadTooLarge, Message: "The body is larger than this route takes."}
+	errTooSlow  = &domain.Error{Code: codeTimeout, Message: "The body came too slowly."}
+	errBroken   = &domain.Error{Code: domain.CodeInvalidRequest, Message: "The body ended before it was complete."}
+)
+
+func (b *body) Read(p []byte) (int, error) {
+	if b.err != nil {
+		return 0, b.err
+	}
+	if b.stream == nil {
+		b.err = io.EOF
+		return 0, b.err
+	}
+	if room := b.limit + 1 - b.read; int64(len(p)) > room {
+		p = p[:room]
+	}
+	from := time.Now()
+	allowed := b.grace + time.Duration(b.read/bodySlowest)*time.Second - b.waited
+	if err := b.conn.SetReadDeadline(from.Add(allowed)); err != nil {
+		b.err = err
+		return 0, err
+	}
+	n, err := b.stream.Read(p)
+	b.waited += time.Since(from)
+	b.read += int64(n)
+	var netErr net.Error
+	switch {
+	case b.read > b.limit:
+		b.err = errTooLarge.With("limit", b.limit)
+	case err == nil:
+	case errors.Is(err, io.EOF):
+		b.err = io.EOF
+	case errors.As(err, &netErr) && netErr.Timeout():
+		b.err = errTooSlow
+	default:
+		b.err = errBroken
+	}
+	return n, b.err
+}
+
+// all is the whole body.
+func (b *body) all(declared int) ([]byte, error) {
+	if int64(declared) > b.limit {
+		return nil, errTooLarge.With("limit", b.limit)
+	}
+	return io.ReadAll(b)
+}
+
+// rest swallows what the handler left, up to so many bytes and so long, and
+// tells whether the connection can carry another request. A client that is
+// still sending would otherwise lose our answer.
+func (b *body) rest(most int64, within time.Duration) (clean bool) {
+	if b.stream == nil || errors.Is(b.err, io.EOF) {
+		return true
+	}
+	if b.err != nil && domain.CodeOf(b.err) != domain.CodePayloadTooLarge {
+		return false
+	}
+	if b.conn.SetReadDeadline(time.Now().Add(within)) != nil {
+		return false
+	}
+	n, err := io.CopyN(io.Discard, b.stream, most)
+	b.err = errBroken
+	return n < most && errors.Is(err, io.EOF)
+}

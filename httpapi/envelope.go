@@ -1,0 +1,281 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"reflect"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+)
+
+// Codes that only the front door gives.
+const (
+	codeOrigin        domain.Code = "origin_not_allowed"
+	codeNotAcceptable domain.Code = "not_acceptable"
+	codeTimeout       domain.Code = "request_timeout"
+	codeHeaders       domain.Code = "headers_too_large"
+	codeRange         domain.Code = "range_not_satisfiable"
+)
+
+// statuses is the HTTP status of each code.
+func statuses() map[domain.Code]int {
+	return map[domain.Code]int{
+		domain.CodeInvalidRequest:          http.StatusBadRequest,
+		domain.CodeValidation:              http.StatusUnprocessableEntity,
+		domain.CodeExceedsPlan:             http.StatusUnprocessableEntity,
+		domain.CodeCallerIDRequired:        http.StatusUnprocessableEntity,
+		domain.CodeInvalidURL:              http.StatusUnprocessableEntity,
+		domain.CodeIdempotencyMismatch:     http.StatusUnprocessableEntity,
+		ask.CodeInvalidCursor:              http.StatusUnprocessableEntity,
+		domain.CodeNotFound:                http.StatusNotFound,
+		domain.CodeInvalidState:            http.StatusConflict,
+		domain.CodeIdempotencyConflict:     http.StatusConflict,
+		domain.CodeAlreadyExists:           http.StatusConflict,
+		domain.CodeNoContacts:              http.StatusConflict,
+		domain.CodeNoTrunk:                 http.StatusConflict,
+		ask.CodeCursorExpired:              http.StatusGone,
+		domain.CodePayloadTooLarge:         http.StatusRequestEntityTooLarge,
+		domain.CodeUnsupportedMedia:        http.StatusUnsupportedMediaType,
+		domain.CodeMethodNotAllowed:        http.StatusMethodNotAllowed,
+		domain.CodeInternal:                http.StatusInternalServerError,
+		domain.CodeUnavailable:             http.StatusServiceUnavailable,
+		domain.CodeAuthenticationRequired:  http.StatusUnauthorized,
+		domain.CodeInvalidAPIKey:           http.StatusUnauthorized,
+		domain.CodeExpiredAPIKey:           http.StatusUnauthorized,
+		domain.CodeInsufficientPermissions: http.StatusForbidden,
+		domain.CodeIPNotAllowed:            http.StatusForbidden,
+		domain.CodeOperatorRequired:        http.StatusForbidden,
+		domain.CodeDNCBlocked:              http.StatusForbidden,
+		domain.CodeOutsideCallingHours:     http.StatusForbidden,
+		domain.CodeDestination:             http.StatusForbidden,
+		codeOrigin:                         http.StatusForbidden,
+		domain.CodeRateLimit:               http.StatusTooManyRequests,
+		domain.CodeConcurrentLimit:         http.StatusTooManyRequests,
+		domain.CodeProcessing:              http.StatusAccepted,
+		codeNotAcceptable:                  http.StatusNotAcceptable,
+		codeTimeout:                        http.StatusRequestTimeout,
+		codeHeaders:                        http.StatusRequestHeaderFieldsTooLarge,
+		codeRange:                          http.StatusRequestedRangeNotSatisfiable,
+	}
+}
+
+// statusOf is the HTTP status of a code. A code that is not in the table is a
+// finer word for a request that was understood but not accepted.
+func statusOf(code domain.Code) int {
+	if status, ok := statuses()[code]; ok {
+		return status
+	}
+	return http.StatusUnprocessableEntity
+}
+
+// codeFor is the code of an error that only has a status.
+func codeFor(status int) domain.Code {
+	switch status {
+	case http.StatusBadRequest:
+		return domain.CodeInvalidRequest
+	case http.StatusNotFound:
+		return domain.CodeNotFound
+	case http.StatusMethodNotAllowed:
+		return domain.CodeMethodNotAllowed
+	case http.StatusNotAcceptable:
+		return codeNotAcceptable
+	case http.StatusRequestTimeout:
+		return codeTimeout
+	case http.StatusRequestEntityTooLarge:
+		return domain.CodePayloadTooLarge
+	case http.StatusUnsupportedMediaType:
+		return domain.CodeUnsupportedMedia
+	case http.StatusUnprocessableEntity:
+		return domain.CodeValidation
+	case http.StatusRequestHeaderFieldsTooLarge:
+		return codeHeaders
+	case http.StatusServiceUnavailable:
+		return domain.CodeUnavailable
+	}
+	if status >= http.StatusBadRequest && status < http.StatusInternalServerError {
+		return domain.CodeInvalidRequest
+	}
+	return domain.CodeInternal
+}
+
+// Failure is the error envelope as it is sent.
+type Failure struct {
+	status    int
+	requestID string
+	err       *domain.Error
+}
+
+// Error is the sentence of the error.
+func (f *Failure) Error() string { return f.err.Error() }
+
+// GetStatus is the HTTP status.
+func (f *Failure) GetStatus() int { return f.status }
+
+// GetHeaders are the headers that belong to the error.
+func (f *Failure) GetHeaders() http.Header {
+	h := http.Header{}
+	switch f.status {
+	case http.StatusUnauthorized:
+		h.Set("WWW-Authenticate", "Bearer")
+	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
+		after, _ := f.err.Extra["retry_after"].(int)
+		h.Set("Retry-After", strconv.Itoa(max(after, 1)))
+	}
+	return h
+}
+
+// MarshalJSON writes the envelope of API.md.
+func (f *Failure) MarshalJSON() ([]byte, error) {
+	e := make(map[string]any, len(f.err.Extra)+5)
+	for k, v := range f.err.Extra {
+		e[k] = v
+	}
+	e["code"], e["message"], e["request_id"] = f.err.Code, f.err.Message, f.requestID
+	if f.err.Param != "" {
+		e["param"] = f.err.Param
+	}
+	if len(f.err.Details) > 0 {
+		e["details"] = f.err.Details
+	}
+	return json.Marshal(map[string]any{"success": false, "error": e})
+}
+
+// Schema is the envelope in the OpenAPI document.
+func (*Failure) Schema(r huma.Registry) *huma.Schema {
+	text := func(doc string) *huma.Schema { return &huma.Schema{Type: huma.TypeString, Description: doc} }
+	return &huma.Schema{
+		Type: huma.TypeObject, Required: []string{"success", "error"}, AdditionalProperties: false,
+		Properties: map[string]*huma.Schema{
+			"success": {Type: huma.TypeBoolean, Enum: []any{false}},
+			"error": {
+				Type: huma.TypeObject, Required: []string{"code", "message", "request_id"}, AdditionalProperties: true,
+				Description: "Some codes carry further fields, e.g. retry_after, required, active_calls, limit, current_status, allowed_from.",
+				Properties: map[string]*huma.Schema{
+					"code": text("What went wrong, for programs."), "message": text("What went wrong, for people."),
+					"param": text("The field that is to blame."), "request_id": text("As in X-Request-Id."),
+					"details": {Type: huma.TypeArray, Items: r.Schema(reflect.TypeFor[domain.Detail](), true, "Detail"), Description: "All problems at once."},
+				},
+			},
+		},
+	}
+}
+
+// maxDetails bounds the problems that one answer tells.
+const maxDetails = 100
+
+var teachHuma sync.Once // huma keeps the shape of errors in package variables
+
+// useEnvelope makes huma speak the envelope.
+func useEnvelope() {
+	teachHuma.Do(func() {
+		huma.NewError = func(status int, msg string, errs ...error) huma.StatusError {
+			return fromHuma("", status, msg, errs)
+		}
+		huma.NewErrorWithContext = func(ctx huma.Context, status int, msg string, errs ...error) huma.StatusError {
+			return fromHuma(visitOf(ctx.Context()).requestID, status, msg, errs)
+		}
+	})
+}
+
+func fromHuma(requestID string, status int, msg string, errs []error) *Failure {
+	e := &domain.Error{Code: codeFor(status), Message: msg}
+	if status >= http.StatusInternalServerError {
+		e.Message = "Something went wrong here. Please quote the request id."
+		return &Failure{status: status, requestID: requestID, err: e}
+	}
+	for _, err := range errs[:min(len(errs), maxDetails)] {
+		d := domain.Detail{Code: e.Code, Message: err.Error()}
+		var detailer huma.ErrorDetailer
+		if errors.As(err, &detailer) { // never its value: that may be the whole body
+			hd := detailer.ErrorDetail()
+			d.Message, d.Param = hd.Message, paramOf(hd.Location)
+		}
+		e.Details = append(e.Details, d)
+	}
+	if len(e.Details) > 0 {
+		first := e.Details[0]
+		e.Param, e.Message = first.Param, first.Message
+		if first.Param != "" {
+			e.Message = first.Param + ": " + first.Message
+		}
+	}
+	if status == http.StatusBadRequest { // one unparsable body, no list of fields
+		e.Details, e.Param = nil, ""
+		e.Message = "The body is not valid JSON: " + strings.TrimSpace(e.Message)
+		if len(errs) == 0 {
+			e.Message = msg
+		}
+	}
+	return &Failure{status: status, requestID: requestID, err: e}
+}
+
+// paramOf is the name of a field as the client wrote it.
+func paramOf(location string) string {
+	for _, place := range []string{"body", "query", "path", "header"} {
+		if location == place {
+			return ""
+		}
+		if rest, ok := strings.CutPrefix(location, place+"."); ok {
+			return rest
+		}
+	}
+	return location
+}
+
+// failure turns what a handler or a port returned into an envelope. What is no
+// fault of the client's is logged here, once.
+func (s *Server) failure(ctx context.Context, err error) *Failure {
+	v := visitOf(ctx)
+	var ready *Failure
+	if errors.As(err, &ready) {
+		return ready
+	}
+	var known *domain.Error
+	switch {
+	case errors.As(err, &known):
+		if known.Code == domain.CodeInternal || known.Code == domain.CodeUnavailable {
+			s.log.WarnContext(ctx, "request refused", slog.String("request_id", v.requestID), slog.Any("error", err))
+		}
+		if len(known.Details) > maxDetails {
+			c := *known
+			c.Details = c.Details[:maxDetails]
+			known = &c
+		}
+	case errors.Is(err, domain.ErrNotFound):
+		known = domain.Errorf(domain.CodeNotFound, "There is no such resource.")
+	case errors.Is(err, domain.ErrFenced), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		s.log.WarnContext(ctx, "request not answered in time", slog.String("request_id", v.requestID), slog.Any("error", err))
+		known = domain.Errorf(domain.CodeUnavailable, "The service cannot answer now. Please try again.")
+	default:
+		s.log.ErrorContext(ctx, "request failed", slog.String("request_id", v.requestID), slog.Any("error", err))
+		known = domain.Errorf(domain.CodeInternal, "Something went wrong here. Please quote the request id.")
+	}
+	return &Failure{status: statusOf(known.Code), requestID: v.requestID, err: known}
+}
+
+// refuse answers a request with an error.
+func (s *Server) refuse(c *fiber.Ctx, err error) error {
+	f := s.failure(c.UserContext(), err)
+	if f.requestID == "" {
+		f.requestID = requestID(c)
+	}
+	for k, values := range f.GetHeaders() {
+		c.Set(k, values[0])
+	}
+	body, merr := f.MarshalJSON()
+	if merr != nil {
+		return merr
+	}
+	c.Set(fiber.HeaderContentType, fiber.MIMEApplicationJSON)
+	return c.Status(f.status).Send(append(body, '\n'))
+}

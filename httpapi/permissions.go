@@ -1,0 +1,94 @@
+package httpapi
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// rule says who may use a route and what the audit log calls its use.
+type rule struct {
+	need   []domain.Permission // any of them; none: open to everybody
+	kind   string              // auth | admin; "": not audited
+	action string              // e.g. trunk.created
+	object string              // the type of the resource
+}
+
+// rules is the one table of routes: method and path → what it takes.
+// Write does not imply read.
+func rules() map[string]rule {
+	any2 := func(p ...domain.Permission) []domain.Permission { return p }
+	readAll, writeAll := any2(domain.AllRead), any2(domain.AllWrite)
+	readCalls, writeCalls := any2(domain.CallsRead), any2(domain.CallsWrite)
+	readAgents, writeAgents := any2(domain.AgentsRead), any2(domain.AgentsWrite)
+	t := map[string]rule{
+		"GET /healthz":      {},
+		"GET /readyz":       {},
+		"GET /openapi.json": {},
+
+		"POST /v1/campaigns":               {writeCalls, "admin", "campaign.created", "campaign"},
+		"GET /v1/campaigns":                {need: readCalls},
+		"GET /v1/campaigns/{id}":           {need: readCalls},
+		"POST /v1/campaigns/{id}/contacts": {writeCalls, "admin", "campaign.contacts_added", "campaign"},
+		"GET /v1/campaigns/{id}/contacts":  {need: readCalls},
+		"POST /v1/campaigns/{id}/start":    {writeCalls, "admin", "campaign.started", "campaign"},
+		"POST /v1/campaigns/{id}/pause":    {writeCalls, "admin", "campaign.paused", "campaign"},
+		"POST /v1/campaigns/{id}/resume":   {writeCalls, "admin", "campaign.resumed", "campaign"},
+		"POST /v1/campaigns/{id}/cancel":   {writeCalls, "admin", "campaign.cancelled", "campaign"},
+		"GET /v1/campaigns/{id}/status":    {need: readCalls},
+		"GET /v1/campaigns/{id}/results":   {need: any2(domain.CallsRead, domain.AnalyticsRead)},
+		"POST /v1/calls/outbound":          {need: writeCalls},
+		"GET /v1/calls":                    {need: readCalls},
+		"GET /v1/calls/{id}":               {need: readCalls},
+		"POST /v1/calls/{id}/hangup":       {need: writeCalls},
+		"GET /v1/calls/{id}/transcript":    {need: readCalls},
+		"GET /v1/calls/{id}/recording":     {need: readCalls},
+		"GET /v1/events":                   {need: any2(domain.AnalyticsRead)},
+		"GET /v1/audit-logs":               {need: readAll},
+		"GET /v1/workspace":                {need: readAll},
+		"PATCH /v1/workspace":              {writeAll, "admin", "workspace.updated", "workspace"},
+		"POST /v1/webhooks/{id}/pause":     {writeAll, "admin", "webhook.paused", "webhook"},
+		"POST /v1/webhooks/{id}/resume":    {writeAll, "admin", "webhook.resumed", "webhook"},
+		"POST /v1/webhooks/{id}/test":      {need: writeAll},
+		"GET /v1/webhooks/{id}/logs":       {need: readAll},
+		"GET /v1/webhooks/{id}/failed":     {need: readAll},
+		"POST /v1/pathways/validate":       {need: writeAgents},
+		"POST /v1/pathways/{id}/validate":  {need: readAgents},
+	}
+	crud := func(path, object, change string, read, write []domain.Permission, kinds [3]string) {
+		t["POST "+path] = rule{write, kinds[0], object + ".created", object}
+		t["GET "+path] = rule{need: read}
+		t["GET "+path+"/{id}"] = rule{need: read}
+		t[change+" "+path+"/{id}"] = rule{write, kinds[1], object + ".updated", object}
+		t["DELETE "+path+"/{id}"] = rule{write, kinds[2], object + ".deleted", object}
+	}
+	admin := [3]string{"admin", "admin", "admin"}
+	crud("/v1/agents", "agent", "PATCH", readAgents, writeAgents, admin)
+	crud("/v1/pathways", "pathway", "PATCH", readAgents, writeAgents, admin)
+	crud("/v1/phone-numbers", "phone_number", "PATCH", readCalls, writeCalls, admin)
+	crud("/v1/trunks", "trunk", "PATCH", readCalls, writeCalls, admin)
+	crud("/v1/webhooks", "webhook", "PATCH", readAll, writeAll, admin)
+	crud("/v1/api-keys", "api_key", "PUT", readAll, writeAll, [3]string{"auth", "admin", "auth"})
+	revoked := t["DELETE /v1/api-keys/{id}"]
+	revoked.action = "api_key.revoked"
+	t["DELETE /v1/api-keys/{id}"] = revoked
+	return t
+}
+
+// holds says whether the rights cover a permission: by name, or by the star of
+// the same verb.
+func holds(rights []domain.Permission, need domain.Permission) bool {
+	_, verb, _ := strings.Cut(string(need), ":")
+	return slices.Contains(rights, need) || slices.Contains(rights, domain.Permission("*:"+verb))
+}
+
+// allowed says whether the rights open a route.
+func (r rule) allowed(rights []domain.Permission) bool {
+	for _, need := range r.need {
+		if holds(rights, need) {
+			return true
+		}
+	}
+	return len(r.need) == 0
+}
