@@ -75,8 +75,9 @@ type (
 
 // Live is a call that has a line already, as a census tells.
 type Live struct {
-	CallID string
-	Call   *actor.PID
+	CallID   string
+	Call     *actor.PID
+	Campaign bool // it was placed by a campaign
 }
 
 // Config is what lines need to know. PerMinute 0 is no ceiling per minute,
@@ -101,3 +102,20 @@ func (SetLimits) Control() {}
 func (Permit) Control()    {}
 func (Bound) Control()     {}
 func (Late) Control()      {}
+
+// What lines tell themselves.
+type (
+	wake struct{ generation int }
+	// census is the answer of Config.Census; incarnation guards against the
+	// answer to a predecessor.
+	census struct {
+		epoch string
+		live  []Live
+		err   error
+	}
+	askAgain struct{ epoch string }
+)
+
+func (wake) Control()     {}
+func (census) Control()   {}
+func (askAgain) Control() {}

@@ -1,0 +1,391 @@
+package lines
+
+import (
+	"context"
+	"crypto/rand"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/domain"
+)
+
+const (
+	// lease is how long a permit waits for its call.
+	lease = 10 * time.Second
+	// minute is the sliding window of the ceiling per minute: one second more,
+	// so that jitter on the way to the wire cannot exceed it.
+	minute = 61 * time.Second
+
+	censusLimit = 5 * time.Second
+	censusAgain = 200 * time.Millisecond
+	maxTrying   = 256 // questions that wait for the census
+)
+
+// Lines is the actor. All its state is lost with it: a census of the live
+// calls replaces it, and permits of an earlier one are refused.
+type Lines struct {
+	cfg   Config
+	epoch string
+	ready bool // the census is in
+	last  uint64
+
+	leased  map[uint64]*permit   // waiting for their calls
+	bound   map[pidKey][]*permit // by call
+	taken   int                  // leased and bound
+	ringing int                  // of these, by campaigns
+	holds   map[string]time.Time // orphaned dialogs by call
+	senders map[pidKey]*sender   // campaigns
+	order   []*sender
+	minute  window
+	trying  []*actor.PID
+
+	cancel     func()
+	generation int
+}
+
+type pidKey struct{ address, id string }
+
+func keyOf(p *actor.PID) pidKey { return pidKey{p.GetAddress(), p.GetId()} }
+
+// permit is one line that is taken, first leased, then bound to its call.
+type permit struct {
+	id       uint64
+	expires  time.Time // of the lease
+	campaign bool
+	callID   string
+}
+
+// New makes the actor of one direction.
+func New(cfg Config) *Lines {
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	l := &Lines{
+		cfg: cfg, epoch: rand.Text(),
+		leased: make(map[uint64]*permit), bound: make(map[pidKey][]*permit),
+		holds: make(map[string]time.Time), senders: make(map[pidKey]*sender),
+	}
+	l.minute.start(cfg.Opened)
+	return l
+}
+
+// Receive is protoactor's.
+func (l *Lines) Receive(ctx actor.Context) {
+	switch m := ctx.Message().(type) {
+	case *actor.Started:
+		l.count(ctx)
+	case *actor.Stopping, *actor.Restarting:
+		l.rest()
+	case census:
+		l.counted(ctx, m)
+	case askAgain:
+		if m.epoch == l.epoch {
+			l.count(ctx)
+		}
+	case Want:
+		l.want(ctx, m)
+	case Unwant:
+		l.unwant(ctx)
+	case Try:
+		l.try(ctx)
+	case Bind:
+		l.bind(ctx, m)
+	case Return:
+		l.giveBack(ctx, m)
+	case Hold:
+		l.holds[m.CallID] = m.Until
+		l.serve(ctx)
+	case Free:
+		l.free(ctx, m)
+	case SetLimits:
+		l.cfg.Concurrent, l.cfg.PerMinute = m.Concurrent, m.PerMinute
+		l.serve(ctx)
+	case Usage:
+		ctx.Respond(l.usage())
+	case *actor.Terminated:
+		l.died(ctx, m.Who)
+	case wake:
+		if m.generation == l.generation {
+			l.serve(ctx)
+		}
+	}
+}
+
+// count asks for the live calls; until it is known who has a line, none is
+// given away.
+func (l *Lines) count(ctx actor.Context) {
+	if l.cfg.Census == nil {
+		l.ready = true
+		return
+	}
+	ask, epoch := l.cfg.Census, l.epoch
+	mailbox.Work(ctx, censusLimit, func(bound context.Context) any {
+		live, err := ask(bound)
+		return census{epoch: epoch, live: live, err: err}
+	})
+}
+
+func (l *Lines) counted(ctx actor.Context, m census) {
+	if m.epoch != l.epoch || l.ready {
+		return
+	}
+	if m.err != nil {
+		l.cfg.Log.Warn("census of calls failed", slog.Any("error", m.err))
+		mailbox.After(ctx, censusAgain, askAgain{l.epoch})
+		return
+	}
+	for _, c := range m.live {
+		l.last++
+		l.take(&permit{id: l.last, campaign: c.Campaign, callID: c.CallID})
+		l.tie(ctx, c.Call, l.last)
+	}
+	l.ready = true
+	for _, who := range l.trying {
+		ctx.Send(who, l.answer())
+	}
+	l.trying = nil
+	l.serve(ctx)
+}
+
+func (l *Lines) want(ctx actor.Context, m Want) {
+	who := ctx.Sender()
+	if who == nil {
+		return
+	}
+	k := keyOf(who)
+	s := l.senders[k]
+	if s == nil {
+		s = &sender{pid: who}
+		l.senders[k] = s
+		l.order = append(l.order, s)
+		ctx.Watch(who)
+	}
+	s.weight, s.retry, s.count, s.generation = max(1, m.Weight), m.Retry, max(1, m.Count), m.Generation
+	l.serve(ctx)
+}
+
+func (l *Lines) unwant(ctx actor.Context) {
+	if who := ctx.Sender(); who != nil {
+		if s := l.senders[keyOf(who)]; s != nil {
+			s.count = 0
+		}
+	}
+}
+
+func (l *Lines) try(ctx actor.Context) {
+	switch {
+	case ctx.Sender() == nil:
+	case l.ready:
+		ctx.Respond(l.answer())
+		l.serve(ctx)
+	case len(l.trying) < maxTrying:
+		l.trying = append(l.trying, ctx.Sender())
+	default:
+		ctx.Respond(domain.Errorf(domain.CodeUnavailable, "the service is starting; try again").With("retry_after", 1))
+	}
+}
+
+// answer is a permit, or why there is none now.
+func (l *Lines) answer() any {
+	now := time.Now()
+	l.expire(now)
+	if active := l.active(); active >= l.cfg.Concurrent {
+		return domain.Errorf(domain.CodeConcurrentLimit, "all %d lines are in use", l.cfg.Concurrent).
+			With("active_calls", active).With("limit", l.cfg.Concurrent)
+	}
+	if free := l.minuteFree(now); free.After(now) {
+		wait := int((free.Sub(now) + time.Second - 1) / time.Second)
+		return domain.Errorf(domain.CodeRateLimit, "no more than %d calls may begin in a minute", l.cfg.PerMinute).
+			With("retry_after", wait).With("limit", l.cfg.PerMinute)
+	}
+	return l.grant(now, false, 0)
+}
+
+func (l *Lines) grant(now time.Time, campaign bool, generation int) Permit {
+	l.last++
+	p := &permit{id: l.last, expires: now.Add(lease), campaign: campaign}
+	l.take(p)
+	return Permit{ID: p.id, Epoch: l.epoch, Generation: generation, Expires: p.expires}
+}
+
+// take counts a line as leased.
+func (l *Lines) take(p *permit) {
+	l.leased[p.id] = p
+	l.taken++
+	if p.campaign {
+		l.ringing++
+	}
+}
+
+// tie makes a leased line its call's.
+func (l *Lines) tie(ctx actor.Context, call *actor.PID, id uint64) {
+	k := keyOf(call)
+	l.bound[k] = append(l.bound[k], l.leased[id])
+	delete(l.leased, id)
+	ctx.Watch(call)
+}
+
+// release counts a line as free.
+func (l *Lines) release(p *permit) {
+	delete(l.leased, p.id)
+	l.taken--
+	if p.campaign {
+		l.ringing--
+	}
+}
+
+func (l *Lines) bind(ctx actor.Context, m Bind) {
+	now := time.Now()
+	var answer any = Late{}
+	switch p := l.leased[m.Permit.ID]; {
+	case m.Permit.Epoch != l.epoch || m.Call == nil:
+	case p != nil && now.Before(p.expires):
+		p.callID = m.CallID
+		l.minute.add(now)
+		l.tie(ctx, m.Call, p.id)
+		answer = Bound{}
+	case slices.ContainsFunc(l.bound[keyOf(m.Call)], func(p *permit) bool { return p.id == m.Permit.ID }):
+		answer = Bound{} // asked twice
+	}
+	if ctx.Sender() != nil {
+		ctx.Respond(answer)
+	}
+	l.serve(ctx)
+}
+
+func (l *Lines) giveBack(ctx actor.Context, m Return) {
+	if p := l.leased[m.Permit.ID]; p != nil && m.Permit.Epoch == l.epoch {
+		l.release(p)
+		l.serve(ctx)
+	}
+}
+
+func (l *Lines) free(ctx actor.Context, m Free) {
+	delete(l.holds, m.CallID)
+	for k, all := range l.bound {
+		if slices.ContainsFunc(all, func(p *permit) bool { return p.callID == m.CallID }) {
+			l.hangUp(k)
+		}
+	}
+	l.serve(ctx)
+}
+
+// hangUp frees the lines of a call.
+func (l *Lines) hangUp(k pidKey) {
+	for _, p := range l.bound[k] {
+		l.release(p)
+	}
+	delete(l.bound, k)
+}
+
+// died frees what a call held, and forgets a campaign.
+func (l *Lines) died(ctx actor.Context, who *actor.PID) {
+	k := keyOf(who)
+	l.hangUp(k)
+	if s := l.senders[k]; s != nil {
+		delete(l.senders, k)
+		l.order = slices.DeleteFunc(l.order, func(o *sender) bool { return o == s })
+	}
+	l.serve(ctx)
+}
+
+// serve grants what can be granted and wakes up for the rest.
+func (l *Lines) serve(ctx actor.Context) {
+	if !l.ready {
+		return
+	}
+	now := time.Now()
+	l.expire(now)
+	var look time.Time // when something changes by itself
+	for l.roomForCampaigns() {
+		s := next(l.order)
+		if s == nil {
+			break
+		}
+		if free := l.minuteFree(now); free.After(now) {
+			look = free
+			break
+		}
+		s.count--
+		ctx.Send(s.pid, l.grant(now, true, s.generation))
+	}
+	for _, p := range l.leased {
+		look = earlier(look, p.expires)
+	}
+	for _, until := range l.holds {
+		look = earlier(look, until)
+	}
+	l.rest()
+	if !look.IsZero() {
+		l.cancel = mailbox.After(ctx, max(0, look.Sub(now)), wake{l.generation})
+	}
+}
+
+// rest takes the wake-up back.
+func (l *Lines) rest() {
+	l.generation++
+	if l.cancel != nil {
+		l.cancel()
+		l.cancel = nil
+	}
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// expire drops leases and holds whose time is over.
+func (l *Lines) expire(now time.Time) {
+	for _, p := range l.leased {
+		if !now.Before(p.expires) {
+			l.release(p)
+		}
+	}
+	for id, until := range l.holds {
+		if !now.Before(until) {
+			delete(l.holds, id)
+		}
+	}
+}
+
+func (l *Lines) active() int { return l.taken + len(l.holds) }
+
+// kept is the number of lines that campaigns leave to Try. Where there is a
+// single line, nothing can be kept.
+func (l *Lines) kept() int {
+	if !l.cfg.Keep || l.cfg.Concurrent < 2 {
+		return 0
+	}
+	return max(1, l.cfg.Concurrent/10)
+}
+
+func (l *Lines) roomForCampaigns() bool {
+	if l.active() >= l.cfg.Concurrent {
+		return false
+	}
+	return l.ringing+len(l.holds) < l.cfg.Concurrent-l.kept()
+}
+
+// minuteFree is when the next call may begin under the ceiling per minute.
+func (l *Lines) minuteFree(now time.Time) time.Time {
+	if l.cfg.PerMinute <= 0 {
+		return now
+	}
+	return l.minute.free(now, l.cfg.PerMinute-len(l.leased))
+}
+
+func (l *Lines) usage() UsageNow {
+	l.expire(time.Now())
+	u := UsageNow{Active: l.active(), Limit: l.cfg.Concurrent}
+	for _, s := range l.order {
+		u.Waiting += s.count
+	}
+	return u
+}

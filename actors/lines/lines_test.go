@@ -1,0 +1,332 @@
+package lines_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors/lines"
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/mailbox/actortest"
+	"github.com/callboard/callboard/domain"
+)
+
+// stage is a test's lines with campaigns and calls that do nothing.
+type stage struct {
+	*testing.T
+	sys   *actor.ActorSystem
+	lines *actor.PID
+	pids  []*actor.PID
+}
+
+func on(t *testing.T, cfg lines.Config, f func(s *stage)) {
+	t.Helper()
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		s := &stage{T: t, sys: sys}
+		s.lines = s.spawn(func() actor.Actor { return lines.New(cfg) })
+		synctest.Wait()
+		f(s)
+		for _, p := range s.pids {
+			sys.Root.Poison(p)
+		}
+		synctest.Wait()
+	})
+}
+
+func (s *stage) spawn(f func() actor.Actor) *actor.PID {
+	p := s.sys.Root.Spawn(mailbox.Props(f, 100))
+	s.pids = append(s.pids, p)
+	return p
+}
+
+func (s *stage) call() *actor.PID {
+	return s.spawn(func() actor.Actor { return actor.ReceiveFunc(func(actor.Context) {}) })
+}
+
+// campaign collects the permits that it gets.
+type campaign struct {
+	pid     *actor.PID
+	permits []lines.Permit
+}
+
+func (s *stage) campaign() *campaign {
+	c := &campaign{}
+	c.pid = s.spawn(func() actor.Actor {
+		return actor.ReceiveFunc(func(ctx actor.Context) {
+			if p, ok := ctx.Message().(lines.Permit); ok {
+				c.permits = append(c.permits, p)
+			}
+		})
+	})
+	return c
+}
+
+func (s *stage) want(c *campaign, w lines.Want) {
+	s.sys.Root.RequestWithCustomSender(s.lines, w, c.pid)
+	synctest.Wait()
+}
+
+func (s *stage) tell(m any) {
+	s.sys.Root.Send(s.lines, m)
+	synctest.Wait()
+}
+
+func (s *stage) die(p *actor.PID) {
+	s.sys.Root.Poison(p)
+	synctest.Wait()
+}
+
+func (s *stage) try() (lines.Permit, error) {
+	return mailbox.Ask[lines.Permit](s.Context(), s.sys, s.lines, lines.Try{})
+}
+
+func (s *stage) bind(p lines.Permit, id string, call *actor.PID) bool {
+	a, err := mailbox.Ask[any](s.Context(), s.sys, s.lines, lines.Bind{Permit: p, CallID: id, Call: call})
+	require.NoError(s, err)
+	_, bound := a.(lines.Bound)
+	return bound
+}
+
+func (s *stage) usage() lines.UsageNow {
+	u, err := mailbox.Ask[lines.UsageNow](s.Context(), s.sys, s.lines, lines.Usage{})
+	require.NoError(s, err)
+	return u
+}
+
+func TestACallAfterTheLastLineIsDeniedAtOnce(t *testing.T) {
+	t.Parallel()
+	on(t, lines.Config{Concurrent: 2}, func(s *stage) {
+		a, err := s.try()
+		require.NoError(s, err)
+		b, err := s.try()
+		require.NoError(s, err)
+		assert.NotEqual(s, a.ID, b.ID)
+		_, err = s.try()
+		var denied *domain.Error
+		require.ErrorAs(s, err, &denied)
+		assert.Equal(s, domain.CodeConcurrentLimit, denied.Code)
+		assert.Equal(s, map[string]any{"active_calls": 2, "limit": 2}, denied.Extra)
+		s.tell(lines.Return{Permit: a})
+		_, err = s.try()
+		require.NoError(s, err)
+	})
+}
+
+func TestAPermitIsALeaseOfTenSecondsUntilItIsBound(t *testing.T) {
+	t.Parallel()
+	on(t, lines.Config{Concurrent: 2}, func(s *stage) {
+		early, err := s.try()
+		require.NoError(s, err)
+		late, err := s.try()
+		require.NoError(s, err)
+		time.Sleep(9999 * time.Millisecond)
+		assert.True(s, s.bind(early, "call_1", s.call()))
+		time.Sleep(time.Millisecond)
+		assert.False(s, s.bind(late, "call_2", s.call()), "its ten seconds are over")
+		assert.Equal(s, lines.UsageNow{Active: 1, Limit: 2}, s.usage())
+		time.Sleep(time.Hour)
+		assert.Equal(s, 1, s.usage().Active, "a bound permit lives as long as its call")
+	})
+}
+
+func TestTheDeathOfACallFreesItsLine(t *testing.T) {
+	t.Parallel()
+	on(t, lines.Config{Concurrent: 1}, func(s *stage) {
+		c, call := s.campaign(), s.call()
+		s.want(c, lines.Want{Generation: 7})
+		require.Len(s, c.permits, 1)
+		assert.Equal(s, 7, c.permits[0].Generation)
+		require.True(s, s.bind(c.permits[0], "call_1", call))
+		require.True(s, s.bind(c.permits[0], "call_1", call), "asked twice")
+		s.want(c, lines.Want{})
+		assert.Len(s, c.permits, 1)
+		s.die(call)
+		assert.Len(s, c.permits, 2)
+		gone := s.call()
+		s.die(gone)
+		require.True(s, s.bind(c.permits[1], "call_2", gone))
+		synctest.Wait()
+		assert.Zero(s, s.usage().Active, "a call that was dead before it was bound")
+	})
+}
+
+func TestPermitsOfAnEarlierEpochAreRefused(t *testing.T) {
+	t.Parallel()
+	on(t, lines.Config{Concurrent: 3}, func(s *stage) {
+		p, err := s.try()
+		require.NoError(s, err)
+		p.Epoch = "before the restart"
+		assert.False(s, s.bind(p, "call_1", s.call()))
+		s.tell(lines.Return{Permit: p})
+		assert.Equal(s, 1, s.usage().Active)
+	})
+}
+
+func TestATenthOfTheLinesIsKeptBesideCampaigns(t *testing.T) {
+	t.Parallel()
+	kept := make(map[int]int)
+	for _, limit := range []int{0, 1, 2, 5, 20, 55} {
+		on(t, lines.Config{Concurrent: limit, Keep: true}, func(s *stage) {
+			c := s.campaign()
+			s.want(c, lines.Want{Count: 1000})
+			kept[limit] = limit - len(c.permits)
+			for range kept[limit] {
+				_, err := s.try()
+				require.NoError(s, err)
+			}
+			_, err := s.try()
+			require.Error(s, err)
+		})
+	}
+	assert.Equal(t, map[int]int{0: 0, 1: 0, 2: 1, 5: 1, 20: 2, 55: 5}, kept)
+}
+
+func TestCampaignsTakeTurnsByWeightAndDueRetriesComeFirst(t *testing.T) {
+	t.Parallel()
+	on(t, lines.Config{Concurrent: 1}, func(s *stage) {
+		blocker, err := s.try()
+		require.NoError(s, err)
+		one, three, retry := s.campaign(), s.campaign(), s.campaign()
+		s.want(one, lines.Want{Weight: 1, Count: 100})
+		s.want(three, lines.Want{Weight: 3, Count: 100})
+		s.want(retry, lines.Want{Retry: true, Count: 2})
+		assert.Equal(s, 202, s.usage().Waiting)
+		var order []string
+		back := blocker
+		for range 18 {
+			before := [3]int{len(one.permits), len(three.permits), len(retry.permits)}
+			s.tell(lines.Return{Permit: back})
+			switch {
+			case len(one.permits) > before[0]:
+				order, back = append(order, "one"), one.permits[before[0]]
+			case len(three.permits) > before[1]:
+				order, back = append(order, "three"), three.permits[before[1]]
+			case len(retry.permits) > before[2]:
+				order, back = append(order, "retry"), retry.permits[before[2]]
+			}
+		}
+		assert.Equal(s, []string{"retry", "retry"}, order[:2])
+		assert.Len(s, one.permits, 4)
+		assert.Len(s, three.permits, 12)
+		s.die(three.pid)
+		s.sys.Root.RequestWithCustomSender(s.lines, lines.Unwant{}, one.pid)
+		synctest.Wait()
+		assert.Zero(s, s.usage().Waiting)
+	})
+}
+
+func TestLimitsChangeWhileTheyAreInUse(t *testing.T) {
+	t.Parallel()
+	on(t, lines.Config{Concurrent: 3}, func(s *stage) {
+		c := s.campaign()
+		s.want(c, lines.Want{Count: 100})
+		require.Len(s, c.permits, 3)
+		s.tell(lines.SetLimits{Concurrent: 2})
+		s.tell(lines.Return{Permit: c.permits[0]})
+		assert.Len(s, c.permits, 3, "still as many as the new limit")
+		s.tell(lines.Return{Permit: c.permits[1]})
+		assert.Len(s, c.permits, 4)
+		s.tell(lines.SetLimits{Concurrent: 6})
+		assert.Len(s, c.permits, 8)
+	})
+}
+
+func TestTheCeilingPerMinuteSlides(t *testing.T) {
+	t.Parallel()
+	on(t, lines.Config{Concurrent: 1000, PerMinute: 10}, func(s *stage) {
+		c := s.campaign()
+		s.want(c, lines.Want{Count: 1000})
+		var begun []time.Time
+		done := 0
+		for range 300 {
+			for ; done < len(c.permits); done++ {
+				time.Sleep(50 * time.Millisecond)
+				synctest.Wait()
+				require.True(s, s.bind(c.permits[done], "call", s.call()))
+				synctest.Wait()
+				begun = append(begun, time.Now())
+			}
+			time.Sleep(time.Second)
+			synctest.Wait()
+		}
+		require.GreaterOrEqual(s, len(begun), 40)
+		for i := 10; i < len(begun); i++ {
+			require.GreaterOrEqual(s, begun[i].Sub(begun[i-10]), 61*time.Second)
+		}
+		_, err := s.try()
+		var denied *domain.Error
+		require.ErrorAs(s, err, &denied)
+		assert.Equal(s, domain.CodeRateLimit, denied.Code)
+	})
+}
+
+func TestNoBurstFollowsARestart(t *testing.T) {
+	t.Parallel()
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		now := time.Now()
+		l := sys.Root.Spawn(mailbox.Props(func() actor.Actor {
+			return lines.New(lines.Config{Concurrent: 9, PerMinute: 2, Opened: []time.Time{now.Add(-time.Second), now.Add(-50 * time.Second)}})
+		}, 10))
+		_, err := mailbox.Ask[lines.Permit](t.Context(), sys, l, lines.Try{})
+		require.Error(t, err)
+		time.Sleep(11 * time.Second)
+		_, err = mailbox.Ask[lines.Permit](t.Context(), sys, l, lines.Try{})
+		require.NoError(t, err)
+		_, err = mailbox.Ask[lines.Permit](t.Context(), sys, l, lines.Try{})
+		require.Error(t, err)
+		sys.Root.Poison(l)
+		synctest.Wait()
+	})
+}
+
+func TestOrphanedDialogsKeepTheirLines(t *testing.T) {
+	t.Parallel()
+	on(t, lines.Config{Concurrent: 2}, func(s *stage) {
+		s.tell(lines.Hold{CallID: "call_1", Until: time.Now().Add(32 * time.Second)})
+		s.tell(lines.Hold{CallID: "call_2", Until: time.Now().Add(32 * time.Second)})
+		_, err := s.try()
+		require.Error(s, err)
+		s.tell(lines.Free{CallID: "call_1"})
+		p, err := s.try()
+		require.NoError(s, err)
+		require.True(s, s.bind(p, "call_3", s.call()))
+		time.Sleep(32 * time.Second)
+		assert.Equal(s, 1, s.usage().Active)
+		s.tell(lines.Free{CallID: "call_3"})
+		assert.Zero(s, s.usage().Active)
+	})
+}
+
+func TestNoLineIsGivenAwayBeforeTheCensus(t *testing.T) {
+	t.Parallel()
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		call := sys.Root.Spawn(actor.PropsFromFunc(func(actor.Context) {}))
+		asked := 0
+		l := sys.Root.Spawn(mailbox.Props(func() actor.Actor {
+			return lines.New(lines.Config{Concurrent: 2, Census: func(context.Context) ([]lines.Live, error) {
+				if asked++; asked < 3 {
+					return nil, errors.New("not yet")
+				}
+				return []lines.Live{{CallID: "call_1", Call: call}}, nil
+			}})
+		}, 10))
+		start := time.Now()
+		_, err := mailbox.Ask[lines.Permit](t.Context(), sys, l, lines.Try{})
+		require.NoError(t, err)
+		assert.Equal(t, 400*time.Millisecond, time.Since(start), "it waited for the third census")
+		_, err = mailbox.Ask[lines.Permit](t.Context(), sys, l, lines.Try{})
+		require.Error(t, err)
+		sys.Root.Poison(call)
+		synctest.Wait()
+		_, err = mailbox.Ask[lines.Permit](t.Context(), sys, l, lines.Try{})
+		require.NoError(t, err)
+		sys.Root.Poison(l)
+		synctest.Wait()
+	})
+}
