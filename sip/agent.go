@@ -1,87 +1,438 @@
 // Package sip is one SIP user agent: it calls, is called, and keeps the
 // dialogs of both until they are over. SDP is opaque bytes to it; it knows no
 // sound, no campaign and no actor.
+//
+// Sipgo reads the sockets and parses; transactions and dialogs are ours
+// (docs/adr/0002-sip-transactions.md). A message is handled on the goroutine
+// that read it, a dialog under its own lock, and its owner is told after the
+// lock is gone.
 package sip
 
 import (
+	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
+	"fmt"
+	"log/slog"
+	"net"
 	"net/netip"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
+
+	sipmsg "github.com/emiago/sipgo/sip"
 )
 
-var errNotReady = errors.New("sip: not listening")
+// dialogKey names a dialog, or a dialog to be, by Call-ID and our own tag.
+type dialogKey struct{ callID, tag string }
 
 // UserAgent is one SIP endpoint with its listeners and dialogs.
-type UserAgent struct{ ready chan struct{} }
+type UserAgent struct {
+	cfg    Config
+	log    *slog.Logger
+	id     identity
+	gate   *gate
+	rules  []rule
+	parser *sipmsg.Parser
+	layer  *sipmsg.TransportLayer
+	names  *names
+	stats  counts
 
-// New prepares a user agent.
-func New(Config) (*UserAgent, error) { return &UserAgent{ready: make(chan struct{})}, nil }
+	onInvite func(*Incoming)
+	admit    func(Source) Admission
+	bind     func(ctx context.Context, addr string) (packetConn, error)
 
-// Serve listens until ctx ends.
-func (u *UserAgent) Serve(ctx context.Context) error { <-ctx.Done(); return nil }
+	sources sync.Map // endpoint name → *udpSocket or *tcpConn
+	udp     []*udpSocket
+	tcp     *tcpPool
+	tcpIn   []net.Listener
+	bound   atomic.Bool
+	ready   chan struct{}
+	close   sync.Once
+	closed  chan struct{}
+
+	mu      sync.RWMutex
+	dialogs map[dialogKey]*Dialog
+	pending map[dialogKey]*Dialog // inbound INVITEs by Call-ID and From-tag
+}
+
+type counts struct {
+	received, sent, retransmitted, unknown, rate, size, malformed, stray atomic.Uint64
+	rejected, panics, transport, invites, incoming                       atomic.Uint64
+	halfOpen                                                             atomic.Int64
+}
+
+// New prepares a user agent; it opens no socket yet.
+func New(cfg Config) (*UserAgent, error) {
+	if len(cfg.Listen) == 0 {
+		return nil, errors.New("sip: nothing to listen on")
+	}
+	for _, l := range cfg.Listen {
+		if l.Network != "udp" && l.Network != "tcp" {
+			return nil, fmt.Errorf("sip: cannot listen on %q", l.Network)
+		}
+	}
+	if !clean(cfg.UserAgent) {
+		return nil, fmt.Errorf("sip: %w in the user agent's name", errUnclean)
+	}
+	if len(cfg.Secret) == 0 {
+		cfg.Secret = make([]byte, 32)
+		if _, err := rand.Read(cfg.Secret); err != nil {
+			return nil, fmt.Errorf("sip: draw a secret: %w", err)
+		}
+	}
+	cfg.SourceRate = orDefault(cfg.SourceRate, defaultRate)
+	cfg.MaxHalfOpen = orDefault(cfg.MaxHalfOpen, defaultOpen)
+	cfg.MaxTCPConns = orDefault(cfg.MaxTCPConns, defaultTCPMax)
+	silent := slog.New(slog.DiscardHandler)
+	if cfg.Log == nil {
+		cfg.Log = silent
+	}
+	u := &UserAgent{
+		cfg: cfg, log: cfg.Log, id: identity{cfg.Secret}, gate: newGate(cfg.SourceRate), rules: rules(),
+		parser: sipmsg.NewParser(sipmsg.WithHeadersParsers(parsers())), names: newNames(), bind: bindUDP,
+		ready: make(chan struct{}), closed: make(chan struct{}),
+		dialogs: make(map[dialogKey]*Dialog), pending: make(map[dialogKey]*Dialog),
+	}
+	u.tcp = &tcpPool{
+		u: u, conns: make(map[netip.AddrPort]*tcpConn), serve: make(chan net.Conn), done: make(chan struct{}),
+	}
+	// Sipgo logs whole messages of strangers: silenced.
+	u.layer = sipmsg.NewTransportLayer(net.DefaultResolver, u.parser, nil, sipmsg.WithTransportLayerLogger(silent))
+	u.layer.OnMessage(u.handle)
+	return u, nil
+}
+
+func orDefault(n, def int) int {
+	if n > 0 {
+		return n
+	}
+	return def
+}
+
+// OnInvite sets who takes inbound calls; before Serve. It must not block.
+// 100 Trying has been sent.
+func (u *UserAgent) OnInvite(f func(*Incoming)) { u.onInvite = f }
+
+// Admit sets who decides which sources are answered at all; before Serve.
+// Without it only loopback is.
+func (u *UserAgent) Admit(f func(Source) Admission) { u.admit = f }
+
+// Serve listens until ctx ends or Close is called.
+func (u *UserAgent) Serve(ctx context.Context) error {
+	if !u.bound.CompareAndSwap(false, true) {
+		return errors.New("sip: already served")
+	}
+	if err := u.open(ctx); err != nil {
+		return errors.Join(err, u.Close())
+	}
+	close(u.ready)
+	var wg sync.WaitGroup
+	for _, s := range u.udp {
+		wg.Go(func() { u.read(func() error { return u.layer.ServeUDP(s) }) })
+	}
+	for _, l := range u.tcpIn {
+		wg.Go(func() { u.tcp.listen(l) })
+	}
+	wg.Go(func() { u.read(func() error { return u.layer.ServeTCP(u.tcp) }) })
+	select {
+	case <-ctx.Done():
+	case <-u.closed:
+	}
+	err := u.Close()
+	wg.Wait()
+	return err
+}
+
+func (u *UserAgent) open(ctx context.Context) error {
+	for _, l := range u.cfg.Listen {
+		if l.Network == "tcp" {
+			var lc net.ListenConfig
+			in, err := lc.Listen(ctx, "tcp", l.Addr)
+			if err != nil {
+				return fmt.Errorf("sip: listen on tcp %s: %w", l.Addr, err)
+			}
+			u.tcpIn = append(u.tcpIn, in)
+			continue
+		}
+		conn, err := u.bind(ctx, l.Addr)
+		if err != nil {
+			return err
+		}
+		s := &udpSocket{packetConn: conn, u: u, name: endpoint("udp#" + conn.LocalAddr().String()), handled: true}
+		u.sources.Store(string(s.name), s)
+		u.udp = append(u.udp, s)
+	}
+	return nil
+}
+
+// read serves one socket; a panic in the parser costs one message.
+func (u *UserAgent) read(serve func() error) {
+	for {
+		func() {
+			defer u.recovered("read", nil)
+			if err := serve(); err != nil && !errors.Is(err, net.ErrClosed) {
+				u.log.Error("sip_listener_failed", slog.Any("error", err))
+			}
+		}()
+		select {
+		case <-u.closed:
+			return
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
 
 // Ready is closed once all sockets are bound.
 func (u *UserAgent) Ready() <-chan struct{} { return u.ready }
 
-// Addr is the bound address of the first listener of a network.
-func (u *UserAgent) Addr(string) netip.AddrPort { return netip.AddrPort{} }
-
-// Close ends the listeners.
-func (u *UserAgent) Close() error { return nil }
-
-// Counters tells totals and what is live.
-func (u *UserAgent) Counters() Counters { return Counters{} }
-
-// CallID is the Call-ID of a leg, known before its INVITE is sent.
-func (u *UserAgent) CallID(string, int) string { return "" }
-
-// Invite starts an outbound leg.
-func (u *UserAgent) Invite(Invite) (*Dialog, error) { return nil, errNotReady }
-
-// Orphan ends a dialog of an earlier process.
-func (u *UserAgent) Orphan(_ DialogState, done func(answered bool)) { done(false) }
-
-// OnInvite sets who takes inbound calls; before Serve.
-func (u *UserAgent) OnInvite(func(*Incoming)) {}
-
-// Admit sets who decides which sources are answered; before Serve.
-func (u *UserAgent) Admit(func(Source) Admission) {}
-
-// Dialog is one call leg.
-type Dialog struct{}
-
-// CallID is the dialog's Call-ID.
-func (d *Dialog) CallID() string { return "" }
-
-// State is what must survive a crash.
-func (d *Dialog) State() DialogState { return DialogState{} }
-
-// Cancel gives the leg up; after the answer it is a BYE.
-func (d *Dialog) Cancel(string) {}
-
-// Bye ends the call.
-func (d *Dialog) Bye(int, string) {}
-
-// Reinvite offers a new session and waits for its answer.
-func (d *Dialog) Reinvite(context.Context, []byte) ([]byte, error) { return nil, errNotReady }
-
-// Incoming is an inbound call that waits to be taken.
-type Incoming struct {
-	From, FromName, To, CallID, TrunkID string
-	Source                              netip.AddrPort
-	Body                                []byte
-	Header                              map[string]string
+// Addr is the bound address of the first listener of a network, once Ready.
+func (u *UserAgent) Addr(network string) netip.AddrPort {
+	select {
+	case <-u.ready:
+	default:
+		return netip.AddrPort{}
+	}
+	if network == "tcp" && len(u.tcpIn) > 0 {
+		return addrPort(u.tcpIn[0].Addr())
+	}
+	if network == "udp" && len(u.udp) > 0 {
+		return addrPort(u.udp[0].LocalAddr())
+	}
+	return netip.AddrPort{}
 }
 
-// Ring sends 180.
-func (i *Incoming) Ring() {}
+// Close ends the listeners. Live dialogs are not ended: end them first.
+func (u *UserAgent) Close() error {
+	var err error
+	u.close.Do(func() {
+		close(u.closed)
+		for _, s := range u.udp {
+			err = errors.Join(err, s.packetConn.Close())
+		}
+		for _, l := range u.tcpIn {
+			err = errors.Join(err, l.Close())
+		}
+		err = errors.Join(err, u.tcp.Close())
+		for _, d := range u.live() {
+			d.do(d.stop)
+		}
+	})
+	return err
+}
 
-// Answer takes the call.
-func (i *Incoming) Answer([]byte, func(Event)) *Dialog { return nil }
+func (u *UserAgent) live() []*Dialog {
+	u.mu.RLock()
+	defer u.mu.RUnlock()
+	all := make([]*Dialog, 0, len(u.dialogs))
+	for _, d := range u.dialogs {
+		all = append(all, d)
+	}
+	return all
+}
 
-// Reject refuses the call.
-func (i *Incoming) Reject(int, time.Duration) {}
+// Counters tells totals and what is live.
+func (u *UserAgent) Counters() Counters {
+	u.mu.RLock()
+	dialogs := len(u.dialogs)
+	u.mu.RUnlock()
+	s := &u.stats
+	return Counters{
+		Received: s.received.Load(), Sent: s.sent.Load(), Retransmitted: s.retransmitted.Load(),
+		DroppedUnknown: s.unknown.Load(), DroppedRate: s.rate.Load(), DroppedSize: s.size.Load(),
+		DroppedMalformed: s.malformed.Load(), DroppedStray: s.stray.Load(), Rejected: s.rejected.Load(),
+		Panics: s.panics.Load(), TransportErrors: s.transport.Load(), Invites: s.invites.Load(),
+		Incoming: s.incoming.Load(), Dialogs: dialogs, HalfOpen: int(s.halfOpen.Load()), TCP: u.tcp.size(),
+	}
+}
 
-// Notify sets who hears before Answer that the caller has given up.
-func (i *Incoming) Notify(func(Event)) {}
+// CallID is the Call-ID of a leg, known before its INVITE is sent.
+func (u *UserAgent) CallID(attempt string, leg int) string { return u.id.callID(attempt, leg) }
+
+// recovered keeps a panic to the message or callback that caused it.
+func (u *UserAgent) recovered(where string, then func()) {
+	if p := recover(); p != nil {
+		u.stats.panics.Add(1)
+		u.log.Error("sip_panic", slog.String("where", where), slog.Any("panic", p), slog.String("stack", string(debug.Stack())))
+		if then != nil {
+			then()
+		}
+	}
+}
+
+// parses tries the parser where a panic can be recovered.
+func (u *UserAgent) parses(b []byte) (ok bool) {
+	defer u.recovered("parse", func() { ok = false })
+	if _, err := u.parser.ParseSIP(b); err != nil {
+		u.stats.malformed.Add(1)
+		return false
+	}
+	return true
+}
+
+// handle takes one parsed message, on the goroutine that read it.
+func (u *UserAgent) handle(in sipmsg.Message) {
+	defer u.recovered("handle", nil)
+	found, ok := u.sources.Load(in.Source())
+	if !ok {
+		return
+	}
+	from, ok := found.(interface{ flow() flow })
+	if !ok {
+		return
+	}
+	u.stats.received.Add(1)
+	f := from.flow()
+	m, ok := read(in)
+	if !ok {
+		u.stats.malformed.Add(1)
+		return
+	}
+	m.flow = f
+	if m.isRequest() {
+		u.request(m)
+	} else {
+		u.response(m)
+	}
+}
+
+func (u *UserAgent) lookup(k dialogKey) *Dialog {
+	u.mu.RLock()
+	defer u.mu.RUnlock()
+	return u.dialogs[k]
+}
+
+// response hands an answer to its dialog. An answer to nothing is dropped,
+// unless it is a call of ours that an earlier process has begun.
+func (u *UserAgent) response(m *message) {
+	if len(m.vias) != 1 || m.repeated != "" || m.version != "SIP/2.0" {
+		u.stats.malformed.Add(1)
+		return
+	}
+	if d := u.lookup(m.key()); d != nil {
+		d.do(func() { d.response(m) })
+		return
+	}
+	if m.cseqMethod == methodInvite && m.code >= 200 && m.code < 300 && u.ours(m) {
+		u.endStranded(m)
+		return
+	}
+	u.stats.stray.Add(1)
+}
+
+// ours tells whether an answer belongs to an INVITE that only we can have sent.
+func (u *UserAgent) ours(m *message) bool {
+	return u.id.owns(m.callID) && m.from.tag == u.id.tag(m.callID) && m.to.tag != "" &&
+		m.branch() == u.id.branch(m.key(), m.cseq, methodInvite, "")
+}
+
+func (u *UserAgent) request(m *message) {
+	admission := u.admitted(Source{Addr: m.flow.addr, Network: m.flow.network})
+	m.trunk = admission.TrunkID
+	d := u.owner(m)
+	if d == nil && !admission.Allow {
+		u.stats.unknown.Add(1)
+		return
+	}
+	if rule := u.broken(m); rule != nil {
+		u.stats.rejected.Add(1)
+		if m.method != methodAck {
+			u.reject(m, rule.code)
+		}
+		return
+	}
+	switch {
+	case d != nil && m.method == methodCancel:
+		d.do(func() { d.cancelled(m) })
+	case d != nil && m.to.tag == "":
+		fresh := false
+		d.do(func() { fresh = d.inviteAgain(m) })
+		if fresh && admission.Allow {
+			u.unfile(d)
+			u.incoming(m)
+		}
+	case d != nil:
+		d.do(func() { d.request(m) })
+	case m.method == methodAck:
+		u.stats.stray.Add(1)
+	case m.method == methodOptions && m.to.tag == "":
+		u.reply(m, 200, "", nil)
+	case m.method == methodInvite && m.to.tag == "":
+		u.incoming(m)
+	default:
+		u.stats.rejected.Add(1)
+		u.reject(m, 481)
+	}
+}
+
+// owner finds the dialog of a request: by our tag, or, for an INVITE and its
+// CANCEL, by the caller's.
+func (u *UserAgent) owner(m *message) *Dialog {
+	u.mu.RLock()
+	defer u.mu.RUnlock()
+	if m.to.tag != "" && m.method != methodCancel {
+		return u.dialogs[m.key()]
+	}
+	if m.method != methodInvite && m.method != methodCancel {
+		return nil
+	}
+	d := u.pending[dialogKey{m.callID, m.from.tag}]
+	if m.method == methodCancel && (d == nil || d.inviteBranch != m.branch()) {
+		return nil
+	}
+	return d
+}
+
+func (u *UserAgent) broken(m *message) *rule {
+	for i := range u.rules {
+		if u.rules[i].broken(m) {
+			return &u.rules[i]
+		}
+	}
+	return nil
+}
+
+// reject answers without keeping anything: a retransmission is answered alike.
+func (u *UserAgent) reject(m *message, code int) {
+	var extra []Header
+	switch code {
+	case 405:
+		extra = []Header{{"Allow", allow}}
+	case 415:
+		extra = []Header{{"Accept", contentSDP}}
+	case 420:
+		extra = []Header{{"Unsupported", strings.Join(m.require, ", ")}}
+	case 503:
+		extra = []Header{{"Retry-After", "5"}}
+	}
+	u.reply(m, code, "", extra)
+}
+
+// undelivered reads the beginning of a datagram of ours that ICMP returned.
+func (u *UserAgent) undelivered(payload []byte) {
+	defer u.recovered("icmp", nil)
+	method, rest, _ := bytes.Cut(payload, []byte(" "))
+	_, head, found := bytes.Cut(rest, []byte("\r\n"))
+	if !found || bytes.HasPrefix(method, []byte("SIP/")) {
+		return
+	}
+	var key dialogKey
+	var branch string
+	for line := range strings.SplitSeq(string(head), "\r\n") {
+		switch name, value, _ := strings.Cut(line, ": "); name {
+		case "Via":
+			_, branch, _ = strings.Cut(value, ";branch=")
+		case "From":
+			_, key.tag, _ = strings.Cut(value, ";tag=")
+		case "Call-ID":
+			key.callID = value
+		}
+	}
+	if d := u.lookup(key); d != nil {
+		u.stats.transport.Add(1)
+		d.do(func() { d.undelivered(string(method), branch) })
+	}
+}

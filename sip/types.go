@@ -88,6 +88,9 @@ type (
 		Body  []byte
 		Reply func(code int, answer []byte) // once; later calls do nothing
 	}
+	// Accepted is the SDP answer that the ACK brought to an offer of ours: the
+	// INVITE had none.
+	Accepted struct{ Body []byte }
 	// InfoDigit is a key pressed, told by INFO.
 	InfoDigit struct {
 		Key        byte
@@ -108,6 +111,7 @@ func (Ringing) sipEvent()   {}
 func (Answered) sipEvent()  {}
 func (Refused) sipEvent()   {}
 func (Reoffer) sipEvent()   {}
+func (Accepted) sipEvent()  {}
 func (InfoDigit) sipEvent() {}
 func (Ended) sipEvent()     {}
 

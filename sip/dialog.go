@@ -1,0 +1,426 @@
+package sip
+
+import (
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	sipmsg "github.com/emiago/sipgo/sip"
+)
+
+// The timers of RFC 3261 17 and 13, and ours.
+const (
+	t1      = 500 * time.Millisecond
+	t2      = 4 * time.Second
+	giveUp  = 64 * t1 // Timers B, F, H
+	linger  = 40 * time.Second
+	timerC  = 3 * time.Minute
+	silence = 5 * time.Second
+	ringing = 30 * time.Second
+	setup   = 60 * time.Second
+)
+
+type phase uint8
+
+const (
+	early   phase = iota // an INVITE without its 2xx
+	up                   // answered
+	closing              // our BYE is under way
+	over                 // ended; kept for what the wire still brings
+)
+
+// remote is the far end of one dialog; every fork has its own.
+type remote struct {
+	tag, target string
+	routes      []string
+}
+
+// Dialog is one call leg. All fields below mu are guarded by it.
+type Dialog struct {
+	ua           *UserAgent
+	key          dialogKey
+	inbound      bool
+	localURI     string
+	localParty   string // as it stands in From and To, without tag
+	remoteURI    string
+	contactUser  string
+	target       Target
+	inviteBranch string // inbound: of the INVITE, which a CANCEL repeats
+
+	mu         sync.Mutex
+	notify     func(Event)
+	queue      []told
+	telling    bool
+	phase      phase
+	flow       flow
+	held       []netip.Addr
+	far        remote
+	localCSeq  uint32
+	remoteCSeq int64 // -1 before the first request of the far end
+	creds      *Credentials
+	auth       []Header // credentials of the INVITE, which its ACK repeats
+
+	out     *outbound            // an outbound leg until it is over
+	in      *Incoming            // an inbound one
+	srv     *serverTx            // the INVITE of the far end in progress
+	answers map[uint32]lastReply // to its other requests, few
+	txs     []*clientTx          // our requests in progress
+	acks    map[string]sentAck   // by CSeq and To-tag: what a repeated 2xx gets
+	forks   int
+
+	confirmed bool // the ACK of an inbound call came
+	wantBye   func()
+	onClosed  func(Ended) // instead of telling Ended: a call that was never announced
+	onStray   func()      // a call of an earlier process is over
+	announce  func()      // tells Answered, once its ACK has been sent
+	timers    []*time.Timer
+	expires   time.Time
+}
+
+type told struct {
+	to    func(Event)
+	event Event
+}
+
+type lastReply struct {
+	method string
+	b      []byte
+}
+
+// do runs f under the lock and then tells the owner what f queued.
+func (d *Dialog) do(f func()) {
+	d.mu.Lock()
+	defer d.unlock()
+	f()
+}
+
+// unlock delivers the queue: in order, one event at a time, with the lock
+// released, on whichever goroutine comes first.
+func (d *Dialog) unlock() {
+	for !d.telling && len(d.queue) > 0 {
+		queue := d.queue
+		d.queue, d.telling = nil, true
+		d.mu.Unlock()
+		for _, t := range queue {
+			d.ua.tell(t)
+		}
+		d.mu.Lock()
+		d.telling = false
+	}
+	d.mu.Unlock()
+}
+
+func (u *UserAgent) tell(t told) {
+	defer u.recovered("notify", nil)
+	t.to(t.event)
+}
+
+func (d *Dialog) emit(e Event) {
+	if d.notify != nil {
+		d.queue = append(d.queue, told{d.notify, e})
+	}
+}
+
+// after runs f under the lock, unless the dialog was stopped before.
+func (d *Dialog) after(wait time.Duration, f func()) *time.Timer {
+	t := time.AfterFunc(wait, func() {
+		defer d.ua.recovered("timer", nil)
+		d.do(f)
+	})
+	d.timers = append(d.timers, t)
+	return t
+}
+
+// stop ends every timer.
+func (d *Dialog) stop() {
+	for _, t := range d.timers {
+		t.Stop()
+	}
+	d.timers = nil
+	for _, tx := range d.txs {
+		tx.timer.Stop()
+	}
+	d.txs = nil
+	if d.srv != nil && d.srv.timer != nil {
+		d.srv.timer.Stop()
+	}
+}
+
+// CallID is the dialog's Call-ID.
+func (d *Dialog) CallID() string { return d.key.callID }
+
+// State is what must survive a crash.
+func (d *Dialog) State() DialogState {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.state()
+}
+
+func (d *Dialog) state() DialogState {
+	return DialogState{
+		CallID: d.key.callID, LocalTag: d.key.tag, RemoteTag: d.far.tag,
+		LocalURI: d.localURI, RemoteURI: d.remoteURI, RemoteTarget: d.far.target, Routes: d.far.routes,
+		LocalCSeq: d.localCSeq, Target: d.target, Inbound: d.inbound,
+		Confirmed: d.phase == up || d.phase == closing,
+	}
+}
+
+// Cancel gives the leg up before its answer; after it, it is a BYE. A CANCEL
+// waits for the first 1xx. Refused follows when nothing can ring any more.
+func (d *Dialog) Cancel(reason string) {
+	d.do(func() {
+		switch {
+		case d.phase == up:
+			d.bye(16, reason)
+		case d.out != nil && d.phase == early:
+			d.out.why.cancelled = true
+			d.cancel(reason)
+		}
+	})
+}
+
+// Bye ends the call; before the answer it is a CANCEL. It may be repeated.
+func (d *Dialog) Bye(q850 int, text string) {
+	d.do(func() {
+		switch {
+		case d.phase == up:
+			d.bye(q850, text)
+		case d.out != nil && d.phase == early:
+			d.out.why.cancelled = true
+			d.cancel(text)
+		}
+	})
+}
+
+// register files the dialog, once its key is known to be free.
+func (u *UserAgent) register(d *Dialog) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.dialogs[d.key] != nil {
+		return false
+	}
+	u.dialogs[d.key] = d
+	return true
+}
+
+// hold lets packets of a host through the gate while the dialog lives.
+func (d *Dialog) hold(a netip.Addr) {
+	for _, h := range d.held {
+		if h == a {
+			return
+		}
+	}
+	if len(d.held) < 8 {
+		d.held = append(d.held, a)
+		d.ua.gate.hold(a)
+	}
+}
+
+// retire keeps the dialog for late messages, without what it no longer needs.
+func (d *Dialog) retire(wait time.Duration) {
+	d.phase = over
+	for _, t := range d.timers {
+		t.Stop()
+	}
+	d.timers = nil
+	if d.expires.IsZero() {
+		time.AfterFunc(wait, d.forget)
+	}
+	d.expires = time.Now().Add(wait)
+}
+
+func (d *Dialog) forget() {
+	u := d.ua
+	d.mu.Lock()
+	left := time.Until(d.expires)
+	d.mu.Unlock()
+	if left > 0 {
+		time.AfterFunc(left, d.forget)
+		return
+	}
+	u.mu.Lock()
+	if u.dialogs[d.key] == d {
+		delete(u.dialogs, d.key)
+	}
+	if d.inbound && d.in != nil {
+		k := dialogKey{d.key.callID, d.in.request.from.tag}
+		if u.pending[k] == d {
+			delete(u.pending, k)
+		}
+	}
+	u.mu.Unlock()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.stop()
+	for _, a := range d.held {
+		u.gate.release(a)
+	}
+	d.held = nil
+}
+
+// finish is the end of an answered call, once.
+func (d *Dialog) finish(e Ended) {
+	if d.phase == over {
+		return
+	}
+	if d.srv != nil && d.srv.timer != nil {
+		d.srv.timer.Stop()
+	}
+	if d.announce != nil {
+		d.announce()
+	}
+	closed := d.onClosed
+	d.retire(linger)
+	for _, tx := range slices.Clone(d.txs) {
+		if tx.method == methodInvite {
+			d.fail(tx, errEnded)
+		}
+	}
+	if closed != nil {
+		closed(e)
+		return
+	}
+	d.emit(e)
+}
+
+// bye ends the call from our side.
+func (d *Dialog) bye(q850 int, text string) {
+	if d.phase != up {
+		return
+	}
+	if d.inbound && !d.confirmed {
+		// RFC 3261 15: not before the ACK, or before it is given up.
+		d.wantBye = func() { d.bye(q850, text) }
+		return
+	}
+	d.phase = closing
+	d.sendBye(Ended{Q850: q850, Text: text}, 0)
+}
+
+func (d *Dialog) sendBye(e Ended, tries int) {
+	var extra []Header
+	if e.Q850 > 0 {
+		extra = append(extra, Header{"Reason", reasonHeader(e.Q850, strings.Map(printable, e.Text))})
+	}
+	if tries > 0 {
+		extra = append(extra, d.auth...)
+	}
+	d.localCSeq++
+	cseq := d.localCSeq
+	d.withHop(d.far, func(to flow) {
+		d.start(&clientTx{method: methodBye, cseq: cseq, far: d.far, to: to, extra: extra}, func(_ *clientTx, m *message, err error) {
+			if m != nil && m.code < 200 {
+				return
+			}
+			if m != nil && tries == 0 && (m.code == 401 || m.code == 407) && d.answerChallenge(m, methodBye, true, nil) {
+				d.sendBye(e, 1)
+				return
+			}
+			e.Fault = e.Fault || err != nil
+			d.finish(e)
+		})
+	})
+}
+
+func printable(r rune) rune {
+	if r < ' ' || r == 0x7F {
+		return ' '
+	}
+	return r
+}
+
+// withHop finds where requests to a far end go, and runs f with it under the
+// lock: at once, or after the name was looked up.
+func (d *Dialog) withHop(r remote, f func(flow)) {
+	_, _, hop := r.route()
+	p := d.ua.placeOf(hop, d.flow)
+	if p.host == "" {
+		d.hold(p.addr.Addr())
+		f(p.flow)
+		return
+	}
+	found := d.ua.names.cached(p.host)
+	use := func() {
+		to := d.flow
+		if len(found) > 0 {
+			to = d.ua.reach(p.network, netip.AddrPortFrom(found[0], uint16(p.port&0xFFFF)), d.flow)
+		}
+		d.hold(to.addr.Addr())
+		f(to)
+	}
+	if found != nil {
+		use()
+		return
+	}
+	go func() {
+		defer d.ua.recovered("lookup", nil)
+		found, _ = d.ua.names.lookup(p.host)
+		d.do(use)
+	}()
+}
+
+// route is the Request-URI, the Route headers and the next hop (RFC 3261
+// 12.2.1.1, with the strict routers of its predecessor).
+func (r remote) route() (uri string, routes []string, hop string) {
+	if len(r.routes) == 0 {
+		return r.target, nil, r.target
+	}
+	var first sipmsg.Uri
+	if err := sipmsg.ParseUri(r.routes[0], &first); err == nil && !hasParam(first.UriParams, "lr") {
+		return r.routes[0], append(append([]string(nil), r.routes[1:]...), r.target), r.routes[0]
+	}
+	return r.target, r.routes, r.routes[0]
+}
+
+// build writes a request within the dialog.
+func (d *Dialog) build(tx *clientTx) ([]byte, error) {
+	uri, routes, _ := tx.far.route()
+	w := newRequest(tx.method, uri)
+	w.header("Via", "SIP/2.0/", strings.ToUpper(tx.to.network), " ", d.ua.sentBy(tx.to), ";rport;branch=", d.branch(tx))
+	w.header("From", d.localParty, ";tag=", d.key.tag)
+	if tx.far.tag != "" {
+		w.header("To", "<", d.remoteURI, ">;tag=", tx.far.tag)
+	} else {
+		w.header("To", "<", d.remoteURI, ">")
+	}
+	w.header("Call-ID", d.key.callID)
+	w.header("CSeq", strconv.FormatUint(uint64(tx.cseq), 10), " ", tx.method)
+	w.header("Max-Forwards", "70")
+	for _, r := range routes {
+		w.header("Route", "<", r, ">")
+	}
+	if tx.method == methodInvite || tx.method == methodUpdate {
+		w.header("Contact", d.contact(tx.to))
+		w.header("Allow", allow)
+	}
+	if d.ua.cfg.UserAgent != "" {
+		w.header("User-Agent", d.ua.cfg.UserAgent)
+	}
+	for _, h := range tx.extra {
+		w.header(h.Name, h.Value)
+	}
+	return w.finish(tx.body)
+}
+
+// branch of a CANCEL and of the ACK to a refusal is that of the INVITE.
+func (d *Dialog) branch(tx *clientTx) string {
+	method := tx.method
+	if method == methodCancel || method == methodAck && !tx.ackOf2xx {
+		method = methodInvite
+	}
+	if tx.branch == "" {
+		tx.branch = d.ua.id.branch(d.key, tx.cseq, method, tx.fork)
+	}
+	return tx.branch
+}
+
+func (d *Dialog) contact(to flow) string {
+	c := "<sip:" + d.contactUser + "@" + d.ua.sentBy(to)
+	if to.network == "tcp" {
+		c += ";transport=tcp"
+	}
+	return c + ">"
+}

@@ -1,0 +1,158 @@
+package sip
+
+import (
+	"bytes"
+	"hash/maphash"
+	"net/netip"
+	"sync"
+	"time"
+)
+
+const (
+	maxDatagram   = 16 << 10
+	maxStream     = 24 << 10
+	maxLines      = 160
+	bucketSlots   = 4096 // the whole memory of the rate limit
+	burstSeconds  = 2
+	defaultRate   = 20000
+	defaultOpen   = 2000
+	defaultTCPMax = 512
+)
+
+// gate decides on raw bytes, before the parser and before anything is
+// remembered: is the source known, within its rate, and is this a message.
+type gate struct {
+	mu    sync.Mutex
+	seed  maphash.Seed
+	rate  float64
+	slots []bucket
+	peers map[netip.Addr]int // hosts of live dialogs, counted
+}
+
+type bucket struct {
+	key    netip.Addr
+	tokens float64
+	at     time.Time
+}
+
+func newGate(rate int) *gate {
+	return &gate{
+		seed: maphash.MakeSeed(), rate: float64(rate),
+		slots: make([]bucket, bucketSlots), peers: make(map[netip.Addr]int),
+	}
+}
+
+// spend takes one token of the source. Two sources that share a slot evict
+// each other, so the table never grows; an IPv6 source is its /64.
+func (g *gate) spend(a netip.Addr, now time.Time) bool {
+	if a.Is6() && !a.Is4In6() {
+		if p, err := a.WithZone("").Prefix(64); err == nil {
+			a = p.Addr()
+		}
+	}
+	i := maphash.Comparable(g.seed, a) % bucketSlots
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	b := &g.slots[i]
+	if b.key != a {
+		*b = bucket{key: a, tokens: g.rate * burstSeconds, at: now}
+	}
+	b.tokens = min(g.rate*burstSeconds, b.tokens+now.Sub(b.at).Seconds()*g.rate)
+	b.at = now
+	if b.tokens < 1 {
+		return false
+	}
+	b.tokens--
+	return true
+}
+
+func (g *gate) isPeer(a netip.Addr) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.peers[a] > 0
+}
+
+func (g *gate) hold(a netip.Addr) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.peers[a]++
+}
+
+func (g *gate) release(a netip.Addr) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.peers[a]--; g.peers[a] <= 0 {
+		delete(g.peers, a)
+	}
+}
+
+// wellFormed looks for what the parser would swallow: lines that end in a
+// bare CR or LF, NUL, lower-case methods, floods of lines.
+func wellFormed(b []byte) bool {
+	end := bytes.Index(b, []byte("\r\n\r\n"))
+	if end < 0 {
+		return false
+	}
+	head := b[:end+2]
+	space := bytes.IndexByte(head, ' ')
+	if space <= 0 || space > 24 {
+		return false
+	}
+	for _, c := range head[:space] {
+		if (c < 'A' || c > 'Z') && !bytes.HasPrefix(head, []byte("SIP/")) {
+			return false
+		}
+	}
+	lines := 0
+	for i, c := range head {
+		switch c {
+		case 0:
+			return false
+		case '\n':
+			if i == 0 || head[i-1] != '\r' {
+				return false
+			}
+			lines++
+		case '\r':
+			if i+1 >= len(head) || head[i+1] != '\n' {
+				return false
+			}
+		}
+	}
+	return lines <= maxLines
+}
+
+// pass is the gate's whole verdict on one message, counted.
+func (u *UserAgent) pass(b []byte, from netip.AddrPort, network string, limit int) bool {
+	if len(b) <= 4 {
+		return false // keep-alive
+	}
+	if !u.known(Source{Addr: from, Network: network}) {
+		u.stats.unknown.Add(1)
+		return false
+	}
+	switch {
+	case !u.gate.spend(from.Addr(), time.Now()):
+		u.stats.rate.Add(1)
+	case len(b) > limit:
+		u.stats.size.Add(1)
+	case !wellFormed(b):
+		u.stats.malformed.Add(1)
+	default:
+		return true
+	}
+	return false
+}
+
+// known tells whether a source is admitted or the host of a live dialog.
+func (u *UserAgent) known(s Source) bool {
+	return u.gate.isPeer(s.Addr.Addr()) || u.admitted(s).Allow
+}
+
+func (u *UserAgent) admitted(s Source) (a Admission) {
+	defer u.recovered("admit", func() { a = Admission{} })
+	if u.admit == nil {
+		return Admission{Allow: s.Addr.Addr().IsLoopback()}
+	}
+	return u.admit(s)
+}

@@ -1,0 +1,56 @@
+package sip
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
+)
+
+const (
+	branchCookie = "z9hG4bK" // RFC 3261 8.1.1.7
+	callIDPrefix = "cb-"
+	callIDCore   = 24 // hex digits that name the leg
+	callIDCheck  = 12 // hex digits that prove it is ours
+)
+
+// identity derives every name we put on the wire from one secret, so that a
+// leg's names are known before it is sent and recognised after a crash.
+type identity struct{ secret []byte }
+
+func (id identity) mac(digits int, parts ...string) string {
+	h := hmac.New(sha256.New, id.secret)
+	for _, p := range parts {
+		_, _ = h.Write([]byte(p))
+		_, _ = h.Write([]byte{0})
+	}
+	var sum [sha256.Size]byte
+	return hex.EncodeToString(h.Sum(sum[:0])[:digits/2])
+}
+
+func (id identity) callID(attempt string, leg int) string {
+	core := id.mac(callIDCore, "call", attempt, strconv.Itoa(leg))
+	return callIDPrefix + core + id.mac(callIDCheck, "check", core)
+}
+
+// owns tells whether a Call-ID was made by callID with this secret.
+func (id identity) owns(callID string) bool {
+	if len(callID) != len(callIDPrefix)+callIDCore+callIDCheck || callID[:len(callIDPrefix)] != callIDPrefix {
+		return false
+	}
+	core, check := callID[len(callIDPrefix):len(callIDPrefix)+callIDCore], callID[len(callIDPrefix)+callIDCore:]
+	return hmac.Equal([]byte(check), []byte(id.mac(callIDCheck, "check", core)))
+}
+
+// tag is our From-tag of an outbound call.
+func (id identity) tag(callID string) string { return id.mac(16, "tag", callID) }
+
+// answerTag is our To-tag of an inbound call: the same for a retransmission,
+// even after a restart.
+func (id identity) answerTag(callID, fromTag string) string {
+	return id.mac(16, "answer", callID, fromTag)
+}
+
+func (id identity) branch(k dialogKey, cseq uint32, method, fork string) string {
+	return branchCookie + id.mac(24, "branch", k.callID, k.tag, strconv.FormatUint(uint64(cseq), 10), method, fork)
+}

@@ -1,0 +1,335 @@
+package sip
+
+import (
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	untaken     = 3 * time.Minute // an inbound call that nobody answers or rejects
+	ringRefresh = time.Minute     // RFC 3261 13.3.1.1
+	maxHeaders  = 32
+	maxValue    = 1024
+)
+
+// Incoming is an inbound call that waits to be taken.
+type Incoming struct {
+	From, FromName, To, CallID, TrunkID string
+	Source                              netip.AddrPort
+	Body                                []byte            // SDP; empty: the caller waits for our offer
+	Header                              map[string]string // lower-case names; bounded
+
+	d       *Dialog
+	request *message
+	rung    bool
+}
+
+// serverTx is an INVITE of the far end that we answer (RFC 3261 17.2.1).
+type serverTx struct {
+	request *message
+	last    []byte // what a repeated INVITE gets
+	code    int    // of the final answer, 0 before
+	acked   bool
+	timer   *time.Timer
+	wait    time.Duration
+	until   time.Time
+}
+
+// incoming begins an inbound call.
+func (u *UserAgent) incoming(m *message) {
+	if u.onInvite == nil || u.stats.halfOpen.Load() >= int64(u.cfg.MaxHalfOpen) {
+		u.stats.rejected.Add(1)
+		u.reject(m, 503)
+		return
+	}
+	d := u.newInbound(m)
+	u.mu.Lock()
+	caller := dialogKey{m.callID, m.from.tag}
+	if u.dialogs[d.key] != nil || u.pending[caller] != nil {
+		u.mu.Unlock()
+		u.reject(m, 482)
+		return
+	}
+	u.dialogs[d.key], u.pending[caller] = d, d
+	u.mu.Unlock()
+	u.stats.incoming.Add(1)
+	u.stats.halfOpen.Add(1)
+	d.do(func() {
+		d.hold(m.flow.addr.Addr())
+		d.provisional(100)
+		d.after(untaken, func() { d.refuseCaller(480, 0, Final{Code: 480, Phrase: "nobody took the call"}) })
+	})
+	defer u.recovered("on_invite", func() { d.in.Reject(500, 0) })
+	u.onInvite(d.in)
+}
+
+func (u *UserAgent) newInbound(m *message) *Dialog {
+	in := &Incoming{
+		From: userOf(m.from.uri), FromName: m.from.name, To: userOf(m.uri), CallID: m.callID, TrunkID: m.trunk,
+		Source: m.flow.addr, Body: m.body, Header: make(map[string]string), request: m,
+	}
+	for _, h := range m.headers {
+		name := canonical(h.Name())
+		if slices.Contains(ownHeaders(), name) || len(in.Header) >= maxHeaders || len(h.Value()) > maxValue {
+			continue
+		}
+		if _, have := in.Header[name]; !have {
+			in.Header[name] = h.Value()
+		}
+	}
+	d := &Dialog{
+		ua: u, key: dialogKey{m.callID, u.id.answerTag(m.callID, m.from.tag)}, inbound: true, in: in, flow: m.flow,
+		localURI: m.to.uri.String(), remoteURI: m.from.uri.String(), remoteCSeq: int64(m.cseq),
+		contactUser: "callboard", inviteBranch: m.branch(), srv: &serverTx{request: m},
+		far: remote{tag: m.from.tag, target: m.contact, routes: m.routes},
+		target: Target{
+			Host: m.flow.addr.Addr().String(), Port: int(m.flow.addr.Port()), Transport: m.flow.network, TrunkID: m.trunk,
+		},
+	}
+	if user, err := userPart(in.To); err == nil {
+		d.contactUser = user
+	}
+	d.localParty = "<" + d.localURI + ">"
+	in.d = d
+	return d
+}
+
+// Notify sets who hears before Answer that the call is gone: Refused.
+func (i *Incoming) Notify(f func(Event)) { i.d.do(func() { i.d.notify = f }) }
+
+// Ring sends 180, again every minute.
+func (i *Incoming) Ring() { i.d.do(i.ring) }
+
+func (i *Incoming) ring() {
+	if i.d.phase != early || i.d.srv.code != 0 {
+		return
+	}
+	i.d.provisional(180)
+	i.d.after(ringRefresh, i.ring)
+}
+
+// Answer takes the call: 200 until its ACK. If the caller has given up
+// meanwhile, notify hears Ended at once. An SDP answer that the ACK brings
+// (the INVITE had no body) is told as Accepted.
+func (i *Incoming) Answer(body []byte, notify func(Event)) *Dialog {
+	d := i.d
+	d.do(func() {
+		d.notify = notify
+		if d.phase != early || d.srv.code != 0 {
+			d.emit(Ended{ByRemote: true, Text: "the caller has given up"})
+			return
+		}
+		d.ua.stats.halfOpen.Add(-1)
+		for _, t := range d.timers {
+			t.Stop()
+		}
+		d.timers, d.phase, i.request.body = nil, up, nil
+		d.answerInvite(200, body, nil)
+	})
+	return d
+}
+
+// Reject refuses the call. retryAfter is rounded to seconds; 0 leaves it out.
+func (i *Incoming) Reject(code int, retryAfter time.Duration) {
+	i.d.do(func() { i.d.refuseCaller(max(300, min(code, 699)), retryAfter, Final{}) })
+}
+
+// refuseCaller ends an inbound call before its answer. A Final with a code or
+// a cause is told to the owner; its own Reject is not.
+func (d *Dialog) refuseCaller(code int, retryAfter time.Duration, why Final) {
+	if d.phase != early || d.srv.code != 0 {
+		return
+	}
+	d.ua.stats.halfOpen.Add(-1)
+	var extra []Header
+	if retryAfter > 0 {
+		extra = []Header{{"Retry-After", strconv.Itoa(int(retryAfter.Round(time.Second).Seconds()))}}
+	}
+	d.retire(linger)
+	d.answerInvite(code, nil, extra)
+	if why.Code != 0 {
+		d.emit(Refused{Final: why})
+	}
+}
+
+// provisional answers the INVITE in progress with a 1xx.
+func (d *Dialog) provisional(code int) {
+	b, err := d.ua.answer(d.srv.request, code, d.toTag(code), d.contactOf(code), nil)
+	if err == nil {
+		d.srv.last = b
+		d.ua.respond(d.srv.request, b)
+	}
+}
+
+func (d *Dialog) toTag(code int) string {
+	if code == 100 {
+		return ""
+	}
+	return d.key.tag
+}
+
+func (d *Dialog) contactOf(code int) []Header {
+	if code == 100 || code >= 300 {
+		return nil
+	}
+	return []Header{{"Contact", d.contact(d.flow)}, {"Allow", allow}}
+}
+
+// answerInvite gives the final answer and repeats it until the ACK: a 2xx on
+// every transport, others where datagrams get lost.
+func (d *Dialog) answerInvite(code int, body []byte, extra []Header) {
+	srv := d.srv
+	b, err := d.ua.answer(srv.request, code, d.key.tag, append(d.contactOf(code), extra...), body)
+	if err != nil {
+		b, err = d.ua.answer(srv.request, 500, d.key.tag, nil, nil)
+		if err != nil {
+			return
+		}
+	}
+	srv.last, srv.code, srv.wait, srv.until = b, code, t1, time.Now().Add(giveUp)
+	d.ua.respond(srv.request, b)
+	srv.timer = time.AfterFunc(t1, func() {
+		defer d.ua.recovered("server", nil)
+		d.do(func() { d.repeatAnswer(srv) })
+	})
+}
+
+func (d *Dialog) repeatAnswer(srv *serverTx) {
+	if srv.acked {
+		return
+	}
+	left := time.Until(srv.until)
+	if left <= 0 {
+		d.neverAcked(srv)
+		return
+	}
+	if srv.code < 300 || srv.request.flow.network == "udp" {
+		d.ua.stats.retransmitted.Add(1)
+		d.ua.respond(srv.request, srv.last)
+	}
+	srv.wait = min(srv.wait*2, t2)
+	srv.timer.Reset(min(srv.wait, left))
+}
+
+// neverAcked ends a call whose 2xx nobody acknowledged (RFC 3261 13.3.1.4).
+func (d *Dialog) neverAcked(srv *serverTx) {
+	srv.acked = true
+	if srv.code >= 300 || d.phase != up {
+		return
+	}
+	d.confirmed, d.wantBye, d.phase = true, nil, closing
+	d.sendBye(Ended{Text: "no ACK", Fault: true}, 0)
+}
+
+// inviteAgain takes an INVITE whose Call-ID and From-tag are in use: the same
+// one repeated, or one that came by another way (482, RFC 3261 8.2.2.2).
+// A caller whose first try is over may try again with the next CSeq: fresh.
+func (d *Dialog) inviteAgain(m *message) (fresh bool) {
+	first := d.in.request
+	if m.cseq > first.cseq && d.phase == over {
+		return true
+	}
+	if m.branch() != d.inviteBranch || m.cseq != first.cseq {
+		d.ua.stats.rejected.Add(1)
+		d.ua.reject(m, 482)
+		return false
+	}
+	if d.srv.request == first && d.srv.last != nil && (!d.srv.acked || d.srv.code >= 300) {
+		d.ua.stats.retransmitted.Add(1)
+		d.ua.respond(first, d.srv.last)
+	}
+	return false
+}
+
+// unfile makes room for the caller's next try.
+func (u *UserAgent) unfile(d *Dialog) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	delete(u.dialogs, d.key)
+	delete(u.pending, dialogKey{d.key.callID, d.in.request.from.tag})
+}
+
+// cancelled takes the caller's CANCEL: 200 to it, 487 to the INVITE unless
+// that has its final answer.
+func (d *Dialog) cancelled(m *message) {
+	d.ua.reply(m, 200, d.key.tag, nil)
+	q850, text := reasonOf(m.all("Reason"))
+	d.refuseCaller(487, 0, Final{Code: 487, Cancelled: true, Q850: q850, Reason: text})
+}
+
+// answer builds a response to a request.
+func (u *UserAgent) answer(m *message, code int, tag string, extra []Header, body []byte) ([]byte, error) {
+	w := newResponse(code, phraseOf(code))
+	for i, via := range m.vias {
+		if i > 0 {
+			w.header("Via", via.Value())
+			continue
+		}
+		top := via.Clone()
+		if hasParam(top.Params, "rport") {
+			top.Params.Add("rport", strconv.Itoa(int(m.flow.addr.Port())))
+			top.Params.Add("received", m.flow.addr.Addr().String())
+		} else if top.Host != m.flow.addr.Addr().String() {
+			top.Params.Add("received", m.flow.addr.Addr().String())
+		}
+		w.header("Via", top.Value())
+	}
+	for _, h := range m.headers {
+		if code < 300 && code > 100 && canonical(h.Name()) == "record-route" {
+			w.header("Record-Route", h.Value())
+		}
+	}
+	w.header("From", m.from.value)
+	if m.to.tag == "" && tag != "" {
+		w.header("To", m.to.value, ";tag=", tag)
+	} else {
+		w.header("To", m.to.value)
+	}
+	w.header("Call-ID", m.callID)
+	w.header("CSeq", strconv.FormatUint(uint64(m.cseq), 10), " ", m.cseqMethod)
+	if m.method == methodOptions {
+		w.header("Allow", allow)
+		w.header("Accept", contentSDP)
+	}
+	if u.cfg.UserAgent != "" && code >= 200 {
+		w.header("Server", u.cfg.UserAgent)
+	}
+	for _, h := range extra {
+		w.header(h.Name, h.Value)
+	}
+	return w.finish(body)
+}
+
+// respond sends an answer where the request came from (RFC 3581), or, without
+// rport, to the port that its Via names.
+func (u *UserAgent) respond(m *message, b []byte) {
+	to := m.flow
+	if to.network == "udp" && !hasParam(m.vias[0].Params, "rport") {
+		port := m.vias[0].Port
+		if port <= 0 || port > 65535 {
+			port = defaultPort
+		}
+		to.addr = netip.AddrPortFrom(to.addr.Addr(), uint16(port&0xFFFF))
+	}
+	if err := u.send(to, b, nil); err != nil {
+		u.stats.transport.Add(1)
+	}
+}
+
+// reply answers at once and keeps nothing. Without a tag it is drawn from the
+// request, so that a repetition is answered alike.
+func (u *UserAgent) reply(m *message, code int, tag string, extra []Header) []byte {
+	if tag == "" {
+		tag = u.id.answerTag(m.callID, m.from.tag+strings.ToLower(m.branch()))
+	}
+	b, err := u.answer(m, code, tag, extra, nil)
+	if err != nil {
+		u.stats.malformed.Add(1)
+		return nil
+	}
+	u.respond(m, b)
+	return b
+}

@@ -1,0 +1,303 @@
+package sip
+
+import (
+	"strconv"
+	"strings"
+
+	sipmsg "github.com/emiago/sipgo/sip"
+)
+
+const (
+	methodInvite  = "INVITE"
+	methodAck     = "ACK"
+	methodBye     = "BYE"
+	methodCancel  = "CANCEL"
+	methodOptions = "OPTIONS"
+	methodInfo    = "INFO"
+	methodUpdate  = "UPDATE"
+
+	contentSDP = "application/sdp"
+)
+
+// message is a received message as the dialogs need it.
+type message struct {
+	method, version string // of the request line, or the version of the status line
+	uri             sipmsg.Uri
+	code            int // 0 for a request
+	phrase          string
+	vias            []*sipmsg.ViaHeader
+	from, to        *party
+	callID          string
+	cseq            uint32
+	cseqMethod      string
+	hops            int // Max-Forwards; -1 when missing
+	contact         string
+	routes          []string // Record-Route, in order of appearance
+	require         []string
+	contentType     string
+	encoding        string
+	body            []byte
+	headers         []sipmsg.Header
+	repeated        string // a single-value header that stands twice
+	flow            flow
+	trunk           string // of the source, as admitted
+}
+
+// party is a From or a To.
+type party struct {
+	value string // as received
+	name  string
+	uri   sipmsg.Uri
+	tag   string
+}
+
+func (m *message) isRequest() bool { return m.code == 0 }
+
+// key names the dialog at our side: by From-tag for answers to our requests,
+// by To-tag for requests of the far end.
+func (m *message) key() dialogKey {
+	if m.isRequest() {
+		return dialogKey{m.callID, m.to.tag}
+	}
+	return dialogKey{m.callID, m.from.tag}
+}
+
+func (m *message) branch() string { return param(m.vias[0].Params, "branch") }
+
+// get is the first header of a name, "" without one.
+func (m *message) get(name string) string {
+	for _, h := range m.headers {
+		if strings.EqualFold(h.Name(), name) {
+			return h.Value()
+		}
+	}
+	return ""
+}
+
+func (m *message) all(name string) []string {
+	var found []string
+	for _, h := range m.headers {
+		if strings.EqualFold(h.Name(), name) {
+			found = append(found, h.Value())
+		}
+	}
+	return found
+}
+
+// parsers are the headers that sipgo reads for us; the rest arrive as text,
+// so that a broken Contact costs a 400 and not the message.
+func parsers() map[string]sipmsg.HeaderParser {
+	kept := make(map[string]sipmsg.HeaderParser)
+	all := sipmsg.DefaultHeadersParser()
+	for _, name := range []string{
+		"f", "from", "to", "t", "i", "call-id", "cseq", "via", "v", "max-forwards", "content-length", "l",
+	} {
+		kept[name] = all[name]
+	}
+	return kept
+}
+
+// compact forms (RFC 3261 7.3.3) and the spelling of names we look at.
+func canonical(name string) string {
+	switch lower := strings.ToLower(name); lower {
+	case "v":
+		return "via"
+	case "f":
+		return "from"
+	case "t":
+		return "to"
+	case "i":
+		return "call-id"
+	case "m":
+		return "contact"
+	case "l":
+		return "content-length"
+	case "c":
+		return "content-type"
+	case "e":
+		return "content-encoding"
+	default:
+		return lower
+	}
+}
+
+// read turns sipgo's message into ours. ok is false when not even an error
+// could be answered.
+func read(in sipmsg.Message) (m *message, ok bool) {
+	m = &message{hops: -1}
+	switch in := in.(type) {
+	case *sipmsg.Request:
+		m.method, m.version, m.uri, m.headers = string(in.Method), in.SipVersion, in.Recipient, in.Headers()
+	case *sipmsg.Response:
+		m.code, m.version, m.phrase, m.headers = in.StatusCode, in.SipVersion, in.Reason, in.Headers()
+		if m.code < 100 || m.code > 699 {
+			return nil, false
+		}
+	default:
+		return nil, false
+	}
+	m.body = in.Body()
+	seen := make(map[string]bool, 8)
+	for _, h := range m.headers {
+		m.note(h, seen)
+	}
+	return m, len(m.vias) > 0 && len(m.vias) <= 32 && m.from != nil && m.to != nil && m.callID != "" && m.cseqMethod != ""
+}
+
+// note files one header.
+func (m *message) note(h sipmsg.Header, seen map[string]bool) {
+	name := canonical(h.Name())
+	switch name {
+	case "from", "to", "call-id", "cseq", "max-forwards", "content-length", "content-type":
+		if seen[name] {
+			m.repeated = name
+			return
+		}
+		seen[name] = true
+	}
+	switch h := h.(type) {
+	case *sipmsg.ViaHeader:
+		m.vias = append(m.vias, h)
+		return
+	case *sipmsg.FromHeader:
+		m.from = &party{value: h.Value(), name: h.DisplayName, uri: h.Address, tag: param(h.Params, "tag")}
+		return
+	case *sipmsg.ToHeader:
+		m.to = &party{value: h.Value(), name: h.DisplayName, uri: h.Address, tag: param(h.Params, "tag")}
+		return
+	case *sipmsg.CSeqHeader:
+		m.cseq, m.cseqMethod = h.SeqNo, string(h.MethodName)
+		return
+	case *sipmsg.CallIDHeader:
+		m.callID = h.Value()
+		return
+	case *sipmsg.MaxForwardsHeader:
+		m.hops = int(h.Val() & 0xFFFF)
+		return
+	}
+	switch name {
+	case "contact":
+		if m.contact == "" {
+			m.contact = address(firstOf(h.Value()))
+		}
+	case "record-route":
+		for _, one := range list(h.Value()) {
+			m.routes = append(m.routes, address(one))
+		}
+	case "require":
+		m.require = append(m.require, list(h.Value())...)
+	case "content-type":
+		m.contentType = strings.ToLower(strings.TrimSpace(before(h.Value(), ';')))
+	case "content-encoding":
+		m.encoding = strings.ToLower(strings.TrimSpace(h.Value()))
+	}
+}
+
+// list splits a header value at the commas outside quotes and angle brackets.
+func list(s string) []string {
+	var found []string
+	start, quote, angle := 0, false, false
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case quote && c == '\\':
+			i++
+		case c == '"':
+			quote = !quote
+		case quote:
+		case c == '<':
+			angle = true
+		case c == '>':
+			angle = false
+		case c == ',' && !angle:
+			found = append(found, strings.TrimSpace(s[start:i]))
+			start = i + 1
+		}
+	}
+	if last := strings.TrimSpace(s[start:]); last != "" {
+		found = append(found, last)
+	}
+	return found
+}
+
+func firstOf(s string) string {
+	if all := list(s); len(all) > 0 {
+		return all[0]
+	}
+	return ""
+}
+
+// address is the URI of a name-addr or addr-spec, with its URI parameters.
+func address(s string) string {
+	quote := false
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case quote && c == '\\':
+			i++
+		case c == '"':
+			quote = !quote
+		case c == '<' && !quote:
+			return before(s[i+1:], '>')
+		}
+	}
+	return strings.TrimSpace(before(s, ';'))
+}
+
+func before(s string, sep byte) string {
+	if i := strings.IndexByte(s, sep); i >= 0 {
+		return s[:i]
+	}
+	return s
+}
+
+func param(p sipmsg.HeaderParams, name string) string {
+	for _, kv := range p {
+		if strings.EqualFold(kv.K, name) {
+			return kv.V
+		}
+	}
+	return ""
+}
+
+func hasParam(p sipmsg.HeaderParams, name string) bool {
+	for _, kv := range p {
+		if strings.EqualFold(kv.K, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// userOf is the user of a URI: a number most of the time.
+func userOf(u sipmsg.Uri) string {
+	if u.Scheme == "tel" {
+		return before(u.Raw(), ';')
+	}
+	return strings.ReplaceAll(before(u.User, ';'), "%23", "#")
+}
+
+// reasonOf reads a Reason header (RFC 3326): its Q.850 cause and its text.
+func reasonOf(values []string) (q850 int, text string) {
+	for _, value := range values {
+		for _, one := range list(value) {
+			isdn := strings.HasPrefix(strings.ToLower(one), "q.850")
+			for p := range strings.SplitSeq(one, ";") {
+				name, v, _ := strings.Cut(strings.TrimSpace(p), "=")
+				switch {
+				case isdn && strings.EqualFold(name, "cause"):
+					q850, _ = strconv.Atoi(v)
+				case strings.EqualFold(name, "text") && text == "":
+					text = strings.Trim(v, `"`)
+				}
+			}
+		}
+	}
+	return q850, text
+}
+
+func reasonHeader(q850 int, text string) string {
+	value := "Q.850;cause=" + strconv.Itoa(q850)
+	if text != "" {
+		value += ";text=" + quoted(text)
+	}
+	return value
+}

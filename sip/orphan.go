@@ -1,0 +1,115 @@
+package sip
+
+import (
+	"net/netip"
+	"strings"
+	"time"
+)
+
+// afterCrash lifts the CSeq of a dialog above whatever was sent after its
+// state was stored.
+const afterCrash = 64
+
+// Orphan ends a dialog of an earlier process: BYE for an answered call, CANCEL
+// for one that rang, and for one of which nothing was heard it waits and ends
+// what still comes. done is called once: when the far end has answered for
+// it, or after 32 s.
+func (u *UserAgent) Orphan(s DialogState, done func(answered bool)) {
+	finished := false
+	d := u.fromState(s)
+	report := func(answered bool) {
+		if finished {
+			return
+		}
+		finished = true
+		d.queue = append(d.queue, told{func(Event) { done(answered) }, nil})
+	}
+	select {
+	case <-u.ready:
+	default:
+		d.do(func() { report(false) })
+		return
+	}
+	if s.CallID == "" || s.Inbound && !s.Confirmed || !u.register(d) {
+		d.do(func() { report(false) })
+		return
+	}
+	go func() {
+		defer u.recovered("orphan", nil)
+		addrs, _ := u.names.lookup(s.Target.Host)
+		d.do(func() {
+			if len(addrs) > 0 {
+				d.flow.addr = netip.AddrPortFrom(addrs[0], uint16(s.Target.Port&0xFFFF))
+				d.hold(d.flow.addr.Addr())
+			}
+			d.orphaned(s, report)
+		})
+	}()
+}
+
+func (d *Dialog) orphaned(s DialogState, report func(bool)) {
+	// The call was never announced in this process: its end is not told but reported.
+	d.onClosed = func(e Ended) { report(!e.Fault) }
+	time.AfterFunc(giveUp, func() { d.do(func() { report(false) }) })
+	if s.Confirmed {
+		d.phase = closing
+		d.confirmed = true
+		d.sendBye(Ended{Q850: 41, Text: "service restarted"}, 0)
+		return
+	}
+	d.out = &outbound{refused: true, tx: &clientTx{cseq: s.LocalCSeq, done: true}}
+	d.onStray = func() { report(true) }
+	d.retire(linger + giveUp)
+	if s.RemoteTag != "" {
+		d.out.cancelSent = true
+		d.sendCancel(s.LocalCSeq, "service restarted")
+	}
+}
+
+func (u *UserAgent) fromState(s DialogState) *Dialog {
+	t := s.Target
+	if t.Port == 0 {
+		t.Port = defaultPort
+	}
+	if t.Transport == "" {
+		t.Transport = "udp"
+	}
+	if s.LocalTag == "" {
+		s.LocalTag = u.id.tag(s.CallID)
+	}
+	if s.LocalCSeq == 0 {
+		s.LocalCSeq = 1
+	}
+	d := &Dialog{
+		ua: u, key: dialogKey{s.CallID, s.LocalTag}, inbound: s.Inbound, remoteCSeq: -1, contactUser: "callboard",
+		localURI: s.LocalURI, localParty: "<" + s.LocalURI + ">", remoteURI: s.RemoteURI, target: t, phase: early,
+		flow: flow{network: t.Transport}, localCSeq: s.LocalCSeq,
+		far: remote{tag: s.RemoteTag, target: s.RemoteTarget, routes: s.Routes},
+	}
+	if s.Confirmed {
+		d.localCSeq += afterCrash
+	}
+	return d
+}
+
+// endStranded acknowledges and ends a call that an earlier process began and
+// that is answered now. All that is needed stands in the answer.
+func (u *UserAgent) endStranded(m *message) {
+	d := &Dialog{
+		ua: u, key: m.key(), remoteCSeq: -1, contactUser: "callboard", phase: over, flow: m.flow, localCSeq: m.cseq,
+		localURI: m.from.uri.String(), remoteURI: m.to.uri.String(),
+		target: Target{
+			Host: m.flow.addr.Addr().String(), Port: int(m.flow.addr.Port()), Transport: strings.ToLower(m.flow.network),
+		},
+	}
+	d.localParty = "<" + d.localURI + ">"
+	d.far = remote{target: d.remoteURI}
+	if !u.register(d) {
+		return
+	}
+	d.do(func() {
+		d.hold(m.flow.addr.Addr())
+		d.retire(linger)
+		d.lateAnswer(m)
+	})
+}

@@ -1,0 +1,436 @@
+package sip
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	maxBody     = 8 << 10
+	maxForks    = 10
+	maxProgress = 32 // Ringing events of one leg
+	maxTries    = 2  // INVITEs with credentials
+)
+
+var errNotReady = errors.New("sip: not listening")
+
+// outbound is what an outbound leg knows beyond its dialog, until it is over.
+type outbound struct {
+	inv     Invite
+	addrs   []netip.AddrPort // still to be tried
+	tx      *clientTx        // the INVITE in progress
+	sentAt  time.Time
+	pdd     time.Duration
+	shown   string // the last Ringing, to tell each only once
+	told    int
+	tries   int
+	trying  bool
+	rang    bool
+	refused bool // Refused has been told
+	final   bool // a final answer came: nothing rings
+
+	cancelWanted, cancelSent bool
+	cancelReason             string
+	why                      struct{ cancelled, ringTimeout, setupTimeout bool }
+	ringTimer, setupTimer    *time.Timer
+	timerC                   *time.Timer
+}
+
+// Invite starts an outbound leg. Bad input is refused at once; everything
+// else, a name that does not resolve included, is told by Notify.
+func (u *UserAgent) Invite(in Invite) (*Dialog, error) {
+	select {
+	case <-u.ready:
+	default:
+		return nil, errNotReady
+	}
+	d, err := u.newOutbound(&in)
+	if err != nil {
+		return nil, err
+	}
+	if !u.register(d) {
+		return nil, fmt.Errorf("sip: attempt %s leg %d is on the wire already", in.Attempt, in.Leg)
+	}
+	u.stats.invites.Add(1)
+	go d.launch()
+	return d, nil
+}
+
+func (u *UserAgent) newOutbound(in *Invite) (*Dialog, error) {
+	to, err := userPart(in.To)
+	if err != nil {
+		return nil, err
+	}
+	from, err := userPart(in.From)
+	if err != nil {
+		return nil, err
+	}
+	if err := u.checkInvite(in); err != nil {
+		return nil, err
+	}
+	f := flow{network: in.Target.Transport}
+	if ip, err := netip.ParseAddr(strings.Trim(in.Target.Host, "[]")); err == nil {
+		f.addr = netip.AddrPortFrom(ip.Unmap(), uint16(in.Target.Port&0xFFFF))
+	}
+	domain := in.FromDomain
+	if domain == "" {
+		domain = u.publicHost(f)
+	}
+	callID := u.id.callID(in.Attempt, in.Leg)
+	d := &Dialog{
+		ua: u, key: dialogKey{callID, u.id.tag(callID)}, notify: in.Notify, flow: f, remoteCSeq: -1, localCSeq: 1,
+		localURI: "sip:" + from + "@" + domain, remoteURI: "sip:" + to + "@" + hostPort(in.Target),
+		contactUser: from, target: in.Target, creds: in.Credentials, out: &outbound{inv: *in},
+	}
+	d.far.target = d.remoteURI
+	d.localParty = "<" + d.localURI + ">"
+	if in.FromName != "" {
+		d.localParty = quoted(in.FromName) + " " + d.localParty
+	}
+	return d, nil
+}
+
+func hostPort(t Target) string {
+	host := t.Host
+	if strings.Contains(host, ":") && !strings.HasPrefix(host, "[") {
+		host = "[" + host + "]"
+	}
+	if t.Port == defaultPort {
+		return host
+	}
+	return host + ":" + strconv.Itoa(t.Port)
+}
+
+// checkInvite refuses bad input and fills in defaults.
+func (u *UserAgent) checkInvite(in *Invite) error {
+	t := &in.Target
+	if t.Port == 0 {
+		t.Port = defaultPort
+	}
+	if t.Transport == "" {
+		t.Transport = "udp"
+	}
+	switch {
+	case in.Attempt == "":
+		return errors.New("sip: an attempt needs a name")
+	case !isHost(t.Host) || t.Port < 1 || t.Port > 65535:
+		return fmt.Errorf("sip: %q port %d is no target", t.Host, t.Port)
+	case t.Transport != "udp" && t.Transport != "tcp":
+		return fmt.Errorf("sip: no transport %q", t.Transport)
+	case t.Transport == "udp" && len(u.udp) == 0:
+		return errNoRoute
+	case in.FromDomain != "" && !isHost(in.FromDomain):
+		return fmt.Errorf("sip: %q is no domain", in.FromDomain)
+	case !clean(in.FromName) || len(in.FromName) > 128:
+		return fmt.Errorf("sip: %q is no display name", in.FromName)
+	case len(in.Body) > maxBody:
+		return errors.New("sip: body too large")
+	case len(in.Headers) > 32:
+		return errors.New("sip: too many headers")
+	}
+	for _, h := range in.Headers {
+		if !isToken(h.Name) || !clean(h.Value) || len(h.Value) > 1024 || slices.Contains(ownHeaders(), canonical(h.Name)) {
+			return fmt.Errorf("sip: header %q is not allowed", h.Name)
+		}
+	}
+	if in.RingTimeout <= 0 {
+		in.RingTimeout = ringing
+	}
+	if in.SilentAfter <= 0 {
+		in.SilentAfter = silence
+	}
+	if in.SetupTimeout <= 0 {
+		in.SetupTimeout = setup
+	}
+	in.SilentAfter = min(in.SilentAfter, giveUp)
+	return nil
+}
+
+// ownHeaders are written by the dialog alone.
+func ownHeaders() []string {
+	return []string{
+		"via", "from", "to", "call-id", "cseq", "max-forwards", "contact", "content-length", "content-type",
+		"content-encoding", "route", "record-route", "authorization", "proxy-authorization", "require",
+		"proxy-require", "supported", "k", "allow", "user-agent", "expires", "session-expires", "x", "min-se", "rseq", "rack",
+	}
+}
+
+// launch looks the target up and sends the first INVITE.
+func (d *Dialog) launch() {
+	defer d.ua.recovered("launch", nil)
+	t := d.target
+	port := uint16(t.Port & 0xFFFF)
+	addrs, _ := d.ua.names.lookup(t.Host)
+	_, err := netip.ParseAddr(strings.Trim(t.Host, "[]"))
+	learnt := err != nil
+	d.do(func() {
+		o := d.out
+		if o.refused {
+			return
+		}
+		for _, a := range addrs {
+			ap := netip.AddrPortFrom(a, port)
+			if !learnt || d.ua.cfg.MayReach == nil || d.ua.cfg.MayReach(ap) {
+				o.addrs = append(o.addrs, ap)
+			}
+		}
+		if len(o.addrs) == 0 {
+			d.refuse(Final{Transport: true, Phrase: "no address for the target"})
+			return
+		}
+		d.nextAddress()
+	})
+}
+
+func (d *Dialog) nextAddress() {
+	o := d.out
+	d.flow = flow{network: d.target.Transport, addr: o.addrs[0]}
+	o.addrs = o.addrs[1:]
+	d.hold(d.flow.addr.Addr())
+	d.sendInvite()
+}
+
+func (d *Dialog) sendInvite() {
+	o := d.out
+	if o.sentAt.IsZero() {
+		o.sentAt = time.Now()
+	}
+	o.tx = &clientTx{
+		method: methodInvite, cseq: d.localCSeq, far: remote{target: d.remoteURI}, to: d.flow,
+		extra: append(slices.Clone(o.inv.Headers), d.auth...), body: o.inv.Body, patience: o.inv.SilentAfter,
+	}
+	d.start(o.tx, d.inviteHeard)
+}
+
+// inviteHeard takes what comes back to the INVITE, or that nothing did.
+func (d *Dialog) inviteHeard(_ *clientTx, m *message, err error) {
+	o := d.out
+	switch {
+	case m == nil && errors.Is(err, errTimeout):
+		d.refuse(Final{Silent: true})
+	case m == nil && len(o.addrs) > 0 && !o.cancelWanted:
+		d.localCSeq++
+		d.nextAddress()
+	case m == nil:
+		d.refuse(Final{Transport: true, Phrase: err.Error()})
+	case m.code < 200:
+		d.progressed(m)
+	case m.code < 300:
+		d.answeredBy(m)
+	default:
+		d.refusedBy(m)
+	}
+}
+
+// progressed takes a 1xx, in whatever order they come.
+func (d *Dialog) progressed(m *message) {
+	o := d.out
+	o.tx.patient(24 * time.Hour) // the timers below mind it now
+	if !o.trying {
+		o.trying = true
+		d.emit(Trying{})
+		o.setupTimer = d.after(o.inv.SetupTimeout, func() { d.tooLong(&o.why.setupTimeout) })
+	}
+	if o.cancelWanted {
+		d.cancel(o.cancelReason)
+		return
+	}
+	if m.code == 100 {
+		return
+	}
+	if o.inv.RingTimeout > timerC {
+		if o.timerC == nil {
+			o.timerC = d.after(timerC, func() { d.tooLong(&o.why.ringTimeout) })
+		} else {
+			o.timerC.Reset(timerC)
+		}
+	}
+	if m.code < 180 || m.code > 189 {
+		return
+	}
+	o.setupTimer.Stop()
+	if !o.rang {
+		o.rang, o.pdd = true, time.Since(o.sentAt)
+		o.ringTimer = d.after(o.inv.RingTimeout, func() { d.tooLong(&o.why.ringTimeout) })
+	}
+	if m.to.tag != "" {
+		d.far = farOf(m, d.remoteURI)
+	}
+	shown := strconv.Itoa(m.code) + m.to.tag + string(m.body)
+	if shown == o.shown || o.told >= maxProgress {
+		return
+	}
+	o.shown = shown
+	o.told++
+	d.emit(Ringing{Code: m.code, Body: m.body, State: d.state()})
+}
+
+// tooLong gives up a leg that has been waiting too long; why remembers it.
+func (d *Dialog) tooLong(why *bool) {
+	if d.phase != early || d.out.cancelWanted {
+		return
+	}
+	*why = true
+	d.cancel("no answer")
+}
+
+// cancel wants the leg to stop ringing: at once if nothing was sent, by a
+// CANCEL once a 1xx has come (RFC 3261 9.1).
+func (d *Dialog) cancel(reason string) {
+	o := d.out
+	o.cancelWanted, o.cancelReason = true, reason
+	if o.tx == nil {
+		d.refuse(Final{})
+		return
+	}
+	if o.cancelSent || !o.tx.answered {
+		return
+	}
+	o.cancelSent = true
+	d.sendCancel(o.tx.cseq, reason)
+	// The far end owes a final answer to the INVITE; it may be gone.
+	d.after(giveUp, func() { d.refuse(Final{}) })
+}
+
+func (d *Dialog) sendCancel(cseq uint32, reason string) {
+	var extra []Header
+	if reason != "" {
+		extra = []Header{{"Reason", "SIP;cause=487;text=" + quoted(strings.Map(printable, reason))}}
+	}
+	d.start(&clientTx{
+		method: methodCancel, cseq: cseq, far: remote{target: d.remoteURI}, to: d.flow, extra: extra,
+	}, func(*clientTx, *message, error) {})
+}
+
+// answeredBy takes the first 2xx. One that crossed our CANCEL is
+// acknowledged and ended, and only then is the leg refused.
+func (d *Dialog) answeredBy(m *message) {
+	o := d.out
+	o.final = true
+	d.far = farOf(m, d.remoteURI)
+	if o.cancelWanted {
+		d.phase = closing
+		d.onClosed = func(Ended) { d.refuse(Final{}) }
+		d.acknowledge(d.far, m, func() { d.sendBye(Ended{Q850: 16, Text: o.cancelReason}, 0) })
+		return
+	}
+	d.phase = up
+	for _, t := range []*time.Timer{o.ringTimer, o.setupTimer, o.timerC} {
+		if t != nil {
+			t.Stop()
+		}
+	}
+	if o.pdd == 0 {
+		o.pdd = time.Since(o.sentAt)
+	}
+	answered := Answered{Body: m.body, State: d.state(), PDD: o.pdd}
+	o.inv = Invite{}
+	d.announce = func() {
+		d.announce = nil
+		d.emit(answered)
+	}
+	d.acknowledge(d.far, m, func() {
+		if d.announce != nil {
+			d.announce()
+		}
+	})
+}
+
+// refusedBy takes a final answer that is no 2xx; a challenge is answered.
+func (d *Dialog) refusedBy(m *message) {
+	o := d.out
+	challenged := m.code == 401 || m.code == 407
+	if challenged && !o.cancelWanted && o.tries < maxTries && d.answerChallenge(m, methodInvite, o.tries == 0, o.inv.Body) {
+		o.tries++
+		d.localCSeq++
+		d.sendInvite()
+		return
+	}
+	o.final = true
+	d.refuse(finalOf(m))
+}
+
+// refuse ends the leg, once. It stays known for late answers.
+func (d *Dialog) refuse(f Final) {
+	o := d.out
+	if o.refused {
+		return
+	}
+	o.refused = true
+	f.RangBefore, f.Authenticated, f.PDD, f.Sent = o.rang, o.tries > 0, o.pdd, o.tx != nil
+	f.Cancelled, f.RingTimeout = o.why.cancelled, o.why.ringTimeout
+	if o.why.setupTimeout && (f.Code == 0 || f.Code == 487) {
+		f.Code, f.Phrase = 408, "no progress"
+	}
+	if o.tx != nil && !o.tx.done {
+		d.drop(o.tx)
+	}
+	o.inv = Invite{}
+	wait := linger
+	if !o.final {
+		wait += giveUp
+	}
+	d.retire(wait)
+	d.emit(Refused{Final: f})
+}
+
+// lateAnswer takes an answer to an INVITE that is finished for us.
+func (d *Dialog) lateAnswer(m *message) {
+	o := d.out
+	if d.remoteURI == "" || d.localURI == "" {
+		d.remoteURI, d.localURI = m.to.uri.String(), m.from.uri.String()
+		d.localParty = "<" + d.localURI + ">"
+	}
+	switch {
+	case m.code >= 300:
+		if o != nil {
+			o.final = true
+		}
+		d.ackRefusal(remote{target: d.remoteURI}, d.flow, m)
+		d.settled()
+	case m.code >= 200:
+		if !d.acknowledged(m) {
+			d.endFork(m)
+		}
+	case o != nil && o.refused && !o.final && !o.cancelSent && o.tx != nil && m.cseq >= o.tx.cseq:
+		// It rings although we have given it up.
+		o.cancelSent = true
+		d.sendCancel(m.cseq, "too late")
+	}
+}
+
+// endFork acknowledges and ends the dialog of a surplus 2xx.
+func (d *Dialog) endFork(m *message) {
+	if d.forks >= maxForks {
+		d.ua.stats.stray.Add(1)
+		return
+	}
+	d.forks++
+	if d.phase == over {
+		d.expires = time.Now().Add(linger)
+	}
+	far := farOf(m, d.remoteURI)
+	d.acknowledge(far, m, func() {
+		d.withHop(far, func(to flow) {
+			d.start(&clientTx{
+				method: methodBye, cseq: m.cseq + 1, far: far, to: to, fork: far.tag,
+			}, func(_ *clientTx, m *message, _ error) {
+				if m != nil && m.code >= 200 {
+					d.settled()
+				}
+			})
+		})
+	})
+}
+
+// settled reports that a call of an earlier process is over.
+func (d *Dialog) settled() {
+	if d.onStray != nil {
+		d.onStray()
+	}
+}

@@ -1,0 +1,230 @@
+package sip
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+)
+
+var (
+	errTimeout = errors.New("sip: no answer")
+	errEnded   = errors.New("sip: the dialog has ended")
+)
+
+// clientTx is one request of ours until its final answer (RFC 3261 17.1).
+type clientTx struct {
+	method   string
+	cseq     uint32
+	far      remote
+	to       flow
+	extra    []Header
+	body     []byte
+	fork     string // tells the requests to several forks apart
+	ackOf2xx bool
+
+	bytes    []byte
+	branch   string
+	heard    func(tx *clientTx, m *message, err error) // m nil: never answered, err says why
+	timer    *time.Timer
+	wait     time.Duration // until the next retransmission
+	deadline time.Time
+	patience time.Duration // 0: 64*T1
+	answered bool          // a 1xx came
+	done     bool
+}
+
+// start sends a request and minds its retransmissions.
+func (d *Dialog) start(tx *clientTx, heard func(*clientTx, *message, error)) {
+	tx.heard = heard
+	var err error
+	if tx.bytes, err = d.build(tx); err != nil {
+		d.fail(tx, err)
+		return
+	}
+	if tx.patience == 0 {
+		tx.patience = giveUp
+	}
+	tx.wait, tx.deadline = t1, time.Now().Add(tx.patience)
+	tx.timer = time.AfterFunc(d.firstWait(tx), func() {
+		defer d.ua.recovered("transaction", nil)
+		d.do(func() { d.due(tx) })
+	})
+	d.txs = append(d.txs, tx)
+	d.transmit(tx)
+}
+
+func (d *Dialog) firstWait(tx *clientTx) time.Duration {
+	if tx.to.network == "tcp" {
+		return tx.patience
+	}
+	return min(tx.wait, tx.patience)
+}
+
+func (d *Dialog) transmit(tx *clientTx) {
+	err := d.ua.send(tx.to, tx.bytes, func(err error) {
+		d.do(func() { d.fail(tx, err) })
+	})
+	if err != nil {
+		// Not at once: the owner may not know the dialog yet.
+		go d.do(func() { d.fail(tx, err) })
+	}
+}
+
+func (d *Dialog) fail(tx *clientTx, err error) {
+	if tx.done {
+		return
+	}
+	d.drop(tx)
+	if tx.heard != nil {
+		tx.heard(tx, nil, err)
+	}
+}
+
+// drop ends a transaction.
+func (d *Dialog) drop(tx *clientTx) {
+	tx.done = true
+	if tx.timer != nil {
+		tx.timer.Stop()
+	}
+	for i, other := range d.txs {
+		if other == tx {
+			d.txs = append(d.txs[:i], d.txs[i+1:]...)
+			return
+		}
+	}
+}
+
+// due retransmits: T1, doubled, capped at T2 unless it is an INVITE, which
+// stops at its first 1xx. After the last the far end counts as gone.
+func (d *Dialog) due(tx *clientTx) {
+	if tx.done {
+		return
+	}
+	left := time.Until(tx.deadline)
+	if left <= 0 {
+		d.fail(tx, errTimeout)
+		return
+	}
+	if tx.to.network == "tcp" || tx.answered && tx.method == methodInvite {
+		tx.timer.Reset(left)
+		return
+	}
+	d.ua.stats.retransmitted.Add(1)
+	d.transmit(tx)
+	if tx.wait *= 2; tx.method != methodInvite {
+		tx.wait = min(tx.wait, t2)
+	}
+	if tx.answered {
+		tx.wait = t2
+	}
+	tx.timer.Reset(min(tx.wait, left))
+}
+
+// patient sets a new limit for a transaction.
+func (tx *clientTx) patient(limit time.Duration) {
+	tx.deadline = time.Now().Add(limit)
+	tx.timer.Reset(limit)
+}
+
+// response finds the transaction of an answer. Answers to finished INVITEs
+// are acknowledged again.
+func (d *Dialog) response(m *message) {
+	for _, tx := range d.txs {
+		if tx.cseq == m.cseq && tx.method == m.cseqMethod && d.branch(tx) == m.branch() {
+			d.advance(tx, m)
+			return
+		}
+	}
+	if m.cseqMethod != methodInvite || m.branch() != d.ua.id.branch(d.key, m.cseq, methodInvite, "") {
+		d.ua.stats.stray.Add(1)
+		return
+	}
+	d.lateAnswer(m)
+}
+
+func (d *Dialog) advance(tx *clientTx, m *message) {
+	if m.code < 200 {
+		first := !tx.answered
+		tx.answered = true
+		if first && tx.method == methodInvite {
+			tx.timer.Reset(time.Until(tx.deadline))
+		}
+		tx.heard(tx, m, nil)
+		return
+	}
+	d.drop(tx)
+	if tx.method == methodInvite && m.code >= 300 {
+		d.ackRefusal(tx.far, tx.to, m)
+	}
+	tx.heard(tx, m, nil)
+}
+
+// ackRefusal acknowledges a non-2xx answer hop by hop (RFC 3261 17.1.1.3).
+func (d *Dialog) ackRefusal(far remote, to flow, m *message) {
+	far.tag = m.to.tag
+	b, err := d.build(&clientTx{method: methodAck, cseq: m.cseq, far: far, to: to, extra: d.auth})
+	if err == nil {
+		_ = d.ua.send(to, b, nil)
+	}
+}
+
+// acknowledge sends the ACK of a 2xx and keeps it for the repetitions of it.
+func (d *Dialog) acknowledge(far remote, m *message, then func()) {
+	key := ackKey(m)
+	if d.acks == nil {
+		d.acks = make(map[string]sentAck, 1)
+	}
+	d.acks[key] = sentAck{}
+	d.withHop(far, func(to flow) {
+		tx := &clientTx{method: methodAck, cseq: m.cseq, far: far, to: to, extra: d.auth, ackOf2xx: true, fork: far.tag}
+		b, err := d.build(tx)
+		if err == nil {
+			d.acks[key] = sentAck{b, to}
+			_ = d.ua.send(to, b, nil)
+		}
+		then()
+	})
+}
+
+type sentAck struct {
+	b  []byte
+	to flow
+}
+
+func ackKey(m *message) string { return strconv.FormatUint(uint64(m.cseq), 10) + " " + m.to.tag }
+
+// acknowledged sends the kept ACK again, if this 2xx had one.
+func (d *Dialog) acknowledged(m *message) bool {
+	ack, known := d.acks[ackKey(m)]
+	if ack.b != nil {
+		d.ua.stats.retransmitted.Add(1)
+		_ = d.ua.send(ack.to, ack.b, nil)
+	}
+	return known
+}
+
+// undelivered hears from ICMP that a request of ours did not arrive.
+func (d *Dialog) undelivered(method, branch string) {
+	for _, tx := range d.txs {
+		if tx.method == method && d.branch(tx) == branch && !tx.answered {
+			d.fail(tx, fmt.Errorf("sip: %s is unreachable: %w", tx.to.addr, errUnreachable))
+			return
+		}
+	}
+}
+
+var errUnreachable = errors.New("port or host unreachable")
+
+// farOf reads the far end of the dialog that an answer creates. The route set
+// is taken in reverse (RFC 3261 12.1.2) and frozen.
+func farOf(m *message, fallback string) remote {
+	r := remote{tag: m.to.tag, target: m.contact}
+	if !isSIPURI(r.target) || !clean(r.target) {
+		r.target = fallback
+	}
+	for i := len(m.routes) - 1; i >= 0; i-- {
+		r.routes = append(r.routes, m.routes[i])
+	}
+	return r
+}

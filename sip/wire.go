@@ -1,0 +1,101 @@
+package sip
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+var errUnclean = errors.New("control character")
+
+// wire writes one message. It is the only way bytes leave this package, and
+// it refuses what would let a value begin a header of its own.
+type wire struct {
+	b   []byte
+	err error
+}
+
+func newRequest(method, uri string) *wire {
+	w := &wire{b: make([]byte, 0, 1024)}
+	w.line(method, " ", uri, " SIP/2.0")
+	return w
+}
+
+func newResponse(code int, phrase string) *wire {
+	w := &wire{b: make([]byte, 0, 768)}
+	w.line("SIP/2.0 ", strconv.Itoa(code), " ", phrase)
+	return w
+}
+
+func (w *wire) line(parts ...string) {
+	for _, p := range parts {
+		if !clean(p) && w.err == nil {
+			w.err = fmt.Errorf("sip: %w in %q", errUnclean, p)
+		}
+		w.b = append(w.b, p...)
+	}
+	w.b = append(w.b, '\r', '\n')
+}
+
+func (w *wire) header(name string, value ...string) {
+	if !isToken(name) && w.err == nil {
+		w.err = fmt.Errorf("sip: %q is no header name", name)
+	}
+	w.b = append(w.b, name...)
+	w.b = append(w.b, ':', ' ')
+	w.line(value...)
+}
+
+// finish adds the body and returns the whole message.
+func (w *wire) finish(body []byte) ([]byte, error) {
+	if len(body) > 0 {
+		w.header("Content-Type", contentSDP)
+	}
+	w.header("Content-Length", strconv.Itoa(len(body)))
+	w.b = append(w.b, '\r', '\n')
+	w.b = append(w.b, body...)
+	return w.b, w.err
+}
+
+func clean(s string) bool { return !strings.ContainsAny(s, "\r\n\x00") }
+
+func isToken(s string) bool {
+	for i := range len(s) {
+		if !isAlnum(s[i]) && !strings.ContainsRune("-.!%*_+`'~", rune(s[i])) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+func isAlnum(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}
+
+// userPart escapes what a telephone user may hold and refuses the rest.
+func userPart(s string) (string, error) {
+	for i := range len(s) {
+		if !isAlnum(s[i]) && !strings.ContainsRune("+-_.!~*#", rune(s[i])) {
+			return "", fmt.Errorf("sip: %q is no user", s)
+		}
+	}
+	if s == "" || len(s) > 64 {
+		return "", fmt.Errorf("sip: %q is no user", s)
+	}
+	return strings.ReplaceAll(s, "#", "%23"), nil
+}
+
+func isHost(s string) bool {
+	for i := range len(s) {
+		if !isAlnum(s[i]) && !strings.ContainsRune("-._:[]", rune(s[i])) {
+			return false
+		}
+	}
+	return s != "" && len(s) <= 253
+}
+
+// quoted is a display name or text as a quoted string (RFC 3261 25.1).
+func quoted(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
+}
