@@ -3,6 +3,8 @@ package lines_test
 import (
 	"context"
 	"errors"
+	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -51,8 +53,16 @@ func (s *stage) call() *actor.PID {
 
 // campaign collects the permits that it gets.
 type campaign struct {
-	pid     *actor.PID
-	permits []lines.Permit
+	pid  *actor.PID
+	mu   sync.Mutex
+	heap []lines.Permit
+}
+
+// permits are those it has got so far.
+func (c *campaign) permits() []lines.Permit {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.heap)
 }
 
 func (s *stage) campaign() *campaign {
@@ -60,7 +70,9 @@ func (s *stage) campaign() *campaign {
 	c.pid = s.spawn(func() actor.Actor {
 		return actor.ReceiveFunc(func(ctx actor.Context) {
 			if p, ok := ctx.Message().(lines.Permit); ok {
-				c.permits = append(c.permits, p)
+				c.mu.Lock()
+				defer c.mu.Unlock()
+				c.heap = append(c.heap, p)
 			}
 		})
 	})
@@ -140,17 +152,17 @@ func TestTheDeathOfACallFreesItsLine(t *testing.T) {
 	on(t, lines.Config{Concurrent: 1}, func(s *stage) {
 		c, call := s.campaign(), s.call()
 		s.want(c, lines.Want{Generation: 7})
-		require.Len(s, c.permits, 1)
-		assert.Equal(s, 7, c.permits[0].Generation)
-		require.True(s, s.bind(c.permits[0], "call_1", call))
-		require.True(s, s.bind(c.permits[0], "call_1", call), "asked twice")
+		require.Len(s, c.permits(), 1)
+		assert.Equal(s, 7, c.permits()[0].Generation)
+		require.True(s, s.bind(c.permits()[0], "call_1", call))
+		require.True(s, s.bind(c.permits()[0], "call_1", call), "asked twice")
 		s.want(c, lines.Want{})
-		assert.Len(s, c.permits, 1)
+		assert.Len(s, c.permits(), 1)
 		s.die(call)
-		assert.Len(s, c.permits, 2)
+		assert.Len(s, c.permits(), 2)
 		gone := s.call()
 		s.die(gone)
-		require.True(s, s.bind(c.permits[1], "call_2", gone))
+		require.True(s, s.bind(c.permits()[1], "call_2", gone))
 		synctest.Wait()
 		assert.Zero(s, s.usage().Active, "a call that was dead before it was bound")
 	})
@@ -175,7 +187,7 @@ func TestATenthOfTheLinesIsKeptBesideCampaigns(t *testing.T) {
 		on(t, lines.Config{Concurrent: limit, Keep: true}, func(s *stage) {
 			c := s.campaign()
 			s.want(c, lines.Want{Count: 1000})
-			kept[limit] = limit - len(c.permits)
+			kept[limit] = limit - len(c.permits())
 			for range kept[limit] {
 				_, err := s.try()
 				require.NoError(s, err)
@@ -200,20 +212,20 @@ func TestCampaignsTakeTurnsByWeightAndDueRetriesComeFirst(t *testing.T) {
 		var order []string
 		back := blocker
 		for range 18 {
-			before := [3]int{len(one.permits), len(three.permits), len(retry.permits)}
+			before := [3]int{len(one.permits()), len(three.permits()), len(retry.permits())}
 			s.tell(lines.Return{Permit: back})
 			switch {
-			case len(one.permits) > before[0]:
-				order, back = append(order, "one"), one.permits[before[0]]
-			case len(three.permits) > before[1]:
-				order, back = append(order, "three"), three.permits[before[1]]
-			case len(retry.permits) > before[2]:
-				order, back = append(order, "retry"), retry.permits[before[2]]
+			case len(one.permits()) > before[0]:
+				order, back = append(order, "one"), one.permits()[before[0]]
+			case len(three.permits()) > before[1]:
+				order, back = append(order, "three"), three.permits()[before[1]]
+			case len(retry.permits()) > before[2]:
+				order, back = append(order, "retry"), retry.permits()[before[2]]
 			}
 		}
 		assert.Equal(s, []string{"retry", "retry"}, order[:2])
-		assert.Len(s, one.permits, 4)
-		assert.Len(s, three.permits, 12)
+		assert.Len(s, one.permits(), 4)
+		assert.Len(s, three.permits(), 12)
 		s.die(three.pid)
 		s.sys.Root.RequestWithCustomSender(s.lines, lines.Unwant{}, one.pid)
 		synctest.Wait()
@@ -226,14 +238,14 @@ func TestLimitsChangeWhileTheyAreInUse(t *testing.T) {
 	on(t, lines.Config{Concurrent: 3}, func(s *stage) {
 		c := s.campaign()
 		s.want(c, lines.Want{Count: 100})
-		require.Len(s, c.permits, 3)
+		require.Len(s, c.permits(), 3)
 		s.tell(lines.SetLimits{Concurrent: 2})
-		s.tell(lines.Return{Permit: c.permits[0]})
-		assert.Len(s, c.permits, 3, "still as many as the new limit")
-		s.tell(lines.Return{Permit: c.permits[1]})
-		assert.Len(s, c.permits, 4)
+		s.tell(lines.Return{Permit: c.permits()[0]})
+		assert.Len(s, c.permits(), 3, "still as many as the new limit")
+		s.tell(lines.Return{Permit: c.permits()[1]})
+		assert.Len(s, c.permits(), 4)
 		s.tell(lines.SetLimits{Concurrent: 6})
-		assert.Len(s, c.permits, 8)
+		assert.Len(s, c.permits(), 8)
 	})
 }
 
@@ -245,10 +257,10 @@ func TestTheCeilingPerMinuteSlides(t *testing.T) {
 		var begun []time.Time
 		done := 0
 		for range 300 {
-			for ; done < len(c.permits); done++ {
+			for ; done < len(c.permits()); done++ {
 				time.Sleep(50 * time.Millisecond)
 				synctest.Wait()
-				require.True(s, s.bind(c.permits[done], "call", s.call()))
+				require.True(s, s.bind(c.permits()[done], "call", s.call()))
 				synctest.Wait()
 				begun = append(begun, time.Now())
 			}
