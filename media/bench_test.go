@@ -1,0 +1,145 @@
+package media_test
+
+import (
+	"bufio"
+	"encoding/base64"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/media"
+)
+
+const (
+	benchPeer = "CALLBOARD_MEDIA_BENCH_PEER"
+	benchTime = 10 * time.Second
+)
+
+// TestMain lets the benchmark run the far ends in a process of their own, so that only our side is measured.
+func TestMain(m *testing.M) {
+	if os.Getenv(benchPeer) != "" {
+		answerAll()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// answerAll answers one offer a line, until the input ends.
+func answerAll() {
+	e, err := media.NewEngine(media.Config{BindIP: loopback, PortMin: 40000, PortMax: 49999})
+	if err != nil {
+		panic(err)
+	}
+	words := chirp(10 * time.Second)
+	in := bufio.NewScanner(os.Stdin)
+	for in.Scan() {
+		offer, err := base64.StdEncoding.DecodeString(in.Text())
+		if err != nil {
+			panic(err)
+		}
+		s, err := e.Open(media.Options{})
+		if err != nil {
+			panic(err)
+		}
+		answer, err := s.Answer(offer)
+		if err != nil {
+			panic(err)
+		}
+		s.Begin()
+		s.Play(1, words)
+		fmt.Println(base64.StdEncoding.EncodeToString(answer))
+	}
+}
+
+func BenchmarkMedia300Calls(b *testing.B)  { benchmarkCalls(b, 300) }
+func BenchmarkMedia1000Calls(b *testing.B) { benchmarkCalls(b, 1000) }
+
+// benchmarkCalls holds calls with two-way sound, playback and stereo recording for ten seconds of real time.
+func benchmarkCalls(b *testing.B, calls int) {
+	peer := exec.Command(os.Args[0])
+	peer.Env = append(os.Environ(), benchPeer+"=1")
+	stdin, err := peer.StdinPipe()
+	require.NoError(b, err)
+	stdout, err := peer.StdoutPipe()
+	require.NoError(b, err)
+	require.NoError(b, peer.Start())
+	defer func() { _ = stdin.Close(); _ = peer.Wait() }()
+	answers := bufio.NewReader(stdout)
+
+	e := engine(b, 30000, 39999)
+	dir := b.TempDir()
+	words := chirp(4 * benchTime)
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	sessions := make([]*media.Session, calls)
+	for i := range sessions {
+		s, errOpen := e.Open(media.Options{RecordPath: filepath.Join(dir, fmt.Sprintf("%d.wav", i))})
+		require.NoError(b, errOpen)
+		sessions[i] = s
+		_, err = fmt.Fprintln(stdin, base64.StdEncoding.EncodeToString(s.Offer()))
+		require.NoError(b, err)
+		line, errRead := answers.ReadString('\n')
+		require.NoError(b, errRead)
+		answer, errDecode := base64.StdEncoding.DecodeString(strings.TrimSpace(line))
+		require.NoError(b, errDecode)
+		require.NoError(b, s.Accept(answer))
+		s.Begin()
+		s.Play(1, words)
+	}
+	time.Sleep(time.Second)
+	for b.Loop() {
+		cpu, start := used(b), time.Now()
+		sent := packets(sessions)
+		time.Sleep(benchTime)
+		cores := (used(b) - cpu).Seconds() / time.Since(start).Seconds()
+		rate := float64(packets(sessions)-sent) / time.Since(start).Seconds() / float64(calls)
+		b.ReportMetric(cores*1000/float64(calls), "cores/1000calls")
+		b.ReportMetric(rate, "packets/s/call")
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	b.ReportMetric(float64(after.HeapAlloc+after.StackInuse-before.HeapAlloc-before.StackInuse)/1024/float64(calls), "KB/call")
+	report(b, sessions)
+}
+
+func report(b *testing.B, sessions []*media.Session) {
+	b.Helper()
+	var p99, worst []float64
+	var lost, late, received uint64
+	for _, s := range sessions {
+		stats, done := s.Close()
+		require.NoError(b, (<-done).Err)
+		p99, worst = append(p99, stats.IntervalP99Ms), append(worst, stats.IntervalMaxMs)
+		lost, late, received = lost+stats.PacketsLost, late+stats.PacketsLate, received+stats.PacketsReceived
+	}
+	slices.Sort(p99)
+	b.ReportMetric(p99[len(p99)/2], "ms-interval-p99-median")
+	b.ReportMetric(p99[len(p99)-1], "ms-interval-p99-worst")
+	b.ReportMetric(slices.Max(worst), "ms-interval-max")
+	b.ReportMetric(100*float64(lost+late)/float64(max(received, 1)), "%lost-or-late")
+}
+
+func packets(sessions []*media.Session) (n uint64) {
+	for _, s := range sessions {
+		n += s.Stats().PacketsSent
+	}
+	return n
+}
+
+// used is the processor time of this process.
+func used(b *testing.B) time.Duration {
+	b.Helper()
+	var u syscall.Rusage
+	require.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}

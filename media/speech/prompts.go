@@ -1,0 +1,90 @@
+package speech
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/media/wav"
+)
+
+// Explicit marks a text that is the name of a file in the prompt directory, "wav:welcome.wav".
+const Explicit = "wav:"
+
+const promptMost = 32 << 20 // bytes of a file
+
+// Prompts speaks from the WAV files of a directory: "wav:NAME" that file, any other text the file named by Slug, or by
+// Hash where two texts share a slug. Files in a folder named like the voice come first. Nothing outside the directory is read.
+type Prompts struct{ root *os.Root }
+
+// NewPrompts opens the directory.
+func NewPrompts(dir string) (*Prompts, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("speech: prompts: %w", err)
+	}
+	return &Prompts{root}, nil
+}
+
+// Hash is the other file name, without ".wav", that stands for a text.
+func Hash(text string) string {
+	sum := sha256.Sum256([]byte(clean(text)))
+	return hex.EncodeToString(sum[:8])
+}
+
+// Speak reads the file that stands for the text.
+func (p *Prompts) Speak(ctx context.Context, r Request) (media.Clip, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	names := []string{Hash(r.Text) + ".wav", Slug(r.Text) + ".wav"}
+	if name, ok := strings.CutPrefix(r.Text, Explicit); ok {
+		names = []string{strings.TrimSpace(name)}
+	}
+	if voiceName.MatchString(r.Voice) {
+		for _, n := range names[:len(names):len(names)] {
+			names = append([]string{r.Voice + "/" + n}, names...)
+		}
+	}
+	for _, name := range names {
+		clip, err := p.read(name)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return clip, err
+		}
+	}
+	return nil, fmt.Errorf("%w: looked for %s", ErrNoPrompt, strings.Join(names, ", "))
+}
+
+func (p *Prompts) read(name string) (media.Clip, error) {
+	f, err := p.root.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("speech: prompt: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	b, err := io.ReadAll(io.LimitReader(f, promptMost+1))
+	if err != nil {
+		return nil, fmt.Errorf("speech: prompt %s: %w", name, err)
+	}
+	if len(b) > promptMost {
+		return nil, fmt.Errorf("speech: prompt %s: %w", name, wav.ErrTooLarge)
+	}
+	sound, err := wav.Decode(b)
+	if err != nil {
+		return nil, fmt.Errorf("speech: prompt %s: %w", name, err)
+	}
+	mu, err := sound.Mu()
+	if err != nil {
+		return nil, fmt.Errorf("speech: prompt %s: %w", name, err)
+	}
+	return mu, nil
+}
+
+// Close lets the directory go.
+func (p *Prompts) Close() error { return p.root.Close() }
