@@ -1,0 +1,135 @@
+// Package hook is the law of webhooks: which endpoints are accepted, how a
+// delivery is spelled and signed, and what follows from an attempt. It knows no
+// clock, no socket and no store.
+package hook
+
+import (
+	"encoding/json"
+	"strconv"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/event"
+)
+
+// The limits of the specification (Limits 5).
+const (
+	MaxAttempts = 5
+	Timeout     = 30 * time.Second
+)
+
+// delays stand before attempt 2, 3, 4 and 5, counted from the end of the
+// attempt before (specification, States and transitions).
+var delays = [MaxAttempts - 1]time.Duration{30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour}
+
+// Verdict is what follows from an attempt.
+type Verdict struct {
+	State domain.DeliveryState // delivered, retrying or failed
+	DueAt time.Time            // of the next attempt, when retrying
+}
+
+// After decides what follows from attempt number n (from 1) that ended at
+// endedAt with an HTTP status, or with none (0: no connection, time-out). A
+// 2xx is success; a 3xx is not followed and is final like a 4xx; everything
+// else is retried until the attempts are used up.
+func After(n, status int, endedAt time.Time) Verdict {
+	switch {
+	case status >= 200 && status <= 299:
+		return Verdict{State: domain.DeliveryDelivered}
+	case status >= 300 && status <= 499, n >= MaxAttempts:
+		return Verdict{State: domain.DeliveryFailed}
+	}
+	return Verdict{State: domain.DeliveryRetrying, DueAt: endedAt.Add(delays[max(n, 1)-1])}
+}
+
+// Body is the envelope of an event as it is sent, under the name that the
+// endpoint subscribed to.
+func Body(e event.Event, as string) ([]byte, error) {
+	if as != "" {
+		e.Type = event.Type(as)
+	}
+	e.CreatedAt = e.CreatedAt.UTC()
+	if len(e.Data) == 0 {
+		e.Data = json.RawMessage("{}")
+	}
+	return json.Marshal(e)
+}
+
+// Attempt is one sending of one event.
+type Attempt struct {
+	EventID string
+	Number  int       // from 1
+	First   time.Time // when attempt 1 was sent
+	At      time.Time // when this one is sent
+	Secret  string
+}
+
+// Header is one line of a request's header.
+type Header struct{ Name, Value string }
+
+// Headers are the header lines of an attempt besides the transport's own: the
+// signatures, the attempt number, and on retries the time of the first
+// attempt.
+func (a Attempt) Headers(body []byte) []Header {
+	h := []Header{
+		{"Content-Type", "application/json"},
+		{"User-Agent", "Callboard-Webhook/1"},
+		{"X-Svc-Signature", Sign(a.Secret, body)},
+		{"X-Svc-Delivery-Attempt", strconv.Itoa(a.Number)},
+	}
+	if a.Number > 1 {
+		h = append(h, Header{"X-Svc-First-Attempt", a.First.UTC().Format(time.RFC3339Nano)})
+	}
+	if key, ok := StandardKey(a.Secret); ok {
+		h = append(h,
+			Header{"Webhook-Id", a.EventID},
+			Header{"Webhook-Timestamp", strconv.FormatInt(a.At.Unix(), 10)},
+			Header{"Webhook-Signature", StandardSign(key, a.EventID, a.At, body)})
+	}
+	return h
+}
+
+// LogEntry is a delivery as the log shows it (specification, Webhook
+// endpoint).
+type LogEntry struct {
+	EventID        string               `json:"event_id"`
+	EventType      string               `json:"event_type"`
+	Status         domain.DeliveryState `json:"status"`
+	DeliveredAt    *time.Time           `json:"delivered_at"`
+	ResponseStatus int                  `json:"response_status"`
+	ResponseTimeMs int64                `json:"response_time_ms"`
+	Error          string               `json:"error,omitempty"`
+	Retries        int                  `json:"retries,omitempty"`
+	LastRetryAt    *time.Time           `json:"last_retry_at,omitempty"`
+	NextAttemptAt  *time.Time           `json:"next_attempt_at,omitempty"`
+}
+
+// Log shows a delivery that was attempted.
+func Log(d *domain.Delivery) LogEntry {
+	e := LogEntry{
+		EventID: d.EventID, EventType: d.EventType, Status: d.State, DeliveredAt: d.DeliveredAt,
+		ResponseStatus: d.ResponseStatus, ResponseTimeMs: d.ResponseTimeMs, Error: d.Error, NextAttemptAt: d.DueAt,
+	}
+	if d.Attempts > 1 {
+		e.Retries, e.LastRetryAt = d.Attempts-1, d.LastAttemptAt
+	}
+	return e
+}
+
+// FailedEntry is a delivery that is given up, as the failed list shows it.
+type FailedEntry struct {
+	EventID       string     `json:"event_id"`
+	EventType     string     `json:"event_type"`
+	Attempts      int        `json:"attempts"`
+	LastError     string     `json:"last_error"`
+	LastAttemptAt *time.Time `json:"last_attempt_at"`
+	CreatedAt     time.Time  `json:"created_at"`
+}
+
+// Failed shows a delivery that is given up.
+func Failed(d *domain.Delivery) FailedEntry {
+	return FailedEntry{
+		EventID: d.EventID, EventType: d.EventType, Attempts: d.Attempts, LastError: d.Error,
+		LastAttemptAt: d.LastAttemptAt, CreatedAt: d.CreatedAt,
+	}
+}
