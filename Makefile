@@ -1,0 +1,70 @@
+# Callboard. `make` or `make help` lists the targets.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LINT    ?= go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+
+# Each COMMAND:PACKAGE,… that is missing is installed from Debian or Ubuntu; see .ci/install.
+SPEECH_TOOLS := espeak-ng:espeak-ng
+TEST_TOOLS   := $(SPEECH_TOOLS) sipp:sip-tester redis-server:redis-server baresip:baresip-core sox:sox openssl:openssl \
+                python3:python3 gcc:gcc,libc6-dev
+
+TEST_PACKAGES ?= ./...
+TEST_FLAGS    ?=
+FUZZ_TIME     ?= 10s
+BENCH         ?= .
+BENCH_TIME    ?= 1s
+BENCH_PACKAGES ?= ./...
+# Measurements of the whole service, run one after the other once the single ones are done.
+BENCH_COMMANDS ?=
+
+.PHONY: help run build test lint fmt bench e2e fuzz check tools clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: ## install what is missing, build, start the service and play the demo campaign
+	@.ci/install $(SPEECH_TOOLS) || echo "going on without espeak-ng: prompts come from WAV files only"
+	@$(MAKE) --no-print-directory build
+	CALLBOARD_EGRESS_ALLOW=$${CALLBOARD_EGRESS_ALLOW:-127.0.0.0/8} bin/callboard serve --demo
+
+build: ## build bin/callboard
+	@command -v go >/dev/null || { echo "missing: go 1.26 or newer, from https://go.dev/dl/"; exit 1; }
+	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/callboard ./cmd/callboard
+
+test: tools ## run every test with the race detector, against SIPp, baresip and Redis
+	@CGO_ENABLED=1 go test -race -count=1 -timeout 15m $(TEST_FLAGS) -json $(TEST_PACKAGES) | .ci/summary
+
+lint: ## run the linter, which also checks the formatting
+	$(LINT) run
+
+fmt: ## format every Go file as the linter wants it
+	$(LINT) fmt
+
+bench: ## measure: single parts first, then the whole service
+	go test -run '^$$' -bench '$(BENCH)' -benchmem -benchtime $(BENCH_TIME) $(BENCH_PACKAGES) | { grep -vE '^(PASS|ok |\?|goos|goarch)' || true; }
+	@$(BENCH_COMMANDS)
+
+e2e: tools ## run only the tests of the whole binary
+	@CGO_ENABLED=1 go test -race -count=1 -timeout 15m $(TEST_FLAGS) -json ./cmd/... | .ci/summary
+
+fuzz: ## feed noise to every parser, FUZZ_TIME each
+	@go list ./... | while read -r package; do \
+	  go test -list '^Fuzz' "$$package" | { grep '^Fuzz' || true; } | while read -r name; do \
+	    echo "$$package $$name"; go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZ_TIME) "$$package" || exit 1; \
+	  done || exit 1; \
+	done
+
+check: ## everything a change must pass: tidy modules, the linter, the tests
+	go mod tidy -diff
+	go mod verify
+	@$(MAKE) --no-print-directory lint test
+
+tools: ## install what the tests need and is missing
+	@.ci/install $(TEST_TOOLS)
+
+clean: ## remove what was built
+	rm -rf bin
