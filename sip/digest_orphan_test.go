@@ -1,0 +1,248 @@
+package sip_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/icholy/digest"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/sip"
+)
+
+func credentials(in *sip.Invite) {
+	in.Credentials = &sip.Credentials{Username: "ann", Password: "secret", Realm: "carrier"}
+}
+
+// proves recomputes the response of an Authorization header.
+func proves(t *testing.T, m msg, header, uri string) bool {
+	t.Helper()
+	c, err := digest.ParseCredentials(m.get(header))
+	require.NoError(t, err, m.text)
+	chal := &digest.Challenge{Realm: c.Realm, Nonce: c.Nonce, Algorithm: c.Algorithm, Opaque: c.Opaque, QOP: []string{c.QOP}}
+	if c.QOP == "" {
+		chal.QOP = nil
+	}
+	want, err := digest.Digest(chal, digest.Options{Method: m.method(), URI: uri, Username: "ann", Password: "secret", Cnonce: c.Cnonce, Count: c.Nc})
+	require.NoError(t, err)
+	return want.Response == c.Response && c.URI == uri
+}
+
+func TestDigestIsAnsweredWithTheStrongerAlgorithm(t *testing.T) {
+	bubble(t, func(t *testing.T, s *stage) {
+		s.invite(credentials)
+		first := s.peer.expect("INVITE")
+		s.peer.send(first.reply(401, "p0", `WWW-Authenticate: Digest realm="carrier", nonce="n1", algorithm=MD5, qop="auth"`,
+			`WWW-Authenticate: Digest realm="carrier", nonce="n2", algorithm=SHA-256, qop="auth"`), s.us())
+		s.peer.expect("ACK")
+		second := s.peer.expect("INVITE")
+		assert.Equal(t, "2 INVITE", second.get("CSeq"))
+		assert.Equal(t, first.get("Call-ID"), second.get("Call-ID"))
+		assert.Equal(t, first.get("From"), second.get("From"))
+		assert.NotEqual(t, first.get("Via"), second.get("Via"))
+		assert.Contains(t, second.get("Authorization"), "SHA-256")
+		assert.True(t, proves(t, second, "Authorization", "sip:+15550001@127.0.0.1:5070"))
+		s.peer.send(first.reply(401, "p0"), s.us()) // again: its ACK again, no third INVITE
+		s.peer.expect("ACK")
+		s.peer.send(second.reply(200, "p1", contact, sdp), s.us())
+		assert.Equal(t, second.get("Authorization"), s.peer.expect("ACK").get("Authorization"))
+		next[sip.Answered](t, s.ears)
+	})
+}
+
+func TestDigestRefusedTwiceIsAnAlert(t *testing.T) {
+	for name, c := range map[string]struct {
+		second  string
+		invites int
+	}{
+		"wrong password":  {`Proxy-Authenticate: Digest realm="carrier", nonce="n2"`, 2},
+		"stale, for ever": {`Proxy-Authenticate: Digest realm="carrier", nonce="n2", stale=true`, 3},
+		"other realm":     {`Proxy-Authenticate: Digest realm="elsewhere", nonce="n2", stale=true`, 2},
+	} {
+		t.Log(name)
+		bubble(t, func(t *testing.T, s *stage) {
+			s.invite(credentials)
+			challenge := `Proxy-Authenticate: Digest realm="carrier", nonce="n1"`
+			for n := range c.invites {
+				inv := s.peer.expect("INVITE")
+				assert.Equal(t, fmt.Sprintf("%d INVITE", n+1), inv.get("CSeq"))
+				s.peer.send(inv.reply(407, "p0", challenge), s.us())
+				s.peer.expect("ACK")
+				challenge = c.second
+			}
+			f := next[sip.Refused](t, s.ears).Final
+			assert.True(t, f.Authenticated)
+			v := sip.Classify(f)
+			assert.True(t, v.Alert)
+			assert.EqualValues(t, "trunk_rejected", v.Reason)
+			s.peer.nothing(time.Minute)
+		})
+	}
+}
+
+func TestDigestOfAnotherRealmIsNotAnswered(t *testing.T) {
+	bubble(t, func(t *testing.T, s *stage) {
+		s.invite(credentials)
+		inv := s.peer.expect("INVITE")
+		s.peer.send(inv.reply(407, "p0", `Proxy-Authenticate: Digest realm="evil", nonce="n1"`), s.us())
+		s.peer.expect("ACK")
+		assert.False(t, next[sip.Refused](t, s.ears).Final.Authenticated)
+	})
+}
+
+func TestChallengedByeIsAnsweredToo(t *testing.T) {
+	bubble(t, func(t *testing.T, s *stage) {
+		d := s.invite(credentials)
+		inv := s.peer.expect("INVITE")
+		s.peer.send(inv.reply(200, "p1", contact, sdp), s.us())
+		s.peer.expect("ACK")
+		next[sip.Answered](t, s.ears)
+		d.Bye(16, "")
+		bye := s.peer.expect("BYE")
+		s.peer.send(bye.reply(401, "", `WWW-Authenticate: Digest realm="carrier", nonce="n1", qop="auth"`), s.us())
+		again := s.peer.expect("BYE")
+		assert.True(t, proves(t, again, "Authorization", "sip:peer@127.0.0.1:5070"))
+		s.peer.send(again.reply(200, ""), s.us())
+		assert.False(t, next[sip.Ended](t, s.ears).Fault)
+	})
+}
+
+// stored is a state as it comes back from a commit.
+func stored(t *testing.T, s sip.DialogState) sip.DialogState {
+	t.Helper()
+	b, err := json.Marshal(s)
+	require.NoError(t, err)
+	var back sip.DialogState
+	require.NoError(t, json.Unmarshal(b, &back))
+	assert.Equal(t, s, back)
+	return back
+}
+
+// reborn is a second user agent with the same secret and address.
+func (s *stage) reborn() *stage {
+	s.t.Helper()
+	s.stop()
+	fresh := onStage(s.t, nil)
+	fresh.peer = &peer{s.t, fresh.net.open(peerAddr)}
+	return fresh
+}
+
+func TestCrashLeavesNoCallBehind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		old := onStage(t, nil)
+		_, inv, _ := old.answered()
+		s := old.reborn()
+		done := make(chan bool, 2)
+		s.ua.Orphan(stored(t, stateOf(t, old, inv)), func(answered bool) { done <- answered })
+		bye := s.peer.expect("BYE sip:peer@127.0.0.1:5070")
+		assert.Equal(t, inv.get("From"), bye.get("From"))
+		assert.Contains(t, bye.get("To"), ";tag=p1")
+		s.peer.send(bye.reply(200, ""), s.us())
+		assert.True(t, <-done)
+		time.Sleep(time.Minute)
+		assert.Empty(t, done)
+		s.stop()
+	})
+}
+
+func stateOf(t *testing.T, s *stage, inv msg) sip.DialogState {
+	t.Helper()
+	_, tag, _ := cutTag(inv.get("From"))
+	return sip.DialogState{
+		CallID: inv.get("Call-ID"), LocalTag: tag, RemoteTag: "p1", LocalURI: "sip:+15559999@127.0.0.1",
+		RemoteURI: "sip:+15550001@127.0.0.1:5070", RemoteTarget: "sip:peer@127.0.0.1:5070", LocalCSeq: 1,
+		Target: sip.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp"}, Confirmed: true,
+	}
+}
+
+func cutTag(s string) (before, tag string, found bool) {
+	for i := range len(s) - 4 {
+		if s[i:i+5] == ";tag=" {
+			return s[:i], s[i+5:], true
+		}
+	}
+	return s, "", false
+}
+
+func TestCrashCancelsWhatRang(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		old := onStage(t, nil)
+		d := old.invite(nil)
+		inv := old.peer.expect("INVITE")
+		old.peer.send(inv.reply(180, "p1", contact), old.us())
+		next[sip.Trying](t, old.ears)
+		next[sip.Ringing](t, old.ears)
+		state := stored(t, d.State())
+		s := old.reborn()
+		done := make(chan bool, 2)
+		s.ua.Orphan(state, func(answered bool) { done <- answered })
+		cancel := s.peer.expect("CANCEL")
+		assert.Equal(t, inv.get("Via"), cancel.get("Via"))
+		s.peer.send(cancel.reply(200, ""), s.us())
+		s.peer.send(inv.reply(487, "p1"), s.us())
+		s.peer.expect("ACK")
+		assert.True(t, <-done)
+		s.stop()
+	})
+}
+
+func TestCrashBeforeAnyAnswerEndsWhatStillComes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		old := onStage(t, nil)
+		d := old.invite(nil)
+		inv := old.peer.expect("INVITE")
+		callID := d.CallID()
+		s := old.reborn()
+		done := make(chan bool, 2)
+		s.ua.Orphan(sip.DialogState{CallID: callID, Target: sip.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp"}},
+			func(answered bool) { done <- answered })
+		s.peer.nothing(10 * time.Second)
+		s.peer.send(inv.reply(180, "p1", contact), s.us())
+		cancel := s.peer.expect("CANCEL sip:+15550001@127.0.0.1:5070")
+		assert.Equal(t, inv.get("Via"), cancel.get("Via"))
+		s.peer.send(cancel.reply(200, ""), s.us())
+		s.peer.send(inv.reply(200, "p1", contact, sdp), s.us()) // they crossed
+		s.peer.expect("ACK sip:peer@")
+		bye := s.peer.expect("BYE sip:peer@")
+		s.peer.send(bye.reply(200, ""), s.us())
+		assert.True(t, <-done)
+		s.stop()
+	})
+}
+
+func TestOrphanOfWhichNothingIsHeardIsReportedAfterHalfAMinute(t *testing.T) {
+	bubble(t, func(t *testing.T, s *stage) {
+		done := make(chan bool, 2)
+		start := time.Now()
+		s.ua.Orphan(sip.DialogState{CallID: s.ua.CallID("att_9", 1), Target: sip.Target{Host: "127.0.0.1", Port: 5070}},
+			func(answered bool) { done <- answered })
+		assert.False(t, <-done)
+		assert.Equal(t, 32*time.Second, time.Since(start))
+	})
+}
+
+func TestAnswerToACallOfAnEarlierProcessIsEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		old := onStage(t, nil)
+		old.invite(nil)
+		inv := old.peer.expect("INVITE")
+		s := old.reborn()
+		s.peer.send(inv.reply(200, "p1", contact, sdp), s.us())
+		ack := s.peer.expect("ACK sip:peer@127.0.0.1:5070")
+		assert.Equal(t, "1 ACK", ack.get("CSeq"))
+		bye := s.peer.expect("BYE sip:peer@127.0.0.1:5070")
+		assert.Equal(t, inv.get("From"), bye.get("From"))
+		s.peer.send(bye.reply(200, ""), s.us())
+		// A forged one gets nothing.
+		forged := inv
+		forged.text = strings.ReplaceAll(inv.text, inv.get("Call-ID"), "cb-000000000000000000000000000000000000")
+		s.peer.send(forged.reply(200, "p1", contact, sdp), s.us())
+		s.peer.nothing(time.Minute)
+		s.stop()
+	})
+}

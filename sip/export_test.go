@@ -1,0 +1,76 @@
+package sip
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"time"
+)
+
+// PacketConn is what a test brings instead of a UDP socket.
+type PacketConn interface {
+	net.PacketConn
+	ReadFromUDPAddrPort(b []byte) (int, netip.AddrPort, error)
+	WriteToUDPAddrPort(b []byte, to netip.AddrPort) (int, error)
+}
+
+// BindTo makes the user agent use a socket of the test's.
+func (u *UserAgent) BindTo(c PacketConn) {
+	u.bind = func(context.Context, string) (packetConn, error) { return c, nil }
+}
+
+// Pass is the gate's verdict on one datagram.
+func (u *UserAgent) Pass(b []byte, from netip.AddrPort) bool {
+	return u.pass(b, from, "udp", maxDatagram)
+}
+
+// Remembered tells how much the gate and sipgo's pool hold.
+func (u *UserAgent) Remembered() (slots, peers, pool int) {
+	return len(u.gate.slots), len(u.gate.peers), u.layer.Pool("udp").Size()
+}
+
+// SpendFor takes n tokens of one source at one moment and tells how many there were.
+func SpendFor(rate, n int, a netip.Addr, now time.Time) int {
+	g, had := newGate(rate), 0
+	for range n {
+		if g.spend(a, now) {
+			had++
+		}
+	}
+	return had
+}
+
+// Verdict parses a request and tells which rule it breaks.
+func Verdict(b []byte) (code int, name string) {
+	if !wellFormed(b) {
+		return 0, "malformed"
+	}
+	u, err := New(Config{Listen: []Listener{{Network: "udp"}}})
+	if err != nil {
+		return 0, err.Error()
+	}
+	in, err := u.parser.ParseSIP(b)
+	if err != nil {
+		return 0, "unparsable"
+	}
+	m, ok := read(in)
+	if !ok {
+		return 0, "unanswerable"
+	}
+	if !m.isRequest() {
+		return 0, "response"
+	}
+	if r := u.broken(m); r != nil {
+		return r.code, r.name
+	}
+	return 0, ""
+}
+
+// Rules names every rule of the validation with its answer.
+func Rules() map[string]int {
+	all := make(map[string]int)
+	for _, r := range rules() {
+		all[r.name] = r.code
+	}
+	return all
+}

@@ -1,0 +1,292 @@
+package sip_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/sip"
+)
+
+const sdp = "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio 4000 RTP/AVP 0\r\n"
+
+// wireNet is a network of datagrams that lives in a test: it works inside a
+// synctest bubble, where real sockets would stop the clock.
+type wireNet struct {
+	mu    sync.Mutex
+	ports map[netip.AddrPort]*port
+}
+
+type datagram struct {
+	b    []byte
+	from netip.AddrPort
+}
+
+type port struct {
+	net   *wireNet
+	addr  netip.AddrPort
+	in    chan datagram
+	done  chan struct{}
+	close sync.Once
+}
+
+func newWire() *wireNet { return &wireNet{ports: make(map[netip.AddrPort]*port)} }
+
+func (n *wireNet) open(addr string) *port {
+	p := &port{net: n, addr: netip.MustParseAddrPort(addr), in: make(chan datagram, 4096), done: make(chan struct{})}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.ports[p.addr] = p
+	return p
+}
+
+func (p *port) ReadFromUDPAddrPort(b []byte) (int, netip.AddrPort, error) {
+	select {
+	case d := <-p.in:
+		return copy(b, d.b), d.from, nil
+	case <-p.done:
+		return 0, netip.AddrPort{}, net.ErrClosed
+	}
+}
+
+func (p *port) WriteToUDPAddrPort(b []byte, to netip.AddrPort) (int, error) {
+	p.net.mu.Lock()
+	peer := p.net.ports[to]
+	p.net.mu.Unlock()
+	if peer != nil {
+		select {
+		case peer.in <- datagram{append([]byte(nil), b...), p.addr}:
+		default:
+		}
+	}
+	return len(b), nil
+}
+
+func (p *port) ReadFrom([]byte) (int, net.Addr, error) { return 0, nil, errors.ErrUnsupported }
+func (p *port) WriteTo([]byte, net.Addr) (int, error)  { return 0, errors.ErrUnsupported }
+func (p *port) Close() error                           { p.close.Do(func() { close(p.done) }); return nil }
+func (p *port) LocalAddr() net.Addr                    { return net.UDPAddrFromAddrPort(p.addr) }
+func (p *port) SetDeadline(time.Time) error            { return nil }
+func (p *port) SetReadDeadline(time.Time) error        { return nil }
+func (p *port) SetWriteDeadline(time.Time) error       { return nil }
+
+// ears collects the events of a dialog.
+type ears struct {
+	ch chan sip.Event
+}
+
+func newEars() *ears { return &ears{make(chan sip.Event, 256)} }
+
+func (e *ears) hear(ev sip.Event) { e.ch <- ev }
+
+// next is the next event, which must be of type T.
+func next[T sip.Event](t *testing.T, e *ears) T {
+	t.Helper()
+	select {
+	case ev := <-e.ch:
+		got, ok := ev.(T)
+		require.True(t, ok, "heard %T %+v", ev, ev)
+		return got
+	case <-time.After(3 * time.Minute):
+		require.Fail(t, "heard nothing")
+	}
+	panic("unreachable")
+}
+
+func (e *ears) quiet(t *testing.T) {
+	t.Helper()
+	select {
+	case ev := <-e.ch:
+		require.Fail(t, "unexpected", "%T %+v", ev, ev)
+	default:
+	}
+}
+
+// msg is a message as a scripted peer sees it.
+type msg struct {
+	text string
+	from netip.AddrPort
+	at   time.Time
+}
+
+func (m msg) line() string   { return strings.SplitN(m.text, "\r\n", 2)[0] }
+func (m msg) method() string { return strings.SplitN(m.text, " ", 2)[0] }
+
+func (m msg) get(name string) string {
+	found := regexp.MustCompile(`(?im)^` + regexp.QuoteMeta(name) + `: *(.*?)\r$`).FindStringSubmatch(m.text)
+	if found == nil {
+		return ""
+	}
+	return found[1]
+}
+
+// reply is an answer as a plain peer would give it. tag is added to To.
+func (m msg) reply(code int, tag string, extra ...string) string {
+	to := m.get("To")
+	if tag != "" && !strings.Contains(to, "tag=") {
+		to += ";tag=" + tag
+	}
+	lines := []string{
+		fmt.Sprintf("SIP/2.0 %d X", code), "Via: " + m.get("Via"), "From: " + m.get("From"), "To: " + to,
+		"Call-ID: " + m.get("Call-ID"), "CSeq: " + m.get("CSeq"),
+	}
+	body := ""
+	for _, e := range extra {
+		if strings.HasPrefix(e, "v=0") {
+			body = e
+			lines = append(lines, "Content-Type: application/sdp")
+			continue
+		}
+		lines = append(lines, e)
+	}
+	lines = append(lines, fmt.Sprintf("Content-Length: %d", len(body)), "", body)
+	return strings.Join(lines, "\r\n")
+}
+
+// peer is a scripted far end on raw datagrams.
+type peer struct {
+	t    *testing.T
+	port *port
+}
+
+func (p *peer) send(text string, to netip.AddrPort) {
+	_, err := p.port.WriteToUDPAddrPort([]byte(text), to)
+	require.NoError(p.t, err)
+}
+
+// expect is the next message that begins so.
+func (p *peer) expect(prefix string) msg {
+	p.t.Helper()
+	select {
+	case d := <-p.port.in:
+		m := msg{string(d.b), d.from, time.Now()}
+		require.True(p.t, strings.HasPrefix(m.text, prefix), "wanted %s, got\n%s", prefix, m.text)
+		return m
+	case <-time.After(3 * time.Minute):
+		require.Fail(p.t, "nothing came", "wanted %s", prefix)
+	}
+	panic("unreachable")
+}
+
+// expectSoon waits longer than expect does.
+func (p *peer) expectSoon(prefix string, limit time.Duration) msg {
+	p.t.Helper()
+	select {
+	case d := <-p.port.in:
+		m := msg{string(d.b), d.from, time.Now()}
+		require.True(p.t, strings.HasPrefix(m.text, prefix), "wanted %s, got\n%s", prefix, m.text)
+		return m
+	case <-time.After(limit):
+		require.Fail(p.t, "nothing came", "wanted %s", prefix)
+	}
+	panic("unreachable")
+}
+
+func (p *peer) nothing(wait time.Duration) {
+	p.t.Helper()
+	select {
+	case d := <-p.port.in:
+		require.Fail(p.t, "unexpected", "%s", d.b)
+	case <-time.After(wait):
+	}
+}
+
+const (
+	ourAddr  = "127.0.0.1:5060"
+	peerAddr = "127.0.0.1:5070"
+)
+
+// stage is one user agent of ours and one scripted peer inside a bubble.
+type stage struct {
+	t    *testing.T
+	ua   *sip.UserAgent
+	peer *peer
+	net  *wireNet
+	ears *ears
+	stop func()
+}
+
+func onStage(t *testing.T, set func(*sip.UserAgent)) *stage {
+	t.Helper()
+	n := newWire()
+	ua, err := sip.New(sip.Config{
+		Listen: []sip.Listener{{Network: "udp", Addr: ourAddr}}, Secret: []byte("secret"), UserAgent: "Callboard/test",
+	})
+	require.NoError(t, err)
+	ua.BindTo(n.open(ourAddr))
+	if set != nil {
+		set(ua)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		_ = ua.Serve(ctx)
+		close(ended)
+	}()
+	<-ua.Ready()
+	return &stage{
+		t: t, ua: ua, net: n, peer: &peer{t, n.open(peerAddr)}, ears: newEars(),
+		stop: func() { cancel(); <-ended },
+	}
+}
+
+func (s *stage) us() netip.AddrPort { return netip.MustParseAddrPort(ourAddr) }
+
+func (s *stage) invite(change func(*sip.Invite)) *sip.Dialog {
+	s.t.Helper()
+	in := sip.Invite{
+		Attempt: "att_1", Leg: 1, Target: sip.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp"},
+		To: "+15550001", From: "+15559999", Body: []byte(sdp), Notify: s.ears.hear,
+	}
+	if change != nil {
+		change(&in)
+	}
+	d, err := s.ua.Invite(in)
+	require.NoError(s.t, err)
+	return d
+}
+
+const contact = "Contact: <sip:peer@127.0.0.1:5070>"
+
+// answered brings a call up and returns its INVITE and ACK.
+func (s *stage) answered() (d *sip.Dialog, inv, ack msg) {
+	s.t.Helper()
+	d = s.invite(nil)
+	inv = s.peer.expect("INVITE")
+	s.peer.send(inv.reply(200, "p1", contact, sdp), s.us())
+	ack = s.peer.expect("ACK")
+	next[sip.Answered](s.t, s.ears)
+	return d, inv, ack
+}
+
+// request is an in-dialog request of the scripted peer, for an outbound call.
+func (s *stage) request(inv msg, method string, cseq int, extra ...string) string {
+	return msg{text: inv.text}.within(method, cseq, extra...)
+}
+
+func (m msg) within(method string, cseq int, extra ...string) string {
+	lines := []string{
+		method + " sip:callboard@" + ourAddr + " SIP/2.0",
+		fmt.Sprintf("Via: SIP/2.0/UDP %s;rport;branch=z9hG4bKpeer%s%d", peerAddr, method, cseq),
+		"From: <sip:peer@127.0.0.1>;tag=p1", "To: " + m.get("From"), "Call-ID: " + m.get("Call-ID"),
+		fmt.Sprintf("CSeq: %d %s", cseq, method), "Max-Forwards: 70", contact,
+	}
+	body := ""
+	for _, e := range extra {
+		if head, content, isBody := strings.Cut(e, "\n\n"); isBody {
+			lines, body = append(lines, head), content
+			continue
+		}
+		lines = append(lines, e)
+	}
+	return strings.Join(append(lines, fmt.Sprintf("Content-Length: %d", len(body)), "", body), "\r\n")
+}
