@@ -1,0 +1,71 @@
+package workspace_test
+
+import (
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/mailbox/actortest"
+	"github.com/callboard/callboard/actors/workspace"
+)
+
+type (
+	boom  struct{}
+	query struct{}
+)
+
+// counter counts how often it lived and what it heard since.
+type counter struct{ lives, heard *int }
+
+func (c *counter) Receive(ctx actor.Context) {
+	switch ctx.Message().(type) {
+	case *actor.Started:
+		*c.lives++
+	case boom:
+		panic("boom")
+	case query:
+		*c.heard++
+		ctx.Respond(*c.heard)
+	}
+}
+
+func TestAFailingChildIsItsOwnAffair(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		log := slog.New(slog.DiscardHandler)
+		lives, heard := map[string]*int{}, map[string]*int{}
+		props := func(id string) *actor.Props {
+			if lives[id] == nil {
+				lives[id], heard[id] = new(int), new(int)
+			}
+			return mailbox.Props(func() actor.Actor { return &counter{lives[id], heard[id]} }, 10)
+		}
+		ws, err := sys.Root.SpawnNamed(workspace.Props(workspace.Config{Log: log, Children: []workspace.Child{
+			{Name: workspace.Calls, Props: props("calls")},
+			{Name: workspace.LinesOut, Props: props("lines")},
+			{Name: workspace.Campaigns, Props: workspace.Family([]string{"a"}, props, log, nil)},
+		}}), "ws")
+		require.NoError(t, err)
+		synctest.Wait()
+		for _, path := range [][]string{{workspace.Calls}, {workspace.LinesOut}, {workspace.Campaigns, "a"}} {
+			pid := workspace.PID(sys, "ws", path...)
+			_, err := mailbox.Ask[int](t.Context(), sys, pid, query{})
+			require.NoError(t, err, path)
+			sys.Root.Send(pid, boom{})
+			time.Sleep(time.Second)
+			_, err = mailbox.Ask[int](t.Context(), sys, pid, query{})
+			require.NoError(t, err, path)
+		}
+		assert.Equal(t, []int{1, 2, 2}, []int{*lives["calls"], *lives["lines"], *lives["a"]}, "parents resume, leaves restart")
+		_, err = mailbox.Ask[workspace.Hatched](t.Context(), sys, workspace.PID(sys, "ws", workspace.Campaigns), workspace.Hatch{ID: "b"})
+		require.NoError(t, err)
+		_, err = mailbox.Ask[int](t.Context(), sys, workspace.PID(sys, "ws", workspace.Campaigns, "b"), query{})
+		require.NoError(t, err)
+		sys.Root.Poison(ws)
+	})
+}
