@@ -1,0 +1,181 @@
+// Package calendar says whether a telephone may ring at a moment, and if not,
+// when next: the schedule of a campaign with its days and excluded dates, the
+// calling hours, and the zone of a number. It knows no clock: it is told the
+// time.
+package calendar
+
+import (
+	"time"
+
+	"github.com/callboard/callboard/domain"
+)
+
+const (
+	day = 24 * 60 * 60 // seconds
+	// horizon is how far ahead Next looks: longer than a year, so that every
+	// yearly pattern of days and clock changes has shown itself.
+	horizon = 400 * 24 * time.Hour
+)
+
+// Rules are the parsed calendar of a campaign.
+type Rules struct {
+	schedule Window
+	from, to int // calling hours in seconds of the day; equal: no restriction
+	local    bool
+	zone     *time.Location // of the calling hours, unless local
+}
+
+// New parses a campaign's calendar. Empty calling hours restrict nothing.
+func New(s domain.Schedule, h domain.CallingHours, z *Zones) (Rules, error) {
+	var p domain.Problems
+	r := parse(s, h, z, &p)
+	return r, p.Err()
+}
+
+// Validate notes everything that is wrong with a schedule and calling hours.
+func Validate(s domain.Schedule, h domain.CallingHours, p *domain.Problems) {
+	parse(s, h, NewZones(), p)
+}
+
+// Local says whether the calling hours depend on the zone of each contact.
+func (r Rules) Local() bool { return r.local && r.from != r.to }
+
+// Global is what holds for every contact: the schedule, and the calling hours
+// where they are those of one zone.
+func (r Rules) Global() Window {
+	w := r.schedule
+	if !r.local && r.from != r.to {
+		w.hours = []hours{{from: r.from, to: r.to, zone: r.zone}}
+	}
+	return w
+}
+
+// For is what holds for a contact that may be in any of the zones: all of them
+// must allow. A contact without a zone is never called by local hours.
+func (r Rules) For(zones []*time.Location) Window {
+	w := r.Global()
+	if !r.Local() {
+		return w
+	}
+	if len(zones) == 0 {
+		w.never = true
+	}
+	for _, z := range zones {
+		w.hours = append(w.hours, hours{from: r.from, to: r.to, zone: z})
+	}
+	return w
+}
+
+// Window says when it may ring. The zero Window always allows.
+type Window struct {
+	start, end time.Time // zero: open
+	zone       *time.Location
+	days       [7]bool // by time.Weekday
+	someDays   bool    // days restricts
+	excluded   map[date]bool
+	hours      []hours // all must allow
+	never      bool
+}
+
+type date struct {
+	year  int
+	month time.Month
+	day   int
+}
+
+type hours struct {
+	from, to int // seconds of the day, to is exclusive; over midnight if to < from
+	zone     *time.Location
+}
+
+// Allows says whether it may ring at t.
+func (w Window) Allows(t time.Time) bool {
+	if w.never || t.Before(w.start) || !w.end.IsZero() && !t.Before(w.end) || !w.allowsDay(t) {
+		return false
+	}
+	for _, h := range w.hours {
+		if !h.allow(t) {
+			return false
+		}
+	}
+	return true
+}
+
+// Next is the first moment from t on at which it may ring; false where there
+// is none within the next 400 days.
+func (w Window) Next(t time.Time) (time.Time, bool) {
+	if w.never {
+		return time.Time{}, false
+	}
+	if t.Before(w.start) {
+		t = w.start
+	}
+	for last := t.Add(horizon); t.Before(last); {
+		if !w.end.IsZero() && !t.Before(w.end) {
+			return time.Time{}, false
+		}
+		at := t
+		if !w.allowsDay(at) {
+			at = nextAt(at, w.zone, 0, w.allowsDay)
+		}
+		for _, h := range w.hours {
+			if !h.allow(at) {
+				at = nextAt(at, h.zone, h.from, h.allow)
+			}
+		}
+		if at.Equal(t) {
+			return t, true
+		}
+		t = at
+	}
+	return time.Time{}, false
+}
+
+// Ended says whether the end of the schedule has passed.
+func (w Window) Ended(t time.Time) bool { return !w.end.IsZero() && !t.Before(w.end) }
+
+func (w Window) allowsDay(t time.Time) bool {
+	if w.zone == nil {
+		return true
+	}
+	t = t.In(w.zone)
+	if w.someDays && !w.days[t.Weekday()] {
+		return false
+	}
+	if len(w.excluded) == 0 {
+		return true
+	}
+	y, m, d := t.Date()
+	return !w.excluded[date{y, m, d}]
+}
+
+func (h hours) allow(t time.Time) bool {
+	hour, minute, second := t.In(h.zone).Clock()
+	s := hour*3600 + minute*60 + second
+	if h.from < h.to {
+		return s >= h.from && s < h.to
+	}
+	return s >= h.from || s < h.to
+}
+
+// nextAt is the first moment after t at which a clock in the zone shows the
+// second of the day, or at which the clock is changed into a moment that
+// allow takes: 02:30 may not exist, and 03:00 then follows 01:59.
+func nextAt(t time.Time, zone *time.Location, second int, allow func(time.Time) bool) time.Time {
+	for range 4 {
+		in := t.In(zone)
+		_, offset := in.Zone()
+		now := int((in.Unix()+int64(offset))%day+day) % day
+		wait := time.Duration((second-now+day-1)%day+1) * time.Second
+		next := t.Truncate(time.Second).Add(wait)
+		_, change := in.ZoneBounds()
+		if change.IsZero() || next.Before(change) {
+			return next
+		}
+		if allow(change) {
+			return change
+		}
+		t = change
+	}
+	return t
+}

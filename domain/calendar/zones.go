@@ -1,0 +1,121 @@
+package calendar
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	_ "time/tzdata" // the zones must not depend on what the machine has installed
+
+	"github.com/nyaruka/phonenumbers"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// Zones keeps the time zones that were looked up. One goroutine at a time may
+// use it.
+type Zones struct{ known map[string]*time.Location }
+
+// NewZones is an empty cache.
+func NewZones() *Zones { return &Zones{known: make(map[string]*time.Location)} }
+
+// Load is the zone of a name of the time-zone database, or nil.
+func (z *Zones) Load(name string) *time.Location {
+	l, ok := z.known[name]
+	if !ok {
+		l = load(name)
+		if l != nil || len(z.known) < 2000 { // strangers may send any number of wrong names
+			z.known[name] = l
+		}
+	}
+	return l
+}
+
+// Of are the zones in which a contact may be, and a key that is equal for
+// contacts with equal zones: its own zone, else those of its number. Unknown:
+// no zone.
+func (z *Zones) Of(c domain.Contact) (key string, zones []*time.Location) {
+	if c.Timezone != "" {
+		if l := z.Load(c.Timezone); l != nil {
+			return c.Timezone, []*time.Location{l}
+		}
+		return "", nil
+	}
+	names := zonesOfNumber(c.Phone)
+	for _, n := range names {
+		l := z.Load(n)
+		if l == nil {
+			return "", nil
+		}
+		zones = append(zones, l)
+	}
+	return strings.Join(names, " "), zones
+}
+
+// countryZones are the zones of countries that share their calling code, or
+// that the table of numbers knows with zones of their neighbours. Zones that
+// never differ in wall-clock time stand here once.
+var countryZones = map[string][]string{ //nolint:gochecknoglobals // a table
+	"US": {
+		"America/New_York", "America/Chicago", "America/Denver", "America/Phoenix",
+		"America/Los_Angeles", "America/Anchorage", "America/Adak", "Pacific/Honolulu",
+	},
+	"CA": {
+		"America/St_Johns", "America/Halifax", "America/Toronto", "America/Winnipeg", "America/Regina",
+		"America/Edmonton", "America/Vancouver",
+	},
+	"RU": {
+		"Europe/Kaliningrad", "Europe/Moscow", "Europe/Samara", "Asia/Yekaterinburg", "Asia/Omsk",
+		"Asia/Krasnoyarsk", "Asia/Irkutsk", "Asia/Yakutsk", "Asia/Vladivostok", "Asia/Magadan", "Asia/Kamchatka",
+	},
+	"KZ": {"Asia/Almaty", "Asia/Aqtobe"},
+	"AU": {
+		"Australia/Sydney", "Australia/Brisbane", "Australia/Adelaide", "Australia/Darwin",
+		"Australia/Perth", "Australia/Eucla", "Australia/Lord_Howe",
+	},
+	"MX": {
+		"America/Mexico_City", "America/Cancun", "America/Mazatlan", "America/Hermosillo",
+		"America/Tijuana", "America/Ciudad_Juarez", "America/Ojinaga", "America/Matamoros",
+	},
+	"GB": {"Europe/London"}, "GG": {"Europe/Guernsey"}, "JE": {"Europe/Jersey"}, "IM": {"Europe/Isle_of_Man"},
+	"IE": {"Europe/Dublin"}, "RE": {"Indian/Reunion"}, "YT": {"Indian/Mayotte"},
+	"FI": {"Europe/Helsinki"}, "AX": {"Europe/Mariehamn"}, "NO": {"Europe/Oslo"}, "SJ": {"Arctic/Longyearbyen"},
+	"IT": {"Europe/Rome"}, "VA": {"Europe/Vatican"}, "CW": {"America/Curacao"}, "BQ": {"America/Kralendijk"},
+}
+
+// zonesOfNumber are the names of the zones of a number, sorted. The number of
+// a mobile or of a service says only the country: all its zones count.
+func zonesOfNumber(e164 string) []string {
+	n, err := phonenumbers.Parse(e164, "")
+	if err != nil {
+		return nil
+	}
+	var names []string
+	switch phonenumbers.GetNumberType(n) {
+	case phonenumbers.FIXED_LINE, phonenumbers.FIXED_LINE_OR_MOBILE:
+		names, err = phonenumbers.GetTimezonesForNumber(n)
+	default:
+		names, err = zonesOfCountry(n)
+	}
+	if err != nil || slices.Contains(names, phonenumbers.UNKNOWN_TIMEZONE) {
+		return nil
+	}
+	names = slices.Clone(names)
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+func zonesOfCountry(n *phonenumbers.PhoneNumber) ([]string, error) {
+	code := int(n.GetCountryCode())
+	region := phonenumbers.GetRegionCodeForNumber(n)
+	if region == "" {
+		region = phonenumbers.GetRegionCodeForCountryCode(code)
+	}
+	if names := countryZones[region]; names != nil {
+		return names, nil
+	}
+	if code == 1 || code == 7 { // a smaller country of these plans: its own area codes tell
+		return phonenumbers.GetTimezonesForNumber(n)
+	}
+	return phonenumbers.GetTimezonesForPrefix(strconv.Itoa(code))
+}
