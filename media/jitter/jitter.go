@@ -39,7 +39,7 @@ type Buffer struct {
 	started bool
 	play    uint32 // timestamp of the next sample to hand out
 	stretch int    // samples by which the clock shall be held back
-	delay   int    // what the clock has been held back by, 40 ms included
+	delay   int    // how long the luckiest packets of late have to wait
 	margin  int    // the least a packet was early in this window
 	seen    int    // samples handed out in this window
 	missing int    // samples missing since the last one that was there
@@ -58,12 +58,17 @@ func (b *Buffer) Put(timestamp uint32, mu []byte) Verdict {
 	}
 	ahead := int(int32(timestamp - b.play)) //nolint:gosec // modular
 	outside := ahead < 0 || ahead+len(mu) > maxDelay+minDelay
-	switch {
-	case b.missing >= idle && outside, ahead+len(mu) > beyond, ahead+len(mu) <= 0 && b.late >= tooLate:
+	if b.missing >= idle && outside || ahead+len(mu) > beyond || ahead+len(mu) <= 0 && b.late >= tooLate {
 		b.clear()
 		b.anchor(timestamp)
 		b.fill(timestamp, mu)
 		return Anchored
+	}
+	if b.delay > ahead {
+		b.delay -= (b.delay - ahead + 63) / 64
+	}
+	b.delay = max(b.delay, ahead)
+	switch {
 	case ahead+len(mu) <= 0:
 		b.late++
 		b.grow(-ahead)
@@ -119,12 +124,12 @@ func (b *Buffer) Get(dst []byte) (received int) {
 	return got
 }
 
-// Delay is how far the clock is held back, in samples.
+// Delay is how long sound waits here that the network did not delay, in samples.
 func (b *Buffer) Delay() int {
 	if !b.started {
 		return minDelay
 	}
-	return b.delay
+	return max(b.delay, 0)
 }
 
 // Reset forgets everything: another source speaks.
@@ -181,7 +186,7 @@ func (b *Buffer) adapt(n int) {
 			b.have[at/64] &^= 1 << (at % 64)
 		}
 		b.play += skip
-		b.delay = max(b.delay-n, minDelay)
+		b.delay = max(b.delay-n, 0)
 	}
 	b.seen, b.margin = 0, unknown
 }

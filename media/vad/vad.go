@@ -16,6 +16,8 @@ const (
 	loudest    = -30.0 // nor higher: whoever speaks without a pause is no noise
 	above      = 9.0   // speech is so much above the floor
 	least      = -48.0 // and never softer than this
+	first      = -42.0 // nor above this at first, so that one who speaks at once is heard
+	nothing    = -90.0 // digital silence
 	rise       = 2.0   // dB a second by which the floor follows a louder noise
 )
 
@@ -32,6 +34,7 @@ const (
 // Detector is fed every frame received. The zero value is ready.
 type Detector struct {
 	speaking bool
+	heard    bool
 	active   int
 	quiet    int
 	floor    float64 // relative to quietest, so that zero is the start
@@ -43,13 +46,7 @@ func (d *Detector) Frame(mu []byte) Edge {
 		return None
 	}
 	level := Level(mu)
-	floor := quietest + d.floor
-	if level < floor {
-		floor = level
-	} else {
-		floor += rise * float64(len(mu)) / 8000
-	}
-	d.floor = min(max(floor, quietest), loudest) - quietest
+	d.follow(level, len(mu))
 	if level > max(quietest+d.floor+above, least) {
 		d.active = min(d.active+len(mu), beginAfter)
 		d.quiet = 0
@@ -66,6 +63,23 @@ func (d *Detector) Frame(mu []byte) Edge {
 		return Ended
 	}
 	return None
+}
+
+// follow moves the floor: down at once, up slowly. Digital silence says nothing about the noise.
+func (d *Detector) follow(level float64, n int) {
+	floor := quietest + d.floor
+	switch {
+	case level <= nothing:
+		return
+	case !d.heard:
+		d.heard = true
+		floor = min(level, first)
+	case level < floor:
+		floor = level
+	default:
+		floor += rise * float64(n) / 8000
+	}
+	d.floor = min(max(floor, quietest), loudest) - quietest
 }
 
 // Speaking says whether somebody speaks.

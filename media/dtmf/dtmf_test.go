@@ -1,0 +1,156 @@
+package dtmf_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/media/dtmf"
+)
+
+// sent is a packet on its way; the payload is nil in a gap.
+type sent struct {
+	dtmf.Packet
+	payload []byte
+}
+
+// spell makes every frame of some digits.
+func spell(t *testing.T, digits string, n int) []sent {
+	t.Helper()
+	var s dtmf.Sender
+	require.True(t, s.Start(digits))
+	var out []sent
+	for stamp := uint32(0xFFFFF000); s.Busy(); stamp += uint32(n) {
+		p, ok := s.Next(stamp, n)
+		frame := sent{Packet: p}
+		if ok {
+			frame.payload = make([]byte, dtmf.PayloadLen)
+			p.Event.Put(frame.payload)
+		}
+		out = append(out, frame)
+	}
+	return out
+}
+
+func TestAnEventIsSentAsTheStandardSays(t *testing.T) {
+	frames := spell(t, "5", 160)
+	stamp := uint32(0xFFFFF000)
+	event := func(marker, end bool, duration uint16) dtmf.Packet {
+		return dtmf.Packet{Event: dtmf.Event{Code: 5, End: end, Volume: 10, Duration: duration}, Timestamp: stamp, Marker: marker}
+	}
+	want := []dtmf.Packet{
+		event(true, false, 160), event(false, false, 320), event(false, false, 480), event(false, false, 640),
+		event(false, true, 800), event(false, true, 800), event(false, true, 800), {}, {}, {},
+	}
+	var got []dtmf.Packet
+	for _, f := range frames {
+		got = append(got, f.Packet)
+	}
+	assert.Equal(t, want, got)
+	assert.Equal(t, []byte{5, 0x8A, 0x03, 0x20}, frames[4].payload)
+}
+
+func TestDigitsAreExactInEveryFrameLengthOverALossyWay(t *testing.T) {
+	const digits = "0123456789*#ABCD"
+	for _, n := range []int{80, 160, 240, 320} {
+		for seed := range uint64(200) {
+			way := rand.New(rand.NewPCG(seed, 1))
+			got, _ := receive(spell(t, digits+"11", n), n, func(i int) (bool, bool) { return way.IntN(100) < 5, way.IntN(100) < 5 })
+			require.Equal(t, digits+"11", got, "frames of %d, seed %d", n, seed)
+		}
+	}
+}
+
+func TestADigitWithoutItsEndIsStillOneDigit(t *testing.T) {
+	got, lengths := receive(spell(t, "7", 160), 160, func(i int) (bool, bool) { return i >= 3, false })
+	assert.Equal(t, "7", got)
+	assert.Equal(t, []uint32{480}, lengths)
+	got, _ = receive(spell(t, "77", 160), 160, func(i int) (bool, bool) { return i >= 4 && i <= 9, false })
+	assert.Equal(t, "77", got, "the next begins before the patience ends")
+	got, _ = receive(spell(t, "7", 160), 160, func(i int) (bool, bool) { return i < 6, false })
+	assert.Equal(t, "7", got, "only the last end packet arrived")
+}
+
+// receive feeds frames through a way that loses and repeats.
+func receive(frames []sent, n int, way func(i int) (lost, twice bool)) (keys string, lengths []uint32) {
+	var r dtmf.Receiver
+	hear := func(p dtmf.Press, ok bool) {
+		if ok {
+			keys += string(p.Key)
+			lengths = append(lengths, p.Samples)
+		}
+	}
+	for i, f := range frames {
+		lost, twice := way(i)
+		if f.payload != nil && !lost {
+			hear(r.Got(1, f.Timestamp, f.payload))
+			if twice {
+				hear(r.Got(1, f.Timestamp, f.payload))
+			}
+		}
+		hear(r.Pass(n))
+	}
+	for range 20 {
+		hear(r.Pass(n))
+	}
+	return keys, lengths
+}
+
+func TestALongPressIsOneDigit(t *testing.T) {
+	var r dtmf.Receiver
+	b := make([]byte, dtmf.PayloadLen)
+	total, keys := uint32(0), 0
+	hear := func(p dtmf.Press, ok bool) {
+		if ok {
+			total, keys = p.Samples, keys+1
+		}
+	}
+	for at := uint32(160); at <= 160000; at += 160 {
+		segment := (at - 1) / 0xFFFF
+		if at/0xFFFF != (at-160)/0xFFFF { // the segment's last report
+			dtmf.Event{Code: 1, Duration: 0xFFFF}.Put(b)
+			hear(r.Got(9, (at/0xFFFF-1)*0xFFFF, b))
+		}
+		dtmf.Event{Code: 1, End: at == 160000, Duration: uint16(at - segment*0xFFFF)}.Put(b)
+		hear(r.Got(9, segment*0xFFFF, b))
+		hear(r.Pass(160))
+	}
+	assert.Equal(t, 1, keys)
+	assert.Equal(t, uint32(160000), total)
+}
+
+func TestWhatIsNoDigitIsLeftOut(t *testing.T) {
+	var s dtmf.Sender
+	assert.False(t, s.Start("xyz -()"))
+	frames := spell(t, "1w-2", 160)
+	assert.Len(t, frames, 10+25+10)
+	var r dtmf.Receiver
+	_, ok := r.Got(1, 1, []byte{16, 0x80, 0, 1})
+	assert.False(t, ok, "a flash is no digit")
+	_, ok = r.Got(1, 1, []byte{1})
+	assert.False(t, ok)
+}
+
+func FuzzReceiver(f *testing.F) {
+	f.Add([]byte{0, 5, 0x80, 3, 0x20, 1, 5, 0, 1, 0})
+	f.Fuzz(func(t *testing.T, in []byte) {
+		var r dtmf.Receiver
+		presses := map[uint32]int{}
+		for len(in) >= 5 {
+			if _, ok := r.Got(1, uint32(in[0]%4)*10, in[1:5]); ok {
+				presses[uint32(in[0]%4)]++
+			}
+			in = in[5:]
+		}
+		for range 4 {
+			r.Pass(1200)
+		}
+		total := 0
+		for _, n := range presses {
+			total += n
+		}
+		assert.LessOrEqual(t, total, 4+1, "four timestamps are four digits")
+	})
+}

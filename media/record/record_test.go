@@ -1,0 +1,129 @@
+package record_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/media/g711"
+	"github.com/callboard/callboard/media/record"
+	"github.com/callboard/callboard/media/tone"
+	"github.com/callboard/callboard/media/wav"
+)
+
+// pool makes writers that end with the test.
+func pool(t *testing.T) *record.Pool {
+	t.Helper()
+	p := record.NewPool(2)
+	t.Cleanup(p.Close)
+	return p
+}
+
+// pour writes sound in frames of 20 ms.
+func pour(r *record.Recorder, left, right []byte) {
+	for i := 0; i < len(left); i += 160 {
+		r.Write(left[i:min(i+160, len(left))], right[i:min(i+160, len(left))])
+	}
+}
+
+func TestTheCallerIsLeftTheAgentRightAndAGapIsSilence(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "new", "call.wav")
+	r := pool(t).Create(path)
+	left, right := tone.Beep(1700*time.Millisecond), tone.Make(1700*time.Millisecond, 0.2, 300)
+	pour(r, left, right)
+	r.Silence(4000)
+	pour(r, left, right)
+	done := r.Close()
+	result := <-done
+	require.NoError(t, result.Err)
+	assert.Equal(t, record.Result{Path: path, Duration: 3900 * time.Millisecond}, result)
+	assert.Equal(t, done, r.Close(), "closing twice is closing once")
+
+	sound, err := wav.ReadFile(path, 1<<20)
+	require.NoError(t, err)
+	gap := tone.Silence(500 * time.Millisecond)
+	assert.Equal(t, g711.DecodeMu(bytes.Join([][]byte{left, gap, left}, nil)), sound.Channel(0))
+	assert.Equal(t, g711.DecodeMu(bytes.Join([][]byte{right, gap, right}, nil)), sound.Channel(1))
+	b, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, wav.Header(2, uint32(len(b)-wav.HeaderLen)), b[:wav.HeaderLen])
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	assert.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+}
+
+func TestAFileIsPlayableBeforeItIsClosed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "crash.wav")
+	r := pool(t).Create(path)
+	sound := tone.Beep(3 * time.Second)
+	pour(r, sound, sound)
+	require.Eventually(t, func() bool {
+		s, err := wav.ReadFile(path, 1<<20)
+		return err == nil && s.Duration() >= 2500*time.Millisecond
+	}, 5*time.Second, 10*time.Millisecond)
+	<-r.Close()
+}
+
+func TestASlowDiskStallsNobodyAndTheLengthStaysTrue(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pipe.wav")
+	require.NoError(t, syscall.Mkfifo(path, 0o600)) // opening it waits for a reader: a disk that hangs
+	p := pool(t)
+	r := p.Create(path)
+	quiet, loud := tone.Silence(time.Second), tone.Make(time.Second, 0.5, 440)
+	begun := time.Now()
+	for range 120 {
+		pour(r, loud, quiet)
+	}
+	assert.Less(t, time.Since(begun), 2*time.Second, "two minutes of sound are taken at once")
+	done := r.Close()
+	f, err := os.Open(path)
+	require.NoError(t, err)
+	defer func() { _ = f.Close() }()
+	var got bytes.Buffer
+	_, err = got.ReadFrom(f)
+	require.NoError(t, err)
+	result := <-done
+	require.Error(t, result.Err, "a pipe has no header to patch")
+	assert.Equal(t, wav.HeaderLen+120*16000, got.Len(), "what did not fit is silence of the same length")
+	assert.Equal(t, []byte{g711.MuSilence, g711.MuSilence}, got.Bytes()[got.Len()-2:])
+}
+
+func TestADiskThatRefusesIsTold(t *testing.T) {
+	r := pool(t).Create("/proc/nowhere/call.wav")
+	pour(r, tone.Beep(time.Second), tone.Beep(time.Second))
+	result := <-r.Close()
+	require.Error(t, result.Err)
+	assert.Zero(t, result.Duration)
+}
+
+func TestAnEmptyCallIsAnEmptyFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "empty.wav")
+	result := <-pool(t).Create(path).Close()
+	require.NoError(t, result.Err)
+	sound, err := wav.ReadFile(path, 100)
+	require.NoError(t, err)
+	assert.Empty(t, sound.Samples)
+}
+
+func TestManyCallsAtOnceAreAllWhole(t *testing.T) {
+	p := pool(t)
+	dir := t.TempDir()
+	sound := tone.Beep(2 * time.Second)
+	var done []<-chan record.Result
+	for i := range 100 {
+		r := p.Create(filepath.Join(dir, string(rune('a'+i/10))+string(rune('0'+i%10))+".wav"))
+		pour(r, sound, sound)
+		done = append(done, r.Close())
+	}
+	for _, d := range done {
+		result := <-d
+		require.NoError(t, result.Err)
+		assert.Equal(t, 2*time.Second, result.Duration)
+	}
+}
