@@ -14,7 +14,7 @@ func Classify(f Final) domain.Verdict {
 		return domain.Verdict{Outcome: domain.OutcomeCancelled, Reason: domain.ReasonCancelled}
 	case f.RingTimeout:
 		return verdictNoAnswer
-	case f.Silent, f.Transport:
+	case f.Silent, f.Transport, f.Code < 300:
 		return verdictTrunkError
 	case f.Blocked:
 		return failed(domain.ReasonBlocked, "")

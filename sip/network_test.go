@@ -1,0 +1,286 @@
+package sip_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/sip"
+)
+
+// served is a user agent of ours on real sockets of the loopback.
+func served(t testing.TB, set func(*sip.Config, *sip.UserAgent)) *sip.UserAgent {
+	t.Helper()
+	cfg := sip.Config{
+		Listen: []sip.Listener{{Network: "udp", Addr: "127.0.0.1:0"}, {Network: "tcp", Addr: "127.0.0.1:0"}},
+		Secret: []byte(t.Name()), UserAgent: "Callboard/test",
+	}
+	if set != nil {
+		set(&cfg, nil)
+	}
+	ua, err := sip.New(cfg)
+	require.NoError(t, err)
+	if set != nil {
+		set(&cfg, ua)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- ua.Serve(ctx) }()
+	select {
+	case <-ua.Ready():
+	case err := <-ended:
+		require.NoError(t, err)
+	}
+	t.Cleanup(func() {
+		cancel()
+		assert.NoError(t, <-ended)
+	})
+	return ua
+}
+
+func answering(events *ears) func(*sip.Config, *sip.UserAgent) {
+	return func(_ *sip.Config, ua *sip.UserAgent) {
+		if ua != nil {
+			ua.OnInvite(func(i *sip.Incoming) {
+				i.Ring()
+				i.Answer([]byte(sdp), events.hear)
+			})
+		}
+	}
+}
+
+func TestTwoOfUsCallEachOther(t *testing.T) {
+	for _, network := range []string{"udp", "tcp"} {
+		for _, host := range []string{"127.0.0.1", "localhost"} {
+			there := newEars()
+			far, near := served(t, answering(there)), served(t, nil)
+			here := newEars()
+			d, err := near.Invite(sip.Invite{
+				Attempt: "a", Target: sip.Target{Host: host, Port: int(far.Addr(network).Port()), Transport: network},
+				To: "+15550001", From: "+15559999", Body: []byte(sdp), Notify: here.hear,
+			})
+			require.NoError(t, err)
+			next[sip.Trying](t, here)
+			next[sip.Ringing](t, here)
+			answered := next[sip.Answered](t, here)
+			assert.Equal(t, sdp, string(answered.Body))
+			if network == "tcp" {
+				assert.Contains(t, answered.State.RemoteTarget, ";transport=tcp")
+			}
+			body, err := reinvite(d, there)
+			require.NoError(t, err)
+			assert.Equal(t, "answer", body)
+			d.Bye(16, "done")
+			ended := next[sip.Ended](t, here)
+			assert.False(t, ended.Fault)
+			gone := next[sip.Ended](t, there)
+			assert.Equal(t, []any{true, 16, "done"}, []any{gone.ByRemote, gone.Q850, gone.Text})
+			assert.Zero(t, near.Counters().Retransmitted)
+		}
+	}
+}
+
+func reinvite(d *sip.Dialog, there *ears) (string, error) {
+	go func() {
+		if offer, ok := (<-there.ch).(sip.Reoffer); ok {
+			offer.Reply(200, []byte("answer"))
+		}
+	}()
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+	defer cancel()
+	body, err := d.Reinvite(ctx, []byte(sdp))
+	return string(body), err
+}
+
+func TestUnreachableTargetIsKnownAtOnce(t *testing.T) {
+	for _, network := range []string{"udp", "tcp"} {
+		ua, here := served(t, nil), newEars()
+		closed, err := net.ListenPacket("udp", "127.0.0.1:0") //nolint:noctx // a test
+		require.NoError(t, err)
+		port := closed.LocalAddr().(*net.UDPAddr).Port
+		require.NoError(t, closed.Close())
+		start := time.Now()
+		_, err = ua.Invite(sip.Invite{
+			Attempt: network, Target: sip.Target{Host: "127.0.0.1", Port: port, Transport: network},
+			To: "+15550001", From: "+15559999", Notify: here.hear,
+		})
+		require.NoError(t, err)
+		f := next[sip.Refused](t, here).Final
+		assert.True(t, f.Transport, network)
+		assert.True(t, f.Sent)
+		assert.Less(t, time.Since(start), 2*time.Second)
+		// The socket goes on working.
+		there := newEars()
+		far := served(t, answering(there))
+		_, err = ua.Invite(sip.Invite{
+			Attempt: "next" + network, Target: sip.Target{Host: "127.0.0.1", Port: int(far.Addr(network).Port()), Transport: network},
+			To: "+15550001", From: "+15559999", Notify: here.hear,
+		})
+		require.NoError(t, err)
+		next[sip.Trying](t, here)
+	}
+}
+
+func TestNameThatDoesNotResolveIsATransportFailure(t *testing.T) {
+	ua, here := served(t, nil), newEars()
+	_, err := ua.Invite(sip.Invite{Attempt: "a", Target: sip.Target{Host: "nowhere.invalid"}, To: "+1", From: "+2", Notify: here.hear})
+	require.NoError(t, err)
+	f := next[sip.Refused](t, here).Final
+	assert.True(t, f.Transport && !f.Sent)
+}
+
+func TestNameIsCalledOnlyWhereWeMayGo(t *testing.T) {
+	ua, here := served(t, func(c *sip.Config, _ *sip.UserAgent) {
+		c.MayReach = func(netip.AddrPort) bool { return false }
+	}), newEars()
+	_, err := ua.Invite(sip.Invite{Attempt: "a", Target: sip.Target{Host: "localhost"}, To: "+1", From: "+2", Notify: here.hear})
+	require.NoError(t, err)
+	assert.True(t, next[sip.Refused](t, here).Final.Transport)
+}
+
+func TestContactThatMayNotBeReachedIsAnsweredThroughTheTarget(t *testing.T) {
+	ua, here := served(t, func(c *sip.Config, _ *sip.UserAgent) {
+		c.MayReach = func(a netip.AddrPort) bool { return a.Addr().IsLoopback() }
+	}), newEars()
+	conn, err := net.ListenPacket("udp", "127.0.0.1:0") //nolint:noctx // a test
+	require.NoError(t, err)
+	defer func() { _ = conn.Close() }()
+	_, err = ua.Invite(sip.Invite{
+		Attempt: "a", Target: sip.Target{Host: "127.0.0.1", Port: conn.LocalAddr().(*net.UDPAddr).Port}, To: "+1", From: "+2", Notify: here.hear,
+	})
+	require.NoError(t, err)
+	buf := make([]byte, 4096)
+	n, from, err := conn.ReadFrom(buf)
+	require.NoError(t, err)
+	_, err = conn.WriteTo([]byte(msg{text: string(buf[:n])}.reply(200, "p1", "Contact: <sip:x@169.254.169.254:80>")), from)
+	require.NoError(t, err)
+	require.NoError(t, conn.SetReadDeadline(time.Now().Add(3*time.Second)))
+	n, _, err = conn.ReadFrom(buf)
+	require.NoError(t, err)
+	assert.True(t, strings.HasPrefix(string(buf[:n]), "ACK sip:x@169.254.169.254:80"), string(buf[:n]))
+	next[sip.Answered](t, here)
+}
+
+func TestTCPIsFramedAndBounded(t *testing.T) {
+	there := newEars()
+	ua := served(t, func(c *sip.Config, u *sip.UserAgent) {
+		c.MaxTCPConns = 3
+		answering(there)(c, u)
+	})
+	dial := func() net.Conn {
+		c, err := net.Dial("tcp", ua.Addr("tcp").String()) //nolint:noctx // a test
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = c.Close() })
+		return c
+	}
+	read := func(c net.Conn) string {
+		require.NoError(t, c.SetReadDeadline(time.Now().Add(5*time.Second)))
+		buf := make([]byte, 8192)
+		n, _ := c.Read(buf)
+		return string(buf[:n])
+	}
+	options := func(n int) string {
+		s := strings.NewReplacer("INVITE", "OPTIONS", "SIP/2.0/UDP", "SIP/2.0/TCP").Replace(callUs("no body"))
+		return strings.Replace(s, "in-1", fmt.Sprint("in-", n), 1)
+	}
+	first := dial()
+	for _, part := range []string{"\r\n\r\n", options(1)[:30], options(1)[30:]} {
+		_, err := first.Write([]byte(part))
+		require.NoError(t, err)
+		if part == "\r\n\r\n" {
+			assert.Equal(t, "\r\n", read(first))
+		}
+	}
+	assert.Contains(t, read(first), "Call-ID: in-1\r\n")
+	_, err := first.Write([]byte(options(2) + "JUNK\r\nContent-Length: 0\r\n\r\n" + options(3)))
+	require.NoError(t, err)
+	got := read(first)
+	for !strings.Contains(got, "in-3") {
+		more := read(first)
+		require.NotEmpty(t, more, got)
+		got += more
+	}
+	assert.Contains(t, got, "in-2")
+	endless := dial()
+	_, err = endless.Write([]byte("OPTIONS sip:a@b SIP/2.0\r\nX: " + strings.Repeat("y", 40000)))
+	require.NoError(t, err)
+	assert.Empty(t, read(endless), "it should have been closed")
+	dial()
+	dial()
+	require.Eventually(t, func() bool { return ua.Counters().TCP == 3 }, 3*time.Second, 5*time.Millisecond)
+	assert.Empty(t, read(dial()), "over the cap")
+	assert.Contains(t, func() string { _, _ = first.Write([]byte(options(4))); return read(first) }(), "in-4")
+}
+
+func TestLargeRequestsStillGoOverUDP(t *testing.T) {
+	there, here := newEars(), newEars()
+	bodies := make(chan int, 1)
+	far := served(t, func(_ *sip.Config, ua *sip.UserAgent) {
+		if ua != nil {
+			ua.OnInvite(func(i *sip.Incoming) {
+				bodies <- len(i.Body)
+				i.Answer(make([]byte, 4000), there.hear)
+			})
+		}
+	})
+	near := served(t, nil)
+	_, err := near.Invite(sip.Invite{
+		Attempt: "a", Target: sip.Target{Host: "127.0.0.1", Port: int(far.Addr("udp").Port())}, To: "+1", From: "+2",
+		Body: []byte(strings.Repeat("x", 5000)), Notify: here.hear,
+	})
+	require.NoError(t, err)
+	assert.Equal(t, 5000, <-bodies)
+	next[sip.Trying](t, here)
+	assert.Len(t, next[sip.Answered](t, here).Body, 4000)
+}
+
+func BenchmarkCalls(b *testing.B) {
+	far := served(b, func(_ *sip.Config, ua *sip.UserAgent) {
+		if ua != nil {
+			ua.OnInvite(func(i *sip.Incoming) {
+				i.Ring()
+				i.Answer([]byte(sdp), func(sip.Event) {})
+			})
+		}
+	})
+	near := served(b, nil)
+	target := sip.Target{Host: "127.0.0.1", Port: int(far.Addr("udp").Port())}
+	const atOnce = 200
+	slots, done := make(chan struct{}, atOnce), make(chan bool, b.N)
+	cpu := processTime()
+	b.ResetTimer()
+	for n := range b.N {
+		slots <- struct{}{}
+		answered := make(chan struct{})
+		var d *sip.Dialog
+		d, err := near.Invite(sip.Invite{
+			Attempt: fmt.Sprint("a", n), Target: target, To: "+15550001", From: "+15559999", Body: []byte(sdp),
+			Notify: func(e sip.Event) {
+				switch e.(type) {
+				case sip.Answered:
+					go func() { <-answered; d.Bye(16, "") }()
+				case sip.Ended, sip.Refused:
+					<-slots
+					_, ok := e.(sip.Ended)
+					done <- ok
+				}
+			},
+		})
+		require.NoError(b, err)
+		close(answered)
+	}
+	for range b.N {
+		require.True(b, <-done)
+	}
+	b.StopTimer()
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "calls/s")
+	b.ReportMetric((processTime()-cpu).Seconds()*1000/float64(b.N), "cpu-s/1000calls-both-sides")
+	b.ReportMetric(float64(near.Counters().Retransmitted+far.Counters().Retransmitted), "retransmissions")
+}

@@ -1,0 +1,158 @@
+package sip_test
+
+import (
+	"fmt"
+	"net/netip"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/sip"
+)
+
+// hostile is what the parser lets through, and the answer it gets; 0 is none.
+func hostile() map[string]struct {
+	text string
+	want string
+} {
+	type row = struct {
+		text string
+		want string
+	}
+	ask := func(method string) string {
+		return strings.Replace(strings.Replace(callUs("no body"), "INVITE", method, 1), "10 INVITE", "10 "+method, 1)
+	}
+	rows := map[string]row{
+		"version":                   {callUs("INVITE sip:+15551000@127.0.0.1 SIP/3.0"), "SIP/2.0 505"},
+		"repeated header":           {callUs("+Call-ID: in-2"), "SIP/2.0 400"},
+		"repeated compact header":   {callUs("+i: in-2"), "SIP/2.0 400"},
+		"repeated CSeq":             {callUs("+CSeq: 11 INVITE"), "SIP/2.0 400"},
+		"CSeq of another method":    {callUs("CSeq: 10 BYE"), "SIP/2.0 400"},
+		"From without tag":          {callUs("From: <sip:a@b>"), "SIP/2.0 400"},
+		"oversized name":            {callUs("Call-ID: " + strings.Repeat("x", 300)), "SIP/2.0 400"},
+		"method unknown":            {ask("JUMP"), "SIP/2.0 501"},
+		"method not served":         {ask("REFER"), "SIP/2.0 405"},
+		"scheme":                    {callUs("INVITE mailto:a SIP/2.0"), "SIP/2.0 416"},
+		"hops used up":              {callUs("Max-Forwards: 0"), "SIP/2.0 483"},
+		"extension required":        {callUs("Require: 100rel, x-foo"), "SIP/2.0 420"},
+		"contact missing":           {callUs("Contact: nothing"), "SIP/2.0 400"},
+		"content encoded":           {callUs("Content-Encoding: gzip"), "SIP/2.0 415"},
+		"content type":              {callUs("Content-Type: text/plain"), "SIP/2.0 415"},
+		"unknown dialog":            {callUs("To: <sip:a@b>;tag=nobody"), "SIP/2.0 481"},
+		"BYE to nothing":            {follow("BYE", "nobody", 3), "SIP/2.0 481"},
+		"CANCEL of nothing":         {follow("CANCEL", "", 10), "SIP/2.0 481"},
+		"ACK to nothing":            {follow("ACK", "nobody", 10), ""},
+		"BYE without a dialog":      {follow("BYE", "", 3), "SIP/2.0 481"},
+		"OPTIONS":                   {ask("OPTIONS"), "SIP/2.0 200"},
+		"method case":               {strings.Replace(callUs(), "INVITE", "invite", 1), ""},
+		"bare LF in a value":        {callUs("Subject: a\nX-Evil: b"), ""},
+		"bare CR in a value":        {callUs("Subject: a\rX-Evil: b"), ""},
+		"NUL":                       {callUs("Subject: a\x00b"), ""},
+		"no end of headers":         {"INVITE sip:a@b SIP/2.0\r\nVia: x\r\n", ""},
+		"too many lines":            {callUs(manyLines()...), ""},
+		"no Via":                    {strings.Replace(callUs(), "Via:", "Vib:", 1), ""},
+		"no From":                   {strings.Replace(callUs(), "From:", "Fram:", 1), ""},
+		"no Call-ID":                {strings.Replace(callUs(), "Call-ID:", "Call-IX:", 1), ""},
+		"body shorter than told":    {strings.Replace(callUs(), fmt.Sprintf("Length: %d", len(sdp)), "Length: 9999", 1), ""},
+		"not SIP":                   {"GET / HTTP/1.1\r\nHost: x\r\n\r\n", ""},
+		"junk":                      {"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", ""},
+		"keep-alive":                {"\r\n\r\n", ""},
+		"answer to nothing":         {msg{text: callUs()}.reply(200, "x", sdp), ""},
+		"answer with a wild status": {"SIP/2.0 999 X\r\n" + callUs()[strings.Index(callUs(), "Via"):], ""},
+	}
+	return rows
+}
+
+func manyLines() []string {
+	lines := make([]string, 200)
+	for i := range lines {
+		lines[i] = fmt.Sprintf("+X-%d: y", i)
+	}
+	return lines
+}
+
+func TestWhatTheParserLetsThroughIsAnswered(t *testing.T) {
+	rows := hostile()
+	for name, code := range sip.Rules() {
+		require.Contains(t, rows, name, "a rule without a row")
+		got, rule := sip.Verdict([]byte(rows[name].text))
+		assert.Equal(t, name, rule)
+		assert.Equal(t, code, got)
+	}
+	for name, row := range rows {
+		synctest.Test(t, func(t *testing.T) {
+			s := onStage(t, func(ua *sip.UserAgent) { ua.OnInvite(func(i *sip.Incoming) { i.Reject(200, 0) }) })
+			s.peer.send(row.text, s.us())
+			if row.want == "" {
+				s.peer.nothing(time.Minute)
+			} else {
+				got := s.peer.expect("SIP/2.0")
+				assert.True(t, strings.HasPrefix(got.text, row.want), "%s: %s", name, got.line())
+				if row.want == "SIP/2.0 420" {
+					assert.Equal(t, "100rel, x-foo", got.get("Unsupported"))
+				}
+				s.peer.nothing(time.Minute)
+			}
+			assert.Zero(t, s.ua.Counters().Panics, name)
+			assert.Zero(t, s.ua.Counters().Dialogs, name)
+			s.stop()
+		})
+	}
+}
+
+func TestJunkSourcesCostNoMemory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		allowed := netip.MustParsePrefix("10.0.0.0/8")
+		s := onStage(t, func(ua *sip.UserAgent) {
+			ua.Admit(func(src sip.Source) sip.Admission { return sip.Admission{Allow: allowed.Contains(src.Addr.Addr())} })
+		})
+		send := func(first byte, n int, text string) {
+			for i := range n {
+				from := netip.AddrPortFrom(netip.AddrFrom4([4]byte{first, byte(i >> 16), byte(i >> 8), byte(i)}), uint16(1024+i%60000))
+				s.net.ports[s.us()].in <- datagram{[]byte(text), from}
+			}
+		}
+		send(11, 20000, callUs())
+		send(10, 20000, strings.Replace(strings.Replace(callUs(), "INVITE", "OPTIONS", 1), "10 INVITE", "10 OPTIONS", 1))
+		synctest.Wait()
+		slots, peers, pool := s.ua.Remembered()
+		assert.Equal(t, []int{4096, 0}, []int{slots, peers})
+		assert.LessOrEqual(t, pool, 3)
+		c := s.ua.Counters()
+		assert.EqualValues(t, 20000, c.DroppedUnknown)
+		assert.EqualValues(t, 20000, c.Sent)
+		assert.Zero(t, c.Dialogs)
+		s.stop()
+	})
+}
+
+func TestOneSourceHasARate(t *testing.T) {
+	now := time.Unix(1000, 0)
+	assert.Equal(t, 200, sip.SpendFor(100, 1000, netip.MustParseAddr("10.0.0.1"), now))
+	assert.Equal(t, 200, sip.SpendFor(100, 1000, netip.MustParseAddr("2001:db8::1"), now))
+	synctest.Test(t, func(t *testing.T) {
+		s := onStage(t, nil)
+		from := netip.MustParseAddrPort(peerAddr)
+		assert.False(t, s.ua.Pass(make([]byte, 20000), from))
+		assert.True(t, s.ua.Pass([]byte(callUs()), from))
+		assert.EqualValues(t, 1, s.ua.Counters().DroppedSize)
+		s.stop()
+	})
+}
+
+func FuzzValidation(f *testing.F) {
+	for _, row := range hostile() {
+		f.Add([]byte(row.text))
+	}
+	f.Add([]byte(callUs()))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		code, name := sip.Verdict(b)
+		if code != 0 && (code < 400 || code > 599) {
+			t.Fatalf("%d %s", code, name)
+		}
+	})
+}
