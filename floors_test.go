@@ -81,6 +81,7 @@ func actorRooms() []room {
 		"booking":      {"mailbox"},
 		"messaging":    {"mailbox", "trunk"},
 		"jobs":         {"mailbox"},
+		"simulator":    {"mailbox"}, // the built-in carrier: phones over loopback
 		"call":         {"mailbox", "lines", "trunk", "conversation"},
 		"campaign":     {"mailbox", "lines", "trunk", "call"},
 		"workspace":    {""},
