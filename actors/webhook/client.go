@@ -1,0 +1,195 @@
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/allow"
+	"github.com/callboard/callboard/domain/hook"
+)
+
+// The limits of one request.
+const (
+	maxAnswer        = 64 << 10
+	maxAnswerHeaders = 32 << 10
+	dialTimeout      = 10 * time.Second
+	drainTimeout     = 2 * time.Second
+	resolveTimeout   = 5 * time.Second
+	// idleTimeout is shorter than the five seconds after which common servers
+	// close an idle connection: a POST on a connection that is being closed
+	// would count as a failed attempt.
+	idleTimeout = 4 * time.Second
+)
+
+// ClientConfig says where requests may go.
+type ClientConfig struct {
+	Egress   allow.Egress
+	RootCAs  *x509.CertPool // nil: those of the machine
+	Resolver *net.Resolver  // nil: the machine's
+	Timeout  time.Duration  // of a whole attempt; 0: 30 s
+}
+
+// Client sends events. One serves every endpoint: its only limits are per
+// request, so no endpoint can use up what another needs; how many requests an
+// endpoint has under way is its actor's business.
+type Client struct {
+	cfg       ClientConfig
+	transport *http.Transport
+	http      http.Client
+}
+
+// NewClient makes the client. It uses no proxy, follows no redirect, and
+// checks every address after name resolution, right before it connects.
+func NewClient(cfg ClientConfig) *Client {
+	if cfg.Timeout == 0 {
+		cfg.Timeout = hook.Timeout
+	}
+	c := &Client{cfg: cfg}
+	dialer := &net.Dialer{
+		Timeout: dialTimeout, KeepAlive: 15 * time.Second, Resolver: cfg.Resolver, ControlContext: c.guard,
+	}
+	c.transport = &http.Transport{
+		DialContext:            dialer.DialContext,
+		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: cfg.RootCAs},
+		TLSHandshakeTimeout:    dialTimeout,
+		ForceAttemptHTTP2:      true,
+		DisableCompression:     true,
+		MaxIdleConns:           1024,
+		MaxIdleConnsPerHost:    64,
+		IdleConnTimeout:        idleTimeout,
+		MaxResponseHeaderBytes: maxAnswerHeaders,
+		HTTP2:                  &http.HTTP2Config{SendPingTimeout: dialTimeout, PingTimeout: dialTimeout},
+	}
+	c.http = http.Client{
+		Transport:     c.transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	return c
+}
+
+// Close gives idle connections back.
+func (c *Client) Close() { c.transport.CloseIdleConnections() }
+
+// guard runs once per address that is about to be connected to.
+func (c *Client) guard(_ context.Context, _, address string, _ syscall.RawConn) error {
+	to, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return fmt.Errorf("%w: %q", allow.ErrEgress, address)
+	}
+	return c.cfg.Egress.May(to)
+}
+
+// Check is what the API asks when an endpoint is created or changed: the URL's
+// shape, and that every address of its host may be reached. A resolver that
+// does not answer in time is no fault of the URL; each connection is checked
+// again anyway. The error is a *domain.Error invalid_url.
+func (c *Client) Check(ctx context.Context, url string) error {
+	target, err := hook.ParseURL(url, c.cfg.Egress)
+	if err != nil || target.Addr.IsValid() {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, resolveTimeout)
+	defer cancel()
+	resolver := c.cfg.Resolver
+	if resolver == nil {
+		resolver = net.DefaultResolver
+	}
+	addrs, err := resolver.LookupNetIP(ctx, "ip", target.Host)
+	if failed, ok := errors.AsType[*net.DNSError](err); ok && failed.IsNotFound {
+		return refuse("the host name does not resolve")
+	}
+	for _, a := range addrs {
+		if c.cfg.Egress.May(netip.AddrPortFrom(a, target.Port)) != nil {
+			return refuse("this address may not be reached from here")
+		}
+	}
+	return nil
+}
+
+func refuse(why string) error {
+	return &domain.Error{Code: domain.CodeInvalidURL, Message: why, Param: "url"}
+}
+
+// Request is one attempt as it goes out.
+type Request struct {
+	URL    string
+	Header []hook.Header
+	Body   []byte
+}
+
+// Answer is what came of an attempt.
+type Answer struct {
+	Status int           // 0: none came
+	Took   time.Duration // until the answer's headers, or the failure
+	Error  string        // why it is no success, fit to be shown
+}
+
+// Send makes one attempt. The answer counts once its headers are there; its
+// body is read only as far as lets the connection be used again.
+func (c *Client) Send(ctx context.Context, r Request) Answer {
+	start := time.Now()
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.URL, bytes.NewReader(r.Body))
+	if err != nil || req.URL.Scheme != "https" {
+		return Answer{Error: "the URL is not valid"}
+	}
+	for _, h := range r.Header {
+		req.Header.Set(h.Name, h.Value)
+	}
+	resp, err := c.http.Do(req)
+	a := Answer{Took: time.Since(start)}
+	if err != nil {
+		a.Error = c.reason(err)
+		return a
+	}
+	defer func() { _ = resp.Body.Close() }()
+	a.Status = resp.StatusCode
+	if a.Status < 200 || a.Status > 299 {
+		a.Error = fmt.Sprintf("the endpoint answered %d", a.Status)
+	}
+	slow := time.AfterFunc(drainTimeout, cancel)
+	defer slow.Stop()
+	_, _ = io.CopyN(io.Discard, resp.Body, maxAnswer) // the status has decided
+	return a
+}
+
+// reason tells a failure in words that hold nothing of the far end's.
+func (c *Client) reason(err error) string {
+	var dns *net.DNSError
+	var cert *tls.CertificateVerificationError
+	var record tls.RecordHeaderError
+	var alert tls.AlertError
+	var dial *net.OpError
+	switch {
+	case errors.Is(err, allow.ErrEgress):
+		return "this address may not be reached from here"
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Sprintf("no answer within %s", c.cfg.Timeout)
+	case errors.As(err, &dns):
+		return "the host name does not resolve"
+	case errors.As(err, &cert):
+		return "the certificate is not valid for this host or not trusted"
+	case errors.As(err, &record), errors.As(err, &alert):
+		return "no TLS connection could be made"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "the connection was refused"
+	case errors.As(err, &dial) && dial.Op == "dial":
+		return "no connection could be made"
+	case strings.Contains(err.Error(), "headers exceeded"):
+		return "the headers of the answer are too large"
+	}
+	return "the connection broke before an answer"
+}

@@ -1,0 +1,248 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/event"
+)
+
+// The events of a page are read in runs: a gap of at most nearBy unwanted
+// events is cheaper to read over than to ask again.
+const (
+	nearBy = 8
+	maxRun = 256
+)
+
+// load reads the next page of open deliveries when the queue runs low, or all
+// anew after a change.
+func (e *endpoint) load(ctx actor.Context) {
+	refresh := e.stale
+	if e.loading || !refresh && (!e.more || e.hook == nil || e.q.queued > e.cfg.Window/2) {
+		return
+	}
+	if refresh {
+		e.stale, e.more, e.last = false, true, ""
+	}
+	e.loading, e.more = true, false
+	cfg, last := e.cfg, e.last
+	e.work(ctx, workLimit, func(c context.Context) any {
+		m := loaded{of: e}
+		if refresh {
+			m.hook = &domain.Webhook{Meta: domain.Meta{ID: cfg.ID, WorkspaceID: cfg.Workspace}}
+			if _, m.err = cfg.Store.Get(c, m.hook); m.err != nil {
+				m.hook = nil
+				return m
+			}
+		}
+		m.items, m.full, m.err = page(c, cfg, last)
+		return m
+	})
+}
+
+// page reads open deliveries from the newest one known, that one included, and
+// the events of those that were never sent.
+func page(ctx context.Context, cfg Config, from string) (items []*item, full bool, err error) {
+	q := commit.Query{
+		Kind: "delivery", Workspace: cfg.Workspace, Index: "open=" + cfg.ID, Oldest: true, From: from, Limit: cfg.Window + 1,
+	}
+	next, err := cfg.Store.List(ctx, q, func() domain.Record { return new(domain.Delivery) }, func(r domain.Record) error {
+		if d, ok := r.(*domain.Delivery); ok && d.ID != from {
+			items = append(items, &item{row: *d})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	byOffset := make([]*item, 0, len(items))
+	for _, it := range items {
+		if it.row.State == domain.DeliveryQueued {
+			byOffset = append(byOffset, it)
+		}
+	}
+	slices.SortFunc(byOffset, func(a, b *item) int {
+		return int(int64(a.row.EventOffset) - int64(b.row.EventOffset)) //nolint:gosec // offsets stay far below 1<<63
+	})
+	for len(byOffset) > 0 {
+		n := 1
+		first := byOffset[0].row.EventOffset
+		for n < len(byOffset) && byOffset[n].row.EventOffset-byOffset[n-1].row.EventOffset <= nearBy && byOffset[n].row.EventOffset-first < maxRun {
+			n++
+		}
+		if err := events(ctx, cfg, byOffset[:n]); err != nil {
+			return nil, false, err
+		}
+		byOffset = byOffset[n:]
+	}
+	return items, next != "", nil
+}
+
+// events reads the events of a run of deliveries.
+func events(ctx context.Context, cfg Config, run []*item) error {
+	first, last := run[0].row.EventOffset, run[len(run)-1].row.EventOffset
+	if first == 0 {
+		return nil // no offset, no event: the attempt will tell
+	}
+	got, err := cfg.Store.Events(ctx, cfg.Workspace, first-1, int(last-first)+1) //nolint:gosec // bounded by maxRun
+	if err != nil {
+		return err
+	}
+	at := make(map[uint64]*event.Event, len(got))
+	for i := range got {
+		at[got[i].Offset] = &got[i]
+	}
+	for _, it := range run {
+		if ev := at[it.row.EventOffset]; ev != nil && ev.ID == it.row.EventID {
+			it.event = ev
+		}
+	}
+	return nil
+}
+
+func (e *endpoint) onLoaded(ctx actor.Context, m loaded) {
+	if m.of != e || e.over {
+		return
+	}
+	e.loading = false
+	settled := e.settled
+	e.settled = make(map[string]bool)
+	switch {
+	case errors.Is(m.err, domain.ErrNotFound):
+		e.quit(ctx)
+		return
+	case m.err != nil:
+		e.stale = e.stale || e.hook == nil || e.last == ""
+		e.more = true
+		e.storeFailed("webhook deliveries could not be read", m.err)
+		return
+	}
+	e.pause = 0
+	if m.hook != nil {
+		if e.hook == nil {
+			e.failures, e.delivered = m.hook.FailureCount, m.hook.LastDeliveryAt
+		}
+		e.hook = m.hook
+		e.answerQuestions(ctx)
+	}
+	for _, it := range m.items {
+		if !settled[it.row.EventID] {
+			e.q.add(it)
+		}
+		e.last = it.row.ID
+	}
+	e.more = e.more || m.full
+	e.expireAt = time.Time{}
+}
+
+// write commits the results at hand, many at once: while one commit is under
+// way the next ones gather.
+func (e *endpoint) write(ctx actor.Context) {
+	if e.writing != nil || len(e.results) == 0 {
+		return
+	}
+	e.writing = make(map[string]domain.Delivery, min(len(e.results), maxBatch))
+	change := commit.Change{Workspace: e.cfg.Workspace}
+	for id, row := range e.results {
+		if len(e.writing) == maxBatch {
+			break
+		}
+		e.writing[id] = row
+		delete(e.results, id)
+		change.Puts = append(change.Puts, &row)
+	}
+	store := e.cfg.Store
+	e.work(ctx, workLimit, func(c context.Context) any {
+		_, err := store.Apply(c, change)
+		return committed{of: e, err: err}
+	})
+}
+
+// onCommitted: an unknown outcome is committed again; the rows say the same.
+func (e *endpoint) onCommitted(ctx actor.Context, m committed) {
+	if m.of != e || e.over {
+		return
+	}
+	written := e.writing
+	e.writing = nil
+	if errors.Is(m.err, domain.ErrFenced) {
+		e.log.Error("webhook endpoint stopped", slog.Any("error", m.err))
+		e.quit(ctx)
+		return
+	}
+	if m.err != nil {
+		maps.Copy(written, e.results) // newer ones win
+		e.results = written
+		e.storeFailed("webhook results could not be stored", m.err)
+		return
+	}
+	e.pause = 0
+	for id, row := range written {
+		if _, newer := e.results[id]; newer || row.State == domain.DeliveryRetrying {
+			continue
+		}
+		e.q.forget(id)
+		if e.loading {
+			e.settled[id] = true
+		}
+	}
+}
+
+// expire gives up what outlived the longest pause.
+func (e *endpoint) expire(now time.Time) {
+	if e.hook == nil || e.active() || e.expireAt.After(now) {
+		return
+	}
+	e.expireAt = now.Add(expireEvery)
+	for _, it := range e.q.expire(now.Add(-pauseLimit)) {
+		it.row.State, it.row.DueAt = domain.DeliveryFailed, nil
+		it.row.Error = "the endpoint was paused for longer than 72 hours"
+		e.results[it.row.EventID] = it.row
+		e.more = true
+	}
+}
+
+// save writes how the endpoint does into its row, at a bounded rate: a list of
+// endpoints may be some seconds late, a delivery never pays for it.
+func (e *endpoint) save(ctx actor.Context, now time.Time) {
+	if !e.unsaved || e.saving || e.hook == nil || e.statsAt.After(now) {
+		return
+	}
+	e.unsaved, e.saving = false, true
+	e.statsAt = now.Add(statsEvery)
+	cfg, failures, delivered := e.cfg, e.failures, e.delivered
+	e.work(ctx, workLimit, func(c context.Context) any {
+		row := &domain.Webhook{Meta: domain.Meta{ID: cfg.ID, WorkspaceID: cfg.Workspace}}
+		version, err := cfg.Store.Get(c, row)
+		if err != nil {
+			return saved{of: e, err: err}
+		}
+		row.FailureCount, row.LastDeliveryAt = failures, delivered
+		_, err = cfg.Store.Apply(c, commit.Change{
+			Workspace: cfg.Workspace, Guards: []commit.Guard{{Key: row.Key(), Version: version}}, Puts: []domain.Record{row},
+		})
+		return saved{of: e, err: err}
+	})
+}
+
+func (e *endpoint) onSaved(ctx actor.Context, m saved) {
+	if m.of != e {
+		return
+	}
+	e.saving = false
+	if errors.Is(m.err, domain.ErrFenced) {
+		e.quit(ctx)
+		return
+	}
+	if m.err != nil && !errors.Is(m.err, domain.ErrNotFound) {
+		e.unsaved = true // a change of the row came in between, or the store is away
+	}
+}

@@ -1,0 +1,196 @@
+package webhook_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/webhook"
+	"github.com/callboard/callboard/actors/webhook/webhooktest"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/event"
+)
+
+const (
+	workspace = "ws_1"
+	endpoint  = "wh_1"
+)
+
+// arrival is one request that reached the endpoint.
+type arrival struct {
+	at      time.Duration // since the start
+	id      string
+	attempt string
+	first   string
+	body    string
+}
+
+// stage is one endpoint with a store, a far end and the actor.
+type stage struct {
+	t      *testing.T
+	sys    *actor.ActorSystem
+	store  *webhooktest.Store
+	start  time.Time
+	cfg    webhook.Config
+	opts   []actor.PropsOption
+	parent *actor.PID
+	pid    *actor.PID
+	n      int
+
+	mu       sync.Mutex
+	arrivals []arrival
+	open     int
+	most     int
+	answer   func(a arrival) (status int, takes time.Duration)
+}
+
+func newStage(t *testing.T, sys *actor.ActorSystem) *stage {
+	t.Helper()
+	s := &stage{t: t, sys: sys, store: webhooktest.New(), start: time.Now()}
+	s.answer = func(arrival) (int, time.Duration) { return 200, 0 }
+	s.cfg = webhook.Config{Workspace: workspace, ID: endpoint, Store: s.store, Sender: s, Log: slog.New(slog.DiscardHandler)}
+	s.setStatus(domain.WebhookActive)
+	return s
+}
+
+func (s *stage) setStatus(status domain.WebhookStatus) {
+	w := s.store.Webhook(workspace, endpoint)
+	w.Meta = domain.Meta{ID: endpoint, WorkspaceID: workspace, Environment: domain.Live}
+	w.URL, w.Secret, w.Events, w.Status = "https://example.com/hook", "a plain secret", []string{"*"}, status
+	s.apply(commit.Change{Puts: []domain.Record{&w}})
+}
+
+func (s *stage) apply(c commit.Change) []event.Event {
+	c.Workspace = workspace
+	out, err := s.store.Apply(context.Background(), c)
+	require.NoError(s.t, err)
+	return out
+}
+
+// Send is the far end.
+func (s *stage) Send(ctx context.Context, r webhook.Request) webhook.Answer {
+	var body struct{ ID string }
+	if err := json.Unmarshal(r.Body, &body); err != nil {
+		panic(err)
+	}
+	a := arrival{at: time.Since(s.start), id: body.ID, body: string(r.Body)}
+	for _, h := range r.Header {
+		switch h.Name {
+		case "X-Svc-Delivery-Attempt":
+			a.attempt = h.Value
+		case "X-Svc-First-Attempt":
+			a.first = h.Value
+		}
+	}
+	s.mu.Lock()
+	s.arrivals = append(s.arrivals, a)
+	s.open++
+	s.most = max(s.most, s.open)
+	status, takes := s.answer(a)
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		s.open--
+		s.mu.Unlock()
+	}()
+	start := time.Now()
+	select {
+	case <-time.After(takes):
+	case <-ctx.Done():
+		return webhook.Answer{Error: "cancelled"}
+	}
+	return webhook.Answer{Status: status, Took: time.Since(start), Error: map[bool]string{true: "", false: fmt.Sprint(status)}[status == 200]}
+}
+
+// queue commits an event for each subject and its delivery.
+func (s *stage) queue(subjects ...string) []string {
+	var c commit.Change
+	var ids []string
+	for _, subject := range subjects {
+		s.n++
+		id := fmt.Sprintf("evt_%06d", s.n)
+		ids = append(ids, id)
+		c.Events = append(c.Events, event.Draft{ID: id, Type: event.CallEnded, CreatedAt: time.Now().UTC(), WorkspaceID: workspace, Environment: domain.Live, Subject: subject, Data: map[string]any{"n": s.n}})
+	}
+	var rows commit.Change
+	for _, ev := range s.apply(c) {
+		rows.Puts = append(rows.Puts, &domain.Delivery{
+			ID: fmt.Sprintf("dlv_%06d", ev.Offset), WorkspaceID: workspace, WebhookID: endpoint, EventID: ev.ID, EventType: string(ev.Type),
+			EventOffset: ev.Offset, Subject: ev.Subject, State: domain.DeliveryQueued, CreatedAt: time.Now().UTC(),
+		})
+	}
+	s.apply(rows)
+	return ids
+}
+
+type spawn struct{}
+
+// run starts the actor, under a parent that restarts it.
+func (s *stage) run() {
+	if s.parent == nil {
+		s.parent = s.sys.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
+			if _, ok := ctx.Message().(spawn); ok {
+				ctx.Respond(ctx.Spawn(mailbox.Props(func() actor.Actor { return webhook.New(s.cfg)() }, 20, s.opts...)))
+			}
+		}, actor.WithSupervisor(mailbox.Restart(s.cfg.Log, nil))))
+	}
+	pid, err := mailbox.Ask[*actor.PID](context.Background(), s.sys, s.parent, spawn{})
+	require.NoError(s.t, err)
+	s.pid = pid
+}
+
+func (s *stage) tell(msg any) { s.sys.Root.Send(s.pid, msg) }
+
+// kill ends the actor as a crash would: what it had not committed is gone.
+func (s *stage) kill() {
+	if s.pid != nil {
+		s.tell(&actor.PoisonPill{})
+		synctest.Wait()
+		s.pid = nil
+	}
+}
+
+func (s *stage) end() {
+	s.kill()
+	if s.parent != nil {
+		s.sys.Root.Poison(s.parent)
+	}
+	synctest.Wait()
+}
+
+func (s *stage) seen() []arrival {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]arrival(nil), s.arrivals...)
+}
+
+func (s *stage) ids() []string {
+	var ids []string
+	for _, a := range s.seen() {
+		ids = append(ids, a.id)
+	}
+	return ids
+}
+
+func (s *stage) states() map[domain.DeliveryState]int {
+	n := make(map[domain.DeliveryState]int)
+	for _, d := range s.store.Deliveries(endpoint) {
+		n[d.State]++
+	}
+	return n
+}
+
+func pass(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}

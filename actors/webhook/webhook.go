@@ -1,0 +1,408 @@
+package webhook
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/domain/hook"
+)
+
+// Store is the part of the store that an endpoint needs.
+type Store interface {
+	Apply(ctx context.Context, c commit.Change) ([]event.Event, error)
+	Get(ctx context.Context, into domain.Record) (uint64, error)
+	List(ctx context.Context, q commit.Query, make func() domain.Record, each func(domain.Record) error) (string, error)
+	Events(ctx context.Context, workspace string, after uint64, limit int) ([]event.Event, error)
+}
+
+// Sender makes one attempt; Client is one.
+type Sender interface {
+	Send(ctx context.Context, r Request) Answer
+}
+
+// Config is what one endpoint's actor needs; zero numbers have defaults.
+type Config struct {
+	Workspace string
+	ID        string // wh_…
+	Store     Store
+	Sender    Sender
+	Log       *slog.Logger
+	// Concurrency is the most first attempts under way at once: 16. It starts
+	// at a quarter, grows by one per success and is halved by a failure.
+	Concurrency int
+	// Window is how many first attempts are held in memory: 256.
+	Window int
+	// MaxRetrying holds first attempts back, but for a probe each five
+	// seconds, while this many deliveries wait for a retry and the endpoint
+	// goes on failing: 256. It bounds memory and spares the held events'
+	// attempts.
+	MaxRetrying int
+}
+
+const (
+	workLimit   = 20 * time.Second // of one visit to the store
+	sendLimit   = hook.Timeout + 10*time.Second
+	probeEvery  = 5 * time.Second
+	statsEvery  = 5 * time.Second
+	expireEvery = 10 * time.Minute
+	pauseLimit  = 72 * time.Hour
+	maxResults  = 512 // results in memory beyond which nothing more is sent
+	maxBatch    = 256 // results per commit
+	maxTests    = 4   // under way at once
+	firstWait   = 100 * time.Millisecond
+	longestWait = 5 * time.Second
+)
+
+// endpoint is one incarnation of the actor: messages of an earlier one carry
+// another pointer and are ignored.
+type endpoint struct {
+	cfg  Config
+	log  *slog.Logger
+	bind func(context.Context) (context.Context, context.CancelFunc) // ends with this incarnation
+	end  context.CancelFunc
+	over bool
+
+	hook  *domain.Webhook // as last read; never changed in place
+	q     *queue
+	last  string // the newest delivery read
+	more  bool   // there may be deliveries behind last
+	stale bool   // read the row and the deliveries from the start
+
+	loading bool
+	settled map[string]bool            // settled in the store while a page was read
+	results map[string]domain.Delivery // not yet committed, by event
+	writing map[string]domain.Delivery // in the commit under way
+	pause   time.Duration              // after failures of the store
+	retryAt time.Time
+
+	firsts, resent int     // attempts under way
+	limit          float64 // of first attempts
+	probeAt        time.Time
+	expireAt       time.Time
+
+	failures    int // attempts in a row that failed
+	delivered   *time.Time
+	unsaved     bool // the two above
+	saving      bool
+	statsAt     time.Time
+	tests       int
+	asked       []question
+	wakeAt      time.Time
+	cancelWake  func()
+	wakes       int
+	lastOutcome domain.DeliveryState
+}
+
+type question struct {
+	test Test
+	from *actor.PID
+}
+
+// What an endpoint hears from itself, later.
+type (
+	wake struct {
+		of *endpoint
+		n  int
+	}
+	loaded struct {
+		of    *endpoint
+		hook  *domain.Webhook // nil: not asked for
+		items []*item
+		full  bool
+		err   error
+	}
+	committed struct {
+		of  *endpoint
+		err error
+	}
+	saved struct {
+		of  *endpoint
+		err error
+	}
+	sent struct {
+		of     *endpoint
+		item   *item
+		result result
+	}
+	tested struct {
+		of     *endpoint
+		to     *actor.PID
+		answer any
+	}
+)
+
+func (wake) Control()      {}
+func (loaded) Control()    {}
+func (committed) Control() {}
+func (saved) Control()     {}
+func (sent) Control()      {}
+func (tested) Control()    {}
+
+// New makes the actor of one endpoint.
+func New(cfg Config) actor.Producer {
+	if cfg.Concurrency == 0 {
+		cfg.Concurrency = 16
+	}
+	if cfg.Window == 0 {
+		cfg.Window = 256
+	}
+	if cfg.MaxRetrying == 0 {
+		cfg.MaxRetrying = 256
+	}
+	return func() actor.Actor {
+		return &endpoint{
+			cfg: cfg, log: cfg.Log.With(slog.String("webhook_id", cfg.ID)),
+			q: newQueue(), results: make(map[string]domain.Delivery), settled: make(map[string]bool),
+			limit: max(1, float64(cfg.Concurrency)/4), stale: true,
+		}
+	}
+}
+
+// Receive is the actor's.
+func (e *endpoint) Receive(ctx actor.Context) {
+	switch m := ctx.Message().(type) {
+	case *actor.Started:
+		e.start()
+	case *actor.Restarting, *actor.Stopping:
+		e.stop()
+	case Nudge:
+		e.more = true
+	case Changed:
+		e.stale = true
+	case Deleted:
+		e.quit(ctx)
+	case Test:
+		e.ask(ctx, question{m, ctx.Sender()})
+	case loaded:
+		e.onLoaded(ctx, m)
+	case committed:
+		e.onCommitted(ctx, m)
+	case saved:
+		e.onSaved(ctx, m)
+	case sent:
+		e.onSent(m)
+	case tested:
+		e.onTested(ctx, m)
+	case wake:
+		e.onWake(m)
+	case mailbox.Crashed:
+		panic(m)
+	}
+	e.pump(ctx)
+}
+
+func (e *endpoint) start() {
+	life, end := context.WithCancel(context.Background())
+	e.end = end
+	e.bind = func(c context.Context) (context.Context, context.CancelFunc) {
+		c, cancel := context.WithCancel(c)
+		unlink := context.AfterFunc(life, cancel)
+		return c, func() { unlink(); cancel() }
+	}
+}
+
+// stop ends what is under way. What was sent without its result committed is
+// sent again by the next incarnation, under the same id.
+func (e *endpoint) stop() {
+	e.over = true
+	if e.end != nil {
+		e.end()
+	}
+	if e.cancelWake != nil {
+		e.cancelWake()
+	}
+}
+
+// quit is for good: the endpoint is deleted, or is another node's now.
+func (e *endpoint) quit(ctx actor.Context) {
+	if e.over {
+		return
+	}
+	e.stop()
+	for _, q := range e.asked {
+		ctx.Send(q.from, domain.Errorf(domain.CodeNotFound, "there is no such webhook"))
+	}
+	ctx.Poison(ctx.Self())
+}
+
+// pump does all that can be done now and sets one wake-up for the rest.
+func (e *endpoint) pump(ctx actor.Context) {
+	if e.over || e.bind == nil {
+		return
+	}
+	now := time.Now()
+	e.expire(now)
+	if !e.retryAt.After(now) {
+		e.load(ctx)
+		e.write(ctx)
+		e.save(ctx, now)
+	}
+	e.dispatch(ctx, now)
+	e.arm(ctx, now)
+}
+
+func (e *endpoint) active() bool { return e.hook != nil && e.hook.Status == domain.WebhookActive }
+
+// dispatch sends what is due: retries at their time, first attempts as far as
+// the endpoint bears it.
+func (e *endpoint) dispatch(ctx actor.Context, now time.Time) {
+	if !e.active() || e.retryAt.After(now) {
+		return
+	}
+	for len(e.results) < maxResults {
+		it := e.q.due(now)
+		if it == nil {
+			break
+		}
+		e.resent++
+		e.send(ctx, it)
+	}
+	for len(e.results) < maxResults && e.firsts < int(e.limit) {
+		if e.held() && (e.firsts > 0 || e.probeAt.After(now)) {
+			return
+		}
+		it := e.q.next()
+		if it == nil {
+			return
+		}
+		e.probeAt = now.Add(probeEvery)
+		e.firsts++
+		e.send(ctx, it)
+	}
+}
+
+// held: so many deliveries wait for a retry, and the endpoint goes on failing,
+// that first attempts wait in the store.
+func (e *endpoint) held() bool {
+	return e.failures > 0 && len(e.q.retries)+e.resent >= e.cfg.MaxRetrying
+}
+
+func (e *endpoint) send(ctx actor.Context, it *item) {
+	job := attempt{cfg: e.cfg, hook: e.hook, row: it.row, event: it.event}
+	e.work(ctx, sendLimit, func(c context.Context) any {
+		return sent{of: e, item: it, result: job.run(c)}
+	})
+}
+
+// work runs f beside the actor; it ends with this incarnation.
+func (e *endpoint) work(ctx actor.Context, limit time.Duration, f func(context.Context) any) {
+	bind := e.bind
+	mailbox.Work(ctx, limit, func(c context.Context) any {
+		c, release := bind(c)
+		defer release()
+		return f(c)
+	})
+}
+
+func (e *endpoint) onSent(m sent) {
+	if m.of != e {
+		return
+	}
+	first := m.item.row.State == domain.DeliveryQueued
+	if first {
+		e.firsts--
+	} else {
+		e.resent--
+	}
+	if m.result.err != nil { // nothing was sent: the event could not be read
+		e.storeFailed("an event could not be read", m.result.err)
+		if first {
+			e.q.back(m.item)
+		} else {
+			e.q.later(m.item)
+		}
+		return
+	}
+	row := m.result.row
+	m.item.row = row
+	e.results[row.EventID] = row
+	if first {
+		e.q.ended(row.Subject)
+	}
+	if row.State == domain.DeliveryRetrying {
+		m.item.event = nil // read again then: an hour is long
+		e.q.later(m.item)
+	}
+	e.learn(row)
+}
+
+// learn adapts to how the endpoint did.
+func (e *endpoint) learn(row domain.Delivery) {
+	e.unsaved = true
+	if row.State == domain.DeliveryDelivered {
+		if e.lastOutcome != row.State && e.lastOutcome != "" {
+			e.log.Info("webhook endpoint answers again", slog.Int("failed_attempts", e.failures))
+		}
+		e.failures, e.delivered = 0, row.DeliveredAt
+		e.limit = min(e.limit+1, float64(e.cfg.Concurrency))
+	} else {
+		if e.failures == 0 {
+			e.log.Warn("webhook delivery failed", slog.String("event_id", row.EventID),
+				slog.Int("attempt", row.Attempts), slog.Int("status", row.ResponseStatus), slog.String("reason", row.Error))
+		}
+		e.failures++
+		e.limit = max(e.limit/2, 1)
+	}
+	e.lastOutcome = row.State
+}
+
+func (e *endpoint) onWake(m wake) {
+	if m.of == e && m.n == e.wakes {
+		e.wakeAt = time.Time{}
+	}
+}
+
+// arm sets the one wake-up, at the earliest moment that anything can happen by
+// itself.
+func (e *endpoint) arm(ctx actor.Context, now time.Time) {
+	var at time.Time
+	soonest := func(t time.Time) {
+		if !t.IsZero() && (at.IsZero() || t.Before(at)) {
+			at = t
+		}
+	}
+	if e.retryAt.After(now) {
+		soonest(e.retryAt)
+	} else {
+		if e.active() {
+			if len(e.results) < maxResults {
+				soonest(e.q.nextDue())
+			}
+			if e.held() && e.firsts == 0 && e.q.queued > 0 {
+				soonest(e.probeAt)
+			}
+		} else if e.hook != nil {
+			soonest(e.expireAt)
+		}
+		if e.unsaved && !e.saving {
+			soonest(e.statsAt)
+		}
+	}
+	if at.Equal(e.wakeAt) {
+		return
+	}
+	if e.cancelWake != nil {
+		e.cancelWake()
+		e.cancelWake = nil
+	}
+	e.wakeAt = at
+	if at.IsZero() {
+		return
+	}
+	e.wakes++
+	e.cancelWake = mailbox.After(ctx, max(at.Sub(now), time.Microsecond), wake{of: e, n: e.wakes})
+}
+
+// storeFailed waits longer and longer before the store is asked again.
+func (e *endpoint) storeFailed(what string, err error) {
+	e.pause = min(max(2*e.pause, firstWait), longestWait)
+	e.retryAt = time.Now().Add(e.pause)
+	e.log.Warn(what, slog.Any("error", err), slog.Duration("again_in", e.pause))
+}

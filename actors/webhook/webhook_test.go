@@ -1,0 +1,518 @@
+package webhook_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/mailbox/actortest"
+	"github.com/callboard/callboard/actors/webhook"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+)
+
+// scheduled are the moments of the five attempts when each takes two seconds.
+var scheduled = []time.Duration{
+	0,
+	32 * time.Second,
+	34*time.Second + 2*time.Minute,
+	36*time.Second + 12*time.Minute,
+	38*time.Second + 72*time.Minute,
+}
+
+func times(arrivals []arrival) []time.Duration {
+	var at []time.Duration
+	for _, a := range arrivals {
+		at = append(at, a.at)
+	}
+	return at
+}
+
+func TestFiveAttemptsAtTheirExactTimesCountedFromTheEndOfTheOneBefore(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		s := newStage(t, sys)
+		s.answer = func(arrival) (int, time.Duration) { return 503, 2 * time.Second }
+		id := s.queue("call_1")[0]
+		s.run()
+		pass(3 * time.Hour)
+		assert.Equal(t, scheduled, times(s.seen()))
+		for i, a := range s.seen() {
+			assert.Equal(t, fmt.Sprint(i+1), a.attempt)
+			first := ""
+			if i > 0 {
+				first = s.start.UTC().Format(time.RFC3339Nano)
+			}
+			assert.Equal(t, first, a.first)
+			assert.Equal(t, s.seen()[0].body, a.body)
+		}
+		d := s.store.Deliveries(endpoint)[id]
+		assert.Equal(t, domain.DeliveryFailed, d.State)
+		assert.Equal(t, []any{5, 503, int64(2000), "503"}, []any{d.Attempts, d.ResponseStatus, d.ResponseTimeMs, d.Error})
+		assert.Nil(t, d.DueAt)
+		assert.WithinDuration(t, s.start.Add(scheduled[4]), *d.LastAttemptAt, 0)
+		assert.Equal(t, 5, s.store.Webhook(workspace, endpoint).FailureCount)
+		s.end()
+	})
+}
+
+func TestTheScheduleSurvivesAKillAfterEachAttempt(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		s := newStage(t, sys)
+		s.answer = func(arrival) (int, time.Duration) { return 503, 2 * time.Second }
+		s.queue("call_1")
+		for _, at := range scheduled {
+			s.run()
+			pass(time.Until(s.start.Add(at + 5*time.Second)))
+			s.kill()
+		}
+		assert.Equal(t, scheduled, times(s.seen()))
+		assert.Equal(t, map[domain.DeliveryState]int{domain.DeliveryFailed: 1}, s.states())
+		s.end()
+	})
+}
+
+func TestFinalAnswersAreNotRetriedAndASuccessEndsTheRetries(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		s := newStage(t, sys)
+		status := map[string][]int{"evt_000001": {404}, "evt_000002": {302}, "evt_000003": {500, 0, 200}, "evt_000004": {204}}
+		s.answer = func(a arrival) (int, time.Duration) {
+			next := status[a.id][0]
+			status[a.id] = status[a.id][1:]
+			return next, time.Millisecond
+		}
+		s.queue("a", "b", "c", "d")
+		s.run()
+		pass(3 * time.Hour)
+		assert.Len(t, s.seen(), 6)
+		assert.Equal(t, map[domain.DeliveryState]int{domain.DeliveryFailed: 2, domain.DeliveryDelivered: 2}, s.states())
+		third := s.store.Deliveries(endpoint)["evt_000003"]
+		assert.Equal(t, 3, third.Attempts)
+		assert.Empty(t, third.Error)
+		assert.NotNil(t, third.DeliveredAt)
+		s.end()
+	})
+}
+
+func TestEventsOfOneSubjectKeepTheirOrderAndAFailingOneHoldsTheNextOnlyOnce(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		s := newStage(t, sys)
+		s.answer = func(a arrival) (int, time.Duration) {
+			if a.id == "evt_000001" && a.attempt == "1" {
+				return 503, 10 * time.Second
+			}
+			return 200, time.Second
+		}
+		s.queue("x", "x", "y", "x", "y")
+		s.run()
+		pass(time.Minute)
+		var got []string
+		for _, a := range s.seen() {
+			got = append(got, fmt.Sprintf("%s at %s", a.id[len(a.id)-1:], a.at))
+		}
+		slices.Sort(got)
+		assert.Equal(t, []string{"1 at 0s", "1 at 40s", "2 at 10s", "3 at 0s", "4 at 11s", "5 at 1s"}, got)
+		s.end()
+	})
+}
+
+func TestRetriesNeverDelayFirstAttempts(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		s := newStage(t, sys)
+		s.cfg.Concurrency = 1
+		s.answer = func(a arrival) (int, time.Duration) {
+			if a.id <= "evt_000020" {
+				return 503, map[bool]time.Duration{true: 0, false: 30 * time.Second}[a.attempt == "1"]
+			}
+			return 200, 0
+		}
+		for range 20 {
+			s.queue(fmt.Sprint(s.n))
+		}
+		s.run()
+		pass(31 * time.Second) // twenty retries hang now
+		s.queue("late")
+		s.tell(webhook.Nudge{})
+		pass(time.Second)
+		last := s.seen()[len(s.seen())-1]
+		assert.Equal(t, "evt_000021", last.id)
+		assert.Equal(t, 31*time.Second, last.at)
+		s.end()
+	})
+}
+
+func TestConcurrencyGrowsWithSuccessAndIsHalvedByFailure(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		s := newStage(t, sys)
+		s.answer = func(arrival) (int, time.Duration) { return 200, time.Second }
+		for range 200 {
+			s.queue(fmt.Sprint("call_", s.n))
+		}
+		s.run()
+		pass(time.Minute)
+		assert.Len(t, s.seen(), 200)
+		assert.Equal(t, 16, s.most)
+		s.most = 0
+		s.answer = func(arrival) (int, time.Duration) { return 404, time.Second }
+		for range 100 {
+			s.queue(fmt.Sprint("call_", s.n))
+		}
+		s.tell(webhook.Nudge{})
+		pass(10 * time.Second)
+		assert.Less(t, len(s.seen()), 200+16+12, "after the first sixteen one at a time")
+		s.end()
+	})
+}
+
+func TestAThousandEventsArriveOnceInFewCommits(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		s := newStage(t, sys)
+		var ids []string
+		for range 10 {
+			var subjects []string
+			for i := range 100 {
+				subjects = append(subjects, fmt.Sprint("call_", i%37))
+			}
+			ids = append(ids, s.queue(subjects...)...)
+		}
+		s.run()
+		pass(10 * time.Second)
+		got := s.ids()
+		slices.Sort(got)
+		assert.Equal(t, ids, got)
+		assert.Equal(t, map[domain.DeliveryState]int{domain.DeliveryDelivered: 1000}, s.states())
+		w := s.store.Webhook(workspace, endpoint)
+		assert.Equal(t, 0, w.FailureCount)
+		assert.NotNil(t, w.LastDeliveryAt)
+		s.end()
+	})
+}
+
+func TestADeadEndpointHoldsFirstAttemptsBackAndGetsThemAllWhenItAnswersAgain(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		s := newStage(t, sys)
+		s.cfg.MaxRetrying, s.cfg.Window = 10, 20
+		var dead atomic.Bool
+		dead.Store(true)
+		s.answer = func(arrival) (int, time.Duration) {
+			if dead.Load() {
+				return 0, 10 * time.Millisecond
+			}
+			return 200, 10 * time.Millisecond
+		}
+		for range 100 {
+			s.queue(fmt.Sprint("call_", s.n))
+		}
+		s.run()
+		pass(20 * time.Second)
+		n := s.states()
+		assert.LessOrEqual(t, n[domain.DeliveryRetrying], 10+5, "ten and a probe each five seconds")
+		assert.GreaterOrEqual(t, n[domain.DeliveryRetrying], 10+2)
+		dead.Store(false)
+		pass(30 * time.Second)
+		assert.Equal(t, map[domain.DeliveryState]int{domain.DeliveryDelivered: 100}, s.states())
+		s.end()
+	})
+}
+
+func TestAPausedEndpointGetsItsEventsInOrderOnResume(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		s := newStage(t, sys)
+		s.setStatus(domain.WebhookPaused)
+		s.run()
+		ids := s.queue("x", "x", "x")
+		s.tell(webhook.Nudge{})
+		pass(time.Hour)
+		assert.Empty(t, s.seen())
+		tested, err := mailbox.Ask[webhook.Tested](t.Context(), sys, s.pid, webhook.Test{})
+		require.NoError(t, err)
+		assert.True(t, tested.Delivered)
+		s.setStatus(domain.WebhookActive)
+		s.tell(webhook.Changed{})
+		pass(time.Second)
+		assert.Equal(t, append([]string{tested.EventID}, ids...), s.ids())
+		s.end()
+	})
+}
+
+func TestWhatOutlivesThreeDaysOfPauseFails(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		s := newStage(t, sys)
+		s.setStatus(domain.WebhookPaused)
+		s.cfg.Window = 4
+		s.run()
+		for range 5 {
+			s.queue("x", "y")
+		}
+		s.tell(webhook.Nudge{})
+		pass(70 * time.Hour)
+		young := s.queue("x", "z")
+		s.tell(webhook.Nudge{})
+		pass(3 * time.Hour)
+		assert.Equal(t, map[domain.DeliveryState]int{domain.DeliveryFailed: 10, domain.DeliveryQueued: 2}, s.states())
+		s.setStatus(domain.WebhookActive)
+		s.tell(webhook.Changed{})
+		pass(time.Second)
+		assert.Equal(t, young, s.ids())
+		s.end()
+	})
+}
+
+func TestAnEventThatIsNoLongerKeptFails(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		s := newStage(t, sys)
+		s.apply(commit.Change{Puts: []domain.Record{&domain.Delivery{
+			ID: "dlv_1", WorkspaceID: workspace, WebhookID: endpoint, EventID: "evt_gone", EventOffset: 99, Subject: "x", State: domain.DeliveryQueued, CreatedAt: time.Now(),
+		}}})
+		next := s.queue("x")
+		s.run()
+		pass(time.Second)
+		assert.Equal(t, next, s.ids())
+		assert.Equal(t, map[domain.DeliveryState]int{domain.DeliveryFailed: 1, domain.DeliveryDelivered: 1}, s.states())
+		s.end()
+	})
+}
+
+func TestAStoreThatIsAwayLosesNothing(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		s := newStage(t, sys)
+		var away atomic.Bool
+		ids := s.queue("a", "b", "c")
+		s.store.Fail = func(string) error {
+			if away.Load() {
+				return errors.New("away")
+			}
+			return nil
+		}
+		away.Store(true)
+		s.run()
+		pass(20 * time.Second)
+		away.Store(false)
+		pass(6 * time.Second)
+		assert.Len(t, s.seen(), 3)
+		away.Store(true)
+		s.tell(webhook.Nudge{})
+		pass(time.Minute)
+		away.Store(false)
+		more := s.queue("a", "b")
+		s.tell(webhook.Nudge{})
+		pass(10 * time.Second)
+		got := s.ids()
+		slices.Sort(got)
+		assert.Equal(t, append(ids, more...), got)
+		assert.Equal(t, map[domain.DeliveryState]int{domain.DeliveryDelivered: 5}, s.states())
+		s.end()
+	})
+}
+
+func TestACommitOfUnknownOutcomeIsMadeAgain(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		s := newStage(t, sys)
+		s.queue("a", "b", "c")
+		n := 0
+		s.store.After = func() error {
+			if n++; n%2 == 1 {
+				return errors.New("the answer was lost")
+			}
+			return nil
+		}
+		s.run()
+		pass(30 * time.Second)
+		assert.Len(t, s.seen(), 3)
+		assert.Equal(t, map[domain.DeliveryState]int{domain.DeliveryDelivered: 3}, s.states())
+		s.end()
+	})
+}
+
+// killed runs 60 events through an endpoint that fails now and then, drops the
+// actor at random moments, and tells how often each event arrived.
+func killed(t *testing.T, sys *actor.ActorSystem, seed uint64) (ids []string, arrived map[string]int) {
+	t.Helper()
+	r, far := rand.New(rand.NewPCG(seed, 0)), rand.New(rand.NewPCG(seed, 1))
+	s := newStage(t, sys)
+	s.answer = func(arrival) (int, time.Duration) {
+		status := 200
+		if far.IntN(10) == 0 {
+			status = 503
+		}
+		return status, time.Duration(far.IntN(300)) * time.Millisecond
+	}
+	for range 12 {
+		ids = append(ids, s.queue("a", "b", "c", "d", fmt.Sprint(s.n))...)
+	}
+	for range 15 {
+		s.run()
+		pass(time.Duration(r.IntN(400)) * time.Millisecond)
+		s.kill()
+	}
+	s.run()
+	pass(3 * time.Hour)
+	assert.Equal(t, map[domain.DeliveryState]int{domain.DeliveryDelivered: len(ids)}, s.states())
+	arrived = make(map[string]int)
+	for _, id := range s.ids() {
+		arrived[id]++
+	}
+	s.end()
+	return ids, arrived
+}
+
+func TestNothingIsLostWhenTheActorDiesAtRandomMoments(t *testing.T) {
+	for seed := range uint64(10) {
+		actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+			ids, arrived := killed(t, sys, seed)
+			assert.Len(t, arrived, len(ids))
+			for _, id := range ids {
+				assert.Positive(t, arrived[id], id)
+			}
+		})
+	}
+}
+
+func TestAPanicAtAnyMessageLosesNothing(t *testing.T) {
+	for _, kind := range []string{
+		"webhook.Nudge", "webhook.Changed", "webhook.Test", "webhook.loaded", "webhook.committed", "webhook.saved", "webhook.sent", "webhook.tested", "webhook.wake",
+	} {
+		actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+			s := newStage(t, sys)
+			var planted atomic.Int32
+			s.opts = []actor.PropsOption{actor.WithReceiverMiddleware(func(next actor.ReceiverFunc) actor.ReceiverFunc {
+				return func(c actor.ReceiverContext, env *actor.MessageEnvelope) {
+					if fmt.Sprintf("%T", env.Message) == kind && planted.Add(1) == 1 {
+						panic("planted")
+					}
+					next(c, env)
+				}
+			})}
+			s.answer = func(a arrival) (int, time.Duration) {
+				if a.id == "evt_000002" && a.attempt == "1" {
+					return 503, time.Second
+				}
+				return 200, time.Second
+			}
+			s.queue("a", "b")
+			s.run()
+			pass(10 * time.Second)
+			s.queue("a", "c")
+			s.tell(webhook.Nudge{})
+			s.tell(webhook.Changed{})
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+			_, _ = mailbox.Ask[webhook.Tested](ctx, sys, s.pid, webhook.Test{})
+			cancel()
+			pass(2 * time.Hour)
+			assert.Positive(t, planted.Load(), kind)
+			assert.Equal(t, map[domain.DeliveryState]int{domain.DeliveryDelivered: 4}, s.states(), kind)
+			s.end()
+		})
+	}
+}
+
+func TestAPanicOfTheStoreRestartsTheActor(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		s := newStage(t, sys)
+		s.queue("a")
+		n := 0
+		s.store.Fail = func(string) error {
+			if n++; n == 3 {
+				panic("planted")
+			}
+			return nil
+		}
+		s.run()
+		pass(time.Minute)
+		assert.Equal(t, map[domain.DeliveryState]int{domain.DeliveryDelivered: 1}, s.states())
+		s.end()
+	})
+}
+
+func TestATestIsOneAttemptUnderTheNameAskedFor(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		s := newStage(t, sys)
+		s.answer = func(arrival) (int, time.Duration) { return 503, 40 * time.Millisecond }
+		s.run()
+		tested, err := mailbox.Ask[webhook.Tested](t.Context(), sys, s.pid, webhook.Test{EventType: "call.initiated"})
+		require.NoError(t, err)
+		assert.Equal(t, webhook.Tested{EventID: tested.EventID, ResponseStatus: 503, ResponseTimeMs: 40, Error: "503"}, tested)
+		pass(3 * time.Hour)
+		require.Len(t, s.seen(), 1)
+		assert.Contains(t, s.seen()[0].body, `"type":"call.initiated"`)
+		assert.Contains(t, s.seen()[0].body, `"test":true`)
+		_, err = mailbox.Ask[webhook.Tested](t.Context(), sys, s.pid, webhook.Test{EventType: "call.exploded"})
+		assert.Equal(t, domain.CodeValidation, domain.CodeOf(err))
+		assert.Empty(t, s.store.Deliveries(endpoint))
+		s.end()
+	})
+}
+
+func TestADeletedEndpointIsLeftAlone(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		s := newStage(t, sys)
+		s.answer = func(arrival) (int, time.Duration) { return 503, time.Second }
+		s.queue("a", "b", "c")
+		s.run()
+		pass(10 * time.Second)
+		s.apply(commit.Change{Deletes: []domain.Key{{Kind: "webhook", Workspace: workspace, ID: endpoint}}})
+		s.tell(webhook.Deleted{})
+		pass(2 * time.Hour)
+		assert.Len(t, s.seen(), 3)
+		_, err := mailbox.Ask[webhook.Tested](t.Context(), sys, s.pid, webhook.Test{})
+		assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(err))
+		s.pid = nil
+		s.run() // there is no row to serve
+		_, err = mailbox.Ask[webhook.Tested](t.Context(), sys, s.pid, webhook.Test{})
+		require.Error(t, err)
+		s.pid = nil
+		s.end()
+	})
+}
+
+func TestAFencedEndpointStops(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		s := newStage(t, sys)
+		s.queue("a", "a", "a")
+		s.store.Fail = func(operation string) error {
+			if operation == "apply" {
+				return domain.ErrFenced
+			}
+			return nil
+		}
+		s.answer = func(arrival) (int, time.Duration) { return 200, time.Second }
+		s.run()
+		pass(time.Hour)
+		assert.Less(t, len(s.seen()), 3)
+		s.pid = nil
+		s.store.Fail = nil
+		s.end()
+	})
+}
+
+func TestTheEndpointsRowIsWrittenSeldomAndKeepsWhatOthersChange(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		s := newStage(t, sys)
+		s.run()
+		synctest.Wait()
+		before := s.store.Commits()
+		for range 20 {
+			s.queue("a")
+			s.tell(webhook.Nudge{})
+			pass(100 * time.Millisecond)
+		}
+		w := s.store.Webhook(workspace, endpoint)
+		w.URL = "https://example.com/other"
+		s.apply(commit.Change{Puts: []domain.Record{&w}})
+		pass(time.Minute)
+		// per event: its commit, its row's, its result's; besides: the change and two of the row
+		assert.Equal(t, 20*3+1+2, s.store.Commits()-before)
+		assert.Equal(t, "https://example.com/other", s.store.Webhook(workspace, endpoint).URL)
+		s.end()
+	})
+}
