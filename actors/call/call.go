@@ -1,0 +1,450 @@
+package call
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/actors/conversation"
+	"github.com/callboard/callboard/actors/lines"
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/trunk"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/sip"
+)
+
+// How long a call waits for others, and its bounds.
+const (
+	bindLimit    = 5 * time.Second
+	dialLimit    = 15 * time.Second
+	rerouteLimit = 20 * time.Second
+	finishLimit  = time.Second
+	repeatEvery  = 2 * time.Second
+	longest      = 30 * time.Minute
+	maxLegs      = 5
+	mailboxSize  = 1024
+)
+
+type stage uint8
+
+// The stages of a call, in order. Fail-over goes back from dialling.
+const (
+	binding   stage = iota // waits for its line
+	preparing              // opens its sound, sends its INVITE
+	dialling               // an INVITE is out
+	rerouting              // a leg was refused; the next one is being found and stored
+	talking                // answered
+	closing                // the dialog is over; the conversation sums up
+	flushing               // what happened is being stored
+	telling                // the owner is told, until it acknowledges
+)
+
+// What a call tells itself.
+type (
+	signal struct {
+		leg   int
+		event sip.Event
+	}
+	heard struct {
+		leg   int
+		event media.Event
+	}
+	prepared struct { // the leg's sound is open and its INVITE is out, or err
+		leg    int
+		answer []byte // inbound: our description
+		err    error
+		reason domain.Reason
+	}
+	late struct { // something did not come in time
+		stage stage
+		leg   int
+	}
+	maxed  struct{}
+	repeat struct{}
+	begin  struct{}
+)
+
+// Control admits it always.
+func (signal) Control() {}
+
+// Control admits it always.
+func (heard) Control() {}
+
+// Control admits it always.
+func (prepared) Control() {}
+
+// Control admits it always.
+func (late) Control() {}
+
+// Control admits it always.
+func (maxed) Control() {}
+
+// Control admits it always.
+func (repeat) Control() {}
+
+// Control admits it always.
+func (begin) Control() {}
+
+// order is what a call was started with, inbound or outbound.
+type order struct {
+	call        domain.Call
+	attempt     domain.Attempt
+	script      domain.Script
+	variables   map[string]string
+	callerName  string
+	permit      lines.Permit
+	slot        trunk.Slot
+	in          *sip.Incoming
+	networks    []string
+	ringTimeout time.Duration
+	maxDuration time.Duration
+	owner       *actor.PID
+}
+
+func (o *order) lines(cfg *Config) *actor.PID {
+	if o.in != nil {
+		return cfg.LinesIn
+	}
+	return cfg.LinesOut
+}
+
+// call is the actor of one call.
+type call struct {
+	order
+	cfg          *Config
+	log          *slog.Logger
+	vessel       *vessel
+	save         saver
+	stage        stage
+	leg          int // number of the leg that counts now, from 1
+	tried        []string
+	codecs       []media.Codec
+	recoded      bool // other codecs were offered already
+	reached      bool
+	hangup       bool // the API wants it ended
+	byeBy        string
+	byeReason    domain.Reason
+	invitedAt    time.Time
+	session      Session
+	conversation *actor.PID
+	stopClock    func()
+	verdict      domain.Verdict // of the leg refused last, then of the call
+	endedBy      string
+	endedAt      time.Time
+	ended        *Ended
+	segments     []domain.Segment
+}
+
+func newCall(cfg *Config, o order, v *vessel) actor.Actor {
+	if o.maxDuration <= 0 {
+		o.maxDuration = longest
+	}
+	log := cfg.Log.With(slog.String("call_id", o.call.ID))
+	return &call{order: o, cfg: cfg, log: log, vessel: v, save: saver{cfg: cfg, log: log}}
+}
+
+// Receive is the table of contents.
+func (c *call) Receive(ctx actor.Context) {
+	if c.cfg.Before != nil {
+		c.cfg.Before("call", ctx.Message())
+	}
+	switch m := ctx.Message().(type) {
+	case begin:
+		c.begin(ctx)
+	case lines.Bound:
+		c.bound(ctx)
+	case lines.Late:
+		c.late(ctx, late{stage: binding})
+	case prepared:
+		c.prepared(ctx, m)
+	case signal:
+		c.signal(ctx, m)
+	case heard:
+		c.heard(ctx, m)
+	case trunk.Slot:
+		c.slotted(ctx, m)
+	case trunk.NoSlot:
+		if c.stage == rerouting && m.Generation == c.leg {
+			c.over(ctx, c.verdict, c.endedBy)
+		}
+	case conversation.Over:
+		c.bye(byAgent, domain.ReasonCompleted)
+	case conversation.Fault:
+		c.fault(ctx, m)
+	case conversation.Finished:
+		c.finished(ctx, m)
+	case Hangup:
+		c.hangUp(ctx)
+	case late:
+		c.late(ctx, m)
+	case maxed:
+		c.bye(byService, domain.ReasonMaxDuration)
+	case saved:
+		c.save.result(ctx, m)
+		c.flushed(ctx)
+	case retrySave:
+		c.save.retry(ctx)
+	case repeat:
+		c.tell(ctx)
+	case Ack:
+		c.acknowledged(ctx)
+	case *actor.Terminated:
+		c.conversationDied(ctx, m)
+	case mailbox.Crashed:
+		panic(m)
+	}
+}
+
+// begin ties the permit and the slot to this actor: its death frees both.
+func (c *call) begin(ctx actor.Context) {
+	c.leg = max(len(c.attempt.Legs), 1)
+	now := time.Now().UTC()
+	if c.call.StartedAt == nil {
+		c.call.StartedAt = &now
+	}
+	if c.in != nil {
+		root, self := ctx.ActorSystem().Root, ctx.Self()
+		c.in.Notify(func(e sip.Event) { root.Send(self, signal{1, e}) })
+	} else {
+		c.tried = []string{c.slot.Key}
+		c.codecs = codecsOf(c.slot.Trunk.Codecs)
+		if c.cfg.Trunks != nil {
+			ctx.Send(c.cfg.Trunks, trunk.Bind{CallID: c.call.ID, Call: ctx.Self()})
+		}
+	}
+	c.noteLeg(now)
+	ctx.Request(c.order.lines(c.cfg), lines.Bind{Permit: c.permit, CallID: c.call.ID, Call: ctx.Self()})
+	mailbox.After(ctx, bindLimit, late{stage: binding})
+}
+
+// bound: the line is ours; nothing waits any more before the INVITE.
+func (c *call) bound(ctx actor.Context) {
+	if c.stage != binding {
+		return
+	}
+	c.stage = preparing
+	if c.in != nil {
+		c.take(ctx)
+		return
+	}
+	c.dial(ctx)
+}
+
+func (c *call) late(ctx actor.Context, m late) {
+	if m.stage != c.stage || m.leg != 0 && m.leg != c.leg {
+		return
+	}
+	switch m.stage {
+	case binding:
+		c.refuseCaller(503)
+		c.over(ctx, notSent(), byService)
+	case rerouting:
+		c.over(ctx, c.verdict, c.endedBy)
+	case closing:
+		c.settle(ctx)
+	case preparing, dialling, talking, flushing, telling:
+	}
+}
+
+// noteLeg puts the leg that is about to be dialled into the call's record.
+func (c *call) noteLeg(now time.Time) {
+	for len(c.call.Legs) < c.leg {
+		c.call.Legs = append(c.call.Legs, domain.Leg{})
+	}
+	l := &c.call.Legs[c.leg-1]
+	if c.in != nil {
+		l.TrunkID, l.SIPCallID, l.Target = c.in.TrunkID, c.in.CallID, c.in.Source.String()
+	} else {
+		l.TrunkID, l.Target = c.slot.Trunk.ID, c.slot.Key
+		l.SIPCallID = c.cfg.Phone.CallID(c.attempt.ID, c.leg)
+	}
+	if l.StartedAt.IsZero() {
+		l.StartedAt = now
+	}
+	c.note()
+}
+
+// record is the leg that counts now; its slice is never shared.
+func (c *call) record() *domain.Leg {
+	c.call.Legs = append([]domain.Leg(nil), c.call.Legs...)
+	return &c.call.Legs[c.leg-1]
+}
+
+// row is the attempt's row of that leg; its slice is never shared.
+func (c *call) row() *domain.AttemptLeg {
+	c.attempt.Legs = append([]domain.AttemptLeg(nil), c.attempt.Legs...)
+	for len(c.attempt.Legs) < c.leg {
+		l := c.call.Legs[len(c.attempt.Legs)]
+		c.attempt.Legs = append(c.attempt.Legs, domain.AttemptLeg{
+			Number: len(c.attempt.Legs) + 1, TrunkID: l.TrunkID, SIPCallID: l.SIPCallID,
+		})
+	}
+	return &c.attempt.Legs[c.leg-1]
+}
+
+func (c *call) note() { c.vessel.note(&c.call, &c.attempt, c.reached) }
+
+// commit stores what the call has become, and what happened.
+func (c *call) commit(ctx actor.Context, t event.Type, data any, then func(actor.Context, bool)) {
+	now := time.Now().UTC()
+	c.call.UpdatedAt = now
+	c.note()
+	e := entry{call: c.call, attempt: c.attempt, then: then}
+	if t != "" {
+		e.events = append(e.events, draft(&c.call, t, data, now))
+	}
+	c.save.add(ctx, e)
+}
+
+// hangUp answers the API. Before the answer it is a CANCEL.
+func (c *call) hangUp(ctx actor.Context) {
+	if c.stage >= closing {
+		ctx.Respond(domain.Errorf(domain.CodeInvalidState, "the call is over").With("current_status", c.call.Status))
+		return
+	}
+	ctx.Respond(HungUp{})
+	c.hangup = true
+	switch c.stage {
+	case binding, rerouting:
+		c.refuseCaller(480)
+		c.over(ctx, cancelled(), byAPI)
+	case preparing, dialling:
+		if d := c.vessel.line(); d != nil {
+			d.Cancel("hangup")
+		}
+	case talking:
+		c.bye(byAPI, domain.ReasonHangup)
+	case closing, flushing, telling:
+	}
+}
+
+func cancelled() domain.Verdict {
+	return domain.Verdict{Outcome: domain.OutcomeCancelled, Reason: domain.ReasonCancelled}
+}
+
+func (c *call) refuseCaller(code int) {
+	if c.in != nil {
+		c.in.Reject(code, 0)
+	}
+}
+
+// bye ends an answered call from our side; the first reason counts.
+func (c *call) bye(by string, reason domain.Reason) {
+	if c.stage != talking || c.byeReason != "" {
+		return
+	}
+	c.byeBy, c.byeReason = by, reason
+	c.sendBye()
+}
+
+func (c *call) sendBye() {
+	if d := c.vessel.line(); d != nil {
+		d.Bye(16, string(c.byeReason))
+	}
+}
+
+// conversationDied: a call that has nobody to speak is a fault of ours.
+func (c *call) conversationDied(ctx actor.Context, m *actor.Terminated) {
+	if c.conversation == nil || m.Who.Id != c.conversation.Id {
+		return
+	}
+	c.conversation = nil
+	switch c.stage {
+	case talking:
+		c.bye(byService, domain.ReasonInternal)
+	case closing:
+		c.settle(ctx)
+	case binding, preparing, dialling, rerouting, flushing, telling:
+	}
+}
+
+func (c *call) fault(ctx actor.Context, m conversation.Fault) {
+	if c.stage >= flushing {
+		return
+	}
+	c.commit(ctx, event.AgentError, event.AgentErrorData{
+		CallID: c.call.ID, AgentID: c.call.AgentID, Stage: m.Stage, Code: m.Code, Message: m.Message, Recovered: m.Recovered,
+	}, nil)
+}
+
+// over: no dialog is left. What the conversation has come to is asked for.
+func (c *call) over(ctx actor.Context, v domain.Verdict, by string) {
+	if c.stage >= closing {
+		return
+	}
+	c.stage, c.verdict, c.endedBy, c.endedAt = closing, v, by, time.Now().UTC()
+	if c.stopClock != nil {
+		c.stopClock()
+	}
+	if c.conversation == nil {
+		c.settle(ctx)
+		return
+	}
+	ctx.Send(c.conversation, conversation.Finish{})
+	mailbox.After(ctx, finishLimit, late{stage: closing})
+}
+
+func (c *call) finished(ctx actor.Context, m conversation.Finished) {
+	if c.stage != closing {
+		return
+	}
+	r := m.Result
+	c.segments = m.Segments
+	c.call.Intent, c.call.Variables = r.Intent, r.Variables
+	c.call.Outcome = &domain.CallOutcome{Notes: r.Notes}
+	if c.verdict.Outcome == domain.OutcomeCompleted && r.Outcome != "" {
+		c.verdict.Outcome = r.Outcome
+	}
+	c.settle(ctx)
+}
+
+// settle closes the sound and makes the final record. A failure before any
+// answer has no words of the pathway in it.
+func (c *call) settle(ctx actor.Context) {
+	if c.stage != closing {
+		return
+	}
+	c.stage = flushing
+	stats, had := c.vessel.unload()
+	talked := c.call.AnsweredAt != nil
+	if had && talked {
+		c.call.Quality = qualityOf(stats)
+		c.record().Codec = stats.Codec
+	}
+	e := conclude(c.call, &c.attempt, ending{
+		verdict: c.verdict, by: c.endedBy, at: c.endedAt, reached: c.reached, segments: c.segments,
+		publicURL: c.cfg.PublicURL, recorded: talked && c.call.Record && had, talked: talked,
+	})
+	c.ended, c.call = &e, e.Call
+	c.vessel.concluded(&e)
+	c.flushed(ctx)
+}
+
+// flushed tells the end once everything before it is stored, so that no event
+// overtakes another.
+func (c *call) flushed(ctx actor.Context) {
+	if c.stage == flushing && c.save.idle() {
+		c.stage = telling
+		c.log.Info("call ended", slog.String("outcome", string(c.verdict.Outcome)), slog.String("reason", string(c.verdict.Reason)),
+			slog.Int("legs", len(c.call.Legs)), slog.Int("seconds", c.call.DurationSeconds))
+		c.tell(ctx)
+	}
+}
+
+func (c *call) tell(ctx actor.Context) {
+	ctx.Request(c.owner, *c.ended)
+	mailbox.After(ctx, repeatEvery, repeat{})
+}
+
+func (c *call) acknowledged(ctx actor.Context) {
+	if c.stage != telling {
+		return
+	}
+	c.vessel.acknowledged()
+	ctx.Poison(ctx.Self())
+}
+
+func slogErr(err error) slog.Attr { return slog.Any("error", err) }

@@ -1,0 +1,308 @@
+package call
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/media"
+)
+
+// busy is how long a caller shall wait who rang while the service goes down.
+const busy = 5 * time.Second
+
+type (
+	// closed answers the commit of an end that nobody else owns.
+	closed struct {
+		callID string
+		err    error
+	}
+	// again repeats the ends that Calls tells in the stead of calls that died.
+	again struct{}
+)
+
+// Control admits it always.
+func (closed) Control() {}
+
+// Control admits it always.
+func (again) Control() {}
+
+// berth is one call as its parent sees it.
+type berth struct {
+	order
+	pid       *actor.PID
+	vessel    *vessel
+	ended     *Ended // the actor died; Calls tells the end in its stead
+	recording <-chan media.Recording
+	storing   bool // Calls owns the end and stores it now
+}
+
+// Calls is the parent of a workspace's calls.
+type Calls struct {
+	cfg      Config
+	berths   map[string]*berth // by call
+	byPID    map[string]string
+	draining bool
+	drainers []*actor.PID
+	ticking  bool
+	jobs     jobs
+}
+
+// New makes the actor.
+func New(cfg Config) actor.Actor {
+	return &Calls{cfg: cfg, berths: make(map[string]*berth), byPID: make(map[string]string)}
+}
+
+// Props are those of Calls: a mailbox that refuses, and children that are
+// stopped when they fail.
+func Props(cfg Config) *actor.Props {
+	return mailbox.Props(func() actor.Actor { return New(cfg) }, mailboxSize,
+		actor.WithSupervisor(mailbox.Stop(cfg.Log, nil)))
+}
+
+// Receive is the table of contents.
+func (c *Calls) Receive(ctx actor.Context) {
+	if c.cfg.Before != nil {
+		c.cfg.Before("calls", ctx.Message())
+	}
+	switch m := ctx.Message().(type) {
+	case *actor.Started:
+		c.salvage(ctx)
+	case Start:
+		c.start(ctx, order{
+			call: m.Call, attempt: m.Attempt, script: m.Script, variables: m.Variables, callerName: m.CallerName, permit: m.Permit,
+			slot: m.Slot, ringTimeout: m.RingTimeout, maxDuration: m.MaxDuration, owner: m.Owner,
+		})
+	case Inbound:
+		c.start(ctx, order{
+			call: m.Call, attempt: m.Attempt, script: m.Script, variables: m.Variables, permit: m.Permit, in: m.In,
+			networks: m.Networks, maxDuration: m.MaxDuration, owner: m.Owner,
+		})
+	case Hangup:
+		c.hangup(ctx, m)
+	case Live:
+		ctx.Respond(c.census())
+	case Drain:
+		c.draining = true
+		c.drainers = append(c.drainers, ctx.Sender())
+		c.drained(ctx)
+	case Ended:
+		c.store(ctx, m)
+	case closed:
+		c.closed(ctx, m)
+	case Ack:
+		c.ack(ctx, m.CallID)
+	case again:
+		c.again(ctx)
+	case salvaged:
+		c.salvaged(ctx, m)
+	case jobDone:
+		c.jobDone(ctx, m)
+	case jobDue:
+		c.jobDue(ctx, m)
+	case *actor.Terminated:
+		c.died(ctx, m.Who)
+	case *actor.Stopping, *actor.Restarting:
+		c.abandonAll()
+	}
+}
+
+// start begins a call. Whatever goes wrong here, its owner hears of its end.
+func (c *Calls) start(ctx actor.Context, o order) {
+	if c.berths[o.call.ID] != nil {
+		return
+	}
+	if o.owner == nil {
+		o.owner = ctx.Self()
+	}
+	b := &berth{order: o, vessel: newVessel(o.call, o.attempt, o.in)}
+	c.berths[o.call.ID] = b
+	defer func() {
+		if v := recover(); v != nil {
+			c.cfg.Log.Error("a call could not be started", slog.String("call_id", o.call.ID), slog.String("reason", fmt.Sprint(v)))
+			c.inStead(ctx, b, nil)
+		}
+	}()
+	if c.draining {
+		if o.in != nil {
+			o.in.Reject(503, busy)
+		}
+		e := NotStarted(o.call, o.attempt, time.Now().UTC())
+		c.inStead(ctx, b, &e)
+		return
+	}
+	pid, err := ctx.SpawnNamed(mailbox.Props(func() actor.Actor { return newCall(&c.cfg, o, b.vessel) }, mailboxSize,
+		actor.WithSupervisor(mailbox.Stop(c.cfg.Log, nil))), o.call.ID)
+	if err != nil {
+		c.cfg.Log.Error("a call's actor could not be made", slog.String("call_id", o.call.ID), slogErr(err))
+		c.inStead(ctx, b, nil)
+		return
+	}
+	b.pid = pid
+	c.byPID[pid.Id] = o.call.ID
+	ctx.Send(pid, begin{})
+}
+
+func (c *Calls) hangup(ctx actor.Context, m Hangup) {
+	b := c.berths[m.CallID]
+	switch {
+	case b == nil:
+		ctx.Respond(domain.Errorf(domain.CodeNotFound, "no live call %s", m.CallID))
+	case b.pid == nil:
+		ctx.Respond(domain.Errorf(domain.CodeInvalidState, "the call is over"))
+	default:
+		ctx.Forward(b.pid)
+	}
+}
+
+func (c *Calls) census() LiveNow {
+	var now LiveNow
+	for id, b := range c.berths {
+		if b.pid != nil {
+			now.Calls = append(now.Calls, LiveCall{
+				CallID: id, AttemptID: b.attempt.ID, CampaignID: b.call.CampaignID, Direction: b.call.Direction, PID: b.pid,
+			})
+		}
+	}
+	return now
+}
+
+// died: a call's actor is gone. Normally its end was acknowledged; otherwise
+// its dialog is ended and its end is told from here.
+func (c *Calls) died(ctx actor.Context, who *actor.PID) {
+	id, ok := c.byPID[who.Id]
+	if !ok {
+		return
+	}
+	delete(c.byPID, who.Id)
+	b := c.berths[id]
+	b.pid = nil
+	e, recording, done := b.vessel.abandon(time.Now().UTC())
+	b.recording = recording
+	if done {
+		c.leave(ctx, b, e)
+		return
+	}
+	c.inStead(ctx, b, e)
+}
+
+// inStead tells a call's end until it is acknowledged. Without one it is a
+// fault of ours.
+func (c *Calls) inStead(ctx actor.Context, b *berth, e *Ended) {
+	if e == nil {
+		e, b.recording, _ = b.vessel.abandon(time.Now().UTC())
+	}
+	b.ended = e
+	ctx.Request(b.owner, *e)
+	c.tick(ctx)
+}
+
+func (c *Calls) tick(ctx actor.Context) {
+	if !c.ticking {
+		c.ticking = true
+		mailbox.After(ctx, repeatEvery, again{})
+	}
+}
+
+func (c *Calls) again(ctx actor.Context) {
+	c.ticking = false
+	for _, b := range c.berths {
+		if b.ended != nil {
+			ctx.Request(b.owner, *b.ended)
+			c.tick(ctx)
+		}
+	}
+}
+
+// ack: the end is durable. It reaches the call where that lives.
+func (c *Calls) ack(ctx actor.Context, id string) {
+	b := c.berths[id]
+	switch {
+	case b == nil:
+	case b.pid != nil:
+		ctx.Send(b.pid, Ack{CallID: id})
+	case b.ended != nil:
+		c.leave(ctx, b, b.ended)
+	}
+}
+
+// leave: nothing of the call is live any more; what remains is to keep its
+// transcript and its recording.
+func (c *Calls) leave(ctx actor.Context, b *berth, e *Ended) {
+	delete(c.berths, b.call.ID)
+	c.finishing(ctx, b, e)
+	c.drained(ctx)
+}
+
+func (c *Calls) drained(ctx actor.Context) {
+	if !c.draining || len(c.berths) > 0 || c.jobs.open() {
+		return
+	}
+	for _, d := range c.drainers {
+		if d != nil {
+			ctx.Send(d, Drained{})
+		}
+	}
+	c.drainers = nil
+}
+
+// store commits an end that Calls owns itself.
+func (c *Calls) store(ctx actor.Context, e Ended) {
+	b := c.berths[e.CallID]
+	if b == nil || b.storing {
+		return
+	}
+	b.storing = true
+	store := c.cfg.Store
+	mailbox.Work(ctx, commitLimit, func(bound context.Context) any {
+		return closeCall(bound, store, e)
+	})
+}
+
+func closeCall(ctx context.Context, store Store, e Ended) (m closed) {
+	m.callID = e.CallID
+	defer func() {
+		if v := recover(); v != nil {
+			m.err = fmt.Errorf("call: storing panicked: %v", v)
+		}
+	}()
+	row := domain.Attempt{ID: e.AttemptID, WorkspaceID: e.Call.WorkspaceID}
+	version, err := store.Get(ctx, &row)
+	if err != nil {
+		m.err = err
+		return m
+	}
+	change := EndChange(e, time.Now().UTC())
+	change.Guards = append(change.Guards, commit.Guard{Key: row.Key(), Version: version})
+	_, m.err = store.Apply(ctx, change)
+	return m
+}
+
+func (c *Calls) closed(ctx actor.Context, m closed) {
+	b := c.berths[m.callID]
+	if b == nil {
+		return
+	}
+	b.storing = false
+	if m.err != nil && !settled(m.err) {
+		c.cfg.Log.Warn("the end of a call could not be stored; trying again", slog.String("call_id", m.callID), slogErr(m.err))
+		return // the call repeats its end
+	}
+	if c.cfg.Committed != nil {
+		c.cfg.Committed()
+	}
+	c.ack(ctx, m.callID)
+}
+
+// abandonAll ends every dialog: the service goes down without waiting.
+func (c *Calls) abandonAll() {
+	for _, b := range c.berths {
+		b.vessel.abandon(time.Now().UTC())
+	}
+}

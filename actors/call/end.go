@@ -1,0 +1,136 @@
+package call
+
+import (
+	"math"
+	"time"
+
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/media"
+)
+
+// Who ended a call.
+const (
+	byAgent   = "agent"
+	byRemote  = "remote"
+	byAPI     = "api"
+	byService = "service"
+)
+
+// ending is what a call's end is made of.
+type ending struct {
+	verdict   domain.Verdict
+	by        string
+	at        time.Time
+	reached   bool
+	segments  []domain.Segment
+	publicURL string
+	recorded  bool
+	talked    bool // there is a transcript to come
+}
+
+// conclude makes the final record of a call.
+func conclude(c domain.Call, a *domain.Attempt, e ending) Ended {
+	c.Status, c.Disposition = domain.StatusFor(e.verdict.Outcome), string(e.verdict.Outcome)
+	c.EndedReason, c.EndedBy = e.verdict.Reason, e.by
+	c.EndedAt, c.UpdatedAt = &e.at, e.at
+	if c.AnsweredAt != nil {
+		c.DurationSeconds = int(math.Round(e.at.Sub(*c.AnsweredAt).Seconds()))
+	}
+	if c.Outcome == nil {
+		c.Outcome = &domain.CallOutcome{}
+	} else {
+		o := *c.Outcome
+		c.Outcome = &o
+	}
+	c.Outcome.Result = e.verdict.Outcome
+	c.Outcome.Intent = c.Intent
+	c.Legs = append([]domain.Leg(nil), c.Legs...)
+	for i := range c.Legs {
+		if c.Legs[i].EndedAt == nil {
+			c.Legs[i].EndedAt = &e.at
+		}
+	}
+	if e.talked {
+		c.TranscriptURL = e.publicURL + "/v1/calls/" + c.ID + "/transcript"
+	}
+	if e.recorded {
+		c.RecordingURL = e.publicURL + "/v1/calls/" + c.ID + "/recording"
+	}
+	c.Processing = e.talked || e.recorded
+	return Ended{
+		CallID: c.ID, AttemptID: a.ID, Call: c, Verdict: e.verdict, Reached: e.reached, Segments: e.segments,
+	}
+}
+
+func qualityOf(s media.Stats) *domain.Quality {
+	return &domain.Quality{
+		Codec: s.Codec, MOS: s.MOS, JitterMs: s.JitterMs, LossPercent: s.LossPercent, RoundTripMs: s.RoundTripMs,
+		PacketsSent: s.PacketsSent, PacketsReceived: s.PacketsReceived, PacketsRefused: s.PacketsRefused,
+	}
+}
+
+// EndChange is the part of a call's end that every owner commits: the final
+// call, the attempt's row gone, the bill where one is due, and call.ended. An
+// owner that may hear the same Ended twice has to notice the second itself.
+func EndChange(e Ended, now time.Time) commit.Change {
+	c := e.Call
+	attempt := domain.Attempt{ID: e.AttemptID, WorkspaceID: c.WorkspaceID}
+	change := commit.Change{
+		Workspace: c.WorkspaceID,
+		Puts:      []domain.Record{&c},
+		Deletes:   []domain.Key{attempt.Key()},
+		Events:    []event.Draft{draft(&c, event.CallEnded, event.EndedOf(&c), now)},
+	}
+	if billed(&e) {
+		opened := c.CreatedAt
+		if c.StartedAt != nil {
+			opened = *c.StartedAt
+		}
+		row := &domain.LedgerRow{
+			AttemptID: e.AttemptID, WorkspaceID: c.WorkspaceID, Environment: c.Environment, CallID: c.ID,
+			CampaignID: c.CampaignID, OpenedAt: opened, ClosedAt: now, Seconds: c.DurationSeconds,
+		}
+		change.Guards = append(change.Guards, commit.Absent(row.Key()))
+		change.Puts = append(change.Puts, row)
+	}
+	return change
+}
+
+// billed: outbound attempts of which an INVITE reached a carrier, in
+// production; throttled, unsent and interrupted ones are free.
+func billed(e *Ended) bool {
+	return e.Reached && e.Verdict.Spent() && e.Verdict.Reason != domain.ReasonInterrupted &&
+		e.Call.Environment == domain.Live && e.Call.Direction == domain.Outbound
+}
+
+// Interrupted is the end of a call that an earlier process left open.
+func Interrupted(c domain.Call, a domain.Attempt, now time.Time) Ended {
+	return conclude(c, &a, ending{
+		verdict: domain.Verdict{Outcome: domain.OutcomeFailed, Reason: domain.ReasonInterrupted, RetryOn: "interrupted"},
+		by:      byService, at: now,
+	})
+}
+
+// NotStarted is the end of a call that was opened but never placed.
+func NotStarted(c domain.Call, a domain.Attempt, now time.Time) Ended {
+	return conclude(c, &a, ending{verdict: notSent(), by: byService, at: now})
+}
+
+func notSent() domain.Verdict {
+	return domain.Verdict{Outcome: domain.OutcomeFailed, Reason: domain.ReasonNotSent}
+}
+
+// draft is an event about a call.
+func draft(c *domain.Call, t event.Type, data any, now time.Time) event.Draft {
+	unit := c.AgentID
+	if unit == "" {
+		unit = c.WorkspaceID
+	}
+	return event.Draft{
+		ID: mailbox.NewID(domain.PrefixEvent), Type: t, CreatedAt: now, WorkspaceID: c.WorkspaceID,
+		Environment: c.Environment, SvcID: domain.Unit(unit), Subject: c.ID, Data: data,
+	}
+}

@@ -1,0 +1,331 @@
+package call
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/media/wav"
+)
+
+// Bounds of the work after a call.
+const (
+	workers      = 8
+	jobLimit     = 2 * time.Minute
+	jobWait      = time.Second
+	jobWaitMost  = 30 * time.Second
+	conflictsMax = 10
+	bytesPerSec  = 2 * 8000 // a recording: two channels of G.711
+)
+
+var errNotFinal = errors.New("call: the call is not over yet")
+
+type (
+	// jobDone answers one try of a job.
+	jobDone struct {
+		job *job
+		err error
+	}
+	// jobDue tries a job again.
+	jobDue struct{ job *job }
+	// salvaged are the recordings that an earlier process left.
+	salvaged struct{ jobs []*job }
+)
+
+// Control admits it always.
+func (jobDone) Control() {}
+
+// Control admits it always.
+func (jobDue) Control() {}
+
+// Control admits it always.
+func (salvaged) Control() {}
+
+// job keeps the transcript and the recording of one call that is over. It is
+// handed from the actor to its work and back, never used by both.
+type job struct {
+	callID     string
+	language   string
+	segments   []domain.Segment
+	transcript bool // still to be stored
+	record     bool // still to be stored
+	coming     <-chan media.Recording
+	recording  media.Recording
+	wait       time.Duration
+}
+
+// jobs are done a few at a time, so that they never stall the commits that
+// dial.
+type jobs struct {
+	ready   []*job
+	running int
+	waiting int
+}
+
+func (j *jobs) open() bool { return len(j.ready) > 0 || j.running > 0 || j.waiting > 0 }
+
+// finishing begins what remains to be done for a call that is over.
+func (c *Calls) finishing(ctx actor.Context, b *berth, e *Ended) {
+	j := &job{
+		callID: e.CallID, language: b.script.Language, segments: e.Segments, coming: b.recording,
+		transcript: e.Call.TranscriptURL != "",
+		record:     e.Call.AnsweredAt != nil && e.Call.Record && b.recording != nil,
+	}
+	if !j.transcript && !j.record {
+		return
+	}
+	c.jobs.ready = append(c.jobs.ready, j)
+	c.work(ctx)
+}
+
+func (c *Calls) work(ctx actor.Context) {
+	for c.jobs.running < workers && len(c.jobs.ready) > 0 {
+		j := c.jobs.ready[0]
+		c.jobs.ready = c.jobs.ready[1:]
+		c.jobs.running++
+		cfg := &c.cfg
+		mailbox.Work(ctx, jobLimit, func(bound context.Context) any {
+			return jobDone{job: j, err: j.do(bound, cfg)}
+		})
+	}
+}
+
+func (c *Calls) jobDone(ctx actor.Context, m jobDone) {
+	c.jobs.running--
+	if m.err == nil {
+		if c.cfg.Committed != nil {
+			c.cfg.Committed()
+		}
+		c.work(ctx)
+		c.drained(ctx)
+		return
+	}
+	m.job.wait = min(max(2*m.job.wait, jobWait), jobWaitMost)
+	if !errors.Is(m.err, errNotFinal) {
+		c.cfg.Log.Warn("what a call left could not be kept; trying again", slog.String("call_id", m.job.callID), slogErr(m.err),
+			slog.Duration("after", m.job.wait))
+	}
+	c.jobs.waiting++
+	mailbox.After(ctx, m.job.wait, jobDue{m.job})
+	c.work(ctx)
+}
+
+func (c *Calls) jobDue(ctx actor.Context, m jobDue) {
+	c.jobs.waiting--
+	c.jobs.ready = append(c.jobs.ready, m.job)
+	c.work(ctx)
+}
+
+// do stores what is still to be stored. It may be repeated at any point.
+func (j *job) do(ctx context.Context, cfg *Config) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("call: finishing panicked: %v", v)
+		}
+	}()
+	if j.transcript {
+		if err := j.keepTranscript(ctx, cfg); err != nil {
+			return err
+		}
+		j.transcript = false
+	}
+	if !j.record {
+		return nil
+	}
+	if j.coming != nil {
+		select {
+		case j.recording = <-j.coming:
+			j.coming = nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return j.keepRecording(ctx, cfg)
+}
+
+func (j *job) keepTranscript(ctx context.Context, cfg *Config) error {
+	return change(ctx, cfg, j.callID, func(c *domain.Call) *commit.Change {
+		if c.TranscriptAvailable {
+			return nil
+		}
+		c.TranscriptAvailable, c.Processing = true, j.record
+		lines := make([]string, 0, len(j.segments))
+		for _, s := range j.segments {
+			lines = append(lines, s.Speaker+": "+s.Text)
+		}
+		t := &domain.Transcript{
+			CallID: c.ID, WorkspaceID: c.WorkspaceID, Status: "ready", Language: j.language,
+			Segments: j.segments, Text: strings.Join(lines, "\n"),
+		}
+		if t.Segments == nil {
+			t.Segments = []domain.Segment{}
+		}
+		data := event.TranscriptData{CallID: c.ID, TranscriptURL: c.TranscriptURL, Segments: len(j.segments)}
+		return &commit.Change{
+			Puts:   []domain.Record{c, t},
+			Events: []event.Draft{draft(c, event.CallTranscriptReady, data, time.Now().UTC())},
+		}
+	})
+}
+
+func (j *job) keepRecording(ctx context.Context, cfg *Config) error {
+	r := j.recording
+	if r.Err != nil {
+		cfg.Log.Error("a recording was lost", slog.String("call_id", j.callID), slogErr(r.Err))
+	}
+	kept := r.Err == nil && r.Path != ""
+	if kept {
+		err := change(ctx, cfg, j.callID, func(*domain.Call) *commit.Change { return nil })
+		if errors.Is(err, domain.ErrNotFound) {
+			cfg.Log.Warn("a recording belongs to no call and is removed", slog.String("call_id", j.callID))
+			return os.Remove(r.Path)
+		}
+		if err != nil {
+			return err
+		}
+
+		if err := upload(ctx, cfg, j.callID, r.Path); err != nil {
+			return err
+		}
+	}
+	err := change(ctx, cfg, j.callID, func(c *domain.Call) *commit.Change {
+		if c.RecordingAvailable {
+			return nil
+		}
+		c.Processing = false
+		if !kept {
+			c.RecordingURL = ""
+			return &commit.Change{Puts: []domain.Record{c}}
+		}
+		c.RecordingAvailable, c.RecordingSeconds = true, r.Duration.Seconds()
+		c.RecordingURL = cfg.PublicURL + "/v1/calls/" + c.ID + "/recording"
+		data := event.RecordingData{CallID: c.ID, RecordingURL: c.RecordingURL, DurationSeconds: c.RecordingSeconds}
+		return &commit.Change{
+			Puts:   []domain.Record{c},
+			Events: []event.Draft{draft(c, event.CallRecordingReady, data, time.Now().UTC())},
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if r.Path != "" {
+		if err := os.Remove(r.Path); err != nil && !errors.Is(err, os.ErrNotExist) {
+			cfg.Log.Warn("a spooled recording stays behind", slog.String("call_id", j.callID), slogErr(err))
+		}
+	}
+	return nil
+}
+
+// RecordingName is the blob's name of a call's recording.
+func RecordingName(callID string) string { return callID + ".wav" }
+
+func upload(ctx context.Context, cfg *Config, callID, path string) error {
+	f, err := os.Open(path) //nolint:gosec // our own spool
+	if err != nil {
+		return fmt.Errorf("call: recording of %s: %w", callID, err)
+	}
+	defer func() { _ = f.Close() }()
+	if _, err := cfg.Blobs.Put(ctx, cfg.Workspace, RecordingName(callID), f); err != nil {
+		return fmt.Errorf("call: keep recording of %s: %w", callID, err)
+	}
+	return nil
+}
+
+// change reads a call that is over, changes it and commits that, again where
+// somebody else was faster. A nil change is none.
+func change(ctx context.Context, cfg *Config, callID string, f func(*domain.Call) *commit.Change) error {
+	var last error
+	for range conflictsMax {
+		c := &domain.Call{Meta: domain.Meta{ID: callID, WorkspaceID: cfg.Workspace}}
+		version, err := cfg.Store.Get(ctx, c)
+		if err != nil {
+			return fmt.Errorf("call: read %s: %w", callID, err)
+		}
+		if !c.Final() {
+			return errNotFinal
+		}
+		c.UpdatedAt = time.Now().UTC()
+		ch := f(c)
+		if ch == nil {
+			return nil
+		}
+		ch.Workspace = cfg.Workspace
+		ch.Guards = append(ch.Guards, commit.Guard{Key: c.Key(), Version: version})
+		_, last = cfg.Store.Apply(ctx, *ch)
+		if !errors.Is(last, domain.ErrConflict) {
+			return last
+		}
+	}
+	return last
+}
+
+// salvage looks for recordings that a crash left in the spool.
+func (c *Calls) salvage(ctx actor.Context) {
+	if c.cfg.SpoolDir == "" {
+		return
+	}
+	dir, log, now := filepath.Join(c.cfg.SpoolDir, c.cfg.Workspace), c.cfg.Log, time.Now()
+	mailbox.Work(ctx, jobLimit, func(context.Context) any {
+		return salvaged{spooled(dir, now, log)}
+	})
+}
+
+// spooled are the files that nobody has written to since now.
+func spooled(dir string, now time.Time, log *slog.Logger) []*job {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		log.Error("the spool of recordings cannot be made", slogErr(err))
+		return nil
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		log.Error("the spool of recordings cannot be read", slogErr(err))
+		return nil
+	}
+	var found []*job
+	for _, f := range files {
+		id, ok := strings.CutSuffix(f.Name(), ".wav")
+		if !ok || f.IsDir() {
+			continue
+		}
+		path := filepath.Join(dir, f.Name())
+		if info, err := f.Info(); err != nil || info.ModTime().After(now) {
+			continue
+		}
+		if err := wav.Repair(path); err != nil {
+			log.Warn("a spooled recording is beyond repair", slog.String("call_id", id), slogErr(err))
+			_ = os.Remove(path)
+			continue
+		}
+		info, err := os.Stat(path)
+		if err != nil {
+			continue
+		}
+		sound := max(info.Size()-int64(len(wav.Header(2, 0))), 0)
+		found = append(found, &job{callID: id, record: true, recording: media.Recording{
+			Path: path, Duration: time.Duration(sound) * time.Second / bytesPerSec,
+		}})
+	}
+	return found
+}
+
+// salvaged takes them in, but for those of calls that live.
+func (c *Calls) salvaged(ctx actor.Context, m salvaged) {
+	for _, j := range m.jobs {
+		if c.berths[j.callID] == nil {
+			c.jobs.ready = append(c.jobs.ready, j)
+		}
+	}
+	c.work(ctx)
+}

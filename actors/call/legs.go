@@ -1,0 +1,520 @@
+package call
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/netip"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/actors/conversation"
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/trunk"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/sip"
+)
+
+// options are those of the leg's sound.
+func (c *call) options(ctx actor.Context) media.Options {
+	root, self, leg := ctx.ActorSystem().Root, ctx.Self(), c.leg
+	o := media.Options{
+		Codecs: c.codecs, Networks: networksOf(c.slot.Trunk, c.networks),
+		Notify: func(e media.Event) { root.Send(self, heard{leg, e}) },
+	}
+	if c.call.Record {
+		o.RecordPath = spoolFile(c.cfg, c.call.ID)
+	}
+	return o
+}
+
+func spoolFile(cfg *Config, callID string) string {
+	return filepath.Join(cfg.SpoolDir, cfg.Workspace, callID+".wav")
+}
+
+// networksOf are where a trunk's sound may go besides: its own proxies and its
+// media networks.
+func networksOf(t domain.Trunk, more []string) []netip.Prefix {
+	var out []netip.Prefix
+	for _, text := range slices.Concat(t.MediaNetworks, more) {
+		if p, err := netip.ParsePrefix(text); err == nil {
+			out = append(out, p.Masked())
+		} else if a, err := netip.ParseAddr(text); err == nil {
+			out = append(out, netip.PrefixFrom(a.Unmap(), a.Unmap().BitLen()))
+		}
+	}
+	for _, p := range t.Proxies {
+		if a, err := netip.ParseAddr(strings.Trim(p.Host, "[]")); err == nil {
+			out = append(out, netip.PrefixFrom(a.Unmap(), a.Unmap().BitLen()))
+		}
+	}
+	return out
+}
+
+func codecsOf(names []string) []media.Codec {
+	var out []media.Codec
+	for _, n := range names {
+		switch strings.ToUpper(n) {
+		case "PCMU":
+			out = append(out, media.PCMU)
+		case "PCMA":
+			out = append(out, media.PCMA)
+		}
+	}
+	if len(out) == 0 {
+		return []media.Codec{media.PCMU, media.PCMA}
+	}
+	return out
+}
+
+// otherCodecs are the ones to offer to a target that liked none of these.
+func otherCodecs(c []media.Codec) []media.Codec {
+	if len(c) == 1 {
+		return []media.Codec{media.PCMU + media.PCMA - c[0]}
+	}
+	other := slices.Clone(c)
+	slices.Reverse(other)
+	return other
+}
+
+// dial opens the leg's sound and sends its INVITE, beside the actor.
+func (c *call) dial(ctx actor.Context) {
+	root, self, leg := ctx.ActorSystem().Root, ctx.Self(), c.leg
+	in := sip.Invite{
+		Attempt: c.attempt.ID, Leg: leg, Target: c.slot.Target, To: c.call.To, From: c.call.From,
+		FromName: c.callerName, FromDomain: c.slot.Trunk.FromDomain, RingTimeout: c.ringTimeout,
+		Notify: func(e sip.Event) { root.Send(self, signal{leg, e}) },
+	}
+	if c.slot.Trunk.NumberFormat == "digits" {
+		in.To, in.From = strings.TrimPrefix(in.To, "+"), strings.TrimPrefix(in.From, "+")
+	}
+	if a := c.slot.Trunk.Auth; a != nil {
+		in.Credentials = &sip.Credentials{Username: a.Username, Password: a.Password, Realm: a.Realm}
+	}
+	o, sound, phone, v := c.options(ctx), c.cfg.Sound, c.cfg.Phone, c.vessel
+	c.invitedAt = time.Now()
+	c.stage = preparing
+	mailbox.Work(ctx, dialLimit, func(context.Context) any {
+		return dial(v, sound, phone, o, in)
+	})
+}
+
+func dial(v *vessel, sound Sound, phone Phone, o media.Options, in sip.Invite) (m prepared) {
+	defer func() {
+		if r := recover(); r != nil {
+			m = prepared{leg: in.Leg, err: fmt.Errorf("call: dialling panicked: %v", r), reason: domain.ReasonInternal}
+		}
+	}()
+	s, err := sound.Open(o)
+	if err != nil {
+		return prepared{leg: in.Leg, err: err, reason: domain.ReasonNotSent}
+	}
+	if !v.board(s) {
+		s.Close()
+		return prepared{leg: in.Leg, err: media.ErrClosed, reason: domain.ReasonInternal}
+	}
+	in.Body = s.Offer()
+	d, err := phone.Invite(in)
+	if err != nil {
+		return prepared{leg: in.Leg, err: err, reason: domain.ReasonInternal}
+	}
+	v.dialled(d)
+	return prepared{leg: in.Leg}
+}
+
+// take opens the sound of a call that came in and describes it.
+func (c *call) take(ctx actor.Context) {
+	c.in.Ring()
+	c.reached = true
+	o, sound, v, offer := c.options(ctx), c.cfg.Sound, c.vessel, c.in.Body
+	mailbox.Work(ctx, dialLimit, func(context.Context) any {
+		return answer(v, sound, o, offer)
+	})
+}
+
+func answer(v *vessel, sound Sound, o media.Options, offer []byte) (m prepared) {
+	defer func() {
+		if r := recover(); r != nil {
+			m = prepared{leg: 1, err: fmt.Errorf("call: answering panicked: %v", r), reason: domain.ReasonInternal}
+		}
+	}()
+	s, err := sound.Open(o)
+	if err != nil {
+		return prepared{leg: 1, err: err, reason: domain.ReasonNotSent}
+	}
+	if !v.board(s) {
+		s.Close()
+		return prepared{leg: 1, err: media.ErrClosed, reason: domain.ReasonInternal}
+	}
+	if len(offer) == 0 {
+		return prepared{leg: 1, answer: s.Offer()}
+	}
+	body, err := s.Answer(offer)
+	if err != nil {
+		return prepared{leg: 1, err: err, reason: domain.ReasonMedia}
+	}
+	return prepared{leg: 1, answer: body}
+}
+
+func (c *call) prepared(ctx actor.Context, m prepared) {
+	if m.leg == c.leg && c.stage == talking && c.byeReason != "" && m.err == nil {
+		c.sendBye() // it was answered and over before we held its dialog
+		return
+	}
+	if m.leg != c.leg || c.stage != preparing {
+		return
+	}
+	if m.err != nil {
+		c.log.Error("a leg could not be placed", slogErr(m.err))
+		v := domain.Verdict{Outcome: domain.OutcomeFailed, Reason: m.reason}
+		if m.reason == domain.ReasonInternal {
+			v.RetryOn = "failed"
+		}
+		if c.hangup {
+			v = cancelled()
+		}
+		if errors.Is(m.err, media.ErrNoPorts) || m.reason == domain.ReasonNotSent {
+			c.refuseCaller(503)
+		} else {
+			c.refuseCaller(488)
+		}
+		c.over(ctx, v, byService)
+		return
+	}
+	if c.in != nil {
+		c.pickUp(ctx, m.answer)
+		return
+	}
+	c.stage = dialling
+	if d := c.vessel.line(); c.hangup && d != nil {
+		d.Cancel("hangup")
+	}
+}
+
+// pickUp answers a call that came in.
+func (c *call) pickUp(ctx actor.Context, body []byte) {
+	if c.hangup {
+		c.refuseCaller(480)
+		c.over(ctx, cancelled(), byAPI)
+		return
+	}
+	root, self := ctx.ActorSystem().Root, ctx.Self()
+	d := c.in.Answer(body, func(e sip.Event) { root.Send(self, signal{1, e}) })
+	c.vessel.dialled(d)
+	c.talk(ctx, d.State())
+}
+
+func (c *call) signal(ctx actor.Context, m signal) {
+	if m.leg != c.leg || c.stage >= closing {
+		if r, ok := m.event.(sip.Reoffer); ok {
+			r.Reply(481, nil)
+		}
+		return
+	}
+	switch e := m.event.(type) {
+	case sip.Trying:
+		c.reached = true
+		c.note()
+	case sip.Ringing:
+		c.ringing(ctx, e)
+	case sip.Answered:
+		c.answered(ctx, e)
+	case sip.Refused:
+		c.refused(ctx, e.Final)
+	case sip.Accepted:
+		if s := c.vessel.sound(); s == nil || s.Accept(e.Body) != nil {
+			c.bye(byService, domain.ReasonMedia)
+		}
+	case sip.Reoffer:
+		c.reoffered(e)
+	case sip.InfoDigit:
+		if c.conversation != nil {
+			ctx.Send(c.conversation, conversation.Key{Key: e.Key})
+		}
+	case sip.Ended:
+		c.hungUp(ctx, e)
+	}
+}
+
+func (c *call) ringing(ctx actor.Context, e sip.Ringing) {
+	c.reached = true
+	c.keepDialog(e.State)
+	l := c.record()
+	l.PDDMs = max(l.PDDMs, time.Since(c.invitedAt).Milliseconds())
+	if c.call.RingingAt != nil {
+		c.commit(ctx, "", nil, nil)
+		return
+	}
+	now := time.Now().UTC()
+	c.call.Status, c.call.RingingAt = domain.CallRinging, &now
+	c.commit(ctx, event.CallRinging, event.CallOf(&c.call), nil)
+}
+
+// keepDialog stores what a BYE or CANCEL after a crash needs.
+func (c *call) keepDialog(s sip.DialogState) {
+	if b, err := json.Marshal(s); err == nil {
+		c.row().Dialog = b
+	}
+}
+
+func (c *call) answered(ctx actor.Context, e sip.Answered) {
+	if c.stage != preparing && c.stage != dialling {
+		return
+	}
+	c.reached = true
+	l := c.record()
+	l.Code, l.Reason, l.PDDMs = 200, "OK", e.PDD.Milliseconds()
+	if c.cfg.Trunks != nil {
+		ctx.Send(c.cfg.Trunks, trunk.Result{CallID: c.call.ID, Key: c.slot.Key, TrunkID: c.slot.Trunk.ID, Answered: true})
+	}
+	s := c.vessel.sound()
+	err := errors.New("call: no sound")
+	if s != nil {
+		err = s.Accept(e.Body)
+	}
+	if err != nil {
+		c.log.Warn("the answer's sound cannot be used", slogErr(err))
+		c.stage = talking
+		c.bye(byService, domain.ReasonMedia)
+		return
+	}
+	c.talk(ctx, e.State)
+}
+
+// talk begins the sound and the conversation; storing that follows.
+func (c *call) talk(ctx actor.Context, state sip.DialogState) {
+	c.stage = talking
+	now := time.Now().UTC()
+	c.session = c.vessel.sound()
+	c.session.Begin()
+	c.conversation = ctx.SpawnPrefix(mailbox.Props(func() actor.Actor {
+		return conversation.New(conversation.Config{
+			Script: c.script, Variables: c.spokenVariables(), Sound: c.session, Speaker: c.cfg.Speaker, Log: c.log,
+			Before: c.beforeConversation(),
+		})
+	}, mailboxSize), "conversation")
+	ctx.Send(c.conversation, conversation.Begin{})
+	c.stopClock = mailbox.After(ctx, c.maxDuration, maxed{})
+	c.keepDialog(state)
+	c.record().Codec = c.session.Stats().Codec
+	c.call.Status, c.call.AnsweredAt = domain.CallInProgress, &now
+	c.commit(ctx, event.CallAnswered, event.CallOf(&c.call), nil)
+	if c.hangup {
+		c.bye(byAPI, domain.ReasonHangup)
+	}
+}
+
+func (c *call) beforeConversation() func(any) {
+	if c.cfg.Before == nil {
+		return nil
+	}
+	return func(msg any) { c.cfg.Before("conversation", msg) }
+}
+
+// spokenVariables are what the pathway's text may use.
+func (c *call) spokenVariables() map[string]string {
+	phone := c.call.To
+	if c.call.Direction == domain.Inbound {
+		phone = c.call.From
+	}
+	v := map[string]string{"phone": phone, "caller_number": c.call.From, "called_number": c.call.To}
+	maps.Copy(v, c.variables)
+	maps.Copy(v, c.call.Variables)
+	for name := range c.call.Context {
+		if text, ok := c.call.Context.Text(name); ok {
+			v[name] = text
+		}
+	}
+	return v
+}
+
+func (c *call) reoffered(e sip.Reoffer) {
+	s := c.vessel.sound()
+	if s == nil {
+		e.Reply(500, nil)
+		return
+	}
+	if len(e.Body) == 0 {
+		e.Reply(200, s.Offer())
+		return
+	}
+	body, err := s.Answer(e.Body)
+	if err != nil {
+		c.log.Warn("a new offer was refused", slogErr(err))
+		e.Reply(488, nil)
+		return
+	}
+	e.Reply(200, body)
+}
+
+func (c *call) heard(ctx actor.Context, m heard) {
+	if m.leg != c.leg || c.stage != talking {
+		return
+	}
+	if _, gone := m.event.(media.Vanished); gone {
+		c.bye(byService, domain.ReasonMediaLost)
+		return
+	}
+	if c.conversation != nil {
+		ctx.Send(c.conversation, conversation.Heard{Event: m.event})
+	}
+}
+
+// hungUp: the answered call is over on both sides.
+func (c *call) hungUp(ctx actor.Context, e sip.Ended) {
+	done := domain.Verdict{Outcome: domain.OutcomeCompleted, Reason: c.byeReason}
+	switch {
+	case c.stage != talking:
+		by := byRemote
+		if c.hangup {
+			by = byAPI
+		}
+		c.over(ctx, cancelled(), by)
+		return
+	case c.byeReason == domain.ReasonInternal:
+		done.Outcome, done.RetryOn = domain.OutcomeFailed, "failed"
+	case c.byeReason == domain.ReasonMedia:
+		done.Outcome = domain.OutcomeFailed
+	case c.byeReason == "" && e.Fault:
+		done = domain.Verdict{Outcome: domain.OutcomeFailed, Reason: domain.ReasonProtocol, RetryOn: "failed"}
+		c.byeBy = byRemote
+	case c.byeReason == "":
+		done.Reason, c.byeBy = domain.ReasonRemoteHangup, byRemote
+	}
+	c.over(ctx, done, c.byeBy)
+}
+
+// refused: the leg is over and cannot ring any more. The next one is found
+// where the table of final answers allows it.
+func (c *call) refused(ctx actor.Context, f sip.Final) {
+	if c.in != nil {
+		c.over(ctx, cancelled(), byRemote)
+		return
+	}
+	if f.Code > 0 && f.Sent {
+		c.reached = true
+	}
+	v := sip.Classify(f)
+	now := time.Now().UTC()
+	l := c.record()
+	l.Code, l.Reason, l.Q850, l.EndedAt = f.Code, phraseOf(f), f.Q850, &now
+	if f.PDD > 0 {
+		l.PDDMs = f.PDD.Milliseconds()
+	}
+	c.row().Closed = true
+	if c.cfg.Trunks != nil {
+		ctx.Send(c.cfg.Trunks, trunk.Result{
+			CallID: c.call.ID, Key: c.slot.Key, TrunkID: c.slot.Trunk.ID, Final: f, Verdict: v,
+		})
+	}
+	c.vessel.unload()
+	c.note()
+	by := byRemote
+	switch {
+	case c.hangup:
+		by = byAPI
+	case f.Silent, f.Transport, f.RingTimeout, f.Code == 0:
+		by = byService
+	}
+	c.verdict, c.endedBy = v, by
+	if c.hangup || c.leg >= maxLegs || !c.another(ctx, v) {
+		c.over(ctx, v, by)
+	}
+}
+
+func phraseOf(f sip.Final) string {
+	switch {
+	case f.Phrase != "":
+		return f.Phrase
+	case f.Transport:
+		return "transport error"
+	case f.Silent:
+		return "no answer at all"
+	}
+	return f.Reason
+}
+
+// another begins the next leg, if there may be one.
+func (c *call) another(ctx actor.Context, v domain.Verdict) bool {
+	switch v.NextLeg {
+	case domain.NextLegNone:
+		return false
+	case domain.NextLegOtherCodecs:
+		if c.recoded {
+			return false
+		}
+		c.recoded, c.codecs = true, otherCodecs(c.codecs)
+		c.stage = rerouting
+	case domain.NextLegOtherTarget:
+		if c.cfg.Trunks == nil {
+			return false
+		}
+		c.stage = rerouting
+	}
+	c.reroute(ctx, v)
+	return true
+}
+
+// reroute asks for another target. The same target with other codecs needs a
+// slot of its own as well, since the leg's was freed with its end.
+func (c *call) reroute(ctx actor.Context, v domain.Verdict) {
+	tried := c.tried
+	if v.NextLeg == domain.NextLegOtherCodecs {
+		if c.cfg.Trunks == nil {
+			c.open(ctx, c.slot)
+			return
+		}
+		tried = slices.DeleteFunc(slices.Clone(tried), func(k string) bool { return k == c.slot.Key })
+	}
+	ctx.Request(c.cfg.Trunks, trunk.Want{
+		To: c.call.To, TrunkID: c.only(v), Environment: c.call.Environment, Tried: tried, CallID: c.call.ID, Generation: c.leg,
+	})
+	mailbox.After(ctx, rerouteLimit, late{stage: rerouting, leg: c.leg})
+}
+
+// only keeps other codecs to the trunk that asked for them.
+func (c *call) only(v domain.Verdict) string {
+	if v.NextLeg == domain.NextLegOtherCodecs {
+		return c.slot.Trunk.ID
+	}
+	return ""
+}
+
+// slotted: another target is ours. The leg is stored before its INVITE.
+func (c *call) slotted(ctx actor.Context, m trunk.Slot) {
+	if c.stage != rerouting || m.Generation != c.leg {
+		ctx.Send(c.cfg.Trunks, trunk.Return{CallID: m.CallID, Key: m.Key})
+		return
+	}
+	if !slices.Contains(c.tried, m.Key) {
+		c.tried = append(c.tried, m.Key)
+		c.codecs = codecsOf(m.Trunk.Codecs)
+	}
+	c.open(ctx, m)
+}
+
+func (c *call) open(ctx actor.Context, slot trunk.Slot) {
+	c.slot = slot
+	c.leg++
+	leg := c.leg
+	c.noteLeg(time.Now().UTC())
+	c.row()
+	mailbox.After(ctx, rerouteLimit, late{stage: rerouting, leg: leg})
+	c.commit(ctx, "", nil, func(ctx actor.Context, durable bool) {
+		switch {
+		case c.stage != rerouting || c.leg != leg:
+		case durable:
+			c.dial(ctx)
+		default:
+			c.over(ctx, c.verdict, c.endedBy)
+		}
+	})
+}

@@ -1,0 +1,108 @@
+package call
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/media/speech"
+	"github.com/callboard/callboard/sip"
+)
+
+// Store is what calls need of the store.
+type Store interface {
+	Apply(ctx context.Context, c commit.Change) ([]event.Event, error)
+	Get(ctx context.Context, into domain.Record) (uint64, error)
+}
+
+// Blobs keeps finished recordings.
+type Blobs interface {
+	// Put keeps a blob under a name and returns its size. Putting the same
+	// name again replaces it.
+	Put(ctx context.Context, workspace, name string, r io.Reader) (int64, error)
+}
+
+// Dialog is the SIP side of one leg.
+type Dialog interface {
+	State() sip.DialogState
+	Cancel(reason string)
+	Bye(q850 int, text string)
+}
+
+// Phone places legs.
+type Phone interface {
+	CallID(attempt string, leg int) string
+	Invite(in sip.Invite) (Dialog, error)
+}
+
+// Session is the sound of one leg.
+type Session interface {
+	Offer() []byte
+	Accept(answer []byte) error
+	Answer(offer []byte) ([]byte, error)
+	Begin()
+	Play(id uint64, clip media.Clip)
+	StopPlaying()
+	SendDigits(id uint64, digits string)
+	Mark() time.Duration
+	Stats() media.Stats
+	Close() (media.Stats, <-chan media.Recording)
+}
+
+// Sound opens sessions.
+type Sound interface {
+	Open(o media.Options) (Session, error)
+}
+
+// Config is what the calls of a workspace need.
+type Config struct {
+	Workspace string
+	Store     Store
+	Phone     Phone // OverSIP
+	Sound     Sound // OverMedia
+	Speaker   speech.Speaker
+	Blobs     Blobs
+	LinesOut  *actor.PID
+	LinesIn   *actor.PID
+	Trunks    *actor.PID
+	SpoolDir  string // recordings in progress; a folder per workspace is made in it
+	PublicURL string // of transcript_url and recording_url, without a slash at its end
+	Log       *slog.Logger
+	Committed func()                      // events were committed: somebody may want to look; nil: nobody
+	Before    func(actor string, msg any) // sees each message of a call or conversation first; nil in production
+}
+
+// OverSIP makes a Phone of a user agent.
+func OverSIP(ua *sip.UserAgent) Phone { return phone{ua} }
+
+type phone struct{ *sip.UserAgent }
+
+// Invite hides the dialog's type.
+func (p phone) Invite(in sip.Invite) (Dialog, error) {
+	d, err := p.UserAgent.Invite(in)
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// OverMedia makes a Sound of an engine.
+func OverMedia(e *media.Engine) Sound { return sound{e} }
+
+type sound struct{ *media.Engine }
+
+// Open hides the session's type.
+func (s sound) Open(o media.Options) (Session, error) {
+	m, err := s.Engine.Open(o)
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}

@@ -1,0 +1,139 @@
+package call
+
+import (
+	"sync"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/sip"
+)
+
+// vessel holds what a call leaves behind if its actor dies: the dialog, the
+// sound, and what is known of the call. The actor and the work beside it fill
+// it; Calls takes it over after the actor's death. It is locked for moments
+// only, never while anything waits.
+type vessel struct {
+	mu        sync.Mutex
+	gone      bool // abandoned: what comes now is let go of at once
+	incoming  *sip.Incoming
+	dialog    Dialog
+	session   Session
+	recording <-chan media.Recording
+	call      domain.Call
+	attempt   domain.Attempt
+	reached   bool
+	ended     *Ended
+	acked     bool
+}
+
+func newVessel(c domain.Call, a domain.Attempt, in *sip.Incoming) *vessel {
+	return &vessel{call: c, attempt: a, incoming: in}
+}
+
+// board takes a leg's sound; false: nobody is there any more.
+func (v *vessel) board(s Session) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.gone {
+		return false
+	}
+	v.session, v.dialog = s, nil
+	return true
+}
+
+// dialled takes a leg's dialog, or ends it where nobody is there any more.
+func (v *vessel) dialled(d Dialog) {
+	v.mu.Lock()
+	gone := v.gone
+	if !gone {
+		v.dialog, v.incoming = d, nil
+	}
+	v.mu.Unlock()
+	if gone {
+		d.Bye(16, "abandoned")
+	}
+}
+
+func (v *vessel) sound() Session {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.session
+}
+
+func (v *vessel) line() Dialog {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.dialog
+}
+
+// unload lets go of a leg that is over and returns its figures.
+func (v *vessel) unload() (s media.Stats, had bool) {
+	v.mu.Lock()
+	session := v.session
+	v.session, v.dialog, v.incoming = nil, nil, nil
+	v.mu.Unlock()
+	if session == nil {
+		return s, false
+	}
+	s, recording := session.Close()
+	v.mu.Lock()
+	v.recording = recording
+	v.mu.Unlock()
+	return s, true
+}
+
+func (v *vessel) note(c *domain.Call, a *domain.Attempt, reached bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.call, v.attempt, v.reached = *c, *a, reached
+}
+
+func (v *vessel) concluded(e *Ended) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.ended, v.call = e, e.Call
+}
+
+func (v *vessel) acknowledged() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.acked = true
+}
+
+// abandon ends dialog and sound after the actor's death and returns how the
+// call ended: as it had said, or by a fault of ours. done says that its owner
+// has acknowledged the end already.
+func (v *vessel) abandon(now time.Time) (e *Ended, recording <-chan media.Recording, done bool) {
+	v.mu.Lock()
+	v.gone = true
+	dialog, incoming, answered := v.dialog, v.incoming, v.call.AnsweredAt != nil
+	v.mu.Unlock()
+	switch {
+	case dialog != nil:
+		go guarded(func() { dialog.Bye(16, "abandoned") })
+	case incoming != nil:
+		go guarded(func() { incoming.Reject(500, 0) })
+	}
+	stats, had := v.unload()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.ended == nil {
+		c := v.call
+		if had && answered {
+			c.Quality = qualityOf(stats)
+		}
+		e := conclude(c, &v.attempt, ending{
+			verdict: domain.Verdict{Outcome: domain.OutcomeFailed, Reason: domain.ReasonInternal, RetryOn: "failed"},
+			by:      byService, at: now, reached: v.reached,
+		})
+		v.ended = &e
+	}
+	return v.ended, v.recording, v.acked
+}
+
+// guarded runs f where a panic must not end the process.
+func guarded(f func()) {
+	defer func() { _ = recover() }()
+	f()
+}

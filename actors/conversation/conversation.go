@@ -1,0 +1,415 @@
+// Package conversation carries a pathway out on a call: it has prompts spoken
+// and played, hears keys, keeps the times of silence and writes down what was
+// said. What comes next is decided in domain/pathway; it knows no dialog.
+package conversation
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/pathway"
+	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/media/speech"
+)
+
+// What a conversation hears.
+type (
+	// Begin starts it: the call is answered and the media clock runs.
+	Begin struct{}
+	// Heard is an event of the call's media.
+	Heard struct{ Event media.Event }
+	// Key is a key pressed that did not come through the media.
+	Key struct{ Key byte }
+	// Finish ends it: the call is over. Finished answers.
+	Finish struct{}
+
+	spoken struct {
+		generation int
+		clip       media.Clip
+		first, err error // of the first try and of the last
+	}
+	prepared struct {
+		request speech.Request
+		clip    media.Clip
+	}
+	waited  struct{ generation int }
+	silence struct{ generation int }
+	over    struct{ over Over }
+)
+
+// What a conversation tells its call.
+type (
+	// Over says that the pathway has come to its end: the call may hang up.
+	// Reason is "" or why it was broken off.
+	Over struct {
+		Outcome domain.Outcome
+		Reason  string
+	}
+	// Fault says that something went wrong; Recovered: the caller did not
+	// notice. The conversation goes on.
+	Fault struct {
+		Stage, Code, Message string
+		Recovered            bool
+	}
+	// Finished answers Finish.
+	Finished struct {
+		Result   pathway.Result
+		Segments []domain.Segment
+	}
+)
+
+// Control: all of these are bound by the call.
+func (Begin) Control()    {}
+func (Heard) Control()    {}
+func (Key) Control()      {}
+func (Finish) Control()   {}
+func (Over) Control()     {}
+func (Fault) Control()    {}
+func (Finished) Control() {}
+func (spoken) Control()   {}
+func (prepared) Control() {}
+func (waited) Control()   {}
+func (silence) Control()  {}
+func (over) Control()     {}
+
+// How long things may take.
+const (
+	speakLimit   = 8 * time.Second        // one synthesis; a second try gets as long
+	tail         = 250 * time.Millisecond // the far end still hears what was sent last
+	wordsPerMin  = 175                    // of a rate of 1
+	clipsKept    = 16
+	mergeKeys    = 3 * time.Second // keys closer than that are one input in the transcript
+	normalPlenty = 0.01
+)
+
+// Sound is what a conversation needs of the call's media.
+type Sound interface {
+	Play(id uint64, clip media.Clip)
+	StopPlaying()
+	SendDigits(id uint64, digits string)
+	Mark() time.Duration
+}
+
+// Config of one conversation.
+type Config struct {
+	Script    domain.Script
+	Variables map[string]string // built-ins and the contact's data
+	Sound     Sound
+	Speaker   speech.Speaker
+	Log       *slog.Logger
+	Before    func(msg any) // sees each message first; nil in production
+}
+
+// Conversation is the actor.
+type Conversation struct {
+	cfg        Config
+	state      pathway.State
+	generation int    // of the prompt or the wait that counts now
+	sounding   uint64 // id of the last Play or SendDigits
+	current    int    // index of the segment being spoken, or -1
+	asked      pathway.Say
+	timer      func()
+	quiet      func()
+	quietGen   int
+	clips      map[speech.Request]media.Clip
+	prepared   map[speech.Request]bool
+	segments   []domain.Segment
+	finished   bool
+}
+
+// New makes the actor.
+func New(cfg Config) actor.Actor {
+	return &Conversation{
+		cfg: cfg, state: pathway.New(cfg.Script, cfg.Variables), current: -1,
+		clips: make(map[speech.Request]media.Clip), prepared: make(map[speech.Request]bool),
+	}
+}
+
+// Receive is the table of contents.
+func (c *Conversation) Receive(ctx actor.Context) {
+	if c.cfg.Before != nil {
+		c.cfg.Before(ctx.Message())
+	}
+	switch m := ctx.Message().(type) {
+	case Begin:
+		c.step(ctx, pathway.Began{})
+		c.listen(ctx)
+	case Heard:
+		c.heard(ctx, m.Event)
+	case Key:
+		c.key(ctx, m.Key)
+	case Finish:
+		c.finish(ctx)
+	case spoken:
+		c.spoken(ctx, m)
+	case prepared:
+		c.keep(m.request, m.clip)
+	case waited:
+		if m.generation == c.generation {
+			c.step(ctx, pathway.Timeout{})
+		}
+	case silence:
+		c.silent(ctx, m)
+	case over:
+		if !c.finished {
+			ctx.Send(ctx.Parent(), m.over)
+		}
+	case *actor.Stopping:
+		c.stopTimers()
+	}
+}
+
+func (c *Conversation) heard(ctx actor.Context, e media.Event) {
+	switch e := e.(type) {
+	case media.Digit:
+		c.key(ctx, e.Key)
+	case media.Played:
+		if e.ID == c.sounding && c.current >= 0 && !c.finished {
+			c.endSegment(e.Interrupted)
+			c.listen(ctx)
+			c.step(ctx, pathway.PromptDone{})
+		}
+	case media.DigitsSent:
+		if e.ID == c.sounding && !c.finished {
+			c.step(ctx, pathway.DigitsSent{})
+		}
+	case media.SpeechBegan, media.SpeechEnded:
+		c.listen(ctx)
+	}
+}
+
+func (c *Conversation) key(ctx actor.Context, key byte) {
+	if c.finished || c.state.Over() {
+		return
+	}
+	c.noteKey(key)
+	c.listen(ctx)
+	c.step(ctx, pathway.Digit{Key: key})
+}
+
+// step tells the pathway what happened and does what it asks for.
+func (c *Conversation) step(ctx actor.Context, in pathway.Input) {
+	if c.finished {
+		return
+	}
+	var dos []pathway.Do
+	c.state, dos = pathway.Step(c.state, in)
+	for _, d := range dos {
+		switch d := d.(type) {
+		case pathway.Say:
+			c.say(ctx, d)
+		case pathway.Hush:
+			c.hush()
+		case pathway.Collect:
+			c.wait(ctx, d.Timeout)
+		case pathway.SendDigits:
+			c.send(d)
+		case pathway.Missing:
+			c.cfg.Log.Warn("a prompt lacks a variable", slog.String("node", d.Node), slog.String("variable", d.Name))
+			ctx.Send(ctx.Parent(), Fault{
+				Stage: "pathway", Code: "missing_variable",
+				Message: "node " + d.Node + " needs the variable " + d.Name + ", which has no value", Recovered: true,
+			})
+		case pathway.Set:
+		case pathway.End:
+			c.end(ctx, d)
+		}
+	}
+}
+
+// supersede makes results and timers of before stale.
+func (c *Conversation) supersede() int {
+	if c.timer != nil {
+		c.timer()
+		c.timer = nil
+	}
+	c.generation++
+	return c.generation
+}
+
+func (c *Conversation) say(ctx actor.Context, d pathway.Say) {
+	generation := c.supersede()
+	c.asked, c.current = d, -1
+	r := c.request(d.Text)
+	if clip, ok := c.clips[r]; ok {
+		c.play(ctx, clip)
+		return
+	}
+	speaker := c.cfg.Speaker
+	mailbox.Work(ctx, 2*speakLimit+time.Second, func(bound context.Context) any {
+		return speak(bound, speaker, r, generation)
+	})
+}
+
+// speak tries twice.
+func speak(ctx context.Context, speaker speech.Speaker, r speech.Request, generation int) spoken {
+	m := spoken{generation: generation}
+	for range 2 {
+		if m.clip, m.err = once(ctx, speaker, r); m.err == nil {
+			return m
+		}
+		if m.first == nil {
+			m.first = m.err
+		}
+	}
+	return m
+}
+
+// once speaks in bounded time; a speaker that panics has failed.
+func once(ctx context.Context, speaker speech.Speaker, r speech.Request) (clip media.Clip, err error) {
+	bound, cancel := context.WithTimeout(ctx, speakLimit)
+	defer cancel()
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("conversation: speaking panicked: %v", v)
+		}
+	}()
+	return speaker.Speak(bound, r)
+}
+
+func (c *Conversation) request(text string) speech.Request {
+	v := c.cfg.Script.Voice
+	r := speech.Request{Text: text, Voice: v.Name}
+	if r.Voice == "" {
+		r.Voice = strings.ToLower(c.cfg.Script.Language)
+	}
+	if d := v.Rate - 1; v.Rate > 0 && (d > normalPlenty || d < -normalPlenty) {
+		r.Rate = int(wordsPerMin * v.Rate)
+	}
+	return r
+}
+
+func (c *Conversation) spoken(ctx actor.Context, m spoken) {
+	if m.first != nil {
+		c.cfg.Log.Error("a prompt could not be spoken at once", slog.String("node", c.asked.Node), slog.Any("error", m.first), slog.Bool("recovered", m.err == nil))
+		ctx.Send(ctx.Parent(), Fault{
+			Stage: "tts", Code: "synthesis_failed",
+			Message: "the prompt of node " + c.asked.Node + " could not be spoken", Recovered: m.err == nil,
+		})
+	}
+	if m.generation != c.generation || c.finished {
+		return
+	}
+	if m.err != nil {
+		c.step(ctx, pathway.PromptDone{})
+		return
+	}
+	if !c.asked.Sensitive {
+		c.keep(c.request(c.asked.Text), m.clip)
+	}
+	c.play(ctx, m.clip)
+}
+
+func (c *Conversation) play(ctx actor.Context, clip media.Clip) {
+	c.beginSegment()
+	c.quietNow()
+	c.sounding++
+	c.cfg.Sound.Play(c.sounding, clip)
+	c.prepare(ctx)
+}
+
+// prepare has the texts that may come next spoken meanwhile.
+func (c *Conversation) prepare(ctx actor.Context) {
+	for _, text := range c.state.Upcoming() {
+		r := c.request(text)
+		if c.prepared[r] || len(c.prepared) >= clipsKept {
+			continue
+		}
+		c.prepared[r] = true
+		speaker := c.cfg.Speaker
+		mailbox.Work(ctx, speakLimit, func(bound context.Context) any {
+			clip, err := once(bound, speaker, r)
+			if err != nil {
+				return nil // it is told when the prompt is due
+			}
+			return prepared{r, clip}
+		})
+	}
+}
+
+func (c *Conversation) keep(r speech.Request, clip media.Clip) {
+	if len(c.clips) < clipsKept {
+		c.clips[r] = clip
+	}
+}
+
+// hush stops the prompt, or what is being made of it.
+func (c *Conversation) hush() {
+	c.supersede()
+	if c.current >= 0 {
+		c.endSegment(true)
+		c.cfg.Sound.StopPlaying()
+	}
+	c.sounding++
+}
+
+func (c *Conversation) wait(ctx actor.Context, d time.Duration) {
+	c.timer = mailbox.After(ctx, d, waited{c.supersede()})
+}
+
+func (c *Conversation) send(d pathway.SendDigits) {
+	c.supersede()
+	c.current = -1
+	c.sounding++
+	c.cfg.Sound.SendDigits(c.sounding, d.Digits)
+}
+
+func (c *Conversation) end(ctx actor.Context, d pathway.End) {
+	c.supersede()
+	c.quietNow()
+	if d.Reason != "" {
+		c.cfg.Log.Error("a pathway was broken off", slog.String("pathway_id", c.cfg.Script.Pathway.ID), slog.String("reason", d.Reason))
+		ctx.Send(ctx.Parent(), Fault{Stage: "pathway", Code: d.Reason, Message: "the pathway was broken off"})
+	}
+	mailbox.After(ctx, tail, over{Over{Outcome: d.Outcome, Reason: d.Reason}})
+}
+
+// listen begins the time of silence anew.
+func (c *Conversation) listen(ctx actor.Context) {
+	c.quietNow()
+	if limit := c.cfg.Script.Limits.SilenceSeconds; limit > 0 && c.current < 0 && !c.finished && !c.state.Over() {
+		c.quiet = mailbox.After(ctx, time.Duration(limit)*time.Second, silence{c.quietGen})
+	}
+}
+
+// quietNow ends the time of silence.
+func (c *Conversation) quietNow() {
+	c.quietGen++
+	if c.quiet != nil {
+		c.quiet()
+		c.quiet = nil
+	}
+}
+
+func (c *Conversation) silent(ctx actor.Context, m silence) {
+	if m.generation != c.quietGen || c.finished || c.state.Over() {
+		return
+	}
+	c.supersede()
+	c.state, _ = pathway.Step(c.state, pathway.Hangup{})
+	ctx.Send(ctx.Parent(), Over{Outcome: c.state.Result().Outcome})
+}
+
+func (c *Conversation) finish(ctx actor.Context) {
+	if !c.finished {
+		c.stopTimers()
+		if c.current >= 0 {
+			c.endSegment(true)
+		}
+		c.state, _ = pathway.Step(c.state, pathway.Hangup{})
+		c.finished = true
+	}
+	ctx.Send(ctx.Parent(), Finished{Result: c.state.Result(), Segments: c.segments})
+}
+
+func (c *Conversation) stopTimers() {
+	c.supersede()
+	c.quietNow()
+}

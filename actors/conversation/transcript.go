@@ -1,0 +1,57 @@
+package conversation
+
+import (
+	"strings"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// Who speaks in a transcript.
+const (
+	agent  = "agent"
+	caller = "caller"
+)
+
+const hidden = "[hidden]"
+
+func (c *Conversation) add(speaker, text string) int {
+	at := c.cfg.Sound.Mark().Milliseconds()
+	c.segments = append(c.segments, domain.Segment{
+		Index: len(c.segments), Speaker: speaker, Text: text, StartMs: at, EndMs: at, Confidence: 1,
+	})
+	return len(c.segments) - 1
+}
+
+// beginSegment writes down what is being said now.
+func (c *Conversation) beginSegment() { c.current = c.add(agent, c.asked.Shown) }
+
+// endSegment notes until when it was heard.
+func (c *Conversation) endSegment(interrupted bool) {
+	s := &c.segments[c.current]
+	s.EndMs, s.Interrupted = c.cfg.Sound.Mark().Milliseconds(), interrupted
+	c.current = -1
+}
+
+// noteKey writes down a key. Keys in a row are one input; secret ones leave
+// neither themselves nor their number.
+func (c *Conversation) noteKey(key byte) {
+	now := c.cfg.Sound.Mark().Milliseconds()
+	if n := len(c.segments); n > 0 {
+		last := &c.segments[n-1]
+		near := last.Speaker == caller && now-last.EndMs < mergeKeys.Milliseconds()
+		switch {
+		case near && c.state.Secret() && last.Text == hidden:
+			last.EndMs = now
+			return
+		case near && !c.state.Secret() && strings.HasPrefix(last.Text, "[pressed "):
+			last.Text = strings.TrimSuffix(last.Text, "]") + string(key) + "]"
+			last.EndMs = now
+			return
+		}
+	}
+	if c.state.Secret() {
+		c.add(caller, hidden)
+		return
+	}
+	c.add(caller, "[pressed "+string(key)+"]")
+}
