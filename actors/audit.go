@@ -1,0 +1,199 @@
+package actors
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/commit"
+)
+
+// How the audit log is kept: what happens within flushEvery is one commit, and
+// at most pendingMost merged entries wait for it.
+const (
+	flushEvery  = time.Second
+	pendingMost = 10_000
+)
+
+// auditor merges acts and keeps them beside the requests. Equal acts (same
+// credential, action, address, reason, resource, minute) are one row with a
+// count; the row of a minute is rewritten as its count grows.
+type auditor struct {
+	store   commit.Store
+	log     *slog.Logger
+	mu      sync.Mutex
+	entries map[mergeKey]*domain.AuditEntry
+	dirty   map[mergeKey]bool
+	lost    int
+	wake    chan struct{}
+}
+
+type mergeKey struct {
+	workspace, actor, action, ip, reason, resource string
+	minute                                         int64
+}
+
+func newAuditor(store commit.Store, log *slog.Logger) *auditor {
+	return &auditor{
+		store: store, log: log, wake: make(chan struct{}, 1),
+		entries: make(map[mergeKey]*domain.AuditEntry), dirty: make(map[mergeKey]bool),
+	}
+}
+
+// note adds an act. It never waits for the store.
+func (a *auditor) note(p domain.Principal, act ask.Act, now time.Time) {
+	k := mergeKey{p.WorkspaceID, p.KeyID, act.Action, act.IP.String(), act.Reason, act.Resource.ID, now.Unix() / 60}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	e := a.entries[k]
+	if e == nil {
+		if len(a.entries) >= pendingMost {
+			a.lost++
+			return
+		}
+		e = entryOf(p, act, now)
+		a.entries[k] = e
+	}
+	e.Count++
+	a.dirty[k] = true
+	select {
+	case a.wake <- struct{}{}:
+	default:
+	}
+}
+
+func entryOf(p domain.Principal, act ask.Act, now time.Time) *domain.AuditEntry {
+	e := &domain.AuditEntry{
+		Type: act.Type, Action: act.Action, IP: act.IP.String(), UserAgent: act.UserAgent,
+		Resource: act.Resource, Outcome: "success", Reason: act.Reason,
+		Actor: domain.Actor{Type: "api_key", ID: p.KeyID},
+	}
+	if act.Failed {
+		e.Outcome = "failure"
+	}
+	if p.Operator {
+		e.Actor.Type = "operator"
+	}
+	now = now.UTC().Truncate(time.Millisecond)
+	fill(&e.Meta, domain.PrefixAudit, "audit_log", p, mailbox.NewID(domain.PrefixAudit), now)
+	return e
+}
+
+// auditOf is an entry of an administrative act that rides in its own commit.
+func auditOf(key *domain.APIKey, action string, by domain.Actor) *domain.AuditEntry {
+	p := domain.Principal{WorkspaceID: key.WorkspaceID, Environment: key.Environment}
+	e := entryOf(p, ask.Act{Type: "auth", Action: action, Resource: domain.Resource{Type: "api_key", ID: key.ID}}, stamp())
+	e.Actor, e.Count, e.IP = by, 1, ""
+	return e
+}
+
+// run keeps entries until ctx ends, and then what is left.
+func (a *auditor) run(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+			defer cancel()
+			a.flush(last)
+			return
+		case <-a.wake:
+		}
+		a.flush(ctx)
+		select {
+		case <-ctx.Done():
+		case <-time.After(flushEvery):
+		}
+	}
+}
+
+// flush writes what changed, a commit per workspace, and forgets past minutes.
+func (a *auditor) flush(ctx context.Context) {
+	a.mu.Lock()
+	by := make(map[string][]domain.Record)
+	keys := make(map[string][]mergeKey)
+	for k := range a.dirty {
+		c := *a.entries[k]
+		by[k.workspace] = append(by[k.workspace], &c)
+		keys[k.workspace] = append(keys[k.workspace], k)
+	}
+	clear(a.dirty)
+	lost := a.lost
+	a.lost = 0
+	a.mu.Unlock()
+	if lost > 0 {
+		a.log.Warn("audit entries were dropped: too many different ones in a second", slog.Int("count", lost))
+	}
+	for ws, rows := range by {
+		if _, err := a.store.Apply(ctx, commit.Change{Workspace: ws, Puts: rows}); err != nil {
+			a.log.Error("audit entries wait for the store", slog.Any("error", err), slog.Int("count", len(rows)))
+			a.again(keys[ws])
+			continue
+		}
+	}
+	a.forget(time.Now().Unix() / 60)
+}
+
+func (a *auditor) again(keys []mergeKey) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, k := range keys {
+		a.dirty[k] = true
+	}
+	select {
+	case a.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (a *auditor) forget(minute int64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for k := range a.entries {
+		if k.minute < minute && !a.dirty[k] {
+			delete(a.entries, k)
+		}
+	}
+}
+
+// Note keeps an act. Unknown credentials are told to the operator's log only.
+func (d *Desk) Note(_ context.Context, p domain.Principal, act ask.Act) {
+	if p.WorkspaceID == "" {
+		d.audit.stranger(act, time.Now())
+		return
+	}
+	d.audit.note(p, act, time.Now())
+}
+
+// stranger tells of an unknown credential: one line per address, reason and
+// minute, capped.
+func (a *auditor) stranger(act ask.Act, now time.Time) {
+	k := mergeKey{"", "", act.Action, act.IP.String(), act.Reason, "", now.Unix() / 60}
+	a.mu.Lock()
+	_, told := a.entries[k]
+	full := len(a.entries) >= pendingMost
+	if !told && !full {
+		a.entries[k] = &domain.AuditEntry{}
+	}
+	a.mu.Unlock()
+	if !told && !full {
+		a.log.Warn("authentication failed", slog.String("ip", act.IP.String()), slog.String("reason", act.Reason))
+	}
+}
+
+// ListAudit reads entries, newest first.
+func (d *Desk) ListAudit(ctx context.Context, p domain.Principal, q ask.AuditQuery) (ask.List[*domain.AuditEntry], error) {
+	index := "all"
+	switch {
+	case q.Action != "":
+		index = "action=" + q.Action
+	case q.Type != "":
+		index = "type=" + q.Type
+	}
+	return list[domain.AuditEntry](ctx, d, p.WorkspaceID, index, domain.PrefixAudit, q.Page, func(e *domain.AuditEntry) bool {
+		return (q.Type == "" || e.Type == q.Type) && (q.Actor == "" || e.Actor.ID == q.Actor)
+	})
+}

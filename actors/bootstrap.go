@@ -1,0 +1,69 @@
+package actors
+
+import (
+	"context"
+
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+)
+
+// First is what the first start made.
+type First struct {
+	Workspace *domain.Workspace
+	AdminKey  string // shown once, kept by whoever started the service
+	TestKey   string
+}
+
+// Bootstrap fills an empty store: the workspace "default", an operator key, a
+// test key and, unless told otherwise, trunks to the built-in carrier. nil: the
+// store is not empty.
+func Bootstrap(ctx context.Context, store commit.Store, keys *Keyring, plan domain.Plan, limits domain.Limits, simulator bool) (*First, error) {
+	some := false
+	if err := every(ctx, store, "workspace", "", "all", func(*domain.Workspace) { some = true }); err != nil || some {
+		return nil, err
+	}
+	now := stamp()
+	w := &domain.Workspace{
+		Meta: domain.Meta{ID: mailbox.NewID(domain.PrefixWorkspace), Object: "workspace", Environment: domain.Live, CreatedAt: now, UpdatedAt: now},
+		Name: "default", Plan: plan, Limits: limits, DefaultCountry: "US",
+		Calling: domain.Calling{Countries: []string{"US"}, BlockedPrefixes: []string{}},
+	}
+	w.WorkspaceID = w.ID
+	first := &First{Workspace: w}
+	rights := []domain.Permission{domain.AllRead, domain.AllWrite}
+	var err error
+	admin := &domain.APIKey{Meta: domain.Meta{WorkspaceID: w.ID, Environment: domain.Live}, Name: "admin", Permissions: rights, Operator: true}
+	if _, first.AdminKey, err = keys.Create(ctx, admin); err != nil {
+		return nil, err
+	}
+	test := &domain.APIKey{Meta: domain.Meta{WorkspaceID: w.ID, Environment: domain.Test}, Name: "test", Permissions: rights}
+	if _, first.TestKey, err = keys.Create(ctx, test); err != nil {
+		return nil, err
+	}
+	c := commit.Change{Workspace: w.ID, Guards: []commit.Guard{commit.Absent(w.Key())}}
+	if simulator {
+		for _, env := range []domain.Environment{domain.Live, domain.Test} {
+			c.Puts = append(c.Puts, simulatorTrunk(w.ID, env))
+		}
+	}
+	c.Puts = append(c.Puts, w) // the workspace is what makes the store count as filled
+	_, err = store.Apply(ctx, c)
+	return first, err
+}
+
+// simulatorTrunk leads to the built-in carrier: every number of the test
+// environment, and only its own magic range in production.
+func simulatorTrunk(ws string, env domain.Environment) *domain.Trunk {
+	now := stamp()
+	t := &domain.Trunk{
+		Meta: domain.Meta{ID: mailbox.NewID(domain.PrefixTrunk), Object: "trunk", WorkspaceID: ws, Environment: env, CreatedAt: now, UpdatedAt: now},
+		Name: "Built-in simulator", Proxies: []domain.Proxy{}, NumberFormat: "e164", Codecs: []string{"PCMU", "PCMA"},
+		MediaNetworks: []string{}, Prefixes: []string{}, CallerIDs: []string{"+15005550100"}, Simulator: true,
+		Inbound: domain.TrunkInbound{AllowedIPs: []string{}},
+	}
+	if env == domain.Live {
+		t.Prefixes = []string{domain.MagicPrefix}
+	}
+	return t
+}

@@ -1,0 +1,270 @@
+package actors
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/lines"
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/trunk"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/calendar"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/event"
+)
+
+// slotWait bounds how long an order for a call waits for its trunk.
+const slotWait = 8 * time.Second
+
+// PlaceCall checks an order, takes a line and a trunk, commits the opening of
+// its attempt and hands it to the calls.
+func (d *Desk) PlaceCall(ctx context.Context, p domain.Principal, o ask.NewCall) (*domain.Call, error) {
+	w := d.node.workspace(p.WorkspaceID)
+	if w == nil {
+		return nil, missing("workspace")
+	}
+	if d.node.draining() {
+		return nil, domain.Errorf(domain.CodeUnavailable, "the service is being stopped; try again").With("retry_after", 5)
+	}
+	c, script, err := d.newCall(ctx, p, w, o)
+	if err != nil {
+		return nil, err
+	}
+	t := d.node.tree(p.WorkspaceID)
+	permit, err := mailbox.Ask[lines.Permit](ctx, d.node.sys, t.outbound, lines.Try{})
+	if err != nil {
+		return nil, err
+	}
+	slot, err := d.slot(ctx, t, c)
+	if err != nil {
+		d.node.sys.Root.Send(t.outbound, lines.Return{Permit: permit})
+		return nil, err
+	}
+	a := d.opening(c, slot)
+	if err := d.open(ctx, c, a); err != nil {
+		d.node.sys.Root.Send(t.outbound, lines.Return{Permit: permit})
+		d.node.sys.Root.Send(t.trunks, trunk.Return{CallID: c.ID, Key: slot.Key})
+		return nil, err
+	}
+	answer := *c
+	d.node.sys.Root.Send(t.calls, call.Start{
+		Call: *c, Attempt: *a, Script: script, Permit: permit, Slot: slot,
+		Variables: map[string]string{}, RingTimeout: o.RingTimeout, MaxDuration: o.MaxDuration,
+	})
+	return &answer, nil
+}
+
+// newCall checks an order against the rules and makes its record.
+func (d *Desk) newCall(ctx context.Context, p domain.Principal, w *domain.Workspace, o ask.NewCall) (*domain.Call, domain.Script, error) {
+	var none domain.Script
+	to, country, err := domain.ParsePhone(o.To, w.DefaultCountry)
+	if errors.Is(err, domain.ErrPhoneForbidden) {
+		return nil, none, &domain.Error{Code: domain.CodeDestination, Param: "to", Message: "to is an emergency number or a short code; these are never called"}
+	}
+	if err != nil {
+		return nil, none, problem("to", domain.CodeValidation, "to must be a full telephone number, best in E.164")
+	}
+	if err := domain.AllowedDestination(to, w.Calling, w.DefaultCountry, p.Environment); err != nil {
+		return nil, none, err
+	}
+	if err := hoursAllow(o.CallingHours, to, country); err != nil {
+		return nil, none, err
+	}
+	from, err := d.callerID(ctx, p, o.From)
+	if err != nil {
+		return nil, none, err
+	}
+	script, err := d.scriptOf(ctx, p, o.AgentID, o.PathwayID)
+	if err != nil {
+		if domain.CodeOf(err) == domain.CodeNotFound {
+			err = problem("agent_id", domain.CodeValidation, "there is no such agent or pathway")
+		}
+		return nil, none, err
+	}
+	now := stamp()
+	c := &domain.Call{
+		Direction: domain.Outbound, From: from, To: to, AgentID: o.AgentID, PathwayID: script.Pathway.ID,
+		Status: domain.CallQueued, Legs: []domain.Leg{}, Attempt: 1, StartedAt: &now,
+		Variables: map[string]string{}, Context: o.Context, Record: o.Record,
+	}
+	fill(&c.Meta, domain.PrefixCall, "call", p, mailbox.NewID(domain.PrefixCall), now)
+	c.Metadata = o.Metadata
+	return c, script, nil
+}
+
+func hoursAllow(h *domain.CallingHours, to, country string) error {
+	if h == nil {
+		return nil
+	}
+	zones := calendar.NewZones()
+	rules, err := calendar.New(domain.Schedule{Timezone: "UTC"}, *h, zones)
+	if err != nil {
+		return err
+	}
+	_, of := zones.Of(domain.Contact{Phone: to, Country: country})
+	window, now := rules.For(of), time.Now()
+	if window.Allows(now) {
+		return nil
+	}
+	e := domain.Errorf(domain.CodeOutsideCallingHours, "it is outside the calling hours of this number")
+	if next, ok := window.Next(now); ok {
+		e = e.With("next_allowed_at", next.UTC())
+	}
+	return e
+}
+
+// callerID is the number shown: the one asked for, if it may be, or the
+// workspace's first. An operator may show any, and none.
+func (d *Desk) callerID(ctx context.Context, p domain.Principal, from string) (string, error) {
+	own, err := d.CallerIDs(ctx, p)
+	switch {
+	case err != nil:
+		return "", err
+	case from != "" && (p.Operator || p.Environment == domain.Test || slices.Contains(own, from)):
+		return from, nil
+	case from != "":
+		return "", problem("from", domain.CodeValidation, "from must be a number of the workspace or one that its trunk lists")
+	case len(own) > 0:
+		return own[0], nil
+	case p.Operator || p.Environment == domain.Test:
+		return "", nil
+	}
+	return "", &domain.Error{Code: domain.CodeCallerIDRequired, Param: "from", Message: "from is required: the workspace has no number to show"}
+}
+
+// slot asks the trunks for a way to the number.
+func (d *Desk) slot(ctx context.Context, t *tree, c *domain.Call) (trunk.Slot, error) {
+	bound, cancel := context.WithTimeout(ctx, slotWait)
+	defer cancel()
+	got, err := mailbox.Ask[any](bound, d.node.sys, t.trunks, trunk.Want{To: c.To, Environment: c.Environment, CallID: c.ID})
+	if err != nil {
+		return trunk.Slot{}, err
+	}
+	switch m := got.(type) {
+	case trunk.Slot:
+		return m, nil
+	case trunk.NoSlot:
+		if m.Reason == trunk.NoTrunk || m.Reason == trunk.Exhausted {
+			return trunk.Slot{}, domain.Errorf(domain.CodeNoTrunk, "no trunk takes this number; create one with POST /v1/trunks")
+		}
+		wait := 1
+		if left := time.Until(m.Until); left > 0 {
+			wait = int(left/time.Second) + 1
+		}
+		return trunk.Slot{}, domain.Errorf(domain.CodeUnavailable, "every trunk for this number is busy (%s); try again", m.Reason).With("retry_after", wait)
+	}
+	return trunk.Slot{}, domain.Errorf(domain.CodeUnavailable, "the trunks did not answer; try again")
+}
+
+// opening is the attempt row of a single call: durable before the INVITE.
+func (d *Desk) opening(c *domain.Call, slot trunk.Slot) *domain.Attempt {
+	now := stamp()
+	sipID := d.node.cfg.SIP.CallID(c.ID, 1)
+	return &domain.Attempt{
+		ID: c.ID, WorkspaceID: c.WorkspaceID, Environment: c.Environment, CallID: c.ID, Number: 1,
+		Direction: c.Direction, Boot: d.node.boot, OpenedAt: now,
+		Legs: []domain.AttemptLeg{{Number: 1, TrunkID: slot.Trunk.ID, SIPCallID: sipID}},
+	}
+}
+
+// open commits the opening of a single call.
+func (d *Desk) open(ctx context.Context, c *domain.Call, a *domain.Attempt) error {
+	unit := domain.Unit(c.WorkspaceID)
+	if c.AgentID != "" {
+		unit = domain.Unit(c.AgentID)
+	}
+	_, err := d.store.Apply(ctx, commit.Change{
+		Workspace: c.WorkspaceID, Guards: []commit.Guard{commit.Absent(a.Key())}, Puts: []domain.Record{c, a},
+		Events: []event.Draft{draft(&c.Meta, event.CallStarted, c.ID, unit, event.CallOf(c))},
+	})
+	d.node.committed(c.WorkspaceID)
+	return storeErr(err)
+}
+
+// Call reads one call.
+func (d *Desk) Call(ctx context.Context, p domain.Principal, id string) (*domain.Call, error) {
+	c, _, err := get[domain.Call](ctx, d, p, domain.PrefixCall, id)
+	return c, err
+}
+
+// ListCalls reads a page.
+func (d *Desk) ListCalls(ctx context.Context, p domain.Principal, q ask.CallQuery) (ask.List[*domain.Call], error) {
+	index := envOf(p)
+	switch {
+	case q.CampaignID != "":
+		if _, err := d.Campaign(ctx, p, q.CampaignID); err != nil {
+			return ask.List[*domain.Call]{}, err
+		}
+		index = "campaign=" + q.CampaignID
+	case q.Status == "active":
+		index = "active=" + string(p.Environment)
+	case q.Status != "":
+		index = "status=" + string(p.Environment) + "/" + q.Status
+	}
+	return list(ctx, d, p.WorkspaceID, index, domain.PrefixCall, q.Page, func(c *domain.Call) bool {
+		return (q.Status == "" || q.Status == "active" && !c.Final() || string(c.Status) == q.Status) &&
+			(q.ContactID == "" || c.ContactID == q.ContactID) && (q.AgentID == "" || c.AgentID == q.AgentID) &&
+			(q.Direction == "" || c.Direction == q.Direction)
+	})
+}
+
+// HangupCall ends a live call.
+func (d *Desk) HangupCall(ctx context.Context, p domain.Principal, id string) (*domain.Call, error) {
+	c, err := d.Call(ctx, p, id)
+	if err != nil {
+		return nil, err
+	}
+	if c.Final() {
+		return nil, domain.Errorf(domain.CodeInvalidState, "the call is over").With("current_status", c.Status)
+	}
+	if _, err := mailbox.Ask[call.HungUp](ctx, d.node.sys, d.node.tree(p.WorkspaceID).calls, call.Hangup{CallID: c.ID}); err != nil {
+		return nil, err
+	}
+	return d.Call(ctx, p, id)
+}
+
+// Transcript reads what was said.
+func (d *Desk) Transcript(ctx context.Context, p domain.Principal, callID string) (*domain.Transcript, error) {
+	c, err := d.Call(ctx, p, callID)
+	if err != nil {
+		return nil, err
+	}
+	if !c.TranscriptAvailable {
+		return nil, notYet(c, "transcript")
+	}
+	t := &domain.Transcript{CallID: c.ID, WorkspaceID: c.WorkspaceID}
+	if _, err := d.store.Get(ctx, t); err != nil {
+		if errors.Is(err, domain.ErrNotFound) {
+			return nil, missing("transcript")
+		}
+		return nil, storeErr(err)
+	}
+	return t, nil
+}
+
+func notYet(c *domain.Call, what string) error {
+	if !c.Final() || c.Processing {
+		return domain.Errorf(domain.CodeProcessing, "the %s is still to come", what)
+	}
+	return domain.Errorf(domain.CodeNotFound, "this call has no %s", what)
+}
+
+// Recording opens the sound of a call. Whoever gets it closes Body.
+func (d *Desk) Recording(ctx context.Context, p domain.Principal, callID string) (ask.Recording, error) {
+	c, err := d.Call(ctx, p, callID)
+	if err != nil {
+		return ask.Recording{}, err
+	}
+	if !c.RecordingAvailable {
+		return ask.Recording{}, notYet(c, "recording")
+	}
+	body, size, err := d.node.cfg.Blobs.Open(ctx, c.WorkspaceID, call.RecordingName(c.ID))
+	if err != nil {
+		return ask.Recording{}, storeErr(err)
+	}
+	return ask.Recording{Size: size, Created: *c.EndedAt, Body: body}, nil
+}

@@ -1,0 +1,202 @@
+package actors
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"maps"
+	"slices"
+
+	"github.com/callboard/callboard/actors/campaign"
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/domain/hook"
+	"github.com/callboard/callboard/domain/pathway"
+)
+
+// CreateCampaign keeps a campaign with its inline contacts in one commit and
+// grows its actor. Nothing rings before its start.
+func (d *Desk) CreateCampaign(
+	ctx context.Context, p domain.Principal, c *domain.Campaign, rows iter.Seq2[ask.RawContact, error],
+) (ask.CampaignCreated, error) {
+	var none ask.CampaignCreated
+	if err := d.campaignFits(ctx, p, c); err != nil {
+		return none, err
+	}
+	fill(&c.Meta, domain.PrefixCampaign, "campaign", p, mailbox.NewID(domain.PrefixCampaign), stamp())
+	change := commit.Change{Workspace: p.WorkspaceID, Guards: []commit.Guard{commit.Absent(c.Key())}}
+	in, err := d.newIntake(ctx, p, c, 0)
+	if err != nil {
+		return none, err
+	}
+	in.keep = func(chunks []domain.Record) error { change.Puts = append(change.Puts, chunks...); return nil }
+	if err := in.read(rows); err != nil {
+		return none, err
+	}
+	hooks, secret, err := d.campaignWebhooks(ctx, p, c)
+	if err != nil {
+		return none, err
+	}
+	progress := &domain.Progress{CampaignID: c.ID, WorkspaceID: c.WorkspaceID, Total: in.total, Outcomes: map[domain.Outcome]int{}}
+	change.Puts = append(change.Puts, c, progress)
+	for _, w := range hooks {
+		change.Puts = append(change.Puts, w)
+	}
+	change.Events = []event.Draft{draft(&c.Meta, event.CampaignCreated, c.ID, domain.Unit(p.WorkspaceID), event.CampaignData{
+		CampaignID: c.ID, Name: c.Name, Status: c.Status,
+	})}
+	for _, w := range hooks { // known to the outbox before campaign.created is
+		d.node.webhookChanged(ctx, w)
+	}
+	if _, err := d.store.Apply(ctx, change); err != nil {
+		return none, storeErr(err)
+	}
+	d.node.campaignCreated(ctx, c)
+	d.node.committed(p.WorkspaceID)
+	return ask.CampaignCreated{Campaign: c, Upload: in.summary(), WebhookSecret: secret}, nil
+}
+
+func (d *Desk) campaignFits(ctx context.Context, p domain.Principal, c *domain.Campaign) error {
+	if err := d.agentExists(ctx, p, c.AgentID); err != nil {
+		return err
+	}
+	if err := d.pathwayExists(ctx, p, c.PathwayID); err != nil {
+		return err
+	}
+	if c.Compliance.DNCListID != "" {
+		return problem("compliance.dnc_list_id", domain.CodeValidation, "there is no such do-not-call list")
+	}
+	if _, err := d.scriptOf(ctx, p, c.AgentID, c.PathwayID); err != nil {
+		return err
+	}
+	return nil
+}
+
+// campaignWebhooks makes an endpoint of each distinct URL in the webhooks map;
+// they share one secret.
+func (d *Desk) campaignWebhooks(ctx context.Context, p domain.Principal, c *domain.Campaign) (hooks []*domain.Webhook, secret string, err error) {
+	byURL := make(map[string][]string)
+	for name, url := range c.Webhooks {
+		if err := d.node.checkURL(ctx, "webhooks."+name, url); err != nil {
+			return nil, "", err
+		}
+		byURL[url] = append(byURL[url], name)
+	}
+	for _, url := range slices.Sorted(maps.Keys(byURL)) {
+		if secret == "" {
+			secret = newSecret()
+		}
+		names := byURL[url]
+		slices.Sort(names)
+		w := &domain.Webhook{URL: url, Events: names, Secret: secret, SecretHint: hook.Hint(secret), Status: domain.WebhookActive, CampaignID: c.ID}
+		fill(&w.Meta, domain.PrefixWebhook, "webhook", p, mailbox.NewID(domain.PrefixWebhook), stamp())
+		hooks = append(hooks, w)
+	}
+	return hooks, secret, nil
+}
+
+// scriptOf pins what a call speaks: the agent's voice and limits, and the
+// pathway named beside it or its own.
+func (d *Desk) scriptOf(ctx context.Context, p domain.Principal, agentID, pathwayID string) (domain.Script, error) {
+	s := domain.Script{UnitID: domain.Unit(p.WorkspaceID), Language: "en-US", Timezone: "UTC"}
+	first := ""
+	if agentID != "" {
+		a, err := d.Agent(ctx, p, agentID)
+		if err != nil {
+			return s, err
+		}
+		s.AgentID, s.UnitID, s.Language, s.Timezone = a.ID, domain.Unit(a.ID), a.Language, a.Timezone
+		s.Voice, s.Limits, first = a.Voice, a.Limits, a.FirstMessage
+		if pathwayID == "" {
+			pathwayID = a.PathwayID
+		}
+	}
+	if pathwayID == "" {
+		if first == "" {
+			return s, problem("agent_id", domain.CodeValidation, "the agent has neither a pathway nor a first_message: it has nothing to say")
+		}
+		s.Pathway = pathway.Plain(first)
+		return s, nil
+	}
+	w, err := d.Pathway(ctx, p, pathwayID)
+	if err != nil {
+		return s, err
+	}
+	s.Pathway = *w
+	return s, nil
+}
+
+// Campaign reads one campaign.
+func (d *Desk) Campaign(ctx context.Context, p domain.Principal, id string) (*domain.Campaign, error) {
+	c, _, err := get[domain.Campaign](ctx, d, p, domain.PrefixCampaign, id)
+	return c, err
+}
+
+// ListCampaigns reads a page.
+func (d *Desk) ListCampaigns(ctx context.Context, p domain.Principal, q ask.CampaignQuery) (ask.List[*domain.Campaign], error) {
+	index := envOf(p)
+	if q.Status != "" {
+		index = "status=" + string(p.Environment) + "/" + string(q.Status)
+	}
+	return list[domain.Campaign](ctx, d, p.WorkspaceID, index, domain.PrefixCampaign, q.Page, nil)
+}
+
+// StartCampaign starts a draft.
+func (d *Desk) StartCampaign(ctx context.Context, p domain.Principal, id string) (domain.CampaignStatusObject, error) {
+	return d.tellCampaign(ctx, p, id, campaign.Begin{})
+}
+
+// PauseCampaign stops new calls; live ones go on.
+func (d *Desk) PauseCampaign(ctx context.Context, p domain.Principal, id string) (domain.CampaignStatusObject, error) {
+	return d.tellCampaign(ctx, p, id, campaign.Pause{})
+}
+
+// ResumeCampaign goes on after a pause.
+func (d *Desk) ResumeCampaign(ctx context.Context, p domain.Principal, id string) (domain.CampaignStatusObject, error) {
+	return d.tellCampaign(ctx, p, id, campaign.Resume{})
+}
+
+// CancelCampaign ends a campaign.
+func (d *Desk) CancelCampaign(ctx context.Context, p domain.Principal, id string, hangupActive bool) (domain.CampaignStatusObject, error) {
+	return d.tellCampaign(ctx, p, id, campaign.Cancel{HangupActive: hangupActive})
+}
+
+// CampaignStatus asks the campaign, or reads the store where it is over.
+func (d *Desk) CampaignStatus(ctx context.Context, p domain.Principal, id string) (domain.CampaignStatusObject, error) {
+	return d.tellCampaign(ctx, p, id, campaign.Status{})
+}
+
+func (d *Desk) tellCampaign(ctx context.Context, p domain.Principal, id string, msg any) (domain.CampaignStatusObject, error) {
+	c, err := d.Campaign(ctx, p, id)
+	if err != nil {
+		return domain.CampaignStatusObject{}, err
+	}
+	if pid := d.node.campaignPID(p.WorkspaceID, c.ID); pid != nil && !c.Status.Final() {
+		st, err := mailbox.Ask[domain.CampaignStatusObject](ctx, d.node.sys, pid, msg)
+		if domain.CodeOf(err) != domain.CodeUnavailable {
+			return st, err
+		}
+		if c, _, err = get[domain.Campaign](ctx, d, p, domain.PrefixCampaign, id); err != nil {
+			return st, err
+		}
+		if !c.Status.Final() {
+			return st, domain.Errorf(domain.CodeUnavailable, "the campaign is being loaded; try again").With("retry_after", 1)
+		}
+	}
+	return d.finalCampaign(ctx, c, msg)
+}
+
+// finalCampaign answers for a campaign that is over: its actor has ended.
+func (d *Desk) finalCampaign(ctx context.Context, c *domain.Campaign, msg any) (domain.CampaignStatusObject, error) {
+	progress := &domain.Progress{CampaignID: c.ID, WorkspaceID: c.WorkspaceID}
+	if _, err := d.store.Get(ctx, progress); err != nil && !errors.Is(err, domain.ErrNotFound) {
+		return domain.CampaignStatusObject{}, storeErr(err)
+	}
+	if err := campaign.Refusal(c.Status, msg); err != nil {
+		return domain.CampaignStatusObject{}, err
+	}
+	return domain.StatusObject(c, progress), nil
+}

@@ -1,0 +1,296 @@
+package actors
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/event"
+)
+
+// CreateAgent keeps a new agent.
+func (d *Desk) CreateAgent(ctx context.Context, p domain.Principal, a *domain.Agent) (*domain.Agent, error) {
+	if err := d.pathwayExists(ctx, p, a.PathwayID); err != nil {
+		return nil, err
+	}
+	fill(&a.Meta, domain.PrefixAgent, "agent", p, mailbox.NewID(domain.PrefixAgent), stamp())
+	a.Version = 1
+	return a, create(ctx, d, a)
+}
+
+func (d *Desk) pathwayExists(ctx context.Context, p domain.Principal, id string) error {
+	if id == "" {
+		return nil
+	}
+	_, _, err := get[domain.Pathway](ctx, d, p, domain.PrefixPathway, id)
+	if domain.CodeOf(err) == domain.CodeNotFound {
+		return problem("pathway_id", domain.CodeValidation, "there is no such pathway")
+	}
+	return err
+}
+
+func (d *Desk) agentExists(ctx context.Context, p domain.Principal, id string) error {
+	if id == "" {
+		return nil
+	}
+	_, _, err := get[domain.Agent](ctx, d, p, domain.PrefixAgent, id)
+	if domain.CodeOf(err) == domain.CodeNotFound {
+		return problem("agent_id", domain.CodeValidation, "there is no such agent")
+	}
+	return err
+}
+
+// Agent reads one agent.
+func (d *Desk) Agent(ctx context.Context, p domain.Principal, id string) (*domain.Agent, error) {
+	a, _, err := get[domain.Agent](ctx, d, p, domain.PrefixAgent, id)
+	return a, err
+}
+
+// ListAgents reads a page.
+func (d *Desk) ListAgents(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Agent], error) {
+	return list[domain.Agent](ctx, d, p.WorkspaceID, envOf(p), domain.PrefixAgent, q, nil)
+}
+
+// UpdateAgent changes an agent; agent.updated is in the same commit.
+func (d *Desk) UpdateAgent(ctx context.Context, p domain.Principal, id string, change func(*domain.Agent) error) (*domain.Agent, error) {
+	var before domain.Agent
+	return update(ctx, d, p, domain.PrefixAgent, id, func(a *domain.Agent) error {
+		before = *a
+		if err := change(a); err != nil {
+			return err
+		}
+		a.Version++
+		return d.pathwayExists(ctx, p, a.PathwayID)
+	}, func(c *commit.Change, a *domain.Agent) error {
+		if fields := changed(before, *a, "updated_at", "version"); len(fields) > 0 {
+			c.Events = append(c.Events, draft(&a.Meta, event.AgentUpdated, a.ID, domain.Unit(a.ID), event.ChangedData{ID: a.ID, Changed: fields}))
+			d.node.committed(p.WorkspaceID)
+		}
+		return nil
+	})
+}
+
+// DeleteAgent removes an agent. Campaigns that began keep the version they
+// pinned.
+func (d *Desk) DeleteAgent(ctx context.Context, p domain.Principal, id string) error {
+	return remove[domain.Agent](ctx, d, p, domain.PrefixAgent, id)
+}
+
+// CreatePathway keeps a new pathway.
+func (d *Desk) CreatePathway(ctx context.Context, p domain.Principal, w *domain.Pathway) (*domain.Pathway, error) {
+	fill(&w.Meta, domain.PrefixPathway, "pathway", p, mailbox.NewID(domain.PrefixPathway), stamp())
+	w.Version = 1
+	return w, create(ctx, d, w)
+}
+
+// Pathway reads one pathway.
+func (d *Desk) Pathway(ctx context.Context, p domain.Principal, id string) (*domain.Pathway, error) {
+	w, _, err := get[domain.Pathway](ctx, d, p, domain.PrefixPathway, id)
+	return w, err
+}
+
+// ListPathways reads a page.
+func (d *Desk) ListPathways(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Pathway], error) {
+	return list[domain.Pathway](ctx, d, p.WorkspaceID, envOf(p), domain.PrefixPathway, q, nil)
+}
+
+// UpdatePathway changes a pathway.
+func (d *Desk) UpdatePathway(ctx context.Context, p domain.Principal, id string, change func(*domain.Pathway) error) (*domain.Pathway, error) {
+	return update(ctx, d, p, domain.PrefixPathway, id, func(w *domain.Pathway) error {
+		w.Version++
+		return change(w)
+	})
+}
+
+// DeletePathway removes a pathway that no agent speaks.
+func (d *Desk) DeletePathway(ctx context.Context, p domain.Principal, id string) error {
+	return remove(ctx, d, p, domain.PrefixPathway, id, func(_ *commit.Change, w *domain.Pathway) error {
+		users, err := list(ctx, d, p.WorkspaceID, envOf(p), domain.PrefixAgent, ask.Page{Limit: 1}, func(a *domain.Agent) bool { return a.PathwayID == w.ID })
+		if err != nil || len(users.Data) == 0 {
+			return err
+		}
+		return domain.Errorf(domain.CodeInvalidState, "agent %s speaks this pathway; give it another one first", users.Data[0].ID)
+	})
+}
+
+// CreateTrunk keeps a new trunk; calls may use it from the answer on.
+func (d *Desk) CreateTrunk(ctx context.Context, p domain.Principal, t *domain.Trunk) (*domain.Trunk, error) {
+	fill(&t.Meta, domain.PrefixTrunk, "trunk", p, mailbox.NewID(domain.PrefixTrunk), stamp())
+	if err := create(ctx, d, t); err != nil {
+		return nil, err
+	}
+	return t, d.node.reloadTrunks(ctx, p.WorkspaceID)
+}
+
+// Trunk reads one trunk.
+func (d *Desk) Trunk(ctx context.Context, p domain.Principal, id string) (*domain.Trunk, error) {
+	t, _, err := get[domain.Trunk](ctx, d, p, domain.PrefixTrunk, id)
+	return t, err
+}
+
+// ListTrunks reads a page.
+func (d *Desk) ListTrunks(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Trunk], error) {
+	return list[domain.Trunk](ctx, d, p.WorkspaceID, envOf(p), domain.PrefixTrunk, q, nil)
+}
+
+// UpdateTrunk changes a trunk; live calls keep what they began with.
+func (d *Desk) UpdateTrunk(ctx context.Context, p domain.Principal, id string, change func(*domain.Trunk) error) (*domain.Trunk, error) {
+	t, err := update(ctx, d, p, domain.PrefixTrunk, id, change)
+	if err != nil {
+		return nil, err
+	}
+	return t, d.node.reloadTrunks(ctx, p.WorkspaceID)
+}
+
+// DeleteTrunk removes a trunk that no number stands on.
+func (d *Desk) DeleteTrunk(ctx context.Context, p domain.Principal, id string) error {
+	err := remove(ctx, d, p, domain.PrefixTrunk, id, func(_ *commit.Change, t *domain.Trunk) error {
+		users, err := list(ctx, d, p.WorkspaceID, envOf(p), domain.PrefixNumber, ask.Page{Limit: 1}, func(n *domain.PhoneNumber) bool { return n.TrunkID == t.ID })
+		if err != nil || len(users.Data) == 0 {
+			return err
+		}
+		return domain.Errorf(domain.CodeInvalidState, "phone number %s stands on this trunk; move or delete it first", users.Data[0].ID)
+	})
+	if err != nil {
+		return err
+	}
+	return d.node.reloadTrunks(ctx, p.WorkspaceID)
+}
+
+// claimOf is the row that makes a number unique in the install; "*" is one
+// per trunk.
+func claimOf(n *domain.PhoneNumber) *domain.NumberClaim {
+	number := n.Number
+	if number == "*" {
+		number = "*@" + n.TrunkID
+	}
+	return &domain.NumberClaim{Number: number, WorkspaceID: n.WorkspaceID, NumberID: n.ID, ClaimedAt: n.CreatedAt}
+}
+
+func (d *Desk) numberFits(ctx context.Context, p domain.Principal, n *domain.PhoneNumber) error {
+	if err := d.agentExists(ctx, p, n.AgentID); err != nil {
+		return err
+	}
+	if n.TrunkID == "" {
+		return nil
+	}
+	_, _, err := get[domain.Trunk](ctx, d, p, domain.PrefixTrunk, n.TrunkID)
+	if domain.CodeOf(err) == domain.CodeNotFound {
+		return problem("trunk_id", domain.CodeValidation, "there is no such trunk")
+	}
+	return err
+}
+
+// CreateNumber keeps a number, which nobody else in the install may have.
+func (d *Desk) CreateNumber(ctx context.Context, p domain.Principal, n *domain.PhoneNumber) (*domain.PhoneNumber, error) {
+	if err := d.numberFits(ctx, p, n); err != nil {
+		return nil, err
+	}
+	fill(&n.Meta, domain.PrefixNumber, "phone_number", p, mailbox.NewID(domain.PrefixNumber), stamp())
+	claim := claimOf(n)
+	err := create(ctx, d, n, func(c *commit.Change) {
+		c.Guards = append(c.Guards, commit.Absent(claim.Key()))
+		c.Puts = append(c.Puts, claim)
+	})
+	if errors.Is(err, domain.ErrConflict) {
+		return nil, &domain.Error{Code: domain.CodeAlreadyExists, Param: "number", Message: "this number is taken already"}
+	}
+	return n, err
+}
+
+// Number reads one number.
+func (d *Desk) Number(ctx context.Context, p domain.Principal, id string) (*domain.PhoneNumber, error) {
+	n, _, err := get[domain.PhoneNumber](ctx, d, p, domain.PrefixNumber, id)
+	return n, err
+}
+
+// ListNumbers reads a page.
+func (d *Desk) ListNumbers(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.PhoneNumber], error) {
+	return list[domain.PhoneNumber](ctx, d, p.WorkspaceID, envOf(p), domain.PrefixNumber, q, nil)
+}
+
+// UpdateNumber changes who answers a number; the number itself stays.
+func (d *Desk) UpdateNumber(ctx context.Context, p domain.Principal, id string, change func(*domain.PhoneNumber) error) (*domain.PhoneNumber, error) {
+	return update(ctx, d, p, domain.PrefixNumber, id, func(n *domain.PhoneNumber) error {
+		number, trunkID := n.Number, n.TrunkID
+		if err := change(n); err != nil {
+			return err
+		}
+		if n.Number != number {
+			return problem("number", domain.CodeValidation, "a number cannot be changed; delete it and create another one")
+		}
+		if number == "*" && n.TrunkID != trunkID {
+			return problem("trunk_id", domain.CodeValidation, "the rest of a trunk cannot be moved; delete it and create another one")
+		}
+		return d.numberFits(ctx, p, n)
+	})
+}
+
+// DeleteNumber removes a number and frees it for others.
+func (d *Desk) DeleteNumber(ctx context.Context, p domain.Principal, id string) error {
+	return remove(ctx, d, p, domain.PrefixNumber, id, func(c *commit.Change, n *domain.PhoneNumber) error {
+		c.Deletes = append(c.Deletes, claimOf(n).Key())
+		return nil
+	})
+}
+
+// CallerIDs are the workspace's numbers and those that its trunks list.
+func (d *Desk) CallerIDs(ctx context.Context, p domain.Principal) ([]string, error) {
+	var out []string
+	err := every(ctx, d.store, "number", p.WorkspaceID, envOf(p), func(n *domain.PhoneNumber) {
+		if n.Number != "*" {
+			out = append(out, n.Number)
+		}
+	})
+	if err != nil {
+		return nil, storeErr(err)
+	}
+	err = every(ctx, d.store, "trunk", p.WorkspaceID, envOf(p), func(t *domain.Trunk) { out = append(out, t.CallerIDs...) })
+	return out, storeErr(err)
+}
+
+// Workspace answers from memory.
+func (d *Desk) Workspace(_ context.Context, p domain.Principal) (*domain.Workspace, error) {
+	w := d.node.workspace(p.WorkspaceID)
+	if w == nil {
+		return nil, missing("workspace")
+	}
+	return w, nil
+}
+
+// UpdateWorkspace changes the workspace; new limits hold from the answer on.
+func (d *Desk) UpdateWorkspace(ctx context.Context, p domain.Principal, change func(*domain.Workspace) error) (*domain.Workspace, error) {
+	for range tries {
+		w := &domain.Workspace{Meta: domain.Meta{ID: p.WorkspaceID}}
+		version, err := d.store.Get(ctx, w)
+		if err != nil {
+			return nil, storeErr(err)
+		}
+		before := *w
+		if err := change(w); err != nil {
+			return nil, err
+		}
+		w.UpdatedAt = stamp()
+		c := commit.Change{Workspace: w.ID, Guards: []commit.Guard{{Key: w.Key(), Version: version}}, Puts: []domain.Record{w}}
+		if fields := changed(before, *w, "updated_at"); len(fields) > 0 {
+			m := domain.Meta{WorkspaceID: w.ID, Environment: domain.Live}
+			c.Events = append(c.Events, draft(&m, event.WorkspaceUpdated, w.ID, domain.Unit(w.ID), event.ChangedData{ID: w.ID, Changed: fields}))
+		}
+		_, err = d.store.Apply(ctx, c)
+		if errors.Is(err, domain.ErrConflict) {
+			continue
+		}
+		if err != nil {
+			return nil, storeErr(err)
+		}
+		d.node.setWorkspace(w)
+		d.node.committed(w.ID)
+		d.log.Info("workspace changed", slog.String("workspace_id", w.ID))
+		return w, nil
+	}
+	return nil, storeErr(domain.ErrConflict)
+}

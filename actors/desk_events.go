@@ -1,0 +1,132 @@
+package actors
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/event"
+)
+
+// eventBatch is how many events one filtered page looks at per read.
+const eventBatch = 500
+
+// ListEvents reads a workspace's events forwards, in commit order.
+func (d *Desk) ListEvents(ctx context.Context, p domain.Principal, q ask.EventQuery) (ask.List[event.Event], error) {
+	out := ask.List[event.Event]{Data: []event.Event{}}
+	after := uint64(0)
+	if q.After != "" {
+		at, err := d.place(ctx, p.WorkspaceID, q.After)
+		if errors.Is(err, domain.ErrNotFound) {
+			return out, problem("after", domain.CodeValidation, "after is not the id of an event of this workspace")
+		}
+		if err != nil {
+			return out, storeErr(err)
+		}
+		after = at
+	}
+	for range filterRounds {
+		batch, err := d.store.Events(ctx, p.WorkspaceID, after, eventBatch)
+		if err != nil {
+			return out, storeErr(err)
+		}
+		for i := range batch {
+			e := batch[i]
+			after = e.Offset
+			if e.Environment != p.Environment || !wanted(q.Types, e.Type) {
+				continue
+			}
+			if len(out.Data) == q.Limit {
+				out.Next = out.Data[len(out.Data)-1].ID
+				return out, nil
+			}
+			out.Data = append(out.Data, e)
+		}
+		if len(batch) < eventBatch {
+			return out, nil
+		}
+	}
+	if n := len(out.Data); n > 0 {
+		out.Next = out.Data[n-1].ID
+	}
+	return out, nil
+}
+
+func wanted(types []string, t event.Type) bool {
+	if len(types) == 0 {
+		return true
+	}
+	_, ok := event.Match(types, t)
+	return ok
+}
+
+// disorder bounds how far the order of commits may differ from that of ids:
+// an event gets its id right before its commit.
+const disorder = 10 * time.Minute
+
+// place is the offset of an event. The log is in commit order and ids carry
+// their time, so it is found by bisection and a short walk.
+func (d *Desk) place(ctx context.Context, workspace, id string) (uint64, error) {
+	u, err := ulid.ParseStrict(strings.TrimPrefix(id, string(domain.PrefixEvent)+"_"))
+	if err != nil {
+		return 0, domain.ErrNotFound
+	}
+	at := ulid.Time(u.Time())
+	at0, at1 := at.Add(-disorder), at.Add(disorder)
+	below, above := uint64(0), uint64(1) // the event stands after below
+	for {
+		late, err := d.later(ctx, workspace, above, at0)
+		if err != nil {
+			return 0, err
+		}
+		if late {
+			break
+		}
+		below, above = above, above*2
+	}
+	for above-below > 1 {
+		mid := below + (above-below)/2
+		late, err := d.later(ctx, workspace, mid, at0)
+		if err != nil {
+			return 0, err
+		}
+		if late {
+			above = mid
+		} else {
+			below = mid
+		}
+	}
+	for after := below; ; {
+		batch, err := d.store.Events(ctx, workspace, after, eventBatch)
+		if err != nil {
+			return 0, err
+		}
+		for i := range batch {
+			after = batch[i].Offset
+			if batch[i].ID == id {
+				return after, nil
+			}
+			if batch[i].CreatedAt.After(at1) {
+				return 0, domain.ErrNotFound
+			}
+		}
+		if len(batch) < eventBatch {
+			return 0, domain.ErrNotFound
+		}
+	}
+}
+
+// later says whether the first event behind an offset was made at t or later;
+// the end of the log is late.
+func (d *Desk) later(ctx context.Context, workspace string, offset uint64, t time.Time) (bool, error) {
+	batch, err := d.store.Events(ctx, workspace, offset, 1)
+	if err != nil || len(batch) == 0 {
+		return true, err
+	}
+	return !batch[0].CreatedAt.Before(t), nil
+}

@@ -1,0 +1,91 @@
+package actors
+
+import (
+	"context"
+	"net/netip"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+)
+
+// Authenticate checks an API key. Its use is noted by the front door.
+func (d *Desk) Authenticate(ctx context.Context, text string, from netip.Addr) (domain.Principal, error) {
+	return d.keys.Authenticate(ctx, text, from)
+}
+
+// CreateKey makes a key, child of the caller's.
+func (d *Desk) CreateKey(ctx context.Context, p domain.Principal, k *domain.APIKey) (*domain.APIKey, string, error) {
+	k.WorkspaceID, k.ParentID = p.WorkspaceID, p.KeyID
+	if k.Environment == "" {
+		k.Environment = p.Environment
+	}
+	return d.keys.Create(ctx, k)
+}
+
+// ownKey is a key of the workspace, of either environment.
+func (d *Desk) ownKey(p domain.Principal, id string) (*domain.APIKey, error) {
+	id, err := domain.ParseID(domain.PrefixKey, id)
+	if err != nil {
+		return nil, missing("API key")
+	}
+	k := d.keys.known(id)
+	if k == nil || k.WorkspaceID != p.WorkspaceID {
+		return nil, missing("API key")
+	}
+	c := *k
+	c.LastUsedAt = d.keys.lastUsed(k)
+	return &c, nil
+}
+
+// APIKey reads one key.
+func (d *Desk) APIKey(_ context.Context, p domain.Principal, id string) (*domain.APIKey, error) {
+	return d.ownKey(p, id)
+}
+
+// ListKeys reads a page of the keys of the caller's environment.
+func (d *Desk) ListKeys(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.APIKey], error) {
+	l, err := list[domain.APIKey](ctx, d, p.WorkspaceID, envOf(p), domain.PrefixKey, q, nil)
+	for _, k := range l.Data {
+		k.LastUsedAt = d.keys.lastUsed(k)
+	}
+	return l, err
+}
+
+// UpdateKey changes a key; the change holds from the answer on.
+func (d *Desk) UpdateKey(ctx context.Context, p domain.Principal, id string, change func(*domain.APIKey) error) (*domain.APIKey, error) {
+	k, err := d.ownKey(p, id)
+	if err != nil {
+		return nil, err
+	}
+	return d.keys.Change(ctx, p.WorkspaceID, k.ID, change)
+}
+
+// RevokeKey refuses a key from its return on.
+func (d *Desk) RevokeKey(ctx context.Context, p domain.Principal, id string) error {
+	k, err := d.ownKey(p, id)
+	if err != nil {
+		return err
+	}
+	return d.keys.Revoke(ctx, p.WorkspaceID, k.ID)
+}
+
+// keepUses writes when keys were used last, every few minutes and at the end.
+func (k *Keyring) keepUses(ctx context.Context) {
+	k.mu.Lock()
+	used := make(map[string]time.Time, len(k.used))
+	for id, t := range k.used {
+		used[id] = t
+	}
+	k.mu.Unlock()
+	for id, t := range used {
+		key := k.known(id)
+		if key == nil || (key.LastUsedAt != nil && !t.After(key.LastUsedAt.Add(time.Second))) {
+			continue
+		}
+		at := t.UTC().Truncate(time.Millisecond)
+		if _, err := k.Change(ctx, key.WorkspaceID, id, func(key *domain.APIKey) error { key.LastUsedAt = &at; return nil }); err != nil {
+			return
+		}
+	}
+}

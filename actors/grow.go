@@ -1,0 +1,270 @@
+package actors
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/campaign"
+	"github.com/callboard/callboard/actors/lines"
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/outbox"
+	"github.com/callboard/callboard/actors/trunk"
+	"github.com/callboard/callboard/actors/webhook"
+	"github.com/callboard/callboard/actors/workspace"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/sip"
+)
+
+// orphanFor is how long a dialog of a process that ended keeps its line and
+// channel, unless its BYE is answered before (64 times T1).
+const orphanFor = 32 * time.Second
+
+// loaded is what a workspace is grown from.
+type loaded struct {
+	trunks    []domain.Trunk
+	webhooks  []domain.Webhook
+	campaigns []string
+	attempts  []*domain.Attempt // left open by an earlier process
+	opened    []time.Time       // of the last minute: no burst after a restart
+}
+
+// grow loads a workspace, closes its single calls that an earlier process left
+// open, and starts its actors.
+func (n *Node) grow(ctx context.Context, w *domain.Workspace) error {
+	l, err := n.load(ctx, w.ID)
+	if err != nil {
+		return err
+	}
+	for _, a := range l.attempts {
+		if a.CampaignID == "" {
+			if err := n.interrupt(ctx, a); err != nil {
+				return err
+			}
+		}
+	}
+	n.book.Set(ctx, w.ID, l.trunks)
+	pid := func(path ...string) *actor.PID { return workspace.PID(n.sys, w.ID, path...) }
+	t := &tree{
+		root: pid(), outbound: pid(workspace.LinesOut), inbound: pid(workspace.LinesIn), trunks: pid(workspace.Trunks),
+		calls: pid(workspace.Calls), campaigns: pid(workspace.Campaigns), webhooks: pid(workspace.Webhooks), outbox: pid(workspace.Outbox),
+	}
+	t.record.Store(w)
+	n.mu.Lock()
+	n.spaces[w.ID] = t
+	n.mu.Unlock()
+	root := n.sys.Root.Copy().WithGuardian(mailbox.Resume(n.cfg.Log, nil))
+	_, err = root.SpawnNamed(workspace.Props(n.family(w, t, l)), w.ID)
+	return err
+}
+
+func (n *Node) load(ctx context.Context, ws string) (*loaded, error) {
+	l := &loaded{}
+	var err error
+	if l.trunks, err = n.trunksOf(ctx, ws); err != nil {
+		return nil, err
+	}
+	for _, env := range []domain.Environment{domain.Live, domain.Test} {
+		err := every(ctx, n.cfg.Store, "webhook", ws, "env="+string(env), func(w *domain.Webhook) { l.webhooks = append(l.webhooks, *w) })
+		if err != nil {
+			return nil, err
+		}
+	}
+	lists := []string{"single"}
+	err = every(ctx, n.cfg.Store, "campaign", ws, "open", func(c *domain.Campaign) {
+		l.campaigns = append(l.campaigns, c.ID)
+		lists = append(lists, "campaign="+c.ID)
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, index := range lists {
+		if err := every(ctx, n.cfg.Store, "attempt", ws, index, func(a *domain.Attempt) { l.attempts = append(l.attempts, a) }); err != nil {
+			return nil, err
+		}
+	}
+	l.opened, err = n.openedLately(ctx, ws)
+	return l, err
+}
+
+// openedLately are the times of the outbound calls of the last minute.
+func (n *Node) openedLately(ctx context.Context, ws string) ([]time.Time, error) {
+	var out []time.Time
+	since := time.Now().Add(-61 * time.Second)
+	for _, env := range []domain.Environment{domain.Live, domain.Test} {
+		q := commit.Query{Kind: "call", Workspace: ws, Index: "env=" + string(env), Oldest: true, Limit: 1000, From: sortAt(domain.PrefixCall, since)}
+		for {
+			next, err := n.cfg.Store.List(ctx, q, func() domain.Record { return &domain.Call{} }, func(r domain.Record) error {
+				if c, ok := r.(*domain.Call); ok && c.Direction == domain.Outbound && c.StartedAt != nil {
+					out = append(out, *c.StartedAt)
+				}
+				return nil
+			})
+			if err != nil {
+				return nil, err
+			}
+			if next == "" {
+				break
+			}
+			q.Cursor = next
+		}
+	}
+	return out, nil
+}
+
+// interrupt closes a single call of an earlier process, in one commit with
+// its event.
+func (n *Node) interrupt(ctx context.Context, a *domain.Attempt) error {
+	c := &domain.Call{Meta: domain.Meta{ID: a.CallID, WorkspaceID: a.WorkspaceID}}
+	_, err := n.cfg.Store.Get(ctx, c)
+	change := commit.Change{Workspace: a.WorkspaceID, Deletes: []domain.Key{a.Key()}}
+	switch {
+	case errors.Is(err, domain.ErrNotFound):
+	case err != nil:
+		return err
+	case !c.Final():
+		change = call.EndChange(call.Interrupted(*c, *a, stamp()), stamp())
+	}
+	_, err = n.cfg.Store.Apply(ctx, change)
+	return err
+}
+
+// family lists the children of a workspace, in the order in which they ask
+// each other.
+func (n *Node) family(w *domain.Workspace, t *tree, l *loaded) workspace.Config {
+	log := n.cfg.Log
+	onGiveUp := func(pid *actor.PID, reason any) {
+		log.Error("an actor was given up", slog.String("actor", pid.Id), slog.Any("reason", reason))
+	}
+	campaignProps := func(id string) *actor.Props { return n.campaignProps(w.ID, id, t) }
+	webhookProps := func(id string) *actor.Props { return n.webhookProps(w.ID, id) }
+	hooks := make([]string, len(l.webhooks))
+	for i := range l.webhooks {
+		hooks[i] = l.webhooks[i].ID
+	}
+	return workspace.Config{
+		Log: log, OnGiveUp: onGiveUp,
+		Children: []workspace.Child{
+			{Name: workspace.LinesOut, Props: n.linesProps(t, domain.Outbound, l.opened)},
+			{Name: workspace.LinesIn, Props: n.linesProps(t, domain.Inbound, nil)},
+			{Name: workspace.Trunks, Props: n.trunkProps(w.ID, l.trunks)},
+			{Name: workspace.Calls, Props: n.callProps(w.ID, t)},
+			{Name: workspace.Webhooks, Props: workspace.Family(hooks, webhookProps, log, onGiveUp)},
+			{Name: workspace.Outbox, Props: n.outboxProps(w.ID, l.webhooks)},
+			{Name: workspace.Campaigns, Props: workspace.Family(l.campaigns, campaignProps, log, onGiveUp)},
+		},
+		First: func(actor.Context) { n.endOrphans(t, l.attempts) },
+	}
+}
+
+// endOrphans ends the dialogs of an earlier process; until that is done they
+// keep their lines and channels.
+func (n *Node) endOrphans(t *tree, attempts []*domain.Attempt) {
+	for _, a := range attempts {
+		linesPID := t.outbound
+		if a.Direction == domain.Inbound {
+			linesPID = t.inbound
+		}
+		for _, leg := range a.Legs {
+			if leg.Closed {
+				continue
+			}
+			state := sip.DialogState{CallID: leg.SIPCallID, Inbound: a.Direction == domain.Inbound}
+			if len(leg.Dialog) > 0 {
+				if err := json.Unmarshal(leg.Dialog, &state); err != nil {
+					n.cfg.Log.Warn("the dialog of an interrupted call cannot be read", slog.String("call_id", a.CallID), slog.Any("error", err))
+				}
+			}
+			until := time.Now().Add(orphanFor)
+			n.sys.Root.Send(linesPID, lines.Hold{CallID: a.CallID, Until: until})
+			n.sys.Root.Send(t.trunks, trunk.Hold{CallID: a.CallID, TrunkID: leg.TrunkID, Until: until})
+			n.cfg.SIP.Orphan(state, func(bool) {
+				n.sys.Root.Send(linesPID, lines.Free{CallID: a.CallID})
+				n.sys.Root.Send(t.trunks, trunk.Free{CallID: a.CallID})
+			})
+		}
+	}
+}
+
+func (n *Node) linesProps(t *tree, d domain.Direction, opened []time.Time) *actor.Props {
+	return mailbox.Props(func() actor.Actor {
+		limits := t.record.Load().Limits // of now: a restarted actor must not know old ones
+		cfg := lines.Config{
+			Concurrent: limits.ConcurrentInbound, Log: n.cfg.Log,
+			Census: func(ctx context.Context) ([]lines.Live, error) { return n.census(ctx, t, d) },
+		}
+		if d == domain.Outbound {
+			cfg.Concurrent, cfg.PerMinute, cfg.Keep, cfg.Opened = limits.ConcurrentOutbound, limits.CallsPerMinute, true, opened
+		}
+		return lines.New(cfg)
+	}, 10_000)
+}
+
+func (n *Node) census(ctx context.Context, t *tree, d domain.Direction) ([]lines.Live, error) {
+	live, err := mailbox.Ask[call.LiveNow](ctx, n.sys, t.calls, call.Live{})
+	if err != nil {
+		return nil, err
+	}
+	var out []lines.Live
+	for _, c := range live.Calls {
+		if c.Direction == d {
+			out = append(out, lines.Live{CallID: c.CallID, Call: c.PID})
+		}
+	}
+	return out, nil
+}
+
+func (n *Node) trunkProps(_ string, trunks []domain.Trunk) *actor.Props {
+	return mailbox.Props(func() actor.Actor {
+		return trunk.New(trunk.Config{Trunks: trunks, Simulator: n.cfg.Simulator, Log: n.cfg.Log})
+	}, 10_000)
+}
+
+func (n *Node) callProps(ws string, t *tree) *actor.Props {
+	return call.Props(call.Config{
+		Workspace: ws, Store: n.cfg.Store, Phone: call.OverSIP(n.cfg.SIP), Sound: call.OverMedia(n.cfg.Media),
+		Speaker: n.cfg.Speaker, Blobs: n.cfg.Blobs, LinesOut: t.outbound, LinesIn: t.inbound, Trunks: t.trunks,
+		SpoolDir: n.cfg.SpoolDir, PublicURL: n.cfg.PublicURL, Log: n.cfg.Log,
+		Committed: func() { n.committed(ws) }, Before: n.cfg.Before,
+	})
+}
+
+func (n *Node) campaignProps(ws, id string, t *tree) *actor.Props {
+	return campaign.Props(campaign.Config{
+		Workspace: ws, ID: id, Store: n.cfg.Store, Lines: t.outbound, Trunks: t.trunks, Calls: t.calls, Boot: n.boot,
+		SIPCallID: n.cfg.SIP.CallID, Log: n.cfg.Log, Committed: func() { n.committed(ws) },
+		Script: func(ctx context.Context, c *domain.Campaign) (domain.Script, error) {
+			p := domain.Principal{WorkspaceID: c.WorkspaceID, Environment: c.Environment}
+			return n.desk.scriptOf(ctx, p, c.AgentID, c.PathwayID)
+		},
+		Check: n.contactCheck(ws, t),
+	})
+}
+
+// contactCheck is the rule before each dial: may this number be called at all.
+func (n *Node) contactCheck(_ string, t *tree) campaign.Check {
+	return func(env domain.Environment, c domain.Contact) (campaign.Skip, bool) {
+		w := t.record.Load()
+		if domain.AllowedDestination(c.Phone, w.Calling, w.DefaultCountry, env) != nil {
+			return campaign.SkipInvalid, false
+		}
+		return "", true
+	}
+}
+
+func (n *Node) webhookProps(ws, id string) *actor.Props {
+	return webhook.Props(webhook.Config{Workspace: ws, ID: id, Store: n.cfg.Store, Sender: n.sender, Log: n.cfg.Log})
+}
+
+func (n *Node) outboxProps(ws string, hooks []domain.Webhook) *actor.Props {
+	return outbox.Props(outbox.Config{
+		Workspace: ws, Store: n.cfg.Store, Webhooks: hooks, Log: n.cfg.Log,
+		Endpoint: func(id string) *actor.PID { return workspace.PID(n.sys, ws, workspace.Webhooks, id) },
+	})
+}

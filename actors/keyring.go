@@ -1,0 +1,227 @@
+package actors
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/allow"
+	"github.com/callboard/callboard/domain/commit"
+)
+
+// Keyring knows every API key of the install. It answers from memory, because
+// it stands before every request; the store has the truth and each change is
+// committed before it is known here.
+type Keyring struct {
+	store  commit.Store
+	pepper []byte
+	mu     sync.RWMutex
+	keys   map[string]*domain.APIKey
+	used   map[string]time.Time // last use, not yet kept
+}
+
+// NewKeyring makes one whose hashes are peppered from the master key.
+func NewKeyring(store commit.Store, master []byte) *Keyring {
+	mac := hmac.New(sha256.New, master)
+	mac.Write([]byte("callboard api keys"))
+	return &Keyring{
+		store: store, pepper: mac.Sum(nil),
+		keys: make(map[string]*domain.APIKey), used: make(map[string]time.Time),
+	}
+}
+
+// Load reads a workspace's keys.
+func (k *Keyring) Load(ctx context.Context, workspace string) error {
+	for _, env := range []domain.Environment{domain.Live, domain.Test} {
+		q := commit.Query{Kind: "api_key", Workspace: workspace, Index: "env=" + string(env), Oldest: true, Limit: 1000}
+		for {
+			next, err := k.store.List(ctx, q, func() domain.Record { return &domain.APIKey{} }, func(r domain.Record) error {
+				if key, ok := r.(*domain.APIKey); ok {
+					k.remember(key)
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+			if next == "" {
+				break
+			}
+			q.Cursor = next
+		}
+	}
+	return nil
+}
+
+func (k *Keyring) remember(key *domain.APIKey) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.keys[key.ID] = key
+}
+
+func (k *Keyring) known(id string) *domain.APIKey {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	return k.keys[id]
+}
+
+// All are the workspace's keys, in no order.
+func (k *Keyring) All(workspace string) []*domain.APIKey {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	var out []*domain.APIKey
+	for _, key := range k.keys {
+		if key.WorkspaceID == workspace {
+			out = append(out, key)
+		}
+	}
+	return out
+}
+
+// Authenticate checks the text of a key and the client's address. With an
+// error the principal tells what is known of the key.
+func (k *Keyring) Authenticate(_ context.Context, text string, from netip.Addr) (domain.Principal, error) {
+	parsed, err := allow.ParseKey(text)
+	if err != nil {
+		return domain.Principal{}, err
+	}
+	hash := allow.HashKey(k.pepper, text)
+	key := k.known(parsed.ID)
+	if key == nil {
+		allow.SameHash(hash, hash) // as long as with a known key
+		return domain.Principal{}, domain.Errorf(domain.CodeInvalidAPIKey, "the API key is malformed or unknown")
+	}
+	if !allow.SameHash(hash, key.Hash) || key.Environment != parsed.Environment {
+		return domain.Principal{}, domain.Errorf(domain.CodeInvalidAPIKey, "the API key is malformed or unknown")
+	}
+	p := domain.Principal{
+		KeyID: key.ID, WorkspaceID: key.WorkspaceID, Environment: key.Environment,
+		Permissions: key.Permissions, Operator: key.Operator,
+	}
+	now := time.Now()
+	switch {
+	case key.RevokedAt != nil || k.parentRevoked(key):
+		return p, domain.Errorf(domain.CodeExpiredAPIKey, "the API key has been revoked")
+	case key.ExpiresAt != nil && !now.Before(*key.ExpiresAt):
+		return p, domain.Errorf(domain.CodeExpiredAPIKey, "the API key has expired")
+	case !allow.From(key.AllowedIPs, from):
+		return p, domain.Errorf(domain.CodeIPNotAllowed, "requests with this API key are not allowed from this address")
+	}
+	k.touch(key.ID, now)
+	return p, nil
+}
+
+// parentRevoked: a child key dies with its parent, and a grandchild too.
+func (k *Keyring) parentRevoked(key *domain.APIKey) bool {
+	for range 32 {
+		if key.ParentID == "" {
+			return false
+		}
+		parent := k.known(key.ParentID)
+		if parent == nil || parent.RevokedAt != nil {
+			return true
+		}
+		key = parent
+	}
+	return true
+}
+
+func (k *Keyring) touch(id string, now time.Time) {
+	k.mu.RLock()
+	last, ok := k.used[id]
+	k.mu.RUnlock()
+	if ok && now.Sub(last) < time.Second {
+		return
+	}
+	k.mu.Lock()
+	k.used[id] = now
+	k.mu.Unlock()
+}
+
+// lastUsed is when a key was used last, as far as this process knows.
+func (k *Keyring) lastUsed(key *domain.APIKey) *time.Time {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	if t, ok := k.used[key.ID]; ok {
+		t = t.UTC().Truncate(time.Millisecond)
+		return &t
+	}
+	return key.LastUsedAt
+}
+
+// Create makes a key and its text, which is never kept. id "" makes one.
+func (k *Keyring) Create(ctx context.Context, key *domain.APIKey) (made *domain.APIKey, text string, err error) {
+	var random [24]byte
+	if _, err := rand.Read(random[:]); err != nil {
+		return nil, "", err
+	}
+	key.ID = mailbox.NewID(domain.PrefixKey)
+	text, parsed, err := allow.NewKey(key.ID, key.Environment, random)
+	if err != nil {
+		return nil, "", err
+	}
+	now := stamp()
+	key.Object, key.CreatedAt, key.UpdatedAt = "api_key", now, now
+	key.KeyPrefix, key.Last4, key.Hash = parsed.Prefix, parsed.Last4, allow.HashKey(k.pepper, text)
+	if key.AllowedIPs == nil {
+		key.AllowedIPs = []string{}
+	}
+	_, err = k.store.Apply(ctx, commit.Change{
+		Workspace: key.WorkspaceID, Guards: []commit.Guard{commit.Absent(key.Key())},
+		Puts: []domain.Record{key, auditOf(key, "api_key.created", domain.Actor{Type: "system"})},
+	})
+	if err != nil {
+		return nil, "", storeErr(err)
+	}
+	k.remember(key)
+	return key, text, nil
+}
+
+// Change changes a stored key, and from its return on the ring knows it.
+func (k *Keyring) Change(ctx context.Context, workspace, id string, change func(*domain.APIKey) error) (*domain.APIKey, error) {
+	for range tries {
+		key := &domain.APIKey{Meta: domain.Meta{ID: id, WorkspaceID: workspace}}
+		version, err := k.store.Get(ctx, key)
+		if errors.Is(err, domain.ErrNotFound) {
+			return nil, missing("API key")
+		}
+		if err != nil {
+			return nil, storeErr(err)
+		}
+		if err := change(key); err != nil {
+			return nil, err
+		}
+		key.UpdatedAt = stamp()
+		_, err = k.store.Apply(ctx, commit.Change{
+			Workspace: workspace, Guards: []commit.Guard{{Key: key.Key(), Version: version}}, Puts: []domain.Record{key},
+		})
+		if errors.Is(err, domain.ErrConflict) {
+			continue
+		}
+		if err != nil {
+			return nil, storeErr(err)
+		}
+		k.remember(key)
+		return key, nil
+	}
+	return nil, storeErr(domain.ErrConflict)
+}
+
+// Revoke refuses the key from its return on; the row stays.
+func (k *Keyring) Revoke(ctx context.Context, workspace, id string) error {
+	_, err := k.Change(ctx, workspace, id, func(key *domain.APIKey) error {
+		if key.RevokedAt == nil {
+			now := stamp()
+			key.RevokedAt = &now
+		}
+		return nil
+	})
+	return err
+}

@@ -1,0 +1,377 @@
+package actors
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"io"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/campaign"
+	"github.com/callboard/callboard/actors/lines"
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/outbox"
+	"github.com/callboard/callboard/actors/trunk"
+	"github.com/callboard/callboard/actors/webhook"
+	"github.com/callboard/callboard/actors/workspace"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/allow"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/media/speech"
+	"github.com/callboard/callboard/sip"
+)
+
+// Store is what the node needs of the store.
+type Store interface {
+	commit.Store
+	// Healthy is nil while commits can be made.
+	Healthy() error
+}
+
+// Blobs keeps recordings.
+type Blobs interface {
+	call.Blobs
+	// Open reads one. Whoever opens it closes it.
+	Open(ctx context.Context, workspace, name string) (io.ReadSeekCloser, int64, error)
+}
+
+// Config of a node.
+type Config struct {
+	Store     Store
+	Keys      *Keyring
+	Blobs     Blobs
+	SIP       *sip.UserAgent
+	Media     *media.Engine
+	Speaker   speech.Speaker
+	Simulator func() (sip.Target, bool) // where the built-in carrier listens
+	Egress    allow.Egress              // what webhooks may reach
+	RootCAs   *x509.CertPool            // of webhook receivers; nil: the system's
+	PublicURL string
+	SpoolDir  string
+	Log       *slog.Logger
+	Before    func(actor string, msg any) // sees each message first; nil in production
+}
+
+// Node is one process: the supervision tree of every workspace.
+type Node struct {
+	cfg    Config
+	sys    *actor.ActorSystem
+	book   *trunk.Book
+	desk   *Desk
+	sender *webhook.Client
+	boot   string
+	drain  atomic.Bool
+	loaded atomic.Bool
+	mu     sync.RWMutex
+	spaces map[string]*tree
+	stop   context.CancelFunc
+	done   sync.WaitGroup
+}
+
+// tree is what the node knows of one workspace's actors.
+type tree struct {
+	root, outbound, inbound, trunks, calls, campaigns, webhooks, outbox *actor.PID
+	record                                                              atomic.Pointer[domain.Workspace]
+}
+
+// New makes a node; nothing runs before Start.
+func New(cfg Config) *Node {
+	n := &Node{
+		cfg: cfg, sys: mailbox.System(cfg.Log), book: trunk.NewBook(), spaces: make(map[string]*tree),
+		boot: mailbox.NewID("boot"),
+	}
+	n.sender = webhook.NewClient(webhook.ClientConfig{Egress: cfg.Egress, RootCAs: cfg.RootCAs})
+	n.desk = &Desk{node: n, store: cfg.Store, keys: cfg.Keys, audit: newAuditor(cfg.Store, cfg.Log), log: cfg.Log}
+	return n
+}
+
+// Desk is where the front door asks.
+func (n *Node) Desk() *Desk { return n.desk }
+
+// Book admits sources of SIP.
+func (n *Node) Book() *trunk.Book { return n.book }
+
+// Start loads every workspace, closes what an earlier process left open and
+// grows the tree. Calls come in from then on.
+func (n *Node) Start(ctx context.Context) error {
+	run, stop := context.WithCancel(context.WithoutCancel(ctx))
+	n.stop = stop
+	var all []*domain.Workspace
+	if err := every(ctx, n.cfg.Store, "workspace", "", "all", func(w *domain.Workspace) { all = append(all, w) }); err != nil {
+		return err
+	}
+	for _, w := range all {
+		if err := n.cfg.Keys.Load(ctx, w.ID); err != nil {
+			return err
+		}
+		if err := n.grow(ctx, w); err != nil {
+			return err
+		}
+	}
+	n.beside(func() { n.desk.audit.run(run) })
+	n.beside(func() { n.housekeeping(run) })
+	n.loaded.Store(true)
+	return nil
+}
+
+func (n *Node) beside(f func()) {
+	n.done.Go(func() {
+		defer func() {
+			if v := recover(); v != nil {
+				n.cfg.Log.Error("a background task failed", slog.Any("reason", v))
+			}
+		}()
+		f()
+	})
+}
+
+// housekeeping keeps what may be kept late.
+func (n *Node) housekeeping(ctx context.Context) {
+	t := time.NewTicker(5 * time.Minute)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+			defer cancel()
+			n.cfg.Keys.keepUses(last)
+			return
+		case <-t.C:
+			n.cfg.Keys.keepUses(ctx)
+			n.refreshBook(ctx)
+		}
+	}
+}
+
+// refreshBook looks the names of proxies up again.
+func (n *Node) refreshBook(ctx context.Context) {
+	n.mu.RLock()
+	ids := make([]string, 0, len(n.spaces))
+	for id := range n.spaces {
+		ids = append(ids, id)
+	}
+	n.mu.RUnlock()
+	for _, id := range ids {
+		if trunks, err := n.trunksOf(ctx, id); err == nil {
+			n.book.Set(ctx, id, trunks)
+		}
+	}
+}
+
+// Ready is nil when the node can serve; otherwise its text says why not.
+func (n *Node) Ready(context.Context) error {
+	if n.drain.Load() {
+		return errors.New("the service is being stopped")
+	}
+	if !n.loaded.Load() {
+		return errors.New("campaigns are being loaded")
+	}
+	if err := n.cfg.Store.Healthy(); err != nil {
+		return err
+	}
+	select {
+	case <-n.cfg.SIP.Ready():
+		return nil
+	default:
+		return errors.New("SIP does not listen yet")
+	}
+}
+
+// Ready is what /readyz asks.
+func (d *Desk) Ready(ctx context.Context) error { return d.node.Ready(ctx) }
+
+func (n *Node) draining() bool { return n.drain.Load() }
+
+func (n *Node) tree(workspaceID string) *tree {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	return n.spaces[workspaceID]
+}
+
+func (n *Node) workspace(id string) *domain.Workspace {
+	if t := n.tree(id); t != nil {
+		return t.record.Load()
+	}
+	return nil
+}
+
+func (n *Node) setWorkspace(w *domain.Workspace) {
+	t := n.tree(w.ID)
+	if t == nil {
+		return
+	}
+	t.record.Store(w)
+	n.sys.Root.Send(t.outbound, lines.SetLimits{Concurrent: w.Limits.ConcurrentOutbound, PerMinute: w.Limits.CallsPerMinute})
+	n.sys.Root.Send(t.inbound, lines.SetLimits{Concurrent: w.Limits.ConcurrentInbound})
+	n.sys.Root.Send(t.campaigns, workspace.Tell{Message: campaign.Decide{}})
+}
+
+// committed says that events were committed.
+func (n *Node) committed(workspaceID string) {
+	if t := n.tree(workspaceID); t != nil {
+		n.sys.Root.Send(t.outbox, outbox.Nudge{})
+	}
+}
+
+func (n *Node) campaignPID(workspaceID, id string) *actor.PID {
+	if n.tree(workspaceID) == nil {
+		return nil
+	}
+	return workspace.PID(n.sys, workspaceID, workspace.Campaigns, id)
+}
+
+// campaignCreated grows the actor of a new campaign.
+func (n *Node) campaignCreated(ctx context.Context, c *domain.Campaign) {
+	n.hatch(ctx, n.tree(c.WorkspaceID).campaigns, c.ID)
+}
+
+func (n *Node) hatch(ctx context.Context, family *actor.PID, id string) {
+	if _, err := mailbox.Ask[workspace.Hatched](ctx, n.sys, family, workspace.Hatch{ID: id}); err != nil {
+		n.cfg.Log.Warn("an actor is late", slog.String("actor", id), slog.Any("error", err))
+	}
+}
+
+// contactsAdded shows the contacts that were written ahead.
+func (n *Node) contactsAdded(ctx context.Context, c *domain.Campaign, total int) error {
+	_, err := mailbox.Ask[domain.CampaignStatusObject](ctx, n.sys, n.campaignPID(c.WorkspaceID, c.ID), campaign.Added{Total: total})
+	return err
+}
+
+// checkURL says whether a webhook may go to a URL; param is the field to blame.
+func (n *Node) checkURL(ctx context.Context, param, url string) error {
+	err := n.sender.Check(ctx, url)
+	if e, ok := errors.AsType[*domain.Error](err); ok {
+		c := *e
+		c.Param = param
+		for i := range c.Details {
+			c.Details[i].Param = param
+		}
+		return &c
+	}
+	return err
+}
+
+// webhookChanged tells outbox and endpoint of a new or changed endpoint.
+func (n *Node) webhookChanged(ctx context.Context, w *domain.Webhook) {
+	t := n.tree(w.WorkspaceID)
+	n.sys.Root.Send(t.outbox, outbox.Changed{Webhook: *w})
+	n.hatch(ctx, t.webhooks, w.ID)
+	n.sys.Root.Send(n.webhookPID(w), webhook.Changed{})
+}
+
+// webhookDeleted ends an endpoint.
+func (n *Node) webhookDeleted(w *domain.Webhook) {
+	n.sys.Root.Send(n.tree(w.WorkspaceID).outbox, outbox.Deleted{WebhookID: w.ID})
+	n.sys.Root.Send(n.webhookPID(w), webhook.Deleted{})
+}
+
+func (n *Node) webhookPID(w *domain.Webhook) *actor.PID {
+	return workspace.PID(n.sys, w.WorkspaceID, workspace.Webhooks, w.ID)
+}
+
+// reloadTrunks tells the trunks and the book what is stored now.
+func (n *Node) reloadTrunks(ctx context.Context, workspaceID string) error {
+	trunks, err := n.trunksOf(ctx, workspaceID)
+	if err != nil {
+		return storeErr(err)
+	}
+	n.sys.Root.Send(n.tree(workspaceID).trunks, trunk.Set{Trunks: trunks})
+	n.sys.Root.Send(n.tree(workspaceID).campaigns, workspace.Tell{Message: campaign.Decide{}})
+	n.book.Set(ctx, workspaceID, trunks)
+	return nil
+}
+
+func (n *Node) trunksOf(ctx context.Context, workspaceID string) ([]domain.Trunk, error) {
+	var out []domain.Trunk
+	for _, env := range []domain.Environment{domain.Live, domain.Test} {
+		err := every(ctx, n.cfg.Store, "trunk", workspaceID, "env="+string(env), func(t *domain.Trunk) { out = append(out, *t) })
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// Drain takes no new calls, lets live ones end until ctx does, and hangs up
+// the rest.
+func (n *Node) Drain(ctx context.Context) {
+	n.drain.Store(true)
+	n.mu.RLock()
+	trees := make([]*tree, 0, len(n.spaces))
+	for _, t := range n.spaces {
+		trees = append(trees, t)
+	}
+	n.mu.RUnlock()
+	var wait sync.WaitGroup
+	for _, t := range trees {
+		n.sys.Root.Send(t.campaigns, workspace.Tell{Message: campaign.Drain{}})
+		wait.Go(func() { n.drainCalls(ctx, t) })
+	}
+	wait.Wait()
+}
+
+// lastWords is how long calls may take to say goodbye once they are hung up.
+const lastWords = 8 * time.Second
+
+func (n *Node) drainCalls(ctx context.Context, t *tree) {
+	if _, err := mailbox.Ask[call.Drained](ctx, n.sys, t.calls, call.Drain{}); err == nil {
+		return
+	}
+	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
+	defer cancel()
+	live, err := mailbox.Ask[call.LiveNow](bound, n.sys, t.calls, call.Live{})
+	if err != nil {
+		return
+	}
+	n.cfg.Log.Warn("live calls are hung up: the time to end has passed", slog.Int("calls", len(live.Calls)))
+	for _, c := range live.Calls {
+		n.sys.Root.Send(t.calls, call.Hangup{CallID: c.CallID})
+	}
+	_, _ = mailbox.Ask[call.Drained](bound, n.sys, t.calls, call.Drain{}) // what is left is interrupted at the next start
+}
+
+// Stop ends the tree. Call Drain before.
+func (n *Node) Stop() {
+	n.drain.Store(true)
+	n.mu.Lock()
+	trees := n.spaces
+	n.spaces = make(map[string]*tree)
+	n.mu.Unlock()
+	for id := range trees {
+		n.gone(id)
+	}
+	if n.stop != nil {
+		n.stop()
+	}
+	n.done.Wait()
+	n.sender.Close()
+	n.sys.Shutdown()
+}
+
+// gone poisons a workspace and waits, a little, until its subtree has ended.
+func (n *Node) gone(id string) {
+	ended := make(chan struct{})
+	watcher := n.sys.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
+		switch ctx.Message().(type) {
+		case *actor.Started:
+			pid := ctx.ActorSystem().NewLocalPID(id)
+			ctx.Watch(pid)
+			ctx.Poison(pid)
+		case *actor.Terminated:
+			close(ended)
+		}
+	}))
+	select {
+	case <-ended:
+	case <-time.After(5 * time.Second):
+		n.cfg.Log.Warn("a workspace did not end in time", slog.String("workspace_id", id))
+	}
+	n.sys.Root.Poison(watcher)
+}
