@@ -1,0 +1,178 @@
+package sip_test
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/sip"
+)
+
+// sipp runs a scenario of deploy/sipp and tells its port and its log.
+type sipp struct {
+	port int
+	log  string
+	done chan error
+	out  *bytes.Buffer
+}
+
+func runSIPp(t *testing.T, scenario, network string, more ...string) *sipp {
+	t.Helper()
+	program, err := exec.LookPath("sipp")
+	if err != nil {
+		t.Skip("sipp is not installed")
+	}
+	path, err := filepath.Abs("../deploy/sipp/" + scenario + ".xml")
+	require.NoError(t, err)
+	dir := t.TempDir()
+	s := &sipp{port: freePort(t), log: filepath.Join(dir, "log"), done: make(chan error, 1), out: new(bytes.Buffer)}
+	args := []string{
+		"-sf", path, "-i", "127.0.0.1", "-p", fmt.Sprint(s.port), "-mp", fmt.Sprint(30000 + s.port%5000*4), "-nostdin",
+		"-trace_logs", "-log_file", s.log, "-trace_err", "-error_file", filepath.Join(dir, "err"),
+	}
+	if network == "tcp" {
+		args = append(args, "-t", "t1")
+	}
+	cmd := exec.CommandContext(t.Context(), program, append(args, more...)...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, s.out, s.out
+	require.NoError(t, cmd.Start())
+	go func() { s.done <- cmd.Wait() }()
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		if t.Failed() {
+			errors, _ := os.ReadFile(filepath.Join(dir, "err"))
+			t.Logf("sipp: %s", errors)
+		}
+	})
+	return s
+}
+
+func freePort(t *testing.T) int {
+	t.Helper()
+	c, err := net.ListenPacket("udp", "127.0.0.1:0") //nolint:noctx // a test
+	require.NoError(t, err)
+	defer func() { _ = c.Close() }()
+	return c.LocalAddr().(*net.UDPAddr).Port
+}
+
+// listening waits until SIPp has its socket.
+func (s *sipp) listening(t *testing.T, network string) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		var err error
+		if network == "tcp" {
+			var c net.Conn
+			if c, err = net.Dial("tcp", fmt.Sprint("127.0.0.1:", s.port)); err == nil { //nolint:noctx // a test
+				_ = c.Close()
+			}
+			return err == nil
+		}
+		c, err := net.ListenPacket("udp", fmt.Sprint("127.0.0.1:", s.port)) //nolint:noctx // a test
+		if err == nil {
+			_ = c.Close()
+		}
+		return err != nil
+	}, 5*time.Second, 10*time.Millisecond)
+}
+
+func (s *sipp) logged(t *testing.T) []string {
+	t.Helper()
+	b, err := os.ReadFile(s.log)
+	require.NoError(t, err)
+	return strings.Fields(string(b))
+}
+
+func TestSIPpAnswersAreClassified(t *testing.T) {
+	for scenario, want := range map[string]string{
+		"uas-answer": "ended", "uas-hangup": "ended by the far end", "uas-busy": "busy busy", "uas-decline": "failed rejected",
+		"uas-unknown": "failed invalid_number", "uas-503": "failed trunk_error", "uas-180-503": "failed trunk_error",
+		"uas-noanswer": "no_answer no_answer", "uas-digest": "ended",
+	} {
+		for _, network := range []string{"udp", "tcp"} {
+			if network == "tcp" && scenario != "uas-answer" && scenario != "uas-noanswer" {
+				continue
+			}
+			t.Run(scenario+" "+network, func(t *testing.T) {
+				t.Parallel()
+				there := runSIPp(t, scenario, network)
+				there.listening(t, network)
+				ua, here := served(t, nil), newEars()
+				d, err := ua.Invite(sip.Invite{
+					Attempt: scenario, To: "+15550001", From: "+15559999", Body: []byte(sdp), Notify: here.hear,
+					Target:      sip.Target{Host: "127.0.0.1", Port: there.port, Transport: network},
+					RingTimeout: time.Second, Credentials: &sip.Credentials{Username: "callboard", Password: "secret"},
+				})
+				require.NoError(t, err)
+				assert.Equal(t, want, outcome(t, d, here))
+				assert.Equal(t, []string{"INVITE", "+15550001", d.CallID()}, there.logged(t)[:3])
+			})
+		}
+	}
+}
+
+// outcome follows a leg to its end; an answered one is ended by us, unless
+// the far end is quicker.
+func outcome(t *testing.T, d *sip.Dialog, here *ears) string {
+	t.Helper()
+	limit := time.After(20 * time.Second)
+	var hangUp <-chan time.Time
+	for {
+		select {
+		case e := <-here.ch:
+			switch e := e.(type) {
+			case sip.Answered:
+				hangUp = time.After(1500 * time.Millisecond)
+			case sip.Refused:
+				v := sip.Classify(e.Final)
+				return string(v.Outcome) + " " + string(v.Reason)
+			case sip.Ended:
+				assert.False(t, e.Fault)
+				if e.ByRemote {
+					return "ended by the far end"
+				}
+				return "ended"
+			}
+		case <-hangUp:
+			d.Bye(16, "")
+		case <-limit:
+			return "nothing"
+		}
+	}
+}
+
+func TestSIPpCallsUs(t *testing.T) {
+	for _, network := range []string{"udp", "tcp"} {
+		t.Run(network, func(t *testing.T) {
+			t.Parallel()
+			there := newEars()
+			to := make(chan string, 1)
+			ua := served(t, func(_ *sip.Config, ua *sip.UserAgent) {
+				if ua != nil {
+					ua.OnInvite(func(i *sip.Incoming) {
+						to <- i.To
+						i.Ring()
+						i.Answer([]byte(sdp), there.hear)
+					})
+				}
+			})
+			caller := runSIPp(t, "uac-call", network, "-s", "+15551000", "-d", "300", "-m", "1", ua.Addr(network).String())
+			select {
+			case err := <-caller.done:
+				require.NoError(t, err, caller.out.String())
+			case <-time.After(15 * time.Second):
+				require.Fail(t, "the caller did not end")
+			}
+			assert.Equal(t, "+15551000", <-to)
+			assert.True(t, next[sip.Ended](t, there).ByRemote)
+		})
+	}
+}
