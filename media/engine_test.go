@@ -70,7 +70,7 @@ func open(t testing.TB, e *media.Engine, o media.Options) *media.Session {
 	t.Helper()
 	s, err := e.Open(o)
 	require.NoError(t, err)
-	t.Cleanup(func() { s.Close() })
+	t.Cleanup(func() { _, done := s.Close(); <-done })
 	return s
 }
 

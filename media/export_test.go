@@ -1,0 +1,28 @@
+package media
+
+import "time"
+
+// Turn serves a session as its clock would, in the caller's goroutine. The session must not have begun nor been described
+// by any other means: its clock is not started.
+type Turn struct {
+	c *clock
+	s *Session
+}
+
+// NewTurn takes a session off its clock before it is on it.
+func NewTurn(s *Session) *Turn {
+	c := newClock(s.engine)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.clock != nil {
+		panic("the session has a clock")
+	}
+	s.clock = c
+	return &Turn{c, s}
+}
+
+// Frame is one turn.
+func (t *Turn) Frame() { t.c.serve(t.s) }
+
+// Lapse is a machine that stood still.
+func (t *Turn) Lapse(d time.Duration) { t.c.leapt += int64(d * sampleRate / time.Second) }

@@ -1,0 +1,132 @@
+package media_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/netip"
+	"regexp"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/media/rtp"
+)
+
+// peer is a far end made of a bare socket.
+type peer struct {
+	conn *net.UDPConn
+	port int
+	seq  uint16
+	ssrc uint32
+
+	mu  sync.Mutex
+	got []rtp.Packet
+}
+
+func newPeer(t testing.TB) *peer {
+	t.Helper()
+	conn, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	p := &peer{conn: conn, port: conn.LocalAddr().(*net.UDPAddr).Port, ssrc: rand.Uint32()}
+	go p.read()
+	return p
+}
+
+func (p *peer) read() {
+	for {
+		buf := make([]byte, 1500)
+		n, err := p.conn.Read(buf)
+		if err != nil {
+			return
+		}
+		if packet, ok := rtp.Parse(buf[:n]); ok {
+			p.mu.Lock()
+			p.got = append(p.got, packet)
+			p.mu.Unlock()
+		}
+	}
+}
+
+func (p *peer) heard() []rtp.Packet {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return append([]rtp.Packet(nil), p.got...)
+}
+
+// forget drops what was heard so far.
+func (p *peer) forget() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.got = nil
+}
+
+// say sends packets of sound at once.
+func (p *peer) say(t testing.TB, port, packets int, payloadType uint8, sound byte) {
+	t.Helper()
+	for range packets {
+		b := make([]byte, rtp.HeaderLen+160)
+		rtp.PutHeader(b, rtp.Packet{Type: payloadType, Seq: p.seq, Timestamp: uint32(p.seq) * 160, SSRC: p.ssrc})
+		for i := range b[rtp.HeaderLen:] {
+			b[rtp.HeaderLen+i] = sound
+		}
+		p.seq++
+		_, err := p.conn.WriteToUDPAddrPort(b, netip.AddrPortFrom(loopback, uint16(port)))
+		require.NoError(t, err)
+	}
+}
+
+// sdp describes the peer.
+func (p *peer) sdp(attributes string) []byte { return describe("127.0.0.1", p.port, attributes) }
+
+func describe(host string, port int, attributes string) []byte {
+	return fmt.Appendf(nil, "v=0\r\no=- 1 1 IN IP4 %s\r\ns=-\r\nc=IN IP4 %s\r\nt=0 0\r\nm=audio %d RTP/AVP 0 8 101\r\n"+
+		"a=rtpmap:101 telephone-event/8000\r\n%s", host, host, port, attributes)
+}
+
+// relay carries sound between two sessions and loses some of it.
+type relay struct{ a, b *net.UDPConn }
+
+// newRelay stands between two ports. What is lost, both ways, is the same in every run.
+func newRelay(t testing.TB, toA, toB int, lose float64) *relay {
+	t.Helper()
+	r := &relay{}
+	for _, side := range []**net.UDPConn{&r.a, &r.b} {
+		conn, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = conn.Close() })
+		*side = conn
+	}
+	carry := func(in, out *net.UDPConn, port int, seed uint64) {
+		dice := rand.New(rand.NewPCG(seed, 7))
+		buf := make([]byte, 1500)
+		for {
+			n, err := in.Read(buf)
+			if err != nil {
+				return
+			}
+			if dice.Float64() >= lose {
+				_, _ = out.WriteToUDPAddrPort(buf[:n], netip.AddrPortFrom(loopback, uint16(port)))
+			}
+		}
+	}
+	go carry(r.a, r.b, toB, 1)
+	go carry(r.b, r.a, toA, 2)
+	return r
+}
+
+var audioPort = regexp.MustCompile(`m=audio \d+`)
+
+// via makes a description name a socket in place of its author.
+func via(description []byte, conn *net.UDPConn) []byte {
+	return audioPort.ReplaceAll(description, fmt.Appendf(nil, "m=audio %d", conn.LocalAddr().(*net.UDPAddr).Port))
+}
+
+// never polls for what must not happen.
+func never(t testing.TB, d time.Duration, what string, happens func() bool) {
+	t.Helper()
+	require.Never(t, happens, d, 10*time.Millisecond, what)
+}

@@ -1,0 +1,401 @@
+package media_test
+
+import (
+	"bytes"
+	"errors"
+	"net"
+	"net/netip"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pion/rtcp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/media/tone"
+)
+
+func TestDigitsAreExactBothWaysThoughPacketsAreLost(t *testing.T) {
+	t.Parallel()
+	a, b := engine(t, 31200, 31299), engine(t, 31300, 31399)
+	var earA, earB ear
+	sa, sb := open(t, a, media.Options{Notify: earA.notify}), open(t, b, media.Options{Notify: earB.notify})
+	r := newRelay(t, sa.LocalPort(), sb.LocalPort(), 0.05)
+	answer, err := sb.Answer(via(sa.Offer(), r.b))
+	require.NoError(t, err)
+	require.NoError(t, sa.Accept(via(answer, r.a)))
+	sa.Begin()
+	sb.Begin()
+	const up, down = "0123456789*#", "99881177AABD"
+	sa.SendDigits(1, up)
+	sb.SendDigits(2, down)
+	eventually(t, "sent", earA.heard(func(e media.Event) bool { return e == media.DigitsSent{ID: 1} }))
+	eventually(t, "sent", earB.heard(func(e media.Event) bool { return e == media.DigitsSent{ID: 2} }))
+	eventually(t, "the last digit", func() bool { return len(earB.keys()) >= len(up) && len(earA.keys()) >= len(down) })
+	never(t, 300*time.Millisecond, "a digit twice", func() bool { return len(earB.keys()) > len(up) || len(earA.keys()) > len(down) })
+	assert.Equal(t, up, earB.keys())
+	assert.Equal(t, down, earA.keys())
+	stats := sb.Stats()
+	assert.InDelta(t, 5, stats.LossPercent, 4)
+	assert.Less(t, stats.MOS, 4.2)
+	assert.Greater(t, stats.MOS, 2.5)
+	assert.Less(t, stats.IntervalP99Ms, 100.0)
+	assert.Positive(t, stats.IntervalMaxMs)
+}
+
+func TestWithoutTelephoneEventsDigitsAreTones(t *testing.T) {
+	t.Parallel()
+	p := newPeer(t)
+	var ear ear
+	s := open(t, engine(t, 31400, 31409), media.Options{Notify: ear.notify})
+	s.SendDigits(4, "5") // before it is known what the far end takes
+	_, err := s.Answer([]byte(strings.ReplaceAll(string(p.sdp("")), " 101\r\n", "\r\n")))
+	require.NoError(t, err)
+	eventually(t, "sent", ear.heard(func(e media.Event) bool { return e == media.DigitsSent{ID: 4} }))
+	var sound []byte
+	eventually(t, "the tones", func() bool {
+		sound = nil
+		for _, packet := range p.heard() {
+			assert.Zero(t, packet.Type)
+			sound = append(sound, packet.Payload...)
+		}
+		return bytes.Contains(sound, tone.Keys("5")[:1600])
+	})
+}
+
+func TestASourceIsLockedAndAnInjectorIsRefused(t *testing.T) {
+	t.Parallel()
+	p, thief := newPeer(t), newPeer(t)
+	s := open(t, engine(t, 31410, 31419), media.Options{})
+	_, err := s.Answer(p.sdp(""))
+	require.NoError(t, err)
+	s.Begin()
+	p.say(t, s.LocalPort(), 3, 0, 0x90)
+	eventually(t, "heard", func() bool { return s.Stats().PacketsReceived == 3 })
+	thief.say(t, s.LocalPort(), 20, 0, 0x90)
+	eventually(t, "refused", func() bool { return s.Stats().PacketsRefused == 20 })
+	assert.Equal(t, uint64(3), s.Stats().PacketsReceived)
+	assert.Empty(t, thief.heard())
+
+	// The same description again opens nothing; one with a new address does.
+	_, err = s.Answer(p.sdp(""))
+	require.NoError(t, err)
+	thief.say(t, s.LocalPort(), 5, 0, 0x90)
+	eventually(t, "refused", func() bool { return s.Stats().PacketsRefused == 25 })
+	moved := newPeer(t)
+	_, err = s.Answer(moved.sdp(""))
+	require.NoError(t, err)
+	moved.say(t, s.LocalPort(), 4, 0, 0x90)
+	eventually(t, "the new one is heard", func() bool { return s.Stats().PacketsReceived == 7 })
+	eventually(t, "and hears", func() bool { return len(moved.heard()) > 2 })
+	p.say(t, s.LocalPort(), 3, 0, 0x90)
+	eventually(t, "the old one no more", func() bool { return s.Stats().PacketsRefused == 28 })
+}
+
+func TestASourceBehindNATIsLearntFromThreePacketsInARow(t *testing.T) {
+	t.Parallel()
+	described, real, thief := newPeer(t), newPeer(t), newPeer(t)
+	s := open(t, engine(t, 31420, 31429), media.Options{})
+	_, err := s.Answer(described.sdp(""))
+	require.NoError(t, err)
+	s.Begin()
+	real.say(t, s.LocalPort(), 2, 0, 0x90)
+	thief.say(t, s.LocalPort(), 1, 0, 0x90)
+	real.say(t, s.LocalPort(), 2, 99, 0x90)
+	never(t, 100*time.Millisecond, "learnt too early", func() bool { return len(real.heard()) > 0 })
+	real.say(t, s.LocalPort(), 4, 0, 0x90)
+	eventually(t, "learnt", func() bool { return len(real.heard()) > 3 })
+	thief.say(t, s.LocalPort(), 10, 0, 0x90)
+	never(t, 100*time.Millisecond, "learnt twice", func() bool { return len(thief.heard()) > 0 })
+}
+
+func TestWhereTheDescribedSourceSpeaksNobodyElseIsLearnt(t *testing.T) {
+	t.Parallel()
+	p, thief := newPeer(t), newPeer(t)
+	s := open(t, engine(t, 31430, 31439), media.Options{})
+	_, err := s.Answer(p.sdp(""))
+	require.NoError(t, err)
+	p.say(t, s.LocalPort(), 1, 0, 0x90)
+	eventually(t, "heard at once", func() bool { return s.Stats().PacketsReceived == 1 })
+	thief.say(t, s.LocalPort(), 10, 0, 0x90)
+	eventually(t, "refused", func() bool { return s.Stats().PacketsRefused == 10 })
+	assert.Empty(t, thief.heard())
+}
+
+func TestAnEchoOfOurOwnStreamIsSoundReceived(t *testing.T) {
+	t.Parallel()
+	echo, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	require.NoError(t, err)
+	defer func() { _ = echo.Close() }()
+	go func() {
+		buf := make([]byte, 1500)
+		for {
+			n, from, errRead := echo.ReadFromUDPAddrPort(buf)
+			if errRead != nil {
+				return
+			}
+			_, _ = echo.WriteToUDPAddrPort(buf[:n], from)
+		}
+	}()
+	var ear ear
+	s := open(t, engine(t, 31440, 31449), media.Options{Notify: ear.notify})
+	require.NoError(t, s.Accept(describe("127.0.0.1", echo.LocalAddr().(*net.UDPAddr).Port, "")))
+	s.Begin()
+	s.Play(1, chirp(time.Second))
+	eventually(t, "heard", ear.heard(func(e media.Event) bool { return e == media.SpeechBegan{} }))
+	eventually(t, "ended", ear.heard(func(e media.Event) bool { return e == media.SpeechEnded{} }))
+	assert.Zero(t, s.Stats().PacketsRefused)
+	assert.Greater(t, s.Stats().PacketsReceived, uint64(40))
+}
+
+func TestHoldStopsOurSoundAndPausesWhatPlays(t *testing.T) {
+	t.Parallel()
+	p := newPeer(t)
+	var ear ear
+	s := open(t, engine(t, 31450, 31459), media.Options{Notify: ear.notify, IdleAfter: 200 * time.Millisecond})
+	first, err := s.Answer(p.sdp(""))
+	require.NoError(t, err)
+	eventually(t, "silence is sent at once", func() bool { return len(p.heard()) > 3 })
+	for i, hold := range [][]byte{p.sdp("a=sendonly\r\n"), p.sdp("a=inactive\r\n"), describe("0.0.0.0", p.port, "")} {
+		held, errHold := s.Answer(hold)
+		require.NoError(t, errHold)
+		assert.NotContains(t, string(held), "sendrecv")
+		assert.Equal(t, version(first)+2*i+1, version(held), "a new version for a new description")
+		again, errHold := s.Answer(hold)
+		require.NoError(t, errHold)
+		assert.Equal(t, held, again, "and none for the same")
+		if i == 0 {
+			s.Begin()
+			s.Play(1, tone.Beep(100*time.Millisecond))
+		}
+		p.forget()
+		time.Sleep(20 * time.Millisecond) // one frame may be under way
+		p.forget()
+		never(t, 300*time.Millisecond, "sound or an event on hold", func() bool { return len(p.heard()) > 0 || len(ear.all()) > 0 })
+		_, err = s.Answer(p.sdp(""))
+		require.NoError(t, err)
+	}
+	eventually(t, "played after the hold", ear.heard(func(e media.Event) bool { return e == media.Played{ID: 1, Heard: 100 * time.Millisecond} }))
+	eventually(t, "and marked", func() bool { h := p.heard(); return len(h) > 0 && h[0].Marker })
+	eventually(t, "vanished, off hold", ear.heard(func(e media.Event) bool { return e == media.Vanished{} }))
+}
+
+// version is the version of o=.
+func version(b []byte) int {
+	v := 0
+	for _, c := range strings.Fields(string(b))[3] {
+		v = 10*v + int(c-'0')
+	}
+	return v
+}
+
+func TestAPeerThatVanishedIsToldOncePerDeath(t *testing.T) {
+	t.Parallel()
+	p := newPeer(t)
+	var ear ear
+	s := open(t, engine(t, 31460, 31469), media.Options{Notify: ear.notify, IdleAfter: 150 * time.Millisecond})
+	_, err := s.Answer(p.sdp(""))
+	require.NoError(t, err)
+	never(t, 250*time.Millisecond, "before the call is answered", func() bool { return len(ear.all()) > 0 })
+	s.Begin()
+	eventually(t, "vanished", func() bool { return len(ear.all()) == 1 })
+	never(t, 250*time.Millisecond, "twice", func() bool { return len(ear.all()) > 1 })
+	p.say(t, s.LocalPort(), 1, 0, 0xFF)
+	eventually(t, "again", func() bool { return len(ear.all()) == 2 })
+	assert.Equal(t, []media.Event{media.Vanished{}, media.Vanished{}}, ear.all())
+}
+
+func TestANewClipInterruptsTheOld(t *testing.T) {
+	t.Parallel()
+	p := newPeer(t)
+	var ear ear
+	s := open(t, engine(t, 31470, 31479), media.Options{Notify: ear.notify})
+	_, err := s.Answer(p.sdp("a=ptime:10\r\n"))
+	require.NoError(t, err)
+	s.Play(1, tone.Beep(time.Minute))
+	eventually(t, "it sounds", func() bool { return bytes.Contains(sound(p), tone.Beep(time.Minute)[:800]) })
+	s.Play(2, tone.Beep(30*time.Millisecond))
+	eventually(t, "both ended", func() bool { return len(ear.all()) == 2 })
+	s.Play(3, nil)
+	eventually(t, "an empty clip ends too", func() bool { return len(ear.all()) == 3 })
+	s.Play(4, tone.Beep(time.Minute))
+	s.StopPlaying()
+	s.StopPlaying()
+	eventually(t, "stopped", func() bool { return len(ear.all()) == 4 })
+	got := ear.all()
+	old, ok := got[0].(media.Played)
+	require.True(t, ok)
+	assert.True(t, old.Interrupted && old.ID == 1 && old.Heard >= 100*time.Millisecond && old.Heard < 5*time.Second, "%+v", old)
+	assert.Equal(t, []media.Event{
+		media.Played{ID: 2, Heard: 30 * time.Millisecond}, media.Played{ID: 3}, media.Played{ID: 4, Interrupted: true},
+	}, got[1:])
+	assert.Len(t, p.heard()[0].Payload, 80, "10 ms as they asked")
+}
+
+func sound(p *peer) (out []byte) {
+	for _, packet := range p.heard() {
+		out = append(out, packet.Payload...)
+	}
+	return out
+}
+
+func TestReportsAreSentAndTheRoundTripIsMeasured(t *testing.T) {
+	t.Parallel()
+	p := newPeer(t)
+	control, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	require.NoError(t, err)
+	defer func() { _ = control.Close() }()
+	s := open(t, engine(t, 31480, 31489), media.Options{})
+	_, port, err := net.SplitHostPort(control.LocalAddr().String())
+	require.NoError(t, err)
+	_, err = s.Answer(p.sdp("a=rtcp:" + port + "\r\n"))
+	require.NoError(t, err)
+	p.say(t, s.LocalPort(), 3, 0, 0x90)
+
+	buf := make([]byte, 1500)
+	require.NoError(t, control.SetReadDeadline(time.Now().Add(8*time.Second)))
+	n, from, err := control.ReadFromUDPAddrPort(buf)
+	require.NoError(t, err)
+	assert.Equal(t, s.LocalPort()+1, int(from.Port()))
+	packets, err := rtcp.Unmarshal(buf[:n])
+	require.NoError(t, err)
+	sr, ok := packets[0].(*rtcp.SenderReport)
+	require.True(t, ok)
+	assert.Equal(t, p.ssrc, sr.Reports[0].SSRC)
+	assert.IsType(t, &rtcp.SourceDescription{}, packets[1])
+
+	time.Sleep(50 * time.Millisecond) // the way back
+	reply, err := rtcp.Marshal([]rtcp.Packet{&rtcp.ReceiverReport{SSRC: p.ssrc, Reports: []rtcp.ReceptionReport{
+		{SSRC: sr.SSRC, LastSenderReport: uint32(sr.NTPTime >> 16)},
+	}}})
+	require.NoError(t, err)
+	_, err = control.WriteToUDPAddrPort(reply, from)
+	require.NoError(t, err)
+	eventually(t, "measured", func() bool { return s.Stats().RoundTripMs > 0 })
+	assert.InDelta(t, 50, s.Stats().RoundTripMs, 40, "when it arrived, not when it was looked at")
+
+	s.Close()
+	n, err = control.Read(buf)
+	require.NoError(t, err)
+	packets, err = rtcp.Unmarshal(buf[:n])
+	require.NoError(t, err)
+	assert.IsType(t, &rtcp.Goodbye{}, packets[len(packets)-1])
+}
+
+func TestPortsRunOutRestAndReturn(t *testing.T) {
+	e, err := media.NewEngine(media.Config{BindIP: loopback, PortMin: 31491, PortMax: 31496, Quarantine: 100 * time.Millisecond})
+	require.NoError(t, err)
+	first, err := e.Open(media.Options{})
+	require.NoError(t, err)
+	second, err := e.Open(media.Options{})
+	require.NoError(t, err)
+	assert.ElementsMatch(t, []int{31492, 31494}, []int{first.LocalPort(), second.LocalPort()})
+	_, err = e.Open(media.Options{})
+	require.ErrorIs(t, err, media.ErrNoPorts)
+	assert.Equal(t, 2, e.Live())
+	port := first.LocalPort()
+	_, done := first.Close()
+	assert.Equal(t, media.Recording{}, <-done)
+	_, again := first.Close()
+	assert.Equal(t, done, again)
+	assert.Equal(t, 1, e.Live())
+	_, err = e.Open(media.Options{})
+	require.ErrorIs(t, err, media.ErrNoPorts, "it rests")
+	var third *media.Session
+	eventually(t, "rested", func() bool { third, err = e.Open(media.Options{}); return err == nil })
+	assert.Equal(t, port, third.LocalPort())
+	third.Begin()
+	require.NoError(t, e.Close())
+	require.NoError(t, e.Close())
+	_, err = e.Open(media.Options{})
+	require.ErrorIs(t, err, media.ErrClosed)
+	require.ErrorIs(t, third.Accept(describe("127.0.0.1", 5000, "")), media.ErrClosed)
+	eventually(t, "no goroutine is left", func() bool {
+		stacks := make([]byte, 1<<20)
+		stacks = stacks[:runtime.Stack(stacks, true)]
+		return !bytes.Contains(stacks, []byte("media.(*clock)")) && !bytes.Contains(stacks, []byte("record.(*Pool)"))
+	})
+}
+
+func TestNoSoundGoesWhereItMustNot(t *testing.T) {
+	t.Parallel()
+	private := netip.MustParsePrefix("10.0.0.0/8")
+	e, err := media.NewEngine(media.Config{
+		BindIP: loopback, PortMin: 31500, PortMax: 31599, MayReach: func(a netip.AddrPort) bool { return !private.Contains(a.Addr()) },
+	})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = e.Close() })
+	s := open(t, e, media.Options{})
+	trusted := open(t, e, media.Options{Networks: []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16")}})
+	for name, c := range map[string]struct {
+		offer []byte
+		want  error
+	}{
+		"our own port":  {describe("127.0.0.1", 31500, ""), media.ErrRefusedAddress},
+		"another of us": {describe("127.0.0.9", 31599, ""), media.ErrRefusedAddress},
+		"privileged":    {describe("127.0.0.1", 53, ""), media.ErrRefusedAddress},
+		"multicast":     {describe("224.0.0.1", 5000, ""), media.ErrRefusedAddress},
+		"broadcast":     {describe("255.255.255.255", 5000, ""), media.ErrRefusedAddress},
+		"inside":        {describe("10.1.2.3", 5000, ""), media.ErrRefusedAddress},
+		"no codec":      {[]byte("v=0\nc=IN IP4 127.0.0.1\nm=audio 5000 RTP/AVP 9"), media.ErrNoCodec},
+		"nonsense":      {[]byte("\x00"), media.ErrBadSDP},
+		"no address":    {[]byte("v=0\nm=audio 5000 RTP/AVP 0"), media.ErrBadSDP},
+	} {
+		_, err = s.Answer(c.offer)
+		require.ErrorIs(t, err, c.want, name)
+		require.ErrorIs(t, s.Accept(c.offer), c.want, name)
+	}
+	_, err = trusted.Answer(describe("10.1.2.3", 5000, ""))
+	require.NoError(t, err)
+	_, err = trusted.Answer(describe("10.2.2.3", 5000, ""))
+	require.ErrorIs(t, err, media.ErrRefusedAddress)
+	assert.Zero(t, s.Stats().PacketsSent)
+}
+
+func TestAPanicEndsItsOwnSessionOnly(t *testing.T) {
+	t.Parallel()
+	p, q := newPeer(t), newPeer(t)
+	e := engine(t, 31600, 31699)
+	var told ear
+	bad := open(t, e, media.Options{Notify: func(ev media.Event) {
+		told.notify(ev)
+		if _, ok := ev.(media.Played); ok {
+			panic(errors.New("planted"))
+		}
+	}})
+	good := open(t, e, media.Options{})
+	_, err := bad.Answer(p.sdp(""))
+	require.NoError(t, err)
+	_, err = good.Answer(q.sdp(""))
+	require.NoError(t, err)
+	bad.Play(1, tone.Beep(20*time.Millisecond))
+	eventually(t, "closed", func() bool { return e.Live() == 1 })
+	eventually(t, "and told", told.heard(func(ev media.Event) bool { return ev == media.Vanished{} }))
+	q.forget()
+	eventually(t, "the other goes on", func() bool { return len(q.heard()) > 5 })
+}
+
+func TestAReOfferKeepsTheStreamAndItsVersionCounts(t *testing.T) {
+	t.Parallel()
+	p := newPeer(t)
+	s := open(t, engine(t, 31700, 31709), media.Options{Codecs: []media.Codec{media.PCMA, media.PCMU}})
+	offer := s.Offer()
+	assert.Contains(t, string(offer), "RTP/AVP 8 0 101\r\n")
+	assert.Equal(t, offer, s.Offer(), "nothing new, no new version")
+	require.NoError(t, s.Accept(p.sdp("")))
+	eventually(t, "sent", func() bool { return len(p.heard()) > 5 })
+	_, err := s.Answer(p.sdp(""))
+	require.NoError(t, err)
+	assert.Equal(t, version(offer)+2, version(s.Offer()))
+	eventually(t, "the other codec", func() bool { h := p.heard(); return h[len(h)-1].Type == 8 })
+	ssrc := p.heard()[0].SSRC
+	for i, packet := range p.heard() {
+		assert.Equal(t, ssrc, packet.SSRC)
+		assert.Equal(t, p.heard()[0].Seq+uint16(i), packet.Seq)
+		assert.Equal(t, p.heard()[0].Timestamp+uint32(i)*160, packet.Timestamp)
+		assert.Equal(t, i == 0, packet.Marker)
+	}
+}
