@@ -171,8 +171,7 @@ func (c *Client) reason(err error) string {
 	var dns *net.DNSError
 	var cert *tls.CertificateVerificationError
 	var record tls.RecordHeaderError
-	var alert tls.AlertError
-	var dial *net.OpError
+	var op *net.OpError
 	switch {
 	case errors.Is(err, allow.ErrEgress):
 		return "this address may not be reached from here"
@@ -182,11 +181,12 @@ func (c *Client) reason(err error) string {
 		return "the host name does not resolve"
 	case errors.As(err, &cert):
 		return "the certificate is not valid for this host or not trusted"
-	case errors.As(err, &record), errors.As(err, &alert):
+	case errors.As(err, &record), strings.Contains(err.Error(), "HTTP response to HTTPS client"),
+		errors.As(err, &op) && (op.Op == "remote error" || op.Op == "local error"): // TLS alerts
 		return "no TLS connection could be made"
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "the connection was refused"
-	case errors.As(err, &dial) && dial.Op == "dial":
+	case errors.As(err, &op) && op.Op == "dial":
 		return "no connection could be made"
 	case strings.Contains(err.Error(), "headers exceeded"):
 		return "the headers of the answer are too large"

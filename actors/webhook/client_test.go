@@ -1,0 +1,448 @@
+package webhook_test
+
+import (
+	"bufio"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/net/dns/dnsmessage"
+
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/webhook"
+	"github.com/callboard/callboard/actors/webhook/webhooktest"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/allow"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/domain/hook"
+)
+
+// receiver is a real HTTPS endpoint on loopback with planted behaviours, by
+// path.
+type receiver struct {
+	*httptest.Server
+	mu   sync.Mutex
+	got  map[string]int            // requests per path
+	ids  map[string]map[string]int // per path and event
+	bad  int                       // wrong signatures
+	hang chan struct{}
+}
+
+const (
+	plainSecret = "whsec_bar_secret_0123456789abcdef"
+	inTime      = time.Second // the client's time-out in these tests
+)
+
+var standardSecret = hook.NewSecret([32]byte{7})
+
+func newReceiver(t *testing.T, http2 bool) *receiver {
+	t.Helper()
+	r := &receiver{got: make(map[string]int), ids: make(map[string]map[string]int), hang: make(chan struct{})}
+	r.Server = httptest.NewUnstartedServer(r)
+	r.EnableHTTP2 = http2
+	r.Config.ErrorLog = log.New(io.Discard, "", 0)
+	r.StartTLS()
+	t.Cleanup(func() { close(r.hang); r.Close() })
+	return r
+}
+
+func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	body, _ := io.ReadAll(req.Body)
+	var ev struct{ ID string }
+	_ = json.Unmarshal(body, &ev)
+	r.mu.Lock()
+	r.got[req.URL.Path]++
+	if r.ids[req.URL.Path] == nil {
+		r.ids[req.URL.Path] = make(map[string]int)
+	}
+	r.ids[req.URL.Path][ev.ID]++
+	if !signed(req.Header, body) {
+		r.bad++
+	}
+	r.mu.Unlock()
+	switch req.URL.Path {
+	case "/redirect":
+		http.Redirect(w, req, "/ok", http.StatusTemporaryRedirect)
+	case "/hang":
+		<-r.hang
+	case "/reset":
+		if c, _, err := http.NewResponseController(w).Hijack(); err == nil {
+			if tcp, ok := c.(*tls.Conn).NetConn().(*net.TCPConn); ok {
+				_ = tcp.SetLinger(0)
+			}
+			_ = c.Close()
+			return
+		}
+		panic(http.ErrAbortHandler)
+	case "/slow-body":
+		w.WriteHeader(http.StatusOK)
+		for {
+			if _, err := w.Write([]byte("x")); err != nil {
+				return
+			}
+			_ = http.NewResponseController(w).Flush()
+			select {
+			case <-req.Context().Done():
+				return
+			case <-r.hang:
+				return
+			case <-time.After(50 * time.Millisecond):
+			}
+		}
+	case "/huge-body":
+		for range 10_000 {
+			if _, err := w.Write(make([]byte, 64<<10)); err != nil {
+				return
+			}
+		}
+	case "/huge-headers":
+		for i := range 1000 {
+			w.Header().Set("X-Filler-"+strconv.Itoa(i), strings.Repeat("x", 100))
+		}
+	default:
+		if code, err := strconv.Atoi(strings.TrimPrefix(req.URL.Path, "/")); err == nil {
+			w.WriteHeader(code)
+		}
+	}
+}
+
+// signed recomputes the signatures as a receiver would, from the documentation.
+func signed(h http.Header, body []byte) bool {
+	secret := plainSecret
+	if id := h.Get("webhook-id"); id != "" {
+		secret = standardSecret
+		key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
+		if err != nil {
+			return false
+		}
+		mac := hmac.New(sha256.New, key)
+		fmt.Fprintf(mac, "%s.%s.%s", id, h.Get("webhook-timestamp"), body)
+		if h.Get("webhook-signature") != "v1,"+base64.StdEncoding.EncodeToString(mac.Sum(nil)) {
+			return false
+		}
+	}
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write(body)
+	return h.Get("X-Svc-Signature") == "sha256="+hex.EncodeToString(mac.Sum(nil))
+}
+
+func loopback(t *testing.T) allow.Egress {
+	t.Helper()
+	rules, err := allow.ParseAllow("127.0.0.0/8")
+	require.NoError(t, err)
+	return allow.Egress{Allow: rules}
+}
+
+func (r *receiver) client(t *testing.T, egress allow.Egress) *webhook.Client {
+	t.Helper()
+	pool := x509.NewCertPool()
+	pool.AddCert(r.Certificate())
+	c := webhook.NewClient(webhook.ClientConfig{Egress: egress, RootCAs: pool, Timeout: inTime})
+	t.Cleanup(c.Close)
+	return c
+}
+
+func post(t *testing.T, c *webhook.Client, url string) webhook.Answer {
+	t.Helper()
+	body := []byte(`{"id":"evt_1"}`)
+	a := hook.Attempt{EventID: "evt_1", Number: 1, First: time.Now(), At: time.Now(), Secret: standardSecret}
+	return c.Send(t.Context(), webhook.Request{URL: url, Header: a.Headers(body), Body: body})
+}
+
+func TestAnswersOfARealReceiver(t *testing.T) {
+	t.Parallel()
+	for _, http2 := range []bool{false, true} {
+		r := newReceiver(t, http2)
+		c := r.client(t, loopback(t))
+		for path, want := range map[string]webhook.Answer{
+			"/ok":           {Status: 200},
+			"/204":          {Status: 204},
+			"/404":          {Status: 404, Error: "the endpoint answered 404"},
+			"/503":          {Status: 503, Error: "the endpoint answered 503"},
+			"/redirect":     {Status: 307, Error: "the endpoint answered 307"},
+			"/hang":         {Error: "no answer within 1s"},
+			"/reset":        {Error: "the connection broke before an answer"},
+			"/slow-body":    {Status: 200},
+			"/huge-body":    {Status: 200},
+			"/huge-headers": {Error: "the headers of the answer are too large"},
+		} {
+			start := time.Now()
+			got := post(t, c, r.URL+path)
+			assert.Less(t, time.Since(start), 4*inTime, path)
+			got.Took = 0
+			if path == "/huge-headers" && http2 {
+				assert.Zero(t, got.Status)
+				continue
+			}
+			assert.Equal(t, want, got, "%s, HTTP/2: %v", path, http2)
+		}
+		r.mu.Lock()
+		assert.Zero(t, r.bad)
+		assert.Equal(t, 1, r.got["/ok"], "the redirect was followed")
+		assert.Equal(t, 1, r.got["/reset"])
+		r.mu.Unlock()
+	}
+}
+
+func TestConnectionsThatCannotBeMade(t *testing.T) {
+	t.Parallel()
+	r := newReceiver(t, false)
+	untrusting := webhook.NewClient(webhook.ClientConfig{Egress: loopback(t), Timeout: inTime})
+	assert.Equal(t, "the certificate is not valid for this host or not trusted", post(t, untrusting, r.URL).Error)
+	c := r.client(t, loopback(t))
+	gone, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	require.NoError(t, gone.Close())
+	assert.Equal(t, "the connection was refused", post(t, c, "https://"+gone.Addr().String()).Error)
+	plain := httptest.NewServer(http.NotFoundHandler())
+	defer plain.Close()
+	assert.Equal(t, "no TLS connection could be made", post(t, c, strings.Replace(plain.URL, "http:", "https:", 1)).Error)
+	assert.Equal(t, "the URL is not valid", post(t, c, plain.URL).Error)
+	old := httptest.NewUnstartedServer(r)
+	old.TLS = &tls.Config{MaxVersion: tls.VersionTLS11, MinVersion: tls.VersionTLS10}
+	old.Config.ErrorLog = log.New(io.Discard, "", 0)
+	old.StartTLS()
+	defer old.Close()
+	assert.Equal(t, "no TLS connection could be made", post(t, c, old.URL).Error)
+}
+
+// names is a resolver whose answers can change.
+type names struct {
+	mu      sync.Mutex
+	answers map[string]string
+}
+
+func (n *names) turn(host, to string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.answers[host] = to
+}
+
+func (n *names) resolver() *net.Resolver {
+	return &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
+		near, far := net.Pipe()
+		go n.serve(far)
+		return near, nil
+	}}
+}
+
+// serve answers DNS over a stream: two bytes of length, then the message.
+func (n *names) serve(c net.Conn) {
+	defer func() { _ = c.Close() }()
+	in := bufio.NewReader(c)
+	for {
+		head := make([]byte, 2)
+		if _, err := io.ReadFull(in, head); err != nil {
+			return
+		}
+		text := make([]byte, int(head[0])<<8|int(head[1]))
+		if _, err := io.ReadFull(in, text); err != nil {
+			return
+		}
+		var m dnsmessage.Message
+		if m.Unpack(text) != nil {
+			return
+		}
+		m.Response, m.Authoritative, m.Additionals = true, true, nil
+		q := m.Questions[0]
+		if addr, ok := n.answer(strings.TrimSuffix(q.Name.String(), "."), q.Type); ok {
+			h := dnsmessage.ResourceHeader{Name: q.Name, Class: q.Class, TTL: 0}
+			if addr.Is4() {
+				m.Answers = append(m.Answers, dnsmessage.Resource{Header: h, Body: &dnsmessage.AResource{A: addr.As4()}})
+			} else {
+				m.Answers = append(m.Answers, dnsmessage.Resource{Header: h, Body: &dnsmessage.AAAAResource{AAAA: addr.As16()}})
+			}
+		}
+		out, err := m.Pack()
+		if err != nil {
+			return
+		}
+		if _, err = c.Write(append([]byte{byte(len(out) >> 8), byte(len(out))}, out...)); err != nil {
+			return
+		}
+	}
+}
+
+func (n *names) answer(host string, q dnsmessage.Type) (netip.Addr, bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	text, known := n.answers[host]
+	if !known {
+		return netip.Addr{}, false
+	}
+	addr := netip.MustParseAddr(text)
+	if addr.Is4() != (q == dnsmessage.TypeA) {
+		return netip.Addr{}, false
+	}
+	return addr, true
+}
+
+func TestANameThatTurnsInwardsAfterItsCheckIsNotDialled(t *testing.T) {
+	t.Parallel()
+	r := newReceiver(t, false)
+	_, port, err := net.SplitHostPort(r.Listener.Addr().String())
+	require.NoError(t, err)
+	number, err := strconv.Atoi(port)
+	require.NoError(t, err)
+	for _, inner := range []string{"127.0.0.1", "::1", "::ffff:127.0.0.1", "10.0.0.1", "169.254.169.254", "64:ff9b::7f00:1", "2002:7f00:1::1", "fe80::1"} {
+		dns := &names{answers: map[string]string{"rebind.example": "93.184.216.34"}}
+		c := webhook.NewClient(webhook.ClientConfig{Egress: allow.Egress{Ports: []int{number}}, Resolver: dns.resolver(), Timeout: inTime})
+		url := "https://rebind.example:" + port + "/ok"
+		require.NoError(t, c.Check(t.Context(), url), "the first answer is public")
+		dns.turn("rebind.example", inner)
+		got := post(t, c, url)
+		assert.Equal(t, []any{0, "this address may not be reached from here"}, []any{got.Status, got.Error}, inner)
+		assert.Equal(t, domain.CodeInvalidURL, domain.CodeOf(c.Check(t.Context(), url)), inner)
+	}
+	assert.Empty(t, r.got)
+}
+
+func TestNoHostileTargetIsDialled(t *testing.T) {
+	t.Parallel()
+	r := newReceiver(t, false)
+	port := r.Listener.Addr().(*net.TCPAddr).Port
+	c := webhook.NewClient(webhook.ClientConfig{Egress: allow.Egress{Ports: []int{port}}, Timeout: inTime})
+	for _, host := range []string{
+		"127.0.0.1", "127.1", "0.0.0.0", "0", "[::]", "[::1]", "localhost", "localhost.", "LOCALHOST", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]",
+		"[::127.0.0.1]", "127.0.0.2", "127.255.255.254", "2130706433", "0x7f000001", "0177.0.0.1", "[fe80::1]", "10.0.0.1", "192.168.0.1", "172.16.0.1",
+		"169.254.169.254", "[fd00:ec2::254]", "100.100.100.200", "[64:ff9b::127.0.0.1]", "[2002:7f00:1::]", "[2001:0:7f00:1::1]", "192.0.0.192", "168.63.129.16",
+		"224.0.0.1", "255.255.255.255", "[ff02::1]",
+	} {
+		got := post(t, c, fmt.Sprintf("https://%s:%d/ok", host, port))
+		assert.Zero(t, got.Status, host)
+		assert.NotEmpty(t, got.Error, host)
+		assert.Less(t, got.Took, inTime, host)
+	}
+	own := loopback(t)
+	own.Own = []netip.AddrPort{netip.MustParseAddrPort(r.Listener.Addr().String())}
+	assert.Equal(t, "this address may not be reached from here", post(t, r.client(t, own), r.URL+"/ok").Error)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	assert.Empty(t, r.got)
+}
+
+func TestTheCheckOfAURLLooksItsNameUp(t *testing.T) {
+	t.Parallel()
+	dns := &names{answers: map[string]string{"inner.example": "10.0.0.1", "outer.example": "93.184.216.34"}}
+	c := webhook.NewClient(webhook.ClientConfig{Resolver: dns.resolver()})
+	require.NoError(t, c.Check(t.Context(), "https://outer.example/hook"))
+	for _, url := range []string{"https://inner.example/", "https://nowhere.example/", "http://outer.example/", "https://127.0.0.1/"} {
+		assert.Equal(t, domain.CodeInvalidURL, domain.CodeOf(c.Check(t.Context(), url)), url)
+	}
+}
+
+// farm is several endpoints of one workspace with one client, as in service.
+type farm struct {
+	store *webhooktest.Store
+	sys   *actor.ActorSystem
+	pids  []*actor.PID
+}
+
+func newFarm(t *testing.T, c *webhook.Client, events int, urls ...string) *farm {
+	t.Helper()
+	f := &farm{store: webhooktest.New(), sys: mailbox.System(slog.New(slog.DiscardHandler))}
+	var change commit.Change
+	for i := range events {
+		change.Events = append(change.Events, event.Draft{ID: fmt.Sprintf("evt_%04d", i), Type: event.CallEnded, CreatedAt: time.Now(), WorkspaceID: workspace, Subject: fmt.Sprint("call_", i%20), Data: map[string]int{"n": i}})
+	}
+	committed, err := f.store.Apply(t.Context(), change)
+	require.NoError(t, err)
+	for n, url := range urls {
+		w := &domain.Webhook{Meta: domain.Meta{ID: fmt.Sprint("wh_", n), WorkspaceID: workspace}, URL: url, Secret: []string{plainSecret, standardSecret}[n%2], Status: domain.WebhookActive}
+		rows := []domain.Record{w}
+		for _, e := range committed {
+			rows = append(rows, &domain.Delivery{
+				ID: fmt.Sprintf("dlv_%06d", e.Offset), WorkspaceID: workspace, WebhookID: w.ID, EventID: e.ID, EventType: string(e.Type),
+				EventOffset: e.Offset, Subject: e.Subject, State: domain.DeliveryQueued, CreatedAt: time.Now(),
+			})
+		}
+		_, err = f.store.Apply(t.Context(), commit.Change{Puts: rows})
+		require.NoError(t, err)
+	}
+	for n := range urls {
+		f.pids = append(f.pids, f.sys.Root.Spawn(mailbox.Props(webhook.New(webhook.Config{
+			Workspace: workspace, ID: fmt.Sprint("wh_", n), Store: f.store, Sender: c, Log: slog.New(slog.DiscardHandler),
+		}), 20)))
+	}
+	t.Cleanup(func() {
+		for _, pid := range f.pids {
+			assert.NoError(t, f.sys.Root.PoisonFuture(pid).Wait())
+		}
+		f.sys.Shutdown()
+	})
+	return f
+}
+
+func (f *farm) states(n int) map[domain.DeliveryState]int {
+	got := make(map[domain.DeliveryState]int)
+	for _, d := range f.store.Deliveries(fmt.Sprint("wh_", n)) {
+		got[d.State]++
+	}
+	return got
+}
+
+func TestEveryEventArrivesOrIsSettledByWhatTheReceiverDid(t *testing.T) {
+	t.Parallel()
+	r := newReceiver(t, false)
+	const events = 24
+	paths := map[string]domain.DeliveryState{
+		"/ok": domain.DeliveryDelivered, "/204": domain.DeliveryDelivered, "/huge-body": domain.DeliveryDelivered,
+		"/404": domain.DeliveryFailed, "/redirect": domain.DeliveryFailed,
+		"/503": domain.DeliveryRetrying, "/reset": domain.DeliveryRetrying, "/huge-headers": domain.DeliveryRetrying,
+	}
+	var urls, order []string
+	for path := range paths {
+		order = append(order, path)
+		urls = append(urls, r.URL+path)
+	}
+	f := newFarm(t, r.client(t, loopback(t)), events, urls...)
+	for n, path := range order {
+		want := map[domain.DeliveryState]int{paths[path]: events}
+		require.Eventually(t, func() bool { return assert.ObjectsAreEqual(want, f.states(n)) }, 20*time.Second, 10*time.Millisecond,
+			"%s: %v", path, f.states(n))
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	assert.Zero(t, r.bad)
+	for path := range paths {
+		assert.Equal(t, events, r.got[path], path)
+		assert.Len(t, r.ids[path], events, path)
+	}
+}
+
+func TestAHangingEndpointDoesNotDelayAHealthyOne(t *testing.T) {
+	t.Parallel()
+	r := newReceiver(t, true)
+	const events = 300
+	start := time.Now()
+	f := newFarm(t, r.client(t, loopback(t)), events, r.URL+"/hang", r.URL+"/ok", r.URL+"/hang?2", r.URL+"/hang?3")
+	want := map[domain.DeliveryState]int{domain.DeliveryDelivered: events}
+	require.Eventually(t, func() bool { return assert.ObjectsAreEqual(want, f.states(1)) }, 10*time.Second, 5*time.Millisecond)
+	t.Logf("%d events beside hanging endpoints: %s", events, time.Since(start))
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	assert.Equal(t, events, r.got["/ok"])
+	assert.LessOrEqual(t, r.got["/hang"], 3*16)
+}
