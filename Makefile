@@ -14,9 +14,10 @@ TEST_TOOLS   := $(SPEECH_TOOLS) sipp:sip-tester redis-server:redis-server baresi
 
 TEST_PACKAGES ?= ./...
 TEST_FLAGS    ?=
+FUZZ_PACKAGES ?= ./...
 FUZZ_TIME     ?= 10s
-BENCH         ?= .
-BENCH_TIME    ?= 1s
+BENCH          ?= .
+BENCH_TIME     ?= 1s
 BENCH_PACKAGES ?= ./...
 # Measurements of the whole service, run one after the other once the single ones are done.
 BENCH_COMMANDS ?=
@@ -52,7 +53,7 @@ e2e: tools ## run only the tests of the whole binary
 	@CGO_ENABLED=1 go test -race -count=1 -timeout 15m $(TEST_FLAGS) -json ./cmd/... | .ci/summary
 
 fuzz: ## feed noise to every parser, FUZZ_TIME each
-	@go list ./... | while read -r package; do \
+	@go list $(FUZZ_PACKAGES) | while read -r package; do \
 	  go test -list '^Fuzz' "$$package" | { grep '^Fuzz' || true; } | while read -r name; do \
 	    echo "$$package $$name"; go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZ_TIME) "$$package" || exit 1; \
 	  done || exit 1; \
