@@ -1,0 +1,120 @@
+package callboard_test
+
+import (
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var link = regexp.MustCompile(`\]\(([^)#\s]+)(#[^)\s]*)?\)`)
+
+func TestEveryLinkOfTheDocumentsLeadsSomewhere(t *testing.T) {
+	pages, err := filepath.Glob("*.md")
+	require.NoError(t, err)
+	require.NoError(t, filepath.WalkDir("docs", func(path string, _ fs.DirEntry, err error) error {
+		if strings.HasSuffix(path, ".md") {
+			pages = append(pages, path)
+		}
+		return err
+	}))
+	links := 0
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		require.NoError(t, err)
+		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
+			if strings.Contains(m[1], "://") {
+				continue
+			}
+			links++
+			_, err := os.Stat(filepath.Join(filepath.Dir(page), m[1]))
+			require.NoError(t, err, "%s links to %s", page, m[1])
+		}
+	}
+	assert.Greater(t, links, 5)
+}
+
+// The summary decides whether the tests held, so it is tested with a run in
+// which everything goes wrong that can.
+func TestTheSummaryOfATestRunForgivesNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		lines []string
+		says  []string
+		last  string
+	}{
+		"all well": {
+			[]string{
+				`{"Action":"run","Package":"a","Test":"TestX"}`, `{"Action":"run","Package":"a","Test":"TestX/one"}`,
+				`{"Action":"output","Package":"a","Test":"TestX","Output":"chatter\n"}`,
+				`{"Action":"pass","Package":"a","Test":"TestX/one"}`, `{"Action":"pass","Package":"a","Test":"TestX"}`, `{"Action":"pass","Package":"a","Elapsed":1}`,
+			},
+			[]string{"ok        1.0 s  a"},
+			"1 passed, 0 failed",
+		},
+		"a subtest fails": {
+			[]string{
+				`{"Action":"run","Package":"a","Test":"TestX"}`, `{"Action":"run","Package":"a","Test":"TestX/one"}`,
+				`{"Action":"output","Package":"a","Test":"TestX/one","Output":"because\n"}`,
+				`{"Action":"fail","Package":"a","Test":"TestX/one"}`, `{"Action":"fail","Package":"a","Test":"TestX"}`, `{"Action":"fail","Package":"a"}`,
+			},
+			[]string{"FAIL", "because"},
+			"0 passed, 1 failed",
+		},
+		"a test is skipped": {
+			[]string{
+				`{"Action":"run","Package":"a","Test":"TestX"}`, `{"Action":"output","Package":"a","Test":"TestX","Output":"no sipp\n"}`,
+				`{"Action":"skip","Package":"a","Test":"TestX"}`, `{"Action":"pass","Package":"a"}`,
+			},
+			[]string{"skipped, which proves nothing: TestX", "no sipp"},
+			"0 passed, 1 failed",
+		},
+		"a test never ends": {
+			[]string{
+				`{"Action":"run","Package":"a","Test":"TestX"}`, `{"Action":"output","Package":"a","Test":"TestX","Output":"panic: test timed out\n"}`,
+				`{"Action":"fail","Package":"a"}`,
+			},
+			[]string{"did not end: TestX", "timed out"},
+			"0 passed, 1 failed",
+		},
+		"a package does not build": {
+			[]string{
+				`{"Action":"build-output","ImportPath":"a [a.test]","Output":"a.go:1: wrong\n"}`, `{"Action":"build-fail","ImportPath":"a [a.test]"}`,
+				`{"Action":"fail","Package":"a","FailedBuild":"a [a.test]"}`,
+			},
+			[]string{"a.go:1: wrong", "does not build"},
+			"0 passed, 1 failed",
+		},
+		"a package ends by itself": {
+			[]string{
+				`{"Action":"run","Package":"a","Test":"TestX"}`, `{"Action":"pass","Package":"a","Test":"TestX"}`,
+				`{"Action":"output","Package":"a","Output":"exit status 3\n"}`, `{"Action":"fail","Package":"a"}`,
+			},
+			[]string{"exit status 3"},
+			"1 passed, 1 failed",
+		},
+		"nothing ran": {nil, nil, "0 passed, 0 failed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cmd := exec.CommandContext(t.Context(), ".ci/summary")
+			cmd.Stdin = strings.NewReader(strings.Join(c.lines, "\n") + "\n")
+			out, err := cmd.Output()
+			text := strings.TrimSpace(string(out))
+			for _, s := range c.says {
+				assert.Contains(t, text, s)
+			}
+			assert.NotContains(t, text, "chatter")
+			assert.Equal(t, c.last, text[strings.LastIndexByte(text, '\n')+1:])
+			if c.last == "1 passed, 0 failed" {
+				assert.NoError(t, err)
+			} else {
+				assert.Error(t, err)
+			}
+		})
+	}
+}
