@@ -1,6 +1,8 @@
 package media
 
 import (
+	"fmt"
+	"log/slog"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -78,8 +80,19 @@ func (c *clock) run(stop <-chan struct{}) {
 			c.turn += leap
 			c.leapt += leap * int64(turn/time.Millisecond) * sampleRate / 1000
 		}
-		c.once()
+		c.guarded()
 	}
+}
+
+// guarded is a turn that may break without ending the clock; serve already guards what sessions do.
+func (c *clock) guarded() {
+	defer func() {
+		if cause := recover(); cause != nil {
+			c.turn++
+			c.engine.cfg.Log.Error("media clock broke", slog.String("cause", fmt.Sprint(cause)), slog.String("stack", string(debug.Stack())))
+		}
+	}()
+	c.once()
 }
 
 // once serves whoever is due and goes on to the next turn.

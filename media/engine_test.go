@@ -16,11 +16,11 @@ import (
 var loopback = netip.AddrFrom4([4]byte{127, 0, 0, 1})
 
 // engine makes an engine on its own ports, so that two may talk.
-func engine(t testing.TB, low, high int) *media.Engine {
-	t.Helper()
+func engine(tb testing.TB, low, high int) *media.Engine {
+	tb.Helper()
 	e, err := media.NewEngine(media.Config{BindIP: loopback, PortMin: low, PortMax: high, Quarantine: 50 * time.Millisecond})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, e.Close()) })
+	require.NoError(tb, err)
+	tb.Cleanup(func() { require.NoError(tb, e.Close()) })
 	return e
 }
 
@@ -66,16 +66,16 @@ func (e *ear) heard(is func(media.Event) bool) func() bool {
 }
 
 // open opens a session that is closed with the test.
-func open(t testing.TB, e *media.Engine, o media.Options) *media.Session {
-	t.Helper()
+func open(tb testing.TB, e *media.Engine, o media.Options) *media.Session {
+	tb.Helper()
 	s, err := e.Open(o)
-	require.NoError(t, err)
-	t.Cleanup(func() { _, done := s.Close(); <-done })
+	require.NoError(tb, err)
+	tb.Cleanup(func() { _, done := s.Close(); <-done })
 	return s
 }
 
 // connect makes one session offer to the other.
-func connect(t testing.TB, caller, callee *media.Session) {
+func connect(t *testing.T, caller, callee *media.Session) {
 	t.Helper()
 	answer, err := callee.Answer(caller.Offer())
 	require.NoError(t, err)
@@ -85,7 +85,7 @@ func connect(t testing.TB, caller, callee *media.Session) {
 }
 
 // eventually polls until it holds.
-func eventually(t testing.TB, what string, holds func() bool) {
+func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	require.Eventually(t, holds, 8*time.Second, 5*time.Millisecond, what)
 }

@@ -26,7 +26,7 @@ type peer struct {
 	got []rtp.Packet
 }
 
-func newPeer(t testing.TB) *peer {
+func newPeer(t *testing.T) *peer {
 	t.Helper()
 	conn, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	require.NoError(t, err)
@@ -65,7 +65,7 @@ func (p *peer) forget() {
 }
 
 // say sends packets of sound at once.
-func (p *peer) say(t testing.TB, port, packets int, payloadType uint8, sound byte) {
+func (p *peer) say(t *testing.T, port, packets int, payloadType uint8, sound byte) {
 	t.Helper()
 	for range packets {
 		b := make([]byte, rtp.HeaderLen+160)
@@ -91,7 +91,7 @@ func describe(host string, port int, attributes string) []byte {
 type relay struct{ a, b *net.UDPConn }
 
 // newRelay stands between two ports. What is lost, both ways, is the same in every run.
-func newRelay(t testing.TB, toA, toB int, lose float64) *relay {
+func newRelay(t *testing.T, toA, toB int, lose float64) *relay {
 	t.Helper()
 	r := &relay{}
 	for _, side := range []**net.UDPConn{&r.a, &r.b} {
@@ -126,7 +126,7 @@ func via(description []byte, conn *net.UDPConn) []byte {
 }
 
 // never polls for what must not happen.
-func never(t testing.TB, d time.Duration, what string, happens func() bool) {
+func never(t *testing.T, d time.Duration, what string, happens func() bool) {
 	t.Helper()
 	require.Never(t, happens, d, 10*time.Millisecond, what)
 }

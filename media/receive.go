@@ -112,23 +112,32 @@ func (s *Session) packet(data []byte, from netip.AddrPort, arrived int64) {
 		return
 	}
 	s.idle.last, s.idle.told = s.engine.now(), false
-	if k == unknownKind {
-		return
-	}
 	units := arrived / int64(time.Second/sampleRate)
-	switch s.in.count.Got(&p, units, k != eventKind) {
+	switch s.in.count.Got(&p, units, k == muKind || k == aKind) {
 	case rtp.Repeated:
 		return
 	case rtp.Anew:
 		s.buffer.Reset()
 	case rtp.Next:
 	}
-	if k == eventKind {
-		if press, ended := s.heard.Got(p.SSRC, p.Timestamp, p.Payload); ended {
-			s.events = append(s.events, Digit{Key: press.Key, Duration: samples(uint64(press.Samples))})
-		}
-		return
+	switch k {
+	case unknownKind: // comfort noise and the like: counted, for it has its place in the sequence
+	case eventKind:
+		s.press(&p)
+	case muKind, aKind:
+		s.keep(&p, k)
 	}
+}
+
+// press takes a telephone event.
+func (s *Session) press(p *rtp.Packet) {
+	if press, ended := s.heard.Got(p.SSRC, p.Timestamp, p.Payload); ended {
+		s.events = append(s.events, Digit{Key: press.Key, Duration: samples(uint64(press.Samples))})
+	}
+}
+
+// keep puts sound into the buffer.
+func (s *Session) keep(p *rtp.Packet, k kind) {
 	mu := p.Payload
 	if k == aKind {
 		mu = s.in.mu[:len(p.Payload)]

