@@ -147,7 +147,9 @@ func TestALongInputEndsWithTheHashOrItsLength(t *testing.T) {
 	s, told := run(t, p, nil, began, key('1'), spoken, key('2'), key('#'), spoken)
 	assert.Equal(t, [][]pathway.Do{
 		{pathway.Say{Node: "pin", Text: "Your number?", Shown: "Your number?"}},
-		nil, {wait(3)}, {wait(2)},
+		nil,
+		{wait(3)},
+		{wait(2)},
 		{set, spelt},
 		{end(domain.OutcomeCompleted, "pin [hidden]")},
 	}, told)
