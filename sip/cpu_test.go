@@ -1,6 +1,7 @@
 package sip_test
 
 import (
+	"runtime"
 	"syscall"
 	"time"
 )
@@ -12,4 +13,12 @@ func processTime() time.Duration {
 		return 0
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// liveBytes is what the heap holds after a collection.
+func liveBytes() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }

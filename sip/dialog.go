@@ -64,7 +64,7 @@ type Dialog struct {
 	auth       []Header // credentials of the INVITE, which its ACK repeats
 
 	out     *outbound            // an outbound leg until it is over
-	in      *Incoming            // an inbound one
+	invite  *message             // the INVITE of an inbound one
 	srv     *serverTx            // the INVITE of the far end in progress
 	answers map[uint32]lastReply // to its other requests, few
 	txs     []*clientTx          // our requests in progress
@@ -92,6 +92,7 @@ type lastReply struct {
 
 // do runs f under the lock and then tells the owner what f queued.
 func (d *Dialog) do(f func()) {
+	defer d.ua.recovered("dialog", nil)
 	d.mu.Lock()
 	defer d.unlock()
 	f()
@@ -126,10 +127,7 @@ func (d *Dialog) emit(e Event) {
 
 // after runs f under the lock, unless the dialog was stopped before.
 func (d *Dialog) after(wait time.Duration, f func()) *time.Timer {
-	t := time.AfterFunc(wait, func() {
-		defer d.ua.recovered("timer", nil)
-		d.do(f)
-	})
+	t := time.AfterFunc(wait, func() { d.do(f) })
 	d.timers = append(d.timers, t)
 	return t
 }
@@ -245,8 +243,8 @@ func (d *Dialog) forget() {
 	if u.dialogs[d.key] == d {
 		delete(u.dialogs, d.key)
 	}
-	if d.inbound && d.in != nil {
-		k := dialogKey{d.key.callID, d.in.request.from.tag}
+	if d.invite != nil {
+		k := dialogKey{d.key.callID, d.invite.from.tag}
 		if u.pending[k] == d {
 			delete(u.pending, k)
 		}
@@ -370,7 +368,7 @@ func (r remote) route() (uri string, routes []string, hop string) {
 	}
 	var first sipmsg.Uri
 	if err := sipmsg.ParseUri(r.routes[0], &first); err == nil && !hasParam(first.UriParams, "lr") {
-		return r.routes[0], append(append([]string(nil), r.routes[1:]...), r.target), r.routes[0]
+		return r.routes[0], slices.Concat(r.routes[1:], []string{r.target}), r.routes[0]
 	}
 	return r.target, r.routes, r.routes[0]
 }

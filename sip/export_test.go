@@ -26,6 +26,8 @@ func (u *UserAgent) Pass(b []byte, from netip.AddrPort) bool {
 
 // Remembered tells how much the gate and sipgo's pool hold.
 func (u *UserAgent) Remembered() (slots, peers, pool int) {
+	u.gate.mu.Lock()
+	defer u.gate.mu.Unlock()
 	return len(u.gate.slots), len(u.gate.peers), u.layer.Pool("udp").Size()
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -62,7 +64,7 @@ func callUs(lines ...string) string {
 
 // follow turns the caller's INVITE into its ACK, CANCEL or BYE.
 func follow(method, tag string, cseq int) string {
-	branch := "z9hG4bK" + strings.ToLower(method) + fmt.Sprint(cseq)
+	branch := "z9hG4bK" + strings.ToLower(method) + strconv.Itoa(cseq)
 	if method == "CANCEL" {
 		branch = "z9hG4bKin1"
 	}
@@ -90,7 +92,7 @@ func TestInboundCallIsTakenAndEnded(t *testing.T) {
 		assert.Equal(t, "SIP/2.0/UDP 127.0.0.1:5070;rport=5070;branch=z9hG4bKin1;received=127.0.0.1", trying.get("Via"))
 		i := <-in.calls
 		assert.Equal(t, []string{"+15552000", "Ann", "+15551000", "in-1", sdp}, []string{i.From, i.FromName, i.To, i.CallID, string(i.Body)})
-		assert.Equal(t, map[string]string{"diversion": "<sip:+15553000@x>", "p-asserted-identity": "<sip:+15552000@x>"}, i.Header)
+		assert.Equal(t, map[string]string{"Diversion": "<sip:+15553000@x>", "P-Asserted-Identity": "<sip:+15552000@x>"}, i.Header)
 		i.Ring()
 		ring := s.peer.expect("SIP/2.0 180 Ringing")
 		d := i.Answer([]byte(sdp), s.ears.hear)
@@ -385,5 +387,89 @@ func TestInviteCapAndUnknownSources(t *testing.T) {
 		s.peer.expect("SIP/2.0 100")
 		assert.Equal(t, "trunk_1", (<-calls).TrunkID)
 		s.stop()
+	})
+}
+
+func TestHostOfALiveCallIsHeardWithoutAdmission(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := onStage(t, func(ua *sip.UserAgent) {
+			ua.Admit(func(sip.Source) sip.Admission { return sip.Admission{} })
+			ua.OnInvite(func(*sip.Incoming) { t.Error("a call from nowhere") })
+		})
+		_, inv, _ := s.answered()
+		s.peer.send(callUs(), s.us())
+		s.peer.nothing(time.Second)
+		s.peer.send(s.request(inv, "BYE", 1), s.us())
+		s.peer.expect("SIP/2.0 200")
+		next[sip.Ended](t, s.ears)
+		time.Sleep(time.Minute)
+		_, peers, _ := s.ua.Remembered()
+		assert.Zero(t, peers)
+		assert.Zero(t, s.ua.Counters().Dialogs)
+		s.stop()
+	})
+}
+
+func TestForgedAnswersAreDropped(t *testing.T) {
+	bubble(t, func(t *testing.T, s *stage) {
+		s.invite(nil)
+		inv := s.peer.expect("INVITE")
+		for _, forged := range []string{
+			strings.Replace(inv.reply(200, "p1", contact, sdp), "branch=z9hG4bK", "branch=z9hG4bK0", 1),
+			strings.Replace(inv.reply(200, "p1", contact, sdp), "1 INVITE", "2 INVITE", 1),
+			strings.Replace(inv.reply(200, "p1", contact, sdp), "CSeq:", "Via: SIP/2.0/UDP x;branch=z9hG4bKx\r\nCSeq:", 1),
+			strings.Replace(inv.reply(200, "p1", contact, sdp), "SIP/2.0 200", "SIP/7.0 200", 1),
+		} {
+			s.peer.send(forged, s.us())
+			synctest.Wait()
+			s.ears.quiet(t)
+		}
+		s.peer.send(inv.reply(200, "p1", contact, sdp), s.us())
+		s.peer.expect("ACK")
+		next[sip.Answered](t, s.ears)
+	})
+}
+
+func TestCallerMayTryAgainWithTheNextCSeq(t *testing.T) {
+	bubbleIn(t, func(t *testing.T, s *stage, in *desk) {
+		s.peer.send(callUs(), s.us())
+		s.peer.expect("SIP/2.0 100")
+		(<-in.calls).Reject(503, 0)
+		refused := s.peer.expect("SIP/2.0 503")
+		s.peer.send(follow("ACK", tagOf(refused), 10), s.us())
+		s.peer.send(callUs("CSeq: 11 INVITE", "Via: SIP/2.0/UDP "+peerAddr+";rport;branch=z9hG4bKin2"), s.us())
+		s.peer.expect("SIP/2.0 100")
+		(<-in.calls).Answer([]byte(sdp), s.ears.hear)
+		ok := s.peer.expect("SIP/2.0 200")
+		s.peer.send(follow("ACK", tagOf(ok), 11), s.us())
+		s.peer.nothing(2 * time.Minute)
+		s.peer.send(follow("BYE", tagOf(ok), 12), s.us())
+		s.peer.expect("SIP/2.0 200")
+		assert.True(t, next[sip.Ended](t, s.ears).ByRemote)
+	})
+}
+
+func TestHalfOpenCallsAreCapped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newWire()
+		ua, err := sip.New(sip.Config{Listen: []sip.Listener{{Network: "udp", Addr: ourAddr}}, MaxHalfOpen: 2})
+		require.NoError(t, err)
+		ua.BindTo(n.open(ourAddr))
+		ua.OnInvite(func(*sip.Incoming) {})
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			_ = ua.Serve(ctx)
+		}()
+		<-ua.Ready()
+		p := &peer{t, n.open(peerAddr)}
+		for i, want := range []string{"SIP/2.0 100", "SIP/2.0 100", "SIP/2.0 503"} {
+			p.send(callUs(fmt.Sprintf("Call-ID: cap-%d", i)), netip.MustParseAddrPort(ourAddr))
+			p.expect(want)
+		}
+		assert.Equal(t, 2, ua.Counters().HalfOpen)
+		cancel()
+		<-ended
 	})
 }

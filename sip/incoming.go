@@ -2,6 +2,7 @@ package sip
 
 import (
 	"net/netip"
+	"net/textproto"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,11 +21,9 @@ type Incoming struct {
 	From, FromName, To, CallID, TrunkID string
 	Source                              netip.AddrPort
 	Body                                []byte            // SDP; empty: the caller waits for our offer
-	Header                              map[string]string // lower-case names; bounded
+	Header                              map[string]string // by textproto's canonical names; bounded
 
-	d       *Dialog
-	request *message
-	rung    bool
+	d *Dialog
 }
 
 // serverTx is an INVITE of the far end that we answer (RFC 3261 17.2.1).
@@ -45,7 +44,8 @@ func (u *UserAgent) incoming(m *message) {
 		u.reject(m, 503)
 		return
 	}
-	d := u.newInbound(m)
+	in := u.newInbound(m)
+	d := in.d
 	u.mu.Lock()
 	caller := dialogKey{m.callID, m.from.tag}
 	if u.dialogs[d.key] != nil || u.pending[caller] != nil {
@@ -62,26 +62,26 @@ func (u *UserAgent) incoming(m *message) {
 		d.provisional(100)
 		d.after(untaken, func() { d.refuseCaller(480, 0, Final{Code: 480, Phrase: "nobody took the call"}) })
 	})
-	defer u.recovered("on_invite", func() { d.in.Reject(500, 0) })
-	u.onInvite(d.in)
+	defer u.recovered("on_invite", func() { in.Reject(500, 0) })
+	u.onInvite(in)
 }
 
-func (u *UserAgent) newInbound(m *message) *Dialog {
+func (u *UserAgent) newInbound(m *message) *Incoming {
 	in := &Incoming{
 		From: userOf(m.from.uri), FromName: m.from.name, To: userOf(m.uri), CallID: m.callID, TrunkID: m.trunk,
-		Source: m.flow.addr, Body: m.body, Header: make(map[string]string), request: m,
+		Source: m.flow.addr, Body: m.body, Header: make(map[string]string),
 	}
 	for _, h := range m.headers {
 		name := canonical(h.Name())
 		if slices.Contains(ownHeaders(), name) || len(in.Header) >= maxHeaders || len(h.Value()) > maxValue {
 			continue
 		}
-		if _, have := in.Header[name]; !have {
+		if name = textproto.CanonicalMIMEHeaderKey(name); in.Header[name] == "" {
 			in.Header[name] = h.Value()
 		}
 	}
 	d := &Dialog{
-		ua: u, key: dialogKey{m.callID, u.id.answerTag(m.callID, m.from.tag)}, inbound: true, in: in, flow: m.flow,
+		ua: u, key: dialogKey{m.callID, u.id.answerTag(m.callID, m.from.tag)}, inbound: true, invite: m, flow: m.flow,
 		localURI: m.to.uri.String(), remoteURI: m.from.uri.String(), remoteCSeq: int64(m.cseq),
 		contactUser: "callboard", inviteBranch: m.branch(), srv: &serverTx{request: m},
 		far: remote{tag: m.from.tag, target: m.contact, routes: m.routes},
@@ -94,7 +94,7 @@ func (u *UserAgent) newInbound(m *message) *Dialog {
 	}
 	d.localParty = "<" + d.localURI + ">"
 	in.d = d
-	return d
+	return in
 }
 
 // Notify sets who hears before Answer that the call is gone: Refused.
@@ -126,7 +126,7 @@ func (i *Incoming) Answer(body []byte, notify func(Event)) *Dialog {
 		for _, t := range d.timers {
 			t.Stop()
 		}
-		d.timers, d.phase, i.request.body = nil, up, nil
+		d.timers, d.phase = nil, up
 		d.answerInvite(200, body, nil)
 	})
 	return d
@@ -189,12 +189,10 @@ func (d *Dialog) answerInvite(code int, body []byte, extra []Header) {
 			return
 		}
 	}
+	srv.request.headers, srv.request.body = nil, nil // only its names are needed from here on
 	srv.last, srv.code, srv.wait, srv.until = b, code, t1, time.Now().Add(giveUp)
 	d.ua.respond(srv.request, b)
-	srv.timer = time.AfterFunc(t1, func() {
-		defer d.ua.recovered("server", nil)
-		d.do(func() { d.repeatAnswer(srv) })
-	})
+	srv.timer = time.AfterFunc(t1, func() { d.do(func() { d.repeatAnswer(srv) }) })
 }
 
 func (d *Dialog) repeatAnswer(srv *serverTx) {
@@ -228,7 +226,7 @@ func (d *Dialog) neverAcked(srv *serverTx) {
 // one repeated, or one that came by another way (482, RFC 3261 8.2.2.2).
 // A caller whose first try is over may try again with the next CSeq: fresh.
 func (d *Dialog) inviteAgain(m *message) (fresh bool) {
-	first := d.in.request
+	first := d.invite
 	if m.cseq > first.cseq && d.phase == over {
 		return true
 	}
@@ -249,7 +247,7 @@ func (u *UserAgent) unfile(d *Dialog) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	delete(u.dialogs, d.key)
-	delete(u.pending, dialogKey{d.key.callID, d.in.request.from.tag})
+	delete(u.pending, dialogKey{d.key.callID, d.invite.from.tag})
 }
 
 // cancelled takes the caller's CANCEL: 200 to it, 487 to the INVITE unless

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/textproto"
 	"strconv"
 	"strings"
 	"time"
@@ -94,7 +95,7 @@ func (d *Dialog) byeFrom(m *message) {
 		for _, h := range m.headers {
 			name := canonical(h.Name())
 			if (name == "reason" || strings.HasPrefix(name, "x-")) && len(e.Header) < maxHeaders && len(h.Value()) <= maxValue {
-				e.Header[name] = h.Value()
+				e.Header[textproto.CanonicalMIMEHeaderKey(name)] = h.Value()
 			}
 		}
 		d.finish(e)

@@ -2,9 +2,9 @@ package sip_test
 
 import (
 	"context"
-	"fmt"
 	"net"
 	"net/netip"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -30,18 +30,14 @@ func served(t testing.TB, set func(*sip.Config, *sip.UserAgent)) *sip.UserAgent 
 	if set != nil {
 		set(&cfg, ua)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- ua.Serve(ctx) }()
+	go func() { ended <- ua.Serve(t.Context()) }()
 	select {
 	case <-ua.Ready():
 	case err := <-ended:
 		require.NoError(t, err)
 	}
-	t.Cleanup(func() {
-		cancel()
-		assert.NoError(t, <-ended)
-	})
+	t.Cleanup(func() { require.NoError(t, <-ended) })
 	return ua
 }
 
@@ -74,7 +70,7 @@ func TestTwoOfUsCallEachOther(t *testing.T) {
 			if network == "tcp" {
 				assert.Contains(t, answered.State.RemoteTarget, ";transport=tcp")
 			}
-			body, err := reinvite(d, there)
+			body, err := reinvite(t, d, there)
 			require.NoError(t, err)
 			assert.Equal(t, "answer", body)
 			d.Bye(16, "done")
@@ -87,13 +83,14 @@ func TestTwoOfUsCallEachOther(t *testing.T) {
 	}
 }
 
-func reinvite(d *sip.Dialog, there *ears) (string, error) {
+func reinvite(t *testing.T, d *sip.Dialog, there *ears) (string, error) {
+	t.Helper()
 	go func() {
 		if offer, ok := (<-there.ch).(sip.Reoffer); ok {
 			offer.Reply(200, []byte("answer"))
 		}
 	}()
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()
 	body, err := d.Reinvite(ctx, []byte(sdp))
 	return string(body), err
@@ -188,7 +185,7 @@ func TestTCPIsFramedAndBounded(t *testing.T) {
 	}
 	options := func(n int) string {
 		s := strings.NewReplacer("INVITE", "OPTIONS", "SIP/2.0/UDP", "SIP/2.0/TCP").Replace(callUs("no body"))
-		return strings.Replace(s, "in-1", fmt.Sprint("in-", n), 1)
+		return strings.Replace(s, "in-1", "in-"+strconv.Itoa(n), 1)
 	}
 	first := dial()
 	for _, part := range []string{"\r\n\r\n", options(1)[:30], options(1)[30:]} {
@@ -254,6 +251,7 @@ func BenchmarkCalls(b *testing.B) {
 	target := sip.Target{Host: "127.0.0.1", Port: int(far.Addr("udp").Port())}
 	const atOnce = 200
 	slots, done := make(chan struct{}, atOnce), make(chan bool, b.N)
+	before := liveBytes()
 	cpu := processTime()
 	b.ResetTimer()
 	for n := range b.N {
@@ -261,7 +259,7 @@ func BenchmarkCalls(b *testing.B) {
 		answered := make(chan struct{})
 		var d *sip.Dialog
 		d, err := near.Invite(sip.Invite{
-			Attempt: fmt.Sprint("a", n), Target: target, To: "+15550001", From: "+15559999", Body: []byte(sdp),
+			Attempt: "a" + strconv.Itoa(n), Target: target, To: "+15550001", From: "+15559999", Body: []byte(sdp),
 			Notify: func(e sip.Event) {
 				switch e.(type) {
 				case sip.Answered:
@@ -282,5 +280,6 @@ func BenchmarkCalls(b *testing.B) {
 	b.StopTimer()
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "calls/s")
 	b.ReportMetric((processTime()-cpu).Seconds()*1000/float64(b.N), "cpu-s/1000calls-both-sides")
+	b.ReportMetric(float64(liveBytes()-before)/float64(b.N), "B-kept/ended-call-both-sides")
 	b.ReportMetric(float64(near.Counters().Retransmitted+far.Counters().Retransmitted), "retransmissions")
 }

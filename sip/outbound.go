@@ -70,7 +70,7 @@ func (u *UserAgent) newOutbound(in *Invite) (*Dialog, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := u.checkInvite(in); err != nil {
+	if err = u.checkInvite(in); err != nil {
 		return nil, err
 	}
 	f := flow{network: in.Target.Transport}

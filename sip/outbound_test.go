@@ -346,7 +346,7 @@ func TestFarEndHangsUpWithAReason(t *testing.T) {
 		s.peer.expect("SIP/2.0 200 OK")
 		assert.Equal(t, sip.Ended{
 			ByRemote: true, Q850: 17, Text: "busy",
-			Header: map[string]string{"reason": `Q.850;cause=17;text="busy"`, "x-rtp-stat": "a=b"},
+			Header: map[string]string{"Reason": `Q.850;cause=17;text="busy"`, "X-Rtp-Stat": "a=b"},
 		}, next[sip.Ended](t, s.ears))
 	})
 }

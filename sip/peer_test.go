@@ -1,6 +1,7 @@
 package sip_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -64,7 +65,7 @@ func (p *port) WriteToUDPAddrPort(b []byte, to netip.AddrPort) (int, error) {
 	p.net.mu.Unlock()
 	if peer != nil {
 		select {
-		case peer.in <- datagram{append([]byte(nil), b...), p.addr}:
+		case peer.in <- datagram{bytes.Clone(b), p.addr}:
 		default:
 		}
 	}

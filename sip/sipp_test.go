@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -36,7 +37,7 @@ func runSIPp(t *testing.T, scenario, network string, more ...string) *sipp {
 	dir := t.TempDir()
 	s := &sipp{port: freePort(t), log: filepath.Join(dir, "log"), done: make(chan error, 1), out: new(bytes.Buffer)}
 	args := []string{
-		"-sf", path, "-i", "127.0.0.1", "-p", fmt.Sprint(s.port), "-mp", fmt.Sprint(30000 + s.port%5000*4), "-nostdin",
+		"-sf", path, "-i", "127.0.0.1", "-p", strconv.Itoa(s.port), "-mp", strconv.Itoa(30000 + s.port%5000*4), "-nostdin",
 		"-trace_logs", "-log_file", s.log, "-trace_err", "-error_file", filepath.Join(dir, "err"),
 	}
 	if network == "tcp" {
@@ -64,23 +65,12 @@ func freePort(t *testing.T) int {
 	return c.LocalAddr().(*net.UDPAddr).Port
 }
 
-// listening waits until SIPp has its socket.
+// listening waits until SIPp has its socket, without touching it.
 func (s *sipp) listening(t *testing.T, network string) {
 	t.Helper()
 	require.Eventually(t, func() bool {
-		var err error
-		if network == "tcp" {
-			var c net.Conn
-			if c, err = net.Dial("tcp", fmt.Sprint("127.0.0.1:", s.port)); err == nil { //nolint:noctx // a test
-				_ = c.Close()
-			}
-			return err == nil
-		}
-		c, err := net.ListenPacket("udp", fmt.Sprint("127.0.0.1:", s.port)) //nolint:noctx // a test
-		if err == nil {
-			_ = c.Close()
-		}
-		return err != nil
+		table, err := os.ReadFile("/proc/net/" + network)
+		return err == nil && strings.Contains(string(table), fmt.Sprintf("0100007F:%04X", s.port))
 	}, 5*time.Second, 10*time.Millisecond)
 }
 

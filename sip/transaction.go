@@ -46,10 +46,7 @@ func (d *Dialog) start(tx *clientTx, heard func(*clientTx, *message, error)) {
 		tx.patience = giveUp
 	}
 	tx.wait, tx.deadline = t1, time.Now().Add(tx.patience)
-	tx.timer = time.AfterFunc(d.firstWait(tx), func() {
-		defer d.ua.recovered("transaction", nil)
-		d.do(func() { d.due(tx) })
-	})
+	tx.timer = time.AfterFunc(d.firstWait(tx), func() { d.do(func() { d.due(tx) }) })
 	d.txs = append(d.txs, tx)
 	d.transmit(tx)
 }
@@ -83,7 +80,7 @@ func (d *Dialog) fail(tx *clientTx, err error) {
 
 // drop ends a transaction.
 func (d *Dialog) drop(tx *clientTx) {
-	tx.done = true
+	tx.done, tx.bytes, tx.body, tx.extra = true, nil, nil, nil
 	if tx.timer != nil {
 		tx.timer.Stop()
 	}

@@ -101,7 +101,7 @@ type (
 		ByRemote bool
 		Q850     int
 		Text     string            // of the Reason header, or why we gave up
-		Header   map[string]string // Reason and X- headers of the BYE
+		Header   map[string]string // Reason and X- headers of the BYE, by textproto's canonical names
 		Fault    bool              // the far end broke the dialog: no ACK, no answer to a request
 	}
 )

@@ -1,10 +1,12 @@
 package sip
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 var errUnclean = errors.New("control character")
@@ -16,14 +18,27 @@ type wire struct {
 	err error
 }
 
+// scratch lends the buffers in which messages grow; what is kept for
+// retransmission is a copy of its true size.
+var scratch = sync.Pool{New: func() any { return &wire{b: make([]byte, 0, 2048)} }}
+
+func newWire() *wire {
+	w, ok := scratch.Get().(*wire)
+	if !ok {
+		w = new(wire)
+	}
+	w.b, w.err = w.b[:0], nil
+	return w
+}
+
 func newRequest(method, uri string) *wire {
-	w := &wire{b: make([]byte, 0, 1024)}
+	w := newWire()
 	w.line(method, " ", uri, " SIP/2.0")
 	return w
 }
 
 func newResponse(code int, phrase string) *wire {
-	w := &wire{b: make([]byte, 0, 768)}
+	w := newWire()
 	w.line("SIP/2.0 ", strconv.Itoa(code), " ", phrase)
 	return w
 }
@@ -55,7 +70,9 @@ func (w *wire) finish(body []byte) ([]byte, error) {
 	w.header("Content-Length", strconv.Itoa(len(body)))
 	w.b = append(w.b, '\r', '\n')
 	w.b = append(w.b, body...)
-	return w.b, w.err
+	message, err := bytes.Clone(w.b), w.err
+	scratch.Put(w)
+	return message, err
 }
 
 func clean(s string) bool { return !strings.ContainsAny(s, "\r\n\x00") }
