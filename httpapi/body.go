@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"errors"
+	"hash"
 	"io"
 	"net"
 	"time"
@@ -25,7 +26,8 @@ type body struct {
 	grace  time.Duration
 	read   int64
 	waited time.Duration
-	err    error // sticky: the stream below must not be read again
+	sum    hash.Hash // nil: the body is not digested
+	err    error     // sticky: the stream below must not be read again
 }
 
 var (
@@ -54,6 +56,9 @@ func (b *body) Read(p []byte) (int, error) {
 	n, err := b.stream.Read(p)
 	b.waited += time.Since(from)
 	b.read += int64(n)
+	if b.sum != nil {
+		_, _ = b.sum.Write(p[:n]) // never fails
+	}
 	var netErr net.Error
 	switch {
 	case b.read > b.limit:

@@ -246,11 +246,7 @@ func (s *Server) failure(ctx context.Context, err error) *Failure {
 		if known.Code == domain.CodeInternal || known.Code == domain.CodeUnavailable {
 			s.log.WarnContext(ctx, "request refused", slog.String("request_id", v.requestID), slog.Any("error", err))
 		}
-		if len(known.Details) > maxDetails {
-			c := *known
-			c.Details = c.Details[:maxDetails]
-			known = &c
-		}
+		known = readable(known)
 	case errors.Is(err, domain.ErrNotFound):
 		known = domain.Errorf(domain.CodeNotFound, "There is no such resource.")
 	case errors.Is(err, domain.ErrFenced), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
@@ -261,6 +257,20 @@ func (s *Server) failure(ctx context.Context, err error) *Failure {
 		known = domain.Errorf(domain.CodeInternal, "Something went wrong here. Please quote the request id.")
 	}
 	return &Failure{status: statusOf(known.Code), requestID: v.requestID, err: known}
+}
+
+// readable bounds the list of problems, and says in the sentence which field
+// is to blame: the details name it beside theirs.
+func readable(e *domain.Error) *domain.Error {
+	if len(e.Details) == 0 {
+		return e
+	}
+	c := *e
+	c.Details = e.Details[:min(len(e.Details), maxDetails)]
+	if c.Param != "" {
+		c.Message = c.Param + " " + c.Message
+	}
+	return &c
 }
 
 // refuse answers a request with an error.

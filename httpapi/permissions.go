@@ -1,10 +1,8 @@
 package httpapi
 
 import (
-	"slices"
-	"strings"
-
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/allow"
 )
 
 // rule says who may use a route and what the audit log calls its use.
@@ -15,9 +13,9 @@ type rule struct {
 	object string              // the type of the resource
 }
 
-// rules is the one table of routes: method and path → what it takes.
+// routeTable is the one table of routes: method and path → what it takes.
 // Write does not imply read.
-func rules() map[string]rule {
+func routeTable() map[string]rule {
 	any2 := func(p ...domain.Permission) []domain.Permission { return p }
 	readAll, writeAll := any2(domain.AllRead), any2(domain.AllWrite)
 	readCalls, writeCalls := any2(domain.CallsRead), any2(domain.CallsWrite)
@@ -76,17 +74,10 @@ func rules() map[string]rule {
 	return t
 }
 
-// holds says whether the rights cover a permission: by name, or by the star of
-// the same verb.
-func holds(rights []domain.Permission, need domain.Permission) bool {
-	_, verb, _ := strings.Cut(string(need), ":")
-	return slices.Contains(rights, need) || slices.Contains(rights, domain.Permission("*:"+verb))
-}
-
 // allowed says whether the rights open a route.
 func (r rule) allowed(rights []domain.Permission) bool {
 	for _, need := range r.need {
-		if holds(rights, need) {
+		if allow.Covers(rights, need) {
 			return true
 		}
 	}

@@ -36,7 +36,7 @@ type Ports struct {
 	Workspaces Workspaces
 	Events     Events
 	Health     Health
-	Once       Once // nil: the Idempotency-Key header is refused with 422
+	Once       Once // nil: the Idempotency-Key header has no effect
 }
 
 // Authenticator knows API keys.

@@ -1,0 +1,187 @@
+package httpapi
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/httpapi/limit"
+)
+
+// strikeRule bounds requests without a good credential, by address.
+func strikeRule() limit.Rule { return limit.Rule{N: 30, Window: time.Minute} }
+
+// admit lets a request in or says why not: who asks, from where, how often,
+// and whether they may. The visit knows the principal afterwards.
+func (s *Server) admit(c *fiber.Ctx, r rule, route string) error {
+	if len(r.need) == 0 {
+		return nil
+	}
+	ctx := c.UserContext()
+	v := visitOf(ctx)
+	if err := s.identify(c, v); err != nil {
+		return err
+	}
+	if err := s.pace(c, v.principal, route); err != nil {
+		return err
+	}
+	if !r.allowed(v.principal.Permissions) {
+		required := make([]string, len(r.need))
+		for i, p := range r.need {
+			required[i] = string(p)
+		}
+		s.denied(ctx, v, domain.CodeInsufficientPermissions)
+		return domain.Errorf(domain.CodeInsufficientPermissions, "The key lacks the permission %s.", strings.Join(required, " or ")).
+			With("required", required)
+	}
+	s.ports.Audit.Note(ctx, v.principal, v.act("auth", "api_key.used"))
+	return nil
+}
+
+// identify finds out whose credential it is. A failure counts against the
+// address that it came from.
+func (s *Server) identify(c *fiber.Ctx, v *visit) error {
+	ctx := c.UserContext()
+	scheme, key, _ := strings.Cut(c.Get(fiber.HeaderAuthorization), " ")
+	if key = strings.TrimSpace(key); !strings.EqualFold(scheme, "Bearer") || key == "" {
+		if err := s.strike(c, v); err != nil {
+			return err
+		}
+		s.denied(ctx, v, domain.CodeAuthenticationRequired)
+		return domain.Errorf(domain.CodeAuthenticationRequired, "Send an API key: Authorization: Bearer svc_sk_…")
+	}
+	p, err := s.ports.Auth.Authenticate(ctx, key, v.ip)
+	if err == nil && c.Get(fiber.HeaderOrigin) != "" {
+		err = domain.Errorf(codeOrigin, "An API key must not be used in a browser.")
+	}
+	v.principal = p
+	if err == nil {
+		c.Locals(knownLocal, true)
+		return nil
+	}
+	code := domain.CodeOf(err)
+	if code == "" || code == domain.CodeUnavailable {
+		return err
+	}
+	if limited := s.strike(c, v); limited != nil {
+		return limited
+	}
+	s.denied(ctx, v, code)
+	return err
+}
+
+// denied notes a refusal in the audit log.
+func (s *Server) denied(ctx context.Context, v *visit, code domain.Code) {
+	act := v.act("auth", "auth.failed")
+	act.Failed, act.Reason = true, string(code)
+	if v.principal.KeyID != "" {
+		act.Resource = domain.Resource{Type: "api_key", ID: v.principal.KeyID}
+	}
+	s.ports.Audit.Note(ctx, v.principal, act)
+}
+
+// strike counts a request without a good credential.
+func (s *Server) strike(c *fiber.Ctx, v *visit) error {
+	a := s.strikes.Take(neighbourhood(v.ip), strikeRule(), time.Now())
+	return tell(c, a)
+}
+
+// neighbourhood is the name under which an address is counted: one customer
+// has a whole /64 of IPv6.
+func neighbourhood(a netip.Addr) string {
+	if a.Is6() {
+		if p, err := a.Prefix(64); err == nil {
+			return p.String()
+		}
+	}
+	return a.String()
+}
+
+// stranger bounds requests to routes that do not exist.
+func (s *Server) stranger(c *fiber.Ctx, _ int) error {
+	v := visitOf(c.UserContext())
+	if c.Get(fiber.HeaderAuthorization) == "" {
+		return s.strike(c, v)
+	}
+	if err := s.identify(c, v); err != nil {
+		if statusOf(domain.CodeOf(err)) == http.StatusTooManyRequests {
+			return err
+		}
+		return nil // the route is the greater fault
+	}
+	return s.pace(c, v.principal, "")
+}
+
+// pace counts a request against the workspace, and against the route's own
+// limit if it has one. The headers show the tighter.
+func (s *Server) pace(c *fiber.Ctx, p domain.Principal, route string) error {
+	w, err := s.ports.Workspaces.Workspace(c.UserContext(), p)
+	if err != nil {
+		return err
+	}
+	a, err := s.take(c, &s.limits, w.ID, w.Limits.RequestsPerMinute)
+	if err != nil || route != "POST /v1/calls/outbound" {
+		return err
+	}
+	own, err := s.take(c, &s.paths, w.ID+" "+route, w.Limits.CallsPerMinute)
+	if err == nil && a.Remaining < own.Remaining {
+		return tell(c, a)
+	}
+	return err
+}
+
+func (s *Server) take(c *fiber.Ctx, l *limit.Limiter, name string, n int) (limit.Answer, error) {
+	a := l.Take(name, limit.Rule{N: n, Window: time.Minute, Burst: true}, time.Now())
+	if err := tell(c, a); err != nil || a.Wait == 0 {
+		return a, err
+	}
+	defer l.Waited(name)
+	s.log.DebugContext(c.UserContext(), "request slowed down", slog.Duration("wait", a.Wait))
+	timer := time.NewTimer(a.Wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return a, nil
+	case <-c.UserContext().Done():
+		return a, c.UserContext().Err()
+	}
+}
+
+// tell writes the headers of a limit, and the error where it is reached.
+func tell(c *fiber.Ctx, a limit.Answer) error {
+	reset := a.Reset.Unix()
+	if a.Reset.Nanosecond() > 0 {
+		reset++
+	}
+	c.Set("X-RateLimit-Limit", strconv.Itoa(a.Limit))
+	c.Set("X-RateLimit-Remaining", strconv.Itoa(a.Remaining))
+	c.Set("X-RateLimit-Reset", strconv.FormatInt(reset, 10))
+	c.Set("X-RateLimit-Window", strconv.Itoa(int(a.Window/time.Second)))
+	if a.OK {
+		return nil
+	}
+	after := a.RetryAfter(time.Now())
+	return domain.Errorf(domain.CodeRateLimit, "Too many requests: %d per %d seconds. Try again in %d seconds.", a.Limit, int(a.Window/time.Second), after).
+		With("retry_after", after)
+}
+
+// admin notes a write that succeeded.
+func (s *Server) admin(c *fiber.Ctx, r rule) {
+	if r.kind == "" || c.Response().StatusCode() >= http.StatusBadRequest {
+		return
+	}
+	v := visitOf(c.UserContext())
+	act := v.act(r.kind, r.action)
+	act.Resource = domain.Resource{Type: r.object, ID: v.touched}
+	if act.Resource.ID == "" {
+		act.Resource.ID = c.Params("id")
+	}
+	s.ports.Audit.Note(c.UserContext(), v.principal, act)
+}

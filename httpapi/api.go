@@ -1,0 +1,245 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"mime"
+	"net/http"
+	"reflect"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humafiber"
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// operation is a route as the document shows it.
+type operation struct {
+	method, path string
+	id           string // operationId
+	tag          string
+	summary      string
+	about        string // more than the summary, if there is more to say
+	status       int    // of success; 0: 200
+	errors       []int  // beside those that every route can answer
+	open         bool   // needs no credential
+}
+
+func (o operation) key() string { return o.method + " " + o.path }
+
+// failures are the error statuses of a route.
+func (o operation) failures() []int {
+	all := []int{http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable}
+	if !o.open {
+		all = append(all, http.StatusUnauthorized, http.StatusForbidden)
+	}
+	if strings.Contains(o.path, "{id}") {
+		all = append(all, http.StatusNotFound)
+	}
+	if o.method != http.MethodGet && o.method != http.MethodDelete {
+		all = append(all, http.StatusBadRequest, http.StatusConflict, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge,
+			http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity)
+	}
+	return append(all, o.errors...)
+}
+
+func (o operation) huma() huma.Operation {
+	h := huma.Operation{
+		OperationID: o.id, Method: o.method, Path: o.path, Summary: o.summary, Description: o.about,
+		Tags: []string{o.tag}, DefaultStatus: o.status, Errors: o.failures(), MaxBodyBytes: -1, BodyReadTimeout: -1,
+	}
+	if h.DefaultStatus == 0 {
+		h.DefaultStatus = http.StatusOK
+	}
+	if !o.open {
+		h.Security = []map[string][]string{{"api_key": {}}}
+	}
+	return h
+}
+
+// newAPI makes the part of the door that speaks JSON.
+func (s *Server) newAPI() huma.API {
+	format := huma.Format{
+		Marshal: func(w io.Writer, v any) error {
+			e := json.NewEncoder(w)
+			e.SetEscapeHTML(false)
+			return e.Encode(v)
+		},
+		Unmarshal: json.Unmarshal,
+	}
+	cfg := huma.Config{
+		OpenAPI: &huma.OpenAPI{
+			OpenAPI:    "3.1.0",
+			Info:       &huma.Info{Title: "Callboard", Version: s.cfg.Version, Description: documentIntro},
+			Components: &huma.Components{Schemas: huma.NewMapRegistry("#/components/schemas/", schemaName)},
+		},
+		Formats:       map[string]huma.Format{fiber.MIMEApplicationJSON: format, "json": format},
+		DefaultFormat: fiber.MIMEApplicationJSON,
+		Transformers:  []huma.Transformer{fill},
+	}
+	if s.cfg.PublicURL != "" {
+		cfg.Servers = []*huma.Server{{URL: s.cfg.PublicURL}}
+	}
+	api := humafiber.NewV2(s.app, cfg)
+	api.UseMiddleware(s.gate)
+	return api
+}
+
+// schemaName is the name of a type in the document.
+func schemaName(t reflect.Type, hint string) string {
+	name := huma.DefaultSchemaNamer(t, hint)
+	switch t.PkgPath() {
+	case "github.com/callboard/callboard/domain/event":
+		if name == "Event" {
+			return name
+		}
+	case reflect.TypeFor[Server]().PkgPath():
+		return name
+	}
+	return name
+}
+
+// fill writes empty lists and maps as [] and {}, never as null.
+func fill(_ huma.Context, _ string, v any) (any, error) {
+	if _, isFailure := v.(*Failure); isFailure || v == nil {
+		return v, nil
+	}
+	return filled(reflect.ValueOf(v)).Interface(), nil
+}
+
+// add registers a JSON route: let in, read, check, ask, answer.
+func add[I, O any](s *Server, op operation, ask func(context.Context, domain.Principal, *I) (*O, error)) {
+	s.ruleOf(op)
+	huma.Register(s.api, op.huma(), func(ctx context.Context, in *I) (*O, error) {
+		out, err := ask(ctx, visitOf(ctx).principal, in)
+		if err != nil {
+			return nil, s.failure(ctx, err)
+		}
+		return out, nil
+	})
+}
+
+// ruleOf is the route's line in the table; a route without one cannot be.
+func (s *Server) ruleOf(op operation) rule {
+	r, ok := s.rules[op.key()]
+	if !ok {
+		panic("httpapi: no rule for " + op.key())
+	}
+	return r
+}
+
+// answer is a response with a body and nothing else.
+type answer[T any] struct {
+	Body T
+}
+
+func ok[T any](v T, err error) (*answer[T], error) {
+	if err != nil {
+		return nil, err
+	}
+	return &answer[T]{Body: v}, nil
+}
+
+// One names the resource in the path.
+type One struct {
+	ID string `path:"id" doc:"The resource's id."`
+}
+
+// named checks the id in the path: what cannot be one is not found.
+func named(kind domain.Prefix, id string) (string, error) {
+	good, err := domain.ParseID(kind, id)
+	if err != nil {
+		return "", domain.Errorf(domain.CodeNotFound, "There is no such %s.", kind)
+	}
+	return good, nil
+}
+
+// gate stands before every JSON route.
+func (s *Server) gate(hc huma.Context, next func(huma.Context)) {
+	c := humafiber.UnwrapV2(hc)
+	op := hc.Operation()
+	route := op.Method + " " + op.Path
+	r := s.rules[route]
+	if err := s.admit(c, r, route); err != nil {
+		_ = s.refuse(c, err) // into memory: cannot fail
+		return
+	}
+	b := bodyOf(c)
+	b.limit = s.cfg.JSONLimit
+	text, err := b.all(c.Request().Header.ContentLength())
+	if err == nil {
+		err = jsonOnly(c, len(text))
+	}
+	if err != nil {
+		_ = s.refuse(c, err)
+		return
+	}
+	s.once(c, text, func() {
+		next(&read{humaContext: hc, body: bytes.NewReader(text)})
+		s.admin(c, r)
+	})
+}
+
+// jsonOnly refuses a body that does not claim to be JSON in plain coding.
+func jsonOnly(c *fiber.Ctx, size int) error {
+	if enc := c.Get(fiber.HeaderContentEncoding); enc != "" && !strings.EqualFold(enc, "identity") {
+		return domain.Errorf(domain.CodeUnsupportedMedia, "The body must not be compressed.")
+	}
+	if kind := mediaType(c); size > 0 && kind != fiber.MIMEApplicationJSON {
+		return domain.Errorf(domain.CodeUnsupportedMedia, "The body must be JSON: Content-Type: application/json.")
+	}
+	return nil
+}
+
+func mediaType(c *fiber.Ctx) string {
+	kind, _, err := mime.ParseMediaType(c.Get(fiber.HeaderContentType))
+	if err != nil {
+		return ""
+	}
+	return kind
+}
+
+func bodyOf(c *fiber.Ctx) *body {
+	if b, ok := c.Locals(bodyLocal).(*body); ok {
+		return b
+	}
+	return &body{}
+}
+
+// read is a huma.Context whose body was read already, within its limits.
+type read struct {
+	humaContext
+	body io.Reader
+}
+
+// humaContext is huma.Context under a name that hides none of its methods.
+type humaContext huma.Context
+
+// Unwrap lets the adapter find its own context.
+func (r *read) Unwrap() huma.Context { return r.humaContext }
+
+// BodyReader is the body.
+func (r *read) BodyReader() io.Reader { return r.body }
+
+// raw registers a route that is not JSON in and out. The document learns of it
+// from the operation that the caller has described.
+func (s *Server) raw(op operation, describe func(*huma.Operation), handle fiber.Handler) {
+	r := s.ruleOf(op)
+	h := op.huma()
+	s.describeRaw(&h, op, describe)
+	path := strings.NewReplacer("{", ":", "}", "").Replace(op.path)
+	s.app.Add(op.method, path, func(c *fiber.Ctx) error {
+		if err := s.admit(c, r, op.key()); err != nil {
+			return s.refuse(c, err)
+		}
+		if err := handle(c); err != nil {
+			return s.refuse(c, err)
+		}
+		s.admin(c, r)
+		return nil
+	})
+}

@@ -1,0 +1,194 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/rules"
+)
+
+// Bounds of an outbound call.
+const (
+	defaultRing, minRing, maxRing = 30, 5, 120
+	defaultCall, minCall, maxCall = 1800, 5, 14400
+	maxCallContext                = 200
+)
+
+// CallCompliance are the rules of one call as they are sent.
+type CallCompliance struct {
+	CallingHours *NewHours `json:"calling_hours,omitempty"`
+}
+
+// NewCallRequest is an outbound call as it is sent.
+type NewCallRequest struct {
+	To                 string            `json:"to" example:"+12025550123"`
+	From               string            `json:"from,omitempty" doc:"The workspace's first number unless said."`
+	AgentID            string            `json:"agent_id,omitempty" doc:"agent_id or pathway_id is required."`
+	PathwayID          string            `json:"pathway_id,omitempty"`
+	Context            domain.Context    `json:"context,omitempty"`
+	Metadata           map[string]string `json:"metadata,omitempty"`
+	RingTimeoutSeconds int               `json:"ring_timeout_seconds,omitempty" minimum:"5" maximum:"120" default:"30"`
+	MaxDurationSeconds int               `json:"max_duration_seconds,omitempty" minimum:"5" maximum:"14400" default:"1800"`
+	Record             *bool             `json:"record,omitempty" default:"true"`
+	Compliance         *CallCompliance   `json:"compliance,omitempty"`
+}
+
+func (s *Server) callRoutes() {
+	const tag, path = "Calls", "/v1/calls"
+	add(s, operation{
+		method: http.MethodPost, path: path + "/outbound", id: "placeCall", tag: tag, status: http.StatusCreated, summary: "Place a call",
+		about: "Has its own limit per minute, the plan's. With all lines busy: 429 concurrent_limit_exceeded with active_calls and limit.",
+	}, s.placeCall)
+	add(s, operation{method: http.MethodGet, path: path, id: "listCalls", tag: tag, summary: "List calls"}, s.listCalls)
+	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getCall", tag: tag, summary: "Get a call"},
+		func(ctx context.Context, p domain.Principal, in *One) (*answer[*domain.Call], error) {
+			id, err := named(domain.PrefixCall, in.ID)
+			if err != nil {
+				return nil, err
+			}
+			return s.shownCall(s.ports.Calls.Call(ctx, p, id))
+		})
+	add(s, operation{method: http.MethodPost, path: path + "/{id}/hangup", id: "hangUpCall", tag: tag, summary: "Hang up"},
+		func(ctx context.Context, p domain.Principal, in *One) (*answer[*domain.Call], error) {
+			id, err := named(domain.PrefixCall, in.ID)
+			if err != nil {
+				return nil, err
+			}
+			return s.shownCall(s.ports.Calls.HangupCall(ctx, p, id))
+		})
+	add(s, operation{method: http.MethodGet, path: path + "/{id}/transcript", id: "getTranscript", tag: tag, summary: "Read what was said", about: "202 while the transcript is still being made."}, s.transcript)
+}
+
+func (s *Server) placeCall(ctx context.Context, p domain.Principal, in *struct{ Body NewCallRequest }) (*answer[*domain.Call], error) {
+	b := &in.Body
+	house, err := s.house(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	order := ask.NewCall{
+		To: b.To, Context: b.Context, Metadata: b.Metadata, Record: b.Record == nil || *b.Record,
+		RingTimeout: seconds(b.RingTimeoutSeconds, defaultRing), MaxDuration: seconds(b.MaxDurationSeconds, defaultCall),
+	}
+	var problems domain.Problems
+	rules.Text(&problems, "to", b.To, true, 64)
+	rules.Metadata(&problems, b.Metadata)
+	if len(b.Context) > maxCallContext {
+		problems.Add("context", domain.CodeValidation, "has %d entries; %d at most", len(b.Context), maxCallContext)
+	}
+	if b.AgentID == "" && b.PathwayID == "" {
+		problems.Add("agent_id", domain.CodeValidation, "agent_id or pathway_id is required")
+	}
+	order.AgentID = rules.ID(&problems, "agent_id", domain.PrefixAgent, b.AgentID)
+	order.PathwayID = rules.ID(&problems, "pathway_id", domain.PrefixPathway, b.PathwayID)
+	order.From = b.From
+	if order.From == "" && len(house.CallerIDs) > 0 {
+		order.From = house.CallerIDs[0]
+	}
+	order.From = rules.CallerID(&problems, "from", order.From, house)
+	if b.Compliance != nil && b.Compliance.CallingHours != nil {
+		h := b.Compliance.CallingHours
+		order.CallingHours = &domain.CallingHours{Start: h.Start, End: h.End, Timezone: h.Timezone}
+		if order.CallingHours.Timezone == "" {
+			order.CallingHours.Timezone = "local"
+		}
+		rules.Hours(&problems, "compliance.calling_hours", *order.CallingHours)
+	}
+	if err := problems.Err(); err != nil {
+		return nil, err
+	}
+	return s.shownCall(s.ports.Calls.PlaceCall(ctx, p, order))
+}
+
+func seconds(n, otherwise int) time.Duration {
+	if n == 0 {
+		n = otherwise
+	}
+	return time.Duration(n) * time.Second
+}
+
+func (s *Server) listCalls(ctx context.Context, p domain.Principal, in *struct {
+	Paging
+	Status     string `query:"status" enum:"active,queued,initiated,ringing,in_progress,transferring,completed,busy,no_answer,failed,cancelled" doc:"active: any that is not final."`
+	CampaignID string `query:"campaign_id"`
+	ContactID  string `query:"contact_id"`
+	AgentID    string `query:"agent_id"`
+	Direction  string `query:"direction" enum:"inbound,outbound"`
+},
+) (*answer[List[*domain.Call]], error) {
+	q := ask.CallQuery{Page: in.page(), Status: in.Status, Direction: domain.Direction(in.Direction)}
+	for _, f := range []struct {
+		into  *string
+		param string
+		kind  domain.Prefix
+		id    string
+	}{
+		{&q.CampaignID, "campaign_id", domain.PrefixCampaign, in.CampaignID},
+		{&q.ContactID, "contact_id", domain.PrefixContact, in.ContactID},
+		{&q.AgentID, "agent_id", domain.PrefixAgent, in.AgentID},
+	} {
+		id, err := optionalID(f.param, f.kind, f.id)
+		if err != nil {
+			return nil, err
+		}
+		*f.into = id
+	}
+	l, err := s.ports.Calls.ListCalls(ctx, p, q)
+	return page(l, err, s.showCall)
+}
+
+// showCall is a call as the API shows it: with the addresses of what can be
+// downloaded.
+func (s *Server) showCall(c *domain.Call) *domain.Call {
+	shown := *c
+	base := s.cfg.PublicURL + "/v1/calls/" + c.ID
+	shown.TranscriptURL, shown.RecordingURL = "", ""
+	if c.TranscriptAvailable {
+		shown.TranscriptURL = base + "/transcript"
+	}
+	if c.RecordingAvailable {
+		shown.RecordingURL = base + "/recording"
+	}
+	return &shown
+}
+
+func (s *Server) shownCall(c *domain.Call, err error) (*answer[*domain.Call], error) {
+	if err != nil {
+		return nil, err
+	}
+	return ok(s.showCall(c), nil)
+}
+
+// Transcript is what was said in a call, as the API shows it.
+type Transcript struct {
+	CallID   string           `json:"call_id"`
+	Status   string           `json:"status" enum:"ready,processing"`
+	Language string           `json:"language"`
+	Segments []domain.Segment `json:"segments"`
+	Text     string           `json:"text"`
+}
+
+type transcriptAnswer struct {
+	Status     int
+	RetryAfter string `header:"Retry-After"`
+	Body       Transcript
+}
+
+func (s *Server) transcript(ctx context.Context, p domain.Principal, in *One) (*transcriptAnswer, error) {
+	id, err := named(domain.PrefixCall, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	t, err := s.ports.Calls.Transcript(ctx, p, id)
+	switch {
+	case domain.CodeOf(err) == domain.CodeProcessing:
+		return &transcriptAnswer{Status: http.StatusAccepted, RetryAfter: processingAfter, Body: Transcript{CallID: id, Status: string(domain.CodeProcessing)}}, nil
+	case err != nil:
+		return nil, err
+	}
+	return &transcriptAnswer{Status: http.StatusOK, Body: Transcript{
+		CallID: id, Status: "ready", Language: t.Language, Segments: t.Segments, Text: t.Text,
+	}}, nil
+}

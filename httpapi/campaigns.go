@@ -1,0 +1,282 @@
+package httpapi
+
+import (
+	"context"
+	"iter"
+	"net/http"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/rules"
+)
+
+// NewContact is a contact as it is sent.
+type NewContact struct {
+	Phone    string         `json:"phone" maxLength:"64" doc:"E.164, or national in the campaign's default_country." example:"+12025550123"`
+	Context  domain.Context `json:"context,omitempty" doc:"Variables of the pathway's text."`
+	Timezone string         `json:"timezone,omitempty" maxLength:"64" doc:"Overrides the zone of the number."`
+	Country  string         `json:"country,omitempty" maxLength:"2"`
+}
+
+// NewSchedule is a schedule as it is sent.
+type NewSchedule struct {
+	Start         *time.Time `json:"start,omitempty" doc:"Ahead: the campaign begins scheduled. Left out or past: it stays a draft until it is started."`
+	End           *time.Time `json:"end,omitempty"`
+	Timezone      string     `json:"timezone,omitempty" default:"UTC"`
+	Days          []string   `json:"days,omitempty" doc:"monday … sunday; all unless said." nullable:"false"`
+	ExcludedDates []string   `json:"excluded_dates,omitempty" doc:"YYYY-MM-DD" nullable:"false"`
+}
+
+// NewPacing is a pacing as it is sent.
+type NewPacing struct {
+	CallsPerMinute *int `json:"calls_per_minute,omitempty" doc:"The plan's ceiling unless said."`
+	MaxConcurrent  *int `json:"max_concurrent,omitempty" doc:"The plan's ceiling unless said."`
+}
+
+// NewRetry is a retry as it is sent.
+type NewRetry struct {
+	Enabled       bool     `json:"enabled,omitempty"`
+	MaxAttempts   *int     `json:"max_attempts,omitempty" doc:"Counts the first."`
+	IntervalHours *float64 `json:"interval_hours,omitempty"`
+	RetryOn       []string `json:"retry_on,omitempty" nullable:"false" doc:"no_answer, busy, voicemail, failed, rejected, interrupted"`
+}
+
+// NewHours is a daily window as it is sent.
+type NewHours struct {
+	Start    string `json:"start" doc:"HH:MM" example:"09:00"`
+	End      string `json:"end" doc:"HH:MM, up to 24:00" example:"20:00"`
+	Timezone string `json:"timezone,omitempty" doc:"A zone's name, or local: the contact's."`
+}
+
+// NewOptOut is the handling of opt-outs as it is sent.
+type NewOptOut struct {
+	Keywords []string `json:"keywords,omitempty" nullable:"false"`
+	Action   string   `json:"action,omitempty"`
+}
+
+// NewCompliance are the rules of a campaign as they are sent.
+type NewCompliance struct {
+	DNCScrub     *bool      `json:"dnc_scrub,omitempty" doc:"true unless said."`
+	DNCListID    string     `json:"dnc_list_id,omitempty"`
+	CallingHours *NewHours  `json:"calling_hours,omitempty" doc:"08:00 to 21:00 local unless said."`
+	OptOut       *NewOptOut `json:"opt_out_handling,omitempty"`
+}
+
+// NewCallerID is a caller id as it is sent.
+type NewCallerID struct {
+	Number string `json:"number,omitempty" doc:"The workspace's first number unless said."`
+	Name   string `json:"name,omitempty"`
+}
+
+// NewCampaign is a campaign as it is sent.
+type NewCampaign struct {
+	Name           string            `json:"name" example:"Reminders in March"`
+	AgentID        string            `json:"agent_id,omitempty" doc:"agent_id or pathway_id is required."`
+	PathwayID      string            `json:"pathway_id,omitempty"`
+	Contacts       []NewContact      `json:"contacts,omitempty" nullable:"false" doc:"At most 10,000; upload more to /contacts."`
+	Schedule       *NewSchedule      `json:"schedule,omitempty"`
+	Pacing         *NewPacing        `json:"pacing,omitempty"`
+	Retry          *NewRetry         `json:"retry,omitempty"`
+	CallerID       *NewCallerID      `json:"caller_id,omitempty"`
+	Webhooks       map[string]string `json:"webhooks,omitempty" doc:"Campaign event name → https URL."`
+	Compliance     *NewCompliance    `json:"compliance,omitempty"`
+	DefaultCountry string            `json:"default_country,omitempty" doc:"For numbers without +."`
+	AutoComplete   *bool             `json:"auto_complete,omitempty" doc:"false: stays open when all contacts are done."`
+	Draft          bool              `json:"draft,omitempty" doc:"true: stays a draft even with a start ahead."`
+	Metadata       map[string]string `json:"metadata,omitempty"`
+}
+
+// campaign is the noun of what was sent, before its defaults.
+func (n *NewCampaign) campaign() *domain.Campaign {
+	c := &domain.Campaign{
+		Name: n.Name, Status: domain.CampaignDraft, AgentID: n.AgentID, PathwayID: n.PathwayID,
+		Webhooks: n.Webhooks, DefaultCountry: n.DefaultCountry, AutoComplete: n.AutoComplete == nil || *n.AutoComplete,
+		Compliance: domain.Compliance{DNCScrub: true},
+	}
+	c.Metadata = n.Metadata
+	if s := n.Schedule; s != nil {
+		c.Schedule = domain.Schedule{Start: utc(s.Start), End: utc(s.End), Timezone: s.Timezone, Days: s.Days, ExcludedDates: s.ExcludedDates}
+	}
+	if p := n.Pacing; p != nil {
+		c.Pacing = domain.Pacing{CallsPerMinute: given(p.CallsPerMinute), MaxConcurrent: given(p.MaxConcurrent)}
+	}
+	if r := n.Retry; r != nil {
+		c.Retry = domain.Retry{Enabled: r.Enabled, MaxAttempts: given(r.MaxAttempts), RetryOn: r.RetryOn}
+		switch {
+		case r.IntervalHours != nil:
+			c.Retry.IntervalHours = *r.IntervalHours
+		case r.Enabled:
+			c.Retry.IntervalHours = rules.DefaultInterval()
+		}
+	}
+	if id := n.CallerID; id != nil {
+		c.CallerID = domain.CallerID{Number: id.Number, Name: id.Name}
+	}
+	n.Compliance.fill(&c.Compliance)
+	return c
+}
+
+func (n *NewCompliance) fill(c *domain.Compliance) {
+	if n == nil {
+		return
+	}
+	c.DNCScrub = n.DNCScrub == nil || *n.DNCScrub
+	c.DNCListID = n.DNCListID
+	if h := n.CallingHours; h != nil {
+		c.CallingHours = domain.CallingHours{Start: h.Start, End: h.End, Timezone: h.Timezone}
+	}
+	if o := n.OptOut; o != nil {
+		c.OptOut = &domain.OptOut{Keywords: o.Keywords, Action: o.Action}
+	}
+}
+
+// given is a number that was sent, or 0 for the default. A 0 that was sent is
+// no number of anything here: it becomes -1, which no rule takes.
+func given(n *int) int {
+	switch {
+	case n == nil:
+		return 0
+	case *n == 0:
+		return -1
+	}
+	return *n
+}
+
+func utc(t *time.Time) *time.Time {
+	if t == nil {
+		return nil
+	}
+	u := t.UTC()
+	return &u
+}
+
+// CampaignMade is the answer to a new campaign.
+type CampaignMade struct {
+	domain.Campaign
+	UploadID        string              `json:"upload_id,omitempty"`
+	ContactsSummary ask.ContactsSummary `json:"contacts_summary"`
+	ContactErrors   []ask.ContactError  `json:"contact_errors"`
+	WebhookSecret   string              `json:"webhook_secret,omitempty" doc:"Signs the campaign's webhooks; shown this once."`
+}
+
+// CancelRequest is the body of a cancel.
+type CancelRequest struct {
+	HangupActive bool `json:"hangup_active,omitempty" doc:"true: live calls end at once."`
+}
+
+func (s *Server) campaignRoutes() {
+	const tag, path = "Campaigns", "/v1/campaigns"
+	add(s, operation{
+		method: http.MethodPost, path: path, id: "createCampaign", tag: tag, status: http.StatusCreated, summary: "Create a campaign",
+		about: "Creating a campaign never rings a phone: it stays a draft until it is started, or scheduled where its start lies ahead.",
+	}, s.createCampaign)
+	add(s, operation{method: http.MethodGet, path: path, id: "listCampaigns", tag: tag, summary: "List campaigns"},
+		func(ctx context.Context, p domain.Principal, in *struct {
+			Paging
+			Status string `query:"status" enum:"draft,scheduled,running,paused,completed,cancelled"`
+		},
+		) (*answer[List[domain.Campaign]], error) {
+			l, err := s.ports.Campaigns.ListCampaigns(ctx, p, ask.CampaignQuery{Page: in.page(), Status: domain.CampaignStatus(in.Status)})
+			return page(l, err, deref)
+		})
+	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getCampaign", tag: tag, summary: "Get a campaign"},
+		func(ctx context.Context, p domain.Principal, in *One) (*answer[*domain.Campaign], error) {
+			id, err := named(domain.PrefixCampaign, in.ID)
+			if err != nil {
+				return nil, err
+			}
+			return ok(s.ports.Campaigns.Campaign(ctx, p, id))
+		})
+	s.campaignVerbs(tag, path)
+}
+
+func (s *Server) campaignVerbs(tag, path string) {
+	type verb = func(context.Context, domain.Principal, string) (domain.CampaignStatusObject, error)
+	for _, v := range []struct {
+		method, word, id, summary string
+		do                        verb
+	}{
+		{http.MethodPost, "start", "startCampaign", "Start a draft", s.ports.Campaigns.StartCampaign},
+		{http.MethodPost, "pause", "pauseCampaign", "Place no more calls for now", s.ports.Campaigns.PauseCampaign},
+		{http.MethodPost, "resume", "resumeCampaign", "Go on after a pause", s.ports.Campaigns.ResumeCampaign},
+		{http.MethodGet, "status", "getCampaignStatus", "Progress, outcomes, and why nothing rings", s.ports.Campaigns.CampaignStatus},
+	} {
+		op := operation{method: v.method, path: path + "/{id}/" + v.word, id: v.id, tag: tag, summary: v.summary}
+		add(s, op, func(ctx context.Context, p domain.Principal, in *One) (*answer[domain.CampaignStatusObject], error) {
+			id, err := named(domain.PrefixCampaign, in.ID)
+			if err != nil {
+				return nil, err
+			}
+			return ok(v.do(ctx, p, id))
+		})
+	}
+	add(s, operation{method: http.MethodPost, path: path + "/{id}/cancel", id: "cancelCampaign", tag: tag, summary: "End a campaign for good"},
+		func(ctx context.Context, p domain.Principal, in *struct {
+			One
+			Body *CancelRequest
+		},
+		) (*answer[domain.CampaignStatusObject], error) {
+			id, err := named(domain.PrefixCampaign, in.ID)
+			if err != nil {
+				return nil, err
+			}
+			return ok(s.ports.Campaigns.CancelCampaign(ctx, p, id, in.Body != nil && in.Body.HangupActive))
+		})
+}
+
+func (s *Server) createCampaign(ctx context.Context, p domain.Principal, in *struct{ Body NewCampaign }) (*answer[*CampaignMade], error) {
+	house, err := s.house(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	c := in.Body.campaign()
+	rules.CampaignDefaults(c, house)
+	problems := rules.Campaign(c, house)
+	if n := len(in.Body.Contacts); n > rules.MaxInlineContacts {
+		problems.Add("contacts", domain.CodeValidation, "has %d entries; %d at most, upload more to /contacts", n, rules.MaxInlineContacts)
+	}
+	if err := problems.Err(); err != nil {
+		return nil, err
+	}
+	if c.Schedule.Start != nil && c.Schedule.Start.After(house.Now) && !in.Body.Draft {
+		c.Status = domain.CampaignScheduled
+	}
+	made, err := s.ports.Campaigns.CreateCampaign(ctx, p, c, inline(in.Body.Contacts))
+	if err != nil {
+		return nil, err
+	}
+	touch(ctx, made.Campaign.ID)
+	return ok(&CampaignMade{
+		Campaign: *made.Campaign, UploadID: made.Upload.UploadID, ContactsSummary: made.Upload.Summary,
+		ContactErrors: made.Upload.Errors, WebhookSecret: made.WebhookSecret,
+	}, nil)
+}
+
+// house is what a campaign or call is measured against.
+func (s *Server) house(ctx context.Context, p domain.Principal) (rules.House, error) {
+	w, err := s.ports.Workspaces.Workspace(ctx, p)
+	if err != nil {
+		return rules.House{}, err
+	}
+	ids, err := s.ports.Numbers.CallerIDs(ctx, p)
+	if err != nil {
+		return rules.House{}, err
+	}
+	return rules.House{
+		Limits: w.Limits, DefaultCountry: w.DefaultCountry, DefaultDNC: w.DefaultDNC,
+		CallerIDs: ids, Operator: p.Operator, Now: time.Now().UTC(),
+	}, nil
+}
+
+// inline are the contacts in the body of a request.
+func inline(list []NewContact) iter.Seq2[ask.RawContact, error] {
+	return func(yield func(ask.RawContact, error) bool) {
+		for i, c := range list {
+			r := ask.RawContact{Line: i + 1, Phone: c.Phone, Context: c.Context, Timezone: c.Timezone, Country: c.Country}
+			if !yield(r, nil) {
+				return
+			}
+		}
+	}
+}

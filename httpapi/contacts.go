@@ -1,0 +1,186 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"path"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/httpapi/intake"
+)
+
+const (
+	mimeCSV    = "text/csv"
+	mimeNDJSON = "application/x-ndjson"
+)
+
+// ContactsUpload is a list of contacts in JSON.
+type ContactsUpload struct {
+	Contacts []NewContact `json:"contacts" nullable:"false"`
+}
+
+func (s *Server) contactRoutes() {
+	const tag = "Campaigns"
+	s.raw(operation{
+		method: http.MethodPost, path: "/v1/campaigns/{id}/contacts", id: "addContacts", tag: tag,
+		summary: "Add contacts to a campaign",
+		about: "Takes JSON, one JSON object per line, or CSV, which may be streamed and be as large as 1 GB: a header row with a column phone, " +
+			"optionally timezone and country; every other column becomes context. multipart/form-data takes one such file. " +
+			"Rows that cannot be used are counted and the first 100 of them told; the first of duplicates wins.",
+	}, s.describeUpload, s.addContacts)
+	add(s, operation{method: http.MethodGet, path: "/v1/campaigns/{id}/contacts", id: "listContacts", tag: tag, summary: "List a campaign's contacts, in the order of upload"},
+		func(ctx context.Context, p domain.Principal, in *struct {
+			One
+			Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"20"`
+			Cursor string `query:"cursor" maxLength:"512"`
+			Status string `query:"status" enum:"pending,dialing,retry_wait,completed,confirmed,declined,voicemail,no_answer,busy,failed,skipped,expired,cancelled"`
+		},
+		) (*answer[List[ask.Contact]], error) {
+			id, err := named(domain.PrefixCampaign, in.ID)
+			if err != nil {
+				return nil, err
+			}
+			l, err := s.ports.Contacts.ListContacts(ctx, p, id, ask.ContactQuery{Limit: in.Limit, Cursor: in.Cursor, Status: in.Status})
+			return page(l, err, func(c ask.Contact) ask.Contact { return c })
+		})
+}
+
+func (s *Server) describeUpload(h *huma.Operation) {
+	text := &huma.Schema{Type: huma.TypeString}
+	file := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{"file": {Type: huma.TypeString, Format: "binary"}}}
+	h.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
+		fiber.MIMEApplicationJSON: {Schema: schemaOf[ContactsUpload](s.api)},
+		mimeNDJSON:                {Schema: text},
+		mimeCSV:                   {Schema: text, Example: "phone,name\n+12025550123,Ada\n"},
+		fiber.MIMEMultipartForm:   {Schema: file},
+	}}
+	h.Responses["200"] = response("What became of the rows.", fiber.MIMEApplicationJSON, schemaOf[ask.UploadSummary](s.api))
+}
+
+func (s *Server) addContacts(c *fiber.Ctx) error {
+	id, err := named(domain.PrefixCampaign, c.Params("id"))
+	if err != nil {
+		return err
+	}
+	if enc := c.Get(fiber.HeaderContentEncoding); enc != "" && !strings.EqualFold(enc, "identity") {
+		return domain.Errorf(domain.CodeUnsupportedMedia, "The body must not be compressed.")
+	}
+	return s.onceStream(c, func() error {
+		rows, err := s.rowsOf(c)
+		if err != nil {
+			return err
+		}
+		// An upload takes as long as the client needs; the body has its own clock.
+		v := visitOf(c.UserContext())
+		ctx, cancel := context.WithCancel(s.begin(v))
+		defer cancel()
+		sum, err := s.ports.Contacts.AddContacts(ctx, v.principal, id, rows)
+		if err != nil {
+			return err
+		}
+		if sum.Errors == nil {
+			sum.Errors = []ask.ContactError{}
+		}
+		return c.JSON(sum)
+	})
+}
+
+// rowsOf are the contacts in a request, by its content type.
+func (s *Server) rowsOf(c *fiber.Ctx) (iter.Seq2[ask.RawContact, error], error) {
+	b := bodyOf(c)
+	kind, params, err := mime.ParseMediaType(c.Get(fiber.HeaderContentType))
+	if err != nil {
+		kind = ""
+	}
+	if kind == fiber.MIMEMultipartForm {
+		return s.rowsOfForm(b, params["boundary"])
+	}
+	return s.rowsIn(b, kind)
+}
+
+func (s *Server) rowsIn(r io.Reader, kind string) (iter.Seq2[ask.RawContact, error], error) {
+	switch kind {
+	case mimeCSV:
+		return intake.CSV(r), nil
+	case mimeNDJSON, "application/ndjson", "application/jsonl", "application/x-jsonlines":
+		return intake.NDJSON(r), nil
+	case fiber.MIMEApplicationJSON:
+		text, err := io.ReadAll(io.LimitReader(r, s.cfg.JSONLimit+1))
+		if err != nil {
+			return nil, err
+		}
+		if int64(len(text)) > s.cfg.JSONLimit {
+			return nil, errTooLarge.With("limit", s.cfg.JSONLimit)
+		}
+		return intake.JSON(text)
+	}
+	return nil, domain.Errorf(domain.CodeUnsupportedMedia, "Contacts come as application/json, application/x-ndjson, text/csv or multipart/form-data.")
+}
+
+// rowsOfForm reads the first file of a form, as it comes.
+func (s *Server) rowsOfForm(b io.Reader, boundary string) (iter.Seq2[ask.RawContact, error], error) {
+	if boundary == "" {
+		return nil, domain.Errorf(domain.CodeInvalidRequest, "The form has no boundary.")
+	}
+	form := multipart.NewReader(b, boundary)
+	const mostParts = 20
+	for range mostParts {
+		part, err := form.NextPart()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, formError(err)
+		}
+		if part.FileName() != "" || part.FormName() == "file" || part.FormName() == "contacts" {
+			return s.rowsIn(formPart{part}, kindOfPart(part))
+		}
+	}
+	var p domain.Problems
+	p.Add("file", domain.CodeValidation, "the form holds no file")
+	return nil, p.Err()
+}
+
+// formPart tells a broken form from a fault of ours.
+type formPart struct{ io.Reader }
+
+func (f formPart) Read(p []byte) (int, error) {
+	n, err := f.Reader.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = formError(err)
+	}
+	return n, err
+}
+
+func formError(err error) error {
+	if domain.CodeOf(err) != "" {
+		return err
+	}
+	return domain.Errorf(domain.CodeInvalidRequest, "The form cannot be read.")
+}
+
+func kindOfPart(part *multipart.Part) string {
+	switch strings.ToLower(path.Ext(part.FileName())) {
+	case ".ndjson", ".jsonl":
+		return mimeNDJSON
+	case ".json":
+		return fiber.MIMEApplicationJSON
+	case ".csv", ".txt":
+		return mimeCSV
+	}
+	kind, _, err := mime.ParseMediaType(part.Header.Get(fiber.HeaderContentType))
+	if err != nil || kind == fiber.MIMETextPlain || kind == fiber.MIMEOctetStream {
+		return mimeCSV
+	}
+	return kind
+}

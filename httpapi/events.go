@@ -1,0 +1,99 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/allow"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/event"
+)
+
+// Event is the envelope as the API shows it.
+type Event struct {
+	ID          string          `json:"id"`
+	Type        event.Type      `json:"type"`
+	CreatedAt   time.Time       `json:"created_at"`
+	WorkspaceID string          `json:"workspace_id"`
+	SvcID       string          `json:"svc_id"`
+	Subject     string          `json:"subject"`
+	Sequence    uint64          `json:"sequence"`
+	Data        json.RawMessage `json:"data"`
+}
+
+func showEvent(e event.Event) Event {
+	return Event{
+		ID: e.ID, Type: e.Type, CreatedAt: e.CreatedAt, WorkspaceID: e.WorkspaceID, SvcID: e.SvcID,
+		Subject: e.Subject, Sequence: e.Sequence, Data: e.Data,
+	}
+}
+
+func (s *Server) eventRoutes() {
+	add(s, operation{
+		method: http.MethodGet, path: "/v1/events", id: "listEvents", tag: "Events", summary: "Read events forwards, oldest first",
+		about:  "For the next page send the last id as after. Only events of resources that the credential may read are shown.",
+		errors: []int{http.StatusGone},
+	}, func(ctx context.Context, p domain.Principal, in *struct {
+		After  string `query:"after" doc:"The id of the last event seen; left out: from the oldest that is kept."`
+		Cursor string `query:"cursor" doc:"The same, under the name that lists give it."`
+		Type   string `query:"type" maxLength:"2000" doc:"Event names, or a category such as call.*, parted by commas."`
+		Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"20"`
+	},
+	) (*answer[List[Event]], error) {
+		q := ask.EventQuery{After: in.After, Limit: in.Limit}
+		if q.After == "" {
+			q.After = in.Cursor
+		}
+		var problems domain.Problems
+		if q.After != "" {
+			if _, err := domain.ParseID(domain.PrefixEvent, q.After); err != nil {
+				problems.Add("after", domain.CodeValidation, "is no id of an event")
+			}
+		}
+		wanted := []string{"*"}
+		if in.Type != "" {
+			wanted = strings.Split(in.Type, ",")
+		}
+		for _, w := range wanted {
+			if !event.ValidPattern(w) {
+				problems.Add("type", domain.CodeValidation, "%q is no event name and no wildcard", clip(w, 60))
+			}
+		}
+		if err := problems.Err(); err != nil {
+			return nil, err
+		}
+		if q.Types = mayRead(p, wanted); len(q.Types) == 0 {
+			return page(ask.List[event.Event]{}, nil, showEvent)
+		}
+		l, err := s.ports.Events.ListEvents(ctx, p, q)
+		return page(l, err, showEvent)
+	})
+}
+
+// mayRead are the event names that are wanted and whose resource the
+// credential may read.
+func mayRead(p domain.Principal, wanted []string) []string {
+	var names []string
+	for _, t := range event.Types() {
+		if _, ok := event.Match(wanted, t); ok && allow.Covers(p.Permissions, readerOf(t)) {
+			names = append(names, string(t))
+		}
+	}
+	return names
+}
+
+// readerOf is the permission that reads the resource of an event.
+func readerOf(t event.Type) domain.Permission {
+	category, _, _ := strings.Cut(string(t), ".")
+	switch category {
+	case "call", "sms", "campaign", "contact":
+		return domain.CallsRead
+	case "agent", "appointment":
+		return domain.AgentsRead
+	}
+	return domain.AllRead
+}

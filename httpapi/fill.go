@@ -1,0 +1,81 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"reflect"
+	"time"
+)
+
+// filled is a copy of a value in which no list and no map is nil, unless its
+// field is left out when empty. Nouns are shared between requests: the value
+// itself is never written to.
+func filled(v reflect.Value) reflect.Value {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if v.IsNil() || !hasLists(v.Type().Elem()) {
+			return v
+		}
+		p := reflect.New(v.Type().Elem())
+		p.Elem().Set(filled(v.Elem()))
+		return p
+	case reflect.Struct:
+		if !hasLists(v.Type()) {
+			return v
+		}
+		c := reflect.New(v.Type()).Elem()
+		c.Set(v)
+		for i := range c.NumField() {
+			if f := c.Field(i); f.CanSet() {
+				f.Set(filled(f))
+			}
+		}
+		return c
+	case reflect.Slice:
+		return filledList(v)
+	case reflect.Map:
+		if v.IsNil() {
+			return reflect.MakeMap(v.Type())
+		}
+		return v
+	default:
+		return v
+	}
+}
+
+func filledList(v reflect.Value) reflect.Value {
+	if v.Type() == reflect.TypeFor[json.RawMessage]() {
+		return v
+	}
+	if v.IsNil() {
+		return reflect.MakeSlice(v.Type(), 0, 0)
+	}
+	if !hasLists(v.Type().Elem()) {
+		return v
+	}
+	c := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
+	for i := range v.Len() {
+		c.Index(i).Set(filled(v.Index(i)))
+	}
+	return c
+}
+
+// hasLists says whether a type can hold a list or a map at all.
+func hasLists(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Slice, reflect.Map:
+		return true
+	case reflect.Pointer:
+		return hasLists(t.Elem())
+	case reflect.Struct:
+		if t == reflect.TypeFor[time.Time]() {
+			return false
+		}
+		for i := range t.NumField() {
+			if f := t.Field(i); f.IsExported() && hasLists(f.Type) {
+				return true
+			}
+		}
+	default:
+	}
+	return false
+}

@@ -1,0 +1,134 @@
+// Package intake reads contacts out of what strangers send: CSV, lines of
+// JSON, or one JSON text. It holds one row at a time, counts what it cannot
+// read instead of giving up, and knows no HTTP and no campaign.
+package intake
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"iter"
+	"unicode/utf8"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+)
+
+// MaxRow is the size of the largest row that is read, in bytes.
+const MaxRow = 64 << 10
+
+// contact is one contact in JSON.
+type contact struct {
+	Phone    string         `json:"phone"`
+	Context  domain.Context `json:"context"`
+	Timezone string         `json:"timezone"`
+	Country  string         `json:"country"`
+}
+
+// row reads one contact; what cannot be read becomes its Problem.
+func row(line int, text []byte) ask.RawContact {
+	c := ask.RawContact{Line: line}
+	if !utf8.Valid(text) {
+		c.Problem = "the row is not UTF-8"
+		return c
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	var in contact
+	if err := d.Decode(&in); err != nil {
+		c.Problem = "the row is no contact: " + why(err)
+		return c
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		c.Problem = "the row holds more than one contact"
+		return c
+	}
+	c.Phone, c.Context, c.Timezone, c.Country = in.Phone, in.Context, in.Timezone, in.Country
+	if c.Phone == "" {
+		c.Problem = "the row has no phone"
+	}
+	return c
+}
+
+// why is the reason of an error of encoding/json, without what was sent.
+func why(err error) string {
+	var kind *json.UnmarshalTypeError
+	var syntax *json.SyntaxError
+	switch {
+	case errors.As(err, &kind):
+		return kind.Field + " must not be a " + kind.Value
+	case errors.As(err, &syntax):
+		return "not valid JSON"
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return "the JSON ends too early"
+	}
+	return "it has a field that no contact has"
+}
+
+// NDJSON reads one contact per line. An error of r ends the rows.
+func NDJSON(r io.Reader) iter.Seq2[ask.RawContact, error] {
+	return func(yield func(ask.RawContact, error) bool) {
+		w := newWindow(r)
+		line := 1
+		for {
+			text, whole, err := w.line()
+			if err != nil {
+				if !errors.Is(err, io.EOF) {
+					yield(ask.RawContact{}, err)
+				}
+				return
+			}
+			if line == 1 {
+				text = bytes.TrimPrefix(text, []byte(bom))
+			}
+			c := ask.RawContact{Line: line, Problem: "the row is larger than 64 kB"}
+			if whole {
+				if text = bytes.TrimSpace(text); len(text) == 0 {
+					line++
+					continue
+				}
+				c = row(line, text)
+			}
+			line++
+			if !yield(c, nil) {
+				return
+			}
+		}
+	}
+}
+
+// JSON reads a list of contacts, or an object with the list in "contacts".
+func JSON(text []byte) (iter.Seq2[ask.RawContact, error], error) {
+	var list []json.RawMessage
+	var err error
+	if t := bytes.TrimSpace(text); len(t) > 0 && t[0] == '[' {
+		err = json.Unmarshal(t, &list)
+	} else {
+		var in struct {
+			Contacts []json.RawMessage `json:"contacts"`
+		}
+		if err = json.Unmarshal(t, &in); err == nil && in.Contacts == nil {
+			var p domain.Problems
+			p.Add("contacts", domain.CodeValidation, "is required: the list of contacts")
+			return nil, p.Err()
+		}
+		list = in.Contacts
+	}
+	if err != nil {
+		var kind *json.UnmarshalTypeError
+		if errors.As(err, &kind) {
+			var p domain.Problems
+			p.Add("contacts", domain.CodeValidation, "must be a list of contacts, not a %s", kind.Value)
+			return nil, p.Err()
+		}
+		return nil, domain.Errorf(domain.CodeInvalidRequest, "The body is not valid JSON: %v", err)
+	}
+	return func(yield func(ask.RawContact, error) bool) {
+		for i, text := range list {
+			if !yield(row(i+1, text), nil) {
+				return
+			}
+		}
+	}, nil
+}

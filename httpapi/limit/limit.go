@@ -1,0 +1,194 @@
+// Package limit says whether a request may pass: at most N in any window, a
+// small burst above it that is slowed down, and nothing beyond. It knows no
+// HTTP and no workspace: it counts under names.
+package limit
+
+import (
+	"sync"
+	"time"
+)
+
+// How a burst is slowed down: at most Waiting requests at a time, one step
+// later each.
+const (
+	Waiting  = 5
+	waitStep = 200 * time.Millisecond
+)
+
+// Rule is what one name may do.
+type Rule struct {
+	N      int           // at most so many in a window
+	Window time.Duration // 60 s or 1 h
+	Burst  bool          // with ⌈0.15 N⌉ above it, restored by a window below N
+}
+
+func (r Rule) burst() int {
+	if !r.Burst {
+		return 0
+	}
+	return (r.N*15 + 99) / 100
+}
+
+// Answer is what a request is told.
+type Answer struct {
+	OK        bool
+	Wait      time.Duration // sleep so long before going on; then call Limiter.Waited
+	Limit     int
+	Remaining int
+	Reset     time.Time // the end of the window in which the oldest counted request lies
+	Window    time.Duration
+}
+
+// RetryAfter is the number of whole seconds until it is worth trying again.
+func (a Answer) RetryAfter(now time.Time) int {
+	return max(1, int((a.Reset.Sub(now)+time.Second-1)/time.Second))
+}
+
+// Limiter counts under at most Names names. The zero value is ready. Names
+// that have been quiet for a window are forgotten; should all be busy, the
+// strangers among them share one count.
+type Limiter struct {
+	Names int // 0: 65536
+
+	mu     sync.Mutex
+	counts map[string]*count
+	swept  time.Time
+}
+
+const (
+	defaultNames = 1 << 16
+	crowd        = "\x00crowd"
+)
+
+// tick is the grain of the log: requests of one tick stand in one entry.
+const tick = time.Millisecond
+
+type entry struct {
+	at int64 // ticks
+	n  int
+}
+
+type count struct {
+	log     []entry // oldest first
+	used    int     // the sum of log
+	burst   int     // spent of the burst
+	waiting int
+	below   time.Time // since when fewer than N are in the window; zero: not so
+	last    time.Time
+	window  time.Duration
+}
+
+// Take counts a request under a name.
+func (l *Limiter) Take(name string, r Rule, now time.Time) Answer {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c := l.count(name, r, now)
+	c.last, c.window = now, r.Window
+	c.expire(r, now)
+	a := Answer{Limit: r.N, Window: r.Window}
+	switch {
+	case c.used < r.N:
+		a.OK = true
+	case c.burst < r.burst() && c.waiting < Waiting:
+		c.burst++
+		c.waiting++
+		a.OK, a.Wait = true, time.Duration(c.waiting)*waitStep
+	}
+	if a.OK {
+		c.add(now)
+		if c.used >= r.N {
+			c.below = time.Time{}
+		}
+	}
+	a.Remaining = max(0, r.N-c.used)
+	a.Reset = now.Add(r.Window)
+	if len(c.log) > 0 {
+		a.Reset = c.leaves(c.log[0], r.Window)
+	}
+	return a
+}
+
+// Waited tells that a request has slept its Wait.
+func (l *Limiter) Waited(name string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c := l.counts[name]
+	if c == nil {
+		c = l.counts[crowd]
+	}
+	if c != nil && c.waiting > 0 {
+		c.waiting--
+	}
+}
+
+func (l *Limiter) count(name string, r Rule, now time.Time) *count {
+	if l.counts == nil {
+		l.counts = make(map[string]*count)
+	}
+	if c, ok := l.counts[name]; ok {
+		return c
+	}
+	names := l.Names
+	if names == 0 {
+		names = defaultNames
+	}
+	if len(l.counts) >= names && now.Sub(l.swept) >= time.Second {
+		l.swept = now
+		for k, c := range l.counts {
+			if c.waiting == 0 && now.Sub(c.last) > 2*c.window {
+				delete(l.counts, k)
+			}
+		}
+	}
+	if len(l.counts) >= names {
+		name = crowd
+	}
+	c, ok := l.counts[name]
+	if !ok {
+		c = &count{below: now.Add(-r.Window)}
+		l.counts[name] = c
+	}
+	return c
+}
+
+func (c *count) leaves(e entry, window time.Duration) time.Time {
+	return time.Unix(0, (e.at+1)*int64(tick)).Add(window)
+}
+
+// expire lets go of what has left the window, and notes when that brought the
+// count below N.
+func (c *count) expire(r Rule, now time.Time) {
+	gone := 0
+	for gone < len(c.log) {
+		e := c.log[gone]
+		leaves := c.leaves(e, r.Window)
+		if leaves.After(now) {
+			break
+		}
+		if c.used >= r.N && c.used-e.n < r.N {
+			c.below = leaves
+		}
+		c.used -= e.n
+		gone++
+	}
+	c.log = c.log[gone:]
+	if gone > 0 && cap(c.log) > 4*len(c.log)+64 {
+		c.log = append([]entry(nil), c.log...)
+	}
+	if c.used < r.N && c.below.IsZero() { // N was raised
+		c.below = now
+	}
+	if c.used < r.N && now.Sub(c.below) >= r.Window {
+		c.burst = 0
+	}
+}
+
+func (c *count) add(now time.Time) {
+	at := now.UnixNano() / int64(tick)
+	c.used++
+	if n := len(c.log); n > 0 && c.log[n-1].at >= at {
+		c.log[n-1].n++
+		return
+	}
+	c.log = append(c.log, entry{at: at, n: 1})
+}

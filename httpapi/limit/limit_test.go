@@ -1,0 +1,119 @@
+package limit_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/callboard/callboard/httpapi/limit"
+)
+
+var epoch = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+func minute(n int) limit.Rule { return limit.Rule{N: n, Window: time.Minute, Burst: true} }
+
+func TestTheWindowTakesNThenASlowedBurstThenNothing(t *testing.T) {
+	var l limit.Limiter
+	var got []string
+	for i := range 28 {
+		a := l.Take("ws", minute(20), epoch.Add(time.Duration(i)*time.Millisecond))
+		got = append(got, fmt.Sprint(a.OK, a.Wait, a.Remaining))
+	}
+	var want []string
+	for i := range 20 {
+		want = append(want, fmt.Sprint(true, time.Duration(0), 19-i))
+	}
+	for _, wait := range []time.Duration{200, 400, 600} { // ⌈0.15·20⌉ = 3
+		want = append(want, fmt.Sprint(true, wait*time.Millisecond, 0))
+	}
+	for range 5 {
+		want = append(want, fmt.Sprint(false, time.Duration(0), 0))
+	}
+	assert.Equal(t, want, got)
+}
+
+func TestAtMostFiveWaitAtATime(t *testing.T) {
+	var l limit.Limiter
+	for range 100 {
+		l.Take("ws", minute(100), epoch)
+	}
+	for i := range limit.Waiting {
+		require.Equal(t, time.Duration(i+1)*200*time.Millisecond, l.Take("ws", minute(100), epoch).Wait)
+	}
+	require.False(t, l.Take("ws", minute(100), epoch).OK, "a sixth may not wait")
+	l.Waited("ws")
+	require.True(t, l.Take("ws", minute(100), epoch).OK, "one has gone on, so another may wait")
+}
+
+func TestTheBurstComesBackAfterAFullWindowBelowTheLimit(t *testing.T) {
+	var l limit.Limiter
+	drain := func(at time.Time) (ok int) {
+		for range 30 {
+			if a := l.Take("ws", minute(10), at); a.OK {
+				ok++
+				if a.Wait > 0 {
+					l.Waited("ws")
+				}
+			}
+		}
+		return ok
+	}
+	assert.Equal(t, 12, drain(epoch))
+	assert.Equal(t, 10, drain(epoch.Add(61*time.Second)), "the window is empty again, the burst is not back")
+	assert.Equal(t, 12, drain(epoch.Add(61*time.Second+121*time.Second)), "a minute below the limit restored it")
+}
+
+func TestHeadersTellWhenTheOldestRequestLeaves(t *testing.T) {
+	var l limit.Limiter
+	l.Take("ws", minute(2), epoch)
+	a := l.Take("ws", minute(2), epoch.Add(10*time.Second))
+	assert.Equal(t, limit.Answer{OK: true, Limit: 2, Remaining: 0, Reset: epoch.Add(time.Minute + time.Millisecond).Local(), Window: time.Minute}, a)
+	assert.Equal(t, 51, a.RetryAfter(epoch.Add(10*time.Second)))
+}
+
+func TestStrangersBeyondTheTableShareOneCount(t *testing.T) {
+	l := limit.Limiter{Names: 3}
+	rule := limit.Rule{N: 2, Window: time.Minute}
+	passed := 0
+	for i := range 100 {
+		if l.Take(fmt.Sprint("address ", i), rule, epoch).OK {
+			passed++
+		}
+	}
+	assert.Equal(t, 3+2, passed)
+}
+
+func TestNoWindowEverHoldsMoreThanNAndItsBurst(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var l limit.Limiter
+		n := rapid.IntRange(1, 40).Draw(t, "n")
+		now := epoch
+		var passed []time.Time
+		for range rapid.IntRange(1, 400).Draw(t, "requests") {
+			now = now.Add(time.Duration(rapid.IntRange(0, 3000).Draw(t, "gap")) * time.Millisecond)
+			a := l.Take("x", minute(n), now)
+			if a.Wait > 0 {
+				l.Waited("x")
+			}
+			if a.OK {
+				passed = append(passed, now)
+			}
+		}
+		most := n + (n*15+99)/100
+		for i := range passed {
+			in := 0
+			for _, p := range passed[i:] {
+				if p.Sub(passed[i]) < time.Minute {
+					in++
+				}
+			}
+			if in > most {
+				t.Fatalf("%d in the minute from %v, %d allowed", in, passed[i], most)
+			}
+		}
+	})
+}

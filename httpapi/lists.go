@@ -1,0 +1,76 @@
+package httpapi
+
+import (
+	"time"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+)
+
+const defaultPage = 20
+
+// Paging are the query parameters of every list.
+type Paging struct {
+	Limit         int       `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"Rows per page."`
+	Cursor        string    `query:"cursor" maxLength:"512" doc:"next_cursor of the page before."`
+	CreatedAfter  time.Time `query:"created_after" doc:"Only what was created after this time."`
+	CreatedBefore time.Time `query:"created_before" doc:"Only what was created before this time."`
+}
+
+func (p Paging) page() ask.Page {
+	if p.Limit == 0 {
+		p.Limit = defaultPage
+	}
+	return ask.Page{Limit: p.Limit, Cursor: p.Cursor, CreatedAfter: p.CreatedAfter, CreatedBefore: p.CreatedBefore}
+}
+
+// List is a page as the API shows it.
+type List[T any] struct {
+	Object     string  `json:"object" enum:"list"`
+	Data       []T     `json:"data"`
+	HasMore    bool    `json:"has_more"`
+	NextCursor *string `json:"next_cursor" doc:"Send it as cursor for the next page; null at the end."`
+}
+
+// page shows one page, each row as show makes it.
+func page[In, Out any](l ask.List[In], err error, show func(In) Out) (*answer[List[Out]], error) {
+	if err != nil {
+		return nil, err
+	}
+	out := List[Out]{Object: "list", Data: make([]Out, len(l.Data)), HasMore: l.Next != ""}
+	for i, row := range l.Data {
+		out.Data[i] = show(row)
+	}
+	if l.Next != "" {
+		out.NextCursor = &l.Next
+	}
+	return &answer[List[Out]]{Body: out}, nil
+}
+
+func deref[T any](v *T) T { return *v }
+
+// Deleted is the answer to a DELETE.
+type Deleted struct {
+	ID      string `json:"id"`
+	Object  string `json:"object"`
+	Deleted bool   `json:"deleted"`
+}
+
+func deleted(id, object string, err error) (*answer[Deleted], error) {
+	return ok(Deleted{ID: id, Object: object, Deleted: true}, err)
+}
+
+// optionalID checks an id that a query filters by: what cannot be one matches
+// nothing, so the answer is an error that names it.
+func optionalID(param string, kind domain.Prefix, id string) (string, error) {
+	if id == "" {
+		return "", nil
+	}
+	good, err := domain.ParseID(kind, id)
+	if err != nil {
+		var p domain.Problems
+		p.Add(param, domain.CodeValidation, "is no id of a %s", kind)
+		return "", p.Err()
+	}
+	return good, nil
+}

@@ -1,0 +1,183 @@
+package httpapi
+
+import (
+	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hkdf"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+)
+
+const (
+	onceHeader   = "Idempotency-Key"
+	maxOnce      = 255
+	onceDeadline = 5 * time.Second
+)
+
+// stored is a reply as it is sealed.
+type stored struct {
+	Status      int    `json:"status"`
+	ContentType string `json:"content_type"`
+	Body        []byte `json:"body"`
+}
+
+// once runs a request at most once per Idempotency-Key. digest is called after
+// the run, and before a replay; it fails where the body did not come whole.
+type onceRequest struct {
+	key    ask.OnceKey
+	header string
+	digest func() (string, error)
+}
+
+// once runs a request whose body was read; a repeated one is answered from
+// memory.
+func (s *Server) once(c *fiber.Ctx, text []byte, run func()) {
+	digest := func() (string, error) {
+		sum := sha256.Sum256(text)
+		return hex.EncodeToString(sum[:]), nil
+	}
+	if err := s.runOnce(c, digest, func() error { run(); return nil }); err != nil {
+		_ = s.refuse(c, err) // into memory: cannot fail
+	}
+}
+
+// onceStream is once for a body that is digested while it is read.
+func (s *Server) onceStream(c *fiber.Ctx, run func() error) error {
+	b := bodyOf(c)
+	b.sum = sha256.New()
+	return s.runOnce(c, func() (string, error) {
+		if _, err := io.Copy(io.Discard, b); err != nil {
+			return "", err
+		}
+		return hex.EncodeToString(b.sum.Sum(nil)), nil
+	}, run)
+}
+
+func (s *Server) runOnce(c *fiber.Ctx, digest func() (string, error), run func() error) error {
+	header := c.Get(onceHeader)
+	if header == "" || c.Method() != fiber.MethodPost || s.ports.Once == nil {
+		return run()
+	}
+	if len(header) > maxOnce {
+		var p domain.Problems
+		p.Add(onceHeader, domain.CodeValidation, "has more than %d letters", maxOnce)
+		return p.Err()
+	}
+	sum := sha256.Sum256([]byte(header))
+	r := onceRequest{
+		key:    ask.OnceKey{Key: hex.EncodeToString(sum[:]), Method: c.Method(), Path: c.Path()},
+		header: header, digest: digest,
+	}
+	ctx := c.UserContext()
+	p := visitOf(ctx).principal
+	before, err := s.ports.Once.Reserve(ctx, p, r.key)
+	if err != nil {
+		return err
+	}
+	if before != nil {
+		return s.replay(c, r, before)
+	}
+	finished := false
+	defer func() {
+		if !finished { // a panic: its effect is unknown, and the client may ask again
+			s.release(ctx, p, r.key)
+		}
+	}()
+	err = run()
+	finished = true
+	if err != nil || c.Response().StatusCode() >= http.StatusBadRequest {
+		s.release(ctx, p, r.key)
+		return err
+	}
+	s.keep(c, p, r)
+	return nil
+}
+
+func (s *Server) replay(c *fiber.Ctx, r onceRequest, before *ask.OnceReply) error {
+	digest, err := r.digest()
+	if err != nil {
+		return err
+	}
+	if digest != before.Digest {
+		return domain.Errorf(domain.CodeIdempotencyMismatch, "This Idempotency-Key came with another body before.")
+	}
+	text, err := seal(r.header, r.key, before.Sealed, false)
+	if err != nil {
+		return err
+	}
+	var reply stored
+	if err := json.Unmarshal(text, &reply); err != nil {
+		return err
+	}
+	c.Set("Idempotent-Replayed", "true")
+	c.Set(fiber.HeaderContentType, reply.ContentType)
+	return c.Status(reply.Status).Send(reply.Body)
+}
+
+func (s *Server) keep(c *fiber.Ctx, p domain.Principal, r onceRequest) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.UserContext()), onceDeadline)
+	defer cancel()
+	digest, err := r.digest()
+	var text []byte
+	if err == nil {
+		res := c.Response()
+		text, err = json.Marshal(stored{Status: res.StatusCode(), ContentType: string(res.Header.ContentType()), Body: res.Body()})
+	}
+	if err == nil {
+		text, err = seal(r.header, r.key, text, true)
+	}
+	if err == nil {
+		err = s.ports.Once.Keep(ctx, p, r.key, ask.OnceReply{Digest: digest, Sealed: text})
+	}
+	if err != nil {
+		s.log.WarnContext(ctx, "reply not kept for its idempotency key", slog.String("request_id", requestID(c)), slog.Any("error", err))
+	}
+}
+
+func (s *Server) release(ctx context.Context, p domain.Principal, k ask.OnceKey) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), onceDeadline)
+	defer cancel()
+	if err := s.ports.Once.Release(ctx, p, k); err != nil {
+		s.log.WarnContext(ctx, "idempotency key not released", slog.Any("error", err))
+	}
+}
+
+// seal locks or unlocks a reply with the key that only the client's header
+// gives: replies may hold secrets that are shown once.
+func seal(header string, k ask.OnceKey, text []byte, lock bool) ([]byte, error) {
+	secret, err := hkdf.Key(sha256.New, []byte(header), nil, "callboard idempotent reply", 32)
+	if err != nil {
+		return nil, err
+	}
+	block, err := aes.NewCipher(secret)
+	if err != nil {
+		return nil, err
+	}
+	gcm, err := cipher.NewGCM(block)
+	if err != nil {
+		return nil, err
+	}
+	bound := []byte(k.Method + " " + k.Path)
+	if lock {
+		nonce := make([]byte, gcm.NonceSize())
+		_, _ = rand.Read(nonce) // never fails
+		return gcm.Seal(nonce, nonce, text, bound), nil
+	}
+	if len(text) < gcm.NonceSize() {
+		return nil, errors.New("httpapi: stored reply is too short")
+	}
+	return gcm.Open(nil, text[:gcm.NonceSize()], text[gcm.NonceSize():], bound)
+}

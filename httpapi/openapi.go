@@ -1,0 +1,175 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"maps"
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/gofiber/fiber/v2"
+)
+
+const documentIntro = "Campaigns and calls by voice agents. Success answers with the bare resource, failure with " +
+	"`{\"success\": false, \"error\": {code, message, param?, details?, request_id}}`. Lists are pages, newest first. " +
+	"Times are ISO 8601 in UTC. POST takes an Idempotency-Key."
+
+func (s *Server) documentRoutes() {
+	s.raw(operation{method: http.MethodGet, path: "/openapi.json", id: "getDocument", tag: "Document", summary: "This document", open: true},
+		func(h *huma.Operation) {
+			h.Responses["200"] = response("OpenAPI 3.1.", fiber.MIMEApplicationJSON, &huma.Schema{Type: huma.TypeObject})
+		},
+		func(c *fiber.Ctx) error {
+			c.Set(fiber.HeaderContentType, fiber.MIMEApplicationJSON)
+			c.Set(fiber.HeaderCacheControl, "public, max-age=300")
+			return c.Send(s.document)
+		})
+}
+
+// schemaOf is a type's schema in the document.
+func schemaOf[T any](api huma.API) *huma.Schema {
+	t := reflect.TypeFor[T]()
+	return api.OpenAPI().Components.Schemas.Schema(t, true, t.Name())
+}
+
+func response(about, kind string, schema *huma.Schema) *huma.Response {
+	return &huma.Response{Description: about, Content: map[string]*huma.MediaType{kind: {Schema: schema}}}
+}
+
+// describeRaw puts a route into the document that huma does not serve.
+func (s *Server) describeRaw(h *huma.Operation, op operation, describe func(*huma.Operation)) {
+	h.Responses = map[string]*huma.Response{}
+	failure := s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[Failure](), true, "Failure")
+	for _, status := range op.failures() {
+		h.Responses[strconv.Itoa(status)] = response(http.StatusText(status), fiber.MIMEApplicationJSON, failure)
+	}
+	for _, name := range pathNames(op.path) {
+		h.Parameters = append(h.Parameters, &huma.Param{Name: name, In: "path", Required: true, Schema: &huma.Schema{Type: huma.TypeString}})
+	}
+	describe(h)
+	s.api.OpenAPI().AddOperation(h)
+}
+
+func pathNames(path string) []string {
+	var names []string
+	for part := range strings.SplitSeq(path, "/") {
+		if name, ok := strings.CutPrefix(part, "{"); ok {
+			names = append(names, strings.TrimSuffix(name, "}"))
+		}
+	}
+	return names
+}
+
+// writeDocument finishes the OpenAPI document: credentials, the headers of
+// every answer, and where null stands for no object.
+func (s *Server) writeDocument() []byte {
+	o := s.api.OpenAPI()
+	o.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
+		"api_key": {Type: "http", Scheme: "bearer", Description: "An API key: svc_sk_live_… or svc_sk_test_…"},
+	}
+	integer := &huma.Schema{Type: huma.TypeInteger}
+	o.Components.Headers = map[string]*huma.Header{
+		"X-Request-Id":          {Description: "Quote it when something is wrong.", Schema: &huma.Schema{Type: huma.TypeString}},
+		"X-RateLimit-Limit":     {Description: "Requests per window.", Schema: integer},
+		"X-RateLimit-Remaining": {Description: "Requests left in the window.", Schema: integer},
+		"X-RateLimit-Reset":     {Description: "When the window ends, in Unix seconds.", Schema: integer},
+		"X-RateLimit-Window":    {Description: "The length of the window in seconds.", Schema: integer},
+		"Retry-After":           {Description: "Seconds to wait.", Schema: integer},
+		"WWW-Authenticate":      {Schema: &huma.Schema{Type: huma.TypeString}},
+		"Allow":                 {Schema: &huma.Schema{Type: huma.TypeString}},
+	}
+	for _, item := range o.Paths {
+		for _, op := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete} {
+			if op != nil {
+				finish(op)
+			}
+		}
+	}
+	allowNull(o.Components.Schemas)
+	text, err := json.Marshal(o)
+	if err != nil {
+		panic("httpapi: the OpenAPI document cannot be written: " + err.Error())
+	}
+	return text
+}
+
+// finish adds what every operation has.
+func finish(op *huma.Operation) {
+	if op.Method == http.MethodPost {
+		most := maxOnce
+		op.Parameters = append(op.Parameters, &huma.Param{
+			Name: onceHeader, In: "header", Description: "The same key with the same body within 24 hours is answered from memory (Idempotent-Replayed: true).",
+			Schema: &huma.Schema{Type: huma.TypeString, MaxLength: &most},
+		})
+	}
+	for status, r := range op.Responses {
+		names := []string{"X-Request-Id"}
+		if len(op.Security) > 0 {
+			names = append(names, "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-RateLimit-Window")
+		}
+		switch status {
+		case "401":
+			names = append(names, "WWW-Authenticate")
+		case "202", "429", "503":
+			names = append(names, "Retry-After")
+		}
+		if r.Headers == nil {
+			r.Headers = make(map[string]*huma.Param)
+		}
+		for _, n := range names {
+			r.Headers[n] = &huma.Header{Ref: "#/components/headers/" + n}
+		}
+	}
+}
+
+// allowNull says of every object that may be missing that it may be null: a
+// pointer to a struct that is always written.
+func allowNull(r huma.Registry) {
+	schemas := r.Map()
+	for _, name := range slices.Sorted(maps.Keys(schemas)) {
+		t := r.TypeFromRef("#/components/schemas/" + name)
+		if t == nil {
+			continue
+		}
+		for t.Kind() == reflect.Pointer {
+			t = t.Elem()
+		}
+		if t.Kind() == reflect.Struct {
+			allowNullIn(t, schemas[name])
+		}
+	}
+}
+
+func allowNullIn(t reflect.Type, schema *huma.Schema) {
+	for f := range fields(t) {
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		object := f.Type.Kind() == reflect.Pointer && f.Type.Elem().Kind() == reflect.Struct && f.Type.Elem() != reflect.TypeFor[time.Time]()
+		if old := schema.Properties[name]; old != nil && object && options == "" {
+			schema.Properties[name] = &huma.Schema{AnyOf: []*huma.Schema{old, {Type: "null"}}}
+		}
+	}
+}
+
+// fields walks the fields of a struct and of those embedded in it.
+func fields(t reflect.Type) func(func(reflect.StructField) bool) {
+	return func(yield func(reflect.StructField) bool) {
+		for i := range t.NumField() {
+			f := t.Field(i)
+			if f.Anonymous && f.Type.Kind() == reflect.Struct {
+				for inner := range fields(f.Type) {
+					if !yield(inner) {
+						return
+					}
+				}
+				continue
+			}
+			if !yield(f) {
+				return
+			}
+		}
+	}
+}

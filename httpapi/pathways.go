@@ -1,0 +1,141 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/pathway"
+	"github.com/callboard/callboard/domain/rules"
+)
+
+// PathwayChange is a pathway as it is sent; in a PATCH what is left out stays,
+// and a list that is sent replaces the old one.
+type PathwayChange struct {
+	Name      *string           `json:"name,omitempty"`
+	Start     *string           `json:"start,omitempty" doc:"The id of the first node."`
+	Variables []domain.Variable `json:"variables,omitempty" nullable:"false"`
+	Nodes     []domain.Node     `json:"nodes,omitempty" nullable:"false"`
+	Edges     []domain.Edge     `json:"edges,omitempty" nullable:"false"`
+	Metadata  map[string]string `json:"metadata,omitempty"`
+}
+
+func (n *PathwayChange) onto(w *domain.Pathway) {
+	set(&w.Name, n.Name)
+	set(&w.Start, n.Start)
+	if n.Variables != nil {
+		w.Variables = n.Variables
+	}
+	if n.Nodes != nil {
+		w.Nodes = n.Nodes
+	}
+	if n.Edges != nil {
+		w.Edges = n.Edges
+	}
+	if n.Metadata != nil {
+		w.Metadata = n.Metadata
+	}
+}
+
+func (n *PathwayChange) apply(w *domain.Pathway) error {
+	n.onto(w)
+	return checkPathway(w)
+}
+
+// checkPathway finds everything that is wrong with a pathway at once.
+func checkPathway(w *domain.Pathway) error {
+	var p domain.Problems
+	rules.Metadata(&p, w.Metadata)
+	err := pathway.Validate(w)
+	var known *domain.Error
+	switch {
+	case err == nil:
+		return p.Err()
+	case len(p) == 0 || !errors.As(err, &known):
+		return err
+	}
+	return append(p, known.Details...).Err()
+}
+
+// PathwayReport is what a validation found.
+type PathwayReport struct {
+	Valid    bool            `json:"valid"`
+	Errors   []domain.Detail `json:"errors" doc:"What keeps the pathway from being saved."`
+	Warnings []domain.Detail `json:"warnings" doc:"What is odd but stops nothing."`
+}
+
+func reportOn(w *domain.Pathway) PathwayReport {
+	r := PathwayReport{Valid: true, Warnings: pathway.Warnings(w)}
+	var known *domain.Error
+	if err := checkPathway(w); errors.As(err, &known) {
+		r.Valid, r.Errors = false, known.Details
+	}
+	return r
+}
+
+func (s *Server) pathwayRoutes() {
+	const tag, path = "Pathways", "/v1/pathways"
+	add(s, operation{
+		method: http.MethodPost, path: path, id: "createPathway", tag: tag, status: http.StatusCreated, summary: "Create a pathway",
+		about: "Nodes say, collect, dtmf and end; edges lead from node to node, by key presses, time-outs or always. Text takes {{name}} and {{name | fallback}}.",
+	}, func(ctx context.Context, p domain.Principal, in *struct{ Body PathwayChange }) (*answer[*domain.Pathway], error) {
+		w := &domain.Pathway{}
+		if err := in.Body.apply(w); err != nil {
+			return nil, err
+		}
+		made, err := s.ports.Pathways.CreatePathway(ctx, p, w)
+		return touched(ctx, made, err)
+	})
+	add(s, operation{method: http.MethodPost, path: path + "/validate", id: "validatePathway", tag: tag, summary: "Check a pathway without saving it"},
+		func(_ context.Context, _ domain.Principal, in *struct{ Body PathwayChange }) (*answer[PathwayReport], error) {
+			w := &domain.Pathway{}
+			in.Body.onto(w)
+			return ok(reportOn(w), nil)
+		})
+	add(s, operation{method: http.MethodGet, path: path, id: "listPathways", tag: tag, summary: "List pathways"},
+		func(ctx context.Context, p domain.Principal, in *struct{ Paging }) (*answer[List[*domain.Pathway]], error) {
+			l, err := s.ports.Pathways.ListPathways(ctx, p, in.page())
+			return page(l, err, same)
+		})
+	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getPathway", tag: tag, summary: "Get a pathway"},
+		func(ctx context.Context, p domain.Principal, in *One) (*answer[*domain.Pathway], error) {
+			id, err := named(domain.PrefixPathway, in.ID)
+			if err != nil {
+				return nil, err
+			}
+			return ok(s.ports.Pathways.Pathway(ctx, p, id))
+		})
+	add(s, operation{method: http.MethodPost, path: path + "/{id}/validate", id: "validateSavedPathway", tag: tag, summary: "Check a saved pathway"},
+		func(ctx context.Context, p domain.Principal, in *One) (*answer[PathwayReport], error) {
+			id, err := named(domain.PrefixPathway, in.ID)
+			if err != nil {
+				return nil, err
+			}
+			w, err := s.ports.Pathways.Pathway(ctx, p, id)
+			if err != nil {
+				return nil, err
+			}
+			return ok(reportOn(w), nil)
+		})
+	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updatePathway", tag: tag, summary: "Change a pathway", about: "Calls and campaigns that are running keep the pathway they began with."},
+		func(ctx context.Context, p domain.Principal, in *struct {
+			One
+			Body PathwayChange
+		},
+		) (*answer[*domain.Pathway], error) {
+			id, err := named(domain.PrefixPathway, in.ID)
+			if err != nil {
+				return nil, err
+			}
+			return ok(s.ports.Pathways.UpdatePathway(ctx, p, id, in.Body.apply))
+		})
+	add(s, operation{method: http.MethodDelete, path: path + "/{id}", id: "deletePathway", tag: tag, summary: "Delete a pathway", errors: []int{http.StatusConflict}},
+		func(ctx context.Context, p domain.Principal, in *One) (*answer[Deleted], error) {
+			id, err := named(domain.PrefixPathway, in.ID)
+			if err != nil {
+				return nil, err
+			}
+			return deleted(id, "pathway", s.ports.Pathways.DeletePathway(ctx, p, id))
+		})
+}

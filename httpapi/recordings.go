@@ -1,0 +1,148 @@
+package httpapi
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// Processing is the answer while a recording is still to come.
+type Processing struct {
+	CallID string `json:"call_id"`
+	Status string `json:"status" enum:"processing"`
+}
+
+const (
+	mimeWAV         = "audio/wav"
+	processingAfter = "2" // seconds until it is worth asking again
+)
+
+func (s *Server) recordingRoutes() {
+	s.raw(operation{
+		method: http.MethodGet, path: "/v1/calls/{id}/recording", id: "getRecording", tag: "Calls",
+		summary: "Download the recording", about: "Stereo: the caller on the left, the agent on the right. Takes Range.",
+		errors: []int{http.StatusRequestedRangeNotSatisfiable},
+	}, func(h *huma.Operation) {
+		wav := &huma.Schema{Type: huma.TypeString, Format: "binary"}
+		h.Parameters = append(h.Parameters, &huma.Param{Name: "Range", In: "header", Schema: &huma.Schema{Type: huma.TypeString}, Example: "bytes=0-65535"})
+		h.Responses["200"] = response("The whole recording.", mimeWAV, wav)
+		h.Responses["206"] = response("The part that was asked for.", mimeWAV, wav)
+		h.Responses["202"] = response("The recording is still being written.", fiber.MIMEApplicationJSON, schemaOf[Processing](s.api))
+	}, s.recording)
+}
+
+func (s *Server) recording(c *fiber.Ctx) error {
+	id, err := named(domain.PrefixCall, c.Params("id"))
+	if err != nil {
+		return err
+	}
+	rec, err := s.ports.Calls.Recording(c.UserContext(), visitOf(c.UserContext()).principal, id)
+	if domain.CodeOf(err) == domain.CodeProcessing {
+		c.Set(fiber.HeaderRetryAfter, processingAfter)
+		return c.Status(http.StatusAccepted).JSON(Processing{CallID: id, Status: string(domain.CodeProcessing)})
+	}
+	if err != nil {
+		return err
+	}
+	part, err := rangeOf(c.Get(fiber.HeaderRange), rec.Size)
+	if err == nil && part.from > 0 {
+		_, err = rec.Body.Seek(part.from, io.SeekStart)
+	}
+	if err != nil {
+		_ = rec.Body.Close()
+		if domain.CodeOf(err) != "" {
+			c.Set(fiber.HeaderContentRange, fmt.Sprintf("bytes */%d", rec.Size))
+		}
+		return err
+	}
+	c.Set(fiber.HeaderContentType, mimeWAV)
+	c.Set(fiber.HeaderAcceptRanges, "bytes")
+	c.Set(fiber.HeaderContentDisposition, `inline; filename="`+id+`.wav"`)
+	if !rec.Created.IsZero() {
+		c.Set(fiber.HeaderLastModified, rec.Created.UTC().Format(http.TimeFormat))
+	}
+	if part.partial {
+		c.Status(http.StatusPartialContent)
+		c.Set(fiber.HeaderContentRange, fmt.Sprintf("bytes %d-%d/%d", part.from, part.from+part.size-1, rec.Size))
+	}
+	c.Context().SetBodyStream(&sound{
+		Reader: io.LimitReader(rec.Body, part.size), body: rec.Body, conn: c.Context().Conn(), patience: s.cfg.WriteTimeout,
+	}, int(part.size))
+	return nil
+}
+
+// sound is a recording on its way to a client that goes on reading.
+type sound struct {
+	io.Reader
+	body     io.Closer
+	conn     net.Conn
+	patience time.Duration
+}
+
+func (s *sound) Read(p []byte) (int, error) {
+	if err := s.conn.SetWriteDeadline(time.Now().Add(s.patience)); err != nil {
+		return 0, err
+	}
+	return s.Reader.Read(p)
+}
+
+// Close ends the reading.
+func (s *sound) Close() error { return s.body.Close() }
+
+// part of a file.
+type part struct {
+	from, size int64
+	partial    bool
+}
+
+// rangeOf reads a Range header (RFC 9110, 14.2). What is no range of bytes, or
+// more than one, is answered with the whole.
+func rangeOf(header string, size int64) (part, error) {
+	whole := part{size: size}
+	spec, isBytes := strings.CutPrefix(header, "bytes=")
+	first, last, isRange := strings.Cut(strings.TrimSpace(spec), "-")
+	if !isBytes || !isRange || strings.Contains(spec, ",") {
+		return whole, nil
+	}
+	none := &domain.Error{Code: codeRange, Message: fmt.Sprintf("The recording has %d bytes.", size)}
+	if first == "" {
+		n, err := strconv.ParseInt(last, 10, 64)
+		switch {
+		case errors.Is(err, strconv.ErrRange):
+			n = size
+		case err != nil || n < 0:
+			return whole, nil
+		}
+		if n == 0 || size == 0 {
+			return part{}, none
+		}
+		n = min(n, size)
+		return part{from: size - n, size: n, partial: true}, nil
+	}
+	from, err := strconv.ParseInt(first, 10, 64)
+	if err != nil && !errors.Is(err, strconv.ErrRange) || from < 0 {
+		return whole, nil
+	}
+	to := size - 1
+	if last != "" {
+		n, err := strconv.ParseInt(last, 10, 64)
+		if err != nil && !errors.Is(err, strconv.ErrRange) || n < from {
+			return whole, nil
+		}
+		to = min(to, n)
+	}
+	if from >= size {
+		return part{}, none
+	}
+	return part{from: from, size: to - from + 1, partial: true}, nil
+}

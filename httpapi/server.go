@@ -1,0 +1,287 @@
+package httpapi
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/gofiber/fiber/v2"
+	"github.com/valyala/fasthttp"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/httpapi/limit"
+)
+
+// Config sets the front door up. The zero value works.
+type Config struct {
+	Log            *slog.Logger
+	PublicURL      string         // base of the URLs in answers; "": relative ones
+	TrustedProxies []netip.Prefix // whose X-Forwarded-For counts
+	CertFile       string         // with KeyFile: TLS
+	KeyFile        string
+	Version        string        // of the service, shown in the OpenAPI document
+	ReadTimeout    time.Duration // for the head of a request (15 s)
+	IdleTimeout    time.Duration // of a kept connection (75 s)
+	WriteTimeout   time.Duration // for an answer, or for a piece of a streamed one (30 s)
+	RequestTimeout time.Duration // for the service to answer (30 s)
+	BodyGrace      time.Duration // how long a body may stall (20 s)
+	JSONLimit      int64         // bytes of a JSON body (10 MB)
+	UploadLimit    int64         // bytes of an upload (1 GB)
+	MaxConnections int           // 16384
+}
+
+func (c Config) filled() Config {
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	for _, d := range []struct {
+		at    *time.Duration
+		value time.Duration
+	}{
+		{&c.ReadTimeout, 15 * time.Second},
+		{&c.IdleTimeout, 75 * time.Second},
+		{&c.WriteTimeout, 30 * time.Second},
+		{&c.RequestTimeout, 30 * time.Second},
+		{&c.BodyGrace, bodyGrace},
+	} {
+		if *d.at == 0 {
+			*d.at = d.value
+		}
+	}
+	if c.JSONLimit == 0 {
+		c.JSONLimit = 10 << 20
+	}
+	if c.UploadLimit == 0 {
+		c.UploadLimit = 1 << 30
+	}
+	if c.MaxConnections == 0 {
+		c.MaxConnections = 16384
+	}
+	if c.Version == "" {
+		c.Version = "dev"
+	}
+	c.PublicURL = strings.TrimRight(c.PublicURL, "/")
+	return c
+}
+
+// Server is the front door.
+type Server struct {
+	cfg      Config
+	ports    Ports
+	log      *slog.Logger
+	app      *fiber.App
+	api      huma.API
+	rules    map[string]rule
+	limits   limit.Limiter                // by workspace
+	paths    limit.Limiter                // by workspace and path
+	strikes  limit.Limiter                // by address, without a good credential
+	document []byte                       // the OpenAPI document
+	begin    func(*visit) context.Context // ends with the server
+	end      context.CancelFunc
+}
+
+// New builds the front door. It panics where a route is missing from the table
+// of permissions: that is a fault of the program.
+func New(cfg Config, ports Ports) *Server {
+	useEnvelope()
+	cfg = cfg.filled()
+	s := &Server{cfg: cfg, ports: ports, log: cfg.Log, rules: routeTable()}
+	base, end := context.WithCancel(context.Background())
+	s.begin, s.end = func(v *visit) context.Context { return withVisit(base, v) }, end
+	s.app = fiber.New(fiber.Config{
+		AppName:                      "callboard",
+		Immutable:                    true, // strings outlive their request
+		StrictRouting:                true,
+		CaseSensitive:                true,
+		StreamRequestBody:            true,
+		BodyLimit:                    int(min(cfg.UploadLimit, 1<<31-1)),
+		DisablePreParseMultipartForm: true,
+		ReadTimeout:                  cfg.ReadTimeout,
+		WriteTimeout:                 cfg.WriteTimeout,
+		IdleTimeout:                  cfg.IdleTimeout,
+		ReadBufferSize:               16 << 10, // bounds the head of a request
+		Concurrency:                  cfg.MaxConnections,
+		DisableStartupMessage:        true,
+		DisableDefaultContentType:    true,
+		ErrorHandler:                 s.onError,
+	})
+	server := s.app.Server()
+	server.Handler = s.guard(server.Handler)
+	server.MaxConnsPerIP = 0
+	s.app.Use(s.enter)
+	s.api = s.newAPI()
+	s.routes()
+	s.document = s.writeDocument()
+	return s
+}
+
+func (s *Server) routes() {
+	s.campaignRoutes()
+	s.contactRoutes()
+	s.resultRoutes()
+	s.callRoutes()
+	s.recordingRoutes()
+	s.agentRoutes()
+	s.pathwayRoutes()
+	s.numberRoutes()
+	s.trunkRoutes()
+	s.webhookRoutes()
+	s.keyRoutes()
+	s.auditRoutes()
+	s.workspaceRoutes()
+	s.eventRoutes()
+	s.healthRoutes()
+	s.documentRoutes()
+}
+
+// Serve answers requests until Shutdown. With certificate and key in the
+// Config it speaks TLS on the listener.
+func (s *Server) Serve(ln net.Listener) error {
+	if s.cfg.CertFile != "" || s.cfg.KeyFile != "" {
+		cert, err := tls.LoadX509KeyPair(s.cfg.CertFile, s.cfg.KeyFile)
+		if err != nil {
+			return fmt.Errorf("httpapi: certificate: %w", err)
+		}
+		ln = tls.NewListener(ln, &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{cert}, NextProtos: []string{"http/1.1"}})
+	}
+	return s.app.Listener(ln)
+}
+
+// Shutdown takes no new connection, lets the requests in flight finish until
+// ctx ends, then cuts them off.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.app.Server().CloseOnShutdown = true
+	err := s.app.ShutdownWithContext(ctx)
+	s.end()
+	return err
+}
+
+// guard stands around everything: it gives the request its id and its body,
+// survives panics, sets the headers of safety, and never lets bytes of one
+// body be taken for the next request.
+func (s *Server) guard(next fasthttp.RequestHandler) fasthttp.RequestHandler {
+	return func(rc *fasthttp.RequestCtx) {
+		id := newRequestID()
+		b := &body{stream: rc.RequestBodyStream(), conn: rc.Conn(), limit: s.cfg.UploadLimit, grace: s.cfg.BodyGrace}
+		rc.SetUserValue(requestIDLocal, id)
+		rc.SetUserValue(bodyLocal, b)
+		func() {
+			defer func() {
+				if r := recover(); r != nil {
+					s.log.Error("panic in a request", slog.String("request_id", id), slog.Any("panic", r), slog.String("stack", string(debug.Stack())))
+					plain(rc, http.StatusInternalServerError, id, domain.Errorf(domain.CodeInternal, "Something went wrong here. Please quote the request id."))
+				}
+			}()
+			next(rc)
+		}()
+		if rc.UserValue(requestIDSeen) == nil && rc.Response.StatusCode() == http.StatusBadRequest {
+			// The router gives up on unknown methods before anything of ours.
+			plain(rc, http.StatusMethodNotAllowed, id, domain.Errorf(domain.CodeMethodNotAllowed, "There is no such method."))
+			rc.Response.Header.Set(fiber.HeaderAllow, "GET, POST, PUT, PATCH, DELETE")
+		}
+		h := &rc.Response.Header
+		h.Set("X-Request-Id", id)
+		h.Set(fiber.HeaderXContentTypeOptions, "nosniff")
+		h.Set(fiber.HeaderXFrameOptions, "DENY")
+		h.Set(fiber.HeaderReferrerPolicy, "no-referrer")
+		h.Set(fiber.HeaderContentSecurityPolicy, "default-src 'none'; frame-ancestors 'none'")
+		if len(h.Peek(fiber.HeaderCacheControl)) == 0 {
+			h.Set(fiber.HeaderCacheControl, "no-store")
+		}
+		if rc.IsTLS() {
+			h.Set(fiber.HeaderStrictTransportSecurity, "max-age=31536000")
+		}
+		most, within := int64(64<<10), 500*time.Millisecond
+		if rc.UserValue(knownLocal) != nil {
+			most, within = 32<<20, 3*time.Second
+		}
+		if !b.rest(most, within) {
+			rc.SetConnectionClose()
+		}
+	}
+}
+
+const requestIDSeen = "callboard.entered"
+
+// plain answers below the router.
+func plain(rc *fasthttp.RequestCtx, status int, id string, e *domain.Error) {
+	rc.Response.Reset()
+	rc.Response.SetStatusCode(status)
+	f := &Failure{status: status, requestID: id, err: e}
+	text, err := f.MarshalJSON()
+	if err != nil {
+		return
+	}
+	rc.Response.Header.SetContentType(fiber.MIMEApplicationJSON)
+	rc.Response.SetBody(append(text, '\n'))
+}
+
+// enter begins the visit.
+func (s *Server) enter(c *fiber.Ctx) error {
+	c.Locals(requestIDSeen, true)
+	v := &visit{
+		ip:        clientAddr(c.Context().RemoteAddr(), forwarded(c), s.cfg.TrustedProxies),
+		agent:     clip(c.Get(fiber.HeaderUserAgent), 200),
+		requestID: requestID(c),
+	}
+	ctx, cancel := context.WithTimeout(s.begin(v), s.cfg.RequestTimeout)
+	defer cancel()
+	c.SetUserContext(ctx)
+	return c.Next()
+}
+
+func forwarded(c *fiber.Ctx) []string {
+	var all []string
+	for _, h := range c.Request().Header.PeekAll(fiber.HeaderXForwardedFor) {
+		all = append(all, string(h))
+	}
+	return all
+}
+
+func clip(s string, most int) string {
+	if len(s) > most {
+		s = s[:most]
+	}
+	return strings.ToValidUTF8(s, "")
+}
+
+// onError answers what no handler of ours did: unknown routes and methods, and
+// requests that could not even be read.
+func (s *Server) onError(c *fiber.Ctx, err error) error {
+	var fe *fiber.Error
+	if !errors.As(err, &fe) {
+		return s.refuse(c, err)
+	}
+	e := &domain.Error{Code: codeFor(fe.Code)}
+	switch fe.Code {
+	case http.StatusNotFound:
+		e.Message = "There is no such route."
+	case http.StatusMethodNotAllowed:
+		e.Message = "The route does not take this method."
+	case http.StatusRequestHeaderFieldsTooLarge:
+		e.Message = "The head of the request is larger than 16 kB."
+	case http.StatusRequestTimeout:
+		e.Message = "The request came too slowly."
+	case http.StatusRequestEntityTooLarge:
+		e.Message = errTooLarge.Message
+	default:
+		e.Message = "The request could not be read."
+	}
+	if c.Locals(requestIDSeen) == nil { // the connection itself is in doubt
+		c.Context().SetConnectionClose()
+		return s.refuse(c, &Failure{status: fe.Code, requestID: requestID(c), err: e})
+	}
+	if err := s.stranger(c, fe.Code); err != nil {
+		return s.refuse(c, err)
+	}
+	return s.refuse(c, &Failure{status: fe.Code, requestID: requestID(c), err: e})
+}

@@ -1,0 +1,214 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/domain/rules"
+)
+
+// NewWebhook is an endpoint as it is sent.
+type NewWebhook struct {
+	URL      string            `json:"url" doc:"https only." example:"https://example.com/hooks"`
+	Events   []string          `json:"events" nullable:"false" doc:"Event names, a category such as call.*, or *."`
+	Secret   string            `json:"secret,omitempty" doc:"Signs the deliveries; made here unless said."`
+	Metadata map[string]string `json:"metadata,omitempty"`
+}
+
+// WebhookChange is what can be changed of an endpoint.
+type WebhookChange struct {
+	URL      *string           `json:"url,omitempty"`
+	Events   []string          `json:"events,omitempty" nullable:"false"`
+	Metadata map[string]string `json:"metadata,omitempty"`
+}
+
+// LogEntry is a delivery in the log of an endpoint.
+type LogEntry struct {
+	EventID        string               `json:"event_id"`
+	EventType      string               `json:"event_type"`
+	Status         domain.DeliveryState `json:"status"`
+	DeliveredAt    *time.Time           `json:"delivered_at"`
+	ResponseStatus int                  `json:"response_status"`
+	ResponseTimeMs int64                `json:"response_time_ms"`
+	Retries        int                  `json:"retries,omitempty"`
+	LastRetryAt    *time.Time           `json:"last_retry_at,omitempty"`
+	Error          string               `json:"error,omitempty"`
+	NextAttemptAt  *time.Time           `json:"next_attempt_at,omitempty"`
+	CreatedAt      time.Time            `json:"created_at"`
+}
+
+// Logs is a page of the log.
+type Logs struct {
+	Logs       []LogEntry `json:"logs"`
+	HasMore    bool       `json:"has_more"`
+	NextCursor *string    `json:"next_cursor"`
+}
+
+// FailedEvent is an event whose delivery was given up.
+type FailedEvent struct {
+	EventID       string     `json:"event_id"`
+	EventType     string     `json:"event_type"`
+	Attempts      int        `json:"attempts"`
+	LastError     string     `json:"last_error"`
+	LastAttemptAt *time.Time `json:"last_attempt_at"`
+	CreatedAt     time.Time  `json:"created_at"`
+}
+
+// TestRequest is the body of a test.
+type TestRequest struct {
+	EventType string `json:"event_type,omitempty" doc:"A sample of this event instead of webhook.test."`
+}
+
+func logEntry(d *domain.Delivery) LogEntry {
+	e := LogEntry{
+		EventID: d.EventID, EventType: d.EventType, Status: d.State, DeliveredAt: d.DeliveredAt, ResponseStatus: d.ResponseStatus,
+		ResponseTimeMs: d.ResponseTimeMs, Error: d.Error, NextAttemptAt: d.DueAt, CreatedAt: d.CreatedAt,
+	}
+	if d.Attempts > 1 {
+		e.Retries, e.LastRetryAt = d.Attempts-1, d.LastAttemptAt
+	}
+	return e
+}
+
+func failedEvent(d *domain.Delivery) FailedEvent {
+	return FailedEvent{
+		EventID: d.EventID, EventType: d.EventType, Attempts: d.Attempts, LastError: d.Error,
+		LastAttemptAt: d.LastAttemptAt, CreatedAt: d.CreatedAt,
+	}
+}
+
+func (s *Server) webhookRoutes() {
+	const tag, path = "Webhooks", "/v1/webhooks"
+	add(s, operation{method: http.MethodPost, path: path, id: "createWebhook", tag: tag, status: http.StatusCreated, summary: "Register an endpoint", about: "The answer holds the secret, this once."},
+		func(ctx context.Context, p domain.Principal, in *struct{ Body NewWebhook }) (*answer[*domain.Webhook], error) {
+			w := &domain.Webhook{URL: in.Body.URL, Events: in.Body.Events, Secret: in.Body.Secret, Status: domain.WebhookActive}
+			w.Metadata = in.Body.Metadata
+			if err := rules.Webhook(w).Err(); err != nil {
+				return nil, err
+			}
+			made, err := s.ports.Webhooks.CreateWebhook(ctx, p, w)
+			return touched(ctx, made, err)
+		})
+	add(s, operation{method: http.MethodGet, path: path, id: "listWebhooks", tag: tag, summary: "List endpoints"},
+		func(ctx context.Context, p domain.Principal, in *struct {
+			Paging
+			CampaignID string `query:"campaign_id" doc:"Only those that a campaign owns."`
+		},
+		) (*answer[List[*domain.Webhook]], error) {
+			id, err := optionalID("campaign_id", domain.PrefixCampaign, in.CampaignID)
+			if err != nil {
+				return nil, err
+			}
+			l, err := s.ports.Webhooks.ListWebhooks(ctx, p, ask.WebhookQuery{Page: in.page(), CampaignID: id})
+			return page(l, err, (*domain.Webhook).Public)
+		})
+	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getWebhook", tag: tag, summary: "Get an endpoint"},
+		func(ctx context.Context, p domain.Principal, in *One) (*answer[*domain.Webhook], error) {
+			return s.onWebhook(ctx, p, in.ID, s.ports.Webhooks.Webhook)
+		})
+	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateWebhook", tag: tag, summary: "Change an endpoint"},
+		func(ctx context.Context, p domain.Principal, in *struct {
+			One
+			Body WebhookChange
+		},
+		) (*answer[*domain.Webhook], error) {
+			return s.onWebhook(ctx, p, in.ID, func(ctx context.Context, p domain.Principal, id string) (*domain.Webhook, error) {
+				return s.ports.Webhooks.UpdateWebhook(ctx, p, id, in.Body.apply)
+			})
+		})
+	add(s, operation{method: http.MethodDelete, path: path + "/{id}", id: "deleteWebhook", tag: tag, summary: "Remove an endpoint"},
+		func(ctx context.Context, p domain.Principal, in *One) (*answer[Deleted], error) {
+			id, err := named(domain.PrefixWebhook, in.ID)
+			if err != nil {
+				return nil, err
+			}
+			return deleted(id, "webhook", s.ports.Webhooks.DeleteWebhook(ctx, p, id))
+		})
+	s.deliveryRoutes(tag, path)
+}
+
+func (n *WebhookChange) apply(w *domain.Webhook) error {
+	set(&w.URL, n.URL)
+	if n.Events != nil {
+		w.Events = n.Events
+	}
+	if n.Metadata != nil {
+		w.Metadata = n.Metadata
+	}
+	return rules.Webhook(w).Err()
+}
+
+func (s *Server) onWebhook(ctx context.Context, p domain.Principal, id string, do func(context.Context, domain.Principal, string) (*domain.Webhook, error)) (*answer[*domain.Webhook], error) {
+	id, err := named(domain.PrefixWebhook, id)
+	if err != nil {
+		return nil, err
+	}
+	return public(do(ctx, p, id))
+}
+
+func (s *Server) deliveryRoutes(tag, path string) {
+	add(s, operation{method: http.MethodPost, path: path + "/{id}/pause", id: "pauseWebhook", tag: tag, summary: "Hold the deliveries back", about: "Events queue for 72 hours."},
+		func(ctx context.Context, p domain.Principal, in *One) (*answer[*domain.Webhook], error) {
+			return s.onWebhook(ctx, p, in.ID, s.ports.Deliveries.PauseWebhook)
+		})
+	add(s, operation{method: http.MethodPost, path: path + "/{id}/resume", id: "resumeWebhook", tag: tag, summary: "Deliver again", about: "What queued goes out in order."},
+		func(ctx context.Context, p domain.Principal, in *One) (*answer[*domain.Webhook], error) {
+			return s.onWebhook(ctx, p, in.ID, s.ports.Deliveries.ResumeWebhook)
+		})
+	add(s, operation{method: http.MethodPost, path: path + "/{id}/test", id: "testWebhook", tag: tag, summary: "Send a test event and wait for the answer"}, s.testWebhook)
+	add(s, operation{method: http.MethodGet, path: path + "/{id}/logs", id: "getWebhookLogs", tag: tag, summary: "Read the log of deliveries"},
+		func(ctx context.Context, p domain.Principal, in *struct {
+			One
+			Paging
+		},
+		) (*answer[Logs], error) {
+			id, err := named(domain.PrefixWebhook, in.ID)
+			if err != nil {
+				return nil, err
+			}
+			l, err := s.ports.Deliveries.WebhookLog(ctx, p, id, in.page())
+			rows, err := page(l, err, logEntry)
+			if err != nil {
+				return nil, err
+			}
+			return ok(Logs{Logs: rows.Body.Data, HasMore: rows.Body.HasMore, NextCursor: rows.Body.NextCursor}, nil)
+		})
+	add(s, operation{method: http.MethodGet, path: path + "/{id}/failed", id: "getFailedEvents", tag: tag, summary: "List the events that were given up"},
+		func(ctx context.Context, p domain.Principal, in *struct {
+			One
+			Paging
+		},
+		) (*answer[List[FailedEvent]], error) {
+			id, err := named(domain.PrefixWebhook, in.ID)
+			if err != nil {
+				return nil, err
+			}
+			l, err := s.ports.Deliveries.FailedDeliveries(ctx, p, id, in.page())
+			return page(l, err, failedEvent)
+		})
+}
+
+func (s *Server) testWebhook(ctx context.Context, p domain.Principal, in *struct {
+	One
+	Body *TestRequest
+},
+) (*answer[ask.TestResult], error) {
+	id, err := named(domain.PrefixWebhook, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	kind := event.WebhookTest
+	if in.Body != nil && in.Body.EventType != "" {
+		known := false
+		if kind, known = event.Canonical(in.Body.EventType); !known {
+			var problems domain.Problems
+			problems.Add("event_type", domain.CodeValidation, "is no event name")
+			return nil, problems.Err()
+		}
+	}
+	return ok(s.ports.Deliveries.TestWebhook(ctx, p, id, kind))
+}

@@ -1,0 +1,84 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/rules"
+)
+
+// LimitsChange are the limits of a workspace as they are sent.
+type LimitsChange struct {
+	RequestsPerMinute  *int `json:"requests_per_minute,omitempty"`
+	ConcurrentInbound  *int `json:"concurrent_inbound,omitempty"`
+	ConcurrentOutbound *int `json:"concurrent_outbound,omitempty"`
+	CallsPerMinute     *int `json:"calls_per_minute,omitempty"`
+}
+
+// CallingChange are the destination rules of a workspace as they are sent.
+type CallingChange struct {
+	Countries       []string `json:"countries,omitempty" nullable:"false" doc:"ISO 3166 codes; * is every country."`
+	BlockedPrefixes []string `json:"blocked_prefixes,omitempty" nullable:"false"`
+}
+
+// WorkspaceChange is what can be changed of a workspace.
+type WorkspaceChange struct {
+	Name           *string           `json:"name,omitempty"`
+	Plan           *string           `json:"plan,omitempty" doc:"starter, professional or enterprise. Operators only."`
+	Limits         *LimitsChange     `json:"limits,omitempty" doc:"On enterprise only. Operators only."`
+	Calling        *CallingChange    `json:"calling,omitempty" doc:"Operators only."`
+	DefaultCountry *string           `json:"default_country,omitempty"`
+	Metadata       map[string]string `json:"metadata,omitempty"`
+}
+
+func (s *Server) workspaceRoutes() {
+	const tag, path = "Workspace", "/v1/workspace"
+	add(s, operation{method: http.MethodGet, path: path, id: "getWorkspace", tag: tag, summary: "Get the workspace"},
+		func(ctx context.Context, p domain.Principal, _ *struct{}) (*answer[*domain.Workspace], error) {
+			return ok(s.ports.Workspaces.Workspace(ctx, p))
+		})
+	add(s, operation{method: http.MethodPatch, path: path, id: "updateWorkspace", tag: tag, summary: "Change the workspace", about: "Plan, limits and destination rules take an operator key: 403 operator_required."},
+		func(ctx context.Context, p domain.Principal, in *struct{ Body WorkspaceChange }) (*answer[*domain.Workspace], error) {
+			b := &in.Body
+			if !p.Operator && (b.Plan != nil || b.Limits != nil || b.Calling != nil) {
+				return nil, domain.Errorf(domain.CodeOperatorRequired, "Plan, limits and destination rules take an operator key.")
+			}
+			w, err := s.ports.Workspaces.UpdateWorkspace(ctx, p, b.apply)
+			return touched(ctx, w, err)
+		})
+}
+
+func (n *WorkspaceChange) apply(w *domain.Workspace) error {
+	set(&w.Name, n.Name)
+	set(&w.DefaultCountry, n.DefaultCountry)
+	if n.Metadata != nil {
+		w.Metadata = n.Metadata
+	}
+	if n.Calling != nil {
+		if n.Calling.Countries != nil {
+			w.Calling.Countries = n.Calling.Countries
+		}
+		if n.Calling.BlockedPrefixes != nil {
+			w.Calling.BlockedPrefixes = n.Calling.BlockedPrefixes
+		}
+	}
+	if n.Plan != nil {
+		w.Plan = domain.Plan(*n.Plan)
+		if fixed, ok := domain.PlanLimits(w.Plan); ok {
+			w.Limits = fixed
+		}
+	}
+	if l := n.Limits; l != nil {
+		if w.Plan != domain.Enterprise {
+			var p domain.Problems
+			p.Add("limits", domain.CodeValidation, "are the plan's own on %s; only enterprise sets them", w.Plan)
+			return p.Err()
+		}
+		set(&w.Limits.RequestsPerMinute, l.RequestsPerMinute)
+		set(&w.Limits.ConcurrentInbound, l.ConcurrentInbound)
+		set(&w.Limits.ConcurrentOutbound, l.ConcurrentOutbound)
+		set(&w.Limits.CallsPerMinute, l.CallsPerMinute)
+	}
+	return rules.Workspace(w).Err()
+}
