@@ -1,0 +1,469 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/webhook"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/event"
+)
+
+// Store is the part of the store that the outbox needs.
+type Store interface {
+	Apply(ctx context.Context, c commit.Change) ([]event.Event, error)
+	Get(ctx context.Context, into domain.Record) (uint64, error)
+	List(ctx context.Context, q commit.Query, make func() domain.Record, each func(domain.Record) error) (string, error)
+	Under(ctx context.Context, prefix domain.Key, after string, limit int, make func() domain.Record, each func(domain.Record) error) error
+	Events(ctx context.Context, workspace string, after uint64, limit int) ([]event.Event, error)
+}
+
+// Config is what a workspace's outbox needs; zero numbers have defaults.
+type Config struct {
+	Workspace string
+	Store     Store
+	Log       *slog.Logger
+	// Endpoint is the actor of an endpoint, or nil while there is none: it
+	// reads its queue when it starts. Called from the outbox's own goroutine.
+	Endpoint func(webhookID string) *actor.PID
+	// Batch is how many events are read at once: 512. Rows bounds the
+	// deliveries of one commit: 2000.
+	Batch, Rows int
+}
+
+const (
+	workLimit = 20 * time.Second
+	// lookEvery finds events whose nudge was lost.
+	lookEvery   = 5 * time.Second
+	firstWait   = 100 * time.Millisecond
+	longestWait = 5 * time.Second
+	// maxUnsaved is how far the place in the log may run ahead of its row
+	// while nobody wants the events.
+	maxUnsaved = 4096
+)
+
+// subscriber is an endpoint as far as the fan-out needs it.
+type subscriber struct {
+	hook *domain.Webhook
+	// known when the read under way began, so that an end of the log seen by
+	// it lies behind the endpoint's creation.
+	known bool
+	// reached: the log was seen up to the endpoint's creation; every event
+	// from here on is younger, whatever the clock says.
+	reached bool
+}
+
+// outbox is one incarnation of the actor: messages of an earlier one carry
+// another pointer and are ignored.
+type outbox struct {
+	cfg  Config
+	log  *slog.Logger
+	bind func(context.Context) (context.Context, context.CancelFunc) // ends with this incarnation
+	end  context.CancelFunc
+	over bool
+
+	started bool // the place is read
+	busy    bool // reading or writing
+	dirty   bool // there may be events behind the place
+	keep    bool // write the place although nobody wanted the events before it
+	place   Place
+	version uint64
+	saved   uint64        // the offset in the store
+	pending []event.Event // read, not yet fanned out
+
+	hooks   map[string]*subscriber     // nil: not yet read
+	changed map[string]*domain.Webhook // told before that; nil: deleted
+
+	gone     []string // endpoints whose deliveries are to be removed; "": look for orphans
+	sweeping bool
+	sweepAt  time.Time
+
+	pause      time.Duration // after failures of the store
+	retryAt    time.Time
+	wakeAt     time.Time
+	wakes      int
+	cancelWake func()
+}
+
+// What the outbox hears from itself, later.
+type (
+	wake struct {
+		of *outbox
+		n  int
+	}
+	begun struct {
+		of      *outbox
+		place   Place
+		version uint64
+		hooks   []*domain.Webhook
+		err     error
+	}
+	read struct {
+		of     *outbox
+		events []event.Event
+		err    error
+	}
+	written struct {
+		of      *outbox
+		place   Place
+		rest    []event.Event
+		touched map[string]bool
+		err     error
+	}
+	swept struct {
+		of      *outbox
+		done    bool     // nothing is left of the first in gone
+		orphans []string // endpoints that are gone while rows of theirs are not
+		err     error
+	}
+)
+
+func (wake) Control()    {}
+func (begun) Control()   {}
+func (read) Control()    {}
+func (written) Control() {}
+func (swept) Control()   {}
+
+// New makes the outbox of a workspace.
+func New(cfg Config) actor.Producer {
+	if cfg.Batch == 0 {
+		cfg.Batch = 512
+	}
+	if cfg.Rows == 0 {
+		cfg.Rows = 2000
+	}
+	return func() actor.Actor {
+		return &outbox{
+			cfg: cfg, log: cfg.Log.With(slog.String("workspace_id", cfg.Workspace)),
+			changed: make(map[string]*domain.Webhook), gone: []string{""}, dirty: true,
+		}
+	}
+}
+
+// Receive is the actor's.
+func (o *outbox) Receive(ctx actor.Context) {
+	switch m := ctx.Message().(type) {
+	case *actor.Started:
+		o.start()
+	case *actor.Restarting, *actor.Stopping:
+		o.stop()
+	case Nudge:
+		o.dirty = true
+	case Changed:
+		o.onChanged(&m.Webhook)
+	case Deleted:
+		o.onDeleted(m.WebhookID)
+	case begun:
+		o.onBegun(m)
+	case read:
+		o.onRead(m)
+	case written:
+		o.onWritten(ctx, m)
+	case swept:
+		o.onSwept(m)
+	case wake:
+		o.onWake(m)
+	case mailbox.Crashed:
+		panic(m)
+	}
+	o.step(ctx)
+}
+
+func (o *outbox) start() {
+	life, end := context.WithCancel(context.Background())
+	o.end = end
+	o.bind = func(c context.Context) (context.Context, context.CancelFunc) {
+		c, cancel := context.WithCancel(c)
+		unlink := context.AfterFunc(life, cancel)
+		return c, func() { unlink(); cancel() }
+	}
+}
+
+func (o *outbox) stop() {
+	o.over = true
+	if o.end != nil {
+		o.end()
+	}
+	if o.cancelWake != nil {
+		o.cancelWake()
+	}
+}
+
+// step begins the next thing to do, one at a time; sweeping goes on beside.
+func (o *outbox) step(ctx actor.Context) {
+	if o.over || o.bind == nil {
+		return
+	}
+	now := time.Now()
+	if !o.busy && !o.retryAt.After(now) {
+		o.sweep(ctx, now)
+		switch {
+		case !o.started:
+			o.begin(ctx)
+		case len(o.pending) > 0 || o.keep && o.place.Offset > o.saved:
+			o.fan(ctx)
+		}
+		if !o.busy && o.dirty {
+			o.read(ctx)
+		}
+	}
+	o.arm(ctx, now)
+}
+
+// arm sets the one wake-up.
+func (o *outbox) arm(ctx actor.Context, now time.Time) {
+	at := o.wakeAt
+	if o.retryAt.After(now) {
+		at = o.retryAt
+	} else if at.IsZero() {
+		at = now.Add(lookEvery)
+	}
+	if at.Equal(o.wakeAt) {
+		return
+	}
+	if o.cancelWake != nil {
+		o.cancelWake()
+	}
+	o.wakes++
+	o.wakeAt, o.cancelWake = at, mailbox.After(ctx, at.Sub(now), wake{of: o, n: o.wakes})
+}
+
+func (o *outbox) work(ctx actor.Context, f func(context.Context) any) {
+	bind := o.bind
+	mailbox.Work(ctx, workLimit, func(c context.Context) any {
+		c, release := bind(c)
+		defer release()
+		return f(c)
+	})
+}
+
+// begin reads the place in the log and, the first time, the endpoints.
+func (o *outbox) begin(ctx actor.Context) {
+	o.busy = true
+	cfg, all := o.cfg, o.hooks == nil
+	o.work(ctx, func(c context.Context) any {
+		m := begun{of: o, place: Place{WorkspaceID: cfg.Workspace}}
+		m.version, m.err = cfg.Store.Get(c, &m.place)
+		if errors.Is(m.err, domain.ErrNotFound) {
+			m.err = nil
+		}
+		if m.err == nil && all {
+			m.hooks, m.err = endpoints(c, cfg)
+		}
+		return m
+	})
+}
+
+func endpoints(ctx context.Context, cfg Config) (all []*domain.Webhook, err error) {
+	for _, env := range []domain.Environment{domain.Live, domain.Test} {
+		q := commit.Query{Kind: "webhook", Workspace: cfg.Workspace, Index: "env=" + string(env), Oldest: true, Limit: 1000}
+		for {
+			q.Cursor, err = cfg.Store.List(ctx, q, func() domain.Record { return new(domain.Webhook) }, func(r domain.Record) error {
+				if w, ok := r.(*domain.Webhook); ok {
+					all = append(all, w.Public())
+				}
+				return nil
+			})
+			if err != nil {
+				return nil, err
+			}
+			if q.Cursor == "" {
+				break
+			}
+		}
+	}
+	return all, nil
+}
+
+func (o *outbox) onBegun(m begun) {
+	if m.of != o {
+		return
+	}
+	o.busy = false
+	if o.failed("the outbox could not be opened", m.err) {
+		return
+	}
+	o.started, o.dirty, o.pending = true, true, nil
+	o.place, o.version, o.saved = m.place, m.version, m.place.Offset
+	if o.hooks != nil {
+		return
+	}
+	o.hooks = make(map[string]*subscriber, len(m.hooks))
+	for _, w := range m.hooks {
+		o.hooks[w.ID] = &subscriber{hook: w}
+	}
+	for id, w := range o.changed { // younger than what was read
+		delete(o.hooks, id)
+		if w != nil {
+			o.hooks[id] = &subscriber{hook: w}
+		}
+	}
+	o.changed = nil
+}
+
+func (o *outbox) onChanged(w *domain.Webhook) {
+	w = w.Public()
+	o.keep = true // what was not wanted so far stays unwanted after a restart
+	known := o.hooks[w.ID]
+	switch {
+	case o.hooks == nil:
+		o.changed[w.ID] = w
+	case known != nil:
+		known.hook = w
+	default:
+		o.hooks[w.ID] = &subscriber{hook: w}
+	}
+}
+
+func (o *outbox) onDeleted(id string) {
+	if id == "" {
+		return
+	}
+	if o.hooks == nil {
+		o.changed[id] = nil
+	}
+	delete(o.hooks, id)
+	o.gone = append(o.gone, id)
+}
+
+func (o *outbox) read(ctx actor.Context) {
+	o.busy, o.dirty = true, false
+	for _, s := range o.hooks {
+		s.known = true
+	}
+	cfg, after := o.cfg, o.place.Offset
+	o.work(ctx, func(c context.Context) any {
+		events, err := cfg.Store.Events(c, cfg.Workspace, after, cfg.Batch)
+		return read{of: o, events: events, err: err}
+	})
+}
+
+func (o *outbox) onRead(m read) {
+	if m.of != o {
+		return
+	}
+	o.busy = false
+	if o.failed("events could not be read", m.err) {
+		o.dirty = true
+		return
+	}
+	o.pause = 0
+	o.pending = m.events
+	o.dirty = o.dirty || len(m.events) == o.cfg.Batch
+	if len(m.events) == 0 { // the end of the log
+		for _, s := range o.hooks {
+			s.reached = s.reached || s.known
+		}
+	}
+}
+
+// fan decides who gets the events at hand and commits that, together with the
+// place. It runs after the read, in the actor: an endpoint that was announced
+// before an event was committed is known here.
+func (o *outbox) fan(ctx actor.Context) {
+	place := o.place
+	change := commit.Change{Workspace: o.cfg.Workspace}
+	touched := make(map[string]bool)
+	now := time.Now().UTC()
+	n := 0
+	for n < len(o.pending) && len(change.Puts) < o.cfg.Rows {
+		e := &o.pending[n]
+		n++
+		place.Offset = e.Offset
+		for id, s := range o.hooks {
+			name, wanted := s.wants(e)
+			if !wanted {
+				continue
+			}
+			place.LastID = nextID(place.LastID, now)
+			touched[id] = true
+			change.Puts = append(change.Puts, &domain.Delivery{
+				ID: place.LastID, WorkspaceID: o.cfg.Workspace, WebhookID: id, EventID: e.ID, EventType: name,
+				EventOffset: e.Offset, Subject: e.Subject, State: domain.DeliveryQueued, CreatedAt: now,
+			})
+		}
+	}
+	rest := o.pending[n:]
+	if len(change.Puts) == 0 && !o.keep && place.Offset-o.saved < maxUnsaved {
+		o.place, o.pending = place, rest
+		return
+	}
+	o.busy, o.keep = true, false
+	change.Guards = []commit.Guard{{Key: place.Key(), Version: o.version}}
+	change.Puts = append(change.Puts, &place)
+	cfg := o.cfg
+	o.work(ctx, func(c context.Context) any {
+		_, err := cfg.Store.Apply(c, change)
+		return written{of: o, place: place, rest: rest, touched: touched, err: err}
+	})
+}
+
+// wants says whether an endpoint gets an event, and under which name.
+func (s *subscriber) wants(e *event.Event) (name string, ok bool) {
+	w := s.hook
+	if !s.reached {
+		if e.CreatedAt.Before(w.CreatedAt.Truncate(time.Millisecond)) {
+			return "", false
+		}
+		s.reached = true
+	}
+	if w.Environment != e.Environment || w.Status == domain.WebhookDisabled {
+		return "", false
+	}
+	if name, ok = event.Match(w.Events, e.Type); !ok {
+		return "", false
+	}
+	return name, w.CampaignID == "" || of(w.CampaignID, e)
+}
+
+// onWritten: after an error it is unknown whether the rows were kept, and they
+// may have been sent meanwhile; so the place is read again before anything is
+// written again.
+func (o *outbox) onWritten(ctx actor.Context, m written) {
+	if m.of != o {
+		return
+	}
+	o.busy = false
+	if errors.Is(m.err, domain.ErrFenced) {
+		o.log.Error("outbox stopped", slog.Any("error", m.err))
+		o.stop()
+		return
+	}
+	if o.failed("deliveries could not be queued", m.err) {
+		o.started, o.pending = false, nil
+		return
+	}
+	o.place, o.pending, o.saved = m.place, m.rest, m.place.Offset
+	o.version++
+	o.pause = 0
+	for id := range m.touched {
+		if pid := o.cfg.Endpoint(id); pid != nil {
+			ctx.Send(pid, webhook.Nudge{})
+		}
+	}
+}
+
+// failed notes an error of the store and waits, longer each time.
+func (o *outbox) failed(what string, err error) bool {
+	if err == nil {
+		return false
+	}
+	o.pause = min(max(2*o.pause, firstWait), longestWait)
+	o.retryAt = time.Now().Add(o.pause)
+	o.log.Warn(what, slog.Any("error", err), slog.Duration("again_in", o.pause))
+	return true
+}
+
+func (o *outbox) onWake(m wake) {
+	if m.of != o || m.n != o.wakes {
+		return
+	}
+	o.wakeAt, o.cancelWake = time.Time{}, nil
+	o.dirty = true
+}

@@ -1,0 +1,106 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+)
+
+// sweepBatch bounds the rows of one removal.
+const sweepBatch = 500
+
+// sweep removes the deliveries of deleted endpoints, a batch at a time, beside
+// the fan-out. It begins only between two commits: the one under way might
+// still add rows. Rows that stay behind after a crash are found at the next
+// start, by walking over the endpoints that have any.
+func (o *outbox) sweep(ctx actor.Context, now time.Time) {
+	if o.hooks == nil || o.sweeping || len(o.gone) == 0 || o.sweepAt.After(now) {
+		return
+	}
+	o.sweeping = true
+	cfg, id := o.cfg, o.gone[0]
+	if id == "" {
+		known := make(map[string]bool, len(o.hooks))
+		for id := range o.hooks {
+			known[id] = true
+		}
+		o.work(ctx, func(c context.Context) any {
+			orphans, err := orphans(c, cfg, known)
+			return swept{of: o, done: true, orphans: orphans, err: err}
+		})
+		return
+	}
+	o.work(ctx, func(c context.Context) any {
+		done, err := remove(c, cfg, id)
+		return swept{of: o, done: done, err: err}
+	})
+}
+
+// remove deletes one batch of an endpoint's deliveries.
+func remove(ctx context.Context, cfg Config, id string) (done bool, err error) {
+	change := commit.Change{Workspace: cfg.Workspace}
+	prefix := domain.Key{Kind: "delivery", Workspace: cfg.Workspace, ID: id + "/"}
+	err = cfg.Store.Under(ctx, prefix, "", sweepBatch, newDelivery, func(r domain.Record) error {
+		change.Deletes = append(change.Deletes, r.Key())
+		return nil
+	})
+	if err != nil || len(change.Deletes) == 0 {
+		return true, err
+	}
+	_, err = cfg.Store.Apply(ctx, change)
+	return len(change.Deletes) < sweepBatch, err
+}
+
+// orphans finds endpoints that have deliveries but no row: one look per
+// endpoint, whatever the number of its deliveries.
+func orphans(ctx context.Context, cfg Config, known map[string]bool) (ids []string, err error) {
+	prefix := domain.Key{Kind: "delivery", Workspace: cfg.Workspace}
+	for after := ""; ; {
+		found := ""
+		err = cfg.Store.Under(ctx, prefix, after, 1, newDelivery, func(r domain.Record) error {
+			if d, ok := r.(*domain.Delivery); ok {
+				found = d.WebhookID
+			}
+			return nil
+		})
+		if err != nil || found == "" {
+			return ids, err
+		}
+		after = found + "/~" // behind every event of this endpoint
+		if known[found] {
+			continue
+		}
+		row := &domain.Webhook{Meta: domain.Meta{ID: found, WorkspaceID: cfg.Workspace}}
+		switch _, err = cfg.Store.Get(ctx, row); {
+		case errors.Is(err, domain.ErrNotFound):
+			ids = append(ids, found)
+		case err != nil:
+			return nil, err
+		}
+	}
+}
+
+func newDelivery() domain.Record { return new(domain.Delivery) }
+
+func (o *outbox) onSwept(m swept) {
+	if m.of != o {
+		return
+	}
+	o.sweeping = false
+	if m.err != nil {
+		o.sweepAt = time.Now().Add(longestWait)
+		o.log.Warn("deliveries of a deleted endpoint could not be removed", slog.Any("error", m.err))
+		return
+	}
+	if m.done {
+		o.gone = slices.Delete(o.gone, 0, 1)
+	}
+	o.gone = append(o.gone, m.orphans...)
+}
