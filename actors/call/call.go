@@ -2,6 +2,8 @@ package call
 
 import (
 	"log/slog"
+	"net"
+	"strconv"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -149,7 +151,7 @@ func newCall(cfg *Config, o order, v *vessel) actor.Actor {
 // Receive is the table of contents.
 func (c *call) Receive(ctx actor.Context) {
 	if c.cfg.Before != nil {
-		c.cfg.Before("call", ctx.Message())
+		c.cfg.Before("call", c.call.ID, ctx.Message())
 	}
 	switch m := ctx.Message().(type) {
 	case begin:
@@ -258,7 +260,7 @@ func (c *call) noteLeg(now time.Time) {
 	if c.in != nil {
 		l.TrunkID, l.SIPCallID, l.Target = c.in.TrunkID, c.in.CallID, c.in.Source.String()
 	} else {
-		l.TrunkID, l.Target = c.slot.Trunk.ID, c.slot.Key
+		l.TrunkID, l.Target = c.slot.Trunk.ID, targetText(c.slot.Target)
 		l.SIPCallID = c.cfg.Phone.CallID(c.attempt.ID, c.leg)
 	}
 	if l.StartedAt.IsZero() {
@@ -445,6 +447,18 @@ func (c *call) acknowledged(ctx actor.Context) {
 	}
 	c.vessel.acknowledged()
 	ctx.Poison(ctx.Self())
+}
+
+// targetText names a target in the call's record: host:port;transport.
+func targetText(t sip.Target) string {
+	port, transport := t.Port, t.Transport
+	if port == 0 {
+		port = 5060
+	}
+	if transport == "" {
+		transport = "udp"
+	}
+	return net.JoinHostPort(t.Host, strconv.Itoa(port)) + ";" + transport
 }
 
 func slogErr(err error) slog.Attr { return slog.Any("error", err) }

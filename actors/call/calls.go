@@ -69,7 +69,7 @@ func Props(cfg Config) *actor.Props {
 // Receive is the table of contents.
 func (c *Calls) Receive(ctx actor.Context) {
 	if c.cfg.Before != nil {
-		c.cfg.Before("calls", ctx.Message())
+		c.cfg.Before("calls", "", ctx.Message())
 	}
 	switch m := ctx.Message().(type) {
 	case *actor.Started:

@@ -27,7 +27,7 @@ import (
 func (c *call) options(ctx actor.Context) media.Options {
 	root, self, leg := ctx.ActorSystem().Root, ctx.Self(), c.leg
 	o := media.Options{
-		Codecs: c.codecs, Networks: networksOf(c.slot.Trunk, c.networks),
+		Codecs: c.codecs, Networks: networksOf(c.slot, c.networks),
 		Notify: func(e media.Event) { root.Send(self, heard{leg, e}) },
 	}
 	if c.call.Record {
@@ -40,11 +40,12 @@ func spoolFile(cfg *Config, callID string) string {
 	return filepath.Join(cfg.SpoolDir, cfg.Workspace, callID+".wav")
 }
 
-// networksOf are where a trunk's sound may go besides: its own proxies and its
-// media networks.
-func networksOf(t domain.Trunk, more []string) []netip.Prefix {
+// networksOf are where a trunk's sound may go besides: its own proxies, the
+// target and its media networks.
+func networksOf(slot trunk.Slot, more []string) []netip.Prefix {
 	var out []netip.Prefix
-	for _, text := range slices.Concat(t.MediaNetworks, more) {
+	t := slot.Trunk
+	for _, text := range slices.Concat(t.MediaNetworks, more, []string{strings.Trim(slot.Target.Host, "[]")}) {
 		if p, err := netip.ParsePrefix(text); err == nil {
 			out = append(out, p.Masked())
 		} else if a, err := netip.ParseAddr(text); err == nil {
@@ -316,7 +317,8 @@ func (c *call) beforeConversation() func(any) {
 	if c.cfg.Before == nil {
 		return nil
 	}
-	return func(msg any) { c.cfg.Before("conversation", msg) }
+	before, id := c.cfg.Before, c.call.ID
+	return func(msg any) { before("conversation", id, msg) }
 }
 
 // spokenVariables are what the pathway's text may use.

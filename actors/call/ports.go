@@ -75,8 +75,8 @@ type Config struct {
 	SpoolDir  string // recordings in progress; a folder per workspace is made in it
 	PublicURL string // of transcript_url and recording_url, without a slash at its end
 	Log       *slog.Logger
-	Committed func()                      // events were committed: somebody may want to look; nil: nobody
-	Before    func(actor string, msg any) // sees each message of a call or conversation first; nil in production
+	Committed func()                              // events were committed: somebody may want to look; nil: nobody
+	Before    func(actor, callID string, msg any) // sees each message of a call or conversation first; nil in production
 }
 
 // OverSIP makes a Phone of a user agent.

@@ -1,0 +1,238 @@
+package call_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/simulator"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/media/wav"
+)
+
+const area = "+1500555"
+
+func TestACallIsPlacedTalkedThroughRecordedAndTold(t *testing.T) {
+	h := build(t, plan{})
+	id := h.dial(area+"0000", confirm())
+	e := h.end(id)
+	assert.Equal(t, domain.OutcomeConfirmed, e.Verdict.Outcome)
+	assert.Equal(t, domain.ReasonCompleted, e.Verdict.Reason)
+	assert.True(t, e.Reached)
+	c := h.finished(id)
+	assert.Equal(t, []event.Type{
+		event.CallStarted, event.CallRinging, event.CallAnswered, event.CallEnded, event.CallTranscriptReady, event.CallRecordingReady,
+	}, h.store.told(id))
+	assert.Equal(t, domain.CallCompleted, c.Status)
+	assert.Equal(t, "confirmed", c.Disposition)
+	assert.Equal(t, "agent", c.EndedBy)
+	assert.Equal(t, map[string]string{"choice": "1"}, c.Variables)
+	assert.Equal(t, &domain.CallOutcome{Result: domain.OutcomeConfirmed, Notes: "chose 1"}, c.Outcome)
+	assert.Equal(t, "https://calls.example/v1/calls/"+id+"/recording", c.RecordingURL)
+	assert.True(t, c.RecordingAvailable)
+	assert.True(t, c.TranscriptAvailable)
+	require.Len(t, c.Legs, 1)
+	assert.Equal(t, 200, c.Legs[0].Code)
+	assert.Equal(t, "PCMU/8000", c.Legs[0].Codec)
+	assert.NotNil(t, c.Legs[0].EndedAt)
+	assert.GreaterOrEqual(t, c.Legs[0].PDDMs, int64(0))
+	require.NotNil(t, c.Quality)
+	assert.Greater(t, c.Quality.PacketsSent, uint64(40))
+	assert.Greater(t, c.Quality.PacketsReceived, uint64(40))
+	assert.Zero(t, c.Quality.LossPercent)
+	var said []string
+	for _, s := range e.Segments {
+		said = append(said, s.Speaker+": "+s.Text)
+		assert.GreaterOrEqual(t, s.EndMs, s.StartMs)
+	}
+	assert.Contains(t, said, "agent: Hello Ada.")
+	assert.Contains(t, said, "caller: [pressed 1]")
+	assert.Contains(t, said, "agent: Thanks.")
+	sound, err := wav.Decode(h.blobs.get(call.RecordingName(id)))
+	require.NoError(t, err)
+	assert.InDelta(t, c.RecordingSeconds, sound.Duration().Seconds(), 0.01)
+	assert.InDelta(t, float64(c.DurationSeconds), sound.Duration().Seconds(), 1)
+	h.until(2*time.Second, "the spool is empty", func() bool { return h.spooled() == 0 })
+	h.until(2*time.Second, "the line is free", func() bool { return h.inUse() == 0 })
+	assert.Len(t, h.ends(id), 1)
+	row := &domain.LedgerRow{AttemptID: id, WorkspaceID: workspace}
+	_, err = h.store.Get(t.Context(), row)
+	require.NoError(t, err, "one bill")
+}
+
+func TestEachEndOfACallHasItsOutcome(t *testing.T) {
+	h := build(t, plan{})
+	type want struct {
+		outcome domain.Outcome
+		reason  domain.Reason
+		by      string
+		code    int
+		status  domain.CallStatus
+	}
+	numbers := map[string]want{
+		area + "0001": {domain.OutcomeBusy, domain.ReasonBusy, "remote", 486, domain.CallBusy},
+		area + "0002": {domain.OutcomeNoAnswer, domain.ReasonNoAnswer, "service", 487, domain.CallNoAnswer},
+		area + "0004": {domain.OutcomeDeclined, domain.ReasonCompleted, "agent", 200, domain.CallCompleted},
+		area + "0005": {domain.OutcomeFailed, domain.ReasonInvalidNumber, "remote", 404, domain.CallFailed},
+		area + "0006": {domain.OutcomeFailed, domain.ReasonTrunkError, "remote", 503, domain.CallFailed},
+		area + "0009": {domain.OutcomeCompleted, domain.ReasonCompleted, "agent", 200, domain.CallCompleted},
+		area + "4413": {domain.OutcomeFailed, domain.ReasonRejected, "remote", 603, domain.CallFailed},
+		area + "4418": {domain.OutcomeCompleted, domain.ReasonRemoteHangup, "remote", 200, domain.CallCompleted},
+	}
+	ids := make(map[string]string)
+	for n := range numbers {
+		p := confirm()
+		if n == area+"4418" {
+			p = linger()
+		}
+		p.Nodes[1].TimeoutSeconds, p.Nodes[1].Retries = 1.5, 0
+		ids[n] = h.dial(n, p)
+	}
+	got := make(map[string]want)
+	for n, id := range ids {
+		e := h.end(id)
+		c := h.finished(id)
+		got[n] = want{e.Verdict.Outcome, e.Verdict.Reason, c.EndedBy, c.Legs[0].Code, c.Status}
+		assert.True(t, e.Reached, n)
+		assert.Contains(t, h.store.told(id), event.CallEnded, n)
+		row := domain.Attempt{ID: id, WorkspaceID: workspace}
+		_, err := h.store.Get(t.Context(), &row)
+		require.ErrorIs(t, err, domain.ErrNotFound, "the attempt is closed")
+	}
+	assert.Equal(t, numbers, got)
+	h.until(2*time.Second, "all lines are free", func() bool { return h.inUse() == 0 })
+	h.until(2*time.Second, "no phone is left", func() bool { return h.carrier.Live() == 0 && h.engine.Live() == 0 })
+}
+
+func TestTheAPIHangsUpAtAnyStage(t *testing.T) {
+	h := build(t, plan{})
+	hangup := func(id string) error {
+		_, err := mailbox.Ask[call.HungUp](t.Context(), h.sys, h.calls, call.Hangup{CallID: id})
+		return err
+	}
+	ringing := h.dial(area+"0002", confirm())
+	h.until(5*time.Second, "it rings", func() bool { return h.diary.count(area+"0002", simulator.Ringing) == 1 })
+	require.NoError(t, hangup(ringing))
+	e := h.end(ringing)
+	assert.Equal(t, domain.OutcomeCancelled, e.Verdict.Outcome)
+	assert.Equal(t, "api", e.Call.EndedBy)
+	assert.Equal(t, domain.CallCancelled, e.Call.Status)
+	assert.Equal(t, 1, h.diary.count(area+"0002", simulator.Given), "the phone has stopped ringing")
+
+	talking := h.dial(area+"0009", linger())
+	h.until(5*time.Second, "it talks", func() bool { return h.store.call(talking).Status == domain.CallInProgress })
+	require.NoError(t, hangup(talking))
+	e = h.end(talking)
+	assert.Equal(t, domain.Verdict{Outcome: domain.OutcomeCompleted, Reason: domain.ReasonHangup}, e.Verdict)
+	h.until(2*time.Second, "the BYE is seen", func() bool { return h.diary.count(area+"0009", simulator.Left) == 1 })
+
+	at := h.order(area+"0000", linger())
+	h.start(at)
+	require.NoError(t, hangup(at.Call.ID), "at once")
+	e = h.end(at.Call.ID)
+	assert.Equal(t, "api", e.Call.EndedBy)
+	h.finished(at.Call.ID)
+	h.until(5*time.Second, "nothing is left", func() bool { return h.engine.Live() == 0 && h.carrier.Live() == 0 && h.inUse() == 0 })
+	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(hangup("call_nobody")))
+}
+
+func TestACallEndsAtItsTimeLimit(t *testing.T) {
+	h := build(t, plan{})
+	o := h.order(area+"0009", linger())
+	o.MaxDuration = 500 * time.Millisecond
+	e := h.end(h.start(o))
+	assert.Equal(t, domain.Verdict{Outcome: domain.OutcomeCompleted, Reason: domain.ReasonMaxDuration}, e.Verdict)
+	assert.Equal(t, "service", e.Call.EndedBy)
+}
+
+func TestALatePermitNeverRings(t *testing.T) {
+	h := build(t, plan{})
+	o := h.order(area+"0000", confirm())
+	o.Permit.Epoch = "another"
+	e := h.end(h.start(o))
+	assert.Equal(t, domain.ReasonNotSent, e.Verdict.Reason)
+	assert.False(t, e.Verdict.Spent())
+	assert.False(t, e.Reached)
+	assert.Zero(t, h.ua.Counters().Invites)
+	_, err := h.store.Get(t.Context(), &domain.LedgerRow{AttemptID: e.AttemptID, WorkspaceID: workspace})
+	require.ErrorIs(t, err, domain.ErrNotFound, "no bill")
+}
+
+func TestTheEndIsRepeatedUntilItIsAcknowledged(t *testing.T) {
+	h := build(t, plan{})
+	h.mute = true
+	id := h.dial(area+"0001", confirm())
+	h.until(8*time.Second, "it is told again", func() bool { return len(h.ends(id)) >= 2 })
+	assert.Equal(t, 1, h.inUse(), "the line is the call's until then")
+	h.mu.Lock()
+	h.mute = false
+	h.ended[id] = nil
+	h.mu.Unlock()
+	h.finished(id)
+	h.until(2*time.Second, "the line is free", func() bool { return h.inUse() == 0 })
+}
+
+func TestACallWithoutOwnerIsClosedByItsParent(t *testing.T) {
+	h := build(t, plan{})
+	o := h.order(area+"0000", confirm())
+	o.Owner = nil
+	c := h.finished(h.start(o))
+	assert.Equal(t, "confirmed", c.Disposition)
+	assert.Equal(t, []event.Type{
+		event.CallStarted, event.CallRinging, event.CallAnswered, event.CallEnded, event.CallTranscriptReady, event.CallRecordingReady,
+	}, h.store.told(c.ID))
+}
+
+func TestASpeakerThatFailsDoesNotEndTheCall(t *testing.T) {
+	h := build(t, plan{speaker: hum{fails: "Hello Ada.", panics: "Thanks."}})
+	id := h.dial(area+"0000", confirm())
+	e := h.end(id)
+	h.finished(id)
+	assert.Equal(t, domain.OutcomeConfirmed, e.Verdict.Outcome)
+	n := 0
+	for _, v := range h.store.told(id) {
+		if v == event.AgentError {
+			n++
+		}
+	}
+	assert.Equal(t, 2, n, "each is told once")
+}
+
+func TestDrainingTakesNoCallsAndWaitsForTheLast(t *testing.T) {
+	h := build(t, plan{})
+	id := h.dial(area+"0000", confirm())
+	h.until(5*time.Second, "it talks", func() bool { return h.store.call(id).Status == domain.CallInProgress })
+	done := make(chan error, 1)
+	go func() {
+		_, err := mailbox.Ask[call.Drained](t.Context(), h.sys, h.calls, call.Drain{})
+		done <- err
+	}()
+	h.until(time.Second, "it drains", func() bool {
+		o := h.order(area+"0000", confirm())
+		h.start(o)
+		return h.end(o.Call.ID).Verdict.Reason == domain.ReasonNotSent
+	})
+	require.NoError(t, <-done)
+	c := h.store.call(id)
+	assert.Equal(t, "confirmed", c.Disposition)
+	assert.True(t, c.RecordingAvailable, "its recording is kept")
+}
+
+func TestTheCensusTellsWhoLives(t *testing.T) {
+	h := build(t, plan{})
+	id := h.dial(area+"0009", linger())
+	h.until(5*time.Second, "it talks", func() bool { return h.store.call(id).Status == domain.CallInProgress })
+	now, err := mailbox.Ask[call.LiveNow](t.Context(), h.sys, h.calls, call.Live{})
+	require.NoError(t, err)
+	require.Len(t, now.Calls, 1)
+	assert.Equal(t, id, now.Calls[0].CallID)
+	assert.Equal(t, domain.Outbound, now.Calls[0].Direction)
+	_, err = mailbox.Ask[call.HungUp](t.Context(), h.sys, h.calls, call.Hangup{CallID: id})
+	require.NoError(t, err)
+	h.finished(id)
+}

@@ -1,0 +1,466 @@
+package call_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/lines"
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/simulator"
+	"github.com/callboard/callboard/actors/trunk"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/media/speech"
+	"github.com/callboard/callboard/media/tone"
+	"github.com/callboard/callboard/sip"
+)
+
+const workspace = "ws_01J0000000000000000000000A"
+
+// memory is a store that honours guards and can fail.
+type memory struct {
+	mu       sync.Mutex
+	rows     map[domain.Key][]byte
+	versions map[domain.Key]uint64
+	events   []event.Draft
+	down     bool
+	lost     int // answers of the next commits that are lost though they are done
+}
+
+func newMemory() *memory {
+	return &memory{rows: make(map[domain.Key][]byte), versions: make(map[domain.Key]uint64)}
+}
+
+var errDown = errors.New("the store is down")
+
+func (m *memory) Apply(_ context.Context, c commit.Change) ([]event.Event, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.down {
+		return nil, errDown
+	}
+	for _, g := range c.Guards {
+		if m.versions[g.Key] != g.Version {
+			return nil, domain.ErrConflict
+		}
+	}
+	for _, p := range c.Puts {
+		b, err := json.Marshal(p)
+		if err != nil {
+			return nil, err
+		}
+		m.rows[p.Key()] = b
+		m.versions[p.Key()]++
+	}
+	for _, k := range c.Deletes {
+		delete(m.rows, k)
+		delete(m.versions, k)
+	}
+	m.events = append(m.events, c.Events...)
+	if m.lost > 0 {
+		m.lost--
+		return nil, errDown
+	}
+	return nil, nil
+}
+
+func (m *memory) Get(_ context.Context, into domain.Record) (uint64, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.down {
+		return 0, errDown
+	}
+	b, ok := m.rows[into.Key()]
+	if !ok {
+		return 0, domain.ErrNotFound
+	}
+	return m.versions[into.Key()], json.Unmarshal(b, into)
+}
+
+func (m *memory) set(down bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.down = down
+}
+
+// told are the events of a call, in order.
+func (m *memory) told(callID string) []event.Type {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var out []event.Type
+	for _, e := range m.events {
+		if e.Subject == callID {
+			out = append(out, e.Type)
+		}
+	}
+	return out
+}
+
+func (m *memory) call(id string) *domain.Call {
+	c := &domain.Call{Meta: domain.Meta{ID: id, WorkspaceID: workspace}}
+	_, _ = m.Get(context.Background(), c)
+	return c
+}
+
+// blobs keeps recordings in memory.
+type blobs struct {
+	mu   sync.Mutex
+	kept map[string][]byte
+}
+
+func (b *blobs) Put(_ context.Context, _, name string, r io.Reader) (int64, error) {
+	data, err := io.ReadAll(r)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.kept[name] = data
+	return int64(len(data)), err
+}
+
+func (b *blobs) get(name string) []byte {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.kept[name]
+}
+
+// hum speaks each text as a tone of 400 ms.
+type hum struct{ fails, panics string }
+
+func (h hum) Speak(_ context.Context, r speech.Request) (media.Clip, error) {
+	if h.fails != "" && r.Text == h.fails {
+		return nil, errors.New("hoarse")
+	}
+	if h.panics != "" && r.Text == h.panics {
+		panic("choked")
+	}
+	return tone.Make(400*time.Millisecond, 0.3, 200, 400, 600), nil
+}
+
+// diary collects what happened on the phones.
+type diary struct {
+	mu     sync.Mutex
+	events []simulator.Event
+}
+
+func (d *diary) note(e simulator.Event) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.events = append(d.events, e)
+}
+
+func (d *diary) count(number, what string) int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	n := 0
+	for _, e := range d.events {
+		if e.Number == number && e.What == what {
+			n++
+		}
+	}
+	return n
+}
+
+// house is everything that a call needs, for real but for the store.
+type house struct {
+	t       *testing.T
+	sys     *actor.ActorSystem
+	store   *memory
+	blobs   *blobs
+	ua      *sip.UserAgent
+	engine  *media.Engine
+	carrier *simulator.Simulator
+	diary   *diary
+	lines   *actor.PID
+	inLines *actor.PID
+	trunks  *actor.PID
+	calls   *actor.PID
+	owner   *actor.PID
+	spool   string
+	mu      sync.Mutex
+	ended   map[string][]call.Ended
+	mute    bool // the owner does not acknowledge
+}
+
+type plan struct {
+	speaker speech.Speaker
+	before  func(actor, callID string, msg any)
+	trunks  func(h *house) []domain.Trunk
+	spool   string
+}
+
+var nextPort atomic.Int32
+
+// ports are a range of RTP ports that no other test of this run uses.
+func ports() (from, to int) {
+	n := int(nextPort.Add(400))
+	return 32000 + n - 400, 32000 + n - 1
+}
+
+var discard = slog.New(slog.DiscardHandler)
+
+func build(t *testing.T, p plan) *house {
+	t.Helper()
+	h := &house{
+		t: t, store: newMemory(), blobs: &blobs{kept: make(map[string][]byte)}, diary: &diary{},
+		ended: make(map[string][]call.Ended), spool: p.spool,
+	}
+	if h.spool == "" {
+		h.spool = t.TempDir()
+	}
+	if p.speaker == nil {
+		p.speaker = hum{}
+	}
+	from, to := ports()
+	carrier, err := simulator.New(simulator.Config{
+		PortMin: from, PortMax: to, Notify: h.diary.note,
+		RingFor: func(string) time.Duration { return 100 * time.Millisecond },
+	})
+	require.NoError(t, err)
+	h.carrier = carrier
+	serve(t, carrier.Serve, carrier.Ready())
+	h.ua = agent(t, nil)
+	from, to = ports()
+	loopback := netip.MustParseAddr("127.0.0.1")
+	h.engine, err = media.NewEngine(media.Config{BindIP: loopback, PublicIP: loopback, PortMin: from, PortMax: to})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = h.engine.Close() })
+
+	h.sys = mailbox.System(discard)
+	spawn := func(a actor.Actor) *actor.PID {
+		return h.sys.Root.Spawn(mailbox.Props(func() actor.Actor { return a }, 1024))
+	}
+	h.lines = spawn(lines.New(lines.Config{Concurrent: 100, Log: discard}))
+	h.inLines = spawn(lines.New(lines.Config{Concurrent: 100, Log: discard}))
+	list := []domain.Trunk{{Meta: domain.Meta{ID: "trunk_sim", Environment: domain.Live}, Proxies: []domain.Proxy{proxyOf(carrier.Target())}}}
+	if p.trunks != nil {
+		list = p.trunks(h)
+	}
+	h.trunks = spawn(trunk.New(trunk.Config{Trunks: list, Log: discard}))
+	h.owner = h.sys.Root.Spawn(actor.PropsFromFunc(h.own))
+	h.calls = h.sys.Root.Spawn(call.Props(call.Config{
+		Workspace: workspace, Store: h.store, Phone: call.OverSIP(h.ua), Sound: call.OverMedia(h.engine), Speaker: p.speaker,
+		Blobs: h.blobs, LinesOut: h.lines, LinesIn: h.inLines, Trunks: h.trunks, SpoolDir: h.spool,
+		PublicURL: "https://calls.example", Log: discard, Before: p.before,
+	}))
+	t.Cleanup(func() {
+		_ = h.sys.Root.PoisonFuture(h.calls).Wait()
+		h.sys.Shutdown()
+	})
+	return h
+}
+
+func proxyOf(t sip.Target) domain.Proxy {
+	return domain.Proxy{Host: t.Host, Port: t.Port, Transport: t.Transport}
+}
+
+func serve(t *testing.T, f func(context.Context) error, ready <-chan struct{}) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = f(ctx)
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-done
+	})
+	<-ready
+}
+
+// agent is a user agent on loopback; onInvite nil: it only calls.
+func agent(t *testing.T, onInvite func(*sip.Incoming)) *sip.UserAgent {
+	t.Helper()
+	ua, err := sip.New(sip.Config{Listen: []sip.Listener{{Network: "udp", Addr: "127.0.0.1:0"}}})
+	require.NoError(t, err)
+	if onInvite != nil {
+		ua.OnInvite(onInvite)
+	}
+	serve(t, ua.Serve, ua.Ready())
+	return ua
+}
+
+func targetOf(ua *sip.UserAgent) sip.Target {
+	a := ua.Addr("udp")
+	return sip.Target{Host: a.Addr().String(), Port: int(a.Port()), Transport: "udp"}
+}
+
+// own is an owner that commits ends as a campaign does.
+func (h *house) own(ctx actor.Context) {
+	e, ok := ctx.Message().(call.Ended)
+	if !ok {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	first := len(h.ended[e.CallID]) == 0
+	h.ended[e.CallID] = append(h.ended[e.CallID], e)
+	if h.mute {
+		return
+	}
+	if first || len(h.store.told(e.CallID)) == 0 || !slices.Contains(h.store.told(e.CallID), event.CallEnded) {
+		if _, err := h.store.Apply(context.Background(), call.EndChange(e, time.Now())); err != nil {
+			return
+		}
+	}
+	ctx.Send(ctx.Sender(), call.Ack{CallID: e.CallID})
+}
+
+func (h *house) ends(id string) []call.Ended {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.ended[id])
+}
+
+// order is a call to a number, with its opening committed and its permit and
+// slot granted.
+func (h *house) order(to string, p domain.Pathway) call.Start {
+	h.t.Helper()
+	now := time.Now().UTC()
+	id := mailbox.NewID(domain.PrefixCall)
+	c := domain.Call{
+		Meta:      domain.Meta{ID: id, Object: "call", WorkspaceID: workspace, Environment: domain.Live, CreatedAt: now, UpdatedAt: now},
+		Direction: domain.Outbound, From: "+15550001111", To: to, AgentID: "agent_1", Status: domain.CallInitiated, Record: true,
+		StartedAt: &now, Attempt: 1, Context: domain.Context{"name": "Ada"},
+	}
+	slot := h.slot(to, id)
+	a := domain.Attempt{
+		ID: id, WorkspaceID: workspace, Environment: domain.Live, CallID: id, Number: 1, Direction: domain.Outbound, Boot: "b", OpenedAt: now,
+		Legs: []domain.AttemptLeg{{Number: 1, TrunkID: slot.Trunk.ID, SIPCallID: h.ua.CallID(id, 1)}},
+	}
+	_, err := h.store.Apply(context.Background(), commit.Change{
+		Guards: []commit.Guard{commit.Absent(a.Key())}, Puts: []domain.Record{&c, &a},
+		Events: []event.Draft{{Type: event.CallStarted, Subject: id}},
+	})
+	require.NoError(h.t, err)
+	permit, err := mailbox.Ask[lines.Permit](context.Background(), h.sys, h.lines, lines.Try{})
+	require.NoError(h.t, err)
+	return call.Start{
+		Call: c, Attempt: a, Script: domain.Script{AgentID: "agent_1", Language: "en-US", Pathway: p},
+		Permit: permit, Slot: slot, RingTimeout: 2 * time.Second, MaxDuration: 20 * time.Second, Owner: h.owner,
+	}
+}
+
+func (h *house) slot(to, id string) trunk.Slot {
+	h.t.Helper()
+	got := make(chan any, 1)
+	pid := h.sys.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
+		switch m := ctx.Message().(type) {
+		case trunk.Slot, trunk.NoSlot:
+			got <- m
+		}
+	}))
+	defer h.sys.Root.Poison(pid)
+	h.sys.Root.RequestWithCustomSender(h.trunks, trunk.Want{To: to, Environment: domain.Live, CallID: id}, pid)
+	s, ok := (<-got).(trunk.Slot)
+	require.True(h.t, ok, "no slot")
+	return s
+}
+
+func (h *house) start(s call.Start) string {
+	h.sys.Root.Send(h.calls, s)
+	return s.Call.ID
+}
+
+// dial places a call and returns its id.
+func (h *house) dial(to string, p domain.Pathway) string {
+	h.t.Helper()
+	return h.start(h.order(to, p))
+}
+
+// end waits for the end of a call and for all that follows it.
+func (h *house) end(id string) call.Ended {
+	h.t.Helper()
+	h.until(15*time.Second, "call "+id+" has ended", func() bool { return len(h.ends(id)) > 0 })
+	return h.ends(id)[0]
+}
+
+// finished waits until nothing of a call remains to be done.
+func (h *house) finished(id string) *domain.Call {
+	h.t.Helper()
+	h.until(15*time.Second, "call "+id+" is finished", func() bool {
+		c := h.store.call(id)
+		return c.Final() && !c.Processing
+	})
+	return h.store.call(id)
+}
+
+func (h *house) until(limit time.Duration, what string, f func() bool) {
+	h.t.Helper()
+	deadline := time.Now().Add(limit)
+	for !f() {
+		if time.Now().After(deadline) {
+			h.t.Fatalf("%s: not within %s", what, limit)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+func (h *house) inUse() int {
+	u, err := mailbox.Ask[lines.UsageNow](context.Background(), h.sys, h.lines, lines.Usage{})
+	require.NoError(h.t, err)
+	return u.Active
+}
+
+func (h *house) spooled() int {
+	files, _ := os.ReadDir(filepath.Join(h.spool, workspace))
+	return len(files)
+}
+
+func edge(from, to string, t domain.EdgeType, digits ...string) domain.Edge {
+	e := domain.Edge{From: from, To: to, When: domain.When{Type: t}}
+	if len(digits) > 0 {
+		e.When.Digits = digits[0]
+	}
+	return e
+}
+
+// confirm asks for 1 or 2.
+func confirm() domain.Pathway {
+	return domain.Pathway{
+		Start: "hello",
+		Nodes: []domain.Node{
+			{ID: "hello", Type: domain.NodeSay, Prompt: "Hello {{name}}."},
+			{ID: "ask", Type: domain.NodeCollect, Prompt: "Press 1 or 2.", Values: []string{"1", "2"}, SaveAs: "choice", TimeoutSeconds: 3, Retries: 1},
+			{ID: "yes", Type: domain.NodeEnd, Prompt: "Thanks.", Outcome: domain.OutcomeConfirmed, Notes: "chose {{choice}}"},
+			{ID: "no", Type: domain.NodeEnd, Outcome: domain.OutcomeDeclined},
+			{ID: "bye", Type: domain.NodeEnd, Prompt: "Goodbye."},
+		},
+		Edges: []domain.Edge{
+			edge("hello", "ask", domain.EdgeAlways), edge("ask", "yes", domain.EdgeDTMF, "1"), edge("ask", "no", domain.EdgeDTMF, "2"),
+			edge("ask", "bye", domain.EdgeElse),
+		},
+	}
+}
+
+// linger talks until somebody hangs up.
+func linger() domain.Pathway {
+	p := domain.Pathway{Start: "n0"}
+	for i := range 40 {
+		p.Nodes = append(p.Nodes, domain.Node{ID: "n" + strconv.Itoa(i), Type: domain.NodeSay, Prompt: "Go on."})
+		if i > 0 {
+			p.Edges = append(p.Edges, edge("n"+strconv.Itoa(i-1), "n"+strconv.Itoa(i), domain.EdgeAlways))
+		}
+	}
+	return p
+}
+
+var _ = bytes.Equal

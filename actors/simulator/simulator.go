@@ -1,0 +1,163 @@
+// Package simulator is the built-in carrier: a user agent of its own with
+// phones that answer, are busy, do not answer, decline, are voicemail or press
+// keys. It speaks real SIP and RTP over loopback and knows nothing of the
+// service that calls it.
+package simulator
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"log/slog"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/media/speech"
+	"github.com/callboard/callboard/sip"
+)
+
+// Config of a simulator. The zero value works.
+type Config struct {
+	Addr    string                            // SIP over UDP; "": a free port of 127.0.0.1
+	PortMin int                               // of RTP; 0: 40000
+	PortMax int                               // of RTP; 0: 49999
+	Speaker speech.Speaker                    // how people speak; nil: they hum
+	RingFor func(number string) time.Duration // until a phone is answered; nil: 300 to 1500 ms, always the same for a number
+	Notify  func(Event)                       // hears what happens on the phones; may be called from many goroutines
+	Log     *slog.Logger                      // nil: silent
+}
+
+// What happens on a phone.
+const (
+	Invited  = "invited"
+	Ringing  = "ringing"
+	Answered = "answered"
+	Pressed  = "pressed"   // the phone pressed a key
+	Heard    = "heard"     // the phone heard a key
+	Given    = "cancelled" // the caller gave up
+	HungUp   = "hung_up"   // the phone did
+	Left     = "left"      // the caller did
+	Refused  = "refused"   // by a code
+)
+
+// Event is something that happened on a phone.
+type Event struct {
+	Number, CallID string
+	What           string
+	Key            byte
+	Code           int
+	Stats          media.Stats // of HungUp and Left
+}
+
+// Simulator is the carrier.
+type Simulator struct {
+	cfg    Config
+	ua     *sip.UserAgent
+	engine *media.Engine
+	phones sync.WaitGroup
+	mu     sync.Mutex
+	stop   context.Context //nolint:containedctx // the phones' life; they are started by the user agent's callback
+	end    context.CancelFunc
+}
+
+// New prepares a simulator.
+func New(cfg Config) (*Simulator, error) {
+	if cfg.Addr == "" {
+		cfg.Addr = "127.0.0.1:0"
+	}
+	if cfg.PortMin == 0 && cfg.PortMax == 0 {
+		cfg.PortMin, cfg.PortMax = 40000, 49999
+	}
+	if cfg.RingFor == nil {
+		cfg.RingFor = humanRing
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	ua, err := sip.New(sip.Config{Listen: []sip.Listener{{Network: "udp", Addr: cfg.Addr}}, UserAgent: "Callboard-Simulator", Log: cfg.Log})
+	if err != nil {
+		return nil, fmt.Errorf("simulator: %w", err)
+	}
+	loopback := netip.AddrFrom4([4]byte{127, 0, 0, 1})
+	engine, err := media.NewEngine(media.Config{
+		BindIP: loopback, PublicIP: loopback, PortMin: cfg.PortMin, PortMax: cfg.PortMax,
+		MayReach: func(a netip.AddrPort) bool { return a.Addr().Unmap().IsLoopback() }, Log: cfg.Log,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("simulator: %w", err)
+	}
+	s := &Simulator{cfg: cfg, ua: ua, engine: engine}
+	s.stop, s.end = context.WithCancel(context.Background())
+	ua.Admit(func(src sip.Source) sip.Admission {
+		return sip.Admission{Allow: src.Addr.Addr().Unmap().IsLoopback(), TrunkID: "simulator"}
+	})
+	ua.OnInvite(s.invited)
+	return s, nil
+}
+
+// humanRing is how long a person lets it ring: 300 to 1500 ms, the same for a
+// number each time.
+func humanRing(number string) time.Duration {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(number))
+	return 300*time.Millisecond + time.Duration(h.Sum32()%1201)*time.Millisecond
+}
+
+// Serve runs the carrier until ctx ends. Then every phone hangs up.
+func (s *Simulator) Serve(ctx context.Context) error {
+	serving, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- s.ua.Serve(serving) }()
+	var err error
+	select {
+	case err = <-done:
+	case <-ctx.Done():
+		s.mu.Lock()
+		s.end()
+		s.mu.Unlock()
+		s.phones.Wait()
+		cancel()
+		err = <-done
+	}
+	s.mu.Lock()
+	s.end()
+	s.mu.Unlock()
+	s.phones.Wait()
+	if e := s.engine.Close(); err == nil && e != nil {
+		err = e
+	}
+	return err
+}
+
+// Ready is closed once the carrier can be called.
+func (s *Simulator) Ready() <-chan struct{} { return s.ua.Ready() }
+
+// Target is where to send an INVITE; valid once Ready.
+func (s *Simulator) Target() sip.Target {
+	a := s.ua.Addr("udp")
+	return sip.Target{Host: a.Addr().String(), Port: int(a.Port()), Transport: "udp"}
+}
+
+// Live is the number of phones that are on a call with sound.
+func (s *Simulator) Live() int { return s.engine.Live() }
+
+// invited gives the call to a phone.
+func (s *Simulator) invited(in *sip.Incoming) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stop.Err() != nil {
+		in.Reject(503, 5*time.Second)
+		return
+	}
+	p := &phone{sim: s, in: in, number: in.To, nature: natureOf(in.To), wire: make(chan any, 256)}
+	s.phones.Go(func() { p.live(s.stop) })
+}
+
+func (s *Simulator) tell(e Event) {
+	if s.cfg.Notify != nil {
+		s.cfg.Notify(e)
+	}
+}
