@@ -1,0 +1,557 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+	"net/netip"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/httpapi"
+)
+
+// shelf keeps the nouns of one kind, oldest first.
+type shelf[T interface{ Base() *domain.Meta }] struct {
+	mu   sync.Mutex
+	kind domain.Prefix
+	rows []T
+	made int
+}
+
+func ulidOf(n int) string { return fmt.Sprintf("01J0000000%016d", n) }
+
+func (s *shelf[T]) add(v T) T {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.made++
+	m := v.Base()
+	m.ID, m.Object, m.WorkspaceID = string(s.kind)+"_"+ulidOf(s.made), string(s.kind), "ws_"+ulidOf(1)
+	if m.Environment == "" {
+		m.Environment = domain.Live
+	}
+	m.CreatedAt = time.Date(2026, 3, 1, 12, 0, s.made, 0, time.UTC)
+	m.UpdatedAt = m.CreatedAt
+	s.rows = append(s.rows, v)
+	return v
+}
+
+func (s *shelf[T]) get(id string) (T, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, v := range s.rows {
+		if v.Base().ID == id {
+			return v, nil
+		}
+	}
+	var none T
+	return none, domain.Errorf(domain.CodeNotFound, "There is no such %s.", s.kind)
+}
+
+func (s *shelf[T]) list(q ask.Page) ask.List[T] {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var l ask.List[T]
+	for _, v := range slices.Backward(s.rows) {
+		if q.Cursor != "" && v.Base().ID >= q.Cursor {
+			continue
+		}
+		if len(l.Data) == q.Limit {
+			l.Next = l.Data[q.Limit-1].Base().ID
+			break
+		}
+		l.Data = append(l.Data, v)
+	}
+	return l
+}
+
+func (s *shelf[T]) drop(id string) error {
+	if _, err := s.get(id); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.rows = slices.DeleteFunc(s.rows, func(v T) bool { return v.Base().ID == id })
+	return nil
+}
+
+// alter changes a copy, as the desk does.
+func alter[N any, T interface {
+	*N
+	Base() *domain.Meta
+}](s *shelf[T], id string, change func(T) error) (T, error) {
+	v, err := s.get(id)
+	if err != nil {
+		return nil, err
+	}
+	c := *(*N)(v)
+	if err := change(T(&c)); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range s.rows {
+		if s.rows[i].Base().ID == id {
+			s.rows[i] = T(&c)
+		}
+	}
+	return T(&c), nil
+}
+
+// fake is a service in memory.
+type fake struct {
+	mu        sync.Mutex
+	keys      map[string]domain.Principal
+	acts      []string
+	workspace *domain.Workspace
+	callerIDs []string
+	contacts  []ask.RawContact
+	orders    []ask.NewCall
+	results   iter.Seq2[ask.ResultRow, error]
+	ready     error
+	fault     error // of every port that asks for a campaign
+	onRow     func(ask.RawContact)
+	replies   map[ask.OnceKey]*ask.OnceReply
+	running   map[ask.OnceKey]bool
+	wav       []byte
+	types     []string // of the last reading of events
+
+	campaigns shelf[*domain.Campaign]
+	calls     shelf[*domain.Call]
+	agents    shelf[*domain.Agent]
+	pathways  shelf[*domain.Pathway]
+	trunks    shelf[*domain.Trunk]
+	numbers   shelf[*domain.PhoneNumber]
+	webhooks  shelf[*domain.Webhook]
+	apiKeys   shelf[*domain.APIKey]
+}
+
+func newFake() *fake {
+	f := &fake{
+		keys: map[string]domain.Principal{}, replies: map[ask.OnceKey]*ask.OnceReply{}, running: map[ask.OnceKey]bool{},
+		workspace: &domain.Workspace{
+			Name: "default", Plan: domain.Enterprise, Limits: domain.RoomyLimits(), DefaultCountry: "US", Calling: domain.Calling{Countries: []string{"US"}},
+		},
+		callerIDs: []string{"+12025550100"},
+		wav:       []byte("RIFF0123456789WAVE"),
+	}
+	f.workspace.Meta = domain.Meta{ID: "ws_" + ulidOf(1), Object: "workspace", WorkspaceID: "ws_" + ulidOf(1), Environment: domain.Live}
+	f.workspace.Limits.RequestsPerMinute = 1_000_000
+	for name, rights := range map[string][]domain.Permission{
+		"operator": {domain.AllRead, domain.AllWrite}, "all": {domain.AllRead, domain.AllWrite},
+		"*:read": {domain.AllRead}, "*:write": {domain.AllWrite}, "calls:read": {domain.CallsRead}, "calls:write": {domain.CallsWrite},
+		"agents:read": {domain.AgentsRead}, "agents:write": {domain.AgentsWrite}, "analytics:read": {domain.AnalyticsRead},
+	} {
+		f.keys[name] = domain.Principal{
+			KeyID: "key_" + name, WorkspaceID: f.workspace.ID, Environment: domain.Live, Permissions: rights, Operator: name == "operator",
+		}
+	}
+	f.campaigns.kind, f.calls.kind, f.agents.kind, f.pathways.kind = domain.PrefixCampaign, domain.PrefixCall, domain.PrefixAgent, domain.PrefixPathway
+	f.trunks.kind, f.numbers.kind, f.webhooks.kind, f.apiKeys.kind = domain.PrefixTrunk, domain.PrefixNumber, domain.PrefixWebhook, domain.PrefixKey
+	return f
+}
+
+func (f *fake) ports() httpapi.Ports {
+	return httpapi.Ports{
+		Auth: f, Campaigns: f, Contacts: f, Calls: f, Agents: f, Pathways: f, Trunks: f, Numbers: f, Webhooks: f,
+		Deliveries: f, Keys: f, Audit: f, Workspaces: f, Events: f, Health: f, Once: f,
+	}
+}
+
+func (f *fake) Authenticate(_ context.Context, key string, from netip.Addr) (domain.Principal, error) {
+	p, ok := f.keys[key]
+	switch {
+	case key == "revoked":
+		return domain.Principal{KeyID: "key_old", WorkspaceID: f.workspace.ID}, domain.Errorf(domain.CodeExpiredAPIKey, "The key was revoked.")
+	case key == "elsewhere":
+		return domain.Principal{KeyID: "key_far", WorkspaceID: f.workspace.ID}, domain.Errorf(domain.CodeIPNotAllowed, "Not from %s.", from)
+	case !ok:
+		return domain.Principal{}, domain.Errorf(domain.CodeInvalidAPIKey, "There is no such key.")
+	}
+	return p, nil
+}
+
+func (f *fake) CreateCampaign(_ context.Context, _ domain.Principal, c *domain.Campaign, rows iter.Seq2[ask.RawContact, error]) (ask.CampaignCreated, error) {
+	sum, err := f.take(rows)
+	return ask.CampaignCreated{Campaign: f.campaigns.add(c), Upload: sum}, err
+}
+
+func (f *fake) Campaign(_ context.Context, _ domain.Principal, id string) (*domain.Campaign, error) {
+	if f.fault != nil {
+		return nil, f.fault
+	}
+	return f.campaigns.get(id)
+}
+
+func (f *fake) ListCampaigns(_ context.Context, _ domain.Principal, q ask.CampaignQuery) (ask.List[*domain.Campaign], error) {
+	return f.campaigns.list(q.Page), nil
+}
+
+func (f *fake) status(id string, to domain.CampaignStatus) (domain.CampaignStatusObject, error) {
+	c, err := f.campaigns.get(id)
+	if err != nil {
+		return domain.CampaignStatusObject{}, err
+	}
+	if to != "" {
+		c.Status = to
+	}
+	return domain.StatusObject(c, &domain.Progress{}), nil
+}
+
+func (f *fake) StartCampaign(_ context.Context, _ domain.Principal, id string) (domain.CampaignStatusObject, error) {
+	return f.status(id, domain.CampaignRunning)
+}
+
+func (f *fake) PauseCampaign(_ context.Context, _ domain.Principal, id string) (domain.CampaignStatusObject, error) {
+	return domain.CampaignStatusObject{}, domain.Errorf(domain.CodeInvalidState, "The campaign %s is a draft.", id).
+		With("current_status", "draft").With("allowed_from", []string{"running", "scheduled"})
+}
+
+func (f *fake) ResumeCampaign(_ context.Context, _ domain.Principal, id string) (domain.CampaignStatusObject, error) {
+	return f.status(id, domain.CampaignRunning)
+}
+
+func (f *fake) CancelCampaign(_ context.Context, _ domain.Principal, id string, _ bool) (domain.CampaignStatusObject, error) {
+	return f.status(id, domain.CampaignCancelled)
+}
+
+func (f *fake) CampaignStatus(_ context.Context, _ domain.Principal, id string) (domain.CampaignStatusObject, error) {
+	return f.status(id, "")
+}
+
+func (f *fake) take(rows iter.Seq2[ask.RawContact, error]) (ask.UploadSummary, error) {
+	sum := ask.UploadSummary{UploadID: "upload_" + ulidOf(1)}
+	for r, err := range rows {
+		if err != nil {
+			return sum, err
+		}
+		sum.Summary.Received++
+		if f.onRow != nil {
+			f.onRow(r)
+		} else {
+			f.contacts = append(f.contacts, r)
+		}
+		if r.Problem == "" {
+			sum.Summary.Accepted++
+			continue
+		}
+		sum.Summary.Invalid++
+		if len(sum.Errors) < ask.MaxContactErrors {
+			sum.Errors = append(sum.Errors, ask.ContactError{Line: r.Line, Code: "invalid_row", Message: r.Problem})
+		}
+	}
+	return sum, nil
+}
+
+func (f *fake) AddContacts(_ context.Context, _ domain.Principal, id string, rows iter.Seq2[ask.RawContact, error]) (ask.UploadSummary, error) {
+	if _, err := f.campaigns.get(id); err != nil {
+		return ask.UploadSummary{}, err
+	}
+	return f.take(rows)
+}
+
+func (f *fake) ListContacts(_ context.Context, _ domain.Principal, id string, _ ask.ContactQuery) (ask.List[ask.Contact], error) {
+	if _, err := f.campaigns.get(id); err != nil {
+		return ask.List[ask.Contact]{}, err
+	}
+	return ask.List[ask.Contact]{Data: []ask.Contact{{CampaignID: id, Phone: "+12025550123", Status: "pending"}}}, nil
+}
+
+func (f *fake) CampaignResults(_ context.Context, _ domain.Principal, id string) (iter.Seq2[ask.ResultRow, error], error) {
+	if _, err := f.campaigns.get(id); err != nil {
+		return nil, err
+	}
+	if f.results != nil {
+		return f.results, nil
+	}
+	return func(func(ask.ResultRow, error) bool) {}, nil
+}
+
+func (f *fake) PlaceCall(_ context.Context, _ domain.Principal, o ask.NewCall) (*domain.Call, error) {
+	f.mu.Lock()
+	f.orders = append(f.orders, o)
+	f.mu.Unlock()
+	if o.To == "+12025550199" {
+		return nil, domain.Errorf(domain.CodeConcurrentLimit, "All lines are busy.").With("active_calls", 5).With("limit", 5)
+	}
+	return f.calls.add(&domain.Call{Direction: domain.Outbound, From: o.From, To: o.To, AgentID: o.AgentID, Status: domain.CallQueued}), nil
+}
+
+func (f *fake) Call(_ context.Context, _ domain.Principal, id string) (*domain.Call, error) {
+	return f.calls.get(id)
+}
+
+func (f *fake) ListCalls(_ context.Context, _ domain.Principal, q ask.CallQuery) (ask.List[*domain.Call], error) {
+	return f.calls.list(q.Page), nil
+}
+
+func (f *fake) HangupCall(_ context.Context, _ domain.Principal, id string) (*domain.Call, error) {
+	return f.calls.get(id)
+}
+
+func (f *fake) Transcript(_ context.Context, _ domain.Principal, id string) (*domain.Transcript, error) {
+	c, err := f.calls.get(id)
+	if err != nil {
+		return nil, err
+	}
+	if c.Processing {
+		return nil, domain.Errorf(domain.CodeProcessing, "Still to come.")
+	}
+	return &domain.Transcript{CallID: id, Language: "en-US", Segments: []domain.Segment{{Speaker: "agent", Text: "Hello."}}, Text: "Hello."}, nil
+}
+
+type memory struct{ *bytes.Reader }
+
+func (memory) Close() error { return nil }
+
+func (f *fake) Recording(_ context.Context, _ domain.Principal, id string) (ask.Recording, error) {
+	c, err := f.calls.get(id)
+	if err != nil {
+		return ask.Recording{}, err
+	}
+	if c.Processing {
+		return ask.Recording{}, domain.Errorf(domain.CodeProcessing, "Still to come.")
+	}
+	return ask.Recording{Size: int64(len(f.wav)), Body: memory{bytes.NewReader(f.wav)}}, nil
+}
+
+func (f *fake) CreateAgent(_ context.Context, _ domain.Principal, a *domain.Agent) (*domain.Agent, error) {
+	return f.agents.add(a), nil
+}
+
+func (f *fake) Agent(_ context.Context, _ domain.Principal, id string) (*domain.Agent, error) {
+	return f.agents.get(id)
+}
+
+func (f *fake) ListAgents(_ context.Context, _ domain.Principal, q ask.Page) (ask.List[*domain.Agent], error) {
+	return f.agents.list(q), nil
+}
+
+func (f *fake) UpdateAgent(_ context.Context, _ domain.Principal, id string, change func(*domain.Agent) error) (*domain.Agent, error) {
+	return alter(&f.agents, id, change)
+}
+
+func (f *fake) DeleteAgent(_ context.Context, _ domain.Principal, id string) error {
+	return f.agents.drop(id)
+}
+
+func (f *fake) CreatePathway(_ context.Context, _ domain.Principal, w *domain.Pathway) (*domain.Pathway, error) {
+	return f.pathways.add(w), nil
+}
+
+func (f *fake) Pathway(_ context.Context, _ domain.Principal, id string) (*domain.Pathway, error) {
+	return f.pathways.get(id)
+}
+
+func (f *fake) ListPathways(_ context.Context, _ domain.Principal, q ask.Page) (ask.List[*domain.Pathway], error) {
+	return f.pathways.list(q), nil
+}
+
+func (f *fake) UpdatePathway(_ context.Context, _ domain.Principal, id string, change func(*domain.Pathway) error) (*domain.Pathway, error) {
+	return alter(&f.pathways, id, change)
+}
+
+func (f *fake) DeletePathway(_ context.Context, _ domain.Principal, id string) error {
+	return f.pathways.drop(id)
+}
+
+func (f *fake) CreateTrunk(_ context.Context, _ domain.Principal, t *domain.Trunk) (*domain.Trunk, error) {
+	return f.trunks.add(t), nil
+}
+
+func (f *fake) Trunk(_ context.Context, _ domain.Principal, id string) (*domain.Trunk, error) {
+	return f.trunks.get(id)
+}
+
+func (f *fake) ListTrunks(_ context.Context, _ domain.Principal, q ask.Page) (ask.List[*domain.Trunk], error) {
+	return f.trunks.list(q), nil
+}
+
+func (f *fake) UpdateTrunk(_ context.Context, _ domain.Principal, id string, change func(*domain.Trunk) error) (*domain.Trunk, error) {
+	return alter(&f.trunks, id, change)
+}
+
+func (f *fake) DeleteTrunk(_ context.Context, _ domain.Principal, id string) error {
+	return f.trunks.drop(id)
+}
+
+func (f *fake) CreateNumber(_ context.Context, _ domain.Principal, n *domain.PhoneNumber) (*domain.PhoneNumber, error) {
+	return f.numbers.add(n), nil
+}
+
+func (f *fake) Number(_ context.Context, _ domain.Principal, id string) (*domain.PhoneNumber, error) {
+	return f.numbers.get(id)
+}
+
+func (f *fake) ListNumbers(_ context.Context, _ domain.Principal, q ask.Page) (ask.List[*domain.PhoneNumber], error) {
+	return f.numbers.list(q), nil
+}
+
+func (f *fake) UpdateNumber(_ context.Context, _ domain.Principal, id string, change func(*domain.PhoneNumber) error) (*domain.PhoneNumber, error) {
+	return alter(&f.numbers, id, change)
+}
+
+func (f *fake) DeleteNumber(_ context.Context, _ domain.Principal, id string) error {
+	return f.numbers.drop(id)
+}
+
+func (f *fake) CallerIDs(context.Context, domain.Principal) ([]string, error) { return f.callerIDs, nil }
+
+func (f *fake) CreateWebhook(_ context.Context, _ domain.Principal, w *domain.Webhook) (*domain.Webhook, error) {
+	w.SecretHint = "…cdef"
+	if w.Secret == "" {
+		w.Secret = "whsec_made"
+	}
+	return f.webhooks.add(w), nil
+}
+
+func (f *fake) Webhook(_ context.Context, _ domain.Principal, id string) (*domain.Webhook, error) {
+	return f.webhooks.get(id)
+}
+
+func (f *fake) ListWebhooks(_ context.Context, _ domain.Principal, q ask.WebhookQuery) (ask.List[*domain.Webhook], error) {
+	return f.webhooks.list(q.Page), nil
+}
+
+func (f *fake) UpdateWebhook(_ context.Context, _ domain.Principal, id string, change func(*domain.Webhook) error) (*domain.Webhook, error) {
+	return alter(&f.webhooks, id, change)
+}
+
+func (f *fake) DeleteWebhook(_ context.Context, _ domain.Principal, id string) error {
+	return f.webhooks.drop(id)
+}
+
+func (f *fake) PauseWebhook(_ context.Context, _ domain.Principal, id string) (*domain.Webhook, error) {
+	return alter(&f.webhooks, id, func(w *domain.Webhook) error { w.Status = domain.WebhookPaused; return nil })
+}
+
+func (f *fake) ResumeWebhook(_ context.Context, _ domain.Principal, id string) (*domain.Webhook, error) {
+	return alter(&f.webhooks, id, func(w *domain.Webhook) error { w.Status = domain.WebhookActive; return nil })
+}
+
+func (f *fake) delivery() *domain.Delivery {
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	return &domain.Delivery{
+		EventID: "evt_" + ulidOf(1), EventType: "call.ended", State: domain.DeliveryFailed, Attempts: 5, LastAttemptAt: &at,
+		ResponseStatus: 503, ResponseTimeMs: 12, Error: "status 503", CreatedAt: at,
+	}
+}
+
+func (f *fake) WebhookLog(_ context.Context, _ domain.Principal, id string, _ ask.Page) (ask.List[*domain.Delivery], error) {
+	_, err := f.webhooks.get(id)
+	return ask.List[*domain.Delivery]{Data: []*domain.Delivery{f.delivery()}}, err
+}
+
+func (f *fake) FailedDeliveries(_ context.Context, _ domain.Principal, id string, _ ask.Page) (ask.List[*domain.Delivery], error) {
+	_, err := f.webhooks.get(id)
+	return ask.List[*domain.Delivery]{Data: []*domain.Delivery{f.delivery()}}, err
+}
+
+func (f *fake) TestWebhook(_ context.Context, _ domain.Principal, id string, t event.Type) (ask.TestResult, error) {
+	_, err := f.webhooks.get(id)
+	return ask.TestResult{EventID: "evt_" + ulidOf(1), Delivered: true, ResponseStatus: 200, ResponseTimeMs: 3, Error: string(t)}, err
+}
+
+func (f *fake) CreateKey(_ context.Context, _ domain.Principal, k *domain.APIKey) (*domain.APIKey, string, error) {
+	k.KeyPrefix, k.Last4, k.Hash = "svc_sk_live_", "wxyz", "secret-hash"
+	return f.apiKeys.add(k), "svc_sk_live_secret", nil
+}
+
+func (f *fake) APIKey(_ context.Context, _ domain.Principal, id string) (*domain.APIKey, error) {
+	return f.apiKeys.get(id)
+}
+
+func (f *fake) ListKeys(_ context.Context, _ domain.Principal, q ask.Page) (ask.List[*domain.APIKey], error) {
+	return f.apiKeys.list(q), nil
+}
+
+func (f *fake) UpdateKey(_ context.Context, _ domain.Principal, id string, change func(*domain.APIKey) error) (*domain.APIKey, error) {
+	return alter(&f.apiKeys, id, change)
+}
+
+func (f *fake) RevokeKey(_ context.Context, _ domain.Principal, id string) error {
+	return f.apiKeys.drop(id)
+}
+
+func (f *fake) Note(_ context.Context, p domain.Principal, a ask.Act) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.acts = append(f.acts, fmt.Sprintf("%s %s %s %s %v %s", a.Type, a.Action, p.KeyID, a.Resource.ID, a.Failed, a.Reason))
+}
+
+func (f *fake) noted() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	acts := f.acts
+	f.acts = nil
+	return acts
+}
+
+func (f *fake) ListAudit(context.Context, domain.Principal, ask.AuditQuery) (ask.List[*domain.AuditEntry], error) {
+	return ask.List[*domain.AuditEntry]{Data: []*domain.AuditEntry{{Type: "auth", Action: "api_key.used", Count: 3, Outcome: "success"}}}, nil
+}
+
+func (f *fake) Workspace(context.Context, domain.Principal) (*domain.Workspace, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.workspace, nil
+}
+
+func (f *fake) UpdateWorkspace(_ context.Context, _ domain.Principal, change func(*domain.Workspace) error) (*domain.Workspace, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	w := *f.workspace
+	if err := change(&w); err != nil {
+		return nil, err
+	}
+	f.workspace = &w
+	return &w, nil
+}
+
+func (f *fake) ListEvents(_ context.Context, _ domain.Principal, q ask.EventQuery) (ask.List[event.Event], error) {
+	f.types = q.Types
+	if q.After == "evt_"+ulidOf(9) {
+		return ask.List[event.Event]{}, domain.Errorf(ask.CodeCursorExpired, "The event is no longer kept.")
+	}
+	e := event.Event{ID: "evt_" + ulidOf(1), Type: event.CallEnded, Subject: "call_x", Sequence: 1, Data: json.RawMessage(`{"call_id":"call_x"}`)}
+	return ask.List[event.Event]{Data: []event.Event{e}, Next: e.ID}, nil
+}
+
+func (f *fake) Ready(context.Context) error { return f.ready }
+
+func (f *fake) Reserve(_ context.Context, _ domain.Principal, k ask.OnceKey) (*ask.OnceReply, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.running[k] {
+		return nil, domain.Errorf(domain.CodeIdempotencyConflict, "A request with this key is still running.")
+	}
+	if r := f.replies[k]; r != nil {
+		return r, nil
+	}
+	f.running[k] = true
+	return nil, nil //nolint:nilnil // nothing is stored, and nothing is wrong
+}
+
+func (f *fake) Keep(_ context.Context, _ domain.Principal, k ask.OnceKey, r ask.OnceReply) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.running, k)
+	f.replies[k] = &r
+	return nil
+}
+
+func (f *fake) Release(_ context.Context, _ domain.Principal, k ask.OnceKey) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.running, k)
+	return nil
+}
+
+var _ io.Closer = memory{}

@@ -1,0 +1,132 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/httpapi"
+)
+
+// door is a served front door with a fake service behind it.
+type door struct {
+	*fake
+	t      *testing.T
+	addr   string
+	server *httpapi.Server
+	client *http.Client
+}
+
+func open(t *testing.T, cfg httpapi.Config) *door {
+	t.Helper()
+	f := newFake()
+	s := httpapi.New(cfg, f.ports())
+	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(ln) }()
+	client := &http.Client{Timeout: 60 * time.Second, Transport: &http.Transport{}}
+	t.Cleanup(func() {
+		client.CloseIdleConnections()
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		_ = s.Shutdown(ctx)
+		<-served
+	})
+	return &door{fake: f, t: t, addr: ln.Addr().String(), server: s, client: client}
+}
+
+// reply is an answer, read to its end.
+type reply struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+func (r reply) json(t *testing.T) map[string]any {
+	t.Helper()
+	var m map[string]any
+	require.NoError(t, json.Unmarshal(r.Body, &m), "%s", r.Body)
+	return m
+}
+
+// failure is the error in the envelope.
+func (r reply) failure(t *testing.T) map[string]any {
+	t.Helper()
+	m := r.json(t)
+	require.Equal(t, false, m["success"])
+	e, ok := m["error"].(map[string]any)
+	require.True(t, ok)
+	require.NotEmpty(t, e["message"])
+	require.Equal(t, r.Header.Get("X-Request-Id"), e["request_id"])
+	return e
+}
+
+func (d *door) do(method, path, key string, body any, headers ...string) reply {
+	d.t.Helper()
+	var r io.Reader
+	kind := ""
+	switch b := body.(type) {
+	case nil:
+	case string:
+		r, kind = strings.NewReader(b), "application/json"
+	case io.Reader:
+		r = b
+	default:
+		text, err := json.Marshal(b)
+		require.NoError(d.t, err)
+		r, kind = bytes.NewReader(text), "application/json"
+	}
+	req, err := http.NewRequestWithContext(d.t.Context(), method, "http://"+d.addr+path, r)
+	require.NoError(d.t, err)
+	if key != "" {
+		req.Header.Set("Authorization", "Bearer "+key)
+	}
+	if kind != "" {
+		req.Header.Set("Content-Type", kind)
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	res, err := d.client.Do(req)
+	require.NoError(d.t, err)
+	defer func() { _ = res.Body.Close() }()
+	text, err := io.ReadAll(res.Body)
+	require.NoError(d.t, err)
+	require.NotEmpty(d.t, res.Header.Get("X-Request-Id"))
+	return reply{res.StatusCode, res.Header, text}
+}
+
+// must is do with a status that has to come.
+func (d *door) must(status int, method, path, key string, body any, headers ...string) reply {
+	d.t.Helper()
+	r := d.do(method, path, key, body, headers...)
+	require.Equal(d.t, status, r.Status, "%s %s: %s", method, path, r.Body)
+	return r
+}
+
+// make creates a resource and answers its id.
+func (d *door) make(path string, body any) string {
+	d.t.Helper()
+	id, _ := d.must(http.StatusCreated, http.MethodPost, path, "operator", body).json(d.t)["id"].(string)
+	require.NotEmpty(d.t, id)
+	return id
+}
+
+func goodPathway() map[string]any {
+	return map[string]any{
+		"name": "bar", "start": "hello",
+		"nodes": []any{map[string]any{"id": "hello", "type": "say", "prompt": "Hello {{name | there}}, this is a test."}, map[string]any{"id": "bye", "type": "end"}},
+		"edges": []any{map[string]any{"from": "hello", "to": "bye", "when": map[string]any{"type": "always"}}},
+	}
+}
+
+type m = map[string]any
