@@ -402,7 +402,9 @@ func (f *fake) DeleteNumber(_ context.Context, _ domain.Principal, id string) er
 	return f.numbers.drop(id)
 }
 
-func (f *fake) CallerIDs(context.Context, domain.Principal) ([]string, error) { return f.callerIDs, nil }
+func (f *fake) CallerIDs(context.Context, domain.Principal) ([]string, error) {
+	return f.callerIDs, nil
+}
 
 func (f *fake) CreateWebhook(_ context.Context, _ domain.Principal, w *domain.Webhook) (*domain.Webhook, error) {
 	w.SecretHint = "…cdef"

@@ -26,7 +26,7 @@ func (s *Server) documentRoutes() {
 		func(c *fiber.Ctx) error {
 			c.Set(fiber.HeaderContentType, fiber.MIMEApplicationJSON)
 			c.Set(fiber.HeaderCacheControl, "public, max-age=300")
-			return c.Send(s.document)
+			return c.Send(s.document())
 		})
 }
 
@@ -64,9 +64,9 @@ func pathNames(path string) []string {
 	return names
 }
 
-// writeDocument finishes the OpenAPI document: credentials, the headers of
-// every answer, and where null stands for no object.
-func (s *Server) writeDocument() []byte {
+// finishDocument adds credentials, the headers of every answer, and where null
+// stands for no object.
+func (s *Server) finishDocument() {
 	o := s.api.OpenAPI()
 	o.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		"api_key": {Type: "http", Scheme: "bearer", Description: "An API key: svc_sk_live_… or svc_sk_test_…"},
@@ -90,7 +90,10 @@ func (s *Server) writeDocument() []byte {
 		}
 	}
 	allowNull(o.Components.Schemas)
-	text, err := json.Marshal(o)
+}
+
+func (s *Server) writeDocument() []byte {
+	text, err := json.Marshal(s.api.OpenAPI())
 	if err != nil {
 		panic("httpapi: the OpenAPI document cannot be written: " + err.Error())
 	}

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -23,7 +25,27 @@ type door struct {
 	addr   string
 	server *httpapi.Server
 	client *http.Client
+	rules  *contract
 }
+
+// contract is the document that the door serves.
+func (d *door) contract() *contract {
+	if d.rules == nil {
+		req, err := http.NewRequestWithContext(d.t.Context(), http.MethodGet, "http://"+d.addr+"/openapi.json", http.NoBody)
+		require.NoError(d.t, err)
+		res, err := d.client.Do(req)
+		require.NoError(d.t, err)
+		defer func() { _ = res.Body.Close() }()
+		text, err := io.ReadAll(res.Body)
+		require.NoError(d.t, err)
+		d.rules = newContract(d.t, text)
+	}
+	return d.rules
+}
+
+func loopback() []netip.Prefix { return []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} }
+
+func addressNo(n int) string { return fmt.Sprintf("198.51.100.%d", n) }
 
 func open(t *testing.T, cfg httpapi.Config) *door {
 	t.Helper()
@@ -102,7 +124,9 @@ func (d *door) do(method, path, key string, body any, headers ...string) reply {
 	text, err := io.ReadAll(res.Body)
 	require.NoError(d.t, err)
 	require.NotEmpty(d.t, res.Header.Get("X-Request-Id"))
-	return reply{res.StatusCode, res.Header, text}
+	got := reply{res.StatusCode, res.Header, text}
+	d.contract().check(d.t, method, path, got)
+	return got
 }
 
 // must is do with a status that has to come.

@@ -11,6 +11,8 @@ import (
 	"net/netip"
 	"runtime/debug"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -81,10 +83,11 @@ type Server struct {
 	app      *fiber.App
 	api      huma.API
 	rules    map[string]rule
-	limits   limit.Limiter                // by workspace
-	paths    limit.Limiter                // by workspace and path
-	strikes  limit.Limiter                // by address, without a good credential
-	document []byte                       // the OpenAPI document
+	limits   limit.Limiter // by workspace
+	paths    limit.Limiter // by workspace and path
+	strikes  limit.Limiter // by address, without a good credential
+	document func() []byte // the OpenAPI document, written when it is first asked for
+	closed   atomic.Bool
 	begin    func(*visit) context.Context // ends with the server
 	end      context.CancelFunc
 }
@@ -116,11 +119,12 @@ func New(cfg Config, ports Ports) *Server {
 	})
 	server := s.app.Server()
 	server.Handler = s.guard(server.Handler)
-	server.MaxConnsPerIP = 0
+	server.CloseOnShutdown = true
 	s.app.Use(s.enter)
 	s.api = s.newAPI()
 	s.routes()
-	s.document = s.writeDocument()
+	s.finishDocument()
+	s.document = sync.OnceValue(s.writeDocument)
 	return s
 }
 
@@ -153,13 +157,16 @@ func (s *Server) Serve(ln net.Listener) error {
 		}
 		ln = tls.NewListener(ln, &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{cert}, NextProtos: []string{"http/1.1"}})
 	}
+	if s.closed.Load() {
+		return ln.Close()
+	}
 	return s.app.Listener(ln)
 }
 
 // Shutdown takes no new connection, lets the requests in flight finish until
 // ctx ends, then cuts them off.
 func (s *Server) Shutdown(ctx context.Context) error {
-	s.app.Server().CloseOnShutdown = true
+	s.closed.Store(true)
 	err := s.app.ShutdownWithContext(ctx)
 	s.end()
 	return err

@@ -1,0 +1,162 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/httpapi"
+)
+
+// contract validates answers against the served document.
+type contract struct {
+	mu       sync.Mutex
+	paths    map[string]map[string]any
+	compiler *jsonschema.Compiler
+	schemas  map[string]*jsonschema.Schema
+}
+
+const documentURL = "http://door/openapi.json"
+
+func newContract(t *testing.T, document []byte) *contract {
+	t.Helper()
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(document))
+	require.NoError(t, err)
+	var parsed struct {
+		Paths map[string]map[string]any `json:"paths"`
+	}
+	require.NoError(t, json.Unmarshal(document, &parsed))
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(jsonschema.Draft2020)
+	require.NoError(t, c.AddResource(documentURL, doc))
+	return &contract{paths: parsed.Paths, compiler: c, schemas: map[string]*jsonschema.Schema{}}
+}
+
+// template is the path of the document that a request's path belongs to.
+func (c *contract) template(path string) string {
+	path, _, _ = strings.Cut(path, "?")
+	parts := strings.Split(path, "/")
+	best := ""
+	for t := range c.paths {
+		names := strings.Split(t, "/")
+		if len(names) != len(parts) {
+			continue
+		}
+		fits := true
+		for i := range names {
+			fits = fits && (names[i] == parts[i] || strings.HasPrefix(names[i], "{"))
+		}
+		if fits && (best == "" || strings.Count(t, "{") < strings.Count(best, "{")) {
+			best = t
+		}
+	}
+	return best
+}
+
+func pointer(parts ...string) string {
+	for i, p := range parts {
+		parts[i] = strings.ReplaceAll(strings.ReplaceAll(strings.ReplaceAll(p, "~", "~0"), "/", "~1"), "{", "%7B")
+		parts[i] = strings.ReplaceAll(parts[i], "}", "%7D")
+	}
+	return documentURL + "#/" + strings.Join(parts, "/")
+}
+
+// check fails the test where an answer is not as the document says.
+func (c *contract) check(t *testing.T, method, path string, r reply) {
+	t.Helper()
+	template := c.template(path)
+	op, ok := c.paths[template][strings.ToLower(method)].(map[string]any)
+	if !ok {
+		require.Contains(t, []int{404, 405, 401, 429}, r.Status, "%s %s is not in the document", method, path)
+		return
+	}
+	status := strconv.Itoa(r.Status)
+	responses, _ := op["responses"].(map[string]any)
+	require.Contains(t, responses, status, "%s %s", method, template)
+	kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
+	content, _ := responses[status].(map[string]any)["content"].(map[string]any)
+	require.Contains(t, content, kind, "%s %s %s", method, template, status)
+	if kind != "application/json" {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	at := pointer("paths", template, strings.ToLower(method), "responses", status, "content", kind, "schema")
+	schema := c.schemas[at]
+	if schema == nil {
+		var err error
+		schema, err = c.compiler.Compile(at)
+		require.NoError(t, err)
+		c.schemas[at] = schema
+	}
+	body, err := jsonschema.UnmarshalJSON(bytes.NewReader(r.Body))
+	require.NoError(t, err)
+	require.NoError(t, schema.Validate(body), "%s %s answered %s", method, path, r.Body)
+}
+
+func TestTheDocumentIsOpenAPI31AndKnowsEveryRoute(t *testing.T) {
+	d := open(t, httpapi.Config{Version: "1.2.3"})
+	r := d.must(200, "GET", "/openapi.json", "", nil)
+	var doc struct {
+		OpenAPI string `json:"openapi"`
+		Info    struct {
+			Version string `json:"version"`
+		} `json:"info"`
+		Paths map[string]map[string]struct {
+			ID        string         `json:"operationId"`
+			Summary   string         `json:"summary"`
+			Responses map[string]any `json:"responses"`
+			Body      struct {
+				Content map[string]any `json:"content"`
+			} `json:"requestBody"`
+		} `json:"paths"`
+	}
+	require.NoError(t, json.Unmarshal(r.Body, &doc))
+	assert.Equal(t, []string{"3.1.0", "1.2.3"}, []string{doc.OpenAPI, doc.Info.Version})
+	var have, ids []string
+	for path, ops := range doc.Paths {
+		for method, op := range ops {
+			have = append(have, strings.ToUpper(method)+" "+path)
+			ids = append(ids, op.ID)
+			assert.NotEmpty(t, op.Summary)
+			assert.Contains(t, op.Responses, "503", path)
+		}
+	}
+	slices.Sort(have)
+	slices.Sort(ids)
+	assert.Equal(t, slices.Compact(slices.Clone(ids)), ids, "operation ids are unique")
+	var want []string
+	for _, c := range routeCases() {
+		want = append(want, c.route)
+	}
+	slices.Sort(want)
+	assert.Equal(t, want, have)
+	var kinds []string
+	for kind := range doc.Paths["/v1/campaigns/{id}/contacts"]["post"].Body.Content {
+		kinds = append(kinds, kind)
+	}
+	slices.Sort(kinds)
+	assert.Equal(t, []string{"application/json", "application/x-ndjson", "multipart/form-data", "text/csv"}, kinds)
+	assert.NotContains(t, string(r.Body), "$schema")
+	c := newContract(t, r.Body)
+	for path, ops := range c.paths { // every schema in it compiles
+		for method, op := range ops {
+			for status, res := range op.(map[string]any)["responses"].(map[string]any) {
+				content, _ := res.(map[string]any)["content"].(map[string]any)
+				for kind := range content {
+					_, err := c.compiler.Compile(pointer("paths", path, method, "responses", status, "content", kind, "schema"))
+					require.NoError(t, err)
+				}
+			}
+		}
+	}
+	assert.Equal(t, "public, max-age=300", r.Header.Get("Cache-Control"))
+}

@@ -1,0 +1,206 @@
+package httpapi_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/callboard/callboard/httpapi"
+)
+
+// routeCase is what is known of a route: who may use it, a request that works
+// and what that answers.
+type routeCase struct {
+	route  string
+	may    string // the narrow permissions that open it, beside the star of their verb; "": everybody
+	body   any
+	status int
+	acts   string // what the audit log calls its use
+}
+
+// routeCases are all routes; ID in a path stands for a resource that exists.
+func routeCases() []routeCase {
+	agent := m{"name": "a", "first_message": "Hello."}
+	hook := m{"url": "https://example.com/hook", "events": []string{"*"}}
+	return []routeCase{
+		{"GET /healthz", "", nil, 200, ""},
+		{"GET /readyz", "", nil, 200, ""},
+		{"GET /openapi.json", "", nil, 200, ""},
+		{"POST /v1/campaigns", "calls:write", m{"name": "c", "agent_id": "agent_" + ulidOf(1)}, 201, "campaign.created"},
+		{"GET /v1/campaigns", "calls:read", nil, 200, ""},
+		{"GET /v1/campaigns/{id}", "calls:read", nil, 200, ""},
+		{"POST /v1/campaigns/{id}/contacts", "calls:write", m{"contacts": []m{{"phone": "+12025550123"}}}, 200, "campaign.contacts_added"},
+		{"GET /v1/campaigns/{id}/contacts", "calls:read", nil, 200, ""},
+		{"POST /v1/campaigns/{id}/start", "calls:write", nil, 200, "campaign.started"},
+		{"POST /v1/campaigns/{id}/pause", "calls:write", nil, 409, ""},
+		{"POST /v1/campaigns/{id}/resume", "calls:write", nil, 200, "campaign.resumed"},
+		{"POST /v1/campaigns/{id}/cancel", "calls:write", nil, 200, "campaign.cancelled"},
+		{"GET /v1/campaigns/{id}/status", "calls:read", nil, 200, ""},
+		{"GET /v1/campaigns/{id}/results", "calls:read analytics:read", nil, 200, ""},
+		{"POST /v1/calls/outbound", "calls:write", m{"to": "+12025550123", "agent_id": "agent_" + ulidOf(1)}, 201, ""},
+		{"GET /v1/calls", "calls:read", nil, 200, ""},
+		{"GET /v1/calls/{id}", "calls:read", nil, 200, ""},
+		{"POST /v1/calls/{id}/hangup", "calls:write", nil, 200, ""},
+		{"GET /v1/calls/{id}/transcript", "calls:read", nil, 200, ""},
+		{"GET /v1/calls/{id}/recording", "calls:read", nil, 200, ""},
+		{"GET /v1/events", "analytics:read", nil, 200, ""},
+		{"GET /v1/audit-logs", "*:read", nil, 200, ""},
+		{"GET /v1/workspace", "*:read", nil, 200, ""},
+		{"PATCH /v1/workspace", "*:write", m{"name": "mine"}, 200, "workspace.updated"},
+		{"POST /v1/agents", "agents:write", agent, 201, "agent.created"},
+		{"GET /v1/agents", "agents:read", nil, 200, ""},
+		{"GET /v1/agents/{id}", "agents:read", nil, 200, ""},
+		{"PATCH /v1/agents/{id}", "agents:write", m{"name": "b"}, 200, "agent.updated"},
+		{"DELETE /v1/agents/{id}", "agents:write", nil, 200, "agent.deleted"},
+		{"POST /v1/pathways", "agents:write", goodPathway(), 201, "pathway.created"},
+		{"POST /v1/pathways/validate", "agents:write", goodPathway(), 200, ""},
+		{"GET /v1/pathways", "agents:read", nil, 200, ""},
+		{"GET /v1/pathways/{id}", "agents:read", nil, 200, ""},
+		{"POST /v1/pathways/{id}/validate", "agents:read", nil, 200, ""},
+		{"PATCH /v1/pathways/{id}", "agents:write", m{"name": "b"}, 200, "pathway.updated"},
+		{"DELETE /v1/pathways/{id}", "agents:write", nil, 200, "pathway.deleted"},
+		{"POST /v1/phone-numbers", "calls:write", m{"number": "(202) 555-0100", "agent_id": "agent_" + ulidOf(1)}, 201, "phone_number.created"},
+		{"GET /v1/phone-numbers", "calls:read", nil, 200, ""},
+		{"GET /v1/phone-numbers/{id}", "calls:read", nil, 200, ""},
+		{"PATCH /v1/phone-numbers/{id}", "calls:write", m{"agent_id": "agent_" + ulidOf(2)}, 200, "phone_number.updated"},
+		{"DELETE /v1/phone-numbers/{id}", "calls:write", nil, 200, "phone_number.deleted"},
+		{"POST /v1/trunks", "calls:write", m{"name": "t", "proxies": []m{{"host": "sip.example.com"}}}, 201, "trunk.created"},
+		{"GET /v1/trunks", "calls:read", nil, 200, ""},
+		{"GET /v1/trunks/{id}", "calls:read", nil, 200, ""},
+		{"PATCH /v1/trunks/{id}", "calls:write", m{"max_channels": 3}, 200, "trunk.updated"},
+		{"DELETE /v1/trunks/{id}", "calls:write", nil, 200, "trunk.deleted"},
+		{"POST /v1/webhooks", "*:write", hook, 201, "webhook.created"},
+		{"GET /v1/webhooks", "*:read", nil, 200, ""},
+		{"GET /v1/webhooks/{id}", "*:read", nil, 200, ""},
+		{"PATCH /v1/webhooks/{id}", "*:write", m{"events": []string{"call.*"}}, 200, "webhook.updated"},
+		{"DELETE /v1/webhooks/{id}", "*:write", nil, 200, "webhook.deleted"},
+		{"POST /v1/webhooks/{id}/pause", "*:write", nil, 200, "webhook.paused"},
+		{"POST /v1/webhooks/{id}/resume", "*:write", nil, 200, "webhook.resumed"},
+		{"POST /v1/webhooks/{id}/test", "*:write", m{"event_type": "call.initiated"}, 200, ""},
+		{"GET /v1/webhooks/{id}/logs", "*:read", nil, 200, ""},
+		{"GET /v1/webhooks/{id}/failed", "*:read", nil, 200, ""},
+		{"POST /v1/api-keys", "*:write", m{"name": "k", "permissions": []string{"*:write"}}, 201, "api_key.created"},
+		{"GET /v1/api-keys", "*:read", nil, 200, ""},
+		{"GET /v1/api-keys/{id}", "*:read", nil, 200, ""},
+		{"PUT /v1/api-keys/{id}", "*:write", m{"allowed_ips": []string{"10.0.0.0/8", "2001:db8::/32"}}, 200, "api_key.updated"},
+		{"DELETE /v1/api-keys/{id}", "*:write", nil, 200, "api_key.revoked"},
+	}
+}
+
+// stock puts one resource of each kind on the shelves and answers the path of
+// a route with a fresh id in it.
+func (d *door) stock(route string) string {
+	method, path, _ := strings.Cut(route, " ")
+	if !strings.Contains(path, "{id}") {
+		return path
+	}
+	kind := strings.Split(path, "/")[2]
+	bodies := map[string]any{
+		"campaigns": m{"name": "c", "agent_id": "agent_" + ulidOf(1)}, "agents": m{"name": "a", "first_message": "Hello."},
+		"pathways": goodPathway(), "phone-numbers": m{"number": "+12025550100", "agent_id": "agent_" + ulidOf(1)},
+		"trunks":   m{"name": "t", "proxies": []m{{"host": "10.0.0.1"}}},
+		"webhooks": m{"url": "https://example.com/hook", "events": []string{"*"}}, "api-keys": m{"name": "k", "permissions": []string{"calls:read"}},
+	}
+	make := "/v1/" + kind
+	if kind == "calls" {
+		make, bodies[kind] = "/v1/calls/outbound", m{"to": "+12025550123", "agent_id": "agent_" + ulidOf(1)}
+	}
+	_ = method
+	return strings.Replace(path, "{id}", d.make(make, bodies[kind]), 1)
+}
+
+func TestEveryRouteOpensToItsPermissionsAndToNoOther(t *testing.T) {
+	d := open(t, httpapi.Config{})
+	narrow := []string{"*:read", "*:write", "calls:read", "calls:write", "agents:read", "agents:write", "analytics:read"}
+	got, want := map[string][]string{}, map[string][]string{}
+	for _, c := range routeCases() {
+		method, _, _ := strings.Cut(c.route, " ")
+		for _, p := range narrow {
+			may := c.may == "" || slices.Contains(strings.Fields(c.may), p)
+			for need := range strings.FieldsSeq(c.may) {
+				may = may || strings.HasPrefix(p, "*:") && p[2:] == need[strings.Index(need, ":")+1:]
+			}
+			if may {
+				want[c.route] = append(want[c.route], p)
+			}
+			r := d.do(method, d.stock(c.route), p, c.body)
+			if r.Status == http.StatusForbidden {
+				assert.Equal(t, "insufficient_permissions", r.failure(t)["code"], c.route)
+				assert.NotEmpty(t, r.failure(t)["required"])
+				continue
+			}
+			got[c.route] = append(got[c.route], p)
+			assert.Equal(t, c.status, r.Status, "%s with %s: %s", c.route, p, r.Body)
+		}
+	}
+	assert.Equal(t, want, got)
+}
+
+func TestNoRouteOpensWithoutACredential(t *testing.T) {
+	d := open(t, httpapi.Config{TrustedProxies: loopback()})
+	for i, c := range routeCases() {
+		method, _, _ := strings.Cut(c.route, " ")
+		path := d.stock(c.route)
+		d.noted()
+		r := d.do(method, path, "", c.body, "X-Forwarded-For", addressNo(i))
+		if c.may == "" {
+			assert.Equal(t, 200, r.Status, c.route)
+			assert.Empty(t, d.noted())
+			continue
+		}
+		assert.Equal(t, 401, r.Status, c.route)
+		assert.Equal(t, "Bearer", r.Header.Get("WWW-Authenticate"))
+		assert.Equal(t, "authentication_required", r.failure(t)["code"])
+		assert.Equal(t, []string{"auth auth.failed   true authentication_required"}, d.noted())
+		for key, code := range map[string]string{"nobody's": "invalid_api_key", "revoked": "expired_api_key"} {
+			assert.Equal(t, code, d.must(401, method, path, key, c.body, "X-Forwarded-For", addressNo(i)).failure(t)["code"])
+		}
+		assert.Equal(t, "ip_not_allowed", d.must(403, method, path, "elsewhere", c.body, "X-Forwarded-For", addressNo(i)).failure(t)["code"])
+		assert.Equal(t, "origin_not_allowed", d.must(403, method, path, "operator", c.body, "Origin", "https://example.com", "X-Forwarded-For", addressNo(i)).failure(t)["code"])
+	}
+}
+
+func TestTheAuditLogLearnsOfEveryUseAndChange(t *testing.T) {
+	d := open(t, httpapi.Config{})
+	for _, c := range routeCases() {
+		method, _, _ := strings.Cut(c.route, " ")
+		path := d.stock(c.route)
+		d.noted()
+		r := d.must(c.status, method, path, "operator", c.body)
+		var want []string
+		if c.may != "" {
+			want = append(want, "auth api_key.used key_operator  false ")
+		}
+		if c.acts != "" {
+			id := strings.Split(path+"///", "/")[3]
+			if id == "" {
+				id, _ = r.json(t)["id"].(string)
+			}
+			kind := "admin"
+			if c.acts == "api_key.created" || c.acts == "api_key.revoked" {
+				kind = "auth"
+			}
+			want = append(want, kind+" "+c.acts+" key_operator "+id+" false ")
+		}
+		assert.Equal(t, want, d.noted(), c.route)
+	}
+}
+
+func TestWhatDoesNotExistIsNotFound(t *testing.T) {
+	d := open(t, httpapi.Config{})
+	for _, c := range routeCases() {
+		method, path, _ := strings.Cut(c.route, " ")
+		if !strings.Contains(path, "{id}") || strings.HasSuffix(path, "/pause") {
+			continue
+		}
+		kind := strings.Split(d.stock(c.route), "/")[3]
+		prefix, _, _ := strings.Cut(kind, "_")
+		for _, id := range []string{prefix + "_01J9999999ZZZZZZZZZZZZZZZZ", "x", "other_" + ulidOf(1), "%00", strings.Repeat("a", 3000)} {
+			r := d.must(404, method, strings.Replace(path, "{id}", id, 1), "operator", c.body)
+			assert.Equal(t, "not_found", r.failure(t)["code"])
+		}
+	}
+}
