@@ -54,3 +54,37 @@ func (Added) Control()   {}
 func (Changed) Control() {}
 func (Drain) Control()   {}
 func (Decide) Control()  {}
+
+// What a campaign tells itself.
+type (
+	loaded struct {
+		generation uint64
+		snapshot   *snapshot
+		err        error
+	}
+	read struct {
+		of     *people
+		chunks map[int]*chunk
+		err    error
+	}
+	scripted struct {
+		incarnation uint64
+		script      domain.Script
+		err         error
+	}
+	committed struct {
+		generation uint64
+		err        error
+	}
+	wake    struct{ generation uint64 }
+	release struct{ generation uint64 } // the spacing gate opens
+	reload  struct{ generation uint64 }
+)
+
+func (loaded) Control()    {}
+func (read) Control()      {}
+func (scripted) Control()  {}
+func (committed) Control() {}
+func (wake) Control()      {}
+func (release) Control()   {}
+func (reload) Control()    {}

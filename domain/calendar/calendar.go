@@ -40,6 +40,9 @@ func Validate(s domain.Schedule, h domain.CallingHours, p *domain.Problems) {
 // Local says whether the calling hours depend on the zone of each contact.
 func (r Rules) Local() bool { return r.local && r.from != r.to }
 
+// Schedule is the schedule alone, without calling hours.
+func (r Rules) Schedule() Window { return r.schedule }
+
 // Global is what holds for every contact: the schedule, and the calling hours
 // where they are those of one zone.
 func (r Rules) Global() Window {

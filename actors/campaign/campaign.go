@@ -1,0 +1,416 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/lines"
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/trunk"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/calendar"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/dialplan"
+	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/domain/lifecycle"
+)
+
+const (
+	loadLimit   = time.Minute
+	readLimit   = 10 * time.Second
+	commitLimit = 10 * time.Second
+	scriptLimit = 10 * time.Second
+
+	firstBackoff = 100 * time.Millisecond
+	lastBackoff  = 5 * time.Second
+
+	leastAhead = 5 * time.Millisecond
+	mostAhead  = 100 * time.Millisecond
+
+	orphanHold = 32 * time.Second // the longest that BYE or CANCEL may go unanswered
+	lostAfter  = 5 * time.Second  // a call repeats its end each 2 s
+	askAgain   = 10 * time.Second // lines that were restarted have forgotten us
+	brake      = time.Second      // after an attempt that could not be sent
+)
+
+// Store is what a campaign needs of the store.
+type Store interface {
+	Apply(ctx context.Context, c commit.Change) ([]event.Event, error)
+	Get(ctx context.Context, into domain.Record) (uint64, error)
+	List(ctx context.Context, q commit.Query, fresh func() domain.Record, each func(domain.Record) error) (next string, err error)
+	Under(ctx context.Context, prefix domain.Key, after string, limit int, fresh func() domain.Record, each func(domain.Record) error) error
+}
+
+// Config is what a campaign needs to know. Functions must not block.
+type Config struct {
+	Workspace, CampaignID string
+	Boot                  string // names this process: open attempts of another one were interrupted
+	Store                 Store
+	Lines, Trunks, Calls  *actor.PID
+	Script                func(context.Context, *domain.Campaign) (domain.Script, error) // may block; read when the campaign starts
+	SIPCallID             func(attempt string, leg int) string
+	Orphan                func(domain.Attempt)  // ends the dialogs of an interrupted attempt and frees its line and channel; nil: nobody
+	Check                 Check                 // right before an attempt is opened; nil: everybody may be rung
+	Calling               func() domain.Calling // destination rules; nil: any country
+	Committed             func()                // events were committed; nil: nobody wants to know
+	Before                func(msg any)         // sees each message first; nil in production
+	Weight                int                   // share of the lines beside other campaigns
+	RingTimeout           time.Duration         // 0: the call's own
+	MaxDuration           time.Duration         // 0: the agent's limit, or the call's own
+	Log                   *slog.Logger
+}
+
+type phase uint8
+
+const (
+	loading phase = iota // first, and whenever the store has to be read again
+	ready
+	gone // another node owns the campaign, or it is not in the store
+)
+
+// Campaign is the actor.
+type Campaign struct {
+	cfg     Config
+	log     *slog.Logger
+	phase   phase
+	down    bool // the store failed
+	backoff time.Duration
+	again   bool // the store has to be read again
+
+	// Both are drawn, so that answers to a predecessor are foreign.
+	incarnation uint64
+	generation  uint64 // of the load or the commit that is under way
+
+	campaign domain.Campaign
+	cVersion uint64
+	progress domain.Progress
+	pVersion uint64
+	script   *domain.Script
+	pinned   bool // the script is in the store
+	people   *people
+	zones    *calendar.Zones // used by the reading work alone
+	reading  bool
+	scripts  bool // a script is being read
+
+	open    map[string]*attempt // by attempt
+	ends    []call.Ended        // not committed yet
+	closing map[string]bool     // attempts whose end is in ends or in flight
+	skips   []skip
+	skipped map[int]bool
+	ops     []operation
+	flight  *batch
+	changed bool // since campaign.progress was sent
+	trip    dialplan.Trip
+
+	asked      int // permits
+	askedAt    time.Time
+	wants      int // generation of Want
+	tries      map[string]*try
+	made       []*try
+	gate       []*placing
+	gateSet    bool
+	gates      uint64
+	lastSent   time.Time
+	ahead      time.Duration
+	trunkUntil time.Time
+	draining   bool
+
+	askers []*actor.PID // want the status, before the first load
+	cancel func()       // the wake-up
+	wakes  uint64
+}
+
+// New makes a campaign; it begins with a look into the store.
+func New(cfg Config) *Campaign {
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Campaign{
+		cfg: cfg, log: cfg.Log.With(slog.String("campaign_id", cfg.CampaignID)),
+		incarnation: rand.Uint64(), generation: rand.Uint64(), gates: rand.Uint64(), //nolint:gosec // no secrets
+		wants: int(rand.Int32()), //nolint:gosec // no secret
+		open:  make(map[string]*attempt), closing: make(map[string]bool), skipped: make(map[int]bool),
+		tries: make(map[string]*try), ahead: leastAhead, backoff: firstBackoff,
+		people: newPeople(0, calendar.Rules{}),
+	}
+}
+
+// Receive is the table of contents.
+func (a *Campaign) Receive(ctx actor.Context) {
+	if a.cfg.Before != nil {
+		a.cfg.Before(ctx.Message())
+	}
+	switch m := ctx.Message().(type) {
+	case *actor.Started:
+		a.load(ctx)
+	case *actor.Stopping, *actor.Restarting:
+		a.phase = gone
+		a.rest(ctx)
+	case mailbox.Crashed:
+		panic(m)
+	case Begin:
+		a.operate(ctx, operation{on: lifecycle.Start})
+	case Pause:
+		a.operate(ctx, operation{on: lifecycle.Pause})
+	case Resume:
+		a.operate(ctx, operation{on: lifecycle.Resume})
+	case Cancel:
+		a.operate(ctx, operation{on: lifecycle.Cancel, hangup: m.HangupActive})
+	case Status:
+		a.status(ctx)
+	case Added, Changed, Decide:
+		a.reread(ctx)
+	case Drain:
+		a.draining = true
+	case lines.Permit:
+		a.permitted(ctx, m)
+	case trunk.Slot:
+		a.slotted(ctx, m)
+	case trunk.NoSlot:
+		a.unslotted(ctx, m)
+	case call.Ended:
+		a.ended(ctx, m)
+	case loaded:
+		a.loaded(ctx, m)
+	case read:
+		a.read(ctx, m)
+	case scripted:
+		a.scripted(ctx, m)
+	case committed:
+		a.committed(ctx, m)
+	case reload:
+		if m.generation == a.generation && a.phase == loading {
+			a.load(ctx)
+		}
+	case release:
+		a.release(m)
+	case wake:
+		if m.generation == a.wakes {
+			a.cancel = nil
+		}
+	}
+	a.advance(ctx)
+}
+
+// load reads the campaign. What is on its way to be opened is given up before.
+func (a *Campaign) load(ctx actor.Context) {
+	if a.phase == gone {
+		return
+	}
+	a.phase, a.again = loading, false
+	a.unmake(ctx)
+	a.generation++
+	generation := a.generation
+	r := a.reader(ctx)
+	mailbox.Work(ctx, loadLimit, func(bound context.Context) any {
+		s, err := r.load(bound)
+		return loaded{generation, s, err}
+	})
+}
+
+func (a *Campaign) reader(ctx actor.Context) reader {
+	return reader{store: a.cfg.Store, sys: ctx.ActorSystem(), calls: a.cfg.Calls, workspace: a.cfg.Workspace, id: a.cfg.CampaignID}
+}
+
+func (a *Campaign) loaded(ctx actor.Context, m loaded) {
+	if m.generation != a.generation || a.phase != loading {
+		return
+	}
+	switch {
+	case errors.Is(m.err, domain.ErrNotFound):
+		a.log.Error("campaign is not in the store", slog.Any("error", m.err))
+		a.leave(ctx)
+		return
+	case m.err != nil:
+		a.log.Warn("campaign could not be read", slog.Any("error", m.err))
+		a.fail(ctx)
+		return
+	}
+	a.down, a.backoff = false, firstBackoff
+	a.adopt(ctx, m.snapshot)
+	for _, who := range a.askers {
+		ctx.Send(who, a.object(time.Now()))
+	}
+	a.askers = nil
+}
+
+// fail waits and reads again; whoever asked for something is told.
+func (a *Campaign) fail(ctx actor.Context) {
+	a.phase, a.down = loading, true
+	a.unmake(ctx)
+	a.refuse(ctx, domain.Errorf(domain.CodeUnavailable, "the store does not answer; try again").With("retry_after", 2))
+	d := a.backoff + rand.N(a.backoff/4+1) //nolint:gosec // jitter
+	a.backoff = min(2*a.backoff, lastBackoff)
+	mailbox.After(ctx, d, reload{a.generation})
+}
+
+// trouble reads the store again, after the commit that is in flight.
+func (a *Campaign) trouble(ctx actor.Context) {
+	if a.flight != nil {
+		a.again = true
+		return
+	}
+	a.fail(ctx)
+}
+
+func (a *Campaign) refuse(ctx actor.Context, err *domain.Error) {
+	for _, op := range a.ops {
+		op.answer(ctx, err)
+	}
+	for _, who := range a.askers {
+		ctx.Send(who, err)
+	}
+	a.ops, a.askers = nil, nil
+}
+
+// leave: the campaign is no longer ours.
+func (a *Campaign) leave(ctx actor.Context) {
+	a.phase = gone
+	a.refuse(ctx, domain.Errorf(domain.CodeUnavailable, "another part of the service runs this campaign now; try again").With("retry_after", 1))
+	a.rest(ctx)
+	ctx.Poison(ctx.Self())
+}
+
+// adopt takes a snapshot over: attempts of a process that ended are closed as
+// interrupted, those of calls that nobody knows as never placed.
+func (a *Campaign) adopt(ctx actor.Context, s *snapshot) {
+	now := time.Now()
+	a.phase = ready
+	a.campaign, a.cVersion, a.progress, a.pVersion = s.campaign, s.cVersion, s.progress, s.pVersion
+	if a.progress.Outcomes == nil {
+		a.progress.Outcomes = make(map[domain.Outcome]int)
+	}
+	a.people, a.zones, a.reading = s.people, calendar.NewZones(), false
+	a.skips, a.skipped = nil, make(map[int]bool)
+	if a.pinned = s.script != nil; a.pinned {
+		a.script = s.script
+	}
+	a.changed = a.changed || int(a.progress.Percent()) != a.progress.ToldPercent
+	first := a.lastSent.IsZero()
+	a.lastSent = later(a.lastSent, a.progress.LastOpenAt)
+	if first && len(s.attempts) > 0 { // when they were really sent is not known
+		a.lastSent = later(a.lastSent, earlier(now, a.lastSent.Add(commitLimit)))
+	}
+	known := a.open
+	a.open = make(map[string]*attempt, len(s.attempts))
+	for _, t := range s.attempts {
+		a.open[t.row.ID] = t
+		switch old := known[t.row.ID]; {
+		case a.closing[t.row.ID]:
+		case t.row.Boot != a.cfg.Boot:
+			a.interrupt(ctx, t, now)
+		case s.live[t.row.CallID] || a.queued(t.row.CallID):
+		case old != nil && old.row.CallID == t.row.CallID && !old.lostAt.IsZero():
+			t.lostAt = old.lostAt
+		default:
+			t.lostAt = now.Add(lostAfter)
+		}
+	}
+	a.settle(ctx)
+	if a.progress.InProgress != len(a.open) {
+		a.log.Error("counters and open attempts disagree", slog.Int("in_progress", a.progress.InProgress), slog.Int("open", len(a.open)))
+	}
+}
+
+// settle forgets ends whose commit had come through after all.
+func (a *Campaign) settle(ctx actor.Context) {
+	ends := a.ends[:0]
+	a.closing = make(map[string]bool)
+	for _, e := range a.ends {
+		if t := a.open[e.AttemptID]; t == nil || t.row.CallID != e.CallID {
+			a.ack(ctx, e.CallID)
+			continue
+		}
+		if !a.closing[e.AttemptID] {
+			a.closing[e.AttemptID] = true
+			ends = append(ends, e)
+		}
+	}
+	a.ends = ends
+}
+
+func (a *Campaign) interrupt(ctx actor.Context, t *attempt, now time.Time) {
+	ctx.Send(a.cfg.Lines, lines.Hold{CallID: t.row.CallID, Until: now.Add(orphanHold)})
+	if a.cfg.Orphan != nil {
+		a.cfg.Orphan(t.row)
+	}
+	a.ends = append(a.ends, call.Interrupted(t.call, t.row, now))
+}
+
+// ended: a call is over. It says so until its end is in the store.
+func (a *Campaign) ended(ctx actor.Context, m call.Ended) {
+	if a.phase == gone {
+		return
+	}
+	if a.phase == ready {
+		if t := a.open[m.AttemptID]; t == nil || t.row.CallID != m.CallID {
+			a.ack(ctx, m.CallID)
+			return
+		}
+	}
+	if a.closing[m.AttemptID] {
+		return
+	}
+	a.closing[m.AttemptID] = true
+	a.ends = append(a.ends, m)
+}
+
+func (a *Campaign) ack(ctx actor.Context, callID string) {
+	ctx.Send(a.cfg.Calls, call.Ack{CallID: callID})
+}
+
+// reread looks into the store again, once no commit is in flight.
+func (a *Campaign) reread(ctx actor.Context) {
+	switch {
+	case a.phase != ready:
+	case a.flight != nil:
+		a.again = true
+	default:
+		a.load(ctx)
+	}
+}
+
+func (a *Campaign) status(ctx actor.Context) {
+	if ctx.Sender() == nil {
+		return
+	}
+	if a.cVersion == 0 && a.phase == loading {
+		a.askers = append(a.askers, ctx.Sender())
+		return
+	}
+	ctx.Respond(a.object(time.Now()))
+}
+
+// object is the status object of now.
+func (a *Campaign) object(now time.Time) domain.CampaignStatusObject {
+	s := domain.StatusObject(&a.campaign, &a.progress)
+	switch {
+	case a.campaign.Status != domain.CampaignRunning && a.campaign.Status != domain.CampaignScheduled:
+	case a.down || a.phase != ready:
+		s.Waiting = &domain.Waiting{Reason: dialplan.ForStore}
+	default:
+		s.Waiting = dialplan.Next(a.view(now), now).Waiting
+	}
+	s.Timing.EstimatedCompletion = dialplan.Estimate(a.view(now), now)
+	return s
+}
+
+func later(x, y time.Time) time.Time {
+	if y.After(x) {
+		return y
+	}
+	return x
+}
+
+func earlier(x, y time.Time) time.Time {
+	if x.IsZero() || !y.IsZero() && y.Before(x) {
+		return y
+	}
+	return x
+}

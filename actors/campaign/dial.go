@@ -1,0 +1,432 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/lines"
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/trunk"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/dialplan"
+	"github.com/callboard/callboard/domain/lifecycle"
+	"github.com/callboard/callboard/sip"
+)
+
+// leaseMargin is what a permit must still be worth when its attempt is opened.
+const leaseMargin = 2 * time.Second
+
+// try is an attempt on its way: it has a permit and waits for a trunk slot,
+// then for its commit.
+type try struct {
+	who     candidate
+	permit  lines.Permit
+	slot    trunk.Slot
+	slotted bool
+	call    domain.Call
+	attempt domain.Attempt
+}
+
+// placing is an attempt that is open in the store and waits at the gate.
+type placing struct{ *try }
+
+// view is what the plan depends on.
+func (a *Campaign) view(now time.Time) dialplan.View {
+	v := dialplan.View{
+		Status: a.campaign.Status, Schedule: a.people.rules.Schedule(), Open: a.people.rules.Global(),
+		Pacing: a.campaign.Pacing, AutoComplete: a.campaign.AutoComplete,
+		LastSent: a.lastSent, Ahead: a.ahead, Live: len(a.open), Queued: len(a.gate),
+		Making: a.asked + len(a.tries) + len(a.made), Asked: a.asked,
+		Idle: a.progress.Remaining(), Ready: len(a.people.ready) + len(a.people.due), Retries: len(a.people.due),
+		Unread: a.people.unread(now), NextRetry: a.people.nextRetry(), NextOpening: a.people.nextOpening(),
+		TrunkUntil: a.trunkUntil, StoreDown: a.down || a.phase != ready, Draining: a.draining,
+	}
+	if s := a.campaign.Schedule.Start; s != nil {
+		v.Begins = *s
+	}
+	if e := a.campaign.Schedule.End; e != nil {
+		v.Ends = *e
+	}
+	if a.flight != nil {
+		v.Making += len(a.flight.opens)
+	}
+	return v
+}
+
+// advance does what can be done now, commits what has gathered and sets the
+// one wake-up.
+func (a *Campaign) advance(ctx actor.Context) {
+	if a.phase != ready {
+		return
+	}
+	now := time.Now()
+	a.giveUpLost(now)
+	dialling := a.campaign.Status == domain.CampaignRunning && !a.draining
+	if !dialling {
+		a.unmake(ctx)
+	} else {
+		a.sweep(ctx, now)
+	}
+	a.send(ctx, now)
+	d := a.decide(ctx, now, dialling)
+	a.commit(ctx, now)
+	look := d.LookAt
+	if a.phase == ready && dialling {
+		if _, at := dialplan.Tell(&a.progress, a.changed, now); a.flight == nil {
+			look = earlier(look, at)
+		}
+		if a.asked > 0 {
+			look = earlier(look, a.askedAt.Add(askAgain))
+		}
+		for _, t := range a.tries {
+			look = earlier(look, t.permit.Expires)
+		}
+	}
+	for _, t := range a.open {
+		if !a.closing[t.row.ID] {
+			look = earlier(look, t.lostAt)
+		}
+	}
+	a.wakeAt(ctx, look, now)
+}
+
+// decide asks the plan and sets off what it says.
+func (a *Campaign) decide(ctx actor.Context, now time.Time, dialling bool) dialplan.Decision {
+	if dialling && a.people.rules.Global().Allows(now) && !a.down {
+		a.people.fill(now, a.skip)
+		a.readBodies(ctx)
+	}
+	d := dialplan.Next(a.view(now), now)
+	switch d.Do {
+	case dialplan.Dial:
+		a.ask(ctx, d, now)
+	case dialplan.Begin:
+		a.own(lifecycle.Due, "")
+	case dialplan.Exhaust:
+		a.own(lifecycle.Exhaust, "")
+	case dialplan.Expire:
+		a.own(lifecycle.Expire, "")
+	case dialplan.Wait:
+	}
+	return d
+}
+
+// skip takes a contact out in the next commit.
+func (a *Campaign) skip(ordinal int, by Skip) {
+	if !a.skipped[ordinal] {
+		a.skipped[ordinal] = true
+		a.skips = append(a.skips, skip{ordinal, by})
+	}
+}
+
+// readBodies reads the chunks that are needed next, one work at a time.
+func (a *Campaign) readBodies(ctx actor.Context) {
+	if a.reading || len(a.people.needs) == 0 {
+		return
+	}
+	var indexes []int
+	for i := range a.people.needs {
+		indexes = append(indexes, i)
+	}
+	slices.Sort(indexes)
+	indexes = indexes[:min(len(indexes), keepChunks/2)]
+	a.reading = true
+	r := a.reader(ctx)
+	j := judge{
+		rules: a.people.rules, zones: a.zones, country: a.campaign.DefaultCountry,
+		env: a.campaign.Environment, anyone: a.cfg.Calling == nil,
+	}
+	if !j.anyone {
+		j.calling = a.cfg.Calling()
+	}
+	people := a.people
+	mailbox.Work(ctx, readLimit, func(bound context.Context) any {
+		chunks, err := r.bodies(bound, indexes, j)
+		return read{people, chunks, err}
+	})
+}
+
+func (a *Campaign) read(ctx actor.Context, m read) {
+	if m.of != a.people || a.phase != ready {
+		return
+	}
+	a.reading = false
+	switch {
+	case m.err == nil:
+		a.people.keep(m.chunks)
+	case errors.Is(m.err, domain.ErrNotFound):
+		a.log.Error("contacts are missing in the store", slog.Any("error", m.err))
+		a.trouble(ctx)
+	default:
+		a.log.Warn("contacts could not be read", slog.Any("error", m.err))
+		a.trouble(ctx)
+	}
+}
+
+// ask wants permits, beside those that are wanted already.
+func (a *Campaign) ask(ctx actor.Context, d dialplan.Decision, now time.Time) {
+	a.asked += d.Count
+	a.askedAt = now
+	a.want(ctx, d.Retry)
+}
+
+func (a *Campaign) want(ctx actor.Context, retry bool) {
+	ctx.Request(a.cfg.Lines, lines.Want{Weight: a.cfg.Weight, Retry: retry, Count: a.asked, Generation: a.wants})
+}
+
+// permitted takes a permit: now somebody is chosen, and a way to reach them.
+func (a *Campaign) permitted(ctx actor.Context, m lines.Permit) {
+	now := time.Now()
+	if m.Generation != a.wants || a.asked == 0 {
+		ctx.Send(a.cfg.Lines, lines.Return{Permit: m})
+		return
+	}
+	a.asked--
+	who, ok := a.people.take(now)
+	if !ok {
+		ctx.Send(a.cfg.Lines, lines.Return{Permit: m})
+		return
+	}
+	t := &try{who: who, permit: m}
+	t.call.ID = mailbox.NewID(domain.PrefixCall)
+	a.tries[t.call.ID] = t
+	ctx.Request(a.cfg.Trunks, trunk.Want{
+		To: who.contact.Phone, Environment: a.campaign.Environment, CallID: t.call.ID, Generation: a.wants,
+	})
+}
+
+// slotted takes a slot, and looks once more whether the contact may be rung.
+func (a *Campaign) slotted(ctx actor.Context, m trunk.Slot) {
+	t := a.tries[m.CallID]
+	if t == nil {
+		ctx.Send(a.cfg.Trunks, trunk.Return{CallID: m.CallID, Key: m.Key})
+		return
+	}
+	now := time.Now()
+	delete(a.tries, m.CallID)
+	t.slot, t.slotted = m, true
+	if t.permit.Expires.Before(now.Add(leaseMargin)) || !t.who.zone.window.Allows(now) {
+		a.putBack(ctx, t, now)
+		return
+	}
+	if a.cfg.Check != nil {
+		if by, ok := a.cfg.Check(t.who.contact); !ok {
+			a.returnTry(ctx, t)
+			a.skip(t.who.ordinal, by)
+			return
+		}
+	}
+	a.made = append(a.made, t)
+}
+
+func (a *Campaign) unslotted(ctx actor.Context, m trunk.NoSlot) {
+	t := a.tries[m.CallID]
+	if t == nil {
+		return
+	}
+	now := time.Now()
+	delete(a.tries, m.CallID)
+	a.trunkUntil = later(a.trunkUntil, m.Until)
+	if !a.trunkUntil.After(now) {
+		a.trunkUntil = now.Add(brake)
+	}
+	a.putBack(ctx, t, now)
+}
+
+// putBack gives permit and slot back; the contact is the next in turn.
+func (a *Campaign) putBack(ctx actor.Context, t *try, now time.Time) {
+	a.returnTry(ctx, t)
+	if t.who.zone.window.Allows(now) {
+		a.people.enqueue(t.who, true)
+	} else {
+		a.people.park(t.who, now)
+	}
+}
+
+func (a *Campaign) returnTry(ctx actor.Context, t *try) {
+	ctx.Send(a.cfg.Lines, lines.Return{Permit: t.permit})
+	if t.slotted {
+		ctx.Send(a.cfg.Trunks, trunk.Return{CallID: t.call.ID, Key: t.slot.Key})
+	}
+}
+
+// unmake gives up what is on its way and not committed.
+func (a *Campaign) unmake(ctx actor.Context) {
+	now := time.Now()
+	if a.asked > 0 {
+		ctx.Request(a.cfg.Lines, lines.Unwant{})
+		a.asked = 0
+		a.wants++
+	}
+	for id, t := range a.tries {
+		delete(a.tries, id)
+		a.putBack(ctx, t, now)
+	}
+	for _, t := range a.made {
+		a.putBack(ctx, t, now)
+	}
+	a.made = nil
+}
+
+// sweep gives up tries whose permit has run out and asks lines again that may
+// have forgotten.
+func (a *Campaign) sweep(ctx actor.Context, now time.Time) {
+	for id, t := range a.tries {
+		if !now.Before(t.permit.Expires) {
+			delete(a.tries, id)
+			a.putBack(ctx, t, now)
+		}
+	}
+	a.made = slices.DeleteFunc(a.made, func(t *try) bool {
+		stale := t.permit.Expires.Before(now.Add(leaseMargin / 2))
+		if stale {
+			a.putBack(ctx, t, now)
+		}
+		return stale
+	})
+	if a.asked > 0 && !now.Before(a.askedAt.Add(askAgain)) {
+		a.askedAt = now
+		a.want(ctx, len(a.people.due) > 0)
+	}
+}
+
+// describe fills in what the store keeps of an attempt.
+func (a *Campaign) describe(t *try, now time.Time) {
+	c, who := &a.campaign, t.who
+	from := c.CallerID.Number
+	if from == "" && len(t.slot.Trunk.CallerIDs) > 0 {
+		from = t.slot.Trunk.CallerIDs[0]
+	}
+	number := int(a.people.attempts[who.ordinal]) + 1
+	id := domain.AttemptID(c.ID, who.ordinal, number)
+	sipCallID := ""
+	if a.cfg.SIPCallID != nil {
+		sipCallID = a.cfg.SIPCallID(id, 1)
+	}
+	t.call = domain.Call{
+		Meta: domain.Meta{
+			ID: t.call.ID, Object: "call", WorkspaceID: c.WorkspaceID, Environment: c.Environment, CreatedAt: now, UpdatedAt: now,
+		},
+		Direction: domain.Outbound, From: from, To: who.contact.Phone, AgentID: c.AgentID, PathwayID: c.PathwayID,
+		CampaignID: c.ID, ContactID: domain.ContactID(c.ID, who.ordinal), Status: domain.CallInitiated,
+		Attempt: number, StartedAt: &now, Variables: map[string]string{}, Context: who.contact.Context, Record: true,
+		Legs: []domain.Leg{{
+			TrunkID: t.slot.Trunk.ID, Target: targetText(t.slot.Target), SIPCallID: sipCallID, StartedAt: now,
+		}},
+	}
+	t.attempt = domain.Attempt{
+		ID: id, WorkspaceID: c.WorkspaceID, Environment: c.Environment, CallID: t.call.ID, CampaignID: c.ID,
+		Ordinal: who.ordinal, Number: number, Direction: domain.Outbound, Boot: a.cfg.Boot, OpenedAt: now,
+		Legs: []domain.AttemptLeg{{Number: 1, TrunkID: t.slot.Trunk.ID, SIPCallID: sipCallID}},
+	}
+}
+
+// release opens the gate for the next attempt.
+func (a *Campaign) release(m release) {
+	if m.generation == a.gates {
+		a.gateSet = false
+	}
+}
+
+// send lets the next attempt out, never sooner after the one before than the
+// pace allows: a commit that took long releases no burst. What is open already
+// when the campaign stops is not rung any more.
+func (a *Campaign) send(ctx actor.Context, now time.Time) {
+	if a.campaign.Status != domain.CampaignRunning || a.draining {
+		for _, p := range a.gate {
+			a.returnTry(ctx, p.try)
+			a.closing[p.attempt.ID] = true
+			a.ends = append(a.ends, call.NotStarted(p.call, p.attempt, now.UTC()))
+		}
+		a.gate = nil
+		return
+	}
+	interval := dialplan.Interval(a.campaign.Pacing)
+	for len(a.gate) > 0 && !a.gateSet {
+		if due := a.lastSent.Add(interval); due.After(now) {
+			a.gateSet = true
+			a.gates++
+			mailbox.After(ctx, due.Sub(now), release{a.gates})
+			return
+		}
+		t := a.gate[0]
+		a.gate = a.gate[1:]
+		a.lastSent = now
+		c := t.call
+		c.Legs = slices.Clone(c.Legs)
+		ctx.Request(a.cfg.Calls, call.Start{
+			Call: c, Attempt: t.attempt, Script: *a.script, CallerName: a.campaign.CallerID.Name,
+			Variables: map[string]string{"campaign_name": a.campaign.Name},
+			Permit:    t.permit, Slot: t.slot, RingTimeout: a.cfg.RingTimeout, MaxDuration: a.maxDuration(), Owner: ctx.Self(),
+		})
+	}
+}
+
+func (a *Campaign) maxDuration() time.Duration {
+	if m := a.script.Limits.MaxMinutes; m > 0 && a.cfg.MaxDuration == 0 {
+		return time.Duration(m) * time.Minute
+	}
+	return a.cfg.MaxDuration
+}
+
+// queued says whether a call waits at the gate.
+func (a *Campaign) queued(callID string) bool {
+	return slices.ContainsFunc(a.gate, func(p *placing) bool { return p.call.ID == callID })
+}
+
+// giveUpLost closes attempts that were opened and whose calls nobody knows: no
+// INVITE was sent.
+func (a *Campaign) giveUpLost(now time.Time) {
+	for id, t := range a.open {
+		if !t.lostAt.IsZero() && !now.Before(t.lostAt) && !a.closing[id] {
+			a.closing[id] = true
+			a.ends = append(a.ends, call.NotStarted(t.call, t.row, now.UTC()))
+		}
+	}
+}
+
+// wakeAt sets the one wake-up.
+func (a *Campaign) wakeAt(ctx actor.Context, at, now time.Time) {
+	a.silence()
+	if !at.IsZero() {
+		a.cancel = mailbox.After(ctx, max(0, at.Sub(now)), wake{a.wakes})
+	}
+}
+
+func (a *Campaign) silence() {
+	a.wakes++
+	if a.cancel != nil {
+		a.cancel()
+		a.cancel = nil
+	}
+}
+
+// rest gives everything back that others count.
+func (a *Campaign) rest(ctx actor.Context) {
+	a.silence()
+	a.unmake(ctx)
+	a.gates++
+	for _, p := range a.gate {
+		a.returnTry(ctx, p.try)
+	}
+	a.gate = nil
+}
+
+func targetText(t sip.Target) string {
+	port, transport := t.Port, t.Transport
+	if port == 0 {
+		port = 5060
+	}
+	if transport == "" {
+		transport = "udp"
+	}
+	return net.JoinHostPort(t.Host, strconv.Itoa(port)) + ";" + transport
+}

@@ -1,0 +1,68 @@
+// Package billing prices the call attempts of a month: what the plan includes
+// and what each further attempt costs. It knows no ledger: it is told counts.
+package billing
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/callboard/callboard/domain"
+)
+
+const micro = 1_000_000 // millionths of a dollar in a dollar
+
+// Terms are the price of attempts within one month.
+type Terms struct {
+	Included int   // attempts that the plan covers
+	Micros   int64 // price of each further one, in millionths of a dollar
+}
+
+// TermsOf are the terms of a plan (specification, Limits). Those of enterprise
+// are set per account; ok is false for it.
+func TermsOf(p domain.Plan) (t Terms, ok bool) {
+	switch p {
+	case domain.Starter:
+		return Terms{Included: 500, Micros: 100_000}, true
+	case domain.Professional:
+		return Terms{Included: 5000, Micros: 80_000}, true
+	case domain.Enterprise:
+		return Terms{}, false
+	}
+	return Terms{}, false
+}
+
+// Bill is the price of a month's attempts.
+type Bill struct {
+	Attempts int          `json:"attempts"`
+	Included int          `json:"included"` // of the attempts, those that the plan covers
+	Overage  int          `json:"overage"`
+	Amount   domain.Money `json:"amount"`
+}
+
+// Of is the bill of so many attempts in one month.
+func Of(t Terms, attempts int) Bill {
+	attempts = max(0, attempts)
+	b := Bill{Attempts: attempts, Included: min(attempts, max(0, t.Included))}
+	b.Overage = attempts - b.Included
+	b.Amount = money(int64(b.Overage) * t.Micros)
+	return b
+}
+
+// Cost is the price of the nth attempt of a month, counted from 1.
+func Cost(t Terms, nth int) domain.Money {
+	if nth <= t.Included {
+		return money(0)
+	}
+	return money(t.Micros)
+}
+
+// money spells millionths as decimal text with two places, more where needed.
+func money(micros int64) domain.Money {
+	sign := ""
+	if micros < 0 {
+		sign, micros = "-", -micros
+	}
+	fraction := strconv.FormatInt(micro+micros%micro, 10)[1:]
+	fraction = fraction[:2] + strings.TrimRight(fraction[2:], "0")
+	return domain.Money{Amount: sign + strconv.FormatInt(micros/micro, 10) + "." + fraction, Currency: "USD"}
+}

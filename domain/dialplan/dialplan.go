@@ -1,0 +1,221 @@
+// Package dialplan decides whom to ring now and when to look again. It knows
+// no clock, no socket and no actor: it is told, and it answers.
+package dialplan
+
+import (
+	"time"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/calendar"
+)
+
+// Action is what is to be done now.
+type Action uint8
+
+// The actions.
+const (
+	Wait    Action = iota // nothing until LookAt, or until something happens
+	Dial                  // begin up to Count attempts
+	Begin                 // the start of the schedule has come
+	Exhaust               // nobody is left: complete
+	Expire                // the end of the schedule has passed: complete
+)
+
+// The reasons of domain.Waiting.
+const (
+	ForHours    = "calling_hours"
+	ForSchedule = "schedule"
+	ForLine     = "line"
+	ForPacing   = "pacing"
+	ForTrunk    = "trunk"
+	ForContacts = "no_contacts"
+	ForStore    = "store"
+)
+
+// View is all that the decision depends on. Its size does not depend on the
+// number of contacts: those who wait for a zone to open stand in buckets.
+type View struct {
+	Status         domain.CampaignStatus
+	Begins, Ends   time.Time       // of the schedule; zero: open
+	Schedule, Open calendar.Window // the schedule alone; with the calling hours of one zone
+	Pacing         domain.Pacing
+	AutoComplete   bool
+
+	LastSent time.Time     // of the latest attempt
+	Ahead    time.Duration // how far an attempt may be prepared before it is due
+	Live     int           // attempts that are open in the store
+	Queued   int           // of these, not sent yet
+	Making   int           // attempts on their way to be opened
+	Asked    int           // of these, without a contact yet
+
+	Idle        int       // contacts that are not final and not live, by the counters
+	Ready       int       // contacts at hand that may be rung now
+	Retries     int       // of these, due retries
+	Unread      bool      // more may be ready once it has been read
+	NextRetry   time.Time // the earliest retry that is not due
+	NextOpening time.Time // when the first zone opens in which contacts wait
+
+	TrunkUntil time.Time // the trunks have nothing before then
+	StoreDown  bool
+	Draining   bool
+}
+
+// Decision is what to do, why nothing rings if so, and when to look again if
+// nothing happens before; zero: then only.
+type Decision struct {
+	Do      Action
+	Count   int
+	Retry   bool // due retries are among them: they come first
+	Waiting *domain.Waiting
+	LookAt  time.Time
+}
+
+// Interval is the least time between two attempts: no burst, and never more
+// than the pace within any minute, not even where the wire is late by some
+// milliseconds. Zero where there is no pace.
+func Interval(p domain.Pacing) time.Duration {
+	if p.CallsPerMinute <= 0 {
+		return 0
+	}
+	const minute = time.Minute + 250*time.Millisecond
+	n := time.Duration(p.CallsPerMinute)
+	return (minute + n - 1) / n
+}
+
+// Next decides.
+func Next(v View, now time.Time) Decision {
+	switch v.Status {
+	case domain.CampaignScheduled:
+		return scheduled(v, now)
+	case domain.CampaignRunning:
+		return running(v, now)
+	case domain.CampaignDraft, domain.CampaignPaused, domain.CampaignCompleted, domain.CampaignCancelled:
+		return Decision{}
+	}
+	return Decision{}
+}
+
+func scheduled(v View, now time.Time) Decision {
+	switch {
+	case v.StoreDown:
+		return wait(ForStore, time.Time{})
+	case past(v.Ends, now):
+		return Decision{Do: Expire}
+	case v.Draining:
+		return wait(ForSchedule, v.Begins)
+	case !v.Begins.After(now):
+		return Decision{Do: Begin}
+	}
+	return wait(ForSchedule, v.Begins)
+}
+
+func running(v View, now time.Time) Decision {
+	busy := v.Live + v.Making
+	switch {
+	case v.StoreDown:
+		return wait(ForStore, time.Time{})
+	case past(v.Ends, now):
+		if busy > 0 {
+			return wait(ForSchedule, time.Time{})
+		}
+		return Decision{Do: Expire}
+	case v.Idle <= 0 && busy == 0:
+		if v.AutoComplete {
+			return Decision{Do: Exhaust}
+		}
+		return until(wait(ForContacts, time.Time{}), v.Ends)
+	case v.Draining:
+		return Decision{}
+	case !v.Open.Allows(now):
+		return until(closed(v, now), v.Ends)
+	case v.TrunkUntil.After(now):
+		return until(wait(ForTrunk, v.TrunkUntil), v.Ends)
+	}
+	return until(dial(v, now), v.Ends)
+}
+
+// closed tells whether schedule or calling hours forbid it now, and until when.
+func closed(v View, now time.Time) Decision {
+	reason := ForHours
+	if !v.Schedule.Allows(now) {
+		reason = ForSchedule
+	}
+	opens, _ := v.Open.Next(now)
+	return wait(reason, opens)
+}
+
+func dial(v View, now time.Time) Decision {
+	room := v.Ready - v.Asked
+	if room <= 0 {
+		return nobody(v)
+	}
+	if v.Pacing.MaxConcurrent > 0 {
+		room = min(room, v.Pacing.MaxConcurrent-v.Live-v.Making)
+		if room <= 0 {
+			return wait(ForLine, time.Time{})
+		}
+	}
+	interval := Interval(v.Pacing)
+	if interval == 0 {
+		return Decision{Do: Dial, Count: room, Retry: v.Retries > 0}
+	}
+	due := v.LastSent.Add(interval) // of the first that is under way already, or of the next
+	if due.Before(now) {
+		due = now
+	}
+	due = due.Add(interval * time.Duration(v.Making+v.Queued))
+	early := now.Add(v.Ahead).Sub(due)
+	if early < 0 {
+		d := wait(ForPacing, due)
+		d.LookAt = due.Add(-v.Ahead)
+		return d
+	}
+	return Decision{Do: Dial, Count: min(room, int(early/interval)+1), Retry: v.Retries > 0}
+}
+
+// nobody is at hand: is somebody due later?
+func nobody(v View) Decision {
+	switch {
+	case v.Asked > 0:
+		return wait(ForLine, time.Time{})
+	case v.Unread:
+		return Decision{}
+	case v.NextOpening.IsZero() && v.NextRetry.IsZero():
+		return wait(ForContacts, time.Time{})
+	case v.NextRetry.IsZero() || !v.NextOpening.IsZero() && v.NextOpening.Before(v.NextRetry):
+		return wait(ForHours, v.NextOpening)
+	}
+	return wait(ForContacts, v.NextRetry)
+}
+
+func past(end, now time.Time) bool { return !end.IsZero() && !now.Before(end) }
+
+func wait(reason string, t time.Time) Decision {
+	d := Decision{Waiting: &domain.Waiting{Reason: reason}, LookAt: t}
+	if !t.IsZero() {
+		d.Waiting.Until = &t
+	}
+	return d
+}
+
+// until looks again at the end of the schedule at the latest.
+func until(d Decision, end time.Time) Decision {
+	if d.Do == Wait && !end.IsZero() && (d.LookAt.IsZero() || end.Before(d.LookAt)) {
+		d.LookAt = end
+	}
+	return d
+}
+
+// Estimate is when a running campaign will have rung everybody at its pace;
+// nil while it does not run.
+func Estimate(v View, now time.Time) *time.Time {
+	if v.Status != domain.CampaignRunning {
+		return nil
+	}
+	from := now
+	if d := Next(v, now); d.Do == Wait && d.Waiting != nil && d.Waiting.Until != nil {
+		from = *d.Waiting.Until
+	}
+	t := from.Add(Interval(v.Pacing) * time.Duration(max(0, v.Idle)))
+	return &t
+}
