@@ -21,6 +21,7 @@ const (
 	defaultQuarantine = 5 * time.Second
 	defaultIdle       = time.Minute
 	clocksMost        = 8
+	clockFull         = 250 // sessions; a turn of them takes half a millisecond
 	writers           = 2
 )
 
@@ -173,8 +174,14 @@ func (e *Engine) forget(s *Session) {
 // now is the engine's monotonic time.
 func (e *Engine) now() time.Duration { return time.Since(e.born) }
 
-// calmest is the clock with the fewest sessions.
+// calmest is the clock for a new session: the first that is not full, because few clocks wake the machine seldom; where
+// all are, the one with the fewest sessions.
 func (e *Engine) calmest() *clock {
+	for _, c := range e.clocks {
+		if c.load.Load() < clockFull {
+			return c
+		}
+	}
 	return slices.MinFunc(e.clocks, func(a, b *clock) int { return int(a.load.Load() - b.load.Load()) })
 }
 
