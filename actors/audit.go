@@ -79,7 +79,7 @@ func entryOf(p domain.Principal, act ask.Act, now time.Time) *domain.AuditEntry 
 		e.Actor.Type = "operator"
 	}
 	now = now.UTC().Truncate(time.Millisecond)
-	fill(&e.Meta, domain.PrefixAudit, "audit_log", p, mailbox.NewID(domain.PrefixAudit), now)
+	fill(&e.Meta, "audit_log", p, mailbox.NewID(domain.PrefixAudit), now)
 	return e
 }
 

@@ -67,3 +67,10 @@ func simulatorTrunk(ws string, env domain.Environment) *domain.Trunk {
 	}
 	return t
 }
+
+// Workspaces are all tenants of a store.
+func Workspaces(ctx context.Context, store commit.Store) ([]*domain.Workspace, error) {
+	var all []*domain.Workspace
+	err := every(ctx, store, "workspace", "", "all", func(w *domain.Workspace) { all = append(all, w) })
+	return all, err
+}

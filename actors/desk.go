@@ -39,15 +39,20 @@ type noun[T any] interface {
 	Base() *domain.Meta
 }
 
+// record is a noun that the store keeps.
+type record[T any] interface {
+	*T
+	domain.Record
+}
+
 func missing(what string) error {
 	return domain.Errorf(domain.CodeNotFound, "there is no such %s", what)
 }
 
 // fill sets what a new resource carries.
-func fill(m *domain.Meta, prefix domain.Prefix, object string, p domain.Principal, id string, now time.Time) {
+func fill(m *domain.Meta, object string, p domain.Principal, id string, now time.Time) {
 	m.ID, m.Object, m.WorkspaceID, m.Environment = id, object, p.WorkspaceID, p.Environment
 	m.CreatedAt, m.UpdatedAt = now, now
-	_ = prefix
 }
 
 // stamp is now as records keep it: UTC, milliseconds.
@@ -145,7 +150,7 @@ func remove[T any, R noun[T]](
 
 // list reads one page of an index whose rows sort by id. keep drops rows that
 // a filter without an index of its own excludes; pages are filled up.
-func list[T any, R noun[T]](
+func list[T any, R record[T]](
 	ctx context.Context, d *Desk, workspace, index string, prefix domain.Prefix, page ask.Page, keep func(R) bool,
 ) (ask.List[R], error) {
 	out := ask.List[R]{Data: []R{}, Next: page.Cursor}

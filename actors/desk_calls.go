@@ -91,7 +91,7 @@ func (d *Desk) newCall(ctx context.Context, p domain.Principal, w *domain.Worksp
 		Status: domain.CallQueued, Legs: []domain.Leg{}, Attempt: 1, StartedAt: &now,
 		Variables: map[string]string{}, Context: o.Context, Record: o.Record,
 	}
-	fill(&c.Meta, domain.PrefixCall, "call", p, mailbox.NewID(domain.PrefixCall), now)
+	fill(&c.Meta, "call", p, mailbox.NewID(domain.PrefixCall), now)
 	c.Metadata = o.Metadata
 	return c, script, nil
 }

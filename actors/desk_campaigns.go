@@ -5,6 +5,7 @@ import (
 	"errors"
 	"iter"
 	"maps"
+	"reflect"
 	"slices"
 
 	"github.com/callboard/callboard/actors/campaign"
@@ -14,6 +15,7 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/domain/hook"
+	"github.com/callboard/callboard/domain/lifecycle"
 	"github.com/callboard/callboard/domain/pathway"
 )
 
@@ -26,7 +28,7 @@ func (d *Desk) CreateCampaign(
 	if err := d.campaignFits(ctx, p, c); err != nil {
 		return none, err
 	}
-	fill(&c.Meta, domain.PrefixCampaign, "campaign", p, mailbox.NewID(domain.PrefixCampaign), stamp())
+	fill(&c.Meta, "campaign", p, mailbox.NewID(domain.PrefixCampaign), stamp())
 	change := commit.Change{Workspace: p.WorkspaceID, Guards: []commit.Guard{commit.Absent(c.Key())}}
 	in, err := d.newIntake(ctx, p, c, 0)
 	if err != nil {
@@ -92,7 +94,7 @@ func (d *Desk) campaignWebhooks(ctx context.Context, p domain.Principal, c *doma
 		names := byURL[url]
 		slices.Sort(names)
 		w := &domain.Webhook{URL: url, Events: names, Secret: secret, SecretHint: hook.Hint(secret), Status: domain.WebhookActive, CampaignID: c.ID}
-		fill(&w.Meta, domain.PrefixWebhook, "webhook", p, mailbox.NewID(domain.PrefixWebhook), stamp())
+		fill(&w.Meta, "webhook", p, mailbox.NewID(domain.PrefixWebhook), stamp())
 		hooks = append(hooks, w)
 	}
 	return hooks, secret, nil
@@ -195,8 +197,19 @@ func (d *Desk) finalCampaign(ctx context.Context, c *domain.Campaign, msg any) (
 	if _, err := d.store.Get(ctx, progress); err != nil && !errors.Is(err, domain.ErrNotFound) {
 		return domain.CampaignStatusObject{}, storeErr(err)
 	}
-	if err := campaign.Refusal(c.Status, msg); err != nil {
-		return domain.CampaignStatusObject{}, err
+	on, asked := operations()[reflect.TypeOf(msg)]
+	if to, allowed, ok := lifecycle.Campaign(c.Status, on, false); asked && (!ok || to != c.Status) {
+		return domain.CampaignStatusObject{}, domain.Errorf(domain.CodeInvalidState, "a campaign that is %s cannot %s", c.Status, on).
+			With("current_status", c.Status).With("allowed_from", allowed)
 	}
 	return domain.StatusObject(c, progress), nil
+}
+
+// operations name what the messages of the verbs do; asking for the status
+// does nothing.
+func operations() map[reflect.Type]lifecycle.Operation {
+	return map[reflect.Type]lifecycle.Operation{
+		reflect.TypeFor[campaign.Begin](): lifecycle.Start, reflect.TypeFor[campaign.Pause](): lifecycle.Pause,
+		reflect.TypeFor[campaign.Resume](): lifecycle.Resume, reflect.TypeFor[campaign.Cancel](): lifecycle.Cancel,
+	}
 }

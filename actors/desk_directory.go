@@ -17,7 +17,7 @@ func (d *Desk) CreateAgent(ctx context.Context, p domain.Principal, a *domain.Ag
 	if err := d.pathwayExists(ctx, p, a.PathwayID); err != nil {
 		return nil, err
 	}
-	fill(&a.Meta, domain.PrefixAgent, "agent", p, mailbox.NewID(domain.PrefixAgent), stamp())
+	fill(&a.Meta, "agent", p, mailbox.NewID(domain.PrefixAgent), stamp())
 	a.Version = 1
 	return a, create(ctx, d, a)
 }
@@ -82,7 +82,7 @@ func (d *Desk) DeleteAgent(ctx context.Context, p domain.Principal, id string) e
 
 // CreatePathway keeps a new pathway.
 func (d *Desk) CreatePathway(ctx context.Context, p domain.Principal, w *domain.Pathway) (*domain.Pathway, error) {
-	fill(&w.Meta, domain.PrefixPathway, "pathway", p, mailbox.NewID(domain.PrefixPathway), stamp())
+	fill(&w.Meta, "pathway", p, mailbox.NewID(domain.PrefixPathway), stamp())
 	w.Version = 1
 	return w, create(ctx, d, w)
 }
@@ -119,7 +119,7 @@ func (d *Desk) DeletePathway(ctx context.Context, p domain.Principal, id string)
 
 // CreateTrunk keeps a new trunk; calls may use it from the answer on.
 func (d *Desk) CreateTrunk(ctx context.Context, p domain.Principal, t *domain.Trunk) (*domain.Trunk, error) {
-	fill(&t.Meta, domain.PrefixTrunk, "trunk", p, mailbox.NewID(domain.PrefixTrunk), stamp())
+	fill(&t.Meta, "trunk", p, mailbox.NewID(domain.PrefixTrunk), stamp())
 	if err := create(ctx, d, t); err != nil {
 		return nil, err
 	}
@@ -190,7 +190,7 @@ func (d *Desk) CreateNumber(ctx context.Context, p domain.Principal, n *domain.P
 	if err := d.numberFits(ctx, p, n); err != nil {
 		return nil, err
 	}
-	fill(&n.Meta, domain.PrefixNumber, "phone_number", p, mailbox.NewID(domain.PrefixNumber), stamp())
+	fill(&n.Meta, "phone_number", p, mailbox.NewID(domain.PrefixNumber), stamp())
 	claim := claimOf(n)
 	err := create(ctx, d, n, func(c *commit.Change) {
 		c.Guards = append(c.Guards, commit.Absent(claim.Key()))

@@ -29,7 +29,7 @@ func (d *Desk) CreateWebhook(ctx context.Context, p domain.Principal, w *domain.
 		w.Secret = newSecret()
 	}
 	w.SecretHint, w.Status = hook.Hint(w.Secret), domain.WebhookActive
-	fill(&w.Meta, domain.PrefixWebhook, "webhook", p, mailbox.NewID(domain.PrefixWebhook), stamp())
+	fill(&w.Meta, "webhook", p, mailbox.NewID(domain.PrefixWebhook), stamp())
 	if err := create(ctx, d, w); err != nil {
 		return nil, err
 	}

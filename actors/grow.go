@@ -156,7 +156,7 @@ func (n *Node) family(w *domain.Workspace, t *tree, l *loaded) workspace.Config 
 			{Name: workspace.Trunks, Props: n.trunkProps(w.ID, l.trunks)},
 			{Name: workspace.Calls, Props: n.callProps(w.ID, t)},
 			{Name: workspace.Webhooks, Props: workspace.Family(hooks, webhookProps, log, onGiveUp)},
-			{Name: workspace.Outbox, Props: n.outboxProps(w.ID, l.webhooks)},
+			{Name: workspace.Outbox, Props: n.outboxProps(w.ID)},
 			{Name: workspace.Campaigns, Props: workspace.Family(l.campaigns, campaignProps, log, onGiveUp)},
 		},
 		First: func(actor.Context) { n.endOrphans(t, l.attempts) },
@@ -231,40 +231,47 @@ func (n *Node) callProps(ws string, t *tree) *actor.Props {
 		Workspace: ws, Store: n.cfg.Store, Phone: call.OverSIP(n.cfg.SIP), Sound: call.OverMedia(n.cfg.Media),
 		Speaker: n.cfg.Speaker, Blobs: n.cfg.Blobs, LinesOut: t.outbound, LinesIn: t.inbound, Trunks: t.trunks,
 		SpoolDir: n.cfg.SpoolDir, PublicURL: n.cfg.PublicURL, Log: n.cfg.Log,
-		Committed: func() { n.committed(ws) }, Before: n.cfg.Before,
+		Committed: func() { n.committed(ws) }, Before: n.beforeCall(),
 	})
 }
 
 func (n *Node) campaignProps(ws, id string, t *tree) *actor.Props {
-	return campaign.Props(campaign.Config{
-		Workspace: ws, ID: id, Store: n.cfg.Store, Lines: t.outbound, Trunks: t.trunks, Calls: t.calls, Boot: n.boot,
-		SIPCallID: n.cfg.SIP.CallID, Log: n.cfg.Log, Committed: func() { n.committed(ws) },
-		Script: func(ctx context.Context, c *domain.Campaign) (domain.Script, error) {
-			p := domain.Principal{WorkspaceID: c.WorkspaceID, Environment: c.Environment}
-			return n.desk.scriptOf(ctx, p, c.AgentID, c.PathwayID)
-		},
-		Check: n.contactCheck(ws, t),
-	})
-}
-
-// contactCheck is the rule before each dial: may this number be called at all.
-func (n *Node) contactCheck(_ string, t *tree) campaign.Check {
-	return func(env domain.Environment, c domain.Contact) (campaign.Skip, bool) {
-		w := t.record.Load()
-		if domain.AllowedDestination(c.Phone, w.Calling, w.DefaultCountry, env) != nil {
-			return campaign.SkipInvalid, false
-		}
-		return "", true
-	}
+	return mailbox.Props(func() actor.Actor {
+		return campaign.New(campaign.Config{
+			Workspace: ws, CampaignID: id, Store: n.cfg.Store, Lines: t.outbound, Trunks: t.trunks, Calls: t.calls, Boot: n.boot,
+			SIPCallID: n.cfg.SIP.CallID, Log: n.cfg.Log, Committed: func() { n.committed(ws) },
+			Script: func(ctx context.Context, c *domain.Campaign) (domain.Script, error) {
+				p := domain.Principal{WorkspaceID: c.WorkspaceID, Environment: c.Environment}
+				return n.desk.scriptOf(ctx, p, c.AgentID, c.PathwayID)
+			},
+			Calling: func() domain.Calling { return t.record.Load().Calling },
+			Before:  n.before("campaign"),
+		})
+	}, 1000)
 }
 
 func (n *Node) webhookProps(ws, id string) *actor.Props {
-	return webhook.Props(webhook.Config{Workspace: ws, ID: id, Store: n.cfg.Store, Sender: n.sender, Log: n.cfg.Log})
+	return mailbox.Props(webhook.New(webhook.Config{Workspace: ws, ID: id, Store: n.cfg.Store, Sender: n.sender, Log: n.cfg.Log}), 1000)
 }
 
-func (n *Node) outboxProps(ws string, hooks []domain.Webhook) *actor.Props {
-	return outbox.Props(outbox.Config{
-		Workspace: ws, Store: n.cfg.Store, Webhooks: hooks, Log: n.cfg.Log,
+func (n *Node) outboxProps(ws string) *actor.Props {
+	return mailbox.Props(outbox.New(outbox.Config{
+		Workspace: ws, Store: n.cfg.Store, Log: n.cfg.Log,
 		Endpoint: func(id string) *actor.PID { return workspace.PID(n.sys, ws, workspace.Webhooks, id) },
-	})
+	}), 1000)
+}
+
+// before names the actor that a hook of the tests sees; nil without one.
+func (n *Node) before(name string) func(any) {
+	if n.cfg.Before == nil {
+		return nil
+	}
+	return func(msg any) { n.cfg.Before(name, msg) }
+}
+
+func (n *Node) beforeCall() func(actor, callID string, msg any) {
+	if n.cfg.Before == nil {
+		return nil
+	}
+	return func(name, _ string, msg any) { n.cfg.Before(name, msg) }
 }

@@ -168,7 +168,7 @@ func (n *Node) inboundCall(in *sip.Incoming, num *domain.PhoneNumber, script *do
 		c.To = in.To
 	}
 	p := domain.Principal{WorkspaceID: num.WorkspaceID, Environment: num.Environment}
-	fill(&c.Meta, domain.PrefixCall, "call", p, mailbox.NewID(domain.PrefixCall), now)
+	fill(&c.Meta, "call", p, mailbox.NewID(domain.PrefixCall), now)
 	return c
 }
 

@@ -145,13 +145,14 @@ func (n *Node) housekeeping(ctx context.Context) {
 			return
 		case <-t.C:
 			n.cfg.Keys.keepUses(ctx)
-			n.refreshBook(ctx)
+			n.sweep(ctx)
 		}
 	}
 }
 
-// refreshBook looks the names of proxies up again.
-func (n *Node) refreshBook(ctx context.Context) {
+// sweep looks the names of proxies up again and deletes what has outlived its
+// time.
+func (n *Node) sweep(ctx context.Context) {
 	n.mu.RLock()
 	ids := make([]string, 0, len(n.spaces))
 	for id := range n.spaces {
@@ -161,6 +162,9 @@ func (n *Node) refreshBook(ctx context.Context) {
 	for _, id := range ids {
 		if trunks, err := n.trunksOf(ctx, id); err == nil {
 			n.book.Set(ctx, id, trunks)
+		}
+		if err := n.desk.sweepOnce(ctx, id); err != nil {
+			n.cfg.Log.Warn("old idempotency keys could not be deleted", slog.Any("error", err))
 		}
 	}
 }
@@ -238,10 +242,29 @@ func (n *Node) hatch(ctx context.Context, family *actor.PID, id string) {
 	}
 }
 
-// contactsAdded shows the contacts that were written ahead.
+// contactsAdded shows the contacts that were written ahead: the campaign's
+// counters are changed under their guard, against its own commits.
 func (n *Node) contactsAdded(ctx context.Context, c *domain.Campaign, total int) error {
-	_, err := mailbox.Ask[domain.CampaignStatusObject](ctx, n.sys, n.campaignPID(c.WorkspaceID, c.ID), campaign.Added{Total: total})
-	return err
+	for range 20 * tries {
+		progress := &domain.Progress{CampaignID: c.ID, WorkspaceID: c.WorkspaceID}
+		version, err := n.cfg.Store.Get(ctx, progress)
+		if err != nil {
+			return storeErr(err)
+		}
+		progress.Total = total
+		_, err = n.cfg.Store.Apply(ctx, commit.Change{
+			Workspace: c.WorkspaceID, Guards: []commit.Guard{{Key: progress.Key(), Version: version}}, Puts: []domain.Record{progress},
+		})
+		if errors.Is(err, domain.ErrConflict) {
+			continue
+		}
+		if err != nil {
+			return storeErr(err)
+		}
+		n.sys.Root.Send(n.campaignPID(c.WorkspaceID, c.ID), campaign.Added{})
+		return nil
+	}
+	return storeErr(domain.ErrConflict)
 }
 
 // checkURL says whether a webhook may go to a URL; param is the field to blame.

@@ -12,10 +12,7 @@ import (
 )
 
 // every walks all rows of an index, oldest first.
-func every[T any, R interface {
-	*T
-	domain.Record
-}](ctx context.Context, store commit.Store, kind, workspace, index string, each func(R)) error {
+func every[T any, R record[T]](ctx context.Context, store commit.Store, kind, workspace, index string, each func(R)) error {
 	q := commit.Query{Kind: kind, Workspace: workspace, Index: index, Oldest: true, Limit: 1000}
 	for {
 		next, err := store.List(ctx, q, func() domain.Record { return R(new(T)) }, func(rec domain.Record) error {

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// maxAdminBody bounds what the local socket reads.
+const maxAdminBody = 1 << 20
+
+func socketPath(data string) string { return filepath.Join(data, "admin.sock") }
+
+// adminSocket serves the command line from the running process. Whoever can
+// open the socket owns the data folder, so it asks for no key.
+type adminSocket struct {
+	server *http.Server
+	path   string
+}
+
+func openAdmin(data string, keys keyDesk) (*adminSocket, error) {
+	path := socketPath(data)
+	_ = os.Remove(path) // of a process that ended; the folder is locked by us
+	ln, err := new(net.ListenConfig).Listen(context.Background(), "unix", path)
+	if err != nil {
+		return nil, fmt.Errorf("the local socket: %w", err)
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		return nil, errors.Join(err, ln.Close())
+	}
+	a := &adminSocket{path: path, server: &http.Server{Handler: adminRoutes(keys), ReadHeaderTimeout: 5 * time.Second}}
+	go func() { _ = a.server.Serve(ln) }()
+	return a, nil
+}
+
+func (a *adminSocket) close() {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	_ = a.server.Shutdown(ctx)
+	_ = os.Remove(a.path)
+}
+
+func adminRoutes(keys keyDesk) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /keys", func(w http.ResponseWriter, r *http.Request) {
+		var k newKey
+		if err := json.NewDecoder(io.LimitReader(r.Body, maxAdminBody)).Decode(&k); err != nil {
+			answer(w, nil, err)
+			return
+		}
+		made, err := keys.create(r.Context(), k)
+		answer(w, made, err)
+	})
+	mux.HandleFunc("GET /keys", func(w http.ResponseWriter, r *http.Request) {
+		list, err := keys.list(r.Context(), r.URL.Query().Get("workspace"))
+		answer(w, list, err)
+	})
+	mux.HandleFunc("DELETE /keys/{id}", func(w http.ResponseWriter, r *http.Request) {
+		answer(w, struct{}{}, keys.revoke(r.Context(), r.PathValue("id")))
+	})
+	return mux
+}
+
+func answer(w http.ResponseWriter, v any, err error) {
+	w.Header().Set("Content-Type", "application/json")
+	if err != nil {
+		w.WriteHeader(http.StatusUnprocessableEntity)
+		v = map[string]string{"error": err.Error()}
+	}
+	_ = json.NewEncoder(w).Encode(v)
+}
+
+// socketKeys asks the running service.
+type socketKeys struct{ client *http.Client }
+
+// dialAdmin finds the running service of a data folder.
+func dialAdmin(data string) (keyDesk, bool) {
+	path := socketPath(data)
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "unix", path)
+	}
+	conn, err := dial(context.Background(), "", "")
+	if err != nil {
+		return nil, false
+	}
+	_ = conn.Close()
+	return socketKeys{&http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{DialContext: dial}}}, true
+}
+
+func (s socketKeys) ask(ctx context.Context, method, path string, in, out any) error {
+	var body io.Reader
+	if in != nil {
+		b, err := json.Marshal(in)
+		if err != nil {
+			return err
+		}
+		body = bytes.NewReader(b)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, "http://callboard"+path, body)
+	if err != nil {
+		return err
+	}
+	resp, err := s.client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		var e struct {
+			Error string `json:"error"`
+		}
+		_ = json.NewDecoder(resp.Body).Decode(&e)
+		return errors.New(e.Error)
+	}
+	return json.NewDecoder(resp.Body).Decode(out)
+}
+
+func (s socketKeys) create(ctx context.Context, k newKey) (made madeKey, err error) {
+	err = s.ask(ctx, http.MethodPost, "/keys", k, &made)
+	return made, err
+}
+
+func (s socketKeys) list(ctx context.Context, workspace string) (out []*domain.APIKey, err error) {
+	err = s.ask(ctx, http.MethodGet, "/keys?workspace="+url.QueryEscape(workspace), nil, &out)
+	return out, err
+}
+
+func (s socketKeys) revoke(ctx context.Context, id string) error {
+	return s.ask(ctx, http.MethodDelete, "/keys/"+url.PathEscape(id), nil, &struct{}{})
+}

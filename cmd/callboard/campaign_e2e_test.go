@@ -1,0 +1,316 @@
+package main_test
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"sort"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// wireLoad is what a peer's log says of concurrency and pace.
+func wireLoad(lines []line) (most int, starts []int) {
+	type step struct{ at, by int }
+	open := map[string]int{}
+	var steps []step
+	for _, l := range lines {
+		if l.Kind == "INVITE" {
+			if _, again := open[l.CallID]; again {
+				continue
+			}
+			open[l.CallID] = l.Ms
+			steps = append(steps, step{l.Ms, 1})
+			starts = append(starts, l.Ms)
+		} else if _, ok := open[l.CallID]; ok {
+			delete(open, l.CallID)
+			steps = append(steps, step{l.Ms, -1})
+		}
+	}
+	sort.Slice(steps, func(i, j int) bool {
+		return steps[i].at < steps[j].at || steps[i].at == steps[j].at && steps[i].by < steps[j].by
+	})
+	now := 0
+	for _, s := range steps {
+		now += s.by
+		most = max(most, now)
+	}
+	sort.Ints(starts)
+	return most, starts
+}
+
+// mostIn is the largest number of starts within any span of ms.
+func mostIn(starts []int, span int) (most int) {
+	for i, from := 0, 0; i < len(starts); i++ {
+		for starts[i]-starts[from] >= span {
+			from++
+		}
+		most = max(most, i-from+1)
+	}
+	return most
+}
+
+func TestAMixedCampaignAgainstSIPp(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	s.unlimited()
+	one, two := sipp(t, "uas-press", "-key", "press", "1"), sipp(t, "uas-press", "-key", "press", "2")
+	busy, silent, decline := sipp(t, "uas-busy"), sipp(t, "uas-noanswer"), sipp(t, "uas-decline")
+	unknown, down, second := sipp(t, "uas-unknown"), sipp(t, "uas-503"), sipp(t, "uas-press", "-key", "press", "1")
+	groups := []struct {
+		prefix  string
+		n       int
+		outcome string
+		ports   []int
+		peer    *peer
+	}{
+		{"+1202551", 30, "confirmed", []int{one.port}, one},
+		{"+1202552", 20, "declined", []int{two.port}, two},
+		{"+1202553", 15, "busy", []int{busy.port}, busy},
+		{"+1202554", 5, "no_answer", []int{silent.port}, silent},
+		{"+1202556", 10, "failed", []int{decline.port}, decline},
+		{"+1202557", 10, "failed", []int{unknown.port}, unknown},
+		{"+1202558", 10, "confirmed", []int{down.port, second.port}, second},
+	}
+	s.api("POST", "/v1/webhooks", object{"url": s.receiver.url, "events": []string{"*"}, "secret": "whsec_e2e_secret_0123456789abcdef"})
+	var numbers []string
+	want := map[string]string{}
+	for _, g := range groups {
+		s.trunk(g.prefix, g.ports...)
+		for _, p := range phones(g.prefix, 1000, g.n) {
+			numbers = append(numbers, p)
+			want[p] = g.outcome
+		}
+	}
+	require.Len(t, numbers, 100)
+	const cpm, most = 900, 5
+	id := s.campaign(s.menu(), numbers, object{"pacing": object{"calls_per_minute": cpm, "max_concurrent": most}})
+	st := s.finished(id, 240*time.Second)
+
+	assert.Equal(t, map[string]int{"completed": 0, "confirmed": 40, "declined": 20, "voicemail": 0, "no_answer": 5, "busy": 15, "failed": 20}, st.Outcomes)
+	assert.Equal(t, 100, st.Progress.Attempted)
+	assert.Zero(t, st.Progress.Remaining)
+	for _, g := range groups {
+		for _, p := range phones(g.prefix, 1000, g.n) {
+			assert.Equal(t, 1, g.peer.rung()[strings.TrimPrefix(p, "+")], "INVITEs of %s", p)
+		}
+	}
+	assert.Len(t, down.rung(), 10, "the first target was asked first")
+
+	var all []line
+	for _, p := range []*peer{one, two, second} {
+		count, _ := wireLoad(p.lines())
+		assert.LessOrEqual(t, count, most)
+		all = append(all, p.lines()...)
+	}
+	s.resultsSay(id, want)
+	s.eventsSay(100, want)
+	call := s.api("GET", "/v1/calls?limit=1&campaign_id="+id, nil)["data"].([]any)[0].(object)
+	assert.Equal(t, id, call["campaign_id"])
+	s.failOverShows(second.rung())
+}
+
+// resultsSay compares the results CSV with what should have come of each.
+func (s *service) resultsSay(id string, want map[string]string) {
+	s.t.Helper()
+	code, text, head := s.try("GET", "/v1/campaigns/"+id+"/results", nil)
+	require.Equal(s.t, http.StatusOK, code)
+	assert.Contains(s.t, head.Get("Content-Type"), "text/csv")
+	rows, err := csv.NewReader(strings.NewReader(string(text))).ReadAll()
+	require.NoError(s.t, err)
+	require.Equal(s.t, []string{"phone", "name", "outcome", "duration", "confirmed", "notes", "completed_at"}, rows[0])
+	got := map[string]string{}
+	for _, r := range rows[1:] {
+		got[r[0]] = r[2]
+		assert.Equal(s.t, strconv.FormatBool(r[2] == "confirmed"), r[4], r)
+		assert.NotEmpty(s.t, r[6], r)
+		if r[2] == "confirmed" {
+			assert.Equal(s.t, "pressed 1", r[5], r)
+		}
+	}
+	assert.Equal(s.t, want, got)
+}
+
+// eventsSay waits for every event of a campaign and compares counts.
+func (s *service) eventsSay(n int, want map[string]string) {
+	s.t.Helper()
+	count := func(kind string) int { return len(s.receiver.events(kind)) }
+	s.await("the last event", 30*time.Second, func() bool {
+		return count("campaign.completed") == 1 && count("call.ended") == n && count("campaign.call.completed") == n
+	})
+	assert.Equal(s.t, n, count("call.started"))
+	assert.Equal(s.t, 1, count("campaign.started"))
+	told := map[string]string{}
+	for _, e := range s.receiver.events("campaign.call.completed") {
+		var d struct {
+			Contact struct{ Phone string }
+			Outcome string
+			Final   bool
+		}
+		require.NoError(s.t, json.Unmarshal(e.Data, &d))
+		told[d.Contact.Phone] = d.Outcome
+		assert.True(s.t, d.Final)
+	}
+	assert.Equal(s.t, want, told)
+	for _, d := range s.receiver.deliveries() {
+		require.Equal(s.t, signatureOf("whsec_e2e_secret_0123456789abcdef", d.Body), d.Header.Get("X-Svc-Signature"))
+	}
+	sequences := map[string][]int{}
+	for _, e := range s.receiver.events() {
+		sequences[e.Subject] = append(sequences[e.Subject], e.Sequence)
+	}
+	for subject, seq := range sequences {
+		sort.Ints(seq)
+		for i, n := range seq {
+			require.Equal(s.t, i+1, n, "sequence of %s: %v", subject, seq)
+		}
+	}
+}
+
+// failOverShows: a call that needed the second trunk tells of both legs.
+func (s *service) failOverShows(rung map[string]int) {
+	s.t.Helper()
+	found := 0
+	for _, raw := range s.api("GET", "/v1/calls?limit=100", nil)["data"].([]any) {
+		c := raw.(object)
+		if rung[strings.TrimPrefix(c["to"].(string), "+")] == 0 {
+			continue
+		}
+		found++
+		legs := c["legs"].([]any)
+		require.Len(s.t, legs, 2, c["id"])
+		assert.InDelta(s.t, 503, legs[0].(object)["code"], 0)
+		assert.InDelta(s.t, 200, legs[1].(object)["code"], 0)
+	}
+	assert.Equal(s.t, len(rung), found)
+}
+
+func TestFailOverRingsOnePhone(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	s.unlimited()
+	s.api("POST", "/v1/webhooks", object{"url": s.receiver.url, "events": []string{"call.ended", "campaign.call.completed"}})
+	agent := s.hello()
+	silent := silentPort(t)
+	cases := map[string]struct {
+		first int
+		legs  []any
+	}{
+		"+12025510001": {silent, []any{"trunk_error", ""}},
+		"+12025520001": {freePort(t, "udp"), []any{"trunk_error", ""}},
+		"+12025530001": {sipp(t, "uas-503").port, []any{"trunk_error", ""}},
+		"+12025540001": {sipp(t, "uas-180-503").port, []any{"trunk_error", ""}},
+		"+12025560001": {sipp(t, "uas-late", "-key", "wait", "7000").port, []any{"trunk_error", ""}},
+	}
+	second := sipp(t, "uas-answer")
+	ids := map[string]string{}
+	for number, c := range cases {
+		s.trunk(number[:8], c.first, second.port)
+		ids[number] = s.campaign(agent, []string{number}, nil)
+	}
+	for number, id := range ids {
+		st := s.finished(id, 60*time.Second)
+		assert.Equal(t, 1, st.Outcomes["completed"], "%s: %v", number, st.Outcomes)
+		call := s.api("GET", "/v1/calls?campaign_id="+id, nil)["data"].([]any)
+		require.Len(t, call, 1, number)
+		assert.Len(t, call[0].(object)["legs"], 2, number)
+		assert.Equal(t, 1, second.rung()[strings.TrimPrefix(number, "+")], number)
+	}
+	s.await("one end each", 20*time.Second, func() bool {
+		return len(s.receiver.events("campaign.call.completed")) >= len(cases) && len(s.receiver.events("call.ended")) >= len(cases)
+	})
+	assert.Len(t, s.receiver.events("campaign.call.completed"), len(cases))
+	assert.Len(t, s.receiver.events("call.ended"), len(cases))
+}
+
+func TestRetriesScheduleAndPause(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	s.unlimited()
+	busy := sipp(t, "uas-busy")
+	s.trunk("", busy.port)
+	agent := s.hello()
+	retry := object{"enabled": true, "max_attempts": 3, "interval_hours": 0.0005, "retry_on": []string{"busy"}}
+	id := s.campaign(agent, phones("+1202551", 1000, 4), object{"retry": retry})
+	st := s.finished(id, 60*time.Second)
+	assert.Equal(t, 4, st.Outcomes["busy"])
+	for n, c := range busy.rung() {
+		assert.Equal(t, 3, c, "INVITEs of %s", n)
+	}
+
+	soon := time.Now().UTC().Add(3 * time.Second).Format(time.RFC3339)
+	later := s.api("POST", "/v1/campaigns", object{
+		"name": "later", "agent_id": agent, "caller_id": object{"number": "+12025550100"}, "compliance": anyHour(),
+		"contacts": []object{{"phone": "+12025520001"}}, "schedule": object{"start": soon},
+	})["id"].(string)
+	first, _ := s.statusOf(later)
+	assert.Equal(t, "scheduled", first.Status)
+	assert.Zero(t, busy.rung()["12025520001"])
+	s.finished(later, 30*time.Second)
+	assert.Equal(t, 1, busy.rung()["12025520001"])
+
+	closed := s.campaign(agent, []string{"+12025530001"}, object{"compliance": object{"calling_hours": closedHours()}})
+	s.await("the reason why nothing rings", 10*time.Second, func() bool {
+		st, ok := s.statusOf(closed)
+		return ok && st.Waiting != nil && st.Waiting.Reason == "calling_hours"
+	})
+	for _, verb := range []string{"pause", "pause", "resume", "pause", "cancel", "cancel"} {
+		s.api("POST", "/v1/campaigns/"+closed+"/"+verb, nil)
+	}
+	code, text, _ := s.try("POST", "/v1/campaigns/"+closed+"/resume", nil)
+	assert.Equal(t, http.StatusConflict, code)
+	assert.Contains(t, string(text), "current_status")
+	assert.Zero(t, busy.rung()["12025530001"])
+}
+
+// closedHours is a window that is closed now and for some hours to come.
+func closedHours() object {
+	h := (time.Now().UTC().Hour() + 6) % 24
+	return object{"start": fmt.Sprintf("%02d:00", h), "end": fmt.Sprintf("%02d:30", h), "timezone": "UTC"}
+}
+
+func TestLimitsOfThePlanHoldOnTheWire(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	answer := sipp(t, "uas-answer-logged")
+	s.trunk("", answer.port)
+	agent := s.hello()
+	s.api("PATCH", "/v1/workspace", object{"plan": "enterprise", "limits": object{
+		"requests_per_minute": 100000, "concurrent_inbound": 5, "concurrent_outbound": 5, "calls_per_minute": 120,
+	}})
+	a := s.campaign(agent, phones("+1202551", 1000, 20), object{"pacing": object{"calls_per_minute": 120, "max_concurrent": 5}})
+	b := s.campaign(agent, phones("+1202552", 1000, 20), object{"pacing": object{"calls_per_minute": 120, "max_concurrent": 5}})
+	refused := 0
+	for i := range 30 {
+		code, text, _ := s.try("POST", "/v1/calls/outbound", object{"to": fmt.Sprintf("+120255300%02d", i), "from": "+12025550100", "agent_id": agent})
+		if code == http.StatusTooManyRequests {
+			refused++
+			var e struct {
+				Error struct {
+					Code   string
+					Active *int `json:"active_calls"`
+					Limit  *int
+				}
+			}
+			require.NoError(t, json.Unmarshal(text, &e))
+			if e.Error.Code == "concurrent_limit_exceeded" {
+				require.NotNil(t, e.Error.Active)
+				require.NotNil(t, e.Error.Limit)
+				assert.Equal(t, 5, *e.Error.Limit)
+			}
+		}
+	}
+	assert.Positive(t, refused)
+	s.finished(a, 120*time.Second)
+	s.finished(b, 120*time.Second)
+	most, starts := wireLoad(answer.lines())
+	assert.LessOrEqual(t, most, 5, "lines used on the wire")
+	assert.Greater(t, most, 1)
+	assert.LessOrEqual(t, mostIn(starts, 60_000), 120, "calls within a minute on the wire")
+}

@@ -1,0 +1,270 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/allow"
+	"github.com/callboard/callboard/persistence"
+)
+
+// newKey asks for a key.
+type newKey struct {
+	Workspace   string              `json:"workspace"` // id; "": the only one
+	Name        string              `json:"name"`
+	Permissions []domain.Permission `json:"permissions"`
+	Environment domain.Environment  `json:"environment"`
+	AllowedIPs  []string            `json:"allowed_ips"`
+	Operator    bool                `json:"operator"`
+	ExpiresAt   *time.Time          `json:"expires_at"`
+}
+
+// madeKey is a key with its text, shown this once.
+type madeKey struct {
+	*domain.APIKey
+	Text string `json:"key"`
+}
+
+// keyDesk is what the commands need: the running service's, or a stopped
+// store's.
+type keyDesk interface {
+	create(ctx context.Context, k newKey) (madeKey, error)
+	list(ctx context.Context, workspace string) ([]*domain.APIKey, error)
+	revoke(ctx context.Context, id string) error
+}
+
+// storeKeys works on an opened store.
+type storeKeys struct{ v *vault }
+
+func keysOf(v *vault) keyDesk { return storeKeys{v} }
+
+func (s storeKeys) workspace(ctx context.Context, id string) (string, error) {
+	all, err := actors.Workspaces(ctx, s.v.store)
+	if err != nil {
+		return "", err
+	}
+	for _, w := range all {
+		if w.ID == id || (id == "" && len(all) == 1) {
+			return w.ID, nil
+		}
+	}
+	if id == "" {
+		return "", fmt.Errorf("--workspace is required: there are %d workspaces", len(all))
+	}
+	return "", fmt.Errorf("--workspace %s: there is no such workspace", id)
+}
+
+func (s storeKeys) create(ctx context.Context, k newKey) (madeKey, error) {
+	var ps domain.Problems
+	allow.CheckPermissions("permissions", k.Permissions, &ps)
+	allow.CheckAllowedIPs("allowed_ips", k.AllowedIPs, &ps)
+	if k.Environment != domain.Live && k.Environment != domain.Test {
+		ps.Add("environment", domain.CodeValidation, "environment must be live or test")
+	}
+	if strings.TrimSpace(k.Name) == "" || len(k.Name) > 200 {
+		ps.Add("name", domain.CodeValidation, "name must have 1 to 200 characters")
+	}
+	if k.ExpiresAt != nil && !k.ExpiresAt.After(time.Now()) {
+		ps.Add("expires_at", domain.CodeValidation, "expires_at must lie ahead")
+	}
+	if err := ps.Err(); err != nil {
+		return madeKey{}, err
+	}
+	ws, err := s.workspace(ctx, k.Workspace)
+	if err != nil {
+		return madeKey{}, err
+	}
+	made, text, err := s.v.keys.Create(ctx, &domain.APIKey{
+		Meta: domain.Meta{WorkspaceID: ws, Environment: k.Environment}, Name: k.Name, Permissions: k.Permissions,
+		AllowedIPs: k.AllowedIPs, Operator: k.Operator, ExpiresAt: k.ExpiresAt,
+	})
+	if err != nil {
+		return madeKey{}, err
+	}
+	return madeKey{APIKey: made.Public(), Text: text}, nil
+}
+
+func (s storeKeys) list(ctx context.Context, workspace string) ([]*domain.APIKey, error) {
+	all, err := actors.Workspaces(ctx, s.v.store)
+	if err != nil {
+		return nil, err
+	}
+	var out []*domain.APIKey
+	for _, w := range all {
+		if workspace != "" && w.ID != workspace {
+			continue
+		}
+		if err := s.v.keys.Load(ctx, w.ID); err != nil {
+			return nil, err
+		}
+		for _, k := range s.v.keys.All(w.ID) {
+			out = append(out, k.Public())
+		}
+	}
+	return out, nil
+}
+
+func (s storeKeys) revoke(ctx context.Context, id string) error {
+	id, err := domain.ParseID(domain.PrefixKey, id)
+	if err != nil {
+		return fmt.Errorf("%q is not the id of a key (key_…)", id)
+	}
+	all, err := actors.Workspaces(ctx, s.v.store)
+	if err != nil {
+		return err
+	}
+	for _, w := range all {
+		err := s.v.keys.Revoke(ctx, w.ID, id)
+		if domain.CodeOf(err) != domain.CodeNotFound {
+			return err
+		}
+	}
+	return fmt.Errorf("there is no key %s", id)
+}
+
+// withKeys runs f on the running service, or on the store where none runs.
+func withKeys(cmd *cobra.Command, f func(context.Context, keyDesk) error) error {
+	cfg, err := settings(cmd)
+	if err != nil {
+		return err
+	}
+	ctx := cmd.Context()
+	if d, ok := dialAdmin(cfg.Data); ok {
+		return f(ctx, d)
+	}
+	if _, err := os.Stat(cfg.Data); err != nil {
+		return fmt.Errorf("--data %s: there is no store yet; start the service once", cfg.Data)
+	}
+	v, err := openVault(ctx, cfg, logger(cfg))
+	if errors.Is(err, persistence.ErrInUse) {
+		return fmt.Errorf("the service runs but does not answer on its socket: %w", err)
+	}
+	if err != nil {
+		return err
+	}
+	defer v.close()
+	return f(ctx, keysOf(v))
+}
+
+func keysCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "keys", Short: "Make, list and revoke API keys, on a running service or a stopped one"}
+	cmd.AddCommand(keysCreate(), keysList(), keysRevoke())
+	return cmd
+}
+
+func keysCreate() *cobra.Command {
+	k := newKey{Permissions: []domain.Permission{}}
+	var rights, expires, env string
+	asJSON := false
+	cmd := &cobra.Command{
+		Use: "create", Short: "Make an API key and print it, this once", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			for p := range strings.SplitSeq(rights, ",") {
+				k.Permissions = append(k.Permissions, domain.Permission(strings.TrimSpace(p)))
+			}
+			k.Environment = domain.Environment(env)
+			if expires != "" {
+				t, err := time.Parse(time.RFC3339, expires)
+				if err != nil {
+					return errors.New("--expires must be a time such as 2027-01-31T00:00:00Z")
+				}
+				k.ExpiresAt = &t
+			}
+			return withKeys(cmd, func(ctx context.Context, d keyDesk) error {
+				made, err := d.create(ctx, k)
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					return printJSON(cmd.OutOrStdout(), made)
+				}
+				fmt.Fprintf(cmd.OutOrStdout(), "%s\n", made.Text)
+				fmt.Fprintf(cmd.ErrOrStderr(), "%s (%s), shown this once\n", made.ID, made.Environment)
+				return nil
+			})
+		},
+	}
+	settingsFlags(cmd)
+	f := cmd.Flags()
+	f.StringVar(&k.Name, "name", "cli", "what the key is for")
+	f.StringVar(&rights, "permissions", "*:read,*:write", "comma-separated permissions")
+	f.StringVar(&env, "environment", "live", "live or test")
+	f.StringSliceVar(&k.AllowedIPs, "allowed-ip", nil, "address or CIDR that may use it; repeatable")
+	f.BoolVar(&k.Operator, "operator", false, "the key may change plans, limits and other operator's settings")
+	f.StringVar(&expires, "expires", "", "when it ends, RFC 3339")
+	f.StringVar(&k.Workspace, "workspace", "", "id of the workspace, where there are several")
+	f.BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func keysList() *cobra.Command {
+	asJSON, workspace := false, ""
+	cmd := &cobra.Command{
+		Use: "list", Short: "List API keys, without their secrets", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return withKeys(cmd, func(ctx context.Context, d keyDesk) error {
+				keys, err := d.list(ctx, workspace)
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					return printJSON(cmd.OutOrStdout(), keys)
+				}
+				w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 4, 2, ' ', 0)
+				fmt.Fprintln(w, "ID\tNAME\tENVIRONMENT\tENDS IN\tOPERATOR\tPERMISSIONS\tSTATE")
+				for _, k := range keys {
+					fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%t\t%v\t%s\n", k.ID, k.Name, k.Environment, k.Last4, k.Operator, k.Permissions, stateOf(k))
+				}
+				return w.Flush()
+			})
+		},
+	}
+	settingsFlags(cmd)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().StringVar(&workspace, "workspace", "", "id of one workspace")
+	return cmd
+}
+
+func stateOf(k *domain.APIKey) string {
+	switch {
+	case k.RevokedAt != nil:
+		return "revoked"
+	case k.ExpiresAt != nil && !time.Now().Before(*k.ExpiresAt):
+		return "expired"
+	}
+	return "active"
+}
+
+func keysRevoke() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "revoke KEY_ID", Short: "Refuse an API key from now on", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withKeys(cmd, func(ctx context.Context, d keyDesk) error {
+				if err := d.revoke(ctx, args[0]); err != nil {
+					return err
+				}
+				fmt.Fprintf(cmd.OutOrStdout(), "%s is revoked\n", args[0])
+				return nil
+			})
+		},
+	}
+	settingsFlags(cmd)
+	return cmd
+}
+
+func printJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/callboard/callboard/configs"
+)
+
+// settingsFlags gives a command the flags of the settings.
+func settingsFlags(cmd *cobra.Command) {
+	cmd.Flags().String("config", "", "YAML file with settings")
+	for _, s := range configs.Settings() {
+		if s.Flag == "" {
+			continue
+		}
+		if s.Default == "true" || s.Default == "false" {
+			cmd.Flags().Bool(s.Flag, s.Default == "true", s.Doc)
+			continue
+		}
+		cmd.Flags().String(s.Flag, s.Default, s.Doc)
+	}
+}
+
+// settings reads what the flags, the environment and the file say.
+func settings(cmd *cobra.Command) (*configs.Config, error) {
+	given := make(map[string]string)
+	known := make(map[string]bool)
+	for _, s := range configs.Settings() {
+		known[s.Flag] = true
+	}
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if known[f.Name] {
+			given[f.Name] = f.Value.String()
+		}
+	})
+	path, err := cmd.Flags().GetString("config")
+	if err != nil {
+		return nil, err
+	}
+	return configs.Load(path, os.Environ(), given)
+}
+
+func logger(cfg *configs.Config) *slog.Logger {
+	o := &slog.HandlerOptions{Level: cfg.LogLevel}
+	if cfg.LogFormat == configs.LogJSON {
+		return slog.New(slog.NewJSONHandler(os.Stderr, o))
+	}
+	return slog.New(slog.NewTextHandler(os.Stderr, o))
+}
+
+// serveCommand runs the service until SIGINT or SIGTERM; a second signal ends
+// it at once.
+func serveCommand(again func()) *cobra.Command {
+	demo := false
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Run the service",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := settings(cmd)
+			if err != nil {
+				return err
+			}
+			return serve(cmd.Context(), cfg, demo, again)
+		},
+	}
+	settingsFlags(cmd)
+	cmd.Flags().BoolVar(&demo, "demo", false, "play a demo campaign on the built-in phones once the service is up")
+	return cmd
+}
+
+func serve(ctx context.Context, cfg *configs.Config, demo bool, again func()) error {
+	log := logger(cfg)
+	began := time.Now()
+	var show *demoShow
+	var more extras
+	if demo {
+		var err error
+		if show, err = newDemo(cfg); err != nil {
+			return err
+		}
+		defer show.close()
+		more = show.extras()
+	}
+	s, err := start(ctx, cfg, log, more)
+	if err != nil {
+		return err
+	}
+	log.LogAttrs(ctx, slog.LevelInfo, "ready", append(cfg.Attrs(),
+		slog.Duration("after", time.Since(began).Round(time.Millisecond)), slog.String("http", s.ln.Addr().String()),
+		slog.String("version", version))...)
+	s.welcome()
+	if show != nil {
+		go show.play(ctx, s)
+	}
+	select {
+	case <-ctx.Done():
+	case err = <-s.ended:
+		if err == nil {
+			err = errors.New("a listener ended")
+		}
+		s.close()
+		return err
+	}
+	again() // from here on a second signal ends the process at once
+	log.Info("stopping: no new calls, live ones may end", slog.Duration("limit", cfg.Drain))
+	s.drain()
+	s.close()
+	log.Info("stopped")
+	return nil
+}
+
+// welcome shows the first start's key, once, and only to a terminal.
+func (s *service) welcome() {
+	if s.first == nil {
+		return
+	}
+	path := filepath.Join(s.cfg.Data, "admin.key")
+	if info, err := os.Stdout.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
+		fmt.Printf("\n  First start. The operator's API key, shown this once and kept in %s:\n\n    %s\n\n", path, s.first.AdminKey)
+		return
+	}
+	s.log.Info("first start: the operator's API key is in a file", slog.String("path", path))
+}

@@ -1,0 +1,69 @@
+//go:build failpoints
+
+package main
+
+import (
+	"context"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/event"
+)
+
+// lateFor is how long an opening is withheld from the store.
+const lateFor = 400 * time.Millisecond
+
+// tamper is the control of the kill test: with FAILPOINT_LATE_OPEN the opening
+// of an attempt is stored after its INVITE, which must ring somebody twice.
+func tamper(s actors.Store) actors.Store {
+	if os.Getenv("FAILPOINT_LATE_OPEN") == "" {
+		return s
+	}
+	return &lateStore{Store: s, last: make(map[string]chan struct{})}
+}
+
+type lateStore struct {
+	actors.Store
+	mu   sync.Mutex
+	last map[string]chan struct{} // by campaign: the change before is stored
+}
+
+// Apply answers for an opening at once and stores it later, in order.
+func (l *lateStore) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
+	id, opening := "", false
+	for _, p := range c.Puts {
+		switch r := p.(type) {
+		case *domain.Progress:
+			id = r.CampaignID
+		case *domain.Attempt:
+			opening = opening || (len(r.Legs) > 0 && len(r.Legs[0].Dialog) == 0)
+		}
+	}
+	if id == "" {
+		return l.Store.Apply(ctx, c)
+	}
+	l.mu.Lock()
+	before, done := l.last[id], make(chan struct{})
+	l.last[id] = done
+	l.mu.Unlock()
+	if !opening {
+		defer close(done)
+		if before != nil {
+			<-before
+		}
+		return l.Store.Apply(ctx, c)
+	}
+	go func() {
+		defer close(done)
+		time.Sleep(lateFor)
+		if before != nil {
+			<-before
+		}
+		_, _ = l.Store.Apply(context.WithoutCancel(ctx), c)
+	}()
+	return make([]event.Event, len(c.Events)), nil
+}

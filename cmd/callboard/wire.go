@@ -1,0 +1,367 @@
+package main
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/simulator"
+	"github.com/callboard/callboard/configs"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/allow"
+	"github.com/callboard/callboard/httpapi"
+	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/media/speech"
+	"github.com/callboard/callboard/persistence"
+	"github.com/callboard/callboard/persistence/blob"
+	"github.com/callboard/callboard/persistence/pebble"
+	"github.com/callboard/callboard/persistence/redis"
+	"github.com/callboard/callboard/sip"
+)
+
+// vault is the opened store with what else needs the master key.
+type vault struct {
+	driver persistence.Driver
+	store  *persistence.Store
+	keys   *actors.Keyring
+	master []byte
+	unlock func()
+}
+
+// openVault locks the data folder and opens the store.
+func openVault(ctx context.Context, cfg *configs.Config, log *slog.Logger) (*vault, error) {
+	unlock, err := lockData(cfg.Data)
+	if err != nil {
+		return nil, err
+	}
+	v := &vault{unlock: unlock}
+	if v.master, err = masterKey(cfg, log); err != nil {
+		unlock()
+		return nil, err
+	}
+	if url := cfg.RedisURL.Reveal(); url != "" {
+		v.driver, err = redis.Open(ctx, url, redis.Options{Logger: log})
+	} else {
+		v.driver, err = pebble.Open(filepath.Join(cfg.Data, "store"), pebble.Options{Logger: log})
+	}
+	if err != nil {
+		unlock()
+		return nil, err
+	}
+	v.store, err = persistence.NewStore(ctx, v.driver, v.master, "1|"+mailbox.NewID("node"))
+	if err != nil {
+		v.close()
+		return nil, err
+	}
+	v.keys = actors.NewKeyring(v.store, v.master)
+	return v, nil
+}
+
+func (v *vault) close() {
+	_ = v.driver.Close()
+	v.unlock()
+}
+
+// service is everything that runs.
+type service struct {
+	cfg    *configs.Config
+	log    *slog.Logger
+	vault  *vault
+	ua     *sip.UserAgent
+	engine *media.Engine
+	phones *simulator.Simulator
+	node   *actors.Node
+	http   *httpapi.Server
+	ln     net.Listener
+	admin  *adminSocket
+	first  *actors.First
+	ended  chan error
+	stop   context.CancelFunc
+}
+
+// extras are what the demo adds to a configuration.
+type extras struct {
+	rootCA []byte // PEM
+	allow  []allow.AllowRule
+}
+
+// start opens, wires and starts everything. On an error nothing is left.
+func start(ctx context.Context, cfg *configs.Config, log *slog.Logger, more extras) (_ *service, err error) {
+	s := &service{cfg: cfg, log: log, ended: make(chan error, 4)}
+	run, stop := context.WithCancel(context.WithoutCancel(ctx))
+	s.stop = stop
+	defer func() {
+		if err != nil {
+			s.close()
+		}
+	}()
+	if s.vault, err = openVault(ctx, cfg, log); err != nil {
+		return nil, err
+	}
+	limits := defaultLimits(cfg)
+	s.first, err = actors.Bootstrap(ctx, s.vault.store, s.vault.keys, domain.Plan(cfg.DefaultPlan), limits, cfg.Simulator)
+	if err != nil {
+		return nil, err
+	}
+	if s.first != nil {
+		if err = keepFirst(cfg.Data, s.first); err != nil {
+			return nil, err
+		}
+	}
+	if s.ln, err = new(net.ListenConfig).Listen(ctx, "tcp", cfg.HTTPAddr.String()); err != nil {
+		return nil, fmt.Errorf("http_addr: %w", err)
+	}
+	if err = s.telephony(run, more); err != nil {
+		return nil, err
+	}
+	if err = s.tree(ctx, more); err != nil {
+		return nil, err
+	}
+	return s, s.doors(run)
+}
+
+func defaultLimits(cfg *configs.Config) domain.Limits {
+	limits, fixed := domain.PlanLimits(domain.Plan(cfg.DefaultPlan))
+	if !fixed {
+		limits = domain.RoomyLimits()
+	}
+	for _, l := range []struct{ set, to *int }{
+		{&cfg.DefaultLimits.RequestsPerMinute, &limits.RequestsPerMinute},
+		{&cfg.DefaultLimits.ConcurrentInbound, &limits.ConcurrentInbound},
+		{&cfg.DefaultLimits.ConcurrentOutbound, &limits.ConcurrentOutbound},
+		{&cfg.DefaultLimits.CallsPerMinute, &limits.CallsPerMinute},
+	} {
+		if *l.set > 0 {
+			*l.to = *l.set
+		}
+	}
+	return limits
+}
+
+// keepFirst keeps the keys of the first start where only the operator reads.
+func keepFirst(data string, f *actors.First) error {
+	return errors.Join(
+		writeSecret(filepath.Join(data, "admin.key"), f.AdminKey+"\n"),
+		writeSecret(filepath.Join(data, "test.key"), f.TestKey+"\n"),
+	)
+}
+
+// telephony opens SIP, sound and the built-in carrier.
+func (s *service) telephony(run context.Context, more extras) (err error) {
+	cfg := s.cfg
+	public := cfg.PublicIP
+	if !public.IsValid() {
+		public = cfg.SIPAddr.Addr()
+	}
+	carrier := &carrier{}
+	sipEgress := s.egress(more)
+	sipEgress.AnyPort = true
+	s.engine, err = media.NewEngine(media.Config{
+		BindIP: cfg.SIPAddr.Addr(), PublicIP: public,
+		PortMin: int(cfg.MediaPorts.Low), PortMax: int(cfg.MediaPorts.High),
+		MayReach: func(to netip.AddrPort) bool { return carrier.sound(to) || sipEgress.May(to) == nil }, Log: s.log,
+	})
+	if err != nil {
+		return err
+	}
+	addr := cfg.SIPAddr.String()
+	s.ua, err = sip.New(sip.Config{
+		Listen:   []sip.Listener{{Network: "udp", Addr: addr}, {Network: "tcp", Addr: addr}},
+		PublicIP: public, UserAgent: "Callboard/" + version, Secret: derive(s.vault.master, "callboard sip"),
+		MayReach: func(to netip.AddrPort) bool { return carrier.signalling(to) || sipEgress.May(to) == nil }, Log: s.log,
+	})
+	if err != nil {
+		return err
+	}
+	if !cfg.Simulator {
+		return nil
+	}
+	speaker, err := s.speaker("simulator")
+	if err != nil {
+		return err
+	}
+	s.phones, err = simulator.New(simulator.Config{Speaker: speaker, PortMin: phonesLow, PortMax: phonesHigh, Log: s.log})
+	if err != nil {
+		return err
+	}
+	carrier.of = s.phones
+	go func() { s.ended <- s.phones.Serve(run) }()
+	return nil
+}
+
+// The ports on loopback at which the built-in phones take sound.
+const (
+	phonesLow  = 40000
+	phonesHigh = 49999
+)
+
+// carrier tells which addresses are the built-in one's.
+type carrier struct{ of *simulator.Simulator }
+
+func (c *carrier) signalling(to netip.AddrPort) bool {
+	if c.of == nil {
+		return false
+	}
+	t := c.of.Target()
+	return to.Addr().IsLoopback() && int(to.Port()) == t.Port
+}
+
+func (c *carrier) sound(to netip.AddrPort) bool {
+	return c.of != nil && to.Addr().IsLoopback() && to.Port() >= phonesLow && to.Port() <= phonesHigh
+}
+
+func (s *service) speaker(cache string) (*speech.Voice, error) {
+	v, err := speech.New(speech.Config{
+		PromptDir: s.folder("prompts"), CacheDir: s.folder(filepath.Join("cache", cache)),
+	})
+	if err != nil {
+		return nil, err
+	}
+	if v.Missing() != nil && cache == "speech" {
+		s.log.Warn("espeak-ng is not installed: agents speak only prompts that lie as WAV files in the folder prompts")
+	}
+	return v, nil
+}
+
+// folder makes a folder in the data folder.
+func (s *service) folder(name string) string {
+	path := filepath.Join(s.cfg.Data, name)
+	_ = os.MkdirAll(path, 0o700) // whoever uses it reports
+	return path
+}
+
+// egress is what tenants may name, less our own listeners and the store.
+func (s *service) egress(more extras) allow.Egress {
+	e := allow.Egress{Allow: more.allow, Own: []netip.AddrPort{netip.MustParseAddrPort(s.ln.Addr().String()), s.cfg.SIPAddr}}
+	for _, a := range s.cfg.EgressAllow {
+		e.Allow = append(e.Allow, allow.AllowRule{Network: a.Prefix, Port: a.Port})
+	}
+	for _, p := range s.cfg.EgressPorts {
+		e.Ports = append(e.Ports, int(p))
+	}
+	if s.cfg.AdminAddr.IsValid() {
+		e.Own = append(e.Own, s.cfg.AdminAddr)
+	}
+	e.Own = append(e.Own, redisAddrs(s.cfg.RedisURL.Reveal())...)
+	e.Local = localAddrs()
+	return e
+}
+
+// tree grows the actors and opens SIP to them.
+func (s *service) tree(ctx context.Context, more extras) error {
+	speaker, err := s.speaker("speech")
+	if err != nil {
+		return err
+	}
+	blobs, err := blob.NewDisk(s.folder("blobs"), s.vault.store)
+	if err != nil {
+		return err
+	}
+	roots, err := s.roots(more)
+	if err != nil {
+		return err
+	}
+	target := func() (sip.Target, bool) { return sip.Target{}, false }
+	if s.phones != nil {
+		target = func() (sip.Target, bool) { return s.phones.Target(), true }
+	}
+	s.node = actors.New(actors.Config{
+		Store: tamper(s.vault.store), Keys: s.vault.keys, Blobs: blobs, SIP: s.ua, Media: s.engine, Speaker: speaker,
+		Simulator: target, Egress: s.egress(more), RootCAs: roots,
+		PublicURL: s.cfg.BaseURL(netip.MustParseAddrPort(s.ln.Addr().String())),
+		SpoolDir:  s.folder("spool"), Log: s.log,
+	})
+	s.ua.OnInvite(s.node.Inbound)
+	s.ua.Admit(s.node.Book().Admit)
+	return nil
+}
+
+func (s *service) roots(more extras) (*x509.CertPool, error) {
+	if s.cfg.EgressCAFile == "" && more.rootCA == nil {
+		return nil, nil //nolint:nilnil // nil: those of the machine
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool()
+	}
+	if s.cfg.EgressCAFile != "" {
+		pem, err := os.ReadFile(s.cfg.EgressCAFile)
+		if err != nil {
+			return nil, err
+		}
+		if !pool.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("egress_ca_file = %s: must hold certificates in PEM", s.cfg.EgressCAFile)
+		}
+	}
+	pool.AppendCertsFromPEM(more.rootCA)
+	return pool, nil
+}
+
+// doors starts SIP, the tree, the API and the local socket.
+func (s *service) doors(run context.Context) error {
+	go func() { s.ended <- s.ua.Serve(run) }()
+	select {
+	case err := <-s.ended:
+		return fmt.Errorf("sip_addr: %w", err)
+	case <-s.ua.Ready():
+	case <-time.After(5 * time.Second):
+		return errors.New("sip_addr: SIP did not start to listen in time")
+	}
+	d := s.node.Desk()
+	s.http = httpapi.New(httpapi.Config{
+		Log: s.log, PublicURL: s.cfg.BaseURL(netip.MustParseAddrPort(s.ln.Addr().String())), TrustedProxies: s.cfg.TrustedProxies,
+		CertFile: s.cfg.TLSCert, KeyFile: s.cfg.TLSKey, Version: version,
+	}, httpapi.Ports{
+		Auth: d, Campaigns: d, Contacts: d, Calls: d, Agents: d, Pathways: d, Trunks: d, Numbers: d,
+		Webhooks: d, Deliveries: d, Keys: d, Audit: d, Workspaces: d, Events: d, Health: d, Once: d,
+	})
+	go func() { s.ended <- s.http.Serve(s.ln) }()
+	var err error
+	if s.admin, err = openAdmin(s.cfg.Data, keysOf(s.vault)); err != nil {
+		return err
+	}
+	return s.node.Start(run)
+}
+
+// drain takes no new calls and lets the live ones end within the limit.
+func (s *service) drain() {
+	ctx, cancel := context.WithTimeout(context.Background(), s.cfg.Drain)
+	defer cancel()
+	s.node.Drain(ctx)
+}
+
+// close ends what runs, in the reverse order of its start.
+func (s *service) close() {
+	if s.admin != nil {
+		s.admin.close()
+	}
+	if s.http != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		_ = s.http.Shutdown(ctx)
+		cancel()
+	} else if s.ln != nil {
+		_ = s.ln.Close()
+	}
+	if s.node != nil {
+		s.node.Stop()
+	}
+	s.stop()
+	if s.ua != nil {
+		_ = s.ua.Close()
+	}
+	if s.engine != nil {
+		_ = s.engine.Close()
+	}
+	if s.vault != nil {
+		s.vault.close()
+	}
+}
