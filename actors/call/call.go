@@ -136,6 +136,7 @@ type call struct {
 	verdict      domain.Verdict // of the leg refused last, then of the call
 	endedBy      string
 	endedAt      time.Time
+	stopping     bool
 	ended        *Ended
 	segments     []domain.Segment
 }
@@ -193,6 +194,8 @@ func (c *call) Receive(ctx actor.Context) {
 		c.tell(ctx)
 	case Ack:
 		c.acknowledged(ctx)
+	case *actor.Stopping:
+		c.stopping = true // its parent takes over; the end of its child is no news
 	case *actor.Terminated:
 		c.conversationDied(ctx, m)
 	case mailbox.Crashed:
@@ -350,7 +353,7 @@ func (c *call) sendBye() {
 
 // conversationDied: a call that has nobody to speak is a fault of ours.
 func (c *call) conversationDied(ctx actor.Context, m *actor.Terminated) {
-	if c.conversation == nil || m.Who.Id != c.conversation.Id {
+	if c.stopping || c.conversation == nil || m.Who.Id != c.conversation.Id {
 		return
 	}
 	c.conversation = nil

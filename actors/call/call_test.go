@@ -18,6 +18,7 @@ import (
 const area = "+1500555"
 
 func TestACallIsPlacedTalkedThroughRecordedAndTold(t *testing.T) {
+	t.Parallel()
 	h := build(t, plan{})
 	id := h.dial(area+"0000", confirm())
 	e := h.end(id)
@@ -66,6 +67,7 @@ func TestACallIsPlacedTalkedThroughRecordedAndTold(t *testing.T) {
 }
 
 func TestEachEndOfACallHasItsOutcome(t *testing.T) {
+	t.Parallel()
 	h := build(t, plan{})
 	type want struct {
 		outcome domain.Outcome
@@ -110,6 +112,7 @@ func TestEachEndOfACallHasItsOutcome(t *testing.T) {
 }
 
 func TestTheAPIHangsUpAtAnyStage(t *testing.T) {
+	t.Parallel()
 	h := build(t, plan{})
 	hangup := func(id string) error {
 		_, err := mailbox.Ask[call.HungUp](t.Context(), h.sys, h.calls, call.Hangup{CallID: id})
@@ -142,6 +145,7 @@ func TestTheAPIHangsUpAtAnyStage(t *testing.T) {
 }
 
 func TestACallEndsAtItsTimeLimit(t *testing.T) {
+	t.Parallel()
 	h := build(t, plan{})
 	o := h.order(area+"0009", linger())
 	o.MaxDuration = 500 * time.Millisecond
@@ -151,6 +155,7 @@ func TestACallEndsAtItsTimeLimit(t *testing.T) {
 }
 
 func TestALatePermitNeverRings(t *testing.T) {
+	t.Parallel()
 	h := build(t, plan{})
 	o := h.order(area+"0000", confirm())
 	o.Permit.Epoch = "another"
@@ -164,6 +169,7 @@ func TestALatePermitNeverRings(t *testing.T) {
 }
 
 func TestTheEndIsRepeatedUntilItIsAcknowledged(t *testing.T) {
+	t.Parallel()
 	h := build(t, plan{})
 	h.mute = true
 	id := h.dial(area+"0001", confirm())
@@ -178,6 +184,7 @@ func TestTheEndIsRepeatedUntilItIsAcknowledged(t *testing.T) {
 }
 
 func TestACallWithoutOwnerIsClosedByItsParent(t *testing.T) {
+	t.Parallel()
 	h := build(t, plan{})
 	o := h.order(area+"0000", confirm())
 	o.Owner = nil
@@ -189,6 +196,7 @@ func TestACallWithoutOwnerIsClosedByItsParent(t *testing.T) {
 }
 
 func TestASpeakerThatFailsDoesNotEndTheCall(t *testing.T) {
+	t.Parallel()
 	h := build(t, plan{speaker: hum{fails: "Hello Ada.", panics: "Thanks."}})
 	id := h.dial(area+"0000", confirm())
 	e := h.end(id)
@@ -204,6 +212,7 @@ func TestASpeakerThatFailsDoesNotEndTheCall(t *testing.T) {
 }
 
 func TestDrainingTakesNoCallsAndWaitsForTheLast(t *testing.T) {
+	t.Parallel()
 	h := build(t, plan{})
 	id := h.dial(area+"0000", confirm())
 	h.until(5*time.Second, "it talks", func() bool { return h.store.call(id).Status == domain.CallInProgress })
@@ -224,6 +233,7 @@ func TestDrainingTakesNoCallsAndWaitsForTheLast(t *testing.T) {
 }
 
 func TestTheCensusTellsWhoLives(t *testing.T) {
+	t.Parallel()
 	h := build(t, plan{})
 	id := h.dial(area+"0009", linger())
 	h.until(5*time.Second, "it talks", func() bool { return h.store.call(id).Status == domain.CallInProgress })

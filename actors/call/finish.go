@@ -312,7 +312,7 @@ func spooled(dir string, now time.Time, log *slog.Logger) []*job {
 		if err != nil {
 			continue
 		}
-		sound := max(info.Size()-int64(len(wav.Header(2, 0))), 0)
+		sound := max(info.Size()-wav.HeaderLen, 0)
 		found = append(found, &job{callID: id, record: true, recording: media.Recording{
 			Path: path, Duration: time.Duration(sound) * time.Second / bytesPerSec,
 		}})

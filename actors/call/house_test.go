@@ -1,7 +1,6 @@
 package call_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -180,23 +180,24 @@ func (d *diary) count(number, what string) int {
 
 // house is everything that a call needs, for real but for the store.
 type house struct {
-	t       *testing.T
-	sys     *actor.ActorSystem
-	store   *memory
-	blobs   *blobs
-	ua      *sip.UserAgent
-	engine  *media.Engine
-	carrier *simulator.Simulator
-	diary   *diary
-	lines   *actor.PID
-	inLines *actor.PID
-	trunks  *actor.PID
-	calls   *actor.PID
-	owner   *actor.PID
-	spool   string
-	mu      sync.Mutex
-	ended   map[string][]call.Ended
-	mute    bool // the owner does not acknowledge
+	t        *testing.T
+	sys      *actor.ActorSystem
+	store    *memory
+	blobs    *blobs
+	ua       *sip.UserAgent
+	engine   *media.Engine
+	carrier  *simulator.Simulator
+	diary    *diary
+	lines    *actor.PID
+	inLines  *actor.PID
+	trunks   *actor.PID
+	calls    *actor.PID
+	owner    *actor.PID
+	spool    string
+	mu       sync.Mutex
+	ended    map[string][]call.Ended
+	sessions map[string]call.Session
+	mute     bool // the owner does not acknowledge
 }
 
 type plan struct {
@@ -220,7 +221,7 @@ func build(t *testing.T, p plan) *house {
 	t.Helper()
 	h := &house{
 		t: t, store: newMemory(), blobs: &blobs{kept: make(map[string][]byte)}, diary: &diary{},
-		ended: make(map[string][]call.Ended), spool: p.spool,
+		ended: make(map[string][]call.Ended), sessions: make(map[string]call.Session), spool: p.spool,
 	}
 	if h.spool == "" {
 		h.spool = t.TempDir()
@@ -256,7 +257,7 @@ func build(t *testing.T, p plan) *house {
 	h.trunks = spawn(trunk.New(trunk.Config{Trunks: list, Log: discard}))
 	h.owner = h.sys.Root.Spawn(actor.PropsFromFunc(h.own))
 	h.calls = h.sys.Root.Spawn(call.Props(call.Config{
-		Workspace: workspace, Store: h.store, Phone: call.OverSIP(h.ua), Sound: call.OverMedia(h.engine), Speaker: p.speaker,
+		Workspace: workspace, Store: h.store, Phone: call.OverSIP(h.ua), Sound: listened{call.OverMedia(h.engine), h}, Speaker: p.speaker,
 		Blobs: h.blobs, LinesOut: h.lines, LinesIn: h.inLines, Trunks: h.trunks, SpoolDir: h.spool,
 		PublicURL: "https://calls.example", Log: discard, Before: p.before,
 	}))
@@ -265,6 +266,30 @@ func build(t *testing.T, p plan) *house {
 		h.sys.Shutdown()
 	})
 	return h
+}
+
+// packets are those that a live call has sent.
+func (h *house) packets(id string) uint64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if s := h.sessions[id]; s != nil {
+		return s.Stats().PacketsSent
+	}
+	return 0
+}
+
+// listened notes whose sound is whose: by the name of its recording.
+type listened struct {
+	call.Sound
+	h *house
+}
+
+func (l listened) Open(o media.Options) (call.Session, error) {
+	s, err := l.Sound.Open(o)
+	l.h.mu.Lock()
+	defer l.h.mu.Unlock()
+	l.h.sessions[strings.TrimSuffix(filepath.Base(o.RecordPath), ".wav")] = s
+	return s, err
 }
 
 func proxyOf(t sip.Target) domain.Proxy {
@@ -462,5 +487,3 @@ func linger() domain.Pathway {
 	}
 	return p
 }
-
-var _ = bytes.Equal

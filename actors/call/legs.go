@@ -210,7 +210,12 @@ func (c *call) pickUp(ctx actor.Context, body []byte) {
 	root, self := ctx.ActorSystem().Root, ctx.Self()
 	d := c.in.Answer(body, func(e sip.Event) { root.Send(self, signal{1, e}) })
 	c.vessel.dialled(d)
-	c.talk(ctx, d.State())
+	state := d.State()
+	if !state.Confirmed {
+		c.over(ctx, cancelled(), byRemote) // the caller has given up meanwhile
+		return
+	}
+	c.talk(ctx, state)
 }
 
 func (c *call) signal(ctx actor.Context, m signal) {

@@ -1,0 +1,323 @@
+package call_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/lines"
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/simulator"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/media/wav"
+	"github.com/callboard/callboard/sip"
+)
+
+// behind is a trunk whose first target is the one given and whose second is
+// the simulator.
+func behind(first sip.Target) func(h *house) []domain.Trunk {
+	return func(h *house) []domain.Trunk {
+		a, b := proxyOf(first), proxyOf(h.carrier.Target())
+		b.Priority = 1
+		return []domain.Trunk{{Meta: domain.Meta{ID: "trunk_two", Environment: domain.Live}, Proxies: []domain.Proxy{a, b}}}
+	}
+}
+
+func codes(c *domain.Call) []int {
+	var out []int
+	for _, l := range c.Legs {
+		out = append(out, l.Code)
+	}
+	return out
+}
+
+func TestARefusedLegFailsOverAndOnePhoneRings(t *testing.T) {
+	t.Parallel()
+	for name, first := range map[string]struct {
+		do   func(*sip.Incoming)
+		code int
+	}{
+		"503": {func(in *sip.Incoming) { in.Reject(503, 0) }, 503},
+		"180 then 503": {func(in *sip.Incoming) {
+			in.Ring()
+			time.AfterFunc(100*time.Millisecond, func() { in.Reject(503, 0) })
+		}, 503},
+		"403": {func(in *sip.Incoming) { in.Reject(403, 0) }, 403},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var invites atomic.Int32
+			ua := agent(t, func(in *sip.Incoming) {
+				invites.Add(1)
+				first.do(in)
+			})
+			h := build(t, plan{trunks: behind(targetOf(ua))})
+			id := h.dial(area+"0000", confirm())
+			e := h.end(id)
+			c := h.finished(id)
+			assert.Equal(t, domain.OutcomeConfirmed, e.Verdict.Outcome)
+			assert.Equal(t, []int{first.code, 200}, codes(c))
+			assert.Equal(t, h.ua.CallID(id, 1), c.Legs[0].SIPCallID)
+			assert.Equal(t, h.ua.CallID(id, 2), c.Legs[1].SIPCallID)
+			assert.NotNil(t, c.Legs[0].EndedAt)
+			assert.Equal(t, int32(1), invites.Load())
+			assert.Equal(t, 1, h.diary.count(area+"0000", simulator.Answered))
+			assert.Len(t, h.ends(id), 1)
+			assert.Equal(t, []event.Type{
+				event.CallStarted, event.CallRinging, event.CallAnswered, event.CallEnded, event.CallTranscriptReady, event.CallRecordingReady,
+			}, h.store.told(id), "one ringing, one end")
+		})
+	}
+}
+
+func TestADeadTargetIsGivenUpAndTheNextOneRings(t *testing.T) {
+	t.Parallel()
+	dead := agent(t, func(*sip.Incoming) {})
+	target := targetOf(dead)
+	require.NoError(t, dead.Close()) // nothing listens there: the kernel says so
+	h := build(t, plan{trunks: behind(target)})
+	id := h.dial(area+"0000", confirm())
+	e := h.end(id)
+	assert.Equal(t, domain.OutcomeConfirmed, e.Verdict.Outcome)
+	assert.Equal(t, []int{0, 200}, codes(h.finished(id)))
+}
+
+func TestBusyOnTheFirstTargetIsFinal(t *testing.T) {
+	t.Parallel()
+	ua := agent(t, func(in *sip.Incoming) { in.Reject(486, 0) })
+	h := build(t, plan{trunks: behind(targetOf(ua))})
+	id := h.dial(area+"0000", confirm())
+	e := h.end(id)
+	assert.Equal(t, domain.OutcomeBusy, e.Verdict.Outcome)
+	assert.Zero(t, h.diary.count(area+"0000", simulator.Invited), "nobody else is rung")
+}
+
+func TestOtherCodecsAreOfferedOnce(t *testing.T) {
+	t.Parallel()
+	offers := make(chan string, 8)
+	ua := agent(t, func(in *sip.Incoming) {
+		offers <- string(in.Body)
+		in.Reject(488, 0)
+	})
+	h := build(t, plan{trunks: func(*house) []domain.Trunk {
+		return []domain.Trunk{{Meta: domain.Meta{ID: "t", Environment: domain.Live}, Proxies: []domain.Proxy{proxyOf(targetOf(ua))}, Codecs: []string{"PCMU"}}}
+	}})
+	id := h.dial(area+"0000", confirm())
+	e := h.end(id)
+	assert.Equal(t, domain.ReasonMedia, e.Verdict.Reason)
+	assert.Equal(t, []int{488, 488}, codes(&e.Call))
+	require.Len(t, offers, 2)
+	assert.Contains(t, <-offers, "PCMU")
+	second := <-offers
+	assert.Contains(t, second, "PCMA")
+	assert.NotContains(t, second, "PCMU")
+}
+
+func TestAThrottledAttemptIsNotSpent(t *testing.T) {
+	t.Parallel()
+	ua := agent(t, func(in *sip.Incoming) { in.Reject(429, 2*time.Second) })
+	h := build(t, plan{trunks: behind(targetOf(ua))})
+	id := h.dial(area+"0000", confirm())
+	e := h.end(id)
+	assert.Equal(t, domain.ReasonThrottled, e.Verdict.Reason)
+	assert.False(t, e.Verdict.Spent())
+	_, err := h.store.Get(t.Context(), &domain.LedgerRow{AttemptID: id, WorkspaceID: workspace})
+	require.ErrorIs(t, err, domain.ErrNotFound)
+}
+
+func TestTheNextLegIsDurableBeforeItsInvite(t *testing.T) {
+	t.Parallel()
+	var h *house
+	ua := agent(t, func(in *sip.Incoming) {
+		h.store.set(true)
+		in.Reject(503, 0)
+	})
+	ready := targetOf(ua)
+	h = build(t, plan{trunks: behind(ready)})
+	id := h.dial(area+"0000", confirm())
+	h.until(5*time.Second, "the first leg is refused", func() bool { return ua.Counters().Incoming == 1 })
+	<-time.After(700 * time.Millisecond)
+	assert.Zero(t, h.diary.count(area+"0000", simulator.Invited), "no INVITE before its commit")
+	h.store.set(false)
+	e := h.end(id)
+	assert.Equal(t, domain.OutcomeConfirmed, e.Verdict.Outcome)
+}
+
+func TestAStoreThatIsDownStopsNoCall(t *testing.T) {
+	t.Parallel()
+	h := build(t, plan{})
+	o := h.order(area+"0002", confirm())
+	h.store.set(true)
+	id := h.start(o)
+	h.until(5*time.Second, "it rings", func() bool { return h.diary.count(area+"0002", simulator.Ringing) == 1 })
+	o = func() call.Start { h.store.set(false); defer h.store.set(true); return h.order(area+"0000", confirm()) }()
+	talking := h.start(o)
+	h.until(8*time.Second, "the whole conversation is held", func() bool { return h.diary.count(area+"0000", simulator.Left) == 1 })
+	assert.Equal(t, 1, h.diary.count(area+"0000", simulator.Pressed))
+	h.store.mu.Lock()
+	h.store.down, h.store.lost = false, 1 // the next commit is done, but its answer is lost
+	h.store.mu.Unlock()
+	h.finished(talking)
+	h.finished(id)
+	assert.Equal(t, []event.Type{
+		event.CallStarted, event.CallRinging, event.CallAnswered, event.CallEnded, event.CallTranscriptReady, event.CallRecordingReady,
+	}, h.store.told(talking), "each event once and in order")
+	assert.Equal(t, []event.Type{event.CallStarted, event.CallRinging, event.CallEnded}, h.store.told(id))
+}
+
+func TestACallThatComesInIsAnswered(t *testing.T) {
+	t.Parallel()
+	h := build(t, plan{})
+	var service *sip.UserAgent
+	incoming := make(chan *sip.Incoming, 4)
+	service = agent(t, func(in *sip.Incoming) { incoming <- in })
+	in := func() (call.Inbound, string) {
+		i := <-incoming
+		now := time.Now().UTC()
+		id := mailbox.NewID(domain.PrefixCall)
+		c := domain.Call{
+			Meta:      domain.Meta{ID: id, WorkspaceID: workspace, Environment: domain.Live, CreatedAt: now},
+			Direction: domain.Inbound, From: i.From, To: i.To, Status: domain.CallInitiated, Record: true, StartedAt: &now,
+			Context: domain.Context{"name": "Ada"},
+		}
+		a := domain.Attempt{ID: id, WorkspaceID: workspace, CallID: id, Direction: domain.Inbound, OpenedAt: now}
+		_, err := h.store.Apply(t.Context(), commit.Change{Puts: []domain.Record{&c, &a}})
+		require.NoError(t, err)
+		p, err := mailbox.Ask[lines.Permit](t.Context(), h.sys, h.inLines, lines.Try{})
+		require.NoError(t, err)
+		return call.Inbound{In: i, Call: c, Attempt: a, Script: domain.Script{Pathway: confirm()}, Permit: p, Owner: h.owner}, id
+	}
+	caller := dialer(t, h)
+
+	first := caller.invite(targetOf(service), "a1")
+	m, id := in()
+	h.sys.Root.Send(h.calls, m)
+	caller.answered(first)
+	h.until(5*time.Second, "both are heard", func() bool { return caller.session.Mark() > 700*time.Millisecond })
+	caller.session.SendDigits(1, "1")
+	e := h.end(id)
+	assert.Equal(t, domain.OutcomeConfirmed, e.Verdict.Outcome)
+	assert.Equal(t, "agent", e.Call.EndedBy)
+	h.finished(id)
+	assert.Equal(t, []event.Type{event.CallAnswered, event.CallEnded, event.CallTranscriptReady, event.CallRecordingReady}, h.store.told(id))
+	_, err := h.store.Get(t.Context(), &domain.LedgerRow{AttemptID: id, WorkspaceID: workspace})
+	require.ErrorIs(t, err, domain.ErrNotFound, "calls that come in are not billed")
+
+	second := caller.invite(targetOf(service), "a2")
+	m, id = in()
+	second.Cancel("changed my mind")
+	require.IsType(t, sip.Refused{}, caller.next(t))
+	h.sys.Root.Send(h.calls, m)
+	e = h.end(id)
+	assert.Equal(t, domain.Verdict{Outcome: domain.OutcomeCancelled, Reason: domain.ReasonCancelled}, e.Verdict)
+
+	third := caller.invite(targetOf(service), "a3")
+	m, id = in()
+	h.sys.Root.Send(h.calls, m)
+	caller.answered(third)
+	third.Bye(16, "")
+	e = h.end(id)
+	assert.Equal(t, domain.Verdict{Outcome: domain.OutcomeCompleted, Reason: domain.ReasonRemoteHangup}, e.Verdict)
+	h.finished(id)
+}
+
+// telephone is a caller with sound.
+type telephone struct {
+	t       *testing.T
+	ua      *sip.UserAgent
+	session *media.Session
+	engine  *media.Engine
+	events  chan sip.Event
+}
+
+func dialer(t *testing.T, _ *house) *telephone {
+	t.Helper()
+	from, to := ports()
+	e, err := media.NewEngine(media.Config{BindIP: netip.MustParseAddr("127.0.0.1"), PortMin: from, PortMax: to})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = e.Close() })
+	return &telephone{t: t, ua: agent(t, nil), engine: e, events: make(chan sip.Event, 64)}
+}
+
+func (p *telephone) invite(to sip.Target, attempt string) *sip.Dialog {
+	p.t.Helper()
+	s, err := p.engine.Open(media.Options{})
+	require.NoError(p.t, err)
+	p.session = s
+	d, err := p.ua.Invite(sip.Invite{
+		Attempt: attempt, Leg: 1, Target: to, To: "+15550002222", From: "+15550003333", Body: s.Offer(),
+		Notify: func(e sip.Event) { p.events <- e },
+	})
+	require.NoError(p.t, err)
+	return d
+}
+
+// next is the next event that is no progress.
+func (p *telephone) next(t *testing.T) sip.Event {
+	t.Helper()
+	for {
+		select {
+		case e := <-p.events:
+			switch e.(type) {
+			case sip.Trying, sip.Ringing, sip.Ended:
+			default:
+				return e
+			}
+		case <-time.After(5 * time.Second):
+			t.Fatal("nothing is heard")
+		}
+	}
+}
+
+func (p *telephone) answered(*sip.Dialog) {
+	p.t.Helper()
+	a, ok := p.next(p.t).(sip.Answered)
+	require.True(p.t, ok)
+	require.NoError(p.t, p.session.Accept(a.Body))
+	p.session.Begin()
+}
+
+func TestRecordingsThatACrashLeftAreKept(t *testing.T) {
+	t.Parallel()
+	spool := t.TempDir()
+	dir := filepath.Join(spool, workspace)
+	require.NoError(t, os.MkdirAll(dir, 0o700))
+	sound := strings.Repeat("\x7f", 32000) // two seconds
+	broken := append(wav.Header(2, wav.Unknown), sound...)
+	id := "call_01J0000000000000000000000C"
+	past := time.Now().Add(-time.Minute)
+	for name, b := range map[string][]byte{id + ".wav": broken, "call_unknown.wav": broken, "call_junk.wav": []byte("x")} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), b, 0o600))
+		require.NoError(t, os.Chtimes(filepath.Join(dir, name), past, past))
+	}
+	h := build(t, plan{spool: spool})
+	c := &domain.Call{Meta: domain.Meta{ID: id, WorkspaceID: workspace}, Status: domain.CallInProgress, Record: true}
+	b, err := json.Marshal(c)
+	require.NoError(t, err)
+	h.store.mu.Lock()
+	h.store.rows[c.Key()], h.store.versions[c.Key()] = b, 1
+	h.store.mu.Unlock()
+	e := call.Interrupted(*c, domain.Attempt{ID: id, WorkspaceID: workspace}, time.Now())
+	_, err = h.store.Apply(context.Background(), call.EndChange(e, time.Now()))
+	require.NoError(t, err)
+	h.until(10*time.Second, "it is kept", func() bool { return h.store.call(id).RecordingAvailable })
+	assert.InDelta(t, 2, h.store.call(id).RecordingSeconds, 0.001)
+	assert.Equal(t, []event.Type{event.CallEnded, event.CallRecordingReady}, h.store.told(id))
+	kept, err := wav.Decode(h.blobs.get(call.RecordingName(id)))
+	require.NoError(t, err)
+	assert.Equal(t, 2*time.Second, kept.Duration())
+	h.until(5*time.Second, "the spool is empty", func() bool { return h.spooled() == 0 })
+}

@@ -1,0 +1,175 @@
+package call_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/sip"
+)
+
+// traps panic once, at a kind of message of a call.
+type traps struct {
+	mu     sync.Mutex
+	set    map[string]string // by call
+	sprung map[string]bool
+}
+
+// kind names a message: actor, type, and the SIP event in it.
+func kind(who string, msg any) string {
+	name := fmt.Sprintf("%T", msg)
+	if strings.HasSuffix(name, "call.signal") {
+		switch text := fmt.Sprintf("%+v", msg); {
+		case strings.Contains(text, "event:{Final"):
+			name += " refused"
+		case strings.Contains(text, "PDD"):
+			name += " answered"
+		case strings.Contains(text, "ByRemote"):
+			name += " ended"
+		case strings.Contains(text, "Code:18"):
+			name += " ringing"
+		}
+	}
+	return who + " " + name
+}
+
+func (p *traps) before(who, callID string, msg any) {
+	p.mu.Lock()
+	want, ok := p.set[callID]
+	hit := ok && !p.sprung[callID] && kind(who, msg) == want
+	if hit {
+		p.sprung[callID] = true
+	}
+	p.mu.Unlock()
+	if hit {
+		panic("planted at " + want)
+	}
+}
+
+func (p *traps) hit(callID string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.sprung[callID]
+}
+
+func TestAPanicAtAnyMessageEndsOneCallAndNoOther(t *testing.T) {
+	t.Parallel()
+	p := &traps{set: make(map[string]string), sprung: make(map[string]bool)}
+	refusing := agent(t, func(in *sip.Incoming) { in.Reject(503, 0) })
+	h := build(t, plan{before: p.before, speaker: hum{fails: "Goodbye."}, trunks: func(h *house) []domain.Trunk {
+		first, second := proxyOf(targetOf(refusing)), proxyOf(h.carrier.Target())
+		second.Priority = 1
+		return []domain.Trunk{
+			{Meta: domain.Meta{ID: "plain", Environment: domain.Live}, Proxies: []domain.Proxy{proxyOf(h.carrier.Target())}, Prefixes: []string{area}},
+			{Meta: domain.Meta{ID: "over", Environment: domain.Live}, Proxies: []domain.Proxy{first, second}, Prefixes: []string{"+1600555"}},
+			{Meta: domain.Meta{ID: "none", Environment: domain.Live}, Proxies: []domain.Proxy{first}, Prefixes: []string{"+1700555"}},
+		}
+	}})
+	bystander := h.dial(area+"0009", linger())
+	h.until(5*time.Second, "the bystander talks", func() bool { return h.store.call(bystander).Status == domain.CallInProgress })
+
+	// Each case: where the panic is planted, which number is rung, and whether
+	// the call had ended by then.
+	cases := []struct {
+		at, to string
+		over   bool
+	}{
+		{at: "call call.begin", to: area + "0000"},
+		{at: "call lines.Bound", to: area + "0000"},
+		{at: "call call.prepared", to: area + "0000"},
+		{at: "call call.signal", to: area + "0000"}, // Trying
+		{at: "call call.signal ringing", to: area + "0000"},
+		{at: "call call.signal answered", to: area + "0000"},
+		{at: "call call.signal refused", to: area + "0001"},
+		{at: "call call.signal ended", to: area + "0000"},
+		{at: "call call.heard", to: area + "0000"},
+		{at: "call call.saved", to: area + "0000"},
+		{at: "call trunk.Slot", to: "+16005550000"},
+		{at: "call trunk.NoSlot", to: "+17005550000"},
+		{at: "call conversation.Over", to: area + "0000"},
+		{at: "call conversation.Fault", to: area + "0009"},
+		{at: "call conversation.Finished", to: area + "0000"},
+		{at: "call call.Hangup", to: area + "0002"},
+		{at: "call call.maxed", to: area + "0009"},
+		{at: "call call.Ack", to: area + "0001", over: true},
+		{at: "call call.repeat", to: area + "0001", over: true},
+		{at: "conversation conversation.Begin", to: area + "0000"},
+		{at: "conversation conversation.Heard", to: area + "0000"},
+		{at: "conversation conversation.spoken", to: area + "0000"},
+		{at: "conversation conversation.prepared", to: area + "0000"},
+		{at: "conversation conversation.waited", to: area + "0009"},
+		{at: "conversation conversation.over", to: area + "0000"},
+		{at: "conversation conversation.Finish", to: area + "0000", over: true},
+	}
+	ids := make([]string, len(cases))
+	h.mu.Lock()
+	h.mute = true // so that calls repeat their end
+	h.mu.Unlock()
+	for i, c := range cases {
+		w := confirm()
+		w.Nodes[1].TimeoutSeconds, w.Nodes[1].Retries = 0.5, 0
+		o := h.order(c.to, w)
+		if strings.HasSuffix(c.at, "maxed") {
+			o.MaxDuration = 300 * time.Millisecond
+		}
+		ids[i] = o.Call.ID
+		p.mu.Lock()
+		p.set[o.Call.ID] = c.at
+		p.mu.Unlock()
+		h.start(o)
+		if strings.HasSuffix(c.at, "Hangup") {
+			h.until(5*time.Second, "it rings", func() bool { return h.store.call(o.Call.ID).Status == domain.CallRinging })
+			h.sys.Root.RequestWithCustomSender(h.calls, call.Hangup{CallID: o.Call.ID}, h.sys.Root.Spawn(actor.PropsFromFunc(func(actor.Context) {})))
+		}
+	}
+	before := h.packets(bystander)
+	h.until(20*time.Second, "each call has told its end", func() bool {
+		for i, id := range ids {
+			if len(h.ends(id)) == 0 || strings.HasSuffix(cases[i].at, "repeat") && !p.hit(id) {
+				return false
+			}
+		}
+		return true
+	})
+	h.mu.Lock()
+	h.mute = false
+	for _, id := range ids {
+		h.ended[id] = nil
+	}
+	h.mu.Unlock()
+	for i, id := range ids {
+		e := h.end(id)
+		h.finished(id)
+		require.True(t, p.hit(id), "%s: planted", cases[i].at)
+		ended := 0
+		for _, v := range h.store.told(id) {
+			if v == event.CallEnded {
+				ended++
+			}
+		}
+		assert.Equal(t, 1, ended, "%s: one end is committed", cases[i].at)
+		if !cases[i].over {
+			assert.Equal(t, domain.ReasonInternal, e.Verdict.Reason, cases[i].at)
+			assert.Equal(t, domain.CallFailed, e.Call.Status, cases[i].at)
+		}
+	}
+	h.until(10*time.Second, "only the bystander has a line, sound and a phone", func() bool {
+		return h.inUse() == 1 && h.engine.Live() == 1 && h.carrier.Live() == 1
+	})
+	assert.Greater(t, h.packets(bystander), before+100, "the bystander has kept its sound")
+	_, err := mailbox.Ask[call.HungUp](t.Context(), h.sys, h.calls, call.Hangup{CallID: bystander})
+	require.NoError(t, err)
+	c := h.finished(bystander)
+	assert.Equal(t, domain.ReasonHangup, c.EndedReason)
+	assert.Zero(t, c.Quality.LossPercent)
+}
