@@ -1,0 +1,370 @@
+package campaign_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors/campaign"
+	"github.com/callboard/callboard/actors/trunk"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/event"
+)
+
+func TestACampaignRingsEverybodyOnce(t *testing.T) {
+	t.Parallel()
+	in(t, 1300, func(c *domain.Campaign) { c.Pacing = domain.Pacing{CallsPerMinute: 6000, MaxConcurrent: 50} }, func(w *world) {
+		o := w.must(campaign.Begin{})
+		assert.Equal(w, domain.CampaignRunning, o.Status)
+		assert.NotNil(w, o.Timing.EstimatedCompletion)
+		o = w.until(10*time.Minute, domain.CampaignCompleted)
+		assert.Equal(w, "exhausted", o.CompletionReason)
+		assert.Equal(w, 1300, o.Outcomes[domain.OutcomeCompleted])
+		assert.Equal(w, 1300, o.Progress.Attempted)
+		assert.Len(w, w.started, 1300)
+		assert.Len(w, w.rung, 1300)
+		w.onceEach()
+		assert.LessOrEqual(w, w.most, 50)
+		got := types(w.store.events)
+		assert.Equal(w, 1300, got[event.CallStarted])
+		assert.Equal(w, 1300, got[event.CallEnded])
+		assert.Equal(w, 1300, got[event.CampaignCallCompleted])
+		assert.Equal(w, 1, got[event.CampaignStarted])
+		assert.Equal(w, 1, got[event.CampaignCompleted])
+		assert.GreaterOrEqual(w, got[event.CampaignProgress], 20)
+	})
+}
+
+func TestACampaignKeepsItsPaceAndItsWidth(t *testing.T) {
+	t.Parallel()
+	in(t, 60, func(c *domain.Campaign) { c.Pacing = domain.Pacing{CallsPerMinute: 60, MaxConcurrent: 3} }, func(w *world) {
+		w.store.latency = 7 * time.Millisecond
+		w.must(campaign.Begin{})
+		w.until(10*time.Minute, domain.CampaignCompleted)
+		sent := w.calls()
+		require.Len(w, sent, 60)
+		for i := 1; i < len(sent); i++ {
+			require.GreaterOrEqual(w, sent[i].Sub(sent[i-1]), time.Second)
+		}
+		assert.Equal(w, 3, w.most)
+	})
+}
+
+func TestACommitThatStallsReleasesNoBurst(t *testing.T) {
+	t.Parallel()
+	in(t, 400, func(c *domain.Campaign) { c.Pacing = domain.Pacing{CallsPerMinute: 6000, MaxConcurrent: 400} }, func(w *world) {
+		w.store.latency = 5 * time.Millisecond
+		w.must(campaign.Begin{})
+		time.Sleep(time.Second)
+		w.store.set(func(m *memory) { m.latency = 900 * time.Millisecond })
+		time.Sleep(3 * time.Second)
+		w.store.set(func(m *memory) { m.latency = 5 * time.Millisecond })
+		w.until(10*time.Minute, domain.CampaignCompleted)
+		sent := w.calls()
+		for i := 1; i < len(sent); i++ {
+			require.GreaterOrEqual(w, sent[i].Sub(sent[i-1]), 10*time.Millisecond)
+		}
+	})
+}
+
+func TestThreeHundredAttemptsASecond(t *testing.T) {
+	t.Parallel()
+	in(t, 3000, func(c *domain.Campaign) { c.Pacing = domain.Pacing{CallsPerMinute: 24000, MaxConcurrent: 900} }, func(w *world) {
+		w.store.latency = 8 * time.Millisecond
+		w.ends = func(domain.Call) plan { return plan{verdict: busy, lasts: time.Second, reached: true} }
+		w.must(campaign.Begin{})
+		w.until(time.Minute, domain.CampaignCompleted)
+		sent := w.calls()
+		took := sent[len(sent)-1].Sub(sent[0])
+		w.Logf("3000 attempts in %s", took)
+		assert.Less(w, took, 10*time.Second)
+	})
+}
+
+func TestRetriesFireExactlyWhenTheyAreDue(t *testing.T) {
+	t.Parallel()
+	in(t, 3, func(c *domain.Campaign) {
+		c.Retry = domain.Retry{Enabled: true, MaxAttempts: 3, IntervalHours: 1.5, RetryOn: []string{"no_answer"}}
+	}, func(w *world) {
+		w.ends = func(c domain.Call) plan {
+			switch {
+			case c.To == number(1):
+				return plan{verdict: busy, lasts: time.Second, reached: true}
+			case c.To == number(2) && c.Attempt == 2:
+				return plan{verdict: done, lasts: time.Second, reached: true}
+			}
+			return plan{verdict: noAnswer, lasts: 30 * time.Second, reached: true}
+		}
+		w.must(campaign.Begin{})
+		time.Sleep(time.Minute)
+		o := w.must(campaign.Status{})
+		assert.Equal(w, 2, o.Progress.Remaining)
+		assert.Equal(w, 3, o.Progress.Attempted)
+		require.NotNil(w, o.Waiting)
+		assert.Equal(w, "no_contacts", o.Waiting.Reason)
+		require.NotNil(w, o.Waiting.Until)
+		o = w.until(10*time.Hour, domain.CampaignCompleted)
+		assert.Equal(w, 1, o.Outcomes[domain.OutcomeNoAnswer])
+		assert.Equal(w, 1, o.Outcomes[domain.OutcomeBusy])
+		assert.Equal(w, 1, o.Outcomes[domain.OutcomeCompleted])
+		first, second := w.started[domain.AttemptID(campaignID, 0, 1)][0], w.started[domain.AttemptID(campaignID, 0, 2)][0]
+		third := w.started[domain.AttemptID(campaignID, 0, 3)][0]
+		assert.Equal(w, 90*time.Minute+30*time.Second, second.Sub(first))
+		assert.Equal(w, 90*time.Minute+30*time.Second, third.Sub(second))
+		assert.NotContains(w, w.started, domain.AttemptID(campaignID, 0, 4))
+		assert.NotContains(w, w.started, domain.AttemptID(campaignID, 1, 2))
+		assert.Len(w, w.store.told(event.CampaignCallCompleted), 6)
+	})
+}
+
+func TestThrottledAndUnsentAttemptsAreFreeAndComeBack(t *testing.T) {
+	t.Parallel()
+	in(t, 4, nil, func(w *world) {
+		n := 0
+		w.ends = func(domain.Call) plan {
+			n++
+			switch {
+			case n <= 3:
+				return plan{verdict: throttled, lasts: 100 * time.Millisecond, reached: true}
+			case n <= 6:
+				return plan{verdict: notSent, lasts: 100 * time.Millisecond}
+			}
+			return plan{verdict: done, lasts: time.Second, reached: true}
+		}
+		w.must(campaign.Begin{})
+		o := w.until(time.Hour, domain.CampaignCompleted)
+		assert.Equal(w, 4, o.Outcomes[domain.OutcomeCompleted])
+		assert.Len(w, w.calls(), 10)
+		assert.Equal(w, 4, w.store.progress().Attempts)
+		assert.Len(w, w.store.told(event.CallEnded), 10)
+		assert.Len(w, w.store.told(event.CampaignCallCompleted), 4)
+		bills := 0
+		for k := range w.store.rows {
+			if k.Kind == "ledger" {
+				bills++
+			}
+		}
+		assert.Equal(w, 4, bills)
+	})
+}
+
+func TestACampaignWaitsForLinesAndTrunks(t *testing.T) {
+	t.Parallel()
+	in(t, 20, nil, func(w *world) {
+
+		blocked := true
+		w.noSlot = func() (trunk.NoSlot, bool) {
+			return trunk.NoSlot{Reason: "throttled", Until: time.Now().Add(3 * time.Second)}, blocked
+		}
+		w.must(campaign.Begin{})
+		time.Sleep(time.Second)
+		o := w.must(campaign.Status{})
+		require.NotNil(w, o.Waiting)
+		assert.Equal(w, "trunk", o.Waiting.Reason)
+		require.NotNil(w, o.Waiting.Until)
+		assert.Empty(w, w.calls())
+		blocked = false
+		w.until(time.Hour, domain.CampaignCompleted)
+		w.onceEach()
+	})
+}
+
+func TestCallingHoursParkContactsUntilTheirZoneOpens(t *testing.T) {
+	t.Parallel()
+	// The bubble begins on 2000-01-01 00:00 UTC: 19:00 in New York, 01:00 in Berlin.
+	in(t, 600, func(c *domain.Campaign) {
+		c.Compliance.CallingHours = domain.CallingHours{Start: "09:00", End: "20:00", Timezone: "local"}
+		c.Pacing = domain.Pacing{CallsPerMinute: 600, MaxConcurrent: 100}
+	}, func(w *world) {
+		w.contacts(0, 600, func(i int) domain.Contact {
+			switch {
+			case i == 599:
+				return domain.Contact{Phone: "+870773111111"} // of no country
+			case i%2 == 0:
+				return domain.Contact{Phone: "+12125550100"}
+			}
+			return domain.Contact{Phone: "+493012345678"}
+		})
+		start := time.Now()
+		w.must(campaign.Begin{})
+		time.Sleep(time.Minute)
+		assert.Len(w, w.calls(), 300, "New York is open")
+		o := w.must(campaign.Status{})
+		require.NotNil(w, o.Waiting)
+		assert.Equal(w, "calling_hours", o.Waiting.Reason)
+		assert.Equal(w, start.Add(8*time.Hour), o.Waiting.Until.Local())
+		assert.Equal(w, domain.Skipped{Hours: 1}, o.Skipped)
+		o = w.until(10*time.Hour, domain.CampaignCompleted)
+		sent := w.calls()
+		assert.Len(w, sent, 599)
+		assert.Equal(w, start.Add(8*time.Hour), sent[300])
+		assert.Equal(w, 599, o.Outcomes[domain.OutcomeCompleted])
+	})
+}
+
+func TestContactsThatMayNotBeRungAreSkipped(t *testing.T) {
+	t.Parallel()
+	in(t, 5, nil, func(w *world) {
+		w.kill()
+		w.contacts(0, 5, func(i int) domain.Contact {
+			return domain.Contact{Phone: []string{"+12025550100", "911", "+493012345678", "+19005551234", "+12025550101"}[i]}
+		})
+		w.calling = func() domain.Calling { return domain.Calling{Countries: []string{"US"}} }
+		w.check = func(c domain.Contact) (campaign.Skip, bool) { return campaign.SkipDNC, c.Phone != "+12025550101" }
+		w.begin()
+		w.must(campaign.Begin{})
+		o := w.until(time.Hour, domain.CampaignCompleted)
+		assert.Equal(w, domain.Skipped{DNC: 1, Invalid: 3}, o.Skipped)
+		assert.Equal(w, map[string]int{"+12025550100": 1}, w.rung)
+	})
+}
+
+func TestAFailingTrunkPausesTheCampaign(t *testing.T) {
+	t.Parallel()
+	in(t, 100, func(c *domain.Campaign) { c.Pacing.CallsPerMinute = 60 }, func(w *world) {
+		w.ends = func(domain.Call) plan { return plan{verdict: trunkFailed, lasts: 5 * time.Second, reached: true} }
+		w.must(campaign.Begin{})
+		o := w.until(time.Minute, domain.CampaignPaused)
+		assert.Equal(w, "trunk_failures", o.PauseReason)
+		assert.LessOrEqual(w, len(w.calls()), 11)
+		time.Sleep(time.Minute)
+		w.ends = nil
+		o = w.must(campaign.Resume{})
+		assert.Equal(w, domain.CampaignRunning, o.Status)
+		assert.Empty(w, o.PauseReason)
+		w.until(time.Hour, domain.CampaignCompleted)
+		assert.Equal(w, map[event.Type]int{event.CampaignPaused: 1, event.CampaignResumed: 1, event.CampaignStarted: 1},
+			types(w.store.told(event.CampaignPaused, event.CampaignResumed, event.CampaignStarted)))
+	})
+}
+
+func TestTheScheduleStartsAndEndsACampaign(t *testing.T) {
+	t.Parallel()
+	in(t, 1000, func(c *domain.Campaign) {
+		start, end := time.Now().Add(time.Hour), time.Now().Add(time.Hour+time.Minute)
+		c.Schedule.Start, c.Schedule.End = &start, &end
+		c.Pacing.CallsPerMinute = 60
+	}, func(w *world) {
+		begun := time.Now()
+		o := w.must(campaign.Begin{})
+		assert.Equal(w, domain.CampaignScheduled, o.Status)
+		assert.Equal(w, "schedule", o.Waiting.Reason)
+		assert.Equal(w, domain.CampaignPaused, w.must(campaign.Pause{}).Status)
+		assert.Equal(w, domain.CampaignScheduled, w.must(campaign.Resume{}).Status)
+		w.kill()
+		w.begin()
+		w.until(2*time.Hour, domain.CampaignRunning)
+		o = w.until(2*time.Hour, domain.CampaignCompleted)
+		assert.Equal(w, "window_ended", o.CompletionReason)
+		sent := w.calls()
+		assert.Equal(w, begun.Add(time.Hour), sent[0])
+		assert.True(w, sent[len(sent)-1].Before(begun.Add(time.Hour+time.Minute)))
+		assert.Equal(w, 1000-len(sent), o.Expired)
+		assert.Equal(w, len(sent), o.Outcomes[domain.OutcomeCompleted])
+		assert.Zero(w, o.Progress.Remaining)
+	})
+}
+
+func TestPauseStopsNewCallsAndLiveOnesGoOn(t *testing.T) {
+	t.Parallel()
+	in(t, 100, func(c *domain.Campaign) { c.Pacing.CallsPerMinute = 60 }, func(w *world) {
+		w.must(campaign.Begin{})
+		time.Sleep(10500 * time.Millisecond)
+		o := w.must(campaign.Pause{})
+		assert.Equal(w, domain.CampaignPaused, o.Status)
+		assert.Nil(w, o.Timing.EstimatedCompletion)
+		n := len(w.calls())
+		assert.Positive(w, o.Progress.InProgress)
+		time.Sleep(time.Minute)
+		o = w.must(campaign.Pause{})
+		assert.Zero(w, o.Progress.InProgress)
+		assert.Len(w, w.calls(), n)
+		w.must(campaign.Resume{})
+		w.until(time.Hour, domain.CampaignCompleted)
+		w.onceEach()
+	})
+}
+
+func TestCancelEndsACampaignForGood(t *testing.T) {
+	t.Parallel()
+	for _, hangup := range []bool{false, true} {
+		in(t, 100, func(c *domain.Campaign) { c.Pacing.CallsPerMinute = 60 }, func(w *world) {
+			w.ends = func(domain.Call) plan { return plan{verdict: done, lasts: 8 * time.Second, reached: true} }
+			w.must(campaign.Begin{})
+			time.Sleep(10500 * time.Millisecond)
+			o := w.must(campaign.Cancel{HangupActive: hangup})
+			assert.Equal(w, domain.CampaignCancelled, o.Status)
+			assert.Zero(w, o.Progress.Remaining)
+			live := o.Progress.InProgress
+			assert.Positive(w, live)
+			time.Sleep(100 * time.Millisecond)
+			o = w.must(campaign.Status{})
+			if hangup {
+				assert.Zero(w, o.Progress.InProgress)
+			} else {
+				assert.Equal(w, live, o.Progress.InProgress)
+			}
+			time.Sleep(time.Minute)
+			o = w.must(campaign.Status{})
+			assert.Equal(w, 100, o.Outcomes[domain.OutcomeCancelled]+o.Outcomes[domain.OutcomeCompleted])
+			assert.Len(w, w.store.told(event.CampaignCancelled), 1)
+			_, err := w.ask(campaign.Resume{})
+			var refused *domain.Error
+			require.ErrorAs(w, err, &refused)
+			assert.Equal(w, domain.CodeInvalidState, refused.Code)
+			assert.Equal(w, domain.CampaignCancelled, refused.Extra["current_status"])
+			assert.Equal(w, []domain.CampaignStatus{domain.CampaignPaused}, refused.Extra["allowed_from"])
+		})
+	}
+}
+
+func TestNobodyToRingIsRefusedUnlessTheCampaignStaysOpen(t *testing.T) {
+	t.Parallel()
+	in(t, 0, nil, func(w *world) {
+		_, err := w.ask(campaign.Begin{})
+		assert.Equal(w, domain.CodeNoContacts, domain.CodeOf(err))
+	})
+	in(t, 0, func(c *domain.Campaign) { c.AutoComplete = false }, func(w *world) {
+		o := w.must(campaign.Begin{})
+		assert.Equal(w, "no_contacts", o.Waiting.Reason)
+		w.contacts(0, 3, func(i int) domain.Contact { return domain.Contact{Phone: number(i)} })
+		p := w.store.progress()
+		p.Total = 3
+		w.store.seed(&p)
+		w.tell(campaign.Added{})
+		time.Sleep(time.Minute)
+		assert.Equal(w, 3, w.must(campaign.Status{}).Outcomes[domain.OutcomeCompleted])
+		assert.Equal(w, domain.CampaignRunning, w.must(campaign.Status{}).Status)
+	})
+}
+
+func TestAScriptThatIsGoneIsTold(t *testing.T) {
+	t.Parallel()
+	in(t, 3, nil, func(w *world) {
+		w.scriptErr = domain.Errorf(domain.CodeNotFound, "no such agent")
+		_, err := w.ask(campaign.Begin{})
+		assert.Equal(w, domain.CodeNotFound, domain.CodeOf(err))
+		w.scriptErr = nil
+		w.must(campaign.Begin{})
+		w.until(time.Hour, domain.CampaignCompleted)
+	})
+}
+
+func TestADrainedCampaignOpensNothingAndKeepsItsEnds(t *testing.T) {
+	t.Parallel()
+	in(t, 100, func(c *domain.Campaign) { c.Pacing.CallsPerMinute = 60 }, func(w *world) {
+		w.must(campaign.Begin{})
+		time.Sleep(10 * time.Second)
+		w.tell(campaign.Drain{})
+		n := len(w.calls())
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		assert.Len(w, w.calls(), n)
+		o := w.must(campaign.Status{})
+		assert.Zero(w, o.Progress.InProgress)
+		assert.Equal(w, n, o.Outcomes[domain.OutcomeCompleted])
+	})
+}

@@ -1,0 +1,365 @@
+package campaign_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/campaign"
+	"github.com/callboard/callboard/actors/lines"
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/mailbox/actortest"
+	"github.com/callboard/callboard/actors/trunk"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/sip"
+)
+
+const (
+	workspace  = "ws_01J00000000000000000000000"
+	campaignID = "campaign_01J00000000000000000000000"
+)
+
+// plan is how a call ends, and after how long.
+type plan struct {
+	verdict domain.Verdict
+	lasts   time.Duration
+	reached bool
+}
+
+var (
+	busy        = domain.Verdict{Outcome: domain.OutcomeBusy, Reason: domain.ReasonBusy, RetryOn: "busy"}
+	noAnswer    = domain.Verdict{Outcome: domain.OutcomeNoAnswer, Reason: domain.ReasonNoAnswer, RetryOn: "no_answer"}
+	done        = domain.Verdict{Outcome: domain.OutcomeCompleted, Reason: domain.ReasonCompleted}
+	trunkFailed = domain.Verdict{Outcome: domain.OutcomeFailed, Reason: domain.ReasonTrunkError, RetryOn: "failed"}
+	throttled   = domain.Verdict{Outcome: domain.OutcomeFailed, Reason: domain.ReasonThrottled, Throttled: true}
+	notSent     = domain.Verdict{Outcome: domain.OutcomeFailed, Reason: domain.ReasonNotSent}
+)
+
+// world is the far end: it outlives processes and remembers every call.
+type world struct {
+	*testing.T
+	sys   *actor.ActorSystem
+	store *memory
+	ends  func(c domain.Call) plan // how a call goes; nil: answered, 5 s
+
+	mu      sync.Mutex
+	started map[string][]time.Time // by attempt
+	unspent map[string]int         // starts that do not count
+	sent    []time.Time
+	live    int
+	most    int
+	rung    map[string]int // by number
+
+	boot      int
+	alive     *process
+	log       *slog.Logger
+	noSlot    func() (trunk.NoSlot, bool)
+	check     campaign.Check
+	calling   func() domain.Calling
+	before    func(any)
+	limit     int
+	perMinute int
+	scriptErr error
+}
+
+// process is one life of the service.
+type process struct {
+	killed                            bool
+	mu                                sync.Mutex
+	lines, trunks, calls, boss, actor *actor.PID
+	all                               []*actor.PID
+}
+
+func (p *process) dead() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.killed
+}
+
+// in runs a test in a world with a campaign of n contacts.
+func in(t *testing.T, n int, change func(c *domain.Campaign), f func(w *world)) {
+	t.Helper()
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		w := &world{
+			T: t, sys: sys, store: newMemory(t), started: make(map[string][]time.Time), unspent: make(map[string]int),
+			rung: make(map[string]int), log: slog.New(slog.DiscardHandler), limit: 1000,
+		}
+		c := &domain.Campaign{
+			Meta: domain.Meta{ID: campaignID, Object: "campaign", WorkspaceID: workspace, Environment: domain.Live, CreatedAt: time.Now()},
+			Name: "Reminder", Status: domain.CampaignDraft, AgentID: "agent_01J00000000000000000000000", AutoComplete: true,
+			Pacing: domain.Pacing{CallsPerMinute: 600, MaxConcurrent: 10}, CallerID: domain.CallerID{Number: "+12025550100"},
+			DefaultCountry: "US",
+		}
+		if change != nil {
+			change(c)
+		}
+		w.seed(c, n)
+		w.begin()
+		finished := false
+		defer func() {
+			w.kill()
+			time.Sleep(time.Minute) // timers of the dead send their last letters
+			assert.Empty(t, w.store.mistakes)
+			if !finished { // require has ended the test
+				sys.Shutdown()
+				time.Sleep(2 * time.Second)
+			}
+		}()
+		f(w)
+		finished = true
+	})
+}
+
+func number(i int) string { return fmt.Sprintf("+1202555%04d", i) }
+
+func (w *world) seed(c *domain.Campaign, n int) {
+	w.store.seed(c, &domain.Progress{CampaignID: c.ID, WorkspaceID: workspace, Total: n})
+	w.contacts(0, n, func(i int) domain.Contact {
+		return domain.Contact{Phone: number(i), Context: domain.Context{"name": "Contact " + strconv.Itoa(i)}}
+	})
+}
+
+// contacts writes chunks and pages for the ordinals from to n.
+func (w *world) contacts(from, n int, f func(i int) domain.Contact) {
+	for i := from; i < n; i += domain.ChunkSize {
+		chunk := &domain.ContactChunk{CampaignID: campaignID, WorkspaceID: workspace, Index: i / domain.ChunkSize}
+		for j := i; j < min(i+domain.ChunkSize, n); j++ {
+			chunk.Contacts = append(chunk.Contacts, f(j))
+		}
+		w.store.seed(chunk)
+	}
+	for i := from; i < n; i += domain.PageSize {
+		size := min(domain.PageSize, n-i)
+		w.store.seed(&domain.ContactPage{
+			CampaignID: campaignID, WorkspaceID: workspace, Index: i / domain.PageSize, States: make([]byte, size), Attempts: make([]byte, size),
+		})
+	}
+}
+
+// begin starts a process on what the store holds.
+func (w *world) begin() {
+	w.boot++
+	p := &process{}
+	w.alive = p
+	boot := "boot" + strconv.Itoa(w.boot)
+	spawn := func(f func() actor.Actor) *actor.PID {
+		pid := w.sys.Root.Spawn(mailbox.Props(f, 1000))
+		p.all = append(p.all, pid)
+		return pid
+	}
+	p.trunks = spawn(func() actor.Actor { return actor.ReceiveFunc(w.trunk) })
+	p.calls = spawn(func() actor.Actor { return &calls{w: w, p: p, live: make(map[string]*ring)} })
+	p.lines = spawn(func() actor.Actor {
+		return lines.New(lines.Config{Concurrent: w.limit, PerMinute: w.perMinute})
+	})
+	cfg := campaign.Config{
+		Workspace: workspace, CampaignID: campaignID, Boot: boot, Store: as{w.store, p.dead},
+		Lines: p.lines, Trunks: p.trunks, Calls: p.calls, Check: w.check, Calling: w.calling, Log: w.log,
+		Script: func(context.Context, *domain.Campaign) (domain.Script, error) {
+			return domain.Script{AgentID: "agent_1", UnitID: "unit_1"}, w.scriptErr
+		},
+		SIPCallID: func(attempt string, leg int) string { return attempt + "-" + strconv.Itoa(leg) },
+		Before: func(m any) {
+			if w.before != nil {
+				w.before(m)
+			}
+		},
+		Orphan: func(a domain.Attempt) { assert.NotEqual(w, boot, a.Boot) },
+	}
+	// A parent, so that a panic restarts the campaign as in production.
+	p.boss = w.sys.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
+		if _, ok := ctx.Message().(*actor.Started); ok {
+			p.actor, _ = ctx.SpawnNamed(mailbox.Props(func() actor.Actor { return campaign.New(cfg) }, 1000), "campaign")
+		}
+	}, actor.WithSupervisor(mailbox.Restart(w.log, nil))))
+	p.all = append(p.all, p.boss)
+	synctest.Wait()
+}
+
+// kill ends the process as kill -9 does: nothing of it reaches the store any
+// more, and the far end sees its calls end some time.
+func (w *world) kill() {
+	w.alive.mu.Lock()
+	w.alive.killed = true
+	w.alive.mu.Unlock()
+	for _, pid := range slices.Backward(w.alive.all) {
+		w.sys.Root.Poison(pid)
+	}
+	synctest.Wait()
+	w.mu.Lock()
+	w.live = 0
+	w.mu.Unlock()
+}
+
+func (w *world) ask(m any) (domain.CampaignStatusObject, error) {
+	ctx, cancel := context.WithTimeout(w.Context(), 20*time.Second)
+	defer cancel()
+	return mailbox.Ask[domain.CampaignStatusObject](ctx, w.sys, w.alive.actor, m)
+}
+
+func (w *world) must(m any) domain.CampaignStatusObject {
+	w.Helper()
+	s, err := w.ask(m)
+	require.NoError(w, err)
+	return s
+}
+
+func (w *world) tell(m any) {
+	w.sys.Root.Send(w.alive.actor, m)
+	synctest.Wait()
+}
+
+// until waits for a state of the campaign, in fake time.
+func (w *world) until(limit time.Duration, s domain.CampaignStatus) domain.CampaignStatusObject {
+	w.Helper()
+	for end := time.Now().Add(limit); ; {
+		if o, err := w.ask(campaign.Status{}); err == nil && o.Status == s {
+			return o
+		}
+		require.True(w, time.Now().Before(end), "the campaign does not become %s; calls sent: %d", s, len(w.calls()))
+		time.Sleep(500 * time.Millisecond)
+	}
+}
+
+func (w *world) calls() []time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.sent)
+}
+
+// onceEach checks the far end's memory: no attempt was placed twice, unless
+// the one before does not count.
+func (w *world) onceEach() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for a, at := range w.started {
+		assert.LessOrEqual(w, len(at), 1+w.unspent[a], "attempt %s", a)
+	}
+}
+
+func (w *world) trunk(ctx actor.Context) {
+	if m, ok := ctx.Message().(trunk.Want); ok {
+		if w.noSlot != nil {
+			if no, ok := w.noSlot(); ok {
+				no.CallID, no.Generation = m.CallID, m.Generation
+				ctx.Send(ctx.Sender(), no)
+				return
+			}
+		}
+		ctx.Send(ctx.Sender(), trunk.Slot{
+			CallID: m.CallID, Key: "k", Generation: m.Generation, Target: sip.Target{Host: "192.0.2.1"},
+			Trunk: domain.Trunk{Meta: domain.Meta{ID: "trunk_1"}},
+		})
+	}
+}
+
+// calls is the parent of calls: it binds permits, lets each call take its
+// course and repeats its end until that is acknowledged.
+type calls struct {
+	w    *world
+	p    *process
+	live map[string]*ring
+}
+
+type ring struct {
+	start call.Start
+	pid   *actor.PID
+	over  bool
+	plan  plan
+}
+
+type over struct{ id string }
+
+func (over) Control() {}
+
+func (c *calls) Receive(ctx actor.Context) {
+	switch m := ctx.Message().(type) {
+	case call.Start:
+		c.start(ctx, m)
+	case over:
+		c.over(ctx, m.id)
+	case call.Ack:
+		if r := c.live[m.CallID]; r != nil {
+			ctx.Poison(r.pid)
+			delete(c.live, m.CallID)
+		}
+	case call.Hangup:
+		if r := c.live[m.CallID]; r != nil && !r.over {
+			r.plan.verdict = domain.Verdict{Outcome: domain.OutcomeCompleted, Reason: domain.ReasonHangup}
+			c.over(ctx, m.CallID)
+		}
+		ctx.Respond(call.HungUp{})
+	case call.Live:
+		var now call.LiveNow
+		for id, r := range c.live {
+			now.Calls = append(now.Calls, call.LiveCall{CallID: id, AttemptID: r.start.Attempt.ID, CampaignID: campaignID, PID: r.pid})
+		}
+		ctx.Respond(now)
+	}
+}
+
+func (c *calls) start(ctx actor.Context, m call.Start) {
+	w := c.w
+	pid := ctx.Spawn(actor.PropsFromFunc(func(actor.Context) {}))
+	r := &ring{start: m, pid: pid, plan: plan{verdict: done, lasts: 5 * time.Second, reached: true}}
+	if w.ends != nil {
+		r.plan = w.ends(m.Call)
+	}
+	c.live[m.Call.ID] = r
+	ctx.Request(c.p.lines, lines.Bind{Permit: m.Permit, CallID: m.Call.ID, Call: pid})
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.started[m.Attempt.ID] = append(w.started[m.Attempt.ID], time.Now())
+	if !r.plan.verdict.Spent() {
+		w.unspent[m.Attempt.ID]++
+	}
+	w.sent = append(w.sent, time.Now())
+	w.rung[m.Call.To]++
+	w.live++
+	w.most = max(w.most, w.live)
+	mailbox.After(ctx, r.plan.lasts, over{m.Call.ID})
+}
+
+func (c *calls) over(ctx actor.Context, id string) {
+	r := c.live[id]
+	if r == nil {
+		return
+	}
+	now := time.Now()
+	if !r.over {
+		r.over = true
+		c.w.mu.Lock()
+		c.w.live--
+		c.w.mu.Unlock()
+		k := &r.start.Call
+		k.Status, k.Disposition, k.EndedReason, k.EndedAt = domain.StatusFor(r.plan.verdict.Outcome), string(r.plan.verdict.Outcome), r.plan.verdict.Reason, &now
+		if k.Status == domain.CallCompleted {
+			answered := now.Add(-3 * time.Second)
+			k.AnsweredAt, k.DurationSeconds = &answered, 3
+		}
+	}
+	ctx.Send(r.start.Owner, call.Ended{
+		CallID: id, AttemptID: r.start.Attempt.ID, Call: r.start.Call, Verdict: r.plan.verdict, Reached: r.plan.reached,
+	})
+	mailbox.After(ctx, 2*time.Second, over{id})
+}
+
+func types(events []event.Event) map[event.Type]int {
+	n := make(map[event.Type]int)
+	for _, e := range events {
+		n[e.Type]++
+	}
+	return n
+}
