@@ -18,10 +18,11 @@ import (
 
 // contract validates answers against the served document.
 type contract struct {
-	mu       sync.Mutex
-	paths    map[string]map[string]any
-	compiler *jsonschema.Compiler
-	schemas  map[string]*jsonschema.Schema
+	mu        sync.Mutex
+	paths     map[string]map[string]any
+	responses map[string]map[string]any
+	compiler  *jsonschema.Compiler
+	schemas   map[string]*jsonschema.Schema
 }
 
 const documentURL = "http://door/openapi.json"
@@ -31,13 +32,16 @@ func newContract(t *testing.T, document []byte) *contract {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(document))
 	require.NoError(t, err)
 	var parsed struct {
-		Paths map[string]map[string]any `json:"paths"`
+		Paths      map[string]map[string]any `json:"paths"`
+		Components struct {
+			Responses map[string]map[string]any `json:"responses"`
+		} `json:"components"`
 	}
 	require.NoError(t, json.Unmarshal(document, &parsed))
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft2020)
 	require.NoError(t, c.AddResource(documentURL, doc))
-	return &contract{paths: parsed.Paths, compiler: c, schemas: map[string]*jsonschema.Schema{}}
+	return &contract{paths: parsed.Paths, responses: parsed.Components.Responses, compiler: c, schemas: map[string]*jsonschema.Schema{}}
 }
 
 // template is the path of the document that a request's path belongs to.
@@ -82,14 +86,20 @@ func (c *contract) check(t *testing.T, method, path string, r reply) {
 	responses, _ := op["responses"].(map[string]any)
 	require.Contains(t, responses, status, "%s %s", method, template)
 	kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
-	content, _ := responses[status].(map[string]any)["content"].(map[string]any)
+	place := []string{"paths", template, strings.ToLower(method), "responses", status}
+	answer, _ := responses[status].(map[string]any)
+	if answer["$ref"] != nil {
+		place = []string{"components", "responses", status}
+		answer = c.responses[status]
+	}
+	content, _ := answer["content"].(map[string]any)
 	require.Contains(t, content, kind, "%s %s %s", method, template, status)
 	if kind != "application/json" {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	at := pointer("paths", template, strings.ToLower(method), "responses", status, "content", kind, "schema")
+	at := pointer(append(place, "content", kind, "schema")...)
 	schema := c.schemas[at]
 	if schema == nil {
 		var err error

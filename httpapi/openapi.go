@@ -82,10 +82,11 @@ func (s *Server) finishDocument() {
 		"WWW-Authenticate":      {Schema: &huma.Schema{Type: huma.TypeString}},
 		"Allow":                 {Schema: &huma.Schema{Type: huma.TypeString}},
 	}
+	o.Components.Responses = make(map[string]*huma.Response)
 	for _, item := range o.Paths {
 		for _, op := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete} {
 			if op != nil {
-				finish(op)
+				finish(op, o.Components.Responses)
 			}
 		}
 	}
@@ -100,8 +101,9 @@ func (s *Server) writeDocument() []byte {
 	return text
 }
 
-// finish adds what every operation has.
-func finish(op *huma.Operation) {
+// finish adds what every operation has, and moves the errors, which are the
+// same everywhere, to one place.
+func finish(op *huma.Operation, shared map[string]*huma.Response) {
 	if op.Method == http.MethodPost {
 		most := maxOnce
 		op.Parameters = append(op.Parameters, &huma.Param{
@@ -110,23 +112,39 @@ func finish(op *huma.Operation) {
 		})
 	}
 	for status, r := range op.Responses {
-		names := []string{"X-Request-Id"}
-		if len(op.Security) > 0 {
-			names = append(names, "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-RateLimit-Window")
+		isError := status >= "400"
+		if isError {
+			op.Responses[status] = &huma.Response{Ref: "#/components/responses/" + status}
+			if shared[status] != nil {
+				continue
+			}
+			shared[status] = r
 		}
-		switch status {
-		case "401":
-			names = append(names, "WWW-Authenticate")
-		case "202", "429", "503":
-			names = append(names, "Retry-After")
-		}
-		if r.Headers == nil {
-			r.Headers = make(map[string]*huma.Param)
-		}
-		for _, n := range names {
-			r.Headers[n] = &huma.Header{Ref: "#/components/headers/" + n}
-		}
+		r.Headers = headersOf(status, isError || len(op.Security) > 0, r.Headers)
 	}
+}
+
+// headersOf are the headers of an answer.
+func headersOf(status string, limited bool, headers map[string]*huma.Param) map[string]*huma.Param {
+	names := []string{"X-Request-Id"}
+	if limited {
+		names = append(names, "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-RateLimit-Window")
+	}
+	switch status {
+	case "401":
+		names = append(names, "WWW-Authenticate")
+	case "405":
+		names = append(names, "Allow")
+	case "202", "429", "503":
+		names = append(names, "Retry-After")
+	}
+	if headers == nil {
+		headers = make(map[string]*huma.Param)
+	}
+	for _, n := range names {
+		headers[n] = &huma.Header{Ref: "#/components/headers/" + n}
+	}
+	return headers
 }
 
 // allowNull says of every object that may be missing that it may be null: a

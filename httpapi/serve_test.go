@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -25,12 +26,19 @@ type door struct {
 	addr   string
 	server *httpapi.Server
 	client *http.Client
-	rules  *contract
+}
+
+// served is the contract, read once: every door serves the same schemas.
+var served struct {
+	sync.Mutex
+	contract *contract
 }
 
 // contract is the document that the door serves.
 func (d *door) contract() *contract {
-	if d.rules == nil {
+	served.Lock()
+	defer served.Unlock()
+	if served.contract == nil {
 		req, err := http.NewRequestWithContext(d.t.Context(), http.MethodGet, "http://"+d.addr+"/openapi.json", http.NoBody)
 		require.NoError(d.t, err)
 		res, err := d.client.Do(req)
@@ -38,9 +46,9 @@ func (d *door) contract() *contract {
 		defer func() { _ = res.Body.Close() }()
 		text, err := io.ReadAll(res.Body)
 		require.NoError(d.t, err)
-		d.rules = newContract(d.t, text)
+		served.contract = newContract(d.t, text)
 	}
-	return d.rules
+	return served.contract
 }
 
 func loopback() []netip.Prefix { return []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} }
@@ -53,15 +61,15 @@ func open(t *testing.T, cfg httpapi.Config) *door {
 	s := httpapi.New(cfg, f.ports())
 	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	served := make(chan error, 1)
-	go func() { served <- s.Serve(ln) }()
+	done := make(chan error, 1)
+	go func() { done <- s.Serve(ln) }()
 	client := &http.Client{Timeout: 60 * time.Second, Transport: &http.Transport{}}
 	t.Cleanup(func() {
 		client.CloseIdleConnections()
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		defer cancel()
 		_ = s.Shutdown(ctx)
-		<-served
+		<-done
 	})
 	return &door{fake: f, t: t, addr: ln.Addr().String(), server: s, client: client}
 }
