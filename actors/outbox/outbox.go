@@ -19,8 +19,8 @@ import (
 type Store interface {
 	Apply(ctx context.Context, c commit.Change) ([]event.Event, error)
 	Get(ctx context.Context, into domain.Record) (uint64, error)
-	List(ctx context.Context, q commit.Query, make func() domain.Record, each func(domain.Record) error) (string, error)
-	Under(ctx context.Context, prefix domain.Key, after string, limit int, make func() domain.Record, each func(domain.Record) error) error
+	List(ctx context.Context, q commit.Query, fresh func() domain.Record, each func(domain.Record) error) (string, error)
+	Under(ctx context.Context, prefix domain.Key, after string, limit int, fresh func() domain.Record, each func(domain.Record) error) error
 	Events(ctx context.Context, workspace string, after uint64, limit int) ([]event.Event, error)
 }
 
@@ -443,10 +443,17 @@ func (o *outbox) onWritten(ctx actor.Context, m written) {
 	o.version++
 	o.pause = 0
 	for id := range m.touched {
-		if pid := o.cfg.Endpoint(id); pid != nil {
+		if pid := o.endpoint(id); pid != nil {
 			ctx.Send(pid, webhook.Nudge{})
 		}
 	}
+}
+
+func (o *outbox) endpoint(id string) *actor.PID {
+	if o.cfg.Endpoint == nil {
+		return nil
+	}
+	return o.cfg.Endpoint(id)
 }
 
 // failed notes an error of the store and waits, longer each time.

@@ -28,12 +28,12 @@ func (o *outbox) sweep(ctx actor.Context, now time.Time) {
 	cfg, id := o.cfg, o.gone[0]
 	if id == "" {
 		known := make(map[string]bool, len(o.hooks))
-		for id := range o.hooks {
-			known[id] = true
+		for hookID := range o.hooks {
+			known[hookID] = true
 		}
 		o.work(ctx, func(c context.Context) any {
-			orphans, err := orphans(c, cfg, known)
-			return swept{of: o, done: true, orphans: orphans, err: err}
+			ids, err := orphans(c, cfg, known)
+			return swept{of: o, done: true, orphans: ids, err: err}
 		})
 		return
 	}

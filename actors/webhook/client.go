@@ -41,9 +41,9 @@ type ClientConfig struct {
 	Timeout  time.Duration  // of a whole attempt; 0: 30 s
 }
 
-// Client sends events. One serves every endpoint: its only limits are per
-// request, so no endpoint can use up what another needs; how many requests an
-// endpoint has under way is its actor's business.
+// Client sends events. Each endpoint's actor takes a copy with connections of
+// its own: over HTTP/2 an answer that breaks the rules ends the connection and
+// with it every request on it, so endpoints behind one host must not share one.
 type Client struct {
 	cfg       ClientConfig
 	transport *http.Transport
@@ -78,6 +78,9 @@ func NewClient(cfg ClientConfig) *Client {
 	}
 	return c
 }
+
+// own is the same client with connections of its own.
+func (c *Client) own() *Client { return NewClient(c.cfg) }
 
 // Close gives idle connections back.
 func (c *Client) Close() { c.transport.CloseIdleConnections() }

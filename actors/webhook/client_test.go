@@ -52,12 +52,12 @@ type receiver struct {
 
 const (
 	plainSecret = "whsec_bar_secret_0123456789abcdef"
-	inTime      = time.Second // the client's time-out in these tests
+	inTime      = 3 * time.Second // the client's time-out in these tests
 )
 
 var standardSecret = hook.NewSecret([32]byte{7})
 
-func newReceiver(t *testing.T, http2 bool) *receiver {
+func newReceiver(t testing.TB, http2 bool) *receiver {
 	t.Helper()
 	r := &receiver{got: make(map[string]int), ids: make(map[string]map[string]int), hang: make(chan struct{})}
 	r.Server = httptest.NewUnstartedServer(r)
@@ -87,6 +87,8 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		http.Redirect(w, req, "/ok", http.StatusTemporaryRedirect)
 	case "/hang":
 		<-r.hang
+	case "/slow":
+		time.Sleep(50 * time.Millisecond)
 	case "/reset":
 		if c, _, err := http.NewResponseController(w).Hijack(); err == nil {
 			if tcp, ok := c.(*tls.Conn).NetConn().(*net.TCPConn); ok {
@@ -148,7 +150,7 @@ func signed(h http.Header, body []byte) bool {
 	return h.Get("X-Svc-Signature") == "sha256="+hex.EncodeToString(mac.Sum(nil))
 }
 
-func loopback(t *testing.T) allow.Egress {
+func loopback(t testing.TB) allow.Egress {
 	t.Helper()
 	rules, err := allow.ParseAllow("127.0.0.0/8")
 	require.NoError(t, err)
@@ -157,9 +159,14 @@ func loopback(t *testing.T) allow.Egress {
 
 func (r *receiver) client(t *testing.T, egress allow.Egress) *webhook.Client {
 	t.Helper()
+	return r.patient(t, egress, inTime)
+}
+
+func (r *receiver) patient(t testing.TB, egress allow.Egress, timeout time.Duration) *webhook.Client {
+	t.Helper()
 	pool := x509.NewCertPool()
 	pool.AddCert(r.Certificate())
-	c := webhook.NewClient(webhook.ClientConfig{Egress: egress, RootCAs: pool, Timeout: inTime})
+	c := webhook.NewClient(webhook.ClientConfig{Egress: egress, RootCAs: pool, Timeout: timeout})
 	t.Cleanup(c.Close)
 	return c
 }
@@ -175,29 +182,31 @@ func TestAnswersOfARealReceiver(t *testing.T) {
 	t.Parallel()
 	for _, http2 := range []bool{false, true} {
 		r := newReceiver(t, http2)
-		c := r.client(t, loopback(t))
+		var wg sync.WaitGroup
 		for path, want := range map[string]webhook.Answer{
 			"/ok":           {Status: 200},
 			"/204":          {Status: 204},
 			"/404":          {Status: 404, Error: "the endpoint answered 404"},
 			"/503":          {Status: 503, Error: "the endpoint answered 503"},
 			"/redirect":     {Status: 307, Error: "the endpoint answered 307"},
-			"/hang":         {Error: "no answer within 1s"},
+			"/hang":         {Error: "no answer within 3s"},
 			"/reset":        {Error: "the connection broke before an answer"},
 			"/slow-body":    {Status: 200},
 			"/huge-body":    {Status: 200},
 			"/huge-headers": {Error: "the headers of the answer are too large"},
 		} {
-			start := time.Now()
-			got := post(t, c, r.URL+path)
-			assert.Less(t, time.Since(start), 4*inTime, path)
-			got.Took = 0
-			if path == "/huge-headers" && http2 {
-				assert.Zero(t, got.Status)
-				continue
-			}
-			assert.Equal(t, want, got, "%s, HTTP/2: %v", path, http2)
+			wg.Go(func() {
+				start := time.Now()
+				got := post(t, r.client(t, loopback(t)), r.URL+path)
+				assert.Less(t, time.Since(start), 3*inTime, path)
+				got.Took = 0
+				if path == "/huge-headers" && http2 { // one of two errors
+					got.Error, want.Error = "", ""
+				}
+				assert.Equal(t, want, got, "%s, HTTP/2: %v", path, http2)
+			})
 		}
+		wg.Wait()
 		r.mu.Lock()
 		assert.Zero(t, r.bad)
 		assert.Equal(t, 1, r.got["/ok"], "the redirect was followed")
@@ -360,7 +369,7 @@ type farm struct {
 	pids  []*actor.PID
 }
 
-func newFarm(t *testing.T, c *webhook.Client, events int, urls ...string) *farm {
+func newFarm(t testing.TB, c *webhook.Client, events int, urls ...string) *farm {
 	t.Helper()
 	f := &farm{store: webhooktest.New(), sys: mailbox.System(slog.New(slog.DiscardHandler))}
 	var change commit.Change
@@ -417,7 +426,7 @@ func TestEveryEventArrivesOrIsSettledByWhatTheReceiverDid(t *testing.T) {
 		order = append(order, path)
 		urls = append(urls, r.URL+path)
 	}
-	f := newFarm(t, r.client(t, loopback(t)), events, urls...)
+	f := newFarm(t, r.patient(t, loopback(t), time.Minute), events, urls...)
 	for n, path := range order {
 		want := map[domain.DeliveryState]int{paths[path]: events}
 		require.Eventually(t, func() bool { return assert.ObjectsAreEqual(want, f.states(n)) }, 20*time.Second, 10*time.Millisecond,
@@ -437,7 +446,7 @@ func TestAHangingEndpointDoesNotDelayAHealthyOne(t *testing.T) {
 	r := newReceiver(t, true)
 	const events = 300
 	start := time.Now()
-	f := newFarm(t, r.client(t, loopback(t)), events, r.URL+"/hang", r.URL+"/ok", r.URL+"/hang?2", r.URL+"/hang?3")
+	f := newFarm(t, r.patient(t, loopback(t), time.Minute), events, r.URL+"/hang", r.URL+"/ok", r.URL+"/hang?2", r.URL+"/hang?3")
 	want := map[domain.DeliveryState]int{domain.DeliveryDelivered: events}
 	require.Eventually(t, func() bool { return assert.ObjectsAreEqual(want, f.states(1)) }, 10*time.Second, 5*time.Millisecond)
 	t.Logf("%d events beside hanging endpoints: %s", events, time.Since(start))
@@ -445,4 +454,27 @@ func TestAHangingEndpointDoesNotDelayAHealthyOne(t *testing.T) {
 	defer r.mu.Unlock()
 	assert.Equal(t, events, r.got["/ok"])
 	assert.LessOrEqual(t, r.got["/hang"], 3*16)
+}
+
+func TestABadNeighbourBehindTheSameHostBreaksNoConnectionOfOthers(t *testing.T) {
+	t.Parallel()
+	r := newReceiver(t, true)
+	const events = 60
+	f := newFarm(t, r.patient(t, loopback(t), time.Minute), events, r.URL+"/huge-headers", r.URL+"/slow", r.URL+"/reset")
+	want := map[domain.DeliveryState]int{domain.DeliveryDelivered: events}
+	require.Eventually(t, func() bool { return assert.ObjectsAreEqual(want, f.states(1)) }, 20*time.Second, 5*time.Millisecond)
+	for id, d := range f.store.Deliveries("wh_1") {
+		assert.Equal(t, 1, d.Attempts, id)
+	}
+}
+
+// BenchmarkDeliveries is events per second to one endpoint over real HTTPS,
+// results stored.
+func BenchmarkDeliveries(b *testing.B) {
+	r := newReceiver(b, true)
+	b.ResetTimer()
+	f := newFarm(b, r.patient(b, loopback(b), time.Minute), b.N, r.URL+"/ok")
+	for f.states(0)[domain.DeliveryDelivered] < b.N {
+		time.Sleep(20 * time.Millisecond)
+	}
 }

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -70,7 +71,7 @@ func page(ctx context.Context, cfg Config, from string) (items []*item, full boo
 		}
 	}
 	slices.SortFunc(byOffset, func(a, b *item) int {
-		return int(int64(a.row.EventOffset) - int64(b.row.EventOffset)) //nolint:gosec // offsets stay far below 1<<63
+		return cmp.Compare(a.row.EventOffset, b.row.EventOffset)
 	})
 	for len(byOffset) > 0 {
 		n := 1
@@ -78,7 +79,7 @@ func page(ctx context.Context, cfg Config, from string) (items []*item, full boo
 		for n < len(byOffset) && byOffset[n].row.EventOffset-byOffset[n-1].row.EventOffset <= nearBy && byOffset[n].row.EventOffset-first < maxRun {
 			n++
 		}
-		if err := events(ctx, cfg, byOffset[:n]); err != nil {
+		if err = events(ctx, cfg, byOffset[:n]); err != nil {
 			return nil, false, err
 		}
 		byOffset = byOffset[n:]

@@ -18,7 +18,7 @@ import (
 type Store interface {
 	Apply(ctx context.Context, c commit.Change) ([]event.Event, error)
 	Get(ctx context.Context, into domain.Record) (uint64, error)
-	List(ctx context.Context, q commit.Query, make func() domain.Record, each func(domain.Record) error) (string, error)
+	List(ctx context.Context, q commit.Query, fresh func() domain.Record, each func(domain.Record) error) (string, error)
 	Events(ctx context.Context, workspace string, after uint64, limit int) ([]event.Event, error)
 }
 
@@ -157,6 +157,10 @@ func New(cfg Config) actor.Producer {
 		cfg.MaxRetrying = 256
 	}
 	return func() actor.Actor {
+		cfg := cfg
+		if shared, ok := cfg.Sender.(*Client); ok {
+			cfg.Sender = shared.own()
+		}
 		return &endpoint{
 			cfg: cfg, log: cfg.Log.With(slog.String("webhook_id", cfg.ID)),
 			q: newQueue(), results: make(map[string]domain.Delivery), settled: make(map[string]bool),
@@ -359,32 +363,39 @@ func (e *endpoint) onWake(m wake) {
 	}
 }
 
-// arm sets the one wake-up, at the earliest moment that anything can happen by
-// itself.
-func (e *endpoint) arm(ctx actor.Context, now time.Time) {
-	var at time.Time
+// lookAt is the earliest moment at which anything can happen by itself; zero:
+// never.
+func (e *endpoint) lookAt(now time.Time) (at time.Time) {
+	if e.retryAt.After(now) {
+		return e.retryAt
+	}
 	soonest := func(t time.Time) {
 		if !t.IsZero() && (at.IsZero() || t.Before(at)) {
 			at = t
 		}
 	}
-	if e.retryAt.After(now) {
-		soonest(e.retryAt)
-	} else {
-		if e.active() {
-			if len(e.results) < maxResults {
-				soonest(e.q.nextDue())
-			}
-			if e.held() && e.firsts == 0 && e.q.queued > 0 {
-				soonest(e.probeAt)
-			}
-		} else if e.hook != nil {
-			soonest(e.expireAt)
-		}
-		if e.unsaved && !e.saving {
-			soonest(e.statsAt)
-		}
+	if e.unsaved && !e.saving {
+		soonest(e.statsAt)
 	}
+	switch {
+	case e.hook == nil:
+		return at
+	case !e.active():
+		soonest(e.expireAt)
+		return at
+	}
+	if len(e.results) < maxResults {
+		soonest(e.q.nextDue())
+	}
+	if e.held() && e.firsts == 0 && e.q.queued > 0 {
+		soonest(e.probeAt)
+	}
+	return at
+}
+
+// arm sets the one wake-up.
+func (e *endpoint) arm(ctx actor.Context, now time.Time) {
+	at := e.lookAt(now)
 	if at.Equal(e.wakeAt) {
 		return
 	}

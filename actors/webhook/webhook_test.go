@@ -288,6 +288,7 @@ func TestAStoreThatIsAwayLosesNothing(t *testing.T) {
 		s := newStage(t, sys)
 		var away atomic.Bool
 		ids := s.queue("a", "b", "c")
+		s.answer = func(arrival) (int, time.Duration) { return 200, time.Second }
 		s.store.Fail = func(string) error {
 			if away.Load() {
 				return errors.New("away")
@@ -300,12 +301,13 @@ func TestAStoreThatIsAwayLosesNothing(t *testing.T) {
 		away.Store(false)
 		pass(6 * time.Second)
 		assert.Len(t, s.seen(), 3)
-		away.Store(true)
-		s.tell(webhook.Nudge{})
-		pass(time.Minute)
-		away.Store(false)
 		more := s.queue("a", "b")
 		s.tell(webhook.Nudge{})
+		pass(500 * time.Millisecond)
+		away.Store(true) // while two are under way
+		pass(time.Minute)
+		assert.Equal(t, 2, s.states()[domain.DeliveryQueued])
+		away.Store(false)
 		pass(10 * time.Second)
 		got := s.ids()
 		slices.Sort(got)
@@ -513,6 +515,52 @@ func TestTheEndpointsRowIsWrittenSeldomAndKeepsWhatOthersChange(t *testing.T) {
 		// per event: its commit, its row's, its result's; besides: the change and two of the row
 		assert.Equal(t, 20*3+1+2, s.store.Commits()-before)
 		assert.Equal(t, "https://example.com/other", s.store.Webhook(workspace, endpoint).URL)
+		s.end()
+	})
+}
+
+func TestAChangeOfTheRowWhileItIsWrittenIsKept(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		s := newStage(t, sys)
+		gets := 0
+		s.store.Fail = func(operation string) error {
+			if operation == "get" {
+				gets++
+			}
+			if operation == "apply" && gets == 2 { // the second reads the row to change it
+				gets++
+				w := s.store.Webhook(workspace, endpoint)
+				w.URL = "https://example.com/other"
+				s.store.Put(&w)
+			}
+			return nil
+		}
+		s.queue("a")
+		s.answer = func(arrival) (int, time.Duration) { return 404, time.Second }
+		s.run()
+		pass(time.Minute)
+		w := s.store.Webhook(workspace, endpoint)
+		assert.Equal(t, []any{"https://example.com/other", 1}, []any{w.URL, w.FailureCount})
+		s.end()
+	})
+}
+
+func TestAPageThatWasReadBeforeAResultWasStoredSendsNothingTwice(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		s := newStage(t, sys)
+		s.answer = func(arrival) (int, time.Duration) { return 200, time.Second }
+		ids := s.queue("a")
+		lists := 0
+		s.store.Listed = func() {
+			if lists++; lists == 2 {
+				time.Sleep(2 * time.Second)
+			}
+		}
+		s.run()
+		pass(500 * time.Millisecond)
+		s.tell(webhook.Changed{})
+		pass(time.Minute)
+		assert.Equal(t, ids, s.ids())
 		s.end()
 	})
 }

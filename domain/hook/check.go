@@ -80,8 +80,8 @@ func ParseURL(text string, egress allow.Egress) (Target, error) {
 	}
 	t := Target{Host: u.Hostname(), Port: 443}
 	if strings.HasSuffix(u.Host, ":") || u.Port() != "" {
-		port, err := strconv.ParseUint(u.Port(), 10, 16)
-		if err != nil || port == 0 {
+		port, bad := strconv.ParseUint(u.Port(), 10, 16)
+		if bad != nil || port == 0 {
 			return Target{}, badURL("the port must be 1 to 65535")
 		}
 		t.Port = uint16(port)

@@ -26,10 +26,12 @@ type row struct {
 
 // Store is a store in memory. Fail, if set, is asked before each operation
 // (apply, get, list, under, events), one at a time; After, if set, once an Apply was done:
-// its error is returned although the change is kept.
+// its error is returned although the change is kept. Listed, if set, is called
+// between the reading of a list and the handing out of its rows.
 type Store struct {
-	Fail  func(operation string) error
-	After func() error
+	Fail   func(operation string) error
+	After  func() error
+	Listed func()
 
 	asking    sync.Mutex
 	mu        sync.Mutex
@@ -64,11 +66,7 @@ func (s *Store) Apply(ctx context.Context, c commit.Change) ([]event.Event, erro
 		}
 	}
 	for _, r := range c.Puts {
-		bytes, err := json.Marshal(r)
-		if err != nil {
-			return nil, err
-		}
-		s.rows[r.Key()] = row{bytes: bytes, version: s.rows[r.Key()].version + 1, indexes: r.Indexes(), sort: r.Sort()}
+		s.put(r)
 	}
 	for _, k := range c.Deletes {
 		delete(s.rows, k)
@@ -94,6 +92,21 @@ func (s *Store) Apply(ctx context.Context, c commit.Change) ([]event.Event, erro
 	return out, nil
 }
 
+// Put keeps a row unasked: a change by somebody else, in the middle of things.
+func (s *Store) Put(r domain.Record) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.put(r)
+}
+
+func (s *Store) put(r domain.Record) {
+	bytes, err := json.Marshal(r)
+	if err != nil {
+		panic(err)
+	}
+	s.rows[r.Key()] = row{bytes: bytes, version: s.rows[r.Key()].version + 1, indexes: r.Indexes(), sort: r.Sort()}
+}
+
 // Get is commit.Store's.
 func (s *Store) Get(ctx context.Context, into domain.Record) (uint64, error) {
 	if err := cmp.Or(ctx.Err(), s.fail("get")); err != nil {
@@ -109,7 +122,7 @@ func (s *Store) Get(ctx context.Context, into domain.Record) (uint64, error) {
 }
 
 // List is commit.Store's; the cursor is the last row's place.
-func (s *Store) List(ctx context.Context, q commit.Query, make func() domain.Record, each func(domain.Record) error) (string, error) {
+func (s *Store) List(ctx context.Context, q commit.Query, fresh func() domain.Record, each func(domain.Record) error) (string, error) {
 	if err := cmp.Or(ctx.Err(), s.fail("list")); err != nil {
 		return "", err
 	}
@@ -122,6 +135,9 @@ func (s *Store) List(ctx context.Context, q commit.Query, make func() domain.Rec
 		}
 	}
 	s.mu.Unlock()
+	if s.Listed != nil {
+		s.Listed()
+	}
 	slices.SortFunc(found, func(a, b row) int {
 		if q.Oldest {
 			return strings.Compare(a.sort, b.sort)
@@ -137,7 +153,7 @@ func (s *Store) List(ctx context.Context, q commit.Query, make func() domain.Rec
 			return last, nil
 		}
 		q.Limit--
-		into := make()
+		into := fresh()
 		if err := cmp.Or(json.Unmarshal(r.bytes, into), each(into)); err != nil {
 			return "", err
 		}
@@ -150,7 +166,7 @@ func (s *Store) List(ctx context.Context, q commit.Query, make func() domain.Rec
 }
 
 // Under is commit.Store's.
-func (s *Store) Under(ctx context.Context, prefix domain.Key, after string, limit int, make func() domain.Record, each func(domain.Record) error) error {
+func (s *Store) Under(ctx context.Context, prefix domain.Key, after string, limit int, fresh func() domain.Record, each func(domain.Record) error) error {
 	if err := cmp.Or(ctx.Err(), s.fail("under")); err != nil {
 		return err
 	}
@@ -168,7 +184,7 @@ func (s *Store) Under(ctx context.Context, prefix domain.Key, after string, limi
 	}
 	s.mu.Unlock()
 	for _, bytes := range found {
-		into := make()
+		into := fresh()
 		if err := json.Unmarshal(bytes, into); err != nil {
 			return err
 		}
@@ -198,6 +214,18 @@ func (s *Store) Commits() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.commits
+}
+
+// Rewritten is how many rows of a kind were put more than once.
+func (s *Store) Rewritten(kind string) (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for k, r := range s.rows {
+		if k.Kind == kind && r.version > 1 {
+			n++
+		}
+	}
+	return n
 }
 
 // Deliveries are all delivery rows of an endpoint, by event.
