@@ -1,7 +1,6 @@
 package call_test
 
 import (
-	"context"
 	"encoding/json"
 	"net/netip"
 	"os"
@@ -311,7 +310,7 @@ func TestRecordingsThatACrashLeftAreKept(t *testing.T) {
 	h.store.rows[c.Key()], h.store.versions[c.Key()] = b, 1
 	h.store.mu.Unlock()
 	e := call.Interrupted(*c, domain.Attempt{ID: id, WorkspaceID: workspace}, time.Now())
-	_, err = h.store.Apply(context.Background(), call.EndChange(e, time.Now()))
+	_, err = h.store.Apply(t.Context(), call.EndChange(e, time.Now()))
 	require.NoError(t, err)
 	h.until(10*time.Second, "it is kept", func() bool { return h.store.call(id).RecordingAvailable })
 	assert.InDelta(t, 2, h.store.call(id).RecordingSeconds, 0.001)

@@ -262,7 +262,11 @@ func build(t *testing.T, p plan) *house {
 		PublicURL: "https://calls.example", Log: discard, Before: p.before,
 	}))
 	t.Cleanup(func() {
-		_ = h.sys.Root.PoisonFuture(h.calls).Wait()
+		h.sys.Root.Poison(h.calls)
+		h.until(5*time.Second, "the calls are gone", func() bool {
+			_, alive := h.sys.ProcessRegistry.Get(h.calls)
+			return !alive
+		})
 		h.sys.Shutdown()
 	})
 	return h
@@ -298,7 +302,7 @@ func proxyOf(t sip.Target) domain.Proxy {
 
 func serve(t *testing.T, f func(context.Context) error, ready <-chan struct{}) {
 	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(context.Background()) //nolint:usetesting // it ends after the calls have
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

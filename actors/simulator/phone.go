@@ -155,9 +155,9 @@ func (p *phone) talk(stop context.Context) {
 				return
 			}
 		case <-hello.C:
-			p.greet()
+			p.greet(stop)
 		case <-act.C:
-			p.act(act)
+			p.act(stop, act)
 		case <-leave.C:
 			p.hangUp()
 			return
@@ -207,14 +207,14 @@ func (p *phone) reoffered(e sip.Reoffer) {
 }
 
 // greet is what the phone does when it is answered.
-func (p *phone) greet() {
+func (p *phone) greet(ctx context.Context) {
 	n := &p.nature
 	switch {
 	case n.deaf:
 	case n.fax:
 		p.play(tone.Make(3*time.Second, 0.3, 2100))
 	case n.saysFirst:
-		clip := p.words(n.greeting)
+		clip := p.words(ctx, n.greeting)
 		if n.beep {
 			clip = append(append(media.Clip{}, clip...), tone.Silence(300*time.Millisecond)...)
 			clip = append(clip, tone.Beep(400*time.Millisecond)...)
@@ -226,7 +226,7 @@ func (p *phone) greet() {
 func (p *phone) waiting() bool { return p.keys != "" || p.nature.says != "" }
 
 // act presses the next key, or says what the phone has to say.
-func (p *phone) act(again *time.Timer) {
+func (p *phone) act(ctx context.Context, again *time.Timer) {
 	if p.keys != "" {
 		key := p.keys[0]
 		p.keys = p.keys[1:]
@@ -234,7 +234,7 @@ func (p *phone) act(again *time.Timer) {
 		p.session.SendDigits(p.played, string(key))
 		p.told(Event{What: Pressed, Key: key})
 	} else if p.nature.says != "" {
-		p.play(p.words(p.nature.says))
+		p.play(p.words(ctx, p.nature.says))
 		p.nature.says = ""
 	}
 	if p.waiting() {
@@ -248,11 +248,11 @@ func (p *phone) play(c media.Clip) {
 }
 
 // words are spoken, or hummed where nobody can speak.
-func (p *phone) words(text string) media.Clip {
+func (p *phone) words(ctx context.Context, text string) media.Clip {
 	if s := p.sim.cfg.Speaker; s != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), speakLimit)
+		bound, cancel := context.WithTimeout(ctx, speakLimit)
 		defer cancel()
-		if clip, err := s.Speak(ctx, speech.Request{Text: text}); err == nil {
+		if clip, err := s.Speak(bound, speech.Request{Text: text}); err == nil {
 			return clip
 		}
 	}

@@ -1,0 +1,329 @@
+package conversation_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/stretchr/testify/assert"
+
+	"github.com/callboard/callboard/actors/conversation"
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/mailbox/actortest"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/pathway"
+	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/media/speech"
+)
+
+// sound plays in the bubble's time and tells as a session does.
+type sound struct {
+	mu    sync.Mutex
+	begun time.Time
+	tell  func(media.Event)
+	id    uint64
+	since time.Time
+	timer *time.Timer
+	did   []string
+}
+
+func (s *sound) Play(id uint64, clip media.Clip) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.did = append(s.did, "play "+string(clip[:1]))
+	s.id, s.since = id, time.Now()
+	s.timer = time.AfterFunc(clip.Duration(), func() { s.tell(media.Played{ID: id, Heard: clip.Duration()}) })
+}
+
+func (s *sound) StopPlaying() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.timer != nil && s.timer.Stop() {
+		s.did = append(s.did, "stop")
+		id, heard := s.id, time.Since(s.since)
+		go s.tell(media.Played{ID: id, Interrupted: true, Heard: heard})
+	}
+}
+
+func (s *sound) SendDigits(id uint64, digits string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.did = append(s.did, "send "+digits)
+	time.AfterFunc(200*time.Millisecond, func() { s.tell(media.DigitsSent{ID: id}) })
+}
+
+func (s *sound) Mark() time.Duration { return time.Since(s.begun) }
+
+func (s *sound) done() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]string(nil), s.did...)
+}
+
+// speaker takes a while; each text sounds for a second and begins with its
+// first letter.
+type speaker struct {
+	mu    sync.Mutex
+	asked map[string]int
+	takes time.Duration
+	fails map[string]int // times that a text fails
+}
+
+func (s *speaker) Speak(ctx context.Context, r speech.Request) (media.Clip, error) {
+	s.mu.Lock()
+	s.asked[r.Text]++
+	s.fails[r.Text]--
+	left := s.fails[r.Text]
+	s.mu.Unlock()
+	select {
+	case <-time.After(s.takes):
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if left >= 0 {
+		return nil, errors.New("hoarse")
+	}
+	clip := make(media.Clip, 8000)
+	clip[0] = r.Text[0]
+	return clip, nil
+}
+
+// stage is a call that has only a conversation.
+type stage struct {
+	t     *testing.T
+	sys   *actor.ActorSystem
+	pid   *actor.PID // of the conversation
+	root  *actor.PID
+	sound *sound
+	voice *speaker
+	mu    sync.Mutex
+	heard []any
+	took  []time.Duration
+}
+
+type spawn struct{ script domain.Script }
+
+func (spawn) Control() {}
+
+func open(t *testing.T, sys *actor.ActorSystem, script domain.Script, fails map[string]int) *stage {
+	t.Helper()
+	if fails == nil {
+		fails = map[string]int{}
+	}
+	s := &stage{t: t, sys: sys, sound: &sound{begun: time.Now()}, voice: &speaker{asked: map[string]int{}, takes: 100 * time.Millisecond, fails: fails}}
+	s.root = sys.Root.Spawn(mailbox.Props(func() actor.Actor { return s }, 100))
+	sys.Root.Send(s.root, spawn{script})
+	synctest.Wait()
+	s.sound.tell = func(e media.Event) { sys.Root.Send(s.pid, conversation.Heard{Event: e}) }
+	return s
+}
+
+// Receive makes the stage the conversation's parent.
+func (s *stage) Receive(ctx actor.Context) {
+	switch m := ctx.Message().(type) {
+	case spawn:
+		s.pid = ctx.Spawn(mailbox.Props(func() actor.Actor {
+			return conversation.New(conversation.Config{
+				Script: m.script, Variables: map[string]string{"name": "Ada"}, Sound: s.sound, Speaker: s.voice, Log: slog.New(slog.DiscardHandler),
+			})
+		}, 100))
+	case conversation.Over, conversation.Fault, conversation.Finished:
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.heard = append(s.heard, m)
+		s.took = append(s.took, time.Since(s.sound.begun))
+	}
+}
+
+func (s *stage) send(msgs ...any) {
+	for _, m := range msgs {
+		s.sys.Root.Send(s.pid, m)
+	}
+	synctest.Wait()
+}
+
+func (s *stage) press(keys string) {
+	for i := range len(keys) {
+		s.send(conversation.Heard{Event: media.Digit{Key: keys[i]}})
+	}
+}
+
+func (s *stage) close() []any {
+	s.send(conversation.Finish{})
+	s.sys.Root.Poison(s.root)
+	time.Sleep(10 * time.Second)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.heard
+}
+
+func to(from, to string, t domain.EdgeType, digits string) domain.Edge {
+	return domain.Edge{From: from, To: to, When: domain.When{Type: t, Digits: digits}}
+}
+
+func menu() domain.Script {
+	return domain.Script{Pathway: domain.Pathway{
+		Start: "ask",
+		Nodes: []domain.Node{
+			{ID: "ask", Type: domain.NodeCollect, Prompt: "Ask {{name}}", Values: []string{"1", "2"}, TimeoutSeconds: 4},
+			{ID: "yes", Type: domain.NodeEnd, Prompt: "Yes", Outcome: domain.OutcomeConfirmed},
+			{ID: "bye", Type: domain.NodeEnd, Prompt: "Bye"},
+		},
+		Edges: []domain.Edge{to("ask", "yes", domain.EdgeDTMF, "1"), to("ask", "bye", domain.EdgeTimeout, "")},
+	}}
+}
+
+func TestAKeyCutsThePromptAndTheNextOneIsReady(t *testing.T) {
+	t.Parallel()
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		s := open(t, sys, menu(), nil)
+		s.send(conversation.Begin{})
+		time.Sleep(600 * time.Millisecond) // 100 ms to speak, then half a second heard
+		s.press("1")
+		assert.Equal(t, []string{"play A", "stop", "play Y"}, s.sound.done(), "at once: it was made meanwhile")
+		time.Sleep(2 * time.Second)
+		heard := s.close()
+		assert.Equal(t, []any{
+			conversation.Over{Outcome: domain.OutcomeConfirmed},
+			conversation.Finished{
+				Result: pathway.Result{Outcome: domain.OutcomeConfirmed},
+				Segments: []domain.Segment{
+					{Index: 0, Speaker: "agent", Text: "Ask Ada", StartMs: 100, EndMs: 600, Confidence: 1, Interrupted: true},
+					{Index: 1, Speaker: "caller", Text: "[pressed 1]", StartMs: 600, EndMs: 600, Confidence: 1},
+					{Index: 2, Speaker: "agent", Text: "Yes", StartMs: 600, EndMs: 1600, Confidence: 1},
+				},
+			},
+		}, heard)
+		assert.Equal(t, 1850*time.Millisecond, s.took[0], "the end waits until the last word has been heard")
+		assert.Equal(t, map[string]int{"Ask Ada": 1, "Yes": 1, "Bye": 1}, s.voice.asked, "nothing is made twice")
+	})
+}
+
+func TestSilenceLeadsOnWhenItsTimeHasPassed(t *testing.T) {
+	t.Parallel()
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		s := open(t, sys, menu(), nil)
+		s.send(conversation.Begin{})
+		time.Sleep(5*time.Second + 50*time.Millisecond)
+		assert.Equal(t, []string{"play A"}, s.sound.done())
+		time.Sleep(100 * time.Millisecond)
+		assert.Equal(t, []string{"play A", "play B"}, s.sound.done(), "4 s after the prompt")
+		s.close()
+	})
+}
+
+func TestAPromptThatCannotBeSpokenIsSkippedAndTold(t *testing.T) {
+	t.Parallel()
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		s := open(t, sys, menu(), map[string]int{"Ask Ada": 2, "Yes": 1})
+		s.send(conversation.Begin{})
+		time.Sleep(time.Second)
+		s.press("1")
+		time.Sleep(3 * time.Second)
+		heard := s.close()
+		assert.Equal(t, []string{"play Y"}, s.sound.done())
+		assert.Equal(t, []any{
+			conversation.Fault{Stage: "tts", Code: "synthesis_failed", Message: "the prompt of node ask could not be spoken"},
+			conversation.Fault{Stage: "tts", Code: "synthesis_failed", Message: "the prompt of node yes could not be spoken", Recovered: true},
+			conversation.Over{Outcome: domain.OutcomeConfirmed},
+		}, heard[:3])
+	})
+}
+
+func TestAKeyBeforeThePromptIsMadeCancelsIt(t *testing.T) {
+	t.Parallel()
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		s := open(t, sys, menu(), nil)
+		s.send(conversation.Begin{})
+		s.press("1")
+		time.Sleep(3 * time.Second)
+		s.close()
+		assert.Equal(t, []string{"play Y"}, s.sound.done(), "the sound that comes late is not played")
+	})
+}
+
+func TestSecretKeysLeaveNoTrace(t *testing.T) {
+	t.Parallel()
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		s := open(t, sys, domain.Script{Pathway: domain.Pathway{
+			Start: "pin",
+			Nodes: []domain.Node{
+				{ID: "pin", Type: domain.NodeCollect, Prompt: "Pin", Length: 4, SaveAs: "pin", Sensitive: true},
+				{ID: "end", Type: domain.NodeEnd, Prompt: "It is {{pin}}"},
+			},
+			Edges: []domain.Edge{to("pin", "end", domain.EdgeElse, "")},
+		}}, nil)
+		s.send(conversation.Begin{})
+		time.Sleep(1200 * time.Millisecond)
+		s.press("4711")
+		time.Sleep(3 * time.Second)
+		heard := s.close()
+		f, ok := heard[len(heard)-1].(conversation.Finished)
+		assert.True(t, ok)
+		var texts []string
+		for _, g := range f.Segments {
+			texts = append(texts, g.Text)
+		}
+		assert.Equal(t, []string{"Pin", "[hidden]", "It is [hidden]"}, texts)
+		assert.Empty(t, f.Result.Variables)
+	})
+}
+
+func TestKeysAreSentAndInOrder(t *testing.T) {
+	t.Parallel()
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		s := open(t, sys, domain.Script{Pathway: domain.Pathway{
+			Start: "a",
+			Nodes: []domain.Node{{ID: "a", Type: domain.NodeDTMF, Digits: "12#"}, {ID: "b", Type: domain.NodeSay, Prompt: "Done"}},
+			Edges: []domain.Edge{to("a", "b", domain.EdgeAlways, "")},
+		}}, nil)
+		s.send(conversation.Begin{})
+		time.Sleep(3 * time.Second)
+		s.close()
+		assert.Equal(t, []string{"send 12#", "play D"}, s.sound.done())
+	})
+}
+
+func TestLongSilenceEndsTheConversation(t *testing.T) {
+	t.Parallel()
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		script := menu()
+		script.Pathway.Nodes[0].TimeoutSeconds = 60
+		script.Limits.SilenceSeconds = 5
+		s := open(t, sys, script, nil)
+		s.send(conversation.Begin{})
+		time.Sleep(4 * time.Second)
+		s.send(conversation.Heard{Event: media.SpeechBegan{}}) // a sign of life
+		time.Sleep(4900 * time.Millisecond)
+		s.mu.Lock()
+		assert.Empty(t, s.heard)
+		s.mu.Unlock()
+		time.Sleep(200 * time.Millisecond)
+		s.mu.Lock()
+		assert.Equal(t, []any{conversation.Over{}}, s.heard)
+		s.mu.Unlock()
+		s.close()
+	})
+}
+
+func TestAPathwayThatTurnsInACircleIsTold(t *testing.T) {
+	t.Parallel()
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		s := open(t, sys, domain.Script{Pathway: domain.Pathway{
+			Start: "a", Nodes: []domain.Node{{ID: "a", Type: domain.NodeSay, Prompt: "{{x | }}"}},
+			Edges: []domain.Edge{to("a", "a", domain.EdgeAlways, "")},
+		}}, nil)
+		s.send(conversation.Begin{})
+		time.Sleep(time.Second)
+		heard := s.close()
+		assert.Equal(t, []any{
+			conversation.Fault{Stage: "pathway", Code: "turns_in_a_circle", Message: "the pathway was broken off"},
+			conversation.Over{Outcome: domain.OutcomeCompleted, Reason: "turns_in_a_circle"},
+		}, heard[:2])
+	})
+}
