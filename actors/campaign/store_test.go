@@ -25,6 +25,8 @@ type memory struct {
 
 	mu       sync.Mutex
 	rows     map[domain.Key]row
+	kinds    map[string]map[domain.Key]bool
+	retries  int // results that are due some time
 	events   []event.Event
 	commits  int
 	latency  time.Duration
@@ -52,7 +54,7 @@ type row struct {
 
 func newMemory(t *testing.T) *memory {
 	t.Helper()
-	return &memory{t: t, rows: make(map[domain.Key]row)}
+	return &memory{t: t, rows: make(map[domain.Key]row), kinds: make(map[string]map[domain.Key]bool)}
 }
 
 // as is the store as one process sees it, until that is killed.
@@ -74,7 +76,15 @@ func (m *memory) put(r domain.Record) {
 	if err != nil {
 		panic(err)
 	}
-	m.rows[r.Key()] = row{m.rows[r.Key()].version + 1, body, r.Indexes(), r.Sort()}
+	k := r.Key()
+	if m.kinds[k.Kind] == nil {
+		m.kinds[k.Kind] = make(map[domain.Key]bool)
+	}
+	m.kinds[k.Kind][k] = true
+	if k.Kind == "result" {
+		m.retries += len(r.Indexes()) - len(m.rows[k].indexes)
+	}
+	m.rows[k] = row{m.rows[k].version + 1, body, r.Indexes(), r.Sort()}
 }
 
 func (s as) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
@@ -123,6 +133,7 @@ func (s as) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
 	}
 	for _, k := range c.Deletes {
 		delete(m.rows, k)
+		delete(m.kinds[k.Kind], k)
 	}
 	for _, d := range c.Events {
 		data, err := json.Marshal(d.Data)
@@ -161,7 +172,7 @@ func (s as) List(_ context.Context, q commit.Query, fresh func() domain.Record, 
 	if s.dead() || s.down {
 		return "", errStore
 	}
-	return "", s.scan(fresh, each, func(k domain.Key, r row) bool {
+	return "", s.scan(q.Kind, fresh, each, func(k domain.Key, r row) bool {
 		return k.Kind == q.Kind && k.Workspace == q.Workspace && slices.Contains(r.indexes, q.Index)
 	}, 1<<30)
 }
@@ -172,15 +183,15 @@ func (s as) Under(_ context.Context, prefix domain.Key, after string, limit int,
 	if s.dead() || s.down {
 		return errStore
 	}
-	return s.scan(fresh, each, func(k domain.Key, _ row) bool {
+	return s.scan(prefix.Kind, fresh, each, func(k domain.Key, _ row) bool {
 		return k.Kind == prefix.Kind && k.Workspace == prefix.Workspace && strings.HasPrefix(k.ID, prefix.ID) && k.ID > after
 	}, limit)
 }
 
-func (m *memory) scan(fresh func() domain.Record, each func(domain.Record) error, take func(domain.Key, row) bool, limit int) error {
+func (m *memory) scan(kind string, fresh func() domain.Record, each func(domain.Record) error, take func(domain.Key, row) bool, limit int) error {
 	var keys []domain.Key
-	for k, r := range m.rows {
-		if take(k, r) {
+	for k := range m.kinds[kind] {
+		if take(k, m.rows[k]) {
 			keys = append(keys, k)
 		}
 	}
@@ -202,26 +213,17 @@ func (m *memory) scan(fresh func() domain.Record, each func(domain.Record) error
 func (m *memory) audit() {
 	var p domain.Progress
 	states := make(map[domain.ContactState]int)
-	attempted, attempts := 0, 0
-	retries := 0
-	for k, r := range m.rows {
-		switch k.Kind {
-		case "progress":
-			_ = json.Unmarshal(r.body, &p)
-		case "page":
-			var page domain.ContactPage
-			_ = json.Unmarshal(r.body, &page)
-			for i, s := range page.States {
-				states[domain.ContactState(s)]++
-				if page.Attempts[i] > 0 {
-					attempted++
-				}
-			}
-		case "attempt":
-			attempts++
-		case "result":
-			if len(r.indexes) > 0 {
-				retries++
+	attempted, attempts := 0, len(m.kinds["attempt"])
+	for k := range m.kinds["progress"] {
+		_ = json.Unmarshal(m.rows[k].body, &p)
+	}
+	for k := range m.kinds["page"] {
+		var page domain.ContactPage
+		_ = json.Unmarshal(m.rows[k].body, &page)
+		for i, s := range page.States {
+			states[domain.ContactState(s)]++
+			if page.Attempts[i] > 0 {
+				attempted++
 			}
 		}
 	}
@@ -238,7 +240,7 @@ func (m *memory) audit() {
 	if ended := p.Expired + p.Outcomes[domain.OutcomeCancelled] - states[domain.ContactCancelled]; ended == 0 {
 		note("remaining", p.Remaining(), left)
 		note("waiting for a retry", p.Waits, states[domain.ContactRetryWait])
-		note("retries due", p.Waits, retries)
+		note("retries due", p.Waits, m.retries)
 	} else {
 		note("left behind", ended, left)
 		note("remaining", p.Remaining(), 0)

@@ -229,7 +229,7 @@ func (w *world) until(limit time.Duration, s domain.CampaignStatus) domain.Campa
 			return o
 		}
 		require.True(w, time.Now().Before(end), "the campaign does not become %s; calls sent: %d", s, len(w.calls()))
-		time.Sleep(500 * time.Millisecond)
+		time.Sleep(max(limit/2000, 100*time.Millisecond))
 	}
 }
 

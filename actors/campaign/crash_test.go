@@ -1,0 +1,201 @@
+package campaign_test
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors/campaign"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/event"
+)
+
+// mixed retries busy and interrupted ones, so that every path is taken.
+func mixed(c *domain.Campaign) {
+	c.Pacing = domain.Pacing{CallsPerMinute: 600, MaxConcurrent: 8}
+	c.Retry = domain.Retry{Enabled: true, MaxAttempts: 3, IntervalHours: 0.01, RetryOn: []string{"busy", "no_answer", "interrupted"}}
+}
+
+func fates(c domain.Call) plan {
+	n := int(c.To[len(c.To)-1] - '0')
+	switch {
+	case n < 3:
+		return plan{verdict: busy, lasts: time.Second, reached: true}
+	case n == 3 && c.Attempt == 1:
+		return plan{verdict: noAnswer, lasts: 3 * time.Second, reached: true}
+	}
+	return plan{verdict: done, lasts: 4 * time.Second, reached: true}
+}
+
+// complete runs a campaign to its end and checks that nobody was forgotten and
+// nobody rung twice for one attempt.
+func (w *world) complete(n int) domain.CampaignStatusObject {
+	w.Helper()
+	o := w.until(time.Hour, domain.CampaignCompleted)
+	sum := o.Skipped.Total() + o.Expired
+	for _, v := range o.Outcomes {
+		sum += v
+	}
+	assert.Equal(w, n, sum, "everybody has an outcome")
+	assert.Zero(w, o.Progress.Remaining+o.Progress.InProgress)
+	w.onceEach()
+	w.store.mu.Lock()
+	defer w.store.mu.Unlock()
+	assert.Empty(w, w.store.kinds["attempt"], "no attempt is left open")
+	opened, closed := types(w.store.events)[event.CallStarted], types(w.store.events)[event.CallEnded]
+	assert.Equal(w, opened, closed, "each call that began ended once")
+	return o
+}
+
+func TestAKilledProcessForgetsNobodyAndRingsNobodyTwice(t *testing.T) {
+	t.Parallel()
+	const n = 40
+	for _, kind := range []fault{lost, unheard} {
+		for at := 1; at <= 60; at += 3 {
+			in(t, n, mixed, func(w *world) {
+				w.ends = fates
+				w.store.latency = 3 * time.Millisecond
+				crash := make(chan struct{}, 1)
+				w.store.judge = func(i int, _ commit.Change) fault {
+					if i != at {
+						return none
+					}
+					crash <- struct{}{}
+					return kind
+				}
+				go func() { _, _ = w.ask(campaign.Begin{}) }()
+				<-crash
+				w.kill()
+				time.Sleep(time.Second)
+				w.begin()
+				if o, err := w.ask(campaign.Begin{}); assert.NoError(w, err) && o.Status == domain.CampaignRunning {
+					w.complete(n)
+				}
+				for number, rung := range w.rung {
+					assert.LessOrEqual(w, rung, 3, number)
+				}
+			})
+		}
+	}
+}
+
+func TestManyKillsInOneCampaign(t *testing.T) {
+	t.Parallel()
+	const n = 120
+	in(t, n, mixed, func(w *world) {
+		w.ends = fates
+		w.store.latency = 4 * time.Millisecond
+		w.must(campaign.Begin{})
+		for i := range 15 {
+			time.Sleep(time.Duration(300+i*137) * time.Millisecond)
+			w.kill()
+			open := w.store.progress().InProgress
+			assert.LessOrEqual(w, open, 8)
+			w.begin()
+		}
+		w.complete(n)
+		interrupted := 0
+		for _, e := range w.store.told(event.CallEnded) {
+			if bytes.Contains(e.Data, []byte(`"interrupted"`)) {
+				interrupted++
+			}
+		}
+		assert.Positive(w, interrupted)
+	})
+}
+
+func TestAStoreThatFailsInBetweenStopsTheDialling(t *testing.T) {
+	t.Parallel()
+	const n = 60
+	for _, kind := range []fault{lost, unheard, conflicted} {
+		in(t, n, mixed, func(w *world) {
+			w.ends = fates
+			w.store.judge = func(i int, _ commit.Change) fault {
+				if i%5 == 4 {
+					return kind
+				}
+				return none
+			}
+			w.must(campaign.Begin{})
+			w.complete(n)
+		})
+	}
+}
+
+func TestAnOutageOfTheStoreIsSurvived(t *testing.T) {
+	t.Parallel()
+	const n = 80
+	in(t, n, mixed, func(w *world) {
+		w.ends = fates
+		w.must(campaign.Begin{})
+		time.Sleep(3 * time.Second)
+		w.store.set(func(m *memory) { m.down = true })
+		time.Sleep(500 * time.Millisecond)
+		before := len(w.calls())
+		time.Sleep(10 * time.Second)
+		assert.Len(w, w.calls(), before, "nobody is rung meanwhile")
+		o := w.must(campaign.Status{})
+		require.NotNil(w, o.Waiting)
+		assert.Equal(w, "store", o.Waiting.Reason)
+		_, err := w.ask(campaign.Pause{})
+		assert.Equal(w, domain.CodeUnavailable, domain.CodeOf(err))
+		w.store.set(func(m *memory) { m.down = false })
+		w.complete(n)
+	})
+}
+
+func TestAnOwnerThatWasReplacedStops(t *testing.T) {
+	t.Parallel()
+	in(t, 50, mixed, func(w *world) {
+		w.store.judge = func(i int, _ commit.Change) fault {
+			if i >= 10 {
+				return fenced
+			}
+			return none
+		}
+		w.must(campaign.Begin{})
+		time.Sleep(time.Minute)
+		n := len(w.calls())
+		assert.Less(w, n, 50)
+		time.Sleep(time.Minute)
+		assert.Len(w, w.calls(), n)
+	})
+}
+
+func TestAPanicAtAnyMessageForgetsNobody(t *testing.T) {
+	t.Parallel()
+	const n = 40
+	kinds := []string{
+		"campaign.Begin", "lines.Permit", "trunk.Slot", "campaign.committed", "campaign.read", "campaign.loaded",
+		"campaign.scripted", "campaign.release", "campaign.wake", "call.Ended", "campaign.Status", "campaign.Changed",
+	}
+	for _, kind := range kinds {
+		for _, which := range []int{1, 2, 7} {
+			in(t, n, mixed, func(w *world) {
+				w.ends = fates
+				w.store.latency = 3 * time.Millisecond
+				seen, thrown := 0, 0
+				w.before = func(m any) {
+					if fmt.Sprintf("%T", m) == kind {
+						if seen++; seen == which || seen == which+5 {
+							thrown++
+							panic("planted at " + kind)
+						}
+					}
+				}
+				_, _ = w.ask(campaign.Begin{})
+				time.Sleep(2 * time.Second)
+				w.tell(campaign.Changed{})
+				if w.store.progress().LastOpenAt.IsZero() {
+					_, _ = w.ask(campaign.Begin{})
+				}
+				w.complete(n)
+			})
+		}
+	}
+}
