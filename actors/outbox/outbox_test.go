@@ -237,7 +237,8 @@ func TestAnEndpointThatAsksForMoreGetsNoEventsOfThePastAfterARestart(t *testing.
 func TestManyEventsAreQueuedInFewCommitsAndFewNudges(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		s := newStage(t, sys)
-		s.cfg.Batch, s.cfg.Rows = 100, 150
+		s.cfg.Batch, s.cfg.Rows = 200, 150
+		s.store.Short = true
 		s.hook("wh_1", nil)
 		s.hook("wh_2", nil)
 		ids := s.emit(1000, nil)

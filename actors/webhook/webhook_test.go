@@ -177,6 +177,7 @@ func TestConcurrencyGrowsWithSuccessAndIsHalvedByFailure(t *testing.T) {
 func TestAThousandEventsArriveOnceInFewCommits(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		s := newStage(t, sys)
+		s.store.Short = true
 		var ids []string
 		for range 10 {
 			var subjects []string

@@ -27,11 +27,13 @@ type row struct {
 // Store is a store in memory. Fail, if set, is asked before each operation
 // (apply, get, list, under, events), one at a time; After, if set, once an Apply was done:
 // its error is returned although the change is kept. Listed, if set, is called
-// between the reading of a list and the handing out of its rows.
+// between the reading of a list and the handing out of its rows. Short pages of
+// events end early, as long ones do in a real store.
 type Store struct {
 	Fail   func(operation string) error
 	After  func() error
 	Listed func()
+	Short  bool
 
 	asking    sync.Mutex
 	mu        sync.Mutex
@@ -206,6 +208,9 @@ func (s *Store) Events(ctx context.Context, _ string, after uint64, limit int) (
 		return nil, nil
 	}
 	rest := s.events[after:]
+	if limit > 1 && s.Short {
+		limit /= 2
+	}
 	return slices.Clone(rest[:min(limit, len(rest))]), nil
 }
 
