@@ -356,7 +356,7 @@ func (o *outbox) onRead(m read) {
 	o.pause = 0
 	o.pending = m.events
 	o.dirty = o.dirty || len(m.events) > 0 // a page may end early; only an empty one is the end
-	if len(m.events) == 0 { // the end of the log
+	if len(m.events) == 0 {                // the end of the log
 		for _, s := range o.hooks {
 			s.reached = s.reached || s.known
 		}
