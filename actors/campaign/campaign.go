@@ -99,6 +99,7 @@ type Campaign struct {
 	scripts  bool // a script is being read
 
 	open    map[string]*attempt // by attempt
+	lost    map[string]*attempt // of these, those whose calls nobody knows
 	ends    []call.Ended        // not committed yet
 	closing map[string]bool     // attempts whose end is in ends or in flight
 	skips   []skip
@@ -297,8 +298,8 @@ func (a *Campaign) adopt(ctx actor.Context, s *snapshot) {
 	if first && len(s.attempts) > 0 { // when they were really sent is not known
 		a.lastSent = later(a.lastSent, earlier(now, a.lastSent.Add(commitLimit)))
 	}
-	known := a.open
-	a.open = make(map[string]*attempt, len(s.attempts))
+	known := a.lost
+	a.open, a.lost = make(map[string]*attempt, len(s.attempts)), make(map[string]*attempt)
 	for _, t := range s.attempts {
 		a.open[t.row.ID] = t
 		switch old := known[t.row.ID]; {
@@ -306,10 +307,10 @@ func (a *Campaign) adopt(ctx actor.Context, s *snapshot) {
 		case t.row.Boot != a.cfg.Boot:
 			a.interrupt(ctx, t, now)
 		case s.live[t.row.CallID] || a.queued(t.row.CallID):
-		case old != nil && old.row.CallID == t.row.CallID && !old.lostAt.IsZero():
-			t.lostAt = old.lostAt
+		case old != nil && old.row.CallID == t.row.CallID:
+			t.lostAt, a.lost[t.row.ID] = old.lostAt, t
 		default:
-			t.lostAt = now.Add(lostAfter)
+			t.lostAt, a.lost[t.row.ID] = now.Add(lostAfter), t
 		}
 	}
 	a.settle(ctx)

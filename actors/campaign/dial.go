@@ -90,10 +90,8 @@ func (a *Campaign) advance(ctx actor.Context) {
 			look = earlier(look, t.permit.Expires)
 		}
 	}
-	for _, t := range a.open {
-		if !a.closing[t.row.ID] {
-			look = earlier(look, t.lostAt)
-		}
+	for _, t := range a.lost {
+		look = earlier(look, t.lostAt)
 	}
 	a.wakeAt(ctx, look, now)
 }
@@ -385,8 +383,12 @@ func (a *Campaign) queued(callID string) bool {
 // giveUpLost closes attempts that were opened and whose calls nobody knows: no
 // INVITE was sent.
 func (a *Campaign) giveUpLost(now time.Time) {
-	for id, t := range a.open {
-		if !t.lostAt.IsZero() && !now.Before(t.lostAt) && !a.closing[id] {
+	for id, t := range a.lost {
+		switch {
+		case a.closing[id] || a.open[id] != t:
+			delete(a.lost, id)
+		case !now.Before(t.lostAt):
+			delete(a.lost, id)
 			a.closing[id] = true
 			a.ends = append(a.ends, call.NotStarted(t.call, t.row, now.UTC()))
 		}
