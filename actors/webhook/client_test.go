@@ -429,7 +429,7 @@ func TestEveryEventArrivesOrIsSettledByWhatTheReceiverDid(t *testing.T) {
 	f := newFarm(t, r.patient(t, loopback(t), time.Minute), events, urls...)
 	for n, path := range order {
 		want := map[domain.DeliveryState]int{paths[path]: events}
-		require.Eventually(t, func() bool { return assert.ObjectsAreEqual(want, f.states(n)) }, 20*time.Second, 10*time.Millisecond,
+		require.Eventually(t, func() bool { return assert.ObjectsAreEqual(want, f.states(n)) }, 30*time.Second, 50*time.Millisecond,
 			"%s: %v", path, f.states(n))
 	}
 	r.mu.Lock()
@@ -448,7 +448,7 @@ func TestAHangingEndpointDoesNotDelayAHealthyOne(t *testing.T) {
 	start := time.Now()
 	f := newFarm(t, r.patient(t, loopback(t), time.Minute), events, r.URL+"/hang", r.URL+"/ok", r.URL+"/hang?2", r.URL+"/hang?3")
 	want := map[domain.DeliveryState]int{domain.DeliveryDelivered: events}
-	require.Eventually(t, func() bool { return assert.ObjectsAreEqual(want, f.states(1)) }, 10*time.Second, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return assert.ObjectsAreEqual(want, f.states(1)) }, 30*time.Second, 50*time.Millisecond)
 	t.Logf("%d events beside hanging endpoints: %s", events, time.Since(start))
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -462,7 +462,7 @@ func TestABadNeighbourBehindTheSameHostBreaksNoConnectionOfOthers(t *testing.T) 
 	const events = 60
 	f := newFarm(t, r.patient(t, loopback(t), time.Minute), events, r.URL+"/huge-headers", r.URL+"/slow", r.URL+"/reset")
 	want := map[domain.DeliveryState]int{domain.DeliveryDelivered: events}
-	require.Eventually(t, func() bool { return assert.ObjectsAreEqual(want, f.states(1)) }, 20*time.Second, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return assert.ObjectsAreEqual(want, f.states(1)) }, 30*time.Second, 50*time.Millisecond)
 	for id, d := range f.store.Deliveries("wh_1") {
 		assert.Equal(t, 1, d.Attempts, id)
 	}

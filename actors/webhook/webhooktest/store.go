@@ -240,7 +240,7 @@ func (s *Store) Deliveries(webhookID string) map[string]domain.Delivery {
 	out := make(map[string]domain.Delivery)
 	for k, r := range s.rows {
 		var d domain.Delivery
-		if k.Kind == "delivery" && json.Unmarshal(r.bytes, &d) == nil && d.WebhookID == webhookID {
+		if k.Kind == "delivery" && strings.HasPrefix(k.ID, webhookID+"/") && json.Unmarshal(r.bytes, &d) == nil {
 			out[d.EventID] = d
 		}
 	}
