@@ -26,6 +26,7 @@ func TestACampaignRingsEverybodyOnce(t *testing.T) {
 		assert.Equal(w, 600, o.Progress.Attempted)
 		assert.Len(w, w.started, 600)
 		assert.Len(w, w.rung, 600)
+		assert.Zero(w, w.repeats, "each end is acknowledged at once")
 		w.onceEach()
 		assert.LessOrEqual(w, w.most, 50)
 		got := types(w.store.events)
@@ -138,6 +139,7 @@ func TestThrottledAndUnsentAttemptsAreFreeAndComeBack(t *testing.T) {
 		o := w.until(time.Hour, domain.CampaignCompleted)
 		assert.Equal(w, 4, o.Outcomes[domain.OutcomeCompleted])
 		assert.Len(w, w.calls(), 10)
+		assert.Len(w, w.started, 4, "it is the same attempt each time")
 		assert.Equal(w, 4, w.store.progress().Attempts)
 		assert.Len(w, w.store.told(event.CallEnded), 10)
 		assert.Len(w, w.store.told(event.CampaignCallCompleted), 4)
@@ -155,6 +157,9 @@ func TestACampaignWaitsForLinesAndTrunks(t *testing.T) {
 	t.Parallel()
 	in(t, 20, nil, func(w *world) {
 
+		w.kill()
+		w.limit = 2
+		w.begin()
 		blocked := true
 		w.noSlot = func() (trunk.NoSlot, bool) {
 			return trunk.NoSlot{Reason: "throttled", Until: time.Now().Add(3 * time.Second)}, blocked
@@ -167,6 +172,8 @@ func TestACampaignWaitsForLinesAndTrunks(t *testing.T) {
 		require.NotNil(w, o.Waiting.Until)
 		assert.Empty(w, w.calls())
 		blocked = false
+		time.Sleep(3 * time.Second)
+		assert.NotEmpty(w, w.calls(), "the lines were given back")
 		w.until(time.Hour, domain.CampaignCompleted)
 		w.onceEach()
 	})

@@ -199,3 +199,26 @@ func TestAPanicAtAnyMessageForgetsNobody(t *testing.T) {
 		}
 	}
 }
+
+// A commit of the incarnation that failed may come through after the next one
+// has read the store.
+func TestACommitOfAPredecessorIsNoticed(t *testing.T) {
+	t.Parallel()
+	const n = 40
+	for _, kind := range []string{"lines.Permit", "trunk.Slot", "call.Ended"} {
+		in(t, n, mixed, func(w *world) {
+			w.ends = fates
+			w.store.latency = 300 * time.Millisecond // longer than the restart takes
+			seen := 0
+			w.before = func(m any) {
+				if fmt.Sprintf("%T", m) == kind {
+					if seen++; seen%9 == 0 && seen < 60 {
+						panic("planted at " + kind)
+					}
+				}
+			}
+			w.must(campaign.Begin{})
+			w.complete(n)
+		})
+	}
+}

@@ -61,6 +61,7 @@ type world struct {
 	live    int
 	most    int
 	rung    map[string]int // by number
+	repeats int            // ends that had to be told again
 
 	boot      int
 	alive     *process
@@ -277,6 +278,7 @@ type ring struct {
 	start call.Start
 	pid   *actor.PID
 	over  bool
+	told  bool
 	plan  plan
 }
 
@@ -304,6 +306,9 @@ func (c *calls) Receive(ctx actor.Context) {
 	case call.Live:
 		var now call.LiveNow
 		for id, r := range c.live {
+			if r.over { // the worst case: the call is gone, only its end is still told
+				continue
+			}
 			now.Calls = append(now.Calls, call.LiveCall{CallID: id, AttemptID: r.start.Attempt.ID, CampaignID: campaignID, PID: r.pid})
 		}
 		ctx.Respond(now)
@@ -350,6 +355,12 @@ func (c *calls) over(ctx actor.Context, id string) {
 			k.AnsweredAt, k.DurationSeconds = &answered, 3
 		}
 	}
+	if r.told {
+		c.w.mu.Lock()
+		c.w.repeats++
+		c.w.mu.Unlock()
+	}
+	r.told = true
 	ctx.Send(r.start.Owner, call.Ended{
 		CallID: id, AttemptID: r.start.Attempt.ID, Call: r.start.Call, Verdict: r.plan.verdict, Reached: r.plan.reached,
 	})
