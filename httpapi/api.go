@@ -23,10 +23,11 @@ type operation struct {
 	id           string // operationId
 	tag          string
 	summary      string
-	about        string // more than the summary, if there is more to say
-	status       int    // of success; 0: 200
-	errors       []int  // beside those that every route can answer
-	open         bool   // needs no credential
+	about        string       // more than the summary, if there is more to say
+	status       int          // of success; 0: 200
+	errors       []int        // beside those that every route can answer
+	open         bool         // needs no credential
+	later        *huma.Schema // of a 202: what was asked for is still to come
 }
 
 func (o operation) key() string { return o.method + " " + o.path }
@@ -54,6 +55,9 @@ func (o operation) huma() huma.Operation {
 	}
 	if h.DefaultStatus == 0 {
 		h.DefaultStatus = http.StatusOK
+	}
+	if o.later != nil {
+		h.Responses = map[string]*huma.Response{"202": response("Still to come: ask again.", fiber.MIMEApplicationJSON, o.later)}
 	}
 	if !o.open {
 		h.Security = []map[string][]string{{"api_key": {}}}

@@ -24,6 +24,7 @@ type body struct {
 	conn   net.Conn
 	limit  int64
 	grace  time.Duration
+	rate   int64 // bytes per second, at least
 	read   int64
 	waited time.Duration
 	sum    hash.Hash // nil: the body is not digested
@@ -48,7 +49,7 @@ func (b *body) Read(p []byte) (int, error) {
 		p = p[:room]
 	}
 	from := time.Now()
-	allowed := b.grace + time.Duration(b.read/bodySlowest)*time.Second - b.waited
+	allowed := b.grace + time.Duration(b.read/b.rate)*time.Second - b.waited
 	if err := b.conn.SetReadDeadline(from.Add(allowed)); err != nil {
 		b.err = err
 		return 0, err

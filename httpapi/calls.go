@@ -59,7 +59,7 @@ func (s *Server) callRoutes() {
 			}
 			return s.shownCall(s.ports.Calls.HangupCall(ctx, p, id))
 		})
-	add(s, operation{method: http.MethodGet, path: path + "/{id}/transcript", id: "getTranscript", tag: tag, summary: "Read what was said", about: "202 while the transcript is still being made."}, s.transcript)
+	add(s, operation{method: http.MethodGet, path: path + "/{id}/transcript", id: "getTranscript", tag: tag, summary: "Read what was said", later: schemaOf[Transcript](s.api)}, s.transcript)
 }
 
 func (s *Server) placeCall(ctx context.Context, p domain.Principal, in *struct{ Body NewCallRequest }) (*answer[*domain.Call], error) {

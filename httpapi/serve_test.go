@@ -137,6 +137,15 @@ func (d *door) do(method, path, key string, body any, headers ...string) reply {
 	return got
 }
 
+// request is one by the operator, for what do cannot.
+func (d *door) request(method, path string) *http.Request {
+	d.t.Helper()
+	req, err := http.NewRequestWithContext(d.t.Context(), method, "http://"+d.addr+path, http.NoBody)
+	require.NoError(d.t, err)
+	req.Header.Set("Authorization", "Bearer operator")
+	return req
+}
+
 // must is do with a status that has to come.
 func (d *door) must(status int, method, path, key string, body any, headers ...string) reply {
 	d.t.Helper()

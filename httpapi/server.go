@@ -36,6 +36,7 @@ type Config struct {
 	WriteTimeout   time.Duration // for an answer, or for a piece of a streamed one (30 s)
 	RequestTimeout time.Duration // for the service to answer (30 s)
 	BodyGrace      time.Duration // how long a body may stall (20 s)
+	BodyRate       int           // the fewest bytes per second of a body (1024)
 	JSONLimit      int64         // bytes of a JSON body (10 MB)
 	UploadLimit    int64         // bytes of an upload (1 GB)
 	MaxConnections int           // 16384
@@ -58,6 +59,9 @@ func (c Config) filled() Config {
 		if *d.at == 0 {
 			*d.at = d.value
 		}
+	}
+	if c.BodyRate == 0 {
+		c.BodyRate = bodySlowest
 	}
 	if c.JSONLimit == 0 {
 		c.JSONLimit = 10 << 20
@@ -178,7 +182,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 func (s *Server) guard(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(rc *fasthttp.RequestCtx) {
 		id := newRequestID()
-		b := &body{stream: rc.RequestBodyStream(), conn: rc.Conn(), limit: s.cfg.UploadLimit, grace: s.cfg.BodyGrace}
+		b := &body{stream: rc.RequestBodyStream(), conn: rc.Conn(), limit: s.cfg.UploadLimit, grace: s.cfg.BodyGrace, rate: int64(s.cfg.BodyRate)}
 		rc.SetUserValue(requestIDLocal, id)
 		rc.SetUserValue(bodyLocal, b)
 		func() {

@@ -1,0 +1,107 @@
+package httpapi_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/httpapi"
+)
+
+func TestAKeyMakesNoneThatMayDoMore(t *testing.T) {
+	d := open(t, httpapi.Config{})
+	made := d.must(201, "POST", "/v1/api-keys", "all", m{"name": "k", "permissions": []string{"calls:read"}})
+	k := made.json(t)
+	assert.Equal(t, []any{"svc_sk_live_secret", "live", "key_all", "wxyz"}, []any{k["key"], k["environment"], k["parent_id"], k["last4"]})
+	id := k["id"].(string)
+	for _, r := range []reply{made, d.must(200, "GET", "/v1/api-keys/"+id, "all", nil), d.must(200, "GET", "/v1/api-keys", "all", nil)} {
+		assert.NotContains(t, string(r.Body), "hash")
+	}
+	assert.NotContains(t, d.must(200, "GET", "/v1/api-keys/"+id, "all", nil).json(t), "key")
+	for _, c := range []struct {
+		key  string
+		body m
+		code string
+	}{
+		{"*:write", m{"name": "k", "permissions": []string{"calls:read"}}, "insufficient_permissions"},
+		{"all", m{"name": "k", "permissions": []string{}}, "validation_error"},
+		{"all", m{"name": "k", "permissions": []string{"calls:listen"}}, "validation_error"},
+		{"all", m{"name": "k", "permissions": []string{"*:read"}, "allowed_ips": []string{"10.0.0.0/33"}}, "validation_error"},
+		{"all", m{"name": "k", "permissions": []string{"*:read"}, "expires_at": "2001-01-01T00:00:00Z"}, "validation_error"},
+		{"all", m{"name": "k", "permissions": []string{"*:read"}, "environment": "moon"}, "validation_error"},
+		{"all", m{"name": "k", "permissions": []string{"*:read"}, "operator": true}, "validation_error"},
+	} {
+		assert.Equal(t, c.code, d.do("POST", "/v1/api-keys", c.key, c.body).failure(t)["code"], c.body)
+	}
+	test := d.keys["all"]
+	test.Environment = domain.Test
+	d.keys["test"] = test
+	assert.Equal(t, "insufficient_permissions", d.must(403, "POST", "/v1/api-keys", "test", m{"name": "k", "permissions": []string{"*:read"}, "environment": "live"}).failure(t)["code"])
+	d.must(200, "PUT", "/v1/api-keys/"+id, "all", m{"allowed_ips": []string{}})
+	op := d.apiKeys.add(&domain.APIKey{Name: "op", Operator: true}).ID
+	assert.Equal(t, "operator_required", d.must(403, "DELETE", "/v1/api-keys/"+op, "all", nil).failure(t)["code"])
+	assert.Equal(t, "operator_required", d.must(403, "PUT", "/v1/api-keys/"+op, "all", m{"allowed_ips": []string{"192.0.2.1"}}).failure(t)["code"])
+	assert.Equal(t, m{"id": op, "object": "api_key", "deleted": true}, d.must(200, "DELETE", "/v1/api-keys/"+op, "operator", nil).json(t))
+}
+
+func TestPlanAndLimitsAreTheOperators(t *testing.T) {
+	d := open(t, httpapi.Config{})
+	for _, body := range []m{{"plan": "starter"}, {"limits": m{"calls_per_minute": 1}}, {"calling": m{"countries": []string{"*"}}}} {
+		assert.Equal(t, "operator_required", d.must(403, "PATCH", "/v1/workspace", "all", body).failure(t)["code"])
+		d.must(200, "PATCH", "/v1/workspace", "operator", m{"plan": "enterprise"})
+	}
+	w := d.must(200, "PATCH", "/v1/workspace", "operator", m{"plan": "starter", "name": "mine"}).json(t)
+	assert.Equal(t, []any{"mine", m{"requests_per_minute": 60.0, "concurrent_inbound": 5.0, "concurrent_outbound": 5.0, "calls_per_minute": 10.0}}, []any{w["name"], w["limits"]})
+	e := d.must(422, "PATCH", "/v1/workspace", "operator", m{"limits": m{"calls_per_minute": 1}}).failure(t)
+	assert.Equal(t, "limits", e["param"])
+	d.must(200, "PATCH", "/v1/workspace", "all", m{"default_country": "DE"})
+	d.must(422, "PATCH", "/v1/workspace", "all", m{"default_country": "Germany"})
+}
+
+func TestEventsAreShownToWhoMayReadTheirResource(t *testing.T) {
+	d := open(t, httpapi.Config{})
+	d.keys["calls and analytics"] = domain.Principal{KeyID: "k", WorkspaceID: d.workspace.ID, Permissions: []domain.Permission{domain.AnalyticsRead, domain.CallsRead}}
+	assert.Equal(t, []any{}, d.must(200, "GET", "/v1/events", "analytics:read", nil).json(t)["data"])
+	assert.Nil(t, d.types, "nothing it may read, nothing asked for")
+	l := d.must(200, "GET", "/v1/events?type=call.initiated,agent.*", "calls and analytics", nil).json(t)
+	assert.Equal(t, []string{"call.started"}, d.types)
+	assert.Equal(t, m{"call_id": "call_x"}, l["data"].([]any)[0].(m)["data"])
+	d.must(200, "GET", "/v1/events", "*:read", nil)
+	assert.Len(t, d.types, 36)
+	assert.Equal(t, "cursor_expired", d.must(410, "GET", "/v1/events?after=evt_"+ulidOf(9), "operator", nil).failure(t)["code"])
+}
+
+func TestSecretsOfTrunksAndWebhooksAreNeverShownAgain(t *testing.T) {
+	d := open(t, httpapi.Config{})
+	trunk := d.make("/v1/trunks", m{"name": "t", "proxies": []m{{"host": "sip.example.com"}}, "auth": m{"username": "u", "password": "hidden"}})
+	for _, r := range []reply{
+		d.must(200, "GET", "/v1/trunks", "operator", nil), d.must(200, "GET", "/v1/trunks/"+trunk, "operator", nil),
+		d.must(200, "PATCH", "/v1/trunks/"+trunk, "operator", m{"auth": m{"username": "v"}}),
+	} {
+		assert.NotContains(t, string(r.Body), "hidden")
+	}
+	kept, err := d.trunks.get(trunk)
+	assert.NoError(t, err)
+	assert.Equal(t, domain.TrunkAuth{Username: "v", Password: "hidden"}, *kept.Auth)
+	var hints []string
+	for _, body := range []m{{"url": "http://example.com", "events": []string{"*"}}, {"url": "https://example.com", "events": []string{"call.eaten"}}, {"url": "https://u@example.com", "events": []string{"*"}, "secret": "short"}} {
+		e := d.must(422, "POST", "/v1/webhooks", "operator", body).failure(t)
+		hints = append(hints, e["code"].(string)+" "+e["param"].(string))
+	}
+	assert.Equal(t, []string{"invalid_url url", "validation_error events[0]", "validation_error url"}, hints)
+	logs := d.must(200, "GET", "/v1/webhooks/"+d.make("/v1/webhooks", m{"url": "https://example.com", "events": []string{"*"}})+"/logs", "operator", nil).json(t)
+	assert.Equal(t, []any{4.0, "2026-03-01T12:00:00Z", 503.0}, []any{
+		logs["logs"].([]any)[0].(m)["retries"], logs["logs"].([]any)[0].(m)["last_retry_at"], logs["logs"].([]any)[0].(m)["response_status"],
+	})
+}
+
+func TestAPathwayIsCheckedAsAWhole(t *testing.T) {
+	d := open(t, httpapi.Config{})
+	bad := m{"name": "", "start": "nowhere", "nodes": []m{{"id": "a", "type": "say", "prompt": "Hello {{stranger}}"}}, "edges": []m{{"from": "a", "to": "b", "when": m{"type": "always"}}}}
+	e := d.must(422, "POST", "/v1/pathways", "operator", bad).failure(t)
+	r := d.must(200, "POST", "/v1/pathways/validate", "operator", bad).json(t)
+	assert.Equal(t, false, r["valid"])
+	assert.Equal(t, e["details"], r["errors"])
+	assert.GreaterOrEqual(t, len(e["details"].([]any)), 4)
+}
