@@ -190,6 +190,7 @@ func demoPeople() []map[string]any {
 
 // watch shows a progress bar until the campaign is over.
 func (d *demoShow) watch(ctx context.Context, id string) (domain.CampaignStatusObject, error) {
+	told := 0
 	bar := progressbar.NewOptions(len(demoPeople()), progressbar.OptionSetWriter(d.out), progressbar.OptionSetWidth(40),
 		progressbar.OptionShowCount(), progressbar.OptionSetDescription("  calling"), progressbar.OptionSetPredictTime(false))
 	for {
@@ -197,7 +198,13 @@ func (d *demoShow) watch(ctx context.Context, id string) (domain.CampaignStatusO
 		if err := d.api(ctx, http.MethodGet, "/v1/campaigns/"+id+"/status", nil, &st); err != nil {
 			return st, err
 		}
-		_ = bar.Set(st.Progress.Total - st.Progress.Remaining - st.Progress.InProgress)
+		over := st.Progress.Total - st.Progress.Remaining - st.Progress.InProgress
+		if terminal() {
+			_ = bar.Set(over)
+		} else if over >= told+5 {
+			told = over
+			d.say("  calling: %d of %d\n", over, st.Progress.Total)
+		}
 		if st.Status.Final() {
 			d.say("\n\n")
 			return st, nil
@@ -211,6 +218,12 @@ func (d *demoShow) watch(ctx context.Context, id string) (domain.CampaignStatusO
 		case <-time.After(demoPause):
 		}
 	}
+}
+
+// terminal says whether somebody watches.
+func terminal() bool {
+	info, err := os.Stdout.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 // keep fetches recordings and results, as a user would.

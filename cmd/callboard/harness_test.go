@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -13,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -24,7 +26,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// binary is the service under test, built once with the race detector.
+// binary is the service under test, built once: with the race detector, unless
+// it is measured.
 var binary string
 
 func TestMain(m *testing.M) {
@@ -32,8 +35,13 @@ func TestMain(m *testing.M) {
 	if err != nil {
 		panic(err)
 	}
+	flag.Parse()
 	binary = filepath.Join(dir, "callboard")
-	build := exec.CommandContext(context.Background(), "go", "build", "-race", "-tags", "failpoints", "-o", binary, ".")
+	args := []string{"build", "-tags", "failpoints", "-o", binary, "."}
+	if flag.Lookup("test.bench").Value.String() == "" {
+		args = slices.Insert(args, 1, "-race")
+	}
+	build := exec.CommandContext(context.Background(), "go", args...)
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, out)
 		os.Exit(1)
@@ -466,6 +474,12 @@ func sippAt(t *testing.T, port int, scenario string, args ...string) *peer {
 	return p
 }
 
+// sippCaller starts a scenario that calls.
+func sippCaller(t *testing.T, scenario string, args ...string) *peer {
+	t.Helper()
+	return sippAt(t, freePort(t, "udp"), scenario, args...)
+}
+
 var invited = regexp.MustCompile(`(INVITE|END) \+?(\S+) (\S+)(?: (\d+))?`)
 
 // line is one line of a scenario's log.
@@ -515,4 +529,14 @@ func freePort(t *testing.T, network string) int {
 	require.NoError(t, err)
 	defer c.Close()
 	return c.LocalAddr().(*net.UDPAddr).Port
+}
+
+// readyz is the status of /readyz, 0 where nobody answers.
+func (s *service) readyz() int {
+	resp, err := http.Get("http://" + s.http + "/readyz")
+	if err != nil {
+		return 0
+	}
+	_ = resp.Body.Close()
+	return resp.StatusCode
 }

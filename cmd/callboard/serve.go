@@ -125,7 +125,7 @@ func (s *service) welcome() {
 		return
 	}
 	path := filepath.Join(s.cfg.Data, "admin.key")
-	if info, err := os.Stdout.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
+	if terminal() {
 		fmt.Printf("\n  First start. The operator's API key, shown this once and kept in %s:\n\n    %s\n\n", path, s.first.AdminKey)
 		return
 	}

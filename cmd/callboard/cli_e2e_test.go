@@ -1,0 +1,188 @@
+package main_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// callboard runs a command of the binary beside the service.
+func (s *service) callboard(args ...string) (stdout, stderr string, err error) {
+	cmd := exec.Command(binary, args...)
+	cmd.Env, cmd.Dir = s.env, s.dir
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err = cmd.Run()
+	return strings.TrimSpace(out.String()), errs.String(), err
+}
+
+func (s *service) statusWith(key string) int {
+	s.t.Helper()
+	code, _, _ := s.try("GET", "/v1/campaigns", nil, "Authorization", "Bearer "+key)
+	return code
+}
+
+func TestKeysAreMadeListedAndRevokedOnARunningAndAStoppedService(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	prove := func(running bool) (key, id string) {
+		t.Helper()
+		key, _, err := s.callboard("keys", "create", "--name", "ci", "--permissions", "calls:read")
+		require.NoError(t, err)
+		require.True(t, strings.HasPrefix(key, "svc_sk_live_"), key)
+		text, _, err := s.callboard("keys", "list", "--json")
+		require.NoError(t, err)
+		var list []struct{ ID, Name, Last4, Hash string }
+		require.NoError(t, json.Unmarshal([]byte(text), &list))
+		for _, k := range list {
+			assert.Empty(t, k.Hash)
+			if strings.HasSuffix(key, k.Last4) {
+				id = k.ID
+			}
+		}
+		require.NotEmpty(t, id)
+		if running {
+			assert.Equal(t, http.StatusOK, s.statusWith(key))
+		}
+		return key, id
+	}
+	key, id := prove(true)
+	_, _, err := s.callboard("keys", "revoke", id)
+	require.NoError(t, err)
+	assert.Equal(t, http.StatusUnauthorized, s.statusWith(key), "refused at once")
+
+	s.stop()
+	second, id := prove(false)
+	_, _, err = s.callboard("keys", "revoke", id)
+	require.NoError(t, err)
+	third, _ := prove(false)
+	s.start()
+	assert.Equal(t, http.StatusUnauthorized, s.statusWith(key))
+	assert.Equal(t, http.StatusUnauthorized, s.statusWith(second))
+	assert.Equal(t, http.StatusOK, s.statusWith(third))
+	_, errs, err := s.callboard("keys", "create", "--permissions", "calls:nonsense")
+	require.Error(t, err)
+	assert.Contains(t, errs, "calls:nonsense")
+}
+
+func TestASecondProcessOnTheSameDataIsRefused(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	_, errs, err := s.callboard("serve", "--http", "127.0.0.1:0", "--sip", "127.0.0.1:0")
+	require.Error(t, err)
+	assert.Contains(t, errs, "another process uses this data directory")
+	assert.Equal(t, 200, s.readyz())
+}
+
+func TestAWrongSettingEndsTheStartWithNameValueAndRule(t *testing.T) {
+	t.Parallel()
+	s := prepare(t, "CALLBOARD_MEDIA_PORTS=9-1")
+	_, errs, err := s.callboard("serve")
+	require.Error(t, err)
+	for _, part := range []string{"CALLBOARD_MEDIA_PORTS", "9-1", "must be"} {
+		assert.Contains(t, errs, part)
+	}
+}
+
+func TestSecretsAreNotInTheStoreNorInTheLog(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	const secret, password = "whsec_plain_secret_to_look_for_0123", "trunk-password-to-look-for"
+	s.api("POST", "/v1/webhooks", object{"url": s.receiver.url, "events": []string{"*"}, "secret": secret})
+	trunk := s.api("POST", "/v1/trunks", object{
+		"name": "t", "proxies": []object{{"host": "127.0.0.1", "port": 5999, "transport": "udp"}},
+		"auth": object{"username": "u", "password": password},
+	})
+	assert.NotContains(t, string(mustJSON(t, trunk)), password)
+	s.stop()
+	err := filepath.Walk(s.dir, func(path string, info os.FileInfo, err error) error {
+		if err != nil || !info.Mode().IsRegular() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, plain := range []string{secret, password} {
+			assert.NotContains(t, string(text), plain, path)
+		}
+		if filepath.Base(path) != "admin.key" {
+			assert.NotContains(t, string(text), s.key, path)
+		}
+		if strings.HasSuffix(path, ".key") {
+			assert.Equal(t, os.FileMode(0o600), info.Mode().Perm(), path)
+		}
+		return err
+	})
+	require.NoError(t, err)
+}
+
+func mustJSON(t *testing.T, v any) []byte {
+	t.Helper()
+	b, err := json.Marshal(v)
+	require.NoError(t, err)
+	return b
+}
+
+func TestTheDemoPlaysOnceAndEverythingIsFoundAgain(t *testing.T) {
+	t.Parallel()
+	s := prepare(t)
+	s.args = []string{"serve", "--demo"}
+	s.start()
+	s.await("the end of the demo", 150*time.Second, func() bool { return strings.Contains(s.logged(), "Ctrl-C ends it") })
+	text := s.logged()
+	for _, part := range []string{"confirmed", "declined", "busy", "no_answer", "failed", "X-Svc-Signature: sha256=", "campaign.call.completed", "results.csv", "/v1/calls/outbound"} {
+		assert.Contains(t, text, part)
+	}
+	assert.NotContains(t, text, s.key, "the key is not logged")
+	csv, err := os.ReadFile(filepath.Join(s.data(), "demo", "results.csv"))
+	require.NoError(t, err)
+	assert.Len(t, strings.Split(strings.TrimSpace(string(csv)), "\n"), 21)
+	wavs, err := filepath.Glob(filepath.Join(s.data(), "demo", "recording-*.wav"))
+	require.NoError(t, err)
+	assert.GreaterOrEqual(t, len(wavs), 12)
+
+	require.NoError(t, s.cmd.Process.Signal(syscall.SIGINT))
+	select {
+	case <-s.exited:
+	case <-time.After(20 * time.Second):
+		t.Fatal("did not stop after SIGINT")
+	}
+	assert.Equal(t, 0, s.cmd.ProcessState.ExitCode())
+	s.start()
+	s.await("the greeting of the second start", 20*time.Second, func() bool { return strings.Contains(s.logged(), "Everything is still here: 1 campaigns, 20 calls") })
+}
+
+func TestDrainLetsLiveCallsEndAndTakesNoNewOnes(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	s.unlimited()
+	answer := sipp(t, "uas-answer-logged")
+	s.trunk("", answer.port)
+	id := s.campaign(s.hello(), phones("+1202551", 1000, 50), object{"pacing": object{"calls_per_minute": 120, "max_concurrent": 3}})
+	s.await("a live call", 20*time.Second, func() bool {
+		st, ok := s.statusOf(id)
+		return ok && st.Progress.InProgress > 0 && len(answer.rung()) > 2
+	})
+	require.NoError(t, s.cmd.Process.Signal(syscall.SIGTERM))
+	select {
+	case <-s.exited:
+	case <-time.After(30 * time.Second):
+		t.Fatal("did not drain")
+	}
+	assert.Equal(t, 0, s.cmd.ProcessState.ExitCode())
+	assert.Zero(t, openOnWire(answer.lines()), "live calls were cut")
+	rung := len(answer.rung())
+	assert.Less(t, rung, 50)
+	s.start()
+	st := s.finished(id, 90*time.Second)
+	assert.Equal(t, 50, st.Outcomes["completed"], "%v", st.Outcomes)
+	assert.Len(t, answer.rung(), 50)
+}

@@ -1,0 +1,68 @@
+package main_test
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// caller runs a scenario that calls the service once and waits for its end.
+func (s *service) caller(scenario, number string, args ...string) error {
+	s.t.Helper()
+	p := sippCaller(s.t, scenario, append([]string{"-m", "1", "-s", number, "127.0.0.1:" + strconv.Itoa(s.sip)}, args...)...)
+	select {
+	case err := <-p.done:
+		return err
+	case <-time.After(60 * time.Second):
+		s.t.Fatalf("the caller %s did not end", scenario)
+		return nil
+	}
+}
+
+func TestInboundCallsReachTheirAgent(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	s.unlimited()
+	s.api("POST", "/v1/webhooks", object{"url": s.receiver.url, "events": []string{"call.*"}})
+	trunk := s.trunk("", freePort(t, "udp"))
+	s.api("POST", "/v1/phone-numbers", object{"number": "+12025550142", "agent_id": s.menu(), "trunk_id": trunk})
+
+	require.NoError(t, s.caller("uac-press", "+12025550142", "-key", "press", "1"), "digits choose the branch, the agent hangs up")
+	require.NoError(t, s.caller("uac-press", "12025550142", "-key", "press", "2"), "the number without its plus")
+	require.NoError(t, s.caller("uac-hangup", "+12025550142", "-key", "hold", "2000"), "the caller hangs up")
+	require.NoError(t, s.caller("uac-refused-404", "+12025550199"), "a number that nobody has")
+
+	s.await("three ends", 20*time.Second, func() bool { return len(s.receiver.events("call.ended")) == 3 })
+	got := map[string]int{}
+	for _, raw := range s.api("GET", "/v1/calls?direction=inbound", nil)["data"].([]any) {
+		c := raw.(object)
+		got[c["disposition"].(string)+" "+c["ended_by"].(string)]++
+		assert.Equal(t, "+12025550142", c["to"])
+	}
+	assert.Equal(t, map[string]int{"confirmed agent": 1, "declined agent": 1, "completed remote": 1}, got)
+
+	s.api("PATCH", "/v1/workspace", object{"limits": object{
+		"requests_per_minute": 100000, "concurrent_inbound": 1, "concurrent_outbound": 5, "calls_per_minute": 100,
+	}})
+	long := sippCaller(t, "uac-hangup", "-m", "1", "-s", "+12025550142", "127.0.0.1:"+strconv.Itoa(s.sip), "-key", "hold", "6000")
+	s.await("the first call's answer", 10*time.Second, func() bool {
+		return strings.Contains(string(must(s.request("GET", "/v1/calls?status=active", nil))), "in_progress")
+	})
+	require.NoError(t, s.caller("uac-refused-486", "+12025550142"), "one over the limit")
+	require.NoError(t, <-long.done)
+	s.await("the event of the refused call", 20*time.Second, func() bool {
+		for _, e := range s.receiver.events("call.ended") {
+			if strings.Contains(string(e.Data), "concurrent_limit_exceeded") {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+func must(_ int, body []byte, _ http.Header, _ error) []byte { return body }

@@ -1,0 +1,158 @@
+package main_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/persistence/redis/redistest"
+)
+
+const (
+	killContacts = 300
+	killLines    = 20
+)
+
+// killLoop kills a campaign n times and waits for its end.
+func killLoop(t *testing.T, s *service, answer *peer, n int) (status, string) {
+	t.Helper()
+	s.unlimited()
+	s.trunk("", answer.port)
+	s.api("POST", "/v1/webhooks", object{"url": s.receiver.url, "events": []string{"campaign.*", "call.ended"}})
+	id := s.campaign(s.hello(), phones("+1202555", 1000, killContacts), object{
+		"pacing": object{"calls_per_minute": 600, "max_concurrent": killLines},
+	})
+	for range n {
+		wait := time.After(time.Duration(300+rand.IntN(1500)) * time.Millisecond)
+		<-wait
+		s.kill9()
+		s.start()
+	}
+	return s.finished(id, 180*time.Second), id
+}
+
+func TestKill9NeitherRingsTwiceNorForgetsOnPebble(t *testing.T) {
+	t.Parallel()
+	answer := sipp(t, "uas-answer-logged")
+	s := newService(t)
+	st, id := killLoop(t, s, answer, 20)
+	s.proveKill(st, id, answer)
+}
+
+func TestKill9NeitherRingsTwiceNorForgetsOnRedis(t *testing.T) {
+	t.Parallel()
+	url, _ := redistest.Start(t)
+	answer := sipp(t, "uas-answer-logged")
+	s := newService(t, "CALLBOARD_REDIS_URL="+url)
+	st, id := killLoop(t, s, answer, 20)
+	s.proveKill(st, id, answer)
+}
+
+func (s *service) proveKill(st status, id string, answer *peer) {
+	t := s.t
+	t.Helper()
+	rung := answer.rung()
+	for n, c := range rung {
+		assert.Equal(t, 1, c, "%s was rung more than once", n)
+	}
+	assert.GreaterOrEqual(t, len(rung), killContacts*85/100, "contacts rung at all")
+	assert.Equal(t, killContacts, st.Progress.Attempted, "nobody is forgotten")
+	assert.Zero(t, st.Progress.Remaining)
+	sum := 0
+	for _, n := range st.Outcomes {
+		sum += n
+	}
+	assert.Equal(t, killContacts, sum, "outcomes add up: %v", st.Outcomes)
+	told := func() map[string]bool {
+		out := map[string]bool{}
+		for _, e := range s.receiver.events("campaign.call.completed") {
+			var d struct{ Contact struct{ Phone string } }
+			require.NoError(t, json.Unmarshal(e.Data, &d))
+			out[d.Contact.Phone] = true
+		}
+		return out
+	}
+	s.await("every end told", 60*time.Second, func() bool {
+		return len(told()) == killContacts && len(s.receiver.events("campaign.completed")) == 1
+	})
+	assert.Len(t, s.receiver.events("campaign.call.completed"), killContacts, "one event per attempt")
+	s.await("no dialog left behind", 60*time.Second, func() bool { return openOnWire(answer.lines()) == 0 })
+	most, _ := wireLoad(answer.lines())
+	assert.LessOrEqual(t, most, killLines, "lines used on the wire")
+	_ = id
+}
+
+// openOnWire counts the calls of a peer that were never ended.
+func openOnWire(lines []line) int {
+	open := map[string]bool{}
+	for _, l := range lines {
+		if l.Kind == "INVITE" {
+			open[l.CallID] = true
+		} else {
+			delete(open, l.CallID)
+		}
+	}
+	return len(open)
+}
+
+// TestAnAttemptStoredAfterItsInviteRingsTwice is the control: the loop above
+// finds the fault that it is there for.
+func TestAnAttemptStoredAfterItsInviteRingsTwice(t *testing.T) {
+	t.Parallel()
+	answer := sipp(t, "uas-answer-logged")
+	s := newService(t, "FAILPOINT_LATE_OPEN=1")
+	_, _ = killLoop(t, s, answer, 12)
+	twice := 0
+	for _, c := range answer.rung() {
+		if c > 1 {
+			twice++
+		}
+	}
+	assert.Positive(t, twice, "the control rang nobody twice: the test proves nothing")
+}
+
+func TestRedisAwayForTenSecondsStopsDiallingOnly(t *testing.T) {
+	t.Parallel()
+	url, server := redistest.Start(t)
+	answer := sipp(t, "uas-answer-logged")
+	s := newService(t, "CALLBOARD_REDIS_URL="+url)
+	s.unlimited()
+	s.trunk("", answer.port)
+	agent := s.agent(object{
+		"name": "long", "start": "a", "nodes": []object{
+			{"id": "a", "type": "collect", "input": "dtmf", "timeout_seconds": 20, "prompt": "Please wait."},
+			{"id": "bye", "type": "end"},
+		}, "edges": []object{{"from": "a", "to": "bye", "when": object{"type": "else"}}},
+	})
+	long := s.campaign(agent, phones("+1202551", 1000, 3), nil)
+	s.await("three live calls", 20*time.Second, func() bool { st, ok := s.statusOf(long); return ok && st.Progress.InProgress == 3 })
+	id := s.campaign(s.hello(), phones("+1202552", 1000, 60), object{"pacing": object{"calls_per_minute": 240, "max_concurrent": 10}})
+	s.await("some calls", 20*time.Second, func() bool { return len(answer.rung()) > 10 })
+
+	server.Stop()
+	s.await("health to say so", 15*time.Second, func() bool { return s.readyz() == 503 })
+	quiet := len(answer.rung())
+	<-time.After(10 * time.Second)
+	assert.Len(t, answer.rung(), quiet, "somebody was rung while the store was away")
+	ended := 0
+	for _, l := range answer.lines() {
+		if l.Kind == "END" && len(l.Number) > 7 && l.Number[:7] == "1202551" {
+			ended++
+		}
+	}
+	assert.Zero(t, ended, "live calls go on")
+	server.Restart()
+	s.await("health again", 20*time.Second, func() bool { return s.readyz() == 200 })
+	st := s.finished(id, 90*time.Second)
+	assert.Equal(t, 60, st.Progress.Attempted)
+	s.finished(long, 60*time.Second)
+	for n, c := range answer.rung() {
+		assert.Equal(t, 1, c, "INVITEs of %s", n)
+	}
+	assert.Len(t, answer.rung(), 63, fmt.Sprint(st.Outcomes))
+}
