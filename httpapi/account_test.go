@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/httpapi"
@@ -82,7 +83,7 @@ func TestSecretsOfTrunksAndWebhooksAreNeverShownAgain(t *testing.T) {
 		assert.NotContains(t, string(r.Body), "hidden")
 	}
 	kept, err := d.trunks.get(trunk)
-	assert.NoError(t, err)
+	require.NoError(t, err)
 	assert.Equal(t, domain.TrunkAuth{Username: "v", Password: "hidden"}, *kept.Auth)
 	var hints []string
 	for _, body := range []m{{"url": "http://example.com", "events": []string{"*"}}, {"url": "https://example.com", "events": []string{"call.eaten"}}, {"url": "https://u@example.com", "events": []string{"*"}, "secret": "short"}} {

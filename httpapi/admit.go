@@ -154,16 +154,19 @@ func (s *Server) take(c *fiber.Ctx, l *limit.Limiter, name string, n int) (limit
 	}
 }
 
+func limitHeaders() []string {
+	return []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-RateLimit-Window"}
+}
+
 // tell writes the headers of a limit, and the error where it is reached.
 func tell(c *fiber.Ctx, a limit.Answer) error {
 	reset := a.Reset.Unix()
 	if a.Reset.Nanosecond() > 0 {
 		reset++
 	}
-	c.Set("X-RateLimit-Limit", strconv.Itoa(a.Limit))
-	c.Set("X-RateLimit-Remaining", strconv.Itoa(a.Remaining))
-	c.Set("X-RateLimit-Reset", strconv.FormatInt(reset, 10))
-	c.Set("X-RateLimit-Window", strconv.Itoa(int(a.Window/time.Second)))
+	for i, v := range []int64{int64(a.Limit), int64(a.Remaining), reset, int64(a.Window / time.Second)} {
+		c.Set(limitHeaders()[i], strconv.FormatInt(v, 10))
+	}
 	if a.OK {
 		return nil
 	}

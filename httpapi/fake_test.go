@@ -122,6 +122,7 @@ type fake struct {
 	running   map[ask.OnceKey]bool
 	wav       []byte
 	types     []string // of the last reading of events
+	kept      []string // strings as they came, to see whether they stay
 
 	campaigns shelf[*domain.Campaign]
 	calls     shelf[*domain.Call]
@@ -485,6 +486,7 @@ func (f *fake) RevokeKey(_ context.Context, _ domain.Principal, id string) error
 func (f *fake) Note(_ context.Context, p domain.Principal, a ask.Act) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.kept = append(f.kept, a.UserAgent)
 	f.acts = append(f.acts, fmt.Sprintf("%s %s %s %s %v %s", a.Type, a.Action, p.KeyID, a.Resource.ID, a.Failed, a.Reason))
 }
 

@@ -197,11 +197,15 @@ func TestWhatAPortKeepsSurvivesTheNextRequest(t *testing.T) {
 			to := fmt.Sprintf("+1202555%04d", 1000+i)
 			d.do("POST", "/v1/calls/outbound", "operator", m{
 				"to": to, "agent_id": "agent_" + ulidOf(i+1), "context": m{"name": to, "i": i}, "metadata": m{"to": to},
-			})
+			}, "User-Agent", "client "+to)
 		})
 	}
 	wait.Wait()
 	require.Len(t, d.orders, 40)
+	d.must(200, "GET", "/v1/agents", "operator", nil, "User-Agent", "another one")
+	for _, o := range d.orders {
+		assert.Contains(t, d.kept, "client "+o.To)
+	}
 	for _, o := range d.orders {
 		assert.Equal(t, []any{o.To, o.To, fmt.Sprintf("%q", o.To)}, []any{o.Context["name"], o.Metadata["to"], text(t, o.Context["name"])})
 	}

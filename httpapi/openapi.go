@@ -128,7 +128,7 @@ func finish(op *huma.Operation, shared map[string]*huma.Response) {
 func headersOf(status string, limited bool, headers map[string]*huma.Param) map[string]*huma.Param {
 	names := []string{"X-Request-Id"}
 	if limited {
-		names = append(names, "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-RateLimit-Window")
+		names = append(names, limitHeaders()...)
 	}
 	switch status {
 	case "401":

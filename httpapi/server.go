@@ -34,7 +34,7 @@ type Config struct {
 	ReadTimeout    time.Duration // for the head of a request (15 s)
 	IdleTimeout    time.Duration // of a kept connection (75 s)
 	WriteTimeout   time.Duration // for an answer, or for a piece of a streamed one (30 s)
-	RequestTimeout time.Duration // for the service to answer (30 s)
+	RequestTimeout time.Duration // for the service to answer (40 s: a webhook's test may take 30)
 	BodyGrace      time.Duration // how long a body may stall (20 s)
 	BodyRate       int           // the fewest bytes per second of a body (1024)
 	JSONLimit      int64         // bytes of a JSON body (10 MB)
@@ -53,7 +53,7 @@ func (c Config) filled() Config {
 		{&c.ReadTimeout, 15 * time.Second},
 		{&c.IdleTimeout, 75 * time.Second},
 		{&c.WriteTimeout, 30 * time.Second},
-		{&c.RequestTimeout, 30 * time.Second},
+		{&c.RequestTimeout, 40 * time.Second},
 		{&c.BodyGrace, bodyGrace},
 	} {
 		if *d.at == 0 {
@@ -181,7 +181,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 // body be taken for the next request.
 func (s *Server) guard(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(rc *fasthttp.RequestCtx) {
-		id := newRequestID()
+		id, from := newRequestID(), time.Now()
 		b := &body{stream: rc.RequestBodyStream(), conn: rc.Conn(), limit: s.cfg.UploadLimit, grace: s.cfg.BodyGrace, rate: int64(s.cfg.BodyRate)}
 		rc.SetUserValue(requestIDLocal, id)
 		rc.SetUserValue(bodyLocal, b)
@@ -211,6 +211,10 @@ func (s *Server) guard(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 		if rc.IsTLS() {
 			h.Set(fiber.HeaderStrictTransportSecurity, "max-age=31536000")
 		}
+		if s.log.Enabled(rc, slog.LevelDebug) {
+			s.log.LogAttrs(rc, slog.LevelDebug, "request", slog.String("request_id", id), slog.String("method", string(rc.Method())),
+				slog.String("path", clip(string(rc.Path()), 200)), slog.Int("status", rc.Response.StatusCode()), slog.Duration("took", time.Since(from)))
+		}
 		most, within := int64(64<<10), 500*time.Millisecond
 		if rc.UserValue(knownLocal) != nil {
 			most, within = 32<<20, 3*time.Second
@@ -225,7 +229,16 @@ const requestIDSeen = "callboard.entered"
 
 // plain answers below the router.
 func plain(rc *fasthttp.RequestCtx, status int, id string, e *domain.Error) {
+	kept := make(map[string]string)
+	for _, name := range limitHeaders() {
+		if v := rc.Response.Header.Peek(name); len(v) > 0 {
+			kept[name] = string(v)
+		}
+	}
 	rc.Response.Reset()
+	for name, v := range kept {
+		rc.Response.Header.Set(name, v)
+	}
 	rc.Response.SetStatusCode(status)
 	f := &Failure{status: status, requestID: id, err: e}
 	text, err := f.MarshalJSON()

@@ -56,6 +56,8 @@ func why(err error) string {
 	var kind *json.UnmarshalTypeError
 	var syntax *json.SyntaxError
 	switch {
+	case errors.As(err, &kind) && kind.Field == "":
+		return "it must be a JSON object, not " + kind.Value
 	case errors.As(err, &kind):
 		return kind.Field + " must not be a " + kind.Value
 	case errors.As(err, &syntax):
