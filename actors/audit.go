@@ -102,7 +102,7 @@ func (a *auditor) run(ctx context.Context) {
 			return
 		case <-a.wake:
 		}
-		a.flush(ctx)
+		a.flush(context.WithoutCancel(ctx)) // the store bounds it
 		select {
 		case <-ctx.Done():
 		case <-time.After(flushEvery):

@@ -101,7 +101,7 @@ func TestAMixedCampaignAgainstSIPp(t *testing.T) {
 			assert.Equal(t, 1, g.peer.rung()[strings.TrimPrefix(p, "+")], "INVITEs of %s", p)
 		}
 	}
-	assert.Len(t, down.rung(), 10, "the first target was asked first")
+	assert.GreaterOrEqual(t, len(down.rung()), 3, "the first target was asked first, until it was known to be down")
 
 	var all []line
 	for _, p := range []*peer{one, two, second} {
@@ -176,7 +176,7 @@ func (s *service) eventsSay(n int, want map[string]string) {
 // failOverShows: a call that needed the second trunk tells of both legs.
 func (s *service) failOverShows(rung map[string]int) {
 	s.t.Helper()
-	found := 0
+	found, failedOver := 0, 0
 	for _, raw := range s.api("GET", "/v1/calls?limit=100", nil)["data"].([]any) {
 		c := raw.(object)
 		if rung[strings.TrimPrefix(c["to"].(string), "+")] == 0 {
@@ -184,11 +184,15 @@ func (s *service) failOverShows(rung map[string]int) {
 		}
 		found++
 		legs := c["legs"].([]any)
-		require.Len(s.t, legs, 2, c["id"])
-		assert.InDelta(s.t, 503, legs[0].(object)["code"], 0)
-		assert.InDelta(s.t, 200, legs[1].(object)["code"], 0)
+		last := legs[len(legs)-1].(object)
+		assert.InDelta(s.t, 200, last["code"], 0)
+		if len(legs) == 2 {
+			failedOver++
+			assert.InDelta(s.t, 503, legs[0].(object)["code"], 0)
+		}
 	}
 	assert.Equal(s.t, len(rung), found)
+	assert.GreaterOrEqual(s.t, failedOver, 3)
 }
 
 func TestFailOverRingsOnePhone(t *testing.T) {
