@@ -83,6 +83,7 @@ type service struct {
 	http   *httpapi.Server
 	ln     net.Listener
 	admin  *adminSocket
+	tools  *adminHTTP
 	first  *actors.First
 	ended  chan error
 	stop   context.CancelFunc
@@ -329,6 +330,9 @@ func (s *service) doors(run context.Context) error {
 	if s.admin, err = openAdmin(s.cfg.Data, keysOf(s.vault)); err != nil {
 		return err
 	}
+	if s.tools, err = openAdminHTTP(run, s.cfg.AdminAddr, s.log); err != nil {
+		return err
+	}
 	return s.node.Start(run)
 }
 
@@ -341,6 +345,7 @@ func (s *service) drain() {
 
 // close ends what runs, in the reverse order of its start.
 func (s *service) close() {
+	s.tools.close()
 	if s.admin != nil {
 		s.admin.close()
 	}
