@@ -1,0 +1,101 @@
+package rules_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/rules"
+)
+
+func params(p domain.Problems) []string {
+	list := []string{}
+	for _, d := range p {
+		list = append(list, d.Param+" "+string(d.Code))
+	}
+	return list
+}
+
+func house() rules.House {
+	return rules.House{
+		Limits: domain.Limits{CallsPerMinute: 60, ConcurrentOutbound: 25}, DefaultCountry: "US",
+		CallerIDs: []string{"+12025550100"}, Now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
+	}
+}
+
+func campaign() *domain.Campaign {
+	c := &domain.Campaign{Name: "c", AgentID: "agent_01J00000000000000000000001"}
+	rules.CampaignDefaults(c, house())
+	return c
+}
+
+func TestACampaignWithItsDefaultsIsGood(t *testing.T) {
+	assert.Empty(t, params(rules.Campaign(campaign(), house())))
+}
+
+func TestWhatMakesACampaignBad(t *testing.T) {
+	past := house().Now.Add(-time.Hour)
+	for name, c := range map[string]struct {
+		change func(*domain.Campaign)
+		want   []string
+	}{
+		"above the plan":       {func(c *domain.Campaign) { c.Pacing.MaxConcurrent = 26 }, []string{"pacing.max_concurrent exceeds_plan_limit"}},
+		"nothing at a time":    {func(c *domain.Campaign) { c.Pacing.CallsPerMinute = -1 }, []string{"pacing.calls_per_minute validation_error"}},
+		"over already":         {func(c *domain.Campaign) { c.Schedule.End = &past }, []string{"schedule.end validation_error"}},
+		"the zone of a server": {func(c *domain.Campaign) { c.Schedule.Timezone = "Local" }, []string{"schedule.timezone validation_error"}},
+		"a day twice":          {func(c *domain.Campaign) { c.Schedule.Days = []string{"monday", "monday"} }, []string{"schedule.days[1] validation_error"}},
+		"a foreign number":     {func(c *domain.Campaign) { c.CallerID.Number = "+12025550177" }, []string{"caller_id.number caller_id_required"}},
+		"no number":            {func(c *domain.Campaign) { c.CallerID.Number = "" }, []string{"caller_id.number caller_id_required"}},
+		"hours of no length":   {func(c *domain.Campaign) { c.Compliance.CallingHours.End = "08:00" }, []string{"compliance.calling_hours.end validation_error"}},
+		"neither plan nor man": {func(c *domain.Campaign) { c.AgentID = "" }, []string{"agent_id validation_error"}},
+		"another's list":       {func(c *domain.Campaign) { c.Compliance.DNCListID = "dnc_1" }, []string{"compliance.dnc_list_id validation_error"}},
+		"no name":              {func(c *domain.Campaign) { c.Name = " " }, []string{"name validation_error"}},
+		"half a retry":         {func(c *domain.Campaign) { c.Retry.IntervalHours = -0.5 }, []string{"retry.interval_hours validation_error"}},
+		"many notes":           {func(c *domain.Campaign) { c.Metadata = map[string]string{"k": strings.Repeat("x", 501)} }, []string{"metadata.k validation_error"}},
+		"hours over midnight": {func(c *domain.Campaign) {
+			c.Compliance.CallingHours = domain.CallingHours{Start: "22:00", End: "02:00", Timezone: "Europe/Berlin"}
+		}, []string{}},
+	} {
+		good := campaign()
+		c.change(good)
+		assert.Equal(t, c.want, params(rules.Campaign(good, house())), name)
+	}
+}
+
+func TestAnOperatorMayShowAnyNumberAndNone(t *testing.T) {
+	h := house()
+	h.Operator = true
+	for _, number := range []string{"", "+12025550177", "(202) 555-0177"} {
+		c := campaign()
+		c.CallerID.Number = number
+		assert.Empty(t, params(rules.Campaign(c, h)), number)
+	}
+}
+
+func TestWhatMakesATrunkBad(t *testing.T) {
+	good := domain.Trunk{Name: "t", Proxies: []domain.Proxy{{Host: "sip.example.com"}, {Host: "[2001:db8::1]"}, {Host: "192.0.2.1"}}}
+	rules.TrunkDefaults(&good)
+	assert.Empty(t, params(rules.Trunk(&good)))
+	bad := domain.Trunk{
+		Proxies: []domain.Proxy{{Host: "a b", Port: 70000, Transport: "tls"}}, Auth: &domain.TrunkAuth{}, FromDomain: "http://x", NumberFormat: "x",
+		Inbound: domain.TrunkInbound{AllowedIPs: []string{"10.0.0.0/8", "here"}}, Codecs: []string{"opus"}, CallsPerSecond: -1, MaxChannels: -1,
+		MediaNetworks: []string{"fe80::1%eth0"}, Prefixes: []string{"+1202", "abc"}, CallerIDs: []string{"nobody"},
+	}
+	rules.TrunkDefaults(&bad)
+	assert.Equal(t, []string{
+		"name validation_error", "proxies[0].host validation_error", "proxies[0].port validation_error", "proxies[0].transport validation_error",
+		"auth.username validation_error", "auth.password validation_error", "from_domain validation_error", "number_format validation_error",
+		"inbound.allowed_ips[1] validation_error", "media_networks[0] validation_error", "codecs[0] validation_error", "calls_per_second validation_error",
+		"max_channels validation_error", "prefixes[1] validation_error", "caller_ids[0] validation_error",
+	}, params(rules.Trunk(&bad)))
+}
+
+func TestNumbersAreWrittenAsE164(t *testing.T) {
+	n := domain.PhoneNumber{Number: "(202) 555-0100", AgentID: "agent_01J00000000000000000000001"}
+	assert.Empty(t, params(rules.Number(&n, "US")))
+	assert.Equal(t, "+12025550100", n.Number)
+	assert.Equal(t, []string{"trunk_id validation_error", "agent_id validation_error"}, params(rules.Number(&domain.PhoneNumber{Number: "*"}, "US")))
+}
