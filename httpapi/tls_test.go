@@ -1,0 +1,59 @@
+package httpapi_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/httpapi"
+)
+
+// certificate writes a self-signed one for loopback.
+func certificate(t *testing.T) (certFile, keyFile string, pool *x509.CertPool) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	require.NoError(t, err)
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	require.NoError(t, err)
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	require.NoError(t, err)
+	certFile, keyFile = filepath.Join(t.TempDir(), "cert.pem"), filepath.Join(t.TempDir(), "key.pem")
+	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+	require.NoError(t, os.WriteFile(certFile, text, 0o600))
+	require.NoError(t, os.WriteFile(keyFile, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}), 0o600))
+	pool = x509.NewCertPool()
+	require.True(t, pool.AppendCertsFromPEM(text))
+	return certFile, keyFile, pool
+}
+
+func TestTheDoorSpeaksTLS(t *testing.T) {
+	certFile, keyFile, pool := certificate(t)
+	d := open(t, httpapi.Config{CertFile: certFile, KeyFile: keyFile})
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}}}
+	defer client.CloseIdleConnections()
+	req := d.request("GET", "/v1/workspace")
+	req.URL.Scheme = "https"
+	res, err := client.Do(req)
+	require.NoError(t, err)
+	defer func() { _ = res.Body.Close() }()
+	assert.Equal(t, []any{200, "max-age=31536000"}, []any{res.StatusCode, res.Header.Get("Strict-Transport-Security")})
+	missing := httpapi.New(httpapi.Config{CertFile: "nowhere.pem", KeyFile: keyFile}, newFake().ports())
+	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	require.ErrorContains(t, missing.Serve(ln), "nowhere.pem")
+	_ = ln.Close()
+}
