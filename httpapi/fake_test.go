@@ -3,9 +3,7 @@ package httpapi_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	"iter"
 	"net/netip"
 	"slices"
@@ -461,101 +459,3 @@ func (f *fake) TestWebhook(_ context.Context, _ domain.Principal, id string, t e
 	_, err := f.webhooks.get(id)
 	return ask.TestResult{EventID: "evt_" + ulidOf(1), Delivered: true, ResponseStatus: 200, ResponseTimeMs: 3, Error: string(t)}, err
 }
-
-func (f *fake) CreateKey(_ context.Context, _ domain.Principal, k *domain.APIKey) (*domain.APIKey, string, error) {
-	k.KeyPrefix, k.Last4, k.Hash = "svc_sk_live_", "wxyz", "secret-hash"
-	return f.apiKeys.add(k), "svc_sk_live_secret", nil
-}
-
-func (f *fake) APIKey(_ context.Context, _ domain.Principal, id string) (*domain.APIKey, error) {
-	return f.apiKeys.get(id)
-}
-
-func (f *fake) ListKeys(_ context.Context, _ domain.Principal, q ask.Page) (ask.List[*domain.APIKey], error) {
-	return f.apiKeys.list(q), nil
-}
-
-func (f *fake) UpdateKey(_ context.Context, _ domain.Principal, id string, change func(*domain.APIKey) error) (*domain.APIKey, error) {
-	return alter(&f.apiKeys, id, change)
-}
-
-func (f *fake) RevokeKey(_ context.Context, _ domain.Principal, id string) error {
-	return f.apiKeys.drop(id)
-}
-
-func (f *fake) Note(_ context.Context, p domain.Principal, a ask.Act) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.kept = append(f.kept, a.UserAgent)
-	f.acts = append(f.acts, fmt.Sprintf("%s %s %s %s %v %s", a.Type, a.Action, p.KeyID, a.Resource.ID, a.Failed, a.Reason))
-}
-
-func (f *fake) noted() []string {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	acts := f.acts
-	f.acts = nil
-	return acts
-}
-
-func (f *fake) ListAudit(context.Context, domain.Principal, ask.AuditQuery) (ask.List[*domain.AuditEntry], error) {
-	return ask.List[*domain.AuditEntry]{Data: []*domain.AuditEntry{{Type: "auth", Action: "api_key.used", Count: 3, Outcome: "success"}}}, nil
-}
-
-func (f *fake) Workspace(context.Context, domain.Principal) (*domain.Workspace, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.workspace, nil
-}
-
-func (f *fake) UpdateWorkspace(_ context.Context, _ domain.Principal, change func(*domain.Workspace) error) (*domain.Workspace, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	w := *f.workspace
-	if err := change(&w); err != nil {
-		return nil, err
-	}
-	f.workspace = &w
-	return &w, nil
-}
-
-func (f *fake) ListEvents(_ context.Context, _ domain.Principal, q ask.EventQuery) (ask.List[event.Event], error) {
-	f.types = q.Types
-	if q.After == "evt_"+ulidOf(9) {
-		return ask.List[event.Event]{}, domain.Errorf(ask.CodeCursorExpired, "The event is no longer kept.")
-	}
-	e := event.Event{ID: "evt_" + ulidOf(1), Type: event.CallEnded, Subject: "call_x", Sequence: 1, Data: json.RawMessage(`{"call_id":"call_x"}`)}
-	return ask.List[event.Event]{Data: []event.Event{e}, Next: e.ID}, nil
-}
-
-func (f *fake) Ready(context.Context) error { return f.ready }
-
-func (f *fake) Reserve(_ context.Context, _ domain.Principal, k ask.OnceKey) (*ask.OnceReply, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.running[k] {
-		return nil, domain.Errorf(domain.CodeIdempotencyConflict, "A request with this key is still running.")
-	}
-	if r := f.replies[k]; r != nil {
-		return r, nil
-	}
-	f.running[k] = true
-	return nil, nil //nolint:nilnil // nothing is stored, and nothing is wrong
-}
-
-func (f *fake) Keep(_ context.Context, _ domain.Principal, k ask.OnceKey, r ask.OnceReply) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	delete(f.running, k)
-	f.replies[k] = &r
-	return nil
-}
-
-func (f *fake) Release(_ context.Context, _ domain.Principal, k ask.OnceKey) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	delete(f.running, k)
-	return nil
-}
-
-var _ io.Closer = memory{}
