@@ -24,6 +24,7 @@ const (
 	dialLimit    = 15 * time.Second
 	rerouteLimit = 20 * time.Second
 	finishLimit  = time.Second
+	byeLimit     = 40 * time.Second // longer than Timer F
 	repeatEvery  = 2 * time.Second
 	longest      = 30 * time.Minute
 	maxLegs      = 5
@@ -174,7 +175,7 @@ func (c *call) Receive(ctx actor.Context) {
 			c.over(ctx, c.verdict, c.endedBy)
 		}
 	case conversation.Over:
-		c.bye(byAgent, domain.ReasonCompleted)
+		c.bye(ctx, byAgent, domain.ReasonCompleted)
 	case conversation.Fault:
 		c.fault(ctx, m)
 	case conversation.Finished:
@@ -184,7 +185,7 @@ func (c *call) Receive(ctx actor.Context) {
 	case late:
 		c.late(ctx, m)
 	case maxed:
-		c.bye(byService, domain.ReasonMaxDuration)
+		c.bye(ctx, byService, domain.ReasonMaxDuration)
 	case saved:
 		c.save.result(ctx, m)
 		c.flushed(ctx)
@@ -250,7 +251,9 @@ func (c *call) late(ctx actor.Context, m late) {
 		c.over(ctx, c.verdict, c.endedBy)
 	case closing:
 		c.settle(ctx)
-	case preparing, dialling, talking, flushing, telling:
+	case talking:
+		c.hungUp(ctx, sip.Ended{}) // the far end is deaf even to its own end
+	case preparing, dialling, flushing, telling:
 	}
 }
 
@@ -321,7 +324,7 @@ func (c *call) hangUp(ctx actor.Context) {
 			d.Cancel("hangup")
 		}
 	case talking:
-		c.bye(byAPI, domain.ReasonHangup)
+		c.bye(ctx, byAPI, domain.ReasonHangup)
 	case closing, flushing, telling:
 	}
 }
@@ -337,12 +340,13 @@ func (c *call) refuseCaller(code int) {
 }
 
 // bye ends an answered call from our side; the first reason counts.
-func (c *call) bye(by string, reason domain.Reason) {
+func (c *call) bye(ctx actor.Context, by string, reason domain.Reason) {
 	if c.stage != talking || c.byeReason != "" {
 		return
 	}
 	c.byeBy, c.byeReason = by, reason
 	c.sendBye()
+	mailbox.After(ctx, byeLimit, late{stage: talking})
 }
 
 func (c *call) sendBye() {
@@ -359,7 +363,7 @@ func (c *call) conversationDied(ctx actor.Context, m *actor.Terminated) {
 	c.conversation = nil
 	switch c.stage {
 	case talking:
-		c.bye(byService, domain.ReasonInternal)
+		c.bye(ctx, byService, domain.ReasonInternal)
 	case closing:
 		c.settle(ctx)
 	case binding, preparing, dialling, rerouting, flushing, telling:

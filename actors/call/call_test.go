@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/asynkron/protoactor-go/actor"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -216,17 +217,15 @@ func TestDrainingTakesNoCallsAndWaitsForTheLast(t *testing.T) {
 	h := build(t, plan{})
 	id := h.dial(area+"0000", confirm())
 	h.until(5*time.Second, "it talks", func() bool { return h.store.call(id).Status == domain.CallInProgress })
-	done := make(chan error, 1)
-	go func() {
-		_, err := mailbox.Ask[call.Drained](t.Context(), h.sys, h.calls, call.Drain{})
-		done <- err
-	}()
-	h.until(time.Second, "it drains", func() bool {
-		o := h.order(area+"0000", confirm())
-		h.start(o)
-		return h.end(o.Call.ID).Verdict.Reason == domain.ReasonNotSent
-	})
-	require.NoError(t, <-done)
+	drained := make(chan struct{})
+	h.sys.Root.RequestWithCustomSender(h.calls, call.Drain{}, h.sys.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
+		if _, ok := ctx.Message().(call.Drained); ok {
+			close(drained)
+		}
+	})))
+	o := h.order(area+"0000", confirm())
+	assert.Equal(t, domain.ReasonNotSent, h.end(h.start(o)).Verdict.Reason)
+	<-drained
 	c := h.store.call(id)
 	assert.Equal(t, "confirmed", c.Disposition)
 	assert.True(t, c.RecordingAvailable, "its recording is kept")

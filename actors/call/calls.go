@@ -8,7 +8,9 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/media"
@@ -126,6 +128,7 @@ func (c *Calls) start(ctx actor.Context, o order) {
 	defer func() {
 		if v := recover(); v != nil {
 			c.cfg.Log.Error("a call could not be started", slog.String("call_id", o.call.ID), slog.String("reason", fmt.Sprint(v)))
+			c.giveBack(ctx, b)
 			c.inStead(ctx, b, nil)
 		}
 	}()
@@ -133,6 +136,7 @@ func (c *Calls) start(ctx actor.Context, o order) {
 		if o.in != nil {
 			o.in.Reject(503, busy)
 		}
+		c.giveBack(ctx, b)
 		e := NotStarted(o.call, o.attempt, time.Now().UTC())
 		c.inStead(ctx, b, &e)
 		return
@@ -141,6 +145,7 @@ func (c *Calls) start(ctx actor.Context, o order) {
 		actor.WithSupervisor(mailbox.Stop(c.cfg.Log, nil))), o.call.ID)
 	if err != nil {
 		c.cfg.Log.Error("a call's actor could not be made", slog.String("call_id", o.call.ID), slogErr(err))
+		c.giveBack(ctx, b)
 		c.inStead(ctx, b, nil)
 		return
 	}
@@ -183,6 +188,7 @@ func (c *Calls) died(ctx actor.Context, who *actor.PID) {
 	delete(c.byPID, who.Id)
 	b := c.berths[id]
 	b.pid = nil
+	c.giveBack(ctx, b)
 	e, recording, done := b.vessel.abandon(time.Now().UTC())
 	b.recording = recording
 	if done {
@@ -201,6 +207,15 @@ func (c *Calls) inStead(ctx actor.Context, b *berth, e *Ended) {
 	b.ended = e
 	ctx.Request(b.owner, *e)
 	c.tick(ctx)
+}
+
+// giveBack returns what a call did not live to bind. What it had bound was
+// freed by its death.
+func (c *Calls) giveBack(ctx actor.Context, b *berth) {
+	ctx.Send(b.order.lines(&c.cfg), lines.Return{Permit: b.permit})
+	if b.in == nil && c.cfg.Trunks != nil {
+		ctx.Send(c.cfg.Trunks, trunk.Free{CallID: b.call.ID})
+	}
 }
 
 func (c *Calls) tick(ctx actor.Context) {

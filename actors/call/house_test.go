@@ -211,8 +211,8 @@ var nextPort atomic.Int32
 
 // ports are a range of RTP ports that no other test of this run uses.
 func ports() (from, to int) {
-	n := int(nextPort.Add(400))
-	return 32000 + n - 400, 32000 + n - 1
+	n := int(nextPort.Add(200)-200) % 28000
+	return 32000 + n, 32000 + n + 199
 }
 
 var discard = slog.New(slog.DiscardHandler)
@@ -437,6 +437,11 @@ func (h *house) until(limit time.Duration, what string, f func() bool) {
 	deadline := time.Now().Add(limit)
 	for !f() {
 		if time.Now().After(deadline) {
+			h.diary.mu.Lock()
+			seen := slices.Clone(h.diary.events)
+			h.diary.mu.Unlock()
+			h.t.Logf("phones: %+v", seen)
+			h.t.Logf("sip: %+v, lines in use %d, sessions %d", h.ua.Counters(), h.inUse(), h.engine.Live())
 			h.t.Fatalf("%s: not within %s", what, limit)
 		}
 		time.Sleep(5 * time.Millisecond)

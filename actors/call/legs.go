@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -118,7 +119,7 @@ func dial(v *vessel, sound Sound, phone Phone, o media.Options, in sip.Invite) (
 	if err != nil {
 		return prepared{leg: in.Leg, err: err, reason: domain.ReasonNotSent}
 	}
-	if !v.board(s) {
+	if !v.board(in.Leg, s) {
 		s.Close()
 		return prepared{leg: in.Leg, err: media.ErrClosed, reason: domain.ReasonInternal}
 	}
@@ -127,7 +128,7 @@ func dial(v *vessel, sound Sound, phone Phone, o media.Options, in sip.Invite) (
 	if err != nil {
 		return prepared{leg: in.Leg, err: err, reason: domain.ReasonInternal}
 	}
-	v.dialled(d)
+	v.dialled(in.Leg, d)
 	return prepared{leg: in.Leg}
 }
 
@@ -151,7 +152,7 @@ func answer(v *vessel, sound Sound, o media.Options, offer []byte) (m prepared) 
 	if err != nil {
 		return prepared{leg: 1, err: err, reason: domain.ReasonNotSent}
 	}
-	if !v.board(s) {
+	if !v.board(1, s) {
 		s.Close()
 		return prepared{leg: 1, err: media.ErrClosed, reason: domain.ReasonInternal}
 	}
@@ -208,14 +209,20 @@ func (c *call) pickUp(ctx actor.Context, body []byte) {
 		return
 	}
 	root, self := ctx.ActorSystem().Root, ctx.Self()
-	d := c.in.Answer(body, func(e sip.Event) { root.Send(self, signal{1, e}) })
-	c.vessel.dialled(d)
-	state := d.State()
-	if !state.Confirmed {
-		c.over(ctx, cancelled(), byRemote) // the caller has given up meanwhile
+	var answered, gaveUp atomic.Bool
+	d := c.in.Answer(body, func(e sip.Event) {
+		if _, ended := e.(sip.Ended); ended && !answered.Load() {
+			gaveUp.Store(true) // told within Answer: no 200 was sent
+		}
+		root.Send(self, signal{1, e})
+	})
+	answered.Store(true)
+	c.vessel.dialled(1, d)
+	if gaveUp.Load() {
+		c.over(ctx, cancelled(), byRemote)
 		return
 	}
-	c.talk(ctx, state)
+	c.talk(ctx, d.State())
 }
 
 func (c *call) signal(ctx actor.Context, m signal) {
@@ -237,7 +244,7 @@ func (c *call) signal(ctx actor.Context, m signal) {
 		c.refused(ctx, e.Final)
 	case sip.Accepted:
 		if s := c.vessel.sound(); s == nil || s.Accept(e.Body) != nil {
-			c.bye(byService, domain.ReasonMedia)
+			c.bye(ctx, byService, domain.ReasonMedia)
 		}
 	case sip.Reoffer:
 		c.reoffered(e)
@@ -289,7 +296,7 @@ func (c *call) answered(ctx actor.Context, e sip.Answered) {
 	if err != nil {
 		c.log.Warn("the answer's sound cannot be used", slogErr(err))
 		c.stage = talking
-		c.bye(byService, domain.ReasonMedia)
+		c.bye(ctx, byService, domain.ReasonMedia)
 		return
 	}
 	c.talk(ctx, e.State)
@@ -314,7 +321,7 @@ func (c *call) talk(ctx actor.Context, state sip.DialogState) {
 	c.call.Status, c.call.AnsweredAt = domain.CallInProgress, &now
 	c.commit(ctx, event.CallAnswered, event.CallOf(&c.call), nil)
 	if c.hangup {
-		c.bye(byAPI, domain.ReasonHangup)
+		c.bye(ctx, byAPI, domain.ReasonHangup)
 	}
 }
 
@@ -367,7 +374,7 @@ func (c *call) heard(ctx actor.Context, m heard) {
 		return
 	}
 	if _, gone := m.event.(media.Vanished); gone {
-		c.bye(byService, domain.ReasonMediaLost)
+		c.bye(ctx, byService, domain.ReasonMediaLost)
 		return
 	}
 	if c.conversation != nil {

@@ -150,7 +150,7 @@ func TestAPanicAtAnyMessageEndsOneCallAndNoOther(t *testing.T) {
 	for i, id := range ids {
 		e := h.end(id)
 		h.finished(id)
-		require.True(t, p.hit(id), "%s: planted", cases[i].at)
+		h.until(5*time.Second, cases[i].at+" is planted", func() bool { return p.hit(id) })
 		ended := 0
 		for _, v := range h.store.told(id) {
 			if v == event.CallEnded {

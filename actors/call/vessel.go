@@ -17,6 +17,7 @@ type vessel struct {
 	mu        sync.Mutex
 	gone      bool // abandoned: what comes now is let go of at once
 	incoming  *sip.Incoming
+	leg       int // whose sound and dialog these are
 	dialog    Dialog
 	session   Session
 	recording <-chan media.Recording
@@ -32,20 +33,21 @@ func newVessel(c domain.Call, a domain.Attempt, in *sip.Incoming) *vessel {
 }
 
 // board takes a leg's sound; false: nobody is there any more.
-func (v *vessel) board(s Session) bool {
+func (v *vessel) board(leg int, s Session) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.gone {
 		return false
 	}
-	v.session, v.dialog = s, nil
+	v.leg, v.session, v.dialog = leg, s, nil
 	return true
 }
 
-// dialled takes a leg's dialog, or ends it where nobody is there any more.
-func (v *vessel) dialled(d Dialog) {
+// dialled takes a leg's dialog, or ends it where nobody is there any more: a
+// leg may be refused, and the next one under way, before its INVITE returns.
+func (v *vessel) dialled(leg int, d Dialog) {
 	v.mu.Lock()
-	gone := v.gone
+	gone := v.gone || v.leg != leg
 	if !gone {
 		v.dialog, v.incoming = d, nil
 	}
