@@ -1,0 +1,339 @@
+package pebble
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/persistence"
+)
+
+type answer struct {
+	result persistence.Result
+	err    error
+}
+
+type request struct {
+	commit    persistence.Commit
+	claim     bool
+	cancelled <-chan struct{}
+	answer    chan answer // room for the one answer
+}
+
+func (r *request) gone() bool {
+	select {
+	case <-r.cancelled:
+		return true
+	default:
+		return false
+	}
+}
+
+// run decides commits one after another and makes all that wait durable at
+// once. It alone writes.
+func (d *Driver) run() {
+	defer close(d.done)
+	for {
+		select {
+		case r := <-d.queue:
+			d.commitAll(d.collect(r))
+		case <-d.quit:
+			for {
+				select {
+				case r := <-d.queue:
+					d.commitAll(d.collect(r))
+				default:
+					return
+				}
+			}
+		}
+	}
+}
+
+// collect takes what waits behind the first request, within reason.
+func (d *Driver) collect(first *request) []*request {
+	batch, size := []*request{first}, first.commit.Size()
+	for len(batch) < queueLength && size < batchBytes {
+		select {
+		case r := <-d.queue:
+			batch = append(batch, r)
+			size += r.commit.Size()
+		default:
+			return batch
+		}
+	}
+	return batch
+}
+
+// commitAll stages what may be, writes it with one fsync and answers.
+func (d *Driver) commitAll(requests []*request) {
+	refuse := d.fs.failure()
+	if refuse == nil {
+		refuse = d.checkDisk()
+	}
+	if refuse != nil {
+		for _, r := range requests {
+			r.answer <- answer{err: refuse}
+		}
+		return
+	}
+	b := d.db.NewIndexedBatch()
+	staged := make([]*request, 0, len(requests))
+	results := make([]persistence.Result, 0, len(requests))
+	var broken error
+	for _, r := range requests {
+		if broken != nil || r.gone() {
+			r.answer <- answer{err: errors.Join(broken, persistence.ErrUnavailable)}
+			continue
+		}
+		result, err := d.stage(b, r)
+		switch {
+		case err == nil:
+			staged, results = append(staged, r), append(results, result)
+		case errors.Is(err, domain.ErrConflict) || errors.Is(err, domain.ErrFenced):
+			r.answer <- answer{err: err}
+		default: // a read failed, perhaps half way: nothing of this batch is written
+			broken = fmt.Errorf("pebble: stage: %w", err)
+			r.answer <- answer{err: broken}
+		}
+	}
+	if broken == nil && !b.Empty() {
+		broken = d.apply(b)
+	} else {
+		_ = b.Close()
+	}
+	if broken == nil {
+		d.views.renew(d.db)
+	}
+	for i, r := range staged {
+		if broken != nil {
+			results[i] = persistence.Result{}
+		}
+		r.answer <- answer{result: results[i], err: broken}
+	}
+}
+
+// apply writes a batch. Where the log fails, the call into Pebble never comes
+// back (see guardedFS), so it stands on a goroutine of its own.
+func (d *Driver) apply(b *pebble.Batch) error {
+	applied := make(chan error, 1)
+	go func() {
+		defer func() {
+			if p := recover(); p != nil {
+				err := fmt.Errorf("panic in the engine: %v", p)
+				d.fs.fail(err)
+				applied <- err
+			}
+		}()
+		applied <- b.Commit(d.write)
+	}()
+	select {
+	case err := <-applied:
+		if err == nil {
+			err = d.fs.failure() // Pebble reports failed commits to its logger
+		}
+		if err != nil {
+			d.fs.fail(err)
+			return d.fs.failure()
+		}
+		return b.Close()
+	case <-d.fs.failed:
+		return d.fs.failure()
+	}
+}
+
+// checkDisk refuses commits while there is too little room, because Pebble
+// does not survive a log that cannot grow.
+func (d *Driver) checkDisk() error {
+	now := time.Now()
+	if full := d.diskFull.Load(); now.Sub(d.lookedAt) >= diskEvery || full {
+		d.lookedAt = now
+		usage, err := d.o.FS.GetDiskUsage(d.dir)
+		nowFull := err == nil && usage.AvailBytes < d.o.MinFree
+		if nowFull != full {
+			d.diskFull.Store(nowFull)
+			d.o.Logger.Warn("disk space of the store", slog.Bool("full", nowFull), slog.Uint64("available_bytes", usage.AvailBytes))
+		}
+	}
+	if d.diskFull.Load() {
+		return persistence.ErrDiskFull
+	}
+	return nil
+}
+
+// stage checks a commit against the batch so far and, if all holds, adds it.
+// domain.ErrConflict and domain.ErrFenced leave the batch as it was.
+func (d *Driver) stage(b *pebble.Batch, r *request) (persistence.Result, error) {
+	c := &r.commit
+	if r.claim {
+		return persistence.Result{}, b.Set(key(tokenSpace, c.Shard), []byte(c.Token), nil)
+	}
+	if c.ID != "" {
+		if before, err := get(b, key(answerSpace, c.ID)); err != nil || before != nil {
+			return replayed(before, err)
+		}
+	}
+	token, err := get(b, key(tokenSpace, c.Shard))
+	if err != nil {
+		return persistence.Result{}, err
+	}
+	if string(token) != c.Token {
+		return persistence.Result{}, domain.ErrFenced
+	}
+	for _, g := range c.Guards {
+		have, err := getRow(b, rowKey(g.Key))
+		if err != nil {
+			return persistence.Result{}, err
+		}
+		if have.version != g.Version {
+			return persistence.Result{}, domain.ErrConflict
+		}
+	}
+	result := persistence.Result{Versions: make([]uint64, len(c.Puts)), Sequences: make([]uint64, len(c.Events))}
+	for i, p := range c.Puts {
+		if result.Versions[i], err = put(b, p); err != nil {
+			return persistence.Result{}, err
+		}
+	}
+	if err = appendEvents(b, c, &result); err != nil {
+		return persistence.Result{}, err
+	}
+	if c.ID == "" {
+		return result, nil
+	}
+	return result, remember(b, c.ID, result)
+}
+
+func replayed(before []byte, err error) (persistence.Result, error) {
+	if err != nil {
+		return persistence.Result{}, err
+	}
+	_, result, err := decodeAnswer(before)
+	return result, err
+}
+
+// get reads through the batch; nil: no such key.
+func get(b pebble.Reader, k []byte) ([]byte, error) {
+	v, closer, err := b.Get(k)
+	if errors.Is(err, pebble.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	v = append(make([]byte, 0, len(v)), v...)
+	return v, closer.Close()
+}
+
+// getRow reads a row; version 0: there is none.
+func getRow(b pebble.Reader, k []byte) (row, error) {
+	v, err := get(b, k)
+	if err != nil || v == nil {
+		return row{}, err
+	}
+	return decodeRow(v)
+}
+
+func put(b *pebble.Batch, p persistence.Put) (version uint64, err error) {
+	k := rowKey(p.Key)
+	old, err := getRow(b, k)
+	if err != nil {
+		return 0, err
+	}
+	stays := func(list string) bool {
+		return p.Value != nil && old.sort == p.Sort && slices.Contains(p.Lists, list)
+	}
+	for _, l := range old.lists {
+		if stays(l) {
+			continue
+		}
+		if err = b.Delete(key(placeSpace, p.Key.Table, l, old.sort, p.Key.ID), nil); err != nil {
+			return 0, err
+		}
+	}
+	if p.Value == nil {
+		if old.version == 0 {
+			return 0, nil
+		}
+		return 0, b.Delete(k, nil)
+	}
+	for _, l := range p.Lists {
+		if err = b.Set(key(placeSpace, p.Key.Table, l, p.Sort, p.Key.ID), nil, nil); err != nil {
+			return 0, err
+		}
+	}
+	kept := row{version: old.version + 1, sort: p.Sort, lists: p.Lists, value: p.Value}
+	return kept.version, b.Set(k, kept.encode(), nil)
+}
+
+func counter(b pebble.Reader, k []byte) (uint64, error) {
+	v, err := get(b, k)
+	if err != nil || v == nil {
+		return 0, err
+	}
+	if len(v) != 8 {
+		return 0, errCorrupt
+	}
+	return binary.BigEndian.Uint64(v), nil
+}
+
+func appendEvents(b *pebble.Batch, c *persistence.Commit, result *persistence.Result) error {
+	if len(c.Events) == 0 {
+		return nil
+	}
+	last, err := counter(b, key(offsetSpace, c.Log))
+	if err != nil {
+		return err
+	}
+	result.Offset = last + 1
+	for i, e := range c.Events {
+		subject := key(sequenceSpace, c.Log, e.Subject)
+		n, err := counter(b, subject)
+		if err != nil {
+			return err
+		}
+		result.Sequences[i] = n + 1
+		if err = b.Set(subject, number(n+1), nil); err != nil {
+			return err
+		}
+		last++
+		if err = b.Set(eventKey(c.Log, last), encodeEntry(n+1, e), nil); err != nil {
+			return err
+		}
+	}
+	return b.Set(key(offsetSpace, c.Log), number(last), nil)
+}
+
+// remember keeps the answer of a commit and forgets a few that are too old.
+func remember(b *pebble.Batch, id string, result persistence.Result) error {
+	now := uint64(time.Now().UnixMilli()) //nolint:gosec // after 1970
+	deadline := func(at uint64) []byte { return append([]byte{deadlineSpace}, number(at)...) }
+	it, err := b.NewIter(&pebble.IterOptions{
+		LowerBound: deadline(0), UpperBound: deadline(now - uint64(rememberFor/time.Millisecond)),
+	})
+	if err != nil {
+		return err
+	}
+	var old [][]byte
+	for ok := it.First(); ok && len(old) < 4; ok = it.Next() {
+		old = append(old, slices.Clone(it.Key()))
+	}
+	if err = it.Close(); err != nil {
+		return err
+	}
+	for _, k := range old {
+		if err = errors.Join(b.Delete(k, nil), b.Delete(key(answerSpace, string(k[9:])), nil)); err != nil {
+			return err
+		}
+	}
+	return errors.Join(
+		b.Set(key(answerSpace, id), encodeAnswer(now, result), nil),
+		b.Set(append(deadline(now), id...), nil, nil),
+	)
+}

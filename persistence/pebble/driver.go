@@ -1,0 +1,230 @@
+// Package pebble is the embedded driver of the store: Pebble in one directory,
+// one goroutine that decides commits in order and makes all that wait durable
+// with one fsync. It knows no noun; it does not retry and does not repair.
+package pebble
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/callboard/callboard/persistence"
+)
+
+const (
+	queueLength = 1024
+	batchBytes  = 8 << 20
+	// rememberFor is how long the answer of a commit with an ID is kept.
+	rememberFor = 10 * time.Minute
+	// diskEvery is how often the free space is looked at.
+	diskEvery = time.Second
+	// format is what this program writes; see keys.go.
+	format = "1"
+)
+
+// Options are how a directory is opened. The zero value is right for a service.
+type Options struct {
+	FS     vfs.FS       // nil: the machine's
+	NoSync bool         // do not wait for the disk: a power cut loses commits
+	Logger *slog.Logger // nil: silent
+	// MinFree is the free space in bytes below which commits are refused with
+	// persistence.ErrDiskFull before they are written; 0: 64 MiB.
+	MinFree uint64
+}
+
+// Driver is an open directory.
+type Driver struct {
+	db    *pebble.DB
+	lock  *pebble.Lock
+	fs    *guardedFS
+	dir   string
+	o     Options
+	write *pebble.WriteOptions
+
+	queue  chan *request
+	quit   chan struct{}
+	done   chan struct{}
+	life   sync.RWMutex // readers and writers hold it shared, Close alone
+	closed bool
+	views  views
+
+	diskFull   atomic.Bool
+	background atomic.Pointer[error] // the last flush or compaction failed so
+	lookedAt   time.Time             // the committer's
+}
+
+var _ persistence.Driver = (*Driver)(nil)
+
+// Open opens or creates the store in a directory and locks it. A directory in
+// use is persistence.ErrInUse, one of another format persistence.ErrFormat.
+func Open(dir string, o Options) (*Driver, error) {
+	if o.FS == nil {
+		o.FS = vfs.Default
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.MinFree == 0 {
+		o.MinFree = 64 << 20
+	}
+	if err := o.FS.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("pebble: %s: %w", dir, err)
+	}
+	lock, err := pebble.LockDirectory(dir, o.FS)
+	if err != nil {
+		return nil, lockError(dir, err)
+	}
+	d := &Driver{
+		lock: lock, fs: newGuardedFS(o.FS, o.Logger), dir: dir, o: o,
+		write: pebble.Sync,
+		queue: make(chan *request, queueLength), quit: make(chan struct{}), done: make(chan struct{}),
+	}
+	if o.NoSync {
+		d.write = pebble.NoSync
+	}
+	if d.db, err = pebble.Open(dir, d.settings()); err != nil {
+		return nil, errors.Join(fmt.Errorf("pebble: open %s: %w", dir, err), lock.Close())
+	}
+	if err = d.checkFormat(); err != nil {
+		return nil, errors.Join(err, d.db.Close(), lock.Close())
+	}
+	d.fs.arm()
+	d.views.renew(d.db)
+	go d.run()
+	return d, nil
+}
+
+func lockError(dir string, err error) error {
+	if errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EWOULDBLOCK) || err.Error() == "lock held by current process" {
+		return fmt.Errorf("%w: %s", persistence.ErrInUse, dir)
+	}
+	return fmt.Errorf("pebble: lock %s: %w", dir, err)
+}
+
+func (d *Driver) settings() *pebble.Options {
+	listener := &pebble.EventListener{
+		BackgroundError: func(err error) { d.background.Store(&err) },
+		FlushEnd: func(i pebble.FlushInfo) {
+			if i.Err == nil {
+				d.background.Store(nil)
+			}
+		},
+		DataCorruption: func(i pebble.DataCorruptionInfo) { d.fs.fail(fmt.Errorf("corrupt file %s: %w", i.Path, i.Details)) },
+	}
+	return &pebble.Options{
+		FS:                 d.fs,
+		Lock:               d.lock,
+		Logger:             logger{d.fs},
+		EventListener:      listener,
+		FormatMajorVersion: pebble.FormatTableFormatV6,
+		CacheSize:          16 << 20,
+		MemTableSize:       8 << 20,
+	}
+}
+
+func (d *Driver) checkFormat() error {
+	have, closer, err := d.db.Get(formatKey)
+	if errors.Is(err, pebble.ErrNotFound) {
+		return d.db.Set(formatKey, []byte(format), pebble.Sync)
+	}
+	if err != nil {
+		return fmt.Errorf("pebble: read format: %w", err)
+	}
+	defer func() { _ = closer.Close() }()
+	if string(have) != format {
+		return fmt.Errorf("%w: %s has format %q, this program knows %q", persistence.ErrFormat, d.dir, have, format)
+	}
+	return nil
+}
+
+// Healthy is nil while commits can be expected to succeed. After an error of
+// the write-ahead log it stays unhealthy until the process starts anew.
+func (d *Driver) Healthy() error {
+	if err := d.fs.failure(); err != nil {
+		return err
+	}
+	if d.diskFull.Load() {
+		return persistence.ErrDiskFull
+	}
+	if err := d.background.Load(); err != nil {
+		return fmt.Errorf("%w: %w", persistence.ErrUnavailable, *err)
+	}
+	return nil
+}
+
+// Close finishes the commits under way and releases the directory. A store
+// that failed keeps it locked until the process ends, because Pebble may still
+// hold files of it.
+func (d *Driver) Close() error {
+	d.life.Lock()
+	if d.closed {
+		d.life.Unlock()
+		return nil
+	}
+	d.closed = true
+	d.life.Unlock()
+	close(d.quit)
+	<-d.done
+	d.views.drop()
+	if err := d.fs.failure(); err != nil {
+		return err
+	}
+	d.fs.disarm()
+	if err := errors.Join(d.db.Close(), d.lock.Close()); err != nil {
+		return fmt.Errorf("pebble: close %s: %w", d.dir, err)
+	}
+	return nil
+}
+
+// Commit queues c and waits until it is durable or refused.
+func (d *Driver) Commit(ctx context.Context, c persistence.Commit) (persistence.Result, error) {
+	if err := c.Check(); err != nil {
+		return persistence.Result{}, err
+	}
+	return d.ask(ctx, &request{commit: c})
+}
+
+// Claim makes token the owner of a shard.
+func (d *Driver) Claim(ctx context.Context, shard, token string) error {
+	c := persistence.Commit{Shard: shard, Token: token}
+	if err := c.Check(); err != nil {
+		return err
+	}
+	_, err := d.ask(ctx, &request{commit: c, claim: true})
+	return err
+}
+
+func (d *Driver) ask(ctx context.Context, r *request) (persistence.Result, error) {
+	r.cancelled, r.answer = ctx.Done(), make(chan answer, 1)
+	if err := d.enqueue(ctx, r); err != nil {
+		return persistence.Result{}, err
+	}
+	select {
+	case a := <-r.answer:
+		return a.result, a.err
+	case <-ctx.Done():
+		return persistence.Result{}, fmt.Errorf("pebble: commit: %w", ctx.Err())
+	}
+}
+
+func (d *Driver) enqueue(ctx context.Context, r *request) error {
+	d.life.RLock()
+	defer d.life.RUnlock()
+	if d.closed {
+		return persistence.ErrClosed
+	}
+	select {
+	case d.queue <- r:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("pebble: commit: %w", ctx.Err())
+	}
+}

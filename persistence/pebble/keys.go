@@ -1,0 +1,177 @@
+package pebble
+
+import (
+	"encoding/binary"
+	"errors"
+
+	"github.com/callboard/callboard/persistence"
+)
+
+// Keys of format 1; · is a zero byte, numbers are big endian so that they sort.
+//
+//	r table · id                 version, sort, lists, value
+//	x table · list · sort · id   nothing
+//	e log · offset               sequence, subject, payload
+//	o log                        last offset
+//	q log · subject              last sequence
+//	t shard                      token
+//	c commit id                  time, answer
+//	d time, commit id            nothing: when the answer may be forgotten
+//	v                            format
+const (
+	rowSpace      = 'r'
+	placeSpace    = 'x'
+	eventSpace    = 'e'
+	offsetSpace   = 'o'
+	sequenceSpace = 'q'
+	tokenSpace    = 't'
+	answerSpace   = 'c'
+	deadlineSpace = 'd'
+)
+
+var (
+	formatKey  = []byte("v")
+	errCorrupt = errors.New("pebble: a stored row cannot be read")
+)
+
+func key(space byte, parts ...string) []byte {
+	n := 1
+	for _, p := range parts {
+		n += len(p) + 1
+	}
+	k := make([]byte, 1, n)
+	k[0] = space
+	for i, p := range parts {
+		if i > 0 {
+			k = append(k, 0)
+		}
+		k = append(k, p...)
+	}
+	return k
+}
+
+func rowKey(k persistence.Key) []byte { return key(rowSpace, k.Table, k.ID) }
+
+func eventKey(log string, offset uint64) []byte {
+	return binary.BigEndian.AppendUint64(append(key(eventSpace, log), 0), offset)
+}
+
+func number(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
+
+// row is a stored row: its value and where it stands.
+type row struct {
+	version uint64
+	sort    string
+	lists   []string
+	value   []byte
+}
+
+func text(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+func (r row) encode() []byte {
+	b := make([]byte, 0, len(r.value)+len(r.sort)+16+32*len(r.lists))
+	b = binary.AppendUvarint(b, r.version)
+	b = text(b, r.sort)
+	b = binary.AppendUvarint(b, uint64(len(r.lists)))
+	for _, l := range r.lists {
+		b = text(b, l)
+	}
+	return append(b, r.value...)
+}
+
+// reader takes a stored value apart; bad stays set once something is missing.
+type reader struct {
+	b   []byte
+	bad bool
+}
+
+func (r *reader) number() uint64 {
+	n, size := binary.Uvarint(r.b)
+	if size <= 0 {
+		r.bad = true
+		return 0
+	}
+	r.b = r.b[size:]
+	return n
+}
+
+func (r *reader) text() string {
+	n := r.number()
+	if r.bad || n > uint64(len(r.b)) {
+		r.bad = true
+		return ""
+	}
+	s := string(r.b[:n])
+	r.b = r.b[n:]
+	return s
+}
+
+// decodeRow shares b with the value.
+func decodeRow(b []byte) (row, error) {
+	in := reader{b: b}
+	r := row{version: in.number(), sort: in.text()}
+	n := in.number()
+	if n > uint64(len(in.b)) {
+		return row{}, errCorrupt
+	}
+	for range n {
+		r.lists = append(r.lists, in.text())
+	}
+	if in.bad {
+		return row{}, errCorrupt
+	}
+	r.value = in.b
+	return r, nil
+}
+
+func encodeEntry(sequence uint64, e persistence.Event) []byte {
+	b := make([]byte, 0, len(e.Payload)+len(e.Subject)+12)
+	b = binary.AppendUvarint(b, sequence)
+	return append(text(b, e.Subject), e.Payload...)
+}
+
+func decodeEntry(offset uint64, b []byte) (persistence.LogEntry, error) {
+	in := reader{b: b}
+	e := persistence.LogEntry{Offset: offset, Sequence: in.number(), Subject: in.text()}
+	if in.bad {
+		return persistence.LogEntry{}, errCorrupt
+	}
+	e.Payload = append([]byte(nil), in.b...)
+	return e, nil
+}
+
+func encodeAnswer(at uint64, r persistence.Result) []byte {
+	b := number(at)
+	b = binary.AppendUvarint(b, r.Offset)
+	for _, list := range [][]uint64{r.Versions, r.Sequences} {
+		b = binary.AppendUvarint(b, uint64(len(list)))
+		for _, n := range list {
+			b = binary.AppendUvarint(b, n)
+		}
+	}
+	return b
+}
+
+func decodeAnswer(b []byte) (at uint64, r persistence.Result, err error) {
+	if len(b) < 8 {
+		return 0, r, errCorrupt
+	}
+	in := reader{b: b[8:]}
+	r.Offset = in.number()
+	for _, list := range []*[]uint64{&r.Versions, &r.Sequences} {
+		n := in.number()
+		if n > uint64(len(in.b)) {
+			return 0, r, errCorrupt
+		}
+		*list = make([]uint64, n)
+		for i := range *list {
+			(*list)[i] = in.number()
+		}
+	}
+	if in.bad {
+		return 0, r, errCorrupt
+	}
+	return binary.BigEndian.Uint64(b), r, nil
+}

@@ -1,0 +1,188 @@
+package pebble
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/persistence"
+)
+
+// view is the store as of one fsync: readers never see what a power cut could
+// still take back.
+type view struct {
+	*pebble.Snapshot
+	users int // the current one counts itself
+}
+
+type views struct {
+	mu      sync.Mutex
+	current *view
+}
+
+func (v *views) renew(db *pebble.DB) {
+	next := &view{Snapshot: db.NewSnapshot(), users: 1}
+	v.mu.Lock()
+	old := v.current
+	v.current = next
+	v.mu.Unlock()
+	if old != nil {
+		v.release(old)
+	}
+}
+
+func (v *views) drop() {
+	v.mu.Lock()
+	old := v.current
+	v.current = nil
+	v.mu.Unlock()
+	v.release(old)
+}
+
+func (v *views) take() *view {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.current != nil {
+		v.current.users++
+	}
+	return v.current
+}
+
+func (v *views) release(w *view) {
+	v.mu.Lock()
+	w.users--
+	last := w.users == 0
+	v.mu.Unlock()
+	if last {
+		_ = w.Close() // it fails only when closed twice
+	}
+}
+
+// read lends f a view; Close waits for it.
+func (d *Driver) read(ctx context.Context, f func(*view) error) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("pebble: read: %w", err)
+	}
+	d.life.RLock()
+	defer d.life.RUnlock()
+	if d.closed {
+		return persistence.ErrClosed
+	}
+	w := d.views.take()
+	defer d.views.release(w)
+	return f(w)
+}
+
+// Get returns a row, or domain.ErrNotFound.
+func (d *Driver) Get(ctx context.Context, k persistence.Key) (value []byte, version uint64, err error) {
+	err = d.read(ctx, func(w *view) error {
+		r, err := getRow(w, rowKey(k))
+		value, version = r.value, r.version
+		return err
+	})
+	if err == nil && version == 0 {
+		err = domain.ErrNotFound
+	}
+	return value, version, err
+}
+
+// Scan returns one page of a table or of a list.
+func (d *Driver) Scan(ctx context.Context, r persistence.Range) (page persistence.Page, err error) {
+	err = d.read(ctx, func(w *view) error {
+		page, err = scan(ctx, w, r)
+		return err
+	})
+	return page, err
+}
+
+func scan(ctx context.Context, w *view, r persistence.Range) (page persistence.Page, err error) {
+	base := append(key(rowSpace, r.Table), 0)
+	if r.List != "" {
+		base = append(key(placeSpace, r.Table, r.List), 0)
+	}
+	low, high := r.Bounds()
+	o := &pebble.IterOptions{LowerBound: slices.Concat(base, []byte(low)), UpperBound: slices.Concat(base, []byte(high))}
+	if high == "" {
+		o.UpperBound[len(base)-1] = 1 // above every place
+	}
+	if bytes.Compare(o.LowerBound, o.UpperBound) >= 0 {
+		return page, nil
+	}
+	it, err := w.NewIterWithContext(ctx, o)
+	if err != nil {
+		return page, err
+	}
+	defer func() {
+		if closed := it.Close(); err == nil {
+			err = closed
+		}
+	}()
+	begin, next := it.First, it.Next
+	if r.Reverse {
+		begin, next = it.Last, it.Prev
+	}
+	limit, size := r.Clamp(), 0
+	for ok := begin(); ok; ok = next() {
+		if len(page.Rows) == limit || size > persistence.PageBytes {
+			page.More = true
+			break
+		}
+		found, err := rowAt(w, r, string(it.Key()[len(base):]), it.Value())
+		if err != nil {
+			return page, err
+		}
+		size += len(found.Value)
+		page.Rows = append(page.Rows, found)
+	}
+	return page, nil
+}
+
+// rowAt is the row that stands at a place; value is that of the place's key.
+func rowAt(w *view, r persistence.Range, place string, value []byte) (persistence.Row, error) {
+	if r.List == "" {
+		kept, err := decodeRow(append([]byte(nil), value...))
+		return persistence.Row{ID: place, Place: place, Value: kept.value, Version: kept.version}, err
+	}
+	_, id, _ := strings.Cut(place, "\x00")
+	kept, err := getRow(w, rowKey(persistence.Key{Table: r.Table, ID: id}))
+	if err == nil && kept.version == 0 {
+		err = fmt.Errorf("%w: %s %s stands in list %s and is not there", errCorrupt, r.Table, id, r.List)
+	}
+	return persistence.Row{ID: id, Place: place, Value: kept.value, Version: kept.version}, err
+}
+
+// Events returns entries of a log with offset > after, in order.
+func (d *Driver) Events(ctx context.Context, log string, after uint64, limit int) (entries []persistence.LogEntry, err error) {
+	err = d.read(ctx, func(w *view) (err error) {
+		it, err := w.NewIterWithContext(ctx, &pebble.IterOptions{
+			LowerBound: eventKey(log, after+1), UpperBound: append(key(eventSpace, log), 1),
+		})
+		if err != nil {
+			return err
+		}
+		defer func() {
+			if closed := it.Close(); err == nil {
+				err = closed
+			}
+		}()
+		size := 0
+		for ok := it.First(); ok && len(entries) < limit && size <= persistence.PageBytes; ok = it.Next() {
+			k := it.Key()
+			e, err := decodeEntry(binary.BigEndian.Uint64(k[len(k)-8:]), it.Value())
+			if err != nil {
+				return err
+			}
+			size += len(e.Payload)
+			entries = append(entries, e)
+		}
+		return nil
+	})
+	return entries, err
+}

@@ -1,0 +1,286 @@
+// Package redis is the driver of the store for installs beyond one machine:
+// one Lua script per commit on one Redis 7 with an append-only file. It knows
+// no noun and no cluster; ownership is the token that each commit carries.
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/persistence"
+)
+
+const (
+	format = "1"
+	tag    = "{cb}"
+	// rememberFor is how long the answer of a commit is kept.
+	rememberFor = 10 * time.Minute
+	// pulse is how often Redis is asked whether it is there.
+	pulse = time.Second
+)
+
+// Options are how a Redis is used. The zero value is right for a service.
+type Options struct {
+	Prefix string        // of every key; installs with different ones share a server
+	Wait   time.Duration // how long a commit or a read may take; 0: 5 s
+	Logger *slog.Logger  // nil: silent
+}
+
+// Driver is a connection to a Redis.
+type Driver struct {
+	client *redis.Client
+	prefix string
+	wait   time.Duration
+	log    *slog.Logger
+
+	queue   chan *request
+	life    sync.RWMutex // commits enter shared, Close alone
+	closed  bool
+	stop    context.CancelFunc
+	working sync.WaitGroup
+
+	mu     sync.Mutex
+	health error
+}
+
+var _ persistence.Driver = (*Driver)(nil)
+
+// Open connects to the Redis of a URL (redis://[user:password@]host:port/db).
+// It fails where none answers within Options.Wait or where the data have
+// another format, and warns of settings under which commits can get lost.
+func Open(ctx context.Context, url string, o Options) (*Driver, error) {
+	settings, err := redis.ParseURL(url)
+	if err != nil {
+		return nil, errors.New("redis: the URL is not redis://[user:password@]host:port/db") // err may hold the password
+	}
+	if o.Wait <= 0 {
+		o.Wait = 5 * time.Second
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	settings.MaxRetries = -1 // a repeated script would report a conflict with itself; the commit id decides
+	settings.ContextTimeoutEnabled = true
+	settings.DialTimeout = min(o.Wait, time.Second)
+	settings.DialerRetries = 1
+	settings.ReadTimeout, settings.WriteTimeout = o.Wait, o.Wait
+	settings.PoolSize = 24
+	settings.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
+	d := &Driver{
+		client: redis.NewClient(settings), prefix: o.Prefix + tag, wait: o.Wait, log: o.Logger,
+		queue: make(chan *request, queueLength),
+	}
+	if err = d.prepare(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("redis: open %s: %w", settings.Addr, err), d.client.Close())
+	}
+	var running context.Context
+	running, d.stop = context.WithCancel(context.WithoutCancel(ctx))
+	for range workers {
+		d.working.Go(d.work)
+	}
+	d.working.Go(func() { d.watch(running) })
+	return d, nil
+}
+
+func (d *Driver) prepare(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, d.wait)
+	defer cancel()
+	if err := d.client.SetNX(ctx, d.prefix+"format", format, 0).Err(); err != nil {
+		return err
+	}
+	have, err := d.client.Get(ctx, d.prefix+"format").Result()
+	if err != nil {
+		return err
+	}
+	if have != format {
+		return fmt.Errorf("%w: it has format %q, this program knows %q", persistence.ErrFormat, have, format)
+	}
+	for _, s := range []*redis.Script{commitScript, scanScript, eventsScript} {
+		if err = s.Load(ctx, d.client).Err(); err != nil {
+			return err
+		}
+	}
+	d.inspect(ctx)
+	return nil
+}
+
+// inspect warns of settings that lose commits.
+func (d *Driver) inspect(ctx context.Context) {
+	for _, want := range []struct{ name, value, risk string }{
+		{"appendonly", "yes", "a restart of Redis loses commits"},
+		{"appendfsync", "always", "a power cut loses the commits of the last second"},
+		{"maxmemory-policy", "noeviction", "Redis may drop rows when memory is short"},
+	} {
+		have, err := d.client.ConfigGet(ctx, want.name).Result()
+		if err != nil {
+			d.log.Warn("redis does not tell its settings", slog.String("setting", want.name), slog.Any("error", err))
+			return
+		}
+		if have[want.name] != want.value {
+			d.log.Warn("redis setting risks data", slog.String("setting", want.name), slog.String("value", have[want.name]),
+				slog.String("wanted", want.value), slog.String("risk", want.risk))
+		}
+	}
+}
+
+// watch keeps the health up to date while nobody commits.
+func (d *Driver) watch(ctx context.Context) {
+	t := time.NewTicker(pulse)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+		}
+		ping, cancel := context.WithTimeout(ctx, pulse)
+		err := d.client.Ping(ping).Err()
+		cancel()
+		if ctx.Err() == nil {
+			d.setHealth(err)
+		}
+	}
+}
+
+func (d *Driver) setHealth(err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if (err == nil) == (d.health == nil) {
+		return
+	}
+	if err == nil {
+		d.health = nil
+		d.log.Info("redis is back")
+		return
+	}
+	d.health = fmt.Errorf("%w: redis: %w", persistence.ErrUnavailable, err)
+	d.log.Error("redis is away", slog.Any("error", err))
+}
+
+// Healthy is nil while commits can be expected to succeed; it lags by at most
+// two seconds.
+func (d *Driver) Healthy() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.health
+}
+
+// Close finishes the commits under way and disconnects.
+func (d *Driver) Close() error {
+	d.life.Lock()
+	if d.closed {
+		d.life.Unlock()
+		return nil
+	}
+	d.closed = true
+	close(d.queue)
+	d.life.Unlock()
+	d.stop()
+	d.working.Wait()
+	return d.client.Close()
+}
+
+// Claim makes token the owner of a shard.
+func (d *Driver) Claim(ctx context.Context, shard, token string) error {
+	if err := (persistence.Commit{Shard: shard, Token: token}).Check(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, d.wait)
+	defer cancel()
+	return away(d.client.HSet(ctx, d.prefix+"t", shard, token).Err())
+}
+
+// away wraps what Redis or the way to it reports.
+func away(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: redis: %w", persistence.ErrUnavailable, err)
+}
+
+// Get returns a row, or domain.ErrNotFound.
+func (d *Driver) Get(ctx context.Context, k persistence.Key) (value []byte, version uint64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, d.wait)
+	defer cancel()
+	var row struct {
+		Version uint64 `redis:"v"`
+		Value   []byte `redis:"d"`
+	}
+	err = d.client.HMGet(ctx, d.prefix+"r:"+k.Table+"\x00"+k.ID, "v", "d").Scan(&row)
+	switch {
+	case err != nil:
+		return nil, 0, away(err)
+	case row.Version == 0:
+		return nil, 0, domain.ErrNotFound
+	}
+	return row.Value, row.Version, nil
+}
+
+// Scan returns one page of a table or of a list.
+func (d *Driver) Scan(ctx context.Context, r persistence.Range) (persistence.Page, error) {
+	ctx, cancel := context.WithTimeout(ctx, d.wait)
+	defer cancel()
+	low, high := r.Bounds()
+	if high != "" && low >= high {
+		return persistence.Page{}, nil
+	}
+	from, to, reverse := "["+low, "("+high, "0"
+	if low == "" {
+		from = "-"
+	}
+	if high == "" {
+		to = "+"
+	}
+	if r.Reverse {
+		reverse = "1"
+	}
+	parts, err := scanScript.Run(ctx, d.client, []string{d.prefix},
+		r.Table, r.List, from, to, r.Clamp(), reverse, persistence.PageBytes).StringSlice()
+	if err != nil {
+		return persistence.Page{}, away(err)
+	}
+	page := persistence.Page{More: parts[0] == "1"}
+	for parts = parts[1:]; len(parts) >= 3; parts = parts[3:] {
+		row := persistence.Row{ID: parts[0], Place: parts[0], Value: []byte(parts[2])}
+		if r.List != "" {
+			_, row.ID, _ = strings.Cut(row.Place, "\x00")
+		}
+		if row.Version, err = number(parts[1]); err != nil {
+			return persistence.Page{}, err
+		}
+		page.Rows = append(page.Rows, row)
+	}
+	return page, nil
+}
+
+// Events returns entries of a log with offset > after, in order.
+func (d *Driver) Events(ctx context.Context, log string, after uint64, limit int) ([]persistence.LogEntry, error) {
+	ctx, cancel := context.WithTimeout(ctx, d.wait)
+	defer cancel()
+	parts, err := eventsScript.Run(ctx, d.client, []string{d.prefix},
+		log, fmt.Sprintf("0-%d", after+1), limit, persistence.PageBytes).StringSlice()
+	if err != nil {
+		return nil, away(err)
+	}
+	entries := make([]persistence.LogEntry, 0, len(parts)/4)
+	for ; len(parts) >= 4; parts = parts[4:] {
+		e := persistence.LogEntry{Subject: parts[2], Payload: []byte(parts[3])}
+		if e.Offset, err = number(parts[0]); err != nil {
+			return nil, err
+		}
+		if e.Sequence, err = number(parts[1]); err != nil {
+			return nil, err
+		}
+		entries = append(entries, e)
+	}
+	return entries, nil
+}

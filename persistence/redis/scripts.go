@@ -1,0 +1,136 @@
+package redis
+
+import "github.com/redis/go-redis/v9"
+
+// Keys of format 1, each after the prefix and the hash tag {cb}; · is a zero
+// byte. One tag keeps an install on one slot, where scripts may touch all of it.
+//
+//	r:table · id          hash: v version, d value, s sort, l lists joined by zero bytes
+//	k:table               sorted set of ids
+//	x:table · list        sorted set of sort · id
+//	e:log                 stream, entry 0-offset: q sequence, s subject, d payload
+//	o:log                 last offset
+//	q:log                 hash: subject → last sequence
+//	t                     hash: shard → token
+//	c:commit id           the answer, for ten minutes
+//	format                format
+
+// commitScript is one commit. KEYS: prefix. ARGV: id, shard, token, log,
+// memory in ms; number of guards, each table, id, version; number of puts, each
+// table, id, 0 | 1 (keep), value, sort, lists; number of events, each subject,
+// payload. It answers {"ok", versions, offset, sequences}, {"fenced"} or
+// {"conflict"}; a refusal comes before the first write.
+var commitScript = redis.NewScript(`
+local P = KEYS[1]
+local at = 0
+local function arg() at = at + 1; return ARGV[at] end
+local function num(n) return string.format('%.0f', n) end
+local id, shard, token, log, memory = arg(), arg(), arg(), arg(), arg()
+
+if id ~= '' then
+  local before = redis.call('GET', P .. 'c:' .. id)
+  if before then return cjson.decode(before) end
+end
+if (redis.call('HGET', P .. 't', shard) or '') ~= token then return {'fenced'} end
+for _ = 1, tonumber(arg()) do
+  local row = P .. 'r:' .. arg() .. '\0' .. arg()
+  if (redis.call('HGET', row, 'v') or '0') ~= arg() then return {'conflict'} end
+end
+
+local versions = {}
+for i = 1, tonumber(arg()) do
+  local tbl, name, keep, value, sort, lists = arg(), arg(), arg(), arg(), arg(), arg()
+  local row = P .. 'r:' .. tbl .. '\0' .. name
+  local old = redis.call('HMGET', row, 'v', 's', 'l')
+  local moved = old[1] and (keep == '0' or old[2] ~= sort or old[3] ~= lists)
+  if moved then
+    for l in string.gmatch(old[3], '%Z+') do
+      redis.call('ZREM', P .. 'x:' .. tbl .. '\0' .. l, old[2] .. '\0' .. name)
+    end
+  end
+  if keep == '0' then
+    versions[i] = '0'
+    if old[1] then
+      redis.call('DEL', row)
+      redis.call('ZREM', P .. 'k:' .. tbl, name)
+    end
+  else
+    versions[i] = num(redis.call('HINCRBY', row, 'v', 1))
+    redis.call('HSET', row, 'd', value, 's', sort, 'l', lists)
+    if not old[1] then redis.call('ZADD', P .. 'k:' .. tbl, 0, name) end
+    if moved or not old[1] then
+      for l in string.gmatch(lists, '%Z+') do
+        redis.call('ZADD', P .. 'x:' .. tbl .. '\0' .. l, 0, sort .. '\0' .. name)
+      end
+    end
+  end
+end
+
+local events, first, sequences = tonumber(arg()), '0', {}
+if events > 0 then
+  local last = redis.call('INCRBY', P .. 'o:' .. log, events)
+  for i = 1, events do
+    local subject, payload = arg(), arg()
+    local offset = num(last - events + i)
+    if i == 1 then first = offset end
+    sequences[i] = num(redis.call('HINCRBY', P .. 'q:' .. log, subject, 1))
+    redis.call('XADD', P .. 'e:' .. log, '0-' .. offset, 'q', sequences[i], 's', subject, 'd', payload)
+  end
+end
+local answer = {'ok', table.concat(versions, ' '), first, table.concat(sequences, ' ')}
+if id ~= '' then redis.call('SET', P .. 'c:' .. id, cjson.encode(answer), 'PX', memory) end
+return answer
+`)
+
+// scanScript is one page. KEYS: prefix. ARGV: table, list, low, high (as
+// ZRANGEBYLEX takes them), limit, 0 | 1 (reverse), bytes. It answers 0 | 1
+// (more follow) and for each row place, version, value.
+var scanScript = redis.NewScript(`
+local P = KEYS[1]
+local tbl, list, low, high = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local limit, budget = tonumber(ARGV[5]), tonumber(ARGV[7])
+local set = P .. 'k:' .. tbl
+if list ~= '' then set = P .. 'x:' .. tbl .. '\0' .. list end
+local places
+if ARGV[6] == '1' then
+  places = redis.call('ZREVRANGEBYLEX', set, high, low, 'LIMIT', 0, limit + 1)
+else
+  places = redis.call('ZRANGEBYLEX', set, low, high, 'LIMIT', 0, limit + 1)
+end
+local answer, size = {'0'}, 0
+for i, place in ipairs(places) do
+  if i > limit or size > budget then answer[1] = '1'; break end
+  local name = place
+  if list ~= '' then name = string.sub(place, string.find(place, '\0', 1, true) + 1) end
+  local row = redis.call('HMGET', P .. 'r:' .. tbl .. '\0' .. name, 'v', 'd')
+  if not row[1] then return redis.error_reply('CALLBOARD a place without its row') end
+  answer[#answer + 1] = place
+  answer[#answer + 1] = row[1]
+  answer[#answer + 1] = row[2]
+  size = size + #row[2]
+end
+return answer
+`)
+
+// eventsScript reads a log. KEYS: prefix. ARGV: log, first offset, limit, bytes.
+// It answers for each entry offset, sequence, subject, payload.
+var eventsScript = redis.NewScript(`
+local answer, size = {}, 0
+local from, left, budget = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
+while left > 0 and size <= budget do
+  local some = redis.call('XRANGE', KEYS[1] .. 'e:' .. ARGV[1], from, '+', 'COUNT', math.min(left, 64))
+  if #some == 0 then break end
+  for _, e in ipairs(some) do
+    if size > budget then break end
+    local f = e[2]
+    answer[#answer + 1] = string.sub(e[1], 3)
+    answer[#answer + 1] = f[2]
+    answer[#answer + 1] = f[4]
+    answer[#answer + 1] = f[6]
+    size = size + #f[6]
+    left = left - 1
+    from = '(' .. e[1]
+  end
+end
+return answer
+`)
