@@ -18,7 +18,6 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/dialplan"
 	"github.com/callboard/callboard/domain/event"
-	"github.com/callboard/callboard/domain/lifecycle"
 )
 
 const (
@@ -155,14 +154,8 @@ func (a *Campaign) Receive(ctx actor.Context) {
 		a.rest(ctx)
 	case mailbox.Crashed:
 		panic(m)
-	case Begin:
-		a.operate(ctx, operation{on: lifecycle.Start})
-	case Pause:
-		a.operate(ctx, operation{on: lifecycle.Pause})
-	case Resume:
-		a.operate(ctx, operation{on: lifecycle.Resume})
-	case Cancel:
-		a.operate(ctx, operation{on: lifecycle.Cancel, hangup: m.HangupActive})
+	case Begin, Pause, Resume, Cancel:
+		a.operate(ctx, operationOf(m))
 	case Status:
 		a.status(ctx)
 	case Added, Changed, Decide:
@@ -186,15 +179,10 @@ func (a *Campaign) Receive(ctx actor.Context) {
 	case committed:
 		a.committed(ctx, m)
 	case reload:
-		if m.generation == a.generation && a.phase == loading {
-			a.load(ctx)
-		}
+		a.reload(ctx, m)
 	case release:
 		a.release(m)
-	case wake:
-		if m.generation == a.wakes {
-			a.cancel = nil
-		}
+	case wake: // advance looks again
 	}
 	a.advance(ctx)
 }
@@ -258,6 +246,12 @@ func (a *Campaign) trouble(ctx actor.Context) {
 		return
 	}
 	a.fail(ctx)
+}
+
+func (a *Campaign) reload(ctx actor.Context, m reload) {
+	if m.generation == a.generation && a.phase == loading {
+		a.load(ctx)
+	}
 }
 
 func (a *Campaign) refuse(ctx actor.Context, err *domain.Error) {
@@ -391,11 +385,7 @@ func (a *Campaign) status(ctx actor.Context) {
 // object is the status object of now.
 func (a *Campaign) object(now time.Time) domain.CampaignStatusObject {
 	s := domain.StatusObject(&a.campaign, &a.progress)
-	switch {
-	case a.campaign.Status != domain.CampaignRunning && a.campaign.Status != domain.CampaignScheduled:
-	case a.down || a.phase != ready:
-		s.Waiting = &domain.Waiting{Reason: dialplan.ForStore}
-	default:
+	if a.campaign.Status == domain.CampaignRunning || a.campaign.Status == domain.CampaignScheduled {
 		s.Waiting = dialplan.Next(a.view(now), now).Waiting
 	}
 	s.Timing.EstimatedCompletion = dialplan.Estimate(a.view(now), now)

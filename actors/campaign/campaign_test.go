@@ -1,6 +1,7 @@
 package campaign_test
 
 import (
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -158,11 +159,12 @@ func TestACampaignWaitsForLinesAndTrunks(t *testing.T) {
 	in(t, 20, nil, func(w *world) {
 
 		w.kill()
-		w.limit = 2
+		w.limit = 1
 		w.begin()
-		blocked := true
+		var blocked atomic.Bool
+		blocked.Store(true)
 		w.noSlot = func() (trunk.NoSlot, bool) {
-			return trunk.NoSlot{Reason: "throttled", Until: time.Now().Add(3 * time.Second)}, blocked
+			return trunk.NoSlot{Reason: "throttled", Until: time.Now().Add(3 * time.Second)}, blocked.Load()
 		}
 		w.must(campaign.Begin{})
 		time.Sleep(time.Second)
@@ -171,7 +173,7 @@ func TestACampaignWaitsForLinesAndTrunks(t *testing.T) {
 		assert.Equal(w, "trunk", o.Waiting.Reason)
 		require.NotNil(w, o.Waiting.Until)
 		assert.Empty(w, w.calls())
-		blocked = false
+		blocked.Store(false)
 		time.Sleep(3 * time.Second)
 		assert.NotEmpty(w, w.calls(), "the lines were given back")
 		w.until(time.Hour, domain.CampaignCompleted)
@@ -238,7 +240,7 @@ func TestAFailingTrunkPausesTheCampaign(t *testing.T) {
 		assert.Equal(w, "trunk_failures", o.PauseReason)
 		assert.LessOrEqual(w, len(w.calls()), 11)
 		time.Sleep(time.Minute)
-		w.ends = nil
+		w.change(func() { w.ends = nil })
 		o = w.must(campaign.Resume{})
 		assert.Equal(w, domain.CampaignRunning, o.Status)
 		assert.Empty(w, o.PauseReason)
@@ -354,7 +356,7 @@ func TestAScriptThatIsGoneIsTold(t *testing.T) {
 		w.scriptErr = domain.Errorf(domain.CodeNotFound, "no such agent")
 		_, err := w.ask(campaign.Begin{})
 		assert.Equal(w, domain.CodeNotFound, domain.CodeOf(err))
-		w.scriptErr = nil
+		w.change(func() { w.scriptErr = nil })
 		w.must(campaign.Begin{})
 		w.until(time.Hour, domain.CampaignCompleted)
 	})

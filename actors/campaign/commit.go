@@ -171,13 +171,10 @@ func (a *Campaign) ending(b *batch) {
 			d.duration = e.Call.DurationSeconds
 		}
 		b.deltas = append(b.deltas, d)
-		switch fate.State {
-		case domain.ContactPending:
-		case domain.ContactRetryWait:
+		switch {
+		case fate.State == domain.ContactRetryWait:
 			b.progress.Waits++
-		case domain.ContactCancelled:
-			b.progress.Outcomes[domain.OutcomeCancelled]++
-		default:
+		case fate.State.Final():
 			b.progress.Outcomes[domain.Outcome(fate.State.String())]++
 		}
 		b.put(a.result(e, d))

@@ -399,12 +399,11 @@ func (a *Campaign) giveUpLost(now time.Time) {
 func (a *Campaign) wakeAt(ctx actor.Context, at, now time.Time) {
 	a.silence()
 	if !at.IsZero() {
-		a.cancel = mailbox.After(ctx, max(0, at.Sub(now)), wake{a.wakes})
+		a.cancel = mailbox.After(ctx, max(0, at.Sub(now)), wake{})
 	}
 }
 
 func (a *Campaign) silence() {
-	a.wakes++
 	if a.cancel != nil {
 		a.cancel()
 		a.cancel = nil

@@ -76,7 +76,7 @@ type (
 		generation uint64
 		err        error
 	}
-	wake    struct{ generation uint64 }
+	wake    struct{}
 	release struct{ generation uint64 } // the spacing gate opens
 	reload  struct{ generation uint64 }
 )

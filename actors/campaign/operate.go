@@ -32,6 +32,20 @@ type operation struct {
 	reply  *actor.PID // nil: the campaign's own
 }
 
+func operationOf(m any) operation {
+	switch m := m.(type) {
+	case Begin:
+		return operation{on: lifecycle.Start}
+	case Pause:
+		return operation{on: lifecycle.Pause}
+	case Resume:
+		return operation{on: lifecycle.Resume}
+	case Cancel:
+		return operation{on: lifecycle.Cancel, hangup: m.HangupActive}
+	}
+	return operation{}
+}
+
 func (o operation) answer(ctx actor.Context, m any) {
 	if o.reply != nil {
 		ctx.Send(o.reply, m)

@@ -288,7 +288,7 @@ func (p *people) apply(changes []delta) {
 			delete(p.durations, d.ordinal)
 		}
 		switch {
-		case d.state == domain.ContactPending:
+		case d.state == domain.ContactPending && d.ordinal < p.fresh: // else it is still to be looked at
 			p.again = append(p.again, d.ordinal)
 		case d.state == domain.ContactRetryWait:
 			p.retry(d.ordinal, d.retryAt)

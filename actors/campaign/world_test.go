@@ -169,6 +169,8 @@ func (w *world) begin() {
 		Workspace: workspace, CampaignID: campaignID, Boot: boot, Store: as{w.store, p.dead},
 		Lines: p.lines, Trunks: p.trunks, Calls: p.calls, Check: w.check, Calling: w.calling, Log: w.log,
 		Script: func(context.Context, *domain.Campaign) (domain.Script, error) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
 			return domain.Script{AgentID: "agent_1", UnitID: "unit_1"}, w.scriptErr
 		},
 		SIPCallID: func(attempt string, leg int) string { return attempt + "-" + strconv.Itoa(leg) },
@@ -215,6 +217,13 @@ func (w *world) must(m any) domain.CampaignStatusObject {
 	s, err := w.ask(m)
 	require.NoError(w, err)
 	return s
+}
+
+// change changes what the far end does.
+func (w *world) change(f func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	f()
 }
 
 func (w *world) tell(m any) {
@@ -319,8 +328,11 @@ func (c *calls) start(ctx actor.Context, m call.Start) {
 	w := c.w
 	pid := ctx.Spawn(actor.PropsFromFunc(func(actor.Context) {}))
 	r := &ring{start: m, pid: pid, plan: plan{verdict: done, lasts: 5 * time.Second, reached: true}}
-	if w.ends != nil {
-		r.plan = w.ends(m.Call)
+	w.mu.Lock()
+	ends := w.ends
+	w.mu.Unlock()
+	if ends != nil {
+		r.plan = ends(m.Call)
 	}
 	c.live[m.Call.ID] = r
 	ctx.Request(c.p.lines, lines.Bind{Permit: m.Permit, CallID: m.Call.ID, Call: pid})
