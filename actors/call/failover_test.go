@@ -82,6 +82,31 @@ func TestARefusedLegFailsOverAndOnePhoneRings(t *testing.T) {
 	}
 }
 
+// tardy hands out the first leg's dialog only when the second is under way.
+type tardy struct {
+	call.Phone
+	second chan struct{}
+}
+
+func (p tardy) Invite(in sip.Invite) (call.Dialog, error) {
+	d, err := p.Phone.Invite(in)
+	if in.Leg == 2 {
+		time.AfterFunc(50*time.Millisecond, func() { close(p.second) })
+	} else {
+		<-p.second
+	}
+	return d, err
+}
+
+func TestARefusedLegsLateDialogIsNotTheCalls(t *testing.T) {
+	t.Parallel()
+	ua := agent(t, func(in *sip.Incoming) { in.Reject(503, 0) })
+	h := build(t, plan{trunks: behind(targetOf(ua)), phone: func(p call.Phone) call.Phone { return tardy{p, make(chan struct{})} }})
+	e := h.end(h.dial(area+"0000", confirm()))
+	assert.Equal(t, domain.OutcomeConfirmed, e.Verdict.Outcome)
+	assert.Equal(t, "agent", e.Call.EndedBy, "the BYE goes to the phone that answered")
+}
+
 func TestADeadTargetIsGivenUpAndTheNextOneRings(t *testing.T) {
 	t.Parallel()
 	dead := agent(t, func(*sip.Incoming) {})

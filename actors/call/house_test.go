@@ -205,6 +205,7 @@ type plan struct {
 	before  func(actor, callID string, msg any)
 	trunks  func(h *house) []domain.Trunk
 	spool   string
+	phone   func(call.Phone) call.Phone
 }
 
 var nextPort atomic.Int32
@@ -256,8 +257,12 @@ func build(t *testing.T, p plan) *house {
 	}
 	h.trunks = spawn(trunk.New(trunk.Config{Trunks: list, Log: discard}))
 	h.owner = h.sys.Root.Spawn(actor.PropsFromFunc(h.own))
+	line := call.OverSIP(h.ua)
+	if p.phone != nil {
+		line = p.phone(line)
+	}
 	h.calls = h.sys.Root.Spawn(call.Props(call.Config{
-		Workspace: workspace, Store: h.store, Phone: call.OverSIP(h.ua), Sound: listened{call.OverMedia(h.engine), h}, Speaker: p.speaker,
+		Workspace: workspace, Store: h.store, Phone: line, Sound: listened{call.OverMedia(h.engine), h}, Speaker: p.speaker,
 		Blobs: h.blobs, LinesOut: h.lines, LinesIn: h.inLines, Trunks: h.trunks, SpoolDir: h.spool,
 		PublicURL: "https://calls.example", Log: discard, Before: p.before,
 	}))
