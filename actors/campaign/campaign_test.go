@@ -57,7 +57,7 @@ func TestACampaignKeepsItsPaceAndItsWidth(t *testing.T) {
 
 func TestACommitThatStallsReleasesNoBurst(t *testing.T) {
 	t.Parallel()
-	in(t, 400, func(c *domain.Campaign) { c.Pacing = domain.Pacing{CallsPerMinute: 6000, MaxConcurrent: 400} }, func(w *world) {
+	in(t, 250, func(c *domain.Campaign) { c.Pacing = domain.Pacing{CallsPerMinute: 6000, MaxConcurrent: 400} }, func(w *world) {
 		w.store.latency = 5 * time.Millisecond
 		w.must(campaign.Begin{})
 		time.Sleep(time.Second)

@@ -56,9 +56,9 @@ func (w *world) complete(n int) domain.CampaignStatusObject {
 
 func TestAKilledProcessForgetsNobodyAndRingsNobodyTwice(t *testing.T) {
 	t.Parallel()
-	const n = 40
+	const n = 24
 	for _, kind := range []fault{lost, unheard} {
-		for at := 1; at <= 60; at += 5 {
+		for at := 1; at <= 57; at += 7 {
 			in(t, n, mixed, func(w *world) {
 				w.ends = fates
 				w.store.latency = 3 * time.Millisecond
@@ -88,7 +88,7 @@ func TestAKilledProcessForgetsNobodyAndRingsNobodyTwice(t *testing.T) {
 
 func TestManyKillsInOneCampaign(t *testing.T) {
 	t.Parallel()
-	const n = 120
+	const n = 80
 	in(t, n, mixed, func(w *world) {
 		w.ends = fates
 		w.store.latency = 4 * time.Millisecond
@@ -113,7 +113,7 @@ func TestManyKillsInOneCampaign(t *testing.T) {
 
 func TestAStoreThatFailsInBetweenStopsTheDialling(t *testing.T) {
 	t.Parallel()
-	const n = 60
+	const n = 30
 	for _, kind := range []fault{lost, unheard, conflicted} {
 		in(t, n, mixed, func(w *world) {
 			w.ends = fates
@@ -171,7 +171,7 @@ func TestAnOwnerThatWasReplacedStops(t *testing.T) {
 
 func TestAPanicAtAnyMessageForgetsNobody(t *testing.T) {
 	t.Parallel()
-	const n = 40
+	const n = 24
 	kinds := []string{
 		"campaign.Begin", "lines.Permit", "trunk.Slot", "campaign.committed", "campaign.read", "campaign.loaded",
 		"campaign.scripted", "campaign.release", "campaign.wake", "call.Ended", "campaign.Status", "campaign.Changed",
@@ -206,7 +206,7 @@ func TestAPanicAtAnyMessageForgetsNobody(t *testing.T) {
 // has read the store.
 func TestACommitOfAPredecessorIsNoticed(t *testing.T) {
 	t.Parallel()
-	const n = 40
+	const n = 24
 	for _, kind := range []string{"lines.Permit", "trunk.Slot", "call.Ended"} {
 		in(t, n, mixed, func(w *world) {
 			w.ends = fates
