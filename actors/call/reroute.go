@@ -1,0 +1,140 @@
+package call
+
+import (
+	"slices"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/trunk"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/sip"
+)
+
+// refused: the leg is over and cannot ring any more. The next one is found
+// where the table of final answers allows it.
+func (c *call) refused(ctx actor.Context, f sip.Final) {
+	if c.in != nil {
+		c.over(ctx, cancelled(), byRemote)
+		return
+	}
+	if f.Code > 0 && f.Sent {
+		c.reached = true
+	}
+	v := sip.Classify(f)
+	now := time.Now().UTC()
+	l := c.record()
+	l.Code, l.Reason, l.Q850, l.EndedAt = f.Code, phraseOf(f), f.Q850, &now
+	if f.PDD > 0 {
+		l.PDDMs = f.PDD.Milliseconds()
+	}
+	c.row().Closed = true
+	if c.cfg.Trunks != nil {
+		ctx.Send(c.cfg.Trunks, trunk.Result{
+			CallID: c.call.ID, Key: c.slot.Key, TrunkID: c.slot.Trunk.ID, Final: f, Verdict: v,
+		})
+	}
+	c.vessel.unload()
+	c.note()
+	by := byRemote
+	switch {
+	case c.hangup:
+		by = byAPI
+	case f.Silent, f.Transport, f.RingTimeout, f.Code == 0:
+		by = byService
+	}
+	c.verdict, c.endedBy = v, by
+	if c.hangup || c.leg >= maxLegs || !c.another(ctx, v) {
+		c.over(ctx, v, by)
+	}
+}
+
+func phraseOf(f sip.Final) string {
+	switch {
+	case f.Phrase != "":
+		return f.Phrase
+	case f.Transport:
+		return "transport error"
+	case f.Silent:
+		return "no answer at all"
+	}
+	return f.Reason
+}
+
+// another begins the next leg, if there may be one.
+func (c *call) another(ctx actor.Context, v domain.Verdict) bool {
+	switch v.NextLeg {
+	case domain.NextLegNone:
+		return false
+	case domain.NextLegOtherCodecs:
+		if c.recoded {
+			return false
+		}
+		c.recoded, c.codecs = true, otherCodecs(c.codecs)
+		c.stage = rerouting
+	case domain.NextLegOtherTarget:
+		if c.cfg.Trunks == nil {
+			return false
+		}
+		c.stage = rerouting
+	}
+	c.reroute(ctx, v)
+	return true
+}
+
+// reroute asks for another target. The same target with other codecs needs a
+// slot of its own as well, since the leg's was freed with its end.
+func (c *call) reroute(ctx actor.Context, v domain.Verdict) {
+	tried := c.tried
+	if v.NextLeg == domain.NextLegOtherCodecs {
+		if c.cfg.Trunks == nil {
+			c.open(ctx, c.slot)
+			return
+		}
+		tried = slices.DeleteFunc(slices.Clone(tried), func(k string) bool { return k == c.slot.Key })
+	}
+	ctx.Request(c.cfg.Trunks, trunk.Want{
+		To: c.call.To, TrunkID: c.only(v), Environment: c.call.Environment, Tried: tried, CallID: c.call.ID, Generation: c.leg,
+	})
+	mailbox.After(ctx, rerouteLimit, late{stage: rerouting, leg: c.leg})
+}
+
+// only keeps other codecs to the trunk that asked for them.
+func (c *call) only(v domain.Verdict) string {
+	if v.NextLeg == domain.NextLegOtherCodecs {
+		return c.slot.Trunk.ID
+	}
+	return ""
+}
+
+// slotted: another target is ours. The leg is stored before its INVITE.
+func (c *call) slotted(ctx actor.Context, m trunk.Slot) {
+	if c.stage != rerouting || m.Generation != c.leg {
+		ctx.Send(c.cfg.Trunks, trunk.Return{CallID: m.CallID, Key: m.Key})
+		return
+	}
+	if !slices.Contains(c.tried, m.Key) {
+		c.tried = append(c.tried, m.Key)
+		c.codecs = codecsOf(m.Trunk.Codecs)
+	}
+	c.open(ctx, m)
+}
+
+func (c *call) open(ctx actor.Context, slot trunk.Slot) {
+	c.slot = slot
+	c.leg++
+	leg := c.leg
+	c.noteLeg(time.Now().UTC())
+	c.row()
+	mailbox.After(ctx, rerouteLimit, late{stage: rerouting, leg: leg})
+	c.commit(ctx, "", nil, func(ctx actor.Context, durable bool) {
+		switch {
+		case c.stage != rerouting || c.leg != leg:
+		case durable:
+			c.dial(ctx)
+		default:
+			c.over(ctx, c.verdict, c.endedBy)
+		}
+	})
+}

@@ -1,0 +1,118 @@
+package call_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"sync"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/event"
+)
+
+// memory is a store that honours guards and can fail.
+type memory struct {
+	mu       sync.Mutex
+	rows     map[domain.Key][]byte
+	versions map[domain.Key]uint64
+	events   []event.Draft
+	down     bool
+	lost     int // answers of the next commits that are lost though they are done
+}
+
+func newMemory() *memory {
+	return &memory{rows: make(map[domain.Key][]byte), versions: make(map[domain.Key]uint64)}
+}
+
+var errDown = errors.New("the store is down")
+
+func (m *memory) Apply(_ context.Context, c commit.Change) ([]event.Event, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.down {
+		return nil, errDown
+	}
+	for _, g := range c.Guards {
+		if m.versions[g.Key] != g.Version {
+			return nil, domain.ErrConflict
+		}
+	}
+	for _, p := range c.Puts {
+		b, err := json.Marshal(p)
+		if err != nil {
+			return nil, err
+		}
+		m.rows[p.Key()] = b
+		m.versions[p.Key()]++
+	}
+	for _, k := range c.Deletes {
+		delete(m.rows, k)
+		delete(m.versions, k)
+	}
+	m.events = append(m.events, c.Events...)
+	if m.lost > 0 {
+		m.lost--
+		return nil, errDown
+	}
+	return nil, nil
+}
+
+func (m *memory) Get(_ context.Context, into domain.Record) (uint64, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.down {
+		return 0, errDown
+	}
+	b, ok := m.rows[into.Key()]
+	if !ok {
+		return 0, domain.ErrNotFound
+	}
+	return m.versions[into.Key()], json.Unmarshal(b, into)
+}
+
+func (m *memory) set(down bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.down = down
+}
+
+// told are the events of a call, in order.
+func (m *memory) told(callID string) []event.Type {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var out []event.Type
+	for _, e := range m.events {
+		if e.Subject == callID {
+			out = append(out, e.Type)
+		}
+	}
+	return out
+}
+
+func (m *memory) call(id string) *domain.Call {
+	c := &domain.Call{Meta: domain.Meta{ID: id, WorkspaceID: workspace}}
+	_, _ = m.Get(context.Background(), c)
+	return c
+}
+
+// blobs keeps recordings in memory.
+type blobs struct {
+	mu   sync.Mutex
+	kept map[string][]byte
+}
+
+func (b *blobs) Put(_ context.Context, _, name string, r io.Reader) (int64, error) {
+	data, err := io.ReadAll(r)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.kept[name] = data
+	return int64(len(data)), err
+}
+
+func (b *blobs) get(name string) []byte {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.kept[name]
+}
