@@ -54,7 +54,7 @@ type Config struct {
 	Lines, Trunks, Calls  *actor.PID
 	Script                func(context.Context, *domain.Campaign) (domain.Script, error) // may block; read when the campaign starts
 	SIPCallID             func(attempt string, leg int) string
-	Orphan                func(domain.Attempt)  // ends the dialogs of an interrupted attempt and frees its line and channel; nil: nobody
+	Orphan                func(domain.Attempt)  // ends the dialogs of an interrupted attempt, then frees its line; nil: somebody else has seen to both
 	Check                 Check                 // right before an attempt is opened; nil: everybody may be rung
 	Calling               func() domain.Calling // destination rules; nil: any country
 	Committed             func()                // events were committed; nil: nobody wants to know
@@ -331,8 +331,8 @@ func (a *Campaign) settle(ctx actor.Context) {
 }
 
 func (a *Campaign) interrupt(ctx actor.Context, t *attempt, now time.Time) {
-	ctx.Send(a.cfg.Lines, lines.Hold{CallID: t.row.CallID, Until: now.Add(orphanHold)})
 	if a.cfg.Orphan != nil {
+		ctx.Send(a.cfg.Lines, lines.Hold{CallID: t.row.CallID, Until: now.Add(orphanHold)})
 		a.cfg.Orphan(t.row)
 	}
 	a.ends = append(a.ends, call.Interrupted(t.call, t.row, now))
