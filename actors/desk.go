@@ -105,13 +105,13 @@ func update[T any, R noun[T]](
 		if err != nil {
 			return nil, err
 		}
-		if err := change(r); err != nil {
+		if err = change(r); err != nil {
 			return nil, err
 		}
 		r.Base().UpdatedAt = stamp()
 		c := commit.Change{Workspace: r.Key().Workspace, Guards: []commit.Guard{{Key: r.Key(), Version: version}}, Puts: []domain.Record{r}}
 		for _, f := range more {
-			if err := f(&c, r); err != nil {
+			if err = f(&c, r); err != nil {
 				return nil, err
 			}
 		}
@@ -135,7 +135,7 @@ func remove[T any, R noun[T]](
 		}
 		c := commit.Change{Workspace: r.Key().Workspace, Guards: []commit.Guard{{Key: r.Key(), Version: version}}, Deletes: []domain.Key{r.Key()}}
 		for _, f := range more {
-			if err := f(&c, r); err != nil {
+			if err = f(&c, r); err != nil {
 				return err
 			}
 		}

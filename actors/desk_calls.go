@@ -68,10 +68,10 @@ func (d *Desk) newCall(ctx context.Context, p domain.Principal, w *domain.Worksp
 	if err != nil {
 		return nil, none, problem("to", domain.CodeValidation, "to must be a full telephone number, best in E.164")
 	}
-	if err := domain.AllowedDestination(to, w.Calling, w.DefaultCountry, p.Environment); err != nil {
+	if err = domain.AllowedDestination(to, w.Calling, w.DefaultCountry, p.Environment); err != nil {
 		return nil, none, err
 	}
-	if err := hoursAllow(o.CallingHours, to, country); err != nil {
+	if err = hoursAllow(o.CallingHours, to, country); err != nil {
 		return nil, none, err
 	}
 	from, err := d.callerID(ctx, p, o.From)
@@ -167,7 +167,7 @@ func (d *Desk) opening(c *domain.Call, slot trunk.Slot) *domain.Attempt {
 	return &domain.Attempt{
 		ID: c.ID, WorkspaceID: c.WorkspaceID, Environment: c.Environment, CallID: c.ID, Number: 1,
 		Direction: c.Direction, Boot: d.node.boot, OpenedAt: now,
-		Legs: []domain.AttemptLeg{{Number: 1, TrunkID: slot.Trunk.ID, SIPCallID: sipID}},
+		Legs: []domain.AttemptLeg{call.OpenLeg(1, slot.Trunk.ID, slot.Target, sipID)},
 	}
 }
 

@@ -35,7 +35,7 @@ func (d *Desk) CreateCampaign(
 		return none, err
 	}
 	in.keep = func(chunks []domain.Record) error { change.Puts = append(change.Puts, chunks...); return nil }
-	if err := in.read(rows); err != nil {
+	if err = in.read(rows); err != nil {
 		return none, err
 	}
 	hooks, secret, err := d.campaignWebhooks(ctx, p, c)

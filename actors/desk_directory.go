@@ -271,7 +271,7 @@ func (d *Desk) UpdateWorkspace(ctx context.Context, p domain.Principal, change f
 			return nil, storeErr(err)
 		}
 		before := *w
-		if err := change(w); err != nil {
+		if err = change(w); err != nil {
 			return nil, err
 		}
 		w.UpdatedAt = stamp()

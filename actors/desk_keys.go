@@ -2,6 +2,7 @@ package actors
 
 import (
 	"context"
+	"maps"
 	"net/netip"
 	"time"
 
@@ -74,9 +75,7 @@ func (d *Desk) RevokeKey(ctx context.Context, p domain.Principal, id string) err
 func (k *Keyring) keepUses(ctx context.Context) {
 	k.mu.Lock()
 	used := make(map[string]time.Time, len(k.used))
-	for id, t := range k.used {
-		used[id] = t
-	}
+	maps.Copy(used, k.used)
 	k.mu.Unlock()
 	for id, t := range used {
 		key := k.known(id)

@@ -44,7 +44,7 @@ func (n *Node) grow(ctx context.Context, w *domain.Workspace) error {
 	}
 	for _, a := range l.attempts {
 		if a.CampaignID == "" {
-			if err := n.interrupt(ctx, a); err != nil {
+			if err = n.interrupt(ctx, a); err != nil {
 				return err
 			}
 		}
@@ -71,26 +71,53 @@ func (n *Node) load(ctx context.Context, ws string) (*loaded, error) {
 		return nil, err
 	}
 	for _, env := range []domain.Environment{domain.Live, domain.Test} {
-		err := every(ctx, n.cfg.Store, "webhook", ws, "env="+string(env), func(w *domain.Webhook) { l.webhooks = append(l.webhooks, *w) })
+		err = every(ctx, n.cfg.Store, "webhook", ws, "env="+string(env), func(w *domain.Webhook) { l.webhooks = append(l.webhooks, *w) })
 		if err != nil {
 			return nil, err
 		}
 	}
-	lists := []string{"single"}
-	err = every(ctx, n.cfg.Store, "campaign", ws, "open", func(c *domain.Campaign) {
-		l.campaigns = append(l.campaigns, c.ID)
-		lists = append(lists, "campaign="+c.ID)
-	})
-	if err != nil {
+	working := make(map[string]bool)
+	keep := func(id string) {
+		if !working[id] {
+			working[id] = true
+			l.campaigns = append(l.campaigns, id)
+		}
+	}
+	if err = every(ctx, n.cfg.Store, "campaign", ws, "open", func(c *domain.Campaign) { keep(c.ID) }); err != nil {
 		return nil, err
 	}
-	for _, index := range lists {
-		if err := every(ctx, n.cfg.Store, "attempt", ws, index, func(a *domain.Attempt) { l.attempts = append(l.attempts, a) }); err != nil {
-			return nil, err
+	if l.attempts, err = n.attemptsOf(ctx, ws); err != nil {
+		return nil, err
+	}
+	for _, a := range l.attempts {
+		if a.CampaignID != "" {
+			keep(a.CampaignID) // a cancelled one may have had live calls
 		}
 	}
 	l.opened, err = n.openedLately(ctx, ws)
 	return l, err
+}
+
+// attemptsOf are the open attempts of a workspace.
+func (n *Node) attemptsOf(ctx context.Context, ws string) ([]*domain.Attempt, error) {
+	var out []*domain.Attempt
+	for _, kind := range []domain.Prefix{domain.PrefixCall, domain.PrefixCampaign} {
+		prefix := domain.Key{Kind: "attempt", Workspace: ws, ID: string(kind) + "_"}
+		for after, n0 := "", -1; len(out) != n0; {
+			n0 = len(out)
+			err := n.cfg.Store.Under(ctx, prefix, after, 1000, func() domain.Record { return &domain.Attempt{} }, func(r domain.Record) error {
+				if a, ok := r.(*domain.Attempt); ok {
+					out = append(out, a)
+					after = a.ID
+				}
+				return nil
+			})
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, nil
 }
 
 // openedLately are the times of the outbound calls of the last minute.
@@ -214,7 +241,7 @@ func (n *Node) census(ctx context.Context, t *tree, d domain.Direction) ([]lines
 	var out []lines.Live
 	for _, c := range live.Calls {
 		if c.Direction == d {
-			out = append(out, lines.Live{CallID: c.CallID, Call: c.PID})
+			out = append(out, lines.Live{CallID: c.CallID, Call: c.PID, Campaign: c.CampaignID != ""})
 		}
 	}
 	return out, nil

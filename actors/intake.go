@@ -239,7 +239,7 @@ func (d *Desk) AddContacts(
 	}
 	defer d.uploads.Delete(c.ID)
 	progress := &domain.Progress{CampaignID: c.ID, WorkspaceID: c.WorkspaceID}
-	if _, err := d.store.Get(ctx, progress); err != nil && !errors.Is(err, domain.ErrNotFound) {
+	if _, err = d.store.Get(ctx, progress); err != nil && !errors.Is(err, domain.ErrNotFound) {
 		return ask.UploadSummary{}, storeErr(err)
 	}
 	in, err := d.newIntake(ctx, p, c, progress.Total)

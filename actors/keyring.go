@@ -159,7 +159,7 @@ func (k *Keyring) lastUsed(key *domain.APIKey) *time.Time {
 // Create makes a key and its text, which is never kept. id "" makes one.
 func (k *Keyring) Create(ctx context.Context, key *domain.APIKey) (made *domain.APIKey, text string, err error) {
 	var random [24]byte
-	if _, err := rand.Read(random[:]); err != nil {
+	if _, err = rand.Read(random[:]); err != nil {
 		return nil, "", err
 	}
 	key.ID = mailbox.NewID(domain.PrefixKey)
@@ -195,7 +195,7 @@ func (k *Keyring) Change(ctx context.Context, workspace, id string, change func(
 		if err != nil {
 			return nil, storeErr(err)
 		}
-		if err := change(key); err != nil {
+		if err = change(key); err != nil {
 			return nil, err
 		}
 		key.UpdatedAt = stamp()

@@ -252,8 +252,8 @@ func (s ContactState) Final() bool { return s >= ContactCompleted }
 // ContactStateOf is the final contact state of an outcome.
 func ContactStateOf(o Outcome) ContactState {
 	for i, w := range contactWords {
-		if w == string(o) && ContactState(i).Final() { //nolint:gosec // thirteen words
-			return ContactState(i) //nolint:gosec // thirteen words
+		if w == string(o) && ContactState(i).Final() {
+			return ContactState(i)
 		}
 	}
 	return ContactFailed

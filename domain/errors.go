@@ -3,6 +3,7 @@ package domain
 import (
 	"errors"
 	"fmt"
+	"maps"
 )
 
 // Code names an error in the API's vocabulary, e.g. "validation_error".
@@ -70,17 +71,14 @@ func Errorf(code Code, format string, args ...any) *Error {
 func (e *Error) With(key string, value any) *Error {
 	c := *e
 	c.Extra = make(map[string]any, len(e.Extra)+1)
-	for k, v := range e.Extra {
-		c.Extra[k] = v
-	}
+	maps.Copy(c.Extra, e.Extra)
 	c.Extra[key] = value
 	return &c
 }
 
 // CodeOf is the code of an Error somewhere in err's chain, or "".
 func CodeOf(err error) Code {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Code
 	}
 	return ""

@@ -74,7 +74,7 @@ func (c *clock) run(stop <-chan struct{}) {
 		}
 		wait := c.start + time.Duration(c.turn)*turn - c.engine.now()
 		if wait > 0 {
-			time.Sleep(wait)
+			time.Sleep(wait) //nolint:forbidigo // the clock has a goroutine of its own, no mailbox
 		} else if -wait > lateCap {
 			leap := int64(-wait/turn) / slots * slots // whole rounds, so every session stays in its slot
 			c.turn += leap

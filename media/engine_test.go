@@ -3,6 +3,7 @@ package media_test
 import (
 	"math"
 	"net/netip"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -56,12 +57,7 @@ func (e *ear) keys() string {
 // heard says whether an event was told.
 func (e *ear) heard(is func(media.Event) bool) func() bool {
 	return func() bool {
-		for _, ev := range e.all() {
-			if is(ev) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(e.all(), is)
 	}
 }
 

@@ -59,7 +59,6 @@ type playback struct {
 	id     uint64
 	active bool
 	keys   []byte // digits as tones, before everything else
-	keyed  bool
 }
 
 // idleness watches for a far end that is gone.

@@ -51,12 +51,12 @@ func TestDigitsAreExactBothWaysThoughPacketsAreLost(t *testing.T) {
 func TestWithoutTelephoneEventsDigitsAreTones(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t)
-	var ear ear
-	s := open(t, engine(t, 31400, 31409), media.Options{Notify: ear.notify})
+	var far ear
+	s := open(t, engine(t, 31400, 31409), media.Options{Notify: far.notify})
 	s.SendDigits(4, "5") // before it is known what the far end takes
 	_, err := s.Answer([]byte(strings.ReplaceAll(string(p.sdp("")), " 101\r\n", "\r\n")))
 	require.NoError(t, err)
-	eventually(t, "sent", ear.heard(func(e media.Event) bool { return e == media.DigitsSent{ID: 4} }))
+	eventually(t, "sent", far.heard(func(e media.Event) bool { return e == media.DigitsSent{ID: 4} }))
 	var sound []byte
 	eventually(t, "the tones", func() bool {
 		sound = nil
@@ -99,17 +99,17 @@ func TestASourceIsLockedAndAnInjectorIsRefused(t *testing.T) {
 
 func TestASourceBehindNATIsLearntFromThreePacketsInARow(t *testing.T) {
 	t.Parallel()
-	described, real, thief := newPeer(t), newPeer(t), newPeer(t)
+	described, own, thief := newPeer(t), newPeer(t), newPeer(t)
 	s := open(t, engine(t, 31420, 31429), media.Options{})
 	_, err := s.Answer(described.sdp(""))
 	require.NoError(t, err)
 	s.Begin()
-	real.say(t, s.LocalPort(), 2, 0, 0x90)
+	own.say(t, s.LocalPort(), 2, 0, 0x90)
 	thief.say(t, s.LocalPort(), 1, 0, 0x90)
-	real.say(t, s.LocalPort(), 2, 99, 0x90)
-	never(t, 100*time.Millisecond, "learnt too early", func() bool { return len(real.heard()) > 0 })
-	real.say(t, s.LocalPort(), 4, 0, 0x90)
-	eventually(t, "learnt", func() bool { return len(real.heard()) > 3 })
+	own.say(t, s.LocalPort(), 2, 99, 0x90)
+	never(t, 100*time.Millisecond, "learnt too early", func() bool { return len(own.heard()) > 0 })
+	own.say(t, s.LocalPort(), 4, 0, 0x90)
+	eventually(t, "learnt", func() bool { return len(own.heard()) > 3 })
 	thief.say(t, s.LocalPort(), 10, 0, 0x90)
 	never(t, 100*time.Millisecond, "learnt twice", func() bool { return len(thief.heard()) > 0 })
 }
@@ -161,13 +161,13 @@ func TestAnEchoOfOurOwnStreamIsSoundReceived(t *testing.T) {
 			_, _ = echo.WriteToUDPAddrPort(buf[:n], from)
 		}
 	}()
-	var ear ear
-	s := open(t, engine(t, 31440, 31449), media.Options{Notify: ear.notify})
+	var far ear
+	s := open(t, engine(t, 31440, 31449), media.Options{Notify: far.notify})
 	require.NoError(t, s.Accept(describe("127.0.0.1", echo.LocalAddr().(*net.UDPAddr).Port, "")))
 	s.Begin()
 	s.Play(1, chirp(time.Second))
-	eventually(t, "heard", ear.heard(func(e media.Event) bool { return e == media.SpeechBegan{} }))
-	eventually(t, "ended", ear.heard(func(e media.Event) bool { return e == media.SpeechEnded{} }))
+	eventually(t, "heard", far.heard(func(e media.Event) bool { return e == media.SpeechBegan{} }))
+	eventually(t, "ended", far.heard(func(e media.Event) bool { return e == media.SpeechEnded{} }))
 	assert.Zero(t, s.Stats().PacketsRefused)
 	assert.Greater(t, s.Stats().PacketsReceived, uint64(40))
 }
@@ -175,8 +175,8 @@ func TestAnEchoOfOurOwnStreamIsSoundReceived(t *testing.T) {
 func TestHoldStopsOurSoundAndPausesWhatPlays(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t)
-	var ear ear
-	s := open(t, engine(t, 31450, 31459), media.Options{Notify: ear.notify, IdleAfter: 200 * time.Millisecond})
+	var far ear
+	s := open(t, engine(t, 31450, 31459), media.Options{Notify: far.notify, IdleAfter: 200 * time.Millisecond})
 	first, err := s.Answer(p.sdp(""))
 	require.NoError(t, err)
 	eventually(t, "silence is sent at once", func() bool { return len(p.heard()) > 3 })
@@ -194,16 +194,16 @@ func TestHoldStopsOurSoundAndPausesWhatPlays(t *testing.T) {
 		}
 		p.forget()
 		never(t, 300*time.Millisecond, "sound or an event on hold", func() bool {
-			return len(p.heard()) > 2 || len(ear.all()) > 0 // what was under way may still arrive
+			return len(p.heard()) > 2 || len(far.all()) > 0 // what was under way may still arrive
 		})
 		_, err = s.Answer(p.sdp(""))
 		require.NoError(t, err)
 	}
-	eventually(t, "played after the hold", ear.heard(func(e media.Event) bool { return e == media.Played{ID: 1, Heard: 100 * time.Millisecond} }))
+	eventually(t, "played after the hold", far.heard(func(e media.Event) bool { return e == media.Played{ID: 1, Heard: 100 * time.Millisecond} }))
 	eventually(t, "and marked", func() bool {
 		return slices.ContainsFunc(p.heard(), func(packet rtp.Packet) bool { return packet.Marker })
 	})
-	eventually(t, "vanished, off hold", ear.heard(func(e media.Event) bool { return e == media.Vanished{} }))
+	eventually(t, "vanished, off hold", far.heard(func(e media.Event) bool { return e == media.Vanished{} }))
 }
 
 // version is the version of o=.
@@ -218,37 +218,37 @@ func version(b []byte) int {
 func TestAPeerThatVanishedIsToldOncePerDeath(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t)
-	var ear ear
-	s := open(t, engine(t, 31460, 31469), media.Options{Notify: ear.notify, IdleAfter: 150 * time.Millisecond})
+	var far ear
+	s := open(t, engine(t, 31460, 31469), media.Options{Notify: far.notify, IdleAfter: 150 * time.Millisecond})
 	_, err := s.Answer(p.sdp(""))
 	require.NoError(t, err)
-	never(t, 250*time.Millisecond, "before the call is answered", func() bool { return len(ear.all()) > 0 })
+	never(t, 250*time.Millisecond, "before the call is answered", func() bool { return len(far.all()) > 0 })
 	s.Begin()
-	eventually(t, "vanished", func() bool { return len(ear.all()) == 1 })
-	never(t, 250*time.Millisecond, "twice", func() bool { return len(ear.all()) > 1 })
+	eventually(t, "vanished", func() bool { return len(far.all()) == 1 })
+	never(t, 250*time.Millisecond, "twice", func() bool { return len(far.all()) > 1 })
 	p.say(t, s.LocalPort(), 1, 0, 0xFF)
-	eventually(t, "again", func() bool { return len(ear.all()) == 2 })
-	assert.Equal(t, []media.Event{media.Vanished{}, media.Vanished{}}, ear.all())
+	eventually(t, "again", func() bool { return len(far.all()) == 2 })
+	assert.Equal(t, []media.Event{media.Vanished{}, media.Vanished{}}, far.all())
 }
 
 func TestANewClipInterruptsTheOld(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t)
-	var ear ear
-	s := open(t, engine(t, 31470, 31479), media.Options{Notify: ear.notify})
+	var far ear
+	s := open(t, engine(t, 31470, 31479), media.Options{Notify: far.notify})
 	_, err := s.Answer(p.sdp("a=ptime:10\r\n"))
 	require.NoError(t, err)
 	s.Play(1, tone.Beep(time.Minute))
 	eventually(t, "it sounds", func() bool { return bytes.Contains(sound(p), tone.Beep(time.Minute)[:800]) })
 	s.Play(2, tone.Beep(30*time.Millisecond))
-	eventually(t, "both ended", func() bool { return len(ear.all()) == 2 })
+	eventually(t, "both ended", func() bool { return len(far.all()) == 2 })
 	s.Play(3, nil)
-	eventually(t, "an empty clip ends too", func() bool { return len(ear.all()) == 3 })
+	eventually(t, "an empty clip ends too", func() bool { return len(far.all()) == 3 })
 	s.Play(4, tone.Beep(time.Minute))
 	s.StopPlaying()
 	s.StopPlaying()
-	eventually(t, "stopped", func() bool { return len(ear.all()) == 4 })
-	got := ear.all()
+	eventually(t, "stopped", func() bool { return len(far.all()) == 4 })
+	got := far.all()
 	old, ok := got[0].(media.Played)
 	require.True(t, ok)
 	assert.True(t, old.Interrupted && old.ID == 1 && old.Heard >= 100*time.Millisecond && old.Heard < 5*time.Second, "%+v", old)

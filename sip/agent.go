@@ -211,7 +211,7 @@ func (u *UserAgent) Close() error {
 	u.close.Do(func() {
 		close(u.closed)
 		for _, s := range u.udp {
-			err = errors.Join(err, s.packetConn.Close())
+			err = errors.Join(err, s.Close())
 		}
 		for _, l := range u.tcpIn {
 			err = errors.Join(err, l.Close())

@@ -206,10 +206,8 @@ func (u *UserAgent) register(d *Dialog) bool {
 
 // hold lets packets of a host through the gate while the dialog lives.
 func (d *Dialog) hold(a netip.Addr) {
-	for _, h := range d.held {
-		if h == a {
-			return
-		}
+	if slices.Contains(d.held, a) {
+		return
 	}
 	if len(d.held) < 8 {
 		d.held = append(d.held, a)

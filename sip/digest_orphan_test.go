@@ -138,7 +138,7 @@ func TestCrashLeavesNoCallBehind(t *testing.T) {
 		_, inv, _ := old.answered()
 		s := old.reborn()
 		done := make(chan bool, 2)
-		s.ua.Orphan(stored(t, stateOf(t, old, inv)), func(answered bool) { done <- answered })
+		s.ua.Orphan(stored(t, stateOf(t, inv)), func(answered bool) { done <- answered })
 		bye := s.peer.expect("BYE sip:peer@127.0.0.1:5070")
 		assert.Equal(t, inv.get("From"), bye.get("From"))
 		assert.Contains(t, bye.get("To"), ";tag=p1")
@@ -150,7 +150,7 @@ func TestCrashLeavesNoCallBehind(t *testing.T) {
 	})
 }
 
-func stateOf(t *testing.T, s *stage, inv msg) sip.DialogState {
+func stateOf(t *testing.T, inv msg) sip.DialogState {
 	t.Helper()
 	_, tag, _ := cutTag(inv.get("From"))
 	return sip.DialogState{

@@ -13,7 +13,7 @@ func finalOf(m *message) Final {
 	f := Final{Code: m.code, Phrase: m.phrase, Reason: strings.Join(reasons, ", ")}
 	f.Q850, _ = reasonOf(reasons)
 	if s := m.get("Retry-After"); s != "" {
-		s = strings.TrimSpace(before(before(s, ';'), '('))
+		s = strings.TrimSpace(before(before(s, ";"), "("))
 		if n, err := strconv.ParseUint(s, 10, 31); err == nil {
 			f.RetryAfter = time.Duration(min(n, 86400)) * time.Second
 		}

@@ -70,7 +70,7 @@ func (u *UserAgent) sentBy(f flow) string {
 			local = addrPort(f.tcp.Conn.LocalAddr())
 		}
 	case f.udp != nil:
-		local = addrPort(f.udp.packetConn.LocalAddr())
+		local = addrPort(f.udp.LocalAddr())
 	}
 	ip, port := local.Addr(), int(local.Port())
 	if u.cfg.PublicIP.IsValid() {

@@ -13,8 +13,8 @@ func askForICMP(conn *net.UDPConn) {
 	}
 	// Without it an unreachable target counts as silent: slower, not wrong.
 	_ = raw.Control(func(fd uintptr) {
-		_ = syscall.SetsockoptInt(int(fd), syscall.IPPROTO_IP, syscall.IP_RECVERR, 1)     //nolint:gosec // a descriptor
-		_ = syscall.SetsockoptInt(int(fd), syscall.IPPROTO_IPV6, syscall.IPV6_RECVERR, 1) //nolint:gosec // a descriptor
+		_ = syscall.SetsockoptInt(int(fd), syscall.IPPROTO_IP, syscall.IP_RECVERR, 1)
+		_ = syscall.SetsockoptInt(int(fd), syscall.IPPROTO_IPV6, syscall.IPV6_RECVERR, 1)
 	})
 }
 
@@ -29,7 +29,7 @@ func pendingICMP(conn *net.UDPConn) [][]byte {
 	_ = raw.Control(func(fd uintptr) {
 		for range 64 {
 			payload, control := make([]byte, 1500), make([]byte, 512)
-			n, _, _, _, err := syscall.Recvmsg(int(fd), payload, control, syscall.MSG_ERRQUEUE|syscall.MSG_DONTWAIT) //nolint:gosec // a descriptor
+			n, _, _, _, err := syscall.Recvmsg(int(fd), payload, control, syscall.MSG_ERRQUEUE|syscall.MSG_DONTWAIT)
 			if err != nil {
 				return
 			}

@@ -187,7 +187,7 @@ func (m *message) note(h sipmsg.Header, seen map[string]bool) {
 	case "require":
 		m.require = append(m.require, list(h.Value())...)
 	case "content-type":
-		m.contentType = strings.ToLower(strings.TrimSpace(before(h.Value(), ';')))
+		m.contentType = strings.ToLower(strings.TrimSpace(before(h.Value(), ";")))
 	case "content-encoding":
 		m.encoding = strings.ToLower(strings.TrimSpace(h.Value()))
 	}
@@ -236,17 +236,15 @@ func address(s string) string {
 		case c == '"':
 			quote = !quote
 		case c == '<' && !quote:
-			return before(s[i+1:], '>')
+			return before(s[i+1:], ">")
 		}
 	}
-	return strings.TrimSpace(before(s, ';'))
+	return strings.TrimSpace(before(s, ";"))
 }
 
-func before(s string, sep byte) string {
-	if i := strings.IndexByte(s, sep); i >= 0 {
-		return s[:i]
-	}
-	return s
+func before(s, sep string) string {
+	head, _, _ := strings.Cut(s, sep)
+	return head
 }
 
 func param(p sipmsg.HeaderParams, name string) string {
@@ -270,9 +268,9 @@ func hasParam(p sipmsg.HeaderParams, name string) bool {
 // userOf is the user of a URI: a number most of the time.
 func userOf(u sipmsg.Uri) string {
 	if u.Scheme == "tel" {
-		return before(u.Raw(), ';')
+		return before(u.Raw(), ";")
 	}
-	return strings.ReplaceAll(before(u.User, ';'), "%23", "#")
+	return strings.ReplaceAll(before(u.User, ";"), "%23", "#")
 }
 
 // reasonOf reads a Reason header (RFC 3326): its Q.850 cause and its text.

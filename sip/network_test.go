@@ -99,7 +99,7 @@ func reinvite(t *testing.T, d *sip.Dialog, there *ears) (string, error) {
 func TestUnreachableTargetIsKnownAtOnce(t *testing.T) {
 	for _, network := range []string{"udp", "tcp"} {
 		ua, here := served(t, nil), newEars()
-		closed, err := net.ListenPacket("udp", "127.0.0.1:0") //nolint:noctx // a test
+		closed, err := net.ListenPacket("udp", "127.0.0.1:0")
 		require.NoError(t, err)
 		port := closed.LocalAddr().(*net.UDPAddr).Port
 		require.NoError(t, closed.Close())
@@ -146,7 +146,7 @@ func TestContactThatMayNotBeReachedIsAnsweredThroughTheTarget(t *testing.T) {
 	ua, here := served(t, func(c *sip.Config, _ *sip.UserAgent) {
 		c.MayReach = func(a netip.AddrPort) bool { return a.Addr().IsLoopback() }
 	}), newEars()
-	conn, err := net.ListenPacket("udp", "127.0.0.1:0") //nolint:noctx // a test
+	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer func() { _ = conn.Close() }()
 	_, err = ua.Invite(sip.Invite{
@@ -172,7 +172,7 @@ func TestTCPIsFramedAndBounded(t *testing.T) {
 		answering(there)(c, u)
 	})
 	dial := func() net.Conn {
-		c, err := net.Dial("tcp", ua.Addr("tcp").String()) //nolint:noctx // a test
+		c, err := net.Dial("tcp", ua.Addr("tcp").String())
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = c.Close() })
 		return c

@@ -59,7 +59,7 @@ func runSIPp(t *testing.T, scenario, network string, more ...string) *sipp {
 
 func freePort(t *testing.T) int {
 	t.Helper()
-	c, err := net.ListenPacket("udp", "127.0.0.1:0") //nolint:noctx // a test
+	c, err := net.ListenPacket("udp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer func() { _ = c.Close() }()
 	return c.LocalAddr().(*net.UDPAddr).Port
@@ -81,7 +81,7 @@ func (s *sipp) logged(t *testing.T) []string {
 	return strings.Fields(string(b))
 }
 
-func TestSIPpAnswersAreClassified(t *testing.T) {
+func TestSIPpAnswersAreClassified(t *testing.T) { //nolint:tparallel // beside its own cases only: SIPp counts in real time
 	for scenario, want := range map[string]string{
 		"uas-answer": "ended", "uas-hangup": "ended by the far end", "uas-busy": "busy busy", "uas-decline": "failed rejected",
 		"uas-unknown": "failed invalid_number", "uas-503": "failed trunk_error", "uas-180-503": "failed trunk_error",
@@ -139,7 +139,7 @@ func outcome(t *testing.T, d *sip.Dialog, here *ears) string {
 	}
 }
 
-func TestSIPpCallsUs(t *testing.T) {
+func TestSIPpCallsUs(t *testing.T) { //nolint:tparallel // beside its own cases only: SIPp counts in real time
 	for _, network := range []string{"udp", "tcp"} {
 		t.Run(network, func(t *testing.T) {
 			t.Parallel()

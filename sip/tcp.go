@@ -83,7 +83,7 @@ func (p *tcpPool) listen(l net.Listener) {
 		}
 		if err != nil {
 			// Out of file descriptors, most likely: let some go.
-			time.Sleep(50 * time.Millisecond)
+			time.Sleep(50 * time.Millisecond) //nolint:forbidigo // the listener has a goroutine of its own, no mailbox
 			continue
 		}
 		remote := addrPort(raw.RemoteAddr())
@@ -230,7 +230,7 @@ func (c *tcpConn) write() {
 		case job := <-c.out:
 			err := c.SetWriteDeadline(time.Now().Add(tcpWrite))
 			if err == nil {
-				_, err = c.Conn.Write(job.b)
+				_, err = c.Write(job.b)
 			}
 			if err != nil {
 				if job.failed != nil {

@@ -3,6 +3,7 @@ package sip
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -220,8 +221,8 @@ func farOf(m *message, fallback string) remote {
 	if !isSIPURI(r.target) || !clean(r.target) {
 		r.target = fallback
 	}
-	for i := len(m.routes) - 1; i >= 0; i-- {
-		r.routes = append(r.routes, m.routes[i])
+	for _, v := range slices.Backward(m.routes) {
+		r.routes = append(r.routes, v)
 	}
 	return r
 }

@@ -55,61 +55,38 @@ func isSIPURI(s string) bool {
 }
 
 // phrases of the answers we give.
+var phrases = map[int]string{
+	100: "Trying",
+	180: "Ringing",
+	183: "Session Progress",
+	200: "OK",
+	400: "Bad Request",
+	403: "Forbidden",
+	404: "Not Found",
+	405: "Method Not Allowed",
+	408: "Request Timeout",
+	415: "Unsupported Media Type",
+	416: "Unsupported URI Scheme",
+	420: "Bad Extension",
+	480: "Temporarily Unavailable",
+	481: "Call/Transaction Does Not Exist",
+	482: "Loop Detected",
+	483: "Too Many Hops",
+	486: "Busy Here",
+	487: "Request Terminated",
+	488: "Not Acceptable Here",
+	491: "Request Pending",
+	500: "Server Internal Error",
+	501: "Not Implemented",
+	503: "Service Unavailable",
+	505: "Version Not Supported",
+	600: "Busy Everywhere",
+	603: "Decline",
+}
+
 func phraseOf(code int) string {
-	switch code {
-	case 100:
-		return "Trying"
-	case 180:
-		return "Ringing"
-	case 183:
-		return "Session Progress"
-	case 200:
-		return "OK"
-	case 400:
-		return "Bad Request"
-	case 403:
-		return "Forbidden"
-	case 404:
-		return "Not Found"
-	case 405:
-		return "Method Not Allowed"
-	case 408:
-		return "Request Timeout"
-	case 415:
-		return "Unsupported Media Type"
-	case 416:
-		return "Unsupported URI Scheme"
-	case 420:
-		return "Bad Extension"
-	case 480:
-		return "Temporarily Unavailable"
-	case 481:
-		return "Call/Transaction Does Not Exist"
-	case 482:
-		return "Loop Detected"
-	case 483:
-		return "Too Many Hops"
-	case 486:
-		return "Busy Here"
-	case 487:
-		return "Request Terminated"
-	case 488:
-		return "Not Acceptable Here"
-	case 491:
-		return "Request Pending"
-	case 500:
-		return "Server Internal Error"
-	case 501:
-		return "Not Implemented"
-	case 503:
-		return "Service Unavailable"
-	case 505:
-		return "Version Not Supported"
-	case 600:
-		return "Busy Everywhere"
-	case 603:
-		return "Decline"
-	default:
-		return "Answer"
+	if p, ok := phrases[code]; ok {
+		return p
 	}
+	return "Answer"
 }

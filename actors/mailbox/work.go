@@ -10,7 +10,7 @@ import (
 )
 
 // Crashed is what an actor hears when its Work panicked.
-type Crashed struct {
+type Crashed struct { //nolint:errname // a message, named by what happened
 	Value any
 	Stack string
 }

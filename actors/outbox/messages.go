@@ -8,13 +8,13 @@ import "github.com/callboard/callboard/domain"
 
 // What the outbox hears.
 type (
-	// Nudge: events were committed. Many are as good as one.
+	// Nudge says that events were committed. Many are as good as one.
 	Nudge struct{}
-	// Changed: an endpoint was created or changed. Sent after its commit and
+	// Changed says that an endpoint was created or changed. Sent after its commit and
 	// before the API answers, it lets the endpoint receive every event that is
 	// committed after that answer.
 	Changed struct{ Webhook domain.Webhook }
-	// Deleted: the row of an endpoint is gone; its deliveries are removed.
+	// Deleted says that the row of an endpoint is gone; its deliveries are removed.
 	Deleted struct{ WebhookID string }
 )
 

@@ -463,7 +463,7 @@ func (o *outbox) failed(what string, err error) bool {
 	}
 	o.pause = min(max(2*o.pause, firstWait), longestWait)
 	o.retryAt = time.Now().Add(o.pause)
-	o.log.Warn(what, slog.Any("error", err), slog.Duration("again_in", o.pause))
+	o.log.Warn("the store failed the outbox", slog.String("what", what), slog.Any("error", err), slog.Duration("again_in", o.pause))
 	return true
 }
 

@@ -38,7 +38,7 @@ func start(t *testing.T, portMin int) *caller {
 		RingFor: func(string) time.Duration { return 50 * time.Millisecond },
 	})
 	require.NoError(t, err)
-	ctx, cancel := context.WithCancel(context.Background()) //nolint:usetesting // the carrier ends when the test says so
+	ctx, cancel := context.WithCancel(context.Background())
 	c.end = cancel
 	go func() { c.ended <- c.sim.Serve(ctx) }()
 	t.Cleanup(cancel)

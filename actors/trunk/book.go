@@ -108,7 +108,7 @@ func (b *Book) Of(a netip.Addr) []Entry {
 	out := ix.exact[a.Unmap()]
 	for _, n := range ix.networks {
 		if n.prefix.Contains(a.Unmap()) {
-			out = append(out[:len(out):len(out)], n.entry)
+			out = append(slices.Clip(out), n.entry)
 		}
 	}
 	return out

@@ -105,6 +105,7 @@ func TestATrunksCallsPerSecondAreEvenlySpacedAndNoneIsLost(t *testing.T) {
 			sys.Root.Send(ask, trunk.Want{To: "+12025550100", Environment: domain.Live, CallID: "c"})
 		}
 		time.Sleep(4 * time.Second)
+		synctest.Wait()
 		want := []time.Duration{0, 500 * time.Millisecond, time.Second, 1500 * time.Millisecond, 2 * time.Second}
 		assert.Equal(t, want, a.at)
 		end()
@@ -121,6 +122,7 @@ func TestADeadCallFreesItsChannelAtOnce(t *testing.T) {
 		require.Len(t, a.heard, 1)
 		sys.Root.Send(a.trunks, trunk.Bind{CallID: "a", Call: call})
 		time.Sleep(time.Second)
+		synctest.Wait()
 		sys.Root.Poison(call)
 		synctest.Wait()
 		require.Len(t, a.heard, 2)
@@ -137,6 +139,7 @@ func TestAWantThatWaitsTooLongIsToldWhenToComeBack(t *testing.T) {
 			sys.Root.Send(ask, trunk.Want{To: "+12025550100", Environment: domain.Live, CallID: id})
 		}
 		time.Sleep(10 * time.Second)
+		synctest.Wait()
 		require.Len(t, a.heard, 2)
 		assert.Equal(t, trunk.NoSlot{CallID: "b", Reason: trunk.Channels}, a.heard[1])
 		assert.Equal(t, 5*time.Second, a.at[1])
@@ -150,6 +153,7 @@ func TestAThrottledTrunkBacksOffAsLongAsItAsks(t *testing.T) {
 		sys.Root.Send(a.trunks, trunk.Result{TrunkID: "one", Final: sip.Final{RetryAfter: 3 * time.Second}, Verdict: domain.Verdict{Throttled: true}})
 		sys.Root.Send(ask, trunk.Want{To: "+12025550100", Environment: domain.Live, CallID: "a"})
 		time.Sleep(4 * time.Second)
+		synctest.Wait()
 		assert.Equal(t, []time.Duration{3 * time.Second}, a.at)
 		end()
 	})

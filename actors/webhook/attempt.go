@@ -88,7 +88,7 @@ func (e *endpoint) ask(ctx actor.Context, q question) {
 	name := q.test.EventType
 	typ := event.WebhookTest
 	if name != "" {
-		known := false
+		var known bool
 		if typ, known = event.Canonical(name); !known {
 			err := domain.Errorf(domain.CodeValidation, "this is not the name of an event")
 			err.Param = "event_type"

@@ -140,7 +140,7 @@ func signed(h http.Header, body []byte) bool {
 			return false
 		}
 		mac := hmac.New(sha256.New, key)
-		fmt.Fprintf(mac, "%s.%s.%s", id, h.Get("webhook-timestamp"), body)
+		_, _ = fmt.Fprintf(mac, "%s.%s.%s", id, h.Get("webhook-timestamp"), body)
 		if h.Get("webhook-signature") != "v1,"+base64.StdEncoding.EncodeToString(mac.Sum(nil)) {
 			return false
 		}

@@ -13,13 +13,13 @@ package webhook
 
 // What an endpoint hears.
 type (
-	// Nudge: deliveries were queued behind the last one.
+	// Nudge says that deliveries were queued behind the last one.
 	Nudge struct{}
-	// Changed: the endpoint's row, or deliveries that the outbox did not write,
-	// were committed: read everything anew. Also how an endpoint is paused and
-	// resumed.
+	// Changed says that the endpoint's row, or deliveries that the outbox did
+	// not write, were committed: read everything anew. Also how an endpoint is
+	// paused and resumed.
 	Changed struct{}
-	// Deleted: the endpoint's row is gone. The actor sends nothing more and
+	// Deleted says that the endpoint's row is gone. The actor sends nothing more and
 	// ends; the outbox removes the rows of its deliveries.
 	Deleted struct{}
 	// Test sends one event that is not queued, also while the endpoint is

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -109,7 +110,7 @@ func (s *stage) Send(ctx context.Context, r webhook.Request) webhook.Answer {
 	case <-ctx.Done():
 		return webhook.Answer{Error: "cancelled"}
 	}
-	return webhook.Answer{Status: status, Took: time.Since(start), Error: map[bool]string{true: "", false: fmt.Sprint(status)}[status == 200]}
+	return webhook.Answer{Status: status, Took: time.Since(start), Error: map[bool]string{true: "", false: strconv.Itoa(status)}[status == 200]}
 }
 
 // queue commits an event for each subject and its delivery.

@@ -415,5 +415,5 @@ func (e *endpoint) arm(ctx actor.Context, now time.Time) {
 func (e *endpoint) storeFailed(what string, err error) {
 	e.pause = min(max(2*e.pause, firstWait), longestWait)
 	e.retryAt = time.Now().Add(e.pause)
-	e.log.Warn(what, slog.Any("error", err), slog.Duration("again_in", e.pause))
+	e.log.Warn("the store failed a webhook", slog.String("what", what), slog.Any("error", err), slog.Duration("again_in", e.pause))
 }

@@ -54,7 +54,7 @@ func TestAFailingChildIsItsOwnAffair(t *testing.T) {
 		synctest.Wait()
 		for _, path := range [][]string{{workspace.Calls}, {workspace.LinesOut}, {workspace.Campaigns, "a"}} {
 			pid := workspace.PID(sys, "ws", path...)
-			_, err := mailbox.Ask[int](t.Context(), sys, pid, query{})
+			_, err = mailbox.Ask[int](t.Context(), sys, pid, query{})
 			require.NoError(t, err, path)
 			sys.Root.Send(pid, boom{})
 			time.Sleep(time.Second)

@@ -115,7 +115,7 @@ func (s socketKeys) ask(ctx context.Context, method, path string, in, out any) e
 	if err != nil {
 		return err
 	}
-	defer resp.Body.Close()
+	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode != http.StatusOK {
 		var e struct {
 			Error string `json:"error"`

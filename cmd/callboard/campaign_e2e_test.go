@@ -83,7 +83,7 @@ func TestAMixedCampaignAgainstSIPp(t *testing.T) {
 	want := map[string]string{}
 	for _, g := range groups {
 		s.trunk(g.prefix, g.ports...)
-		for _, p := range phones(g.prefix, 1000, g.n) {
+		for _, p := range phones(g.prefix, g.n) {
 			numbers = append(numbers, p)
 			want[p] = g.outcome
 		}
@@ -97,17 +97,15 @@ func TestAMixedCampaignAgainstSIPp(t *testing.T) {
 	assert.Equal(t, 100, st.Progress.Attempted)
 	assert.Zero(t, st.Progress.Remaining)
 	for _, g := range groups {
-		for _, p := range phones(g.prefix, 1000, g.n) {
+		for _, p := range phones(g.prefix, g.n) {
 			assert.Equal(t, 1, g.peer.rung()[strings.TrimPrefix(p, "+")], "INVITEs of %s", p)
 		}
 	}
 	assert.GreaterOrEqual(t, len(down.rung()), 3, "the first target was asked first, until it was known to be down")
 
-	var all []line
 	for _, p := range []*peer{one, two, second} {
 		count, _ := wireLoad(p.lines())
 		assert.LessOrEqual(t, count, most)
-		all = append(all, p.lines()...)
 	}
 	s.resultsSay(id, want)
 	s.eventsSay(100, want)
@@ -241,7 +239,7 @@ func TestRetriesScheduleAndPause(t *testing.T) {
 	s.trunk("", busy.port)
 	agent := s.hello()
 	retry := object{"enabled": true, "max_attempts": 3, "interval_hours": 0.0005, "retry_on": []string{"busy"}}
-	id := s.campaign(agent, phones("+1202551", 1000, 4), object{"retry": retry})
+	id := s.campaign(agent, phones("+1202551", 4), object{"retry": retry})
 	st := s.finished(id, 60*time.Second)
 	assert.Equal(t, 4, st.Outcomes["busy"])
 	for n, c := range busy.rung() {
@@ -288,8 +286,8 @@ func TestLimitsOfThePlanHoldOnTheWire(t *testing.T) {
 	s.api("PATCH", "/v1/workspace", object{"plan": "enterprise", "limits": object{
 		"requests_per_minute": 100000, "concurrent_inbound": 5, "concurrent_outbound": 5, "calls_per_minute": 120,
 	}})
-	a := s.campaign(agent, phones("+1202551", 1000, 20), object{"pacing": object{"calls_per_minute": 120, "max_concurrent": 5}})
-	b := s.campaign(agent, phones("+1202552", 1000, 20), object{"pacing": object{"calls_per_minute": 120, "max_concurrent": 5}})
+	a := s.campaign(agent, phones("+1202551", 20), object{"pacing": object{"calls_per_minute": 120, "max_concurrent": 5}})
+	b := s.campaign(agent, phones("+1202552", 20), object{"pacing": object{"calls_per_minute": 120, "max_concurrent": 5}})
 	refused := 0
 	for i := range 30 {
 		code, text, _ := s.try("POST", "/v1/calls/outbound", object{"to": fmt.Sprintf("+120255300%02d", i), "from": "+12025550100", "agent_id": agent})

@@ -56,10 +56,10 @@ func (d *demoShow) close() { d.receiver.close() }
 // extras let the service reach the demo's receiver, and nothing else more.
 func (d *demoShow) extras() extras {
 	at := netip.MustParseAddrPort(d.receiver.ln.Addr().String())
-	return extras{rootCA: d.receiver.pem, allow: []allow.AllowRule{{Network: netip.PrefixFrom(at.Addr(), 32), Port: at.Port()}}}
+	return extras{rootCA: d.receiver.pem, allow: []allow.Rule{{Network: netip.PrefixFrom(at.Addr(), 32), Port: at.Port()}}}
 }
 
-func (d *demoShow) say(format string, args ...any) { fmt.Fprintf(d.out, format, args...) }
+func (d *demoShow) say(format string, args ...any) { _, _ = fmt.Fprintf(d.out, format, args...) }
 
 // play shows the demo once per data folder; later starts tell what is there.
 func (d *demoShow) play(ctx context.Context, s *service) {
@@ -123,7 +123,7 @@ func (d *demoShow) first(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := d.api(ctx, http.MethodPost, "/v1/campaigns/"+campaign.ID+"/start", nil, nil); err != nil {
+	if err = d.api(ctx, http.MethodPost, "/v1/campaigns/"+campaign.ID+"/start", nil, nil); err != nil {
 		return err
 	}
 	st, err := d.watch(ctx, campaign.ID)
@@ -327,7 +327,7 @@ func (d *demoShow) api(ctx context.Context, method, path string, in, out any) er
 	if err != nil {
 		return err
 	}
-	defer resp.Body.Close()
+	defer func() { _ = resp.Body.Close() }()
 	text, err := io.ReadAll(resp.Body)
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -31,6 +32,10 @@ import (
 var binary string
 
 func TestMain(m *testing.M) {
+	if port := os.Getenv(benchPhones); port != "" {
+		answerAsPhones(port)
+		return
+	}
 	dir, err := os.MkdirTemp("", "callboard-e2e-")
 	if err != nil {
 		panic(err)
@@ -47,6 +52,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	code := m.Run()
+	board.show()
 	_ = os.RemoveAll(dir)
 	os.Exit(code)
 }
@@ -56,7 +62,7 @@ var block atomic.Int32
 
 // service is a running callboard, driven as a stranger would.
 type service struct {
-	t        *testing.T
+	t        testing.TB
 	dir      string
 	env      []string
 	args     []string
@@ -70,14 +76,14 @@ type service struct {
 }
 
 // newService starts a service on free loopback ports with an empty store.
-func newService(t *testing.T, env ...string) *service {
+func newService(t testing.TB, env ...string) *service {
 	t.Helper()
 	s := prepare(t, env...)
 	s.start()
 	return s
 }
 
-func prepare(t *testing.T, env ...string) *service {
+func prepare(t testing.TB, env ...string) *service {
 	t.Helper()
 	dir := t.TempDir()
 	low := 20000 + int(block.Add(1)-1)*400
@@ -104,7 +110,7 @@ func (s *service) start() {
 		if err != nil {
 			return false
 		}
-		defer resp.Body.Close()
+		defer func() { _ = resp.Body.Close() }()
 		return resp.StatusCode == http.StatusOK
 	})
 	key, err := os.ReadFile(filepath.Join(s.data(), "admin.key"))
@@ -218,7 +224,7 @@ func (s *service) request(method, path string, body any, header ...string) (int,
 	if err != nil {
 		return 0, nil, nil, err
 	}
-	defer resp.Body.Close()
+	defer func() { _ = resp.Body.Close() }()
 	text, err := io.ReadAll(resp.Body)
 	return resp.StatusCode, text, resp.Header, err
 }
@@ -304,9 +310,7 @@ func (s *service) campaign(agent string, phones []string, more object) string {
 		contacts[i] = object{"phone": p, "context": object{"name": "N" + strconv.Itoa(i)}}
 	}
 	body := object{"name": "c", "agent_id": agent, "caller_id": object{"number": "+12025550100"}, "compliance": anyHour(), "contacts": contacts}
-	for k, v := range more {
-		body[k] = v
-	}
+	maps.Copy(body, more)
 	id := s.api("POST", "/v1/campaigns", body)["id"].(string)
 	s.api("POST", "/v1/campaigns/"+id+"/start", nil)
 	return id
@@ -342,10 +346,10 @@ func (s *service) finished(id string, limit time.Duration) status {
 	return st
 }
 
-func phones(prefix string, from, n int) []string {
+func phones(prefix string, n int) []string {
 	out := make([]string, n)
 	for i := range out {
-		out[i] = fmt.Sprintf("%s%0*d", prefix, 12-len(prefix), from+i)
+		out[i] = fmt.Sprintf("%s%0*d", prefix, 12-len(prefix), 1000+i)
 	}
 	return out
 }
@@ -371,7 +375,7 @@ type envelope struct {
 	Data              json.RawMessage
 }
 
-func newReceiver(t *testing.T) *receiver {
+func newReceiver(t testing.TB) *receiver {
 	t.Helper()
 	r := &receiver{}
 	r.server = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
@@ -415,17 +419,12 @@ func (r *receiver) deliveries() []delivery {
 }
 
 func contains(list []string, s string) bool {
-	for _, l := range list {
-		if l == s {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(list, s)
 }
 
 // peer is a SIPp that answers or calls.
 type peer struct {
-	t    *testing.T
+	t    testing.TB
 	port int
 	log  string
 	cmd  *exec.Cmd
@@ -436,18 +435,18 @@ type peer struct {
 var mediaBlock atomic.Int32
 
 // sipp starts a scenario of deploy/sipp on a free port of loopback.
-func sipp(t *testing.T, scenario string, args ...string) *peer {
+func sipp(t testing.TB, scenario string, args ...string) *peer {
 	t.Helper()
 	return sippAt(t, freePort(t, "udp"), scenario, args...)
 }
 
-func sippAt(t *testing.T, port int, scenario string, args ...string) *peer {
+func sippAt(t testing.TB, port int, scenario string, args ...string) *peer {
 	t.Helper()
 	path, err := filepath.Abs("../../deploy/sipp/" + scenario + ".xml")
 	require.NoError(t, err)
 	p := &peer{t: t, port: port, dir: t.TempDir(), done: make(chan error, 1)}
 	p.log = filepath.Join(p.dir, "sipp.log")
-	media := 50000 + int(mediaBlock.Add(1)-1)%60*200
+	media := 10000 + int(mediaBlock.Add(1)-1)%48*200
 	all := append([]string{
 		"-sf", path, "-i", "127.0.0.1", "-p", strconv.Itoa(p.port), "-mp", strconv.Itoa(media), "-nostdin", "-aa",
 		"-trace_logs", "-log_file", p.log, "-trace_err", "-error_file", filepath.Join(p.dir, "err"),
@@ -470,12 +469,12 @@ func sippAt(t *testing.T, port int, scenario string, args ...string) *peer {
 	require.Eventually(t, func() bool {
 		table, err := os.ReadFile("/proc/net/udp")
 		return err == nil && strings.Contains(string(table), fmt.Sprintf("0100007F:%04X", p.port))
-	}, 10*time.Second, 10*time.Millisecond, "sipp did not listen")
+	}, 20*time.Second, 10*time.Millisecond, "sipp did not listen: %s", &out)
 	return p
 }
 
 // sippCaller starts a scenario that calls.
-func sippCaller(t *testing.T, scenario string, args ...string) *peer {
+func sippCaller(t testing.TB, scenario string, args ...string) *peer {
 	t.Helper()
 	return sippAt(t, freePort(t, "udp"), scenario, args...)
 }
@@ -517,17 +516,17 @@ func (p *peer) rung() map[string]int {
 	return out
 }
 
-func freePort(t *testing.T, network string) int {
+func freePort(t testing.TB, network string) int {
 	t.Helper()
 	if network == "tcp" {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		require.NoError(t, err)
-		defer l.Close()
+		defer func() { _ = l.Close() }()
 		return l.Addr().(*net.TCPAddr).Port
 	}
 	c, err := net.ListenPacket("udp", "127.0.0.1:0")
 	require.NoError(t, err)
-	defer c.Close()
+	defer func() { _ = c.Close() }()
 	return c.LocalAddr().(*net.UDPAddr).Port
 }
 

@@ -143,7 +143,7 @@ func withKeys(cmd *cobra.Command, f func(context.Context, keyDesk) error) error 
 	if d, ok := dialAdmin(cfg.Data); ok {
 		return f(ctx, d)
 	}
-	if _, err := os.Stat(cfg.Data); err != nil {
+	if _, err = os.Stat(cfg.Data); err != nil {
 		return fmt.Errorf("--data %s: there is no store yet; start the service once", cfg.Data)
 	}
 	v, err := openVault(ctx, cfg, logger(cfg))
@@ -189,9 +189,11 @@ func keysCreate() *cobra.Command {
 				if asJSON {
 					return printJSON(cmd.OutOrStdout(), made)
 				}
-				fmt.Fprintf(cmd.OutOrStdout(), "%s\n", made.Text)
-				fmt.Fprintf(cmd.ErrOrStderr(), "%s (%s), shown this once\n", made.ID, made.Environment)
-				return nil
+				if _, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\n", made.Text); err != nil {
+					return err
+				}
+				_, err = fmt.Fprintf(cmd.ErrOrStderr(), "%s (%s), shown this once\n", made.ID, made.Environment)
+				return err
 			})
 		},
 	}
@@ -222,9 +224,9 @@ func keysList() *cobra.Command {
 					return printJSON(cmd.OutOrStdout(), keys)
 				}
 				w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 4, 2, ' ', 0)
-				fmt.Fprintln(w, "ID\tNAME\tENVIRONMENT\tENDS IN\tOPERATOR\tPERMISSIONS\tSTATE")
+				_, _ = fmt.Fprintln(w, "ID\tNAME\tENVIRONMENT\tENDS IN\tOPERATOR\tPERMISSIONS\tSTATE")
 				for _, k := range keys {
-					fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%t\t%v\t%s\n", k.ID, k.Name, k.Environment, k.Last4, k.Operator, k.Permissions, stateOf(k))
+					_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%t\t%v\t%s\n", k.ID, k.Name, k.Environment, k.Last4, k.Operator, k.Permissions, stateOf(k))
 				}
 				return w.Flush()
 			})
@@ -254,8 +256,8 @@ func keysRevoke() *cobra.Command {
 				if err := d.revoke(ctx, args[0]); err != nil {
 					return err
 				}
-				fmt.Fprintf(cmd.OutOrStdout(), "%s is revoked\n", args[0])
-				return nil
+				_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s is revoked\n", args[0])
+				return err
 			})
 		},
 	}

@@ -24,7 +24,7 @@ func killLoop(t *testing.T, s *service, answer *peer, n int) (status, string) {
 	s.unlimited()
 	s.trunk("", answer.port)
 	s.api("POST", "/v1/webhooks", object{"url": s.receiver.url, "events": []string{"campaign.*", "call.ended"}})
-	id := s.campaign(s.hello(), phones("+1202555", 1000, killContacts), object{
+	id := s.campaign(s.hello(), phones("+1202555", killContacts), object{
 		"pacing": object{"calls_per_minute": 600, "max_concurrent": killLines},
 	})
 	for range n {
@@ -129,9 +129,9 @@ func TestRedisAwayForTenSecondsStopsDiallingOnly(t *testing.T) {
 			{"id": "bye", "type": "end"},
 		}, "edges": []object{{"from": "a", "to": "bye", "when": object{"type": "else"}}},
 	})
-	long := s.campaign(agent, phones("+1202551", 1000, 3), nil)
+	long := s.campaign(agent, phones("+1202551", 3), nil)
 	s.await("three live calls", 20*time.Second, func() bool { st, ok := s.statusOf(long); return ok && st.Progress.InProgress == 3 })
-	id := s.campaign(s.hello(), phones("+1202552", 1000, 60), object{"pacing": object{"calls_per_minute": 240, "max_concurrent": 10}})
+	id := s.campaign(s.hello(), phones("+1202552", 60), object{"pacing": object{"calls_per_minute": 240, "max_concurrent": 10}})
 	s.await("some calls", 20*time.Second, func() bool { return len(answer.rung()) > 10 })
 
 	server.Stop()

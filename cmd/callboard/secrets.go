@@ -85,14 +85,14 @@ func writeSecret(path, text string) error {
 // lockData takes the data folder for this process. The lock goes with the
 // process, however that ends.
 func lockData(dir string) (unlock func(), err error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err = os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
 	f, err := os.OpenFile(filepath.Join(dir, "callboard.lock"), os.O_CREATE|os.O_RDWR, 0o600) //nolint:gosec // the operator's own folder
 	if err != nil {
 		return nil, err
 	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil { //nolint:gosec // a descriptor fits
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		_ = f.Close()
 		return nil, fmt.Errorf("%w: %s; stop the other one or choose another folder with --data", persistence.ErrInUse, dir)
 	}

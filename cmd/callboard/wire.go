@@ -92,7 +92,7 @@ type service struct {
 // extras are what the demo adds to a configuration.
 type extras struct {
 	rootCA []byte // PEM
-	allow  []allow.AllowRule
+	allow  []allow.Rule
 }
 
 // start opens, wires and starts everything. On an error nothing is left.
@@ -124,7 +124,7 @@ func start(ctx context.Context, cfg *configs.Config, log *slog.Logger, more extr
 	if err = s.telephony(run, more); err != nil {
 		return nil, err
 	}
-	if err = s.tree(ctx, more); err != nil {
+	if err = s.tree(more); err != nil {
 		return nil, err
 	}
 	return s, s.doors(run)
@@ -244,7 +244,7 @@ func (s *service) folder(name string) string {
 func (s *service) egress(more extras) allow.Egress {
 	e := allow.Egress{Allow: more.allow, Own: []netip.AddrPort{netip.MustParseAddrPort(s.ln.Addr().String()), s.cfg.SIPAddr}}
 	for _, a := range s.cfg.EgressAllow {
-		e.Allow = append(e.Allow, allow.AllowRule{Network: a.Prefix, Port: a.Port})
+		e.Allow = append(e.Allow, allow.Rule{Network: a.Prefix, Port: a.Port})
 	}
 	for _, p := range s.cfg.EgressPorts {
 		e.Ports = append(e.Ports, int(p))
@@ -258,7 +258,7 @@ func (s *service) egress(more extras) allow.Egress {
 }
 
 // tree grows the actors and opens SIP to them.
-func (s *service) tree(ctx context.Context, more extras) error {
+func (s *service) tree(more extras) error {
 	speaker, err := s.speaker("speech")
 	if err != nil {
 		return err

@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// ErrEgress: the target may not be reached from here.
+// ErrEgress says that the target may not be reached from here.
 var ErrEgress = errors.New("this address may not be reached")
 
 const httpsPort = 443
 
-// AllowRule is one entry of the operator's list: a network, and a port or 0
+// Rule is one entry of the operator's list: a network, and a port or 0
 // for any.
-type AllowRule struct {
+type Rule struct {
 	Network netip.Prefix
 	Port    uint16
 }
@@ -25,7 +25,7 @@ type AllowRule struct {
 // extra Ports, and whatever the operator allows. Our own listeners and the
 // store are always refused. The zero value allows the public ones only.
 type Egress struct {
-	Allow   []AllowRule
+	Allow   []Rule
 	Ports   []int            // besides 443
 	AnyPort bool             // of public addresses: for SIP, not for HTTP
 	Own     []netip.AddrPort // an unspecified address stands for loopback and Local
@@ -61,7 +61,7 @@ func (e Egress) May(to netip.AddrPort) error {
 // check that needs no name resolution.
 func (e Egress) MayPort(port uint16) bool {
 	return port != 0 && (e.AnyPort || e.publicPort(port) ||
-		slices.ContainsFunc(e.Allow, func(r AllowRule) bool { return r.Port == 0 || r.Port == port }))
+		slices.ContainsFunc(e.Allow, func(r Rule) bool { return r.Port == 0 || r.Port == port }))
 }
 
 func (e Egress) publicPort(port uint16) bool {
@@ -83,8 +83,8 @@ func (e Egress) own(addr netip.Addr, port uint16) bool {
 
 // ParseAllow reads the operator's list, separated by commas: "127.0.0.0/8",
 // "10.0.0.5:8443", "10.0.0.0/24:8443", "fd00::/8", "[fd00::1]:8443".
-func ParseAllow(text string) ([]AllowRule, error) {
-	var rules []AllowRule
+func ParseAllow(text string) ([]Rule, error) {
+	var rules []Rule
 	for entry := range strings.SplitSeq(text, ",") {
 		entry = strings.TrimSpace(entry)
 		if entry == "" {
@@ -99,18 +99,18 @@ func ParseAllow(text string) ([]AllowRule, error) {
 	return rules, nil
 }
 
-func parseRule(entry string) (AllowRule, bool) {
+func parseRule(entry string) (Rule, bool) {
 	network, port := entry, ""
 	slash := strings.IndexByte(entry, '/')
 	switch {
 	case entry[0] == '[':
 		end := strings.IndexByte(entry, ']')
 		if end < 0 {
-			return AllowRule{}, false
+			return Rule{}, false
 		}
 		network, port = entry[1:end], entry[end+1:]
 		if !strings.Contains(network, ":") {
-			return AllowRule{}, false
+			return Rule{}, false
 		}
 	case slash >= 0:
 		if colon := strings.IndexByte(entry[slash:], ':'); colon >= 0 {
@@ -122,24 +122,24 @@ func parseRule(entry string) (AllowRule, bool) {
 	}
 	n, ok := parseNetwork(network)
 	if !ok {
-		return AllowRule{}, false
+		return Rule{}, false
 	}
 	if port == "" {
-		return AllowRule{Network: n}, true
+		return Rule{Network: n}, true
 	}
 	digits, ok := strings.CutPrefix(port, ":")
 	if !ok || digits == "" || digits[0] < '1' || digits[0] > '9' {
-		return AllowRule{}, false
+		return Rule{}, false
 	}
 	number, err := strconv.ParseUint(digits, 10, 16)
 	if err != nil {
-		return AllowRule{}, false
+		return Rule{}, false
 	}
-	return AllowRule{Network: n, Port: uint16(number)}, true
+	return Rule{Network: n, Port: uint16(number)}, true
 }
 
 // String spells the rule as ParseAllow reads it.
-func (r AllowRule) String() string {
+func (r Rule) String() string {
 	switch {
 	case r.Port == 0:
 		return r.Network.String()

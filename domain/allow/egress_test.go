@@ -62,14 +62,14 @@ func TestNoHostileAddressIsPublic(t *testing.T) {
 
 func TestPublicAddressesArePublic(t *testing.T) {
 	t.Parallel()
-	for _, text := range strings.Fields(public) {
+	for text := range strings.FieldsSeq(public) {
 		addr := netip.MustParseAddr(text)
 		assert.True(t, allow.PublicAddress(addr), text)
 		require.NoError(t, allow.Egress{}.May(netip.AddrPortFrom(addr, 443)), text)
 	}
 }
 
-func rules(t testing.TB, text string) []allow.AllowRule {
+func rules(t testing.TB, text string) []allow.Rule {
 	t.Helper()
 	r, err := allow.ParseAllow(text)
 	require.NoError(t, err)
@@ -183,7 +183,7 @@ func FuzzParseAllow(f *testing.F) {
 		for _, r := range first {
 			again, err := allow.ParseAllow(r.String())
 			require.NoError(t, err)
-			assert.Equal(t, []allow.AllowRule{r}, again)
+			assert.Equal(t, []allow.Rule{r}, again)
 		}
 	})
 }

@@ -52,10 +52,10 @@ type Store interface {
 	Get(ctx context.Context, into domain.Record) (uint64, error)
 	// List calls each with a fresh record per row, in order; next is the
 	// cursor of the following page, or "".
-	List(ctx context.Context, q Query, make func() domain.Record, each func(domain.Record) error) (next string, err error)
+	List(ctx context.Context, q Query, fresh func() domain.Record, each func(domain.Record) error) (next string, err error)
 	// Under lists the rows whose key begins with prefix (ID "campaign_…/"),
 	// oldest first, after the ID given, at most limit.
-	Under(ctx context.Context, prefix domain.Key, after string, limit int, make func() domain.Record, each func(domain.Record) error) error
+	Under(ctx context.Context, prefix domain.Key, after string, limit int, fresh func() domain.Record, each func(domain.Record) error) error
 	// Events reads a workspace's committed events with offset > after.
 	Events(ctx context.Context, workspace string, after uint64, limit int) ([]event.Event, error)
 }

@@ -212,8 +212,11 @@ func TestFiveCallsOfWhichHalfFailInTheTrunkPause(t *testing.T) {
 	bad := domain.Verdict{Reason: domain.ReasonTrunkError}
 	good := domain.Verdict{Reason: domain.ReasonCompleted}
 	silent := []domain.Verdict{
-		{Reason: domain.ReasonBusy}, {Reason: domain.ReasonNoAnswer}, {Reason: domain.ReasonInvalidNumber},
-		{Reason: domain.ReasonThrottled, Throttled: true}, {Reason: domain.ReasonInterrupted},
+		{Reason: domain.ReasonBusy},
+		{Reason: domain.ReasonNoAnswer},
+		{Reason: domain.ReasonInvalidNumber},
+		{Reason: domain.ReasonThrottled, Throttled: true},
+		{Reason: domain.ReasonInterrupted},
 	}
 	tripped := func(every time.Duration, all ...domain.Verdict) bool {
 		var trip dialplan.Trip

@@ -6,7 +6,6 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -91,7 +90,7 @@ func TestStandardWebhooksSignAlongsideWhereTheSecretAllows(t *testing.T) {
 		assert.False(t, ok, name)
 	}
 	mac := hmac.New(sha256.New, key)
-	fmt.Fprintf(mac, "evt_1.%d.%s", noon.Unix(), "{}")
+	_, _ = fmt.Fprintf(mac, "evt_1.%d.%s", noon.Unix(), "{}")
 	assert.Equal(t, "v1,"+base64.StdEncoding.EncodeToString(mac.Sum(nil)), hook.StandardSign(key, "evt_1", noon, []byte("{}")))
 }
 
@@ -275,7 +274,7 @@ func TestURLsOfEndpoints(t *testing.T) {
 		assert.Equal(t, c.ok, err == nil, "%s: %v", text, err)
 		if err != nil {
 			var e *domain.Error
-			require.True(t, errors.As(err, &e), text)
+			require.ErrorAs(t, err, &e, text)
 			assert.Equal(t, domain.CodeInvalidURL, e.Code, text)
 			assert.Equal(t, "url", e.Param)
 		}

@@ -63,7 +63,6 @@ func Campaigns() []CampaignRow {
 // its target state is allowed and leads nowhere else: to == from. ahead says
 // that the start of the schedule has not come yet.
 func Campaign(from domain.CampaignStatus, on Operation, ahead bool) (to domain.CampaignStatus, allowedFrom []domain.CampaignStatus, ok bool) {
-	to = from
 	for _, r := range Campaigns() {
 		if r.On != on {
 			continue

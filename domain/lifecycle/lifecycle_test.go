@@ -40,11 +40,12 @@ func TestTheCampaignTableIsTheOneThatIsDocumented(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
 	row := func(first string, cells []string) {
-		line := fmt.Sprintf("%-12s", first)
+		var line strings.Builder
+		fmt.Fprintf(&line, "%-12s", first)
 		for _, c := range cells {
-			line += fmt.Sprintf("%-11s", c)
+			fmt.Fprintf(&line, "%-11s", c)
 		}
-		b.WriteString(strings.TrimRight(line, " ") + "\n")
+		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
 	}
 	head := make([]string, 0, len(campaignStates))
 	for _, s := range campaignStates {

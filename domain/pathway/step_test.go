@@ -69,7 +69,7 @@ var (
 
 func key(k byte) pathway.Digit { return pathway.Digit{Key: k} }
 
-func collect(n int) pathway.Collect { return pathway.Collect{Length: n, Timeout: 3 * time.Second} }
+func collect() pathway.Collect { return pathway.Collect{Length: 1, Timeout: 3 * time.Second} }
 
 func chosen(v string) pathway.Set {
 	return pathway.Set{Result: pathway.Result{Variables: map[string]string{"choice": v}}}
@@ -86,7 +86,7 @@ func TestAConversationFollowsItsPathway(t *testing.T) {
 	}{
 		"the caller presses 1 after the prompt": {
 			[]pathway.Input{began, spoken, spoken, key('1'), spoken},
-			[][]pathway.Do{{hello}, {ask}, {collect(1)}, {chosen("1"), last("yes", "Thanks.")}, {end(domain.OutcomeConfirmed, "chose 1")}},
+			[][]pathway.Do{{hello}, {ask}, {collect()}, {chosen("1"), last("yes", "Thanks.")}, {end(domain.OutcomeConfirmed, "chose 1")}},
 		},
 		"a key cuts the prompt": {
 			[]pathway.Input{began, spoken, key('2')},
@@ -98,11 +98,11 @@ func TestAConversationFollowsItsPathway(t *testing.T) {
 		},
 		"another key counts as none and the question is asked again": {
 			[]pathway.Input{began, spoken, spoken, key('7'), spoken, key('1')},
-			[][]pathway.Do{{hello}, {ask}, {collect(1)}, {ask}, {collect(1)}, {chosen("1"), last("yes", "Thanks.")}},
+			[][]pathway.Do{{hello}, {ask}, {collect()}, {ask}, {collect()}, {chosen("1"), last("yes", "Thanks.")}},
 		},
 		"silence leads to the edge for it after all tries": {
 			[]pathway.Input{began, spoken, spoken, timeout, spoken, timeout, spoken},
-			[][]pathway.Do{{hello}, {ask}, {collect(1)}, {ask}, {collect(1)}, {say("help", "Goodbye.")}, {end(domain.OutcomeCompleted, "")}},
+			[][]pathway.Do{{hello}, {ask}, {collect()}, {ask}, {collect()}, {say("help", "Goodbye.")}, {end(domain.OutcomeCompleted, "")}},
 		},
 		"an edge from anywhere is taken anywhere": {
 			[]pathway.Input{began, key('0'), spoken},
@@ -110,7 +110,7 @@ func TestAConversationFollowsItsPathway(t *testing.T) {
 		},
 		"an edge from anywhere beats the values of a question": {
 			[]pathway.Input{began, spoken, spoken, key('0')},
-			[][]pathway.Do{{hello}, {ask}, {collect(1)}, {say("help", "Goodbye.")}},
+			[][]pathway.Do{{hello}, {ask}, {collect()}, {say("help", "Goodbye.")}},
 		},
 		"after a hangup nothing happens": {
 			[]pathway.Input{began, pathway.Hangup{}, spoken, key('1')},

@@ -42,7 +42,10 @@ func TestAnEventIsSentAsTheStandardSays(t *testing.T) {
 	}
 	want := []dtmf.Packet{
 		event(true, false, 160), event(false, false, 320), event(false, false, 480), event(false, false, 640),
-		event(false, true, 800), event(false, true, 800), event(false, true, 800), {}, {}, {},
+		event(false, true, 800), event(false, true, 800), event(false, true, 800),
+		{},
+		{},
+		{},
 	}
 	var got []dtmf.Packet
 	for _, f := range frames {

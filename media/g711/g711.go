@@ -65,7 +65,7 @@ func DecodeMu(mu []byte) []int16 {
 
 func decodeTable(decode func(byte) int16) (t [256]int16) {
 	for i := range t {
-		t[i] = decode(byte(i)) //nolint:gosec // i < 256
+		t[i] = decode(byte(i))
 	}
 	return t
 }
@@ -121,7 +121,7 @@ func aDecode(b byte) int16 {
 	if b&0x80 == 0 {
 		v = -v
 	}
-	return int16(v) //nolint:gosec // at most 32256
+	return int16(v)
 }
 
 func aEncode(v int) byte {
@@ -135,5 +135,5 @@ func aEncode(v int) byte {
 		chord++
 	}
 	step := v >> max(chord, 1) & 15
-	return (sign | byte(chord<<4) | byte(step)) ^ 0x55 //nolint:gosec // bytes by construction
+	return (sign | byte(chord<<4) | byte(step)) ^ 0x55
 }

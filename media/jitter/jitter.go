@@ -104,7 +104,7 @@ func (b *Buffer) Get(dst []byte) (received int) {
 	b.adapt(n)
 	got := 0
 	for i := range dst {
-		at := (b.play + uint32(i)) % ringLen //nolint:gosec // small
+		at := (b.play + uint32(i)) % ringLen
 		if bit := uint64(1) << (at % 64); b.have[at/64]&bit != 0 {
 			b.have[at/64] &^= bit
 			dst[i] = b.ring[at]

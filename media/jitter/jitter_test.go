@@ -78,7 +78,7 @@ func TestALostPacketFadesAndALongGapIsSilent(t *testing.T) {
 func TestTheDelayGrowsWithLatenessAndShrinksAgain(t *testing.T) {
 	var b jitter.Buffer
 	r := rand.New(rand.NewPCG(1, 2))
-	late := 0
+	var late int
 	var waiting [][]int // by tick
 	run := func(from, to, worst int) (dropped int) {
 		for tick := from; tick < to; tick++ {

@@ -181,7 +181,7 @@ func (r *Recorder) create() bool {
 	if r.err = os.MkdirAll(filepath.Dir(r.path), 0o700); r.err != nil {
 		return false
 	}
-	if r.file, r.err = os.OpenFile(r.path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600); r.err != nil { //nolint:gosec // the owner names it
+	if r.file, r.err = os.OpenFile(r.path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600); r.err != nil {
 		r.file = nil
 		return false
 	}

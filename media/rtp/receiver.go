@@ -115,12 +115,12 @@ func (r *Receiver) Report() (Report, bool) {
 	expected := r.expected()
 	out := Report{SSRC: r.ssrc, Highest: r.highest, Jitter: uint32(r.jitter)}
 	if expected > r.received {
-		out.Lost = uint32(min(expected-r.received, 1<<23-1)) //nolint:gosec // 24 bits
+		out.Lost = uint32(min(expected-r.received, 1<<23-1))
 	}
 	due, got := expected-r.expectedR, r.received-r.receivedR
 	r.expectedR, r.receivedR = expected, r.received
 	if due > got {
-		out.Fraction = uint8(min((due-got)*256/due, 255)) //nolint:gosec // bounded
+		out.Fraction = uint8(min((due-got)*256/due, 255))
 	}
 	return out, true
 }

@@ -166,7 +166,7 @@ func TestWhatWeWriteWeRead(t *testing.T) {
 		}
 		a := agree(t, l.Offer(), true)
 		assert.Equal(t, netip.AddrPortFrom(l.Addr, 20000), a.Remote)
-		assert.Equal(t, l.Formats, []sdp.Format{a.Codec, a.Event})
+		assert.Equal(t, []sdp.Format{a.Codec, a.Event}, l.Formats)
 	}
 }
 

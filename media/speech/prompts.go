@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/callboard/callboard/media"
@@ -49,7 +50,7 @@ func (p *Prompts) Speak(ctx context.Context, r Request) (media.Clip, error) {
 		names = []string{strings.TrimSpace(name)}
 	}
 	if voiceName.MatchString(r.Voice) {
-		for _, n := range names[:len(names):len(names)] {
+		for _, n := range slices.Clip(names) {
 			names = append([]string{r.Voice + "/" + n}, names...)
 		}
 	}

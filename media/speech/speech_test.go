@@ -107,7 +107,7 @@ func TestWithoutAnEngineThePromptsSpeak(t *testing.T) {
 	_, err = v.Speak(t.Context(), speech.Request{Text: "Nobody recorded this."})
 	require.ErrorIs(t, err, speech.ErrNoPrompt)
 	require.ErrorIs(t, err, speech.ErrNotInstalled)
-	assert.ErrorContains(t, err, "nobody-recorded-this.wav")
+	require.ErrorContains(t, err, "nobody-recorded-this.wav")
 	for _, name := range []string{"wav:../../etc/passwd", "wav:/etc/passwd", "wav:none.wav"} {
 		_, err = v.Speak(t.Context(), speech.Request{Text: name})
 		require.Error(t, err, name)

@@ -34,7 +34,7 @@ func TestTonesSoundTheirFrequencies(t *testing.T) {
 
 func TestLengthsAreKeptAndBounded(t *testing.T) {
 	assert.Len(t, tone.Ringback(13*time.Second), 13*8000)
-	assert.Len(t, tone.Silence(-time.Second), 0)
+	assert.Empty(t, tone.Silence(-time.Second))
 	assert.Len(t, tone.Silence(1000*time.Hour), 600*8000)
 	assert.Equal(t, byte(g711.MuSilence), tone.Ringback(6 * time.Second)[5*8000])
 }

@@ -1,0 +1,174 @@
+package webhook_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/stretchr/testify/assert"
+
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/mailbox/actortest"
+	"github.com/callboard/callboard/actors/webhook"
+	"github.com/callboard/callboard/domain"
+)
+
+func TestAStoreThatIsAwayLosesNothing(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		s := newStage(t, sys)
+		var away atomic.Bool
+		ids := s.queue("a", "b", "c")
+		s.answer = func(arrival) (int, time.Duration) { return 200, time.Second }
+		s.store.Fail = func(string) error {
+			if away.Load() {
+				return errors.New("away")
+			}
+			return nil
+		}
+		away.Store(true)
+		s.run()
+		pass(20 * time.Second)
+		away.Store(false)
+		pass(6 * time.Second)
+		assert.Len(t, s.seen(), 3)
+		more := s.queue("a", "b")
+		s.tell(webhook.Nudge{})
+		pass(500 * time.Millisecond)
+		away.Store(true) // while two are under way
+		pass(time.Minute)
+		assert.Equal(t, 2, s.states()[domain.DeliveryQueued])
+		away.Store(false)
+		pass(10 * time.Second)
+		got := s.ids()
+		slices.Sort(got)
+		assert.Equal(t, append(ids, more...), got)
+		assert.Equal(t, map[domain.DeliveryState]int{domain.DeliveryDelivered: 5}, s.states())
+		s.end()
+	})
+}
+
+func TestACommitOfUnknownOutcomeIsMadeAgain(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		s := newStage(t, sys)
+		s.queue("a", "b", "c")
+		n := 0
+		s.store.After = func() error {
+			if n++; n%2 == 1 {
+				return errors.New("the answer was lost")
+			}
+			return nil
+		}
+		s.run()
+		pass(30 * time.Second)
+		assert.Len(t, s.seen(), 3)
+		assert.Equal(t, map[domain.DeliveryState]int{domain.DeliveryDelivered: 3}, s.states())
+		s.end()
+	})
+}
+
+// killed runs 60 events through an endpoint that fails now and then, drops the
+// actor at random moments, and tells how often each event arrived.
+func killed(t *testing.T, sys *actor.ActorSystem, seed uint64) (ids []string, arrived map[string]int) {
+	t.Helper()
+	r, far := rand.New(rand.NewPCG(seed, 0)), rand.New(rand.NewPCG(seed, 1))
+	s := newStage(t, sys)
+	s.answer = func(arrival) (int, time.Duration) {
+		status := 200
+		if far.IntN(10) == 0 {
+			status = 503
+		}
+		return status, time.Duration(far.IntN(300)) * time.Millisecond
+	}
+	for range 12 {
+		ids = append(ids, s.queue("a", "b", "c", "d", strconv.Itoa(s.n))...)
+	}
+	for range 15 {
+		s.run()
+		pass(time.Duration(r.IntN(400)) * time.Millisecond)
+		s.kill()
+	}
+	s.run()
+	pass(3 * time.Hour)
+	assert.Equal(t, map[domain.DeliveryState]int{domain.DeliveryDelivered: len(ids)}, s.states())
+	arrived = make(map[string]int)
+	for _, id := range s.ids() {
+		arrived[id]++
+	}
+	s.end()
+	return ids, arrived
+}
+
+func TestNothingIsLostWhenTheActorDiesAtRandomMoments(t *testing.T) {
+	for seed := range uint64(10) {
+		actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+			ids, arrived := killed(t, sys, seed)
+			assert.Len(t, arrived, len(ids))
+			for _, id := range ids {
+				assert.Positive(t, arrived[id], id)
+			}
+		})
+	}
+}
+
+func TestAPanicAtAnyMessageLosesNothing(t *testing.T) {
+	for _, kind := range []string{
+		"webhook.Nudge", "webhook.Changed", "webhook.Test", "webhook.loaded", "webhook.committed", "webhook.saved", "webhook.sent", "webhook.tested", "webhook.wake",
+	} {
+		actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+			s := newStage(t, sys)
+			var planted atomic.Int32
+			s.opts = []actor.PropsOption{actor.WithReceiverMiddleware(func(next actor.ReceiverFunc) actor.ReceiverFunc {
+				return func(c actor.ReceiverContext, env *actor.MessageEnvelope) {
+					if fmt.Sprintf("%T", env.Message) == kind && planted.Add(1) == 1 {
+						panic("planted")
+					}
+					next(c, env)
+				}
+			})}
+			s.answer = func(a arrival) (int, time.Duration) {
+				if a.id == "evt_000002" && a.attempt == "1" {
+					return 503, time.Second
+				}
+				return 200, time.Second
+			}
+			s.queue("a", "b")
+			s.run()
+			pass(10 * time.Second)
+			s.queue("a", "c")
+			s.tell(webhook.Nudge{})
+			s.tell(webhook.Changed{})
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+			_, _ = mailbox.Ask[webhook.Tested](ctx, sys, s.pid, webhook.Test{})
+			cancel()
+			pass(2 * time.Hour)
+			assert.Positive(t, planted.Load(), kind)
+			assert.Equal(t, map[domain.DeliveryState]int{domain.DeliveryDelivered: 4}, s.states(), kind)
+			s.end()
+		})
+	}
+}
+
+func TestAPanicOfTheStoreRestartsTheActor(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		s := newStage(t, sys)
+		s.queue("a")
+		n := 0
+		s.store.Fail = func(string) error {
+			if n++; n == 3 {
+				panic("planted")
+			}
+			return nil
+		}
+		s.run()
+		pass(time.Minute)
+		assert.Equal(t, map[domain.DeliveryState]int{domain.DeliveryDelivered: 1}, s.states())
+		s.end()
+	})
+}
