@@ -18,14 +18,14 @@ FUZZ_PACKAGES ?= ./...
 FUZZ_TIME     ?= 10s
 BENCH          ?= .
 BENCH_TIME     ?= 1s
-BENCH_PACKAGES ?= ./...
-# Measurements of the whole service, run one after the other once the single ones are done.
-BENCH_COMMANDS ?=
+BENCH_PACKAGES ?= $(shell go list ./... 2>/dev/null | grep -v /cmd/)
+# make bench BENCH_DOC=docs/benchmarks.md also keeps the table.
+BENCH_DOC      ?=
 
-.PHONY: help run build test lint fmt bench e2e fuzz check tools clean
+.PHONY: help run build test lint fmt bench bench-parts e2e fuzz check tools clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: ## install what is missing, build, start the service and play the demo campaign
 	@.ci/install $(SPEECH_TOOLS) || echo "going on without espeak-ng: prompts come from WAV files only"
@@ -45,9 +45,12 @@ lint: ## run the linter, which also checks the formatting
 fmt: ## format every Go file as the linter wants it
 	$(LINT) fmt
 
-bench: ## measure: single parts first, then the whole service
+bench: tools ## measure the whole service and print one table
+	@go test -run '^$$' -bench '$(BENCH)' -benchtime 1x -timeout 15m ./cmd/callboard -bench-doc '$(abspath $(BENCH_DOC))' | \
+	  sed -uE '/^(PASS|ok |goos|goarch|pkg:|cpu:)/d; s/^Benchmark([^ ]+)-[0-9]+ +1\t.*/measured: \1/'
+
+bench-parts: ## measure single parts: sound, dialogs, stores, deliveries
 	go test -run '^$$' -bench '$(BENCH)' -benchmem -benchtime $(BENCH_TIME) $(BENCH_PACKAGES) | { grep -vE '^(PASS|ok |\?|goos|goarch)' || true; }
-	@$(BENCH_COMMANDS)
 
 e2e: tools ## run only the tests of the whole binary
 	@CGO_ENABLED=1 go test -race -count=1 -timeout 15m $(TEST_FLAGS) -json ./cmd/... | .ci/summary

@@ -1,0 +1,112 @@
+package main_test
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"unicode/utf8"
+)
+
+// benchDoc is where the table is kept, besides being printed.
+var benchDoc = flag.String("bench-doc", "", "file that the table of measurements is written to") //nolint:gochecknoglobals // a flag
+
+// board gathers the rows of all benchmarks for one table at the end.
+var board results //nolint:gochecknoglobals // benchmarks share nothing else
+
+type results struct {
+	mu   sync.Mutex
+	rows []row
+}
+
+// row is one measurement. Use holds the processors used on average.
+type row struct {
+	what, goal, figure string
+	met                bool // of a row with a goal
+	use                string
+}
+
+func (r *results) add(what, goal, figure string, met bool, u *usage) {
+	used := "–"
+	if u != nil {
+		used = fmt.Sprintf("%.2f / %.2f / %.2f", u.ours, u.far, u.others)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.rows = append(r.rows, row{what, goal, figure, met, used})
+}
+
+// table prints what was measured in Markdown, which also reads well in a terminal.
+func (r *results) table(w io.Writer) {
+	lines := [][]string{{"What", "Goal", "Measured", "Met", "Cores: service / far end / others"}}
+	for _, x := range r.rows {
+		met := "yes"
+		switch {
+		case x.goal == "":
+			met = "–"
+		case !x.met:
+			met = "**no**"
+		}
+		lines = append(lines, []string{x.what, cmp.Or(x.goal, "–"), x.figure, met, x.use})
+	}
+	width := make([]int, len(lines[0]))
+	for _, l := range lines {
+		for i, cell := range l {
+			width[i] = max(width[i], utf8.RuneCountInString(cell))
+		}
+	}
+	for n, l := range lines {
+		for i, cell := range l {
+			fmt.Fprintf(w, "| %s%s ", cell, strings.Repeat(" ", width[i]-utf8.RuneCountInString(cell)))
+		}
+		fmt.Fprintln(w, "|")
+		if n > 0 {
+			continue
+		}
+		for _, n := range width {
+			fmt.Fprintf(w, "|%s", strings.Repeat("-", n+2))
+		}
+		fmt.Fprintln(w, "|")
+	}
+}
+
+// show prints the table and keeps it where that is asked for.
+func (r *results) show() {
+	if len(r.rows) == 0 {
+		return
+	}
+	fmt.Println()
+	r.table(os.Stdout)
+	if *benchDoc == "" {
+		return
+	}
+	var doc strings.Builder
+	fmt.Fprintf(&doc, benchHead, machine())
+	r.table(&doc)
+	if err := os.WriteFile(*benchDoc, []byte(doc.String()), 0o644); err != nil { //nolint:gosec // a document
+		fmt.Fprintln(os.Stderr, err)
+	}
+}
+
+const benchHead = `# Measurements
+
+Written by ` + "`make bench`" + `, which drives the real binary as a process of its own. Machine: %s, on which other work ran
+beside: the last column says how many cores the service, the far end (SIPp or our phones, with the test that drives
+them) and everything else used on average during the row. Where the three add up to all cores, the figure is what was
+left to the service, not what it can do.
+
+`
+
+func machine() string {
+	cores := [...]string{"no core", "one core", "two shared cores", "three shared cores", "four shared cores"}
+	n := runtime.NumCPU()
+	name := fmt.Sprintf("%d shared cores", n)
+	if n < len(cores) {
+		name = cores[n]
+	}
+	return name + ", " + runtime.GOOS + "/" + runtime.GOARCH + ", " + runtime.Version()
+}

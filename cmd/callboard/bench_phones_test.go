@@ -1,0 +1,270 @@
+package main_test
+
+import (
+	"bufio"
+	"context"
+	wire "encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/media/tone"
+	"github.com/callboard/callboard/sip"
+)
+
+// benchPhones makes this test binary the far end of a measurement.
+const benchPhones = "CALLBOARD_BENCH_PHONES"
+
+const (
+	phonesLow, phonesHigh = 50000, 59998
+	everyNth              = 10 // phone takes the time of each packet
+)
+
+// heard is what the phones say of the packets that reached them, by the time
+// stamps of the kernel.
+type heard struct {
+	Count                    int
+	P50Ms, P99Ms, MostMs     float64
+	Phones, Watched, Refused int
+}
+
+// phoneFarm are phones that answer at once and talk until they are hung up on,
+// in a process of their own.
+type phoneFarm struct {
+	port int
+	cmd  *exec.Cmd
+	in   io.WriteCloser
+	out  *bufio.Reader
+}
+
+func startPhones(b testing.TB) *phoneFarm {
+	b.Helper()
+	f := &phoneFarm{port: freePort(b, "udp"), cmd: exec.Command(os.Args[0])}
+	f.cmd.Env = append(os.Environ(), benchPhones+"="+strconv.Itoa(f.port))
+	f.cmd.Stderr = os.Stderr
+	var err error
+	f.in, err = f.cmd.StdinPipe()
+	require.NoError(b, err)
+	out, err := f.cmd.StdoutPipe()
+	require.NoError(b, err)
+	require.NoError(b, f.cmd.Start())
+	b.Cleanup(func() { _ = f.in.Close(); _ = f.cmd.Wait() })
+	f.out = bufio.NewReader(out)
+	ready, err := f.out.ReadString('\n')
+	require.NoError(b, err)
+	require.Equal(b, "ready\n", ready)
+	return f
+}
+
+// ask sends a word: from "watch" to "tell" the intervals count.
+func (f *phoneFarm) ask(b testing.TB, word string) (h heard) {
+	b.Helper()
+	_, err := fmt.Fprintln(f.in, word)
+	require.NoError(b, err)
+	line, err := f.out.ReadBytes('\n')
+	require.NoError(b, err)
+	require.NoError(b, json.Unmarshal(line, &h))
+	return h
+}
+
+// farm is the far end's side of it.
+type farm struct {
+	engine  *media.Engine
+	words   media.Clip
+	phones  atomic.Int64
+	refused atomic.Int64
+	watched []*ear
+	mu      sync.Mutex
+	since   atomic.Int64 // intervals before it do not count
+}
+
+// answerAsPhones runs the far end until its input ends.
+func answerAsPhones(port string) {
+	local := netip.MustParseAddr("127.0.0.1")
+	engine, err := media.NewEngine(media.Config{BindIP: local, PublicIP: local, PortMin: phonesLow, PortMax: phonesHigh})
+	if err != nil {
+		panic(err)
+	}
+	f := &farm{engine: engine, words: tone.Make(60*time.Second, 0.3, 300, 1100)}
+	ua, err := sip.New(sip.Config{Listen: []sip.Listener{{Network: "udp", Addr: "127.0.0.1:" + port}}, PublicIP: local})
+	if err != nil {
+		panic(err)
+	}
+	ua.OnInvite(f.take)
+	go func() {
+		if err := ua.Serve(context.Background()); err != nil {
+			panic(err)
+		}
+	}()
+	<-ua.Ready()
+	fmt.Println("ready")
+	in := bufio.NewScanner(os.Stdin)
+	for in.Scan() {
+		if in.Text() == "watch" {
+			f.since.Store(time.Now().UnixNano())
+		}
+		text, err := json.Marshal(f.told())
+		if err != nil {
+			panic(err)
+		}
+		fmt.Println(string(text))
+	}
+}
+
+// take answers a call: each tenth phone takes the time, the others are whole
+// phones.
+func (f *farm) take(i *sip.Incoming) {
+	n := f.phones.Add(1)
+	if n%everyNth == 0 {
+		f.listen(i)
+		return
+	}
+	s, err := f.engine.Open(media.Options{})
+	if err != nil {
+		f.refused.Add(1)
+		i.Reject(503, 0)
+		return
+	}
+	body, err := s.Answer(i.Body)
+	if err != nil {
+		f.refused.Add(1)
+		s.Close()
+		i.Reject(488, 0)
+		return
+	}
+	i.Answer(body, func(e sip.Event) {
+		if _, over := e.(sip.Ended); over {
+			s.Close()
+		}
+	})
+	s.Begin()
+	s.Play(1, f.words)
+}
+
+// ear is a phone that asks the kernel when each packet was sent to it.
+type ear struct {
+	mu   sync.Mutex
+	last int64
+	gaps []float64 // in milliseconds
+}
+
+var (
+	offeredAt   = regexp.MustCompile(`m=audio (\d+)`)
+	errNoSocket = "the phone has no socket"
+)
+
+func (f *farm) listen(i *sip.Incoming) {
+	conn, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	at := offeredAt.FindSubmatch(i.Body)
+	if err != nil || at == nil {
+		f.refused.Add(1)
+		fmt.Fprintln(os.Stderr, errNoSocket)
+		i.Reject(503, 0)
+		return
+	}
+	raw, err := conn.SyscallConn()
+	if err == nil {
+		_ = raw.Control(func(fd uintptr) {
+			_ = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1)
+		})
+	}
+	e := &ear{}
+	f.mu.Lock()
+	f.watched = append(f.watched, e)
+	f.mu.Unlock()
+	i.Answer(fmt.Appendf(nil, "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio %d RTP/AVP 0\r\n",
+		conn.LocalAddr().(*net.UDPAddr).Port), func(ev sip.Event) {
+		if _, over := ev.(sip.Ended); over {
+			_ = conn.Close()
+		}
+	})
+	port, _ := strconv.Atoi(string(at[1]))
+	go e.hear(conn, &f.since)
+	go talk(conn, &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: port}, f.words)
+}
+
+func (e *ear) hear(conn *net.UDPConn, since *atomic.Int64) {
+	packet, oob := make([]byte, 2048), make([]byte, 128)
+	for {
+		n, oobn, _, _, err := conn.ReadMsgUDP(packet, oob)
+		if err != nil {
+			return
+		}
+		at := stamp(oob[:oobn])
+		if n < 172 || at == 0 {
+			continue
+		}
+		e.mu.Lock()
+		if from := since.Load(); from > 0 && e.last >= from {
+			e.gaps = append(e.gaps, float64(at-e.last)/1e6)
+		}
+		e.last = at
+		e.mu.Unlock()
+	}
+}
+
+// stamp reads the kernel's time of arrival, which on loopback is that of sending.
+func stamp(oob []byte) int64 {
+	list, err := syscall.ParseSocketControlMessage(oob)
+	if err != nil {
+		return 0
+	}
+	for _, m := range list {
+		if m.Header.Level == unix.SOL_SOCKET && m.Header.Type == unix.SCM_TIMESTAMPNS && len(m.Data) >= 16 {
+			return int64(wire.NativeEndian.Uint64(m.Data))*1e9 + int64(wire.NativeEndian.Uint64(m.Data[8:])) //nolint:gosec // times
+		}
+	}
+	return 0
+}
+
+// talk sends a frame each 20 ms until the call is over.
+func talk(conn *net.UDPConn, to *net.UDPAddr, words media.Clip) {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	packet := make([]byte, 172)
+	packet[0] = 0x80
+	wire.BigEndian.PutUint32(packet[8:], uint32(to.Port)) //nolint:gosec // a port
+	for n := uint32(0); ; n++ {
+		<-tick.C
+		wire.BigEndian.PutUint16(packet[2:], uint16(n)) //nolint:gosec // wraps by design
+		wire.BigEndian.PutUint32(packet[4:], n*160)
+		copy(packet[12:], words[int(n*160)%(len(words)-160):])
+		if _, err := conn.WriteToUDP(packet, to); err != nil {
+			return
+		}
+	}
+}
+
+func (f *farm) told() (h heard) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var all []float64
+	for _, e := range f.watched {
+		e.mu.Lock()
+		all = append(all, e.gaps...)
+		e.mu.Unlock()
+	}
+	h.Phones, h.Watched, h.Refused = int(f.phones.Load()), len(f.watched), int(f.refused.Load())
+	if h.Count = len(all); h.Count == 0 {
+		return h
+	}
+	slices.Sort(all)
+	h.P50Ms, h.P99Ms, h.MostMs = all[len(all)/2], all[len(all)*99/100], all[len(all)-1]
+	return h
+}

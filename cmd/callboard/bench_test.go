@@ -1,0 +1,269 @@
+package main_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/persistence"
+	"github.com/callboard/callboard/persistence/pebble"
+	"github.com/callboard/callboard/persistence/redis"
+	"github.com/callboard/callboard/persistence/redis/redistest"
+)
+
+const mb = 1 << 20
+
+// measured starts a service as an operator would, with room for many calls.
+func measured(b *testing.B, env ...string) *service {
+	b.Helper()
+	s := prepare(b, append([]string{"CALLBOARD_MEDIA_PORTS=20000-29999", "CALLBOARD_LOG_LEVEL=warn"}, env...)...)
+	s.start()
+	s.unlimited()
+	return s
+}
+
+func (s *service) pid() int { return s.cmd.Process.Pid }
+
+// route sends every number to one port, faster than anybody dials.
+func (s *service) route(port int) {
+	s.t.Helper()
+	s.api("POST", "/v1/trunks", object{
+		"name": "far end", "calls_per_second": 1000,
+		"proxies": []object{{"host": "127.0.0.1", "port": port, "transport": "udp"}},
+	})
+}
+
+// mute is an agent that hangs up as soon as it is answered.
+func (s *service) mute() string {
+	s.t.Helper()
+	return s.agent(object{"name": "mute", "start": "bye", "nodes": []object{{"id": "bye", "type": "end"}}, "edges": []object{}})
+}
+
+// ready starts the process and times it until it says that it is ready.
+func (s *service) ready() time.Duration {
+	began := time.Now()
+	s.launch()
+	for s.readyz() != http.StatusOK {
+		require.Less(s.t, time.Since(began), 30*time.Second, tail(s.logged(), 2000))
+		time.Sleep(2 * time.Millisecond)
+	}
+	return time.Since(began)
+}
+
+func BenchmarkStart(b *testing.B) {
+	s := prepare(b)
+	machine := startWatch(b, 0)
+	first := s.ready()
+	cpu := processTime(b, s.pid())
+	u := machine.stop()
+	u.ours, u.others = cpu.Seconds()/u.elapsed.Seconds(), max(u.others-cpu.Seconds()/u.elapsed.Seconds(), 0)
+	board.add("Start to ready, empty store", "≤ 0.5 s", fmt.Sprintf("%.2f s (%.2f s of CPU)", first.Seconds(), cpu.Seconds()), first <= 500*time.Millisecond, &u)
+	s.stop()
+	again := s.ready()
+	board.add("Start to ready, second start", "≤ 0.5 s", fmt.Sprintf("%.2f s", again.Seconds()), again <= 500*time.Millisecond, nil)
+	w := startWatch(b, s.pid())
+	time.Sleep(5 * time.Second)
+	u = w.stop()
+	rss := resident(b, s.pid())
+	board.add("Memory idle", "≤ 60 MB", fmt.Sprintf("%.0f MB", rss/mb), rss <= 60*mb, &u)
+}
+
+// BenchmarkCallsByRequest is one REST request a call, answered and ended at
+// once, without sound or recording.
+func BenchmarkCallsByRequest(b *testing.B) {
+	const calls, atOnce = 1500, 16
+	s, far := measured(b), sipp(b, "uas-instant")
+	s.route(far.port)
+	agent := s.mute()
+	s.dial(agent, 100, atOnce) // warms up
+	w := startWatch(b, s.pid(), far.cmd.Process.Pid)
+	s.dial(agent, calls, atOnce)
+	u := w.stop()
+	per := u.cpu.Seconds() * 1000 / calls
+	board.add("CPU per 1000 calls without media, one request each", "≤ 1.2 s",
+		fmt.Sprintf("%.2f s at %.0f calls/s", per, calls/u.elapsed.Seconds()), per <= 1.2, &u)
+}
+
+// dial places calls by REST and returns when all have ended.
+func (s *service) dial(agent string, calls, atOnce int) {
+	s.t.Helper()
+	var wg sync.WaitGroup
+	var next atomic.Int64
+	for range atOnce {
+		wg.Go(func() {
+			for {
+				n := next.Add(1)
+				if n > int64(calls) {
+					return
+				}
+				code, text, _, err := s.request("POST", "/v1/calls/outbound", object{
+					"to": fmt.Sprintf("+1202555%04d", 1000+n), "from": "+12025550100", "agent_id": agent, "record": false,
+					"compliance": anyHour(),
+				})
+				if err != nil || code != http.StatusCreated {
+					s.t.Errorf("call %d: %d %s %v", n, code, text, err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	s.await("the end of all calls", 60*time.Second, func() bool {
+		list := s.api("GET", "/v1/calls?status=active&limit=1", nil)["data"].([]any)
+		return len(list) == 0
+	})
+}
+
+// BenchmarkCampaign is a campaign that rings as fast as it can, on SIPp that
+// answers at once; every step is durable as in daily life.
+func BenchmarkCampaign(b *testing.B) {
+	b.Run("pebble", func(b *testing.B) { campaignRate(b, "embedded store", "") })
+	b.Run("redis", func(b *testing.B) {
+		url, _ := redistest.Start(b)
+		campaignRate(b, "Redis", url)
+	})
+}
+
+func campaignRate(b *testing.B, store, url string) {
+	const calls = 4000
+	s, far := measured(b, "CALLBOARD_REDIS_URL="+url), sipp(b, "uas-instant")
+	s.route(far.port)
+	agent := s.mute()
+	pace := object{"pacing": object{"calls_per_minute": 100000, "max_concurrent": 1000}}
+	s.finished(s.campaign(agent, phones("+1202555", 200), pace), time.Minute) // warms up
+	w := startWatch(b, s.pid(), far.cmd.Process.Pid)
+	st := s.finished(s.campaign(agent, phones("+1202556", calls), pace), 2*time.Minute)
+	u := w.stop()
+	require.Equal(b, calls, st.Outcomes["completed"], st.Outcomes)
+	rate := calls / u.elapsed.Seconds()
+	per := u.cpu.Seconds() * 1000 / calls
+	board.add("Attempts per second without media, campaign, "+store, "≥ 300",
+		fmt.Sprintf("%.0f (far end SIPp, %.0f %% of a core)", rate, 100*u.far), rate >= 300, &u)
+	board.add("CPU per 1000 of these calls, recording included, "+store, "≤ 1.2 s", fmt.Sprintf("%.2f s", per), per <= 1.2, nil)
+}
+
+// BenchmarkMedia holds 300 calls with sound both ways, playback and stereo
+// recording; one phone in ten takes the time of each packet.
+func BenchmarkMedia(b *testing.B) {
+	const calls, window = 300, 15 * time.Second
+	s, far := measured(b), startPhones(b)
+	s.route(far.port)
+	agent := s.agent(object{
+		"name": "talker", "start": "talk",
+		"nodes": []object{{"id": "talk", "type": "say", "prompt": strings.Repeat("All our lines are open for this measurement. ", 80)}, {"id": "bye", "type": "end"}},
+		"edges": []object{{"from": "talk", "to": "bye", "when": object{"type": "always"}}},
+	})
+	s.finished(s.campaign(s.mute(), phones("+1202555", 5), nil), time.Minute)
+	idle := resident(b, s.pid())
+	id := s.campaign(agent, phones("+1202556", calls), object{"pacing": object{"calls_per_minute": 100000, "max_concurrent": calls}})
+	s.await("all phones to talk", 90*time.Second, func() bool { return far.ask(b, "count").Phones == calls+5 })
+	time.Sleep(3 * time.Second)
+	far.ask(b, "watch")
+	w := startWatch(b, s.pid(), far.cmd.Process.Pid)
+	time.Sleep(window)
+	u := w.stop()
+	h := far.ask(b, "tell")
+	st, _ := s.statusOf(id)
+	require.Equal(b, calls, st.Progress.InProgress, "calls live at the end")
+	rss := resident(b, s.pid())
+	require.Positive(b, h.Count)
+	cores := u.ours * 1000 / calls
+	board.add(fmt.Sprintf("Cores for %d calls: G.711 both ways, playback, recording", calls), "≤ 1.2 per 1000",
+		fmt.Sprintf("%.2f, so %.2f per 1000", u.ours, cores), cores <= 1.2, &u)
+	board.add(fmt.Sprintf("Interval of their packets, by the kernel, %d packets", h.Count), "p99 ≤ 22 ms",
+		fmt.Sprintf("p50 %.1f, p99 %.1f, most %.1f ms", h.P50Ms, h.P99Ms, h.MostMs), h.P99Ms <= 22, nil)
+	board.add("Memory for them", "", fmt.Sprintf("%.0f MB, %.0f KB per call above idle", rss/mb, (rss-idle)/1024/calls), false, nil)
+	s.kill9() // their end is no part of this
+}
+
+// BenchmarkCommits is what the drivers do alone.
+func BenchmarkCommits(b *testing.B) {
+	for _, writers := range []int{16, 256} {
+		d, err := pebble.Open(filepath.Join(b.TempDir(), "store"), pebble.Options{})
+		require.NoError(b, err)
+		commits(b, "embedded store", d, writers, 0)
+		url, _ := redistest.Start(b)
+		d2, err := redis.Open(context.Background(), url, redis.Options{})
+		require.NoError(b, err)
+		commits(b, "Redis, appendfsync always", d2, writers, redisProcess(b, url))
+	}
+}
+
+// commits writes for some seconds: a guarded row, a fresh one in two lists, an event.
+func commits(b *testing.B, store string, d persistence.Driver, writers, server int) {
+	const window = 4 * time.Second
+	var done atomic.Int64
+	var wg sync.WaitGroup
+	w := startWatch(b, server)
+	end := time.Now().Add(window)
+	for n := range writers {
+		wg.Go(func() {
+			own := persistence.Key{Table: "noun/ws", ID: "own" + strconv.Itoa(n)}
+			for version := uint64(0); time.Now().Before(end); version++ {
+				id := fmt.Sprintf("row%04d/%09d", n, version)
+				_, err := d.Commit(context.Background(), persistence.Commit{
+					Log: "ws", Guards: []persistence.Guard{{Key: own, Version: version}},
+					Puts: []persistence.Put{
+						{Key: own, Value: []byte("some state")},
+						{Key: persistence.Key{Table: "noun/ws", ID: id}, Value: make([]byte, 300), Lists: []string{"all", "open"}, Sort: id},
+					},
+					Events: []persistence.Event{{Subject: id, Payload: make([]byte, 400)}},
+				})
+				if err != nil {
+					b.Errorf("commit: %v", err)
+					return
+				}
+				done.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	u := w.stop()
+	u.ours, u.far = u.far, u.ours // the driver runs in this process, a server is far
+	board.add(fmt.Sprintf("Commits per second, %s, %d writers", store, writers), "", fmt.Sprintf("%.0f", float64(done.Load())/u.elapsed.Seconds()), false, &u)
+	require.NoError(b, d.Close())
+}
+
+// BenchmarkWebhooks lets events pile up behind an endpoint that hesitates and
+// times what follows once it answers.
+func BenchmarkWebhooks(b *testing.B) {
+	const calls = 1500
+	s, far := measured(b), sipp(b, "uas-instant")
+	s.route(far.port)
+	open := make(chan struct{})
+	var got, last atomic.Int64
+	hook := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		<-open
+		got.Add(1)
+		last.Store(time.Now().UnixNano())
+		w.WriteHeader(http.StatusNoContent)
+	}))
+	b.Cleanup(hook.Close)
+	release := sync.OnceFunc(func() { close(open) })
+	b.Cleanup(release)
+	s.api("POST", "/v1/webhooks", object{"url": hook.URL, "events": []string{"*"}})
+	s.finished(s.campaign(s.mute(), phones("+1202556", calls), object{
+		"pacing": object{"calls_per_minute": 100000, "max_concurrent": 1000},
+	}), time.Minute)
+	time.Sleep(2 * time.Second) // the last recordings
+	before := got.Load()
+	began := time.Now()
+	w := startWatch(b, s.pid())
+	release()
+	s.await("most deliveries", time.Minute, func() bool { return got.Load() >= 4*calls })
+	u := w.stop()
+	n := got.Load() - before
+	rate := float64(n) / time.Unix(0, last.Load()).Sub(began).Seconds()
+	board.add("Webhook deliveries per second, TLS, one endpoint, durable results", "",
+		fmt.Sprintf("%.0f (%d deliveries, %.2f s of CPU per 1000)", rate, n, u.cpu.Seconds()*1000/float64(n)), false, &u)
+}

@@ -1,0 +1,122 @@
+package main_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// jiffy is the unit of processor time in /proc.
+const jiffy = 10 * time.Millisecond
+
+// stopwatch measures a stretch of time: what the service used, what stood at
+// the far end, and what everything else on the machine used meanwhile.
+type stopwatch struct {
+	b     testing.TB
+	ours  int
+	far   []int // processes; our own, which drives, counts as one of them
+	began time.Time
+	cpu   [3]time.Duration // ours, far, machine
+}
+
+// usage is the outcome, in processors used on average.
+type usage struct {
+	elapsed           time.Duration
+	cpu               time.Duration // of the service
+	ours, far, others float64
+}
+
+func startWatch(b testing.TB, ours int, far ...int) *stopwatch {
+	w := &stopwatch{b: b, ours: ours, far: far}
+	w.began, w.cpu = time.Now(), w.read()
+	return w
+}
+
+func (w *stopwatch) read() [3]time.Duration {
+	var own syscall.Rusage
+	require.NoError(w.b, syscall.Getrusage(syscall.RUSAGE_SELF, &own))
+	far := time.Duration(own.Utime.Nano() + own.Stime.Nano())
+	for _, pid := range w.far {
+		far += processTime(w.b, pid)
+	}
+	ours := time.Duration(0)
+	if w.ours != 0 {
+		ours = processTime(w.b, w.ours)
+	}
+	return [3]time.Duration{ours, far, machineTime(w.b)}
+}
+
+func (w *stopwatch) stop() usage {
+	u := usage{elapsed: time.Since(w.began)}
+	now := w.read()
+	for i := range now {
+		now[i] -= w.cpu[i]
+	}
+	whole := u.elapsed.Seconds()
+	u.cpu = now[0]
+	u.ours, u.far = now[0].Seconds()/whole, now[1].Seconds()/whole
+	u.others = max((now[2]-now[0]-now[1]).Seconds()/whole, 0)
+	return u
+}
+
+func processTime(b testing.TB, pid int) time.Duration {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	require.NoError(b, err)
+	_, after, _ := strings.Cut(string(stat), ") ")
+	f := strings.Fields(after)
+	return jiffies(b, f[11]) + jiffies(b, f[12])
+}
+
+// machineTime is what all processes have used: user, nice, system, interrupts.
+func machineTime(b testing.TB) (sum time.Duration) {
+	stat, err := os.ReadFile("/proc/stat")
+	require.NoError(b, err)
+	f := strings.Fields(string(stat))
+	for _, i := range []int{1, 2, 3, 6, 7} {
+		sum += jiffies(b, f[i])
+	}
+	return sum
+}
+
+func jiffies(b testing.TB, text string) time.Duration {
+	n, err := strconv.Atoi(text)
+	require.NoError(b, err)
+	return time.Duration(n) * jiffy
+}
+
+// resident is the memory of a process in bytes.
+func resident(b testing.TB, pid int) float64 {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	require.NoError(b, err)
+	_, after, found := strings.Cut(string(text), "VmRSS:")
+	require.True(b, found)
+	kb, err := strconv.Atoi(strings.Fields(after)[0])
+	require.NoError(b, err)
+	return float64(kb) * 1024
+}
+
+// redisProcess finds the server that listens on the port of a URL: it names
+// itself after that.
+func redisProcess(b testing.TB, url string) int {
+	addr := strings.TrimSuffix(strings.TrimPrefix(url, "redis://"), "/0")
+	list, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	require.NoError(b, err)
+	for _, path := range list {
+		text, _ := os.ReadFile(path) // it may have ended since
+		if !strings.Contains(string(text), "redis-server") || !strings.Contains(string(text), addr) {
+			continue
+		}
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+		require.NoError(b, err)
+		return pid
+	}
+	require.Fail(b, "no redis-server at "+addr)
+	return 0
+}
