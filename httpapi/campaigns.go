@@ -265,7 +265,7 @@ func (s *Server) house(ctx context.Context, p domain.Principal) (rules.House, er
 	}
 	return rules.House{
 		Limits: w.Limits, DefaultCountry: w.DefaultCountry, DefaultDNC: w.DefaultDNC,
-		CallerIDs: ids, Operator: p.Operator, Now: time.Now().UTC(),
+		CallerIDs: ids, Operator: p.Operator, Test: p.Environment == domain.Test, Now: time.Now().UTC(),
 	}, nil
 }
 

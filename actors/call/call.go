@@ -267,7 +267,7 @@ func (c *call) noteLeg(now time.Time) {
 		l.TrunkID, l.SIPCallID, l.Target = c.in.TrunkID, c.in.CallID, c.in.Source.String()
 	} else {
 		l.TrunkID, l.Target = c.slot.Trunk.ID, targetText(c.slot.Target)
-		l.SIPCallID = c.cfg.Phone.CallID(c.attempt.ID, c.leg)
+		l.SIPCallID = c.cfg.Phone.CallID(c.call.ID, c.leg)
 	}
 	if l.StartedAt.IsZero() {
 		l.StartedAt = now
@@ -286,9 +286,7 @@ func (c *call) row() *domain.AttemptLeg {
 	c.attempt.Legs = append([]domain.AttemptLeg(nil), c.attempt.Legs...)
 	for len(c.attempt.Legs) < c.leg {
 		l := c.call.Legs[len(c.attempt.Legs)]
-		c.attempt.Legs = append(c.attempt.Legs, domain.AttemptLeg{
-			Number: len(c.attempt.Legs) + 1, TrunkID: l.TrunkID, SIPCallID: l.SIPCallID,
-		})
+		c.attempt.Legs = append(c.attempt.Legs, OpenLeg(len(c.attempt.Legs)+1, l.TrunkID, c.slot.Target, l.SIPCallID))
 	}
 	return &c.attempt.Legs[c.leg-1]
 }

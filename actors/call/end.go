@@ -1,6 +1,7 @@
 package call
 
 import (
+	"encoding/json"
 	"math"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/sip"
 )
 
 // Who ended a call.
@@ -112,6 +114,16 @@ func Interrupted(c domain.Call, a domain.Attempt, now time.Time) Ended {
 		verdict: domain.Verdict{Outcome: domain.OutcomeFailed, Reason: domain.ReasonInterrupted, RetryOn: "interrupted"},
 		by:      byService, at: now,
 	})
+}
+
+// OpenLeg is a leg as the commit before its INVITE keeps it: enough to end
+// whatever of it a crash leaves ringing.
+func OpenLeg(number int, trunkID string, target sip.Target, sipCallID string) domain.AttemptLeg {
+	leg := domain.AttemptLeg{Number: number, TrunkID: trunkID, SIPCallID: sipCallID}
+	if state, err := json.Marshal(sip.DialogState{CallID: sipCallID, Target: target}); err == nil {
+		leg.Dialog = state
+	}
+	return leg
 }
 
 // NotStarted is the end of a call that was opened but never placed.

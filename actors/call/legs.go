@@ -91,7 +91,7 @@ func otherCodecs(c []media.Codec) []media.Codec {
 func (c *call) dial(ctx actor.Context) {
 	root, self, leg := ctx.ActorSystem().Root, ctx.Self(), c.leg
 	in := sip.Invite{
-		Attempt: c.attempt.ID, Leg: leg, Target: c.slot.Target, To: c.call.To, From: c.call.From,
+		Attempt: c.call.ID, Leg: leg, Target: c.slot.Target, To: c.call.To, From: c.call.From,
 		FromName: c.callerName, FromDomain: c.slot.Trunk.FromDomain, RingTimeout: c.ringTimeout,
 		Notify: func(e sip.Event) { root.Send(self, signal{leg, e}) },
 	}

@@ -53,7 +53,7 @@ type Config struct {
 	Store                 Store
 	Lines, Trunks, Calls  *actor.PID
 	Script                func(context.Context, *domain.Campaign) (domain.Script, error) // may block; read when the campaign starts
-	SIPCallID             func(attempt string, leg int) string
+	SIPCallID             func(callID string, leg int) string
 	Orphan                func(domain.Attempt)  // ends the dialogs of an interrupted attempt, then frees its line; nil: somebody else has seen to both
 	Check                 Check                 // right before an attempt is opened; nil: everybody may be rung
 	Calling               func() domain.Calling // destination rules; nil: any country

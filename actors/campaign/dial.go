@@ -307,7 +307,7 @@ func (a *Campaign) describe(t *try, now time.Time) {
 	id := domain.AttemptID(c.ID, who.ordinal, number)
 	sipCallID := ""
 	if a.cfg.SIPCallID != nil {
-		sipCallID = a.cfg.SIPCallID(id, 1)
+		sipCallID = a.cfg.SIPCallID(t.call.ID, 1) // of the call: an attempt that was put back is another call
 	}
 	t.call = domain.Call{
 		Meta: domain.Meta{
@@ -323,7 +323,7 @@ func (a *Campaign) describe(t *try, now time.Time) {
 	t.attempt = domain.Attempt{
 		ID: id, WorkspaceID: c.WorkspaceID, Environment: c.Environment, CallID: t.call.ID, CampaignID: c.ID,
 		Ordinal: who.ordinal, Number: number, Direction: domain.Outbound, Boot: a.cfg.Boot, OpenedAt: now,
-		Legs: []domain.AttemptLeg{{Number: 1, TrunkID: t.slot.Trunk.ID, SIPCallID: sipCallID}},
+		Legs: []domain.AttemptLeg{call.OpenLeg(1, t.slot.Trunk.ID, t.slot.Target, sipCallID)},
 	}
 }
 

@@ -44,7 +44,7 @@ type (
 		CallID, TrunkID string
 		Until           time.Time
 	}
-	// Free ends a Hold.
+	// Free ends a Hold, and whatever else a call has or waits for.
 	Free struct{ CallID string }
 	// Health asks for the state of each trunk: HealthNow.
 	Health struct{}

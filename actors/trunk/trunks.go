@@ -76,6 +76,7 @@ func (t *Trunks) Receive(ctx actor.Context) {
 	case Hold:
 		t.hold(m)
 	case Free:
+		t.waiting = slices.DeleteFunc(t.waiting, func(w waiter) bool { return w.want.CallID == m.CallID })
 		t.releaseAll(m.CallID)
 		t.serve(ctx)
 	case Health:

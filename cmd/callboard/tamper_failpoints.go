@@ -36,12 +36,12 @@ type lateStore struct {
 func (l *lateStore) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
 	id, opening := "", false
 	for _, p := range c.Puts {
-		switch r := p.(type) {
-		case *domain.Progress:
+		if r, ok := p.(*domain.Progress); ok {
 			id = r.CampaignID
-		case *domain.Attempt:
-			opening = opening || (len(r.Legs) > 0 && len(r.Legs[0].Dialog) == 0)
 		}
+	}
+	for _, g := range c.Guards {
+		opening = opening || g == commit.Absent(g.Key) && g.Key.Kind == "attempt"
 	}
 	if id == "" {
 		return l.Store.Apply(ctx, c)
