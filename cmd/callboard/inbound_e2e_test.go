@@ -34,7 +34,7 @@ func TestInboundCallsReachTheirAgent(t *testing.T) {
 
 	require.NoError(t, s.caller("uac-press", "+12025550142", "-key", "press", "1"), "digits choose the branch, the agent hangs up")
 	require.NoError(t, s.caller("uac-press", "12025550142", "-key", "press", "2"), "the number without its plus")
-	require.NoError(t, s.caller("uac-hangup", "+12025550142", "-key", "hold", "2000"), "the caller hangs up")
+	require.NoError(t, s.caller("uac-hangup", "+12025550142", "-d", "2000"), "the caller hangs up")
 	require.NoError(t, s.caller("uac-refused-404", "+12025550199"), "a number that nobody has")
 
 	s.await("three ends", 20*time.Second, func() bool { return len(s.receiver.events("call.ended")) == 3 })
@@ -49,7 +49,7 @@ func TestInboundCallsReachTheirAgent(t *testing.T) {
 	s.api("PATCH", "/v1/workspace", object{"limits": object{
 		"requests_per_minute": 100000, "concurrent_inbound": 1, "concurrent_outbound": 5, "calls_per_minute": 100,
 	}})
-	long := sippCaller(t, "uac-hangup", "-m", "1", "-s", "+12025550142", "127.0.0.1:"+strconv.Itoa(s.sip), "-key", "hold", "6000")
+	long := sippCaller(t, "uac-hangup", "-m", "1", "-s", "+12025550142", "127.0.0.1:"+strconv.Itoa(s.sip), "-d", "6000")
 	s.await("the first call's answer", 10*time.Second, func() bool {
 		return strings.Contains(string(must(s.request("GET", "/v1/calls?status=active", nil))), "in_progress")
 	})
