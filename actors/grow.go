@@ -32,7 +32,6 @@ type loaded struct {
 	webhooks  []domain.Webhook
 	campaigns []string
 	attempts  []*domain.Attempt // left open by an earlier process
-	opened    []time.Time       // of the last minute: no burst after a restart
 }
 
 // grow loads a workspace, closes its single calls that an earlier process left
@@ -94,8 +93,7 @@ func (n *Node) load(ctx context.Context, ws string) (*loaded, error) {
 			keep(a.CampaignID) // a cancelled one may have had live calls
 		}
 	}
-	l.opened, err = n.openedLately(ctx, ws)
-	return l, err
+	return l, nil
 }
 
 // attemptsOf are the open attempts of a workspace.
@@ -178,8 +176,8 @@ func (n *Node) family(w *domain.Workspace, t *tree, l *loaded) workspace.Config 
 	return workspace.Config{
 		Log: log, OnGiveUp: onGiveUp,
 		Children: []workspace.Child{
-			{Name: workspace.LinesOut, Props: n.linesProps(t, domain.Outbound, l.opened)},
-			{Name: workspace.LinesIn, Props: n.linesProps(t, domain.Inbound, nil)},
+			{Name: workspace.LinesOut, Props: n.linesProps(t, domain.Outbound)},
+			{Name: workspace.LinesIn, Props: n.linesProps(t, domain.Inbound)},
 			{Name: workspace.Trunks, Props: n.trunkProps(w.ID, l.trunks)},
 			{Name: workspace.Calls, Props: n.callProps(w.ID, t)},
 			{Name: workspace.Webhooks, Props: workspace.Family(hooks, webhookProps, log, onGiveUp)},
@@ -219,18 +217,19 @@ func (n *Node) endOrphans(t *tree, attempts []*domain.Attempt) {
 	}
 }
 
-func (n *Node) linesProps(t *tree, d domain.Direction, opened []time.Time) *actor.Props {
-	return mailbox.Props(func() actor.Actor {
+func (n *Node) linesProps(t *tree, d domain.Direction) *actor.Props {
+	return mailbox.Props(n.overseen("lines", func() actor.Actor {
 		limits := t.record.Load().Limits // of now: a restarted actor must not know old ones
 		cfg := lines.Config{
 			Concurrent: limits.ConcurrentInbound, Log: n.cfg.Log,
 			Census: func(ctx context.Context) ([]lines.Live, error) { return n.census(ctx, t, d) },
 		}
 		if d == domain.Outbound {
-			cfg.Concurrent, cfg.PerMinute, cfg.Keep, cfg.Opened = limits.ConcurrentOutbound, limits.CallsPerMinute, true, opened
+			cfg.Concurrent, cfg.PerMinute, cfg.Keep = limits.ConcurrentOutbound, limits.CallsPerMinute, true
+			cfg.Opened = func(ctx context.Context) ([]time.Time, error) { return n.openedLately(ctx, t.record.Load().ID) }
 		}
 		return lines.New(cfg)
-	}, 10_000)
+	}), 10_000)
 }
 
 func (n *Node) census(ctx context.Context, t *tree, d domain.Direction) ([]lines.Live, error) {
@@ -248,9 +247,9 @@ func (n *Node) census(ctx context.Context, t *tree, d domain.Direction) ([]lines
 }
 
 func (n *Node) trunkProps(_ string, trunks []domain.Trunk) *actor.Props {
-	return mailbox.Props(func() actor.Actor {
+	return mailbox.Props(n.overseen("trunks", func() actor.Actor {
 		return trunk.New(trunk.Config{Trunks: trunks, Simulator: n.cfg.Simulator, Log: n.cfg.Log})
-	}, 10_000)
+	}), 10_000)
 }
 
 func (n *Node) callProps(ws string, t *tree) *actor.Props {
@@ -278,14 +277,37 @@ func (n *Node) campaignProps(ws, id string, t *tree) *actor.Props {
 }
 
 func (n *Node) webhookProps(ws, id string) *actor.Props {
-	return mailbox.Props(webhook.New(webhook.Config{Workspace: ws, ID: id, Store: n.cfg.Store, Sender: n.sender, Log: n.cfg.Log}), 1000)
+	cfg := webhook.Config{Workspace: ws, ID: id, Store: n.cfg.Store, Sender: n.sender, Log: n.cfg.Log}
+	return mailbox.Props(n.overseen("webhook", webhook.New(cfg)), 1000)
 }
 
 func (n *Node) outboxProps(ws string) *actor.Props {
-	return mailbox.Props(outbox.New(outbox.Config{
+	cfg := outbox.Config{
 		Workspace: ws, Store: n.cfg.Store, Log: n.cfg.Log,
 		Endpoint: func(id string) *actor.PID { return workspace.PID(n.sys, ws, workspace.Webhooks, id) },
-	}), 1000)
+	}
+	return mailbox.Props(n.overseen("outbox", outbox.New(cfg)), 1000)
+}
+
+// overseen shows each message to the hook of the tests before the actor that
+// of makes.
+func (n *Node) overseen(name string, of actor.Producer) actor.Producer {
+	before := n.before(name)
+	if before == nil {
+		return of
+	}
+	return func() actor.Actor { return &witness{Actor: of(), before: before} }
+}
+
+type witness struct {
+	actor.Actor
+	before func(msg any)
+}
+
+// Receive is protoactor's.
+func (w *witness) Receive(ctx actor.Context) {
+	w.before(ctx.Message())
+	w.Actor.Receive(ctx)
 }
 
 // before names the actor that a hook of the tests sees; nil without one.

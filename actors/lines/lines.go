@@ -69,7 +69,6 @@ func New(cfg Config) *Lines {
 		leased: make(map[uint64]*permit), bound: make(map[pidKey][]*permit),
 		holds: make(map[string]time.Time), senders: make(map[pidKey]*sender),
 	}
-	l.minute.start(cfg.Opened)
 	return l
 }
 
@@ -115,17 +114,23 @@ func (l *Lines) Receive(ctx actor.Context) {
 	}
 }
 
-// count asks for the live calls; until it is known who has a line, none is
-// given away.
+// count asks for the live calls and for those of the last minute; until both
+// are known, no line is given away.
 func (l *Lines) count(ctx actor.Context) {
-	if l.cfg.Census == nil {
+	if l.cfg.Census == nil && l.cfg.Opened == nil {
 		l.ready = true
 		return
 	}
-	ask, epoch := l.cfg.Census, l.epoch
+	cfg, epoch := l.cfg, l.epoch
 	mailbox.Work(ctx, censusLimit, func(bound context.Context) any {
-		live, err := ask(bound)
-		return census{epoch: epoch, live: live, err: err}
+		c := census{epoch: epoch}
+		if cfg.Census != nil {
+			c.live, c.err = cfg.Census(bound)
+		}
+		if cfg.Opened != nil && c.err == nil {
+			c.opened, c.err = cfg.Opened(bound)
+		}
+		return c
 	})
 }
 
@@ -138,6 +143,7 @@ func (l *Lines) counted(ctx actor.Context, m census) {
 		mailbox.After(ctx, censusAgain, askAgain{l.epoch})
 		return
 	}
+	l.minute.start(m.opened)
 	for _, c := range m.live {
 		l.last++
 		l.take(&permit{id: l.last, campaign: c.Campaign, callID: c.CallID})

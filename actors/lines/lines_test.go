@@ -283,7 +283,9 @@ func TestNoBurstFollowsARestart(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		now := time.Now()
 		l := sys.Root.Spawn(mailbox.Props(func() actor.Actor {
-			return lines.New(lines.Config{Concurrent: 9, PerMinute: 2, Opened: []time.Time{now.Add(-time.Second), now.Add(-50 * time.Second)}})
+			return lines.New(lines.Config{Concurrent: 9, PerMinute: 2, Opened: func(context.Context) ([]time.Time, error) {
+				return []time.Time{now.Add(-time.Second), now.Add(-50 * time.Second)}, nil
+			}})
 		}, 10))
 		_, err := mailbox.Ask[lines.Permit](t.Context(), sys, l, lines.Try{})
 		require.Error(t, err)

@@ -85,9 +85,9 @@ type Live struct {
 type Config struct {
 	Concurrent int
 	PerMinute  int
-	Keep       bool                                  // a tenth of the lines, at least one, is kept for Try
-	Opened     []time.Time                           // when calls of the last minute began: no burst after a restart
-	Census     func(context.Context) ([]Live, error) // the live calls of this direction; nil: none
+	Keep       bool                                       // a tenth of the lines, at least one, is kept for Try
+	Census     func(context.Context) ([]Live, error)      // the live calls of this direction; nil: none
+	Opened     func(context.Context) ([]time.Time, error) // when calls of the last minute began: no burst after a restart; nil: none did
 	Log        *slog.Logger
 }
 
@@ -109,9 +109,10 @@ type (
 	// census is the answer of Config.Census; incarnation guards against the
 	// answer to a predecessor.
 	census struct {
-		epoch string
-		live  []Live
-		err   error
+		epoch  string
+		live   []Live
+		opened []time.Time
+		err    error
 	}
 	askAgain struct{ epoch string }
 )
