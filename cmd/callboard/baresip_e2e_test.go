@@ -1,0 +1,337 @@
+package main_test
+
+import (
+	"bytes"
+	bin "encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const rate = 8000 // samples per second of every sound here
+
+// phone is a baresip: a softphone that shares no code with the service. It
+// answers at once, plays its tone and keeps what it sends and hears.
+type phone struct {
+	t       *testing.T
+	dir     string
+	port    int
+	control int
+}
+
+// baresip starts a phone for number.
+func baresip(t *testing.T, number string) *phone {
+	t.Helper()
+	p := &phone{t: t, dir: t.TempDir(), port: freePair(t), control: freePort(t, "tcp")}
+	tone := filepath.Join(p.dir, "tone.wav")
+	require.NoError(t, os.WriteFile(tone, wavOf(sweep(60)), 0o600))
+	low := 45000 + int(mediaBlock.Add(1)-1)%40*100
+	config := fmt.Sprintf(`poll_method epoll
+sip_listen 127.0.0.1:%d
+audio_source aufile,%s
+audio_player aubridge,nowhere
+audio_alert aubridge,nowhere
+audio_path %s
+ausrc_srate %[4]d
+auplay_srate %[4]d
+ausrc_channels 1
+auplay_channels 1
+audio_buffer 20-160
+jitter_buffer_delay 1-10
+rtp_ports %d-%d
+rtp_stats yes
+module_path %s
+module g711.so
+module aufile.so
+module aubridge.so
+module sndfile.so
+module_tmp uuid.so
+module_tmp account.so
+module_app menu.so
+module_app ctrl_tcp.so
+net_interface 127.0.0.1
+ctrl_tcp_listen 127.0.0.1:%d
+snd_path %s
+`, p.port, tone, p.dir, rate, low, low+98, modules(t), p.control, p.dir)
+	account := fmt.Sprintf("<sip:%s@127.0.0.1>;regint=0;answermode=auto;audio_codecs=PCMU/8000/1\n", number)
+	require.NoError(t, os.WriteFile(filepath.Join(p.dir, "config"), []byte(config), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(p.dir, "accounts"), []byte(account), 0o600))
+	out, err := os.Create(filepath.Join(p.dir, "log"))
+	require.NoError(t, err)
+	cmd := exec.Command("baresip", "-f", p.dir, "-v", "-s")
+	cmd.Dir, cmd.Stdout, cmd.Stderr = p.dir, out, out
+	require.NoError(t, cmd.Start(), "baresip must be installed: make tools")
+	exited := make(chan struct{})
+	go func() { _ = cmd.Wait(); close(exited) }()
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		<-exited
+		_ = out.Close()
+		if t.Failed() {
+			t.Logf("baresip: %s", tail(p.log(), 6000))
+		}
+	})
+	require.Eventually(t, func() bool {
+		select {
+		case <-exited:
+			return true
+		default:
+			return strings.Contains(p.log(), "baresip is ready")
+		}
+	}, 20*time.Second, 10*time.Millisecond, "baresip is not ready")
+	require.Contains(t, p.log(), "baresip is ready")
+	return p
+}
+
+// freePair is a port that is free on UDP and TCP, as the next one is: baresip
+// also listens for TCP, and for TLS beside it.
+func freePair(t *testing.T) int {
+	t.Helper()
+	for range 100 {
+		port := freePort(t, "udp")
+		free := true
+		for _, p := range []int{port, port + 1} {
+			l, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(p))
+			if err != nil {
+				free = false
+				break
+			}
+			_ = l.Close()
+		}
+		if free {
+			return port
+		}
+	}
+	require.Fail(t, "no free pair of ports")
+	return 0
+}
+
+// modules is where the package keeps baresip's modules.
+func modules(t *testing.T) string {
+	t.Helper()
+	for _, pattern := range []string{"/usr/lib/baresip/modules", "/usr/lib/*/baresip/modules", "/usr/local/lib/baresip/modules"} {
+		if found, err := filepath.Glob(pattern); err == nil && len(found) > 0 {
+			return found[0]
+		}
+	}
+	require.Fail(t, "baresip has no modules: make tools")
+	return ""
+}
+
+func (p *phone) log() string {
+	text, _ := os.ReadFile(filepath.Join(p.dir, "log"))
+	return string(text)
+}
+
+// press sends a key as a user of the phone would.
+func (p *phone) press(key string) {
+	p.t.Helper()
+	conn, err := net.Dial("tcp", "127.0.0.1:"+strconv.Itoa(p.control))
+	require.NoError(p.t, err)
+	defer conn.Close()
+	text, err := json.Marshal(object{"command": "sndcode", "params": key})
+	require.NoError(p.t, err)
+	_, err = fmt.Fprintf(conn, "%d:%s,", len(text), text)
+	require.NoError(p.t, err)
+}
+
+// kept is what the phone recorded: "enc" sent, "dec" heard.
+func (p *phone) kept(kind string) []float64 {
+	p.t.Helper()
+	found, err := filepath.Glob(filepath.Join(p.dir, "dump-*-"+kind+".wav"))
+	require.NoError(p.t, err)
+	require.Len(p.t, found, 1, kind)
+	return samples(p.t, found[0], 1)
+}
+
+// sweep is a tone that climbs from 300 to 3000 Hz in eleven seconds, again and
+// again, and swells on the way: no piece of it looks like another.
+func sweep(seconds int) []int16 {
+	out, phase := make([]int16, seconds*rate), 0.0
+	for i := range out {
+		t := math.Mod(float64(i)/rate, 11)
+		phase += 2 * math.Pi * (300 + 2700*t/11) / rate
+		out[i] = int16(9000 * (0.6 + 0.4*math.Sin(2*math.Pi*t/1.7)) * math.Sin(phase))
+	}
+	return out
+}
+
+// wavOf is a mono 16 bit WAV.
+func wavOf(pcm []int16) []byte {
+	var b bytes.Buffer
+	n := uint32(2 * len(pcm))
+	for _, part := range []any{
+		[]byte("RIFF"), 36 + n, []byte("WAVEfmt "), uint32(16), uint16(1), uint16(1), uint32(rate), uint32(2 * rate), uint16(2), uint16(16),
+		[]byte("data"), n, pcm,
+	} {
+		_ = bin.Write(&b, bin.LittleEndian, part) // a buffer takes everything
+	}
+	return b.Bytes()
+}
+
+// samples reads one channel of a WAV with sox, which knows nothing of us.
+func samples(t *testing.T, path string, channel int) []float64 {
+	t.Helper()
+	raw, err := exec.Command("sox", path, "-t", "raw", "-r", strconv.Itoa(rate), "-e", "signed", "-b", "16", "-L", "-", "remix", strconv.Itoa(channel)).Output()
+	require.NoError(t, err, "sox must be installed: make tools")
+	out := make([]float64, len(raw)/2)
+	for i := range out {
+		out[i] = float64(int16(bin.LittleEndian.Uint16(raw[2*i:])))
+	}
+	return out
+}
+
+// alike correlates two recordings of one sound after alignment: half a second
+// after the other, each found again within a quarter of a second of its place,
+// because a jitter buffer may hold sound back or catch up on the way.
+func alike(a, b []float64) float64 {
+	const piece = rate / 2
+	var dot, aa, bb float64
+	lag := 0
+	for from := 0; from+piece <= min(len(a), len(b)); from += piece {
+		part := a[from : from+piece]
+		lag = found(part, b, from, lag)
+		other := b[from+lag : from+lag+piece]
+		dot += product(part, other)
+		aa += product(part, part)
+		bb += product(other, other)
+	}
+	return dot / max(math.Sqrt(aa*bb), 1)
+}
+
+// found is how much later than at from the part sounds in b; where it was
+// last, unless it is better elsewhere.
+func found(part, b []float64, from, last int) int {
+	const reach = rate / 4
+	n := len(part)
+	lag, best := min(last, len(b)-from-n), 0.98
+	if lag >= -from && correlation(part, b[from+lag:from+lag+n]) > best {
+		return lag
+	}
+	lag, best = 0, -2.0
+	for l := max(-reach, -from); l <= reach && from+l+n <= len(b); l++ {
+		if c := correlation(part, b[from+l:from+l+n]); c > best {
+			lag, best = l, c
+		}
+	}
+	return lag
+}
+
+func product(a, b []float64) (sum float64) {
+	for i, v := range a {
+		sum += v * b[i]
+	}
+	return sum
+}
+
+func correlation(a, b []float64) float64 {
+	return product(a, b) / max(math.Sqrt(product(a, a)*product(b, b)), 1)
+}
+
+// ended waits for the end of a call and returns its record.
+func (s *service) ended(id string, limit time.Duration) object {
+	s.t.Helper()
+	var call object
+	s.await("the end of "+id, limit, func() bool {
+		call = s.api("GET", "/v1/calls/"+id, nil)
+		return call["ended_at"] != nil
+	})
+	return call
+}
+
+// recording waits for a call's recording and keeps it as a file.
+func (s *service) recording(id string) string {
+	s.t.Helper()
+	var wav []byte
+	s.await("the recording", 20*time.Second, func() bool {
+		code, text, head := s.try("GET", "/v1/calls/"+id+"/recording", nil)
+		wav = text
+		return code == http.StatusOK && head.Get("Content-Type") == "audio/wav"
+	})
+	path := filepath.Join(s.t.TempDir(), "call.wav")
+	require.NoError(s.t, os.WriteFile(path, wav, 0o600))
+	return path
+}
+
+// outbound starts one call.
+func (s *service) outbound(to, agent string, more object) string {
+	s.t.Helper()
+	body := object{"to": to, "from": "+12025550100", "agent_id": agent}
+	for k, v := range more {
+		body[k] = v
+	}
+	return s.api("POST", "/v1/calls/outbound", body)["id"].(string)
+}
+
+func TestBaresipHearsWhatWePlayAndWeHearItsTone(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	const number = "+12025550123"
+	p := baresip(t, number)
+	s.trunk("", p.port)
+	agent := s.agent(object{
+		"name": "speech", "start": "talk",
+		"nodes": []object{
+			{"id": "talk", "type": "say", "prompt": "This is a call from the clinic on the corner. Your visit is tomorrow at a quarter past nine in the morning. " +
+				"Please bring the letter of your doctor, and a list of the medicine you take."},
+			{"id": "bye", "type": "end"},
+		},
+		"edges": []object{{"from": "talk", "to": "bye", "when": object{"type": "always"}}},
+	})
+	id := s.outbound(number, agent, nil)
+	call := s.ended(id, 60*time.Second)
+	require.Equal(t, "completed", call["status"], "%v", call)
+	wav := s.recording(id)
+	s.await("the phone's end of the call", 10*time.Second, func() bool { return strings.Contains(p.log(), "X-RTP-Stat") })
+
+	heard, sent := p.kept("dec"), p.kept("enc")
+	left, right := samples(t, wav, 1), samples(t, wav, 2)
+	require.Greater(t, len(right), 8*rate, "the sentence was played to its end")
+	assert.GreaterOrEqual(t, alike(heard, right), 0.9, "what the phone heard is what we played")
+	assert.GreaterOrEqual(t, alike(sent, left), 0.9, "what we heard is what the phone played")
+	assert.Less(t, alike(heard[:2*rate], left[:2*rate]), 0.5, "the channels are two")
+	assert.InEpsilon(t, len(right), len(heard), 0.01, "samples of the call in our recording and heard by the phone")
+	assert.InEpsilon(t, len(left), len(sent), 0.01, "samples of the call in our recording and sent by the phone")
+
+	quality := call["quality"].(object)
+	assert.Zero(t, quality["loss_percent"])
+	assert.Zero(t, quality["packets_refused"])
+	assert.InEpsilon(t, len(sent)/160, quality["packets_received"], 0.01)
+	assert.InEpsilon(t, len(right)/160, quality["packets_sent"], 0.01)
+	assert.Greater(t, quality["mos"], 4.0)
+	report := rtpStat.FindStringSubmatch(p.log())
+	require.NotNil(t, report, "the phone's report of the call")
+	assert.NotEqual(t, "0", report[1], "packets received")
+	assert.NotEqual(t, "0", report[2], "packets sent")
+	assert.Equal(t, "0,0", report[3], "packets lost, sent and received, by the phone's report")
+}
+
+// rtpStat is what baresip says of a call's packets: received, sent, lost.
+var rtpStat = regexp.MustCompile(`X-RTP-Stat: EX=BareSip;\S*PR=(\d+);PS=(\d+);PL=(\d+,\d+)`)
+
+func TestBaresipPressesAKey(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	const number = "+12025550124"
+	p := baresip(t, number)
+	s.trunk("", p.port)
+	id := s.outbound(number, s.menu(), nil)
+	s.await("the answer", 20*time.Second, func() bool { return s.api("GET", "/v1/calls/"+id, nil)["status"] == "in_progress" })
+	p.press("1")
+	call := s.ended(id, 30*time.Second)
+	assert.Equal(t, "confirmed", call["disposition"], "%v", call)
+	assert.Equal(t, object{"answer": "1"}, call["variables"])
+}
