@@ -222,7 +222,7 @@ func (c *call) begin(ctx actor.Context) {
 		}
 	}
 	c.noteLeg(now)
-	ctx.Request(c.order.lines(c.cfg), lines.Bind{Permit: c.permit, CallID: c.call.ID, Call: ctx.Self()})
+	ctx.Request(c.lines(c.cfg), lines.Bind{Permit: c.permit, CallID: c.call.ID, Call: ctx.Self()})
 	mailbox.After(ctx, bindLimit, late{stage: binding})
 }
 

@@ -58,7 +58,10 @@ type Calls struct {
 
 // New makes the actor.
 func New(cfg Config) actor.Actor {
-	return &Calls{cfg: cfg, berths: make(map[string]*berth), byPID: make(map[string]string)}
+	return &Calls{
+		cfg: cfg, berths: make(map[string]*berth), byPID: make(map[string]string),
+		jobs: jobs{running: make(map[*job]bool), waiting: make(map[*job]bool)},
+	}
 }
 
 // Props are those of Calls: a mailbox that refuses, and children that are
@@ -70,6 +73,7 @@ func Props(cfg Config) *actor.Props {
 
 // Receive is the table of contents.
 func (c *Calls) Receive(ctx actor.Context) {
+	defer c.mend(ctx)
 	if c.cfg.Before != nil {
 		c.cfg.Before("calls", "", ctx.Message())
 	}
@@ -77,15 +81,9 @@ func (c *Calls) Receive(ctx actor.Context) {
 	case *actor.Started:
 		c.salvage(ctx)
 	case Start:
-		c.start(ctx, order{
-			call: m.Call, attempt: m.Attempt, script: m.Script, variables: m.Variables, callerName: m.CallerName, permit: m.Permit,
-			slot: m.Slot, ringTimeout: m.RingTimeout, maxDuration: m.MaxDuration, owner: m.Owner,
-		})
+		c.start(ctx, orderOf(&m))
 	case Inbound:
-		c.start(ctx, order{
-			call: m.Call, attempt: m.Attempt, script: m.Script, variables: m.Variables, permit: m.Permit, in: m.In,
-			networks: m.Networks, maxDuration: m.MaxDuration, owner: m.Owner,
-		})
+		c.start(ctx, orderIn(&m))
 	case Hangup:
 		c.hangup(ctx, m)
 	case Live:
@@ -212,7 +210,7 @@ func (c *Calls) inStead(ctx actor.Context, b *berth, e *Ended) {
 // giveBack returns what a call did not live to bind. What it had bound was
 // freed by its death.
 func (c *Calls) giveBack(ctx actor.Context, b *berth) {
-	ctx.Send(b.order.lines(&c.cfg), lines.Return{Permit: b.permit})
+	ctx.Send(b.lines(&c.cfg), lines.Return{Permit: b.permit})
 	if b.in == nil && c.cfg.Trunks != nil {
 		ctx.Send(c.cfg.Trunks, trunk.Free{CallID: b.call.ID})
 	}

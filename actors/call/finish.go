@@ -70,11 +70,11 @@ type job struct {
 // dial.
 type jobs struct {
 	ready   []*job
-	running int
-	waiting int
+	running map[*job]bool
+	waiting map[*job]bool
 }
 
-func (j *jobs) open() bool { return len(j.ready) > 0 || j.running > 0 || j.waiting > 0 }
+func (j *jobs) open() bool { return len(j.ready) > 0 || len(j.running) > 0 || len(j.waiting) > 0 }
 
 // finishing begins what remains to be done for a call that is over.
 func (c *Calls) finishing(ctx actor.Context, b *berth, e *Ended) {
@@ -91,10 +91,10 @@ func (c *Calls) finishing(ctx actor.Context, b *berth, e *Ended) {
 }
 
 func (c *Calls) work(ctx actor.Context) {
-	for c.jobs.running < workers && len(c.jobs.ready) > 0 {
+	for len(c.jobs.running) < workers && len(c.jobs.ready) > 0 {
 		j := c.jobs.ready[0]
 		c.jobs.ready = c.jobs.ready[1:]
-		c.jobs.running++
+		c.jobs.running[j] = true
 		cfg := &c.cfg
 		mailbox.Work(ctx, jobLimit, func(bound context.Context) any {
 			return jobDone{job: j, err: j.do(bound, cfg)}
@@ -103,7 +103,7 @@ func (c *Calls) work(ctx actor.Context) {
 }
 
 func (c *Calls) jobDone(ctx actor.Context, m jobDone) {
-	c.jobs.running--
+	delete(c.jobs.running, m.job)
 	if m.err == nil {
 		if c.cfg.Committed != nil {
 			c.cfg.Committed()
@@ -117,13 +117,16 @@ func (c *Calls) jobDone(ctx actor.Context, m jobDone) {
 		c.cfg.Log.Warn("what a call left could not be kept; trying again", slog.String("call_id", m.job.callID), slogErr(m.err),
 			slog.Duration("after", m.job.wait))
 	}
-	c.jobs.waiting++
+	c.jobs.waiting[m.job] = true
 	mailbox.After(ctx, m.job.wait, jobDue{m.job})
 	c.work(ctx)
 }
 
 func (c *Calls) jobDue(ctx actor.Context, m jobDue) {
-	c.jobs.waiting--
+	if !c.jobs.waiting[m.job] {
+		return
+	}
+	delete(c.jobs.waiting, m.job)
 	c.jobs.ready = append(c.jobs.ready, m.job)
 	c.work(ctx)
 }

@@ -1,0 +1,82 @@
+package call
+
+import (
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// mend carries on after a panic. Calls is never restarted, because that would
+// stop every call below it; so what nobody would say again is made good here.
+// Whoever only asked asks again.
+func (c *Calls) mend(ctx actor.Context) {
+	v := recover()
+	if v == nil {
+		return
+	}
+	c.cfg.Log.Error("the parent of the calls failed and goes on", slog.String("message", fmt.Sprintf("%T", ctx.Message())),
+		slog.String("reason", fmt.Sprint(v)), slog.String("stack", string(debug.Stack())))
+	switch m := ctx.Message().(type) {
+	case Start:
+		c.unstarted(ctx, orderOf(&m))
+	case Inbound:
+		c.unstarted(ctx, orderIn(&m))
+	case closed:
+		if b := c.berths[m.callID]; b != nil {
+			b.storing = false // its end is told again, and stored again
+		}
+	case again:
+		c.ticking = false
+		c.tick(ctx)
+	case jobDone:
+		c.jobDone(ctx, m)
+	case jobDue:
+		c.jobDue(ctx, m)
+	case *actor.Terminated:
+		c.bury(ctx, m.Who)
+	}
+}
+
+// unstarted ends a call whose start failed, unless its actor lives.
+func (c *Calls) unstarted(ctx actor.Context, o order) {
+	if c.berths[o.call.ID] != nil {
+		return
+	}
+	if o.owner == nil {
+		o.owner = ctx.Self()
+	}
+	b := &berth{order: o, vessel: newVessel(o.call, o.attempt, o.in)}
+	c.berths[o.call.ID] = b
+	c.giveBack(ctx, b)
+	c.inStead(ctx, b, nil)
+}
+
+// bury finishes what died began.
+func (c *Calls) bury(ctx actor.Context, who *actor.PID) {
+	if _, ok := c.byPID[who.Id]; ok {
+		c.died(ctx, who)
+		return
+	}
+	for _, b := range c.berths {
+		if b.pid == nil && b.ended == nil {
+			c.giveBack(ctx, b)
+			c.inStead(ctx, b, nil)
+		}
+	}
+}
+
+func orderOf(m *Start) order {
+	return order{
+		call: m.Call, attempt: m.Attempt, script: m.Script, variables: m.Variables, callerName: m.CallerName, permit: m.Permit,
+		slot: m.Slot, ringTimeout: m.RingTimeout, maxDuration: m.MaxDuration, owner: m.Owner,
+	}
+}
+
+func orderIn(m *Inbound) order {
+	return order{
+		call: m.Call, attempt: m.Attempt, script: m.Script, variables: m.Variables, permit: m.Permit, in: m.In,
+		networks: m.Networks, maxDuration: m.MaxDuration, owner: m.Owner,
+	}
+}
