@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"slices"
 	"time"
@@ -39,10 +40,14 @@ func (r *request) gone() bool {
 // once. It alone writes.
 func (d *Driver) run() {
 	defer close(d.done)
+	look := time.NewTicker(diskEvery)
+	defer look.Stop()
 	for {
 		select {
 		case r := <-d.queue:
 			d.commitAll(d.collect(r))
+		case <-look.C:
+			_ = d.checkDisk() // commits and Healthy tell
 		case <-d.quit:
 			for {
 				select {
@@ -83,7 +88,7 @@ func (d *Driver) commitAll(requests []*request) {
 		}
 		return
 	}
-	b := d.db.NewIndexedBatch()
+	b := newDraft(d.db)
 	staged := make([]*request, 0, len(requests))
 	results := make([]persistence.Result, 0, len(requests))
 	var broken error
@@ -103,10 +108,10 @@ func (d *Driver) commitAll(requests []*request) {
 			r.answer <- answer{err: broken}
 		}
 	}
-	if broken == nil && !b.Empty() {
-		broken = d.apply(b)
+	if broken == nil && !b.batch.Empty() {
+		broken = d.apply(b.batch)
 	} else {
-		_ = b.Close()
+		_ = b.batch.Close()
 	}
 	if broken == nil {
 		d.views.renew(d.db)
@@ -169,10 +174,10 @@ func (d *Driver) checkDisk() error {
 
 // stage checks a commit against the batch so far and, if all holds, adds it.
 // domain.ErrConflict and domain.ErrFenced leave the batch as it was.
-func (d *Driver) stage(b *pebble.Batch, r *request) (persistence.Result, error) {
+func (d *Driver) stage(b *draft, r *request) (persistence.Result, error) {
 	c := &r.commit
 	if r.claim {
-		return persistence.Result{}, b.Set(key(tokenSpace, c.Shard), []byte(c.Token), nil)
+		return persistence.Result{}, b.set(key(tokenSpace, c.Shard), []byte(c.Token))
 	}
 	if c.ID != "" {
 		if before, err := get(b, key(answerSpace, c.ID)); err != nil || before != nil {
@@ -218,8 +223,13 @@ func replayed(before []byte, err error) (persistence.Result, error) {
 	return result, err
 }
 
-// get reads through the batch; nil: no such key.
-func get(b pebble.Reader, k []byte) ([]byte, error) {
+// source is a draft, or a view of what is durable.
+type source interface {
+	Get(k []byte) ([]byte, io.Closer, error)
+}
+
+// get reads a copy; nil: no such key.
+func get(b source, k []byte) ([]byte, error) {
 	v, closer, err := b.Get(k)
 	if errors.Is(err, pebble.ErrNotFound) {
 		return nil, nil
@@ -232,7 +242,7 @@ func get(b pebble.Reader, k []byte) ([]byte, error) {
 }
 
 // getRow reads a row; version 0: there is none.
-func getRow(b pebble.Reader, k []byte) (row, error) {
+func getRow(b source, k []byte) (row, error) {
 	v, err := get(b, k)
 	if err != nil || v == nil {
 		return row{}, err
@@ -240,20 +250,18 @@ func getRow(b pebble.Reader, k []byte) (row, error) {
 	return decodeRow(v)
 }
 
-func put(b *pebble.Batch, p persistence.Put) (version uint64, err error) {
+func put(b *draft, p persistence.Put) (version uint64, err error) {
 	k := rowKey(p.Key)
 	old, err := getRow(b, k)
 	if err != nil {
 		return 0, err
 	}
-	stays := func(list string) bool {
-		return p.Value != nil && old.sort == p.Sort && slices.Contains(p.Lists, list)
-	}
+	moved := p.Value == nil || old.sort != p.Sort
 	for _, l := range old.lists {
-		if stays(l) {
+		if !moved && slices.Contains(p.Lists, l) {
 			continue
 		}
-		if err = b.Delete(key(placeSpace, p.Key.Table, l, old.sort, p.Key.ID), nil); err != nil {
+		if err = b.batch.Delete(key(placeSpace, p.Key.Table, l, old.sort, p.Key.ID), nil); err != nil {
 			return 0, err
 		}
 	}
@@ -261,18 +269,21 @@ func put(b *pebble.Batch, p persistence.Put) (version uint64, err error) {
 		if old.version == 0 {
 			return 0, nil
 		}
-		return 0, b.Delete(k, nil)
+		return 0, b.drop(k)
 	}
 	for _, l := range p.Lists {
-		if err = b.Set(key(placeSpace, p.Key.Table, l, p.Sort, p.Key.ID), nil, nil); err != nil {
+		if !moved && slices.Contains(old.lists, l) {
+			continue
+		}
+		if err = b.batch.Set(key(placeSpace, p.Key.Table, l, p.Sort, p.Key.ID), nil, nil); err != nil {
 			return 0, err
 		}
 	}
 	kept := row{version: old.version + 1, sort: p.Sort, lists: p.Lists, value: p.Value}
-	return kept.version, b.Set(k, kept.encode(), nil)
+	return kept.version, b.set(k, kept.encode())
 }
 
-func counter(b pebble.Reader, k []byte) (uint64, error) {
+func counter(b source, k []byte) (uint64, error) {
 	v, err := get(b, k)
 	if err != nil || v == nil {
 		return 0, err
@@ -283,7 +294,7 @@ func counter(b pebble.Reader, k []byte) (uint64, error) {
 	return binary.BigEndian.Uint64(v), nil
 }
 
-func appendEvents(b *pebble.Batch, c *persistence.Commit, result *persistence.Result) error {
+func appendEvents(b *draft, c *persistence.Commit, result *persistence.Result) error {
 	if len(c.Events) == 0 {
 		return nil
 	}
@@ -299,22 +310,22 @@ func appendEvents(b *pebble.Batch, c *persistence.Commit, result *persistence.Re
 			return err
 		}
 		result.Sequences[i] = n + 1
-		if err = b.Set(subject, number(n+1), nil); err != nil {
+		if err = b.set(subject, number(n+1)); err != nil {
 			return err
 		}
 		last++
-		if err = b.Set(eventKey(c.Log, last), encodeEntry(n+1, e), nil); err != nil {
+		if err = b.batch.Set(eventKey(c.Log, last), encodeEntry(n+1, e), nil); err != nil {
 			return err
 		}
 	}
-	return b.Set(key(offsetSpace, c.Log), number(last), nil)
+	return b.set(key(offsetSpace, c.Log), number(last))
 }
 
 // remember keeps the answer of a commit and forgets a few that are too old.
-func remember(b *pebble.Batch, id string, result persistence.Result) error {
+func remember(b *draft, id string, result persistence.Result) error {
 	now := uint64(time.Now().UnixMilli()) //nolint:gosec // after 1970
 	deadline := func(at uint64) []byte { return append([]byte{deadlineSpace}, number(at)...) }
-	it, err := b.NewIter(&pebble.IterOptions{
+	it, err := b.db.NewIter(&pebble.IterOptions{
 		LowerBound: deadline(0), UpperBound: deadline(now - uint64(rememberFor/time.Millisecond)),
 	})
 	if err != nil {
@@ -328,12 +339,12 @@ func remember(b *pebble.Batch, id string, result persistence.Result) error {
 		return err
 	}
 	for _, k := range old {
-		if err = errors.Join(b.Delete(k, nil), b.Delete(key(answerSpace, string(k[9:])), nil)); err != nil {
+		if err = errors.Join(b.batch.Delete(k, nil), b.drop(key(answerSpace, string(k[9:])))); err != nil {
 			return err
 		}
 	}
 	return errors.Join(
-		b.Set(key(answerSpace, id), encodeAnswer(now, result), nil),
-		b.Set(append(deadline(now), id...), nil, nil),
+		b.set(key(answerSpace, id), encodeAnswer(now, result)),
+		b.batch.Set(append(deadline(now), id...), nil, nil),
 	)
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/bloom"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/callboard/callboard/persistence"
@@ -26,6 +27,8 @@ const (
 	rememberFor = 10 * time.Minute
 	// diskEvery is how often the free space is looked at.
 	diskEvery = time.Second
+	// indexBlock holds the index of a table in one piece.
+	indexBlock = 256 << 10
 	// format is what this program writes; see keys.go.
 	format = "1"
 )
@@ -38,6 +41,9 @@ type Options struct {
 	// MinFree is the free space in bytes below which commits are refused with
 	// persistence.ErrDiskFull before they are written; 0: 64 MiB.
 	MinFree uint64
+	// MemTable is how many bytes of commits are kept in memory, besides the
+	// log, before they become a table; 0: 8 MiB.
+	MemTable uint64
 }
 
 // Driver is an open directory.
@@ -74,6 +80,9 @@ func Open(dir string, o Options) (*Driver, error) {
 	}
 	if o.MinFree == 0 {
 		o.MinFree = 64 << 20
+	}
+	if o.MemTable == 0 {
+		o.MemTable = 8 << 20
 	}
 	if err := o.FS.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("pebble: %s: %w", dir, err)
@@ -119,15 +128,21 @@ func (d *Driver) settings() *pebble.Options {
 		},
 		DataCorruption: func(i pebble.DataCorruptionInfo) { d.fs.fail(fmt.Errorf("corrupt file %s: %w", i.Path, i.Details)) },
 	}
-	return &pebble.Options{
+	o := &pebble.Options{
 		FS:                 d.fs,
 		Lock:               d.lock,
 		Logger:             logger{d.fs},
 		EventListener:      listener,
 		FormatMajorVersion: pebble.FormatTableFormatV6,
 		CacheSize:          16 << 20,
-		MemTableSize:       8 << 20,
+		MemTableSize:       d.o.MemTable,
 	}
+	for i := range o.Levels {
+		// Most rows that a commit asks for are new: a filter spares looking for them on every level.
+		o.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
+		o.Levels[i].IndexBlockSize = indexBlock
+	}
+	return o
 }
 
 func (d *Driver) checkFormat() error {
