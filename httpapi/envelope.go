@@ -198,7 +198,7 @@ func fromHuma(requestID string, status int, msg string, errs []error) *Failure {
 		var detailer huma.ErrorDetailer
 		if errors.As(err, &detailer) { // never its value: that may be the whole body
 			hd := detailer.ErrorDetail()
-			d.Message, d.Param = hd.Message, paramOf(hd.Location)
+			d.Message, d.Param = hd.Message, missingParam(paramOf(hd.Location), hd.Message)
 		}
 		e.Details = append(e.Details, d)
 	}
@@ -230,6 +230,20 @@ func paramOf(location string) string {
 		}
 	}
 	return location
+}
+
+// missingParam names a field that is not there: the library tells of the object
+// in which it is missing.
+func missingParam(param, message string) string {
+	name, ok := strings.CutPrefix(message, "expected required property ")
+	name, found := strings.CutSuffix(name, " to be present")
+	switch {
+	case !ok || !found:
+		return param
+	case param == "":
+		return name
+	}
+	return param + "." + name
 }
 
 // failure turns what a handler or a port returned into an envelope. What is no
