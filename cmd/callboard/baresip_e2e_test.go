@@ -38,7 +38,7 @@ func baresip(t *testing.T, number string) *phone {
 	p := &phone{t: t, dir: t.TempDir(), port: freePair(t), control: freePort(t, "tcp")}
 	tone := filepath.Join(p.dir, "tone.wav")
 	require.NoError(t, os.WriteFile(tone, wavOf(sweep(60)), 0o600))
-	low := 45000 + int(mediaBlock.Add(1)-1)%40*100
+	low := 10000 + int(mediaBlock.Add(1)-1)%48*200
 	config := fmt.Sprintf(`poll_method epoll
 sip_listen 127.0.0.1:%d
 audio_source aufile,%s

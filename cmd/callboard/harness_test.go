@@ -466,8 +466,12 @@ func sippAt(t testing.TB, port int, scenario string, args ...string) *peer {
 			t.Logf("sipp %s: %s", scenario, tail(string(text), 3000))
 		}
 	})
+	network := "udp"
+	if contains(args, "t1") {
+		network = "tcp"
+	}
 	require.Eventually(t, func() bool {
-		table, err := os.ReadFile("/proc/net/udp")
+		table, err := os.ReadFile("/proc/net/" + network)
 		return err == nil && strings.Contains(string(table), fmt.Sprintf("0100007F:%04X", p.port))
 	}, 20*time.Second, 10*time.Millisecond, "sipp did not listen: %s", &out)
 	return p

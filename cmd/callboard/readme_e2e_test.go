@@ -1,0 +1,142 @@
+package main_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// fences are the blocks of README.md that begin with a fence, in order.
+func fences(t *testing.T, fence string) []string {
+	t.Helper()
+	text, err := os.ReadFile("../../README.md")
+	require.NoError(t, err)
+	var out []string
+	for _, m := range regexp.MustCompile("(?ms)^```"+regexp.QuoteMeta(fence)+"\n(.*?)^```$").FindAllStringSubmatch(string(text), -1) {
+		out = append(out, m[1])
+	}
+	return out
+}
+
+// told is what the blocks printed, each by its place.
+type told []string
+
+// follow runs the blocks in one shell, in an empty folder, as a reader would.
+func (s *service) follow(dir string, blocks []string, phone int) told {
+	s.t.Helper()
+	const mark = "--- end of a block ---"
+	script := "set -euo pipefail\n" + strings.Join(blocks, "\necho '"+mark+"'\n") + "\necho '" + mark + "'\nprintf %s \"$HOOK_SECRET\" >secret\n"
+	ctx, cancel := context.WithTimeout(s.t.Context(), 3*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "bash", "-c", script)
+	var out, errs bytes.Buffer
+	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &out, &errs
+	cmd.Env = append(os.Environ(), "BASE=http://"+s.http, "KEY="+s.key, "PHONE_HOST=127.0.0.1", "PHONE_PORT="+strconv.Itoa(phone), "HOOK_URL="+s.receiver.url)
+	require.NoError(s.t, cmd.Run(), "%s\n%s", &out, &errs)
+	s.t.Logf("the commands of README.md print:\n%s%s", &out, &errs)
+	parts := strings.Split(out.String(), mark+"\n")
+	return parts[:len(parts)-1]
+}
+
+// with is the one block's output that goes with a command of README.md.
+func (o told) with(t *testing.T, blocks []string, command string) string {
+	t.Helper()
+	for i, b := range blocks {
+		if strings.Contains(b, command) {
+			return o[i]
+		}
+	}
+	require.Fail(t, "README.md has no such command", command)
+	return ""
+}
+
+func TestEveryCommandOfTheREADMEWorks(t *testing.T) {
+	t.Parallel()
+	blocks, python := fences(t, "sh run"), fences(t, "python")
+	require.GreaterOrEqual(t, len(blocks), 7)
+	require.Len(t, python, 1)
+	s, dir := newService(t), t.TempDir()
+	p := sipp(t, "uas-press", "-key", "press", "1")
+	said := s.follow(dir, blocks, p.port)
+	require.Len(t, said, len(blocks))
+
+	assert.Regexp(t, `^trunk trunk_\w+\n$`, said.with(t, blocks, "POST /v1/trunks"))
+	assert.Regexp(t, `^agent agent_\w+\n$`, said.with(t, blocks, "POST /v1/agents"))
+	assert.Regexp(t, `^call call_\w+: completed\n$`, said.with(t, blocks, "POST /v1/calls/outbound"))
+	assert.Equal(t, map[string]int{"12025550123": 2}, p.rung(), "one call and one campaign rang the phone")
+
+	var test struct{ Delivered bool }
+	require.NoError(t, json.Unmarshal([]byte(said.with(t, blocks, "POST /v1/webhooks")), &test))
+	assert.True(t, test.Delivered, "the test event")
+
+	var st status
+	require.NoError(t, json.Unmarshal([]byte(said.with(t, blocks, "POST /v1/campaigns")), &st))
+	assert.Equal(t, "completed", st.Status)
+	assert.Equal(t, 1, st.Outcomes["confirmed"])
+
+	results := said.with(t, blocks, "/results")
+	table, _, found := strings.Cut(results, "-rw")
+	require.True(t, found, results)
+	rows, err := csv.NewReader(strings.NewReader(table)).ReadAll()
+	require.NoError(t, err)
+	require.Len(t, rows, 2)
+	assert.Equal(t, []string{"+12025550123", "Ada", "confirmed"}, rows[1][:3])
+	assert.Equal(t, "true", rows[1][4])
+	s.logsTold(results)
+
+	wav := filepath.Join(dir, "call.wav")
+	left, right := samples(t, wav, 1), samples(t, wav, 2)
+	assert.Len(t, right, len(left))
+	assert.Positive(t, product(right, right), "the agent is heard")
+	s.genuine(dir, python[0])
+}
+
+// logsTold: the webhook's log, at the end of the output, has a delivered event.
+func (s *service) logsTold(output string) {
+	s.t.Helper()
+	at := strings.Index(output, "\n{")
+	require.Positive(s.t, at, output)
+	var page struct {
+		Logs []struct{ Status string }
+	}
+	require.NoError(s.t, json.Unmarshal([]byte(output[at:]), &page))
+	delivered := 0
+	for _, l := range page.Logs {
+		if l.Status == "delivered" {
+			delivered++
+		}
+	}
+	assert.Positive(s.t, delivered, output)
+}
+
+// genuine: the README's check believes what was really delivered, and nothing else.
+func (s *service) genuine(dir, python string) {
+	s.t.Helper()
+	require.NoError(s.t, os.WriteFile(filepath.Join(dir, "check.py"), []byte(python+"\nimport sys\nprint(genuine(open('secret').read(), open('body', 'rb').read(), sys.argv[1]))\n"), 0o600))
+	check := func(body []byte, header string) string {
+		require.NoError(s.t, os.WriteFile(filepath.Join(dir, "body"), body, 0o600))
+		cmd := exec.Command("python3", "check.py", header)
+		cmd.Dir = dir
+		out, err := cmd.CombinedOutput()
+		require.NoError(s.t, err, "%s", out)
+		return strings.TrimSpace(string(out))
+	}
+	s.await("the campaign's last event", 20*time.Second, func() bool { return len(s.receiver.events("campaign.completed")) == 1 })
+	for _, d := range s.receiver.deliveries() {
+		header := d.Header.Get("X-Svc-Signature")
+		assert.Equal(s.t, "True", check(d.Body, header), d.Event.Type)
+		assert.Equal(s.t, "False", check(append(d.Body, ' '), header), d.Event.Type)
+	}
+}

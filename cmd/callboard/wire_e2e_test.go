@@ -1,0 +1,118 @@
+package main_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// wrote counts the lines of a kind in a scenario's log.
+func (p *peer) wrote(kind string) int {
+	text, _ := os.ReadFile(p.log)
+	n := 0
+	for l := range strings.Lines(string(text)) {
+		if strings.HasPrefix(l, kind+" ") {
+			n++
+		}
+	}
+	return n
+}
+
+// trunkWith makes a trunk to one loopback port for every number of a prefix.
+func (s *service) trunkWith(prefix string, port int, transport string, more object) {
+	s.t.Helper()
+	body := object{
+		"name": "t" + prefix, "prefixes": []string{prefix},
+		"proxies": []object{{"host": "127.0.0.1", "port": port, "transport": transport}},
+	}
+	for k, v := range more {
+		body[k] = v
+	}
+	s.api("POST", "/v1/trunks", body)
+}
+
+func TestHangUpByAPISendsBYEAndSaysSo(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	p := sipp(t, "uas-answer-logged")
+	s.trunk("", p.port)
+	id := s.outbound("+12025550123", s.menu(), nil)
+	s.await("the answer", 20*time.Second, func() bool { return s.api("GET", "/v1/calls/"+id, nil)["status"] == "in_progress" })
+	assert.Zero(t, p.wrote("END"))
+	s.api("POST", "/v1/calls/"+id+"/hangup", nil)
+	s.await("BYE", 5*time.Second, func() bool { return p.wrote("END") == 1 })
+	call := s.ended(id, 5*time.Second)
+	assert.Equal(t, []any{"completed", "api"}, []any{call["status"], call["ended_by"]}, "%v", call)
+	status, _, _ := s.try("POST", "/v1/calls/"+id+"/hangup", nil)
+	assert.Less(t, status, 500, "a second time")
+}
+
+func TestHangUpWhileItRingsSendsCANCEL(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	p := sipp(t, "uas-noanswer")
+	s.trunk("", p.port)
+	id := s.outbound("+12025550123", s.hello(), nil)
+	s.await("ringing", 20*time.Second, func() bool { return s.api("GET", "/v1/calls/"+id, nil)["status"] == "ringing" })
+	s.api("POST", "/v1/calls/"+id+"/hangup", nil)
+	s.await("CANCEL", 5*time.Second, func() bool { return p.wrote("CANCEL") == 1 })
+	call := s.ended(id, 5*time.Second)
+	assert.Equal(t, []any{"cancelled", "api"}, []any{call["status"], call["ended_by"]}, "%v", call)
+}
+
+func TestRingTimeoutSendsCANCELAndIsNoAnswer(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	p := sipp(t, "uas-noanswer")
+	s.trunk("", p.port)
+	began := time.Now()
+	id := s.outbound("+12025550123", s.hello(), object{"ring_timeout_seconds": 5})
+	s.await("CANCEL", 20*time.Second, func() bool { return p.wrote("CANCEL") == 1 })
+	assert.GreaterOrEqual(t, time.Since(began), 5*time.Second, "it rang as long as asked")
+	call := s.ended(id, 5*time.Second)
+	assert.Equal(t, []any{"no_answer", "no_answer"}, []any{call["status"], call["disposition"]}, "%v", call)
+	assert.Equal(t, 1, p.wrote("INVITE"))
+}
+
+func TestTheFarEndHoldsTheCallAndTakesItBack(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	p := sipp(t, "uas-reinvite")
+	s.trunk("", p.port)
+	call := s.ended(s.outbound("+12025550123", s.menu(), nil), 40*time.Second)
+	assert.Equal(t, "completed", call["status"], "%v", call)
+	assert.Equal(t, "agent", call["ended_by"])
+	s.await("BYE", 5*time.Second, func() bool { return p.wrote("END") == 1 })
+	assert.Equal(t, []int{1, 1}, []int{p.wrote("HELD"), p.wrote("BACK")}, "both re-INVITEs were answered as they should")
+}
+
+func TestTrunksOverTCPAndWithDigest(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	agent := s.hello()
+	tcp := sippAt(t, freePort(t, "tcp"), "uas-answer-logged", "-t", "t1")
+	known, stranger, remote := sipp(t, "uas-digest"), sipp(t, "uas-digest"), sipp(t, "uas-hangup")
+	s.trunkWith("+1202551", tcp.port, "tcp", nil)
+	s.trunkWith("+1202552", known.port, "udp", object{"auth": object{"username": "callboard", "password": "secret"}})
+	s.trunkWith("+1202553", stranger.port, "udp", object{"auth": object{"username": "callboard", "password": "wrong"}})
+	s.trunkWith("+1202554", remote.port, "udp", nil)
+	want := map[string][]any{
+		"+12025510001": {"completed", "completed", "completed", "agent"},
+		"+12025520001": {"completed", "completed", "completed", "agent"},
+		"+12025530001": {"failed", "failed", "trunk_rejected", "remote"},
+		"+12025540001": {"completed", "completed", "remote_hangup", "remote"},
+	}
+	ids := map[string]string{}
+	for number := range want {
+		ids[number] = s.outbound(number, agent, nil)
+	}
+	for number, id := range ids {
+		c := s.ended(id, 40*time.Second)
+		assert.Equal(t, want[number], []any{c["status"], c["disposition"], c["ended_reason"], c["ended_by"]}, "%s: %v", number, c)
+	}
+	assert.Equal(t, 1, tcp.wrote("END"), "BYE over TCP")
+	assert.Equal(t, []int{1, 1}, []int{known.wrote("INVITE"), stranger.wrote("INVITE")}, "one call each, in two INVITEs")
+}
