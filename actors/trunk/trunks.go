@@ -37,6 +37,7 @@ type Trunks struct {
 	calls      map[string]string     // pid → call
 	generation int
 	cancel     func()
+	wakeAt     time.Time // while cancel is set
 }
 
 type waiter struct {
@@ -72,7 +73,7 @@ func (t *Trunks) Receive(ctx actor.Context) {
 		t.result(ctx, m)
 	case Set:
 		t.set(m.Trunks)
-		t.serve(ctx)
+		t.reroute(ctx)
 	case Hold:
 		t.hold(m)
 	case Free:
@@ -123,7 +124,11 @@ func (t *Trunks) want(ctx actor.Context, w Want) {
 func (t *Trunks) serve(ctx actor.Context) {
 	now := time.Now()
 	rest := t.waiting[:0]
-	for _, w := range t.waiting {
+	for i, w := range t.waiting {
+		if t.blocked(now, w.expiry) {
+			rest = append(rest, t.waiting[i:]...)
+			break
+		}
 		if !t.answer(ctx, w.want, w.from, now, w.expiry) {
 			rest = append(rest, w)
 		}
@@ -133,13 +138,35 @@ func (t *Trunks) serve(ctx actor.Context) {
 	t.plan(ctx, now)
 }
 
+// reroute answers what waits for trunks that are no more, and serves the rest.
+func (t *Trunks) reroute(ctx actor.Context) {
+	now := time.Now()
+	t.waiting = slices.DeleteFunc(t.waiting, func(w waiter) bool { return t.answer(ctx, w.want, w.from, now, w.expiry) })
+	t.plan(ctx, now)
+}
+
+// blocked: whoever waits until expiry or longer has to go on waiting, whatever
+// its route, because every trunk is busy for now and none for too long.
+func (t *Trunks) blocked(now, expiry time.Time) bool {
+	if len(t.trunks) == 0 || !now.Before(expiry) {
+		return false
+	}
+	for _, b := range t.trunks {
+		until, why := b.ready(now)
+		if why == "" || (why == Throttled && !until.Before(expiry)) {
+			return false
+		}
+	}
+	return true
+}
+
 // plan sets the one wake-up at the next moment at which a waiter can go on.
 func (t *Trunks) plan(ctx actor.Context, now time.Time) {
-	if t.cancel != nil {
-		t.cancel()
-		t.cancel = nil
-	}
 	if len(t.waiting) == 0 {
+		if t.cancel != nil {
+			t.cancel()
+			t.cancel = nil
+		}
 		return
 	}
 	at := t.waiting[0].expiry
@@ -151,7 +178,14 @@ func (t *Trunks) plan(ctx actor.Context, now time.Time) {
 			at = b.backoff
 		}
 	}
+	if t.cancel != nil {
+		if at.Equal(t.wakeAt) {
+			return
+		}
+		t.cancel()
+	}
 	t.generation++
+	t.wakeAt = at
 	t.cancel = mailbox.After(ctx, max(at.Sub(now), time.Millisecond), tick{t.generation})
 }
 

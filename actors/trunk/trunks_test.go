@@ -200,3 +200,26 @@ func TestOnlyTheAddressesOfATrunkAreAdmitted(t *testing.T) {
 		"203.0.113.8": "", "127.0.0.1": "",
 	}, got)
 }
+
+func TestNobodyWaitsForAnotherOnesTrunkNorForOneThatIsGone(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		narrow := func(prefix string) func(*domain.Trunk) {
+			return func(t *domain.Trunk) { t.MaxChannels, t.Prefixes = 1, []string{prefix} }
+		}
+		a, ask, end := start(sys, tr("uk", narrow("+44")), tr("us", narrow("+1")))
+		for id, to := range []string{"+442071838750", "+12025550100", "+442071838751", "+12025550101"} {
+			sys.Root.Send(ask, trunk.Want{To: to, Environment: domain.Live, CallID: string(rune('a' + id))})
+			synctest.Wait()
+		}
+		require.Len(t, a.heard, 2, "both are busy")
+		sys.Root.Send(a.trunks, trunk.Free{CallID: "b"})
+		synctest.Wait()
+		require.Len(t, a.heard, 3)
+		assert.Equal(t, "d", a.heard[2].(trunk.Slot).CallID)
+		sys.Root.Send(a.trunks, trunk.Set{Trunks: []domain.Trunk{tr("us", narrow("+1"))}})
+		synctest.Wait()
+		assert.Equal(t, trunk.NoSlot{CallID: "c", Reason: trunk.NoTrunk}, a.heard[3])
+		assert.Zero(t, a.at[3])
+		end()
+	})
+}
