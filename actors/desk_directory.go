@@ -264,6 +264,9 @@ func (d *Desk) Workspace(_ context.Context, p domain.Principal) (*domain.Workspa
 
 // UpdateWorkspace changes the workspace; new limits hold from the answer on.
 func (d *Desk) UpdateWorkspace(ctx context.Context, p domain.Principal, change func(*domain.Workspace) error) (*domain.Workspace, error) {
+	t := d.node.tree(p.WorkspaceID)
+	t.changing.Lock()
+	defer t.changing.Unlock()
 	for range tries {
 		w := &domain.Workspace{Meta: domain.Meta{ID: p.WorkspaceID}}
 		version, err := d.store.Get(ctx, w)

@@ -56,6 +56,9 @@ func (d *Desk) ListWebhooks(ctx context.Context, p domain.Principal, q ask.Webho
 
 // UpdateWebhook changes an endpoint.
 func (d *Desk) UpdateWebhook(ctx context.Context, p domain.Principal, id string, change func(*domain.Webhook) error) (*domain.Webhook, error) {
+	t := d.node.tree(p.WorkspaceID)
+	t.changing.Lock()
+	defer t.changing.Unlock()
 	w, err := update(ctx, d, p, domain.PrefixWebhook, id, func(w *domain.Webhook) error {
 		url := w.URL
 		if err := change(w); err != nil {
@@ -80,6 +83,9 @@ func (d *Desk) DeleteWebhook(ctx context.Context, p domain.Principal, id string)
 	if err != nil {
 		return err
 	}
+	t := d.node.tree(p.WorkspaceID)
+	t.changing.Lock()
+	defer t.changing.Unlock()
 	if err := remove[domain.Webhook](ctx, d, p, domain.PrefixWebhook, id); err != nil {
 		return err
 	}

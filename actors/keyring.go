@@ -22,6 +22,7 @@ import (
 type Keyring struct {
 	store  commit.Store
 	pepper []byte
+	change sync.Mutex // commit and memory change in the same order: no revoked key comes back
 	mu     sync.RWMutex
 	keys   map[string]*domain.APIKey
 	used   map[string]time.Time // last use, not yet kept
@@ -186,6 +187,8 @@ func (k *Keyring) Create(ctx context.Context, key *domain.APIKey) (made *domain.
 
 // Change changes a stored key, and from its return on the ring knows it.
 func (k *Keyring) Change(ctx context.Context, workspace, id string, change func(*domain.APIKey) error) (*domain.APIKey, error) {
+	k.change.Lock()
+	defer k.change.Unlock()
 	for range tries {
 		key := &domain.APIKey{Meta: domain.Meta{ID: id, WorkspaceID: workspace}}
 		version, err := k.store.Get(ctx, key)

@@ -79,6 +79,9 @@ type Node struct {
 type tree struct {
 	root, outbound, inbound, trunks, calls, campaigns, webhooks, outbox *actor.PID
 	record                                                              atomic.Pointer[domain.Workspace]
+	// changing is held from a commit of settings until the actors were told, so
+	// that they hear changes in the order in which they were committed.
+	changing sync.Mutex
 }
 
 // New makes a node; nothing runs before Start.
@@ -301,12 +304,15 @@ func (n *Node) webhookPID(w *domain.Webhook) *actor.PID {
 
 // reloadTrunks tells the trunks and the book what is stored now.
 func (n *Node) reloadTrunks(ctx context.Context, workspaceID string) error {
+	t := n.tree(workspaceID)
+	t.changing.Lock()
+	defer t.changing.Unlock()
 	trunks, err := n.trunksOf(ctx, workspaceID)
 	if err != nil {
 		return storeErr(err)
 	}
-	n.sys.Root.Send(n.tree(workspaceID).trunks, trunk.Set{Trunks: trunks})
-	n.sys.Root.Send(n.tree(workspaceID).campaigns, workspace.Tell{Message: campaign.Decide{}})
+	n.sys.Root.Send(t.trunks, trunk.Set{Trunks: trunks})
+	n.sys.Root.Send(t.campaigns, workspace.Tell{Message: campaign.Decide{}})
 	n.book.Set(ctx, workspaceID, trunks)
 	return nil
 }

@@ -20,7 +20,7 @@ const lookupLimit = 5 * time.Second
 // read for every message of a stranger, so it is one map behind a pointer.
 type Book struct {
 	mu     sync.Mutex // guards the writing side
-	of     map[string][]domain.Trunk
+	of     map[string][]source
 	byAddr atomic.Pointer[index]
 }
 
@@ -28,6 +28,13 @@ type Book struct {
 type Entry struct {
 	WorkspaceID string
 	Trunk       domain.Trunk
+}
+
+// source is where a trunk's calls come from.
+type source struct {
+	entry    Entry
+	addrs    []netip.Addr
+	networks []netip.Prefix
 }
 
 type index struct {
@@ -42,7 +49,7 @@ type network struct {
 
 // NewBook makes an empty one: it admits nobody.
 func NewBook() *Book {
-	b := &Book{of: make(map[string][]domain.Trunk)}
+	b := &Book{of: make(map[string][]source)}
 	b.byAddr.Store(&index{exact: make(map[netip.Addr][]Entry)})
 	return b
 }
@@ -50,39 +57,53 @@ func NewBook() *Book {
 // Set replaces a workspace's trunks. Names of proxies are looked up here, so
 // it may take seconds: call it beside an actor.
 func (b *Book) Set(ctx context.Context, workspaceID string, trunks []domain.Trunk) {
+	sources := make([]source, 0, len(trunks))
+	for _, t := range trunks {
+		if !t.Simulator {
+			t.Auth = nil
+			sources = append(sources, sourceOf(ctx, Entry{WorkspaceID: workspaceID, Trunk: t}))
+		}
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.of[workspaceID] = trunks
+	b.of[workspaceID] = sources
 	ix := &index{exact: make(map[netip.Addr][]Entry)}
-	for ws, list := range b.of {
-		for _, t := range list {
-			t.Auth = nil
-			ix.add(ctx, Entry{WorkspaceID: ws, Trunk: t})
+	for _, list := range b.of {
+		for _, s := range list {
+			ix.add(s)
 		}
 	}
 	b.byAddr.Store(ix)
 }
 
-func (ix *index) add(ctx context.Context, e Entry) {
-	if e.Trunk.Simulator {
-		return
+func sourceOf(ctx context.Context, e Entry) source {
+	s := source{entry: e}
+	for _, text := range e.Trunk.Inbound.AllowedIPs {
+		if p, err := netip.ParsePrefix(text); err == nil {
+			s.networks = append(s.networks, p.Masked())
+		} else if a, err := netip.ParseAddr(text); err == nil {
+			s.addrs = append(s.addrs, a.Unmap())
+		}
 	}
 	if len(e.Trunk.Inbound.AllowedIPs) > 0 {
-		for _, text := range e.Trunk.Inbound.AllowedIPs {
-			if p, err := netip.ParsePrefix(text); err == nil {
-				ix.networks = append(ix.networks, network{p.Masked(), e})
-			} else if a, err := netip.ParseAddr(text); err == nil {
-				ix.exact[a.Unmap()] = append(ix.exact[a.Unmap()], e)
-			}
-		}
-		return
+		return s
 	}
 	for _, p := range e.Trunk.Proxies {
 		for _, a := range addresses(ctx, p.Host) {
-			if !slices.ContainsFunc(ix.exact[a], func(o Entry) bool { return o.Trunk.ID == e.Trunk.ID }) {
-				ix.exact[a] = append(ix.exact[a], e)
+			if !slices.Contains(s.addrs, a) {
+				s.addrs = append(s.addrs, a)
 			}
 		}
+	}
+	return s
+}
+
+func (ix *index) add(s source) {
+	for _, a := range s.addrs {
+		ix.exact[a] = append(ix.exact[a], s.entry)
+	}
+	for _, p := range s.networks {
+		ix.networks = append(ix.networks, network{p, s.entry})
 	}
 }
 
