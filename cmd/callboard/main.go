@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -20,7 +19,6 @@ func main() { os.Exit(run(os.Args[1:])) }
 
 // run executes one command line and returns the exit code.
 func run(args []string) int {
-	debug.SetGCPercent(100)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	root := &cobra.Command{
