@@ -8,6 +8,8 @@
 package mailbox
 
 import (
+	"log/slog"
+	"sync"
 	"sync/atomic"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -26,7 +28,30 @@ type Rejected struct {
 // Props are an actor's properties with an admission mailbox of a capacity.
 func Props(producer func() actor.Actor, capacity int, opts ...actor.PropsOption) *actor.Props {
 	all := append([]actor.PropsOption{actor.WithMailbox(producerOf(capacity))}, opts...)
-	return actor.PropsFromProducer(producer, all...)
+	return actor.PropsFromProducer(func() actor.Actor { return &ending{Actor: producer()} }, all...)
+}
+
+// ending lets an actor end whatever happens: protoactor never ends one that
+// panics while it is being stopped, and whoever watches it waits for ever.
+type ending struct {
+	actor.Actor
+	over bool
+}
+
+// Receive is protoactor's.
+func (e *ending) Receive(ctx actor.Context) {
+	switch ctx.Message().(type) {
+	case *actor.Stopping, *actor.Restarting, *actor.Stopped:
+		e.over = true
+	}
+	if e.over {
+		defer func() {
+			if v := recover(); v != nil {
+				ctx.Logger().Error("an actor failed at its end", slog.String("actor", ctx.Self().GetId()), slog.Any("reason", v))
+			}
+		}()
+	}
+	e.Actor.Receive(ctx)
 }
 
 func producerOf(capacity int) actor.MailboxProducer {
@@ -45,13 +70,40 @@ type admission struct {
 	capacity int32
 	waiting  atomic.Int32
 	invoker  actor.MessageInvoker
-	refuse   func(to *actor.PID, depth int)
+	tell     func(to *actor.PID, message any)
+
+	// protoactor makes an actor known before its mailbox works: whoever knows
+	// its name already is held back until then.
+	open  atomic.Bool
+	mu    sync.Mutex
+	early []func()
+}
+
+// held keeps a post for Start, unless the mailbox works.
+func (a *admission) held(post func()) bool {
+	if a.open.Load() {
+		return false
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.open.Load() {
+		return false
+	}
+	a.early = append(a.early, post)
+	return true
 }
 
 // counted wraps an admitted message until it is taken out.
 type counted struct{ message any }
 
+// PostUserMessage admits or refuses.
 func (a *admission) PostUserMessage(message any) {
+	if !a.held(func() { a.admit(message) }) {
+		a.admit(message)
+	}
+}
+
+func (a *admission) admit(message any) {
 	_, body, sender := actor.UnwrapEnvelope(message)
 	if _, control := body.(Control); control || isLibrary(body) {
 		a.inner.PostUserMessage(message)
@@ -59,8 +111,8 @@ func (a *admission) PostUserMessage(message any) {
 	}
 	if n := a.waiting.Add(1); n > a.capacity {
 		a.waiting.Add(-1)
-		if sender != nil && a.refuse != nil {
-			a.refuse(sender, int(n-1))
+		if sender != nil && a.tell != nil {
+			a.tell(sender, Rejected{Depth: int(n - 1)})
 		}
 		return
 	}
@@ -76,7 +128,13 @@ func isLibrary(m any) bool {
 	return false
 }
 
-func (a *admission) PostSystemMessage(message any) { a.inner.PostSystemMessage(message) }
+// PostSystemMessage hands on.
+func (a *admission) PostSystemMessage(message any) {
+	_, first := message.(*actor.Started)
+	if first || !a.held(func() { a.inner.PostSystemMessage(message) }) {
+		a.inner.PostSystemMessage(message)
+	}
+}
 
 // system is what the invoker of an actor offers besides: its actor system.
 type system interface{ ActorSystem() *actor.ActorSystem }
@@ -85,12 +143,22 @@ func (a *admission) RegisterHandlers(invoker actor.MessageInvoker, dispatcher ac
 	a.invoker = invoker
 	if s, ok := invoker.(system); ok {
 		root := s.ActorSystem().Root
-		a.refuse = func(to *actor.PID, depth int) { root.Send(to, Rejected{Depth: depth}) }
+		a.tell = func(to *actor.PID, message any) { root.Send(to, message) }
 	}
 	a.inner.RegisterHandlers(a, dispatcher)
 }
 
-func (a *admission) Start() { a.inner.Start() }
+// Start lets in whoever came early.
+func (a *admission) Start() {
+	a.inner.Start()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, post := range a.early {
+		post()
+	}
+	a.early = nil
+	a.open.Store(true)
+}
 
 func (a *admission) UserMessageCount() int { return a.inner.UserMessageCount() }
 
@@ -106,10 +174,14 @@ func (a *admission) InvokeUserMessage(message any) {
 	a.invoker.InvokeUserMessage(message)
 }
 
-// EscalateFailure hands on, with the message as the actor saw it.
+// EscalateFailure hands on, with the message as the actor saw it. Whoever asked
+// hears at once that there will be no answer.
 func (a *admission) EscalateFailure(reason, message any) {
 	if c, ok := message.(*counted); ok {
 		message = c.message
+	}
+	if _, _, sender := actor.UnwrapEnvelope(message); sender != nil && a.tell != nil {
+		a.tell(sender, unavailable("failed"))
 	}
 	a.invoker.EscalateFailure(reason, message)
 }

@@ -3,6 +3,7 @@ package mailbox_test
 import (
 	"context"
 	"log/slog"
+	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -150,5 +151,73 @@ func TestIdsSortInTheOrderInWhichTheyAreMade(t *testing.T) {
 		id := mailbox.NewID(domain.PrefixCall)
 		require.Greater(t, id, last)
 		last = id
+	}
+}
+
+func TestWhoeverAsksHearsOfAPanicAtOnce(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		heard := []string{}
+		pid := sys.Root.Spawn(mailbox.Props(func() actor.Actor { return &parrot{heard: &heard} }, 10))
+		begun := time.Now()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		_, err := mailbox.Ask[string](ctx, sys, pid, boom{})
+		assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(err))
+		assert.Less(t, time.Since(begun), time.Second)
+		sys.Root.Poison(pid)
+		synctest.Wait()
+	})
+}
+
+// fragile panics at a kind of message.
+type fragile struct{ at func(any) bool }
+
+func (f fragile) Receive(ctx actor.Context) {
+	if _, ok := ctx.Message().(*actor.Started); ok {
+		ctx.Spawn(actor.PropsFromFunc(func(actor.Context) {}))
+	}
+	if f.at(ctx.Message()) {
+		panic("at the end")
+	}
+}
+
+func TestAnActorThatFailsAtItsEndEndsAllTheSame(t *testing.T) {
+	for name, at := range map[string]func(any) bool{
+		"stopping":       func(m any) bool { _, ok := m.(*actor.Stopping); return ok },
+		"stopped":        func(m any) bool { _, ok := m.(*actor.Stopped); return ok },
+		"child has gone": func(m any) bool { _, ok := m.(*actor.Terminated); return ok },
+	} {
+		actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+			pid := sys.Root.Spawn(mailbox.Props(func() actor.Actor { return fragile{at} }, 10))
+			sys.Root.Poison(pid)
+			time.Sleep(time.Second)
+			synctest.Wait()
+			_, lives := sys.ProcessRegistry.Get(pid)
+			assert.False(t, lives, name)
+		})
+	}
+}
+
+func TestWhoeverKnowsTheNameOfAnActorMayCallItWhileItIsBorn(t *testing.T) {
+	sys := mailbox.System(slog.New(slog.DiscardHandler))
+	defer sys.Shutdown()
+	for i := range 200 {
+		name, heard := "born"+strconv.Itoa(i), []string{}
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			for range 100 {
+				ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+				_, err := mailbox.Ask[string](ctx, sys, sys.NewLocalPID(name), urge{"x"})
+				cancel()
+				if err == nil {
+					return
+				}
+			}
+		}()
+		pid, err := sys.Root.SpawnNamed(mailbox.Props(func() actor.Actor { return &parrot{heard: &heard} }, 10), name)
+		require.NoError(t, err)
+		<-done
+		sys.Root.Poison(pid)
 	}
 }
