@@ -6,6 +6,8 @@ import (
 	"runtime/debug"
 
 	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/domain"
 )
 
 // mend carries on after a panic. Calls is never restarted, because that would
@@ -19,6 +21,8 @@ func (c *Calls) mend(ctx actor.Context) {
 	c.cfg.Log.Error("the parent of the calls failed and goes on", slog.String("message", fmt.Sprintf("%T", ctx.Message())),
 		slog.String("reason", fmt.Sprint(v)), slog.String("stack", string(debug.Stack())))
 	switch m := ctx.Message().(type) {
+	case Live, Hangup, Drain:
+		ctx.Respond(domain.Errorf(domain.CodeUnavailable, "the calls could not answer; try again").With("retry_after", 1))
 	case Start:
 		c.unstarted(ctx, orderOf(&m))
 	case Inbound:

@@ -22,6 +22,7 @@ import (
 
 const (
 	loadLimit   = time.Minute
+	censusLimit = 5 * time.Second
 	readLimit   = 10 * time.Second
 	commitLimit = 10 * time.Second
 	scriptLimit = 10 * time.Second

@@ -77,7 +77,9 @@ func (r reader) load(ctx context.Context) (*snapshot, error) {
 	if r.calls == nil {
 		return s, nil
 	}
-	now, err := mailbox.Ask[call.LiveNow](ctx, r.sys, r.calls, call.Live{})
+	bound, cancel := context.WithTimeout(ctx, censusLimit)
+	defer cancel()
+	now, err := mailbox.Ask[call.LiveNow](bound, r.sys, r.calls, call.Live{})
 	if err != nil {
 		return nil, fmt.Errorf("campaign: ask for live calls: %w", err)
 	}

@@ -132,6 +132,7 @@ func (p *phone) answer() bool {
 	p.session = s
 	p.dialog = p.in.Answer(body, func(e sip.Event) { p.post(e) })
 	s.Begin()
+	p.sim.talking(p, s)
 	p.tell(Answered)
 	return true
 }
@@ -279,6 +280,7 @@ func (p *phone) hangUp() {
 }
 
 func (p *phone) over(what string) {
+	p.sim.talking(p, nil)
 	stats, _ := p.session.Close()
 	p.told(Event{What: what, Stats: stats})
 }

@@ -58,6 +58,7 @@ type Simulator struct {
 	engine *media.Engine
 	phones sync.WaitGroup
 	mu     sync.Mutex
+	talks  map[*phone]*media.Session
 	stop   context.Context //nolint:containedctx // the phones' life; they are started by the user agent's callback
 	end    context.CancelFunc
 }
@@ -88,7 +89,7 @@ func New(cfg Config) (*Simulator, error) {
 	if err != nil {
 		return nil, fmt.Errorf("simulator: %w", err)
 	}
-	s := &Simulator{cfg: cfg, ua: ua, engine: engine}
+	s := &Simulator{cfg: cfg, ua: ua, engine: engine, talks: make(map[*phone]*media.Session)}
 	s.stop, s.end = context.WithCancel(context.Background())
 	ua.Admit(func(src sip.Source) sip.Admission {
 		return sip.Admission{Allow: src.Addr.Addr().Unmap().IsLoopback(), TrunkID: "simulator"}
@@ -143,6 +144,28 @@ func (s *Simulator) Target() sip.Target {
 
 // Live is the number of phones that are on a call with sound.
 func (s *Simulator) Live() int { return s.engine.Live() }
+
+// Heard is how many packets of sound each phone has heard that is on a call
+// now, by number.
+func (s *Simulator) Heard() map[string]uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := make(map[string]uint64, len(s.talks))
+	for p, session := range s.talks {
+		out[p.number] = session.Stats().PacketsReceived
+	}
+	return out
+}
+
+func (s *Simulator) talking(p *phone, session *media.Session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if session == nil {
+		delete(s.talks, p)
+		return
+	}
+	s.talks[p] = session
+}
 
 // invited gives the call to a phone.
 func (s *Simulator) invited(in *sip.Incoming) {

@@ -1,0 +1,19 @@
+package actors
+
+import (
+	"context"
+
+	"github.com/callboard/callboard/actors/lines"
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/domain"
+)
+
+// Usage is how the lines of one direction are used.
+func (n *Node) Usage(ctx context.Context, workspaceID string, d domain.Direction) (lines.UsageNow, error) {
+	t := n.tree(workspaceID)
+	pid := t.outbound
+	if d == domain.Inbound {
+		pid = t.inbound
+	}
+	return mailbox.Ask[lines.UsageNow](ctx, n.sys, pid, lines.Usage{})
+}
