@@ -87,7 +87,7 @@ func prepare(t testing.TB, env ...string) *service {
 	t.Helper()
 	dir := t.TempDir()
 	low := 20000 + int(block.Add(1)-1)*400
-	s := &service{t: t, dir: dir, http: "127.0.0.1:" + strconv.Itoa(freePort(t, "tcp")), sip: freePort(t, "udp"), receiver: newReceiver(t)}
+	s := &service{t: t, dir: dir, http: "127.0.0.1:" + strconv.Itoa(freePort(t, "tcp")), sip: freePorts(t), receiver: newReceiver(t)}
 	ca := filepath.Join(dir, "ca.pem")
 	require.NoError(t, os.WriteFile(ca, s.receiver.pem, 0o600))
 	s.env = append(append(os.Environ(),
@@ -430,6 +430,19 @@ type peer struct {
 	cmd  *exec.Cmd
 	dir  string
 	done chan error
+	tell string // Call-ID whose messages a failed test shows
+}
+
+// story are the messages of one call, where the peer keeps messages.
+func (p *peer) story(callID string) string {
+	text, _ := os.ReadFile(filepath.Join(p.dir, "messages"))
+	var out strings.Builder
+	for part := range strings.SplitSeq(string(text), "-----------------------------------------------") {
+		if strings.Contains(part, callID) {
+			out.WriteString(part)
+		}
+	}
+	return out.String()
 }
 
 var mediaBlock atomic.Int32
@@ -446,7 +459,7 @@ func sippAt(t testing.TB, port int, scenario string, args ...string) *peer {
 	require.NoError(t, err)
 	p := &peer{t: t, port: port, dir: t.TempDir(), done: make(chan error, 1)}
 	p.log = filepath.Join(p.dir, "sipp.log")
-	media := 10000 + int(mediaBlock.Add(1)-1)%48*200
+	media := mediaPorts(t)
 	all := append([]string{
 		"-sf", path, "-i", "127.0.0.1", "-p", strconv.Itoa(p.port), "-mp", strconv.Itoa(media), "-nostdin", "-aa",
 		"-trace_logs", "-log_file", p.log, "-trace_err", "-error_file", filepath.Join(p.dir, "err"),
@@ -464,6 +477,9 @@ func sippAt(t testing.TB, port int, scenario string, args ...string) *peer {
 		if t.Failed() {
 			text, _ := os.ReadFile(filepath.Join(p.dir, "err"))
 			t.Logf("sipp %s: %s", scenario, tail(string(text), 3000))
+			if p.tell != "" {
+				t.Logf("the call %s:\n%s", p.tell, tail(p.story(p.tell), 8000))
+			}
 		}
 	})
 	network := "udp"
