@@ -155,7 +155,7 @@ func (in *intake) check(row ask.RawContact) (phone string, bad ask.ContactError)
 	if country == "" {
 		country = in.campaign.DefaultCountry
 	}
-	phone, _, err := domain.ParsePhone(row.Phone, country)
+	phone, err := domain.E164(row.Phone, country)
 	if err != nil {
 		in.sum.Invalid++
 		return "", ask.ContactError{Code: "invalid_phone", Message: "phone is " + err.Error()}

@@ -47,22 +47,46 @@ var emergency = map[string]bool{
 // ranges). Numbers without "+" are read as in defaultCountry. A letter makes
 // the number unreadable, an extension too: nobody can be rung by it as is.
 func ParsePhone(text, defaultCountry string) (e164, country string, err error) {
+	e164, n, err := readPhone(text, defaultCountry)
+	if err != nil {
+		return "", "", err
+	}
+	return e164, countryOf(n), nil
+}
+
+func readPhone(text, defaultCountry string) (string, *phonenumbers.PhoneNumber, error) {
 	text = strings.TrimSpace(text)
 	if len(text) > maxPhoneText || strings.IndexFunc(text, notDialled) >= 0 {
-		return "", "", ErrPhone
+		return "", nil, ErrPhone
 	}
 	if n := len(digitsOf(text)); n > 0 && n <= maxShort && !strings.HasPrefix(text, "+") || emergency[digitsOf(text)] {
-		return "", "", ErrPhoneForbidden
+		return "", nil, ErrPhoneForbidden
 	}
 	n, err := phonenumbers.Parse(text, strings.ToUpper(defaultCountry))
 	if err != nil || !full(n) {
-		return "", "", ErrPhone
+		return "", nil, ErrPhone
 	}
-	e164 = phonenumbers.Format(n, phonenumbers.E164)
+	e164 := phonenumbers.Format(n, phonenumbers.E164)
 	if _, forbidden := DialForbidden(e164, defaultCountry); forbidden {
-		return "", "", ErrPhoneForbidden
+		return "", nil, ErrPhoneForbidden
 	}
-	return e164, countryOf(n), nil
+	return e164, n, nil
+}
+
+// E164 is ParsePhone for whoever does not need the country, which costs most.
+func E164(text, defaultCountry string) (string, error) {
+	if cleanNANP(text) {
+		return text, nil
+	}
+	e164, _, err := readPhone(text, defaultCountry)
+	return e164, err
+}
+
+// cleanNANP says whether a number of the countries behind +1 stands there as
+// E.164: ten digits, area code included, of which the first is no 0 and no 1. No short or emergency number has that length, and nothing is left to
+// normalise.
+func cleanNANP(text string) bool {
+	return len(text) == len("+12025550100") && text[:2] == "+1" && text[2] >= '2' && len(digitsOf(text[2:])) == 10
 }
 
 // notDialled finds what has no place in a written telephone number.

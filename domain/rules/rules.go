@@ -96,7 +96,7 @@ func ID(p *domain.Problems, param string, kind domain.Prefix, id string) string 
 
 // Phone notes what is no telephone number, and answers it as E.164.
 func Phone(p *domain.Problems, param, text, defaultCountry string) string {
-	e164, _, err := domain.ParsePhone(text, defaultCountry)
+	e164, err := domain.E164(text, defaultCountry)
 	if err != nil {
 		p.Add(param, domain.CodeValidation, "%q is no telephone number (e.g. +12025550123)", clip(text))
 		return ""
