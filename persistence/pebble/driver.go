@@ -27,6 +27,8 @@ const (
 	rememberFor = 10 * time.Minute
 	// diskEvery is how often the free space is looked at.
 	diskEvery = time.Second
+	// cacheBytes holds blocks, and what Pebble takes of it for two tables in memory.
+	cacheBytes = 48 << 20
 	// indexBlock holds the index of a table in one piece.
 	indexBlock = 256 << 10
 	// format is what this program writes; see keys.go.
@@ -134,7 +136,7 @@ func (d *Driver) settings() *pebble.Options {
 		Logger:             logger{d.fs},
 		EventListener:      listener,
 		FormatMajorVersion: pebble.FormatTableFormatV6,
-		CacheSize:          16 << 20,
+		CacheSize:          cacheBytes,
 		MemTableSize:       d.o.MemTable,
 	}
 	for i := range o.Levels {
