@@ -42,6 +42,7 @@ type Trunks struct {
 
 type waiter struct {
 	want   Want
+	routes []*bucket
 	from   *actor.PID
 	expiry time.Time
 }
@@ -114,8 +115,9 @@ func (t *Trunks) set(trunks []domain.Trunk) {
 
 func (t *Trunks) want(ctx actor.Context, w Want) {
 	now := time.Now()
-	if !t.answer(ctx, w, ctx.Sender(), now, now.Add(patience)) {
-		t.waiting = append(t.waiting, waiter{want: w, from: ctx.Sender(), expiry: now.Add(patience)})
+	one := waiter{want: w, routes: t.routes(w), from: ctx.Sender(), expiry: now.Add(patience)}
+	if !t.answer(ctx, one, now) {
+		t.waiting = append(t.waiting, one)
 		t.plan(ctx, now)
 	}
 }
@@ -123,37 +125,29 @@ func (t *Trunks) want(ctx actor.Context, w Want) {
 // serve answers what waits, in order, as far as that is possible now.
 func (t *Trunks) serve(ctx actor.Context) {
 	now := time.Now()
-	rest := t.waiting[:0]
-	for i, w := range t.waiting {
-		if t.blocked(now, w.expiry) {
-			rest = append(rest, t.waiting[i:]...)
-			break
-		}
-		if !t.answer(ctx, w.want, w.from, now, w.expiry) {
-			rest = append(rest, w)
-		}
-	}
-	clear(t.waiting[len(rest):])
-	t.waiting = rest
+	t.waiting = slices.DeleteFunc(t.waiting, func(w waiter) bool { return !w.blocked(now) && t.answer(ctx, w, now) })
 	t.plan(ctx, now)
 }
 
-// reroute answers what waits for trunks that are no more, and serves the rest.
+// reroute finds other ways for what waits, after the trunks have changed.
 func (t *Trunks) reroute(ctx actor.Context) {
 	now := time.Now()
-	t.waiting = slices.DeleteFunc(t.waiting, func(w waiter) bool { return t.answer(ctx, w.want, w.from, now, w.expiry) })
+	for i := range t.waiting {
+		t.waiting[i].routes = t.routes(t.waiting[i].want)
+	}
+	t.waiting = slices.DeleteFunc(t.waiting, func(w waiter) bool { return t.answer(ctx, w, now) })
 	t.plan(ctx, now)
 }
 
-// blocked: whoever waits until expiry or longer has to go on waiting, whatever
-// its route, because every trunk is busy for now and none for too long.
-func (t *Trunks) blocked(now, expiry time.Time) bool {
-	if len(t.trunks) == 0 || !now.Before(expiry) {
+// blocked spares a closer look: every route is busy for now, and none for too
+// long.
+func (w *waiter) blocked(now time.Time) bool {
+	if len(w.routes) == 0 || !now.Before(w.expiry) {
 		return false
 	}
-	for _, b := range t.trunks {
+	for _, b := range w.routes {
 		until, why := b.ready(now)
-		if why == "" || (why == Throttled && !until.Before(expiry)) {
+		if why == "" || (why == Throttled && !until.Before(w.expiry)) {
 			return false
 		}
 	}
@@ -190,9 +184,10 @@ func (t *Trunks) plan(ctx actor.Context, now time.Time) {
 }
 
 // answer says Slot or NoSlot; false: the want has to wait inside.
-func (t *Trunks) answer(ctx actor.Context, w Want, from *actor.PID, now, expiry time.Time) bool {
+func (t *Trunks) answer(ctx actor.Context, one waiter, now time.Time) bool {
+	w := one.want
 	verdict := NoSlot{CallID: w.CallID, Reason: NoTrunk, Generation: w.Generation}
-	for _, b := range t.routes(w) {
+	for _, b := range one.routes {
 		target, key, ok := t.target(b, w)
 		if !ok {
 			verdict.worse(Exhausted, time.Time{})
@@ -204,14 +199,14 @@ func (t *Trunks) answer(ctx actor.Context, w Want, from *actor.PID, now, expiry 
 		}
 		b.take(now)
 		t.held[w.CallID] = append(t.held[w.CallID], &channel{of: b, key: key})
-		ctx.Send(from, Slot{CallID: w.CallID, Trunk: b.trunk, Target: target, Key: key, Generation: w.Generation})
+		ctx.Send(one.from, Slot{CallID: w.CallID, Trunk: b.trunk, Target: target, Key: key, Generation: w.Generation})
 		return true
 	}
-	soon := verdict.Reason == Channels || (!verdict.Until.IsZero() && verdict.Until.Before(expiry))
-	if soon && now.Before(expiry) {
+	soon := verdict.Reason == Channels || (!verdict.Until.IsZero() && verdict.Until.Before(one.expiry))
+	if soon && now.Before(one.expiry) {
 		return false
 	}
-	ctx.Send(from, verdict)
+	ctx.Send(one.from, verdict)
 	return true
 }
 
