@@ -2,6 +2,7 @@ package call
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -285,15 +286,19 @@ func closeCall(ctx context.Context, store Store, e Ended) (m closed) {
 			m.err = fmt.Errorf("call: storing panicked: %v", v)
 		}
 	}()
-	row := domain.Attempt{ID: e.AttemptID, WorkspaceID: e.Call.WorkspaceID}
-	version, err := store.Get(ctx, &row)
-	if err != nil {
-		m.err = err
-		return m
+	for range conflictsMax { // a commit that the call began may still be under way
+		row := domain.Attempt{ID: e.AttemptID, WorkspaceID: e.Call.WorkspaceID}
+		version, err := store.Get(ctx, &row)
+		if err != nil {
+			m.err = err
+			return m
+		}
+		change := EndChange(e, time.Now().UTC())
+		change.Guards = append(change.Guards, commit.Guard{Key: row.Key(), Version: version})
+		if _, m.err = store.Apply(ctx, change); !errors.Is(m.err, domain.ErrConflict) {
+			break
+		}
 	}
-	change := EndChange(e, time.Now().UTC())
-	change.Guards = append(change.Guards, commit.Guard{Key: row.Key(), Version: version})
-	_, m.err = store.Apply(ctx, change)
 	return m
 }
 
@@ -303,7 +308,7 @@ func (c *Calls) closed(ctx actor.Context, m closed) {
 		return
 	}
 	b.storing = false
-	if m.err != nil && !settled(m.err) {
+	if m.err != nil && !errors.Is(m.err, domain.ErrNotFound) && !errors.Is(m.err, domain.ErrFenced) { // gone: it was stored before
 		c.cfg.Log.Warn("the end of a call could not be stored; trying again", slog.String("call_id", m.callID), slogErr(m.err))
 		return // the call repeats its end
 	}
