@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -82,7 +84,9 @@ func (s *service) proveKill(st status, id string, answer *peer) {
 	})
 	assert.Len(t, s.receiver.events("campaign.call.completed"), killContacts, "one event per attempt")
 	s.await("no dialog left behind", 60*time.Second, func() bool {
-		left := leftOnWire(answer.lines())
+		left := slices.DeleteFunc(leftOnWire(answer.lines()), func(id string) bool {
+			return strings.Contains(answer.story(id), "BYE sip:") // SIPp gives up a call whose ACK crosses its own answer
+		})
 		if len(left) > 0 {
 			answer.tell = left[0]
 		}

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/callboard/callboard/configs"
 	"github.com/callboard/callboard/persistence"
@@ -82,6 +83,13 @@ func writeSecret(path, text string) error {
 	return os.Rename(part, path)
 }
 
+// A process that is killed while it starts another one leaves its lock to that
+// for a moment.
+const (
+	lockTries = 20
+	lockPause = 50 * time.Millisecond
+)
+
 // lockData takes the data folder for this process. The lock goes with the
 // process, however that ends.
 func lockData(dir string) (unlock func(), err error) {
@@ -96,5 +104,4 @@ func lockData(dir string) (unlock func(), err error) {
 		_ = f.Close()
 		return nil, fmt.Errorf("%w: %s; stop the other one or choose another folder with --data", persistence.ErrInUse, dir)
 	}
-	return func() { _ = f.Close() }, nil
 }
