@@ -47,7 +47,7 @@ fmt: ## format every Go file as the linter wants it
 
 bench: tools ## measure the whole service and print one table
 	@go test -run '^$$' -bench '$(BENCH)' -benchtime 1x -timeout 15m ./cmd/callboard -bench-doc '$(abspath $(BENCH_DOC))' | \
-	  sed -uE '/^(PASS|ok |goos|goarch|pkg:|cpu:)/d; s/^Benchmark([^ ]+)-[0-9]+ +1\t.*/measured: \1/'
+	  sed -uE '/^(PASS|ok |goos|goarch|pkg:|cpu:)/d; s/^Benchmark([^ ]+)-[0-9]+[[:space:]]+1[[:space:]].*/measured: \1/'
 
 bench-parts: ## measure single parts: sound, dialogs, stores, deliveries
 	go test -run '^$$' -bench '$(BENCH)' -benchmem -benchtime $(BENCH_TIME) $(BENCH_PACKAGES) | { grep -vE '^(PASS|ok |\?|goos|goarch)' || true; }
