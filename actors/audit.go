@@ -184,7 +184,7 @@ func (a *auditor) stranger(act ask.Act, now time.Time) {
 	}
 }
 
-// ListAudit reads entries, newest first.
+// ListAudit reads entries, newest first. A test key sees those of test keys only.
 func (d *Desk) ListAudit(ctx context.Context, p domain.Principal, q ask.AuditQuery) (ask.List[*domain.AuditEntry], error) {
 	index := "all"
 	switch {
@@ -194,6 +194,7 @@ func (d *Desk) ListAudit(ctx context.Context, p domain.Principal, q ask.AuditQue
 		index = "type=" + q.Type
 	}
 	return list[domain.AuditEntry](ctx, d, p.WorkspaceID, index, domain.PrefixAudit, q.Page, func(e *domain.AuditEntry) bool {
-		return (q.Type == "" || e.Type == q.Type) && (q.Actor == "" || e.Actor.ID == q.Actor)
+		return (q.Type == "" || e.Type == q.Type) && (q.Actor == "" || e.Actor.ID == q.Actor) &&
+			(p.Environment != domain.Test || e.Environment == domain.Test)
 	})
 }

@@ -54,6 +54,9 @@ func (d *Desk) CreateCampaign(
 		d.node.webhookChanged(ctx, w)
 	}
 	if _, err := d.store.Apply(ctx, change); err != nil {
+		for _, w := range hooks {
+			d.node.webhookDeleted(w)
+		}
 		return none, storeErr(err)
 	}
 	d.node.campaignCreated(ctx, c)

@@ -24,14 +24,15 @@ func (d *Desk) CreateKey(ctx context.Context, p domain.Principal, k *domain.APIK
 	return d.keys.Create(ctx, k)
 }
 
-// ownKey is a key of the workspace, of either environment.
+// ownKey is a key of the workspace. A live key sees those of both environments,
+// because it may make both; a test key sees test keys only.
 func (d *Desk) ownKey(p domain.Principal, id string) (*domain.APIKey, error) {
 	id, err := domain.ParseID(domain.PrefixKey, id)
 	if err != nil {
 		return nil, missing("API key")
 	}
 	k := d.keys.known(id)
-	if k == nil || k.WorkspaceID != p.WorkspaceID {
+	if k == nil || k.WorkspaceID != p.WorkspaceID || p.Environment == domain.Test && k.Environment != domain.Test {
 		return nil, missing("API key")
 	}
 	c := *k

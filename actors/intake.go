@@ -220,6 +220,10 @@ func (in *intake) summary() ask.UploadSummary {
 	return s
 }
 
+func overFor(c *domain.Campaign) error {
+	return domain.Errorf(domain.CodeInvalidState, "contacts cannot be added to a campaign that is over").With("current_status", c.Status)
+}
+
 // AddContacts appends to a campaign. The chunks are written ahead, invisible,
 // and the campaign's own commit of its new total shows them: a killed upload
 // leaves nothing.
@@ -231,8 +235,7 @@ func (d *Desk) AddContacts(
 		return ask.UploadSummary{}, err
 	}
 	if c.Status.Final() {
-		return ask.UploadSummary{}, domain.Errorf(domain.CodeInvalidState, "contacts cannot be added to a campaign that is over").
-			With("current_status", c.Status)
+		return ask.UploadSummary{}, overFor(c)
 	}
 	if _, busy := d.uploads.LoadOrStore(c.ID, struct{}{}); busy {
 		return ask.UploadSummary{}, domain.Errorf(domain.CodeInvalidState, "another upload to this campaign is running")

@@ -249,6 +249,14 @@ func (n *Node) hatch(ctx context.Context, family *actor.PID, id string) {
 // counters are changed under their guard, against its own commits.
 func (n *Node) contactsAdded(ctx context.Context, c *domain.Campaign, total int) error {
 	for range 20 * tries {
+		now := &domain.Campaign{Meta: domain.Meta{ID: c.ID, WorkspaceID: c.WorkspaceID}}
+		of, err := n.cfg.Store.Get(ctx, now)
+		if err != nil {
+			return storeErr(err)
+		}
+		if now.Status.Final() { // it ended while the upload ran
+			return overFor(now)
+		}
 		progress := &domain.Progress{CampaignID: c.ID, WorkspaceID: c.WorkspaceID}
 		version, err := n.cfg.Store.Get(ctx, progress)
 		if err != nil {
@@ -256,7 +264,8 @@ func (n *Node) contactsAdded(ctx context.Context, c *domain.Campaign, total int)
 		}
 		progress.Total = total
 		_, err = n.cfg.Store.Apply(ctx, commit.Change{
-			Workspace: c.WorkspaceID, Guards: []commit.Guard{{Key: progress.Key(), Version: version}}, Puts: []domain.Record{progress},
+			Workspace: c.WorkspaceID, Puts: []domain.Record{progress},
+			Guards: []commit.Guard{{Key: now.Key(), Version: of}, {Key: progress.Key(), Version: version}},
 		})
 		if errors.Is(err, domain.ErrConflict) {
 			continue

@@ -117,7 +117,9 @@ func (s *scene) act() {
 		again(s.house, func(ctx context.Context) (domain.CampaignStatusObject, error) { return f(ctx, p, s.short) })
 	}
 	status(d.StartCampaign)
-	again(s.house, func(ctx context.Context) (ask.UploadSummary, error) { return d.AddContacts(ctx, p, s.short, contacts(morePhone)) })
+	again(s.house, func(ctx context.Context) (ask.UploadSummary, error) {
+		return d.AddContacts(ctx, p, s.short, contacts(morePhone))
+	})
 	s.phoneIn()
 	status(d.PauseCampaign)
 	status(d.ResumeCampaign)

@@ -1,0 +1,519 @@
+package actors_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"net/netip"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/event"
+)
+
+var (
+	here      = netip.MustParseAddr("127.0.0.1")
+	elsewhere = netip.MustParseAddr("192.0.2.7")
+)
+
+// estate is one of each thing that a workspace can have.
+type estate struct {
+	agent, pathway, campaign, call, trunk, number, webhook, key, text, event string
+}
+
+func (h *house) furnish(p domain.Principal, phone string) estate {
+	h.Helper()
+	ctx, d := h.Context(), h.desk()
+	var e estate
+	e.agent = h.agent(p, menu())
+	a, err := d.Agent(ctx, p, e.agent)
+	require.NoError(h, err)
+	e.pathway = a.PathwayID
+	e.campaign = h.campaign(p, e.agent, number(1, 1, "11"))
+	t, err := d.CreateTrunk(ctx, p, &domain.Trunk{Name: "t", Proxies: []domain.Proxy{{Host: "192.0.2.1", Port: 5060, Transport: "udp"}}, NumberFormat: "e164", Prefixes: []string{"+44"}})
+	require.NoError(h, err)
+	e.trunk = t.ID
+	n, err := d.CreateNumber(ctx, p, &domain.PhoneNumber{Number: phone, AgentID: e.agent, TrunkID: e.trunk})
+	require.NoError(h, err)
+	e.number = n.ID
+	w, err := d.CreateWebhook(ctx, p, &domain.Webhook{URL: h.receiver.url, Events: []string{"*"}})
+	require.NoError(h, err)
+	e.webhook = w.ID
+	k, text, err := d.CreateKey(ctx, p, &domain.APIKey{Meta: domain.Meta{Environment: p.Environment}, Name: "child", Permissions: []domain.Permission{domain.AllRead}})
+	require.NoError(h, err)
+	e.key, e.text = k.ID, text
+	c, err := d.PlaceCall(ctx, p, ask.NewCall{To: number(1, 2, "11"), AgentID: e.agent, RingTimeout: 5 * time.Second, MaxDuration: time.Minute, Record: true})
+	require.NoError(h, err)
+	e.call = c.ID
+	h.until(15*time.Second, "the call is over and its recording kept", func() bool { c := h.call(p, e.call); return c.Final() && !c.Processing })
+	list, err := d.ListEvents(ctx, p, ask.EventQuery{Limit: 1})
+	require.NoError(h, err)
+	e.event = list.Data[0].ID
+	return e
+}
+
+// drop hides what was answered.
+func drop[T any](_ T, err error) error { return err }
+
+// doors are all ways to something by its id.
+func (h *house) doors(p domain.Principal, e estate) map[string]func() error {
+	ctx, d := h.Context(), h.desk()
+	return map[string]func() error{
+		"agent":      func() error { return drop(d.Agent(ctx, p, e.agent)) },
+		"edit agent": func() error { return drop(d.UpdateAgent(ctx, p, e.agent, func(*domain.Agent) error { return nil })) },
+		"pathway":    func() error { return drop(d.Pathway(ctx, p, e.pathway)) },
+		"edit pathway": func() error {
+			return drop(d.UpdatePathway(ctx, p, e.pathway, func(*domain.Pathway) error { return nil }))
+		},
+		"campaign": func() error { return drop(d.Campaign(ctx, p, e.campaign)) },
+		"status":   func() error { return drop(d.CampaignStatus(ctx, p, e.campaign)) },
+		"contacts": func() error { return drop(d.ListContacts(ctx, p, e.campaign, ask.ContactQuery{Limit: 1})) },
+		"results":  func() error { return drop(d.CampaignResults(ctx, p, e.campaign)) },
+		"upload":   func() error { return drop(d.AddContacts(ctx, p, e.campaign, contacts(number(1, 3, "11")))) },
+		"calls of": func() error {
+			return drop(d.ListCalls(ctx, p, ask.CallQuery{CampaignID: e.campaign, Page: ask.Page{Limit: 1}}))
+		},
+		"call":       func() error { return drop(d.Call(ctx, p, e.call)) },
+		"transcript": func() error { return drop(d.Transcript(ctx, p, e.call)) },
+		"recording": func() error {
+			r, err := d.Recording(ctx, p, e.call)
+			if err == nil {
+				err = r.Body.Close()
+			}
+			return err
+		},
+		"trunk":      func() error { return drop(d.Trunk(ctx, p, e.trunk)) },
+		"edit trunk": func() error { return drop(d.UpdateTrunk(ctx, p, e.trunk, func(*domain.Trunk) error { return nil })) },
+		"number":     func() error { return drop(d.Number(ctx, p, e.number)) },
+		"edit number": func() error {
+			return drop(d.UpdateNumber(ctx, p, e.number, func(*domain.PhoneNumber) error { return nil }))
+		},
+		"webhook": func() error { return drop(d.Webhook(ctx, p, e.webhook)) },
+		"edit webhook": func() error {
+			return drop(d.UpdateWebhook(ctx, p, e.webhook, func(*domain.Webhook) error { return nil }))
+		},
+		"pause hook":  func() error { return drop(d.PauseWebhook(ctx, p, e.webhook)) },
+		"resume hook": func() error { return drop(d.ResumeWebhook(ctx, p, e.webhook)) },
+		"test hook":   func() error { return drop(d.TestWebhook(ctx, p, e.webhook, event.WebhookTest)) },
+		"hook log":    func() error { return drop(d.WebhookLog(ctx, p, e.webhook, ask.Page{Limit: 1})) },
+		"hook failed": func() error { return drop(d.FailedDeliveries(ctx, p, e.webhook, ask.Page{Limit: 1})) },
+		"key":         func() error { return drop(d.APIKey(ctx, p, e.key)) },
+		"edit key":    func() error { return drop(d.UpdateKey(ctx, p, e.key, func(*domain.APIKey) error { return nil })) },
+	}
+}
+
+// takers are the ways to end something; tried by strangers only.
+func (h *house) takers(p domain.Principal, e estate) map[string]func() error {
+	ctx, d := h.Context(), h.desk()
+	return map[string]func() error{
+		"start":          func() error { return drop(d.StartCampaign(ctx, p, e.campaign)) },
+		"pause":          func() error { return drop(d.PauseCampaign(ctx, p, e.campaign)) },
+		"resume":         func() error { return drop(d.ResumeCampaign(ctx, p, e.campaign)) },
+		"cancel":         func() error { return drop(d.CancelCampaign(ctx, p, e.campaign, true)) },
+		"hang up":        func() error { return drop(d.HangupCall(ctx, p, e.call)) },
+		"delete agent":   func() error { return d.DeleteAgent(ctx, p, e.agent) },
+		"delete pathway": func() error { return d.DeletePathway(ctx, p, e.pathway) },
+		"delete trunk":   func() error { return d.DeleteTrunk(ctx, p, e.trunk) },
+		"delete number":  func() error { return d.DeleteNumber(ctx, p, e.number) },
+		"delete webhook": func() error { return d.DeleteWebhook(ctx, p, e.webhook) },
+		"revoke key":     func() error { return d.RevokeKey(ctx, p, e.key) },
+	}
+}
+
+// lists are the numbers of rows that each list shows.
+func (h *house) lists(p domain.Principal) map[string]int {
+	h.Helper()
+	ctx, d, page := h.Context(), h.desk(), ask.Page{Limit: 100}
+	out := make(map[string]int)
+	agents, err := d.ListAgents(ctx, p, page)
+	require.NoError(h, err)
+	pathways, err := d.ListPathways(ctx, p, page)
+	require.NoError(h, err)
+	campaigns, err := d.ListCampaigns(ctx, p, ask.CampaignQuery{Page: page})
+	require.NoError(h, err)
+	calls, err := d.ListCalls(ctx, p, ask.CallQuery{Page: page})
+	require.NoError(h, err)
+	numbers, err := d.ListNumbers(ctx, p, page)
+	require.NoError(h, err)
+	hooks, err := d.ListWebhooks(ctx, p, ask.WebhookQuery{Page: page})
+	require.NoError(h, err)
+	events, err := d.ListEvents(ctx, p, ask.EventQuery{Limit: 100})
+	require.NoError(h, err)
+	out["agents"], out["pathways"], out["campaigns"], out["calls"] = len(agents.Data), len(pathways.Data), len(campaigns.Data), len(calls.Data)
+	out["numbers"], out["webhooks"], out["events"] = len(numbers.Data), len(hooks.Data), len(events.Data)
+	return out
+}
+
+// neighbour is another workspace, grown at the next start.
+func (h *house) neighbour() domain.Principal {
+	h.Helper()
+	ctx := context.Background()
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	w := &domain.Workspace{
+		Meta: domain.Meta{ID: mailbox.NewID(domain.PrefixWorkspace), Object: "workspace", Environment: domain.Live, CreatedAt: now, UpdatedAt: now},
+		Name: "other", Plan: domain.Enterprise, Limits: domain.RoomyLimits(), DefaultCountry: "US", Calling: domain.Calling{Countries: []string{"US"}},
+	}
+	w.WorkspaceID = w.ID
+	_, err := h.store.Apply(ctx, commit.Change{Workspace: w.ID, Puts: []domain.Record{w}})
+	require.NoError(h, err)
+	_, text, err := h.keys.Create(ctx, &domain.APIKey{
+		Meta: domain.Meta{WorkspaceID: w.ID, Environment: domain.Live}, Name: "other", Operator: true, Permissions: []domain.Permission{domain.AllRead, domain.AllWrite},
+	})
+	require.NoError(h, err)
+	h.shut()
+	h.open()
+	p, err := h.desk().Authenticate(ctx, text, here)
+	require.NoError(h, err)
+	return p
+}
+
+func TestNobodySeesWhatIsNotTheirs(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	other := h.neighbour()
+	mine := h.furnish(h.live, "+12025550101")
+	for name, open := range h.doors(h.live, mine) {
+		require.NoError(t, open(), name)
+	}
+	nothing := map[string]int{"agents": 0, "pathways": 0, "campaigns": 0, "calls": 0, "numbers": 0, "webhooks": 0, "events": 0}
+	for who, p := range map[string]domain.Principal{"another workspace": other, "a test key": h.test} {
+		ways := h.doors(p, mine)
+		maps.Copy(ways, h.takers(p, mine))
+		for name, open := range ways {
+			assert.Equal(t, domain.CodeNotFound, domain.CodeOf(open()), "%s: %s", who, name)
+		}
+		assert.Equal(t, nothing, h.lists(p), who)
+	}
+	_, err := h.desk().ListEvents(t.Context(), other, ask.EventQuery{After: mine.event, Limit: 10})
+	assert.Equal(t, domain.CodeValidation, domain.CodeOf(err))
+	_, err = h.desk().CreateNumber(t.Context(), other, &domain.PhoneNumber{Number: "+12025550101"})
+	assert.Equal(t, domain.CodeAlreadyExists, domain.CodeOf(err), "a number is one workspace's")
+	_, err = h.desk().CreateAgent(t.Context(), other, &domain.Agent{Name: "thief", PathwayID: mine.pathway})
+	assert.Equal(t, domain.CodeValidation, domain.CodeOf(err))
+	_, err = h.desk().PlaceCall(t.Context(), other, ask.NewCall{To: number(1, 4, "11"), From: "+12025550199", AgentID: mine.agent})
+	assert.Equal(t, domain.CodeValidation, domain.CodeOf(err))
+	for name, open := range h.doors(h.live, mine) { // nothing was harmed
+		require.NoError(t, open(), name)
+	}
+}
+
+func TestATestKeyRingsTheSimulatorAndNothingElse(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, d := t.Context(), h.desk()
+	_, err := d.CreateTrunk(ctx, h.live, &domain.Trunk{Name: "real", Proxies: []domain.Proxy{{Host: "127.0.0.1", Port: 9, Transport: "udp"}}, NumberFormat: "e164"})
+	require.NoError(t, err)
+	hook, err := d.CreateWebhook(ctx, h.live, &domain.Webhook{URL: h.receiver.url, Events: []string{"*"}})
+	require.NoError(t, err)
+	c, err := d.PlaceCall(ctx, h.test, ask.NewCall{To: "+12025550143", AgentID: h.agent(h.test, menu()), RingTimeout: 5 * time.Second, MaxDuration: time.Minute})
+	require.NoError(t, err)
+	h.until(15*time.Second, "the call is over", func() bool { return h.call(h.test, c.ID).Final() })
+	now := h.call(h.test, c.ID)
+	assert.Equal(t, "confirmed", now.Disposition, now.EndedReason)
+	trunk, err := d.Trunk(ctx, h.test, now.Legs[0].TrunkID)
+	require.NoError(t, err)
+	assert.True(t, trunk.Simulator)
+	assert.Len(t, h.diary.all(), 1)
+	log, err := d.WebhookLog(ctx, h.live, hook.ID, ask.Page{Limit: 10})
+	require.NoError(t, err)
+	assert.Empty(t, log.Data, "a live endpoint hears nothing of tests")
+	ledger := 0
+	_, err = h.store.List(ctx, commit.Query{Kind: "ledger", Workspace: h.live.WorkspaceID, Index: "all", Limit: 10}, func() domain.Record { return &domain.LedgerRow{} },
+		func(domain.Record) error { ledger++; return nil })
+	require.NoError(t, err)
+	assert.Zero(t, ledger, "tests are free")
+}
+
+func TestAKeyIsRefusedAsSoonAsItMayNoLongerBeUsed(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, d := t.Context(), h.desk()
+	make1 := func(p domain.Principal, edit func(*domain.APIKey)) (domain.Principal, string, string) {
+		k := &domain.APIKey{Meta: domain.Meta{Environment: domain.Live}, Name: "k", Permissions: []domain.Permission{domain.AllRead}}
+		if edit != nil {
+			edit(k)
+		}
+		made, text, err := d.CreateKey(ctx, p, k)
+		require.NoError(t, err)
+		who, _ := d.Authenticate(ctx, text, here)
+		return who, made.ID, text
+	}
+	code := func(text string, from netip.Addr) domain.Code {
+		_, err := d.Authenticate(ctx, text, from)
+		return domain.CodeOf(err)
+	}
+
+	who, id, text := make1(h.live, nil)
+	_, _, child := make1(who, nil)
+	grand, _, _ := make1(who, nil)
+	_, _, grandchild := make1(grand, nil)
+	for _, k := range []string{text, child, grandchild} {
+		assert.Empty(t, code(k, elsewhere))
+	}
+	require.NoError(t, d.RevokeKey(ctx, h.live, id))
+	for _, k := range []string{text, child, grandchild} {
+		assert.Equal(t, domain.CodeExpiredAPIKey, code(k, here), "revoked, with all that it made")
+	}
+
+	_, id, text = make1(h.live, func(k *domain.APIKey) { k.AllowedIPs = []string{"127.0.0.0/8", "2001:db8::/32"} })
+	assert.Empty(t, code(text, here))
+	assert.Empty(t, code(text, netip.MustParseAddr("2001:db8::1")))
+	assert.Equal(t, domain.CodeIPNotAllowed, code(text, elsewhere))
+	_, err := d.UpdateKey(ctx, h.live, id, func(k *domain.APIKey) error { k.AllowedIPs = []string{"192.0.2.0/24"}; return nil })
+	require.NoError(t, err)
+	assert.Equal(t, domain.CodeIPNotAllowed, code(text, here), "a change holds from its answer on")
+	assert.Empty(t, code(text, elsewhere))
+
+	past := time.Now().Add(-time.Second)
+	_, _, old := make1(h.live, func(k *domain.APIKey) { k.ExpiresAt = &past })
+	assert.Equal(t, domain.CodeExpiredAPIKey, code(old, here))
+	assert.Equal(t, domain.CodeInvalidAPIKey, code(text[:len(text)-1]+"!", elsewhere))
+
+	h.shut()
+	h.open()
+	d = h.desk()
+	assert.Equal(t, domain.CodeExpiredAPIKey, code(grandchild, here), "a restart forgives nothing")
+	assert.Empty(t, code(text, elsewhere))
+}
+
+func TestARequestWithAnIdempotencyKeyRunsOnce(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx := t.Context()
+	key := func(k string) ask.OnceKey { return ask.OnceKey{Key: k, Method: "POST", Path: "/v1/calls"} }
+	reserve := func(p domain.Principal, k ask.OnceKey) (*ask.OnceReply, domain.Code) {
+		r, err := h.desk().Reserve(ctx, p, k)
+		return r, domain.CodeOf(err)
+	}
+	free := func(p domain.Principal, k ask.OnceKey) {
+		t.Helper()
+		r, code := reserve(p, k)
+		assert.Nil(t, r)
+		assert.Empty(t, code)
+	}
+
+	free(h.live, key("a"))
+	_, code := reserve(h.live, key("a"))
+	assert.Equal(t, domain.CodeIdempotencyConflict, code)
+	free(h.test, key("a")) // another credential's
+	free(h.live, ask.OnceKey{Key: "a", Method: "POST", Path: "/v1/agents"})
+	reply := ask.OnceReply{Digest: "d", Sealed: []byte("sealed")}
+	require.NoError(t, h.desk().Keep(ctx, h.live, key("a"), reply))
+	r, code := reserve(h.live, key("a"))
+	assert.Empty(t, code)
+	assert.Equal(t, &reply, r)
+	free(h.live, key("b"))
+	require.NoError(t, h.desk().Release(ctx, h.live, key("b")))
+	free(h.live, key("b"))
+
+	var wait sync.WaitGroup
+	got := make(chan bool, 20)
+	for range 20 {
+		wait.Go(func() {
+			r, err := h.desk().Reserve(ctx, h.live, key("c"))
+			got <- err == nil && r == nil
+		})
+	}
+	wait.Wait()
+	close(got)
+	assert.Len(t, slices.DeleteFunc(slices.Collect(chanSeq(got)), func(ok bool) bool { return !ok }), 1, "of many at once one may run")
+
+	h.shut()
+	h.open()
+	r, code = reserve(h.live, key("a"))
+	assert.Empty(t, code)
+	assert.Equal(t, &reply, r, "an answer outlives the process")
+	_, err := h.desk().Reserve(ctx, h.live, key("b"))
+	assert.Equal(t, domain.CodeIdempotencyConflict, domain.CodeOf(err), "whether it took effect is not known")
+	assert.ErrorContains(t, err, "ended while")
+}
+
+func chanSeq[T any](c <-chan T) iter.Seq[T] {
+	return func(yield func(T) bool) {
+		for v := range c {
+			if !yield(v) {
+				return
+			}
+		}
+	}
+}
+
+func TestContactsMayBeAddedWhileACampaignRings(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, d := t.Context(), h.desk()
+	first := make([]string, 8)
+	for i := range first {
+		first[i] = number(1, i, "14")
+	}
+	first[7] = number(1, 7, "11") // talks for a while
+	id := h.campaign(h.live, h.agent(h.live, menu()), first...)
+	_, err := d.StartCampaign(ctx, h.live, id)
+	require.NoError(t, err)
+	var uploads sync.WaitGroup
+	for series := 2; series < 6; series++ {
+		uploads.Go(func() {
+			more := make([]string, 0, 6)
+			for i := range 5 {
+				more = append(more, number(series, i, "14"))
+			}
+			more = append(more, first[0]) // twice
+			for {
+				sum, err := d.AddContacts(ctx, h.live, id, contacts(more...))
+				if e, ok := errors.AsType[*domain.Error](err); ok && e.Code == domain.CodeInvalidState && e.Extra == nil {
+					runtime.Gosched() // another upload runs
+					continue
+				}
+				if assert.NoError(t, err) {
+					assert.Equal(t, ask.ContactsSummary{Received: 6, Accepted: 5, Duplicates: 1}, sum.Summary)
+				}
+				return
+			}
+		})
+	}
+	uploads.Wait()
+	h.until(30*time.Second, "the campaign is over", func() bool {
+		c, err := d.Campaign(ctx, h.live, id)
+		return assert.NoError(t, err) && c.Status == domain.CampaignCompleted
+	})
+	st, err := d.CampaignStatus(ctx, h.live, id)
+	require.NoError(t, err)
+	assert.Equal(t, 27, st.Outcomes[domain.OutcomeBusy], st)
+	assert.Equal(t, 1, st.Outcomes[domain.OutcomeConfirmed], st)
+	rung := make(map[string]int)
+	for _, r := range h.diary.all() {
+		rung[r.number]++
+	}
+	assert.Len(t, rung, 28)
+	for phone, n := range rung {
+		assert.Equal(t, 1, n, phone)
+	}
+	_, err = d.AddContacts(ctx, h.live, id, contacts(number(7, 1, "14")))
+	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(err))
+}
+
+func TestAnUploadThatIsBrokenOffLeavesNothing(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, d := t.Context(), h.desk()
+	phone := func(i int) string { return fmt.Sprintf("+1202%07d", 5550000+i) }
+	id := h.campaign(h.live, h.agent(h.live, menu()), phone(0), phone(1), phone(2))
+	broken := errors.New("the line went dead")
+	for _, rows := range []int{1, 400, 6000} {
+		_, err := d.AddContacts(ctx, h.live, id, func(yield func(ask.RawContact, error) bool) {
+			for i := range rows {
+				if !yield(ask.RawContact{Line: i + 1, Phone: phone(10 + i)}, nil) {
+					return
+				}
+			}
+			yield(ask.RawContact{}, broken)
+		})
+		require.ErrorIs(t, err, broken)
+		list, err := d.ListContacts(ctx, h.live, id, ask.ContactQuery{Limit: 100})
+		require.NoError(t, err)
+		assert.Len(t, list.Data, 3)
+	}
+	sum, err := d.AddContacts(ctx, h.live, id, contacts(phone(11), phone(1), phone(3)))
+	require.NoError(t, err)
+	assert.Equal(t, ask.ContactsSummary{Received: 3, Accepted: 2, Duplicates: 1}, sum.Summary)
+	st, err := d.CampaignStatus(ctx, h.live, id)
+	require.NoError(t, err)
+	assert.Equal(t, 5, st.Progress.Total)
+	list, err := d.ListContacts(ctx, h.live, id, ask.ContactQuery{Limit: 100})
+	require.NoError(t, err)
+	phones := make([]string, 0, 5)
+	for _, c := range list.Data {
+		phones = append(phones, c.Phone)
+	}
+	assert.Equal(t, []string{phone(0), phone(1), phone(2), phone(11), phone(3)}, phones)
+}
+
+func TestEventsAreReadForwardsFromAnyOfThem(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, d := t.Context(), h.desk()
+	agent := h.agent(h.live, menu())
+	for i := range 25 {
+		_, err := d.UpdateAgent(ctx, h.live, agent, func(a *domain.Agent) error { a.Name = fmt.Sprint("name ", i); return nil })
+		require.NoError(t, err)
+	}
+	testing := h.agent(h.test, menu())
+	_, err := d.UpdateAgent(ctx, h.test, testing, func(a *domain.Agent) error { a.Name = "x"; return nil })
+	require.NoError(t, err)
+	all := h.events(h.live.WorkspaceID)
+	require.Len(t, all, 26)
+	var got []string
+	after := ""
+	for pages := 0; ; pages++ {
+		require.Less(t, pages, 10)
+		page, err := d.ListEvents(ctx, h.live, ask.EventQuery{After: after, Limit: 7})
+		require.NoError(t, err)
+		for _, e := range page.Data {
+			got = append(got, e.ID)
+		}
+		if page.Next == "" {
+			break
+		}
+		after = page.Next
+	}
+	want := make([]string, 0, 25)
+	for _, e := range all[:25] {
+		want = append(want, e.ID)
+	}
+	assert.Equal(t, want, got)
+	none, err := d.ListEvents(ctx, h.live, ask.EventQuery{Types: []string{"call.*"}, Limit: 7})
+	require.NoError(t, err)
+	assert.Empty(t, none.Data)
+	for _, id := range []string{mailbox.NewID(domain.PrefixEvent), "evt_01ARZ3NDEKTSV4RRFFQ69G5FAV", "evt_x", "x", agent} {
+		_, err := d.ListEvents(ctx, h.live, ask.EventQuery{After: id, Limit: 7})
+		assert.Equal(t, domain.CodeValidation, domain.CodeOf(err), id)
+	}
+}
+
+func TestEqualActsOfAMinuteAreOneAuditEntry(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, d := t.Context(), h.desk()
+	used := ask.Act{Type: "auth", Action: "api_key.used", IP: here, UserAgent: "curl"}
+	for range 50 {
+		d.Note(ctx, h.live, used)
+	}
+	far := used
+	far.IP = elsewhere
+	d.Note(ctx, h.live, far)
+	d.Note(ctx, h.live, ask.Act{Type: "auth", Action: "auth.failed", IP: here, Failed: true, Reason: "ip_not_allowed"})
+	d.Note(ctx, h.test, used)
+	read := func(p domain.Principal, action string) (rows, count int) {
+		list, err := d.ListAudit(ctx, p, ask.AuditQuery{Action: action, Page: ask.Page{Limit: 100}})
+		require.NoError(t, err)
+		for _, e := range list.Data {
+			rows, count = rows+1, count+e.Count
+		}
+		return rows, count
+	}
+	h.until(5*time.Second, "the acts are kept", func() bool { _, n := read(h.live, "api_key.used"); return n == 52 })
+	rows, _ := read(h.live, "api_key.used")
+	assert.LessOrEqual(t, rows, 6, "three, or six where the minute turned")
+	rows, n := read(h.live, "auth.failed")
+	assert.Equal(t, []int{1, 1}, []int{rows, n})
+	_, n = read(h.test, "api_key.used")
+	assert.Equal(t, 1, n, "a test key sees what test keys did")
+	d.Note(ctx, h.live, ask.Act{Type: "admin", Action: "trunk.created", IP: here})
+	h.shut()
+	h.open()
+	d = h.desk()
+	_, n = read(h.live, "trunk.created")
+	assert.Equal(t, 1, n, "what waits is kept at the end")
+}
