@@ -41,6 +41,11 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if !given { // these tests wait for phones more than they compute
+		_ = flag.Set("test.parallel", "4")
+	}
 	binary = filepath.Join(dir, "callboard")
 	args := []string{"build", "-tags", "failpoints", "-o", binary, "."}
 	if flag.Lookup("test.bench").Value.String() == "" {
