@@ -273,10 +273,35 @@ func (n *Node) contactsAdded(ctx context.Context, c *domain.Campaign, total int)
 		if err != nil {
 			return storeErr(err)
 		}
-		n.sys.Root.Send(n.campaignPID(c.WorkspaceID, c.ID), campaign.Added{})
+		n.awaitTotal(ctx, n.campaignPID(c.WorkspaceID, c.ID), total)
 		return nil
 	}
 	return storeErr(domain.ErrConflict)
+}
+
+// showWithin is how long an upload waits until its campaign shows it; the
+// contacts are safe before.
+const showWithin = 5 * time.Second
+
+// awaitTotal lets the campaign read itself anew and waits until its status
+// counts the new contacts.
+func (n *Node) awaitTotal(ctx context.Context, pid *actor.PID, total int) {
+	n.sys.Root.Send(pid, campaign.Added{})
+	bound, cancel := context.WithTimeout(ctx, showWithin)
+	defer cancel()
+	look := time.NewTicker(20 * time.Millisecond)
+	defer look.Stop()
+	for {
+		st, err := mailbox.Ask[domain.CampaignStatusObject](bound, n.sys, pid, campaign.Status{})
+		if err == nil && st.Progress.Total >= total {
+			return
+		}
+		select {
+		case <-bound.Done():
+			return
+		case <-look.C:
+		}
+	}
 }
 
 // checkURL says whether a webhook may go to a URL; param is the field to blame.
