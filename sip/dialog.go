@@ -75,6 +75,7 @@ type Dialog struct {
 	wantBye   func()
 	onClosed  func(Ended) // instead of telling Ended: a call that was never announced
 	onStray   func()      // a call of an earlier process is over
+	unacked   func()      // sends the ACK that is held back
 	announce  func()      // tells Answered, once its ACK has been sent
 	timers    []*time.Timer
 	expires   time.Time
@@ -268,6 +269,7 @@ func (d *Dialog) finish(e Ended) {
 	if d.announce != nil {
 		d.announce()
 	}
+	d.flushAck()
 	closed := d.onClosed
 	d.retire(linger)
 	for _, tx := range slices.Clone(d.txs) {
@@ -296,7 +298,33 @@ func (d *Dialog) bye(q850 int, text string) {
 	d.sendBye(Ended{Q850: q850, Text: text}, 0)
 }
 
+// ackWithin is how long an ACK may be held back: less than the 500 ms after
+// which the far end repeats its answer.
+const ackWithin = 400 * time.Millisecond
+
+// holdAck keeps the ACK of a 2xx for Ack, for whatever ends the call, or for
+// the end of its time.
+func (d *Dialog) holdAck(m *message) {
+	if d.acks == nil {
+		d.acks = make(map[string]sentAck, 1)
+	}
+	d.acks[ackKey(m)] = sentAck{} // a copy of this answer is no fork
+	d.unacked = func() { d.acknowledge(d.far, m, func() {}) }
+	d.after(ackWithin, d.flushAck)
+}
+
+func (d *Dialog) flushAck() {
+	if send := d.unacked; send != nil {
+		d.unacked = nil
+		send()
+	}
+}
+
+// Ack sends the ACK that Invite.HoldAck holds back, if it has not gone.
+func (d *Dialog) Ack() { d.do(d.flushAck) }
+
 func (d *Dialog) sendBye(e Ended, tries int) {
+	d.flushAck()
 	var extra []Header
 	if e.Q850 > 0 {
 		extra = append(extra, Header{"Reason", reasonHeader(e.Q850, strings.Map(printable, e.Text))})

@@ -329,7 +329,13 @@ func (d *Dialog) answeredBy(m *message) {
 		o.pdd = time.Since(o.sentAt)
 	}
 	answered := Answered{Body: m.body, State: d.state(), PDD: o.pdd}
+	hold := o.inv.HoldAck
 	o.inv = Invite{}
+	if hold {
+		d.holdAck(m)
+		d.emit(answered)
+		return
+	}
 	d.announce = func() {
 		d.announce = nil
 		d.emit(answered)

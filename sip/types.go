@@ -58,6 +58,7 @@ type Invite struct {
 	RingTimeout  time.Duration // from the first 18x; 0 is 30 s
 	SilentAfter  time.Duration // without any answer the target counts as dead; 0 is 5 s
 	Notify       func(Event)   // in order, never concurrently for one dialog; must not block
+	HoldAck      bool          // the ACK waits for Dialog.Ack, 400 ms at most: an owner that keeps the answer first loses no dialog in a crash
 	SetupTimeout time.Duration // from the first 100 until a 18x; 0 is 60 s
 }
 
@@ -75,7 +76,7 @@ type (
 		Body  []byte
 		State DialogState
 	}
-	// Answered is the 2xx; its ACK has been sent.
+	// Answered is the 2xx; its ACK has been sent, or waits for Dialog.Ack.
 	Answered struct {
 		Body  []byte
 		State DialogState

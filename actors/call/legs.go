@@ -92,7 +92,7 @@ func (c *call) dial(ctx actor.Context) {
 	root, self, leg := ctx.ActorSystem().Root, ctx.Self(), c.leg
 	in := sip.Invite{
 		Attempt: c.call.ID, Leg: leg, Target: c.slot.Target, To: c.call.To, From: c.call.From,
-		FromName: c.callerName, FromDomain: c.slot.Trunk.FromDomain, RingTimeout: c.ringTimeout,
+		FromName: c.callerName, FromDomain: c.slot.Trunk.FromDomain, RingTimeout: c.ringTimeout, HoldAck: true,
 		Notify: func(e sip.Event) { root.Send(self, signal{leg, e}) },
 	}
 	if c.slot.Trunk.NumberFormat == "digits" {
@@ -319,7 +319,11 @@ func (c *call) talk(ctx actor.Context, state sip.DialogState) {
 	c.keepDialog(state)
 	c.record().Codec = c.session.Stats().Codec
 	c.call.Status, c.call.AnsweredAt = domain.CallInProgress, &now
-	c.commit(ctx, event.CallAnswered, event.CallOf(&c.call), nil)
+	c.commit(ctx, event.CallAnswered, event.CallOf(&c.call), func(actor.Context, bool) {
+		if d := c.vessel.line(); d != nil {
+			d.Ack() // a crash before it leaves an answer that the far end repeats
+		}
+	})
 	if c.hangup {
 		c.bye(ctx, byAPI, domain.ReasonHangup)
 	}

@@ -32,6 +32,7 @@ type Blobs interface {
 // Dialog is the SIP side of one leg.
 type Dialog interface {
 	State() sip.DialogState
+	Ack()
 	Cancel(reason string)
 	Bye(q850 int, text string)
 }
