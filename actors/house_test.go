@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/actors"
@@ -142,7 +143,7 @@ func (h *house) open() {
 	require.NoError(h, err)
 	h.test, err = h.keys.Authenticate(ctx, h.first.TestKey, loopback)
 	require.NoError(h, err)
-	h.stop = []func(){h.node.Stop, cancel, func() { <-ended }, func() { _ = h.ua.Close() }, func() { _ = h.engine.Close() }, func() { _ = h.driver.Close() }}
+	h.stop = []func(){h.node.Stop, cancel, func() { assert.NoError(h, <-ended) }, func() { _ = h.ua.Close() }, func() { _ = h.engine.Close() }, func() { _ = h.driver.Close() }}
 }
 
 // shut ends the node as a restart would, without waiting for calls.

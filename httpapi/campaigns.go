@@ -236,7 +236,7 @@ func (s *Server) createCampaign(ctx context.Context, p domain.Principal, in *str
 	if n := len(in.Body.Contacts); n > rules.MaxInlineContacts {
 		problems.Add("contacts", domain.CodeValidation, "has %d entries; %d at most, upload more to /contacts", n, rules.MaxInlineContacts)
 	}
-	if err := problems.Err(); err != nil {
+	if err = problems.Err(); err != nil {
 		return nil, err
 	}
 	if c.Schedule.Start != nil && c.Schedule.Start.After(house.Now) && !in.Body.Draft {

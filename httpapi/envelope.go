@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"maps"
 	"net/http"
 	"reflect"
 	"strconv"
@@ -109,7 +110,7 @@ func codeFor(status int) domain.Code {
 }
 
 // Failure is the error envelope as it is sent.
-type Failure struct {
+type Failure struct { //nolint:errname // the API's word for it
 	status    int
 	requestID string
 	err       *domain.Error
@@ -137,9 +138,7 @@ func (f *Failure) GetHeaders() http.Header {
 // MarshalJSON writes the envelope of API.md.
 func (f *Failure) MarshalJSON() ([]byte, error) {
 	e := make(map[string]any, len(f.err.Extra)+5)
-	for k, v := range f.err.Extra {
-		e[k] = v
-	}
+	maps.Copy(e, f.err.Extra)
 	e["code"], e["message"], e["request_id"] = f.err.Code, f.err.Message, f.requestID
 	if f.err.Param != "" {
 		e["param"] = f.err.Param
@@ -250,8 +249,7 @@ func missingParam(param, message string) string {
 // fault of the client's is logged here, once.
 func (s *Server) failure(ctx context.Context, err error) *Failure {
 	v := visitOf(ctx)
-	var ready *Failure
-	if errors.As(err, &ready) {
+	if ready, ok := errors.AsType[*Failure](err); ok {
 		return ready
 	}
 	var known *domain.Error

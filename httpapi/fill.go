@@ -24,8 +24,8 @@ func filled(v reflect.Value) reflect.Value {
 		}
 		c := reflect.New(v.Type()).Elem()
 		c.Set(v)
-		for i := range c.NumField() {
-			if f := c.Field(i); f.CanSet() {
+		for _, f := range c.Fields() {
+			if f.CanSet() {
 				f.Set(filled(f))
 			}
 		}
@@ -70,8 +70,8 @@ func hasLists(t reflect.Type) bool {
 		if t == reflect.TypeFor[time.Time]() {
 			return false
 		}
-		for i := range t.NumField() {
-			if f := t.Field(i); f.IsExported() && hasLists(f.Type) {
+		for f := range t.Fields() {
+			if f.IsExported() && hasLists(f.Type) {
 				return true
 			}
 		}

@@ -41,7 +41,7 @@ func TestHostileBodiesGetClearErrors(t *testing.T) {
 		"not an object":         {`[]`, nil, refusal{422, "validation_error"}},
 		"null":                  {`null`, nil, refusal{422, "validation_error"}},
 		"wrong types":           {`{"name":7,"contacts":"none","pacing":[]}`, nil, refusal{422, "validation_error"}},
-		"unknown field":         {`{"name":"a","agent_id":"agent_` + ulidOf(1) + `","nmae":1}`, nil, refusal{422, "validation_error"}},
+		"unknown field":         {`{"name":"a","agent_id":"agent_` + ulidOf(1) + `","nam":1}`, nil, refusal{422, "validation_error"}},
 		"control characters":    {`{"name":"a\u0000b","agent_id":"agent_` + ulidOf(1) + `"}`, nil, refusal{422, "validation_error"}},
 		"too large":             {big, nil, refusal{413, "payload_too_large"}},
 		"too large, in chunks":  {io.MultiReader(strings.NewReader(big)), []string{"Content-Type", "application/json"}, refusal{413, "payload_too_large"}},

@@ -57,7 +57,7 @@ func (s *Server) createNumber(ctx context.Context, p domain.Principal, in *struc
 	}
 	n := &domain.PhoneNumber{Number: in.Body.Number, AgentID: in.Body.AgentID, TrunkID: in.Body.TrunkID}
 	n.Metadata = in.Body.Metadata
-	if err := rules.Number(n, w.DefaultCountry).Err(); err != nil {
+	if err = rules.Number(n, w.DefaultCountry).Err(); err != nil {
 		return nil, err
 	}
 	made, err := s.ports.Numbers.CreateNumber(ctx, p, n)

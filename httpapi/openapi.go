@@ -178,8 +178,7 @@ func allowNullIn(t reflect.Type, schema *huma.Schema) {
 // fields walks the fields of a struct and of those embedded in it.
 func fields(t reflect.Type) func(func(reflect.StructField) bool) {
 	return func(yield func(reflect.StructField) bool) {
-		for i := range t.NumField() {
-			f := t.Field(i)
+		for f := range t.Fields() {
 			if f.Anonymous && f.Type.Kind() == reflect.Struct {
 				for inner := range fields(f.Type) {
 					if !yield(inner) {

@@ -94,9 +94,9 @@ type Calls interface {
 	Recording(ctx context.Context, p domain.Principal, callID string) (ask.Recording, error)
 }
 
-// Agents. In every Update here and below, change works on a fresh copy of the
-// stored noun and may be called again after a conflict; its error ends the
-// update and is returned.
+// Agents are who speaks. In every Update here and below, change works on a
+// fresh copy of the stored noun and may be called again after a conflict; its
+// error ends the update and is returned.
 type Agents interface {
 	// CreateAgent: an unknown pathway is 422 with param pathway_id.
 	CreateAgent(ctx context.Context, p domain.Principal, a *domain.Agent) (*domain.Agent, error)

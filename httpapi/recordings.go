@@ -121,7 +121,7 @@ func rangeOf(header string, size int64) (part, error) {
 		case errors.Is(err, strconv.ErrRange):
 			n = size
 		case err != nil || n < 0:
-			return whole, nil
+			return whole, nil //nolint:nilerr // a range that cannot be read is no range (RFC 9110 14.2)
 		}
 		if n == 0 || size == 0 {
 			return part{}, none

@@ -104,12 +104,12 @@ func (d *door) stock(route string) string {
 		"trunks":   m{"name": "t", "proxies": []m{{"host": "10.0.0.1"}}},
 		"webhooks": m{"url": "https://example.com/hook", "events": []string{"*"}}, "api-keys": m{"name": "k", "permissions": []string{"calls:read"}},
 	}
-	make := "/v1/" + kind
+	at := "/v1/" + kind
 	if kind == "calls" {
-		make, bodies[kind] = "/v1/calls/outbound", m{"to": "+12025550123", "agent_id": "agent_" + ulidOf(1)}
+		at, bodies[kind] = "/v1/calls/outbound", m{"to": "+12025550123", "agent_id": "agent_" + ulidOf(1)}
 	}
 	_ = method
-	return strings.Replace(path, "{id}", d.make(make, bodies[kind]), 1)
+	return strings.Replace(path, "{id}", d.make(at, bodies[kind]), 1)
 }
 
 func TestEveryRouteOpensToItsPermissionsAndToNoOther(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/httpapi"
@@ -69,7 +70,7 @@ func open(t *testing.T, cfg httpapi.Config) *door {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		defer cancel()
 		_ = s.Shutdown(ctx)
-		<-done
+		assert.NoError(t, <-done)
 	})
 	return &door{fake: f, t: t, addr: ln.Addr().String(), server: s, client: client}
 }

@@ -144,7 +144,8 @@ func (b *batch) packet(i int) (data []byte, from netip.AddrPort, arrived int64) 
 // stamp reads the kernel's time of arrival; without one it is now.
 func (b *batch) stamp(i int) int64 {
 	c := (*unix.Cmsghdr)(unsafe.Pointer(&b.control[i][0])) //nolint:gosec // as the kernel wrote it
-	if int(b.messages[i].header.Controllen) >= unix.CmsgLen(int(unsafe.Sizeof(unix.Timespec{}))) &&
+	length := int(b.messages[i].header.Controllen)         //nolint:gosec // at most the buffer's
+	if length >= unix.CmsgLen(int(unsafe.Sizeof(unix.Timespec{}))) &&
 		c.Level == unix.SOL_SOCKET && c.Type == unix.SCM_TIMESTAMPNS {
 		t := (*unix.Timespec)(unsafe.Pointer(&b.control[i][unix.CmsgLen(0)])) //nolint:gosec // as the kernel wrote it
 		return t.Nano()

@@ -200,7 +200,7 @@ func proxyOf(t sip.Target) domain.Proxy {
 
 func serve(t *testing.T, f func(context.Context) error, ready <-chan struct{}) {
 	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background()) //nolint:usetesting // it ends after the calls have
+	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -124,7 +124,6 @@ type Campaign struct {
 
 	askers []*actor.PID // want the status, before the first load
 	cancel func()       // the wake-up
-	wakes  uint64
 }
 
 // New makes a campaign; it begins with a look into the store.

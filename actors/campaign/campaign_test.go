@@ -157,7 +157,6 @@ func TestThrottledAndUnsentAttemptsAreFreeAndComeBack(t *testing.T) {
 func TestACampaignWaitsForLinesAndTrunks(t *testing.T) {
 	t.Parallel()
 	in(t, 20, nil, func(w *world) {
-
 		w.kill()
 		w.limit = 1
 		w.begin()
@@ -188,7 +187,7 @@ func TestCallingHoursParkContactsUntilTheirZoneOpens(t *testing.T) {
 		c.Compliance.CallingHours = domain.CallingHours{Start: "09:00", End: "20:00", Timezone: "local"}
 		c.Pacing = domain.Pacing{CallsPerMinute: 600, MaxConcurrent: 100}
 	}, func(w *world) {
-		w.contacts(0, 600, func(i int) domain.Contact {
+		w.contacts(600, func(i int) domain.Contact {
 			switch {
 			case i == 599:
 				return domain.Contact{Phone: "+870773111111"} // of no country
@@ -218,7 +217,7 @@ func TestContactsThatMayNotBeRungAreSkipped(t *testing.T) {
 	t.Parallel()
 	in(t, 5, nil, func(w *world) {
 		w.kill()
-		w.contacts(0, 5, func(i int) domain.Contact {
+		w.contacts(5, func(i int) domain.Contact {
 			return domain.Contact{Phone: []string{"+12025550100", "911", "+493012345678", "+19005551234", "+12025550101"}[i]}
 		})
 		w.calling = func() domain.Calling { return domain.Calling{Countries: []string{"US"}} }
@@ -339,7 +338,7 @@ func TestNobodyToRingIsRefusedUnlessTheCampaignStaysOpen(t *testing.T) {
 	in(t, 0, func(c *domain.Campaign) { c.AutoComplete = false }, func(w *world) {
 		o := w.must(campaign.Begin{})
 		assert.Equal(w, "no_contacts", o.Waiting.Reason)
-		w.contacts(0, 3, func(i int) domain.Contact { return domain.Contact{Phone: number(i)} })
+		w.contacts(3, func(i int) domain.Contact { return domain.Contact{Phone: number(i)} })
 		p := w.store.progress()
 		p.Total = 3
 		w.store.seed(&p)

@@ -65,13 +65,13 @@ func (r reader) load(ctx context.Context) (*snapshot, error) {
 	}
 	s.people = newPeople(s.progress.Total, s.rules)
 	s.people.ends = s.campaign.Schedule.End != nil
-	if err := r.pages(ctx, s); err != nil {
+	if err = r.pages(ctx, s); err != nil {
 		return nil, err
 	}
-	if err := r.retries(ctx, s); err != nil {
+	if err = r.retries(ctx, s); err != nil {
 		return nil, err
 	}
-	if err := r.attempts(ctx, s); err != nil {
+	if err = r.attempts(ctx, s); err != nil {
 		return nil, err
 	}
 	if r.calls == nil {

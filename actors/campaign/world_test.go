@@ -127,21 +127,21 @@ func number(i int) string { return fmt.Sprintf("+1202555%04d", i) }
 
 func (w *world) seed(c *domain.Campaign, n int) {
 	w.store.seed(c, &domain.Progress{CampaignID: c.ID, WorkspaceID: workspace, Total: n})
-	w.contacts(0, n, func(i int) domain.Contact {
+	w.contacts(n, func(i int) domain.Contact {
 		return domain.Contact{Phone: number(i), Context: domain.Context{"name": "Contact " + strconv.Itoa(i)}}
 	})
 }
 
-// contacts writes chunks and pages for the ordinals from to n.
-func (w *world) contacts(from, n int, f func(i int) domain.Contact) {
-	for i := from; i < n; i += domain.ChunkSize {
+// contacts writes chunks and pages of n people.
+func (w *world) contacts(n int, f func(i int) domain.Contact) {
+	for i := 0; i < n; i += domain.ChunkSize {
 		chunk := &domain.ContactChunk{CampaignID: campaignID, WorkspaceID: workspace, Index: i / domain.ChunkSize}
 		for j := i; j < min(i+domain.ChunkSize, n); j++ {
 			chunk.Contacts = append(chunk.Contacts, f(j))
 		}
 		w.store.seed(chunk)
 	}
-	for i := from; i < n; i += domain.PageSize {
+	for i := 0; i < n; i += domain.PageSize {
 		size := min(domain.PageSize, n-i)
 		w.store.seed(&domain.ContactPage{
 			CampaignID: campaignID, WorkspaceID: workspace, Index: i / domain.PageSize, States: make([]byte, size), Attempts: make([]byte, size),

@@ -80,7 +80,7 @@ func (c *caller) call(number string) *conversation {
 	require.NoError(c.t, err)
 	k.session = s
 	k.dialog, err = c.ua.Invite(sip.Invite{
-		Attempt: "a" + string(rune('a'+c.n.Add(1))), Leg: 1, Target: c.sim.Target(), To: number, From: "+15550001111", Body: s.Offer(),
+		Attempt: "a" + string('a'+c.n.Add(1)), Leg: 1, Target: c.sim.Target(), To: number, From: "+15550001111", Body: s.Offer(),
 		Notify: func(e sip.Event) {
 			if a, ok := e.(sip.Answered); ok && s.Accept(a.Body) == nil {
 				s.Begin()

@@ -61,16 +61,16 @@ func (r *results) table(w io.Writer) {
 	}
 	for n, l := range lines {
 		for i, cell := range l {
-			fmt.Fprintf(w, "| %s%s ", cell, strings.Repeat(" ", width[i]-utf8.RuneCountInString(cell)))
+			_, _ = fmt.Fprintf(w, "| %s%s ", cell, strings.Repeat(" ", width[i]-utf8.RuneCountInString(cell)))
 		}
-		fmt.Fprintln(w, "|")
+		_, _ = fmt.Fprintln(w, "|")
 		if n > 0 {
 			continue
 		}
 		for _, n := range width {
-			fmt.Fprintf(w, "|%s", strings.Repeat("-", n+2))
+			_, _ = fmt.Fprintf(w, "|%s", strings.Repeat("-", n+2))
 		}
-		fmt.Fprintln(w, "|")
+		_, _ = fmt.Fprintln(w, "|")
 	}
 }
 
@@ -87,7 +87,7 @@ func (r *results) show() {
 	var doc strings.Builder
 	fmt.Fprintf(&doc, benchHead, machine())
 	r.table(&doc)
-	if err := os.WriteFile(*benchDoc, []byte(doc.String()), 0o644); err != nil { //nolint:gosec // a document
+	if err := os.WriteFile(*benchDoc, []byte(doc.String()), 0o644); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}
 }

@@ -227,7 +227,7 @@ func stamp(oob []byte) int64 {
 	}
 	for _, m := range list {
 		if m.Header.Level == unix.SOL_SOCKET && m.Header.Type == unix.SCM_TIMESTAMPNS && len(m.Data) >= 16 {
-			return int64(wire.NativeEndian.Uint64(m.Data))*1e9 + int64(wire.NativeEndian.Uint64(m.Data[8:])) //nolint:gosec // times
+			return int64(wire.NativeEndian.Uint64(m.Data))*1e9 + int64(wire.NativeEndian.Uint64(m.Data[8:]))
 		}
 	}
 	return 0
@@ -239,10 +239,10 @@ func talk(conn *net.UDPConn, to *net.UDPAddr, words media.Clip) {
 	defer tick.Stop()
 	packet := make([]byte, 172)
 	packet[0] = 0x80
-	wire.BigEndian.PutUint32(packet[8:], uint32(to.Port)) //nolint:gosec // a port
+	wire.BigEndian.PutUint32(packet[8:], uint32(to.Port))
 	for n := uint32(0); ; n++ {
 		<-tick.C
-		wire.BigEndian.PutUint16(packet[2:], uint16(n)) //nolint:gosec // wraps by design
+		wire.BigEndian.PutUint16(packet[2:], uint16(n))
 		wire.BigEndian.PutUint32(packet[4:], n*160)
 		copy(packet[12:], words[int(n*160)%(len(words)-160):])
 		if _, err := conn.WriteToUDP(packet, to); err != nil {

@@ -135,6 +135,7 @@ func BenchmarkCampaign(b *testing.B) {
 }
 
 func campaignRate(b *testing.B, store, url string) {
+	b.Helper()
 	const calls = 4000
 	s, far := measured(b, "CALLBOARD_REDIS_URL="+url), sipp(b, "uas-instant")
 	s.route(far.port)
@@ -224,6 +225,7 @@ func BenchmarkCommits(b *testing.B) {
 
 // commits writes for some seconds: a guarded row, a fresh one in two lists, an event.
 func commits(b *testing.B, store string, d persistence.Driver, writers, server int) {
+	b.Helper()
 	const window = 4 * time.Second
 	var done atomic.Int64
 	var wg sync.WaitGroup

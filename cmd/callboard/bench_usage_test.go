@@ -34,6 +34,7 @@ type usage struct {
 }
 
 func startWatch(b testing.TB, ours int, far ...int) *stopwatch {
+	b.Helper()
 	w := &stopwatch{b: b, ours: ours, far: far}
 	w.began, w.cpu = time.Now(), w.read()
 	return w
@@ -67,6 +68,7 @@ func (w *stopwatch) stop() usage {
 }
 
 func processTime(b testing.TB, pid int) time.Duration {
+	b.Helper()
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	require.NoError(b, err)
 	_, after, _ := strings.Cut(string(stat), ") ")
@@ -76,6 +78,7 @@ func processTime(b testing.TB, pid int) time.Duration {
 
 // machineTime is what all processes have used: user, nice, system, interrupts.
 func machineTime(b testing.TB) (sum time.Duration) {
+	b.Helper()
 	stat, err := os.ReadFile("/proc/stat")
 	require.NoError(b, err)
 	f := strings.Fields(string(stat))
@@ -86,6 +89,7 @@ func machineTime(b testing.TB) (sum time.Duration) {
 }
 
 func jiffies(b testing.TB, text string) time.Duration {
+	b.Helper()
 	n, err := strconv.Atoi(text)
 	require.NoError(b, err)
 	return time.Duration(n) * jiffy
@@ -93,6 +97,7 @@ func jiffies(b testing.TB, text string) time.Duration {
 
 // resident is the memory of a process in bytes.
 func resident(b testing.TB, pid int) float64 {
+	b.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	require.NoError(b, err)
 	_, after, found := strings.Cut(string(text), "VmRSS:")
@@ -105,6 +110,7 @@ func resident(b testing.TB, pid int) float64 {
 // redisProcess finds the server that listens on the port of a URL: it names
 // itself after that.
 func redisProcess(b testing.TB, url string) int {
+	b.Helper()
 	addr := strings.TrimSuffix(strings.TrimPrefix(url, "redis://"), "/0")
 	list, err := filepath.Glob("/proc/[0-9]*/cmdline")
 	require.NoError(b, err)

@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"maps"
 	"os"
 	"strings"
 	"testing"
@@ -28,9 +29,7 @@ func (s *service) trunkWith(prefix string, port int, transport string, more obje
 		"name": "t" + prefix, "prefixes": []string{prefix},
 		"proxies": []object{{"host": "127.0.0.1", "port": port, "transport": transport}},
 	}
-	for k, v := range more {
-		body[k] = v
-	}
+	maps.Copy(body, more)
 	s.api("POST", "/v1/trunks", body)
 }
 
@@ -111,7 +110,7 @@ func TestTrunksOverTCPAndWithDigest(t *testing.T) {
 	}
 	for number, id := range ids {
 		c := s.ended(id, 40*time.Second)
-		assert.Equal(t, want[number], []any{c["status"], c["disposition"], c["ended_reason"], c["ended_by"]}, "%s: %v", number, c)
+		assert.Equal(t, []any{c["status"], c["disposition"], c["ended_reason"], c["ended_by"]}, want[number], "%s: %v", number, c)
 	}
 	assert.Equal(t, 1, tcp.wrote("END"), "BYE over TCP")
 	assert.Equal(t, []int{1, 1}, []int{known.wrote("INVITE"), stranger.wrote("INVITE")}, "one call each, in two INVITEs")

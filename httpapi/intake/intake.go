@@ -118,8 +118,7 @@ func JSON(text []byte) (iter.Seq2[ask.RawContact, error], error) {
 		list = in.Contacts
 	}
 	if err != nil {
-		var kind *json.UnmarshalTypeError
-		if errors.As(err, &kind) {
+		if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 			var p domain.Problems
 			p.Add("contacts", domain.CodeValidation, "must be a list of contacts, not a %s", kind.Value)
 			return nil, p.Err()

@@ -27,8 +27,8 @@ func TestTheWindowTakesNThenASlowedBurstThenNothing(t *testing.T) {
 	for i := range 20 {
 		want = append(want, fmt.Sprint(true, time.Duration(0), 19-i))
 	}
-	for _, wait := range []time.Duration{200, 400, 600} { // ⌈0.15·20⌉ = 3
-		want = append(want, fmt.Sprint(true, wait*time.Millisecond, 0))
+	for _, wait := range []string{"200ms", "400ms", "600ms"} { // ⌈0.15·20⌉ = 3
+		want = append(want, "true "+wait+" 0")
 	}
 	for range 5 {
 		want = append(want, fmt.Sprint(false, time.Duration(0), 0))

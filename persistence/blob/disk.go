@@ -94,7 +94,7 @@ func (d *Disk) Put(ctx context.Context, workspace, name string, r io.Reader) (si
 		return 0, err
 	}
 	folder := filepath.Dir(path)
-	if err := os.MkdirAll(folder, 0o700); err != nil {
+	if err = os.MkdirAll(folder, 0o700); err != nil {
 		return 0, fmt.Errorf("blob: %w", err)
 	}
 	f, err := os.CreateTemp(folder, name+".*"+part)
@@ -137,7 +137,7 @@ func (d *Disk) write(ctx context.Context, f io.Writer, workspace, name string, r
 	}
 	w := bufio.NewWriterSize(f, chunkSize)
 	head := binary.BigEndian.AppendUint16([]byte(magic), uint16(len(sealed))) //nolint:gosec // bounded above
-	if _, err := w.Write(append(head, sealed...)); err != nil {
+	if _, err = w.Write(append(head, sealed...)); err != nil {
 		return 0, err
 	}
 	size, err := box.seal(ctx, w, r)
@@ -180,14 +180,14 @@ func (d *Disk) reader(ctx context.Context, f *os.File, workspace, name string) (
 		return nil, fmt.Errorf("blob: %w", err)
 	}
 	var head [len(magic) + 2]byte
-	if _, err := io.ReadFull(f, head[:]); err != nil || string(head[:len(magic)]) != magic {
+	if _, err = io.ReadFull(f, head[:]); err != nil || string(head[:len(magic)]) != magic {
 		return nil, ErrDamaged
 	}
 	sealed := make([]byte, binary.BigEndian.Uint16(head[len(magic):]))
 	if len(sealed) > maxSealed {
 		return nil, ErrDamaged
 	}
-	if _, err := io.ReadFull(f, sealed); err != nil {
+	if _, err = io.ReadFull(f, sealed); err != nil {
 		return nil, ErrDamaged
 	}
 	text, err := d.seal.Unseal(ctx, keyOf(workspace, name), "key", string(sealed))
@@ -254,8 +254,8 @@ func (b *box) seal(ctx context.Context, w io.Writer, r io.Reader) (size int64, e
 		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 			return 0, err
 		}
-		if err := ctx.Err(); err != nil {
-			return 0, err
+		if over := ctx.Err(); over != nil {
+			return 0, over
 		}
 		more, moreErr := 0, io.EOF
 		if err == nil {
@@ -263,8 +263,8 @@ func (b *box) seal(ctx context.Context, w io.Writer, r io.Reader) (size int64, e
 		}
 		last := more == 0 && errors.Is(moreErr, io.EOF)
 		out = b.aead.Seal(out[:0], nonce(index, last), now[:n], b.name)
-		if _, err := w.Write(out); err != nil {
-			return 0, err
+		if _, wrong := w.Write(out); wrong != nil {
+			return 0, wrong
 		}
 		size += int64(n)
 		if last {

@@ -97,12 +97,12 @@ func TestAFileThatWasCutOrChangedDoesNotOpen(t *testing.T) {
 	}
 	require.NoError(t, read(whole))
 	for _, n := range []int{0, 3, 5, 40, 70_000, 100_000, len(whole) - 65552, len(whole) - 1} {
-		assert.Error(t, read(whole[:n]), "cut at %d", n)
+		require.Error(t, read(whole[:n]), "cut at %d", n)
 	}
 	for _, at := range []int{0, 5, 200, 90_000, len(whole) - 1} {
 		changed := bytes.Clone(whole)
 		changed[at] ^= 1
-		assert.Error(t, read(changed), "changed at %d", at)
+		require.Error(t, read(changed), "changed at %d", at)
 	}
 	require.NoError(t, os.Rename(path, filepath.Join(dir, "ws_1", "b")))
 	_, _, err = d.Open(t.Context(), "ws_1", "b")

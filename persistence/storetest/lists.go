@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -34,7 +35,7 @@ func moves(t *testing.T, d persistence.Driver) {
 func bounds(t *testing.T, d persistence.Driver) {
 	var rows []persistence.Put
 	for i, sort := range []string{"a", "aa", "b", "b", "c", "ca", "d"} {
-		rows = append(rows, set(fmt.Sprintf("%d", 9-i), "v", sort, "l"))
+		rows = append(rows, set(strconv.Itoa(9-i), "v", sort, "l"))
 	}
 	do(t, d, puts(rows...))
 	all := []string{"9", "8", "6", "7", "5", "4", "3"} // by sort, then by id
@@ -158,7 +159,7 @@ func pagesUnderDeletes(t *testing.T, d persistence.Driver) {
 func largePages(t *testing.T, d persistence.Driver) {
 	value := strings.Repeat("v", 1<<20)
 	for i := range 10 {
-		c := puts(set(fmt.Sprint(i), value, fmt.Sprint(i), "l"))
+		c := puts(set(strconv.Itoa(i), value, strconv.Itoa(i), "l"))
 		c.Log, c.Events = "ws", []persistence.Event{{Payload: []byte(value)}}
 		do(t, d, c)
 	}
@@ -187,13 +188,13 @@ func model(t *testing.T, d persistence.Driver) {
 	for step := range 150 {
 		var c persistence.Commit
 		for range 1 + dice.IntN(4) {
-			id := fmt.Sprint(dice.IntN(8))
+			id := strconv.Itoa(dice.IntN(8))
 			if dice.IntN(4) == 0 {
 				c.Puts = append(c.Puts, persistence.Put{Key: key(id)})
 				delete(rows, id)
 				continue
 			}
-			r := kept{value: fmt.Sprint(step), sort: fmt.Sprint(dice.IntN(3)), version: rows[id].version + 1}
+			r := kept{value: strconv.Itoa(step), sort: strconv.Itoa(dice.IntN(3)), version: rows[id].version + 1}
 			for _, l := range names {
 				if dice.IntN(2) == 0 {
 					r.lists = append(r.lists, l)

@@ -105,7 +105,7 @@ func appendAll(ctx context.Context, d persistence.Driver, w, each int) error {
 		if err != nil {
 			return err
 		}
-		if r.Sequences[0] != uint64(i)+1 { //nolint:gosec // small
+		if r.Sequences[0] != uint64(i)+1 {
 			return fmt.Errorf("writer %d got sequence %d for its event %d", w, r.Sequences[0], i+1)
 		}
 		c.Guards = []persistence.Guard{{Key: key("none"), Version: 1}}

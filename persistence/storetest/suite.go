@@ -231,7 +231,8 @@ func anyByte(t *testing.T, d persistence.Driver) {
 
 func malformed(t *testing.T, d persistence.Driver) {
 	for _, c := range []persistence.Commit{
-		{Log: "a\x00b"}, {ID: "\x00"},
+		{Log: "a\x00b"},
+		{ID: "\x00"},
 		puts(set("", "1", "")), puts(set("a\x00", "1", "")), puts(set("a", "1", "\x00")),
 		puts(set("a", "1", "", "")), puts(set("a", "1", "", "l\x00")),
 		puts(set("a", string(make([]byte, persistence.MaxValue+1)), "")),

@@ -60,7 +60,7 @@ func (s *Server) URL() string { return "redis://" + s.addr() + "/0" }
 func (s *Server) addr() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port)) }
 
 func (s *Server) log() string {
-	b, _ := os.ReadFile(filepath.Join(s.dir, "redis.log")) //nolint:gosec // the test's own folder
+	b, _ := os.ReadFile(filepath.Join(s.dir, "redis.log"))
 	return string(b)
 }
 
@@ -72,7 +72,7 @@ func freePort(t testing.TB) int {
 		t.Fatalf("redistest: %v", err)
 	}
 	defer func() { _ = l.Close() }()
-	return l.Addr().(*net.TCPAddr).Port //nolint:forcetypeassert // a TCP listener
+	return l.Addr().(*net.TCPAddr).Port
 }
 
 func (s *Server) start() error {
@@ -80,7 +80,7 @@ func (s *Server) start() error {
 		"--port", strconv.Itoa(s.port), "--bind", "127.0.0.1", "--dir", s.dir, "--logfile", "redis.log",
 		"--appendonly", "yes", "--appendfsync", "always", "--save", "", "--maxmemory-policy", "noeviction",
 	}, s.args...)
-	cmd := exec.CommandContext(context.Background(), "redis-server", args...) //nolint:gosec // arguments of a test
+	cmd := exec.CommandContext(context.Background(), "redis-server", args...)
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start redis-server: %w", err)
 	}
