@@ -91,10 +91,9 @@ func zonesOfNumber(e164 string) []string {
 		return nil
 	}
 	var names []string
-	switch phonenumbers.GetNumberType(n) {
-	case phonenumbers.FIXED_LINE, phonenumbers.FIXED_LINE_OR_MOBILE:
+	if t := phonenumbers.GetNumberType(n); t == phonenumbers.FIXED_LINE || t == phonenumbers.FIXED_LINE_OR_MOBILE {
 		names, err = phonenumbers.GetTimezonesForNumber(n)
-	default:
+	} else {
 		names, err = zonesOfCountry(n)
 	}
 	if err != nil || slices.Contains(names, phonenumbers.UNKNOWN_TIMEZONE) {

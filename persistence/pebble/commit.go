@@ -192,9 +192,9 @@ func (d *Driver) stage(b *draft, r *request) (persistence.Result, error) {
 		return persistence.Result{}, domain.ErrFenced
 	}
 	for _, g := range c.Guards {
-		have, err := getRow(b, rowKey(g.Key))
-		if err != nil {
-			return persistence.Result{}, err
+		have, errRow := getRow(b, rowKey(g.Key))
+		if errRow != nil {
+			return persistence.Result{}, errRow
 		}
 		if have.version != g.Version {
 			return persistence.Result{}, domain.ErrConflict
@@ -323,7 +323,7 @@ func appendEvents(b *draft, c *persistence.Commit, result *persistence.Result) e
 
 // remember keeps the answer of a commit and forgets a few that are too old.
 func remember(b *draft, id string, result persistence.Result) error {
-	now := uint64(time.Now().UnixMilli()) //nolint:gosec // after 1970
+	now := uint64(time.Now().UnixMilli())
 	deadline := func(at uint64) []byte { return append([]byte{deadlineSpace}, number(at)...) }
 	it, err := b.db.NewIter(&pebble.IterOptions{
 		LowerBound: deadline(0), UpperBound: deadline(now - uint64(rememberFor/time.Millisecond)),

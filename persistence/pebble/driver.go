@@ -190,7 +190,10 @@ func (d *Driver) Close() error {
 	d.life.Unlock()
 	close(d.quit)
 	<-d.done
-	d.views.drop()
+	select {
+	case <-d.views.drop():
+	case <-d.fs.failed:
+	}
 	if err := d.fs.failure(); err != nil {
 		return err
 	}

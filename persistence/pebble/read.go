@@ -25,6 +25,7 @@ type view struct {
 type views struct {
 	mu      sync.Mutex
 	current *view
+	closing sync.WaitGroup
 }
 
 func (v *views) renew(db *pebble.DB) {
@@ -38,12 +39,19 @@ func (v *views) renew(db *pebble.DB) {
 	}
 }
 
-func (v *views) drop() {
+// drop ends the last view; closed tells when none is open any more.
+func (v *views) drop() (closed <-chan struct{}) {
 	v.mu.Lock()
 	old := v.current
 	v.current = nil
 	v.mu.Unlock()
 	v.release(old)
+	done := make(chan struct{})
+	go func() {
+		v.closing.Wait()
+		close(done)
+	}()
+	return done
 }
 
 func (v *views) take() *view {
@@ -55,13 +63,15 @@ func (v *views) take() *view {
 	return v.current
 }
 
+// release closes a view that nobody uses, on a goroutine of its own: Pebble
+// may wait for its manifest there, for ever once that has failed.
 func (v *views) release(w *view) {
 	v.mu.Lock()
 	w.users--
 	last := w.users == 0
 	v.mu.Unlock()
 	if last {
-		_ = w.Close() // it fails only when closed twice
+		v.closing.Go(func() { _ = w.Close() }) // it fails only when closed twice
 	}
 }
 
@@ -83,9 +93,9 @@ func (d *Driver) read(ctx context.Context, f func(*view) error) error {
 // Get returns a row, or domain.ErrNotFound.
 func (d *Driver) Get(ctx context.Context, k persistence.Key) (value []byte, version uint64, err error) {
 	err = d.read(ctx, func(w *view) error {
-		r, err := getRow(w, rowKey(k))
+		r, errRow := getRow(w, rowKey(k))
 		value, version = r.value, r.version
-		return err
+		return errRow
 	})
 	if err == nil && version == 0 {
 		err = domain.ErrNotFound
