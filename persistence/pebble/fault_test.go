@@ -1,0 +1,216 @@
+package pebble_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	engine "github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/persistence"
+	"github.com/callboard/callboard/persistence/pebble"
+)
+
+// gate holds up syncs of the log while it is closed.
+type gate struct {
+	shut    atomic.Pointer[chan struct{}]
+	reached chan struct{}
+}
+
+func newGate() *gate { return &gate{reached: make(chan struct{}, 100)} }
+
+func (g *gate) close() { c := make(chan struct{}); g.shut.Store(&c) }
+func (g *gate) open()  { close(*g.shut.Swap(nil)) }
+
+func (g *gate) wrap(fs vfs.FS) vfs.FS {
+	return errorfs.Wrap(fs, errorfs.InjectorFunc(func(op errorfs.Op) error {
+		sync := op.Kind == errorfs.OpFileSync || op.Kind == errorfs.OpFileSyncData
+		if c := g.shut.Load(); c != nil && sync && strings.HasSuffix(op.Path, ".log") {
+			g.reached <- struct{}{}
+			<-*c
+		}
+		return nil
+	}))
+}
+
+// fill commits until the store refuses: logs and manifests are written anew.
+func fill(t *testing.T, d persistence.Driver) (acked int, err error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	for ; acked < 200; acked++ {
+		if _, err = d.Commit(ctx, pair(0, 1+acked, 8<<10)); err != nil {
+			return acked, err
+		}
+	}
+	return acked, nil
+}
+
+func TestFailedDiskFailsTheStoreAndNotTheProcess(t *testing.T) {
+	tests := map[string]func(errorfs.Op) bool{
+		"the log cannot be synced": func(op errorfs.Op) bool {
+			return strings.HasSuffix(op.Path, ".log") && (op.Kind == errorfs.OpFileSync || op.Kind == errorfs.OpFileSyncData)
+		},
+		"the log cannot be written": func(op errorfs.Op) bool {
+			return strings.HasSuffix(op.Path, ".log") && op.Kind == errorfs.OpFileWrite
+		},
+		"no new log can be made": func(op errorfs.Op) bool {
+			return strings.HasSuffix(op.Path, ".log") && (op.Kind == errorfs.OpCreate || op.Kind == errorfs.OpReuseForWrite)
+		},
+		"the manifest cannot be written": func(op errorfs.Op) bool {
+			return strings.Contains(op.Path, "MANIFEST") && op.Kind == errorfs.OpFileWrite
+		},
+	}
+	for name, hit := range tests {
+		t.Run(name, func(t *testing.T) {
+			var broken atomic.Bool
+			disk := vfs.NewCrashableMem()
+			d, err := pebble.Open("data", pebble.Options{FS: errorfs.Wrap(disk, errorfs.InjectorFunc(func(op errorfs.Op) error {
+				if broken.Load() && hit(op) {
+					return syscall.ENOSPC
+				}
+				return nil
+			})), MemTable: smallTable})
+			require.NoError(t, err)
+			_, err = d.Commit(t.Context(), pair(0, 0, 10))
+			require.NoError(t, err)
+			broken.Store(true)
+			acked, err := fill(t, d)
+			require.ErrorIs(t, err, persistence.ErrUnavailable)
+			require.ErrorIs(t, d.Healthy(), persistence.ErrUnavailable)
+			broken.Store(false)
+			_, err = d.Commit(t.Context(), pair(1, 0, 10))
+			require.ErrorIs(t, err, persistence.ErrUnavailable, "it stays failed until a restart")
+			_, _, err = d.Get(t.Context(), persistence.Key{Table: "pair", ID: "0/000000a"})
+			require.NoError(t, err, "reads go on")
+			require.ErrorIs(t, d.Close(), persistence.ErrUnavailable)
+			_, err = pebble.Open("data", pebble.Options{FS: disk})
+			require.ErrorIs(t, err, persistence.ErrInUse, "a failed engine keeps its directory")
+			kept := survivors(t, disk.CrashClone(vfs.CrashCloneCfg{}), "all")
+			assert.GreaterOrEqual(t, kept[0], int64(acked)+1)
+		})
+	}
+}
+
+func TestStoreRecoversFromTablesThatCouldNotBeWritten(t *testing.T) {
+	var broken atomic.Bool
+	d, err := pebble.Open("data", pebble.Options{FS: errorfs.Wrap(vfs.NewMem(), errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if broken.Load() && op.Kind == errorfs.OpCreate && strings.HasSuffix(op.Path, ".sst") {
+			return syscall.ENOSPC
+		}
+		return nil
+	})), MemTable: smallTable})
+	require.NoError(t, err)
+	broken.Store(true)
+	done := make(chan error, 1)
+	go func() { // commits wait once two tables are full
+		_, err := fill(t, d)
+		done <- err
+	}()
+	require.Eventually(t, func() bool { return d.Healthy() != nil }, 10*time.Second, 10*time.Millisecond)
+	require.ErrorIs(t, d.Healthy(), persistence.ErrUnavailable)
+	broken.Store(false)
+	require.Eventually(t, func() bool { return d.Healthy() == nil }, 10*time.Second, 10*time.Millisecond)
+	require.NoError(t, <-done)
+	require.NoError(t, d.Close())
+}
+
+func TestFullDiskRefusesCommitsUntilThereIsRoom(t *testing.T) {
+	disk := vfs.NewMem()
+	d, err := pebble.Open("data", pebble.Options{FS: disk})
+	require.NoError(t, err)
+	_, err = d.Commit(t.Context(), pair(0, 0, 10))
+	require.NoError(t, err)
+	disk.TestingSetDiskUsage(vfs.DiskUsage{AvailBytes: 1 << 20, TotalBytes: 1 << 30})
+	require.Eventually(t, func() bool { return d.Healthy() != nil }, 10*time.Second, 10*time.Millisecond)
+	require.ErrorIs(t, d.Healthy(), persistence.ErrDiskFull)
+	_, err = d.Commit(t.Context(), pair(0, 1, 10))
+	require.ErrorIs(t, err, persistence.ErrDiskFull)
+	disk.TestingSetDiskUsage(vfs.DiskUsage{AvailBytes: 1 << 30, TotalBytes: 2 << 30})
+	require.Eventually(t, func() bool { return d.Healthy() == nil }, 10*time.Second, 10*time.Millisecond)
+	result, err := d.Commit(t.Context(), pair(0, 1, 10))
+	require.NoError(t, err)
+	assert.Equal(t, persistence.Result{Versions: []uint64{1, 1}, Offset: 2, Sequences: []uint64{2}}, result, "the refused one left nothing")
+	require.NoError(t, d.Close())
+}
+
+func TestUnknownFormatIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	db, err := engine.Open(dir, &engine.Options{})
+	require.NoError(t, err)
+	require.NoError(t, db.Set([]byte("v"), []byte("9"), engine.Sync))
+	require.NoError(t, db.Close())
+	for range 2 { // the first refusal lets go of the directory
+		_, err = pebble.Open(dir, pebble.Options{})
+		require.ErrorIs(t, err, persistence.ErrFormat)
+	}
+}
+
+// TestMain lets the test binary be another process that holds a directory.
+func TestMain(m *testing.M) {
+	if dir := os.Getenv("CALLBOARD_TEST_HOLD"); dir != "" {
+		hold(dir)
+		return
+	}
+	m.Run()
+}
+
+// hold commits for ever and says on standard output what was acknowledged.
+func hold(dir string) {
+	d, err := pebble.Open(dir, pebble.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for i := 0; ; i++ {
+		if _, err = d.Commit(context.Background(), pair(0, i, 1000)); err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println("acked", i+1)
+	}
+}
+
+func TestOtherProcessesAreKeptOutAndKillsLoseNothing(t *testing.T) {
+	dir := t.TempDir() + "/data"
+	for round := range 3 {
+		child := exec.CommandContext(t.Context(), os.Args[0])
+		child.Env = append(os.Environ(), "CALLBOARD_TEST_HOLD="+dir)
+		out, err := child.StdoutPipe()
+		require.NoError(t, err)
+		require.NoError(t, child.Start())
+		lines := bufio.NewScanner(out)
+		acked := int64(0)
+		for acked < 20+int64(round)*7 && lines.Scan() {
+			_, err = fmt.Sscanf(lines.Text(), "acked %d", &acked)
+			require.NoError(t, err, lines.Text())
+		}
+		_, err = pebble.Open(dir, pebble.Options{})
+		require.ErrorIs(t, err, persistence.ErrInUse)
+		require.ErrorContains(t, err, dir)
+		require.NoError(t, child.Process.Kill())
+		for lines.Scan() {
+			_, _ = fmt.Sscanf(lines.Text(), "acked %d", &acked)
+		}
+		_ = child.Wait()
+		d, err := pebble.Open(dir, pebble.Options{})
+		require.NoError(t, err)
+		_, err = pebble.Open(dir, pebble.Options{})
+		require.ErrorIs(t, err, persistence.ErrInUse)
+		_, _, err = d.Get(t.Context(), persistence.Key{Table: "pair", ID: fmt.Sprintf("0/%06db", acked-1)})
+		require.NoError(t, err)
+		require.NoError(t, d.Close())
+		require.NoError(t, os.RemoveAll(dir))
+	}
+}
