@@ -29,9 +29,7 @@ type sipp struct {
 func runSIPp(t *testing.T, scenario, network string, more ...string) *sipp {
 	t.Helper()
 	program, err := exec.LookPath("sipp")
-	if err != nil {
-		t.Skip("sipp is not installed")
-	}
+	require.NoError(t, err, "SIPp is needed")
 	path, err := filepath.Abs("../deploy/sipp/" + scenario + ".xml")
 	require.NoError(t, err)
 	dir := t.TempDir()
