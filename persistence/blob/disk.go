@@ -94,8 +94,8 @@ func (d *Disk) Put(ctx context.Context, workspace, name string, r io.Reader) (si
 		return 0, err
 	}
 	folder := filepath.Dir(path)
-	if err = os.MkdirAll(folder, 0o700); err != nil {
-		return 0, fmt.Errorf("blob: %w", err)
+	if err = d.makeFolder(folder); err != nil {
+		return 0, err
 	}
 	f, err := os.CreateTemp(folder, name+".*"+part)
 	if err != nil {
@@ -117,6 +117,18 @@ func (d *Disk) Put(ctx context.Context, workspace, name string, r io.Reader) (si
 		return 0, fmt.Errorf("blob: %w", err)
 	}
 	return size, syncFolder(folder)
+}
+
+// makeFolder makes a workspace's folder durable before anything stands in it.
+func (d *Disk) makeFolder(path string) error {
+	err := os.Mkdir(path, 0o700)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("blob: %w", err)
+	}
+	return syncFolder(d.dir)
 }
 
 func (d *Disk) write(ctx context.Context, f io.Writer, workspace, name string, r io.Reader) (int64, error) {
