@@ -5,7 +5,7 @@ SHELL := bash
 .DELETE_ON_ERROR:
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-LINT    ?= go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+LINTER  ?= go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 # Each COMMAND:PACKAGE,… that is missing is installed from Debian or Ubuntu; see .ci/install.
 SPEECH_TOOLS := espeak-ng:espeak-ng
@@ -40,10 +40,10 @@ test: tools ## run every test with the race detector, against SIPp, baresip and 
 	@CGO_ENABLED=1 go test -race -count=1 -timeout 15m $(TEST_FLAGS) -json $(TEST_PACKAGES) | .ci/summary
 
 lint: ## run the linter, which also checks the formatting
-	$(LINT) run
+	$(LINTER) run
 
 fmt: ## format every Go file as the linter wants it
-	$(LINT) fmt
+	$(LINTER) fmt
 
 bench: tools ## measure the whole service and print one table
 	@go test -run '^$$' -bench '$(BENCH)' -benchtime 1x -timeout 15m ./cmd/callboard -bench-doc '$(abspath $(BENCH_DOC))' | \
