@@ -90,7 +90,7 @@ func (d *Driver) commitAll(requests []*request) {
 	}
 	b := newDraft(d.db)
 	staged := make([]*request, 0, len(requests))
-	results := make([]persistence.Result, 0, len(requests))
+	answers := make([]answer, 0, len(requests))
 	var broken error
 	for _, r := range requests {
 		if broken != nil || r.gone() {
@@ -99,10 +99,10 @@ func (d *Driver) commitAll(requests []*request) {
 		}
 		result, err := d.stage(b, r)
 		switch {
-		case err == nil:
-			staged, results = append(staged, r), append(results, result)
-		case errors.Is(err, domain.ErrConflict) || errors.Is(err, domain.ErrFenced):
-			r.answer <- answer{err: err}
+		case err == nil, errors.Is(err, domain.ErrConflict), errors.Is(err, domain.ErrFenced):
+			// A conflict may be with a commit of this very batch: whoever hears
+			// of it and reads again must find what it lost against.
+			staged, answers = append(staged, r), append(answers, answer{result: result, err: err})
 		default: // a read failed, perhaps half way: nothing of this batch is written
 			broken = fmt.Errorf("pebble: stage: %w", err)
 			r.answer <- answer{err: broken}
@@ -118,9 +118,9 @@ func (d *Driver) commitAll(requests []*request) {
 	}
 	for i, r := range staged {
 		if broken != nil {
-			results[i] = persistence.Result{}
+			answers[i] = answer{err: broken}
 		}
-		r.answer <- answer{result: results[i], err: broken}
+		r.answer <- answers[i]
 	}
 }
 
