@@ -17,8 +17,15 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// slotWait bounds how long an order for a call waits for its trunk.
-const slotWait = 8 * time.Second
+// slotWait bounds how long an order for a call waits for its trunk, openLimit
+// how long for the commit before its INVITE. For unopenFor it is looked, each
+// unopenEvery, whether a commit of unknown outcome was made after all.
+const (
+	slotWait    = 8 * time.Second
+	openLimit   = 5 * time.Second
+	unopenFor   = 30 * time.Second
+	unopenEvery = 250 * time.Millisecond
+)
 
 // PlaceCall checks an order, takes a line and a trunk, commits the opening of
 // its attempt and hands it to the calls.
@@ -40,8 +47,12 @@ func (d *Desk) PlaceCall(ctx context.Context, p domain.Principal, o ask.NewCall)
 		return nil, err
 	}
 	slot, err := d.slot(ctx, t, c)
+	if err == nil {
+		err = ctx.Err() // nobody waits for the answer any more
+	}
 	if err != nil {
 		d.node.sys.Root.Send(t.outbound, lines.Return{Permit: permit})
+		d.node.sys.Root.Send(t.trunks, trunk.Free{CallID: c.ID})
 		return nil, err
 	}
 	a := d.opening(c, slot)
@@ -175,18 +186,52 @@ func (d *Desk) opening(c *domain.Call, slot trunk.Slot) *domain.Attempt {
 	}
 }
 
-// open commits the opening of a single call.
+// open commits the opening of a single call. Whoever ordered it may hang up in
+// between: the commit goes on. Where its outcome is not known the call is not
+// placed, and what may have been stored of it is ended.
 func (d *Desk) open(ctx context.Context, c *domain.Call, a *domain.Attempt) error {
 	unit := domain.Unit(c.WorkspaceID)
 	if c.AgentID != "" {
 		unit = domain.Unit(c.AgentID)
 	}
-	_, err := d.store.Apply(ctx, commit.Change{
+	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), openLimit)
+	defer cancel()
+	_, err := d.store.Apply(bound, commit.Change{
 		Workspace: c.WorkspaceID, Guards: []commit.Guard{commit.Absent(a.Key())}, Puts: []domain.Record{c, a},
 		Events: []event.Draft{draft(&c.Meta, event.CallStarted, c.ID, unit, event.CallOf(c))},
 	})
 	d.node.committed(c.WorkspaceID)
+	if err != nil {
+		d.node.beside(func() { d.unopen(*c, *a) })
+	}
 	return storeErr(err)
+}
+
+// unopen ends what a commit of unknown outcome may have opened. What it does
+// not reach before the process ends is interrupted at the next start.
+func (d *Desk) unopen(c domain.Call, a domain.Attempt) {
+	wait := time.NewTicker(unopenEvery)
+	defer wait.Stop()
+	for end := time.Now().Add(unopenFor); time.Now().Before(end) && !d.node.draining(); <-wait.C {
+		if done := d.unopenOnce(&c, &a); done {
+			d.node.committed(c.WorkspaceID)
+			return
+		}
+	}
+}
+
+func (d *Desk) unopenOnce(c *domain.Call, a *domain.Attempt) (done bool) {
+	ctx, cancel := context.WithTimeout(context.Background(), openLimit)
+	defer cancel()
+	row := &domain.Attempt{ID: a.ID, WorkspaceID: a.WorkspaceID}
+	version, err := d.store.Get(ctx, row)
+	if err != nil {
+		return false // it may still come
+	}
+	change := call.EndChange(call.NotStarted(*c, *a, stamp()), stamp())
+	change.Guards = append(change.Guards, commit.Guard{Key: row.Key(), Version: version})
+	_, err = d.store.Apply(ctx, change)
+	return err == nil
 }
 
 // Call reads one call.

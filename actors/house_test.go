@@ -71,6 +71,7 @@ type house struct {
 	diary    *diary
 	receiver *receiver
 	before   func(actor string, msg any)
+	wrap     func(actors.Store) actors.Store // stands between the node and its store; nil: nothing
 	log      *journal
 	live     domain.Principal // the operator
 	test     domain.Principal
@@ -126,8 +127,12 @@ func (h *house) open() {
 	require.NoError(h, err)
 	h.ua, err = sip.New(sip.Config{Listen: []sip.Listener{{Network: "udp", Addr: "127.0.0.1:0"}}, PublicIP: loopback, Log: log})
 	require.NoError(h, err)
+	store := actors.Store(h.store)
+	if h.wrap != nil {
+		store = h.wrap(store)
+	}
 	h.node = actors.New(actors.Config{
-		Store: h.store, Keys: h.keys, Blobs: blobs, SIP: h.ua, Media: h.engine, Speaker: hum{},
+		Store: store, Keys: h.keys, Blobs: blobs, SIP: h.ua, Media: h.engine, Speaker: hum{},
 		Simulator: func() (sip.Target, bool) { return h.phones.Target(), true },
 		Egress:    allow.Egress{Allow: []allow.Rule{{Network: netip.PrefixFrom(loopback, 8)}}}, RootCAs: h.receiver.roots,
 		PublicURL: "https://calls.example", SpoolDir: filepath.Join(h.dir, "spool"), Log: log, Before: h.before,
