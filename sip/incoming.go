@@ -22,6 +22,7 @@ type Incoming struct {
 	Source                              netip.AddrPort
 	Body                                []byte            // SDP; empty: the caller waits for our offer
 	Header                              map[string]string // by textproto's canonical names; bounded
+	Replaces                            *DialogID         // the dialog of ours that this call takes over: told as Replaced
 
 	d *Dialog
 }

@@ -267,7 +267,11 @@ func (d *Dialog) progressed(m *message) {
 	}
 	o.shown = shown
 	o.told++
-	d.emit(Ringing{Code: m.code, Body: m.body, State: d.state()})
+	if len(m.body) > 0 {
+		d.emit(Early{Code: m.code, Body: m.body, State: d.state()})
+		return
+	}
+	d.emit(Ringing{Code: m.code, State: d.state()})
 }
 
 // tooLong gives up a leg that has been waiting too long; why remembers it.

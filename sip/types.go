@@ -22,6 +22,8 @@ type Config struct {
 	MayReach   func(netip.AddrPort) bool // egress check for targets learnt from Contact, Record-Route or DNS; nil allows
 	Log        *slog.Logger              // nil: silence
 
+	SessionExpires time.Duration // asked of callers (RFC 4028), at least 90 s; 0 leaves it to them
+
 	SourceRate  int // messages a second from one address, default 20000
 	MaxHalfOpen int // unanswered inbound calls at a time, default 2000
 	MaxTCPConns int // TCP connections at a time, default 512
@@ -60,6 +62,17 @@ type Invite struct {
 	Notify       func(Event)   // in order, never concurrently for one dialog; must not block
 	HoldAck      bool          // the ACK waits for Dialog.Ack, 400 ms at most: an owner that keeps the answer first loses no dialog in a crash
 	SetupTimeout time.Duration // from the first 100 until a 18x; 0 is 60 s
+
+	// An INVITE without Body asks for an offer: Answered.Offer is set then, and
+	// the ACK waits for Dialog.Respond.
+	Reliable       bool          // 100rel is offered (RFC 3262); never required
+	SessionExpires time.Duration // asked for (RFC 4028), at least 90 s; 0 leaves it to the far end
+	Replaces       *DialogID     // the dialog of the far end that this one takes over (RFC 3891)
+}
+
+// DialogID names a dialog as one of its two ends sees it.
+type DialogID struct {
+	CallID, LocalTag, RemoteTag string
 }
 
 // Event is what a dialog tells its owner.
@@ -70,23 +83,35 @@ type Event interface{ sipEvent() }
 type (
 	// Trying says that a first 1xx arrived.
 	Trying struct{}
-	// Ringing is a 18x.
+	// Ringing is a 18x without SDP.
 	Ringing struct {
 		Code  int
-		Body  []byte
+		Body  []byte // always empty: one with SDP is told as Early
 		State DialogState
+	}
+	// Early is a 18x with SDP: sound before the answer. State.RemoteTag tells
+	// the forks apart; each may send several. Reliable says that its SDP is the
+	// answer to the INVITE's offer, and no preview of it.
+	Early struct {
+		Code     int
+		Body     []byte
+		Reliable bool
+		State    DialogState
 	}
 	// Answered is the 2xx; its ACK has been sent, or waits for Dialog.Ack.
 	Answered struct {
-		Body  []byte
+		Body  []byte // that of the 2xx, or what a reliable 18x of the same dialog has answered
 		State DialogState
 		PDD   time.Duration // from the INVITE to the first 18x, or to the answer
+		Offer bool          // Body is an offer, for the INVITE had none: Dialog.Respond, within 10 s
 	}
 	// Refused says that the leg is over and cannot ring any more.
 	Refused struct{ Final Final }
-	// Reoffer is a re-INVITE or UPDATE with SDP. With an empty Body the answer carries our offer.
+	// Reoffer is a re-INVITE, UPDATE or PRACK with SDP. With an empty Body the
+	// answer carries our offer. Unanswered for 10 s it is refused.
 	Reoffer struct {
 		Body  []byte
+		Hold  Hold
 		Reply func(code int, answer []byte) // once; later calls do nothing
 	}
 	// Accepted is the SDP answer that the ACK brought to an offer of ours: the
@@ -97,6 +122,22 @@ type (
 		Key        byte
 		DurationMs int
 	}
+	// Referred is a REFER of the far end: it asks us to call somebody. Unless it
+	// is accepted within 5 s it is refused with 403. To, or what Replaces names,
+	// has been checked for its form only, never for where it leads.
+	Referred struct {
+		To         string // sip:, sips: or tel: URI without headers
+		ReferredBy string // URI, "" without one
+		Replaces   *DialogID
+		// Accept answers 202 and sends the first NOTIFY. Call notify with each
+		// answer that the new call gets, the last time with final.
+		Accept func() (notify func(code int, phrase string, final bool))
+		Refuse func(code int)
+	}
+	// Replaced is an INVITE that wants to take this dialog over (RFC 3891).
+	// Incoming.Answer accepts it and ends this dialog; unless it is answered,
+	// rung or rejected within 5 s it is refused with 403.
+	Replaced struct{ By *Incoming }
 	// Ended says that an answered call is over on both sides.
 	Ended struct {
 		ByRemote bool
@@ -109,11 +150,14 @@ type (
 
 func (Trying) sipEvent()    {}
 func (Ringing) sipEvent()   {}
+func (Early) sipEvent()     {}
 func (Answered) sipEvent()  {}
 func (Refused) sipEvent()   {}
 func (Reoffer) sipEvent()   {}
 func (Accepted) sipEvent()  {}
 func (InfoDigit) sipEvent() {}
+func (Referred) sipEvent()  {}
+func (Replaced) sipEvent()  {}
 func (Ended) sipEvent()     {}
 
 // Final is how an outbound leg failed: an answer, or the lack of one.

@@ -238,6 +238,8 @@ func (c *call) signal(ctx actor.Context, m signal) {
 		c.note()
 	case sip.Ringing:
 		c.ringing(ctx, e)
+	case sip.Early:
+		c.ringing(ctx, sip.Ringing{Code: e.Code, State: e.State})
 	case sip.Answered:
 		c.answered(ctx, e)
 	case sip.Refused:
