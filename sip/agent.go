@@ -273,6 +273,10 @@ func (u *UserAgent) parses(b []byte) (ok bool) {
 	return true
 }
 
+// source is a socket: taken tells of the message being handled where it came
+// from, and its bytes, which are the socket's own.
+type source interface{ taken() (flow, []byte) }
+
 // handle takes one parsed message, on the goroutine that read it.
 func (u *UserAgent) handle(in sipmsg.Message) {
 	defer u.recovered("handle", nil)
@@ -280,18 +284,19 @@ func (u *UserAgent) handle(in sipmsg.Message) {
 	if !ok {
 		return
 	}
-	from, ok := found.(interface{ flow() flow })
+	from, ok := found.(source)
 	if !ok {
 		return
 	}
 	u.stats.received.Add(1)
-	f := from.flow()
+	f, raw := from.taken()
 	m, ok := read(in)
 	if !ok {
 		u.stats.malformed.Add(1)
 		return
 	}
-	m.flow = f
+	m.flow, m.raw = f, raw
+	defer func() { m.raw = nil }()
 	if m.isRequest() {
 		u.request(m)
 	} else {
@@ -313,6 +318,7 @@ func (u *UserAgent) response(m *message) {
 		return
 	}
 	if d := u.lookup(m.key()); d != nil {
+		u.heard(m)
 		d.do(func() { d.response(m) })
 		return
 	}
@@ -336,6 +342,9 @@ func (u *UserAgent) request(m *message) {
 	if d == nil && !admission.Allow {
 		u.stats.unknown.Add(1)
 		return
+	}
+	if d != nil {
+		u.heard(m)
 	}
 	if rule := u.broken(m); rule != nil {
 		u.stats.rejected.Add(1)

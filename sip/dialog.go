@@ -443,8 +443,8 @@ func (d *Dialog) branch(tx *clientTx) string {
 
 func (d *Dialog) contact(to flow) string {
 	c := "<sip:" + d.contactUser + "@" + d.ua.sentBy(to)
-	if to.network == "tcp" {
-		c += ";transport=tcp"
+	if to.stream() {
+		c += ";transport=" + to.network
 	}
 	return c + ">"
 }

@@ -30,6 +30,21 @@ type flow struct {
 	tcp     *tcpConn   // the connection a request came on
 }
 
+// stream tells whether the transport is reliable.
+func (f flow) stream() bool { return f.network != "udp" }
+
+// localOf is the address of our socket that a flow uses, zero while it is not known.
+func (u *UserAgent) localOf(f flow) netip.AddrPort {
+	switch {
+	case f.tcp != nil && f.tcp.Conn != nil:
+		return addrPort(f.tcp.Conn.LocalAddr())
+	case f.udp != nil:
+		return addrPort(f.udp.LocalAddr())
+	default:
+		return u.Addr(f.network)
+	}
+}
+
 // send puts bytes on the wire without waiting. failed may be called later,
 // from another goroutine, if they could not be delivered.
 func (u *UserAgent) send(to flow, b []byte, failed func(error)) error {

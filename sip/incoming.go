@@ -56,6 +56,7 @@ func (u *UserAgent) incoming(m *message) {
 	}
 	u.dialogs[d.key], u.pending[caller] = d, d
 	u.mu.Unlock()
+	u.heard(m)
 	u.stats.incoming.Add(1)
 	u.stats.halfOpen.Add(1)
 	d.do(func() {
@@ -312,6 +313,9 @@ func (u *UserAgent) respond(m *message, b []byte) {
 			port = defaultPort
 		}
 		to.addr = netip.AddrPortFrom(to.addr.Addr(), uint16(port&0xFFFF))
+	}
+	if m.traced {
+		u.trace(m.callID, to, true, b)
 	}
 	if err := u.send(to, b, nil); err != nil {
 		u.stats.transport.Add(1)

@@ -41,6 +41,8 @@ type message struct {
 	repeated        string // a single-value header that stands twice
 	flow            flow
 	trunk           string // of the source, as admitted
+	raw             []byte // as received; the reader's, gone once the message is handled
+	traced          bool   // belongs to a dialog, and so do its answers
 }
 
 // party is a From or a To.

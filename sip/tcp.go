@@ -143,6 +143,7 @@ type tcpConn struct {
 	remote netip.AddrPort
 	name   endpoint
 	r      *bufio.Reader
+	raw    []byte // the message being handled
 	out    chan tcpJob
 	once   sync.Once
 	gone   chan struct{}
@@ -244,8 +245,7 @@ func (c *tcpConn) write() {
 	}
 }
 
-// flow is where the message being handled came from.
-func (c *tcpConn) flow() flow { return flow{network: "tcp", addr: c.remote, tcp: c} }
+func (c *tcpConn) taken() (flow, []byte) { return flow{network: "tcp", addr: c.remote, tcp: c}, c.raw }
 
 // Close is sipgo's: its reader has ended.
 func (c *tcpConn) Close() error {
@@ -271,6 +271,7 @@ func (c *tcpConn) Read(b []byte) (int, error) {
 		if len(frame) > len(b) || !c.pool.u.pass(frame, c.remote, "tcp", maxStream) || !c.pool.u.parses(frame) {
 			continue
 		}
+		c.raw = frame
 		return copy(b, frame), nil
 	}
 }

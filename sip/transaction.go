@@ -53,14 +53,14 @@ func (d *Dialog) start(tx *clientTx, heard func(*clientTx, *message, error)) {
 }
 
 func (d *Dialog) firstWait(tx *clientTx) time.Duration {
-	if tx.to.network == "tcp" {
+	if tx.to.stream() {
 		return tx.patience
 	}
 	return min(tx.wait, tx.patience)
 }
 
 func (d *Dialog) transmit(tx *clientTx) {
-	err := d.ua.send(tx.to, tx.bytes, func(err error) {
+	err := d.send(tx.to, tx.bytes, func(err error) {
 		d.do(func() { d.fail(tx, err) })
 	})
 	if err != nil {
@@ -104,7 +104,7 @@ func (d *Dialog) due(tx *clientTx) {
 		d.fail(tx, errTimeout)
 		return
 	}
-	if tx.to.network == "tcp" || tx.answered && tx.method == methodInvite {
+	if tx.to.stream() || tx.answered && tx.method == methodInvite {
 		tx.timer.Reset(left)
 		return
 	}
@@ -163,7 +163,7 @@ func (d *Dialog) ackRefusal(far remote, to flow, m *message) {
 	far.tag = m.to.tag
 	b, err := d.build(&clientTx{method: methodAck, cseq: m.cseq, far: far, to: to, extra: d.auth})
 	if err == nil {
-		_ = d.ua.send(to, b, nil)
+		_ = d.send(to, b, nil)
 	}
 }
 
@@ -179,7 +179,7 @@ func (d *Dialog) acknowledge(far remote, m *message, then func()) {
 		b, err := d.build(tx)
 		if err == nil {
 			d.acks[key] = sentAck{b, to}
-			_ = d.ua.send(to, b, nil)
+			_ = d.send(to, b, nil)
 		}
 		then()
 	})
@@ -197,7 +197,7 @@ func (d *Dialog) acknowledged(m *message) bool {
 	ack, known := d.acks[ackKey(m)]
 	if ack.b != nil {
 		d.ua.stats.retransmitted.Add(1)
-		_ = d.ua.send(ack.to, ack.b, nil)
+		_ = d.send(ack.to, ack.b, nil)
 	}
 	return known
 }

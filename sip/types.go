@@ -8,8 +8,9 @@ import (
 
 // Listener names one socket to open, for example {Network: "udp", Addr: "127.0.0.1:5060"}.
 type Listener struct {
-	Network string // udp or tcp
+	Network string // udp, tcp or tls
 	Addr    string // host:port; port 0 takes a free one
+	TLS     *TLS   // of a tls listener; nil: Config.TLS
 }
 
 // Config is what a user agent needs to know. Everything but Listen may stay zero.
@@ -17,6 +18,11 @@ type Config struct {
 	Listen     []Listener
 	PublicIP   netip.Addr                // host of Via and Contact; zero: the listener's address
 	PublicPort int                       // port of Via and Contact; 0: the listener's port
+	Private    []netip.Prefix            // far ends in these networks, and on loopback, get the listener's own address all the same
+	TLS        *TLS                      // for listeners and calls over TLS; nil: the machine's roots, no certificate of our own
+	DSCP       int                       // marks what the SIP sockets send, 0 to 63 (RFC 4594: 24, CS3, or 40, CS5)
+	Resolver   *Resolver                 // finds targets; nil: one with the name servers of the machine
+	Trace      Trace                     // hears each message of a dialog; nil: nobody
 	UserAgent  string                    // "Callboard/<version>"
 	Secret     []byte                    // keys the HMACs of Call-ID, tags and branches; nil: drawn at random
 	MayReach   func(netip.AddrPort) bool // egress check for targets learnt from Contact, Record-Route or DNS; nil allows
@@ -26,15 +32,17 @@ type Config struct {
 
 	SourceRate  int // messages a second from one address, default 20000
 	MaxHalfOpen int // unanswered inbound calls at a time, default 2000
-	MaxTCPConns int // TCP connections at a time, default 512
+	MaxTCPConns int // TCP and TLS connections at a time, default 512
+	MaxPerHost  int // TCP and TLS connections that one host may open to us at a time, default 64
 }
 
 // Target is where an INVITE goes: one proxy of a trunk.
 type Target struct {
 	Host      string `json:"host"`
-	Port      int    `json:"port"`      // 0: 5060
-	Transport string `json:"transport"` // udp or tcp; "" is udp
+	Port      int    `json:"port"`      // 0: by SRV where Host is a name, else 5060, over TLS 5061
+	Transport string `json:"transport"` // udp, tcp or tls; "": by NAPTR and SRV where Host is a name and Port is 0, else udp
 	TrunkID   string `json:"trunk_id,omitempty"`
+	Name      string `json:"name,omitempty"` // that a TLS certificate must carry; "" is Host
 }
 
 // Credentials answer a digest challenge of the target.

@@ -36,6 +36,7 @@ type udpSocket struct {
 	u       *UserAgent
 	name    endpoint
 	current netip.AddrPort
+	raw     []byte
 	handled bool // the last datagram that was passed on reached us as a message
 }
 
@@ -74,16 +75,15 @@ func (s *udpSocket) ReadFrom(b []byte) (int, net.Addr, error) {
 		broken = 0
 		from = netip.AddrPortFrom(from.Addr().Unmap(), from.Port())
 		if s.u.pass(b[:n], from, "udp", maxDatagram) {
-			s.current, s.handled = from, false
+			s.current, s.raw, s.handled = from, b[:n], false
 			return n, s.name, nil
 		}
 	}
 }
 
-// flow is where the message being handled came from.
-func (s *udpSocket) flow() flow {
+func (s *udpSocket) taken() (flow, []byte) {
 	s.handled = true
-	return flow{network: "udp", addr: s.current, udp: s}
+	return flow{network: "udp", addr: s.current, udp: s}, s.raw
 }
 
 // write sends one datagram. An ICMP error that belongs to an earlier one may
