@@ -19,6 +19,8 @@ var (
 	ErrBadSDP = errors.New("media: unreadable session description")
 	// ErrRefusedAddress: the description names an address that no sound may be sent to.
 	ErrRefusedAddress = errors.New("media: refused address")
+	// ErrConfidential: SRTP is required, and its keys would go through signalling that anybody can read.
+	ErrConfidential = errors.New("media: keys need encrypted signalling")
 	// ErrClosed: the engine or the session is closed.
 	ErrClosed = errors.New("media: closed")
 )
@@ -26,19 +28,40 @@ var (
 // Codec is one way to write sound.
 type Codec uint8
 
-// The codecs, all of 8 kHz and one channel (RFC 3551).
+// The codecs (RFC 3551, RFC 7587). Whatever the wire carries, the sound within is 8 kHz µ-law: a wideband codec is
+// brought to it, and from it, at the edge. Opus exists in builds with the tag "opus" only; elsewhere it is not offered.
 const (
 	PCMU Codec = iota
 	PCMA
+	G722
+	Opus
 )
 
 // String names the codec as SDP does, "PCMU/8000".
 func (c Codec) String() string {
-	if c == PCMA {
-		return "PCMA/8000"
-	}
-	return "PCMU/8000"
+	return [...]string{"PCMU/8000", "PCMA/8000", "G722/8000", "opus/48000/2"}[c&3]
 }
+
+// SRTPMode says what becomes of sound that is not encrypted, or that is (RFC 3711 with the keys of RFC 4568).
+type SRTPMode uint8
+
+// The modes.
+const (
+	SRTPOff      SRTPMode = iota // sound goes in the clear; an offer that takes nothing else is refused
+	SRTPOptional                 // encrypted where the far end can, in the clear elsewhere
+	SRTPRequired                 // a description without keys is refused
+)
+
+// DTMFMode is the way of key presses.
+type DTMFMode uint8
+
+// The ways. What comes in by INFO is taken in every mode, through Session.Pressed.
+const (
+	DTMFAuto    DTMFMode = iota // as telephone events where both ends take them, in the sound elsewhere, both ways
+	DTMFRFC4733                 // as telephone events only
+	DTMFInfo                    // sent by INFO through the owner: SendInfo
+	DTMFInband                  // in the sound only; telephone events are neither offered nor accepted
+)
 
 // sampleRate is the media clock, in samples (and, with G.711, bytes) a second.
 const sampleRate = 8000
@@ -70,11 +93,21 @@ type Config struct {
 
 // Options are those of one session.
 type Options struct {
-	Codecs     []Codec        // our order; nil: PCMU, PCMA
-	RecordPath string         // "": not recorded; the file begins at Begin
-	Networks   []netip.Prefix // further networks that sound may go to and be latched from
-	Notify     func(Event)    // must not block; called from the media clock, never twice at once for one session
-	IdleAfter  time.Duration  // neither RTP nor RTCP for so long, off hold: Vanished; zero: 60 s
+	Codecs     []Codec  // our order; nil: PCMU, PCMA
+	TheirOrder bool     // an offer is answered with the first codec of theirs that we speak, not of ours
+	PTime      int      // ms of sound that a packet carries where they ask for nothing: 10, 20, 30 or 40; zero: 20
+	DTMF       DTMFMode // how key presses come and go
+	// ComfortNoise says that pauses of ours may be sent as comfort noise (RFC 3389), where they take it. Theirs is always
+	// understood.
+	ComfortNoise bool
+	SRTP         SRTPMode
+	// Confidential says that the signalling is encrypted, as by TLS. Where it is not, nobody is told a key: SRTPOptional
+	// counts as SRTPOff, and Open fails with ErrConfidential on SRTPRequired, unless KeysInClear allows it.
+	Confidential, KeysInClear bool
+	RecordPath                string         // "": not recorded; the file begins at Begin
+	Networks                  []netip.Prefix // further networks that sound may go to and be latched from
+	Notify                    func(Event)    // must not block; called from the media clock, never twice at once for one session
+	IdleAfter                 time.Duration  // neither RTP nor RTCP for so long, off hold: Vanished; zero: 60 s
 }
 
 // Event is what a session tells its owner.
@@ -82,7 +115,7 @@ type Event interface{ mediaEvent() }
 
 // The events.
 type (
-	// Digit was received by RFC 4733; Key is one of 0-9 * # A-D.
+	// Digit is a key that was pressed, told once whichever ways it came; Key is one of 0-9 * # A-D.
 	Digit struct {
 		Key      byte
 		Duration time.Duration
@@ -95,6 +128,14 @@ type (
 	}
 	// DigitsSent ends a SendDigits.
 	DigitsSent struct{ ID uint64 }
+	// SendInfo asks the owner to send an INFO within the dialog: a digit of SendDigits, where DTMFInfo is its way.
+	SendInfo struct {
+		ContentType string
+		Body        []byte
+	}
+	// Hold says that the far end has changed whom it hears. Deaf: it does not want our sound (sendonly, inactive,
+	// c=0.0.0.0); nothing is sent. Mute: it does not mean to send (recvonly, inactive). Neither: the hold is over.
+	Hold struct{ Deaf, Mute bool }
 	// Vanished says that the far end has been silent, RTP and RTCP, for Options.IdleAfter. Told once until it is heard again.
 	Vanished struct{}
 	// SpeechBegan says that somebody has been speaking for 200 ms.
@@ -106,6 +147,8 @@ type (
 func (Digit) mediaEvent()       {}
 func (Played) mediaEvent()      {}
 func (DigitsSent) mediaEvent()  {}
+func (SendInfo) mediaEvent()    {}
+func (Hold) mediaEvent()        {}
 func (Vanished) mediaEvent()    {}
 func (SpeechBegan) mediaEvent() {}
 func (SpeechEnded) mediaEvent() {}
