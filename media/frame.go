@@ -52,13 +52,14 @@ func (s *Session) frame(c *clock) (turns int) {
 	s.receive(c)
 	left, right := c.left[:n], c.right[:n]
 	s.hear(left)
+	s.gather(n)
 	s.speak(c.out, right, now)
+	s.share(left, right)
 	if s.begun {
 		s.media += int64(n)
-		if s.recorder != nil {
-			s.recorder.Write(left, right)
-		}
+		s.keepFrame(left, right)
 	}
+	s.hush.pass(n)
 	s.converse(c, n, now)
 	s.watch(now)
 	c.events = append(c.events, s.events...)
@@ -86,7 +87,7 @@ func (s *Session) catchUp(c *clock) {
 func (s *Session) hear(left []byte) {
 	s.buffer.Get(left)
 	if press, ended := s.heard.Pass(len(left)); ended {
-		s.events = append(s.events, Digit{Key: press.Key, Duration: samples(uint64(press.Samples))})
+		s.pressed(press)
 	}
 	if !s.begun {
 		return
@@ -111,6 +112,9 @@ func (s *Session) speak(buf, right []byte, now time.Duration) {
 		o.interval.pause()
 		return
 	}
+	if s.relay(buf, right, stamp, now) {
+		return
+	}
 	packet := rtp.Packet{Marker: !o.running, Type: o.kind, Seq: o.seq, Timestamp: stamp, SSRC: o.ssrc}
 	payload := buf[rtp.HeaderLen : rtp.HeaderLen+len(right)]
 	if event, ok := s.nextEvent(stamp, len(right)); ok {
@@ -126,13 +130,19 @@ func (s *Session) speak(buf, right []byte, now time.Duration) {
 			copy(payload, right)
 		}
 	}
-	rtp.PutHeader(buf, packet)
-	s.sound.send(buf[:rtp.HeaderLen+len(payload)], &o.to)
-	o.running = true
 	o.seq++
+	s.transmit(buf, packet, len(payload), len(right), now)
+}
+
+// transmit sends a packet whose payload stands in buf, behind the place of its header, and counts it.
+func (s *Session) transmit(buf []byte, packet rtp.Packet, octets, length int, now time.Duration) {
+	o := &s.out
+	rtp.PutHeader(buf, packet)
+	s.sound.send(buf[:rtp.HeaderLen+octets], &o.to)
+	o.running = true
 	o.packets++
-	o.octets += uint64(len(payload))
-	o.samples += uint64(len(right))
+	o.octets += uint64(octets)  //nolint:gosec // a packet
+	o.samples += uint64(length) //nolint:gosec // a frame
 	o.interval.tick(now)
 }
 
@@ -148,7 +158,7 @@ func (s *Session) nextEvent(stamp uint32, n int) (dtmf.Packet, bool) {
 	p, ok := s.digits.Next(stamp, n)
 	if !s.digits.Busy() {
 		s.sending = false
-		s.events = append(s.events, DigitsSent{ID: s.digitsID})
+		s.digitsSent()
 	}
 	return p, ok
 }
@@ -161,8 +171,11 @@ func (s *Session) next(right []byte) {
 	case len(s.play.keys) > 0:
 		n = copy(right, s.play.keys)
 		if s.play.keys = s.play.keys[n:]; len(s.play.keys) == 0 {
-			s.events = append(s.events, DigitsSent{ID: s.digitsID})
+			s.digitsSent()
 		}
+	case s.hold.on:
+		s.hold.fill(right)
+		return
 	case s.play.active:
 		n = copy(right, s.play.clip[s.play.at:])
 		if s.play.at += n; s.play.at == len(s.play.clip) {
@@ -171,6 +184,7 @@ func (s *Session) next(right []byte) {
 		}
 	}
 	quiet(right[n:])
+	s.blend(right)
 }
 
 // watch tells once when the far end is gone. Silence on hold is no death.

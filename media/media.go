@@ -157,6 +157,7 @@ func (SpeechEnded) mediaEvent() {}
 type Recording struct {
 	Path     string
 	Duration time.Duration
+	Human    []Span // where a human spoke in place of the agent, on the right
 	Err      error
 }
 

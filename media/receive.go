@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/callboard/callboard/media/dtmf"
 	"github.com/callboard/callboard/media/g711"
 	"github.com/callboard/callboard/media/jitter"
 	"github.com/callboard/callboard/media/rtp"
@@ -52,6 +53,13 @@ type trial struct {
 	ssrc uint32
 	seq  uint16
 	n    int
+}
+
+func codecOf(k kind) Codec {
+	if k == aKind {
+		return PCMA
+	}
+	return PCMU
 }
 
 func (r *receiver) learn(payloadType uint8, name string) {
@@ -132,12 +140,23 @@ func (s *Session) packet(data []byte, from netip.AddrPort, arrived int64) {
 // press takes a telephone event.
 func (s *Session) press(p *rtp.Packet) {
 	if press, ended := s.heard.Got(p.SSRC, p.Timestamp, p.Payload); ended {
-		s.events = append(s.events, Digit{Key: press.Key, Duration: samples(uint64(press.Samples))})
+		s.pressed(press)
+	}
+}
+
+// pressed tells a digit, and passes it on over a bridge.
+func (s *Session) pressed(press dtmf.Press) {
+	s.events = append(s.events, Digit{Key: press.Key, Duration: samples(uint64(press.Samples))})
+	if s.link != nil && !s.hold.on {
+		s.link.out.press(press.Key)
 	}
 }
 
 // keep puts sound into the buffer.
 func (s *Session) keep(p *rtp.Packet, k kind) {
+	if s.link != nil {
+		s.link.out.forward(p, codecOf(k))
+	}
 	mu := p.Payload
 	if k == aKind {
 		mu = s.in.mu[:len(p.Payload)]

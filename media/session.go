@@ -50,6 +50,12 @@ type Session struct {
 	recorder *record.Recorder
 	media    int64 // samples since Begin
 	idle     idleness
+	hold     hold
+	hush     hush
+	passing  bool   // the digits being sent are those of the other side of a bridge
+	link     *link  // nil: not bridged
+	taps     *taps  // nil: nobody listens
+	human    []Span // bridges that are over
 }
 
 // playback is the clip that sounds.
@@ -137,7 +143,7 @@ func (s *Session) SendDigits(id uint64, digits string) {
 	if s.closed {
 		return
 	}
-	s.play.keys, s.sending = nil, false
+	s.play.keys, s.sending, s.passing = nil, false, false
 	s.digitsID = id
 	switch {
 	case !s.digits.Start(digits):
@@ -146,6 +152,26 @@ func (s *Session) SendDigits(id uint64, digits string) {
 		s.play.keys, s.digits = tone.Keys(digits), dtmf.Sender{}
 	default:
 		s.sending = true
+	}
+}
+
+// passKeys sends digits of the other side of a bridge after those being sent; nobody is told of their end.
+func (s *Session) passKeys(keys string) {
+	if !s.sending && len(s.play.keys) == 0 {
+		s.passing = true
+	}
+	if s.desc.agreed.Event.Name == "" && s.desc.settled {
+		s.play.keys = append(s.play.keys, tone.Keys(keys)...)
+		return
+	}
+	s.digits.Add(keys)
+	s.sending = true
+}
+
+// digitsSent tells the end of SendDigits.
+func (s *Session) digitsSent() {
+	if !s.passing {
+		s.events = append(s.events, DigitsSent{ID: s.digitsID})
 	}
 }
 
@@ -176,8 +202,13 @@ func (s *Session) Close() (Stats, <-chan Recording) {
 	s.goodbye()
 	s.sound.close()
 	s.control.close()
-	s.play.clip, s.play.keys, s.events = nil, nil, nil
+	s.unlink()
+	if s.taps != nil {
+		s.taps.end()
+	}
+	s.play.clip, s.play.keys, s.events, s.hold, s.taps = nil, nil, nil, hold{}, nil
 	s.engine.forget(s)
+	human := s.human
 	if s.recorder == nil {
 		s.done <- Recording{}
 		close(s.done)
@@ -186,7 +217,7 @@ func (s *Session) Close() (Stats, <-chan Recording) {
 	written := s.recorder.Close()
 	s.engine.work.Go(func() {
 		r := <-written
-		s.done <- Recording{Path: r.Path, Duration: r.Duration, Err: r.Err}
+		s.done <- Recording{Path: r.Path, Duration: r.Duration, Human: human, Err: r.Err}
 		close(s.done)
 	})
 	return s.final, s.done

@@ -30,14 +30,22 @@ type Sender struct {
 
 // Start begins with new digits and forgets the old; false: there is nothing to send.
 func (s *Sender) Start(digits string) bool {
+	*s = Sender{digits: sendable(digits)}
+	return s.Busy()
+}
+
+// Add sends more digits after those that are left.
+func (s *Sender) Add(digits string) { s.digits += sendable(digits) }
+
+// sendable is what can be sent of a text.
+func sendable(digits string) string {
 	kept := make([]byte, 0, min(len(digits), maxKeys))
 	for i := 0; i < len(digits) && len(kept) < maxKeys; i++ {
 		if _, ok := Code(digits[i]); ok || pause(digits[i]) {
 			kept = append(kept, digits[i])
 		}
 	}
-	*s = Sender{digits: string(kept)}
-	return s.Busy()
+	return string(kept)
 }
 
 // Busy says whether digits, or the gap after the last, are left.
