@@ -114,6 +114,7 @@ func (d *Desk) scriptOf(ctx context.Context, p domain.Principal, agentID, pathwa
 			return s, err
 		}
 		s.AgentID, s.UnitID, s.Language, s.Timezone = a.ID, domain.Unit(a.ID), a.Language, a.Timezone
+		s.Transfer, s.Inbound = a.Transfer, a.Inbound
 		s.Voice, s.Limits, first = a.Voice, a.Limits, a.FirstMessage
 		if pathwayID == "" {
 			pathwayID = a.PathwayID

@@ -15,17 +15,25 @@ type AgentLimits struct {
 	MaxMinutes     int `json:"max_minutes,omitempty"`
 }
 
+// AgentInbound is how an agent takes a call that comes in.
+type AgentInbound struct {
+	Answer      string `json:"answer,omitempty"`       // ring (180, then 200), direct (200 at once) or early (183: the first words are heard before the call counts as answered)
+	RingSeconds int    `json:"ring_seconds,omitempty"` // ring, early: how long before the answer
+}
+
 // Agent places and takes calls along a pathway.
 type Agent struct {
 	Meta
-	Name         string      `json:"name"`
-	PathwayID    string      `json:"pathway_id,omitempty"`
-	FirstMessage string      `json:"first_message,omitempty"`
-	Language     string      `json:"language"`
-	Timezone     string      `json:"timezone"`
-	Voice        Voice       `json:"voice"`
-	Limits       AgentLimits `json:"limits"`
-	Version      int         `json:"version"`
+	Name         string        `json:"name"`
+	PathwayID    string        `json:"pathway_id,omitempty"`
+	FirstMessage string        `json:"first_message,omitempty"`
+	Language     string        `json:"language"`
+	Timezone     string        `json:"timezone"`
+	Voice        Voice         `json:"voice"`
+	Limits       AgentLimits   `json:"limits"`
+	Transfer     AgentTransfer `json:"transfer"`
+	Inbound      AgentInbound  `json:"inbound"`
+	Version      int           `json:"version"`
 }
 
 // Key names the row.
@@ -42,10 +50,11 @@ type NodeType string
 
 // The node types that can run.
 const (
-	NodeSay     NodeType = "say"
-	NodeCollect NodeType = "collect"
-	NodeDTMF    NodeType = "dtmf"
-	NodeEnd     NodeType = "end"
+	NodeSay      NodeType = "say"
+	NodeCollect  NodeType = "collect"
+	NodeDTMF     NodeType = "dtmf"
+	NodeEnd      NodeType = "end"
+	NodeTransfer NodeType = "transfer"
 )
 
 // EdgeType is when an edge is taken.
@@ -57,6 +66,8 @@ const (
 	EdgeElse    EdgeType = "else"
 	EdgeDTMF    EdgeType = "dtmf"
 	EdgeTimeout EdgeType = "timeout"
+	EdgeSuccess EdgeType = "success" // of a transfer
+	EdgeFailure EdgeType = "failure" // of a transfer
 )
 
 // Assign is what a node sets when it is entered.
@@ -69,21 +80,24 @@ type Assign struct {
 
 // Node is one step of a pathway.
 type Node struct {
-	ID             string   `json:"id"`
-	Type           NodeType `json:"type"`
-	Prompt         string   `json:"prompt,omitempty"`
-	Interruptible  *bool    `json:"interruptible,omitempty"` // a key press may cut the prompt; true unless said
-	Input          string   `json:"input,omitempty"`         // collect: dtmf
-	SaveAs         string   `json:"save_as,omitempty"`
-	Values         []string `json:"values,omitempty"` // collect: the inputs accepted; others count as none
-	Length         int      `json:"length,omitempty"` // collect: digits to wait for (1)
-	TimeoutSeconds float64  `json:"timeout_seconds,omitempty"`
-	Retries        int      `json:"retries,omitempty"`
-	Sensitive      bool     `json:"sensitive,omitempty"`
-	Digits         string   `json:"digits,omitempty"`  // dtmf: what to send
-	Outcome        Outcome  `json:"outcome,omitempty"` // end
-	Notes          string   `json:"notes,omitempty"`   // end
-	Set            *Assign  `json:"set,omitempty"`
+	ID             string       `json:"id"`
+	Type           NodeType     `json:"type"`
+	Prompt         string       `json:"prompt,omitempty"`
+	Interruptible  *bool        `json:"interruptible,omitempty"` // a key press may cut the prompt; true unless said
+	Input          string       `json:"input,omitempty"`         // collect: dtmf
+	SaveAs         string       `json:"save_as,omitempty"`
+	Values         []string     `json:"values,omitempty"` // collect: the inputs accepted; others count as none
+	Length         int          `json:"length,omitempty"` // collect: digits to wait for (1)
+	TimeoutSeconds float64      `json:"timeout_seconds,omitempty"`
+	Retries        int          `json:"retries,omitempty"`
+	Sensitive      bool         `json:"sensitive,omitempty"`
+	Digits         string       `json:"digits,omitempty"`      // dtmf: what to send
+	Outcome        Outcome      `json:"outcome,omitempty"`     // end
+	Notes          string       `json:"notes,omitempty"`       // end
+	Destination    string       `json:"destination,omitempty"` // transfer: a name of the agent's destinations, or a number
+	Mode           TransferMode `json:"mode,omitempty"`        // transfer: blind, attended or bridge (bridge unless said)
+	Summary        string       `json:"summary,omitempty"`     // transfer: told to whoever answers
+	Set            *Assign      `json:"set,omitempty"`
 }
 
 // When is the condition of an edge.
@@ -129,13 +143,15 @@ func (p *Pathway) Sort() string { return p.ID }
 // Script is what a call speaks: one version of an agent with its pathway,
 // pinned when the call or its campaign starts.
 type Script struct {
-	AgentID  string      `json:"agent_id,omitempty"`
-	UnitID   string      `json:"unit_id"`
-	Language string      `json:"language"`
-	Timezone string      `json:"timezone"`
-	Voice    Voice       `json:"voice"`
-	Limits   AgentLimits `json:"limits"`
-	Pathway  Pathway     `json:"pathway"`
+	AgentID  string        `json:"agent_id,omitempty"`
+	UnitID   string        `json:"unit_id"`
+	Language string        `json:"language"`
+	Timezone string        `json:"timezone"`
+	Voice    Voice         `json:"voice"`
+	Limits   AgentLimits   `json:"limits"`
+	Transfer AgentTransfer `json:"transfer"`
+	Inbound  AgentInbound  `json:"inbound"`
+	Pathway  Pathway       `json:"pathway"`
 }
 
 // PinnedScript is a script kept for a campaign from its start on.

@@ -36,7 +36,8 @@ type Leg struct {
 	TrunkID   string     `json:"trunk_id"`
 	Target    string     `json:"target"` // host:port;transport
 	SIPCallID string     `json:"sip_call_id"`
-	Code      int        `json:"code"` // the final answer, 0 where none came
+	Role      string     `json:"role,omitempty"` // transfer: to whom the caller was handed; "": to the far end itself
+	Code      int        `json:"code"`           // the final answer, 0 where none came
 	Reason    string     `json:"reason"`
 	Q850      int        `json:"q850,omitempty"`
 	PDDMs     int64      `json:"pdd_ms"` // INVITE to first 18x or final answer
@@ -80,6 +81,7 @@ type Call struct {
 	EndedReason         Reason            `json:"ended_reason,omitempty"`
 	EndedBy             string            `json:"ended_by,omitempty"` // agent | remote | api | service
 	Legs                []Leg             `json:"legs"`
+	Transfers           []Transfer        `json:"transfers,omitempty"`
 	AnsweredBy          string            `json:"answered_by,omitempty"`
 	Attempt             int               `json:"attempt"`
 	StartedAt           *time.Time        `json:"started_at"`

@@ -21,6 +21,27 @@ type NewAgentLimits struct {
 	MaxMinutes     int `json:"max_minutes,omitempty" minimum:"0" maximum:"240"`
 }
 
+// NewDestination is a destination of an agent's transfers as it is sent.
+type NewDestination struct {
+	Name  string              `json:"name" example:"billing"`
+	Phone string              `json:"phone,omitempty" doc:"The extension or the id of a phone; phone or to is required."`
+	To    string              `json:"to,omitempty" example:"+12025550123"`
+	Mode  domain.TransferMode `json:"mode,omitempty" enum:"blind,attended,bridge"`
+}
+
+// NewAgentTransfer is what an agent may do with its callers as it is sent.
+type NewAgentTransfer struct {
+	Destinations []NewDestination `json:"destinations,omitempty" doc:"Whom callers may be handed to, by name."`
+	AcceptRefer  bool             `json:"accept_refer,omitempty" doc:"The far end may send the call elsewhere, by REFER, within the destination rules."`
+	Ringback     *bool            `json:"ringback,omitempty" default:"true" doc:"The caller hears it ring while a transfer is dialled."`
+}
+
+// NewAgentInbound is how an agent takes calls as it is sent.
+type NewAgentInbound struct {
+	Answer      string `json:"answer,omitempty" enum:"ring,direct,early" doc:"ring: 180, then 200. direct: 200 at once. early: 183 with sound, so that the first words are heard before the call counts as answered."`
+	RingSeconds int    `json:"ring_seconds,omitempty" minimum:"0" maximum:"60" doc:"ring, early: how long before the answer."`
+}
+
 // AgentChange is an agent as it is sent; in a PATCH what is left out stays.
 type AgentChange struct {
 	Name         *string           `json:"name,omitempty"`
@@ -30,6 +51,8 @@ type AgentChange struct {
 	Timezone     *string           `json:"timezone,omitempty" example:"America/New_York"`
 	Voice        *NewVoice         `json:"voice,omitempty"`
 	Limits       *NewAgentLimits   `json:"limits,omitempty"`
+	Transfer     *NewAgentTransfer `json:"transfer,omitempty"`
+	Inbound      *NewAgentInbound  `json:"inbound,omitempty"`
 	Metadata     map[string]string `json:"metadata,omitempty"`
 }
 
@@ -51,6 +74,15 @@ func (n *AgentChange) apply(a *domain.Agent) error {
 	}
 	if n.Limits != nil {
 		a.Limits = domain.AgentLimits(*n.Limits)
+	}
+	if t := n.Transfer; t != nil {
+		a.Transfer = domain.AgentTransfer{AcceptRefer: t.AcceptRefer, Ringback: t.Ringback}
+		for _, d := range t.Destinations {
+			a.Transfer.Destinations = append(a.Transfer.Destinations, domain.Destination(d))
+		}
+	}
+	if n.Inbound != nil {
+		a.Inbound = domain.AgentInbound(*n.Inbound)
 	}
 	if n.Metadata != nil {
 		a.Metadata = n.Metadata

@@ -27,6 +27,18 @@ type (
 	Heard struct{ Event media.Event }
 	// Key is a key pressed that did not come through the media.
 	Key struct{ Key byte }
+	// Speak says a text besides the pathway, once nothing else sounds.
+	Speak struct{ Text string }
+	// Away says that somebody else has the caller: nothing is said and no key
+	// counts until Back.
+	Away struct{}
+	// Back says that the caller is the agent's again. OK: he was reached by
+	// somebody in between.
+	Back struct{ OK bool }
+	// Human says that somebody else came to speak with the caller, or left.
+	Human struct{ On bool }
+	// HumanKey is a key that he pressed.
+	HumanKey struct{ Key byte }
 	// Finish ends it: the call is over. Finished answers.
 	Finish struct{}
 
@@ -52,6 +64,14 @@ type (
 		Outcome domain.Outcome
 		Reason  string
 	}
+	// Transfer asks for the caller to be handed on; Back answers unless he goes
+	// for good.
+	Transfer struct {
+		Destination string
+		Mode        domain.TransferMode
+		Summary     string
+		Sensitive   bool // Summary must not be kept
+	}
 	// Fault says that something went wrong; Recovered: the caller did not
 	// notice. The conversation goes on.
 	Fault struct {
@@ -70,6 +90,12 @@ func (Begin) Control()    {}
 func (Heard) Control()    {}
 func (Key) Control()      {}
 func (Finish) Control()   {}
+func (Speak) Control()    {}
+func (Away) Control()     {}
+func (Back) Control()     {}
+func (Human) Control()    {}
+func (HumanKey) Control() {}
+func (Transfer) Control() {}
 func (Over) Control()     {}
 func (Fault) Control()    {}
 func (Finished) Control() {}
@@ -104,6 +130,7 @@ type Config struct {
 	Sound     Sound
 	Speaker   speech.Speaker
 	Log       *slog.Logger
+	Hide      func(on bool) // what is keyed in now must not be kept; nil: nobody cares
 	Before    func(msg any) // sees each message first; nil in production
 }
 
@@ -122,12 +149,17 @@ type Conversation struct {
 	prepared   map[speech.Request]bool
 	segments   []domain.Segment
 	finished   bool
+	hidden     bool // as Hide was told last
+	beside     beside
+	away       bool // somebody else has the caller
+	handing    bool // the pathway has sent him there
+	human      int  // index of the segment in which somebody else speaks, or -1
 }
 
 // New makes the actor.
 func New(cfg Config) actor.Actor {
 	return &Conversation{
-		cfg: cfg, state: pathway.New(cfg.Script, cfg.Variables), current: -1,
+		cfg: cfg, state: pathway.New(cfg.Script, cfg.Variables), current: -1, human: -1,
 		clips: make(map[speech.Request]media.Clip), prepared: make(map[speech.Request]bool),
 	}
 }
@@ -145,6 +177,16 @@ func (c *Conversation) Receive(ctx actor.Context) {
 		c.heard(ctx, m.Event)
 	case Key:
 		c.key(ctx, m.Key)
+	case Speak:
+		c.speakBeside(ctx, m.Text)
+	case Away:
+		c.goAway()
+	case Back:
+		c.back(ctx, m.OK)
+	case Human:
+		c.joined(m.On)
+	case HumanKey:
+		c.noteHumanKey(m.Key)
 	case Finish:
 		c.finish(ctx)
 	case spoken:
@@ -153,6 +195,7 @@ func (c *Conversation) Receive(ctx actor.Context) {
 		c.keep(m.request, m.clip)
 	case waited:
 		if m.generation == c.generation {
+			c.beside.wait = 0
 			c.step(ctx, pathway.Timeout{})
 		}
 	case silence:
@@ -174,11 +217,11 @@ func (c *Conversation) heard(ctx actor.Context, e media.Event) {
 		if e.ID == c.sounding && c.current >= 0 && !c.finished {
 			c.endSegment(e.Interrupted)
 			c.listen(ctx)
-			c.step(ctx, pathway.PromptDone{})
+			c.sounded(ctx, pathway.PromptDone{})
 		}
 	case media.DigitsSent:
 		if e.ID == c.sounding && !c.finished {
-			c.step(ctx, pathway.DigitsSent{})
+			c.sounded(ctx, pathway.DigitsSent{})
 		}
 	case media.SpeechBegan, media.SpeechEnded:
 		c.listen(ctx)
@@ -190,6 +233,9 @@ func (c *Conversation) key(ctx actor.Context, key byte) {
 		return
 	}
 	c.noteKey(key)
+	if c.away {
+		return
+	}
 	c.listen(ctx)
 	c.step(ctx, pathway.Digit{Key: key})
 }
@@ -217,11 +263,14 @@ func (c *Conversation) step(ctx actor.Context, in pathway.Input) {
 				Stage: "pathway", Code: "missing_variable",
 				Message: "node " + d.Node + " needs the variable " + d.Name + ", which has no value", Recovered: true,
 			})
+		case pathway.Transfer:
+			c.handOn(ctx, d)
 		case pathway.Set:
 		case pathway.End:
 			c.end(ctx, d)
 		}
 	}
+	c.hide(!c.state.Over() && c.state.Secret())
 }
 
 // supersede makes results and timers of before stale.
@@ -235,9 +284,16 @@ func (c *Conversation) supersede() int {
 }
 
 func (c *Conversation) say(ctx actor.Context, d pathway.Say) {
+	c.cutShort()
+	c.asked, c.beside.busy, c.beside.wait = d, true, 0
+	c.utter(ctx, d.Text)
+}
+
+// utter has a text spoken, and played once it is there.
+func (c *Conversation) utter(ctx actor.Context, text string) {
 	generation := c.supersede()
-	c.asked, c.current = d, -1
-	r := c.request(d.Text)
+	c.current = -1
+	r := c.request(text)
 	if clip, ok := c.clips[r]; ok {
 		c.play(ctx, clip)
 		return
@@ -298,7 +354,7 @@ func (c *Conversation) spoken(ctx actor.Context, m spoken) {
 		return
 	}
 	if m.err != nil {
-		c.step(ctx, pathway.PromptDone{})
+		c.sounded(ctx, pathway.PromptDone{})
 		return
 	}
 	if !c.asked.Sensitive {
@@ -343,6 +399,7 @@ func (c *Conversation) keep(r speech.Request, clip media.Clip) {
 // hush stops the prompt, or what is being made of it.
 func (c *Conversation) hush() {
 	c.supersede()
+	c.beside.busy, c.beside.on = false, false
 	if c.current >= 0 {
 		c.endSegment(true)
 		c.cfg.Sound.StopPlaying()
@@ -352,11 +409,17 @@ func (c *Conversation) hush() {
 
 func (c *Conversation) wait(ctx actor.Context, d time.Duration) {
 	c.timer = mailbox.After(ctx, d, waited{c.supersede()})
+	c.beside.wait = d
+	if !c.beside.on {
+		c.beside.busy = false
+		c.nextBeside(ctx, nil)
+	}
 }
 
 func (c *Conversation) send(d pathway.SendDigits) {
+	c.cutShort()
 	c.supersede()
-	c.current = -1
+	c.beside.busy = true
 	c.sounding++
 	c.cfg.Sound.SendDigits(c.sounding, d.Digits)
 }
@@ -374,7 +437,7 @@ func (c *Conversation) end(ctx actor.Context, d pathway.End) {
 // listen begins the time of silence anew.
 func (c *Conversation) listen(ctx actor.Context) {
 	c.quietNow()
-	if limit := c.cfg.Script.Limits.SilenceSeconds; limit > 0 && c.current < 0 && !c.finished && !c.state.Over() {
+	if limit := c.cfg.Script.Limits.SilenceSeconds; limit > 0 && c.current < 0 && !c.away && !c.finished && !c.state.Over() {
 		c.quiet = mailbox.After(ctx, time.Duration(limit)*time.Second, silence{c.quietGen})
 	}
 }
@@ -389,7 +452,7 @@ func (c *Conversation) quietNow() {
 }
 
 func (c *Conversation) silent(ctx actor.Context, m silence) {
-	if m.generation != c.quietGen || c.finished || c.state.Over() {
+	if m.generation != c.quietGen || c.away || c.finished || c.state.Over() {
 		return
 	}
 	c.supersede()
@@ -403,6 +466,8 @@ func (c *Conversation) finish(ctx actor.Context) {
 		if c.current >= 0 {
 			c.endSegment(true)
 		}
+		c.joined(false)
+		c.hide(false)
 		c.state, _ = pathway.Step(c.state, pathway.Hangup{})
 		c.finished = true
 	}

@@ -35,16 +35,23 @@ type (
 	Digit struct{ Key byte }
 	// Timeout says that the time of the last Collect has passed.
 	Timeout struct{}
+	// Transferred says how the last Transfer ended. OK: the caller was reached
+	// by somebody, and is back.
+	Transferred struct{ OK bool }
+	// Resume begins the node that stands anew: somebody else had the caller.
+	Resume struct{}
 	// Hangup ends the conversation from outside.
 	Hangup struct{}
 )
 
-func (Began) input()      {}
-func (PromptDone) input() {}
-func (DigitsSent) input() {}
-func (Digit) input()      {}
-func (Timeout) input()    {}
-func (Hangup) input()     {}
+func (Began) input()       {}
+func (PromptDone) input()  {}
+func (DigitsSent) input()  {}
+func (Digit) input()       {}
+func (Timeout) input()     {}
+func (Transferred) input() {}
+func (Resume) input()      {}
+func (Hangup) input()      {}
 
 // Do is what to do now, in the order given.
 type Do interface{ do() }
@@ -73,6 +80,15 @@ type (
 		Digits    string
 		Sensitive bool
 	}
+	// Transfer hands the caller on; Transferred follows, unless the caller goes
+	// for good.
+	Transfer struct {
+		Node        string
+		Destination string
+		Mode        domain.TransferMode
+		Summary     string
+		Sensitive   bool // Summary must not be kept
+	}
 	// Set tells that outcome, notes, intent or variables have changed.
 	Set struct{ Result Result }
 	// Missing reports a variable that a text needed and nobody gave.
@@ -89,6 +105,7 @@ func (Say) do()        {}
 func (Hush) do()       {}
 func (Collect) do()    {}
 func (SendDigits) do() {}
+func (Transfer) do()   {}
 func (Set) do()        {}
 func (Missing) do()    {}
 func (End) do()        {}
@@ -109,7 +126,8 @@ const (
 	speaking
 	collecting
 	sending
-	ending // the prompt of an end node is being spoken
+	handing // the caller is being transferred
+	ending  // the prompt of an end node is being spoken
 	ended
 )
 

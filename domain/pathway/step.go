@@ -29,6 +29,12 @@ func Step(s State, in Input) (State, []Do) {
 		}
 	case Digit:
 		w.digit(in.Key)
+	case Transferred:
+		if s.phase == handing {
+			w.transferred(in.OK)
+		}
+	case Resume:
+		w.resume()
 	case Timeout:
 		if s.phase == collecting {
 			w.failed(domain.EdgeTimeout)
@@ -75,6 +81,8 @@ func (w *walk) enter(id string) {
 		w.say(n, speaking)
 	case domain.NodeDTMF:
 		w.send(n)
+	case domain.NodeTransfer:
+		w.say(n, speaking)
 	case domain.NodeEnd:
 		w.say(n, ending)
 	default:
@@ -165,11 +173,15 @@ func (w *walk) promptDone() {
 	n := w.s.plan.nodes[w.s.node]
 	switch w.s.phase {
 	case speaking:
-		if n.Type == domain.NodeCollect {
+		w.s.reply = false
+		switch n.Type { //nolint:exhaustive // the others go on at once
+		case domain.NodeCollect:
 			w.collect(n)
 			return
+		case domain.NodeTransfer:
+			w.transfer(n)
+			return
 		}
-		w.s.reply = false
 		if to, ok := w.keyEdge(w.s.ahead); ok {
 			w.s.ahead = ""
 			w.enter(to)
@@ -179,7 +191,7 @@ func (w *walk) promptDone() {
 	case ending:
 		notes, _ := w.s.shownText(n.Notes)
 		w.end(n.Outcome, notes, "")
-	case fresh, collecting, sending, ended:
+	case fresh, collecting, sending, handing, ended:
 	}
 }
 
@@ -214,7 +226,7 @@ func (w *walk) digit(key byte) {
 		}
 	case speaking:
 		w.keyWhileSpeaking(n, key)
-	case sending:
+	case sending, handing:
 		w.remember(key)
 	case fresh, ending, ended:
 	}

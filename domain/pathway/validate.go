@@ -169,15 +169,34 @@ func (v *validation) node(i int, n *domain.Node) {
 		} else if !strings.Contains(n.Digits, "{{") && digitsOf(n.Digits) != strings.ToUpper(n.Digits) || len(n.Digits) > maxPrompt {
 			v.bad(at+".digits", "%q: only 0-9, *, # and A-D can be sent", n.Digits)
 		}
+	case domain.NodeTransfer:
+		v.transfer(at, n)
 	case domain.NodeEnd:
 		v.outcome(at+".outcome", n.Outcome)
 	default:
-		v.bad(at+".type", "%q cannot run; the types are say, collect, dtmf and end", n.Type)
+		v.bad(at+".type", "%q cannot run; the types are say, collect, dtmf, transfer and end", n.Type)
 	}
 	if utf8.RuneCountInString(n.Notes) > maxNotes {
 		v.bad(at+".notes", "has more than %d letters", maxNotes)
 	}
 	v.set(at+".set", n.Set)
+}
+
+func (v *validation) transfer(at string, n *domain.Node) {
+	switch {
+	case strings.TrimSpace(n.Destination) == "":
+		v.bad(at+".destination", "is required for a transfer node: a name of the agent's destinations, or a number")
+	case utf8.RuneCountInString(n.Destination) > maxName:
+		v.bad(at+".destination", "has more than %d letters", maxName)
+	}
+	switch n.Mode {
+	case "", domain.TransferBlind, domain.TransferAttended, domain.TransferBridge:
+	default:
+		v.bad(at+".mode", "%q is no mode; the modes are blind, attended and bridge", n.Mode)
+	}
+	if utf8.RuneCountInString(n.Summary) > maxSummary {
+		v.bad(at+".summary", "has more than %d letters", maxSummary)
+	}
 }
 
 func (v *validation) outcome(param string, o domain.Outcome) {
@@ -268,9 +287,13 @@ func (v *validation) edge(i int, e *domain.Edge) {
 		if e.From == anywhere {
 			v.bad(at+".when.type", "an edge from anywhere cannot be always")
 		}
+	case domain.EdgeSuccess, domain.EdgeFailure:
+		if from == nil || from.Type != domain.NodeTransfer {
+			v.bad(at+".when.type", "%q leads away from a transfer node only", e.When.Type)
+		}
 	case domain.EdgeElse, domain.EdgeTimeout:
 	default:
-		v.bad(at+".when.type", "%q cannot run; the types are always, else, dtmf and timeout", e.When.Type)
+		v.bad(at+".when.type", "%q cannot run; the types are always, else, dtmf, timeout, success and failure", e.When.Type)
 	}
 	for _, other := range v.p.Edges[:i] {
 		if other.From == e.From && other.When == e.When {
@@ -300,6 +323,8 @@ func (v *validation) texts() {
 		v.text(at+".prompt", n.Prompt)
 		v.text(at+".digits", n.Digits)
 		v.text(at+".notes", n.Notes)
+		v.text(at+".destination", n.Destination)
+		v.text(at+".summary", n.Summary)
 		if n.Set == nil {
 			continue
 		}

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 
@@ -12,6 +13,8 @@ const (
 	maxFirstMessage   = 4000
 	maxSilenceSeconds = 600
 	maxAgentMinutes   = 240
+	maxRingSeconds    = 60
+	maxDestinations   = 100
 )
 
 var language = regexp.MustCompile(`^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$`)
@@ -48,7 +51,37 @@ func Agent(a *domain.Agent) domain.Problems {
 	if r := a.Voice.Rate; r != 0 && !(r >= 0.5 && r <= 2) {
 		p.Add("voice.rate", domain.CodeValidation, "must be between 0.5 and 2")
 	}
+	destinations(&p, a.Transfer.Destinations)
+	if a.Inbound.Answer != "" {
+		oneOf(&p, "inbound.answer", a.Inbound.Answer, "ring", "direct", "early")
+	}
+	between(&p, "inbound.ring_seconds", a.Inbound.RingSeconds, 0, maxRingSeconds)
 	between(&p, "limits.silence_seconds", a.Limits.SilenceSeconds, 0, maxSilenceSeconds)
 	between(&p, "limits.max_minutes", a.Limits.MaxMinutes, 0, maxAgentMinutes)
 	return p
+}
+
+// destinations checks whom an agent may hand its callers to.
+func destinations(p *domain.Problems, all []domain.Destination) {
+	if len(all) > maxDestinations {
+		p.Add("transfer.destinations", domain.CodeValidation, "has %d entries; %d at most", len(all), maxDestinations)
+		return
+	}
+	for i, d := range all {
+		at := fmt.Sprintf("transfer.destinations[%d]", i)
+		Text(p, at+".name", d.Name, true, MaxName)
+		Text(p, at+".to", d.To, false, 64)
+		Text(p, at+".phone", d.Phone, false, 64)
+		if (d.To == "") == (d.Phone == "") {
+			p.Add(at, domain.CodeValidation, "one of to and phone is required")
+		}
+		if d.Mode != "" {
+			oneOf(p, at+".mode", string(d.Mode), "blind", "attended", "bridge")
+		}
+		for _, other := range all[:i] {
+			if strings.EqualFold(other.Name, d.Name) {
+				p.Add(at+".name", domain.CodeValidation, "%q stands twice", clip(d.Name))
+			}
+		}
+	}
 }

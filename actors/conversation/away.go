@@ -1,0 +1,80 @@
+package conversation
+
+import (
+	"strings"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/domain/pathway"
+)
+
+const (
+	human     = "human"
+	onTheLine = "[on the line]" // what is said is not written down, but that somebody speaks
+)
+
+// handOn asks the call to transfer the caller, as the pathway wants.
+func (c *Conversation) handOn(ctx actor.Context, d pathway.Transfer) {
+	c.goAway()
+	ctx.Send(ctx.Parent(), Transfer{Destination: d.Destination, Mode: d.Mode, Summary: d.Summary, Sensitive: d.Sensitive})
+	c.handing = true
+}
+
+// goAway is silent until Back.
+func (c *Conversation) goAway() {
+	if c.finished {
+		return
+	}
+	c.away, c.handing = true, false
+	c.beside = beside{}
+	c.hush()
+	c.quietNow()
+	c.hide(false)
+}
+
+// back goes on with the caller: where the pathway had sent him, behind that;
+// otherwise where he was taken away.
+func (c *Conversation) back(ctx actor.Context, ok bool) {
+	if !c.away || c.finished {
+		return
+	}
+	c.joined(false)
+	own := c.handing
+	c.away, c.handing = false, false
+	c.listen(ctx)
+	if own {
+		c.step(ctx, pathway.Transferred{OK: ok})
+		return
+	}
+	c.step(ctx, pathway.Resume{})
+}
+
+// joined writes down from when to when somebody else spoke with the caller.
+func (c *Conversation) joined(on bool) {
+	switch {
+	case on && c.human < 0:
+		c.human = c.add(human, onTheLine)
+	case !on && c.human >= 0:
+		c.segments[c.human].EndMs = c.cfg.Sound.Mark().Milliseconds()
+		c.human = -1
+	}
+}
+
+// noteHumanKey writes down a key that somebody else pressed.
+func (c *Conversation) noteHumanKey(key byte) {
+	if c.human < 0 || c.finished || !strings.ContainsRune("0123456789*#ABCD", rune(key)) {
+		return
+	}
+	c.add(human, "[pressed "+string(key)+"]")
+}
+
+// hide tells whether what is keyed in now must not be kept.
+func (c *Conversation) hide(on bool) {
+	if on == c.hidden {
+		return
+	}
+	c.hidden = on
+	if c.cfg.Hide != nil {
+		c.cfg.Hide(on)
+	}
+}

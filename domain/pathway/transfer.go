@@ -1,0 +1,63 @@
+package pathway
+
+import (
+	"strings"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// maxSummary bounds what is told to whoever answers, in bytes.
+const maxSummary = 2000
+
+// transfer hands the caller on.
+func (w *walk) transfer(n *domain.Node) {
+	for _, text := range []string{n.Destination, n.Summary} {
+		_, missing := Fill(text, w.s.values)
+		for _, name := range missing {
+			w.tell(Missing{Node: n.ID, Name: name})
+		}
+	}
+	to, _ := Fill(n.Destination, w.s.values)
+	summary, _ := Fill(n.Summary, w.s.values)
+	_, hidden := w.s.shownText(n.Summary)
+	mode := n.Mode
+	if mode == "" {
+		mode = domain.TransferBridge
+	}
+	w.s.phase = handing
+	if to = strings.TrimSpace(to); to == "" {
+		w.transferred(false)
+		return
+	}
+	w.tell(Transfer{Node: n.ID, Destination: to, Mode: mode, Summary: strings.TrimSpace(summary), Sensitive: hidden})
+}
+
+// transferred goes on with a caller who is back, or who never left.
+func (w *walk) transferred(ok bool) {
+	order := []domain.EdgeType{domain.EdgeFailure, domain.EdgeElse, domain.EdgeAlways}
+	if ok {
+		w.s.idle = 0 // it took somebody's time: no circle
+		order = []domain.EdgeType{domain.EdgeSuccess, domain.EdgeAlways}
+	}
+	w.leave(order, w.s.node)
+}
+
+// resume begins the node that stands anew, without what it sets.
+func (w *walk) resume() {
+	n := w.s.plan.nodes[w.s.node]
+	switch w.s.phase {
+	case speaking, collecting:
+		w.s.keyed = ""
+		if n.Type == domain.NodeCollect {
+			w.s.ahead = ""
+		}
+		w.say(n, speaking)
+	case sending:
+		w.onward("")
+	case ending:
+		w.say(n, ending)
+	case handing:
+		w.transferred(false)
+	case fresh, ended:
+	}
+}
