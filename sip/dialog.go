@@ -62,6 +62,7 @@ type Dialog struct {
 	remoteCSeq int64 // -1 before the first request of the far end
 	creds      *Credentials
 	auth       []Header // credentials of the INVITE, which its ACK repeats
+	signer     *signer  // answers challenges, once there was one
 
 	out     *outbound            // an outbound leg until it is over
 	invite  *message             // the INVITE of an inbound one

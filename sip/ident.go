@@ -33,6 +33,9 @@ func (id identity) callID(attempt string, leg int) string {
 	return callIDPrefix + core + id.mac(callIDCheck, "check", core)
 }
 
+// callIDOf names what is no leg: a registration.
+func (id identity) callIDOf(name string) string { return callIDPrefix + id.mac(callIDCore, "other", name) }
+
 // owns tells whether a Call-ID was made by callID with this secret.
 func (id identity) owns(callID string) bool {
 	if len(callID) != len(callIDPrefix)+callIDCore+callIDCheck || callID[:len(callIDPrefix)] != callIDPrefix {

@@ -1,0 +1,413 @@
+package sip
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	mathrand "math/rand/v2"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	methodRegister = "REGISTER"
+
+	registerFor     = time.Hour        // asked of a registrar unless said
+	shortestRefresh = 10 * time.Second // however little a registrar grants
+	longestGrant    = 24 * time.Hour
+	registerWait    = 10 * time.Second // for an answer
+	firstBackoff    = 2 * time.Second
+	longestBackoff  = 5 * time.Minute
+	longestRetry    = time.Hour // that a Retry-After may ask
+	unregisterWait  = 4 * time.Second
+)
+
+// RegisterTo is a registration of ours at a carrier (RFC 3261 10.2).
+type RegisterTo struct {
+	Target      Target        // the registrar, or the proxy before it
+	Domain      string        // of the address of record; "": the target's host
+	User        string        // of the address of record
+	ContactUser string        // at which calls shall reach us; "": User
+	Credentials *Credentials  // nil: none are asked for
+	Expires     time.Duration // asked; 0 is an hour
+	// Notify hears each change, in order, never concurrently; it must not block.
+	Notify func(RegistrationState)
+}
+
+// RegistrationStatus is where a registration of ours stands.
+type RegistrationStatus string
+
+// The states of a registration.
+const (
+	RegistrationTrying  RegistrationStatus = "trying"     // asked, not answered yet
+	RegistrationActive  RegistrationStatus = "registered" // calls can reach us
+	RegistrationFailed  RegistrationStatus = "failed"     // will be tried again
+	RegistrationRemoved RegistrationStatus = "removed"    // we gave it up
+)
+
+// RegistrationState is what a Registration tells its owner.
+type RegistrationState struct {
+	Status  RegistrationStatus
+	Code    int       // of the last answer; 0: none came
+	Reason  string    // its phrase, or what kept an answer away
+	Expires time.Time // registered: when the registrar would forget us
+	RetryAt time.Time // when the next REGISTER goes out
+}
+
+// Registration keeps a registrar informed where we are: it refreshes with
+// jitter, takes a longer interval where one is demanded (423), backs off after
+// failures, and registers anew when its connection breaks.
+type Registration struct {
+	d       *Dialog // carries the transactions; never a call
+	to      RegisterTo
+	expires time.Duration
+	addrs   []netip.AddrPort // of the registrar, tried in turn
+	signer  *signer
+	fails   int
+	tries   int // signed requests in this round
+	raised  bool // a longer interval was taken in this round
+	learned bool // a challenge was taken in this round
+	busy    bool // a round is under way
+	ended   bool
+	done    func()
+	timer   *time.Timer
+	stopped chan struct{}
+	watched *tcpConn
+	told    RegistrationStatus
+}
+
+// Register begins a registration. Bad input is refused at once; everything
+// else is told by Notify, and tried again until Stop.
+func (u *UserAgent) Register(to RegisterTo) (*Registration, error) {
+	select {
+	case <-u.ready:
+	default:
+		return nil, errNotReady
+	}
+	user, err := aorUser(to.User)
+	if err != nil {
+		return nil, err
+	}
+	contact := user
+	if to.ContactUser != "" {
+		if contact, err = aorUser(to.ContactUser); err != nil {
+			return nil, err
+		}
+	}
+	if err := u.checkTarget(&to.Target); err != nil {
+		return nil, err
+	}
+	if to.Domain == "" {
+		to.Domain = to.Target.Host
+	}
+	if !isHost(to.Domain) {
+		return nil, fmt.Errorf("sip: %q is no domain", to.Domain)
+	}
+	if to.Expires <= 0 {
+		to.Expires = registerFor
+	}
+	callID := u.id.callIDOf(rand.Text())
+	aor := "sip:" + user + "@" + uriHost(to.Domain)
+	r := &Registration{to: to, expires: min(to.Expires, longestGrant), stopped: make(chan struct{})}
+	r.d = &Dialog{
+		ua: u, key: dialogKey{callID, u.id.tag(callID)}, flow: flow{network: to.Target.Transport}, remoteCSeq: -1,
+		localURI: aor, localParty: "<" + aor + ">", remoteURI: aor, contactUser: contact, target: to.Target,
+	}
+	r.d.notify = func(e Event) {
+		if s, ok := e.(registrationEvent); ok && to.Notify != nil {
+			to.Notify(RegistrationState(s))
+		}
+	}
+	if !u.register(r.d) {
+		return nil, errors.New("sip: a registration of this name is on the wire already")
+	}
+	r.d.do(func() {
+		r.timer = r.d.after(time.Hour, r.round)
+		r.round()
+	})
+	return r, nil
+}
+
+// registrationEvent carries a state through the queue of the dialog.
+type registrationEvent RegistrationState
+
+func (registrationEvent) sipEvent() {}
+
+// aorUser takes what user names of carriers hold, beyond telephone numbers.
+func aorUser(s string) (string, error) {
+	for i := range len(s) {
+		if !isAlnum(s[i]) && !strings.ContainsRune("+-_.!~*'()&=$,", rune(s[i])) {
+			return "", fmt.Errorf("sip: %q is no user", s)
+		}
+	}
+	if s == "" || len(s) > 128 {
+		return "", fmt.Errorf("sip: %q is no user", s)
+	}
+	return s, nil
+}
+
+func uriHost(host string) string {
+	if strings.Contains(host, ":") && !strings.HasPrefix(host, "[") {
+		return "[" + host + "]"
+	}
+	return host
+}
+
+// checkTarget refuses what cannot be reached from our listeners and fills in
+// defaults.
+func (u *UserAgent) checkTarget(t *Target) error {
+	if t.Port == 0 {
+		t.Port = defaultPort
+	}
+	if t.Transport == "" {
+		t.Transport = "udp"
+	}
+	switch {
+	case !isHost(t.Host) || t.Port < 1 || t.Port > 65535:
+		return fmt.Errorf("sip: %q port %d is no target", t.Host, t.Port)
+	case t.Transport != "udp" && t.Transport != "tcp" && t.Transport != "tls":
+		return fmt.Errorf("sip: no transport %q", t.Transport)
+	case t.Transport == "udp" && len(u.udp) == 0:
+		return errNoRoute
+	}
+	return nil
+}
+
+// Refresh registers at once, for example because the network has changed.
+func (r *Registration) Refresh() { r.d.do(r.round) }
+
+// Stop takes our contact back. done, if given, is called once: when the
+// registrar has answered, or after 4 s.
+func (r *Registration) Stop(done func()) {
+	r.d.do(func() {
+		if r.ended {
+			if done != nil {
+				r.d.queue = append(r.d.queue, told{func(Event) { done() }, nil})
+			}
+			return
+		}
+		r.ended, r.done = true, done
+		close(r.stopped)
+		if r.told != RegistrationActive && !r.busy {
+			r.removed()
+			return
+		}
+		for _, tx := range append([]*clientTx(nil), r.d.txs...) {
+			tx.heard = nil // its answer counts no more
+			r.d.drop(tx)
+		}
+		r.tries, r.learned = 0, false
+		r.d.after(unregisterWait, r.removed)
+		r.send(0)
+	})
+}
+
+func (r *Registration) removed() {
+	if r.told == RegistrationRemoved {
+		return
+	}
+	r.tell(RegistrationState{Status: RegistrationRemoved})
+	if done := r.done; done != nil {
+		r.d.queue = append(r.d.queue, told{func(Event) { done() }, nil})
+	}
+	r.d.retire(linger)
+}
+
+func (r *Registration) tell(s RegistrationState) {
+	r.told = s.Status
+	r.d.emit(registrationEvent(s))
+}
+
+// round begins a REGISTER with its tries, unless one is under way.
+func (r *Registration) round() {
+	if r.busy || r.ended {
+		return
+	}
+	r.busy, r.tries, r.raised, r.learned = true, 0, false, false
+	if r.told == "" {
+		r.tell(RegistrationState{Status: RegistrationTrying})
+	}
+	go func() {
+		u, t := r.d.ua, r.to.Target
+		defer u.recovered("register", nil)
+		found, err := u.names.lookup(t.Host)
+		r.d.do(func() {
+			if r.ended {
+				return
+			}
+			r.addrs = u.reachable(t, found)
+			if len(r.addrs) == 0 {
+				reason := "no address for the registrar"
+				if err != nil {
+					reason = "the registrar's name cannot be resolved"
+				}
+				r.failed(0, reason, 0)
+				return
+			}
+			r.next()
+		})
+	}()
+}
+
+// reachable are the addresses of a target that we may go to. What an operator
+// wrote as an address he may reach.
+func (u *UserAgent) reachable(t Target, found []netip.Addr) []netip.AddrPort {
+	_, err := netip.ParseAddr(strings.Trim(t.Host, "[]"))
+	var out []netip.AddrPort
+	for _, a := range found {
+		ap := netip.AddrPortFrom(a, uint16(t.Port&0xFFFF))
+		if err == nil || u.cfg.MayReach == nil || u.cfg.MayReach(ap) {
+			out = append(out, ap)
+		}
+	}
+	return out
+}
+
+// next tries the next address of the registrar.
+func (r *Registration) next() {
+	addr := r.addrs[0]
+	r.addrs = r.addrs[1:]
+	if r.d.flow.addr != addr {
+		r.d.flow = flow{network: r.to.Target.Transport, addr: addr}
+		r.signer = nil
+	}
+	if r.signer == nil && r.to.Credentials != nil {
+		r.signer = &signer{creds: r.to.Credentials, host: addr.Addr()}
+	}
+	r.d.hold(addr.Addr())
+	r.send(r.expires)
+}
+
+func (r *Registration) send(expires time.Duration) {
+	d := r.d
+	d.localCSeq++
+	uri := "sip:" + uriHost(r.to.Domain)
+	seconds := strconv.Itoa(int(expires / time.Second))
+	extra := []Header{{"Contact", d.contact(d.flow) + ";expires=" + seconds}, {"Expires", seconds}, {"Allow", allow}}
+	if h, ok := r.signer.sign(methodRegister, uri, nil); ok {
+		r.tries++
+		extra = append(extra, h)
+	}
+	d.start(&clientTx{
+		method: methodRegister, cseq: d.localCSeq, far: remote{target: uri}, to: d.flow, extra: extra, patience: registerWait,
+	}, func(_ *clientTx, m *message, err error) { r.heard(m, err, expires) })
+}
+
+func (r *Registration) heard(m *message, err error, asked time.Duration) {
+	switch {
+	case m != nil && m.code < 200:
+		return
+	case r.ended:
+		if m != nil && r.challenged(m) {
+			r.send(0)
+			return
+		}
+		r.removed()
+	case m == nil && len(r.addrs) > 0:
+		r.next()
+	case m == nil:
+		reason := "no answer"
+		if !errors.Is(err, errTimeout) {
+			reason = "the registrar cannot be reached"
+		}
+		r.failed(0, reason, 0)
+	case m.code < 300:
+		r.registered(m, asked)
+	case r.challenged(m):
+		r.send(asked)
+	case m.code == 423 && !r.raised && r.longer(m):
+		r.raised = true
+		r.send(r.expires)
+	default:
+		wait, _ := strconv.Atoi(strings.TrimSpace(before(before(m.get("Retry-After"), ";"), "(")))
+		r.failed(m.code, m.phrase, time.Duration(max(wait, 0))*time.Second)
+	}
+}
+
+// challenged answers a challenge, at most twice in a round.
+func (r *Registration) challenged(m *message) bool {
+	if m.code != 401 && m.code != 407 || r.tries >= maxTries || !r.signer.learn(m, !r.learned) {
+		return false
+	}
+	r.learned = true
+	return true
+}
+
+// longer takes the interval that the registrar demands (RFC 3261 10.2.8).
+func (r *Registration) longer(m *message) bool {
+	least, err := strconv.Atoi(strings.TrimSpace(m.get("Min-Expires")))
+	asked := time.Duration(least) * time.Second
+	if err != nil || asked <= r.expires || asked > longestGrant {
+		return false
+	}
+	r.expires = asked
+	return true
+}
+
+func (r *Registration) registered(m *message, asked time.Duration) {
+	r.busy, r.fails = false, 0
+	r.signer.renew(m)
+	granted := r.granted(m, asked)
+	// Refreshed between 70 and 90 % of the time, so that a crowd that was
+	// registered in one moment does not come back in one moment.
+	wait := max(time.Duration(float64(granted)*(0.7+0.2*mathrand.Float64())), shortestRefresh) //nolint:gosec // jitter is no secret
+	now := time.Now()
+	r.timer.Reset(wait)
+	r.tell(RegistrationState{
+		Status: RegistrationActive, Code: m.code, Reason: m.phrase, Expires: now.Add(granted), RetryAt: now.Add(wait),
+	})
+	r.watch(m.flow.tcp)
+}
+
+// granted is how long the registrar keeps our contact: as it says at the
+// contact, else for all of them, else what we asked.
+func (r *Registration) granted(m *message, asked time.Duration) time.Duration {
+	ours := address(r.d.contact(r.d.flow))
+	for _, one := range list(strings.Join(m.every("contact"), ",")) {
+		if !strings.EqualFold(address(one), ours) {
+			continue
+		}
+		if text, found := contactParam(one, "expires"); found {
+			if n, err := strconv.Atoi(text); err == nil && n > 0 {
+				return min(time.Duration(n)*time.Second, longestGrant)
+			}
+		}
+	}
+	if n, err := strconv.Atoi(strings.TrimSpace(m.get("Expires"))); err == nil && n > 0 {
+		return min(time.Duration(n)*time.Second, longestGrant)
+	}
+	return asked
+}
+
+// watch registers anew once the connection that carries our registration is
+// gone: calls could not reach us on it any more.
+func (r *Registration) watch(c *tcpConn) {
+	if c == nil || c == r.watched {
+		return
+	}
+	r.watched = c
+	go func() {
+		select {
+		case <-r.stopped:
+		case <-c.gone:
+			r.d.do(func() {
+				if r.watched == c && !r.ended && !r.busy {
+					r.failed(0, "the connection was lost", 0)
+				}
+			})
+		}
+	}()
+}
+
+// failed waits longer after each failure; a registrar that says how long to
+// wait is believed.
+func (r *Registration) failed(code int, reason string, asked time.Duration) {
+	r.busy = false
+	wait := min(firstBackoff<<min(r.fails, 10), longestBackoff)
+	r.fails++
+	wait = max(wait/2+time.Duration(mathrand.Int64N(int64(wait/2)+1)), min(asked, longestRetry)) //nolint:gosec // jitter is no secret
+	r.timer.Reset(wait)
+	r.tell(RegistrationState{Status: RegistrationFailed, Code: code, Reason: reason, RetryAt: time.Now().Add(wait)})
+}
