@@ -1,0 +1,135 @@
+package trunk
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/sip"
+)
+
+// registerAgain is the pause after a registration that could not even begin:
+// SIP is not listening yet, or the trunk's record is unusable.
+const registerAgain = 5 * time.Second
+
+// What a registration hears and tells.
+type (
+	// Refresh registers at once: calls of the trunk fail, or the network changed.
+	Refresh struct{}
+	// Registered tells the parent of each change.
+	Registered struct {
+		TrunkID string
+		State   sip.RegistrationState
+	}
+
+	registrationHeard struct{ state sip.RegistrationState }
+	registrationTry   struct{}
+)
+
+// Control: each is an answer, or bounded by what was asked.
+func (Refresh) Control()           {}
+func (Registered) Control()        {}
+func (registrationHeard) Control() {}
+func (registrationTry) Control()   {}
+
+// RegistrationConfig is what the registration of one trunk needs.
+type RegistrationConfig struct {
+	Trunk    domain.Trunk // with its credentials
+	Register func(sip.RegisterTo) (*sip.Registration, error)
+	Log      *slog.Logger
+}
+
+// registration keeps one trunk registered: the child "registration-<trunk>" of
+// the trunks. Its end takes the contact back.
+type registration struct {
+	cfg RegistrationConfig
+	now *sip.Registration
+}
+
+// RegistrationName is the name of a trunk's child.
+func RegistrationName(trunkID string) string { return "registration-" + trunkID }
+
+// RegistrationProps make the child. It tells its parent Registered.
+func RegistrationProps(cfg RegistrationConfig) *actor.Props {
+	return mailbox.Props(func() actor.Actor { return &registration{cfg: cfg} }, 100)
+}
+
+// Receive is the table of contents.
+func (r *registration) Receive(ctx actor.Context) {
+	switch m := ctx.Message().(type) {
+	case *actor.Started, registrationTry:
+		r.begin(ctx)
+	case Refresh:
+		if r.now != nil {
+			r.now.Refresh()
+		}
+	case registrationHeard:
+		r.heard(ctx, m.state)
+	case *actor.Stopping, *actor.Restarting:
+		r.end()
+	}
+}
+
+// begin sends the first REGISTER; nothing here waits for the wire.
+func (r *registration) begin(ctx actor.Context) {
+	if r.now != nil {
+		return
+	}
+	root, self := ctx.ActorSystem().Root, ctx.Self()
+	to, ok := registerTo(&r.cfg.Trunk)
+	if !ok {
+		r.heard(ctx, sip.RegistrationState{Status: sip.RegistrationFailed, Reason: "the trunk names no credentials and no proxy to register at"})
+		return
+	}
+	to.Notify = func(s sip.RegistrationState) { root.Send(self, registrationHeard{state: s}) }
+	now, err := r.cfg.Register(to)
+	if err != nil {
+		r.heard(ctx, sip.RegistrationState{Status: sip.RegistrationFailed, Reason: err.Error(), RetryAt: time.Now().Add(registerAgain)})
+		mailbox.After(ctx, registerAgain, registrationTry{})
+		return
+	}
+	r.now = now
+}
+
+// registerTo is where a trunk registers: at its first proxy, by priority, as
+// the user of its credentials.
+func registerTo(t *domain.Trunk) (sip.RegisterTo, bool) {
+	if t.Auth == nil || t.Auth.Username == "" || len(t.Proxies) == 0 {
+		return sip.RegisterTo{}, false
+	}
+	first := t.Proxies[0]
+	for _, p := range t.Proxies[1:] {
+		if p.Priority < first.Priority {
+			first = p
+		}
+	}
+	return sip.RegisterTo{
+		Target: sip.Target{Host: first.Host, Port: first.Port, Transport: first.Transport, TrunkID: t.ID},
+		Domain: t.FromDomain, User: t.Auth.Username,
+		Credentials: &sip.Credentials{Username: t.Auth.Username, Password: t.Auth.Password, Realm: t.Auth.Realm},
+	}, true
+}
+
+func (r *registration) heard(ctx actor.Context, s sip.RegistrationState) {
+	if p := ctx.Parent(); p != nil {
+		ctx.Send(p, Registered{TrunkID: r.cfg.Trunk.ID, State: s})
+	}
+	about := []any{
+		slog.String("trunk_id", r.cfg.Trunk.ID), slog.String("status", string(s.Status)), slog.Int("code", s.Code), slog.String("reason", s.Reason),
+	}
+	if s.Status == sip.RegistrationFailed {
+		r.cfg.Log.Warn("a trunk is not registered", about...)
+		return
+	}
+	r.cfg.Log.Info("the registration of a trunk has changed", about...)
+}
+
+func (r *registration) end() {
+	if r.now != nil {
+		r.now.Stop(nil)
+		r.now = nil
+	}
+}
