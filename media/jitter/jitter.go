@@ -6,16 +6,18 @@ import "github.com/callboard/callboard/media/g711"
 
 // All figures are in samples of 8 kHz: 8 are a millisecond.
 const (
-	minDelay = 320         // 40 ms
-	maxDelay = 1600        // 200 ms
-	ringLen  = 4096        // 512 ms; a power of two
-	idle     = 1600        // so long nothing: the next packet sets the clock anew
-	window   = 5 * 8000    // the delay shrinks at most once in it
-	fadeLen  = 3 * 160     // a concealed gap fades to silence within it
-	lastLen  = 320         // the longest frame that is repeated
-	tooLate  = 10          // so many late packets in a row: the sender's clock leapt
-	beyond   = ringLen / 2 // a packet further ahead than this: the sender's clock leapt
-	unknown  = ringLen     // no packet told its margin yet
+	minDelay = 320      // 40 ms
+	maxDelay = 1600     // 200 ms
+	ringLen  = 2048     // 256 ms; a power of two
+	longest  = 1024     // the longest packet
+	idle     = 1600     // so long nothing: the next packet sets the clock anew
+	window   = 5 * 8000 // the delay shrinks at most by a step in it
+	step     = 160      // by so much the delay is changed at a time, without a gap
+	fadeLen  = 3 * 160  // a concealed gap fades to silence within it
+	lastLen  = 320      // the longest frame that is repeated
+	tooLate  = 10       // so many late packets in a row: the sender's clock leapt
+	beyond   = ringLen  // a packet further ahead than this: the sender's clock leapt
+	unknown  = ringLen  // no packet told its margin yet
 )
 
 // Verdict is what became of a packet.
@@ -30,30 +32,39 @@ const (
 )
 
 // Buffer is adaptive: it starts with 40 ms and grows to 200 ms as packets come late, and shrinks again when they come early.
-// The zero value is ready. It is not for concurrent use.
+// A far clock that is faster or slower than ours is followed the same way, by a period of the voice at a time.
+// The zero value is ready and small; memory for sound is taken with the first of it. It is not for concurrent use.
 type Buffer struct {
-	ring    [ringLen]byte
-	have    [ringLen / 64]uint64 // which samples of the ring are there
-	last    [lastLen]byte        // what was played last, for concealment
+	store   *store
 	lastN   int
 	started bool
 	play    uint32 // timestamp of the next sample to hand out
-	stretch int    // samples by which the clock shall be held back
+	stretch int    // samples by which the clock shall be held back with a gap
+	spare   int    // samples by which it shall be held back (below zero: put forward) without one
 	delay   int    // how long the luckiest packets of late have to wait
 	margin  int    // the least a packet was early in this window
 	seen    int    // samples handed out in this window
 	missing int    // samples missing since the last one that was there
 	late    int    // late packets in a row
+	frame   int    // samples that were asked for last
+	noise   noise
+}
+
+// store is the memory for sound.
+type store struct {
+	ring [ringLen]byte
+	have [ringLen / 64]uint64 // which samples of the ring are there
+	last [lastLen]byte        // what was played last, for concealment
 }
 
 // Put takes the samples of a packet.
 func (b *Buffer) Put(timestamp uint32, mu []byte) Verdict {
-	if len(mu) == 0 || len(mu) > ringLen/2 {
+	if len(mu) == 0 || len(mu) > longest {
 		return Late
 	}
 	if !b.started {
 		b.anchor(timestamp)
-		b.fill(timestamp, mu)
+		b.store.fill(timestamp, mu)
 		return Anchored
 	}
 	ahead := int(int32(timestamp - b.play)) //nolint:gosec // modular
@@ -61,7 +72,7 @@ func (b *Buffer) Put(timestamp uint32, mu []byte) Verdict {
 	if b.missing >= idle && outside || ahead+len(mu) > beyond || ahead+len(mu) <= 0 && b.late >= tooLate {
 		b.clear()
 		b.anchor(timestamp)
-		b.fill(timestamp, mu)
+		b.store.fill(timestamp, mu)
 		return Anchored
 	}
 	if b.delay > ahead {
@@ -75,25 +86,30 @@ func (b *Buffer) Put(timestamp uint32, mu []byte) Verdict {
 		return Late
 	case ahead < 0: // the rest of it is still of use
 		b.grow(-ahead)
-		b.fill(b.play, mu[-ahead:])
+		b.store.fill(b.play, mu[-ahead:])
 		return Kept
 	}
 	b.late = 0
 	b.margin = min(b.margin, ahead)
-	if b.present(timestamp) {
+	if ahead < b.frame/2 && b.spare <= 0 && b.delay+step <= maxDelay { // not late yet, but the next one may be
+		b.spare = step
+	}
+	if b.store.present(timestamp) {
 		return Duplicate
 	}
-	b.fill(timestamp, mu)
+	b.store.fill(timestamp, mu)
 	return Kept
 }
 
-// Get hands out the next samples into dst and says how many of them were really received; the rest is concealed.
+// Get hands out the next samples into dst and says how many of them were really received; the rest is concealed, or the
+// noise that the far end described.
 func (b *Buffer) Get(dst []byte) (received int) {
+	n := len(dst)
+	b.frame = n
 	if !b.started {
-		silence(dst)
+		b.noise.fill(dst)
 		return 0
 	}
-	n := len(dst)
 	if b.stretch > 0 {
 		b.stretch = max(b.stretch-n, 0)
 		b.delay += n
@@ -102,26 +118,30 @@ func (b *Buffer) Get(dst []byte) (received int) {
 		return 0
 	}
 	b.adapt(n)
-	got := 0
-	for i := range dst {
-		at := (b.play + uint32(i)) % ringLen
-		if bit := uint64(1) << (at % 64); b.have[at/64]&bit != 0 {
-			b.have[at/64] &^= bit
-			dst[i] = b.ring[at]
-			got++
-		} else {
-			dst[i] = g711.MuSilence
-		}
+	got := n
+	if b.spare == 0 || !b.splice(dst) {
+		got = b.store.take(b.play, dst)
+		b.play += uint32(n) //nolint:gosec // small
 	}
-	b.play += uint32(n) //nolint:gosec // small
 	if got == 0 {
 		b.missing += n
-		b.conceal(dst)
+		b.gap(dst)
 		return 0
 	}
 	b.missing = 0
-	b.lastN = copy(b.last[:], dst)
+	b.noise.end(b.play)
+	b.store.keep(dst)
+	b.lastN = min(n, lastLen)
 	return got
+}
+
+// gap fills a frame of which nothing is there.
+func (b *Buffer) gap(dst []byte) {
+	if b.noise.on && int32(b.play-b.noise.from) > 0 { //nolint:gosec // modular
+		b.noise.fill(dst)
+		return
+	}
+	b.conceal(dst)
 }
 
 // Delay is how long sound waits here that the network did not delay, in samples.
@@ -136,57 +156,40 @@ func (b *Buffer) Delay() int {
 func (b *Buffer) Reset() {
 	b.clear()
 	b.started = false
-	b.lastN = 0
+	b.lastN, b.noise = 0, noise{}
 }
 
-func (b *Buffer) clear() { clear(b.have[:]) }
-
-func (b *Buffer) anchor(timestamp uint32) {
-	b.started = true
-	b.play = timestamp - minDelay
-	b.delay, b.margin, b.seen, b.stretch, b.late, b.missing = minDelay, unknown, 0, 0, 0, 0
-	b.lastN = 0
-}
-
-// fill stores samples and marks them, word by word.
-func (b *Buffer) fill(timestamp uint32, mu []byte) {
-	at := timestamp % ringLen
-	n := copy(b.ring[at:], mu)
-	copy(b.ring[:], mu[n:])
-	for left := uint32(len(mu)); left > 0; { //nolint:gosec // small
-		bit := at % 64
-		run := min(64-bit, left)
-		b.have[at/64] |= (^uint64(0) >> (64 - run)) << bit
-		at = (at + run) % ringLen
-		left -= run
+func (b *Buffer) clear() {
+	if b.store != nil {
+		clear(b.store.have[:])
 	}
 }
 
-func (b *Buffer) present(timestamp uint32) bool {
-	at := timestamp % ringLen
-	return b.have[at/64]&(1<<(at%64)) != 0
+func (b *Buffer) anchor(timestamp uint32) {
+	if b.store == nil {
+		b.store = new(store)
+	}
+	b.started = true
+	b.play = timestamp - minDelay
+	b.delay, b.margin, b.seen, b.stretch, b.spare, b.late, b.missing = minDelay, unknown, 0, 0, 0, 0, 0
+	b.lastN = 0
 }
 
 // grow holds the clock back by what a packet was late, within the limit.
 func (b *Buffer) grow(late int) {
 	b.stretch = max(b.stretch, min(late, maxDelay-b.delay))
+	b.spare = max(b.spare, 0)
 	b.seen, b.margin = 0, unknown
 }
 
-// adapt shortens the delay by one frame when every packet of a window came early enough.
+// adapt shortens the delay by a step when every packet of a window came early enough.
 func (b *Buffer) adapt(n int) {
 	b.seen += n
 	if b.seen < window {
 		return
 	}
-	if spare := b.margin - n; spare >= minDelay && b.margin < unknown {
-		skip := uint32(n) //nolint:gosec // small
-		for i := range skip {
-			at := (b.play + i) % ringLen
-			b.have[at/64] &^= 1 << (at % 64)
-		}
-		b.play += skip
-		b.delay = max(b.delay-n, 0)
+	if b.margin < unknown && b.margin-n >= minDelay {
+		b.spare = -min(step, b.margin-n-minDelay+n/2)
 	}
 	b.seen, b.margin = 0, unknown
 }
@@ -200,13 +203,7 @@ func (b *Buffer) conceal(dst []byte) {
 	}
 	for i := range dst {
 		gain := max(fadeLen-past-i, 0)
-		v := int(g711.MuToLinear(b.last[i%b.lastN])) * gain / fadeLen
+		v := int(g711.MuToLinear(b.store.last[i%b.lastN])) * gain / fadeLen
 		dst[i] = g711.LinearToMu(int16(v)) //nolint:gosec // softer than an int16
-	}
-}
-
-func silence(dst []byte) {
-	for i := range dst {
-		dst[i] = g711.MuSilence
 	}
 }

@@ -2,8 +2,10 @@ package jitter_test
 
 import (
 	"bytes"
+	"math"
 	"math/rand/v2"
 	"testing"
+	"unsafe"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -174,6 +176,105 @@ func TestDriftOfTheFarClockIsFollowed(t *testing.T) {
 	}
 }
 
+// voice is of 200 Hz and never pauses: each frame is four of its periods.
+func voice() []byte {
+	out := make([]byte, n)
+	for i := range out {
+		out[i] = g711.LinearToMu(int16(8000 * math.Sin(2*math.Pi*200*float64(i)/8000)))
+	}
+	return out
+}
+
+func TestAnHourWithAClockThatDriftsHasNoGapNoClickAndNoGrowingDelay(t *testing.T) {
+	for name, ppm := range map[string]float64{"faster": 200, "slower": -200, "exact": 0} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var b jitter.Buffer
+			r := rand.New(rand.NewPCG(3, 4))
+			type packet struct {
+				at   float64 // ms, by our clock
+				from int
+			}
+			var wire []packet
+			sound, out := voice(), make([]byte, n)
+			sent, late, missing, most, clicks := 0, 0, 0, 0, 0
+			last := int16(0)
+			period := 20 / (1 + ppm/1e6)
+			for tick := range 180_000 {
+				for float64(sent)*period < float64(tick+1)*20 {
+					wire = append(wire, packet{float64(sent)*period + 5*r.Float64(), sent * n})
+					sent++
+				}
+				for len(wire) > 0 && wire[0].at <= float64(tick)*20 {
+					if b.Put(uint32(wire[0].from), sound) == jitter.Late {
+						late++
+					}
+					wire = wire[1:]
+				}
+				if got := b.Get(out); tick > 10 && got < n {
+					missing++
+				}
+				for _, mu := range out {
+					now := g711.MuToLinear(mu)
+					// A voice of 200 Hz moves by 1257 a sample at most, and the code rounds by 256.
+					if d := int(now) - int(last); tick > 10 && max(d, -d) > 1257+600 {
+						clicks++
+					}
+					last = now
+				}
+				most = max(most, b.Delay())
+			}
+			assert.Zero(t, late, "packets")
+			assert.Zero(t, missing, "frames with a gap")
+			assert.Zero(t, clicks)
+			assert.LessOrEqual(t, most, 4*n, "80 ms")
+			if ppm != 0 {
+				drift := 3600 * 8000 * math.Abs(ppm) / 1e6
+				assert.InDelta(t, drift, math.Abs(float64(180_000*n-sent*n)), 2*n, "the hour had as much to follow")
+			}
+		})
+	}
+}
+
+func TestNoiseIsHeardAsItWasDescribedUntilSoundComesAgain(t *testing.T) {
+	var b jitter.Buffer
+	loud := bytes.Repeat([]byte{0x90}, n)
+	for i := range 3 {
+		b.Put(uint32(i*n), loud)
+	}
+	get(&b)
+	get(&b)
+	b.Noise(3*n, 45)
+	for range 3 {
+		assert.Equal(t, loud, get(&b), "what was said before is heard before")
+	}
+	for range 50 {
+		assert.InDelta(t, -45, vad.Level(get(&b)), 2)
+	}
+	b.Noise(53*n, 60)
+	assert.InDelta(t, -60, vad.Level(get(&b)), 3, "another level, at once")
+	b.Put(56*n, loud)
+	get(&b)
+	assert.InDelta(t, -60, vad.Level(get(&b)), 3)
+	assert.Equal(t, loud, get(&b))
+	assert.Less(t, vad.Level(get(&b)), vad.Level(loud), "a gap after sound is concealed, not noise")
+
+	var fresh jitter.Buffer
+	fresh.Noise(0, 0)
+	assert.Less(t, vad.Level(get(&fresh)), -25.0, "nobody is frightened by comfort")
+	fresh.Noise(0, 127)
+	assert.Less(t, vad.Level(get(&fresh)), -60.0)
+}
+
+func TestABufferThatHearsNothingCostsNothing(t *testing.T) {
+	out := make([]byte, n)
+	assert.Zero(t, testing.AllocsPerRun(10, func() {
+		var b jitter.Buffer
+		b.Get(out)
+	}))
+	assert.Less(t, unsafe.Sizeof(jitter.Buffer{}), uintptr(200))
+}
+
 func FuzzBuffer(f *testing.F) {
 	f.Add([]byte{1, 2, 3, 4, 5, 6, 7, 8})
 	f.Fuzz(func(_ *testing.T, in []byte) {
@@ -182,6 +283,9 @@ func FuzzBuffer(f *testing.F) {
 			at := uint32(in[0])<<24 | uint32(in[1])<<16 | uint32(in[2])<<8 | uint32(in[3])
 			b.Put(at, make([]byte, int(in[4])*12))
 			b.Get(make([]byte, int(in[5]%4+1)*80))
+			if in[5] > 200 {
+				b.Noise(at, in[4])
+			}
 			in = in[6:]
 		}
 	})

@@ -1,0 +1,83 @@
+package jitter
+
+import "github.com/callboard/callboard/media/g711"
+
+// fill stores samples and marks them, word by word.
+func (s *store) fill(timestamp uint32, mu []byte) {
+	at := timestamp % ringLen
+	n := copy(s.ring[at:], mu)
+	copy(s.ring[:], mu[n:])
+	for left := uint32(len(mu)); left > 0; { //nolint:gosec // small
+		bit := at % 64
+		run := min(64-bit, left)
+		s.have[at/64] |= (^uint64(0) >> (64 - run)) << bit
+		at = (at + run) % ringLen
+		left -= run
+	}
+}
+
+// take moves samples into dst, silence where there are none, and says how many were there.
+func (s *store) take(timestamp uint32, dst []byte) (got int) {
+	at := timestamp % ringLen
+	for len(dst) > 0 {
+		bit := at % 64
+		run := min(64-bit, uint32(len(dst))) //nolint:gosec // small
+		mask := (^uint64(0) >> (64 - run)) << bit
+		switch word := s.have[at/64] & mask; word {
+		case mask:
+			copy(dst[:run], s.ring[at:])
+			got += int(run)
+		case 0:
+			silence(dst[:run])
+		default:
+			for i := range run {
+				dst[i] = g711.MuSilence
+				if word&(1<<(bit+i)) != 0 {
+					dst[i] = s.ring[at+i]
+					got++
+				}
+			}
+		}
+		s.have[at/64] &^= mask
+		at = (at + run) % ringLen
+		dst = dst[run:]
+	}
+	return got
+}
+
+// whole says whether n samples from timestamp on are all there.
+func (s *store) whole(timestamp uint32, n int) bool {
+	at := timestamp % ringLen
+	for left := uint32(n); left > 0; { //nolint:gosec // small
+		bit := at % 64
+		run := min(64-bit, left)
+		if mask := (^uint64(0) >> (64 - run)) << bit; s.have[at/64]&mask != mask {
+			return false
+		}
+		at = (at + run) % ringLen
+		left -= run
+	}
+	return true
+}
+
+func (s *store) present(timestamp uint32) bool {
+	at := timestamp % ringLen
+	return s.have[at/64]&(1<<(at%64)) != 0
+}
+
+// keep remembers what was played.
+func (s *store) keep(played []byte) { copy(s.last[:], played) }
+
+// silent is a frame of nothing.
+var silent = func() (s [longest]byte) {
+	for i := range s {
+		s[i] = g711.MuSilence
+	}
+	return s
+}()
+
+func silence(dst []byte) {
+	for len(dst) > 0 {
+		dst = dst[copy(dst, silent[:]):]
+	}
+}
