@@ -184,7 +184,7 @@ func (s *Session) next(right []byte) {
 		}
 	}
 	quiet(right[n:])
-	s.blend(right)
+	s.blend(right, n > 0)
 }
 
 // watch tells once when the far end is gone. Silence on hold is no death.

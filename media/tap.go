@@ -168,8 +168,8 @@ func (t *taps) end() {
 	}
 }
 
-// blend puts what the other side and those who barge in say to what plays here, which is in right already.
-func (s *Session) blend(right []byte) {
+// blend puts what the other side and those who barge in say to what is in right already, if there is anything.
+func (s *Session) blend(right []byte, something bool) {
 	n := len(right)
 	barging := s.taps != nil && s.taps.active > 0
 	bridged := s.link != nil && s.link.speaks
@@ -179,7 +179,7 @@ func (s *Session) blend(right []byte) {
 		bus, s.taps.blended = &s.taps.bus, true
 	case !bridged:
 		return
-	case !s.play.active:
+	case !something:
 		copy(right, s.link.voice[:n])
 		return
 	default:

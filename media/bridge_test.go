@@ -1,0 +1,346 @@
+package media_test
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/media/g711"
+	"github.com/callboard/callboard/media/tone"
+	"github.com/callboard/callboard/media/wav"
+)
+
+// stage is two far ends, a caller and a human, and our session with each, at a pace of their own.
+type stage struct {
+	t             *testing.T
+	dir           string
+	caller, human *media.Session // the far ends
+	a, b          *media.Session // ours, to the caller and to the human
+	turns         []*media.Turn
+}
+
+func newStage(t *testing.T, low int, callerCodec, humanCodec media.Codec) *stage {
+	t.Helper()
+	far, near := engine(t, low, low+49), engine(t, low+50, low+99)
+	s := &stage{t: t, dir: t.TempDir()}
+	of := func(e *media.Engine, name string, codec media.Codec, notify func(media.Event)) *media.Session {
+		o := media.Options{RecordPath: filepath.Join(s.dir, name), Notify: notify}
+		if codec == media.PCMA {
+			o.Codecs = []media.Codec{media.PCMA}
+		}
+		one := open(t, e, o)
+		s.turns = append(s.turns, media.NewTurn(one))
+		return one
+	}
+	s.caller, s.human = of(far, "caller", callerCodec, nil), of(far, "human", humanCodec, nil)
+	s.a, s.b = of(near, "a", callerCodec, nil), of(near, "b", humanCodec, nil)
+	connect(t, s.caller, s.a)
+	connect(t, s.human, s.b)
+	return s
+}
+
+// run lets time pass for all four.
+func (s *stage) run(d time.Duration) {
+	for range d / (20 * time.Millisecond) {
+		for _, t := range s.turns {
+			t.Frame()
+		}
+	}
+}
+
+// recording closes a session and reads its file: what its far end said, and what that heard.
+func (s *stage) recording(one *media.Session) (left, right []int16, r media.Recording) {
+	s.t.Helper()
+	_, done := one.Close()
+	r = <-done
+	require.NoError(s.t, r.Err)
+	file, err := wav.ReadFile(r.Path, 1<<22)
+	require.NoError(s.t, err)
+	return file.Channel(0), file.Channel(1), r
+}
+
+// alike says how well a sound is found in another, by some of its samples, at uneven distances.
+func alike(in []int16, sound media.Clip) (best float64) {
+	b := g711.DecodeMu(sound)
+	dice := rand.New(rand.NewPCG(1, 2))
+	var some []int
+	for i := 0; i < len(b); i += 1 + dice.IntN(13) {
+		some = append(some, i)
+	}
+	for shift := 0; shift+len(b) <= len(in); shift++ {
+		var ab, aa, bb int64
+		at := in[shift : shift+len(b)]
+		for _, i := range some {
+			x, y := int64(at[i]), int64(b[i])
+			ab, aa, bb = ab+x*y, aa+x*x, bb+y*y
+		}
+		best = max(best, float64(ab)/math.Sqrt(float64(aa)*float64(bb)+1))
+	}
+	return best
+}
+
+// deeper is another sound than chirp.
+func deeper(d time.Duration) media.Clip {
+	pcm := g711.DecodeMu(chirp(d))
+	out := make([]int16, len(pcm))
+	for i := range out {
+		out[i] = pcm[len(pcm)-1-i]
+	}
+	return g711.EncodeMu(out)
+}
+
+func TestABridgeLetsBothHearEachOtherAndTheRecordingGoesOn(t *testing.T) {
+	for name, codecs := range map[string][2]media.Codec{
+		"as it is": {media.PCMU, media.PCMU}, "as it is, A-law": {media.PCMA, media.PCMA}, "written anew": {media.PCMA, media.PCMU},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t, 32000, codecs[0], codecs[1])
+			s.run(200 * time.Millisecond)
+			said, answered := chirp(time.Second), deeper(time.Second)
+			undo := media.Bridge(s.a, s.b)
+			s.caller.Play(1, said)
+			s.human.Play(1, answered)
+			s.run(1600 * time.Millisecond)
+			assert.Equal(t, []media.Span{{From: 200 * time.Millisecond, To: 1800 * time.Millisecond}}, s.a.Human())
+			undo()
+			undo()
+			bye := tone.Beep(500 * time.Millisecond)
+			s.a.Play(2, bye)
+			s.human.Play(2, answered)
+			s.run(1200 * time.Millisecond)
+
+			left, right, r := s.recording(s.a)
+			assert.GreaterOrEqual(t, alike(left, said), 0.95, "the caller is on the left")
+			assert.GreaterOrEqual(t, alike(right[:1800*8], answered), 0.95, "the human is on the right")
+			assert.Less(t, alike(right[1800*8:], answered), 0.5, "and after the end of the bridge no more")
+			assert.Equal(t, 3*time.Second, r.Duration)
+			assert.Equal(t, []media.Span{{From: 200 * time.Millisecond, To: 1800 * time.Millisecond}}, r.Human)
+			stats, _ := s.b.Close()
+			assert.Equal(t, 3*time.Second, stats.SentFor, "statistics and the stream went on")
+			callerHeard, _, _ := s.recording(s.caller)
+			humanHeard, _, _ := s.recording(s.human)
+			assert.GreaterOrEqual(t, alike(callerHeard[:2000*8], answered), 0.95)
+			assert.GreaterOrEqual(t, alike(humanHeard, said), 0.95)
+			assert.GreaterOrEqual(t, alike(callerHeard[1800*8:], bye), 0.95, "our own voice is heard again")
+			assert.Less(t, alike(callerHeard[2000*8:], answered), 0.5)
+			assert.Less(t, alike(humanHeard, bye), 0.5)
+		})
+	}
+}
+
+func TestWhatPlaysIsMixedIntoABridge(t *testing.T) {
+	s := newStage(t, 32100, media.PCMU, media.PCMU)
+	media.Bridge(s.a, s.b)
+	answered, notice := deeper(time.Second), tone.Make(time.Second, 0.3, 1900)
+	s.run(200 * time.Millisecond)
+	s.human.Play(1, answered)
+	s.a.Play(1, notice)
+	s.run(1600 * time.Millisecond)
+	heard, _, _ := s.recording(s.caller)
+	assert.Greater(t, alike(heard, answered), 0.6)
+	assert.Greater(t, alike(heard, notice), 0.6)
+	humanHeard, _, _ := s.recording(s.human)
+	assert.Less(t, alike(humanHeard, notice), 0.3, "the other side does not hear it")
+}
+
+func TestPacketsOfTheSameCodecGoThroughAsTheyAre(t *testing.T) {
+	t.Parallel()
+	p, q := newPeer(t), newPeer(t)
+	e := engine(t, 32200, 32209)
+	a, b := open(t, e, media.Options{}), open(t, e, media.Options{})
+	for s, far := range map[*media.Session]*peer{a: p, b: q} {
+		_, err := s.Answer(far.sdp(""))
+		require.NoError(t, err)
+		s.Begin()
+	}
+	media.Bridge(a, b)
+	eventually(t, "the stream runs before anybody speaks", func() bool { return len(q.heard()) > 2 })
+	// No two bytes of µ-law in a row that writing anew would keep: 0x7F is a second name of silence.
+	p.say(t, a.LocalPort(), 4, 0, 0x7F)
+	p.seq += 2 // lost on the way
+	p.say(t, a.LocalPort(), 2, 0, 0x7E)
+	through := func() (seqs, stamps []uint32) {
+		for _, packet := range q.heard() {
+			if bytes.Equal(packet.Payload, bytes.Repeat(packet.Payload[:1], 160)) && packet.Payload[0]|1 == 0x7F {
+				seqs, stamps = append(seqs, uint32(packet.Seq)), append(stamps, packet.Timestamp)
+			}
+		}
+		return seqs, stamps
+	}
+	eventually(t, "all are through", func() bool { seqs, _ := through(); return len(seqs) >= 6 })
+	seqs, stamps := through()
+	first := seqs[0]
+	for i, want := range []uint32{0, 1, 2, 3, 6, 7} {
+		assert.Equal(t, want, uint32(uint16(seqs[i]-first)), "what was lost stays lost")
+		assert.Equal(t, want*160, stamps[i]-stamps[0])
+	}
+	before := len(q.heard())
+	eventually(t, "the stream goes on when they are silent", func() bool { return len(q.heard()) > before+5 })
+	ssrc, last := q.heard()[0].SSRC, q.heard()[0]
+	for _, packet := range q.heard()[1:] {
+		assert.Equal(t, ssrc, packet.SSRC)
+		assert.Positive(t, int16(packet.Seq-last.Seq), "numbers only grow")
+		assert.Positive(t, int32(packet.Timestamp-last.Timestamp))
+		last = packet
+	}
+}
+
+func TestDigitsArePassedOnOverABridge(t *testing.T) {
+	for name, events := range map[string]bool{"as events": true, "as tones": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			low := 32220
+			if events {
+				low = 32240
+			}
+			p, q := newPeer(t), newPeer(t)
+			e := engine(t, low, low+9)
+			var earA, earB ear
+			a, b := open(t, e, media.Options{Notify: earA.notify}), open(t, e, media.Options{Notify: earB.notify})
+			_, err := a.Answer(p.sdp(""))
+			require.NoError(t, err)
+			describedB := string(q.sdp(""))
+			if !events {
+				describedB = strings.ReplaceAll(describedB, " 101\r\n", "\r\n")
+			}
+			_, err = b.Answer([]byte(describedB))
+			require.NoError(t, err)
+			a.Begin()
+			b.Begin()
+			media.Bridge(a, b)
+			far := open(t, engine(t, low+10, low+19), media.Options{})
+			answer, err := a.Answer(far.Offer())
+			require.NoError(t, err)
+			require.NoError(t, far.Accept(answer))
+			far.Begin()
+			far.SendDigits(1, "42")
+			eventually(t, "our side is told", func() bool { return earA.keys() == "42" })
+			eventually(t, "the other far end hears it", func() bool {
+				if !events {
+					return bytes.Contains(sound(q), tone.Keys("2")[:800])
+				}
+				pressed := map[byte]bool{}
+				for _, packet := range q.heard() {
+					if packet.Type == 101 {
+						pressed[packet.Payload[0]] = true
+					}
+				}
+				return pressed[4] && pressed[2]
+			})
+			assert.Empty(t, earB.all(), "nobody sent digits there")
+		})
+	}
+}
+
+func TestTheEndOfOneSideEndsABridgeAndANewOneReplacesIt(t *testing.T) {
+	s := newStage(t, 32300, media.PCMU, media.PCMU)
+	old := media.Bridge(s.a, s.b)
+	s.run(100 * time.Millisecond)
+	media.Bridge(s.a, s.b)
+	old() // is over, and must not end the new one
+	said := chirp(time.Second)
+	s.caller.Play(1, said)
+	s.run(1400 * time.Millisecond)
+	s.caller.Play(2, said)
+	heard, _, _ := s.recording(s.b)
+	_ = heard
+	s.a.Play(1, said)
+	s.run(400 * time.Millisecond)
+	assert.Len(t, s.a.Human(), 2)
+	assert.Equal(t, 1500*time.Millisecond, s.a.Human()[1].To.Truncate(100*time.Millisecond))
+	humanHeard, _, _ := s.recording(s.human)
+	assert.GreaterOrEqual(t, alike(humanHeard, said), 0.95)
+	undo := media.Bridge(s.a, s.b)
+	s.run(40 * time.Millisecond)
+	undo()
+}
+
+func TestWhoIsHeldHearsMusicOverAndOverAndIsHeardByNobody(t *testing.T) {
+	s := newStage(t, 32400, media.PCMU, media.PCMU)
+	media.Bridge(s.a, s.b)
+	music, said := deeper(300*time.Millisecond), chirp(time.Second)
+	s.run(200 * time.Millisecond)
+	s.a.Hold(music)
+	s.a.Play(1, tone.Beep(100*time.Millisecond))
+	s.caller.Play(1, said)
+	s.run(1400 * time.Millisecond)
+	s.a.Hold(nil)
+	s.run(400 * time.Millisecond)
+	s.a.Resume()
+	s.caller.Play(2, said)
+	s.run(1400 * time.Millisecond)
+	humanHeard, _, _ := s.recording(s.human)
+	assert.Less(t, alike(humanHeard[:2000*8], said), 0.3)
+	assert.GreaterOrEqual(t, alike(humanHeard[2000*8:], said), 0.95, "and again afterwards")
+	heard, _, _ := s.recording(s.caller)
+	again := bytes.Repeat(music, 4)
+	assert.GreaterOrEqual(t, alike(heard[:1700*8], again), 0.95, "music, over and over")
+	assert.Zero(t, loudness(heard[1700*8:2000*8]), "silence where there is no music")
+	assert.GreaterOrEqual(t, alike(heard[2000*8:], tone.Beep(100*time.Millisecond)), 0.9, "what plays waited")
+}
+
+// loudness is the loudest sample.
+func loudness(pcm []int16) (most int16) {
+	for _, v := range pcm {
+		most = max(most, v, -v)
+	}
+	return most
+}
+
+func TestNothingOfAPauseIsInTheFileAndItsLengthStaysTrue(t *testing.T) {
+	for name, hush := range map[string][2]func(*media.Session){
+		"paused":    {(*media.Session).PauseRecording, (*media.Session).ResumeRecording},
+		"sensitive": {func(s *media.Session) { s.Sensitive(true) }, func(s *media.Session) { s.Sensitive(false) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t, 32500, media.PCMU, media.PCMU)
+			said, secret := chirp(time.Second), tone.Make(time.Second, 0.4, 770)
+			s.caller.Play(1, said)
+			s.run(1300 * time.Millisecond)
+			hush[0](s.a)
+			s.run(100 * time.Millisecond)
+			s.caller.Play(2, secret)
+			s.a.Play(2, secret)
+			s.run(500 * time.Millisecond)
+			hush[1](s.a) // the last of the secret is still on its way
+			s.caller.Play(3, nil)
+			s.a.StopPlaying()
+			s.run(600 * time.Millisecond)
+			s.caller.Play(4, said)
+			s.run(1500 * time.Millisecond)
+			left, right, r := s.recording(s.a)
+			assert.Equal(t, 4*time.Second, r.Duration, "the gap is as long as the pause")
+			assert.Zero(t, loudness(left[1300*8:2500*8]))
+			assert.Zero(t, loudness(right[1300*8:2500*8]))
+			assert.GreaterOrEqual(t, alike(left[:1300*8], said), 0.95)
+			assert.GreaterOrEqual(t, alike(left[2500*8:], said), 0.95)
+			heard, _, _ := s.recording(s.caller)
+			assert.GreaterOrEqual(t, alike(heard, secret[:3200]), 0.95, "the call itself went on")
+		})
+	}
+}
+
+func ExampleBridge() {
+	e, err := media.NewEngine(media.Config{BindIP: loopback, PortMin: 32990, PortMax: 32999})
+	if err != nil {
+		panic(err)
+	}
+	caller, _ := e.Open(media.Options{})
+	human, _ := e.Open(media.Options{})
+	undo := media.Bridge(caller, human)
+	undo()
+	fmt.Println(e.Live(), "sessions are their owners' again")
+	fmt.Println(e.Close())
+	// Output:
+	// 2 sessions are their owners' again
+	// <nil>
+}
