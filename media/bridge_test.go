@@ -105,7 +105,7 @@ func TestABridgeLetsBothHearEachOtherAndTheRecordingGoesOn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newStage(t, 32000, codecs[0], codecs[1])
 			s.run(200 * time.Millisecond)
-			said, answered := chirp(time.Second), deeper(time.Second)
+			said, answered := chirp(500*time.Millisecond), deeper(500*time.Millisecond)
 			undo := media.Bridge(s.a, s.b)
 			s.caller.Play(1, said)
 			s.human.Play(1, answered)
@@ -140,7 +140,7 @@ func TestABridgeLetsBothHearEachOtherAndTheRecordingGoesOn(t *testing.T) {
 func TestWhatPlaysIsMixedIntoABridge(t *testing.T) {
 	s := newStage(t, 32100, media.PCMU, media.PCMU)
 	media.Bridge(s.a, s.b)
-	answered, notice := deeper(time.Second), tone.Make(time.Second, 0.3, 1900)
+	answered, notice := deeper(500*time.Millisecond), tone.Make(time.Second, 0.3, 1900)
 	s.run(200 * time.Millisecond)
 	s.human.Play(1, answered)
 	s.a.Play(1, notice)
@@ -247,7 +247,7 @@ func TestTheEndOfOneSideEndsABridgeAndANewOneReplacesIt(t *testing.T) {
 	s.run(100 * time.Millisecond)
 	media.Bridge(s.a, s.b)
 	old() // is over, and must not end the new one
-	said := chirp(time.Second)
+	said := chirp(500 * time.Millisecond)
 	s.caller.Play(1, said)
 	s.run(1400 * time.Millisecond)
 	s.caller.Play(2, said)
@@ -267,7 +267,7 @@ func TestTheEndOfOneSideEndsABridgeAndANewOneReplacesIt(t *testing.T) {
 func TestWhoIsHeldHearsMusicOverAndOverAndIsHeardByNobody(t *testing.T) {
 	s := newStage(t, 32400, media.PCMU, media.PCMU)
 	media.Bridge(s.a, s.b)
-	music, said := deeper(300*time.Millisecond), chirp(time.Second)
+	music, said := deeper(300*time.Millisecond), chirp(500*time.Millisecond)
 	s.run(200 * time.Millisecond)
 	s.a.Hold(music)
 	s.a.Play(1, tone.Beep(100*time.Millisecond))
@@ -303,7 +303,7 @@ func TestNothingOfAPauseIsInTheFileAndItsLengthStaysTrue(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStage(t, 32500, media.PCMU, media.PCMU)
-			said, secret := chirp(time.Second), tone.Make(time.Second, 0.4, 770)
+			said, secret := chirp(500*time.Millisecond), tone.Make(time.Second, 0.4, 770)
 			s.caller.Play(1, said)
 			s.run(1300 * time.Millisecond)
 			hush[0](s.a)
