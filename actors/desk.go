@@ -15,6 +15,7 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/calendar"
 	"github.com/callboard/callboard/domain/commit"
 )
 
@@ -22,11 +23,14 @@ import (
 // the version it read, and asks the actors whatever they own.
 type Desk struct {
 	node    *Node
-	store   commit.Store
+	store   *counting
 	keys    *Keyring
 	audit   *auditor
 	log     *slog.Logger
 	uploads sync.Map // campaign id → struct{}: one upload at a time
+	scripts recall[domain.Script]
+	shown   recall[[]string] // caller ids
+	zones   *calendar.Shared
 }
 
 // tries bounds how often an update is tried again after a conflict.

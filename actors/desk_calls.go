@@ -12,7 +12,6 @@ import (
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
-	"github.com/callboard/callboard/domain/calendar"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
 )
@@ -72,17 +71,17 @@ func (d *Desk) PlaceCall(ctx context.Context, p domain.Principal, o ask.NewCall)
 // newCall checks an order against the rules and makes its record.
 func (d *Desk) newCall(ctx context.Context, p domain.Principal, w *domain.Workspace, o ask.NewCall) (*domain.Call, domain.Script, error) {
 	var none domain.Script
-	to, country, err := domain.ParsePhone(o.To, w.DefaultCountry)
+	number, err := domain.ReadNumber(o.To, w.DefaultCountry)
 	if errors.Is(err, domain.ErrPhoneForbidden) {
 		return nil, none, &domain.Error{Code: domain.CodeDestination, Param: "to", Message: "to is an emergency number or a short code; these are never called"}
 	}
 	if err != nil {
 		return nil, none, problem("to", domain.CodeValidation, "to must be a full telephone number, best in E.164")
 	}
-	if err = domain.AllowedDestination(to, w.Calling, w.DefaultCountry, p.Environment); err != nil {
+	if err = number.Allowed(w.Calling, w.DefaultCountry, p.Environment); err != nil {
 		return nil, none, err
 	}
-	if err = hoursAllow(o.CallingHours, to, country); err != nil {
+	if err = d.hoursAllow(o.CallingHours, number); err != nil {
 		return nil, none, err
 	}
 	from, err := d.callerID(ctx, p, o.From)
@@ -98,7 +97,7 @@ func (d *Desk) newCall(ctx context.Context, p domain.Principal, w *domain.Worksp
 	}
 	now := stamp()
 	c := &domain.Call{
-		Direction: domain.Outbound, From: from, To: to, AgentID: o.AgentID, PathwayID: script.Pathway.ID,
+		Direction: domain.Outbound, From: from, To: number.E164, AgentID: o.AgentID, PathwayID: script.Pathway.ID,
 		Status: domain.CallQueued, Legs: []domain.Leg{}, Attempt: 1, StartedAt: &now,
 		Variables: map[string]string{}, Context: o.Context, Record: o.Record,
 	}
@@ -107,17 +106,15 @@ func (d *Desk) newCall(ctx context.Context, p domain.Principal, w *domain.Worksp
 	return c, script, nil
 }
 
-func hoursAllow(h *domain.CallingHours, to, country string) error {
+func (d *Desk) hoursAllow(h *domain.CallingHours, to domain.Number) error {
 	if h == nil {
 		return nil
 	}
-	zones := calendar.NewZones()
-	rules, err := calendar.New(domain.Schedule{Timezone: "UTC"}, *h, zones)
+	window, err := d.zones.Window(*h, to)
 	if err != nil {
 		return err
 	}
-	_, of := zones.Of(domain.Contact{Phone: to, Country: country})
-	window, now := rules.For(of), time.Now()
+	now := time.Now()
 	if window.Allows(now) {
 		return nil
 	}

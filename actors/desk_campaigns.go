@@ -106,6 +106,12 @@ func (d *Desk) campaignWebhooks(ctx context.Context, p domain.Principal, c *doma
 // scriptOf pins what a call speaks: the agent's voice and limits, and the
 // pathway named beside it or its own.
 func (d *Desk) scriptOf(ctx context.Context, p domain.Principal, agentID, pathwayID string) (domain.Script, error) {
+	return d.scripts.of(d.store, p.WorkspaceID, string(p.Environment)+"/"+agentID+"/"+pathwayID, func() (domain.Script, error) {
+		return d.readScript(ctx, p, agentID, pathwayID)
+	})
+}
+
+func (d *Desk) readScript(ctx context.Context, p domain.Principal, agentID, pathwayID string) (domain.Script, error) {
 	s := domain.Script{UnitID: domain.Unit(p.WorkspaceID), Language: "en-US", Timezone: "UTC"}
 	first := ""
 	if agentID != "" {

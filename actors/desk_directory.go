@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
@@ -240,6 +241,10 @@ func (d *Desk) DeleteNumber(ctx context.Context, p domain.Principal, id string) 
 
 // CallerIDs are the workspace's numbers and those that its trunks list.
 func (d *Desk) CallerIDs(ctx context.Context, p domain.Principal) ([]string, error) {
+	return d.shown.of(d.store, p.WorkspaceID, string(p.Environment), func() ([]string, error) { return d.readCallerIDs(ctx, p) })
+}
+
+func (d *Desk) readCallerIDs(ctx context.Context, p domain.Principal) ([]string, error) {
 	var out []string
 	err := every(ctx, d.store, "number", p.WorkspaceID, envOf(p), func(n *domain.PhoneNumber) {
 		if n.Number != "*" {
@@ -250,7 +255,7 @@ func (d *Desk) CallerIDs(ctx context.Context, p domain.Principal) ([]string, err
 		return nil, storeErr(err)
 	}
 	err = every(ctx, d.store, "trunk", p.WorkspaceID, envOf(p), func(t *domain.Trunk) { out = append(out, t.CallerIDs...) })
-	return out, storeErr(err)
+	return slices.Clip(out), storeErr(err)
 }
 
 // Workspace answers from memory.

@@ -22,6 +22,7 @@ import (
 	"github.com/callboard/callboard/actors/workspace"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/allow"
+	"github.com/callboard/callboard/domain/calendar"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/speech"
@@ -86,12 +87,14 @@ type tree struct {
 
 // New makes a node; nothing runs before Start.
 func New(cfg Config) *Node {
+	store := newCounting(cfg.Store)
+	cfg.Store = store
 	n := &Node{
 		cfg: cfg, sys: mailbox.System(cfg.Log), book: trunk.NewBook(), spaces: make(map[string]*tree),
 		boot: mailbox.NewID("boot"),
 	}
 	n.sender = webhook.NewClient(webhook.ClientConfig{Egress: cfg.Egress, RootCAs: cfg.RootCAs})
-	n.desk = &Desk{node: n, store: cfg.Store, keys: cfg.Keys, audit: newAuditor(cfg.Store, cfg.Log), log: cfg.Log}
+	n.desk = &Desk{node: n, store: store, zones: calendar.NewShared(), keys: cfg.Keys, audit: newAuditor(cfg.Store, cfg.Log), log: cfg.Log}
 	return n
 }
 

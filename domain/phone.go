@@ -3,6 +3,7 @@ package domain
 import (
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/nyaruka/phonenumbers"
@@ -24,6 +25,10 @@ const maxPhoneText = 40
 // few digits and without "+" is no full number anywhere.
 const maxShort = 6
 
+// maxShortLocal is the length of the longest number that may be a short one
+// within its country.
+const maxShortLocal = 8
+
 // full says whether a number has a length that its country gives to whole
 // numbers, area code included.
 func full(n *phonenumbers.PhoneNumber) bool {
@@ -42,10 +47,46 @@ var emergency = map[string]bool{
 	"998": true, "999": true,
 }
 
-// ParsePhone reads a number as people write it and returns it as E.164, with
-// the country (ISO 3166 alpha-2, "" for satellite and other world-wide
-// ranges). Numbers without "+" are read as in defaultCountry. A letter makes
-// the number unreadable, an extension too: nobody can be rung by it as is.
+// Number is a full telephone number that was read once: what follows from it
+// costs a walk through the tables of all countries each time it is asked for.
+type Number struct {
+	E164    string
+	Country string // ISO 3166 alpha-2; "" for satellite and other world-wide ranges
+	Kind    phonenumbers.PhoneNumberType
+	Parsed  *phonenumbers.PhoneNumber // never changed
+}
+
+// ReadNumber reads a number as people write it. Numbers without "+" are read
+// as in defaultCountry. A letter makes the number unreadable, an extension
+// too: nobody can be rung by it as is. The error is ErrPhone or
+// ErrPhoneForbidden.
+func ReadNumber(text, defaultCountry string) (Number, error) {
+	e164, n, err := readPhone(text, defaultCountry)
+	if err != nil {
+		return Number{}, err
+	}
+	return numberOf(e164, n), nil
+}
+
+// KnownNumber is a number that stands as E.164 already, also one that may not
+// be dialled.
+func KnownNumber(e164 string) (Number, error) {
+	if cleanNANP(e164) {
+		return numberOf(e164, nanp(e164)), nil
+	}
+	n, err := phonenumbers.Parse(e164, "")
+	if err != nil {
+		return Number{}, ErrPhone
+	}
+	return numberOf(e164, n), nil
+}
+
+func numberOf(e164 string, n *phonenumbers.PhoneNumber) Number {
+	return Number{E164: e164, Country: countryOf(n), Kind: phonenumbers.GetNumberType(n), Parsed: n}
+}
+
+// ParsePhone is ReadNumber for whoever wants the number as E.164 and its
+// country only.
 func ParsePhone(text, defaultCountry string) (e164, country string, err error) {
 	e164, n, err := readPhone(text, defaultCountry)
 	if err != nil {
@@ -56,10 +97,14 @@ func ParsePhone(text, defaultCountry string) (e164, country string, err error) {
 
 func readPhone(text, defaultCountry string) (string, *phonenumbers.PhoneNumber, error) {
 	text = strings.TrimSpace(text)
+	if cleanNANP(text) {
+		return text, nanp(text), nil
+	}
 	if len(text) > maxPhoneText || strings.IndexFunc(text, notDialled) >= 0 {
 		return "", nil, ErrPhone
 	}
-	if n := len(digitsOf(text)); n > 0 && n <= maxShort && !strings.HasPrefix(text, "+") || emergency[digitsOf(text)] {
+	digits := digitsOf(text)
+	if n := len(digits); n > 0 && n <= maxShort && !strings.HasPrefix(text, "+") || emergency[digits] {
 		return "", nil, ErrPhoneForbidden
 	}
 	n, err := phonenumbers.Parse(text, strings.ToUpper(defaultCountry))
@@ -67,10 +112,17 @@ func readPhone(text, defaultCountry string) (string, *phonenumbers.PhoneNumber, 
 		return "", nil, ErrPhone
 	}
 	e164 := phonenumbers.Format(n, phonenumbers.E164)
-	if _, forbidden := DialForbidden(e164, defaultCountry); forbidden {
+	if emergency[digitsOf(e164)] || isShort(digitsOf(e164), strings.ToUpper(defaultCountry)) || summons(n) {
 		return "", nil, ErrPhoneForbidden
 	}
 	return e164, n, nil
+}
+
+// nanp is what the parser makes of a clean number behind +1.
+func nanp(clean string) *phonenumbers.PhoneNumber {
+	national, _ := strconv.ParseUint(clean[len("+1"):], 10, 64) // ten digits
+	code := int32(1)
+	return &phonenumbers.PhoneNumber{CountryCode: &code, NationalNumber: &national}
 }
 
 // E164 is ParsePhone for whoever does not need the country, which costs most.
@@ -125,25 +177,32 @@ func DialForbidden(number, country string) (reason string, forbidden bool) {
 	if emergency[digits] || isShort(digits, country) || len(digits) > 0 && len(digits) <= maxShort && number[0] != '+' {
 		return "an emergency number or a short code", true
 	}
+	if cleanNANP(number) {
+		return "", false
+	}
 	n, err := phonenumbers.Parse(number, country)
 	if err != nil || len(number) > maxPhoneText || !full(n) {
 		return "not a full telephone number", true
 	}
-	// +49 110 and the like: the country code in front of a short number.
-	local := phonenumbers.GetNationalSignificantNumber(n)
-	for _, region := range phonenumbers.GetRegionCodesForCountryCode(int(n.GetCountryCode())) {
-		if emergency[local] || isShort(local, region) {
-			return "an emergency number or a short code", true
-		}
+	if summons(n) {
+		return "an emergency number or a short code", true
 	}
 	return "", false
+}
+
+// summons says whether a country code stands in front of a short number: +49
+// 110 and the like.
+func summons(n *phonenumbers.PhoneNumber) bool {
+	local := phonenumbers.GetNationalSignificantNumber(n)
+	return emergency[local] || len(local) <= maxShortLocal && slices.ContainsFunc(
+		phonenumbers.GetRegionCodesForCountryCode(int(n.GetCountryCode())), func(region string) bool { return isShort(local, region) })
 }
 
 // isShort says whether the digits, dialled within a country, are a short
 // number there. Full numbers are longer than six digits nearly everywhere;
 // where they are not, the table of short numbers decides.
 func isShort(digits, country string) bool {
-	if len(digits) == 0 || len(digits) > 8 || country == "" {
+	if len(digits) == 0 || len(digits) > maxShortLocal || country == "" {
 		return false
 	}
 	if phonenumbers.IsEmergencyNumber(digits, country) {
@@ -177,18 +236,23 @@ func AllowedDestination(e164 string, rules Calling, defaultCountry string, env E
 		}
 		return Errorf(CodeDestination, "this number cannot be called: it is %s", reason)
 	}
-	if env == Test && IsMagic(e164) {
-		return nil
-	}
-	n, err := phonenumbers.Parse(e164, "")
+	n, err := KnownNumber(e164)
 	if err != nil {
 		return Errorf(CodeDestination, "this number cannot be called: it is not a full telephone number")
 	}
-	if special(n) {
+	return n.Allowed(rules, defaultCountry, env)
+}
+
+// Allowed is AllowedDestination for a number that ReadNumber returned.
+func (n Number) Allowed(rules Calling, defaultCountry string, env Environment) error {
+	if env == Test && IsMagic(n.E164) {
+		return nil
+	}
+	if n.costsExtra() {
 		return Errorf(CodeDestination, "premium-rate and satellite numbers cannot be called")
 	}
 	for _, p := range rules.BlockedPrefixes {
-		if p != "" && strings.HasPrefix(digitsOf(e164), digitsOf(p)) {
+		if p != "" && strings.HasPrefix(n.E164[1:], digitsOf(p)) {
 			return Errorf(CodeDestination, "numbers that begin with %s are blocked in this workspace", p)
 		}
 	}
@@ -196,7 +260,7 @@ func AllowedDestination(e164 string, rules Calling, defaultCountry string, env E
 	if len(countries) == 0 {
 		countries = []string{defaultCountry}
 	}
-	country := countryOf(n)
+	country := n.Country
 	if slices.Contains(countries, "*") || country != "" && slices.ContainsFunc(countries, func(c string) bool {
 		return strings.EqualFold(c, country)
 	}) {
@@ -208,14 +272,13 @@ func AllowedDestination(e164 string, rules Calling, defaultCountry string, env E
 	return Errorf(CodeDestination, "calls to %s are not allowed in this workspace", country)
 }
 
-// special says whether a number costs extra by its kind: premium rate, shared
-// cost, and the world-wide ranges of satellites and networks (870, 881, 882,
-// 883, 979).
-func special(n *phonenumbers.PhoneNumber) bool {
-	switch n.GetCountryCode() {
+// costsExtra says whether a number costs extra by its kind: premium rate,
+// shared cost, and the world-wide ranges of satellites and networks (870, 881,
+// 882, 883, 979).
+func (n Number) costsExtra() bool {
+	switch n.Parsed.GetCountryCode() {
 	case 870, 878, 881, 882, 883, 888, 979:
 		return true
 	}
-	t := phonenumbers.GetNumberType(n)
-	return t == phonenumbers.PREMIUM_RATE || t == phonenumbers.SHARED_COST
+	return n.Kind == phonenumbers.PREMIUM_RATE || n.Kind == phonenumbers.SHARED_COST
 }

@@ -210,15 +210,18 @@ func (j judge) chunk(contacts []domain.Contact) *chunk {
 		windows: map[string]calendar.Window{"": j.rules.For(nil)},
 	}
 	for i, who := range contacts {
-		if j.anyone {
-			_, c.invalid[i] = domain.DialForbidden(who.Phone, j.country)
-		} else {
-			c.invalid[i] = domain.AllowedDestination(who.Phone, j.calling, j.country, j.env) != nil
-		}
+		number, err := domain.KnownNumber(who.Phone)
+		_, forbidden := domain.DialForbidden(who.Phone, j.country)
+		c.invalid[i] = err != nil || forbidden || !j.anyone && number.Allowed(j.calling, j.country, j.env) != nil
 		if !j.rules.Local() {
 			continue
 		}
-		key, zones := j.zones.Of(who)
+		key, zones := "", []*time.Location(nil)
+		if who.Timezone != "" || err != nil {
+			key, zones = j.zones.Of(who)
+		} else {
+			key, zones = j.zones.OfNumber(number)
+		}
 		if _, known := c.windows[key]; !known {
 			c.windows[key] = j.rules.For(zones)
 		}

@@ -41,7 +41,16 @@ func (z *Zones) Of(c domain.Contact) (key string, zones []*time.Location) {
 		}
 		return "", nil
 	}
-	names := zonesOfNumber(c.Phone)
+	n, err := domain.KnownNumber(c.Phone)
+	if err != nil {
+		return "", nil
+	}
+	return z.OfNumber(n)
+}
+
+// OfNumber are the zones in which whoever has a number may be, as Of tells.
+func (z *Zones) OfNumber(number domain.Number) (key string, zones []*time.Location) {
+	names := zonesOfNumber(number)
 	for _, n := range names {
 		l := z.Load(n)
 		if l == nil {
@@ -85,14 +94,11 @@ var countryZones = map[string][]string{ //nolint:gochecknoglobals // a table
 
 // zonesOfNumber are the names of the zones of a number, sorted. The number of
 // a mobile or of a service says only the country: all its zones count.
-func zonesOfNumber(e164 string) []string {
-	n, err := phonenumbers.Parse(e164, "")
-	if err != nil {
-		return nil
-	}
+func zonesOfNumber(n domain.Number) []string {
 	var names []string
-	if t := phonenumbers.GetNumberType(n); t == phonenumbers.FIXED_LINE || t == phonenumbers.FIXED_LINE_OR_MOBILE {
-		names, err = phonenumbers.GetTimezonesForNumber(n)
+	var err error
+	if n.Kind == phonenumbers.FIXED_LINE || n.Kind == phonenumbers.FIXED_LINE_OR_MOBILE {
+		names, err = phonenumbers.GetTimezonesForNumber(n.Parsed)
 	} else {
 		names, err = zonesOfCountry(n)
 	}
@@ -104,17 +110,13 @@ func zonesOfNumber(e164 string) []string {
 	return slices.Compact(names)
 }
 
-func zonesOfCountry(n *phonenumbers.PhoneNumber) ([]string, error) {
-	code := int(n.GetCountryCode())
-	region := phonenumbers.GetRegionCodeForNumber(n)
-	if region == "" {
-		region = phonenumbers.GetRegionCodeForCountryCode(code)
-	}
-	if names := countryZones[region]; names != nil {
+func zonesOfCountry(n domain.Number) ([]string, error) {
+	code := int(n.Parsed.GetCountryCode())
+	if names := countryZones[n.Country]; names != nil {
 		return names, nil
 	}
 	if code == 1 || code == 7 { // a smaller country of these plans: its own area codes tell
-		return phonenumbers.GetTimezonesForNumber(n)
+		return phonenumbers.GetTimezonesForNumber(n.Parsed)
 	}
 	return phonenumbers.GetTimezonesForPrefix(strconv.Itoa(code))
 }

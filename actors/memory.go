@@ -1,0 +1,99 @@
+package actors
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/event"
+)
+
+// recallFor bounds how old what is remembered may be: a commit of unknown
+// outcome may land after the change was counted.
+const recallFor = 2 * time.Second
+
+// recallMost bounds how much is remembered of one kind.
+const recallMost = 4096
+
+// directory are the kinds of which each call needs some rows and which change
+// seldom: changes of them are counted, so that they need not be read each time.
+var directory = []string{"agent", "pathway", "number", "trunk"} //nolint:gochecknoglobals // a table
+
+// counting is a store that counts the changes of the directory.
+type counting struct {
+	Store
+	mu      sync.RWMutex
+	changes map[string]uint64 // by workspace
+}
+
+func newCounting(s Store) *counting { return &counting{Store: s, changes: make(map[string]uint64)} }
+
+// Apply is the store's. The count moves once the change can be read, so that
+// whoever counted before it and read it reads again.
+func (s *counting) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
+	events, err := s.Store.Apply(ctx, c)
+	if touches(&c) {
+		s.mu.Lock()
+		s.changes[c.Workspace]++
+		s.mu.Unlock()
+	}
+	return events, err
+}
+
+func touches(c *commit.Change) bool {
+	for _, r := range c.Puts {
+		if slices.Contains(directory, r.Key().Kind) {
+			return true
+		}
+	}
+	for _, k := range c.Deletes {
+		if slices.Contains(directory, k.Kind) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *counting) changed(workspace string) uint64 {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.changes[workspace]
+}
+
+// recall remembers what was made of the directory of a workspace until that
+// changes. What it returns is shared and must not be changed.
+type recall[T any] struct {
+	mu    sync.Mutex
+	known map[string]remembered[T]
+}
+
+type remembered[T any] struct {
+	value T
+	of    uint64
+	since time.Time
+}
+
+// of is what load makes; key begins with the workspace.
+func (r *recall[T]) of(s *counting, workspace, key string, load func() (T, error)) (T, error) {
+	count, now := s.changed(workspace), time.Now()
+	key = workspace + "/" + key
+	r.mu.Lock()
+	have, ok := r.known[key]
+	r.mu.Unlock()
+	if ok && have.of == count && now.Sub(have.since) < recallFor {
+		return have.value, nil
+	}
+	value, err := load()
+	if err != nil {
+		return value, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.known) >= recallMost || r.known == nil {
+		r.known = make(map[string]remembered[T])
+	}
+	r.known[key] = remembered[T]{value, count, now}
+	return value, nil
+}
