@@ -29,6 +29,7 @@ const (
 	longest      = 30 * time.Minute
 	maxLegs      = 5
 	mailboxSize  = 1024
+	opened       = 1 // the version of an attempt's row as whoever starts its call has committed it
 )
 
 type stage uint8
@@ -147,7 +148,7 @@ func newCall(cfg *Config, o order, v *vessel) actor.Actor {
 		o.maxDuration = longest
 	}
 	log := cfg.Log.With(slog.String("call_id", o.call.ID))
-	return &call{order: o, cfg: cfg, log: log, vessel: v, save: saver{cfg: cfg, log: log}}
+	return &call{order: o, cfg: cfg, log: log, vessel: v, save: saver{cfg: cfg, log: log, version: opened}}
 }
 
 // Receive is the table of contents.
@@ -422,7 +423,7 @@ func (c *call) settle(ctx actor.Context) {
 		c.record().Codec = stats.Codec
 	}
 	e := conclude(c.call, &c.attempt, ending{
-		verdict: c.verdict, by: c.endedBy, at: c.endedAt, reached: c.reached, segments: c.segments,
+		verdict: c.verdict, by: c.endedBy, at: c.endedAt, reached: c.reached, segments: c.segments, language: c.script.Language,
 		publicURL: c.cfg.PublicURL, recorded: talked && c.call.Record && had, talked: talked,
 	})
 	c.ended, c.call = &e, e.Call
@@ -437,6 +438,7 @@ func (c *call) flushed(ctx actor.Context) {
 		c.stage = telling
 		c.log.Info("call ended", slog.String("outcome", string(c.verdict.Outcome)), slog.String("reason", string(c.verdict.Reason)),
 			slog.Int("legs", len(c.call.Legs)), slog.Int("seconds", c.call.DurationSeconds))
+		c.ended.version = c.save.version
 		c.tell(ctx)
 	}
 }

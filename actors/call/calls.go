@@ -286,18 +286,20 @@ func closeCall(ctx context.Context, store Store, e Ended) (m closed) {
 			m.err = fmt.Errorf("call: storing panicked: %v", v)
 		}
 	}()
+	version := e.version
 	for range conflictsMax { // a commit that the call began may still be under way
 		row := domain.Attempt{ID: e.AttemptID, WorkspaceID: e.Call.WorkspaceID}
-		version, err := store.Get(ctx, &row)
-		if err != nil {
-			m.err = err
-			return m
+		if version == 0 {
+			if version, m.err = store.Get(ctx, &row); m.err != nil {
+				return m
+			}
 		}
 		change := EndChange(e, time.Now().UTC())
 		change.Guards = append(change.Guards, commit.Guard{Key: row.Key(), Version: version})
 		if _, m.err = store.Apply(ctx, change); !errors.Is(m.err, domain.ErrConflict) {
 			break
 		}
+		version = 0
 	}
 	return m
 }

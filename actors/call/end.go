@@ -3,6 +3,7 @@ package call
 import (
 	"encoding/json"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/callboard/callboard/actors/mailbox"
@@ -28,9 +29,10 @@ type ending struct {
 	at        time.Time
 	reached   bool
 	segments  []domain.Segment
+	language  string
 	publicURL string
 	recorded  bool
-	talked    bool // there is a transcript to come
+	talked    bool // there is a transcript
 }
 
 // conclude makes the final record of a call.
@@ -56,14 +58,14 @@ func conclude(c domain.Call, a *domain.Attempt, e ending) Ended {
 		}
 	}
 	if e.talked {
-		c.TranscriptURL = e.publicURL + "/v1/calls/" + c.ID + "/transcript"
+		c.TranscriptURL, c.TranscriptAvailable = e.publicURL+"/v1/calls/"+c.ID+"/transcript", true
 	}
 	if e.recorded {
 		c.RecordingURL = e.publicURL + "/v1/calls/" + c.ID + "/recording"
 	}
-	c.Processing = e.talked || e.recorded
+	c.Processing = e.recorded
 	return Ended{
-		CallID: c.ID, AttemptID: a.ID, Call: c, Verdict: e.verdict, Reached: e.reached, Segments: e.segments,
+		CallID: c.ID, AttemptID: a.ID, Call: c, Verdict: e.verdict, Reached: e.reached, Segments: e.segments, Language: e.language,
 	}
 }
 
@@ -75,7 +77,8 @@ func qualityOf(s media.Stats) *domain.Quality {
 }
 
 // EndChange is the part of a call's end that every owner commits: the final
-// call, the attempt's row gone, the bill where one is due, and call.ended. An
+// call, its transcript, the attempt's row gone, the bill where one is due,
+// call.ended and, where there is a transcript, that it is ready. An
 // owner that may hear the same Ended twice has to notice the second itself.
 func EndChange(e Ended, now time.Time) commit.Change {
 	c := e.Call
@@ -85,6 +88,11 @@ func EndChange(e Ended, now time.Time) commit.Change {
 		Puts:      []domain.Record{&c},
 		Deletes:   []domain.Key{attempt.Key()},
 		Events:    []event.Draft{draft(&c, event.CallEnded, event.EndedOf(&c), now)},
+	}
+	if c.TranscriptAvailable {
+		data := event.TranscriptData{CallID: c.ID, TranscriptURL: c.TranscriptURL, Segments: len(e.Segments)}
+		change.Puts = append(change.Puts, transcriptOf(&e))
+		change.Events = append(change.Events, draft(&c, event.CallTranscriptReady, data, now))
 	}
 	if billed(&e) {
 		opened := c.CreatedAt
@@ -99,6 +107,22 @@ func EndChange(e Ended, now time.Time) commit.Change {
 		change.Puts = append(change.Puts, row)
 	}
 	return change
+}
+
+// transcriptOf is what was said in a call.
+func transcriptOf(e *Ended) *domain.Transcript {
+	t := &domain.Transcript{
+		CallID: e.CallID, WorkspaceID: e.Call.WorkspaceID, Status: "ready", Language: e.Language, Segments: e.Segments,
+	}
+	if t.Segments == nil {
+		t.Segments = []domain.Segment{}
+	}
+	lines := make([]string, 0, len(t.Segments))
+	for _, s := range t.Segments {
+		lines = append(lines, s.Speaker+": "+s.Text)
+	}
+	t.Text = strings.Join(lines, "\n")
+	return t
 }
 
 // billed: outbound attempts of which an INVITE reached a carrier, in

@@ -53,17 +53,14 @@ func (jobDue) Control() {}
 // Control admits it always.
 func (salvaged) Control() {}
 
-// job keeps the transcript and the recording of one call that is over. It is
-// handed from the actor to its work and back, never used by both.
+// job keeps the recording of one call that is over. It is handed from the
+// actor to its work and back, never used by both.
 type job struct {
-	callID     string
-	language   string
-	segments   []domain.Segment
-	transcript bool // still to be stored
-	record     bool // still to be stored
-	coming     <-chan media.Recording
-	recording  media.Recording
-	wait       time.Duration
+	callID    string
+	salvaged  bool // left by an earlier process, perhaps of no call
+	coming    <-chan media.Recording
+	recording media.Recording
+	wait      time.Duration
 }
 
 // jobs are done a few at a time, so that they never stall the commits that
@@ -78,15 +75,10 @@ func (j *jobs) open() bool { return len(j.ready) > 0 || len(j.running) > 0 || le
 
 // finishing begins what remains to be done for a call that is over.
 func (c *Calls) finishing(ctx actor.Context, b *berth, e *Ended) {
-	j := &job{
-		callID: e.CallID, language: b.script.Language, segments: e.Segments, coming: b.recording,
-		transcript: e.Call.TranscriptURL != "",
-		record:     e.Call.AnsweredAt != nil && e.Call.Record && b.recording != nil,
-	}
-	if !j.transcript && !j.record {
+	if e.Call.AnsweredAt == nil || !e.Call.Record || b.recording == nil {
 		return
 	}
-	c.jobs.ready = append(c.jobs.ready, j)
+	c.jobs.ready = append(c.jobs.ready, &job{callID: e.CallID, coming: b.recording})
 	c.work(ctx)
 }
 
@@ -138,15 +130,6 @@ func (j *job) do(ctx context.Context, cfg *Config) (err error) {
 			err = fmt.Errorf("call: finishing panicked: %v", v)
 		}
 	}()
-	if j.transcript {
-		if err := j.keepTranscript(ctx, cfg); err != nil {
-			return err
-		}
-		j.transcript = false
-	}
-	if !j.record {
-		return nil
-	}
 	if j.coming != nil {
 		select {
 		case j.recording = <-j.coming:
@@ -158,38 +141,13 @@ func (j *job) do(ctx context.Context, cfg *Config) (err error) {
 	return j.keepRecording(ctx, cfg)
 }
 
-func (j *job) keepTranscript(ctx context.Context, cfg *Config) error {
-	return change(ctx, cfg, j.callID, func(c *domain.Call) *commit.Change {
-		if c.TranscriptAvailable {
-			return nil
-		}
-		c.TranscriptAvailable, c.Processing = true, j.record
-		lines := make([]string, 0, len(j.segments))
-		for _, s := range j.segments {
-			lines = append(lines, s.Speaker+": "+s.Text)
-		}
-		t := &domain.Transcript{
-			CallID: c.ID, WorkspaceID: c.WorkspaceID, Status: "ready", Language: j.language,
-			Segments: j.segments, Text: strings.Join(lines, "\n"),
-		}
-		if t.Segments == nil {
-			t.Segments = []domain.Segment{}
-		}
-		data := event.TranscriptData{CallID: c.ID, TranscriptURL: c.TranscriptURL, Segments: len(j.segments)}
-		return &commit.Change{
-			Puts:   []domain.Record{c, t},
-			Events: []event.Draft{draft(c, event.CallTranscriptReady, data, time.Now().UTC())},
-		}
-	})
-}
-
 func (j *job) keepRecording(ctx context.Context, cfg *Config) error {
 	r := j.recording
 	if r.Err != nil {
 		cfg.Log.Error("a recording was lost", slog.String("call_id", j.callID), slogErr(r.Err))
 	}
 	kept := r.Err == nil && r.Path != ""
-	if kept {
+	if kept && j.salvaged {
 		err := change(ctx, cfg, j.callID, func(*domain.Call) *commit.Change { return nil })
 		if errors.Is(err, domain.ErrNotFound) {
 			cfg.Log.Warn("a recording belongs to no call and is removed", slog.String("call_id", j.callID))
@@ -198,7 +156,8 @@ func (j *job) keepRecording(ctx context.Context, cfg *Config) error {
 		if err != nil {
 			return err
 		}
-
+	}
+	if kept {
 		if err := upload(ctx, cfg, j.callID, r.Path); err != nil {
 			return err
 		}
@@ -316,7 +275,7 @@ func spooled(dir string, now time.Time, log *slog.Logger) []*job {
 			continue
 		}
 		sound := max(info.Size()-wav.HeaderLen, 0)
-		found = append(found, &job{callID: id, record: true, recording: media.Recording{
+		found = append(found, &job{callID: id, salvaged: true, recording: media.Recording{
 			Path: path, Duration: time.Duration(sound) * time.Second / bytesPerSec,
 		}})
 	}

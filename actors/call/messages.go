@@ -73,6 +73,8 @@ type Ended struct {
 	Verdict           domain.Verdict // outcome and reason; Spent says whether the attempt counts
 	Reached           bool           // an INVITE reached a carrier
 	Segments          []domain.Segment
+	Language          string // of the segments
+	version           uint64 // of the attempt's row, where the call knows it
 }
 
 // Control admits it always.
