@@ -52,6 +52,8 @@ type Driver interface {
 	// Healthy is nil while commits can be expected to succeed.
 	Healthy() error
 	// Close waits for commits under way and releases everything.
+	// LastOffset is the offset of the last entry of a log; 0: it has none.
+	LastOffset(ctx context.Context, log string) (uint64, error)
 	Close() error
 }
 

@@ -104,15 +104,21 @@ func (s *Store) Events(ctx context.Context, workspace string, after uint64, limi
 	}
 	events := make([]event.Event, 0, len(entries))
 	for _, entry := range entries {
-		var e storedEvent
-		if err = s.codec.decode(entry.Payload, &e); err != nil {
+		e, err := s.codec.decodeEvent(entry.Payload)
+		if err != nil {
 			return nil, fmt.Errorf("persistence: event %d of %q: %w", entry.Offset, workspace, err)
 		}
-		events = append(events, event.Event{
-			ID: e.ID, Type: e.Type, CreatedAt: e.CreatedAt, WorkspaceID: workspace, SvcID: e.SvcID,
-			Subject: entry.Subject, Sequence: entry.Sequence, Data: e.Data,
-			Environment: e.Environment, Offset: entry.Offset,
-		})
+		e.WorkspaceID, e.Subject, e.Sequence, e.Offset = workspace, entry.Subject, entry.Sequence, entry.Offset
+		events = append(events, e)
 	}
 	return events, nil
+}
+
+// LastOffset is that of a workspace's last event; 0 without any.
+func (s *Store) LastOffset(ctx context.Context, workspace string) (uint64, error) {
+	last, err := s.driver.LastOffset(ctx, workspace)
+	if err != nil {
+		return 0, fmt.Errorf("persistence: events of %q: %w", workspace, err)
+	}
+	return last, nil
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"time"
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
@@ -157,16 +156,6 @@ func (s *Store) put(ctx context.Context, r domain.Record) (Put, error) {
 	return Put{Key: raw(k), Value: value, Lists: r.Indexes(), Sort: r.Sort()}, nil
 }
 
-// storedEvent is an event at rest; subject, offset and sequence stand in the log.
-type storedEvent struct {
-	ID          string             `json:"id"`
-	Type        event.Type         `json:"type"`
-	CreatedAt   time.Time          `json:"created_at"`
-	Environment domain.Environment `json:"environment"`
-	SvcID       string             `json:"svc_id"`
-	Data        json.RawMessage    `json:"data"`
-}
-
 func (s *Store) draft(log string, d event.Draft) (event.Event, []byte, error) {
 	if d.WorkspaceID == "" {
 		d.WorkspaceID = log
@@ -178,17 +167,11 @@ func (s *Store) draft(log string, d event.Draft) (event.Event, []byte, error) {
 	if err != nil {
 		return event.Event{}, nil, fmt.Errorf("persistence: event %s: %w", d.ID, err)
 	}
-	at := d.CreatedAt.UTC().Round(0)
-	payload, err := s.codec.encode(storedEvent{
-		ID: d.ID, Type: d.Type, CreatedAt: at, Environment: d.Environment, SvcID: d.SvcID, Data: data,
-	})
-	if err != nil {
-		return event.Event{}, nil, err
-	}
-	return event.Event{
-		ID: d.ID, Type: d.Type, CreatedAt: at, WorkspaceID: log, SvcID: d.SvcID,
+	e := event.Event{
+		ID: d.ID, Type: d.Type, CreatedAt: d.CreatedAt.UTC().Round(0), WorkspaceID: log, SvcID: d.SvcID,
 		Subject: d.Subject, Data: data, Environment: d.Environment,
-	}, payload, nil
+	}
+	return e, s.codec.encodeEvent(&e), nil
 }
 
 // Get reads into's row by its Key and returns its version, or

@@ -22,6 +22,7 @@ type Store interface {
 	List(ctx context.Context, q commit.Query, fresh func() domain.Record, each func(domain.Record) error) (string, error)
 	Under(ctx context.Context, prefix domain.Key, after string, limit int, fresh func() domain.Record, each func(domain.Record) error) error
 	Events(ctx context.Context, workspace string, after uint64, limit int) ([]event.Event, error)
+	LastOffset(ctx context.Context, workspace string) (uint64, error)
 }
 
 // Config is what a workspace's outbox needs; zero numbers have defaults.
@@ -109,6 +110,11 @@ type (
 		events []event.Event
 		err    error
 	}
+	passed struct { // while nobody wants any event
+		of   *outbox
+		last uint64
+		err  error
+	}
 	written struct {
 		of      *outbox
 		place   Place
@@ -127,6 +133,7 @@ type (
 func (wake) Control()    {}
 func (begun) Control()   {}
 func (read) Control()    {}
+func (passed) Control()  {}
 func (written) Control() {}
 func (swept) Control()   {}
 
@@ -163,6 +170,8 @@ func (o *outbox) Receive(ctx actor.Context) {
 		o.onBegun(m)
 	case read:
 		o.onRead(m)
+	case passed:
+		o.onPassed(m)
 	case written:
 		o.onWritten(ctx, m)
 	case swept:
@@ -334,10 +343,17 @@ func (o *outbox) onDeleted(id string) {
 
 func (o *outbox) read(ctx actor.Context) {
 	o.busy, o.dirty = true, false
+	cfg, after := o.cfg, o.place.Offset
+	if len(o.hooks) == 0 {
+		o.work(ctx, func(c context.Context) any {
+			last, err := cfg.Store.LastOffset(c, cfg.Workspace)
+			return passed{of: o, last: last, err: err}
+		})
+		return
+	}
 	for _, s := range o.hooks {
 		s.known = true
 	}
-	cfg, after := o.cfg, o.place.Offset
 	o.work(ctx, func(c context.Context) any {
 		events, err := cfg.Store.Events(c, cfg.Workspace, after, cfg.Batch)
 		return read{of: o, events: events, err: err}
@@ -361,6 +377,26 @@ func (o *outbox) onRead(m read) {
 			s.reached = s.reached || s.known
 		}
 	}
+}
+
+// onPassed goes on to the end of the log without reading it. An endpoint that
+// was announced meanwhile may want what came since: then it is read.
+func (o *outbox) onPassed(m passed) {
+	if m.of != o {
+		return
+	}
+	o.busy = false
+	if o.failed("the end of the events could not be found", m.err) {
+		o.dirty = true
+		return
+	}
+	o.pause = 0
+	if len(o.hooks) > 0 {
+		o.dirty = true
+		return
+	}
+	o.place.Offset = max(o.place.Offset, m.last)
+	o.keep = o.keep || o.place.Offset-o.saved >= maxUnsaved
 }
 
 // fan decides who gets the events at hand and commits that, together with the

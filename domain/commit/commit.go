@@ -58,4 +58,6 @@ type Store interface {
 	Under(ctx context.Context, prefix domain.Key, after string, limit int, fresh func() domain.Record, each func(domain.Record) error) error
 	// Events reads a workspace's committed events with offset > after.
 	Events(ctx context.Context, workspace string, after uint64, limit int) ([]event.Event, error)
+	// LastOffset is that of a workspace's last event; 0 without any.
+	LastOffset(ctx context.Context, workspace string) (uint64, error)
 }

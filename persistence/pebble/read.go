@@ -168,6 +168,15 @@ func rowAt(w *view, r persistence.Range, place string, value []byte) (persistenc
 	return persistence.Row{ID: id, Place: place, Value: kept.value, Version: kept.version}, err
 }
 
+// LastOffset is the offset of the last entry of a log; 0: it has none.
+func (d *Driver) LastOffset(ctx context.Context, log string) (last uint64, err error) {
+	err = d.read(ctx, func(w *view) (err error) {
+		last, err = counter(w, key(offsetSpace, log))
+		return err
+	})
+	return last, err
+}
+
 // Events returns entries of a log with offset > after, in order.
 func (d *Driver) Events(ctx context.Context, log string, after uint64, limit int) (entries []persistence.LogEntry, err error) {
 	err = d.read(ctx, func(w *view) (err error) {

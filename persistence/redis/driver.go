@@ -262,6 +262,20 @@ func (d *Driver) Scan(ctx context.Context, r persistence.Range) (persistence.Pag
 	return page, nil
 }
 
+// LastOffset is the offset of the last entry of a log; 0: it has none.
+func (d *Driver) LastOffset(ctx context.Context, log string) (uint64, error) {
+	ctx, cancel := context.WithTimeout(ctx, d.wait)
+	defer cancel()
+	last, err := d.client.Get(ctx, d.prefix+"o:"+log).Uint64()
+	if errors.Is(err, redis.Nil) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, away(err)
+	}
+	return last, nil
+}
+
 // Events returns entries of a log with offset > after, in order.
 func (d *Driver) Events(ctx context.Context, log string, after uint64, limit int) ([]persistence.LogEntry, error) {
 	ctx, cancel := context.WithTimeout(ctx, d.wait)

@@ -123,6 +123,13 @@ func trace(t testing.TB, d persistence.Driver) string {
 	t.Helper()
 	entries, err := d.Events(deadline(t), "ws", 0, 1000)
 	noError(t, err)
+	for log, want := range map[string]int{"ws": len(entries), "nobody": 0} {
+		last, err := d.LastOffset(deadline(t), log)
+		noError(t, err)
+		if last != uint64(want) {
+			t.Fatalf("log %q ends at %d, wanted %d", log, last, want)
+		}
+	}
 	return fmt.Sprint(read(t, d, persistence.Range{}, 100), read(t, d, persistence.Range{List: "all"}, 100), entries)
 }
 

@@ -214,6 +214,16 @@ func (s *Store) Events(ctx context.Context, _ string, after uint64, limit int) (
 	return slices.Clone(rest[:min(limit, len(rest))]), nil
 }
 
+// LastOffset is commit.Store's.
+func (s *Store) LastOffset(ctx context.Context, _ string) (uint64, error) {
+	if err := cmp.Or(ctx.Err(), s.fail("events")); err != nil {
+		return 0, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return uint64(len(s.events)), nil
+}
+
 // Commits is how many changes were kept.
 func (s *Store) Commits() int {
 	s.mu.Lock()
