@@ -12,12 +12,14 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/netip"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -31,15 +33,17 @@ type dialogKey struct{ callID, tag string }
 
 // UserAgent is one SIP endpoint with its listeners and dialogs.
 type UserAgent struct {
-	cfg    Config
-	log    *slog.Logger
-	id     identity
-	gate   *gate
-	rules  []rule
-	parser *sipmsg.Parser
-	layer  *sipmsg.TransportLayer
-	names  *names
-	stats  counts
+	cfg      Config
+	log      *slog.Logger
+	id       identity
+	gate     *gate
+	rules    []rule
+	parser   *sipmsg.Parser
+	layer    *sipmsg.TransportLayer
+	resolver *Resolver
+	outward  outward
+	stats    counts
+	draining atomic.Bool
 
 	onInvite func(*Incoming)
 	admit    func(Source) Admission
@@ -48,7 +52,7 @@ type UserAgent struct {
 	sources sync.Map // endpoint name → *udpSocket or *tcpConn
 	udp     []*udpSocket
 	tcp     *tcpPool
-	tcpIn   []net.Listener
+	streams []streamListener
 	bound   atomic.Bool
 	ready   chan struct{}
 	close   sync.Once
@@ -56,6 +60,7 @@ type UserAgent struct {
 
 	mu      sync.RWMutex
 	dialogs map[dialogKey]*Dialog
+	halfBy  map[netip.Addr]int    // unanswered inbound calls by host
 	pending map[dialogKey]*Dialog // inbound INVITEs by Call-ID and From-tag
 }
 
@@ -71,9 +76,12 @@ func New(cfg Config) (*UserAgent, error) {
 		return nil, errors.New("sip: nothing to listen on")
 	}
 	for _, l := range cfg.Listen {
-		if l.Network != "udp" && l.Network != "tcp" {
+		if !slices.Contains([]string{networkUDP, networkTCP, networkTLS}, l.Network) {
 			return nil, fmt.Errorf("sip: cannot listen on %q", l.Network)
 		}
+	}
+	if cfg.DSCP < 0 || cfg.DSCP > 63 {
+		return nil, fmt.Errorf("sip: %d is no DSCP", cfg.DSCP)
 	}
 	if !clean(cfg.UserAgent) {
 		return nil, fmt.Errorf("sip: %w in the user agent's name", errUnclean)
@@ -87,19 +95,25 @@ func New(cfg Config) (*UserAgent, error) {
 	cfg.SourceRate = orDefault(cfg.SourceRate, defaultRate)
 	cfg.MaxHalfOpen = orDefault(cfg.MaxHalfOpen, defaultOpen)
 	cfg.MaxTCPConns = orDefault(cfg.MaxTCPConns, defaultTCPMax)
+	cfg.MaxPerHost = orDefault(cfg.MaxPerHost, defaultPerHost)
+	if cfg.OverloadAfter == 0 {
+		cfg.OverloadAfter = defaultOverload
+	}
+	if cfg.Resolver == nil {
+		cfg.Resolver = NewResolver(ResolverConfig{})
+	}
 	silent := slog.New(slog.DiscardHandler)
 	if cfg.Log == nil {
 		cfg.Log = silent
 	}
 	u := &UserAgent{
 		cfg: cfg, log: cfg.Log, id: identity{cfg.Secret}, gate: newGate(cfg.SourceRate), rules: rules(),
-		parser: sipmsg.NewParser(sipmsg.WithHeadersParsers(parsers())), names: newNames(), bind: bindUDP,
+		parser: sipmsg.NewParser(sipmsg.WithHeadersParsers(parsers())), resolver: cfg.Resolver,
+		outward: outward{known: make(map[netip.Addr]sentFrom)}, halfBy: make(map[netip.Addr]int),
 		ready: make(chan struct{}), closed: make(chan struct{}),
 		dialogs: make(map[dialogKey]*Dialog), pending: make(map[dialogKey]*Dialog),
 	}
-	u.tcp = &tcpPool{
-		u: u, conns: make(map[netip.AddrPort]*tcpConn), serve: make(chan net.Conn), done: make(chan struct{}),
-	}
+	u.bind, u.tcp = u.bindUDP, newPool(u)
 	// Sipgo logs whole messages of strangers: silenced.
 	u.layer = sipmsg.NewTransportLayer(net.DefaultResolver, u.parser, nil, sipmsg.WithTransportLayerLogger(silent))
 	u.layer.OnMessage(u.handle)
@@ -134,7 +148,7 @@ func (u *UserAgent) Serve(ctx context.Context) error {
 	for _, s := range u.udp {
 		wg.Go(func() { u.read(func() error { return u.layer.ServeUDP(s) }) })
 	}
-	for _, l := range u.tcpIn {
+	for _, l := range u.streams {
 		wg.Go(func() { u.tcp.listen(l) })
 	}
 	wg.Go(func() { u.read(func() error { return u.layer.ServeTCP(u.tcp) }) })
@@ -149,23 +163,52 @@ func (u *UserAgent) Serve(ctx context.Context) error {
 
 func (u *UserAgent) open(ctx context.Context) error {
 	for _, l := range u.cfg.Listen {
-		if l.Network == "tcp" {
-			var lc net.ListenConfig
-			in, err := lc.Listen(ctx, "tcp", l.Addr)
-			if err != nil {
-				return fmt.Errorf("sip: listen on tcp %s: %w", l.Addr, err)
+		if l.Network != networkUDP {
+			if err := u.openStream(ctx, l); err != nil {
+				return err
 			}
-			u.tcpIn = append(u.tcpIn, in)
 			continue
 		}
 		conn, err := u.bind(ctx, l.Addr)
 		if err != nil {
 			return err
 		}
-		s := &udpSocket{packetConn: conn, u: u, name: endpoint("udp#" + conn.LocalAddr().String()), handled: true}
+		s := &udpSocket{
+			packetConn: conn, u: u, name: endpoint("udp#" + conn.LocalAddr().String()), local: addrPort(conn.LocalAddr()), handled: true,
+		}
 		u.sources.Store(string(s.name), s)
 		u.udp = append(u.udp, s)
 	}
+	return nil
+}
+
+// streamListener accepts TCP connections, and secures them if tls is set.
+type streamListener struct {
+	net.Listener
+	network string
+	local   netip.AddrPort
+	tls     *tls.Config
+}
+
+func (u *UserAgent) openStream(ctx context.Context, l Listener) error {
+	s := streamListener{network: l.Network}
+	if l.Network == networkTLS {
+		by := l.TLS
+		if by == nil {
+			by = u.cfg.TLS
+		}
+		var err error
+		if s.tls, err = by.server(); err != nil {
+			return err
+		}
+	}
+	lc := net.ListenConfig{Control: u.mark}
+	var err error
+	if s.Listener, err = lc.Listen(ctx, "tcp", l.Addr); err != nil {
+		return fmt.Errorf("sip: listen on %s %s: %w", l.Network, l.Addr, err)
+	}
+	s.local = addrPort(s.Listener.Addr())
+	u.streams = append(u.streams, s)
 	return nil
 }
 
@@ -196,11 +239,13 @@ func (u *UserAgent) Addr(network string) netip.AddrPort {
 	default:
 		return netip.AddrPort{}
 	}
-	if network == "tcp" && len(u.tcpIn) > 0 {
-		return addrPort(u.tcpIn[0].Addr())
+	if network == networkUDP && len(u.udp) > 0 {
+		return u.udp[0].local
 	}
-	if network == "udp" && len(u.udp) > 0 {
-		return addrPort(u.udp[0].LocalAddr())
+	for _, l := range u.streams {
+		if l.network == network {
+			return l.local
+		}
 	}
 	return netip.AddrPort{}
 }
@@ -213,7 +258,7 @@ func (u *UserAgent) Close() error {
 		for _, s := range u.udp {
 			err = errors.Join(err, s.Close())
 		}
-		for _, l := range u.tcpIn {
+		for _, l := range u.streams {
 			err = errors.Join(err, l.Close())
 		}
 		err = errors.Join(err, u.tcp.Close())
@@ -273,9 +318,16 @@ func (u *UserAgent) parses(b []byte) (ok bool) {
 	return true
 }
 
-// source is a socket: taken tells of the message being handled where it came
-// from, and its bytes, which are the socket's own.
-type source interface{ taken() (flow, []byte) }
+// source is a socket; taken tells of the message being handled.
+type source interface{ taken() arrival }
+
+// arrival is where a message came from, its bytes, which are the socket's
+// own, and how long it waited until we read it.
+type arrival struct {
+	flow   flow
+	raw    []byte
+	waited time.Duration
+}
 
 // handle takes one parsed message, on the goroutine that read it.
 func (u *UserAgent) handle(in sipmsg.Message) {
@@ -289,13 +341,13 @@ func (u *UserAgent) handle(in sipmsg.Message) {
 		return
 	}
 	u.stats.received.Add(1)
-	f, raw := from.taken()
+	came := from.taken()
 	m, ok := read(in)
 	if !ok {
 		u.stats.malformed.Add(1)
 		return
 	}
-	m.flow, m.raw = f, raw
+	m.flow, m.raw, m.waited = came.flow, came.raw, came.waited
 	defer func() { m.raw = nil }()
 	if m.isRequest() {
 		u.request(m)
@@ -367,6 +419,8 @@ func (u *UserAgent) request(m *message) {
 		d.do(func() { d.request(m) })
 	case m.method == methodAck:
 		u.stats.stray.Add(1)
+	case m.method == methodOptions && m.to.tag == "" && u.draining.Load():
+		u.reject(m, 503)
 	case m.method == methodOptions && m.to.tag == "":
 		u.reply(m, 200, "", nil)
 	case m.method == methodInvite && m.to.tag == "":

@@ -362,16 +362,16 @@ func printable(r rune) rune {
 func (d *Dialog) withHop(r remote, f func(flow)) {
 	_, _, hop := r.route()
 	p := d.ua.placeOf(hop, d.flow)
-	if p.host == "" {
+	if p.ask == nil {
 		d.hold(p.addr.Addr())
 		f(p.flow)
 		return
 	}
-	found := d.ua.names.cached(p.host)
+	found := d.ua.resolver.known(*p.ask)
 	use := func() {
 		to := d.flow
 		if len(found) > 0 {
-			to = d.ua.reach(p.network, netip.AddrPortFrom(found[0], uint16(p.port&0xFFFF)), d.flow)
+			to = d.ua.reach(found[0], d.flow)
 		}
 		d.hold(to.addr.Addr())
 		f(to)
@@ -382,7 +382,7 @@ func (d *Dialog) withHop(r remote, f func(flow)) {
 	}
 	go func() {
 		defer d.ua.recovered("lookup", nil)
-		found, _ = d.ua.names.lookup(p.host)
+		found = d.ua.resolve(*p.ask)
 		d.do(use)
 	}()
 }
@@ -418,7 +418,7 @@ func (d *Dialog) build(tx *clientTx) ([]byte, error) {
 		w.header("Route", "<", r, ">")
 	}
 	if tx.method == methodInvite || tx.method == methodUpdate {
-		w.header("Contact", d.contact(tx.to))
+		w.header("Contact", d.contact(tx.home()))
 		w.header("Allow", allow)
 	}
 	if d.ua.cfg.UserAgent != "" {

@@ -17,6 +17,9 @@ const (
 	defaultRate   = 20000
 	defaultOpen   = 2000
 	defaultTCPMax = 512
+
+	defaultPerHost  = 64
+	defaultOverload = 500 * time.Millisecond
 )
 
 // gate decides on raw bytes, before the parser and before anything is
@@ -45,11 +48,7 @@ func newGate(rate int) *gate {
 // spend takes one token of the source. Two sources that share a slot evict
 // each other, so the table never grows; an IPv6 source is its /64.
 func (g *gate) spend(a netip.Addr, now time.Time) bool {
-	if a.Is6() && !a.Is4In6() {
-		if p, err := a.WithZone("").Prefix(64); err == nil {
-			a = p.Addr()
-		}
-	}
+	a = subnet(a)
 	i := maphash.Comparable(g.seed, a) % bucketSlots
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -64,6 +63,16 @@ func (g *gate) spend(a netip.Addr, now time.Time) bool {
 	}
 	b.tokens--
 	return true
+}
+
+// subnet is what counts as one source: an address, and of IPv6 its /64.
+func subnet(a netip.Addr) netip.Addr {
+	if a.Is6() && !a.Is4In6() {
+		if p, err := a.WithZone("").Prefix(64); err == nil {
+			return p.Addr()
+		}
+	}
+	return a
 }
 
 func (g *gate) isPeer(a netip.Addr) bool {

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/netip"
-	"strconv"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -14,10 +14,11 @@ import (
 )
 
 const (
-	defaultPort   = 5060
-	lookupTimeout = 2 * time.Second
-	nameTTL       = 60 * time.Second
-	maxNames      = 1024
+	defaultPort    = 5060
+	defaultTLSPort = 5061
+	lookupTimeout  = 4 * time.Second
+	outwardFor     = time.Minute
+	maxOutward     = 1024
 )
 
 var errNoRoute = errors.New("sip: no listener for this transport")
@@ -26,23 +27,94 @@ var errNoRoute = errors.New("sip: no listener for this transport")
 type flow struct {
 	network string
 	addr    netip.AddrPort
-	udp     *udpSocket // the socket to send from; nil: the first
+	udp     *udpSocket // the socket to send from; nil: the one that suits the address
 	tcp     *tcpConn   // the connection a request came on
+	name    string     // that the far end of a TLS connection must prove; "": its address
+	hurry   bool       // there is another way: do not wait long for a connection
 }
 
 // stream tells whether the transport is reliable.
-func (f flow) stream() bool { return f.network != "udp" }
+func (f flow) stream() bool { return f.network != networkUDP }
+
+// flowOf is where a target of Resolve is.
+func flowOf(t Target) flow {
+	ip, _ := netip.ParseAddr(strings.Trim(t.Host, "[]"))
+	return flow{network: t.Transport, addr: netip.AddrPortFrom(ip.Unmap(), uint16(t.Port&0xFFFF)), name: t.Name}
+}
+
+// suits tells whether a socket bound to one address can send to another.
+func suits(bound, to netip.Addr) bool {
+	if bound.IsUnspecified() && bound.Is6() {
+		return true // both families, unless the machine says otherwise
+	}
+	return bound.Is4() == to.Is4()
+}
+
+// socketTo is the UDP socket for an address: of those that suit it the one
+// that is bound to the address from which the system would send.
+func (u *UserAgent) socketTo(to netip.AddrPort) *udpSocket {
+	if len(u.udp) == 1 {
+		return u.udp[0]
+	}
+	bound := make([]netip.Addr, len(u.udp))
+	for i, s := range u.udp {
+		bound[i] = s.local.Addr()
+	}
+	if i := u.best(bound, to); i >= 0 {
+		return u.udp[i]
+	}
+	return nil
+}
+
+func (u *UserAgent) best(bound []netip.Addr, to netip.AddrPort) int {
+	first := -1
+	for i, a := range bound {
+		if !suits(a, to.Addr()) {
+			continue
+		}
+		if first < 0 {
+			first = i
+		}
+		if a == u.outward.to(to) {
+			return i
+		}
+	}
+	return first
+}
 
 // localOf is the address of our socket that a flow uses, zero while it is not known.
 func (u *UserAgent) localOf(f flow) netip.AddrPort {
 	switch {
-	case f.tcp != nil && f.tcp.Conn != nil:
-		return addrPort(f.tcp.Conn.LocalAddr())
 	case f.udp != nil:
-		return addrPort(f.udp.LocalAddr())
-	default:
-		return u.Addr(f.network)
+		return f.udp.local
+	case f.network == networkUDP:
+		if s := u.socketTo(f.addr); s != nil {
+			return s.local
+		}
+		return netip.AddrPort{}
 	}
+	if f.tcp != nil {
+		// The far end knows this connection; a request of its own comes to our listener.
+		if i := slices.IndexFunc(u.streams, func(l streamListener) bool {
+			return l.network == f.network && l.local.Port() == f.tcp.local.Port()
+		}); i >= 0 {
+			return f.tcp.local
+		}
+	}
+	var bound []netip.Addr
+	var of []netip.AddrPort
+	for _, l := range u.streams {
+		if l.network == f.network {
+			bound, of = append(bound, l.local.Addr()), append(of, l.local)
+		}
+	}
+	if i := u.best(bound, f.addr); i >= 0 {
+		return of[i]
+	}
+	if f.tcp != nil {
+		return f.tcp.local
+	}
+	return netip.AddrPort{}
 }
 
 // send puts bytes on the wire without waiting. failed may be called later,
@@ -53,13 +125,13 @@ func (u *UserAgent) send(to flow, b []byte, failed func(error)) error {
 		return net.ErrClosed
 	default:
 	}
-	if to.network != "tcp" {
+	if !to.stream() {
 		s := to.udp
 		if s == nil {
-			if len(u.udp) == 0 {
-				return errNoRoute
-			}
-			s = u.udp[0]
+			s = u.socketTo(to.addr)
+		}
+		if s == nil {
+			return errNoRoute
 		}
 		return s.write(b, to.addr)
 	}
@@ -68,7 +140,7 @@ func (u *UserAgent) send(to flow, b []byte, failed func(error)) error {
 			return nil
 		}
 	}
-	conn := u.tcp.to(to.addr)
+	conn := u.tcp.to(to)
 	if conn == nil {
 		u.stats.transport.Add(1)
 		return errOverflow
@@ -76,30 +148,30 @@ func (u *UserAgent) send(to flow, b []byte, failed func(error)) error {
 	return conn.send(b, failed)
 }
 
+// private tells whether a far end sees our own addresses rather than the
+// public one.
+func (u *UserAgent) private(far netip.Addr) bool {
+	return far.IsLoopback() || slices.ContainsFunc(u.cfg.Private, func(p netip.Prefix) bool { return p.Contains(far) })
+}
+
 // sentBy is host:port of our Via and Contact for a flow.
 func (u *UserAgent) sentBy(f flow) string {
-	local := u.Addr("udp")
+	local, far := u.localOf(f), f.addr.Addr()
+	ip, port := local.Addr(), local.Port()
+	public := u.cfg.PublicIP
 	switch {
-	case f.network == "tcp":
-		if local = u.Addr("tcp"); !local.IsValid() && f.tcp != nil && f.tcp.Conn != nil {
-			local = addrPort(f.tcp.Conn.LocalAddr())
+	case public.IsValid() && !u.private(far) && (!far.IsValid() || public.Is4() == far.Is4()):
+		ip = public
+		if u.cfg.PublicPort != 0 && f.network != networkTLS {
+			port = uint16(u.cfg.PublicPort & 0xFFFF)
 		}
-	case f.udp != nil:
-		local = addrPort(f.udp.LocalAddr())
-	}
-	ip, port := local.Addr(), int(local.Port())
-	if u.cfg.PublicIP.IsValid() {
-		ip = u.cfg.PublicIP
-	} else if !ip.IsValid() || ip.IsUnspecified() {
-		ip = u.names.outward(f.addr)
-	}
-	if u.cfg.PublicPort != 0 {
-		port = u.cfg.PublicPort
+	case !ip.IsValid() || ip.IsUnspecified():
+		ip = u.outward.to(f.addr)
 	}
 	if port == 0 {
-		port = defaultPort
+		port = uint16(portOf(f.network) & 0xFFFF)
 	}
-	return netip.AddrPortFrom(ip, uint16(port&0xFFFF)).String()
+	return netip.AddrPortFrom(ip, port).String()
 }
 
 func (u *UserAgent) publicHost(f flow) string {
@@ -113,129 +185,105 @@ func (u *UserAgent) publicHost(f flow) string {
 	return host
 }
 
-// place is what a URI says about where to send: an address, or a name to look up.
+// place is what a URI says about where to send: a flow, or a name to look up.
 type place struct {
 	flow
-	host string
-	port int
+	ask *Target
 }
 
 // placeOf reads the next hop from a URI that the far end gave. What cannot be
 // used or may not be reached falls back to the flow the dialog already has.
 func (u *UserAgent) placeOf(uri string, have flow) place {
 	var parsed sipmsg.Uri
-	if err := sipmsg.ParseUri(uri, &parsed); err != nil || parsed.Scheme != "sip" || parsed.Host == "" {
+	if err := sipmsg.ParseUri(uri, &parsed); err != nil || parsed.Host == "" {
 		return place{flow: have}
 	}
-	network := strings.ToLower(param(parsed.UriParams, "transport"))
-	if network != "udp" && network != "tcp" {
-		network = have.network
+	t := Target{Host: strings.Trim(parsed.Host, "[]"), Port: parsed.Port, Transport: have.network}
+	switch network := strings.ToLower(param(parsed.UriParams, "transport")); {
+	case parsed.Scheme == "sips":
+		t.Transport = networkTLS
+	case parsed.Scheme != "sip":
+		return place{flow: have}
+	case network == networkUDP, network == networkTCP, network == networkTLS:
+		t.Transport = network
 	}
 	if maddr := param(parsed.UriParams, "maddr"); maddr != "" {
-		parsed.Host = maddr
+		t.Host = strings.Trim(maddr, "[]")
 	}
-	port := parsed.Port
-	if port <= 0 || port > 65535 {
-		port = defaultPort
+	if t.Port < 0 || t.Port > 65535 {
+		t.Port = 0
 	}
-	ip, err := netip.ParseAddr(strings.Trim(parsed.Host, "[]"))
+	if have.network == networkTLS && t.Transport != networkTLS {
+		return place{flow: have} // what began secured is not taken into the open
+	}
+	ip, err := netip.ParseAddr(t.Host)
 	if err != nil {
-		return place{flow: flow{network: network}, host: parsed.Host, port: port}
+		t.Name = ""
+		return place{flow: flow{network: t.Transport}, ask: &t}
 	}
-	return place{flow: u.reach(network, netip.AddrPortFrom(ip.Unmap(), uint16(port&0xFFFF)), have)}
+	t = settledTarget(t, ip)
+	t.Name = have.name // an address proves itself by the name that the dialog was called by
+	return place{flow: u.reach(t, have)}
 }
 
 // reach is the flow to an address that the far end named, if we may go there.
-func (u *UserAgent) reach(network string, addr netip.AddrPort, have flow) flow {
-	sameTCP := network == "tcp" && have.network == "tcp" && addr.Addr() == have.addr.Addr()
-	if addr == have.addr && network == have.network || sameTCP {
+func (u *UserAgent) reach(t Target, have flow) flow {
+	to := flowOf(t)
+	sameStream := to.stream() && to.network == have.network && to.addr.Addr() == have.addr.Addr()
+	if sameStream && (have.tcp == nil || !have.tcp.lost()) || to.addr == have.addr && to.network == have.network {
 		return have
 	}
-	if addr.Addr().IsUnspecified() || addr.Addr().IsMulticast() || u.cfg.MayReach != nil && !u.cfg.MayReach(addr) {
+	if to.addr.Addr().IsUnspecified() || to.addr.Addr().IsMulticast() || u.cfg.MayReach != nil && !u.cfg.MayReach(to.addr) {
 		return have
 	}
-	if network == "udp" {
-		return flow{network: "udp", addr: addr, udp: have.udp}
+	if !to.stream() && have.udp != nil && suits(have.udp.local.Addr(), to.addr.Addr()) {
+		to.udp = have.udp
 	}
-	return flow{network: network, addr: addr}
+	return to
 }
 
-// names remembers host names for a minute, so that one Contact with a name
-// does not cost a look-up per message.
-type names struct {
+// resolve finds a target. It waits: never on a reader's goroutine.
+func (u *UserAgent) resolve(t Target) []Target {
+	ctx, cancel := context.WithTimeout(context.Background(), lookupTimeout)
+	defer cancel()
+	found, err := u.resolver.Resolve(ctx, t)
+	if err != nil {
+		return nil
+	}
+	return found
+}
+
+// outward remembers from which address the system sends to another.
+type outward struct {
 	mu    sync.Mutex
-	known map[string]nameEntry
-	out   map[[2]bool]netip.Addr // by family and loopback: the address we send from
+	known map[netip.Addr]sentFrom
 }
 
-type nameEntry struct {
-	addrs []netip.Addr
+type sentFrom struct {
+	addr  netip.Addr
 	until time.Time
 }
 
-func newNames() *names {
-	return &names{known: make(map[string]nameEntry), out: make(map[[2]bool]netip.Addr)}
-}
-
-func (n *names) cached(host string) []netip.Addr {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if e := n.known[host]; time.Now().Before(e.until) {
-		return e.addrs
+// to asks the system; asking sends nothing.
+func (o *outward) to(far netip.AddrPort) netip.Addr {
+	local := netip.AddrFrom4([4]byte{127, 0, 0, 1})
+	if !far.IsValid() || far.Port() == 0 {
+		return local
 	}
-	return nil
-}
-
-// lookup resolves A and AAAA, IPv4 first. It waits: never on a reader's goroutine.
-func (n *names) lookup(host string) ([]netip.Addr, error) {
-	if ip, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil {
-		return []netip.Addr{ip.Unmap()}, nil
-	}
-	if found := n.cached(host); found != nil {
-		return found, nil
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), lookupTimeout)
-	defer cancel()
-	found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
-	if err != nil {
-		return nil, err
-	}
-	var four, six []netip.Addr
-	for _, a := range found {
-		if a = a.Unmap(); a.Is4() {
-			four = append(four, a)
-		} else {
-			six = append(six, a)
-		}
-	}
-	found = append(four, six...)
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if len(n.known) >= maxNames {
-		clear(n.known)
-	}
-	n.known[host] = nameEntry{addrs: found, until: time.Now().Add(nameTTL)}
-	return found, nil
-}
-
-// outward is the address the system would send from; asking sends nothing.
-func (n *names) outward(to netip.AddrPort) netip.Addr {
-	kind := [2]bool{to.Addr().Is6(), to.Addr().IsLoopback()}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if a, ok := n.out[kind]; ok {
-		return a
-	}
-	if !to.IsValid() || to.Port() == 0 {
-		return netip.AddrFrom4([4]byte{127, 0, 0, 1})
+	now := time.Now()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if s, ok := o.known[far.Addr()]; ok && now.Before(s.until) {
+		return s.addr
 	}
 	var d net.Dialer
-	c, err := d.DialContext(context.Background(), "udp", net.JoinHostPort(to.Addr().String(), strconv.Itoa(int(to.Port()))))
-	if err != nil {
-		return netip.AddrFrom4([4]byte{127, 0, 0, 1})
+	if c, err := d.DialContext(context.Background(), "udp", far.String()); err == nil {
+		local = addrPort(c.LocalAddr()).Addr()
+		_ = c.Close()
 	}
-	a := addrPort(c.LocalAddr()).Addr()
-	_ = c.Close()
-	n.out[kind] = a
-	return a
+	if len(o.known) >= maxOutward {
+		clear(o.known)
+	}
+	o.known[far.Addr()] = sentFrom{local, now.Add(outwardFor)}
+	return local
 }

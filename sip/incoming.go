@@ -40,7 +40,7 @@ type serverTx struct {
 
 // incoming begins an inbound call.
 func (u *UserAgent) incoming(m *message) {
-	if u.onInvite == nil || u.stats.halfOpen.Load() >= int64(u.cfg.MaxHalfOpen) {
+	if u.onInvite == nil || u.overloaded(m) {
 		u.stats.rejected.Add(1)
 		u.reject(m, 503)
 		return
@@ -58,7 +58,7 @@ func (u *UserAgent) incoming(m *message) {
 	u.mu.Unlock()
 	u.heard(m)
 	u.stats.incoming.Add(1)
-	u.stats.halfOpen.Add(1)
+	u.halfOpened(m.flow.addr.Addr(), 1)
 	d.do(func() {
 		d.hold(m.flow.addr.Addr())
 		d.provisional(100)
@@ -124,7 +124,7 @@ func (i *Incoming) Answer(body []byte, notify func(Event)) *Dialog {
 			d.emit(Ended{ByRemote: true, Text: "the caller has given up"})
 			return
 		}
-		d.ua.stats.halfOpen.Add(-1)
+		d.ua.halfOpened(d.invite.flow.addr.Addr(), -1)
 		for _, t := range d.timers {
 			t.Stop()
 		}
@@ -145,7 +145,7 @@ func (d *Dialog) refuseCaller(code int, retryAfter time.Duration, why Final) {
 	if d.phase != early || d.srv.code != 0 {
 		return
 	}
-	d.ua.stats.halfOpen.Add(-1)
+	d.ua.halfOpened(d.invite.flow.addr.Addr(), -1)
 	var extra []Header
 	if retryAfter > 0 {
 		extra = []Header{{"Retry-After", strconv.Itoa(int(retryAfter.Round(time.Second).Seconds()))}}

@@ -3,6 +3,7 @@ package sip
 import (
 	"strconv"
 	"strings"
+	"time"
 
 	sipmsg "github.com/emiago/sipgo/sip"
 )
@@ -42,7 +43,8 @@ type message struct {
 	flow            flow
 	trunk           string // of the source, as admitted
 	raw             []byte // as received; the reader's, gone once the message is handled
-	traced          bool   // belongs to a dialog, and so do its answers
+	waited          time.Duration
+	traced          bool // belongs to a dialog, and so do its answers
 }
 
 // party is a From or a To.

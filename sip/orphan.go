@@ -1,7 +1,6 @@
 package sip
 
 import (
-	"net/netip"
 	"strings"
 	"time"
 )
@@ -36,10 +35,10 @@ func (u *UserAgent) Orphan(s DialogState, done func(answered bool)) {
 	}
 	go func() {
 		defer u.recovered("orphan", nil)
-		addrs, _ := u.names.lookup(s.Target.Host)
+		found := u.resolve(d.target)
 		d.do(func() {
-			if len(addrs) > 0 {
-				d.flow.addr = netip.AddrPortFrom(addrs[0], uint16(s.Target.Port&0xFFFF))
+			if len(found) > 0 {
+				d.flow = flowOf(found[0])
 				d.hold(d.flow.addr.Addr())
 			}
 			d.orphaned(s, report)
@@ -68,11 +67,8 @@ func (d *Dialog) orphaned(s DialogState, report func(bool)) {
 
 func (u *UserAgent) fromState(s DialogState) *Dialog {
 	t := s.Target
-	if t.Port == 0 {
-		t.Port = defaultPort
-	}
 	if t.Transport == "" {
-		t.Transport = "udp"
+		t.Transport = networkUDP
 	}
 	if s.LocalTag == "" {
 		s.LocalTag = u.id.tag(s.CallID)

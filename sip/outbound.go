@@ -22,8 +22,9 @@ var errNotReady = errors.New("sip: not listening")
 // outbound is what an outbound leg knows beyond its dialog, until it is over.
 type outbound struct {
 	inv     Invite
-	addrs   []netip.AddrPort // still to be tried
-	tx      *clientTx        // the INVITE in progress
+	addrs   []Target  // still to be tried
+	learnt  bool      // those came from the name servers
+	tx      *clientTx // the INVITE in progress
 	sentAt  time.Time
 	pdd     time.Duration
 	shown   string // the last Ringing, to tell each only once
@@ -75,7 +76,7 @@ func (u *UserAgent) newOutbound(in *Invite) (*Dialog, error) {
 	}
 	f := flow{network: in.Target.Transport}
 	if ip, err := netip.ParseAddr(strings.Trim(in.Target.Host, "[]")); err == nil {
-		f.addr = netip.AddrPortFrom(ip.Unmap(), uint16(in.Target.Port&0xFFFF))
+		f = flowOf(settledTarget(in.Target, ip))
 	}
 	domain := in.FromDomain
 	if domain == "" {
@@ -100,7 +101,7 @@ func hostPort(t Target) string {
 	if strings.Contains(host, ":") && !strings.HasPrefix(host, "[") {
 		host = "[" + host + "]"
 	}
-	if t.Port == defaultPort {
+	if t.Port == 0 || t.Port == portOf(t.Transport) {
 		return host
 	}
 	return host + ":" + strconv.Itoa(t.Port)
@@ -109,21 +110,20 @@ func hostPort(t Target) string {
 // checkInvite refuses bad input and fills in defaults.
 func (u *UserAgent) checkInvite(in *Invite) error {
 	t := &in.Target
-	if t.Port == 0 {
-		t.Port = defaultPort
-	}
-	if t.Transport == "" {
-		t.Transport = "udp"
+	if _, err := netip.ParseAddr(strings.Trim(t.Host, "[]")); t.Transport == "" && (t.Port != 0 || err == nil) {
+		t.Transport = networkUDP
 	}
 	switch {
 	case in.Attempt == "":
 		return errors.New("sip: an attempt needs a name")
-	case !isHost(t.Host) || t.Port < 1 || t.Port > 65535:
+	case !isHost(t.Host) || t.Port < 0 || t.Port > 65535:
 		return fmt.Errorf("sip: %q port %d is no target", t.Host, t.Port)
-	case t.Transport != "udp" && t.Transport != "tcp":
+	case !slices.Contains([]string{"", networkUDP, networkTCP, networkTLS}, t.Transport):
 		return fmt.Errorf("sip: no transport %q", t.Transport)
-	case t.Transport == "udp" && len(u.udp) == 0:
+	case t.Transport == networkUDP && len(u.udp) == 0:
 		return errNoRoute
+	case t.Name != "" && !isHost(t.Name):
+		return fmt.Errorf("sip: %q is no name", t.Name)
 	case in.FromDomain != "" && !isHost(in.FromDomain):
 		return fmt.Errorf("sip: %q is no domain", in.FromDomain)
 	case !clean(in.FromName) || len(in.FromName) > 128:
@@ -163,20 +163,21 @@ func ownHeaders() []string {
 // launch looks the target up and sends the first INVITE.
 func (d *Dialog) launch() {
 	defer d.ua.recovered("launch", nil)
-	t := d.target
-	port := uint16(t.Port & 0xFFFF)
-	addrs, _ := d.ua.names.lookup(t.Host)
-	_, err := netip.ParseAddr(strings.Trim(t.Host, "[]"))
-	learnt := err != nil
+	found := d.ua.resolve(d.target)
+	_, err := netip.ParseAddr(strings.Trim(d.target.Host, "[]"))
 	d.do(func() {
 		o := d.out
 		if o.refused {
 			return
 		}
-		for _, a := range addrs {
-			ap := netip.AddrPortFrom(a, port)
-			if !learnt || d.ua.cfg.MayReach == nil || d.ua.cfg.MayReach(ap) {
-				o.addrs = append(o.addrs, ap)
+		o.learnt = err != nil
+		for _, t := range found {
+			f := flowOf(t)
+			if !f.stream() && d.ua.socketTo(f.addr) == nil {
+				continue
+			}
+			if !o.learnt || d.ua.cfg.MayReach == nil || d.ua.cfg.MayReach(f.addr) {
+				o.addrs = append(o.addrs, t)
 			}
 		}
 		if len(o.addrs) == 0 {
@@ -189,7 +190,7 @@ func (d *Dialog) launch() {
 
 func (d *Dialog) nextAddress() {
 	o := d.out
-	d.flow = flow{network: d.target.Transport, addr: o.addrs[0]}
+	d.target, d.flow = o.addrs[0], flowOf(o.addrs[0])
 	o.addrs = o.addrs[1:]
 	d.hold(d.flow.addr.Addr())
 	d.sendInvite()
@@ -210,12 +211,13 @@ func (d *Dialog) sendInvite() {
 // inviteHeard takes what comes back to the INVITE, or that nothing did.
 func (d *Dialog) inviteHeard(_ *clientTx, m *message, err error) {
 	o := d.out
+	d.remember(m != nil)
 	switch {
-	case m == nil && errors.Is(err, errTimeout):
-		d.refuse(Final{Silent: true})
 	case m == nil && len(o.addrs) > 0 && !o.cancelWanted:
 		d.localCSeq++
 		d.nextAddress()
+	case m == nil && errors.Is(err, errTimeout):
+		d.refuse(Final{Silent: true})
 	case m == nil:
 		d.refuse(Final{Transport: true, Phrase: err.Error()})
 	case m.code < 200:
@@ -224,6 +226,18 @@ func (d *Dialog) inviteHeard(_ *clientTx, m *message, err error) {
 		d.answeredBy(m)
 	default:
 		d.refusedBy(m)
+	}
+}
+
+// remember tells the resolver how an address of its did.
+func (d *Dialog) remember(answered bool) {
+	switch {
+	case !d.out.learnt:
+	case answered:
+		d.out.learnt = false // once is enough
+		d.ua.resolver.Worked(d.target)
+	default:
+		d.ua.resolver.Failed(d.target)
 	}
 }
 
@@ -306,8 +320,12 @@ func (d *Dialog) sendCancel(cseq uint32, reason string) {
 	if reason != "" {
 		extra = []Header{{"Reason", "SIP;cause=487;text=" + quoted(strings.Map(printable, reason))}}
 	}
+	to := d.flow
+	if d.out != nil && d.out.tx != nil && d.out.tx.to.network != "" {
+		to = d.out.tx.to // the way its INVITE went
+	}
 	d.start(&clientTx{
-		method: methodCancel, cseq: cseq, far: remote{target: d.remoteURI}, to: d.flow, extra: extra,
+		method: methodCancel, cseq: cseq, far: remote{target: d.remoteURI}, to: to, extra: extra,
 	}, func(*clientTx, *message, error) {})
 }
 

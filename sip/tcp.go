@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -17,10 +18,16 @@ import (
 
 const (
 	tcpDial   = 4 * time.Second
+	tcpTry    = 1500 * time.Millisecond // for a request that could go by UDP as well
 	tcpWrite  = 5 * time.Second
-	tcpHeader = 10 * time.Second // from the first byte of a message to its last
+	tcpHeader = 10 * time.Second // from the first byte of a message to its last, and from the connection to its first message
+	tlsGreet  = 5 * time.Second  // for a whole handshake
 	tcpIdle   = 10 * time.Minute
 	tcpQueue  = 1024
+
+	networkUDP = "udp"
+	networkTCP = "tcp"
+	networkTLS = "tls"
 )
 
 var (
@@ -28,120 +35,18 @@ var (
 	errOverflow = errors.New("sip: connection does not keep up")
 )
 
-// tcpPool keeps the connections of both directions. Sipgo reads them as if it
-// had accepted each of them; we dial, frame, bound and write.
-type tcpPool struct {
-	u     *UserAgent
-	mu    sync.Mutex
-	conns map[netip.AddrPort]*tcpConn
-	serve chan net.Conn // to sipgo
-	done  chan struct{}
-	next  int
-}
-
-// The pool is the net.Listener that sipgo serves.
-func (p *tcpPool) Accept() (net.Conn, error) {
-	select {
-	case c := <-p.serve:
-		return c, nil
-	case <-p.done:
-		return nil, net.ErrClosed
-	}
-}
-
-// Addr names no socket: the pool listens on none itself.
-func (p *tcpPool) Addr() net.Addr { return endpoint("127.0.0.1:0") }
-
-// Close ends every connection.
-func (p *tcpPool) Close() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	select {
-	case <-p.done:
-		return nil
-	default:
-		close(p.done)
-	}
-	for _, c := range p.conns {
-		c.drop()
-	}
-	return nil
-}
-
-func (p *tcpPool) size() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return len(p.conns)
-}
-
-// listen accepts from one listener until it closes.
-func (p *tcpPool) listen(l net.Listener) {
-	for {
-		raw, err := l.Accept()
-		if errors.Is(err, net.ErrClosed) {
-			return
-		}
-		if err != nil {
-			// Out of file descriptors, most likely: let some go.
-			time.Sleep(50 * time.Millisecond) //nolint:forbidigo // the listener has a goroutine of its own, no mailbox
-			continue
-		}
-		remote := addrPort(raw.RemoteAddr())
-		if !p.u.known(Source{Addr: remote, Network: "tcp"}) {
-			p.u.stats.unknown.Add(1)
-			_ = raw.Close()
-			continue
-		}
-		if c := p.add(remote); c != nil {
-			c.open(raw)
-		} else {
-			_ = raw.Close()
-		}
-	}
-}
-
-// add makes room for a connection; nil when the pool is full or closed, or
-// the address is taken.
-func (p *tcpPool) add(remote netip.AddrPort) *tcpConn {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	select {
-	case <-p.done:
-		return nil
-	default:
-	}
-	if len(p.conns) >= p.u.cfg.MaxTCPConns || p.conns[remote] != nil {
-		return nil
-	}
-	p.next++
-	c := &tcpConn{
-		pool: p, remote: remote, name: endpoint("tcp#" + strconv.Itoa(p.next)),
-		out: make(chan tcpJob, tcpQueue), gone: make(chan struct{}),
-	}
-	p.conns[remote] = c
-	return c
-}
-
-// to is the connection to an address, dialled in the background if need be.
-func (p *tcpPool) to(remote netip.AddrPort) *tcpConn {
-	p.mu.Lock()
-	c := p.conns[remote]
-	p.mu.Unlock()
-	if c != nil {
-		return c
-	}
-	if c = p.add(remote); c != nil {
-		go c.dial()
-	}
-	return c
-}
-
 // tcpConn is one connection as sipgo sees it: each Read yields one message.
 type tcpConn struct {
 	net.Conn
 	pool   *tcpPool
+	key    connKey
 	remote netip.AddrPort
 	name   endpoint
+	local  netip.AddrPort
+	limit  time.Duration // for dialling
+	guest  bool          // opened by the far end
+	young  bool          // and has sent no message yet
+	since  time.Time
 	r      *bufio.Reader
 	raw    []byte // the message being handled
 	out    chan tcpJob
@@ -155,8 +60,15 @@ type tcpJob struct {
 }
 
 func (c *tcpConn) dial() {
-	d := net.Dialer{Timeout: tcpDial}
-	raw, err := d.DialContext(context.Background(), "tcp", c.remote.String())
+	ctx, cancel := c.patience(c.limit)
+	defer cancel()
+	d := net.Dialer{Control: c.pool.u.mark}
+	raw, err := d.DialContext(ctx, "tcp", c.remote.String())
+	if err == nil && c.key.network == networkTLS {
+		conf := c.pool.client.Clone()
+		conf.ServerName = c.key.name
+		raw, err = shake(ctx, tls.Client(raw, conf))
+	}
 	if err != nil {
 		c.fail(fmt.Errorf("sip: connect %s: %w", c.remote, err))
 		return
@@ -164,9 +76,43 @@ func (c *tcpConn) dial() {
 	c.open(raw)
 }
 
+// patience ends after a time, or with the connection.
+func (c *tcpConn) patience(limit time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	go func() {
+		select {
+		case <-c.gone:
+		case <-ctx.Done():
+		}
+		cancel()
+	}()
+	return ctx, cancel
+}
+
+// secure waits for the handshake of whoever connected.
+func (c *tcpConn) secure(raw *tls.Conn) {
+	defer c.pool.u.recovered("handshake", c.drop)
+	ctx, cancel := c.patience(tlsGreet)
+	defer cancel()
+	conn, err := shake(ctx, raw)
+	if err != nil {
+		c.pool.u.stats.malformed.Add(1)
+		c.fail(err)
+		return
+	}
+	c.open(conn)
+}
+
+func shake(ctx context.Context, conn *tls.Conn) (net.Conn, error) {
+	if err := conn.HandshakeContext(ctx); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return conn, nil
+}
+
 // open starts to read and write.
 func (c *tcpConn) open(raw net.Conn) {
-	c.Conn, c.r = raw, bufio.NewReaderSize(raw, 4096)
+	c.Conn, c.r, c.local = raw, bufio.NewReaderSize(raw, 4096), addrPort(raw.LocalAddr())
 	c.pool.u.sources.Store(string(c.name), c)
 	go c.write()
 	select {
@@ -181,6 +127,10 @@ func (c *tcpConn) open(raw net.Conn) {
 func (c *tcpConn) fail(err error) {
 	c.drop()
 	c.pool.u.stats.transport.Add(1)
+	c.drain(err)
+}
+
+func (c *tcpConn) drain(err error) {
 	for {
 		select {
 		case job := <-c.out:
@@ -198,9 +148,7 @@ func (c *tcpConn) drop() {
 	c.once.Do(func() {
 		close(c.gone)
 		go func() {
-			c.pool.mu.Lock()
-			delete(c.pool.conns, c.remote)
-			c.pool.mu.Unlock()
+			c.pool.remove(c)
 			c.pool.u.sources.Delete(string(c.name))
 		}()
 	})
@@ -209,13 +157,14 @@ func (c *tcpConn) drop() {
 // send queues a message. failed is called later, from another goroutine, if
 // it could not be written.
 func (c *tcpConn) send(b []byte, failed func(error)) error {
-	select {
-	case <-c.gone:
+	if c.lost() {
 		return net.ErrClosed
-	default:
 	}
 	select {
 	case c.out <- tcpJob{b, failed}:
+		if c.lost() {
+			go c.drain(net.ErrClosed)
+		}
 		return nil
 	default:
 		return errOverflow
@@ -245,7 +194,18 @@ func (c *tcpConn) write() {
 	}
 }
 
-func (c *tcpConn) taken() (flow, []byte) { return flow{network: "tcp", addr: c.remote, tcp: c}, c.raw }
+func (c *tcpConn) taken() arrival {
+	return arrival{flow{network: c.key.network, addr: c.remote, tcp: c, name: c.key.name}, c.raw, 0}
+}
+
+func (c *tcpConn) lost() bool {
+	select {
+	case <-c.gone:
+		return true
+	default:
+		return false
+	}
+}
 
 // Close is sipgo's: its reader has ended.
 func (c *tcpConn) Close() error {
@@ -268,10 +228,10 @@ func (c *tcpConn) Read(b []byte) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		if len(frame) > len(b) || !c.pool.u.pass(frame, c.remote, "tcp", maxStream) || !c.pool.u.parses(frame) {
+		if len(frame) > len(b) || !c.pool.u.pass(frame, c.remote, c.key.network, maxStream) || !c.pool.u.parses(frame) {
 			continue
 		}
-		c.raw = frame
+		c.raw, c.young = frame, false
 		return copy(b, frame), nil
 	}
 }
@@ -299,6 +259,9 @@ func (c *tcpConn) frame() ([]byte, error) {
 		if len(line) == 0 {
 			break
 		}
+		if len(line) == 0 || line[0]|0x20 != 'c' && line[0]|0x20 != 'l' {
+			continue
+		}
 		name, value, _ := strings.Cut(string(line), ":")
 		if canonical(strings.TrimSpace(name)) != "content-length" {
 			continue
@@ -322,7 +285,11 @@ func (c *tcpConn) frame() ([]byte, error) {
 // skipKeepAlive waits for a message and answers pings (RFC 5626 3.5.1).
 func (c *tcpConn) skipKeepAlive() error {
 	for crlf := 0; ; crlf++ {
-		if err := c.SetReadDeadline(time.Now().Add(tcpIdle)); err != nil {
+		patience := tcpIdle
+		if c.young {
+			patience = tcpHeader - time.Since(c.since)
+		}
+		if err := c.SetReadDeadline(time.Now().Add(patience)); err != nil {
 			return err
 		}
 		first, err := c.r.Peek(1)

@@ -3,7 +3,15 @@ package sip
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
 )
+
+var errNoCertificate = errors.New("sip: TLS without a certificate")
 
 // TLS says how connections are secured, never below TLS 1.2.
 type TLS struct {
@@ -14,4 +22,98 @@ type TLS struct {
 	Roots *x509.CertPool
 	// Clients, if set, must have issued the certificate of whoever connects to us.
 	Clients *x509.CertPool
+}
+
+// server is the side that is called.
+func (t *TLS) server() (*tls.Config, error) {
+	if t == nil || t.Certificate == nil {
+		return nil, errNoCertificate
+	}
+	if _, err := t.Certificate(); err != nil {
+		return nil, fmt.Errorf("sip: certificate: %w", err)
+	}
+	conf := &tls.Config{
+		MinVersion:     tls.VersionTLS12,
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return t.Certificate() },
+	}
+	if t.Clients != nil {
+		conf.ClientCAs, conf.ClientAuth = t.Clients, tls.RequireAndVerifyClientCert
+	}
+	return conf, nil
+}
+
+// client is the side that calls; the name to prove is added per connection
+// (RFC 5922 7.2).
+func (t *TLS) client() *tls.Config {
+	conf := &tls.Config{MinVersion: tls.VersionTLS12, ClientSessionCache: tls.NewLRUClientSessionCache(256)}
+	if t == nil {
+		return conf
+	}
+	conf.RootCAs = t.Roots
+	if t.Certificate != nil {
+		conf.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return t.Certificate() }
+	}
+	return conf
+}
+
+// CertificateFiles is a TLS.Certificate that reads a chain and its key, both
+// PEM, and reads them again at the next handshake after one of the files has
+// changed. A pair that does not fit, such as one half written, is logged and
+// the one before stays in use. log may be nil.
+func CertificateFiles(chain, key string, log *slog.Logger) func() (*tls.Certificate, error) {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	f := &certificateFiles{chain: chain, key: key, log: log}
+	return f.current
+}
+
+type certificateFiles struct {
+	chain, key string
+	log        *slog.Logger
+	mu         sync.Mutex
+	seen       [2]fileMark
+	loaded     *tls.Certificate
+}
+
+type fileMark struct {
+	at   time.Time
+	size int64
+}
+
+func (f *certificateFiles) current() (*tls.Certificate, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	now, err := marks(f.chain, f.key)
+	if err == nil && now == f.seen && f.loaded != nil {
+		return f.loaded, nil
+	}
+	var pair tls.Certificate
+	if err == nil {
+		pair, err = tls.LoadX509KeyPair(f.chain, f.key)
+	}
+	switch {
+	case err == nil:
+		if f.loaded != nil {
+			f.log.Info("sip_certificate_reloaded", slog.String("file", f.chain))
+		}
+		f.loaded = &pair
+	case f.loaded == nil:
+		return nil, err
+	case now != f.seen:
+		f.log.Warn("sip_certificate_kept", slog.String("file", f.chain), slog.Any("error", err))
+	}
+	f.seen = now
+	return f.loaded, nil
+}
+
+func marks(files ...string) (all [2]fileMark, err error) {
+	for i, name := range files {
+		info, err := os.Stat(name)
+		if err != nil {
+			return all, err
+		}
+		all[i] = fileMark{info.ModTime(), info.Size()}
+	}
+	return all, nil
 }

@@ -19,6 +19,7 @@ type clientTx struct {
 	cseq     uint32
 	far      remote
 	to       flow
+	narrow   *flow // over UDP, which a large request has left for TCP
 	extra    []Header
 	body     []byte
 	fork     string // tells the requests to several forks apart
@@ -39,7 +40,10 @@ type clientTx struct {
 func (d *Dialog) start(tx *clientTx, heard func(*clientTx, *message, error)) {
 	tx.heard = heard
 	var err error
-	if tx.bytes, err = d.build(tx); err != nil {
+	if tx.bytes, err = d.build(tx); err == nil {
+		err = d.widen(tx)
+	}
+	if err != nil {
 		d.fail(tx, err)
 		return
 	}
@@ -70,7 +74,7 @@ func (d *Dialog) transmit(tx *clientTx) {
 }
 
 func (d *Dialog) fail(tx *clientTx, err error) {
-	if tx.done {
+	if tx.done || d.narrow(tx, err) {
 		return
 	}
 	d.drop(tx)

@@ -31,9 +31,11 @@ type Config struct {
 	SessionExpires time.Duration // asked of callers (RFC 4028), at least 90 s; 0 leaves it to them
 
 	SourceRate  int // messages a second from one address, default 20000
-	MaxHalfOpen int // unanswered inbound calls at a time, default 2000
+	MaxHalfOpen int // unanswered inbound calls at a time, default 2000; from one host three quarters of them
 	MaxTCPConns int // TCP and TLS connections at a time, default 512
 	MaxPerHost  int // TCP and TLS connections that one host may open to us at a time, default 64
+
+	OverloadAfter time.Duration // an INVITE that waited so long to be read is answered 503 at once, default 500 ms
 }
 
 // Target is where an INVITE goes: one proxy of a trunk.

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/netip"
 	"syscall"
+	"time"
 )
 
 const (
@@ -35,13 +36,16 @@ type udpSocket struct {
 	packetConn
 	u       *UserAgent
 	name    endpoint
+	local   netip.AddrPort
 	current netip.AddrPort
 	raw     []byte
+	waited  time.Duration // of that datagram in the kernel
+	control []byte
 	handled bool // the last datagram that was passed on reached us as a message
 }
 
-func bindUDP(ctx context.Context, addr string) (packetConn, error) {
-	var lc net.ListenConfig
+func (u *UserAgent) bindUDP(ctx context.Context, addr string) (packetConn, error) {
+	lc := net.ListenConfig{Control: u.mark}
 	pc, err := lc.ListenPacket(ctx, "udp", addr)
 	if err != nil {
 		return nil, fmt.Errorf("sip: listen on udp %s: %w", addr, err)
@@ -54,6 +58,7 @@ func bindUDP(ctx context.Context, addr string) (packetConn, error) {
 	_ = conn.SetReadBuffer(socketBuffer)
 	_ = conn.SetWriteBuffer(socketBuffer)
 	askForICMP(conn)
+	askForTimes(conn)
 	return conn, nil
 }
 
@@ -63,7 +68,7 @@ func (s *udpSocket) ReadFrom(b []byte) (int, net.Addr, error) {
 		s.u.stats.malformed.Add(1)
 	}
 	for broken := 0; ; {
-		n, from, err := s.ReadFromUDPAddrPort(b)
+		n, from, err := s.next(b)
 		if err != nil {
 			if broken++; errors.Is(err, net.ErrClosed) || broken > maxReadErrors {
 				s.handled = true
@@ -81,9 +86,23 @@ func (s *udpSocket) ReadFrom(b []byte) (int, net.Addr, error) {
 	}
 }
 
-func (s *udpSocket) taken() (flow, []byte) {
+// next reads a datagram, and where the kernel tells it how long it has waited.
+func (s *udpSocket) next(b []byte) (int, netip.AddrPort, error) {
+	conn, ok := s.packetConn.(*net.UDPConn)
+	if !ok {
+		return s.ReadFromUDPAddrPort(b)
+	}
+	if s.control == nil {
+		s.control = make([]byte, 128)
+	}
+	n, told, _, from, err := conn.ReadMsgUDPAddrPort(b, s.control)
+	s.waited = waited(s.control[:told])
+	return n, from, err
+}
+
+func (s *udpSocket) taken() arrival {
 	s.handled = true
-	return flow{network: "udp", addr: s.current, udp: s}, s.raw
+	return arrival{flow{network: networkUDP, addr: s.current, udp: s}, s.raw, s.waited}
 }
 
 // write sends one datagram. An ICMP error that belongs to an earlier one may
