@@ -34,7 +34,9 @@ func (id identity) callID(attempt string, leg int) string {
 }
 
 // callIDOf names what is no leg: a registration.
-func (id identity) callIDOf(name string) string { return callIDPrefix + id.mac(callIDCore, "other", name) }
+func (id identity) callIDOf(name string) string {
+	return callIDPrefix + id.mac(callIDCore, "other", name)
+}
 
 // owns tells whether a Call-ID was made by callID with this secret.
 func (id identity) owns(callID string) bool {

@@ -109,21 +109,12 @@ func hostPort(t Target) string {
 
 // checkInvite refuses bad input and fills in defaults.
 func (u *UserAgent) checkInvite(in *Invite) error {
-	t := &in.Target
-	if _, err := netip.ParseAddr(strings.Trim(t.Host, "[]")); t.Transport == "" && (t.Port != 0 || err == nil) {
-		t.Transport = networkUDP
+	if err := u.checkTarget(&in.Target); err != nil {
+		return err
 	}
 	switch {
 	case in.Attempt == "":
 		return errors.New("sip: an attempt needs a name")
-	case !isHost(t.Host) || t.Port < 0 || t.Port > 65535:
-		return fmt.Errorf("sip: %q port %d is no target", t.Host, t.Port)
-	case !slices.Contains([]string{"", networkUDP, networkTCP, networkTLS}, t.Transport):
-		return fmt.Errorf("sip: no transport %q", t.Transport)
-	case t.Transport == networkUDP && len(u.udp) == 0:
-		return errNoRoute
-	case t.Name != "" && !isHost(t.Name):
-		return fmt.Errorf("sip: %q is no name", t.Name)
 	case in.FromDomain != "" && !isHost(in.FromDomain):
 		return fmt.Errorf("sip: %q is no domain", in.FromDomain)
 	case !clean(in.FromName) || len(in.FromName) > 128:
@@ -170,16 +161,7 @@ func (d *Dialog) launch() {
 		if o.refused {
 			return
 		}
-		o.learnt = err != nil
-		for _, t := range found {
-			f := flowOf(t)
-			if !f.stream() && d.ua.socketTo(f.addr) == nil {
-				continue
-			}
-			if !o.learnt || d.ua.cfg.MayReach == nil || d.ua.cfg.MayReach(f.addr) {
-				o.addrs = append(o.addrs, t)
-			}
-		}
+		o.learnt, o.addrs = err != nil, d.ua.reachable(d.target, found)
 		if len(o.addrs) == 0 {
 			d.refuse(Final{Transport: true, Phrase: "no address for the target"})
 			return

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	mathrand "math/rand/v2"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -63,10 +64,10 @@ type Registration struct {
 	d       *Dialog // carries the transactions; never a call
 	to      RegisterTo
 	expires time.Duration
-	addrs   []netip.AddrPort // of the registrar, tried in turn
+	addrs   []Target // of the registrar, tried in turn
 	signer  *signer
 	fails   int
-	tries   int // signed requests in this round
+	tries   int  // signed requests in this round
 	raised  bool // a longer interval was taken in this round
 	learned bool // a challenge was taken in this round
 	busy    bool // a round is under way
@@ -158,19 +159,18 @@ func uriHost(host string) string {
 // checkTarget refuses what cannot be reached from our listeners and fills in
 // defaults.
 func (u *UserAgent) checkTarget(t *Target) error {
-	if t.Port == 0 {
-		t.Port = defaultPort
-	}
-	if t.Transport == "" {
-		t.Transport = "udp"
+	if _, err := netip.ParseAddr(strings.Trim(t.Host, "[]")); t.Transport == "" && (t.Port != 0 || err == nil) {
+		t.Transport = networkUDP
 	}
 	switch {
-	case !isHost(t.Host) || t.Port < 1 || t.Port > 65535:
+	case !isHost(t.Host) || t.Port < 0 || t.Port > 65535:
 		return fmt.Errorf("sip: %q port %d is no target", t.Host, t.Port)
-	case t.Transport != "udp" && t.Transport != "tcp" && t.Transport != "tls":
+	case !slices.Contains([]string{"", networkUDP, networkTCP, networkTLS}, t.Transport):
 		return fmt.Errorf("sip: no transport %q", t.Transport)
-	case t.Transport == "udp" && len(u.udp) == 0:
+	case t.Transport == networkUDP && len(u.udp) == 0:
 		return errNoRoute
+	case t.Name != "" && !isHost(t.Name):
+		return fmt.Errorf("sip: %q is no name", t.Name)
 	}
 	return nil
 }
@@ -232,7 +232,7 @@ func (r *Registration) round() {
 	go func() {
 		u, t := r.d.ua, r.to.Target
 		defer u.recovered("register", nil)
-		found, err := u.names.lookup(t.Host)
+		found := u.resolve(t)
 		r.d.do(func() {
 			if r.ended {
 				return
@@ -240,7 +240,7 @@ func (r *Registration) round() {
 			r.addrs = u.reachable(t, found)
 			if len(r.addrs) == 0 {
 				reason := "no address for the registrar"
-				if err != nil {
+				if len(found) == 0 {
 					reason = "the registrar's name cannot be resolved"
 				}
 				r.failed(0, reason, 0)
@@ -253,13 +253,16 @@ func (r *Registration) round() {
 
 // reachable are the addresses of a target that we may go to. What an operator
 // wrote as an address he may reach.
-func (u *UserAgent) reachable(t Target, found []netip.Addr) []netip.AddrPort {
+func (u *UserAgent) reachable(t Target, found []Target) []Target {
 	_, err := netip.ParseAddr(strings.Trim(t.Host, "[]"))
-	var out []netip.AddrPort
-	for _, a := range found {
-		ap := netip.AddrPortFrom(a, uint16(t.Port&0xFFFF))
-		if err == nil || u.cfg.MayReach == nil || u.cfg.MayReach(ap) {
-			out = append(out, ap)
+	var out []Target
+	for _, one := range found {
+		f := flowOf(one)
+		if !f.stream() && u.socketTo(f.addr) == nil {
+			continue
+		}
+		if err == nil || u.cfg.MayReach == nil || u.cfg.MayReach(f.addr) {
+			out = append(out, one)
 		}
 	}
 	return out
@@ -267,16 +270,15 @@ func (u *UserAgent) reachable(t Target, found []netip.Addr) []netip.AddrPort {
 
 // next tries the next address of the registrar.
 func (r *Registration) next() {
-	addr := r.addrs[0]
+	to := flowOf(r.addrs[0])
 	r.addrs = r.addrs[1:]
-	if r.d.flow.addr != addr {
-		r.d.flow = flow{network: r.to.Target.Transport, addr: addr}
-		r.signer = nil
+	if r.d.flow.addr != to.addr || r.d.flow.network != to.network {
+		r.d.flow, r.signer = to, nil
 	}
 	if r.signer == nil && r.to.Credentials != nil {
-		r.signer = &signer{creds: r.to.Credentials, host: addr.Addr()}
+		r.signer = &signer{creds: r.to.Credentials, host: to.addr.Addr()}
 	}
-	r.d.hold(addr.Addr())
+	r.d.hold(to.addr.Addr())
 	r.send(r.expires)
 }
 

@@ -26,7 +26,9 @@ type TracedMessage struct {
 
 // send puts a message of the dialog on the wire.
 func (d *Dialog) send(to flow, b []byte, failed func(error)) error {
-	d.ua.trace(d.key.callID, to, true, b)
+	if !bytes.HasPrefix(b, []byte(methodRegister)) {
+		d.ua.trace(d.key.callID, to, true, b)
+	}
 	return d.ua.send(to, b, failed)
 }
 
@@ -42,6 +44,9 @@ func (u *UserAgent) trace(callID string, f flow, out bool, b []byte) {
 
 // heard traces a received message once it is known to belong to a dialog.
 func (u *UserAgent) heard(m *message) {
+	if m.cseqMethod == methodRegister {
+		return
+	}
 	m.traced = true
 	u.trace(m.callID, m.flow, false, m.raw)
 }
