@@ -18,16 +18,15 @@ const (
 // reporter speaks RTCP.
 type reporter struct {
 	to       target
-	look     int // samples until the next look
-	due      int // samples until the next report
-	name     string
+	look     int    // samples until the next look
+	due      int    // samples until the next report
 	lastSR   uint32 // middle of the NTP time of their last sender report
 	lastSRAt int64  // when it arrived
 	trip     time.Duration
 }
 
 func newReporter() reporter {
-	return reporter{due: reportEvery / 2, look: controlEvery, name: strconv.FormatUint(uint64(random()), 36) + "@callboard"}
+	return reporter{due: reportEvery / 2, look: controlEvery}
 }
 
 // converse takes the far end's reports and sends ours when they are due.
@@ -117,7 +116,7 @@ func (s *Session) summary() []rtcp.Packet {
 		blocks = []rtcp.ReceptionReport{block}
 	}
 	me := &rtcp.SourceDescription{Chunks: []rtcp.SourceDescriptionChunk{{
-		Source: s.out.ssrc, Items: []rtcp.SourceDescriptionItem{{Type: rtcp.SDESCNAME, Text: s.report.name}},
+		Source: s.out.ssrc, Items: []rtcp.SourceDescriptionItem{{Type: rtcp.SDESCNAME, Text: s.cname()}},
 	}}}
 	if !s.out.running {
 		return []rtcp.Packet{&rtcp.ReceiverReport{SSRC: s.out.ssrc, Reports: blocks}, me}
@@ -127,6 +126,9 @@ func (s *Session) summary() []rtcp.Packet {
 		PacketCount: uint32(s.out.packets), OctetCount: uint32(s.out.octets), //nolint:gosec // they wrap by design
 	}, me}
 }
+
+// cname tells the far end that its streams of one session are ours, and nothing else.
+func (s *Session) cname() string { return strconv.FormatUint(uint64(s.out.ssrc), 36) + "@callboard" }
 
 // ntp is a wall-clock time in the format of RTCP.
 func ntp(nanos int64) uint64 {

@@ -137,7 +137,7 @@ func (s *Session) agree(b []byte, offered bool) (*sdp.Session, error) {
 		}
 	}
 	if somewhere && a.Remote != s.in.remote {
-		s.in.expect(a.Remote, now)
+		s.expect(a.Remote, now)
 		s.out.to = newTarget(a.Remote)
 		s.report.to = target{}
 		if s.engine.mayReach(a.RTCP, s.o.Networks) {

@@ -111,7 +111,8 @@ func public(cfg Config, own []netip.Addr) netip.Addr {
 	return netip.IPv6Loopback()
 }
 
-// Open takes a port pair for a new session; the error wraps ErrNoPorts when none is left.
+// Open takes a port pair for a new session; the error wraps ErrNoPorts when none is left. A session that never has sound
+// costs next to nothing.
 func (e *Engine) Open(o Options) (*Session, error) {
 	if o.Codecs == nil {
 		o.Codecs = []Codec{PCMU, PCMA}
@@ -160,6 +161,7 @@ func (e *Engine) Close() error {
 	}
 	close(e.stop)
 	e.work.Wait()
+	e.ports.close()
 	e.disk.Close()
 	return failed
 }
@@ -168,7 +170,7 @@ func (e *Engine) forget(s *Session) {
 	e.mu.Lock()
 	delete(e.sessions, s)
 	e.mu.Unlock()
-	e.ports.free(s.port, e.now())
+	e.ports.free(s.port, s.sound, s.control, e.now())
 }
 
 // now is the engine's monotonic time.

@@ -46,6 +46,9 @@ func (s *Session) frame(c *clock) (turns int) {
 	if s.closed {
 		return 0
 	}
+	if s.begun && s.recorder == nil && s.o.RecordPath != "" {
+		s.recorder = s.engine.disk.Create(s.o.RecordPath)
+	}
 	s.catchUp(c)
 	now := s.engine.now()
 	n := s.out.ptime * sampleRate / 1000

@@ -178,4 +178,5 @@ type Stats struct {
 	ReceivedFor     time.Duration `json:"received_for"`
 	IntervalP99Ms   float64       `json:"interval_p99_ms"`
 	IntervalMaxMs   float64       `json:"interval_max_ms"`
+	Recorded        bool          `json:"recorded"` // there is, or will be, a Recording with a file
 }

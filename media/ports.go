@@ -10,8 +10,14 @@ import (
 	"time"
 )
 
-// ports hands out port pairs in turn from a random start, so that a stray stream of an earlier call, or of an earlier
-// process, seldom finds the same port in use.
+// ports hands out port pairs. A pair that was used rests; its sockets stay bound meanwhile, and whoever is next gets them as
+// they are, emptied: opening and closing sockets costs more than a short call's sound. At most idleMost pairs stay bound.
+//
+// A pair into which somebody went on sending while it rested rests again: a stray stream shall find nobody. It does so a few
+// times only, because whoever sends may be a stranger who wants to use up our ports.
+//
+// Where no rested pair waits, pairs are bound in turn from a random start, so that a stray stream of an earlier process
+// seldom finds the same port in use.
 type ports struct {
 	mu    sync.Mutex
 	ip    netip.Addr
@@ -19,14 +25,25 @@ type ports struct {
 	next  int
 	rest  time.Duration
 	pair  []pair
+	idle  []int // bound pairs at rest, in the order of the end of their rest
+	ended bool
 }
 
 type pair struct {
-	taken bool
-	until time.Duration // it rests until then
+	taken          bool
+	bound          bool          // at rest with its sockets open
+	restless       uint8         // how often it was found in use by a stray stream
+	until          time.Duration // it rests until then
+	sound, control socket
 }
 
-const triesMost = 256 // ports that other programs hold are passed over, within reason
+const (
+	triesMost    = 256 // ports that other programs hold are passed over, within reason
+	looksAt      = 16  // rested pairs that are looked at, at most, to find one that is quiet
+	idleMost     = 512 // pairs
+	strayAt      = 25  // packets that came in a pair's rest and are no mere end of a stream: half a second of them
+	restlessMost = 3
+)
 
 func newPorts(ip netip.Addr, low, high int, rest time.Duration) (*ports, error) {
 	low += low % 2
@@ -37,20 +54,26 @@ func newPorts(ip netip.Addr, low, high int, rest time.Duration) (*ports, error) 
 	return &ports{ip: ip, first: low, next: rand.IntN(n), rest: rest, pair: make([]pair, n)}, nil //nolint:gosec // no secret
 }
 
-// take binds a free pair.
+// take gives a free pair, with sockets that hold nothing.
 func (p *ports) take(now time.Duration) (port int, sound, control socket, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if i, ok := p.rested(now); ok {
+		pr := &p.pair[i]
+		sound, control = pr.sound, pr.control
+		*pr = pair{taken: true}
+		return p.first + 2*i, sound, control, nil
+	}
 	tries := 0
 	for range p.pair {
 		i := p.next
 		p.next = (p.next + 1) % len(p.pair)
-		if p.pair[i].taken || p.pair[i].until > now {
+		if pr := &p.pair[i]; pr.taken || pr.bound || pr.until > now {
 			continue
 		}
 		sound, control, err = p.bind(p.first + 2*i)
 		if err == nil {
-			p.pair[i].taken = true
+			p.pair[i] = pair{taken: true}
 			return p.first + 2*i, sound, control, nil
 		}
 		if !errors.Is(err, syscall.EADDRINUSE) {
@@ -64,11 +87,32 @@ func (p *ports) take(now time.Duration) (port int, sound, control socket, err er
 	return 0, socket{}, socket{}, fmt.Errorf("%w of %d", ErrNoPorts, len(p.pair))
 }
 
+// rested finds a bound pair that has rested and been quiet.
+func (p *ports) rested(now time.Duration) (int, bool) {
+	for range min(len(p.idle), looksAt) {
+		i := p.idle[0]
+		pr := &p.pair[i]
+		if pr.until > now {
+			return 0, false
+		}
+		p.idle = append(p.idle[:0], p.idle[1:]...)
+		stray := pr.sound.drain() + pr.control.drain()
+		if stray < strayAt || pr.restless == restlessMost {
+			pr.bound = false
+			return i, true
+		}
+		pr.restless++
+		pr.until = now + p.rest
+		p.idle = append(p.idle, i)
+	}
+	return 0, false
+}
+
 func (p *ports) bind(port int) (sound, control socket, err error) {
-	if sound, err = listen(netip.AddrPortFrom(p.ip, uint16(port))); err != nil { //nolint:gosec // checked at the start
+	if sound, err = listen(netip.AddrPortFrom(p.ip, uint16(port)), soundRoom); err != nil { //nolint:gosec // checked at the start
 		return socket{}, socket{}, err
 	}
-	if control, err = listen(netip.AddrPortFrom(p.ip, uint16(port+1))); err != nil { //nolint:gosec // checked at the start
+	if control, err = listen(netip.AddrPortFrom(p.ip, uint16(port+1)), controlRoom); err != nil { //nolint:gosec // checked at the start
 		sound.close()
 		return socket{}, socket{}, err
 	}
@@ -76,10 +120,34 @@ func (p *ports) bind(port int) (sound, control socket, err error) {
 }
 
 // free puts a pair to rest.
-func (p *ports) free(port int, now time.Duration) {
+func (p *ports) free(port int, sound, control socket, now time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.pair[(port-p.first)/2] = pair{until: now + p.rest}
+	i := (port - p.first) / 2
+	p.pair[i] = pair{until: now + p.rest}
+	if p.ended || len(p.idle) >= idleMost {
+		sound.close()
+		control.close()
+		return
+	}
+	// What came until now was meant for the former call, and is no sign of a stray stream.
+	sound.drain()
+	control.drain()
+	p.pair[i].bound, p.pair[i].sound, p.pair[i].control = true, sound, control
+	p.idle = append(p.idle, i)
+}
+
+// close lets the sockets of the pairs at rest go.
+func (p *ports) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ended = true
+	for _, i := range p.idle {
+		p.pair[i].sound.close()
+		p.pair[i].control.close()
+		p.pair[i] = pair{until: p.pair[i].until}
+	}
+	p.idle = nil
 }
 
 func (p *ports) has(port uint16) bool {

@@ -44,7 +44,6 @@ type receiver struct {
 	late    uint64
 	refused uint64
 	samples uint64
-	mu      [packetMost]byte
 }
 
 // trial is a source, or a new SSRC of the locked one, that has to prove itself.
@@ -93,7 +92,16 @@ func (r *receiver) proven(from netip.AddrPort, p *rtp.Packet) bool {
 	return t.n >= latchCount
 }
 
-// receive takes what has arrived on the RTP socket.
+// expect names the address that shall be heard. What came before the first description was not meant for this session.
+func (s *Session) expect(remote netip.AddrPort, now time.Duration) {
+	if !s.in.remote.IsValid() {
+		s.sound.drain()
+		s.control.drain()
+	}
+	s.in.expect(remote, now)
+}
+
+// receive takes what has arrived on the RTP socket. Before a description nothing is meant for us, and stays unread.
 func (s *Session) receive(c *clock) {
 	if !s.in.remote.IsValid() {
 		return
@@ -159,8 +167,7 @@ func (s *Session) keep(p *rtp.Packet, k kind) {
 	}
 	mu := p.Payload
 	if k == aKind {
-		mu = s.in.mu[:len(p.Payload)]
-		g711.AToMu(mu, p.Payload)
+		g711.AToMu(mu, mu) // in the batch, which is ours
 	}
 	s.in.samples += uint64(len(mu))
 	if s.buffer.Put(p.Timestamp, mu) == jitter.Late {

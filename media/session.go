@@ -22,7 +22,6 @@ type Session struct {
 	engine *Engine
 	o      Options
 	port   int
-	log    *slog.Logger
 
 	mu     sync.Mutex
 	closed bool
@@ -74,8 +73,7 @@ type idleness struct {
 }
 
 func newSession(e *Engine, o Options, port int, sound, control socket) *Session {
-	s := &Session{engine: e, o: o, port: port, sound: sound, control: control, done: make(chan Recording, 1)}
-	s.log = e.cfg.Log.With(slog.Int("rtp_port", port))
+	s := &Session{engine: e, o: o, port: port, sound: sound, control: control}
 	s.desc = newDescription(o.Codecs)
 	s.out = sender{ssrc: random(), seq: uint16(random()), stamp: random(), ptime: 20} //nolint:gosec // any 16 bits
 	s.report = newReporter()
@@ -85,7 +83,7 @@ func newSession(e *Engine, o Options, port int, sound, control socket) *Session 
 // LocalPort is our RTP port; RTCP is on the next one.
 func (s *Session) LocalPort() int { return s.port }
 
-// Begin says that the call is answered: media clock and recording start. Further calls do nothing.
+// Begin says that the call is answered: media clock and recording start, with the next frame. Further calls do nothing.
 func (s *Session) Begin() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -96,9 +94,6 @@ func (s *Session) Begin() {
 	now := s.engine.now()
 	s.idle.last = now
 	s.in.openLatch(now)
-	if s.o.RecordPath != "" {
-		s.recorder = s.engine.disk.Create(s.o.RecordPath)
-	}
 	s.activate()
 }
 
@@ -197,11 +192,9 @@ func (s *Session) Close() (Stats, <-chan Recording) {
 	if s.closed {
 		return s.final, s.done
 	}
-	s.closed = true
+	s.closed, s.done = true, make(chan Recording, 1)
 	s.final = s.stats()
 	s.goodbye()
-	s.sound.close()
-	s.control.close()
 	s.unlink()
 	if s.taps != nil {
 		s.taps.end()
@@ -225,11 +218,12 @@ func (s *Session) Close() (Stats, <-chan Recording) {
 
 // broke ends a session whose frame panicked, and this one only.
 func (s *Session) broke(cause any, stack []byte) {
-	s.log.Error("media session broke", slog.String("cause", fmt.Sprint(cause)), slog.String("stack", string(stack)))
+	log := s.engine.cfg.Log.With(slog.Int("rtp_port", s.port))
+	log.Error("media session broke", slog.String("cause", fmt.Sprint(cause)), slog.String("stack", string(stack)))
 	s.Close()
 	defer func() {
 		if again := recover(); again != nil {
-			s.log.Error("media owner broke", slog.String("cause", fmt.Sprint(again)))
+			log.Error("media owner broke", slog.String("cause", fmt.Sprint(again)))
 		}
 	}()
 	if s.o.Notify != nil {

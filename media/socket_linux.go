@@ -15,14 +15,20 @@ import (
 
 const (
 	batchLen   = 8    // packets that one look takes
+	drainLen   = 16   // packets that are thrown away at once
+	drainMost  = 64   // times: whoever sends faster than we read shall not keep us
 	packetMost = 1500 // longer ones are cut, and then refused as no RTP of ours
 	expedited  = 0xB8 // DSCP EF
+
+	// What a socket may hold, in bytes; the kernel counts its own overhead too, and takes twice as much.
+	soundRoom   = 64 << 10 // a second of packets, and more
+	controlRoom = 8 << 10
 )
 
 type socket struct{ fd int }
 
-// listen opens a UDP socket.
-func listen(at netip.AddrPort) (socket, error) {
+// listen opens a UDP socket with room for some bytes of packets.
+func listen(at netip.AddrPort, room int) (socket, error) {
 	family := unix.AF_INET
 	if at.Addr().Is6() {
 		family = unix.AF_INET6
@@ -31,7 +37,8 @@ func listen(at netip.AddrPort) (socket, error) {
 	if err != nil {
 		return socket{}, fmt.Errorf("media: socket: %w", err)
 	}
-	// Both are a courtesy: without them arrival is taken from the clock, and packets from the best effort.
+	// These are a courtesy: without them arrival is taken from the clock, packets from the best effort, and room by default.
+	_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, room)
 	_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1)
 	var sa unix.Sockaddr
 	if family == unix.AF_INET {
@@ -125,6 +132,28 @@ func (s *socket) receive(b *batch) int {
 		return 0
 	}
 	return int(n)
+}
+
+// drain throws away what has arrived and says how many packets it was.
+func (s *socket) drain() int {
+	var messages [drainLen]message
+	var vector unix.Iovec // no room: what does not fit is thrown away
+	for i := range messages {
+		messages[i].header.Iov = &vector
+	}
+	total := 0
+	for range drainMost {
+		n, _, errno := unix.RawSyscall6(unix.SYS_RECVMMSG, uintptr(s.fd), uintptr(unsafe.Pointer(&messages[0])), drainLen, //nolint:gosec // raw by design
+			unix.MSG_DONTWAIT, 0, 0)
+		if errno != 0 {
+			return total
+		}
+		total += int(n)
+		if n < drainLen {
+			return total
+		}
+	}
+	return total
 }
 
 // packet is the i-th packet, its sender, and when it arrived by the wall clock.

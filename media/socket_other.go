@@ -15,6 +15,8 @@ const (
 	batchLen   = 8
 	packetMost = 1500
 	readAhead  = 32
+
+	soundRoom, controlRoom = 0, 0 // as the system has it
 )
 
 type arrival struct {
@@ -28,7 +30,7 @@ type socket struct {
 	in   chan arrival
 }
 
-func listen(at netip.AddrPort) (socket, error) {
+func listen(at netip.AddrPort, _ int) (socket, error) {
 	conn, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(at))
 	if err != nil {
 		return socket{}, fmt.Errorf("media: bind %s: %w", at, err)
@@ -81,6 +83,17 @@ func (s *socket) receive(b *batch) int {
 		}
 	}
 	return batchLen
+}
+
+func (s *socket) drain() (n int) {
+	for ; n < readAhead; n++ {
+		select {
+		case <-s.in:
+		default:
+			return n
+		}
+	}
+	return n
 }
 
 func (b *batch) packet(i int) (data []byte, from netip.AddrPort, arrived int64) {

@@ -7,13 +7,16 @@ type intervals struct {
 	last   time.Duration
 	count  uint64
 	most   time.Duration
-	bucket [128]uint32 // of half a millisecond; the last takes the rest
+	bucket *[128]uint32 // of half a millisecond; the last takes the rest; nil until the first
 }
 
 const bucketWidth = 500 * time.Microsecond
 
 func (i *intervals) tick(now time.Duration) {
 	if i.last > 0 {
+		if i.bucket == nil {
+			i.bucket = new([128]uint32)
+		}
 		gap := now - i.last
 		i.most = max(i.most, gap)
 		i.bucket[min(int(gap/bucketWidth), len(i.bucket)-1)]++
@@ -27,6 +30,9 @@ func (i *intervals) pause() { i.last = 0 }
 
 // p99 is the upper end of the bucket that holds the 99th percentile.
 func (i *intervals) p99() time.Duration {
+	if i.bucket == nil {
+		return 0
+	}
 	seen := uint64(0)
 	for k, n := range i.bucket {
 		if seen += uint64(n); seen > 0 && seen*100 >= i.count*99 {
@@ -42,6 +48,7 @@ func (s *Session) stats() Stats {
 		PacketsSent: s.out.packets, PacketsReceived: t.Received, PacketsLost: t.Lost, PacketsLate: s.in.late,
 		PacketsRefused: s.in.refused, JitterMs: s.in.count.Jitter() * 1000 / sampleRate, RoundTripMs: millis(s.report.trip),
 		SentFor: samples(s.out.samples), ReceivedFor: samples(s.in.samples),
+		Recorded:      s.recorder != nil,
 		IntervalP99Ms: millis(s.out.interval.p99()), IntervalMaxMs: millis(s.out.interval.most),
 	}
 	if s.desc.settled {

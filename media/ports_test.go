@@ -1,0 +1,168 @@
+package media_test
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/media"
+)
+
+// pairOf is an engine with so many port pairs.
+func pairOf(t *testing.T, low, pairs int, rest time.Duration) *media.Engine {
+	t.Helper()
+	e, err := media.NewEngine(media.Config{BindIP: loopback, PortMin: low, PortMax: low + 2*pairs - 1, Quarantine: rest})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = e.Close() })
+	return e
+}
+
+// reopen opens a session as soon as the rest of a pair is over.
+func reopen(t *testing.T, e *media.Engine) (s *media.Session) {
+	t.Helper()
+	eventually(t, "the pair has rested", func() bool {
+		var err error
+		s, err = e.Open(media.Options{})
+		return err == nil
+	})
+	return s
+}
+
+func TestNothingOfAFormerCallReachesTheNextOnItsPort(t *testing.T) {
+	t.Parallel()
+	p := newPeer(t)
+	e := pairOf(t, 31760, 1, 100*time.Millisecond)
+	first := open(t, e, media.Options{})
+	_, err := first.Answer(p.sdp(""))
+	require.NoError(t, err)
+	first.Begin()
+	p.say(t, first.LocalPort(), 5, 0, 0x90)
+	eventually(t, "heard", func() bool { return first.Stats().PacketsReceived == 5 })
+	p.say(t, first.LocalPort(), 5, 0, 0x90) // under way while it closes
+	first.Close()
+	p.say(t, first.LocalPort(), 10, 0, 0x90) // and while its port rests
+
+	next := reopen(t, e)
+	assert.Equal(t, first.LocalPort(), next.LocalPort())
+	p.say(t, next.LocalPort(), 10, 0, 0x90) // and before the next call knows whom to hear
+	_, err = next.Answer(p.sdp(""))
+	require.NoError(t, err)
+	next.Begin()
+	never(t, 100*time.Millisecond, "a packet of the former call, though from an address that the next names as well", func() bool {
+		return next.Stats().PacketsReceived > 0
+	})
+	p.say(t, next.LocalPort(), 3, 0, 0x90)
+	eventually(t, "what is meant for it is heard", func() bool { return next.Stats().PacketsReceived == 3 })
+}
+
+func TestAPairIntoWhichAStrangerSendsRestsAgainButNotForEver(t *testing.T) {
+	t.Parallel()
+	const rest = 150 * time.Millisecond
+	p := newPeer(t)
+	e := pairOf(t, 31770, 1, rest)
+	first, err := e.Open(media.Options{})
+	require.NoError(t, err)
+	_, done := first.Close()
+	<-done
+	freed := time.Now()
+	var s *media.Session
+	eventually(t, "it is given in the end", func() bool {
+		p.say(t, first.LocalPort(), 20, 0, 0x90)
+		s, err = e.Open(media.Options{})
+		return err == nil
+	})
+	assert.Equal(t, first.LocalPort(), s.LocalPort())
+	assert.GreaterOrEqual(t, time.Since(freed), 4*rest)
+	assert.Zero(t, s.Stats().PacketsReceived)
+}
+
+func TestSocketsAreKeptWhileTheirPortsRestAndNoMoreThanThat(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("counts the files of /proc")
+	}
+	files := func() int {
+		list, err := os.ReadDir("/proc/self/fd")
+		require.NoError(t, err)
+		return len(list)
+	}
+	e := pairOf(t, 32000, 700, time.Nanosecond)
+	before := files()
+	sessions := make([]*media.Session, 600)
+	for i := range sessions {
+		var err error
+		sessions[i], err = e.Open(media.Options{})
+		require.NoError(t, err)
+	}
+	assert.Equal(t, before+1200, files())
+	for _, s := range sessions {
+		s.Close()
+	}
+	assert.Equal(t, before+1024, files(), "512 pairs stay bound")
+	for range 3 {
+		for i := range sessions {
+			s, err := e.Open(media.Options{})
+			require.NoError(t, err)
+			sessions[i] = s
+			s.Close()
+		}
+		assert.Equal(t, before+1024, files(), "and are used again")
+	}
+	require.NoError(t, e.Close())
+	assert.Equal(t, before, files())
+}
+
+func TestASessionWithoutSoundCostsNextToNothing(t *testing.T) {
+	e := pairOf(t, 33500, 400, time.Minute)
+	sessions := make([]*media.Session, 0, 300)
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	for range cap(sessions) {
+		s, err := e.Open(media.Options{RecordPath: "never"})
+		require.NoError(t, err)
+		s.Offer()
+		sessions = append(sessions, s)
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	assert.Less(t, (after.HeapAlloc-before.HeapAlloc)/uint64(len(sessions)), uint64(4<<10), "bytes a session")
+	runtime.KeepAlive(sessions)
+}
+
+func TestStatsSayAtOnceWhetherAnythingWasRecorded(t *testing.T) {
+	e := engine(t, 31780, 31799)
+	path := filepath.Join(t.TempDir(), "a.wav")
+	for name, c := range map[string]struct {
+		path  string
+		begin bool
+		frame bool
+		want  bool
+	}{
+		"recorded":               {path, true, true, true},
+		"not asked for":          {"", true, true, false},
+		"never answered":         {path, false, true, false},
+		"ended before its first": {path, true, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := open(t, e, media.Options{RecordPath: c.path})
+			turn := media.NewTurn(s)
+			if c.begin {
+				s.Begin()
+			}
+			if c.frame {
+				turn.Frame()
+			}
+			assert.Equal(t, c.want, s.Stats().Recorded)
+			stats, done := s.Close()
+			assert.Equal(t, c.want, stats.Recorded)
+			r := <-done
+			require.NoError(t, r.Err)
+			assert.Equal(t, c.want, r.Path != "")
+		})
+	}
+}
