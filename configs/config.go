@@ -33,6 +33,8 @@ type Config struct {
 	PublicIP   netip.Addr // zero: the address that is listened on
 	MediaPorts PortRange
 
+	RecordingFormat string // ulaw or pcm
+
 	EgressAllow  []Allowed
 	EgressPorts  []uint16 // for HTTP, besides 443
 	EgressCAFile string

@@ -71,7 +71,8 @@ func everyValue(t *testing.T) map[string]string {
 		"http_addr": "0.0.0.0:8443", "public_url": "https://calls.example.com/", "tls_cert": exampleFile(t, "cert.pem"),
 		"tls_key": exampleFile(t, "key.pem"), "insecure_http": "true", "trusted_proxies": "10.0.0.0/8, 192.0.2.7", "admin_addr": "localhost:9090",
 		"sip_addr": "0.0.0.0:5080", "public_ip": "203.0.113.5", "media_ports": "30000-30999", "simulator": "false",
-		"egress_allow": "127.0.0.0/8,192.0.2.7:8443,[fd00::]/8:443", "egress_ports": "8443,9443,8443", "egress_ca_file": exampleFile(t, "ca.pem"),
+		"recording_format": "pcm",
+		"egress_allow":     "127.0.0.0/8,192.0.2.7:8443,[fd00::]/8:443", "egress_ports": "8443,9443,8443", "egress_ca_file": exampleFile(t, "ca.pem"),
 		"default_plan": "starter", "default_limits": "",
 		"drain_seconds": "5", "log_level": "debug", "log_format": "json",
 	}
@@ -85,7 +86,8 @@ func wanted(values map[string]string) configs.Config {
 		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.0.2.7/32")},
 		AdminAddr:      netip.MustParseAddrPort("127.0.0.1:9090"),
 		SIPAddr:        netip.MustParseAddrPort("0.0.0.0:5080"), PublicIP: netip.MustParseAddr("203.0.113.5"),
-		MediaPorts: configs.PortRange{Low: 30000, High: 30999},
+		MediaPorts:      configs.PortRange{Low: 30000, High: 30999},
+		RecordingFormat: "pcm",
 		EgressAllow: []configs.Allowed{
 			{Prefix: netip.MustParsePrefix("127.0.0.0/8")},
 			{Prefix: netip.MustParsePrefix("192.0.2.7/32"), Port: 8443},

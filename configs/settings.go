@@ -159,6 +159,12 @@ func telephony() []Setting {
 			}},
 		},
 		{
+			Key: "recording_format", Default: "ulaw",
+			Rule: "ulaw or pcm",
+			Doc:  "How recordings are written: G.711 µ-law, 16 kB a second, or 16-bit linear, twice that, which every player knows.",
+			set:  into(func(c *Config) *string { return &c.RecordingFormat }, oneOf("ulaw", "pcm")),
+		},
+		{
 			Key: "simulator", Default: "true",
 			Rule: "true or false",
 			Doc:  "Run the built-in carrier: phones over loopback for test keys and the demo.",

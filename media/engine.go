@@ -66,7 +66,7 @@ func NewEngine(cfg Config) (*Engine, error) {
 		return nil, err
 	}
 	e := &Engine{
-		cfg: cfg, own: own, ports: p, public: public(cfg, own), disk: record.NewPool(writers), born: time.Now(),
+		cfg: cfg, own: own, ports: p, public: public(cfg, own), disk: record.NewPool(writers, cfg.Recording), born: time.Now(),
 		stop: make(chan struct{}), sessions: make(map[*Session]struct{}),
 	}
 	for range min(runtime.GOMAXPROCS(0), clocksMost) {

@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"net/netip"
 	"time"
+
+	"github.com/callboard/callboard/media/wav"
 )
 
 // What Open, Accept and Answer may fail with; test with errors.Is.
@@ -88,6 +90,7 @@ type Config struct {
 	MayReach func(netip.AddrPort) bool
 	// Quarantine is how long a freed port pair rests, so that a stray stream hits nobody; zero: 5 s.
 	Quarantine time.Duration
+	Recording  wav.Format   // of recordings; zero: µ-law
 	Log        *slog.Logger // nil: silent
 }
 

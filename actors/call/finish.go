@@ -27,7 +27,6 @@ const (
 	jobWait      = time.Second
 	jobWaitMost  = 30 * time.Second
 	conflictsMax = 10
-	bytesPerSec  = 2 * 8000 // a recording: two channels of G.711
 )
 
 var errNotFinal = errors.New("call: the call is not over yet")
@@ -265,19 +264,13 @@ func spooled(dir string, now time.Time, log *slog.Logger) []*job {
 		if info, err := f.Info(); err != nil || info.ModTime().After(now) {
 			continue
 		}
-		if err := wav.Repair(path); err != nil {
+		sounds, err := wav.Repair(path)
+		if err != nil {
 			log.Warn("a spooled recording is beyond repair", slog.String("call_id", id), slogErr(err))
 			_ = os.Remove(path)
 			continue
 		}
-		info, err := os.Stat(path)
-		if err != nil {
-			continue
-		}
-		sound := max(info.Size()-wav.HeaderLen, 0)
-		found = append(found, &job{callID: id, salvaged: true, recording: media.Recording{
-			Path: path, Duration: time.Duration(sound) * time.Second / bytesPerSec,
-		}})
+		found = append(found, &job{callID: id, salvaged: true, recording: media.Recording{Path: path, Duration: sounds}})
 	}
 	return found
 }

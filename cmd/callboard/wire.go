@@ -21,6 +21,7 @@ import (
 	"github.com/callboard/callboard/httpapi"
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/speech"
+	"github.com/callboard/callboard/media/wav"
 	"github.com/callboard/callboard/persistence"
 	"github.com/callboard/callboard/persistence/blob"
 	"github.com/callboard/callboard/persistence/pebble"
@@ -156,6 +157,13 @@ func keepFirst(data string, f *actors.First) error {
 	)
 }
 
+func recordingFormat(name string) wav.Format {
+	if name == "pcm" {
+		return wav.PCM16
+	}
+	return wav.MuLaw
+}
+
 // telephony opens SIP, sound and the built-in carrier.
 func (s *service) telephony(run context.Context, more extras) (err error) {
 	cfg := s.cfg
@@ -168,7 +176,7 @@ func (s *service) telephony(run context.Context, more extras) (err error) {
 	sipEgress.AnyPort = true
 	s.engine, err = media.NewEngine(media.Config{
 		BindIP: cfg.SIPAddr.Addr(), PublicIP: public,
-		PortMin: int(cfg.MediaPorts.Low), PortMax: int(cfg.MediaPorts.High),
+		PortMin: int(cfg.MediaPorts.Low), PortMax: int(cfg.MediaPorts.High), Recording: recordingFormat(cfg.RecordingFormat),
 		MayReach: func(to netip.AddrPort) bool { return carrier.sound(to) || sipEgress.May(to) == nil }, Log: s.log,
 	})
 	if err != nil {

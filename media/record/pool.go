@@ -3,6 +3,8 @@ package record
 import (
 	"fmt"
 	"time"
+
+	"github.com/callboard/callboard/media/wav"
 )
 
 const (
@@ -11,9 +13,9 @@ const (
 	urgent    = 64 // recorders with something to write that wake the writers at once
 )
 
-// NewPool starts the writers.
-func NewPool(writers int) *Pool {
-	p := &Pool{kick: make(chan struct{}, 1), stop: make(chan struct{}), finish: make(chan struct{}, syncsMost)}
+// NewPool starts the writers of files of one format.
+func NewPool(writers int, format wav.Format) *Pool {
+	p := &Pool{format: format, kick: make(chan struct{}, 1), stop: make(chan struct{}), finish: make(chan struct{}, syncsMost)}
 	for range max(writers, 1) {
 		p.work.Go(p.run)
 	}

@@ -1,9 +1,10 @@
-// Package record writes the sound of calls to stereo µ-law WAV files: the caller left, the agent right. Whoever hands in
+// Package record writes the sound of calls to stereo WAV files, µ-law or linear: the caller left, the agent right. Whoever hands in
 // sound never waits for a disk. It knows neither packets nor clocks: the samples handed in are the file's time.
 package record
 
 import (
-	"bufio"
+	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -32,7 +33,7 @@ type Result struct {
 
 // chunk is a piece of a file; what could not be kept leaves a gap that is silence in the file.
 type chunk struct {
-	at   int64 // offset in the data
+	at   int64 // the samples before it
 	n    int
 	data [chunkLen]byte
 }
@@ -42,19 +43,19 @@ type Recorder struct {
 	pool   *Pool
 	path   string
 	open   *chunk
-	at     int64 // bytes taken so far
+	at     int64 // samples of both sides taken so far
 	closed bool
 	done   chan Result
 
 	mu     sync.Mutex // what the writers share
 	queue  []*chunk
 	listed bool
-	final  int64 // the data's length once closed; -1 before
+	final  int64 // at, once closed; -1 before
 	ended  bool  // the finish has begun
 
 	// The writers' own; one writer at a time has the recorder.
 	file    *os.File
-	written int64
+	written int64 // as at
 	err     error
 }
 
@@ -169,9 +170,22 @@ func (r *Recorder) write(c *chunk) {
 	if r.err = r.fill(c.at); r.err != nil {
 		return
 	}
-	if _, r.err = r.file.Write(c.data[:c.n]); r.err == nil {
+	data := c.data[:c.n]
+	if r.pool.format == wav.PCM16 {
+		data = linear(data)
+	}
+	if _, r.err = r.file.Write(data); r.err == nil {
 		r.written += int64(c.n)
 	}
+}
+
+// linear rewrites µ-law as 16-bit samples.
+func linear(mu []byte) []byte {
+	out := make([]byte, 0, 2*len(mu))
+	for _, b := range mu {
+		out = binary.LittleEndian.AppendUint16(out, uint16(g711.MuToLinear(b))) //nolint:gosec // two's complement
+	}
+	return out
 }
 
 func (r *Recorder) create() bool {
@@ -185,22 +199,27 @@ func (r *Recorder) create() bool {
 		r.file = nil
 		return false
 	}
-	_, r.err = r.file.Write(wav.Header(channels, wav.Unknown))
+	_, r.err = r.file.Write(r.pool.format.Header(channels, wav.Unknown))
 	return r.err == nil
 }
 
-// fill writes silence up to an offset: sound that was let go, or never was.
+// fill writes silence up to a place: sound that was let go, or never was.
 func (r *Recorder) fill(to int64) error {
 	if r.written >= to {
 		return nil
 	}
-	w := bufio.NewWriterSize(r.file, chunkLen)
-	for ; r.written < to; r.written++ {
-		if err := w.WriteByte(g711.MuSilence); err != nil {
+	slab := bytes.Repeat([]byte{g711.MuSilence}, chunkLen)
+	if r.pool.format == wav.PCM16 {
+		slab = make([]byte, 2*chunkLen)
+	}
+	for r.written < to {
+		n := min(to-r.written, chunkLen)
+		if _, err := r.file.Write(slab[:n*int64(r.pool.format.Bytes())]); err != nil {
 			return err
 		}
+		r.written += n
 	}
-	return w.Flush()
+	return nil
 }
 
 // finish closes the file: header, contents and its name are on the disk afterwards.
@@ -210,7 +229,7 @@ func (r *Recorder) finish() error {
 		err = r.fill(r.final)
 	}
 	if err = errors.Join(err, r.err); err == nil {
-		_, err = r.file.WriteAt(wav.Header(channels, uint32(r.final)), 0) //nolint:gosec // 74 hours
+		_, err = r.file.WriteAt(r.pool.format.Header(channels, uint32(r.final)*uint32(r.pool.format.Bytes())), 0) //nolint:gosec // 37 hours
 	}
 	if err == nil {
 		err = r.file.Sync()
@@ -244,6 +263,7 @@ func syncDir(path string) error {
 
 // Pool is the writers that all recorders of a process share.
 type Pool struct {
+	format  wav.Format
 	chunks  sync.Pool
 	waiting atomic.Int64 // chunks handed over and not written
 

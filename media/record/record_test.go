@@ -3,7 +3,9 @@ package record_test
 import (
 	"bytes"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -20,7 +22,7 @@ import (
 // pool makes writers that end with the test.
 func pool(t *testing.T) *record.Pool {
 	t.Helper()
-	p := record.NewPool(2)
+	p := record.NewPool(2, wav.MuLaw)
 	t.Cleanup(p.Close)
 	return p
 }
@@ -56,6 +58,31 @@ func TestTheCallerIsLeftTheAgentRightAndAGapIsSilence(t *testing.T) {
 	info, err := os.Stat(path)
 	require.NoError(t, err)
 	assert.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+}
+
+func TestAFileMayBeLinear(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "call.wav")
+	p := record.NewPool(1, wav.PCM16)
+	r := p.Create(path)
+	left, right := tone.Beep(1700*time.Millisecond), tone.Make(1700*time.Millisecond, 0.2, 300)
+	pour(r, left, right)
+	r.Silence(12000)
+	pour(r, left, right)
+	result := <-r.Close()
+	p.Close()
+	require.NoError(t, result.Err)
+	assert.Equal(t, 4900*time.Millisecond, result.Duration)
+	sound, err := wav.ReadFile(path, 1<<20)
+	require.NoError(t, err)
+	gap := tone.Silence(1500 * time.Millisecond)
+	assert.Equal(t, g711.DecodeMu(bytes.Join([][]byte{left, gap, left}, nil)), sound.Channel(0))
+	assert.Equal(t, g711.DecodeMu(bytes.Join([][]byte{right, gap, right}, nil)), sound.Channel(1))
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	assert.EqualValues(t, wav.HeaderLen+4*8*4900, info.Size())
+	played, err := exec.Command("ffprobe", "-v", "error", "-show_entries", "stream=codec_name,channels,duration", "-of", "csv=p=0", path).Output()
+	require.NoError(t, err)
+	assert.Equal(t, "pcm_s16le,2,4.900000", strings.TrimSpace(string(played)), "players agree")
 }
 
 func TestAFileIsPlayableBeforeItIsClosed(t *testing.T) {

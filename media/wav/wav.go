@@ -33,6 +33,30 @@ var (
 	ErrTooLarge = errors.New("wav: too large")
 )
 
+// Format is how samples are written.
+type Format uint8
+
+// The formats that are written, of 8 kHz.
+const (
+	MuLaw Format = iota // ITU-T G.711, a byte a sample
+	PCM16               // linear, little-endian, two bytes a sample
+)
+
+// Bytes is the length of a sample.
+func (f Format) Bytes() int {
+	if f == PCM16 {
+		return 2
+	}
+	return 1
+}
+
+func (f Format) tag() uint16 {
+	if f == PCM16 {
+		return tagPCM
+	}
+	return tagMuLaw
+}
+
 // Sound is a file in memory.
 type Sound struct {
 	Rate, Channels int
@@ -71,22 +95,26 @@ func (s *Sound) Mu() ([]byte, error) {
 }
 
 // Header is that of an 8 kHz µ-law file; dataLen is in bytes, or Unknown.
-func Header(channels int, dataLen uint32) []byte {
+func Header(channels int, dataLen uint32) []byte { return MuLaw.Header(channels, dataLen) }
+
+// Header is that of an 8 kHz file; dataLen is in bytes, or Unknown.
+func (f Format) Header(channels int, dataLen uint32) []byte {
 	h := make([]byte, 0, HeaderLen)
+	width := channels * f.Bytes()
 	riff, frames := uint32(Unknown), uint32(Unknown)
 	if dataLen != Unknown {
-		riff, frames = HeaderLen-8+dataLen+dataLen%2, dataLen/uint32(channels) //nolint:gosec // one or two
+		riff, frames = HeaderLen-8+dataLen+dataLen%2, dataLen/uint32(width) //nolint:gosec // at most four
 	}
 	le := binary.LittleEndian
 	h = le.AppendUint32(append(h, "RIFF"...), riff)
 	h = le.AppendUint32(append(h, "WAVEfmt "...), 18)
-	h = le.AppendUint16(h, tagMuLaw)
-	h = le.AppendUint16(h, uint16(channels))      //nolint:gosec // one or two
-	h = le.AppendUint32(h, 8000)                  // frames a second
-	h = le.AppendUint32(h, uint32(8000*channels)) //nolint:gosec // bytes a second
-	h = le.AppendUint16(h, uint16(channels))      //nolint:gosec // bytes a frame
-	h = le.AppendUint16(h, 8)                     // bits
-	h = le.AppendUint16(h, 0)                     // no extension
+	h = le.AppendUint16(h, f.tag())
+	h = le.AppendUint16(h, uint16(channels))    //nolint:gosec // one or two
+	h = le.AppendUint32(h, 8000)                // frames a second
+	h = le.AppendUint32(h, uint32(8000*width))  //nolint:gosec // bytes a second
+	h = le.AppendUint16(h, uint16(width))       //nolint:gosec // bytes a frame
+	h = le.AppendUint16(h, uint16(8*f.Bytes())) //nolint:gosec // bits
+	h = le.AppendUint16(h, 0)                   // no extension
 	h = le.AppendUint32(append(h, "fact"...), 4)
 	h = le.AppendUint32(h, frames)
 	return le.AppendUint32(append(h, "data"...), dataLen)
@@ -101,33 +129,39 @@ func EncodeMu(channels int, mu []byte) []byte {
 	return out
 }
 
-// Repair writes the true lengths into the header of a µ-law file of ours that a crash left open. A finished file stays as it is.
-func Repair(path string) error {
+// Repair writes the true lengths into the header of a file of ours that a crash left open, and says how long it sounds. A
+// finished file stays as it is.
+func Repair(path string) (time.Duration, error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0) //nolint:gosec // the caller names the file
 	if err != nil {
-		return fmt.Errorf("wav: repair: %w", err)
+		return 0, fmt.Errorf("wav: repair: %w", err)
 	}
 	defer func() { _ = f.Close() }()
-	var h [HeaderLen]byte
-	if _, err = io.ReadFull(f, h[:]); err != nil || string(h[50:54]) != "data" {
-		return fmt.Errorf("wav: repair %s: %w", path, ErrFormat)
-	}
-	if binary.LittleEndian.Uint32(h[54:]) != Unknown {
-		return nil
-	}
 	info, err := f.Stat()
 	if err != nil {
-		return fmt.Errorf("wav: repair: %w", err)
+		return 0, fmt.Errorf("wav: repair: %w", err)
 	}
-	channels := int64(max(binary.LittleEndian.Uint16(h[22:]), 1))
-	length := (info.Size() - HeaderLen) / channels * channels
-	if _, err = f.WriteAt(Header(int(channels), uint32(length)), 0); err == nil { //nolint:gosec // hours below 4 GB
+	var h [HeaderLen]byte
+	if _, err = io.ReadFull(f, h[:]); err != nil || string(h[50:54]) != "data" {
+		return 0, fmt.Errorf("wav: repair %s: %w", path, ErrFormat)
+	}
+	channels, format := int64(max(binary.LittleEndian.Uint16(h[22:]), 1)), MuLaw
+	if binary.LittleEndian.Uint16(h[20:]) == tagPCM {
+		format = PCM16
+	}
+	width := channels * int64(format.Bytes())
+	length := (info.Size() - HeaderLen) / width * width
+	sounds := time.Duration(length/width) * time.Second / 8000
+	if binary.LittleEndian.Uint32(h[54:]) != Unknown {
+		return sounds, nil
+	}
+	if _, err = f.WriteAt(format.Header(int(channels), uint32(length)), 0); err == nil { //nolint:gosec // hours below 4 GB
 		err = f.Sync()
 	}
 	if err != nil {
-		return fmt.Errorf("wav: repair: %w", err)
+		return 0, fmt.Errorf("wav: repair: %w", err)
 	}
-	return nil
+	return sounds, nil
 }
 
 // ReadFile reads a file of at most limit bytes.

@@ -128,13 +128,25 @@ func TestAFileThatACrashLeftIsReadAndRepaired(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, 250*time.Millisecond, sound.Duration())
 	for range 2 {
-		require.NoError(t, wav.Repair(path))
+		sounds, errRepair := wav.Repair(path)
+		require.NoError(t, errRepair)
+		assert.Equal(t, 250*time.Millisecond, sounds)
 		b, errRead := os.ReadFile(path)
 		require.NoError(t, errRead)
 		assert.Equal(t, wav.Header(2, 4000), b[:wav.HeaderLen])
 	}
 	require.NoError(t, os.WriteFile(path, []byte("nothing"), 0o600))
-	require.ErrorIs(t, wav.Repair(path), wav.ErrFormat)
+	_, err = wav.Repair(path)
+	require.ErrorIs(t, err, wav.ErrFormat)
+
+	whole := append(wav.PCM16.Header(2, wav.Unknown), make([]byte, 8001)...)
+	require.NoError(t, os.WriteFile(path, whole, 0o600))
+	sounds, err := wav.Repair(path)
+	require.NoError(t, err)
+	assert.Equal(t, 250*time.Millisecond, sounds)
+	b, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, wav.PCM16.Header(2, 8000), b[:wav.HeaderLen])
 }
 
 func TestWhatIsNoSoundIsRefused(t *testing.T) {
