@@ -467,7 +467,9 @@ func (u *UserAgent) reject(m *message, code int) {
 	case 415:
 		extra = []Header{{"Accept", contentSDP}}
 	case 420:
-		extra = []Header{{"Unsupported", strings.Join(m.require, ", ")}}
+		extra = []Header{{"Unsupported", strings.Join(m.unsupported(), ", ")}}
+	case 422:
+		extra = []Header{{"Min-SE", seconds(minSession)}}
 	case 503:
 		extra = []Header{{"Retry-After", "5"}}
 	}

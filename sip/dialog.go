@@ -64,12 +64,12 @@ type Dialog struct {
 	auth       []Header // credentials of the INVITE, which its ACK repeats
 	signer     *signer  // answers challenges, once there was one
 
-	out     *outbound            // an outbound leg until it is over
-	invite  *message             // the INVITE of an inbound one
-	srv     *serverTx            // the INVITE of the far end in progress
-	answers map[uint32]lastReply // to its other requests, few
-	txs     []*clientTx          // our requests in progress
-	acks    map[string]sentAck   // by CSeq and To-tag: what a repeated 2xx gets
+	out     *outbound              // an outbound leg until it is over
+	invite  *message               // the INVITE of an inbound one
+	srv     *serverTx              // the INVITE of the far end in progress
+	answers map[repeated]lastReply // to its other requests, few
+	txs     []*clientTx            // our requests in progress
+	acks    map[string]sentAck     // by CSeq and To-tag: what a repeated 2xx gets
 	forks   int
 
 	confirmed bool // the ACK of an inbound call came
@@ -77,14 +77,31 @@ type Dialog struct {
 	onClosed  func(Ended) // instead of telling Ended: a call that was never announced
 	onStray   func()      // a call of an earlier process is over
 	unacked   func()      // sends the ACK that is held back
-	announce  func()      // tells Answered, once its ACK has been sent
+	owed      bool        // it has to carry our answer
+	owedBody  []byte
+	announce  func() // tells Answered, once its ACK has been sent
 	timers    []*time.Timer
 	expires   time.Time
+
+	rel         *reliable // inbound: 1xx that need a PRACK
+	session     session
+	offers      []*offer // of ours, waiting
+	current     *offer   // of ours, on the wire or about to be sent again
+	asked       bool     // the owner is to answer an offer of the far end
+	taken       bool     // inbound: the owner has rung or answered
+	established bool     // answered, and not only to be ended
+	referral    *referral
 }
 
 type told struct {
 	to    func(Event)
 	event Event
+}
+
+// repeated tells a request of the far end that came before.
+type repeated struct {
+	tag  string // of its fork
+	cseq uint32
 }
 
 type lastReply struct {
@@ -134,8 +151,20 @@ func (d *Dialog) after(wait time.Duration, f func()) *time.Timer {
 	return t
 }
 
+// release stops one timer early.
+func (d *Dialog) release(t *time.Timer) {
+	t.Stop()
+	if i := slices.Index(d.timers, t); i >= 0 {
+		d.timers = slices.Delete(d.timers, i, i+1)
+	}
+}
+
 // stop ends every timer.
 func (d *Dialog) stop() {
+	d.session.stop()
+	if d.rel != nil {
+		d.rel.stop()
+	}
 	for _, t := range d.timers {
 		t.Stop()
 	}
@@ -191,6 +220,8 @@ func (d *Dialog) Bye(q850 int, text string) {
 		case d.out != nil && d.phase == early:
 			d.out.why.cancelled = true
 			d.cancel(text)
+		case d.phase == early && d.rel != nil && d.rel.answer != nil:
+			d.refuseCaller(480, 0, Final{Code: 480, Phrase: "hung up"})
 		}
 	})
 }
@@ -220,10 +251,12 @@ func (d *Dialog) hold(a netip.Addr) {
 // retire keeps the dialog for late messages, without what it no longer needs.
 func (d *Dialog) retire(wait time.Duration) {
 	d.phase = over
+	d.session.stop()
 	for _, t := range d.timers {
 		t.Stop()
 	}
 	d.timers = nil
+	d.endOffers()
 	if d.expires.IsZero() {
 		time.AfterFunc(wait, d.forget)
 	}
@@ -274,10 +307,11 @@ func (d *Dialog) finish(e Ended) {
 	closed := d.onClosed
 	d.retire(linger)
 	for _, tx := range slices.Clone(d.txs) {
-		if tx.method == methodInvite {
+		if tx.method != methodBye && tx.method != methodCancel && tx.method != methodNotify {
 			d.fail(tx, errEnded)
 		}
 	}
+	d.endReferral()
 	if closed != nil {
 		closed(e)
 		return
@@ -306,12 +340,21 @@ const ackWithin = 400 * time.Millisecond
 // holdAck keeps the ACK of a 2xx for Ack, for whatever ends the call, or for
 // the end of its time.
 func (d *Dialog) holdAck(m *message) {
+	d.keepAck(m)
+	d.after(ackWithin, d.flushAck)
+}
+
+func (d *Dialog) keepAck(m *message) {
 	if d.acks == nil {
 		d.acks = make(map[string]sentAck, 1)
 	}
 	d.acks[ackKey(m)] = sentAck{} // a copy of this answer is no fork
-	d.unacked = func() { d.acknowledge(d.far, m, func() {}) }
-	d.after(ackWithin, d.flushAck)
+	far := d.far
+	d.unacked = func() {
+		body := d.owedBody
+		d.owed, d.owedBody = false, nil
+		d.acknowledge(far, m, body, func() {})
+	}
 }
 
 func (d *Dialog) flushAck() {
@@ -322,7 +365,13 @@ func (d *Dialog) flushAck() {
 }
 
 // Ack sends the ACK that Invite.HoldAck holds back, if it has not gone.
-func (d *Dialog) Ack() { d.do(d.flushAck) }
+func (d *Dialog) Ack() {
+	d.do(func() {
+		if !d.owed {
+			d.flushAck()
+		}
+	})
+}
 
 func (d *Dialog) sendBye(e Ended, tries int) {
 	d.flushAck()
@@ -417,9 +466,17 @@ func (d *Dialog) build(tx *clientTx) ([]byte, error) {
 	for _, r := range routes {
 		w.header("Route", "<", r, ">")
 	}
-	if tx.method == methodInvite || tx.method == methodUpdate {
+	switch tx.method {
+	case methodInvite, methodUpdate:
 		w.header("Contact", d.contact(tx.home()))
 		w.header("Allow", allow)
+		if tx.reliable {
+			w.header("Supported", supported)
+		} else {
+			w.header("Supported", "timer, replaces")
+		}
+	case methodRefer, methodNotify:
+		w.header("Contact", d.contact(tx.home()))
 	}
 	if d.ua.cfg.UserAgent != "" {
 		w.header("User-Agent", d.ua.cfg.UserAgent)
@@ -427,7 +484,10 @@ func (d *Dialog) build(tx *clientTx) ([]byte, error) {
 	for _, h := range tx.extra {
 		w.header(h.Name, h.Value)
 	}
-	return w.finish(tx.body)
+	if tx.content == "" {
+		tx.content = contentSDP
+	}
+	return w.finishAs(tx.content, tx.body)
 }
 
 // branch of a CANCEL and of the ACK to a refusal is that of the INVITE.

@@ -2,7 +2,6 @@ package sip_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/netip"
 	"strconv"
@@ -314,15 +313,8 @@ func TestUpdateInfoAndOptionsWithinTheCall(t *testing.T) {
 func TestOurReinviteAndItsGlare(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
 		d, inv, _ := s.answered()
-		type result struct {
-			body []byte
-			err  error
-		}
-		got := make(chan result, 1)
-		go func() {
-			body, err := d.Reinvite(t.Context(), []byte(sdp))
-			got <- result{body, err}
-		}()
+		got := make(chan sip.Reanswer, 2)
+		d.Reoffer([]byte(sdp), func(r sip.Reanswer) { got <- r })
 		re := s.peer.expect("INVITE sip:peer@")
 		assert.Equal(t, "2 INVITE", re.get("CSeq"))
 		s.peer.send(s.request(inv, "INVITE", 5, "Content-Type: application/sdp\n\n"+sdp), s.us())
@@ -332,40 +324,41 @@ func TestOurReinviteAndItsGlare(t *testing.T) {
 		s.peer.expect("ACK")
 		again := s.peer.expect("INVITE sip:peer@")
 		assert.GreaterOrEqual(t, again.at.Sub(re.at), 2100*time.Millisecond)
+		assert.LessOrEqual(t, again.at.Sub(re.at), 4*time.Second)
 		s.peer.send(again.reply(200, "", contact, sdp), s.us())
 		assert.Equal(t, "3 ACK", s.peer.expect("ACK").get("CSeq"))
-		r := <-got
-		require.NoError(t, r.err)
-		assert.Equal(t, sdp, string(r.body))
+		assert.Equal(t, sip.Reanswer{Code: 200, Body: []byte(sdp)}, <-got)
 
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		_, err := d.Reinvite(ctx, []byte(sdp))
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		for range 3 {
+		d.Reoffer([]byte(sdp), func(r sip.Reanswer) { got <- r })
+		for range 10 {
 			if m := s.peer.expect(""); strings.HasPrefix(m.text, "BYE") {
 				break
 			}
 		}
+		require.Error(t, (<-got).Err)
+		assert.Empty(t, got)
 	})
 }
 
-func TestReinviteEndsWithTheCall(t *testing.T) {
+func TestReofferEndsWithTheCall(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
 		d, inv, _ := s.answered()
-		failed := make(chan error, 1)
-		go func() {
-			_, err := d.Reinvite(t.Context(), []byte(sdp))
-			failed <- err
-		}()
-		s.peer.expect("INVITE sip:peer@")
+		got := make(chan sip.Reanswer, 4)
+		hear := func(r sip.Reanswer) { got <- r }
+		d.Reoffer([]byte(sdp), hear)
+		d.Reoffer([]byte(sdp), hear)
+		re := s.peer.expect("INVITE sip:peer@")
 		s.peer.send(s.request(inv, "BYE", 1), s.us())
 		s.peer.expect("SIP/2.0 200")
-		require.Error(t, <-failed)
+		require.Error(t, (<-got).Err)
+		require.Error(t, (<-got).Err)
 		next[sip.Ended](t, s.ears)
-		_, err := d.Reinvite(t.Context(), []byte(sdp))
-		require.Error(t, err)
-		require.NotErrorIs(t, err, errors.ErrUnsupported)
+		s.peer.send(re.reply(200, "", contact, sdp), s.us()) // it crossed the BYE
+		s.peer.expect("ACK sip:peer@")
+		d.Reoffer([]byte(sdp), hear)
+		require.Error(t, (<-got).Err)
+		s.peer.nothing(time.Minute)
+		assert.Empty(t, got)
 	})
 }
 

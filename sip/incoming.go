@@ -24,18 +24,21 @@ type Incoming struct {
 	Header                              map[string]string // by textproto's canonical names; bounded
 	Replaces                            *DialogID         // the dialog of ours that this call takes over: told as Replaced
 
-	d *Dialog
+	d         *Dialog
+	old       *Dialog // that Replaces names, until it is ended
+	earlyOnly bool
 }
 
 // serverTx is an INVITE of the far end that we answer (RFC 3261 17.2.1).
 type serverTx struct {
-	request *message
-	last    []byte // what a repeated INVITE gets
-	code    int    // of the final answer, 0 before
-	acked   bool
-	timer   *time.Timer
-	wait    time.Duration
-	until   time.Time
+	request   *message
+	last      []byte // what a repeated INVITE gets
+	code      int    // of the final answer, 0 before
+	acked     bool
+	offerless bool // the ACK brings the answer
+	timer     *time.Timer
+	wait      time.Duration
+	until     time.Time
 }
 
 // incoming begins an inbound call.
@@ -45,8 +48,18 @@ func (u *UserAgent) incoming(m *message) {
 		u.reject(m, 503)
 		return
 	}
+	if m.tooShort() {
+		u.stats.rejected.Add(1)
+		u.reject(m, 422)
+		return
+	}
 	in := u.newInbound(m)
 	d := in.d
+	if !in.replacesHeader(m) {
+		u.stats.rejected.Add(1)
+		u.reject(m, 400)
+		return
+	}
 	u.mu.Lock()
 	caller := dialogKey{m.callID, m.from.tag}
 	if u.dialogs[d.key] != nil || u.pending[caller] != nil {
@@ -61,10 +74,14 @@ func (u *UserAgent) incoming(m *message) {
 	u.halfOpened(m.flow.addr.Addr(), 1)
 	d.do(func() {
 		d.hold(m.flow.addr.Addr())
-		d.provisional(100)
+		d.provisional(100, nil, nil)
 		d.after(untaken, func() { d.refuseCaller(480, 0, Final{Code: 480, Phrase: "nobody took the call"}) })
 	})
 	defer u.recovered("on_invite", func() { in.Reject(500, 0) })
+	if in.Replaces != nil {
+		u.replacing(in)
+		return
+	}
 	u.onInvite(in)
 }
 
@@ -85,8 +102,10 @@ func (u *UserAgent) newInbound(m *message) *Incoming {
 	d := &Dialog{
 		ua: u, key: dialogKey{m.callID, u.id.answerTag(m.callID, m.from.tag)}, inbound: true, invite: m, flow: m.flow,
 		localURI: m.to.uri.String(), remoteURI: m.from.uri.String(), remoteCSeq: int64(m.cseq),
-		contactUser: "callboard", inviteBranch: m.branch(), srv: &serverTx{request: m},
-		far: remote{tag: m.from.tag, target: m.contact, routes: m.routes},
+		contactUser: "callboard", inviteBranch: m.branch(), srv: &serverTx{request: m, offerless: len(m.body) == 0},
+		rel:     &reliable{supported: m.supports("100rel"), required: m.requires("100rel"), offered: len(m.body) > 0},
+		session: session{update: m.allows(methodUpdate)},
+		far:     remote{tag: m.from.tag, target: m.contact, routes: m.routes},
 		target: Target{
 			Host: m.flow.addr.Addr().String(), Port: int(m.flow.addr.Port()), Transport: m.flow.network, TrunkID: m.trunk,
 		},
@@ -102,36 +121,41 @@ func (u *UserAgent) newInbound(m *message) *Incoming {
 // Notify sets who hears before Answer that the call is gone: Refused.
 func (i *Incoming) Notify(f func(Event)) { i.d.do(func() { i.d.notify = f }) }
 
-// Ring sends 180, again every minute.
-func (i *Incoming) Ring() { i.d.do(i.ring) }
-
-func (i *Incoming) ring() {
-	if i.d.phase != early || i.d.srv.code != 0 {
-		return
-	}
-	i.d.provisional(180)
-	i.d.after(ringRefresh, i.ring)
-}
-
 // Answer takes the call: 200 until its ACK. If the caller has given up
 // meanwhile, notify hears Ended at once. An SDP answer that the ACK brings
-// (the INVITE had no body) is told as Accepted.
+// (the INVITE had no body) is told as Accepted. A 200 waits for the PRACK of
+// SDP that was sent before, and repeats no SDP that was acknowledged.
 func (i *Incoming) Answer(body []byte, notify func(Event)) *Dialog {
 	d := i.d
 	d.do(func() {
-		d.notify = notify
-		if d.phase != early || d.srv.code != 0 {
+		d.notify, d.taken = notify, true
+		switch {
+		case d.phase != early || d.srv.code != 0 || d.rel.answer != nil:
 			d.emit(Ended{ByRemote: true, Text: "the caller has given up"})
-			return
+		case d.rel.sent != nil && len(d.rel.sent.body) > 0:
+			d.rel.answer = func() { d.takeCall(body) }
+		default:
+			d.takeCall(body)
 		}
-		d.ua.halfOpened(d.invite.flow.addr.Addr(), -1)
-		for _, t := range d.timers {
-			t.Stop()
-		}
-		d.timers, d.phase = nil, up
-		d.answerInvite(200, body, nil)
 	})
+	i.endReplaced()
 	return d
+}
+
+func (d *Dialog) takeCall(body []byte) {
+	d.ua.halfOpened(d.invite.flow.addr.Addr(), -1)
+	for _, t := range d.timers {
+		t.Stop()
+	}
+	d.timers, d.phase = nil, up
+	if d.rel.settled {
+		body = nil
+	} else {
+		d.session.body = body
+	}
+	d.srv.offerless = d.srv.offerless && !d.rel.settled
+	d.rel.stop()
+	d.answerInvite(200, body, d.granted(d.srv.request))
 }
 
 // Reject refuses the call. retryAfter is rounded to seconds; 0 leaves it out.
@@ -146,24 +170,30 @@ func (d *Dialog) refuseCaller(code int, retryAfter time.Duration, why Final) {
 		return
 	}
 	d.ua.halfOpened(d.invite.flow.addr.Addr(), -1)
+	waiting := d.rel.answer != nil
+	d.rel.stop()
 	var extra []Header
 	if retryAfter > 0 {
 		extra = []Header{{"Retry-After", strconv.Itoa(int(retryAfter.Round(time.Second).Seconds()))}}
 	}
 	d.retire(linger)
 	d.answerInvite(code, nil, extra)
-	if why.Code != 0 {
+	switch {
+	case waiting: // its owner has answered it already
+		d.emit(Ended{ByRemote: why.Cancelled, Q850: why.Q850, Text: why.Phrase, Fault: code == 504})
+	case why.Code != 0:
 		d.emit(Refused{Final: why})
 	}
 }
 
 // provisional answers the INVITE in progress with a 1xx.
-func (d *Dialog) provisional(code int) {
-	b, err := d.ua.answer(d.srv.request, code, d.toTag(code), d.contactOf(code), nil)
+func (d *Dialog) provisional(code int, body []byte, extra []Header) []byte {
+	b, err := d.ua.answer(d.srv.request, code, d.toTag(code), append(d.contactOf(code), extra...), body)
 	if err == nil {
 		d.srv.last = b
 		d.ua.respond(d.srv.request, b)
 	}
+	return b
 }
 
 func (d *Dialog) toTag(code int) string {
@@ -177,7 +207,11 @@ func (d *Dialog) contactOf(code int) []Header {
 	if code == 100 || code >= 300 {
 		return nil
 	}
-	return []Header{{"Contact", d.contact(d.flow)}, {"Allow", allow}}
+	headers := []Header{{"Contact", d.contact(d.flow)}, {"Allow", allow}}
+	if code >= 200 {
+		headers = append(headers, Header{"Supported", supported})
+	}
+	return headers
 }
 
 // answerInvite gives the final answer and repeats it until the ACK: a 2xx on

@@ -1,9 +1,6 @@
 package sip
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"math/rand/v2"
 	"net/textproto"
 	"strconv"
@@ -16,21 +13,21 @@ const (
 	maxReplies  = 8                // answers kept for repeated requests
 )
 
-var errPending = errors.New("sip: another offer is pending")
-
 // request takes a request of the far end within the dialog.
 func (d *Dialog) request(m *message) {
 	if m.method == methodAck {
 		d.acked(m)
 		return
 	}
+	if d.phase == early && !d.inbound {
+		d.earlyRequest(m)
+		return
+	}
 	if m.from.tag != d.far.tag {
 		d.foreign(m)
 		return
 	}
-	if kept, ok := d.answers[m.cseq]; ok && kept.method == m.method {
-		d.ua.stats.retransmitted.Add(1)
-		d.ua.respond(m, kept.b)
+	if d.again(m) {
 		return
 	}
 	if m.method == methodInvite && d.srv != nil && d.srv.request.cseq == m.cseq {
@@ -51,9 +48,15 @@ func (d *Dialog) request(m *message) {
 	case methodInvite:
 		d.reinvited(m)
 	case methodUpdate:
-		d.updated(m)
+		d.updated(m, nil)
 	case methodInfo:
 		d.informed(m)
+	case methodPrack:
+		d.pracked(m)
+	case methodRefer:
+		d.referred(m)
+	case methodNotify:
+		d.notified(m)
 	default:
 		d.keep(m, d.ua.reply(m, 200, d.key.tag, nil))
 	}
@@ -62,9 +65,20 @@ func (d *Dialog) request(m *message) {
 // keep remembers an answer for a repetition of its request.
 func (d *Dialog) keep(m *message, b []byte) {
 	if d.answers == nil || len(d.answers) >= maxReplies {
-		d.answers = make(map[uint32]lastReply, 1)
+		d.answers = make(map[repeated]lastReply, 1)
 	}
-	d.answers[m.cseq] = lastReply{m.method, b}
+	d.answers[repeated{m.from.tag, m.cseq}] = lastReply{m.method, b}
+}
+
+// again answers a repetition of a request as before.
+func (d *Dialog) again(m *message) bool {
+	kept, ok := d.answers[repeated{m.from.tag, m.cseq}]
+	if !ok || kept.method != m.method {
+		return false
+	}
+	d.ua.stats.retransmitted.Add(1)
+	d.ua.respond(m, kept.b)
+	return true
 }
 
 // foreign takes a request of another fork's dialog. We have ended those.
@@ -81,10 +95,6 @@ func (d *Dialog) foreign(m *message) {
 }
 
 func (d *Dialog) byeFrom(m *message) {
-	if d.phase == early && !d.inbound {
-		d.ua.reject(m, 481)
-		return
-	}
 	d.keep(m, d.ua.reply(m, 200, d.key.tag, nil))
 	switch d.phase {
 	case early:
@@ -119,6 +129,7 @@ func (d *Dialog) acked(m *message) {
 		return
 	}
 	d.confirmed = true
+	defer d.pump()
 	if len(m.body) > 0 && m.contentType == contentSDP && d.phase == up {
 		d.emit(Accepted{Body: m.body})
 	}
@@ -128,63 +139,118 @@ func (d *Dialog) acked(m *message) {
 	}
 }
 
-// offering tells whether an INVITE of ours is in progress.
-func (d *Dialog) offering() bool {
-	for _, tx := range d.txs {
-		if tx.method == methodInvite {
-			return true
-		}
-	}
-	return false
+// offering tells whether an offer of ours is on the wire.
+func (d *Dialog) offering() bool { return d.current != nil && d.current.sent }
+
+// unanswered tells whether a 2xx of ours waits for its ACK, and whether that
+// has to bring an answer.
+func (d *Dialog) unanswered() (waits, answer bool) {
+	waits = d.srv != nil && d.srv.code >= 200 && d.srv.code < 300 && !d.srv.acked
+	return waits, waits && d.srv.offerless
 }
 
 // reinvited takes a re-INVITE. Two at once get the answers of RFC 3261 14.2.
 func (d *Dialog) reinvited(m *message) {
-	busy := d.srv != nil && (d.srv.code == 0 || d.srv.code < 300 && !d.srv.acked)
+	waits, answer := d.unanswered()
 	switch {
+	case d.phase == early: // it crosses our own answer
+		d.later500(m)
+		return
 	case d.phase != up:
 		d.ua.reject(m, 481)
 		return
 	case d.offering():
 		d.keep(m, d.ua.reply(m, 491, d.key.tag, nil))
 		return
-	case busy:
-		d.keep(m, d.ua.reply(m, 500, d.key.tag, []Header{{"Retry-After", strconv.Itoa(rand.IntN(10))}})) //nolint:gosec // no secret
+	case d.asked, d.srv != nil && d.srv.code == 0, answer:
+		d.later500(m)
 		return
+	case m.tooShort():
+		d.refuseShort(m)
+		return
+	case waits: // who asks again has had the 2xx; the ACK was lost
+		d.srv.acked, d.confirmed = true, true
+		d.srv.timer.Stop()
 	}
-	srv := &serverTx{request: m}
+	srv := &serverTx{request: m, offerless: len(m.body) == 0}
 	d.srv = srv
-	d.provisional(100)
+	d.provisional(100, nil, nil)
 	d.offer(m, func(code int, body []byte) {
 		if d.srv != srv || srv.code != 0 {
 			return
 		}
-		if code < 300 && isSIPURI(m.contact) && clean(m.contact) {
-			d.far.target = m.contact
+		var extra []Header
+		if code < 300 {
+			d.moved(&d.far, m)
+			extra = d.granted(m)
 		}
-		d.answerInvite(code, body, nil)
+		d.answerInvite(code, body, extra)
 	})
+	if bye := d.wantBye; bye != nil && d.confirmed {
+		d.wantBye = nil
+		bye()
+	}
 }
 
-// updated takes an UPDATE (RFC 3311); without a body it refreshes the target.
-func (d *Dialog) updated(m *message) {
-	finish := func(code int, body []byte) {
-		if code < 300 && isSIPURI(m.contact) && clean(m.contact) {
-			d.far.target = m.contact
-		}
-		b, err := d.ua.answer(m, code, d.key.tag, d.contactOf(code), body)
-		if err == nil {
-			d.keep(m, b)
-			d.ua.respond(m, b)
-		}
+// later500 asks the far end to try again shortly (RFC 3261 14.2, RFC 3311 5.2).
+func (d *Dialog) later500(m *message) {
+	wait := []Header{{"Retry-After", strconv.Itoa(rand.IntN(10))}} //nolint:gosec // no secret
+	d.keep(m, d.ua.reply(m, 500, d.key.tag, wait))
+}
+
+func (d *Dialog) refuseShort(m *message) {
+	d.keep(m, d.ua.reply(m, 422, d.key.tag, []Header{{"Min-SE", seconds(minSession)}}))
+}
+
+// moved takes a new remote target (RFC 3261 12.2.2); the route set stays.
+func (d *Dialog) moved(far *remote, m *message) {
+	if isSIPURI(m.contact) && clean(m.contact) {
+		far.target = m.contact
 	}
+}
+
+// updated takes an UPDATE (RFC 3311), of an early dialog if f is set. Without
+// a body it refreshes the target and the session.
+func (d *Dialog) updated(m *message, f *fork) {
+	far := &d.far
+	if f != nil {
+		far = &f.far
+	}
+	finish := func(code int, body []byte) {
+		var extra []Header
+		if code < 300 {
+			d.moved(far, m)
+			if d.phase == up {
+				extra = d.granted(m)
+			} else if f != nil && f.far.tag == d.far.tag {
+				d.far = f.far
+			}
+		}
+		d.finishReply(m, code, body, extra)
+	}
+	_, answer := d.unanswered()
 	switch {
+	case d.phase != up && d.phase != early:
+		d.ua.reject(m, 481)
+	case m.tooShort():
+		d.refuseShort(m)
 	case len(m.body) == 0:
 		finish(200, nil)
-	case d.phase != up || d.offering():
+	case d.offering(), answer, f != nil && !f.settled:
 		finish(491, nil)
+	case d.asked, d.phase == early && d.inbound && !d.rel.settled, d.srv != nil && d.srv.code == 0 && d.phase == up:
+		d.later500(m)
 	default:
 		d.offer(m, finish)
+	}
+}
+
+// finishReply answers a request, and keeps that for its repetition.
+func (d *Dialog) finishReply(m *message, code int, body []byte, extra []Header) {
+	b, err := d.ua.answer(m, code, d.key.tag, append(d.contactOf(code), extra...), body)
+	if err == nil {
+		d.keep(m, b)
+		d.ua.respond(m, b)
 	}
 }
 
@@ -192,18 +258,28 @@ func (d *Dialog) updated(m *message) {
 // offer is refused and the session stays as it was.
 func (d *Dialog) offer(m *message, answer func(code int, body []byte)) {
 	open := true
+	var wait *time.Timer
 	once := func(code int, body []byte) {
-		if open && d.phase != over {
-			open = false
-			answer(code, body)
+		if !open || d.phase == over {
+			return
 		}
+		open, d.asked = false, false
+		if wait != nil {
+			d.release(wait)
+		}
+		if code < 300 && len(body) > 0 {
+			d.session.body = body
+		}
+		answer(code, body)
+		d.pump()
 	}
 	if d.notify == nil {
 		once(488, nil)
 		return
 	}
-	d.after(replyWithin, func() { once(500, nil) })
-	d.emit(Reoffer{Body: m.body, Reply: func(code int, body []byte) {
+	d.asked = true
+	wait = d.after(replyWithin, func() { once(500, nil) })
+	d.emit(Reoffer{Body: m.body, Hold: HoldOf(m.body), Reply: func(code int, body []byte) {
 		d.do(func() { once(max(200, min(code, 699)), body) })
 	}})
 }
@@ -257,85 +333,4 @@ func digit(s string) byte {
 		return s[0]
 	}
 	return 0
-}
-
-// heardOffer is what came back to a re-INVITE of ours.
-type heardOffer struct {
-	code int
-	body []byte
-	err  error
-}
-
-// Reinvite offers a new session and waits for its answer. When two offers
-// cross it waits and tries once more (RFC 3261 14.1).
-func (d *Dialog) Reinvite(ctx context.Context, body []byte) ([]byte, error) {
-	if len(body) > maxBody {
-		return nil, errors.New("sip: body too large")
-	}
-	for try := 0; ; try++ {
-		heard := make(chan heardOffer, 1)
-		d.do(func() { d.reinvite(body, 0, heard) })
-		var h heardOffer
-		select {
-		case h = <-heard:
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-		switch {
-		case h.err != nil:
-			return nil, h.err
-		case h.code < 300:
-			return h.body, nil
-		case h.code != 491 || try > 0:
-			return nil, fmt.Errorf("sip: re-INVITE refused: %d", h.code)
-		}
-		wait := time.Duration(rand.IntN(200)) * 10 * time.Millisecond //nolint:gosec // no secret
-		if !d.inbound {
-			wait += 2100 * time.Millisecond
-		}
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-	}
-}
-
-func (d *Dialog) reinvite(body []byte, tries int, heard chan<- heardOffer) {
-	serving := d.srv != nil && !d.srv.acked && (d.srv.code == 0 || d.srv.code < 300)
-	if d.phase != up || d.offering() || serving {
-		heard <- heardOffer{err: errPending}
-		return
-	}
-	var extra []Header
-	if tries > 0 {
-		extra = d.auth
-	}
-	d.localCSeq++
-	cseq, far := d.localCSeq, d.far
-	d.withHop(far, func(to flow) {
-		tx := &clientTx{method: methodInvite, cseq: cseq, far: far, to: to, extra: extra, body: body}
-		d.start(tx, func(_ *clientTx, m *message, err error) {
-			switch {
-			case m == nil:
-				heard <- heardOffer{err: err}
-				if errors.Is(err, errTimeout) {
-					d.bye(0, "re-INVITE unanswered")
-				}
-			case m.code < 200:
-			case m.code < 300:
-				if isSIPURI(m.contact) && clean(m.contact) {
-					d.far.target = m.contact
-				}
-				d.acknowledge(d.far, m, func() { heard <- heardOffer{code: m.code, body: m.body} })
-			case (m.code == 401 || m.code == 407) && tries == 0 && d.answerChallenge(m, methodInvite, true, body):
-				d.reinvite(body, 1, heard)
-			default:
-				heard <- heardOffer{code: m.code}
-				if m.code == 481 || m.code == 408 {
-					d.bye(0, "the far end lost the call")
-				}
-			}
-		})
-	})
 }

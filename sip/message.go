@@ -16,6 +16,9 @@ const (
 	methodOptions = "OPTIONS"
 	methodInfo    = "INFO"
 	methodUpdate  = "UPDATE"
+	methodPrack   = "PRACK"
+	methodRefer   = "REFER"
+	methodNotify  = "NOTIFY"
 
 	contentSDP = "application/sdp"
 )
@@ -71,17 +74,22 @@ func (m *message) branch() string { return param(m.vias[0].Params, "branch") }
 // get is the first header of a name, "" without one.
 func (m *message) get(name string) string {
 	for _, h := range m.headers {
-		if strings.EqualFold(h.Name(), name) {
+		if named(h.Name(), name) {
 			return h.Value()
 		}
 	}
 	return ""
 }
 
+// named compares header names, compact forms included.
+func named(have, want string) bool {
+	return strings.EqualFold(have, want) || len(have) == 1 && strings.EqualFold(canonical(have), want)
+}
+
 func (m *message) all(name string) []string {
 	var found []string
 	for _, h := range m.headers {
-		if strings.EqualFold(h.Name(), name) {
+		if named(h.Name(), name) {
 			found = append(found, h.Value())
 		}
 	}
@@ -120,6 +128,16 @@ func canonical(name string) string {
 		return "content-type"
 	case "e":
 		return "content-encoding"
+	case "k":
+		return "supported"
+	case "x":
+		return "session-expires"
+	case "r":
+		return "refer-to"
+	case "b":
+		return "referred-by"
+	case "o":
+		return "event"
 	default:
 		return lower
 	}

@@ -90,10 +90,14 @@ func reinvite(t *testing.T, d *sip.Dialog, there *ears) (string, error) {
 			offer.Reply(200, []byte("answer"))
 		}
 	}()
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
-	defer cancel()
-	body, err := d.Reinvite(ctx, []byte(sdp))
-	return string(body), err
+	heard := make(chan sip.Reanswer, 1)
+	d.Reoffer([]byte(sdp), func(r sip.Reanswer) { heard <- r })
+	select {
+	case r := <-heard:
+		return string(r.Body), r.Err
+	case <-time.After(3 * time.Second):
+		return "", context.DeadlineExceeded
+	}
 }
 
 func TestUnreachableTargetIsKnownAtOnce(t *testing.T) {

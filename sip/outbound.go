@@ -25,9 +25,10 @@ type outbound struct {
 	addrs   []Target  // still to be tried
 	learnt  bool      // those came from the name servers
 	tx      *clientTx // the INVITE in progress
+	early   []*fork   // the early dialogs of it
 	sentAt  time.Time
 	pdd     time.Duration
-	shown   string // the last Ringing, to tell each only once
+	shown   string // the last Ringing without a To-tag
 	told    int
 	tries   int
 	trying  bool
@@ -123,6 +124,16 @@ func (u *UserAgent) checkInvite(in *Invite) error {
 		return errors.New("sip: body too large")
 	case len(in.Headers) > 32:
 		return errors.New("sip: too many headers")
+	case in.SessionExpires < 0 || in.SessionExpires > maxSession:
+		return fmt.Errorf("sip: no session of %s", in.SessionExpires)
+	}
+	if in.SessionExpires > 0 {
+		in.SessionExpires = max(in.SessionExpires, minSession)
+	}
+	if in.Replaces != nil {
+		if _, err := replacesOf(in.Replaces); err != nil {
+			return err
+		}
 	}
 	for _, h := range in.Headers {
 		if !isToken(h.Name) || !clean(h.Value) || len(h.Value) > 1024 || slices.Contains(ownHeaders(), canonical(h.Name)) {
@@ -147,7 +158,7 @@ func ownHeaders() []string {
 	return []string{
 		"via", "from", "to", "call-id", "cseq", "max-forwards", "contact", "content-length", "content-type",
 		"content-encoding", "route", "record-route", "authorization", "proxy-authorization", "require",
-		"proxy-require", "supported", "k", "allow", "user-agent", "expires", "session-expires", "x", "min-se", "rseq", "rack",
+		"proxy-require", "supported", "k", "allow", "user-agent", "expires", "session-expires", "x", "min-se", "rseq", "rack", "replaces",
 	}
 }
 
@@ -183,9 +194,19 @@ func (d *Dialog) sendInvite() {
 	if o.sentAt.IsZero() {
 		o.sentAt = time.Now()
 	}
+	extra := slices.Concat(o.inv.Headers, d.auth)
+	if o.inv.SessionExpires > 0 {
+		extra = append(extra, d.session.ask(max(o.inv.SessionExpires, d.session.least), "")...)
+	}
+	if o.inv.Replaces != nil {
+		if value, err := replacesOf(o.inv.Replaces); err == nil {
+			extra = append(extra, Header{"Replaces", value})
+		}
+	}
+	o.early = nil
 	o.tx = &clientTx{
-		method: methodInvite, cseq: d.localCSeq, far: remote{target: d.remoteURI}, to: d.flow,
-		extra: append(slices.Clone(o.inv.Headers), d.auth...), body: o.inv.Body, patience: o.inv.SilentAfter,
+		method: methodInvite, cseq: d.localCSeq, far: remote{target: d.remoteURI}, to: d.flow, patience: o.inv.SilentAfter,
+		extra: extra, body: o.inv.Body, reliable: o.inv.Reliable && len(o.inv.Body) > 0,
 	}
 	d.start(o.tx, d.inviteHeard)
 }
@@ -239,6 +260,13 @@ func (d *Dialog) progressed(m *message) {
 	if m.code == 100 {
 		return
 	}
+	var f *fork
+	reliably := m.rseq()
+	if m.to.tag != "" {
+		if f = d.forkOf(m); f == nil || reliably > 0 && !d.heardReliably(f, m, reliably) {
+			return
+		}
+	}
 	if o.inv.RingTimeout > timerC {
 		if o.timerC == nil {
 			o.timerC = d.after(timerC, func() { d.tooLong(&o.why.ringTimeout) })
@@ -254,17 +282,18 @@ func (d *Dialog) progressed(m *message) {
 		o.rang, o.pdd = true, time.Since(o.sentAt)
 		o.ringTimer = d.after(o.inv.RingTimeout, func() { d.tooLong(&o.why.ringTimeout) })
 	}
-	if m.to.tag != "" {
-		d.far = farOf(m, d.remoteURI)
+	shown := &o.shown
+	if f != nil {
+		d.far, shown = f.far, &f.shown
 	}
-	shown := strconv.Itoa(m.code) + m.to.tag + string(m.body)
-	if shown == o.shown || o.told >= maxProgress {
+	show := strconv.Itoa(m.code) + string(m.body)
+	if show == *shown || o.told >= maxProgress {
 		return
 	}
-	o.shown = shown
+	*shown = show
 	o.told++
-	if len(m.body) > 0 {
-		d.emit(Early{Code: m.code, Body: m.body, State: d.state()})
+	if len(m.body) > 0 && m.contentType == contentSDP {
+		d.emit(Early{Code: m.code, Body: m.body, Reliable: reliably > 0, State: d.state()})
 		return
 	}
 	d.emit(Ringing{Code: m.code, State: d.state()})
@@ -317,13 +346,20 @@ func (d *Dialog) answeredBy(m *message) {
 	o := d.out
 	o.final = true
 	d.far = farOf(m, d.remoteURI)
+	body := m.body
+	if f := o.fork(m.to.tag); f != nil {
+		d.localCSeq, d.remoteCSeq = max(d.localCSeq, f.local), f.theirs
+		if len(body) == 0 {
+			body = f.answer
+		}
+	}
 	if o.cancelWanted {
 		d.phase = closing
 		d.onClosed = func(Ended) { d.refuse(Final{}) }
-		d.acknowledge(d.far, m, func() { d.sendBye(Ended{Q850: 16, Text: o.cancelReason}, 0) })
+		d.acknowledge(d.far, m, nil, func() { d.sendBye(Ended{Q850: 16, Text: o.cancelReason}, 0) })
 		return
 	}
-	d.phase = up
+	d.phase, d.established = up, true
 	for _, t := range []*time.Timer{o.ringTimer, o.setupTimer, o.timerC} {
 		if t != nil {
 			t.Stop()
@@ -332,9 +368,17 @@ func (d *Dialog) answeredBy(m *message) {
 	if o.pdd == 0 {
 		o.pdd = time.Since(o.sentAt)
 	}
-	answered := Answered{Body: m.body, State: d.state(), PDD: o.pdd}
+	offered := len(o.inv.Body) == 0 && len(m.body) > 0
+	answered := Answered{Body: body, State: d.state(), PDD: o.pdd, Offer: offered}
 	hold := o.inv.HoldAck
+	d.session.body = o.inv.Body
 	o.inv = Invite{}
+	d.sessionHeard(m)
+	if offered {
+		d.owe(m)
+		d.emit(answered)
+		return
+	}
 	if hold {
 		d.holdAck(m)
 		d.emit(answered)
@@ -344,7 +388,7 @@ func (d *Dialog) answeredBy(m *message) {
 		d.announce = nil
 		d.emit(answered)
 	}
-	d.acknowledge(d.far, m, func() {
+	d.acknowledge(d.far, m, nil, func() {
 		if d.announce != nil {
 			d.announce()
 		}
@@ -357,6 +401,11 @@ func (d *Dialog) refusedBy(m *message) {
 	challenged := m.code == 401 || m.code == 407
 	if challenged && !o.cancelWanted && o.tries < maxTries && d.answerChallenge(m, methodInvite, o.tries == 0, o.inv.Body) {
 		o.tries++
+		d.localCSeq++
+		d.sendInvite()
+		return
+	}
+	if m.code == 422 && !o.cancelWanted && o.inv.SessionExpires > 0 && d.lengthen(m) {
 		d.localCSeq++
 		d.sendInvite()
 		return
@@ -397,6 +446,12 @@ func (d *Dialog) lateAnswer(m *message) {
 		d.localParty = "<" + d.localURI + ">"
 	}
 	switch {
+	case d.established && m.to.tag == d.far.tag: // to a re-INVITE of ours, after the end
+		if m.code >= 300 {
+			d.ackRefusal(d.far, d.flow, m)
+		} else if m.code >= 200 && !d.acknowledged(m) {
+			d.acknowledge(d.far, m, nil, func() {})
+		}
 	case m.code >= 300:
 		if o != nil {
 			o.final = true
@@ -425,10 +480,16 @@ func (d *Dialog) endFork(m *message) {
 		d.expires = time.Now().Add(linger)
 	}
 	far := farOf(m, d.remoteURI)
-	d.acknowledge(far, m, func() {
+	cseq := m.cseq
+	if d.out != nil {
+		if f := d.out.fork(far.tag); f != nil {
+			cseq = max(cseq, f.local)
+		}
+	}
+	d.acknowledge(far, m, nil, func() {
 		d.withHop(far, func(to flow) {
 			d.start(&clientTx{
-				method: methodBye, cseq: m.cseq + 1, far: far, to: to, fork: far.tag,
+				method: methodBye, cseq: cseq + 1, far: far, to: to, fork: far.tag,
 			}, func(_ *clientTx, m *message, _ error) {
 				if m != nil && m.code >= 200 {
 					d.settled()

@@ -29,7 +29,7 @@ func TestCallIsAnswered(t *testing.T) {
 		assert.Equal(t, d.CallID(), inv.get("Call-ID"))
 		assert.Equal(t, s.ua.CallID("att_1", 1), inv.get("Call-ID"))
 		assert.True(t, strings.HasPrefix(inv.get("From"), `"Praxis \"Ä\"" <sip:+15559999@127.0.0.1>;tag=`), inv.get("From"))
-		assert.Empty(t, inv.get("Supported"))
+		assert.Equal(t, "timer, replaces", inv.get("Supported"))
 		assert.Empty(t, inv.get("Require"))
 		s.peer.send(inv.reply(100, ""), s.us())
 		next[sip.Trying](t, s.ears)

@@ -1,5 +1,18 @@
 package sip
 
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	referWithin = 3 * time.Minute // for the last NOTIFY
+	afterBye    = 5 * time.Second // for a NOTIFY that comes behind a BYE
+	contentFrag = "message/sipfrag"
+)
+
 // ReferTo is where a REFER of ours sends the far end (RFC 3515).
 type ReferTo struct {
 	URI        string    // sip:, sips: or tel:, without headers
@@ -8,7 +21,7 @@ type ReferTo struct {
 }
 
 // ReferProgress is what is heard of a REFER: first its answer, then what the
-// NOTIFYs tell of the far end's new call. Exactly one is Final.
+// NOTIFYs tell of the far end's new call. Exactly one is Final, the last.
 type ReferProgress struct {
 	Code   int // 0 when nothing came
 	Phrase string
@@ -16,10 +29,181 @@ type ReferProgress struct {
 	Failed bool // only with Final: the transfer did not succeed, or nobody told
 }
 
-// Refer asks the far end to call somebody else. told is called in the order
-// and on the terms of Notify. One at a time: another one fails with 491.
-func (d *Dialog) Refer(_ ReferTo, told func(ReferProgress)) {
-	d.do(func() { d.later(func() { told(ReferProgress{Final: true, Failed: true}) }) })
+// referral is a REFER of ours until its last NOTIFY.
+type referral struct {
+	cseq   uint32
+	told   func(ReferProgress)
+	taken  bool // 2xx to the REFER, or a NOTIFY
+	over   bool
+	heard  ReferProgress // of the last NOTIFY
+	limits *time.Timer
+}
+
+// Refer asks the far end of an answered call to call somebody else. told is
+// called in the order and on the terms of Notify. One at a time: another one
+// fails with 491. The call itself goes on; who is done with it ends it.
+func (d *Dialog) Refer(r ReferTo, told func(ReferProgress)) {
+	d.do(func() {
+		extra, err := r.headers()
+		refuse := func(code int, phrase string) {
+			d.later(func() { told(ReferProgress{Code: code, Phrase: phrase, Final: true, Failed: true}) })
+		}
+		switch {
+		case err != nil:
+			refuse(400, err.Error())
+		case d.phase != up:
+			refuse(481, "no call to transfer")
+		case d.referral != nil && !d.referral.over:
+			refuse(491, "another transfer is under way")
+		default:
+			f := &referral{told: told}
+			d.referral = f
+			d.ask(ownRequest{method: methodRefer, extra: extra, sentAs: &f.cseq}, func(m *message, err error) { d.referHeard(f, m, err) })
+		}
+	})
+}
+
+func (r ReferTo) headers() ([]Header, error) {
+	if !isDialable(r.URI) || len(r.URI) > maxURI {
+		return nil, fmt.Errorf("sip: %q cannot be called", r.URI)
+	}
+	to := "<" + r.URI
+	if r.Replaces != nil {
+		value, err := replacesOf(r.Replaces)
+		if err != nil {
+			return nil, err
+		}
+		to += "?Replaces=" + escape(value)
+	}
+	headers := []Header{{"Refer-To", to + ">"}}
+	if r.ReferredBy != "" {
+		if !isDialable(r.ReferredBy) {
+			return nil, fmt.Errorf("sip: %q refers nobody", r.ReferredBy)
+		}
+		headers = append(headers, Header{"Referred-By", "<" + r.ReferredBy + ">"})
+	}
+	return headers, nil
+}
+
+// referHeard takes the answer to a REFER. A NOTIFY may have been quicker.
+func (d *Dialog) referHeard(f *referral, m *message, err error) {
+	switch {
+	case f.over:
+	case m == nil && f.taken: // it was obeyed: its answer got lost
+	case m == nil:
+		d.referDone(f, ReferProgress{Phrase: err.Error(), Failed: true})
+	case m.code >= 300:
+		d.referDone(f, ReferProgress{Code: m.code, Phrase: m.phrase, Failed: true})
+		if m.code == 481 || m.code == 408 {
+			d.lost("the far end lost the call")
+		}
+	default:
+		f.taken = true
+		if f.heard.Code == 0 {
+			d.referTold(f, ReferProgress{Code: m.code, Phrase: m.phrase})
+		}
+		f.limits = d.after(referWithin, func() {
+			d.referDone(f, ReferProgress{Code: f.heard.Code, Phrase: "nothing more was told", Failed: true})
+		})
+	}
+}
+
+func (d *Dialog) referTold(f *referral, p ReferProgress) {
+	d.later(func() { f.told(p) })
+}
+
+func (d *Dialog) referDone(f *referral, p ReferProgress) {
+	if f.over {
+		return
+	}
+	f.over = true
+	if f.limits != nil {
+		f.limits.Stop()
+	}
+	p.Final = true
+	d.referTold(f, p)
+}
+
+// endReferral waits a little for a NOTIFY when the call is over.
+func (d *Dialog) endReferral() {
+	f := d.referral
+	if f == nil || f.over {
+		return
+	}
+	time.AfterFunc(afterBye, func() {
+		d.do(func() {
+			d.referDone(f, ReferProgress{Code: f.heard.Code, Phrase: "the call ended first", Failed: true})
+		})
+	})
+}
+
+// notified takes a NOTIFY: how the far end's new call fares.
+func (d *Dialog) notified(m *message) {
+	event, params, _ := strings.Cut(m.get("Event"), ";")
+	f := d.referral
+	state := strings.ToLower(m.get("Subscription-State"))
+	switch {
+	case !strings.EqualFold(strings.TrimSpace(event), "refer"):
+		d.keep(m, d.ua.reply(m, 489, d.key.tag, []Header{{"Allow-Events", "refer"}}))
+		return
+	case f == nil || !isReferral(params, f.cseq):
+		d.keep(m, d.ua.reply(m, 481, d.key.tag, nil))
+		return
+	case state == "":
+		d.keep(m, d.ua.reply(m, 400, d.key.tag, nil))
+		return
+	case len(m.body) > 0 && m.contentType != contentFrag:
+		d.keep(m, d.ua.reply(m, 415, d.key.tag, []Header{{"Accept", contentFrag}}))
+		return
+	}
+	d.keep(m, d.ua.reply(m, 200, d.key.tag, nil))
+	if f.over {
+		return
+	}
+	f.taken = true
+	if code, phrase, ok := parseSipfrag(m.body); ok {
+		f.heard = ReferProgress{Code: code, Phrase: phrase}
+	}
+	p := f.heard
+	switch {
+	case p.Code >= 200:
+		p.Failed = p.Code >= 300
+		d.referDone(f, p)
+	case strings.TrimSpace(before(state, ";")) == "terminated":
+		p.Failed = true
+		d.referDone(f, p)
+	case p.Code > 0:
+		d.referTold(f, p)
+	}
+}
+
+// isReferral tells whether the parameters of an Event name this REFER: by its
+// CSeq, or not at all.
+func isReferral(params string, cseq uint32) bool {
+	for p := range strings.SplitSeq(params, ";") {
+		name, value, _ := strings.Cut(strings.TrimSpace(p), "=")
+		if strings.EqualFold(name, "id") {
+			n, err := strconv.ParseUint(value, 10, 32)
+			return err == nil && uint32(n) == cseq
+		}
+	}
+	return true
+}
+
+// Info sends an INFO of an answered call, for example application/dtmf-relay.
+// What cannot be sent, and an answer that refuses it, change nothing; a far
+// end that no longer knows the call ends it.
+func (d *Dialog) Info(contentType string, body []byte) {
+	d.do(func() {
+		if d.phase != up || len(body) > maxBody {
+			return
+		}
+		d.ask(ownRequest{method: methodInfo, contentType: contentType, body: body}, func(m *message, err error) {
+			if m != nil && (m.code == 481 || m.code == 408) {
+				d.lost("the far end lost the call")
+			}
+		})
+	})
 }
 
 // ID names the dialog as we see it.
@@ -28,7 +212,3 @@ func (d *Dialog) ID() DialogID {
 	defer d.mu.Unlock()
 	return DialogID{CallID: d.key.callID, LocalTag: d.key.tag, RemoteTag: d.far.tag}
 }
-
-// Info sends an INFO of an answered call, for example application/dtmf-relay.
-// What cannot be sent, and an answer that refuses it, change nothing.
-func (d *Dialog) Info(_ string, _ []byte) { d.do(func() {}) }

@@ -24,6 +24,8 @@ type clientTx struct {
 	body     []byte
 	fork     string // tells the requests to several forks apart
 	ackOf2xx bool
+	reliable bool   // 100rel is offered
+	content  string // type of the body; "" is SDP
 
 	bytes    []byte
 	branch   string
@@ -95,6 +97,66 @@ func (d *Dialog) drop(tx *clientTx) {
 			return
 		}
 	}
+}
+
+// ownRequest is one of ours within a dialog.
+type ownRequest struct {
+	method       string
+	extra        []Header
+	contentType  string
+	body         []byte
+	fork         *fork   // an early dialog; nil: the dialog itself
+	unchallenged bool    // whoever asks answers a challenge
+	sentAs       *uint32 // set to the CSeq
+}
+
+// ask sends a request within the dialog and tells its final answer; m nil:
+// none came. One challenge is answered.
+func (d *Dialog) ask(r ownRequest, heard func(m *message, err error)) {
+	tx := &clientTx{method: r.method, far: d.far, extra: r.extra, content: r.contentType, body: r.body}
+	if r.fork != nil {
+		r.fork.local++
+		tx.cseq, tx.far, tx.fork = r.fork.local, r.fork.far, r.fork.far.tag
+	} else {
+		d.localCSeq++
+		tx.cseq = d.localCSeq
+	}
+	if r.sentAs != nil {
+		*r.sentAs = tx.cseq
+	}
+	d.withHop(tx.far, func(to flow) {
+		tx.to = to
+		d.start(tx, func(tx *clientTx, m *message, err error) {
+			switch {
+			case m != nil && m.code < 200:
+				if tx.method == methodInvite {
+					tx.patient(patience)
+				}
+				return
+			case m != nil && !r.unchallenged && (m.code == 401 || m.code == 407):
+				if auth := d.credentials(m, r.method, r.body); auth != nil {
+					r.extra, r.unchallenged = slices.Concat(r.extra, auth), true
+					d.ask(r, heard)
+					return
+				}
+			}
+			heard(m, err)
+		})
+	})
+}
+
+// credentials answers a challenge to a request within the dialog and leaves
+// those of the INVITE alone, which its ACK repeats.
+func (d *Dialog) credentials(m *message, method string, body []byte) []Header {
+	invite := d.auth
+	d.auth = nil
+	answered := d.answerChallenge(m, method, true, body)
+	auth := d.auth
+	d.auth = invite
+	if !answered {
+		return nil
+	}
+	return auth
 }
 
 // due retransmits: T1, doubled, capped at T2 unless it is an INVITE, which
@@ -172,14 +234,15 @@ func (d *Dialog) ackRefusal(far remote, to flow, m *message) {
 }
 
 // acknowledge sends the ACK of a 2xx and keeps it for the repetitions of it.
-func (d *Dialog) acknowledge(far remote, m *message, then func()) {
+// body is the answer to an offer that came in the 2xx.
+func (d *Dialog) acknowledge(far remote, m *message, body []byte, then func()) {
 	key := ackKey(m)
 	if d.acks == nil {
 		d.acks = make(map[string]sentAck, 1)
 	}
 	d.acks[key] = sentAck{}
 	d.withHop(far, func(to flow) {
-		tx := &clientTx{method: methodAck, cseq: m.cseq, far: far, to: to, extra: d.auth, ackOf2xx: true, fork: far.tag}
+		tx := &clientTx{method: methodAck, cseq: m.cseq, far: far, to: to, extra: d.auth, body: body, ackOf2xx: true, fork: far.tag}
 		b, err := d.build(tx)
 		if err == nil {
 			d.acks[key] = sentAck{b, to}

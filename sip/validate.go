@@ -5,7 +5,10 @@ import (
 	"strings"
 )
 
-const allow = "INVITE, ACK, CANCEL, BYE, OPTIONS, INFO, UPDATE"
+const (
+	allow     = "INVITE, ACK, CANCEL, BYE, OPTIONS, INFO, UPDATE, PRACK, REFER, NOTIFY"
+	supported = "timer, replaces, 100rel"
+)
 
 // rule is one thing the parser lets through and we do not.
 type rule struct {
@@ -28,7 +31,7 @@ func rules() []rule {
 		{"method unknown", 501, func(m *message) bool { return !slices.Contains(methods(), m.method) }},
 		{"scheme", 416, func(m *message) bool { return !slices.Contains([]string{"sip", "sips", "tel"}, m.uri.Scheme) }},
 		{"hops used up", 483, func(m *message) bool { return m.hops == 0 }},
-		{"extension required", 420, func(m *message) bool { return len(m.require) > 0 && m.method != methodCancel }},
+		{"extension required", 420, func(m *message) bool { return len(m.unsupported()) > 0 && m.method != methodCancel }},
 		{"method not served", 405, func(m *message) bool { return !strings.Contains(allow, m.method) }},
 		{"contact missing", 400, func(m *message) bool { return m.method == methodInvite && !isSIPURI(m.contact) }},
 		{"content encoded", 415, func(m *message) bool {
@@ -44,9 +47,20 @@ func rules() []rule {
 // methods are those that exist; the ones we do not serve get 405, others 501.
 func methods() []string {
 	return []string{
-		methodInvite, methodAck, methodBye, methodCancel, methodOptions, methodInfo, methodUpdate,
-		"REGISTER", "SUBSCRIBE", "NOTIFY", "REFER", "MESSAGE", "PRACK", "PUBLISH",
+		methodInvite, methodAck, methodBye, methodCancel, methodOptions, methodInfo, methodUpdate, methodPrack, methodRefer, methodNotify,
+		"REGISTER", "SUBSCRIBE", "MESSAGE", "PUBLISH",
 	}
+}
+
+// unsupported are the extensions that a request needs and we lack.
+func (m *message) unsupported() []string {
+	var lacking []string
+	for _, option := range m.require {
+		if !hasToken(list(supported), option) {
+			lacking = append(lacking, option)
+		}
+	}
+	return lacking
 }
 
 func isSIPURI(s string) bool {
@@ -57,9 +71,11 @@ func isSIPURI(s string) bool {
 // phrases of the answers we give.
 var phrases = map[int]string{
 	100: "Trying",
+	181: "Call Is Being Forwarded",
 	180: "Ringing",
 	183: "Session Progress",
 	200: "OK",
+	202: "Accepted",
 	400: "Bad Request",
 	403: "Forbidden",
 	404: "Not Found",
@@ -68,6 +84,7 @@ var phrases = map[int]string{
 	415: "Unsupported Media Type",
 	416: "Unsupported URI Scheme",
 	420: "Bad Extension",
+	422: "Session Interval Too Small",
 	480: "Temporarily Unavailable",
 	481: "Call/Transaction Does Not Exist",
 	482: "Loop Detected",
@@ -75,10 +92,12 @@ var phrases = map[int]string{
 	486: "Busy Here",
 	487: "Request Terminated",
 	488: "Not Acceptable Here",
+	489: "Bad Event",
 	491: "Request Pending",
 	500: "Server Internal Error",
 	501: "Not Implemented",
 	503: "Service Unavailable",
+	504: "Server Time-out",
 	505: "Version Not Supported",
 	600: "Busy Everywhere",
 	603: "Decline",

@@ -63,9 +63,12 @@ func (w *wire) header(name string, value ...string) {
 }
 
 // finish adds the body and returns the whole message.
-func (w *wire) finish(body []byte) ([]byte, error) {
+func (w *wire) finish(body []byte) ([]byte, error) { return w.finishAs(contentSDP, body) }
+
+// finishAs is finish for a body that may be no SDP.
+func (w *wire) finishAs(contentType string, body []byte) ([]byte, error) {
 	if len(body) > 0 {
-		w.header("Content-Type", contentSDP)
+		w.header("Content-Type", contentType)
 	}
 	w.header("Content-Length", strconv.Itoa(len(body)))
 	w.b = append(w.b, '\r', '\n')

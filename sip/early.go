@@ -1,0 +1,93 @@
+package sip
+
+import "strconv"
+
+// fork is one early dialog of an outbound leg: every To-tag is one (RFC 3261
+// 12.1.2). The one that is answered goes on as the Dialog.
+type fork struct {
+	far     remote
+	local   uint32 // CSeq of our last request in it
+	theirs  int64  // of the far end's last, -1 before
+	rseq    uint32 // of its last reliable 18x, 0 before
+	shown   string // the last Ringing or Early, to tell each only once
+	answer  []byte // what a reliable 18x has answered to our offer
+	settled bool   // that answer has been acknowledged: offers may follow
+	update  bool   // Allow names UPDATE
+}
+
+// forkOf finds or begins the early dialog of a 1xx. nil: there are too many.
+func (d *Dialog) forkOf(m *message) *fork {
+	o := d.out
+	f := o.fork(m.to.tag)
+	if f == nil {
+		if len(o.early) >= maxForks {
+			return nil
+		}
+		f = &fork{far: farOf(m, d.remoteURI), local: o.tx.cseq, theirs: -1}
+		o.early = append(o.early, f)
+	}
+	f.update = f.update || m.allows(methodUpdate)
+	return f
+}
+
+func (o *outbound) fork(tag string) *fork {
+	for _, f := range o.early {
+		if f.far.tag == tag {
+			return f
+		}
+	}
+	return nil
+}
+
+// heardReliably acknowledges a reliable 1xx. false: it came before, or before
+// its turn, and changes nothing (RFC 3262 4).
+func (d *Dialog) heardReliably(f *fork, m *message, rseq uint32) bool {
+	if f.rseq != 0 && rseq != f.rseq+1 {
+		return false
+	}
+	f.rseq = rseq
+	answers := len(m.body) > 0 && f.answer == nil && len(d.out.inv.Body) > 0
+	if answers {
+		f.answer = m.body
+	}
+	d.ask(ownRequest{
+		method: methodPrack, fork: f,
+		extra: []Header{{"RAck", strconv.FormatUint(uint64(rseq), 10) + " " + strconv.FormatUint(uint64(m.cseq), 10) + " " + methodInvite}},
+	}, func(m *message, _ error) {
+		if m != nil && m.code < 300 && answers {
+			f.settled = true
+			d.pump()
+		}
+	})
+	return true
+}
+
+// earlyRequest takes a request of the called side before its answer.
+func (d *Dialog) earlyRequest(m *message) {
+	var f *fork
+	if d.out != nil {
+		f = d.out.fork(m.from.tag)
+	}
+	switch {
+	case f == nil, m.method == methodBye: // only a caller may (RFC 3261 15)
+		d.ua.reject(m, 481)
+		return
+	case d.again(m):
+		return
+	case int64(m.cseq) <= f.theirs:
+		d.ua.stats.rejected.Add(1)
+		d.ua.reject(m, 500)
+		return
+	}
+	f.theirs = int64(m.cseq)
+	switch m.method {
+	case methodUpdate:
+		d.updated(m, f)
+	case methodInfo:
+		d.informed(m)
+	case methodOptions:
+		d.keep(m, d.ua.reply(m, 200, d.key.tag, nil))
+	default: // an INVITE crosses ours, the rest needs an answered call
+		d.keep(m, d.ua.reply(m, 491, d.key.tag, nil))
+	}
+}

@@ -1,0 +1,199 @@
+package sip
+
+import (
+	"net/textproto"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	// decideWithin is how long an owner may think about a transfer.
+	decideWithin = 5 * time.Second
+	notifyFor    = "active;expires=180"
+)
+
+// subscription is what a REFER of the far end made us owe it: NOTIFYs, one
+// after the other.
+type subscription struct {
+	event string
+	busy  bool
+	next  *notice // the newest that waits; a final one is never replaced
+	over  bool    // the last was sent, or the far end wants no more
+}
+
+type notice struct {
+	code   int
+	phrase string
+	final  bool
+}
+
+// referred takes a REFER. Only the owner can make us call somebody.
+func (d *Dialog) referred(m *message) {
+	values := m.all("Refer-To")
+	var to string
+	var replaces *DialogID
+	ok := len(values) == 1
+	if ok {
+		to, replaces, ok = parseReferTo(values[0])
+	}
+	open := true
+	refuse := func(code int) {
+		if open && d.phase != over {
+			open = false
+			d.keep(m, d.ua.reply(m, code, d.key.tag, nil))
+		}
+	}
+	switch {
+	case !ok:
+		refuse(400)
+		return
+	case d.phase != up || d.notify == nil:
+		refuse(403)
+		return
+	}
+	by := ""
+	if values = m.all("Referred-By"); len(values) == 1 {
+		if uri := address(values[0]); len(uri) <= maxURI && isDialable(uri) {
+			by = uri
+		}
+	}
+	wait := d.after(decideWithin, func() { refuse(403) })
+	d.emit(Referred{
+		To: to, ReferredBy: by, Replaces: replaces,
+		Accept: func() func(int, string, bool) {
+			s := &subscription{event: "refer;id=" + decimal(m.cseq)}
+			d.do(func() {
+				if !open || d.phase == over {
+					s.over = true
+					return
+				}
+				open = false
+				d.release(wait)
+				if isSIPURI(m.contact) && clean(m.contact) {
+					d.far.target = m.contact
+				}
+				b, err := d.ua.answer(m, 202, d.key.tag, []Header{{"Contact", d.contact(d.flow)}}, nil)
+				if err == nil {
+					d.keep(m, b)
+					d.ua.respond(m, b)
+				}
+				d.tellReferrer(s, notice{code: 100})
+			})
+			return func(code int, phrase string, final bool) {
+				d.do(func() { d.tellReferrer(s, notice{max(100, min(code, 699)), phrase, final}) })
+			}
+		},
+		Refuse: func(code int) {
+			d.do(func() {
+				d.release(wait)
+				refuse(max(300, min(code, 699)))
+			})
+		},
+	})
+}
+
+// tellReferrer sends a NOTIFY, or keeps it until the one before is answered.
+func (d *Dialog) tellReferrer(s *subscription, n notice) {
+	switch {
+	case s.over:
+		return
+	case s.busy:
+		if s.next == nil || !s.next.final {
+			s.next = &n
+		}
+		return
+	}
+	if n.phrase = strings.Map(printable, n.phrase); n.phrase == "" {
+		n.phrase = phraseOf(n.code)
+	}
+	state := notifyFor
+	if n.final {
+		state, s.over = "terminated;reason=noresource", true
+	}
+	s.busy = true
+	d.ask(ownRequest{
+		method: methodNotify, contentType: contentFrag + ";version=2.0",
+		extra: []Header{{"Event", s.event}, {"Subscription-State", state}},
+		body:  []byte("SIP/2.0 " + strconv.Itoa(n.code) + " " + n.phrase + "\r\n"),
+	}, func(m *message, _ error) {
+		s.busy = false
+		if m == nil || m.code >= 300 && m.code != 491 && m.code < 500 {
+			s.over = true // nobody listens any more
+		}
+		if next := s.next; next != nil {
+			s.next = nil
+			d.tellReferrer(s, *next)
+		}
+	})
+}
+
+// replacing takes an INVITE with Replaces: it is told to the dialog that it
+// names, and to nobody else.
+func (u *UserAgent) replacing(in *Incoming) {
+	old := u.lookup(dialogKey{in.Replaces.CallID, in.Replaces.LocalTag})
+	code := 481
+	in.old = old
+	if old != nil {
+		old.do(func() {
+			if code = old.replaceable(in); code == 0 {
+				old.emit(Replaced{By: in})
+			}
+		})
+	}
+	if code != 0 {
+		in.Reject(code, 0)
+		return
+	}
+	in.d.do(func() {
+		in.d.after(decideWithin, func() {
+			if !in.d.taken {
+				in.d.refuseCaller(403, 0, Final{Code: 403, Phrase: "nobody let the call be replaced"})
+			}
+		})
+	})
+}
+
+// replaceable is the answer to an INVITE that would replace this dialog (RFC
+// 3891 3), 0 if its owner is to decide.
+func (d *Dialog) replaceable(in *Incoming) int {
+	tag := in.Replaces.RemoteTag
+	isEarly := d.phase == early && d.out != nil && d.out.fork(tag) != nil
+	switch {
+	case !isEarly && (d.phase == early || d.far.tag != tag):
+		return 481
+	case d.phase == closing || d.phase == over:
+		return 603
+	case in.earlyOnly && !isEarly:
+		return 486
+	case d.notify == nil:
+		return 403
+	}
+	return 0
+}
+
+// endReplaced ends the dialog that an answered call has replaced.
+func (i *Incoming) endReplaced() {
+	old := i.old
+	if old == nil {
+		return
+	}
+	i.old = nil
+	old.Bye(16, "replaced")
+}
+
+// replacesHeader reads the Replaces of an INVITE. ok is false when there are
+// several, or one that cannot be read.
+func (i *Incoming) replacesHeader(m *message) (ok bool) {
+	values := m.all("Replaces")
+	if len(values) == 0 {
+		return true
+	}
+	callID, to, from, earlyOnly, ok := parseReplaces(values[0])
+	if !ok || len(values) > 1 {
+		return false
+	}
+	i.Replaces, i.earlyOnly = &DialogID{CallID: callID, LocalTag: to, RemoteTag: from}, earlyOnly
+	delete(i.Header, textproto.CanonicalMIMEHeaderKey("Replaces"))
+	return true
+}
