@@ -126,11 +126,12 @@ func (i *Incoming) Notify(f func(Event)) { i.d.do(func() { i.d.notify = f }) }
 // (the INVITE had no body) is told as Accepted. A 200 waits for the PRACK of
 // SDP that was sent before, and repeats no SDP that was acknowledged.
 func (i *Incoming) Answer(body []byte, notify func(Event)) *Dialog {
-	d := i.d
+	d, had := i.d, true
 	d.do(func() {
 		d.notify, d.taken = notify, true
 		switch {
 		case d.phase != early || d.srv.code != 0 || d.rel.answer != nil:
+			had = false
 			d.emit(Ended{ByRemote: true, Text: "the caller has given up"})
 		case d.rel.sent != nil && len(d.rel.sent.body) > 0:
 			d.rel.answer = func() { d.takeCall(body) }
@@ -138,7 +139,9 @@ func (i *Incoming) Answer(body []byte, notify func(Event)) *Dialog {
 			d.takeCall(body)
 		}
 	})
-	i.endReplaced()
+	if had {
+		i.endReplaced()
+	}
 	return d
 }
 
