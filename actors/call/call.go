@@ -424,7 +424,7 @@ func (c *call) settle(ctx actor.Context) {
 	}
 	e := conclude(c.call, &c.attempt, ending{
 		verdict: c.verdict, by: c.endedBy, at: c.endedAt, reached: c.reached, segments: c.segments, language: c.script.Language,
-		publicURL: c.cfg.PublicURL, recorded: talked && c.call.Record && had, talked: talked,
+		publicURL: c.cfg.PublicURL, recorded: talked && had && stats.Recorded, talked: talked,
 	})
 	c.ended, c.call = &e, e.Call
 	c.vessel.concluded(&e)
