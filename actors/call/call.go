@@ -183,6 +183,10 @@ func (c *call) Receive(ctx actor.Context) {
 		c.finished(ctx, m)
 	case Hangup:
 		c.hangUp(ctx)
+	case Listen:
+		c.listen(ctx, m)
+	case PauseRecording:
+		c.pauseRecording(ctx, m)
 	case late:
 		c.late(ctx, m)
 	case maxed:

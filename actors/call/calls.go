@@ -87,6 +87,10 @@ func (c *Calls) Receive(ctx actor.Context) {
 		c.start(ctx, orderIn(&m))
 	case Hangup:
 		c.hangup(ctx, m)
+	case Listen:
+		c.toCall(ctx, m.CallID)
+	case PauseRecording:
+		c.toCall(ctx, m.CallID)
 	case Live:
 		ctx.Respond(c.census())
 	case Drain:

@@ -1,0 +1,97 @@
+package call
+
+import (
+	"errors"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/media"
+)
+
+// What a call hears of those who listen to it and of its recording.
+type (
+	// Listen lets somebody listen to an answered call. Out is handed what both
+	// sides say and, once, nil at the end, as with media.Session.Tap. The answer
+	// is Listening or a *domain.Error.
+	Listen struct {
+		CallID string
+		Mode   media.TapMode
+		Out    func(frame []byte)
+	}
+	// Listening answers Listen. Whoever holds it closes the tap.
+	Listening struct{ Tap *media.Tap }
+	// PauseRecording leaves a gap in the recording until it is told Paused
+	// false. The answer is RecordingPaused or a *domain.Error.
+	PauseRecording struct {
+		CallID string
+		Paused bool
+	}
+	// RecordingPaused answers PauseRecording.
+	RecordingPaused struct{ Paused bool }
+)
+
+// Control admits it always: the API's limits bound it.
+func (PauseRecording) Control() {}
+
+// tapped is sound that can be listened to.
+type tapped interface {
+	Tap(mode media.TapMode, out func(frame []byte)) (*media.Tap, error)
+}
+
+// recorded is sound whose recording can be paused.
+type recorded interface {
+	PauseRecording()
+	ResumeRecording()
+}
+
+// toCall hands a request on to the call that it is for.
+func (c *Calls) toCall(ctx actor.Context, callID string) {
+	b := c.berths[callID]
+	switch {
+	case b == nil:
+		ctx.Respond(domain.Errorf(domain.CodeInvalidState, "the call is not live"))
+	case b.pid == nil:
+		ctx.Respond(domain.Errorf(domain.CodeInvalidState, "the call is over"))
+	default:
+		ctx.Forward(b.pid)
+	}
+}
+
+func (c *call) listen(ctx actor.Context, m Listen) {
+	s, ok := c.session.(tapped)
+	if c.stage != talking || !ok {
+		ctx.Respond(c.notTalking())
+		return
+	}
+	tap, err := s.Tap(m.Mode, m.Out)
+	switch {
+	case errors.Is(err, media.ErrTaps):
+		ctx.Respond(domain.Errorf(domain.CodeConcurrentLimit, "as many listen to this call as may"))
+	case err != nil:
+		ctx.Respond(c.notTalking())
+	default:
+		ctx.Respond(Listening{Tap: tap})
+	}
+}
+
+func (c *call) pauseRecording(ctx actor.Context, m PauseRecording) {
+	s, ok := c.session.(recorded)
+	switch {
+	case c.stage != talking || !ok:
+		ctx.Respond(c.notTalking())
+		return
+	case !c.call.Record:
+		ctx.Respond(domain.Errorf(domain.CodeInvalidState, "the call is not recorded"))
+		return
+	case m.Paused:
+		s.PauseRecording()
+	default:
+		s.ResumeRecording()
+	}
+	ctx.Respond(RecordingPaused{Paused: m.Paused})
+}
+
+func (c *call) notTalking() error {
+	return domain.Errorf(domain.CodeInvalidState, "nobody is talking on this call").With("current_status", c.call.Status)
+}
