@@ -26,6 +26,7 @@ const (
 	ReasonCompleted     Reason = "completed"      // the pathway came to its end
 	ReasonRemoteHangup  Reason = "remote_hangup"  // the far end sent BYE
 	ReasonHangup        Reason = "hangup"         // ended through the API
+	ReasonTransferred   Reason = "transferred"    // the far end was sent on and speaks with somebody else
 	ReasonMaxDuration   Reason = "max_duration"   // the call's time limit
 	ReasonMediaLost     Reason = "media_lost"     // no sound and no report for a minute
 	ReasonBusy          Reason = "busy"           // 486, 600

@@ -139,6 +139,14 @@ type call struct {
 	endedBy      string
 	endedAt      time.Time
 	stopping     bool
+	transfer     *transfer            // the one under way
+	leavers      map[string]*transfer // second legs that are being ended, by actor
+	adopted      *actor.PID           // whose leg has become ours
+	asked        int                  // generation of what is asked about transfers
+	away         uint8                // why the agent is silent
+	wasReached   bool
+	soundLeg     int  // the leg whose sound is heard
+	summedUp     bool // nothing but second legs is waited for
 	ended        *Ended
 	segments     []domain.Segment
 }
@@ -177,6 +185,8 @@ func (c *call) Receive(ctx actor.Context) {
 		}
 	case conversation.Over:
 		c.bye(ctx, byAgent, domain.ReasonCompleted)
+	case conversation.Transfer:
+		c.wanted(ctx, m)
 	case conversation.Fault:
 		c.fault(ctx, m)
 	case conversation.Finished:
@@ -187,6 +197,12 @@ func (c *call) Receive(ctx actor.Context) {
 		c.listen(ctx, m)
 	case PauseRecording:
 		c.pauseRecording(ctx, m)
+	case Transfer, Say, Press:
+		c.operate(ctx, m)
+	case reached, referred, summed, briefed, alone:
+		c.transferring(ctx, m)
+	case asideOpen, asideRings, asideUp, asideRefused, asideOver, asideHeard, asideSignal:
+		c.fromAside(ctx, m)
 	case late:
 		c.late(ctx, m)
 	case maxed:
@@ -227,6 +243,7 @@ func (c *call) begin(ctx actor.Context) {
 		}
 	}
 	c.noteLeg(now)
+	c.cfg.Traces.Keep(c.call.Legs[c.leg-1].SIPCallID)
 	ctx.Request(c.lines(c.cfg), lines.Bind{Permit: c.permit, CallID: c.call.ID, Call: ctx.Self()})
 	mailbox.After(ctx, bindLimit, late{stage: binding})
 }
@@ -255,7 +272,7 @@ func (c *call) late(ctx actor.Context, m late) {
 	case rerouting:
 		c.over(ctx, c.verdict, c.endedBy)
 	case closing:
-		c.settle(ctx)
+		c.wrapUp(ctx)
 	case talking:
 		c.hungUp(ctx, sip.Ended{}) // the far end is deaf even to its own end
 	case preparing, dialling, flushing, telling:
@@ -360,6 +377,9 @@ func (c *call) sendBye() {
 
 // conversationDied: a call that has nobody to speak is a fault of ours.
 func (c *call) conversationDied(ctx actor.Context, m *actor.Terminated) {
+	if c.asideDied(ctx, m.Who) {
+		return
+	}
 	if c.stopping || c.conversation == nil || m.Who.Id != c.conversation.Id {
 		return
 	}
@@ -368,7 +388,7 @@ func (c *call) conversationDied(ctx actor.Context, m *actor.Terminated) {
 	case talking:
 		c.bye(ctx, byService, domain.ReasonInternal)
 	case closing:
-		c.settle(ctx)
+		c.wrapUp(ctx)
 	case binding, preparing, dialling, rerouting, flushing, telling:
 	}
 }
@@ -387,12 +407,13 @@ func (c *call) over(ctx actor.Context, v domain.Verdict, by string) {
 	if c.stage >= closing {
 		return
 	}
+	v = c.endTransfer(ctx, v)
 	c.stage, c.verdict, c.endedBy, c.endedAt = closing, v, by, time.Now().UTC()
 	if c.stopClock != nil {
 		c.stopClock()
 	}
 	if c.conversation == nil {
-		c.settle(ctx)
+		c.wrapUp(ctx)
 		return
 	}
 	ctx.Send(c.conversation, conversation.Finish{})
@@ -410,7 +431,7 @@ func (c *call) finished(ctx actor.Context, m conversation.Finished) {
 	if c.verdict.Outcome == domain.OutcomeCompleted && r.Outcome != "" {
 		c.verdict.Outcome = r.Outcome
 	}
-	c.settle(ctx)
+	c.wrapUp(ctx)
 }
 
 // settle closes the sound and makes the final record. A failure before any
@@ -430,6 +451,7 @@ func (c *call) settle(ctx actor.Context) {
 		verdict: c.verdict, by: c.endedBy, at: c.endedAt, reached: c.reached, segments: c.segments, language: c.script.Language,
 		publicURL: c.cfg.PublicURL, recorded: talked && had && stats.Recorded, talked: talked,
 	})
+	e.Trace = c.cfg.Traces.Take(&e.Call)
 	c.ended, c.call = &e, e.Call
 	c.vessel.concluded(&e)
 	c.flushed(ctx)

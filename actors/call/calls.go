@@ -15,6 +15,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/media/tone"
 )
 
 // busy is how long a caller shall wait who rang while the service goes down.
@@ -59,6 +60,7 @@ type Calls struct {
 
 // New makes the actor.
 func New(cfg Config) actor.Actor {
+	cfg.ringback = tone.Ringback(6 * time.Second)
 	return &Calls{
 		cfg: cfg, berths: make(map[string]*berth), byPID: make(map[string]string),
 		jobs: jobs{running: make(map[*job]bool), waiting: make(map[*job]bool)},
@@ -90,6 +92,12 @@ func (c *Calls) Receive(ctx actor.Context) {
 	case Listen:
 		c.toCall(ctx, m.CallID)
 	case PauseRecording:
+		c.toCall(ctx, m.CallID)
+	case Transfer:
+		c.toCall(ctx, m.CallID)
+	case Say:
+		c.toCall(ctx, m.CallID)
+	case Press:
 		c.toCall(ctx, m.CallID)
 	case Live:
 		ctx.Respond(c.census())
@@ -206,6 +214,9 @@ func (c *Calls) died(ctx actor.Context, who *actor.PID) {
 func (c *Calls) inStead(ctx actor.Context, b *berth, e *Ended) {
 	if e == nil {
 		e, b.recording, _ = b.vessel.abandon(time.Now().UTC())
+	}
+	if e.Trace == nil {
+		e.Trace = c.cfg.Traces.Take(&e.Call)
 	}
 	b.ended = e
 	ctx.Request(b.owner, *e)

@@ -57,6 +57,7 @@ func conclude(c domain.Call, a *domain.Attempt, e ending) Ended {
 			c.Legs[i].EndedAt = &e.at
 		}
 	}
+	closeTransfers(&c, e.verdict.Reason, e.at)
 	if e.talked {
 		c.TranscriptURL, c.TranscriptAvailable = e.publicURL+"/v1/calls/"+c.ID+"/transcript", true
 	}
@@ -93,6 +94,9 @@ func EndChange(e Ended, now time.Time) commit.Change {
 		data := event.TranscriptData{CallID: c.ID, TranscriptURL: c.TranscriptURL, Segments: len(e.Segments)}
 		change.Puts = append(change.Puts, transcriptOf(&e))
 		change.Events = append(change.Events, draft(&c, event.CallTranscriptReady, data, now))
+	}
+	if e.Trace != nil {
+		change.Puts = append(change.Puts, e.Trace)
 	}
 	if billed(&e) {
 		opened := c.CreatedAt

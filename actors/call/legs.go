@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"net/netip"
 	"path/filepath"
@@ -27,10 +28,10 @@ import (
 // options are those of the leg's sound.
 func (c *call) options(ctx actor.Context) media.Options {
 	root, self, leg := ctx.ActorSystem().Root, ctx.Self(), c.leg
-	o := media.Options{
-		Codecs: c.codecs, Networks: networksOf(c.slot, c.networks),
-		Notify: func(e media.Event) { root.Send(self, heard{leg, e}) },
-	}
+	c.soundLeg = leg
+	o := media.Options{Notify: func(e media.Event) { root.Send(self, heard{leg, e}) }}
+	soundOf(&o, c.slot, c.networks)
+	o.Codecs = c.codecs
 	if c.call.Record {
 		o.RecordPath = spoolFile(c.cfg, c.call.ID)
 	}
@@ -92,15 +93,10 @@ func (c *call) dial(ctx actor.Context) {
 	root, self, leg := ctx.ActorSystem().Root, ctx.Self(), c.leg
 	in := sip.Invite{
 		Attempt: c.call.ID, Leg: leg, Target: c.slot.Target, To: c.call.To, From: c.call.From,
-		FromName: c.callerName, FromDomain: c.slot.Trunk.FromDomain, RingTimeout: c.ringTimeout, HoldAck: true,
+		FromName: c.callerName, RingTimeout: c.ringTimeout, HoldAck: true, Reliable: true,
 		Notify: func(e sip.Event) { root.Send(self, signal{leg, e}) },
 	}
-	if c.slot.Trunk.NumberFormat == "digits" {
-		in.To, in.From = strings.TrimPrefix(in.To, "+"), strings.TrimPrefix(in.From, "+")
-	}
-	if a := c.slot.Trunk.Auth; a != nil {
-		in.Credentials = &sip.Credentials{Username: a.Username, Password: a.Password, Realm: a.Realm}
-	}
+	onTrunk(&in, &c.slot.Trunk)
 	o, sound, phone, v := c.options(ctx), c.cfg.Sound, c.cfg.Phone, c.vessel
 	c.invitedAt = time.Now()
 	c.stage = preparing
@@ -226,6 +222,10 @@ func (c *call) pickUp(ctx actor.Context, body []byte) {
 }
 
 func (c *call) signal(ctx actor.Context, m signal) {
+	if _, gone := m.event.(sip.Ended); gone && m.leg != c.leg && c.stage == talking {
+		c.formerOver(ctx, m.leg)
+		return
+	}
 	if m.leg != c.leg || c.stage >= closing {
 		if r, ok := m.event.(sip.Reoffer); ok {
 			r.Reply(481, nil)
@@ -239,6 +239,9 @@ func (c *call) signal(ctx actor.Context, m signal) {
 	case sip.Ringing:
 		c.ringing(ctx, e)
 	case sip.Early:
+		if s := c.vessel.sound(); s != nil {
+			_ = s.Accept(e.Body) // a preview; the answer decides
+		}
 		c.ringing(ctx, sip.Ringing{Code: e.Code, State: e.State})
 	case sip.Answered:
 		c.answered(ctx, e)
@@ -249,11 +252,15 @@ func (c *call) signal(ctx actor.Context, m signal) {
 			c.bye(ctx, byService, domain.ReasonMedia)
 		}
 	case sip.Reoffer:
-		c.reoffered(e)
+		reoffered(c.log, c.vessel.sound(), e)
 	case sip.InfoDigit:
-		if c.conversation != nil {
-			ctx.Send(c.conversation, conversation.Key{Key: e.Key})
+		if s := c.vessel.sound(); s != nil {
+			s.Pressed(e.Key, time.Duration(e.DurationMs)*time.Millisecond)
 		}
+	case sip.Referred:
+		c.referredOn(ctx, e)
+	case sip.Replaced:
+		c.replaced(ctx, e)
 	case sip.Ended:
 		c.hungUp(ctx, e)
 	}
@@ -312,7 +319,7 @@ func (c *call) talk(ctx actor.Context, state sip.DialogState) {
 	c.session.Begin()
 	c.conversation = ctx.SpawnPrefix(mailbox.Props(func() actor.Actor {
 		return conversation.New(conversation.Config{
-			Script: c.script, Variables: c.spokenVariables(), Sound: c.session, Speaker: c.cfg.Speaker, Log: c.log,
+			Script: c.script, Variables: c.spokenVariables(), Sound: c.session, Speaker: c.cfg.Speaker, Log: c.log, Hide: c.session.Sensitive,
 			Before: c.beforeConversation(),
 		})
 	}, mailboxSize), "conversation")
@@ -356,8 +363,8 @@ func (c *call) spokenVariables() map[string]string {
 	return v
 }
 
-func (c *call) reoffered(e sip.Reoffer) {
-	s := c.vessel.sound()
+// reoffered answers a new offer of a far end.
+func reoffered(log *slog.Logger, s Session, e sip.Reoffer) {
 	if s == nil {
 		e.Reply(500, nil)
 		return
@@ -368,7 +375,7 @@ func (c *call) reoffered(e sip.Reoffer) {
 	}
 	body, err := s.Answer(e.Body)
 	if err != nil {
-		c.log.Warn("a new offer was refused", slogErr(err))
+		log.Warn("a new offer was refused", slogErr(err))
 		e.Reply(488, nil)
 		return
 	}
@@ -376,11 +383,20 @@ func (c *call) reoffered(e sip.Reoffer) {
 }
 
 func (c *call) heard(ctx actor.Context, m heard) {
-	if m.leg != c.leg || c.stage != talking {
+	if m.leg != c.soundLeg || c.stage != talking {
 		return
 	}
-	if _, gone := m.event.(media.Vanished); gone {
+	switch e := m.event.(type) {
+	case media.Vanished:
 		c.bye(ctx, byService, domain.ReasonMediaLost)
+		return
+	case media.SendInfo:
+		if d := c.vessel.line(); d != nil {
+			d.Info(e.ContentType, e.Body)
+		}
+		return
+	case media.Hold:
+		c.farHeld(ctx, e)
 		return
 	}
 	if c.conversation != nil {

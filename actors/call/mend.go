@@ -21,7 +21,7 @@ func (c *Calls) mend(ctx actor.Context) {
 	c.cfg.Log.Error("the parent of the calls failed and goes on", slog.String("message", fmt.Sprintf("%T", ctx.Message())),
 		slog.String("reason", fmt.Sprint(v)), slog.String("stack", string(debug.Stack())))
 	switch m := ctx.Message().(type) {
-	case Live, Hangup, Drain:
+	case Live, Hangup, Transfer, Say, Press, PauseRecording, Listen, Drain:
 		ctx.Respond(domain.Errorf(domain.CodeUnavailable, "the calls could not answer; try again").With("retry_after", 1))
 	case Start:
 		c.unstarted(ctx, orderOf(&m))

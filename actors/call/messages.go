@@ -49,6 +49,20 @@ type (
 	Hangup struct{ CallID string }
 	// HungUp answers Hangup: the call is being ended.
 	HungUp struct{}
+	// Transfer hands the caller of a live call on. The answer is Done once that
+	// has begun, or a *domain.Error.
+	Transfer struct {
+		CallID  string
+		Way     Way
+		Mode    domain.TransferMode
+		Summary string // told to whoever answers, before the caller is heard
+	}
+	// Say has a text spoken besides what the pathway says; Done or an error.
+	Say struct{ CallID, Text string }
+	// Press sends digits to the far end; Done or an error.
+	Press struct{ CallID, Digits string }
+	// Done answers what was done to a live call.
+	Done struct{}
 	// Live asks for the census; the answer is LiveNow.
 	Live struct{}
 	// LiveNow are the calls whose actors live.
@@ -73,8 +87,9 @@ type Ended struct {
 	Verdict           domain.Verdict // outcome and reason; Spent says whether the attempt counts
 	Reached           bool           // an INVITE reached a carrier
 	Segments          []domain.Segment
-	Language          string // of the segments
-	version           uint64 // of the attempt's row, where the call knows it
+	Trace             *domain.CallTrace // what the dialogs said; nil: nothing was kept
+	Language          string            // of the segments
+	version           uint64            // of the attempt's row, where the call knows it
 }
 
 // Control admits it always.
@@ -88,6 +103,15 @@ func (Ack) Control() {}
 
 // Control admits it always.
 func (Hangup) Control() {}
+
+// Control admits it always.
+func (Transfer) Control() {}
+
+// Control admits it always.
+func (Say) Control() {}
+
+// Control admits it always.
+func (Press) Control() {}
 
 // Control admits it always.
 func (Live) Control() {}

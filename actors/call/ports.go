@@ -35,6 +35,9 @@ type Dialog interface {
 	Ack()
 	Cancel(reason string)
 	Bye(q850 int, text string)
+	ID() sip.DialogID
+	Refer(r sip.ReferTo, told func(sip.ReferProgress))
+	Info(contentType string, body []byte)
 }
 
 // Phone places legs.
@@ -52,6 +55,12 @@ type Session interface {
 	Play(id uint64, clip media.Clip)
 	StopPlaying()
 	SendDigits(id uint64, digits string)
+	Pressed(key byte, d time.Duration)
+	Hold(music media.Clip)
+	Resume()
+	PauseRecording()
+	ResumeRecording()
+	Sensitive(on bool)
 	Mark() time.Duration
 	Stats() media.Stats
 	Close() (media.Stats, <-chan media.Recording)
@@ -60,6 +69,35 @@ type Session interface {
 // Sound opens sessions.
 type Sound interface {
 	Open(o media.Options) (Session, error)
+	// Bridge lets the far ends of two sessions hear each other until undo.
+	Bridge(a, b Session) (undo func())
+}
+
+// Reach finds whom a caller may be handed to, within the rules for
+// destinations. Its errors are those that the API may show.
+type Reach func(ctx context.Context, c *domain.Call, t *domain.AgentTransfer, w Whom) (Way, error)
+
+// Whom names somebody: exactly one of them is set.
+type Whom struct {
+	To          string // a number
+	Phone       string // the extension or id of a phone
+	Destination string // a name of the agent's destinations, else a number
+}
+
+// Way leads to somebody: by the trunks to a number, or to a phone.
+type Way struct {
+	To    string // as the record shows it
+	Name  string // of the destination
+	Mode  domain.TransferMode
+	Phone *PhoneWay // nil: To is a number in E.164, for the trunks
+}
+
+// PhoneWay leads to a registered phone.
+type PhoneWay struct {
+	Target   sip.Target
+	To       string // user of the INVITE
+	Headers  []sip.Header
+	Networks []string // where its sound may go
 }
 
 // Config is what the calls of a workspace need.
@@ -73,11 +111,15 @@ type Config struct {
 	LinesOut  *actor.PID
 	LinesIn   *actor.PID
 	Trunks    *actor.PID
-	SpoolDir  string // recordings in progress; a folder per workspace is made in it
-	PublicURL string // of transcript_url and recording_url, without a slash at its end
+	Reach     Reach   // nil: nobody can be reached, every transfer fails
+	Traces    *Traces // what the dialogs said; nil: nothing is kept
+	SpoolDir  string  // recordings in progress; a folder per workspace is made in it
+	PublicURL string  // of transcript_url and recording_url, without a slash at its end
 	Log       *slog.Logger
 	Committed func()                              // events were committed: somebody may want to look; nil: nobody
 	Before    func(actor, callID string, msg any) // sees each message of a call or conversation first; nil in production
+
+	ringback media.Clip // what a caller hears while somebody is called
 }
 
 // OverSIP makes a Phone of a user agent.
@@ -106,4 +148,14 @@ func (s sound) Open(o media.Options) (Session, error) {
 		return nil, err
 	}
 	return m, nil
+}
+
+// Bridge joins two sessions of the engine.
+func (s sound) Bridge(a, b Session) (undo func()) {
+	left, isLeft := a.(*media.Session)
+	right, isRight := b.(*media.Session)
+	if !isLeft || !isRight {
+		return func() {}
+	}
+	return media.Bridge(left, right)
 }

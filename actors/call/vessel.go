@@ -26,6 +26,7 @@ type vessel struct {
 	reached   bool
 	ended     *Ended
 	acked     bool
+	towed     []*vessel // of second legs
 }
 
 func newVessel(c domain.Call, a domain.Attempt, in *sip.Incoming) *vessel {
@@ -55,6 +56,37 @@ func (v *vessel) dialled(leg int, d Dialog) {
 	if gone {
 		d.Bye(16, "abandoned")
 	}
+}
+
+// tow takes the vessel of a second leg along: it is abandoned with this one.
+func (v *vessel) tow(other *vessel) {
+	v.mu.Lock()
+	gone := v.gone
+	v.towed = append(v.towed, other)
+	v.mu.Unlock()
+	if gone {
+		other.drop()
+	}
+}
+
+// drop ends the dialog and the sound of a second leg that nobody minds.
+func (v *vessel) drop() {
+	v.mu.Lock()
+	v.gone = true
+	dialog := v.dialog
+	v.mu.Unlock()
+	if dialog != nil {
+		go guarded(func() { dialog.Bye(16, "abandoned") })
+	}
+	v.unload()
+}
+
+// change puts another dialog in the place of the leg's own, which is returned.
+func (v *vessel) change(leg int, d Dialog) (old Dialog) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	old, v.dialog, v.leg = v.dialog, d, leg
+	return old
 }
 
 func (v *vessel) sound() Session {
@@ -118,6 +150,12 @@ func (v *vessel) abandon(now time.Time) (e *Ended, recording <-chan media.Record
 		go guarded(func() { incoming.Reject(500, 0) })
 	}
 	stats, had := v.unload()
+	v.mu.Lock()
+	towed := v.towed
+	v.mu.Unlock()
+	for _, t := range towed {
+		t.drop()
+	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.ended == nil {

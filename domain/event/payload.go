@@ -60,6 +60,15 @@ func EndedOf(c *domain.Call) CallEndedData {
 	return d
 }
 
+// TransferredData is the payload of call.transferred.
+type TransferredData struct {
+	CallID string                `json:"call_id"`
+	To     string                `json:"to"`
+	Mode   domain.TransferMode   `json:"mode"`
+	Status domain.TransferStatus `json:"status"`
+	Reason string                `json:"reason,omitempty"`
+}
+
 // RecordingData is the payload of call.recording.ready.
 type RecordingData struct {
 	CallID          string  `json:"call_id"`

@@ -1,0 +1,366 @@
+package call
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/actors/lines"
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/trunk"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/sip"
+)
+
+// What a call tells its second leg.
+type (
+	// dialNow: the leg is durable under this number.
+	dialNow struct{ leg int }
+	// giveUp ends whatever the leg is doing; asideOver follows.
+	giveUp struct{ why string }
+)
+
+// What a second leg tells its call.
+type (
+	// asideOpen asks for a leg to be made durable; dialNow answers.
+	asideOpen struct{ slot trunk.Slot }
+	// asideRings says that the leg rings.
+	asideRings struct{ state sip.DialogState }
+	// asideUp says that somebody has answered; the ACK waits.
+	asideUp struct {
+		state sip.DialogState
+		pdd   time.Duration
+	}
+	// asideRefused says that a leg is over unanswered; another may follow.
+	asideRefused struct {
+		final   sip.Final
+		verdict domain.Verdict
+	}
+	// asideOver says that nothing of the second leg is left; why is "" where
+	// somebody had answered and hung up.
+	asideOver struct {
+		why   string
+		state sip.Ended
+	}
+	// asideHeard is an event of its sound, asideSignal one of its dialog that
+	// only concerns an answered call.
+	asideHeard  struct{ event media.Event }
+	asideSignal struct{ event sip.Event }
+)
+
+// What a second leg tells itself.
+type (
+	asidePlaced struct {
+		leg int
+		err error
+	}
+	asideLate struct{ leg int }
+)
+
+// Control: all of these are bound by the call.
+func (dialNow) Control()      {}
+func (giveUp) Control()       {}
+func (asideOpen) Control()    {}
+func (asideRings) Control()   {}
+func (asideUp) Control()      {}
+func (asideRefused) Control() {}
+func (asideOver) Control()    {}
+func (asideHeard) Control()   {}
+func (asideSignal) Control()  {}
+func (asidePlaced) Control()  {}
+func (asideLate) Control()    {}
+
+// errand is what a second leg is to do.
+type errand struct {
+	callID      string
+	key         string // of its slots
+	way         Way
+	from        string
+	environment domain.Environment
+	replaces    *sip.DialogID
+	shared      Session // the far end is to be heard by this one; nil: one of its own
+	ringTimeout time.Duration
+}
+
+// aside is the actor of a second leg: it calls somebody for a call that is
+// under way. Its death frees the line and the channel that it holds.
+type aside struct {
+	errand
+	cfg    *Config
+	log    *slog.Logger
+	vessel *vessel
+	slot   trunk.Slot
+	tried  []string
+	leg    int // number of the leg that is out; 0: none
+	legs   int // dialled so far
+	up     bool
+	told   *sip.Answered // came before its dialog was there
+	ended  bool
+	ending string // why it was given up
+}
+
+func newAside(cfg *Config, log *slog.Logger, e errand, v *vessel) actor.Actor {
+	return &aside{errand: e, cfg: cfg, log: log, vessel: v}
+}
+
+// Receive is the table of contents.
+func (a *aside) Receive(ctx actor.Context) {
+	if a.cfg.Before != nil {
+		a.cfg.Before("aside", a.callID, ctx.Message())
+	}
+	switch m := ctx.Message().(type) {
+	case *actor.Started:
+		ctx.Request(a.cfg.LinesOut, lines.Try{})
+	case lines.Permit:
+		ctx.Request(a.cfg.LinesOut, lines.Bind{Permit: m, CallID: a.key, Call: ctx.Self()})
+	case *domain.Error:
+		a.over(ctx, string(m.Code), sip.Ended{})
+	case lines.Late:
+		a.over(ctx, "no_line", sip.Ended{})
+	case lines.Bound:
+		a.bound(ctx)
+	case trunk.Slot:
+		a.slotted(ctx, m)
+	case trunk.NoSlot:
+		a.over(ctx, m.Reason, sip.Ended{})
+	case dialNow:
+		a.dial(ctx, m.leg)
+	case asidePlaced:
+		a.placed(ctx, m)
+	case signal:
+		a.signal(ctx, m)
+	case heard:
+		if m.leg == a.leg && a.up && !a.ended {
+			ctx.Send(ctx.Parent(), asideHeard{m.event})
+		}
+	case giveUp:
+		a.giveUp(ctx, m.why)
+	case asideLate:
+		a.over(ctx, a.ending, sip.Ended{})
+	case mailbox.Crashed:
+		panic(m)
+	}
+}
+
+func (a *aside) bound(ctx actor.Context) {
+	if a.ending != "" {
+		a.over(ctx, a.ending, sip.Ended{})
+		return
+	}
+	if p := a.way.Phone; p != nil {
+		a.slot = trunk.Slot{CallID: a.key, Target: p.Target}
+		ctx.Send(ctx.Parent(), asideOpen{a.slot})
+		return
+	}
+	if a.cfg.Trunks == nil {
+		a.over(ctx, trunk.NoTrunk, sip.Ended{})
+		return
+	}
+	ctx.Send(a.cfg.Trunks, trunk.Bind{CallID: a.key, Call: ctx.Self()})
+	a.want(ctx)
+}
+
+func (a *aside) want(ctx actor.Context) {
+	ctx.Request(a.cfg.Trunks, trunk.Want{To: a.way.To, Environment: a.environment, Tried: a.tried, CallID: a.key, Generation: a.legs})
+}
+
+func (a *aside) slotted(ctx actor.Context, m trunk.Slot) {
+	if a.ending != "" || m.Generation != a.legs {
+		ctx.Send(a.cfg.Trunks, trunk.Return{CallID: m.CallID, Key: m.Key})
+		if a.ending != "" {
+			a.over(ctx, a.ending, sip.Ended{})
+		}
+		return
+	}
+	a.slot = m
+	a.tried = append(slices.Clip(a.tried), m.Key)
+	ctx.Send(ctx.Parent(), asideOpen{m})
+}
+
+// dial opens the sound and sends the INVITE of a leg that is durable.
+func (a *aside) dial(ctx actor.Context, leg int) {
+	if a.ending != "" || a.ended {
+		a.over(ctx, a.ending, sip.Ended{})
+		return
+	}
+	a.leg = leg
+	a.legs++
+	root, self := ctx.ActorSystem().Root, ctx.Self()
+	in := sip.Invite{
+		Attempt: a.callID, Leg: leg, Target: a.slot.Target, To: a.way.To, From: a.from, RingTimeout: a.ringTimeout,
+		Replaces: a.replaces, HoldAck: true, Reliable: true, Notify: func(e sip.Event) { root.Send(self, signal{leg, e}) },
+	}
+	o := media.Options{Notify: func(e media.Event) { root.Send(self, heard{leg, e}) }}
+	if p := a.way.Phone; p != nil {
+		in.To, in.Headers = p.To, p.Headers
+		o.Codecs, o.Networks = codecsOf(nil), networksOf(a.slot, p.Networks)
+	} else {
+		onTrunk(&in, &a.slot.Trunk)
+		soundOf(&o, a.slot, nil)
+	}
+	sound, phone, v, shared := a.cfg.Sound, a.cfg.Phone, a.vessel, a.shared
+	mailbox.Work(ctx, dialLimit, func(context.Context) any {
+		return placeAside(v, sound, phone, shared, o, in)
+	})
+}
+
+func placeAside(v *vessel, sound Sound, phone Phone, shared Session, o media.Options, in sip.Invite) (m asidePlaced) {
+	m.leg = in.Leg
+	defer func() {
+		if r := recover(); r != nil {
+			m.err = fmt.Errorf("call: dialling aside panicked: %v", r)
+		}
+	}()
+	s := shared
+	if s == nil {
+		opened, err := sound.Open(o)
+		if err != nil {
+			return asidePlaced{in.Leg, err}
+		}
+		if !v.board(in.Leg, opened) {
+			opened.Close()
+			return asidePlaced{in.Leg, media.ErrClosed}
+		}
+		s = opened
+	} else if !v.board(in.Leg, nil) {
+		return asidePlaced{in.Leg, media.ErrClosed}
+	}
+	in.Body = s.Offer()
+	d, err := phone.Invite(in)
+	if err != nil {
+		return asidePlaced{in.Leg, err}
+	}
+	v.dialled(in.Leg, d)
+	return asidePlaced{leg: in.Leg}
+}
+
+func (a *aside) placed(ctx actor.Context, m asidePlaced) {
+	switch {
+	case m.leg != a.leg || a.ended:
+	case m.err != nil:
+		a.log.Warn("a transfer's leg could not be placed", slogErr(m.err))
+		a.over(ctx, string(domain.ReasonNotSent), sip.Ended{})
+	case a.ending != "":
+		a.hangUp()
+	case a.told != nil:
+		a.answered(ctx, *a.told)
+	}
+}
+
+func (a *aside) signal(ctx actor.Context, m signal) {
+	if m.leg != a.leg || a.ended {
+		if r, ok := m.event.(sip.Reoffer); ok {
+			r.Reply(481, nil)
+		}
+		return
+	}
+	switch e := m.event.(type) {
+	case sip.Trying:
+	case sip.Ringing:
+		ctx.Send(ctx.Parent(), asideRings{e.State})
+	case sip.Early:
+		ctx.Send(ctx.Parent(), asideRings{e.State})
+	case sip.Answered:
+		a.answered(ctx, e)
+	case sip.Refused:
+		a.refused(ctx, e.Final)
+	case sip.Ended:
+		a.over(ctx, a.ending, e)
+	case sip.Accepted, sip.Reoffer, sip.InfoDigit, sip.Referred, sip.Replaced:
+		ctx.Send(ctx.Parent(), asideSignal{e})
+	}
+}
+
+func (a *aside) answered(ctx actor.Context, e sip.Answered) {
+	if a.vessel.line() == nil {
+		a.told = &e
+		return
+	}
+	a.up, a.told = true, nil
+	if a.cfg.Trunks != nil && a.slot.Key != "" {
+		ctx.Send(a.cfg.Trunks, trunk.Result{CallID: a.key, Key: a.slot.Key, TrunkID: a.slot.Trunk.ID, Answered: true})
+	}
+	s := a.shared
+	if s == nil {
+		s = a.vessel.sound()
+	}
+	if a.ending != "" || s == nil || s.Accept(e.Body) != nil {
+		if a.ending == "" {
+			a.ending = string(domain.ReasonMedia)
+		}
+		a.hangUp()
+		return
+	}
+	ctx.Send(ctx.Parent(), asideUp{e.State, e.PDD})
+}
+
+// refused: another target is tried where the table of final answers allows it.
+func (a *aside) refused(ctx actor.Context, f sip.Final) {
+	v := sip.Classify(f)
+	if a.cfg.Trunks != nil && a.slot.Key != "" {
+		ctx.Send(a.cfg.Trunks, trunk.Result{CallID: a.key, Key: a.slot.Key, TrunkID: a.slot.Trunk.ID, Final: f, Verdict: v})
+	}
+	a.vessel.unload()
+	a.leg = 0
+	ctx.Send(ctx.Parent(), asideRefused{f, v})
+	if a.ending == "" && v.NextLeg == domain.NextLegOtherTarget && a.way.Phone == nil && a.legs < maxLegs {
+		a.want(ctx)
+		return
+	}
+	why := a.ending
+	if why == "" {
+		why = string(v.Reason)
+	}
+	a.over(ctx, why, sip.Ended{})
+}
+
+// giveUp ends the leg. Before its INVITE that is at once, afterwards when SIP
+// says that nothing can ring any more.
+func (a *aside) giveUp(ctx actor.Context, why string) {
+	if a.ended || a.ending != "" {
+		return
+	}
+	a.ending = why
+	if a.leg == 0 {
+		a.over(ctx, why, sip.Ended{})
+		return
+	}
+	a.hangUp()
+	mailbox.After(ctx, byeLimit, asideLate{a.leg})
+}
+
+func (a *aside) hangUp() {
+	if d := a.vessel.line(); d != nil {
+		d.Bye(16, a.ending)
+	}
+}
+
+func (a *aside) over(ctx actor.Context, why string, e sip.Ended) {
+	if a.ended {
+		return
+	}
+	a.ended = true
+	ctx.Send(ctx.Parent(), asideOver{why, e})
+}
+
+// onTrunk gives an INVITE what its trunk wants.
+func onTrunk(in *sip.Invite, t *domain.Trunk) {
+	in.FromDomain = t.FromDomain
+	if t.NumberFormat == "digits" {
+		in.To, in.From = strings.TrimPrefix(in.To, "+"), strings.TrimPrefix(in.From, "+")
+	}
+	if a := t.Auth; a != nil {
+		in.Credentials = &sip.Credentials{Username: a.Username, Password: a.Password, Realm: a.Realm}
+	}
+}
+
+// soundOf gives a session what its trunk wants.
+func soundOf(o *media.Options, slot trunk.Slot, more []string) {
+	o.Codecs, o.Networks = codecsOf(slot.Trunk.Codecs), networksOf(slot, more)
+}

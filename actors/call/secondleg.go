@@ -1,0 +1,355 @@
+package call
+
+import (
+	"context"
+	"encoding/json"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/actors/conversation"
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/sip"
+)
+
+// of is the transfer whose second leg has sent a message; nil: none that is
+// under way.
+func (c *call) of(ctx actor.Context) *transfer {
+	if t := c.transfer; t != nil && t.aside != nil && ctx.Sender() != nil && t.aside.Equal(ctx.Sender()) {
+		return t
+	}
+	return nil
+}
+
+// opened: the second leg has found its way. It is durable before its INVITE.
+func (c *call) opened(ctx actor.Context, m asideOpen) {
+	t := c.of(ctx)
+	if t == nil || t.stage != calling || c.stage != talking {
+		return
+	}
+	now := time.Now().UTC()
+	n := len(c.call.Legs) + 1
+	id := c.cfg.Phone.CallID(c.call.ID, n)
+	c.call.Legs = append(append([]domain.Leg(nil), c.call.Legs...), domain.Leg{
+		TrunkID: m.slot.Trunk.ID, Target: targetText(m.slot.Target), SIPCallID: id, Role: roleTransfer, StartedAt: now,
+	})
+	c.row()
+	c.attempt.Legs = append(append([]domain.AttemptLeg(nil), c.attempt.Legs...), OpenLeg(n, m.slot.Trunk.ID, m.slot.Target, id))
+	h := c.handed()
+	h.Legs = append(h.Legs[:len(h.Legs):len(h.Legs)], n)
+	t.leg = n
+	c.cfg.Traces.Keep(id)
+	aside := t.aside
+	c.commit(ctx, "", nil, func(ctx actor.Context, durable bool) {
+		if durable && c.stage == talking {
+			ctx.Send(aside, dialNow{n})
+			return
+		}
+		if c.transfer == t {
+			c.failTransfer(ctx, string(domain.ReasonInternal))
+		}
+	})
+}
+
+const roleTransfer = "transfer"
+
+// second is the record of the second leg that is out, and its row.
+func (c *call) second(n int) (*domain.Leg, *domain.AttemptLeg) {
+	c.call.Legs = append([]domain.Leg(nil), c.call.Legs...)
+	c.attempt.Legs = append([]domain.AttemptLeg(nil), c.attempt.Legs...)
+	return &c.call.Legs[n-1], &c.attempt.Legs[n-1]
+}
+
+func (c *call) keepSecond(n int, s sip.DialogState) {
+	if b, err := json.Marshal(s); err == nil {
+		_, row := c.second(n)
+		row.Dialog = b
+	}
+}
+
+// rings: a CANCEL after a crash needs what the first 18x told.
+func (c *call) rings(ctx actor.Context, m asideRings) {
+	t := c.of(ctx)
+	if t == nil || t.stage != calling || t.leg == 0 {
+		return
+	}
+	c.keepSecond(t.leg, m.state)
+	c.evidence("INVITE", 180, "Ringing")
+	if t.told != nil {
+		t.told(180, "Ringing", false)
+	}
+	c.commit(ctx, "", nil, nil)
+}
+
+// answeredAside: somebody is there. The ACK waits until that is durable.
+func (c *call) answeredAside(ctx actor.Context, m asideUp) {
+	t := c.of(ctx)
+	if t == nil || t.stage != calling || c.stage != talking {
+		return
+	}
+	now := time.Now().UTC()
+	t.answered = true
+	c.evidence("INVITE", 200, "OK")
+	c.handed().AnsweredAt = &now
+	l, _ := c.second(t.leg)
+	l.Code, l.Reason, l.PDDMs = 200, "OK", m.pdd.Milliseconds()
+	c.keepSecond(t.leg, m.state)
+	v := t.vessel
+	c.commit(ctx, "", nil, func(actor.Context, bool) {
+		if d := v.line(); d != nil {
+			d.Ack()
+		}
+	})
+	if t.spoken {
+		c.brief(ctx)
+	}
+}
+
+// refusedAside closes a leg that nobody has answered.
+func (c *call) refusedAside(ctx actor.Context, m asideRefused) {
+	t := c.of(ctx)
+	if t == nil && ctx.Sender() != nil {
+		t = c.leavers[ctx.Sender().Id]
+	}
+	if t == nil || t.leg == 0 || c.stage >= flushing {
+		return
+	}
+	now := time.Now().UTC()
+	l, row := c.second(t.leg)
+	l.Code, l.Reason, l.Q850, l.EndedAt = m.final.Code, phraseOf(m.final), m.final.Q850, &now
+	row.Closed = true
+	t.leg = 0
+	if t == c.transfer {
+		c.evidence("INVITE", m.final.Code, phraseOf(m.final))
+	}
+	if c.stage == talking {
+		c.commit(ctx, "", nil, nil)
+	} else {
+		c.note()
+	}
+}
+
+// overAside: nothing of the second leg is left.
+func (c *call) overAside(ctx actor.Context, m asideOver) {
+	if ctx.Sender() == nil {
+		return
+	}
+	t := c.of(ctx)
+	if left := c.leavers[ctx.Sender().Id]; left != nil {
+		c.closeSecond(left)
+		c.left(ctx, left)
+		return
+	}
+	if t == nil {
+		if a := c.adopted; a != nil && a.Equal(ctx.Sender()) {
+			c.hungUp(ctx, m.state)
+		}
+		return
+	}
+	c.closeSecond(t)
+	if t.stage == bridged {
+		c.returned(ctx, t)
+		return
+	}
+	aside := t.aside
+	t.aside = nil
+	why := m.why
+	if why == "" {
+		why = string(domain.ReasonRemoteHangup)
+	}
+	if t.mode == domain.TransferAttended && t.stage == referring && t.accepted {
+		// It was taken over; the far end's word for that is still to come.
+		t.vessel.unload()
+		ctx.Poison(aside)
+		return
+	}
+	t.vessel.unload()
+	ctx.Poison(aside)
+	c.failTransfer(ctx, why)
+}
+
+// returned: the other side has left, and the caller is the agent's again.
+func (c *call) returned(ctx actor.Context, t *transfer) {
+	aside := t.aside
+	t.aside = nil
+	c.finishTransfer(ctx, domain.TransferReturned, "")
+	t.vessel.unload()
+	ctx.Poison(aside)
+	c.comeBack(ctx, awayTransfer, true)
+}
+
+// closeSecond notes the end of a second leg.
+func (c *call) closeSecond(t *transfer) {
+	if t.leg == 0 || c.stage >= flushing {
+		return
+	}
+	now := time.Now().UTC()
+	l, row := c.second(t.leg)
+	l.EndedAt, row.Closed = &now, true
+	t.leg = 0
+	if s := t.vessel.sound(); s != nil && l.Code == sipOK {
+		l.Codec = s.Stats().Codec
+	}
+	c.note()
+}
+
+const sipOK = 200
+
+// left: a second leg that was let go of is over.
+func (c *call) left(ctx actor.Context, t *transfer) {
+	delete(c.leavers, t.aside.Id)
+	t.vessel.unload()
+	ctx.Poison(t.aside)
+	if len(c.leavers) == 0 && c.stage == closing && c.summedUp {
+		c.settle(ctx)
+	}
+}
+
+// heardAside is what is heard of whoever was called.
+func (c *call) heardAside(ctx actor.Context, e media.Event) {
+	t := c.of(ctx)
+	if t == nil {
+		return
+	}
+	switch e := e.(type) {
+	case media.Played:
+		if t.stage == briefing && e.ID == byOwn {
+			c.connect(ctx)
+		}
+	case media.Digit:
+		if c.conversation != nil && t.stage == bridged {
+			ctx.Send(c.conversation, conversation.HumanKey{Key: e.Key})
+		}
+	case media.SendInfo:
+		if d := t.vessel.line(); d != nil {
+			d.Info(e.ContentType, e.Body)
+		}
+	case media.Vanished:
+		ctx.Send(t.aside, giveUp{string(domain.ReasonMediaLost)})
+	}
+}
+
+// signalAside is what the dialog of whoever was called tells besides.
+func (c *call) signalAside(ctx actor.Context, e sip.Event) {
+	if a := c.adopted; a != nil && ctx.Sender() != nil && a.Equal(ctx.Sender()) {
+		c.signal(ctx, signal{c.leg, e})
+		return
+	}
+	t := c.of(ctx)
+	if t == nil && ctx.Sender() != nil {
+		t = c.leavers[ctx.Sender().Id]
+	}
+	var s Session
+	if t != nil {
+		s = t.vessel.sound()
+	}
+	switch e := e.(type) {
+	case sip.Reoffer:
+		reoffered(c.log, s, e)
+	case sip.Accepted:
+		if s != nil {
+			_ = s.Accept(e.Body) // without sound whoever was called hangs up
+		}
+	case sip.InfoDigit:
+		if s != nil {
+			s.Pressed(e.Key, time.Duration(e.DurationMs)*time.Millisecond)
+		}
+	case sip.Referred:
+		e.Refuse(sipForbidden)
+	case sip.Trying, sip.Ringing, sip.Early, sip.Answered, sip.Refused, sip.Replaced, sip.Ended:
+	}
+}
+
+const sipForbidden = 403
+
+// wanted is a transfer that the pathway asks for.
+func (c *call) wanted(ctx actor.Context, m conversation.Transfer) {
+	if c.stage != talking {
+		return
+	}
+	c.away |= awayTransfer // the conversation waits already
+	c.reach(ctx, Whom{Destination: m.Destination}, wish{mode: m.Mode, summary: m.Summary, hidden: m.Sensitive, by: byAgent})
+}
+
+// reach looks for somebody beside the actor.
+func (c *call) reach(ctx actor.Context, who Whom, w wish) {
+	find, call, may := c.cfg.Reach, c.call, c.script.Transfer
+	c.asked++
+	generation := c.asked
+	if find == nil {
+		c.found(ctx, reached{generation: generation, wish: w, err: domain.Errorf(domain.CodeDestination, "nobody can be reached")})
+		return
+	}
+	mailbox.Work(ctx, reachLimit, func(bound context.Context) any {
+		m := reached{generation: generation, wish: w}
+		m.way, m.err = find(bound, &call, &may, who)
+		return m
+	})
+}
+
+func (c *call) found(ctx actor.Context, m reached) {
+	if m.generation != c.asked || c.stage != talking {
+		if m.wish.refer != nil {
+			m.wish.refer.Refuse(sipForbidden)
+		}
+		return
+	}
+	err := m.err
+	if err == nil {
+		err = c.handOn(ctx, m.way, m.wish)
+	}
+	if err == nil {
+		return
+	}
+	c.log.Warn("a transfer could not begin", slogErr(err))
+	if m.wish.refer != nil {
+		m.wish.refer.Refuse(sipForbidden)
+		return
+	}
+	c.fault(ctx, conversation.Fault{
+		Stage: "transfer", Code: string(codeOf(err)), Message: "the caller could not be handed on", Recovered: true,
+	})
+	c.comeBack(ctx, awayTransfer, false)
+}
+
+func codeOf(err error) domain.Code {
+	if code := domain.CodeOf(err); code != "" {
+		return code
+	}
+	return domain.CodeInternal
+}
+
+// referURI is how the far end reaches a number: through where it came from.
+func (c *call) referURI(w Way) string {
+	host, port := "", 0
+	user := w.To
+	if c.in != nil {
+		host, port = c.in.Source.Addr().Unmap().String(), int(c.in.Source.Port())
+		if c.in.Source.Addr().Unmap().Is6() {
+			host = "[" + host + "]"
+		}
+	} else {
+		host, port = c.slot.Target.Host, c.slot.Target.Port
+		if c.slot.Trunk.NumberFormat == "digits" {
+			user = strings.TrimPrefix(user, "+")
+		}
+	}
+	if port != 0 && port != 5060 {
+		host = net.JoinHostPort(strings.Trim(host, "[]"), strconv.Itoa(port))
+	}
+	return "sip:" + user + "@" + host
+}
+
+// targetURI is where the other side of a dialog is reached.
+func targetURI(s sip.DialogState) string {
+	if s.RemoteTarget != "" {
+		uri, _, _ := strings.Cut(s.RemoteTarget, "?")
+		return uri
+	}
+	return s.RemoteURI
+}

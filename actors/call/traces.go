@@ -1,0 +1,160 @@
+package call
+
+import (
+	"cmp"
+	"hash/maphash"
+	"slices"
+	"sync"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/sip"
+)
+
+// Bounds of what is kept of a dialog, and of dialogs that no call has claimed:
+// an INVITE is heard before its call exists.
+const (
+	traceMessages = 200
+	traceBytes    = 96 << 10
+	traceFirst    = 20 // messages that stay whatever follows
+	traceShards   = 64
+	traceStrays   = 128 // per shard
+)
+
+// Traces keeps the SIP messages of live calls in memory. Its Note stands on
+// the path of every message; a nil *Traces keeps nothing.
+type Traces struct {
+	seed   maphash.Seed
+	shards [traceShards]traceShard
+}
+
+type traceShard struct {
+	mu     sync.Mutex
+	of     map[string]*dialogTrace
+	strays []string // not claimed, oldest first
+}
+
+// dialogTrace is one Call-ID's.
+type dialogTrace struct {
+	claimed  bool
+	messages []sip.TracedMessage
+	bytes    int
+	dropped  int
+}
+
+// NewTraces makes an empty store.
+func NewTraces() *Traces {
+	t := &Traces{seed: maphash.MakeSeed()}
+	for i := range t.shards {
+		t.shards[i].of = make(map[string]*dialogTrace)
+	}
+	return t
+}
+
+func (t *Traces) shard(callID string) *traceShard {
+	return &t.shards[maphash.String(t.seed, callID)%traceShards]
+}
+
+// Note keeps a message: sip.Config.Trace.
+func (t *Traces) Note(callID string, m sip.TracedMessage) {
+	s := t.shard(callID)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d := s.of[callID]
+	if d == nil {
+		d = s.stray(callID)
+	}
+	d.note(m)
+}
+
+// stray begins the trace of a dialog that no call has claimed yet.
+func (s *traceShard) stray(callID string) *dialogTrace {
+	d := &dialogTrace{}
+	s.of[callID] = d
+	s.strays = append(s.strays, callID)
+	if len(s.strays) > traceStrays {
+		if old := s.of[s.strays[0]]; old != nil && !old.claimed {
+			delete(s.of, s.strays[0])
+		}
+		s.strays = append(s.strays[:0], s.strays[1:]...)
+	}
+	return d
+}
+
+// note adds a message. The first ones stay; the oldest of the others make room.
+func (d *dialogTrace) note(m sip.TracedMessage) {
+	if len(m.Data) > traceBytes/4 {
+		d.dropped++
+		return
+	}
+	for len(d.messages) > traceFirst && (len(d.messages) >= traceMessages || d.bytes+len(m.Data) > traceBytes) {
+		d.bytes -= len(d.messages[traceFirst].Data)
+		d.messages = append(d.messages[:traceFirst], d.messages[traceFirst+1:]...)
+		d.dropped++
+	}
+	if d.bytes+len(m.Data) > traceBytes {
+		d.dropped++
+		return
+	}
+	d.bytes += len(m.Data)
+	d.messages = append(d.messages, m)
+}
+
+// Keep claims a dialog for a call: its trace stays until Take.
+func (t *Traces) Keep(sipCallID string) {
+	if t == nil || sipCallID == "" {
+		return
+	}
+	s := t.shard(sipCallID)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d := s.of[sipCallID]
+	if d == nil {
+		d = &dialogTrace{}
+		s.of[sipCallID] = d
+	}
+	d.claimed = true
+}
+
+// Of is what a live call's dialogs have said so far.
+func (t *Traces) Of(c *domain.Call) *domain.CallTrace { return t.gather(c, false) }
+
+// Take is Of for a call that is over: nothing of it stays. nil: nothing was
+// said.
+func (t *Traces) Take(c *domain.Call) *domain.CallTrace { return t.gather(c, true) }
+
+func (t *Traces) gather(c *domain.Call, last bool) *domain.CallTrace {
+	if t == nil {
+		return nil
+	}
+	out := &domain.CallTrace{CallID: c.ID, WorkspaceID: c.WorkspaceID}
+	for i := range c.Legs {
+		t.gatherOne(out, c.Legs[i].SIPCallID, last)
+	}
+	if len(c.Legs) > 1 {
+		slices.SortStableFunc(out.Messages, func(a, b domain.SIPMessage) int { return cmp.Compare(a.At.UnixNano(), b.At.UnixNano()) })
+	}
+	if len(out.Messages) == 0 && out.Dropped == 0 {
+		return nil
+	}
+	return out
+}
+
+func (t *Traces) gatherOne(out *domain.CallTrace, sipCallID string, last bool) {
+	s := t.shard(sipCallID)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d := s.of[sipCallID]
+	if d == nil {
+		return
+	}
+	out.Messages = slices.Grow(out.Messages, len(d.messages))
+	for _, m := range d.messages {
+		out.Messages = append(out.Messages, domain.SIPMessage{
+			At: m.At, Out: m.Out, Network: m.Network, Local: m.Local.String(), Remote: m.Remote.String(), SIPCallID: sipCallID, Data: m.Data,
+		})
+	}
+	out.Dropped += d.dropped
+	if last {
+		delete(s.of, sipCallID)
+	}
+}
