@@ -44,6 +44,7 @@ type UserAgent struct {
 	outward  outward
 	stats    counts
 	draining atomic.Bool
+	phones   *registrar // nil: nobody may register here
 
 	onInvite func(*Incoming)
 	admit    func(Source) Admission
@@ -391,7 +392,9 @@ func (u *UserAgent) request(m *message) {
 	admission := u.admitted(Source{Addr: m.flow.addr, Network: m.flow.network})
 	m.trunk = admission.TrunkID
 	d := u.owner(m)
-	if d == nil && !admission.Allow {
+	phone := u.phones.isPhone(Source{Addr: m.flow.addr, Network: m.flow.network}, admission.Allow)
+	stranger := d == nil && !admission.Allow && !phone
+	if stranger && (u.phones == nil || m.method != methodRegister) {
 		u.stats.unknown.Add(1)
 		return
 	}
@@ -400,7 +403,7 @@ func (u *UserAgent) request(m *message) {
 	}
 	if rule := u.broken(m); rule != nil {
 		u.stats.rejected.Add(1)
-		if m.method != methodAck {
+		if m.method != methodAck && !stranger {
 			u.reject(m, rule.code)
 		}
 		return
@@ -411,9 +414,9 @@ func (u *UserAgent) request(m *message) {
 	case d != nil && m.to.tag == "":
 		fresh := false
 		d.do(func() { fresh = d.inviteAgain(m) })
-		if fresh && admission.Allow {
+		if fresh && (admission.Allow || phone) {
 			u.unfile(d)
-			u.incoming(m)
+			u.invited(m, phone)
 		}
 	case d != nil:
 		d.do(func() { d.request(m) })
@@ -424,11 +427,29 @@ func (u *UserAgent) request(m *message) {
 	case m.method == methodOptions && m.to.tag == "":
 		u.reply(m, 200, "", nil)
 	case m.method == methodInvite && m.to.tag == "":
-		u.incoming(m)
+		u.invited(m, phone)
+	case m.method == methodRegister && u.phones != nil:
+		u.phones.register(m, stranger)
+	case m.method == methodRegister:
+		u.stats.rejected.Add(1)
+		u.reject(m, 405)
 	default:
 		u.stats.rejected.Add(1)
 		u.reject(m, 481)
 	}
+}
+
+// invited begins an inbound call: of a trunk, or of a phone that has proved
+// which one it is.
+func (u *UserAgent) invited(m *message, phone bool) {
+	if phone {
+		var ok bool
+		if m.phone, ok = u.phones.invite(m); !ok {
+			return
+		}
+		m.trunk = ""
+	}
+	u.incoming(m)
 }
 
 // owner finds the dialog of a request: by our tag, or, for an INVITE and its

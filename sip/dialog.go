@@ -43,6 +43,7 @@ type Dialog struct {
 	ua           *UserAgent
 	key          dialogKey
 	inbound      bool
+	pinned       bool // with a phone: messages go where its REGISTER came from, for its Contact may lie behind a NAT
 	localURI     string
 	localParty   string // as it stands in From and To, without tag
 	remoteURI    string
@@ -410,6 +411,10 @@ func printable(r rune) rune {
 // lock: at once, or after the name was looked up.
 func (d *Dialog) withHop(r remote, f func(flow)) {
 	_, _, hop := r.route()
+	if d.pinned && len(r.routes) == 0 {
+		f(d.flow)
+		return
+	}
 	p := d.ua.placeOf(hop, d.flow)
 	if p.ask == nil {
 		d.hold(p.addr.Addr())

@@ -136,7 +136,7 @@ func (u *UserAgent) pass(b []byte, from netip.AddrPort, network string, limit in
 	if len(b) <= 4 {
 		return false // keep-alive
 	}
-	if !u.known(Source{Addr: from, Network: network}) {
+	if s := (Source{Addr: from, Network: network}); !u.known(s) && !u.phones.welcome(b, s, time.Now()) {
 		u.stats.unknown.Add(1)
 		return false
 	}

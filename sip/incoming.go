@@ -18,6 +18,7 @@ const (
 
 // Incoming is an inbound call that waits to be taken.
 type Incoming struct {
+	PhoneID string // the account of the phone that calls; "": a trunk's call
 	From, FromName, To, CallID, TrunkID string
 	Source                              netip.AddrPort
 	Body                                []byte            // SDP; empty: the caller waits for our offer
@@ -87,6 +88,7 @@ func (u *UserAgent) incoming(m *message) {
 
 func (u *UserAgent) newInbound(m *message) *Incoming {
 	in := &Incoming{
+		PhoneID: m.phone,
 		From: userOf(m.from.uri), FromName: m.from.name, To: userOf(m.uri), CallID: m.callID, TrunkID: m.trunk,
 		Source: m.flow.addr, Body: m.body, Header: make(map[string]string),
 	}
@@ -100,7 +102,7 @@ func (u *UserAgent) newInbound(m *message) *Incoming {
 		}
 	}
 	d := &Dialog{
-		ua: u, key: dialogKey{m.callID, u.id.answerTag(m.callID, m.from.tag)}, inbound: true, invite: m, flow: m.flow,
+		ua: u, key: dialogKey{m.callID, u.id.answerTag(m.callID, m.from.tag)}, inbound: true, pinned: m.phone != "", invite: m, flow: m.flow,
 		localURI: m.to.uri.String(), remoteURI: m.from.uri.String(), remoteCSeq: int64(m.cseq),
 		contactUser: "callboard", inviteBranch: m.branch(), srv: &serverTx{request: m, offerless: len(m.body) == 0},
 		rel:     &reliable{supported: m.supports("100rel"), required: m.requires("100rel"), offered: len(m.body) > 0},

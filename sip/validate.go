@@ -32,7 +32,7 @@ func rules() []rule {
 		{"scheme", 416, func(m *message) bool { return !slices.Contains([]string{"sip", "sips", "tel"}, m.uri.Scheme) }},
 		{"hops used up", 483, func(m *message) bool { return m.hops == 0 }},
 		{"extension required", 420, func(m *message) bool { return len(m.unsupported()) > 0 && m.method != methodCancel }},
-		{"method not served", 405, func(m *message) bool { return !strings.Contains(allow, m.method) }},
+		{"method not served", 405, func(m *message) bool { return m.method != methodRegister && !strings.Contains(allow, m.method) }},
 		{"contact missing", 400, func(m *message) bool { return m.method == methodInvite && !isSIPURI(m.contact) }},
 		{"content encoded", 415, func(m *message) bool {
 			return len(m.body) > 0 && m.encoding != "" && m.encoding != "identity"
@@ -77,6 +77,7 @@ var phrases = map[int]string{
 	200: "OK",
 	202: "Accepted",
 	400: "Bad Request",
+	401: "Unauthorized",
 	403: "Forbidden",
 	404: "Not Found",
 	405: "Method Not Allowed",
@@ -84,7 +85,11 @@ var phrases = map[int]string{
 	415: "Unsupported Media Type",
 	416: "Unsupported URI Scheme",
 	420: "Bad Extension",
+<<<<<<< HEAD
 	422: "Session Interval Too Small",
+=======
+	423: "Interval Too Brief",
+>>>>>>> 3411583 (Let phones register and call: digest server, contacts, NAT)
 	480: "Temporarily Unavailable",
 	481: "Call/Transaction Does Not Exist",
 	482: "Loop Detected",

@@ -129,6 +129,13 @@ type phone struct{ *sip.UserAgent }
 
 // Invite hides the dialog's type.
 func (p phone) Invite(in sip.Invite) (Dialog, error) {
+	if len(in.Contacts) > 0 {
+		all, err := p.Ring(in)
+		if err != nil {
+			return nil, err
+		}
+		return &ringing{Dialog: all.Dialog(), all: all}, nil
+	}
 	d, err := p.UserAgent.Invite(in)
 	if err != nil {
 		return nil, err

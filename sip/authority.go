@@ -1,0 +1,181 @@
+package sip
+
+import (
+	"crypto/md5" //nolint:gosec // the digest that most phones know; SHA-256 is offered first
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"hash"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+
+	sipmsg "github.com/emiago/sipgo/sip"
+)
+
+const (
+	defaultRealm = "callboard"
+	// A source may be wrong ten times, and then once in six seconds: whoever
+	// tries passwords needs 190 years for a thousand million of them.
+	wrongBurst = 10
+	wrongRate  = 1.0 / 6
+	maxDigest  = 512 // letters of one parameter
+)
+
+// Account is who may register and call.
+type Account struct {
+	ID       string // the owner's name for it
+	User     string
+	Password string
+}
+
+// verdict on the credentials of a request.
+type verdict uint8
+
+const (
+	vGood   verdict = iota
+	vNone           // no credentials of our realm, or for a nonce that is not ours
+	vStale          // right, but for a nonce whose time is over or whose count was used
+	vWrong          // the user or the password
+	vSlowed         // the source was wrong too often: not even looked at
+)
+
+// authority is the digest server (RFC 7616, RFC 3261 22): challenges without
+// memory, and one answer for whatever is wrong, so that nobody learns which
+// users exist.
+type authority struct {
+	realm   string
+	account func(user string) (Account, bool)
+	nonces  *nonces
+	wrong   *limiter
+	id      identity
+}
+
+func newAuthority(realm string, id identity, account func(string) (Account, bool)) *authority {
+	if realm == "" {
+		realm = defaultRealm
+	}
+	return &authority{realm: realm, account: account, nonces: newNonces(id.secret), wrong: newLimiter(wrongRate, wrongBurst), id: id}
+}
+
+// challenges are the headers that ask for a proof, the better one first.
+func (a *authority) challenges(source netip.Addr, stale bool, now time.Time) []Header {
+	out := make([]Header, 0, 2)
+	nonce := a.nonces.make(source, now)
+	for _, algorithm := range []string{"SHA-256", "MD5"} {
+		v := "Digest realm=" + quoted(a.realm) + ",nonce=\"" + nonce + "\",algorithm=" + algorithm + ",qop=\"auth\""
+		if stale {
+			v += ",stale=true"
+		}
+		out = append(out, Header{"WWW-Authenticate", v})
+	}
+	return out
+}
+
+// proof is an Authorization header that has all of its parts.
+type proof struct {
+	user, nonce, uri, response, cnonce, count string
+	nc                                        uint32
+	algorithm                                 func() hash.Hash
+}
+
+// readProof reads the credentials of our realm; false: there are none that
+// could be right. It never looks at more than a bounded piece of the header.
+func readProof(values []string, realm string) (p proof, ok bool) {
+	for _, v := range values {
+		scheme, rest, _ := strings.Cut(strings.TrimSpace(v), " ")
+		if !strings.EqualFold(scheme, "digest") || len(rest) > 8*maxDigest {
+			continue
+		}
+		all := paramsOf(rest)
+		if got, _ := all.get("realm"); got != realm || all.repeated() {
+			continue
+		}
+		return proofOf(all)
+	}
+	return p, false
+}
+
+func proofOf(all params) (p proof, ok bool) {
+	for name, into := range map[string]*string{
+		"username": &p.user, "nonce": &p.nonce, "uri": &p.uri, "response": &p.response, "cnonce": &p.cnonce, "nc": &p.count,
+	} {
+		v, found := all.get(name)
+		if !found || v == "" || len(v) > maxDigest {
+			return p, false
+		}
+		*into = v
+	}
+	qop, _ := all.get("qop")
+	nc, err := strconv.ParseUint(p.count, 16, 32)
+	if !strings.EqualFold(qop, "auth") || len(p.count) != 8 || err != nil {
+		return p, false
+	}
+	p.nc = uint32(nc)
+	algorithm, _ := all.get("algorithm")
+	switch strings.ToUpper(algorithm) {
+	case "SHA-256":
+		p.algorithm = sha256.New
+	case "MD5", "":
+		p.algorithm = md5.New
+	default:
+		return p, false
+	}
+	return p, true
+}
+
+// matches computes the digest with a password.
+func (p *proof) matches(realm, password, method string) bool {
+	h := func(parts ...string) string {
+		w := p.algorithm()
+		for i, part := range parts {
+			if i > 0 {
+				_, _ = w.Write([]byte{':'})
+			}
+			_, _ = w.Write([]byte(part))
+		}
+		return hex.EncodeToString(w.Sum(nil))
+	}
+	want := h(h(p.user, realm, password), p.nonce, p.count, p.cnonce, "auth", h(method, p.uri))
+	return subtle.ConstantTimeCompare([]byte(want), []byte(strings.ToLower(p.response))) == 1
+}
+
+// check tells whose request it is.
+func (a *authority) check(m *message, now time.Time) (Account, verdict) {
+	p, ok := readProof(m.every("authorization"), a.realm)
+	if !ok {
+		return Account{}, vNone
+	}
+	source := m.flow.addr.Addr()
+	ours, old := a.nonces.check(p.nonce, source, now)
+	if !ours {
+		return Account{}, vNone
+	}
+	if !a.wrong.spend(source, 0, now) {
+		return Account{}, vSlowed
+	}
+	account, known := a.account(p.user)
+	if !known { // the same work for a user who does not exist
+		account.Password = a.id.mac(32, "nobody", p.user)
+	}
+	right := p.matches(a.realm, account.Password, m.method) && known && sameURI(p.uri, m.uri)
+	switch {
+	case !right:
+		a.wrong.spend(source, 1, now)
+		return Account{}, vWrong
+	case old || !a.nonces.count(p.nonce, p.nc, now):
+		return Account{}, vStale
+	}
+	return account, vGood
+}
+
+// sameURI tells whether a proof was made for this Request-URI. Phones differ
+// in the parameters they sign.
+func sameURI(signed string, asked sipmsg.Uri) bool {
+	var u sipmsg.Uri
+	if err := sipmsg.ParseUri(signed, &u); err != nil {
+		return false
+	}
+	return u.User == asked.User && strings.EqualFold(u.Host, asked.Host) && u.Port == asked.Port
+}

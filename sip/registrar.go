@@ -1,0 +1,269 @@
+package sip
+
+import (
+	"math"
+	"net/netip"
+	"strconv"
+	"sync"
+	"time"
+)
+
+const (
+	strangerRate  = 10 // messages a second of one source that nobody knows
+	strangerBurst = 30
+	strangersRate = 1000 // of all of them together
+	remembered    = 4096 // REGISTERs answered lately, for their repetitions
+)
+
+// Presence says whether a phone is registered at a source.
+type Presence uint8
+
+// The presences.
+const (
+	Absent  Presence = iota
+	AtHost           // at another port of the same host
+	Exactly          // at this address and port
+)
+
+// Registrar opens the user agent to phones: who they are, where they are
+// registered, and what happens to their REGISTERs. Its functions are called
+// for strangers' messages: they must answer from memory.
+type Registrar struct {
+	Realm   string // of the challenges; "": callboard
+	Account func(user string) (Account, bool)
+	At      func(Source) Presence
+	Update  func(*Update) // Accept or Refuse answers it, from any goroutine
+}
+
+// Registrar sets who may register; before Serve. Without it a REGISTER gets
+// 405, from strangers nothing.
+func (u *UserAgent) Registrar(r Registrar) {
+	u.phones = &registrar{
+		Registrar: r, u: u, auth: newAuthority(r.Realm, u.id, r.Account),
+		each: newLimiter(strangerRate, strangerBurst), all: newLimiter(strangersRate, strangersRate),
+		answers: make(map[registerKey][]byte),
+	}
+}
+
+// registrar is the server side of phones.
+type registrar struct {
+	Registrar
+	u    *UserAgent
+	auth *authority
+	each *limiter // strangers, by source
+	all  *limiter // and together
+
+	mu      sync.Mutex
+	answers map[registerKey][]byte // nil: not answered yet
+	order   []registerKey          // oldest first
+}
+
+// registerKey names one REGISTER transaction.
+type registerKey struct {
+	branch, callID string
+	cseq           uint32
+	source         netip.AddrPort
+}
+
+// welcome lets the first messages of phones pass: REGISTER from anywhere, as
+// often as strangers may, and what comes from where a phone is registered.
+func (r *registrar) welcome(b []byte, s Source, now time.Time) bool {
+	if r == nil {
+		return false
+	}
+	if r.presence(s) != Absent {
+		return true
+	}
+	return len(b) > 9 && string(b[:9]) == "REGISTER " && r.each.spend(s.Addr.Addr(), 1, now) && r.all.spend(netip.Addr{}, 1, now)
+}
+
+// callable lets a stranger connect: phones may come over TCP and TLS from
+// anywhere.
+func (r *registrar) callable(s Source, now time.Time) bool {
+	return r != nil && (r.presence(s) != Absent || r.each.spend(s.Addr.Addr(), 1, now))
+}
+
+func (r *registrar) presence(s Source) (p Presence) {
+	if r == nil {
+		return Absent
+	}
+	defer r.u.recovered("presence", func() { p = Absent })
+	return r.At(s)
+}
+
+// isPhone tells whether a request comes from a phone: from where one is
+// registered, unless a trunk sends from the same host.
+func (r *registrar) isPhone(s Source, trunk bool) bool {
+	switch r.presence(s) {
+	case Exactly:
+		return true
+	case AtHost:
+		return !trunk
+	case Absent:
+	}
+	return false
+}
+
+// Update is a REGISTER that has proved who sent it.
+type Update struct {
+	AccountID string
+	Change    Change
+
+	r   *registrar
+	m   *message
+	key registerKey
+}
+
+// register takes a REGISTER. stranger: nobody knows the source, so the answer
+// must not be larger than the question.
+func (r *registrar) register(m *message, stranger bool) {
+	key := registerKey{m.branch(), m.callID, m.cseq, m.flow.addr}
+	if answer, known := r.answered(key); known {
+		if answer != nil {
+			r.u.stats.retransmitted.Add(1)
+			r.u.respond(m, answer)
+		}
+		return
+	}
+	now := time.Now()
+	account, v := r.auth.check(m, now)
+	switch v {
+	case vSlowed:
+		r.u.stats.rate.Add(1)
+		return
+	case vNone, vWrong:
+		r.challenge(m, false, stranger, now)
+		return
+	case vStale:
+		r.challenge(m, true, stranger, now)
+		return
+	case vGood:
+	}
+	if userOf(m.to.uri) != account.User {
+		r.u.reject(m, 403)
+		return
+	}
+	change, code := readChange(m)
+	if code != 0 {
+		r.refuse(m, code)
+		return
+	}
+	r.pending(key)
+	update := &Update{AccountID: account.ID, Change: change, r: r, m: m, key: key}
+	defer r.u.recovered("register", func() { update.Refuse(500, 0) })
+	r.Update(update)
+}
+
+func (r *registrar) refuse(m *message, code int) {
+	var extra []Header
+	if code == 423 {
+		extra = []Header{{"Min-Expires", strconv.Itoa(int(leastExpires / time.Second))}}
+	}
+	r.u.stats.rejected.Add(1)
+	r.u.reply(m, code, "", extra)
+}
+
+// challenge asks for a proof. To a source that nobody knows goes at most one
+// answer, and never more bytes than it has sent: spoofed questions gain an
+// attacker nothing.
+func (r *registrar) challenge(m *message, stale, stranger bool, now time.Time) {
+	r.u.stats.rejected.Add(1)
+	offers := r.auth.challenges(m.flow.addr.Addr(), stale, now)
+	tag := r.u.id.answerTag(m.callID, m.from.tag+m.branch())
+	most := math.MaxInt
+	if stranger && !m.flow.stream() {
+		most = len(m.raw)
+	}
+	for _, some := range [][]Header{offers, offers[:1], offers[1:]} {
+		b, err := r.u.answer(m, 401, tag, some, nil)
+		if err != nil {
+			r.u.stats.malformed.Add(1)
+			return
+		}
+		if len(b) <= most {
+			r.u.respond(m, b)
+			return
+		}
+	}
+	r.u.stats.size.Add(1)
+}
+
+// invite lets a phone call, once it has proved which one it is; ok is false
+// when the request was answered.
+func (r *registrar) invite(m *message) (accountID string, ok bool) {
+	now := time.Now()
+	account, v := r.auth.check(m, now)
+	switch v {
+	case vSlowed:
+		r.u.stats.rate.Add(1)
+		return "", false
+	case vNone, vWrong:
+		r.challenge(m, false, false, now)
+		return "", false
+	case vStale:
+		r.challenge(m, true, false, now)
+		return "", false
+	case vGood:
+	}
+	if userOf(m.from.uri) != account.User {
+		r.refuse(m, 403)
+		return "", false
+	}
+	return account.ID, true
+}
+
+// Accept answers 200 with the account's contacts.
+func (u *Update) Accept(now []Binding) {
+	at := time.Now()
+	extra := make([]Header, 0, len(now)+1)
+	for _, b := range now {
+		left := int(b.Expires.Sub(at).Round(time.Second) / time.Second)
+		extra = append(extra, Header{
+			"Contact", "<" + b.URI + ">;expires=" + strconv.Itoa(max(left, 1)) + ";q=" + strconv.FormatFloat(b.Q, 'f', -1, 64),
+		})
+	}
+	extra = append(extra, Header{"Date", at.UTC().Format("Mon, 02 Jan 2006 15:04:05 GMT")})
+	u.answer(200, extra)
+}
+
+// Refuse answers with an error. retryAfter is rounded to seconds; 0 leaves it
+// out.
+func (u *Update) Refuse(code int, retryAfter time.Duration) {
+	var extra []Header
+	if retryAfter > 0 {
+		extra = []Header{{"Retry-After", strconv.Itoa(int(retryAfter.Round(time.Second).Seconds()))}}
+	}
+	u.r.u.stats.rejected.Add(1)
+	u.answer(max(300, min(code, 699)), extra)
+}
+
+func (u *Update) answer(code int, extra []Header) {
+	b := u.r.u.reply(u.m, code, "", extra)
+	if b == nil && code < 300 {
+		b = u.r.u.reply(u.m, 500, "", nil)
+	}
+	u.r.mu.Lock()
+	defer u.r.mu.Unlock()
+	if _, known := u.r.answers[u.key]; known {
+		u.r.answers[u.key] = b
+	}
+}
+
+func (r *registrar) answered(k registerKey) (b []byte, known bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	b, known = r.answers[k]
+	return b, known
+}
+
+// pending keeps a place for the answer; the oldest one makes room.
+func (r *registrar) pending(k registerKey) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.order) >= remembered {
+		delete(r.answers, r.order[0])
+		r.order = r.order[1:]
+	}
+	r.order = append(r.order, k)
+	r.answers[k] = nil
+}
