@@ -169,9 +169,7 @@ func readChange(m *message) (c Change, code int) {
 
 func readContact(v string, said time.Duration, given bool) (a Asked, code int) {
 	a = Asked{URI: address(v), Q: priorityOnlyOne, For: mostExpires}
-	var u sipmsg.Uri
-	if !isSIPURI(a.URI) || len(a.URI) > maxContactURI || !clean(a.URI) || strings.ContainsAny(a.URI, "<>\" \t") ||
-		sipmsg.ParseUri(a.URI, &u) != nil || u.Host == "" || len(u.Headers) > 0 {
+	if !isContactURI(a.URI) {
 		return a, 400
 	}
 	if given {
@@ -196,6 +194,13 @@ func readContact(v string, said time.Duration, given bool) (a Asked, code int) {
 	}
 	a.For = min(a.For, mostExpires)
 	return a, 0
+}
+
+// isContactURI tells whether a URI can stand in a request line of ours.
+func isContactURI(s string) bool {
+	var u sipmsg.Uri
+	return isSIPURI(s) && len(s) <= maxContactURI && clean(s) && !strings.ContainsAny(s, "<>\" \t") &&
+		sipmsg.ParseUri(s, &u) == nil && u.Host != "" && len(u.Headers) == 0
 }
 
 // seconds reads delta-seconds (RFC 3261 25.1); given is false for "".

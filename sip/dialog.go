@@ -193,7 +193,7 @@ func (d *Dialog) state() DialogState {
 	return DialogState{
 		CallID: d.key.callID, LocalTag: d.key.tag, RemoteTag: d.far.tag,
 		LocalURI: d.localURI, RemoteURI: d.remoteURI, RemoteTarget: d.far.target, Routes: d.far.routes,
-		LocalCSeq: d.localCSeq, Target: d.target, Inbound: d.inbound,
+		LocalCSeq: d.localCSeq, Target: d.target, Inbound: d.inbound, Pinned: d.pinned,
 		Confirmed: d.phase == up || d.phase == closing,
 	}
 }

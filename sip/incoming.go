@@ -18,7 +18,7 @@ const (
 
 // Incoming is an inbound call that waits to be taken.
 type Incoming struct {
-	PhoneID string // the account of the phone that calls; "": a trunk's call
+	PhoneID                             string // the account of the phone that calls; "": a trunk's call
 	From, FromName, To, CallID, TrunkID string
 	Source                              netip.AddrPort
 	Body                                []byte            // SDP; empty: the caller waits for our offer
@@ -89,7 +89,7 @@ func (u *UserAgent) incoming(m *message) {
 func (u *UserAgent) newInbound(m *message) *Incoming {
 	in := &Incoming{
 		PhoneID: m.phone,
-		From: userOf(m.from.uri), FromName: m.from.name, To: userOf(m.uri), CallID: m.callID, TrunkID: m.trunk,
+		From:    userOf(m.from.uri), FromName: m.from.name, To: userOf(m.uri), CallID: m.callID, TrunkID: m.trunk,
 		Source: m.flow.addr, Body: m.body, Header: make(map[string]string),
 	}
 	for _, h := range m.headers {

@@ -77,7 +77,7 @@ func (u *UserAgent) fromState(s DialogState) *Dialog {
 		s.LocalCSeq = 1
 	}
 	d := &Dialog{
-		ua: u, key: dialogKey{s.CallID, s.LocalTag}, inbound: s.Inbound, remoteCSeq: -1, contactUser: "callboard",
+		ua: u, key: dialogKey{s.CallID, s.LocalTag}, inbound: s.Inbound, pinned: s.Pinned, remoteCSeq: -1, contactUser: "callboard",
 		localURI: s.LocalURI, localParty: "<" + s.LocalURI + ">", remoteURI: s.RemoteURI, target: t, phase: early,
 		flow: flow{network: t.Transport}, localCSeq: s.LocalCSeq,
 		far: remote{tag: s.RemoteTag, target: s.RemoteTarget, routes: s.Routes},

@@ -89,6 +89,9 @@ func (u *UserAgent) newOutbound(in *Invite) (*Dialog, error) {
 		localURI: "sip:" + from + "@" + domain, remoteURI: "sip:" + to + "@" + hostPort(in.Target),
 		contactUser: from, target: in.Target, creds: in.Credentials, out: &outbound{inv: *in},
 	}
+	if in.URI != "" {
+		d.remoteURI, d.pinned = in.URI, true
+	}
 	d.far.target = d.remoteURI
 	d.localParty = "<" + d.localURI + ">"
 	if in.FromName != "" {
@@ -114,6 +117,10 @@ func (u *UserAgent) checkInvite(in *Invite) error {
 		return err
 	}
 	switch {
+	case len(in.Contacts) > 0:
+		return errors.New("sip: several contacts are for Ring")
+	case in.URI != "" && !isContactURI(in.URI):
+		return fmt.Errorf("sip: %q is no contact", in.URI)
 	case in.Attempt == "":
 		return errors.New("sip: an attempt needs a name")
 	case in.FromDomain != "" && !isHost(in.FromDomain):

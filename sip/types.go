@@ -62,7 +62,9 @@ type Invite struct {
 	Leg          int
 	Target       Target
 	Credentials  *Credentials
-	To, From     string // E.164 users
+	To, From     string    // E.164 users
+	URI          string    // the Request-URI of a registered phone; all messages then go to Target. "": sip:To@Target
+	Contacts     []Contact // of a registered phone, for Ring: all of them ring, and the first answer has the call
 	FromName     string
 	FromDomain   string // "" is the public host
 	Headers      []Header
@@ -201,6 +203,7 @@ type DialogState struct {
 	LocalCSeq    uint32   `json:"local_cseq,omitempty"`
 	Target       Target   `json:"target"`
 	Inbound      bool     `json:"inbound,omitempty"`
+	Pinned       bool     `json:"pinned,omitempty"` // with a phone: everything goes to Target
 	Confirmed    bool     `json:"confirmed,omitempty"`
 }
 
