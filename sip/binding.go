@@ -24,9 +24,10 @@ const (
 
 // Binding is one contact of an account: where one of its phones is.
 type Binding struct {
-	URI       string         `json:"uri"`     // as the phone wrote it; the Request-URI of calls to it
-	Source    netip.AddrPort `json:"source"`  // where its REGISTER came from, and where calls go (RFC 3581)
-	Network   string         `json:"network"` // udp, tcp or tls; a stream is used again while it lives
+	URI       string         `json:"uri"`            // as the phone wrote it; the Request-URI of calls to it
+	Source    netip.AddrPort `json:"source"`         // where its REGISTER came from, and where calls go (RFC 3581)
+	Network   string         `json:"network"`        // udp, tcp or tls; a stream is used again while it lives
+	Local     netip.AddrPort `json:"local,omitzero"` // our UDP socket that it came to
 	Q         float64        `json:"q"`
 	CallID    string         `json:"call_id"`
 	CSeq      uint32         `json:"cseq"`
@@ -39,7 +40,7 @@ type Binding struct {
 func (b *Binding) Contact() Contact {
 	return Contact{
 		URI: b.URI, Q: b.Q,
-		Target: Target{Host: b.Source.Addr().String(), Port: int(b.Source.Port()), Transport: b.Network},
+		Target: Target{Host: b.Source.Addr().String(), Port: int(b.Source.Port()), Transport: b.Network, Local: b.Local},
 	}
 }
 
@@ -58,6 +59,7 @@ type Change struct {
 	CSeq      uint32
 	Source    netip.AddrPort
 	Network   string
+	Local     netip.AddrPort
 	UserAgent string
 }
 
@@ -87,7 +89,7 @@ func (c *Change) Apply(have []Binding, now time.Time) (after []Binding, code int
 			return after, 500
 		}
 		fresh := Binding{
-			URI: a.URI, Source: c.Source, Network: c.Network, Q: a.Q, CallID: c.CallID, CSeq: c.CSeq,
+			URI: a.URI, Source: c.Source, Network: c.Network, Local: c.Local, Q: a.Q, CallID: c.CallID, CSeq: c.CSeq,
 			UserAgent: c.UserAgent, Expires: now.Add(a.For), Since: now,
 		}
 		switch {
@@ -143,6 +145,9 @@ func readChange(m *message) (c Change, code int) {
 	c = Change{
 		CallID: m.callID, CSeq: m.cseq, Source: m.flow.addr, Network: m.flow.network,
 		UserAgent: strings.Map(printable, m.get("User-Agent")),
+	}
+	if m.flow.udp != nil {
+		c.Local = m.flow.udp.local
 	}
 	c.UserAgent = c.UserAgent[:min(len(c.UserAgent), maxUserAgent)]
 	values := list(strings.Join(m.every("contact"), ","))

@@ -31,6 +31,7 @@ type flow struct {
 	tcp     *tcpConn   // the connection a request came on
 	name    string     // that the far end of a TLS connection must prove; "": its address
 	hurry   bool       // there is another way: do not wait long for a connection
+	guest   bool       // a phone: the connection that it opened will do
 }
 
 // stream tells whether the transport is reliable.
@@ -40,6 +41,16 @@ func (f flow) stream() bool { return f.network != networkUDP }
 func flowOf(t Target) flow {
 	ip, _ := netip.ParseAddr(strings.Trim(t.Host, "[]"))
 	return flow{network: t.Transport, addr: netip.AddrPortFrom(ip.Unmap(), uint16(t.Port&0xFFFF)), name: t.Name}
+}
+
+// socketAt is our UDP socket of an address; nil: there is none.
+func (u *UserAgent) socketAt(local netip.AddrPort) *udpSocket {
+	for _, s := range u.udp {
+		if local.IsValid() && s.local == local {
+			return s
+		}
+	}
+	return nil
 }
 
 // suits tells whether a socket bound to one address can send to another.

@@ -191,6 +191,7 @@ func (d *Dialog) launch() {
 func (d *Dialog) nextAddress() {
 	o := d.out
 	d.target, d.flow = o.addrs[0], flowOf(o.addrs[0])
+	d.flow.udp, d.flow.guest = d.ua.socketAt(d.target.Local), d.pinned
 	o.addrs = o.addrs[1:]
 	d.hold(d.flow.addr.Addr())
 	d.sendInvite()

@@ -100,8 +100,9 @@ func (p *tcpPool) listen(l streamListener) {
 // welcome lets a known host within its rate have one connection more. What it
 // costs us before that is one accept and one close.
 func (p *tcpPool) welcome(l streamListener, remote netip.AddrPort) *tcpConn {
+	source := Source{Addr: remote, Network: l.network}
 	switch {
-	case !p.u.known(Source{Addr: remote, Network: l.network}):
+	case !p.u.known(source) && !p.u.phones.callable(source, time.Now()):
 		p.u.stats.unknown.Add(1)
 	case !p.u.gate.spend(remote.Addr(), time.Now()):
 		p.u.stats.rate.Add(1)
@@ -170,6 +171,9 @@ func (p *tcpPool) to(f flow) *tcpConn {
 	}
 	p.mu.Lock()
 	c := p.conns[key]
+	if c == nil && f.guest {
+		c = p.conns[connKey{network: f.network, addr: f.addr}]
+	}
 	p.mu.Unlock()
 	if c != nil {
 		return c

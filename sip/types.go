@@ -44,7 +44,10 @@ type Target struct {
 	Port      int    `json:"port"`      // 0: by SRV where Host is a name, else 5060, over TLS 5061
 	Transport string `json:"transport"` // udp, tcp or tls; "": by NAPTR and SRV where Host is a name and Port is 0, else udp
 	TrunkID   string `json:"trunk_id,omitempty"`
-	Name      string `json:"name,omitempty"` // that a TLS certificate must carry; "" is Host
+	// Local is our UDP socket to send from, which a phone's NAT may insist on;
+	// zero: the one that suits.
+	Local netip.AddrPort `json:"local,omitzero"`
+	Name  string         `json:"name,omitempty"` // that a TLS certificate must carry; "" is Host
 }
 
 // Credentials answer a digest challenge of the target.

@@ -12,7 +12,7 @@ const maxNarrow = 1300
 // widen turns a large request from UDP to TCP, unless the address refused
 // that of late.
 func (d *Dialog) widen(tx *clientTx) error {
-	if tx.to.stream() || len(tx.bytes) <= maxNarrow || d.ua.resolver.isBad(tcpAt(tx.to), time.Now()) {
+	if tx.to.stream() || d.pinned || len(tx.bytes) <= maxNarrow || d.ua.resolver.isBad(tcpAt(tx.to), time.Now()) {
 		return nil
 	}
 	was := tx.to
