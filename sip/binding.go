@@ -151,7 +151,7 @@ func readChange(m *message) (c Change, code int) {
 	}
 	c.UserAgent = c.UserAgent[:min(len(c.UserAgent), maxUserAgent)]
 	values := list(strings.Join(m.every("contact"), ","))
-	said, given, ok := seconds(m.get("Expires"))
+	said, given, ok := deltaSeconds(m.get("Expires"))
 	if !ok || len(values) > maxAskedAtOnce {
 		return c, 400
 	}
@@ -181,7 +181,7 @@ func readContact(v string, said time.Duration, given bool) (a Asked, code int) {
 		a.For = said
 	}
 	if text, found := contactParam(v, "expires"); found {
-		own, _, ok := seconds(text)
+		own, _, ok := deltaSeconds(text)
 		if !ok {
 			return a, 400
 		}
@@ -208,8 +208,8 @@ func isContactURI(s string) bool {
 		sipmsg.ParseUri(s, &u) == nil && u.Host != "" && len(u.Headers) == 0
 }
 
-// seconds reads delta-seconds (RFC 3261 25.1); given is false for "".
-func seconds(text string) (d time.Duration, given, ok bool) {
+// deltaSeconds reads delta-seconds (RFC 3261 25.1); given is false for "".
+func deltaSeconds(text string) (d time.Duration, given, ok bool) {
 	text = strings.TrimSpace(text)
 	if text == "" {
 		return 0, false, true

@@ -85,11 +85,8 @@ var phrases = map[int]string{
 	415: "Unsupported Media Type",
 	416: "Unsupported URI Scheme",
 	420: "Bad Extension",
-<<<<<<< HEAD
 	422: "Session Interval Too Small",
-=======
 	423: "Interval Too Brief",
->>>>>>> 3411583 (Let phones register and call: digest server, contacts, NAT)
 	480: "Temporarily Unavailable",
 	481: "Call/Transaction Does Not Exist",
 	482: "Loop Detected",

@@ -22,8 +22,8 @@ func (r *ringing) Cancel(reason string) { r.all.Cancel(reason) }
 // Bye ends all of them.
 func (r *ringing) Bye(q850 int, text string) { r.all.Bye(q850, text) }
 
-// settled is the dialog that has the call, where that is known already.
-func settled(d Dialog) Dialog {
+// winning is the dialog that has the call, where that is known already.
+func winning(d Dialog) Dialog {
 	if r, several := d.(*ringing); several {
 		if winner := r.all.Answered(); winner != nil {
 			return winner

@@ -98,7 +98,7 @@ func (v *vessel) sound() Session {
 func (v *vessel) line() Dialog {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.dialog = settled(v.dialog)
+	v.dialog = winning(v.dialog)
 	return v.dialog
 }
 
