@@ -53,6 +53,14 @@ func (s *Session) reported(data []byte, from netip.AddrPort, arrived int64, now 
 		s.in.refused++
 		return
 	}
+	if s.keys.out != nil {
+		opened, errOpen := s.keys.in.OpenControl(data)
+		if errOpen != nil {
+			s.in.refused++
+			return
+		}
+		data = opened
+	}
 	packets, err := rtcp.Unmarshal(data)
 	if err != nil {
 		return
@@ -96,7 +104,18 @@ func (s *Session) goodbye() {
 }
 
 func (s *Session) sendControl(packets []rtcp.Packet) {
-	if b, err := rtcp.Marshal(packets); err == nil && len(b) > 0 {
+	b, err := rtcp.Marshal(packets)
+	if err != nil || len(b) == 0 {
+		return
+	}
+	if s.keys.out != nil {
+		if b, err = s.keys.out.ProtectControl(b); err != nil {
+			return
+		}
+	}
+	if s.desc.agreed.Mux {
+		s.sound.send(b, &s.report.to)
+	} else {
 		s.control.send(b, &s.report.to)
 	}
 }
@@ -107,7 +126,7 @@ func (s *Session) summary() []rtcp.Packet {
 	var blocks []rtcp.ReceptionReport
 	if b, ok := s.in.count.Report(); ok {
 		block := rtcp.ReceptionReport{
-			SSRC: b.SSRC, FractionLost: b.Fraction, TotalLost: b.Lost, LastSequenceNumber: b.Highest, Jitter: b.Jitter,
+			SSRC: b.SSRC, FractionLost: b.Fraction, TotalLost: b.Lost, LastSequenceNumber: b.Highest, Jitter: b.Jitter * s.out.scale,
 		}
 		if s.report.lastSRAt > 0 {
 			block.LastSenderReport = s.report.lastSR
@@ -122,7 +141,7 @@ func (s *Session) summary() []rtcp.Packet {
 		return []rtcp.Packet{&rtcp.ReceiverReport{SSRC: s.out.ssrc, Reports: blocks}, me}
 	}
 	return []rtcp.Packet{&rtcp.SenderReport{
-		SSRC: s.out.ssrc, NTPTime: ntp(now), RTPTime: s.out.stamp, Reports: blocks,
+		SSRC: s.out.ssrc, NTPTime: ntp(now), RTPTime: s.out.stamp * s.out.scale, Reports: blocks,
 		PacketCount: uint32(s.out.packets), OctetCount: uint32(s.out.octets), //nolint:gosec // they wrap by design
 	}, me}
 }

@@ -4,43 +4,81 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/callboard/callboard/media/sdp"
+	"github.com/callboard/callboard/media/srtp"
 )
-
-const eventType = 101 // our payload type for telephone events, until the far end offers another
 
 // description is what was said of the session, by us and by them.
 type description struct {
-	codecs  []string // our order
-	id      uint64
-	version uint64
-	last    []byte
-	event   uint8
-	agreed  sdp.Agreed
-	settled bool
+	formats   []sdp.Format // what we speak, in our order, with the payload types of our offers
+	id        uint64
+	version   uint64
+	last      []byte
+	direction sdp.Direction // what our offers say
+	agreed    sdp.Agreed
+	settled   bool
 }
 
-func newDescription(codecs []Codec) description {
-	d := description{id: uint64(random())<<16 | uint64(random()&0xFFFF), version: 1, event: eventType}
-	for _, c := range codecs {
-		d.codecs = append(d.codecs, c.name())
+const (
+	eventType     = 101 // our payload type for telephone events beside codecs of 8 kHz, until the far end offers another
+	wideEventType = 102 // and beside Opus
+	dynamicFirst  = 96
+	dynamicLast   = 127
+)
+
+func newDescription(o *Options) description {
+	d := description{id: uint64(random())<<16 | uint64(random()&0xFFFF), version: 1}
+	narrow, wide := false, false
+	for _, c := range o.Codecs {
+		d.formats = append(d.formats, c.format())
+		narrow, wide = narrow || c != Opus, wide || c == Opus
+	}
+	if o.ComfortNoise && narrow {
+		d.formats = append(d.formats, sdp.Format{Type: 13, Name: sdp.Noise, Clock: sampleRate})
+	}
+	if o.DTMF == DTMFInband {
+		return d
+	}
+	if narrow {
+		d.formats = append(d.formats, sdp.Format{Type: eventType, Name: sdp.Event, Clock: sampleRate, Params: "0-15"})
+	}
+	if wide {
+		d.formats = append(d.formats, sdp.Format{Type: wideEventType, Name: sdp.Event, Clock: sampleRate * wideScale, Params: "0-15"})
 	}
 	return d
 }
 
-func (c Codec) name() string {
-	if c == PCMA {
-		return "PCMA"
+// adopt takes the payload type that they gave to a format, for ours of later offers: within a session a type keeps its
+// meaning (RFC 3264 section 8.3.2). A format of ours that has that number moves to another.
+func (d *description) adopt(f sdp.Format) {
+	at := slices.IndexFunc(d.formats, f.Is)
+	if at < 0 || d.formats[at].Type == f.Type {
+		return
 	}
-	return "PCMU"
+	if other := slices.IndexFunc(d.formats, func(o sdp.Format) bool { return o.Type == f.Type }); other >= 0 {
+		for t := uint8(dynamicFirst); t <= dynamicLast; t++ {
+			if t != f.Type && !slices.ContainsFunc(d.formats, func(o sdp.Format) bool { return o.Type == t }) {
+				d.formats[other].Type = t
+				break
+			}
+		}
+	}
+	d.formats[at].Type = f.Type
 }
 
-func (c Codec) payloadType() uint8 {
-	if c == PCMA {
-		return 8
+// terms are what we want of a description of theirs.
+func (s *Session) terms(offered bool) sdp.Terms {
+	t := sdp.Terms{
+		Events: s.o.DTMF != DTMFInband, Noise: s.o.ComfortNoise, Offered: offered, TheirOrder: s.o.TheirOrder, PTime: s.o.PTime,
+		Privacy: s.keys.privacy, Keys: s.keys.offered,
 	}
-	return 0
+	for _, c := range s.o.Codecs {
+		t.Codecs = append(t.Codecs, c.format())
+	}
+	return t
 }
 
 // versioned writes a description; its version grows when it differs from the last.
@@ -56,22 +94,40 @@ func (d *description) versioned(write func(version uint64) []byte) []byte {
 
 func (s *Session) local(formats []sdp.Format, d sdp.Direction, version uint64) sdp.Local {
 	return sdp.Local{
-		ID: s.desc.id, Version: version, Addr: s.engine.public, Port: s.port, Formats: formats, Direction: d, PTime: 20,
+		ID: s.desc.id, Version: version, Addr: s.engine.public, Port: s.port, Formats: formats, Direction: d, PTime: s.o.PTime,
 	}
 }
 
-// Offer is our SDP offer: every codec of ours and telephone events. The version in o= grows when it says something new.
+// Offer is our SDP offer: every codec of ours, telephone events and, where SRTP is wanted, keys. The version in o= grows
+// when it says something new. Nothing changes until Accept: an offer that was refused leaves the session as it is.
 func (s *Session) Offer() []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	formats := make([]sdp.Format, 0, len(s.o.Codecs)+1)
-	for _, c := range s.o.Codecs {
-		formats = append(formats, sdp.Format{Type: c.payloadType(), Name: c.name(), Clock: sampleRate})
-		s.in.learn(c.payloadType(), c.name())
+	for _, f := range s.desc.formats {
+		s.in.learn(f)
 	}
-	formats = append(formats, sdp.Format{Type: s.desc.event, Name: sdp.Event, Clock: sampleRate, Params: "0-15"})
-	s.in.learn(s.desc.event, sdp.Event)
-	return s.desc.versioned(func(v uint64) []byte { return s.local(formats, sdp.SendRecv, v).Offer() })
+	keys := s.keys.offer()
+	return s.desc.versioned(func(v uint64) []byte {
+		l := s.local(s.desc.formats, s.desc.direction, v)
+		l.Crypto, l.Secure = keys, s.keys.privacy == sdp.Private || s.keys.out != nil
+		return l.Offer()
+	})
+}
+
+// Direct sets what our next Offer says of the direction: whether the far end is heard, and whether we mean to be.
+func (s *Session) Direct(hear, speak bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case hear && speak:
+		s.desc.direction = sdp.SendRecv
+	case speak:
+		s.desc.direction = sdp.SendOnly
+	case hear:
+		s.desc.direction = sdp.RecvOnly
+	default:
+		s.desc.direction = sdp.Inactive
+	}
 }
 
 // Accept takes the answer to our Offer; a later answer, as of 183 and then 200, replaces an earlier one. Sending begins.
@@ -92,10 +148,19 @@ func (s *Session) Answer(offer []byte) ([]byte, error) {
 	}
 	a := &s.desc.agreed
 	formats := []sdp.Format{a.Codec}
-	if a.Event.Name != "" {
-		formats = append(formats, a.Event)
+	for _, f := range [...]sdp.Format{a.Noise, a.Event} {
+		if f.Name != "" {
+			formats = append(formats, f)
+		}
 	}
-	return s.desc.versioned(func(v uint64) []byte { return s.local(formats, a.Ours, v).Answer(theirs, a.Stream) }), nil
+	return s.desc.versioned(func(v uint64) []byte {
+		l := s.local(formats, a.Ours, v)
+		l.Mux = a.Mux
+		if a.Secure {
+			l.Crypto = []srtp.Attribute{s.keys.ours}
+		}
+		return l.Answer(theirs, a.Stream)
+	}), nil
 }
 
 // agree takes what they say; nothing changes where it cannot be taken.
@@ -107,9 +172,9 @@ func (s *Session) agree(b []byte, offered bool) (*sdp.Session, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrBadSDP, err)
 	}
-	a, err := sdp.Agree(theirs, s.desc.codecs, offered)
-	if errors.Is(err, sdp.ErrNoAudio) {
-		return nil, ErrNoCodec
+	a, err := sdp.Agree(theirs, s.terms(offered))
+	if errors.Is(err, sdp.ErrNoAudio) || errors.Is(err, sdp.ErrNoKeys) {
+		return nil, fmt.Errorf("%w: %w", ErrNoCodec, err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrBadSDP, err)
@@ -118,24 +183,15 @@ func (s *Session) agree(b []byte, offered bool) (*sdp.Session, error) {
 	if somewhere && !s.engine.mayReach(a.Remote, s.o.Networks) {
 		return nil, fmt.Errorf("%w: %s", ErrRefusedAddress, a.Remote)
 	}
-	now := s.engine.now()
-	if before := &s.desc.agreed; before.Held && !a.Held || before.Silent && !a.Silent {
-		s.idle.last = now
+	if err = s.settleKeys(&a); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNoCodec, err)
 	}
+	now := s.engine.now()
+	s.told(&a, now)
 	s.desc.agreed, s.desc.settled = a, true
 	s.out.settle(&a)
-	if offered {
-		s.in.kinds = [128]kind{}
-	}
-	for _, f := range a.Listen {
-		s.in.learn(f.Type, f.Name)
-	}
-	if a.Event.Name != "" {
-		s.in.learn(a.Event.Type, sdp.Event)
-		if offered {
-			s.desc.event = a.Event.Type
-		}
-	}
+	s.code.prepare(s.out.codec)
+	s.listen(&a)
 	if somewhere && a.Remote != s.in.remote {
 		s.expect(a.Remote, now)
 		s.out.to = newTarget(a.Remote)
@@ -146,4 +202,33 @@ func (s *Session) agree(b []byte, offered bool) (*sdp.Session, error) {
 	}
 	s.activate()
 	return theirs, nil
+}
+
+// told tells the owner of a hold that begins, changes or ends.
+func (s *Session) told(a *sdp.Agreed, now time.Duration) {
+	before := &s.desc.agreed
+	if before.Held && !a.Held || before.Silent && !a.Silent {
+		s.idle.last = now
+	}
+	if before.Held != a.Held || before.Silent != a.Silent {
+		s.events = append(s.events, Hold{Deaf: a.Held, Mute: a.Silent})
+	}
+}
+
+// listen learns what payload types mean. Theirs are ours too where they offered; where we did, they may use ours or their own.
+func (s *Session) listen(a *sdp.Agreed) {
+	if a.Offered {
+		s.in.forget()
+	}
+	for _, f := range append([]sdp.Format{a.Event, a.Noise}, a.Listen...) {
+		if f.Name == "" {
+			continue
+		}
+		s.in.learn(f)
+		s.code.prepare(codecNamed(f.Name))
+		if a.Offered {
+			s.desc.adopt(f)
+		}
+	}
+	s.detect()
 }

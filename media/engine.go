@@ -114,8 +114,12 @@ func public(cfg Config, own []netip.Addr) netip.Addr {
 // Open takes a port pair for a new session; the error wraps ErrNoPorts when none is left. A session that never has sound
 // costs next to nothing.
 func (e *Engine) Open(o Options) (*Session, error) {
-	if o.Codecs == nil {
-		o.Codecs = []Codec{PCMU, PCMA}
+	if o.SRTP == SRTPRequired && !o.Confidential && !o.KeysInClear {
+		return nil, ErrConfidential
+	}
+	o.Codecs = speakable(o.Codecs)
+	if o.PTime == 0 {
+		o.PTime = 20
 	}
 	if o.IdleAfter == 0 {
 		o.IdleAfter = defaultIdle

@@ -7,36 +7,37 @@ import (
 	"github.com/callboard/callboard/media/g711"
 	"github.com/callboard/callboard/media/rtp"
 	"github.com/callboard/callboard/media/sdp"
-	"github.com/callboard/callboard/media/tone"
+	"github.com/callboard/callboard/media/srtp"
 	"github.com/callboard/callboard/media/vad"
 )
 
 // sender is our stream.
 type sender struct {
-	to       target
-	held     bool
-	ssrc     uint32
-	seq      uint16
-	stamp    uint32
-	ptime    int // ms
-	codec    Codec
-	kind     uint8 // payload type of sound
-	event    uint8 // payload type of telephone events
-	running  bool  // the last frame was sent
-	packets  uint64
-	octets   uint64
-	samples  uint64
-	interval intervals
+	to    target
+	held  bool
+	ssrc  uint32
+	seq   uint16
+	stamp uint32
+	ptime int // ms
+	codec Codec
+	kind  uint8 // payload type of sound
+	event uint8 // payload type of telephone events
+	// scale is how many units of the stream's clock a sample is; eventClock, in Hz, is what durations of events count in.
+	scale      uint32
+	eventClock int
+	running    bool // the last frame was sent
+	packets    uint64
+	octets     uint64
+	samples    uint64
+	interval   intervals
 }
 
 // settle takes what was agreed.
 func (o *sender) settle(a *sdp.Agreed) {
 	o.held, o.ptime = a.Held, a.PTime
 	o.kind, o.event = a.Codec.Type, a.Event.Type
-	o.codec = PCMU
-	if a.Codec.Name == "PCMA" {
-		o.codec = PCMA
-	}
+	o.codec = codecNamed(a.Codec.Name)
+	o.scale, o.eventClock = uint32(a.Codec.Clock/sampleRate), a.Event.Clock //nolint:gosec // 8 or 48 kHz
 }
 
 // frame is one turn of a session: receive, play out, send, record, report. It says in how many turns the next is due.
@@ -89,6 +90,7 @@ func (s *Session) catchUp(c *clock) {
 // hear plays out one frame of the far end's sound.
 func (s *Session) hear(left []byte) {
 	s.buffer.Get(left)
+	s.overhear(left)
 	if press, ended := s.heard.Pass(len(left)); ended {
 		s.pressed(press)
 	}
@@ -119,51 +121,37 @@ func (s *Session) speak(buf, right []byte, now time.Duration) {
 		return
 	}
 	packet := rtp.Packet{Marker: !o.running, Type: o.kind, Seq: o.seq, Timestamp: stamp, SSRC: o.ssrc}
-	payload := buf[rtp.HeaderLen : rtp.HeaderLen+len(right)]
+	octets := dtmf.PayloadLen
 	if event, ok := s.nextEvent(stamp, len(right)); ok {
 		quiet(right)
 		packet.Marker, packet.Type, packet.Timestamp = event.Marker, o.event, event.Timestamp
-		payload = payload[:dtmf.PayloadLen]
-		event.Event.Put(payload)
+		event.Event.Duration = uint16(int(event.Event.Duration) * o.eventClock / sampleRate) //nolint:gosec // 150 ms
+		event.Event.Put(buf[rtp.HeaderLen:])
 	} else {
 		s.next(right)
-		if o.codec == PCMA {
-			g711.MuToA(payload, right)
-		} else {
-			copy(payload, right)
+		if packet.Type, octets = s.encode(buf[rtp.HeaderLen:packetMost-srtp.Overhead], right); octets == 0 {
+			o.running = false
+			o.interval.pause()
+			return
 		}
 	}
 	o.seq++
-	s.transmit(buf, packet, len(payload), len(right), now)
+	s.transmit(buf, packet, octets, len(right), now)
 }
 
 // transmit sends a packet whose payload stands in buf, behind the place of its header, and counts it.
 func (s *Session) transmit(buf []byte, packet rtp.Packet, octets, length int, now time.Duration) {
 	o := &s.out
+	packet.Timestamp *= o.scale
 	rtp.PutHeader(buf, packet)
-	s.sound.send(buf[:rtp.HeaderLen+octets], &o.to)
+	if sealed, ok := s.seal(buf[:rtp.HeaderLen+octets]); ok {
+		s.sound.send(sealed, &o.to)
+	}
 	o.running = true
 	o.packets++
 	o.octets += uint64(octets)  //nolint:gosec // a packet
 	o.samples += uint64(length) //nolint:gosec // a frame
 	o.interval.tick(now)
-}
-
-// nextEvent is the telephone event of this frame, if any.
-func (s *Session) nextEvent(stamp uint32, n int) (dtmf.Packet, bool) {
-	if !s.sending {
-		return dtmf.Packet{}, false
-	}
-	if s.desc.agreed.Event.Name == "" { // the far end's description came after the digits and takes no events
-		s.sending, s.play.keys, s.digits = false, tone.Keys(s.digits.Left()), dtmf.Sender{}
-		return dtmf.Packet{}, false
-	}
-	p, ok := s.digits.Next(stamp, n)
-	if !s.digits.Busy() {
-		s.sending = false
-		s.digitsSent()
-	}
-	return p, ok
 }
 
 // next fills a frame with what plays.

@@ -4,8 +4,6 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/callboard/callboard/media/dtmf"
-	"github.com/callboard/callboard/media/g711"
 	"github.com/callboard/callboard/media/jitter"
 	"github.com/callboard/callboard/media/rtp"
 	"github.com/callboard/callboard/media/sdp"
@@ -24,6 +22,9 @@ const (
 	unknownKind kind = iota
 	muKind
 	aKind
+	g722Kind
+	opusKind
+	noiseKind
 	eventKind
 )
 
@@ -34,6 +35,7 @@ const (
 // From then on nobody else is heard, until a new description names another address.
 type receiver struct {
 	kinds   [128]kind
+	khz     [128]uint8     // the clock of each
 	remote  netip.AddrPort // as described
 	locked  netip.AddrPort
 	ssrc    uint32
@@ -55,21 +57,44 @@ type trial struct {
 }
 
 func codecOf(k kind) Codec {
-	if k == aKind {
+	switch k {
+	case aKind:
 		return PCMA
+	case g722Kind:
+		return G722
+	case opusKind:
+		return Opus
+	case unknownKind, muKind, noiseKind, eventKind:
 	}
 	return PCMU
 }
 
-func (r *receiver) learn(payloadType uint8, name string) {
-	switch name {
+// sound says whether packets of a kind are sound, whose timestamps tell of the network.
+func (k kind) sound() bool { return k >= muKind && k <= opusKind }
+
+func (r *receiver) learn(f sdp.Format) {
+	t := f.Type & 127
+	switch f.Name {
 	case "PCMU":
-		r.kinds[payloadType&127] = muKind
+		r.kinds[t] = muKind
 	case "PCMA":
-		r.kinds[payloadType&127] = aKind
+		r.kinds[t] = aKind
+	case "G722":
+		r.kinds[t] = g722Kind
+	case sdp.Opus:
+		r.kinds[t] = opusKind
+	case sdp.Noise:
+		r.kinds[t] = noiseKind
 	case sdp.Event:
-		r.kinds[payloadType&127] = eventKind
+		r.kinds[t] = eventKind
 	}
+	r.khz[t] = uint8(min(max(f.Clock/1000, 1), 255)) //nolint:gosec // bounded
+}
+
+// forget drops what payload types mean, but for comfort noise: its type is static, and some send it unasked.
+func (r *receiver) forget() {
+	r.kinds = [128]kind{}
+	r.learn(sdp.Format{Type: 13, Name: sdp.Noise, Clock: sampleRate})
 }
 
 // expect names the address that shall be heard; a lock on another ends.
@@ -119,6 +144,10 @@ func (s *Session) receive(c *clock) {
 }
 
 func (s *Session) packet(data []byte, from netip.AddrPort, arrived int64) {
+	data, ok := s.unseal(data, from, arrived)
+	if !ok {
+		return
+	}
 	p, ok := rtp.Parse(data)
 	k := s.in.kinds[p.Type&127]
 	if !ok || !s.admit(from, &p, k) {
@@ -128,47 +157,37 @@ func (s *Session) packet(data []byte, from netip.AddrPort, arrived int64) {
 		return
 	}
 	s.idle.last, s.idle.told = s.engine.now(), false
+	if k == opusKind {
+		s.code.narrow(&p)
+	}
 	units := arrived / int64(time.Second/sampleRate)
-	switch s.in.count.Got(&p, units, k == muKind || k == aKind) {
+	switch s.in.count.Got(&p, units, k.sound()) {
 	case rtp.Repeated:
 		return
 	case rtp.Anew:
 		s.buffer.Reset()
+		s.code.anew()
 	case rtp.Next:
 	}
 	switch k {
-	case unknownKind: // comfort noise and the like: counted, for it has its place in the sequence
+	case unknownKind: // counted, for it has its place in the sequence
+	case noiseKind:
+		if len(p.Payload) > 0 {
+			s.buffer.Noise(p.Timestamp, p.Payload[0])
+		}
 	case eventKind:
 		s.press(&p)
-	case muKind, aKind:
+	case muKind, aKind, g722Kind, opusKind:
 		s.keep(&p, k)
-	}
-}
-
-// press takes a telephone event.
-func (s *Session) press(p *rtp.Packet) {
-	if press, ended := s.heard.Got(p.SSRC, p.Timestamp, p.Payload); ended {
-		s.pressed(press)
-	}
-}
-
-// pressed tells a digit, and passes it on over a bridge.
-func (s *Session) pressed(press dtmf.Press) {
-	s.events = append(s.events, Digit{Key: press.Key, Duration: samples(uint64(press.Samples))})
-	if s.link != nil && !s.hold.on {
-		s.link.out.press(press.Key)
 	}
 }
 
 // keep puts sound into the buffer.
 func (s *Session) keep(p *rtp.Packet, k kind) {
-	if s.link != nil {
+	if s.link != nil && k != opusKind { // whose packets do not tell how long they are
 		s.link.out.forward(p, codecOf(k))
 	}
-	mu := p.Payload
-	if k == aKind {
-		g711.AToMu(mu, mu) // in the batch, which is ours
-	}
+	mu := s.decode(k, p.Payload)
 	s.in.samples += uint64(len(mu))
 	if s.buffer.Put(p.Timestamp, mu) == jitter.Late {
 		s.in.late++
@@ -194,7 +213,7 @@ func (s *Session) admit(from netip.AddrPort, p *rtp.Packet, k kind) bool {
 		return true
 	}
 	named := from == r.remote
-	if k == unknownKind || !named && (r.named || !s.learnable(from)) {
+	if k == unknownKind || k == noiseKind || !named && (r.named || !s.learnable(from)) {
 		r.refused++
 		return false
 	}
@@ -206,7 +225,9 @@ func (s *Session) admit(from netip.AddrPort, p *rtp.Packet, k kind) bool {
 	if !named {
 		s.out.to = newTarget(from)
 		s.report.to = target{}
-		if control := netip.AddrPortFrom(from.Addr(), from.Port()+1); s.engine.mayReach(control, s.o.Networks) {
+		if s.desc.agreed.Mux {
+			s.report.to = newTarget(from)
+		} else if control := netip.AddrPortFrom(from.Addr(), from.Port()+1); s.engine.mayReach(control, s.o.Networks) {
 			s.report.to = newTarget(control)
 		}
 	}

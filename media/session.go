@@ -9,7 +9,6 @@ import (
 	"github.com/callboard/callboard/media/dtmf"
 	"github.com/callboard/callboard/media/jitter"
 	"github.com/callboard/callboard/media/record"
-	"github.com/callboard/callboard/media/tone"
 	"github.com/callboard/callboard/media/vad"
 )
 
@@ -44,6 +43,9 @@ type Session struct {
 	digitsID uint64
 	sending  bool // digits, as events
 	heard    dtmf.Receiver
+	keypad   presses
+	keys     secrecy
+	code     coding
 	buffer   jitter.Buffer
 	voice    vad.Detector
 	recorder *record.Recorder
@@ -74,8 +76,10 @@ type idleness struct {
 
 func newSession(e *Engine, o Options, port int, sound, control socket) *Session {
 	s := &Session{engine: e, o: o, port: port, sound: sound, control: control}
-	s.desc = newDescription(o.Codecs)
-	s.out = sender{ssrc: random(), seq: uint16(random()), stamp: random(), ptime: 20} //nolint:gosec // any 16 bits
+	s.desc = newDescription(&s.o)
+	s.keys = newSecrecy(&s.o)
+	s.in.forget()
+	s.out = sender{ssrc: random(), seq: uint16(random() & 0x7FFF), stamp: random(), ptime: s.o.PTime, scale: 1} //nolint:gosec // any 15 bits: the first turn of the sequence is then beyond doubt (RFC 3711 section 3.3.1)
 	s.report = newReporter()
 	return s
 }
@@ -130,46 +134,6 @@ func (s *Session) interrupt() {
 	}
 }
 
-// SendDigits sends digits in place of those being sent: as telephone events where the far end takes them, else as tones.
-// What plays waits meanwhile. 'w' and ',' wait for half a second.
-func (s *Session) SendDigits(id uint64, digits string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return
-	}
-	s.play.keys, s.sending, s.passing = nil, false, false
-	s.digitsID = id
-	switch {
-	case !s.digits.Start(digits):
-		s.events = append(s.events, DigitsSent{ID: id})
-	case s.desc.agreed.Event.Name == "" && s.desc.settled:
-		s.play.keys, s.digits = tone.Keys(digits), dtmf.Sender{}
-	default:
-		s.sending = true
-	}
-}
-
-// passKeys sends digits of the other side of a bridge after those being sent; nobody is told of their end.
-func (s *Session) passKeys(keys string) {
-	if !s.sending && len(s.play.keys) == 0 {
-		s.passing = true
-	}
-	if s.desc.agreed.Event.Name == "" && s.desc.settled {
-		s.play.keys = append(s.play.keys, tone.Keys(keys)...)
-		return
-	}
-	s.digits.Add(keys)
-	s.sending = true
-}
-
-// digitsSent tells the end of SendDigits.
-func (s *Session) digitsSent() {
-	if !s.passing {
-		s.events = append(s.events, DigitsSent{ID: s.digitsID})
-	}
-}
-
 // Mark is the position on the media clock, which is that of the recording; zero before Begin.
 func (s *Session) Mark() time.Duration {
 	s.mu.Lock()
@@ -195,6 +159,7 @@ func (s *Session) Close() (Stats, <-chan Recording) {
 	s.closed, s.done = true, make(chan Recording, 1)
 	s.final = s.stats()
 	s.goodbye()
+	s.code.close()
 	s.unlink()
 	if s.taps != nil {
 		s.taps.end()

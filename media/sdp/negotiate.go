@@ -1,9 +1,43 @@
 package sdp
 
-import "net/netip"
+import (
+	"errors"
+	"net/netip"
 
-// Event is the name of telephone events (RFC 4733), as Format.Name has it.
-const Event = "TELEPHONE-EVENT"
+	"github.com/callboard/callboard/media/srtp"
+)
+
+// Names as Format.Name has them.
+const (
+	Event = "TELEPHONE-EVENT" // RFC 4733
+	Noise = "CN"              // RFC 3389
+	Opus  = "OPUS"            // RFC 7587
+)
+
+// ErrNoKeys: encryption is required, and they name no key that we understand.
+var ErrNoKeys = errors.New("sdp: no keys in common")
+
+// Privacy says which streams may be agreed on.
+type Privacy uint8
+
+// The degrees of privacy.
+const (
+	Clear   Privacy = iota // in the clear only
+	Either                 // encrypted where they can
+	Private                // encrypted only
+)
+
+// Terms is what we want.
+type Terms struct {
+	Codecs     []Format // what we speak, in our order
+	Events     bool     // telephone events
+	Noise      bool     // comfort noise
+	Offered    bool     // they offered, we answer; otherwise theirs is the answer to us
+	TheirOrder bool     // as answerer: their order decides, not ours
+	PTime      int      // ms, where they ask for nothing
+	Privacy    Privacy
+	Keys       []srtp.Attribute // as offerer: those that we offered
+}
 
 // Agreed is what two descriptions have in common, seen from us.
 type Agreed struct {
@@ -11,34 +45,57 @@ type Agreed struct {
 	Codec   Format         // what we send, by their payload type
 	Listen  []Format       // every sound they may send
 	Event   Format         // telephone events; Name "" : not agreed
+	Noise   Format         // comfort noise; Name "" : not agreed
 	Remote  netip.AddrPort // where their RTP port is; a zero port or unspecified address: nowhere
-	RTCP    netip.AddrPort
-	Held    bool      // they do not want to hear us
-	Silent  bool      // they do not mean to send
-	Ours    Direction // what our answer says
-	PTime   int       // ms: 10, 20, 30 or 40
-	Offered bool
+	RTCP    netip.AddrPort // with Mux it is Remote
+	Held    bool           // they do not want to hear us
+	Silent  bool           // they do not mean to send
+	Ours    Direction      // what our answer says
+	PTime   int            // ms: 10, 20, 30 or 40
+	Offered bool           // they offered
+	Mux     bool           // RTCP through the RTP port
+	Secure  bool           // SRTP: they encrypt with Key
+	Key     srtp.Attribute // theirs; our answer bears its tag and suite
 }
 
-// Agree compares their description with the codecs we speak, in our order. As answerer (they offered) our order decides;
-// as offerer their answer does: its first codec that we know is what we send.
-func Agree(theirs *Session, ours []string, theyOffered bool) (Agreed, error) {
-	i, ok := theirs.Audio()
-	if !ok {
-		return Agreed{}, ErrNoAudio
-	}
-	m := &theirs.Media[i]
-	a := Agreed{Stream: i, Held: m.Held(), Silent: !m.Direction.Sends(), PTime: ptime(m), Offered: theyOffered}
-	for _, f := range m.Formats {
-		if f.Clock != 8000 {
+// Agree compares their description with what we want. As answerer (they offered) our order decides, or theirs where we
+// say so; as offerer their answer does: its first codec that we know is what we send.
+func Agree(theirs *Session, want Terms) (Agreed, error) {
+	failed := ErrNoAudio
+	for _, secure := range [...]bool{true, false} {
+		if secure && want.Privacy == Clear || !secure && want.Privacy == Private {
 			continue
 		}
-		if f.Name == Event && a.Event.Name == "" {
-			a.Event = Format{Type: f.Type, Name: Event, Clock: 8000, Params: "0-15"}
+		for i := range theirs.Media {
+			m := &theirs.Media[i]
+			if m.Kind != "audio" || m.Port == 0 {
+				continue
+			}
+			a, err := m.agree(want, secure)
+			if err == nil {
+				a.Stream = i
+				return a, nil
+			}
+			if !errors.Is(err, ErrNoAudio) {
+				failed = err
+			}
 		}
-		for _, name := range ours {
-			if f.Name == name {
-				a.Listen = append(a.Listen, Format{Type: f.Type, Name: name, Clock: 8000})
+	}
+	return Agreed{}, failed
+}
+
+// agree takes one stream, encrypted or not.
+func (m *Media) agree(want Terms, secure bool) (Agreed, error) {
+	a := Agreed{
+		Held: m.Held(), Silent: !m.Direction.Sends(), PTime: m.ptime(want.PTime), Offered: want.Offered, Mux: m.Mux && want.Offered,
+	}
+	if err := a.protect(m, want, secure); err != nil {
+		return Agreed{}, err
+	}
+	for _, f := range m.Formats {
+		for _, c := range want.Codecs {
+			if f.Is(c) {
+				a.Listen = append(a.Listen, Format{Type: f.Type, Name: f.Name, Clock: f.Clock, Channels: f.Channels, Params: f.Params})
 			}
 		}
 	}
@@ -46,9 +103,26 @@ func Agree(theirs *Session, ours []string, theyOffered bool) (Agreed, error) {
 		return Agreed{}, ErrNoAudio
 	}
 	a.Codec = a.Listen[0]
-	if theyOffered {
-		a.Codec = prefer(a.Listen, ours)
+	if want.Offered {
+		if !want.TheirOrder {
+			a.Codec = prefer(a.Listen, want.Codecs)
+		}
 		a.Listen = []Format{a.Codec}
+	}
+	if a.Codec.Name == Opus && a.PTime == 30 {
+		a.PTime = 20 // Opus has no frame of 30 ms
+	}
+	if want.Events {
+		a.Event = m.beside(Event, a.Codec.Clock)
+		if a.Event.Name != "" {
+			a.Event.Params = "0-15"
+		}
+	}
+	if want.Noise && a.Codec.Clock == 8000 && a.Codec.Name != "G722" {
+		a.Noise = m.beside(Noise, 8000)
+		if a.Noise.Clock != 8000 {
+			a.Noise = Format{}
+		}
 	}
 	if !m.Addr.IsValid() {
 		return Agreed{}, syntax(0, "no c=")
@@ -61,9 +135,49 @@ func Agree(theirs *Session, ours []string, theyOffered bool) (Agreed, error) {
 	return a, nil
 }
 
+// protect finds the key that they encrypt with.
+func (a *Agreed) protect(m *Media, want Terms, secure bool) error {
+	switch {
+	case !secure && !m.plain():
+		return ErrNoAudio
+	case !secure && !want.Offered && m.Keyed && len(want.Keys) > 0:
+		return ErrNoKeys // they answered with a key that we cannot use: they will not speak in the clear
+	case !secure:
+		return nil
+	case !m.secure():
+		return ErrNoKeys
+	case want.Offered:
+		a.Secure, a.Key = true, m.Crypto[0]
+		return nil
+	}
+	for _, c := range m.Crypto {
+		for _, ours := range want.Keys {
+			if c.Tag == ours.Tag && c.Key.Suite == ours.Key.Suite {
+				a.Secure, a.Key = true, c
+				return nil
+			}
+		}
+	}
+	return ErrNoKeys
+}
+
+// beside finds what goes with a codec: of the same clock where there is one, for they share their timestamps.
+func (m *Media) beside(name string, clock int) (found Format) {
+	for _, f := range m.Formats {
+		if f.Name == name && f.Channels <= 1 && (found.Name == "" || f.Clock == clock && found.Clock != clock) {
+			found = Format{Type: f.Type, Name: name, Clock: f.Clock}
+		}
+	}
+	return found
+}
+
 func (a *Agreed) addresses(m *Media) {
 	a.Remote = netip.AddrPortFrom(m.Addr, uint16(m.Port)) //nolint:gosec // 16 bits by the reader
 	a.RTCP = netip.AddrPortFrom(m.Addr, uint16(min(m.Port+1, 0xFFFF)))
+	if a.Mux {
+		a.RTCP = a.Remote
+		return
+	}
 	if m.RTCP.Port() > 0 {
 		addr := m.RTCP.Addr()
 		if !addr.IsValid() {
@@ -73,10 +187,10 @@ func (a *Agreed) addresses(m *Media) {
 	}
 }
 
-func prefer(common []Format, ours []string) Format {
-	for _, name := range ours {
+func prefer(common, ours []Format) Format {
+	for _, c := range ours {
 		for _, f := range common {
-			if f.Name == name {
+			if f.Is(c) {
 				return f
 			}
 		}
@@ -85,8 +199,11 @@ func prefer(common []Format, ours []string) Format {
 }
 
 // ptime is the packet length that they ask for, where we can send it.
-func ptime(m *Media) int {
+func (m *Media) ptime(otherwise int) int {
 	want := m.PTime
+	if want == 0 {
+		want = otherwise
+	}
 	if want == 0 {
 		want = 20
 	}

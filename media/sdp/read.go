@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/callboard/callboard/media/srtp"
 )
 
 // reader gathers a description line by line.
@@ -119,16 +121,28 @@ func (r *reader) media(n int, value string) error {
 			continue
 		}
 		format := Format{Type: uint8(t)}
-		switch t {
-		case 0:
-			format.Name, format.Clock = "PCMU", 8000
-		case 8:
-			format.Name, format.Clock = "PCMA", 8000
+		if format.Name = static(format.Type); format.Name != "" {
+			format.Clock = 8000
 		}
 		m.Formats = append(m.Formats, format)
 	}
 	r.out.Media = append(r.out.Media, m)
 	return nil
+}
+
+// static is what a payload type means without a map (RFC 3551 section 6), as far as we speak it.
+func static(payloadType uint8) string {
+	switch payloadType {
+	case 0:
+		return "PCMU"
+	case 8:
+		return "PCMA"
+	case 9:
+		return "G722"
+	case 13:
+		return Noise
+	}
+	return ""
 }
 
 func (r *reader) attribute(n int, value string) error {
@@ -158,8 +172,23 @@ func (r *reader) attribute(n int, value string) error {
 		m.MaxPTime = millis(arg)
 	case "rtcp":
 		m.rtcp(arg)
+	case "rtcp-mux":
+		m.Mux = true
+	case "crypto":
+		m.crypto(arg)
 	}
 	return nil
+}
+
+// crypto reads a key; what we do not understand is passed over, as RFC 4568 wants it.
+func (m *Media) crypto(arg string) {
+	m.Keyed = true
+	if len(m.Crypto) == maxCrypto {
+		return
+	}
+	if a, err := srtp.ParseAttribute(arg); err == nil {
+		m.Crypto = append(m.Crypto, a)
+	}
 }
 
 // rtpmap reads "101 telephone-event/8000[/1]".
@@ -170,13 +199,16 @@ func (m *Media) rtpmap(n int, arg string) error {
 		return syntax(n, "a=rtpmap")
 	}
 	clock, err := strconv.ParseUint(strings.TrimSpace(part[1]), 10, 31)
-	if err != nil {
+	if err != nil || clock == 0 {
 		return syntax(n, "a=rtpmap clock")
 	}
 	m.each(kind, func(f *Format) {
 		f.Name, f.Clock = strings.ToUpper(part[0]), int(clock) //nolint:gosec // 31 bits
-		if len(part) > 2 && part[2] != "1" {
-			f.Name = "" // several channels: nothing we speak
+		f.Channels = 0
+		if len(part) > 2 {
+			if channels, errChannels := strconv.ParseUint(strings.TrimSpace(part[2]), 10, 8); errChannels == nil && channels > 1 {
+				f.Channels = int(channels)
+			}
 		}
 	})
 	return nil

@@ -1,11 +1,15 @@
 // Package sdp reads session descriptions as carriers really send them, and writes them strictly (RFC 8866, RFC 3264).
-// It knows telephone sound only: what G.711 and telephone events need. It opens no socket and asks no resolver.
+// It knows telephone sound only: codecs, telephone events, comfort noise, and the keys of SRTP. It opens no socket and asks
+// no resolver.
 package sdp
 
 import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"strings"
+
+	"github.com/callboard/callboard/media/srtp"
 )
 
 // The limits on what a stranger may send.
@@ -15,6 +19,7 @@ const (
 	maxLine    = 2048
 	maxMedia   = 8
 	maxFormats = 64
+	maxCrypto  = 16 // lines of a=crypto that are looked at
 )
 
 // What reading and negotiating may fail with.
@@ -60,10 +65,16 @@ func (d Direction) Mirror() Direction {
 
 // Format is a payload type and what it stands for.
 type Format struct {
-	Type   uint8
-	Name   string // upper case, as "PCMU"; "" where the type has no map and no static meaning
-	Clock  int
-	Params string // of fmtp
+	Type     uint8
+	Name     string // upper case, as "PCMU"; "" where the type has no map and no static meaning
+	Clock    int
+	Channels int    // 0 and 1 are the same
+	Params   string // of fmtp
+}
+
+// Is says whether two formats stand for the same sound, whatever their payload types.
+func (f Format) Is(other Format) bool {
+	return f.Name == other.Name && f.Clock == other.Clock && max(f.Channels, 1) == max(other.Channels, 1)
 }
 
 // Media is one m-line with what belongs to it.
@@ -78,6 +89,9 @@ type Media struct {
 	Direction Direction
 	PTime     int // ms; 0: not said
 	MaxPTime  int
+	Mux       bool             // RTCP may come and go through the RTP port (RFC 5761)
+	Keyed     bool             // there is a=crypto, whether or not we understand it
+	Crypto    []srtp.Attribute // those we understand, in their order
 }
 
 // Session is a description as read.
@@ -86,14 +100,12 @@ type Session struct {
 	Media  []Media
 }
 
-// Audio finds the first stream of plain RTP sound that is not refused.
-func (s *Session) Audio() (int, bool) {
-	for i, m := range s.Media {
-		if m.Kind == "audio" && m.Port > 0 && (m.Proto == "RTP/AVP" || m.Proto == "RTP/AVPF") {
-			return i, true
-		}
-	}
-	return 0, false
+// plain says whether the stream may be RTP in the clear; secure, whether it may be SRTP with keys of the description.
+// RTP/AVP with a=crypto is both: an offer that leaves the choice to the answerer.
+func (m *Media) plain() bool { return m.Proto == "RTP/AVP" || m.Proto == "RTP/AVPF" }
+
+func (m *Media) secure() bool {
+	return len(m.Crypto) > 0 && (m.plain() || strings.HasPrefix(m.Proto, "RTP/SAVP"))
 }
 
 // Held says whether the author does not want to hear us: by direction, or by the old c=0.0.0.0.

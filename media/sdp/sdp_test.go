@@ -11,7 +11,10 @@ import (
 	"github.com/callboard/callboard/media/sdp"
 )
 
-var ours = []string{"PCMU", "PCMA"}
+// ours is what we want, as answerer or offerer.
+func ours(offered bool) sdp.Terms {
+	return sdp.Terms{Codecs: []sdp.Format{{Name: "PCMU", Clock: 8000}, {Name: "PCMA", Clock: 8000}}, Events: true, Offered: offered}
+}
 
 // lines joins lines as a description has them.
 func lines(l ...string) []byte { return []byte(strings.Join(l, "\r\n") + "\r\n") }
@@ -28,7 +31,7 @@ func agree(t *testing.T, b []byte, offered bool) sdp.Agreed {
 	t.Helper()
 	s, err := sdp.Parse(b)
 	require.NoError(t, err)
-	a, err := sdp.Agree(s, ours, offered)
+	a, err := sdp.Agree(s, ours(offered))
 	require.NoError(t, err)
 	return a
 }
@@ -79,7 +82,7 @@ func TestWhatIsNoDescriptionIsRefused(t *testing.T) {
 	} {
 		s, err := sdp.Parse(b)
 		require.NoError(t, err, name)
-		_, err = sdp.Agree(s, ours, true)
+		_, err = sdp.Agree(s, ours(true))
 		require.ErrorIs(t, err, sdp.ErrNoAudio, name)
 	}
 }
@@ -147,7 +150,7 @@ func TestAnAnswerAnswersEveryStream(t *testing.T) {
 	offer, err := sdp.Parse(lines("v=0", "c=IN IP4 192.0.2.9", "m=audio 4002 RTP/SAVP 0", "m=audio 4000 RTP/AVPF 8 97 101", "a=rtpmap:101 telephone-event/8000",
 		"m=video 6000 RTP/AVP 99", "m=message 7000 TCP/MSRP *"))
 	require.NoError(t, err)
-	a, err := sdp.Agree(offer, ours, true)
+	a, err := sdp.Agree(offer, ours(true))
 	require.NoError(t, err)
 	got := sdp.Local{
 		ID: 5, Version: 2, Addr: netip.MustParseAddr("198.51.100.7"), Port: 20000, Formats: []sdp.Format{a.Codec, a.Event}, Direction: a.Ours, PTime: 20,
@@ -178,7 +181,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		a, err := sdp.Agree(s, ours, true)
+		a, err := sdp.Agree(s, ours(true))
 		if err != nil {
 			return
 		}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/netip"
 	"strings"
+
+	"github.com/callboard/callboard/media/srtp"
 )
 
 // Local is what we write of ourselves.
@@ -14,11 +16,18 @@ type Local struct {
 	Formats     []Format
 	Direction   Direction
 	PTime       int
+	Mux         bool
+	Crypto      []srtp.Attribute // keys that we may encrypt with; an answer names one
+	Secure      bool             // an offer takes nothing but SRTP; without it, keys leave the choice to the answerer
 }
 
 // Offer writes a description with one stream of sound.
 func (l Local) Offer() []byte {
-	return l.write(func(b *strings.Builder) { l.audio(b, "RTP/AVP") })
+	proto := "RTP/AVP"
+	if l.Secure {
+		proto = "RTP/SAVP"
+	}
+	return l.write(func(b *strings.Builder) { l.audio(b, proto) })
 }
 
 // Answer writes the answer to an offer: our sound in the place of its stream chosen, every other stream refused.
@@ -56,11 +65,11 @@ func (l Local) audio(b *strings.Builder, proto string) {
 	}
 	b.WriteString("\r\n")
 	for _, f := range l.Formats {
-		name := f.Name
-		if name == Event {
-			name = "telephone-event"
+		fmt.Fprintf(b, "a=rtpmap:%d %s/%d", f.Type, spelt(f.Name), f.Clock)
+		if f.Channels > 1 {
+			fmt.Fprintf(b, "/%d", f.Channels)
 		}
-		fmt.Fprintf(b, "a=rtpmap:%d %s/%d\r\n", f.Type, name, f.Clock)
+		b.WriteString("\r\n")
 		if f.Params != "" {
 			fmt.Fprintf(b, "a=fmtp:%d %s\r\n", f.Type, f.Params)
 		}
@@ -68,5 +77,20 @@ func (l Local) audio(b *strings.Builder, proto string) {
 	if l.PTime > 0 {
 		fmt.Fprintf(b, "a=ptime:%d\r\n", l.PTime)
 	}
+	for _, c := range l.Crypto {
+		fmt.Fprintf(b, "a=crypto:%s\r\n", c.Line())
+	}
+	if l.Mux {
+		b.WriteString("a=rtcp-mux\r\n")
+	}
 	fmt.Fprintf(b, "a=%s\r\n", l.Direction)
+}
+
+// spelt is a format's name as it is usually written; names are compared whatever their case.
+func spelt(name string) string {
+	switch name {
+	case Event, Opus:
+		return strings.ToLower(name)
+	}
+	return name
 }

@@ -3,9 +3,11 @@
 package srtp
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 
 	"github.com/pion/rtcp"
 	"github.com/pion/rtp"
@@ -107,34 +109,29 @@ func (s *Stream) Protect(b []byte) ([]byte, error) {
 	return s.context.EncryptRTP(b[:0], b, &s.sound)
 }
 
-// Open checks and decrypts an RTP packet in place. What fails leaves it as it was received, and the stream too.
+// Open checks and decrypts an RTP packet in place. What fails is refused, may be left as nothing, and changes nothing else.
 func (s *Stream) Open(b []byte) ([]byte, error) {
 	if len(b) < 12 {
 		return nil, ErrRefused
 	}
-	ssrc := uint32(b[8])<<24 | uint32(b[9])<<16 | uint32(b[10])<<8 | uint32(b[11])
-	fresh := !s.knows(ssrc)
-	if fresh && s.known == sourcesMost {
+	return s.from(binary.BigEndian.Uint32(b[8:]), func() ([]byte, error) { return s.context.DecryptRTP(b[:0], b, &s.sound) })
+}
+
+// from opens a packet of a source. Each source is remembered against replay, so there is a most of them.
+func (s *Stream) from(ssrc uint32, open func() ([]byte, error)) ([]byte, error) {
+	known := slices.Contains(s.sources[:s.known], ssrc)
+	if !known && s.known == sourcesMost {
 		return nil, ErrRefused
 	}
-	out, err := s.context.DecryptRTP(b[:0], b, &s.sound)
+	out, err := open()
 	if err != nil {
 		return nil, ErrRefused
 	}
-	if fresh {
+	if !known {
 		s.sources[s.known] = ssrc
 		s.known++
 	}
 	return out, nil
-}
-
-func (s *Stream) knows(ssrc uint32) bool {
-	for _, known := range s.sources[:s.known] {
-		if known == ssrc {
-			return true
-		}
-	}
-	return false
 }
 
 // Turns says how often the sequence of a source has turned over (the ROC).
@@ -156,13 +153,80 @@ func (s *Stream) OpenControl(b []byte) ([]byte, error) {
 	if len(b) < 12 {
 		return nil, ErrRefused
 	}
-	ssrc := uint32(b[4])<<24 | uint32(b[5])<<16 | uint32(b[6])<<8 | uint32(b[7])
-	if !s.knows(ssrc) && s.known == sourcesMost {
-		return nil, ErrRefused
-	}
-	out, err := s.context.DecryptRTCP(b[:0], b, &s.control)
+	return s.from(binary.BigEndian.Uint32(b[4:]), func() ([]byte, error) { return s.context.DecryptRTCP(b[:0], b, &s.control) })
+}
+
+// Opener opens what comes from a far end that may change its key: until the first packet under the new key, those under
+// the old one are still heard. The zero value is empty. It is not for concurrent use.
+type Opener struct {
+	now, old *Stream
+	tried    uint32 // the SSRC whose turns were carried over
+	copy     []byte
+}
+
+// Set reports whether there is a key.
+func (o *Opener) Set() bool { return o.now != nil }
+
+// Renew takes another key.
+func (o *Opener) Renew(k Key) error {
+	s, err := NewStream(k)
 	if err != nil {
+		return err
+	}
+	o.old, o.now, o.tried = o.now, s, 0
+	if o.old != nil && o.copy == nil {
+		o.copy = make([]byte, 0, 2048)
+	}
+	return nil
+}
+
+// Clear forgets the keys.
+func (o *Opener) Clear() { *o = Opener{} }
+
+// Open checks and decrypts an RTP packet in place.
+func (o *Opener) Open(b []byte) ([]byte, error) {
+	if o.old == nil {
+		return o.now.Open(b)
+	}
+	return o.change(b, (*Stream).Open)
+}
+
+// OpenControl checks and decrypts a compound RTCP packet in place.
+func (o *Opener) OpenControl(b []byte) ([]byte, error) {
+	if o.old == nil {
+		return o.now.OpenControl(b)
+	}
+	return o.change(b, (*Stream).OpenControl)
+}
+
+// change opens a packet while two keys are known. Some count the turns of the sequence on when they change the key, some
+// begin anew; both are tried.
+func (o *Opener) change(b []byte, open func(*Stream, []byte) ([]byte, error)) ([]byte, error) {
+	o.copy = append(o.copy[:0], b...) // a failure may leave nothing of the packet
+	out, err := open(o.now, b)
+	if err == nil {
+		o.old = nil
+		return out, nil
+	}
+	copy(b, o.copy)
+	if out, err = open(o.old, b); err == nil {
+		return out, nil
+	}
+	copy(b, o.copy)
+	if len(b) < 12 {
 		return nil, ErrRefused
 	}
+	ssrc := binary.BigEndian.Uint32(b[8:])
+	turns := o.old.Turns(ssrc)
+	if turns == 0 || o.tried == ssrc {
+		return nil, ErrRefused
+	}
+	o.tried = ssrc
+	o.now.SetTurns(ssrc, turns)
+	if out, err = open(o.now, b); err != nil {
+		o.now.SetTurns(ssrc, 0)
+		return nil, ErrRefused
+	}
+	o.old = nil
 	return out, nil
 }

@@ -1,0 +1,185 @@
+package media
+
+import (
+	"github.com/callboard/callboard/media/g711"
+	"github.com/callboard/callboard/media/g722"
+	"github.com/callboard/callboard/media/opus"
+	"github.com/callboard/callboard/media/rtp"
+	"github.com/callboard/callboard/media/sdp"
+)
+
+const (
+	wideScale  = 6    // 48 kHz are so many of ours
+	soundMost  = 1024 // samples that a packet may hold, 128 ms
+	lullAfter  = 1600 // 200 ms without sound, until comfort noise takes its place
+	lullEvery  = 1600 // and so often again
+	lullLevel  = 68   // -dBov of the comfort noise that we send
+	wideOffset = 1 << 40
+)
+
+// format is a codec as descriptions have it; the payload type is that of our offers.
+func (c Codec) format() sdp.Format {
+	return [...]sdp.Format{
+		PCMU: {Type: 0, Name: "PCMU", Clock: 8000},
+		PCMA: {Type: 8, Name: "PCMA", Clock: 8000},
+		G722: {Type: 9, Name: "G722", Clock: 8000},
+		Opus: {Type: 107, Name: sdp.Opus, Clock: 48000, Channels: 2, Params: "maxplaybackrate=8000;sprop-maxcapturerate=8000;useinbandfec=1"},
+	}[c&3]
+}
+
+// speakable are the codecs that this build has.
+func speakable(codecs []Codec) []Codec {
+	var out []Codec
+	for _, c := range codecs {
+		if c < Opus || c == Opus && opus.Available {
+			out = append(out, c)
+		}
+	}
+	if len(out) == 0 {
+		return []Codec{PCMU, PCMA}
+	}
+	return out
+}
+
+func codecNamed(name string) Codec {
+	switch name {
+	case "PCMA":
+		return PCMA
+	case "G722":
+		return G722
+	case sdp.Opus:
+		return Opus
+	}
+	return PCMU
+}
+
+// coding is the state of codecs that have one; those of G.711 cost nothing.
+type coding struct {
+	narrowOut *g722.Encoder
+	narrowIn  *g722.Decoder
+	opusOut   *opus.Encoder
+	opusIn    *opus.Decoder
+	pcm       []int16
+	mu        []byte
+	lull      int // samples since we last had something to say
+	wide      int64
+}
+
+// prepare takes memory for a codec, outside of the frames.
+func (c *coding) prepare(codec Codec) {
+	switch codec {
+	case G722:
+		if c.narrowOut == nil {
+			c.narrowOut, c.narrowIn = g722.NewEncoder(), g722.NewDecoder()
+		}
+	case Opus:
+		if c.opusOut == nil {
+			c.opusOut, c.opusIn = opus.NewEncoder(), opus.NewDecoder()
+		}
+	case PCMU, PCMA:
+		return
+	}
+	if c.pcm == nil {
+		c.pcm, c.mu = make([]int16, soundMost), make([]byte, soundMost)
+	}
+}
+
+// close frees what the collector does not.
+func (c *coding) close() {
+	if c.opusOut != nil {
+		c.opusOut.Close()
+		c.opusIn.Close()
+		c.opusOut, c.opusIn = nil, nil
+	}
+}
+
+// anew forgets the far end's sound so far: another source speaks.
+func (c *coding) anew() {
+	if c.narrowIn != nil {
+		*c.narrowIn = *g722.NewDecoder()
+	}
+}
+
+// encode writes a frame in the codec agreed on, or comfort noise in its place, and says which payload type it bears; no
+// octets: nothing is sent.
+func (s *Session) encode(dst, right []byte) (payloadType uint8, octets int) {
+	o, c := &s.out, &s.code
+	if s.desc.agreed.Noise.Name != "" {
+		if silent(right) {
+			c.lull += len(right)
+		} else {
+			c.lull = 0
+		}
+		if past := c.lull - lullAfter; past > 0 {
+			if past > len(right) && past%lullEvery >= len(right) {
+				return 0, 0
+			}
+			dst[0] = lullLevel
+			return s.desc.agreed.Noise.Type, 1
+		}
+	}
+	switch o.codec {
+	case PCMU:
+		return o.kind, copy(dst, right)
+	case PCMA:
+		g711.MuToA(dst[:len(right)], right)
+		return o.kind, len(right)
+	case G722:
+		return o.kind, c.narrowOut.Narrow(dst, c.linear(right))
+	case Opus:
+		return o.kind, c.opusOut.Encode(dst, c.linear(right))
+	}
+	return o.kind, 0
+}
+
+// linear reads µ-law into the scratch of the session.
+func (c *coding) linear(mu []byte) []int16 {
+	pcm := c.pcm[:len(mu)]
+	for i, b := range mu {
+		pcm[i] = g711.MuToLinear(b)
+	}
+	return pcm
+}
+
+// decode reads a packet's sound as µ-law of 8 kHz, in its place or in the session's scratch.
+func (s *Session) decode(k kind, payload []byte) []byte {
+	if len(payload) > soundMost {
+		return nil
+	}
+	c, n := &s.code, 0
+	switch k {
+	case muKind:
+		return payload
+	case aKind:
+		g711.AToMu(payload, payload)
+		return payload
+	case g722Kind:
+		n = c.narrowIn.Narrow(c.pcm, payload)
+	case opusKind:
+		n = c.opusIn.Decode(c.pcm, payload)
+	case unknownKind, eventKind, noiseKind:
+		return nil
+	}
+	for i, v := range c.pcm[:n] {
+		c.mu[i] = g711.LinearToMu(v)
+	}
+	return c.mu[:n]
+}
+
+// narrow brings the timestamps of a wide clock to ours, also beyond the turn of either.
+func (c *coding) narrow(p *rtp.Packet) {
+	if c.wide == 0 {
+		c.wide = wideOffset
+	}
+	c.wide += int64(int32(p.Timestamp - uint32(c.wide))) //nolint:gosec // modular
+	p.Timestamp = uint32(c.wide / wideScale)             //nolint:gosec // modular
+}
+
+func silent(mu []byte) bool {
+	for _, b := range mu {
+		if b|0x80 != g711.MuSilence {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,146 @@
+package dtmf
+
+import (
+	"math"
+
+	"github.com/callboard/callboard/media/g711"
+)
+
+// What counts as a key (ITU-T Q.24), in blocks of blockLen samples of 8 kHz.
+const (
+	blockLen  = 102 // 12.75 ms; tones are 3 and more of its bins apart
+	beginWith = 2   // blocks of the same key: 40 ms hold two, however they lie
+	endWith   = 2   // blocks without it: so does a gap of 40 ms
+	leastMean = 200 * 200.0
+	share     = 0.72 // of the block's energy lies in the two tones
+	apart     = 8.0  // the tone of a row or column is so much stronger than its neighbours
+	highMore  = 10.0 // by so much may the higher tone be stronger: 10 dB
+	lowMore   = 10.0 // or the lower
+	steady    = 4.0  // and so much may the energy differ between two blocks that begin a key: a syllable swells
+)
+
+// Detector finds keys in sound. The zero value is ready.
+type Detector struct {
+	n      int
+	energy float32
+	tone   [8][2]float32 // Goertzel's two states of each tone
+	key    byte          // under way; 0: none
+	length int           // blocks of it
+	misses int
+	fresh  byte // seen, and not long enough yet
+	count  int
+	level  float32
+}
+
+// coefficients are 2·cos of each tone: four rows, four columns.
+var coefficients = func() (c [8]float32) {
+	for i, f := range [...]float64{697, 770, 852, 941, 1209, 1336, 1477, 1633} {
+		c[i] = float32(2 * math.Cos(2*math.Pi*f/8000))
+	}
+	return c
+}()
+
+// pad is the keys by row and column.
+const pad = "123A456B789C*0#D"
+
+// Frame takes µ-law samples. True: a key press has ended.
+func (d *Detector) Frame(mu []byte) (press Press, ended bool) {
+	for len(mu) > 0 {
+		n := min(len(mu), blockLen-d.n)
+		d.add(mu[:n])
+		mu = mu[n:]
+		if d.n < blockLen {
+			return press, ended
+		}
+		if p, ok := d.block(); ok {
+			press, ended = p, true // two in one frame are further apart than a frame is long
+		}
+	}
+	return press, ended
+}
+
+// add runs the filters, one after the other: their states stay in registers.
+func (d *Detector) add(mu []byte) {
+	var pcm [blockLen]float32
+	x := pcm[:len(mu)]
+	for i, b := range mu {
+		x[i] = float32(g711.MuToLinear(b))
+		d.energy += x[i] * x[i]
+	}
+	for k, c := range coefficients {
+		s1, s2 := d.tone[k][0], d.tone[k][1]
+		for _, v := range x {
+			s1, s2 = v+c*s1-s2, s1
+		}
+		d.tone[k] = [2]float32{s1, s2}
+	}
+	d.n += len(mu)
+}
+
+// block judges a block and begins the next.
+func (d *Detector) block() (Press, bool) {
+	key, energy := d.judge(), d.energy
+	d.n, d.energy, d.tone = 0, 0, [8][2]float32{}
+	if d.key != 0 && key == d.key {
+		d.length += 1 + d.misses
+		d.misses = 0
+		return Press{}, false
+	}
+	if key == 0 || key != d.fresh || energy > steady*d.level || d.level > steady*energy {
+		d.fresh, d.count = key, 0
+	}
+	d.level = energy
+	if key != 0 {
+		d.count++
+	}
+	var out Press
+	ended := false
+	if d.key != 0 {
+		d.misses++
+		if ended = d.misses >= endWith || d.count >= beginWith; ended {
+			out = Press{Key: d.key, Samples: uint32(d.length * blockLen)} //nolint:gosec // below a day
+			d.key, d.misses = 0, 0
+		}
+	}
+	if d.key == 0 && d.count >= beginWith {
+		d.key, d.length, d.misses, d.count, d.fresh = key, d.count, 0, 0, 0
+	}
+	return out, ended
+}
+
+// judge finds the key of a block; 0: it is none.
+func (d *Detector) judge() byte {
+	if d.energy < leastMean*blockLen {
+		return 0
+	}
+	var power [8]float32
+	for k, c := range coefficients {
+		s1, s2 := d.tone[k][0], d.tone[k][1]
+		power[k] = s1*s1 + s2*s2 - c*s1*s2
+	}
+	row, column := strongest(power[:4]), strongest(power[4:])
+	if row < 0 || column < 0 {
+		return 0
+	}
+	low, high := power[row], power[4+column]
+	if high > low*highMore || low > high*lowMore || (low+high)*2 < share*blockLen*d.energy {
+		return 0
+	}
+	return pad[4*row+column]
+}
+
+// strongest is the tone that stands out; -1: none does.
+func strongest(power []float32) int {
+	best := 0
+	for k, p := range power {
+		if p > power[best] {
+			best = k
+		}
+	}
+	for k, p := range power {
+		if k != best && p*apart > power[best] {
+			return -1
+		}
+	}
+	return best
+}
