@@ -127,7 +127,7 @@ func (c *dnsClient) ask(ctx context.Context, q question) ([]record, error) {
 				return nil, ctx.Err()
 			}
 		case m != nil && time.Now().Before(m.until):
-			c.mu.Unlock()
+			defer c.mu.Unlock()
 			return m.records, m.err
 		}
 		if m == nil {

@@ -76,3 +76,9 @@ func Rules() map[string]int {
 	}
 	return all
 }
+
+// ReadAnswer reads what a name server said and tells how many records it gave.
+func ReadAnswer(b []byte, name string, kind uint16) int {
+	found, _, _, _ := unpack(b, 7, question{name, recordType(kind)})
+	return len(found)
+}
