@@ -29,7 +29,14 @@ type Config struct {
 	TrustedProxies []netip.Prefix
 	AdminAddr      netip.AddrPort // zero: no admin listener
 
-	SIPAddr    netip.AddrPort
+	SIP        []SIPListener  // at least one
+	SIPAddr    netip.AddrPort // of the first of them
+	SIPCert    string         // of tls listeners; empty: TLSCert
+	SIPKey     string         // goes with SIPCert
+	SIPRoots   string         // trusted besides those of the system when we call over TLS
+	SIPClients string         // have to have issued the certificates of whoever connects to us; empty: nobody needs one
+	SIPPrivate []netip.Prefix // far ends that are given the address listened on, not PublicIP
+	SIPDSCP    int
 	PublicIP   netip.Addr // zero: the address that is listened on
 	MediaPorts PortRange
 
@@ -48,6 +55,28 @@ type Config struct {
 	LogFormat LogFormat
 
 	shown []Shown
+}
+
+// SIPListener is one address at which SIP listens.
+type SIPListener struct {
+	Network string // udp, tcp or tls; empty: udp and tcp
+	Addr    netip.AddrPort
+}
+
+// Networks are those of the listener, one socket each.
+func (l SIPListener) Networks() []string {
+	if l.Network == "" {
+		return []string{"udp", "tcp"}
+	}
+	return []string{l.Network}
+}
+
+// SIPFiles are the certificate chain and the key of tls listeners.
+func (c *Config) SIPFiles() (chain, key string) {
+	if c.SIPCert != "" {
+		return c.SIPCert, c.SIPKey
+	}
+	return c.TLSCert, c.TLSKey
 }
 
 // PortRange is a range of UDP ports, both ends included.

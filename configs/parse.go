@@ -62,6 +62,37 @@ func parseAddrPort(s string) (addrPort, bool) {
 	return addrPort(netip.AddrPortFrom(a.Addr().Unmap(), a.Port())), true
 }
 
+// parseSIP reads a list of [NETWORK://]ADDRESS:PORT; no socket stands twice.
+func parseSIP(s string) ([]SIPListener, bool) {
+	var out []SIPListener
+	taken := make(map[string]bool)
+	for _, item := range list(s) {
+		network, address, named := strings.Cut(item, "://")
+		if !named {
+			network, address = "", item
+		}
+		a, ok := parseAddrPort(address)
+		l := SIPListener{network, netip.AddrPort(a)}
+		if !ok || named && !slices.Contains([]string{"udp", "tcp", "tls"}, network) {
+			return nil, false
+		}
+		for _, n := range l.Networks() {
+			socket := strings.Replace(n, "tls", "tcp", 1) + l.Addr.String()
+			if taken[socket] && l.Addr.Port() != 0 {
+				return nil, false
+			}
+			taken[socket] = true
+		}
+		out = append(out, l)
+	}
+	return out, len(out) > 0
+}
+
+func parseDSCP(s string) (int, bool) {
+	n, err := strconv.Atoi(s)
+	return n, err == nil && n >= 0 && n <= 63
+}
+
 func parseLoopback(s string) (addrPort, bool) {
 	a, ok := parseAddrPort(s)
 	return a, ok && netip.AddrPort(a).Addr().IsLoopback()

@@ -52,11 +52,61 @@ func TestNetworksThatMayBeReached(t *testing.T) {
 	}
 }
 
+func TestSIPListensWhereItIsTold(t *testing.T) {
+	cert, key := exampleFile(t, "cert.pem"), exampleFile(t, "key.pem")
+	for text, want := range map[string]string{
+		"127.0.0.1:5060": "udp 127.0.0.1:5060, tcp 127.0.0.1:5060",
+		"udp://127.0.0.1:5060, tls://[2001:db8::1]:5061": "udp 127.0.0.1:5060, tls [2001:db8::1]:5061",
+		"127.0.0.1:5060,tls://127.0.0.1:5061":            "udp 127.0.0.1:5060, tcp 127.0.0.1:5060, tls 127.0.0.1:5061",
+		"udp://127.0.0.1:5060,tcp://127.0.0.1:5060":      "udp 127.0.0.1:5060, tcp 127.0.0.1:5060",
+		"127.0.0.1:0,127.0.0.1:0":                        "udp 127.0.0.1:0, tcp 127.0.0.1:0, udp 127.0.0.1:0, tcp 127.0.0.1:0",
+		"tcp://127.0.0.1:5060,tls://127.0.0.1:5060":      "", // the same socket
+		"127.0.0.1:5060,udp://127.0.0.1:5060":            "",
+		"sctp://127.0.0.1:5060":                          "",
+		"tls://carrier.example:5061":                     "",
+		"://127.0.0.1:5060":                              "",
+		"127.0.0.1:5060,":                                "",
+		"tcp://127.0.0.1:8080":                           "", // http_addr
+		"udp://127.0.0.1:8080":                           "udp 127.0.0.1:8080",
+		"udp://127.0.0.1:5060,udp://0.0.0.0:5070":        "", // what others reach is not said
+	} {
+		t.Run(text, func(t *testing.T) {
+			c, err := configs.Load("", []string{"CALLBOARD_SIP_ADDR=" + text, "CALLBOARD_SIP_TLS_CERT=" + cert, "CALLBOARD_SIP_TLS_KEY=" + key}, nil)
+			if want == "" {
+				require.Error(t, err)
+				return
+			}
+			require.NoError(t, err)
+			var got []string
+			for _, l := range c.SIP {
+				for _, n := range l.Networks() {
+					got = append(got, n+" "+l.Addr.String())
+				}
+			}
+			assert.Equal(t, want, strings.Join(got, ", "))
+			assert.Equal(t, c.SIP[0].Addr, c.SIPAddr)
+		})
+	}
+}
+
+func TestSIPOverTLSNeedsACertificate(t *testing.T) {
+	cert, key := exampleFile(t, "cert.pem"), exampleFile(t, "key.pem")
+	listen := "CALLBOARD_SIP_ADDR=tls://127.0.0.1:5061"
+	_, err := configs.Load("", []string{listen}, nil)
+	require.ErrorContains(t, err, "sip_tls_cert")
+	_, err = configs.Load("", []string{listen, "CALLBOARD_SIP_TLS_CERT=" + cert}, nil)
+	require.ErrorContains(t, err, "sip_tls_key")
+	c, err := configs.Load("", []string{listen, "CALLBOARD_TLS_CERT=" + cert, "CALLBOARD_TLS_KEY=" + key}, nil)
+	require.NoError(t, err)
+	chain, private := c.SIPFiles()
+	assert.Equal(t, []string{cert, key}, []string{chain, private})
+}
+
 func TestValuesThatBreakTheirRule(t *testing.T) {
 	for _, line := range []string{
 		"DATA=a\x00b", "HTTP_ADDR=8080", "HTTP_ADDR=:8080", "HTTP_ADDR=example.com:80", "HTTP_ADDR=127.0.0.1:65536", "HTTP_ADDR=224.0.0.1:80",
 		"HTTP_ADDR=[fe80::1%eth0]:80", "PUBLIC_IP=0.0.0.0", "PUBLIC_IP=example.com", "PUBLIC_IP=ff02::1", "MEDIA_PORTS=30000-20000",
-		"MEDIA_PORTS=20000-20000", "MEDIA_PORTS=80-90", "MEDIA_PORTS=20000-70000", "MEDIA_PORTS=-1-5", "PUBLIC_URL=ftp://h", "PUBLIC_URL=https://",
+		"MEDIA_PORTS=20000-20000", "SIP_DSCP=64", "SIP_DSCP=-1", "SIP_PRIVATE=0.0.0.0/0", "SIP_TLS_CERT=/nowhere", "MEDIA_PORTS=80-90", "MEDIA_PORTS=20000-70000", "MEDIA_PORTS=-1-5", "PUBLIC_URL=ftp://h", "PUBLIC_URL=https://",
 		"PUBLIC_URL=https://u@h", "PUBLIC_URL=https://h?a=1", "PUBLIC_URL=https://h?", "PUBLIC_URL=https://h#", "REDIS_URL=redis://", "REDIS_URL=redis://h/x",
 		"REDIS_URL=redis://h/-1", "REDIS_URL=tcp://h", "EGRESS_PORTS=0", "EGRESS_PORTS=443,", "EGRESS_PORTS=a", "TRUSTED_PROXIES=0.0.0.0/0", "TRUSTED_PROXIES=a",
 		"DRAIN_SECONDS=-1", "DRAIN_SECONDS=3601", "DRAIN_SECONDS=1.5", "LOG_LEVEL=loud", "LOG_FORMAT=xml", "SIMULATOR=maybe", "DEFAULT_PLAN=free",

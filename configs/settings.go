@@ -36,7 +36,7 @@ func Settings() []Setting {
 	}{
 		{"Storage", storage()},
 		{"HTTP", door()},
-		{"SIP and media", telephony()},
+		{"SIP and media", append(signalling(), sound()...)},
 		{"What tenants may reach", egress()},
 		{"Workspaces", workspaces()},
 		{"Process", process()},
@@ -131,14 +131,46 @@ func door() []Setting {
 	}
 }
 
-func telephony() []Setting {
+func signalling() []Setting {
 	return []Setting{
 		{
 			Key: "sip_addr", Flag: "sip", Default: "127.0.0.1:5060",
-			Rule: "an IP address and a port, such as 192.0.2.10:5060",
-			Doc:  "Where SIP listens, UDP and TCP. Loopback by default: set it to reach carriers. 0.0.0.0 needs `public_ip`.",
-			set:  into(func(c *Config) *addrPort { return (*addrPort)(&c.SIPAddr) }, parseAddrPort),
-			with: &together{[]string{"public_ip", "http_addr"}, sipIsReachable},
+			Rule: "a list of IP addresses and ports, each for UDP and TCP such as 192.0.2.10:5060, or for one of them or TLS such as udp://192.0.2.10:5060,tcp://[2001:db8::1]:5060,tls://192.0.2.10:5061",
+			Doc:  "Where SIP listens. Loopback by default: set it to reach carriers. 0.0.0.0 and [::] need `public_ip`; tls:// needs a certificate.",
+			set: func(c *Config, s string) bool {
+				listeners, ok := parseSIP(s)
+				if ok {
+					c.SIP, c.SIPAddr = listeners, listeners[0].Addr
+				}
+				return ok
+			},
+			with: &together{[]string{"public_ip", "http_addr", "sip_tls_cert", "tls_cert"}, sipIsReachable},
+		},
+		{
+			Key:  "sip_tls_cert",
+			Rule: "an existing file",
+			Doc:  "Certificate chain of SIP over TLS, PEM: of tls:// listeners, and shown to carriers that ask for one. Goes with `sip_tls_key`. Empty: `tls_cert`. Changed files are read again without a restart.",
+			set:  into(func(c *Config) *string { return &c.SIPCert }, parseFile),
+			with: &together{[]string{"sip_tls_key"}, func(c *Config) string { return pair(c.SIPCert, c.SIPKey, "sip_tls_key") }},
+		},
+		{
+			Key:  "sip_tls_key",
+			Rule: "an existing file",
+			Doc:  "Private key of SIP over TLS, PEM. Goes with `sip_tls_cert`.",
+			set:  into(func(c *Config) *string { return &c.SIPKey }, parseFile),
+			with: &together{[]string{"sip_tls_cert"}, func(c *Config) string { return pair(c.SIPKey, c.SIPCert, "sip_tls_cert") }},
+		},
+		{
+			Key:  "sip_tls_ca_file",
+			Rule: "an existing file",
+			Doc:  "Certificate authorities, PEM, trusted besides those of the system when SIP calls over TLS.",
+			set:  into(func(c *Config) *string { return &c.SIPRoots }, parseFile),
+		},
+		{
+			Key:  "sip_tls_client_ca_file",
+			Rule: "an existing file",
+			Doc:  "Certificate authorities, PEM, one of which must have issued the certificate of whoever connects by TLS. Empty: nobody needs one.",
+			set:  into(func(c *Config) *string { return &c.SIPClients }, parseFile),
 		},
 		{
 			Key:  "public_ip",
@@ -147,13 +179,32 @@ func telephony() []Setting {
 			set:  into(func(c *Config) *addr { return (*addr)(&c.PublicIP) }, parsePublicIP),
 		},
 		{
+			Key:  "sip_private",
+			Rule: "a list of networks such as 10.0.0.0/8,192.0.2.7, none of which is everyone (/0)",
+			Doc:  "Far ends in these networks are given the address listened on instead of `public_ip`. Those on loopback always are.",
+			set:  into(func(c *Config) *prefixes { return (*prefixes)(&c.SIPPrivate) }, parseProxies),
+		},
+		{
+			Key: "sip_dscp", Default: "24",
+			Rule: "a whole number from 0 to 63",
+			Doc:  "DSCP mark of what the SIP sockets send: 24 is CS3, the class for signalling.",
+			set:  into(func(c *Config) *int { return &c.SIPDSCP }, parseDSCP),
+		},
+	}
+}
+
+func sound() []Setting {
+	return []Setting{
+		{
 			Key: "media_ports", Default: "20000-29999",
 			Rule: "a range LOW-HIGH of at least two ports within 1024-65535",
 			Doc:  "UDP ports of RTP and RTCP, two per call.",
 			set:  into(func(c *Config) *PortRange { return &c.MediaPorts }, parsePortRange),
 			with: &together{[]string{"sip_addr"}, func(c *Config) string {
-				if p := c.SIPAddr.Port(); p >= c.MediaPorts.Low && p <= c.MediaPorts.High {
-					return "a range without the port of sip_addr"
+				for _, l := range c.SIP {
+					if p := l.Addr.Port(); p >= c.MediaPorts.Low && p <= c.MediaPorts.High {
+						return "a range without the port of sip_addr"
+					}
 				}
 				return ""
 			}},
@@ -254,11 +305,15 @@ func httpIsGuarded(c *Config) string {
 }
 
 func sipIsReachable(c *Config) string {
-	if c.SIPAddr.Addr().IsUnspecified() && !c.PublicIP.IsValid() {
-		return "one address of this machine, unless public_ip says what others reach"
-	}
-	if c.SIPAddr.Port() != 0 && c.SIPAddr == c.HTTPAddr {
-		return "another address than http_addr: SIP listens on TCP as well"
+	for _, l := range c.SIP {
+		switch {
+		case l.Addr.Addr().IsUnspecified() && !c.PublicIP.IsValid():
+			return "one address of this machine, unless public_ip says what others reach"
+		case l.Network != "udp" && l.Addr.Port() != 0 && l.Addr == c.HTTPAddr:
+			return "another address than http_addr: SIP listens on TCP as well"
+		case l.Network == "tls" && c.SIPCert == "" && c.TLSCert == "":
+			return "without tls:// unless sip_tls_cert and sip_tls_key are set"
+		}
 	}
 	return ""
 }

@@ -175,17 +175,20 @@ func (s *service) telephony(run context.Context, more extras) (err error) {
 	sipEgress := s.egress(more)
 	sipEgress.AnyPort = true
 	s.engine, err = media.NewEngine(media.Config{
-		BindIP: cfg.SIPAddr.Addr(), PublicIP: public,
+		BindIP: soundAddr(cfg), PublicIP: public,
 		PortMin: int(cfg.MediaPorts.Low), PortMax: int(cfg.MediaPorts.High), Recording: recordingFormat(cfg.RecordingFormat),
 		MayReach: func(to netip.AddrPort) bool { return carrier.sound(to) || sipEgress.May(to) == nil }, Log: s.log,
 	})
 	if err != nil {
 		return err
 	}
-	addr := cfg.SIPAddr.String()
+	secured, err := sipTLS(cfg, s.log)
+	if err != nil {
+		return err
+	}
 	s.ua, err = sip.New(sip.Config{
-		Listen:   []sip.Listener{{Network: "udp", Addr: addr}, {Network: "tcp", Addr: addr}},
-		PublicIP: public, UserAgent: "Callboard/" + version, Secret: derive(s.vault.master, "callboard sip"),
+		Listen: sipListeners(cfg), TLS: secured, Private: cfg.SIPPrivate, DSCP: cfg.SIPDSCP,
+		PublicIP: cfg.PublicIP, UserAgent: "Callboard/" + version, Secret: derive(s.vault.master, "callboard sip"),
 		MayReach: func(to netip.AddrPort) bool { return carrier.signalling(to) || sipEgress.May(to) == nil }, Log: s.log,
 	})
 	if err != nil {
@@ -250,7 +253,10 @@ func (s *service) folder(name string) string {
 
 // egress is what tenants may name, less our own listeners and the store.
 func (s *service) egress(more extras) allow.Egress {
-	e := allow.Egress{Allow: more.allow, Own: []netip.AddrPort{netip.MustParseAddrPort(s.ln.Addr().String()), s.cfg.SIPAddr}}
+	e := allow.Egress{Allow: more.allow, Own: []netip.AddrPort{netip.MustParseAddrPort(s.ln.Addr().String())}}
+	for _, l := range s.cfg.SIP {
+		e.Own = append(e.Own, l.Addr)
+	}
 	for _, a := range s.cfg.EgressAllow {
 		e.Allow = append(e.Allow, allow.Rule{Network: a.Prefix, Port: a.Port})
 	}
@@ -348,6 +354,7 @@ func (s *service) doors(run context.Context) error {
 func (s *service) drain() {
 	ctx, cancel := context.WithTimeout(context.Background(), s.cfg.Drain)
 	defer cancel()
+	s.ua.Drain()
 	s.node.Drain(ctx)
 }
 

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"crypto/x509"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"os"
+
+	"github.com/callboard/callboard/configs"
+	"github.com/callboard/callboard/sip"
+)
+
+func sipListeners(cfg *configs.Config) []sip.Listener {
+	var all []sip.Listener
+	for _, l := range cfg.SIP {
+		for _, network := range l.Networks() {
+			all = append(all, sip.Listener{Network: network, Addr: l.Addr.String()})
+		}
+	}
+	return all
+}
+
+// soundAddr is where sound is taken: at the address of SIP, or, where that has
+// several, at all of this machine.
+func soundAddr(cfg *configs.Config) netip.Addr {
+	for _, l := range cfg.SIP {
+		if l.Addr.Addr() != cfg.SIPAddr.Addr() {
+			return netip.IPv4Unspecified()
+		}
+	}
+	return cfg.SIPAddr.Addr()
+}
+
+// sipTLS is what secures SIP. Calls may go out over TLS without any of it.
+func sipTLS(cfg *configs.Config, log *slog.Logger) (*sip.TLS, error) {
+	t := new(sip.TLS)
+	if chain, key := cfg.SIPFiles(); chain != "" {
+		t.Certificate = sip.CertificateFiles(chain, key, log)
+	}
+	if cfg.SIPRoots != "" {
+		roots, err := x509.SystemCertPool()
+		if err != nil {
+			roots = x509.NewCertPool()
+		}
+		if t.Roots, err = addPEM(roots, "sip_tls_ca_file", cfg.SIPRoots); err != nil {
+			return nil, err
+		}
+	}
+	if cfg.SIPClients != "" {
+		var err error
+		if t.Clients, err = addPEM(x509.NewCertPool(), "sip_tls_client_ca_file", cfg.SIPClients); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+func addPEM(pool *x509.CertPool, setting, path string) (*x509.CertPool, error) {
+	pem, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if !pool.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("%s = %s: must hold certificates in PEM", setting, path)
+	}
+	return pool, nil
+}
