@@ -54,6 +54,23 @@ type CallOutcome struct {
 	Notes             string  `json:"notes,omitempty"`
 }
 
+// Diverted is one step on a call's way to us (RFC 5806, RFC 7044).
+type Diverted struct {
+	From   string `json:"from"`             // the number that was called before
+	Reason string `json:"reason,omitempty"` // unconditional, no-answer, user-busy …
+}
+
+// Caller is what a trunk told of the caller of an inbound call, as it said it.
+type Caller struct {
+	Name       string     `json:"name,omitempty"`     // From's display name
+	Withheld   bool       `json:"withheld,omitempty"` // the caller does not want the number shown
+	Asserted   string     `json:"asserted,omitempty"` // the number that the trunk vouches for; only of trunks whose header is believed
+	Verstat    string     `json:"verstat,omitempty"`  // TN-Validation-Passed …: the trunk's judgement of the signature
+	Identity   string     `json:"identity,omitempty"` // the Identity header (RFC 8224)
+	Diversions []Diverted `json:"diversions,omitempty"`
+	History    []string   `json:"history,omitempty"` // History-Info entries, oldest first
+}
+
 // Quality is the media quality of a call.
 type Quality struct {
 	Codec           string  `json:"codec,omitempty"`
@@ -93,6 +110,7 @@ type Call struct {
 	Outcome             *CallOutcome      `json:"outcome"`
 	Variables           map[string]string `json:"variables"`
 	Context             Context           `json:"context,omitempty"`
+	Caller              *Caller           `json:"caller,omitempty"` // inbound: what its trunk told of the caller
 	Record              bool              `json:"record"`
 	TranscriptAvailable bool              `json:"transcript_available"`
 	TranscriptURL       string            `json:"transcript_url,omitempty"`

@@ -36,6 +36,7 @@ const (
 	CodeDNCBlocked              Code = "dnc_blocked"
 	CodeOutsideCallingHours     Code = "outside_calling_hours"
 	CodeDestination             Code = "destination_not_allowed"
+	CodeSpendCap                Code = "spend_cap_reached"
 	CodeExceedsPlan             Code = "exceeds_plan_limit"
 	CodeCallerIDRequired        Code = "caller_id_required"
 	CodeInvalidURL              Code = "invalid_url"

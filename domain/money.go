@@ -1,6 +1,11 @@
 package domain
 
-import "time"
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
 
 // Money is an amount in a currency, as decimal text.
 type Money struct {
@@ -19,6 +24,7 @@ type LedgerRow struct {
 	OpenedAt    time.Time   `json:"opened_at"` // sets the month
 	ClosedAt    time.Time   `json:"closed_at"`
 	Seconds     int         `json:"seconds"`
+	CostMicros  int64       `json:"cost_micros,omitempty"` // by the trunk's cost, in millionths of a dollar
 }
 
 // Key names the row.
@@ -32,4 +38,33 @@ func (l *LedgerRow) Indexes() []string {
 // Sort is by time of opening.
 func (l *LedgerRow) Sort() string {
 	return l.OpenedAt.UTC().Format("20060102T150405.000000000") + l.CallID
+}
+
+// micro is a dollar's millionths.
+const micro = 1_000_000
+
+// Micros reads an amount of decimal text, not below zero, as millionths; what
+// is finer is refused.
+func Micros(text string) (int64, error) {
+	whole, fraction, _ := strings.Cut(text, ".")
+	if len(text) == 0 || len(whole) > 12 || len(fraction) > 6 || whole+fraction == "" {
+		return 0, fmt.Errorf("%q is no amount of money", text)
+	}
+	n, err := strconv.ParseInt("0"+whole+(fraction + "000000")[:6], 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%q is no amount of money", text)
+	}
+	return n, nil
+}
+
+// Dollars spells millionths of a dollar as decimal text with two places, more
+// where needed.
+func Dollars(micros int64) Money {
+	sign := ""
+	if micros < 0 {
+		sign, micros = "-", -micros
+	}
+	fraction := strconv.FormatInt(micro+micros%micro, 10)[1:]
+	fraction = fraction[:2] + strings.TrimRight(fraction[2:], "0")
+	return Money{Amount: sign + strconv.FormatInt(micros/micro, 10) + "." + fraction, Currency: "USD"}
 }

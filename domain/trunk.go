@@ -2,43 +2,133 @@ package domain
 
 import "time"
 
-// Proxy is one target of a trunk.
+// Proxy is one target of a trunk. A name without a port is looked up by NAPTR
+// and SRV (RFC 3263), so that it may be several.
 type Proxy struct {
 	Host      string `json:"host"`
-	Port      int    `json:"port"`
-	Transport string `json:"transport"` // udp | tcp
+	Port      int    `json:"port"`      // 0: by SRV where Host is a name
+	Transport string `json:"transport"` // udp | tcp | tls
 	Priority  int    `json:"priority"`  // lower first
-	Weight    int    `json:"weight"`
+	Weight    int    `json:"weight"`    // share among targets of one priority
 }
 
-// TrunkAuth are the digest credentials that a trunk demands.
+// TrunkAuth are the digest credentials that a trunk demands, or that are
+// demanded of it.
 type TrunkAuth struct {
 	Username string `json:"username"`
 	Password string `json:"password,omitempty"`
 	Realm    string `json:"realm,omitempty"`
 }
 
-// TrunkInbound says from where a trunk's calls may come.
+// TrunkInbound says from where a trunk's calls may come, and how many.
 type TrunkInbound struct {
-	AllowedIPs []string `json:"allowed_ips"` // empty: the proxies' addresses
+	AllowedIPs     []string   `json:"allowed_ips"` // empty: the proxies' addresses
+	Auth           *TrunkAuth `json:"auth,omitempty"`
+	CallsPerSecond float64    `json:"calls_per_second"` // 0: no limit of its own
 }
+
+// Rate is what a trunk's carrier asks for a minute to numbers of a prefix; the
+// longest matching prefix counts.
+type Rate struct {
+	Prefix string `json:"prefix"` // +1202; "+" is everywhere
+	Cost   string `json:"cost"`   // dollars a minute, as decimal text
+}
+
+// TrunkAlarms are the bounds beyond which a trunk's calls are told as
+// system.degraded. Zero switches one off.
+type TrunkAlarms struct {
+	MinASR            float64 `json:"min_asr"`              // answered of attempted, 0 to 1
+	MinACDSeconds     float64 `json:"min_acd_seconds"`      // mean length of answered calls
+	MaxShortCallShare float64 `json:"max_short_call_share"` // of answered calls, 0 to 1
+	ShortCallSeconds  int     `json:"short_call_seconds"`   // up to here an answered call is short; 6 unless said
+	MinCalls          int     `json:"min_calls"`            // no judgement over fewer; 20 unless said
+}
+
+// The ways of writing numbers to a trunk.
+const (
+	FormatE164     = "e164"     // +12025550100
+	FormatDigits   = "digits"   // 12025550100
+	FormatNational = "national" // 2025550100, abroad with the country's international prefix
+)
+
+// The headers with which a trunk may be told who calls, and may tell us.
+const (
+	HeaderAsserted  = "P-Asserted-Identity"
+	HeaderRemote    = "Remote-Party-ID"
+	HeaderDiversion = "Diversion"
+)
 
 // Trunk is a way to the telephone network.
 type Trunk struct {
 	Meta
-	Name           string       `json:"name"`
-	Proxies        []Proxy      `json:"proxies"`
-	Auth           *TrunkAuth   `json:"auth,omitempty"`
-	FromDomain     string       `json:"from_domain,omitempty"`
-	NumberFormat   string       `json:"number_format"` // e164 (+1…) | digits (1…)
-	Inbound        TrunkInbound `json:"inbound"`
-	Codecs         []string     `json:"codecs"` // PCMU, PCMA
-	CallsPerSecond float64      `json:"calls_per_second"`
-	MaxChannels    int          `json:"max_channels"` // 0: no limit of its own
-	MediaNetworks  []string     `json:"media_networks"`
-	Prefixes       []string     `json:"prefixes"` // numbers it takes; empty: all
-	CallerIDs      []string     `json:"caller_ids"`
-	Simulator      bool         `json:"simulator,omitempty"` // the built-in carrier
+	Name            string        `json:"name"`
+	Proxies         []Proxy       `json:"proxies"`
+	OutboundProxy   *Proxy        `json:"outbound_proxy,omitempty"` // what is sent to the proxies goes by way of it
+	Auth            *TrunkAuth    `json:"auth,omitempty"`
+	FromDomain      string        `json:"from_domain,omitempty"`
+	NumberFormat    string        `json:"number_format"`            // e164 | digits | national
+	NumberCountry   string        `json:"number_country,omitempty"` // of national
+	NumberStrip     string        `json:"number_strip,omitempty"`   // taken off the beginning of the number called, once it is written
+	NumberAdd       string        `json:"number_add,omitempty"`     // then put before it
+	Inbound         TrunkInbound  `json:"inbound"`
+	Codecs          []string      `json:"codecs"` // PCMU, PCMA, G722, opus, in the order of preference
+	DTMF            string        `json:"dtmf"`   // auto | rfc4733 | info | inband
+	SRTP            string        `json:"srtp"`   // off | optional | required
+	CallsPerSecond  float64       `json:"calls_per_second"`
+	MaxChannels     int           `json:"max_channels"` // 0: no limit of its own
+	OptionsPing     bool          `json:"options_ping"` // its targets are asked by OPTIONS whether they live
+	MediaNetworks   []string      `json:"media_networks"`
+	Prefixes        []string      `json:"prefixes"` // numbers it takes; empty: all
+	Priority        int           `json:"priority"` // among trunks of one prefix length, lower first
+	Costs           []Rate        `json:"costs"`    // among trunks of one priority, cheaper first
+	CallerIDs       []string      `json:"caller_ids"`
+	CallerIDHeaders []string      `json:"caller_id_headers"` // P-Asserted-Identity, Remote-Party-ID, Diversion: sent, and believed
+	Alarms          TrunkAlarms   `json:"alarms"`
+	Simulator       bool          `json:"simulator,omitempty"` // the built-in carrier
+	SIPURI          string        `json:"sip_uri,omitempty"`   // where the carrier sends calls; shown, never kept
+	Health          *TrunkHealth  `json:"health,omitempty"`    // shown, never kept
+	Quality         *TrunkQuality `json:"quality,omitempty"`   // shown, never kept
+}
+
+// TrunkHealth is how a trunk does now.
+type TrunkHealth struct {
+	Status       string         `json:"status"` // up | degraded (a target is out, or it backs off) | down (all are)
+	Channels     int            `json:"channels"`
+	Waiting      int            `json:"waiting"` // calls that wait for their turn
+	BackoffUntil *time.Time     `json:"backoff_until"`
+	LastError    string         `json:"last_error,omitempty"`
+	Targets      []TargetHealth `json:"targets"`
+}
+
+// TargetHealth is how one target of a trunk does: a proxy, or one of those
+// that its name leads to.
+type TargetHealth struct {
+	Target     string     `json:"target"` // host:port;transport
+	Proxy      string     `json:"proxy"`  // as the trunk names it
+	Status     string     `json:"status"` // up | out (tried last) | resting (it asked for it: not tried)
+	Failures   int        `json:"consecutive_failures"`
+	OutUntil   *time.Time `json:"out_until"`
+	LastError  string     `json:"last_error,omitempty"`
+	PingedAt   *time.Time `json:"pinged_at"` // by OPTIONS
+	PingOK     *bool      `json:"ping_ok"`
+	PingCode   int        `json:"ping_code,omitempty"`
+	PingMillis int64      `json:"ping_ms,omitempty"`
+}
+
+// TrunkQuality is what became of a trunk's outbound calls of the last hour,
+// and of what came in since the start of the process.
+type TrunkQuality struct {
+	WindowSeconds   int            `json:"window_seconds"`
+	Attempts        int            `json:"attempts"`
+	Answered        int            `json:"answered"`
+	ASR             float64        `json:"asr"` // answered of attempted, 0 to 1
+	ACDSeconds      float64        `json:"acd_seconds"`
+	ShortCalls      int            `json:"short_calls"`
+	ShortCallShare  float64        `json:"short_call_share"` // of answered calls, 0 to 1
+	Refusals        map[string]int `json:"refusals"`         // of attempts, by reason
+	InboundCalls    uint64         `json:"inbound_calls"`
+	InboundRefusals map[string]int `json:"inbound_refusals"` // by reason
+	Alarms          []string       `json:"alarms"`           // what is beyond its bound now: asr, acd, short_call_share
 }
 
 // Key names the row.
@@ -50,34 +140,50 @@ func (t *Trunk) Indexes() []string { return []string{envIndex(t.Environment)} }
 // Sort is by age.
 func (t *Trunk) Sort() string { return t.ID }
 
-// Sealed returns a copy whose password went through f.
+// Sealed returns a copy whose passwords went through f, without what is only
+// shown.
 func (t *Trunk) Sealed(f func(field, text string) (string, error)) (Record, error) {
 	c := *t
-	if t.Auth == nil {
-		return &c, nil
+	c.SIPURI, c.Health, c.Quality = "", nil, nil
+	for _, x := range []struct {
+		auth **TrunkAuth
+		name string
+	}{{&c.Auth, "auth.password"}, {&c.Inbound.Auth, "inbound.auth.password"}} {
+		if *x.auth == nil {
+			continue
+		}
+		a := **x.auth
+		var err error
+		if a.Password, err = f(x.name, a.Password); err != nil {
+			return nil, err
+		}
+		*x.auth = &a
 	}
-	a := *t.Auth
-	var err error
-	a.Password, err = f("auth.password", a.Password)
-	c.Auth = &a
-	return &c, err
+	return &c, nil
 }
 
-// Unseal puts the password through f.
+// Unseal puts the passwords through f.
 func (t *Trunk) Unseal(f func(field, text string) (string, error)) (err error) {
 	if t.Auth != nil {
-		t.Auth.Password, err = f("auth.password", t.Auth.Password)
+		if t.Auth.Password, err = f("auth.password", t.Auth.Password); err != nil {
+			return err
+		}
+	}
+	if t.Inbound.Auth != nil {
+		t.Inbound.Auth.Password, err = f("inbound.auth.password", t.Inbound.Auth.Password)
 	}
 	return err
 }
 
-// Public is the trunk as the API shows it: without its password.
+// Public is the trunk as the API shows it: without its passwords.
 func (t *Trunk) Public() *Trunk {
 	c := *t
-	if t.Auth != nil {
-		a := *t.Auth
-		a.Password = ""
-		c.Auth = &a
+	for _, auth := range []**TrunkAuth{&c.Auth, &c.Inbound.Auth} {
+		if *auth != nil {
+			a := **auth
+			a.Password = ""
+			*auth = &a
+		}
 	}
 	return &c
 }

@@ -17,11 +17,13 @@ type (
 	// Want asks for a way to a number; Slot or NoSlot answers it later.
 	Want struct {
 		To          string // E.164
-		TrunkID     string // this trunk only; "": by prefix
+		From        string // the number that is to be shown: trunks that list it come first
+		TrunkID     string // this trunk only; "": by prefix, priority and cost
 		Environment domain.Environment
 		Tried       []string // keys of targets that this attempt has tried
 		CallID      string
 		Generation  int
+		Patience    time.Duration // to wait inside for a slot; 0: 5 s, which is less than a permit's lease
 	}
 	// Bind ties the slots of a call to its actor: its death frees them.
 	Bind struct {
@@ -37,6 +39,20 @@ type (
 		Verdict              domain.Verdict
 		Answered             bool
 	}
+	// Ended tells how long an answered call was; before or after its slot is
+	// freed.
+	Ended struct {
+		CallID, TrunkID, To string
+		Talked              time.Duration
+	}
+	// Check asks whether a number may be called at all, as a call or by a
+	// transfer: Checked. A Want asks it as well.
+	Check struct {
+		To          string // as a person or a far end writes it
+		Environment domain.Environment
+		CallID      string
+		Generation  int
+	}
 	// Set replaces the trunks of the workspace.
 	Set struct{ Trunks []domain.Trunk }
 	// Hold keeps a channel for an orphaned dialog of a process that ended.
@@ -46,6 +62,9 @@ type (
 	}
 	// Free ends a Hold, and whatever else a call has or waits for.
 	Free struct{ CallID string }
+	// Arrived counts a call that came in over a trunk: Refusal "" where it was
+	// taken, otherwise why it was not.
+	Arrived struct{ TrunkID, Refusal string }
 	// Health asks for the state of each trunk: HealthNow.
 	Health struct{}
 )
@@ -54,30 +73,36 @@ type (
 type (
 	// Slot is a channel on a target, taken until the leg or the call ends.
 	Slot struct {
-		CallID     string
-		Trunk      domain.Trunk // with its credentials
-		Target     sip.Target
-		Key        string // names the target in Want.Tried
-		Generation int
+		CallID      string
+		Trunk       domain.Trunk // with its credentials
+		Target      sip.Target
+		Key         string        // names the target in Want.Tried
+		MaxDuration time.Duration // of the call, by the rules of the workspace; 0: none
+		Generation  int
 	}
 	// NoSlot says why there is none, and when to ask again.
 	NoSlot struct {
 		CallID     string
-		Reason     string // no_trunk | exhausted | throttled | channels
+		Reason     string        // no_trunk | exhausted | throttled | channels | destination_not_allowed | spend_cap_reached
+		Err        *domain.Error // of the last two
 		Until      time.Time
 		Generation int
 	}
+	// Checked answers Check. Err is nil where the number may be called:
+	// destination_not_allowed or spend_cap_reached otherwise.
+	Checked struct {
+		CallID      string
+		To          string // E.164
+		Err         *domain.Error
+		MaxDuration time.Duration // of what is called so; 0: no rule
+		Generation  int
+	}
 	// HealthNow is the state of each trunk by id.
 	HealthNow struct{ Trunks map[string]State }
-	// State is how a trunk is doing.
+	// State is how a trunk is doing, in the words of the API.
 	State struct {
-		Channels    int        `json:"channels"`
-		Failures    int        `json:"consecutive_failures"`
-		Answered    uint64     `json:"answered"`
-		Attempts    uint64     `json:"attempts"`
-		BackoffTill *time.Time `json:"backoff_until"`
-		LastError   string     `json:"last_error,omitempty"`
-		Healthy     bool       `json:"healthy"`
+		Health  domain.TrunkHealth
+		Quality domain.TrunkQuality
 	}
 )
 
@@ -87,18 +112,23 @@ const (
 	Exhausted = "exhausted"
 	Throttled = "throttled"
 	Channels  = "channels"
+	Forbidden = "destination_not_allowed"
+	SpendCap  = "spend_cap_reached"
 )
 
 type tick struct{ generation int }
 
 // Control: all of these are answers, ends or bounded by permits.
-func (Want) Control()   {}
-func (Bind) Control()   {}
-func (Return) Control() {}
-func (Result) Control() {}
-func (Set) Control()    {}
-func (Hold) Control()   {}
-func (Free) Control()   {}
-func (Slot) Control()   {}
-func (NoSlot) Control() {}
-func (tick) Control()   {}
+func (Want) Control()    {}
+func (Bind) Control()    {}
+func (Return) Control()  {}
+func (Result) Control()  {}
+func (Ended) Control()   {}
+func (Check) Control()   {}
+func (Checked) Control() {}
+func (Set) Control()     {}
+func (Hold) Control()    {}
+func (Free) Control()    {}
+func (Slot) Control()    {}
+func (NoSlot) Control()  {}
+func (tick) Control()    {}

@@ -2,14 +2,7 @@
 // and what each further attempt costs. It knows no ledger: it is told counts.
 package billing
 
-import (
-	"strconv"
-	"strings"
-
-	"github.com/callboard/callboard/domain"
-)
-
-const micro = 1_000_000 // millionths of a dollar in a dollar
+import "github.com/callboard/callboard/domain"
 
 // Terms are the price of attempts within one month.
 type Terms struct {
@@ -44,25 +37,14 @@ func Of(t Terms, attempts int) Bill {
 	attempts = max(0, attempts)
 	b := Bill{Attempts: attempts, Included: min(attempts, max(0, t.Included))}
 	b.Overage = attempts - b.Included
-	b.Amount = money(int64(b.Overage) * t.Micros)
+	b.Amount = domain.Dollars(int64(b.Overage) * t.Micros)
 	return b
 }
 
 // Cost is the price of the nth attempt of a month, counted from 1.
 func Cost(t Terms, nth int) domain.Money {
 	if nth <= t.Included {
-		return money(0)
+		return domain.Dollars(0)
 	}
-	return money(t.Micros)
-}
-
-// money spells millionths as decimal text with two places, more where needed.
-func money(micros int64) domain.Money {
-	sign := ""
-	if micros < 0 {
-		sign, micros = "-", -micros
-	}
-	fraction := strconv.FormatInt(micro+micros%micro, 10)[1:]
-	fraction = fraction[:2] + strings.TrimRight(fraction[2:], "0")
-	return domain.Money{Amount: sign + strconv.FormatInt(micros/micro, 10) + "." + fraction, Currency: "USD"}
+	return domain.Dollars(t.Micros)
 }

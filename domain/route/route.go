@@ -1,0 +1,156 @@
+// Package route chooses the way of a call to the telephone network: which
+// trunks may take it, in which order, and which target of a trunk is next. It
+// also judges what became of a trunk's calls. It knows no clock, no dice and
+// no INVITE: it is told, and it answers.
+package route
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// Call is what a way is sought for.
+type Call struct {
+	To          string // E.164
+	From        string // that is to be shown
+	TrunkID     string // this trunk only; "": any
+	Environment domain.Environment
+}
+
+// Trunks are the indexes of the trunks that may take a call, the best first:
+// by the longest matching prefix, then by priority (lower first), then those
+// that list the number to be shown before those that list only others, then by
+// cost (cheaper first, unknown last), then as they stand.
+func Trunks(all []*domain.Trunk, c Call) []int {
+	type way struct {
+		index, length int
+		stranger      int // 1: it lists numbers to show, and this is none of them
+		cost          int64
+	}
+	ways := make([]way, 0, len(all))
+	for i, t := range all {
+		if t.Environment != c.Environment || c.TrunkID != "" && t.ID != c.TrunkID {
+			continue
+		}
+		length, ok := Prefix(t.Prefixes, c.To)
+		if !ok {
+			continue
+		}
+		w := way{index: i, length: length, cost: unknownCost}
+		if len(t.CallerIDs) > 0 && c.From != "" && !slices.Contains(t.CallerIDs, c.From) {
+			w.stranger = 1
+		}
+		if cost, known := Cost(t.Costs, c.To); known {
+			w.cost = cost
+		}
+		ways = append(ways, w)
+	}
+	slices.SortStableFunc(ways, func(a, b way) int {
+		return cmp.Or(
+			cmp.Compare(b.length, a.length), cmp.Compare(all[a.index].Priority, all[b.index].Priority),
+			cmp.Compare(a.stranger, b.stranger), cmp.Compare(a.cost, b.cost))
+	})
+	out := make([]int, len(ways))
+	for i, w := range ways {
+		out[i] = w.index
+	}
+	return out
+}
+
+const unknownCost = 1 << 62
+
+// Prefix is the length of the longest prefix that a number begins with; ok is
+// false where none does. No prefixes match every number, with length 0.
+func Prefix(prefixes []string, to string) (length int, ok bool) {
+	if len(prefixes) == 0 {
+		return 0, true
+	}
+	digits := strings.TrimPrefix(to, "+")
+	for _, p := range prefixes {
+		p = strings.TrimPrefix(p, "+")
+		if strings.HasPrefix(digits, p) {
+			length, ok = max(length, len(p)), true
+		}
+	}
+	return length, ok
+}
+
+// Cost is what a minute to a number costs, in millionths of a dollar, by the
+// longest prefix; known is false where no rate matches.
+func Cost(rates []domain.Rate, to string) (micros int64, known bool) {
+	digits, best := strings.TrimPrefix(to, "+"), -1
+	for i := range rates {
+		p := strings.TrimPrefix(rates[i].Prefix, "+")
+		if len(p) <= best || !strings.HasPrefix(digits, p) {
+			continue
+		}
+		if m, err := domain.Micros(rates[i].Cost); err == nil {
+			micros, known, best = m, true, len(p)
+		}
+	}
+	return micros, known
+}
+
+// Spend is the price of a call in millionths of a dollar: its minutes at the
+// trunk's cost, counted by the second and rounded up.
+func Spend(perMinute int64, talked time.Duration) int64 {
+	seconds := int64((max(0, talked) + time.Second - 1) / time.Second)
+	return (seconds*perMinute + 59) / 60
+}
+
+// Target is one way into a trunk.
+type Target struct {
+	Key      string
+	Proxy    int       // the proxy of the trunk that it belongs to, from 0
+	Priority int       // of the proxy: lower first
+	Weight   int       // of the proxy, among those of one priority
+	Out      time.Time // failed lately: until then the others come first
+	Rests    time.Time // asked not to be called until then
+}
+
+// Next is the target to try: one that was not tried and does not rest, those
+// that failed lately last, lower priority first, by weight within a priority,
+// and the targets of one proxy as they stand. draw throws an exponentially
+// distributed number. Where every one that is left rests, ok is false and
+// until tells when the first has rested; where none is left, until is zero.
+func Next(targets []Target, tried []string, now time.Time, draw func() float64) (index int, until time.Time, ok bool) {
+	index = -1
+	var chance, best float64
+	thrown := -1
+	for i := range targets {
+		t := &targets[i]
+		if slices.Contains(tried, t.Key) {
+			continue
+		}
+		if t.Rests.After(now) {
+			if until.IsZero() || t.Rests.Before(until) {
+				until = t.Rests
+			}
+			continue
+		}
+		if thrown != t.Proxy { // targets of one proxy stand together and share its lot
+			thrown, chance = t.Proxy, draw()/float64(max(t.Weight, 1))
+		}
+		if index < 0 || better(t, &targets[index], chance, best, now) {
+			index, best = i, chance
+		}
+	}
+	if index < 0 {
+		return 0, until, false
+	}
+	return index, time.Time{}, true
+}
+
+func better(a, b *Target, chance, best float64, now time.Time) bool {
+	if outA, outB := a.Out.After(now), b.Out.After(now); outA != outB {
+		return outB
+	}
+	if a.Priority != b.Priority {
+		return a.Priority < b.Priority
+	}
+	return a.Proxy != b.Proxy && chance < best
+}
