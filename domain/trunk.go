@@ -65,6 +65,7 @@ type Trunk struct {
 	Proxies         []Proxy       `json:"proxies"`
 	OutboundProxy   *Proxy        `json:"outbound_proxy,omitempty"` // what is sent to the proxies goes by way of it
 	Auth            *TrunkAuth    `json:"auth,omitempty"`
+	Register        bool          `json:"register"` // at its first proxy, with its credentials
 	FromDomain      string        `json:"from_domain,omitempty"`
 	NumberFormat    string        `json:"number_format"`            // e164 | digits | national
 	NumberCountry   string        `json:"number_country,omitempty"` // of national
@@ -92,12 +93,22 @@ type Trunk struct {
 
 // TrunkHealth is how a trunk does now.
 type TrunkHealth struct {
-	Status       string         `json:"status"` // up | degraded (a target is out, or it backs off) | down (all are)
-	Channels     int            `json:"channels"`
-	Waiting      int            `json:"waiting"` // calls that wait for their turn
-	BackoffUntil *time.Time     `json:"backoff_until"`
-	LastError    string         `json:"last_error,omitempty"`
-	Targets      []TargetHealth `json:"targets"`
+	Status       string             `json:"status"` // up | degraded (a target is out, or it backs off) | down (all are)
+	Channels     int                `json:"channels"`
+	Waiting      int                `json:"waiting"` // calls that wait for their turn
+	BackoffUntil *time.Time         `json:"backoff_until"`
+	LastError    string             `json:"last_error,omitempty"`
+	Targets      []TargetHealth     `json:"targets"`
+	Registration *TrunkRegistration `json:"registration,omitempty"` // of a trunk that registers
+}
+
+// TrunkRegistration is where a trunk's registration at its carrier stands.
+type TrunkRegistration struct {
+	Status  string     `json:"status"` // trying | registered | failed | removed
+	Code    int        `json:"code,omitempty"`
+	Reason  string     `json:"reason,omitempty"`
+	Expires *time.Time `json:"expires_at"`
+	RetryAt *time.Time `json:"retry_at"`
 }
 
 // TargetHealth is how one target of a trunk does: a proxy, or one of those

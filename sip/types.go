@@ -64,6 +64,7 @@ type Invite struct {
 	Attempt      string // with Leg the source of Call-ID, From-tag and branch
 	Leg          int
 	Target       Target
+	Proxy        *Target // an outbound proxy: sent there with a Route, Target stays in the Request-URI
 	Credentials  *Credentials
 	To, From     string    // E.164 users
 	URI          string    // the Request-URI of a registered phone; all messages then go to Target. "": sip:To@Target

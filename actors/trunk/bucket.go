@@ -1,39 +1,137 @@
 package trunk
 
 import (
+	"math/rand/v2"
+	"net/netip"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/route"
+	"github.com/callboard/callboard/sip"
 )
 
 // How a trunk is punished for refusing: a throttled one waits from firstWait,
 // doubling to lastWait, or as long as it asked for; a target that failed
-// barAfter times in a row is tried last for barFor.
+// outAfter times in a row is tried last for outFor.
 const (
 	firstWait = time.Second
 	lastWait  = time.Minute
-	barAfter  = 3
-	barFor    = 30 * time.Second
+	outAfter  = 3
+	outFor    = 30 * time.Second
 	maxWait   = 10 * time.Minute // of a Retry-After that a stranger may ask for
 )
 
-// bucket is one trunk's calls per second, channels and health.
+// bucket is one trunk's calls per second, channels, targets and health.
 type bucket struct {
 	trunk    domain.Trunk
 	channels int
 	next     time.Time // the next call may leave then
 	backoff  time.Time // no call before
 	wait     time.Duration
-	barred   map[string]time.Time // by target
-	failed   map[string]int       // in a row, by target
-	failures int                  // in a row, whatever the target
-	answered uint64
-	attempts uint64
+	targets  []target
+	views    []route.Target // the targets as the choice sees them
+	health   map[string]*health
+	resolved map[domain.Proxy][]sip.Target // what the names of proxies lead to
+	used     bool                          // since its names were looked up
+	record   route.Record
+	raised   map[string]time.Time // alarms that are on, since when
 	lastErr  string
+	arrived  uint64
+	refused  map[string]int // calls that came in
+	signed   *domain.TrunkRegistration
+}
+
+// target is one way into the trunk.
+type target struct {
+	to    sip.Target
+	proxy string // as the trunk names it
+	key   string
+}
+
+// health is what is known of a target; it outlives a change of its trunk.
+type health struct {
+	failures int       // of INVITEs in a row
+	good     bool      // the last INVITE did its work
+	out      time.Time // tried last until then
+	rests    time.Time // not tried until then
+	lastErr  string
+	missed   int // OPTIONS in a row
+	pinged   time.Time
+	ping     sip.Pong
+	pingErr  string
 }
 
 func newBucket() *bucket {
-	return &bucket{barred: make(map[string]time.Time), failed: make(map[string]int)}
+	return &bucket{
+		health: make(map[string]*health), resolved: make(map[domain.Proxy][]sip.Target),
+		raised: make(map[string]time.Time), refused: make(map[string]int),
+	}
+}
+
+// set gives the bucket its trunk, new or changed.
+func (b *bucket) set(t domain.Trunk) {
+	b.trunk = t
+	for p := range b.resolved {
+		if !slices.Contains(t.Proxies, p) {
+			delete(b.resolved, p)
+		}
+	}
+	b.lay()
+}
+
+// lay sets out the targets: each proxy, or what its name leads to.
+func (b *bucket) lay() {
+	b.targets, b.views = b.targets[:0], b.views[:0]
+	kept := make(map[string]*health, len(b.health))
+	for i, p := range b.trunk.Proxies {
+		all := b.resolved[p]
+		if len(all) == 0 {
+			all = []sip.Target{{Host: p.Host, Port: p.Port, Transport: p.Transport}}
+		}
+		for _, to := range all {
+			to.TrunkID = b.trunk.ID
+			if to.Host != p.Host && to.Name == "" {
+				to.Name = p.Host
+			}
+			key := b.trunk.ID + "|" + to.String()
+			if kept[key] != nil {
+				continue
+			}
+			h := b.health[key]
+			if h == nil {
+				h = &health{}
+			}
+			kept[key] = h
+			b.targets = append(b.targets, target{to: to, proxy: sip.Target{Host: p.Host, Port: p.Port, Transport: p.Transport}.String(), key: key})
+			b.views = append(b.views, route.Target{
+				Key: key, Proxy: i, Priority: p.Priority, Weight: p.Weight, Out: h.out, Rests: h.rests,
+			})
+		}
+	}
+	b.health = kept
+}
+
+// names are the proxies that have to be looked up: those that are no address.
+// Behind an outbound proxy only that one is.
+func (b *bucket) names() []domain.Proxy {
+	if b.trunk.Simulator || b.trunk.OutboundProxy != nil {
+		return nil
+	}
+	var out []domain.Proxy
+	for _, p := range b.trunk.Proxies {
+		if _, err := netip.ParseAddr(strings.Trim(p.Host, "[]")); err != nil {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// pick is the next target for a call. until: all that are left rest till then.
+func (b *bucket) pick(tried []string, now time.Time) (i int, until time.Time, ok bool) {
+	b.used = true
+	return route.Next(b.views, tried, now, rand.ExpFloat64) //nolint:gosec // a draw by weight, no secret
 }
 
 // ready says why the trunk cannot take a call now, and until when.
@@ -53,51 +151,167 @@ func (b *bucket) ready(now time.Time) (until time.Time, why string) {
 // spaced: a pause earns no burst.
 func (b *bucket) take(now time.Time) {
 	b.channels++
-	b.attempts++
 	if b.trunk.CallsPerSecond > 0 {
 		b.next = now.Add(time.Duration(float64(time.Second) / b.trunk.CallsPerSecond))
 	}
 }
 
-// learn changes health by how a leg ended.
-func (b *bucket) learn(m Result, now time.Time) {
+// learn changes health and record by how a leg ended, or that it was answered.
+func (b *bucket) learn(m *Result, now time.Time) {
 	switch {
 	case m.Answered:
-		b.answered++
+		b.record.Answered(now)
 		b.well(m.Key)
+		return
 	case m.Verdict.Throttled:
 		b.wait = min(max(2*b.wait, firstWait), lastWait)
 		b.backoff = now.Add(max(b.wait, min(m.Final.RetryAfter, maxWait)))
 		b.lastErr = "throttled"
 	case m.Verdict.Reason == domain.ReasonTrunkError || m.Verdict.Reason == domain.ReasonTrunkRejected:
-		b.failures++
-		b.failed[m.Key]++
-		b.lastErr = string(m.Verdict.Reason) + " " + m.Final.Phrase
-		if m.Final.RetryAfter > 0 {
-			b.barred[m.Key] = now.Add(min(m.Final.RetryAfter, maxWait))
-		} else if b.failed[m.Key] >= barAfter {
-			b.barred[m.Key] = now.Add(barFor)
-		}
+		b.lastErr = strings.TrimSpace(string(m.Verdict.Reason) + " " + said(m.Final))
+		b.failed(m, now)
 	case m.Verdict.Reason == domain.ReasonCancelled || m.Verdict.Reason == domain.ReasonNotSent:
+		return
 	default:
 		b.well(m.Key) // busy, no answer, declined: the trunk did its work
 	}
+	b.record.Refused(string(m.Verdict.Reason), now)
+}
+
+func said(f sip.Final) string {
+	switch {
+	case f.Silent:
+		return "no answer at all"
+	case f.Phrase != "":
+		return f.Phrase
+	case f.Transport:
+		return "transport error"
+	}
+	return f.Reason
+}
+
+// failed notes that a target did not do its work. One that asked for a pause
+// gets it; one that keeps failing, or that OPTIONS misses as well, comes last.
+func (b *bucket) failed(m *Result, now time.Time) {
+	h := b.health[m.Key]
+	if h == nil {
+		return
+	}
+	h.failures++
+	h.good, h.lastErr = false, b.lastErr
+	if m.Final.RetryAfter > 0 {
+		h.rests = now.Add(min(m.Final.RetryAfter, maxWait))
+	}
+	if h.failures >= outAfter || h.missed > 0 || m.Final.RetryAfter > 0 {
+		h.out = now.Add(max(outFor, min(m.Final.RetryAfter, maxWait)))
+	}
+	b.see(m.Key, h)
 }
 
 func (b *bucket) well(key string) {
-	b.failures, b.wait, b.lastErr = 0, 0, ""
-	delete(b.failed, key)
-	delete(b.barred, key)
+	b.wait, b.lastErr = 0, ""
+	if h := b.health[key]; h != nil {
+		*h = health{good: true, missed: h.missed, pinged: h.pinged, ping: h.ping, pingErr: h.pingErr}
+		b.see(key, h)
+	}
 }
 
-func (b *bucket) state(now time.Time) State {
-	s := State{
-		Channels: b.channels, Failures: b.failures, Answered: b.answered, Attempts: b.attempts,
-		LastError: b.lastErr, Healthy: b.failures < barAfter && !b.backoff.After(now),
+// ponged notes what OPTIONS brought. A target whose INVITEs succeed is never
+// put last for a miss; one that answers is tried again at once.
+func (b *bucket) ponged(key string, p sip.Pong, err error, now time.Time) {
+	h := b.health[key]
+	if h == nil {
+		return
 	}
-	if b.backoff.After(now) {
-		till := b.backoff
-		s.BackoffTill = &till
+	h.pinged, h.ping, h.pingErr = now, p, ""
+	switch {
+	case err != nil:
+		h.missed++
+		h.pingErr = err.Error()
+		if !h.good && h.missed >= 2 {
+			h.out = now.Add(2 * pingEvery)
+		}
+	case p.Code == 503: // it lives and wants no calls
+		h.missed = 0
+		if !h.good {
+			h.out = now.Add(2 * pingEvery)
+		}
+	default:
+		h.missed, h.failures, h.out = 0, 0, time.Time{}
 	}
-	return s
+	b.see(key, h)
+}
+
+// see shows a target's health to the choice.
+func (b *bucket) see(key string, h *health) {
+	for i := range b.views {
+		if b.views[i].Key == key {
+			b.views[i].Out, b.views[i].Rests = h.out, h.rests
+		}
+	}
+}
+
+// state is the trunk as the API shows it.
+func (b *bucket) state(now time.Time, waiting int) State {
+	h := domain.TrunkHealth{
+		Status: "up", Channels: b.channels, Waiting: waiting, LastError: b.lastErr, Targets: []domain.TargetHealth{},
+		BackoffUntil: until(b.backoff, now), Registration: b.signed,
+	}
+	out := 0
+	for i := range b.targets {
+		t := b.targetState(i, now)
+		if t.Status != "up" {
+			out++
+		}
+		h.Targets = append(h.Targets, t)
+	}
+	switch {
+	case out > 0 && out == len(b.targets):
+		h.Status = "down"
+	case out > 0 || h.BackoffUntil != nil || len(b.raised) > 0:
+		h.Status = "degraded"
+	}
+	s := b.record.Sum(now)
+	q := domain.TrunkQuality{
+		WindowSeconds: int(route.Span / time.Second), Attempts: s.Attempts, Answered: s.Answered, ASR: s.ASR(),
+		ACDSeconds: s.ACD().Seconds(), ShortCalls: s.Short, ShortCallShare: s.ShortShare(), Refusals: s.Reasons(),
+		InboundCalls: b.arrived, InboundRefusals: make(map[string]int, len(b.refused)), Alarms: []string{},
+	}
+	for reason, n := range b.refused {
+		q.InboundRefusals[reason] = n
+	}
+	for what := range b.raised {
+		q.Alarms = append(q.Alarms, what)
+	}
+	slices.Sort(q.Alarms)
+	return State{Health: h, Quality: q}
+}
+
+func (b *bucket) targetState(i int, now time.Time) domain.TargetHealth {
+	h := b.health[b.targets[i].key]
+	t := domain.TargetHealth{
+		Target: b.targets[i].to.String(), Proxy: b.targets[i].proxy, Status: "up", Failures: h.failures, LastError: h.lastErr,
+	}
+	switch {
+	case h.rests.After(now):
+		t.Status, t.OutUntil = "resting", until(h.rests, now)
+	case h.out.After(now):
+		t.Status, t.OutUntil = "out", until(h.out, now)
+	}
+	if !h.pinged.IsZero() {
+		at, fine := h.pinged.UTC(), h.pingErr == ""
+		t.PingedAt, t.PingOK, t.PingCode, t.PingMillis = &at, &fine, h.ping.Code, h.ping.RTT.Milliseconds()
+		if !fine && t.LastError == "" {
+			t.LastError = h.pingErr
+		}
+	}
+	return t
+}
+
+func until(t, now time.Time) *time.Time {
+	if !t.After(now) {
+		return nil
+	}
+	u := t.UTC()
+	return &u
 }

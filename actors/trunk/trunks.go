@@ -1,19 +1,17 @@
 package trunk
 
 import (
-	"cmp"
+	"context"
+	"fmt"
 	"log/slog"
-	"math/rand/v2"
-	"net"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/route"
 	"github.com/callboard/callboard/sip"
 )
 
@@ -21,10 +19,16 @@ import (
 // permit's lease.
 const patience = 5 * time.Second
 
-// Config of a workspace's trunks.
+// Config of a workspace's trunks. Only Trunks and Log are needed.
 type Config struct {
 	Trunks    []domain.Trunk
-	Simulator func() (sip.Target, bool) // where the built-in carrier listens
+	Simulator func() (sip.Target, bool)                                 // where the built-in carrier listens
+	Workspace func() *domain.Workspace                                  // whose rules hold; nil: none do
+	Resolve   func(context.Context, sip.Target) ([]sip.Target, error)   // what a name leads to, the best first; nil: sip looks it up for each call
+	Ping      func(context.Context, sip.Target) (sip.Pong, error)       // OPTIONS; nil: nobody is pinged
+	Register  func(sip.RegisterTo) (*sip.Registration, error)           // nil: nobody is registered
+	Spent     func(ctx context.Context, since time.Time) (int64, error) // what the ledger says, in millionths of a dollar; nil: nothing
+	Alarm     func(ctx context.Context, a Alarm)                        // hears that a trunk does badly, beside the actor; nil: nobody
 	Log       *slog.Logger
 }
 
@@ -32,12 +36,19 @@ type Config struct {
 type Trunks struct {
 	cfg        Config
 	trunks     []*bucket // oldest first
+	records    []*domain.Trunk
 	waiting    []waiter
-	held       map[string][]*channel // by call
-	calls      map[string]string     // pid → call
+	held       map[string]*holding // by call
+	calls      map[string]string   // pid → call
 	generation int
 	cancel     func()
 	wakeAt     time.Time // while cancel is set
+	purse      purse
+	looks      int
+	looked     map[string]time.Time // names, by trunk
+	pinged     map[string]time.Time
+	told       map[string]time.Time // alarms, by trunk and measure
+	signed     map[string]signed    // registrations, by trunk
 }
 
 type waiter struct {
@@ -47,33 +58,56 @@ type waiter struct {
 	expiry time.Time
 }
 
+// holding is what a call has: a channel for each leg that is not over.
+type holding struct {
+	to       string
+	channels []channel
+}
+
 // channel is a taken slot.
 type channel struct {
 	of  *bucket
 	key string
 }
 
+// signed is the registration of a trunk.
+type signed struct {
+	pid *actor.PID
+	of  string // what it was begun with
+}
+
 // New makes the actor.
 func New(cfg Config) actor.Actor {
-	t := &Trunks{cfg: cfg, held: make(map[string][]*channel), calls: make(map[string]string)}
-	t.set(cfg.Trunks)
-	return t
+	return &Trunks{
+		cfg: cfg, held: make(map[string]*holding), calls: make(map[string]string), purse: purse{live: make(map[string]meter)},
+		looked: make(map[string]time.Time), pinged: make(map[string]time.Time), told: make(map[string]time.Time),
+		signed: make(map[string]signed),
+	}
 }
 
 // Receive is the table of contents.
 func (t *Trunks) Receive(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
+	case *actor.Started:
+		t.set(ctx, t.cfg.Trunks)
+		t.readSpent(ctx)
 	case Want:
 		t.want(ctx, m)
+	case Check:
+		t.check(ctx, m)
 	case Bind:
 		t.bind(ctx, m)
 	case Return:
 		t.release(m.CallID, m.Key)
 		t.serve(ctx)
 	case Result:
-		t.result(ctx, m)
+		t.result(ctx, &m)
+	case Ended:
+		t.ended(ctx, &m)
+	case Arrived:
+		t.arrived(m)
 	case Set:
-		t.set(m.Trunks)
+		t.set(ctx, m.Trunks)
 		t.reroute(ctx)
 	case Hold:
 		t.hold(m)
@@ -94,28 +128,82 @@ func (t *Trunks) Receive(ctx actor.Context) {
 			t.releaseAll(call)
 			t.serve(ctx)
 		}
+	default:
+		t.receiveOwn(ctx)
 	}
 }
 
-func (t *Trunks) set(trunks []domain.Trunk) {
+// receiveOwn takes what its own work and children bring.
+func (t *Trunks) receiveOwn(ctx actor.Context) {
+	switch m := ctx.Message().(type) {
+	case look:
+		if m.generation == t.looks {
+			t.lookAfter(ctx)
+		}
+	case found:
+		t.found(ctx, m)
+	case ponged:
+		t.ponged(ctx, m)
+	case Registered:
+		t.registered(m)
+	case readSpent:
+		t.readSpent(ctx)
+	case spentBefore:
+		t.spentBefore(ctx, m)
+	case mailbox.Crashed:
+		t.cfg.Log.Error("work beside the trunks failed", slog.Any("reason", m.Value), slog.String("stack", m.Stack))
+	}
+}
+
+func (t *Trunks) set(ctx actor.Context, trunks []domain.Trunk) {
 	old := make(map[string]*bucket, len(t.trunks))
 	for _, b := range t.trunks {
 		old[b.trunk.ID] = b
 	}
-	t.trunks = t.trunks[:0:0]
+	t.trunks, t.records = t.trunks[:0:0], t.records[:0:0]
 	for _, tr := range trunks {
 		b := old[tr.ID]
 		if b == nil {
 			b = newBucket()
 		}
-		b.trunk = tr
-		t.trunks = append(t.trunks, b)
+		if delete(old, tr.ID); !slices.Equal(b.trunk.Proxies, tr.Proxies) {
+			delete(t.looked, tr.ID)
+			delete(t.pinged, tr.ID)
+		}
+		b.set(tr)
+		t.trunks, t.records = append(t.trunks, b), append(t.records, &b.trunk)
 	}
+	for id := range old {
+		delete(t.looked, id)
+		delete(t.pinged, id)
+	}
+	t.register(ctx)
+	t.lookAfter(ctx)
+}
+
+func (t *Trunks) byID(id string) *bucket {
+	for _, b := range t.trunks {
+		if b.trunk.ID == id {
+			return b
+		}
+	}
+	return nil
 }
 
 func (t *Trunks) want(ctx actor.Context, w Want) {
 	now := time.Now()
-	one := waiter{want: w, routes: t.routes(w), from: ctx.Sender(), expiry: now.Add(patience)}
+	if err, until := t.forbidden(w.To, w.Environment, now); err != nil {
+		reason := string(err.Code)
+		if err.Code == domain.CodeUnavailable {
+			reason = Throttled
+		}
+		ctx.Send(ctx.Sender(), NoSlot{CallID: w.CallID, Reason: reason, Err: err, Until: until, Generation: w.Generation})
+		return
+	}
+	if w.Patience <= 0 {
+		w.Patience = patience
+	}
+	one := waiter{want: w, routes: t.routes(w), from: ctx.Sender(), expiry: now.Add(w.Patience)}
 	if !t.answer(ctx, one, now) {
 		t.waiting = append(t.waiting, one)
 		t.plan(ctx, now)
@@ -171,6 +259,11 @@ func (t *Trunks) plan(ctx actor.Context, now time.Time) {
 		if b.backoff.After(now) && b.backoff.Before(at) {
 			at = b.backoff
 		}
+		for i := range b.views {
+			if rests := b.views[i].Rests; rests.After(now) && rests.Before(at) {
+				at = rests
+			}
+		}
 	}
 	if t.cancel != nil {
 		if at.Equal(t.wakeAt) {
@@ -183,23 +276,37 @@ func (t *Trunks) plan(ctx actor.Context, now time.Time) {
 	t.cancel = mailbox.After(ctx, max(at.Sub(now), time.Millisecond), tick{t.generation})
 }
 
-// answer says Slot or NoSlot; false: the want has to wait inside.
+// answer says Slot or NoSlot; false: the want has to wait inside. A target that
+// failed lately is taken only where no other trunk has a better one.
 func (t *Trunks) answer(ctx actor.Context, one waiter, now time.Time) bool {
 	w := one.want
 	verdict := NoSlot{CallID: w.CallID, Reason: NoTrunk, Generation: w.Generation}
+	var last Slot
+	var of *bucket
 	for _, b := range one.routes {
-		target, key, ok := t.target(b, w)
-		if !ok {
+		slot, rests, ok := t.target(b, &w, now)
+		switch {
+		case !ok && rests.IsZero():
 			verdict.worse(Exhausted, time.Time{})
+			continue
+		case !ok:
+			verdict.worse(Throttled, rests)
 			continue
 		}
 		if until, why := b.ready(now); why != "" {
 			verdict.worse(why, until)
 			continue
 		}
-		b.take(now)
-		t.held[w.CallID] = append(t.held[w.CallID], &channel{of: b, key: key})
-		ctx.Send(one.from, Slot{CallID: w.CallID, Trunk: b.trunk, Target: target, Key: key, Generation: w.Generation})
+		if h := b.health[slot.Key]; h == nil || !h.out.After(now) {
+			t.grant(ctx, &one, b, slot, now)
+			return true
+		}
+		if of == nil {
+			of, last = b, slot
+		}
+	}
+	if of != nil {
+		t.grant(ctx, &one, of, last, now)
 		return true
 	}
 	soon := verdict.Reason == Channels || (!verdict.Until.IsZero() && verdict.Until.Before(one.expiry))
@@ -208,6 +315,17 @@ func (t *Trunks) answer(ctx actor.Context, one waiter, now time.Time) bool {
 	}
 	ctx.Send(one.from, verdict)
 	return true
+}
+
+func (t *Trunks) grant(ctx actor.Context, one *waiter, b *bucket, slot Slot, now time.Time) {
+	b.take(now)
+	h := t.held[slot.CallID]
+	if h == nil {
+		h = &holding{to: one.want.To}
+		t.held[slot.CallID] = h
+	}
+	h.channels = append(h.channels, channel{of: b, key: slot.Key})
+	ctx.Send(one.from, slot)
 }
 
 // worse keeps the reason that says most: what only has to wait wins over what
@@ -222,84 +340,33 @@ func (n *NoSlot) worse(reason string, until time.Time) {
 	}
 }
 
-// routes are the trunks that may take the number: the one asked for, or those
-// with the longest matching prefix first, then the oldest. The test
+// routes are the trunks that may take the number, the best first. The test
 // environment has only the simulator.
 func (t *Trunks) routes(w Want) []*bucket {
-	type route struct {
-		b      *bucket
-		length int
-	}
-	var found []route
-	for _, b := range t.trunks {
-		if b.trunk.Environment != w.Environment || (w.TrunkID != "" && b.trunk.ID != w.TrunkID) {
-			continue
-		}
-		if n, ok := prefixLength(b.trunk.Prefixes, w.To); ok {
-			found = append(found, route{b, n})
-		}
-	}
-	slices.SortStableFunc(found, func(a, b route) int { return cmp.Compare(b.length, a.length) })
+	found := route.Trunks(t.records, route.Call{To: w.To, From: w.From, TrunkID: w.TrunkID, Environment: w.Environment})
 	out := make([]*bucket, len(found))
-	for i, r := range found {
-		out[i] = r.b
+	for i, n := range found {
+		out[i] = t.trunks[n]
 	}
 	return out
 }
 
-func prefixLength(prefixes []string, to string) (int, bool) {
-	if len(prefixes) == 0 {
-		return 0, true
-	}
-	best, ok := 0, false
-	for _, p := range prefixes {
-		if strings.HasPrefix(to, p) {
-			best, ok = max(best, len(p)), true
-		}
-	}
-	return best, ok
-}
-
-// target is the trunk's next untried target: lowest priority first, by weight
-// within, those that failed lately last.
-func (t *Trunks) target(b *bucket, w Want) (sip.Target, string, bool) {
+// target is the trunk's next untried target as a slot of it.
+func (t *Trunks) target(b *bucket, w *Want, now time.Time) (slot Slot, rests time.Time, ok bool) {
+	slot = Slot{CallID: w.CallID, Trunk: b.trunk, MaxDuration: t.longest(), Generation: w.Generation}
 	if b.trunk.Simulator {
-		s, ok := t.cfg.Simulator()
-		s.TrunkID = b.trunk.ID
-		key := b.trunk.ID + "|simulator"
-		return s, key, ok && !slices.Contains(w.Tried, key)
-	}
-	type choice struct {
-		proxy  domain.Proxy
-		key    string
-		barred bool
-		draw   float64 // exponential by weight: the smallest is the draw
-	}
-	now := time.Now()
-	var all []choice
-	for _, p := range b.trunk.Proxies {
-		key := TargetKey(b.trunk.ID, p)
-		if slices.Contains(w.Tried, key) {
-			continue
+		if t.cfg.Simulator == nil {
+			return slot, time.Time{}, false
 		}
-		draw := rand.ExpFloat64() / float64(max(p.Weight, 1)) //nolint:gosec // a draw by weight, no secret
-		all = append(all, choice{p, key, b.barred[key].After(now), draw})
+		slot.Target, ok = t.cfg.Simulator()
+		slot.Target.TrunkID, slot.Key = b.trunk.ID, b.trunk.ID+"|simulator"
+		return slot, time.Time{}, ok && !slices.Contains(w.Tried, slot.Key)
 	}
-	if len(all) == 0 {
-		return sip.Target{}, "", false
+	i, rests, ok := b.pick(w.Tried, now)
+	if ok {
+		slot.Target, slot.Key = b.targets[i].to, b.targets[i].key
 	}
-	c := slices.MinFunc(all, func(a, b choice) int {
-		if a.barred != b.barred {
-			return map[bool]int{true: 1, false: -1}[a.barred]
-		}
-		return cmp.Or(cmp.Compare(a.proxy.Priority, b.proxy.Priority), cmp.Compare(a.draw, b.draw))
-	})
-	return sip.Target{Host: c.proxy.Host, Port: c.proxy.Port, Transport: c.proxy.Transport, TrunkID: b.trunk.ID}, c.key, true
-}
-
-// TargetKey names a target of a trunk.
-func TargetKey(trunkID string, p domain.Proxy) string {
-	return trunkID + "|" + net.JoinHostPort(p.Host, strconv.Itoa(p.Port)) + ";" + p.Transport
+	return slot, rests, ok
 }
 
 func (t *Trunks) bind(ctx actor.Context, m Bind) {
@@ -310,11 +377,22 @@ func (t *Trunks) bind(ctx actor.Context, m Bind) {
 	ctx.Watch(m.Call)
 }
 
-func (t *Trunks) result(ctx actor.Context, m Result) {
-	for _, b := range t.trunks {
-		if b.trunk.ID == m.TrunkID {
-			b.learn(m, time.Now())
+// result learns from how a leg ended, or that it was answered.
+func (t *Trunks) result(ctx actor.Context, m *Result) {
+	now := time.Now()
+	if b := t.byID(m.TrunkID); b != nil {
+		b.learn(m, now)
+		t.charge(b, m, now)
+		if m.Verdict.Alert {
+			t.raise(ctx, b, Alarm{
+				Measure: string(m.Verdict.Reason), Calls: 1,
+				Message: fmt.Sprintf("trunk %s refuses calls: %d %s", b.trunk.Name, m.Final.Code, m.Final.Phrase),
+			}, now)
+		} else if m.Answered {
+			t.lower(ctx, b, string(domain.ReasonTrunkRejected))
+			t.lower(ctx, b, string(domain.ReasonIdentity))
 		}
+		t.judge(ctx, b, now)
 	}
 	if !m.Answered {
 		t.release(m.CallID, m.Key)
@@ -322,43 +400,132 @@ func (t *Trunks) result(ctx actor.Context, m Result) {
 	}
 }
 
-func (t *Trunks) hold(m Hold) {
-	for _, b := range t.trunks {
-		if b.trunk.ID == m.TrunkID {
-			b.channels++
-			t.held[m.CallID] = append(t.held[m.CallID], &channel{of: b})
-		}
+// ended counts an answered call that is over.
+func (t *Trunks) ended(ctx actor.Context, m *Ended) {
+	now := time.Now()
+	t.purse.ended(m.CallID, m.Talked, now)
+	if b := t.byID(m.TrunkID); b != nil {
+		b.record.Ended(m.Talked, route.ShortCall(b.trunk.Alarms), now)
+		t.judge(ctx, b, now)
 	}
+}
+
+func (t *Trunks) arrived(m Arrived) {
+	b := t.byID(m.TrunkID)
+	switch {
+	case b == nil:
+	case m.Refusal == "":
+		b.arrived++
+	default:
+		b.refused[m.Refusal]++
+	}
+}
+
+func (t *Trunks) hold(m Hold) {
+	b := t.byID(m.TrunkID)
+	if b == nil {
+		return
+	}
+	b.channels++
+	h := t.held[m.CallID]
+	if h == nil {
+		h = &holding{}
+		t.held[m.CallID] = h
+	}
+	h.channels = append(h.channels, channel{of: b})
 }
 
 func (t *Trunks) release(call, key string) {
-	kept := t.held[call][:0]
-	for _, c := range t.held[call] {
-		if c.key == key {
-			c.of.channels--
-			continue
-		}
-		kept = append(kept, c)
-	}
-	if len(kept) == 0 {
-		delete(t.held, call)
+	h := t.held[call]
+	if h == nil {
 		return
 	}
-	t.held[call] = kept
+	h.channels = slices.DeleteFunc(h.channels, func(c channel) bool {
+		if c.key == key {
+			c.of.channels--
+		}
+		return c.key == key
+	})
+	if len(h.channels) == 0 {
+		delete(t.held, call)
+	}
 }
 
+// releaseAll frees what a call has; its meter stops, unless its end was told.
 func (t *Trunks) releaseAll(call string) {
-	for _, c := range t.held[call] {
-		c.of.channels--
+	t.purse.ended(call, -1, time.Now())
+	if h := t.held[call]; h != nil {
+		for _, c := range h.channels {
+			c.of.channels--
+		}
+		delete(t.held, call)
 	}
-	delete(t.held, call)
 }
 
 func (t *Trunks) states() map[string]State {
 	now := time.Now()
+	waiting := make(map[*bucket]int)
+	for i := range t.waiting {
+		if routes := t.waiting[i].routes; len(routes) > 0 {
+			waiting[routes[0]]++
+		}
+	}
 	out := make(map[string]State, len(t.trunks))
 	for _, b := range t.trunks {
-		out[b.trunk.ID] = b.state(now)
+		out[b.trunk.ID] = b.state(now, waiting[b])
 	}
 	return out
+}
+
+// register begins the registrations that are missing or have changed, and ends
+// those that are wanted no more.
+func (t *Trunks) register(ctx actor.Context) {
+	if t.cfg.Register == nil {
+		return
+	}
+	wanted := make(map[string]bool)
+	for _, b := range t.trunks {
+		tr := &b.trunk
+		if !tr.Register || tr.Simulator || tr.Auth == nil {
+			b.signed = nil
+			continue
+		}
+		wanted[tr.ID] = true
+		of := fmt.Sprintf("%v|%v|%s", tr.Proxies, *tr.Auth, tr.FromDomain)
+		was, begun := t.signed[tr.ID]
+		if begun && was.of == of {
+			continue
+		}
+		if begun {
+			ctx.Poison(was.pid)
+		}
+		b.signed = &domain.TrunkRegistration{Status: string(sip.RegistrationTrying)}
+		pid := ctx.SpawnPrefix(RegistrationProps(RegistrationConfig{Trunk: *tr, Register: t.cfg.Register, Log: t.cfg.Log}), RegistrationName(tr.ID))
+		t.signed[tr.ID] = signed{pid: pid, of: of}
+	}
+	for id, s := range t.signed {
+		if !wanted[id] {
+			ctx.Poison(s.pid)
+			delete(t.signed, id)
+		}
+	}
+}
+
+// registered keeps where a registration stands.
+func (t *Trunks) registered(m Registered) {
+	b := t.byID(m.TrunkID)
+	if b == nil || b.signed == nil || m.State.Status == sip.RegistrationRemoved {
+		return // of one that has been replaced
+	}
+	s := m.State
+	shown := func(at time.Time) *time.Time {
+		if at.IsZero() {
+			return nil
+		}
+		u := at.UTC()
+		return &u
+	}
+	b.signed = &domain.TrunkRegistration{
+		Status: string(s.Status), Code: s.Code, Reason: s.Reason, Expires: shown(s.Expires), RetryAt: shown(s.RetryAt),
+	}
 }

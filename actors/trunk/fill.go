@@ -1,0 +1,84 @@
+package trunk
+
+import (
+	"strings"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/sip"
+)
+
+// Caller is who is shown to the called.
+type Caller struct {
+	Number    string // E.164; domain.Anonymous withholds it, "" shows none
+	Name      string
+	Diversion string // the number that the call was first made to, where we pass it on; "": none
+}
+
+// Fill writes the trunk's side of an INVITE to a number in E.164: where it
+// goes, with which credentials, how numbers are written, and who is shown.
+func (s *Slot) Fill(in *sip.Invite, to string, c Caller) {
+	t := &s.Trunk
+	in.Target, in.To, in.FromDomain = s.Target, t.Dialled(to), t.FromDomain
+	if p := t.OutboundProxy; p != nil {
+		in.Proxy = &sip.Target{Host: p.Host, Port: p.Port, Transport: p.Transport, TrunkID: t.ID}
+	}
+	if a := t.Auth; a != nil {
+		in.Credentials = &sip.Credentials{Username: a.Username, Password: a.Password, Realm: a.Realm}
+	}
+	shown, withheld := c.Number, c.Number == domain.Anonymous
+	switch {
+	case withheld:
+		shown = ""
+		if len(t.CallerIDs) > 0 {
+			shown = t.CallerIDs[0]
+		}
+		in.From, in.FromName, in.FromDomain = domain.Anonymous, "Anonymous", "anonymous.invalid"
+	case shown == "" && len(t.CallerIDs) > 0:
+		shown = t.CallerIDs[0]
+		in.From, in.FromName = t.Written(shown), c.Name
+	default:
+		in.From, in.FromName = t.Written(shown), c.Name
+	}
+	in.Headers = append(in.Headers, callerHeaders(t, in, shown, withheld, c)...)
+}
+
+// callerHeaders tell the trunk who calls, as far as it wants to be told
+// (RFC 3325, RFC 3323, RFC 5806).
+func callerHeaders(t *domain.Trunk, in *sip.Invite, shown string, withheld bool, c Caller) []sip.Header {
+	var out []sip.Header
+	if withheld {
+		out = append(out, sip.Header{Name: "Privacy", Value: "id"})
+	}
+	host := t.FromDomain
+	if host == "" {
+		host = hostOf(in.Target)
+	}
+	address := func(number string) string { return "<sip:" + t.Written(number) + "@" + host + ">" }
+	for _, h := range t.CallerIDHeaders {
+		switch {
+		case h == domain.HeaderAsserted && shown != "":
+			out = append(out, sip.Header{Name: h, Value: address(shown)})
+		case h == domain.HeaderRemote && shown != "":
+			privacy := "off"
+			if withheld {
+				privacy = "full"
+			}
+			out = append(out, sip.Header{Name: h, Value: address(shown) + ";party=calling;screen=yes;privacy=" + privacy})
+		case h == domain.HeaderDiversion && c.Diversion != "" && c.Diversion != domain.Anonymous:
+			out = append(out, sip.Header{Name: h, Value: address(c.Diversion) + ";reason=unconditional"})
+		}
+	}
+	return out
+}
+
+// hostOf is the host of a target as it stands in a URI.
+func hostOf(t sip.Target) string {
+	host := t.Host
+	if t.Name != "" {
+		host = t.Name
+	}
+	if strings.Contains(host, ":") && !strings.HasPrefix(host, "[") {
+		return "[" + host + "]"
+	}
+	return host
+}

@@ -1,0 +1,207 @@
+package trunk
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/billing"
+	"github.com/callboard/callboard/domain/route"
+)
+
+// purse is what the workspace's outbound calls of the day have cost, the live
+// ones included.
+type purse struct {
+	day    int64 // in UTC
+	micros int64
+	known  bool // what an earlier process spent today was read
+	live   map[string]meter
+}
+
+// meter runs while a call is answered.
+type meter struct {
+	perMinute int64
+	since     time.Time
+}
+
+// spentBefore is what the ledger says of today.
+type spentBefore struct {
+	day    int64
+	micros int64
+	err    error
+}
+
+// Control admits it always.
+func (spentBefore) Control() {}
+
+const (
+	readLimit = 20 * time.Second
+	readAgain = 5 * time.Second
+)
+
+func dayOf(t time.Time) int64 { return t.Unix() / 86400 }
+
+func midnight(now time.Time) time.Time { return time.Unix((dayOf(now)+1)*86400, 0).UTC() }
+
+// readSpent asks the ledger what was spent today before this actor lived.
+func (t *Trunks) readSpent(ctx actor.Context) {
+	if t.cfg.Spent == nil {
+		t.purse.known = true
+		return
+	}
+	read, now := t.cfg.Spent, time.Now().UTC()
+	mailbox.Work(ctx, readLimit, func(bound context.Context) any {
+		micros, err := read(bound, midnight(now).Add(-24*time.Hour))
+		return spentBefore{day: dayOf(now), micros: micros, err: err}
+	})
+}
+
+func (t *Trunks) spentBefore(ctx actor.Context, m spentBefore) {
+	if m.err != nil {
+		mailbox.After(ctx, readAgain, readSpent{})
+		return
+	}
+	t.purse.turn(time.Now())
+	if m.day == t.purse.day && !t.purse.known {
+		t.purse.micros += m.micros
+	}
+	t.purse.known = true
+	t.serve(ctx)
+}
+
+type readSpent struct{}
+
+// Control admits it always.
+func (readSpent) Control() {}
+
+// turn begins a new day.
+func (p *purse) turn(now time.Time) {
+	if day := dayOf(now); day != p.day {
+		p.day, p.micros = day, 0
+	}
+}
+
+// spent is what today has cost so far.
+func (p *purse) spent(now time.Time) int64 {
+	p.turn(now)
+	sum := p.micros
+	for _, m := range p.live {
+		sum += route.Spend(m.perMinute, now.Sub(m.since))
+	}
+	return sum
+}
+
+// began starts the meter of a call that was answered.
+func (p *purse) began(call string, perMinute int64, now time.Time) {
+	if perMinute > 0 {
+		p.live[call] = meter{perMinute, now}
+	}
+}
+
+// ended stops it; talked below zero: as long as it ran.
+func (p *purse) ended(call string, talked time.Duration, now time.Time) {
+	m, ok := p.live[call]
+	if !ok {
+		return
+	}
+	delete(p.live, call)
+	if talked < 0 {
+		talked = now.Sub(m.since)
+	}
+	p.turn(now)
+	p.micros += route.Spend(m.perMinute, talked)
+}
+
+// charge counts what a leg that came to its end or its answer costs by itself:
+// the plan's price of an attempt where its trunk names no cost.
+func (t *Trunks) charge(b *bucket, m *Result, now time.Time) {
+	h := t.held[m.CallID]
+	if b.trunk.Environment != domain.Live || h == nil {
+		return
+	}
+	perMinute, known := route.Cost(b.trunk.Costs, h.to)
+	switch {
+	case known && m.Answered:
+		t.purse.began(m.CallID, perMinute, now)
+	case known:
+	case m.Answered || m.Final.Sent && m.Verdict.NextLeg == domain.NextLegNone && m.Verdict.Spent():
+		if w := t.workspace(); w != nil {
+			terms, _ := billing.TermsOf(w.Plan)
+			t.purse.turn(now)
+			t.purse.micros += terms.Micros
+		}
+	}
+}
+
+func (t *Trunks) workspace() *domain.Workspace {
+	if t.cfg.Workspace == nil {
+		return nil
+	}
+	return t.cfg.Workspace()
+}
+
+// forbidden says why a number may not be called by the rules of the workspace;
+// until: when it may be asked again, zero for never.
+func (t *Trunks) forbidden(to string, env domain.Environment, now time.Time) (err *domain.Error, until time.Time) {
+	w := t.workspace()
+	if w == nil {
+		return nil, time.Time{}
+	}
+	if e := destination(to, w, env); e != nil {
+		return e, time.Time{}
+	}
+	if w.Calling.DailySpendCap == nil || env != domain.Live {
+		return nil, time.Time{}
+	}
+	limit, bad := domain.Micros(w.Calling.DailySpendCap.Amount)
+	switch {
+	case !t.purse.known:
+		return domain.Errorf(domain.CodeUnavailable, "what was spent today is still being counted; try again").With("retry_after", 1), now.Add(time.Second)
+	case bad != nil || t.purse.spent(now) >= limit:
+		at := midnight(now)
+		return domain.Errorf(domain.CodeSpendCap, "the workspace has spent what its daily_spend_cap allows").
+			With("limit", w.Calling.DailySpendCap).With("retry_at", at), at
+	}
+	return nil, time.Time{}
+}
+
+func destination(to string, w *domain.Workspace, env domain.Environment) *domain.Error {
+	err := domain.AllowedDestination(to, w.Calling, w.DefaultCountry, env)
+	if err == nil {
+		return nil
+	}
+	if e, ok := errors.AsType[*domain.Error](err); ok {
+		return e
+	}
+	return domain.Errorf(domain.CodeDestination, "this number cannot be called")
+}
+
+// longest is how long a call may be by the rules of the workspace; 0: no rule.
+func (t *Trunks) longest() time.Duration {
+	if w := t.workspace(); w != nil {
+		return time.Duration(w.Calling.MaxCallMinutes) * time.Minute
+	}
+	return 0
+}
+
+// check answers whether a number may be called, as a person writes it.
+func (t *Trunks) check(ctx actor.Context, m Check) {
+	now := time.Now()
+	out := Checked{CallID: m.CallID, To: m.To, MaxDuration: t.longest(), Generation: m.Generation}
+	country := ""
+	if w := t.workspace(); w != nil {
+		country = w.DefaultCountry
+	}
+	e164, _, err := domain.ParsePhone(m.To, country)
+	if err != nil {
+		out.Err = domain.Errorf(domain.CodeDestination, "this number cannot be called: it is %s", err.Error())
+	} else {
+		out.To = e164
+		out.Err, _ = t.forbidden(e164, m.Environment, now)
+	}
+	ctx.Respond(out)
+}

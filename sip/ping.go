@@ -1,0 +1,131 @@
+package sip
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"net"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Pong is what a target answered to OPTIONS.
+type Pong struct {
+	Code   int
+	Phrase string
+	Server string // its Server or User-Agent header
+	Allow  string // the methods that it takes
+	RTT    time.Duration
+	Addr   netip.AddrPort // where it was asked
+}
+
+// errNoAddress says that a target has no address that we may go to.
+var errNoAddress = errors.New("sip: no address of the target may be reached")
+
+// String names a target: host:port;transport, less what is left open.
+func (t Target) String() string {
+	s := t.Host
+	if t.Port != 0 {
+		s = net.JoinHostPort(strings.Trim(t.Host, "[]"), strconv.Itoa(t.Port))
+	}
+	if t.Transport != "" {
+		s += ";" + t.Transport
+	}
+	return s
+}
+
+// Ping asks a target by OPTIONS whether it lives (RFC 3261 11); any answer but
+// 408 means that it does. It waits for the answer or the end of ctx.
+func (u *UserAgent) Ping(ctx context.Context, t Target) (Pong, error) {
+	select {
+	case <-u.ready:
+	default:
+		return Pong{}, errNotReady
+	}
+	if err := u.checkTarget(&t); err != nil {
+		return Pong{}, err
+	}
+	addrs, err := u.names.lookup(t.Host)
+	if err != nil {
+		return Pong{}, err
+	}
+	where := u.reachable(t, addrs)
+	if len(where) == 0 {
+		return Pong{}, errNoAddress
+	}
+	f := flow{network: t.Transport, addr: where[0]}
+	callID, host := u.id.callIDOf(rand.Text()), u.publicHost(f)
+	name := t
+	if t.Name != "" {
+		name.Host = t.Name
+	}
+	d := &Dialog{
+		ua: u, key: dialogKey{callID, u.id.tag(callID)}, flow: f, remoteCSeq: -1, localCSeq: 1,
+		localURI: "sip:" + host, localParty: "<sip:" + host + ">", remoteURI: "sip:" + hostPort(name), contactUser: "callboard", target: t,
+	}
+	d.far.target = d.remoteURI
+	if !u.register(d) {
+		return Pong{}, errors.New("sip: a request of this name is on the wire already")
+	}
+	patience := giveUp
+	if end, ok := ctx.Deadline(); ok {
+		patience = min(patience, max(time.Until(end), t1))
+	}
+	type result struct {
+		pong Pong
+		err  error
+	}
+	answer, sent := make(chan result, 1), time.Now()
+	d.do(func() {
+		d.hold(f.addr.Addr())
+		tx := &clientTx{
+			method: methodOptions, cseq: 1, far: remote{target: d.remoteURI}, to: f, patience: patience,
+			extra: []Header{{"Accept", contentSDP}},
+		}
+		d.start(tx, func(_ *clientTx, m *message, err error) {
+			if m != nil && m.code < 200 {
+				return
+			}
+			r := result{err: err}
+			if m != nil {
+				r.err = nil
+				r.pong = Pong{
+					Code: m.code, Phrase: m.phrase, Server: first(m, "Server", "User-Agent"), Allow: strings.Join(m.all("Allow"), ", "),
+					RTT: time.Since(sent), Addr: f.addr,
+				}
+				if m.code == 408 {
+					r.err = errTimeout
+				}
+			}
+			select {
+			case answer <- r:
+			default:
+			}
+		})
+	})
+	defer d.do(func() {
+		for _, tx := range slices.Clone(d.txs) {
+			d.drop(tx)
+		}
+		d.retire(0)
+	})
+	select {
+	case r := <-answer:
+		return r.pong, r.err
+	case <-ctx.Done():
+		return Pong{}, ctx.Err()
+	}
+}
+
+// first is the first of the headers that is there, cut to what may be shown.
+func first(m *message, names ...string) string {
+	for _, n := range names {
+		if v := m.get(n); v != "" && clean(v) {
+			return v[:min(len(v), 128)]
+		}
+	}
+	return ""
+}
