@@ -49,7 +49,8 @@ type Dialog struct {
 	remoteURI    string
 	contactUser  string
 	target       Target
-	inviteBranch string // inbound: of the INVITE, which a CANCEL repeats
+	preset       []string // the route of an outbound leg until its far end names one
+	inviteBranch string   // inbound: of the INVITE, which a CANCEL repeats
 
 	mu         sync.Mutex
 	notify     func(Event)

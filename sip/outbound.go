@@ -75,9 +75,15 @@ func (u *UserAgent) newOutbound(in *Invite) (*Dialog, error) {
 	if err = u.checkInvite(in); err != nil {
 		return nil, err
 	}
-	f := flow{network: in.Target.Transport}
-	if ip, err := netip.ParseAddr(strings.Trim(in.Target.Host, "[]")); err == nil {
-		f = flowOf(settledTarget(in.Target, ip))
+	hop := in.Target
+	var routes []string
+	if in.Proxy != nil {
+		hop = *in.Proxy
+		routes = []string{"sip:" + hostPort(hop) + transportParam(hop) + ";lr"}
+	}
+	f := flow{network: hop.Transport}
+	if ip, err := netip.ParseAddr(strings.Trim(hop.Host, "[]")); err == nil {
+		f = flowOf(settledTarget(hop, ip))
 	}
 	domain := in.FromDomain
 	if domain == "" {
@@ -86,8 +92,8 @@ func (u *UserAgent) newOutbound(in *Invite) (*Dialog, error) {
 	callID := u.id.callID(in.Attempt, in.Leg)
 	d := &Dialog{
 		ua: u, key: dialogKey{callID, u.id.tag(callID)}, notify: in.Notify, flow: f, remoteCSeq: -1, localCSeq: 1,
-		localURI: "sip:" + from + "@" + domain, remoteURI: "sip:" + to + "@" + hostPort(in.Target),
-		contactUser: from, target: in.Target, creds: in.Credentials, out: &outbound{inv: *in},
+		localURI: "sip:" + from + "@" + domain, remoteURI: "sip:" + to + "@" + hostPort(in.Target.named()),
+		contactUser: from, target: hop, preset: routes, creds: in.Credentials, out: &outbound{inv: *in},
 	}
 	if in.URI != "" {
 		d.remoteURI, d.pinned = in.URI, true
@@ -111,10 +117,36 @@ func hostPort(t Target) string {
 	return host + ":" + strconv.Itoa(t.Port)
 }
 
+// named is a target as it stands in a URI: with the name that led to it.
+func (t Target) named() Target {
+	if t.Name != "" {
+		t.Host = t.Name
+	}
+	return t
+}
+
+func transportParam(t Target) string {
+	if t.Transport == "" || t.Transport == networkUDP {
+		return ""
+	}
+	return ";transport=" + t.Transport
+}
+
+// before is the far end before it has answered: what was called, by way of the
+// outbound proxy if there is one.
+func (d *Dialog) before() remote { return remote{target: d.remoteURI, routes: d.preset} }
+
 // checkInvite refuses bad input and fills in defaults.
 func (u *UserAgent) checkInvite(in *Invite) error {
 	if err := u.checkTarget(&in.Target); err != nil {
 		return err
+	}
+	if in.Proxy != nil {
+		proxy := *in.Proxy
+		if err := u.checkTarget(&proxy); err != nil {
+			return err
+		}
+		in.Proxy = &proxy
 	}
 	switch {
 	case len(in.Contacts) > 0:
@@ -179,7 +211,7 @@ func (d *Dialog) launch() {
 		if o.refused {
 			return
 		}
-		o.learnt, o.addrs = err != nil, d.ua.reachable(d.target, found)
+		o.learnt, o.addrs = err != nil, d.ua.reachable(found)
 		if len(o.addrs) == 0 {
 			d.refuse(Final{Transport: true, Phrase: "no address for the target"})
 			return
@@ -213,7 +245,7 @@ func (d *Dialog) sendInvite() {
 	}
 	o.early = nil
 	o.tx = &clientTx{
-		method: methodInvite, cseq: d.localCSeq, far: remote{target: d.remoteURI}, to: d.flow, patience: o.inv.SilentAfter,
+		method: methodInvite, cseq: d.localCSeq, far: d.before(), to: d.flow, patience: o.inv.SilentAfter,
 		extra: extra, body: o.inv.Body, reliable: o.inv.Reliable && len(o.inv.Body) > 0,
 	}
 	d.start(o.tx, d.inviteHeard)
@@ -344,7 +376,7 @@ func (d *Dialog) sendCancel(cseq uint32, reason string) {
 		to = d.out.tx.to // the way its INVITE went
 	}
 	d.start(&clientTx{
-		method: methodCancel, cseq: cseq, far: remote{target: d.remoteURI}, to: to, extra: extra,
+		method: methodCancel, cseq: cseq, far: d.before(), to: to, extra: extra,
 	}, func(*clientTx, *message, error) {})
 }
 
@@ -464,7 +496,7 @@ func (d *Dialog) lateAnswer(m *message) {
 		if o != nil {
 			o.final = true
 		}
-		d.ackRefusal(remote{target: d.remoteURI}, d.flow, m)
+		d.ackRefusal(d.before(), d.flow, m)
 		d.settled()
 	case m.code >= 200:
 		if !d.acknowledged(m) {

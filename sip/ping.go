@@ -22,8 +22,8 @@ type Pong struct {
 	Addr   netip.AddrPort // where it was asked
 }
 
-// errNoAddress says that a target has no address that we may go to.
-var errNoAddress = errors.New("sip: no address of the target may be reached")
+// errNoTarget says that a target has no address that we may go to.
+var errNoTarget = errors.New("sip: no address of the target may be reached")
 
 // String names a target: host:port;transport, less what is left open.
 func (t Target) String() string {
@@ -48,23 +48,19 @@ func (u *UserAgent) Ping(ctx context.Context, t Target) (Pong, error) {
 	if err := u.checkTarget(&t); err != nil {
 		return Pong{}, err
 	}
-	addrs, err := u.names.lookup(t.Host)
-	if err != nil {
+	found := u.resolve(t)
+	if err := ctx.Err(); err != nil {
 		return Pong{}, err
 	}
-	where := u.reachable(t, addrs)
+	where := u.reachable(found)
 	if len(where) == 0 {
-		return Pong{}, errNoAddress
+		return Pong{}, errNoTarget
 	}
-	f := flow{network: t.Transport, addr: where[0]}
+	f := flowOf(where[0])
 	callID, host := u.id.callIDOf(rand.Text()), u.publicHost(f)
-	name := t
-	if t.Name != "" {
-		name.Host = t.Name
-	}
 	d := &Dialog{
 		ua: u, key: dialogKey{callID, u.id.tag(callID)}, flow: f, remoteCSeq: -1, localCSeq: 1,
-		localURI: "sip:" + host, localParty: "<sip:" + host + ">", remoteURI: "sip:" + hostPort(name), contactUser: "callboard", target: t,
+		localURI: "sip:" + host, localParty: "<sip:" + host + ">", remoteURI: "sip:" + hostPort(t.named()), contactUser: "callboard", target: where[0],
 	}
 	d.far.target = d.remoteURI
 	if !u.register(d) {
@@ -128,4 +124,9 @@ func first(m *message, names ...string) string {
 		}
 	}
 	return ""
+}
+
+// Resolve is Resolver.Resolve of the user agent's resolver.
+func (u *UserAgent) Resolve(ctx context.Context, t Target) ([]Target, error) {
+	return u.resolver.Resolve(ctx, t)
 }

@@ -237,7 +237,7 @@ func (r *Registration) round() {
 			if r.ended {
 				return
 			}
-			r.addrs = u.reachable(t, found)
+			r.addrs = u.reachable(found)
 			if len(r.addrs) == 0 {
 				reason := "no address for the registrar"
 				if len(found) == 0 {
@@ -251,17 +251,16 @@ func (r *Registration) round() {
 	}()
 }
 
-// reachable are the addresses of a target that we may go to. What an operator
-// wrote as an address he may reach.
-func (u *UserAgent) reachable(t Target, found []Target) []Target {
-	_, err := netip.ParseAddr(strings.Trim(t.Host, "[]"))
+// reachable are the addresses of a target that we may go to, whoever has named
+// it and however.
+func (u *UserAgent) reachable(found []Target) []Target {
 	var out []Target
 	for _, one := range found {
 		f := flowOf(one)
 		if !f.stream() && u.socketTo(f.addr) == nil {
 			continue
 		}
-		if err == nil || u.cfg.MayReach == nil || u.cfg.MayReach(f.addr) {
+		if u.cfg.MayReach == nil || u.cfg.MayReach(f.addr) {
 			out = append(out, one)
 		}
 	}
