@@ -59,6 +59,8 @@ type UserAgent struct {
 	close   sync.Once
 	closed  chan struct{}
 
+	leastSession time.Duration // minSession; shorter in tests
+
 	mu      sync.RWMutex
 	dialogs map[dialogKey]*Dialog
 	halfBy  map[netip.Addr]int    // unanswered inbound calls by host
@@ -108,7 +110,7 @@ func New(cfg Config) (*UserAgent, error) {
 		cfg.Log = silent
 	}
 	u := &UserAgent{
-		cfg: cfg, log: cfg.Log, id: identity{cfg.Secret}, gate: newGate(cfg.SourceRate), rules: rules(),
+		cfg: cfg, log: cfg.Log, id: identity{cfg.Secret}, leastSession: minSession, gate: newGate(cfg.SourceRate), rules: rules(),
 		parser: sipmsg.NewParser(sipmsg.WithHeadersParsers(parsers())), resolver: cfg.Resolver,
 		outward: outward{known: make(map[netip.Addr]sentFrom)}, halfBy: make(map[netip.Addr]int),
 		ready: make(chan struct{}), closed: make(chan struct{}),
@@ -490,7 +492,7 @@ func (u *UserAgent) reject(m *message, code int) {
 	case 420:
 		extra = []Header{{"Unsupported", strings.Join(m.unsupported(), ", ")}}
 	case 422:
-		extra = []Header{{"Min-SE", seconds(minSession)}}
+		extra = []Header{{"Min-SE", seconds(u.leastSession)}}
 	case 503:
 		extra = []Header{{"Retry-After", "5"}}
 	}

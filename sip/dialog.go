@@ -92,6 +92,7 @@ type Dialog struct {
 	asked       bool     // the owner is to answer an offer of the far end
 	taken       bool     // inbound: the owner has rung or answered
 	established bool     // answered, and not only to be ended
+	replaced    *Dialog  // to be ended once this one is confirmed
 	referral    *referral
 }
 

@@ -11,7 +11,8 @@ type fork struct {
 	rseq    uint32 // of its last reliable 18x, 0 before
 	shown   string // the last Ringing or Early, to tell each only once
 	answer  []byte // what a reliable 18x has answered to our offer
-	settled bool   // that answer has been acknowledged: offers may follow
+	pracked bool   // the PRACK of that answer is under way
+	settled bool   // and has arrived: offers may follow
 	update  bool   // Allow names UPDATE
 }
 
@@ -48,14 +49,14 @@ func (d *Dialog) heardReliably(f *fork, m *message, rseq uint32) bool {
 	f.rseq = rseq
 	answers := len(m.body) > 0 && f.answer == nil && len(d.out.inv.Body) > 0
 	if answers {
-		f.answer = m.body
+		f.answer, f.pracked = m.body, true
 	}
 	d.ask(ownRequest{
 		method: methodPrack, fork: f,
 		extra: []Header{{"RAck", strconv.FormatUint(uint64(rseq), 10) + " " + strconv.FormatUint(uint64(m.cseq), 10) + " " + methodInvite}},
 	}, func(m *message, _ error) {
-		if m != nil && m.code < 300 && answers {
-			f.settled = true
+		if answers {
+			f.pracked, f.settled = false, m != nil && m.code < 300
 			d.pump()
 		}
 	})

@@ -82,3 +82,6 @@ func ReadAnswer(b []byte, name string, kind uint16) int {
 	found, _, _, _ := unpack(b, 7, question{name, recordType(kind)})
 	return len(found)
 }
+
+// ShortSessions lets session timers be as short as a test wants; before Serve.
+func (u *UserAgent) ShortSessions(least time.Duration) { u.leastSession = least }

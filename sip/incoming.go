@@ -26,7 +26,7 @@ type Incoming struct {
 	Replaces                            *DialogID         // the dialog of ours that this call takes over: told as Replaced
 
 	d         *Dialog
-	old       *Dialog // that Replaces names, until it is ended
+	old       *Dialog // that Replaces names
 	earlyOnly bool
 }
 
@@ -49,7 +49,7 @@ func (u *UserAgent) incoming(m *message) {
 		u.reject(m, 503)
 		return
 	}
-	if m.tooShort() {
+	if u.tooShort(m) {
 		u.stats.rejected.Add(1)
 		u.reject(m, 422)
 		return
@@ -128,22 +128,20 @@ func (i *Incoming) Notify(f func(Event)) { i.d.do(func() { i.d.notify = f }) }
 // (the INVITE had no body) is told as Accepted. A 200 waits for the PRACK of
 // SDP that was sent before, and repeats no SDP that was acknowledged.
 func (i *Incoming) Answer(body []byte, notify func(Event)) *Dialog {
-	d, had := i.d, true
+	d := i.d
 	d.do(func() {
 		d.notify, d.taken = notify, true
 		switch {
 		case d.phase != early || d.srv.code != 0 || d.rel.answer != nil:
-			had = false
+			i.old = nil
 			d.emit(Ended{ByRemote: true, Text: "the caller has given up"})
 		case d.rel.sent != nil && len(d.rel.sent.body) > 0:
 			d.rel.answer = func() { d.takeCall(body) }
 		default:
 			d.takeCall(body)
 		}
+		d.replaced, i.old = i.old, nil
 	})
-	if had {
-		i.endReplaced()
-	}
 	return d
 }
 

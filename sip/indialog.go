@@ -128,7 +128,7 @@ func (d *Dialog) acked(m *message) {
 	if srv.code >= 300 {
 		return
 	}
-	d.confirmed = true
+	d.confirm()
 	defer d.pump()
 	if len(m.body) > 0 && m.contentType == contentSDP && d.phase == up {
 		d.emit(Accepted{Body: m.body})
@@ -165,12 +165,13 @@ func (d *Dialog) reinvited(m *message) {
 	case d.asked, d.srv != nil && d.srv.code == 0, answer:
 		d.later500(m)
 		return
-	case m.tooShort():
+	case d.ua.tooShort(m):
 		d.refuseShort(m)
 		return
 	case waits: // who asks again has had the 2xx; the ACK was lost
-		d.srv.acked, d.confirmed = true, true
+		d.srv.acked = true
 		d.srv.timer.Stop()
+		d.confirm()
 	}
 	srv := &serverTx{request: m, offerless: len(m.body) == 0}
 	d.srv = srv
@@ -199,7 +200,7 @@ func (d *Dialog) later500(m *message) {
 }
 
 func (d *Dialog) refuseShort(m *message) {
-	d.keep(m, d.ua.reply(m, 422, d.key.tag, []Header{{"Min-SE", seconds(minSession)}}))
+	d.keep(m, d.ua.reply(m, 422, d.key.tag, []Header{{"Min-SE", seconds(d.ua.leastSession)}}))
 }
 
 // moved takes a new remote target (RFC 3261 12.2.2); the route set stays.
@@ -232,7 +233,7 @@ func (d *Dialog) updated(m *message, f *fork) {
 	switch {
 	case d.phase != up && d.phase != early:
 		d.ua.reject(m, 481)
-	case m.tooShort():
+	case d.ua.tooShort(m):
 		d.refuseShort(m)
 	case len(m.body) == 0:
 		finish(200, nil)

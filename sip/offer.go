@@ -54,7 +54,7 @@ func (d *Dialog) Reoffer(body []byte, done func(Reanswer)) {
 			d.conclude(o, Reanswer{Err: errTooLarge})
 		case d.phase != up && d.phase != early:
 			d.conclude(o, Reanswer{Err: errEnded})
-		case d.phase == early && (len(body) == 0 || !d.mayUpdate()):
+		case d.phase == early && (len(body) == 0 || d.mayUpdate() == never):
 			d.conclude(o, Reanswer{Err: errNoUpdate})
 		case len(d.offers) >= maxOffers:
 			d.conclude(o, Reanswer{Err: errTooMany})
@@ -65,14 +65,40 @@ func (d *Dialog) Reoffer(body []byte, done func(Reanswer)) {
 	})
 }
 
-// mayUpdate tells whether an offer can be made before the answer: the first
-// offer has been answered reliably, and the far end takes UPDATE.
-func (d *Dialog) mayUpdate() bool {
+// when something can be done.
+type when uint8
+
+const (
+	never when = iota
+	afterPRACK
+	now
+)
+
+// mayUpdate tells when an offer can be made before the answer: once the first
+// offer has been answered reliably, if the far end takes UPDATE.
+func (d *Dialog) mayUpdate() when {
 	if d.inbound {
-		return d.rel.settled && d.session.update
+		r := d.rel
+		switch {
+		case !d.session.update:
+			return never
+		case r.settled:
+			return now
+		case r.sent != nil && len(r.sent.body) > 0:
+			return afterPRACK
+		}
+		return never
 	}
 	f := d.out.fork(d.far.tag)
-	return f != nil && f.settled && f.update
+	switch {
+	case f == nil || !f.update:
+		return never
+	case f.settled:
+		return now
+	case f.pracked:
+		return afterPRACK
+	}
+	return never
 }
 
 // answering tells whether an offer of the far end is being answered, or an
@@ -83,7 +109,7 @@ func (d *Dialog) answering() bool {
 
 // pump sends the next offer, if it is its time.
 func (d *Dialog) pump() {
-	if d.current != nil || len(d.offers) == 0 || d.answering() {
+	if d.current != nil || len(d.offers) == 0 || d.answering() || d.phase == early && d.mayUpdate() == afterPRACK {
 		return
 	}
 	d.current = d.offers[0]
@@ -92,7 +118,7 @@ func (d *Dialog) pump() {
 }
 
 func (d *Dialog) sendOffer(o *offer) {
-	if d.phase == early && !d.mayUpdate() {
+	if d.phase == early && d.mayUpdate() != now {
 		d.conclude(o, Reanswer{Err: errNoUpdate})
 		return
 	}

@@ -167,7 +167,7 @@ func (u *UserAgent) checkInvite(in *Invite) error {
 		return fmt.Errorf("sip: no session of %s", in.SessionExpires)
 	}
 	if in.SessionExpires > 0 {
-		in.SessionExpires = max(in.SessionExpires, minSession)
+		in.SessionExpires = max(in.SessionExpires, u.leastSession)
 	}
 	if in.Replaces != nil {
 		if _, err := replacesOf(in.Replaces); err != nil {
@@ -433,6 +433,7 @@ func (d *Dialog) answeredBy(m *message) {
 			d.announce()
 		}
 	})
+	d.pump()
 }
 
 // refusedBy takes a final answer that is no 2xx; a challenge is answered.

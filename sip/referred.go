@@ -172,14 +172,14 @@ func (d *Dialog) replaceable(in *Incoming) int {
 	return 0
 }
 
-// endReplaced ends the dialog that an answered call has replaced.
-func (i *Incoming) endReplaced() {
-	old := i.old
-	if old == nil {
-		return
+// confirm notes that the caller has had our 2xx: a dialog that this one
+// replaces is not needed any more.
+func (d *Dialog) confirm() {
+	d.confirmed = true
+	if old := d.replaced; old != nil {
+		d.replaced = nil
+		d.later(func() { old.Bye(16, "replaced") })
 	}
-	i.old = nil
-	old.Bye(16, "replaced")
 }
 
 // replacesHeader reads the Replaces of an INVITE. ok is false when there are

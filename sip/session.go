@@ -37,9 +37,9 @@ func sessionOf(m *message) (every time.Duration, refresher string, ok bool) {
 }
 
 // tooShort tells whether a request of the far end gets 422.
-func (m *message) tooShort() bool {
+func (u *UserAgent) tooShort(m *message) bool {
 	every, _, ok := sessionOf(m)
-	return ok && every < minSession && m.supports("timer")
+	return ok && every < u.leastSession && m.supports("timer")
 }
 
 // sessionWanted are the headers of a refresh of ours.
@@ -93,7 +93,7 @@ func (d *Dialog) granted(m *message) []Header {
 	every, refresher, ok := sessionOf(m)
 	ours := refresher == "uas" || !timer
 	switch {
-	case ok && every < minSession, !ok && d.session.every == 0 && !timer: // nobody can hold us to it
+	case ok && every < d.ua.leastSession, !ok && d.session.every == 0 && !timer: // nobody can hold us to it
 		d.setSession(0, false)
 		return nil
 	case ok:
@@ -103,7 +103,7 @@ func (d *Dialog) granted(m *message) []Header {
 		return nil
 	default:
 		least, _, _ := parseDelta(m.get("Min-SE"))
-		every = max(d.ua.cfg.SessionExpires, minSession, min(least, maxSession))
+		every = max(d.ua.cfg.SessionExpires, d.ua.leastSession, min(least, maxSession))
 	}
 	d.setSession(every, ours)
 	who := ";refresher=uac"
@@ -125,7 +125,7 @@ func (d *Dialog) setSession(every time.Duration, ours bool) {
 	if s.every, s.ours = 0, false; every <= 0 {
 		return
 	}
-	s.every, s.ours = max(every, minSession), ours
+	s.every, s.ours = max(every, d.ua.leastSession), ours
 	s.until = time.Now().Add(s.every - min(32*time.Second, s.every/3))
 	wait := time.Until(s.until)
 	if ours {
@@ -207,7 +207,10 @@ func (d *Dialog) refresh() {
 // refreshFailed tries again at half of the time that is left.
 func (d *Dialog) refreshFailed() {
 	left := time.Until(d.session.until)
-	if d.session.every > 0 && left > 4*time.Second {
+	if d.session.every == 0 {
+		return
+	}
+	if left > 4*time.Second {
 		left /= 2
 	}
 	d.sessionIn(left)

@@ -151,7 +151,8 @@ type (
 		Refuse func(code int)
 	}
 	// Replaced is an INVITE that wants to take this dialog over (RFC 3891).
-	// Incoming.Answer accepts it and ends this dialog; unless it is answered,
+	// Incoming.Answer accepts it, and this dialog is ended once the new one is
+	// confirmed; unless it is answered,
 	// rung or rejected within 5 s it is refused with 403.
 	Replaced struct{ By *Incoming }
 	// Ended says that an answered call is over on both sides.

@@ -1,0 +1,397 @@
+package sip_test
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/sip"
+)
+
+// leg is our side of a scenario: what it does at each event, by the event's
+// name and how many of that name there were.
+type leg struct {
+	t      *testing.T
+	ears   *ears
+	d      *sip.Dialog
+	in     *sip.Incoming // if we are called
+	last   func()        // after the end
+	heard  []string
+	counts map[string]int
+	more   chan func() // what came of our own requests
+}
+
+func newLeg(t *testing.T) *leg {
+	t.Helper()
+	return &leg{t: t, ears: newEars(), counts: make(map[string]int), more: make(chan func(), 32)}
+}
+
+// play is what a leg does; key is the name of an event and its number, such
+// as "Reoffer 2".
+type play map[string]func(l *leg, e sip.Event)
+
+func nameOf(e sip.Event) string {
+	switch e := e.(type) {
+	case sip.Trying:
+		return "Trying"
+	case sip.Ringing:
+		return "Ringing"
+	case sip.Early:
+		return "Early"
+	case sip.Answered:
+		return "Answered"
+	case sip.Refused:
+		return "Refused"
+	case sip.Reoffer:
+		return []string{"Reoffer", "Hold sendonly", "Hold inactive", "Hold zero"}[e.Hold]
+	case sip.Accepted:
+		return "Accepted"
+	case sip.InfoDigit:
+		return "Digit"
+	case sip.Referred:
+		return "Referred"
+	case sip.Replaced:
+		return "Replaced"
+	case sip.Ended:
+		return "Ended"
+	}
+	return "?"
+}
+
+// way is our SDP with a direction.
+func way(direction string) []byte { return []byte(sdp + "a=" + direction + "\r\n") }
+
+func answerTo(e sip.Reoffer) []byte {
+	switch {
+	case e.Hold == sip.HoldSendOnly:
+		return way("recvonly")
+	case e.Hold == sip.HoldInactive:
+		return way("inactive")
+	}
+	return way("sendrecv")
+}
+
+// run follows the leg to its end and returns that.
+func (l *leg) run(p play) sip.Event {
+	l.t.Helper()
+	limit := time.After(30 * time.Second)
+	for {
+		select {
+		case f := <-l.more:
+			f()
+		case e := <-l.ears.ch:
+			name := nameOf(e)
+			l.counts[name]++
+			l.heard = append(l.heard, name)
+			if offer, ok := e.(sip.Reoffer); ok {
+				offer.Reply(200, answerTo(offer))
+			}
+			if act := p[name+" "+strconv.Itoa(l.counts[name])]; act != nil {
+				act(l, e)
+			}
+			if name == "Ended" || name == "Refused" {
+				return e
+			}
+		case <-limit:
+			require.Fail(l.t, "the call does not end", "heard %v", l.heard)
+		}
+	}
+}
+
+func bye(l *leg, _ sip.Event) { l.d.Bye(16, "") }
+
+// reoffer offers something and goes on with what came of it.
+func (l *leg) reoffer(body []byte, then func(sip.Reanswer)) {
+	l.d.Reoffer(body, func(r sip.Reanswer) { l.more <- func() { then(r) } })
+}
+
+// finished waits for SIPp to say that its side saw what it wanted.
+func (s *sipp) finished(t *testing.T) {
+	t.Helper()
+	select {
+	case err := <-s.done:
+		require.NoError(t, err, s.out.String())
+	case <-time.After(20 * time.Second):
+		require.Fail(t, "SIPp is not satisfied", s.out.String())
+	}
+}
+
+// calling plays a uas scenario: we call.
+type calling struct {
+	set  func(*sip.Invite)
+	play play
+	want string // the events, without Trying
+}
+
+// ours are what we do in the scenarios in which we call.
+func ours() map[string]calling {
+	reliable := func(in *sip.Invite) { in.Reliable = true }
+	hangUp := play{"Answered 1": bye}
+	offerAtOnce := play{"Answered 1": func(l *leg, _ sip.Event) {
+		l.reoffer(way("sendonly"), func(r sip.Reanswer) {
+			assert.NoError(l.t, r.Err)
+			assert.Equal(l.t, 200, r.Code)
+			assert.Contains(l.t, string(r.Body), "m=audio")
+			l.d.Bye(16, "")
+		})
+	}}
+	return map[string]calling{
+		"uas-prack":  {reliable, hangUp, "Early Ringing Answered Ended"},
+		"uas-update": {nil, play{"Reoffer 1": bye}, "Ringing Answered Hold sendonly Reoffer Ended"},
+		"uas-early-update": {reliable, play{"Answered 1": bye, "Early 1": func(l *leg, e sip.Event) {
+			assert.True(l.t, e.(sip.Early).Reliable)
+			l.reoffer(way("inactive"), func(r sip.Reanswer) { assert.Equal(l.t, 200, r.Code, "%v", r.Err) })
+		}}, "Early Answered Ended"},
+		"uas-491":    {nil, offerAtOnce, "Ringing Answered Ended"},
+		"uas-glare":  {nil, offerAtOnce, "Ringing Answered Ended"},
+		"uas-routes": {nil, offerAtOnce, "Ringing Answered Ended"},
+		"uas-strict": {nil, hangUp, "Ringing Answered Ended"},
+		"uas-early":  {nil, hangUp, "Early Ringing Early Answered Ended"},
+		"uas-forks": {reliable, play{"Answered 1": func(l *leg, e sip.Event) {
+			assert.True(l.t, strings.HasSuffix(e.(sip.Answered).State.RemoteTag, "b"))
+			assert.Equal(l.t, "m=audio", string(e.(sip.Answered).Body)[strings.Index(string(e.(sip.Answered).Body), "m="):][:7])
+			time.AfterFunc(300*time.Millisecond, func() { l.d.Bye(16, "") })
+		}}, "Early Early Early Answered Ended"},
+		"uas-late-offer": {func(in *sip.Invite) { in.Body, in.Reliable = nil, true }, play{"Answered 1": func(l *leg, e sip.Event) {
+			assert.True(l.t, e.(sip.Answered).Offer)
+			l.d.Ack() // it waits for the answer
+			l.d.Respond([]byte(sdp))
+			l.d.Respond([]byte("twice"))
+			l.d.Bye(16, "")
+		}}, "Ringing Answered Ended"},
+		"uas-offerless": {nil, play{"Accepted 1": func(l *leg, _ sip.Event) {
+			l.reoffer(nil, func(r sip.Reanswer) {
+				assert.Contains(l.t, string(r.Body), "m=audio")
+				r.Respond([]byte(sdp))
+				l.d.Bye(16, "")
+			})
+		}}, "Ringing Answered Reoffer Accepted Ended"},
+		"uas-session-422":             {func(in *sip.Invite) { in.SessionExpires = 90 * time.Second }, hangUp, "Answered Ended"},
+		"uas-session-expect":          {nil, nil, "Ringing Answered Ended"},
+		"uas-session-expect-reinvite": {nil, nil, "Ringing Answered Ended"},
+		"uas-session-refresh":         {nil, nil, "Ringing Answered Ended"},
+		"uas-bye-glare":               {nil, hangUp, "Ringing Answered Ended"},
+		"uas-refer":                   {nil, play{"Answered 1": referAway}, "Ringing Answered Ended"},
+		"uas-refers": {nil, play{"Referred 1": func(l *leg, e sip.Event) {
+			r := e.(sip.Referred)
+			assert.Equal(l.t, "sip:+12025550199@example.com", r.To)
+			assert.True(l.t, strings.HasPrefix(r.ReferredBy, "sip:sipp@"))
+			notify := r.Accept()
+			notify(200, "OK", true)
+			r.Refuse(403)
+			time.AfterFunc(300*time.Millisecond, func() { l.d.Bye(16, "") })
+		}}, "Ringing Answered Referred Ended"},
+		"uas-replaces": {func(in *sip.Invite) {
+			in.Replaces = &sip.DialogID{CallID: "abc@example.com", RemoteTag: "t1", LocalTag: "f1"}
+		}, hangUp, "Ringing Answered Ended"},
+		"uas-info": {nil, play{
+			"Answered 1": func(l *leg, _ sip.Event) {
+				l.d.Info("application/dtmf-relay", []byte("Signal=5\r\nDuration=160\r\n"))
+			},
+			"Digit 1": func(l *leg, e sip.Event) {
+				assert.Equal(l.t, sip.InfoDigit{Key: '#', DurationMs: 200}, e)
+				l.d.Bye(16, "")
+			},
+		}, "Ringing Answered Digit Ended"},
+	}
+}
+
+// referAway sends the far end elsewhere and hangs up when it got there.
+func referAway(l *leg, _ sip.Event) {
+	var codes []int
+	l.d.Refer(sip.ReferTo{URI: "sip:+12025550199@127.0.0.1:5099", ReferredBy: "sip:+15559999@127.0.0.1"}, func(p sip.ReferProgress) {
+		l.more <- func() {
+			codes = append(codes, p.Code)
+			if p.Final {
+				assert.False(l.t, p.Failed)
+				assert.Equal(l.t, []int{202, 100, 180, 200}, codes)
+				l.d.Bye(16, "")
+			}
+		}
+	})
+}
+
+func TestWeCallAndSIPpIsSatisfied(t *testing.T) { //nolint:tparallel // beside its own cases only: SIPp counts in real time
+	faults := map[string]bool{"uas-session-expect": true, "uas-session-expect-reinvite": true, "uas-session-refresh": true}
+	for scenario, c := range ours() {
+		for _, network := range []string{"udp", "tcp"} {
+			if network == "tcp" && scenario != "uas-prack" && scenario != "uas-refer" {
+				continue
+			}
+			t.Run(scenario+" "+network, func(t *testing.T) {
+				t.Parallel()
+				there := runSIPp(t, scenario, network, "-m", "1", "-key", "expires", "2")
+				there.listening(t, network)
+				l := newLeg(t)
+				ua := served(t, func(_ *sip.Config, ua *sip.UserAgent) {
+					if ua != nil {
+						ua.ShortSessions(2 * time.Second)
+					}
+				})
+				in := sip.Invite{
+					Attempt: scenario, To: "+15550001", From: "+15559999", Body: way("sendrecv"), Notify: l.ears.hear,
+					Target: sip.Target{Host: "127.0.0.1", Port: there.port, Transport: network},
+				}
+				if c.set != nil {
+					c.set(&in)
+				}
+				if scenario == "uas-session-422" {
+					ua.ShortSessions(90 * time.Second)
+				}
+				d, err := ua.Invite(in)
+				require.NoError(t, err)
+				l.d = d
+				end := l.run(c.play)
+				there.finished(t)
+				assert.Equal(t, c.want, strings.TrimPrefix(strings.Join(l.heard, " "), "Trying "))
+				ended, ok := end.(sip.Ended)
+				require.True(t, ok, "%+v", end)
+				assert.Equal(t, faults[scenario], ended.Fault, "%+v", ended)
+				if scenario == "uas-491" {
+					gap := there.gap(t, "CROSSED", "AGAIN")
+					assert.True(t, gap >= 2000 && gap <= 4500, "%d ms", gap)
+				}
+			})
+		}
+	}
+}
+
+// gap are the milliseconds between two lines of the log.
+func (s *sipp) gap(t *testing.T, first, second string) int {
+	t.Helper()
+	at := make(map[string]int)
+	words := s.logged(t)
+	for i := 0; i+2 < len(words); i += 3 {
+		n, err := strconv.Atoi(words[i+2])
+		require.NoError(t, err)
+		at[words[i]] = n
+	}
+	require.Contains(t, at, first)
+	require.Contains(t, at, second)
+	return at[second] - at[first]
+}
+
+// called plays a uac scenario: we are called.
+type called struct {
+	take func(l *leg, in *sip.Incoming)
+	play play
+	want string
+}
+
+func theirs() map[string]called {
+	answer := func(l *leg, in *sip.Incoming) { l.d = in.Answer(way("sendrecv"), l.ears.hear) }
+	then := func(act func(*leg)) func(*leg, *sip.Incoming) {
+		return func(l *leg, in *sip.Incoming) {
+			answer(l, in)
+			act(l)
+		}
+	}
+	early := func(l *leg, in *sip.Incoming) {
+		in.Progress(183, way("sendrecv"))
+		in.Progress(180, nil)
+		answer(l, in)
+	}
+	return map[string]called{
+		"uac-prack": {early, nil, "Ended"},
+		"uac-early": {early, nil, "Ended"},
+		"uac-early-update": {func(l *leg, in *sip.Incoming) {
+			in.Notify(l.ears.hear)
+			in.Progress(183, way("sendrecv"))
+		}, play{"Hold sendonly 1": func(l *leg, _ sip.Event) { answer(l, l.in) }}, "Hold sendonly Ended"},
+		"uac-491": {then(func(l *leg) {
+			l.reoffer(way("sendonly"), func(r sip.Reanswer) { assert.Equal(l.t, 200, r.Code, "%v", r.Err) })
+		}), nil, "Ended"},
+		"uac-reinvite":                {answer, play{"Reoffer 1": bye}, "Hold sendonly Hold inactive Hold zero Reoffer Ended"},
+		"uac-late-offer":              {answer, nil, "Accepted Reoffer Accepted Ended"},
+		"uac-session-422":             {answer, nil, "Ended"},
+		"uac-session-expect":          {answer, nil, "Ended"},
+		"uac-session-expect-reinvite": {answer, nil, "Ended"},
+		"uac-session-refresh":         {answer, nil, "Ended"},
+		"uac-bye-glare":               {then(func(l *leg) { l.d.Bye(16, "") }), nil, "Ended"},
+		"uac-routes":                  {answer, play{"Reoffer 1": bye}, "Reoffer Ended"},
+		"uac-refer":                   {then(referAttended), nil, "Ended"},
+		"uac-refers": {answer, play{"Referred 1": func(l *leg, e sip.Event) {
+			r := e.(sip.Referred)
+			assert.Equal(l.t, &sip.DialogID{CallID: "abc@example.com", RemoteTag: "t1", LocalTag: "f1"}, r.Replaces)
+			r.Accept()(603, "", true)
+		}}, "Referred Ended"},
+		"uac-refers-refused":   {answer, play{"Referred 1": func(_ *leg, e sip.Event) { e.(sip.Referred).Refuse(403) }}, "Referred Ended"},
+		"uac-replaces":         {answer, play{"Replaced 1": takeOver}, "Replaced Ended"},
+		"uac-replaces-refused": {answer, play{"Replaced 1": func(_ *leg, e sip.Event) { e.(sip.Replaced).By.Reject(403, 0) }}, "Replaced Ended"},
+		"uac-info": {answer, play{"Digit 1": func(l *leg, _ sip.Event) {
+			l.d.Info("application/dtmf-relay", []byte("Signal=5\r\nDuration=160\r\n"))
+		}}, "Digit Ended"},
+	}
+}
+
+// referAttended sends the far end to somebody whom it does not reach.
+func referAttended(l *leg) {
+	var heard []sip.ReferProgress
+	to := sip.ReferTo{
+		URI:      "sip:+12025550199@127.0.0.1:5099",
+		Replaces: &sip.DialogID{CallID: "other@example.com", LocalTag: "ours", RemoteTag: "theirs"},
+	}
+	l.d.Refer(to, func(p sip.ReferProgress) {
+		l.more <- func() {
+			if heard = append(heard, p); p.Final {
+				assert.Equal(l.t, []sip.ReferProgress{
+					{Code: 202, Phrase: "Accepted"}, {Code: 100, Phrase: "Trying"},
+					{Code: 486, Phrase: "Busy Here", Final: true, Failed: true},
+				}, heard)
+			}
+		}
+	})
+}
+
+// takeOver answers a call that replaces this one.
+func takeOver(l *leg, e sip.Event) {
+	by := e.(sip.Replaced).By
+	assert.Equal(l.t, l.d.ID(), *by.Replaces)
+	by.Ring()
+	second := newEars()
+	by.Answer(way("sendrecv"), second.hear)
+	l.last = func() { assert.True(l.t, next[sip.Ended](l.t, second).ByRemote) }
+}
+
+func TestSIPpCallsUsAndIsSatisfied(t *testing.T) { //nolint:tparallel // beside its own cases only: SIPp counts in real time
+	faults := map[string]bool{"uac-session-expect": true, "uac-session-expect-reinvite": true, "uac-session-refresh": true}
+	for scenario, c := range theirs() {
+		for _, network := range []string{"udp", "tcp"} {
+			if network == "tcp" && scenario != "uac-early-update" && scenario != "uac-refers" && scenario != "uac-replaces" {
+				continue
+			}
+			t.Run(scenario+" "+network, func(t *testing.T) {
+				t.Parallel()
+				l, calls := newLeg(t), make(chan *sip.Incoming, 4)
+				ua := served(t, func(_ *sip.Config, ua *sip.UserAgent) {
+					if ua == nil {
+						return
+					}
+					ua.OnInvite(func(i *sip.Incoming) { calls <- i })
+					if scenario != "uac-session-422" {
+						ua.ShortSessions(2 * time.Second)
+					}
+				})
+				there := runSIPp(t, scenario, network, "-m", "1", "-s", "+15551000", "-key", "expires", "2", ua.Addr(network).String())
+				l.in = <-calls
+				c.take(l, l.in)
+				end, ok := l.run(c.play).(sip.Ended)
+				there.finished(t)
+				assert.Equal(t, c.want, strings.Join(l.heard, " "))
+				require.True(t, ok)
+				assert.Equal(t, faults[scenario], end.Fault, "%+v", end)
+				if l.last != nil {
+					l.last()
+				}
+				if scenario == "uac-491" {
+					gap := there.gap(t, "CROSSED", "AGAIN")
+					assert.LessOrEqual(t, gap, 2500)
+				}
+			})
+		}
+	}
+}
