@@ -49,7 +49,7 @@ func rooms() []room {
 		{path: "cmd", below: []string{"*"}, outside: []string{"*"}},
 	}
 	for path, below := range map[string][]string{
-		"domain": nil, "domain/event": nil, "domain/lifecycle": nil, "domain/calendar": nil, "domain/pathway": nil, "domain/allow": nil, "domain/billing": nil,
+		"domain": nil, "domain/event": nil, "domain/lifecycle": nil, "domain/calendar": nil, "domain/pathway": nil, "domain/allow": nil, "domain/billing": nil, "domain/sipflow": nil,
 		"domain/dialplan": {"domain/calendar"}, "domain/hook": {"domain/event", "domain/allow"}, "domain/commit": {"domain/event"}, "domain/ask": {"domain/event"},
 		"domain/rules": {"domain/event", "domain/allow", "domain/hook", "domain/pathway", "domain/calendar"},
 	} {

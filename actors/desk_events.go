@@ -78,28 +78,9 @@ func (d *Desk) place(ctx context.Context, workspace, id string) (uint64, error) 
 	}
 	at := ulid.Time(u.Time())
 	at0, at1 := at.Add(-disorder), at.Add(disorder)
-	below, above := uint64(0), uint64(1) // the event stands after below
-	for {
-		late, err := d.later(ctx, workspace, above, at0)
-		if err != nil {
-			return 0, err
-		}
-		if late {
-			break
-		}
-		below, above = above, above*2
-	}
-	for above-below > 1 {
-		mid := below + (above-below)/2
-		late, err := d.later(ctx, workspace, mid, at0)
-		if err != nil {
-			return 0, err
-		}
-		if late {
-			above = mid
-		} else {
-			below = mid
-		}
+	below, err := d.before(ctx, workspace, at0)
+	if err != nil {
+		return 0, err
 	}
 	for after := below; ; {
 		batch, err := d.store.Events(ctx, workspace, after, eventBatch)
@@ -129,4 +110,97 @@ func (d *Desk) later(ctx context.Context, workspace string, offset uint64, t tim
 		return true, err
 	}
 	return !batch[0].CreatedAt.Before(t), nil
+}
+
+// eventsAround is how long before a call's record its first event may have been
+// made, and how long after its end its last: the recording's.
+const eventsAround = 2 * time.Minute
+
+// CallEvents are the events of one call, oldest first. The log has no list of
+// them, but they lie between the call's beginning and its end: a page looks at
+// a bounded stretch of the log and goes on from there.
+func (d *Desk) CallEvents(ctx context.Context, p domain.Principal, id string, q ask.EventQuery) (ask.List[event.Event], error) {
+	out := ask.List[event.Event]{Data: []event.Event{}}
+	c, err := d.Call(ctx, p, id)
+	if err != nil {
+		return out, err
+	}
+	var after uint64
+	var last string
+	if q.After != "" {
+		if after, err = d.place(ctx, p.WorkspaceID, q.After); errors.Is(err, domain.ErrNotFound) {
+			return out, problem("cursor", ask.CodeInvalidCursor, "is no cursor of this list")
+		}
+	} else {
+		after, err = d.before(ctx, p.WorkspaceID, c.CreatedAt.Add(-eventsAround))
+	}
+	if err != nil {
+		return out, storeErr(err)
+	}
+	for range filterRounds {
+		batch, err := d.store.Events(ctx, p.WorkspaceID, after, eventBatch)
+		if err != nil {
+			return out, storeErr(err)
+		}
+		for i := range batch {
+			e := batch[i]
+			after = e.Offset
+			if e.Subject == c.ID {
+				out.Data = append(out.Data, e)
+				if len(out.Data) == q.Limit {
+					out.Next = e.ID
+					return out, nil
+				}
+			}
+			if pastCall(c, &e) {
+				return out, nil
+			}
+		}
+		if len(batch) < eventBatch {
+			return out, nil
+		}
+		last = batch[len(batch)-1].ID
+	}
+	out.Next = last
+	return out, nil
+}
+
+// pastCall says whether no event of a call can follow an event.
+func pastCall(c *domain.Call, e *event.Event) bool {
+	return c.Final() && !c.Processing && c.EndedAt != nil && e.CreatedAt.After(later(*c.EndedAt, c.UpdatedAt).Add(eventsAround))
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// before is an offset of which every event made at t or later lies behind.
+func (d *Desk) before(ctx context.Context, workspace string, t time.Time) (uint64, error) {
+	below, above := uint64(0), uint64(1)
+	for {
+		late, err := d.later(ctx, workspace, above, t)
+		if err != nil {
+			return 0, err
+		}
+		if late {
+			break
+		}
+		below, above = above, above*2
+	}
+	for above-below > 1 {
+		mid := below + (above-below)/2
+		late, err := d.later(ctx, workspace, mid, t)
+		if err != nil {
+			return 0, err
+		}
+		if late {
+			above = mid
+		} else {
+			below = mid
+		}
+	}
+	return below, nil
 }

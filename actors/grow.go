@@ -202,6 +202,7 @@ func (n *Node) endOrphans(t *tree, attempts []*domain.Attempt) {
 			}
 			state := sip.DialogState{CallID: leg.SIPCallID, Inbound: a.Direction == domain.Inbound}
 			if len(leg.Dialog) > 0 {
+				state.Inbound = false // it says so itself; a second leg is one of ours
 				if err := json.Unmarshal(leg.Dialog, &state); err != nil {
 					n.cfg.Log.Warn("the dialog of an interrupted call cannot be read", slog.String("call_id", a.CallID), slog.Any("error", err))
 				}
@@ -255,7 +256,7 @@ func (n *Node) trunkProps(_ string, trunks []domain.Trunk) *actor.Props {
 func (n *Node) callProps(ws string, t *tree) *actor.Props {
 	return call.Props(call.Config{
 		Workspace: ws, Store: n.cfg.Store, Phone: call.OverSIP(n.cfg.SIP), Sound: call.OverMedia(n.cfg.Media),
-		Speaker: n.cfg.Speaker, Blobs: n.cfg.Blobs, LinesOut: t.outbound, LinesIn: t.inbound, Trunks: t.trunks,
+		Speaker: n.cfg.Speaker, Blobs: n.cfg.Blobs, LinesOut: t.outbound, LinesIn: t.inbound, Trunks: t.trunks, Reach: n.reach, Traces: n.cfg.Traces,
 		SpoolDir: n.cfg.SpoolDir, PublicURL: n.cfg.PublicURL, Log: n.cfg.Log,
 		Committed: func() { n.committed(ws) }, Before: n.beforeCall(),
 	})

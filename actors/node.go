@@ -56,6 +56,7 @@ type Config struct {
 	RootCAs   *x509.CertPool            // of webhook receivers; nil: the system's
 	PublicURL string
 	SpoolDir  string
+	Traces    *call.Traces // what the user agent's dialogs say; nil: not kept
 	Log       *slog.Logger
 	Before    func(actor string, msg any) // sees each message first; nil in production
 }

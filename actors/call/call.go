@@ -145,6 +145,7 @@ type call struct {
 	asked        int                  // generation of what is asked about transfers
 	away         uint8                // why the agent is silent
 	wasReached   bool
+	rung         bool // a call that came in rings until it is answered
 	soundLeg     int  // the leg whose sound is heard
 	summedUp     bool // nothing but second legs is waited for
 	ended        *Ended
@@ -203,6 +204,10 @@ func (c *call) Receive(ctx actor.Context) {
 		c.transferring(ctx, m)
 	case asideOpen, asideRings, asideUp, asideRefused, asideOver, asideHeard, asideSignal:
 		c.fromAside(ctx, m)
+	case answerNow:
+		if c.stage == preparing {
+			c.pickUp(ctx, m.body)
+		}
 	case late:
 		c.late(ctx, m)
 	case maxed:
@@ -340,7 +345,10 @@ func (c *call) hangUp(ctx actor.Context) {
 		c.refuseCaller(480)
 		c.over(ctx, cancelled(), byAPI)
 	case preparing, dialling:
-		if d := c.vessel.line(); d != nil {
+		if c.rung {
+			c.refuseCaller(480)
+			c.over(ctx, cancelled(), byAPI)
+		} else if d := c.vessel.line(); d != nil {
 			d.Cancel("hangup")
 		}
 	case talking:

@@ -130,7 +130,9 @@ func dial(v *vessel, sound Sound, phone Phone, o media.Options, in sip.Invite) (
 
 // take opens the sound of a call that came in and describes it.
 func (c *call) take(ctx actor.Context) {
-	c.in.Ring()
+	if c.script.Inbound.Answer == answerRing || c.script.Inbound.Answer == "" {
+		c.in.Ring()
+	}
 	c.reached = true
 	o, sound, v, offer := c.options(ctx), c.cfg.Sound, c.vessel, c.in.Body
 	mailbox.Work(ctx, dialLimit, func(context.Context) any {
@@ -188,13 +190,52 @@ func (c *call) prepared(ctx actor.Context, m prepared) {
 		return
 	}
 	if c.in != nil {
-		c.pickUp(ctx, m.answer)
+		c.letRing(ctx, m.answer)
 		return
 	}
 	c.stage = dialling
 	if d := c.vessel.line(); c.hangup && d != nil {
 		d.Cancel("hangup")
 	}
+}
+
+// The ways to take a call (domain.AgentInbound).
+const (
+	answerRing   = "ring"
+	answerDirect = "direct"
+	answerEarly  = "early"
+)
+
+// earlyFor is how long a caller hears it ring by early media where the agent
+// does not say.
+const earlyFor = 3 * time.Second
+
+// answerNow ends the ringing of a call that came in.
+type answerNow struct{ body []byte }
+
+// Control admits it always.
+func (answerNow) Control() {}
+
+// letRing answers a call that came in once it has rung as long as its agent
+// wants, by 180 or by a sound of ours.
+func (c *call) letRing(ctx actor.Context, body []byte) {
+	wait := time.Duration(c.script.Inbound.RingSeconds) * time.Second
+	switch s := c.vessel.sound(); {
+	case c.script.Inbound.Answer == answerDirect || c.hangup:
+		wait = 0
+	case c.script.Inbound.Answer == answerEarly && s != nil:
+		s.Hold(c.cfg.ringback)
+		c.in.Progress(183, body)
+		if wait == 0 {
+			wait = earlyFor
+		}
+	}
+	if wait == 0 {
+		c.pickUp(ctx, body)
+		return
+	}
+	c.rung = true
+	mailbox.After(ctx, wait, answerNow{body})
 }
 
 // pickUp answers a call that came in.
@@ -316,6 +357,7 @@ func (c *call) talk(ctx actor.Context, state sip.DialogState) {
 	c.stage = talking
 	now := time.Now().UTC()
 	c.session = c.vessel.sound()
+	c.session.Resume()
 	c.session.Begin()
 	c.conversation = ctx.SpawnPrefix(mailbox.Props(func() actor.Actor {
 		return conversation.New(conversation.Config{

@@ -61,8 +61,8 @@ type (
 	Say struct{ CallID, Text string }
 	// Press sends digits to the far end; Done or an error.
 	Press struct{ CallID, Digits string }
-	// Done answers what was done to a live call.
-	Done struct{}
+	// Done answers what was done to a live call, and shows it as it is now.
+	Done struct{ Call domain.Call }
 	// Live asks for the census; the answer is LiveNow.
 	Live struct{}
 	// LiveNow are the calls whose actors live.

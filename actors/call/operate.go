@@ -41,7 +41,7 @@ func (c *call) operate(ctx actor.Context, msg any) {
 		ctx.Respond(err)
 		return
 	}
-	ctx.Respond(Done{})
+	ctx.Respond(Done{Call: c.call})
 }
 
 func (c *call) notNow(text string) error {

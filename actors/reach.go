@@ -1,0 +1,135 @@
+package actors
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+)
+
+// reach finds whom a caller may be handed to: a number within the rules of the
+// workspace for destinations, or a phone.
+func (n *Node) reach(ctx context.Context, c *domain.Call, t *domain.AgentTransfer, w call.Whom) (call.Way, error) {
+	if w.Destination != "" {
+		d, known := t.Find(w.Destination)
+		if !known { // a number, filled in from what the caller said
+			return n.reachNumber(c, w.Destination, "destination")
+		}
+		way, err := n.reach(ctx, c, t, call.Whom{To: d.To, Phone: d.Phone})
+		way.Name, way.Mode = d.Name, d.Mode
+		return way, err
+	}
+	if w.Phone != "" {
+		return n.reachPhone(ctx, c, w.Phone)
+	}
+	return n.reachNumber(c, w.To, "to")
+}
+
+func (n *Node) reachNumber(c *domain.Call, text, param string) (call.Way, error) {
+	house := n.workspace(c.WorkspaceID)
+	if house == nil {
+		return call.Way{}, missing("workspace")
+	}
+	number, err := domain.ReadNumber(text, house.DefaultCountry)
+	switch {
+	case errors.Is(err, domain.ErrPhoneForbidden):
+		return call.Way{}, &domain.Error{Code: domain.CodeDestination, Param: param, Message: "it is an emergency number or a short code; nobody is ever handed to these"}
+	case err != nil:
+		return call.Way{}, problem(param, domain.CodeValidation, "must be a full telephone number, best in E.164, or a name of the agent's destinations")
+	}
+	if err := number.Allowed(house.Calling, house.DefaultCountry, c.Environment); err != nil {
+		return call.Way{}, err
+	}
+	return call.Way{To: number.E164}, nil
+}
+
+// liveCall is a call that goes on, and its tree.
+func (d *Desk) liveCall(ctx context.Context, p domain.Principal, id string) (*domain.Call, *tree, error) {
+	c, err := d.Call(ctx, p, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	if c.Final() {
+		return nil, nil, domain.Errorf(domain.CodeInvalidState, "the call is over").With("current_status", c.Status)
+	}
+	return c, d.node.tree(p.WorkspaceID), nil
+}
+
+// TransferCall hands the caller of a live call on.
+func (d *Desk) TransferCall(ctx context.Context, p domain.Principal, id string, o ask.Transfer) (*domain.Call, error) {
+	c, t, err := d.liveCall(ctx, p, id)
+	if err != nil {
+		return nil, err
+	}
+	var may domain.AgentTransfer
+	if c.AgentID != "" {
+		a, err := d.Agent(ctx, p, c.AgentID)
+		switch {
+		case domain.CodeOf(err) == domain.CodeNotFound: // deleted since: its names are gone
+		case err != nil:
+			return nil, err
+		default:
+			may = a.Transfer
+		}
+	}
+	if o.Destination != "" {
+		if _, known := may.Find(o.Destination); !known {
+			return nil, problem("destination", domain.CodeValidation, "the agent has no destination of this name")
+		}
+	}
+	way, err := d.node.reach(ctx, c, &may, call.Whom{To: o.To, Phone: o.Phone, Destination: o.Destination})
+	if err != nil {
+		return nil, err
+	}
+	mode := o.Mode
+	if mode == "" {
+		mode = domain.TransferBridge
+	} else {
+		way.Mode = ""
+	}
+	done, err := mailbox.Ask[call.Done](ctx, d.node.sys, t.calls, call.Transfer{
+		CallID: c.ID, Way: way, Mode: mode, Summary: strings.TrimSpace(o.Summary),
+	})
+	return &done.Call, err
+}
+
+// SayInCall has the agent of a live call say a text.
+func (d *Desk) SayInCall(ctx context.Context, p domain.Principal, id, text string) (*domain.Call, error) {
+	return d.inCall(ctx, p, id, func(callID string) any { return call.Say{CallID: callID, Text: text} })
+}
+
+// PressInCall sends digits to the far end of a live call.
+func (d *Desk) PressInCall(ctx context.Context, p domain.Principal, id, digits string) (*domain.Call, error) {
+	return d.inCall(ctx, p, id, func(callID string) any { return call.Press{CallID: callID, Digits: digits} })
+}
+
+func (d *Desk) inCall(ctx context.Context, p domain.Principal, id string, what func(callID string) any) (*domain.Call, error) {
+	c, t, err := d.liveCall(ctx, p, id)
+	if err != nil {
+		return nil, err
+	}
+	done, err := mailbox.Ask[call.Done](ctx, d.node.sys, t.calls, what(c.ID))
+	return &done.Call, err
+}
+
+// CallTrace are the SIP messages of a call: of a live one so far.
+func (d *Desk) CallTrace(ctx context.Context, p domain.Principal, id string) (*domain.CallTrace, error) {
+	c, err := d.Call(ctx, p, id)
+	if err != nil {
+		return nil, err
+	}
+	if !c.Final() {
+		if t := d.node.cfg.Traces.Of(c); t != nil {
+			return t, nil
+		}
+	}
+	t := &domain.CallTrace{CallID: c.ID, WorkspaceID: c.WorkspaceID}
+	if _, err := d.store.Get(ctx, t); err != nil && !errors.Is(err, domain.ErrNotFound) {
+		return nil, storeErr(err)
+	}
+	return t, nil
+}
