@@ -112,6 +112,8 @@ type fake struct {
 	callerIDs []string
 	contacts  []ask.RawContact
 	orders    []ask.NewCall
+	transfers []ask.Transfer
+	said      []string // texts and digits
 	results   iter.Seq2[ask.ResultRow, error]
 	ready     error
 	fault     error // of every port that asks for a campaign

@@ -80,6 +80,7 @@ type Contacts interface {
 
 // Calls places calls and shows them.
 type Calls interface {
+	CallLine
 	// PlaceCall answers the call as queued. Errors: concurrent_limit_exceeded
 	// with active_calls and limit, dnc_blocked, destination_not_allowed,
 	// outside_calling_hours, no_trunk, caller_id_required.

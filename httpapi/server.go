@@ -137,6 +137,7 @@ func (s *Server) routes() {
 	s.contactRoutes()
 	s.resultRoutes()
 	s.callRoutes()
+	s.callOperations()
 	s.recordingRoutes()
 	s.agentRoutes()
 	s.pathwayRoutes()

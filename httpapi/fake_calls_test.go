@@ -1,0 +1,61 @@
+package httpapi_test
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/event"
+)
+
+func (f *fake) TransferCall(_ context.Context, _ domain.Principal, id string, o ask.Transfer) (*domain.Call, error) {
+	c, err := f.calls.get(id)
+	if err != nil {
+		return nil, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.transfers = append(f.transfers, o)
+	shown := *c
+	shown.Status = domain.CallTransferring
+	shown.Transfers = []domain.Transfer{{To: o.To, Mode: domain.TransferBridge, Status: domain.TransferStarted, By: "api", StartedAt: time.Unix(1, 0).UTC()}}
+	return &shown, nil
+}
+
+func (f *fake) SayInCall(_ context.Context, _ domain.Principal, id, text string) (*domain.Call, error) {
+	f.mu.Lock()
+	f.said = append(f.said, text)
+	f.mu.Unlock()
+	return f.calls.get(id)
+}
+
+func (f *fake) PressInCall(_ context.Context, _ domain.Principal, id, digits string) (*domain.Call, error) {
+	f.mu.Lock()
+	f.said = append(f.said, digits)
+	f.mu.Unlock()
+	return f.calls.get(id)
+}
+
+func (f *fake) CallEvents(_ context.Context, _ domain.Principal, id string, q ask.EventQuery) (ask.List[event.Event], error) {
+	if _, err := f.calls.get(id); err != nil {
+		return ask.List[event.Event]{}, err
+	}
+	e := event.Event{ID: "evt_" + ulidOf(1), Type: event.CallStarted, Subject: id, Sequence: 1, Data: json.RawMessage(`{"call_id":"` + id + `"}`)}
+	l := ask.List[event.Event]{Data: []event.Event{e}}
+	if q.Limit == 1 {
+		l.Next = e.ID
+	}
+	return l, nil
+}
+
+func (f *fake) CallTrace(_ context.Context, _ domain.Principal, id string) (*domain.CallTrace, error) {
+	if _, err := f.calls.get(id); err != nil {
+		return nil, err
+	}
+	return &domain.CallTrace{CallID: id, Messages: []domain.SIPMessage{{
+		At: time.Unix(1_900_000_000, 0).UTC(), Out: true, Network: "udp", Local: "192.0.2.9:5060", Remote: "192.0.2.1:5060", SIPCallID: "one",
+		Data: []byte("INVITE sip:+12025550123@192.0.2.1 SIP/2.0\r\nCSeq: 1 INVITE\r\n\r\n\xff"),
+	}}}, nil
+}
