@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/actors/call"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/simulator"
 	"github.com/callboard/callboard/configs"
@@ -80,6 +81,7 @@ type service struct {
 	ua     *sip.UserAgent
 	engine *media.Engine
 	phones *simulator.Simulator
+	traces *call.Traces
 	node   *actors.Node
 	http   *httpapi.Server
 	ln     net.Listener
@@ -186,9 +188,10 @@ func (s *service) telephony(run context.Context, more extras) (err error) {
 	if err != nil {
 		return err
 	}
+	s.traces = call.NewTraces()
 	s.ua, err = sip.New(sip.Config{
 		Listen: sipListeners(cfg), TLS: secured, Private: cfg.SIPPrivate, DSCP: cfg.SIPDSCP,
-		PublicIP: cfg.PublicIP, UserAgent: "Callboard/" + version, Secret: derive(s.vault.master, "callboard sip"),
+		PublicIP: cfg.PublicIP, UserAgent: "Callboard/" + version, Trace: s.traces.Note, Secret: derive(s.vault.master, "callboard sip"),
 		MayReach: func(to netip.AddrPort) bool { return carrier.signalling(to) || sipEgress.May(to) == nil }, Log: s.log,
 	})
 	if err != nil {
@@ -293,7 +296,7 @@ func (s *service) tree(more extras) error {
 		Store: tamper(s.vault.store), Keys: s.vault.keys, Blobs: blobs, SIP: s.ua, Media: s.engine, Speaker: speaker,
 		Simulator: target, Egress: s.egress(more), RootCAs: roots,
 		PublicURL: s.cfg.BaseURL(netip.MustParseAddrPort(s.ln.Addr().String())),
-		SpoolDir:  s.folder("spool"), Log: s.log,
+		SpoolDir:  s.folder("spool"), Traces: s.traces, Log: s.log,
 	})
 	s.ua.OnInvite(s.node.Inbound)
 	s.ua.Admit(s.node.Book().Admit)
