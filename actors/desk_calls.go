@@ -14,6 +14,7 @@ import (
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/sip"
 )
 
 // slotWait bounds how long an order for a call waits for its trunk, openLimit
@@ -36,7 +37,7 @@ func (d *Desk) PlaceCall(ctx context.Context, p domain.Principal, o ask.NewCall)
 	if d.node.draining() {
 		return nil, domain.Errorf(domain.CodeUnavailable, "the service is being stopped; try again").With("retry_after", 5)
 	}
-	c, script, err := d.newCall(ctx, p, w, o)
+	c, script, contacts, err := d.newCall(ctx, p, w, o)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +46,7 @@ func (d *Desk) PlaceCall(ctx context.Context, p domain.Principal, o ask.NewCall)
 	if err != nil {
 		return nil, err
 	}
-	slot, err := d.slot(ctx, t, c)
+	slot, err := d.slot(ctx, t, c, contacts)
 	if err == nil {
 		err = ctx.Err() // nobody waits for the answer any more
 	}
@@ -62,49 +63,70 @@ func (d *Desk) PlaceCall(ctx context.Context, p domain.Principal, o ask.NewCall)
 	}
 	answer := *c
 	d.node.sys.Root.Send(t.calls, call.Start{
-		Call: *c, Attempt: *a, Script: script, Permit: permit, Slot: slot,
+		Call: *c, Attempt: *a, Script: script, Permit: permit, Slot: slot, Contacts: contacts,
 		Variables: map[string]string{}, RingTimeout: o.RingTimeout, MaxDuration: o.MaxDuration,
 	})
 	return &answer, nil
 }
 
-// newCall checks an order against the rules and makes its record.
-func (d *Desk) newCall(ctx context.Context, p domain.Principal, w *domain.Workspace, o ask.NewCall) (*domain.Call, domain.Script, error) {
+// newCall checks an order against the rules and makes its record. A phone of
+// the workspace comes with its contacts.
+func (d *Desk) newCall(ctx context.Context, p domain.Principal, w *domain.Workspace, o ask.NewCall) (*domain.Call, domain.Script, []sip.Contact, error) {
 	var none domain.Script
-	number, err := domain.ReadNumber(o.To, w.DefaultCountry)
-	if errors.Is(err, domain.ErrPhoneForbidden) {
-		return nil, none, &domain.Error{Code: domain.CodeDestination, Param: "to", Message: "to is an emergency number or a short code; these are never called"}
-	}
+	from, to, contacts, err := d.parties(ctx, p, w, o)
 	if err != nil {
-		return nil, none, problem("to", domain.CodeValidation, "to must be a full telephone number, best in E.164")
-	}
-	if err = number.Allowed(w.Calling, w.DefaultCountry, p.Environment); err != nil {
-		return nil, none, err
-	}
-	if err = d.hoursAllow(o.CallingHours, number); err != nil {
-		return nil, none, err
-	}
-	from, err := d.callerID(ctx, p, o.From)
-	if err != nil {
-		return nil, none, err
+		return nil, none, nil, err
 	}
 	script, err := d.scriptOf(ctx, p, o.AgentID, o.PathwayID)
 	if err != nil {
 		if domain.CodeOf(err) == domain.CodeNotFound {
 			err = problem("agent_id", domain.CodeValidation, "there is no such agent or pathway")
 		}
-		return nil, none, err
+		return nil, none, nil, err
 	}
 	now := stamp()
 	c := &domain.Call{
-		Direction: domain.Outbound, From: from, To: number.E164, AgentID: o.AgentID, PathwayID: script.Pathway.ID,
+		Direction: domain.Outbound, From: from, To: to, AgentID: o.AgentID, PathwayID: script.Pathway.ID,
 		Status: domain.CallQueued, Legs: []domain.Leg{}, Attempt: 1, StartedAt: &now,
 		Variables: map[string]string{}, Context: o.Context, Record: o.Record,
 	}
 	fill(&c.Meta, "call", p, mailbox.NewID(domain.PrefixCall), now)
 	c.Metadata = o.Metadata
-	return c, script, nil
+	return c, script, contacts, nil
 }
+
+// parties are who calls whom. Inside the workspace the rules for destinations
+// do not apply.
+func (d *Desk) parties(ctx context.Context, p domain.Principal, w *domain.Workspace, o ask.NewCall) (from, to string, contacts []sip.Contact, err error) {
+	phone, inside, err := d.ring(ctx, p, o.To)
+	if err != nil {
+		return "", "", nil, err
+	}
+	if inside {
+		if from = o.From; from == "" {
+			from = insideCaller
+		}
+		return from, phone.Phone.Extension, phone.Contacts, nil
+	}
+	number, err := domain.ReadNumber(o.To, w.DefaultCountry)
+	if errors.Is(err, domain.ErrPhoneForbidden) {
+		return "", "", nil, &domain.Error{Code: domain.CodeDestination, Param: "to", Message: "to is an emergency number or a short code; these are never called"}
+	}
+	if err != nil {
+		return "", "", nil, problem("to", domain.CodeValidation, "to must be a full telephone number, best in E.164, or the extension of a phone")
+	}
+	if err = number.Allowed(w.Calling, w.DefaultCountry, p.Environment); err != nil {
+		return "", "", nil, err
+	}
+	if err = d.hoursAllow(o.CallingHours, number); err != nil {
+		return "", "", nil, err
+	}
+	from, err = d.callerID(ctx, p, o.From)
+	return from, number.E164, nil, err
+}
+
+// insideCaller is shown to a phone where the workspace has no number.
+const insideCaller = "agent"
 
 func (d *Desk) hoursAllow(h *domain.CallingHours, to domain.Number) error {
 	if h == nil {
@@ -148,8 +170,11 @@ func (d *Desk) callerID(ctx context.Context, p domain.Principal, from string) (s
 	return "", &domain.Error{Code: domain.CodeCallerIDRequired, Param: "from", Message: "from is required: the workspace has no number to show"}
 }
 
-// slot asks the trunks for a way to the number.
-func (d *Desk) slot(ctx context.Context, t *tree, c *domain.Call) (trunk.Slot, error) {
+// slot asks the trunks for a way to the number. A phone needs none.
+func (d *Desk) slot(ctx context.Context, t *tree, c *domain.Call, contacts []sip.Contact) (trunk.Slot, error) {
+	if len(contacts) > 0 {
+		return trunk.Slot{CallID: c.ID, Target: contacts[0].Target}, nil
+	}
 	bound, cancel := context.WithTimeout(ctx, slotWait)
 	defer cancel()
 	got, err := mailbox.Ask[any](bound, d.node.sys, t.trunks, trunk.Want{To: c.To, Environment: c.Environment, CallID: c.ID})

@@ -20,7 +20,10 @@ func (d *Desk) CreateAgent(ctx context.Context, p domain.Principal, a *domain.Ag
 	}
 	fill(&a.Meta, "agent", p, mailbox.NewID(domain.PrefixAgent), stamp())
 	a.Version = 1
-	return a, create(ctx, d, a)
+	if err := d.taken(ctx, p, a.ID, a.Extension, ""); err != nil {
+		return nil, err
+	}
+	return a, create(ctx, d, a, func(c *commit.Change) { moveExtension(c, &a.Meta, "", a.Extension) })
 }
 
 func (d *Desk) pathwayExists(ctx context.Context, p domain.Principal, id string) error {
@@ -65,8 +68,12 @@ func (d *Desk) UpdateAgent(ctx context.Context, p domain.Principal, id string, c
 			return err
 		}
 		a.Version++
+		if err := d.taken(ctx, p, a.ID, a.Extension, ""); err != nil {
+			return err
+		}
 		return d.pathwayExists(ctx, p, a.PathwayID)
 	}, func(c *commit.Change, a *domain.Agent) error {
+		moveExtension(c, &a.Meta, before.Extension, a.Extension)
 		if fields := changed(before, *a, "updated_at", "version"); len(fields) > 0 {
 			c.Events = append(c.Events, draft(&a.Meta, event.AgentUpdated, a.ID, domain.Unit(a.ID), event.ChangedData{ID: a.ID, Changed: fields}))
 			d.node.committed(p.WorkspaceID)
@@ -78,7 +85,10 @@ func (d *Desk) UpdateAgent(ctx context.Context, p domain.Principal, id string, c
 // DeleteAgent removes an agent. Campaigns that began keep the version they
 // pinned.
 func (d *Desk) DeleteAgent(ctx context.Context, p domain.Principal, id string) error {
-	return remove[domain.Agent](ctx, d, p, domain.PrefixAgent, id)
+	return remove(ctx, d, p, domain.PrefixAgent, id, func(c *commit.Change, a *domain.Agent) error {
+		moveExtension(c, &a.Meta, a.Extension, "")
+		return nil
+	})
 }
 
 // CreatePathway keeps a new pathway.

@@ -49,10 +49,16 @@ func (n *Node) grow(ctx context.Context, w *domain.Workspace) error {
 		}
 	}
 	n.book.Set(ctx, w.ID, l.trunks)
+	own, err := n.phonesOf(ctx, w.ID)
+	if err != nil {
+		return err
+	}
+	n.phones.Set(w.ID, own)
 	pid := func(path ...string) *actor.PID { return workspace.PID(n.sys, w.ID, path...) }
 	t := &tree{
 		root: pid(), outbound: pid(workspace.LinesOut), inbound: pid(workspace.LinesIn), trunks: pid(workspace.Trunks),
 		calls: pid(workspace.Calls), campaigns: pid(workspace.Campaigns), webhooks: pid(workspace.Webhooks), outbox: pid(workspace.Outbox),
+		phones: pid(workspace.Phones),
 	}
 	t.record.Store(w)
 	n.mu.Lock()
@@ -182,6 +188,7 @@ func (n *Node) family(w *domain.Workspace, t *tree, l *loaded) workspace.Config 
 			{Name: workspace.Calls, Props: n.callProps(w.ID, t)},
 			{Name: workspace.Webhooks, Props: workspace.Family(hooks, webhookProps, log, onGiveUp)},
 			{Name: workspace.Outbox, Props: n.outboxProps(w.ID)},
+			{Name: workspace.Phones, Props: n.phoneProps(w.ID)},
 			{Name: workspace.Campaigns, Props: workspace.Family(l.campaigns, campaignProps, log, onGiveUp)},
 		},
 		First: func(actor.Context) { n.endOrphans(t, l.attempts) },

@@ -138,6 +138,7 @@ func (h *house) open() {
 		PublicURL: "https://calls.example", SpoolDir: filepath.Join(h.dir, "spool"), Log: log, Before: h.before,
 	})
 	h.ua.OnInvite(h.node.Inbound)
+	h.ua.Registrar(h.node.Registrar())
 	h.ua.Admit(h.node.Book().Admit)
 	ended := make(chan error, 1)
 	serving, cancel := context.WithCancel(ctx)

@@ -98,6 +98,9 @@ func (n *Node) take(ctx context.Context, in *sip.Incoming) error {
 // numberOf finds whose number was called: an exact one of a workspace that has
 // a trunk at this source, or the rest of such a trunk.
 func (n *Node) numberOf(ctx context.Context, in *sip.Incoming) (*domain.PhoneNumber, trunk.Entry, error) {
+	if in.PhoneID != "" {
+		return n.phoneCalls(ctx, in)
+	}
 	entries := n.book.Of(in.Source.Addr())
 	for _, e := range entries {
 		w := n.workspace(e.WorkspaceID)

@@ -17,6 +17,7 @@ import (
 	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/outbox"
+	"github.com/callboard/callboard/actors/phones"
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/actors/webhook"
 	"github.com/callboard/callboard/actors/workspace"
@@ -66,6 +67,7 @@ type Node struct {
 	cfg    Config
 	sys    *actor.ActorSystem
 	book   *trunk.Book
+	phones *phones.Book
 	desk   *Desk
 	sender *webhook.Client
 	boot   string
@@ -79,8 +81,8 @@ type Node struct {
 
 // tree is what the node knows of one workspace's actors.
 type tree struct {
-	root, outbound, inbound, trunks, calls, campaigns, webhooks, outbox *actor.PID
-	record                                                              atomic.Pointer[domain.Workspace]
+	root, outbound, inbound, trunks, calls, campaigns, webhooks, outbox, phones *actor.PID
+	record                                                                      atomic.Pointer[domain.Workspace]
 	// changing is held from a commit of settings until the actors were told, so
 	// that they hear changes in the order in which they were committed.
 	changing sync.Mutex
@@ -91,7 +93,7 @@ func New(cfg Config) *Node {
 	store := newCounting(cfg.Store)
 	cfg.Store = store
 	n := &Node{
-		cfg: cfg, sys: mailbox.System(cfg.Log), book: trunk.NewBook(), spaces: make(map[string]*tree),
+		cfg: cfg, sys: mailbox.System(cfg.Log), book: trunk.NewBook(), phones: phones.NewBook(), spaces: make(map[string]*tree),
 		boot: mailbox.NewID("boot"),
 	}
 	n.sender = webhook.NewClient(webhook.ClientConfig{Egress: cfg.Egress, RootCAs: cfg.RootCAs})

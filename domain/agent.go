@@ -33,6 +33,7 @@ type Agent struct {
 	Limits       AgentLimits   `json:"limits"`
 	Transfer     AgentTransfer `json:"transfer"`
 	Inbound      AgentInbound  `json:"inbound"`
+	Extension    string        `json:"extension,omitempty"` // that phones of the workspace dial to reach the agent
 	Version      int           `json:"version"`
 }
 

@@ -27,6 +27,7 @@ const (
 	PrefixDNC       Prefix = "dnc"
 	PrefixNumber    Prefix = "num"
 	PrefixTrunk     Prefix = "trunk"
+	PrefixPhone     Prefix = "phone"
 	PrefixAudit     Prefix = "aud"
 	PrefixUnit      Prefix = "unit"
 	PrefixUpload    Prefix = "upload"

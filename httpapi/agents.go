@@ -53,6 +53,7 @@ type AgentChange struct {
 	Limits       *NewAgentLimits   `json:"limits,omitempty"`
 	Transfer     *NewAgentTransfer `json:"transfer,omitempty"`
 	Inbound      *NewAgentInbound  `json:"inbound,omitempty"`
+	Extension    *string           `json:"extension,omitempty" doc:"2 to 6 digits that phones of the workspace dial to reach the agent." example:"200"`
 	Metadata     map[string]string `json:"metadata,omitempty"`
 }
 
@@ -69,6 +70,7 @@ func (n *AgentChange) apply(a *domain.Agent) error {
 	set(&a.FirstMessage, n.FirstMessage)
 	set(&a.Language, n.Language)
 	set(&a.Timezone, n.Timezone)
+	set(&a.Extension, n.Extension)
 	if n.Voice != nil {
 		a.Voice = domain.Voice(*n.Voice)
 	}

@@ -24,7 +24,7 @@ type CallCompliance struct {
 
 // NewCallRequest is an outbound call as it is sent.
 type NewCallRequest struct {
-	To                 string            `json:"to" example:"+12025550123"`
+	To                 string            `json:"to" doc:"A telephone number, or the extension or SIP address of a phone of the workspace." example:"+12025550123"`
 	From               string            `json:"from,omitempty" doc:"The workspace's first number unless said."`
 	AgentID            string            `json:"agent_id,omitempty" doc:"agent_id or pathway_id is required."`
 	PathwayID          string            `json:"pathway_id,omitempty"`
@@ -87,7 +87,9 @@ func (s *Server) placeCall(ctx context.Context, p domain.Principal, in *struct{ 
 	if order.From == "" && len(house.CallerIDs) > 0 {
 		order.From = house.CallerIDs[0]
 	}
-	order.From = rules.CallerID(&problems, "from", order.From, house)
+	if _, inside := domain.PhoneUser(b.To); !inside || order.From != "" {
+		order.From = rules.CallerID(&problems, "from", order.From, house)
+	}
 	if b.Compliance != nil && b.Compliance.CallingHours != nil {
 		h := b.Compliance.CallingHours
 		order.CallingHours = &domain.CallingHours{Start: h.Start, End: h.End, Timezone: h.Timezone}

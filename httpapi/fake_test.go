@@ -129,6 +129,7 @@ type fake struct {
 	agents    shelf[*domain.Agent]
 	pathways  shelf[*domain.Pathway]
 	trunks    shelf[*domain.Trunk]
+	phones    shelf[*domain.Phone]
 	numbers   shelf[*domain.PhoneNumber]
 	webhooks  shelf[*domain.Webhook]
 	apiKeys   shelf[*domain.APIKey]
@@ -155,13 +156,14 @@ func newFake() *fake {
 		}
 	}
 	f.campaigns.kind, f.calls.kind, f.agents.kind, f.pathways.kind = domain.PrefixCampaign, domain.PrefixCall, domain.PrefixAgent, domain.PrefixPathway
+	f.phones.kind = domain.PrefixPhone
 	f.trunks.kind, f.numbers.kind, f.webhooks.kind, f.apiKeys.kind = domain.PrefixTrunk, domain.PrefixNumber, domain.PrefixWebhook, domain.PrefixKey
 	return f
 }
 
 func (f *fake) ports() httpapi.Ports {
 	return httpapi.Ports{
-		Auth: f, Campaigns: f, Contacts: f, Calls: f, Agents: f, Pathways: f, Trunks: f, Numbers: f, Webhooks: f,
+		Auth: f, Campaigns: f, Contacts: f, Calls: f, Agents: f, Pathways: f, Trunks: f, Numbers: f, Phones: f, Webhooks: f,
 		Deliveries: f, Keys: f, Audit: f, Workspaces: f, Events: f, Health: f, Once: f,
 	}
 }
@@ -381,6 +383,29 @@ func (f *fake) UpdateTrunk(_ context.Context, _ domain.Principal, id string, cha
 
 func (f *fake) DeleteTrunk(_ context.Context, _ domain.Principal, id string) error {
 	return f.trunks.drop(id)
+}
+
+func (f *fake) CreatePhone(_ context.Context, _ domain.Principal, x *domain.Phone) (*domain.Phone, error) {
+	if x.Password == "" {
+		x.Password = "made-for-this-phone"
+	}
+	return f.phones.add(x), nil
+}
+
+func (f *fake) Phone(_ context.Context, _ domain.Principal, id string) (*domain.Phone, error) {
+	return f.phones.get(id)
+}
+
+func (f *fake) ListPhones(_ context.Context, _ domain.Principal, q ask.Page) (ask.List[*domain.Phone], error) {
+	return f.phones.list(q), nil
+}
+
+func (f *fake) UpdatePhone(_ context.Context, _ domain.Principal, id string, change func(*domain.Phone) error) (*domain.Phone, error) {
+	return alter(&f.phones, id, change)
+}
+
+func (f *fake) DeletePhone(_ context.Context, _ domain.Principal, id string) error {
+	return f.phones.drop(id)
 }
 
 func (f *fake) CreateNumber(_ context.Context, _ domain.Principal, n *domain.PhoneNumber) (*domain.PhoneNumber, error) {

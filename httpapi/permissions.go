@@ -71,6 +71,7 @@ func routeTable() map[string]rule {
 	crud("/v1/pathways", "pathway", "PATCH", readAgents, writeAgents, admin)
 	crud("/v1/phone-numbers", "phone_number", "PATCH", readCalls, writeCalls, admin)
 	crud("/v1/trunks", "trunk", "PATCH", readCalls, writeCalls, admin)
+	crud("/v1/phones", "phone", "PATCH", readCalls, writeCalls, admin)
 	crud("/v1/webhooks", "webhook", "PATCH", readAll, writeAll, admin)
 	crud("/v1/api-keys", "api_key", "PUT", readAll, writeAll, [3]string{"auth", "admin", "auth"})
 	revoked := t["DELETE /v1/api-keys/{id}"]

@@ -29,6 +29,7 @@ type Ports struct {
 	Pathways   Pathways
 	Trunks     Trunks
 	Numbers    Numbers
+	Phones     Phones
 	Webhooks   Webhooks
 	Deliveries Deliveries
 	Keys       Keys
@@ -123,6 +124,19 @@ type Trunks interface {
 	ListTrunks(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Trunk], error)
 	UpdateTrunk(ctx context.Context, p domain.Principal, id string, change func(*domain.Trunk) error) (*domain.Trunk, error)
 	DeleteTrunk(ctx context.Context, p domain.Principal, id string) error
+}
+
+// Phones are softphones that register here. What they answer carries Status
+// and Contacts.
+type Phones interface {
+	// CreatePhone makes the password where it is empty. already_exists with
+	// param extension or username where somebody has it.
+	CreatePhone(ctx context.Context, p domain.Principal, x *domain.Phone) (*domain.Phone, error)
+	Phone(ctx context.Context, p domain.Principal, id string) (*domain.Phone, error)
+	ListPhones(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Phone], error)
+	// UpdatePhone: another password or username ends the phone's registrations.
+	UpdatePhone(ctx context.Context, p domain.Principal, id string, change func(*domain.Phone) error) (*domain.Phone, error)
+	DeletePhone(ctx context.Context, p domain.Principal, id string) error
 }
 
 // Numbers are the phone numbers of a workspace.

@@ -77,6 +77,11 @@ func routeCases() []routeCase {
 		{"GET /v1/trunks/{id}", "calls:read", nil, 200, ""},
 		{"PATCH /v1/trunks/{id}", "calls:write", m{"max_channels": 3}, 200, "trunk.updated"},
 		{"DELETE /v1/trunks/{id}", "calls:write", nil, 200, "trunk.deleted"},
+		{"POST /v1/phones", "calls:write", m{"extension": "1001", "name": "desk"}, 201, "phone.created"},
+		{"GET /v1/phones", "calls:read", nil, 200, ""},
+		{"GET /v1/phones/{id}", "calls:read", nil, 200, ""},
+		{"PATCH /v1/phones/{id}", "calls:write", m{"name": "door"}, 200, "phone.updated"},
+		{"DELETE /v1/phones/{id}", "calls:write", nil, 200, "phone.deleted"},
 		{"POST /v1/webhooks", "*:write", hook, 201, "webhook.created"},
 		{"GET /v1/webhooks", "*:read", nil, 200, ""},
 		{"GET /v1/webhooks/{id}", "*:read", nil, 200, ""},
@@ -106,6 +111,7 @@ func (d *door) stock(route string) string {
 	bodies := map[string]any{
 		"campaigns": m{"name": "c", "agent_id": "agent_" + ulidOf(1)}, "agents": m{"name": "a", "first_message": "Hello."},
 		"pathways": goodPathway(), "phone-numbers": m{"number": "+12025550100", "agent_id": "agent_" + ulidOf(1)},
+		"phones":   m{"extension": "1001", "name": "desk"},
 		"trunks":   m{"name": "t", "proxies": []m{{"host": "10.0.0.1"}}},
 		"webhooks": m{"url": "https://example.com/hook", "events": []string{"*"}}, "api-keys": m{"name": "k", "permissions": []string{"calls:read"}},
 	}

@@ -143,6 +143,7 @@ func (s *Server) routes() {
 	s.pathwayRoutes()
 	s.numberRoutes()
 	s.trunkRoutes()
+	s.phoneRoutes()
 	s.webhookRoutes()
 	s.keyRoutes()
 	s.auditRoutes()

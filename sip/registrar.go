@@ -29,7 +29,8 @@ const (
 // registered, and what happens to their REGISTERs. Its functions are called
 // for strangers' messages: they must answer from memory.
 type Registrar struct {
-	Realm   string // of the challenges; "": callboard
+	Realm   string      // of the challenges; "": callboard
+	Open    func() bool // whether there is any phone; nil: there is. Without one strangers are not heard
 	Account func(user string) (Account, bool)
 	At      func(Source) Presence
 	Update  func(*Update) // Accept or Refuse answers it, from any goroutine
@@ -68,7 +69,7 @@ type registerKey struct {
 // welcome lets the first messages of phones pass: REGISTER from anywhere, as
 // often as strangers may, and what comes from where a phone is registered.
 func (r *registrar) welcome(b []byte, s Source, now time.Time) bool {
-	if r == nil {
+	if !r.open() {
 		return false
 	}
 	if r.presence(s) != Absent {
@@ -77,10 +78,12 @@ func (r *registrar) welcome(b []byte, s Source, now time.Time) bool {
 	return len(b) > 9 && string(b[:9]) == "REGISTER " && r.each.spend(s.Addr.Addr(), 1, now) && r.all.spend(netip.Addr{}, 1, now)
 }
 
+func (r *registrar) open() bool { return r != nil && (r.Open == nil || r.Open()) }
+
 // callable lets a stranger connect: phones may come over TCP and TLS from
 // anywhere.
 func (r *registrar) callable(s Source, now time.Time) bool {
-	return r != nil && (r.presence(s) != Absent || r.each.spend(s.Addr.Addr(), 1, now))
+	return r.open() && (r.presence(s) != Absent || r.each.spend(s.Addr.Addr(), 1, now))
 }
 
 func (r *registrar) presence(s Source) (p Presence) {

@@ -101,6 +101,7 @@ type order struct {
 	callerName  string
 	permit      lines.Permit
 	slot        trunk.Slot
+	contacts    []sip.Contact // of a phone of the workspace; then there is no trunk
 	in          *sip.Incoming
 	networks    []string
 	ringTimeout time.Duration

@@ -93,7 +93,7 @@ func (c *call) dial(ctx actor.Context) {
 	root, self, leg := ctx.ActorSystem().Root, ctx.Self(), c.leg
 	in := sip.Invite{
 		Attempt: c.call.ID, Leg: leg, Target: c.slot.Target, To: c.call.To, From: c.call.From,
-		FromName: c.callerName, RingTimeout: c.ringTimeout, HoldAck: true, Reliable: true,
+		Contacts: c.contacts, FromName: c.callerName, RingTimeout: c.ringTimeout, HoldAck: true, Reliable: true,
 		Notify: func(e sip.Event) { root.Send(self, signal{leg, e}) },
 	}
 	onTrunk(&in, &c.slot.Trunk)

@@ -26,6 +26,7 @@ type (
 		CallerName  string            // shown to the called; may be empty
 		Permit      lines.Permit
 		Slot        trunk.Slot
+		Contacts    []sip.Contact // of a phone of the workspace: all of them ring. Slot then names the first
 		RingTimeout time.Duration // 0: 30 s
 		MaxDuration time.Duration // 0: 30 min
 		Owner       *actor.PID    // hears Ended until it answers Ack; nil: Calls commits the end itself

@@ -64,6 +64,9 @@ func phraseOf(f sip.Final) string {
 
 // another begins the next leg, if there may be one.
 func (c *call) another(ctx actor.Context, v domain.Verdict) bool {
+	if len(c.contacts) > 0 {
+		return false // all of the phone's contacts have rung; a trunk must not take its extension
+	}
 	switch v.NextLeg {
 	case domain.NextLegNone:
 		return false

@@ -31,3 +31,13 @@ func winning(d Dialog) Dialog {
 	}
 	return d
 }
+
+// hostsOf are the addresses from which a phone's sound may come, whatever the
+// address behind its NAT is called.
+func hostsOf(contacts []sip.Contact) []string {
+	var out []string
+	for _, c := range contacts {
+		out = append(out, c.Target.Host)
+	}
+	return out
+}

@@ -24,6 +24,7 @@ const (
 	Campaigns = "campaigns"
 	Webhooks  = "webhooks"
 	Outbox    = "outbox"
+	Phones    = "phones"
 )
 
 // PID is the address of a child of a workspace.

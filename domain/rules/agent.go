@@ -35,6 +35,7 @@ func Agent(a *domain.Agent) domain.Problems {
 	var p domain.Problems
 	Text(&p, "name", a.Name, true, MaxName)
 	Metadata(&p, a.Metadata)
+	Extension(&p, a.Extension, false)
 	a.PathwayID = ID(&p, "pathway_id", domain.PrefixPathway, a.PathwayID)
 	if a.PathwayID == "" && strings.TrimSpace(a.FirstMessage) == "" && len(p) == 0 {
 		p.Add("pathway_id", domain.CodeValidation, "pathway_id or first_message is required: the agent would have nothing to say")

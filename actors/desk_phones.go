@@ -1,0 +1,189 @@
+package actors
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/phones"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/commit"
+)
+
+// phonesPerWorkspace bounds what has to stand in memory.
+const phonesPerWorkspace = 10_000
+
+// CreatePhone keeps a new phone; it may register from the answer on.
+func (d *Desk) CreatePhone(ctx context.Context, p domain.Principal, x *domain.Phone) (*domain.Phone, error) {
+	if d.node.phones.Count(p.WorkspaceID) >= phonesPerWorkspace {
+		return nil, domain.Errorf(domain.CodeInvalidState, "a workspace has %d phones at most", phonesPerWorkspace)
+	}
+	fill(&x.Meta, "phone", p, mailbox.NewID(domain.PrefixPhone), stamp())
+	if x.Password == "" {
+		x.Password = rand.Text()
+	}
+	name, ext := usernameClaim(x), extensionClaim(&x.Meta, x.Extension)
+	err := create(ctx, d, x, func(c *commit.Change) { claim(c, name, ext) })
+	if errors.Is(err, domain.ErrConflict) {
+		if busy := d.taken(ctx, p, x.ID, x.Extension, x.Username); busy != nil {
+			return nil, busy
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return x, d.node.reloadPhones(ctx, p.WorkspaceID)
+}
+
+// claim takes what only one may have.
+func claim(c *commit.Change, records ...domain.Record) {
+	for _, r := range records {
+		c.Guards = append(c.Guards, commit.Absent(r.Key()))
+		c.Puts = append(c.Puts, r)
+	}
+}
+
+func usernameClaim(x *domain.Phone) *domain.UsernameClaim {
+	return &domain.UsernameClaim{Username: x.Username, WorkspaceID: x.WorkspaceID, PhoneID: x.ID}
+}
+
+func extensionClaim(m *domain.Meta, extension string) *domain.ExtensionClaim {
+	return &domain.ExtensionClaim{WorkspaceID: m.WorkspaceID, Environment: m.Environment, Extension: extension, OwnerID: m.ID}
+}
+
+// taken tells which of the two names somebody else has; "" is nobody's.
+func (d *Desk) taken(ctx context.Context, p domain.Principal, id, extension, username string) error {
+	if extension == "" && username == "" {
+		return nil
+	}
+	ext := &domain.ExtensionClaim{WorkspaceID: p.WorkspaceID, Environment: p.Environment, Extension: extension}
+	if _, err := d.store.Get(ctx, ext); err == nil && ext.OwnerID != id {
+		return &domain.Error{Code: domain.CodeAlreadyExists, Param: "extension", Message: "a phone or an agent of the workspace has this extension already"}
+	}
+	name := &domain.UsernameClaim{Username: username}
+	if _, err := d.store.Get(ctx, name); err == nil && name.PhoneID != id {
+		return &domain.Error{Code: domain.CodeAlreadyExists, Param: "username", Message: "this user name is taken; choose another one"}
+	}
+	return nil
+}
+
+// Phone reads one phone, with where it is registered.
+func (d *Desk) Phone(ctx context.Context, p domain.Principal, id string) (*domain.Phone, error) {
+	x, _, err := get[domain.Phone](ctx, d, p, domain.PrefixPhone, id)
+	if err != nil {
+		return nil, err
+	}
+	return x, d.registered(ctx, p, x)
+}
+
+// ListPhones reads a page.
+func (d *Desk) ListPhones(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Phone], error) {
+	l, err := list[domain.Phone](ctx, d, p.WorkspaceID, envOf(p), domain.PrefixPhone, q, nil)
+	if err != nil {
+		return l, err
+	}
+	return l, d.registered(ctx, p, l.Data...)
+}
+
+// registered fills in where phones are registered.
+func (d *Desk) registered(ctx context.Context, p domain.Principal, list ...*domain.Phone) error {
+	if len(list) == 0 {
+		return nil
+	}
+	now, err := mailbox.Ask[phones.Listed](ctx, d.node.sys, d.node.tree(p.WorkspaceID).phones, phones.List{})
+	if err != nil {
+		return err
+	}
+	for _, x := range list {
+		x.Contacts, x.Status = now.Contacts[x.ID], domain.PhoneUnregistered
+		if len(x.Contacts) > 0 {
+			x.Status = domain.PhoneRegistered
+		}
+	}
+	return nil
+}
+
+// UpdatePhone changes a phone. Another password or user name ends its
+// registrations.
+func (d *Desk) UpdatePhone(ctx context.Context, p domain.Principal, id string, change func(*domain.Phone) error) (*domain.Phone, error) {
+	for range tries {
+		x, version, err := get[domain.Phone](ctx, d, p, domain.PrefixPhone, id)
+		if err != nil {
+			return nil, err
+		}
+		before := *x
+		if err = change(x); err != nil {
+			return nil, err
+		}
+		if x.Password == "" {
+			x.Password = before.Password
+		}
+		x.UpdatedAt = stamp()
+		c := commit.Change{Workspace: x.WorkspaceID, Guards: []commit.Guard{{Key: x.Key(), Version: version}}, Puts: []domain.Record{x}}
+		if x.Username != before.Username {
+			claim(&c, usernameClaim(x))
+			c.Deletes = append(c.Deletes, usernameClaim(&before).Key())
+		}
+		moveExtension(&c, &x.Meta, before.Extension, x.Extension)
+		_, err = d.store.Apply(ctx, c)
+		if errors.Is(err, domain.ErrConflict) {
+			if err = d.taken(ctx, p, x.ID, x.Extension, x.Username); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if err != nil {
+			return nil, storeErr(err)
+		}
+		if err = d.node.reloadPhones(ctx, p.WorkspaceID); err != nil {
+			return nil, err
+		}
+		return x, d.registered(ctx, p, x)
+	}
+	return nil, domain.Errorf(domain.CodeUnavailable, "others keep changing this record; try again").With("retry_after", 1)
+}
+
+// moveExtension gives up one extension and takes another.
+func moveExtension(c *commit.Change, m *domain.Meta, from, to string) {
+	if from == to {
+		return
+	}
+	if to != "" {
+		claim(c, extensionClaim(m, to))
+	}
+	if from != "" {
+		c.Deletes = append(c.Deletes, extensionClaim(m, from).Key())
+	}
+}
+
+// DeletePhone removes a phone and its registrations.
+func (d *Desk) DeletePhone(ctx context.Context, p domain.Principal, id string) error {
+	err := remove(ctx, d, p, domain.PrefixPhone, id, func(c *commit.Change, x *domain.Phone) error {
+		held := &domain.Registrations{PhoneID: x.ID, WorkspaceID: x.WorkspaceID}
+		c.Deletes = append(c.Deletes, usernameClaim(x).Key(), extensionClaim(&x.Meta, x.Extension).Key(), held.Key())
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return d.node.reloadPhones(ctx, p.WorkspaceID)
+}
+
+// ring finds the phone that an order names; ok is false for telephone numbers.
+func (d *Desk) ring(ctx context.Context, p domain.Principal, to string) (found phones.Found, ok bool, err error) {
+	if _, ok = domain.PhoneUser(to); !ok {
+		return found, false, nil
+	}
+	found, err = mailbox.Ask[phones.Found](ctx, d.node.sys, d.node.tree(p.WorkspaceID).phones, phones.Find{To: to, Environment: p.Environment})
+	switch {
+	case domain.CodeOf(err) == domain.CodeNotFound:
+		return found, true, problem("to", domain.CodeValidation, "there is no such phone, and short numbers are never called")
+	case err != nil:
+		return found, true, err
+	case len(found.Contacts) == 0:
+		return found, true, &domain.Error{Code: domain.CodeInvalidState, Param: "to", Message: "the phone is not registered now"}
+	}
+	return found, true, nil
+}

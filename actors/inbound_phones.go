@@ -1,0 +1,120 @@
+package actors
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/phones"
+	"github.com/callboard/callboard/actors/trunk"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/sip"
+)
+
+// sipForbidden answers a phone that calls out: phones reach the agents of
+// their workspace and nobody else.
+const sipForbidden = 403
+
+// Registrar opens the user agent to the phones of all workspaces.
+func (n *Node) Registrar() sip.Registrar {
+	return sip.Registrar{Open: n.phones.Open, Account: n.phones.Account, At: n.phones.At, Update: n.register}
+}
+
+// register hands a REGISTER to its workspace. It returns at once.
+func (n *Node) register(u *sip.Update) {
+	x, known := n.phones.Phone(u.AccountID)
+	t := n.tree(x.WorkspaceID)
+	if !known || t == nil || n.drain.Load() || !n.loaded.Load() {
+		u.Refuse(sipUnavailable, overloadAfter)
+		return
+	}
+	n.sys.Root.Send(t.phones, phones.Register{Update: u})
+}
+
+// phoneCalls finds whom a phone of ours calls: an agent by its extension or by
+// a number of the workspace. Phones never call out. The sound may come from
+// where the phone is.
+func (n *Node) phoneCalls(ctx context.Context, in *sip.Incoming) (*domain.PhoneNumber, trunk.Entry, error) {
+	x, known := n.phones.Phone(in.PhoneID)
+	w := n.workspace(x.WorkspaceID)
+	entry := trunk.Entry{WorkspaceID: x.WorkspaceID, Trunk: domain.Trunk{MediaNetworks: []string{in.Source.Addr().Unmap().String()}}}
+	if !known || w == nil {
+		return nil, entry, errNoNumber
+	}
+	if num, err := n.agentAt(ctx, &x, in.To); num != nil || err != nil {
+		return num, entry, err
+	}
+	for _, text := range spellings(in.To, w.DefaultCountry) {
+		num, err := n.claimed(ctx, text)
+		if err != nil {
+			return nil, entry, err
+		}
+		if num != nil && num.WorkspaceID == x.WorkspaceID && num.Environment == x.Environment {
+			return num, entry, nil
+		}
+	}
+	if !domain.IsExtension(in.To) {
+		in.Reject(sipForbidden, 0)
+	}
+	return nil, entry, errNoNumber
+}
+
+// agentAt is the agent of an extension, as the number it would have.
+func (n *Node) agentAt(ctx context.Context, x *domain.Phone, to string) (*domain.PhoneNumber, error) {
+	if !domain.IsExtension(to) {
+		return nil, nil //nolint:nilnil // no extension is no error
+	}
+	c := &domain.ExtensionClaim{WorkspaceID: x.WorkspaceID, Environment: x.Environment, Extension: to}
+	_, err := n.cfg.Store.Get(ctx, c)
+	switch {
+	case errors.Is(err, domain.ErrNotFound):
+		return nil, nil //nolint:nilnil // nobody's extension is no error
+	case err != nil:
+		return nil, err
+	case !strings.HasPrefix(c.OwnerID, string(domain.PrefixAgent)+"_"):
+		return nil, nil //nolint:nilnil // a phone's: it cannot be reached from here
+	}
+	return &domain.PhoneNumber{
+		Meta: domain.Meta{WorkspaceID: x.WorkspaceID, Environment: x.Environment}, Number: to, AgentID: c.OwnerID,
+	}, nil
+}
+
+// reloadPhones tells the phones and their book what is stored now.
+func (n *Node) reloadPhones(ctx context.Context, workspaceID string) error {
+	t := n.tree(workspaceID)
+	t.changing.Lock()
+	defer t.changing.Unlock()
+	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	list, err := n.phonesOf(bound, workspaceID)
+	if err != nil {
+		return storeErr(err)
+	}
+	n.phones.Set(workspaceID, list)
+	n.sys.Root.Send(t.phones, phones.Set{Phones: list})
+	return nil
+}
+
+func (n *Node) phonesOf(ctx context.Context, workspaceID string) ([]domain.Phone, error) {
+	var out []domain.Phone
+	for _, env := range []domain.Environment{domain.Live, domain.Test} {
+		err := every(ctx, n.cfg.Store, "phone", workspaceID, "env="+string(env), func(x *domain.Phone) { out = append(out, *x) })
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (n *Node) phoneProps(workspaceID string) *actor.Props {
+	return mailbox.Props(n.overseen("phones", func() actor.Actor {
+		return phones.New(phones.Config{
+			Workspace: workspaceID, Phones: func() []domain.Phone { return n.phones.Of(workspaceID) },
+			Store: n.cfg.Store, Book: n.phones, Log: n.cfg.Log,
+		})
+	}), 10_000)
+}

@@ -1,0 +1,39 @@
+package rules
+
+import "github.com/callboard/callboard/domain"
+
+// The bounds of a phone's password.
+const (
+	MinPhonePassword = 12
+	maxPhonePassword = 128
+)
+
+// PhoneRecord finds everything that is wrong with a phone. A password that is empty
+// will be made.
+func PhoneRecord(x *domain.Phone) domain.Problems {
+	var p domain.Problems
+	Metadata(&p, x.Metadata)
+	Text(&p, "name", x.Name, true, MaxName)
+	Extension(&p, x.Extension, true)
+	if x.Username == "" {
+		x.Username = x.Extension
+	}
+	if x.Username != x.Extension && !domain.IsUsername(x.Username) {
+		p.Add("username", domain.CodeValidation, "%q is no user name: 2 to 32 letters, digits, dots, dashes and underscores", clip(x.Username))
+	}
+	Text(&p, "password", x.Password, false, maxPhonePassword)
+	if n := len(x.Password); n > 0 && n < MinPhonePassword {
+		p.Add("password", domain.CodeValidation, "has fewer than %d letters", MinPhonePassword)
+	}
+	return p
+}
+
+// Extension checks what phones dial within a workspace.
+func Extension(p *domain.Problems, text string, required bool) {
+	switch {
+	case text == "" && required:
+		p.Add("extension", domain.CodeValidation, "is required")
+	case text != "" && !domain.IsExtension(text):
+		p.Add("extension", domain.CodeValidation, "%q is no extension: 2 to 6 digits that are no emergency number anywhere", clip(text))
+	}
+}
