@@ -323,19 +323,3 @@ func notYet(c *domain.Call, what string) error {
 	}
 	return domain.Errorf(domain.CodeNotFound, "this call has no %s", what)
 }
-
-// Recording opens the sound of a call. Whoever gets it closes Body.
-func (d *Desk) Recording(ctx context.Context, p domain.Principal, callID string) (ask.Recording, error) {
-	c, err := d.Call(ctx, p, callID)
-	if err != nil {
-		return ask.Recording{}, err
-	}
-	if !c.RecordingAvailable {
-		return ask.Recording{}, notYet(c, "recording")
-	}
-	body, size, err := d.node.cfg.Blobs.Open(ctx, c.WorkspaceID, call.RecordingName(c.ID))
-	if err != nil {
-		return ask.Recording{}, storeErr(err)
-	}
-	return ask.Recording{Size: size, Created: *c.EndedAt, Body: body}, nil
-}

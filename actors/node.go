@@ -42,6 +42,8 @@ type Blobs interface {
 	call.Blobs
 	// Open reads one. Whoever opens it closes it.
 	Open(ctx context.Context, workspace, name string) (io.ReadSeekCloser, int64, error)
+	// Delete removes one; one that is not there is gone.
+	Delete(ctx context.Context, workspace, name string) error
 }
 
 // Config of a node.
@@ -172,8 +174,19 @@ func (n *Node) sweep(ctx context.Context) {
 		if trunks, err := n.trunksOf(ctx, id); err == nil {
 			n.book.Set(ctx, id, trunks)
 		}
+		n.expireRecordings(ctx, id)
 		if err := n.desk.sweepOnce(ctx, id); err != nil {
 			n.cfg.Log.Warn("old idempotency keys could not be deleted", slog.Any("error", err))
+		}
+	}
+}
+
+// expireRecordings deletes what the workspace keeps no longer.
+func (n *Node) expireRecordings(ctx context.Context, workspaceID string) {
+	for more := true; more && ctx.Err() == nil; {
+		var err error
+		if more, err = n.desk.sweepRecordings(ctx, workspaceID); err != nil {
+			n.cfg.Log.Warn("old recordings could not be deleted", slog.String("workspace_id", workspaceID), slog.Any("error", err))
 		}
 	}
 }

@@ -117,7 +117,8 @@ type Call struct {
 	RecordingAvailable  bool              `json:"recording_available"`
 	RecordingURL        string            `json:"recording_url,omitempty"`
 	RecordingSeconds    float64           `json:"recording_seconds,omitempty"`
-	Processing          bool              `json:"processing"` // recording or transcript still to come
+	RecordingDeletedAt  *time.Time        `json:"recording_deleted_at,omitempty"` // by the workspace's retention
+	Processing          bool              `json:"processing"`                     // recording or transcript still to come
 	Quality             *Quality          `json:"quality,omitempty"`
 	Cost                *Money            `json:"cost,omitempty"`
 }
@@ -136,12 +137,15 @@ func (c *Call) Final() bool {
 // Key names the row.
 func (c *Call) Key() Key { return Key{"call", c.WorkspaceID, c.ID} }
 
-// Indexes: by environment, status, activity, direction and campaign.
+// Indexes: by environment, status, activity, campaign and recording.
 func (c *Call) Indexes() []string {
 	e := string(c.Environment)
 	ix := []string{envIndex(c.Environment), "status=" + e + "/" + string(c.Status)}
 	if !c.Final() {
 		ix = append(ix, "active="+e)
+	}
+	if c.RecordingAvailable {
+		ix = append(ix, "recorded")
 	}
 	if c.CampaignID != "" {
 		ix = append(ix, "campaign="+c.CampaignID)

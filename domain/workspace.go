@@ -50,12 +50,13 @@ type Calling struct {
 // Workspace is a tenant.
 type Workspace struct {
 	Meta
-	Name           string  `json:"name"`
-	Plan           Plan    `json:"plan"`
-	Limits         Limits  `json:"limits"`
-	Calling        Calling `json:"calling"`
-	DefaultCountry string  `json:"default_country"`
-	DefaultDNC     string  `json:"default_dnc_list_id"`
+	Name           string    `json:"name"`
+	Plan           Plan      `json:"plan"`
+	Limits         Limits    `json:"limits"`
+	Calling        Calling   `json:"calling"`
+	DefaultCountry string    `json:"default_country"`
+	DefaultDNC     string    `json:"default_dnc_list_id"`
+	Retention      Retention `json:"retention"`
 }
 
 // Key names the row.

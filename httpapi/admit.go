@@ -24,11 +24,16 @@ func (s *Server) admit(c *fiber.Ctx, r rule, route string) error {
 	if len(r.need) == 0 {
 		return nil
 	}
-	ctx := c.UserContext()
-	v := visitOf(ctx)
-	if err := s.identify(c, v); err != nil {
+	v := visitOf(c.UserContext())
+	return s.let(c, v, r, route, s.identify(c, v))
+}
+
+// let is the rest of admit, once it is known who asks.
+func (s *Server) let(c *fiber.Ctx, v *visit, r rule, route string, err error) error {
+	if err != nil {
 		return err
 	}
+	ctx := c.UserContext()
 	if err := s.pace(c, v.principal, route); err != nil {
 		return err
 	}
@@ -57,8 +62,16 @@ func (s *Server) identify(c *fiber.Ctx, v *visit) error {
 		s.denied(ctx, v, domain.CodeAuthenticationRequired)
 		return domain.Errorf(domain.CodeAuthenticationRequired, "Send an API key: Authorization: Bearer svc_sk_…")
 	}
-	p, err := s.ports.Auth.Authenticate(ctx, key, v.ip)
-	if err == nil && c.Get(fiber.HeaderOrigin) != "" {
+	v.credential = key
+	return s.recognise(c, v, false)
+}
+
+// recognise finds out whose key the visit shows. Browsers must not show any,
+// but may come by a ticket.
+func (s *Server) recognise(c *fiber.Ctx, v *visit, ticketed bool) error {
+	ctx := c.UserContext()
+	p, err := s.ports.Auth.Authenticate(ctx, v.credential, v.ip)
+	if err == nil && !ticketed && c.Get(fiber.HeaderOrigin) != "" {
 		err = domain.Errorf(codeOrigin, "An API key must not be used in a browser.")
 	}
 	v.principal = p

@@ -232,12 +232,17 @@ func (r *read) BodyReader() io.Reader { return r.body }
 // raw registers a route that is not JSON in and out. The document learns of it
 // from the operation that the caller has described.
 func (s *Server) raw(op operation, describe func(*huma.Operation), handle fiber.Handler) {
+	s.rawBy(op, s.admit, describe, handle)
+}
+
+// rawBy is raw with another way in.
+func (s *Server) rawBy(op operation, admit func(*fiber.Ctx, rule, string) error, describe func(*huma.Operation), handle fiber.Handler) {
 	r := s.ruleOf(op)
 	h := op.huma()
 	s.describeRaw(&h, op, describe)
 	path := strings.NewReplacer("{", ":", "}", "").Replace(op.path)
 	s.app.Add(op.method, path, func(c *fiber.Ctx) error {
-		if err := s.admit(c, r, op.key()); err != nil {
+		if err := admit(c, r, op.key()); err != nil {
 			return s.refuse(c, err)
 		}
 		if err := handle(c); err != nil {

@@ -26,6 +26,7 @@ const (
 	codeTimeout       domain.Code = "request_timeout"
 	codeHeaders       domain.Code = "headers_too_large"
 	codeRange         domain.Code = "range_not_satisfiable"
+	codeUpgrade       domain.Code = "upgrade_required"
 )
 
 // statuses is the HTTP status of each code.
@@ -53,6 +54,9 @@ func statuses() map[domain.Code]int {
 		domain.CodeAuthenticationRequired:  http.StatusUnauthorized,
 		domain.CodeInvalidAPIKey:           http.StatusUnauthorized,
 		domain.CodeExpiredAPIKey:           http.StatusUnauthorized,
+		domain.CodeInvalidTicket:           http.StatusUnauthorized,
+		domain.CodeInvalidLink:             http.StatusUnauthorized,
+		domain.CodeExpiredLink:             http.StatusUnauthorized,
 		domain.CodeInsufficientPermissions: http.StatusForbidden,
 		domain.CodeIPNotAllowed:            http.StatusForbidden,
 		domain.CodeOperatorRequired:        http.StatusForbidden,
@@ -67,6 +71,7 @@ func statuses() map[domain.Code]int {
 		codeTimeout:                        http.StatusRequestTimeout,
 		codeHeaders:                        http.StatusRequestHeaderFieldsTooLarge,
 		codeRange:                          http.StatusRequestedRangeNotSatisfiable,
+		codeUpgrade:                        http.StatusUpgradeRequired,
 	}
 }
 

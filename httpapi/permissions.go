@@ -58,6 +58,12 @@ func routeTable() map[string]rule {
 		"GET /v1/webhooks/{id}/failed":     {need: readAll},
 		"POST /v1/pathways/validate":       {need: writeAgents},
 		"POST /v1/pathways/{id}/validate":  {need: readAgents},
+
+		"POST /v1/calls/{id}/recording/link":   {readCalls, "admin", "recording.linked", "call"},
+		"POST /v1/calls/{id}/recording/pause":  {writeCalls, "admin", "recording.paused", "call"},
+		"POST /v1/calls/{id}/recording/resume": {writeCalls, "admin", "recording.resumed", "call"},
+		"GET /v1/calls/{id}/listen":            {writeCalls, "admin", "call.listened", "call"},
+		"POST /v1/tickets":                     {need: any2(domain.CallsWrite, domain.AnalyticsRead)},
 	}
 	crud := func(path, object, change string, read, write []domain.Permission, kinds [3]string) {
 		t["POST "+path] = rule{write, kinds[0], object + ".created", object}

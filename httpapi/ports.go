@@ -25,6 +25,8 @@ type Ports struct {
 	Campaigns  Campaigns
 	Contacts   Contacts
 	Calls      Calls
+	Recordings Recordings
+	Listening  Listening
 	Agents     Agents
 	Pathways   Pathways
 	Trunks     Trunks

@@ -28,12 +28,16 @@ const (
 )
 
 func (s *Server) recordingRoutes() {
-	s.raw(operation{
+	s.rawBy(operation{
 		method: http.MethodGet, path: "/v1/calls/{id}/recording", id: "getRecording", tag: "Calls",
-		summary: "Download the recording", about: "Stereo: the caller on the left, the agent on the right. Takes Range.",
+		summary: "Download the recording", about: "Stereo: the caller on the left, the agent or a human on the right. Takes Range.",
 		errors: []int{http.StatusRequestedRangeNotSatisfiable},
-	}, func(h *huma.Operation) {
+	}, s.admitLinked, func(h *huma.Operation) {
 		wav := &huma.Schema{Type: huma.TypeString, Format: "binary"}
+		h.Security = append(h.Security, map[string][]string{})
+		h.Parameters = append(h.Parameters, &huma.Param{
+			Name: linkParam, In: "query", Description: "Of a link, in place of a credential.", Schema: &huma.Schema{Type: huma.TypeString},
+		})
 		h.Parameters = append(h.Parameters, &huma.Param{Name: "Range", In: "header", Schema: &huma.Schema{Type: huma.TypeString}, Example: "bytes=0-65535"})
 		h.Responses["200"] = response("The whole recording.", mimeWAV, wav)
 		h.Responses["206"] = response("The part that was asked for.", mimeWAV, wav)

@@ -90,7 +90,10 @@ type Server struct {
 	limits   limit.Limiter // by workspace
 	paths    limit.Limiter // by workspace and path
 	strikes  limit.Limiter // by address, without a good credential
-	document func() []byte // the OpenAPI document, written when it is first asked for
+	tickets  tickets
+	listens  func() context.Context // of those who listen to calls
+	hush     context.CancelFunc     // ends it
+	document func() []byte          // the OpenAPI document, written when it is first asked for
 	closed   atomic.Bool
 	begin    func(*visit) context.Context // ends with the server
 	end      context.CancelFunc
@@ -103,6 +106,8 @@ func New(cfg Config, ports Ports) *Server {
 	cfg = cfg.filled()
 	s := &Server{cfg: cfg, ports: ports, log: cfg.Log, rules: routeTable()}
 	base, end := context.WithCancel(context.Background())
+	live, hush := context.WithCancel(base)
+	s.listens, s.hush = func() context.Context { return live }, hush
 	s.begin, s.end = func(v *visit) context.Context { return withVisit(base, v) }, end
 	s.app = fiber.New(fiber.Config{
 		AppName:                      "callboard",
@@ -139,6 +144,9 @@ func (s *Server) routes() {
 	s.callRoutes()
 	s.callOperations()
 	s.recordingRoutes()
+	s.linkRoutes()
+	s.listenRoutes()
+	s.ticketRoutes()
 	s.agentRoutes()
 	s.pathwayRoutes()
 	s.numberRoutes()
@@ -173,6 +181,7 @@ func (s *Server) Serve(ln net.Listener) error {
 // ctx ends, then cuts them off.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.closed.Store(true)
+	s.hush()
 	err := s.app.ShutdownWithContext(ctx)
 	s.end()
 	return err

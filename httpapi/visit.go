@@ -14,11 +14,12 @@ import (
 
 // visit is one request on its way through the house.
 type visit struct {
-	principal domain.Principal
-	ip        netip.Addr
-	agent     string
-	requestID string
-	touched   string // the resource that a write made, for the audit log
+	principal  domain.Principal
+	credential string // the key as it was sent
+	ip         netip.Addr
+	agent      string
+	requestID  string
+	touched    string // the resource that a write made, for the audit log
 }
 
 type visitKey struct{}

@@ -22,6 +22,11 @@ type CallingChange struct {
 	BlockedPrefixes []string `json:"blocked_prefixes,omitempty" nullable:"false"`
 }
 
+// RetentionChange is how long data are kept, as it is sent.
+type RetentionChange struct {
+	RecordingDays *int `json:"recording_days,omitempty" minimum:"0" maximum:"3650" doc:"Days after which recordings are deleted; 0: they are kept."`
+}
+
 // WorkspaceChange is what can be changed of a workspace.
 type WorkspaceChange struct {
 	Name           *string           `json:"name,omitempty"`
@@ -29,6 +34,7 @@ type WorkspaceChange struct {
 	Limits         *LimitsChange     `json:"limits,omitempty" doc:"On enterprise only. Operators only."`
 	Calling        *CallingChange    `json:"calling,omitempty" doc:"Operators only."`
 	DefaultCountry *string           `json:"default_country,omitempty"`
+	Retention      *RetentionChange  `json:"retention,omitempty"`
 	Metadata       map[string]string `json:"metadata,omitempty"`
 }
 
@@ -62,6 +68,9 @@ func (n *WorkspaceChange) apply(w *domain.Workspace) error {
 		if n.Calling.BlockedPrefixes != nil {
 			w.Calling.BlockedPrefixes = n.Calling.BlockedPrefixes
 		}
+	}
+	if n.Retention != nil {
+		set(&w.Retention.RecordingDays, n.Retention.RecordingDays)
 	}
 	if n.Plan != nil {
 		w.Plan = domain.Plan(*n.Plan)

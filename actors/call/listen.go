@@ -12,12 +12,14 @@ import (
 // What a call hears of those who listen to it and of its recording.
 type (
 	// Listen lets somebody listen to an answered call. Out is handed what both
-	// sides say and, once, nil at the end, as with media.Session.Tap. The answer
-	// is Listening or a *domain.Error.
+	// sides say and, once, nil at the end, as with media.Session.Tap. The
+	// answer is Listening or a *domain.Error; Held, of room for one, is given the
+	// tap as well, for when nobody waits for the answer any more.
 	Listen struct {
 		CallID string
 		Mode   media.TapMode
 		Out    func(frame []byte)
+		Held   chan<- *media.Tap
 	}
 	// Listening answers Listen. Whoever holds it closes the tap.
 	Listening struct{ Tap *media.Tap }
@@ -71,6 +73,10 @@ func (c *call) listen(ctx actor.Context, m Listen) {
 	case err != nil:
 		ctx.Respond(c.notTalking())
 	default:
+		select {
+		case m.Held <- tap:
+		default:
+		}
 		ctx.Respond(Listening{Tap: tap})
 	}
 }

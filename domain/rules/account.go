@@ -15,6 +15,7 @@ const (
 	maxSecret       = 256
 	maxCountries    = 260
 	maxLimit        = 10_000_000
+	maxDays         = 3650
 	maxPrefixLength = 15
 )
 
@@ -69,6 +70,7 @@ func Workspace(w *domain.Workspace) domain.Problems {
 	between(&p, "limits.concurrent_inbound", w.Limits.ConcurrentInbound, 0, maxLimit)
 	between(&p, "limits.concurrent_outbound", w.Limits.ConcurrentOutbound, 0, maxLimit)
 	between(&p, "limits.calls_per_minute", w.Limits.CallsPerMinute, 0, maxLimit)
+	between(&p, "retention.recording_days", w.Retention.RecordingDays, 0, maxDays)
 	w.Calling.Countries = orEmpty(w.Calling.Countries)
 	w.Calling.BlockedPrefixes = orEmpty(w.Calling.BlockedPrefixes)
 	for i, c := range atMost(&p, "calling.countries", w.Calling.Countries, maxCountries) {

@@ -1,0 +1,197 @@
+package actors
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/allow"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/media"
+)
+
+// Recording opens the sound of a call. Whoever gets it closes Body.
+func (d *Desk) Recording(ctx context.Context, p domain.Principal, callID string) (ask.Recording, error) {
+	c, err := d.Call(ctx, p, callID)
+	if err != nil {
+		return ask.Recording{}, err
+	}
+	if !c.RecordingAvailable {
+		return ask.Recording{}, notYet(c, "recording")
+	}
+	body, size, err := d.node.cfg.Blobs.Open(ctx, c.WorkspaceID, call.RecordingName(c.ID))
+	if errors.Is(err, domain.ErrNotFound) { // it is being deleted
+		return ask.Recording{}, domain.Errorf(domain.CodeNotFound, "this call has no recording")
+	}
+	if err != nil {
+		return ask.Recording{}, storeErr(err)
+	}
+	return ask.Recording{Size: size, Created: *c.EndedAt, Body: body}, nil
+}
+
+// LinkRecording makes a token that opens the recording of a call without a
+// credential until it is deleted, or until the time given.
+func (d *Desk) LinkRecording(ctx context.Context, p domain.Principal, callID string, until time.Time) (string, error) {
+	c, err := d.Call(ctx, p, callID)
+	if err != nil {
+		return "", err
+	}
+	if !c.RecordingAvailable {
+		return "", notYet(c, "recording")
+	}
+	k, err := d.linkKey(ctx, p.WorkspaceID)
+	if err != nil {
+		return "", err
+	}
+	return allow.LinkToken(k, c.ID, until), nil
+}
+
+// linkKey is the workspace's key for links, made when it is first asked for.
+func (d *Desk) linkKey(ctx context.Context, workspaceID string) (*domain.LinkKey, error) {
+	for range tries {
+		k := &domain.LinkKey{WorkspaceID: workspaceID}
+		_, err := d.store.Get(ctx, k)
+		if err == nil || !errors.Is(err, domain.ErrNotFound) {
+			return k, storeErr(err)
+		}
+		k.Secret = newSecret()
+		if err = create(ctx, d, k); err == nil || !errors.Is(err, domain.ErrConflict) {
+			return k, err
+		}
+	}
+	return nil, domain.Errorf(domain.CodeUnavailable, "the key of links could not be made; try again").With("retry_after", 1)
+}
+
+// VisitByLink is who may fetch a call's recording with a token: somebody who
+// may read that call's workspace and environment, and nothing else is asked.
+func (d *Desk) VisitByLink(ctx context.Context, callID, token string) (domain.Principal, error) {
+	bad := domain.Errorf(domain.CodeInvalidLink, "this link does not open the recording")
+	ws := allow.LinkWorkspace(token)
+	if ws == "" || d.node.workspace(ws) == nil {
+		return domain.Principal{}, bad
+	}
+	k := &domain.LinkKey{WorkspaceID: ws}
+	if _, err := d.store.Get(ctx, k); errors.Is(err, domain.ErrNotFound) {
+		return domain.Principal{}, bad
+	} else if err != nil {
+		return domain.Principal{}, storeErr(err)
+	}
+	opens, late := allow.OpensLink(k, callID, token, time.Now())
+	if late {
+		return domain.Principal{}, domain.Errorf(domain.CodeExpiredLink, "this link has expired; ask for another")
+	}
+	if !opens {
+		return domain.Principal{}, bad
+	}
+	c := &domain.Call{Meta: domain.Meta{ID: callID, WorkspaceID: ws}}
+	if _, err := d.store.Get(ctx, c); err != nil {
+		if errors.Is(err, domain.ErrNotFound) {
+			return domain.Principal{}, missing("call")
+		}
+		return domain.Principal{}, storeErr(err)
+	}
+	return domain.Principal{WorkspaceID: ws, Environment: c.Environment, Permissions: []domain.Permission{domain.CallsRead}}, nil
+}
+
+// live checks that a call is the principal's and not over.
+func (d *Desk) live(ctx context.Context, p domain.Principal, id string) (*domain.Call, error) {
+	c, err := d.Call(ctx, p, id)
+	if err == nil && c.Final() {
+		err = domain.Errorf(domain.CodeInvalidState, "the call is over").With("current_status", c.Status)
+	}
+	return c, err
+}
+
+// PauseRecording leaves a gap in the recording of a live call, or ends it.
+func (d *Desk) PauseRecording(ctx context.Context, p domain.Principal, callID string, paused bool) error {
+	c, err := d.live(ctx, p, callID)
+	if err != nil {
+		return err
+	}
+	_, err = mailbox.Ask[call.RecordingPaused](ctx, d.node.sys, d.node.tree(p.WorkspaceID).calls, call.PauseRecording{CallID: c.ID, Paused: paused})
+	return err
+}
+
+// ListenCall lets somebody listen to a live call; see ask.Seat. out must
+// neither block nor leave.
+func (d *Desk) ListenCall(ctx context.Context, p domain.Principal, callID string, mode ask.ListenMode, out func(frame []byte)) (ask.Seat, error) {
+	c, err := d.live(ctx, p, callID)
+	if err != nil {
+		return ask.Seat{}, err
+	}
+	taps := map[ask.ListenMode]media.TapMode{ask.Listen: media.Listen, ask.Whisper: media.Whisper, ask.Barge: media.Barge}
+	var left atomic.Bool // nobody waits for the answer any more: whoever still hears closes the tap itself
+	held := make(chan *media.Tap, 1)
+	heard := func(frame []byte) {
+		if !left.Load() {
+			out(frame)
+			return
+		}
+		select {
+		case tap := <-held:
+			go tap.Close()
+		default:
+		}
+	}
+	m := call.Listen{CallID: c.ID, Mode: taps[mode], Out: heard, Held: held}
+	got, err := mailbox.Ask[call.Listening](ctx, d.node.sys, d.node.tree(p.WorkspaceID).calls, m)
+	if err != nil {
+		left.Store(true)
+		return ask.Seat{}, err
+	}
+	return ask.Seat{Say: got.Tap.Say, Leave: got.Tap.Close}, nil
+}
+
+// sweepRecordings deletes what a workspace keeps no longer, a bounded number
+// per visit; true: there is more. The sound goes before the call's record says
+// so: whatever ends in between is found again.
+func (d *Desk) sweepRecordings(ctx context.Context, workspaceID string) (more bool, err error) {
+	w := d.node.workspace(workspaceID)
+	if w == nil || w.Retention.RecordingDays <= 0 {
+		return false, nil
+	}
+	before := time.Now().AddDate(0, 0, -w.Retention.RecordingDays)
+	var old []*domain.Call
+	q := commit.Query{
+		Kind: "call", Workspace: workspaceID, Index: "recorded", Oldest: true, Limit: sweepBatch, To: sortAt(domain.PrefixCall, before),
+	}
+	_, err = d.store.List(ctx, q, func() domain.Record { return &domain.Call{} }, func(r domain.Record) error {
+		if c, ok := r.(*domain.Call); ok && c.EndedAt != nil && c.EndedAt.Before(before) {
+			old = append(old, c)
+		}
+		return nil
+	})
+	if err != nil {
+		return false, err
+	}
+	for _, c := range old {
+		if err := d.deleteRecording(ctx, c); err != nil {
+			return false, err
+		}
+	}
+	return len(old) == sweepBatch, nil
+}
+
+// sweepBatch bounds the recordings that one visit deletes.
+const sweepBatch = 200
+
+func (d *Desk) deleteRecording(ctx context.Context, c *domain.Call) error {
+	if err := d.node.cfg.Blobs.Delete(ctx, c.WorkspaceID, call.RecordingName(c.ID)); err != nil {
+		return err
+	}
+	p := domain.Principal{WorkspaceID: c.WorkspaceID, Environment: c.Environment}
+	_, err := update(ctx, d, p, domain.PrefixCall, c.ID, func(c *domain.Call) error {
+		now := stamp()
+		c.RecordingAvailable, c.RecordingURL, c.RecordingDeletedAt = false, "", &now
+		return nil
+	})
+	if domain.CodeOf(err) == domain.CodeNotFound {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,36 @@
+package domain
+
+// Retention is how long a workspace's data are kept.
+type Retention struct {
+	RecordingDays int `json:"recording_days" doc:"Days after which a call's recording is deleted; 0: it is kept."`
+}
+
+// LinkKey signs the links to a workspace's recordings. It is kept sealed, and
+// without it no link opens any more.
+type LinkKey struct {
+	WorkspaceID string `json:"workspace_id"`
+	Secret      string `json:"secret"` // any text that nobody can guess
+}
+
+// Key names the row.
+func (k *LinkKey) Key() Key { return Key{"link_key", k.WorkspaceID, "recordings"} }
+
+// Indexes: none.
+func (k *LinkKey) Indexes() []string { return nil }
+
+// Sort is of no use: there is one.
+func (k *LinkKey) Sort() string { return "recordings" }
+
+// Sealed returns a copy whose secret is sealed.
+func (k *LinkKey) Sealed(f func(field, text string) (string, error)) (Record, error) {
+	c := *k
+	var err error
+	c.Secret, err = f("secret", k.Secret)
+	return &c, err
+}
+
+// Unseal restores the secret.
+func (k *LinkKey) Unseal(f func(field, text string) (string, error)) (err error) {
+	k.Secret, err = f("secret", k.Secret)
+	return err
+}

@@ -1,0 +1,133 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/allow"
+)
+
+// Recordings are what is done with recordings besides reading them.
+type Recordings interface {
+	// LinkRecording makes a token that opens the recording until the time given
+	// or until it is deleted. Errors: processing, not_found.
+	LinkRecording(ctx context.Context, p domain.Principal, callID string, until time.Time) (token string, err error)
+	// VisitByLink answers who may read the call's recording with a token.
+	// Errors: invalid_link, expired_link, not_found.
+	VisitByLink(ctx context.Context, callID, token string) (domain.Principal, error)
+	// PauseRecording leaves a gap in the recording of a live call, or ends it;
+	// repeated, it does nothing. Errors: invalid_state.
+	PauseRecording(ctx context.Context, p domain.Principal, callID string, paused bool) error
+}
+
+const (
+	linkParam   = "token"
+	defaultLink = 3600
+	minLink     = 60
+)
+
+// LinkRequest asks for a link to a recording.
+type LinkRequest struct {
+	ExpiresIn int `json:"expires_in,omitempty" minimum:"60" maximum:"86400" default:"3600" doc:"Seconds for which the link opens."`
+}
+
+// Link opens a recording without a credential.
+type Link struct {
+	CallID    string    `json:"call_id"`
+	URL       string    `json:"url" doc:"Whoever has it may fetch the recording: hand it on with care."`
+	ExpiresAt time.Time `json:"expires_at"`
+}
+
+// RecordingState says whether a live call's recording has a gap now.
+type RecordingState struct {
+	CallID string `json:"call_id"`
+	Status string `json:"status" enum:"recording,paused"`
+}
+
+func (s *Server) linkRoutes() {
+	const tag, path = "Calls", "/v1/calls/{id}/recording"
+	add(s, operation{
+		method: http.MethodPost, path: path + "/link", id: "linkRecording", tag: tag, status: http.StatusCreated, summary: "Make a link to the recording",
+		about: "The link needs no credential and takes Range. It dies with its time, and with the recording.",
+	}, s.linkRecording)
+	for verb, paused := range map[string]bool{"pause": true, "resume": false} {
+		add(s, operation{
+			method: http.MethodPost, path: path + "/" + verb, id: verb + "Recording", tag: tag, summary: map[bool]string{true: "Pause the recording", false: "Go on recording"}[paused],
+			about: "As for card numbers: the gap is silence of the same length, and the call goes on. 409 unless somebody is talking and the call is recorded.",
+		}, func(ctx context.Context, p domain.Principal, in *One) (*answer[RecordingState], error) {
+			return s.pauseRecording(ctx, p, in.ID, paused)
+		})
+	}
+}
+
+func (s *Server) pauseRecording(ctx context.Context, p domain.Principal, callID string, paused bool) (*answer[RecordingState], error) {
+	id, err := named(domain.PrefixCall, callID)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.ports.Recordings.PauseRecording(ctx, p, id, paused); err != nil {
+		return nil, err
+	}
+	state := RecordingState{CallID: id, Status: "recording"}
+	if paused {
+		state.Status = "paused"
+	}
+	return ok(state, nil)
+}
+
+func (s *Server) linkRecording(ctx context.Context, p domain.Principal, in *struct {
+	One
+	Body LinkRequest
+},
+) (*answer[Link], error) {
+	id, err := named(domain.PrefixCall, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	life := seconds(in.Body.ExpiresIn, defaultLink)
+	if life < minLink*time.Second || life > allow.MaxLink {
+		var ps domain.Problems
+		ps.Add("expires_in", domain.CodeValidation, "must be %d to %d seconds", minLink, int(allow.MaxLink/time.Second))
+		return nil, ps.Err()
+	}
+	until := time.Now().Add(life).UTC().Truncate(time.Second)
+	token, err := s.ports.Recordings.LinkRecording(ctx, p, id, until)
+	if domain.CodeOf(err) == domain.CodeProcessing {
+		err = domain.Errorf(domain.CodeInvalidState, "The recording is still to come; try again in %s seconds.", processingAfter)
+	}
+	if err != nil {
+		return nil, err
+	}
+	at := s.cfg.PublicURL + "/v1/calls/" + id + "/recording?" + url.Values{linkParam: {token}}.Encode()
+	return ok(Link{CallID: id, URL: at, ExpiresAt: until}, nil)
+}
+
+// admitLinked lets in who comes by a link, and anybody else by a credential.
+func (s *Server) admitLinked(c *fiber.Ctx, r rule, route string) error {
+	token := c.Query(linkParam)
+	if token == "" || c.Get(fiber.HeaderAuthorization) != "" {
+		return s.admit(c, r, route)
+	}
+	ctx := c.UserContext()
+	v := visitOf(ctx)
+	id, err := named(domain.PrefixCall, c.Params("id"))
+	if err == nil {
+		v.principal, err = s.ports.Recordings.VisitByLink(ctx, id, token)
+	}
+	switch code := domain.CodeOf(err); {
+	case err == nil:
+		c.Locals(knownLocal, true)
+		return s.pace(c, v.principal, route)
+	case code == "" || code == domain.CodeUnavailable:
+		return err
+	}
+	if limited := s.strike(c, v); limited != nil {
+		return limited
+	}
+	return err
+}

@@ -1,0 +1,217 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"runtime/debug"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+)
+
+// Listening lets people hear live calls.
+type Listening interface {
+	// ListenCall seats somebody at a live call. out is handed frames of
+	// ask.ListenFrame bytes, overwritten afterwards, and nil once, at the call's
+	// end; it neither blocks nor leaves. Errors: invalid_state,
+	// concurrent_limit_exceeded.
+	ListenCall(ctx context.Context, p domain.Principal, callID string, mode ask.ListenMode, out func(frame []byte)) (ask.Seat, error)
+}
+
+// ListenFormat is how sound goes over the socket, both ways.
+type ListenFormat struct {
+	Encoding string `json:"encoding" enum:"mulaw"`
+	Rate     int    `json:"rate"`
+	Channels int    `json:"channels"`
+	FrameMs  int    `json:"frame_ms"`
+}
+
+// ListenHello is the first message to who listens to a call, a text. What
+// follows is sound, in binary messages, and at the end one text
+// {"type":"ended"}.
+type ListenHello struct {
+	Type   string         `json:"type" enum:"hello"`
+	CallID string         `json:"call_id"`
+	Mode   ask.ListenMode `json:"mode" enum:"listen,whisper,barge"`
+	Format ListenFormat   `json:"format"`
+}
+
+const (
+	heardMost    = 4096             // bytes of one message from who listens: half a second
+	heardTimeout = 5 * time.Second  // for one message to be taken
+	pingEvery    = 15 * time.Second // and as long for its answer
+)
+
+func (s *Server) listenRoutes() {
+	s.rawBy(operation{
+		method: http.MethodGet, path: "/v1/calls/{id}/listen", id: "listenToCall", tag: "Calls", summary: "Listen to a live call, whisper or barge in",
+		about: "A WebSocket. The first message is a text, ListenHello; then come binary messages of 20 ms of sound, both sides mixed: µ-law, 8 kHz, one " +
+			"channel; at the end the text {\"type\":\"ended\"}. With mode=whisper or barge, binary messages of the same format, of any length, are heard by " +
+			"the agent's side only, or by both. Who takes the sound too slowly is dropped. What a sensitive node collects is silence. Browsers use a ticket.",
+		errors: []int{http.StatusConflict, http.StatusUnprocessableEntity, http.StatusUpgradeRequired},
+	}, s.admitTicketed, func(h *huma.Operation) {
+		h.Parameters = append(
+			h.Parameters,
+			&huma.Param{Name: "mode", In: "query", Schema: &huma.Schema{Type: huma.TypeString, Enum: []any{"listen", "whisper", "barge"}, Default: "listen"}},
+			&huma.Param{Name: ticketParam, In: "query", Description: "In place of a credential.", Schema: &huma.Schema{Type: huma.TypeString}},
+		)
+		h.Security = append(h.Security, map[string][]string{})
+		h.Responses["101"] = &huma.Response{Description: "The socket is open.", Content: map[string]*huma.MediaType{
+			fiber.MIMEApplicationJSON: {Schema: schemaOf[ListenHello](s.api)},
+		}}
+	}, s.listen)
+}
+
+func (s *Server) listen(c *fiber.Ctx) error {
+	id, err := named(domain.PrefixCall, c.Params("id"))
+	if err != nil {
+		return err
+	}
+	mode := ask.ListenMode(c.Query("mode", string(ask.Listen)))
+	switch mode {
+	case ask.Listen, ask.Whisper, ask.Barge:
+	default:
+		var ps domain.Problems
+		ps.Add("mode", domain.CodeValidation, "must be listen, whisper or barge")
+		return ps.Err()
+	}
+	r, err := upgrade(c)
+	if err != nil {
+		return err
+	}
+	v := visitOf(c.UserContext())
+	heard := newEarful()
+	seat, err := s.ports.Listening.ListenCall(c.UserContext(), v.principal, id, mode, heard.put)
+	if err != nil {
+		return err
+	}
+	h := &hearer{server: s, callID: id, mode: mode, seat: seat, heard: heard, log: s.log.With(slog.String("call_id", id), slog.String("request_id", v.requestID))}
+	c.Context().HijackSetNoResponse(true)
+	c.Context().Hijack(func(conn net.Conn) { h.serve(conn, r) })
+	return nil
+}
+
+// hearer is one who listens to a call.
+type hearer struct {
+	server *Server
+	callID string
+	mode   ask.ListenMode
+	seat   ask.Seat
+	heard  *earful
+	log    *slog.Logger
+}
+
+// errSlow: the client did not take the sound as fast as it came.
+var errSlow = errors.New("httpapi: the listener is too slow")
+
+// serve carries sound until either side, the call or the service ends.
+func (h *hearer) serve(conn net.Conn, r *http.Request) {
+	defer h.seat.Leave()
+	defer func() {
+		if cause := recover(); cause != nil {
+			h.log.Error("panic at a listener", slog.Any("panic", cause), slog.String("stack", string(debug.Stack())))
+		}
+	}()
+	_ = conn.SetDeadline(time.Time{})
+	ws, err := websocket.Accept(&handshake{conn: conn}, r, &websocket.AcceptOptions{
+		InsecureSkipVerify: true, CompressionMode: websocket.CompressionDisabled, // who asks has shown a key or a ticket
+	})
+	if err != nil {
+		return
+	}
+	defer func() { _ = ws.CloseNow() }()
+	ws.SetReadLimit(heardMost)
+	ctx, cancel := context.WithCancel(h.server.listens())
+	defer cancel()
+	spoken := make(chan error, 1)
+	go func() {
+		defer cancel()
+		spoken <- h.take(ctx, ws)
+	}()
+	err = h.give(ctx, ws)
+	switch {
+	case errors.Is(err, errSlow):
+		_ = ws.Close(websocket.StatusPolicyViolation, "too slow")
+	case err == nil:
+		_ = ws.Close(websocket.StatusNormalClosure, "the call is over")
+	case h.server.listens().Err() != nil:
+		_ = ws.Close(websocket.StatusGoingAway, "the service is being stopped")
+	}
+	_ = ws.CloseNow()
+	cancel()
+	h.log.Debug("a listener left", slog.Any("sent", err), slog.Any("received", <-spoken))
+}
+
+// take hears what the listener says.
+func (h *hearer) take(ctx context.Context, ws *websocket.Conn) error {
+	for {
+		kind, sound, err := ws.Read(ctx)
+		if err != nil {
+			return err
+		}
+		if kind == websocket.MessageBinary {
+			h.seat.Say(sound)
+		}
+	}
+}
+
+// give sends what is heard; nil: the call is over.
+func (h *hearer) give(ctx context.Context, ws *websocket.Conn) error {
+	hello, err := json.Marshal(ListenHello{
+		Type: "hello", CallID: h.callID, Mode: h.mode,
+		Format: ListenFormat{Encoding: "mulaw", Rate: ask.ListenRate, Channels: 1, FrameMs: ask.ListenFrame * 1000 / ask.ListenRate},
+	})
+	if err == nil {
+		err = h.send(ctx, ws, websocket.MessageText, hello)
+	}
+	if err != nil {
+		return err
+	}
+	alive := time.NewTicker(pingEvery)
+	defer alive.Stop()
+	frame := make([]byte, ask.ListenFrame)
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-alive.C:
+			bound, cancel := context.WithTimeout(ctx, heardTimeout)
+			err = ws.Ping(bound)
+			cancel()
+			if err != nil {
+				return err
+			}
+		case <-h.heard.more:
+		}
+		for {
+			n, over, slow := h.heard.take(frame)
+			if slow {
+				return errSlow
+			}
+			if n == 0 && over {
+				return h.send(ctx, ws, websocket.MessageText, []byte(`{"type":"ended"}`))
+			}
+			if n == 0 {
+				break
+			}
+			if err := h.send(ctx, ws, websocket.MessageBinary, frame[:n]); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (h *hearer) send(ctx context.Context, ws *websocket.Conn, kind websocket.MessageType, message []byte) error {
+	bound, cancel := context.WithTimeout(ctx, heardTimeout)
+	defer cancel()
+	return ws.Write(bound, kind, message)
+}
