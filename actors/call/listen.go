@@ -41,12 +41,6 @@ type tapped interface {
 	Tap(mode media.TapMode, out func(frame []byte)) (*media.Tap, error)
 }
 
-// recorded is sound whose recording can be paused.
-type recorded interface {
-	PauseRecording()
-	ResumeRecording()
-}
-
 // toCall hands a request on to the call that it is for.
 func (c *Calls) toCall(ctx actor.Context, callID string) {
 	b := c.berths[callID]
@@ -82,18 +76,17 @@ func (c *call) listen(ctx actor.Context, m Listen) {
 }
 
 func (c *call) pauseRecording(ctx actor.Context, m PauseRecording) {
-	s, ok := c.session.(recorded)
 	switch {
-	case c.stage != talking || !ok:
+	case c.stage != talking:
 		ctx.Respond(c.notTalking())
 		return
 	case !c.call.Record:
 		ctx.Respond(domain.Errorf(domain.CodeInvalidState, "the call is not recorded"))
 		return
 	case m.Paused:
-		s.PauseRecording()
+		c.session.PauseRecording()
 	default:
-		s.ResumeRecording()
+		c.session.ResumeRecording()
 	}
 	ctx.Respond(RecordingPaused{Paused: m.Paused})
 }
