@@ -121,6 +121,7 @@ type fake struct {
 	replies   map[ask.OnceKey]*ask.OnceReply
 	running   map[ask.OnceKey]bool
 	wav       []byte
+	stage     stage    // who listens to calls
 	types     []string // of the last reading of events
 	kept      []string // strings as they came, to see whether they stay
 
@@ -163,7 +164,7 @@ func newFake() *fake {
 
 func (f *fake) ports() httpapi.Ports {
 	return httpapi.Ports{
-		Auth: f, Campaigns: f, Contacts: f, Calls: f, Agents: f, Pathways: f, Trunks: f, Numbers: f, Phones: f, Webhooks: f,
+		Auth: f, Campaigns: f, Contacts: f, Calls: f, Recordings: f, Listening: f, Agents: f, Pathways: f, Trunks: f, Numbers: f, Phones: f, Webhooks: f,
 		Deliveries: f, Keys: f, Audit: f, Workspaces: f, Events: f, Health: f, Once: f,
 	}
 }

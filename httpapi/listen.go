@@ -84,11 +84,14 @@ func (s *Server) listen(c *fiber.Ctx) error {
 		ps.Add("mode", domain.CodeValidation, "must be listen, whisper or barge")
 		return ps.Err()
 	}
+	v := visitOf(c.UserContext())
+	if _, err = s.ports.Calls.Call(c.UserContext(), v.principal, id); err != nil {
+		return err
+	}
 	r, err := upgrade(c)
 	if err != nil {
 		return err
 	}
-	v := visitOf(c.UserContext())
 	heard := newEarful()
 	seat, err := s.ports.Listening.ListenCall(c.UserContext(), v.principal, id, mode, heard.put)
 	if err != nil {
@@ -121,6 +124,7 @@ func (h *hearer) serve(conn net.Conn, r *http.Request) {
 			h.log.Error("panic at a listener", slog.Any("panic", cause), slog.String("stack", string(debug.Stack())))
 		}
 	}()
+	conn = taken{conn}
 	_ = conn.SetDeadline(time.Time{})
 	ws, err := websocket.Accept(&handshake{conn: conn}, r, &websocket.AcceptOptions{
 		InsecureSkipVerify: true, CompressionMode: websocket.CompressionDisabled, // who asks has shown a key or a ticket
@@ -130,25 +134,21 @@ func (h *hearer) serve(conn net.Conn, r *http.Request) {
 	}
 	defer func() { _ = ws.CloseNow() }()
 	ws.SetReadLimit(heardMost)
-	ctx, cancel := context.WithCancel(h.server.listens())
-	defer cancel()
+	ctx, cancel := context.WithCancelCause(h.server.listens())
+	defer cancel(nil)
+	h.heard.attend(func() { cancel(errSlow) })
 	spoken := make(chan error, 1)
 	go func() {
-		defer cancel()
-		spoken <- h.take(ctx, ws)
+		err := h.take(ctx, ws)
+		cancel(err)
+		spoken <- err
 	}()
 	err = h.give(ctx, ws)
-	switch {
-	case errors.Is(err, errSlow):
-		_ = ws.Close(websocket.StatusPolicyViolation, "too slow")
-	case err == nil:
+	if err == nil {
 		_ = ws.Close(websocket.StatusNormalClosure, "the call is over")
-	case h.server.listens().Err() != nil:
-		_ = ws.Close(websocket.StatusGoingAway, "the service is being stopped")
 	}
 	_ = ws.CloseNow()
-	cancel()
-	h.log.Debug("a listener left", slog.Any("sent", err), slog.Any("received", <-spoken))
+	h.log.Debug("a listener left", slog.Any("sent", err), slog.Any("received", <-spoken), slog.Any("cause", context.Cause(ctx)))
 }
 
 // take hears what the listener says.
@@ -193,10 +193,7 @@ func (h *hearer) give(ctx context.Context, ws *websocket.Conn) error {
 		case <-h.heard.more:
 		}
 		for {
-			n, over, slow := h.heard.take(frame)
-			if slow {
-				return errSlow
-			}
+			n, over := h.heard.take(frame)
 			if n == 0 && over {
 				return h.send(ctx, ws, websocket.MessageText, []byte(`{"type":"ended"}`))
 			}

@@ -31,6 +31,18 @@ func upgrade(c *fiber.Ctx) (*http.Request, error) {
 	return r, nil
 }
 
+// taken is a connection that was taken over from the server, which would
+// close it only when its handler returns.
+type taken struct{ net.Conn }
+
+// Close ends what reads and writes at once.
+func (t taken) Close() error {
+	if under, ok := t.Conn.(interface{ UnsafeConn() net.Conn }); ok {
+		return under.UnsafeConn().Close()
+	}
+	return t.Conn.Close()
+}
+
 // handshake writes the answer to an upgrade on a connection that was taken
 // over, in the shape that net/http's users expect.
 type handshake struct {
@@ -84,9 +96,20 @@ type earful struct {
 	at, n  int
 	over   bool
 	slow   bool
+	drop   func() // where too slow; does not block
 }
 
 func newEarful() *earful { return &earful{more: make(chan struct{}, 1)} }
+
+// attend says whom to drop where too many frames wait.
+func (e *earful) attend(drop func()) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.drop = drop
+	if e.slow {
+		drop()
+	}
+}
 
 // put takes a frame; nil: it was the last.
 func (e *earful) put(frame []byte) {
@@ -95,6 +118,9 @@ func (e *earful) put(frame []byte) {
 	case frame == nil:
 		e.over = true
 	case e.n == earfulMost:
+		if !e.slow && e.drop != nil {
+			e.drop()
+		}
 		e.slow = true
 	default:
 		copy(e.frames[(e.at+e.n)%earfulMost][:], frame)
@@ -107,14 +133,15 @@ func (e *earful) put(frame []byte) {
 	}
 }
 
-// take hands out the oldest frame; 0: none is there.
-func (e *earful) take(into []byte) (n int, over, slow bool) {
+// take hands out the oldest frame; 0: none is there, and none comes where it
+// is over.
+func (e *earful) take(into []byte) (n int, over bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.slow || e.n == 0 {
-		return 0, e.over, e.slow
+	if e.n == 0 {
+		return 0, e.over
 	}
 	n = copy(into, e.frames[e.at][:])
 	e.at, e.n = (e.at+1)%earfulMost, e.n-1
-	return n, false, false
+	return n, false
 }
