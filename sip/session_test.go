@@ -1,0 +1,177 @@
+package sip_test
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/sip"
+)
+
+// timed brings a call up whose far end settles the session timer.
+func (s *stage) timed(extra ...string) (d *sip.Dialog, inv msg, at time.Time) {
+	s.t.Helper()
+	d = s.invite(func(in *sip.Invite) { in.SessionExpires = 30 * time.Minute })
+	inv = s.peer.expect("INVITE")
+	assert.Equal(s.t, "1800", inv.get("Session-Expires"))
+	s.peer.send(inv.reply(200, "p1", append([]string{contact, sdp}, extra...)...), s.us())
+	s.peer.expect("ACK")
+	next[sip.Answered](s.t, s.ears)
+	return d, inv, time.Now()
+}
+
+func TestSessionIsRefreshedAtHalfTime(t *testing.T) {
+	bubble(t, func(t *testing.T, s *stage) {
+		_, _, at := s.timed("Session-Expires: 1800;refresher=uac", "Allow: UPDATE")
+		for i := range 3 {
+			m := s.peer.expectSoon("UPDATE sip:peer@", time.Hour)
+			assert.Equal(t, time.Duration(i+1)*15*time.Minute, m.at.Sub(at))
+			assert.Equal(t, "1800;refresher=uac", m.get("Session-Expires"))
+			assert.Equal(t, "0", m.get("Content-Length"))
+			s.peer.send(m.reply(200, "", contact, "Session-Expires: 1800;refresher=uac"), s.us())
+		}
+		// Nobody answers any more: repeated, and the call is ended.
+		first := s.peer.expectSoon("UPDATE", time.Hour)
+		for range 10 {
+			s.peer.expect("UPDATE")
+		}
+		bye := s.peer.expect("BYE")
+		assert.Equal(t, 32*time.Second, bye.at.Sub(first.at))
+		s.peer.send(bye.reply(200, ""), s.us())
+		assert.True(t, next[sip.Ended](t, s.ears).Fault)
+	})
+}
+
+func TestSessionThatTheFarEndDoesNotRefreshIsEnded(t *testing.T) {
+	bubble(t, func(t *testing.T, s *stage) {
+		_, inv, at := s.timed("Session-Expires: 1800;refresher=uas")
+		time.Sleep(20 * time.Minute)
+		s.peer.send(s.request(inv, "UPDATE", 1, "Supported: timer", "x: 600;refresher=uac"), s.us())
+		ok := s.peer.expect("SIP/2.0 200")
+		assert.Equal(t, []string{"600;refresher=uac", "timer"}, []string{ok.get("Session-Expires"), ok.get("Require")})
+		bye := s.peer.expectSoon("BYE", time.Hour)
+		assert.Equal(t, 30*time.Minute-32*time.Second, bye.at.Sub(at))
+		assert.Contains(t, bye.get("Reason"), "cause=102")
+		s.peer.send(bye.reply(200, ""), s.us())
+		assert.Equal(t, 102, next[sip.Ended](t, s.ears).Q850)
+	})
+}
+
+func TestFarEndWithoutTimersIsLeftAlone(t *testing.T) {
+	bubble(t, func(t *testing.T, s *stage) {
+		s.timed()
+		s.peer.nothing(5 * time.Hour)
+		s.ears.quiet(t)
+	})
+}
+
+func TestRefusedRefreshIsTriedAgainAndByReinvite(t *testing.T) {
+	bubble(t, func(t *testing.T, s *stage) {
+		_, _, at := s.timed("Session-Expires: 1800;refresher=uac", "Allow: UPDATE")
+		update := s.peer.expectSoon("UPDATE", time.Hour)
+		s.peer.send(update.reply(500, ""), s.us())
+		again := s.peer.expectSoon("UPDATE", time.Hour)
+		assert.Equal(t, 15*time.Minute+434*time.Second, again.at.Sub(at)) // half of what is left
+		s.peer.send(again.reply(405, ""), s.us())
+		re := s.peer.expect("INVITE")
+		assert.Equal(t, "1800;refresher=uac", re.get("Session-Expires"))
+		assert.True(t, strings.HasSuffix(re.text, sdp))
+		s.peer.send(re.reply(200, "", contact, sdp, "Session-Expires: 1800;refresher=uac"), s.us())
+		s.peer.expect("ACK")
+		settled := time.Now()
+		re = s.peer.expectSoon("INVITE", time.Hour) // and from now on
+		assert.Equal(t, 15*time.Minute, re.at.Sub(settled))
+		s.peer.send(re.reply(422, "", "Min-SE: 3600"), s.us())
+		s.peer.expect("ACK")
+		re = s.peer.expect("INVITE")
+		assert.Equal(t, []string{"3600;refresher=uac", "3600"}, []string{re.get("Session-Expires"), re.get("Min-SE")})
+		s.peer.send(re.reply(481, ""), s.us())
+		s.peer.expect("ACK")
+		s.peer.expect("BYE")
+	})
+}
+
+func TestCallersTimerIsSettledByTheTable(t *testing.T) {
+	for name, c := range map[string]struct {
+		lines []string
+		want  []string // Session-Expires and Require of the 200
+	}{
+		"nobody asks":              {nil, []string{"", ""}},
+		"the caller refreshes":     {[]string{"Supported: timer", "Session-Expires: 600;refresher=uac"}, []string{"600;refresher=uac", "timer"}},
+		"we refresh":               {[]string{"k: timer", "x: 600;refresher=uas"}, []string{"600;refresher=uas", "timer"}},
+		"it is left to us":         {[]string{"Supported: timer", "Session-Expires: 600"}, []string{"600;refresher=uac", "timer"}},
+		"a proxy asks":             {[]string{"Session-Expires: 600"}, []string{"600;refresher=uas", ""}},
+		"a proxy asks too much":    {[]string{"Session-Expires: 60"}, []string{"", ""}},
+		"it cannot be read":        {[]string{"Supported: timer", "Session-Expires: soon"}, []string{"", ""}},
+		"nobody knows the referee": {[]string{"Supported: timer", "Session-Expires: 600;refresher=me"}, []string{"", ""}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubbleIn(t, func(t *testing.T, s *stage, in *desk) {
+				s.peer.send(callUs(c.lines...), s.us())
+				s.peer.expect("SIP/2.0 100")
+				(<-in.calls).Answer([]byte(sdp), s.ears.hear)
+				ok := s.peer.expect("SIP/2.0 200")
+				assert.Equal(t, c.want, []string{ok.get("Session-Expires"), ok.get("Require")})
+				s.peer.send(follow("ACK", tagOf(ok), 10), s.us())
+				synctest.Wait()
+			})
+		})
+	}
+}
+
+func TestShortTimersAreRefused(t *testing.T) {
+	bubbleIn(t, func(t *testing.T, s *stage, in *desk) {
+		s.peer.send(callUs("Supported: timer", "Session-Expires: 89"), s.us())
+		assert.Equal(t, "90", s.peer.expect("SIP/2.0 422").get("Min-SE"))
+		s.peer.send(callUs("Supported: timer", "Session-Expires: 90", "CSeq: 11 INVITE"), s.us())
+		s.peer.expect("SIP/2.0 100")
+		(<-in.calls).Answer([]byte(sdp), s.ears.hear)
+		ok := s.peer.expect("SIP/2.0 200")
+		s.peer.send(follow("ACK", tagOf(ok), 11), s.us())
+		s.peer.send(more(follow("UPDATE", tagOf(ok), 12), "Supported: timer", "Session-Expires: 1"), s.us())
+		assert.Equal(t, "90", s.peer.expect("SIP/2.0 422").get("Min-SE"))
+		assert.Equal(t, 60*time.Second, func() time.Duration { start := time.Now(); return s.peer.expect("BYE").at.Sub(start) }())
+	})
+}
+
+func TestCallThatIsOverIsNotRefreshed(t *testing.T) {
+	bubble(t, func(t *testing.T, s *stage) {
+		d, _, _ := s.timed("Session-Expires: 1800;refresher=uac", "Allow: UPDATE")
+		d.Bye(16, "")
+		bye := s.peer.expect("BYE")
+		s.peer.send(bye.reply(200, ""), s.us())
+		next[sip.Ended](t, s.ears)
+		s.peer.nothing(2 * time.Hour)
+		require.Zero(t, s.ua.Counters().Dialogs)
+	})
+}
+
+func TestReinviteAfterALostACKIsTaken(t *testing.T) {
+	bubbleIn(t, func(t *testing.T, s *stage, in *desk) {
+		s.peer.send(callUs(), s.us())
+		s.peer.expect("SIP/2.0 100")
+		d := (<-in.calls).Answer([]byte(sdp), s.ears.hear)
+		tag := tagOf(s.peer.expect("SIP/2.0 200"))
+		got := make(chan sip.Reanswer, 1)
+		d.Reoffer([]byte(sdp), func(r sip.Reanswer) { got <- r }) // waits for the ACK
+		s.peer.send(more(follow("INVITE", tag, 11), contact, offerHead+sdp), s.us())
+		s.peer.expect("SIP/2.0 100")
+		next[sip.Reoffer](t, s.ears).Reply(200, []byte(sdp))
+		assert.Equal(t, "11 INVITE", s.peer.expect("SIP/2.0 200").get("CSeq"))
+		s.peer.nothing(100 * time.Millisecond)
+		s.peer.send(follow("ACK", tag, 11), s.us())
+		ours := s.peer.expect("INVITE")
+		s.peer.send(ours.reply(500, "", "Retry-After: 3"), s.us())
+		s.peer.expect("ACK")
+		again := s.peer.expect("INVITE")
+		assert.LessOrEqual(t, again.at.Sub(ours.at), 2*time.Second)
+		s.peer.send(again.reply(488, ""), s.us())
+		s.peer.expect("ACK")
+		assert.Equal(t, 488, (<-got).Code)
+		s.peer.nothing(10 * time.Minute)
+	})
+}
