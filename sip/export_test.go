@@ -85,3 +85,27 @@ func ReadAnswer(b []byte, name string, kind uint16) int {
 
 // ShortSessions lets session timers be as short as a test wants; before Serve.
 func (u *UserAgent) ShortSessions(least time.Duration) { u.leastSession = least }
+
+// ReadRAck reads a RAck header.
+func ReadRAck(s string) (rseq, cseq uint32, method string, ok bool) {
+	r, ok := parseRAck(s)
+	return r.rseq, r.cseq, r.method, ok
+}
+
+// ReadReferTo reads a Refer-To header.
+func ReadReferTo(s string) (uri string, replaces *DialogID, ok bool) { return parseReferTo(s) }
+
+// ReadReplaces reads a Replaces header.
+func ReadReplaces(s string) (id DialogID, ok bool) {
+	callID, to, from, _, ok := parseReplaces(s)
+	return DialogID{CallID: callID, LocalTag: from, RemoteTag: to}, ok
+}
+
+// WriteReplaces writes a Replaces header.
+func WriteReplaces(id *DialogID) (string, error) { return replacesOf(id) }
+
+// ReadSession reads a Session-Expires header.
+func ReadSession(s string) (every time.Duration, refresher string, ok bool) { return parseDelta(s) }
+
+// ReadSipfrag reads the status line of a NOTIFY's body.
+func ReadSipfrag(b []byte) (code int, phrase string, ok bool) { return parseSipfrag(b) }

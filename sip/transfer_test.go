@@ -1,0 +1,238 @@
+package sip_test
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/sip"
+)
+
+func TestTransferThatNobodyDecidesIsRefused(t *testing.T) {
+	bubble(t, func(t *testing.T, s *stage) {
+		_, inv, _ := s.answered()
+		begun := time.Now()
+		s.peer.send(s.request(inv, "REFER", 1, "Refer-To: <sip:+1@example.com>"), s.us())
+		assert.Equal(t, 5*time.Second, s.peer.expect("SIP/2.0 403").at.Sub(begun))
+		r := next[sip.Referred](t, s.ears)
+		r.Accept()(200, "OK", true) // too late: nothing is told
+		r.Refuse(500)
+		s.peer.nothing(time.Minute)
+	})
+}
+
+func TestTransferTellsTheOwnerOnlyWhomToCall(t *testing.T) {
+	bubble(t, func(t *testing.T, s *stage) {
+		_, inv, _ := s.answered()
+		for cseq, c := range []struct{ header, to string }{
+			{"Refer-To: <sip:+1@example.com?Subject=x&Route=%3Csip:evil%3E&X-A=b>", "sip:+1@example.com"},
+			{"r: tel:+12025550199", "tel:+12025550199"},
+			{"Refer-To: <sips:a@[2001:db8::1]:5061;transport=tcp>", "sips:a@[2001:db8::1]:5061;transport=tcp"},
+		} {
+			s.peer.send(s.request(inv, "REFER", cseq+1, c.header, "b: <sip:boss@example.com>;x=y"), s.us())
+			r := next[sip.Referred](t, s.ears)
+			assert.Equal(t, []string{c.to, "sip:boss@example.com"}, []string{r.To, r.ReferredBy})
+			assert.Nil(t, r.Replaces)
+			r.Refuse(603)
+			s.peer.expect("SIP/2.0 603")
+		}
+		for cseq, header := range []string{
+			"X-None: 1", "Refer-To: <mailto:a@b>", "Refer-To: <sip:a@b;method=BYE>", "Refer-To: <sip:a@b>\r\nRefer-To: <sip:c@d>",
+			"Refer-To: <sip:a@b?Replaces=x>", "Refer-To: <sip:a@b?Replaces=x%0D%0Ay%3Bto-tag%3D1%3Bfrom-tag%3D2>", "Refer-To: <sip:>",
+			"Refer-To: <sip:" + strings.Repeat("a", 600) + "@b>",
+		} {
+			s.peer.send(s.request(inv, "REFER", cseq+10, header), s.us())
+			s.peer.expect("SIP/2.0 400")
+		}
+		s.ears.quiet(t)
+	})
+}
+
+func TestNotificationsAreSentOneAfterTheOther(t *testing.T) {
+	bubble(t, func(t *testing.T, s *stage) {
+		_, inv, _ := s.answered()
+		refer := s.request(inv, "REFER", 1, "Refer-To: <sip:+1@example.com>")
+		s.peer.send(refer, s.us())
+		notify := next[sip.Referred](t, s.ears).Accept()
+		s.peer.expect("SIP/2.0 202")
+		first := s.peer.expect("NOTIFY")
+		s.peer.send(refer, s.us())
+		s.peer.expect("SIP/2.0 202") // repeated, not obeyed twice
+		notify(180, "Ring\r\nX: y", false)
+		notify(183, "", false)
+		notify(200, "", true)
+		notify(486, "", true)
+		s.peer.nothing(100 * time.Millisecond)
+		s.peer.send(first.reply(200, ""), s.us())
+		last := s.peer.expect("NOTIFY")
+		assert.Equal(t, "terminated;reason=noresource", last.get("Subscription-State"))
+		assert.Contains(t, last.text, "\r\n\r\nSIP/2.0 200 OK\r\n")
+		s.peer.send(last.reply(481, ""), s.us())
+		s.peer.nothing(time.Minute)
+		s.ears.quiet(t)
+	})
+}
+
+// progress collects what is heard of a REFER.
+func progress(d *sip.Dialog, to sip.ReferTo) chan sip.ReferProgress {
+	heard := make(chan sip.ReferProgress, 16)
+	d.Refer(to, func(p sip.ReferProgress) { heard <- p })
+	return heard
+}
+
+func TestTransferIsToldToItsEnd(t *testing.T) {
+	bubble(t, func(t *testing.T, s *stage) {
+		d, inv, _ := s.answered()
+		assert.Equal(t, 400, (<-progress(d, sip.ReferTo{URI: "http://x"})).Code)
+		assert.Equal(t, 400, (<-progress(d, sip.ReferTo{URI: "sip:a@b>\r\nX: y"})).Code)
+		assert.Equal(t, 400, (<-progress(d, sip.ReferTo{URI: "sip:a@b", Replaces: &sip.DialogID{CallID: "x"}})).Code)
+		heard := progress(d, sip.ReferTo{URI: "sip:a@b"})
+		refer := s.peer.expect("REFER")
+		assert.Equal(t, 491, (<-progress(d, sip.ReferTo{URI: "sip:a@b"})).Code)
+		frag := func(cseq int, state, line string, more ...string) {
+			extra := append([]string{"Subscription-State: " + state, "Content-Type: message/sipfrag\n\n" + line}, more...)
+			s.peer.send(s.request(inv, "NOTIFY", cseq, append([]string{"Event: refer;id=2"}, extra...)...), s.us())
+		}
+		s.peer.send(s.request(inv, "NOTIFY", 1, "Event: presence", "Subscription-State: active"), s.us())
+		s.peer.expect("SIP/2.0 489")
+		s.peer.send(s.request(inv, "NOTIFY", 2, "Event: refer;id=7", "Subscription-State: active"), s.us())
+		s.peer.expect("SIP/2.0 481")
+		frag(3, "active;expires=60", "SIP/2.0 180 Ringing")
+		s.peer.expect("SIP/2.0 200")
+		assert.Equal(t, sip.ReferProgress{Code: 180, Phrase: "Ringing"}, <-heard)
+		s.peer.send(refer.reply(202, ""), s.us()) // it comes last
+		frag(4, "terminated;reason=timeout", "no status line")
+		s.peer.expect("SIP/2.0 200")
+		assert.Equal(t, sip.ReferProgress{Code: 180, Phrase: "Ringing", Final: true, Failed: true}, <-heard)
+		frag(5, "terminated", "SIP/2.0 200 OK")
+		s.peer.expect("SIP/2.0 200")
+		s.peer.nothing(10 * time.Minute)
+		assert.Empty(t, heard)
+	})
+}
+
+func TestTransferThatIsNeverFinishedFails(t *testing.T) {
+	bubble(t, func(t *testing.T, s *stage) {
+		d, inv, _ := s.answered()
+		heard := progress(d, sip.ReferTo{URI: "sip:a@b"})
+		s.peer.send(s.peer.expect("REFER").reply(202, ""), s.us())
+		assert.Equal(t, 202, (<-heard).Code)
+		at := time.Now()
+		assert.True(t, (<-heard).Failed)
+		assert.Equal(t, 3*time.Minute, time.Since(at))
+
+		heard = progress(d, sip.ReferTo{URI: "sip:a@b"})
+		s.peer.send(s.peer.expect("REFER").reply(403, ""), s.us())
+		assert.Equal(t, sip.ReferProgress{Code: 403, Phrase: "X", Final: true, Failed: true}, <-heard)
+
+		heard = progress(d, sip.ReferTo{URI: "sip:a@b"})
+		s.peer.send(s.peer.expect("REFER").reply(202, ""), s.us())
+		assert.Equal(t, 202, (<-heard).Code)
+		s.peer.send(s.request(inv, "BYE", 9), s.us()) // many hang up as soon as they are told to
+		s.peer.expect("SIP/2.0 200")
+		next[sip.Ended](t, s.ears)
+		s.peer.send(s.request(inv, "NOTIFY", 10, "Event: refer", "Subscription-State: terminated", "Content-Type: message/sipfrag\n\nSIP/2.0 200 OK"), s.us())
+		s.peer.expect("SIP/2.0 200")
+		assert.Equal(t, sip.ReferProgress{Code: 200, Phrase: "OK", Final: true}, <-heard)
+		s.peer.nothing(time.Minute)
+		assert.Empty(t, heard)
+	})
+}
+
+func TestReferThatGoesUnansweredEndsInSilence(t *testing.T) {
+	bubble(t, func(t *testing.T, s *stage) {
+		d, inv, _ := s.answered()
+		heard := progress(d, sip.ReferTo{URI: "sip:a@b"})
+		s.peer.expect("REFER")
+		s.peer.send(s.request(inv, "BYE", 9), s.us())
+		p := <-heard
+		assert.True(t, p.Final && p.Failed)
+		synctest.Wait()
+		assert.Empty(t, heard)
+	})
+}
+
+func TestReplacesThatFitsNothingIsRefused(t *testing.T) {
+	bubbleIn(t, func(t *testing.T, s *stage, in *desk) {
+		d, inv, _ := s.answered()
+		id := d.ID()
+		fits := "Replaces: " + id.CallID + ";to-tag=" + id.LocalTag + ";from-tag=" + id.RemoteTag
+		for i, c := range []struct{ header, want string }{
+			{"Replaces: " + id.CallID + ";to-tag=" + id.LocalTag + ";from-tag=wrong", "SIP/2.0 481"},
+			{"Replaces: " + id.CallID + ";to-tag=wrong;from-tag=" + id.RemoteTag, "SIP/2.0 481"},
+			{"Replaces: " + id.CallID + ";to-tag=a", "SIP/2.0 400"},
+			{fits + "\r\n" + fits, "SIP/2.0 400"},
+			{fits + ";early-only", "SIP/2.0 486"},
+		} {
+			s.peer.send(callUs("Call-ID: r-"+string(rune('a'+i)), c.header), s.us())
+			m := s.peer.expect("SIP/2.0")
+			if strings.HasPrefix(m.text, "SIP/2.0 100") {
+				m = s.peer.expect("SIP/2.0")
+			}
+			require.True(t, strings.HasPrefix(m.text, c.want), "%s: %s", c.header, m.line())
+			s.peer.send(strings.Replace(follow("ACK", tagOf(m), 10), "Call-ID: in-1", "Call-ID: r-"+string(rune('a'+i)), 1), s.us())
+		}
+		s.peer.send(callUs("Call-ID: r-x", fits), s.us())
+		trying := s.peer.expect("SIP/2.0 100")
+		next[sip.Replaced](t, s.ears) // and nothing is done
+		assert.Equal(t, 5*time.Second, s.peer.expect("SIP/2.0 403").at.Sub(trying.at))
+		for range 10 {
+			s.peer.expect("SIP/2.0 403") // until it is acknowledged, which it never is
+		}
+		s.peer.send(s.request(inv, "BYE", 9), s.us())
+		s.peer.expect("SIP/2.0 200")
+		next[sip.Ended](t, s.ears)
+		s.peer.send(callUs("Call-ID: r-y", fits), s.us())
+		s.peer.expect("SIP/2.0 100")
+		s.peer.expect("SIP/2.0 603")
+		assert.Empty(t, in.calls)
+	})
+}
+
+func TestInfoIsSentOnceAndRefusedWithoutHarm(t *testing.T) {
+	bubble(t, func(t *testing.T, s *stage) {
+		d, _, _ := s.answered()
+		d.Info("application/dtmf-relay", []byte("Signal=1\r\nDuration=100\r\n"))
+		m := s.peer.expect("INFO sip:peer@")
+		assert.Equal(t, "application/dtmf-relay", m.get("Content-Type"))
+		s.peer.send(m.reply(415, ""), s.us())
+		d.Info("text/plain\r\nX: y", []byte("no"))
+		s.peer.nothing(time.Minute)
+		d.Info("application/dtmf", []byte("1"))
+		s.peer.send(s.peer.expect("INFO").reply(481, ""), s.us())
+		s.peer.expect("BYE")
+		d.Info("application/dtmf", []byte("1"))
+	})
+}
+
+func TestHoldIsReadInEverySpelling(t *testing.T) {
+	const head = "v=0\r\no=- 1 1 IN IP4 1.2.3.4\r\ns=-\r\n"
+	for name, c := range map[string]struct {
+		sdp  string
+		want sip.Hold
+	}{
+		"plain":                      {head + "c=IN IP4 1.2.3.4\r\nt=0 0\r\nm=audio 4000 RTP/AVP 0\r\n", sip.HoldNone},
+		"sendonly":                   {head + "m=audio 4000 RTP/AVP 0\r\na=sendonly\r\n", sip.HoldSendOnly},
+		"bare line feeds":            {"v=0\nm=audio 4000 RTP/AVP 0\na=inactive", sip.HoldInactive},
+		"of the session":             {head + "a=sendonly\r\nm=audio 4000 RTP/AVP 0\r\n", sip.HoldSendOnly},
+		"of the session, overruled":  {head + "a=sendonly\r\nm=audio 4000 RTP/AVP 0\r\na=sendrecv\r\n", sip.HoldNone},
+		"no address":                 {head + "c=IN IP4 0.0.0.0\r\nm=audio 4000 RTP/AVP 0\r\n", sip.HoldZero},
+		"no address in the stream":   {head + "c=IN IP4 1.2.3.4\r\nm=audio 4000 RTP/AVP 0\r\nc=IN IP4 0.0.0.0\r\n", sip.HoldZero},
+		"an address in the stream":   {head + "c=IN IP4 0.0.0.0\r\nm=audio 4000 RTP/AVP 0\r\nc=IN IP4 1.2.3.4\r\n", sip.HoldNone},
+		"no address, IPv6":           {head + "c=IN IP6 ::\r\nm=audio 4000 RTP/AVP 0\r\n", sip.HoldZero},
+		"both":                       {head + "c=IN IP4 0.0.0.0\r\nm=audio 4000 RTP/AVP 0\r\na=sendonly\r\n", sip.HoldSendOnly},
+		"a video held":               {head + "m=audio 4000 RTP/AVP 0\r\nm=video 4002 RTP/AVP 99\r\na=sendonly\r\n", sip.HoldNone},
+		"behind a video":             {head + "m=video 4002 RTP/AVP 99\r\na=sendrecv\r\nm=audio 4000 RTP/AVP 0\r\na=inactive\r\n", sip.HoldInactive},
+		"refused":                    {head + "m=audio 0 RTP/AVP 0\r\na=inactive\r\n", sip.HoldNone},
+		"nothing":                    {"", sip.HoldNone},
+		"they listen, we hear none":  {head + "m=audio 4000 RTP/AVP 0\r\na=recvonly\r\n", sip.HoldNone},
+		"a name that means nowhere":  {head + "c=IN IP4 nowhere.invalid\r\nm=audio 4000 RTP/AVP 0\r\n", sip.HoldZero},
+		"something that looks alike": {head + "m=audio 4000 RTP/AVP 0\r\na=sendonly2\r\n", sip.HoldNone},
+	} {
+		assert.Equal(t, c.want, sip.HoldOf([]byte(c.sdp)), name)
+	}
+}
