@@ -137,7 +137,7 @@ func (a *aside) Receive(ctx actor.Context) {
 		a.signal(ctx, m)
 	case heard:
 		if m.leg == a.leg && a.up && !a.ended {
-			ctx.Send(ctx.Parent(), asideHeard{m.event})
+			ctx.Request(ctx.Parent(), asideHeard{m.event})
 		}
 	case giveUp:
 		a.giveUp(ctx, m.why)
@@ -155,7 +155,7 @@ func (a *aside) bound(ctx actor.Context) {
 	}
 	if p := a.way.Phone; p != nil {
 		a.slot = trunk.Slot{CallID: a.key, Target: p.Target}
-		ctx.Send(ctx.Parent(), asideOpen{a.slot})
+		ctx.Request(ctx.Parent(), asideOpen{a.slot})
 		return
 	}
 	if a.cfg.Trunks == nil {
@@ -180,7 +180,7 @@ func (a *aside) slotted(ctx actor.Context, m trunk.Slot) {
 	}
 	a.slot = m
 	a.tried = append(slices.Clip(a.tried), m.Key)
-	ctx.Send(ctx.Parent(), asideOpen{m})
+	ctx.Request(ctx.Parent(), asideOpen{m})
 }
 
 // dial opens the sound and sends the INVITE of a leg that is durable.
@@ -263,9 +263,9 @@ func (a *aside) signal(ctx actor.Context, m signal) {
 	switch e := m.event.(type) {
 	case sip.Trying:
 	case sip.Ringing:
-		ctx.Send(ctx.Parent(), asideRings{e.State})
+		ctx.Request(ctx.Parent(), asideRings{e.State})
 	case sip.Early:
-		ctx.Send(ctx.Parent(), asideRings{e.State})
+		ctx.Request(ctx.Parent(), asideRings{e.State})
 	case sip.Answered:
 		a.answered(ctx, e)
 	case sip.Refused:
@@ -273,7 +273,7 @@ func (a *aside) signal(ctx actor.Context, m signal) {
 	case sip.Ended:
 		a.over(ctx, a.ending, e)
 	case sip.Accepted, sip.Reoffer, sip.InfoDigit, sip.Referred, sip.Replaced:
-		ctx.Send(ctx.Parent(), asideSignal{e})
+		ctx.Request(ctx.Parent(), asideSignal{e})
 	}
 }
 
@@ -297,7 +297,7 @@ func (a *aside) answered(ctx actor.Context, e sip.Answered) {
 		a.hangUp()
 		return
 	}
-	ctx.Send(ctx.Parent(), asideUp{e.State, e.PDD})
+	ctx.Request(ctx.Parent(), asideUp{e.State, e.PDD})
 }
 
 // refused: another target is tried where the table of final answers allows it.
@@ -308,7 +308,7 @@ func (a *aside) refused(ctx actor.Context, f sip.Final) {
 	}
 	a.vessel.unload()
 	a.leg = 0
-	ctx.Send(ctx.Parent(), asideRefused{f, v})
+	ctx.Request(ctx.Parent(), asideRefused{f, v})
 	if a.ending == "" && v.NextLeg == domain.NextLegOtherTarget && a.way.Phone == nil && a.legs < maxLegs {
 		a.want(ctx)
 		return
@@ -346,7 +346,7 @@ func (a *aside) over(ctx actor.Context, why string, e sip.Ended) {
 		return
 	}
 	a.ended = true
-	ctx.Send(ctx.Parent(), asideOver{why, e})
+	ctx.Request(ctx.Parent(), asideOver{why, e})
 }
 
 // onTrunk gives an INVITE what its trunk wants.

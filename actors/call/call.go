@@ -386,10 +386,10 @@ func (c *call) sendBye() {
 
 // conversationDied: a call that has nobody to speak is a fault of ours.
 func (c *call) conversationDied(ctx actor.Context, m *actor.Terminated) {
-	if c.asideDied(ctx, m.Who) {
+	if c.stopping || c.asideDied(ctx, m.Who) {
 		return
 	}
-	if c.stopping || c.conversation == nil || m.Who.Id != c.conversation.Id {
+	if c.conversation == nil || m.Who.Id != c.conversation.Id {
 		return
 	}
 	c.conversation = nil

@@ -87,6 +87,7 @@ type house struct {
 	calls    *actor.PID
 	owner    *actor.PID
 	spool    string
+	traces   *call.Traces
 	mu       sync.Mutex
 	ended    map[string][]call.Ended
 	sessions map[string]call.Session
@@ -131,10 +132,10 @@ func build(t *testing.T, p plan) *house {
 	require.NoError(t, err)
 	h.carrier = carrier
 	serve(t, carrier.Serve, carrier.Ready())
-	h.ua = agent(t, nil)
+	h.traces = call.NewTraces()
+	h.ua = agentWith(t, h.traces.Note, nil)
 	from, to = ports()
-	loopback := netip.MustParseAddr("127.0.0.1")
-	h.engine, err = media.NewEngine(media.Config{BindIP: loopback, PublicIP: loopback, PortMin: from, PortMax: to})
+	h.engine, err = media.NewEngine(media.Config{BindIP: loopback(), PublicIP: loopback(), PortMin: from, PortMax: to})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = h.engine.Close() })
 
@@ -156,7 +157,7 @@ func build(t *testing.T, p plan) *house {
 	}
 	h.calls = h.sys.Root.Spawn(call.Props(call.Config{
 		Workspace: workspace, Store: h.store, Phone: line, Sound: listened{call.OverMedia(h.engine), h}, Speaker: p.speaker,
-		Blobs: h.blobs, LinesOut: h.lines, LinesIn: h.inLines, Trunks: h.trunks, SpoolDir: h.spool,
+		Blobs: h.blobs, LinesOut: h.lines, LinesIn: h.inLines, Trunks: h.trunks, Reach: reach, Traces: h.traces, SpoolDir: h.spool,
 		PublicURL: "https://calls.example", Log: discard, Before: p.before,
 	}))
 	t.Cleanup(func() {
@@ -216,7 +217,12 @@ func serve(t *testing.T, f func(context.Context) error, ready <-chan struct{}) {
 // agent is a user agent on loopback; onInvite nil: it only calls.
 func agent(t *testing.T, onInvite func(*sip.Incoming)) *sip.UserAgent {
 	t.Helper()
-	ua, err := sip.New(sip.Config{Listen: []sip.Listener{{Network: "udp", Addr: "127.0.0.1:0"}}})
+	return agentWith(t, nil, onInvite)
+}
+
+func agentWith(t *testing.T, trace sip.Trace, onInvite func(*sip.Incoming)) *sip.UserAgent {
+	t.Helper()
+	ua, err := sip.New(sip.Config{Trace: trace, Listen: []sip.Listener{{Network: "udp", Addr: "127.0.0.1:0"}}})
 	require.NoError(t, err)
 	if onInvite != nil {
 		ua.OnInvite(onInvite)
@@ -394,3 +400,5 @@ func linger() domain.Pathway {
 	}
 	return p
 }
+
+func loopback() netip.Addr { return netip.MustParseAddr("127.0.0.1") }

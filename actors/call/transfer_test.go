@@ -1,0 +1,506 @@
+package call_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/simulator"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/sip"
+)
+
+// reach lets every number of the simulator be reached, by number or name.
+func reach(_ context.Context, _ *domain.Call, t *domain.AgentTransfer, w call.Whom) (call.Way, error) {
+	to := w.To
+	if d, ok := t.Find(w.Destination); ok {
+		return call.Way{To: d.To, Name: d.Name, Mode: d.Mode}, nil
+	}
+	if to == "" {
+		to = w.Destination
+	}
+	if !strings.HasPrefix(to, area) {
+		return call.Way{}, domain.Errorf(domain.CodeDestination, "not there")
+	}
+	return call.Way{To: to}, nil
+}
+
+const (
+	quiet  = area + "0009" // stays, and neither says nor presses anything
+	leaves = area + "0118" // leaves 1.5 s after the answer
+	busy   = area + "0001"
+	never  = area + "0002" // rings for ever
+)
+
+// talking places a call and waits until it is answered.
+func (h *house) talking(to string, p domain.Pathway, change ...func(*call.Start)) string {
+	h.t.Helper()
+	s := h.order(to, p)
+	s.MaxDuration = time.Minute
+	for _, f := range change {
+		f(&s)
+	}
+	id := h.start(s)
+	h.until(10*time.Second, "the answer", func() bool { return h.store.call(id).AnsweredAt != nil })
+	return id
+}
+
+func (h *house) tell(msg any) error {
+	h.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	_, err := mailbox.Ask[call.Done](ctx, h.sys, h.calls, msg)
+	return err
+}
+
+// handed is the last transfer in the call's record.
+func (h *house) handed(id string) domain.Transfer {
+	c := h.store.call(id)
+	if len(c.Transfers) == 0 {
+		return domain.Transfer{}
+	}
+	return c.Transfers[len(c.Transfers)-1]
+}
+
+func (h *house) stands(id string, s domain.TransferStatus) {
+	h.t.Helper()
+	h.until(10*time.Second, "the transfer is "+string(s), func() bool { return h.handed(id).Status == s })
+}
+
+// statuses are those that call.transferred told, in order.
+func (h *house) statuses(id string) []domain.TransferStatus {
+	h.store.mu.Lock()
+	defer h.store.mu.Unlock()
+	var out []domain.TransferStatus
+	for _, e := range h.store.events {
+		if d, ok := e.Data.(event.TransferredData); ok && e.Subject == id {
+			out = append(out, d.Status)
+		}
+	}
+	return out
+}
+
+// route is a pathway that hands the caller on.
+func route(destination string, mode domain.TransferMode) domain.Pathway {
+	return domain.Pathway{
+		Start: "hand",
+		Nodes: []domain.Node{
+			{ID: "hand", Type: domain.NodeTransfer, Prompt: "One moment.", Destination: destination, Mode: mode, Summary: "{{name}} calls."},
+			{ID: "back", Type: domain.NodeEnd, Prompt: "Welcome back.", Outcome: domain.OutcomeConfirmed},
+			{ID: "sorry", Type: domain.NodeEnd, Prompt: "Nobody there.", Outcome: domain.OutcomeDeclined},
+		},
+		Edges: []domain.Edge{edge("hand", "back", domain.EdgeSuccess), edge("hand", "sorry", domain.EdgeFailure)},
+	}
+}
+
+func said(e call.Ended) []string {
+	var out []string
+	for _, s := range e.Segments {
+		out = append(out, s.Speaker+": "+s.Text)
+	}
+	return out
+}
+
+func TestABridgeJoinsTheCallerWithSomebodyAndHisLeavingReturnsHim(t *testing.T) {
+	t.Parallel()
+	h := build(t, plan{})
+	id := h.talking(quiet, route("front desk", ""), func(s *call.Start) {
+		s.Script.Transfer.Destinations = []domain.Destination{{Name: "Front Desk", To: leaves}}
+	})
+	e := h.end(id)
+	c := h.finished(id)
+	assert.Equal(t, domain.OutcomeConfirmed, e.Verdict.Outcome, "the pathway goes on at its success edge")
+	assert.Equal(t, []domain.TransferStatus{domain.TransferStarted, domain.TransferConnected, domain.TransferReturned}, h.statuses(id))
+	require.Len(t, c.Transfers, 1)
+	tr := c.Transfers[0]
+	assert.Equal(t, "Front Desk", tr.Name)
+	assert.Equal(t, leaves, tr.To)
+	assert.Equal(t, "agent", tr.By)
+	assert.Equal(t, []int{2}, tr.Legs)
+	assert.Equal(t, "Ada calls.", tr.Summary)
+	assert.NotNil(t, tr.AnsweredAt)
+	assert.Equal(t, 200, tr.SIP[len(tr.SIP)-1].Code)
+	require.Len(t, c.Legs, 2)
+	assert.Equal(t, "transfer", c.Legs[1].Role)
+	assert.Equal(t, h.ua.CallID(id, 2), c.Legs[1].SIPCallID)
+	assert.Equal(t, 200, c.Legs[1].Code)
+	assert.NotEmpty(t, c.Legs[1].Codec)
+	assert.Equal(t, []string{"agent: One moment.", "human: [on the line]", "agent: Welcome back."}, said(e))
+	human := e.Segments[1]
+	assert.Greater(t, human.EndMs, human.StartMs+300, "from when to when he spoke")
+	assert.Equal(t, 1, h.diary.count(leaves, simulator.HungUp))
+	h.until(2*time.Second, "both lines are free", func() bool { return h.inUse() == 0 })
+}
+
+func TestACallerIsHeardByWhomHeIsHandedTo(t *testing.T) {
+	t.Parallel()
+	h := build(t, plan{})
+	id := h.talking(quiet, linger())
+	require.NoError(t, h.tell(call.Transfer{CallID: id, Way: call.Way{To: area + "0109"}, Mode: domain.TransferBridge}))
+	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(h.tell(call.Transfer{CallID: id, Way: call.Way{To: busy}, Mode: domain.TransferBridge})), "one at a time")
+	h.stands(id, domain.TransferConnected)
+	assert.Equal(t, domain.CallInProgress, h.store.call(id).Status)
+	assert.Equal(t, 2, h.inUse(), "each leg has its line")
+	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(h.tell(call.Say{CallID: id, Text: "Hello?"})), "the agent has left")
+	require.NoError(t, h.hangUp(id))
+	e := h.end(id)
+	assert.Equal(t, domain.TransferCompleted, e.Call.Transfers[0].Status)
+	h.until(5*time.Second, "whom he spoke with hears of it", func() bool { return h.diary.count(area+"0109", simulator.Left) == 1 })
+	h.until(2*time.Second, "both lines are free", func() bool { return h.inUse() == 0 })
+}
+
+func TestAFailedTransferReturnsTheCallerToTheAgent(t *testing.T) {
+	t.Parallel()
+	h := build(t, plan{})
+	id := h.talking(quiet, route(busy, domain.TransferBridge))
+	e := h.end(id)
+	assert.Equal(t, domain.OutcomeDeclined, e.Verdict.Outcome, "the failure edge")
+	assert.Equal(t, []domain.TransferStatus{domain.TransferStarted, domain.TransferFailed}, h.statuses(id))
+	tr := e.Call.Transfers[0]
+	assert.Equal(t, "busy", tr.Reason)
+	assert.Equal(t, 486, tr.SIP[len(tr.SIP)-1].Code)
+	assert.Equal(t, 486, e.Call.Legs[1].Code)
+	assert.Equal(t, []string{"agent: One moment.", "agent: Nobody there."}, said(e))
+	h.until(2*time.Second, "both lines are free", func() bool { return h.inUse() == 0 })
+}
+
+func TestWhereTheRulesForbidItNobodyIsCalled(t *testing.T) {
+	t.Parallel()
+	h := build(t, plan{})
+	id := h.talking(quiet, route("+19005550123", domain.TransferBlind))
+	e := h.end(id)
+	assert.Equal(t, domain.OutcomeDeclined, e.Verdict.Outcome)
+	assert.Empty(t, e.Call.Transfers)
+	assert.Len(t, e.Call.Legs, 1)
+	assert.Contains(t, h.store.told(id), event.AgentError)
+}
+
+func TestNobodyRingsOnWhenTheCallerHangsUp(t *testing.T) {
+	t.Parallel()
+	h := build(t, plan{})
+	id := h.talking(quiet, linger())
+	require.NoError(t, h.tell(call.Transfer{CallID: id, Way: call.Way{To: never}, Mode: domain.TransferBridge}))
+	h.until(5*time.Second, "it rings", func() bool { return h.diary.count(never, simulator.Ringing) == 1 })
+	require.NoError(t, h.hangUp(id))
+	e := h.end(id)
+	assert.Equal(t, 1, h.diary.count(never, simulator.Given), "the CANCEL came first")
+	assert.Equal(t, domain.TransferFailed, e.Call.Transfers[0].Status)
+	assert.Equal(t, 487, e.Call.Legs[1].Code)
+	h.until(2*time.Second, "both lines are free", func() bool { return h.inUse() == 0 })
+}
+
+func TestASecondLegIsDurableBeforeItsInvite(t *testing.T) {
+	t.Parallel()
+	h := build(t, plan{})
+	id := h.talking(quiet, linger())
+	h.until(2*time.Second, "its answer is stored", func() bool { return h.store.call(id).Status == domain.CallInProgress })
+	h.store.set(true)
+	require.NoError(t, h.tell(call.Transfer{CallID: id, Way: call.Way{To: leaves}, Mode: domain.TransferBridge}))
+	assert.Never(t, func() bool { return h.diary.count(leaves, simulator.Invited) > 0 }, 700*time.Millisecond, 20*time.Millisecond)
+	h.store.set(false)
+	h.until(10*time.Second, "it rings", func() bool { return h.diary.count(leaves, simulator.Invited) == 1 })
+	row := &domain.Attempt{ID: id, WorkspaceID: workspace}
+	_, err := h.store.Get(t.Context(), row)
+	require.NoError(t, err)
+	require.Len(t, row.Legs, 2)
+	assert.Equal(t, h.ua.CallID(id, 2), row.Legs[1].SIPCallID)
+	assert.NotEmpty(t, row.Legs[1].Dialog, "enough to end it after a crash")
+	h.stands(id, domain.TransferReturned)
+	require.NoError(t, h.hangUp(id))
+	h.end(id)
+}
+
+func TestAFaultOfTheSecondLegLeavesNobodyBehind(t *testing.T) {
+	t.Parallel()
+	for at, status := range map[string]domain.TransferStatus{
+		"aside lines.Bound": domain.TransferFailed, "aside call.dialNow": domain.TransferFailed, "aside call.asidePlaced": domain.TransferFailed,
+		"aside call.signal ringing": domain.TransferFailed, "aside call.signal answered": domain.TransferFailed, "aside call.heard": domain.TransferReturned,
+	} {
+		t.Run(at, func(t *testing.T) {
+			t.Parallel()
+			traps := &traps{set: map[string]string{}, sprung: map[string]bool{}}
+			h := build(t, plan{before: traps.before})
+			s := h.order(quiet, linger())
+			s.MaxDuration = time.Minute
+			traps.mu.Lock()
+			traps.set[s.Call.ID] = at
+			traps.mu.Unlock()
+			id := h.start(s)
+			h.until(10*time.Second, "the answer", func() bool { return h.store.call(id).AnsweredAt != nil })
+			require.NoError(t, h.tell(call.Transfer{CallID: id, Way: call.Way{To: area + "0000"}, Mode: domain.TransferBridge}))
+			h.stands(id, status)
+			assert.Equal(t, "internal_error", h.handed(id).Reason)
+			h.until(5*time.Second, "the line is free", func() bool { return h.inUse() == 1 })
+			require.NoError(t, h.tell(call.Say{CallID: id, Text: "Hello again."}), "the agent has the caller")
+			h.until(10*time.Second, "nobody is left on the phone", func() bool { return h.carrier.Live() == 1 })
+			require.NoError(t, h.hangUp(id))
+			h.end(id)
+		})
+	}
+}
+
+func TestADeadCallTakesItsSecondLegWithIt(t *testing.T) {
+	t.Parallel()
+	traps := &traps{set: map[string]string{}, sprung: map[string]bool{}}
+	h := build(t, plan{before: traps.before})
+	id := h.talking(quiet, linger())
+	require.NoError(t, h.tell(call.Transfer{CallID: id, Way: call.Way{To: area + "0109"}, Mode: domain.TransferBridge}))
+	h.stands(id, domain.TransferConnected)
+	traps.mu.Lock()
+	traps.set[id] = "call call.Press"
+	traps.mu.Unlock()
+	h.sys.Root.Send(h.calls, call.Press{CallID: id, Digits: "1"})
+	e := h.end(id)
+	assert.Equal(t, domain.ReasonInternal, e.Verdict.Reason)
+	assert.Equal(t, domain.TransferFailed, e.Call.Transfers[0].Status)
+	h.until(5*time.Second, "both phones are left", func() bool { return h.carrier.Live() == 0 })
+	h.until(5*time.Second, "both lines are free", func() bool { return h.inUse() == 0 })
+}
+
+// peer is a far end that is no simulator: it answers and does as it is told.
+type peer struct {
+	t      *testing.T
+	ua     *sip.UserAgent
+	engine *media.Engine
+	mu     sync.Mutex
+	dialog *sip.Dialog
+	events []sip.Event
+	refer  func(sip.Referred)
+}
+
+func newPeer(t *testing.T) *peer {
+	t.Helper()
+	p := &peer{t: t}
+	from, to := ports()
+	var err error
+	p.engine, err = media.NewEngine(media.Config{BindIP: loopback(), PublicIP: loopback(), PortMin: from, PortMax: to})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = p.engine.Close() })
+	p.ua = agent(t, func(in *sip.Incoming) {
+		s, err := p.engine.Open(media.Options{})
+		if err != nil {
+			in.Reject(500, 0)
+			return
+		}
+		body, err := s.Answer(in.Body)
+		if err != nil {
+			in.Reject(488, 0)
+			return
+		}
+		d := in.Answer(body, p.hear)
+		s.Begin()
+		p.mu.Lock()
+		p.dialog = d
+		p.mu.Unlock()
+	})
+	return p
+}
+
+func (p *peer) hear(e sip.Event) {
+	p.mu.Lock()
+	p.events = append(p.events, e)
+	refer := p.refer
+	p.mu.Unlock()
+	if r, ok := e.(sip.Referred); ok && refer != nil {
+		refer(r)
+	}
+}
+
+func (p *peer) line() *sip.Dialog {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.dialog
+}
+
+func (p *peer) over() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, e := range p.events {
+		if _, ok := e.(sip.Ended); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// towards routes one number to a peer and all others to the simulator.
+func towards(p *peer, number string) func(h *house) []domain.Trunk {
+	return func(h *house) []domain.Trunk {
+		live := domain.Meta{ID: "trunk_sim", Environment: domain.Live}
+		own := domain.Meta{ID: "trunk_peer", Environment: domain.Live}
+		return []domain.Trunk{
+			{Meta: live, Proxies: []domain.Proxy{proxyOf(h.carrier.Target())}},
+			{Meta: own, Proxies: []domain.Proxy{proxyOf(targetOf(p.ua))}, Prefixes: []string{number}},
+		}
+	}
+}
+
+func TestABlindTransferIsAskedForAndItsProgressKept(t *testing.T) {
+	t.Parallel()
+	p := newPeer(t)
+	var asked sip.Referred
+	p.refer = func(r sip.Referred) {
+		asked = r
+		notify := r.Accept()
+		notify(180, "Ringing", false)
+		notify(200, "OK", true)
+	}
+	h := build(t, plan{trunks: towards(p, area+"7")})
+	id := h.talking(area+"7777", linger())
+	require.NoError(t, h.tell(call.Transfer{CallID: id, Way: call.Way{To: busy}, Mode: domain.TransferBlind}))
+	e := h.end(id)
+	assert.Equal(t, domain.ReasonTransferred, e.Verdict.Reason)
+	assert.Equal(t, domain.OutcomeCompleted, e.Verdict.Outcome)
+	assert.Equal(t, []domain.TransferStatus{domain.TransferStarted, domain.TransferCompleted}, h.statuses(id))
+	assert.True(t, strings.HasPrefix(asked.To, "sip:"+busy+"@127.0.0.1:"), asked.To)
+	assert.NotEmpty(t, asked.ReferredBy)
+	var steps []string
+	for _, s := range e.Call.Transfers[0].SIP {
+		steps = append(steps, s.Method+" "+s.Phrase)
+	}
+	assert.Equal(t, "REFER Accepted", steps[0])
+	assert.Contains(t, steps, "NOTIFY OK")
+	assert.Len(t, e.Call.Legs, 1, "the far end called, not we")
+	h.until(5*time.Second, "the far end is let go", p.over)
+}
+
+func TestARefusedReferReturnsTheCallerToTheAgent(t *testing.T) {
+	t.Parallel()
+	p := newPeer(t)
+	p.refer = func(r sip.Referred) { r.Refuse(603) }
+	h := build(t, plan{trunks: towards(p, area+"7")})
+	id := h.talking(area+"7777", route(busy, domain.TransferBlind))
+	e := h.end(id)
+	assert.Equal(t, domain.OutcomeDeclined, e.Verdict.Outcome, "the failure edge")
+	assert.Equal(t, "sip_603", e.Call.Transfers[0].Reason)
+	assert.Equal(t, []string{"agent: One moment.", "agent: Nobody there."}, said(e))
+}
+
+func TestATransferThatTheFarEndCannotDoReturnsTheCaller(t *testing.T) {
+	t.Parallel()
+	p := newPeer(t)
+	p.refer = func(r sip.Referred) { r.Accept()(486, "Busy Here", true) }
+	h := build(t, plan{trunks: towards(p, area+"7")})
+	id := h.talking(area+"7777", route(busy, domain.TransferBlind))
+	e := h.end(id)
+	assert.Equal(t, domain.OutcomeDeclined, e.Verdict.Outcome)
+	assert.Equal(t, "sip_486", e.Call.Transfers[0].Reason)
+}
+
+func TestAnAttendedTransferHandsTheSecondCallOver(t *testing.T) {
+	t.Parallel()
+	p := newPeer(t)
+	asked := make(chan sip.Referred, 1)
+	p.refer = func(r sip.Referred) {
+		asked <- r
+		r.Accept()(200, "OK", true)
+	}
+	h := build(t, plan{trunks: towards(p, area+"7")})
+	id := h.talking(area+"7777", linger())
+	require.NoError(t, h.tell(call.Transfer{CallID: id, Way: call.Way{To: quiet}, Mode: domain.TransferAttended, Summary: "A caller."}))
+	e := h.end(id)
+	r := <-asked
+	require.NotNil(t, r.Replaces)
+	assert.Equal(t, h.ua.CallID(id, 2), r.Replaces.CallID)
+	assert.Equal(t, domain.TransferCompleted, e.Call.Transfers[0].Status)
+	assert.Equal(t, domain.ReasonTransferred, e.Verdict.Reason)
+	h.until(5*time.Second, "nothing is left", func() bool { return h.carrier.Live() == 0 && h.inUse() == 0 })
+}
+
+func TestAReferOfTheFarEndIsFollowedOnlyWhereItMay(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		accept bool
+		to     string
+		code   int
+	}{
+		"not allowed":    {false, "sip:" + quiet + "@anywhere.example", 403},
+		"not a number":   {true, "sip:anybody@anywhere.example;x", 403},
+		"not reachable":  {true, "sip:+19005550123@anywhere.example", 403},
+		"not our scheme": {true, "tel:110", 403},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPeer(t)
+			h := build(t, plan{trunks: towards(p, area+"7")})
+			id := h.talking(area+"7777", linger(), func(s *call.Start) { s.Script.Transfer.AcceptRefer = c.accept })
+			got := make(chan sip.ReferProgress, 8)
+			p.line().Refer(sip.ReferTo{URI: c.to}, func(r sip.ReferProgress) { got <- r })
+			r := <-got
+			assert.Equal(t, c.code, r.Code)
+			assert.True(t, r.Failed)
+			require.NoError(t, h.hangUp(id))
+			e := h.end(id)
+			assert.Len(t, e.Call.Legs, 1)
+		})
+	}
+}
+
+func TestTheFarEndMaySendTheAgentToSomebodyElse(t *testing.T) {
+	t.Parallel()
+	p := newPeer(t)
+	h := build(t, plan{trunks: towards(p, area+"7")})
+	id := h.talking(area+"7777", linger(), func(s *call.Start) { s.Script.Transfer.AcceptRefer = true })
+	got := make(chan sip.ReferProgress, 8)
+	p.line().Refer(sip.ReferTo{URI: "sip:" + quiet + "@anywhere.example"}, func(r sip.ReferProgress) { got <- r })
+	var last sip.ReferProgress
+	for !last.Final {
+		last = <-got
+	}
+	assert.Equal(t, 200, last.Code)
+	assert.False(t, last.Failed)
+	h.until(5*time.Second, "the far end is let go", p.over)
+	h.stands(id, domain.TransferCompleted)
+	assert.Equal(t, "remote", h.handed(id).By)
+	sent := h.carrier.Heard()[quiet]
+	h.until(5*time.Second, "the agent is heard by the other", func() bool { return h.carrier.Heard()[quiet] > sent+20 })
+	require.NoError(t, h.hangUp(id))
+	e := h.end(id)
+	assert.Equal(t, "api", e.Call.EndedBy)
+	assert.Len(t, e.Call.Legs, 2)
+	h.until(5*time.Second, "nobody is left on the phone", func() bool { return h.carrier.Live() == 0 })
+}
+
+func TestTheTraceOfACallHoldsBothItsLegs(t *testing.T) {
+	t.Parallel()
+	h := build(t, plan{})
+	id := h.talking(quiet, linger())
+	live := h.traces.Of(h.store.call(id))
+	require.NotNil(t, live)
+	assert.True(t, strings.HasPrefix(string(live.Messages[0].Data), "INVITE "))
+	require.NoError(t, h.tell(call.Transfer{CallID: id, Way: call.Way{To: busy}, Mode: domain.TransferBridge}))
+	h.stands(id, domain.TransferFailed)
+	require.NoError(t, h.hangUp(id))
+	h.end(id)
+	kept := &domain.CallTrace{CallID: id, WorkspaceID: workspace}
+	h.until(5*time.Second, "it is kept with the end", func() bool {
+		_, err := h.store.Get(t.Context(), kept)
+		return err == nil
+	})
+	var lines []string
+	for _, m := range kept.Messages {
+		line, _, _ := strings.Cut(string(m.Data), " ")
+		if line == "SIP/2.0" {
+			line = strings.Fields(string(m.Data))[1]
+		}
+		lines = append(lines, line)
+	}
+	assert.Subset(t, lines, []string{"INVITE", "180", "200", "ACK", "486", "BYE"})
+	assert.Nil(t, h.traces.Of(h.store.call(id)), "nothing stays in memory")
+}
+
+func (h *house) hangUp(id string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	_, err := mailbox.Ask[call.HungUp](ctx, h.sys, h.calls, call.Hangup{CallID: id})
+	return err
+}
