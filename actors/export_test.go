@@ -17,3 +17,6 @@ func (n *Node) Usage(ctx context.Context, workspaceID string, d domain.Direction
 	}
 	return mailbox.Ask[lines.UsageNow](ctx, n.sys, pid, lines.Usage{})
 }
+
+// Sweep is what housekeeping does from time to time.
+func (n *Node) Sweep(ctx context.Context) { n.sweep(ctx) }

@@ -1,0 +1,156 @@
+package main_test
+
+import (
+	"context"
+	"math"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/media/g711"
+)
+
+// hearer is one who listens to a call over a WebSocket.
+type hearer struct {
+	ws   *websocket.Conn
+	done chan struct{}
+	mu   sync.Mutex
+	pcm  []float64
+	text []string
+}
+
+// listens opens a socket by a ticket, as a browser has to.
+func (s *service) listens(callID, mode string) *hearer {
+	s.t.Helper()
+	ticket := s.api("POST", "/v1/tickets", object{"path": "/v1/calls/" + callID + "/listen?mode=" + mode})
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	at := strings.Replace(ticket["url"].(string), "http://", "ws://", 1)
+	ws, _, err := websocket.Dial(ctx, at, &websocket.DialOptions{HTTPHeader: http.Header{"Origin": {"https://dashboard.example.com"}}})
+	require.NoError(s.t, err)
+	h := &hearer{ws: ws, done: make(chan struct{})}
+	s.t.Cleanup(func() { _ = ws.CloseNow(); <-h.done })
+	go func() {
+		defer close(h.done)
+		for {
+			kind, b, err := ws.Read(context.Background())
+			if err != nil {
+				return
+			}
+			h.mu.Lock()
+			if kind == websocket.MessageText {
+				h.text = append(h.text, string(b))
+			} else {
+				for _, v := range g711.DecodeMu(b) {
+					h.pcm = append(h.pcm, float64(v))
+				}
+			}
+			h.mu.Unlock()
+		}
+	}()
+	return h
+}
+
+func (h *hearer) seconds() float64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return float64(len(h.pcm)) / rate
+}
+
+// word is a short sound that looks like nothing else: it climbs or falls.
+func word(from, to float64) []int16 {
+	out := make([]int16, 2400)
+	for i := range out {
+		t := float64(i) / rate
+		out[i] = int16(14000 * math.Sin(2*math.Pi*(from*t+(to-from)/0.6*t*t)))
+	}
+	return out
+}
+
+// within says how well a sound is found anywhere in another.
+func within(in []float64, sound []int16) (best float64) {
+	part := make([]float64, len(sound))
+	for i, v := range sound {
+		part[i] = float64(v)
+	}
+	for at := 0; at+len(part) <= len(in); at++ {
+		best = max(best, similar(part, in[at:at+len(part)], 11))
+	}
+	return best
+}
+
+func TestASupervisorHearsACallWhispersAndBargesIn(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	agent := s.agent(object{
+		"name": "patient", "start": "ask",
+		"nodes": []object{
+			{"id": "ask", "type": "collect", "input": "dtmf", "length": 1, "timeout_seconds": 6, "save_as": "key", "prompt": "Good morning. This is the clinic on the corner. Press any key."},
+			{"id": "bye", "type": "end"},
+		},
+		"edges": []object{{"from": "ask", "to": "bye", "when": object{"type": "else"}}},
+	})
+	const number = "+12025550131"
+	phone := baresip(t, number)
+	s.trunkWith(number, phone.port, "udp", nil)
+	id := s.outbound(number, agent, nil)
+	s.await("the answer", 20*time.Second, func() bool { return s.api("GET", "/v1/calls/"+id, nil)["status"] == "in_progress" })
+
+	ear, whisperer, barger := s.listens(id, "listen"), s.listens(id, "whisper"), s.listens(id, "barge")
+	s.await("sound", 20*time.Second, func() bool { return ear.seconds() > 1 })
+	secret, loud := word(500, 900), word(2600, 2100)
+	require.NoError(t, whisperer.ws.Write(t.Context(), websocket.MessageBinary, g711.EncodeMu(secret)))
+	at := ear.seconds()
+	s.await("the agent's prompt is over", 20*time.Second, func() bool { return ear.seconds() > at+4 })
+	require.NoError(t, barger.ws.Write(t.Context(), websocket.MessageBinary, g711.EncodeMu(loud)))
+
+	call := s.ended(id, 60*time.Second)
+	require.Equal(t, "completed", call["status"], "%v", call)
+	<-ear.done
+	require.Len(t, ear.text, 2)
+	assert.Contains(t, ear.text[0], `"encoding":"mulaw"`)
+	assert.JSONEq(t, `{"type":"ended"}`, ear.text[1])
+
+	link := s.linked(id)
+	left, right := samples(t, link, 1), samples(t, link, 2)
+	both := make([]float64, len(left))
+	for i := range both {
+		both[i] = left[i] + right[i]
+	}
+	heard := ear.pcm[rate/2:]
+	from, best := 0, 0.0
+	for i := 0; i+rate <= min(len(both), 6*rate); i++ {
+		if c := similar(heard[:rate], both[i:i+rate], 7); c > best {
+			from, best = i, c
+		}
+	}
+	// What is whispered stands in what others who listen hear, and not in the recording.
+	assert.Greater(t, alike(heard[:len(heard)-rate], both[from:]), 0.85, "who listens hears what the recording keeps")
+	callerHears := phone.kept("dec")
+	assert.Greater(t, within(callerHears, loud), 0.8, "a barge is heard by the caller")
+	assert.Less(t, within(callerHears, secret), 0.5, "a whisper is not")
+	assert.Greater(t, within(right, loud), 0.8, "and what was barged in is recorded")
+	assert.Less(t, within(right, secret), 0.5)
+}
+
+// linked fetches a recording by a link, without a credential.
+func (s *service) linked(id string) string {
+	s.t.Helper()
+	path := s.recording(id)
+	link := s.api("POST", "/v1/calls/"+id+"/recording/link", object{"expires_in": 60})
+	res, err := http.Get(link["url"].(string))
+	require.NoError(s.t, err)
+	require.NoError(s.t, res.Body.Close())
+	require.Equal(s.t, http.StatusOK, res.StatusCode)
+	info, err := os.Stat(path)
+	require.NoError(s.t, err)
+	assert.Equal(s.t, info.Size(), res.ContentLength)
+	return path
+}
