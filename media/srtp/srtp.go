@@ -160,7 +160,6 @@ func (s *Stream) OpenControl(b []byte) ([]byte, error) {
 // the old one are still heard. The zero value is empty. It is not for concurrent use.
 type Opener struct {
 	now, old *Stream
-	tried    uint32 // the SSRC whose turns were carried over
 	copy     []byte
 }
 
@@ -173,7 +172,7 @@ func (o *Opener) Renew(k Key) error {
 	if err != nil {
 		return err
 	}
-	o.old, o.now, o.tried = o.now, s, 0
+	o.old, o.now = o.now, s
 	if o.old != nil && o.copy == nil {
 		o.copy = make([]byte, 0, 2048)
 	}
@@ -218,10 +217,9 @@ func (o *Opener) change(b []byte, open func(*Stream, []byte) ([]byte, error)) ([
 	}
 	ssrc := binary.BigEndian.Uint32(b[8:])
 	turns := o.old.Turns(ssrc)
-	if turns == 0 || o.tried == ssrc {
+	if turns == 0 {
 		return nil, ErrRefused
 	}
-	o.tried = ssrc
 	o.now.SetTurns(ssrc, turns)
 	if out, err = open(o.now, b); err != nil {
 		o.now.SetTurns(ssrc, 0)
