@@ -13,7 +13,7 @@ const (
 	endWith   = 2   // blocks without it: so does a gap of 40 ms
 	leastMean = 200 * 200.0
 	share     = 0.72 // of the block's energy lies in the two tones
-	apart     = 8.0  // the tone of a row or column is so much stronger than its neighbours
+	apart     = 5.0  // the tone of a row or column is so much stronger than its neighbours
 	highMore  = 10.0 // by so much may the higher tone be stronger: 10 dB
 	lowMore   = 10.0 // or the lower
 	steady    = 4.0  // and so much may the energy differ between two blocks that begin a key: a syllable swells
