@@ -1,14 +1,17 @@
 package sdp_test
 
 import (
+	"fmt"
 	"net/netip"
 	"strings"
 	"testing"
 
+	pion "github.com/pion/sdp/v3"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/media/sdp"
+	"github.com/callboard/callboard/media/srtp"
 )
 
 // ours is what we want, as answerer or offerer.
@@ -173,15 +176,220 @@ func TestWhatWeWriteWeRead(t *testing.T) {
 	}
 }
 
+// wanting is what we want with everything on.
+func wanting(change func(*sdp.Terms)) sdp.Terms {
+	w := sdp.Terms{
+		Codecs: []sdp.Format{
+			{Name: "G722", Clock: 8000}, {Name: "PCMU", Clock: 8000}, {Name: "PCMA", Clock: 8000}, {Name: sdp.Opus, Clock: 48000, Channels: 2},
+		},
+		Events: true, Noise: true, Offered: true,
+	}
+	change(&w)
+	return w
+}
+
+func TestNegotiationFollowsOurOrderOrTheirs(t *testing.T) {
+	offer := lines("v=0", "c=IN IP4 192.0.2.9", "m=audio 4000 RTP/AVP 111 8 9 0 100 101 110 13", "a=rtpmap:111 opus/48000/2", "a=fmtp:111 useinbandfec=1",
+		"a=rtpmap:100 telephone-event/16000", "a=rtpmap:101 telephone-event/8000", "a=rtpmap:110 telephone-event/48000", "a=ptime:30")
+	type got struct {
+		codec, event, noise sdp.Format
+		ptime               int
+	}
+	opus := sdp.Format{Type: 111, Name: sdp.Opus, Clock: 48000, Channels: 2, Params: "useinbandfec=1"}
+	event := func(kind uint8, clock int) sdp.Format {
+		return sdp.Format{Type: kind, Name: sdp.Event, Clock: clock, Params: "0-15"}
+	}
+	for name, c := range map[string]struct {
+		change func(*sdp.Terms)
+		want   got
+	}{
+		"ours":                          {func(*sdp.Terms) {}, got{sdp.Format{Type: 9, Name: "G722", Clock: 8000}, event(101, 8000), sdp.Format{}, 30}},
+		"theirs, and Opus has no 30 ms": {func(w *sdp.Terms) { w.TheirOrder = true }, got{opus, event(110, 48000), sdp.Format{}, 20}},
+		"noise goes with G.711": {
+			func(w *sdp.Terms) { w.Codecs = w.Codecs[1:3] },
+			got{sdp.Format{Type: 0, Name: "PCMU", Clock: 8000}, event(101, 8000), sdp.Format{Type: 13, Name: sdp.Noise, Clock: 8000}, 30},
+		},
+		"nothing beside it": {
+			func(w *sdp.Terms) { w.Codecs, w.Events, w.Noise, w.PTime = w.Codecs[2:3], false, false, 40 },
+			got{sdp.Format{Type: 8, Name: "PCMA", Clock: 8000}, sdp.Format{}, sdp.Format{}, 30},
+		},
+	} {
+		s, err := sdp.Parse(offer)
+		require.NoError(t, err)
+		a, err := sdp.Agree(s, wanting(c.change))
+		require.NoError(t, err, name)
+		assert.Equal(t, c.want, got{a.Codec, a.Event, a.Noise, a.PTime}, name)
+	}
+	s, err := sdp.Parse(lines("v=0", "c=IN IP4 192.0.2.9", "m=audio 4000 RTP/AVP 0 96", "a=rtpmap:96 telephone-event/16000"))
+	require.NoError(t, err)
+	a, err := sdp.Agree(s, wanting(func(w *sdp.Terms) { w.PTime = 40 }))
+	require.NoError(t, err)
+	assert.Equal(t, event(96, 16000), a.Event, "another clock is better than none")
+	assert.Equal(t, 40, a.PTime, "where they ask for nothing, ours")
+}
+
+func TestReportsMayShareThePort(t *testing.T) {
+	s, err := sdp.Parse(with("a=rtcp-mux", "a=rtcp:5000"))
+	require.NoError(t, err)
+	a, err := sdp.Agree(s, ours(true))
+	require.NoError(t, err)
+	assert.True(t, a.Mux)
+	assert.Equal(t, a.Remote, a.RTCP)
+	a, err = sdp.Agree(s, ours(false))
+	require.NoError(t, err)
+	assert.False(t, a.Mux, "we did not offer it")
+}
+
+// crypto is a line of a key that is all of a letter.
+func crypto(tag int, suite, letter string) string {
+	return fmt.Sprintf("a=crypto:%d %s inline:%s", tag, suite, strings.Repeat(letter, 40))
+}
+
+func TestKeysAreAgreedByTheModesOfBothEnds(t *testing.T) {
+	secure := func(proto string, attributes ...string) []byte {
+		return lines(append([]string{"v=0", "c=IN IP4 192.0.2.9", "m=audio 4000 " + proto + " 0"}, attributes...)...)
+	}
+	cm, gcm := crypto(1, "AES_CM_128_HMAC_SHA1_80", "A"), crypto(2, "AES_CM_128_HMAC_SHA1_32", "B")
+	two := lines("v=0", "c=IN IP4 192.0.2.9", "m=audio 4000 RTP/AVP 0", "m=audio 4002 RTP/SAVP 0", cm)
+	plain, savp, both := secure("RTP/AVP"), secure("RTP/SAVP", gcm, cm), secure("RTP/AVP", cm)
+	const clear, encrypted, refused = "clear", "encrypted", "refused"
+	for _, c := range []struct {
+		name  string
+		offer []byte
+		want  [3]string // Clear, Either, Private
+	}{
+		{"RTP/AVP", plain, [3]string{clear, clear, refused}},
+		{"RTP/SAVP", savp, [3]string{refused, encrypted, encrypted}},
+		{"RTP/SAVPF", secure("RTP/SAVPF", cm), [3]string{refused, encrypted, encrypted}},
+		{"RTP/AVP with keys", both, [3]string{clear, encrypted, encrypted}},
+		{"a stream of each", two, [3]string{clear, encrypted, encrypted}},
+		{"RTP/SAVP without keys", secure("RTP/SAVP"), [3]string{refused, refused, refused}},
+		{"keys not spoken", secure("RTP/SAVP", "a=crypto:1 F8_128_HMAC_SHA1_80 inline:x", cm+"|2^20|1:4"), [3]string{refused, refused, refused}},
+		{"DTLS", secure("UDP/TLS/RTP/SAVP", "a=fingerprint:sha-1 00"), [3]string{refused, refused, refused}},
+	} {
+		for i, privacy := range []sdp.Privacy{sdp.Clear, sdp.Either, sdp.Private} {
+			s, err := sdp.Parse(c.offer)
+			require.NoError(t, err)
+			w := ours(true)
+			w.Privacy = privacy
+			a, err := sdp.Agree(s, w)
+			got := refused
+			if err == nil {
+				got = map[bool]string{false: clear, true: encrypted}[a.Secure]
+			}
+			assert.Equal(t, c.want[i], got, "%s, %d", c.name, privacy)
+			if a.Secure {
+				assert.Equal(t, s.Media[a.Stream].Crypto[0], a.Key, "their first that we speak")
+			}
+		}
+	}
+}
+
+func TestAnAnswerHasToNameAKeyOfOurOffer(t *testing.T) {
+	one, err := srtp.ParseAttribute(crypto(1, "AES_CM_128_HMAC_SHA1_80", "C")[len("a=crypto:"):])
+	require.NoError(t, err)
+	w := ours(false)
+	w.Privacy, w.Keys = sdp.Either, []srtp.Attribute{one}
+	for name, c := range map[string]struct {
+		line string
+		want error
+	}{
+		"right":         {crypto(1, "AES_CM_128_HMAC_SHA1_80", "A"), nil},
+		"another tag":   {crypto(2, "AES_CM_128_HMAC_SHA1_80", "A"), sdp.ErrNoKeys},
+		"another suite": {crypto(1, "AES_CM_128_HMAC_SHA1_32", "A"), sdp.ErrNoKeys},
+	} {
+		for _, proto := range []string{"RTP/AVP", "RTP/SAVP"} {
+			s, errParse := sdp.Parse(lines("v=0", "c=IN IP4 192.0.2.9", "m=audio 4000 "+proto+" 0", c.line))
+			require.NoError(t, errParse)
+			a, errAgree := sdp.Agree(s, w)
+			require.ErrorIs(t, errAgree, c.want, name)
+			assert.Equal(t, c.want == nil, a.Secure)
+		}
+	}
+	s, err := sdp.Parse(with())
+	require.NoError(t, err)
+	a, err := sdp.Agree(s, w)
+	require.NoError(t, err, "whoever does not know a=crypto answers in the clear")
+	assert.False(t, a.Secure)
+}
+
+func TestKeysAndChannelsAreWritten(t *testing.T) {
+	k := srtp.Attribute{Tag: 2, Key: srtp.NewKey(srtp.AESGCM128)}
+	l := sdp.Local{
+		ID: 1, Version: 1, Addr: netip.MustParseAddr("198.51.100.7"), Port: 20000, Direction: sdp.SendOnly, PTime: 40, Crypto: []srtp.Attribute{k}, Secure: true,
+		Formats: []sdp.Format{{Type: 107, Name: sdp.Opus, Clock: 48000, Channels: 2, Params: "useinbandfec=1"}, {Type: 9, Name: "G722", Clock: 8000}, {Type: 13, Name: sdp.Noise, Clock: 8000}},
+	}
+	want := lines("v=0", "o=- 1 1 IN IP4 198.51.100.7", "s=-", "c=IN IP4 198.51.100.7", "t=0 0", "m=audio 20000 RTP/SAVP 107 9 13",
+		"a=rtpmap:107 opus/48000/2", "a=fmtp:107 useinbandfec=1", "a=rtpmap:9 G722/8000", "a=rtpmap:13 CN/8000", "a=ptime:40", "a=crypto:"+k.Line(), "a=sendonly")
+	assert.Equal(t, string(want), string(l.Offer()))
+	s, err := sdp.Parse(l.Offer())
+	require.NoError(t, err)
+	assert.Equal(t, []srtp.Attribute{k}, s.Media[0].Crypto)
+	l.Mux, l.Crypto, l.Secure = true, nil, false
+	assert.Contains(t, string(l.Offer()), "m=audio 20000 RTP/AVP 107 9 13\r\n")
+	assert.Contains(t, string(l.Offer()), "a=rtcp-mux\r\n")
+}
+
+// cross compares our reading with that of another implementation, which takes less.
+func cross(t *testing.T, b []byte) {
+	t.Helper()
+	var theirs pion.SessionDescription
+	ours, err := sdp.Parse(b)
+	if theirs.Unmarshal(b) != nil || err != nil {
+		return
+	}
+	require.Len(t, ours.Media, len(theirs.MediaDescriptions))
+	for i, m := range theirs.MediaDescriptions {
+		assert.True(t, strings.EqualFold(m.MediaName.Media, ours.Media[i].Kind))
+		assert.Equal(t, m.MediaName.Port.Value, ours.Media[i].Port)
+		assert.Equal(t, len(m.MediaName.Formats), len(ours.Media[i].Raw))
+		if c := m.ConnectionInformation; c != nil && c.Address != nil {
+			host, _, _ := strings.Cut(c.Address.Address, "/")
+			if addr, errAddr := netip.ParseAddr(host); errAddr == nil {
+				assert.Equal(t, addr.Unmap(), ours.Media[i].Addr)
+			}
+		}
+	}
+}
+
+func TestAnotherImplementationReadsTheSame(t *testing.T) {
+	for _, b := range [][]byte{
+		with(), with("a=sendonly", "a=rtcp:5000 IN IP4 192.0.2.7", "a=ptime:20"),
+		lines("v=0", "o=- 1 1 IN IP4 192.0.2.9", "s=-", "c=IN IP4 192.0.2.9", "t=0 0", "m=audio 4002 RTP/SAVP 0", "m=audio 4000 RTP/AVPF 8 97", "c=IN IP4 198.51.100.1",
+			"m=video 6000/2 RTP/AVP 99"),
+	} {
+		var theirs pion.SessionDescription
+		require.NoError(t, theirs.Unmarshal(b))
+		cross(t, b)
+	}
+	for _, addr := range []string{"198.51.100.7", "2001:db8::1"} {
+		l := sdp.Local{
+			ID: 1 << 50, Version: 3, Addr: netip.MustParseAddr(addr), Port: 20000, PTime: 20, Mux: true, Crypto: []srtp.Attribute{{Tag: 1, Key: srtp.NewKey(srtp.AESCM128SHA80)}},
+			Formats: []sdp.Format{{Type: 0, Name: "PCMU", Clock: 8000}, {Type: 107, Name: sdp.Opus, Clock: 48000, Channels: 2}, {Type: 101, Name: sdp.Event, Clock: 8000, Params: "0-15"}},
+		}
+		var theirs pion.SessionDescription
+		require.NoError(t, theirs.Unmarshal(l.Offer()), "what we write is strict")
+		cross(t, l.Offer())
+		codec, err := theirs.GetCodecForPayloadType(107)
+		require.NoError(t, err)
+		assert.Equal(t, "opus", codec.Name)
+		assert.Equal(t, "2", codec.EncodingParameters)
+		key, ok := theirs.MediaDescriptions[0].Attribute("crypto")
+		assert.True(t, ok)
+		assert.Equal(t, l.Crypto[0].Line(), key)
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	f.Add(with("a=sendonly", "a=rtcp:5000 IN IP4 192.0.2.7", "a=ptime:20"))
 	f.Add(lines("v=0", "c=IN IP6 ::1", "m=audio 4000/2 RTP/AVP 0 * 300"))
 	f.Fuzz(func(t *testing.T, b []byte) {
+		cross(t, b)
 		s, err := sdp.Parse(b)
 		if err != nil {
 			return
 		}
-		a, err := sdp.Agree(s, ours(true))
+		a, err := sdp.Agree(s, wanting(func(w *sdp.Terms) { w.Privacy = sdp.Either }))
 		if err != nil {
 			return
 		}
