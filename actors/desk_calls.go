@@ -177,7 +177,9 @@ func (d *Desk) slot(ctx context.Context, t *tree, c *domain.Call, contacts []sip
 	}
 	bound, cancel := context.WithTimeout(ctx, slotWait)
 	defer cancel()
-	got, err := mailbox.Ask[any](bound, d.node.sys, t.trunks, trunk.Want{To: c.To, Environment: c.Environment, CallID: c.ID})
+	got, err := mailbox.Ask[any](bound, d.node.sys, t.trunks, trunk.Want{
+		To: c.To, From: c.From, Environment: c.Environment, CallID: c.ID, Checked: true,
+	})
 	if err != nil {
 		return trunk.Slot{}, err
 	}
@@ -185,6 +187,9 @@ func (d *Desk) slot(ctx context.Context, t *tree, c *domain.Call, contacts []sip
 	case trunk.Slot:
 		return m, nil
 	case trunk.NoSlot:
+		if m.Err != nil {
+			return trunk.Slot{}, m.Err
+		}
 		if m.Reason == trunk.NoTrunk || m.Reason == trunk.Exhausted {
 			return trunk.Slot{}, domain.Errorf(domain.CodeNoTrunk, "no trunk takes this number; create one with POST /v1/trunks")
 		}

@@ -130,31 +130,50 @@ func (d *Desk) DeletePathway(ctx context.Context, p domain.Principal, id string)
 
 // CreateTrunk keeps a new trunk; calls may use it from the answer on.
 func (d *Desk) CreateTrunk(ctx context.Context, p domain.Principal, t *domain.Trunk) (*domain.Trunk, error) {
+	if err := d.trunkFits(ctx, t); err != nil {
+		return nil, err
+	}
 	fill(&t.Meta, "trunk", p, mailbox.NewID(domain.PrefixTrunk), stamp())
 	if err := create(ctx, d, t); err != nil {
 		return nil, err
 	}
-	return t, d.node.reloadTrunks(ctx, p.WorkspaceID)
+	if err := d.node.reloadTrunks(ctx, p.WorkspaceID); err != nil {
+		return nil, err
+	}
+	d.shownTrunks(ctx, p, t)
+	return t, nil
 }
 
 // Trunk reads one trunk.
 func (d *Desk) Trunk(ctx context.Context, p domain.Principal, id string) (*domain.Trunk, error) {
 	t, _, err := get[domain.Trunk](ctx, d, p, domain.PrefixTrunk, id)
-	return t, err
+	if err != nil {
+		return nil, err
+	}
+	d.shownTrunks(ctx, p, t)
+	return t, nil
 }
 
 // ListTrunks reads a page.
 func (d *Desk) ListTrunks(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Trunk], error) {
-	return list[domain.Trunk](ctx, d, p.WorkspaceID, envOf(p), domain.PrefixTrunk, q, nil)
+	l, err := list[domain.Trunk](ctx, d, p.WorkspaceID, envOf(p), domain.PrefixTrunk, q, nil)
+	if err == nil {
+		d.shownTrunks(ctx, p, l.Data...)
+	}
+	return l, err
 }
 
 // UpdateTrunk changes a trunk; live calls keep what they began with.
 func (d *Desk) UpdateTrunk(ctx context.Context, p domain.Principal, id string, change func(*domain.Trunk) error) (*domain.Trunk, error) {
-	t, err := update(ctx, d, p, domain.PrefixTrunk, id, change)
+	t, err := update(ctx, d, p, domain.PrefixTrunk, id, change, func(_ *commit.Change, t *domain.Trunk) error { return d.trunkFits(ctx, t) })
 	if err != nil {
 		return nil, err
 	}
-	return t, d.node.reloadTrunks(ctx, p.WorkspaceID)
+	if err = d.node.reloadTrunks(ctx, p.WorkspaceID); err != nil {
+		return nil, err
+	}
+	d.shownTrunks(ctx, p, t)
+	return t, nil
 }
 
 // DeleteTrunk removes a trunk that no number stands on.

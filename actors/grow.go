@@ -184,7 +184,7 @@ func (n *Node) family(w *domain.Workspace, t *tree, l *loaded) workspace.Config 
 		Children: []workspace.Child{
 			{Name: workspace.LinesOut, Props: n.linesProps(t, domain.Outbound)},
 			{Name: workspace.LinesIn, Props: n.linesProps(t, domain.Inbound)},
-			{Name: workspace.Trunks, Props: n.trunkProps(w.ID, l.trunks)},
+			{Name: workspace.Trunks, Props: n.trunkProps(t, l.trunks)},
 			{Name: workspace.Calls, Props: n.callProps(w.ID, t)},
 			{Name: workspace.Webhooks, Props: workspace.Family(hooks, webhookProps, log, onGiveUp)},
 			{Name: workspace.Outbox, Props: n.outboxProps(w.ID)},
@@ -254,9 +254,13 @@ func (n *Node) census(ctx context.Context, t *tree, d domain.Direction) ([]lines
 	return out, nil
 }
 
-func (n *Node) trunkProps(_ string, trunks []domain.Trunk) *actor.Props {
+func (n *Node) trunkProps(t *tree, trunks []domain.Trunk) *actor.Props {
 	return mailbox.Props(n.overseen("trunks", func() actor.Actor {
-		return trunk.New(trunk.Config{Trunks: trunks, Simulator: n.cfg.Simulator, Log: n.cfg.Log})
+		return trunk.New(trunk.Config{
+			Trunks: trunks, Simulator: n.cfg.Simulator, Workspace: t.record.Load, Resolve: n.cfg.SIP.Resolve, Ping: n.cfg.SIP.Ping,
+			Register: n.cfg.SIP.Register, Log: n.cfg.Log, Alarm: n.alarm,
+			Spent: func(ctx context.Context, since time.Time) (int64, error) { return n.spent(ctx, t.record.Load(), since) },
+		})
 	}), 10_000)
 }
 

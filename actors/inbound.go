@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/callboard/callboard/actors/call"
 	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/simulator"
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
@@ -21,6 +23,7 @@ import (
 const (
 	inboundLimit  = 4 * time.Second // from INVITE to the start of its actor
 	overloadAfter = 5 * time.Second // Retry-After of a refusal
+	mostTaken     = 1000            // INVITEs that wait for store and actors at a time
 )
 
 // The final answers to a call that is not taken.
@@ -35,11 +38,15 @@ const (
 // line is taken, the opening is committed, and its call goes on. It returns at
 // once.
 func (n *Node) Inbound(in *sip.Incoming) {
-	if n.drain.Load() || !n.loaded.Load() {
+	if n.drain.Load() || !n.loaded.Load() || n.taking.Add(1) > mostTaken {
+		if n.loaded.Load() && !n.drain.Load() {
+			n.taking.Add(-1)
+		}
 		in.Reject(sipUnavailable, overloadAfter)
 		return
 	}
 	n.beside(func() {
+		defer n.taking.Add(-1)
 		ctx, cancel := context.WithTimeout(context.Background(), inboundLimit)
 		defer cancel()
 		if err := n.take(ctx, in); err != nil {
@@ -52,29 +59,45 @@ func (n *Node) Inbound(in *sip.Incoming) {
 // errNoNumber: the number called is nobody's on this trunk.
 var errNoNumber = errors.New("no such number")
 
+// refuse answers an INVITE of a trunk, and counts why.
+func (n *Node) refuse(in *sip.Incoming, e trunk.Entry, code int, after time.Duration, why string) {
+	in.Reject(code, after)
+	n.arrived(e, why)
+}
+
+func (n *Node) arrived(e trunk.Entry, refusal string) {
+	if t := n.tree(e.WorkspaceID); t != nil {
+		n.sys.Root.Send(t.trunks, trunk.Arrived{TrunkID: e.Trunk.ID, Refusal: refusal})
+	}
+}
+
 func (n *Node) take(ctx context.Context, in *sip.Incoming) error {
 	number, entry, err := n.numberOf(ctx, in)
 	if errors.Is(err, errNoNumber) {
-		in.Reject(sipNotFound, 0)
+		n.refuse(in, entry, sipNotFound, 0, "unknown_number")
 		return nil
 	}
 	if err != nil {
 		return err
 	}
+	if wait, over := n.paces.over(entry.Trunk.ID, entry.Trunk.Inbound.CallsPerSecond, time.Now()); over {
+		n.refuse(in, entry, sipUnavailable, wait, "calls_per_second")
+		return nil
+	}
 	p := domain.Principal{WorkspaceID: number.WorkspaceID, Environment: number.Environment}
 	script, err := n.desk.scriptOf(ctx, p, number.AgentID, "")
 	if domain.CodeOf(err) == domain.CodeNotFound || domain.CodeOf(err) == domain.CodeValidation {
-		in.Reject(sipNotFound, 0) // the number has lost its agent
+		n.refuse(in, entry, sipNotFound, 0, "no_agent") // the number has lost its agent
 		return nil
 	}
 	if err != nil {
 		return err
 	}
 	t := n.tree(number.WorkspaceID)
-	c := n.inboundCall(in, number, &script)
+	c := n.inboundCall(in, number, &entry.Trunk, &script)
 	permit, err := mailbox.Ask[lines.Permit](ctx, n.sys, t.inbound, lines.Try{})
 	if domain.CodeOf(err) == domain.CodeConcurrentLimit {
-		in.Reject(sipBusyHere, 0)
+		n.refuse(in, entry, sipBusyHere, 0, "concurrent_limit_exceeded")
 		return n.overLimit(ctx, c)
 	}
 	if err != nil {
@@ -89,30 +112,39 @@ func (n *Node) take(ctx context.Context, in *sip.Incoming) error {
 		n.sys.Root.Send(t.inbound, lines.Return{Permit: permit})
 		return err
 	}
+	n.arrived(entry, "")
 	n.sys.Root.Send(t.calls, call.Inbound{
-		In: in, Call: *c, Attempt: *a, Script: script, Variables: map[string]string{}, Permit: permit, Networks: entry.Trunk.MediaNetworks,
+		In: in, Call: *c, Attempt: *a, Script: script, Variables: map[string]string{}, Permit: permit,
+		Trunk: entry.Trunk,
 	})
+	n.tests.taken(in.Header[simulator.TestHeader], c.ID)
 	return nil
 }
 
 // numberOf finds whose number was called: an exact one of a workspace that has
-// a trunk at this source, or the rest of such a trunk.
+// a trunk at this source, or the rest of such a trunk. A trunk that wants a
+// proof counts only where the caller has given it. With errNoNumber the entry
+// is the trunk at which the number was looked for.
 func (n *Node) numberOf(ctx context.Context, in *sip.Incoming) (*domain.PhoneNumber, trunk.Entry, error) {
 	if in.PhoneID != "" {
 		return n.phoneCalls(ctx, in)
 	}
-	entries := n.book.Of(in.Source.Addr())
+	entries := n.book.Of(in.Source)
+	if slices.ContainsFunc(entries, func(e trunk.Entry) bool { return !admits(e, in) }) {
+		entries = slices.DeleteFunc(slices.Clone(entries), func(e trunk.Entry) bool { return !admits(e, in) })
+	}
 	for _, e := range entries {
 		w := n.workspace(e.WorkspaceID)
 		if w == nil {
 			continue
 		}
-		for _, text := range spellings(in.To, w.DefaultCountry) {
+		for _, text := range spellings(in.To, countryOf(&e.Trunk, w)) {
 			num, err := n.claimed(ctx, text)
 			if err != nil {
 				return nil, e, err
 			}
-			if num != nil && num.WorkspaceID == e.WorkspaceID && (num.TrunkID == "" || num.TrunkID == e.Trunk.ID) {
+			if num != nil && num.WorkspaceID == e.WorkspaceID && num.Environment == e.Trunk.Environment &&
+				(num.TrunkID == "" || num.TrunkID == e.Trunk.ID) {
 				return num, e, nil
 			}
 		}
@@ -126,7 +158,24 @@ func (n *Node) numberOf(ctx context.Context, in *sip.Incoming) (*domain.PhoneNum
 			return num, e, nil
 		}
 	}
+	if len(entries) > 0 {
+		return nil, entries[0], errNoNumber
+	}
 	return nil, trunk.Entry{}, errNoNumber
+}
+
+func admits(e trunk.Entry, in *sip.Incoming) bool {
+	if in.Proved {
+		return e.Trunk.ID == in.TrunkID
+	}
+	return e.Trunk.Inbound.Auth == nil
+}
+
+func countryOf(t *domain.Trunk, w *domain.Workspace) string {
+	if t.NumberCountry != "" {
+		return t.NumberCountry
+	}
+	return w.DefaultCountry
 }
 
 // spellings are the ways in which a trunk may write a number of ours.
@@ -160,30 +209,35 @@ func (n *Node) claimed(ctx context.Context, text string) (*domain.PhoneNumber, e
 	return num, nil
 }
 
-func (n *Node) inboundCall(in *sip.Incoming, num *domain.PhoneNumber, script *domain.Script) *domain.Call {
+func (n *Node) inboundCall(in *sip.Incoming, num *domain.PhoneNumber, t *domain.Trunk, script *domain.Script) *domain.Call {
 	now := stamp()
+	country := ""
+	if w := n.workspace(num.WorkspaceID); w != nil {
+		country = countryOf(t, w)
+	}
+	shown, party := domain.CallingParty{From: in.From, Name: in.FromName, Verstat: in.Verstat, Header: in.Header}.Read(t, country)
 	c := &domain.Call{
-		Direction: domain.Inbound, From: caller(in.From), To: num.Number, AgentID: num.AgentID,
+		Direction: domain.Inbound, From: shown, To: num.Number, AgentID: num.AgentID,
 		PathwayID: script.Pathway.ID, Status: domain.CallInitiated, Legs: []domain.Leg{}, Attempt: 1,
 		StartedAt: &now, Variables: map[string]string{}, Record: true,
 	}
+	if !party.Empty() {
+		c.Caller = party
+	}
 	if num.Number == "*" {
-		c.To = in.To
+		c.To = calledBy(in.To, country)
 	}
 	p := domain.Principal{WorkspaceID: num.WorkspaceID, Environment: num.Environment}
 	fill(&c.Meta, "call", p, mailbox.NewID(domain.PrefixCall), now)
 	return c
 }
 
-// caller is a caller's number as it is shown; a withheld one is anonymous.
-func caller(from string) string {
-	if from == "" || strings.EqualFold(from, "anonymous") || strings.EqualFold(from, "restricted") {
-		return "anonymous"
-	}
-	if e164, _, err := domain.ParsePhone(from, "US"); err == nil {
+// calledBy is a number that was called, as E.164 where it is one.
+func calledBy(to, country string) string {
+	if e164, err := domain.E164(to, country); err == nil {
 		return e164
 	}
-	return from
+	return to
 }
 
 // overLimit keeps the record of a call that found every line taken.

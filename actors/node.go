@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"net/netip"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/outbox"
 	"github.com/callboard/callboard/actors/phones"
+	"github.com/callboard/callboard/actors/simulator"
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/actors/webhook"
 	"github.com/callboard/callboard/actors/workspace"
@@ -54,9 +56,13 @@ type Config struct {
 	SIP       *sip.UserAgent
 	Media     *media.Engine
 	Speaker   speech.Speaker
-	Simulator func() (sip.Target, bool) // where the built-in carrier listens
-	Egress    allow.Egress              // what webhooks may reach
-	RootCAs   *x509.CertPool            // of webhook receivers; nil: the system's
+	Simulator func() (sip.Target, bool)                    // where the built-in carrier listens
+	Carrier   func() netip.AddrPort                        // where the built-in carrier sends from; nil: there is none
+	TestCall  func(context.Context, simulator.Order) error // lets the built-in carrier call us; nil: there is none
+	MayReach  func(netip.AddrPort) bool                    // where trunks may lead; nil: anywhere
+	SIPURI    string                                       // where carriers send calls
+	Egress    allow.Egress                                 // what webhooks may reach
+	RootCAs   *x509.CertPool                               // of webhook receivers; nil: the system's
 	PublicURL string
 	SpoolDir  string
 	Traces    *call.Traces // what the user agent's dialogs say; nil: not kept
@@ -74,6 +80,9 @@ type Node struct {
 	sender *webhook.Client
 	boot   string
 	drain  atomic.Bool
+	taking atomic.Int32 // INVITEs that are being looked at
+	paces  paces
+	tests  tests
 	loaded atomic.Bool
 	mu     sync.RWMutex
 	spaces map[string]*tree
@@ -98,6 +107,10 @@ func New(cfg Config) *Node {
 		cfg: cfg, sys: mailbox.System(cfg.Log), book: trunk.NewBook(), phones: phones.NewBook(), spaces: make(map[string]*tree),
 		boot: mailbox.NewID("boot"),
 	}
+	if cfg.SIP != nil {
+		n.book.Resolve = cfg.SIP.Resolve
+	}
+	n.book.Carrier = cfg.Carrier
 	n.sender = webhook.NewClient(webhook.ClientConfig{Egress: cfg.Egress, RootCAs: cfg.RootCAs})
 	n.desk = &Desk{node: n, store: store, zones: calendar.NewShared(), keys: cfg.Keys, audit: newAuditor(cfg.Store, cfg.Log), log: cfg.Log}
 	return n

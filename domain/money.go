@@ -24,7 +24,8 @@ type LedgerRow struct {
 	OpenedAt    time.Time   `json:"opened_at"` // sets the month
 	ClosedAt    time.Time   `json:"closed_at"`
 	Seconds     int         `json:"seconds"`
-	CostMicros  int64       `json:"cost_micros,omitempty"` // by the trunk's cost, in millionths of a dollar
+	Priced      bool        `json:"priced,omitempty"`      // the trunk names a cost for the number
+	CostMicros  int64       `json:"cost_micros,omitempty"` // by it, in millionths of a dollar
 }
 
 // Key names the row.

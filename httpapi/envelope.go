@@ -63,6 +63,7 @@ func statuses() map[domain.Code]int {
 		domain.CodeDNCBlocked:              http.StatusForbidden,
 		domain.CodeOutsideCallingHours:     http.StatusForbidden,
 		domain.CodeDestination:             http.StatusForbidden,
+		domain.CodeSpendCap:                http.StatusForbidden,
 		codeOrigin:                         http.StatusForbidden,
 		domain.CodeRateLimit:               http.StatusTooManyRequests,
 		domain.CodeConcurrentLimit:         http.StatusTooManyRequests,

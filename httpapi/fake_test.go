@@ -382,6 +382,22 @@ func (f *fake) UpdateTrunk(_ context.Context, _ domain.Principal, id string, cha
 	return alter(&f.trunks, id, change)
 }
 
+func (f *fake) TestTrunk(_ context.Context, _ domain.Principal, id string) (ask.TrunkTest, error) {
+	if _, err := f.trunks.get(id); err != nil {
+		return ask.TrunkTest{}, err
+	}
+	return ask.TrunkTest{TrunkID: id, OK: true, Targets: []ask.TargetTest{{Target: "sip.example.com:5060;udp", Reachable: true, Code: 200, Reason: "OK", Millis: 3}}}, nil
+}
+
+func (f *fake) TestInboundCall(_ context.Context, p domain.Principal, o ask.InboundTest) (*domain.Call, error) {
+	if p.Environment != domain.Test {
+		return nil, domain.Errorf(domain.CodeInsufficientPermissions, "The built-in carrier calls with a test key only.")
+	}
+	c := &domain.Call{Direction: domain.Inbound, From: o.From, To: o.To, Status: domain.CallInitiated}
+	c.ID, c.Object, c.Environment = "call_"+ulidOf(7), "call", p.Environment
+	return c, nil
+}
+
 func (f *fake) DeleteTrunk(_ context.Context, _ domain.Principal, id string) error {
 	return f.trunks.drop(id)
 }

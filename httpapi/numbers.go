@@ -3,8 +3,11 @@ package httpapi
 import (
 	"context"
 	"net/http"
+	"regexp"
+	"time"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/rules"
 )
 
@@ -48,6 +51,53 @@ func (s *Server) numberRoutes() {
 			}
 			return deleted(id, "phone_number", s.ports.Numbers.DeleteNumber(ctx, p, id))
 		})
+	add(s, operation{
+		method: http.MethodPost, path: "/v1/test/inbound-calls", id: "testInboundCall", tag: tag, status: http.StatusCreated,
+		summary: "Let the built-in carrier call a number", about: "With a test key only. The call runs over real SIP and RTP within the machine.",
+	}, s.testInbound)
+}
+
+// TestInbound is a call of the built-in carrier as it is ordered.
+type TestInbound struct {
+	To            string `json:"to" example:"+12025550100" doc:"A number of the test environment."`
+	From          string `json:"from,omitempty" default:"+15005550000" doc:"A number, or anonymous."`
+	Name          string `json:"name,omitempty" doc:"Shown beside the number."`
+	Digits        string `json:"digits,omitempty" doc:"Keys that the caller presses, one by one, as the agent pauses." example:"1"`
+	Says          string `json:"says,omitempty" doc:"What the caller says once the agent pauses."`
+	HangUpSeconds int    `json:"hang_up_seconds,omitempty" minimum:"0" maximum:"180" doc:"After so long the caller hangs up. 0: when the agent does, after three minutes at most."`
+}
+
+var keys = regexp.MustCompile(`^[0-9A-D*#]{0,64}$`)
+
+func (s *Server) testInbound(ctx context.Context, p domain.Principal, in *struct{ Body TestInbound }) (*answer[*domain.Call], error) {
+	b := &in.Body
+	w, err := s.ports.Workspaces.Workspace(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	o := ask.InboundTest{From: b.From, Name: b.Name, Digits: b.Digits, Says: b.Says, HangUp: time.Duration(b.HangUpSeconds) * time.Second}
+	var problems domain.Problems
+	if o.To = b.To; b.To == "" {
+		problems.Add("to", domain.CodeValidation, "is required")
+	} else {
+		o.To = rules.Phone(&problems, "to", b.To, w.DefaultCountry)
+	}
+	switch o.From {
+	case "":
+		o.From = domain.MagicPrefix + "0000"
+	case domain.Anonymous:
+	default:
+		o.From = rules.Phone(&problems, "from", b.From, w.DefaultCountry)
+	}
+	rules.Text(&problems, "name", b.Name, false, 80)
+	rules.Text(&problems, "says", b.Says, false, 500)
+	if !keys.MatchString(b.Digits) {
+		problems.Add("digits", domain.CodeValidation, "may hold 0 to 9, A to D, * and #, 64 at most")
+	}
+	if err := problems.Err(); err != nil {
+		return nil, err
+	}
+	return s.shownCall(s.ports.Numbers.TestInboundCall(ctx, p, o))
 }
 
 func (s *Server) createNumber(ctx context.Context, p domain.Principal, in *struct{ Body NewNumber }) (*answer[*domain.PhoneNumber], error) {

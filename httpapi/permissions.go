@@ -37,6 +37,8 @@ func routeTable() map[string]rule {
 		"GET /v1/campaigns/{id}/status":    {need: readCalls},
 		"GET /v1/campaigns/{id}/results":   {need: any2(domain.CallsRead, domain.AnalyticsRead)},
 		"POST /v1/calls/outbound":          {need: writeCalls},
+		"POST /v1/test/inbound-calls":      {need: writeCalls},
+		"POST /v1/trunks/{id}/test":        {need: writeCalls},
 		"GET /v1/calls":                    {need: readCalls},
 		"GET /v1/calls/{id}":               {need: readCalls},
 		"POST /v1/calls/{id}/hangup":       {need: writeCalls},

@@ -126,6 +126,8 @@ type Trunks interface {
 	ListTrunks(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Trunk], error)
 	UpdateTrunk(ctx context.Context, p domain.Principal, id string, change func(*domain.Trunk) error) (*domain.Trunk, error)
 	DeleteTrunk(ctx context.Context, p domain.Principal, id string) error
+	// TestTrunk asks each target by OPTIONS, for some seconds at most.
+	TestTrunk(ctx context.Context, p domain.Principal, id string) (ask.TrunkTest, error)
 }
 
 // Phones are softphones that register here. What they answer carries Status
@@ -150,6 +152,10 @@ type Numbers interface {
 	ListNumbers(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.PhoneNumber], error)
 	UpdateNumber(ctx context.Context, p domain.Principal, id string, change func(*domain.PhoneNumber) error) (*domain.PhoneNumber, error)
 	DeleteNumber(ctx context.Context, p domain.Principal, id string) error
+	// TestInboundCall lets the built-in carrier call a number of the test
+	// environment and answers the call that it became; validation_error with
+	// param to where nobody answers the number.
+	TestInboundCall(ctx context.Context, p domain.Principal, o ask.InboundTest) (*domain.Call, error)
 	// CallerIDs are the numbers that may be shown: the workspace's own (never
 	// "*"), oldest first, then those that its trunks list.
 	CallerIDs(ctx context.Context, p domain.Principal) ([]string, error)

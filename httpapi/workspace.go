@@ -18,8 +18,16 @@ type LimitsChange struct {
 
 // CallingChange are the destination rules of a workspace as they are sent.
 type CallingChange struct {
-	Countries       []string `json:"countries,omitempty" nullable:"false" doc:"ISO 3166 codes; * is every country."`
-	BlockedPrefixes []string `json:"blocked_prefixes,omitempty" nullable:"false"`
+	Countries       []string  `json:"countries,omitempty" nullable:"false" doc:"ISO 3166 codes; * is every country."`
+	BlockedPrefixes []string  `json:"blocked_prefixes,omitempty" nullable:"false"`
+	DailySpendCap   *NewMoney `json:"daily_spend_cap,omitempty" doc:"Of outbound calls per day in UTC, by the costs of the trunks, or by the plan's price of an attempt where a trunk names none. An empty amount takes it away."`
+	MaxCallMinutes  *int      `json:"max_call_minutes,omitempty" doc:"Of an outbound or transferred call. 0: none of its own."`
+}
+
+// NewMoney is an amount as it is sent.
+type NewMoney struct {
+	Amount   string `json:"amount" example:"25.00"`
+	Currency string `json:"currency,omitempty" enum:"USD" default:"USD"`
 }
 
 // RetentionChange is how long data are kept, as it is sent.
@@ -68,6 +76,12 @@ func (n *WorkspaceChange) apply(w *domain.Workspace) error {
 		if n.Calling.BlockedPrefixes != nil {
 			w.Calling.BlockedPrefixes = n.Calling.BlockedPrefixes
 		}
+		if m := n.Calling.DailySpendCap; m != nil {
+			if w.Calling.DailySpendCap = (&domain.Money{Amount: m.Amount, Currency: "USD"}); m.Amount == "" {
+				w.Calling.DailySpendCap = nil
+			}
+		}
+		set(&w.Calling.MaxCallMinutes, n.Calling.MaxCallMinutes)
 	}
 	if n.Retention != nil {
 		set(&w.Retention.RecordingDays, n.Retention.RecordingDays)

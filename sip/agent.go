@@ -45,6 +45,7 @@ type UserAgent struct {
 	stats    counts
 	draining atomic.Bool
 	phones   *registrar // nil: nobody may register here
+	trunks   *authority // asks trunks for proofs
 
 	onInvite func(*Incoming)
 	admit    func(Source) Admission
@@ -116,7 +117,7 @@ func New(cfg Config) (*UserAgent, error) {
 		ready: make(chan struct{}), closed: make(chan struct{}),
 		dialogs: make(map[dialogKey]*Dialog), pending: make(map[dialogKey]*Dialog),
 	}
-	u.bind, u.tcp = u.bindUDP, newPool(u)
+	u.bind, u.tcp, u.trunks = u.bindUDP, newPool(u), newAuthority("", u.id, nil)
 	// Sipgo logs whole messages of strangers: silenced.
 	u.layer = sipmsg.NewTransportLayer(net.DefaultResolver, u.parser, nil, sipmsg.WithTransportLayerLogger(silent))
 	u.layer.OnMessage(u.handle)
@@ -418,7 +419,7 @@ func (u *UserAgent) request(m *message) {
 		d.do(func() { fresh = d.inviteAgain(m) })
 		if fresh && (admission.Allow || phone) {
 			u.unfile(d)
-			u.invited(m, phone)
+			u.invited(m, phone, admission)
 		}
 	case d != nil:
 		d.do(func() { d.request(m) })
@@ -429,7 +430,7 @@ func (u *UserAgent) request(m *message) {
 	case m.method == methodOptions && m.to.tag == "":
 		u.reply(m, 200, "", nil)
 	case m.method == methodInvite && m.to.tag == "":
-		u.invited(m, phone)
+		u.invited(m, phone, admission)
 	case m.method == methodRegister && u.phones != nil:
 		u.phones.register(m, stranger)
 	case m.method == methodRegister:
@@ -443,13 +444,15 @@ func (u *UserAgent) request(m *message) {
 
 // invited begins an inbound call: of a trunk, or of a phone that has proved
 // which one it is.
-func (u *UserAgent) invited(m *message, phone bool) {
+func (u *UserAgent) invited(m *message, phone bool, admission Admission) {
 	if phone {
 		var ok bool
 		if m.phone, ok = u.phones.invite(m); !ok {
 			return
 		}
 		m.trunk = ""
+	} else if !u.demanded(m, admission) {
+		return
 	}
 	u.incoming(m)
 }

@@ -19,6 +19,8 @@ const (
 // Incoming is an inbound call that waits to be taken.
 type Incoming struct {
 	PhoneID                             string // the account of the phone that calls; "": a trunk's call
+	Proved                              bool   // the trunk has proved by digest to be TrunkID
+	Verstat                             string // what the trunk says of the caller's number, e.g. TN-Validation-Passed
 	From, FromName, To, CallID, TrunkID string
 	Source                              netip.AddrPort
 	Body                                []byte            // SDP; empty: the caller waits for our offer
@@ -88,8 +90,8 @@ func (u *UserAgent) incoming(m *message) {
 
 func (u *UserAgent) newInbound(m *message) *Incoming {
 	in := &Incoming{
-		PhoneID: m.phone,
-		From:    userOf(m.from.uri), FromName: m.from.name, To: userOf(m.uri), CallID: m.callID, TrunkID: m.trunk,
+		PhoneID: m.phone, Proved: m.proved, Verstat: verstatOf(m),
+		From: userOf(m.from.uri), FromName: m.from.name, To: userOf(m.uri), CallID: m.callID, TrunkID: m.trunk,
 		Source: m.flow.addr, Body: m.body, Header: make(map[string]string),
 	}
 	for _, h := range m.headers {
@@ -97,8 +99,12 @@ func (u *UserAgent) newInbound(m *message) *Incoming {
 		if slices.Contains(ownHeaders(), name) || len(in.Header) >= maxHeaders || len(h.Value()) > maxValue {
 			continue
 		}
-		if name = textproto.CanonicalMIMEHeaderKey(name); in.Header[name] == "" {
+		name = textproto.CanonicalMIMEHeaderKey(name)
+		switch was := in.Header[name]; {
+		case was == "":
 			in.Header[name] = h.Value()
+		case several(name) && len(was)+len(h.Value()) < 4*maxValue:
+			in.Header[name] = was + ", " + h.Value()
 		}
 	}
 	d := &Dialog{

@@ -45,6 +45,7 @@ type message struct {
 	repeated        string // a single-value header that stands twice
 	flow            flow
 	trunk           string // of the source, as admitted
+	proved          bool   // the trunk, by digest
 	phone           string // the account of the phone that calls, once proved
 	raw             []byte // as received; the reader's, gone once the message is handled
 	waited          time.Duration

@@ -222,6 +222,13 @@ type Source struct {
 type Admission struct {
 	Allow   bool
 	TrunkID string
+
+	// Account finds the credentials by which a caller proves to be a trunk, by
+	// user: its ID is the trunk's. Demand says that without a proof no call is
+	// taken from here; otherwise credentials are checked where they are sent.
+	Account func(user string) (Account, bool)
+	Realm   string // of the challenge; "": callboard
+	Demand  bool
 }
 
 // Counters are totals since the start, and what is live now.

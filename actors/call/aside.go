@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -92,17 +91,18 @@ type errand struct {
 // under way. Its death frees the line and the channel that it holds.
 type aside struct {
 	errand
-	cfg    *Config
-	log    *slog.Logger
-	vessel *vessel
-	slot   trunk.Slot
-	tried  []string
-	leg    int // number of the leg that is out; 0: none
-	legs   int // dialled so far
-	up     bool
-	told   *sip.Answered // came before its dialog was there
-	ended  bool
-	ending string // why it was given up
+	cfg     *Config
+	log     *slog.Logger
+	vessel  *vessel
+	slot    trunk.Slot
+	tried   []string
+	leg     int // number of the leg that is out; 0: none
+	legs    int // dialled so far
+	up      bool
+	upSince time.Time
+	told    *sip.Answered // came before its dialog was there
+	ended   bool
+	ending  string // why it was given up
 }
 
 func newAside(cfg *Config, log *slog.Logger, e errand, v *vessel) actor.Actor {
@@ -167,7 +167,7 @@ func (a *aside) bound(ctx actor.Context) {
 }
 
 func (a *aside) want(ctx actor.Context) {
-	ctx.Request(a.cfg.Trunks, trunk.Want{To: a.way.To, Environment: a.environment, Tried: a.tried, CallID: a.key, Generation: a.legs})
+	ctx.Request(a.cfg.Trunks, trunk.Want{To: a.way.To, From: a.from, Environment: a.environment, Tried: a.tried, CallID: a.key, Generation: a.legs})
 }
 
 func (a *aside) slotted(ctx actor.Context, m trunk.Slot) {
@@ -201,7 +201,7 @@ func (a *aside) dial(ctx actor.Context, leg int) {
 		in.To, in.Headers = p.To, p.Headers
 		o.Codecs, o.Networks = codecsOf(nil), networksOf(a.slot, p.Networks)
 	} else {
-		onTrunk(&in, &a.slot.Trunk)
+		a.slot.Fill(&in, a.way.To, trunk.Caller{Number: a.from})
 		soundOf(&o, a.slot, nil)
 	}
 	sound, phone, v, shared := a.cfg.Sound, a.cfg.Phone, a.vessel, a.shared
@@ -282,7 +282,7 @@ func (a *aside) answered(ctx actor.Context, e sip.Answered) {
 		a.told = &e
 		return
 	}
-	a.up, a.told = true, nil
+	a.up, a.upSince, a.told = true, time.Now(), nil
 	if a.cfg.Trunks != nil && a.slot.Key != "" {
 		ctx.Send(a.cfg.Trunks, trunk.Result{CallID: a.key, Key: a.slot.Key, TrunkID: a.slot.Trunk.ID, Answered: true})
 	}
@@ -346,18 +346,8 @@ func (a *aside) over(ctx actor.Context, why string, e sip.Ended) {
 		return
 	}
 	a.ended = true
+	a.talked(ctx)
 	ctx.Request(ctx.Parent(), asideOver{why, e})
-}
-
-// onTrunk gives an INVITE what its trunk wants.
-func onTrunk(in *sip.Invite, t *domain.Trunk) {
-	in.FromDomain = t.FromDomain
-	if t.NumberFormat == "digits" {
-		in.To, in.From = strings.TrimPrefix(in.To, "+"), strings.TrimPrefix(in.From, "+")
-	}
-	if a := t.Auth; a != nil {
-		in.Credentials = &sip.Credentials{Username: a.Username, Password: a.Password, Realm: a.Realm}
-	}
 }
 
 // soundOf gives a session what its trunk wants.

@@ -23,6 +23,7 @@ const (
 	bindLimit    = 5 * time.Second
 	dialLimit    = 15 * time.Second
 	rerouteLimit = 20 * time.Second
+	rerouteWait  = 15 * time.Second // for the next target's turn
 	finishLimit  = time.Second
 	byeLimit     = 40 * time.Second // longer than Timer F
 	repeatEvery  = 2 * time.Second
@@ -241,9 +242,13 @@ func (c *call) begin(ctx actor.Context) {
 	if c.in != nil {
 		root, self := ctx.ActorSystem().Root, ctx.Self()
 		c.in.Notify(func(e sip.Event) { root.Send(self, signal{1, e}) })
+		c.codecs = codecsOf(c.slot.Trunk.Codecs)
 	} else {
 		c.tried = []string{c.slot.Key}
 		c.codecs = codecsOf(c.slot.Trunk.Codecs)
+		if most := c.slot.MaxDuration; most > 0 {
+			c.maxDuration = min(c.maxDuration, most)
+		}
 		if c.cfg.Trunks != nil {
 			ctx.Send(c.cfg.Trunks, trunk.Bind{CallID: c.call.ID, Call: ctx.Self()})
 		}
@@ -461,6 +466,7 @@ func (c *call) settle(ctx actor.Context) {
 		publicURL: c.cfg.PublicURL, recorded: talked && had && stats.Recorded, talked: talked,
 	})
 	e.Trace = c.cfg.Traces.Take(&e.Call)
+	c.bill(ctx, &e)
 	c.ended, c.call = &e, e.Call
 	c.vessel.concluded(&e)
 	c.flushed(ctx)

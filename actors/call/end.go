@@ -107,6 +107,10 @@ func EndChange(e Ended, now time.Time) commit.Change {
 			AttemptID: e.AttemptID, WorkspaceID: c.WorkspaceID, Environment: c.Environment, CallID: c.ID,
 			CampaignID: c.CampaignID, OpenedAt: opened, ClosedAt: now, Seconds: c.DurationSeconds,
 		}
+		if c.Cost != nil {
+			row.Priced = true
+			row.CostMicros, _ = domain.Micros(c.Cost.Amount) // our own writing
+		}
 		change.Guards = append(change.Guards, commit.Absent(row.Key()))
 		change.Puts = append(change.Puts, row)
 	}

@@ -96,7 +96,7 @@ func (c *call) dial(ctx actor.Context) {
 		Contacts: c.contacts, FromName: c.callerName, RingTimeout: c.ringTimeout, HoldAck: true, Reliable: true,
 		Notify: func(e sip.Event) { root.Send(self, signal{leg, e}) },
 	}
-	onTrunk(&in, &c.slot.Trunk)
+	c.slot.Fill(&in, c.call.To, trunk.Caller{Number: c.call.From, Name: c.callerName})
 	o, sound, phone, v := c.options(ctx), c.cfg.Sound, c.cfg.Phone, c.vessel
 	c.invitedAt = time.Now()
 	c.stage = preparing

@@ -7,6 +7,7 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
 )
 
@@ -81,6 +82,6 @@ func orderOf(m *Start) order {
 func orderIn(m *Inbound) order {
 	return order{
 		call: m.Call, attempt: m.Attempt, script: m.Script, variables: m.Variables, permit: m.Permit, in: m.In,
-		networks: m.Networks, maxDuration: m.MaxDuration, owner: m.Owner,
+		slot: trunk.Slot{Trunk: m.Trunk}, networks: m.Networks, maxDuration: m.MaxDuration, owner: m.Owner,
 	}
 }

@@ -98,7 +98,8 @@ func (c *call) reroute(ctx actor.Context, v domain.Verdict) {
 		tried = slices.DeleteFunc(slices.Clone(tried), func(k string) bool { return k == c.slot.Key })
 	}
 	ctx.Request(c.cfg.Trunks, trunk.Want{
-		To: c.call.To, TrunkID: c.only(v), Environment: c.call.Environment, Tried: tried, CallID: c.call.ID, Generation: c.leg,
+		To: c.call.To, From: c.call.From, TrunkID: c.only(v), Environment: c.call.Environment, Tried: tried, CallID: c.call.ID,
+		Generation: c.leg, Checked: true, Patience: rerouteWait,
 	})
 	mailbox.After(ctx, rerouteLimit, late{stage: rerouting, leg: c.leg})
 }

@@ -335,9 +335,7 @@ func (c *call) referURI(w Way) string {
 		}
 	} else {
 		host, port = c.slot.Target.Host, c.slot.Target.Port
-		if c.slot.Trunk.NumberFormat == "digits" {
-			user = strings.TrimPrefix(user, "+")
-		}
+		user = c.slot.Trunk.Dialled(user)
 	}
 	if port != 0 && port != 5060 {
 		host = net.JoinHostPort(strings.Trim(host, "[]"), strconv.Itoa(port))

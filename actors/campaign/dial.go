@@ -197,7 +197,8 @@ func (a *Campaign) permitted(ctx actor.Context, m lines.Permit) {
 	t.call.ID = mailbox.NewID(domain.PrefixCall)
 	a.tries[t.call.ID] = t
 	ctx.Request(a.cfg.Trunks, trunk.Want{
-		To: who.contact.Phone, Environment: a.campaign.Environment, CallID: t.call.ID, Generation: a.wants,
+		To: who.contact.Phone, From: a.campaign.CallerID.Number, Environment: a.campaign.Environment, CallID: t.call.ID,
+		Generation: a.wants, Checked: a.cfg.Calling != nil,
 	})
 }
 
@@ -232,6 +233,11 @@ func (a *Campaign) unslotted(ctx actor.Context, m trunk.NoSlot) {
 	}
 	now := time.Now()
 	delete(a.tries, m.CallID)
+	if m.Reason == trunk.Forbidden {
+		a.returnTry(ctx, t)
+		a.skip(t.who.ordinal, SkipInvalid)
+		return
+	}
 	a.trunkUntil = later(a.trunkUntil, m.Until)
 	if !a.trunkUntil.After(now) {
 		a.trunkUntil = now.Add(brake)

@@ -28,6 +28,7 @@ type phone struct {
 	sim     *Simulator
 	in      *sip.Incoming
 	number  string
+	callID  string // of SIP
 	nature  nature
 	wire    chan any
 	dialog  *sip.Dialog
@@ -48,7 +49,7 @@ func (p *phone) post(e any) {
 func (p *phone) tell(what string) { p.told(Event{What: what}) }
 
 func (p *phone) told(e Event) {
-	e.Number, e.CallID = p.number, p.in.CallID
+	e.Number, e.CallID = p.number, p.callID
 	p.sim.tell(e)
 }
 

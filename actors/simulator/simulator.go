@@ -142,6 +142,9 @@ func (s *Simulator) Target() sip.Target {
 	return sip.Target{Host: a.Addr().String(), Port: int(a.Port()), Transport: "udp"}
 }
 
+// Addr is where the carrier sends from; valid once Ready.
+func (s *Simulator) Addr() netip.AddrPort { return s.ua.Addr("udp") }
+
 // Live is the number of phones that are on a call with sound.
 func (s *Simulator) Live() int { return s.engine.Live() }
 
@@ -175,7 +178,7 @@ func (s *Simulator) invited(in *sip.Incoming) {
 		in.Reject(503, 5*time.Second)
 		return
 	}
-	p := &phone{sim: s, in: in, number: in.To, nature: natureOf(in.To), wire: make(chan any, 256)}
+	p := &phone{sim: s, in: in, number: in.To, callID: in.CallID, nature: natureOf(in.To), wire: make(chan any, 256)}
 	s.phones.Go(func() { p.live(s.stop) })
 }
 

@@ -2,9 +2,9 @@ package trunk
 
 import (
 	"context"
-	"net"
 	"net/netip"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,6 +22,11 @@ type Book struct {
 	mu     sync.Mutex // guards the writing side
 	of     map[string][]source
 	byAddr atomic.Pointer[index]
+	// Resolve looks the names of proxies up; nil: names admit nobody.
+	Resolve func(context.Context, sip.Target) ([]sip.Target, error)
+	// Carrier is where the built-in carrier sends from; nil: there is none. It
+	// is set before the first message.
+	Carrier func() netip.AddrPort
 }
 
 // Entry is a trunk and whose it is.
@@ -40,6 +45,8 @@ type source struct {
 type index struct {
 	exact    map[netip.Addr][]Entry
 	networks []network
+	// simulated are the trunks of the built-in carrier.
+	simulated []Entry
 }
 
 type network struct {
@@ -59,10 +66,13 @@ func NewBook() *Book {
 func (b *Book) Set(ctx context.Context, workspaceID string, trunks []domain.Trunk) {
 	sources := make([]source, 0, len(trunks))
 	for _, t := range trunks {
-		if !t.Simulator {
-			t.Auth = nil
-			sources = append(sources, sourceOf(ctx, Entry{WorkspaceID: workspaceID, Trunk: t}))
+		t.Auth = nil
+		e := Entry{WorkspaceID: workspaceID, Trunk: t}
+		if t.Simulator {
+			sources = append(sources, source{entry: e})
+			continue
 		}
+		sources = append(sources, b.sourceOf(ctx, e))
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -70,13 +80,17 @@ func (b *Book) Set(ctx context.Context, workspaceID string, trunks []domain.Trun
 	ix := &index{exact: make(map[netip.Addr][]Entry)}
 	for _, list := range b.of {
 		for _, s := range list {
+			if s.entry.Trunk.Simulator {
+				ix.simulated = append(ix.simulated, s.entry)
+				continue
+			}
 			ix.add(s)
 		}
 	}
 	b.byAddr.Store(ix)
 }
 
-func sourceOf(ctx context.Context, e Entry) source {
+func (b *Book) sourceOf(ctx context.Context, e Entry) source {
 	s := source{entry: e}
 	for _, text := range e.Trunk.Inbound.AllowedIPs {
 		if p, err := netip.ParsePrefix(text); err == nil {
@@ -88,8 +102,12 @@ func sourceOf(ctx context.Context, e Entry) source {
 	if len(e.Trunk.Inbound.AllowedIPs) > 0 {
 		return s
 	}
-	for _, p := range e.Trunk.Proxies {
-		for _, a := range addresses(ctx, p.Host) {
+	proxies := e.Trunk.Proxies
+	if p := e.Trunk.OutboundProxy; p != nil {
+		proxies = append(slices.Clip(proxies), *p)
+	}
+	for _, p := range proxies {
+		for _, a := range b.addresses(ctx, p) {
 			if !slices.Contains(s.addrs, a) {
 				s.addrs = append(s.addrs, a)
 			}
@@ -107,39 +125,69 @@ func (ix *index) add(s source) {
 	}
 }
 
-func addresses(ctx context.Context, host string) []netip.Addr {
-	if a, err := netip.ParseAddr(host); err == nil {
+func (b *Book) addresses(ctx context.Context, p domain.Proxy) []netip.Addr {
+	if a, err := netip.ParseAddr(strings.Trim(p.Host, "[]")); err == nil {
 		return []netip.Addr{a.Unmap()}
+	}
+	if b.Resolve == nil {
+		return nil
 	}
 	bound, cancel := context.WithTimeout(ctx, lookupLimit)
 	defer cancel()
-	found, err := net.DefaultResolver.LookupNetIP(bound, "ip", host)
+	found, err := b.Resolve(bound, sip.Target{Host: p.Host, Port: p.Port, Transport: p.Transport})
 	if err != nil {
 		return nil
 	}
-	for i := range found {
-		found[i] = found[i].Unmap()
+	out := make([]netip.Addr, 0, len(found))
+	for _, t := range found {
+		if a, err := netip.ParseAddr(t.Host); err == nil {
+			out = append(out, a.Unmap())
+		}
 	}
-	return found
+	return out
 }
 
 // Of are the trunks whose calls may come from an address.
-func (b *Book) Of(a netip.Addr) []Entry {
-	ix := b.byAddr.Load()
-	out := ix.exact[a.Unmap()]
+func (b *Book) Of(from netip.AddrPort) []Entry {
+	ix, a := b.byAddr.Load(), from.Addr().Unmap()
+	if b.Carrier != nil && len(ix.simulated) > 0 && b.Carrier() == netip.AddrPortFrom(a, from.Port()) {
+		return ix.simulated
+	}
+	out := ix.exact[a]
 	for _, n := range ix.networks {
-		if n.prefix.Contains(a.Unmap()) {
+		if n.prefix.Contains(a) {
 			out = append(slices.Clip(out), n.entry)
 		}
 	}
 	return out
 }
 
-// Admit is sip's question about a source.
+// Admit is sip's question about a source. Where a trunk wants a proof, so does
+// it; where every one does, nobody calls from there without.
 func (b *Book) Admit(s sip.Source) sip.Admission {
-	found := b.Of(s.Addr.Addr())
+	found := b.Of(s.Addr)
 	if len(found) == 0 {
 		return sip.Admission{}
 	}
-	return sip.Admission{Allow: true, TrunkID: found[0].Trunk.ID}
+	a := sip.Admission{Allow: true, TrunkID: found[0].Trunk.ID, Demand: true}
+	for i := range found {
+		auth := found[i].Trunk.Inbound.Auth
+		if auth == nil {
+			a.Demand = false
+		} else if a.Account == nil {
+			a.Realm = auth.Realm
+			a.Account = func(user string) (sip.Account, bool) { return accountOf(found, user) }
+		}
+	}
+	return a
+}
+
+// accountOf is the trunk at a source that a user of digest belongs to.
+func accountOf(found []Entry, user string) (sip.Account, bool) {
+	for i := range found {
+		if auth := found[i].Trunk.Inbound.Auth; auth != nil && auth.Username == user {
+			return sip.Account{ID: found[i].Trunk.ID, User: user, Password: auth.Password}, true
+		}
+	}
+	return sip.Account{}, false
 }

@@ -23,6 +23,7 @@ type (
 		Tried       []string // keys of targets that this attempt has tried
 		CallID      string
 		Generation  int
+		Checked     bool          // To was held to the rules for destinations by whoever asks
 		Patience    time.Duration // to wait inside for a slot; 0: 5 s, which is less than a permit's lease
 	}
 	// Bind ties the slots of a call to its actor: its death frees them.
@@ -42,8 +43,8 @@ type (
 	// Ended tells how long an answered call was; before or after its slot is
 	// freed.
 	Ended struct {
-		CallID, TrunkID, To string
-		Talked              time.Duration
+		CallID, TrunkID string
+		Talked          time.Duration
 	}
 	// Check asks whether a number may be called at all, as a call or by a
 	// transfer: Checked. A Want asks it as well.

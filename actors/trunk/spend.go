@@ -41,6 +41,7 @@ func (spentBefore) Control() {}
 const (
 	readLimit = 20 * time.Second
 	readAgain = 5 * time.Second
+	lookAtCap = time.Minute
 )
 
 func dayOf(t time.Time) int64 { return t.Unix() / 86400 }
@@ -146,15 +147,17 @@ func (t *Trunks) workspace() *domain.Workspace {
 
 // forbidden says why a number may not be called by the rules of the workspace;
 // until: when it may be asked again, zero for never.
-func (t *Trunks) forbidden(to string, env domain.Environment, now time.Time) (err *domain.Error, until time.Time) {
+func (t *Trunks) forbidden(asked *Want, now time.Time) (err *domain.Error, until time.Time) {
 	w := t.workspace()
 	if w == nil {
 		return nil, time.Time{}
 	}
-	if e := destination(to, w, env); e != nil {
-		return e, time.Time{}
+	if !asked.Checked {
+		if e := destination(asked.To, w, asked.Environment); e != nil {
+			return e, time.Time{}
+		}
 	}
-	if w.Calling.DailySpendCap == nil || env != domain.Live {
+	if w.Calling.DailySpendCap == nil || asked.Environment != domain.Live {
 		return nil, time.Time{}
 	}
 	limit, bad := domain.Micros(w.Calling.DailySpendCap.Amount)
@@ -163,8 +166,12 @@ func (t *Trunks) forbidden(to string, env domain.Environment, now time.Time) (er
 		return domain.Errorf(domain.CodeUnavailable, "what was spent today is still being counted; try again").With("retry_after", 1), now.Add(time.Second)
 	case bad != nil || t.purse.spent(now) >= limit:
 		at := midnight(now)
-		return domain.Errorf(domain.CodeSpendCap, "the workspace has spent what its daily_spend_cap allows").
-			With("limit", w.Calling.DailySpendCap).With("retry_at", at), at
+		again := now.Add(lookAtCap) // it may be raised before
+		if at.Before(again) {
+			again = at
+		}
+		return domain.Errorf(domain.CodeSpendCap, "the workspace has spent what its daily_spend_cap allows for today").
+			With("daily_spend_cap", w.Calling.DailySpendCap).With("retry_at", at), again
 	}
 	return nil, time.Time{}
 }
@@ -201,7 +208,7 @@ func (t *Trunks) check(ctx actor.Context, m Check) {
 		out.Err = domain.Errorf(domain.CodeDestination, "this number cannot be called: it is %s", err.Error())
 	} else {
 		out.To = e164
-		out.Err, _ = t.forbidden(e164, m.Environment, now)
+		out.Err, _ = t.forbidden(&Want{To: e164, Environment: m.Environment}, now)
 	}
 	ctx.Respond(out)
 }

@@ -192,7 +192,7 @@ func (t *Trunks) byID(id string) *bucket {
 
 func (t *Trunks) want(ctx actor.Context, w Want) {
 	now := time.Now()
-	if err, until := t.forbidden(w.To, w.Environment, now); err != nil {
+	if err, until := t.forbidden(&w, now); err != nil {
 		reason := string(err.Code)
 		if err.Code == domain.CodeUnavailable {
 			reason = Throttled

@@ -230,6 +230,36 @@ type TestResult struct {
 	Error          string `json:"error,omitempty"`
 }
 
+// TrunkTest is what the targets of a trunk answered to OPTIONS.
+type TrunkTest struct {
+	TrunkID string       `json:"trunk_id"`
+	OK      bool         `json:"ok"` // at least one answered
+	Targets []TargetTest `json:"targets"`
+}
+
+// TargetTest is one target of a TrunkTest.
+type TargetTest struct {
+	Target    string `json:"target"` // host:port;transport
+	Reachable bool   `json:"reachable"`
+	Code      int    `json:"code"` // of its answer; 0 without one
+	Reason    string `json:"reason"`
+	Server    string `json:"server,omitempty"`
+	Allow     string `json:"allow,omitempty"`
+	Millis    int64  `json:"response_time_ms"`
+	Error     string `json:"error,omitempty"`
+}
+
+// InboundTest orders a call from the built-in carrier to a number of the
+// workspace.
+type InboundTest struct {
+	To     string        // E.164
+	From   string        // E.164 or anonymous
+	Name   string        // shown beside it
+	Digits string        // pressed one by one as the agent pauses
+	Says   string        // once the agent pauses
+	HangUp time.Duration // after so long; 0: when the agent does
+}
+
 // OnceKey is the scope of an Idempotency-Key: credential, environment (both in
 // the Principal), method and path.
 type OnceKey struct {

@@ -138,6 +138,20 @@ type ChangedData struct {
 	Changed []string `json:"changed"`
 }
 
+// DegradedData is the payload of system.degraded: a trunk does worse than its
+// settings allow, or, recovered, does well again.
+type DegradedData struct {
+	TrunkID       string  `json:"trunk_id"`
+	TrunkName     string  `json:"trunk_name"`
+	Measure       string  `json:"measure"` // asr, acd, short_call_share, trunk_rejected, identity
+	Value         float64 `json:"value"`
+	Bound         float64 `json:"bound"`
+	Calls         int     `json:"calls"`
+	WindowSeconds int     `json:"window_seconds"`
+	Message       string  `json:"message"`
+	Recovered     bool    `json:"recovered"`
+}
+
 // WebhookTestData is the payload of webhook.test.
 type WebhookTestData struct {
 	WebhookID string `json:"webhook_id"`

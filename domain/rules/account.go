@@ -78,6 +78,12 @@ func Workspace(w *domain.Workspace) domain.Problems {
 			Country(&p, at("calling.countries", i), c)
 		}
 	}
+	if c := w.Calling.DailySpendCap; c != nil {
+		if _, err := domain.Micros(c.Amount); err != nil {
+			p.Add("calling.daily_spend_cap", domain.CodeValidation, "%q is no amount of money (e.g. 25.00)", clip(c.Amount))
+		}
+	}
+	between(&p, "calling.max_call_minutes", w.Calling.MaxCallMinutes, 0, 24*60)
 	for i, x := range atMost(&p, "calling.blocked_prefixes", w.Calling.BlockedPrefixes, maxPrefixes) {
 		if !prefix.MatchString(x) || len(x) > maxPrefixLength {
 			p.Add(at("calling.blocked_prefixes", i), domain.CodeValidation, "%q is no beginning of a number (e.g. +1900)", clip(x))

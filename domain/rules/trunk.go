@@ -3,6 +3,7 @@ package rules
 import (
 	"net/netip"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/callboard/callboard/domain"
@@ -17,29 +18,30 @@ const (
 	maxCallsPerSecond = 1000
 	maxChannels       = 100_000
 	maxCredential     = 256
+	maxCodecs         = 4
 )
 
 var (
 	hostname = regexp.MustCompile(`^([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)*[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.?$`)
+	dialled  = regexp.MustCompile(`^\+?[0-9*#]{0,20}$`)
 	prefix   = regexp.MustCompile(`^\+?\d{1,15}$`)
 )
 
 // TrunkDefaults fills in what was left out.
 func TrunkDefaults(t *domain.Trunk) {
 	for i := range t.Proxies {
-		x := &t.Proxies[i]
-		if x.Port == 0 {
-			x.Port = 5060
-		}
-		if x.Transport == "" {
-			x.Transport = "udp"
-		}
-		if x.Weight == 0 {
-			x.Weight = 1
-		}
+		proxyDefaults(&t.Proxies[i])
 	}
-	if t.NumberFormat == "" {
-		t.NumberFormat = "e164"
+	if t.OutboundProxy != nil {
+		proxyDefaults(t.OutboundProxy)
+	}
+	for _, f := range []struct {
+		into *string
+		word string
+	}{{&t.NumberFormat, domain.FormatE164}, {&t.DTMF, "auto"}, {&t.SRTP, "off"}} {
+		if *f.into == "" {
+			*f.into = f.word
+		}
 	}
 	if len(t.Codecs) == 0 {
 		t.Codecs = []string{"PCMU", "PCMA"}
@@ -47,9 +49,33 @@ func TrunkDefaults(t *domain.Trunk) {
 	if t.CallsPerSecond == 0 {
 		t.CallsPerSecond = DefaultCallsPerSecond
 	}
-	t.Proxies = orEmpty(t.Proxies)
-	t.Inbound.AllowedIPs = orEmpty(t.Inbound.AllowedIPs)
+	if t.Alarms.ShortCallSeconds == 0 {
+		t.Alarms.ShortCallSeconds = 6
+	}
+	if t.Alarms.MinCalls == 0 {
+		t.Alarms.MinCalls = 20
+	}
+	t.Proxies, t.Costs = orEmpty(t.Proxies), orEmpty(t.Costs)
+	t.Inbound.AllowedIPs, t.CallerIDHeaders = orEmpty(t.Inbound.AllowedIPs), orEmpty(t.CallerIDHeaders)
 	t.MediaNetworks, t.Prefixes, t.CallerIDs = orEmpty(t.MediaNetworks), orEmpty(t.Prefixes), orEmpty(t.CallerIDs)
+}
+
+// proxyDefaults leaves open what DNS is to say: port and transport of a name
+// without a port.
+func proxyDefaults(x *domain.Proxy) {
+	_, err := netip.ParseAddr(strings.Trim(x.Host, "[]"))
+	address := err == nil
+	if x.Transport == "" && (address || x.Port != 0) {
+		x.Transport = "udp"
+	}
+	if x.Port == 0 && address {
+		if x.Port = 5060; x.Transport == "tls" {
+			x.Port = 5061
+		}
+	}
+	if x.Weight == 0 {
+		x.Weight = 1
+	}
 }
 
 // DefaultCallsPerSecond is the pace of a trunk that names none.
@@ -67,41 +93,131 @@ func Trunk(t *domain.Trunk) domain.Problems {
 	for i, x := range atMost(&p, "proxies", t.Proxies, maxProxies) {
 		proxy(&p, at("proxies", i), x)
 	}
-	if a := t.Auth; a != nil {
-		Text(&p, "auth.username", a.Username, true, maxCredential)
-		Text(&p, "auth.password", a.Password, true, maxCredential)
-		Text(&p, "auth.realm", a.Realm, false, maxCredential)
+	if t.OutboundProxy != nil {
+		proxy(&p, "outbound_proxy", *t.OutboundProxy)
+	}
+	credentials(&p, "auth", t.Auth)
+	if t.Register && t.Auth == nil {
+		p.Add("register", domain.CodeValidation, "takes the credentials of auth")
 	}
 	if t.FromDomain != "" && !validHost(t.FromDomain) {
 		p.Add("from_domain", domain.CodeValidation, "%q is no host name", clip(t.FromDomain))
 	}
-	oneOf(&p, "number_format", t.NumberFormat, "e164", "digits")
-	networks(&p, "inbound.allowed_ips", atMost(&p, "inbound.allowed_ips", t.Inbound.AllowedIPs, maxNetworks))
+	written(&p, t)
+	inbound(&p, &t.Inbound)
 	networks(&p, "media_networks", atMost(&p, "media_networks", t.MediaNetworks, maxNetworks))
-	for i, c := range atMost(&p, "codecs", t.Codecs, 2) {
-		oneOf(&p, at("codecs", i), c, "PCMU", "PCMA")
-	}
-	if !(t.CallsPerSecond > 0 && t.CallsPerSecond <= maxCallsPerSecond) {
-		p.Add("calls_per_second", domain.CodeValidation, "must be above 0 and at most %d", maxCallsPerSecond)
-	}
+	sound(&p, t)
+	rate(&p, "calls_per_second", t.CallsPerSecond, false)
 	between(&p, "max_channels", t.MaxChannels, 0, maxChannels)
-	for i, x := range atMost(&p, "prefixes", t.Prefixes, maxPrefixes) {
+	choice(&p, t)
+	for i, x := range atMost(&p, "caller_ids", t.CallerIDs, maxCallerIDs) {
+		t.CallerIDs[i] = Phone(&p, at("caller_ids", i), x, "")
+	}
+	for i, x := range atMost(&p, "caller_id_headers", t.CallerIDHeaders, 3) {
+		oneOf(&p, at("caller_id_headers", i), x, domain.HeaderAsserted, domain.HeaderRemote, domain.HeaderDiversion)
+	}
+	alarms(&p, &t.Alarms)
+	return p
+}
+
+func credentials(p *domain.Problems, param string, a *domain.TrunkAuth) {
+	if a == nil {
+		return
+	}
+	Text(p, param+".username", a.Username, true, maxCredential)
+	Text(p, param+".password", a.Password, true, maxCredential)
+	Text(p, param+".realm", a.Realm, false, maxCredential)
+}
+
+// written checks how numbers are written to a trunk.
+func written(p *domain.Problems, t *domain.Trunk) {
+	oneOf(p, "number_format", t.NumberFormat, domain.FormatE164, domain.FormatDigits, domain.FormatNational)
+	switch {
+	case t.NumberCountry != "":
+		Country(p, "number_country", t.NumberCountry)
+	case t.NumberFormat == domain.FormatNational:
+		p.Add("number_country", domain.CodeValidation, "is required for national")
+	}
+	for _, f := range []struct{ param, text string }{{"number_strip", t.NumberStrip}, {"number_add", t.NumberAdd}} {
+		if !dialled.MatchString(f.text) {
+			p.Add(f.param, domain.CodeValidation, "may hold +, digits, * and #, 20 at most")
+		}
+	}
+}
+
+// inbound checks from where calls may come. A trunk that is open to nearly
+// everybody has to ask for a proof.
+func inbound(p *domain.Problems, in *domain.TrunkInbound) {
+	networks(p, "inbound.allowed_ips", atMost(p, "inbound.allowed_ips", in.AllowedIPs, maxNetworks))
+	for i, n := range in.AllowedIPs {
+		if net, err := netip.ParsePrefix(n); err == nil && in.Auth == nil && net.Bits() < map[bool]int{true: 8, false: 32}[net.Addr().Is4()] {
+			p.Add(at("inbound.allowed_ips", i), domain.CodeValidation, "%q is too wide without inbound.auth: anybody could call", clip(n))
+		}
+	}
+	credentials(p, "inbound.auth", in.Auth)
+	rate(p, "inbound.calls_per_second", in.CallsPerSecond, true)
+}
+
+func rate(p *domain.Problems, param string, r float64, zero bool) {
+	if zero && r == 0 {
+		return
+	}
+	if !(r > 0 && r <= maxCallsPerSecond) {
+		p.Add(param, domain.CodeValidation, "must be above 0 and at most %d", maxCallsPerSecond)
+	}
+}
+
+func sound(p *domain.Problems, t *domain.Trunk) {
+	for i, c := range atMost(p, "codecs", t.Codecs, maxCodecs) {
+		oneOf(p, at("codecs", i), c, "PCMU", "PCMA", "G722", "opus")
+		if slices.Contains(t.Codecs[:i], c) {
+			p.Add(at("codecs", i), domain.CodeValidation, "stands there twice")
+		}
+	}
+	oneOf(p, "dtmf", t.DTMF, "auto", "rfc4733", "info", "inband")
+	oneOf(p, "srtp", t.SRTP, "off", "optional", "required")
+}
+
+// choice checks what decides among trunks.
+func choice(p *domain.Problems, t *domain.Trunk) {
+	for i, x := range atMost(p, "prefixes", t.Prefixes, maxPrefixes) {
 		if !prefix.MatchString(x) {
 			p.Add(at("prefixes", i), domain.CodeValidation, "%q is no beginning of a number (e.g. +1202)", clip(x))
 		}
 	}
-	for i, x := range atMost(&p, "caller_ids", t.CallerIDs, maxCallerIDs) {
-		t.CallerIDs[i] = Phone(&p, at("caller_ids", i), x, "")
+	between(p, "priority", t.Priority, 0, 65535)
+	for i, x := range atMost(p, "costs", t.Costs, maxPrefixes) {
+		if x.Prefix != "+" && !prefix.MatchString(x.Prefix) {
+			p.Add(at("costs", i)+".prefix", domain.CodeValidation, "%q is no beginning of a number (e.g. +1202)", clip(x.Prefix))
+		}
+		if _, err := domain.Micros(x.Cost); err != nil {
+			p.Add(at("costs", i)+".cost", domain.CodeValidation, "%q is no amount of money (e.g. 0.0045)", clip(x.Cost))
+		}
 	}
-	return p
+}
+
+func alarms(p *domain.Problems, a *domain.TrunkAlarms) {
+	for _, f := range []struct {
+		param string
+		value float64
+		most  float64
+	}{{"min_asr", a.MinASR, 1}, {"max_short_call_share", a.MaxShortCallShare, 1}, {"min_acd_seconds", a.MinACDSeconds, 3600}} {
+		if !(f.value >= 0 && f.value <= f.most) {
+			p.Add("alarms."+f.param, domain.CodeValidation, "must be between 0 and %g", f.most)
+		}
+	}
+	between(p, "alarms.short_call_seconds", a.ShortCallSeconds, 1, 60)
+	between(p, "alarms.min_calls", a.MinCalls, 1, 100_000)
 }
 
 func proxy(p *domain.Problems, param string, x domain.Proxy) {
 	if !validHost(x.Host) {
 		p.Add(param+".host", domain.CodeValidation, "%q is no host name and no address", clip(x.Host))
 	}
-	between(p, param+".port", x.Port, 1, 65535)
-	oneOf(p, param+".transport", x.Transport, "udp", "tcp")
+	between(p, param+".port", x.Port, 0, 65535)
+	if x.Transport != "" {
+		oneOf(p, param+".transport", x.Transport, "udp", "tcp", "tls")
+	}
 	between(p, param+".priority", x.Priority, 0, 65535)
 	between(p, param+".weight", x.Weight, 0, 65535)
 }

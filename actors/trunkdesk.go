@@ -1,0 +1,226 @@
+package actors
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/netip"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/trunk"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/billing"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/domain/route"
+	"github.com/callboard/callboard/sip"
+)
+
+// Limits of what is done for a trunk's owner while he waits.
+const (
+	healthWait = 2 * time.Second
+	checkWait  = 5 * time.Second
+	testWait   = 6 * time.Second
+	alarmWait  = 8 * time.Second
+)
+
+// shownTrunks puts into trunks what only the running service knows. Where it
+// cannot be had in time they are shown without.
+func (d *Desk) shownTrunks(ctx context.Context, p domain.Principal, list ...*domain.Trunk) {
+	t := d.node.tree(p.WorkspaceID)
+	if t == nil || len(list) == 0 {
+		return
+	}
+	bound, cancel := context.WithTimeout(ctx, healthWait)
+	defer cancel()
+	now, err := mailbox.Ask[trunk.HealthNow](bound, d.node.sys, t.trunks, trunk.Health{})
+	if err != nil {
+		d.log.Warn("the trunks did not tell their health", slog.Any("error", err))
+	}
+	for _, x := range list {
+		if !x.Simulator {
+			x.SIPURI = d.node.cfg.SIPURI
+		}
+		if s, ok := now.Trunks[x.ID]; ok {
+			x.Health, x.Quality = &s.Health, &s.Quality
+		}
+	}
+}
+
+// trunkFits refuses a trunk of whose hosts none may be reached. A name that
+// cannot be looked up now may be right tomorrow; the check at each connection
+// is the one that counts.
+func (d *Desk) trunkFits(ctx context.Context, t *domain.Trunk) error {
+	may := d.node.cfg.MayReach
+	if may == nil || t.Simulator {
+		return nil
+	}
+	bound, cancel := context.WithTimeout(ctx, checkWait)
+	defer cancel()
+	var problems domain.Problems
+	check := func(param string, p domain.Proxy) {
+		found := []sip.Target{{Host: p.Host, Port: p.Port, Transport: p.Transport}}
+		if _, err := netip.ParseAddr(strings.Trim(p.Host, "[]")); err != nil {
+			if found, err = d.node.cfg.SIP.Resolve(bound, found[0]); err != nil {
+				return
+			}
+		}
+		for _, f := range found {
+			if a, err := netip.ParseAddr(strings.Trim(f.Host, "[]")); err == nil && may(netip.AddrPortFrom(a.Unmap(), uint16(f.Port&0xFFFF))) {
+				return
+			}
+		}
+		problems.Add(param+".host", domain.CodeValidation, "%s may not be reached from here: only public addresses, and what the operator allows", p.Host)
+	}
+	for i, p := range t.Proxies {
+		check("proxies["+strconv.Itoa(i)+"]", p)
+	}
+	if t.OutboundProxy != nil {
+		check("outbound_proxy", *t.OutboundProxy)
+	}
+	return problems.Err()
+}
+
+// TestTrunk asks each target of a trunk by OPTIONS, side by side.
+func (d *Desk) TestTrunk(ctx context.Context, p domain.Principal, id string) (ask.TrunkTest, error) {
+	t, err := d.Trunk(ctx, p, id)
+	if err != nil {
+		return ask.TrunkTest{}, err
+	}
+	bound, cancel := context.WithTimeout(ctx, testWait)
+	defer cancel()
+	targets, tests := d.targetsOf(bound, t)
+	var wait sync.WaitGroup
+	for i, to := range targets {
+		wait.Go(func() {
+			if tests[i].Error != "" {
+				return
+			}
+			pong, err := d.node.cfg.SIP.Ping(bound, to)
+			if err != nil {
+				tests[i].Error = pingProblem(err)
+				return
+			}
+			tests[i].Reachable, tests[i].Code, tests[i].Reason = true, pong.Code, pong.Phrase
+			tests[i].Server, tests[i].Allow, tests[i].Millis = pong.Server, pong.Allow, pong.RTT.Milliseconds()
+		})
+	}
+	wait.Wait()
+	out := ask.TrunkTest{TrunkID: t.ID, Targets: tests}
+	for _, x := range tests {
+		out.OK = out.OK || x.Reachable
+	}
+	return out, nil
+}
+
+func pingProblem(err error) string {
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		return "no answer"
+	}
+	return strings.TrimPrefix(err.Error(), "sip: ")
+}
+
+// targetsOf are the targets of a trunk, its names looked up.
+func (d *Desk) targetsOf(ctx context.Context, t *domain.Trunk) ([]sip.Target, []ask.TargetTest) {
+	if t.Simulator {
+		if to, ok := d.node.cfg.Simulator(); ok {
+			return []sip.Target{to}, []ask.TargetTest{{Target: to.String()}}
+		}
+	}
+	proxies := t.Proxies
+	if t.OutboundProxy != nil {
+		proxies = []domain.Proxy{*t.OutboundProxy}
+	}
+	targets, tests := []sip.Target{}, []ask.TargetTest{}
+	for _, x := range proxies {
+		named := sip.Target{Host: x.Host, Port: x.Port, Transport: x.Transport, TrunkID: t.ID}
+		found, err := d.node.cfg.SIP.Resolve(ctx, named)
+		if err != nil {
+			targets, tests = append(targets, named), append(tests, ask.TargetTest{Target: named.String(), Error: "the name leads nowhere"})
+			continue
+		}
+		for _, to := range found {
+			if to.Host != x.Host && to.Name == "" {
+				to.Name = x.Host
+			}
+			targets, tests = append(targets, to), append(tests, ask.TargetTest{Target: to.String()})
+		}
+	}
+	return targets, tests
+}
+
+// alarm tells the workspace of a trunk that does badly, or well again.
+func (n *Node) alarm(ctx context.Context, a trunk.Alarm) {
+	about := []any{
+		slog.String("trunk_id", a.Trunk.ID), slog.String("measure", a.Measure), slog.Float64("value", a.Value), slog.Float64("bound", a.Bound),
+		slog.Int("calls", a.Calls),
+	}
+	if a.Recovered {
+		n.cfg.Log.Info("a trunk does well again", about...)
+	} else {
+		n.cfg.Log.Warn("a trunk does badly", about...)
+	}
+	bound, cancel := context.WithTimeout(ctx, alarmWait)
+	defer cancel()
+	d := draft(&a.Trunk.Meta, event.SystemDegraded, a.Trunk.ID, domain.Unit(a.Trunk.WorkspaceID), event.DegradedData{
+		TrunkID: a.Trunk.ID, TrunkName: a.Trunk.Name, Measure: a.Measure, Value: a.Value, Bound: a.Bound, Calls: a.Calls,
+		WindowSeconds: int(route.Span / time.Second), Message: a.Message, Recovered: a.Recovered,
+	})
+	if _, err := n.cfg.Store.Apply(bound, commit.Change{Workspace: a.Trunk.WorkspaceID, Events: []event.Draft{d}}); err != nil {
+		n.cfg.Log.Warn("the alarm of a trunk could not be kept", slog.Any("error", err))
+		return
+	}
+	n.committed(a.Trunk.WorkspaceID)
+}
+
+// spent is what the ledger says of the outbound calls since a time: by their
+// trunks' costs, and by the plan's price of an attempt where those name none.
+func (n *Node) spent(ctx context.Context, w *domain.Workspace, since time.Time) (int64, error) {
+	terms, _ := billing.TermsOf(w.Plan)
+	var sum int64
+	q := commit.Query{
+		Kind: "ledger", Workspace: w.ID, Index: "month=" + since.UTC().Format("2006-01"), Oldest: true, Limit: 1000,
+		From: since.UTC().Format("20060102T150405.000000000"),
+	}
+	for {
+		next, err := n.cfg.Store.List(ctx, q, func() domain.Record { return &domain.LedgerRow{} }, func(r domain.Record) error {
+			if l, ok := r.(*domain.LedgerRow); ok {
+				if sum += l.CostMicros; !l.Priced {
+					sum += terms.Micros
+				}
+			}
+			return nil
+		})
+		if err != nil || next == "" {
+			return sum, err
+		}
+		q.Cursor = next
+	}
+}
+
+// mayCall says whether a number, as a person or a far end writes it, may be
+// called by the rules of a workspace: destination_not_allowed or
+// spend_cap_reached otherwise. Transfers and REFER ask it; what asks the trunks
+// for a slot is asked there besides. longest is the most that such a call may
+// take, 0 without a rule.
+func (n *Node) mayCall(ctx context.Context, p domain.Principal, to string) (e164 string, longest time.Duration, err error) {
+	t := n.tree(p.WorkspaceID)
+	if t == nil {
+		return "", 0, missing("workspace")
+	}
+	bound, cancel := context.WithTimeout(ctx, checkWait)
+	defer cancel()
+	got, err := mailbox.Ask[trunk.Checked](bound, n.sys, t.trunks, trunk.Check{To: to, Environment: p.Environment})
+	if err != nil {
+		return "", 0, err
+	}
+	if got.Err != nil {
+		return "", 0, got.Err
+	}
+	return got.To, got.MaxDuration, nil
+}

@@ -1,0 +1,178 @@
+package domain
+
+import (
+	"slices"
+	"strings"
+)
+
+// Bounds of what a trunk may tell of a caller.
+const (
+	maxSteps    = 10
+	maxStepText = 256
+	maxCallName = 128
+	maxIdentity = 4096
+)
+
+// CallingParty is what an INVITE of a trunk says of its caller.
+type CallingParty struct {
+	From, Name string            // the From header's user and display name
+	Verstat    string            // the verifier's word beside the number
+	Header     map[string]string // by textproto's canonical names; repeated ones joined by commas
+}
+
+// Read finds who is shown as the caller of an inbound call: a number in E.164
+// where it is one, Anonymous where it is withheld, otherwise what was sent. A
+// trunk's word on the number counts only for headers that it lists as its own;
+// from all others such words are stripped. country reads national numbers.
+func (p CallingParty) Read(t *Trunk, country string) (shown string, c *Caller) {
+	c = &Caller{
+		Name: cut(p.Name, maxCallName), Verstat: p.Verstat, Identity: cut(p.Header["Identity"], maxIdentity),
+		Diversions: diversions(p.Header["Diversion"], country),
+	}
+	for _, entry := range entries(p.Header["History-Info"]) {
+		if len(c.History) < maxSteps {
+			c.History = append(c.History, cut(entry, maxStepText))
+		}
+	}
+	believed := func(h string) bool { return slices.Contains(t.CallerIDHeaders, h) }
+	asserted := ""
+	switch {
+	case believed(HeaderAsserted) && p.Header[HeaderAsserted] != "":
+		asserted = userOf(p.Header[HeaderAsserted])
+	case believed(HeaderRemote) && p.Header["Remote-Party-Id"] != "":
+		asserted = userOf(p.Header["Remote-Party-Id"])
+		c.Withheld = strings.Contains(strings.ToLower(p.Header["Remote-Party-Id"]), "privacy=full")
+	default:
+		c.Verstat = "" // nobody vouches for it
+	}
+	c.Withheld = c.Withheld || private(p.Header["Privacy"]) || anonymous(p.From)
+	if c.Withheld {
+		c.Name = ""
+		return Anonymous, c
+	}
+	shown = number(p.From, country)
+	if asserted != "" && !anonymous(asserted) {
+		c.Asserted = number(asserted, country)
+		shown = c.Asserted
+	}
+	return shown, c
+}
+
+// Empty says that nothing was told beyond the number.
+func (c *Caller) Empty() bool {
+	return c.Name == "" && !c.Withheld && c.Asserted == "" && c.Verstat == "" && c.Identity == "" && len(c.Diversions) == 0 && len(c.History) == 0
+}
+
+func private(header string) bool {
+	for w := range strings.FieldsFuncSeq(strings.ToLower(header), func(r rune) bool { return r == ';' || r == ',' || r == ' ' }) {
+		if w == "id" || w == "user" || w == "header" {
+			return true
+		}
+	}
+	return false
+}
+
+func anonymous(user string) bool {
+	switch strings.ToLower(user) {
+	case "", Anonymous, "restricted", "unavailable", "unknown", "withheld", "private":
+		return true
+	}
+	return false
+}
+
+// number is a user as E.164 where it is a telephone number.
+func number(user, country string) string {
+	if e164, err := E164(user, country); err == nil {
+		return e164
+	}
+	return cut(user, maxCallName)
+}
+
+// diversions are the steps of Diversion headers, the last one first
+// (RFC 5806).
+func diversions(header, country string) []Diverted {
+	var out []Diverted
+	for _, entry := range entries(header) {
+		user := userOf(entry)
+		if user == "" || len(out) == maxSteps {
+			continue
+		}
+		d := Diverted{From: number(user, country)}
+		if _, rest, ok := strings.Cut(strings.ToLower(entry), ";reason="); ok {
+			d.Reason, _, _ = strings.Cut(strings.Trim(rest, `"`), ";")
+			d.Reason = cut(strings.Trim(d.Reason, `" `), 64)
+		}
+		if anonymous(user) {
+			d.From = Anonymous
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
+// entries splits a header at its commas, but not within quotes and brackets.
+func entries(header string) []string {
+	var out []string
+	quoted, depth, from := false, 0, 0
+	for i := 0; i < len(header); i++ {
+		switch c := header[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '<':
+			depth++
+		case c == '>':
+			depth--
+		case c == ',' && depth <= 0:
+			out, from = append(out, strings.TrimSpace(header[from:i])), i+1
+		}
+	}
+	if last := strings.TrimSpace(header[from:]); last != "" {
+		out = append(out, last)
+	}
+	return out
+}
+
+// userOf is the user, or the number, of the first URI of a header's value.
+func userOf(header string) string {
+	first := entries(header)
+	if len(first) == 0 {
+		return ""
+	}
+	uri := first[0]
+	if _, rest, ok := strings.Cut(uri, "<"); ok {
+		uri, _, _ = strings.Cut(rest, ">")
+	}
+	scheme, rest, ok := strings.Cut(strings.TrimSpace(uri), ":")
+	if !ok {
+		return ""
+	}
+	user := rest
+	switch strings.ToLower(scheme) {
+	case "sip", "sips":
+		if user, _, ok = strings.Cut(rest, "@"); !ok {
+			return ""
+		}
+	case "tel":
+	default:
+		return ""
+	}
+	user, _, _ = strings.Cut(user, ";")
+	return user
+}
+
+// cut bounds a text and takes what cannot be shown out of it.
+func cut(s string, most int) string {
+	s = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, ""))
+	if len(s) > most {
+		s = strings.ToValidUTF8(s[:most], "")
+	}
+	return s
+}
