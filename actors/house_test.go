@@ -133,7 +133,12 @@ func (h *house) open() {
 	}
 	h.node = actors.New(actors.Config{
 		Store: store, Keys: h.keys, Blobs: blobs, SIP: h.ua, Media: h.engine, Speaker: hum{},
-		Simulator: func() (sip.Target, bool) { return h.phones.Target(), true },
+		Simulator: func() (sip.Target, bool) { return h.phones.Target(), true }, Carrier: func() netip.AddrPort { return h.phones.Addr() },
+		TestCall: func(ctx context.Context, o simulator.Order) error {
+			at := h.ua.Addr("udp")
+			o.At = sip.Target{Host: at.Addr().String(), Port: int(at.Port()), Transport: "udp"}
+			return h.phones.Call(ctx, o)
+		},
 		Egress:    allow.Egress{Allow: []allow.Rule{{Network: netip.PrefixFrom(loopback, 8)}}}, RootCAs: h.receiver.roots,
 		PublicURL: "https://calls.example", SpoolDir: filepath.Join(h.dir, "spool"), Log: log, Before: h.before,
 	})

@@ -53,7 +53,7 @@ func (t *tests) taken(mark, callID string) {
 // answers with the call that it became.
 func (d *Desk) TestInboundCall(ctx context.Context, p domain.Principal, o ask.InboundTest) (*domain.Call, error) {
 	if p.Environment != domain.Test {
-		return nil, domain.Errorf(domain.CodeInsufficientPermissions, "The built-in carrier calls with a test key only.")
+		return nil, domain.Errorf(domain.CodeInvalidState, "the built-in carrier calls with a test key only")
 	}
 	if d.node.cfg.TestCall == nil {
 		return nil, domain.Errorf(domain.CodeNoTrunk, "the built-in carrier is switched off")

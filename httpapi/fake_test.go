@@ -391,7 +391,7 @@ func (f *fake) TestTrunk(_ context.Context, _ domain.Principal, id string) (ask.
 
 func (f *fake) TestInboundCall(_ context.Context, p domain.Principal, o ask.InboundTest) (*domain.Call, error) {
 	if p.Environment != domain.Test {
-		return nil, domain.Errorf(domain.CodeInsufficientPermissions, "The built-in carrier calls with a test key only.")
+		return nil, domain.Errorf(domain.CodeInvalidState, "the built-in carrier calls with a test key only")
 	}
 	c := &domain.Call{Direction: domain.Inbound, From: o.From, To: o.To, Status: domain.CallInitiated}
 	c.ID, c.Object, c.Environment = "call_"+ulidOf(7), "call", p.Environment

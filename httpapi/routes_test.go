@@ -81,6 +81,8 @@ func routeCases() []routeCase {
 		{"GET /v1/trunks", "calls:read", nil, 200, ""},
 		{"GET /v1/trunks/{id}", "calls:read", nil, 200, ""},
 		{"PATCH /v1/trunks/{id}", "calls:write", m{"max_channels": 3}, 200, "trunk.updated"},
+		{"POST /v1/trunks/{id}/test", "calls:write", nil, 200, ""},
+		{"POST /v1/test/inbound-calls", "calls:write", m{"to": "+12025550100"}, 409, ""},
 		{"DELETE /v1/trunks/{id}", "calls:write", nil, 200, "trunk.deleted"},
 		{"POST /v1/phones", "calls:write", m{"extension": "1001", "name": "desk"}, 201, "phone.created"},
 		{"GET /v1/phones", "calls:read", nil, 200, ""},

@@ -289,12 +289,19 @@ func (s *service) tree(more extras) error {
 		return err
 	}
 	target := func() (sip.Target, bool) { return sip.Target{}, false }
+	var calledBy func() netip.AddrPort
+	var testCall func(context.Context, simulator.Order) error
 	if s.phones != nil {
 		target = func() (sip.Target, bool) { return s.phones.Target(), true }
+		calledBy = s.phones.Addr
+		testCall = s.testCall
 	}
+	trunks := s.egress(more)
+	trunks.AnyPort = true
 	s.node = actors.New(actors.Config{
 		Store: tamper(s.vault.store), Keys: s.vault.keys, Blobs: blobs, SIP: s.ua, Media: s.engine, Speaker: speaker,
-		Simulator: target, Egress: s.egress(more), RootCAs: roots,
+		Simulator: target, Carrier: calledBy, TestCall: testCall, Egress: s.egress(more), RootCAs: roots,
+		MayReach: func(to netip.AddrPort) bool { return trunks.May(to) == nil }, SIPURI: sipURI(s.cfg),
 		PublicURL: s.cfg.BaseURL(netip.MustParseAddrPort(s.ln.Addr().String())),
 		SpoolDir:  s.folder("spool"), Traces: s.traces, Log: s.log,
 	})
@@ -302,6 +309,26 @@ func (s *service) tree(more extras) error {
 	s.ua.Registrar(s.node.Registrar())
 	s.ua.Admit(s.node.Book().Admit)
 	return nil
+}
+
+// testCall lets a built-in phone call us: at our first listener, or at
+// loopback where that takes every address.
+func (s *service) testCall(ctx context.Context, o simulator.Order) error {
+	at := s.ua.Addr("udp")
+	if at.Addr().IsUnspecified() {
+		at = netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), at.Port())
+	}
+	o.At = sip.Target{Host: at.Addr().String(), Port: int(at.Port()), Transport: "udp"}
+	return s.phones.Call(ctx, o)
+}
+
+// sipURI is where carriers send calls.
+func sipURI(cfg *configs.Config) string {
+	at := cfg.SIPAddr
+	if cfg.PublicIP.IsValid() {
+		at = netip.AddrPortFrom(cfg.PublicIP, at.Port())
+	}
+	return "sip:" + at.String()
 }
 
 func (s *service) roots(more extras) (*x509.CertPool, error) {

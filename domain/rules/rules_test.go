@@ -80,17 +80,51 @@ func TestWhatMakesATrunkBad(t *testing.T) {
 	rules.TrunkDefaults(&good)
 	assert.Empty(t, params(rules.Trunk(&good)))
 	bad := domain.Trunk{
-		Proxies: []domain.Proxy{{Host: "a b", Port: 70000, Transport: "tls"}}, Auth: &domain.TrunkAuth{}, FromDomain: "http://x", NumberFormat: "x",
-		Inbound: domain.TrunkInbound{AllowedIPs: []string{"10.0.0.0/8", "here"}}, Codecs: []string{"opus"}, CallsPerSecond: -1, MaxChannels: -1,
-		MediaNetworks: []string{"fe80::1%eth0"}, Prefixes: []string{"+1202", "abc"}, CallerIDs: []string{"nobody"},
+		Proxies: []domain.Proxy{{Host: "a b", Port: 70000, Transport: "sctp"}}, OutboundProxy: &domain.Proxy{Host: "", Weight: -1},
+		Auth: &domain.TrunkAuth{}, FromDomain: "http://x", NumberFormat: "x", NumberCountry: "usa", NumberStrip: "a", NumberAdd: "+1 2",
+		Inbound: domain.TrunkInbound{AllowedIPs: []string{"10.0.0.0/8", "here", "0.0.0.0/0"}, Auth: nil, CallsPerSecond: -1},
+		Codecs:  []string{"PCMU", "G729", "PCMU"}, DTMF: "smoke", SRTP: "maybe", CallsPerSecond: -1, MaxChannels: -1,
+		MediaNetworks: []string{"fe80::1%eth0"}, Prefixes: []string{"+1202", "abc"}, Priority: -1,
+		Costs:     []domain.Rate{{Prefix: "+", Cost: "0.01"}, {Prefix: "x", Cost: "-1"}},
+		CallerIDs: []string{"nobody"}, CallerIDHeaders: []string{"P-Asserted-Identity", "X-Me"},
+		Alarms: domain.TrunkAlarms{MinASR: 1.2, MaxShortCallShare: -0.1, MinACDSeconds: 4000, ShortCallSeconds: 99, MinCalls: -1},
 	}
 	rules.TrunkDefaults(&bad)
 	assert.Equal(t, []string{
 		"name validation_error", "proxies[0].host validation_error", "proxies[0].port validation_error", "proxies[0].transport validation_error",
-		"auth.username validation_error", "auth.password validation_error", "from_domain validation_error", "number_format validation_error",
-		"inbound.allowed_ips[1] validation_error", "media_networks[0] validation_error", "codecs[0] validation_error", "calls_per_second validation_error",
-		"max_channels validation_error", "prefixes[1] validation_error", "caller_ids[0] validation_error",
+		"outbound_proxy.host validation_error", "outbound_proxy.weight validation_error", "auth.username validation_error",
+		"auth.password validation_error", "from_domain validation_error", "number_format validation_error", "number_country validation_error",
+		"number_strip validation_error", "number_add validation_error", "inbound.allowed_ips[1] validation_error",
+		"inbound.allowed_ips[2] validation_error", "inbound.calls_per_second validation_error", "media_networks[0] validation_error",
+		"codecs[1] validation_error", "codecs[2] validation_error", "dtmf validation_error", "srtp validation_error",
+		"calls_per_second validation_error", "max_channels validation_error", "prefixes[1] validation_error", "priority validation_error",
+		"costs[1].prefix validation_error", "costs[1].cost validation_error", "caller_ids[0] validation_error",
+		"caller_id_headers[1] validation_error", "alarms.min_asr validation_error", "alarms.max_short_call_share validation_error",
+		"alarms.min_acd_seconds validation_error", "alarms.short_call_seconds validation_error", "alarms.min_calls validation_error",
 	}, params(rules.Trunk(&bad)))
+	for name, t2 := range map[string]domain.Trunk{
+		"number_country validation_error": {NumberFormat: "national"}, "register validation_error": {Register: true},
+	} {
+		t2.Name, t2.Proxies = "t", []domain.Proxy{{Host: "192.0.2.1"}}
+		rules.TrunkDefaults(&t2)
+		assert.Equal(t, []string{name}, params(rules.Trunk(&t2)))
+	}
+	open := domain.Trunk{Name: "t", Proxies: []domain.Proxy{{Host: "192.0.2.1"}}, Inbound: domain.TrunkInbound{AllowedIPs: []string{"0.0.0.0/0"}, Auth: &domain.TrunkAuth{Username: "u", Password: "p"}}}
+	rules.TrunkDefaults(&open)
+	assert.Empty(t, params(rules.Trunk(&open)), "whoever proves it may call from anywhere")
+}
+
+func TestAProxyLeavesToDNSWhatItLeavesOpen(t *testing.T) {
+	got := domain.Trunk{Proxies: []domain.Proxy{
+		{Host: "sip.example.com"}, {Host: "sip.example.com", Transport: "tls"}, {Host: "sip.example.com", Port: 5070}, {Host: "192.0.2.1"},
+		{Host: "2001:db8::1", Transport: "tls"},
+	}}
+	rules.TrunkDefaults(&got)
+	assert.Equal(t, []domain.Proxy{
+		{Host: "sip.example.com", Weight: 1}, {Host: "sip.example.com", Transport: "tls", Weight: 1},
+		{Host: "sip.example.com", Port: 5070, Transport: "udp", Weight: 1}, {Host: "192.0.2.1", Port: 5060, Transport: "udp", Weight: 1},
+		{Host: "2001:db8::1", Port: 5061, Transport: "tls", Weight: 1},
+	}, got.Proxies)
 }
 
 func TestNumbersAreWrittenAsE164(t *testing.T) {
