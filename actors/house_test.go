@@ -139,7 +139,7 @@ func (h *house) open() {
 			o.At = sip.Target{Host: at.Addr().String(), Port: int(at.Port()), Transport: "udp"}
 			return h.phones.Call(ctx, o)
 		},
-		Egress:    allow.Egress{Allow: []allow.Rule{{Network: netip.PrefixFrom(loopback, 8)}}}, RootCAs: h.receiver.roots,
+		Egress: allow.Egress{Allow: []allow.Rule{{Network: netip.PrefixFrom(loopback, 8)}}}, RootCAs: h.receiver.roots,
 		PublicURL: "https://calls.example", SpoolDir: filepath.Join(h.dir, "spool"), Log: log, Before: h.before,
 	})
 	h.ua.OnInvite(h.node.Inbound)

@@ -215,7 +215,11 @@ func (n *Node) inboundCall(in *sip.Incoming, num *domain.PhoneNumber, t *domain.
 	if w := n.workspace(num.WorkspaceID); w != nil {
 		country = countryOf(t, w)
 	}
-	shown, party := domain.CallingParty{From: in.From, Name: in.FromName, Verstat: in.Verstat, Header: in.Header}.Read(t, country)
+	told := domain.CallingParty{From: in.From, Name: in.FromName, Verstat: in.Verstat, Header: in.Header}
+	if in.PhoneID != "" {
+		told.Header = nil // a phone speaks for itself alone
+	}
+	shown, party := told.Read(t, country)
 	c := &domain.Call{
 		Direction: domain.Inbound, From: shown, To: num.Number, AgentID: num.AgentID,
 		PathwayID: script.Pathway.ID, Status: domain.CallInitiated, Legs: []domain.Leg{}, Attempt: 1,
