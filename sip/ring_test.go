@@ -1,0 +1,126 @@
+package sip_test
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/sip"
+)
+
+// twoPhones rings one account that is registered at two places, each behind a
+// NAT: its Contact leads nowhere.
+func twoPhones(s *stage) (r *sip.Ringer, a, b *peer) {
+	s.t.Helper()
+	a, b = &peer{s.t, s.net.open("127.0.0.1:5071")}, &peer{s.t, s.net.open("127.0.0.1:5072")}
+	r, err := s.ua.Ring(sip.Invite{
+		Attempt: "att_ring", Leg: 1, To: "1001", From: "agent", Body: []byte(sdp), Notify: s.ears.hear,
+		Contacts: []sip.Contact{
+			{URI: "sip:1001@10.0.0.7:5060;ob", Target: sip.Target{Host: "127.0.0.1", Port: 5071, Transport: "udp"}},
+			{URI: "sip:1001@10.0.0.8:5060", Target: sip.Target{Host: "127.0.0.1", Port: 5072, Transport: "udp"}},
+		},
+	})
+	require.NoError(s.t, err)
+	return r, a, b
+}
+
+const natted = "Contact: <sip:1001@10.0.0.7:5060>"
+
+func TestTheFirstPhoneThatAnswersHasTheCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := onStage(t, nil)
+		defer s.stop()
+		r, a, b := twoPhones(s)
+		inA, inB := a.expect("INVITE sip:1001@10.0.0.7:5060;ob "), b.expect("INVITE sip:1001@10.0.0.8:5060 ")
+		a.send(inA.reply(180, "a"), s.us())
+		b.send(inB.reply(180, "b"), s.us())
+		next[sip.Trying](t, s.ears)
+		next[sip.Ringing](t, s.ears)
+		next[sip.Ringing](t, s.ears)
+		b.send(inB.reply(200, "b", natted, sdp), s.us())
+		b.expect("ACK sip:1001@10.0.0.7:5060 ")
+		next[sip.Answered](t, s.ears)
+		cancel := a.expect("CANCEL")
+		a.send(cancel.reply(200, "a"), s.us())
+		a.send(inA.reply(487, "a"), s.us())
+		a.expect("ACK")
+		r.Bye(16, "")
+		bye := b.expect("BYE sip:1001@10.0.0.7:5060 ")
+		b.send(bye.reply(200, "b"), s.us())
+		next[sip.Ended](t, s.ears)
+		s.ears.quiet(t)
+	})
+}
+
+func TestTwoPhonesThatAnswerInOneMomentDoNotBothHaveTheCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := onStage(t, nil)
+		defer s.stop()
+		_, a, b := twoPhones(s)
+		inA, inB := a.expect("INVITE"), b.expect("INVITE")
+		a.send(inA.reply(200, "a", natted, sdp), s.us())
+		b.send(inB.reply(200, "b", natted, sdp), s.us())
+		synctest.Wait()
+		a.expect("ACK")
+		b.expect("ACK")
+		next[sip.Answered](t, s.ears)
+		var ended int
+		for _, p := range []*peer{a, b} {
+			select {
+			case d := <-p.port.in:
+				require.True(t, strings.HasPrefix(string(d.b), "BYE"), "%s", d.b)
+				p.send(msg{text: string(d.b)}.reply(200, ""), s.us())
+				ended++
+			case <-time.After(time.Second):
+			}
+		}
+		assert.Equal(t, 1, ended)
+		s.ears.quiet(t)
+	})
+}
+
+func TestAPhoneThatRefusesLeavesTheOthersRinging(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := onStage(t, nil)
+		defer s.stop()
+		_, a, b := twoPhones(s)
+		inA, inB := a.expect("INVITE"), b.expect("INVITE")
+		a.send(inA.reply(603, "a"), s.us())
+		a.expect("ACK")
+		b.send(inB.reply(180, "b"), s.us())
+		next[sip.Trying](t, s.ears)
+		next[sip.Ringing](t, s.ears)
+		b.send(inB.reply(480, "b"), s.us())
+		b.expect("ACK")
+		assert.Equal(t, 603, next[sip.Refused](t, s.ears).Final.Code, "what a person said counts most")
+		s.ears.quiet(t)
+	})
+}
+
+func TestACallThatIsGivenUpStopsRingingEverywhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := onStage(t, nil)
+		defer s.stop()
+		r, a, b := twoPhones(s)
+		for _, p := range []*peer{a, b} {
+			p.send(p.expect("INVITE").reply(180, "x"), s.us())
+		}
+		synctest.Wait()
+		r.Cancel("enough")
+		for _, p := range []*peer{a, b} {
+			c := p.expect("CANCEL")
+			p.send(c.reply(200, "x"), s.us())
+			p.send(strings.Replace(c.reply(487, "x"), "CSeq: 1 CANCEL", "CSeq: 1 INVITE", 1), s.us())
+			p.expect("ACK")
+		}
+		next[sip.Trying](t, s.ears)
+		next[sip.Ringing](t, s.ears)
+		next[sip.Ringing](t, s.ears)
+		assert.True(t, next[sip.Refused](t, s.ears).Final.Cancelled)
+		s.ears.quiet(t)
+	})
+}
