@@ -36,6 +36,12 @@ type phone struct {
 // baresip starts a phone for number.
 func baresip(t testing.TB, number string) *phone {
 	t.Helper()
+	return baresipAs(t, fmt.Sprintf("<sip:%s@127.0.0.1>;regint=0", number))
+}
+
+// baresipAs starts a phone with an account of its own.
+func baresipAs(t testing.TB, account string) *phone {
+	t.Helper()
 	p := &phone{t: t, dir: t.TempDir(), port: freePorts(t), control: freePort(t, "tcp")}
 	tone := filepath.Join(p.dir, "tone.wav")
 	require.NoError(t, os.WriteFile(tone, wavOf(sweep(60)), 0o600))
@@ -67,7 +73,7 @@ net_interface 127.0.0.1
 ctrl_tcp_listen 127.0.0.1:%d
 snd_path %s
 `, p.port, tone, p.dir, rate, low, low+98, modules(t), p.control, p.dir)
-	account := fmt.Sprintf("<sip:%s@127.0.0.1>;regint=0;answermode=auto;audio_codecs=PCMU/8000/1\n", number)
+	account += ";answermode=auto;audio_codecs=PCMU/8000/1\n"
 	require.NoError(t, os.WriteFile(filepath.Join(p.dir, "config"), []byte(config), 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(p.dir, "accounts"), []byte(account), 0o600))
 	out, err := os.Create(filepath.Join(p.dir, "log"))
@@ -115,12 +121,14 @@ func (p *phone) log() string {
 }
 
 // press sends a key as a user of the phone would.
-func (p *phone) press(key string) {
+func (p *phone) press(key string) { p.command("sndcode", key) }
+
+func (p *phone) command(name, params string) {
 	p.t.Helper()
 	conn, err := net.Dial("tcp", "127.0.0.1:"+strconv.Itoa(p.control))
 	require.NoError(p.t, err)
 	defer func() { _ = conn.Close() }()
-	text, err := json.Marshal(object{"command": "sndcode", "params": key})
+	text, err := json.Marshal(object{"command": name, "params": params})
 	require.NoError(p.t, err)
 	_, err = fmt.Fprintf(conn, "%d:%s,", len(text), text)
 	require.NoError(p.t, err)

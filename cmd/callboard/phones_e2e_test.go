@@ -1,0 +1,109 @@
+package main_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const phonePassword = "correct-horse-battery"
+
+// signedIn is a baresip that registers as an extension.
+func (s *service) signedIn(extension, transport string) *phone {
+	s.t.Helper()
+	return baresipAs(s.t, fmt.Sprintf("<sip:%s@127.0.0.1:%d;transport=%s>;auth_user=%[1]s;auth_pass=%[4]s;regint=120", extension, s.sip, transport, phonePassword))
+}
+
+// extension creates a phone.
+func (s *service) extension(number string) string {
+	s.t.Helper()
+	made := s.api("POST", "/v1/phones", object{"extension": number, "password": phonePassword, "name": "Desk " + number})
+	require.NotContains(s.t, made, "password")
+	return made["id"].(string)
+}
+
+func (s *service) awaitContacts(id string, n int) object {
+	s.t.Helper()
+	var now object
+	s.await("the phone's registration", 30*time.Second, func() bool {
+		now = s.api("GET", "/v1/phones/"+id, nil)
+		list, _ := now["contacts"].([]any)
+		return len(list) == n
+	})
+	return now
+}
+
+func TestBaresipRegistersIsCalledAndCallsAnAgent(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	for i, transport := range []string{"udp", "tcp"} {
+		extension := strconv.Itoa(1001 + i)
+		id := s.extension(extension)
+		p := s.signedIn(extension, transport)
+		now := s.awaitContacts(id, 1)
+		assert.Equal(t, "registered", now["status"])
+		assert.Equal(t, transport, now["contacts"].([]any)[0].(object)["transport"])
+
+		call := s.api("POST", "/v1/calls/outbound", object{"to": extension, "agent_id": s.menu()})["id"].(string)
+		s.await("the answer", 20*time.Second, func() bool { return s.api("GET", "/v1/calls/"+call, nil)["status"] == "in_progress" })
+		p.press("1")
+		ended := s.ended(call, 30*time.Second)
+		assert.Equal(t, "confirmed", ended["disposition"], "%v", ended)
+		assert.Equal(t, extension, ended["to"])
+
+		agent := s.hello()
+		s.api("PATCH", "/v1/agents/"+agent, object{"extension": "20" + strconv.Itoa(i)})
+		p.command("dial", fmt.Sprintf("sip:20%d@127.0.0.1:%d", i, s.sip))
+		var in object
+		s.await("the phone's call", 30*time.Second, func() bool {
+			for _, raw := range s.api("GET", "/v1/calls?direction=inbound&agent_id="+agent, nil)["data"].([]any) {
+				in = raw.(object)
+			}
+			return in["ended_at"] != nil
+		})
+		assert.Equal(t, "completed", in["disposition"], "%v", in)
+		assert.Equal(t, extension, in["from"])
+		p.command("dial", fmt.Sprintf("sip:+12025550199@127.0.0.1:%d", s.sip))
+		s.await("the refusal of a call to the outside", 20*time.Second, func() bool { return strings.Contains(p.log(), "403 Forbidden") })
+	}
+	assert.Len(t, s.api("GET", "/v1/calls?direction=inbound", nil)["data"], 2)
+}
+
+func TestAPhoneIsRungAfterAPowerCutAndByOneOfItsPlacesOnly(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	id := s.extension("1001")
+	one, two := s.signedIn("1001", "udp"), s.signedIn("1001", "udp")
+	before := s.awaitContacts(id, 2)
+	s.kill9()
+	s.start()
+	assert.Equal(t, before["contacts"], s.awaitContacts(id, 2)["contacts"], "as it was, without a new REGISTER")
+	call := s.api("POST", "/v1/calls/outbound", object{"to": "sip:1001@calls.example.com", "agent_id": s.hello()})["id"].(string)
+	ended := s.ended(call, 30*time.Second)
+	assert.Equal(t, "completed", ended["disposition"], "%v", ended)
+	assert.Len(t, ended["legs"], 1)
+	heard := 0
+	for _, p := range []*phone{one, two} {
+		if found, err := filepath.Glob(filepath.Join(p.dir, "dump-*-dec.wav")); err == nil {
+			for _, path := range found {
+				if len(samples(t, path, 1)) > rate {
+					heard++
+				}
+			}
+		}
+	}
+	assert.Equal(t, 1, heard, "phones that heard the agent")
+	s.api("PATCH", "/v1/phones/"+id, object{"password": "another-password-1"})
+	s.awaitContacts(id, 0)
+	status, text, _ := s.try("POST", "/v1/calls/outbound", object{"to": "1001", "agent_id": s.hello()})
+	assert.Equal(t, 409, status, "%s", text)
+	status, text, _ = s.try("POST", "/v1/calls/outbound", object{"to": "1009", "agent_id": s.hello()})
+	assert.Equal(t, 422, status, "%s", text)
+	s.api("DELETE", "/v1/phones/"+id, nil)
+}
