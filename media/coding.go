@@ -61,7 +61,8 @@ type coding struct {
 	opusIn    *opus.Decoder
 	pcm       []int16
 	mu        []byte
-	lull      int // samples since we last had something to say
+	lull      int  // samples since we last had something to say
+	resumed   bool // sound follows comfort noise
 	wide      int64
 }
 
@@ -106,9 +107,9 @@ func (s *Session) encode(dst, right []byte) (payloadType uint8, octets int) {
 	o, c := &s.out, &s.code
 	if s.desc.agreed.Noise.Name != "" {
 		if silent(right) {
-			c.lull += len(right)
+			c.lull, c.resumed = c.lull+len(right), false
 		} else {
-			c.lull = 0
+			c.resumed, c.lull = c.lull > lullAfter, 0
 		}
 		if past := c.lull - lullAfter; past > 0 {
 			if past > len(right) && past%lullEvery >= len(right) {

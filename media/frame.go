@@ -134,6 +134,7 @@ func (s *Session) speak(buf, right []byte, now time.Duration) {
 			o.interval.pause()
 			return
 		}
+		packet.Marker = packet.Marker || s.code.resumed
 	}
 	o.seq++
 	s.transmit(buf, packet, octets, len(right), now)

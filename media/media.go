@@ -168,6 +168,7 @@ type Recording struct {
 // (ITU-T G.107) and 0 while nothing was received; the interval is the time between two packets sent.
 type Stats struct {
 	Codec           string        `json:"codec"`
+	SRTP            string        `json:"srtp"` // the suite, as "AES_CM_128_HMAC_SHA1_80"; "": in the clear
 	PacketsSent     uint64        `json:"packets_sent"`
 	PacketsReceived uint64        `json:"packets_received"`
 	PacketsLost     uint64        `json:"packets_lost"`

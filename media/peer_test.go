@@ -130,3 +130,17 @@ func never(t *testing.T, d time.Duration, what string, happens func() bool) {
 	t.Helper()
 	require.Never(t, happens, d, 10*time.Millisecond, what)
 }
+
+// event sends a packet of a telephone event, all of one press.
+func (p *peer) event(t *testing.T, port int, payloadType, code uint8, duration uint16, end bool) {
+	t.Helper()
+	b := make([]byte, rtp.HeaderLen+4)
+	rtp.PutHeader(b, rtp.Packet{Type: payloadType, Seq: p.seq, Timestamp: 4242, SSRC: p.ssrc})
+	p.seq++
+	b[rtp.HeaderLen], b[rtp.HeaderLen+2], b[rtp.HeaderLen+3] = code, byte(duration>>8), byte(duration)
+	if end {
+		b[rtp.HeaderLen+1] = 0x80
+	}
+	_, err := p.conn.WriteToUDPAddrPort(b, netip.AddrPortFrom(loopback, uint16(port)))
+	require.NoError(t, err)
+}

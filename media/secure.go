@@ -52,7 +52,8 @@ func (k *secrecy) offer() []srtp.Attribute {
 	return k.offered
 }
 
-// settle takes what was agreed. As answerer we keep our key as long as they keep theirs.
+// settleKeys takes what was agreed. As answerer we keep our key though they change theirs: ours would be heard before our
+// answer is.
 func (s *Session) settleKeys(a *sdp.Agreed) error {
 	k := &s.keys
 	if !a.Secure {
@@ -62,7 +63,7 @@ func (s *Session) settleKeys(a *sdp.Agreed) error {
 	}
 	ours := k.ours
 	if a.Offered {
-		if ours.Key.Suite != a.Key.Key.Suite || k.theirs != a.Key.Key {
+		if ours.Key.Suite != a.Key.Key.Suite {
 			ours.Key = srtp.NewKey(a.Key.Key.Suite)
 		}
 		ours.Tag = a.Key.Tag
@@ -77,13 +78,13 @@ func (s *Session) settleKeys(a *sdp.Agreed) error {
 	if ours.Key == a.Key.Key {
 		return errors.New("media: our own key was handed back") // one key must not encrypt both ways (RFC 3711 section 9.1)
 	}
+	if k.out != nil && (ours.Key != k.ours.Key || k.theirs != a.Key.Key) && k.out.Turns(s.out.ssrc) > 0 {
+		s.out.ssrc = random() // whether the turns of a sequence outlive a change of keys is read both ways; a new source has none
+	}
 	if k.out == nil || ours.Key != k.ours.Key {
 		out, err := srtp.NewStream(ours.Key)
 		if err != nil {
 			return fmt.Errorf("media: our key: %w", err)
-		}
-		if k.out != nil && k.out.Turns(s.out.ssrc) > 0 {
-			s.out.ssrc = random() // whether the turns of a sequence outlive its key is read both ways; a new source has none
 		}
 		k.out = out
 	}

@@ -52,7 +52,7 @@ func (s *Session) stats() Stats {
 		IntervalP99Ms: millis(s.out.interval.p99()), IntervalMaxMs: millis(s.out.interval.most),
 	}
 	if s.desc.settled {
-		out.Codec = s.out.codec.String()
+		out.Codec, out.SRTP = s.out.codec.String(), s.keys.ours.Key.Suite.String()
 	}
 	if due := t.Received + t.Lost; t.Received > 0 {
 		out.LossPercent = 100 * float64(t.Lost) / float64(due)

@@ -1,0 +1,125 @@
+package media_test
+
+import (
+	"net"
+	"net/netip"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/media/opus"
+)
+
+const opusBuilt = opus.Available
+
+var (
+	regexpCrypto = regexp.MustCompile(`a=crypto:[^\r]*`)
+	loopbackNet  = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+)
+
+// freeUDP is a port that nobody listens on, even and with its neighbour free as far as one can know.
+func freeUDP(t *testing.T) int {
+	t.Helper()
+	for {
+		conn, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+		require.NoError(t, err)
+		port := conn.LocalAddr().(*net.UDPAddr).Port
+		require.NoError(t, conn.Close())
+		if port%2 == 0 {
+			return port
+		}
+	}
+}
+
+func TestDigitsGoAndComeInEveryWay(t *testing.T) {
+	for i, c := range []struct {
+		name         string
+		a, b         media.DTMFMode
+		heard, asked string
+	}{
+		{"events", media.DTMFAuto, media.DTMFAuto, "159#D", ""},
+		{"events only", media.DTMFRFC4733, media.DTMFAuto, "159#D", ""},
+		{"tones, where the caller wants no events", media.DTMFInband, media.DTMFAuto, "159#D", ""},
+		{"tones, where the callee takes no events", media.DTMFAuto, media.DTMFInband, "159#D", ""},
+		{"INFO through the owner", media.DTMFInfo, media.DTMFAuto, "", "159#D"},
+		{"whoever takes events only hears no tones", media.DTMFInband, media.DTMFRFC4733, "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			var earA, earB ear
+			sa := open(t, engine(t, 33500+20*i, 33509+20*i), media.Options{DTMF: c.a, Notify: earA.notify})
+			sb := open(t, engine(t, 33510+20*i, 33519+20*i), media.Options{DTMF: c.b, Notify: earB.notify})
+			connect(t, sa, sb)
+			sa.SendDigits(3, "159#D")
+			eventually(t, "sent", earA.heard(func(e media.Event) bool { return e == media.DigitsSent{ID: 3} }))
+			asked := ""
+			for _, e := range earA.all() {
+				if info, ok := e.(media.SendInfo); ok {
+					assert.Equal(t, "application/dtmf-relay", info.ContentType)
+					rest, _ := strings.CutPrefix(string(info.Body), "Signal=")
+					asked += rest[:1]
+				}
+			}
+			assert.Equal(t, c.asked, asked)
+			if c.heard != "" {
+				eventually(t, "heard", func() bool { return len(earB.keys()) >= len(c.heard) })
+			}
+			never(t, 300*time.Millisecond, "twice", func() bool { return len(earB.keys()) > len(c.heard) })
+			assert.Equal(t, c.heard, earB.keys())
+		})
+	}
+}
+
+func TestAPressThatComesInTwoWaysIsToldOnce(t *testing.T) {
+	t.Parallel()
+	var earA, earB ear
+	sa := open(t, engine(t, 33700, 33709), media.Options{Notify: earA.notify})
+	sb := open(t, engine(t, 33710, 33719), media.Options{Notify: earB.notify})
+	connect(t, sa, sb)
+	sb.Pressed('1', 100*time.Millisecond) // an INFO that overtakes the event
+	sa.SendDigits(1, "1122")
+	eventually(t, "heard", func() bool { return len(earB.keys()) >= 4 })
+	for range 3 {
+		sb.Pressed('2', 0)
+	}
+	sb.Pressed('9', 0)
+	eventually(t, "told", func() bool { return strings.HasSuffix(earB.keys(), "9") })
+	assert.Equal(t, "112229", earB.keys(), "the third INFO of a 2 is a press of its own")
+}
+
+// wideEvents describes a peer that counts events in 16 kHz.
+func wideEvents(p *peer) []byte {
+	return []byte(strings.ReplaceAll(string(p.sdp("")), "telephone-event/8000", "telephone-event/16000"))
+}
+
+func TestEventsOfAnyClockLastAsLongAsTheyDo(t *testing.T) {
+	t.Parallel()
+	p := newPeer(t)
+	var far ear
+	s := open(t, engine(t, 33720, 33729), media.Options{Notify: far.notify})
+	answer, err := s.Answer(wideEvents(p))
+	require.NoError(t, err)
+	assert.Contains(t, string(answer), "a=rtpmap:101 telephone-event/16000")
+	s.SendDigits(1, "7")
+	eventually(t, "sent", far.heard(func(e media.Event) bool { return e == media.DigitsSent{ID: 1} }))
+	eventually(t, "1600 units are 100 ms", func() bool {
+		for _, packet := range p.heard() {
+			if packet.Type == 101 && packet.Payload[1]&0x80 != 0 && int(packet.Payload[2])<<8|int(packet.Payload[3]) == 1600 {
+				return true
+			}
+		}
+		return false
+	})
+	p.event(t, s.LocalPort(), 101, 7, 0, false)
+	p.event(t, s.LocalPort(), 101, 7, 1600, false)
+	p.event(t, s.LocalPort(), 101, 7, 3200, true)
+	eventually(t, "200 ms", func() bool {
+		return slices.Contains(far.all(), media.Event(media.Digit{Key: '7', Duration: 200 * time.Millisecond}))
+	})
+}
