@@ -315,11 +315,8 @@ func (u *UserAgent) recovered(where string, then func()) {
 // parses tries the parser where a panic can be recovered.
 func (u *UserAgent) parses(b []byte) (ok bool) {
 	defer u.recovered("parse", func() { ok = false })
-	if _, err := u.parser.ParseSIP(b); err != nil {
-		u.stats.malformed.Add(1)
-		return false
-	}
-	return true
+	_, err := u.parser.ParseSIP(b)
+	return err == nil
 }
 
 // source is a socket; taken tells of the message being handled.
@@ -348,7 +345,7 @@ func (u *UserAgent) handle(in sipmsg.Message) {
 	came := from.taken()
 	m, ok := read(in)
 	if !ok {
-		u.stats.malformed.Add(1)
+		u.unreadable(came)
 		return
 	}
 	m.flow, m.raw, m.waited = came.flow, came.raw, came.waited
@@ -374,7 +371,7 @@ func (u *UserAgent) response(m *message) {
 		return
 	}
 	if d := u.lookup(m.key()); d != nil {
-		u.heard(m)
+		d.heard(m)
 		d.do(func() { d.response(m) })
 		return
 	}
@@ -402,7 +399,7 @@ func (u *UserAgent) request(m *message) {
 		return
 	}
 	if d != nil {
-		u.heard(m)
+		d.heard(m)
 	}
 	if rule := u.broken(m); rule != nil {
 		u.stats.rejected.Add(1)

@@ -41,6 +41,7 @@ type remote struct {
 // Dialog is one call leg. All fields below mu are guarded by it.
 type Dialog struct {
 	ua           *UserAgent
+	untold       bool // no call, only the bearer of a REGISTER or OPTIONS: not traced
 	key          dialogKey
 	inbound      bool
 	pinned       bool // with a phone: messages go where its REGISTER came from, for its Contact may lie behind a NAT

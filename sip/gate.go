@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"hash/maphash"
 	"net/netip"
+	"strings"
 	"sync"
 	"time"
 )
@@ -107,10 +108,8 @@ func wellFormed(b []byte) bool {
 	if space <= 0 || space > 24 {
 		return false
 	}
-	for _, c := range head[:space] {
-		if (c < 'A' || c > 'Z') && !bytes.HasPrefix(head, []byte("SIP/")) {
-			return false
-		}
+	if !bytes.HasPrefix(head, []byte("SIP/")) && !isMethod(head[:space]) {
+		return false
 	}
 	lines := 0
 	for i, c := range head {
@@ -129,6 +128,17 @@ func wellFormed(b []byte) bool {
 		}
 	}
 	return lines <= maxLines
+}
+
+// isMethod tells whether a token may be a method. One in lower case is valid
+// too (RFC 3261 25.1), but only scanners and broken peers write it.
+func isMethod(b []byte) bool {
+	for _, c := range b {
+		if c >= 'a' && c <= 'z' || !isAlnum(c) && !strings.ContainsRune("-.!%*_+`'~", rune(c)) {
+			return false
+		}
+	}
+	return len(b) > 0
 }
 
 // pass is the gate's whole verdict on one message, counted.

@@ -72,7 +72,7 @@ func (u *UserAgent) incoming(m *message) {
 	}
 	u.dialogs[d.key], u.pending[caller] = d, d
 	u.mu.Unlock()
-	u.heard(m)
+	d.heard(m)
 	u.stats.incoming.Add(1)
 	u.halfOpened(m.flow.addr.Addr(), 1)
 	d.do(func() {

@@ -23,6 +23,10 @@ const (
 	contentSDP = "application/sdp"
 )
 
+// maxVias is how many hops a request may have made: as many as Max-Forwards
+// begins with.
+const maxVias = 70
+
 // message is a received message as the dialogs need it.
 type message struct {
 	method, version string // of the request line, or the version of the status line
@@ -38,6 +42,7 @@ type message struct {
 	contact         string
 	routes          []string // Record-Route, in order of appearance
 	require         []string
+	accept          []string // in lower case, without parameters; nil: no such header
 	contentType     string
 	encoding        string
 	body            []byte
@@ -165,7 +170,7 @@ func read(in sipmsg.Message) (m *message, ok bool) {
 	for _, h := range m.headers {
 		m.note(h, seen)
 	}
-	return m, len(m.vias) > 0 && len(m.vias) <= 32 && m.from != nil && m.to != nil && m.callID != "" && m.cseqMethod != ""
+	return m, len(m.vias) > 0 && len(m.vias) <= maxVias && m.from != nil && m.to != nil && m.callID != "" && m.cseqMethod != ""
 }
 
 // note files one header.
@@ -210,6 +215,11 @@ func (m *message) note(h sipmsg.Header, seen map[string]bool) {
 		}
 	case "require":
 		m.require = append(m.require, list(h.Value())...)
+	case "accept":
+		m.accept = append(m.accept, "") // an empty header accepts nothing
+		for _, one := range list(h.Value()) {
+			m.accept = append(m.accept, strings.ToLower(strings.TrimSpace(before(one, ";"))))
+		}
 	case "content-type":
 		m.contentType = strings.ToLower(strings.TrimSpace(before(h.Value(), ";")))
 	case "content-encoding":
@@ -273,8 +283,8 @@ func before(s, sep string) string {
 
 func param(p sipmsg.HeaderParams, name string) string {
 	for _, kv := range p {
-		if strings.EqualFold(kv.K, name) {
-			return kv.V
+		if strings.EqualFold(strings.TrimSpace(kv.K), name) {
+			return strings.TrimSpace(kv.V)
 		}
 	}
 	return ""
@@ -282,7 +292,7 @@ func param(p sipmsg.HeaderParams, name string) string {
 
 func hasParam(p sipmsg.HeaderParams, name string) bool {
 	for _, kv := range p {
-		if strings.EqualFold(kv.K, name) {
+		if strings.EqualFold(strings.TrimSpace(kv.K), name) {
 			return true
 		}
 	}

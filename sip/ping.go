@@ -59,7 +59,7 @@ func (u *UserAgent) Ping(ctx context.Context, t Target) (Pong, error) {
 	f := flowOf(where[0])
 	callID, host := u.id.callIDOf(rand.Text()), u.publicHost(f)
 	d := &Dialog{
-		ua: u, key: dialogKey{callID, u.id.tag(callID)}, flow: f, remoteCSeq: -1, localCSeq: 1,
+		ua: u, untold: true, key: dialogKey{callID, u.id.tag(callID)}, flow: f, remoteCSeq: -1, localCSeq: 1,
 		localURI: "sip:" + host, localParty: "<sip:" + host + ">", remoteURI: "sip:" + hostPort(t.named()), contactUser: "callboard", target: where[0],
 	}
 	d.far.target = d.remoteURI

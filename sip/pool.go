@@ -31,12 +31,15 @@ type tcpPool struct {
 	done   chan struct{}
 	next   int
 	client *tls.Config
+	header time.Duration // tcpHeader
+	greet  time.Duration // tlsGreet
 }
 
 func newPool(u *UserAgent) *tcpPool {
 	return &tcpPool{
 		u: u, conns: make(map[connKey]*tcpConn), guests: make(map[netip.Addr]int),
 		serve: make(chan net.Conn), done: make(chan struct{}), client: u.cfg.TLS.client(),
+		header: tcpHeader, greet: tlsGreet,
 	}
 }
 

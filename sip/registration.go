@@ -113,7 +113,7 @@ func (u *UserAgent) Register(to RegisterTo) (*Registration, error) {
 	aor := "sip:" + user + "@" + uriHost(to.Domain)
 	r := &Registration{to: to, expires: min(to.Expires, longestGrant), stopped: make(chan struct{})}
 	r.d = &Dialog{
-		ua: u, key: dialogKey{callID, u.id.tag(callID)}, flow: flow{network: to.Target.Transport}, remoteCSeq: -1,
+		ua: u, untold: true, key: dialogKey{callID, u.id.tag(callID)}, flow: flow{network: to.Target.Transport}, remoteCSeq: -1,
 		localURI: aor, localParty: "<" + aor + ">", remoteURI: aor, contactUser: contact, target: to.Target,
 	}
 	r.d.notify = func(e Event) {

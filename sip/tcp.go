@@ -92,7 +92,7 @@ func (c *tcpConn) patience(limit time.Duration) (context.Context, context.Cancel
 // secure waits for the handshake of whoever connected.
 func (c *tcpConn) secure(raw *tls.Conn) {
 	defer c.pool.u.recovered("handshake", c.drop)
-	ctx, cancel := c.patience(tlsGreet)
+	ctx, cancel := c.patience(c.pool.greet)
 	defer cancel()
 	conn, err := shake(ctx, raw)
 	if err != nil {
@@ -228,10 +228,14 @@ func (c *tcpConn) Read(b []byte) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		if len(frame) > len(b) || !c.pool.u.pass(frame, c.remote, c.key.network, maxStream) || !c.pool.u.parses(frame) {
+		if len(frame) > len(b) || !c.pool.u.pass(frame, c.remote, c.key.network, maxStream) {
 			continue
 		}
-		c.raw, c.young = frame, false
+		if c.raw = frame; !c.pool.u.parses(frame) {
+			c.pool.u.unreadable(c.taken())
+			continue
+		}
+		c.young = false
 		return copy(b, frame), nil
 	}
 }
@@ -241,7 +245,7 @@ func (c *tcpConn) frame() ([]byte, error) {
 	if err := c.skipKeepAlive(); err != nil {
 		return nil, err
 	}
-	if err := c.SetReadDeadline(time.Now().Add(tcpHeader)); err != nil {
+	if err := c.SetReadDeadline(time.Now().Add(c.pool.header)); err != nil {
 		return nil, err
 	}
 	var frame []byte
@@ -287,7 +291,7 @@ func (c *tcpConn) skipKeepAlive() error {
 	for crlf := 0; ; crlf++ {
 		patience := tcpIdle
 		if c.young {
-			patience = tcpHeader - time.Since(c.since)
+			patience = c.pool.header - time.Since(c.since)
 		}
 		if err := c.SetReadDeadline(time.Now().Add(patience)); err != nil {
 			return err

@@ -26,7 +26,7 @@ type TracedMessage struct {
 
 // send puts a message of the dialog on the wire.
 func (d *Dialog) send(to flow, b []byte, failed func(error)) error {
-	if !bytes.HasPrefix(b, []byte(methodRegister)) {
+	if !d.untold {
 		d.ua.trace(d.key.callID, to, true, b)
 	}
 	return d.ua.send(to, b, failed)
@@ -43,12 +43,12 @@ func (u *UserAgent) trace(callID string, f flow, out bool, b []byte) {
 }
 
 // heard traces a received message once it is known to belong to a dialog.
-func (u *UserAgent) heard(m *message) {
-	if m.cseqMethod == methodRegister {
+func (d *Dialog) heard(m *message) {
+	if d.untold {
 		return
 	}
 	m.traced = true
-	u.trace(m.callID, m.flow, false, m.raw)
+	d.ua.trace(m.callID, m.flow, false, m.raw)
 }
 
 // masked is a copy of a message without its secrets.

@@ -65,7 +65,7 @@ func (u *UserAgent) bindUDP(ctx context.Context, addr string) (packetConn, error
 // ReadFrom returns the next datagram that may be parsed.
 func (s *udpSocket) ReadFrom(b []byte) (int, net.Addr, error) {
 	if !s.handled {
-		s.u.stats.malformed.Add(1)
+		s.u.unreadable(s.taken())
 	}
 	for broken := 0; ; {
 		n, from, err := s.next(b)

@@ -26,7 +26,7 @@ func rules() []rule {
 		{"CSeq of another method", 400, func(m *message) bool { return m.cseqMethod != m.method }},
 		{"From without tag", 400, func(m *message) bool { return m.from.tag == "" }},
 		{"oversized name", 400, func(m *message) bool {
-			return len(m.callID) > 256 || len(m.from.tag) > 128 || len(m.to.tag) > 128 || len(m.branch()) > 256
+			return len(m.callID) > 256 || len(m.from.tag) > 256 || len(m.to.tag) > 256 || len(m.branch()) > 256
 		}},
 		{"method unknown", 501, func(m *message) bool { return !slices.Contains(methods(), m.method) }},
 		{"scheme", 416, func(m *message) bool { return !slices.Contains([]string{"sip", "sips", "tel"}, m.uri.Scheme) }},
@@ -34,6 +34,11 @@ func rules() []rule {
 		{"extension required", 420, func(m *message) bool { return len(m.unsupported()) > 0 && m.method != methodCancel }},
 		{"method not served", 405, func(m *message) bool { return m.method != methodRegister && !strings.Contains(allow, m.method) }},
 		{"contact missing", 400, func(m *message) bool { return m.method == methodInvite && !isSIPURI(m.contact) }},
+		{"answer not accepted", 406, func(m *message) bool {
+			return m.method == methodInvite && m.accept != nil && !slices.ContainsFunc(m.accept, func(a string) bool {
+				return a == contentSDP || a == "application/*" || a == "*/*"
+			})
+		}},
 		{"content encoded", 415, func(m *message) bool {
 			return len(m.body) > 0 && m.encoding != "" && m.encoding != "identity"
 		}},
@@ -81,6 +86,7 @@ var phrases = map[int]string{
 	403: "Forbidden",
 	404: "Not Found",
 	405: "Method Not Allowed",
+	406: "Not Acceptable",
 	408: "Request Timeout",
 	415: "Unsupported Media Type",
 	416: "Unsupported URI Scheme",

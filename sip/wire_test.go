@@ -1,0 +1,305 @@
+package sip_test
+
+import (
+	"net"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/callboard/callboard/sip"
+)
+
+// traced collects what a user agent tells of its messages.
+type traced struct {
+	mu  sync.Mutex
+	all []sip.TracedMessage
+	ids []string
+}
+
+func (l *traced) hear(callID string, m sip.TracedMessage) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.all, l.ids = append(l.all, m), append(l.ids, callID)
+}
+
+// lines are the messages so far: direction, transport, start line's first word
+// or status.
+func (l *traced) lines() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var out []string
+	for _, m := range l.all {
+		way := "in "
+		if m.Out {
+			way = "out "
+		}
+		f := strings.Fields(string(m.Data))
+		what := f[0]
+		if strings.HasPrefix(what, "SIP/") {
+			what = f[1]
+		}
+		out = append(out, way+m.Network+" "+what)
+	}
+	return out
+}
+
+func TestEveryMessageOfACallIsTold(t *testing.T) {
+	t.Parallel()
+	for _, network := range []string{"udp", "tcp"} {
+		there, here := newEars(), newEars()
+		var theirs, ours traced
+		far := served(t, func(c *sip.Config, ua *sip.UserAgent) {
+			c.Trace = theirs.hear
+			answering(there)(c, ua)
+		})
+		near := served(t, func(c *sip.Config, _ *sip.UserAgent) { c.Trace = ours.hear })
+		target := sip.Target{Host: "127.0.0.1", Port: int(far.Addr(network).Port()), Transport: network}
+		_, err := near.Ping(t.Context(), target)
+		require.NoError(t, err)
+		d, err := near.Invite(sip.Invite{Attempt: "a", Target: target, To: "+1", From: "+2", Body: []byte(sdp), Notify: here.hear})
+		require.NoError(t, err)
+		next[sip.Trying](t, here)
+		next[sip.Ringing](t, here)
+		next[sip.Answered](t, here)
+		_, err = reinvite(t, d, there)
+		require.NoError(t, err)
+		d.Bye(16, "done")
+		next[sip.Ended](t, here)
+		next[sip.Ended](t, there)
+		var ourWay, theirWay []string
+		for _, l := range []string{"out INVITE", "in 100", "in 180", "in 200", "out ACK", "out INVITE", "in 100", "in 200", "out ACK", "out BYE", "in 200"} {
+			way, what, _ := strings.Cut(l, " ")
+			ourWay = append(ourWay, way+" "+network+" "+what)
+			theirWay = append(theirWay, map[string]string{"in": "out", "out": "in"}[way]+" "+network+" "+what)
+		}
+		assert.Equal(t, ourWay, ours.lines(), "the OPTIONS before is no part of a call")
+		assert.Equal(t, theirWay, theirs.lines())
+		assert.Equal(t, []string{d.CallID()}, slices.Compact(ours.ids))
+		assert.Equal(t, []string{d.CallID()}, slices.Compact(theirs.ids))
+		assert.Equal(t, far.Addr(network), ours.all[0].Remote)
+		assert.Equal(t, far.Addr(network), theirs.all[0].Local)
+		assert.Equal(t, string(ours.all[0].Data), string(theirs.all[0].Data))
+	}
+}
+
+func TestTraceHidesSecrets(t *testing.T) {
+	t.Parallel()
+	text := strings.Join([]string{
+		"INVITE sip:ann:hunter2@x SIP/2.0", `Authorization: Digest username="ann", realm="r", response="0123abcd", nc=00000001`,
+		"Proxy-Authorization: Basic YWJj", "Contact: <sip:bob:s3cret@y;transport=tcp>", "Content-Type: application/sdp", "",
+		"a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:c2VjcmV0|2^31", "k=clear:key", "",
+	}, "\r\n")
+	shown := string(sip.Masked([]byte(text)))
+	assert.Len(t, shown, len(text))
+	for _, secret := range []string{"hunter2", "0123abcd", "YWJj", "s3cret", "c2VjcmV0", "clear:key"} {
+		assert.NotContains(t, shown, secret)
+	}
+	for _, open := range []string{`username="ann"`, "sip:ann:*******@x", "AES_CM_128_HMAC_SHA1_80", "nc=00000001", "transport=tcp"} {
+		assert.Contains(t, shown, open)
+	}
+	keys := "INFO sip:a@b SIP/2.0\r\nc: application/dtmf-relay\r\n\r\nSignal=5\r\nDuration=160\r\n"
+	assert.Equal(t, strings.Replace(keys, "=5", "=*", 1), string(sip.Masked([]byte(keys))))
+}
+
+// TestLargeRequestsGoOverTCPWhereTheTargetTakesIt: RFC 3261 18.1.1.
+func TestLargeRequestsGoOverTCPWhereTheTargetTakesIt(t *testing.T) {
+	t.Parallel()
+	port := strconv.Itoa(freePort(t))
+	there, here := newEars(), newEars()
+	var theirs traced
+	far := served(t, func(c *sip.Config, ua *sip.UserAgent) {
+		c.Listen = []sip.Listener{{Network: "udp", Addr: "127.0.0.1:" + port}, {Network: "tcp", Addr: "127.0.0.1:" + port}}
+		c.Trace = theirs.hear
+		answering(there)(c, ua)
+	})
+	near := served(t, nil)
+	d, err := near.Invite(sip.Invite{
+		Attempt: "a", Target: sip.Target{Host: "127.0.0.1", Port: int(far.Addr("udp").Port())}, To: "+1", From: "+2",
+		Body: []byte(strings.Repeat("x", 2000)), Notify: here.hear,
+	})
+	require.NoError(t, err)
+	next[sip.Trying](t, here)
+	next[sip.Ringing](t, here)
+	next[sip.Answered](t, here)
+	d.Bye(16, "")
+	next[sip.Ended](t, here)
+	assert.Equal(t, []string{"in tcp INVITE", "out tcp 100", "out tcp 180", "out tcp 200", "in udp ACK", "in udp BYE", "out udp 200"}, theirs.lines())
+	assert.Contains(t, string(theirs.all[0].Data), "Via: SIP/2.0/TCP 127.0.0.1:"+strconv.Itoa(int(near.Addr("tcp").Port())))
+}
+
+func TestTargetWithoutTCPIsRemembered(t *testing.T) {
+	t.Parallel()
+	there := newEars()
+	far := served(t, func(c *sip.Config, ua *sip.UserAgent) {
+		c.Listen = []sip.Listener{{Network: "udp", Addr: "127.0.0.1:0"}}
+		answering(there)(c, ua)
+	})
+	near := served(t, nil)
+	for leg := range 2 {
+		here := newEars()
+		_, err := near.Invite(sip.Invite{
+			Attempt: "a", Leg: leg, Target: sip.Target{Host: "127.0.0.1", Port: int(far.Addr("udp").Port())}, To: "+1", From: "+2",
+			Body: []byte(strings.Repeat("x", 2000)), Notify: here.hear,
+		})
+		require.NoError(t, err)
+		next[sip.Trying](t, here)
+	}
+	assert.EqualValues(t, 1, near.Counters().TransportErrors)
+}
+
+func TestFarEndsAreToldTheAddressThatTheyReach(t *testing.T) {
+	t.Parallel()
+	public := netip.MustParseAddr("203.0.113.5")
+	ua := served(t, func(c *sip.Config, _ *sip.UserAgent) {
+		c.PublicIP, c.PublicPort, c.Private = public, 5062, []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
+	})
+	own := ua.Addr("udp").String()
+	for far, want := range map[string]string{
+		"198.51.100.7:5060": "203.0.113.5:5062", "10.1.2.3:5060": own, "127.0.0.1:5060": own, "11.1.2.3:5060": "203.0.113.5:5062",
+	} {
+		assert.Equal(t, want, ua.SentBy("udp", netip.MustParseAddrPort(far)), far)
+	}
+}
+
+func TestSeveralListenersSpeakForThemselves(t *testing.T) {
+	t.Parallel()
+	if c, err := net.ListenPacket("udp", "[::1]:0"); err != nil {
+		t.Skip("this machine has no IPv6")
+	} else {
+		require.NoError(t, c.Close())
+	}
+	both := func(c *sip.Config, _ *sip.UserAgent) {
+		c.Listen = nil
+		for _, network := range []string{"udp", "tcp"} {
+			for _, addr := range []string{"127.0.0.1:0", "[::1]:0"} {
+				c.Listen = append(c.Listen, sip.Listener{Network: network, Addr: addr})
+			}
+		}
+	}
+	near := served(t, both)
+	for _, network := range []string{"udp", "tcp"} {
+		for _, host := range []string{"127.0.0.1", "::1"} {
+			there, here := newEars(), newEars()
+			var theirs traced
+			far := served(t, func(c *sip.Config, ua *sip.UserAgent) {
+				c.Listen = []sip.Listener{{Network: network, Addr: net.JoinHostPort(host, "0")}}
+				c.Trace = theirs.hear
+				answering(there)(c, ua)
+			})
+			d, err := near.Invite(sip.Invite{
+				Attempt: network + host, Target: sip.Target{Host: host, Port: int(far.Addr(network).Port()), Transport: network},
+				To: "+1", From: "+2", Body: []byte(sdp), Notify: here.hear,
+			})
+			require.NoError(t, err)
+			next[sip.Trying](t, here)
+			next[sip.Ringing](t, here)
+			next[sip.Answered](t, here)
+			d.Bye(16, "")
+			assert.False(t, next[sip.Ended](t, here).Fault)
+			via := msg{text: string(theirs.all[0].Data)}.get("Via")
+			assert.Contains(t, via, " "+net.JoinHostPort(host, ""), via)
+		}
+	}
+}
+
+func TestDatagramsCarryTheirMark(t *testing.T) {
+	t.Parallel()
+	conn, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	require.NoError(t, err)
+	defer func() { _ = conn.Close() }()
+	raw, err := conn.SyscallConn()
+	require.NoError(t, err)
+	require.NoError(t, raw.Control(func(fd uintptr) { _ = unix.SetsockoptInt(int(fd), unix.IPPROTO_IP, unix.IP_RECVTOS, 1) }))
+	ua := served(t, func(c *sip.Config, _ *sip.UserAgent) { c.DSCP = 24 })
+	_, err = ua.Invite(sip.Invite{
+		Attempt: "a", Target: sip.Target{Host: "127.0.0.1", Port: conn.LocalAddr().(*net.UDPAddr).Port}, To: "+1", From: "+2",
+		Notify: func(sip.Event) {},
+	})
+	require.NoError(t, err)
+	b, control := make([]byte, 4096), make([]byte, 128)
+	_, n, _, _, err := conn.ReadMsgUDP(b, control)
+	require.NoError(t, err)
+	h, data, _, err := unix.ParseOneSocketControlMessage(control[:n])
+	require.NoError(t, err)
+	assert.EqualValues(t, unix.IP_TOS, h.Type)
+	assert.EqualValues(t, 24<<2, data[0])
+	_, err = sip.New(sip.Config{Listen: []sip.Listener{{Network: "udp"}}, DSCP: 64})
+	require.Error(t, err)
+}
+
+func TestDrainingSendsNewCallsElsewhere(t *testing.T) {
+	bubbleIn(t, func(t *testing.T, s *stage, in *desk) {
+		s.peer.send(callUs(), s.us())
+		s.peer.expect("SIP/2.0 100")
+		(<-in.calls).Answer([]byte(sdp), s.ears.hear)
+		ok := s.peer.expect("SIP/2.0 200")
+		s.peer.send(follow("ACK", tagOf(ok), 10), s.us())
+		s.ua.Drain()
+		for _, text := range []string{
+			strings.Replace(strings.Replace(callUs("Call-ID: other"), "INVITE", "OPTIONS", 1), "10 INVITE", "10 OPTIONS", 1), callUs("Call-ID: another"),
+		} {
+			s.peer.send(text, s.us())
+			assert.NotEmpty(t, s.peer.expect("SIP/2.0 503").get("Retry-After"))
+		}
+		s.peer.send(follow("BYE", tagOf(ok), 11), s.us())
+		s.peer.expect("SIP/2.0 200")
+		assert.True(t, next[sip.Ended](t, s.ears).ByRemote)
+		assert.Empty(t, in.calls)
+		synctest.Wait()
+	})
+}
+
+// TestCallsThatWaitedTooLongAreRefusedAtOnce: while the reader is held up,
+// an INVITE grows old in the kernel; it is answered 503 before its caller
+// gives up, and the next one is taken.
+func TestCallsThatWaitedTooLongAreRefusedAtOnce(t *testing.T) {
+	t.Parallel()
+	held, let := make(chan struct{}), make(chan struct{})
+	calls := 0
+	ua := served(t, func(c *sip.Config, ua *sip.UserAgent) {
+		c.OverloadAfter = 100 * time.Millisecond
+		if ua != nil {
+			ua.OnInvite(func(i *sip.Incoming) {
+				if calls++; calls == 1 {
+					close(held)
+					<-let
+				}
+				i.Reject(486, 0)
+			})
+		}
+	})
+	conn, err := net.Dial("udp", ua.Addr("udp").String())
+	require.NoError(t, err)
+	defer func() { _ = conn.Close() }()
+	say := func(callID string) {
+		_, err := conn.Write([]byte(callUs("Call-ID: " + callID)))
+		require.NoError(t, err)
+	}
+	answer := func(callID string) string {
+		require.NoError(t, conn.SetReadDeadline(time.Now().Add(5*time.Second)))
+		b := make([]byte, 4096)
+		for {
+			n, err := conn.Read(b)
+			require.NoError(t, err)
+			if m := (msg{text: string(b[:n])}); m.get("Call-ID") == callID && !strings.HasPrefix(m.text, "SIP/2.0 100") {
+				return m.line() + m.get("Retry-After")
+			}
+		}
+	}
+	say("slow")
+	<-held
+	say("late")
+	time.AfterFunc(300*time.Millisecond, func() { close(let) })
+	assert.Equal(t, "SIP/2.0 503 Service Unavailable5", answer("late"))
+	say("next")
+	assert.Contains(t, answer("next"), "486")
+}
