@@ -31,6 +31,18 @@ func (l *traced) hear(callID string, m sip.TracedMessage) {
 	l.all, l.ids = append(l.all, m), append(l.ids, callID)
 }
 
+func (l *traced) first() sip.TracedMessage {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.all[0]
+}
+
+func (l *traced) calls() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Compact(slices.Clone(l.ids))
+}
+
 // lines are the messages so far: direction, transport, start line's first word
 // or status.
 func (l *traced) lines() []string {
@@ -83,11 +95,11 @@ func TestEveryMessageOfACallIsTold(t *testing.T) {
 		}
 		assert.Equal(t, ourWay, ours.lines(), "the OPTIONS before is no part of a call")
 		assert.Equal(t, theirWay, theirs.lines())
-		assert.Equal(t, []string{d.CallID()}, slices.Compact(ours.ids))
-		assert.Equal(t, []string{d.CallID()}, slices.Compact(theirs.ids))
-		assert.Equal(t, far.Addr(network), ours.all[0].Remote)
-		assert.Equal(t, far.Addr(network), theirs.all[0].Local)
-		assert.Equal(t, string(ours.all[0].Data), string(theirs.all[0].Data))
+		assert.Equal(t, []string{d.CallID()}, ours.calls())
+		assert.Equal(t, []string{d.CallID()}, theirs.calls())
+		assert.Equal(t, far.Addr(network), ours.first().Remote)
+		assert.Equal(t, far.Addr(network), theirs.first().Local)
+		assert.Equal(t, string(ours.first().Data), string(theirs.first().Data))
 	}
 }
 
@@ -132,8 +144,8 @@ func TestLargeRequestsGoOverTCPWhereTheTargetTakesIt(t *testing.T) {
 	next[sip.Answered](t, here)
 	d.Bye(16, "")
 	next[sip.Ended](t, here)
-	assert.Equal(t, []string{"in tcp INVITE", "out tcp 100", "out tcp 180", "out tcp 200", "in udp ACK", "in udp BYE", "out udp 200"}, theirs.lines())
-	assert.Contains(t, string(theirs.all[0].Data), "Via: SIP/2.0/TCP 127.0.0.1:"+strconv.Itoa(int(near.Addr("tcp").Port())))
+	assert.Equal(t, []string{"in tcp INVITE", "out tcp 100", "out tcp 180", "out tcp 200", "in tcp ACK", "in tcp BYE", "out tcp 200"}, theirs.lines())
+	assert.Contains(t, string(theirs.first().Data), "Via: SIP/2.0/TCP 127.0.0.1:"+strconv.Itoa(int(near.Addr("tcp").Port())))
 }
 
 func TestTargetWithoutTCPIsRemembered(t *testing.T) {
@@ -205,7 +217,7 @@ func TestSeveralListenersSpeakForThemselves(t *testing.T) {
 			next[sip.Answered](t, here)
 			d.Bye(16, "")
 			assert.False(t, next[sip.Ended](t, here).Fault)
-			via := msg{text: string(theirs.all[0].Data)}.get("Via")
+			via := msg{text: string(theirs.first().Data)}.get("Via")
 			assert.Contains(t, via, " "+net.JoinHostPort(host, ""), via)
 		}
 	}
