@@ -72,9 +72,10 @@ type Trunk struct {
 	NumberStrip     string        `json:"number_strip,omitempty"`   // taken off the beginning of the number called, once it is written
 	NumberAdd       string        `json:"number_add,omitempty"`     // then put before it
 	Inbound         TrunkInbound  `json:"inbound"`
-	Codecs          []string      `json:"codecs"` // PCMU, PCMA, G722, opus, in the order of preference
-	DTMF            string        `json:"dtmf"`   // auto | rfc4733 | info | inband
-	SRTP            string        `json:"srtp"`   // off | optional | required
+	Codecs          []string      `json:"codecs"`             // PCMU, PCMA, G722, opus, in the order of preference
+	DTMF            string        `json:"dtmf"`               // auto | rfc4733 | info | inband
+	SRTP            string        `json:"srtp"`               // off | optional | required
+	KeysInClear     bool          `json:"srtp_keys_in_clear"` // its keys may be told without TLS
 	CallsPerSecond  float64       `json:"calls_per_second"`
 	MaxChannels     int           `json:"max_channels"` // 0: no limit of its own
 	OptionsPing     bool          `json:"options_ping"` // its targets are asked by OPTIONS whether they live

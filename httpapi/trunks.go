@@ -62,7 +62,8 @@ type TrunkChange struct {
 	Inbound         *NewTrunkInbound  `json:"inbound,omitempty"`
 	Codecs          []string          `json:"codecs,omitempty" nullable:"false" doc:"PCMU, PCMA, G722, opus, in the order of preference."`
 	DTMF            *string           `json:"dtmf,omitempty" enum:"auto,rfc4733,info,inband"`
-	SRTP            *string           `json:"srtp,omitempty" enum:"off,optional,required" doc:"Keys go in the SDP: use it with transport tls."`
+	SRTP            *string           `json:"srtp,omitempty" enum:"off,optional,required" doc:"Keys go in the SDP: without transport tls, optional counts as off."`
+	KeysInClear     *bool             `json:"srtp_keys_in_clear,omitempty" doc:"Tells keys of SRTP without TLS too, where whoever sees the signalling can listen."`
 	CallsPerSecond  *float64          `json:"calls_per_second,omitempty" doc:"50 unless said. Calls wait for their turn."`
 	MaxChannels     *int              `json:"max_channels,omitempty" doc:"0: no limit of its own."`
 	OptionsPing     *bool             `json:"options_ping,omitempty" doc:"Asks the targets every 30 seconds by OPTIONS. One that does not answer comes last, unless its calls succeed."`
@@ -99,6 +100,7 @@ func (n *TrunkChange) apply(t *domain.Trunk) error {
 		set(f.into, f.from)
 	}
 	set(&t.Register, n.Register)
+	set(&t.KeysInClear, n.KeysInClear)
 	set(&t.OptionsPing, n.OptionsPing)
 	set(&t.CallsPerSecond, n.CallsPerSecond)
 	set(&t.MaxChannels, n.MaxChannels)

@@ -23,6 +23,7 @@ type Incoming struct {
 	Verstat                             string // what the trunk says of the caller's number, e.g. TN-Validation-Passed
 	From, FromName, To, CallID, TrunkID string
 	Source                              netip.AddrPort
+	Network                             string            // it came by: udp, tcp or tls
 	Body                                []byte            // SDP; empty: the caller waits for our offer
 	Header                              map[string]string // by textproto's canonical names; bounded
 	Replaces                            *DialogID         // the dialog of ours that this call takes over: told as Replaced
@@ -92,7 +93,7 @@ func (u *UserAgent) newInbound(m *message) *Incoming {
 	in := &Incoming{
 		PhoneID: m.phone, Proved: m.proved, Verstat: verstatOf(m),
 		From: userOf(m.from.uri), FromName: m.from.name, To: userOf(m.uri), CallID: m.callID, TrunkID: m.trunk,
-		Source: m.flow.addr, Body: m.body, Header: make(map[string]string),
+		Source: m.flow.addr, Network: m.flow.network, Body: m.body, Header: make(map[string]string),
 	}
 	for _, h := range m.headers {
 		name := canonical(h.Name())

@@ -352,5 +352,24 @@ func (a *aside) over(ctx actor.Context, why string, e sip.Ended) {
 
 // soundOf gives a session what its trunk wants.
 func soundOf(o *media.Options, slot trunk.Slot, more []string) {
-	o.Codecs, o.Networks = codecsOf(slot.Trunk.Codecs), networksOf(slot, more)
+	t := &slot.Trunk
+	o.Codecs, o.Networks = codecsOf(t.Codecs), networksOf(slot, more)
+	o.KeysInClear, o.Confidential = t.KeysInClear, slot.Target.Transport == "tls"
+	if t.OutboundProxy != nil {
+		o.Confidential = t.OutboundProxy.Transport == "tls"
+	}
+	switch t.SRTP {
+	case "optional":
+		o.SRTP = media.SRTPOptional
+	case "required":
+		o.SRTP = media.SRTPRequired
+	}
+	switch t.DTMF {
+	case "rfc4733":
+		o.DTMF = media.DTMFRFC4733
+	case "info":
+		o.DTMF = media.DTMFInfo
+	case "inband":
+		o.DTMF = media.DTMFInband
+	}
 }

@@ -32,6 +32,9 @@ func (c *call) options(ctx actor.Context) media.Options {
 	o := media.Options{Notify: func(e media.Event) { root.Send(self, heard{leg, e}) }}
 	soundOf(&o, c.slot, c.networks)
 	o.Codecs = c.codecs
+	if c.in != nil {
+		o.Confidential = c.in.Network == "tls"
+	}
 	if c.call.Record {
 		o.RecordPath = spoolFile(c.cfg, c.call.ID)
 	}
@@ -70,6 +73,10 @@ func codecsOf(names []string) []media.Codec {
 			out = append(out, media.PCMU)
 		case "PCMA":
 			out = append(out, media.PCMA)
+		case "G722":
+			out = append(out, media.G722)
+		case "OPUS":
+			out = append(out, media.Opus)
 		}
 	}
 	if len(out) == 0 {
@@ -80,8 +87,11 @@ func codecsOf(names []string) []media.Codec {
 
 // otherCodecs are the ones to offer to a target that liked none of these.
 func otherCodecs(c []media.Codec) []media.Codec {
+	if len(c) == 1 && c[0] == media.PCMU {
+		return []media.Codec{media.PCMA}
+	}
 	if len(c) == 1 {
-		return []media.Codec{media.PCMU + media.PCMA - c[0]}
+		return []media.Codec{media.PCMU, media.PCMA}
 	}
 	other := slices.Clone(c)
 	slices.Reverse(other)

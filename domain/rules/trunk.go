@@ -176,6 +176,9 @@ func sound(p *domain.Problems, t *domain.Trunk) {
 	}
 	oneOf(p, "dtmf", t.DTMF, "auto", "rfc4733", "info", "inband")
 	oneOf(p, "srtp", t.SRTP, "off", "optional", "required")
+	if t.SRTP == "required" && !t.KeysInClear && slices.ContainsFunc(t.Proxies, func(x domain.Proxy) bool { return x.Transport != "tls" }) {
+		p.Add("srtp", domain.CodeValidation, "needs transport tls at every proxy, or srtp_keys_in_clear")
+	}
 }
 
 // choice checks what decides among trunks.
