@@ -95,6 +95,8 @@ type Dialog struct {
 	established bool     // answered, and not only to be ended
 	replaced    *Dialog  // to be ended once this one is confirmed
 	referral    *referral
+	asking      bool      // a request of ours is under way
+	waiting     []waiting // behind it
 }
 
 type told struct {
@@ -260,6 +262,11 @@ func (d *Dialog) retire(wait time.Duration) {
 		t.Stop()
 	}
 	d.timers = nil
+	behind := d.waiting
+	d.waiting = nil
+	for _, w := range behind {
+		w.heard(nil, errEnded)
+	}
 	d.endOffers()
 	if d.expires.IsZero() {
 		time.AfterFunc(wait, d.forget)

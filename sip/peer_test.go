@@ -25,6 +25,7 @@ const sdp = "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0
 type wireNet struct {
 	mu    sync.Mutex
 	ports map[netip.AddrPort]*port
+	lose  func() bool // nil: nothing gets lost
 }
 
 type datagram struct {
@@ -62,6 +63,9 @@ func (p *port) ReadFromUDPAddrPort(b []byte) (int, netip.AddrPort, error) {
 func (p *port) WriteToUDPAddrPort(b []byte, to netip.AddrPort) (int, error) {
 	p.net.mu.Lock()
 	peer := p.net.ports[to]
+	if p.net.lose != nil && p.net.lose() {
+		peer = nil
+	}
 	p.net.mu.Unlock()
 	if peer != nil {
 		select {

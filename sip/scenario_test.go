@@ -20,6 +20,7 @@ type leg struct {
 	d      *sip.Dialog
 	in     *sip.Incoming // if we are called
 	last   func()        // after the end
+	limit  time.Duration
 	heard  []string
 	counts map[string]int
 	more   chan func() // what came of our own requests
@@ -27,7 +28,7 @@ type leg struct {
 
 func newLeg(t *testing.T) *leg {
 	t.Helper()
-	return &leg{t: t, ears: newEars(), counts: make(map[string]int), more: make(chan func(), 32)}
+	return &leg{t: t, ears: newEars(), counts: make(map[string]int), more: make(chan func(), 32), limit: 30 * time.Second}
 }
 
 // play is what a leg does; key is the name of an event and its number, such
@@ -78,7 +79,7 @@ func answerTo(e sip.Reoffer) []byte {
 // run follows the leg to its end and returns that.
 func (l *leg) run(p play) sip.Event {
 	l.t.Helper()
-	limit := time.After(30 * time.Second)
+	limit := time.After(l.limit)
 	for {
 		select {
 		case f := <-l.more:

@@ -110,9 +110,52 @@ type ownRequest struct {
 	sentAs       *uint32 // set to the CSeq
 }
 
+// waiting is a request of ours that waits for the one before it.
+type waiting struct {
+	ownRequest
+	heard func(m *message, err error)
+}
+
+// maxWaiting is how many of them may wait in one dialog.
+const maxWaiting = 64
+
 // ask sends a request within the dialog and tells its final answer; m nil:
-// none came. One challenge is answered.
+// none came. One challenge is answered. One request is under way at a time:
+// of two, the far end would refuse the first if it got lost and came again
+// behind the second (RFC 3261 12.2.2).
 func (d *Dialog) ask(r ownRequest, heard func(m *message, err error)) {
+	switch {
+	case r.fork == nil && d.asking && len(d.waiting) >= maxWaiting:
+		heard(nil, errTooMany)
+		return
+	case r.fork == nil && d.asking:
+		d.waiting = append(d.waiting, waiting{r, heard})
+		return
+	case r.fork == nil:
+		d.asking = true
+	}
+	d.sendOwn(r, func(m *message, err error) {
+		if r.fork == nil {
+			d.asking = false
+		}
+		if m != nil && !r.unchallenged && (m.code == 401 || m.code == 407) {
+			if auth := d.credentials(m, r.method, r.body); auth != nil {
+				r.extra, r.unchallenged = slices.Concat(r.extra, auth), true
+				d.ask(r, heard)
+				return
+			}
+		}
+		heard(m, err)
+		if !d.asking && len(d.waiting) > 0 {
+			next := d.waiting[0]
+			d.waiting = d.waiting[1:]
+			d.ask(next.ownRequest, next.heard)
+		}
+	})
+}
+
+// sendOwn sends one request and tells its final answer.
+func (d *Dialog) sendOwn(r ownRequest, heard func(m *message, err error)) {
 	tx := &clientTx{method: r.method, far: d.far, extra: r.extra, content: r.contentType, body: r.body}
 	if r.fork != nil {
 		r.fork.local++
@@ -127,18 +170,11 @@ func (d *Dialog) ask(r ownRequest, heard func(m *message, err error)) {
 	d.withHop(tx.far, func(to flow) {
 		tx.to = to
 		d.start(tx, func(tx *clientTx, m *message, err error) {
-			switch {
-			case m != nil && m.code < 200:
+			if m != nil && m.code < 200 {
 				if tx.method == methodInvite {
 					tx.patient(patience)
 				}
 				return
-			case m != nil && !r.unchallenged && (m.code == 401 || m.code == 407):
-				if auth := d.credentials(m, r.method, r.body); auth != nil {
-					r.extra, r.unchallenged = slices.Concat(r.extra, auth), true
-					d.ask(r, heard)
-					return
-				}
 			}
 			heard(m, err)
 		})

@@ -1,0 +1,160 @@
+package sip_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/sip"
+)
+
+const farAddr = "127.0.0.1:5070"
+
+// pair is two user agents of ours on a network that loses datagrams.
+func pair(t *testing.T, lost float64) (near *sip.UserAgent, calls chan *sip.Incoming, stop func()) {
+	t.Helper()
+	n := newWire()
+	r := rand.New(rand.NewPCG(1, 2))
+	n.lose = func() bool { return r.Float64() < lost }
+	calls = make(chan *sip.Incoming, 256)
+	var both []*sip.UserAgent
+	ctx, cancel := context.WithCancel(t.Context())
+	var ended sync.WaitGroup
+	for _, addr := range []string{ourAddr, farAddr} {
+		ua, err := sip.New(sip.Config{Listen: []sip.Listener{{Network: "udp", Addr: addr}}, Secret: []byte(addr), SessionExpires: 4 * time.Minute})
+		require.NoError(t, err)
+		ua.BindTo(n.open(addr))
+		ua.OnInvite(func(i *sip.Incoming) { calls <- i })
+		ended.Go(func() { _ = ua.Serve(ctx) })
+		<-ua.Ready()
+		both = append(both, ua)
+	}
+	return both[0], calls, func() { cancel(); ended.Wait() }
+}
+
+// lossy is one call that does everything once, on a network that loses a tenth.
+func lossy(t *testing.T, ua *sip.UserAgent, calls chan *sip.Incoming, k int) string {
+	t.Helper()
+	here, there := newLeg(t), newLeg(t)
+	here.limit, there.limit = time.Hour, time.Hour
+	d, err := ua.Invite(sip.Invite{
+		Attempt: fmt.Sprintf("lossy-%d", k), To: "+15550001", From: "+15559999", Body: way("sendrecv"), Notify: here.ears.hear,
+		Target: sip.Target{Host: "127.0.0.1", Port: 5070}, Reliable: true, SilentAfter: 32 * time.Second,
+	})
+	require.NoError(t, err)
+	here.d = d
+	in := <-calls
+	in.Progress(183, way("sendrecv"))
+	in.Progress(180, nil)
+	there.d = in.Answer(way("sendrecv"), there.ears.hear)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		there.run(play{
+			"Hold sendonly 1": func(l *leg, _ sip.Event) { // and an offer in return
+				l.reoffer(way("inactive"), func(r sip.Reanswer) { assert.Equal(t, 200, r.Code, "%v", r.Err) })
+			},
+			"Referred 1": func(_ *leg, e sip.Event) {
+				notify := e.(sip.Referred).Accept()
+				notify(180, "", false)
+				notify(200, "", true)
+			},
+		})
+	}()
+	here.run(play{
+		"Answered 1": func(l *leg, _ sip.Event) {
+			l.d.Info("application/dtmf", []byte("5"))
+			l.reoffer(way("sendonly"), func(r sip.Reanswer) { assert.Equal(t, 200, r.Code, "%v", r.Err) })
+		},
+		"Hold inactive 1": func(l *leg, _ sip.Event) {
+			time.AfterFunc(10*time.Minute, func() { // some refreshes later
+				l.d.Refer(sip.ReferTo{URI: "sip:a@b"}, func(p sip.ReferProgress) {
+					if p.Final {
+						assert.False(t, p.Failed, "%+v", p)
+						l.d.Bye(16, "done")
+					}
+				})
+			})
+		},
+	})
+	<-done
+	return strings.Join(here.heard, " ") + " | " + strings.Join(there.heard, " ")
+}
+
+func TestCallsSurviveATenthLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ua, calls, stop := pair(t, 0.1)
+		for k := range 60 {
+			story := lossy(t, ua, calls, k)
+			require.True(t, strings.HasSuffix(story, "Answered Hold inactive Ended | Digit Hold sendonly Referred Ended"), story)
+		}
+		assert.Greater(t, ua.Counters().Retransmitted, uint64(60))
+		time.Sleep(2 * time.Minute)
+		assert.Zero(t, ua.Counters().Dialogs)
+		stop()
+	})
+}
+
+// SIPp gives no answer to a message of a call that it holds to be over, and
+// takes a BYE that overtakes its loss for an error: some calls end badly there.
+func TestSIPpLosesOneInTwenty(t *testing.T) { //nolint:tparallel // beside its own cases only: SIPp counts in real time
+	const n = 12
+	late := func(l *leg, _ sip.Event) { time.AfterFunc(2*time.Second, func() { l.d.Bye(16, "") }) }
+	reliable := func(in *sip.Invite) { in.Reliable = true }
+	refer := func(l *leg, e sip.Event) {
+		time.AfterFunc(2*time.Second, func() {
+			l.d.Refer(sip.ReferTo{URI: "sip:+12025550199@127.0.0.1", ReferredBy: "sip:+15559999@127.0.0.1"}, func(p sip.ReferProgress) {
+				if p.Final {
+					late(l, e)
+				}
+			})
+		})
+	}
+	for scenario, c := range map[string]calling{
+		"uas-answer":   {nil, play{"Answered 1": late}, "Ringing Answered Ended"},
+		"uas-prack":    {reliable, play{"Answered 1": late}, "Early Ringing Answered Ended"},
+		"uas-reinvite": {nil, play{"Reoffer 1": late}, "Ringing Answered Hold sendonly Reoffer Ended"},
+		"uas-update":   {nil, play{"Reoffer 1": late}, "Ringing Answered Hold sendonly Reoffer Ended"},
+		"uas-refer":    {nil, play{"Answered 1": refer}, "Ringing Answered Ended"},
+	} {
+		t.Run(scenario, func(t *testing.T) {
+			t.Parallel()
+			there := runSIPp(t, scenario, "udp", "-m", strconv.Itoa(n), "-lost", "5", "-timeout", "12")
+			there.listening(t, "udp")
+			ua := served(t, nil)
+			var all sync.WaitGroup
+			var whole atomic.Int64
+			for k := range n {
+				l := newLeg(t)
+				in := sip.Invite{
+					Attempt: fmt.Sprintf("%s-%d", scenario, k), To: "+15550001", From: "+15559999", Body: way("sendrecv"), Notify: l.ears.hear,
+					Target: sip.Target{Host: "127.0.0.1", Port: there.port}, SilentAfter: 20 * time.Second,
+				}
+				if c.set != nil {
+					c.set(&in)
+				}
+				d, err := ua.Invite(in)
+				require.NoError(t, err)
+				l.d = d
+				all.Go(func() {
+					l.run(c.play)
+					if strings.HasSuffix(strings.ReplaceAll(strings.Join(l.heard, " "), "Trying ", ""), strings.TrimPrefix(c.want, "Ringing ")) {
+						whole.Add(1)
+					}
+				})
+			}
+			all.Wait()
+			assert.GreaterOrEqual(t, whole.Load(), int64(n-2), scenario)
+		})
+	}
+}
