@@ -1,0 +1,45 @@
+package media_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/media"
+)
+
+// BenchmarkFrame is what 20 ms of one call cost, its far end's share included, and what listeners and bridges add to it.
+func BenchmarkFrame(b *testing.B) {
+	for name, modes := range map[string][]media.TapMode{
+		"alone": nil, "one listens": {media.Listen}, "one barges": {media.Barge}, "eight listen": {0, 0, 0, 0, 0, 0, 0, 0},
+	} {
+		b.Run(name, func(b *testing.B) {
+			far, near := engine(b, 33400, 33409), engine(b, 33410, 33419)
+			caller, ours := open(b, far, media.Options{}), open(b, near, media.Options{})
+			turns := []*media.Turn{media.NewTurn(caller), media.NewTurn(ours)}
+			answer, err := ours.Answer(caller.Offer())
+			require.NoError(b, err)
+			require.NoError(b, caller.Accept(answer))
+			caller.Begin()
+			ours.Begin()
+			sound := chirp(20 * benchTime)
+			caller.Play(1, sound)
+			ours.Play(1, sound)
+			var taps []*media.Tap
+			for _, mode := range modes {
+				tap, errTap := ours.Tap(mode, func([]byte) {})
+				require.NoError(b, errTap)
+				taps = append(taps, tap)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				for _, t := range taps {
+					t.Say(sound[:media.TapFrame])
+				}
+				for _, t := range turns {
+					t.Frame()
+				}
+			}
+		})
+	}
+}
