@@ -5,6 +5,8 @@ SHELL := bash
 .DELETE_ON_ERROR:
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+# make build TAGS=opus speaks Opus too; it needs gcc, pkg-config and libopus-dev.
+TAGS    ?=
 LINTER  ?= go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 # Each COMMAND:PACKAGE,… that is missing is installed from Debian or Ubuntu; see .ci/install.
@@ -34,7 +36,7 @@ run: ## install what is missing, build, start the service and play the demo camp
 
 build: ## build bin/callboard
 	@command -v go >/dev/null || { echo "missing: go 1.26 or newer, from https://go.dev/dl/"; exit 1; }
-	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/callboard ./cmd/callboard
+	CGO_ENABLED=$(if $(filter opus,$(TAGS)),1,0) go build -trimpath -tags '$(TAGS)' -ldflags '-s -w -X main.version=$(VERSION)' -o bin/callboard ./cmd/callboard
 
 test: tools ## run every test with the race detector, against SIPp, baresip and Redis
 	@CGO_ENABLED=1 go test -race -count=1 -timeout 15m $(TEST_FLAGS) -json $(TEST_PACKAGES) | .ci/summary

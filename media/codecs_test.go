@@ -49,6 +49,7 @@ func through(t *testing.T, oa, ob media.Options, low int) (correlation float64, 
 }
 
 func TestEveryCodecAndEverySecretCarriesSoundThrough(t *testing.T) {
+	t.Parallel()
 	inOrder := func(o media.Options, c ...media.Codec) media.Options { o.Codecs = c; return o }
 	theirs := media.Options{TheirOrder: true, Codecs: []media.Codec{media.PCMA, media.G722, media.PCMU}}
 	for i, c := range []struct {
@@ -169,7 +170,7 @@ func TestAnotherImplementationHearsWhatWeEncrypt(t *testing.T) {
 			description := fmt.Sprintf("v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio %d RTP/SAVP 8\r\n%s\r\n", port, ours)
 			require.NoError(t, os.WriteFile(filepath.Join(dir, "a.sdp"), []byte(description), 0o600))
 			out := filepath.Join(dir, "heard.raw")
-			cmd := exec.CommandContext(t.Context(), "ffmpeg", "-hide_banner", "-loglevel", "error", "-protocol_whitelist", "file,udp,rtp,srtp,crypto", //nolint:gosec // ours
+			cmd := exec.CommandContext(t.Context(), "ffmpeg", "-hide_banner", "-loglevel", "error", "-protocol_whitelist", "file,udp,rtp,srtp,crypto",
 				"-i", filepath.Join(dir, "a.sdp"), "-t", "1.2", "-f", "s16le", "-ar", "8000", out)
 			s.Begin()
 			signal := chirp(200 * time.Millisecond)
@@ -201,7 +202,7 @@ func TestWeHearWhatAnotherImplementationEncrypts(t *testing.T) {
 	_, err := s.Answer([]byte(offer))
 	require.NoError(t, err)
 	s.Begin()
-	cmd := exec.CommandContext(t.Context(), "ffmpeg", "-hide_banner", "-loglevel", "error", "-re", "-f", "lavfi", "-i", "sine=frequency=700:sample_rate=8000:duration=1", //nolint:gosec // ours
+	cmd := exec.CommandContext(t.Context(), "ffmpeg", "-hide_banner", "-loglevel", "error", "-re", "-f", "lavfi", "-i", "sine=frequency=700:sample_rate=8000:duration=1",
 		"-c:a", "pcm_mulaw", "-f", "rtp", "-srtp_out_suite", "AES_CM_128_HMAC_SHA1_80", "-srtp_out_params", key, fmt.Sprintf("srtp://127.0.0.1:%d?pkt_size=172", s.LocalPort()))
 	text, err := cmd.CombinedOutput()
 	require.NoError(t, err, string(text))
@@ -315,6 +316,19 @@ func TestPayloadTypesKeepTheirMeaningInLaterOffers(t *testing.T) {
 		}
 		return false
 	})
+}
+
+func TestOpusIsSpokenWhereItsLibraryIs(t *testing.T) {
+	t.Parallel()
+	if !opusBuilt {
+		t.Skip("this build is without Opus: go test -tags opus")
+	}
+	o := media.Options{Codecs: []media.Codec{media.Opus}}
+	correlation, a, b := through(t, o, o, 33480)
+	assert.Greater(t, correlation, 0.8)
+	assert.Equal(t, "opus/48000/2", a.Codec)
+	assert.Equal(t, "opus/48000/2", b.Codec)
+	assert.Less(t, b.JitterMs, 50.0, "its clock is 48 kHz")
 }
 
 func TestAFrameOfEveryCodecAllocatesNothing(t *testing.T) {

@@ -105,19 +105,12 @@ func (c *coding) anew() {
 // octets: nothing is sent.
 func (s *Session) encode(dst, right []byte) (payloadType uint8, octets int) {
 	o, c := &s.out, &s.code
-	if s.desc.agreed.Noise.Name != "" {
-		if silent(right) {
-			c.lull, c.resumed = c.lull+len(right), false
-		} else {
-			c.resumed, c.lull = c.lull > lullAfter, 0
+	if s.desc.agreed.Noise.Name != "" && c.lulled(right) {
+		if past := c.lull - lullAfter; past > len(right) && past%lullEvery >= len(right) {
+			return 0, 0
 		}
-		if past := c.lull - lullAfter; past > 0 {
-			if past > len(right) && past%lullEvery >= len(right) {
-				return 0, 0
-			}
-			dst[0] = lullLevel
-			return s.desc.agreed.Noise.Type, 1
-		}
+		dst[0] = lullLevel
+		return s.desc.agreed.Noise.Type, 1
 	}
 	switch o.codec {
 	case PCMU:
@@ -131,6 +124,16 @@ func (s *Session) encode(dst, right []byte) (payloadType uint8, octets int) {
 		return o.kind, c.opusOut.Encode(dst, c.linear(right))
 	}
 	return o.kind, 0
+}
+
+// lulled says whether a frame belongs to a pause that comfort noise fills.
+func (c *coding) lulled(right []byte) bool {
+	if silent(right) {
+		c.lull, c.resumed = c.lull+len(right), false
+	} else {
+		c.resumed, c.lull = c.lull > lullAfter, 0
+	}
+	return c.lull > lullAfter
 }
 
 // linear reads µ-law into the scratch of the session.

@@ -88,7 +88,7 @@ func (r *receiver) learn(f sdp.Format) {
 	case sdp.Event:
 		r.kinds[t] = eventKind
 	}
-	r.khz[t] = uint8(min(max(f.Clock/1000, 1), 255)) //nolint:gosec // bounded
+	r.khz[t] = uint8(min(max(f.Clock/1000, 1), 255))
 }
 
 // forget drops what payload types mean, but for comfort noise: its type is static, and some send it unasked.

@@ -79,7 +79,8 @@ func newSession(e *Engine, o Options, port int, sound, control socket) *Session 
 	s.desc = newDescription(&s.o)
 	s.keys = newSecrecy(&s.o)
 	s.in.forget()
-	s.out = sender{ssrc: random(), seq: uint16(random() & 0x7FFF), stamp: random(), ptime: s.o.PTime, scale: 1} //nolint:gosec // any 15 bits: the first turn of the sequence is then beyond doubt (RFC 3711 section 3.3.1)
+	// A sequence that begins in its lower half leaves no doubt about its first turn (RFC 3711 section 3.3.1).
+	s.out = sender{ssrc: random(), seq: uint16(random() & 0x7FFF), stamp: random(), ptime: s.o.PTime, scale: 1}
 	s.report = newReporter()
 	return s
 }

@@ -3,10 +3,10 @@ package dtmf_test
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"os/exec"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -118,7 +118,7 @@ You are being recorded, so that we can train our people. Thank you very much, go
 // spoken is prose in a voice, as µ-law of 8 kHz.
 func spoken(t *testing.T, voice string, pitch, speed int) []byte {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), "espeak-ng", "-v", voice, "-p", fmt.Sprint(pitch), "-s", fmt.Sprint(speed), "--stdout", prose).Output()
+	out, err := exec.CommandContext(t.Context(), "espeak-ng", "-v", voice, "-p", strconv.Itoa(pitch), "-s", strconv.Itoa(speed), "--stdout", prose).Output()
 	require.NoError(t, err, "make tools installs espeak-ng")
 	at := bytes.Index(out, []byte("data"))
 	require.Positive(t, at)

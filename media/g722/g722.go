@@ -127,7 +127,7 @@ func (b *band) writeLow(x int32) byte {
 		}
 	}
 	b.followLow(code)
-	return byte(code) //nolint:gosec // six bits
+	return byte(code) // six bits
 }
 
 // readLow decodes six bits: INVQBL and LIMIT.

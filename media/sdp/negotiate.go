@@ -14,7 +14,7 @@ const (
 	Opus  = "OPUS"            // RFC 7587
 )
 
-// ErrNoKeys: encryption is required, and they name no key that we understand.
+// ErrNoKeys says that they encrypt or we must, and they name no key that we understand.
 var ErrNoKeys = errors.New("sdp: no keys in common")
 
 // Privacy says which streams may be agreed on.

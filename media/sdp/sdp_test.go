@@ -252,17 +252,17 @@ func TestKeysAreAgreedByTheModesOfBothEnds(t *testing.T) {
 	cm, gcm := crypto(1, "AES_CM_128_HMAC_SHA1_80", "A"), crypto(2, "AES_CM_128_HMAC_SHA1_32", "B")
 	two := lines("v=0", "c=IN IP4 192.0.2.9", "m=audio 4000 RTP/AVP 0", "m=audio 4002 RTP/SAVP 0", cm)
 	plain, savp, both := secure("RTP/AVP"), secure("RTP/SAVP", gcm, cm), secure("RTP/AVP", cm)
-	const clear, encrypted, refused = "clear", "encrypted", "refused"
+	const plainly, encrypted, refused = "clear", "encrypted", "refused"
 	for _, c := range []struct {
 		name  string
 		offer []byte
 		want  [3]string // Clear, Either, Private
 	}{
-		{"RTP/AVP", plain, [3]string{clear, clear, refused}},
+		{"RTP/AVP", plain, [3]string{plainly, plainly, refused}},
 		{"RTP/SAVP", savp, [3]string{refused, encrypted, encrypted}},
 		{"RTP/SAVPF", secure("RTP/SAVPF", cm), [3]string{refused, encrypted, encrypted}},
-		{"RTP/AVP with keys", both, [3]string{clear, encrypted, encrypted}},
-		{"a stream of each", two, [3]string{clear, encrypted, encrypted}},
+		{"RTP/AVP with keys", both, [3]string{plainly, encrypted, encrypted}},
+		{"a stream of each", two, [3]string{plainly, encrypted, encrypted}},
 		{"RTP/SAVP without keys", secure("RTP/SAVP"), [3]string{refused, refused, refused}},
 		{"keys not spoken", secure("RTP/SAVP", "a=crypto:1 F8_128_HMAC_SHA1_80 inline:x", cm+"|2^20|1:4"), [3]string{refused, refused, refused}},
 		{"DTLS", secure("UDP/TLS/RTP/SAVP", "a=fingerprint:sha-1 00"), [3]string{refused, refused, refused}},
@@ -275,7 +275,7 @@ func TestKeysAreAgreedByTheModesOfBothEnds(t *testing.T) {
 			a, err := sdp.Agree(s, w)
 			got := refused
 			if err == nil {
-				got = map[bool]string{false: clear, true: encrypted}[a.Secure]
+				got = map[bool]string{false: plainly, true: encrypted}[a.Secure]
 			}
 			assert.Equal(t, c.want[i], got, "%s, %d", c.name, privacy)
 			if a.Secure {
@@ -342,7 +342,7 @@ func cross(t *testing.T, b []byte) {
 	for i, m := range theirs.MediaDescriptions {
 		assert.True(t, strings.EqualFold(m.MediaName.Media, ours.Media[i].Kind))
 		assert.Equal(t, m.MediaName.Port.Value, ours.Media[i].Port)
-		assert.Equal(t, len(m.MediaName.Formats), len(ours.Media[i].Raw))
+		assert.Len(t, ours.Media[i].Raw, len(m.MediaName.Formats))
 		if c := m.ConnectionInformation; c != nil && c.Address != nil {
 			host, _, _ := strings.Cut(c.Address.Address, "/")
 			if addr, errAddr := netip.ParseAddr(host); errAddr == nil {

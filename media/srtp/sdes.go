@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// ErrUnsupported: a line of a=crypto asks for what we do not speak, or cannot be read. It never quotes the line.
+// ErrUnsupported says that a line of a=crypto asks for what we do not speak, or cannot be read. It never quotes the line.
 var ErrUnsupported = errors.New("srtp: unsupported a=crypto")
 
 // Attribute is one line of a=crypto.
@@ -47,7 +47,7 @@ func ParseAttribute(line string) (Attribute, error) {
 	if err != nil || tag > tagMost {
 		return Attribute{}, fmt.Errorf("%w: tag", ErrUnsupported)
 	}
-	a := Attribute{Tag: int(tag)} //nolint:gosec // 31 bits
+	a := Attribute{Tag: int(tag)}
 	if a.Key.Suite = suite(f[1]); a.Key.Suite == None {
 		return Attribute{}, fmt.Errorf("%w: suite", ErrUnsupported)
 	}

@@ -32,8 +32,8 @@ func packet(ssrc uint32, seq uint16) []byte {
 }
 
 // report is a receiver report.
-func report(ssrc byte) []byte {
-	return append(make([]byte, 0, 1500), 0x80, 201, 0, 1, 0, 0, 0, ssrc)
+func report() []byte {
+	return append(make([]byte, 0, 1500), 0x80, 201, 0, 1, 0, 0, 0, 7)
 }
 
 func stream(t testing.TB, k srtp.Key) *srtp.Stream {
@@ -76,12 +76,12 @@ func TestEverySuiteHidesSoundAndReportsAndRefusesWhatIsForgedOrRepeated(t *testi
 				_, err = in.OpenControl(bytes.Clone(short))
 				require.ErrorIs(t, err, srtp.ErrRefused)
 			}
-			control, err := out.ProtectControl(append(report(7), report(7)...))
+			control, err := out.ProtectControl(append(report(), report()...))
 			require.NoError(t, err)
 			control = bytes.Clone(control)
 			opened, err = in.OpenControl(bytes.Clone(control))
 			require.NoError(t, err)
-			assert.Equal(t, append(report(7), report(7)...), opened)
+			assert.Equal(t, append(report(), report()...), opened)
 			_, err = in.OpenControl(control)
 			require.ErrorIs(t, err, srtp.ErrRefused, "repeated")
 		})
@@ -212,7 +212,7 @@ func TestAKeyIsNeverPrinted(t *testing.T) {
 		fmt.Fprintf(&log, verb+verb+verb, a, a.Key, struct{ A srtp.Attribute }{a})
 	}
 	text := log.String()
-	for _, form := range []string{secret, string(raw[:8]), hex.EncodeToString(raw[:8]), fmt.Sprint(raw[:8]), strings.Trim(fmt.Sprint(raw[:8]), "[]")} {
+	for _, form := range []string{secret, string(raw[:8]), hex.EncodeToString(raw[:8]), fmt.Sprintf("%d %d %d", raw[0], raw[1], raw[2])} {
 		assert.NotContains(t, text, form)
 	}
 }
