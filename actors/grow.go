@@ -65,8 +65,21 @@ func (n *Node) grow(ctx context.Context, w *domain.Workspace) error {
 	n.spaces[w.ID] = t
 	n.mu.Unlock()
 	root := n.sys.Root.Copy().WithGuardian(mailbox.Resume(n.cfg.Log, nil))
-	_, err = root.SpawnNamed(workspace.Props(n.family(w, t, l)), w.ID)
-	return err
+	family := n.family(w, t, l)
+	lives, first := make(chan struct{}), family.First
+	family.First = func(actx actor.Context) {
+		first(actx)
+		close(lives)
+	}
+	if _, err = root.SpawnNamed(workspace.Props(family), w.ID); err != nil {
+		return err
+	}
+	select { // whoever asks now finds everybody
+	case <-lives:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 func (n *Node) load(ctx context.Context, ws string) (*loaded, error) {

@@ -1,0 +1,171 @@
+package route_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/route"
+)
+
+func tr(id string, change func(*domain.Trunk)) *domain.Trunk {
+	t := &domain.Trunk{Meta: domain.Meta{ID: id, Environment: domain.Live}}
+	if change != nil {
+		change(t)
+	}
+	return t
+}
+
+func TestTheLongestPrefixThenPriorityThenTheCallerIDThenTheCostChooseATrunk(t *testing.T) {
+	all := []*domain.Trunk{
+		tr("any", nil),
+		tr("us-dear", func(t *domain.Trunk) {
+			t.Prefixes, t.Costs = []string{"+1"}, []domain.Rate{{Prefix: "+", Cost: "0.02"}}
+		}),
+		tr("us-cheap", func(t *domain.Trunk) {
+			t.Prefixes, t.Costs = []string{"+1"}, []domain.Rate{{Prefix: "+1", Cost: "0.005"}, {Prefix: "+1907", Cost: "0.3"}}
+		}),
+		tr("us-own", func(t *domain.Trunk) { t.Prefixes, t.CallerIDs = []string{"1"}, []string{"+12025550100"} }),
+		tr("us-spare", func(t *domain.Trunk) { t.Prefixes, t.Priority = []string{"+1", "+44"}, 5 }),
+		tr("dc", func(t *domain.Trunk) { t.Prefixes, t.Priority = []string{"+1202"}, 9 }),
+		tr("test", func(t *domain.Trunk) { t.Environment = domain.Test }),
+	}
+	names := func(c route.Call) (out []string) {
+		c.Environment = domain.Live
+		for _, i := range route.Trunks(all, c) {
+			out = append(out, all[i].ID)
+		}
+		return out
+	}
+	for name, c := range map[string]struct {
+		call route.Call
+		want []string
+	}{
+		"the longest prefix, whatever its priority": {route.Call{To: "+12025550199"}, []string{"dc", "us-cheap", "us-dear", "us-own", "us-spare", "any"}},
+		"the cost of the longest rate":              {route.Call{To: "+19075550199"}, []string{"us-dear", "us-cheap", "us-own", "us-spare", "any"}},
+		"who lists others comes after":              {route.Call{To: "+13125550199", From: "+13125550100"}, []string{"us-cheap", "us-dear", "us-own", "us-spare", "any"}},
+		"who lists the number counts like the rest": {route.Call{To: "+13125550199", From: "+12025550100"}, []string{"us-cheap", "us-dear", "us-own", "us-spare", "any"}},
+		"elsewhere":                                  {route.Call{To: "+442071838750"}, []string{"us-spare", "any"}},
+		"only the trunk that was asked for":          {route.Call{To: "+442071838750", TrunkID: "any"}, []string{"any"}},
+		"a trunk that does not take it is not taken": {route.Call{To: "+442071838750", TrunkID: "dc"}, nil},
+	} {
+		assert.Equal(t, c.want, names(c.call), name)
+	}
+}
+
+func TestTargetsAreTriedByPriorityThenByLotAndTheFailedOnesLast(t *testing.T) {
+	now := time.Unix(1_800_000_000, 0)
+	lot := func(draws ...float64) func() float64 {
+		return func() float64 {
+			d := draws[0]
+			draws = draws[1:]
+			return d
+		}
+	}
+	target := func(key string, proxy, priority, weight int) route.Target {
+		return route.Target{Key: key, Proxy: proxy, Priority: priority, Weight: weight}
+	}
+	all := []route.Target{target("a1", 0, 1, 1), target("a2", 0, 1, 1), target("b", 1, 1, 9), target("c", 2, 2, 1)}
+	with := func(change func([]route.Target)) []route.Target {
+		list := append([]route.Target(nil), all...)
+		change(list)
+		return list
+	}
+	soon := now.Add(time.Second)
+	for name, c := range map[string]struct {
+		targets []route.Target
+		tried   []string
+		draws   []float64
+		want    string
+	}{
+		"the heavier one has the better lot":       {all, nil, []float64{1, 1, 1}, "b"},
+		"the lighter one by luck":                  {all, nil, []float64{0.1, 9, 1}, "a1"},
+		"the addresses of a name as they stand":    {all, []string{"a1"}, []float64{0.1, 9, 1}, "a2"},
+		"the next priority once the first is used": {all, []string{"a1", "a2", "b"}, []float64{1}, "c"},
+		"nothing is left":                          {all, []string{"a1", "a2", "b", "c"}, nil, "none"},
+		"one that failed comes last":               {with(func(l []route.Target) { l[0].Out, l[1].Out, l[2].Out = soon, soon, soon }), nil, []float64{1, 1, 1}, "c"},
+		"but it comes":                             {with(func(l []route.Target) { l[3].Out = soon }), []string{"a1", "a2", "b"}, []float64{1}, "c"},
+		"its time is over":                         {with(func(l []route.Target) { l[2].Out = now }), nil, []float64{1, 1, 1}, "b"},
+		"one that rests is left alone":             {with(func(l []route.Target) { l[3].Rests = soon }), []string{"a1", "a2", "b"}, nil, "rests 1s"},
+	} {
+		i, until, ok := route.Next(c.targets, c.tried, now, lot(c.draws...))
+		got := "none"
+		switch {
+		case ok:
+			got = c.targets[i].Key
+		case !until.IsZero():
+			got = "rests " + until.Sub(now).String()
+		}
+		assert.Equal(t, c.want, got, name)
+	}
+}
+
+func TestWeightsAreSharesInTheLongRun(t *testing.T) {
+	targets := []route.Target{{Key: "one", Proxy: 0, Weight: 1}, {Key: "three", Proxy: 1, Weight: 3}}
+	seed, n := uint64(1), map[string]int{}
+	draw := func() float64 { // the mean of an exponential lot is enough for a share
+		seed = seed*6364136223846793005 + 1442695040888963407
+		return -ln(float64(seed>>11)/(1<<53) + 1e-12)
+	}
+	for range 4000 {
+		i, _, _ := route.Next(targets, nil, time.Unix(0, 0), draw)
+		n[targets[i].Key]++
+	}
+	assert.InDelta(t, 3000, n["three"], 150)
+}
+
+func ln(x float64) float64 { // by halving: the test needs no more
+	n := 0
+	for x < 0.5 {
+		x *= 2
+		n++
+	}
+	y, sum := x-1, 0.0
+	for k, p := 1, y; k < 60; k, p = k+1, -p*y {
+		sum += p / float64(k)
+	}
+	return sum - float64(n)*0.6931471805599453
+}
+
+func TestASecondCountsAsASixtiethOfAMinute(t *testing.T) {
+	cost, known := route.Cost([]domain.Rate{{Prefix: "+1", Cost: "0.006"}}, "+12025550100")
+	assert.True(t, known)
+	got := []int64{route.Spend(cost, 0), route.Spend(cost, time.Second), route.Spend(cost, 59500*time.Millisecond), route.Spend(cost, time.Hour)}
+	assert.Equal(t, []int64{0, 100, 6000, 360_000}, got)
+	_, known = route.Cost([]domain.Rate{{Prefix: "+1", Cost: "0.006"}}, "+442071838750")
+	assert.False(t, known)
+}
+
+func TestTheRecordForgetsWhatIsOlderThanAnHour(t *testing.T) {
+	var r route.Record
+	at := time.Unix(1_800_000_000, 0)
+	for range 3 {
+		r.Answered(at)
+	}
+	r.Refused("busy", at)
+	r.Ended(3*time.Second, 6*time.Second, at)
+	r.Ended(57*time.Second, 6*time.Second, at.Add(30*time.Minute))
+	show := func(now time.Time) string {
+		s := r.Sum(now)
+		return fmt.Sprintf("%d/%d asr %.2f acd %s short %.2f %v", s.Answered, s.Attempts, s.ASR(), s.ACD(), s.ShortShare(), s.Reasons())
+	}
+	assert.Equal(t, "3/4 asr 0.75 acd 30s short 0.50 map[busy:1]", show(at.Add(31*time.Minute)))
+	assert.Equal(t, "0/0 asr 0.00 acd 57s short 0.00 map[]", show(at.Add(61*time.Minute)))
+	assert.Equal(t, "0/0 asr 0.00 acd 0s short 0.00 map[]", show(at.Add(100*time.Hour)))
+}
+
+func TestAnAlarmNeedsEnoughCallsAndABound(t *testing.T) {
+	s := route.Sum{Attempts: 100, Answered: 30, Ended: 30, Short: 20, Talked: 300 * time.Second}
+	bounds := domain.TrunkAlarms{MinASR: 0.4, MinACDSeconds: 20, MaxShortCallShare: 0.5, MinCalls: 30}
+	var got []route.Measure
+	for _, b := range route.Judge(s, bounds) {
+		got = append(got, b.Measure)
+	}
+	assert.Equal(t, []route.Measure{route.ASR, route.ACD, route.ShortCalls}, got)
+	bounds.MinCalls = 31
+	assert.Len(t, route.Judge(s, bounds), 1, "only the attempts are enough")
+	assert.Empty(t, route.Judge(s, domain.TrunkAlarms{MinCalls: 1}))
+}
