@@ -1,0 +1,155 @@
+package main_test
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// logged are the first values of each kind in a scenario's log.
+func (p *peer) logged() map[string]string {
+	text, _ := os.ReadFile(p.log)
+	out := map[string]string{}
+	for l := range strings.Lines(string(text)) {
+		kind, value, _ := strings.Cut(strings.TrimSpace(l), " ")
+		if _, known := out[kind]; !known {
+			out[kind] = strings.TrimSpace(value)
+		}
+	}
+	return out
+}
+
+func TestATrunkIsCalledAsItWants(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	busy := sipp(t, "uas-callerid")
+	id := s.api("POST", "/v1/trunks", object{
+		"name": "carrier", "proxies": []object{{"host": "127.0.0.2", "port": 5999}},
+		"outbound_proxy": object{"host": "127.0.0.1", "port": busy.port}, "number_format": "digits", "number_strip": "1", "number_add": "9",
+		"from_domain": "us.example", "caller_ids": []string{"+12025550100"}, "caller_id_headers": []string{"P-Asserted-Identity", "Remote-Party-ID"},
+		"costs": []object{{"prefix": "+1", "cost": "0.01"}},
+	})["id"].(string)
+	call := s.ended(s.outbound("+12025550123", s.hello(), object{"from": "+12025550100"}), 20*time.Second)
+	assert.Equal(t, []any{"busy", object{"amount": "0.00", "currency": "USD"}}, []any{call["status"], call["cost"]}, "%v", call)
+	got := busy.logged()
+	got["FROM"], _, _ = strings.Cut(got["FROM"], ";tag")
+	assert.Equal(t, map[string]string{
+		"URI": "INVITE sip:92025550123@127.0.0.2:5999", "FROM": "<sip:12025550100@us.example>", "PAI": "<sip:12025550100@us.example>",
+		"RPID": "<sip:12025550100@us.example>;party=calling;screen=yes;privacy=off", "PRIVACY": "",
+		"ROUTE": "<sip:127.0.0.1:" + strconv.Itoa(busy.port) + ";lr>",
+	}, got)
+	trunk := s.api("GET", "/v1/trunks/"+id, nil)
+	assert.Equal(t, "sip:127.0.0.1:"+strconv.Itoa(s.sip), trunk["sip_uri"])
+	assert.Equal(t, "up", trunk["health"].(object)["status"])
+	quality := trunk["quality"].(object)
+	assert.Equal(t, []any{1.0, 0.0, object{"busy": 1.0}}, []any{quality["attempts"], quality["asr"], quality["refusals"]})
+}
+
+func TestATrunkIsAskedWhetherItLives(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	lives, silent := sipp(t, "uas-options"), freePort(t, "udp")
+	id := s.trunk("", lives.port, silent)
+	result := s.api("POST", "/v1/trunks/"+id+"/test", object{})
+	targets := result["targets"].([]any)
+	require.Len(t, targets, 2)
+	first, second := targets[0].(object), targets[1].(object)
+	assert.Equal(t, []any{true, true, 200.0, "carrier/1.0", false}, []any{result["ok"], first["reachable"], first["code"], first["server"], second["reachable"]}, "%v", result)
+	assert.NotEmpty(t, second["error"])
+	status, body, _ := s.try("POST", "/v1/trunks", object{"name": "inside", "proxies": []object{{"host": "169.254.169.254"}}})
+	assert.Equal(t, 422, status, "%s", body)
+	assert.Contains(t, string(body), "proxies[0].host")
+}
+
+func TestWhatATrunkTellsOfItsCallerIsKept(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	s.unlimited()
+	agent := s.hello()
+	id := s.trunk("", freePort(t, "udp"))
+	s.api("PATCH", "/v1/trunks/"+id, object{"caller_id_headers": []string{"P-Asserted-Identity"}})
+	s.api("POST", "/v1/phone-numbers", object{"number": "*", "agent_id": agent, "trunk_id": id})
+	require.NoError(t, s.caller("uac-withheld", "2025550142", "-d", "500"))
+	s.await("the call's end", 20*time.Second, func() bool {
+		list := s.api("GET", "/v1/calls?direction=inbound&status=completed", nil)["data"].([]any)
+		return len(list) == 1
+	})
+	call := s.api("GET", "/v1/calls?direction=inbound", nil)["data"].([]any)[0].(object)
+	assert.Equal(t, []any{"anonymous", "+12025550142"}, []any{call["from"], call["to"]})
+	caller := call["caller"].(object)
+	assert.Equal(t, []any{
+		object{"from": "+12025550111", "reason": "no-answer"}, object{"from": "+12025550112", "reason": "user-busy"},
+	}, caller["diversions"])
+	assert.Equal(t, []any{true, "TN-Validation-Passed"}, []any{caller["withheld"], caller["verstat"]})
+	assert.Contains(t, caller["identity"], "ppt=shaken")
+	assert.Len(t, caller["history"], 2)
+	assert.NotContains(t, caller, "asserted", "who withholds a number withholds it from us")
+
+	s.api("PATCH", "/v1/trunks/"+id, object{"inbound": object{"calls_per_second": 0.05}})
+	require.NoError(t, s.caller("uac-withheld", "2025550142", "-d", "100"), "the first of its second")
+	require.NoError(t, s.caller("uac-refused-503", "2025550142"), "one too many")
+	assert.Equal(t, 1.0, s.api("GET", "/v1/trunks/"+id, nil)["quality"].(object)["inbound_refusals"].(object)["calls_per_second"])
+
+	s.api("PATCH", "/v1/trunks/"+id, object{"inbound": object{"calls_per_second": 0, "auth": object{"username": "carrier", "password": "proof"}}})
+	require.NoError(t, s.caller("uac-refused-401", "2025550142"), "no proof")
+}
+
+func TestTheBuiltInCarrierCallsANumber(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	live := s.key
+	status, body, _ := s.try("POST", "/v1/test/inbound-calls", object{"to": "+12025550142"})
+	assert.Equal(t, 409, status, "%s: with a live key", body)
+	key, err := os.ReadFile(filepath.Join(s.data(), "test.key"))
+	require.NoError(t, err)
+	s.key = strings.TrimSpace(string(key))
+	status, body, _ = s.try("POST", "/v1/test/inbound-calls", object{"to": "+12025550142"})
+	assert.Equal(t, 422, status, "%s: nobody answers it", body)
+	s.api("POST", "/v1/phone-numbers", object{"number": "+12025550142", "agent_id": s.menu()})
+	call := s.api("POST", "/v1/test/inbound-calls", object{"to": "+12025550142", "from": "anonymous", "digits": "2"})
+	assert.Equal(t, []any{"inbound", "anonymous", "+12025550142", "test"}, []any{call["direction"], call["from"], call["to"], call["environment"]})
+	ended := s.ended(call["id"].(string), 40*time.Second)
+	assert.Equal(t, []any{"completed", "declined"}, []any{ended["status"], ended["disposition"]}, "%v", ended)
+	s.key = live
+	status, _, _ = s.try("GET", "/v1/calls/"+call["id"].(string), nil)
+	assert.Equal(t, 404, status, "the test environment is one of its own")
+}
+
+func TestTheRulesForDestinationsHoldForEveryCall(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	answers := sipp(t, "uas-answer-logged")
+	s.api("POST", "/v1/trunks", object{
+		"name": "dear", "proxies": []object{{"host": "127.0.0.1", "port": answers.port}}, "costs": []object{{"prefix": "+", "cost": "600.00"}},
+	})
+	agent := s.hello()
+	s.api("PATCH", "/v1/workspace", object{"calling": object{
+		"countries": []string{"US"}, "blocked_prefixes": []string{"+1202555019"}, "daily_spend_cap": object{"amount": "5.00"}, "max_call_minutes": 1,
+	}})
+	for to, code := range map[string]string{
+		"+12025550190": "destination_not_allowed", "+442071838750": "destination_not_allowed", "+19005550123": "destination_not_allowed",
+		"+881612345678": "destination_not_allowed", "911": "destination_not_allowed",
+	} {
+		status, body, _ := s.try("POST", "/v1/calls/outbound", object{"to": to, "agent_id": agent, "from": "+12025550100"})
+		assert.Equal(t, 403, status, "%s: %s", to, body)
+		assert.Contains(t, string(body), code, to)
+	}
+	call := s.ended(s.outbound("+12025550123", agent, nil), 30*time.Second)
+	assert.Equal(t, "completed", call["status"], "%v", call)
+	status, body, _ := s.try("POST", "/v1/calls/outbound", object{"to": "+12025550124", "agent_id": agent, "from": "+12025550100"})
+	assert.Equal(t, 403, status, "%s", body)
+	assert.Contains(t, string(body), "spend_cap_reached")
+	s.kill9()
+	s.start()
+	status, body, _ = s.try("POST", "/v1/calls/outbound", object{"to": "+12025550124", "agent_id": agent, "from": "+12025550100"})
+	assert.Equal(t, 403, status, "%s: also after a crash", body)
+	assert.Contains(t, string(body), "spend_cap_reached")
+	s.api("PATCH", "/v1/workspace", object{"calling": object{"daily_spend_cap": object{"amount": ""}}})
+	s.outbound("+12025550124", agent, nil)
+}
