@@ -31,6 +31,10 @@ func TestMain(m *testing.M) {
 		answerAll()
 		return
 	}
+	if calls := os.Getenv(floorPeer); calls != "" {
+		beFloorPeer(calls)
+		return
+	}
 	os.Exit(m.Run())
 }
 
@@ -67,6 +71,7 @@ func BenchmarkMedia1000Calls(b *testing.B) { benchmarkCalls(b, 1000) }
 // benchmarkCalls holds calls with two-way sound, playback and stereo recording for ten seconds of real time.
 func benchmarkCalls(b *testing.B, calls int) {
 	b.Helper()
+	least := floor(b, calls)
 	peer := exec.Command(os.Args[0])
 	peer.Env = append(os.Environ(), benchPeer+"=1")
 	stdin, err := peer.StdinPipe()
@@ -100,15 +105,18 @@ func benchmarkCalls(b *testing.B, calls int) {
 	}
 	time.Sleep(time.Second)
 	for b.Loop() {
-		cpu, start := used(b), time.Now()
+		cpu, kernel, start := used(b), system(b), time.Now()
 		sent := packets(sessions)
 		whole, theirs := machine(b), process(b, peer.Process.Pid)
 		time.Sleep(benchTime)
 		ours := used(b) - cpu
+		b.ReportMetric((system(b)-kernel).Seconds()/time.Since(start).Seconds()*1000/float64(calls), "kernel-cores/1000calls")
 		others := machine(b) - whole - (process(b, peer.Process.Pid) - theirs) - ours
 		cores := ours.Seconds() / time.Since(start).Seconds()
 		rate := float64(packets(sessions)-sent) / time.Since(start).Seconds() / float64(calls)
 		b.ReportMetric(cores*1000/float64(calls), "cores/1000calls")
+		b.ReportMetric(least, "floor-cores/1000calls")
+		b.ReportMetric(cores*1000/float64(calls)/least, "times-the-floor")
 		b.ReportMetric(rate, "packets/s/call")
 		b.ReportMetric(max(others, 0).Seconds()/time.Since(start).Seconds(), "cores-of-strangers")
 	}
@@ -148,6 +156,14 @@ func used(b *testing.B) time.Duration {
 	var u syscall.Rusage
 	require.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// system is what of it the kernel used for us.
+func system(b *testing.B) time.Duration {
+	b.Helper()
+	var u syscall.Rusage
+	require.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
+	return time.Duration(u.Stime.Nano())
 }
 
 // jiffy is the unit of /proc.

@@ -34,7 +34,7 @@ func (s *Session) converse(c *clock, n int, now time.Duration) {
 	r := &s.report
 	if r.look -= n; r.look <= 0 {
 		r.look = controlEvery
-		got := s.control.receive(c.in)
+		got := s.control.receive(c.in, batchLen)
 		for i := range got {
 			data, from, arrived := c.in.packet(i)
 			s.reported(data, from, arrived, now)

@@ -12,6 +12,7 @@ import (
 const (
 	latchWindow = 2 * time.Second // within it, a source that the description does not name can be learnt
 	latchCount  = 3               // by so many packets in a row
+	fewPackets  = 2               // are looked for first: seldom more than one has come
 	looksMost   = 4               // batches taken in one frame; the rest waits, or the kernel drops it
 )
 
@@ -131,15 +132,17 @@ func (s *Session) receive(c *clock) {
 	if !s.in.remote.IsValid() {
 		return
 	}
+	most := fewPackets
 	for range looksMost {
-		n := s.sound.receive(c.in)
+		n := s.sound.receive(c.in, most)
 		for i := range n {
 			data, from, arrived := c.in.packet(i)
 			s.packet(data, from, arrived)
 		}
-		if n < batchLen {
+		if n < most {
 			return
 		}
+		most = batchLen
 	}
 }
 

@@ -119,14 +119,15 @@ func newBatch() *batch {
 	return b
 }
 
-// receive takes what has arrived, at most batchLen packets.
-func (s *socket) receive(b *batch) int {
-	for i := range b.messages {
+// receive takes what has arrived, at most so many packets, and at most batchLen.
+func (s *socket) receive(b *batch, most int) int {
+	most = min(most, batchLen)
+	for i := range most {
 		h := &b.messages[i].header
 		h.Namelen = unix.SizeofSockaddrInet6
 		h.SetControllen(len(b.control[i]))
 	}
-	n, _, errno := unix.RawSyscall6(unix.SYS_RECVMMSG, uintptr(s.fd), uintptr(unsafe.Pointer(&b.messages[0])), batchLen, //nolint:gosec // raw by design
+	n, _, errno := unix.RawSyscall6(unix.SYS_RECVMMSG, uintptr(s.fd), uintptr(unsafe.Pointer(&b.messages[0])), uintptr(most), //nolint:gosec // raw by design
 		unix.MSG_DONTWAIT, 0, 0)
 	if errno != 0 {
 		return 0

@@ -74,15 +74,16 @@ type batch struct{ got [batchLen]arrival }
 
 func newBatch() *batch { return new(batch) }
 
-func (s *socket) receive(b *batch) int {
-	for i := range b.got {
+func (s *socket) receive(b *batch, most int) int {
+	most = min(most, batchLen)
+	for i := range most {
 		select {
 		case b.got[i] = <-s.in:
 		default:
 			return i
 		}
 	}
-	return batchLen
+	return most
 }
 
 func (s *socket) drain() (n int) {

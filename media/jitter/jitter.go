@@ -6,18 +6,18 @@ import "github.com/callboard/callboard/media/g711"
 
 // All figures are in samples of 8 kHz: 8 are a millisecond.
 const (
-	minDelay = 320      // 40 ms
-	maxDelay = 1600     // 200 ms
-	ringLen  = 2048     // 256 ms; a power of two
-	longest  = 1024     // the longest packet
-	idle     = 1600     // so long nothing: the next packet sets the clock anew
-	window   = 5 * 8000 // the delay shrinks at most by a step in it
-	step     = 160      // by so much the delay is changed at a time, without a gap
-	fadeLen  = 3 * 160  // a concealed gap fades to silence within it
-	lastLen  = 320      // the longest frame that is repeated
-	tooLate  = 10       // so many late packets in a row: the sender's clock leapt
-	beyond   = ringLen  // a packet further ahead than this: the sender's clock leapt
-	unknown  = ringLen  // no packet told its margin yet
+	minDelay = 320               // 40 ms
+	maxDelay = 1600              // 200 ms
+	ringLen  = 2048              // 256 ms; a power of two
+	longest  = 1024              // the longest packet
+	idle     = 1600              // so long nothing: the next packet sets the clock anew
+	window   = 5 * 8000          // the delay shrinks at most by a step in it
+	step     = 160               // by so much the delay is changed at a time, without a gap
+	fadeLen  = 3 * 160           // a concealed gap fades to silence within it
+	lastLen  = 320               // the longest frame that is repeated
+	tooLate  = 10                // so many late packets in a row: the sender's clock leapt
+	beyond   = ringLen - lastLen // a packet further ahead than this: the sender's clock leapt
+	unknown  = ringLen           // no packet told its margin yet
 )
 
 // Verdict is what became of a packet.
@@ -36,6 +36,7 @@ const (
 // The zero value is ready and small; memory for sound is taken with the first of it. It is not for concurrent use.
 type Buffer struct {
 	store   *store
+	last    uint32 // timestamp of what was played last, which stays in the ring for concealment
 	lastN   int
 	started bool
 	play    uint32 // timestamp of the next sample to hand out
@@ -54,7 +55,6 @@ type Buffer struct {
 type store struct {
 	ring [ringLen]byte
 	have [ringLen / 64]uint64 // which samples of the ring are there
-	last [lastLen]byte        // what was played last, for concealment
 }
 
 // Put takes the samples of a packet.
@@ -118,7 +118,7 @@ func (b *Buffer) Get(dst []byte) (received int) {
 		return 0
 	}
 	b.adapt(n)
-	got := n
+	got, at := n, b.play
 	if b.spare == 0 || !b.splice(dst) {
 		got = b.store.take(b.play, dst)
 		b.play += uint32(n) //nolint:gosec // small
@@ -128,10 +128,12 @@ func (b *Buffer) Get(dst []byte) (received int) {
 		b.gap(dst)
 		return 0
 	}
+	if got < n {
+		b.store.restore(at, dst)
+	}
 	b.missing = 0
 	b.noise.end(b.play)
-	b.store.keep(dst)
-	b.lastN = min(n, lastLen)
+	b.last, b.lastN = at, min(n, lastLen)
 	return got
 }
 
@@ -203,7 +205,7 @@ func (b *Buffer) conceal(dst []byte) {
 	}
 	for i := range dst {
 		gain := max(fadeLen-past-i, 0)
-		v := int(g711.MuToLinear(b.store.last[i%b.lastN])) * gain / fadeLen
+		v := int(g711.MuToLinear(b.store.ring[(b.last+uint32(i%b.lastN))%ringLen])) * gain / fadeLen
 		dst[i] = g711.LinearToMu(int16(v)) //nolint:gosec // softer than an int16
 	}
 }

@@ -65,8 +65,12 @@ func (s *store) present(timestamp uint32) bool {
 	return s.have[at/64]&(1<<(at%64)) != 0
 }
 
-// keep remembers what was played.
-func (s *store) keep(played []byte) { copy(s.last[:], played) }
+// restore leaves what was played in the ring, unmarked, for concealment.
+func (s *store) restore(timestamp uint32, played []byte) {
+	at := timestamp % ringLen
+	n := copy(s.ring[at:], played)
+	copy(s.ring[:], played[n:])
+}
 
 // silent is a frame of nothing.
 var silent = func() (s [longest]byte) {

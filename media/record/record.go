@@ -77,10 +77,7 @@ func (r *Recorder) Write(left, right []byte) {
 		c := r.open
 		n := min(len(left), (chunkLen-c.n)/channels)
 		dst := c.data[c.n : c.n+channels*n]
-		for i, l := range left[:n] {
-			dst[2*i] = l
-			dst[2*i+1] = right[i]
-		}
+		interleave(dst, left[:n], right[:n])
 		c.n += channels * n
 		r.at += int64(channels * n)
 		left, right = left[n:], right[n:]
@@ -88,6 +85,25 @@ func (r *Recorder) Write(left, right []byte) {
 			r.hand()
 		}
 	}
+}
+
+// interleave puts two channels into one, four samples at a time.
+func interleave(dst, left, right []byte) {
+	i := 0
+	for ; i+4 <= len(left); i += 4 {
+		l, r := binary.LittleEndian.Uint32(left[i:]), binary.LittleEndian.Uint32(right[i:])
+		binary.LittleEndian.PutUint64(dst[2*i:], spread(l)|spread(r)<<8)
+	}
+	for ; i < len(left); i++ {
+		dst[2*i], dst[2*i+1] = left[i], right[i]
+	}
+}
+
+// spread puts a zero behind each byte.
+func spread(v uint32) uint64 {
+	x := uint64(v)
+	x = (x | x<<16) & 0x0000FFFF0000FFFF
+	return (x | x<<8) & 0x00FF00FF00FF00FF
 }
 
 // Silence lets n samples of both sides go by.

@@ -1,0 +1,153 @@
+package media_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+)
+
+// The packet floor is what the same packets cost with nothing around them: two sockets that all calls share, a thread that
+// wakes each 5 ms, takes all that came with recvmmsg and sends a quarter of the calls their packet with sendmmsg.
+
+const (
+	floorPeer  = "CALLBOARD_MEDIA_BENCH_FLOOR" // calls
+	floorTime  = 4 * time.Second
+	floorBatch = 64
+	floorLow   = 29000 // ours; theirs are on the next two
+)
+
+type floorMessage struct {
+	header unix.Msghdr
+	n      uint32
+}
+
+// floorEnd is one side of it.
+type floorEnd struct {
+	fd        [2]int
+	target    [2]unix.RawSockaddrInet4
+	in, out   [floorBatch]floorMessage
+	vector    [floorBatch + 1]unix.Iovec
+	buf       [floorBatch + 1][1500]byte
+	from      [floorBatch]unix.RawSockaddrInet4
+	sent, got int
+}
+
+func newFloorEnd(own, theirs int) (*floorEnd, error) {
+	e := &floorEnd{}
+	for i := range e.fd {
+		fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
+		if err != nil {
+			return nil, err
+		}
+		if err = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, 4<<20); err != nil {
+			_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, 4<<20)
+		}
+		if err = unix.Bind(fd, &unix.SockaddrInet4{Port: own + i, Addr: loopback.As4()}); err != nil {
+			return nil, err
+		}
+		e.fd[i] = fd
+		port := theirs + i
+		e.target[i] = unix.RawSockaddrInet4{Family: unix.AF_INET, Port: uint16(port>>8 | port<<8), Addr: loopback.As4()}
+	}
+	for i := range e.in {
+		e.vector[i].Base = &e.buf[i][0]
+		e.vector[i].SetLen(1500)
+		e.in[i].header.Iov = &e.vector[i]
+		e.in[i].header.SetIovlen(1)
+		e.in[i].header.Name = (*byte)(unsafe.Pointer(&e.from[i]))
+		e.out[i].header.Iov = &e.vector[floorBatch]
+		e.out[i].header.SetIovlen(1)
+		e.out[i].header.Namelen = unix.SizeofSockaddrInet4
+	}
+	e.vector[floorBatch].Base = &e.buf[floorBatch][0]
+	e.vector[floorBatch].SetLen(172)
+	return e, nil
+}
+
+// run is the loop, for so long.
+func (e *floorEnd) run(calls int, d time.Duration) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	start := time.Now()
+	for turn := 0; ; turn++ {
+		if wait := time.Duration(turn)*5*time.Millisecond - time.Since(start); wait > 0 {
+			ts := unix.NsecToTimespec(int64(wait))
+			_ = unix.Nanosleep(&ts, nil)
+		}
+		if time.Since(start) > d {
+			break
+		}
+		for i, fd := range e.fd {
+			for {
+				for k := range e.in {
+					e.in[k].header.Namelen = unix.SizeofSockaddrInet4
+				}
+				n, _, errno := unix.RawSyscall6(unix.SYS_RECVMMSG, uintptr(fd), uintptr(unsafe.Pointer(&e.in[0])), floorBatch, unix.MSG_DONTWAIT, 0, 0)
+				if errno != 0 {
+					break
+				}
+				if e.got += int(n); n < floorBatch {
+					break
+				}
+			}
+			for left := calls / 8; left > 0; {
+				batch := min(left, floorBatch)
+				for k := range batch {
+					e.out[k].header.Name = (*byte)(unsafe.Pointer(&e.target[i]))
+				}
+				n, _, errno := unix.RawSyscall6(unix.SYS_SENDMMSG, uintptr(fd), uintptr(unsafe.Pointer(&e.out[0])), uintptr(batch), unix.MSG_DONTWAIT, 0, 0)
+				if errno == 0 {
+					e.sent += int(n)
+				}
+				left -= batch
+			}
+		}
+	}
+	for _, fd := range e.fd {
+		_ = unix.Close(fd)
+	}
+}
+
+// beFloorPeer is the far end of it, in a process of its own.
+func beFloorPeer(calls string) {
+	n, err := strconv.Atoi(calls)
+	if err != nil {
+		panic(err)
+	}
+	e, err := newFloorEnd(floorLow+2, floorLow)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println("ready")
+	e.run(n, floorTime+500*time.Millisecond)
+}
+
+// floor measures the cores that a thousand calls' packets cost at least.
+func floor(b *testing.B, calls int) float64 {
+	b.Helper()
+	e, err := newFloorEnd(floorLow, floorLow+2)
+	require.NoError(b, err)
+	peer := exec.Command(os.Args[0])
+	peer.Env = append(os.Environ(), floorPeer+"="+strconv.Itoa(calls))
+	out, err := peer.StdoutPipe()
+	require.NoError(b, err)
+	require.NoError(b, peer.Start())
+	_, err = out.Read(make([]byte, 8))
+	require.NoError(b, err)
+	before, start := used(b), time.Now()
+	e.run(calls, floorTime)
+	cores := (used(b) - before).Seconds() / time.Since(start).Seconds()
+	require.NoError(b, peer.Wait())
+	want := float64(calls) * 50 * floorTime.Seconds()
+	require.InDelta(b, want, e.sent, want/20)
+	require.InDelta(b, want, e.got, want/10)
+	return cores * 1000 / float64(calls)
+}
