@@ -49,6 +49,7 @@ type authority struct {
 	account func(user string) (Account, bool)
 	nonces  *nonces
 	wrong   *limiter
+	elders  *elders
 	id      identity
 }
 
@@ -56,7 +57,9 @@ func newAuthority(realm string, id identity, account func(string) (Account, bool
 	if realm == "" {
 		realm = defaultRealm
 	}
-	return &authority{realm: realm, account: account, nonces: newNonces(id.secret), wrong: newLimiter(wrongRate, wrongBurst), id: id}
+	return &authority{
+		realm: realm, account: account, nonces: newNonces(id.secret), wrong: newLimiter(wrongRate, wrongBurst), elders: newElders(), id: id,
+	}
 }
 
 // challenges are the headers that ask for a proof, the better one first.
@@ -78,6 +81,7 @@ type proof struct {
 	user, nonce, uri, response, cnonce, count string
 	nc                                        uint32
 	algorithm                                 func() hash.Hash
+	better                                    bool // than MD5
 }
 
 // readProof reads the credentials of our realm; false: there are none that
@@ -116,7 +120,7 @@ func proofOf(all params) (p proof, ok bool) {
 	algorithm, _ := all.get("algorithm")
 	switch strings.ToUpper(algorithm) {
 	case "SHA-256":
-		p.algorithm = sha256.New
+		p.algorithm, p.better = sha256.New, true
 	case "MD5", "":
 		p.algorithm = md5.New
 	default:
@@ -167,6 +171,7 @@ func (a *authority) check(m *message, now time.Time) (Account, verdict) {
 	case old || !a.nonces.count(p.nonce, p.nc, now):
 		return Account{}, vStale
 	}
+	a.elders.proved(source, p.user, p.better)
 	return account, vGood
 }
 

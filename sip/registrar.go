@@ -172,12 +172,15 @@ func (r *registrar) refuse(m *message, code int) {
 func (r *registrar) challenge(m *message, stale, stranger bool, now time.Time) {
 	r.u.stats.rejected.Add(1)
 	offers := r.auth.challenges(m.flow.addr.Addr(), stale, now)
+	if len(m.every("authorization")) == 0 && r.auth.elders.asks(m.flow.addr.Addr(), userOf(m.from.uri), m.callID, m.cseq, now) {
+		offers = offers[1:]
+	}
 	tag := r.u.id.answerTag(m.callID, m.from.tag+m.branch())
 	most := math.MaxInt
 	if stranger && !m.flow.stream() {
 		most = len(m.raw)
 	}
-	for _, some := range [][]Header{offers, offers[:1], offers[1:]} {
+	for some := offers; len(some) > 0; some = fewer(offers, some) {
 		b, err := r.u.answer(m, 401, tag, some, nil)
 		if err != nil {
 			r.u.stats.malformed.Add(1)
@@ -189,6 +192,17 @@ func (r *registrar) challenge(m *message, stale, stranger bool, now time.Time) {
 		}
 	}
 	r.u.stats.size.Add(1)
+}
+
+// fewer is the next smaller choice of challenges: the better one, then MD5.
+func fewer(all, some []Header) []Header {
+	switch {
+	case len(some) > 1:
+		return all[:1]
+	case len(all) > 1 && &some[0] == &all[0]:
+		return all[1:]
+	}
+	return nil
 }
 
 // invite lets a phone call, once it has proved which one it is; ok is false

@@ -1,0 +1,66 @@
+package sip
+
+import (
+	"hash/maphash"
+	"net/netip"
+	"sync"
+	"time"
+)
+
+// elderFor is how long we remember that a phone knows MD5 alone.
+const elderFor = 2 * time.Hour
+
+// elders remembers which phones give up at the sight of SHA-256: they are
+// asked, send no proof, and some time later begin anew. From their second try
+// on they are asked for MD5 alone (RFC 8760 calls for both, and many phones in
+// use stop reading there). The table never grows.
+type elders struct {
+	mu    sync.Mutex
+	seed  maphash.Seed
+	slots []elder
+}
+
+type elder struct {
+	who, try uint64 // source and user; Call-ID and CSeq
+	at       time.Time
+	old      bool
+}
+
+func newElders() *elders { return &elders{seed: maphash.MakeSeed(), slots: make([]elder, bucketSlots)} }
+
+type triedBy struct {
+	source netip.Addr
+	user   string
+}
+
+type triedAs struct {
+	callID string
+	cseq   uint32
+}
+
+// asks notes a request without a proof and tells whether it is of a phone that
+// was asked before.
+func (e *elders) asks(source netip.Addr, user, callID string, cseq uint32, now time.Time) bool {
+	who := maphash.Comparable(e.seed, triedBy{source, user})
+	try := maphash.Comparable(e.seed, triedAs{callID, cseq})
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s := &e.slots[who%bucketSlots]
+	if s.who != who || now.Sub(s.at) > elderFor {
+		*s = elder{who: who, try: try, at: now}
+		return false
+	}
+	s.old = s.old || s.try != try
+	s.at = now
+	return s.old
+}
+
+// proved forgets a phone that knows the better digest.
+func (e *elders) proved(source netip.Addr, user string, better bool) {
+	who := maphash.Comparable(e.seed, triedBy{source, user})
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if s := &e.slots[who%bucketSlots]; s.who == who && (better || !s.old) {
+		*s = elder{}
+	}
+}
