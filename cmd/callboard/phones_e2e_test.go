@@ -1,8 +1,10 @@
 package main_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net"
+	"net/http"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -65,7 +67,11 @@ func (s *service) awaitContacts(id string, n int) object {
 	s.t.Helper()
 	var now object
 	s.await("the phone's registration", 30*time.Second, func() bool {
-		now = s.api("GET", "/v1/phones/"+id, nil)
+		now = nil
+		status, text, _ := s.try("GET", "/v1/phones/"+id, nil) // 503 in the moment of a start
+		if status != http.StatusOK || json.Unmarshal(text, &now) != nil {
+			return false
+		}
 		list, _ := now["contacts"].([]any)
 		return len(list) == n
 	})
