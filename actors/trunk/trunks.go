@@ -45,6 +45,7 @@ type Trunks struct {
 	wakeAt     time.Time // while cancel is set
 	purse      purse
 	looks      int
+	lookOff    func()
 	looked     map[string]time.Time // names, by trunk
 	pinged     map[string]time.Time
 	told       map[string]time.Time // alarms, by trunk and measure
@@ -91,6 +92,8 @@ func (t *Trunks) Receive(ctx actor.Context) {
 	case *actor.Started:
 		t.set(ctx, t.cfg.Trunks)
 		t.readSpent(ctx)
+	case *actor.Stopping:
+		t.noLook()
 	case Want:
 		t.want(ctx, m)
 	case Check:

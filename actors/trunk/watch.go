@@ -83,9 +83,18 @@ func (t *Trunks) lookAfter(ctx actor.Context) {
 		}
 	}
 	t.looks++
+	t.noLook()
 	if needed {
 		jitter := time.Duration(rand.Int64N(int64(time.Second))) //nolint:gosec // spreads work, no secret
-		mailbox.After(ctx, lookEvery+jitter, look{t.looks})
+		t.lookOff = mailbox.After(ctx, lookEvery+jitter, look{t.looks})
+	}
+}
+
+// noLook takes the wake-up back.
+func (t *Trunks) noLook() {
+	if t.lookOff != nil {
+		t.lookOff()
+		t.lookOff = nil
 	}
 }
 

@@ -1,0 +1,234 @@
+package trunk_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/mailbox/actortest"
+	"github.com/callboard/callboard/actors/trunk"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/sip"
+)
+
+// launch is start with a configuration of the test's own.
+func launch(sys *actor.ActorSystem, cfg trunk.Config) (*asker, *actor.PID, func()) {
+	cfg.Log = slog.New(slog.DiscardHandler)
+	pid := sys.Root.Spawn(mailbox.Props(func() actor.Actor { return trunk.New(cfg) }, 100))
+	a := &asker{trunks: pid, start: time.Now()}
+	ask := sys.Root.Spawn(actor.PropsFromProducer(func() actor.Actor { return a }))
+	synctest.Wait()
+	return a, ask, func() { sys.Root.Poison(ask); sys.Root.Poison(pid) }
+}
+
+// heardOf is the last answer, in short.
+func heardOf(t *testing.T, a *asker) string {
+	t.Helper()
+	synctest.Wait()
+	require.NotEmpty(t, a.heard)
+	switch m := a.heard[len(a.heard)-1].(type) {
+	case trunk.Slot:
+		return m.Target.Host
+	case trunk.NoSlot:
+		return m.Reason
+	}
+	return "?"
+}
+
+func two(t *domain.Trunk) {
+	t.Proxies = []domain.Proxy{
+		{Host: "192.0.2.1", Port: 5060, Transport: "udp", Priority: 1}, {Host: "192.0.2.2", Port: 5060, Transport: "udp", Priority: 2},
+	}
+}
+
+func want(id string) trunk.Want {
+	return trunk.Want{To: "+12025550100", Environment: domain.Live, CallID: id}
+}
+
+func stateOf(t *testing.T, sys *actor.ActorSystem, pid *actor.PID, id string) trunk.State {
+	t.Helper()
+	now, err := mailbox.Ask[trunk.HealthNow](context.Background(), sys, pid, trunk.Health{})
+	require.NoError(t, err)
+	return now.Trunks[id]
+}
+
+func TestATargetThatAsksForAPauseGetsIt(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		one := tr("one", nil)
+		a, ask, end := launch(sys, trunk.Config{Trunks: []domain.Trunk{one}})
+		sys.Root.Send(ask, want("a"))
+		synctest.Wait()
+		key := a.heard[0].(trunk.Slot).Key
+		sys.Root.Send(a.trunks, trunk.Result{
+			CallID: "a", Key: key, TrunkID: "one", Final: sip.Final{Code: 503, RetryAfter: 4 * time.Second},
+			Verdict: domain.Verdict{Reason: domain.ReasonTrunkError, NextLeg: domain.NextLegOtherTarget},
+		})
+		sys.Root.Send(ask, want("b"))
+		synctest.Wait()
+		assert.Len(t, a.heard, 1, "it waits for the target's pause to end")
+		assert.Equal(t, []string{"down", "resting"}, []string{stateOf(t, sys, a.trunks, "one").Health.Status, stateOf(t, sys, a.trunks, "one").Health.Targets[0].Status})
+		time.Sleep(5 * time.Second)
+		assert.Equal(t, "192.0.2.1", heardOf(t, a))
+		assert.Equal(t, 4*time.Second, a.at[1])
+		end()
+	})
+}
+
+func TestAMissedPINGNeverBarsATargetWhoseInvitesSucceed(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		trunks := tr("one", two)
+		trunks.OptionsPing = true
+		ping := func(_ context.Context, to sip.Target) (sip.Pong, error) {
+			if to.Host == "192.0.2.1" {
+				return sip.Pong{}, errors.New("no answer")
+			}
+			return sip.Pong{Code: 200, RTT: 3 * time.Millisecond}, nil
+		}
+		a, ask, end := launch(sys, trunk.Config{Trunks: []domain.Trunk{trunks}, Ping: ping})
+		sys.Root.Send(ask, want("a"))
+		assert.Equal(t, "192.0.2.1", heardOf(t, a), "one miss is no news")
+		time.Sleep(45 * time.Second)
+		sys.Root.Send(ask, want("b"))
+		assert.Equal(t, "192.0.2.2", heardOf(t, a), "two misses put it last")
+		sys.Root.Send(a.trunks, trunk.Result{CallID: "a", Key: a.heard[0].(trunk.Slot).Key, TrunkID: "one", Answered: true})
+		time.Sleep(5 * time.Minute)
+		sys.Root.Send(ask, want("c"))
+		assert.Equal(t, "192.0.2.1", heardOf(t, a), "its INVITEs succeed")
+		h := stateOf(t, sys, a.trunks, "one").Health
+		assert.Equal(t, []any{"up", "up", false, true}, []any{h.Status, h.Targets[0].Status, *h.Targets[0].PingOK, *h.Targets[1].PingOK})
+		end()
+	})
+}
+
+func TestANameIsEveryTargetThatItLeadsTo(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		var mu sync.Mutex
+		leads := []string{"192.0.2.11", "192.0.2.12"}
+		named := tr("one", func(t *domain.Trunk) { t.Proxies = []domain.Proxy{{Host: "sip.example.com"}} })
+		a, ask, end := launch(sys, trunk.Config{Trunks: []domain.Trunk{named}, Resolve: func(_ context.Context, to sip.Target) ([]sip.Target, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			var out []sip.Target
+			for _, host := range leads {
+				out = append(out, sip.Target{Host: host, Port: 5070, Transport: "tcp", TrunkID: to.TrunkID})
+			}
+			return out, nil
+		}})
+		w := want("a")
+		var got []string
+		for range 3 {
+			sys.Root.Send(ask, w)
+			got = append(got, heardOf(t, a))
+			if s, ok := a.heard[len(a.heard)-1].(trunk.Slot); ok {
+				assert.Equal(t, sip.Target{Host: s.Target.Host, Port: 5070, Transport: "tcp", TrunkID: "one", Name: "sip.example.com"}, s.Target)
+				w.Tried = append(w.Tried, s.Key)
+			}
+		}
+		assert.Equal(t, []string{"192.0.2.11", "192.0.2.12", "exhausted"}, got)
+		mu.Lock()
+		leads = []string{"192.0.2.13"}
+		mu.Unlock()
+		time.Sleep(time.Minute)
+		sys.Root.Send(ask, want("b"))
+		assert.Equal(t, "192.0.2.13", heardOf(t, a), "it leads elsewhere now")
+		end()
+	})
+}
+
+func TestShortCallsRaiseOneAlarmUntilTheyAreOver(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		var mu sync.Mutex
+		var told []string
+		cfg := trunk.Config{
+			Trunks: []domain.Trunk{tr("one", func(t *domain.Trunk) { t.Alarms = domain.TrunkAlarms{MaxShortCallShare: 0.5, MinCalls: 4} })},
+			Alarm: func(_ context.Context, a trunk.Alarm) {
+				mu.Lock()
+				defer mu.Unlock()
+				told = append(told, a.Measure+map[bool]string{true: " over"}[a.Recovered])
+			},
+		}
+		a, _, end := launch(sys, cfg)
+		for _, talked := range []time.Duration{2, 3, 4, 60, 5, 1} {
+			sys.Root.Send(a.trunks, trunk.Result{TrunkID: "one", Answered: true})
+			sys.Root.Send(a.trunks, trunk.Ended{TrunkID: "one", Talked: talked * time.Second})
+		}
+		synctest.Wait()
+		q := stateOf(t, sys, a.trunks, "one").Quality
+		assert.Equal(t, []any{6, 5, []string{"short_call_share"}}, []any{q.Answered, q.ShortCalls, q.Alarms})
+		time.Sleep(2 * time.Hour)
+		sys.Root.Send(a.trunks, trunk.Ended{TrunkID: "one", Talked: time.Minute})
+		synctest.Wait()
+		mu.Lock()
+		assert.Equal(t, []string{"short_call_share", "short_call_share over"}, told)
+		mu.Unlock()
+		end()
+	})
+}
+
+func TestTheDaysSpendCapCountsLiveCallsAndEndsAtMidnight(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		w := &domain.Workspace{DefaultCountry: "US", Calling: domain.Calling{DailySpendCap: &domain.Money{Amount: "1.00"}, MaxCallMinutes: 7}}
+		cfg := trunk.Config{
+			Trunks:    []domain.Trunk{tr("one", func(t *domain.Trunk) { t.Costs = []domain.Rate{{Prefix: "+1", Cost: "0.10"}} })},
+			Workspace: func() *domain.Workspace { return w },
+			Spent:     func(context.Context, time.Time) (int64, error) { return 500_000, nil },
+		}
+		a, ask, end := launch(sys, cfg)
+		sys.Root.Send(ask, want("a"))
+		synctest.Wait()
+		slot := a.heard[0].(trunk.Slot)
+		assert.Equal(t, 7*time.Minute, slot.MaxDuration)
+		sys.Root.Send(a.trunks, trunk.Result{CallID: "a", Key: slot.Key, TrunkID: "one", Answered: true})
+		var got []string
+		for _, at := range []time.Duration{4 * time.Minute, time.Minute, time.Minute} {
+			time.Sleep(at)
+			sys.Root.Send(ask, want("b"))
+			got = append(got, heardOf(t, a))
+		}
+		assert.Equal(t, []string{"192.0.2.1", "spend_cap_reached", "spend_cap_reached"}, got, "fifty cents before, ten for each minute of the live call")
+		sys.Root.Send(a.trunks, trunk.Ended{CallID: "a", TrunkID: "one", Talked: 3 * time.Minute})
+		sys.Root.Send(ask, want("c"))
+		assert.Equal(t, "192.0.2.1", heardOf(t, a), "it was shorter than it seemed")
+		for number, code := range map[string]domain.Code{"2025550100": "", "+442071838750": domain.CodeDestination, "911": domain.CodeDestination, "sip:x": domain.CodeDestination} {
+			c, err := mailbox.Ask[trunk.Checked](context.Background(), sys, a.trunks, trunk.Check{To: number, Environment: domain.Live})
+			require.NoError(t, err)
+			if code == "" {
+				assert.Nil(t, c.Err, number)
+				assert.Equal(t, "+12025550100", c.To)
+				continue
+			}
+			require.NotNil(t, c.Err, number)
+			assert.Equal(t, code, c.Err.Code, number)
+		}
+		end()
+	})
+}
+
+func TestACallIsShownAsItsTrunkWants(t *testing.T) {
+	slot := trunk.Slot{
+		Target: sip.Target{Host: "192.0.2.1", Name: "sip.example.com"},
+		Trunk: domain.Trunk{
+			NumberFormat: "digits", CallerIDs: []string{"+12025550100"}, CallerIDHeaders: []string{domain.HeaderAsserted, domain.HeaderDiversion},
+			Auth: &domain.TrunkAuth{Username: "u", Password: "p"},
+		},
+	}
+	var open, withheld sip.Invite
+	slot.Fill(&open, "+12025550123", trunk.Caller{Number: "+12025550177", Name: "Ann", Diversion: "+12025550111"})
+	slot.Fill(&withheld, "+12025550123", trunk.Caller{Number: domain.Anonymous, Name: "Ann"})
+	assert.Equal(t, sip.Invite{
+		Target: slot.Target, To: "12025550123", From: "12025550177", FromName: "Ann", Credentials: &sip.Credentials{Username: "u", Password: "p"},
+		Headers: []sip.Header{{Name: "P-Asserted-Identity", Value: "<sip:12025550177@sip.example.com>"}, {Name: "Diversion", Value: "<sip:12025550111@sip.example.com>;reason=unconditional"}},
+	}, open)
+	assert.Equal(t, []any{"anonymous", "Anonymous", "anonymous.invalid", []sip.Header{
+		{Name: "Privacy", Value: "id"}, {Name: "P-Asserted-Identity", Value: "<sip:12025550100@sip.example.com>"},
+	}}, []any{withheld.From, withheld.FromName, withheld.FromDomain, withheld.Headers})
+}

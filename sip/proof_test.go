@@ -1,0 +1,95 @@
+package sip_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/sip"
+)
+
+// agentAt is a user agent on a free loopback port, until the test ends.
+func agentAt(t *testing.T, set func(*sip.UserAgent)) *sip.UserAgent {
+	t.Helper()
+	u, err := sip.New(sip.Config{Listen: []sip.Listener{{Network: "udp", Addr: "127.0.0.1:0"}}, UserAgent: "carrier/1.0"})
+	require.NoError(t, err)
+	if set != nil {
+		set(u)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- u.Serve(ctx) }()
+	<-u.Ready()
+	t.Cleanup(func() {
+		cancel()
+		assert.NoError(t, <-done)
+	})
+	return u
+}
+
+func targetOf(u *sip.UserAgent) sip.Target {
+	a := u.Addr("udp")
+	return sip.Target{Host: a.Addr().String(), Port: int(a.Port()), Transport: "udp"}
+}
+
+func TestATrunkProvesByDigestWhichOneItIs(t *testing.T) {
+	type caller struct {
+		trunk  string
+		proved bool
+	}
+	came := make(chan caller, 1)
+	house := agentAt(t, func(u *sip.UserAgent) {
+		u.Admit(func(sip.Source) sip.Admission {
+			return sip.Admission{Allow: true, TrunkID: "first", Demand: true, Account: func(user string) (sip.Account, bool) {
+				return sip.Account{ID: "second", User: "carrier", Password: "proof"}, user == "carrier"
+			}}
+		})
+		u.OnInvite(func(in *sip.Incoming) {
+			came <- caller{in.TrunkID, in.Proved}
+			in.Reject(486, 0)
+		})
+	})
+	carrier := agentAt(t, nil)
+	call := func(attempt string, c *sip.Credentials) sip.Final {
+		e := newEars()
+		_, err := carrier.Invite(sip.Invite{Attempt: attempt, Leg: 1, Target: targetOf(house), To: "+12025550142", From: "+12025550177", Credentials: c, Notify: e.hear})
+		require.NoError(t, err)
+		for {
+			if r, over := (<-e.ch).(sip.Refused); over {
+				return r.Final
+			}
+		}
+	}
+	for name, c := range map[string]*sip.Credentials{
+		"none": nil, "wrong": {Username: "carrier", Password: "guess"}, "unknown": {Username: "nobody", Password: "proof"},
+	} {
+		assert.Equal(t, 401, call(name, c).Code, name)
+		assert.Empty(t, came, name)
+	}
+	assert.Equal(t, 486, call("right", &sip.Credentials{Username: "carrier", Password: "proof"}).Code)
+	assert.Equal(t, caller{"second", true}, <-came)
+}
+
+func TestATargetTellsByOPTIONSThatItLives(t *testing.T) {
+	house, carrier := agentAt(t, nil), agentAt(t, nil)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	pong, err := house.Ping(ctx, targetOf(carrier))
+	require.NoError(t, err)
+	assert.Equal(t, []any{200, "carrier/1.0", carrier.Addr("udp")}, []any{pong.Code, pong.Server, pong.Addr})
+	assert.Contains(t, pong.Allow, "INVITE")
+	carrier.Drain()
+	pong, err = house.Ping(ctx, targetOf(carrier))
+	require.NoError(t, err)
+	assert.Equal(t, 503, pong.Code, "it lives and wants no calls")
+	brief, end := context.WithTimeout(ctx, 300*time.Millisecond)
+	defer end()
+	silent := targetOf(carrier)
+	silent.Host = "127.0.0.77"
+	_, err = house.Ping(brief, silent)
+	require.Error(t, err)
+	assert.Eventually(t, func() bool { return house.Counters().Dialogs == 0 }, 5*time.Second, 10*time.Millisecond, "nothing is kept")
+}
