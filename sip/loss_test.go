@@ -107,7 +107,8 @@ func TestCallsSurviveATenthLost(t *testing.T) {
 
 // SIPp gives no answer to a message of a call that it holds to be over, and
 // takes a BYE that overtakes its loss for an error: some calls end badly there.
-func TestSIPpLosesOneInTwenty(t *testing.T) { //nolint:tparallel // beside its own cases only: SIPp counts in real time
+func TestSIPpLosesOneInTwenty(t *testing.T) {
+	t.Parallel()
 	const n = 12
 	late := func(l *leg, _ sip.Event) { time.AfterFunc(2*time.Second, func() { l.d.Bye(16, "") }) }
 	reliable := func(in *sip.Invite) { in.Reliable = true }

@@ -216,7 +216,8 @@ func referAway(l *leg, _ sip.Event) {
 	})
 }
 
-func TestWeCallAndSIPpIsSatisfied(t *testing.T) { //nolint:tparallel // beside its own cases only: SIPp counts in real time
+func TestWeCallAndSIPpIsSatisfied(t *testing.T) {
+	t.Parallel()
 	faults := map[string]bool{"uas-session-expect": true, "uas-session-expect-reinvite": true, "uas-session-refresh": true}
 	for scenario, c := range ours() {
 		for _, network := range []string{"udp", "tcp"} {
@@ -358,7 +359,8 @@ func takeOver(l *leg, e sip.Event) {
 	l.last = func() { assert.True(l.t, next[sip.Ended](l.t, second).ByRemote) }
 }
 
-func TestSIPpCallsUsAndIsSatisfied(t *testing.T) { //nolint:tparallel // beside its own cases only: SIPp counts in real time
+func TestSIPpCallsUsAndIsSatisfied(t *testing.T) {
+	t.Parallel()
 	faults := map[string]bool{"uac-session-expect": true, "uac-session-expect-reinvite": true, "uac-session-refresh": true}
 	for scenario, c := range theirs() {
 		for _, network := range []string{"udp", "tcp"} {

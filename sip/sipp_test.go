@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -55,12 +56,27 @@ func runSIPp(t *testing.T, scenario, network string, more ...string) *sipp {
 	return s
 }
 
+// ports below those that the system gives to whoever asks for any.
+var lastPort atomic.Int64
+
 func freePort(t *testing.T) int {
 	t.Helper()
-	c, err := net.ListenPacket("udp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer func() { _ = c.Close() }()
-	return c.LocalAddr().(*net.UDPAddr).Port
+	for range 1000 {
+		port := 12000 + (os.Getpid()*37+int(lastPort.Add(1)))%15000
+		c, err := net.ListenPacket("udp", "127.0.0.1:"+strconv.Itoa(port))
+		if err != nil {
+			continue
+		}
+		l, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port))
+		_ = c.Close()
+		if err != nil {
+			continue
+		}
+		_ = l.Close()
+		return port
+	}
+	require.Fail(t, "no port is free")
+	return 0
 }
 
 // listening waits until SIPp has its socket, without touching it.
