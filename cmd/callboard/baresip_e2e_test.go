@@ -62,6 +62,8 @@ rtp_ports %d-%d
 rtp_stats yes
 module_path %s
 module g711.so
+module g722.so
+module srtp.so
 module aufile.so
 module aubridge.so
 module sndfile.so
@@ -73,7 +75,10 @@ net_interface 127.0.0.1
 ctrl_tcp_listen 127.0.0.1:%d
 snd_path %s
 `, p.port, tone, p.dir, rate, low, low+98, modules(t), p.control, p.dir)
-	account += ";answermode=auto;audio_codecs=PCMU/8000/1\n"
+	if !strings.Contains(account, ";audio_codecs=") {
+		account += ";audio_codecs=PCMU/8000/1"
+	}
+	account += ";answermode=auto\n"
 	require.NoError(t, os.WriteFile(filepath.Join(p.dir, "config"), []byte(config), 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(p.dir, "accounts"), []byte(account), 0o600))
 	out, err := os.Create(filepath.Join(p.dir, "log"))

@@ -1,0 +1,51 @@
+package main_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestBaresipSpeaksEncryptedAndWide(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	agent := s.agent(object{
+		"name": "wide", "start": "talk",
+		"nodes": []object{
+			{"id": "talk", "type": "say", "prompt": "Your visit is tomorrow at a quarter past nine in the morning, and please bring the letter of your doctor."},
+			{"id": "bye", "type": "end"},
+		},
+		"edges": []object{{"from": "talk", "to": "bye", "when": object{"type": "always"}}},
+	})
+	for name, c := range map[string]struct {
+		number, codecs, encryption, srtp, codec string
+		status                                  string
+	}{
+		"G.722":             {"+12025550131", "audio_codecs=G722/16000/1", "", "off", "G722/8000", "completed"},
+		"SRTP":              {"+12025550132", "audio_codecs=PCMU/8000/1", "mediaenc=srtp-mand", "required", "PCMU/8000", "completed"},
+		"SRTP if they like": {"+12025550133", "audio_codecs=PCMA/8000/1", "mediaenc=srtp", "optional", "PCMA/8000", "completed"},
+		"both":              {"+12025550134", "audio_codecs=G722/16000/1", "mediaenc=srtp-mand", "required", "G722/8000", "completed"},
+		"they must not":     {"+12025550135", "audio_codecs=PCMU/8000/1", "", "required", "", "failed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			account := "<sip:" + c.number + "@127.0.0.1>;regint=0;" + c.codecs
+			if c.encryption != "" {
+				account += ";" + c.encryption
+			}
+			p := baresipAs(t, account)
+			s.trunkWith(c.number, p.port, "udp", object{"codecs": []string{"G722", "PCMU", "PCMA"}, "srtp": c.srtp, "srtp_keys_in_clear": true})
+			record := s.ended(s.outbound(c.number, agent, nil), 60*time.Second)
+			require.Equal(t, c.status, record["status"], "%v", record)
+			if c.status != "completed" {
+				return
+			}
+			leg := record["legs"].([]any)[0].(object)
+			assert.Equal(t, c.codec, leg["codec"])
+			quality := record["quality"].(object)
+			assert.Zero(t, quality["packets_refused"])
+			assert.Greater(t, quality["packets_received"], 100.0)
+		})
+	}
+}
