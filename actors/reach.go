@@ -17,17 +17,27 @@ func (n *Node) reach(ctx context.Context, c *domain.Call, t *domain.AgentTransfe
 	if w.Destination != "" {
 		d, known := t.Find(w.Destination)
 		if !known { // a number, filled in from what the caller said
-			return n.reachNumber(c, w.Destination, "destination")
+			return n.reachText(ctx, c, w.Destination, "destination")
 		}
 		way, err := n.reach(ctx, c, t, call.Whom{To: d.To, Phone: d.Phone})
 		way.Name, way.Mode = d.Name, d.Mode
 		return way, err
 	}
 	if w.Phone != "" {
-		return n.reachPhone(ctx, c, w.Phone)
+		return n.reachPhone(ctx, c, w.Phone, "phone")
 	}
-	return n.reachNumber(c, w.To, "to")
+	return n.reachText(ctx, c, w.To, "to")
 }
+
+// reachText is a number, or the extension of a phone.
+func (n *Node) reachText(ctx context.Context, c *domain.Call, text, param string) (call.Way, error) {
+	if _, inside := domain.PhoneUser(text); inside {
+		return n.reachPhone(ctx, c, text, param)
+	}
+	return n.reachNumber(c, text, param)
+}
+
+func errorOf(err error) (*domain.Error, bool) { return errors.AsType[*domain.Error](err) }
 
 func (n *Node) reachNumber(c *domain.Call, text, param string) (call.Way, error) {
 	house := n.workspace(c.WorkspaceID)

@@ -154,7 +154,7 @@ func (a *aside) bound(ctx actor.Context) {
 		return
 	}
 	if p := a.way.Phone; p != nil {
-		a.slot = trunk.Slot{CallID: a.key, Target: p.Target}
+		a.slot = trunk.Slot{CallID: a.key, Target: p.Contacts[0].Target}
 		ctx.Request(ctx.Parent(), asideOpen{a.slot})
 		return
 	}
@@ -198,8 +198,8 @@ func (a *aside) dial(ctx actor.Context, leg int) {
 	}
 	o := media.Options{Notify: func(e media.Event) { root.Send(self, heard{leg, e}) }}
 	if p := a.way.Phone; p != nil {
-		in.To, in.Headers = p.To, p.Headers
-		o.Codecs, o.Networks = codecsOf(nil), networksOf(a.slot, p.Networks)
+		in.To, in.Contacts = p.To, p.Contacts
+		soundOf(&o, a.slot, hostsOf(p.Contacts))
 	} else {
 		a.slot.Fill(&in, a.way.To, trunk.Caller{Number: a.from})
 		soundOf(&o, a.slot, nil)

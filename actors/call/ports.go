@@ -94,10 +94,8 @@ type Way struct {
 
 // PhoneWay leads to a registered phone.
 type PhoneWay struct {
-	Target   sip.Target
-	To       string // user of the INVITE
-	Headers  []sip.Header
-	Networks []string // where its sound may go
+	To       string        // user of the INVITE
+	Contacts []sip.Contact // all of them ring; at least one
 }
 
 // Config is what the calls of a workspace need.
