@@ -1,0 +1,245 @@
+package main_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// patient is an agent that waits for a key for a minute; desk is its
+// destination, reached by the pathway where that begins with hand.
+func (s *service) patient(start, desk string) string {
+	s.t.Helper()
+	p := s.api("POST", "/v1/pathways", object{
+		"name": "patient", "start": start,
+		"nodes": []object{
+			{"id": "wait", "type": "collect", "input": "dtmf", "length": 1, "timeout_seconds": 60, "prompt": "Please hold the line."},
+			{"id": "hand", "type": "transfer", "prompt": "I connect you.", "destination": "desk", "summary": "A caller."},
+			{"id": "back", "type": "end", "prompt": "You are back.", "outcome": "confirmed"},
+			{"id": "sorry", "type": "end", "prompt": "Nobody is there.", "outcome": "declined"},
+		},
+		"edges": []object{
+			{"from": "wait", "to": "back", "when": object{"type": "else"}},
+			{"from": "hand", "to": "back", "when": object{"type": "success"}},
+			{"from": "hand", "to": "sorry", "when": object{"type": "failure"}},
+		},
+	})
+	return s.api("POST", "/v1/agents", object{
+		"name": "patient", "pathway_id": p["id"], "transfer": object{"destinations": []object{{"name": "desk", "to": desk}}},
+	})["id"].(string)
+}
+
+func (s *service) inProgress(id string) {
+	s.t.Helper()
+	s.await("the answer", 20*time.Second, func() bool { return s.api("GET", "/v1/calls/"+id, nil)["status"] == "in_progress" })
+}
+
+// handed is a call's last transfer.
+func (s *service) handed(id string) object {
+	s.t.Helper()
+	all, _ := s.api("GET", "/v1/calls/"+id, nil)["transfers"].([]any)
+	if len(all) == 0 {
+		return object{}
+	}
+	return all[len(all)-1].(object)
+}
+
+// told are the statuses of call.transferred, as the webhook got them.
+func (s *service) told() []string {
+	var out []string
+	for _, e := range s.receiver.events("call.transferred") {
+		var d struct{ Mode, Status string }
+		_ = json.Unmarshal(e.Data, &d)
+		out = append(out, d.Mode+" "+d.Status)
+	}
+	return out
+}
+
+func TestABlindTransferIsNotifiedAndTraced(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	s.api("POST", "/v1/webhooks", object{"url": s.receiver.url, "events": []string{"call.transferred"}})
+	p := sipp(t, "uas-refer", "-m", "1")
+	s.trunk("", p.port)
+	id := s.outbound("+12025550123", s.patient("wait", "+12025550199"), nil)
+	s.inProgress(id)
+	for _, wrong := range []struct {
+		body object
+		code int
+	}{
+		{object{"to": "+12025550199", "destination": "desk"}, 422},
+		{object{"destination": "nobody"}, 422},
+		{object{"to": "+19005550123", "mode": "blind"}, 403},
+		{object{"to": "+1911", "mode": "blind"}, 422},
+	} {
+		status, text, _ := s.try("POST", "/v1/calls/"+id+"/transfer", wrong.body)
+		assert.Equal(t, wrong.code, status, "%v: %s", wrong.body, text)
+	}
+	now := s.api("POST", "/v1/calls/"+id+"/transfer", object{"destination": "desk", "mode": "blind"})
+	assert.Equal(t, "transferring", now["status"])
+	require.NoError(t, <-p.done, "REFER, three NOTIFYs answered, BYE")
+	call := s.ended(id, 10*time.Second)
+	assert.Equal(t, []any{"completed", "transferred"}, []any{call["status"], call["ended_reason"]})
+	h := s.handed(id)
+	assert.Equal(t, []any{"desk", "+12025550199", "blind", "completed", "api"}, []any{h["name"], h["to"], h["mode"], h["status"], h["by"]})
+	var steps []string
+	for _, step := range h["sip"].([]any) {
+		steps = append(steps, fmt.Sprintf("%v %v", step.(object)["method"], step.(object)["code"]))
+	}
+	assert.Equal(t, []string{"REFER 202", "NOTIFY 100", "NOTIFY 180", "NOTIFY 200"}, steps)
+	s.await("the events", 10*time.Second, func() bool { return len(s.told()) == 2 })
+	assert.Equal(t, []string{"blind in_progress", "blind completed"}, s.told())
+	s.tracedWell(id)
+}
+
+// tracedWell looks at the three forms of a call's SIP messages, and at its
+// events.
+func (s *service) tracedWell(id string) {
+	t := s.t
+	t.Helper()
+	trace := s.api("GET", "/v1/calls/"+id+"/sip", nil)
+	var lines []string
+	for _, m := range trace["messages"].([]any) {
+		line, _ := m.(object)["start_line"].(string)
+		first, rest, _ := strings.Cut(line, " ")
+		if first == "SIP/2.0" {
+			first, _, _ = strings.Cut(rest, " ")
+		}
+		lines = append(lines, m.(object)["direction"].(string)+" "+first)
+	}
+	assert.Subset(t, lines, []string{"sent INVITE", "received 180", "received 200", "sent ACK", "sent REFER", "received 202", "received NOTIFY", "sent BYE"})
+	status, ladder, head := s.try("GET", "/v1/calls/"+id+"/sip?format=ladder", nil)
+	assert.Equal(t, http.StatusOK, status)
+	assert.Contains(t, head.Get("Content-Type"), "text/plain")
+	assert.Contains(t, string(ladder), " REFER ")
+	status, capture, _ := s.try("GET", "/v1/calls/"+id+"/sip?format=pcap", nil)
+	assert.Equal(t, http.StatusOK, status)
+	if tshark, err := exec.LookPath("tshark"); err == nil { // elsewhere our own parser has to do
+		file := filepath.Join(t.TempDir(), "call.pcap")
+		require.NoError(t, os.WriteFile(file, capture, 0o600))
+		out, err := exec.Command(tshark, "-r", file, "-d", fmt.Sprintf("udp.port==%d,sip", s.sip), "-Y", "sip", "-T", "fields", "-e", "frame.number").Output()
+		require.NoError(t, err)
+		assert.Len(t, strings.Fields(string(out)), len(lines), "every message is SIP to others")
+	}
+	page := s.api("GET", "/v1/calls/"+id+"/events?limit=3", nil)
+	seen := len(page["data"].([]any))
+	assert.Equal(t, true, page["has_more"])
+	for page["has_more"] == true {
+		page = s.api("GET", "/v1/calls/"+id+"/events?cursor="+page["next_cursor"].(string), nil)
+		seen += len(page["data"].([]any))
+		for _, e := range page["data"].([]any) {
+			assert.Equal(t, id, e.(object)["subject"])
+		}
+	}
+	assert.GreaterOrEqual(t, seen, 6)
+}
+
+func TestAFailedTransferReturnsTheCaller(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	s.api("POST", "/v1/webhooks", object{"url": s.receiver.url, "events": []string{"call.transferred"}})
+	caller, desk := sipp(t, "uas-answer"), sipp(t, "uas-busy")
+	s.trunk("", caller.port)
+	s.trunk("+1202555019", desk.port)
+	id := s.outbound("+12025550123", s.patient("hand", "+12025550199"), nil)
+	call := s.ended(id, 30*time.Second)
+	assert.Equal(t, []any{"declined", "agent"}, []any{call["disposition"], call["ended_by"]}, "the failure edge: %v", call)
+	h := s.handed(id)
+	assert.Equal(t, []any{"bridge", "failed", "busy", "agent"}, []any{h["mode"], h["status"], h["reason"], h["by"]})
+	legs := call["legs"].([]any)
+	require.Len(t, legs, 2)
+	assert.Equal(t, []any{486.0, "transfer"}, []any{legs[1].(object)["code"], legs[1].(object)["role"]})
+	s.await("the events", 10*time.Second, func() bool { return len(s.told()) == 2 })
+	assert.Equal(t, []string{"bridge in_progress", "bridge failed"}, s.told())
+}
+
+// command has a phone do what its user would.
+func (p *phone) command(name, params string) {
+	p.t.Helper()
+	conn, err := net.Dial("tcp", "127.0.0.1:"+strconv.Itoa(p.control))
+	require.NoError(p.t, err)
+	defer func() { _ = conn.Close() }()
+	text, err := json.Marshal(object{"command": name, "params": params})
+	require.NoError(p.t, err)
+	_, err = fmt.Fprintf(conn, "%d:%s,", len(text), text)
+	require.NoError(p.t, err)
+}
+
+// within is how well a piece of a sound is found anywhere in another.
+func within(piece, all []float64) (best float64) {
+	for at := 0; at+len(piece) <= len(all); at += 2 {
+		if c := similar(piece, all[at:at+len(piece)], 7); c > best {
+			best = c
+		}
+	}
+	return best
+}
+
+func TestABridgeCarriesTheSoundOfTwoPhonesAndRecordsIt(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	caller, desk := baresip(t, "+12025550123"), baresip(t, "+12025550199")
+	s.trunkWith("+12025550123", caller.port, "udp", nil)
+	s.trunkWith("+12025550199", desk.port, "udp", nil)
+	id := s.outbound("+12025550123", s.patient("hand", "+12025550199"), nil)
+	s.await("the bridge", 30*time.Second, func() bool { return s.handed(id)["status"] == "connected" })
+	assert.Equal(t, "in_progress", s.api("GET", "/v1/calls/"+id, nil)["status"])
+	var at time.Duration
+	s.await("three seconds of talk", 10*time.Second, func() bool { at += 20 * time.Millisecond; return at >= 3*time.Second })
+	desk.command("hangup", "")
+	call := s.ended(id, 30*time.Second)
+	assert.Equal(t, []any{"confirmed", "agent"}, []any{call["disposition"], call["ended_by"]}, "the caller came back: %v", call)
+	assert.Equal(t, "returned", s.handed(id)["status"])
+
+	wav := s.recording(id)
+	left, right := samples(t, wav, 1), samples(t, wav, 2)
+	heard := desk.kept("dec")
+	require.Greater(t, len(heard), 3*rate)
+	piece := heard[len(heard)-rate : len(heard)-3*rate/4]
+	assert.Greater(t, within(piece, caller.kept("enc")), 0.9, "the desk heard the caller")
+	assert.Greater(t, within(piece, left), 0.9, "the recording went on with him on the left")
+	said := desk.kept("enc")
+	piece = said[len(said)-rate : len(said)-3*rate/4]
+	assert.Greater(t, within(piece, right), 0.9, "and with the desk on the right")
+	assert.Greater(t, within(piece, caller.kept("dec")), 0.9, "the caller heard the desk")
+
+	speakers := map[string]bool{}
+	s.await("the transcript", 20*time.Second, func() bool {
+		code, text, _ := s.try("GET", "/v1/calls/"+id+"/transcript", nil)
+		var got struct{ Segments []struct{ Speaker string } }
+		_ = json.Unmarshal(text, &got)
+		for _, g := range got.Segments {
+			speakers[g.Speaker] = true
+		}
+		return code == http.StatusOK
+	})
+	assert.True(t, speakers["human"] && speakers["agent"], "%v", speakers)
+}
+
+func TestACrashInATransferLeavesNoDialog(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	caller, desk := sipp(t, "uas-answer-logged"), sipp(t, "uas-answer-logged")
+	s.trunk("", caller.port)
+	s.trunk("+1202555019", desk.port)
+	id := s.outbound("+12025550123", s.patient("hand", "+12025550199"), nil)
+	s.await("the bridge", 30*time.Second, func() bool { return s.handed(id)["status"] == "connected" })
+	s.kill9()
+	s.start()
+	s.await("both are let go", 20*time.Second, func() bool { return caller.wrote("END") == 1 && desk.wrote("END") == 1 })
+	call := s.ended(id, 20*time.Second)
+	assert.Equal(t, []any{"failed", "interrupted"}, []any{call["status"], call["ended_reason"]})
+	h := s.handed(id)
+	assert.Equal(t, []any{"failed", "interrupted"}, []any{h["status"], h["reason"]}, "the record tells")
+}
