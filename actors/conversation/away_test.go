@@ -1,0 +1,140 @@
+package conversation_test
+
+import (
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/stretchr/testify/assert"
+
+	"github.com/callboard/callboard/actors/conversation"
+	"github.com/callboard/callboard/actors/mailbox/actortest"
+	"github.com/callboard/callboard/domain"
+)
+
+func (s *sound) note(what string, on bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.did = append(s.did, what+" "+strconv.FormatBool(on))
+}
+
+func texts(heard []any) []string {
+	f, _ := heard[len(heard)-1].(conversation.Finished)
+	var out []string
+	for _, g := range f.Segments {
+		out = append(out, g.Speaker+": "+g.Text)
+	}
+	return out
+}
+
+func TestATextBesidesIsSaidBetweenThePrompts(t *testing.T) {
+	t.Parallel()
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		s := open(t, sys, menu(), nil)
+		s.send(conversation.Begin{})
+		time.Sleep(600 * time.Millisecond)
+		s.send(conversation.Speak{Text: "Wait"}, conversation.Speak{Text: "Still"})
+		time.Sleep(3100 * time.Millisecond)
+		assert.Equal(t, []string{"play A", "play W", "play S"}, s.sound.done(), "after the prompt, in order")
+		time.Sleep(3500 * time.Millisecond)
+		assert.Len(t, s.sound.done(), 3, "the question gets its four seconds afterwards")
+		s.send(conversation.Speak{Text: "More"})
+		time.Sleep(1200 * time.Millisecond)
+		s.press("1")
+		time.Sleep(3 * time.Second)
+		heard := s.close()
+		assert.Equal(t, []string{"play A", "play W", "play S", "play M", "play Y"}, s.sound.done())
+		assert.Equal(t, []string{"agent: Ask Ada", "agent: Wait", "agent: Still", "agent: More", "caller: [pressed 1]", "agent: Yes"}, texts(heard))
+	})
+}
+
+func TestAKeyDuringATextBesidesAnswersTheQuestion(t *testing.T) {
+	t.Parallel()
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		s := open(t, sys, menu(), nil)
+		s.send(conversation.Begin{})
+		time.Sleep(2 * time.Second)
+		s.send(conversation.Speak{Text: "Wait"})
+		time.Sleep(500 * time.Millisecond)
+		s.press("1")
+		time.Sleep(3 * time.Second)
+		heard := s.close()
+		assert.Equal(t, []string{"play A", "play W", "play Y"}, s.sound.done())
+		assert.Equal(t, conversation.Over{Outcome: domain.OutcomeConfirmed}, heard[0])
+		f, _ := heard[1].(conversation.Finished)
+		assert.True(t, f.Segments[1].Interrupted, "cut short")
+	})
+}
+
+func TestWhileAwayNothingIsSaidAndNoKeyCounts(t *testing.T) {
+	t.Parallel()
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		script := menu()
+		script.Limits.SilenceSeconds = 5
+		s := open(t, sys, script, nil)
+		s.send(conversation.Begin{})
+		time.Sleep(600 * time.Millisecond)
+		s.send(conversation.Away{}, conversation.Speak{Text: "Never"}, conversation.Human{On: true})
+		time.Sleep(time.Minute)
+		s.press("1")
+		s.send(conversation.HumanKey{Key: '5'})
+		time.Sleep(time.Second)
+		assert.Equal(t, []string{"play A", "stop"}, s.sound.done(), "neither silence nor a key ends it")
+		s.send(conversation.Back{OK: true})
+		time.Sleep(1200 * time.Millisecond)
+		assert.Equal(t, []string{"play A", "stop", "play A"}, s.sound.done(), "the question that was cut is asked again")
+		s.press("1")
+		time.Sleep(3 * time.Second)
+		heard := s.close()
+		assert.Equal(t, []string{
+			"agent: Ask Ada", "human: [on the line]", "caller: [pressed 1]", "human: [pressed 5]", "agent: Ask Ada", "caller: [pressed 1]", "agent: Yes",
+		}, texts(heard))
+		f, _ := heard[len(heard)-1].(conversation.Finished)
+		assert.Equal(t, int64(61_000), f.Segments[1].EndMs-f.Segments[1].StartMs, "from when to when")
+	})
+}
+
+func TestThePathwaysOwnTransferGoesOnBehindIt(t *testing.T) {
+	t.Parallel()
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		s := open(t, sys, domain.Script{Pathway: domain.Pathway{
+			Start: "hand",
+			Nodes: []domain.Node{
+				{ID: "hand", Type: domain.NodeTransfer, Prompt: "One moment", Destination: "desk", Mode: domain.TransferBlind},
+				{ID: "sorry", Type: domain.NodeEnd, Prompt: "Sorry", Outcome: domain.OutcomeDeclined},
+			},
+			Edges: []domain.Edge{to("hand", "sorry", domain.EdgeFailure, "")},
+		}}, nil)
+		s.send(conversation.Begin{})
+		time.Sleep(20 * time.Second)
+		s.send(conversation.Back{OK: false})
+		time.Sleep(3 * time.Second)
+		heard := s.close()
+		assert.Equal(t, []any{
+			conversation.Transfer{Destination: "desk", Mode: domain.TransferBlind},
+			conversation.Over{Outcome: domain.OutcomeDeclined},
+		}, heard[:2])
+		assert.Equal(t, []string{"play O", "play S"}, s.sound.done())
+	})
+}
+
+func TestSecretKeysAreHiddenFromWhoeverKeepsSound(t *testing.T) {
+	t.Parallel()
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		s := open(t, sys, domain.Script{Pathway: domain.Pathway{
+			Start: "pin",
+			Nodes: []domain.Node{
+				{ID: "pin", Type: domain.NodeCollect, Prompt: "Pin", Length: 1, SaveAs: "pin", Sensitive: true},
+				{ID: "end", Type: domain.NodeEnd, Prompt: "Thanks"},
+			},
+			Edges: []domain.Edge{to("pin", "end", domain.EdgeElse, "")},
+		}}, nil)
+		s.send(conversation.Begin{})
+		time.Sleep(1200 * time.Millisecond)
+		s.press("4")
+		time.Sleep(3 * time.Second)
+		s.close()
+		assert.Equal(t, []string{"hide true", "play P", "play T", "hide false"}, s.sound.done())
+	})
+}

@@ -1,0 +1,75 @@
+package httpapi_test
+
+import (
+	"encoding/binary"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/httpapi"
+)
+
+func TestWhatIsDoneToALiveCallIsCheckedFirst(t *testing.T) {
+	d := open(t, httpapi.Config{})
+	id := d.stock("POST /v1/calls/{id}/hangup")
+	id = strings.TrimSuffix(id, "/hangup")
+	for name, c := range map[string]struct {
+		verb string
+		body m
+		want []string // params to blame
+	}{
+		"nobody":               {"transfer", m{}, []string{"to"}},
+		"two at once":          {"transfer", m{"to": "+12025550123", "phone": "201"}, []string{"to"}},
+		"an unknown mode":      {"transfer", m{"to": "+12025550123", "mode": "sideways"}, []string{"mode"}},
+		"a blind summary":      {"transfer", m{"to": "+12025550123", "mode": "blind", "summary": "x"}, []string{"summary"}},
+		"a phone is no number": {"transfer", m{"phone": "201", "mode": "attended"}, []string{"mode"}},
+		"a line in it":         {"transfer", m{"to": "+1\r\nRoute: x"}, []string{"to"}},
+		"no text":              {"say", m{"text": "  "}, []string{"text"}},
+		"too long a text":      {"say", m{"text": strings.Repeat("a", 1001)}, []string{"text"}},
+		"no digits":            {"dtmf", m{"digits": ""}, []string{"digits"}},
+		"no phone's digits":    {"dtmf", m{"digits": "12x"}, []string{"digits"}},
+	} {
+		r := d.must(422, "POST", id+"/"+c.verb, "operator", c.body)
+		text := string(r.Body)
+		for _, param := range c.want {
+			assert.Contains(t, text, `"param":"`, name)
+			assert.Contains(t, text, param, name)
+		}
+	}
+	assert.Empty(t, d.fake.transfers)
+	assert.Empty(t, d.fake.said)
+	d.must(200, "POST", id+"/transfer", "operator", m{"destination": "desk", "mode": "attended", "summary": "Ada calls."})
+	assert.Equal(t, []ask.Transfer{{Destination: "desk", Mode: domain.TransferAttended, Summary: "Ada calls."}}, d.fake.transfers)
+	d.must(200, "POST", id+"/say", "operator", m{"text": " One moment. "})
+	d.must(200, "POST", id+"/dtmf", "operator", m{"digits": "1aW,#"})
+	assert.Equal(t, []string{"One moment.", "1Aw,#"}, d.fake.said)
+}
+
+func TestTheMessagesOfACallComeInThreeForms(t *testing.T) {
+	d := open(t, httpapi.Config{})
+	path := d.stock("GET /v1/calls/{id}/sip")
+	r := d.must(200, "GET", path, "operator", nil)
+	first, _ := r.json(t)["messages"].([]any)[0].(m)
+	assert.Equal(t, "INVITE sip:+12025550123@192.0.2.1 SIP/2.0", first["start_line"])
+	assert.Equal(t, "sent", first["direction"])
+	assert.True(t, strings.HasSuffix(first["message"].(string), "\ufffd"), "whatever stood there, the answer is JSON")
+	r = d.must(200, "GET", path+"?format=ladder", "operator", nil)
+	assert.Contains(t, string(r.Body), "INVITE")
+	assert.True(t, strings.HasPrefix(r.Header.Get("Content-Type"), "text/plain"))
+	r = d.must(200, "GET", path+"?format=pcap", "operator", nil)
+	assert.Equal(t, uint32(0xa1b2c3d4), binary.LittleEndian.Uint32(r.Body))
+	assert.Contains(t, r.Header.Get("Content-Disposition"), ".pcap")
+	d.must(422, "GET", path+"?format=xml", "operator", nil)
+}
+
+func TestTheEventsOfACallAreAList(t *testing.T) {
+	d := open(t, httpapi.Config{})
+	path := d.stock("GET /v1/calls/{id}/events")
+	page := d.must(200, "GET", path+"?limit=1", "operator", nil).json(t)
+	assert.Equal(t, true, page["has_more"])
+	assert.Equal(t, "evt_"+ulidOf(1), page["next_cursor"])
+	d.must(422, "GET", path+"?limit=0", "operator", nil)
+}
