@@ -137,9 +137,9 @@ func (d *Desk) CallTrace(ctx context.Context, p domain.Principal, id string) (*d
 			return t, nil
 		}
 	}
-	t := &domain.CallTrace{CallID: c.ID, WorkspaceID: c.WorkspaceID}
-	if _, err := d.store.Get(ctx, t); err != nil && !errors.Is(err, domain.ErrNotFound) {
+	row := &domain.TraceRow{CallID: c.ID, WorkspaceID: c.WorkspaceID}
+	if _, err := d.store.Get(ctx, row); err != nil && !errors.Is(err, domain.ErrNotFound) {
 		return nil, storeErr(err)
 	}
-	return t, nil
+	return row.Unpack()
 }

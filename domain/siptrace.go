@@ -1,17 +1,19 @@
 package domain
 
 import (
-	"encoding/json"
+	"errors"
+	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 )
 
 // CallTrace are the SIP messages of a call that is over.
 type CallTrace struct {
-	CallID      string       `json:"call_id"`
-	WorkspaceID string       `json:"workspace_id"`
-	Messages    []SIPMessage `json:"messages"` // in the order in which they were sent and came
-	Dropped     int          `json:"dropped"`  // messages that were too many, or too large, to keep
+	CallID      string
+	WorkspaceID string
+	Messages    []SIPMessage // in the order in which they were sent and came
+	Dropped     int          // messages that were too many, or too large, to keep
 }
 
 // SIPMessage is one message as it stood on the wire, but for its secrets.
@@ -25,50 +27,97 @@ type SIPMessage struct {
 	Data      []byte
 }
 
-// storedMessage is a SIPMessage at rest: text stays text, so that it packs
-// well.
-type storedMessage struct {
-	At        int64  `json:"t"` // µs since 1970
-	Out       bool   `json:"o,omitempty"`
-	Network   string `json:"n"`
-	Local     string `json:"l"`
-	Remote    string `json:"r"`
-	SIPCallID string `json:"c"`
-	Text      string `json:"m,omitempty"`
-	Data      []byte `json:"b,omitempty"`
+// TraceRow is a trace at rest. One is written at each call's end, so it is made
+// to cost little: all messages are one text, each behind a line that says where
+// it belongs.
+type TraceRow struct {
+	CallID      string `json:"call_id"`
+	WorkspaceID string `json:"workspace_id"`
+	Text        string `json:"text,omitempty"`
+	Data        []byte `json:"data,omitempty"` // instead of Text where that is no UTF-8
+	Dropped     int    `json:"dropped,omitempty"`
 }
 
-// MarshalJSON writes the form at rest.
-func (m SIPMessage) MarshalJSON() ([]byte, error) {
-	s := storedMessage{At: m.At.UnixMicro(), Out: m.Out, Network: m.Network, Local: m.Local, Remote: m.Remote, SIPCallID: m.SIPCallID}
-	if utf8.Valid(m.Data) {
-		s.Text = string(m.Data)
+var errTrace = errors.New("domain: a stored trace cannot be read")
+
+// Pack makes the row of a trace.
+func (t *CallTrace) Pack() *TraceRow {
+	size := 0
+	for i := range t.Messages {
+		size += len(t.Messages[i].Data) + 160
+	}
+	b := make([]byte, 0, size)
+	for i := range t.Messages {
+		b = t.Messages[i].appendTo(b)
+	}
+	row := &TraceRow{CallID: t.CallID, WorkspaceID: t.WorkspaceID, Dropped: t.Dropped}
+	if utf8.Valid(b) {
+		row.Text = string(b)
 	} else {
-		s.Data = m.Data
+		row.Data = b
 	}
-	return json.Marshal(s)
+	return row
 }
 
-// UnmarshalJSON reads the form at rest.
-func (m *SIPMessage) UnmarshalJSON(b []byte) error {
-	var s storedMessage
-	if err := json.Unmarshal(b, &s); err != nil {
-		return err
+// appendTo writes "µs out network local remote call-id length", a line feed
+// and the message. None of the words holds a space.
+func (m *SIPMessage) appendTo(b []byte) []byte {
+	out := byte('-')
+	if m.Out {
+		out = '+'
 	}
-	*m = SIPMessage{
-		At: time.UnixMicro(s.At).UTC(), Out: s.Out, Network: s.Network, Local: s.Local, Remote: s.Remote, SIPCallID: s.SIPCallID, Data: s.Data,
+	b = append(strconv.AppendInt(b, m.At.UnixMicro(), 10), ' ', out)
+	for _, word := range []string{m.Network, m.Local, m.Remote, m.SIPCallID} {
+		b = append(append(b, ' '), word...)
 	}
-	if s.Data == nil {
-		m.Data = []byte(s.Text)
+	b = append(strconv.AppendInt(append(b, ' '), int64(len(m.Data)), 10), '\n')
+	return append(b, m.Data...)
+}
+
+// Unpack is the inverse of Pack.
+func (r *TraceRow) Unpack() (*CallTrace, error) {
+	t := &CallTrace{CallID: r.CallID, WorkspaceID: r.WorkspaceID, Dropped: r.Dropped}
+	rest := r.Text
+	if r.Data != nil {
+		rest = string(r.Data)
 	}
-	return nil
+	for rest != "" {
+		var m SIPMessage
+		var err error
+		if m, rest, err = cutMessage(rest); err != nil {
+			return nil, err
+		}
+		t.Messages = append(t.Messages, m)
+	}
+	return t, nil
+}
+
+func cutMessage(text string) (m SIPMessage, rest string, err error) {
+	line, rest, ok := strings.Cut(text, "\n")
+	words := strings.Split(line, " ")
+	if !ok || len(words) != 7 {
+		return m, "", errTrace
+	}
+	at, err := strconv.ParseInt(words[0], 10, 64)
+	if err != nil {
+		return m, "", errTrace
+	}
+	size, err := strconv.Atoi(words[6])
+	if err != nil || size < 0 || size > len(rest) {
+		return m, "", errTrace
+	}
+	m = SIPMessage{
+		At: time.UnixMicro(at).UTC(), Out: words[1] == "+", Network: words[2], Local: words[3], Remote: words[4], SIPCallID: words[5],
+		Data: []byte(rest[:size]),
+	}
+	return m, rest[size:], nil
 }
 
 // Key names the row.
-func (t *CallTrace) Key() Key { return Key{"call_trace", t.WorkspaceID, t.CallID} }
+func (r *TraceRow) Key() Key { return Key{"call_trace", r.WorkspaceID, r.CallID} }
 
 // Indexes: none.
-func (t *CallTrace) Indexes() []string { return nil }
+func (r *TraceRow) Indexes() []string { return nil }
 
 // Sort is by call.
-func (t *CallTrace) Sort() string { return t.CallID }
+func (r *TraceRow) Sort() string { return r.CallID }

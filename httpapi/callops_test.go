@@ -44,7 +44,7 @@ func TestWhatIsDoneToALiveCallIsCheckedFirst(t *testing.T) {
 	d.must(200, "POST", id+"/transfer", "operator", m{"destination": "desk", "mode": "attended", "summary": "Ada calls."})
 	assert.Equal(t, []ask.Transfer{{Destination: "desk", Mode: domain.TransferAttended, Summary: "Ada calls."}}, d.fake.transfers)
 	d.must(200, "POST", id+"/say", "operator", m{"text": " One moment. "})
-	d.must(200, "POST", id+"/dtmf", "operator", m{"digits": "1aW,#"})
+	d.must(200, "POST", id+"/dtmf", "operator", m{"digits": "1aw,#"})
 	assert.Equal(t, []string{"One moment.", "1Aw,#"}, d.fake.said)
 }
 

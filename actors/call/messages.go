@@ -89,9 +89,9 @@ type Ended struct {
 	Verdict           domain.Verdict // outcome and reason; Spent says whether the attempt counts
 	Reached           bool           // an INVITE reached a carrier
 	Segments          []domain.Segment
-	Trace             *domain.CallTrace // what the dialogs said; nil: nothing was kept
-	Language          string            // of the segments
-	version           uint64            // of the attempt's row, where the call knows it
+	Trace             *domain.TraceRow // what the dialogs said; nil: nothing was kept
+	Language          string           // of the segments
+	version           uint64           // of the attempt's row, where the call knows it
 }
 
 // Control admits it always.

@@ -120,7 +120,12 @@ func (t *Traces) Of(c *domain.Call) *domain.CallTrace { return t.gather(c, false
 
 // Take is Of for a call that is over: nothing of it stays. nil: nothing was
 // said.
-func (t *Traces) Take(c *domain.Call) *domain.CallTrace { return t.gather(c, true) }
+func (t *Traces) Take(c *domain.Call) *domain.TraceRow {
+	if all := t.gather(c, true); all != nil {
+		return all.Pack()
+	}
+	return nil
+}
 
 func (t *Traces) gather(c *domain.Call, last bool) *domain.CallTrace {
 	if t == nil {

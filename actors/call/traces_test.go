@@ -38,7 +38,8 @@ func TestATraceJoinsItsLegsInTheOrderOfTime(t *testing.T) {
 	for n, id := range []string{"a", "b", "a", "c", "b"} {
 		traces.Note(id, message(n, 10))
 	}
-	got := traces.Take(legs("a", "b"))
+	got, err := traces.Take(legs("a", "b")).Unpack()
+	require.NoError(t, err)
 	var order []string
 	for _, m := range got.Messages {
 		order = append(order, fmt.Sprint(m.SIPCallID, m.At.Unix()))

@@ -481,11 +481,13 @@ func TestTheTraceOfACallHoldsBothItsLegs(t *testing.T) {
 	h.stands(id, domain.TransferFailed)
 	require.NoError(t, h.hangUp(id))
 	h.end(id)
-	kept := &domain.CallTrace{CallID: id, WorkspaceID: workspace}
+	row := &domain.TraceRow{CallID: id, WorkspaceID: workspace}
 	h.until(5*time.Second, "it is kept with the end", func() bool {
-		_, err := h.store.Get(t.Context(), kept)
+		_, err := h.store.Get(t.Context(), row)
 		return err == nil
 	})
+	kept, err := row.Unpack()
+	require.NoError(t, err)
 	var lines []string
 	for _, m := range kept.Messages {
 		line, _, _ := strings.Cut(string(m.Data), " ")

@@ -176,8 +176,8 @@ func (p *phone) command(name, params string) {
 	require.NoError(p.t, err)
 }
 
-// within is how well a piece of a sound is found anywhere in another.
-func within(piece, all []float64) (best float64) {
+// soundsIn is how well a piece of a sound is found anywhere in another.
+func soundsIn(piece, all []float64) (best float64) {
 	for at := 0; at+len(piece) <= len(all); at += 2 {
 		if c := similar(piece, all[at:at+len(piece)], 7); c > best {
 			best = c
@@ -207,12 +207,12 @@ func TestABridgeCarriesTheSoundOfTwoPhonesAndRecordsIt(t *testing.T) {
 	heard := desk.kept("dec")
 	require.Greater(t, len(heard), 3*rate)
 	piece := heard[len(heard)-rate : len(heard)-3*rate/4]
-	assert.Greater(t, within(piece, caller.kept("enc")), 0.9, "the desk heard the caller")
-	assert.Greater(t, within(piece, left), 0.9, "the recording went on with him on the left")
+	assert.Greater(t, soundsIn(piece, caller.kept("enc")), 0.9, "the desk heard the caller")
+	assert.Greater(t, soundsIn(piece, left), 0.9, "the recording went on with him on the left")
 	said := desk.kept("enc")
 	piece = said[len(said)-rate : len(said)-3*rate/4]
-	assert.Greater(t, within(piece, right), 0.9, "and with the desk on the right")
-	assert.Greater(t, within(piece, caller.kept("dec")), 0.9, "the caller heard the desk")
+	assert.Greater(t, soundsIn(piece, right), 0.9, "and with the desk on the right")
+	assert.Greater(t, soundsIn(piece, caller.kept("dec")), 0.9, "the caller heard the desk")
 
 	speakers := map[string]bool{}
 	s.await("the transcript", 20*time.Second, func() bool {
