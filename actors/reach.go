@@ -3,6 +3,7 @@ package actors
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/callboard/callboard/actors/call"
@@ -34,27 +35,28 @@ func (n *Node) reachText(ctx context.Context, c *domain.Call, text, param string
 	if _, inside := domain.PhoneUser(text); inside {
 		return n.reachPhone(ctx, c, text, param)
 	}
-	return n.reachNumber(c, text, param)
+	return n.reachNumber(ctx, c, text, param)
 }
 
-func errorOf(err error) (*domain.Error, bool) { return errors.AsType[*domain.Error](err) }
+// reachNumber asks whether a number may be called at all.
+func (n *Node) reachNumber(ctx context.Context, c *domain.Call, text, param string) (call.Way, error) {
+	p := domain.Principal{WorkspaceID: c.WorkspaceID, Environment: c.Environment}
+	to, _, err := n.mayCall(ctx, p, text)
+	return call.Way{To: to}, blaming(param, err)
+}
 
-func (n *Node) reachNumber(c *domain.Call, text, param string) (call.Way, error) {
-	house := n.workspace(c.WorkspaceID)
-	if house == nil {
-		return call.Way{}, missing("workspace")
+// blaming names the field of a request that an error is about.
+func blaming(param string, err error) error {
+	e, ok := errors.AsType[*domain.Error](err)
+	if !ok || e.Param == "" && len(e.Details) == 0 {
+		return err
 	}
-	number, err := domain.ReadNumber(text, house.DefaultCountry)
-	switch {
-	case errors.Is(err, domain.ErrPhoneForbidden):
-		return call.Way{}, &domain.Error{Code: domain.CodeDestination, Param: param, Message: "it is an emergency number or a short code; nobody is ever handed to these"}
-	case err != nil:
-		return call.Way{}, problem(param, domain.CodeValidation, "must be a full telephone number, best in E.164, or a name of the agent's destinations")
+	blamed := *e
+	blamed.Param, blamed.Details = param, slices.Clone(e.Details)
+	for i := range blamed.Details {
+		blamed.Details[i].Param = param
 	}
-	if err := number.Allowed(house.Calling, house.DefaultCountry, c.Environment); err != nil {
-		return call.Way{}, err
-	}
-	return call.Way{To: number.E164}, nil
+	return &blamed
 }
 
 // liveCall is a call that goes on, and its tree.
@@ -77,13 +79,12 @@ func (d *Desk) TransferCall(ctx context.Context, p domain.Principal, id string, 
 	}
 	var may domain.AgentTransfer
 	if c.AgentID != "" {
-		a, err := d.Agent(ctx, p, c.AgentID)
+		a, gone := d.Agent(ctx, p, c.AgentID)
 		switch {
-		case domain.CodeOf(err) == domain.CodeNotFound: // deleted since: its names are gone
-		case err != nil:
-			return nil, err
-		default:
+		case gone == nil:
 			may = a.Transfer
+		case domain.CodeOf(gone) != domain.CodeNotFound: // deleted since: its names are gone with it
+			return nil, gone
 		}
 	}
 	if o.Destination != "" {

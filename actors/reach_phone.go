@@ -13,29 +13,19 @@ func (n *Node) reachPhone(ctx context.Context, c *domain.Call, name, param strin
 	p := domain.Principal{WorkspaceID: c.WorkspaceID, Environment: c.Environment}
 	to := name
 	if id, err := domain.ParseID(domain.PrefixPhone, name); err == nil {
-		x, err := n.desk.Phone(ctx, p, id)
-		if domain.CodeOf(err) == domain.CodeNotFound {
+		x, gone := n.desk.Phone(ctx, p, id)
+		if domain.CodeOf(gone) == domain.CodeNotFound {
 			return call.Way{}, problem(param, domain.CodeValidation, "there is no such phone")
 		}
-		if err != nil {
-			return call.Way{}, err
+		if gone != nil {
+			return call.Way{}, gone
 		}
 		to = x.Extension
 	}
 	found, inside, err := n.desk.ring(ctx, p, to)
-	if e, ok := errorOf(err); ok {
-		blamed := *e
-		if blamed.Param != "" {
-			blamed.Param = param
-		}
-		for i := range blamed.Details {
-			blamed.Details[i].Param = param
-		}
-		return call.Way{}, &blamed
-	}
 	switch {
 	case err != nil:
-		return call.Way{}, err
+		return call.Way{}, blaming(param, err)
 	case !inside:
 		return call.Way{}, problem(param, domain.CodeValidation, "is neither the extension nor the id of a phone")
 	}

@@ -86,7 +86,7 @@ func (t *AgentTransfer) Find(name string) (Destination, bool) {
 	return Destination{}, false
 }
 
-// ErrReferTo: the far end asks for something that is no telephone number.
+// ErrReferTo says that the far end asks for something that is no telephone number.
 var ErrReferTo = errors.New("the target of a REFER is no number")
 
 // ReferUser is the number or extension that a SIP or tel URI names.

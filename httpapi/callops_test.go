@@ -39,13 +39,13 @@ func TestWhatIsDoneToALiveCallIsCheckedFirst(t *testing.T) {
 			assert.Contains(t, text, param, name)
 		}
 	}
-	assert.Empty(t, d.fake.transfers)
-	assert.Empty(t, d.fake.said)
+	assert.Empty(t, d.transfers)
+	assert.Empty(t, d.said)
 	d.must(200, "POST", id+"/transfer", "operator", m{"destination": "desk", "mode": "attended", "summary": "Ada calls."})
-	assert.Equal(t, []ask.Transfer{{Destination: "desk", Mode: domain.TransferAttended, Summary: "Ada calls."}}, d.fake.transfers)
+	assert.Equal(t, []ask.Transfer{{Destination: "desk", Mode: domain.TransferAttended, Summary: "Ada calls."}}, d.transfers)
 	d.must(200, "POST", id+"/say", "operator", m{"text": " One moment. "})
 	d.must(200, "POST", id+"/dtmf", "operator", m{"digits": "1aw,#"})
-	assert.Equal(t, []string{"One moment.", "1Aw,#"}, d.fake.said)
+	assert.Equal(t, []string{"One moment.", "1Aw,#"}, d.said)
 }
 
 func TestTheMessagesOfACallComeInThreeForms(t *testing.T) {

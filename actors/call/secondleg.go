@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -41,7 +42,7 @@ func (c *call) opened(ctx actor.Context, m asideOpen) {
 	c.row()
 	c.attempt.Legs = append(append([]domain.AttemptLeg(nil), c.attempt.Legs...), OpenLeg(n, m.slot.Trunk.ID, m.slot.Target, id))
 	h := c.handed()
-	h.Legs = append(h.Legs[:len(h.Legs):len(h.Legs)], n)
+	h.Legs = append(slices.Clip(h.Legs), n)
 	t.leg = n
 	c.cfg.Traces.Keep(id)
 	aside := t.aside
@@ -326,19 +327,17 @@ func codeOf(err error) domain.Code {
 
 // referURI is how the far end reaches a number: through where it came from.
 func (c *call) referURI(w Way) string {
-	host, port := "", 0
-	user := w.To
+	host, port, user := strings.Trim(c.slot.Target.Host, "[]"), c.slot.Target.Port, w.To
 	if c.in != nil {
 		host, port = c.in.Source.Addr().Unmap().String(), int(c.in.Source.Port())
-		if c.in.Source.Addr().Unmap().Is6() {
-			host = "[" + host + "]"
-		}
 	} else {
-		host, port = c.slot.Target.Host, c.slot.Target.Port
 		user = c.slot.Trunk.Dialled(user)
 	}
-	if port != 0 && port != 5060 {
-		host = net.JoinHostPort(strings.Trim(host, "[]"), strconv.Itoa(port))
+	switch {
+	case port != 0 && port != 5060:
+		host = net.JoinHostPort(host, strconv.Itoa(port))
+	case strings.Contains(host, ":"):
+		host = "[" + host + "]"
 	}
 	return "sip:" + user + "@" + host
 }

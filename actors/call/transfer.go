@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -99,8 +100,7 @@ type transfer struct {
 	clip     media.Clip
 	spoken   bool // the summary is there, or never will be
 	answered bool
-	accepted bool   // the far end took our REFER
-	why      string // it failed
+	accepted bool // the far end took our REFER
 }
 
 // handOn begins a transfer; the error is that of the API.
@@ -387,7 +387,7 @@ func (c *call) handed() *domain.Transfer {
 func (c *call) evidence(method string, code int, phrase string) {
 	h := c.handed()
 	if len(h.SIP) < domain.MaxSIPSteps {
-		h.SIP = append(h.SIP[:len(h.SIP):len(h.SIP)], domain.SIPStep{At: time.Now().UTC(), Method: method, Code: code, Phrase: phrase})
+		h.SIP = append(slices.Clip(h.SIP), domain.SIPStep{At: time.Now().UTC(), Method: method, Code: code, Phrase: phrase})
 	}
 }
 

@@ -332,14 +332,14 @@ func (p *peer) over() bool {
 	return false
 }
 
-// towards routes one number to a peer and all others to the simulator.
-func towards(p *peer, number string) func(h *house) []domain.Trunk {
+// towards routes the numbers that begin with 7 to a peer and all others to the simulator.
+func towards(p *peer) func(h *house) []domain.Trunk {
 	return func(h *house) []domain.Trunk {
 		live := domain.Meta{ID: "trunk_sim", Environment: domain.Live}
 		own := domain.Meta{ID: "trunk_peer", Environment: domain.Live}
 		return []domain.Trunk{
 			{Meta: live, Proxies: []domain.Proxy{proxyOf(h.carrier.Target())}},
-			{Meta: own, Proxies: []domain.Proxy{proxyOf(targetOf(p.ua))}, Prefixes: []string{number}},
+			{Meta: own, Proxies: []domain.Proxy{proxyOf(targetOf(p.ua))}, Prefixes: []string{area + "7"}},
 		}
 	}
 }
@@ -354,7 +354,7 @@ func TestABlindTransferIsAskedForAndItsProgressKept(t *testing.T) {
 		notify(180, "Ringing", false)
 		notify(200, "OK", true)
 	}
-	h := build(t, plan{trunks: towards(p, area+"7")})
+	h := build(t, plan{trunks: towards(p)})
 	id := h.talking(area+"7777", linger())
 	require.NoError(t, h.tell(call.Transfer{CallID: id, Way: call.Way{To: busy}, Mode: domain.TransferBlind}))
 	e := h.end(id)
@@ -377,7 +377,7 @@ func TestARefusedReferReturnsTheCallerToTheAgent(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t)
 	p.refer = func(r sip.Referred) { r.Refuse(603) }
-	h := build(t, plan{trunks: towards(p, area+"7")})
+	h := build(t, plan{trunks: towards(p)})
 	id := h.talking(area+"7777", route(busy, domain.TransferBlind))
 	e := h.end(id)
 	assert.Equal(t, domain.OutcomeDeclined, e.Verdict.Outcome, "the failure edge")
@@ -389,7 +389,7 @@ func TestATransferThatTheFarEndCannotDoReturnsTheCaller(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t)
 	p.refer = func(r sip.Referred) { r.Accept()(486, "Busy Here", true) }
-	h := build(t, plan{trunks: towards(p, area+"7")})
+	h := build(t, plan{trunks: towards(p)})
 	id := h.talking(area+"7777", route(busy, domain.TransferBlind))
 	e := h.end(id)
 	assert.Equal(t, domain.OutcomeDeclined, e.Verdict.Outcome)
@@ -404,7 +404,7 @@ func TestAnAttendedTransferHandsTheSecondCallOver(t *testing.T) {
 		asked <- r
 		r.Accept()(200, "OK", true)
 	}
-	h := build(t, plan{trunks: towards(p, area+"7")})
+	h := build(t, plan{trunks: towards(p)})
 	id := h.talking(area+"7777", linger())
 	require.NoError(t, h.tell(call.Transfer{CallID: id, Way: call.Way{To: quiet}, Mode: domain.TransferAttended, Summary: "A caller."}))
 	e := h.end(id)
@@ -431,7 +431,7 @@ func TestAReferOfTheFarEndIsFollowedOnlyWhereItMay(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := newPeer(t)
-			h := build(t, plan{trunks: towards(p, area+"7")})
+			h := build(t, plan{trunks: towards(p)})
 			id := h.talking(area+"7777", linger(), func(s *call.Start) { s.Script.Transfer.AcceptRefer = c.accept })
 			got := make(chan sip.ReferProgress, 8)
 			p.line().Refer(sip.ReferTo{URI: c.to}, func(r sip.ReferProgress) { got <- r })
@@ -448,7 +448,7 @@ func TestAReferOfTheFarEndIsFollowedOnlyWhereItMay(t *testing.T) {
 func TestTheFarEndMaySendTheAgentToSomebodyElse(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t)
-	h := build(t, plan{trunks: towards(p, area+"7")})
+	h := build(t, plan{trunks: towards(p)})
 	id := h.talking(area+"7777", linger(), func(s *call.Start) { s.Script.Transfer.AcceptRefer = true })
 	got := make(chan sip.ReferProgress, 8)
 	p.line().Refer(sip.ReferTo{URI: "sip:" + quiet + "@anywhere.example"}, func(r sip.ReferProgress) { got <- r })

@@ -3,12 +3,10 @@ package main_test
 import (
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -162,18 +160,6 @@ func TestAFailedTransferReturnsTheCaller(t *testing.T) {
 	assert.Equal(t, []any{486.0, "transfer"}, []any{legs[1].(object)["code"], legs[1].(object)["role"]})
 	s.await("the events", 10*time.Second, func() bool { return len(s.told()) == 2 })
 	assert.Equal(t, []string{"bridge in_progress", "bridge failed"}, s.told())
-}
-
-// command has a phone do what its user would.
-func (p *phone) command(name, params string) {
-	p.t.Helper()
-	conn, err := net.Dial("tcp", "127.0.0.1:"+strconv.Itoa(p.control))
-	require.NoError(p.t, err)
-	defer func() { _ = conn.Close() }()
-	text, err := json.Marshal(object{"command": name, "params": params})
-	require.NoError(p.t, err)
-	_, err = fmt.Fprintf(conn, "%d:%s,", len(text), text)
-	require.NoError(p.t, err)
 }
 
 // soundsIn is how well a piece of a sound is found anywhere in another.

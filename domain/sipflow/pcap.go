@@ -35,7 +35,7 @@ func Pcap(t *domain.CallTrace) []byte {
 	b = binary.LittleEndian.AppendUint32(b, pcapSnap)
 	b = binary.LittleEndian.AppendUint32(b, pcapRawIP)
 	for i := range t.Messages {
-		b = appendMessage(b, &t.Messages[i], uint16(i)) //nolint:gosec // an identification may wrap
+		b = appendMessage(b, &t.Messages[i], uint16(i))
 	}
 	return b
 }
@@ -64,7 +64,7 @@ func appendMessage(b []byte, m *domain.SIPMessage, id uint16) []byte {
 	size := uint32(head + udpLen + len(data)) //nolint:gosec // bounded by MaxPayload
 	at := m.At.UnixMicro()
 	b = binary.LittleEndian.AppendUint32(b, uint32(at/1e6)) //nolint:gosec // until 2106
-	b = binary.LittleEndian.AppendUint32(b, uint32(at%1e6)) //nolint:gosec // below a million
+	b = binary.LittleEndian.AppendUint32(b, uint32(at%1e6))
 	b = binary.LittleEndian.AppendUint32(b, size)
 	b = binary.LittleEndian.AppendUint32(b, size)
 	return appendPacket(b, from, to, data, id)
@@ -125,5 +125,5 @@ func fold(total uint32) uint16 {
 	for total > 0xffff {
 		total = total>>16 + total&0xffff
 	}
-	return uint16(total) //nolint:gosec // folded
+	return uint16(total)
 }
