@@ -17,7 +17,7 @@ type AgentLimits struct {
 
 // AgentInbound is how an agent takes a call that comes in.
 type AgentInbound struct {
-	Answer      string `json:"answer,omitempty"`       // ring (180, then 200), direct (200 at once) or early (183: the first words are heard before the call counts as answered)
+	Answer      string `json:"answer,omitempty"`       // ring (180, then 200), direct (200 at once) or early (183 with a ringing of ours)
 	RingSeconds int    `json:"ring_seconds,omitempty"` // ring, early: how long before the answer
 }
 

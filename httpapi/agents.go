@@ -38,7 +38,7 @@ type NewAgentTransfer struct {
 
 // NewAgentInbound is how an agent takes calls as it is sent.
 type NewAgentInbound struct {
-	Answer      string `json:"answer,omitempty" enum:"ring,direct,early" doc:"ring: 180, then 200. direct: 200 at once. early: 183 with sound, so that the first words are heard before the call counts as answered."`
+	Answer      string `json:"answer,omitempty" enum:"ring,direct,early" doc:"ring: 180, then 200. direct: 200 at once. early: 183 with a ringing of ours, for 3 seconds unless ring_seconds says otherwise."`
 	RingSeconds int    `json:"ring_seconds,omitempty" minimum:"0" maximum:"60" doc:"ring, early: how long before the answer."`
 }
 
