@@ -1,6 +1,6 @@
 // Package sip is one SIP user agent: it calls, is called, and keeps the
-// dialogs of both until they are over. SDP is opaque bytes to it; it knows no
-// sound, no campaign and no actor.
+// dialogs of both until they are over. Of SDP it reads only whether it is put on
+// hold; it knows no sound, no campaign and no actor.
 //
 // Sipgo reads the sockets and parses; transactions and dialogs are ours
 // (docs/adr/0002-sip-transactions.md). A message is handled on the goroutine

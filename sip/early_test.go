@@ -16,14 +16,14 @@ import (
 // more adds headers, and after "\n\n" a body, to a request of the caller's.
 func more(request string, extra ...string) string {
 	head, _, _ := strings.Cut(request, "Content-Length: 0")
-	body := ""
+	body, lines := "", []string{head}
 	for _, e := range extra {
 		if h, content, isBody := strings.Cut(e, "\n\n"); isBody {
 			e, body = h, content
 		}
-		head += e + "\r\n"
+		lines = append(lines, e, "\r\n")
 	}
-	return head + fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(body), body)
+	return strings.Join(lines, "") + fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(body), body)
 }
 
 const (

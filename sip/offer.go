@@ -12,7 +12,7 @@ import (
 const (
 	maxGlare  = 5                // times that one offer is sent again
 	maxOffers = 8                // that wait
-	patience  = 60 * time.Second // for the answer to a re-INVITE that was heard
+	offerWait = 60 * time.Second // for the answer to a re-INVITE that was heard
 )
 
 var (

@@ -173,16 +173,14 @@ func (d *Dialog) sessionDue() {
 func (d *Dialog) refresh() {
 	s := &d.session
 	if !s.update {
-		if len(s.body) == 0 {
-			s.update = true // nothing else is left to try
-		} else {
-			d.sessionIn(time.Until(s.until))
-			d.offers = append(d.offers, &offer{body: s.body})
-			d.pump()
-			return
-		}
+		s.update = len(s.body) == 0 // then nothing else is left to try
 	}
 	d.sessionIn(time.Until(s.until))
+	if !s.update {
+		d.offers = append(d.offers, &offer{body: s.body})
+		d.pump()
+		return
+	}
 	d.ask(ownRequest{method: methodUpdate, extra: d.sessionWanted()}, func(m *message, _ error) {
 		switch {
 		case d.phase != up:

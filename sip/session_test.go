@@ -28,14 +28,14 @@ func TestSessionIsRefreshedAtHalfTime(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
 		_, _, at := s.timed("Session-Expires: 1800;refresher=uac", "Allow: UPDATE")
 		for i := range 3 {
-			m := s.peer.expectSoon("UPDATE sip:peer@", time.Hour)
+			m := s.peer.expectSoon("UPDATE sip:peer@")
 			assert.Equal(t, time.Duration(i+1)*15*time.Minute, m.at.Sub(at))
 			assert.Equal(t, "1800;refresher=uac", m.get("Session-Expires"))
 			assert.Equal(t, "0", m.get("Content-Length"))
 			s.peer.send(m.reply(200, "", contact, "Session-Expires: 1800;refresher=uac"), s.us())
 		}
 		// Nobody answers any more: repeated, and the call is ended.
-		first := s.peer.expectSoon("UPDATE", time.Hour)
+		first := s.peer.expectSoon("UPDATE")
 		for range 10 {
 			s.peer.expect("UPDATE")
 		}
@@ -53,7 +53,7 @@ func TestSessionThatTheFarEndDoesNotRefreshIsEnded(t *testing.T) {
 		s.peer.send(s.request(inv, "UPDATE", 1, "Supported: timer", "x: 600;refresher=uac"), s.us())
 		ok := s.peer.expect("SIP/2.0 200")
 		assert.Equal(t, []string{"600;refresher=uac", "timer"}, []string{ok.get("Session-Expires"), ok.get("Require")})
-		bye := s.peer.expectSoon("BYE", time.Hour)
+		bye := s.peer.expectSoon("BYE")
 		assert.Equal(t, 30*time.Minute-32*time.Second, bye.at.Sub(at))
 		assert.Contains(t, bye.get("Reason"), "cause=102")
 		s.peer.send(bye.reply(200, ""), s.us())
@@ -72,9 +72,9 @@ func TestFarEndWithoutTimersIsLeftAlone(t *testing.T) {
 func TestRefusedRefreshIsTriedAgainAndByReinvite(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
 		_, _, at := s.timed("Session-Expires: 1800;refresher=uac", "Allow: UPDATE")
-		update := s.peer.expectSoon("UPDATE", time.Hour)
+		update := s.peer.expectSoon("UPDATE")
 		s.peer.send(update.reply(500, ""), s.us())
-		again := s.peer.expectSoon("UPDATE", time.Hour)
+		again := s.peer.expectSoon("UPDATE")
 		assert.Equal(t, 15*time.Minute+434*time.Second, again.at.Sub(at)) // half of what is left
 		s.peer.send(again.reply(405, ""), s.us())
 		re := s.peer.expect("INVITE")
@@ -83,7 +83,7 @@ func TestRefusedRefreshIsTriedAgainAndByReinvite(t *testing.T) {
 		s.peer.send(re.reply(200, "", contact, sdp, "Session-Expires: 1800;refresher=uac"), s.us())
 		s.peer.expect("ACK")
 		settled := time.Now()
-		re = s.peer.expectSoon("INVITE", time.Hour) // and from now on
+		re = s.peer.expectSoon("INVITE") // and from now on
 		assert.Equal(t, 15*time.Minute, re.at.Sub(settled))
 		s.peer.send(re.reply(422, "", "Min-SE: 3600"), s.us())
 		s.peer.expect("ACK")

@@ -172,7 +172,7 @@ func (d *Dialog) sendOwn(r ownRequest, heard func(m *message, err error)) {
 		d.start(tx, func(tx *clientTx, m *message, err error) {
 			if m != nil && m.code < 200 {
 				if tx.method == methodInvite {
-					tx.patient(patience)
+					tx.patient(offerWait)
 				}
 				return
 			}
