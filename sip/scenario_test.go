@@ -341,7 +341,8 @@ func referAttended(l *leg) {
 		l.more <- func() {
 			if heard = append(heard, p); p.Final {
 				assert.Equal(l.t, []sip.ReferProgress{
-					{Code: 202, Phrase: "Accepted"}, {Code: 100, Phrase: "Trying"},
+					{Code: 202, Phrase: "Accepted"},
+					{Code: 100, Phrase: "Trying"},
 					{Code: 486, Phrase: "Busy Here", Final: true, Failed: true},
 				}, heard)
 			}
