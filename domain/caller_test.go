@@ -27,12 +27,14 @@ func TestACallersNumberIsShownAsItsTrunkMayTellIt(t *testing.T) {
 		"withheld by the older word": {trusted, domain.CallingParty{From: "1", Header: map[string]string{"Remote-Party-Id": "<sip:+12025550177@x>;privacy=full"}}, "anonymous", domain.Caller{Withheld: true}},
 		"no number at all":           {stranger, domain.CallingParty{From: "front.desk"}, "front.desk", domain.Caller{}},
 		"the way it came": {
-			stranger, domain.CallingParty{From: "+12025550123", Header: map[string]string{
+			stranger,
+			domain.CallingParty{From: "+12025550123", Header: map[string]string{
 				"Diversion":    `"x, y" <sip:2025550111@a.example>;reason=no-answer;counter=1, <sip:anonymous@b.example>;reason="user-busy"`,
 				"History-Info": "<sip:+12025550111@a.example>;index=1, <sip:+12025550100@b.example?Reason=SIP%3Bcause%3D302>;index=1.1",
 				"Identity":     "eyJ.x.y;info=<https://cert.example/1>;alg=ES256",
 			}},
-			"+12025550123", domain.Caller{
+			"+12025550123",
+			domain.Caller{
 				Identity:   "eyJ.x.y;info=<https://cert.example/1>;alg=ES256",
 				Diversions: []domain.Diverted{{From: "+12025550111", Reason: "no-answer"}, {From: "anonymous", Reason: "user-busy"}},
 				History:    []string{"<sip:+12025550111@a.example>;index=1", "<sip:+12025550100@b.example?Reason=SIP%3Bcause%3D302>;index=1.1"},

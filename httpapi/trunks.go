@@ -94,8 +94,14 @@ func authOf(was *domain.TrunkAuth, n *NewTrunkAuth) *domain.TrunkAuth {
 
 func (n *TrunkChange) apply(t *domain.Trunk) error {
 	for _, f := range []struct{ into, from *string }{
-		{&t.Name, n.Name}, {&t.FromDomain, n.FromDomain}, {&t.NumberFormat, n.NumberFormat}, {&t.NumberCountry, n.NumberCountry},
-		{&t.NumberStrip, n.NumberStrip}, {&t.NumberAdd, n.NumberAdd}, {&t.DTMF, n.DTMF}, {&t.SRTP, n.SRTP},
+		{&t.Name, n.Name},
+		{&t.FromDomain, n.FromDomain},
+		{&t.NumberFormat, n.NumberFormat},
+		{&t.NumberCountry, n.NumberCountry},
+		{&t.NumberStrip, n.NumberStrip},
+		{&t.NumberAdd, n.NumberAdd},
+		{&t.DTMF, n.DTMF},
+		{&t.SRTP, n.SRTP},
 	} {
 		set(f.into, f.from)
 	}
@@ -129,7 +135,10 @@ func (n *TrunkChange) apply(t *domain.Trunk) error {
 		into *[]string
 		from []string
 	}{
-		{&t.Codecs, n.Codecs}, {&t.MediaNetworks, n.MediaNetworks}, {&t.Prefixes, n.Prefixes}, {&t.CallerIDs, n.CallerIDs},
+		{&t.Codecs, n.Codecs},
+		{&t.MediaNetworks, n.MediaNetworks},
+		{&t.Prefixes, n.Prefixes},
+		{&t.CallerIDs, n.CallerIDs},
 		{&t.CallerIDHeaders, n.CallerIDHeaders},
 	} {
 		if l.from != nil {

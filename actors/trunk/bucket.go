@@ -1,6 +1,7 @@
 package trunk
 
 import (
+	"maps"
 	"math/rand/v2"
 	"net/netip"
 	"slices"
@@ -131,7 +132,7 @@ func (b *bucket) names() []domain.Proxy {
 // pick is the next target for a call. until: all that are left rest till then.
 func (b *bucket) pick(tried []string, now time.Time) (i int, until time.Time, ok bool) {
 	b.used = true
-	return route.Next(b.views, tried, now, rand.ExpFloat64) //nolint:gosec // a draw by weight, no secret
+	return route.Next(b.views, tried, now, rand.ExpFloat64)
 }
 
 // ready says why the trunk cannot take a call now, and until when.
@@ -277,9 +278,7 @@ func (b *bucket) state(now time.Time, waiting int) State {
 		ACDSeconds: s.ACD().Seconds(), ShortCalls: s.Short, ShortCallShare: s.ShortShare(), Refusals: s.Reasons(),
 		InboundCalls: b.arrived, InboundRefusals: make(map[string]int, len(b.refused)), Alarms: []string{},
 	}
-	for reason, n := range b.refused {
-		q.InboundRefusals[reason] = n
-	}
+	maps.Copy(q.InboundRefusals, b.refused)
 	for what := range b.raised {
 		q.Alarms = append(q.Alarms, what)
 	}

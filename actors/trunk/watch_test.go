@@ -54,11 +54,11 @@ func want(id string) trunk.Want {
 	return trunk.Want{To: "+12025550100", Environment: domain.Live, CallID: id}
 }
 
-func stateOf(t *testing.T, sys *actor.ActorSystem, pid *actor.PID, id string) trunk.State {
+func stateOf(t *testing.T, sys *actor.ActorSystem, pid *actor.PID) trunk.State {
 	t.Helper()
 	now, err := mailbox.Ask[trunk.HealthNow](context.Background(), sys, pid, trunk.Health{})
 	require.NoError(t, err)
-	return now.Trunks[id]
+	return now.Trunks["one"]
 }
 
 func TestATargetThatAsksForAPauseGetsIt(t *testing.T) {
@@ -75,7 +75,7 @@ func TestATargetThatAsksForAPauseGetsIt(t *testing.T) {
 		sys.Root.Send(ask, want("b"))
 		synctest.Wait()
 		assert.Len(t, a.heard, 1, "it waits for the target's pause to end")
-		assert.Equal(t, []string{"down", "resting"}, []string{stateOf(t, sys, a.trunks, "one").Health.Status, stateOf(t, sys, a.trunks, "one").Health.Targets[0].Status})
+		assert.Equal(t, []string{"down", "resting"}, []string{stateOf(t, sys, a.trunks).Health.Status, stateOf(t, sys, a.trunks).Health.Targets[0].Status})
 		time.Sleep(5 * time.Second)
 		assert.Equal(t, "192.0.2.1", heardOf(t, a))
 		assert.Equal(t, 4*time.Second, a.at[1])
@@ -103,7 +103,7 @@ func TestAMissedPINGNeverBarsATargetWhoseInvitesSucceed(t *testing.T) {
 		time.Sleep(5 * time.Minute)
 		sys.Root.Send(ask, want("c"))
 		assert.Equal(t, "192.0.2.1", heardOf(t, a), "its INVITEs succeed")
-		h := stateOf(t, sys, a.trunks, "one").Health
+		h := stateOf(t, sys, a.trunks).Health
 		assert.Equal(t, []any{"up", "up", false, true}, []any{h.Status, h.Targets[0].Status, *h.Targets[0].PingOK, *h.Targets[1].PingOK})
 		end()
 	})
@@ -157,12 +157,12 @@ func TestShortCallsRaiseOneAlarmUntilTheyAreOver(t *testing.T) {
 			},
 		}
 		a, _, end := launch(sys, cfg)
-		for _, talked := range []time.Duration{2, 3, 4, 60, 5, 1} {
+		for _, talked := range []int{2, 3, 4, 60, 5, 1} {
 			sys.Root.Send(a.trunks, trunk.Result{TrunkID: "one", Answered: true})
-			sys.Root.Send(a.trunks, trunk.Ended{TrunkID: "one", Talked: talked * time.Second})
+			sys.Root.Send(a.trunks, trunk.Ended{TrunkID: "one", Talked: time.Duration(talked) * time.Second})
 		}
 		synctest.Wait()
-		q := stateOf(t, sys, a.trunks, "one").Quality
+		q := stateOf(t, sys, a.trunks).Quality
 		assert.Equal(t, []any{6, 5, []string{"short_call_share"}}, []any{q.Answered, q.ShortCalls, q.Alarms})
 		time.Sleep(2 * time.Hour)
 		sys.Root.Send(a.trunks, trunk.Ended{TrunkID: "one", Talked: time.Minute})

@@ -108,13 +108,11 @@ func example(t event.Type, w *domain.Webhook, at time.Time) object {
 		return object{"id": sampleAgent, "changed": []string{"name"}}
 	case event.WorkspaceUpdated:
 		return object{"id": w.WorkspaceID, "changed": []string{"name"}}
-	case event.SystemDegraded:
+	case event.SystemDegraded, event.WebhookTest: // the latter has a payload of its own
 		return object{
 			"trunk_id": "trunk_00000000000000000000000000", "trunk_name": "Example", "measure": "asr", "value": 0.31, "bound": 0.4,
 			"calls": 100, "window_seconds": 3600, "message": "asr of trunk Example is 0.31 over its last 100 calls; its bound is 0.4", "recovered": false,
 		}
-	case event.WebhookTest:
-		return object{"message": "This is a test event."}
 	}
 	return object{}
 }

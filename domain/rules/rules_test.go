@@ -116,13 +116,18 @@ func TestWhatMakesATrunkBad(t *testing.T) {
 
 func TestAProxyLeavesToDNSWhatItLeavesOpen(t *testing.T) {
 	got := domain.Trunk{Proxies: []domain.Proxy{
-		{Host: "sip.example.com"}, {Host: "sip.example.com", Transport: "tls"}, {Host: "sip.example.com", Port: 5070}, {Host: "192.0.2.1"},
+		{Host: "sip.example.com"},
+		{Host: "sip.example.com", Transport: "tls"},
+		{Host: "sip.example.com", Port: 5070},
+		{Host: "192.0.2.1"},
 		{Host: "2001:db8::1", Transport: "tls"},
 	}}
 	rules.TrunkDefaults(&got)
 	assert.Equal(t, []domain.Proxy{
-		{Host: "sip.example.com", Weight: 1}, {Host: "sip.example.com", Transport: "tls", Weight: 1},
-		{Host: "sip.example.com", Port: 5070, Transport: "udp", Weight: 1}, {Host: "192.0.2.1", Port: 5060, Transport: "udp", Weight: 1},
+		{Host: "sip.example.com", Weight: 1},
+		{Host: "sip.example.com", Transport: "tls", Weight: 1},
+		{Host: "sip.example.com", Port: 5070, Transport: "udp", Weight: 1},
+		{Host: "192.0.2.1", Port: 5060, Transport: "udp", Weight: 1},
 		{Host: "2001:db8::1", Port: 5061, Transport: "tls", Weight: 1},
 	}, got.Proxies)
 }
