@@ -88,7 +88,7 @@ func (d *Driver) commitAll(requests []*request) {
 		}
 		return
 	}
-	b := newDraft(d.db)
+	b := newDraft(d.db, d.recent)
 	staged := make([]*request, 0, len(requests))
 	answers := make([]answer, 0, len(requests))
 	var broken error
@@ -114,7 +114,10 @@ func (d *Driver) commitAll(requests []*request) {
 		_ = b.batch.Close()
 	}
 	if broken == nil {
+		d.recent.learn(b.kept)
 		d.views.renew(d.db)
+	} else {
+		d.recent.forget()
 	}
 	for i, r := range staged {
 		if broken != nil {
@@ -280,7 +283,7 @@ func put(b *draft, p persistence.Put) (version uint64, err error) {
 		}
 	}
 	kept := row{version: old.version + 1, sort: p.Sort, lists: p.Lists, value: p.Value}
-	return kept.version, b.set(k, kept.encode())
+	return kept.version, b.setRow(k, kept)
 }
 
 func counter(b source, k []byte) (uint64, error) {

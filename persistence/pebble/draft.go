@@ -2,28 +2,35 @@ package pebble
 
 import (
 	"io"
+	"maps"
 
 	"github.com/cockroachdb/pebble/v2"
 )
 
 // draft is a batch in the making. What is read back while commits are decided
-// (rows, counters, tokens, answers) is kept beside it, so that the batch itself
-// needs no index.
+// (rows without their values, counters, tokens, answers) is kept beside it, so
+// that the batch itself needs no index, and most of it survives the batch, so
+// that a row that changes often is not looked for on disk each time.
 type draft struct {
-	db    *pebble.DB
-	batch *pebble.Batch
-	kept  map[string][]byte // nil: deleted
+	db     *pebble.DB
+	batch  *pebble.Batch
+	kept   map[string][]byte // nil: deleted
+	recent *recent
 }
 
-func newDraft(db *pebble.DB) *draft {
-	return &draft{db: db, batch: db.NewBatch(), kept: make(map[string][]byte)}
+func newDraft(db *pebble.DB, r *recent) *draft {
+	return &draft{db: db, batch: db.NewBatch(), kept: make(map[string][]byte), recent: r}
 }
 
-// Get reads what the draft says, and beneath it what is stored.
+// Get reads what the draft says, and beneath it what is stored; of a row that
+// was changed lately without its value.
 func (d *draft) Get(k []byte) ([]byte, io.Closer, error) {
-	v, changed := d.kept[string(k)]
+	v, known := d.kept[string(k)]
+	if !known {
+		v, known = d.recent.find(k)
+	}
 	switch {
-	case !changed:
+	case !known:
 		return d.db.Get(k)
 	case v == nil:
 		return nil, nil, pebble.ErrNotFound
@@ -37,8 +44,43 @@ func (d *draft) set(k, v []byte) error {
 	return d.batch.Set(k, v, nil)
 }
 
+// setRow changes a row, of which only the head may be read back.
+func (d *draft) setRow(k []byte, r row) error {
+	v := r.encode()
+	d.kept[string(k)] = append([]byte(nil), v[:len(v)-len(r.value)]...)
+	return d.batch.Set(k, v, nil)
+}
+
 // drop deletes what may be read back.
 func (d *draft) drop(k []byte) error {
 	d.kept[string(k)] = nil
 	return d.batch.Delete(k, nil)
 }
+
+// recentMost bounds each of the two generations of what is remembered.
+const recentMost = 8192
+
+// recent remembers what the last batches changed, as the store has it. Only
+// the committer uses it.
+type recent struct{ young, old map[string][]byte }
+
+func newRecent() *recent { return &recent{young: make(map[string][]byte)} }
+
+// find is what is remembered of a key; nil and known: it is not stored.
+func (r *recent) find(k []byte) (v []byte, known bool) {
+	if v, known = r.young[string(k)]; !known {
+		v, known = r.old[string(k)]
+	}
+	return v, known
+}
+
+// learn takes over what a batch changed, once that is applied.
+func (r *recent) learn(kept map[string][]byte) {
+	maps.Copy(r.young, kept)
+	if len(r.young) > recentMost {
+		r.young, r.old = make(map[string][]byte), r.young
+	}
+}
+
+// forget is for batches of which nobody knows what they did.
+func (r *recent) forget() { r.young, r.old = make(map[string][]byte), nil }

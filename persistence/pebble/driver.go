@@ -63,6 +63,7 @@ type Driver struct {
 	life   sync.RWMutex // readers and writers hold it shared, Close alone
 	closed bool
 	views  views
+	recent *recent // the committer's
 
 	diskFull   atomic.Bool
 	background atomic.Pointer[error] // the last flush or compaction failed so
@@ -95,7 +96,7 @@ func Open(dir string, o Options) (*Driver, error) {
 	}
 	d := &Driver{
 		lock: lock, fs: newGuardedFS(o.FS, o.Logger), dir: dir, o: o,
-		write: pebble.Sync,
+		write: pebble.Sync, recent: newRecent(),
 		queue: make(chan *request, queueLength), quit: make(chan struct{}), done: make(chan struct{}),
 	}
 	if o.NoSync {
