@@ -3,6 +3,7 @@ package httpapi
 import (
 	"encoding/json"
 	"reflect"
+	"sync"
 	"time"
 )
 
@@ -59,8 +60,20 @@ func filledList(v reflect.Value) reflect.Value {
 	return c
 }
 
+// listed remembers hasLists of each type, which never changes.
+var listed sync.Map //nolint:gochecknoglobals // as above; reflect.Type → bool
+
 // hasLists says whether a type can hold a list or a map at all.
 func hasLists(t reflect.Type) bool {
+	if known, ok := listed.Load(t); ok {
+		return known == true
+	}
+	has := lookForLists(t)
+	listed.Store(t, has)
+	return has
+}
+
+func lookForLists(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Slice, reflect.Map:
 		return true

@@ -1,10 +1,12 @@
 package persistence
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -19,14 +21,16 @@ const (
 	compressedFlag = 0x80
 	compressAbove  = 2 << 10
 	maxExpanded    = 256 << 20
+	keepPress      = 64 << 10
 )
 
 var errBadValue = errors.New("a stored value cannot be read")
 
 // codec turns nouns into values and back.
 type codec struct {
-	pack   *zstd.Encoder
-	unpack *zstd.Decoder
+	pack    *zstd.Encoder
+	unpack  *zstd.Decoder
+	presses *sync.Pool // of *press
 }
 
 func newCodec() (codec, error) {
@@ -40,22 +44,46 @@ func newCodec() (codec, error) {
 	if err != nil {
 		return codec{}, fmt.Errorf("persistence: zstd: %w", err)
 	}
-	return codec{pack: pack, unpack: unpack}, nil
+	return codec{pack: pack, unpack: unpack, presses: &sync.Pool{New: newPress}}, nil
 }
 
 func (c codec) encode(v any) ([]byte, error) {
-	body, err := json.Marshal(v)
-	if err != nil {
-		return nil, fmt.Errorf("persistence: encode: %w", err)
-	}
-	return c.packed(schemaVersion, body), nil
+	return c.packed(schemaVersion, v, nil)
 }
 
-func (c codec) packed(version byte, body []byte) []byte {
-	if len(body) > compressAbove {
-		return c.pack.EncodeAll(body, []byte{version | compressedFlag})
+// packed is a value: the version, a head, and v as JSON.
+func (c codec) packed(version byte, v any, head func([]byte) []byte) ([]byte, error) {
+	p, _ := c.presses.Get().(*press)
+	defer func() {
+		if p.Cap() <= keepPress {
+			c.presses.Put(p)
+		}
+	}()
+	p.Reset()
+	p.WriteByte(version)
+	if head != nil {
+		p.Write(head(p.AvailableBuffer()))
 	}
-	return append([]byte{version}, body...)
+	if err := p.json.Encode(v); err != nil {
+		return nil, fmt.Errorf("persistence: encode: %w", err)
+	}
+	value := p.Bytes()[:p.Len()-1] // without the line's end
+	if len(value) <= compressAbove {
+		return bytes.Clone(value), nil
+	}
+	return c.pack.EncodeAll(value[1:], []byte{version | compressedFlag}), nil
+}
+
+// press is where a value is made, before it is copied at its length.
+type press struct {
+	bytes.Buffer
+	json *json.Encoder
+}
+
+func newPress() any {
+	p := new(press)
+	p.json = json.NewEncoder(&p.Buffer)
+	return p
 }
 
 // unpacked is the body of a value of a version.
@@ -76,17 +104,28 @@ func (c codec) unpacked(version byte, value []byte) ([]byte, error) {
 	return body, nil
 }
 
-// encodeEvent is an event at rest; subject, offset and sequence stand in the
-// log. The data are JSON already and are neither parsed nor checked again.
-func (c codec) encodeEvent(e *event.Event) []byte {
-	body := make([]byte, 0, 128+len(e.Data))
-	for _, text := range []string{e.ID, string(e.Type), string(e.Environment), e.SvcID} {
-		body = binary.AppendUvarint(body, uint64(len(text)))
-		body = append(body, text...)
+// encodeEvent is an event at rest, and fills in its data; subject, offset and
+// sequence stand in the log.
+func (c codec) encodeEvent(e *event.Event, data any) ([]byte, error) {
+	size := 0
+	value, err := c.packed(eventVersion, data, func(b []byte) []byte {
+		for _, text := range [...]string{e.ID, string(e.Type), string(e.Environment), e.SvcID} {
+			b = binary.AppendUvarint(b, uint64(len(text)))
+			b = append(b, text...)
+		}
+		b = binary.AppendVarint(b, e.CreatedAt.Unix())
+		b = binary.AppendUvarint(b, uint64(e.CreatedAt.Nanosecond())) //nolint:gosec // never negative
+		size = len(b)
+		return b
+	})
+	if err != nil {
+		return nil, err
 	}
-	body = binary.AppendVarint(body, e.CreatedAt.Unix())
-	body = binary.AppendUvarint(body, uint64(e.CreatedAt.Nanosecond())) //nolint:gosec // never negative
-	return c.packed(eventVersion, append(body, e.Data...))
+	body, err := c.unpacked(eventVersion, value)
+	if err == nil {
+		e.Data = body[size:]
+	}
+	return value, err
 }
 
 func (c codec) decodeEvent(value []byte) (e event.Event, err error) {

@@ -3,7 +3,6 @@ package persistence
 import (
 	"context"
 	"crypto/cipher"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -163,15 +162,15 @@ func (s *Store) draft(log string, d event.Draft) (event.Event, []byte, error) {
 	if d.WorkspaceID != log {
 		return event.Event{}, nil, fmt.Errorf("%w: event %s of workspace %q in a change of %q", ErrMalformed, d.ID, d.WorkspaceID, log)
 	}
-	data, err := json.Marshal(d.Data)
+	e := event.Event{
+		ID: d.ID, Type: d.Type, CreatedAt: d.CreatedAt.UTC().Round(0), WorkspaceID: log, SvcID: d.SvcID,
+		Subject: d.Subject, Environment: d.Environment,
+	}
+	payload, err := s.codec.encodeEvent(&e, d.Data)
 	if err != nil {
 		return event.Event{}, nil, fmt.Errorf("persistence: event %s: %w", d.ID, err)
 	}
-	e := event.Event{
-		ID: d.ID, Type: d.Type, CreatedAt: d.CreatedAt.UTC().Round(0), WorkspaceID: log, SvcID: d.SvcID,
-		Subject: d.Subject, Data: data, Environment: d.Environment,
-	}
-	return e, s.codec.encodeEvent(&e), nil
+	return e, payload, nil
 }
 
 // Get reads into's row by its Key and returns its version, or

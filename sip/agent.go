@@ -111,7 +111,7 @@ func New(cfg Config) (*UserAgent, error) {
 		cfg.Log = silent
 	}
 	u := &UserAgent{
-		cfg: cfg, log: cfg.Log, id: identity{cfg.Secret}, leastSession: minSession, gate: newGate(cfg.SourceRate), rules: rules(),
+		cfg: cfg, log: cfg.Log, id: newIdentity(cfg.Secret), leastSession: minSession, gate: newGate(cfg.SourceRate), rules: rules(),
 		parser: sipmsg.NewParser(sipmsg.WithHeadersParsers(parsers())), resolver: cfg.Resolver,
 		outward: outward{known: make(map[netip.Addr]sentFrom)}, halfBy: make(map[netip.Addr]int),
 		ready: make(chan struct{}), closed: make(chan struct{}),

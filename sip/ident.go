@@ -4,7 +4,9 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"hash"
 	"strconv"
+	"sync"
 )
 
 const (
@@ -16,16 +18,31 @@ const (
 
 // identity derives every name we put on the wire from one secret, so that a
 // leg's names are known before it is sent and recognised after a crash.
-type identity struct{ secret []byte }
+type identity struct{ macs *sync.Pool } // of *macer
+
+// macer makes one name at a time, with room for what goes in and out.
+type macer struct {
+	hash hash.Hash
+	text []byte
+	sum  [sha256.Size]byte
+	hex  [2 * sha256.Size]byte
+}
+
+func newIdentity(secret []byte) identity {
+	return identity{&sync.Pool{New: func() any { return &macer{hash: hmac.New(sha256.New, secret)} }}}
+}
 
 func (id identity) mac(digits int, parts ...string) string {
-	h := hmac.New(sha256.New, id.secret)
+	m, _ := id.macs.Get().(*macer)
+	defer id.macs.Put(m)
+	m.text = m.text[:0]
 	for _, p := range parts {
-		_, _ = h.Write([]byte(p))
-		_, _ = h.Write([]byte{0})
+		m.text = append(append(m.text, p...), 0)
 	}
-	var sum [sha256.Size]byte
-	return hex.EncodeToString(h.Sum(sum[:0])[:digits/2])
+	m.hash.Reset()
+	_, _ = m.hash.Write(m.text)
+	hex.Encode(m.hex[:], m.hash.Sum(m.sum[:0]))
+	return string(m.hex[:digits])
 }
 
 func (id identity) callID(attempt string, leg int) string {

@@ -117,5 +117,8 @@ func isHost(s string) bool {
 
 // quoted is a display name or text as a quoted string (RFC 3261 25.1).
 func quoted(s string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
+	if !strings.ContainsAny(s, `\"`) {
+		return `"` + s + `"`
+	}
+	return `"` + strings.ReplaceAll(strings.ReplaceAll(s, `\`, `\\`), `"`, `\"`) + `"`
 }

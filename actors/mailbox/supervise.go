@@ -100,5 +100,7 @@ func System(log *slog.Logger) *actor.ActorSystem {
 	c := actor.NewConfig()
 	c.LoggerFactory = func(*actor.ActorSystem) *slog.Logger { return slog.New(quiet{log.Handler()}) }
 	c.DeadLetterRequestLogging = false
-	return actor.NewActorSystemWithConfig(c)
+	sys := actor.NewActorSystemWithConfig(c)
+	sys.Extensions.Register(&crew{})
+	return sys
 }

@@ -24,7 +24,7 @@ func (Crashed) Control() {}
 // sends Crashed.
 func Work(ctx actor.Context, limit time.Duration, f func(context.Context) any) {
 	self, root := ctx.Self(), ctx.ActorSystem().Root
-	go func() {
+	crewOf(ctx.ActorSystem()).do(func() {
 		bound, cancel := context.WithTimeout(context.Background(), limit)
 		defer cancel()
 		defer func() {
@@ -35,7 +35,7 @@ func Work(ctx actor.Context, limit time.Duration, f func(context.Context) any) {
 		if m := f(bound); m != nil {
 			root.Send(self, m)
 		}
-	}()
+	})
 }
 
 func (c Crashed) Error() string { return fmt.Sprintf("work panicked: %v", c.Value) }

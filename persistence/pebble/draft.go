@@ -12,10 +12,11 @@ import (
 // that the batch itself needs no index, and most of it survives the batch, so
 // that a row that changes often is not looked for on disk each time.
 type draft struct {
-	db     *pebble.DB
-	batch  *pebble.Batch
-	kept   map[string][]byte // nil: deleted
-	recent *recent
+	db      *pebble.DB
+	batch   *pebble.Batch
+	kept    map[string][]byte // nil: deleted
+	recent  *recent
+	scratch []byte // the batch copies
 }
 
 func newDraft(db *pebble.DB, r *recent) *draft {
@@ -46,7 +47,8 @@ func (d *draft) set(k, v []byte) error {
 
 // setRow changes a row, of which only the head may be read back.
 func (d *draft) setRow(k []byte, r row) error {
-	v := r.encode()
+	v := r.appendTo(d.scratch[:0])
+	d.scratch = v
 	d.kept[string(k)] = append([]byte(nil), v[:len(v)-len(r.value)]...)
 	return d.batch.Set(k, v, nil)
 }

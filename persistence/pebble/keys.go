@@ -70,8 +70,8 @@ func text(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
-func (r row) encode() []byte {
-	b := make([]byte, 0, len(r.value)+len(r.sort)+16+32*len(r.lists))
+// appendTo adds the row to b.
+func (r row) appendTo(b []byte) []byte {
 	b = binary.AppendUvarint(b, r.version)
 	b = text(b, r.sort)
 	b = binary.AppendUvarint(b, uint64(len(r.lists)))
