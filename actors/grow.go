@@ -26,6 +26,13 @@ import (
 // channel, unless its BYE is answered before (64 times T1).
 const orphanFor = 32 * time.Second
 
+// growLimit is how long a workspace may take until its actors live, and
+// hatchEvery how often a family is asked again for one that is late.
+const (
+	growLimit  = 10 * time.Second
+	hatchEvery = 250 * time.Millisecond
+)
+
 // loaded is what a workspace is grown from.
 type loaded struct {
 	trunks    []domain.Trunk

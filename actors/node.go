@@ -271,10 +271,25 @@ func (n *Node) campaignCreated(ctx context.Context, c *domain.Campaign) {
 	n.hatch(ctx, n.tree(c.WorkspaceID).campaigns, c.ID)
 }
 
+// hatch grows a child of a family, later where that does not answer now.
 func (n *Node) hatch(ctx context.Context, family *actor.PID, id string) {
-	if _, err := mailbox.Ask[workspace.Hatched](ctx, n.sys, family, workspace.Hatch{ID: id}); err != nil {
-		n.cfg.Log.Warn("an actor is late", slog.String("actor", id), slog.Any("error", err))
+	_, err := mailbox.Ask[workspace.Hatched](ctx, n.sys, family, workspace.Hatch{ID: id})
+	if err == nil {
+		return
 	}
+	n.cfg.Log.Warn("an actor is late", slog.String("actor", id), slog.Any("error", err))
+	n.beside(func() {
+		wait := time.NewTicker(hatchEvery)
+		defer wait.Stop()
+		for range wait.C {
+			bound, cancel := context.WithTimeout(context.Background(), growLimit)
+			_, err := mailbox.Ask[workspace.Hatched](bound, n.sys, family, workspace.Hatch{ID: id})
+			cancel()
+			if err == nil || n.draining() {
+				return
+			}
+		}
+	})
 }
 
 // contactsAdded shows the contacts that were written ahead: the campaign's
