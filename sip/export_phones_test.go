@@ -15,7 +15,7 @@ func ReadProof(header string) (user string, ok bool) {
 
 // Proves tells whether a header opens an account whose password it cannot know.
 func Proves(header string) bool {
-	a := newAuthority("", identity{[]byte("secret")}, func(user string) (Account, bool) {
+	a := newAuthority("", newIdentity([]byte("secret")), func(user string) (Account, bool) {
 		return Account{ID: user, User: user, Password: "never told"}, true
 	})
 	m := &message{method: methodRegister, headers: []sipmsg.Header{sipmsg.NewHeader("Authorization", header)}}

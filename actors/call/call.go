@@ -380,6 +380,9 @@ func (c *call) bye(ctx actor.Context, by string, reason domain.Reason) {
 	}
 	c.byeBy, c.byeReason = by, reason
 	c.sendBye()
+	if s := c.vessel.sound(); s != nil {
+		s.Close() // nothing is said after a BYE; settle hears the figures again
+	}
 	mailbox.After(ctx, byeLimit, late{stage: talking})
 }
 
