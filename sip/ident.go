@@ -18,7 +18,10 @@ const (
 
 // identity derives every name we put on the wire from one secret, so that a
 // leg's names are known before it is sent and recognised after a crash.
-type identity struct{ macs *sync.Pool } // of *macer
+type identity struct {
+	secret []byte
+	macs   *sync.Pool // of *macer
+}
 
 // macer makes one name at a time, with room for what goes in and out.
 type macer struct {
@@ -29,7 +32,7 @@ type macer struct {
 }
 
 func newIdentity(secret []byte) identity {
-	return identity{&sync.Pool{New: func() any { return &macer{hash: hmac.New(sha256.New, secret)} }}}
+	return identity{secret, &sync.Pool{New: func() any { return &macer{hash: hmac.New(sha256.New, secret)} }}}
 }
 
 func (id identity) mac(digits int, parts ...string) string {
