@@ -38,19 +38,21 @@ type triedAs struct {
 	cseq   uint32
 }
 
-// asks notes a request without a proof and tells whether it is of a phone that
-// was asked before.
-func (e *elders) asks(source netip.Addr, user, callID string, cseq uint32, now time.Time) bool {
+// asks tells whether a request is of a phone that knows MD5 alone. A fresh one
+// brings no proof: its first try is noted, another one tells.
+func (e *elders) asks(source netip.Addr, user, callID string, cseq uint32, fresh bool, now time.Time) bool {
 	who := maphash.Comparable(e.seed, triedBy{source, user})
 	try := maphash.Comparable(e.seed, triedAs{callID, cseq})
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	s := &e.slots[who%bucketSlots]
 	if s.who != who || now.Sub(s.at) > elderFor {
-		*s = elder{who: who, try: try, at: now}
+		if fresh {
+			*s = elder{who: who, try: try, at: now}
+		}
 		return false
 	}
-	s.old = s.old || s.try != try
+	s.old = s.old || fresh && s.try != try
 	s.at = now
 	return s.old
 }

@@ -44,7 +44,7 @@ func newNonces(secret []byte) *nonces {
 
 func (n *nonces) make(source netip.Addr, now time.Time) string {
 	var raw [nonceHead + nonceMAC]byte
-	binary.BigEndian.PutUint32(raw[:], uint32(now.Unix()&0xFFFFFFFF)) //nolint:gosec // wraps in 2106, and so does the check
+	binary.BigEndian.PutUint32(raw[:], uint32(now.Unix()&0xFFFFFFFF)) // wraps in 2106, and so does the check
 	_, _ = rand.Read(raw[4:nonceHead])                                // never fails
 	copy(raw[nonceHead:], n.mac(raw[:nonceHead], source))
 	return base64.RawURLEncoding.EncodeToString(raw[:])

@@ -172,7 +172,8 @@ func (r *registrar) refuse(m *message, code int) {
 func (r *registrar) challenge(m *message, stale, stranger bool, now time.Time) {
 	r.u.stats.rejected.Add(1)
 	offers := r.auth.challenges(m.flow.addr.Addr(), stale, now)
-	if len(m.every("authorization")) == 0 && r.auth.elders.asks(m.flow.addr.Addr(), userOf(m.from.uri), m.callID, m.cseq, now) {
+	fresh := len(m.every("authorization")) == 0
+	if r.auth.elders.asks(m.flow.addr.Addr(), userOf(m.from.uri), m.callID, m.cseq, fresh, now) {
 		offers = offers[1:]
 	}
 	tag := r.u.id.answerTag(m.callID, m.from.tag+m.branch())

@@ -368,3 +368,30 @@ func TestOnlyAPhoneThatIsRegisteredMayCallAndOnlyAsItself(t *testing.T) {
 		assert.Equal(t, []string{"phone-1001"}, r.calls)
 	})
 }
+
+func TestAPhoneThatGivesUpAtSHA256IsAskedForMD5Alone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := opened(t, newRoll())
+		defer s.stop()
+		offered := func(m msg) []string {
+			var out []string
+			for _, f := range regexp.MustCompile(`algorithm=([^,]*)`).FindAllStringSubmatch(m.text, -1) {
+				out = append(out, f[1])
+			}
+			return out
+		}
+		a := asking{user: "1001", contact: "<sip:1001@10.0.0.7>", cseq: 1}
+		assert.Contains(t, offered(s.ask(a)), "SHA-256")
+		assert.Contains(t, offered(s.ask(a)), "SHA-256", "the same one, repeated")
+		a.cseq = 2
+		m := s.ask(a)
+		assert.Equal(t, []string{"MD5"}, offered(m))
+		a.cseq, a.algorithm, a.password, a.nc, a.nonce = 3, "MD5", "secret of 1001", 1, nonceOf.FindStringSubmatch(m.text)[1]
+		assert.Contains(t, s.ask(a).line(), "200")
+		time.Sleep(10 * time.Minute)
+		a.cseq, a.nc = 4, 2
+		m = s.ask(a)
+		assert.Contains(t, m.text, "stale=true")
+		assert.Equal(t, []string{"MD5"}, offered(m), "when its nonce is old, too")
+	})
+}

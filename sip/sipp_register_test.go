@@ -1,0 +1,71 @@
+package sip_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/sip"
+)
+
+func TestSIPpRegistersHere(t *testing.T) { //nolint:tparallel // beside its own cases only: SIPp counts in real time
+	for _, scenario := range []string{"uac-register", "uac-register-brief"} {
+		for _, network := range []string{"udp", "tcp"} {
+			t.Run(scenario+" "+network, func(t *testing.T) {
+				t.Parallel()
+				kept := make(chan []sip.Binding, 1)
+				ua := served(t, func(_ *sip.Config, ua *sip.UserAgent) {
+					if ua == nil {
+						return
+					}
+					ua.Admit(func(sip.Source) sip.Admission { return sip.Admission{} })
+					ua.Registrar(sip.Registrar{
+						Account: func(user string) (sip.Account, bool) {
+							return sip.Account{ID: user, User: user, Password: "correct-horse-battery"}, user == "1001"
+						},
+						At: func(sip.Source) sip.Presence { return sip.Absent },
+						Update: func(u *sip.Update) {
+							after, _ := u.Change.Apply(nil, time.Now())
+							kept <- after
+							go u.Accept(after)
+						},
+					})
+				})
+				phone := runSIPp(t, scenario, network, "-s", "1001", "-m", "1", ua.Addr(network).String())
+				select {
+				case err := <-phone.done:
+					require.NoError(t, err, phone.out.String())
+				case <-time.After(20 * time.Second):
+					require.Fail(t, "the phone did not end")
+				}
+				if scenario == "uac-register" {
+					b := (<-kept)[0]
+					assert.Equal(t, network, b.Network)
+					assert.Equal(t, "127.0.0.1", b.Source.Addr().String())
+				}
+				assert.Empty(t, kept)
+			})
+		}
+	}
+}
+
+func TestSIPpTakesOurRegistration(t *testing.T) {
+	t.Parallel()
+	there := runSIPp(t, "uas-registrar", "udp", "-m", "1")
+	there.listening(t, "udp")
+	told := make(states, 16)
+	_, err := served(t, nil).Register(sip.RegisterTo{
+		Target: sip.Target{Host: "127.0.0.1", Port: there.port, Transport: "udp"}, User: "acme",
+		Credentials: &sip.Credentials{Username: "callboard", Password: "secret", Realm: "callboard"},
+		Notify:      func(s sip.RegistrationState) { told <- s },
+	})
+	require.NoError(t, err)
+	assert.Equal(t, sip.RegistrationTrying, told.next(t).Status)
+	up := told.next(t)
+	assert.Equal(t, sip.RegistrationActive, up.Status, up.Reason)
+	assert.InDelta(t, 7200, time.Until(up.Expires).Seconds(), 5)
+	require.NoError(t, <-there.done, there.out.String())
+	assert.Equal(t, []string{"REGISTER", "acme"}, there.logged(t)[:2])
+}
