@@ -70,21 +70,7 @@ func (n *WorkspaceChange) apply(w *domain.Workspace) error {
 		w.Metadata = n.Metadata
 	}
 	if n.Calling != nil {
-		if n.Calling.Countries != nil {
-			w.Calling.Countries = n.Calling.Countries
-		}
-		if n.Calling.BlockedPrefixes != nil {
-			w.Calling.BlockedPrefixes = n.Calling.BlockedPrefixes
-		}
-		if m := n.Calling.DailySpendCap; m != nil {
-			if w.Calling.DailySpendCap = (&domain.Money{Amount: m.Amount, Currency: "USD"}); m.Amount == "" {
-				w.Calling.DailySpendCap = nil
-			}
-		}
-		set(&w.Calling.MaxCallMinutes, n.Calling.MaxCallMinutes)
-	}
-	if n.Retention != nil {
-		set(&w.Retention.RecordingDays, n.Retention.RecordingDays)
+		n.Calling.apply(&w.Calling)
 	}
 	if n.Plan != nil {
 		w.Plan = domain.Plan(*n.Plan)
@@ -104,4 +90,19 @@ func (n *WorkspaceChange) apply(w *domain.Workspace) error {
 		set(&w.Limits.CallsPerMinute, l.CallsPerMinute)
 	}
 	return rules.Workspace(w).Err()
+}
+
+func (n *CallingChange) apply(c *domain.Calling) {
+	if n.Countries != nil {
+		c.Countries = n.Countries
+	}
+	if n.BlockedPrefixes != nil {
+		c.BlockedPrefixes = n.BlockedPrefixes
+	}
+	if m := n.DailySpendCap; m != nil {
+		if c.DailySpendCap = (&domain.Money{Amount: m.Amount, Currency: "USD"}); m.Amount == "" {
+			c.DailySpendCap = nil
+		}
+	}
+	set(&c.MaxCallMinutes, n.MaxCallMinutes)
 }
