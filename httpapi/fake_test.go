@@ -1,7 +1,6 @@
 package httpapi_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"iter"
@@ -309,21 +308,6 @@ func (f *fake) Transcript(_ context.Context, _ domain.Principal, id string) (*do
 		return nil, domain.Errorf(domain.CodeProcessing, "Still to come.")
 	}
 	return &domain.Transcript{CallID: id, Language: "en-US", Segments: []domain.Segment{{Speaker: "agent", Text: "Hello."}}, Text: "Hello."}, nil
-}
-
-type memory struct{ *bytes.Reader }
-
-func (memory) Close() error { return nil }
-
-func (f *fake) Recording(_ context.Context, _ domain.Principal, id string) (ask.Recording, error) {
-	c, err := f.calls.get(id)
-	if err != nil {
-		return ask.Recording{}, err
-	}
-	if c.Processing {
-		return ask.Recording{}, domain.Errorf(domain.CodeProcessing, "Still to come.")
-	}
-	return ask.Recording{Size: int64(len(f.wav)), Body: memory{bytes.NewReader(f.wav)}}, nil
 }
 
 func (f *fake) CreateAgent(_ context.Context, _ domain.Principal, a *domain.Agent) (*domain.Agent, error) {

@@ -139,9 +139,9 @@ func (h *hearer) serve(conn net.Conn, r *http.Request) {
 	h.heard.attend(func() { cancel(errSlow) })
 	spoken := make(chan error, 1)
 	go func() {
-		err := h.take(ctx, ws)
-		cancel(err)
-		spoken <- err
+		why := h.take(ctx, ws)
+		cancel(why)
+		spoken <- why
 	}()
 	err = h.give(ctx, ws)
 	if err == nil {

@@ -89,6 +89,21 @@ func (f *fake) PauseRecording(_ context.Context, _ domain.Principal, id string, 
 	return nil
 }
 
+type memory struct{ *bytes.Reader }
+
+func (memory) Close() error { return nil }
+
+func (f *fake) Recording(_ context.Context, _ domain.Principal, id string) (ask.Recording, error) {
+	c, err := f.calls.get(id)
+	if err != nil {
+		return ask.Recording{}, err
+	}
+	if c.Processing {
+		return ask.Recording{}, domain.Errorf(domain.CodeProcessing, "Still to come.")
+	}
+	return ask.Recording{Size: int64(len(f.wav)), Body: memory{bytes.NewReader(f.wav)}}, nil
+}
+
 func (f *fake) LinkRecording(_ context.Context, _ domain.Principal, id string, until time.Time) (string, error) {
 	c, err := f.calls.get(id)
 	if err == nil && c.Processing {
@@ -111,8 +126,9 @@ func (d *door) call() string {
 	return d.make("/v1/calls/outbound", m{"to": "+12025550123", "agent_id": "agent_" + ulidOf(1)})
 }
 
-// socket opens a WebSocket; headers are pairs.
-func (d *door) socket(path, key string, headers ...string) (*websocket.Conn, *http.Response, error) {
+// socket opens a WebSocket and tells the status of the answer; headers are
+// pairs.
+func (d *door) socket(path, key string, headers ...string) (ws *websocket.Conn, status int, err error) {
 	d.t.Helper()
 	h := http.Header{}
 	if key != "" {
@@ -123,11 +139,14 @@ func (d *door) socket(path, key string, headers ...string) (*websocket.Conn, *ht
 	}
 	ctx, cancel := context.WithTimeout(d.t.Context(), 10*time.Second)
 	defer cancel()
-	ws, res, err := websocket.Dial(ctx, "ws://"+d.addr+path, &websocket.DialOptions{HTTPHeader: h})
+	ws, res, err := websocket.Dial(ctx, "ws://"+d.addr+path, &websocket.DialOptions{HTTPHeader: h}) //nolint:bodyclose // it is the socket
 	if err == nil {
 		d.t.Cleanup(func() { _ = ws.CloseNow() })
 	}
-	return ws, res, err
+	if res != nil {
+		status = res.StatusCode
+	}
+	return ws, status, err
 }
 
 // next reads a message.
@@ -144,9 +163,9 @@ func TestWhoListensIsGreetedHearsAndIsHeard(t *testing.T) {
 	d := open(t, httpapi.Config{})
 	id := d.call()
 	d.noted()
-	ws, res, err := d.socket("/v1/calls/"+id+"/listen?mode=whisper", "operator")
+	ws, status, err := d.socket("/v1/calls/"+id+"/listen?mode=whisper", "operator")
 	require.NoError(t, err)
-	assert.Equal(t, http.StatusSwitchingProtocols, res.StatusCode)
+	assert.Equal(t, http.StatusSwitchingProtocols, status)
 	kind, hello := next(t, ws)
 	assert.Equal(t, websocket.MessageText, kind)
 	var got httpapi.ListenHello
@@ -198,14 +217,14 @@ func TestWhoMayNotListenIsToldSoBeforeTheSocketOpens(t *testing.T) {
 		if c.header != "" {
 			headers = append(headers, c.header, c.value)
 		}
-		_, res, err := d.socket(c.path, c.key, headers...)
+		_, status, err := d.socket(c.path, c.key, headers...)
 		require.Error(t, err, name)
-		assert.Equal(t, c.status, res.StatusCode, name)
+		assert.Equal(t, c.status, status, name)
 	}
 	d.stage.full = true
-	_, res, err := d.socket(path, "operator")
+	_, status, err := d.socket(path, "operator")
 	require.Error(t, err)
-	assert.Equal(t, http.StatusTooManyRequests, res.StatusCode)
+	assert.Equal(t, http.StatusTooManyRequests, status)
 	r := d.must(http.StatusUpgradeRequired, "GET", path, "operator", nil)
 	assert.Equal(t, "websocket", r.Header.Get("Upgrade"))
 	assert.Equal(t, "upgrade_required", r.failure(t)["code"])
@@ -229,26 +248,26 @@ func TestATicketOpensOnePathOnceForABrowser(t *testing.T) {
 	require.NoError(t, err)
 	_, hello := next(t, ws)
 	assert.Contains(t, string(hello), `"mode":"barge"`)
-	_, res, err := d.socket(at, "")
+	_, status, err := d.socket(at, "")
 	require.Error(t, err)
-	assert.Equal(t, 401, res.StatusCode, "once")
+	assert.Equal(t, 401, status, "once")
 	for _, other := range []string{
 		strings.Replace(buy("operator"), "barge", "listen", 1),
 		strings.Replace(buy("operator"), id, d.call(), 1),
 		buy("operator") + "x",
 	} {
-		_, res, err = d.socket(other, "")
+		_, status, err = d.socket(other, "")
 		require.Error(t, err)
-		assert.Equal(t, 401, res.StatusCode, "for this path only")
+		assert.Equal(t, 401, status, "for this path only")
 	}
-	_, res, err = d.socket(buy("analytics:read"), "")
+	_, status, err = d.socket(buy("analytics:read"), "")
 	require.Error(t, err)
-	assert.Equal(t, 403, res.StatusCode, "with the rights of its maker")
+	assert.Equal(t, 403, status, "with the rights of its maker")
 	at = buy("all")
 	delete(d.keys, "all")
-	_, res, err = d.socket(at, "")
+	_, status, err = d.socket(at, "")
 	require.Error(t, err)
-	assert.Equal(t, 401, res.StatusCode, "a key that is gone takes its tickets along")
+	assert.Equal(t, 401, status, "a key that is gone takes its tickets along")
 	for _, bad := range []string{"", "/v1/calls", "/v1/calls/" + id + "/recording", "https://example.com/v1/calls/x/listen", "/v1/calls/x/listen#y"} {
 		assert.Equal(t, "validation_error", d.must(422, "POST", "/v1/tickets", "operator", m{"path": bad}).failure(t)["code"])
 	}
@@ -332,9 +351,9 @@ func TestARecordingIsPausedAndResumed(t *testing.T) {
 	d := open(t, httpapi.Config{})
 	id := d.call()
 	r := d.must(200, "POST", "/v1/calls/"+id+"/recording/pause", "operator", nil).json(t)
-	assert.Equal(t, m{"call_id": id, "status": "paused"}, m(r))
+	assert.Equal(t, map[string]any{"call_id": id, "status": "paused"}, r)
 	assert.Equal(t, map[string]bool{id: true}, d.stage.paused)
 	r = d.must(200, "POST", "/v1/calls/"+id+"/recording/resume", "operator", nil).json(t)
-	assert.Equal(t, m{"call_id": id, "status": "recording"}, m(r))
+	assert.Equal(t, map[string]any{"call_id": id, "status": "recording"}, r)
 	assert.Equal(t, map[string]bool{id: false}, d.stage.paused)
 }

@@ -88,9 +88,9 @@ func (t *tickets) sell(path, credential string, until time.Time) (code string, o
 	now := time.Now()
 	if now.After(t.next) || len(t.out) >= ticketsMost {
 		t.next = now.Add(ticketLife)
-		for code, one := range t.out {
+		for old, one := range t.out {
 			if now.After(one.until) {
-				delete(t.out, code)
+				delete(t.out, old)
 			}
 		}
 	}
@@ -139,8 +139,8 @@ func (s *Server) admitTicketed(c *fiber.Ctx, r rule, route string) error {
 func cutTicket(whole string) (path, code string, found bool) {
 	for _, before := range []string{"?", "&"} {
 		if path, code, found = strings.Cut(whole, before+ticketParam+"="); found {
-			code, err := url.QueryUnescape(code)
-			return path, code, err == nil
+			plain, err := url.QueryUnescape(code)
+			return path, plain, err == nil
 		}
 	}
 	return whole, "", false

@@ -32,8 +32,8 @@ func newStage(t *testing.T, low int, callerCodec, humanCodec media.Codec) *stage
 	t.Helper()
 	far, near := engine(t, low, low+49), engine(t, low+50, low+99)
 	s := &stage{t: t, dir: t.TempDir()}
-	of := func(e *media.Engine, name string, codec media.Codec, notify func(media.Event)) *media.Session {
-		o := media.Options{RecordPath: filepath.Join(s.dir, name), Notify: notify}
+	of := func(e *media.Engine, name string, codec media.Codec) *media.Session {
+		o := media.Options{RecordPath: filepath.Join(s.dir, name)}
 		if codec == media.PCMA {
 			o.Codecs = []media.Codec{media.PCMA}
 		}
@@ -41,8 +41,8 @@ func newStage(t *testing.T, low int, callerCodec, humanCodec media.Codec) *stage
 		s.turns = append(s.turns, media.NewTurn(one))
 		return one
 	}
-	s.caller, s.human = of(far, "caller", callerCodec, nil), of(far, "human", humanCodec, nil)
-	s.a, s.b = of(near, "a", callerCodec, nil), of(near, "b", humanCodec, nil)
+	s.caller, s.human = of(far, "caller", callerCodec), of(far, "human", humanCodec)
+	s.a, s.b = of(near, "a", callerCodec), of(near, "b", humanCodec)
 	connect(t, s.caller, s.a)
 	connect(t, s.human, s.b)
 	return s
@@ -206,6 +206,7 @@ func TestPacketsOfTheSameCodecGoThroughAsTheyAre(t *testing.T) {
 }
 
 func TestDigitsArePassedOnOverABridge(t *testing.T) {
+	t.Parallel()
 	for name, events := range map[string]bool{"as events": true, "as tones": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -29,7 +29,7 @@ const (
 	tapMost  = 3200 // 400 ms: what a listener who speaks may be early
 )
 
-// ErrTaps: as many listen to the session as may.
+// ErrTaps tells that as many listen to the session as may.
 var ErrTaps = errors.New("media: too many listeners")
 
 // Tap is one who listens to a session.

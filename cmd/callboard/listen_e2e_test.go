@@ -33,7 +33,7 @@ func (s *service) listens(callID, mode string) *hearer {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
 	at := strings.Replace(ticket["url"].(string), "http://", "ws://", 1)
-	ws, _, err := websocket.Dial(ctx, at, &websocket.DialOptions{HTTPHeader: http.Header{"Origin": {"https://dashboard.example.com"}}})
+	ws, _, err := websocket.Dial(ctx, at, &websocket.DialOptions{HTTPHeader: http.Header{"Origin": {"https://dashboard.example.com"}}}) //nolint:bodyclose // it is the socket
 	require.NoError(s.t, err)
 	h := &hearer{ws: ws, done: make(chan struct{})}
 	s.t.Cleanup(func() { _ = ws.CloseNow(); <-h.done })

@@ -48,5 +48,5 @@ func (b *Bus) Without(dst, own []byte) {
 
 // saturate is the nearest sample.
 func saturate(v int32) int16 {
-	return int16(min(max(v, -32768), 32767)) //nolint:gosec // bounded
+	return int16(min(max(v, -32768), 32767))
 }
