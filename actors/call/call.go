@@ -188,28 +188,12 @@ func (c *call) Receive(ctx actor.Context) {
 		}
 	case conversation.Over:
 		c.bye(ctx, byAgent, domain.ReasonCompleted)
-	case conversation.Transfer:
-		c.wanted(ctx, m)
 	case conversation.Fault:
 		c.fault(ctx, m)
 	case conversation.Finished:
 		c.finished(ctx, m)
 	case Hangup:
 		c.hangUp(ctx)
-	case Listen:
-		c.listen(ctx, m)
-	case PauseRecording:
-		c.pauseRecording(ctx, m)
-	case Transfer, Say, Press:
-		c.operate(ctx, m)
-	case reached, referred, summed, briefed, alone:
-		c.transferring(ctx, m)
-	case asideOpen, asideRings, asideUp, asideRefused, asideOver, asideHeard, asideSignal:
-		c.fromAside(ctx, m)
-	case answerNow:
-		if c.stage == preparing {
-			c.pickUp(ctx, m.body)
-		}
 	case late:
 		c.late(ctx, m)
 	case maxed:
@@ -229,6 +213,8 @@ func (c *call) Receive(ctx actor.Context) {
 		c.conversationDied(ctx, m)
 	case mailbox.Crashed:
 		panic(m)
+	default:
+		c.besides(ctx)
 	}
 }
 

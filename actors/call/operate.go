@@ -20,6 +20,28 @@ type alone struct{}
 // Control admits it always.
 func (alone) Control() {}
 
+// besides is what a call hears beyond its own way from beginning to end.
+func (c *call) besides(ctx actor.Context) {
+	switch m := ctx.Message().(type) {
+	case answerNow:
+		if c.stage == preparing {
+			c.pickUp(ctx, m.body)
+		}
+	case Listen:
+		c.listen(ctx, m)
+	case PauseRecording:
+		c.pauseRecording(ctx, m)
+	case conversation.Transfer:
+		c.wanted(ctx, m)
+	case Transfer, Say, Press:
+		c.operate(ctx, m)
+	case reached, referred, summed, briefed, alone:
+		c.transferring(ctx, m)
+	case asideOpen, asideRings, asideUp, asideRefused, asideOver, asideHeard, asideSignal:
+		c.fromAside(ctx, m)
+	}
+}
+
 // operate does what the API wants of a live call.
 func (c *call) operate(ctx actor.Context, msg any) {
 	var err error
