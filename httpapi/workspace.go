@@ -72,6 +72,9 @@ func (n *WorkspaceChange) apply(w *domain.Workspace) error {
 	if n.Calling != nil {
 		n.Calling.apply(&w.Calling)
 	}
+	if n.Retention != nil {
+		set(&w.Retention.RecordingDays, n.Retention.RecordingDays)
+	}
 	if n.Plan != nil {
 		w.Plan = domain.Plan(*n.Plan)
 		if fixed, ok := domain.PlanLimits(w.Plan); ok {
