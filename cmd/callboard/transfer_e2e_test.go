@@ -79,7 +79,7 @@ func TestABlindTransferIsNotifiedAndTraced(t *testing.T) {
 		{object{"to": "+12025550199", "destination": "desk"}, 422},
 		{object{"destination": "nobody"}, 422},
 		{object{"to": "+19005550123", "mode": "blind"}, 403},
-		{object{"to": "+1911", "mode": "blind"}, 422},
+		{object{"to": "+1911", "mode": "blind"}, 403},
 	} {
 		status, text, _ := s.try("POST", "/v1/calls/"+id+"/transfer", wrong.body)
 		assert.Equal(t, wrong.code, status, "%v: %s", wrong.body, text)
