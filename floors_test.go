@@ -36,7 +36,7 @@ func rooms() []room {
 	noIO := []string{"net/http", "os", "log/slog", "context"}
 	list := []room{
 		{path: "media", below: []string{"media"}, outside: []string{"github.com/pion", "golang.org/x/net", "golang.org/x/sys"}},
-		{path: "sip", below: []string{"domain", "sip"}, outside: []string{"github.com/emiago/sipgo", "github.com/icholy/digest"}},
+		{path: "sip", below: []string{"domain", "sip"}, outside: []string{"github.com/emiago/sipgo", "github.com/icholy/digest", "golang.org/x/net/dns/dnsmessage", "golang.org/x/sys"}},
 		{
 			path: "persistence", below: []string{"domain", "persistence"},
 			outside: []string{"github.com/redis/go-redis", "github.com/cockroachdb/pebble", "github.com/minio/minio-go", "github.com/klauspost/compress", "golang.org/x/sys"},
@@ -49,7 +49,7 @@ func rooms() []room {
 		{path: "cmd", below: []string{"*"}, outside: []string{"*"}},
 	}
 	for path, below := range map[string][]string{
-		"domain": nil, "domain/event": nil, "domain/lifecycle": nil, "domain/calendar": nil, "domain/pathway": nil, "domain/allow": nil, "domain/billing": nil, "domain/sipflow": nil,
+		"domain": nil, "domain/event": nil, "domain/lifecycle": nil, "domain/calendar": nil, "domain/pathway": nil, "domain/allow": nil, "domain/billing": nil, "domain/sipflow": nil, "domain/route": nil,
 		"domain/dialplan": {"domain/calendar"}, "domain/hook": {"domain/event", "domain/allow"}, "domain/commit": {"domain/event"}, "domain/ask": {"domain/event"},
 		"domain/rules": {"domain/event", "domain/allow", "domain/hook", "domain/pathway", "domain/calendar"},
 	} {
@@ -82,6 +82,7 @@ func actorRooms() []room {
 		"messaging":    {"mailbox", "trunk"},
 		"jobs":         {"mailbox"},
 		"simulator":    {"mailbox"}, // the built-in carrier: phones over loopback
+		"phones":       {"mailbox"}, // who registered, and where they are
 		"call":         {"mailbox", "lines", "trunk", "conversation"},
 		"campaign":     {"mailbox", "lines", "trunk", "call"},
 		"workspace":    {""},

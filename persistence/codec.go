@@ -60,9 +60,9 @@ func (c codec) packed(version byte, v any, head func([]byte) []byte) ([]byte, er
 		}
 	}()
 	p.Reset()
-	p.WriteByte(version)
+	_ = p.WriteByte(version) // a buffer takes everything
 	if head != nil {
-		p.Write(head(p.AvailableBuffer()))
+		_, _ = p.Write(head(p.AvailableBuffer()))
 	}
 	if err := p.json.Encode(v); err != nil {
 		return nil, fmt.Errorf("persistence: encode: %w", err)
@@ -136,7 +136,7 @@ func (c codec) decodeEvent(value []byte) (e event.Event, err error) {
 	var texts [4]string
 	for i := range texts {
 		n, size := binary.Uvarint(body)
-		if size <= 0 || n > uint64(len(body)-size) {
+		if size <= 0 || n > uint64(len(body)-size) { //nolint:gosec // never negative
 			return e, errBadValue
 		}
 		texts[i], body = string(body[size:size+int(n)]), body[size+int(n):] //nolint:gosec // within the body
@@ -151,7 +151,7 @@ func (c codec) decodeEvent(value []byte) (e event.Event, err error) {
 		return e, errBadValue
 	}
 	e.ID, e.Type, e.Environment, e.SvcID = texts[0], event.Type(texts[1]), domain.Environment(texts[2]), texts[3]
-	e.CreatedAt, e.Data = time.Unix(at, int64(nanos)).UTC(), body[size:] //nolint:gosec // below a second
+	e.CreatedAt, e.Data = time.Unix(at, int64(nanos)).UTC(), body[size:]
 	return e, nil
 }
 

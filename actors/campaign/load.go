@@ -216,18 +216,21 @@ func (j judge) chunk(contacts []domain.Contact) *chunk {
 		if !j.rules.Local() {
 			continue
 		}
-		key, zones := "", []*time.Location(nil)
-		if who.Timezone != "" || err != nil {
-			key, zones = j.zones.Of(who)
-		} else {
-			key, zones = j.zones.OfNumber(number)
-		}
+		key, zones := j.zonesOf(who, number, err == nil)
 		if _, known := c.windows[key]; !known {
 			c.windows[key] = j.rules.For(zones)
 		}
 		c.zones[i] = key
 	}
 	return c
+}
+
+// zonesOf are the zones of a contact: its own, else those of its number.
+func (j judge) zonesOf(who domain.Contact, number domain.Number, known bool) (string, []*time.Location) {
+	if who.Timezone != "" || !known {
+		return j.zones.Of(who)
+	}
+	return j.zones.OfNumber(number)
 }
 
 // attempt is one that is open: it is in the store until its end is.

@@ -30,6 +30,7 @@ func TestBaresipSpeaksEncryptedAndWide(t *testing.T) {
 		"they must not":     {"+12025550135", "audio_codecs=PCMU/8000/1", "", "required", "", "failed"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			account := "<sip:" + c.number + "@127.0.0.1>;regint=0;" + c.codecs
 			if c.encryption != "" {
 				account += ";" + c.encryption

@@ -15,9 +15,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// patient is an agent that waits for a key for a minute; desk is its
+// patient is an agent that waits for a key for a minute; it has one
 // destination, reached by the pathway where that begins with hand.
-func (s *service) patient(start, desk string) string {
+func (s *service) patient(start string) string {
 	s.t.Helper()
 	p := s.api("POST", "/v1/pathways", object{
 		"name": "patient", "start": start,
@@ -34,7 +34,7 @@ func (s *service) patient(start, desk string) string {
 		},
 	})
 	return s.api("POST", "/v1/agents", object{
-		"name": "patient", "pathway_id": p["id"], "transfer": object{"destinations": []object{{"name": "desk", "to": desk}}},
+		"name": "patient", "pathway_id": p["id"], "transfer": object{"destinations": []object{{"name": "desk", "to": "+12025550199"}}},
 	})["id"].(string)
 }
 
@@ -70,7 +70,7 @@ func TestABlindTransferIsNotifiedAndTraced(t *testing.T) {
 	s.api("POST", "/v1/webhooks", object{"url": s.receiver.url, "events": []string{"call.transferred"}})
 	p := sipp(t, "uas-refer", "-m", "1")
 	s.trunk("", p.port)
-	id := s.outbound("+12025550123", s.patient("wait", "+12025550199"), nil)
+	id := s.outbound("+12025550123", s.patient("wait"), nil)
 	s.inProgress(id)
 	for _, wrong := range []struct {
 		body object
@@ -150,7 +150,7 @@ func TestAFailedTransferReturnsTheCaller(t *testing.T) {
 	caller, desk := sipp(t, "uas-answer"), sipp(t, "uas-busy")
 	s.trunk("", caller.port)
 	s.trunk("+1202555019", desk.port)
-	id := s.outbound("+12025550123", s.patient("hand", "+12025550199"), nil)
+	id := s.outbound("+12025550123", s.patient("hand"), nil)
 	call := s.ended(id, 30*time.Second)
 	assert.Equal(t, []any{"declined", "agent"}, []any{call["disposition"], call["ended_by"]}, "the failure edge: %v", call)
 	h := s.handed(id)
@@ -178,7 +178,7 @@ func TestABridgeCarriesTheSoundOfTwoPhonesAndRecordsIt(t *testing.T) {
 	caller, desk := baresip(t, "+12025550123"), baresip(t, "+12025550199")
 	s.trunkWith("+12025550123", caller.port, "udp", nil)
 	s.trunkWith("+12025550199", desk.port, "udp", nil)
-	id := s.outbound("+12025550123", s.patient("hand", "+12025550199"), nil)
+	id := s.outbound("+12025550123", s.patient("hand"), nil)
 	s.await("the bridge", 30*time.Second, func() bool { return s.handed(id)["status"] == "connected" })
 	assert.Equal(t, "in_progress", s.api("GET", "/v1/calls/"+id, nil)["status"])
 	var at time.Duration
@@ -219,7 +219,7 @@ func TestACrashInATransferLeavesNoDialog(t *testing.T) {
 	caller, desk := sipp(t, "uas-answer-logged"), sipp(t, "uas-answer-logged")
 	s.trunk("", caller.port)
 	s.trunk("+1202555019", desk.port)
-	id := s.outbound("+12025550123", s.patient("hand", "+12025550199"), nil)
+	id := s.outbound("+12025550123", s.patient("hand"), nil)
 	s.await("the bridge", 30*time.Second, func() bool { return s.handed(id)["status"] == "connected" })
 	s.kill9()
 	s.start()

@@ -160,14 +160,17 @@ func dial(v View, now time.Time) Decision {
 		return Decision{Do: Dial, Count: room, Retry: v.Retries > 0}
 	}
 	due := v.LastSent.Add(interval) // of the first that is under way already, or of the next
-	if due.Before(now) {
+	late := due.Before(now)
+	if late {
 		due = now
 	}
 	due = due.Add(interval * time.Duration(v.Making+v.Queued))
 	early := now.Add(v.Ahead).Sub(due)
 	if early < 0 {
 		d := wait(ForPacing, due)
-		d.LookAt = due.Add(-v.Ahead)
+		if !late { // otherwise time alone changes nothing: the one that is under way has to be sent
+			d.LookAt = due.Add(-v.Ahead)
+		}
 		return d
 	}
 	return Decision{Do: Dial, Count: min(room, int(early/interval)+1), Retry: v.Retries > 0}

@@ -170,6 +170,16 @@ func TestWhoeverFollowsThePlanKeepsItsPace(t *testing.T) {
 	})
 }
 
+func TestBehindALateOneThePlanDoesNotSpin(t *testing.T) {
+	t.Parallel()
+	v := running()
+	v.Pacing.CallsPerMinute, v.Ahead, v.Idle, v.Ready, v.Making = 60_000, time.Millisecond, 5, 5, 1
+	v.LastSent = epoch.Add(-time.Minute)
+	d := dialplan.Next(v, epoch)
+	assert.Equal(t, dialplan.Wait, d.Do)
+	assert.Zero(t, d.LookAt, "only the one under way can change anything")
+}
+
 func TestWhatBecomesOfAContact(t *testing.T) {
 	t.Parallel()
 	retry := domain.Retry{Enabled: true, MaxAttempts: 3, IntervalHours: 0.5, RetryOn: []string{"busy", "interrupted"}}
