@@ -168,8 +168,9 @@ func dial(v View, now time.Time) Decision {
 	early := now.Add(v.Ahead).Sub(due)
 	if early < 0 {
 		d := wait(ForPacing, due)
-		if !late { // otherwise time alone changes nothing: the one that is under way has to be sent
-			d.LookAt = due.Add(-v.Ahead)
+		d.LookAt = due.Add(-v.Ahead)
+		if late { // time alone changes nothing: the one that is under way has to be sent
+			d.LookAt = time.Time{}
 		}
 		return d
 	}
