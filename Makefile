@@ -24,7 +24,7 @@ BENCH_PACKAGES ?= $(shell go list ./... 2>/dev/null | grep -v /cmd/)
 # make bench BENCH_DOC=docs/benchmarks.md also keeps the table.
 BENCH_DOC      ?=
 
-.PHONY: help run build test lint fmt bench bench-parts e2e fuzz check tools clean
+.PHONY: help run build test lint fmt bench bench-parts e2e fuzz attack check tools clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -63,6 +63,11 @@ fuzz: ## feed noise to every parser, FUZZ_TIME each
 	    echo "$$package $$name"; go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZ_TIME) "$$package" || exit 1; \
 	  done || exit 1; \
 	done
+
+ATTACK_SECONDS ?= 20
+
+attack: ## attack every floor that strangers reach, ATTACK_SECONDS for each flood (about 2 minutes, no root), and print the figures
+	@CGO_ENABLED=1 ATTACK_SECONDS=$(ATTACK_SECONDS) go test -race -count=1 -timeout 15m -v -run '^TestAttack' ./sip | grep -E 'attack:|^(---|ok|FAIL|panic)'
 
 check: ## everything a change must pass: tidy modules, the linter, the tests
 	go mod tidy -diff
