@@ -211,7 +211,7 @@ func (u *UserAgent) openStream(ctx context.Context, l Listener) error {
 	if s.Listener, err = lc.Listen(ctx, "tcp", l.Addr); err != nil {
 		return fmt.Errorf("sip: listen on %s %s: %w", l.Network, l.Addr, err)
 	}
-	s.local = addrPort(s.Listener.Addr())
+	s.local = addrPort(s.Addr())
 	u.streams = append(u.streams, s)
 	return nil
 }

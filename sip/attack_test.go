@@ -106,7 +106,7 @@ func TestAttackByStrangersIsNotAnswered(t *testing.T) {
 	require.NoError(t, c.SetReadDeadline(time.Now().Add(200*time.Millisecond)))
 	n, err := c.Read(make([]byte, 1500))
 	require.Error(t, err, "%d bytes came back", n)
-	grown := int64(liveBytes()) - int64(before)
+	grown := liveBytes() - before
 	t.Logf("attack: strangers sent %d datagrams, %d bytes: amplification 0, heap %+d bytes, %d log lines", sent, volume, grown, log.lines.Load())
 	assert.Less(t, grown, int64(2<<20))
 	assert.LessOrEqual(t, runtime.NumGoroutine(), routines+3)
@@ -214,7 +214,7 @@ func TestAttackBySlowSenders(t *testing.T) {
 			// Meanwhile another host is served.
 			good := from(t, "127.0.0.2", "tcp", to)
 			if network == "tls" {
-				good = tls.Client(good, &tls.Config{RootCAs: ca.pool, ServerName: "127.0.0.1"}) //nolint:gosec // the default is new enough
+				good = tls.Client(good, &tls.Config{RootCAs: ca.pool, ServerName: "127.0.0.1"})
 			}
 			_, err := good.Write([]byte(strings.Replace(asked("OPTIONS"), "UDP", strings.ToUpper(network), 1)))
 			require.NoError(t, err)

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -85,7 +86,7 @@ func newDNS(cfg ResolverConfig) *dnsClient {
 }
 
 func serversOf(path string) []netip.AddrPort {
-	text, err := os.ReadFile(path)
+	text, err := os.ReadFile(filepath.Clean(path))
 	if err != nil {
 		return nil
 	}
@@ -203,7 +204,7 @@ func (c *dnsClient) find(ctx context.Context, q question) ([]record, time.Durati
 }
 
 func inHosts(path string, q question) []record {
-	text, err := os.ReadFile(path)
+	text, err := os.ReadFile(filepath.Clean(path))
 	if err != nil {
 		return nil
 	}
@@ -309,9 +310,9 @@ func roundTrip(ctx context.Context, network string, server netip.AddrPort, query
 		}
 		answer := make([]byte, 4096)
 		for {
-			n, err := conn.Read(answer)
-			if err != nil {
-				return nil, err
+			n, failed := conn.Read(answer)
+			if failed != nil {
+				return nil, failed
 			}
 			if n >= 12 && bytes.Equal(answer[:2], query[:2]) {
 				return answer[:n], nil

@@ -40,9 +40,9 @@ func unpack(b []byte, id uint16, q question) (found []record, ttl time.Duration,
 	}
 	a := answers{want: q, ttl: ttlMost, alias: make(map[string]string), of: make(map[string][]record)}
 	for range maxAnswers {
-		more, err := a.next(&p)
-		if err != nil {
-			return nil, 0, false, err
+		more, broken := a.next(&p)
+		if broken != nil {
+			return nil, 0, false, broken
 		}
 		if !more {
 			break

@@ -66,9 +66,9 @@ func (u *UserAgent) Ping(ctx context.Context, t Target) (Pong, error) {
 	if !u.register(d) {
 		return Pong{}, errors.New("sip: a request of this name is on the wire already")
 	}
-	patience := giveUp
+	limit := giveUp
 	if end, ok := ctx.Deadline(); ok {
-		patience = min(patience, max(time.Until(end), t1))
+		limit = min(limit, max(time.Until(end), t1))
 	}
 	type result struct {
 		pong Pong
@@ -78,7 +78,7 @@ func (u *UserAgent) Ping(ctx context.Context, t Target) (Pong, error) {
 	d.do(func() {
 		d.hold(f.addr.Addr())
 		tx := &clientTx{
-			method: methodOptions, cseq: 1, far: remote{target: d.remoteURI}, to: f, patience: patience,
+			method: methodOptions, cseq: 1, far: remote{target: d.remoteURI}, to: f, patience: limit,
 			extra: []Header{{"Accept", contentSDP}},
 		}
 		d.start(tx, func(_ *clientTx, m *message, err error) {

@@ -52,10 +52,10 @@ func TestTargetsAreFoundAsRFC3263Says(t *testing.T) {
 	s.host("a.example.com", "192.0.2.1", "2001:db8::1")
 	s.host("b.example.com", "192.0.2.2")
 	s.host("plain.example.com", "192.0.2.9")
-	s.naptr("full.example.com", 90, 50, "SIP+D2T", "_sip._tcp.full.example.com")
-	s.naptr("full.example.com", 50, 50, "SIPS+D2T", "_sips._tcp.full.example.com")
-	s.naptr("full.example.com", 90, 40, "SIP+D2U", "_sip._udp.full.example.com")
-	s.naptr("full.example.com", 10, 10, "SIP+D2S", "_sip._sctp.full.example.com")
+	s.naptr(90, 50, "SIP+D2T", "_sip._tcp.full.example.com")
+	s.naptr(50, 50, "SIPS+D2T", "_sips._tcp.full.example.com")
+	s.naptr(90, 40, "SIP+D2U", "_sip._udp.full.example.com")
+	s.naptr(10, 10, "SIP+D2S", "_sip._sctp.full.example.com")
 	s.srv("_sips._tcp.full.example.com", 1, 0, 5071, "b.example.com")
 	s.srv("_sip._tcp.full.example.com", 1, 0, 5072, "b.example.com")
 	s.srv("_sip._udp.full.example.com", 20, 0, 5074, "b.example.com")
@@ -136,26 +136,26 @@ func TestAnswersAreKeptAsLongAsTheyHold(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	assert.Equal(t, 1, s.count("long.example.com", dnsmessage.TypeA))
+	assert.Equal(t, 1, s.count("long.example.com"))
 	short := sip.Target{Host: "short.example.com", Port: 5060}
 	found(t, r, short)
 	found(t, r, short)
-	assert.Equal(t, 1, s.count("short.example.com", dnsmessage.TypeA))
+	assert.Equal(t, 1, s.count("short.example.com"))
 	require.Eventually(t, func() bool {
 		found(t, r, short)
-		return s.count("short.example.com", dnsmessage.TypeA) > 1
+		return s.count("short.example.com") > 1
 	}, 10*time.Second, 50*time.Millisecond)
 	// What is not there is remembered too.
 	none := sip.Target{Host: "none.example.com", Port: 5060}
 	found(t, r, none)
 	found(t, r, none)
-	assert.Equal(t, 1, s.count("none.example.com", dnsmessage.TypeA))
+	assert.Equal(t, 1, s.count("none.example.com"))
 	// The server is gone: what it said last still serves.
 	s.set(func() { s.fail = true })
-	asked := s.count("short.example.com", dnsmessage.TypeA)
+	asked := s.count("short.example.com")
 	require.Eventually(t, func() bool {
 		assert.Equal(t, []string{"udp 192.0.2.1:5060"}, found(t, r, short))
-		return s.count("short.example.com", dnsmessage.TypeA) > asked
+		return s.count("short.example.com") > asked
 	}, 10*time.Second, 50*time.Millisecond)
 	assert.Contains(t, found(t, r, sip.Target{Host: "new.example.com", Port: 5060})[0], "refused")
 }
@@ -169,7 +169,7 @@ func TestServersThatFailArePassedOver(t *testing.T) {
 	good.host("a.example.com", "192.0.2.1")
 	r := resolverAt(t, dumb, failing, good)
 	assert.Equal(t, []string{"udp 192.0.2.1:5060"}, found(t, r, sip.Target{Host: "a.example.com", Port: 5060}))
-	assert.Equal(t, 2, good.count("a.example.com", dnsmessage.TypeA), "by UDP, and by TCP because it did not fit")
+	assert.Equal(t, 2, good.count("a.example.com"), "by UDP, and by TCP because it did not fit")
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	start := time.Now()

@@ -289,11 +289,11 @@ func (c *tcpConn) frame() ([]byte, error) {
 // skipKeepAlive waits for a message and answers pings (RFC 5626 3.5.1).
 func (c *tcpConn) skipKeepAlive() error {
 	for crlf := 0; ; crlf++ {
-		patience := tcpIdle
+		limit := tcpIdle
 		if c.young {
-			patience = c.pool.header - time.Since(c.since)
+			limit = c.pool.header - time.Since(c.since)
 		}
-		if err := c.SetReadDeadline(time.Now().Add(patience)); err != nil {
+		if err := c.SetReadDeadline(time.Now().Add(limit)); err != nil {
 			return err
 		}
 		first, err := c.r.Peek(1)

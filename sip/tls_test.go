@@ -170,13 +170,13 @@ func TestOldTLSIsRefused(t *testing.T) {
 	ca := newAuthority(t)
 	far := served(t, secured(&sip.TLS{Certificate: ca.of("127.0.0.1", time.Hour)}, nil))
 	addr := far.Addr("tls").String()
-	_, err := tls.Dial("tcp", addr, &tls.Config{RootCAs: ca.pool, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}) //nolint:gosec // old on purpose
+	_, err := tls.Dial("tcp", addr, &tls.Config{RootCAs: ca.pool, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11})
 	require.Error(t, err)
-	c, err := tls.Dial("tcp", addr, &tls.Config{RootCAs: ca.pool, MaxVersion: tls.VersionTLS12}) //nolint:gosec // not the newest on purpose
+	c, err := tls.Dial("tcp", addr, &tls.Config{RootCAs: ca.pool, MaxVersion: tls.VersionTLS12})
 	require.NoError(t, err)
 	require.NoError(t, c.Close())
 
-	old, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{ //nolint:gosec // old on purpose
+	old, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{
 		MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11,
 		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return ca.of("127.0.0.1", time.Hour)() },
 	})
@@ -240,7 +240,7 @@ func TestCertificateIsReadAgainWhenItsFileChanges(t *testing.T) {
 	write("one.example.com", time.Unix(1000, 0))
 	far := served(t, secured(&sip.TLS{Certificate: sip.CertificateFiles(chain, key, nil)}, nil))
 	shown := func() string {
-		c, err := tls.Dial("tcp", far.Addr("tls").String(), &tls.Config{InsecureSkipVerify: true}) //nolint:gosec // looks at what is shown
+		c, err := tls.Dial("tcp", far.Addr("tls").String(), &tls.Config{InsecureSkipVerify: true})
 		require.NoError(t, err)
 		defer func() { _ = c.Close() }()
 		return c.ConnectionState().PeerCertificates[0].DNSNames[0]
@@ -273,7 +273,7 @@ func TestSecuredCallStaysSecured(t *testing.T) {
 	open, err := net.ListenPacket("udp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer func() { _ = open.Close() }()
-	conf := &tls.Config{GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return ca.of("127.0.0.1", time.Hour)() }} //nolint:gosec // the client chooses
+	conf := &tls.Config{GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return ca.of("127.0.0.1", time.Hour)() }}
 	l, err := tls.Listen("tcp", "127.0.0.1:0", conf)
 	require.NoError(t, err)
 	defer func() { _ = l.Close() }()
@@ -313,7 +313,7 @@ func TestTLSCallersAreCalledBackOnTheirConnection(t *testing.T) {
 	ca := newAuthority(t)
 	there := newEars()
 	far := served(t, secured(&sip.TLS{Certificate: ca.of("127.0.0.1", time.Hour)}, answering(there)))
-	c, err := tls.Dial("tcp", far.Addr("tls").String(), &tls.Config{RootCAs: ca.pool}) //nolint:gosec // the default is new enough
+	c, err := tls.Dial("tcp", far.Addr("tls").String(), &tls.Config{RootCAs: ca.pool})
 	require.NoError(t, err)
 	defer func() { _ = c.Close() }()
 	_, err = c.Write([]byte(strings.NewReplacer("SIP/2.0/UDP", "SIP/2.0/TLS", "5070>", "5070;transport=tls>").Replace(callUs())))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"net/netip"
 	"os"
 	"regexp"
@@ -198,9 +199,7 @@ func tortureMessages(t testing.TB) map[string][]byte {
 	require.Len(t, all, 49)
 	six := messagesOf(t, "testdata/rfc5118.txt")
 	require.Len(t, six, 12)
-	for name, b := range six {
-		all[name] = b
-	}
+	maps.Copy(all, six)
 	return all
 }
 

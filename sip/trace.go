@@ -54,10 +54,7 @@ func (d *Dialog) heard(m *message) {
 // masked is a copy of a message without its secrets.
 func masked(b []byte) []byte {
 	b = bytes.Clone(b)
-	head, body := b, []byte(nil)
-	if end := bytes.Index(b, []byte("\r\n\r\n")); end >= 0 {
-		head, body = b[:end], b[end+4:]
-	}
+	head, body, _ := bytes.Cut(b, []byte("\r\n\r\n"))
 	digits := false
 	for line := range bytes.SplitSeq(head, []byte("\r\n")) {
 		hideURIs(line)
@@ -136,8 +133,8 @@ func hideBody(line []byte, digits bool) {
 			stars(after)
 		}
 	case bytes.HasPrefix(line, []byte("a=crypto:")):
-		if i := bytes.Index(line, []byte("inline:")); i >= 0 {
-			stars(line[i+len("inline:"):])
+		if _, key, found := bytes.Cut(line, []byte("inline:")); found {
+			stars(key)
 		}
 	case bytes.HasPrefix(line, []byte("k=")):
 		stars(line[2:])

@@ -29,11 +29,11 @@ func (u *UserAgent) unreadable(came arrival) {
 // refusal is the answer to a request that cannot be read: 416 where nothing
 // but the scheme of its URI is strange to us, else 400.
 func refusal(raw []byte) []byte {
-	end := bytes.Index(raw, []byte("\r\n\r\n"))
-	if end < 0 {
+	head, _, found := bytes.Cut(raw, []byte("\r\n\r\n"))
+	if !found {
 		return nil
 	}
-	lines := unfolded(string(raw[:end]))
+	lines := unfolded(string(head))
 	method, rest, _ := strings.Cut(lines[0], " ")
 	if method == methodAck || !isMethod([]byte(method)) || !strings.HasSuffix(strings.TrimRight(rest, " "), " SIP/2.0") {
 		return nil
