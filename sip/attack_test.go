@@ -195,7 +195,7 @@ func TestAttackBySlowSenders(t *testing.T) {
 			}))
 			to := ua.Addr(network).String()
 			closed := make(chan struct{}, 200)
-			hold := func(host string, what string) {
+			hold := func(host, what string) {
 				c := from(t, host, "tcp", to)
 				_, _ = c.Write([]byte(what))
 				go func() {

@@ -307,11 +307,24 @@ func TestCallsThatWaitedTooLongAreRefusedAtOnce(t *testing.T) {
 			}
 		}
 	}
-	say("slow")
-	<-held
+	for n := 0; ; n++ { // on a busy machine the first ones may have waited too long themselves
+		require.Less(t, n, 100)
+		say("slow-" + strconv.Itoa(n))
+		select {
+		case <-held:
+		case <-time.After(100 * time.Millisecond):
+			continue
+		}
+		break
+	}
 	say("late")
 	time.AfterFunc(300*time.Millisecond, func() { close(let) })
 	assert.Equal(t, "SIP/2.0 503 Service Unavailable5", answer("late"))
-	say("next")
-	assert.Contains(t, answer("next"), "486")
+	for n := 0; ; n++ {
+		require.Less(t, n, 100, "calls are taken again")
+		say("next-" + strconv.Itoa(n))
+		if strings.Contains(answer("next-"+strconv.Itoa(n)), "486") {
+			break
+		}
+	}
 }
