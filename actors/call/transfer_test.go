@@ -347,9 +347,9 @@ func towards(p *peer) func(h *house) []domain.Trunk {
 func TestABlindTransferIsAskedForAndItsProgressKept(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t)
-	var asked sip.Referred
+	heard := make(chan sip.Referred, 1)
 	p.refer = func(r sip.Referred) {
-		asked = r
+		heard <- r
 		notify := r.Accept()
 		notify(180, "Ringing", false)
 		notify(200, "OK", true)
@@ -361,6 +361,7 @@ func TestABlindTransferIsAskedForAndItsProgressKept(t *testing.T) {
 	assert.Equal(t, domain.ReasonTransferred, e.Verdict.Reason)
 	assert.Equal(t, domain.OutcomeCompleted, e.Verdict.Outcome)
 	assert.Equal(t, []domain.TransferStatus{domain.TransferStarted, domain.TransferCompleted}, h.statuses(id))
+	asked := <-heard
 	assert.True(t, strings.HasPrefix(asked.To, "sip:"+busy+"@127.0.0.1:"), asked.To)
 	assert.NotEmpty(t, asked.ReferredBy)
 	var steps []string
