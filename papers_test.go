@@ -18,6 +18,7 @@ var link = regexp.MustCompile(`\]\(([^)#\s]+)(#[^)\s]*)?\)`)
 func TestEveryLinkOfTheDocumentsLeadsSomewhere(t *testing.T) {
 	pages, err := filepath.Glob("*.md")
 	require.NoError(t, err)
+	pages = append(pages, "deploy/sipp/README.md")
 	require.NoError(t, filepath.WalkDir("docs", func(path string, _ fs.DirEntry, err error) error {
 		if strings.HasSuffix(path, ".md") {
 			pages = append(pages, path)
@@ -38,6 +39,29 @@ func TestEveryLinkOfTheDocumentsLeadsSomewhere(t *testing.T) {
 		}
 	}
 	assert.Greater(t, links, 5)
+}
+
+var command = regexp.MustCompile(`(?m)^ +(sipp -sf \S+.*)$`)
+
+func TestEveryScenarioIsListedWithItsCommand(t *testing.T) {
+	page, err := os.ReadFile("deploy/sipp/README.md")
+	require.NoError(t, err)
+	scenarios, err := filepath.Glob("deploy/sipp/*.xml")
+	require.NoError(t, err)
+	assert.Greater(t, len(scenarios), 50)
+	for _, path := range scenarios {
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		told := command.FindSubmatch(text)
+		require.NotNil(t, told, "%s does not say how it is run", path)
+		assert.True(t, strings.HasPrefix(string(told[1]), "sipp -sf "+path+" "), "%s says how another one is run: %s", path, told[1])
+		file := filepath.Base(path)
+		row := "| [" + strings.TrimSuffix(file, ".xml") + "](" + file + ") | "
+		_, rest, found := strings.Cut(string(page), row)
+		rest, _, _ = strings.Cut(rest, "\n")
+		assert.True(t, found && strings.HasSuffix(rest, " | `"+string(told[1])+"` |"), "%s is not listed with: %s", path, told[1])
+	}
+	assert.Equal(t, len(scenarios), strings.Count(string(page), "\n| ["), "rows for files that are gone")
 }
 
 // The summary decides whether the tests held, so it is tested with a run in

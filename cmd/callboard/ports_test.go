@@ -45,3 +45,17 @@ func free(network string, port int) bool {
 	c, err := net.ListenPacket(network, at)
 	return err == nil && c.Close() == nil
 }
+
+func freePort(t testing.TB, network string) int {
+	t.Helper()
+	if network == "tcp" {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		require.NoError(t, err)
+		defer func() { _ = l.Close() }()
+		return l.Addr().(*net.TCPAddr).Port
+	}
+	c, err := net.ListenPacket("udp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { _ = c.Close() }()
+	return c.LocalAddr().(*net.UDPAddr).Port
+}

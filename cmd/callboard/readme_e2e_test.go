@@ -18,10 +18,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fences are the blocks of README.md that begin with a fence, in order.
-func fences(t *testing.T, fence string) []string {
+// fences are the blocks of a page that begin with a fence, in order.
+func fences(t *testing.T, page, fence string) []string {
 	t.Helper()
-	text, err := os.ReadFile("../../README.md")
+	text, err := os.ReadFile("../../" + page)
 	require.NoError(t, err)
 	var out []string
 	for _, m := range regexp.MustCompile("(?ms)^```"+regexp.QuoteMeta(fence)+"\n(.*?)^```$").FindAllStringSubmatch(string(text), -1) {
@@ -33,24 +33,25 @@ func fences(t *testing.T, fence string) []string {
 // told is what the blocks printed, each by its place.
 type told []string
 
-// follow runs the blocks in one shell, in an empty folder, as a reader would.
-func (s *service) follow(dir string, blocks []string, phone int) told {
+// follow runs the blocks in one shell, in an empty folder, as a reader would;
+// last is run behind them.
+func (s *service) follow(dir string, blocks []string, last string, env ...string) told {
 	s.t.Helper()
 	const mark = "--- end of a block ---"
-	script := "set -euo pipefail\n" + strings.Join(blocks, "\necho '"+mark+"'\n") + "\necho '" + mark + "'\nprintf %s \"$HOOK_SECRET\" >secret\n"
+	script := "set -euo pipefail\n" + strings.Join(blocks, "\necho '"+mark+"'\n") + "\necho '" + mark + "'\n" + last
 	ctx, cancel := context.WithTimeout(s.t.Context(), 3*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "bash", "-c", script)
 	var out, errs bytes.Buffer
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &out, &errs
-	cmd.Env = append(os.Environ(), "BASE=http://"+s.http, "KEY="+s.key, "PHONE_HOST=127.0.0.1", "PHONE_PORT="+strconv.Itoa(phone), "HOOK_URL="+s.receiver.url)
+	cmd.Env = append(append(os.Environ(), "BASE=http://"+s.http, "KEY="+s.key), env...)
 	require.NoError(s.t, cmd.Run(), "%s\n%s", &out, &errs)
-	s.t.Logf("the commands of README.md print:\n%s%s", &out, &errs)
+	s.t.Logf("the commands print:\n%s%s", &out, &errs)
 	parts := strings.Split(out.String(), mark+"\n")
 	return parts[:len(parts)-1]
 }
 
-// with is the one block's output that goes with a command of README.md.
+// with is the one block's output that goes with a command.
 func (o told) with(t *testing.T, blocks []string, command string) string {
 	t.Helper()
 	for i, b := range blocks {
@@ -58,18 +59,19 @@ func (o told) with(t *testing.T, blocks []string, command string) string {
 			return o[i]
 		}
 	}
-	require.Fail(t, "README.md has no such command", command)
+	require.Fail(t, "no block has such a command", command)
 	return ""
 }
 
 func TestEveryCommandOfTheREADMEWorks(t *testing.T) {
 	t.Parallel()
-	blocks, python := fences(t, "sh run"), fences(t, "python")
+	blocks, python := fences(t, "README.md", "sh run"), fences(t, "README.md", "python")
 	require.GreaterOrEqual(t, len(blocks), 7)
 	require.Len(t, python, 1)
 	s, dir := newService(t), t.TempDir()
 	p := sipp(t, "uas-press", "-key", "press", "1")
-	said := s.follow(dir, blocks, p.port)
+	said := s.follow(dir, blocks, `printf %s "$HOOK_SECRET" >secret`,
+		"PHONE_HOST=127.0.0.1", "PHONE_PORT="+strconv.Itoa(p.port), "HOOK_URL="+s.receiver.url)
 	require.Len(t, said, len(blocks))
 
 	assert.Regexp(t, `^trunk trunk_\w+\n$`, said.with(t, blocks, "POST /v1/trunks"))

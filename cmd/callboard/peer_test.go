@@ -1,0 +1,131 @@
+package main_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// peer is a SIPp that answers or calls.
+type peer struct {
+	t    testing.TB
+	port int
+	log  string
+	cmd  *exec.Cmd
+	dir  string
+	done chan error
+	tell string // Call-ID whose messages a failed test shows
+}
+
+// story are the messages of one call, where the peer keeps messages.
+func (p *peer) story(callID string) string {
+	text, _ := os.ReadFile(filepath.Join(p.dir, "messages"))
+	var out strings.Builder
+	for part := range strings.SplitSeq(string(text), "-----------------------------------------------") {
+		if strings.Contains(part, callID) {
+			out.WriteString(part)
+		}
+	}
+	return out.String()
+}
+
+var mediaBlock atomic.Int32
+
+// sipp starts a scenario of deploy/sipp on a free port of loopback.
+func sipp(t testing.TB, scenario string, args ...string) *peer {
+	t.Helper()
+	return sippAt(t, freePort(t, "udp"), scenario, args...)
+}
+
+func sippAt(t testing.TB, port int, scenario string, args ...string) *peer {
+	t.Helper()
+	path, err := filepath.Abs("../../deploy/sipp/" + scenario + ".xml")
+	require.NoError(t, err)
+	p := &peer{t: t, port: port, dir: t.TempDir(), done: make(chan error, 1)}
+	p.log = filepath.Join(p.dir, "sipp.log")
+	media := mediaPorts(t)
+	all := append([]string{
+		"-sf", path, "-i", "127.0.0.1", "-p", strconv.Itoa(p.port), "-mp", strconv.Itoa(media), "-nostdin", "-aa",
+		"-trace_logs", "-log_file", p.log, "-trace_err", "-error_file", filepath.Join(p.dir, "err"),
+	}, args...)
+	p.cmd = exec.Command("sipp", all...)
+	p.cmd.Dir = p.dir
+	var out bytes.Buffer
+	p.cmd.Stdout, p.cmd.Stderr = &out, &out
+	require.NoError(t, p.cmd.Start(), "sipp must be installed: make tools")
+	exited := make(chan struct{})
+	go func() { err := p.cmd.Wait(); close(exited); p.done <- err }()
+	t.Cleanup(func() {
+		_ = p.cmd.Process.Kill()
+		<-exited
+		if t.Failed() {
+			text, _ := os.ReadFile(filepath.Join(p.dir, "err"))
+			t.Logf("sipp %s: %s", scenario, tail(string(text), 3000))
+			if p.tell != "" {
+				t.Logf("the call %s:\n%s", p.tell, tail(p.story(p.tell), 8000))
+			}
+		}
+	})
+	network := "udp"
+	if contains(args, "t1") {
+		network = "tcp"
+	}
+	require.Eventually(t, func() bool {
+		table, err := os.ReadFile("/proc/net/" + network)
+		return err == nil && strings.Contains(string(table), fmt.Sprintf("0100007F:%04X", p.port))
+	}, 20*time.Second, 10*time.Millisecond, "sipp did not listen: %s", &out)
+	return p
+}
+
+// sippCaller starts a scenario that calls.
+func sippCaller(t testing.TB, scenario string, args ...string) *peer {
+	t.Helper()
+	return sippAt(t, freePort(t, "udp"), scenario, args...)
+}
+
+var invited = regexp.MustCompile(`(INVITE|END) \+?(\S+) (\S+)(?: (\d+))?`)
+
+// line is one line of a scenario's log.
+type line struct {
+	Kind, Number, CallID string
+	Ms                   int
+}
+
+func (p *peer) lines() []line {
+	text, _ := os.ReadFile(p.log)
+	var out []line
+	for _, m := range invited.FindAllStringSubmatch(string(text), -1) {
+		ms, _ := strconv.Atoi(m[4])
+		out = append(out, line{m[1], m[2], m[3], ms})
+	}
+	return out
+}
+
+// rung counts the INVITEs, by Call-ID, of each number.
+func (p *peer) rung() map[string]int {
+	calls := map[string]map[string]bool{}
+	for _, l := range p.lines() {
+		if l.Kind != "INVITE" {
+			continue
+		}
+		if calls[l.Number] == nil {
+			calls[l.Number] = map[string]bool{}
+		}
+		calls[l.Number][l.CallID] = true
+	}
+	out := map[string]int{}
+	for n, ids := range calls {
+		out[n] = len(ids)
+	}
+	return out
+}
