@@ -10,10 +10,11 @@ import (
 )
 
 const (
-	latchWindow = 2 * time.Second // within it, a source that the description does not name can be learnt
-	latchCount  = 3               // by so many packets in a row
-	fewPackets  = 2               // are looked for first: seldom more than one has come
-	looksMost   = 4               // batches taken in one frame; the rest waits, or the kernel drops it
+	latchWindow = 2 * time.Second        // within it, a source that the description does not name can be learnt
+	latchCount  = 3                      // by so many packets in a row
+	streamOver  = 100 * time.Millisecond // of silence; until then no other stream takes its place
+	fewPackets  = 2                      // are looked for first: seldom more than one has come
+	looksMost   = 4                      // batches taken in one frame; the rest waits, or the kernel drops it
 )
 
 // kind is what a payload type stands for.
@@ -33,14 +34,16 @@ const (
 //
 // A source is locked by three packets in a row of a negotiated payload type: the address that the description names at any
 // time, another port or a network of the session only within a short window, and only while the named one is silent.
-// From then on nobody else is heard, until a new description names another address.
+// From then on nobody else is heard, until a new description names another address; nor is another stream of that address,
+// until the one heard is silent.
 type receiver struct {
 	kinds   [128]kind
 	khz     [128]uint8     // the clock of each
 	remote  netip.AddrPort // as described
 	locked  netip.AddrPort
 	ssrc    uint32
-	named   bool // the described address has been heard
+	spoke   int64 // when the locked stream was last heard, by the wall clock
+	named   bool  // the described address has been heard
 	until   time.Duration
 	trial   trial
 	count   rtp.Receiver
@@ -153,7 +156,7 @@ func (s *Session) packet(data []byte, from netip.AddrPort, arrived int64) {
 	}
 	p, ok := rtp.Parse(data)
 	k := s.in.kinds[p.Type&127]
-	if !ok || !s.admit(from, &p, k) {
+	if !ok || !s.admit(from, &p, k, arrived) {
 		if !ok {
 			s.in.refused++
 		}
@@ -198,7 +201,7 @@ func (s *Session) keep(p *rtp.Packet, k kind) {
 }
 
 // admit says whether a packet is heard, and locks its source when that has proven itself.
-func (s *Session) admit(from netip.AddrPort, p *rtp.Packet, k kind) bool {
+func (s *Session) admit(from netip.AddrPort, p *rtp.Packet, k kind, arrived int64) bool {
 	r := &s.in
 	if r.locked.IsValid() {
 		if from != r.locked {
@@ -206,13 +209,15 @@ func (s *Session) admit(from netip.AddrPort, p *rtp.Packet, k kind) bool {
 			return false
 		}
 		if p.SSRC == r.ssrc {
-			r.trial = trial{}
+			r.trial, r.spoke = trial{}, arrived
 			return true
 		}
-		if !r.proven(from, p) {
+		// A forged sender's address is easy, a silenced source is not: another stream is heard only once the locked one is over.
+		silent := time.Duration(arrived - r.spoke)
+		if !r.proven(from, p) || silent >= 0 && silent < streamOver { // the wall clock may be set back
 			return false
 		}
-		r.ssrc = p.SSRC
+		r.ssrc, r.spoke = p.SSRC, arrived
 		return true
 	}
 	named := from == r.remote
@@ -224,7 +229,7 @@ func (s *Session) admit(from netip.AddrPort, p *rtp.Packet, k kind) bool {
 	if !r.proven(from, p) {
 		return named
 	}
-	r.locked, r.ssrc, r.trial = from, p.SSRC, trial{}
+	r.locked, r.ssrc, r.spoke, r.trial = from, p.SSRC, arrived, trial{}
 	if !named {
 		s.out.to = newTarget(from)
 		s.report.to = target{}

@@ -146,6 +146,31 @@ func TestAnotherStreamOfTheLockedSourceProvesItselfAndNoiseIsNoLoss(t *testing.T
 	assert.Zero(t, s.Stats().PacketsRefused)
 }
 
+func TestAForgedStreamOfTheLockedAddressTakesNoPlaceOfOneThatSpeaks(t *testing.T) {
+	t.Parallel()
+	p := newPeer(t)
+	s := open(t, engine(t, 33960, 33969), media.Options{})
+	_, err := s.Answer(p.sdp(""))
+	require.NoError(t, err)
+	p.say(t, s.LocalPort(), 3, 0, 0x90)
+	eventually(t, "locked", func() bool { return s.Stats().PacketsReceived == 3 })
+	own, genuine, forged := p.ssrc, p.seq, uint16(30000)
+	heard, began := uint64(3), time.Now()
+	for range 20 {
+		p.ssrc, p.seq = own, genuine
+		p.say(t, s.LocalPort(), 1, 0, 0x90)
+		genuine, heard = p.seq, heard+1
+		p.ssrc, p.seq = own+1, forged
+		p.say(t, s.LocalPort(), 4, 0, 0x90) // more in a row than prove a source
+		forged = p.seq
+	}
+	if took := time.Since(began); took > 80*time.Millisecond {
+		t.Skipf("the machine stood still for %s, in which the stream was over", took)
+	}
+	eventually(t, "the stream goes on", func() bool { return s.Stats().PacketsReceived >= heard })
+	never(t, 60*time.Millisecond, "a forged packet is heard", func() bool { return s.Stats().PacketsReceived > heard })
+}
+
 func TestAnEchoOfOurOwnStreamIsSoundReceived(t *testing.T) {
 	t.Parallel()
 	echo, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
