@@ -32,6 +32,10 @@ func TestMain(m *testing.M) {
 		answerAsPhones(port)
 		return
 	}
+	if port := os.Getenv(benchSIP); port != "" {
+		answerAsSIP(port)
+		return
+	}
 	dir, err := os.MkdirTemp("", "callboard-e2e-")
 	if err != nil {
 		panic(err)

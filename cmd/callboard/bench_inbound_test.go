@@ -1,0 +1,135 @@
+package main_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/sip"
+)
+
+// benchSIP makes this test binary a user agent that answers everything, with
+// nothing behind it.
+const benchSIP = "CALLBOARD_BENCH_SIP"
+
+// answerAsSIP runs it until its input ends.
+func answerAsSIP(port string) {
+	ua, err := sip.New(sip.Config{
+		Listen: []sip.Listener{{Network: "udp", Addr: "127.0.0.1:" + port}}, PublicIP: netip.MustParseAddr("127.0.0.1"),
+	})
+	if err != nil {
+		panic(err)
+	}
+	body := []byte("v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio 40000 RTP/AVP 0\r\n")
+	ua.OnInvite(func(i *sip.Incoming) { i.Answer(body, func(sip.Event) {}) })
+	go func() {
+		if err := ua.Serve(context.Background()); err != nil {
+			panic(err)
+		}
+	}()
+	_, _ = io.Copy(io.Discard, os.Stdin)
+}
+
+// load is what a stream of calls into an answerer came to.
+type load struct {
+	usage
+	calls int
+	rate  float64 // a second
+	again int     // messages that SIPp repeated
+	bad   int     // calls that failed
+}
+
+func (l load) per1000() float64 { return l.cpu.Seconds() * 1000 / float64(l.calls) }
+
+// callInto sends calls at a rate, each hung up as soon as it is answered, and
+// measures the process that answers.
+func callInto(b *testing.B, pid, port, calls, rate int, number string) load {
+	b.Helper()
+	dir := b.TempDir()
+	stats := filepath.Join(dir, "stats.csv")
+	w := startWatch(b, pid)
+	far := sippCaller(b, "uac-hangup", "-m", strconv.Itoa(calls), "-r", strconv.Itoa(rate), "-l", strconv.Itoa(2*rate), "-d", "0",
+		"-s", number, "-trace_stat", "-stf", stats, "-fd", "1", "127.0.0.1:"+strconv.Itoa(port))
+	w.far = []int{far.cmd.Process.Pid}
+	w.cpu = w.read()
+	err := <-far.done
+	w.far = nil
+	u := w.stop()
+	l := load{usage: u, calls: calls, rate: float64(calls) / u.elapsed.Seconds()}
+	text, errRead := os.ReadFile(stats)
+	require.NoError(b, errRead)
+	rows := strings.Split(strings.TrimSpace(string(text)), "\n")
+	names, last := strings.Split(rows[0], ";"), strings.Split(rows[len(rows)-1], ";")
+	for i, name := range names {
+		n, _ := strconv.Atoi(last[i])
+		switch name {
+		case "FailedCall(C)":
+			l.bad = n
+		case "Retransmissions(C)":
+			l.again = n
+		}
+	}
+	if err != nil && l.bad == 0 {
+		require.NoError(b, err)
+	}
+	return l
+}
+
+// BenchmarkInbound is SIPp calling in: SIPp's own answerer and our SIP layer
+// alone as floors, then the whole tree with its durable commits.
+func BenchmarkInbound(b *testing.B) {
+	const number, rate, calls = "+12025550142", 500, 5000
+	floor := sipp(b, "uas-instant")
+	l := callInto(b, floor.cmd.Process.Pid, floor.port, calls, rate, number)
+	board.add("CPU per 1000 inbound calls, SIPp's own answerer", "", fmt.Sprintf("%.2f s at %.0f calls/s", l.per1000(), l.rate), false, &l.usage)
+
+	alone := exec.Command(os.Args[0])
+	port := freePort(b, "udp")
+	alone.Env = append(os.Environ(), benchSIP+"="+strconv.Itoa(port))
+	alone.Stderr = os.Stderr
+	in, err := alone.StdinPipe()
+	require.NoError(b, err)
+	require.NoError(b, alone.Start())
+	b.Cleanup(func() { _ = in.Close(); _ = alone.Wait() })
+	listening(b, port)
+	callInto(b, alone.Process.Pid, port, 500, rate, number) // warms up
+	l = callInto(b, alone.Process.Pid, port, calls, rate, number)
+	board.add("CPU per 1000 inbound calls, SIP layer alone", "≤ 0.30 s",
+		fmt.Sprintf("%.2f s at %.0f calls/s, %d failed, %d repeated", l.per1000(), l.rate, l.bad, l.again), l.per1000() <= 0.30 && l.bad == 0, &l.usage)
+
+	s := measured(b, "CALLBOARD_MEDIA_PORTS=12000-31999") // each rests for 5 s
+	trunk := s.trunk("", freePort(b, "udp"))
+	agent := s.agent(object{
+		"name": "listener", "start": "wait",
+		"nodes": []object{{"id": "wait", "type": "collect", "input": "dtmf", "length": 1, "timeout_seconds": 30}, {"id": "bye", "type": "end"}},
+		"edges": []object{{"from": "wait", "to": "bye", "when": object{"type": "always"}}},
+	})
+	s.api("PATCH", "/v1/agents/"+agent, object{"inbound": object{"answer": "direct"}})
+	s.api("POST", "/v1/phone-numbers", object{"number": number, "agent_id": agent, "trunk_id": trunk})
+	callInto(b, s.pid(), s.sip, 300, 100, number) // warms up
+	l = callInto(b, s.pid(), s.sip, 3000, 200, number)
+	board.add("CPU per 1000 inbound calls, the whole tree, recorded", "≤ 1.0 s",
+		fmt.Sprintf("%.2f s at %.0f calls/s, %d failed, %d repeated", l.per1000(), l.rate, l.bad, l.again), l.per1000() <= 1 && l.bad == 0, &l.usage)
+	l = callInto(b, s.pid(), s.sip, 5000, 1000, number)
+	board.add("Inbound calls per second, the whole tree", "≥ 1000",
+		fmt.Sprintf("%.0f of 1000 offered, %d failed, %d repeated", l.rate, l.bad, l.again), l.rate >= 950 && l.bad == 0 && l.again == 0, &l.usage)
+}
+
+// listening waits until a UDP port of loopback is open.
+func listening(b testing.TB, port int) {
+	b.Helper()
+	require.Eventually(b, func() bool {
+		table, err := os.ReadFile("/proc/net/udp")
+		return err == nil && strings.Contains(string(table), fmt.Sprintf("0100007F:%04X", port))
+	}, 20*time.Second, 10*time.Millisecond)
+}
