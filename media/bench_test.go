@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/media/mediatest"
 )
 
 const (
@@ -31,8 +32,7 @@ func TestMain(m *testing.M) {
 		answerAll()
 		return
 	}
-	if calls := os.Getenv(floorPeer); calls != "" {
-		beFloorPeer(calls)
+	if mediatest.BePeer() {
 		return
 	}
 	os.Exit(m.Run())
@@ -71,7 +71,8 @@ func BenchmarkMedia1000Calls(b *testing.B) { benchmarkCalls(b, 1000) }
 // benchmarkCalls holds calls with two-way sound, playback and stereo recording for ten seconds of real time.
 func benchmarkCalls(b *testing.B, calls int) {
 	b.Helper()
-	least := floor(b, calls)
+	least, err := mediatest.Floor(calls)
+	require.NoError(b, err)
 	peer := exec.Command(os.Args[0])
 	peer.Env = append(os.Environ(), benchPeer+"=1")
 	stdin, err := peer.StdinPipe()
