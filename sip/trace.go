@@ -3,6 +3,7 @@ package sip
 import (
 	"bytes"
 	"net/netip"
+	"strings"
 	"time"
 )
 
@@ -51,12 +52,18 @@ func (d *Dialog) heard(m *message) {
 	d.ua.trace(m.callID, m.flow, false, m.raw)
 }
 
-// masked is a copy of a message without its secrets.
+// masked is a copy of a message without its secrets. What our parsers take
+// must be hidden in each spelling that they take: folded lines, blanks, any case.
 func masked(b []byte) []byte {
 	b = bytes.Clone(b)
-	head, body, _ := bytes.Cut(b, []byte("\r\n\r\n"))
-	digits := false
-	for line := range bytes.SplitSeq(head, []byte("\r\n")) {
+	head, body := b, []byte(nil)
+	if end := bytes.Index(b, []byte("\r\n\r\n")); end >= 0 {
+		head, body = b[:end], b[end+4:]
+	}
+	digits := bytes.HasPrefix(head, []byte("INFO "))
+	for len(head) > 0 {
+		var line []byte
+		line, head = firstHeader(head)
 		hideURIs(line)
 		name, value, found := bytes.Cut(line, []byte(":"))
 		if !found {
@@ -66,18 +73,36 @@ func masked(b []byte) []byte {
 		case "authorization", "proxy-authorization":
 			hideCredentials(value)
 		case "content-type":
-			digits = bytes.Contains(bytes.ToLower(value), []byte("dtmf"))
+			digits = digits || bytes.Contains(bytes.ToLower(value), []byte("dtmf"))
 		}
 	}
 	for line := range bytes.SplitSeq(body, []byte("\n")) {
-		hideBody(line, digits)
+		if digits {
+			hideDigits(line)
+		} else {
+			hideKeys(line)
+		}
 	}
 	return b
 }
 
+// firstHeader cuts off the first header with the lines over which it goes on.
+func firstHeader(head []byte) (line, rest []byte) {
+	for from := 0; ; {
+		i := bytes.Index(head[from:], []byte("\r\n"))
+		if i < 0 {
+			return head, nil
+		}
+		from += i + 2
+		if from == len(head) || head[from] != ' ' && head[from] != '\t' {
+			return head[:from-2], head[from:]
+		}
+	}
+}
+
 // hideCredentials keeps who asks and where, and hides the proof.
 func hideCredentials(value []byte) {
-	value = bytes.TrimLeft(value, " \t")
+	value = bytes.TrimLeft(value, " \t\r\n")
 	lower := bytes.ToLower(value)
 	if !bytes.HasPrefix(lower, []byte("digest ")) {
 		stars(value)
@@ -124,26 +149,56 @@ func hideURIs(line []byte) {
 	}
 }
 
-func hideBody(line []byte, digits bool) {
+// hideDigits hides the keys that an INFO tells, whatever its type.
+func hideDigits(line []byte) {
+	name, value, found := bytes.Cut(line, []byte("="))
 	switch {
-	case digits:
-		if _, after, found := bytes.Cut(line, []byte("=")); !found {
-			stars(line)
-		} else if bytes.HasPrefix(bytes.ToLower(line), []byte("signal")) {
-			stars(after)
-		}
-	case bytes.HasPrefix(line, []byte("a=crypto:")):
-		if _, key, found := bytes.Cut(line, []byte("inline:")); found {
-			stars(key)
-		}
-	case bytes.HasPrefix(line, []byte("k=")):
-		stars(line[2:])
+	case !found:
+		stars(line)
+	case !bytes.EqualFold(bytes.TrimSpace(name), []byte("duration")):
+		stars(value)
 	}
+}
+
+// hideKeys hides the keys of a line of SDP, and keeps the tag and the suite.
+func hideKeys(line []byte) {
+	kind, value, found := bytes.Cut(line, []byte("="))
+	if !found {
+		return
+	}
+	switch strings.ToLower(strings.TrimSpace(string(kind))) {
+	case "k":
+		stars(value)
+	case "a":
+		name, rest, _ := bytes.Cut(value, []byte(":"))
+		switch strings.ToLower(strings.TrimSpace(string(name))) {
+		case "key-mgmt", "ice-pwd":
+			stars(rest)
+		case "crypto":
+			rest = bytes.TrimLeft(rest, " \t")
+			for range 2 {
+				_, rest = cutField(rest)
+			}
+			if i := len("inline:"); len(rest) > i && bytes.EqualFold(rest[:i], []byte("inline:")) {
+				rest = rest[i:]
+			}
+			stars(rest)
+		}
+	}
+}
+
+// cutField parts a text at its first blanks.
+func cutField(text []byte) (field, rest []byte) {
+	i := bytes.IndexAny(text, " \t")
+	if i < 0 {
+		return text, nil
+	}
+	return text[:i], bytes.TrimLeft(text[i:], " \t")
 }
 
 func stars(b []byte) {
 	for i, c := range b {
-		if c != '\r' && c != ' ' && c != '\t' {
+		if c != '\r' && c != '\n' && c != ' ' && c != '\t' {
 			b[i] = '*'
 		}
 	}

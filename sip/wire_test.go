@@ -122,6 +122,28 @@ func TestTraceHidesSecrets(t *testing.T) {
 	assert.Equal(t, strings.Replace(keys, "=5", "=*", 1), string(sip.Masked([]byte(keys))))
 }
 
+func TestTraceHidesSecretsInEverySpellingThatIsUnderstood(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"a key method in capitals": "INVITE sip:a@b SIP/2.0\r\n\r\nv=0\r\na=crypto:1 AES_CM_128_HMAC_SHA1_80 INLINE:S3CRET|2^31\r\n",
+		"an attribute in capitals": "INVITE sip:a@b SIP/2.0\r\n\r\nv=0\na=CRYPTO:1 AES_CM_128_HMAC_SHA1_80 inline:S3CRET\n",
+		"blanks around it":         "INVITE sip:a@b SIP/2.0\r\n\r\nv=0\r\na= crypto : 1  AES_CM_128_HMAC_SHA1_80\tinline:S3CRET\r\n",
+		"several keys":             "SIP/2.0 200 OK\r\n\r\nv=0\r\na=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:S3CRET;inline:S3CRET\r\n",
+		"another key exchange":     "INVITE sip:a@b SIP/2.0\r\n\r\nv=0\r\na=key-mgmt:mikey S3CRET\r\n",
+		"a folded proof":           "REGISTER sip:b SIP/2.0\r\nAuthorization: Digest username=\"a\",\r\n response=\"S3CRET\",\r\n\tnc=00000001\r\n\r\n",
+		"a proof on the next line": "REGISTER sip:b SIP/2.0\r\nproxy-AUTHORIZATION :\r\n Digest response=\"S3CRET\"\r\n\r\n",
+		"a folded password":        "REGISTER sip:b SIP/2.0\r\nAuthorization: Basic\r\n S3CRET\r\n\r\n",
+		"a digit behind blanks":    "INFO sip:a@b SIP/2.0\r\nContent-Type: application/dtmf-relay\r\n\r\n Signal = S3CRET\r\nDuration=160\r\n",
+		"digits of another type":   "INFO sip:a@b SIP/2.0\r\nContent-Type: application/vnd.nortelnetworks.digits\r\n\r\np=Digit-Collection\r\ny=Digits\r\nd=S3CRET\r\n",
+		"a folded type":            "INFO sip:a@b SIP/2.0\r\nContent-Type:\r\n application/dtmf\r\n\r\nS3CRET",
+	} {
+		shown := string(sip.Masked([]byte(text)))
+		assert.NotContains(t, shown, "S3CRET", name)
+		assert.Len(t, shown, len(text), name)
+		assert.Equal(t, strings.Count(text, "\n"), strings.Count(shown, "\n"), name)
+	}
+}
+
 // TestLargeRequestsGoOverTCPWhereTheTargetTakesIt: RFC 3261 18.1.1.
 func TestLargeRequestsGoOverTCPWhereTheTargetTakesIt(t *testing.T) {
 	t.Parallel()
