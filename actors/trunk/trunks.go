@@ -115,8 +115,7 @@ func (t *Trunks) Receive(ctx actor.Context) {
 	case Hold:
 		t.hold(m)
 	case Free:
-		t.waiting = slices.DeleteFunc(t.waiting, func(w waiter) bool { return w.want.CallID == m.CallID })
-		t.releaseAll(m.CallID)
+		t.forget(m.CallID)
 		t.serve(ctx)
 	case Health:
 		ctx.Respond(HealthNow{Trunks: t.states()})
@@ -128,7 +127,7 @@ func (t *Trunks) Receive(ctx actor.Context) {
 	case *actor.Terminated:
 		if call, ok := t.calls[m.Who.Id]; ok {
 			delete(t.calls, m.Who.Id)
-			t.releaseAll(call)
+			t.forget(call)
 			t.serve(ctx)
 		}
 	default:
@@ -452,6 +451,13 @@ func (t *Trunks) release(call, key string) {
 	if len(h.channels) == 0 {
 		delete(t.held, call)
 	}
+}
+
+// forget is for a call that is gone: a slot that it still waits for would be
+// nobody's to return.
+func (t *Trunks) forget(call string) {
+	t.waiting = slices.DeleteFunc(t.waiting, func(w waiter) bool { return w.want.CallID == call })
+	t.releaseAll(call)
 }
 
 // releaseAll frees what a call has; its meter stops, unless its end was told.

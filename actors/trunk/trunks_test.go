@@ -112,6 +112,28 @@ func TestATrunksCallsPerSecondAreEvenlySpacedAndNoneIsLost(t *testing.T) {
 	})
 }
 
+func TestACallThatDiesWhileItWaitsLeavesTheChannelToOthers(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		a, ask, end := start(sys, tr("one", func(t *domain.Trunk) { t.MaxChannels = 1 }))
+		leg := sys.Root.Spawn(actor.PropsFromFunc(func(actor.Context) {}))
+		for _, id := range []string{"a", "b"} {
+			sys.Root.Send(ask, trunk.Want{To: "+12025550100", Environment: domain.Live, CallID: id})
+		}
+		synctest.Wait()
+		require.Len(t, a.heard, 1, "b waits for the channel")
+		sys.Root.Send(a.trunks, trunk.Bind{CallID: "b", Call: leg})
+		synctest.Wait()
+		sys.Root.Poison(leg)
+		synctest.Wait()
+		sys.Root.Send(a.trunks, trunk.Free{CallID: "a"})
+		sys.Root.Send(ask, trunk.Want{To: "+12025550100", Environment: domain.Live, CallID: "c"})
+		synctest.Wait()
+		require.Len(t, a.heard, 2)
+		assert.Equal(t, "c", a.heard[1].(trunk.Slot).CallID, "nobody would return what b was given")
+		end()
+	})
+}
+
 func TestADeadCallFreesItsChannelAtOnce(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		a, ask, end := start(sys, tr("one", func(t *domain.Trunk) { t.MaxChannels = 1 }))
