@@ -145,6 +145,17 @@ func (e *Engine) Live() int {
 	return len(e.sessions)
 }
 
+// PortUse is how the port pairs of an engine are used. Each pair that is Taken or Bound has two sockets.
+type PortUse struct {
+	Pairs   int // of the range
+	Taken   int // by open sessions
+	Resting int // freed, and not handed out before their rest is over
+	Bound   int // of those at rest: sockets kept for the next session
+}
+
+// Ports counts the port pairs; it looks at each, so it is for figures and not for calls.
+func (e *Engine) Ports() PortUse { return e.ports.use(e.now()) }
+
 // Close ends every session and returns when all recordings are on the disk.
 func (e *Engine) Close() error {
 	e.mu.Lock()

@@ -153,3 +153,22 @@ func (p *ports) close() {
 func (p *ports) has(port uint16) bool {
 	return int(port) >= p.first && int(port) < p.first+2*len(p.pair)
 }
+
+// use counts pairs: all, those of open sessions, those at rest, and of these the ones whose sockets are still bound.
+func (p *ports) use(now time.Duration) (u PortUse) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	u.Pairs = len(p.pair)
+	for i := range p.pair {
+		switch pr := &p.pair[i]; {
+		case pr.taken:
+			u.Taken++
+		case pr.bound:
+			u.Bound++
+			u.Resting++
+		case pr.until > now:
+			u.Resting++
+		}
+	}
+	return u
+}

@@ -286,7 +286,7 @@ func (u *UserAgent) live() []*Dialog {
 // Counters tells totals and what is live.
 func (u *UserAgent) Counters() Counters {
 	u.mu.RLock()
-	dialogs := len(u.dialogs)
+	dialogs, pending, hosts := len(u.dialogs), len(u.pending), len(u.halfBy)
 	u.mu.RUnlock()
 	s := &u.stats
 	return Counters{
@@ -295,6 +295,7 @@ func (u *UserAgent) Counters() Counters {
 		DroppedMalformed: s.malformed.Load(), DroppedStray: s.stray.Load(), Rejected: s.rejected.Load(),
 		Panics: s.panics.Load(), TransportErrors: s.transport.Load(), Invites: s.invites.Load(),
 		Incoming: s.incoming.Load(), Dialogs: dialogs, HalfOpen: int(s.halfOpen.Load()), TCP: u.tcp.size(),
+		Pending: pending, HalfHosts: hosts,
 	}
 }
 

@@ -245,4 +245,6 @@ type Counters struct {
 	TransportErrors        uint64
 	Invites, Incoming      uint64 // calls begun
 	Dialogs, HalfOpen, TCP int    // live
+	Pending                int    // calls that came in and are kept by their INVITE
+	HalfHosts              int    // hosts with calls that nobody answered yet
 }

@@ -178,7 +178,7 @@ func (c *Calls) hangup(ctx actor.Context, m Hangup) {
 }
 
 func (c *Calls) census() LiveNow {
-	var now LiveNow
+	now := LiveNow{Known: len(c.berths), Work: c.jobs.count()}
 	for id, b := range c.berths {
 		if b.pid != nil {
 			now.Calls = append(now.Calls, LiveCall{

@@ -70,7 +70,9 @@ type jobs struct {
 	waiting map[*job]bool
 }
 
-func (j *jobs) open() bool { return len(j.ready) > 0 || len(j.running) > 0 || len(j.waiting) > 0 }
+func (j *jobs) count() int { return len(j.ready) + len(j.running) + len(j.waiting) }
+
+func (j *jobs) open() bool { return j.count() > 0 }
 
 // finishing begins what remains to be done for a call that is over.
 func (c *Calls) finishing(ctx actor.Context, b *berth, e *Ended) {

@@ -68,7 +68,11 @@ type (
 	// Live asks for the census; the answer is LiveNow.
 	Live struct{}
 	// LiveNow are the calls whose actors live.
-	LiveNow struct{ Calls []LiveCall }
+	LiveNow struct {
+		Calls []LiveCall
+		Known int // with those that ended and whose end is not committed yet
+		Work  int // recordings of calls that are over, not kept yet
+	}
 	// LiveCall is one of them.
 	LiveCall struct {
 		CallID, AttemptID, CampaignID string

@@ -115,6 +115,27 @@ func (t *Traces) Keep(sipCallID string) {
 	d.claimed = true
 }
 
+// Held counts the dialogs that are kept: those of live calls, and those that
+// no call has claimed.
+func (t *Traces) Held() (claimed, strays int) {
+	if t == nil {
+		return 0, 0
+	}
+	for i := range t.shards {
+		s := &t.shards[i]
+		s.mu.Lock()
+		for _, d := range s.of {
+			if d.claimed {
+				claimed++
+			} else {
+				strays++
+			}
+		}
+		s.mu.Unlock()
+	}
+	return claimed, strays
+}
+
 // Of is what a live call's dialogs have said so far.
 func (t *Traces) Of(c *domain.Call) *domain.CallTrace { return t.gather(c, false) }
 

@@ -68,6 +68,8 @@ type (
 	Arrived struct{ TrunkID, Refusal string }
 	// Health asks for the state of each trunk: HealthNow.
 	Health struct{}
+	// Census asks what calls have and wait for: CensusNow.
+	Census struct{}
 )
 
 // What it answers.
@@ -100,6 +102,14 @@ type (
 	}
 	// HealthNow is the state of each trunk by id.
 	HealthNow struct{ Trunks map[string]State }
+	// CensusNow counts what is kept for calls; without calls all of it is 0.
+	CensusNow struct {
+		Channels int // taken, on all trunks
+		Holding  int // calls that have any
+		Bound    int // actors of calls that are watched
+		Meters   int // answered calls that are being paid for
+		Waiting  int // calls that wait for a slot
+	}
 	// State is how a trunk is doing, in the words of the API.
 	State struct {
 		Health  domain.TrunkHealth

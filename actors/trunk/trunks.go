@@ -119,6 +119,8 @@ func (t *Trunks) Receive(ctx actor.Context) {
 		t.serve(ctx)
 	case Health:
 		ctx.Respond(HealthNow{Trunks: t.states()})
+	case Census:
+		ctx.Respond(t.census())
 	case tick:
 		if m.generation == t.generation {
 			t.cancel = nil
@@ -469,6 +471,14 @@ func (t *Trunks) releaseAll(call string) {
 		}
 		delete(t.held, call)
 	}
+}
+
+func (t *Trunks) census() CensusNow {
+	now := CensusNow{Holding: len(t.held), Bound: len(t.calls), Meters: len(t.purse.live), Waiting: len(t.waiting)}
+	for _, b := range t.trunks {
+		now.Channels += b.channels
+	}
+	return now
 }
 
 func (t *Trunks) states() map[string]State {

@@ -17,7 +17,7 @@ import (
 type adminHTTP struct{ server *http.Server }
 
 // openAdminHTTP listens at addr; at the zero address nothing listens.
-func openAdminHTTP(ctx context.Context, addr netip.AddrPort, log *slog.Logger) (*adminHTTP, error) {
+func openAdminHTTP(ctx context.Context, addr netip.AddrPort, count counter, log *slog.Logger) (*adminHTTP, error) {
 	if !addr.IsValid() {
 		return nil, nil //nolint:nilnil // nil: there is none
 	}
@@ -26,7 +26,7 @@ func openAdminHTTP(ctx context.Context, addr netip.AddrPort, log *slog.Logger) (
 		return nil, fmt.Errorf("admin_addr: %w", err)
 	}
 	a := &adminHTTP{server: &http.Server{
-		Handler: localOnly(profileRoutes()), ReadHeaderTimeout: 5 * time.Second, MaxHeaderBytes: 16 << 10,
+		Handler: localOnly(profileRoutes(count)), ReadHeaderTimeout: 5 * time.Second, MaxHeaderBytes: 16 << 10,
 	}}
 	go func() {
 		if err := a.server.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
@@ -36,13 +36,14 @@ func openAdminHTTP(ctx context.Context, addr netip.AddrPort, log *slog.Logger) (
 	return a, nil
 }
 
-func profileRoutes() http.Handler {
+func profileRoutes(count counter) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
 	mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
 	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	mux.HandleFunc("GET /debug/counters", count.serve)
 	return mux
 }
 

@@ -375,7 +375,7 @@ func (s *service) doors(run context.Context) error {
 	if s.admin, err = openAdmin(s.cfg.Data, keysOf(s.vault)); err != nil {
 		return err
 	}
-	if s.tools, err = openAdminHTTP(run, s.cfg.AdminAddr, s.log); err != nil {
+	if s.tools, err = openAdminHTTP(run, s.cfg.AdminAddr, s.count, s.log); err != nil {
 		return err
 	}
 	return s.node.Start(run)

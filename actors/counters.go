@@ -1,0 +1,82 @@
+package actors
+
+import (
+	"context"
+
+	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/lines"
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/trunk"
+)
+
+// Counters are what the node keeps now, over all workspaces. Without calls
+// everything but Workspaces and Actors is 0.
+type Counters struct {
+	Workspaces     int `json:"workspaces"`
+	Actors         int `json:"actors"`          // processes of the actor system, questions under way included
+	Calls          int `json:"calls"`           // whose actors live
+	CallsOpen      int `json:"calls_open"`      // with those whose end is not committed yet
+	Recordings     int `json:"recordings"`      // of calls that are over, not kept yet
+	LinesOut       int `json:"lines_out"`       // permits leased, bound and held
+	LinesIn        int `json:"lines_in"`        // as lines_out, of calls that come in
+	LinesWaiting   int `json:"lines_waiting"`   // permits that campaigns wait for
+	TrunkChannels  int `json:"trunk_channels"`  // taken
+	TrunkHoldings  int `json:"trunk_holdings"`  // calls that have any
+	TrunkBound     int `json:"trunk_bound"`     // actors of calls that trunks watch
+	TrunkMeters    int `json:"trunk_meters"`    // answered calls that are being paid for
+	TrunkWaiting   int `json:"trunk_waiting"`   // calls that wait for a slot
+	InboundOpening int `json:"inbound_opening"` // INVITEs that are being looked at
+}
+
+// Counters asks every workspace. The error is that of the first that does not
+// answer in the time of ctx.
+func (n *Node) Counters(ctx context.Context) (Counters, error) {
+	c := Counters{InboundOpening: int(n.taking.Load())}
+	for _, m := range n.sys.ProcessRegistry.LocalPIDs.LocalPIDs {
+		c.Actors += m.Count()
+	}
+	n.mu.RLock()
+	trees := make([]*tree, 0, len(n.spaces))
+	for _, t := range n.spaces {
+		trees = append(trees, t)
+	}
+	n.mu.RUnlock()
+	c.Workspaces = len(trees)
+	for _, t := range trees {
+		if err := n.countTree(ctx, t, &c); err != nil {
+			return c, err
+		}
+	}
+	return c, nil
+}
+
+func (n *Node) countTree(ctx context.Context, t *tree, c *Counters) error {
+	live, err := mailbox.Ask[call.LiveNow](ctx, n.sys, t.calls, call.Live{})
+	if err != nil {
+		return err
+	}
+	out, err := mailbox.Ask[lines.UsageNow](ctx, n.sys, t.outbound, lines.Usage{})
+	if err != nil {
+		return err
+	}
+	in, err := mailbox.Ask[lines.UsageNow](ctx, n.sys, t.inbound, lines.Usage{})
+	if err != nil {
+		return err
+	}
+	trunks, err := mailbox.Ask[trunk.CensusNow](ctx, n.sys, t.trunks, trunk.Census{})
+	if err != nil {
+		return err
+	}
+	c.Calls += len(live.Calls)
+	c.CallsOpen += live.Known
+	c.Recordings += live.Work
+	c.LinesOut += out.Active
+	c.LinesIn += in.Active
+	c.LinesWaiting += out.Waiting + in.Waiting
+	c.TrunkChannels += trunks.Channels
+	c.TrunkHoldings += trunks.Holding
+	c.TrunkBound += trunks.Bound
+	c.TrunkMeters += trunks.Meters
+	c.TrunkWaiting += trunks.Waiting
+	return nil
+}
