@@ -44,7 +44,7 @@ func through(t *testing.T, oa, ob media.Options, low int) (correlation float64, 
 	sound, err := wav.Decode(raw)
 	require.NoError(t, err)
 	heard := sound.Channel(0)
-	correlation, _ = correlate(heard, g711.DecodeMu(signal)[1600:4800], 0, len(heard))
+	correlation, _ = correlate(heard, g711.DecodeMu(signal)[1600:4800], len(heard))
 	return correlation, a, b
 }
 
@@ -188,7 +188,7 @@ func TestAnotherImplementationHearsWhatWeEncrypt(t *testing.T) {
 				heard[k] = int16(uint16(raw[2*k]) | uint16(raw[2*k+1])<<8)
 			}
 			require.Greater(t, len(heard), 4800)
-			best, _ := correlate(heard, g711.DecodeMu(signal)[:1200], 0, len(heard))
+			best, _ := correlate(heard, g711.DecodeMu(signal)[:1200], len(heard))
 			assert.Greater(t, best, 0.98)
 		})
 	}
@@ -316,19 +316,6 @@ func TestPayloadTypesKeepTheirMeaningInLaterOffers(t *testing.T) {
 		}
 		return false
 	})
-}
-
-func TestOpusIsSpokenWhereItsLibraryIs(t *testing.T) {
-	t.Parallel()
-	if !opusBuilt {
-		t.Skip("this build is without Opus: go test -tags opus")
-	}
-	o := media.Options{Codecs: []media.Codec{media.Opus}}
-	correlation, a, b := through(t, o, o, 33480)
-	assert.Greater(t, correlation, 0.8)
-	assert.Equal(t, "opus/48000/2", a.Codec)
-	assert.Equal(t, "opus/48000/2", b.Codec)
-	assert.Less(t, b.JitterMs, 50.0, "its clock is 48 kHz")
 }
 
 func TestAFrameOfEveryCodecAllocatesNothing(t *testing.T) {

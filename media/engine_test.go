@@ -98,8 +98,8 @@ func chirp(d time.Duration) media.Clip {
 }
 
 // correlate finds the shift at which b lies best within a, and how well.
-func correlate(a, b []int16, from, to int) (best float64, shift int) {
-	for s := from; s < to && s+len(b) <= len(a); s++ {
+func correlate(a, b []int16, to int) (best float64, shift int) {
+	for s := 0; s < to && s+len(b) <= len(a); s++ {
 		var ab, aa, bb float64
 		for i, v := range b {
 			x, y := float64(a[s+i]), float64(v)

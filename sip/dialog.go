@@ -344,9 +344,10 @@ func (d *Dialog) bye(q850 int, text string) {
 	d.sendBye(Ended{Q850: q850, Text: text}, 0)
 }
 
-// ackWithin is how long an ACK may be held back: less than the 500 ms after
-// which the far end repeats its answer.
-const ackWithin = 400 * time.Millisecond
+// ackWithin is how long an ACK may be held back. The far end repeats its
+// answer meanwhile, for 32 s; a store that is slow must not leave a call that
+// only a crashed process knew of.
+const ackWithin = 3 * time.Second
 
 // holdAck keeps the ACK of a 2xx for Ack, for whatever ends the call, or for
 // the end of its time.

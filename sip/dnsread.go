@@ -76,11 +76,11 @@ func (a *answers) next(p *dnsmessage.Parser) (more bool, err error) {
 	}
 	a.ttl = min(a.ttl, time.Duration(h.TTL)*time.Second)
 	if h.Type == dnsmessage.TypeCNAME {
-		r, err := p.CNAMEResource()
-		if err == nil {
+		r, errAlias := p.CNAMEResource()
+		if errAlias == nil {
 			a.alias[name] = bare(r.CNAME)
 		}
-		return true, err
+		return true, errAlias
 	}
 	r, err := readRecord(p, h.Type)
 	if err == nil {

@@ -25,14 +25,27 @@ type nameServer struct {
 	small bool // sends everybody to TCP
 }
 
+// twice listens on one port by UDP and by TCP.
+func twice(t *testing.T) (net.PacketConn, net.Listener) {
+	t.Helper()
+	for range 100 {
+		pc, err := net.ListenPacket("udp", "127.0.0.1:0")
+		require.NoError(t, err)
+		l, err := net.Listen("tcp", pc.LocalAddr().String())
+		if err == nil {
+			return pc, l
+		}
+		_ = pc.Close() // somebody else has the port by TCP
+	}
+	require.Fail(t, "no port is free by UDP and by TCP")
+	return nil, nil
+}
+
 func newNameServer(t *testing.T) *nameServer {
 	t.Helper()
 	s := &nameServer{zone: make(map[string][]dnsmessage.Resource), asked: make(map[string]int), ttl: 60}
-	pc, err := net.ListenPacket("udp", "127.0.0.1:0")
-	require.NoError(t, err)
+	pc, l := twice(t)
 	s.addr = netip.MustParseAddrPort(pc.LocalAddr().String())
-	l, err := net.Listen("tcp", s.addr.String())
-	require.NoError(t, err)
 	t.Cleanup(func() { _, _ = pc.Close(), l.Close() })
 	go func() {
 		buf := make([]byte, 4096)

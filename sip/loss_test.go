@@ -137,6 +137,7 @@ func TestSIPpLosesOneInTwenty(t *testing.T) {
 			var whole atomic.Int64
 			for k := range n {
 				l := newLeg(t)
+				l.limit = 60 * time.Second // a BYE that nobody answers is given up after 32 s
 				in := sip.Invite{
 					Attempt: fmt.Sprintf("%s-%d", scenario, k), To: "+15550001", From: "+15559999", Body: way("sendrecv"), Notify: l.ears.hear,
 					Target: sip.Target{Host: "127.0.0.1", Port: there.port}, SilentAfter: 20 * time.Second,

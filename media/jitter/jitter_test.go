@@ -186,6 +186,7 @@ func voice() []byte {
 }
 
 func TestAnHourWithAClockThatDriftsHasNoGapNoClickAndNoGrowingDelay(t *testing.T) {
+	t.Parallel()
 	for name, ppm := range map[string]float64{"faster": 200, "slower": -200, "exact": 0} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

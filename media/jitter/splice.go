@@ -51,7 +51,7 @@ func (b *Buffer) splice(dst []byte) bool {
 // discard passes samples without handing them out.
 func (b *Buffer) discard(n int) {
 	b.store.drop(b.play, n)
-	b.play += uint32(n) //nolint:gosec // small
+	b.play += uint32(n)
 }
 
 // overlap fades from one sound into another within the first w samples, and goes on with the other.
@@ -89,14 +89,14 @@ func period(pcm []int16, w, most int) int {
 // peek decodes samples and leaves them where they are.
 func (s *store) peek(timestamp uint32, pcm []int16) {
 	for i := range pcm {
-		pcm[i] = g711.MuToLinear(s.ring[(timestamp+uint32(i))%ringLen]) //nolint:gosec // small
+		pcm[i] = g711.MuToLinear(s.ring[(timestamp+uint32(i))%ringLen])
 	}
 }
 
 // drop forgets samples.
 func (s *store) drop(timestamp uint32, n int) {
 	at := timestamp % ringLen
-	for left := uint32(n); left > 0; { //nolint:gosec // small
+	for left := uint32(n); left > 0; {
 		bit := at % 64
 		run := min(64-bit, left)
 		s.have[at/64] &^= (^uint64(0) >> (64 - run)) << bit

@@ -59,14 +59,14 @@ func newFloorEnd(own, theirs int) (*floorEnd, error) {
 		}
 		e.fd[i] = fd
 		port := theirs + i
-		e.target[i] = unix.RawSockaddrInet4{Family: unix.AF_INET, Port: uint16(port>>8 | port<<8), Addr: local} //nolint:gosec // raw by design
+		e.target[i] = unix.RawSockaddrInet4{Family: unix.AF_INET, Port: uint16(port>>8 | port<<8), Addr: local}
 	}
 	for i := range e.in {
 		e.vector[i].Base = &e.buf[i][0]
 		e.vector[i].SetLen(1500)
 		e.in[i].header.Iov = &e.vector[i]
 		e.in[i].header.SetIovlen(1)
-		e.in[i].header.Name = (*byte)(unsafe.Pointer(&e.from[i])) //nolint:gosec // raw by design
+		e.in[i].header.Name = (*byte)(unsafe.Pointer(&e.from[i]))
 		e.out[i].header.Iov = &e.vector[floorBatch]
 		e.out[i].header.SetIovlen(1)
 		e.out[i].header.Namelen = unix.SizeofSockaddrInet4
@@ -94,7 +94,7 @@ func (e *floorEnd) run(calls int, d time.Duration) {
 				for k := range e.in {
 					e.in[k].header.Namelen = unix.SizeofSockaddrInet4
 				}
-				n, _, errno := unix.RawSyscall6(unix.SYS_RECVMMSG, uintptr(fd), uintptr(unsafe.Pointer(&e.in[0])), floorBatch, unix.MSG_DONTWAIT, 0, 0) //nolint:gosec // raw by design
+				n, _, errno := unix.RawSyscall6(unix.SYS_RECVMMSG, uintptr(fd), uintptr(unsafe.Pointer(&e.in[0])), floorBatch, unix.MSG_DONTWAIT, 0, 0)
 				if errno != 0 {
 					break
 				}
@@ -105,9 +105,9 @@ func (e *floorEnd) run(calls int, d time.Duration) {
 			for left := calls / 8; left > 0; {
 				batch := min(left, floorBatch)
 				for k := range batch {
-					e.out[k].header.Name = (*byte)(unsafe.Pointer(&e.target[i])) //nolint:gosec // raw by design
+					e.out[k].header.Name = (*byte)(unsafe.Pointer(&e.target[i]))
 				}
-				n, _, errno := unix.RawSyscall6(unix.SYS_SENDMMSG, uintptr(fd), uintptr(unsafe.Pointer(&e.out[0])), uintptr(batch), unix.MSG_DONTWAIT, 0, 0) //nolint:gosec // raw by design
+				n, _, errno := unix.RawSyscall6(unix.SYS_SENDMMSG, uintptr(fd), uintptr(unsafe.Pointer(&e.out[0])), uintptr(batch), unix.MSG_DONTWAIT, 0, 0)
 				if errno == 0 {
 					e.sent += int(n)
 				}
@@ -141,7 +141,7 @@ func Floor(calls int) (cores float64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	peer := exec.Command(os.Args[0]) //nolint:gosec,noctx // this very program, which ends by itself
+	peer := exec.Command(os.Args[0]) //nolint:noctx // this very program, which ends by itself
 	peer.Env = append(os.Environ(), floorPeer+"="+strconv.Itoa(calls))
 	out, err := peer.StdoutPipe()
 	if err != nil {

@@ -1,0 +1,21 @@
+//go:build opus
+
+package media_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/callboard/callboard/media"
+)
+
+func TestOpusIsSpokenWhereItsLibraryIs(t *testing.T) {
+	t.Parallel()
+	o := media.Options{Codecs: []media.Codec{media.Opus}}
+	correlation, a, b := through(t, o, o, 33480)
+	assert.Greater(t, correlation, 0.8)
+	assert.Equal(t, "opus/48000/2", a.Codec)
+	assert.Equal(t, "opus/48000/2", b.Codec)
+	assert.Less(t, b.JitterMs, 50.0, "its clock is 48 kHz")
+}
