@@ -51,7 +51,7 @@ func (b *Buffer) splice(dst []byte) bool {
 // discard passes samples without handing them out.
 func (b *Buffer) discard(n int) {
 	b.store.drop(b.play, n)
-	b.play += uint32(n)
+	b.play += uint32(n) //nolint:gosec // a frame
 }
 
 // overlap fades from one sound into another within the first w samples, and goes on with the other.
@@ -96,7 +96,7 @@ func (s *store) peek(timestamp uint32, pcm []int16) {
 // drop forgets samples.
 func (s *store) drop(timestamp uint32, n int) {
 	at := timestamp % ringLen
-	for left := uint32(n); left > 0; {
+	for left := uint32(n); left > 0; { //nolint:gosec // a frame
 		bit := at % 64
 		run := min(64-bit, left)
 		s.have[at/64] &^= (^uint64(0) >> (64 - run)) << bit

@@ -141,7 +141,7 @@ func Floor(calls int) (cores float64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	peer := exec.Command(os.Args[0]) //nolint:noctx // this very program, which ends by itself
+	peer := exec.Command(os.Args[0])
 	peer.Env = append(os.Environ(), floorPeer+"="+strconv.Itoa(calls))
 	out, err := peer.StdoutPipe()
 	if err != nil {
