@@ -41,6 +41,10 @@ func TestMain(m *testing.M) {
 		answerAsSIP(port)
 		return
 	}
+	if at := os.Getenv(networkPhone); at != "" {
+		answerAsNetworkPhone(at)
+		return
+	}
 	dir, err := os.MkdirTemp("", "callboard-e2e-")
 	if err != nil {
 		panic(err)

@@ -3,10 +3,12 @@ package main_test
 import (
 	"bytes"
 	"fmt"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -49,13 +51,19 @@ func sipp(t testing.TB, scenario string, args ...string) *peer {
 
 func sippAt(t testing.TB, port int, scenario string, args ...string) *peer {
 	t.Helper()
+	return sippOn(t, netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(port)), scenario, args...)
+}
+
+// sippOn starts a scenario at any address of loopback.
+func sippOn(t testing.TB, at netip.AddrPort, scenario string, args ...string) *peer {
+	t.Helper()
 	path, err := filepath.Abs("../../deploy/sipp/" + scenario + ".xml")
 	require.NoError(t, err)
-	p := &peer{t: t, port: port, dir: t.TempDir(), done: make(chan error, 1)}
+	p := &peer{t: t, port: int(at.Port()), dir: t.TempDir(), done: make(chan error, 1)}
 	p.log = filepath.Join(p.dir, "sipp.log")
 	media := mediaPorts(t)
 	all := append([]string{
-		"-sf", path, "-i", "127.0.0.1", "-p", strconv.Itoa(p.port), "-mp", strconv.Itoa(media), "-nostdin", "-aa",
+		"-sf", path, "-i", at.Addr().String(), "-p", strconv.Itoa(p.port), "-mp", strconv.Itoa(media), "-nostdin", "-aa",
 		"-trace_logs", "-log_file", p.log, "-trace_err", "-error_file", filepath.Join(p.dir, "err"),
 	}, args...)
 	p.cmd = exec.Command("sipp", all...)
@@ -80,9 +88,11 @@ func sippAt(t testing.TB, port int, scenario string, args ...string) *peer {
 	if contains(args, "t1") {
 		network = "tcp"
 	}
+	ip := at.Addr().As4()
+	slices.Reverse(ip[:])
 	require.Eventually(t, func() bool {
 		table, err := os.ReadFile("/proc/net/" + network)
-		return err == nil && strings.Contains(string(table), fmt.Sprintf("0100007F:%04X", p.port))
+		return err == nil && strings.Contains(string(table), fmt.Sprintf("%X:%04X", ip, p.port))
 	}, 20*time.Second, 10*time.Millisecond, "sipp did not listen: %s", &out)
 	return p
 }

@@ -1,0 +1,243 @@
+package main_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Who stands where on loopback when a dispatcher is in front.
+var (
+	nodeHost       = netip.MustParseAddr("127.0.0.1")
+	carrierHost    = netip.MustParseAddr("127.0.0.2")
+	dispatcherHost = netip.MustParseAddr("127.0.0.3")
+	strangerHost   = netip.MustParseAddr("127.0.0.9")
+)
+
+var lowPort atomic.Int32
+
+// portOn is a free UDP and TCP port of an address of loopback, below those that
+// the system gives away by itself.
+func portOn(t testing.TB, ip netip.Addr) netip.AddrPort {
+	t.Helper()
+	for range 500 {
+		at := netip.AddrPortFrom(ip, uint16(6000+lowPort.Add(1)%3500))
+		l, err := net.ListenTCP("tcp4", net.TCPAddrFromAddrPort(at))
+		if err != nil {
+			continue
+		}
+		_ = l.Close()
+		if c, err := net.ListenUDP("udp4", net.UDPAddrFromAddrPort(at)); err == nil {
+			_ = c.Close()
+			return at
+		}
+	}
+	require.Fail(t, "no free port")
+	return netip.AddrPort{}
+}
+
+// silentNode is a node that hangs: it reads all and answers nothing.
+type silentNode struct {
+	at  netip.AddrPort
+	mu  sync.Mutex
+	ids map[string]int // INVITEs by Call-ID
+}
+
+var callIDLine = regexp.MustCompile(`(?m)^Call-ID: *(\S+)`)
+
+func hangs(t testing.TB) *silentNode {
+	t.Helper()
+	n := &silentNode{at: portOn(t, nodeHost), ids: map[string]int{}}
+	conn, err := net.ListenUDP("udp4", net.UDPAddrFromAddrPort(n.at))
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	go func() {
+		b := make([]byte, 4096)
+		for {
+			k, err := conn.Read(b)
+			if err != nil {
+				return
+			}
+			if id := callIDLine.FindSubmatch(b[:k]); id != nil && bytes.HasPrefix(b[:k], []byte("INVITE ")) {
+				n.mu.Lock()
+				n.ids[string(id[1])]++
+				n.mu.Unlock()
+			}
+		}
+	}()
+	return n
+}
+
+// calls is how many calls were offered to it.
+func (n *silentNode) calls() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return len(n.ids)
+}
+
+// kamailio starts deploy/kamailio/kamailio.cfg with a list of ours.
+func kamailio(t testing.TB, list string) netip.AddrPort {
+	t.Helper()
+	at, dir := portOn(t, dispatcherHost), t.TempDir()
+	config, err := filepath.Abs("../../deploy/kamailio/kamailio.cfg")
+	require.NoError(t, err)
+	file := filepath.Join(dir, "dispatcher.list")
+	require.NoError(t, os.WriteFile(file, []byte(list), 0o600))
+	out, err := os.Create(filepath.Join(dir, "log"))
+	require.NoError(t, err)
+	cmd := exec.Command("kamailio", "-f", config, "-DD", "-E", "-m", "32", "-M", "4", "-n", "2", "-Y", dir, "-w", dir,
+		"-A", "LISTEN=udp:"+at.String(), "-A", fmt.Sprintf("DISPATCHER_LIST=%q", file), "-A", `NODE_CHOICE="8"`, "-A", "PROBE_SECONDS=600")
+	cmd.Stdout, cmd.Stderr = out, out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	require.NoError(t, cmd.Start(), "kamailio must be installed: make tools")
+	exited := make(chan struct{})
+	go func() { _ = cmd.Wait(); close(exited) }()
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		select {
+		case <-exited:
+		case <-time.After(10 * time.Second):
+		}
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // its children, should they be left
+		<-exited
+		_ = out.Close()
+		if text, err := os.ReadFile(out.Name()); t.Failed() && err == nil {
+			t.Logf("kamailio: %s", tail(string(text), 6000))
+		}
+	})
+	carrier, err := net.ListenUDP("udp4", net.UDPAddrFromAddrPort(portOn(t, carrierHost)))
+	require.NoError(t, err)
+	defer func() { _ = carrier.Close() }()
+	require.Eventually(t, func() bool { return asks(t, carrier, at, 300*time.Millisecond) }, 30*time.Second, 20*time.Millisecond,
+		"kamailio does not answer")
+	return at
+}
+
+// asks sends OPTIONS and says whether an answer came.
+func asks(t testing.TB, from *net.UDPConn, at netip.AddrPort, limit time.Duration) bool {
+	t.Helper()
+	me := from.LocalAddr().String()
+	_, err := from.WriteToUDPAddrPort([]byte(strings.ReplaceAll(fmt.Sprintf(`OPTIONS sip:%s SIP/2.0
+Via: SIP/2.0/UDP %s;branch=z9hG4bKask;rport
+From: <sip:ask@%[2]s>;tag=ask
+To: <sip:%[1]s>
+Call-ID: ask@%[2]s
+CSeq: 1 OPTIONS
+Max-Forwards: 10
+Content-Length: 0
+
+`, at, me), "\n", "\r\n")), at)
+	require.NoError(t, err)
+	require.NoError(t, from.SetReadDeadline(time.Now().Add(limit)))
+	b := make([]byte, 2048)
+	n, _, err := from.ReadFromUDPAddrPort(b)
+	if err != nil {
+		require.True(t, errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, syscall.ECONNREFUSED), "%v", err)
+		return false
+	}
+	return strings.HasPrefix(string(b[:n]), "SIP/2.0 200 ")
+}
+
+// passes says that every SIP message of a call came from and went to the
+// dispatcher, by the call's own trace, and returns what was sent.
+func (s *service) passes(id string, dispatcher netip.AddrPort) (sent []string) {
+	s.t.Helper()
+	for _, raw := range s.api("GET", "/v1/calls/"+id+"/sip", nil)["messages"].([]any) {
+		m := raw.(object)
+		assert.Equal(s.t, dispatcher.String(), m["remote"], "%v", m["start_line"])
+		line, _ := m["start_line"].(string)
+		if method, _, _ := strings.Cut(line, " "); m["direction"] == "sent" && method != "SIP/2.0" {
+			sent = append(sent, method)
+			if text, _ := m["message"].(string); method != "INVITE" || strings.Contains(line, "sip:sipp@") {
+				assert.Contains(s.t, text, "Route: <sip:"+dispatcher.String(), "%s", line)
+			}
+		}
+	}
+	return sent
+}
+
+func TestADispatcherStaysInThePathAndFailsOver(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	s.unlimited()
+	dead := hangs(t)
+	answers, refresh := portOn(t, carrierHost), portOn(t, carrierHost)
+	at := kamailio(t, fmt.Sprintf("1 sip:%s 0 20\n1 sip:127.0.0.1:%d 0 10\n2 sip:%s 0 20\n", dead.at, s.sip, answers))
+	other := kamailio(t, fmt.Sprintf("1 sip:127.0.0.1:%d 0 10\n2 sip:%s 0 20\n", s.sip, refresh))
+	trunk := func(prefix string, at netip.AddrPort) string {
+		return s.api("POST", "/v1/trunks", object{
+			"name": "dispatcher " + prefix, "prefixes": []string{prefix},
+			"proxies": []object{{"host": at.Addr().String(), "port": at.Port(), "transport": "udp"}}, "media_networks": []string{"127.0.0.2/32"},
+		})["id"].(string)
+	}
+	front := trunk("+1202555", at)
+	trunk("+1303555", other)
+	patient := s.patient("wait")
+	s.api("POST", "/v1/phone-numbers", object{"number": "+12025550142", "agent_id": s.hello(), "trunk_id": front})
+	s.api("POST", "/v1/phone-numbers", object{"number": "+12025550143", "agent_id": patient, "trunk_id": front})
+
+	refreshed := sippOn(t, refresh, "uas-proxied-refresh", "-m", "1")
+	long := s.outbound("+13035550177", patient, nil)
+
+	through := func(scenario, number string) {
+		t.Helper()
+		p := sippOn(t, portOn(t, carrierHost), scenario, "-m", "1", "-s", number, "-recv_timeout", "30000", at.String())
+		require.NoError(t, <-p.done, scenario)
+	}
+	through("uac-proxied", "+12025550142")
+	assert.Equal(t, 1, dead.calls(), "the dead node was asked first, and the call went on to the other")
+	through("uac-proxied-bye", "+12025550143")
+	assert.Equal(t, 1, dead.calls(), "then it was known to be dead")
+	s.await("the ends", 20*time.Second, func() bool {
+		return len(s.api("GET", "/v1/calls?direction=inbound&status=completed", nil)["data"].([]any)) == 2
+	})
+	sentBy := map[string][]string{}
+	for _, raw := range s.api("GET", "/v1/calls?direction=inbound", nil)["data"].([]any) {
+		c := raw.(object)
+		sentBy[c["ended_by"].(string)] = s.passes(c["id"].(string), at)
+	}
+	assert.Equal(t, map[string][]string{"agent": {"BYE"}, "remote": nil}, sentBy)
+
+	answered := sippOn(t, answers, "uas-proxied", "-m", "1", "-recv_timeout", "30000")
+	out := s.outbound("+12025550177", s.menu(), nil)
+	call := s.ended(out, 40*time.Second)
+	assert.Equal(t, []any{"completed", "agent"}, []any{call["status"], call["ended_by"]}, "%v", call)
+	require.NoError(t, <-answered.done)
+	assert.Equal(t, []string{"INVITE", "ACK", "BYE"}, s.passes(out, at))
+	assert.Equal(t, 1, dead.calls())
+
+	stranger, err := net.ListenUDP("udp4", &net.UDPAddr{IP: strangerHost.AsSlice()})
+	require.NoError(t, err)
+	defer func() { _ = stranger.Close() }()
+	assert.False(t, asks(t, stranger, at, 500*time.Millisecond), "who is not in the list gets no answer")
+
+	call = s.ended(long, 80*time.Second)
+	assert.Equal(t, []any{"completed", "remote"}, []any{call["status"], call["ended_by"]}, "%v", call)
+	require.NoError(t, <-refreshed.done)
+	assert.Equal(t, []string{"INVITE", "ACK", "INVITE", "ACK"}, s.passes(long, other), "our own re-INVITE took the route set")
+}
+
+func TestTheConfigOfKamailioIsReadAsItStands(t *testing.T) {
+	t.Parallel()
+	list, err := filepath.Abs("../../deploy/kamailio/dispatcher.list")
+	require.NoError(t, err)
+	out, err := exec.Command("kamailio", "-c", "-f", "../../deploy/kamailio/kamailio.cfg", "-A", "DISPATCHER_LIST="+strconv.Quote(list)).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	assert.Contains(t, string(out), "config file ok")
+}

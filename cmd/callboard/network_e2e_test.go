@@ -1,0 +1,188 @@
+package main_test
+
+import (
+	"fmt"
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// keypad is an agent that takes ten keys, says something long and ends.
+func (s *service) keypad() string {
+	s.t.Helper()
+	return s.agent(object{
+		"name": "keypad", "start": "ask",
+		"nodes": []object{
+			{
+				"id": "ask", "type": "collect", "input": "dtmf", "length": len(phonePresses), "timeout_seconds": 10, "save_as": "keys",
+				"prompt": "Your customer number, please.",
+			},
+			{"id": "thanks", "type": "say", "prompt": "Thank you. Your visit is tomorrow at a quarter past nine in the morning. Please bring the letter of your doctor."},
+			{"id": "bye", "type": "end"},
+		},
+		"edges": []object{
+			{"from": "ask", "to": "thanks", "when": object{"type": "else"}},
+			{"from": "thanks", "to": "bye", "when": object{"type": "always"}},
+		},
+	})
+}
+
+// figures are those of a call over a network, at our end and at the phone's.
+type figures struct {
+	mos, loss, jitter, seconds float64
+	phone                      phoneCall
+}
+
+func (f figures) String() string {
+	return fmt.Sprintf("MOS %.2f, loss %.1f %%, jitter %.0f ms; at the phone MOS %.2f, loss %.1f %%, jitter %.0f ms; %.1f s",
+		f.mos, f.loss, f.jitter, f.phone.Stats.MOS, f.phone.Stats.LossPercent, f.phone.Stats.JitterMs, f.seconds)
+}
+
+// ledger keeps what a phone says of its calls, by number.
+type ledger struct {
+	mu    sync.Mutex
+	calls map[string]phoneCall
+}
+
+func (l *ledger) put(c phoneCall) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.calls == nil {
+		l.calls = map[string]phoneCall{}
+	}
+	l.calls[strings.TrimPrefix(c.To, "+")] = c
+}
+
+func (l *ledger) forget() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	clear(l.calls)
+}
+
+func (l *ledger) of(number string) (phoneCall, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c, ok := l.calls[strings.TrimPrefix(number, "+")]
+	return c, ok
+}
+
+// pressed waits for a call's answer, and presses ten keys.
+func (s *service) pressed(id string) {
+	s.t.Helper()
+	s.await("the answer of "+id, 30*time.Second, func() bool {
+		now := s.api("GET", "/v1/calls/"+id, nil)["status"]
+		require.NotEqual(s.t, "failed", now)
+		return now == "in_progress"
+	})
+	s.api("POST", "/v1/calls/"+id+"/dtmf", object{"digits": servicePresses})
+}
+
+// survived checks what must hold on any network: the call ends as it should,
+// each key arrived once, the recording is as long as the call.
+func (s *service) survived(name, id string, l *ledger) (f figures) {
+	t := s.t
+	t.Helper()
+	call := s.ended(id, 60*time.Second)
+	assert.Equal(t, []any{"completed", "agent"}, []any{call["status"], call["ended_by"]}, "%s: %v", name, call)
+	assert.Equal(t, object{"keys": phonePresses}, call["variables"], "%s: the keys of the phone", name)
+	s.await("the recording, "+name, 20*time.Second, func() bool {
+		call = s.api("GET", "/v1/calls/"+id, nil)
+		return call["recording_available"] == true
+	})
+	s.await("the phone's word, "+name, 40*time.Second, func() (ok bool) { f.phone, ok = l.of(call["to"].(string)); return ok })
+	assert.Equal(t, servicePresses, f.phone.Keys, "%s: the keys sent to the phone", name)
+	began, err := time.Parse(time.RFC3339Nano, call["answered_at"].(string))
+	require.NoError(t, err)
+	end, err := time.Parse(time.RFC3339Nano, call["ended_at"].(string))
+	require.NoError(t, err)
+	q := call["quality"].(object)
+	f.mos, f.loss, f.jitter = q["mos"].(float64), q["loss_percent"].(float64), q["jitter_ms"].(float64)
+	f.seconds, _ = call["recording_seconds"].(float64)
+	assert.InEpsilon(t, q["packets_sent"].(float64)/50, f.seconds, 0.02, "%s: seconds recorded, and seconds sent", name)
+	assert.InDelta(t, end.Sub(began).Seconds(), f.seconds, 1.5, "%s: seconds recorded, and between answer and end", name)
+	wav := float64(len(samples(t, s.recording(id), 1))) / rate
+	assert.InDelta(t, f.seconds, wav, 0.05, "%s: seconds in the file", name)
+	assert.Zero(t, q["packets_refused"], name)
+	return f
+}
+
+// steadyMs is the most jitter that a clean network on one machine has, unless
+// the machine is so short of processors that figures say nothing.
+const steadyMs = 15
+
+func (f figures) steady() bool {
+	return f.jitter < steadyMs && f.phone.Stats.JitterMs < steadyMs && f.mos > 4.2 && f.phone.Stats.MOS > 4.2
+}
+
+// judged checks the figures of the networks against each other.
+func judged(t *testing.T, by map[string]figures) {
+	t.Helper()
+	clean := by["clean"]
+	for _, f := range faults {
+		got, ok := by[f.name]
+		require.True(t, ok, f.name)
+		t.Logf("%-16s %s", f.name, got)
+	}
+	one, five, jitter, all := by["loss of 1 %"], by["loss of 5 %"], by["jitter of 50 ms"], by["all at once"]
+	assert.Greater(t, clean.mos, 4.2, "nothing is wrong with a clean network")
+	assert.Less(t, one.mos, clean.mos-0.02, "1 %% is heard")
+	assert.Less(t, five.mos, one.mos-0.15, "5 %% is heard better")
+	assert.Less(t, jitter.mos, clean.mos-0.02, "so is jitter")
+	assert.Greater(t, five.mos, 2.5, "and yet one understands")
+	assert.Less(t, all.mos, clean.mos-0.02)
+	assert.InDelta(t, clean.mos, by["duplication"].mos, 0.1, "twice the same is nothing")
+	assert.Less(t, one.phone.Stats.MOS, clean.phone.Stats.MOS-0.02, "at the phone's end too")
+	assert.Less(t, five.phone.Stats.MOS, one.phone.Stats.MOS-0.15)
+	for _, name := range []string{"clean", "duplication", "reordering", "jitter of 50 ms"} {
+		assert.InDelta(t, 0, by[name].loss, 0.6, "%s: nothing was lost", name)
+	}
+	assert.InDelta(t, 1, one.loss, 0.9)
+	assert.InDelta(t, 5, five.loss, 3)
+	assert.Greater(t, jitter.jitter, 10+clean.jitter)
+}
+
+// This is the short form of make netem: the network is a relay of ours.
+func TestCallsSurviveABadNetwork(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	s.unlimited()
+	r, agent := newRelay(t, s.sip), s.keypad()
+	ledgers := make([]ledger, len(faults))
+	number := func(n int) string { return fmt.Sprintf("+1202555013%d", n) }
+	for n, f := range faults {
+		at := portOn(t, netip.MustParseAddr(fmt.Sprintf("127.0.1.%d", n+1)))
+		p, err := newNetPhone(at, mediaPorts(t), ledgers[n].put)
+		require.NoError(t, err)
+		t.Cleanup(p.close)
+		s.api("POST", "/v1/trunks", object{
+			"name": f.name, "prefixes": []string{number(n)}, "dtmf": "rfc4733",
+			"proxies": []object{{"host": r.phone(n+1, int(at.Port()), f), "port": at.Port(), "transport": "udp"}},
+		})
+	}
+	// A machine that is short of processors makes a bad network of a clean one:
+	// such a round says nothing, and another is made, at most two.
+	by := map[string]figures{}
+	for range 3 {
+		ids := make([]string, len(faults))
+		for n := range faults {
+			ids[n] = s.outbound(number(n), agent, nil)
+		}
+		for _, id := range ids {
+			s.pressed(id)
+		}
+		for n, f := range faults {
+			by[f.name] = s.survived(f.name, ids[n], &ledgers[n])
+			ledgers[n].forget()
+		}
+		if by["clean"].steady() {
+			break
+		}
+		t.Logf("the machine was busy: %s", by["clean"])
+	}
+	judged(t, by)
+}

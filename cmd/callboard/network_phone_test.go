@@ -1,0 +1,130 @@
+package main_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/netip"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/media/tone"
+	"github.com/callboard/callboard/sip"
+)
+
+// networkPhone makes this test binary a phone at the address given, which tells
+// of each call on its standard output until its input ends.
+const networkPhone = "CALLBOARD_NETWORK_PHONE"
+
+const (
+	phonePresses   = "1592604837" // sent by the phone
+	servicePresses = "86420*1357" // sent to it
+	pressesAfter   = 1500 * time.Millisecond
+)
+
+// phoneCall is what the phone says of a call that is over.
+type phoneCall struct {
+	To, Keys string // whom it was for, and the keys it was sent
+	Stats    media.Stats
+}
+
+// netPhone answers every call, talks, presses its keys after a while, and
+// listens.
+type netPhone struct {
+	engine *media.Engine
+	words  media.Clip
+	told   func(phoneCall)
+	ua     *sip.UserAgent
+	stop   context.CancelFunc
+	work   sync.WaitGroup
+}
+
+// newNetPhone is a phone at an address, with sound on ports low to low+98.
+func newNetPhone(at netip.AddrPort, low int, told func(phoneCall)) (*netPhone, error) {
+	engine, err := media.NewEngine(media.Config{BindIP: at.Addr(), PublicIP: at.Addr(), PortMin: low, PortMax: low + 98})
+	if err != nil {
+		return nil, err
+	}
+	ua, err := sip.New(sip.Config{Listen: []sip.Listener{{Network: "udp", Addr: at.String()}}, PublicIP: at.Addr()})
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	p := &netPhone{engine: engine, words: tone.Make(60*time.Second, 0.3, 300, 1100), told: told, ua: ua, stop: cancel}
+	ua.OnInvite(p.take)
+	failed := make(chan error, 1)
+	p.work.Go(func() { failed <- ua.Serve(ctx) })
+	select {
+	case <-ua.Ready():
+		return p, nil
+	case err := <-failed:
+		cancel()
+		return nil, err
+	}
+}
+
+func (p *netPhone) close() {
+	p.stop()
+	p.work.Wait()
+	_ = p.engine.Close()
+}
+
+func (p *netPhone) take(i *sip.Incoming) {
+	var mu sync.Mutex
+	var keys strings.Builder
+	s, err := p.engine.Open(media.Options{DTMF: media.DTMFRFC4733, Notify: func(e media.Event) {
+		if d, ok := e.(media.Digit); ok {
+			mu.Lock()
+			keys.WriteByte(d.Key)
+			mu.Unlock()
+		}
+	}})
+	if err != nil {
+		i.Reject(503, 0)
+		return
+	}
+	body, err := s.Answer(i.Body)
+	if err != nil {
+		s.Close()
+		i.Reject(488, 0)
+		return
+	}
+	press := time.AfterFunc(pressesAfter, func() { s.SendDigits(1, phonePresses) })
+	to := i.To
+	i.Answer(body, func(e sip.Event) {
+		if _, over := e.(sip.Ended); !over {
+			return
+		}
+		press.Stop()
+		stats, _ := s.Close()
+		mu.Lock()
+		defer mu.Unlock()
+		p.told(phoneCall{to, keys.String(), stats})
+	})
+	s.Begin()
+	s.Play(1, p.words)
+}
+
+// answerAsNetworkPhone runs the phone in a process of its own.
+func answerAsNetworkPhone(at string) {
+	var mu sync.Mutex
+	out := json.NewEncoder(os.Stdout)
+	p, err := newNetPhone(netip.MustParseAddrPort(at), phonesLow, func(c phoneCall) {
+		mu.Lock()
+		defer mu.Unlock()
+		_ = out.Encode(c)
+	})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	mu.Lock()
+	_ = out.Encode(phoneCall{})
+	mu.Unlock()
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	p.close()
+}

@@ -1,0 +1,161 @@
+package main_test
+
+import (
+	"container/heap"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+)
+
+// fault is what a network does to packets, each way, as tc netem understands it:
+// a packet is lost, or sent twice; it arrives after delay, give or take jitter,
+// unless it is one of those that overtake and arrive at once.
+type fault struct {
+	name                     string
+	loss, duplicate, reorder float64 // shares of packets
+	delay, jitter            time.Duration
+}
+
+// faults are the networks that calls are tried on.
+var faults = []fault{
+	{name: "clean"},
+	{name: "loss of 1 %", loss: 0.01},
+	{name: "loss of 5 %", loss: 0.05},
+	{name: "jitter of 50 ms", delay: 60 * time.Millisecond, jitter: 50 * time.Millisecond},
+	{name: "reordering", delay: 30 * time.Millisecond, reorder: 0.25},
+	{name: "duplication", duplicate: 0.1},
+	{name: "all at once", loss: 0.02, duplicate: 0.05, delay: 40 * time.Millisecond, jitter: 30 * time.Millisecond},
+}
+
+// netem words the fault for tc.
+func (f fault) netem() []string {
+	args := []string{"netem", "limit", "20000"}
+	percent := func(name string, share float64) {
+		if share > 0 {
+			args = append(args, name, fmt.Sprintf("%g%%", 100*share))
+		}
+	}
+	if f.delay > 0 {
+		args = append(args, "delay", f.delay.String(), f.jitter.String())
+	}
+	percent("loss", f.loss)
+	percent("duplicate", f.duplicate)
+	percent("reorder", f.reorder)
+	return args
+}
+
+// pipe carries packets one way, with a fault. Its dice are seeded: the same
+// packets of the stream are hit in every run.
+type pipe struct {
+	mu      sync.Mutex
+	fault   fault
+	dice    *rand.Rand
+	queue   dues
+	count   uint64
+	dropped int
+	wake    chan struct{}
+	stop    chan struct{}
+	work    sync.WaitGroup
+}
+
+type due struct {
+	at   time.Time
+	n    uint64
+	send func()
+}
+
+type dues []due
+
+func (d dues) Len() int      { return len(d) }
+func (d dues) Swap(i, j int) { d[i], d[j] = d[j], d[i] }
+func (d *dues) Push(x any)   { *d = append(*d, x.(due)) }
+func (d dues) Less(i, j int) bool {
+	return d[i].at.Before(d[j].at) || d[i].at.Equal(d[j].at) && d[i].n < d[j].n
+}
+
+func (d *dues) Pop() any {
+	last := (*d)[len(*d)-1]
+	*d = (*d)[:len(*d)-1]
+	return last
+}
+
+func newPipe(f fault, seed uint64) *pipe {
+	p := &pipe{fault: f, dice: rand.New(rand.NewPCG(seed, seed)), wake: make(chan struct{}, 1), stop: make(chan struct{})} //nolint:gosec // dice that can be thrown again
+	p.work.Go(p.run)
+	return p
+}
+
+func (p *pipe) close() {
+	close(p.stop)
+	p.work.Wait()
+}
+
+// set changes the fault.
+func (p *pipe) set(f fault) {
+	p.mu.Lock()
+	p.fault = f
+	p.mu.Unlock()
+}
+
+// carry sends a packet on its way; send is called once for each copy that
+// arrives.
+func (p *pipe) carry(send func()) {
+	p.mu.Lock()
+	f := p.fault
+	// As many throws for every packet, so that the dice stay in step.
+	lost, twice, first, sway := p.dice.Float64(), p.dice.Float64(), p.dice.Float64(), 2*p.dice.Float64()-1
+	if lost < f.loss {
+		p.dropped++
+		p.mu.Unlock()
+		return
+	}
+	at := time.Now()
+	if first >= f.reorder {
+		at = at.Add(f.delay + time.Duration(sway*float64(f.jitter)))
+	}
+	copies := 1
+	if twice < f.duplicate {
+		copies = 2
+	}
+	for range copies {
+		p.count++
+		heap.Push(&p.queue, due{at, p.count, send})
+	}
+	p.mu.Unlock()
+	select {
+	case p.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (p *pipe) run() {
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for {
+		for send := p.next(timer); send != nil; send = p.next(timer) {
+			send()
+		}
+		select {
+		case <-p.stop:
+			return
+		case <-p.wake:
+		case <-timer.C:
+		}
+	}
+}
+
+// next is the packet whose time has come; nil where none has, and the timer is
+// set for the first that will.
+func (p *pipe) next(timer *time.Timer) func() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.queue) == 0 {
+		return nil
+	}
+	if wait := time.Until(p.queue[0].at); wait > 0 {
+		timer.Reset(wait)
+		return nil
+	}
+	return heap.Pop(&p.queue).(due).send
+}
