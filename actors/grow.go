@@ -202,10 +202,10 @@ func (n *Node) family(w *domain.Workspace, t *tree, l *loaded) workspace.Config 
 	return workspace.Config{
 		Log: log, OnGiveUp: onGiveUp,
 		Children: []workspace.Child{
+			{Name: workspace.Calls, Props: n.callProps(w.ID, t)}, // asked by the lines' census; starts no call by itself
 			{Name: workspace.LinesOut, Props: n.linesProps(t, domain.Outbound)},
 			{Name: workspace.LinesIn, Props: n.linesProps(t, domain.Inbound)},
 			{Name: workspace.Trunks, Props: n.trunkProps(t, l.trunks)},
-			{Name: workspace.Calls, Props: n.callProps(w.ID, t)},
 			{Name: workspace.Webhooks, Props: workspace.Family(hooks, webhookProps, log, onGiveUp)},
 			{Name: workspace.Outbox, Props: n.outboxProps(w.ID)},
 			{Name: workspace.Phones, Props: n.phoneProps(w.ID)},
@@ -269,6 +269,11 @@ func (n *Node) census(ctx context.Context, t *tree, d domain.Direction) ([]lines
 	for _, c := range live.Calls {
 		if c.Direction == d {
 			out = append(out, lines.Live{CallID: c.CallID, Call: c.PID, Campaign: c.CampaignID != ""})
+		}
+	}
+	for _, c := range live.Seconds {
+		if c.Direction == d {
+			out = append(out, lines.Live{CallID: c.CallID, Call: c.PID})
 		}
 	}
 	return out, nil

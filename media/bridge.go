@@ -24,6 +24,8 @@ type link struct {
 	bus     mix.Bus
 	packet  relayed
 	from    int64 // samples since Begin
+	preview bool  // of early sound: only the held side hears
+	heard   bool  // something of it has come
 	// The stream that is passed on: what to add to its numbers, and where it stands.
 	anchored bool
 	ssrc     uint32
@@ -37,9 +39,13 @@ type link struct {
 // is written otherwise, the sound is written anew. Recordings go on: what the far end says on the left, what it hears on the
 // right. What plays is mixed in. A session that was bridged before leaves that bridge. undo ends it, as often as it is
 // called, and leaves both sessions to their owners as they are; so does the end of either.
-func Bridge(a, b *Session) (undo func()) {
+func Bridge(a, b *Session) (undo func()) { return connect(a, b, false) }
+
+func connect(a, b *Session, preview bool) (undo func()) {
 	there, back := newLine(), newLine()
-	la, lb := &link{in: back, out: there, dry: dryMost}, &link{in: there, out: back, dry: dryMost}
+	there.mixed, back.mixed = preview, preview
+	la := &link{in: back, out: there, dry: dryMost, preview: preview}
+	lb := &link{in: there, out: back, dry: dryMost, preview: preview}
 	a.join(la)
 	b.join(lb)
 	var once sync.Once
@@ -83,6 +89,9 @@ func (s *Session) unlink() {
 	s.link = nil
 	l.in.end()
 	l.out.end()
+	if l.preview {
+		return
+	}
 	s.human = append(s.human, Span{samples(uint64(l.from)), samples(uint64(s.media))}) //nolint:gosec // never negative
 }
 
@@ -91,7 +100,7 @@ func (s *Session) Human() []Span {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := append([]Span(nil), s.human...)
-	if s.link != nil {
+	if s.link != nil && !s.link.preview {
 		out = append(out, Span{samples(uint64(s.link.from)), samples(uint64(s.media))}) //nolint:gosec // never negative
 	}
 	return out
@@ -103,6 +112,7 @@ func (l *link) gather(s *Session, n int) bool {
 		return false
 	}
 	l.speaks = l.in.get(l.voice[:n])
+	l.heard = l.heard || l.speaks
 	if keys := l.in.digits(); keys != "" {
 		s.passKeys(keys)
 	}
@@ -111,6 +121,10 @@ func (l *link) gather(s *Session, n int) bool {
 
 // pass hands over what our far end says and what is whispered to the other side.
 func (l *link) pass(s *Session, left []byte) {
+	if l.preview {
+		l.foretell(s, left)
+		return
+	}
 	n := len(left)
 	whispered := s.taps != nil && s.taps.active > 0
 	l.out.mix(whispered || s.hold.on)

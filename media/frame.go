@@ -166,7 +166,9 @@ func (s *Session) next(right []byte) {
 			s.digitsSent()
 		}
 	case s.hold.on:
-		s.hold.fill(right)
+		if !s.foretold(right) {
+			s.hold.fill(right)
+		}
 		return
 	case s.play.active:
 		n = copy(right, s.play.clip[s.play.at:])

@@ -63,7 +63,7 @@ func (s *Session) tell(key byte, d time.Duration, by way) {
 		return
 	}
 	s.events = append(s.events, Digit{Key: key, Duration: d})
-	if s.link != nil && !s.hold.on && by != byBand {
+	if s.link != nil && !s.link.preview && !s.hold.on && by != byBand {
 		s.link.out.press(key)
 	}
 }

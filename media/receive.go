@@ -190,7 +190,7 @@ func (s *Session) packet(data []byte, from netip.AddrPort, arrived int64) {
 
 // keep puts sound into the buffer.
 func (s *Session) keep(p *rtp.Packet, k kind) {
-	if s.link != nil && k != opusKind { // whose packets do not tell how long they are
+	if s.link != nil && !s.link.preview && k != opusKind { // whose packets do not tell how long they are
 		s.link.out.forward(p, codecOf(k))
 	}
 	mu := s.decode(k, p.Payload)

@@ -29,8 +29,12 @@ type (
 type (
 	// asideOpen asks for a leg to be made durable; dialNow answers.
 	asideOpen struct{ slot trunk.Slot }
-	// asideRings says that the leg rings.
-	asideRings struct{ state sip.DialogState }
+	// asideRings says that the leg rings; early: its sound can be heard already.
+	asideRings struct {
+		code  int
+		state sip.DialogState
+		early bool
+	}
 	// asideUp says that somebody has answered; the ACK waits.
 	asideUp struct {
 		state sip.DialogState
@@ -101,8 +105,10 @@ type aside struct {
 	up      bool
 	upSince time.Time
 	told    *sip.Answered // came before its dialog was there
-	ended   bool
-	ending  string // why it was given up
+	// previewed is the far end's tag of the early dialog whose sound is heard.
+	previewed string
+	ended     bool
+	ending    string // why it was given up
 }
 
 func newAside(cfg *Config, log *slog.Logger, e errand, v *vessel) actor.Actor {
@@ -189,7 +195,7 @@ func (a *aside) dial(ctx actor.Context, leg int) {
 		a.over(ctx, a.ending, sip.Ended{})
 		return
 	}
-	a.leg = leg
+	a.leg, a.previewed = leg, ""
 	a.legs++
 	root, self := ctx.ActorSystem().Root, ctx.Self()
 	in := sip.Invite{
@@ -263,9 +269,9 @@ func (a *aside) signal(ctx actor.Context, m signal) {
 	switch e := m.event.(type) {
 	case sip.Trying:
 	case sip.Ringing:
-		ctx.Request(ctx.Parent(), asideRings{e.State})
+		ctx.Request(ctx.Parent(), asideRings{code: e.Code, state: e.State})
 	case sip.Early:
-		ctx.Request(ctx.Parent(), asideRings{e.State})
+		a.early(ctx, e)
 	case sip.Answered:
 		a.answered(ctx, e)
 	case sip.Refused:
@@ -275,6 +281,16 @@ func (a *aside) signal(ctx actor.Context, m signal) {
 	case sip.Accepted, sip.Reoffer, sip.InfoDigit, sip.Referred, sip.Replaced:
 		ctx.Request(ctx.Parent(), asideSignal{e})
 	}
+}
+
+// early takes sound before the answer, which decides. Where the far end is to
+// be heard by the sound of another one, that one is heard until the answer.
+func (a *aside) early(ctx actor.Context, e sip.Early) {
+	m := asideRings{code: e.Code, state: e.State}
+	if s := a.vessel.sound(); s != nil && a.shared == nil && s.Accept(e.Body) == nil {
+		m.early, a.previewed = true, e.State.RemoteTag
+	}
+	ctx.Request(ctx.Parent(), m)
 }
 
 func (a *aside) answered(ctx actor.Context, e sip.Answered) {
@@ -290,7 +306,7 @@ func (a *aside) answered(ctx actor.Context, e sip.Answered) {
 	if s == nil {
 		s = a.vessel.sound()
 	}
-	if a.ending != "" || s == nil || s.Accept(e.Body) != nil {
+	if a.ending != "" || s == nil || settle(s, e, a.previewed) != nil {
 		if a.ending == "" {
 			a.ending = string(domain.ReasonMedia)
 		}

@@ -152,6 +152,8 @@ type call struct {
 	summedUp     bool // nothing but second legs is waited for
 	ended        *Ended
 	segments     []domain.Segment
+	deaf         bool   // the far end holds us
+	previewed    string // the far end's tag of the early dialog whose sound is heard
 }
 
 func newCall(cfg *Config, o order, v *vessel) actor.Actor {
@@ -497,5 +499,3 @@ func targetText(t sip.Target) string {
 	}
 	return net.JoinHostPort(t.Host, strconv.Itoa(port)) + ";" + transport
 }
-
-func slogErr(err error) slog.Attr { return slog.Any("error", err) }

@@ -184,6 +184,7 @@ func (c *Calls) census() LiveNow {
 			now.Calls = append(now.Calls, LiveCall{
 				CallID: id, AttemptID: b.attempt.ID, CampaignID: b.call.CampaignID, Direction: b.call.Direction, PID: b.pid,
 			})
+			now.Seconds = append(now.Seconds, b.vessel.seconds()...)
 		}
 	}
 	return now

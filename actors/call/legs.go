@@ -28,7 +28,7 @@ import (
 // options are those of the leg's sound.
 func (c *call) options(ctx actor.Context) media.Options {
 	root, self, leg := ctx.ActorSystem().Root, ctx.Self(), c.leg
-	c.soundLeg = leg
+	c.soundLeg, c.deaf = leg, false
 	o := media.Options{Notify: func(e media.Event) { root.Send(self, heard{leg, e}) }}
 	soundOf(&o, c.slot, c.networks)
 	o.Codecs = c.codecs
@@ -108,7 +108,7 @@ func (c *call) dial(ctx actor.Context) {
 	}
 	c.slot.Fill(&in, c.call.To, trunk.Caller{Number: c.call.From, Name: c.callerName})
 	o, sound, phone, v := c.options(ctx), c.cfg.Sound, c.cfg.Phone, c.vessel
-	c.invitedAt = time.Now()
+	c.invitedAt, c.previewed = time.Now(), ""
 	c.stage = preparing
 	mailbox.Work(ctx, dialLimit, func(context.Context) any {
 		return dial(v, sound, phone, o, in)
@@ -290,8 +290,8 @@ func (c *call) signal(ctx actor.Context, m signal) {
 	case sip.Ringing:
 		c.ringing(ctx, e)
 	case sip.Early:
-		if s := c.vessel.sound(); s != nil {
-			_ = s.Accept(e.Body) // a preview; the answer decides
+		if s := c.vessel.sound(); s != nil && s.Accept(e.Body) == nil { // a preview; the answer decides
+			c.previewed = e.State.RemoteTag
 		}
 		c.ringing(ctx, sip.Ringing{Code: e.Code, State: e.State})
 	case sip.Answered:
@@ -351,7 +351,7 @@ func (c *call) answered(ctx actor.Context, e sip.Answered) {
 	s := c.vessel.sound()
 	err := errors.New("call: no sound")
 	if s != nil {
-		err = s.Accept(e.Body)
+		err = settle(s, e, c.previewed)
 	}
 	if err != nil {
 		c.log.Warn("the answer's sound cannot be used", slogErr(err))
@@ -360,6 +360,15 @@ func (c *call) answered(ctx actor.Context, e sip.Answered) {
 		return
 	}
 	c.talk(ctx, e.State)
+}
+
+// settle takes the sound of an answer. Without a description it is that of the
+// same dialog's 18x, which was the answer then (RFC 3261 13.2.1).
+func settle(s Session, e sip.Answered, previewed string) error {
+	if len(e.Body) == 0 && previewed != "" && previewed == e.State.RemoteTag {
+		return nil
+	}
+	return s.Accept(e.Body)
 }
 
 // talk begins the sound and the conversation; storing that follows.
@@ -376,6 +385,9 @@ func (c *call) talk(ctx actor.Context, state sip.DialogState) {
 		})
 	}, mailboxSize), "conversation")
 	ctx.Send(c.conversation, conversation.Begin{})
+	if c.deaf {
+		c.leave(ctx, awayHeld)
+	}
 	c.stopClock = mailbox.After(ctx, c.maxDuration, maxed{})
 	c.keepDialog(state)
 	c.record().Codec = c.session.Stats().Codec
@@ -435,6 +447,9 @@ func reoffered(log *slog.Logger, s Session, e sip.Reoffer) {
 }
 
 func (c *call) heard(ctx actor.Context, m heard) {
+	if hold, held := m.event.(media.Hold); held && m.leg == c.soundLeg {
+		c.deaf = hold.Deaf // also before the answer
+	}
 	if m.leg != c.soundLeg || c.stage != talking {
 		return
 	}

@@ -69,9 +69,10 @@ type (
 	Live struct{}
 	// LiveNow are the calls whose actors live.
 	LiveNow struct {
-		Calls []LiveCall
-		Known int // with those that ended and whose end is not committed yet
-		Work  int // recordings of calls that are over, not kept yet
+		Calls   []LiveCall
+		Seconds []LiveCall // second legs: what their lines and slots know, no attempts of their own
+		Known   int        // with those that ended and whose end is not committed yet
+		Work    int        // recordings of calls that are over, not kept yet
 	}
 	// LiveCall is one of them.
 	LiveCall struct {

@@ -71,6 +71,9 @@ type Sound interface {
 	Open(o media.Options) (Session, error)
 	// Bridge lets the far ends of two sessions hear each other until undo.
 	Bridge(a, b Session) (undo func())
+	// Preview lets the far end of a held session hear the early sound of
+	// another one, once there is any, until undo or Bridge.
+	Preview(held, early Session) (undo func())
 }
 
 // Reach finds whom a caller may be handed to, within the rules for
@@ -156,11 +159,16 @@ func (s sound) Open(o media.Options) (Session, error) {
 }
 
 // Bridge joins two sessions of the engine.
-func (s sound) Bridge(a, b Session) (undo func()) {
+func (s sound) Bridge(a, b Session) (undo func()) { return join(a, b, media.Bridge) }
+
+// Preview joins them before the answer.
+func (s sound) Preview(held, early Session) (undo func()) { return join(held, early, media.Preview) }
+
+func join(a, b Session, how func(a, b *media.Session) func()) (undo func()) {
 	left, isLeft := a.(*media.Session)
 	right, isRight := b.(*media.Session)
 	if !isLeft || !isRight {
 		return func() {}
 	}
-	return media.Bridge(left, right)
+	return how(left, right)
 }

@@ -145,3 +145,5 @@ func (s *saver) retry(ctx actor.Context) {
 	s.busy = false
 	s.next(ctx)
 }
+
+func slogErr(err error) slog.Attr { return slog.Any("error", err) }

@@ -80,11 +80,42 @@ func (c *call) rings(ctx actor.Context, m asideRings) {
 		return
 	}
 	c.keepSecond(t.leg, m.state)
-	c.evidence("INVITE", 180, "Ringing")
+	phrase := ringingPhrase(m.code)
+	c.evidence("INVITE", m.code, phrase)
 	if t.told != nil {
-		t.told(180, "Ringing", false)
+		t.told(m.code, phrase, false)
+	}
+	if s := t.vessel.sound(); m.early && s != nil && t.undo == nil && c.ringsBack() {
+		t.undo = c.cfg.Sound.Preview(c.session, s)
 	}
 	c.commit(ctx, "", nil, nil)
+}
+
+// ringsBack says whether the caller is to hear how somebody else is called.
+func (c *call) ringsBack() bool {
+	r := c.script.Transfer.Ringback
+	return r == nil || *r
+}
+
+// unjoin ends what the caller hears of the second leg.
+func (t *transfer) unjoin() {
+	if t.undo != nil {
+		t.undo()
+		t.undo = nil
+	}
+}
+
+// ringingPhrase is the reason phrase of a 18x (RFC 3261 21.1).
+func ringingPhrase(code int) string {
+	switch code {
+	case 181:
+		return "Call Is Being Forwarded"
+	case 182:
+		return "Queued"
+	case 183:
+		return "Session Progress"
+	}
+	return "Ringing"
 }
 
 // answeredAside: somebody is there. The ACK waits until that is durable.
@@ -95,6 +126,7 @@ func (c *call) answeredAside(ctx actor.Context, m asideUp) {
 	}
 	now := time.Now().UTC()
 	t.answered = true
+	t.unjoin()
 	c.evidence("INVITE", 200, "OK")
 	c.handed().AnsweredAt = &now
 	l, _ := c.second(t.leg)
@@ -125,6 +157,7 @@ func (c *call) refusedAside(ctx actor.Context, m asideRefused) {
 	l.Code, l.Reason, l.Q850, l.EndedAt = m.final.Code, phraseOf(m.final), m.final.Q850, &now
 	row.Closed = true
 	t.leg = 0
+	t.unjoin()
 	if t == c.transfer {
 		c.evidence("INVITE", m.final.Code, phraseOf(m.final))
 	}

@@ -95,7 +95,7 @@ type transfer struct {
 	aside    *actor.PID
 	vessel   *vessel // of the second leg
 	leg      int     // number of the second leg that is out; 0: none
-	undo     func()  // of the bridge
+	undo     func()  // of the bridge, or of what is heard before the answer
 	told     func(code int, phrase string, final bool)
 	clip     media.Clip
 	spoken   bool // the summary is there, or never will be
@@ -152,7 +152,7 @@ func (c *call) beginHandover(ctx actor.Context, durable bool) {
 	t.stage = calling
 	if t.refer != nil {
 		t.told = t.refer.Accept()
-	} else if r := c.script.Transfer.Ringback; r == nil || *r {
+	} else if c.ringsBack() {
 		c.session.Hold(c.cfg.ringback)
 	} else {
 		c.session.Hold(nil)
@@ -171,6 +171,7 @@ func (c *call) beginHandover(ctx actor.Context, durable bool) {
 	cfg, log := c.cfg, c.log
 	t.aside = ctx.SpawnPrefix(mailbox.Props(func() actor.Actor { return newAside(cfg, log, e, v) }, mailboxSize,
 		actor.WithSupervisor(mailbox.Stop(log, nil))), "aside")
+	v.mans(t.aside, e.key)
 }
 
 // shownToHuman is the number that whoever is called sees: ours. The trunk
@@ -344,9 +345,7 @@ func (c *call) failTransfer(ctx actor.Context, why string) {
 // the second leg.
 func (c *call) finishTransfer(ctx actor.Context, s domain.TransferStatus, why string) {
 	t := c.transfer
-	if t.undo != nil {
-		t.undo()
-	}
+	t.unjoin()
 	if c.session != nil {
 		c.session.Resume()
 	}

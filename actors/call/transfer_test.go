@@ -277,7 +277,8 @@ type peer struct {
 	refer  func(sip.Referred)
 }
 
-func newPeer(t *testing.T) *peer {
+// mute is a peer that has no user agent yet.
+func mute(t *testing.T) *peer {
 	t.Helper()
 	p := &peer{t: t}
 	from, to := ports()
@@ -285,6 +286,12 @@ func newPeer(t *testing.T) *peer {
 	p.engine, err = media.NewEngine(media.Config{BindIP: loopback(), PublicIP: loopback(), PortMin: from, PortMax: to})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = p.engine.Close() })
+	return p
+}
+
+func newPeer(t *testing.T) *peer {
+	t.Helper()
+	p := mute(t)
 	p.ua = agent(t, func(in *sip.Incoming) {
 		s, err := p.engine.Open(media.Options{})
 		if err != nil {
@@ -313,6 +320,12 @@ func (p *peer) hear(e sip.Event) {
 	if r, ok := e.(sip.Referred); ok && refer != nil {
 		refer(r)
 	}
+}
+
+func (p *peer) onRefer(f func(sip.Referred)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.refer = f
 }
 
 func (p *peer) line() *sip.Dialog {
@@ -348,12 +361,12 @@ func TestABlindTransferIsAskedForAndItsProgressKept(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t)
 	heard := make(chan sip.Referred, 1)
-	p.refer = func(r sip.Referred) {
+	p.onRefer(func(r sip.Referred) {
 		heard <- r
 		notify := r.Accept()
 		notify(180, "Ringing", false)
 		notify(200, "OK", true)
-	}
+	})
 	h := build(t, plan{trunks: towards(p)})
 	id := h.talking(area+"7777", linger())
 	require.NoError(t, h.tell(call.Transfer{CallID: id, Way: call.Way{To: busy}, Mode: domain.TransferBlind}))
@@ -377,7 +390,7 @@ func TestABlindTransferIsAskedForAndItsProgressKept(t *testing.T) {
 func TestARefusedReferReturnsTheCallerToTheAgent(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t)
-	p.refer = func(r sip.Referred) { r.Refuse(603) }
+	p.onRefer(func(r sip.Referred) { r.Refuse(603) })
 	h := build(t, plan{trunks: towards(p)})
 	id := h.talking(area+"7777", route(busy, domain.TransferBlind))
 	e := h.end(id)
@@ -389,7 +402,7 @@ func TestARefusedReferReturnsTheCallerToTheAgent(t *testing.T) {
 func TestATransferThatTheFarEndCannotDoReturnsTheCaller(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t)
-	p.refer = func(r sip.Referred) { r.Accept()(486, "Busy Here", true) }
+	p.onRefer(func(r sip.Referred) { r.Accept()(486, "Busy Here", true) })
 	h := build(t, plan{trunks: towards(p)})
 	id := h.talking(area+"7777", route(busy, domain.TransferBlind))
 	e := h.end(id)
@@ -401,10 +414,10 @@ func TestAnAttendedTransferHandsTheSecondCallOver(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t)
 	asked := make(chan sip.Referred, 1)
-	p.refer = func(r sip.Referred) {
+	p.onRefer(func(r sip.Referred) {
 		asked <- r
 		r.Accept()(200, "OK", true)
-	}
+	})
 	h := build(t, plan{trunks: towards(p)})
 	id := h.talking(area+"7777", linger())
 	require.NoError(t, h.tell(call.Transfer{CallID: id, Way: call.Way{To: quiet}, Mode: domain.TransferAttended, Summary: "A caller."}))

@@ -4,6 +4,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/asynkron/protoactor-go/actor"
+
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/sip"
@@ -27,6 +29,8 @@ type vessel struct {
 	ended     *Ended
 	acked     bool
 	towed     []*vessel // of second legs
+	key       string    // of a second leg: its line's
+	pid       *actor.PID
 }
 
 func newVessel(c domain.Call, a domain.Attempt, in *sip.Incoming) *vessel {
@@ -67,6 +71,30 @@ func (v *vessel) tow(other *vessel) {
 	if gone {
 		other.drop()
 	}
+}
+
+// mans says which actor a second leg is, and under which key it has its line.
+func (v *vessel) mans(pid *actor.PID, key string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.pid, v.key = pid, key
+}
+
+// seconds are the second legs of a call, as a census tells; one that is over
+// may be among them.
+func (v *vessel) seconds() []LiveCall {
+	v.mu.Lock()
+	towed := v.towed
+	v.mu.Unlock()
+	var out []LiveCall
+	for _, t := range towed {
+		t.mu.Lock()
+		if t.pid != nil && !t.gone {
+			out = append(out, LiveCall{CallID: t.key, Direction: domain.Outbound, PID: t.pid})
+		}
+		t.mu.Unlock()
+	}
+	return out
 }
 
 // drop ends the dialog and the sound of a second leg that nobody minds.

@@ -1,0 +1,131 @@
+package call_test
+
+import (
+	"bytes"
+	"math"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/media/tone"
+	"github.com/callboard/callboard/media/wav"
+	"github.com/callboard/callboard/sip"
+)
+
+// herald is a far end that sounds before it answers, until it is told to
+// answer; bare: its answer has no description of its own.
+func herald(t *testing.T, hz int, bare bool) (p *peer, answer chan struct{}) {
+	t.Helper()
+	answer = make(chan struct{})
+	p = mute(t)
+	var wait sync.WaitGroup
+	t.Cleanup(wait.Wait)
+	p.ua = agent(t, func(in *sip.Incoming) {
+		s, err := p.engine.Open(media.Options{})
+		if err != nil {
+			in.Reject(500, 0)
+			return
+		}
+		body, err := s.Answer(in.Body)
+		if err != nil {
+			in.Reject(488, 0)
+			return
+		}
+		in.Progress(183, body)
+		s.Begin()
+		s.Play(1, tone.Make(30*time.Second, 0.3, float64(hz)))
+		wait.Go(func() {
+			select {
+			case <-answer:
+			case <-t.Context().Done():
+			}
+			if bare {
+				body = nil
+			}
+			d := in.Answer(body, p.hear)
+			p.mu.Lock()
+			p.dialog = d
+			p.mu.Unlock()
+		})
+	})
+	return p, answer
+}
+
+// sounding says for how many tenths of a second a tone is in the right channel
+// of a recording, which is what the far end heard.
+func (h *house) sounding(id string, hz int) (n int) {
+	h.t.Helper()
+	h.blobs.mu.Lock()
+	var kept []byte
+	for name, b := range h.blobs.kept {
+		if bytes.Contains([]byte(name), []byte(id)) && filepath.Ext(name) == ".wav" {
+			kept = b
+		}
+	}
+	h.blobs.mu.Unlock()
+	require.NotEmpty(h.t, kept, "a recording is kept")
+	file, err := wav.Decode(kept)
+	require.NoError(h.t, err)
+	pcm := file.Channel(1)
+	const step = 800
+	for at := 0; at+step <= len(pcm); at += step {
+		var re, im, power float64
+		for i, v := range pcm[at : at+step] {
+			x, w := float64(v), 2*math.Pi*float64(hz)*float64(i)/8000
+			re, im, power = re+x*math.Cos(w), im+x*math.Sin(w), power+x*x
+		}
+		if power > 1e5*step && (re*re+im*im)*2/step > 0.8*power {
+			n++
+		}
+	}
+	return n
+}
+
+func TestACallerHearsWhatSoundsBeforeTheOtherAnswers(t *testing.T) {
+	t.Parallel()
+	p, answer := herald(t, 1900, false)
+	h := build(t, plan{trunks: towards(p)})
+	id := h.talking(quiet, linger())
+	require.NoError(t, h.tell(call.Transfer{CallID: id, Way: call.Way{To: area + "7777"}, Mode: domain.TransferBridge}))
+	h.until(10*time.Second, "it sounds", func() bool {
+		steps := h.handed(id).SIP
+		return len(steps) > 0 && steps[0].Code == 183 && steps[0].Phrase == "Session Progress"
+	})
+	sent := h.packets(id)
+	h.until(10*time.Second, "a second of it", func() bool { return h.packets(id) > sent+50 })
+	assert.Equal(t, domain.TransferStarted, h.handed(id).Status, "nobody has answered yet")
+	close(answer)
+	h.stands(id, domain.TransferConnected)
+	require.NoError(t, h.hangUp(id))
+	h.end(id)
+	h.finished(id)
+	assert.GreaterOrEqual(t, h.sounding(id, 1900), 7, "tenths of a second of early sound in what the caller heard")
+}
+
+func TestAnAnswerWithoutADescriptionIsThatOfTheEarlyDialog(t *testing.T) {
+	t.Parallel()
+	p, answer := herald(t, 1900, true)
+	h := build(t, plan{trunks: towards(p)})
+	s := h.order(area+"7777", linger())
+	id := h.start(s)
+	h.until(10*time.Second, "the early sound is counted", func() bool {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		s := h.sessions[id]
+		return s != nil && s.Stats().PacketsReceived > 20
+	})
+	assert.Nil(t, h.store.call(id).AnsweredAt)
+	close(answer)
+	h.until(10*time.Second, "the answer", func() bool { return h.store.call(id).AnsweredAt != nil })
+	require.NoError(t, h.hangUp(id))
+	e := h.end(id)
+	assert.Equal(t, domain.OutcomeCompleted, e.Verdict.Outcome)
+	assert.Equal(t, "PCMU/8000", e.Call.Legs[0].Codec)
+}
