@@ -31,7 +31,17 @@ func (s *service) firstTry(extension string) {
 	conn, err := net.Dial("udp", "127.0.0.1:"+strconv.Itoa(s.sip))
 	require.NoError(s.t, err)
 	defer func() { _ = conn.Close() }()
-	text := strings.ReplaceAll(fmt.Sprintf(`REGISTER sip:127.0.0.1 SIP/2.0
+	_, err = conn.Write([]byte(oldRegister(extension)))
+	require.NoError(s.t, err)
+	answer := make([]byte, 2000)
+	require.NoError(s.t, conn.SetReadDeadline(time.Now().Add(10*time.Second)))
+	n, err := conn.Read(answer)
+	require.NoError(s.t, err)
+	require.Contains(s.t, string(answer[:n]), "SHA-256")
+}
+
+func oldRegister(extension string) string {
+	return strings.ReplaceAll(fmt.Sprintf(`REGISTER sip:127.0.0.1 SIP/2.0
 Via: SIP/2.0/UDP 127.0.0.1;rport;branch=z9hG4bKold
 From: <sip:%[1]s@127.0.0.1>;tag=old
 To: <sip:%[1]s@127.0.0.1>
@@ -45,13 +55,6 @@ Supported: replaces, timer, gruu, outbound
 Content-Length: 0
 
 `, extension), "\n", "\r\n")
-	_, err = conn.Write([]byte(text))
-	require.NoError(s.t, err)
-	answer := make([]byte, 2000)
-	require.NoError(s.t, conn.SetReadDeadline(time.Now().Add(10*time.Second)))
-	n, err := conn.Read(answer)
-	require.NoError(s.t, err)
-	require.Contains(s.t, string(answer[:n]), "SHA-256")
 }
 
 // extension creates a phone.

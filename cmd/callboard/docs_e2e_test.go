@@ -1,0 +1,133 @@
+package main_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// quietPhone prepares a folder for a baresip without a sound card, to which a
+// reader adds an account.
+func quietPhone(t *testing.T) string {
+	t.Helper()
+	dir, low := t.TempDir(), mediaPorts(t)
+	tone := filepath.Join(dir, "tone.wav")
+	require.NoError(t, os.WriteFile(tone, wavOf(sweep(5)), 0o600))
+	config := fmt.Sprintf(`poll_method epoll
+sip_listen 127.0.0.1:%d
+audio_source aufile,%s
+audio_player aubridge,nowhere
+audio_alert aubridge,nowhere
+ausrc_srate %[3]d
+auplay_srate %[3]d
+ausrc_channels 1
+auplay_channels 1
+rtp_ports %[4]d-%[5]d
+module_path %[6]s
+module g711.so
+module aufile.so
+module aubridge.so
+module_tmp uuid.so
+module_tmp account.so
+module_app menu.so
+net_interface 127.0.0.1
+`, freePorts(t), tone, rate, low, low+98, modules(t))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "config"), []byte(config), 0o600))
+	return dir
+}
+
+// once is a first REGISTER of an old phone, see firstTry, as a shell says it.
+func (s *service) once(extension string) string {
+	return fmt.Sprintf(`python3 - <<'END'
+import socket
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.settimeout(10)
+s.sendto(%q.encode(), ("127.0.0.1", %d))
+assert b"SHA-256" in s.recv(4000)
+END
+`, oldRegister(extension), s.sip)
+}
+
+func TestEveryCommandOfTheSIPGuideWorks(t *testing.T) {
+	t.Parallel()
+	blocks := fences(t, "docs/sip.md", "sh run")
+	require.GreaterOrEqual(t, len(blocks), 12)
+	s := newService(t)
+	key, err := os.ReadFile(filepath.Join(s.data(), "test.key"))
+	require.NoError(t, err)
+	for i, b := range blocks {
+		if strings.Contains(b, "/v1/phones -d") {
+			blocks[i] += s.once("1001") // so that baresip need not come back after a minute
+		}
+	}
+	carrier, pbx := sipp(t, "uas-answer"), sipp(t, "uas-refer")
+	dir := t.TempDir()
+	said := s.follow(dir, blocks, "",
+		"TEST_KEY="+strings.TrimSpace(string(key)), "SIP=127.0.0.1:"+strconv.Itoa(s.sip), "BARESIP="+quietPhone(t),
+		"CARRIER_HOST=127.0.0.1", "CARRIER_PORT="+strconv.Itoa(carrier.port), "PBX_HOST=127.0.0.1", "PBX_PORT="+strconv.Itoa(pbx.port))
+	require.Len(t, said, len(blocks))
+
+	trunk := said.with(t, blocks, "POST /v1/trunks -d '{\n")
+	assert.Contains(t, trunk, `"ok":true`, "the trunk lives")
+	assert.Contains(t, trunk, `"sip_uri":"sip:127.0.0.1:`+strconv.Itoa(s.sip))
+	assert.NotContains(t, trunk, "password")
+	assert.Equal(t, "confirmed\n", said.with(t, blocks, "/v1/test/inbound-calls"))
+	assert.Contains(t, said.with(t, blocks, "baresip -f"), `"status":"registered"`)
+	assert.Contains(t, said.with(t, blocks, "/v1/tickets"), "ticket=")
+	paused := said.with(t, blocks, "/recording/pause")
+	assert.Contains(t, paused, `"status":"paused"`)
+	assert.Contains(t, paused, `"status":"recording"`)
+	head, err := os.ReadFile(filepath.Join(dir, "head.wav"))
+	require.NoError(t, err)
+	assert.Len(t, head, 44)
+	assert.Equal(t, "RIFF", string(head[:4]))
+	assert.Equal(t, "blind completed ['REFER 202', 'NOTIFY 100', 'NOTIFY 180', 'NOTIFY 200']\n", said.with(t, blocks, `"mode": "blind"`))
+	assert.Regexp(t, `^attended completed .*'REFER 202', .*'NOTIFY 200'`, said.with(t, blocks, `"mode": "attended"`))
+	assert.Regexp(t, `^bridge connected `, said.with(t, blocks, `"destination": "desk"`))
+	messages := said.with(t, blocks, "format=ladder")
+	assert.Regexp(t, `^0\n`, messages)
+	assert.Contains(t, messages, " INVITE ")
+	assert.Contains(t, messages, "call.transferred")
+}
+
+func TestEveryCommandOfTheSecurityGuideWorks(t *testing.T) {
+	t.Parallel()
+	blocks := fences(t, "docs/security.md", "sh run")
+	s := newService(t)
+	said := s.follow(t.TempDir(), blocks, "")
+	require.Len(t, said, len(blocks))
+	rules := said.with(t, blocks, "blocked_prefixes")
+	assert.Contains(t, rules, "'countries': ['US', 'CA']")
+	assert.Contains(t, rules, "'amount': '50.00'")
+	assert.Equal(t, "403\n401\n", said.with(t, blocks, "/v1/api-keys"))
+	failed := said.with(t, blocks, "/v1/audit-logs")
+	assert.Regexp(t, `^401\n`, failed)
+	assert.Contains(t, failed, "insufficient_permissions")
+	assert.Equal(t, "carrier up {} {}\n", said.with(t, blocks, "api GET /v1/trunks |"))
+}
+
+// Every page whose blocks claim to run has a test that runs them.
+func TestNoPageClaimsCommandsThatNobodyRuns(t *testing.T) {
+	pages, err := filepath.Glob("../../docs/*.md")
+	require.NoError(t, err)
+	tests, err := filepath.Glob("*_e2e_test.go")
+	require.NoError(t, err)
+	var all strings.Builder
+	for _, path := range tests {
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		all.Write(text)
+	}
+	for _, path := range pages {
+		page := "docs/" + filepath.Base(path)
+		if len(fences(t, page, "sh run")) > 0 {
+			assert.Contains(t, all.String(), `fences(t, "`+page+`", "sh run")`)
+		}
+	}
+}
