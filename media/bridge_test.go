@@ -69,19 +69,22 @@ func (s *stage) recording(one *media.Session) (left, right []int16, r media.Reco
 }
 
 // alike says how well a sound is found in another, by some of its samples, at uneven distances.
+//
+//go:norace
 func alike(in []int16, sound media.Clip) (best float64) {
 	b := g711.DecodeMu(sound)
 	dice := rand.New(rand.NewPCG(1, 2))
 	var some []int
+	var bb int64
 	for i := 0; i < len(b); i += 1 + dice.IntN(13) {
-		some = append(some, i)
+		some, bb = append(some, i), bb+int64(b[i])*int64(b[i])
 	}
 	for shift := 0; shift+len(b) <= len(in); shift++ {
-		var ab, aa, bb int64
+		var ab, aa int64
 		at := in[shift : shift+len(b)]
 		for _, i := range some {
 			x, y := int64(at[i]), int64(b[i])
-			ab, aa, bb = ab+x*y, aa+x*x, bb+y*y
+			ab, aa = ab+x*y, aa+x*x
 		}
 		best = max(best, float64(ab)/math.Sqrt(float64(aa)*float64(bb)+1))
 	}

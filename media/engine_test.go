@@ -98,12 +98,18 @@ func chirp(d time.Duration) media.Clip {
 }
 
 // correlate finds the shift at which b lies best within a, and how well.
+//
+//go:norace
 func correlate(a, b []int16, to int) (best float64, shift int) {
+	var bb float64
+	for _, v := range b {
+		bb += float64(v) * float64(v)
+	}
 	for s := 0; s < to && s+len(b) <= len(a); s++ {
-		var ab, aa, bb float64
+		var ab, aa float64
 		for i, v := range b {
 			x, y := float64(a[s+i]), float64(v)
-			ab, aa, bb = ab+x*y, aa+x*x, bb+y*y
+			ab, aa = ab+x*y, aa+x*x
 		}
 		if r := ab / math.Sqrt(aa*bb+1); r > best {
 			best, shift = r, s

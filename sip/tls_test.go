@@ -292,20 +292,26 @@ func TestSecuredCallStaysSecured(t *testing.T) {
 			}
 			m := msg{text: string(buf[:n])}
 			got <- m.method()
-			if m.method() == "INVITE" {
+			switch m.method() {
+			case "INVITE":
 				_, _ = c.Write([]byte(m.reply(200, "p1", "Contact: <sip:peer@"+open.LocalAddr().String()+";transport=udp>", sdp)))
+			case "BYE":
+				_, _ = c.Write([]byte(m.reply(200, "p1")))
 			}
 		}
 	}()
 	here := newEars()
 	near := served(t, secured(&sip.TLS{Roots: ca.pool}, nil))
-	_, err = near.Invite(sip.Invite{
+	d, err := near.Invite(sip.Invite{
 		Attempt: "a", Target: sip.Target{Host: "127.0.0.1", Port: l.Addr().(*net.TCPAddr).Port, Transport: "tls"}, To: "+1", From: "+2", Notify: here.hear,
 	})
 	require.NoError(t, err)
 	next[sip.Answered](t, here)
 	assert.Equal(t, "INVITE", <-got)
 	assert.Equal(t, "ACK", <-got)
+	d.Bye(16, "")
+	next[sip.Ended](t, here)
+	assert.Equal(t, "BYE", <-got)
 }
 
 func TestTLSCallersAreCalledBackOnTheirConnection(t *testing.T) {

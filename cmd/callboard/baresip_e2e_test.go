@@ -222,6 +222,8 @@ func found(part, b []float64, from, last int) int {
 }
 
 // similar correlates every step-th sample.
+//
+//go:norace
 func similar(a, b []float64, step int) float64 {
 	var dot, aa, bb float64
 	for i := 0; i < len(a); i += step {
@@ -233,6 +235,9 @@ func similar(a, b []float64, step int) float64 {
 	return dot / max(math.Sqrt(aa*bb), 1)
 }
 
+// product is the sum of products, sample by sample.
+//
+//go:norace
 func product(a, b []float64) (sum float64) {
 	for i, v := range a {
 		sum += v * b[i]
