@@ -205,7 +205,7 @@ func (b *Buffer) conceal(dst []byte) {
 	}
 	for i := range dst {
 		gain := max(fadeLen-past-i, 0)
-		v := int(g711.MuToLinear(b.store.ring[(b.last+uint32(i%b.lastN))%ringLen])) * gain / fadeLen //nolint:gosec // a frame
+		v := int(g711.MuToLinear(b.store.ring[(b.last+uint32(i%b.lastN))%ringLen])) * gain / fadeLen //nolint:gosec // small
 		dst[i] = g711.LinearToMu(int16(v))                                                           //nolint:gosec // softer than an int16
 	}
 }

@@ -4,11 +4,9 @@ package mediatest
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"runtime"
-	"strconv"
 	"syscall"
 	"time"
 	"unsafe"
@@ -20,10 +18,9 @@ import (
 // wakes each 5 ms, takes all that came with recvmmsg and sends a quarter of the calls their packet with sendmmsg.
 
 const (
-	floorPeer  = "CALLBOARD_MEDIA_BENCH_FLOOR" // calls
+	floorPeer  = "CALLBOARD_MEDIA_BENCH_FLOOR" // calls, and our two ports
 	floorTime  = 4 * time.Second
 	floorBatch = 64
-	floorLow   = 29000 // ours; theirs are on the next two
 )
 
 var local = [4]byte{127, 0, 0, 1}
@@ -35,7 +32,7 @@ type floorMessage struct {
 
 // floorEnd is one side of it.
 type floorEnd struct {
-	fd        [2]int
+	fd, port  [2]int
 	target    [2]unix.RawSockaddrInet4
 	in, out   [floorBatch]floorMessage
 	vector    [floorBatch + 1]unix.Iovec
@@ -44,7 +41,7 @@ type floorEnd struct {
 	sent, got int
 }
 
-func newFloorEnd(own, theirs int) (*floorEnd, error) {
+func newFloorEnd() (*floorEnd, error) {
 	e := &floorEnd{}
 	for i := range e.fd {
 		fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
@@ -54,12 +51,17 @@ func newFloorEnd(own, theirs int) (*floorEnd, error) {
 		if err = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, 4<<20); err != nil {
 			_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, 4<<20)
 		}
-		if err = unix.Bind(fd, &unix.SockaddrInet4{Port: own + i, Addr: local}); err != nil {
+		if err = unix.Bind(fd, &unix.SockaddrInet4{Addr: local}); err != nil {
+			return nil, err
+		}
+		name, err := unix.Getsockname(fd)
+		if err != nil {
 			return nil, err
 		}
 		e.fd[i] = fd
-		port := theirs + i
-		e.target[i] = unix.RawSockaddrInet4{Family: unix.AF_INET, Port: uint16(port>>8 | port<<8), Addr: local}
+		if in4, ok := name.(*unix.SockaddrInet4); ok {
+			e.port[i] = in4.Port
+		}
 	}
 	for i := range e.in {
 		e.vector[i].Base = &e.buf[i][0]
@@ -74,6 +76,13 @@ func newFloorEnd(own, theirs int) (*floorEnd, error) {
 	e.vector[floorBatch].Base = &e.buf[floorBatch][0]
 	e.vector[floorBatch].SetLen(172)
 	return e, nil
+}
+
+// reach names the ports of the other side.
+func (e *floorEnd) reach(ports [2]int) {
+	for i, port := range ports {
+		e.target[i] = unix.RawSockaddrInet4{Family: unix.AF_INET, Port: uint16(port>>8 | port<<8), Addr: local}
+	}
 }
 
 // run is the loop, for so long.
@@ -122,27 +131,29 @@ func (e *floorEnd) run(calls int, d time.Duration) {
 
 // BePeer makes a test binary the far end of Floor where that started it: TestMain calls it first and returns when it says so.
 func BePeer() bool {
-	calls, err := strconv.Atoi(os.Getenv(floorPeer))
-	if err != nil {
+	var calls int
+	var ports [2]int
+	if _, err := fmt.Sscan(os.Getenv(floorPeer), &calls, &ports[0], &ports[1]); err != nil {
 		return false
 	}
-	e, err := newFloorEnd(floorLow+2, floorLow)
+	e, err := newFloorEnd()
 	if err != nil {
 		panic(err)
 	}
-	_, _ = io.WriteString(os.Stdout, "ready\n")
+	e.reach(ports)
+	_, _ = fmt.Fprintln(os.Stdout, e.port[0], e.port[1])
 	e.run(calls, floorTime+500*time.Millisecond)
 	return true
 }
 
 // Floor measures for four seconds how many cores a thousand calls' packets cost at least, with so many calls.
 func Floor(calls int) (cores float64, err error) {
-	e, err := newFloorEnd(floorLow, floorLow+2)
+	e, err := newFloorEnd()
 	if err != nil {
 		return 0, err
 	}
 	peer := exec.Command(os.Args[0])
-	peer.Env = append(os.Environ(), floorPeer+"="+strconv.Itoa(calls))
+	peer.Env = append(os.Environ(), fmt.Sprintf("%s=%d %d %d", floorPeer, calls, e.port[0], e.port[1]))
 	out, err := peer.StdoutPipe()
 	if err != nil {
 		return 0, err
@@ -150,7 +161,9 @@ func Floor(calls int) (cores float64, err error) {
 	if err = peer.Start(); err != nil {
 		return 0, err
 	}
-	_, err = out.Read(make([]byte, 8))
+	var ports [2]int
+	_, err = fmt.Fscan(out, &ports[0], &ports[1])
+	e.reach(ports)
 	before, start := used(), time.Now()
 	e.run(calls, floorTime)
 	cores = (used() - before).Seconds() / time.Since(start).Seconds()
