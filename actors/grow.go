@@ -293,6 +293,7 @@ func (n *Node) callProps(ws string, t *tree) *actor.Props {
 	return call.Props(call.Config{
 		Workspace: ws, Store: n.cfg.Store, Phone: call.OverSIP(n.cfg.SIP), Sound: call.OverMedia(n.cfg.Media),
 		Speaker: n.cfg.Speaker, Blobs: n.cfg.Blobs, LinesOut: t.outbound, LinesIn: t.inbound, Trunks: t.trunks, Reach: n.reach, Traces: n.cfg.Traces,
+		Ours:     func(env domain.Environment, in *sip.Incoming) bool { return n.comesTo(ws, env, in) },
 		SpoolDir: n.cfg.SpoolDir, PublicURL: n.cfg.PublicURL, Log: n.cfg.Log,
 		Committed: func() { n.committed(ws) }, Before: n.beforeCall(),
 	})

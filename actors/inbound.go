@@ -164,6 +164,17 @@ func (n *Node) numberOf(ctx context.Context, in *sip.Incoming) (*domain.PhoneNum
 	return nil, trunk.Entry{}, errNoNumber
 }
 
+// comesTo says whether a caller comes over a trunk or a phone of a workspace.
+func (n *Node) comesTo(workspaceID string, env domain.Environment, in *sip.Incoming) bool {
+	if in.PhoneID != "" {
+		x, known := n.phones.Phone(in.PhoneID)
+		return known && x.WorkspaceID == workspaceID && x.Environment == env
+	}
+	return slices.ContainsFunc(n.book.Of(in.Source), func(e trunk.Entry) bool {
+		return e.WorkspaceID == workspaceID && e.Trunk.Environment == env && admits(e, in)
+	})
+}
+
 func admits(e trunk.Entry, in *sip.Incoming) bool {
 	if in.Proved {
 		return e.Trunk.ID == in.TrunkID

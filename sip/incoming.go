@@ -127,6 +127,9 @@ func (u *UserAgent) newInbound(m *message) *Incoming {
 	return in
 }
 
+// Tag is ours in the dialog: TracedMessage.Tag.
+func (i *Incoming) Tag() string { return i.d.key.tag }
+
 // Notify sets who hears before Answer that the call is gone: Refused.
 func (i *Incoming) Notify(f func(Event)) { i.d.do(func() { i.d.notify = f }) }
 
@@ -359,7 +362,7 @@ func (u *UserAgent) respond(m *message, b []byte) {
 		to.addr = netip.AddrPortFrom(to.addr.Addr(), uint16(port&0xFFFF))
 	}
 	if m.traced {
-		u.trace(m.callID, to, true, b)
+		u.trace(m.callID, m.traceTag, to, true, b)
 	}
 	if err := u.send(to, b, nil); err != nil {
 		u.stats.transport.Add(1)

@@ -55,6 +55,7 @@ type message struct {
 	raw             []byte // as received; the reader's, gone once the message is handled
 	waited          time.Duration
 	traced          bool // belongs to a dialog, and so do its answers
+	traceTag        string
 }
 
 // party is a From or a To.

@@ -22,24 +22,34 @@ type TracedMessage struct {
 	Out           bool // sent by us
 	Local, Remote netip.AddrPort
 	Network       string // udp, tcp or tls
+	Tag           string // ours, of a dialog that came in, for others choose its Call-ID; "" of one of ours
 	Data          []byte // the receiver's to keep
 }
 
 // send puts a message of the dialog on the wire.
 func (d *Dialog) send(to flow, b []byte, failed func(error)) error {
 	if !d.untold {
-		d.ua.trace(d.key.callID, to, true, b)
+		d.ua.trace(d.key.callID, d.traceTag(), to, true, b)
 	}
 	return d.ua.send(to, b, failed)
 }
 
-func (u *UserAgent) trace(callID string, f flow, out bool, b []byte) {
+// traceTag tells dialogs that came in with the same Call-ID apart. That of a
+// dialog of ours nobody else can have made.
+func (d *Dialog) traceTag() string {
+	if d.inbound {
+		return d.key.tag
+	}
+	return ""
+}
+
+func (u *UserAgent) trace(callID, tag string, f flow, out bool, b []byte) {
 	if u.cfg.Trace == nil || len(b) == 0 {
 		return
 	}
 	defer u.recovered("trace", nil)
 	u.cfg.Trace(callID, TracedMessage{
-		At: time.Now(), Out: out, Local: u.localOf(f), Remote: f.addr, Network: f.network, Data: masked(b),
+		At: time.Now(), Out: out, Local: u.localOf(f), Remote: f.addr, Network: f.network, Tag: tag, Data: masked(b),
 	})
 }
 
@@ -48,8 +58,8 @@ func (d *Dialog) heard(m *message) {
 	if d.untold {
 		return
 	}
-	m.traced = true
-	d.ua.trace(m.callID, m.flow, false, m.raw)
+	m.traced, m.traceTag = true, d.traceTag()
+	d.ua.trace(m.callID, m.traceTag, m.flow, false, m.raw)
 }
 
 // masked is a copy of a message without its secrets. What our parsers take

@@ -242,7 +242,11 @@ func (c *call) begin(ctx actor.Context) {
 		}
 	}
 	c.noteLeg(now)
-	c.cfg.Traces.Keep(c.call.Legs[c.leg-1].SIPCallID)
+	tag := ""
+	if c.in != nil {
+		tag = c.in.Tag()
+	}
+	c.cfg.Traces.Keep(c.call.ID, c.call.Legs[c.leg-1].SIPCallID, tag)
 	ctx.Request(c.lines(c.cfg), lines.Bind{Permit: c.permit, CallID: c.call.ID, Call: ctx.Self()})
 	mailbox.After(ctx, bindLimit, late{stage: binding})
 }

@@ -100,6 +100,7 @@ type plan struct {
 	trunks  func(h *house) []domain.Trunk
 	spool   string
 	phone   func(call.Phone) call.Phone
+	ours    func(domain.Environment, *sip.Incoming) bool
 }
 
 var nextPort atomic.Int32
@@ -158,7 +159,7 @@ func build(t *testing.T, p plan) *house {
 	h.calls = h.sys.Root.Spawn(call.Props(call.Config{
 		Workspace: workspace, Store: h.store, Phone: line, Sound: listened{call.OverMedia(h.engine), h}, Speaker: p.speaker,
 		Blobs: h.blobs, LinesOut: h.lines, LinesIn: h.inLines, Trunks: h.trunks, Reach: reach, Traces: h.traces, SpoolDir: h.spool,
-		PublicURL: "https://calls.example", Log: discard, Before: p.before,
+		PublicURL: "https://calls.example", Log: discard, Before: p.before, Ours: p.ours,
 	}))
 	t.Cleanup(func() {
 		h.sys.Root.Poison(h.calls)

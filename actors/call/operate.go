@@ -251,12 +251,13 @@ func (c *call) formerOver(ctx actor.Context, leg int) {
 
 // replaced: somebody takes the place of the far end, who has handed us on.
 func (c *call) replaced(ctx actor.Context, e sip.Replaced) {
-	if !c.script.Transfer.AcceptRefer || c.stage != talking || c.transfer != nil || c.byeReason != "" {
+	ours := c.cfg.Ours == nil || c.cfg.Ours(c.call.Environment, e.By)
+	if !ours || !c.script.Transfer.AcceptRefer || c.stage != talking || c.transfer != nil || c.byeReason != "" {
 		e.By.Reject(sipForbidden, 0)
 		return
 	}
 	e.By.Ring()
-	c.cfg.Traces.Keep(e.By.CallID)
+	c.cfg.Traces.Keep(c.call.ID, e.By.CallID, e.By.Tag())
 	now := time.Now().UTC()
 	n := len(c.call.Legs) + 1
 	c.call.Legs = append(slices.Clone(c.call.Legs), domain.Leg{
@@ -273,7 +274,7 @@ func (c *call) replaced(ctx actor.Context, e sip.Replaced) {
 }
 
 func (c *call) takeOver(ctx actor.Context, by *sip.Incoming, n int, durable bool) {
-	if c.stage != talking || !durable {
+	if c.stage != talking || c.byeReason != "" || !durable { // nobody would end what is answered after our BYE
 		by.Reject(500, 0)
 		if c.stage == talking {
 			c.failTransfer(ctx, string(domain.ReasonInternal))

@@ -112,7 +112,10 @@ type Config struct {
 	LinesOut  *actor.PID
 	LinesIn   *actor.PID
 	Trunks    *actor.PID
-	Reach     Reach   // nil: nobody can be reached, every transfer fails
+	Reach     Reach // nil: nobody can be reached, every transfer fails
+	// Ours says whether a caller comes over a trunk or a phone of the workspace
+	// and environment: nobody else may take the place of a far end. nil: all do.
+	Ours      func(env domain.Environment, in *sip.Incoming) bool
 	Traces    *Traces // what the dialogs said; nil: nothing is kept
 	SpoolDir  string  // recordings in progress; a folder per workspace is made in it
 	PublicURL string  // of transcript_url and recording_url, without a slash at its end

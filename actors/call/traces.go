@@ -15,7 +15,8 @@ import (
 const (
 	traceMessages = 200
 	traceBytes    = 96 << 10
-	traceFirst    = 20 // messages that stay whatever follows
+	traceFirst    = 20       // messages that stay whatever follows
+	traceStray    = 24 << 10 // bytes of a dialog that no call has claimed
 	traceShards   = 64
 	traceStrays   = 128 // per shard
 )
@@ -29,13 +30,15 @@ type Traces struct {
 
 type traceShard struct {
 	mu     sync.Mutex
-	of     map[string]*dialogTrace
-	strays []string // not claimed, oldest first
+	of     map[string][]*dialogTrace // by Call-ID: callers choose theirs, and may choose another one's
+	strays []*dialogTrace            // not claimed when they began, oldest first
 }
 
-// dialogTrace is one Call-ID's.
+// dialogTrace is one dialog's.
 type dialogTrace struct {
-	claimed  bool
+	callID   string
+	tag      string // sip.TracedMessage.Tag
+	owner    string // the call that has claimed it, "" before
 	messages []sip.TracedMessage
 	bytes    int
 	dropped  int
@@ -45,7 +48,7 @@ type dialogTrace struct {
 func NewTraces() *Traces {
 	t := &Traces{seed: maphash.MakeSeed()}
 	for i := range t.shards {
-		t.shards[i].of = make(map[string]*dialogTrace)
+		t.shards[i].of = make(map[string][]*dialogTrace)
 	}
 	return t
 }
@@ -59,21 +62,44 @@ func (t *Traces) Note(callID string, m sip.TracedMessage) {
 	s := t.shard(callID)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	d := s.of[callID]
+	d := s.find(callID, m.Tag)
 	if d == nil {
-		d = s.stray(callID)
+		d = s.stray(callID, m.Tag)
 	}
 	d.note(m)
 }
 
+func (s *traceShard) find(callID, tag string) *dialogTrace {
+	for _, d := range s.of[callID] {
+		if d.tag == tag {
+			return d
+		}
+	}
+	return nil
+}
+
+func (s *traceShard) add(callID, tag string) *dialogTrace {
+	d := &dialogTrace{callID: callID, tag: tag}
+	s.of[callID] = append(s.of[callID], d)
+	return d
+}
+
+func (s *traceShard) remove(d *dialogTrace) {
+	left := slices.DeleteFunc(s.of[d.callID], func(o *dialogTrace) bool { return o == d })
+	if len(left) == 0 {
+		delete(s.of, d.callID)
+	} else {
+		s.of[d.callID] = left
+	}
+}
+
 // stray begins the trace of a dialog that no call has claimed yet.
-func (s *traceShard) stray(callID string) *dialogTrace {
-	d := &dialogTrace{}
-	s.of[callID] = d
-	s.strays = append(s.strays, callID)
+func (s *traceShard) stray(callID, tag string) *dialogTrace {
+	d := s.add(callID, tag)
+	s.strays = append(s.strays, d)
 	if len(s.strays) > traceStrays {
-		if old := s.of[s.strays[0]]; old != nil && !old.claimed {
-			delete(s.of, s.strays[0])
+		if old := s.strays[0]; old.owner == "" {
+			s.remove(old)
 		}
 		s.strays = append(s.strays[:0], s.strays[1:]...)
 	}
@@ -82,16 +108,20 @@ func (s *traceShard) stray(callID string) *dialogTrace {
 
 // note adds a message. The first ones stay; the oldest of the others make room.
 func (d *dialogTrace) note(m sip.TracedMessage) {
+	most := traceBytes
+	if d.owner == "" {
+		most = traceStray
+	}
 	if len(m.Data) > traceBytes/4 {
 		d.dropped++
 		return
 	}
-	for len(d.messages) > traceFirst && (len(d.messages) >= traceMessages || d.bytes+len(m.Data) > traceBytes) {
+	for len(d.messages) > traceFirst && (len(d.messages) >= traceMessages || d.bytes+len(m.Data) > most) {
 		d.bytes -= len(d.messages[traceFirst].Data)
 		d.messages = append(d.messages[:traceFirst], d.messages[traceFirst+1:]...)
 		d.dropped++
 	}
-	if d.bytes+len(m.Data) > traceBytes {
+	if d.bytes+len(m.Data) > most {
 		d.dropped++
 		return
 	}
@@ -99,20 +129,22 @@ func (d *dialogTrace) note(m sip.TracedMessage) {
 	d.messages = append(d.messages, m)
 }
 
-// Keep claims a dialog for a call: its trace stays until Take.
-func (t *Traces) Keep(sipCallID string) {
+// Keep claims a dialog for a call: its trace stays until Take, and no other
+// call sees it. tag is sip.TracedMessage.Tag.
+func (t *Traces) Keep(owner, sipCallID, tag string) {
 	if t == nil || sipCallID == "" {
 		return
 	}
 	s := t.shard(sipCallID)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	d := s.of[sipCallID]
+	d := s.find(sipCallID, tag)
 	if d == nil {
-		d = &dialogTrace{}
-		s.of[sipCallID] = d
+		d = s.add(sipCallID, tag)
 	}
-	d.claimed = true
+	if d.owner == "" {
+		d.owner = owner
+	}
 }
 
 // Held counts the dialogs that are kept: those of live calls, and those that
@@ -124,11 +156,13 @@ func (t *Traces) Held() (claimed, strays int) {
 	for i := range t.shards {
 		s := &t.shards[i]
 		s.mu.Lock()
-		for _, d := range s.of {
-			if d.claimed {
-				claimed++
-			} else {
-				strays++
+		for _, all := range s.of {
+			for _, d := range all {
+				if d.owner != "" {
+					claimed++
+				} else {
+					strays++
+				}
 			}
 		}
 		s.mu.Unlock()
@@ -169,18 +203,22 @@ func (t *Traces) gatherOne(out *domain.CallTrace, sipCallID string, last bool) {
 	s := t.shard(sipCallID)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	d := s.of[sipCallID]
-	if d == nil {
-		return
+	for _, d := range slices.Clone(s.of[sipCallID]) {
+		if d.owner == out.CallID {
+			d.gather(out)
+			if last {
+				s.remove(d)
+			}
+		}
 	}
+}
+
+func (d *dialogTrace) gather(out *domain.CallTrace) {
 	out.Messages = slices.Grow(out.Messages, len(d.messages))
 	for _, m := range d.messages {
 		out.Messages = append(out.Messages, domain.SIPMessage{
-			At: m.At, Out: m.Out, Network: m.Network, Local: m.Local.String(), Remote: m.Remote.String(), SIPCallID: sipCallID, Data: m.Data,
+			At: m.At, Out: m.Out, Network: m.Network, Local: m.Local.String(), Remote: m.Remote.String(), SIPCallID: d.callID, Data: m.Data,
 		})
 	}
 	out.Dropped += d.dropped
-	if last {
-		delete(s.of, sipCallID)
-	}
 }

@@ -35,6 +35,8 @@ func legs(ids ...string) *domain.Call {
 func TestATraceJoinsItsLegsInTheOrderOfTime(t *testing.T) {
 	t.Parallel()
 	traces := call.NewTraces()
+	traces.Keep("call_1", "a", "")
+	traces.Keep("call_1", "b", "")
 	for n, id := range []string{"a", "b", "a", "c", "b"} {
 		traces.Note(id, message(n, 10))
 	}
@@ -47,7 +49,9 @@ func TestATraceJoinsItsLegsInTheOrderOfTime(t *testing.T) {
 	assert.Equal(t, []string{"a0", "b1", "a2", "b4"}, order)
 	assert.Equal(t, "192.0.2.1:5060", got.Messages[0].Remote)
 	assert.Nil(t, traces.Take(legs("a", "b")), "taken once")
-	assert.NotNil(t, traces.Take(legs("c")))
+	assert.Nil(t, traces.Take(legs("c")), "nobody's")
+	traces.Keep("call_1", "c", "")
+	assert.NotNil(t, traces.Take(legs("c")), "claimed after it began")
 	assert.Nil(t, (*call.Traces)(nil).Of(legs("a")), "nothing is kept where nobody keeps")
 }
 
@@ -55,6 +59,7 @@ func TestATraceIsBoundedAndKeepsItsBeginning(t *testing.T) {
 	t.Parallel()
 	for name, size := range map[string]int{"many": 10, "large": 20_000, "fat": 3000} {
 		traces := call.NewTraces()
+		traces.Keep("call_1", "a", "")
 		for n := range 1000 {
 			traces.Note("a", message(n, size))
 		}
@@ -78,14 +83,15 @@ func TestDialogsThatNoCallClaimsAreForgotten(t *testing.T) {
 	t.Parallel()
 	traces := call.NewTraces()
 	traces.Note("kept", message(1, 10))
-	traces.Keep("kept")
-	traces.Keep("early")
+	traces.Keep("call_1", "kept", "")
+	traces.Keep("call_1", "early", "")
 	for n := range 100_000 {
 		traces.Note("stray"+strconv.Itoa(n), message(n, 10))
 	}
 	traces.Note("early", message(2, 10))
 	left := 0
 	for n := range 100_000 {
+		traces.Keep("call_1", "stray"+strconv.Itoa(n), "")
 		if traces.Take(legs("stray"+strconv.Itoa(n))) != nil {
 			left++
 		}
@@ -95,6 +101,44 @@ func TestDialogsThatNoCallClaimsAreForgotten(t *testing.T) {
 	require.NotNil(t, traces.Take(legs("early")))
 }
 
+// A caller chooses its Call-ID, and a proxy may bring a call of one workspace
+// to another one under the same.
+func TestNobodySeesTheMessagesOfAnotherCallWithTheSameCallID(t *testing.T) {
+	t.Parallel()
+	traces := call.NewTraces()
+	for n, tag := range []string{"", "x", "y", "x", "", "z"} {
+		m := message(n, 10)
+		m.Tag = tag
+		traces.Note("same", m)
+	}
+	for owner, tag := range map[string]string{"call_1": "", "call_2": "x", "call_3": "y"} {
+		traces.Keep(owner, "same", tag)
+	}
+	traces.Keep("call_3", "same", "x") // is another's already
+	for owner, want := range map[string][]int64{"call_1": {0, 4}, "call_2": {1, 3}, "call_3": {2}, "call_4": nil} {
+		c := legs("same")
+		c.ID = owner
+		var got []int64
+		if of := traces.Of(c); of != nil {
+			for _, m := range of.Messages {
+				got = append(got, m.At.Unix())
+			}
+		}
+		assert.Equal(t, want, got, owner)
+		assert.Equal(t, want == nil, traces.Take(c) == nil, owner)
+	}
+}
+
+func TestDialogsThatNoCallClaimsTakeLittleRoom(t *testing.T) {
+	t.Parallel()
+	traces := call.NewTraces()
+	for n := range 100 {
+		traces.Note("a", message(n, 4<<10))
+	}
+	traces.Keep("call_1", "a", "")
+	assert.Len(t, traces.Of(legs("a")).Messages, 6)
+}
+
 // BenchmarkATrace is what keeping the messages of a short call costs.
 func BenchmarkATrace(b *testing.B) {
 	traces := call.NewTraces()
@@ -102,7 +146,7 @@ func BenchmarkATrace(b *testing.B) {
 	m := message(1, 700)
 	b.ReportAllocs()
 	for b.Loop() {
-		traces.Keep("a")
+		traces.Keep("call_1", "a", "")
 		for range 8 {
 			traces.Note("a", m)
 		}

@@ -1,0 +1,73 @@
+package call_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/sip"
+)
+
+// Whoever knows the names of a dialog could otherwise take a call over the
+// trunk of another workspace.
+func TestOnlyACallerOfTheWorkspaceTakesThePlaceOfAFarEnd(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		ours bool
+		code int // 0: answered
+	}{"a stranger": {false, 403}, "one of ours": {true, 0}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := build(t, plan{ours: func(env domain.Environment, in *sip.Incoming) bool {
+				return c.ours && env == domain.Live && in.To == "+15550002222"
+			}})
+			script := domain.Script{Pathway: linger(), Inbound: domain.AgentInbound{Answer: "direct"}, Transfer: domain.AgentTransfer{AcceptRefer: true}}
+			service := agent(t, func(in *sip.Incoming) { h.take(in, script) })
+			sound := newPeer(t).engine // never to a port of the same engine
+			call := func(who string, replaces *sip.DialogID) (*sip.Dialog, chan sip.Event) {
+				s, err := sound.Open(media.Options{})
+				require.NoError(t, err)
+				t.Cleanup(func() { s.Close() })
+				heard := make(chan sip.Event, 16)
+				d, err := h.ua.Invite(sip.Invite{
+					Attempt: who, Leg: 1, Target: targetOf(service), To: "+15550002222", From: "+15550001111", Body: s.Offer(), Replaces: replaces,
+					Notify: func(e sip.Event) {
+						switch e.(type) {
+						case sip.Answered, sip.Refused, sip.Ended:
+							heard <- e
+						}
+					},
+				})
+				require.NoError(t, err)
+				return d, heard
+			}
+			soon := func(heard chan sip.Event) sip.Event {
+				select {
+				case e := <-heard:
+					return e
+				case <-time.After(10 * time.Second):
+					require.Fail(t, "nothing was heard")
+				}
+				return nil
+			}
+			first, heard := call("first", nil)
+			require.IsType(t, sip.Answered{}, soon(heard))
+			id := first.ID()
+			second, then := call("second", &id)
+			if e := soon(then); c.code > 0 {
+				require.IsType(t, sip.Refused{}, e)
+				assert.Equal(t, c.code, e.(sip.Refused).Final.Code)
+				assert.Empty(t, heard, "the call goes on")
+				first.Bye(16, "")
+			} else {
+				require.IsType(t, sip.Answered{}, e)
+				require.IsType(t, sip.Ended{}, soon(heard))
+				second.Bye(16, "")
+			}
+		})
+	}
+}
