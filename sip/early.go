@@ -2,6 +2,11 @@ package sip
 
 import "strconv"
 
+// maxPracks is how many PRACKs of one early dialog may be on their way: who
+// follows RFC 3262 sends the next reliable 1xx after the one before, and each
+// costs us a timer and repetitions for 32 s.
+const maxPracks = 8
+
 // fork is one early dialog of an outbound leg: every To-tag is one (RFC 3261
 // 12.1.2). The one that is answered goes on as the Dialog.
 type fork struct {
@@ -11,6 +16,7 @@ type fork struct {
 	rseq    uint32 // of its last reliable 18x, 0 before
 	shown   string // the last Ringing or Early, to tell each only once
 	answer  []byte // what a reliable 18x has answered to our offer
+	pracks  int    // on their way
 	pracked bool   // the PRACK of that answer is under way
 	settled bool   // and has arrived: offers may follow
 	update  bool   // Allow names UPDATE
@@ -43,9 +49,10 @@ func (o *outbound) fork(tag string) *fork {
 // heardReliably acknowledges a reliable 1xx. false: it came before, or before
 // its turn, and changes nothing (RFC 3262 4).
 func (d *Dialog) heardReliably(f *fork, m *message, rseq uint32) bool {
-	if f.rseq != 0 && rseq != f.rseq+1 {
+	if f.rseq != 0 && rseq != f.rseq+1 || f.pracks >= maxPracks {
 		return false
 	}
+	f.pracks++
 	f.rseq = rseq
 	answers := len(m.body) > 0 && f.answer == nil && len(d.out.inv.Body) > 0
 	if answers {
@@ -55,6 +62,7 @@ func (d *Dialog) heardReliably(f *fork, m *message, rseq uint32) bool {
 		method: methodPrack, fork: f,
 		extra: []Header{{"RAck", strconv.FormatUint(uint64(rseq), 10) + " " + strconv.FormatUint(uint64(m.cseq), 10) + " " + methodInvite}},
 	}, func(m *message, _ error) {
+		f.pracks--
 		if answers {
 			f.pracked, f.settled = false, m != nil && m.code < 300
 			d.pump()

@@ -231,3 +231,17 @@ func TestNothingIsOfferedBeforeTheAnswerWithoutUPDATE(t *testing.T) {
 		require.Error(t, (<-got).Err)
 	})
 }
+
+func TestReliableAnswersThatDoNotWaitForTheirPRACKCostLittle(t *testing.T) {
+	bubble(t, func(t *testing.T, s *stage) {
+		s.invite(func(in *sip.Invite) { in.Reliable = true })
+		inv := s.peer.expect("INVITE")
+		for n := range 100 {
+			s.peer.send(inv.reply(180, "p1", contact, rel, fmt.Sprintf("RSeq: %d", n+1)), s.us())
+		}
+		for range 8 {
+			s.peer.expect("PRACK")
+		}
+		s.peer.nothing(400 * time.Millisecond)
+	})
+}
