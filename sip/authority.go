@@ -171,7 +171,7 @@ func (a *authority) check(m *message, now time.Time) (Account, verdict) {
 	case old || !a.nonces.count(p.nonce, p.nc, now):
 		return Account{}, vStale
 	}
-	a.elders.proved(source, p.user, p.better)
+	a.elders.proved(source, p.user, p.better, now)
 	return account, vGood
 }
 

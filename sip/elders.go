@@ -13,11 +13,12 @@ const elderFor = 2 * time.Hour
 // elders remembers which phones give up at the sight of SHA-256: they are
 // asked, send no proof, and some time later begin anew. From their second try
 // on they are asked for MD5 alone (RFC 8760 calls for both, and many phones in
-// use stop reading there). The table never grows.
+// use stop reading there). The table of them never grows.
 type elders struct {
 	mu    sync.Mutex
 	seed  maphash.Seed
 	slots []elder
+	able  map[string]time.Time // accounts that have proved by the better digest, and when: nobody talks them down
 }
 
 type elder struct {
@@ -26,7 +27,9 @@ type elder struct {
 	old      bool
 }
 
-func newElders() *elders { return &elders{seed: maphash.MakeSeed(), slots: make([]elder, bucketSlots)} }
+func newElders() *elders {
+	return &elders{seed: maphash.MakeSeed(), slots: make([]elder, bucketSlots), able: make(map[string]time.Time)}
+}
 
 type triedBy struct {
 	source netip.Addr
@@ -45,6 +48,9 @@ func (e *elders) asks(source netip.Addr, user, callID string, cseq uint32, fresh
 	try := maphash.Comparable(e.seed, triedAs{callID, cseq})
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if at, able := e.able[user]; able && now.Sub(at) <= elderFor {
+		return false
+	}
 	s := &e.slots[who%bucketSlots]
 	if s.who != who || now.Sub(s.at) > elderFor {
 		if fresh {
@@ -57,11 +63,18 @@ func (e *elders) asks(source netip.Addr, user, callID string, cseq uint32, fresh
 	return s.old
 }
 
-// proved forgets a phone that knows the better digest.
-func (e *elders) proved(source netip.Addr, user string, better bool) {
+// proved forgets a phone that knows the better digest. Whoever sends two
+// REGISTERs with its address could otherwise have it asked for MD5 alone.
+func (e *elders) proved(source netip.Addr, user string, better bool, now time.Time) {
 	who := maphash.Comparable(e.seed, triedBy{source, user})
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if better {
+		if len(e.able) >= maxNonces {
+			clear(e.able)
+		}
+		e.able[user] = now
+	}
 	if s := &e.slots[who%bucketSlots]; s.who == who && (better || !s.old) {
 		*s = elder{}
 	}

@@ -395,3 +395,19 @@ func TestAPhoneThatGivesUpAtSHA256IsAskedForMD5Alone(t *testing.T) {
 		assert.Equal(t, []string{"MD5"}, offered(m), "when its nonce is old, too")
 	})
 }
+
+func TestAPhoneThatHasProvedBySHA256IsNotTalkedDownToMD5(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := opened(t, newRoll())
+		defer s.stop()
+		a := asking{user: "1001", contact: "<sip:1001@10.0.0.7>", cseq: 1}
+		a.nonce = s.challenge(a)
+		a.cseq, a.algorithm, a.password, a.nc = 2, "SHA-256", "secret of 1001", 1
+		assert.Contains(t, s.ask(a).line(), "200")
+		for cseq := range 4 { // somebody sends these with the phone's address
+			s.ask(asking{user: "1001", contact: "<sip:1001@10.0.0.7>", cseq: cseq + 10, callID: "forged"})
+		}
+		a.cseq, a.algorithm = 20, ""
+		assert.Contains(t, s.ask(a).text, "algorithm=SHA-256")
+	})
+}
