@@ -104,13 +104,14 @@ func (p *tcpPool) listen(l streamListener) {
 // costs us before that is one accept and one close.
 func (p *tcpPool) welcome(l streamListener, remote netip.AddrPort) *tcpConn {
 	source := Source{Addr: remote, Network: l.network}
+	known := p.u.known(source) || p.u.phones.presence(source) != Absent
 	switch {
-	case !p.u.known(source) && !p.u.phones.callable(source, time.Now()):
+	case !known && !p.u.phones.callable(source, time.Now()):
 		p.u.stats.unknown.Add(1)
 	case !p.u.gate.spend(remote.Addr(), time.Now()):
 		p.u.stats.rate.Add(1)
 	default:
-		c := p.add(connKey{network: l.network, addr: remote}, true)
+		c := p.add(connKey{network: l.network, addr: remote}, true, known)
 		if c == nil {
 			p.u.stats.rate.Add(1)
 		}
@@ -120,9 +121,13 @@ func (p *tcpPool) welcome(l streamListener, remote netip.AddrPort) *tcpConn {
 }
 
 // add makes room for a connection; nil when the pool is full or closed, or
-// the name is taken. Only what others open counts against the caps.
-func (p *tcpPool) add(key connKey, guest bool) *tcpConn {
-	host := subnet(key.addr.Addr())
+// the name is taken. Only what others open counts against the caps, and hosts
+// that nobody knows leave a quarter of the room to the others.
+func (p *tcpPool) add(key connKey, guest, known bool) *tcpConn {
+	host, most := subnet(key.addr.Addr()), p.u.cfg.MaxTCPConns
+	if !known {
+		most -= most / 4
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	select {
@@ -130,7 +135,7 @@ func (p *tcpPool) add(key connKey, guest bool) *tcpConn {
 		return nil
 	default:
 	}
-	if p.conns[key] != nil || guest && (p.count >= p.u.cfg.MaxTCPConns || p.guests[host] >= p.u.cfg.MaxPerHost) {
+	if p.conns[key] != nil || guest && (p.count >= most || p.guests[host] >= p.u.cfg.MaxPerHost) {
 		return nil
 	}
 	if guest {
@@ -140,7 +145,7 @@ func (p *tcpPool) add(key connKey, guest bool) *tcpConn {
 	p.next++
 	c := &tcpConn{
 		pool: p, key: key, remote: key.addr, name: endpoint(key.network + "#" + strconv.Itoa(p.next)),
-		guest: guest, young: guest, since: time.Now(),
+		guest: guest, young: guest, guess: !known, since: time.Now(),
 		out: make(chan tcpJob, tcpQueue), gone: make(chan struct{}),
 	}
 	p.conns[key] = c
@@ -181,7 +186,7 @@ func (p *tcpPool) to(f flow) *tcpConn {
 	if c != nil {
 		return c
 	}
-	if c = p.add(key, false); c != nil {
+	if c = p.add(key, false, true); c != nil {
 		if c.limit = tcpDial; f.hurry {
 			c.limit = tcpTry
 		}

@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -46,6 +47,7 @@ type tcpConn struct {
 	limit  time.Duration // for dialling
 	guest  bool          // opened by the far end
 	young  bool          // and has sent no message yet
+	guess  bool          // nobody knew its host: perhaps a phone that will register
 	since  time.Time
 	r      *bufio.Reader
 	raw    []byte // the message being handled
@@ -292,11 +294,17 @@ func (c *tcpConn) skipKeepAlive() error {
 		limit := tcpIdle
 		if c.young {
 			limit = c.pool.header - time.Since(c.since)
+		} else if c.guess {
+			limit = c.pool.header
 		}
 		if err := c.SetReadDeadline(time.Now().Add(limit)); err != nil {
 			return err
 		}
 		first, err := c.r.Peek(1)
+		if err != nil && c.guess && !c.young && errors.Is(err, os.ErrDeadlineExceeded) && c.registered() {
+			c.guess = false
+			continue
+		}
 		if err != nil {
 			return err
 		}
@@ -310,6 +318,11 @@ func (c *tcpConn) skipKeepAlive() error {
 			_ = c.send([]byte("\r\n"), nil)
 		}
 	}
+}
+
+// registered tells whether a phone is registered at the far end by now.
+func (c *tcpConn) registered() bool {
+	return c.pool.u.phones.presence(Source{Addr: c.remote, Network: c.key.network}) != Absent
 }
 
 func addrPort(a net.Addr) netip.AddrPort {

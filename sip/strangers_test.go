@@ -1,0 +1,67 @@
+package sip_test
+
+import (
+	"io"
+	"net"
+	"net/netip"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/sip"
+)
+
+// TestAttackByStrangersWhoStay: phones may connect from anywhere, and whoever
+// asks to register once could keep every connection from the trunks.
+func TestAttackByStrangersWhoStay(t *testing.T) {
+	const most = 8
+	var home atomic.Pointer[netip.AddrPort] // where a phone is registered
+	ua := served(t, func(c *sip.Config, ua *sip.UserAgent) {
+		c.Listen = []sip.Listener{{Network: "tcp", Addr: "127.0.0.1:0"}}
+		c.MaxTCPConns, c.MaxPerHost = most, most
+		if ua == nil {
+			return
+		}
+		ua.Hurry(2*time.Second, 2*time.Second)
+		ua.Admit(func(s sip.Source) sip.Admission { return sip.Admission{Allow: s.Addr.Addr().String() == "127.0.0.2"} })
+		ua.Registrar(sip.Registrar{
+			Account: func(string) (sip.Account, bool) { return sip.Account{}, false },
+			At: func(s sip.Source) sip.Presence {
+				if at := home.Load(); at != nil && *at == s.Addr {
+					return sip.Exactly
+				}
+				return sip.Absent
+			},
+			Update: func(u *sip.Update) { u.Refuse(403, 0) },
+		})
+	})
+	to := ua.Addr("tcp").String()
+	ask := func(c net.Conn, method string) string {
+		_, _ = c.Write([]byte(strings.Replace(asked(method), "UDP", "TCP", 1)))
+		_ = c.SetReadDeadline(time.Now().Add(5 * time.Second))
+		b := make([]byte, 4096)
+		n, _ := c.Read(b)
+		return string(b[:n])
+	}
+	var held []net.Conn
+	for range most + 2 {
+		if c := from(t, "127.0.0.9", "tcp", to); strings.Contains(ask(c, "REGISTER"), "SIP/2.0 401") {
+			held = append(held, c)
+		}
+	}
+	require.Len(t, held, most-most/4, "strangers leave a quarter of the room")
+	assert.Contains(t, ask(from(t, "127.0.0.2", "tcp", to), "OPTIONS"), "SIP/2.0 200", "a trunk finds room")
+	at := netip.MustParseAddrPort(held[0].LocalAddr().String())
+	home.Store(&at)
+	for _, c := range held[1:] {
+		require.NoError(t, c.SetReadDeadline(time.Now().Add(10*time.Second)))
+		_, err := c.Read(make([]byte, 1))
+		require.ErrorIs(t, err, io.EOF, "who has not registered does not stay")
+	}
+	require.Eventually(t, func() bool { return ua.Counters().TCP == 2 }, 5*time.Second, 10*time.Millisecond)
+	assert.Contains(t, ask(held[0], "REGISTER"), "SIP/2.0 401", "who has stays")
+}
