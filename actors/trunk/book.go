@@ -1,6 +1,7 @@
 package trunk
 
 import (
+	"cmp"
 	"context"
 	"net/netip"
 	"slices"
@@ -87,7 +88,17 @@ func (b *Book) Set(ctx context.Context, workspaceID string, trunks []domain.Trun
 			ix.add(s)
 		}
 	}
+	for _, found := range ix.exact {
+		slices.SortFunc(found, older)
+	}
+	slices.SortFunc(ix.simulated, older)
 	b.byAddr.Store(ix)
+}
+
+// older puts who came first first: where several workspaces claim one source,
+// a later trunk takes no calls from those that were there.
+func older(a, b Entry) int {
+	return cmp.Or(a.Trunk.CreatedAt.Compare(b.Trunk.CreatedAt), cmp.Compare(a.Trunk.ID, b.Trunk.ID))
 }
 
 func (b *Book) sourceOf(ctx context.Context, e Entry) source {
@@ -147,17 +158,20 @@ func (b *Book) addresses(ctx context.Context, p domain.Proxy) []netip.Addr {
 	return out
 }
 
-// Of are the trunks whose calls may come from an address.
+// Of are the trunks whose calls may come from an address, the oldest first.
 func (b *Book) Of(from netip.AddrPort) []Entry {
 	ix, a := b.byAddr.Load(), from.Addr().Unmap()
 	if b.Carrier != nil && len(ix.simulated) > 0 && b.Carrier() == netip.AddrPortFrom(a, from.Port()) {
 		return ix.simulated
 	}
-	out := ix.exact[a]
+	out, more := ix.exact[a], false
 	for _, n := range ix.networks {
 		if n.prefix.Contains(a) {
-			out = append(slices.Clip(out), n.entry)
+			out, more = append(slices.Clip(out), n.entry), true
 		}
+	}
+	if more {
+		slices.SortFunc(out, older)
 	}
 	return out
 }

@@ -1,0 +1,44 @@
+package trunk_test
+
+import (
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/callboard/callboard/actors/trunk"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/sip"
+)
+
+// Calls for whatever number go to the first trunk of their source: a workspace
+// that names another one's carrier must not take them.
+func TestALaterTrunkTakesNoCallsFromOneThatWasThere(t *testing.T) {
+	t.Parallel()
+	at := func(id, from string, day int) domain.Trunk {
+		return tr(id, func(t *domain.Trunk) {
+			t.CreatedAt = time.Date(2026, 1, day, 0, 0, 0, 0, time.UTC)
+			t.Inbound.AllowedIPs = []string{from}
+			t.Inbound.Auth = &domain.TrunkAuth{Username: "same", Password: id}
+		})
+	}
+	for _, from := range []string{"198.51.100.7", "198.51.100.0/24", "198.51.100.7/32"} {
+		for range 20 { // the workspaces stand in a map
+			b := trunk.NewBook()
+			b.Set(t.Context(), "ws_late", []domain.Trunk{at("late", from, 2)})
+			b.Set(t.Context(), "ws_first", []domain.Trunk{at("first", "198.51.100.0/24", 1)})
+			b.Set(t.Context(), "ws_last", []domain.Trunk{at("last", from, 3)})
+			source := netip.MustParseAddrPort("198.51.100.7:5060")
+			var got []string
+			for _, e := range b.Of(source) {
+				got = append(got, e.Trunk.ID)
+			}
+			assert.Equal(t, []string{"first", "late", "last"}, got, from)
+			a := b.Admit(sip.Source{Addr: source, Network: "udp"})
+			who, known := a.Account("same")
+			assert.True(t, known)
+			assert.Equal(t, "first", who.ID, "and nobody signs in as another's trunk")
+		}
+	}
+}
