@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"bytes"
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -169,4 +170,55 @@ func TestTheDocumentIsOpenAPI31AndKnowsEveryRoute(t *testing.T) {
 		}
 	}
 	assert.Equal(t, "public, max-age=300", r.Header.Get("Cache-Control"))
+}
+
+// Whoever reads the document learns what each field and parameter of calls,
+// trunks, phones and what belongs to them means.
+func TestTheDocumentTellsWhatEveryFieldMeans(t *testing.T) {
+	d := open(t, httpapi.Config{})
+	var doc struct {
+		Paths      map[string]map[string]json.RawMessage
+		Components struct{ Schemas map[string]json.RawMessage }
+	}
+	require.NoError(t, json.Unmarshal(d.must(200, "GET", "/openapi.json", "", nil).Body, &doc))
+	about := regexp.MustCompile(`^/v1/(trunks|phones|phone-numbers|calls|tickets|test|workspace|agents)\b`)
+	seen := map[string]bool{}
+	var look func(where string, raw json.RawMessage)
+	look = func(where string, raw json.RawMessage) {
+		for _, m := range regexp.MustCompile(`"#/components/schemas/(\w+)"`).FindAllSubmatch(raw, -1) {
+			name := string(m[1])
+			if seen[name] || name == "Failure" {
+				continue
+			}
+			seen[name] = true
+			look(name, doc.Components.Schemas[name])
+		}
+		var schema struct {
+			Properties map[string]struct{ Description string }
+		}
+		require.NoError(t, json.Unmarshal(raw, &schema))
+		for field, p := range schema.Properties {
+			assert.NotEmpty(t, p.Description, "%s.%s", where, field)
+		}
+	}
+	for path, item := range doc.Paths {
+		if !about.MatchString(path) {
+			continue
+		}
+		for method, raw := range item {
+			look(method+" "+path, raw)
+			var op struct {
+				Parameters []struct{ Name, Description string }
+				Responses  map[string]json.RawMessage
+			}
+			require.NoError(t, json.Unmarshal(raw, &op))
+			for _, p := range op.Parameters {
+				assert.NotEmpty(t, p.Description, "%s %s: %s", method, path, p.Name)
+			}
+			for _, status := range []string{"401", "403", "429", "500", "503"} {
+				assert.Contains(t, op.Responses, status, "%s %s", method, path)
+			}
+		}
+	}
+	assert.Greater(t, len(seen), 50)
 }

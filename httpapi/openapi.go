@@ -79,18 +79,20 @@ func (s *Server) finishDocument() {
 		"X-RateLimit-Reset":     {Description: "When the window ends, in Unix seconds.", Schema: integer},
 		"X-RateLimit-Window":    {Description: "The length of the window in seconds.", Schema: integer},
 		"Retry-After":           {Description: "Seconds to wait.", Schema: integer},
-		"WWW-Authenticate":      {Schema: &huma.Schema{Type: huma.TypeString}},
-		"Allow":                 {Schema: &huma.Schema{Type: huma.TypeString}},
+		"WWW-Authenticate":      {Description: "How to show a credential.", Schema: &huma.Schema{Type: huma.TypeString}},
+		"Allow":                 {Description: "The methods that there are.", Schema: &huma.Schema{Type: huma.TypeString}},
 	}
 	o.Components.Responses = make(map[string]*huma.Response)
 	for _, item := range o.Paths {
 		for _, op := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete} {
 			if op != nil {
 				finish(op, o.Components.Responses)
+				describeParameters(op)
 			}
 		}
 	}
 	allowNull(o.Components.Schemas)
+	describeFields(o.Components.Schemas.Map())
 }
 
 func (s *Server) writeDocument() []byte {
