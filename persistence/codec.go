@@ -19,7 +19,7 @@ const (
 	schemaVersion  = 1
 	eventVersion   = 2 // of an event's value: its parts by length, then its data as they are
 	compressedFlag = 0x80
-	compressAbove  = 2 << 10
+	compressAbove  = 8 << 10
 	maxExpanded    = 256 << 20
 	keepPress      = 64 << 10
 )
@@ -35,7 +35,7 @@ type codec struct {
 
 func newCodec() (codec, error) {
 	pack, err := zstd.NewWriter(nil,
-		zstd.WithEncoderConcurrency(2), zstd.WithWindowSize(1<<20), zstd.WithLowerEncoderMem(true))
+		zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(2), zstd.WithWindowSize(1<<20), zstd.WithLowerEncoderMem(true))
 	if err != nil {
 		return codec{}, fmt.Errorf("persistence: zstd: %w", err)
 	}

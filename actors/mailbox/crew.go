@@ -1,7 +1,6 @@
 package mailbox
 
 import (
-	"slices"
 	"sync"
 	"time"
 
@@ -9,19 +8,29 @@ import (
 	"github.com/asynkron/protoactor-go/extensions"
 )
 
-// restFor is how long a hand waits for its next work before it goes.
+// restFor is how long a hand rests at least before it goes, and half of how
+// long at most.
 const restFor = time.Second
+
+// throughput is how many messages of one mailbox are taken in a row.
+const throughput = 300
 
 var crewID = extensions.NextExtensionID() //nolint:gochecknoglobals // the library's way to name one
 
-// crew are the goroutines that work beside the actors of a system. They stay
-// for a while, because the stack of a new one grows, by copies, each time.
+// crew are the goroutines on which the actors of a system run, and what works
+// beside them. They stay for a while, because the stack of a new one grows, by
+// copies, each time.
 type crew struct {
-	mu   sync.Mutex
-	idle []*hand // the last one to rest is the first to work
+	mu    sync.Mutex
+	idle  []*hand // the last one to rest is the first to work
+	turn  int     // of the watch
+	watch bool
 }
 
-type hand struct{ work chan func() } // room for one
+type hand struct {
+	work  chan func() // room for one; nil: go
+	since int         // the turn in which it began to rest
+}
 
 // ExtensionID is the library's.
 func (c *crew) ExtensionID() extensions.ExtensionID { return crewID }
@@ -33,6 +42,12 @@ func crewOf(sys *actor.ActorSystem) *crew {
 	}
 	return &crew{} // not made by System: nobody is kept
 }
+
+// Schedule is the library's: it runs a mailbox.
+func (c *crew) Schedule(f func()) { c.do(f) }
+
+// Throughput is the library's.
+func (c *crew) Throughput() int { return throughput }
 
 // do runs f on a goroutine of its own.
 func (c *crew) do(f func()) {
@@ -52,33 +67,37 @@ func (c *crew) do(f func()) {
 
 func (c *crew) serve(f func()) {
 	h := &hand{work: make(chan func(), 1)}
-	rest := time.NewTimer(restFor)
-	defer rest.Stop()
-	for {
+	for f != nil {
 		f()
-		c.mu.Lock()
-		c.idle = append(c.idle, h)
-		c.mu.Unlock()
-		rest.Reset(restFor)
-		select {
-		case f = <-h.work:
-		case <-rest.C:
-			if c.leave(h) {
-				return
-			}
-			f = <-h.work // it was called in that very moment
-		}
+		c.rest(h)
+		f = <-h.work
 	}
 }
 
-// leave takes a hand off the list; false: it was called.
-func (c *crew) leave(h *hand) bool {
+func (c *crew) rest(h *hand) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	i := slices.Index(c.idle, h)
-	if i < 0 {
-		return false
+	h.since = c.turn
+	c.idle = append(c.idle, h)
+	if !c.watch {
+		c.watch = true
+		time.AfterFunc(restFor, c.look)
 	}
-	c.idle = slices.Delete(c.idle, i, i+1)
-	return true
+}
+
+// look sends away whoever has rested since the look before the last.
+func (c *crew) look() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	gone := 0
+	for gone < len(c.idle) && c.idle[gone].since < c.turn {
+		c.idle[gone].work <- nil
+		gone++
+	}
+	c.idle = append(c.idle[:0], c.idle[gone:]...)
+	clear(c.idle[len(c.idle):cap(c.idle)])
+	c.turn++
+	if c.watch = len(c.idle) > 0; c.watch {
+		time.AfterFunc(restFor, c.look)
+	}
 }

@@ -144,6 +144,7 @@ func (a *admission) RegisterHandlers(invoker actor.MessageInvoker, dispatcher ac
 	if s, ok := invoker.(system); ok {
 		root := s.ActorSystem().Root
 		a.tell = func(to *actor.PID, message any) { root.Send(to, message) }
+		dispatcher = crewOf(s.ActorSystem())
 	}
 	a.inner.RegisterHandlers(a, dispatcher)
 }
