@@ -1,0 +1,124 @@
+package main_test
+
+import (
+	"math"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// branches waits for a key for a minute: 7 confirms, another declines.
+func (s *service) branches(transfer object) string {
+	s.t.Helper()
+	p := s.api("POST", "/v1/pathways", object{
+		"name": "branches", "start": "ask",
+		"nodes": []object{
+			{"id": "ask", "type": "collect", "input": "dtmf", "length": 1, "timeout_seconds": 60, "save_as": "key", "prompt": "Please press seven."},
+			{"id": "yes", "type": "end", "outcome": "confirmed"},
+			{"id": "no", "type": "end", "outcome": "declined"},
+		},
+		"edges": []object{
+			{"from": "ask", "to": "yes", "when": object{"type": "dtmf", "digits": "7"}},
+			{"from": "ask", "to": "no", "when": object{"type": "else"}},
+		},
+	})
+	return s.api("POST", "/v1/agents", object{"name": "branches", "pathway_id": p["id"], "transfer": transfer})["id"].(string)
+}
+
+// offers counts the INVITEs that the far end has sent within a call, and
+// tells when the last one came.
+func (s *service) offers(id string) (n int, last time.Time) {
+	s.t.Helper()
+	for _, m := range s.api("GET", "/v1/calls/"+id+"/sip", nil)["messages"].([]any) {
+		line, _ := m.(object)["start_line"].(string)
+		if m.(object)["direction"] == "received" && strings.HasPrefix(line, "INVITE ") {
+			n++
+			last, _ = time.Parse(time.RFC3339Nano, m.(object)["at"].(string))
+		}
+	}
+	return n, last
+}
+
+// loud is the power of a sound.
+func loud(pcm []float64) float64 { return math.Sqrt(product(pcm, pcm) / max(float64(len(pcm)), 1)) }
+
+func TestBaresipHoldsTheCallAndTakesItBack(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	agent := s.branches(object{})
+	for name, c := range map[string]struct{ number, encryption, srtp string }{
+		"in the clear": {"+12025550141", "", "off"},
+		"encrypted":    {"+12025550142", ";mediaenc=srtp-mand", "required"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := baresipAs(t, "<sip:"+c.number+"@127.0.0.1>;regint=0"+c.encryption)
+			s.trunkWith(c.number, p.port, "udp", object{"srtp": c.srtp, "srtp_keys_in_clear": true})
+			id := s.outbound(c.number, agent, object{"record": true})
+			s.inProgress(id)
+			say := func() int {
+				code, _, _ := s.try("POST", "/v1/calls/"+id+"/say", object{"text": "This is said to nobody but you, and it takes a while to say it."})
+				return code
+			}
+			p.command("hold", "")
+			s.await("the phone's hold", 20*time.Second, func() bool { n, _ := s.offers(id); return n == 1 })
+			_, held := s.offers(id)
+			s.await("the agent is silent", 10*time.Second, func() bool { return say() == http.StatusConflict })
+			s.await("three seconds on hold", 20*time.Second, func() bool { return time.Since(held) > 3*time.Second })
+			assert.Equal(t, "in_progress", s.api("GET", "/v1/calls/"+id, nil)["status"], "the call survives")
+			p.command("resume", "")
+			s.await("the phone is back", 20*time.Second, func() bool { n, _ := s.offers(id); return n == 2 })
+			_, back := s.offers(id)
+			s.await("the agent is back", 10*time.Second, func() bool { return say() < 300 })
+			s.await("two seconds of talk", 20*time.Second, func() bool { return time.Since(back) > 2*time.Second })
+			p.press("7")
+			call := s.ended(id, 30*time.Second)
+			require.Equal(t, "confirmed", call["disposition"], "%v", call)
+			quality := call["quality"].(object)
+			assert.Zero(t, quality["packets_refused"])
+
+			answered, err := time.Parse(time.RFC3339Nano, call["answered_at"].(string))
+			require.NoError(t, err)
+			right := samples(t, s.recording(id), 2)
+			at := func(when time.Time) int { return min(max(int(when.Sub(answered).Seconds()*rate), 0), len(right)) }
+			quiet, talk := right[at(held)+rate/2:at(back)-rate/2], right[at(back):]
+			require.Greater(t, len(quiet), rate)
+			assert.Less(t, loud(quiet), 50.0, "nothing was said on hold, and the recording has silence of the same length")
+			assert.Greater(t, loud(talk), 300.0, "what was said afterwards is in its place")
+			assert.Less(t, quality["packets_sent"].(float64), float64(len(right)/160)-100, "our stream stood still")
+		})
+	}
+}
+
+func TestKeysByInfoChooseTheBranch(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	p := sipp(t, "uas-info-branch", "-m", "1")
+	s.trunkWith("+1202555", p.port, "udp", nil)
+	call := s.ended(s.outbound("+12025550143", s.branches(object{}), nil), 30*time.Second)
+	require.NoError(t, <-p.done)
+	assert.Equal(t, []any{"confirmed", object{"key": "7"}}, []any{call["disposition"], call["variables"]}, "%v", call)
+}
+
+func TestBaresipSendsTheAgentToAnotherBaresip(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	first, second := baresip(t, "+12025550144"), baresip(t, "+12025550199")
+	s.trunkWith("+12025550144", first.port, "udp", nil)
+	s.trunkWith("+12025550199", second.port, "udp", nil)
+	id := s.outbound("+12025550144", s.branches(object{"accept_refer": true}), nil)
+	s.inProgress(id)
+	first.command("transfer", "sip:+12025550199@127.0.0.1")
+	s.await("the other has the agent", 30*time.Second, func() bool { return s.handed(id)["status"] == "completed" })
+	s.await("the first has left", 20*time.Second, func() bool {
+		legs := s.api("GET", "/v1/calls/"+id, nil)["legs"].([]any)
+		return len(legs) == 2 && legs[0].(object)["ended_at"] != nil
+	})
+	second.press("7")
+	call := s.ended(id, 30*time.Second)
+	assert.Equal(t, "confirmed", call["disposition"], "the agent hears the other phone: %v", call)
+}
