@@ -27,7 +27,7 @@ BENCH_PACKAGES ?= $(shell go list ./... 2>/dev/null | grep -v /cmd/)
 # make bench BENCH_DOC=docs/benchmarks.md also keeps the table.
 BENCH_DOC      ?=
 
-.PHONY: help run build test lint fmt bench bench-parts e2e fuzz attack check tools clean
+.PHONY: help run build test lint fmt bench bench-parts e2e fuzz attack netem check tools clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,7 +41,7 @@ build: ## build bin/callboard
 	@command -v go >/dev/null || { echo "missing: go 1.26 or newer, from https://go.dev/dl/"; exit 1; }
 	CGO_ENABLED=$(if $(filter opus,$(TAGS)),1,0) go build -trimpath -tags '$(TAGS)' -ldflags '-s -w -X main.version=$(VERSION)' -o bin/callboard ./cmd/callboard
 
-test: tools ## run every test with the race detector, against SIPp, baresip and Redis
+test: tools ## run every test with the race detector, against SIPp, baresip, Kamailio and Redis
 	@CGO_ENABLED=1 go test -race -count=1 -timeout 15m $(TEST_FLAGS) -json $(TEST_PACKAGES) | .ci/summary
 
 lint: ## run the linter, which also checks the formatting
@@ -71,6 +71,9 @@ ATTACK_SECONDS ?= 20
 
 attack: ## attack every floor that strangers reach, ATTACK_SECONDS for each flood (about 2 minutes, no root), and print the figures
 	@CGO_ENABLED=1 ATTACK_SECONDS=$(ATTACK_SECONDS) go test -race -count=1 -timeout 15m -v -run '^TestAttack' ./sip | grep -E 'attack:|^(---|ok|FAIL|panic)'
+
+netem: tools ## make calls over a bad network between two namespaces (root, about 4 minutes), and print the figures
+	@.ci/netem
 
 check: ## everything a change must pass: tidy modules, the linter, the tests
 	go mod tidy -diff

@@ -81,7 +81,7 @@ func (d *dues) Pop() any {
 }
 
 func newPipe(f fault, seed uint64) *pipe {
-	p := &pipe{fault: f, dice: rand.New(rand.NewPCG(seed, seed)), wake: make(chan struct{}, 1), stop: make(chan struct{})} //nolint:gosec // dice that can be thrown again
+	p := &pipe{fault: f, dice: rand.New(rand.NewPCG(seed, seed)), wake: make(chan struct{}, 1), stop: make(chan struct{})}
 	p.work.Go(p.run)
 	return p
 }

@@ -1,0 +1,205 @@
+//go:build netem
+
+package main_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"net/netip"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+)
+
+// What .ci/netem has prepared: this process runs in one network namespace.
+const (
+	netemPeer = "NETEM_PEER" // the other namespace, of the phone
+	netemWire = "NETEM_WIRE" // what joins them: "netem", a veth pair that tc may treat badly, or "tun", our own wire
+	netemDev  = "callboard0"           // the device in both, with the addresses below
+)
+
+var (
+	netemHere  = netip.MustParseAddr("10.203.7.1")
+	netemThere = netip.MustParseAddrPort("10.203.7.2:5060")
+)
+
+// callsEach is how many calls are made at a time over each network.
+const callsEach = 6
+
+func run(t testing.TB, name string, args ...string) {
+	t.Helper()
+	out, err := exec.Command(name, args...).CombinedOutput()
+	require.NoError(t, err, "%s %v: %s", name, args, out)
+}
+
+// badLink makes what joins the namespaces behave badly.
+func badLink(t testing.TB) (set func(fault)) {
+	t.Helper()
+	peer := os.Getenv(netemPeer)
+	require.NotEmpty(t, peer, "make netem prepares the network")
+	if os.Getenv(netemWire) == "netem" {
+		return func(f fault) {
+			args := append([]string{"qdisc", "replace", "dev", netemDev, "root"}, f.netem()...)
+			run(t, "tc", args...)
+			run(t, "tc", slices.Insert(args, 0, "-n", peer)...)
+		}
+	}
+	here, there := tun(t, ""), tun(t, peer)
+	run(t, "ip", "address", "add", netemHere.String(), "peer", netemThere.Addr().String(), "dev", netemDev)
+	run(t, "ip", "-n", peer, "address", "add", netemThere.Addr().String(), "peer", netemHere.String(), "dev", netemDev)
+	run(t, "ip", "link", "set", netemDev, "up")
+	run(t, "ip", "-n", peer, "link", "set", netemDev, "up")
+	one, two := joined(t, here, there, 1), joined(t, there, here, 2)
+	return func(f fault) { one.set(f); two.set(f) }
+}
+
+// tun opens the device in a namespace, "" for ours.
+func tun(t testing.TB, space string) *os.File {
+	t.Helper()
+	type opened struct {
+		fd  int
+		err error
+	}
+	done := make(chan opened)
+	go func() {
+		runtime.LockOSThread() // and never unlocked: the thread ends in the other namespace with this function
+		if space != "" {
+			ns, err := os.Open("/run/netns/" + space)
+			if err == nil {
+				err = unix.Setns(int(ns.Fd()), unix.CLONE_NEWNET)
+				_ = ns.Close()
+			}
+			if err != nil {
+				done <- opened{err: err}
+				return
+			}
+		}
+		fd, err := unix.Open("/dev/net/tun", unix.O_RDWR|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+		if err == nil {
+			var request *unix.Ifreq
+			if request, err = unix.NewIfreq(netemDev); err == nil {
+				request.SetUint16(unix.IFF_TUN | unix.IFF_NO_PI)
+				err = unix.IoctlIfreq(fd, unix.TUNSETIFF, request)
+			}
+		}
+		done <- opened{fd, err}
+	}()
+	o := <-done
+	require.NoError(t, o.err, "/dev/net/tun")
+	f := os.NewFile(uintptr(o.fd), netemDev)
+	t.Cleanup(func() { _ = f.Close() })
+	return f
+}
+
+// joined carries what one device sends to the other.
+func joined(t testing.TB, from, to *os.File, seed uint64) *pipe {
+	t.Helper()
+	p := newPipe(fault{}, seed)
+	t.Cleanup(p.close)
+	go func() {
+		b := make([]byte, 65536)
+		for {
+			n, err := from.Read(b)
+			if err != nil {
+				return
+			}
+			packet := slices.Clone(b[:n])
+			p.carry(func() { _, _ = to.Write(packet) })
+		}
+	}()
+	return p
+}
+
+// distantPhone starts the phone in the other namespace.
+func distantPhone(t testing.TB, l *ledger) {
+	t.Helper()
+	cmd := exec.Command("ip", "netns", "exec", os.Getenv(netemPeer), os.Args[0])
+	cmd.Env = append(os.Environ(), networkPhone+"="+netemThere.String())
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	words := bufio.NewScanner(out)
+	require.True(t, words.Scan(), "the phone does not start")
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		for words.Scan() {
+			var c phoneCall
+			if json.Unmarshal(words.Bytes(), &c) == nil {
+				l.put(c)
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		_ = in.Close()
+		<-read
+		_ = cmd.Wait()
+	})
+}
+
+// mean is the average of figures.
+func mean(all []figures) (m figures) {
+	n := float64(len(all))
+	for _, f := range all {
+		m.mos += f.mos / n
+		m.loss += f.loss / n
+		m.jitter += f.jitter / n
+		m.seconds += f.seconds / n
+		m.phone.Stats.MOS += f.phone.Stats.MOS / n
+		m.phone.Stats.LossPercent += f.phone.Stats.LossPercent / n
+		m.phone.Stats.JitterMs += f.phone.Stats.JitterMs / n
+	}
+	return m
+}
+
+func TestCallsSurviveABadNetworkBetweenNamespaces(t *testing.T) {
+	set := badLink(t)
+	var l ledger
+	distantPhone(t, &l)
+	s := prepare(t)
+	s.env = append(s.env, fmt.Sprintf("CALLBOARD_SIP_ADDR=%s:%d", netemHere, s.sip), "CALLBOARD_PUBLIC_IP="+netemHere.String(),
+		"CALLBOARD_EGRESS_ALLOW=127.0.0.0/8,10.203.7.0/24")
+	s.start()
+	s.unlimited()
+	agent := s.keypad()
+	s.api("POST", "/v1/trunks", object{
+		"name": "far", "dtmf": "rfc4733", "proxies": []object{{"host": netemThere.Addr().String(), "port": netemThere.Port(), "transport": "udp"}},
+	})
+	by, calls := map[string]figures{}, 0
+	for _, f := range faults {
+		set(f)
+		for range 3 {
+			began := time.Now()
+			ids := make([]string, callsEach)
+			for i := range ids {
+				calls++
+				ids[i] = s.outbound(fmt.Sprintf("+12025551%03d", calls), agent, nil)
+			}
+			for _, id := range ids {
+				s.pressed(id)
+			}
+			all := make([]figures, callsEach)
+			for i, id := range ids {
+				all[i] = s.survived(f.name, id, &l)
+			}
+			by[f.name] = mean(all)
+			t.Logf("%d calls over %s in %s: %s", callsEach, f.name, time.Since(began).Round(time.Second), by[f.name])
+			if f.name != "clean" || by[f.name].steady() {
+				break
+			}
+		}
+	}
+	judged(t, by)
+	assert.Len(t, by, len(faults))
+}
