@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -63,7 +64,8 @@ type (
 		leg int
 		err error
 	}
-	asideLate struct{ leg int }
+	asideLate  struct{ leg int }
+	asideMaxed struct{}
 )
 
 // Control: all of these are bound by the call.
@@ -78,13 +80,16 @@ func (asideHeard) Control()   {}
 func (asideSignal) Control()  {}
 func (asidePlaced) Control()  {}
 func (asideLate) Control()    {}
+func (asideMaxed) Control()   {}
 
 // errand is what a second leg is to do.
 type errand struct {
 	callID      string
 	key         string // of its slots
 	way         Way
-	from        string
+	from        string // ours
+	caller      string // who is handed on, "" where nobody may see that
+	diverted    bool   // he called us: a trunk that knows Diversion shows him
 	environment domain.Environment
 	replaces    *sip.DialogID
 	shared      Session // the far end is to be heard by this one; nil: one of its own
@@ -109,6 +114,7 @@ type aside struct {
 	previewed string
 	ended     bool
 	ending    string // why it was given up
+	stop      func() // the clock of the longest talk
 }
 
 func newAside(cfg *Config, log *slog.Logger, e errand, v *vessel) actor.Actor {
@@ -147,6 +153,8 @@ func (a *aside) Receive(ctx actor.Context) {
 		}
 	case giveUp:
 		a.giveUp(ctx, m.why)
+	case asideMaxed:
+		a.giveUp(ctx, string(domain.ReasonMaxDuration))
 	case asideLate:
 		a.over(ctx, a.ending, sip.Ended{})
 	case mailbox.Crashed:
@@ -205,15 +213,28 @@ func (a *aside) dial(ctx actor.Context, leg int) {
 	o := media.Options{Notify: func(e media.Event) { root.Send(self, heard{leg, e}) }}
 	if p := a.way.Phone; p != nil {
 		in.To, in.Contacts = p.To, p.Contacts
+		if a.caller != "" {
+			in.From = a.caller
+		}
 		soundOf(&o, a.slot, hostsOf(p.Contacts))
 	} else {
-		a.slot.Fill(&in, a.way.To, trunk.Caller{Number: a.from})
+		a.slot.Fill(&in, a.way.To, a.shown())
 		soundOf(&o, a.slot, nil)
 	}
 	sound, phone, v, shared := a.cfg.Sound, a.cfg.Phone, a.vessel, a.shared
 	mailbox.Work(ctx, dialLimit, func(context.Context) any {
 		return placeAside(v, sound, phone, shared, o, in)
 	})
+}
+
+// shown is who a trunk is told to call: the caller only where the trunk takes
+// the word of a Diversion that we hand him on, else we.
+func (a *aside) shown() trunk.Caller {
+	number := strings.HasPrefix(a.caller, "+") || a.caller == domain.Anonymous
+	if a.diverted && number && slices.Contains(a.slot.Trunk.CallerIDHeaders, domain.HeaderDiversion) {
+		return trunk.Caller{Number: a.caller, Diversion: a.from}
+	}
+	return trunk.Caller{Number: a.from}
 }
 
 func placeAside(v *vessel, sound Sound, phone Phone, shared Session, o media.Options, in sip.Invite) (m asidePlaced) {
@@ -299,6 +320,9 @@ func (a *aside) answered(ctx actor.Context, e sip.Answered) {
 		return
 	}
 	a.up, a.upSince, a.told = true, time.Now(), nil
+	if most := a.slot.MaxDuration; most > 0 {
+		a.stop = mailbox.After(ctx, most, asideMaxed{})
+	}
 	if a.cfg.Trunks != nil && a.slot.Key != "" {
 		ctx.Send(a.cfg.Trunks, trunk.Result{CallID: a.key, Key: a.slot.Key, TrunkID: a.slot.Trunk.ID, Answered: true})
 	}
@@ -362,6 +386,9 @@ func (a *aside) over(ctx actor.Context, why string, e sip.Ended) {
 		return
 	}
 	a.ended = true
+	if a.stop != nil {
+		a.stop()
+	}
 	a.talked(ctx)
 	ctx.Request(ctx.Parent(), asideOver{why, e})
 }

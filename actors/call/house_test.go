@@ -100,6 +100,7 @@ type plan struct {
 	trunks  func(h *house) []domain.Trunk
 	spool   string
 	phone   func(call.Phone) call.Phone
+	broker  actor.ReceiveFunc // in the place of the trunks
 	ours    func(domain.Environment, *sip.Incoming) bool
 }
 
@@ -151,6 +152,9 @@ func build(t *testing.T, p plan) *house {
 		list = p.trunks(h)
 	}
 	h.trunks = spawn(trunk.New(trunk.Config{Trunks: list, Log: discard}))
+	if p.broker != nil {
+		h.trunks = h.sys.Root.Spawn(actor.PropsFromFunc(p.broker))
+	}
 	h.owner = h.sys.Root.Spawn(actor.PropsFromFunc(h.own))
 	line := call.OverSIP(h.ua)
 	if p.phone != nil {

@@ -35,7 +35,7 @@ func TestAnAgentSaysHowItTakesCalls(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := build(t, plan{})
-			service := agent(t, func(in *sip.Incoming) { h.take(in, domain.Script{Pathway: linger(), Inbound: c.how}) })
+			service := agent(t, func(in *sip.Incoming) { _ = h.take(in, domain.Script{Pathway: linger(), Inbound: c.how}) })
 			s, err := newPeer(t).engine.Open(media.Options{}) // never to a port of the same engine
 			require.NoError(t, err)
 			defer s.Close()
@@ -83,7 +83,7 @@ func TestAnAgentSaysHowItTakesCalls(t *testing.T) {
 }
 
 // take hands a call that came in to the house.
-func (h *house) take(in *sip.Incoming, script domain.Script) {
+func (h *house) take(in *sip.Incoming, script domain.Script) (callID string) {
 	now := time.Now().UTC()
 	id := mailbox.NewID(domain.PrefixCall)
 	c := domain.Call{
@@ -100,4 +100,5 @@ func (h *house) take(in *sip.Incoming, script domain.Script) {
 		h.t.Error(err)
 	}
 	h.sys.Root.Send(h.calls, call.Inbound{In: in, Call: c, Attempt: a, Script: script, Permit: p, Owner: h.owner})
+	return id
 }

@@ -160,6 +160,7 @@ func (c *call) beginHandover(ctx actor.Context, durable bool) {
 	c.prepareSummary(ctx)
 	e := errand{
 		callID: c.call.ID, key: fmt.Sprintf("%s/%d", c.call.ID, t.at+1), way: t.way, from: c.shownToHuman(),
+		caller: c.person(), diverted: c.call.Direction == domain.Inbound,
 		environment: c.call.Environment, ringTimeout: c.ringTimeout,
 	}
 	if t.refer != nil {
@@ -181,6 +182,14 @@ func (c *call) shownToHuman() string {
 		return c.call.To
 	}
 	return c.call.From
+}
+
+// person is the number of whoever is handed on.
+func (c *call) person() string {
+	if c.call.Direction == domain.Inbound {
+		return c.call.From
+	}
+	return c.call.To
 }
 
 // prepareSummary has the summary spoken while it rings.

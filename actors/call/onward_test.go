@@ -1,0 +1,232 @@
+package call_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/trunk"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/sip"
+)
+
+// greeter is a far end that answers every call and shows what came in.
+func greeter(t *testing.T) (p *peer, came chan *sip.Incoming) {
+	t.Helper()
+	came = make(chan *sip.Incoming, 4)
+	p = mute(t)
+	p.ua = agent(t, func(in *sip.Incoming) {
+		came <- in
+		s, err := p.engine.Open(media.Options{})
+		if err != nil {
+			in.Reject(500, 0)
+			return
+		}
+		body, err := s.Answer(in.Body)
+		if err != nil {
+			in.Reject(488, 0)
+			return
+		}
+		d := in.Answer(body, p.hear)
+		s.Begin()
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.dialog = d
+	})
+	return p, came
+}
+
+// dials lets a peer call an agent, and returns the call once it talks.
+func (h *house) dials(p *peer, script domain.Script) (id string, s *media.Session, d *sip.Dialog) {
+	h.t.Helper()
+	came := make(chan string, 1)
+	service := agent(h.t, func(in *sip.Incoming) { came <- h.take(in, script) })
+	up := make(chan struct{})
+	s, err := p.engine.Open(media.Options{})
+	require.NoError(h.t, err)
+	h.t.Cleanup(func() { s.Close() })
+	d, err = p.ua.Invite(sip.Invite{
+		Attempt: "them", Leg: 1, Target: targetOf(service), To: "+15550002222", From: "+15550003333", Body: s.Offer(),
+		Notify: func(e sip.Event) {
+			if a, ok := e.(sip.Answered); ok {
+				_ = s.Accept(a.Body)
+				s.Begin()
+				close(up)
+			}
+		},
+	})
+	require.NoError(h.t, err)
+	id = <-came
+	<-up
+	h.until(10*time.Second, "the answer", func() bool { return h.store.call(id).AnsweredAt != nil })
+	return id, s, d
+}
+
+func TestWhoeverIsCalledSeesWhoIsHandedOn(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		headers   []string
+		phone     bool
+		from, div string
+	}{
+		"a trunk that knows Diversion": {[]string{domain.HeaderDiversion}, false, "+15550003333", "+15550002222"},
+		"a trunk that does not":        {nil, false, "+15550002222", ""},
+		"a phone":                      {nil, true, "+15550003333", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			caller := newPeer(t)
+			desk, came := greeter(t)
+			h := build(t, plan{trunks: func(h *house) []domain.Trunk {
+				list := towards(desk)(h)
+				list[1].CallerIDHeaders = c.headers
+				return list
+			}})
+			id, _, _ := h.dials(caller, domain.Script{Language: "en-US", Pathway: linger()})
+			way := call.Way{To: area + "7777"}
+			if c.phone {
+				way = call.Way{To: "1001", Phone: &call.PhoneWay{To: "1001", Contacts: []sip.Contact{{URI: "sip:1001@127.0.0.1", Target: targetOf(desk.ua)}}}}
+			}
+			require.NoError(t, h.tell(call.Transfer{CallID: id, Way: way, Mode: domain.TransferBridge}))
+			in := <-came
+			assert.Equal(t, c.from, in.From)
+			if c.div == "" {
+				assert.Empty(t, in.Header["Diversion"])
+			} else {
+				assert.Contains(t, in.Header["Diversion"], "<sip:"+c.div+"@")
+			}
+			h.stands(id, domain.TransferConnected)
+			require.NoError(t, h.hangUp(id))
+			h.end(id)
+			h.until(5*time.Second, "the other is let go", desk.over)
+		})
+	}
+}
+
+func TestATransferLastsNoLongerThanTheRulesAllow(t *testing.T) {
+	t.Parallel()
+	desk, _ := greeter(t)
+	h := build(t, plan{broker: func(ctx actor.Context) {
+		if m, ok := ctx.Message().(trunk.Want); ok {
+			ctx.Respond(trunk.Slot{CallID: m.CallID, Key: "k", Target: targetOf(desk.ua), MaxDuration: 2 * time.Second, Generation: m.Generation})
+		}
+	}})
+	id, _, _ := h.dials(newPeer(t), domain.Script{Language: "en-US", Pathway: linger()})
+	require.NoError(t, h.tell(call.Transfer{CallID: id, Way: call.Way{To: area + "7777"}, Mode: domain.TransferBridge}))
+	h.stands(id, domain.TransferConnected)
+	h.stands(id, domain.TransferReturned)
+	h.until(5*time.Second, "the other is let go", desk.over)
+	require.NoError(t, h.tell(call.Say{CallID: id, Text: "I am back."}), "the agent has the caller")
+	require.NoError(t, h.hangUp(id))
+	h.end(id)
+}
+
+func TestTheAgentWaitsWhileTheFarEndHolds(t *testing.T) {
+	t.Parallel()
+	p := newPeer(t)
+	h := build(t, plan{})
+	id, s, d := h.dials(p, domain.Script{Language: "en-US", Pathway: linger()})
+	reoffer := func() {
+		t.Helper()
+		done := make(chan sip.Reanswer, 1)
+		d.Reoffer(s.Offer(), func(r sip.Reanswer) { done <- r })
+		r := <-done
+		require.NoError(t, r.Err)
+		require.Equal(t, 200, r.Code)
+		require.NoError(t, s.Accept(r.Body))
+	}
+	s.Direct(false, true)
+	reoffer()
+	h.until(5*time.Second, "the agent waits", func() bool {
+		return domain.CodeOf(h.tell(call.Say{CallID: id, Text: "Hello?"})) == domain.CodeInvalidState
+	})
+	sent := s.Stats().PacketsReceived
+	assert.Never(t, func() bool { return s.Stats().PacketsReceived > sent+5 }, 500*time.Millisecond, 20*time.Millisecond)
+	s.Direct(true, true)
+	reoffer()
+	h.until(5*time.Second, "the agent goes on", func() bool { return h.tell(call.Say{CallID: id, Text: "Hello."}) == nil })
+	sent = s.Stats().PacketsReceived
+	h.until(5*time.Second, "and is heard", func() bool { return s.Stats().PacketsReceived > sent+20 })
+	require.NoError(t, h.hangUp(id))
+	e := h.end(id)
+	assert.Equal(t, domain.OutcomeCompleted, e.Verdict.Outcome)
+}
+
+func TestSomebodyElseTakesTheFarEndsPlace(t *testing.T) {
+	t.Parallel()
+	for name, allowed := range map[string]bool{"where the agent lets him": true, "not otherwise": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			first, second := newPeer(t), newPeer(t)
+			h := build(t, plan{})
+			script := domain.Script{Language: "en-US", Pathway: linger()}
+			script.Transfer.AcceptRefer = allowed
+			var service *sip.UserAgent
+			came := make(chan string, 1)
+			service = agent(t, func(in *sip.Incoming) { came <- h.take(in, script) })
+			calls := func(p *peer, replaces *sip.DialogID) (*media.Session, *sip.Dialog, chan sip.Event) {
+				s, err := p.engine.Open(media.Options{})
+				require.NoError(t, err)
+				t.Cleanup(func() { s.Close() })
+				got := make(chan sip.Event, 32)
+				d, err := p.ua.Invite(sip.Invite{
+					Attempt: mailbox.NewID("x"), Leg: 1, Target: targetOf(service), To: "+15550002222", From: "+15550003333", Body: s.Offer(), Replaces: replaces,
+					Notify: func(e sip.Event) {
+						if a, ok := e.(sip.Answered); ok {
+							_ = s.Accept(a.Body)
+							s.Begin()
+						}
+						got <- e
+					},
+				})
+				require.NoError(t, err)
+				return s, d, got
+			}
+			_, d, told := calls(first, nil)
+			id := <-came
+			h.until(10*time.Second, "the answer", func() bool { return h.store.call(id).AnsweredAt != nil })
+			mine := d.ID() // as the first sees it: ours is the other way round
+			s, _, got := calls(second, &mine)
+			if !allowed {
+				h.until(10*time.Second, "the refusal", func() bool { r, ok := (<-got).(sip.Refused); return ok && r.Final.Code == 403 })
+				assert.Len(t, h.store.call(id).Legs, 1)
+				require.NoError(t, h.hangUp(id))
+				h.end(id)
+				return
+			}
+			h.stands(id, domain.TransferCompleted)
+			h.until(10*time.Second, "the first is let go", func() bool { _, ok := (<-told).(sip.Ended); return ok })
+			heard := s.Stats().PacketsReceived
+			h.until(5*time.Second, "the second hears the agent", func() bool { return s.Stats().PacketsReceived > heard+20 })
+			assert.Equal(t, "remote", h.handed(id).By)
+			require.NoError(t, h.tell(call.Say{CallID: id, Text: "Hello."}), "the agent goes on")
+			require.NoError(t, h.hangUp(id))
+			e := h.end(id)
+			assert.Len(t, e.Call.Legs, 2)
+			assert.Equal(t, "api", e.Call.EndedBy)
+		})
+	}
+}
+
+func TestACensusCountsSecondLegs(t *testing.T) {
+	t.Parallel()
+	h := build(t, plan{})
+	id := h.talking(quiet, linger())
+	require.NoError(t, h.tell(call.Transfer{CallID: id, Way: call.Way{To: area + "0109"}, Mode: domain.TransferBridge}))
+	h.stands(id, domain.TransferConnected)
+	now, err := mailbox.Ask[call.LiveNow](t.Context(), h.sys, h.calls, call.Live{})
+	require.NoError(t, err)
+	require.Len(t, now.Calls, 1)
+	require.Len(t, now.Seconds, 1)
+	assert.Equal(t, id+"/1", now.Seconds[0].CallID)
+	assert.Equal(t, domain.Outbound, now.Seconds[0].Direction)
+	assert.NotEqual(t, now.Calls[0].PID.Id, now.Seconds[0].PID.Id)
+	require.NoError(t, h.hangUp(id))
+	h.end(id)
+}
