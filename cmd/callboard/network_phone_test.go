@@ -55,6 +55,7 @@ func newNetPhone(at netip.AddrPort, low int, told func(phoneCall)) (*netPhone, e
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &netPhone{engine: engine, words: tone.Make(60*time.Second, 0.3, 300, 1100), told: told, ua: ua, stop: cancel}
+	ua.Admit(func(sip.Source) sip.Admission { return sip.Admission{Allow: true} }) // it is alone with the service
 	ua.OnInvite(p.take)
 	failed := make(chan error, 1)
 	p.work.Go(func() { failed <- ua.Serve(ctx) })
