@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -313,6 +314,12 @@ func (p *phones) set(ctx actor.Context, list []domain.Phone) {
 		if kept && now.Password == was.Password && now.Username == was.Username {
 			continue
 		}
+		p.queue = slices.DeleteFunc(p.queue, func(u *sip.Update) bool {
+			if u.AccountID == id {
+				u.Refuse(403, 0) // it was proved by what holds no more
+			}
+			return u.AccountID == id
+		})
 		if _, busy := p.saving[id]; busy || len(p.bound[id]) > 0 {
 			p.forgotten[id] = true
 		}
