@@ -62,12 +62,12 @@ func (d *Dialog) referred(m *message) {
 	d.emit(Referred{
 		To: to, ReferredBy: by, Replaces: replaces,
 		Accept: func() func(int, string, bool) {
-			s := &subscription{event: "refer;id=" + decimal(m.cseq)}
+			s, taken := &subscription{event: "refer;id=" + decimal(m.cseq)}, false
 			d.do(func() {
 				if !open || d.phase == over {
-					s.over = true
 					return
 				}
+				taken = true
 				open = false
 				d.release(wait)
 				if isSIPURI(m.contact) && clean(m.contact) {
@@ -80,6 +80,9 @@ func (d *Dialog) referred(m *message) {
 				}
 				d.tellReferrer(s, notice{code: 100})
 			})
+			if !taken {
+				return nil
+			}
 			return func(code int, phrase string, final bool) {
 				d.do(func() { d.tellReferrer(s, notice{max(100, min(code, 699)), phrase, final}) })
 			}

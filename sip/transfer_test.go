@@ -52,6 +52,17 @@ func TestTransferTellsTheOwnerOnlyWhomToCall(t *testing.T) {
 	})
 }
 
+func TestAReferThatWasRefusedForItsOwnersSilenceCannotBeAcceptedAnyMore(t *testing.T) {
+	bubble(t, func(t *testing.T, s *stage) {
+		_, inv, _ := s.answered()
+		s.peer.send(s.request(inv, "REFER", 1, "Refer-To: <sip:+1@example.com>"), s.us())
+		r := next[sip.Referred](t, s.ears)
+		s.peer.expect("SIP/2.0 403")
+		assert.Nil(t, r.Accept(), "nobody may be called for it")
+		s.peer.nothing(time.Minute)
+	})
+}
+
 func TestNotificationsAreSentOneAfterTheOther(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
 		_, inv, _ := s.answered()

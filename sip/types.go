@@ -146,7 +146,8 @@ type (
 		ReferredBy string // URI, "" without one
 		Replaces   *DialogID
 		// Accept answers 202 and sends the first NOTIFY. Call notify with each
-		// answer that the new call gets, the last time with final.
+		// answer that the new call gets, the last time with final. It is nil, and
+		// nobody is to be called, where the REFER was refused or the call is over.
 		Accept func() (notify func(code int, phrase string, final bool))
 		Refuse func(code int)
 	}

@@ -151,7 +151,10 @@ func (c *call) beginHandover(ctx actor.Context, durable bool) {
 	}
 	t.stage = calling
 	if t.refer != nil {
-		t.told = t.refer.Accept()
+		if t.told = t.refer.Accept(); t.told == nil { // too late: it was refused
+			c.failTransfer(ctx, "refused")
+			return
+		}
 	} else if c.ringsBack() {
 		c.session.Hold(c.cfg.ringback)
 	} else {
