@@ -122,3 +122,25 @@ func TestBaresipSendsTheAgentToAnotherBaresip(t *testing.T) {
 	call := s.ended(id, 30*time.Second)
 	assert.Equal(t, "confirmed", call["disposition"], "the agent hears the other phone: %v", call)
 }
+
+func TestSoundBeforeTheAnswerChangesNothingOfTheCall(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	early, desk := sipp(t, "uas-early", "-rtp_echo"), sipp(t, "uas-early", "-rtp_echo")
+	s.trunkWith("+1202555014", early.port, "udp", nil)
+	s.trunkWith("+1202555019", desk.port, "udp", nil)
+	id := s.outbound("+12025550145", s.patient("hand"), nil)
+	s.await("the bridge", 30*time.Second, func() bool { return s.handed(id)["status"] == "connected" })
+	var steps []any
+	for _, step := range s.handed(id)["sip"].([]any) {
+		steps = append(steps, step.(object)["code"])
+	}
+	assert.Contains(t, steps, 183.0)
+	assert.Equal(t, 200.0, steps[len(steps)-1])
+	s.api("POST", "/v1/calls/"+id+"/hangup", nil)
+	call := s.ended(id, 30*time.Second)
+	assert.Equal(t, "completed", call["status"], "%v", call)
+	quality := call["quality"].(object)
+	assert.Greater(t, quality["packets_received"], 10.0, "two descriptions before the answer and one with it: their sound is heard")
+	assert.Zero(t, quality["packets_refused"])
+}
