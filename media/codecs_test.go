@@ -22,6 +22,23 @@ import (
 
 var secured = media.Options{SRTP: media.SRTPRequired, Confidential: true}
 
+// paced lets time pass for sessions that were opened just now, at no clock's pace but the test's.
+func paced(all ...*media.Session) (run func(time.Duration)) {
+	turns, due := make([]*media.Turn, len(all)), make([]int, len(all))
+	for i, s := range all {
+		turns[i] = media.NewTurn(s)
+	}
+	return func(d time.Duration) {
+		for range d / (5 * time.Millisecond) {
+			for i, t := range turns {
+				if due[i]--; due[i] <= 0 {
+					due[i] = t.Frame()
+				}
+			}
+		}
+	}
+}
+
 // through plays a signal from one session to another and returns how well it arrives in the recording.
 func through(t *testing.T, oa, ob media.Options, low int) (correlation float64, a, b media.Stats) {
 	t.Helper()
@@ -31,11 +48,12 @@ func through(t *testing.T, oa, ob media.Options, low int) (correlation float64, 
 	var far ear
 	oa.Notify = far.notify
 	sa, sb := open(t, ea, oa), open(t, eb, ob)
+	run := paced(sa, sb)
 	connect(t, sa, sb)
 	signal := chirp(800 * time.Millisecond)
 	sa.Play(1, signal)
+	run(1600 * time.Millisecond)
 	eventually(t, "played", far.heard(func(e media.Event) bool { return e == media.Played{ID: 1, Heard: 800 * time.Millisecond} }))
-	eventually(t, "and its last packets heard", func() bool { return sb.Mark() > 1400*time.Millisecond })
 	a = sa.Stats()
 	b, done := sb.Close()
 	require.NoError(t, (<-done).Err)

@@ -21,8 +21,8 @@ func NewTurn(s *Session) *Turn {
 	return &Turn{c, s}
 }
 
-// Frame is one turn.
-func (t *Turn) Frame() { t.c.serve(t.s) }
+// Frame is one frame; the next is due after so many turns of the clock, 5 ms each.
+func (t *Turn) Frame() (turns int) { return t.c.serve(t.s) }
 
 // Lapse is a machine that stood still.
 func (t *Turn) Lapse(d time.Duration) { t.c.leapt += int64(d * sampleRate / time.Second) }
