@@ -23,13 +23,37 @@ import (
 const (
 	netemPeer = "NETEM_PEER" // the other namespace, of the phone
 	netemWire = "NETEM_WIRE" // what joins them: "netem", a veth pair that tc may treat badly, or "tun", our own wire
-	netemDev  = "callboard0"           // the device in both, with the addresses below
+	netemDev  = "callboard0" // the device in both, with the addresses below
 )
 
 var (
 	netemHere  = netip.MustParseAddr("10.203.7.1")
 	netemThere = netip.MustParseAddrPort("10.203.7.2:5060")
 )
+
+// netem words the fault for tc.
+func (f fault) netem() []string {
+	args := []string{"netem", "limit", "20000"}
+	percent := func(name string, share float64) {
+		if share > 0 {
+			args = append(args, name, fmt.Sprintf("%g%%", 100*share))
+		}
+	}
+	if f.delay > 0 {
+		args = append(args, "delay", f.delay.String(), f.jitter.String())
+	}
+	percent("loss", f.loss)
+	percent("duplicate", f.duplicate)
+	percent("reorder", f.reorder)
+	return args
+}
+
+// set changes the fault.
+func (p *pipe) set(f fault) {
+	p.mu.Lock()
+	p.fault = f
+	p.mu.Unlock()
+}
 
 // callsEach is how many calls are made at a time over each network.
 const callsEach = 6

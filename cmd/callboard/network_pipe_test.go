@@ -2,7 +2,6 @@ package main_test
 
 import (
 	"container/heap"
-	"fmt"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -26,23 +25,6 @@ var faults = []fault{
 	{name: "reordering", delay: 30 * time.Millisecond, reorder: 0.25},
 	{name: "duplication", duplicate: 0.1},
 	{name: "all at once", loss: 0.02, duplicate: 0.05, delay: 40 * time.Millisecond, jitter: 30 * time.Millisecond},
-}
-
-// netem words the fault for tc.
-func (f fault) netem() []string {
-	args := []string{"netem", "limit", "20000"}
-	percent := func(name string, share float64) {
-		if share > 0 {
-			args = append(args, name, fmt.Sprintf("%g%%", 100*share))
-		}
-	}
-	if f.delay > 0 {
-		args = append(args, "delay", f.delay.String(), f.jitter.String())
-	}
-	percent("loss", f.loss)
-	percent("duplicate", f.duplicate)
-	percent("reorder", f.reorder)
-	return args
 }
 
 // pipe carries packets one way, with a fault. Its dice are seeded: the same
@@ -89,13 +71,6 @@ func newPipe(f fault, seed uint64) *pipe {
 func (p *pipe) close() {
 	close(p.stop)
 	p.work.Wait()
-}
-
-// set changes the fault.
-func (p *pipe) set(f fault) {
-	p.mu.Lock()
-	p.fault = f
-	p.mu.Unlock()
 }
 
 // carry sends a packet on its way; send is called once for each copy that
