@@ -27,7 +27,14 @@ BENCH_PACKAGES ?= $(shell go list ./... 2>/dev/null | grep -v /cmd/)
 # make bench BENCH_DOC=docs/benchmarks.md also keeps the table.
 BENCH_DOC      ?=
 
-.PHONY: help run build test lint fmt bench bench-parts e2e fuzz attack netem check tools clean
+# make soak SOAK_DOC=docs/soak.md also keeps the table. SOAK_RATE bounds the short calls begun in a second.
+SOAK_CALLS     ?= 200000
+SOAK_LONG      ?= 300
+SOAK_MINUTES   ?= 20
+SOAK_RATE      ?= 250
+SOAK_DOC       ?=
+
+.PHONY: help run build test lint fmt bench bench-parts e2e fuzz attack soak netem check tools clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -74,6 +81,10 @@ attack: ## attack every floor that strangers reach, ATTACK_SECONDS for each floo
 
 netem: tools ## make calls over a bad network between two namespaces (root, about 4 minutes), and print the figures
 	@.ci/netem
+
+soak: tools ## place SOAK_CALLS short calls beside SOAK_LONG calls of SOAK_MINUTES and look for leaks (about 25 minutes, no root)
+	@SOAK_CALLS=$(SOAK_CALLS) SOAK_LONG=$(SOAK_LONG) SOAK_MINUTES=$(SOAK_MINUTES) SOAK_RATE=$(SOAK_RATE) SOAK_DOC='$(abspath $(SOAK_DOC))' \
+	  go test -count=1 -timeout 120m -v -run '^TestNoCallLeavesAnythingBehind$$' ./cmd/callboard
 
 check: ## everything a change must pass: tidy modules, the linter, the tests
 	go mod tidy -diff

@@ -150,7 +150,7 @@ type PortUse struct {
 	Pairs   int // of the range
 	Taken   int // by open sessions
 	Resting int // freed, and not handed out before their rest is over
-	Bound   int // of those at rest: sockets kept for the next session
+	Bound   int // of no session, with sockets kept for the next one: bounded
 }
 
 // Ports counts the port pairs; it looks at each, so it is for figures and not for calls.

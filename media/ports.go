@@ -154,19 +154,21 @@ func (p *ports) has(port uint16) bool {
 	return int(port) >= p.first && int(port) < p.first+2*len(p.pair)
 }
 
-// use counts pairs: all, those of open sessions, those at rest, and of these the ones whose sockets are still bound.
+// use counts pairs: all, those of open sessions, those at rest, and those of no session whose sockets are still bound.
 func (p *ports) use(now time.Duration) (u PortUse) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	u.Pairs = len(p.pair)
 	for i := range p.pair {
-		switch pr := &p.pair[i]; {
-		case pr.taken:
+		pr := &p.pair[i]
+		if pr.taken {
 			u.Taken++
-		case pr.bound:
+			continue
+		}
+		if pr.bound {
 			u.Bound++
-			u.Resting++
-		case pr.until > now:
+		}
+		if pr.until > now {
 			u.Resting++
 		}
 	}

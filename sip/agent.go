@@ -100,6 +100,9 @@ func New(cfg Config) (*UserAgent, error) {
 	cfg.MaxHalfOpen = orDefault(cfg.MaxHalfOpen, defaultOpen)
 	cfg.MaxTCPConns = orDefault(cfg.MaxTCPConns, defaultTCPMax)
 	cfg.MaxPerHost = orDefault(cfg.MaxPerHost, defaultPerHost)
+	if cfg.Linger == 0 {
+		cfg.Linger = linger
+	}
 	if cfg.OverloadAfter == 0 {
 		cfg.OverloadAfter = defaultOverload
 	}

@@ -316,7 +316,7 @@ func (d *Dialog) finish(e Ended) {
 	}
 	d.flushAck()
 	closed := d.onClosed
-	d.retire(linger)
+	d.retire(d.ua.cfg.Linger)
 	for _, tx := range slices.Clone(d.txs) {
 		if tx.method != methodBye && tx.method != methodCancel && tx.method != methodNotify {
 			d.fail(tx, errEnded)

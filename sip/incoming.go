@@ -189,7 +189,7 @@ func (d *Dialog) refuseCaller(code int, retryAfter time.Duration, why Final) {
 	if retryAfter > 0 {
 		extra = []Header{{"Retry-After", strconv.Itoa(int(retryAfter.Round(time.Second).Seconds()))}}
 	}
-	d.retire(linger)
+	d.retire(d.ua.cfg.Linger)
 	d.answerInvite(code, nil, extra)
 	switch {
 	case waiting: // its owner has answered it already

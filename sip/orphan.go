@@ -58,7 +58,7 @@ func (d *Dialog) orphaned(s DialogState, report func(bool)) {
 	}
 	d.out = &outbound{refused: true, tx: &clientTx{cseq: s.LocalCSeq, done: true}}
 	d.onStray = func() { report(true) }
-	d.retire(linger + giveUp)
+	d.retire(d.ua.cfg.Linger + giveUp)
 	if s.RemoteTag != "" {
 		d.out.cancelSent = true
 		d.sendCancel(s.LocalCSeq, "service restarted")
@@ -105,7 +105,7 @@ func (u *UserAgent) endStranded(m *message) {
 	}
 	d.do(func() {
 		d.hold(m.flow.addr.Addr())
-		d.retire(linger)
+		d.retire(d.ua.cfg.Linger)
 		d.lateAnswer(m)
 	})
 }

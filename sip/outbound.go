@@ -471,7 +471,7 @@ func (d *Dialog) refuse(f Final) {
 		d.drop(o.tx)
 	}
 	o.inv = Invite{}
-	wait := linger
+	wait := d.ua.cfg.Linger
 	if !o.final {
 		wait += giveUp
 	}
@@ -518,7 +518,7 @@ func (d *Dialog) endFork(m *message) {
 	}
 	d.forks++
 	if d.phase == over {
-		d.expires = time.Now().Add(linger)
+		d.expires = time.Now().Add(d.ua.cfg.Linger)
 	}
 	far := farOf(m, d.remoteURI)
 	cseq := m.cseq

@@ -212,7 +212,7 @@ func (r *Registration) removed() {
 	if done := r.done; done != nil {
 		r.d.queue = append(r.d.queue, told{func(Event) { done() }, nil})
 	}
-	r.d.retire(linger)
+	r.d.retire(r.d.ua.cfg.Linger)
 }
 
 func (r *Registration) tell(s RegistrationState) {

@@ -35,6 +35,7 @@ type Config struct {
 	MaxTCPConns int // TCP and TLS connections at a time, default 512
 	MaxPerHost  int // TCP and TLS connections that one host may open to us at a time, default 64
 
+	Linger        time.Duration // a dialog that is over answers repetitions so long, default 40 s; less is for tests
 	OverloadAfter time.Duration // an INVITE that waited so long to be read is answered 503 at once, default 500 ms
 }
 

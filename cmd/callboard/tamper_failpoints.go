@@ -26,6 +26,13 @@ func tamper(s actors.Store) actors.Store {
 	return &lateStore{Store: s, last: make(map[string]chan struct{})}
 }
 
+// linger is how long dialogs that are over are kept: with FAILPOINT_LINGER as
+// short as that, so that a test need not wait for them.
+func linger() time.Duration {
+	d, _ := time.ParseDuration(os.Getenv("FAILPOINT_LINGER"))
+	return d
+}
+
 type lateStore struct {
 	actors.Store
 	mu   sync.Mutex

@@ -1,0 +1,88 @@
+package main_test
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+const soakHead = `# Soak
+
+Written by ` + "`make soak SOAK_DOC=docs/soak.md`" + `, which drives the real binary as a process of its own and fails where
+anything below is not given back. Machine: %s, shared with other work; a part of the cores was all that this run had. The short
+form of it is in ` + "`make test`" + `, with the race detector.
+
+This run: %d short calls (%d placed by campaigns, %d that came in) at most %d a second, and %d calls of %v with two-way
+G.711, playback and stereo recording beside them; %v in all. The figures are those of ` + "`GET /debug/counters?gc=1`" + ` on the admin
+listener: after a first wave of all kinds, and once no call was left.
+
+`
+
+// report prints the figures and keeps them where that is asked for.
+func (s *soak) report(base, end now, heard sound, took time.Duration) {
+	if !s.whole {
+		s.t.Logf("%v: %v, %d callers; %d goroutines, %d files, %.1f MB live, then %d, %d, %.1f MB, in %v", heard, s.outcomes, s.callers.well,
+			base.Process.Goroutines, base.files(), base.Process.HeapLive/mb, end.Process.Goroutines, end.files(), end.Process.HeapLive/mb, took)
+		return
+	}
+	s.table(os.Stdout, base, end, heard)
+	path := os.Getenv("SOAK_DOC")
+	if path == "" || s.t.Failed() {
+		return
+	}
+	var doc strings.Builder
+	out, in := s.outcomes["all"], s.callers.well+s.callers.ill
+	fmt.Fprintf(&doc, soakHead, machine(), out+in, out, in, s.rate, s.long, s.stay, took.Round(time.Second))
+	s.table(&doc, base, end, heard)
+	require.NoError(s.t, os.WriteFile(path, []byte(doc.String()), 0o644))
+}
+
+func (s *soak) table(w io.Writer, base, end now, heard sound) {
+	line := func(format string, args ...any) { _, _ = fmt.Fprintf(w, format+"\n", args...) }
+	bytes := func(b float64) string { return fmt.Sprintf("%.1f MB", b/mb) }
+	line("| What | After the first wave | Most seen | At the end |")
+	line("|------|----------------------|-----------|------------|")
+	p := s.peak
+	line("| Goroutines | %d | %d | %d |", base.Process.Goroutines, p.Process.Goroutines, end.Process.Goroutines)
+	line("| Live heap after a collection | %s | %s | %s |", bytes(base.Process.HeapLive), bytes(p.Process.HeapLive), bytes(end.Process.HeapLive))
+	line("| Heap in use after a collection | %s | %s | %s |", bytes(base.Process.HeapInUse), bytes(p.Process.HeapInUse), bytes(end.Process.HeapInUse))
+	line("| Resident memory | %s | %s | %s |", bytes(base.Process.Resident), bytes(p.Process.Resident), bytes(end.Process.Resident))
+	line("| Open files, sockets at rest left out | %d | %d | %d |", base.files(), p.files(), end.files())
+	line("| Sockets kept for the next calls | %d | %d | %d |", 2*base.Media.Ports.Bound, 2*p.Media.Ports.Bound, 2*end.Media.Ports.Bound)
+	line("| Media ports taken | %d | %d | %d |", base.Media.Ports.Taken, p.Media.Ports.Taken, end.Media.Ports.Taken)
+	line("| Media sessions | %d | %d | %d |", base.Media.Sessions, p.Media.Sessions, end.Media.Sessions)
+	line("| SIP dialogs, 40 s after their ends included | %d | %d | %d |", base.SIP.Dialogs, p.SIP.Dialogs, end.SIP.Dialogs)
+	line("| Traces of calls | %d | %d | %d |", base.Traces.Calls, p.Traces.Calls, end.Traces.Calls)
+	line("| Traces that no call claims, at most 8192 | %d | %d | %d |", base.Traces.Strays, p.Traces.Strays, end.Traces.Strays)
+	for _, name := range []string{"calls_open", "lines_out", "lines_in", "lines_waiting", "trunk_channels", "trunk_meters", "trunk_bound", "recordings", "actors"} {
+		line("| %s | %d | %d | %d |", map[string]string{
+			"calls_open": "Calls whose end is not committed", "lines_out": "Permits, outbound", "lines_in": "Permits, inbound",
+			"lines_waiting": "Permits waited for", "trunk_channels": "Channels of trunks", "trunk_meters": "Calls being paid for",
+			"trunk_bound": "Calls that trunks watch", "recordings": "Recordings to be kept", "actors": "Actors; a campaign that is over keeps its own",
+		}[name], base.Tree[name], p.Tree[name], end.Tree[name])
+	}
+	line("| Attempts open in the store | – | – | 0 |\n")
+	line("Panics: %d. Messages of SIP received %d, sent %d, repeated %d. Transport errors: %d.", end.SIP.Panics, end.SIP.Received, end.SIP.Sent,
+		end.SIP.Retransmitted, end.SIP.TransportErrors)
+	line("Callers that SIPp counts as content: %d, as failed: %d.", s.callers.well, s.callers.ill)
+	if heard.calls > 0 {
+		line("Long calls: %d; the worst of them received %.1f and sent %.1f packets a second (50 are due), the lowest MOS is %.2f.",
+			heard.calls, heard.received, heard.sent, heard.mos)
+	}
+	line("\n| Outcome of the calls placed | Calls |\n|-----------------------------|-------|")
+	names := make([]string, 0, len(s.outcomes))
+	for name := range s.outcomes {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if name != "all" && name != "other than wanted" {
+			line("| %s | %d |", name, s.outcomes[name])
+		}
+	}
+}

@@ -1,0 +1,451 @@
+package main_test
+
+import (
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/persistence"
+	"github.com/callboard/callboard/persistence/pebble"
+)
+
+// soak is a run of many short calls beside some long ones. Its size comes from
+// SOAK_CALLS, SOAK_LONG, SOAK_MINUTES and SOAK_RATE; without SOAK_CALLS it is a
+// short form.
+type soak struct {
+	*service
+	calls, long, rate int
+	stay              time.Duration // of the long calls
+	whole             bool
+	admin, home       string
+	far               *phoneFarm
+	agents            map[string]string
+	next              map[string]int // number of each kind
+	outcomes          map[string]int
+	callers           callers
+	peak              now
+}
+
+// kind is one sort of short outbound calls: its numbers begin with prefix.
+type kind struct {
+	name, prefix, agent string
+	share               int // of 100
+	wants               string
+}
+
+func kinds() []kind {
+	return []kind{
+		{"answered, over at once", "+120251", "mute", 40, "completed"},
+		{"answered, the agent speaks, recorded", "+120252", "hello", 15, "completed"},
+		{"answered, the called hangs up", "+120253", "patient", 9, "completed"},
+		{"busy", "+120254", "mute", 12, "busy"},
+		{"declined", "+120255", "mute", 7, "failed"},
+		{"a number that nobody has", "+120256", "mute", 7, "failed"},
+		{"first target down, the second answers", "+120257", "mute", 5, "completed"},
+		{"bridged to a desk that hangs up", "+120258", "bridge", 2, "confirmed"},
+		{"bridged to a desk that is busy", "+120259", "engaged", 2, "declined"},
+		{"transferred by REFER", "+120260", "refer", 1, "completed"},
+	}
+}
+
+const (
+	inboundShare = 30 // of 100 calls
+	desk, noDesk = "+12025550199", "+12025550198"
+	soakNumber   = "+12025550142"
+)
+
+func number(name string, otherwise int) int {
+	if n, err := strconv.Atoi(os.Getenv(name)); err == nil && n > 0 {
+		return n
+	}
+	return otherwise
+}
+
+// TestNoCallLeavesAnythingBehind: after calls of every kind all that they had
+// is given back. make soak lasts longer.
+func TestNoCallLeavesAnythingBehind(t *testing.T) {
+	t.Parallel()
+	s := &soak{calls: 2000, long: 6, rate: 120, stay: 5 * time.Second, whole: os.Getenv("SOAK_CALLS") != ""}
+	env := []string{"CALLBOARD_MEDIA_PORTS=61000-63998", "FAILPOINT_LINGER=3s"}
+	if s.whole {
+		s.calls, s.long, s.rate = number("SOAK_CALLS", 200000), number("SOAK_LONG", 300), number("SOAK_RATE", 250)
+		s.stay = time.Duration(number("SOAK_MINUTES", 20)) * time.Minute
+		env = []string{"CALLBOARD_MEDIA_PORTS=20000-29999"}
+	}
+	s.admin = "127.0.0.1:" + strconv.Itoa(freePort(t, "tcp"))
+	s.service = prepare(t, append(env, "CALLBOARD_ADMIN_ADDR="+s.admin, "CALLBOARD_LOG_LEVEL=error")...)
+	s.next, s.outcomes = make(map[string]int), make(map[string]int)
+	s.start()
+	s.unlimited()
+	s.home = s.api("GET", "/v1/workspace", nil)["id"].(string)
+	s.house()
+
+	began := time.Now()
+	s.wave(max(s.calls/20, 200)) // fills what is kept for good: caches, sockets at rest, recordings' buffers
+	base := s.quiet()
+	var done int
+	longs := s.talk()
+	waves := 1
+	if s.whole {
+		waves = 20
+	}
+	for n := range waves {
+		n, done = s.calls*19/20*(n+1)/waves-done, s.calls*19/20*(n+1)/waves
+		s.wave(n)
+		s.look(done, time.Since(began))
+	}
+	heard := s.hangUp(longs)
+	end := s.quiet()
+	s.given(base, end, heard)
+	s.stop()
+	s.nothingOpen()
+	s.report(base, end, heard, time.Since(began))
+}
+
+// house lays out trunks, numbers and agents.
+func (s *soak) house() {
+	t := s.t
+	instant, refer := sipp(t, "uas-instant"), sipp(t, "uas-refer")
+	busy, hangup := sipp(t, "uas-busy"), sipp(t, "uas-hangup")
+	ports := map[string][]int{
+		"+120251": {instant.port}, "+120252": {sipp(t, "uas-instant").port}, "+120253": {hangup.port}, "+120254": {busy.port},
+		"+120255": {sipp(t, "uas-decline").port}, "+120256": {sipp(t, "uas-unknown").port},
+		"+120257": {sipp(t, "uas-503").port, instant.port}, "+120258": {sipp(t, "uas-instant").port}, "+120259": {instant.port},
+		"+120260": {refer.port}, desk: {hangup.port}, noDesk: {busy.port},
+	}
+	s.far = startPhones(t)
+	ports["+120261"] = []int{s.far.port}
+	var trunk string
+	for prefix, to := range ports {
+		proxies := make([]object, len(to))
+		for i, p := range to {
+			proxies[i] = object{"host": "127.0.0.1", "port": p, "transport": "udp", "priority": i}
+		}
+		trunk = s.api("POST", "/v1/trunks", object{"name": "t" + prefix, "proxies": proxies, "prefixes": []string{prefix}, "calls_per_second": 1000})["id"].(string)
+	}
+	s.agents = map[string]string{
+		"mute": s.mute(), "hello": s.hello(), "patient": s.patient("wait"), "talker": s.talker(),
+		"bridge": s.handing(desk, "bridge"), "engaged": s.handing(noDesk, "bridge"), "refer": s.handing(desk, "blind"),
+	}
+	s.api("POST", "/v1/phone-numbers", object{"number": soakNumber, "agent_id": s.agents["hello"], "trunk_id": trunk})
+}
+
+// handing is an agent that hands every caller on at once.
+func (s *soak) handing(to, mode string) string {
+	p := s.api("POST", "/v1/pathways", object{
+		"name": mode + to, "start": "hand",
+		"nodes": []object{
+			{"id": "hand", "type": "transfer", "destination": "desk", "mode": mode},
+			{"id": "back", "type": "end", "outcome": "confirmed"},
+			{"id": "sorry", "type": "end", "outcome": "declined"},
+		},
+		"edges": []object{
+			{"from": "hand", "to": "back", "when": object{"type": "success"}},
+			{"from": "hand", "to": "sorry", "when": object{"type": "failure"}},
+		},
+	})
+	return s.api("POST", "/v1/agents", object{
+		"name": mode + to, "pathway_id": p["id"], "transfer": object{"destinations": []object{{"name": "desk", "to": to}}},
+	})["id"].(string)
+}
+
+// talker is an agent that speaks for longer than anybody listens.
+func (s *soak) talker() string {
+	nodes, edges := []object{}, []object{}
+	for n := range 2 + int(s.stay/(2*time.Minute)) {
+		id := "talk" + strconv.Itoa(n)
+		nodes = append(nodes, object{"id": id, "type": "say", "prompt": strings.Repeat("All our lines are open for this measurement. ", 80)})
+		edges = append(edges, object{"from": id, "to": "talk" + strconv.Itoa(n+1), "when": object{"type": "always"}})
+	}
+	edges[len(edges)-1]["to"] = "bye"
+	return s.agent(object{"name": "talker", "start": "talk0", "nodes": append(nodes, object{"id": "bye", "type": "end"}), "edges": edges})
+}
+
+// begin starts a campaign whose contacts come as a file.
+func (s *soak) begin(k kind, n, atOnce int) string {
+	var rows strings.Builder
+	rows.WriteString("phone\n")
+	for range n {
+		fmt.Fprintf(&rows, "%s%0*d\n", k.prefix, 12-len(k.prefix), 10000+s.next[k.prefix]%90000)
+		s.next[k.prefix]++
+	}
+	id := s.api("POST", "/v1/campaigns", object{
+		"name": k.name, "agent_id": s.agents[k.agent], "caller_id": object{"number": "+12025550100"}, "compliance": anyHour(),
+		"pacing": object{"calls_per_minute": max(60, s.rate*60*(100-inboundShare)*k.share/10000), "max_concurrent": atOnce},
+	})["id"].(string)
+	status, text, _ := s.try("POST", "/v1/campaigns/"+id+"/contacts", rows.String(), "Content-Type", "text/csv")
+	require.Less(s.t, status, 300, string(text))
+	s.api("POST", "/v1/campaigns/"+id+"/start", nil)
+	return id
+}
+
+// wave is n calls: campaigns of every kind, and callers beside.
+func (s *soak) wave(n int) {
+	var wait sync.WaitGroup
+	in := n * inboundShare / 100
+	wait.Go(func() { s.callers.call(s.service, in, max(1, s.rate*inboundShare/100)) })
+	ids := map[string]kind{}
+	for _, k := range kinds() {
+		ids[s.begin(k, max(1, (n-in)*k.share/100), 900)] = k
+	}
+	limit := 3*time.Minute + 8*time.Second*time.Duration(n/s.rate)
+	for id, k := range ids {
+		st := s.finished(id, limit)
+		for outcome, count := range st.Outcomes {
+			if count == 0 {
+				continue
+			}
+			s.outcomes[k.name+": "+outcome] += count
+			if outcome != k.wants {
+				s.outcomes["other than wanted"] += count
+			}
+			s.outcomes["all"] += count
+		}
+	}
+	wait.Wait()
+}
+
+// callers are the SIPps that call.
+type callers struct {
+	mu        sync.Mutex
+	well, ill int
+}
+
+// call calls in n times and adds up what SIPp says of it.
+func (c *callers) call(s *service, n, rate int) {
+	stats := filepath.Join(s.t.TempDir(), "stats.csv")
+	p := sippCaller(s.t, "uac-hangup", "-m", strconv.Itoa(n), "-r", strconv.Itoa(rate), "-s", soakNumber, "-d", "400",
+		"-trace_stat", "-stf", stats, "127.0.0.1:"+strconv.Itoa(s.sip))
+	<-p.done
+	text, err := os.ReadFile(stats)
+	if err != nil {
+		s.t.Errorf("the callers' figures: %v", err)
+		return
+	}
+	read := csv.NewReader(strings.NewReader(string(text)))
+	read.Comma, read.FieldsPerRecord, read.LazyQuotes = ';', -1, true
+	rows, err := read.ReadAll()
+	if err != nil || len(rows) < 2 {
+		s.t.Errorf("the callers' figures: %v, %d rows", err, len(rows))
+		return
+	}
+	last := func(name string) int {
+		at := slices.Index(rows[0], name)
+		if at < 0 {
+			return 0
+		}
+		v, _ := strconv.Atoi(rows[len(rows)-1][at])
+		return v
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.well += last("SuccessfulCall(C)")
+	c.ill += last("FailedCall(C)")
+}
+
+// talk begins the long calls and returns once all of them talk.
+func (s *soak) talk() string {
+	if s.long == 0 {
+		return ""
+	}
+	id := s.begin(kind{name: "long", prefix: "+120261", agent: "talker", share: 100}, s.long, s.long)
+	s.await("all phones to talk", 3*time.Minute, func() bool { return s.far.ask(s.t, "count").Phones >= s.long })
+	s.callers.mu.Lock()
+	defer s.callers.mu.Unlock()
+	s.peak.at = time.Now()
+	return id
+}
+
+// sound is what was heard in the long calls, as their records say.
+type sound struct {
+	calls          int
+	received, sent float64 // packets a second, of the worst call
+	mos            float64
+}
+
+// hangUp ends the long calls when their time has come.
+func (s *soak) hangUp(id string) (all sound) {
+	if id == "" {
+		return all
+	}
+	s.await("the end of the long calls", s.stay+time.Minute, func() bool { return time.Since(s.peak.at) >= s.stay })
+	s.await("the last long call's end", 5*time.Minute, func() bool {
+		live := s.api("GET", "/v1/calls?status=active&limit=100&campaign_id="+id, nil)["data"].([]any)
+		for _, c := range live {
+			_, _, _, _ = s.request("POST", "/v1/calls/"+c.(object)["id"].(string)+"/hangup", nil)
+		}
+		return len(live) == 0
+	})
+	all.received, all.sent, all.mos = math.Inf(1), math.Inf(1), math.Inf(1)
+	for page := ""; ; {
+		list := s.api("GET", "/v1/calls?limit=100&campaign_id="+id+page, nil)
+		for _, raw := range list["data"].([]any) {
+			c := raw.(object)
+			q, _ := c["quality"].(object)
+			if q == nil {
+				continue
+			}
+			secs := max(1, c["duration_seconds"].(float64))
+			all.calls++
+			all.received = min(all.received, q["packets_received"].(float64)/secs)
+			all.sent = min(all.sent, q["packets_sent"].(float64)/secs)
+			all.mos = min(all.mos, q["mos"].(float64))
+		}
+		if list["has_more"] != true {
+			return all
+		}
+		page = "&cursor=" + list["next_cursor"].(string)
+	}
+}
+
+// now is what the admin listener tells.
+type now struct {
+	at      time.Time
+	Process struct {
+		Goroutines, Files int
+		HeapInUse         float64 `json:"heap_inuse"`
+		HeapLive          float64 `json:"heap_live"`
+		Objects, Resident float64
+	}
+	Tree map[string]int
+	SIP  struct {
+		Received, Sent, Retransmitted, Panics, TransportErrors, Invites, Incoming int
+		Dialogs, HalfOpen, TCP, Pending, HalfHosts                                int
+	}
+	Media struct {
+		Sessions int
+		Ports    struct{ Pairs, Taken, Resting, Bound int }
+	}
+	Traces struct{ Calls, Strays int }
+}
+
+func (s *soak) count(query string) (n now, ok bool) {
+	resp, err := http.Get("http://" + s.admin + "/debug/counters" + query)
+	if err != nil {
+		return n, false
+	}
+	defer func() { _ = resp.Body.Close() }()
+	n.at = time.Now()
+	return n, resp.StatusCode == http.StatusOK && json.NewDecoder(resp.Body).Decode(&n) == nil
+}
+
+// held is what calls still have, by name.
+func (n *now) held() map[string]int {
+	all := map[string]int{
+		"dialogs": n.SIP.Dialogs, "calls nobody answered": n.SIP.HalfOpen, "invites kept": n.SIP.Pending, "hosts of these": n.SIP.HalfHosts,
+		"media sessions": n.Media.Sessions, "media ports taken": n.Media.Ports.Taken, "media ports resting": n.Media.Ports.Resting,
+		"traces of calls": n.Traces.Calls,
+	}
+	for name, v := range n.Tree {
+		if name != "workspaces" && name != "actors" {
+			all[name] = v
+		}
+	}
+	for name, v := range all {
+		if v == 0 {
+			delete(all, name)
+		}
+	}
+	return all
+}
+
+// quiet waits until nothing is held any more and counts after a collection.
+func (s *soak) quiet() (n now) {
+	s.t.Helper()
+	end := time.Now().Add(3 * time.Minute)
+	for {
+		got, ok := s.count("")
+		if ok && len(got.held()) == 0 {
+			break
+		}
+		if time.Now().After(end) {
+			s.t.Fatalf("held although no call is left: %v", got.held())
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	for range 2 { // the first collection also runs what is to be done with what it found
+		_, _ = s.count("?gc=1")
+	}
+	n, ok := s.count("?gc=1")
+	require.True(s.t, ok)
+	return n
+}
+
+// look notes the most that was in use, and tells how far the run is.
+func (s *soak) look(calls int, after time.Duration) {
+	n, ok := s.count("?gc=1")
+	if !ok || !s.whole {
+		return
+	}
+	fmt.Printf("  %6d calls after %v: %d goroutines, %d files, %.1f MB live, %.1f MB resident, %d media sessions, %d dialogs\n", calls,
+		after.Round(time.Second), n.Process.Goroutines, n.Process.Files, n.Process.HeapLive/mb, n.Process.Resident/mb, n.Media.Sessions, n.SIP.Dialogs)
+	if n.Process.Goroutines > s.peak.Process.Goroutines {
+		at := s.peak.at
+		s.peak = n
+		s.peak.at = at
+	}
+}
+
+// files are the descriptors without the sockets of ports at rest, which are
+// kept for the next call up to a bound.
+func (n *now) files() int { return n.Process.Files - 2*n.Media.Ports.Bound }
+
+// given is what has to be as it was.
+func (s *soak) given(base, end now, heard sound) {
+	t := s.t
+	calls := float64(s.outcomes["all"] + s.callers.well)
+	assert.Empty(t, end.held())
+	assert.LessOrEqual(t, end.Process.Goroutines, base.Process.Goroutines+20)
+	assert.LessOrEqual(t, end.files(), base.files()+20)
+	assert.LessOrEqual(t, end.Process.HeapLive, base.Process.HeapLive+8*mb+100*calls, "bytes of live objects")
+	assert.LessOrEqual(t, end.Tree["actors"], base.Tree["actors"]+300, "campaigns that are over stay, calls do not")
+	if s.whole { // the race detector keeps memory of its own
+		assert.LessOrEqual(t, end.Process.Resident, base.Process.Resident+256*mb, "resident bytes")
+	}
+	assert.Zero(t, end.SIP.Panics)
+	assert.Equal(t, s.long, heard.calls, "long calls with sound")
+	if s.whole {
+		assert.Greater(t, min(heard.received, heard.sent), 45.0, "packets a second, both ways")
+	}
+	assert.LessOrEqual(t, s.callers.ill, s.callers.well/1000+2, "callers that were not content")
+	assert.LessOrEqual(t, s.outcomes["other than wanted"], s.outcomes["all"]/200+5, "%v", s.outcomes)
+}
+
+// nothingOpen looks into the store, once nobody uses it any more.
+func (s *soak) nothingOpen() {
+	d, err := pebble.Open(filepath.Join(s.data(), "store"), pebble.Options{})
+	require.NoError(s.t, err)
+	defer func() { _ = d.Close() }()
+	open, calls := 0, 0
+	for _, kind := range []struct {
+		name  string
+		count *int
+	}{{"attempt", &open}, {"call", &calls}} {
+		r := persistence.Range{Table: kind.name + "/" + s.home, Limit: persistence.MaxPage}
+		for {
+			page, err := d.Scan(context.Background(), r)
+			require.NoError(s.t, err)
+			*kind.count += len(page.Rows)
+			if !page.More || len(page.Rows) == 0 {
+				break
+			}
+			r.After = page.Rows[len(page.Rows)-1].Place
+		}
+	}
+	assert.Zero(s.t, open, "attempts left open in the store")
+	assert.GreaterOrEqual(s.t, calls, s.calls*9/10, "the store was looked into where the calls are")
+}
