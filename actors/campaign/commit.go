@@ -361,6 +361,9 @@ func (a *Campaign) follow(ctx actor.Context, b *batch) {
 	}
 	a.changed = (a.changed || len(b.deltas) > 0) && !b.progress.ToldAt.Equal(b.begun)
 	a.people.apply(b.deltas)
+	if a.campaign.Status.Final() {
+		a.people.rest()
+	}
 	for _, s := range b.skips {
 		delete(a.skipped, s.ordinal)
 	}

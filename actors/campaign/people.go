@@ -85,6 +85,15 @@ func newPeople(total int, rules calendar.Rules) *people {
 	}
 }
 
+// rest lets go of what only a campaign that may still ring needs: it is kept as
+// long as the process runs, to answer for its status.
+func (p *people) rest() {
+	p.fresh, p.again, p.retries, p.ready, p.due = len(p.states), nil, nil, nil, nil
+	clear(p.zones)
+	p.chunks = make(map[int]*chunk)
+	clear(p.needs)
+}
+
 func (p *people) state(ordinal int) domain.ContactState {
 	return domain.ContactState(p.states[ordinal])
 }
