@@ -81,6 +81,7 @@ func TestASourceIsLockedAndAnInjectorIsRefused(t *testing.T) {
 	eventually(t, "refused", func() bool { return s.Stats().PacketsRefused == 20 })
 	assert.Equal(t, uint64(3), s.Stats().PacketsReceived)
 	assert.Empty(t, thief.heard())
+	t.Logf("attack: 20 packets injected after the lock, %d heard, %d sent to their source", s.Stats().PacketsReceived-3, len(thief.heard()))
 
 	// The same description again opens nothing; one with a new address does.
 	_, err = s.Answer(p.sdp(""))
