@@ -208,6 +208,7 @@ func (t *Traces) gatherOne(out *domain.CallTrace, sipCallID string, last bool) {
 			d.gather(out)
 			if last {
 				s.remove(d)
+				d.messages = nil // it may stand among the strays still
 			}
 		}
 	}
