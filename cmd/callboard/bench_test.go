@@ -82,7 +82,7 @@ func BenchmarkStart(b *testing.B) {
 // BenchmarkCallsByRequest is one REST request a call, answered and ended at
 // once, without sound or recording.
 func BenchmarkCallsByRequest(b *testing.B) {
-	const calls, atOnce = 1500, 16
+	const calls, atOnce = 4000, 16
 	s, far := measured(b), sipp(b, "uas-instant")
 	s.route(far.port)
 	agent := s.mute()
@@ -151,7 +151,7 @@ func campaignRate(b *testing.B, store, url string) {
 	per := u.cpu.Seconds() * 1000 / calls
 	board.add("Attempts per second without media, campaign, "+store, "≥ 300",
 		fmt.Sprintf("%.0f (far end SIPp, %.0f %% of a core)", rate, 100*u.far), rate >= 300, &u)
-	board.add("CPU per 1000 of these calls, recording included, "+store, "≤ 1.2 s", fmt.Sprintf("%.2f s", per), per <= 1.2, nil)
+	board.add("CPU per 1000 of these calls, recording included, "+store, "", fmt.Sprintf("%.2f s", per), false, nil)
 }
 
 // BenchmarkMedia holds 300 and 1000 calls with sound both ways, playback and
