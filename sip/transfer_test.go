@@ -19,7 +19,7 @@ func TestTransferThatNobodyDecidesIsRefused(t *testing.T) {
 		s.peer.send(s.request(inv, "REFER", 1, "Refer-To: <sip:+1@example.com>"), s.us())
 		assert.Equal(t, 5*time.Second, s.peer.expect("SIP/2.0 403").at.Sub(begun))
 		r := next[sip.Referred](t, s.ears)
-		r.Accept()(200, "OK", true) // too late: nothing is told
+		assert.Nil(t, r.Accept(), "too late: nothing is told")
 		r.Refuse(500)
 		s.peer.nothing(time.Minute)
 	})
