@@ -191,6 +191,7 @@ func TestSomebodyElseTakesTheFarEndsPlace(t *testing.T) {
 			_, d, told := calls(first, nil)
 			id := <-came
 			h.until(10*time.Second, "the answer", func() bool { return h.store.call(id).AnsweredAt != nil })
+			h.until(10*time.Second, "its arrival", func() bool { _, ok := (<-told).(sip.Answered); return ok })
 			mine := d.ID() // as the first sees it: ours is the other way round
 			s, _, got := calls(second, &mine)
 			if !allowed {
