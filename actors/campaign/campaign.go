@@ -227,6 +227,9 @@ func (a *Campaign) loaded(ctx actor.Context, m loaded) {
 		ctx.Send(who, a.object(time.Now()))
 	}
 	a.askers = nil
+	if a.again {
+		a.load(ctx)
+	}
 }
 
 // fail waits and reads again; whoever asked for something is told.
@@ -363,8 +366,7 @@ func (a *Campaign) ack(ctx actor.Context, callID string) {
 // reread looks into the store again, once no commit is in flight.
 func (a *Campaign) reread(ctx actor.Context) {
 	switch {
-	case a.phase != ready:
-	case a.flight != nil:
+	case a.phase == loading || a.flight != nil: // what is read now may be older than what is told
 		a.again = true
 	default:
 		a.load(ctx)

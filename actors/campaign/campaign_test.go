@@ -349,6 +349,24 @@ func TestNobodyToRingIsRefusedUnlessTheCampaignStaysOpen(t *testing.T) {
 	})
 }
 
+func TestContactsThatComeWhileACampaignIsReadAreSeen(t *testing.T) {
+	t.Parallel()
+	in(t, 0, nil, func(w *world) {
+		w.must(campaign.Status{})
+		w.store.slow.Store(true)
+		w.tell(campaign.Added{}) // reads that nobody is there
+		w.contacts(3, func(i int) domain.Contact { return domain.Contact{Phone: number(i)} })
+		p := w.store.progress()
+		p.Total = 3
+		w.store.seed(&p)
+		w.tell(campaign.Added{})
+		w.store.slow.Store(false)
+		time.Sleep(time.Minute)
+		w.must(campaign.Begin{})
+		w.until(time.Hour, domain.CampaignCompleted)
+	})
+}
+
 func TestAScriptThatIsGoneIsTold(t *testing.T) {
 	t.Parallel()
 	in(t, 3, nil, func(w *world) {

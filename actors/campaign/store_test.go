@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,7 +22,8 @@ var errStore = errors.New("the store does not answer")
 // memory is a store that survives whoever uses it. It checks the books of the
 // campaign at every commit.
 type memory struct {
-	t *testing.T
+	slow atomic.Bool // lists take a second
+	t    *testing.T
 
 	mu       sync.Mutex
 	rows     map[domain.Key]row
@@ -167,6 +169,9 @@ func (m *memory) get(into domain.Record) (uint64, error) {
 }
 
 func (s as) List(_ context.Context, q commit.Query, fresh func() domain.Record, each func(domain.Record) error) (string, error) {
+	if s.slow.Load() {
+		time.Sleep(time.Second)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.dead() || s.down {
