@@ -237,7 +237,7 @@ func (c *callers) call(s *service, n, rate int) {
 	stats := filepath.Join(s.t.TempDir(), "stats.csv")
 	p := sippCaller(s.t, "uac-hangup", "-m", strconv.Itoa(n), "-r", strconv.Itoa(rate), "-s", soakNumber, "-d", "400",
 		"-trace_stat", "-stf", stats, "127.0.0.1:"+strconv.Itoa(s.sip))
-	_ = <-p.done // what failed is in the figures
+	<-p.done //nolint:errcheck // what failed is in the figures
 	text, err := os.ReadFile(stats)
 	if err != nil {
 		s.t.Errorf("the callers' figures: %v", err)
