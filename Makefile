@@ -12,7 +12,7 @@ LINTER  ?= go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 # Each COMMAND:PACKAGE,… that is missing is installed from Debian or Ubuntu; see .ci/install.
 SPEECH_TOOLS := espeak-ng:espeak-ng
 TEST_TOOLS   := $(SPEECH_TOOLS) sipp:sip-tester redis-server:redis-server baresip:baresip-core sox:sox ffmpeg:ffmpeg openssl:openssl \
-                python3:python3 gcc:gcc,libc6-dev kamailio:kamailio tc:iproute2
+                python3:python3 gcc:gcc,libc6-dev kamailio:kamailio tc:iproute2 tshark:tshark
 
 # Debian keeps kamailio and tc where only root looks.
 export PATH := $(PATH):/usr/sbin:/sbin

@@ -13,10 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/media"
-	"github.com/callboard/callboard/media/opus"
 )
-
-const opusBuilt = opus.Available
 
 var (
 	regexpCrypto = regexp.MustCompile(`a=crypto:[^\r]*`)

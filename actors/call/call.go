@@ -2,8 +2,6 @@ package call
 
 import (
 	"log/slog"
-	"net"
-	"strconv"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -291,7 +289,7 @@ func (c *call) noteLeg(now time.Time) {
 	if c.in != nil {
 		l.TrunkID, l.SIPCallID, l.Target = c.in.TrunkID, c.in.CallID, c.in.Source.String()
 	} else {
-		l.TrunkID, l.Target = c.slot.Trunk.ID, targetText(c.slot.Target)
+		l.TrunkID, l.Target = c.slot.Trunk.ID, c.slot.Target.String()
 		l.SIPCallID = c.cfg.Phone.CallID(c.call.ID, c.leg)
 	}
 	if l.StartedAt.IsZero() {
@@ -409,97 +407,4 @@ func (c *call) fault(ctx actor.Context, m conversation.Fault) {
 	c.commit(ctx, event.AgentError, event.AgentErrorData{
 		CallID: c.call.ID, AgentID: c.call.AgentID, Stage: m.Stage, Code: m.Code, Message: m.Message, Recovered: m.Recovered,
 	}, nil)
-}
-
-// over: no dialog is left. What the conversation has come to is asked for.
-func (c *call) over(ctx actor.Context, v domain.Verdict, by string) {
-	if c.stage >= closing {
-		return
-	}
-	v = c.endTransfer(ctx, v)
-	c.stage, c.verdict, c.endedBy, c.endedAt = closing, v, by, time.Now().UTC()
-	if c.stopClock != nil {
-		c.stopClock()
-	}
-	if c.conversation == nil {
-		c.wrapUp(ctx)
-		return
-	}
-	ctx.Send(c.conversation, conversation.Finish{})
-	mailbox.After(ctx, finishLimit, late{stage: closing})
-}
-
-func (c *call) finished(ctx actor.Context, m conversation.Finished) {
-	if c.stage != closing {
-		return
-	}
-	r := m.Result
-	c.segments = m.Segments
-	c.call.Intent, c.call.Variables = r.Intent, r.Variables
-	c.call.Outcome = &domain.CallOutcome{Notes: r.Notes}
-	if c.verdict.Outcome == domain.OutcomeCompleted && r.Outcome != "" {
-		c.verdict.Outcome = r.Outcome
-	}
-	c.wrapUp(ctx)
-}
-
-// settle closes the sound and makes the final record. A failure before any
-// answer has no words of the pathway in it.
-func (c *call) settle(ctx actor.Context) {
-	if c.stage != closing {
-		return
-	}
-	c.stage = flushing
-	stats, had := c.vessel.unload()
-	talked := c.call.AnsweredAt != nil
-	if had && talked {
-		c.call.Quality = qualityOf(stats)
-		c.record().Codec = stats.Codec
-	}
-	e := conclude(c.call, &c.attempt, ending{
-		verdict: c.verdict, by: c.endedBy, at: c.endedAt, reached: c.reached, segments: c.segments, language: c.script.Language,
-		publicURL: c.cfg.PublicURL, recorded: talked && had && stats.Recorded, talked: talked,
-	})
-	e.Trace = c.cfg.Traces.Take(&e.Call)
-	c.bill(ctx, &e)
-	c.ended, c.call = &e, e.Call
-	c.vessel.concluded(&e)
-	c.flushed(ctx)
-}
-
-// flushed tells the end once everything before it is stored, so that no event
-// overtakes another.
-func (c *call) flushed(ctx actor.Context) {
-	if c.stage == flushing && c.save.idle() {
-		c.stage = telling
-		c.log.Info("call ended", slog.String("outcome", string(c.verdict.Outcome)), slog.String("reason", string(c.verdict.Reason)),
-			slog.Int("legs", len(c.call.Legs)), slog.Int("seconds", c.call.DurationSeconds))
-		c.ended.version = c.save.version
-		c.tell(ctx)
-	}
-}
-
-func (c *call) tell(ctx actor.Context) {
-	ctx.Request(c.owner, *c.ended)
-	mailbox.After(ctx, repeatEvery, repeat{})
-}
-
-func (c *call) acknowledged(ctx actor.Context) {
-	if c.stage != telling {
-		return
-	}
-	c.vessel.acknowledged()
-	ctx.Poison(ctx.Self())
-}
-
-// targetText names a target in the call's record: host:port;transport.
-func targetText(t sip.Target) string {
-	port, transport := t.Port, t.Transport
-	if port == 0 {
-		port = 5060
-	}
-	if transport == "" {
-		transport = "udp"
-	}
-	return net.JoinHostPort(t.Host, strconv.Itoa(port)) + ";" + transport
 }

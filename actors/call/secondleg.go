@@ -37,7 +37,7 @@ func (c *call) opened(ctx actor.Context, m asideOpen) {
 	n := len(c.call.Legs) + 1
 	id := c.cfg.Phone.CallID(c.call.ID, n)
 	c.call.Legs = append(append([]domain.Leg(nil), c.call.Legs...), domain.Leg{
-		TrunkID: m.slot.Trunk.ID, Target: targetText(m.slot.Target), SIPCallID: id, Role: roleTransfer, StartedAt: now,
+		TrunkID: m.slot.Trunk.ID, Target: m.slot.Target.String(), SIPCallID: id, Role: roleTransfer, StartedAt: now,
 	})
 	c.row()
 	c.attempt.Legs = append(append([]domain.AttemptLeg(nil), c.attempt.Legs...), OpenLeg(n, m.slot.Trunk.ID, m.slot.Target, id))

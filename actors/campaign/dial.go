@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"net"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -18,7 +16,6 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/dialplan"
 	"github.com/callboard/callboard/domain/lifecycle"
-	"github.com/callboard/callboard/sip"
 )
 
 // leaseMargin is what a permit must still be worth when its attempt is opened.
@@ -323,7 +320,7 @@ func (a *Campaign) describe(t *try, now time.Time) {
 		CampaignID: c.ID, ContactID: domain.ContactID(c.ID, who.ordinal), Status: domain.CallInitiated,
 		Attempt: number, StartedAt: &now, Variables: map[string]string{}, Context: who.contact.Context, Record: true,
 		Legs: []domain.Leg{{
-			TrunkID: t.slot.Trunk.ID, Target: targetText(t.slot.Target), SIPCallID: sipCallID, StartedAt: now,
+			TrunkID: t.slot.Trunk.ID, Target: t.slot.Target.String(), SIPCallID: sipCallID, StartedAt: now,
 		}},
 	}
 	t.attempt = domain.Attempt{
@@ -425,15 +422,4 @@ func (a *Campaign) rest(ctx actor.Context) {
 		a.returnTry(ctx, p.try)
 	}
 	a.gate = nil
-}
-
-func targetText(t sip.Target) string {
-	port, transport := t.Port, t.Transport
-	if port == 0 {
-		port = 5060
-	}
-	if transport == "" {
-		transport = "udp"
-	}
-	return net.JoinHostPort(t.Host, strconv.Itoa(port)) + ";" + transport
 }

@@ -123,13 +123,11 @@ func (s *service) tracedWell(id string) {
 	assert.Contains(t, string(ladder), " REFER ")
 	status, capture, _ := s.try("GET", "/v1/calls/"+id+"/sip?format=pcap", nil)
 	assert.Equal(t, http.StatusOK, status)
-	if tshark, err := exec.LookPath("tshark"); err == nil { // elsewhere our own parser has to do
-		file := filepath.Join(t.TempDir(), "call.pcap")
-		require.NoError(t, os.WriteFile(file, capture, 0o600))
-		out, err := exec.Command(tshark, "-r", file, "-d", fmt.Sprintf("udp.port==%d,sip", s.sip), "-Y", "sip", "-T", "fields", "-e", "frame.number").Output()
-		require.NoError(t, err)
-		assert.Len(t, strings.Fields(string(out)), len(lines), "every message is SIP to others")
-	}
+	file := filepath.Join(t.TempDir(), "call.pcap")
+	require.NoError(t, os.WriteFile(file, capture, 0o600))
+	out, err := exec.Command("tshark", "-r", file, "-d", fmt.Sprintf("udp.port==%d,sip", s.sip), "-Y", "sip", "-T", "fields", "-e", "frame.number").Output()
+	require.NoError(t, err, "tshark must be installed: make tools")
+	assert.Len(t, strings.Fields(string(out)), len(lines), "every message is SIP to others")
 	page := s.api("GET", "/v1/calls/"+id+"/events?limit=3", nil)
 	seen := len(page["data"].([]any))
 	assert.Equal(t, true, page["has_more"])

@@ -1,0 +1,75 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+)
+
+// begin reads the place in the log and, the first time, the endpoints.
+func (o *outbox) begin(ctx actor.Context) {
+	o.busy = true
+	cfg, all := o.cfg, o.hooks == nil
+	o.work(ctx, func(c context.Context) any {
+		m := begun{of: o, place: Place{WorkspaceID: cfg.Workspace}}
+		m.version, m.err = cfg.Store.Get(c, &m.place)
+		if errors.Is(m.err, domain.ErrNotFound) {
+			m.err = nil
+		}
+		if m.err == nil && all {
+			m.hooks, m.err = endpoints(c, cfg)
+		}
+		return m
+	})
+}
+
+func endpoints(ctx context.Context, cfg Config) (all []*domain.Webhook, err error) {
+	for _, env := range []domain.Environment{domain.Live, domain.Test} {
+		q := commit.Query{Kind: "webhook", Workspace: cfg.Workspace, Index: "env=" + string(env), Oldest: true, Limit: 1000}
+		for {
+			q.Cursor, err = cfg.Store.List(ctx, q, func() domain.Record { return new(domain.Webhook) }, func(r domain.Record) error {
+				if w, ok := r.(*domain.Webhook); ok {
+					all = append(all, w.Public())
+				}
+				return nil
+			})
+			if err != nil {
+				return nil, err
+			}
+			if q.Cursor == "" {
+				break
+			}
+		}
+	}
+	return all, nil
+}
+
+func (o *outbox) onBegun(m begun) {
+	if m.of != o {
+		return
+	}
+	o.busy = false
+	if o.failed("the outbox could not be opened", m.err) {
+		return
+	}
+	o.started, o.dirty, o.pending = true, true, nil
+	o.place, o.version, o.saved = m.place, m.version, m.place.Offset
+	if o.hooks != nil {
+		return
+	}
+	o.hooks = make(map[string]*subscriber, len(m.hooks))
+	for _, w := range m.hooks {
+		o.hooks[w.ID] = &subscriber{hook: w}
+	}
+	for id, w := range o.changed { // younger than what was read
+		delete(o.hooks, id)
+		if w != nil {
+			o.hooks[id] = &subscriber{hook: w}
+		}
+	}
+	o.changed = nil
+}

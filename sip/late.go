@@ -1,0 +1,71 @@
+package sip
+
+import "time"
+
+// lateAnswer takes an answer to an INVITE that is finished for us.
+func (d *Dialog) lateAnswer(m *message) {
+	o := d.out
+	if d.remoteURI == "" || d.localURI == "" {
+		d.remoteURI, d.localURI = m.to.uri.String(), m.from.uri.String()
+		d.localParty = "<" + d.localURI + ">"
+	}
+	switch {
+	case d.established && m.to.tag == d.far.tag: // to a re-INVITE of ours, after the end
+		if m.code >= 300 {
+			d.ackRefusal(d.far, d.flow, m)
+		} else if m.code >= 200 && !d.acknowledged(m) {
+			d.acknowledge(d.far, m, nil, func() {})
+		}
+	case m.code >= 300:
+		if o != nil {
+			o.final = true
+		}
+		d.ackRefusal(d.before(), d.flow, m)
+		d.settled()
+	case m.code >= 200:
+		if !d.acknowledged(m) {
+			d.endFork(m)
+		}
+	case o != nil && o.refused && !o.final && !o.cancelSent && o.tx != nil && m.cseq >= o.tx.cseq:
+		// It rings although we have given it up.
+		o.cancelSent = true
+		d.sendCancel(m.cseq, "too late")
+	}
+}
+
+// endFork acknowledges and ends the dialog of a surplus 2xx.
+func (d *Dialog) endFork(m *message) {
+	if d.forks >= maxForks {
+		d.ua.stats.stray.Add(1)
+		return
+	}
+	d.forks++
+	if d.phase == over {
+		d.expires = time.Now().Add(d.ua.cfg.Linger)
+	}
+	far := farOf(m, d.remoteURI)
+	cseq := m.cseq
+	if d.out != nil {
+		if f := d.out.fork(far.tag); f != nil {
+			cseq = max(cseq, f.local)
+		}
+	}
+	d.acknowledge(far, m, nil, func() {
+		d.withHop(far, func(to flow) {
+			d.start(&clientTx{
+				method: methodBye, cseq: cseq + 1, far: far, to: to, fork: far.tag,
+			}, func(_ *clientTx, m *message, _ error) {
+				if m != nil && m.code >= 200 {
+					d.settled()
+				}
+			})
+		})
+	})
+}
+
+// settled reports that a call of an earlier process is over.
+func (d *Dialog) settled() {
+	if d.onStray != nil {
+		d.onStray()
+	}
+}
