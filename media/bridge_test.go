@@ -141,7 +141,7 @@ func TestABridgeLetsBothHearEachOtherAndTheRecordingGoesOn(t *testing.T) {
 }
 
 func TestWhatPlaysIsMixedIntoABridge(t *testing.T) {
-	s := newStage(t, 32100, media.PCMU, media.PCMU)
+	s := newStage(t, 28100, media.PCMU, media.PCMU)
 	media.Bridge(s.a, s.b)
 	answered, notice := deeper(500*time.Millisecond), tone.Make(time.Second, 0.3, 1900)
 	s.run(200 * time.Millisecond)
@@ -158,7 +158,7 @@ func TestWhatPlaysIsMixedIntoABridge(t *testing.T) {
 func TestPacketsOfTheSameCodecGoThroughAsTheyAre(t *testing.T) {
 	t.Parallel()
 	p, q := newPeer(t), newPeer(t)
-	e := engine(t, 32200, 32209)
+	e := engine(t, 28200, 28209)
 	o := media.Options{Codecs: []media.Codec{media.PCMA}}
 	a, b := open(t, e, o), open(t, e, o)
 	for s, far := range map[*media.Session]*peer{a: p, b: q} {
@@ -213,9 +213,9 @@ func TestDigitsArePassedOnOverABridge(t *testing.T) {
 	for name, events := range map[string]bool{"as events": true, "as tones": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			low := 32220
+			low := 28220
 			if events {
-				low = 32240
+				low = 28240
 			}
 			p, q := newPeer(t), newPeer(t)
 			e := engine(t, low, low+9)
@@ -257,7 +257,7 @@ func TestDigitsArePassedOnOverABridge(t *testing.T) {
 }
 
 func TestTheEndOfOneSideEndsABridgeAndANewOneReplacesIt(t *testing.T) {
-	s := newStage(t, 32300, media.PCMU, media.PCMU)
+	s := newStage(t, 28300, media.PCMU, media.PCMU)
 	old := media.Bridge(s.a, s.b)
 	s.run(100 * time.Millisecond)
 	media.Bridge(s.a, s.b)
@@ -280,7 +280,7 @@ func TestTheEndOfOneSideEndsABridgeAndANewOneReplacesIt(t *testing.T) {
 }
 
 func TestWhoIsHeldHearsMusicOverAndOverAndIsHeardByNobody(t *testing.T) {
-	s := newStage(t, 32400, media.PCMU, media.PCMU)
+	s := newStage(t, 28400, media.PCMU, media.PCMU)
 	media.Bridge(s.a, s.b)
 	music, said := deeper(300*time.Millisecond), chirp(500*time.Millisecond)
 	s.run(200 * time.Millisecond)
@@ -317,7 +317,7 @@ func TestNothingOfAPauseIsInTheFileAndItsLengthStaysTrue(t *testing.T) {
 		"sensitive": {func(s *media.Session) { s.Sensitive(true) }, func(s *media.Session) { s.Sensitive(false) }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newStage(t, 32500, media.PCMU, media.PCMU)
+			s := newStage(t, 28500, media.PCMU, media.PCMU)
 			said, secret := chirp(500*time.Millisecond), tone.Make(time.Second, 0.4, 770)
 			s.caller.Play(1, said)
 			s.run(1300 * time.Millisecond)
@@ -345,7 +345,7 @@ func TestNothingOfAPauseIsInTheFileAndItsLengthStaysTrue(t *testing.T) {
 }
 
 func ExampleBridge() {
-	e, err := media.NewEngine(media.Config{BindIP: loopback, PortMin: 32990, PortMax: 32999})
+	e, err := media.NewEngine(media.Config{BindIP: loopback, PortMin: 28990, PortMax: 28999})
 	if err != nil {
 		panic(err)
 	}

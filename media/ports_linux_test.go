@@ -114,7 +114,7 @@ func TestSocketsAreKeptWhileTheirPortsRestAndNoMoreThanThat(t *testing.T) {
 }
 
 func TestASessionWithoutSoundCostsNextToNothing(t *testing.T) {
-	e := pairOf(t, 33500, 400, time.Minute)
+	e := pairOf(t, 29500, 400, time.Minute)
 	sessions := make([]*media.Session, 0, 300)
 	var before, after runtime.MemStats
 	runtime.GC()

@@ -149,7 +149,7 @@ func TestAnotherStreamOfTheLockedSourceProvesItselfAndNoiseIsNoLoss(t *testing.T
 
 func TestAForgedStreamOfTheLockedAddressTakesNoPlaceOfOneThatSpeaks(t *testing.T) {
 	t.Parallel()
-	e := engine(t, 33960, 33969)
+	e := engine(t, 29960, 29969)
 	for range 20 { // until the machine does not stand still for so long that the locked stream is over
 		if forged(t, e) {
 			return

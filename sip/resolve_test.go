@@ -16,6 +16,7 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/siptest"
 )
 
 func resolverAt(t *testing.T, servers ...*nameServer) *sip.Resolver {
@@ -206,7 +207,7 @@ func TestCallGoesOnAtTheNextAddress(t *testing.T) {
 	s := newNameServer(t)
 	there := newEars()
 	far := served(t, answering(there))
-	dead := freePort(t)
+	dead := siptest.Port(t)
 	s.srv("_sip._udp.carrier.example", 1, 0, uint16(dead), "one.carrier.example")
 	s.srv("_sip._udp.carrier.example", 2, 0, far.Addr("udp").Port(), "one.carrier.example")
 	s.host("one.carrier.example", "127.0.0.1")

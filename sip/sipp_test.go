@@ -3,13 +3,11 @@ package sip_test
 import (
 	"bytes"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/siptest"
 )
 
 // sipp runs a scenario of deploy/sipp and tells its port and its log.
@@ -34,9 +33,9 @@ func runSIPp(t *testing.T, scenario, network string, more ...string) *sipp {
 	path, err := filepath.Abs("../deploy/sipp/" + scenario + ".xml")
 	require.NoError(t, err)
 	dir := t.TempDir()
-	s := &sipp{port: freePort(t), log: filepath.Join(dir, "log"), done: make(chan error, 1), out: new(bytes.Buffer)}
+	s := &sipp{port: siptest.Port(t), log: filepath.Join(dir, "log"), done: make(chan error, 1), out: new(bytes.Buffer)}
 	args := []string{
-		"-sf", path, "-i", "127.0.0.1", "-p", strconv.Itoa(s.port), "-mp", strconv.Itoa(30000 + s.port%5000*4), "-nostdin",
+		"-sf", path, "-i", "127.0.0.1", "-p", strconv.Itoa(s.port), "-mp", strconv.Itoa(siptest.SoundPorts(t)), "-nostdin",
 		"-trace_logs", "-log_file", s.log, "-trace_err", "-error_file", filepath.Join(dir, "err"),
 	}
 	if network == "tcp" {
@@ -54,29 +53,6 @@ func runSIPp(t *testing.T, scenario, network string, more ...string) *sipp {
 		}
 	})
 	return s
-}
-
-// ports below those that the system gives to whoever asks for any.
-var lastPort atomic.Int64
-
-func freePort(t *testing.T) int {
-	t.Helper()
-	for range 1000 {
-		port := 12000 + (os.Getpid()*37+int(lastPort.Add(1)))%15000
-		c, err := net.ListenPacket("udp", "127.0.0.1:"+strconv.Itoa(port))
-		if err != nil {
-			continue
-		}
-		l, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port))
-		_ = c.Close()
-		if err != nil {
-			continue
-		}
-		_ = l.Close()
-		return port
-	}
-	require.Fail(t, "no port is free")
-	return 0
 }
 
 // listening waits until SIPp has its socket, without touching it.

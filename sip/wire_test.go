@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/siptest"
 )
 
 // traced collects what a user agent tells of its messages.
@@ -147,7 +148,7 @@ func TestTraceHidesSecretsInEverySpellingThatIsUnderstood(t *testing.T) {
 // TestLargeRequestsGoOverTCPWhereTheTargetTakesIt: RFC 3261 18.1.1.
 func TestLargeRequestsGoOverTCPWhereTheTargetTakesIt(t *testing.T) {
 	t.Parallel()
-	port := strconv.Itoa(freePort(t))
+	port := strconv.Itoa(siptest.Port(t))
 	there, here := newEars(), newEars()
 	var theirs traced
 	far := served(t, func(c *sip.Config, ua *sip.UserAgent) {

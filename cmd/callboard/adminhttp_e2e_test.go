@@ -7,11 +7,13 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/sip/siptest"
 )
 
 func TestProfilesAreServedToLoopbackNamesOnly(t *testing.T) {
 	t.Parallel()
-	addr := "127.0.0.1:" + strconv.Itoa(freePort(t, "tcp"))
+	addr := "127.0.0.1:" + strconv.Itoa(siptest.Port(t))
 	newService(t, "CALLBOARD_ADMIN_ADDR="+addr)
 	ask := func(path, host string) int {
 		req, err := http.NewRequest(http.MethodGet, "http://"+addr+path, nil)

@@ -20,6 +20,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/sip/siptest"
 )
 
 const rate = 8000 // samples per second of every sound here
@@ -42,10 +44,10 @@ func baresip(t testing.TB, number string) *phone {
 // baresipAs starts a phone with an account of its own.
 func baresipAs(t testing.TB, account string) *phone {
 	t.Helper()
-	p := &phone{t: t, dir: t.TempDir(), port: freePorts(t), control: freePort(t, "tcp")}
+	p := &phone{t: t, dir: t.TempDir(), port: siptest.Port(t), control: siptest.Port(t)}
 	tone := filepath.Join(p.dir, "tone.wav")
 	require.NoError(t, os.WriteFile(tone, wavOf(sweep(60)), 0o600))
-	low := mediaPorts(t)
+	low := siptest.SoundPorts(t)
 	config := fmt.Sprintf(`poll_method epoll
 sip_listen 127.0.0.1:%d
 audio_source aufile,%s

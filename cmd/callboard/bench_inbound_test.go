@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/siptest"
 )
 
 // benchSIP makes this test binary a user agent that answers everything, with
@@ -96,7 +97,7 @@ func BenchmarkInbound(b *testing.B) {
 	board.add("CPU per 1000 inbound calls, SIPp's own answerer", "", fmt.Sprintf("%.2f s at %.0f calls/s", l.per1000(), l.rate), false, &l.usage)
 
 	alone := exec.Command(os.Args[0])
-	port := freePort(b, "udp")
+	port := siptest.Port(b)
 	alone.Env = append(os.Environ(), benchSIP+"="+strconv.Itoa(port))
 	alone.Stderr = os.Stderr
 	in, err := alone.StdinPipe()
@@ -110,7 +111,7 @@ func BenchmarkInbound(b *testing.B) {
 		fmt.Sprintf("%.2f s at %.0f calls/s, %d failed, %d repeated", l.per1000(), l.rate, l.bad, l.again), l.per1000() <= 0.30 && l.bad == 0, &l.usage)
 
 	s := measured(b, "CALLBOARD_MEDIA_PORTS=12000-31999") // each rests for 5 s
-	trunk := s.trunk("", freePort(b, "udp"))
+	trunk := s.trunk("", siptest.Port(b))
 	agent := s.agent(object{
 		"name": "listener", "start": "wait",
 		"nodes": []object{{"id": "wait", "type": "collect", "input": "dtmf", "length": 1, "timeout_seconds": 30}, {"id": "bye", "type": "end"}},

@@ -26,6 +26,7 @@ import (
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/tone"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/siptest"
 )
 
 // benchPhones makes this test binary the far end of a measurement.
@@ -55,7 +56,7 @@ type phoneFarm struct {
 
 func startPhones(b testing.TB) *phoneFarm {
 	b.Helper()
-	f := &phoneFarm{port: freePort(b, "udp"), cmd: exec.Command(os.Args[0])}
+	f := &phoneFarm{port: siptest.Port(b), cmd: exec.Command(os.Args[0])}
 	f.cmd.Env = append(os.Environ(), benchPhones+"="+strconv.Itoa(f.port))
 	f.cmd.Stderr = os.Stderr
 	var err error

@@ -13,6 +13,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/sip/siptest"
 )
 
 // wireLoad is what a peer's log says of concurrency and pace.
@@ -205,7 +207,7 @@ func TestFailOverRingsOnePhone(t *testing.T) {
 		legs  []any
 	}{
 		"+12025510001": {silent, []any{"trunk_error", ""}},
-		"+12025520001": {freePort(t, "udp"), []any{"trunk_error", ""}},
+		"+12025520001": {siptest.Port(t), []any{"trunk_error", ""}},
 		"+12025530001": {sipp(t, "uas-503").port, []any{"trunk_error", ""}},
 		"+12025540001": {sipp(t, "uas-180-503").port, []any{"trunk_error", ""}},
 		"+12025560001": {sipp(t, "uas-late", "-d", "7000").port, []any{"trunk_error", ""}},

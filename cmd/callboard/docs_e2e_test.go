@@ -10,13 +10,15 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/sip/siptest"
 )
 
 // quietPhone prepares a folder for a baresip without a sound card, to which a
 // reader adds an account.
 func quietPhone(t *testing.T) string {
 	t.Helper()
-	dir, low := t.TempDir(), mediaPorts(t)
+	dir, low := t.TempDir(), siptest.SoundPorts(t)
 	tone := filepath.Join(dir, "tone.wav")
 	require.NoError(t, os.WriteFile(tone, wavOf(sweep(5)), 0o600))
 	config := fmt.Sprintf(`poll_method epoll
@@ -37,7 +39,7 @@ module_tmp uuid.so
 module_tmp account.so
 module_app menu.so
 net_interface 127.0.0.1
-`, freePorts(t), tone, rate, low, low+98, modules(t))
+`, siptest.Port(t), tone, rate, low, low+98, modules(t))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "config"), []byte(config), 0o600))
 	return dir
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/media/mediatest"
+	"github.com/callboard/callboard/sip/siptest"
 )
 
 // binary is the service under test, built once: with the race detector, unless
@@ -101,7 +102,7 @@ func prepare(t testing.TB, env ...string) *service {
 	t.Helper()
 	dir := t.TempDir()
 	low := 20000 + int(block.Add(1)-1)%30*400 // below the ports that the system gives away
-	s := &service{t: t, dir: dir, http: "127.0.0.1:" + strconv.Itoa(freePort(t, "tcp")), sip: freePorts(t), receiver: newReceiver(t)}
+	s := &service{t: t, dir: dir, http: "127.0.0.1:" + strconv.Itoa(siptest.Port(t)), sip: siptest.Port(t), receiver: newReceiver(t)}
 	ca := filepath.Join(dir, "ca.pem")
 	require.NoError(t, os.WriteFile(ca, s.receiver.pem, 0o600))
 	s.env = append(append(os.Environ(),

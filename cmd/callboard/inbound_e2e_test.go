@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/sip/siptest"
 )
 
 // caller runs a scenario that calls the service once and waits for its end.
@@ -29,7 +31,7 @@ func TestInboundCallsReachTheirAgent(t *testing.T) {
 	s := newService(t)
 	s.unlimited()
 	s.api("POST", "/v1/webhooks", object{"url": s.receiver.url, "events": []string{"call.*"}})
-	trunk := s.trunk("", freePort(t, "udp"))
+	trunk := s.trunk("", siptest.Port(t))
 	s.api("POST", "/v1/phone-numbers", object{"number": "+12025550142", "agent_id": s.menu(), "trunk_id": trunk})
 
 	require.NoError(t, s.caller("uac-press", "+12025550142", "-key", "press", "1"), "digits choose the branch, the agent hangs up")

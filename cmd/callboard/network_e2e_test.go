@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/sip/siptest"
 )
 
 // keypad is an agent that takes ten keys, says something long and ends.
@@ -159,7 +161,7 @@ func TestCallsSurviveABadNetwork(t *testing.T) {
 	number := func(n int) string { return fmt.Sprintf("+1202555013%d", n) }
 	for n, f := range faults {
 		at := portOn(t, netip.MustParseAddr(fmt.Sprintf("127.0.1.%d", n+1)))
-		p, err := newNetPhone(at, mediaPorts(t), ledgers[n].put)
+		p, err := newNetPhone(at, siptest.SoundPorts(t), ledgers[n].put)
 		require.NoError(t, err)
 		t.Cleanup(p.close)
 		s.api("POST", "/v1/trunks", object{

@@ -11,11 +11,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/sip/siptest"
 )
 
 // peer is a SIPp that answers or calls.
@@ -41,12 +42,10 @@ func (p *peer) story(callID string) string {
 	return out.String()
 }
 
-var mediaBlock atomic.Int32
-
 // sipp starts a scenario of deploy/sipp on a free port of loopback.
 func sipp(t testing.TB, scenario string, args ...string) *peer {
 	t.Helper()
-	return sippAt(t, freePort(t, "udp"), scenario, args...)
+	return sippAt(t, siptest.Port(t), scenario, args...)
 }
 
 func sippAt(t testing.TB, port int, scenario string, args ...string) *peer {
@@ -61,7 +60,7 @@ func sippOn(t testing.TB, at netip.AddrPort, scenario string, args ...string) *p
 	require.NoError(t, err)
 	p := &peer{t: t, port: int(at.Port()), dir: t.TempDir(), done: make(chan error, 1)}
 	p.log = filepath.Join(p.dir, "sipp.log")
-	media := mediaPorts(t)
+	media := siptest.SoundPorts(t)
 	all := append([]string{
 		"-sf", path, "-i", at.Addr().String(), "-p", strconv.Itoa(p.port), "-mp", strconv.Itoa(media), "-nostdin", "-aa",
 		"-trace_logs", "-log_file", p.log, "-trace_err", "-error_file", filepath.Join(p.dir, "err"),
@@ -100,7 +99,7 @@ func sippOn(t testing.TB, at netip.AddrPort, scenario string, args ...string) *p
 // sippCaller starts a scenario that calls.
 func sippCaller(t testing.TB, scenario string, args ...string) *peer {
 	t.Helper()
-	return sippAt(t, freePort(t, "udp"), scenario, args...)
+	return sippAt(t, siptest.Port(t), scenario, args...)
 }
 
 var invited = regexp.MustCompile(`(INVITE|END) \+?(\S+) (\S+)(?: (\d+))?`)

@@ -19,6 +19,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/sip/siptest"
 )
 
 // selfSigned writes a certificate for 127.0.0.1 with its key.
@@ -48,7 +50,7 @@ func TestSIPOverTLSIsServedAndItsCertificateRenewed(t *testing.T) {
 	s.args = append(s.args, "--sip", "127.0.0.1:"+strconv.Itoa(s.sip)+",tls://"+secure)
 	s.start()
 	s.unlimited()
-	s.trunk("", freePort(t, "udp")) // from its address we are called
+	s.trunk("", siptest.Port(t)) // from its address we are called
 
 	ask := func() string {
 		pool := x509.NewCertPool()

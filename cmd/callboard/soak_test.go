@@ -21,6 +21,7 @@ import (
 
 	"github.com/callboard/callboard/persistence"
 	"github.com/callboard/callboard/persistence/pebble"
+	"github.com/callboard/callboard/sip/siptest"
 )
 
 // soak is a run of many short calls beside some long ones. Its size comes from
@@ -86,7 +87,7 @@ func TestNoCallLeavesAnythingBehind(t *testing.T) {
 		s.stay = time.Duration(number("SOAK_MINUTES", 20)) * time.Minute
 		env = []string{"CALLBOARD_MEDIA_PORTS=20000-29999"}
 	}
-	s.admin = "127.0.0.1:" + strconv.Itoa(freePort(t, "tcp"))
+	s.admin = "127.0.0.1:" + strconv.Itoa(siptest.Port(t))
 	s.service = prepare(t, append(env, "CALLBOARD_ADMIN_ADDR="+s.admin, "CALLBOARD_LOG_LEVEL=error")...)
 	s.next, s.outcomes = make(map[string]int), make(map[string]int)
 	s.start()

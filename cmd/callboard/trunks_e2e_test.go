@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/sip/siptest"
 )
 
 // logged are the first values of each kind in a scenario's log.
@@ -54,7 +56,7 @@ func TestATrunkIsCalledAsItWants(t *testing.T) {
 func TestATrunkIsAskedWhetherItLives(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	lives, silent := sipp(t, "uas-options"), freePort(t, "udp")
+	lives, silent := sipp(t, "uas-options"), siptest.Port(t)
 	id := s.trunk("", lives.port, silent)
 	result := s.api("POST", "/v1/trunks/"+id+"/test", object{})
 	targets := result["targets"].([]any)
@@ -72,7 +74,7 @@ func TestWhatATrunkTellsOfItsCallerIsKept(t *testing.T) {
 	s := newService(t)
 	s.unlimited()
 	agent := s.hello()
-	id := s.trunk("", freePort(t, "udp"))
+	id := s.trunk("", siptest.Port(t))
 	s.api("PATCH", "/v1/trunks/"+id, object{"caller_id_headers": []string{"P-Asserted-Identity"}})
 	s.api("POST", "/v1/phone-numbers", object{"number": "*", "agent_id": agent, "trunk_id": id})
 	require.NoError(t, s.caller("uac-withheld", "2025550142", "-d", "500"))

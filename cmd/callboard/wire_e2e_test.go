@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/callboard/callboard/sip/siptest"
 )
 
 // wrote counts the lines of a kind in a scenario's log.
@@ -92,7 +94,7 @@ func TestTrunksOverTCPAndWithDigest(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	agent := s.hello()
-	tcp := sippAt(t, freePort(t, "tcp"), "uas-answer-logged", "-t", "t1")
+	tcp := sippAt(t, siptest.Port(t), "uas-answer-logged", "-t", "t1")
 	known, stranger, remote := sipp(t, "uas-digest"), sipp(t, "uas-digest"), sipp(t, "uas-hangup")
 	s.trunkWith("+1202551", tcp.port, "tcp", nil)
 	s.trunkWith("+1202552", known.port, "udp", object{"auth": object{"username": "callboard", "password": "secret"}})
