@@ -49,7 +49,7 @@ func rooms() []room {
 		{path: "cmd", below: []string{"*"}, outside: []string{"*"}},
 	}
 	for path, below := range map[string][]string{
-		"domain": nil, "domain/event": nil, "domain/lifecycle": nil, "domain/calendar": nil, "domain/pathway": nil, "domain/allow": nil, "domain/billing": nil, "domain/sipflow": nil, "domain/route": nil,
+		"domain": nil, "domain/event": nil, "domain/lifecycle": nil, "domain/calendar": nil, "domain/pathway": nil, "domain/allow": nil, "domain/billing": nil, "domain/sipflow": nil, "domain/route": nil, "domain/dnc": nil,
 		"domain/dialplan": {"domain/calendar"}, "domain/hook": {"domain/event", "domain/allow"}, "domain/commit": {"domain/event"}, "domain/ask": {"domain/event"},
 		"domain/rules": {"domain/event", "domain/allow", "domain/hook", "domain/pathway", "domain/calendar"},
 	} {
@@ -73,6 +73,7 @@ func actorRooms() []room {
 	var list []room
 	for path, down := range map[string][]string{
 		"mailbox":      nil,
+		"dnc":          nil, // the do-not-call lists in memory; no actor
 		"lines":        {"mailbox"},
 		"trunk":        {"mailbox"},
 		"conversation": {"mailbox"},

@@ -15,6 +15,7 @@ import (
 
 	"github.com/callboard/callboard/actors/call"
 	"github.com/callboard/callboard/actors/campaign"
+	"github.com/callboard/callboard/actors/dnc"
 	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/outbox"
@@ -76,6 +77,7 @@ type Node struct {
 	sys    *actor.ActorSystem
 	book   *trunk.Book
 	phones *phones.Book
+	dnc    *dnc.Register
 	desk   *Desk
 	sender *webhook.Client
 	boot   string
@@ -105,7 +107,7 @@ func New(cfg Config) *Node {
 	cfg.Store = store
 	n := &Node{
 		cfg: cfg, sys: mailbox.System(cfg.Log), book: trunk.NewBook(), phones: phones.NewBook(), spaces: make(map[string]*tree),
-		boot: mailbox.NewID("boot"),
+		boot: mailbox.NewID("boot"), dnc: dnc.New(store, cfg.Log),
 	}
 	if cfg.SIP != nil {
 		n.book.Resolve = cfg.SIP.Resolve

@@ -1,0 +1,201 @@
+package dnc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/dnc"
+	"github.com/callboard/callboard/domain/event"
+)
+
+// Add puts numbers onto a list, with the events that this causes; it says how
+// many were new. Once it has returned, whoever looks finds them.
+func (r *Register) Add(ctx context.Context, workspace, id string, numbers []uint64, o dnc.Origin, events ...event.Draft) (added int, err error) {
+	k := listKey{workspace, id}
+	for some := range slices.Chunk(byBucket(numbers), page) {
+		n, err := r.write(ctx, k, some, o, events)
+		if err != nil {
+			return added, err
+		}
+		added, events = added+n, nil
+	}
+	return added, nil
+}
+
+// part are the numbers of a change that belong into one bucket.
+type part struct {
+	bucket  int
+	numbers []uint64
+}
+
+// byBucket sorts numbers, in place, into their buckets.
+func byBucket(numbers []uint64) []part {
+	slices.SortFunc(numbers, func(x, y uint64) int {
+		if a, b := dnc.BucketOf(x), dnc.BucketOf(y); a != b {
+			return a - b
+		}
+		if x < y {
+			return -1
+		}
+		return 1
+	})
+	var parts []part
+	for from := 0; from < len(numbers); {
+		bucket, to := dnc.BucketOf(numbers[from]), from+1
+		for to < len(numbers) && dnc.BucketOf(numbers[to]) == bucket {
+			to++
+		}
+		parts = append(parts, part{bucket, numbers[from:to:to]})
+		from = to
+	}
+	return parts
+}
+
+// write adds to a few buckets in one commit.
+func (r *Register) write(ctx context.Context, k listKey, parts []part, o dnc.Origin, events []event.Draft) (added int, err error) {
+	for range tries {
+		change := commit.Change{Workspace: k.workspace, Events: events}
+		var filters []*dnc.Filter
+		var indexes []int
+		added = 0
+		for _, p := range parts {
+			b, version, err := r.bucket(ctx, k, p.bucket)
+			if err != nil {
+				return 0, err
+			}
+			before := b.Edition
+			n, err := b.Add(p.numbers, o)
+			if err != nil {
+				return 0, err
+			}
+			added += n
+			numbers, err := b.Numbers()
+			if err != nil {
+				return 0, err
+			}
+			b.Edition = before + 1
+			filters, indexes = append(filters, dnc.NewFilter(b.Edition, numbers)), append(indexes, p.bucket)
+			change.Guards = append(change.Guards, commit.Guard{Key: b.Key(), Version: version})
+			change.Puts = append(change.Puts, b)
+		}
+		if err = r.apply(ctx, k, change, indexes, filters); !errors.Is(err, domain.ErrConflict) {
+			return added, err
+		}
+	}
+	return 0, fmt.Errorf("dnc: add: %w", domain.ErrConflict)
+}
+
+// apply commits new editions of buckets. While that is on its way, and where
+// its outcome is not known, only the store can say what they hold.
+func (r *Register) apply(ctx context.Context, k listKey, change commit.Change, indexes []int, filters []*dnc.Filter) error {
+	l := r.list(k)
+	for i, index := range indexes {
+		l.keep(index, &dnc.Filter{Edition: filters[i].Edition, Unknown: true})
+	}
+	if _, err := r.store.Apply(ctx, change); err != nil {
+		return err
+	}
+	for i, index := range indexes {
+		l.keep(index, filters[i])
+	}
+	return nil
+}
+
+// Remove takes a number off a list; false: it was not on it.
+func (r *Register) Remove(ctx context.Context, workspace, id string, n uint64) (bool, error) {
+	k := listKey{workspace, id}
+	for range tries {
+		b, version, err := r.bucket(ctx, k, dnc.BucketOf(n))
+		if err != nil {
+			return false, err
+		}
+		removed, err := b.Remove(n)
+		if err != nil || !removed {
+			return false, err
+		}
+		numbers, err := b.Numbers()
+		if err != nil {
+			return false, err
+		}
+		b.Edition++
+		err = r.apply(ctx, k, commit.Change{
+			Workspace: workspace, Guards: []commit.Guard{{Key: b.Key(), Version: version}}, Puts: []domain.Record{b},
+		}, []int{b.Index}, []*dnc.Filter{dnc.NewFilter(b.Edition, numbers)})
+		if !errors.Is(err, domain.ErrConflict) {
+			return err == nil, err
+		}
+	}
+	return false, fmt.Errorf("dnc: remove: %w", domain.ErrConflict)
+}
+
+// Drop deletes what a list holds.
+func (r *Register) Drop(ctx context.Context, workspace, id string) error {
+	k := listKey{workspace, id}
+	change := commit.Change{Workspace: workspace}
+	flush := func() error {
+		if len(change.Deletes) == 0 {
+			return nil
+		}
+		_, err := r.store.Apply(ctx, change)
+		change.Deletes = nil
+		return err
+	}
+	err := r.walk(ctx, k, "", func(b *dnc.Bucket) (bool, error) {
+		if change.Deletes = append(change.Deletes, b.Key()); len(change.Deletes) < page {
+			return true, nil
+		}
+		return true, flush()
+	})
+	if err = errors.Join(err, flush()); err == nil {
+		r.Forget(workspace, id)
+	}
+	return err
+}
+
+// OptOut says that the owner of a number wants no calls: from now on it is
+// taken for listed, whether or not the store answers. Settle it with Opted.
+func (r *Register) OptOut(workspace, id string, n uint64) {
+	r.pending.Store(opted{listKey{workspace, id}, n}, struct{}{})
+}
+
+// Opted says that an opt-out is in the store.
+func (r *Register) Opted(workspace, id string, n uint64) {
+	r.pending.Delete(opted{listKey{workspace, id}, n})
+}
+
+// Entries are numbers of a list behind a place, in the list's own order. The
+// next place is 0, 0 behind the last one.
+func (r *Register) Entries(ctx context.Context, workspace, id string, bucket int, after uint64, limit int) (out []domain.DNCEntry, nextBucket int, nextAfter uint64, err error) {
+	k := listKey{workspace, id}
+	from := ""
+	if bucket > 0 {
+		from = (&dnc.Bucket{WorkspaceID: workspace, ListID: id, Index: bucket - 1}).Key().ID
+	}
+	err = r.walk(ctx, k, from, func(b *dnc.Bucket) (bool, error) {
+		above := uint64(0)
+		if b.Index == bucket {
+			above = after
+		}
+		entries, err := b.Entries(above)
+		if err != nil {
+			return false, err
+		}
+		if room := limit - len(out); len(entries) > room {
+			if room > 0 {
+				out = append(out, entries[:room]...)
+				last, _ := dnc.Number(entries[room-1].Phone)
+				nextBucket, nextAfter = b.Index, last
+			} else {
+				nextBucket, nextAfter = b.Index, 1
+			}
+			return false, nil
+		}
+		out = append(out, entries...)
+		return true, nil
+	})
+	return out, nextBucket, nextAfter, err
+}

@@ -1,0 +1,284 @@
+// Package dnc holds lists of numbers that are never called: how a list of
+// millions is cut into buckets, what a bucket keeps, the filter that answers
+// for it in memory, and the words by which people opt out. It knows no store.
+package dnc
+
+import (
+	"encoding/binary"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// Buckets is the number of buckets of a list, whatever its size: a list of ten
+// million numbers has 2,441 in each.
+const Buckets = 4096
+
+// mostStrata bounds what a bucket remembers of where its numbers came from.
+const mostStrata = 256
+
+// ErrNumber tells that a text is no number in E.164.
+var ErrNumber = errors.New("not a number in E.164")
+
+var errBucket = errors.New("dnc: a bucket's numbers cannot be read")
+
+// Number packs a number in E.164, at most 15 digits, into a word.
+func Number(e164 string) (uint64, error) {
+	digits, plus := strings.CutPrefix(e164, "+")
+	n, err := strconv.ParseUint(digits, 10, 64)
+	if err != nil || !plus || len(digits) > 15 || digits[0] == '0' {
+		return 0, ErrNumber
+	}
+	return n, nil
+}
+
+// E164 is the inverse of Number.
+func E164(n uint64) string { return "+" + strconv.FormatUint(n, 10) }
+
+// mix spreads numbers, which lie close together (the finalizer of
+// SplitMix64).
+func mix(n uint64) uint64 {
+	n += 0x9e3779b97f4a7c15
+	n = (n ^ n>>30) * 0xbf58476d1ce4e5b9
+	n = (n ^ n>>27) * 0x94d049bb133111eb
+	return n ^ n>>31
+}
+
+// BucketOf is the bucket of a number.
+func BucketOf(n uint64) int { return int(mix(n) >> 52) } //nolint:gosec // 12 bits
+
+// Origin says how numbers came onto a list.
+type Origin struct {
+	Source domain.DNCSource `json:"source"`
+	At     time.Time        `json:"at"`
+	CallID string           `json:"call_id,omitempty"`
+}
+
+// Stratum are the numbers of a bucket that came together.
+type Stratum struct {
+	Origin
+	Numbers []byte `json:"numbers"` // ascending differences, as varints
+}
+
+// Bucket is a part of a list as the store keeps it. It is never deleted before
+// its list is: its edition tells old readings from new ones.
+type Bucket struct {
+	WorkspaceID string    `json:"workspace_id"`
+	ListID      string    `json:"list_id"`
+	Index       int       `json:"index"`
+	Edition     uint64    `json:"edition"`
+	Strata      []Stratum `json:"strata"`
+}
+
+// Key names the row.
+func (b *Bucket) Key() domain.Key {
+	return domain.Key{Kind: "dnc_bucket", Workspace: b.WorkspaceID, ID: b.ListID + "/" + order(b.Index)}
+}
+
+// Indexes: none; buckets are listed by the key's beginning.
+func (b *Bucket) Indexes() []string { return nil }
+
+// Sort is by index.
+func (b *Bucket) Sort() string { return order(b.Index) }
+
+// order sorts like the number.
+func order(index int) string {
+	s := strconv.Itoa(index)
+	return "0000"[:max(0, 4-len(s))] + s
+}
+
+// pack writes ascending numbers.
+func pack(numbers []uint64) []byte {
+	b := make([]byte, 0, 4*len(numbers)+4)
+	last := uint64(0)
+	for _, n := range numbers {
+		b = binary.AppendUvarint(b, n-last)
+		last = n
+	}
+	return b
+}
+
+func unpack(b []byte, into []uint64) ([]uint64, error) {
+	last := uint64(0)
+	for len(b) > 0 {
+		d, size := binary.Uvarint(b)
+		if size <= 0 {
+			return into, errBucket
+		}
+		last += d
+		into, b = append(into, last), b[size:]
+	}
+	return into, nil
+}
+
+// Find is the origin of a number; ok is false for one that is not listed. Of
+// several the first counts.
+func (b *Bucket) Find(n uint64) (o Origin, ok bool, err error) {
+	for _, s := range b.Strata {
+		last, rest := uint64(0), s.Numbers
+		for len(rest) > 0 && last < n {
+			d, size := binary.Uvarint(rest)
+			if size <= 0 {
+				return o, false, errBucket
+			}
+			last, rest = last+d, rest[size:]
+		}
+		if last == n {
+			return s.Origin, true, nil
+		}
+	}
+	return o, false, nil
+}
+
+// Numbers are all numbers of the bucket, ascending.
+func (b *Bucket) Numbers() ([]uint64, error) {
+	var all []uint64
+	var err error
+	for _, s := range b.Strata {
+		if all, err = unpack(s.Numbers, all); err != nil {
+			return nil, err
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all), nil
+}
+
+// Add puts numbers of this bucket onto the list and says how many were new.
+// An opt-out of a number that was listed otherwise is noted too.
+func (b *Bucket) Add(numbers []uint64, o Origin) (added int, err error) {
+	have, err := b.Numbers()
+	if err != nil {
+		return 0, err
+	}
+	fresh := slices.Clone(numbers)
+	slices.Sort(fresh)
+	fresh = slices.Compact(fresh)
+	keep := fresh[:0]
+	for _, n := range fresh {
+		_, listed := slices.BinarySearch(have, n)
+		switch {
+		case !listed:
+			added++
+		case o.Source != domain.DNCOptOut:
+			continue
+		default:
+			if was, _, errFind := b.findOptOut(n); errFind != nil || was {
+				err = errors.Join(err, errFind)
+				continue
+			}
+		}
+		keep = append(keep, n)
+	}
+	if err != nil || len(keep) == 0 {
+		return 0, err
+	}
+	s := Stratum{Origin: o, Numbers: pack(keep)}
+	if o.Source == domain.DNCOptOut {
+		b.Strata = append([]Stratum{s}, b.Strata...) // Find tells the first: opt-outs count most
+	} else {
+		b.Strata = append(b.Strata, s)
+	}
+	return added, b.settle()
+}
+
+func (b *Bucket) findOptOut(n uint64) (listed bool, at int, err error) {
+	for i, s := range b.Strata {
+		if s.Source != domain.DNCOptOut {
+			continue
+		}
+		only := Bucket{Strata: b.Strata[i : i+1]}
+		if _, ok, errFind := only.Find(n); errFind != nil || ok {
+			return ok, i, errFind
+		}
+	}
+	return false, 0, nil
+}
+
+// settle joins strata that came one after another where there are too many:
+// the later time counts for all of them. Opt-outs keep theirs.
+func (b *Bucket) settle() error {
+	if len(b.Strata) <= mostStrata {
+		return nil
+	}
+	joined := make(map[domain.DNCSource]*Stratum)
+	var kept []Stratum
+	for _, s := range b.Strata {
+		if s.Source == domain.DNCOptOut {
+			kept = append(kept, s)
+			continue
+		}
+		into := joined[s.Source]
+		if into == nil {
+			joined[s.Source] = &s
+			continue
+		}
+		numbers, err := unpack(into.Numbers, nil)
+		if err == nil {
+			numbers, err = unpack(s.Numbers, numbers)
+		}
+		if err != nil {
+			return err
+		}
+		slices.Sort(numbers)
+		into.Origin, into.Numbers = s.Origin, pack(slices.Compact(numbers))
+	}
+	for _, source := range []domain.DNCSource{domain.DNCAPI, domain.DNCImport} {
+		if s := joined[source]; s != nil {
+			kept = append(kept, *s)
+		}
+	}
+	b.Strata = kept
+	return nil
+}
+
+// Remove takes a number off the list; false: it was not on it.
+func (b *Bucket) Remove(n uint64) (bool, error) {
+	removed := false
+	var kept []Stratum
+	for _, s := range b.Strata {
+		numbers, err := unpack(s.Numbers, nil)
+		if err != nil {
+			return false, err
+		}
+		if i, ok := slices.BinarySearch(numbers, n); ok {
+			removed = true
+			numbers = slices.Delete(numbers, i, i+1)
+			s.Numbers = pack(numbers)
+		}
+		if len(numbers) > 0 {
+			kept = append(kept, s)
+		}
+	}
+	b.Strata = kept
+	return removed, nil
+}
+
+// Entries are the bucket's numbers above after, ascending, each with its
+// origin.
+func (b *Bucket) Entries(after uint64) ([]domain.DNCEntry, error) {
+	origins := make(map[uint64]Origin)
+	var all []uint64
+	for _, s := range b.Strata {
+		numbers, err := unpack(s.Numbers, nil)
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range numbers {
+			if _, known := origins[n]; !known && n > after {
+				origins[n] = s.Origin
+				all = append(all, n)
+			}
+		}
+	}
+	slices.Sort(all)
+	out := make([]domain.DNCEntry, len(all))
+	for i, n := range all {
+		o := origins[n]
+		out[i] = domain.DNCEntry{Phone: E164(n), Source: o.Source, CallID: o.CallID, CreatedAt: o.At}
+	}
+	return out, nil
+}
