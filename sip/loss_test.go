@@ -113,6 +113,7 @@ func TestSIPpLosesOneInTwenty(t *testing.T) {
 	late := func(l *leg, _ sip.Event) { time.AfterFunc(2*time.Second, func() { l.d.Bye(16, "") }) }
 	reliable := func(in *sip.Invite) { in.Reliable = true }
 	refer := func(l *leg, e sip.Event) {
+		time.AfterFunc(15*time.Second, func() { l.d.Bye(16, "") }) // where SIPp has given up, no NOTIFY comes any more
 		time.AfterFunc(2*time.Second, func() {
 			l.d.Refer(sip.ReferTo{URI: "sip:+12025550199@127.0.0.1", ReferredBy: "sip:+15559999@127.0.0.1"}, func(p sip.ReferProgress) {
 				if p.Final {
@@ -137,10 +138,10 @@ func TestSIPpLosesOneInTwenty(t *testing.T) {
 			var whole atomic.Int64
 			for k := range n {
 				l := newLeg(t)
-				l.limit = 60 * time.Second // a BYE that nobody answers is given up after 32 s
+				l.limit = 100 * time.Second // a CANCEL or BYE that nobody answers is given up after 32 s
 				in := sip.Invite{
 					Attempt: fmt.Sprintf("%s-%d", scenario, k), To: "+15550001", From: "+15559999", Body: way("sendrecv"), Notify: l.ears.hear,
-					Target: sip.Target{Host: "127.0.0.1", Port: there.port}, SilentAfter: 20 * time.Second,
+					Target: sip.Target{Host: "127.0.0.1", Port: there.port}, SilentAfter: 20 * time.Second, RingTimeout: 12 * time.Second,
 				}
 				if c.set != nil {
 					c.set(&in)
