@@ -34,7 +34,11 @@ SOAK_MINUTES   ?= 20
 SOAK_RATE      ?= 250
 SOAK_DOC       ?=
 
-.PHONY: help run build test lint fmt bench bench-parts e2e fuzz attack soak netem check tools clean
+# Tests that do more of the same where NIGHTLY is set.
+NIGHTLY_TESTS    := ^(TestEveryZoneOpensAsACalculationOfItsOwnSays)$$
+NIGHTLY_PACKAGES := ./domain/calendar
+
+.PHONY: help run build test lint fmt bench bench-parts e2e fuzz attack soak nightly netem check tools clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -88,6 +92,9 @@ netem: tools ## make calls over a bad network between two namespaces (root, abou
 soak: tools ## place SOAK_CALLS short calls beside SOAK_LONG calls of SOAK_MINUTES and look for leaks (about 25 minutes, no root)
 	@SOAK_CALLS=$(SOAK_CALLS) SOAK_LONG=$(SOAK_LONG) SOAK_MINUTES=$(SOAK_MINUTES) SOAK_RATE=$(SOAK_RATE) SOAK_DOC='$(abspath $(SOAK_DOC))' \
 	  go test -count=1 -timeout 120m -v -run '^TestNoCallLeavesAnythingBehind$$' ./cmd/callboard
+
+nightly: tools ## run what is too long for every day: every hour of two years in every time zone, and more of all that is drawn by chance
+	@CGO_ENABLED=1 NIGHTLY=1 go test -count=1 -timeout 300m -v -run '$(NIGHTLY_TESTS)' $(NIGHTLY_PACKAGES)
 
 check: ## everything a change must pass: tidy modules, the linter, the tests
 	go mod tidy -diff
