@@ -243,6 +243,7 @@ type Attempt struct {
 	Direction   Direction    `json:"direction"`
 	Boot        string       `json:"boot"` // the process that opened it
 	OpenedAt    time.Time    `json:"opened_at"`
+	Tariff      int          `json:"tariff,omitempty"` // of the workspace when it was opened
 	Legs        []AttemptLeg `json:"legs"`
 }
 

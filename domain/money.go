@@ -14,14 +14,17 @@ type Money struct {
 }
 
 // LedgerRow is the bill of one attempt: written at most once, in the commit
-// that closes it, guarded to be absent.
+// that closes it, guarded to be absent. A call that came in has one too, for
+// its minutes; it costs nothing.
 type LedgerRow struct {
 	AttemptID   string      `json:"attempt_id"`
 	WorkspaceID string      `json:"workspace_id"`
 	Environment Environment `json:"environment"`
 	CallID      string      `json:"call_id"`
 	CampaignID  string      `json:"campaign_id,omitempty"`
-	OpenedAt    time.Time   `json:"opened_at"` // sets the month
+	Direction   Direction   `json:"direction,omitempty"` // "": outbound
+	Tariff      int         `json:"tariff,omitempty"`    // of the opening
+	OpenedAt    time.Time   `json:"opened_at"`           // sets the day and the month
 	ClosedAt    time.Time   `json:"closed_at"`
 	Seconds     int         `json:"seconds"`
 	Priced      bool        `json:"priced,omitempty"`      // the trunk names a cost for the number
@@ -39,6 +42,14 @@ func (l *LedgerRow) Indexes() []string {
 // Sort is by time of opening.
 func (l *LedgerRow) Sort() string {
 	return l.OpenedAt.UTC().Format("20060102T150405.000000000") + l.CallID
+}
+
+// Usage is the row of counts that the ledger's row belongs to, counting it
+// alone.
+func (l *LedgerRow) Usage() *Usage {
+	u := &Usage{WorkspaceID: l.WorkspaceID, Day: Day(l.OpenedAt), Tariff: l.Tariff}
+	u.Count(l)
+	return u
 }
 
 // micro is a dollar's millionths.

@@ -19,6 +19,9 @@
 // version of the record, the high bit says that the body is zstd; the body is
 // the noun's JSON, its secret fields sealed.
 //
+// A noun that counts is a tally: commits add to its numbers, which stand at the
+// end of its JSON, so that any number of writers may do so at once.
+//
 // A sealed field is "s1." and the base64 of nonce, AES-256-GCM ciphertext and
 // tag under the data key of the noun's workspace; the additional data are
 // workspace, kind, id and field, each followed by a zero byte. A data key is 32

@@ -67,6 +67,7 @@ type Commit struct {
 	Log    string // where Events go
 	Guards []Guard
 	Puts   []Put
+	Adds   []Add
 	Events []Event
 }
 
@@ -152,6 +153,11 @@ func (c Commit) Check() error {
 			return err
 		}
 	}
+	for _, a := range c.Adds {
+		if err := a.check(); err != nil {
+			return err
+		}
+	}
 	for _, e := range c.Events {
 		if strings.IndexByte(e.Subject, 0) >= 0 {
 			return fmt.Errorf("%w: a zero byte in subject %q", ErrMalformed, e.Subject)
@@ -193,6 +199,9 @@ func (c Commit) Size() int {
 	n := 64
 	for _, p := range c.Puts {
 		n += 64 + len(p.Value)
+	}
+	for _, a := range c.Adds {
+		n += 128 + len(a.Head)
 	}
 	for _, e := range c.Events {
 		n += 64 + len(e.Payload)

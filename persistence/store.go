@@ -1,11 +1,13 @@
 package persistence
 
 import (
+	"bytes"
 	"context"
 	"crypto/cipher"
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
@@ -106,6 +108,10 @@ func (s *Store) Apply(ctx context.Context, c commit.Change) ([]event.Event, erro
 		}
 		rawCommit.Puts = append(rawCommit.Puts, p)
 	}
+	var err error
+	if rawCommit.Adds, err = s.adds(c.Adds); err != nil {
+		return nil, err
+	}
 	for _, k := range c.Deletes {
 		rawCommit.Puts = append(rawCommit.Puts, Put{Key: raw(k)})
 	}
@@ -153,6 +159,30 @@ func (s *Store) put(ctx context.Context, r domain.Record) (Put, error) {
 		return Put{}, fmt.Errorf("persistence: %s %s: %w", k.Kind, k.ID, err)
 	}
 	return Put{Key: raw(k), Value: value, Lists: r.Indexes(), Sort: r.Sort()}, nil
+}
+
+// adds are tallies as the driver takes them, each row once.
+func (s *Store) adds(tallies []domain.Tally) ([]Add, error) {
+	var out []Add
+	for _, t := range tallies {
+		k := t.Key()
+		if i := slices.IndexFunc(out, func(a Add) bool { return a.Key == raw(k) }); i >= 0 {
+			for j, n := range t.Tally() {
+				out[i].By[j] += n
+			}
+			continue
+		}
+		value, err := s.codec.encode(t)
+		if err != nil {
+			return nil, fmt.Errorf("persistence: %s %s: %w", k.Kind, k.ID, err)
+		}
+		at := bytes.LastIndexByte(value, '[')
+		if at < 0 {
+			return nil, fmt.Errorf("%w: %s %s is no tally", ErrMalformed, k.Kind, k.ID)
+		}
+		out = append(out, Add{Key: raw(k), Head: value[:at+1], By: slices.Clone(t.Tally())})
+	}
+	return out, nil
 }
 
 func (s *Store) draft(log string, d event.Draft) (event.Event, []byte, error) {

@@ -16,6 +16,7 @@ type Change struct {
 	Workspace string          // the owner of the rows; its token fences the change
 	Guards    []Guard         // all must hold, else domain.ErrConflict and no trace
 	Puts      []domain.Record // kept, each at its last version plus one
+	Adds      []domain.Tally  // added to what is there, whoever else adds at the same time
 	Deletes   []domain.Key    // gone, with their index entries
 	Events    []event.Draft   // given offset and sequence here
 }

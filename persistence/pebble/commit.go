@@ -99,7 +99,7 @@ func (d *Driver) commitAll(requests []*request) {
 		}
 		result, err := d.stage(b, r)
 		switch {
-		case err == nil, errors.Is(err, domain.ErrConflict), errors.Is(err, domain.ErrFenced):
+		case err == nil, errors.Is(err, domain.ErrConflict), errors.Is(err, domain.ErrFenced), errors.Is(err, persistence.ErrMalformed):
 			// A conflict may be with a commit of this very batch: whoever hears
 			// of it and reads again must find what it lost against.
 			staged, answers = append(staged, r), append(answers, answer{result: result, err: err})
@@ -176,7 +176,8 @@ func (d *Driver) checkDisk() error {
 }
 
 // stage checks a commit against the batch so far and, if all holds, adds it.
-// domain.ErrConflict and domain.ErrFenced leave the batch as it was.
+// domain.ErrConflict, domain.ErrFenced and persistence.ErrMalformed leave the
+// batch as it was.
 func (d *Driver) stage(b *draft, r *request) (persistence.Result, error) {
 	c := &r.commit
 	if r.claim {
@@ -203,9 +204,18 @@ func (d *Driver) stage(b *draft, r *request) (persistence.Result, error) {
 			return persistence.Result{}, domain.ErrConflict
 		}
 	}
+	raised, err := raise(b, c.Adds)
+	if err != nil {
+		return persistence.Result{}, err
+	}
 	result := persistence.Result{Versions: make([]uint64, len(c.Puts)), Sequences: make([]uint64, len(c.Events))}
 	for i, p := range c.Puts {
 		if result.Versions[i], err = put(b, p); err != nil {
+			return persistence.Result{}, err
+		}
+	}
+	for i, a := range c.Adds {
+		if err = b.set(rowKey(a.Key), raised[i].appendTo(nil)); err != nil {
 			return persistence.Result{}, err
 		}
 	}
@@ -284,6 +294,27 @@ func put(b *draft, p persistence.Put) (version uint64, err error) {
 	}
 	kept := row{version: old.version + 1, sort: p.Sort, lists: p.Lists, value: p.Value}
 	return kept.version, b.setRow(k, kept)
+}
+
+// raise are the tallies as they will be. Each is kept whole in the draft, so
+// that the next commit of a batch adds to it.
+func raise(b *draft, adds []persistence.Add) ([]row, error) {
+	raised := make([]row, len(adds))
+	for i, a := range adds {
+		old, err := getRow(b, rowKey(a.Key))
+		if err != nil {
+			return nil, err
+		}
+		if old.version == 0 {
+			old.value = nil
+		}
+		if old.value, err = a.To(old.value); err != nil {
+			return nil, err
+		}
+		old.version++
+		raised[i] = old
+	}
+	return raised, nil
 }
 
 func counter(b source, k []byte) (uint64, error) {

@@ -85,6 +85,10 @@ func arguments(c persistence.Commit) []any {
 	for _, g := range c.Guards {
 		a = append(a, g.Key.Table, g.Key.ID, strconv.FormatUint(g.Version, 10))
 	}
+	a = append(a, len(c.Adds))
+	for _, t := range c.Adds {
+		a = append(a, t.Key.Table, t.Key.ID, t.Head, t.Text())
+	}
 	a = append(a, len(c.Puts))
 	for _, p := range c.Puts {
 		keep := 1
@@ -208,6 +212,8 @@ func parse(cmd *redis.Cmd, r *request) (persistence.Result, error) {
 		return persistence.Result{}, domain.ErrFenced
 	case parts[0] == "conflict":
 		return persistence.Result{}, domain.ErrConflict
+	case parts[0] == "malformed":
+		return persistence.Result{}, fmt.Errorf("%w: a row is no tally of this kind", persistence.ErrMalformed)
 	case parts[0] != "ok" || len(parts) != 4:
 		return persistence.Result{}, fmt.Errorf("%w: %q", errAnswer, parts)
 	}

@@ -16,10 +16,11 @@ import "github.com/redis/go-redis/v9"
 //	format                format
 
 // commitScript is one commit. KEYS: prefix. ARGV: id, shard, token, log,
-// memory in ms; number of guards, each table, id, version; number of puts, each
-// table, id, 0 | 1 (keep), value, sort, lists; number of events, each subject,
-// payload. It answers {"ok", versions, offset, sequences}, {"fenced"} or
-// {"conflict"}; a refusal comes before the first write.
+// memory in ms; number of guards, each table, id, version; number of adds, each
+// table, id, head, numbers; number of puts, each table, id, 0 | 1 (keep), value,
+// sort, lists; number of events, each subject, payload. It answers {"ok",
+// versions, offset, sequences}, {"fenced"}, {"conflict"} or {"malformed"}; a
+// refusal comes before the first write.
 var commitScript = redis.NewScript(`
 local P = KEYS[1]
 local at = 0
@@ -35,6 +36,24 @@ if (redis.call('HGET', P .. 't', shard) or '') ~= token then return {'fenced'} e
 for _ = 1, tonumber(arg()) do
   local row = P .. 'r:' .. arg() .. '\0' .. arg()
   if (redis.call('HGET', row, 'v') or '0') ~= arg() then return {'conflict'} end
+end
+
+local raised = {}
+for i = 1, tonumber(arg()) do
+  local tbl, name, head, by = arg(), arg(), arg(), arg()
+  local row = P .. 'r:' .. tbl .. '\0' .. name
+  local old = redis.call('HGET', row, 'd')
+  local sums, n = {}, 0
+  if old then
+    if string.sub(old, 1, #head) ~= head then return {'malformed'} end
+    for v in string.gmatch(string.sub(old, #head + 1), '-?%d+') do sums[#sums + 1] = tonumber(v) end
+  end
+  for v in string.gmatch(by, '-?%d+') do
+    n = n + 1
+    sums[n] = (sums[n] or 0) + tonumber(v)
+  end
+  for k, v in ipairs(sums) do sums[k] = num(v) end
+  raised[i] = {tbl, name, row, head .. table.concat(sums, ',') .. ']}', not old}
 end
 
 local versions = {}
@@ -64,6 +83,11 @@ for i = 1, tonumber(arg()) do
       end
     end
   end
+end
+for _, a in ipairs(raised) do
+  redis.call('HINCRBY', a[3], 'v', 1)
+  redis.call('HSET', a[3], 'd', a[4], 's', '', 'l', '')
+  if a[5] then redis.call('ZADD', P .. 'k:' .. a[1], 0, a[2]) end
 end
 
 local events, first, sequences = tonumber(arg()), '0', {}

@@ -29,6 +29,8 @@ func Run(t *testing.T, open Open) {
 		{"BrokenGuardsLeaveNoTrace", guards},
 		{"VersionsCountFromOne", versions},
 		{"GuardedCountersLoseNoIncrement", contention},
+		{"TalliesAddUpWhoeverAdds", tallies},
+		{"ATallyIsRaisedWithItsCommitOrNotAtAll", tallyRefusals},
 		{"RowsMoveBetweenLists", moves},
 		{"ListsRespectBoundsBothWays", bounds},
 		{"TablesAreListedByPrefix", prefixes},

@@ -1,0 +1,106 @@
+package domain
+
+import "time"
+
+// Tally is a noun that is a row of numbers to which commits add; it is never
+// put. Its JSON ends with the numbers in brackets and "}", and what stands
+// before them is the same in every commit that adds to the row.
+type Tally interface {
+	Record
+	// Tally are the numbers: what is to be added, or what was read.
+	Tally() []int64
+}
+
+// The numbers of a Usage, in the order of its counts. The order is stored:
+// new ones go to the end.
+const (
+	usedAttempts = iota
+	usedOutboundSeconds
+	usedInboundCalls
+	usedInboundSeconds
+	usedSMS
+	usedNumbers
+)
+
+// Usage counts what a workspace used in production on one day under one
+// tariff. It changes in the commit that writes the ledger's row.
+type Usage struct {
+	WorkspaceID string             `json:"workspace_id"`
+	Day         string             `json:"day"` // YYYY-MM-DD in UTC, of the opening
+	Tariff      int                `json:"tariff"`
+	Counts      [usedNumbers]int64 `json:"counts"`
+}
+
+// Key names the row: in the order of days.
+func (u *Usage) Key() Key { return Key{"usage", u.WorkspaceID, u.Day + "/" + ordered(u.Tariff)} }
+
+// Indexes: none; days are listed by the key's beginning.
+func (u *Usage) Indexes() []string { return nil }
+
+// Sort is by day.
+func (u *Usage) Sort() string { return "" }
+
+// Tally are the counts.
+func (u *Usage) Tally() []int64 { return u.Counts[:] }
+
+// Attempts is the number of billed attempts.
+func (u *Usage) Attempts() int { return int(u.Counts[usedAttempts]) }
+
+// OutboundSeconds is how long they were talked on.
+func (u *Usage) OutboundSeconds() int { return int(u.Counts[usedOutboundSeconds]) }
+
+// InboundCalls is the number of calls that were taken.
+func (u *Usage) InboundCalls() int { return int(u.Counts[usedInboundCalls]) }
+
+// InboundSeconds is how long they were talked on.
+func (u *Usage) InboundSeconds() int { return int(u.Counts[usedInboundSeconds]) }
+
+// SMS is the number of messages sent.
+func (u *Usage) SMS() int { return int(u.Counts[usedSMS]) }
+
+// Count adds what a row of the ledger says.
+func (u *Usage) Count(l *LedgerRow) {
+	if l.Direction == Inbound {
+		u.Counts[usedInboundCalls]++
+		u.Counts[usedInboundSeconds] += int64(l.Seconds)
+		return
+	}
+	u.Counts[usedAttempts]++
+	u.Counts[usedOutboundSeconds] += int64(l.Seconds)
+}
+
+// Add adds what another row counts.
+func (u *Usage) Add(v *Usage) {
+	for i, n := range v.Counts {
+		u.Counts[i] += n
+	}
+}
+
+// Day is the day in UTC that a moment belongs to.
+func Day(t time.Time) string { return t.UTC().Format(time.DateOnly) }
+
+// Tariff is what attempts cost from a moment on: the terms of a plan, or those
+// that were agreed with an account. Each change of the plan begins a new one.
+type Tariff struct {
+	WorkspaceID string    `json:"workspace_id"`
+	Number      int       `json:"number"` // from 0
+	Plan        Plan      `json:"plan"`
+	Included    int       `json:"included"` // attempts per month
+	Micros      int64     `json:"micros"`   // of each further one, in millionths of a dollar
+	From        time.Time `json:"from"`
+}
+
+// Key names the row.
+func (t *Tariff) Key() Key { return Key{"tariff", t.WorkspaceID, ordered(t.Number)} }
+
+// Indexes: none; they are listed by the key.
+func (t *Tariff) Indexes() []string { return nil }
+
+// Sort is of no use.
+func (t *Tariff) Sort() string { return "" }
+
+// Pricing is what an account on the plan enterprise has agreed to.
+type Pricing struct {
+	IncludedAttempts int   `json:"included_attempts"` // per month
+	PricePerAttempt  Money `json:"price_per_attempt"`
+}
