@@ -56,8 +56,12 @@ func (n *Node) Inbound(in *sip.Incoming) {
 	})
 }
 
-// errNoNumber: the number called is nobody's on this trunk.
-var errNoNumber = errors.New("no such number")
+// errNoNumber: the number called is nobody's on this trunk. errUnproved: it may
+// be somebody's of a trunk that the caller has not proved to be.
+var (
+	errNoNumber = errors.New("no such number")
+	errUnproved = errors.New("the caller has not proved which trunk it is")
+)
 
 // refuse answers an INVITE of a trunk, and counts why.
 func (n *Node) refuse(in *sip.Incoming, e trunk.Entry, code int, after time.Duration, why string) {
@@ -75,6 +79,10 @@ func (n *Node) take(ctx context.Context, in *sip.Incoming) error {
 	number, entry, err := n.numberOf(ctx, in)
 	if errors.Is(err, errNoNumber) {
 		n.refuse(in, entry, sipNotFound, 0, "unknown_number")
+		return nil
+	}
+	if errors.Is(err, errUnproved) {
+		in.Challenge() // as every caller is asked first: no refusal to be counted
 		return nil
 	}
 	if err != nil {
@@ -123,31 +131,36 @@ func (n *Node) take(ctx context.Context, in *sip.Incoming) error {
 
 // numberOf finds whose number was called: an exact one of a workspace that has
 // a trunk at this source, or the rest of such a trunk. A trunk that wants a
-// proof counts only where the caller has given it. With errNoNumber the entry
-// is the trunk at which the number was looked for.
+// proof counts only where the caller has given it; where it has not, what it
+// might own is asked for with errUnproved, and the trunks that want none give
+// nothing but their own. With errNoNumber the entry is the trunk at which the
+// number was looked for.
 func (n *Node) numberOf(ctx context.Context, in *sip.Incoming) (*domain.PhoneNumber, trunk.Entry, error) {
 	if in.PhoneID != "" {
 		return n.phoneCalls(ctx, in)
 	}
 	entries := n.book.Of(in.Source)
+	var closed []trunk.Entry
 	if slices.ContainsFunc(entries, func(e trunk.Entry) bool { return !admits(e, in) }) {
-		entries = slices.DeleteFunc(slices.Clone(entries), func(e trunk.Entry) bool { return !admits(e, in) })
+		all := entries
+		entries = nil
+		for _, e := range all {
+			if admits(e, in) {
+				entries = append(entries, e)
+			} else if !in.Proved {
+				closed = append(closed, e)
+			}
+		}
 	}
-	for _, e := range entries {
-		w := n.workspace(e.WorkspaceID)
-		if w == nil {
-			continue
-		}
-		for _, text := range spellings(in.To, countryOf(&e.Trunk, w)) {
-			num, err := n.claimed(ctx, text)
-			if err != nil {
-				return nil, e, err
-			}
-			if num != nil && num.WorkspaceID == e.WorkspaceID && num.Environment == e.Trunk.Environment &&
-				(num.TrunkID == "" || num.TrunkID == e.Trunk.ID) {
-				return num, e, nil
-			}
-		}
+	num, e, err := n.exactly(ctx, in.To, entries)
+	if num != nil || err != nil {
+		return num, e, err
+	}
+	if num, e, err = n.exactly(ctx, in.To, closed); err != nil {
+		return nil, e, err
+	}
+	if num != nil {
+		return nil, e, errUnproved
 	}
 	for _, e := range entries {
 		num, err := n.claimed(ctx, "*@"+e.Trunk.ID)
@@ -158,10 +171,35 @@ func (n *Node) numberOf(ctx context.Context, in *sip.Incoming) (*domain.PhoneNum
 			return num, e, nil
 		}
 	}
-	if len(entries) > 0 {
+	switch {
+	case len(closed) > 0:
+		return nil, closed[0], errUnproved
+	case len(entries) > 0:
 		return nil, entries[0], errNoNumber
 	}
 	return nil, trunk.Entry{}, errNoNumber
+}
+
+// exactly is the number called where it is one of a workspace with such a
+// trunk; nil: it is nobody's.
+func (n *Node) exactly(ctx context.Context, to string, entries []trunk.Entry) (*domain.PhoneNumber, trunk.Entry, error) {
+	for _, e := range entries {
+		w := n.workspace(e.WorkspaceID)
+		if w == nil {
+			continue
+		}
+		for _, text := range spellings(to, countryOf(&e.Trunk, w)) {
+			num, err := n.claimed(ctx, text)
+			if err != nil {
+				return nil, e, err
+			}
+			if num != nil && num.WorkspaceID == e.WorkspaceID && num.Environment == e.Trunk.Environment &&
+				(num.TrunkID == "" || num.TrunkID == e.Trunk.ID) {
+				return num, e, nil
+			}
+		}
+	}
+	return nil, trunk.Entry{}, nil
 }
 
 // comesTo says whether a caller comes over a trunk or a phone of a workspace.

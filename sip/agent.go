@@ -386,7 +386,7 @@ func (u *UserAgent) invited(m *message, phone bool, admission Admission) {
 	} else if !u.demanded(m, admission) {
 		return
 	}
-	u.incoming(m)
+	u.incoming(m, admission)
 }
 
 // owner finds the dialog of a request: by our tag, or, for an INVITE and its

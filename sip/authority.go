@@ -152,7 +152,7 @@ func (a *authority) check(m *message, now time.Time) (Account, verdict) {
 		return Account{}, vNone
 	}
 	source := m.flow.addr.Addr()
-	ours, old := a.nonces.check(p.nonce, source, now)
+	made, ours, old := a.nonces.check(p.nonce, source, now)
 	if !ours {
 		return Account{}, vNone
 	}
@@ -168,7 +168,7 @@ func (a *authority) check(m *message, now time.Time) (Account, verdict) {
 	case !right:
 		a.wrong.spend(source, 1, now)
 		return Account{}, vWrong
-	case old || !a.nonces.count(p.nonce, p.nc, now):
+	case old || !a.nonces.count(account.ID, p.nonce, made, p.nc, now):
 		return Account{}, vStale
 	}
 	a.elders.proved(source, p.user, p.better, now)

@@ -227,7 +227,7 @@ func (d *Dialog) Bye(q850 int, text string) {
 			d.out.why.cancelled = true
 			d.cancel(text)
 		case d.phase == early && d.rel != nil && d.rel.answer != nil:
-			d.refuseCaller(480, 0, Final{Code: 480, Phrase: "hung up"})
+			d.refuseCaller(480, nil, Final{Code: 480, Phrase: "hung up"})
 		}
 	})
 }

@@ -28,3 +28,37 @@ func Proves(header string) bool {
 func ReadChange(contact, expires string) (Change, int) {
 	return readChange(&message{headers: []sipmsg.Header{sipmsg.NewHeader("m", contact), sipmsg.NewHeader("Expires", expires)}})
 }
+
+// Proofs are the nonces that accounts have proved themselves with.
+type Proofs struct{ n *nonces }
+
+// The bounds of Proofs.
+const (
+	MaxProofs     = maxNonces
+	MaxUserProofs = maxUserNonces
+)
+
+// NewProofs are none.
+func NewProofs() *Proofs { return &Proofs{newNonces([]byte("secret"))} }
+
+// Make makes a nonce.
+func (p *Proofs) Make(at time.Time) string { return p.n.make(netip.IPv4Unspecified(), at) }
+
+// Take says whether an account may prove itself with a nonce.
+func (p *Proofs) Take(account, nonce string, nc uint32, at time.Time) bool {
+	made, ours, old := p.n.check(nonce, netip.IPv4Unspecified(), at)
+	return ours && !old && p.n.count(account, nonce, made, nc, at)
+}
+
+// Kept counts what is remembered.
+func (p *Proofs) Kept() (nonces, accounts int) {
+	p.n.mu.Lock()
+	defer p.n.mu.Unlock()
+	for _, s := range p.n.of {
+		nonces += len(s.used)
+	}
+	if nonces != p.n.total {
+		panic("the total is wrong")
+	}
+	return nonces, len(p.n.of)
+}

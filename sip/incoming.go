@@ -31,6 +31,8 @@ type Incoming struct {
 	d         *Dialog
 	old       *Dialog // that Replaces names
 	earlyOnly bool
+	prove     authority // of the trunks at its source; without accounts nobody can prove anything
+	size      int       // of the INVITE
 }
 
 // serverTx is an INVITE of the far end that we answer (RFC 3261 17.2.1).
@@ -46,7 +48,7 @@ type serverTx struct {
 }
 
 // incoming begins an inbound call.
-func (u *UserAgent) incoming(m *message) {
+func (u *UserAgent) incoming(m *message, a Admission) {
 	if u.onInvite == nil || u.overloaded(m) {
 		u.stats.rejected.Add(1)
 		u.reject(m, 503)
@@ -58,6 +60,7 @@ func (u *UserAgent) incoming(m *message) {
 		return
 	}
 	in := u.newInbound(m)
+	in.prove, in.size = u.provenBy(a), len(m.raw)
 	d := in.d
 	if !in.replacesHeader(m) {
 		u.stats.rejected.Add(1)
@@ -79,7 +82,7 @@ func (u *UserAgent) incoming(m *message) {
 	d.do(func() {
 		d.hold(m.flow.addr.Addr())
 		d.provisional(100, nil, nil)
-		d.after(untaken, func() { d.refuseCaller(480, 0, Final{Code: 480, Phrase: "nobody took the call"}) })
+		d.after(untaken, func() { d.refuseCaller(480, nil, Final{Code: 480, Phrase: "nobody took the call"}) })
 	})
 	defer u.recovered("on_invite", func() { in.Reject(500, 0) })
 	if in.Replaces != nil {
@@ -173,22 +176,25 @@ func (d *Dialog) takeCall(body []byte) {
 
 // Reject refuses the call. retryAfter is rounded to seconds; 0 leaves it out.
 func (i *Incoming) Reject(code int, retryAfter time.Duration) {
-	i.d.do(func() { i.d.refuseCaller(max(300, min(code, 699)), retryAfter, Final{}) })
+	i.d.do(func() { i.d.refuseCaller(max(300, min(code, 699)), retryHeader(retryAfter), Final{}) })
+}
+
+func retryHeader(after time.Duration) []Header {
+	if after <= 0 {
+		return nil
+	}
+	return []Header{{"Retry-After", strconv.Itoa(int(after.Round(time.Second).Seconds()))}}
 }
 
 // refuseCaller ends an inbound call before its answer. A Final with a code or
 // a cause is told to the owner; its own Reject is not.
-func (d *Dialog) refuseCaller(code int, retryAfter time.Duration, why Final) {
+func (d *Dialog) refuseCaller(code int, extra []Header, why Final) {
 	if d.phase != early || d.srv.code != 0 {
 		return
 	}
 	d.ua.halfOpened(d.invite.flow.addr.Addr(), -1)
 	waiting := d.rel.answer != nil
 	d.rel.stop()
-	var extra []Header
-	if retryAfter > 0 {
-		extra = []Header{{"Retry-After", strconv.Itoa(int(retryAfter.Round(time.Second).Seconds()))}}
-	}
 	d.retire(d.ua.cfg.Linger)
 	d.answerInvite(code, nil, extra)
 	switch {
@@ -304,7 +310,7 @@ func (u *UserAgent) unfile(d *Dialog) {
 func (d *Dialog) cancelled(m *message) {
 	d.ua.reply(m, 200, d.key.tag, nil)
 	q850, text := reasonOf(m.all("Reason"))
-	d.refuseCaller(487, 0, Final{Code: 487, Cancelled: true, Q850: q850, Reason: text})
+	d.refuseCaller(487, nil, Final{Code: 487, Cancelled: true, Q850: q850, Reason: text})
 }
 
 // answer builds a response to a request.

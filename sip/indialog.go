@@ -98,7 +98,7 @@ func (d *Dialog) byeFrom(m *message) {
 	d.keep(m, d.ua.reply(m, 200, d.key.tag, nil))
 	switch d.phase {
 	case early:
-		d.refuseCaller(487, 0, Final{Code: 487, Cancelled: true})
+		d.refuseCaller(487, nil, Final{Code: 487, Cancelled: true})
 	case up, closing:
 		e := Ended{ByRemote: d.phase == up, Header: make(map[string]string)}
 		e.Q850, e.Text = reasonOf(m.all("Reason"))

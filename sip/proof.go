@@ -1,10 +1,20 @@
 package sip
 
 import (
-	"math"
+	"net/netip"
 	"strings"
 	"time"
 )
+
+// provenBy checks who a caller at a source proves to be.
+func (u *UserAgent) provenBy(a Admission) authority {
+	auth := *u.trunks
+	auth.account = a.Account
+	if a.Realm != "" {
+		auth.realm = a.Realm
+	}
+	return auth
+}
 
 // demanded asks the caller over a trunk for a proof of who it is, where its
 // trunk wants one; ok is false when the request was answered. What proves
@@ -18,11 +28,7 @@ func (u *UserAgent) demanded(m *message, a Admission) (ok bool) {
 		return true
 	}
 	now := time.Now()
-	auth := *u.trunks
-	auth.account = a.Account
-	if a.Realm != "" {
-		auth.realm = a.Realm
-	}
+	auth := u.provenBy(a)
 	account, v := auth.check(m, now)
 	switch v {
 	case vGood:
@@ -35,18 +41,45 @@ func (u *UserAgent) demanded(m *message, a Admission) (ok bool) {
 	}
 	u.stats.rejected.Add(1)
 	tag := u.id.answerTag(m.callID, m.from.tag+m.branch())
-	offers, most := auth.challenges(m.flow.addr.Addr(), v == vStale, now), math.MaxInt
-	if !m.flow.stream() {
-		most = len(m.raw) // never more than was sent: whoever forges a source gains nothing
-	}
-	for _, some := range [][]Header{offers, offers[:1], offers[1:]} {
-		if b, err := u.answer(m, 401, tag, some, nil); err == nil && len(b) <= most {
+	for _, some := range auth.offers(m.flow.addr.Addr(), v == vStale, now) {
+		if b, err := u.answer(m, 401, tag, some, nil); err == nil && (m.flow.stream() || len(b) <= len(m.raw)) {
 			u.respond(m, b)
 			return false
 		}
 	}
 	u.stats.size.Add(1)
 	return false
+}
+
+// offers are the choices of challenges, the best first. Where a source may be
+// forged the first one is sent that is not larger than what was asked: whoever
+// forges it gains nothing.
+func (a *authority) offers(source netip.Addr, stale bool, now time.Time) [][]Header {
+	all := a.challenges(source, stale, now)
+	return [][]Header{all, all[:1], all[1:]}
+}
+
+// Challenge refuses a call with 401: without a proof of which trunk the caller
+// is, its number is nobody's. It is 403 where no trunk at its source can prove
+// anything, or where the caller has done so.
+func (i *Incoming) Challenge() {
+	d, m := i.d, i.d.invite
+	if i.prove.account == nil || i.Proved {
+		i.Reject(403, 0)
+		return
+	}
+	d.do(func() {
+		for _, some := range i.prove.offers(m.flow.addr.Addr(), false, time.Now()) {
+			b, err := d.ua.answer(d.srv.request, 401, d.key.tag, some, nil)
+			if err == nil && (m.flow.stream() || len(b) <= i.size) {
+				d.ua.stats.rejected.Add(1)
+				d.refuseCaller(401, some, Final{})
+				return
+			}
+		}
+		d.ua.stats.size.Add(1)
+		d.refuseCaller(403, nil, Final{})
+	})
 }
 
 // verstatOf is the verifier's word on the caller's number (ATIS-1000074,

@@ -151,7 +151,7 @@ func (u *UserAgent) replacing(in *Incoming) {
 	in.d.do(func() {
 		in.d.after(decideWithin, func() {
 			if !in.d.taken {
-				in.d.refuseCaller(403, 0, Final{Code: 403, Phrase: "nobody let the call be replaced"})
+				in.d.refuseCaller(403, nil, Final{Code: 403, Phrase: "nobody let the call be replaced"})
 			}
 		})
 	})

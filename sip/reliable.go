@@ -100,7 +100,7 @@ func (d *Dialog) repeatProgress(rseq uint32) {
 	}
 	left := time.Until(r.until)
 	if left <= 0 {
-		d.refuseCaller(504, 0, Final{Code: 504, Phrase: "no PRACK"})
+		d.refuseCaller(504, nil, Final{Code: 504, Phrase: "no PRACK"})
 		return
 	}
 	d.ua.stats.retransmitted.Add(1)

@@ -227,7 +227,8 @@ type Admission struct {
 
 	// Account finds the credentials by which a caller proves to be a trunk, by
 	// user: its ID is the trunk's. Demand says that without a proof no call is
-	// taken from here; otherwise credentials are checked where they are sent.
+	// taken from here; otherwise credentials are checked where they are sent,
+	// and Incoming.Challenge asks for them.
 	Account func(user string) (Account, bool)
 	Realm   string // of the challenge; "": callboard
 	Demand  bool

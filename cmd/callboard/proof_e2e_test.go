@@ -1,0 +1,93 @@
+package main_test
+
+import (
+	"context"
+	"net"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/sip"
+)
+
+// carrier is a user agent of another house on loopback, until the test ends.
+func carrier(t *testing.T) *sip.UserAgent {
+	t.Helper()
+	ua, err := sip.New(sip.Config{Listen: []sip.Listener{{Network: "udp", Addr: net.JoinHostPort("127.0.0.1", strconv.Itoa(freePort(t, "udp")))}}})
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- ua.Serve(ctx) }()
+	<-ua.Ready()
+	t.Cleanup(func() {
+		cancel()
+		assert.NoError(t, <-done)
+	})
+	return ua
+}
+
+// proves calls the service as whoever has the credentials and tells the final
+// answer; an answered call is ended.
+func (s *service) proves(from *sip.UserAgent, to, user, password string) int {
+	s.t.Helper()
+	events := make(chan sip.Event, 16)
+	d, err := from.Invite(sip.Invite{
+		Attempt: user + to + strconv.FormatInt(time.Now().UnixNano(), 36), Leg: 1, To: to, From: "+12025550177", Body: []byte(description),
+		Target: sip.Target{Host: "127.0.0.1", Port: s.sip, Transport: "udp"}, Credentials: &sip.Credentials{Username: user, Password: password},
+		Notify: func(e sip.Event) { events <- e },
+	})
+	require.NoError(s.t, err)
+	for {
+		select {
+		case e := <-events:
+			switch e := e.(type) {
+			case sip.Answered:
+				d.Bye(16, "")
+				return 200
+			case sip.Refused:
+				return e.Final.Code
+			}
+		case <-time.After(20 * time.Second):
+			require.Fail(s.t, "the call got no final answer")
+		}
+	}
+}
+
+const description = "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio 39998 RTP/AVP 0\r\na=rtpmap:0 PCMU/8000\r\na=inactive\r\n"
+
+// Of two trunks at one source the open one must not let in who would have to
+// prove to be the other, nor take its calls.
+func TestAnOpenTrunkLetsNobodyIntoTheOneBesideItThatWantsAProof(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	s.unlimited()
+	agent, other := s.hello(), s.hello()
+	open, closed := s.trunk("", freePort(t, "udp")), s.trunk("", freePort(t, "udp"))
+	s.api("PATCH", "/v1/trunks/"+closed, object{"inbound": object{"auth": object{"username": "carrier", "password": "proof"}}})
+	s.api("POST", "/v1/phone-numbers", object{"number": "+12025550142", "agent_id": agent, "trunk_id": open})
+	s.api("POST", "/v1/phone-numbers", object{"number": "+12025550143", "agent_id": agent, "trunk_id": closed})
+
+	require.NoError(t, s.caller("uac-hangup", "+12025550142", "-d", "300"), "the open one needs no proof")
+	require.NoError(t, s.caller("uac-refused-401", "+12025550143"), "the other one's number does")
+	require.NoError(t, s.caller("uac-refused-401", "+12025550199"), "nobody learns which numbers there are")
+	from := carrier(t)
+	assert.Equal(t, 401, s.proves(from, "+12025550143", "carrier", "guess"))
+	assert.Equal(t, 200, s.proves(from, "+12025550143", "carrier", "proof"))
+
+	s.api("POST", "/v1/phone-numbers", object{"number": "*", "agent_id": other, "trunk_id": open})
+	require.NoError(t, s.caller("uac-refused-401", "+12025550143"), "the rest of the open one is not what the other one has")
+	require.NoError(t, s.caller("uac-hangup", "+12025550199", "-d", "300"))
+	assert.Equal(t, 200, s.proves(from, "+12025550143", "carrier", "proof"))
+	s.await("the calls' ends", 20*time.Second, func() bool {
+		return len(s.api("GET", "/v1/calls?direction=inbound&status=completed", nil)["data"].([]any)) == 4
+	})
+	took := map[string]int{}
+	for _, raw := range s.api("GET", "/v1/calls?direction=inbound", nil)["data"].([]any) {
+		c := raw.(object)
+		took[c["to"].(string)+" "+c["agent_id"].(string)]++
+	}
+	assert.Equal(t, map[string]int{"+12025550142 " + agent: 1, "+12025550143 " + agent: 2, "+12025550199 " + other: 1}, took)
+}
