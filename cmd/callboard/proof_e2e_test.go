@@ -11,12 +11,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/siptest"
 )
 
 // carrier is a user agent of another house on loopback, until the test ends.
 func carrier(t *testing.T) *sip.UserAgent {
 	t.Helper()
-	ua, err := sip.New(sip.Config{Listen: []sip.Listener{{Network: "udp", Addr: net.JoinHostPort("127.0.0.1", strconv.Itoa(freePort(t, "udp")))}}})
+	ua, err := sip.New(sip.Config{Listen: []sip.Listener{{Network: "udp", Addr: net.JoinHostPort("127.0.0.1", strconv.Itoa(siptest.Port(t)))}}})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
@@ -65,7 +66,7 @@ func TestAnOpenTrunkLetsNobodyIntoTheOneBesideItThatWantsAProof(t *testing.T) {
 	s := newService(t)
 	s.unlimited()
 	agent, other := s.hello(), s.hello()
-	open, closed := s.trunk("", freePort(t, "udp")), s.trunk("", freePort(t, "udp"))
+	open, closed := s.trunk("", siptest.Port(t)), s.trunk("", siptest.Port(t))
 	s.api("PATCH", "/v1/trunks/"+closed, object{"inbound": object{"auth": object{"username": "carrier", "password": "proof"}}})
 	s.api("POST", "/v1/phone-numbers", object{"number": "+12025550142", "agent_id": agent, "trunk_id": open})
 	s.api("POST", "/v1/phone-numbers", object{"number": "+12025550143", "agent_id": agent, "trunk_id": closed})
