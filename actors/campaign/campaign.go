@@ -122,6 +122,7 @@ type Campaign struct {
 	trunkUntil time.Time
 	draining   bool
 
+	guess  guess        // the estimate that was told last
 	askers []*actor.PID // want the status, before the first load
 	cancel func()       // the wake-up
 }
@@ -235,6 +236,7 @@ func (a *Campaign) loaded(ctx actor.Context, m loaded) {
 // fail waits and reads again; whoever asked for something is told.
 func (a *Campaign) fail(ctx actor.Context) {
 	a.phase, a.down = loading, true
+	a.people.seen.Meter.Look(false, time.Now())
 	a.unmake(ctx)
 	a.refuse(ctx, domain.Errorf(domain.CodeUnavailable, "the store does not answer; try again").With("retry_after", 2))
 	d := a.backoff + rand.N(a.backoff/4+1) //nolint:gosec // jitter
@@ -280,6 +282,7 @@ func (a *Campaign) leave(ctx actor.Context) {
 func (a *Campaign) adopt(ctx actor.Context, s *snapshot) {
 	now := time.Now()
 	a.phase = ready
+	s.people.seen.Carry(&a.people.seen, a.campaign.Pacing == s.campaign.Pacing)
 	a.campaign, a.cVersion, a.progress, a.pVersion = s.campaign, s.cVersion, s.progress, s.pVersion
 	if a.progress.Outcomes == nil {
 		a.progress.Outcomes = make(map[domain.Outcome]int)
@@ -390,7 +393,7 @@ func (a *Campaign) object(now time.Time) domain.CampaignStatusObject {
 	if a.campaign.Status == domain.CampaignRunning || a.campaign.Status == domain.CampaignScheduled {
 		s.Waiting = dialplan.Next(a.view(now), now).Waiting
 	}
-	s.Timing.EstimatedCompletion = dialplan.Estimate(a.view(now), now)
+	s.Timing.EstimatedCompletion = a.estimate(now)
 	return s
 }
 

@@ -376,6 +376,9 @@ func (a *Campaign) follow(ctx actor.Context, b *batch) {
 		delete(a.closing, e.AttemptID)
 		a.ack(ctx, e.CallID)
 		a.trip.Add(e.Verdict, now)
+		if e.Verdict.Spent() && e.Call.StartedAt != nil && e.Call.EndedAt != nil {
+			a.people.seen.Held(e.Call.EndedAt.Sub(*e.Call.StartedAt))
+		}
 		if e.Verdict.Reason == domain.ReasonNotSent {
 			a.trunkUntil = later(a.trunkUntil, now.Add(brake))
 		}

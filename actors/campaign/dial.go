@@ -100,6 +100,7 @@ func (a *Campaign) decide(ctx actor.Context, now time.Time, dialling bool) dialp
 		a.readBodies(ctx)
 	}
 	d := dialplan.Next(a.view(now), now)
+	a.people.seen.Meter.Look(d.Able(), now)
 	switch d.Do {
 	case dialplan.Dial:
 		a.ask(ctx, d, now)
@@ -170,11 +171,13 @@ func (a *Campaign) read(ctx actor.Context, m read) {
 func (a *Campaign) ask(ctx actor.Context, d dialplan.Decision, now time.Time) {
 	a.asked += d.Count
 	a.askedAt = now
-	a.want(ctx, d.Retry)
+	a.want(ctx)
 }
 
-func (a *Campaign) want(ctx actor.Context, retry bool) {
-	ctx.Request(a.cfg.Lines, lines.Want{Weight: a.cfg.Weight, Retry: retry, Count: a.asked, Generation: a.wants})
+func (a *Campaign) want(ctx actor.Context) {
+	ctx.Request(a.cfg.Lines, lines.Want{
+		Weight: a.cfg.Weight, Count: a.asked, Retries: min(a.asked, len(a.people.due)), Generation: a.wants,
+	})
 }
 
 // permitted takes a permit: now somebody is chosen, and a way to reach them.
@@ -295,7 +298,7 @@ func (a *Campaign) sweep(ctx actor.Context, now time.Time) {
 	})
 	if a.asked > 0 && !now.Before(a.askedAt.Add(askAgain)) {
 		a.askedAt = now
-		a.want(ctx, len(a.people.due) > 0)
+		a.want(ctx)
 	}
 }
 
@@ -361,6 +364,7 @@ func (a *Campaign) send(ctx actor.Context, now time.Time) {
 		t := a.gate[0]
 		a.gate = a.gate[1:]
 		a.lastSent = now
+		a.people.seen.Meter.Sent()
 		c := t.call
 		c.Legs = slices.Clone(c.Legs)
 		ctx.Request(a.cfg.Calls, call.Start{

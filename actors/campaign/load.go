@@ -71,6 +71,7 @@ func (r reader) load(ctx context.Context) (*snapshot, error) {
 	if err = r.retries(ctx, s); err != nil {
 		return nil, err
 	}
+	s.people.recall()
 	if err = r.attempts(ctx, s); err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/calendar"
+	"github.com/callboard/callboard/domain/dialplan"
 )
 
 const (
@@ -29,6 +30,7 @@ type people struct {
 	clock            int // of the chunks' use
 	needs            map[int]bool
 	durations        map[int]int // of the last answered attempt, where there is one
+	seen             dialplan.Observed
 }
 
 // candidate may be rung now.
@@ -41,9 +43,36 @@ type candidate struct {
 
 // zone is a bucket of contacts who wait for the same opening.
 type zone struct {
-	window calendar.Window
-	opens  time.Time // zero: never
-	wait   []int32
+	window    calendar.Window
+	opens     time.Time // zero: never
+	again     time.Time // where it is never: when to ask once more
+	wait, due []int32   // due: retries, who come first
+	seen      int       // contacts of the zone that were looked at
+}
+
+// neverFor is how long a zone that does not open within a year is left alone:
+// to find that out takes long.
+const neverFor = 24 * time.Hour
+
+// refresh works out when the zone opens, where that may have changed.
+func (z *zone) refresh(now time.Time) {
+	if z.opens.After(now) || z.opens.IsZero() && now.Before(z.again) {
+		return
+	}
+	var ok bool
+	if z.opens, ok = z.window.Next(now); !ok {
+		z.opens, z.again = time.Time{}, now.Add(neverFor)
+	}
+}
+
+func (z *zone) empty() bool { return len(z.wait) == 0 && len(z.due) == 0 }
+
+func (z *zone) park(ordinal int, retry bool) {
+	q := &z.wait
+	if retry {
+		q = &z.due
+	}
+	*q = append(*q, int32(ordinal)) //nolint:gosec // below a million
 }
 
 // chunk is a run of bodies at hand, with what their numbers say.
@@ -113,7 +142,7 @@ func (p *people) nextRetry() time.Time {
 func (p *people) nextOpening() time.Time {
 	var first time.Time
 	for _, z := range p.zones {
-		if len(z.wait) > 0 && !z.opens.IsZero() && (first.IsZero() || z.opens.Before(first)) {
+		if !z.empty() && !z.opens.IsZero() && (first.IsZero() || z.opens.Before(first)) {
 			first = z.opens
 		}
 	}
@@ -126,7 +155,7 @@ func (p *people) unread(now time.Time) bool {
 		return true
 	}
 	for _, z := range p.zones {
-		if len(z.wait) > 0 && !z.opens.IsZero() && !z.opens.After(now) {
+		if !z.empty() && !z.opens.IsZero() && !z.opens.After(now) {
 			return true
 		}
 	}
@@ -158,14 +187,17 @@ func (p *people) fill(now time.Time, skip func(ordinal int, by Skip)) {
 
 // reopen looks at those who waited for a zone once it is open.
 func (p *people) reopen(z *zone, now time.Time, skip func(int, Skip)) {
-	if len(z.wait) == 0 || z.opens.IsZero() || z.opens.After(now) {
+	if z.empty() || z.opens.IsZero() || z.opens.After(now) {
 		return
 	}
 	if !z.window.Allows(now) { // it has closed again meanwhile
-		z.opens, _ = z.window.Next(now)
+		z.refresh(now)
 		return
 	}
-	for len(z.wait) > 0 && len(p.ready) < atHand && len(p.due) < atHand && p.look(int(z.wait[0]), now, skip) {
+	for len(z.due) > 0 && len(p.due) < atHand && p.look(int(z.due[0]), now, skip) {
+		z.due = z.due[1:]
+	}
+	for len(z.wait) > 0 && len(p.ready) < atHand && p.look(int(z.wait[0]), now, skip) {
 		z.wait = z.wait[1:]
 	}
 }
@@ -189,6 +221,9 @@ func (p *people) look(ordinal int, now time.Time, skip func(int, Skip)) bool {
 		return true
 	}
 	z := p.zoneOf(c, i, now)
+	if ordinal == p.fresh {
+		z.seen++
+	}
 	who := candidate{ordinal: ordinal, contact: c.contacts[i], zone: z, retry: s == domain.ContactRetryWait}
 	switch {
 	case z.window.Allows(now):
@@ -196,7 +231,7 @@ func (p *people) look(ordinal int, now time.Time, skip func(int, Skip)) bool {
 	case z.opens.IsZero() && (!p.ends || p.rules.Local() && c.zones[i] == ""):
 		skip(ordinal, SkipHours)
 	default:
-		z.wait = append(z.wait, int32(ordinal)) //nolint:gosec // below a million
+		z.park(ordinal, who.retry)
 	}
 	return true
 }
@@ -209,9 +244,7 @@ func (p *people) zoneOf(c *chunk, i int, now time.Time) *zone {
 		z = &zone{window: c.windows[key]}
 		p.zones[key] = z
 	}
-	if len(z.wait) == 0 {
-		z.opens, _ = z.window.Next(now)
-	}
+	z.refresh(now)
 	return z
 }
 
@@ -245,10 +278,8 @@ func (p *people) take(now time.Time) (candidate, bool) {
 
 // park puts a candidate into its zone's bucket.
 func (p *people) park(c candidate, now time.Time) {
-	if len(c.zone.wait) == 0 {
-		c.zone.opens, _ = c.zone.window.Next(now)
-	}
-	c.zone.wait = append(c.zone.wait, int32(c.ordinal)) //nolint:gosec // below a million
+	c.zone.refresh(now)
+	c.zone.park(c.ordinal, c.retry)
 }
 
 // keep takes bodies that were read and lets go of those used longest ago.
@@ -290,6 +321,7 @@ func (p *people) page(c *domain.Campaign, index int, changes []delta) *domain.Co
 // apply makes changes that are durable.
 func (p *people) apply(changes []delta) {
 	for _, d := range changes {
+		p.observe(d)
 		p.states[d.ordinal], p.attempts[d.ordinal] = byte(d.state), d.attempts
 		if d.duration > 0 && !d.state.Final() {
 			p.durations[d.ordinal] = d.duration
@@ -302,6 +334,38 @@ func (p *people) apply(changes []delta) {
 		case d.state == domain.ContactRetryWait:
 			p.retry(d.ordinal, d.retryAt)
 		}
+	}
+}
+
+// observe learns from a change what an estimate needs.
+func (p *people) observe(d delta) {
+	was, spent := p.state(d.ordinal), p.attempts[d.ordinal]
+	if was == domain.ContactRetryWait {
+		p.seen.Cohorts.Drop(int(spent))
+	}
+	waits := d.state == domain.ContactRetryWait
+	if waits {
+		p.seen.Cohorts.Add(int(d.attempts), d.retryAt)
+	}
+	if was == domain.ContactOpen && d.attempts == spent && (waits || d.state.Final()) { // else it was not spent
+		p.seen.Yields.Add(int(spent), waits)
+	}
+}
+
+// recall learns from what the store has what an estimate needs.
+func (p *people) recall() {
+	for i, b := range p.states {
+		spent := int(p.attempts[i])
+		switch s := domain.ContactState(b); {
+		case spent == 0:
+		case s == domain.ContactOpen:
+			p.seen.Yields.Seen(spent-1, true)
+		default:
+			p.seen.Yields.Seen(spent, s == domain.ContactRetryWait)
+		}
+	}
+	for _, w := range p.retries {
+		p.seen.Cohorts.Add(int(p.attempts[w.ordinal]), w.at)
 	}
 }
 

@@ -39,8 +39,11 @@ type Lines struct {
 	ringing int                  // of these, by campaigns
 	holds   map[string]time.Time // orphaned dialogs by call
 	senders map[pidKey]*sender   // campaigns
-	order   []*sender
+	row     row
 	minute  window
+	pace    pace
+	owed    int       // places of the minute that campaigns leave to calls that were refused for want of one
+	owing   time.Time // until then
 	trying  []*actor.PID
 
 	cancel     func()
@@ -102,6 +105,7 @@ func (l *Lines) Receive(ctx actor.Context) {
 		l.free(ctx, m)
 	case SetLimits:
 		l.cfg.Concurrent, l.cfg.PerMinute = m.Concurrent, m.PerMinute
+		l.pace.widen(time.Now(), m.PerMinute)
 		l.serve(ctx)
 	case Usage:
 		ctx.Respond(l.usage())
@@ -144,6 +148,9 @@ func (l *Lines) counted(ctx actor.Context, m census) {
 		return
 	}
 	l.minute.start(m.opened)
+	if n := len(l.minute.begun); n > 0 {
+		l.pace.take(l.minute.begun[n-1], l.cfg.PerMinute)
+	}
 	for _, c := range m.live {
 		l.last++
 		l.take(&permit{id: l.last, campaign: c.Campaign, callID: c.CallID})
@@ -167,17 +174,18 @@ func (l *Lines) want(ctx actor.Context, m Want) {
 	if s == nil {
 		s = &sender{pid: who}
 		l.senders[k] = s
-		l.order = append(l.order, s)
+		l.row.all = append(l.row.all, s)
 		ctx.Watch(who)
 	}
-	s.weight, s.retry, s.count, s.generation = max(1, m.Weight), m.Retry, max(1, m.Count), m.Generation
+	s.weight, s.count, s.generation = max(1, m.Weight), max(1, m.Count), m.Generation
+	s.retries = min(max(0, m.Retries), s.count)
 	l.serve(ctx)
 }
 
 func (l *Lines) unwant(ctx actor.Context) {
 	if who := ctx.Sender(); who != nil {
 		if s := l.senders[keyOf(who)]; s != nil {
-			s.count = 0
+			s.count, s.retries = 0, 0
 		}
 	}
 }
@@ -203,18 +211,28 @@ func (l *Lines) answer() any {
 		return domain.Errorf(domain.CodeConcurrentLimit, "all %d lines are in use", l.cfg.Concurrent).
 			With("active_calls", active).With("limit", l.cfg.Concurrent)
 	}
-	if free := l.minuteFree(now); free.After(now) {
+	if free := l.minuteFree(now, 0); free.After(now) {
+		l.owe(free)
 		wait := int((free.Sub(now) + time.Second - 1) / time.Second)
 		return domain.Errorf(domain.CodeRateLimit, "no more than %d calls may begin in a minute", l.cfg.PerMinute).
 			With("retry_after", wait).With("limit", l.cfg.PerMinute)
 	}
+	l.owed = max(0, l.owed-1)
 	return l.grant(now, false, 0)
+}
+
+// owe keeps a place of the minute for a call that was refused for want of one
+// and is told to come back then: a campaign at the ceiling would leave none.
+func (l *Lines) owe(free time.Time) {
+	l.owed = min(l.owed+1, max(1, l.cfg.PerMinute/10))
+	l.owing = free.Add(lease)
 }
 
 func (l *Lines) grant(now time.Time, campaign bool, generation int) Permit {
 	l.last++
 	p := &permit{id: l.last, expires: now.Add(lease), campaign: campaign}
 	l.take(p)
+	l.pace.take(now, l.cfg.PerMinute)
 	return Permit{ID: p.id, Epoch: l.epoch, Generation: generation, Expires: p.expires}
 }
 
@@ -266,6 +284,7 @@ func (l *Lines) bind(ctx actor.Context, m Bind) {
 func (l *Lines) giveBack(ctx actor.Context, m Return) {
 	if p := l.leased[m.Permit.ID]; p != nil && m.Permit.Epoch == l.epoch {
 		l.release(p)
+		l.pace.back(l.cfg.PerMinute)
 		l.serve(ctx)
 	}
 }
@@ -294,7 +313,7 @@ func (l *Lines) died(ctx actor.Context, who *actor.PID) {
 	l.hangUp(k)
 	if s := l.senders[k]; s != nil {
 		delete(l.senders, k)
-		l.order = slices.DeleteFunc(l.order, func(o *sender) bool { return o == s })
+		l.row.all = slices.DeleteFunc(l.row.all, func(o *sender) bool { return o == s })
 	}
 	l.serve(ctx)
 }
@@ -307,16 +326,12 @@ func (l *Lines) serve(ctx actor.Context) {
 	now := time.Now()
 	l.expire(now)
 	var look time.Time // when something changes by itself
-	for l.roomForCampaigns() {
-		s := next(l.order)
-		if s == nil {
-			break
-		}
-		if free := l.minuteFree(now); free.After(now) {
+	for l.waiting() && l.roomForCampaigns() {
+		if free := l.freeForCampaigns(now); free.After(now) {
 			look = free
 			break
 		}
-		s.count--
+		s := l.row.next()
 		ctx.Send(s.pid, l.grant(now, true, s.generation))
 	}
 	for _, p := range l.leased {
@@ -379,18 +394,42 @@ func (l *Lines) roomForCampaigns() bool {
 	return l.ringing+len(l.holds) < l.cfg.Concurrent-l.kept()
 }
 
-// minuteFree is when the next call may begin under the ceiling per minute.
-func (l *Lines) minuteFree(now time.Time) time.Time {
+// minuteFree is when the next call may begin under the ceiling per minute,
+// less what is kept of it.
+func (l *Lines) minuteFree(now time.Time, kept int) time.Time {
 	if l.cfg.PerMinute <= 0 {
 		return now
 	}
-	return l.minute.free(now, l.cfg.PerMinute-len(l.leased))
+	return l.minute.free(now, l.cfg.PerMinute-len(l.leased)-kept)
+}
+
+// freeForCampaigns is when the next call of a campaign may begin.
+func (l *Lines) freeForCampaigns(now time.Time) time.Time {
+	if l.cfg.PerMinute <= 0 {
+		return now
+	}
+	kept := 0
+	if now.Before(l.owing) {
+		kept = l.owed
+	} else {
+		l.owed = 0
+	}
+	free := l.minuteFree(now, kept)
+	if at := l.pace.free(); at.After(free) {
+		return at
+	}
+	return free
+}
+
+// waiting says whether any campaign waits for a permit.
+func (l *Lines) waiting() bool {
+	return slices.ContainsFunc(l.row.all, func(s *sender) bool { return s.count > 0 })
 }
 
 func (l *Lines) usage() UsageNow {
 	l.expire(time.Now())
 	u := UsageNow{Active: l.active(), Limit: l.cfg.Concurrent}
-	for _, s := range l.order {
+	for _, s := range l.row.all {
 		u.Waiting += s.count
 	}
 	return u

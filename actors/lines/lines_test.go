@@ -207,7 +207,7 @@ func TestCampaignsTakeTurnsByWeightAndDueRetriesComeFirst(t *testing.T) {
 		one, three, retry := s.campaign(), s.campaign(), s.campaign()
 		s.want(one, lines.Want{Weight: 1, Count: 100})
 		s.want(three, lines.Want{Weight: 3, Count: 100})
-		s.want(retry, lines.Want{Retry: true, Count: 2})
+		s.want(retry, lines.Want{Retries: 2, Count: 2})
 		assert.Equal(s, 202, s.usage().Waiting)
 		var order []string
 		back := blocker

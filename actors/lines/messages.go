@@ -18,10 +18,10 @@ type (
 	// as a Permit once its turn has come. A new Want replaces the sender's old
 	// one; what was granted before stays granted.
 	Want struct {
-		Weight     int  // share of the lines beside other campaigns; below 1 counts as 1
-		Retry      bool // for a due retry: served before those that are not
-		Count      int  // permits wanted; below 1 counts as 1
-		Generation int  // repeated in each Permit
+		Weight     int // share of the lines beside other campaigns; below 1 counts as 1
+		Count      int // permits wanted; below 1 counts as 1
+		Retries    int // of these, for due retries: they come before what others want for first attempts
+		Generation int // repeated in each Permit
 	}
 	// Unwant takes the sender's Want back.
 	Unwant struct{}
@@ -81,7 +81,8 @@ type Live struct {
 }
 
 // Config is what lines need to know. PerMinute 0 is no ceiling per minute,
-// Concurrent 0 is no line at all.
+// Concurrent 0 is no line at all. Campaigns get what there is in a minute
+// evenly spread over it.
 type Config struct {
 	Concurrent int
 	PerMinute  int

@@ -11,21 +11,48 @@ import (
 type sender struct {
 	pid        *actor.PID
 	weight     int
-	retry      bool
 	count      int // permits it still waits for
+	retries    int // of these, for due retries
 	generation int
 	credit     int // of the smooth round-robin
 }
 
-// next is whose turn it is: due retries before the rest, and within each the
-// campaigns by weight in smooth rotation (each gains its weight, the richest
-// is served and pays what all gained). nil where nobody waits.
-func next(all []*sender) *sender {
-	retry := slices.ContainsFunc(all, func(s *sender) bool { return s.count > 0 && s.retry })
+// waits says whether the sender takes part in a turn for due retries, or in
+// one for first attempts.
+func (s *sender) waits(retry bool) bool {
+	if retry {
+		return s.retries > 0
+	}
+	return s.count > s.retries
+}
+
+// row is whose turn it is. Due retries come before first attempts, but where
+// both wait, every fourth turn is for a first attempt: a campaign with a
+// hundred thousand retries does not stop the others.
+type row struct {
+	all     []*sender
+	retries int // turns in a row that went to retries while first attempts waited
+}
+
+const mostRetries = 3
+
+// next serves one: within its kind of turn the campaigns rotate by weight
+// (each gains its weight, the richest is served and pays what all gained). nil
+// where nobody waits.
+func (r *row) next() *sender {
+	due := slices.ContainsFunc(r.all, func(s *sender) bool { return s.waits(true) })
+	first := slices.ContainsFunc(r.all, func(s *sender) bool { return s.waits(false) })
+	retry := due && (!first || r.retries < mostRetries)
+	switch {
+	case retry && first:
+		r.retries++
+	default:
+		r.retries = 0
+	}
 	var best *sender
 	total := 0
-	for _, s := range all {
-		if s.count == 0 || s.retry != retry {
+	for _, s := range r.all {
+		if !s.waits(retry) {
 			continue
 		}
 		s.credit += s.weight
@@ -36,8 +63,51 @@ func next(all []*sender) *sender {
 	}
 	if best != nil {
 		best.credit -= total
+		best.count--
+		if retry {
+			best.retries--
+		}
 	}
 	return best
+}
+
+// pace spreads what a minute allows evenly over it: a place falls due after
+// each interval, and what was left out is not made up for. grain is how much
+// may leave at once, so that a wide pace needs no timer for each call.
+type pace struct{ next time.Time }
+
+const grain = 100 * time.Millisecond
+
+// free is when the next place falls due.
+func (p *pace) free() time.Time { return p.next.Add(-grain) }
+
+// take spends a place.
+func (p *pace) take(now time.Time, limit int) {
+	if limit <= 0 {
+		return
+	}
+	if p.next.Before(now) {
+		p.next = now
+	}
+	p.next = p.next.Add(minute / time.Duration(limit))
+}
+
+// back returns a place that was not used.
+func (p *pace) back(limit int) {
+	if limit > 0 {
+		p.next = p.next.Add(-minute / time.Duration(limit))
+	}
+}
+
+// widen lets a new limit hold at once: a place of the old one may be far off.
+func (p *pace) widen(now time.Time, limit int) {
+	if limit <= 0 {
+		p.next = time.Time{}
+		return
+	}
+	if soon := now.Add(minute / time.Duration(limit)); soon.Before(p.next) {
+		p.next = soon
+	}
 }
 
 // window remembers when calls began, oldest first, for as long as they count.

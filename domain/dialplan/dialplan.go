@@ -70,6 +70,15 @@ type Decision struct {
 	LookAt  time.Time
 }
 
+// Able says whether somebody is at hand who may be rung, and only lines, pace
+// or trunks hold it back.
+func (d Decision) Able() bool {
+	if d.Do == Dial {
+		return true
+	}
+	return d.Waiting != nil && (d.Waiting.Reason == ForLine || d.Waiting.Reason == ForPacing || d.Waiting.Reason == ForTrunk)
+}
+
 // Interval is the least time between two attempts: no burst, and never more
 // than the pace within any minute, not even where the wire is late by some
 // milliseconds. Zero where there is no pace.
@@ -208,18 +217,4 @@ func until(d Decision, end time.Time) Decision {
 		d.LookAt = end
 	}
 	return d
-}
-
-// Estimate is when a running campaign will have rung everybody at its pace;
-// nil while it does not run.
-func Estimate(v View, now time.Time) *time.Time {
-	if v.Status != domain.CampaignRunning {
-		return nil
-	}
-	from := now
-	if d := Next(v, now); d.Do == Wait && d.Waiting != nil && d.Waiting.Until != nil {
-		from = *d.Waiting.Until
-	}
-	t := from.Add(Interval(v.Pacing) * time.Duration(max(0, v.Idle)))
-	return &t
 }

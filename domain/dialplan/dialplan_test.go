@@ -262,13 +262,3 @@ func TestProgressIsToldAtEachFivePercentAndEachMinute(t *testing.T) {
 	due, _ = dialplan.Tell(p, true, epoch.Add(time.Second))
 	assert.True(t, due)
 }
-
-func TestTheEstimateIsThePaceTimesWhoIsLeft(t *testing.T) {
-	t.Parallel()
-	v := running()
-	at := dialplan.Estimate(v, epoch)
-	require.NotNil(t, at)
-	assert.Equal(t, epoch.Add(100*dialplan.Interval(v.Pacing)), *at)
-	v.Status = domain.CampaignPaused
-	assert.Nil(t, dialplan.Estimate(v, epoch))
-}

@@ -1,0 +1,165 @@
+package lines_test
+
+import (
+	"math/rand/v2"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors/lines"
+	"github.com/callboard/callboard/domain"
+)
+
+func TestCampaignsGetTheMinuteEvenlyAndNotInABurst(t *testing.T) {
+	t.Parallel()
+	on(t, lines.Config{Concurrent: 1000, PerMinute: 60}, func(s *stage) {
+		a, b := s.campaign(), s.campaign()
+		s.want(a, lines.Want{Count: 1000})
+		s.want(b, lines.Want{Count: 1000})
+		var each []int
+		before := 0
+		for range 180 {
+			time.Sleep(time.Second)
+			synctest.Wait()
+			for _, c := range []*campaign{a, b} {
+				for _, p := range c.permits() {
+					s.bind(p, "call", s.call())
+				}
+			}
+			now := len(a.permits()) + len(b.permits())
+			each = append(each, now-before)
+			before = now
+		}
+		for _, n := range each[1:] {
+			assert.LessOrEqual(s, n, 1, "in one second")
+		}
+		assert.InDelta(s, 177, before, 3, "three minutes less what keeps jitter out")
+		assert.InDelta(s, len(a.permits()), len(b.permits()), 2)
+	})
+}
+
+func TestACallOfTheAPIGetsTheNextPlaceBesideCampaignsAtTheCeiling(t *testing.T) {
+	t.Parallel()
+	on(t, lines.Config{Concurrent: 1000, PerMinute: 10, Keep: true}, func(s *stage) {
+		c := s.campaign()
+		s.want(c, lines.Want{Count: 1000})
+		done := 0
+		bindAll := func() {
+			synctest.Wait()
+			for ; done < len(c.permits()); done++ {
+				require.True(s, s.bind(c.permits()[done], "call", s.call()))
+			}
+		}
+		for range 130 {
+			time.Sleep(time.Second)
+			bindAll()
+		}
+		_, err := s.try()
+		var denied *domain.Error
+		require.ErrorAs(s, err, &denied)
+		require.Equal(s, domain.CodeRateLimit, denied.Code)
+		wait, ok := denied.Extra["retry_after"].(int)
+		require.True(s, ok)
+		for range wait {
+			time.Sleep(time.Second)
+			bindAll()
+		}
+		_, err = s.try()
+		require.NoError(s, err, "it was told to come back after %d s", wait)
+		before := len(c.permits())
+		for range 61 {
+			time.Sleep(time.Second)
+			bindAll()
+		}
+		assert.GreaterOrEqual(s, len(c.permits())-before, 8, "the campaign goes on")
+	})
+}
+
+func TestRetriesOfOneCampaignDoNotStopTheOthers(t *testing.T) {
+	t.Parallel()
+	on(t, lines.Config{Concurrent: 1}, func(s *stage) {
+		back, err := s.try()
+		require.NoError(s, err)
+		retries, first := s.campaign(), s.campaign()
+		s.want(retries, lines.Want{Count: 1000, Retries: 1000})
+		s.want(first, lines.Want{Count: 1000})
+		for range 100 {
+			n, m := len(retries.permits()), len(first.permits())
+			s.tell(lines.Return{Permit: back})
+			if now := retries.permits(); len(now) > n {
+				back = now[n]
+			} else {
+				back = first.permits()[m]
+			}
+		}
+		assert.Len(s, retries.permits(), 75)
+		assert.Len(s, first.permits(), 25)
+	})
+}
+
+// Whatever campaigns and callers do, no more lines are in use than there are,
+// and no minute begins more calls than it may.
+func TestNoLimitIsEverExceeded(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(12) {
+		draw := rand.New(rand.NewPCG(seed, 7)) //nolint:gosec // a test's chance
+		limit, perMinute := 2+draw.IntN(20), []int{0, 5, 60, 600}[draw.IntN(4)]
+		on(t, lines.Config{Concurrent: limit, PerMinute: perMinute, Keep: draw.IntN(2) == 0}, func(s *stage) {
+			drive(s, draw, limit, perMinute, seed)
+		})
+	}
+}
+
+func drive(s *stage, draw *rand.Rand, limit, perMinute int, seed uint64) {
+	all := make([]*campaign, 2+draw.IntN(4))
+	taken := make([]int, len(all)) // permits that were looked at
+	for i := range all {
+		all[i] = s.campaign()
+	}
+	var live []*actor.PID
+	var begun []time.Time
+	for range 300 {
+		for i, c := range all {
+			if draw.IntN(3) == 0 {
+				n := draw.IntN(30)
+				s.want(c, lines.Want{Count: 1 + n, Retries: draw.IntN(n + 1)})
+			}
+			for _, p := range c.permits()[taken[i]:] {
+				taken[i]++
+				if draw.IntN(5) == 0 {
+					s.tell(lines.Return{Permit: p})
+					continue
+				}
+				if call := s.call(); s.bind(p, "call", call) {
+					live, begun = append(live, call), append(begun, time.Now())
+				}
+			}
+		}
+		if p, err := s.try(); err == nil {
+			if call := s.call(); s.bind(p, "single", call) {
+				live, begun = append(live, call), append(begun, time.Now())
+			}
+		}
+		for len(live) > 0 && draw.IntN(2) == 0 {
+			s.die(live[0])
+			live = live[1:]
+		}
+		if u := s.usage(); u.Active > limit {
+			s.Fatalf("seed %d: %d lines of %d", seed, u.Active, limit)
+		}
+		time.Sleep(time.Duration(draw.IntN(2000)) * time.Millisecond)
+		synctest.Wait()
+	}
+	for i := perMinute; perMinute > 0 && i < len(begun); i++ {
+		if in := begun[i].Sub(begun[i-perMinute]); in <= time.Minute {
+			s.Fatalf("seed %d: more than %d calls within %s", seed, perMinute, in)
+		}
+	}
+	if len(begun) < 15 {
+		s.Fatalf("seed %d: %d calls in five minutes", seed, len(begun))
+	}
+}

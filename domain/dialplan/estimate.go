@@ -1,0 +1,346 @@
+package dialplan
+
+import (
+	"math"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/calendar"
+)
+
+// Crowd are contacts who may be rung at the same hours.
+type Crowd struct {
+	Window  calendar.Window
+	Waiting int // who were never rung and are known to belong to it
+	Weight  int // all who are known to belong to it
+}
+
+// Outlook is what an estimate is made of.
+type Outlook struct {
+	Status       domain.CampaignStatus
+	Begins, Ends time.Time // of the schedule; zero: open
+	From         time.Time // nothing rings before
+	Pacing       domain.Pacing
+	Retry        domain.Retry
+	Crowds       []Crowd       // at least one
+	Pending      int           // contacts who were never rung
+	Waits        []Cohort      // contacts who wait for a retry, in order of time
+	Live         []int         // open attempts by their number
+	Yields       Yields        // how often a retry followed
+	Hold         time.Duration // how long an attempt takes a line, on average
+	Rate         float64       // attempts per second as measured; 0: unknown
+}
+
+// The estimate works in strides: the whole takes some hundreds of them.
+const (
+	strides     = 400
+	mostStrides = 40_000
+	mostCrowds  = 16
+	half        = math.Ln2 // of an expected attempt: more likely none than any
+)
+
+// Estimate is when a campaign will have rung everybody, half of the chances
+// before and half after: nil while it does not run, or where nobody can tell.
+// It lets the crowd flow through the hours, the pace and the retries as a
+// liquid, at the pace and with the retries seen so far.
+func Estimate(o Outlook, now time.Time) *time.Time {
+	from := now
+	switch o.Status {
+	case domain.CampaignRunning:
+	case domain.CampaignScheduled:
+		if o.Begins.After(from) {
+			from = o.Begins
+		}
+	case domain.CampaignDraft, domain.CampaignPaused, domain.CampaignCompleted, domain.CampaignCancelled:
+		return nil
+	}
+	if o.From.After(from) {
+		from = o.From
+	}
+	f := pour(o, from)
+	at, ok := f.run()
+	switch {
+	case !ok && o.Ends.IsZero():
+		return nil
+	case !ok || !o.Ends.IsZero() && at.After(o.Ends):
+		at = o.Ends
+	}
+	return &at
+}
+
+// flow is a campaign as a liquid.
+type flow struct {
+	o      Outlook
+	now    time.Time
+	last   time.Time // somebody was rung
+	rate   float64   // per second
+	stride float64   // seconds
+	shares [mostAttempts + 1]float64
+	pools  []pool
+	ahead  []drop // retries to come that will follow from this flow, in order of time
+	known  []Cohort
+	coming float64 // in ahead and known
+	again  time.Duration
+}
+
+// pool is a crowd.
+type pool struct {
+	window calendar.Window
+	rung   float64 // its share of those who were rung
+	fresh  float64
+	due    [mostAttempts + 1]float64
+	sum    float64 // of due
+}
+
+type drop struct {
+	at     time.Time
+	pool   int
+	number int
+	amount float64
+}
+
+func pour(o Outlook, from time.Time) *flow {
+	f := &flow{o: o, now: from, last: from, known: o.Waits}
+	if o.Retry.Enabled {
+		f.shares = o.Yields.shares(o.Retry.MaxAttempts)
+	}
+	f.again = o.Hold + time.Duration(o.Retry.IntervalHours*float64(time.Hour))
+	f.rate = rate(o)
+	f.fill(merge(o.Crowds))
+	work := 0.0 // attempts to come
+	to := f.toCome()
+	for i := range f.pools {
+		work += f.pools[i].fresh * to[0]
+	}
+	for _, c := range o.Waits {
+		work += float64(c.Count) * to[min(max(0, c.Number), mostAttempts)]
+		f.coming += float64(c.Count)
+	}
+	f.stride = max(1, work/f.rate/strides)
+	for number, n := range o.Live {
+		f.spill(from.Add(f.again), number, float64(n))
+	}
+	return f
+}
+
+// rate is how fast it gets on: as measured, or else as the pace and the lines
+// allow.
+func rate(o Outlook) float64 {
+	most := 1000.0
+	if i := Interval(o.Pacing); i > 0 {
+		most = 1 / i.Seconds()
+	}
+	byLines := most
+	if o.Pacing.MaxConcurrent > 0 && o.Hold > 0 {
+		byLines = min(most, float64(o.Pacing.MaxConcurrent)/o.Hold.Seconds())
+	}
+	if o.Rate > 0 && math.Abs(o.Rate-byLines) > near*byLines {
+		return min(most, o.Rate) // something else holds it back
+	}
+	return byLines
+}
+
+// near is how close to what its own limits allow a campaign must come to be
+// held back by nothing else: lengths of calls are known better than its speed.
+const near = 0.15
+
+// merge pours the smallest crowds into the largest where there are many.
+func merge(crowds []Crowd) []Crowd {
+	if len(crowds) <= mostCrowds {
+		return crowds
+	}
+	out := append([]Crowd(nil), crowds...)
+	for len(out) > mostCrowds {
+		least, most := 0, 0
+		for i, c := range out {
+			if c.Waiting+c.Weight < out[least].Waiting+out[least].Weight {
+				least = i
+			}
+			if c.Waiting+c.Weight > out[most].Waiting+out[most].Weight {
+				most = i
+			}
+		}
+		if least == most {
+			least = (most + 1) % len(out)
+		}
+		out[most].Waiting += out[least].Waiting
+		out[most].Weight += out[least].Weight
+		out[least] = out[len(out)-1]
+		out = out[:len(out)-1]
+	}
+	return out
+}
+
+func (f *flow) fill(crowds []Crowd) {
+	weight, waiting, rung := 0, 0, 0
+	for _, c := range crowds {
+		weight += c.Weight
+		waiting += c.Waiting
+		rung += max(0, c.Weight-c.Waiting)
+	}
+	rest := float64(max(0, f.o.Pending-waiting))
+	for _, c := range crowds {
+		all := 1 / float64(len(crowds))
+		if weight > 0 {
+			all = float64(c.Weight) / float64(weight)
+		}
+		p := pool{window: c.Window, rung: all, fresh: float64(c.Waiting) + all*rest}
+		if rung > 0 {
+			p.rung = float64(max(0, c.Weight-c.Waiting)) / float64(rung)
+		}
+		f.pools = append(f.pools, p)
+	}
+}
+
+// toCome is how many attempts are to be expected of a contact who has spent so
+// many, the next one included.
+func (f *flow) toCome() (n [mostAttempts + 1]float64) {
+	for spent := mostAttempts - 1; spent >= 0; spent-- {
+		n[spent] = 1 + f.shares[spent+1]*n[spent+1]
+	}
+	return n
+}
+
+// spill lets those retries come that follow so many n-th attempts.
+func (f *flow) spill(at time.Time, number int, amount float64) {
+	number = min(max(1, number), mostAttempts)
+	for i := range f.pools {
+		f.follow(at, i, number, amount*f.pools[i].rung)
+	}
+}
+
+func (f *flow) follow(at time.Time, i, number int, amount float64) {
+	if amount *= f.shares[number]; amount > 0 {
+		f.ahead = append(f.ahead, drop{at: at, pool: i, number: number, amount: amount})
+		f.coming += amount
+	}
+}
+
+func (f *flow) run() (time.Time, bool) {
+	for range mostStrides {
+		f.arrive()
+		left := 0.0
+		for i := range f.pools {
+			left += f.pools[i].fresh + f.pools[i].sum
+		}
+		if left+f.coming < half {
+			return f.last.Add(f.o.Hold), true
+		}
+		if f.step() {
+			continue
+		}
+		next, ok := f.next()
+		if !ok {
+			return time.Time{}, false
+		}
+		if f.now = next; !f.o.Ends.IsZero() && !next.Before(f.o.Ends) {
+			return f.o.Ends, true
+		}
+	}
+	return f.now, true
+}
+
+// arrive takes in the retries that are due, or nearly.
+func (f *flow) arrive() {
+	by := f.now.Add(time.Duration(f.stride / 2 * float64(time.Second)))
+	for len(f.known) > 0 && !f.known[0].At.After(by) {
+		c := f.known[0]
+		f.known = f.known[1:]
+		for i := range f.pools {
+			f.pools[i].take(c.Number, float64(c.Count)*f.pools[i].rung)
+		}
+		f.coming -= float64(c.Count)
+	}
+	for len(f.ahead) > 0 && !f.ahead[0].at.After(by) {
+		d := f.ahead[0]
+		f.ahead = f.ahead[1:]
+		f.pools[d.pool].take(d.number, d.amount)
+		f.coming -= d.amount
+	}
+}
+
+func (p *pool) take(number int, amount float64) {
+	p.due[min(max(0, number), mostAttempts)] += amount
+	p.sum += amount
+}
+
+// step rings as many as a stride has room for, due retries first; false where
+// nobody can be rung now.
+func (f *flow) step() bool {
+	due, fresh := 0.0, 0.0
+	var open [mostCrowds]bool
+	for i := range f.pools {
+		p := &f.pools[i]
+		if p.fresh+p.sum > 0 && p.window.Allows(f.now) {
+			open[i] = true
+			due += p.sum
+			fresh += p.fresh
+		}
+	}
+	if due+fresh <= 0 {
+		return false
+	}
+	room := f.rate * f.stride
+	ofDue, ofFresh := 0.0, 0.0
+	if due > 0 {
+		ofDue = min(1, room/due)
+	}
+	if fresh > 0 {
+		ofFresh = min(1, max(0, room-due)/fresh)
+	}
+	served := due*ofDue + fresh*ofFresh
+	ends := f.now.Add(time.Duration(served / f.rate * float64(time.Second)))
+	for i := range f.pools {
+		if open[i] {
+			f.serve(i, ofDue, ofFresh, ends.Add(f.again))
+		}
+	}
+	f.last, f.now = ends, ends.Add(time.Nanosecond)
+	return true
+}
+
+// serve rings a share of a pool.
+func (f *flow) serve(i int, ofDue, ofFresh float64, again time.Time) {
+	p := &f.pools[i]
+	sum := 0.0
+	for n := range p.due {
+		if amount := p.due[n] * ofDue; amount > 0 {
+			p.due[n] -= amount
+			if n < mostAttempts {
+				f.follow(again, i, n+1, amount)
+			}
+		}
+		sum += p.due[n]
+	}
+	p.sum = sum
+	amount := p.fresh * ofFresh
+	p.fresh -= amount
+	f.follow(again, i, 1, amount)
+}
+
+// next is when somebody can be rung again.
+func (f *flow) next() (time.Time, bool) {
+	var first time.Time
+	earlier := func(t time.Time) {
+		if first.IsZero() || t.Before(first) {
+			first = t
+		}
+	}
+	if len(f.known) > 0 {
+		earlier(f.known[0].At)
+	}
+	if len(f.ahead) > 0 {
+		earlier(f.ahead[0].at)
+	}
+	for i := range f.pools {
+		if p := &f.pools[i]; p.fresh+p.sum > 0 {
+			if opens, ok := p.window.Next(f.now); ok {
+				earlier(opens)
+			}
+		}
+	}
+	if !first.IsZero() && !first.After(f.now) {
+		first = f.now.Add(time.Second)
+	}
+	return first, !first.IsZero()
+}

@@ -1,0 +1,119 @@
+package rehearsal_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/rehearsal"
+)
+
+func TestAHundredThousandContactsArePlayedInSeconds(t *testing.T) {
+	t.Parallel()
+	p := plan(t, 100_000, domain.Campaign{
+		Pacing:     domain.Pacing{CallsPerMinute: 600, MaxConcurrent: 300},
+		Retry:      domain.Retry{Enabled: true, MaxAttempts: 3, IntervalHours: 4, RetryOn: []string{"no_answer", "busy"}},
+		Schedule:   domain.Schedule{Timezone: "UTC", Days: weekdays},
+		Compliance: domain.Compliance{CallingHours: domain.CallingHours{Start: "09:00", End: "20:00", Timezone: "local"}},
+	}, "America/New_York", "America/Chicago", "America/Denver", "America/Los_Angeles", "Europe/London")
+	began := time.Now()
+	r := rehearsal.Run(p)
+	took := time.Since(began)
+	require.True(t, r.Finished)
+	assert.Less(t, took, 60*time.Second, "seconds, and ten times that under the race detector on a busy machine")
+	t.Logf("%d attempts played in %s", r.Attempts, took)
+	sum := 0
+	for _, n := range r.Outcomes {
+		sum += n
+	}
+	assert.Equal(t, 100_000, sum)
+	calls := 0
+	for _, h := range r.Hours {
+		calls += h.Calls
+		assert.LessOrEqual(t, h.Calls, 600*60)
+	}
+	assert.Equal(t, r.Attempts, calls)
+	assert.LessOrEqual(t, r.Peak, 300)
+	assert.Equal(t, r.Attempts, r.Months["2026-03"])
+	assert.InDelta(t, 0.35, float64(r.Outcomes[domain.OutcomeCompleted])/float64(r.Attempts), 0.01)
+}
+
+func TestAPlayTellsWhoIsSkippedAndWhoExpires(t *testing.T) {
+	t.Parallel()
+	ends := friday.Add(2 * time.Hour)
+	c := domain.Campaign{
+		Pacing:     domain.Pacing{CallsPerMinute: 10, MaxConcurrent: 50},
+		Schedule:   domain.Schedule{Timezone: "UTC", End: &ends},
+		Compliance: domain.Compliance{CallingHours: domain.CallingHours{Start: "09:00", End: "17:00", Timezone: "local"}},
+	}
+	p := plan(t, 3000, c, "UTC", "Asia/Tokyo")
+	p.Crowds = append(p.Crowds, rehearsal.Crowd{Window: p.Rules.For(nil), Unknown: true})
+	for range 7 {
+		p.People = append(p.People, rehearsal.Person{Crowd: 2})
+	}
+	r := rehearsal.Run(p)
+	assert.True(t, r.Finished)
+	assert.Equal(t, "window_ended", r.Reason)
+	assert.Equal(t, ends, r.Ends)
+	assert.Equal(t, 7, r.SkippedHours, "nobody knows where they are")
+	assert.InDelta(t, 1195, r.Attempts, 6, "two hours at ten a minute")
+	assert.Equal(t, 3000-r.Attempts, r.Expired, "Tokyo sleeps")
+
+	c.Schedule.End = nil
+	p = plan(t, 10, c)
+	p.Crowds[0] = rehearsal.Crowd{Window: p.Rules.For([]*time.Location{time.FixedZone("", 0), time.FixedZone("", 12*3600)})}
+	r = rehearsal.Run(p)
+	assert.Equal(t, 10, r.SkippedHours, "never are both open")
+	assert.Zero(t, r.Attempts)
+	assert.Equal(t, "exhausted", r.Reason)
+}
+
+func TestARetryOutsideTheHoursMovesToTheNextOpening(t *testing.T) {
+	t.Parallel()
+	p := plan(t, 60, domain.Campaign{
+		Pacing:     domain.Pacing{CallsPerMinute: 60, MaxConcurrent: 100},
+		Retry:      domain.Retry{Enabled: true, MaxAttempts: 2, IntervalHours: 8, RetryOn: []string{"no_answer"}},
+		Schedule:   domain.Schedule{Timezone: "UTC", Days: weekdays},
+		Compliance: domain.Compliance{CallingHours: domain.CallingHours{Start: "09:00", End: "17:00", Timezone: "UTC"}},
+	})
+	p.Assume = rehearsal.Assumptions{Unheard: 30 * time.Second}
+	r := rehearsal.Run(p)
+	monday := time.Date(2026, 3, 9, 9, 0, 0, 0, time.UTC)
+	assert.Equal(t, []rehearsal.Hour{{Hour: friday, Calls: 60}, {Hour: monday, Calls: 60}}, r.Hours)
+	assert.Equal(t, 120, r.Attempts)
+	assert.Equal(t, 60, r.Outcomes[domain.OutcomeNoAnswer])
+}
+
+func TestAPlayGoesOnFromWhereACampaignStandsAndStopsWhenAsked(t *testing.T) {
+	t.Parallel()
+	c := domain.Campaign{
+		Pacing: domain.Pacing{CallsPerMinute: 60, MaxConcurrent: 100},
+		Retry:  domain.Retry{Enabled: true, MaxAttempts: 3, IntervalHours: 1, RetryOn: []string{"no_answer"}},
+	}
+	p := plan(t, 0, c)
+	p.Assume = rehearsal.Assumptions{}
+	p.People = []rehearsal.Person{{Spent: 2, Due: friday.Add(time.Hour)}, {Spent: 1, Due: friday.Add(-time.Hour)}}
+	r := rehearsal.Run(p)
+	assert.Equal(t, 3, r.Attempts, "one is left to the first, two to the other")
+	assert.Equal(t, 2, r.Outcomes[domain.OutcomeNoAnswer])
+
+	p = plan(t, 50_000, c)
+	asked := 0
+	p.Stop = func() bool { asked++; return asked > 3 }
+	r = rehearsal.Run(p)
+	assert.False(t, r.Finished)
+	assert.Less(t, r.Attempts, 50_000)
+}
+
+func TestTheSameSeedPlaysTheSame(t *testing.T) {
+	t.Parallel()
+	c := domain.Campaign{Pacing: domain.Pacing{CallsPerMinute: 60, MaxConcurrent: 20}}
+	one, two := rehearsal.Run(plan(t, 500, c)), rehearsal.Run(plan(t, 500, c))
+	assert.Equal(t, one, two)
+	p := plan(t, 500, c)
+	p.Seed = 1
+	assert.NotEqual(t, one, rehearsal.Run(p))
+}
