@@ -26,6 +26,10 @@ import (
 // channel, unless its BYE is answered before (64 times T1).
 const orphanFor = 32 * time.Second
 
+// sentWithin is how long after its opening an attempt may still be sent: as
+// long as its commit may take.
+const sentWithin = 10 * time.Second
+
 // growLimit is how long a workspace may take until its actors live, and
 // hatchEvery how often a family is asked again for one that is late.
 const (
@@ -144,16 +148,23 @@ func (n *Node) attemptsOf(ctx context.Context, ws string) ([]*domain.Attempt, er
 	return out, nil
 }
 
-// openedLately are the times of the outbound calls of the last minute.
+// openedLately are the times of the outbound calls of the last minute: the
+// latest at which they can have been sent, because the store knows only when
+// they were opened.
 func (n *Node) openedLately(ctx context.Context, ws string) ([]time.Time, error) {
 	var out []time.Time
-	since := time.Now().Add(-61 * time.Second)
+	now := time.Now()
+	since := now.Add(-61*time.Second - sentWithin)
 	for _, env := range []domain.Environment{domain.Live, domain.Test} {
 		q := commit.Query{Kind: "call", Workspace: ws, Index: "env=" + string(env), Oldest: true, Limit: 1000, From: sortAt(domain.PrefixCall, since)}
 		for {
 			next, err := n.cfg.Store.List(ctx, q, func() domain.Record { return &domain.Call{} }, func(r domain.Record) error {
 				if c, ok := r.(*domain.Call); ok && c.Direction == domain.Outbound && c.StartedAt != nil {
-					out = append(out, *c.StartedAt)
+					if at := c.StartedAt.Add(sentWithin); at.Before(now) {
+						out = append(out, at)
+					} else {
+						out = append(out, now)
+					}
 				}
 				return nil
 			})
@@ -240,6 +251,9 @@ func (n *Node) endOrphans(t *tree, attempts []*domain.Attempt) {
 			n.cfg.SIP.Orphan(state, func(bool) {
 				n.sys.Root.Send(linesPID, lines.Free{CallID: a.CallID})
 				n.sys.Root.Send(t.trunks, trunk.Free{CallID: a.CallID})
+				if pid := n.campaignPID(a.WorkspaceID, a.CampaignID); a.CampaignID != "" && pid != nil {
+					n.sys.Root.Send(pid, campaign.Gone{CallID: a.CallID})
+				}
 			})
 		}
 	}

@@ -98,10 +98,12 @@ type Campaign struct {
 	reading  bool
 	scripts  bool // a script is being read
 
-	open    map[string]*attempt // by attempt
-	lost    map[string]*attempt // of these, those whose calls nobody knows
-	ends    []call.Ended        // not committed yet
-	closing map[string]bool     // attempts whose end is in ends or in flight
+	open    map[string]*attempt  // by attempt
+	lost    map[string]*attempt  // of these, those whose calls nobody knows
+	held    map[string]time.Time // calls of a process that ended, which may ring until then
+	gone    map[string]bool      // of these, those that were ended before we knew of them
+	ends    []call.Ended         // not committed yet
+	closing map[string]bool      // attempts whose end is in ends or in flight
 	skips   []skip
 	skipped map[int]bool
 	ops     []operation
@@ -136,7 +138,7 @@ func New(cfg Config) *Campaign {
 		cfg: cfg, log: cfg.Log.With(slog.String("campaign_id", cfg.CampaignID)),
 		incarnation: rand.Uint64(), generation: rand.Uint64(), gates: rand.Uint64(), //nolint:gosec // no secrets
 		wants: int(rand.Int32()), //nolint:gosec // no secret
-		open:  make(map[string]*attempt), closing: make(map[string]bool), skipped: make(map[int]bool),
+		open:  make(map[string]*attempt), held: make(map[string]time.Time), gone: make(map[string]bool), closing: make(map[string]bool), skipped: make(map[int]bool),
 		tries: make(map[string]*try), ahead: leastAhead, backoff: firstBackoff,
 		people: newPeople(0, calendar.Rules{}),
 	}
@@ -163,6 +165,9 @@ func (a *Campaign) Receive(ctx actor.Context) {
 		a.reread(ctx)
 	case Drain:
 		a.draining = true
+	case Gone:
+		a.gone[m.CallID] = true
+		delete(a.held, m.CallID)
 	case lines.Permit:
 		a.permitted(ctx, m)
 	case trunk.Slot:
@@ -294,7 +299,11 @@ func (a *Campaign) adopt(ctx actor.Context, s *snapshot) {
 	}
 	a.changed = a.changed || int(a.progress.Percent()) != a.progress.ToldPercent
 	first := a.lastSent.IsZero()
-	a.lastSent = later(a.lastSent, a.progress.LastOpenAt)
+	if open := a.progress.LastOpenAt; open.Before(now.Add(commitLimit)) {
+		a.lastSent = later(a.lastSent, open)
+	} else { // the clock was set back
+		a.lastSent = later(a.lastSent, now)
+	}
 	if first && len(s.attempts) > 0 { // when they were really sent is not known
 		a.lastSent = later(a.lastSent, earlier(now, a.lastSent.Add(commitLimit)))
 	}
@@ -340,6 +349,9 @@ func (a *Campaign) interrupt(ctx actor.Context, t *attempt, now time.Time) {
 	if a.cfg.Orphan != nil {
 		ctx.Send(a.cfg.Lines, lines.Hold{CallID: t.row.CallID, Until: now.Add(orphanHold)})
 		a.cfg.Orphan(t.row)
+	}
+	if !a.gone[t.row.CallID] {
+		a.held[t.row.CallID] = now.Add(orphanHold)
 	}
 	a.ends = append(a.ends, call.Interrupted(t.call, t.row, now))
 }

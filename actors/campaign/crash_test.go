@@ -223,3 +223,54 @@ func TestACommitOfAPredecessorIsNoticed(t *testing.T) {
 		})
 	}
 }
+
+func TestAClockThatWasSetBackDoesNotStopTheDialling(t *testing.T) {
+	t.Parallel()
+	in(t, 12, mixed, func(w *world) {
+		w.must(campaign.Begin{})
+		time.Sleep(500 * time.Millisecond)
+		w.kill()
+		ahead := w.store.progress()
+		ahead.LastOpenAt = time.Now().Add(time.Hour)
+		w.store.seed(&ahead)
+		w.begin()
+		w.until(time.Minute, domain.CampaignCompleted)
+	})
+}
+
+func TestNobodyIsRungWhoseHoursEndedDuringTheCommit(t *testing.T) {
+	t.Parallel()
+	in(t, 5, func(c *domain.Campaign) {
+		mixed(c)
+		c.Schedule.Timezone = "UTC"
+		c.Compliance.CallingHours = domain.CallingHours{Start: "00:30", End: "00:10", Timezone: "UTC"} // over midnight: closed for twenty minutes
+	}, func(w *world) {
+		w.store.latency = 3 * time.Second
+		time.Sleep(10*time.Minute - 4*time.Second)
+		w.must(campaign.Begin{})
+		time.Sleep(10 * time.Second)
+		assert.Empty(w, w.calls(), "the attempts were opened before the hours ended and would be sent after")
+		w.until(time.Hour, domain.CampaignCompleted)
+		assert.Len(w, w.calls(), 5)
+	})
+}
+
+func TestACallThatACrashLeftCountsUntilItHasEnded(t *testing.T) {
+	t.Parallel()
+	in(t, 8, func(c *domain.Campaign) { mixed(c); c.Pacing.MaxConcurrent = 2 }, func(w *world) {
+		w.ends = func(domain.Call) plan { return plan{verdict: done, lasts: time.Minute, reached: true} }
+		w.must(campaign.Begin{})
+		time.Sleep(2 * time.Second)
+		require.Len(w, w.calls(), 2)
+		left := w.openCalls()
+		w.kill()
+		w.begin()
+		time.Sleep(10 * time.Second)
+		require.Len(w, w.calls(), 2, "both may still ring")
+		w.tell(campaign.Gone{CallID: left[0]})
+		time.Sleep(time.Second)
+		require.Len(w, w.calls(), 3)
+		time.Sleep(32 * time.Second)
+		require.Len(w, w.calls(), 4, "a dialog that nobody ends is given up")
+	})
+}

@@ -40,7 +40,7 @@ func (a *Campaign) view(now time.Time) dialplan.View {
 	v := dialplan.View{
 		Status: a.campaign.Status, Schedule: a.people.rules.Schedule(), Open: a.people.rules.Global(),
 		Pacing: a.campaign.Pacing, AutoComplete: a.campaign.AutoComplete,
-		LastSent: a.lastSent, Ahead: a.ahead, Live: len(a.open), Queued: len(a.gate),
+		LastSent: a.lastSent, Ahead: a.ahead, Live: len(a.open), Held: len(a.held), Queued: len(a.gate),
 		Making: a.asked + len(a.tries) + len(a.made), Asked: a.asked,
 		Idle: a.progress.Remaining(), Ready: len(a.people.ready) + len(a.people.due), Retries: len(a.people.due),
 		Unread: a.people.unread(now), NextRetry: a.people.nextRetry(), NextOpening: a.people.nextOpening(),
@@ -66,6 +66,11 @@ func (a *Campaign) advance(ctx actor.Context) {
 	}
 	now := time.Now()
 	a.giveUpLost(now)
+	for id, until := range a.held {
+		if !now.Before(until) {
+			delete(a.held, id)
+		}
+	}
 	dialling := a.campaign.Status == domain.CampaignRunning && !a.draining
 	if !dialling {
 		a.unmake(ctx)
@@ -89,6 +94,9 @@ func (a *Campaign) advance(ctx actor.Context) {
 	}
 	for _, t := range a.lost {
 		look = earlier(look, t.lostAt)
+	}
+	for _, until := range a.held {
+		look = earlier(look, until)
 	}
 	a.wakeAt(ctx, look, now)
 }
@@ -346,9 +354,7 @@ func (a *Campaign) release(m release) {
 func (a *Campaign) send(ctx actor.Context, now time.Time) {
 	if a.campaign.Status != domain.CampaignRunning || a.draining {
 		for _, p := range a.gate {
-			a.returnTry(ctx, p.try)
-			a.closing[p.attempt.ID] = true
-			a.ends = append(a.ends, call.NotStarted(p.call, p.attempt, now.UTC()))
+			a.unplace(ctx, p, now)
 		}
 		a.gate = nil
 		return
@@ -363,6 +369,10 @@ func (a *Campaign) send(ctx actor.Context, now time.Time) {
 		}
 		t := a.gate[0]
 		a.gate = a.gate[1:]
+		if !t.who.zone.window.Allows(now) { // it has closed while the commit was under way
+			a.unplace(ctx, t, now)
+			continue
+		}
 		a.lastSent = now
 		a.people.seen.Meter.Sent()
 		c := t.call
@@ -373,6 +383,13 @@ func (a *Campaign) send(ctx actor.Context, now time.Time) {
 			Permit:    t.permit, Slot: t.slot, RingTimeout: a.cfg.RingTimeout, MaxDuration: a.maxDuration(), Owner: ctx.Self(),
 		})
 	}
+}
+
+// unplace closes an attempt that is open and is not to be sent any more.
+func (a *Campaign) unplace(ctx actor.Context, p *placing, now time.Time) {
+	a.returnTry(ctx, p.try)
+	a.closing[p.attempt.ID] = true
+	a.ends = append(a.ends, call.NotStarted(p.call, p.attempt, now.UTC()))
 }
 
 func (a *Campaign) maxDuration() time.Duration {

@@ -26,6 +26,9 @@ type (
 	Changed struct{}
 	// Drain ends the opening of attempts; ends are committed as before.
 	Drain struct{}
+	// Gone says that the dialog of an interrupted attempt has ended: until then,
+	// or for 32 s, it counts for the campaign's most calls at a time.
+	Gone struct{ CallID string }
 	// Decide asks the campaign to look again now, because rules outside of it
 	// have changed.
 	Decide struct{}
@@ -53,6 +56,7 @@ func (Cancel) Control()  {}
 func (Added) Control()   {}
 func (Changed) Control() {}
 func (Drain) Control()   {}
+func (Gone) Control()    {}
 func (Decide) Control()  {}
 
 // What a campaign tells itself.

@@ -243,6 +243,19 @@ func (w *world) until(limit time.Duration, s domain.CampaignStatus) domain.Campa
 	}
 }
 
+// openCalls are the calls of the attempts that are open in the store.
+func (w *world) openCalls() []string {
+	w.store.mu.Lock()
+	defer w.store.mu.Unlock()
+	var out []string
+	for k := range w.store.kinds["attempt"] {
+		a := domain.Attempt{ID: k.ID, WorkspaceID: k.Workspace}
+		_, _ = w.store.get(&a)
+		out = append(out, a.CallID)
+	}
+	return out
+}
+
 func (w *world) calls() []time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -45,6 +45,7 @@ type View struct {
 	Ahead    time.Duration // how far an attempt may be prepared before it is due
 	Live     int           // attempts that are open in the store
 	Queued   int           // of these, not sent yet
+	Held     int           // dialogs of a process that ended which may still ring: they count for MaxConcurrent alone
 	Making   int           // attempts on their way to be opened
 	Asked    int           // of these, without a contact yet
 
@@ -159,7 +160,7 @@ func dial(v View, now time.Time) Decision {
 		return nobody(v)
 	}
 	if v.Pacing.MaxConcurrent > 0 {
-		room = min(room, v.Pacing.MaxConcurrent-v.Live-v.Making)
+		room = min(room, v.Pacing.MaxConcurrent-v.Live-v.Held-v.Making)
 		if room <= 0 {
 			return wait(ForLine, time.Time{})
 		}

@@ -1,0 +1,179 @@
+package modeltest_test
+
+import (
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/lines"
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/trunk"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/sip"
+)
+
+// trunks stand in for the way to the network: there, or not for a while.
+type trunks struct {
+	w     *world
+	space string
+}
+
+// Receive is protoactor's.
+func (t *trunks) Receive(ctx actor.Context) {
+	m, ok := ctx.Message().(trunk.Want)
+	if !ok {
+		return
+	}
+	t.w.mu.Lock()
+	until := t.w.noTrunk[t.space]
+	reason := []string{"exhausted", "throttled", "channels"}[t.w.dice.IntN(3)]
+	t.w.mu.Unlock()
+	if now := time.Now(); now.Before(until) {
+		ctx.Respond(trunk.NoSlot{CallID: m.CallID, Generation: m.Generation, Reason: reason, Until: now.Add(2 * time.Second)})
+		return
+	}
+	ctx.Respond(trunk.Slot{
+		CallID: m.CallID, Key: "k", Generation: m.Generation, Target: sip.Target{Host: "192.0.2.1"},
+		Trunk: domain.Trunk{Meta: domain.Meta{ID: "trunk_1"}},
+	})
+}
+
+// calls stand in for the calls of a workspace: each binds its permit before
+// it rings, takes its course, and repeats its end until that is acknowledged.
+type calls struct {
+	w    *world
+	p    *process
+	live map[string]*placed
+}
+
+type placed struct {
+	start   call.Start
+	pid     *actor.PID
+	verdict domain.Verdict
+	reached bool
+	over    bool
+	rung    *ring
+}
+
+type (
+	bound struct {
+		id string
+		ok bool
+	}
+	over struct{ id string }
+)
+
+func (bound) Control() {}
+func (over) Control()  {}
+
+// Receive is protoactor's.
+func (c *calls) Receive(ctx actor.Context) {
+	switch m := ctx.Message().(type) {
+	case call.Start:
+		c.start(ctx, m)
+	case bound:
+		c.bound(ctx, m)
+	case over:
+		c.over(ctx, m.id)
+	case call.Ack:
+		if r := c.live[m.CallID]; r != nil {
+			ctx.Poison(r.pid)
+			delete(c.live, m.CallID)
+		}
+	case call.Hangup:
+		if r := c.live[m.CallID]; r != nil && !r.over && r.rung != nil {
+			r.verdict = domain.Verdict{Outcome: domain.OutcomeCompleted, Reason: domain.ReasonHangup}
+			c.w.mu.Lock()
+			r.rung.hungUp = true
+			c.w.mu.Unlock()
+			c.over(ctx, m.CallID)
+		}
+		ctx.Respond(call.HungUp{})
+	case call.Live:
+		var now call.LiveNow
+		for id, r := range c.live {
+			if !r.over { // the worst case: the call is gone, only its end is still told
+				now.Calls = append(now.Calls, call.LiveCall{CallID: id, AttemptID: r.start.Attempt.ID, CampaignID: r.start.Attempt.CampaignID, PID: r.pid})
+			}
+		}
+		ctx.Respond(now)
+	}
+}
+
+func (c *calls) start(ctx actor.Context, m call.Start) {
+	parent, linesPID := ctx.Self(), c.p.lines[m.Call.WorkspaceID]
+	id := m.Call.ID
+	if c.live[id] != nil {
+		c.w.fault("call %s is started twice", id)
+	}
+	pid := ctx.Spawn(mailbox.Props(func() actor.Actor {
+		return actor.ReceiveFunc(func(ctx actor.Context) {
+			switch ctx.Message().(type) {
+			case *actor.Started:
+				ctx.Request(linesPID, lines.Bind{Permit: m.Permit, CallID: id, Call: ctx.Self()})
+			case lines.Bound:
+				ctx.Send(parent, bound{id, true})
+			case lines.Late:
+				ctx.Send(parent, bound{id, false})
+			}
+		})
+	}, 100))
+	c.live[id] = &placed{start: m, pid: pid}
+	mailbox.After(ctx, 5*time.Second, bound{id, false}) // lines that were restarted do not answer
+}
+
+func (c *calls) bound(ctx actor.Context, m bound) {
+	r := c.live[m.id]
+	if r == nil || r.over || r.rung != nil || c.p.dead.Load() {
+		return
+	}
+	if !m.ok { // too late: nothing is sent
+		r.verdict = domain.Verdict{Outcome: domain.OutcomeFailed, Reason: domain.ReasonNotSent}
+		c.over(ctx, m.id)
+		return
+	}
+	w, a := c.w, r.start.Attempt
+	w.mu.Lock()
+	o := &ring{
+		space: a.WorkspaceID, campaign: a.CampaignID, phone: r.start.Call.To, ordinal: a.Ordinal, number: a.Number,
+		call: m.id, attempt: a.ID, at: time.Now(), boot: c.p.boot, known: true,
+	}
+	o.row, o.lasts = w.far.answer(o.phone, w.far.times(o.phone))
+	w.say("ring %s contact %d attempt %d: %s, %v", a.CampaignID[len(a.CampaignID)-3:], a.Ordinal, a.Number, o.row.name, o.lasts)
+	w.model.rung(o)
+	w.far.rings = append(w.far.rings, o)
+	w.far.calls[m.id] = o
+	w.mu.Unlock()
+	r.rung, r.reached, r.verdict = o, true, o.row.verdict()
+	time.AfterFunc(o.lasts, func() { w.hangUp(o) }) // whatever becomes of us
+	mailbox.After(ctx, o.lasts, over{m.id})
+}
+
+func (c *calls) over(ctx actor.Context, id string) {
+	r := c.live[id]
+	if r == nil || c.p.dead.Load() {
+		return
+	}
+	now := time.Now().UTC()
+	if !r.over {
+		r.over = true
+		k := &r.start.Call
+		k.Status, k.Disposition, k.EndedReason, k.EndedAt = domain.StatusFor(r.verdict.Outcome), string(r.verdict.Outcome), r.verdict.Reason, &now
+		if r.rung != nil {
+			c.w.mu.Lock()
+			if r.rung.ended.IsZero() {
+				r.rung.ended = now
+			}
+			if r.rung.row.talks {
+				at := r.rung.at.UTC()
+				k.AnsweredAt, k.DurationSeconds = &at, int(now.Sub(at).Seconds())
+			}
+			c.w.mu.Unlock()
+		}
+	}
+	ctx.Send(r.start.Owner, call.Ended{
+		CallID: id, AttemptID: r.start.Attempt.ID, Call: r.start.Call, Verdict: r.verdict, Reached: r.reached,
+	})
+	mailbox.After(ctx, 2*time.Second, over{id})
+}

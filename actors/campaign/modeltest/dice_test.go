@@ -1,0 +1,203 @@
+package modeltest_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// scenario is everything that is drawn before a run: who is to be rung, by
+// which rules, and what happens meanwhile.
+type scenario struct {
+	seed   uint64
+	start  time.Duration // of day, at which the first process begins
+	slow   time.Duration // what a commit takes at most
+	spaces []space
+	steps  []step
+}
+
+// space is a tenant.
+type space struct {
+	id               string
+	lines, perMinute int
+	campaigns        []campaignPlan
+}
+
+type campaignPlan struct {
+	row    domain.Campaign
+	people []domain.Contact
+}
+
+// kind is what a step does.
+type kind uint8
+
+const (
+	begin kind = iota
+	pause
+	resume
+	cancel
+	look
+	patchPacing
+	patchRetry
+	patchEnd
+	add
+	forbid        // a number goes onto the list of those not to be rung
+	crash         // kill -9, at once
+	crashAt       // kill -9 at one of the next commits, before it or after it
+	clockBack     // kill -9, and the clock is an hour back afterwards
+	lose          // one of the next commits fails and leaves nothing
+	unhear        // one of the next commits is durable, but reported as failed
+	refuse        // one of the next commits is reported as a conflict
+	outage        // the store is away
+	delay         // commits take long
+	trap          // an actor panics at a message
+	noTrunk       // the trunks have nothing
+	twice         // two requests at the same moment
+	kinds     int = iota
+)
+
+func (k kind) String() string {
+	return [...]string{
+		"begin", "pause", "resume", "cancel", "look", "patch pacing", "patch retry", "patch end", "add", "forbid", "crash", "crash at",
+		"clock back", "lose", "unhear", "refuse", "outage", "delay", "trap", "no trunk", "twice",
+	}[k]
+}
+
+// step happens at a time after the start.
+type step struct {
+	at       time.Duration
+	kind     kind
+	space    int
+	campaign int
+	n, m     int
+	lasts    time.Duration
+}
+
+func (s step) String() string {
+	return fmt.Sprintf("%v %v space=%d campaign=%d n=%d m=%d lasts=%v", s.at, s.kind, s.space, s.campaign, s.n, s.m, s.lasts)
+}
+
+// traps are the messages at which an actor may panic.
+func traps() []string {
+	return []string{
+		"campaign.Begin", "lines.Permit", "trunk.Slot", "campaign.committed", "campaign.read", "campaign.loaded", "campaign.scripted",
+		"campaign.release", "campaign.wake", "call.Ended", "campaign.Changed", "lines.Want", "lines.Bind", "lines.wake", "lines.Return",
+	}
+}
+
+func draw(seed uint64) scenario {
+	r := rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15))
+	s := scenario{
+		seed: seed, start: time.Duration(r.IntN(24*60)) * time.Minute,
+		slow: []time.Duration{0, 3 * time.Millisecond, 30 * time.Millisecond, 400 * time.Millisecond}[r.IntN(4)],
+	}
+	night := r.IntN(25) == 0
+	if night { // tomorrow is a day on which nobody may be rung
+		s.start = 24*time.Hour - time.Duration(1+r.IntN(5))*time.Minute
+	}
+	spaces := 1
+	if r.IntN(5) == 0 {
+		spaces = 2
+	}
+	for i := range spaces {
+		sp := space{id: fmt.Sprintf("ws_01J0000000000000000000000%d", i), lines: 1 + r.IntN(12)}
+		if r.IntN(2) == 0 {
+			sp.perMinute = []int{12, 40, 120}[r.IntN(3)]
+		}
+		for j := range 1 + r.IntN(3)*r.IntN(2) {
+			sp.campaigns = append(sp.campaigns, drawCampaign(r, &s, sp.id, i, j, night))
+		}
+		s.spaces = append(s.spaces, sp)
+	}
+	for i, sp := range s.spaces {
+		for j := range sp.campaigns {
+			s.steps = append(s.steps, step{at: time.Duration(r.IntN(3000)) * time.Millisecond, kind: begin, space: i, campaign: j})
+		}
+	}
+	for range r.IntN(14) {
+		s.steps = append(s.steps, drawStep(r, &s))
+	}
+	return s
+}
+
+func drawStep(r *rand.Rand, s *scenario) step {
+	span := []int{20, 120, 600}[r.IntN(3)]
+	st := step{
+		at: time.Duration(1+r.IntN(span*1000)) * time.Millisecond, kind: kind(r.IntN(kinds)), space: r.IntN(len(s.spaces)),
+		n: r.IntN(1 << 16), m: r.IntN(1 << 16), lasts: time.Duration(1+r.IntN(40)) * time.Second,
+	}
+	st.campaign = r.IntN(len(s.spaces[st.space].campaigns))
+	if st.kind == cancel && r.IntN(3) > 0 {
+		st.kind = crashAt
+	}
+	return st
+}
+
+func drawCampaign(r *rand.Rand, s *scenario, ws string, i, j int, night bool) campaignPlan {
+	c := domain.Campaign{
+		Meta: domain.Meta{ID: fmt.Sprintf("campaign_01J00000000000000000000%d%d0", i, j), Object: "campaign", WorkspaceID: ws, Environment: domain.Live},
+		Name: "Reminder", Status: domain.CampaignDraft, AgentID: "agent_01J00000000000000000000000", AutoComplete: true,
+		Pacing:         domain.Pacing{CallsPerMinute: []int{7, 30, 60, 150, 600}[r.IntN(5)], MaxConcurrent: 1 + r.IntN(9)},
+		CallerID:       domain.CallerID{Number: "+12025550100"},
+		DefaultCountry: "US",
+	}
+	c.Schedule.Timezone = "UTC"
+	if r.IntN(10) < 7 {
+		c.Retry = drawRetry(r)
+	}
+	midnight := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+	from := midnight.Add(s.start)
+	if r.IntN(8) == 0 {
+		at := from.Add(time.Duration(r.IntN(200)) * time.Second)
+		c.Schedule.Start = &at
+	}
+	if r.IntN(8) == 0 {
+		at := from.Add(time.Duration(60+r.IntN(900)) * time.Second)
+		if c.Schedule.Start == nil || at.After(*c.Schedule.Start) {
+			c.Schedule.End = &at
+		}
+	}
+	local := false
+	switch {
+	case night:
+		c.Schedule.ExcludedDates = []string{"2000-01-02"}
+	case r.IntN(2) == 0: // closed for some minutes: the hours run over midnight
+		local = r.IntN(3) == 0
+		closes := from.Add(time.Duration(1+r.IntN(6)) * time.Minute).Truncate(time.Minute)
+		opens := closes.Add(time.Duration(1+r.IntN(15)) * time.Minute)
+		c.Compliance.CallingHours = domain.CallingHours{Start: opens.Format("15:04"), End: closes.Format("15:04"), Timezone: "UTC"}
+		if local {
+			c.Compliance.CallingHours.Timezone = "local"
+		}
+	}
+	p := campaignPlan{row: c}
+	for k := range 1 + r.IntN(30) {
+		p.people = append(p.people, drawPerson(r, j, k, local, from))
+	}
+	return p
+}
+
+func drawRetry(r *rand.Rand) domain.Retry {
+	retry := domain.Retry{Enabled: true, MaxAttempts: 1 + r.IntN(4), IntervalHours: []float64{0.003, 0.02, 0.06}[r.IntN(3)]}
+	for _, word := range []string{"no_answer", "busy", "voicemail", "failed", "rejected", "interrupted"} {
+		if r.IntN(3) > 0 {
+			retry.RetryOn = append(retry.RetryOn, word)
+		}
+	}
+	return retry
+}
+
+// drawPerson gives some a zone in which the calling hours close within the
+// run as well: the offset is what differs from UTC.
+func drawPerson(r *rand.Rand, campaign, k int, local bool, _ time.Time) domain.Contact {
+	who := domain.Contact{Phone: fmt.Sprintf("+1202555%d%03d", campaign+1, k)}
+	if local {
+		who.Timezone = []string{"UTC", "Etc/UTC", "Africa/Abidjan", "Europe/London", "Atlantic/Reykjavik", "Europe/Paris", "Asia/Kolkata"}[r.IntN(7)]
+	}
+	if r.IntN(60) == 0 {
+		who.Phone = "+1" // nobody's
+	}
+	return who
+}

@@ -1,0 +1,410 @@
+package modeltest_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"reflect"
+	"slices"
+	"strconv"
+	"sync/atomic"
+	"testing/synctest"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/campaign"
+	"github.com/callboard/callboard/actors/lines"
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/persistence"
+	"github.com/callboard/callboard/persistence/pebble"
+)
+
+// process is one life of the service.
+type process struct {
+	boot      string
+	dead      atomic.Bool
+	driver    *pebble.Driver
+	disk      *disk
+	boss      *actor.PID
+	lines     map[string]*actor.PID // by workspace
+	calls     map[string]*actor.PID
+	campaigns map[string]*actor.PID
+	orphans   []*time.Timer
+}
+
+func verb(k kind) any {
+	switch k { //nolint:exhaustive // the rest only looks
+	case begin:
+		return campaign.Begin{}
+	case pause:
+		return campaign.Pause{}
+	case resume:
+		return campaign.Resume{}
+	case cancel:
+		return campaign.Cancel{HangupActive: true}
+	default:
+		return campaign.Status{}
+	}
+}
+
+func changed() any  { return campaign.Changed{} }
+func appended() any { return campaign.Added{} }
+
+// boot opens the store and grows the actors on it.
+func (w *world) boot(first bool) error {
+	w.boots++
+	p := &process{
+		boot: "boot" + strconv.Itoa(w.boots), lines: make(map[string]*actor.PID), calls: make(map[string]*actor.PID),
+		campaigns: make(map[string]*actor.PID),
+	}
+	var err error
+	if p.driver, err = pebble.Open("data", pebble.Options{FS: w.fs, MemTable: 256 << 10}); err != nil {
+		return fmt.Errorf("open: %w", err)
+	}
+	store, err := persistence.NewStore(context.Background(), p.driver, make([]byte, persistence.MasterKeySize), "1|"+p.boot)
+	if err != nil {
+		return fmt.Errorf("open: %w", err)
+	}
+	p.disk = &disk{w: w, p: p, store: store, turn: make(chan struct{}, 1)}
+	w.mu.Lock()
+	w.alive, w.model.boot = p, p.boot
+	w.say("%s", p.boot)
+	w.mu.Unlock()
+	if first {
+		err = w.seedStore(store)
+	} else {
+		err = w.settle(store)
+		w.compare()
+	}
+	if err != nil {
+		return err
+	}
+	p.boss = w.sys.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
+		if _, ok := ctx.Message().(*actor.Started); ok {
+			w.grow(ctx, p)
+		}
+	}, actor.WithSupervisor(mailbox.Restart(slog.New(slog.DiscardHandler), func(who *actor.PID, reason any) {
+		w.fault("%s was given up: %v", who.Id, reason)
+	}))))
+	synctest.Wait()
+	return nil
+}
+
+func (w *world) seedStore(store *persistence.Store) error {
+	for _, sp := range w.spaces {
+		for _, c := range sp.campaigns {
+			row := c.row
+			progress := &domain.Progress{CampaignID: row.ID, WorkspaceID: sp.id, Total: len(c.people), Outcomes: map[domain.Outcome]int{}}
+			chunk := &domain.ContactChunk{CampaignID: row.ID, WorkspaceID: sp.id, Contacts: c.people}
+			if _, err := store.Apply(context.Background(), commit.Change{Workspace: sp.id, Puts: []domain.Record{&row, progress, chunk}}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// grow starts the actors in the order in which they ask each other; what a
+// process before left ringing keeps its line until its BYE is answered.
+func (w *world) grow(ctx actor.Context, p *process) {
+	before := w.before(p)
+	for _, sp := range w.spaces {
+		name := sp.id[len(sp.id)-1:]
+		p.calls[sp.id], _ = ctx.SpawnNamed(mailbox.Props(func() actor.Actor { return &calls{w: w, p: p, live: make(map[string]*placed)} }, 1000), "calls"+name)
+		p.lines[sp.id], _ = ctx.SpawnNamed(mailbox.Props(func() actor.Actor {
+			return &witness{lines.New(lines.Config{
+				Concurrent: sp.lines, PerMinute: sp.perMinute,
+				Census: func(bound context.Context) ([]lines.Live, error) { return w.census(bound, p, sp.id) },
+				Opened: func(bound context.Context) ([]time.Time, error) { return w.lately(bound, p, sp.id) },
+			}), before}
+		}, 1000), "lines"+name)
+		w.endOrphans(p, sp.id)
+		trunks, _ := ctx.SpawnNamed(mailbox.Props(func() actor.Actor { return &trunks{w: w, space: sp.id} }, 1000), "trunks"+name)
+		for _, c := range sp.campaigns {
+			cfg := campaign.Config{
+				Workspace: sp.id, CampaignID: c.row.ID, Boot: p.boot, Store: p.disk, Lines: p.lines[sp.id], Trunks: trunks, Calls: p.calls[sp.id],
+				Script: func(context.Context, *domain.Campaign) (domain.Script, error) {
+					return domain.Script{AgentID: "agent_1", UnitID: "unit_1"}, nil
+				},
+				SIPCallID: func(id string, leg int) string { return id + "-" + strconv.Itoa(leg) },
+				Check:     w.check(sp.id), Before: before,
+			}
+			p.campaigns[c.row.ID], _ = ctx.SpawnNamed(mailbox.Props(func() actor.Actor { return campaign.New(cfg) }, 1000), c.row.ID)
+		}
+	}
+}
+
+type witness struct {
+	actor.Actor
+	before func(any)
+}
+
+// Receive is protoactor's.
+func (o *witness) Receive(ctx actor.Context) {
+	o.before(ctx.Message())
+	o.Actor.Receive(ctx)
+}
+
+func (w *world) check(ws string) campaign.Check {
+	return func(who domain.Contact) (campaign.Skip, bool) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		_, listed := w.model.tenants[ws].forbidden[who.Phone]
+		return campaign.SkipDNC, !listed
+	}
+}
+
+func (w *world) census(ctx context.Context, p *process, ws string) ([]lines.Live, error) {
+	now, err := mailbox.Ask[call.LiveNow](ctx, w.sys, p.calls[ws], call.Live{})
+	if err != nil {
+		return nil, err
+	}
+	var out []lines.Live
+	for _, c := range now.Calls {
+		out = append(out, lines.Live{CallID: c.CallID, Call: c.PID, Campaign: true})
+	}
+	return out, nil
+}
+
+// lately are the calls that the store says began within the last minute.
+func (w *world) lately(ctx context.Context, p *process, ws string) ([]time.Time, error) {
+	if w.away(p) {
+		return nil, errAway
+	}
+	var out []time.Time
+	err := every(ctx, p.disk.store, "call", ws, "env=live", func(c *domain.Call) {
+		if c.StartedAt == nil || time.Since(*c.StartedAt) > 71*time.Second {
+			return
+		}
+		if at := c.StartedAt.Add(10 * time.Second); at.Before(time.Now()) { // the latest at which it can have been sent
+			out = append(out, at)
+		} else {
+			out = append(out, time.Now())
+		}
+	})
+	return out, err
+}
+
+// endOrphans holds a line for each dialog that an earlier process may have
+// left, until its BYE is answered.
+func (w *world) endOrphans(p *process, ws string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, r := range w.far.rings { // of whom the store does not know any more, nobody can hold a line
+		r.known = r.known && r.space != ws
+	}
+	for _, sp := range w.spaces {
+		if sp.id != ws {
+			continue
+		}
+		for _, c := range sp.campaigns {
+			for _, a := range w.model.byID[c.row.ID].open {
+				w.sys.Root.Send(p.lines[ws], lines.Hold{CallID: a.CallID, Until: time.Now().Add(32 * time.Second)})
+				r := w.far.calls[a.CallID]
+				if r != nil {
+					r.known = true
+				}
+				heard := time.Duration(w.dice.IntN(300)) * time.Millisecond
+				if r != nil && r.ended.IsZero() { // a BYE that is out arrives, whatever becomes of us
+					time.AfterFunc(heard, func() { w.hangUp(r) })
+				}
+				after := heard + time.Duration(w.dice.IntN(6000))*time.Millisecond
+				p.orphans = append(p.orphans, time.AfterFunc(after, func() {
+					if p.dead.Load() {
+						return
+					}
+					w.sys.Root.Send(p.lines[ws], lines.Free{CallID: a.CallID})
+					w.sys.Root.Send(p.campaigns[a.CampaignID], campaign.Gone{CallID: a.CallID})
+				}))
+			}
+		}
+	}
+}
+
+func (w *world) hangUp(r *ring) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if r.ended.IsZero() {
+		r.ended = time.Now()
+	}
+}
+
+// kill ends the process as kill -9 does, or the power: what was not synced is
+// there in part.
+func (w *world) kill(unsynced int) {
+	p := w.alive
+	w.mu.Lock()
+	w.say("%s ends", p.boot)
+	p.dead.Store(true)
+	if w.inside != nil {
+		w.doubt, w.inside = w.inside, nil
+	}
+	w.fs = w.fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: unsynced, RNG: w.dice})
+	w.mu.Unlock()
+	for _, t := range p.orphans {
+		t.Stop()
+	}
+	if p.boss != nil {
+		w.sys.Root.Poison(p.boss)
+	}
+	synctest.Wait()
+	_ = p.driver.Close()
+}
+
+// settle tells the model of the commit that the crash left in doubt.
+func (w *world) settle(store *persistence.Store) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c := w.doubt
+	w.doubt = nil
+	if c == nil {
+		return nil
+	}
+	for _, r := range c.Puts {
+		i := slices.IndexFunc(c.Guards, func(g commit.Guard) bool { return g.Key == r.Key() })
+		if i < 0 {
+			continue
+		}
+		into, _ := reflect.New(reflect.TypeOf(r).Elem()).Interface().(domain.Record)
+		body, _ := json.Marshal(r)
+		_ = json.Unmarshal(body, into) // so that it has the key
+		version, err := store.Get(context.Background(), into)
+		if err != nil || version != c.Guards[i].Version+1 {
+			w.say("the commit in doubt is not there")
+			return nil //nolint:nilerr // then it is not there
+		}
+		t := w.model.tenants[c.Workspace]
+		events, err := store.Events(context.Background(), c.Workspace, uint64(len(t.log)), 1000)
+		if err != nil {
+			return err
+		}
+		w.say("the commit in doubt is there, with %d events", len(events))
+		if len(events) != len(c.Events) {
+			w.model.fault("%d of %d events of a commit survived a crash", len(events), len(c.Events))
+		}
+		w.model.boot = "boot" + strconv.Itoa(w.boots-1)
+		w.model.committed(*c, events, time.Now())
+		w.model.boot = "boot" + strconv.Itoa(w.boots)
+		return nil
+	}
+	return nil
+}
+
+// compare holds the store against the model: nothing that was acknowledged is
+// lost, and nothing else is there.
+func (w *world) compare() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	ctx, store, m := context.Background(), w.alive.disk.store, w.model
+	for id, b := range m.byID {
+		row, progress := &domain.Campaign{Meta: b.row.Meta}, &domain.Progress{CampaignID: id, WorkspaceID: b.of.id}
+		if _, err := store.Get(ctx, row); err != nil || row.Status != b.row.Status {
+			m.fault("%s is %s in the store and %s in the model (%v)", id, row.Status, b.row.Status, err)
+		}
+		if _, err := store.Get(ctx, progress); err != nil {
+			m.fault("%s: %v", id, err)
+		}
+		m.sums(b, progress)
+		attempts := 0
+		_ = every(ctx, store, "attempt", b.of.id, "campaign="+id, func(a *domain.Attempt) {
+			attempts++
+			if b.open[a.ID].CallID != a.CallID {
+				m.fault("%s is open in the store and not in the model", a.ID)
+			}
+		})
+		if attempts != len(b.open) {
+			m.fault("%s: %d attempts are open in the store, %d in the model", id, attempts, len(b.open))
+		}
+	}
+	for ws, t := range m.tenants {
+		w.compareLog(ws, t)
+	}
+}
+
+// compareLog: every event once, offsets and sequences without a gap, and
+// nobody else's.
+func (w *world) compareLog(ws string, t *tenant) {
+	sequences := make(map[string]uint64)
+	seen := make(map[string]bool)
+	var last uint64
+	for {
+		events, err := w.alive.disk.store.Events(context.Background(), ws, last, 1000)
+		if err != nil {
+			w.model.fault("events: %v", err)
+			return
+		}
+		if len(events) == 0 {
+			break
+		}
+		for _, e := range events {
+			last++
+			sequences[e.Subject]++
+			if int(last) > len(t.log) { //nolint:gosec // small
+				w.model.fault("event %d of %s was never committed", last, ws)
+				return
+			}
+			want := t.log[last-1]
+			if e.Offset != last || e.Sequence != sequences[e.Subject] || e.ID != want.id || e.Subject != want.subject || e.WorkspaceID != ws || seen[e.ID] {
+				w.model.fault("event %d of %s is %s %s (offset %d, sequence %d), committed was %+v", last, ws, e.ID, e.Type, e.Offset, e.Sequence, want)
+			}
+			seen[e.ID] = true
+		}
+	}
+	if int(last) != len(t.log) { //nolint:gosec // small
+		w.model.fault("%d events are in the log of %s, %d were committed", last, ws, len(t.log))
+	}
+}
+
+// setBack moves what the store knows an hour into the future, which is what a
+// clock that was set back makes of it.
+func (w *world) setBack() error {
+	if w.doubt != nil { // whether it is there is told by versions
+		return nil
+	}
+	driver, err := pebble.Open("data", pebble.Options{FS: w.fs, MemTable: 256 << 10})
+	if err != nil {
+		return err
+	}
+	store, err := persistence.NewStore(context.Background(), driver, make([]byte, persistence.MasterKeySize), "1|clock")
+	if err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.say("the clock is set back by an hour")
+	shift := func(t *time.Time) {
+		if t != nil && !t.IsZero() {
+			*t = t.Add(time.Hour)
+		}
+	}
+	for id, b := range w.model.byID {
+		var puts []domain.Record
+		ctx, ws := context.Background(), b.of.id
+		progress := &domain.Progress{CampaignID: id, WorkspaceID: ws}
+		if _, err = store.Get(ctx, progress); err != nil {
+			return err
+		}
+		shift(&progress.LastOpenAt)
+		shift(&progress.ToldAt)
+		puts = append(puts, progress)
+		if err = every(ctx, store, "result", ws, "retry="+id, func(r *domain.ContactResult) { shift(r.RetryAt); puts = append(puts, r) }); err != nil {
+			return err
+		}
+		if err = every(ctx, store, "attempt", ws, "campaign="+id, func(a *domain.Attempt) { shift(&a.OpenedAt); puts = append(puts, a) }); err != nil {
+			return err
+		}
+		if err = every(ctx, store, "call", ws, "campaign="+id, func(c *domain.Call) { shift(c.StartedAt); puts = append(puts, c) }); err != nil {
+			return err
+		}
+		if _, err = store.Apply(ctx, commit.Change{Workspace: ws, Puts: puts}); err != nil {
+			return err
+		}
+	}
+	return driver.Close()
+}

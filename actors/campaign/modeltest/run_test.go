@@ -1,0 +1,64 @@
+// Package modeltest_test drives random campaigns, faults and requests against
+// a plain reference model.
+package modeltest_test
+
+import (
+	"flag"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/actors/mailbox/actortest"
+)
+
+var (
+	seeds = flag.Int("model.seeds", 250, "how many random scenarios are played")
+	from  = flag.Uint64("model.from", 1, "the first seed")
+)
+
+func run(t *testing.T, s scenario) (broken, trace []string) {
+	t.Helper()
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		broken, trace = play(t, s, sys)
+	})
+	return broken, trace
+}
+
+// TestTheModelAllowsWhateverHappens plays random scenarios: each has its seed,
+// and what breaks a rule is shown with everything that happened.
+func TestTheModelAllowsWhateverHappens(t *testing.T) {
+	t.Parallel()
+	var next atomic.Uint64
+	next.Store(*from - 1)
+	last := *from - 1 + uint64(*seeds) //nolint:gosec // positive
+	for worker := range max(1, runtime.GOMAXPROCS(0)) {
+		t.Run(fmt.Sprint("worker ", worker), func(t *testing.T) {
+			t.Parallel()
+			for seed := next.Add(1); seed <= last && !t.Failed(); seed = next.Add(1) {
+				s := draw(seed)
+				if broken, trace := run(t, s); len(broken) > 0 {
+					show(t, s, broken, trace)
+				}
+			}
+		})
+	}
+}
+
+// show tells of a scenario that broke a rule, with as few steps as still do.
+func show(t *testing.T, s scenario, broken, trace []string) {
+	t.Helper()
+	for i := len(s.steps) - 1; i >= 0; i-- {
+		fewer := s
+		fewer.steps = slices.Delete(slices.Clone(s.steps), i, i+1)
+		if b, tr := run(t, fewer); len(b) > 0 {
+			s, broken, trace = fewer, b, tr
+		}
+	}
+	t.Errorf("seed %d (again with -model.from %d -model.seeds 1) breaks:\n%s\nafter\n%s", s.seed, s.seed,
+		strings.Join(broken, "\n"), strings.Join(trace, "\n"))
+}

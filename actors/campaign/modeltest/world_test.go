@@ -1,0 +1,448 @@
+package modeltest_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/event"
+)
+
+// world runs a scenario: the real actors on the real store, stand-ins for
+// trunks and calls, and beside them the far end and the model. Its mutex guards
+// all that outlives a process.
+type world struct {
+	scenario
+	t   *testing.T
+	sys *actor.ActorSystem
+
+	mu      sync.Mutex
+	dice    *rand.Rand
+	far     *farEnd
+	model   *model
+	trace   []note
+	tricks  []planned // of commits to come
+	down    time.Time // the store is away until then
+	slowBy  time.Duration
+	slowTil time.Time
+	noTrunk map[string]time.Time // by workspace
+	traps   map[string]int       // messages until a panic
+	doubt   *commit.Change       // may be durable or not
+	inside  *commit.Change       // given to the store and not answered
+	uploads map[string]int       // contacts of a campaign, with those that are being added
+
+	fs    *vfs.MemFS
+	boots int
+	alive *process
+	died  chan *process
+	began time.Time
+}
+
+type planned struct {
+	after int
+	what  trick
+}
+
+type note struct {
+	at     time.Time
+	format string
+	args   []any
+}
+
+// play runs a scenario and returns what must not be, and what happened.
+func play(t *testing.T, s scenario, sys *actor.ActorSystem) (broken, trace []string) {
+	t.Helper()
+	w := &world{
+		scenario: s, t: t, sys: sys, dice: rand.New(rand.NewPCG(s.seed, 7)), far: &farEnd{seed: s.seed, calls: make(map[string]*ring)},
+		noTrunk: make(map[string]time.Time), traps: make(map[string]int), uploads: make(map[string]int),
+		fs: vfs.NewCrashableMem(), died: make(chan *process, 8),
+	}
+	w.model = newModel(s, w.far)
+	time.Sleep(s.start)
+	w.began = time.Now()
+	if err := w.boot(true); err != nil {
+		return []string{err.Error()}, nil
+	}
+	slices.SortStableFunc(w.steps, func(a, b step) int { return int(a.at - b.at) })
+	for _, st := range w.steps {
+		w.until(st.at)
+		w.do(st)
+	}
+	w.finish()
+	w.kill(0)
+	time.Sleep(time.Minute) // timers of the dead
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.model.ended()
+	for _, n := range w.trace {
+		trace = append(trace, n.at.Format("15:04:05.000 ")+fmt.Sprintf(n.format, n.args...))
+	}
+	return w.model.broken, trace
+}
+
+func (w *world) say(format string, args ...any) {
+	w.trace = append(w.trace, note{time.Now(), format, args})
+}
+
+func (w *world) fault(format string, args ...any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.model.fault(format, args...)
+}
+
+// until waits for a time of the scenario; a process that dies meanwhile is
+// replaced.
+func (w *world) until(at time.Duration) {
+	for left := at - time.Since(w.began); left > 0; left = at - time.Since(w.began) {
+		t := time.NewTimer(left)
+		select {
+		case <-t.C:
+		case p := <-w.died:
+			t.Stop()
+			if p == w.alive {
+				w.restart(0, false)
+			}
+		}
+	}
+}
+
+// restart ends the process as kill -9 does and begins another one.
+func (w *world) restart(downtime time.Duration, back bool) {
+	w.kill(w.roll(101))
+	time.Sleep(downtime)
+	if back {
+		w.fault0(w.setBack())
+	}
+	w.fault0(w.boot(false))
+}
+
+func (w *world) fault0(err error) {
+	if err != nil {
+		w.fault("restart: %v", err)
+	}
+}
+
+func (w *world) roll(n int) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.dice.IntN(n)
+}
+
+// finish ends the faults and sees every campaign through.
+func (w *world) finish() {
+	w.mu.Lock()
+	w.tricks, w.down, w.slowTil = nil, time.Time{}, time.Time{}
+	clear(w.noTrunk)
+	clear(w.traps)
+	w.mu.Unlock()
+	const patience = 30 * time.Hour
+	from, wait := time.Now(), time.Second
+	for time.Since(from) < patience {
+		over := true
+		for i, sp := range w.spaces {
+			for j, c := range sp.campaigns {
+				w.mu.Lock()
+				status := w.model.byID[c.row.ID].row.Status
+				open := len(w.model.byID[c.row.ID].open)
+				w.mu.Unlock()
+				over = over && status.Final() && open == 0
+				switch status {
+				case domain.CampaignDraft:
+					w.request(i, j, begin)
+				case domain.CampaignPaused:
+					w.request(i, j, resume)
+				case domain.CampaignRunning, domain.CampaignScheduled, domain.CampaignCompleted, domain.CampaignCancelled:
+				}
+			}
+		}
+		if over {
+			break
+		}
+		w.until(time.Since(w.began) + wait)
+		wait = min(wait+wait/4, 2*time.Minute)
+	}
+	w.compare()
+}
+
+// pause is how long a commit takes.
+func (w *world) pause() time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	d := w.slow
+	if time.Now().Before(w.slowTil) {
+		d = w.slowBy
+	}
+	if d == 0 {
+		return 0
+	}
+	return d/4 + time.Duration(w.dice.Int64N(int64(d)))
+}
+
+// try says what becomes of a commit; false: the store is away.
+func (w *world) try(p *process, c *commit.Change) (trick, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if p.dead.Load() || time.Now().Before(w.down) {
+		return fine, false
+	}
+	what := fine
+	if isCampaign(c) && len(w.tricks) > 0 {
+		if w.tricks[0].after--; w.tricks[0].after < 0 {
+			what = w.tricks[0].what
+			w.tricks = w.tricks[1:]
+			w.say("trick %d with a commit of %d rows", what, len(c.Puts))
+		}
+	}
+	w.inside = c
+	return what, true
+}
+
+func isCampaign(c *commit.Change) bool {
+	return slices.ContainsFunc(c.Puts, func(r domain.Record) bool { _, ok := r.(*domain.Progress); return ok })
+}
+
+// die ends a process in the middle of a commit.
+func (w *world) die(p *process, doubt *commit.Change) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	p.dead.Store(true)
+	w.doubt, w.inside = doubt, nil
+	w.say("the process dies at a commit, done: %v", doubt != nil)
+	w.died <- p
+}
+
+// durable tells the model of a commit; false: nobody is left to hear of it.
+func (w *world) durable(p *process, c commit.Change, events []event.Event, err error) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if p.dead.Load() {
+		return false
+	}
+	w.inside = nil
+	if err == nil {
+		w.model.committed(c, events, time.Now())
+	} else {
+		w.say("commit: %v", err)
+	}
+	return true
+}
+
+func (w *world) away(p *process) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return p.dead.Load() || time.Now().Before(w.down)
+}
+
+// before sees each message first, and panics where a trap is set.
+func (w *world) before(p *process) func(any) {
+	return func(msg any) {
+		w.mu.Lock()
+		if len(w.traps) == 0 || p.dead.Load() {
+			w.mu.Unlock()
+			return
+		}
+		name := fmt.Sprintf("%T", msg)
+		left, set := w.traps[name]
+		if set {
+			if left--; left < 0 {
+				delete(w.traps, name)
+				w.say("panic at %s", name)
+				w.mu.Unlock()
+				panic("planted at " + name)
+			}
+			w.traps[name] = left
+		}
+		w.mu.Unlock()
+	}
+}
+
+// do is one step of the scenario.
+func (w *world) do(st step) {
+	w.mu.Lock()
+	w.say("%v", st)
+	until := time.Now().Add(st.lasts)
+	switch st.kind {
+	case forbid:
+		c := w.spaces[st.space].campaigns[st.campaign]
+		phone := c.people[st.n%len(c.people)].Phone
+		if t := w.model.tenants[w.spaces[st.space].id]; t.forbidden[phone].IsZero() {
+			t.forbidden[phone] = time.Now()
+		}
+	case lose, unhear, refuse, crashAt:
+		what := map[kind][]trick{lose: {lost}, unhear: {unheard}, refuse: {denied}, crashAt: {deadly, last}}[st.kind]
+		w.tricks = append(w.tricks, planned{st.n % 6, what[st.m%len(what)]})
+	case outage:
+		w.down = until
+	case delay:
+		w.slowTil, w.slowBy = until, time.Duration(1+st.n%2500)*time.Millisecond
+	case trap:
+		w.traps[traps()[st.n%len(traps())]] = st.m % 8
+	case noTrunk:
+		w.noTrunk[w.spaces[st.space].id] = until
+	case begin, pause, resume, cancel, look, patchPacing, patchRetry, patchEnd, add, crash, clockBack, twice:
+	}
+	w.mu.Unlock()
+	w.act(st)
+}
+
+// act is what needs the processes.
+func (w *world) act(st step) {
+	verbs := []kind{begin, pause, resume, look}
+	switch st.kind {
+	case begin, pause, resume, cancel, look:
+		w.request(st.space, st.campaign, st.kind)
+	case twice:
+		w.request(st.space, st.campaign, verbs[st.n%4])
+		w.request(st.space, st.campaign, verbs[st.m%4])
+	case patchPacing, patchRetry, patchEnd:
+		go w.patch(st)
+	case add:
+		w.add(st)
+	case crash:
+		w.restart(time.Duration(st.n%3)*st.lasts, false)
+	case clockBack:
+		w.restart(time.Duration(st.n%3)*st.lasts, true)
+	case forbid, lose, unhear, refuse, crashAt, outage, delay, trap, noTrunk:
+	}
+	synctest.Wait()
+}
+
+// request asks a campaign and shows the answer to the model.
+func (w *world) request(i, j int, k kind) {
+	id := w.spaces[i].campaigns[j].row.ID
+	w.mu.Lock()
+	w.model.byID[id].asked[k] = time.Now()
+	p := w.alive
+	pid := p.campaigns[id]
+	w.mu.Unlock()
+	since := time.Now()
+	go func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		defer cancel()
+		o, err := mailbox.Ask[domain.CampaignStatusObject](ctx, w.sys, pid, verb(k))
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if p.dead.Load() {
+			return
+		}
+		w.say("%v of %s: %s %v", k, id[len(id)-3:], o.Status, err)
+		w.model.answered(w.model.byID[id], k, since, o.Status, err)
+	}()
+}
+
+// patch changes the campaign's row as the desk does.
+func (w *world) patch(st step) {
+	id, ws := w.spaces[st.space].campaigns[st.campaign].row.ID, w.spaces[st.space].id
+	p := w.alive
+	for range 5 {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		row := &domain.Campaign{Meta: domain.Meta{ID: id, WorkspaceID: ws}}
+		version, err := p.disk.Get(ctx, row)
+		if err == nil && row.Status.Final() {
+			cancel()
+			return
+		}
+		switch st.kind {
+		case patchPacing:
+			row.Pacing = domain.Pacing{CallsPerMinute: []int{9, 30, 90, 400}[st.n%4], MaxConcurrent: 1 + st.m%9}
+		case patchRetry:
+			row.Retry = domain.Retry{Enabled: st.n%4 > 0, MaxAttempts: 1 + st.m%4, IntervalHours: 0.01, RetryOn: []string{"busy", "no_answer", "failed", "interrupted"}}
+		default:
+			end := time.Now().Add(time.Duration(60+st.n%900) * time.Second).UTC()
+			if row.Schedule.Start == nil || end.After(*row.Schedule.Start) {
+				row.Schedule.End = &end
+			}
+		}
+		if err == nil {
+			_, err = p.disk.Apply(ctx, commit.Change{Workspace: ws, Puts: []domain.Record{row}, Guards: []commit.Guard{{Key: row.Key(), Version: version}}})
+		}
+		cancel()
+		if err == nil {
+			w.tell(p, id, changed())
+			return
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+	w.tell(p, id, changed())
+}
+
+func (w *world) tell(p *process, id string, msg any) {
+	if !p.dead.Load() {
+		w.sys.Root.Send(p.campaigns[id], msg)
+	}
+}
+
+// added is the nth contact of a campaign where it was appended.
+func added(id string, n int) domain.Contact {
+	return domain.Contact{Phone: fmt.Sprintf("+1202556%s%03d", id[len(id)-2:len(id)-1], n), Timezone: "Etc/UTC"}
+}
+
+// add appends contacts as an upload does: the bodies, then the total.
+func (w *world) add(st step) {
+	c := w.spaces[st.space].campaigns[st.campaign]
+	id, ws := c.row.ID, c.row.WorkspaceID
+	w.mu.Lock()
+	busy := w.uploads[id] > 0
+	if !busy {
+		w.uploads[id] = 1
+	}
+	p := w.alive
+	w.mu.Unlock()
+	if busy {
+		return
+	}
+	go func() {
+		defer func() { w.mu.Lock(); delete(w.uploads, id); w.mu.Unlock() }()
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		defer cancel()
+		row := &domain.Campaign{Meta: domain.Meta{ID: id, WorkspaceID: ws}}
+		progress := &domain.Progress{CampaignID: id, WorkspaceID: ws}
+		chunk := &domain.ContactChunk{CampaignID: id, WorkspaceID: ws}
+		if _, err := p.disk.Get(ctx, progress); err != nil {
+			return
+		}
+		total := progress.Total
+		if _, err := p.disk.Get(ctx, chunk); err != nil {
+			return
+		}
+		chunk.Contacts = chunk.Contacts[:total:total] // what an upload before left unseen
+		for i := range 1 + st.n%5 {
+			chunk.Contacts = append(chunk.Contacts, added(id, total+i))
+		}
+		if _, err := p.disk.Apply(ctx, commit.Change{Workspace: ws, Puts: []domain.Record{chunk}}); err != nil {
+			return
+		}
+		for range 10 {
+			of, err := p.disk.Get(ctx, row)
+			if err != nil || row.Status.Final() {
+				return
+			}
+			version, err := p.disk.Get(ctx, progress)
+			if err != nil || progress.Total != total {
+				return
+			}
+			progress.Total = len(chunk.Contacts)
+			_, err = p.disk.Apply(ctx, commit.Change{
+				Workspace: ws, Puts: []domain.Record{progress},
+				Guards: []commit.Guard{{Key: row.Key(), Version: of}, {Key: progress.Key(), Version: version}},
+			})
+			if err == nil || !strings.Contains(err.Error(), domain.ErrConflict.Error()) {
+				break
+			}
+			progress.Total = total
+		}
+		w.tell(p, id, appended())
+	}()
+}
