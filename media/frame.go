@@ -47,9 +47,6 @@ func (s *Session) frame(c *clock) (turns int) {
 	if s.closed {
 		return 0
 	}
-	if s.begun && s.recorder == nil && s.o.RecordPath != "" {
-		s.recorder = s.engine.disk.Create(s.o.RecordPath)
-	}
 	s.catchUp(c)
 	now := s.engine.now()
 	n := s.out.ptime * sampleRate / 1000
@@ -195,4 +192,14 @@ func quiet(b []byte) {
 	for i := range b {
 		b[i] = g711.MuSilence
 	}
+}
+
+// mute says whether a frame is silence throughout.
+func mute(b []byte) bool {
+	for _, v := range b {
+		if v != g711.MuSilence {
+			return false
+		}
+	}
+	return true
 }

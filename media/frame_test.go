@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/media/tone"
 )
 
 func TestAFrameAllocatesNothing(t *testing.T) {
@@ -41,6 +42,7 @@ func TestAMachineThatStoodStillLosesNoMediaTime(t *testing.T) {
 	_, err := s.Answer(p.sdp(""))
 	require.NoError(t, err)
 	s.Begin()
+	s.Play(1, tone.Make(time.Second, 0.3, 440))
 	turn.Frame()
 	turn.Lapse(1200 * time.Millisecond)
 	turn.Frame()

@@ -77,10 +77,15 @@ func (s *Session) Sensitive(on bool) {
 	}
 }
 
-// keep records a frame, or the gap in its place.
+// keepFrame records a frame, or the gap in its place. The file begins with the first frame that was heard or said, behind
+// the silence before it: a call that never had sound has none.
 func (s *Session) keepFrame(left, right []byte) {
 	if s.recorder == nil {
-		return
+		if s.o.RecordPath == "" || s.in.samples == 0 && mute(left) && mute(right) {
+			return
+		}
+		s.recorder = s.engine.disk.Create(s.o.RecordPath)
+		s.recorder.Silence(int(s.media) - len(left))
 	}
 	if s.hush.unkept > 0 {
 		s.recorder.Silence(len(left))

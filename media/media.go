@@ -107,7 +107,7 @@ type Options struct {
 	// Confidential says that the signalling is encrypted, as by TLS. Where it is not, nobody is told a key: SRTPOptional
 	// counts as SRTPOff, and Open fails with ErrConfidential on SRTPRequired, unless KeysInClear allows it.
 	Confidential, KeysInClear bool
-	RecordPath                string         // "": not recorded; the file begins at Begin
+	RecordPath                string         // "": not recorded; its time begins at Begin. No file where neither side has any sound
 	Networks                  []netip.Prefix // further networks that sound may go to and be latched from
 	Notify                    func(Event)    // must not block; called from the media clock, never twice at once for one session
 	IdleAfter                 time.Duration  // neither RTP nor RTCP for so long, off hold: Vanished; zero: 60 s

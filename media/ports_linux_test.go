@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/media/tone"
 )
 
 // pairOf is an engine with so many port pairs.
@@ -138,18 +139,25 @@ func TestStatsSayAtOnceWhetherAnythingWasRecorded(t *testing.T) {
 		path  string
 		begin bool
 		frame bool
+		sound bool
 		want  bool
 	}{
-		"recorded":               {path, true, true, true},
-		"not asked for":          {"", true, true, false},
-		"never answered":         {path, false, true, false},
-		"ended before its first": {path, true, false, false},
+		"recorded":               {path, true, true, true, true},
+		"not asked for":          {"", true, true, true, false},
+		"never answered":         {path, false, true, true, false},
+		"ended before its first": {path, true, false, true, false},
+		"never had any sound":    {path, true, true, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := open(t, e, media.Options{RecordPath: c.path})
 			turn := media.NewTurn(s)
+			_, err := s.Answer(newPeer(t).sdp(""))
+			require.NoError(t, err)
 			if c.begin {
 				s.Begin()
+			}
+			if c.sound {
+				s.Play(1, tone.Make(time.Second, 0.3, 440))
 			}
 			if c.frame {
 				turn.Frame()

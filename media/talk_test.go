@@ -2,6 +2,7 @@ package media_test
 
 import (
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/g711"
+	"github.com/callboard/callboard/media/tone"
 	"github.com/callboard/callboard/media/wav"
 )
 
@@ -69,6 +71,8 @@ func TestTheMediaClockKeepsTimeAndTheRecordingIsAsLong(t *testing.T) {
 	require.NoError(t, err)
 	s.Begin()
 	begun := time.Now()
+	eventually(t, "a moment of silence passes, which is in the file as well", func() bool { return s.Mark() >= 200*time.Millisecond })
+	s.Play(1, tone.Make(10*time.Second, 0.3, 440))
 	eventually(t, "three seconds pass, and media time is real time", func() bool {
 		wall := time.Since(begun)
 		return wall > 3*time.Second && (wall-s.Mark()).Abs() < wall/100+20*time.Millisecond
@@ -82,4 +86,6 @@ func TestTheMediaClockKeepsTimeAndTheRecordingIsAsLong(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, r.Duration, file.Duration())
 	assert.InDelta(t, float64(stats.PacketsSent*160), float64(len(file.Channel(1))), 160, "a frame for every packet since Begin")
+	first := slices.IndexFunc(file.Channel(1), func(v int16) bool { return v != 0 })
+	assert.GreaterOrEqual(t, first, 1600, "what came before the first sound is silence")
 }

@@ -74,12 +74,25 @@ func (j *jobs) count() int { return len(j.ready) + len(j.running) + len(j.waitin
 
 func (j *jobs) open() bool { return j.count() > 0 }
 
-// finishing begins what remains to be done for a call that is over.
+// finishing begins what remains to be done for a call that is over. Where it is
+// known already that there is no file, which the last record says as well, that
+// is nothing.
 func (c *Calls) finishing(ctx actor.Context, b *berth, e *Ended) {
 	if e.Call.AnsweredAt == nil || !e.Call.Record || b.recording == nil {
 		return
 	}
-	c.jobs.ready = append(c.jobs.ready, &job{callID: e.CallID, coming: b.recording})
+	j := &job{callID: e.CallID, coming: b.recording}
+	if !e.Call.Processing {
+		select {
+		case j.recording = <-j.coming:
+			j.coming = nil
+			if j.recording.Path == "" && j.recording.Err == nil {
+				return
+			}
+		default:
+		}
+	}
+	c.jobs.ready = append(c.jobs.ready, j)
 	c.work(ctx)
 }
 
