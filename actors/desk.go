@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/oklog/ulid/v2"
@@ -27,7 +26,7 @@ type Desk struct {
 	keys    *Keyring
 	audit   *auditor
 	log     *slog.Logger
-	uploads sync.Map // campaign id → struct{}: one upload at a time
+	uploads uploads
 	scripts recall[domain.Script]
 	shown   recall[[]string] // caller ids
 	zones   *calendar.Shared

@@ -30,7 +30,7 @@ func (d *Desk) CreateCampaign(
 	}
 	fill(&c.Meta, "campaign", p, mailbox.NewID(domain.PrefixCampaign), stamp())
 	change := commit.Change{Workspace: p.WorkspaceID, Guards: []commit.Guard{commit.Absent(c.Key())}}
-	in, err := d.newIntake(ctx, p, c, 0)
+	in, err := d.newIntake(ctx, p, c, &domain.Progress{})
 	if err != nil {
 		return none, err
 	}
@@ -47,6 +47,11 @@ func (d *Desk) CreateCampaign(
 	for _, w := range hooks {
 		change.Puts = append(change.Puts, w)
 	}
+	upload := &domain.Upload{Errors: []domain.ContactError{}}
+	if in.sum.Received > 0 {
+		upload = in.completed(newUpload(p, c))
+		change.Puts = append(change.Puts, upload)
+	}
 	change.Events = []event.Draft{draft(&c.Meta, event.CampaignCreated, c.ID, domain.Unit(p.WorkspaceID), event.CampaignData{
 		CampaignID: c.ID, Name: c.Name, Status: c.Status,
 	})}
@@ -61,7 +66,7 @@ func (d *Desk) CreateCampaign(
 	}
 	d.node.campaignCreated(ctx, c)
 	d.node.committed(p.WorkspaceID)
-	return ask.CampaignCreated{Campaign: c, Upload: in.summary(), WebhookSecret: secret}, nil
+	return ask.CampaignCreated{Campaign: c, Upload: summaryOf(upload), WebhookSecret: secret}, nil
 }
 
 func (d *Desk) campaignFits(ctx context.Context, p domain.Principal, c *domain.Campaign) error {

@@ -4,11 +4,22 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"maps"
+	"slices"
 	"strconv"
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/lifecycle"
+)
+
+const (
+	// pagesAtOnce bounds how many states one page of a filtered list looks at:
+	// the next cursor goes on from there.
+	pagesAtOnce = 1000
+	// seekEach is how many rows of a chunk are looked up one by one, before all
+	// of the chunk are read.
+	seekEach = 8
 )
 
 // person is a contact with what became of it.
@@ -19,37 +30,65 @@ type person struct {
 	result  *domain.ContactResult // nil: idle so far
 }
 
-// people walks a campaign's contacts from an ordinal on, in the order of
-// upload, with their states and results: three sorted scans, merged.
-func (d *Desk) people(ctx context.Context, c *domain.Campaign, from int) iter.Seq2[person, error] {
+// states are those that are wanted, by domain.ContactState; nil: all.
+type states []bool
+
+// statesOf are the stored states that a campaign shows by a word.
+func statesOf(status domain.CampaignStatus, word string) states {
+	if word == "" {
+		return nil
+	}
+	wanted := make(states, domain.ContactCancelled+1)
+	for s := range wanted {
+		wanted[s] = lifecycle.Seen(status, domain.ContactState(s)).String() == word //nolint:gosec // a byte
+	}
+	return wanted
+}
+
+func (w states) has(s domain.ContactState) bool { return w == nil || int(s) < len(w) && w[s] }
+
+// progressOf reads the counters of a campaign; those of one without any are
+// empty.
+func (d *Desk) progressOf(ctx context.Context, c *domain.Campaign) (*domain.Progress, error) {
+	progress := &domain.Progress{CampaignID: c.ID, WorkspaceID: c.WorkspaceID}
+	if _, err := d.store.Get(ctx, progress); err != nil && !errors.Is(err, domain.ErrNotFound) {
+		return nil, storeErr(err)
+	}
+	return progress, nil
+}
+
+// people walks a campaign's contacts in the order of upload, with their states
+// and results: sorted scans, merged. Chunks in which nobody is wanted are not
+// read.
+func (d *Desk) people(ctx context.Context, c *domain.Campaign, wanted states) iter.Seq2[person, error] {
 	return func(yield func(person, error) bool) {
-		progress := &domain.Progress{CampaignID: c.ID, WorkspaceID: c.WorkspaceID}
-		if _, err := d.store.Get(ctx, progress); err != nil && !errors.Is(err, domain.ErrNotFound) {
-			yield(person{}, storeErr(err))
+		progress, err := d.progressOf(ctx, c)
+		if err != nil {
+			yield(person{}, err)
 			return
 		}
-		for start := from - from%domain.ChunkSize; start < progress.Total; start += domain.ChunkSize {
-			chunk := &domain.ContactChunk{CampaignID: c.ID, WorkspaceID: c.WorkspaceID, Index: start / domain.ChunkSize}
-			if _, err := d.store.Get(ctx, chunk); err != nil {
-				yield(person{}, storeErr(err))
-				return
-			}
-			n := min(len(chunk.Contacts), progress.Total-start)
-			states, err := d.states(ctx, c, start, n)
+		for start := 0; start < progress.Total; start += domain.ChunkSize {
+			n := min(domain.ChunkSize, progress.Total-start)
+			now, err := d.states(ctx, c, start, n)
 			if err != nil {
 				yield(person{}, err)
 				return
 			}
-			results, err := d.results(ctx, c, start, n)
-			if err != nil {
-				yield(person{}, err)
-				return
-			}
-			for i := range n {
-				if start+i < from {
-					continue
+			var ordinals []int
+			for i, s := range now {
+				if wanted.has(s) {
+					ordinals = append(ordinals, start+i)
 				}
-				one := person{ordinal: start + i, contact: chunk.Contacts[i], state: states[i], result: results[start+i]}
+			}
+			if len(ordinals) == 0 {
+				continue
+			}
+			some, err := d.ofChunk(ctx, c, progress, start, now, ordinals)
+			if err != nil {
+				yield(person{}, err)
+				return
+			}
+			for _, one := range some {
 				if !yield(one, nil) {
 					return
 				}
@@ -58,44 +97,154 @@ func (d *Desk) people(ctx context.Context, c *domain.Campaign, from int) iter.Se
 	}
 }
 
+// ofChunk are some contacts of the chunk that begins at an ordinal, whose
+// states are known.
+func (d *Desk) ofChunk(
+	ctx context.Context, c *domain.Campaign, progress *domain.Progress, start int, now []domain.ContactState, ordinals []int,
+) ([]person, error) {
+	chunk := &domain.ContactChunk{CampaignID: c.ID, WorkspaceID: c.WorkspaceID, Index: start / domain.ChunkSize}
+	if _, err := d.store.Get(ctx, chunk); err != nil {
+		return nil, storeErr(err)
+	}
+	if progress.Edits > 0 {
+		for e, err := range d.editsFrom(ctx, c, start, len(chunk.Contacts)) {
+			if err != nil {
+				return nil, err
+			}
+			chunk.Contacts[e.Ordinal-start] = e.Contact
+		}
+	}
+	results, err := d.results(ctx, c, start, ordinals)
+	if err != nil {
+		return nil, err
+	}
+	some := make([]person, 0, len(ordinals))
+	for _, o := range ordinals {
+		if o-start < len(chunk.Contacts) {
+			some = append(some, person{ordinal: o, contact: chunk.Contacts[o-start], state: now[o-start], result: results[o]})
+		}
+	}
+	return some, nil
+}
+
+// states are those of n contacts from an ordinal on.
 func (d *Desk) states(ctx context.Context, c *domain.Campaign, start, n int) ([]domain.ContactState, error) {
-	out := make([]domain.ContactState, n)
-	for page := start / domain.PageSize; page*domain.PageSize < start+n; page++ {
-		row := &domain.ContactPage{CampaignID: c.ID, WorkspaceID: c.WorkspaceID, Index: page}
-		_, err := d.store.Get(ctx, row)
-		if errors.Is(err, domain.ErrNotFound) {
-			continue // a page without a row is all pending
-		}
-		if err != nil {
-			return nil, storeErr(err)
-		}
+	out := make([]domain.ContactState, n) // a page without a row is all pending
+	first := start / domain.PageSize
+	err := d.pages(ctx, c, first, (start+n-1)/domain.PageSize-first+1, func(row *domain.ContactPage) bool {
 		for i, s := range row.States {
-			if at := page*domain.PageSize + i - start; at >= 0 && at < n {
+			if at := row.Index*domain.PageSize + i - start; at >= 0 && at < n {
 				out[at] = domain.ContactState(s)
 			}
 		}
-	}
-	return out, nil
+		return true
+	})
+	return out, err
 }
 
-func (d *Desk) results(ctx context.Context, c *domain.Campaign, start, n int) (map[int]*domain.ContactResult, error) {
-	out := make(map[int]*domain.ContactResult)
+// errEnough ends a scan.
+var errEnough = errors.New("enough")
+
+// pages reads the stored ones of n pages from one on, until f has enough.
+func (d *Desk) pages(ctx context.Context, c *domain.Campaign, first, n int, f func(*domain.ContactPage) bool) error {
+	after := ""
+	if first > 0 {
+		after = (&domain.ContactPage{CampaignID: c.ID, Index: first - 1}).Key().ID
+	}
+	prefix := domain.Key{Kind: "page", Workspace: c.WorkspaceID, ID: c.ID + "/"}
+	err := d.store.Under(ctx, prefix, after, n, func() domain.Record { return &domain.ContactPage{} }, func(r domain.Record) error {
+		if row, ok := r.(*domain.ContactPage); ok && (row.Index >= first+n || !f(row)) {
+			return errEnough
+		}
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		return nil
+	}
+	return storeErr(err)
+}
+
+// results are those of some contacts of a chunk, by ordinal.
+func (d *Desk) results(ctx context.Context, c *domain.Campaign, start int, ordinals []int) (map[int]*domain.ContactResult, error) {
+	out := make(map[int]*domain.ContactResult, len(ordinals))
+	if len(ordinals) <= seekEach {
+		for _, o := range ordinals {
+			r := &domain.ContactResult{CampaignID: c.ID, WorkspaceID: c.WorkspaceID, Ordinal: o}
+			switch _, err := d.store.Get(ctx, r); {
+			case err == nil:
+				out[o] = r
+			case !errors.Is(err, domain.ErrNotFound):
+				return nil, storeErr(err)
+			}
+		}
+		return out, nil
+	}
+	first, last := ordinals[0], ordinals[len(ordinals)-1]
 	prefix := domain.Key{Kind: "result", Workspace: c.WorkspaceID, ID: c.ID + "/"}
 	after := ""
-	if start > 0 {
-		after = (&domain.ContactResult{CampaignID: c.ID, Ordinal: start - 1}).Key().ID
+	if first > 0 {
+		after = (&domain.ContactResult{CampaignID: c.ID, Ordinal: first - 1}).Key().ID
 	}
-	err := d.store.Under(ctx, prefix, after, n, func() domain.Record { return &domain.ContactResult{} }, func(r domain.Record) error {
-		if res, ok := r.(*domain.ContactResult); ok && res.Ordinal < start+n {
+	err := d.store.Under(ctx, prefix, after, last-first+1, func() domain.Record { return &domain.ContactResult{} }, func(r domain.Record) error {
+		res, ok := r.(*domain.ContactResult)
+		if ok && res.Ordinal > last {
+			return errEnough
+		}
+		if ok {
 			out[res.Ordinal] = res
 		}
 		return nil
 	})
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
 	return out, storeErr(err)
 }
 
+// edits are all changes that were made to contacts after their upload.
+func (d *Desk) edits(ctx context.Context, c *domain.Campaign, progress *domain.Progress) iter.Seq2[*domain.ContactEdit, error] {
+	if progress.Edits == 0 {
+		return func(func(*domain.ContactEdit, error) bool) {}
+	}
+	return d.editsFrom(ctx, c, 0, progress.Total)
+}
+
+// editsFrom are those of n contacts from an ordinal on.
+func (d *Desk) editsFrom(ctx context.Context, c *domain.Campaign, start, n int) iter.Seq2[*domain.ContactEdit, error] {
+	const atOnce = 256
+	return func(yield func(*domain.ContactEdit, error) bool) {
+		after := ""
+		if start > 0 {
+			after = (&domain.ContactEdit{CampaignID: c.ID, Ordinal: start - 1}).Key().ID
+		}
+		prefix := domain.Key{Kind: "edit", Workspace: c.WorkspaceID, ID: c.ID + "/"}
+		for {
+			var some []*domain.ContactEdit
+			err := d.store.Under(ctx, prefix, after, min(n, atOnce), func() domain.Record { return &domain.ContactEdit{} }, func(r domain.Record) error {
+				if e, ok := r.(*domain.ContactEdit); ok {
+					some = append(some, e)
+				}
+				return nil
+			})
+			if err != nil {
+				yield(nil, storeErr(err))
+				return
+			}
+			for _, e := range some {
+				if e.Ordinal >= start+n || !yield(e, nil) {
+					return
+				}
+				after = e.Key().ID
+			}
+			if len(some) < min(n, atOnce) {
+				return
+			}
+		}
+	}
+}
+
 // ListContacts reads a page of contacts in the order of upload; the cursor is
-// the ordinal to go on from.
+// the ordinal to go on from. A page costs the same wherever it stands.
 func (d *Desk) ListContacts(ctx context.Context, p domain.Principal, campaignID string, q ask.ContactQuery) (ask.List[ask.Contact], error) {
 	out := ask.List[ask.Contact]{Data: []ask.Contact{}}
 	c, err := d.Campaign(ctx, p, campaignID)
@@ -108,21 +257,113 @@ func (d *Desk) ListContacts(ctx context.Context, p domain.Principal, campaignID 
 			return out, problem("cursor", ask.CodeInvalidCursor, "cursor is not one that a page before returned")
 		}
 	}
-	read := 0
-	for one, err := range d.people(ctx, c, from) {
-		if err != nil {
-			return out, err
-		}
-		if len(out.Data) == q.Limit || read == filterRounds*100 {
-			out.Next = strconv.Itoa(one.ordinal)
-			break
-		}
-		read++
-		if shown := one.shown(c); q.Status == "" || shown.Status == q.Status {
-			out.Data = append(out.Data, shown)
-		}
+	progress, err := d.progressOf(ctx, c)
+	if err != nil {
+		return out, err
 	}
-	return out, nil
+	found, next, err := d.find(ctx, c, progress, from, statesOf(c.Status, q.Status), q.Limit)
+	if err != nil {
+		return out, err
+	}
+	if next < progress.Total {
+		out.Next = strconv.Itoa(next)
+	}
+	some, err := d.some(ctx, c, progress, found)
+	for _, one := range some {
+		out.Data = append(out.Data, one.shown(c))
+	}
+	return out, err
+}
+
+// find are the first ordinals from one on whose contacts are in a wanted state,
+// and where to go on.
+func (d *Desk) find(
+	ctx context.Context, c *domain.Campaign, progress *domain.Progress, from int, wanted states, limit int,
+) (found []int, next int, err error) {
+	next = from
+	// take looks at the contacts up to an ordinal, whose states begin at first.
+	take := func(to, first int, states []byte) bool {
+		for ; next < min(to, progress.Total); next++ {
+			if len(found) == limit {
+				return false
+			}
+			s := domain.ContactPending
+			if i := next - first; i >= 0 && i < len(states) {
+				s = domain.ContactState(states[i])
+			}
+			if wanted.has(s) {
+				found = append(found, next)
+			}
+		}
+		return next < progress.Total
+	}
+	if wanted == nil {
+		take(from+limit, from, nil)
+		return found, next, nil
+	}
+	first := from / domain.PageSize
+	more := true
+	err = d.pages(ctx, c, first, pagesAtOnce, func(row *domain.ContactPage) bool {
+		at := row.Index * domain.PageSize
+		more = take(at, at, nil) && take(at+domain.PageSize, at, row.States) // what has no row is pending
+		return more
+	})
+	if err == nil && more {
+		take((first+pagesAtOnce)*domain.PageSize, 0, nil)
+	}
+	return found, next, err
+}
+
+// some are the contacts at ordinals, which go up.
+func (d *Desk) some(ctx context.Context, c *domain.Campaign, progress *domain.Progress, ordinals []int) (all []person, err error) {
+	for len(ordinals) > 0 {
+		start := ordinals[0] - ordinals[0]%domain.ChunkSize
+		n := 1
+		for n < len(ordinals) && ordinals[n] < start+domain.ChunkSize {
+			n++
+		}
+		now, err := d.states(ctx, c, start, min(domain.ChunkSize, progress.Total-start))
+		if err != nil {
+			return nil, err
+		}
+		of, err := d.ofChunk(ctx, c, progress, start, now, ordinals[:n])
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, of...)
+		ordinals = ordinals[n:]
+	}
+	return all, nil
+}
+
+// one is a contact by its id.
+func (d *Desk) one(ctx context.Context, c *domain.Campaign, contactID string) (person, *domain.Progress, error) {
+	progress, err := d.progressOf(ctx, c)
+	if err != nil {
+		return person{}, nil, err
+	}
+	ordinal, ok := domain.ContactOrdinal(c.ID, contactID)
+	if !ok || ordinal >= progress.Total {
+		return person{}, nil, missing("contact")
+	}
+	some, err := d.some(ctx, c, progress, []int{ordinal})
+	if err == nil && len(some) == 0 {
+		err = missing("contact")
+	}
+	if err != nil {
+		return person{}, nil, err
+	}
+	return some[0], progress, nil
+}
+
+// Contact reads one contact of a campaign.
+func (d *Desk) Contact(ctx context.Context, p domain.Principal, campaignID, contactID string) (ask.Contact, error) {
+	c, err := d.Campaign(ctx, p, campaignID)
+	if err != nil {
+		return ask.Contact{}, err
+	}
+	o, _, err := d.one(ctx, c, contactID)
+	return o.shown(c), err
 }
 
 func (o person) shown(c *domain.Campaign) ask.Contact {
@@ -144,6 +385,56 @@ func (o person) shown(c *domain.Campaign) ask.Contact {
 	return s
 }
 
+// ExportContacts walks the contacts of a campaign that are in a state, or all.
+func (d *Desk) ExportContacts(ctx context.Context, p domain.Principal, campaignID, status string) (ask.ContactsExport, error) {
+	c, err := d.Campaign(ctx, p, campaignID)
+	if err != nil {
+		return ask.ContactsExport{}, err
+	}
+	fields, err := d.fieldsOf(ctx, c)
+	if err != nil {
+		return ask.ContactsExport{}, err
+	}
+	return ask.ContactsExport{Fields: fields, Rows: func(yield func(ask.Contact, error) bool) {
+		for one, err := range d.people(ctx, c, statesOf(c.Status, status)) {
+			if err != nil {
+				yield(ask.Contact{}, err)
+				return
+			}
+			if !yield(one.shown(c), nil) {
+				return
+			}
+		}
+	}}, nil
+}
+
+// fieldsOf are the names in the contexts of a campaign's contacts.
+func (d *Desk) fieldsOf(ctx context.Context, c *domain.Campaign) ([]string, error) {
+	known := make(map[string]struct{})
+	err := every(ctx, d.store, "upload", c.WorkspaceID, "campaign="+c.ID, func(u *domain.Upload) {
+		for _, name := range u.Fields {
+			known[name] = struct{}{}
+		}
+	})
+	if err != nil {
+		return nil, storeErr(err)
+	}
+	progress, err := d.progressOf(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	for e, err := range d.edits(ctx, c, progress) {
+		if err != nil {
+			return nil, err
+		}
+		for name := range e.Contact.Context {
+			known[name] = struct{}{}
+		}
+	}
+	fields := slices.Sorted(maps.Keys(known))
+	return fields[:min(len(fields), maxFields)], nil
+}
+
 // CampaignResults walks all contacts in the order of upload.
 func (d *Desk) CampaignResults(ctx context.Context, p domain.Principal, campaignID string) (iter.Seq2[ask.ResultRow, error], error) {
 	c, err := d.Campaign(ctx, p, campaignID)
@@ -151,7 +442,7 @@ func (d *Desk) CampaignResults(ctx context.Context, p domain.Principal, campaign
 		return nil, err
 	}
 	return func(yield func(ask.ResultRow, error) bool) {
-		for one, err := range d.people(ctx, c, 0) {
+		for one, err := range d.people(ctx, c, nil) {
 			if err != nil {
 				yield(ask.ResultRow{}, err)
 				return

@@ -2,23 +2,21 @@ package actors
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"strconv"
 	"strings"
 
-	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/calendar"
-	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/pathway"
 )
 
 // Bounds of an upload.
 const (
 	maxContacts    = 1_000_000
+	maxFields      = 200 // names in contexts that are told
 	chunksPerWrite = 8
 )
 
@@ -26,66 +24,95 @@ const (
 // and counts what it refuses. Its memory is one number per contact of the
 // campaign and a few chunks, whatever the upload's size.
 type intake struct {
-	ctx      context.Context //nolint:containedctx // one upload is one call
 	campaign *domain.Campaign
-	script   domain.Pathway
+	wanted   []string // variables that each contact must bring
 	zones    *calendar.Zones
 	seen     map[uint64]struct{}
-	chunk    []domain.Contact // the unfinished chunk
-	total    int              // contacts of the campaign so far
+	fields   map[string]struct{} // names in the contexts
+	base     int                 // contacts that the campaign had before
+	chunk    []domain.Contact    // the unfinished chunk
+	total    int                 // contacts of the campaign so far
+	tail     domain.Record       // the chunk that was begun before: it is written with the total only
 	ready    []domain.Record
 	keep     func(chunks []domain.Record) error
+	progress func(ask.ContactsSummary, []ask.ContactError) // after each row; nil: nobody looks
+	yield    func() error                                  // after each chunk; nil: nobody is in the way
+	refused  func(phone string) bool                       // by a do-not-call list; nil: there is none
 	sum      ask.ContactsSummary
 	errs     []ask.ContactError
-	id       string
 }
 
 // newIntake begins an upload behind the total contacts that the campaign has.
-func (d *Desk) newIntake(ctx context.Context, p domain.Principal, c *domain.Campaign, total int) (*intake, error) {
-	in := &intake{ctx: ctx, campaign: c, seen: make(map[uint64]struct{}, total), total: total, zones: calendar.NewZones(), id: mailbox.NewID(domain.PrefixUpload)}
-	if s, err := d.scriptOf(ctx, p, c.AgentID, c.PathwayID); err == nil {
-		in.script = s.Pathway
+func (d *Desk) newIntake(ctx context.Context, p domain.Principal, c *domain.Campaign, before *domain.Progress) (*intake, error) {
+	in := &intake{
+		campaign: c, seen: make(map[uint64]struct{}, before.Total), fields: make(map[string]struct{}),
+		base: before.Total, total: before.Total, zones: calendar.NewZones(),
 	}
-	for chunk, err := range d.chunks(ctx, c, total) {
+	if s, err := d.scriptOf(ctx, p, c.AgentID, c.PathwayID); err == nil {
+		in.wanted = pathway.MissingVariables(&s.Pathway, nil)
+	}
+	edits := make(map[int]string)
+	for e, err := range d.edits(ctx, c, before) {
 		if err != nil {
 			return nil, err
 		}
-		for _, one := range chunk.Contacts {
-			in.seen[digitsKey(one.Phone)] = struct{}{}
-		}
-		if len(chunk.Contacts) < domain.ChunkSize {
-			in.chunk = append(in.chunk, chunk.Contacts...)
-		}
+		edits[e.Ordinal] = e.Contact.Phone
 	}
+	for i, phone := range d.numbers(ctx, c, before.Total) {
+		if i < 0 {
+			return nil, phone.err
+		}
+		if changed, edited := edits[i]; edited {
+			phone.text = changed
+		}
+		in.seen[digitsKey(phone.text)] = struct{}{}
+	}
+	if before.Total%domain.ChunkSize == 0 {
+		return in, nil
+	}
+	last := &domain.ContactChunk{CampaignID: c.ID, WorkspaceID: c.WorkspaceID, Index: before.Total / domain.ChunkSize}
+	if _, err := d.store.Get(ctx, last); err != nil {
+		return nil, storeErr(err)
+	}
+	in.chunk = append(in.chunk, last.Contacts[:before.Total%domain.ChunkSize]...)
 	return in, nil
 }
 
-// chunks walks a campaign's contacts up to total.
-func (d *Desk) chunks(ctx context.Context, c *domain.Campaign, total int) iter.Seq2[*domain.ContactChunk, error] {
-	return func(yield func(*domain.ContactChunk, error) bool) {
+// numberOrErr is a number as numbers hands it out.
+type numberOrErr struct {
+	text string
+	err  error
+}
+
+// numbers walks the numbers of a campaign's contacts up to total, as they were
+// uploaded. An error comes at the ordinal -1 and ends the walk.
+func (d *Desk) numbers(ctx context.Context, c *domain.Campaign, total int) iter.Seq2[int, numberOrErr] {
+	const atOnce = 8
+	return func(yield func(int, numberOrErr) bool) {
 		after := ""
-		for start := 0; start < total; {
-			var batch []*domain.ContactChunk
+		for at := 0; at < total; {
+			var batch []*domain.ContactNumbers
 			prefix := domain.Key{Kind: "chunk", Workspace: c.WorkspaceID, ID: c.ID + "/"}
-			err := d.store.Under(ctx, prefix, after, 4, func() domain.Record { return &domain.ContactChunk{} }, func(r domain.Record) error {
-				if chunk, ok := r.(*domain.ContactChunk); ok {
+			err := d.store.Under(ctx, prefix, after, atOnce, func() domain.Record { return &domain.ContactNumbers{} }, func(r domain.Record) error {
+				if chunk, ok := r.(*domain.ContactNumbers); ok {
 					batch = append(batch, chunk)
 				}
 				return nil
 			})
 			if err == nil && len(batch) == 0 {
-				err = fmt.Errorf("actors: campaign %s has %d contacts but no chunk at %d", c.ID, total, start)
+				err = fmt.Errorf("actors: campaign %s has %d contacts but no chunk at %d", c.ID, total, at)
 			}
 			if err != nil {
-				yield(nil, storeErr(err))
+				yield(-1, numberOrErr{err: storeErr(err)})
 				return
 			}
 			for _, chunk := range batch {
 				after = chunk.Key().ID
-				chunk.Contacts = chunk.Contacts[:min(len(chunk.Contacts), total-start)]
-				start += len(chunk.Contacts)
-				if !yield(chunk, nil) || start >= total {
-					return
+				for _, one := range chunk.Contacts[:min(len(chunk.Contacts), total-at)] {
+					if !yield(at, numberOrErr{text: one.Phone}) {
+						return
+					}
+					at++
 				}
 			}
 		}
@@ -113,8 +140,11 @@ func (in *intake) read(rows iter.Seq2[ask.RawContact, error]) error {
 		if err := in.add(row); err != nil {
 			return err
 		}
+		if in.progress != nil {
+			in.progress(in.sum, in.errs)
+		}
 	}
-	if len(in.chunk) > 0 {
+	if len(in.chunk) > 0 && in.total > in.base {
 		in.pack(in.total / domain.ChunkSize)
 	}
 	return in.flush()
@@ -124,25 +154,54 @@ func (in *intake) add(row ask.RawContact) error {
 	in.sum.Received++
 	phone, bad := in.check(row)
 	if bad.Code != "" {
-		bad.Line, bad.Phone = row.Line, row.Phone
-		if len(in.errs) < ask.MaxContactErrors {
-			in.errs = append(in.errs, bad)
-		}
+		bad.Line, bad.Phone = row.Line, shortened(row.Phone)
+		in.tell(bad)
 		return nil
 	}
 	if in.total == maxContacts {
 		return domain.Errorf(domain.CodeValidation, "a campaign has at most %d contacts", maxContacts)
 	}
 	in.sum.Accepted++
+	in.note(row.Context)
 	in.chunk = append(in.chunk, domain.Contact{Phone: phone, Context: row.Context, Timezone: row.Timezone, Country: row.Country})
 	in.total++
-	if len(in.chunk) == domain.ChunkSize {
-		in.pack(in.total/domain.ChunkSize - 1)
-		if len(in.ready) >= chunksPerWrite {
-			return in.flush()
+	if len(in.chunk) < domain.ChunkSize {
+		return nil
+	}
+	in.pack(in.total/domain.ChunkSize - 1)
+	if len(in.ready) >= chunksPerWrite {
+		if err := in.flush(); err != nil {
+			return err
 		}
 	}
-	return nil
+	if in.yield == nil {
+		return nil
+	}
+	return in.yield()
+}
+
+func (in *intake) tell(e ask.ContactError) {
+	if len(in.errs) < ask.MaxContactErrors {
+		in.errs = append(in.errs, e)
+	}
+}
+
+// shortened is what an error repeats of a number: it may be anything.
+func shortened(phone string) string {
+	const most = 40
+	if len(phone) <= most {
+		return phone
+	}
+	return strings.ToValidUTF8(phone[:most], "") + "…"
+}
+
+// note remembers the names in a context.
+func (in *intake) note(c domain.Context) {
+	for name := range c {
+		if _, known := in.fields[name]; !known && len(in.fields) < maxFields {
+			in.fields[strings.Clone(name)] = struct{}{}
+		}
+	}
 }
 
 // check normalises a row's number and says what is wrong with the row.
@@ -158,13 +217,11 @@ func (in *intake) check(row ask.RawContact) (phone string, bad ask.ContactError)
 	phone, err := domain.E164(row.Phone, country)
 	if err != nil {
 		in.sum.Invalid++
-		return "", ask.ContactError{Code: "invalid_phone", Message: "phone is " + err.Error()}
+		return "", ask.ContactError{Code: "invalid_phone", Message: "phone is " + whyBad(row.Phone, err)}
 	}
-	if row.Timezone != "" {
-		if in.zones.Load(row.Timezone) == nil {
-			in.sum.Invalid++
-			return "", ask.ContactError{Code: "invalid_timezone", Message: "timezone is not a name of the time-zone database"}
-		}
+	if row.Timezone != "" && in.zones.Load(row.Timezone) == nil {
+		in.sum.Invalid++
+		return "", ask.ContactError{Code: "invalid_timezone", Message: "timezone is not a name of the time-zone database"}
 	}
 	key := digitsKey(phone)
 	if _, twice := in.seen[key]; twice {
@@ -172,34 +229,55 @@ func (in *intake) check(row ask.RawContact) (phone string, bad ask.ContactError)
 		return "", ask.ContactError{Code: "duplicate", Message: "this number is in the campaign already"}
 	}
 	in.seen[key] = struct{}{}
+	if in.refused != nil && in.refused(phone) {
+		in.sum.DNC++
+		return "", ask.ContactError{Code: "dnc", Message: "this number is on the do-not-call list"}
+	}
 	in.countMissing(row)
 	return phone, bad
 }
 
+// whyBad says why a text is no telephone number, in the words of the
+// spreadsheet that spoilt it where it was one.
+func whyBad(text string, err error) string {
+	switch domain.SpoiltNumber(text) {
+	case domain.SpoiltScientific:
+		return "in scientific notation, so that its last digits are lost: format the column as text before it is filled in"
+	case domain.SpoiltApostrophe:
+		return "led by an apostrophe: a spreadsheet keeps a number as text that way; send it without"
+	case domain.SpoiltFormula:
+		return "a formula of a spreadsheet: send the number alone"
+	case domain.SpoiltNot:
+	}
+	return err.Error()
+}
+
 func (in *intake) countMissing(row ask.RawContact) {
-	if len(in.script.Variables) == 0 {
-		return
-	}
-	values := make(map[string]string, len(row.Context))
-	for name := range row.Context {
-		values[name], _ = row.Context.Text(name)
-	}
-	values["phone"] = row.Phone
-	if missing := pathway.MissingVariables(&in.script, values); len(missing) > 0 {
-		in.sum.MissingVariables++
-		if len(in.errs) < ask.MaxContactErrors {
-			in.errs = append(in.errs, ask.ContactError{
-				Line: row.Line, Phone: row.Phone, Code: "missing_variable",
-				Message: "the pathway's variable " + strings.Join(missing, ", ") + " has no value; the contact was accepted",
-			})
+	var missing []string
+	for _, name := range in.wanted {
+		if v, _ := row.Context.Text(name); name != "phone" && strings.TrimSpace(v) == "" {
+			missing = append(missing, name)
 		}
 	}
+	if len(missing) == 0 {
+		return
+	}
+	in.sum.MissingVariables++
+	in.tell(ask.ContactError{
+		Line: row.Line, Phone: shortened(row.Phone), Code: "missing_variable",
+		Message: "the pathway's variable " + strings.Join(missing, ", ") + " has no value; the contact was accepted",
+	})
 }
 
 func (in *intake) pack(index int) {
-	in.ready = append(in.ready, &domain.ContactChunk{
+	chunk := &domain.ContactChunk{
 		CampaignID: in.campaign.ID, WorkspaceID: in.campaign.WorkspaceID, Index: index, Contacts: in.chunk,
-	})
+	}
+	if index*domain.ChunkSize < in.base {
+		in.tail = chunk
+	} else {
+		in.ready = append(in.ready, chunk)
+	}
 	in.chunk = make([]domain.Contact, 0, domain.ChunkSize)
 }
 
@@ -212,54 +290,6 @@ func (in *intake) flush() error {
 	return err
 }
 
-func (in *intake) summary() ask.UploadSummary {
-	s := ask.UploadSummary{UploadID: in.id, Summary: in.sum, Errors: in.errs}
-	if s.Errors == nil {
-		s.Errors = []ask.ContactError{}
-	}
-	return s
-}
-
 func overFor(c *domain.Campaign) error {
 	return domain.Errorf(domain.CodeInvalidState, "contacts cannot be added to a campaign that is over").With("current_status", c.Status)
-}
-
-// AddContacts appends to a campaign. The chunks are written ahead, invisible,
-// and the campaign's own commit of its new total shows them: a killed upload
-// leaves nothing.
-func (d *Desk) AddContacts(
-	ctx context.Context, p domain.Principal, campaignID string, rows iter.Seq2[ask.RawContact, error],
-) (ask.UploadSummary, error) {
-	c, err := d.Campaign(ctx, p, campaignID)
-	if err != nil {
-		return ask.UploadSummary{}, err
-	}
-	if c.Status.Final() {
-		return ask.UploadSummary{}, overFor(c)
-	}
-	if _, busy := d.uploads.LoadOrStore(c.ID, struct{}{}); busy {
-		return ask.UploadSummary{}, domain.Errorf(domain.CodeInvalidState, "another upload to this campaign is running")
-	}
-	defer d.uploads.Delete(c.ID)
-	progress := &domain.Progress{CampaignID: c.ID, WorkspaceID: c.WorkspaceID}
-	if _, err = d.store.Get(ctx, progress); err != nil && !errors.Is(err, domain.ErrNotFound) {
-		return ask.UploadSummary{}, storeErr(err)
-	}
-	in, err := d.newIntake(ctx, p, c, progress.Total)
-	if err != nil {
-		return ask.UploadSummary{}, err
-	}
-	in.keep = func(chunks []domain.Record) error {
-		_, err := d.store.Apply(ctx, commit.Change{Workspace: c.WorkspaceID, Puts: chunks})
-		return storeErr(err)
-	}
-	if err := in.read(rows); err != nil {
-		return ask.UploadSummary{}, err
-	}
-	if in.sum.Accepted > 0 {
-		if err := d.node.contactsAdded(ctx, c, in.total); err != nil {
-			return ask.UploadSummary{}, err
-		}
-	}
-	return in.summary(), nil
 }

@@ -137,6 +137,9 @@ func (n *Node) Start(ctx context.Context) error {
 		if err := n.cfg.Keys.Load(ctx, w.ID); err != nil {
 			return err
 		}
+		if err := n.desk.sweepUploads(ctx, w.ID); err != nil {
+			return err
+		}
 		if err := n.grow(ctx, w); err != nil {
 			return err
 		}
@@ -295,8 +298,14 @@ func (n *Node) hatch(ctx context.Context, family *actor.PID, id string) {
 }
 
 // contactsAdded shows the contacts that were written ahead: the campaign's
-// counters are changed under their guard, against its own commits.
-func (n *Node) contactsAdded(ctx context.Context, c *domain.Campaign, total int) error {
+// counters are changed under their guard, against its own commits, together
+// with the row of the upload.
+func (n *Node) contactsAdded(ctx context.Context, c *domain.Campaign, in *intake, done *domain.Upload) error {
+	received := &domain.Upload{Meta: domain.Meta{ID: done.ID, WorkspaceID: done.WorkspaceID}}
+	uploaded, err := n.cfg.Store.Get(ctx, received)
+	if err != nil {
+		return storeErr(err)
+	}
 	for range 20 * tries {
 		now := &domain.Campaign{Meta: domain.Meta{ID: c.ID, WorkspaceID: c.WorkspaceID}}
 		of, err := n.cfg.Store.Get(ctx, now)
@@ -311,18 +320,28 @@ func (n *Node) contactsAdded(ctx context.Context, c *domain.Campaign, total int)
 		if err != nil {
 			return storeErr(err)
 		}
-		progress.Total = total
-		_, err = n.cfg.Store.Apply(ctx, commit.Change{
-			Workspace: c.WorkspaceID, Puts: []domain.Record{progress},
-			Guards: []commit.Guard{{Key: now.Key(), Version: of}, {Key: progress.Key(), Version: version}},
-		})
+		change := commit.Change{
+			Workspace: c.WorkspaceID, Puts: []domain.Record{done},
+			Guards: []commit.Guard{{Key: now.Key(), Version: of}, {Key: done.Key(), Version: uploaded}},
+		}
+		if in.total > in.base {
+			progress.Total = in.total
+			change.Puts = append(change.Puts, progress)
+			change.Guards = append(change.Guards, commit.Guard{Key: progress.Key(), Version: version})
+		}
+		if in.tail != nil {
+			change.Puts = append(change.Puts, in.tail)
+		}
+		_, err = n.cfg.Store.Apply(ctx, change)
 		if errors.Is(err, domain.ErrConflict) {
 			continue
 		}
 		if err != nil {
 			return storeErr(err)
 		}
-		n.awaitTotal(ctx, n.campaignPID(c.WorkspaceID, c.ID), total)
+		if in.total > in.base {
+			n.awaitTotal(ctx, n.campaignPID(c.WorkspaceID, c.ID), in.total)
+		}
 		return nil
 	}
 	return storeErr(domain.ErrConflict)

@@ -34,9 +34,11 @@ func (s *Server) contactRoutes() {
 	s.raw(operation{
 		method: http.MethodPost, path: "/v1/campaigns/{id}/contacts", id: "addContacts", tag: tag,
 		summary: "Add contacts to a campaign",
-		about: "Takes JSON, one JSON object per line, or CSV, which may be streamed and be as large as 1 GB: a header row with a column phone, " +
-			"optionally timezone and country; every other column becomes context. multipart/form-data takes one such file. " +
-			"Rows that cannot be used are counted and the first 100 of them told; the first of duplicates wins.",
+		about: "Takes JSON, one JSON object per line, or CSV, all streamed and as large as 1 GB, up to 1,000,000 contacts per campaign. " +
+			"CSV has a header row with a column phone, optionally timezone and country; every other column becomes context. " +
+			"UTF-8 or UTF-16; commas, semicolons or tabs; what spreadsheets add (a line sep=;, a byte order mark, empty columns and rows) is understood. " +
+			"multipart/form-data takes one such file. Rows that cannot be used are counted and the first 100 of them told; the first of duplicates wins. " +
+			"An upload counts as a whole or not at all; GET …/uploads shows how far it is. A campaign that is running goes on with the new contacts at once.",
 	}, s.describeUpload, s.addContacts)
 	add(s, operation{method: http.MethodGet, path: "/v1/campaigns/{id}/contacts", id: "listContacts", tag: tag, summary: "List a campaign's contacts, in the order of upload"},
 		func(ctx context.Context, p domain.Principal, in *struct {
@@ -53,6 +55,106 @@ func (s *Server) contactRoutes() {
 			l, err := s.ports.Contacts.ListContacts(ctx, p, id, ask.ContactQuery{Limit: in.Limit, Cursor: in.Cursor, Status: in.Status})
 			return page(l, err, func(c ask.Contact) ask.Contact { return c })
 		})
+	s.singleContactRoutes(tag)
+	s.uploadRoutes(tag)
+	s.contactFileRoutes(tag)
+}
+
+// OneContact names a contact in the path.
+type OneContact struct {
+	One
+	ContactID string `path:"contact_id" doc:"The contact's id."`
+}
+
+// ids are both, checked.
+func (o OneContact) ids() (campaign, contact string, err error) {
+	if campaign, err = named(domain.PrefixCampaign, o.ID); err == nil {
+		contact, err = named(domain.PrefixContact, o.ContactID)
+	}
+	return campaign, contact, err
+}
+
+// ContactPatch is what is to become of a contact; what is left out stays.
+type ContactPatch struct {
+	Phone    *string        `json:"phone,omitempty" maxLength:"64" doc:"E.164, or national in the contact's country."`
+	Context  domain.Context `json:"context,omitempty" doc:"Merged by name; null takes a name away."`
+	Timezone *string        `json:"timezone,omitempty" maxLength:"64" doc:"Empty: that of the number."`
+	Country  *string        `json:"country,omitempty" maxLength:"2" doc:"Empty: the campaign's."`
+}
+
+func (s *Server) singleContactRoutes(tag string) {
+	const path = "/v1/campaigns/{id}/contacts/{contact_id}"
+	add(s, operation{method: http.MethodGet, path: path, id: "getContact", tag: tag, summary: "Get a contact of a campaign"},
+		func(ctx context.Context, p domain.Principal, in *OneContact) (*answer[ask.Contact], error) {
+			campaign, contact, err := in.ids()
+			if err != nil {
+				return nil, err
+			}
+			return ok(s.ports.Contacts.Contact(ctx, p, campaign, contact))
+		})
+	add(s, operation{
+		method: http.MethodPatch, path: path, id: "updateContact", tag: tag, summary: "Change a contact that waits",
+		about: "Only while it is pending or retry_wait. The very next attempt uses what was changed.",
+	}, func(ctx context.Context, p domain.Principal, in *struct {
+		OneContact
+		Body ContactPatch
+	},
+	) (*answer[ask.Contact], error) {
+		campaign, contact, err := in.ids()
+		if err != nil {
+			return nil, err
+		}
+		touch(ctx, contact)
+		b := in.Body
+		return ok(s.ports.Contacts.UpdateContact(ctx, p, campaign, contact, ask.ContactChange{Phone: b.Phone, Context: b.Context, Timezone: b.Timezone, Country: b.Country}))
+	})
+	add(s, operation{
+		method: http.MethodDelete, path: path, id: "deleteContact", tag: tag, errors: []int{http.StatusConflict}, summary: "Take a contact out of a campaign",
+		about: "Only while it is pending or retry_wait. It is not rung any more, counts as cancelled, and stays in lists and results.",
+	}, func(ctx context.Context, p domain.Principal, in *OneContact) (*answer[Deleted], error) {
+		campaign, contact, err := in.ids()
+		if err != nil {
+			return nil, err
+		}
+		touch(ctx, contact)
+		return deleted(contact, "contact", s.ports.Contacts.DeleteContact(ctx, p, campaign, contact))
+	})
+}
+
+func (s *Server) uploadRoutes(tag string) {
+	const path = "/v1/campaigns/{id}/uploads"
+	add(s, operation{
+		method: http.MethodGet, path: path, id: "listUploads", tag: tag, summary: "List the uploads of contacts to a campaign",
+		about: "Newest first. One that is still being received shows how far it is.",
+	}, func(ctx context.Context, p domain.Principal, in *struct {
+		One
+		Paging
+	},
+	) (*answer[List[domain.Upload]], error) {
+		id, err := named(domain.PrefixCampaign, in.ID)
+		if err != nil {
+			return nil, err
+		}
+		l, err := s.ports.Contacts.ListUploads(ctx, p, id, in.page())
+		return page(l, err, deref)
+	})
+	add(s, operation{
+		method: http.MethodGet, path: path + "/{upload_id}", id: "getUpload", tag: tag, summary: "See how far an upload is, or what became of it",
+	}, func(ctx context.Context, p domain.Principal, in *struct {
+		One
+		UploadID string `path:"upload_id" doc:"The upload's id."`
+	},
+	) (*answer[*domain.Upload], error) {
+		id, err := named(domain.PrefixCampaign, in.ID)
+		if err != nil {
+			return nil, err
+		}
+		upload, err := named(domain.PrefixUpload, in.UploadID)
+		if err != nil {
+			return nil, err
+		}
+		return ok(s.ports.Contacts.Upload(ctx, p, id, upload))
+	})
 }
 
 func (s *Server) describeUpload(h *huma.Operation) {
@@ -115,14 +217,7 @@ func (s *Server) rowsIn(r io.Reader, kind string) (iter.Seq2[ask.RawContact, err
 	case mimeNDJSON, "application/ndjson", "application/jsonl", "application/x-jsonlines":
 		return intake.NDJSON(r), nil
 	case fiber.MIMEApplicationJSON:
-		text, err := io.ReadAll(io.LimitReader(r, s.cfg.JSONLimit+1))
-		if err != nil {
-			return nil, err
-		}
-		if int64(len(text)) > s.cfg.JSONLimit {
-			return nil, errTooLarge.With("limit", s.cfg.JSONLimit)
-		}
-		return intake.JSON(text)
+		return intake.JSON(r), nil
 	}
 	return nil, domain.Errorf(domain.CodeUnsupportedMedia, "Contacts come as application/json, application/x-ndjson, text/csv or multipart/form-data.")
 }

@@ -267,6 +267,78 @@ func (f *fake) ListContacts(_ context.Context, _ domain.Principal, id string, _ 
 	return ask.List[ask.Contact]{Data: []ask.Contact{{CampaignID: id, Phone: "+12025550123", Status: "pending"}}}, nil
 }
 
+func (f *fake) contact(id string) ask.Contact {
+	at := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	return ask.Contact{
+		Meta:       domain.Meta{ID: "contact_" + ulidOf(1), Object: "contact", WorkspaceID: f.workspace.ID, Environment: domain.Live},
+		CampaignID: id, Phone: "+12025550123", Status: "busy", Context: domain.Context{"name": "=Ada", "n": 7.0}, Attempts: 2, CompletedAt: &at,
+	}
+}
+
+func (f *fake) ExportContacts(_ context.Context, _ domain.Principal, id, status string) (ask.ContactsExport, error) {
+	if _, err := f.campaigns.get(id); err != nil {
+		return ask.ContactsExport{}, err
+	}
+	return ask.ContactsExport{Fields: []string{"n", "name"}, Rows: func(yield func(ask.Contact, error) bool) {
+		if f.fault != nil {
+			yield(ask.Contact{}, f.fault)
+		} else if c := f.contact(id); status == "" || status == c.Status {
+			yield(c, nil)
+		}
+	}}, nil
+}
+
+func (f *fake) Contact(_ context.Context, _ domain.Principal, id, contact string) (ask.Contact, error) {
+	if _, err := f.campaigns.get(id); err != nil {
+		return ask.Contact{}, err
+	}
+	c := f.contact(id)
+	if c.ID != contact {
+		return ask.Contact{}, domain.Errorf(domain.CodeNotFound, "There is no such contact.")
+	}
+	return c, nil
+}
+
+func (f *fake) UpdateContact(ctx context.Context, p domain.Principal, id, contact string, change ask.ContactChange) (ask.Contact, error) {
+	c, err := f.Contact(ctx, p, id, contact)
+	if change.Phone != nil {
+		c.Phone = *change.Phone
+	}
+	if change.Context != nil {
+		c.Context = change.Context
+	}
+	return c, err
+}
+
+func (f *fake) DeleteContact(ctx context.Context, p domain.Principal, id, contact string) error {
+	_, err := f.Contact(ctx, p, id, contact)
+	return err
+}
+
+func (f *fake) upload(id string) *domain.Upload {
+	u := &domain.Upload{CampaignID: id, Status: domain.UploadReceiving, Summary: domain.ContactsSummary{Received: 5, Accepted: 5}}
+	u.Meta = domain.Meta{ID: "upload_" + ulidOf(1), Object: "upload", WorkspaceID: f.workspace.ID, Environment: domain.Live}
+	return u
+}
+
+func (f *fake) ListUploads(_ context.Context, _ domain.Principal, id string, _ ask.Page) (ask.List[*domain.Upload], error) {
+	if _, err := f.campaigns.get(id); err != nil {
+		return ask.List[*domain.Upload]{}, err
+	}
+	return ask.List[*domain.Upload]{Data: []*domain.Upload{f.upload(id)}}, nil
+}
+
+func (f *fake) Upload(_ context.Context, _ domain.Principal, id, upload string) (*domain.Upload, error) {
+	if _, err := f.campaigns.get(id); err != nil {
+		return nil, err
+	}
+	u := f.upload(id)
+	if u.ID != upload {
+		return nil, domain.Errorf(domain.CodeNotFound, "There is no such upload.")
+	}
+	return u, nil
+}
+
 func (f *fake) CampaignResults(_ context.Context, _ domain.Principal, id string) (iter.Seq2[ask.ResultRow, error], error) {
 	if _, err := f.campaigns.get(id); err != nil {
 		return nil, err

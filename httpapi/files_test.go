@@ -77,7 +77,8 @@ func TestContactsComeInFiveForms(t *testing.T) {
 	small := open(t, httpapi.Config{UploadLimit: 100_000, JSONLimit: 1000})
 	path = "/v1/campaigns/" + small.campaign() + "/contacts"
 	small.must(413, "POST", path, "operator", "phone\n"+strings.Repeat("+12025550123\n", 10_000), "Content-Type", "text/csv")
-	small.must(413, "POST", path, "operator", `[`+strings.Repeat(ada+",", 30)+ada+`]`)
+	small.must(413, "POST", path, "operator", `[`+strings.Repeat(ada+",", 3000)+ada+`]`)
+	small.must(200, "POST", path, "operator", `[`+strings.Repeat(ada+",", 30)+ada+`]`)
 }
 
 // rowsOf makes n rows of CSV, one piece at a time.
@@ -239,4 +240,48 @@ func TestListsComeInPagesNewestFirst(t *testing.T) {
 		cursor = l["next_cursor"].(string)
 	}
 	assert.Equal(t, [][]string{{made[4], made[3]}, {made[2], made[1]}, {made[0]}}, pages)
+}
+
+func TestContactsAreExportedAsTheyAre(t *testing.T) {
+	d := open(t, httpapi.Config{})
+	id := d.campaign()
+	path := "/v1/campaigns/" + id + "/contacts"
+	r := d.must(200, "GET", path+".csv", "operator", nil)
+	assert.Equal(t, "text/csv; charset=utf-8; header=present", r.Header.Get("Content-Type"))
+	assert.Equal(t, `attachment; filename="`+id+`-contacts.csv"`, r.Header.Get("Content-Disposition"))
+	const head = "phone,timezone,country,status,outcome,reason,attempts,last_call_id,next_attempt_at,completed_at,contact_id,n,name\r\n"
+	assert.Equal(t, head+"+12025550123,,,busy,,,2,,,2026-03-01T09:00:00Z,contact_"+ulidOf(1)+",7,'=Ada\r\n", string(r.Body))
+	assert.Equal(t, head, string(d.must(200, "GET", path+".csv?status=pending", "operator", nil).Body))
+	lines := d.must(200, "GET", path+".jsonl?status=busy", "operator", nil)
+	assert.Equal(t, "application/x-ndjson", lines.Header.Get("Content-Type"))
+	one := lines.json(t)
+	assert.Equal(t, []any{"+12025550123", "busy", m{"name": "=Ada", "n": 7.0}}, []any{one["phone"], one["status"], one["context"]})
+	assert.Equal(t, "validation_error", d.must(422, "GET", path+".csv?status=asleep", "operator", nil).failure(t)["code"])
+	d.fault = errors.New("the disk is gone")
+	res, err := d.client.Do(d.request("GET", path+".csv"))
+	if err == nil {
+		_, err = io.ReadAll(res.Body)
+		_ = res.Body.Close()
+	}
+	require.Error(t, err, "half a file does not look like a whole one")
+}
+
+func TestContactsAndUploadsAreReadOneByOne(t *testing.T) {
+	d := open(t, httpapi.Config{})
+	path := "/v1/campaigns/" + d.campaign()
+	contact := path + "/contacts/contact_" + ulidOf(1)
+	assert.Equal(t, "+12025550123", d.must(200, "GET", contact, "operator", nil).json(t)["phone"])
+	r := d.must(200, "PATCH", contact, "operator", m{"phone": "+12025550199", "context": m{"a": nil}}).json(t)
+	assert.Equal(t, []any{"+12025550199", m{"a": nil}}, []any{r["phone"], r["context"]})
+	d.must(422, "PATCH", contact, "operator", m{"fone": "1"})
+	assert.Equal(t, m{"id": "contact_" + ulidOf(1), "object": "contact", "deleted": true}, d.must(200, "DELETE", contact, "operator", nil).json(t))
+	for _, other := range []string{"contact_" + ulidOf(2), "call_" + ulidOf(1), "x"} {
+		d.must(404, "GET", path+"/contacts/"+other, "operator", nil)
+		d.must(404, "DELETE", path+"/contacts/"+other, "operator", nil)
+		d.must(404, "GET", path+"/uploads/"+other, "operator", nil)
+	}
+	up := d.must(200, "GET", path+"/uploads/upload_"+ulidOf(1), "operator", nil).json(t)
+	assert.Equal(t, "receiving", up["status"])
+	assert.InDelta(t, 5, up["contacts_summary"].(m)["accepted"], 0)
+	assert.Len(t, d.must(200, "GET", path+"/uploads", "operator", nil).json(t)["data"], 1)
 }

@@ -148,7 +148,7 @@ func TestSlowClientsAreLetGo(t *testing.T) {
 		"small body":  head + "Content-Length: 100\r\n\r\n{",
 		"large body":  head + "Content-Length: 100000\r\n\r\n" + strings.Repeat(" ", 9000),
 		"chunks":      head + "Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n",
-		"long stream": strings.Replace(head, "/v1/campaigns", "/v1/campaigns/campaign_"+ulidOf(1)+"/contacts", 1) + "Content-Length: 100000\r\n\r\n" + strings.Repeat(" ", 9000),
+		"long stream": strings.Replace(head, "/v1/campaigns", "/v1/campaigns/"+d.campaign()+"/contacts", 1) + "Content-Length: 100000\r\n\r\n" + strings.Repeat(" ", 9000),
 	} {
 		conn := d.dial()
 		_, err := io.WriteString(conn, sent)

@@ -76,6 +76,18 @@ type Contacts interface {
 	// stream) ends the upload and is returned; RawContact.Problem only counts.
 	AddContacts(ctx context.Context, p domain.Principal, campaignID string, rows iter.Seq2[ask.RawContact, error]) (ask.UploadSummary, error)
 	ListContacts(ctx context.Context, p domain.Principal, campaignID string, q ask.ContactQuery) (ask.List[ask.Contact], error)
+	// ExportContacts walks the contacts in a state ("": all) in the order of
+	// upload, as they are while it goes on.
+	ExportContacts(ctx context.Context, p domain.Principal, campaignID, status string) (ask.ContactsExport, error)
+	Contact(ctx context.Context, p domain.Principal, campaignID, contactID string) (ask.Contact, error)
+	// UpdateContact and DeleteContact are for contacts that wait (pending,
+	// retry_wait): else invalid_state with current_status. One that is deleted
+	// counts as cancelled. A number that another contact has is already_exists.
+	UpdateContact(ctx context.Context, p domain.Principal, campaignID, contactID string, change ask.ContactChange) (ask.Contact, error)
+	DeleteContact(ctx context.Context, p domain.Principal, campaignID, contactID string) error
+	// ListUploads and Upload tell of uploads, also while they are received.
+	ListUploads(ctx context.Context, p domain.Principal, campaignID string, page ask.Page) (ask.List[*domain.Upload], error)
+	Upload(ctx context.Context, p domain.Principal, campaignID, id string) (*domain.Upload, error)
 	// CampaignResults walks all contacts in the order of upload. The walk goes
 	// on after the call returned, until the last row or until ctx ends.
 	CampaignResults(ctx context.Context, p domain.Principal, campaignID string) (iter.Seq2[ask.ResultRow, error], error)

@@ -4,11 +4,10 @@ import (
 	"bufio"
 	"context"
 	"encoding/csv"
+	"io"
 	"iter"
-	"log/slog"
 	"net"
 	"net/http"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
@@ -49,24 +48,11 @@ func (s *Server) results(c *fiber.Ctx) error {
 	}
 	c.Set(fiber.HeaderContentType, mimeCSV+"; charset=utf-8; header=present")
 	c.Set(fiber.HeaderContentDisposition, `attachment; filename="`+id+`.csv"`)
-	conn := c.Context().Conn()
-	c.Context().SetBodyStreamWriter(func(w *bufio.Writer) {
-		defer cancel()
-		defer func() {
-			if r := recover(); r != nil {
-				s.log.ErrorContext(ctx, "panic in a stream", slog.Any("panic", r), slog.String("stack", string(debug.Stack())))
-				_ = conn.Close()
-			}
-		}()
-		if err := writeResults(rows, &patient{w: w, conn: conn, patience: s.cfg.WriteTimeout}); err != nil {
-			s.log.WarnContext(ctx, "results cut off", slog.String("request_id", v.requestID), slog.Any("error", err))
-			_ = conn.Close() // half a file must not look like a whole one
-		}
-	})
+	s.stream(ctx, c, cancel, func(w io.Writer) error { return writeResults(rows, w) })
 	return nil
 }
 
-func writeResults(rows iter.Seq2[ask.ResultRow, error], w *patient) error {
+func writeResults(rows iter.Seq2[ask.ResultRow, error], w io.Writer) error {
 	out := csv.NewWriter(w)
 	out.UseCRLF = true
 	record := resultColumns()
@@ -77,21 +63,14 @@ func writeResults(rows iter.Seq2[ask.ResultRow, error], w *patient) error {
 		if err != nil {
 			return err
 		}
-		ended := ""
-		if row.CompletedAt != nil {
-			ended = row.CompletedAt.UTC().Format(time.RFC3339)
-		}
 		record = append(record[:0], row.Phone, defused(row.Name), defused(row.Outcome), strconv.Itoa(row.Duration),
-			strconv.FormatBool(row.Confirmed), defused(row.Notes), defused(ended))
+			strconv.FormatBool(row.Confirmed), defused(row.Notes), stampOf(row.CompletedAt))
 		if err := out.Write(record); err != nil {
 			return err
 		}
 	}
 	out.Flush()
-	if err := out.Error(); err != nil {
-		return err
-	}
-	return w.w.Flush()
+	return out.Error()
 }
 
 // defused is a text that no spreadsheet takes for a formula.

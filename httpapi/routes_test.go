@@ -34,6 +34,13 @@ func routeCases() []routeCase {
 		{"GET /v1/campaigns/{id}", "calls:read", nil, 200, ""},
 		{"POST /v1/campaigns/{id}/contacts", "calls:write", m{"contacts": []m{{"phone": "+12025550123"}}}, 200, "campaign.contacts_added"},
 		{"GET /v1/campaigns/{id}/contacts", "calls:read", nil, 200, ""},
+		{"GET /v1/campaigns/{id}/contacts.csv", "calls:read", nil, 200, ""},
+		{"GET /v1/campaigns/{id}/contacts.jsonl", "calls:read", nil, 200, ""},
+		{"GET /v1/campaigns/{id}/contacts/{contact_id}", "calls:read", nil, 200, ""},
+		{"PATCH /v1/campaigns/{id}/contacts/{contact_id}", "calls:write", m{"context": m{"name": "Ada"}}, 200, "campaign.contact_updated"},
+		{"DELETE /v1/campaigns/{id}/contacts/{contact_id}", "calls:write", nil, 200, "campaign.contact_deleted"},
+		{"GET /v1/campaigns/{id}/uploads", "calls:read", nil, 200, ""},
+		{"GET /v1/campaigns/{id}/uploads/{upload_id}", "calls:read", nil, 200, ""},
 		{"POST /v1/campaigns/{id}/start", "calls:write", nil, 200, "campaign.started"},
 		{"POST /v1/campaigns/{id}/pause", "calls:write", nil, 409, ""},
 		{"POST /v1/campaigns/{id}/resume", "calls:write", nil, 200, "campaign.resumed"},
@@ -114,6 +121,7 @@ func (d *door) stock(route string) string {
 	if !strings.Contains(path, "{id}") {
 		return path
 	}
+	path = strings.NewReplacer("{contact_id}", "contact_"+ulidOf(1), "{upload_id}", "upload_"+ulidOf(1)).Replace(path)
 	kind := strings.Split(path, "/")[2]
 	bodies := map[string]any{
 		"campaigns": m{"name": "c", "agent_id": "agent_" + ulidOf(1)}, "agents": m{"name": "a", "first_message": "Hello."},
@@ -194,6 +202,9 @@ func TestTheAuditLogLearnsOfEveryUseAndChange(t *testing.T) {
 		}
 		if c.acts != "" {
 			id := strings.Split(path+"///", "/")[3]
+			if strings.Contains(c.route, "{contact_id}") {
+				id = "contact_" + ulidOf(1)
+			}
 			if id == "" {
 				id, _ = r.json(t)["id"].(string)
 			}
@@ -217,7 +228,8 @@ func TestWhatDoesNotExistIsNotFound(t *testing.T) {
 		kind := strings.Split(d.stock(c.route), "/")[3]
 		prefix, _, _ := strings.Cut(kind, "_")
 		for _, id := range []string{prefix + "_01J9999999ZZZZZZZZZZZZZZZZ", "x", "other_" + ulidOf(1), "%00", strings.Repeat("a", 3000)} {
-			r := d.must(404, method, strings.Replace(path, "{id}", id, 1), "operator", c.body)
+			inner := strings.NewReplacer("{id}", id, "{contact_id}", "contact_"+ulidOf(1), "{upload_id}", "upload_"+ulidOf(1)).Replace(path)
+			r := d.must(404, method, inner, "operator", c.body)
 			assert.Equal(t, "not_found", r.failure(t)["code"])
 		}
 	}

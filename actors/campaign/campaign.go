@@ -98,18 +98,20 @@ type Campaign struct {
 	reading  bool
 	scripts  bool // a script is being read
 
-	open    map[string]*attempt  // by attempt
-	lost    map[string]*attempt  // of these, those whose calls nobody knows
-	held    map[string]time.Time // calls of a process that ended, which may ring until then
-	gone    map[string]bool      // of these, those that were ended before we knew of them
-	ends    []call.Ended         // not committed yet
-	closing map[string]bool      // attempts whose end is in ends or in flight
-	skips   []skip
-	skipped map[int]bool
-	ops     []operation
-	flight  *batch
-	changed bool // since campaign.progress was sent
-	trip    dialplan.Trip
+	open      map[string]*attempt  // by attempt
+	lost      map[string]*attempt  // of these, those whose calls nobody knows
+	held      map[string]time.Time // calls of a process that ended, which may ring until then
+	gone      map[string]bool      // of these, those that were ended before we knew of them
+	ends      []call.Ended         // not committed yet
+	closing   map[string]bool      // attempts whose end is in ends or in flight
+	skips     []skip
+	skipped   map[int]bool
+	ops       []operation
+	revisions []revision
+	outdated  []int // chunks that changed while they were read
+	flight    *batch
+	changed   bool // since campaign.progress was sent
+	trip      dialplan.Trip
 
 	asked      int // permits
 	askedAt    time.Time
@@ -159,6 +161,10 @@ func (a *Campaign) Receive(ctx actor.Context) {
 		panic(m)
 	case Begin, Pause, Resume, Cancel:
 		a.operate(ctx, operationOf(m))
+	case Edit:
+		a.revise(ctx, m.Ordinal, &m.Contact)
+	case Remove:
+		a.revise(ctx, m.Ordinal, nil)
 	case Status:
 		a.status(ctx)
 	case Added, Changed, Decide:
@@ -210,7 +216,10 @@ func (a *Campaign) load(ctx actor.Context) {
 }
 
 func (a *Campaign) reader(ctx actor.Context) reader {
-	return reader{store: a.cfg.Store, sys: ctx.ActorSystem(), calls: a.cfg.Calls, workspace: a.cfg.Workspace, id: a.cfg.CampaignID}
+	return reader{
+		store: a.cfg.Store, sys: ctx.ActorSystem(), calls: a.cfg.Calls, workspace: a.cfg.Workspace, id: a.cfg.CampaignID,
+		edited: a.progress.Edits > 0,
+	}
 }
 
 func (a *Campaign) loaded(ctx actor.Context, m loaded) {
@@ -271,7 +280,10 @@ func (a *Campaign) refuse(ctx actor.Context, err *domain.Error) {
 	for _, who := range a.askers {
 		ctx.Send(who, err)
 	}
-	a.ops, a.askers = nil, nil
+	for _, r := range a.revisions {
+		r.answer(ctx, err)
+	}
+	a.ops, a.askers, a.revisions = nil, nil, nil
 }
 
 // leave: the campaign is no longer ours.
@@ -293,7 +305,7 @@ func (a *Campaign) adopt(ctx actor.Context, s *snapshot) {
 		a.progress.Outcomes = make(map[domain.Outcome]int)
 	}
 	a.people, a.zones, a.reading = s.people, calendar.NewZones(), false
-	a.skips, a.skipped = nil, make(map[int]bool)
+	a.skips, a.skipped, a.outdated = nil, make(map[int]bool), nil
 	if a.pinned = s.script != nil; a.pinned {
 		a.script = s.script
 	}

@@ -27,16 +27,17 @@ const (
 
 // batch is the one commit that is in flight, and what follows from it.
 type batch struct {
-	change   commit.Change
-	campaign *domain.Campaign // where its row changes
-	pin      *domain.PinnedScript
-	progress domain.Progress
-	deltas   []delta
-	opens    []*try
-	ends     []call.Ended
-	skips    []skip
-	op       *operation
-	begun    time.Time
+	change    commit.Change
+	campaign  *domain.Campaign // where its row changes
+	pin       *domain.PinnedScript
+	progress  domain.Progress
+	deltas    []delta
+	opens     []*try
+	ends      []call.Ended
+	skips     []skip
+	revisions []revision
+	op        *operation
+	begun     time.Time
 }
 
 // delta is the new state of a contact.
@@ -76,7 +77,8 @@ func (a *Campaign) commit(ctx actor.Context, now time.Time) {
 	op, to := a.nextOperation(ctx, now)
 	told, _ := dialplan.Tell(&a.progress, a.changed, now)
 	told = told && a.campaign.Status == domain.CampaignRunning
-	if op == nil && len(a.made) == 0 && len(a.ends) == 0 && len(a.skips) == 0 && !told {
+	a.revisable(ctx)
+	if op == nil && len(a.revisions) == 0 && len(a.made) == 0 && len(a.ends) == 0 && len(a.skips) == 0 && !told {
 		return
 	}
 	b := &batch{progress: a.progress, begun: now.UTC()}
@@ -85,6 +87,7 @@ func (a *Campaign) commit(ctx actor.Context, now time.Time) {
 	if op != nil {
 		a.enact(b, op, to, b.begun)
 	}
+	a.revising(b)
 	a.opening(b)
 	a.ending(b)
 	a.skipping(b)
@@ -344,6 +347,7 @@ func (a *Campaign) drop(ctx actor.Context, b *batch) {
 		a.returnTry(ctx, t)
 	}
 	a.ends = append(b.ends, a.ends...)
+	a.revisions = append(b.revisions, a.revisions...)
 }
 
 // follow does what a durable commit allows.
@@ -367,6 +371,7 @@ func (a *Campaign) follow(ctx actor.Context, b *batch) {
 	for _, s := range b.skips {
 		delete(a.skipped, s.ordinal)
 	}
+	a.revised(ctx, b, now)
 	for _, t := range b.opens {
 		a.open[t.attempt.ID] = &attempt{row: t.attempt, call: t.call}
 		a.gate = append(a.gate, &placing{t})

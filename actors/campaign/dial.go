@@ -165,6 +165,10 @@ func (a *Campaign) read(ctx actor.Context, m read) {
 	a.reading = false
 	switch {
 	case m.err == nil:
+		for _, i := range a.outdated {
+			delete(m.chunks, i)
+		}
+		a.outdated = nil
 		a.people.keep(m.chunks)
 	case errors.Is(m.err, domain.ErrNotFound):
 		a.log.Error("contacts are missing in the store", slog.Any("error", m.err))
@@ -197,6 +201,9 @@ func (a *Campaign) permitted(ctx actor.Context, m lines.Permit) {
 	}
 	a.asked--
 	who, ok := a.people.take(now)
+	for ok && a.skipped[who.ordinal] { // it is being changed
+		who, ok = a.people.take(now)
+	}
 	if !ok {
 		ctx.Send(a.cfg.Lines, lines.Return{Permit: m})
 		return

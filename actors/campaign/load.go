@@ -37,6 +37,7 @@ type reader struct {
 	calls     *actor.PID
 	workspace string
 	id        string
+	edited    bool // contacts were changed since their upload
 }
 
 // load reads everything but the bodies. The counters come first: whatever a
@@ -190,9 +191,40 @@ func (r reader) bodies(ctx context.Context, indexes []int, judge judge) (map[int
 		if _, err := r.store.Get(ctx, &row); err != nil {
 			return nil, fmt.Errorf("campaign: read contacts: %w", err)
 		}
+		if r.edited {
+			if err := r.edits(ctx, &row); err != nil {
+				return nil, err
+			}
+		}
 		read[i] = judge.chunk(row.Contacts)
 	}
 	return read, nil
+}
+
+// edits puts what was changed since the upload over a chunk.
+func (r reader) edits(ctx context.Context, chunk *domain.ContactChunk) error {
+	first := chunk.Index * domain.ChunkSize
+	after := ""
+	if first > 0 {
+		after = (&domain.ContactEdit{CampaignID: r.id, Ordinal: first - 1}).Key().ID
+	}
+	prefix := domain.Key{Kind: "edit", Workspace: r.workspace, ID: r.id + "/"}
+	err := r.store.Under(ctx, prefix, after, len(chunk.Contacts),
+		func() domain.Record { return &domain.ContactEdit{} },
+		func(row domain.Record) error {
+			e, ok := row.(*domain.ContactEdit)
+			if !ok {
+				return fmt.Errorf("campaign: row of type %T", row)
+			}
+			if i := e.Ordinal - first; i < len(chunk.Contacts) {
+				chunk.Contacts[i] = e.Contact
+			}
+			return nil
+		})
+	if err != nil {
+		return fmt.Errorf("campaign: read edits: %w", err)
+	}
+	return nil
 }
 
 // judge says what follows from a number alone.

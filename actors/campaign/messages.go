@@ -24,6 +24,15 @@ type (
 	Added struct{}
 	// Changed says that the campaign's row was changed in the store.
 	Changed struct{}
+	// Edit changes a contact that waits, Remove takes it out for good. The
+	// answer is Revised or a *domain.Error.
+	Edit struct {
+		Ordinal int
+		Contact domain.Contact
+	}
+	Remove struct{ Ordinal int }
+	// Revised answers Edit and Remove once that is durable.
+	Revised struct{}
 	// Drain ends the opening of attempts; ends are committed as before.
 	Drain struct{}
 	// Gone says that the dialog of an interrupted attempt has ended: until then,
@@ -55,6 +64,8 @@ func (Resume) Control()  {}
 func (Cancel) Control()  {}
 func (Added) Control()   {}
 func (Changed) Control() {}
+func (Edit) Control()    {}
+func (Remove) Control()  {}
 func (Drain) Control()   {}
 func (Gone) Control()    {}
 func (Decide) Control()  {}

@@ -5,6 +5,7 @@ package ask
 
 import (
 	"io"
+	"iter"
 	"net/netip"
 	"time"
 
@@ -102,24 +103,10 @@ type RawContact struct {
 }
 
 // ContactError tells what was wrong with one row.
-type ContactError struct {
-	Line    int         `json:"line"`
-	Phone   string      `json:"phone,omitempty"`
-	Code    domain.Code `json:"code"` // invalid_row | invalid_phone | duplicate | dnc | missing_variable …
-	Message string      `json:"message"`
-}
+type ContactError = domain.ContactError
 
-// ContactsSummary counts the rows of one upload. Received is the sum of
-// Accepted, Duplicates, Invalid and DNC; MissingVariables counts accepted rows
-// that lack a variable of the pathway.
-type ContactsSummary struct {
-	Received         int `json:"received"`
-	Accepted         int `json:"accepted"`
-	Duplicates       int `json:"duplicates"`
-	Invalid          int `json:"invalid"`
-	DNC              int `json:"dnc"`
-	MissingVariables int `json:"missing_variables"`
-}
+// ContactsSummary counts the rows of one upload.
+type ContactsSummary = domain.ContactsSummary
 
 // MaxContactErrors is how many errors an upload tells.
 const MaxContactErrors = 100
@@ -154,6 +141,21 @@ type Contact struct {
 	LastCallID    string         `json:"last_call_id,omitempty"`
 	NextAttemptAt *time.Time     `json:"next_attempt_at"`
 	CompletedAt   *time.Time     `json:"completed_at"`
+}
+
+// ContactChange is what is to become of a contact; nil fields stay.
+type ContactChange struct {
+	Phone    *string        // E.164, or national in the contact's country
+	Context  domain.Context // merged by name; a nil value takes the name away
+	Timezone *string        // "": that of the number
+	Country  *string        // "": the campaign's
+}
+
+// ContactsExport is a campaign's contacts in the order of upload. Fields are
+// the names in their contexts, sorted; of very many only the first.
+type ContactsExport struct {
+	Fields []string
+	Rows   iter.Seq2[Contact, error]
 }
 
 // ResultRow is one contact in a campaign's results.

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"io"
 	"iter"
+	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/callboard/callboard/domain"
@@ -17,12 +19,14 @@ const maxColumns = 200
 
 // CSV reads RFC 4180: a header row with a column phone, optionally timezone
 // and country; every other column becomes context under its name. Commas,
-// semicolons or tabs may part the fields, whichever the header uses. A row
+// semicolons or tabs may part the fields, whichever the header uses or a line
+// sep= before it says; UTF-8, or UTF-16 by its mark; lines end in LF, CRLF or
+// CR. Columns without a name and rows without a value are passed over. A row
 // that cannot be read has a Problem. An error of r, or of the header, ends the
 // rows.
 func CSV(r io.Reader) iter.Seq2[ask.RawContact, error] {
 	return func(yield func(ask.RawContact, error) bool) {
-		t := &table{w: newWindow(r), line: 1, delimiter: ','}
+		t := &table{w: newWindow(decoded(r)), line: 1, delimiter: ',', end: '\n'}
 		if err := t.header(); err != nil {
 			yield(ask.RawContact{}, err)
 			return
@@ -48,14 +52,17 @@ type table struct {
 	w         *window
 	line      int // of the next record
 	delimiter byte
+	told      bool // the delimiter was
+	end       byte // of lines: that of the header's
 	columns   []string
 	phone     int
 	fields    []string
 }
 
 func (t *table) header() error {
+	t.end = t.w.lineEnd()
 	text, whole, err := t.record()
-	for err == nil && whole && len(bytes.TrimSpace(bytes.TrimPrefix(text, []byte(bom)))) == 0 {
+	for err == nil && whole && (len(bytes.TrimSpace(text)) == 0 || t.separator(text)) {
 		text, whole, err = t.record()
 	}
 	if errors.Is(err, io.EOF) {
@@ -64,22 +71,27 @@ func (t *table) header() error {
 	if err != nil {
 		return err
 	}
-	if bytes.HasPrefix(text, []byte{0xff, 0xfe}) || bytes.HasPrefix(text, []byte{0xfe, 0xff}) || !utf8.Valid(text) {
-		return headerError("the file must be UTF-8")
+	if !utf8.Valid(text) {
+		return headerError("the file must be UTF-8, or UTF-16 with its mark")
 	}
-	text = bytes.TrimPrefix(text, []byte(bom))
-	t.delimiter = delimiterOf(text)
+	if !t.told {
+		t.delimiter = delimiterOf(text)
+	}
 	names, ok := t.split(text)
 	if !whole || !ok {
 		return headerError("the first row is no row of column names")
 	}
-	if len(names) > maxColumns {
+	named := len(names)
+	for named > 0 && trimmed(names[named-1]) == "" {
+		named--
+	}
+	if named > maxColumns {
 		return headerError("the file has more than 200 columns")
 	}
 	t.phone = -1
 	seen := make(map[string]bool)
 	for i, name := range names {
-		name = strings.TrimSpace(name)
+		name = trimmed(name)
 		if low := strings.ToLower(name); low == "phone" || low == "timezone" || low == "country" {
 			name = low
 		}
@@ -98,6 +110,30 @@ func (t *table) header() error {
 	return nil
 }
 
+// separator takes the line with which Excel says what parts the fields: sep=;
+func (t *table) separator(text []byte) bool {
+	text = bytes.Trim(bytes.TrimSpace(text), "\"")
+	if t.told || len(text) != len("sep=;") || !strings.EqualFold(string(text[:4]), "sep=") {
+		return false
+	}
+	t.delimiter, t.told = text[4], true
+	return true
+}
+
+// trimmed is a text without the spaces around it, those that cannot be seen
+// among them.
+func trimmed(s string) string { return strings.TrimFunc(s, blank) }
+
+func blank(r rune) bool {
+	switch {
+	case r < utf8.RuneSelf:
+		return r == ' ' || r >= '\t' && r <= '\r'
+	case r >= 0x200b && r <= 0x200f, r >= 0x202a && r <= 0x202e, r == 0x2060, r == 0xfeff:
+		return true // no width; marks of direction, which addresses copied from elsewhere carry
+	}
+	return unicode.IsSpace(r)
+}
+
 func headerError(why string) error {
 	var p domain.Problems
 	p.Add("header", domain.CodeValidation, "%s", why)
@@ -112,7 +148,7 @@ func (t *table) next() (ask.RawContact, error) {
 		if err != nil {
 			return ask.RawContact{}, err
 		}
-		if whole && len(bytes.TrimSpace(text)) == 0 {
+		if whole && t.empty(text) {
 			continue
 		}
 		c := ask.RawContact{Line: at}
@@ -128,19 +164,30 @@ func (t *table) next() (ask.RawContact, error) {
 	}
 }
 
+// empty says whether a row has no value at all.
+func (t *table) empty(text []byte) bool {
+	for _, b := range text {
+		if b != t.delimiter && b != ' ' && b != '"' && (b < '\t' || b > '\r') {
+			return false
+		}
+	}
+	return true
+}
+
 func (t *table) contact(c *ask.RawContact, text []byte) {
 	fields, ok := t.split(text)
 	switch {
 	case !ok:
 		c.Problem = "a quoted field must end before the next delimiter"
 		return
-	case len(fields) > len(t.columns):
+	case len(fields) > len(t.columns) && slices.ContainsFunc(fields[len(t.columns):], func(v string) bool { return trimmed(v) != "" }):
 		c.Problem = "the row has more fields than the header"
 		return
 	}
+	fields = fields[:min(len(fields), len(t.columns))]
 	for i, v := range fields {
 		name := t.columns[i]
-		if v = strings.TrimSpace(v); v == "" || name == "" {
+		if v = trimmed(v); v == "" || name == "" {
 			continue
 		}
 		switch name {
@@ -174,9 +221,9 @@ func (t *table) record() (text []byte, whole bool, err error) {
 			return nil, false, err
 		}
 		for ; n < len(all) && n < MaxRow; n++ {
-			if s.ends(all[n], t.delimiter) {
+			if s.ends(all[n], t.delimiter, t.end) {
 				t.w.take(n + 1)
-				t.line += 1 + bytes.Count(all[:n], []byte{'\n'})
+				t.line += 1 + bytes.Count(all[:n], []byte{t.end})
 				return all[:n], true, nil
 			}
 		}
@@ -187,7 +234,7 @@ func (t *table) record() (text []byte, whole bool, err error) {
 		}
 		if last || n >= MaxRow {
 			t.line++
-			return nil, false, t.w.skip()
+			return nil, false, t.w.skip(t.end)
 		}
 	}
 }
@@ -200,7 +247,7 @@ type scanner struct {
 }
 
 // ends says whether the byte ends the record.
-func (s *scanner) ends(b, delimiter byte) bool {
+func (s *scanner) ends(b, delimiter, end byte) bool {
 	if s.quoted && !s.closing {
 		s.closing = b == '"'
 		return false
@@ -213,7 +260,7 @@ func (s *scanner) ends(b, delimiter byte) bool {
 		s.quoted = false
 	}
 	switch {
-	case b == '\n':
+	case b == end:
 		return true
 	case b == delimiter:
 		s.inField = false

@@ -44,7 +44,7 @@ func row(line int, text []byte) ask.RawContact {
 		c.Problem = "the row holds more than one contact"
 		return c
 	}
-	c.Phone, c.Context, c.Timezone, c.Country = in.Phone, in.Context, in.Timezone, in.Country
+	c.Phone, c.Context, c.Timezone, c.Country = trimmed(in.Phone), in.Context, in.Timezone, in.Country
 	if c.Phone == "" {
 		c.Problem = "the row has no phone"
 	}
@@ -71,7 +71,7 @@ func why(err error) string {
 // NDJSON reads one contact per line. An error of r ends the rows.
 func NDJSON(r io.Reader) iter.Seq2[ask.RawContact, error] {
 	return func(yield func(ask.RawContact, error) bool) {
-		w := newWindow(r)
+		w := newWindow(decoded(r))
 		line := 1
 		for {
 			text, whole, err := w.line()
@@ -80,9 +80,6 @@ func NDJSON(r io.Reader) iter.Seq2[ask.RawContact, error] {
 					yield(ask.RawContact{}, err)
 				}
 				return
-			}
-			if line == 1 {
-				text = bytes.TrimPrefix(text, []byte(bom))
 			}
 			c := ask.RawContact{Line: line, Problem: "the row is larger than 64 kB"}
 			if whole {
@@ -98,38 +95,4 @@ func NDJSON(r io.Reader) iter.Seq2[ask.RawContact, error] {
 			}
 		}
 	}
-}
-
-// JSON reads a list of contacts, or an object with the list in "contacts".
-func JSON(text []byte) (iter.Seq2[ask.RawContact, error], error) {
-	var list []json.RawMessage
-	var err error
-	if t := bytes.TrimSpace(text); len(t) > 0 && t[0] == '[' {
-		err = json.Unmarshal(t, &list)
-	} else {
-		var in struct {
-			Contacts []json.RawMessage `json:"contacts"`
-		}
-		if err = json.Unmarshal(t, &in); err == nil && in.Contacts == nil {
-			var p domain.Problems
-			p.Add("contacts", domain.CodeValidation, "is required: the list of contacts")
-			return nil, p.Err()
-		}
-		list = in.Contacts
-	}
-	if err != nil {
-		if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-			var p domain.Problems
-			p.Add("contacts", domain.CodeValidation, "must be a list of contacts, not a %s", kind.Value)
-			return nil, p.Err()
-		}
-		return nil, domain.Errorf(domain.CodeInvalidRequest, "The body is not valid JSON: %v", err)
-	}
-	return func(yield func(ask.RawContact, error) bool) {
-		for i, text := range list {
-			if !yield(row(i+1, text), nil) {
-				return
-			}
-		}
-	}, nil
 }

@@ -3,12 +3,14 @@ package intake_test
 import (
 	"bytes"
 	"encoding/csv"
+	"encoding/json"
 	"errors"
 	"io"
 	"iter"
 	"strings"
 	"testing"
 	"testing/iotest"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -174,7 +176,7 @@ func sound(t *testing.T, text []byte, read func(io.Reader) iter.Seq2[ask.RawCont
 	rows, err := all(read(bytes.NewReader(text)))
 	line := 0
 	for _, r := range rows {
-		if (r.Phone == "") == (r.Problem == "") || r.Line <= line || r.Line > 1+bytes.Count(text, []byte{'\n'}) {
+		if (r.Phone == "") == (r.Problem == "") || r.Line <= line || r.Line > 1+bytes.Count(text, []byte{'\n'})+bytes.Count(text, []byte{'\r'}) {
 			t.Fatalf("row %+v after line %d", r, line)
 		}
 		line = r.Line
@@ -189,21 +191,17 @@ func FuzzJSON(f *testing.F) {
 	f.Add([]byte(`{"contacts":[{"phone":"1"}]}`))
 	f.Add([]byte(`[{"phone":"1"},7]`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		rows, err := intake.JSON(text)
-		if err != nil {
-			if domain.CodeOf(err) == "" {
-				t.Fatal(err)
-			}
-			return
-		}
-		list, err := all(rows)
-		if err != nil {
+		list, err := all(intake.JSON(bytes.NewReader(text)))
+		if err != nil && domain.CodeOf(err) == "" {
 			t.Fatal(err)
 		}
 		for _, r := range list {
-			if (r.Phone == "") == (r.Problem == "") {
+			if r.Phone != "" && r.Problem != "" || r.Phone == "" && r.Problem == "" {
 				t.Fatalf("%+v", r)
 			}
+		}
+		if err == nil && !json.Valid(text) && utf8.Valid(text) && bytes.IndexByte(text, 0) < 0 && !bytes.HasPrefix(text, []byte("\xef\xbb\xbf")) {
+			t.Fatalf("%q is no JSON", text)
 		}
 	})
 }

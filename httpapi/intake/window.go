@@ -49,15 +49,41 @@ func (w *window) line() (text []byte, whole bool, err error) {
 			return all[:n+i], true, nil
 		}
 		if n = len(all); n >= MaxRow {
-			return nil, false, w.skip()
+			return nil, false, w.skip('\n')
+		}
+	}
+}
+
+// lineEnd is what ends the lines of a text: LF, or CR where the first line has
+// no LF behind it.
+func (w *window) lineEnd() byte {
+	for n := 0; ; {
+		all, err := w.more(n)
+		for ; n < len(all); n++ {
+			switch {
+			case all[n] == '\n':
+				return '\n'
+			case all[n] != '\r':
+			case n+1 < len(all):
+				if all[n+1] != '\n' && all[n+1] != '\r' {
+					return '\r'
+				}
+			case err == nil:
+				if all, _ = w.more(n + 1); len(all) > n+1 && all[n+1] != '\n' && all[n+1] != '\r' {
+					return '\r'
+				}
+			}
+		}
+		if err != nil || n >= MaxRow {
+			return '\n'
 		}
 	}
 }
 
 // skip takes the rest of a line, however long.
-func (w *window) skip() error {
+func (w *window) skip(end byte) error {
 	for {
-		_, err := w.b.ReadSlice('\n')
+		_, err := w.b.ReadSlice(end)
 		switch {
 		case err == nil, errors.Is(err, io.EOF):
 			return nil

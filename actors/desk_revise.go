@@ -1,0 +1,122 @@
+package actors
+
+import (
+	"context"
+	"maps"
+
+	"github.com/callboard/callboard/actors/campaign"
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/calendar"
+)
+
+// UpdateContact changes a contact that waits to be rung.
+func (d *Desk) UpdateContact(ctx context.Context, p domain.Principal, campaignID, contactID string, change ask.ContactChange) (ask.Contact, error) {
+	var none ask.Contact
+	c, err := d.Campaign(ctx, p, campaignID)
+	if err != nil {
+		return none, err
+	}
+	before, progress, err := d.one(ctx, c, contactID)
+	if err != nil {
+		return none, err
+	}
+	after, err := d.changed(c, before.contact, change)
+	if err != nil {
+		return none, err
+	}
+	if after.Phone != before.contact.Phone {
+		if _, err = d.uploads.hold(c, domain.Upload{Meta: domain.Meta{WorkspaceID: c.WorkspaceID}}); err != nil {
+			return none, err
+		}
+		defer d.uploads.release(c.ID)
+		if err = d.alone(ctx, c, progress, before.ordinal, after.Phone); err != nil {
+			return none, err
+		}
+	}
+	if err = d.revise(ctx, c, campaign.Edit{Ordinal: before.ordinal, Contact: after}); err != nil {
+		return none, err
+	}
+	return d.Contact(ctx, p, c.ID, contactID)
+}
+
+// DeleteContact takes a contact out: it is never rung and counts as cancelled.
+func (d *Desk) DeleteContact(ctx context.Context, p domain.Principal, campaignID, contactID string) error {
+	c, err := d.Campaign(ctx, p, campaignID)
+	if err != nil {
+		return err
+	}
+	o, _, err := d.one(ctx, c, contactID)
+	if err != nil {
+		return err
+	}
+	return d.revise(ctx, c, campaign.Remove{Ordinal: o.ordinal})
+}
+
+func (d *Desk) revise(ctx context.Context, c *domain.Campaign, msg any) error {
+	if c.Status.Final() {
+		return domain.Errorf(domain.CodeInvalidState, "contacts of a campaign that is over cannot be changed").With("current_status", c.Status)
+	}
+	_, err := mailbox.Ask[campaign.Revised](ctx, d.node.sys, d.node.campaignPID(c.WorkspaceID, c.ID), msg)
+	return err
+}
+
+// changed is a contact with a change made to it.
+func (d *Desk) changed(c *domain.Campaign, one domain.Contact, change ask.ContactChange) (domain.Contact, error) {
+	var problems domain.Problems
+	if change.Country != nil {
+		one.Country = *change.Country
+	}
+	if change.Timezone != nil {
+		if one.Timezone = *change.Timezone; one.Timezone != "" && calendar.NewZones().Load(one.Timezone) == nil {
+			problems.Add("timezone", domain.CodeValidation, "is not a name of the time-zone database")
+		}
+	}
+	if change.Phone != nil {
+		country := one.Country
+		if country == "" {
+			country = c.DefaultCountry
+		}
+		phone, err := domain.E164(*change.Phone, country)
+		if err != nil {
+			problems.Add("phone", domain.CodeValidation, "is %s", whyBad(*change.Phone, err))
+		}
+		one.Phone = phone
+	}
+	if change.Context != nil {
+		merged := make(domain.Context, len(one.Context)+len(change.Context))
+		maps.Copy(merged, one.Context)
+		for name, v := range change.Context {
+			if merged[name] = v; v == nil {
+				delete(merged, name)
+			}
+		}
+		one.Context = merged
+	}
+	return one, problems.Err()
+}
+
+// alone makes sure that no other contact of the campaign has a number.
+func (d *Desk) alone(ctx context.Context, c *domain.Campaign, progress *domain.Progress, ordinal int, phone string) error {
+	taken := domain.Errorf(domain.CodeAlreadyExists, "another contact of this campaign has this number")
+	taken.Param = "phone"
+	edited := make(map[int]bool)
+	for e, err := range d.edits(ctx, c, progress) {
+		if err != nil {
+			return err
+		}
+		if edited[e.Ordinal] = true; e.Ordinal != ordinal && e.Contact.Phone == phone {
+			return taken
+		}
+	}
+	for i, one := range d.numbers(ctx, c, progress.Total) {
+		if i < 0 {
+			return one.err
+		}
+		if i != ordinal && !edited[i] && one.text == phone {
+			return taken
+		}
+	}
+	return nil
+}

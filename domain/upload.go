@@ -1,0 +1,109 @@
+package domain
+
+import "time"
+
+// UploadStatus is a state of an upload of contacts.
+type UploadStatus string
+
+// The states of an upload. The last two are final.
+const (
+	UploadReceiving UploadStatus = "receiving"
+	UploadCompleted UploadStatus = "completed"
+	UploadFailed    UploadStatus = "failed"
+)
+
+// ContactError tells what was wrong with one row of an upload.
+type ContactError struct {
+	Line    int    `json:"line"`
+	Phone   string `json:"phone,omitempty"`
+	Code    Code   `json:"code"` // invalid_row | invalid_phone | invalid_timezone | duplicate | dnc | missing_variable
+	Message string `json:"message"`
+}
+
+// ContactsSummary counts the rows of one upload. Received is the sum of
+// Accepted, Duplicates, Invalid and DNC; MissingVariables counts accepted rows
+// that lack a variable of the pathway.
+type ContactsSummary struct {
+	Received         int `json:"received"`
+	Accepted         int `json:"accepted"`
+	Duplicates       int `json:"duplicates"`
+	Invalid          int `json:"invalid"`
+	DNC              int `json:"dnc"`
+	MissingVariables int `json:"missing_variables"`
+}
+
+// Upload is one delivery of contacts to a campaign. Its contacts count from
+// the commit that completes it; of one that failed nothing is left.
+type Upload struct {
+	Meta
+	CampaignID  string          `json:"campaign_id"`
+	Status      UploadStatus    `json:"status"`
+	Reason      string          `json:"reason,omitempty"` // why it failed: an error's code, or interrupted
+	Summary     ContactsSummary `json:"contacts_summary"`
+	Errors      []ContactError  `json:"contact_errors"`
+	Fields      []string        `json:"fields"` // the names in its contexts, sorted; of very many only the first
+	CompletedAt *time.Time      `json:"completed_at"`
+}
+
+// UploadInterrupted is the reason of an upload that the end of the process
+// broke off.
+const UploadInterrupted = "interrupted"
+
+// Key names the row.
+func (u *Upload) Key() Key { return Key{"upload", u.WorkspaceID, u.ID} }
+
+// Indexes: by campaign; "open" while it is received.
+func (u *Upload) Indexes() []string {
+	ix := []string{"campaign=" + u.CampaignID}
+	if u.Status == UploadReceiving {
+		ix = append(ix, "open")
+	}
+	return ix
+}
+
+// Sort is by age.
+func (u *Upload) Sort() string { return u.ID }
+
+// ContactEdit is a contact as it was changed after its upload; it stands in
+// front of the one in the chunk.
+type ContactEdit struct {
+	CampaignID  string  `json:"campaign_id"`
+	WorkspaceID string  `json:"workspace_id"`
+	Ordinal     int     `json:"ordinal"`
+	Contact     Contact `json:"contact"`
+}
+
+// Key names the row.
+func (e *ContactEdit) Key() Key {
+	return Key{"edit", e.WorkspaceID, e.CampaignID + "/" + ordered(e.Ordinal)}
+}
+
+// Indexes: none; edits are listed by the key's beginning.
+func (e *ContactEdit) Indexes() []string { return nil }
+
+// Sort is by ordinal.
+func (e *ContactEdit) Sort() string { return ordered(e.Ordinal) }
+
+// ContactNumbers is a ContactChunk of which only the numbers are read.
+type ContactNumbers struct {
+	CampaignID  string          `json:"campaign_id"`
+	WorkspaceID string          `json:"workspace_id"`
+	Index       int             `json:"index"`
+	Contacts    []ContactNumber `json:"contacts"`
+}
+
+// ContactNumber is the number of a Contact.
+type ContactNumber struct {
+	Phone string `json:"phone"` // E.164
+}
+
+// Key names the row: the chunk's.
+func (c *ContactNumbers) Key() Key {
+	return Key{"chunk", c.WorkspaceID, c.CampaignID + "/" + ordered(c.Index)}
+}
+
+// Indexes: none, as of the chunk.
+func (c *ContactNumbers) Indexes() []string { return nil }
+
+// Sort is the chunk's.
+func (c *ContactNumbers) Sort() string { return ordered(c.Index) }

@@ -1,0 +1,190 @@
+package intake_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/httpapi/intake"
+)
+
+// in16 is a text in UTF-16, with its mark or without.
+func in16(text string, order binary.AppendByteOrder, mark bool) string {
+	var b []byte
+	if mark {
+		b = order.AppendUint16(b, 0xfeff)
+	}
+	for _, u := range utf16.Encode([]rune(text)) {
+		b = order.AppendUint16(b, u)
+	}
+	return string(b)
+}
+
+func TestSpreadsheetsAreUnderstood(t *testing.T) {
+	want := []ask.RawContact{
+		{Line: 2, Phone: "+12025550123", Context: domain.Context{"name": "Zoë 🐘"}},
+		{Line: 3, Phone: "+12025550124", Context: domain.Context{"name": "Bob"}},
+	}
+	const plain = "phone,name\n+12025550123,Zoë 🐘\n+12025550124,Bob\n"
+	at := func(lines int) []ask.RawContact {
+		moved := append([]ask.RawContact(nil), want...)
+		for i := range moved {
+			moved[i].Line += lines
+		}
+		return moved
+	}
+	for name, c := range map[string]struct {
+		text string
+		want []ask.RawContact
+	}{
+		"UTF-8 with its mark":          {"\xef\xbb\xbf" + plain, want},
+		"UTF-16 LE":                    {in16(plain, binary.LittleEndian, true), want},
+		"UTF-16 BE":                    {in16(plain, binary.BigEndian, true), want},
+		"UTF-16 LE without a mark":     {in16(plain, binary.LittleEndian, false), want},
+		"UTF-16 BE without a mark":     {in16(plain, binary.BigEndian, false), want},
+		"UTF-16 with tabs, as Unicode": {in16(strings.ReplaceAll(strings.ReplaceAll(plain, ",", "\t"), "\n", "\r\n"), binary.LittleEndian, true), want},
+		"sep=;":                        {"sep=;\r\n" + strings.ReplaceAll(plain, ",", ";"), at(1)},
+		"\"sep=,\"":                    {"\"sep=,\"\n" + plain, at(1)},
+		"SEP=| that nobody guesses":    {"SEP=|\n" + strings.ReplaceAll(plain, ",", "|"), at(1)},
+		"lines that end in CR":         {strings.ReplaceAll(plain, "\n", "\r"), want},
+		"empty columns behind":         {strings.ReplaceAll(plain, "\n", ",,,\n"), want},
+		"a great many of them":         {strings.Replace(plain, "\n", strings.Repeat(",", 500)+"\n", 1), want},
+		"rows longer by nothing":       {strings.ReplaceAll(plain, "Bob\n", "Bob,,,,\n"), want},
+		"empty rows behind":            {plain + ",\n,\n\"\",\"\"\n , \n", want},
+		"hard spaces and no width":     {"\u00a0phone ,name\n\u202a+12025550123\u202c,\u00a0Zoë 🐘\u200b\n+12025550124\u00a0,Bob\n", want},
+	} {
+		for way, r := range map[string]io.Reader{
+			"at once": strings.NewReader(c.text), "byte by byte": iotest.OneByteReader(strings.NewReader(c.text)), "with its end": iotest.DataErrReader(strings.NewReader(c.text)),
+		} {
+			got, err := all(intake.CSV(r))
+			require.NoError(t, err, name)
+			assert.Equal(t, c.want, got, "%s, %s", name, way)
+		}
+	}
+}
+
+func TestHalfALetterOfUTF16IsNoReasonToStop(t *testing.T) {
+	for _, text := range []string{
+		in16("phone,name\n1,", binary.LittleEndian, true) + "\x3d\xd8",          // half a pair
+		in16("phone,name\n1,", binary.LittleEndian, true) + "\x3d\xd8A\x00",     // half a pair and a letter
+		in16("phone,name\n1,", binary.LittleEndian, true) + "\x00\xdc" + "\x41", // the other half, and half a unit
+	} {
+		got, err := all(intake.CSV(strings.NewReader(text)))
+		require.NoError(t, err)
+		require.Len(t, got, 1)
+		assert.Equal(t, "1", got[0].Phone)
+		name, _ := got[0].Context.Text("name")
+		assert.Contains(t, name, "\ufffd")
+	}
+}
+
+func TestUTF16IsReadAsItWasWritten(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		name := strings.TrimSpace(rapid.StringOfN(rapid.RuneFrom([]rune("abcäß漢字🐘 ")), 1, 40, -1).Draw(t, "name"))
+		var order binary.AppendByteOrder = binary.LittleEndian
+		if rapid.Bool().Draw(t, "big") {
+			order = binary.BigEndian
+		}
+		text := in16("phone,name\r\n1,"+name+"\r\n", order, true)
+		got, err := all(intake.CSV(iotest.HalfReader(strings.NewReader(text))))
+		if err != nil || len(got) != 1 {
+			t.Fatalf("%v %v", got, err)
+		}
+		if said, _ := got[0].Context.Text("name"); said != name {
+			t.Fatalf("%q became %q", name, said)
+		}
+	})
+}
+
+func TestJSONIsReadOneContactAtATime(t *testing.T) {
+	ada := ask.RawContact{Line: 1, Phone: "1", Context: domain.Context{"a": "]}\",{["}}
+	const text = `{"phone":"1","context":{"a":"]}\",{["}}`
+	for name, c := range map[string]struct {
+		text string
+		want []ask.RawContact
+	}{
+		"a list":              {`[` + text + `]`, []ask.RawContact{ada}},
+		"an object":           {`{"contacts":[` + text + `]}`, []ask.RawContact{ada}},
+		"spaces and a mark":   {"\xef\xbb\xbf \r\n{ \"contacts\" :\t[ " + text + " ] } \n", []ask.RawContact{ada}},
+		"others around":       {`{"a":1,"b":{"contacts":[7]},"c":"x","contacts":[` + text + `],"d":[[]],"e":null}`, []ask.RawContact{ada}},
+		"none":                {`[]`, nil},
+		"none in an object":   {`{"contacts": [ ]}`, nil},
+		"what is no contact":  {`[7, "x", null , {"phone":7}]`, []ask.RawContact{{Line: 1, Problem: "the row is no contact: it must be a JSON object, not number"}, {Line: 2, Problem: "the row is no contact: it must be a JSON object, not string"}, {Line: 3, Problem: "the row has no phone"}, {Line: 4, Problem: "the row is no contact: phone must not be a number"}}},
+		"one that is too big": {`[` + text + `,{"phone":"` + strings.Repeat("\\\"", 100_000) + `"},{"phone":"3"}]`, []ask.RawContact{ada, {Line: 2, Problem: "the contact is larger than 64 kB"}, {Line: 3, Phone: "3"}}},
+		"UTF-16":              {in16(`[`+text+`]`, binary.BigEndian, true), []ask.RawContact{ada}},
+	} {
+		for way, r := range map[string]io.Reader{"at once": strings.NewReader(c.text), "byte by byte": iotest.OneByteReader(strings.NewReader(c.text))} {
+			got, err := all(intake.JSON(r))
+			require.NoError(t, err, name)
+			assert.Equal(t, c.want, got, "%s, %s", name, way)
+		}
+	}
+}
+
+func TestWhatIsNoJSONEndsTheRows(t *testing.T) {
+	for text, code := range map[string]domain.Code{
+		"": "invalid_request", "x": "invalid_request", `[`: "invalid_request", `[{"phone":"1"}`: "invalid_request", `[{"phone":"1"},]`: "invalid_request",
+		`[{"phone":"1"}{"phone":"2"}]`: "invalid_request", `[{"phone":}]`: "invalid_request", `[] []`: "invalid_request", `{"contacts"}`: "invalid_request",
+		`{"contacts":[]`: "invalid_request", `{contacts:[]}`: "invalid_request", `{"a":nul,"contacts":[]}`: "invalid_request", `[,]`: "invalid_request",
+		`{"contacts":[}]`: "invalid_request", `[}`: "invalid_request", `{"contacts":[]]`: "invalid_request",
+		`{}`: "validation_error", `{"contacts":null}`: "validation_error", `{"contacts":"x"}`: "validation_error", `{"contacts":{}}`: "validation_error",
+		`7`: "validation_error", `"x"`: "validation_error", `{"contacts":-1}`: "validation_error",
+	} {
+		_, err := all(intake.JSON(strings.NewReader(text)))
+		assert.Equal(t, code, domain.CodeOf(err), text)
+	}
+	broken := io.MultiReader(strings.NewReader(`[{"phone":"1"},`), iotest.ErrReader(io.ErrClosedPipe))
+	got, err := all(intake.JSON(broken))
+	require.ErrorIs(t, err, io.ErrClosedPipe)
+	assert.Len(t, got, 1)
+}
+
+// A list of any length costs one contact.
+func TestALongListOfJSONIsNeverHeld(t *testing.T) {
+	r, w := io.Pipe()
+	const contacts = 200_000
+	go func() {
+		one := []byte(`{"phone":"+12025550123","context":{"name":"Ada"}},`)
+		_, _ = w.Write([]byte(`{"contacts":[`))
+		for range contacts / 100 {
+			_, _ = w.Write(bytes.Repeat(one, 100))
+		}
+		_, _ = w.Write(append(one[:len(one)-1], `]}`...))
+		_ = w.Close()
+	}()
+	n := 0
+	for c, err := range intake.JSON(r) {
+		require.NoError(t, err)
+		n++
+		require.Equal(t, n, c.Line)
+	}
+	assert.Equal(t, contacts+1, n)
+}
+
+func FuzzUTF16(f *testing.F) {
+	f.Add([]byte("\xff\xfep\x00h\x00o\x00n\x00e\x00\n\x001\x00"))
+	f.Add([]byte("\xfe\xff\x00p\x00h\x00o\x00n\x00e\x00\n\xd8\x3d"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		rows, err := all(intake.CSV(bytes.NewReader(append([]byte{0xff, 0xfe}, text...))))
+		for _, r := range rows {
+			if !utf8.ValidString(r.Phone) {
+				t.Fatalf("%q", r.Phone)
+			}
+		}
+		pieces, err2 := all(intake.CSV(iotest.OneByteReader(bytes.NewReader(append([]byte{0xff, 0xfe}, text...)))))
+		if (err == nil) != (err2 == nil) || len(rows) != len(pieces) {
+			t.Fatalf("%d rows (%v) at once, %d (%v) in pieces", len(rows), err, len(pieces), err2)
+		}
+	})
+}
