@@ -173,6 +173,7 @@ type Stats struct {
 	PacketsReceived uint64        `json:"packets_received"`
 	PacketsLost     uint64        `json:"packets_lost"`
 	PacketsLate     uint64        `json:"packets_late"`
+	PacketsRepeated uint64        `json:"packets_repeated"` // copies, which count as neither received nor late
 	PacketsRefused  uint64        `json:"packets_refused"`
 	JitterMs        float64       `json:"jitter_ms"`
 	LossPercent     float64       `json:"loss_percent"`

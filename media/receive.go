@@ -112,9 +112,12 @@ func (r *receiver) openLatch(now time.Duration) { r.until = now + latchWindow }
 // proven counts packets in a row.
 func (r *receiver) proven(from netip.AddrPort, p *rtp.Packet) bool {
 	t := &r.trial
-	if t.from == from && t.ssrc == p.SSRC && p.Seq == t.seq+1 {
+	same := t.from == from && t.ssrc == p.SSRC
+	switch {
+	case same && t.n > 0 && p.Seq == t.seq: // a copy proves nothing, and breaks no row
+	case same && p.Seq == t.seq+1:
 		t.n++
-	} else {
+	default:
 		*t = trial{from: from, ssrc: p.SSRC, n: 1}
 	}
 	t.seq = p.Seq

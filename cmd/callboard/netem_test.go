@@ -183,6 +183,7 @@ func mean(all []figures) (m figures) {
 		m.phone.Stats.MOS += f.phone.Stats.MOS / n
 		m.phone.Stats.LossPercent += f.phone.Stats.LossPercent / n
 		m.phone.Stats.JitterMs += f.phone.Stats.JitterMs / n
+		m.phone.Stats.PacketsRepeated += f.phone.Stats.PacketsRepeated
 	}
 	return m
 }

@@ -18,6 +18,7 @@ const (
 	tooLate  = 10                // so many late packets in a row: the sender's clock leapt
 	beyond   = ringLen - lastLen // a packet further ahead than this: the sender's clock leapt
 	unknown  = ringLen           // no packet told its margin yet
+	memory   = 64                // packets by whose timestamps a copy is known: more than a second of them
 )
 
 // Verdict is what became of a packet.
@@ -27,8 +28,9 @@ type Verdict uint8
 const (
 	Kept      Verdict = iota
 	Late              // its time had passed; it is dropped
-	Duplicate         // it was there already
+	Duplicate         // it came before; the copy is dropped, whether its time has passed or not, and tells nothing of the network
 	Anchored          // kept, and the clock was set by it
+	Unusable          // it holds no sound, or more than any packet does
 )
 
 // Buffer is adaptive: it starts with 40 ms and grows to 200 ms as packets come late, and shrinks again when they come early.
@@ -53,18 +55,22 @@ type Buffer struct {
 
 // store is the memory for sound.
 type store struct {
-	ring [ringLen]byte
-	have [ringLen / 64]uint64 // which samples of the ring are there
+	ring   [ringLen]byte
+	have   [ringLen / 64]uint64 // which samples of the ring are there
+	came   [memory]uint32       // timestamps of the packets that came last
+	next   int
+	filled int
+	newest uint32
 }
 
 // Put takes the samples of a packet.
 func (b *Buffer) Put(timestamp uint32, mu []byte) Verdict {
 	if len(mu) == 0 || len(mu) > longest {
-		return Late
+		return Unusable
 	}
 	if !b.started {
 		b.anchor(timestamp)
-		b.store.fill(timestamp, mu)
+		b.store.keep(timestamp, mu)
 		return Anchored
 	}
 	ahead := int(int32(timestamp - b.play)) //nolint:gosec // modular
@@ -72,9 +78,16 @@ func (b *Buffer) Put(timestamp uint32, mu []byte) Verdict {
 	if b.missing >= idle && outside || ahead+len(mu) > beyond || ahead+len(mu) <= 0 && b.late >= tooLate {
 		b.clear()
 		b.anchor(timestamp)
-		b.store.fill(timestamp, mu)
+		b.store.keep(timestamp, mu)
 		return Anchored
 	}
+	if b.store.knows(timestamp) {
+		if ahead+len(mu) <= 0 {
+			b.late++ // nothing but copies: the sender's clock leapt
+		}
+		return Duplicate
+	}
+	b.store.note(timestamp)
 	if b.delay > ahead {
 		b.delay -= (b.delay - ahead + 63) / 64
 	}
@@ -93,9 +106,6 @@ func (b *Buffer) Put(timestamp uint32, mu []byte) Verdict {
 	b.margin = min(b.margin, ahead)
 	if ahead < b.frame/2 && b.spare <= 0 && b.delay+step <= maxDelay { // not late yet, but the next one may be
 		b.spare = step
-	}
-	if b.store.present(timestamp) {
-		return Duplicate
 	}
 	b.store.fill(timestamp, mu)
 	return Kept
@@ -164,6 +174,7 @@ func (b *Buffer) Reset() {
 func (b *Buffer) clear() {
 	if b.store != nil {
 		clear(b.store.have[:])
+		b.store.next, b.store.filled = 0, 0
 	}
 }
 

@@ -61,6 +61,59 @@ func TestPacketsOutOfOrderAndTwiceAreSetRight(t *testing.T) {
 	}
 }
 
+func TestACopyIsNeitherLateNorAReasonToWaitLonger(t *testing.T) {
+	for name, back := range map[string]int{"at once": 0, "just before its time is over": 2, "after its time": 4, "long after": 30, "half over": -1} {
+		t.Run(name, func(t *testing.T) {
+			var b jitter.Buffer
+			out, copies := 0, 0
+			for tick := range 500 {
+				b.Put(uint32(tick*n), frame(tick))
+				if back < 0 { // the clock is off by half a frame, so that the copy is half over
+					b.Get(make([]byte, n/2))
+					if tick > 4 {
+						assert.Equal(t, jitter.Duplicate, b.Put(uint32((tick-2)*n), frame(tick)))
+						copies++
+					}
+					b.Get(make([]byte, n/2))
+					continue
+				}
+				if tick > back && tick%2 == 0 {
+					assert.Equal(t, jitter.Duplicate, b.Put(uint32((tick-back)*n), frame(77)), "tick %d", tick)
+					copies++
+				}
+				if got := get(&b); tick >= 2 && bytes.Equal(got, frame(tick-2)) {
+					out++
+				}
+			}
+			if back >= 0 {
+				assert.Equal(t, 498, out, "every frame in its place")
+			}
+			assert.Greater(t, copies, 200)
+			assert.Equal(t, 320, b.Delay(), "40 ms, as before")
+		})
+	}
+	var b jitter.Buffer
+	b.Put(0, frame(1))
+	assert.Equal(t, jitter.Unusable, b.Put(n, nil), "nothing is not late")
+	assert.Equal(t, jitter.Unusable, b.Put(n, make([]byte, 2000)))
+}
+
+func TestASenderThatSaysTheSameAgainIsHeard(t *testing.T) {
+	var b jitter.Buffer
+	heard := 0
+	for i := range 100 {
+		b.Put(uint32(i*n), frame(i))
+		get(&b)
+	}
+	for i := 60; i < 120; i++ { // its clock leapt back: what looks like copies is new
+		b.Put(uint32(i*n), frame(i))
+		if bytes.Equal(get(&b), frame(i-2)) {
+			heard++
+		}
+	}
+	assert.Greater(t, heard, 35)
+}
+
 func TestALostPacketFadesAndALongGapIsSilent(t *testing.T) {
 	var b jitter.Buffer
 	loud := bytes.Repeat([]byte{0x90}, n)

@@ -16,6 +16,36 @@ func (s *store) fill(timestamp uint32, mu []byte) {
 	}
 }
 
+// keep stores a packet's samples and remembers that it came.
+func (s *store) keep(timestamp uint32, mu []byte) {
+	s.note(timestamp)
+	s.fill(timestamp, mu)
+}
+
+// note remembers that a packet came, in the place of the oldest.
+func (s *store) note(timestamp uint32) {
+	if s.filled == 0 || int32(timestamp-s.newest) > 0 { //nolint:gosec // modular
+		s.newest = timestamp
+	}
+	s.came[s.next] = timestamp
+	s.next = (s.next + 1) % memory
+	s.filled = min(s.filled+1, memory)
+}
+
+// knows says whether a packet of this timestamp came of late. One that is newer than all is new; of the others the newest are
+// looked at first, since copies follow closely.
+func (s *store) knows(timestamp uint32) bool {
+	if s.filled == 0 || int32(timestamp-s.newest) > 0 { //nolint:gosec // modular
+		return false
+	}
+	for i := range s.filled {
+		if s.came[(s.next-1-i+memory)%memory] == timestamp {
+			return true
+		}
+	}
+	return false
+}
+
 // take moves samples into dst, silence where there are none, and says how many were there.
 func (s *store) take(timestamp uint32, dst []byte) (got int) {
 	at := timestamp % ringLen
@@ -58,11 +88,6 @@ func (s *store) whole(timestamp uint32, n int) bool {
 		left -= run
 	}
 	return true
-}
-
-func (s *store) present(timestamp uint32) bool {
-	at := timestamp % ringLen
-	return s.have[at/64]&(1<<(at%64)) != 0
 }
 
 // restore leaves what was played in the ring, unmarked, for concealment.

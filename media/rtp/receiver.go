@@ -6,7 +6,8 @@ type Receiver struct {
 	ssrc      uint32
 	base      uint32 // extended sequence number of the first packet
 	highest   uint32 // extended sequence number of the highest packet
-	received  uint64 // from this source
+	received  uint64 // from this source, without copies
+	repeated  uint64 // copies
 	seen      uint64 // bit n: highest-n was there
 	transit   int64
 	jitter    float64 // in timestamp units
@@ -15,8 +16,8 @@ type Receiver struct {
 	receivedR uint64
 }
 
-// Totals is what was received and what was lost.
-type Totals struct{ Received, Lost uint64 }
+// Totals is what was received, what was lost, and how many copies came of what was received. A copy is neither.
+type Totals struct{ Received, Lost, Repeated uint64 }
 
 // Report is what a receiver report block says.
 type Report struct {
@@ -40,7 +41,7 @@ type Verdict uint8
 const (
 	Next     Verdict = iota // the source goes on
 	Anew                    // another source, or the same began anew
-	Repeated                // a packet that was there before
+	Repeated                // a packet that was there before, or so long after its time that nobody can tell
 )
 
 // Got counts a packet; arrived is the receiver's clock in timestamp units, of any origin. A packet that is not timed
@@ -58,12 +59,11 @@ func (r *Receiver) Got(p *Packet, arrived int64, timed bool) Verdict {
 	case delta > 0:
 		r.highest += uint32(delta)
 		r.seen = r.seen<<delta | 1
-	case delta > -64:
-		bit := uint64(1) << -delta
-		if r.seen&bit != 0 {
-			return Repeated
-		}
-		r.seen |= bit
+	case delta <= -64 || r.seen&(1<<-delta) != 0:
+		r.repeated++
+		return Repeated
+	default:
+		r.seen |= 1 << -delta
 	}
 	r.received++
 	if !timed {
@@ -83,7 +83,7 @@ func (r *Receiver) restart(p *Packet, arrived int64) {
 	r.started, r.ssrc = true, p.SSRC
 	r.base = 1<<16 | uint32(p.Seq) // one turn up, so that an early predecessor cannot pass below zero
 	r.highest, r.seen = r.base, 1
-	r.received, r.expectedR, r.receivedR = 1, 0, 0
+	r.received, r.repeated, r.expectedR, r.receivedR = 1, 0, 0, 0
 	r.transit = arrived - int64(p.Timestamp)
 }
 
@@ -98,6 +98,7 @@ func (r *Receiver) expected() uint64 {
 func (r *Receiver) Totals() Totals {
 	t := r.past
 	t.Received += r.received
+	t.Repeated += r.repeated
 	if e := r.expected(); e > r.received {
 		t.Lost += e - r.received
 	}

@@ -57,15 +57,36 @@ func TestTheReceiverCountsLossRepeatsAndTheTurnOfTheSequence(t *testing.T) {
 	assert.Equal(t, rtp.Next, got(1, 65534))
 	assert.Equal(t, rtp.Repeated, got(1, 65534))
 	assert.Equal(t, rtp.Next, got(1, 1), "65535 and 0 are missing")
-	assert.Equal(t, rtp.Totals{Received: 3, Lost: 2}, r.Totals())
+	assert.Equal(t, rtp.Totals{Received: 3, Lost: 2, Repeated: 1}, r.Totals())
 	report, ok := r.Report()
 	require.True(t, ok)
 	assert.Equal(t, rtp.Report{SSRC: 1, Fraction: 2 * 256 / 5, Lost: 2, Highest: 2<<16 | 1, Jitter: report.Jitter}, report)
 	assert.Equal(t, rtp.Next, got(1, 0), "late is not lost")
-	assert.Equal(t, rtp.Totals{Received: 4, Lost: 1}, r.Totals())
+	assert.Equal(t, rtp.Totals{Received: 4, Lost: 1, Repeated: 1}, r.Totals())
 	assert.Equal(t, rtp.Anew, got(2, 9))
 	assert.Equal(t, rtp.Anew, got(2, 30000))
-	assert.Equal(t, rtp.Totals{Received: 6, Lost: 1}, r.Totals(), "earlier sources are kept")
+	assert.Equal(t, rtp.Totals{Received: 6, Lost: 1, Repeated: 1}, r.Totals(), "earlier sources are kept")
+}
+
+func TestCopiesAreCountedApartHoweverLateTheyCome(t *testing.T) {
+	var r rtp.Receiver
+	for i := range 300 {
+		p := rtp.Packet{Seq: uint16(65400 + i), SSRC: 1, Timestamp: uint32(i * 160)}
+		if i == 150 {
+			continue
+		}
+		r.Got(&p, int64(i*160), true)
+		for _, back := range []int{0, 3, 63, 64, 120} {
+			if i%10 == 0 && back <= i {
+				p.Seq, p.Timestamp = uint16(65400+i-back), uint32((i-back)*160)
+				assert.Equal(t, rtp.Repeated, r.Got(&p, int64(i*160), true), "%d after %d", back, i)
+			}
+		}
+	}
+	got := r.Totals()
+	assert.Equal(t, rtp.Totals{Received: 299, Lost: 1, Repeated: got.Repeated}, got, "copies hide no loss")
+	assert.Greater(t, got.Repeated, uint64(100))
+	assert.Zero(t, r.Jitter(), "and are no jitter")
 }
 
 func TestJitterIsThatOfTheStandard(t *testing.T) {
