@@ -40,6 +40,7 @@ func (s *Session) converse(c *clock, n int, now time.Duration) {
 			s.reported(data, from, arrived, now)
 		}
 	}
+	s.mindKeys(now)
 	if r.due -= n; r.due <= 0 {
 		r.due = reportEvery/2 + rand.IntN(reportEvery) //nolint:gosec // no secret
 		s.sendReport()

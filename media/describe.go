@@ -183,10 +183,10 @@ func (s *Session) agree(b []byte, offered bool) (*sdp.Session, error) {
 	if somewhere && !s.engine.mayReach(a.Remote, s.o.Networks) {
 		return nil, fmt.Errorf("%w: %s", ErrRefusedAddress, a.Remote)
 	}
-	if err = s.settleKeys(&a); err != nil {
+	now := s.engine.now()
+	if err = s.settleKeys(&a, now); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNoCodec, err)
 	}
-	now := s.engine.now()
 	s.told(&a, now)
 	s.desc.agreed, s.desc.settled = a, true
 	s.out.settle(&a)

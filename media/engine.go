@@ -124,6 +124,9 @@ func (e *Engine) Open(o Options) (*Session, error) {
 	if o.IdleAfter == 0 {
 		o.IdleAfter = defaultIdle
 	}
+	if o.KeyLife == 0 {
+		o.KeyLife = defaultKeyLife
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {

@@ -107,6 +107,7 @@ type Options struct {
 	// Confidential says that the signalling is encrypted, as by TLS. Where it is not, nobody is told a key: SRTPOptional
 	// counts as SRTPOff, and Open fails with ErrConfidential on SRTPRequired, unless KeysInClear allows it.
 	Confidential, KeysInClear bool
+	KeyLife                   time.Duration  // how long a key of ours is used before KeyWorn; zero: 1 h
 	RecordPath                string         // "": not recorded; its time begins at Begin. No file where neither side has any sound
 	Networks                  []netip.Prefix // further networks that sound may go to and be latched from
 	Notify                    func(Event)    // must not block; called from the media clock, never twice at once for one session
@@ -139,6 +140,9 @@ type (
 	// Hold says that the far end has changed whom it hears. Deaf: it does not want our sound (sendonly, inactive,
 	// c=0.0.0.0); nothing is sent. Mute: it does not mean to send (recvonly, inactive). Neither: the hold is over.
 	Hold struct{ Deaf, Mute bool }
+	// KeyWorn asks the owner to renew the key of what we send, which has been used for Options.KeyLife or for a million
+	// packets: Rekey, and then a new Offer within the dialog. It is told again each 10 minutes until that is done.
+	KeyWorn struct{}
 	// Vanished says that the far end has been silent, RTP and RTCP, for Options.IdleAfter. Told once until it is heard again.
 	Vanished struct{}
 	// SpeechBegan says that somebody has been speaking for 200 ms.
@@ -152,6 +156,7 @@ func (Played) mediaEvent()      {}
 func (DigitsSent) mediaEvent()  {}
 func (SendInfo) mediaEvent()    {}
 func (Hold) mediaEvent()        {}
+func (KeyWorn) mediaEvent()     {}
 func (Vanished) mediaEvent()    {}
 func (SpeechBegan) mediaEvent() {}
 func (SpeechEnded) mediaEvent() {}

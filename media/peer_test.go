@@ -1,6 +1,7 @@
 package media_test
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -22,8 +23,9 @@ type peer struct {
 	seq  uint16
 	ssrc uint32
 
-	mu  sync.Mutex
-	got []rtp.Packet
+	mu   sync.Mutex
+	got  []rtp.Packet
+	wire [][]byte // as it came, but for RTCP
 }
 
 func newPeer(t *testing.T) *peer {
@@ -46,6 +48,7 @@ func (p *peer) read() {
 		if packet, ok := rtp.Parse(buf[:n]); ok {
 			p.mu.Lock()
 			p.got = append(p.got, packet)
+			p.wire = append(p.wire, buf[:n])
 			p.mu.Unlock()
 		}
 	}
@@ -61,7 +64,17 @@ func (p *peer) heard() []rtp.Packet {
 func (p *peer) forget() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.got = nil
+	p.got, p.wire = nil, nil
+}
+
+// cipher are copies of the packets as they came.
+func (p *peer) cipher() (out [][]byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, b := range p.wire {
+		out = append(out, bytes.Clone(b))
+	}
+	return out
 }
 
 // say sends packets of sound at once.

@@ -258,6 +258,7 @@ func placeAside(v *vessel, sound Sound, phone Phone, shared Session, o media.Opt
 	} else if !v.board(in.Leg, nil) {
 		return asidePlaced{in.Leg, media.ErrClosed}
 	}
+	s.Rekey() // another far end is told another key
 	in.Body = s.Offer()
 	d, err := phone.Invite(in)
 	if err != nil {

@@ -102,6 +102,7 @@ type plan struct {
 	phone   func(call.Phone) call.Phone
 	broker  actor.ReceiveFunc // in the place of the trunks
 	ours    func(domain.Environment, *sip.Incoming) bool
+	keyLife time.Duration // of SRTP keys
 }
 
 var nextPort atomic.Int32
@@ -161,7 +162,7 @@ func build(t *testing.T, p plan) *house {
 		line = p.phone(line)
 	}
 	h.calls = h.sys.Root.Spawn(call.Props(call.Config{
-		Workspace: workspace, Store: h.store, Phone: line, Sound: listened{call.OverMedia(h.engine), h}, Speaker: p.speaker,
+		Workspace: workspace, Store: h.store, Phone: line, Sound: listened{call.OverMedia(h.engine), h, p.keyLife}, Speaker: p.speaker,
 		Blobs: h.blobs, LinesOut: h.lines, LinesIn: h.inLines, Trunks: h.trunks, Reach: reach, Traces: h.traces, SpoolDir: h.spool,
 		PublicURL: "https://calls.example", Log: discard, Before: p.before, Ours: p.ours,
 	}))
@@ -189,10 +190,12 @@ func (h *house) packets(id string) uint64 {
 // listened notes whose sound is whose: by the name of its recording.
 type listened struct {
 	call.Sound
-	h *house
+	h       *house
+	keyLife time.Duration
 }
 
 func (l listened) Open(o media.Options) (call.Session, error) {
+	o.KeyLife = l.keyLife
 	s, err := l.Sound.Open(o)
 	l.h.mu.Lock()
 	defer l.h.mu.Unlock()

@@ -465,6 +465,9 @@ func (c *call) heard(ctx actor.Context, m heard) {
 	case media.Hold:
 		c.farHeld(ctx, e)
 		return
+	case media.KeyWorn:
+		rekey(c.log, c.session, c.vessel.line())
+		return
 	}
 	if c.conversation != nil {
 		ctx.Send(c.conversation, conversation.Heard{Event: m.event})

@@ -281,6 +281,7 @@ func (c *call) takeOver(ctx actor.Context, by *sip.Incoming, n int, durable bool
 		}
 		return
 	}
+	c.session.Rekey() // another far end is told another key
 	body := c.session.Offer()
 	if len(by.Body) > 0 {
 		var err error

@@ -38,6 +38,7 @@ type Dialog interface {
 	ID() sip.DialogID
 	Refer(r sip.ReferTo, told func(sip.ReferProgress))
 	Info(contentType string, body []byte)
+	Reoffer(body []byte, done func(sip.Reanswer))
 }
 
 // Phone places legs.
@@ -51,6 +52,7 @@ type Session interface {
 	Offer() []byte
 	Accept(answer []byte) error
 	Answer(offer []byte) ([]byte, error)
+	Rekey()
 	Begin()
 	Play(id uint64, clip media.Clip)
 	StopPlaying()

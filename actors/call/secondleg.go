@@ -263,6 +263,8 @@ func (c *call) heardAside(ctx actor.Context, e media.Event) {
 		if d := t.vessel.line(); d != nil {
 			d.Info(e.ContentType, e.Body)
 		}
+	case media.KeyWorn:
+		rekey(c.log, t.vessel.sound(), t.vessel.line())
 	case media.Vanished:
 		ctx.Send(t.aside, giveUp{string(domain.ReasonMediaLost)})
 	}

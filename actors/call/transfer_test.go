@@ -268,13 +268,14 @@ func TestADeadCallTakesItsSecondLegWithIt(t *testing.T) {
 
 // peer is a far end that is no simulator: it answers and does as it is told.
 type peer struct {
-	t      *testing.T
-	ua     *sip.UserAgent
-	engine *media.Engine
-	mu     sync.Mutex
-	dialog *sip.Dialog
-	events []sip.Event
-	refer  func(sip.Referred)
+	t       *testing.T
+	ua      *sip.UserAgent
+	engine  *media.Engine
+	mu      sync.Mutex
+	dialog  *sip.Dialog
+	events  []sip.Event
+	refer   func(sip.Referred)
+	session *media.Session // of secret
 }
 
 // mute is a peer that has no user agent yet.
@@ -328,10 +329,16 @@ func (p *peer) onRefer(f func(sip.Referred)) {
 	p.refer = f
 }
 
-func (p *peer) line() *sip.Dialog {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.dialog
+// line is the peer's dialog; our answer may be here before it has noted it.
+func (p *peer) line() (d *sip.Dialog) {
+	p.t.Helper()
+	require.Eventually(p.t, func() bool {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		d = p.dialog
+		return d != nil
+	}, 5*time.Second, time.Millisecond, "the peer's dialog")
+	return d
 }
 
 func (p *peer) over() bool {

@@ -157,20 +157,43 @@ func (s *Stream) OpenControl(b []byte) ([]byte, error) {
 }
 
 // Opener opens what comes from a far end that may change its key: until the first packet under the new key, those under
-// the old one are still heard. The zero value is empty. It is not for concurrent use.
+// the old one are still heard. A key that comes back finds what it had opened before, so that nothing is opened twice. The
+// zero value is empty. It is not for concurrent use.
 type Opener struct {
 	now, old *Stream
 	copy     []byte
+	past     []former // the newest last
+	spent    []Key    // of which nothing but the key is remembered
 }
+
+// former is a key, and what it opens.
+type former struct {
+	key    Key
+	stream *Stream
+}
+
+const (
+	formerMost = 4  // keys whose packets are remembered; more than one is rare
+	spentMost  = 64 // further keys that are known not to be new
+)
+
+// ErrSpent tells that a key was used so long ago that what it opened is forgotten: it must not be used again.
+var ErrSpent = errors.New("srtp: a key that was used before")
 
 // Set reports whether there is a key.
 func (o *Opener) Set() bool { return o.now != nil }
 
-// Renew takes another key.
+// Turned reports whether the far end has been heard under the newest key, or has had no other.
+func (o *Opener) Turned() bool { return o.old == nil }
+
+// Renew takes another key, or an earlier one again. Errors: ErrSpent, or that the key has no suite.
 func (o *Opener) Renew(k Key) error {
-	s, err := NewStream(k)
+	s, err := o.stream(k)
 	if err != nil {
 		return err
+	}
+	if s == o.now {
+		return nil
 	}
 	o.old, o.now = o.now, s
 	if o.old != nil && o.copy == nil {
@@ -179,8 +202,33 @@ func (o *Opener) Renew(k Key) error {
 	return nil
 }
 
-// Clear forgets the keys.
-func (o *Opener) Clear() { *o = Opener{} }
+// stream is what a key opens, new or as it was left.
+func (o *Opener) stream(k Key) (*Stream, error) {
+	for _, f := range o.past {
+		if f.key == k {
+			return f.stream, nil
+		}
+	}
+	if slices.Contains(o.spent, k) {
+		return nil, ErrSpent
+	}
+	s, err := NewStream(k)
+	if err != nil {
+		return nil, err
+	}
+	if len(o.past) == formerMost {
+		if len(o.spent) == spentMost {
+			o.spent = slices.Delete(o.spent, 0, 1)
+		}
+		o.spent = append(o.spent, o.past[0].key)
+		o.past = slices.Delete(o.past, 0, 1)
+	}
+	o.past = append(o.past, former{k, s})
+	return s, nil
+}
+
+// Clear is without a key, until the next one.
+func (o *Opener) Clear() { o.now, o.old = nil, nil }
 
 // Open checks and decrypts an RTP packet in place.
 func (o *Opener) Open(b []byte) ([]byte, error) {

@@ -147,6 +147,46 @@ func TestAChangeOfKeyLosesNothingAndThenTheOldKeyIsWorthless(t *testing.T) {
 	}
 }
 
+func TestAKeyThatComesBackOpensNothingTwice(t *testing.T) {
+	for name, between := range map[string]func(*srtp.Opener){
+		"after another key":  func(in *srtp.Opener) { require.NoError(t, in.Renew(srtp.NewKey(srtp.AESGCM128))) },
+		"after the clear":    func(in *srtp.Opener) { in.Clear() },
+		"after three others": func(in *srtp.Opener) { renewed(t, in, 3) },
+		"twice in a row":     func(*srtp.Opener) {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := srtp.NewKey(srtp.AESCM128SHA80)
+			out := stream(t, k)
+			var in srtp.Opener
+			require.NoError(t, in.Renew(k))
+			first := protect(t, out, packet(7, 65535))
+			_, err := in.Open(bytes.Clone(first))
+			require.NoError(t, err)
+			_, err = in.Open(protect(t, out, packet(7, 0)))
+			require.NoError(t, err)
+			between(&in)
+			require.NoError(t, in.Renew(k))
+			_, err = in.Open(first)
+			require.ErrorIs(t, err, srtp.ErrRefused, "repeated")
+			_, err = in.Open(protect(t, out, packet(7, 1)))
+			require.NoError(t, err, "the turns of the sequence go on")
+		})
+	}
+	var in srtp.Opener
+	k := srtp.NewKey(srtp.AESCM128SHA80)
+	require.NoError(t, in.Renew(k))
+	renewed(t, &in, 20)
+	require.ErrorIs(t, in.Renew(k), srtp.ErrSpent, "what it opened is forgotten")
+	assert.True(t, in.Set())
+}
+
+func renewed(t *testing.T, in *srtp.Opener, times int) {
+	t.Helper()
+	for range times {
+		require.NoError(t, in.Renew(srtp.NewKey(srtp.AESCM128SHA80)))
+	}
+}
+
 // vector is that of RFC 3711 appendix B.3: the session keys of this master key are printed there; that the encryption under
 // them is right shows in what another implementation makes of it, in the tests of the engine.
 const vector = "E1F97A0D3E018BE0D64FA32C06DE41390EC675AD498AFEEBB6960B3AABE6"

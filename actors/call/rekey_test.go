@@ -1,0 +1,104 @@
+package call_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/sip"
+)
+
+// secret is a far end that speaks SRTP only and tells of each offer of a new
+// key; refuses: it takes none.
+func secret(t *testing.T, refuses bool) (p *peer, keys chan string) {
+	t.Helper()
+	keys = make(chan string, 64)
+	p = mute(t)
+	keyOf := func(body []byte) string {
+		_, rest, _ := strings.Cut(string(body), "inline:")
+		key, _, _ := strings.Cut(rest, "\r\n")
+		return key
+	}
+	p.ua = agent(t, func(in *sip.Incoming) {
+		s, err := p.engine.Open(media.Options{SRTP: media.SRTPRequired, KeysInClear: true})
+		if err != nil {
+			in.Reject(500, 0)
+			return
+		}
+		body, err := s.Answer(in.Body)
+		if err != nil {
+			in.Reject(488, 0)
+			return
+		}
+		keys <- keyOf(in.Body)
+		d := in.Answer(body, func(e sip.Event) {
+			p.hear(e)
+			r, ok := e.(sip.Reoffer)
+			if !ok {
+				return
+			}
+			keys <- keyOf(r.Body)
+			answer, err := s.Answer(r.Body)
+			if err != nil || refuses {
+				r.Reply(488, nil)
+				return
+			}
+			r.Reply(200, answer)
+		})
+		s.Begin()
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.dialog, p.session = d, s
+	})
+	return p, keys
+}
+
+func TestAKeyIsRenewedByANewOfferWithinTheCall(t *testing.T) {
+	t.Parallel()
+	for name, refuses := range map[string]bool{"taken": false, "refused": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, keys := secret(t, refuses)
+			h := build(t, plan{keyLife: 300 * time.Millisecond, trunks: func(h *house) []domain.Trunk {
+				list := towards(p)(h)
+				for i := range list {
+					list[i].SRTP, list[i].KeysInClear = "required", true
+				}
+				return list
+			}})
+			id := h.start(h.order(area+"7777", linger()))
+			seen := map[string]bool{}
+			next := func() {
+				t.Helper()
+				select {
+				case k := <-keys:
+					assert.False(t, seen[k], "a key twice")
+					seen[k] = true
+				case <-time.After(10 * time.Second):
+					require.Fail(t, "no new key was offered")
+				}
+			}
+			next()
+			next()
+			if refuses {
+				h.until(5*time.Second, "the call goes on", func() bool { return h.store.call(id).AnsweredAt != nil })
+			} else {
+				next()
+			}
+			sent := h.packets(id)
+			h.until(5*time.Second, "and sounds", func() bool { return h.packets(id) > sent+20 })
+			p.mu.Lock()
+			s := p.session
+			p.mu.Unlock()
+			heard := s.Stats().PacketsReceived
+			h.until(5*time.Second, "it is heard", func() bool { return s.Stats().PacketsReceived > heard+10 })
+			require.NoError(t, h.hangUp(id))
+			assert.Equal(t, domain.OutcomeCompleted, h.end(id).Verdict.Outcome)
+		})
+	}
+}

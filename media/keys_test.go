@@ -1,0 +1,207 @@
+package media_test
+
+import (
+	"net/netip"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/media/rtp"
+	"github.com/callboard/callboard/media/srtp"
+)
+
+// keysOf are those that a description names.
+func keysOf(t *testing.T, description []byte) (keys []srtp.Attribute) {
+	t.Helper()
+	for line := range strings.Lines(string(description)) {
+		if value, ok := strings.CutPrefix(strings.TrimSpace(line), "a=crypto:"); ok {
+			a, err := srtp.ParseAttribute(value)
+			require.NoError(t, err)
+			keys = append(keys, a)
+		}
+	}
+	return keys
+}
+
+// keyed describes a peer that encrypts.
+func (p *peer) keyed(a srtp.Attribute) []byte {
+	return []byte(strings.ReplaceAll(string(p.sdp("a=crypto:"+a.Line()+"\r\n")), "RTP/AVP", "RTP/SAVP"))
+}
+
+// sealed sends packets under a key.
+func (p *peer) sealed(t *testing.T, out *srtp.Stream, port, packets int) (all [][]byte) {
+	t.Helper()
+	for range packets {
+		b := make([]byte, rtp.HeaderLen+160, 300)
+		rtp.PutHeader(b, rtp.Packet{Seq: p.seq, Timestamp: uint32(p.seq) * 160, SSRC: p.ssrc})
+		p.seq++
+		secret, err := out.Protect(b)
+		require.NoError(t, err)
+		all = append(all, append([]byte(nil), secret...))
+		p.raw(t, port, secret)
+	}
+	return all
+}
+
+func (p *peer) raw(t *testing.T, port int, b []byte) {
+	t.Helper()
+	_, err := p.conn.WriteToUDPAddrPort(b, netip.AddrPortFrom(loopback, uint16(port)))
+	require.NoError(t, err)
+}
+
+func streamOf(t *testing.T, a srtp.Attribute) *srtp.Stream {
+	t.Helper()
+	s, err := srtp.NewStream(a.Key)
+	require.NoError(t, err)
+	return s
+}
+
+var either = media.Options{SRTP: media.SRTPOptional, Confidential: true}
+
+func TestNoKeyComesBackAfterSoundInTheClear(t *testing.T) {
+	t.Parallel()
+	p := newPeer(t)
+	theirs := srtp.Attribute{Tag: 1, Key: srtp.NewKey(srtp.AESCM128SHA80)}
+	t.Run("offered", func(t *testing.T) {
+		s := open(t, engine(t, 33400, 33409), either)
+		seen := map[srtp.Key]bool{}
+		for range 3 {
+			offered := keysOf(t, s.Offer())
+			require.NotEmpty(t, offered)
+			for _, a := range offered {
+				assert.False(t, seen[a.Key], "an offer of a key that was offered before the sound was in the clear")
+				seen[a.Key] = true
+			}
+			require.NoError(t, s.Accept(p.keyed(srtp.Attribute{Tag: offered[0].Tag, Key: srtp.NewKey(offered[0].Key.Suite)})))
+			require.NoError(t, s.Accept(p.sdp("")))
+		}
+	})
+	t.Run("answered, and what they sent is not heard again", func(t *testing.T) {
+		s := open(t, engine(t, 33410, 33419), either)
+		answer, err := s.Answer(p.keyed(theirs))
+		require.NoError(t, err)
+		first := keysOf(t, answer)
+		out := streamOf(t, theirs)
+		old := p.sealed(t, out, s.LocalPort(), 5)
+		eventually(t, "heard", func() bool { return s.Stats().PacketsReceived == 5 })
+		_, err = s.Answer(p.sdp(""))
+		require.NoError(t, err)
+		answer, err = s.Answer(p.keyed(theirs))
+		require.NoError(t, err)
+		assert.NotEqual(t, first[0].Key, keysOf(t, answer)[0].Key)
+		for _, b := range old {
+			p.raw(t, s.LocalPort(), b)
+		}
+		eventually(t, "refused", func() bool { return s.Stats().PacketsRefused == 5 })
+		p.sealed(t, out, s.LocalPort(), 3)
+		eventually(t, "goes on", func() bool { return s.Stats().PacketsReceived == 8 })
+	})
+}
+
+func TestBranchesThatAnswerInTurnAreEachSpokenToUnderTheirKey(t *testing.T) {
+	t.Parallel()
+	p := newPeer(t)
+	s := open(t, engine(t, 33420, 33429), either)
+	offered := keysOf(t, s.Offer())
+	in := map[int]*srtp.Stream{}
+	for _, at := range []int{0, 1, 0} {
+		require.NoError(t, s.Accept(p.keyed(srtp.Attribute{Tag: offered[at].Tag, Key: srtp.NewKey(offered[at].Key.Suite)})))
+		if in[at] == nil {
+			in[at] = streamOf(t, offered[at])
+		}
+		p.forget()
+		eventually(t, "packets", func() bool { return len(p.cipher()) > 4 })
+		for _, b := range p.cipher()[2:] {
+			_, err := in[at].Open(b)
+			require.NoError(t, err, "none is of another key, and none is a repetition")
+		}
+	}
+	assert.Equal(t, offered[0].Key.Suite.String(), s.Stats().SRTP)
+}
+
+func TestWhereTheFarEndChangesItsKeyWeChangeOurs(t *testing.T) {
+	t.Parallel()
+	p := newPeer(t)
+	s := open(t, engine(t, 33430, 33439), either)
+	attribute := func() srtp.Attribute { return srtp.Attribute{Tag: 1, Key: srtp.NewKey(srtp.AESCM128SHA80)} }
+	first := attribute()
+	answer, err := s.Answer(p.keyed(first))
+	require.NoError(t, err)
+	before := keysOf(t, answer)[0]
+	under := func(a srtp.Attribute) bool {
+		p.forget()
+		eventually(t, "a packet", func() bool { return len(p.cipher()) > 0 })
+		_, errOpen := streamOf(t, a).Open(p.cipher()[0])
+		return errOpen == nil
+	}
+	assert.True(t, under(before))
+	p.sealed(t, streamOf(t, first), s.LocalPort(), 3)
+	second := attribute()
+	answer, err = s.Answer(p.keyed(second))
+	require.NoError(t, err)
+	after := keysOf(t, answer)[0]
+	require.NotEqual(t, before.Key, after.Key)
+	assert.True(t, under(before), "the far end does not know the new key before it has the answer")
+	p.sealed(t, streamOf(t, second), s.LocalPort(), 1)
+	eventually(t, "it is heard under its new key, so it has ours", func() bool { return under(after) })
+	// A far end that is silent has it some time.
+	_, err = s.Answer(p.keyed(attribute()))
+	require.NoError(t, err)
+	assert.True(t, under(after))
+	eventually(t, "after two seconds", func() bool { return !under(after) })
+}
+
+func TestAKeyIsWornAfterAnHourUntilItIsRenewed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e, err := media.NewEngine(media.Config{BindIP: loopback, PortMin: 33440, PortMax: 33449})
+		require.NoError(t, err)
+		var told ear
+		s, err := e.Open(media.Options{SRTP: media.SRTPRequired, Confidential: true, Notify: told.notify, IdleAfter: 24 * time.Hour})
+		require.NoError(t, err)
+		turn := media.NewTurn(s)
+		far := srtp.Attribute{Tag: 1, Key: srtp.NewKey(srtp.AESCM128SHA80)}
+		describe := func() []byte {
+			return []byte(strings.ReplaceAll(string(describe("127.0.0.1", 33450, "a=crypto:"+far.Line()+"\r\n")), "RTP/AVP", "RTP/SAVP"))
+		}
+		worn := func() (n int) {
+			for _, ev := range told.all() {
+				if ev == (media.KeyWorn{}) {
+					n++
+				}
+			}
+			return n
+		}
+		_, err = s.Answer(describe())
+		require.NoError(t, err)
+		s.Begin()
+		pass := func(d time.Duration) {
+			for range d / time.Minute {
+				time.Sleep(time.Minute)
+				turn.Frame()
+			}
+		}
+		pass(59 * time.Minute)
+		assert.Zero(t, worn())
+		pass(2 * time.Minute)
+		assert.Equal(t, 1, worn())
+		pass(10 * time.Minute)
+		assert.Equal(t, 2, worn(), "it is told again")
+		s.Rekey()
+		offered := keysOf(t, s.Offer())
+		require.Len(t, offered, 1)
+		far = srtp.Attribute{Tag: offered[0].Tag, Key: srtp.NewKey(srtp.AESCM128SHA80)}
+		require.NoError(t, s.Accept(describe()))
+		pass(58 * time.Minute)
+		assert.Equal(t, 2, worn(), "renewed")
+		pass(3 * time.Minute)
+		assert.Equal(t, 3, worn())
+		_, done := s.Close()
+		<-done
+		require.NoError(t, e.Close())
+	})
+}
