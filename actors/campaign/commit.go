@@ -47,6 +47,7 @@ type delta struct {
 	attempts byte
 	retryAt  time.Time
 	duration int
+	zone     *zone // nil: not known
 }
 
 // skip is a contact that a rule takes out.
@@ -116,7 +117,7 @@ func (a *Campaign) opening(b *batch) {
 	for i, t := range b.opens {
 		a.describe(t, b.begun)
 		number := t.attempt.Number
-		d := delta{ordinal: t.who.ordinal, state: domain.ContactOpen, attempts: byte(min(number, 255))} //nolint:gosec // bounded
+		d := delta{ordinal: t.who.ordinal, state: domain.ContactOpen, attempts: byte(min(number, 255)), zone: t.who.zone} //nolint:gosec // bounded
 		b.deltas = append(b.deltas, d)
 		if number == 1 {
 			b.progress.Attempted++
@@ -169,7 +170,7 @@ func (a *Campaign) ending(b *batch) {
 			b.progress.Attempts++
 		}
 		fate := a.fate(e, status, spent, b.begun)
-		d := delta{ordinal: ordinal, state: fate.State, attempts: byte(spent), retryAt: fate.RetryAt, duration: a.people.durations[ordinal]} //nolint:gosec // 0 to 255
+		d := delta{ordinal: ordinal, state: fate.State, attempts: byte(spent), retryAt: fate.RetryAt, duration: a.people.durations[ordinal], zone: t.zone} //nolint:gosec // 0 to 255
 		if e.Call.AnsweredAt != nil {
 			d.duration = e.Call.DurationSeconds
 		}
@@ -373,7 +374,7 @@ func (a *Campaign) follow(ctx actor.Context, b *batch) {
 	}
 	a.revised(ctx, b, now)
 	for _, t := range b.opens {
-		a.open[t.attempt.ID] = &attempt{row: t.attempt, call: t.call}
+		a.open[t.attempt.ID] = &attempt{row: t.attempt, call: t.call, zone: t.who.zone}
 		a.gate = append(a.gate, &placing{t})
 	}
 	for _, e := range b.ends {

@@ -28,26 +28,37 @@ func (a *Campaign) estimate(now time.Time) *time.Time {
 
 func (a *Campaign) outlook(now time.Time) dialplan.Outlook {
 	v := a.view(now)
-	o := a.people.seen.Outlook()
+	live := time.Duration(0)
+	for _, t := range a.open {
+		live += now.Sub(t.row.OpenedAt)
+	}
+	o := a.people.seen.Outlook(live)
+	o.Waits = a.people.cohorts.All()
 	o.Status, o.Begins, o.Ends, o.From = v.Status, v.Begins, v.Ends, v.TrunkUntil
 	o.Pacing, o.Retry = v.Pacing, a.campaign.Retry
 	o.Pending = max(0, a.progress.Remaining()-a.progress.Waits)
+	byZone := make(map[*zone][]int)
 	for _, t := range a.open {
-		for len(o.Live) <= t.row.Number {
-			o.Live = append(o.Live, 0)
+		n := byZone[t.zone]
+		for len(n) <= t.row.Number {
+			n = append(n, 0)
 		}
-		o.Live[t.row.Number]++
+		n[t.row.Number]++
+		byZone[t.zone] = n
 	}
-	o.Crowds = a.people.crowds()
+	o.Live = byZone[nil]
+	o.Crowds = a.people.crowds(byZone)
 	return o
 }
 
 // crowds are the contacts by their hours, as far as they have been looked at.
-func (p *people) crowds() []dialplan.Crowd {
+func (p *people) crowds(live map[*zone][]int) []dialplan.Crowd {
 	var all []dialplan.Crowd
 	for _, z := range p.zones {
-		if p.rules.Local() && (p.ends || !z.opens.IsZero()) { // else they are skipped
-			all = append(all, dialplan.Crowd{Window: z.window, Waiting: len(z.wait), Weight: z.seen})
+		if p.ends || !z.opens.IsZero() { // else they are skipped
+			all = append(all, dialplan.Crowd{
+				Window: z.window, Waiting: len(z.wait), Weight: z.seen, Waits: z.cohorts.All(), Live: live[z],
+			})
 		}
 	}
 	if len(all) == 0 {

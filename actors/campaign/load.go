@@ -270,5 +270,6 @@ func (j judge) zonesOf(who domain.Contact, number domain.Number, known bool) (st
 type attempt struct {
 	row    domain.Attempt
 	call   domain.Call
+	zone   *zone     // nil: not known
 	lostAt time.Time // nobody knows of its call: then it counts as never placed
 }

@@ -31,6 +31,7 @@ type people struct {
 	needs            map[int]bool
 	durations        map[int]int // of the last answered attempt, where there is one
 	seen             dialplan.Observed
+	cohorts          dialplan.Cohorts // of retries whose zone is not known
 }
 
 // candidate may be rung now.
@@ -48,6 +49,7 @@ type zone struct {
 	again     time.Time // where it is never: when to ask once more
 	wait, due []int32   // due: retries, who come first
 	seen      int       // contacts of the zone that were looked at
+	cohorts   dialplan.Cohorts
 }
 
 // neverFor is how long a zone that does not open within a year is left alone:
@@ -341,11 +343,16 @@ func (p *people) apply(changes []delta) {
 func (p *people) observe(d delta) {
 	was, spent := p.state(d.ordinal), p.attempts[d.ordinal]
 	if was == domain.ContactRetryWait {
-		p.seen.Cohorts.Drop(int(spent))
+		if d.zone == nil || !d.zone.cohorts.Drop(int(spent)) {
+			p.cohorts.Drop(int(spent))
+		}
 	}
 	waits := d.state == domain.ContactRetryWait
-	if waits {
-		p.seen.Cohorts.Add(int(d.attempts), d.retryAt)
+	switch {
+	case waits && d.zone != nil:
+		d.zone.cohorts.Add(int(d.attempts), d.retryAt)
+	case waits:
+		p.cohorts.Add(int(d.attempts), d.retryAt)
 	}
 	if was == domain.ContactOpen && d.attempts == spent && (waits || d.state.Final()) { // else it was not spent
 		p.seen.Yields.Add(int(spent), waits)
@@ -365,7 +372,7 @@ func (p *people) recall() {
 		}
 	}
 	for _, w := range p.retries {
-		p.seen.Cohorts.Add(int(p.attempts[w.ordinal]), w.at)
+		p.cohorts.Add(int(p.attempts[w.ordinal]), w.at)
 	}
 }
 

@@ -62,8 +62,7 @@ type Cohort struct {
 // Cohorts are all who wait for a retry. Their size depends on the interval of
 // retries, not on the number of contacts.
 type Cohorts struct {
-	by   [mostAttempts + 1][]Cohort // by attempts spent, each in order of time
-	size int
+	by [mostAttempts + 1][]Cohort // by attempts spent, each in order of time
 }
 
 // Add counts a contact that waits until at.
@@ -75,7 +74,6 @@ func (c *Cohorts) Add(spent int, at time.Time) {
 	for i > 0 && q[i-1].At.After(at) {
 		i--
 	}
-	c.size++
 	if i > 0 && q[i-1].At.Equal(at) {
 		q[i-1].Count++
 		return
@@ -84,21 +82,18 @@ func (c *Cohorts) Add(spent int, at time.Time) {
 }
 
 // Drop counts one that no longer waits: of those who were rung as often, it is
-// taken to be the one that waited longest.
-func (c *Cohorts) Drop(spent int) {
+// taken to be the one that waited longest. false: none was.
+func (c *Cohorts) Drop(spent int) bool {
 	spent = min(max(0, spent), mostAttempts)
 	q := c.by[spent]
 	if len(q) == 0 {
-		return
+		return false
 	}
-	c.size--
 	if q[0].Count--; q[0].Count == 0 {
 		c.by[spent] = q[1:]
 	}
+	return true
 }
-
-// Size is how many wait.
-func (c *Cohorts) Size() int { return c.size }
 
 // All are the cohorts in order of time.
 func (c *Cohorts) All() []Cohort {
@@ -148,15 +143,14 @@ func (m *Meter) Rate() float64 {
 
 // Observed is what an estimate needs to know of a campaign's past.
 type Observed struct {
-	Yields  Yields
-	Cohorts Cohorts
-	Meter   Meter
-	held    time.Duration
-	ended   int
+	Yields Yields
+	Meter  Meter
+	held   time.Duration
+	ended  int
 }
 
 // mostHeld bounds how many attempts the average of their lengths remembers.
-const mostHeld = 2000
+const mostHeld = 5000
 
 // Held counts how long an attempt took its line.
 func (o *Observed) Held(d time.Duration) {
@@ -168,11 +162,16 @@ func (o *Observed) Held(d time.Duration) {
 	o.ended++
 }
 
-// Outlook is an outlook with what was observed.
-func (o *Observed) Outlook() Outlook {
-	out := Outlook{Waits: o.Cohorts.All(), Yields: o.Yields, Rate: o.Meter.Rate()}
+// Outlook is an outlook with what was observed; live is how long the attempts
+// that are open have taken their lines already, all together. Early on those
+// who speak long are among them, and only those who were short have ended.
+func (o *Observed) Outlook(live time.Duration) Outlook {
+	out := Outlook{Yields: o.Yields, Rate: o.Meter.Rate()}
+	if o.ended == mostHeld {
+		live = 0
+	}
 	if o.ended > 0 {
-		out.Hold = o.held / time.Duration(o.ended)
+		out.Hold = (o.held + live) / time.Duration(o.ended)
 	}
 	return out
 }

@@ -2,6 +2,7 @@ package dialplan
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/callboard/callboard/domain"
@@ -11,8 +12,10 @@ import (
 // Crowd are contacts who may be rung at the same hours.
 type Crowd struct {
 	Window  calendar.Window
-	Waiting int // who were never rung and are known to belong to it
-	Weight  int // all who are known to belong to it
+	Waiting int      // who were never rung and are known to belong to it
+	Weight  int      // all who are known to belong to it
+	Waits   []Cohort // its contacts who wait for a retry, in order of time
+	Live    []int    // its open attempts by their number
 }
 
 // Outlook is what an estimate is made of.
@@ -24,8 +27,8 @@ type Outlook struct {
 	Retry        domain.Retry
 	Crowds       []Crowd       // at least one
 	Pending      int           // contacts who were never rung
-	Waits        []Cohort      // contacts who wait for a retry, in order of time
-	Live         []int         // open attempts by their number
+	Waits        []Cohort      // contacts who wait for a retry and of whom no crowd is known, in order of time
+	Live         []int         // open attempts by their number, of whom no crowd is known
 	Yields       Yields        // how often a retry followed
 	Hold         time.Duration // how long an attempt takes a line, on average
 	Rate         float64       // attempts per second as measured; 0: unknown
@@ -78,7 +81,7 @@ type flow struct {
 	shares [mostAttempts + 1]float64
 	pools  []pool
 	ahead  []drop // retries to come that will follow from this flow, in order of time
-	known  []Cohort
+	known  []wave
 	coming float64 // in ahead and known
 	again  time.Duration
 }
@@ -92,6 +95,12 @@ type pool struct {
 	sum    float64 // of due
 }
 
+// wave is a cohort and the pool it belongs to, -1 for all.
+type wave struct {
+	Cohort
+	pool int
+}
+
 type drop struct {
 	at     time.Time
 	pool   int
@@ -100,27 +109,54 @@ type drop struct {
 }
 
 func pour(o Outlook, from time.Time) *flow {
-	f := &flow{o: o, now: from, last: from, known: o.Waits}
+	f := &flow{o: o, now: from, last: from}
 	if o.Retry.Enabled {
 		f.shares = o.Yields.shares(o.Retry.MaxAttempts)
 	}
 	f.again = o.Hold + time.Duration(o.Retry.IntervalHours*float64(time.Hour))
 	f.rate = rate(o)
-	f.fill(merge(o.Crowds))
+	f.o.Crowds = merge(o.Crowds)
+	f.fill(f.o.Crowds)
 	work := 0.0 // attempts to come
 	to := f.toCome()
 	for i := range f.pools {
 		work += f.pools[i].fresh * to[0]
 	}
-	for _, c := range o.Waits {
+	f.know(o.Waits, -1)
+	f.spill(o.Live, -1)
+	for i, c := range f.o.Crowds {
+		f.know(c.Waits, i)
+		f.spill(c.Live, i)
+	}
+	byTime := func(a, b wave) int { return a.At.Compare(b.At) }
+	slices.SortStableFunc(f.known, byTime)
+	for _, c := range f.known {
 		work += float64(c.Count) * to[min(max(0, c.Number), mostAttempts)]
 		f.coming += float64(c.Count)
 	}
 	f.stride = max(1, work/f.rate/strides)
-	for number, n := range o.Live {
-		f.spill(from.Add(f.again), number, float64(n))
-	}
 	return f
+}
+
+func (f *flow) know(waits []Cohort, pool int) {
+	for _, c := range waits {
+		f.known = append(f.known, wave{c, pool})
+	}
+}
+
+// spill lets those retries come that follow the attempts that are open.
+func (f *flow) spill(live []int, pool int) {
+	at := f.now.Add(f.again)
+	for number, n := range live {
+		number = min(max(1, number), mostAttempts)
+		if pool >= 0 {
+			f.follow(at, pool, number, float64(n))
+			continue
+		}
+		for i := range f.pools {
+			f.follow(at, i, number, float64(n)*f.pools[i].rung)
+		}
+	}
 }
 
 // rate is how fast it gets on: as measured, or else as the pace and the lines
@@ -165,31 +201,46 @@ func merge(crowds []Crowd) []Crowd {
 		}
 		out[most].Waiting += out[least].Waiting
 		out[most].Weight += out[least].Weight
+		out[most].Waits = slices.Concat(out[most].Waits, out[least].Waits)
+		out[most].Live = add(out[most].Live, out[least].Live)
 		out[least] = out[len(out)-1]
 		out = out[:len(out)-1]
 	}
 	return out
 }
 
-func (f *flow) fill(crowds []Crowd) {
-	weight, waiting, rung := 0, 0, 0
-	for _, c := range crowds {
-		weight += c.Weight
-		waiting += c.Waiting
-		rung += max(0, c.Weight-c.Waiting)
+func add(a, b []int) []int {
+	sum := make([]int, max(len(a), len(b)))
+	copy(sum, a)
+	for i, n := range b {
+		sum[i] += n
 	}
-	rest := float64(max(0, f.o.Pending-waiting))
+	return sum
+}
+
+func (f *flow) fill(crowds []Crowd) {
+	var weight, waiting, rung float64
 	for _, c := range crowds {
-		all := 1 / float64(len(crowds))
-		if weight > 0 {
-			all = float64(c.Weight) / float64(weight)
-		}
-		p := pool{window: c.Window, rung: all, fresh: float64(c.Waiting) + all*rest}
-		if rung > 0 {
-			p.rung = float64(max(0, c.Weight-c.Waiting)) / float64(rung)
-		}
+		weight += float64(c.Weight)
+		waiting += float64(c.Waiting)
+		rung += float64(max(0, c.Weight-c.Waiting))
+	}
+	rest := max(0, float64(f.o.Pending)-waiting)
+	for _, c := range crowds {
+		p := pool{window: c.Window}
+		p.rung = share(float64(c.Weight), weight, 1/float64(len(crowds)))
+		p.fresh = float64(c.Waiting) + p.rung*rest
+		p.rung = share(float64(max(0, c.Weight-c.Waiting)), rung, p.rung)
 		f.pools = append(f.pools, p)
 	}
+}
+
+// share is a part of a whole, where there is one.
+func share(part, whole, otherwise float64) float64 {
+	if whole <= 0 {
+		return otherwise
+	}
+	return part / whole
 }
 
 // toCome is how many attempts are to be expected of a contact who has spent so
@@ -199,14 +250,6 @@ func (f *flow) toCome() (n [mostAttempts + 1]float64) {
 		n[spent] = 1 + f.shares[spent+1]*n[spent+1]
 	}
 	return n
-}
-
-// spill lets those retries come that follow so many n-th attempts.
-func (f *flow) spill(at time.Time, number int, amount float64) {
-	number = min(max(1, number), mostAttempts)
-	for i := range f.pools {
-		f.follow(at, i, number, amount*f.pools[i].rung)
-	}
 }
 
 func (f *flow) follow(at time.Time, i, number int, amount float64) {
@@ -247,7 +290,12 @@ func (f *flow) arrive() {
 		c := f.known[0]
 		f.known = f.known[1:]
 		for i := range f.pools {
-			f.pools[i].take(c.Number, float64(c.Count)*f.pools[i].rung)
+			switch p := &f.pools[i]; c.pool {
+			case -1:
+				p.take(c.Number, float64(c.Count)*p.rung)
+			case i:
+				p.take(c.Number, float64(c.Count))
+			}
 		}
 		f.coming -= float64(c.Count)
 	}

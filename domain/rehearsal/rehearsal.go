@@ -83,8 +83,7 @@ type stage struct {
 	waits  events // retries that are not due
 	live   events
 	seen   dialplan.Observed
-	opened []int // open attempts by number
-	never  int   // pending
+	never  int // pending
 	final  int
 	told   int // percent
 	loops  int
@@ -97,6 +96,8 @@ type crowd struct {
 	opens      time.Time // where it is closed; zero: never
 	fresh, due []int32   // in order
 	size       int       // of all its people
+	cohorts    dialplan.Cohorts
+	opened     [256]int // open attempts by number
 }
 
 func (c *crowd) waiting() int { return len(c.fresh) + len(c.due) }
@@ -155,14 +156,13 @@ func newStage(p Plan) *stage {
 	for i := range s.crowds {
 		s.look(&s.crowds[i])
 	}
-	s.opened = make([]int, 256)
 	s.view.Idle = len(s.people) - s.final
 	return s
 }
 
 // wait puts a contact off until its retry is due.
 func (s *stage) wait(who int32, at time.Time) {
-	s.seen.Cohorts.Add(int(s.people[who].Spent), at)
+	s.crowds[s.people[who].Crowd].cohorts.Add(int(s.people[who].Spent), at)
 	heap.Push(&s.waits, event{at: at, who: who})
 }
 
@@ -183,7 +183,7 @@ func (s *stage) look(c *crowd) {
 	n := c.waiting()
 	s.never -= len(c.fresh)
 	for _, who := range c.due {
-		s.seen.Cohorts.Drop(int(s.people[who].Spent))
+		c.cohorts.Drop(int(s.people[who].Spent))
 	}
 	c.fresh, c.due = nil, nil
 	s.report.SkippedHours += n
@@ -341,13 +341,14 @@ func (s *stage) first(retry bool) *crowd {
 
 func (s *stage) ring(who int32) {
 	p := &s.people[who]
+	c := &s.crowds[p.Crowd]
 	if p.Spent == 0 {
 		s.never--
 	} else {
-		s.seen.Cohorts.Drop(int(p.Spent))
+		c.cohorts.Drop(int(p.Spent))
 	}
 	p.Spent++
-	s.opened[p.Spent]++
+	c.opened[p.Spent]++
 	s.view.Idle--
 	s.view.LastSent = s.now
 	s.seen.Meter.Sent()
@@ -367,7 +368,7 @@ func (s *stage) ring(who int32) {
 
 func (s *stage) end(e event) {
 	p := &s.people[e.who]
-	s.opened[p.Spent]--
+	s.crowds[p.Crowd].opened[p.Spent]--
 	s.seen.Held(e.at.Sub(e.began))
 	fate := dialplan.After(e.verdict, int(p.Spent), s.p.Campaign.Retry, e.at)
 	s.seen.Yields.Add(int(p.Spent), fate.State == domain.ContactRetryWait)
@@ -402,12 +403,18 @@ func (s *stage) watch() {
 		return
 	}
 	s.told = int(percent)
-	o := s.seen.Outlook()
+	live := time.Duration(0)
+	for _, e := range s.live {
+		live += s.now.Sub(e.began)
+	}
+	o := s.seen.Outlook(live)
 	o.Status, o.Ends = s.view.Status, s.view.Ends
-	o.Pacing, o.Retry, o.Pending, o.Live = s.view.Pacing, s.p.Campaign.Retry, s.never, s.opened
+	o.Pacing, o.Retry, o.Pending = s.view.Pacing, s.p.Campaign.Retry, s.never
 	for i := range s.crowds {
 		c := &s.crowds[i]
-		o.Crowds = append(o.Crowds, dialplan.Crowd{Window: c.Window, Waiting: len(c.fresh), Weight: c.size})
+		o.Crowds = append(o.Crowds, dialplan.Crowd{
+			Window: c.Window, Waiting: len(c.fresh), Weight: c.size, Waits: c.cohorts.All(), Live: c.opened[:],
+		})
 	}
 	s.p.Watch(s.now, o, percent)
 }
