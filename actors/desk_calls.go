@@ -208,7 +208,7 @@ func (d *Desk) opening(c *domain.Call, slot trunk.Slot) *domain.Attempt {
 	sipID := d.node.cfg.SIP.CallID(c.ID, 1)
 	return &domain.Attempt{
 		ID: c.ID, WorkspaceID: c.WorkspaceID, Environment: c.Environment, CallID: c.ID, Number: 1,
-		Direction: c.Direction, Boot: d.node.boot, OpenedAt: now,
+		Direction: c.Direction, Boot: d.node.boot, OpenedAt: now, Tariff: d.node.tariff(c.WorkspaceID),
 		Legs: []domain.AttemptLeg{call.OpenLeg(1, slot.Trunk.ID, slot.Target, sipID)},
 	}
 }

@@ -313,7 +313,8 @@ func (d *Desk) UpdateWorkspace(ctx context.Context, p domain.Principal, change f
 		}
 		w.UpdatedAt = stamp()
 		c := commit.Change{Workspace: w.ID, Guards: []commit.Guard{{Key: w.Key(), Version: version}}, Puts: []domain.Record{w}}
-		if fields := changed(before, *w, "updated_at"); len(fields) > 0 {
+		retariff(&c, &before, w)
+		if fields := changed(before, *w, "updated_at", "tariff"); len(fields) > 0 {
 			m := domain.Meta{WorkspaceID: w.ID, Environment: domain.Live}
 			c.Events = append(c.Events, draft(&m, event.WorkspaceUpdated, w.ID, domain.Unit(w.ID), event.ChangedData{ID: w.ID, Changed: fields}))
 		}

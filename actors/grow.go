@@ -323,6 +323,7 @@ func (n *Node) campaignProps(ws, id string, t *tree) *actor.Props {
 				return n.desk.scriptOf(ctx, p, c.AgentID, c.PathwayID)
 			},
 			Calling: func() domain.Calling { return t.record.Load().Calling },
+			Tariff:  func() int { return t.record.Load().Tariff },
 			Before:  n.before("campaign"),
 		})
 	}, 1000)

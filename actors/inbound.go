@@ -113,7 +113,7 @@ func (n *Node) take(ctx context.Context, in *sip.Incoming) error {
 	}
 	a := &domain.Attempt{
 		ID: c.ID, WorkspaceID: c.WorkspaceID, Environment: c.Environment, CallID: c.ID, Number: 1,
-		Direction: domain.Inbound, Boot: n.boot, OpenedAt: *c.StartedAt,
+		Direction: domain.Inbound, Boot: n.boot, OpenedAt: *c.StartedAt, Tariff: n.tariff(c.WorkspaceID),
 		Legs: []domain.AttemptLeg{{Number: 1, TrunkID: entry.Trunk.ID, SIPCallID: in.CallID}},
 	}
 	if err := n.desk.open(ctx, c, a); err != nil {

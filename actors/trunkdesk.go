@@ -181,7 +181,7 @@ func (n *Node) alarm(ctx context.Context, a trunk.Alarm) {
 // spent is what the ledger says of the outbound calls since a time: by their
 // trunks' costs, and by the plan's price of an attempt where those name none.
 func (n *Node) spent(ctx context.Context, w *domain.Workspace, since time.Time) (int64, error) {
-	terms, _ := billing.TermsOf(w.Plan)
+	micros := billing.TariffOf(w).Micros
 	var sum int64
 	q := commit.Query{
 		Kind: "ledger", Workspace: w.ID, Index: "month=" + since.UTC().Format("2006-01"), Oldest: true, Limit: 1000,
@@ -189,9 +189,9 @@ func (n *Node) spent(ctx context.Context, w *domain.Workspace, since time.Time) 
 	}
 	for {
 		next, err := n.cfg.Store.List(ctx, q, func() domain.Record { return &domain.LedgerRow{} }, func(r domain.Record) error {
-			if l, ok := r.(*domain.LedgerRow); ok {
+			if l, ok := r.(*domain.LedgerRow); ok && l.Direction != domain.Inbound {
 				if sum += l.CostMicros; !l.Priced {
-					sum += terms.Micros
+					sum += micros
 				}
 			}
 			return nil

@@ -76,6 +76,24 @@ func (u *Usage) Add(v *Usage) {
 	}
 }
 
+// InLedger are those of the counts that the ledger has rows for.
+func (u *Usage) InLedger() []int64 { return u.Counts[:usedSMS:usedSMS] }
+
+// Less is what has to be added to v so that it counts what u counts, of what
+// the ledger has rows for; nil: nothing.
+func (u *Usage) Less(v *Usage) *Usage {
+	d := &Usage{WorkspaceID: u.WorkspaceID, Day: u.Day, Tariff: u.Tariff}
+	same := true
+	for i := range usedSMS {
+		d.Counts[i] = u.Counts[i] - v.Counts[i]
+		same = same && d.Counts[i] == 0
+	}
+	if same {
+		return nil
+	}
+	return d
+}
+
 // Day is the day in UTC that a moment belongs to.
 func Day(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 

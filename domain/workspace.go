@@ -52,6 +52,8 @@ type Workspace struct {
 	Meta
 	Name           string    `json:"name"`
 	Plan           Plan      `json:"plan"`
+	Pricing        *Pricing  `json:"pricing,omitempty"` // of an account on enterprise; nil: nothing is charged
+	Tariff         int       `json:"tariff"`            // the number of what holds now
 	Limits         Limits    `json:"limits"`
 	Calling        Calling   `json:"calling"`
 	DefaultCountry string    `json:"default_country"`

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
+	"time"
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
@@ -104,4 +106,23 @@ func (f *fake) Release(_ context.Context, _ domain.Principal, k ask.OnceKey) err
 	defer f.mu.Unlock()
 	delete(f.running, k)
 	return nil
+}
+
+func (f *fake) Usage(_ context.Context, p domain.Principal, q ask.UsageQuery) (ask.Usage, error) {
+	used := ask.Used{Attempts: 3, Included: 2, Overage: 1, Amount: domain.Dollars(100_000), Minutes: 1.5, OutboundSeconds: 90}
+	return ask.Usage{
+		Object: "usage", Environment: p.Environment, From: domain.Day(q.From), To: domain.Day(q.To), Plan: domain.Starter, Total: used,
+		Months: []ask.UsedIn{{Month: domain.Day(q.To)[:7], Used: used}}, Days: []ask.UsedOn{{Day: domain.Day(q.To), Used: used}},
+	}, nil
+}
+
+func (f *fake) Ledger(context.Context, domain.Principal, ask.UsageQuery) (iter.Seq2[ask.LedgerLine, error], error) {
+	at := time.Date(2026, 3, 31, 23, 59, 59, 0, time.UTC)
+	return func(yield func(ask.LedgerLine, error) bool) {
+		row := domain.LedgerRow{AttemptID: "a/1", CallID: "call_1", CampaignID: "campaign_1", OpenedAt: at, ClosedAt: at.Add(time.Second), Seconds: 1}
+		if yield(ask.LedgerLine{LedgerRow: row, Plan: domain.Starter, Included: true, Amount: domain.Dollars(0)}, nil) {
+			row.AttemptID, row.CampaignID = "call_2", ""
+			yield(ask.LedgerLine{LedgerRow: row, Plan: domain.Starter, Amount: domain.Dollars(100_000)}, f.fault)
+		}
+	}, nil
 }

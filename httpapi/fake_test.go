@@ -164,7 +164,7 @@ func newFake() *fake {
 func (f *fake) ports() httpapi.Ports {
 	return httpapi.Ports{
 		Auth: f, Campaigns: f, Contacts: f, Calls: f, Recordings: f, Listening: f, Agents: f, Pathways: f, Trunks: f, Numbers: f, Phones: f, Webhooks: f,
-		Deliveries: f, Keys: f, Audit: f, Workspaces: f, Events: f, Health: f, Once: f,
+		Deliveries: f, Keys: f, Audit: f, Workspaces: f, Usages: f, Events: f, Health: f, Once: f,
 	}
 }
 

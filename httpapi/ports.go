@@ -37,6 +37,7 @@ type Ports struct {
 	Keys       Keys
 	Audit      Audit
 	Workspaces Workspaces
+	Usages     Usages
 	Events     Events
 	Health     Health
 	Once       Once // nil: the Idempotency-Key header has no effect
@@ -220,6 +221,14 @@ type Workspaces interface {
 	// Workspace answers from memory: it stands before every request.
 	Workspace(ctx context.Context, p domain.Principal) (*domain.Workspace, error)
 	UpdateWorkspace(ctx context.Context, p domain.Principal, change func(*domain.Workspace) error) (*domain.Workspace, error)
+}
+
+// Usages are what a workspace used, and what that costs.
+type Usages interface {
+	// Usage tells days and months from one day to another.
+	Usage(ctx context.Context, p domain.Principal, q ask.UsageQuery) (ask.Usage, error)
+	// Ledger walks the rows behind it, in the order in which they were opened.
+	Ledger(ctx context.Context, p domain.Principal, q ask.UsageQuery) (iter.Seq2[ask.LedgerLine, error], error)
 }
 
 // Events are read forwards in commit order.

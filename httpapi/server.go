@@ -141,6 +141,7 @@ func (s *Server) routes() {
 	s.campaignRoutes()
 	s.contactRoutes()
 	s.resultRoutes()
+	s.usageRoutes()
 	s.callRoutes()
 	s.callOperations()
 	s.recordingRoutes()

@@ -30,6 +30,12 @@ type NewMoney struct {
 	Currency string `json:"currency,omitempty" enum:"USD" default:"USD"`
 }
 
+// NewPricing is a price as it is sent.
+type NewPricing struct {
+	IncludedAttempts int      `json:"included_attempts,omitempty" minimum:"0" maximum:"1000000000" doc:"Per month."`
+	PricePerAttempt  NewMoney `json:"price_per_attempt" doc:"Of each further one. An empty amount takes the price away."`
+}
+
 // RetentionChange is how long data are kept, as it is sent.
 type RetentionChange struct {
 	RecordingDays *int `json:"recording_days,omitempty" minimum:"0" maximum:"3650" doc:"Days after which recordings are deleted; 0: they are kept."`
@@ -41,6 +47,7 @@ type WorkspaceChange struct {
 	Plan           *string           `json:"plan,omitempty" doc:"starter, professional or enterprise. Operators only."`
 	Limits         *LimitsChange     `json:"limits,omitempty" doc:"On enterprise only. Operators only."`
 	Calling        *CallingChange    `json:"calling,omitempty" doc:"Operators only."`
+	Pricing        *NewPricing       `json:"pricing,omitempty" doc:"What an account on enterprise has agreed to pay. Operators only."`
 	DefaultCountry *string           `json:"default_country,omitempty"`
 	Retention      *RetentionChange  `json:"retention,omitempty"`
 	Metadata       map[string]string `json:"metadata,omitempty"`
@@ -52,11 +59,11 @@ func (s *Server) workspaceRoutes() {
 		func(ctx context.Context, p domain.Principal, _ *struct{}) (*answer[*domain.Workspace], error) {
 			return ok(s.ports.Workspaces.Workspace(ctx, p))
 		})
-	add(s, operation{method: http.MethodPatch, path: path, id: "updateWorkspace", tag: tag, summary: "Change the workspace", about: "Plan, limits and destination rules take an operator key: 403 operator_required."},
+	add(s, operation{method: http.MethodPatch, path: path, id: "updateWorkspace", tag: tag, summary: "Change the workspace", about: "Plan, price, limits and destination rules take an operator key: 403 operator_required."},
 		func(ctx context.Context, p domain.Principal, in *struct{ Body WorkspaceChange }) (*answer[*domain.Workspace], error) {
 			b := &in.Body
-			if !p.Operator && (b.Plan != nil || b.Limits != nil || b.Calling != nil) {
-				return nil, domain.Errorf(domain.CodeOperatorRequired, "Plan, limits and destination rules take an operator key.")
+			if !p.Operator && (b.Plan != nil || b.Limits != nil || b.Calling != nil || b.Pricing != nil) {
+				return nil, domain.Errorf(domain.CodeOperatorRequired, "Plan, price, limits and destination rules take an operator key.")
 			}
 			w, err := s.ports.Workspaces.UpdateWorkspace(ctx, p, b.apply)
 			return touched(ctx, w, err)
@@ -78,8 +85,11 @@ func (n *WorkspaceChange) apply(w *domain.Workspace) error {
 	if n.Plan != nil {
 		w.Plan = domain.Plan(*n.Plan)
 		if fixed, ok := domain.PlanLimits(w.Plan); ok {
-			w.Limits = fixed
+			w.Limits, w.Pricing = fixed, nil
 		}
+	}
+	if err := n.Pricing.apply(w); err != nil {
+		return err
 	}
 	if l := n.Limits; l != nil {
 		if w.Plan != domain.Enterprise {
@@ -93,6 +103,22 @@ func (n *WorkspaceChange) apply(w *domain.Workspace) error {
 		set(&w.Limits.CallsPerMinute, l.CallsPerMinute)
 	}
 	return rules.Workspace(w).Err()
+}
+
+func (n *NewPricing) apply(w *domain.Workspace) error {
+	if n == nil {
+		return nil
+	}
+	if w.Plan != domain.Enterprise {
+		var p domain.Problems
+		p.Add("pricing", domain.CodeValidation, "is the plan's own on %s; only enterprise has another", w.Plan)
+		return p.Err()
+	}
+	w.Pricing = &domain.Pricing{IncludedAttempts: n.IncludedAttempts, PricePerAttempt: domain.Money{Amount: n.PricePerAttempt.Amount, Currency: "USD"}}
+	if n.PricePerAttempt.Amount == "" {
+		w.Pricing = nil
+	}
+	return nil
 }
 
 func (n *CallingChange) apply(c *domain.Calling) {

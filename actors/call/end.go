@@ -3,6 +3,7 @@ package call
 import (
 	"encoding/json"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -67,7 +68,14 @@ func conclude(c domain.Call, a *domain.Attempt, e ending) Ended {
 	c.Processing = e.recorded
 	return Ended{
 		CallID: c.ID, AttemptID: a.ID, Call: c, Verdict: e.verdict, Reached: e.reached, Segments: e.segments, Language: e.language,
+		Carrier: overTrunk(&c, a), Tariff: a.Tariff,
 	}
+}
+
+// overTrunk says whether a call went over a trunk, or came from one.
+func overTrunk(c *domain.Call, a *domain.Attempt) bool {
+	return slices.ContainsFunc(c.Legs, func(l domain.Leg) bool { return l.TrunkID != "" }) ||
+		slices.ContainsFunc(a.Legs, func(l domain.AttemptLeg) bool { return l.TrunkID != "" })
 }
 
 func qualityOf(s media.Stats) *domain.Quality {
@@ -98,23 +106,30 @@ func EndChange(e Ended, now time.Time) commit.Change {
 	if e.Trace != nil {
 		change.Puts = append(change.Puts, e.Trace)
 	}
-	if billed(&e) {
-		opened := c.CreatedAt
-		if c.StartedAt != nil {
-			opened = *c.StartedAt
-		}
-		row := &domain.LedgerRow{
-			AttemptID: e.AttemptID, WorkspaceID: c.WorkspaceID, Environment: c.Environment, CallID: c.ID,
-			CampaignID: c.CampaignID, OpenedAt: opened, ClosedAt: now, Seconds: c.DurationSeconds,
-		}
-		if c.Cost != nil {
-			row.Priced = true
-			row.CostMicros, _ = domain.Micros(c.Cost.Amount) // our own writing
-		}
+	if billed(&e) || counted(&e) {
+		row := ledgerRow(&e, now)
 		change.Guards = append(change.Guards, commit.Absent(row.Key()))
 		change.Puts = append(change.Puts, row)
+		change.Adds = append(change.Adds, row.Usage())
 	}
 	return change
+}
+
+func ledgerRow(e *Ended, now time.Time) *domain.LedgerRow {
+	c := &e.Call
+	opened := c.CreatedAt
+	if c.StartedAt != nil {
+		opened = *c.StartedAt
+	}
+	row := &domain.LedgerRow{
+		AttemptID: e.AttemptID, WorkspaceID: c.WorkspaceID, Environment: c.Environment, CallID: c.ID, CampaignID: c.CampaignID,
+		Direction: c.Direction, Tariff: e.Tariff, OpenedAt: opened, ClosedAt: now, Seconds: c.DurationSeconds,
+	}
+	if c.Cost != nil {
+		row.Priced = true
+		row.CostMicros, _ = domain.Micros(c.Cost.Amount) // our own writing
+	}
+	return row
 }
 
 // transcriptOf is what was said in a call.
@@ -136,8 +151,15 @@ func transcriptOf(e *Ended) *domain.Transcript {
 // billed: outbound attempts of which an INVITE reached a carrier, in
 // production; throttled, unsent and interrupted ones are free.
 func billed(e *Ended) bool {
-	return e.Reached && e.Verdict.Spent() && e.Verdict.Reason != domain.ReasonInterrupted &&
+	return e.Reached && e.Carrier && e.Verdict.Spent() && e.Verdict.Reason != domain.ReasonInterrupted &&
 		e.Call.Environment == domain.Live && e.Call.Direction == domain.Outbound
+}
+
+// counted: calls from a carrier that were taken. They cost nothing, but their
+// minutes are told.
+func counted(e *Ended) bool {
+	return e.Carrier && e.Call.AnsweredAt != nil && e.Verdict.Reason != domain.ReasonInterrupted &&
+		e.Call.Environment == domain.Live && e.Call.Direction == domain.Inbound
 }
 
 // Interrupted is the end of a call that an earlier process left open.

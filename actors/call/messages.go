@@ -92,7 +92,9 @@ type Ended struct {
 	CallID, AttemptID string
 	Call              domain.Call    // final: status, disposition, legs, quality, outcome
 	Verdict           domain.Verdict // outcome and reason; Spent says whether the attempt counts
-	Reached           bool           // an INVITE reached a carrier
+	Reached           bool           // an INVITE reached the other side
+	Carrier           bool           // over a trunk, not inside the house
+	Tariff            int            // of the attempt's opening
 	Segments          []domain.Segment
 	Trace             *domain.TraceRow // what the dialogs said; nil: nothing was kept
 	Language          string           // of the segments

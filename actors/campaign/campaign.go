@@ -58,6 +58,7 @@ type Config struct {
 	Orphan                func(domain.Attempt)  // ends the dialogs of an interrupted attempt, then frees its line; nil: somebody else has seen to both
 	Check                 Check                 // right before an attempt is opened; nil: everybody may be rung
 	Calling               func() domain.Calling // destination rules; nil: any country
+	Tariff                func() int            // what attempts cost from now on; nil: the first
 	Committed             func()                // events were committed; nil: nobody wants to know
 	Before                func(msg any)         // sees each message first; nil in production
 	Weight                int                   // share of the lines beside other campaigns

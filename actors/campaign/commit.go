@@ -157,6 +157,7 @@ func (a *Campaign) ending(b *batch) {
 		common := call.EndChange(e, b.begun)
 		b.change.Guards = append(b.change.Guards, common.Guards...)
 		b.change.Puts = append(b.change.Puts, common.Puts...)
+		b.change.Adds = append(b.change.Adds, common.Adds...)
 		b.change.Deletes = append(b.change.Deletes, common.Deletes...)
 		b.change.Events = append(b.change.Events, common.Events...)
 

@@ -346,6 +346,9 @@ func (a *Campaign) describe(t *try, now time.Time) {
 		Ordinal: who.ordinal, Number: number, Direction: domain.Outbound, Boot: a.cfg.Boot, OpenedAt: now,
 		Legs: []domain.AttemptLeg{call.OpenLeg(1, t.slot.Trunk.ID, t.slot.Target, sipCallID)},
 	}
+	if a.cfg.Tariff != nil {
+		t.attempt.Tariff = a.cfg.Tariff()
+	}
 }
 
 // release opens the gate for the next attempt.

@@ -89,6 +89,20 @@ func (m *memory) put(r domain.Record) {
 	m.rows[k] = row{m.rows[k].version + 1, body, r.Indexes(), r.Sort()}
 }
 
+// add raises a tally.
+func (m *memory) add(t domain.Tally) {
+	sum, ok := t.(*domain.Usage)
+	if !ok {
+		panic(fmt.Sprintf("a tally of type %T", t))
+	}
+	have := *sum
+	if r, known := m.rows[t.Key()]; known {
+		_ = json.Unmarshal(r.body, &have)
+		have.Add(sum)
+	}
+	m.put(&have)
+}
+
 func (s as) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
 	m := s.memory
 	m.mu.Lock()
@@ -132,6 +146,9 @@ func (s as) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
 		}
 		seen[r.Key()] = true
 		m.put(r)
+	}
+	for _, t := range c.Adds {
+		m.add(t)
 	}
 	for _, k := range c.Deletes {
 		delete(m.rows, k)
@@ -250,9 +267,30 @@ func (m *memory) audit() {
 		note("left behind", ended, left)
 		note("remaining", p.Remaining(), 0)
 	}
+	m.reckon(note)
 	for s := domain.ContactCompleted; s <= domain.ContactFailed; s++ {
 		note(s.String(), p.Outcomes[domain.Outcome(s.String())], states[s])
 	}
+}
+
+// reckon compares what was counted with the ledger.
+func (m *memory) reckon(note func(what string, got, want int)) {
+	counted, owed := 0, 0
+	seconds, talked := 0, 0
+	for k := range m.kinds["usage"] {
+		var u domain.Usage
+		_ = json.Unmarshal(m.rows[k].body, &u)
+		counted += u.Attempts()
+		seconds += u.OutboundSeconds()
+	}
+	for k := range m.kinds["ledger"] {
+		var l domain.LedgerRow
+		_ = json.Unmarshal(m.rows[k].body, &l)
+		owed++
+		talked += l.Seconds
+	}
+	note("billed attempts", counted, owed)
+	note("billed seconds", seconds, talked)
 }
 
 // told are the events of a type.

@@ -388,6 +388,7 @@ func (c *calls) over(ctx actor.Context, id string) {
 	r.told = true
 	ctx.Send(r.start.Owner, call.Ended{
 		CallID: id, AttemptID: r.start.Attempt.ID, Call: r.start.Call, Verdict: r.plan.verdict, Reached: r.plan.reached,
+		Carrier: true, Tariff: r.start.Attempt.Tariff,
 	})
 	mailbox.After(ctx, 2*time.Second, over{id})
 }

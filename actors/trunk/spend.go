@@ -131,9 +131,8 @@ func (t *Trunks) charge(b *bucket, m *Result, now time.Time) {
 	case known:
 	case m.Answered || m.Final.Sent && m.Verdict.NextLeg == domain.NextLegNone && m.Verdict.Spent():
 		if w := t.workspace(); w != nil {
-			terms, _ := billing.TermsOf(w.Plan)
 			t.purse.turn(now)
-			t.purse.micros += terms.Micros
+			t.purse.micros += billing.TariffOf(w).Micros
 		}
 	}
 }

@@ -15,10 +15,14 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
 )
 
 // maxAdminBody bounds what the local socket reads.
 const maxAdminBody = 1 << 20
+
+// adminWait is how long the command line waits; a recount reads every row.
+const adminWait = 10 * time.Minute
 
 func socketPath(data string) string { return filepath.Join(data, "admin.sock") }
 
@@ -69,6 +73,15 @@ func adminRoutes(keys keyDesk) http.Handler {
 	mux.HandleFunc("DELETE /keys/{id}", func(w http.ResponseWriter, r *http.Request) {
 		answer(w, struct{}{}, keys.revoke(r.Context(), r.PathValue("id")))
 	})
+	mux.HandleFunc("POST /recount", func(w http.ResponseWriter, r *http.Request) {
+		var o recountOrder
+		if err := json.NewDecoder(io.LimitReader(r.Body, maxAdminBody)).Decode(&o); err != nil {
+			answer(w, nil, err)
+			return
+		}
+		done, err := keys.recount(r.Context(), o)
+		answer(w, done, err)
+	})
 	return mux
 }
 
@@ -95,7 +108,7 @@ func dialAdmin(data string) (keyDesk, bool) {
 		return nil, false
 	}
 	_ = conn.Close()
-	return socketKeys{&http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{DialContext: dial}}}, true
+	return socketKeys{&http.Client{Timeout: adminWait, Transport: &http.Transport{DialContext: dial}}}, true
 }
 
 func (s socketKeys) ask(ctx context.Context, method, path string, in, out any) error {
@@ -133,6 +146,11 @@ func (s socketKeys) create(ctx context.Context, k newKey) (made madeKey, err err
 
 func (s socketKeys) list(ctx context.Context, workspace string) (out []*domain.APIKey, err error) {
 	err = s.ask(ctx, http.MethodGet, "/keys?workspace="+url.QueryEscape(workspace), nil, &out)
+	return out, err
+}
+
+func (s socketKeys) recount(ctx context.Context, o recountOrder) (out []ask.Recount, err error) {
+	err = s.ask(ctx, http.MethodPost, "/recount", o, &out)
 	return out, err
 }
 

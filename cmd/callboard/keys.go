@@ -16,6 +16,7 @@ import (
 	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/allow"
+	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/persistence"
 )
 
@@ -42,6 +43,7 @@ type keyDesk interface {
 	create(ctx context.Context, k newKey) (madeKey, error)
 	list(ctx context.Context, workspace string) ([]*domain.APIKey, error)
 	revoke(ctx context.Context, id string) error
+	recount(ctx context.Context, o recountOrder) ([]ask.Recount, error)
 }
 
 // storeKeys works on an opened store.

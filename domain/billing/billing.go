@@ -23,28 +23,3 @@ func TermsOf(p domain.Plan) (t Terms, ok bool) {
 	}
 	return Terms{}, false
 }
-
-// Bill is the price of a month's attempts.
-type Bill struct {
-	Attempts int          `json:"attempts"`
-	Included int          `json:"included"` // of the attempts, those that the plan covers
-	Overage  int          `json:"overage"`
-	Amount   domain.Money `json:"amount"`
-}
-
-// Of is the bill of so many attempts in one month.
-func Of(t Terms, attempts int) Bill {
-	attempts = max(0, attempts)
-	b := Bill{Attempts: attempts, Included: min(attempts, max(0, t.Included))}
-	b.Overage = attempts - b.Included
-	b.Amount = domain.Dollars(int64(b.Overage) * t.Micros)
-	return b
-}
-
-// Cost is the price of the nth attempt of a month, counted from 1.
-func Cost(t Terms, nth int) domain.Money {
-	if nth <= t.Included {
-		return domain.Dollars(0)
-	}
-	return domain.Dollars(t.Micros)
-}

@@ -1,8 +1,8 @@
 package billing_test
 
 import (
-	"math/big"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"pgregory.net/rapid"
@@ -11,49 +11,72 @@ import (
 	"github.com/callboard/callboard/domain/billing"
 )
 
+func tariff(p domain.Plan) domain.Tariff {
+	return billing.TariffOf(&domain.Workspace{Plan: p})
+}
+
 func TestTheMonthIsPricedAsTheSpecificationSays(t *testing.T) {
 	t.Parallel()
 	type month struct {
 		plan     domain.Plan
 		attempts int
 	}
-	want := map[month]billing.Bill{
-		{domain.Starter, 0}:         {Amount: usd("0.00")},
-		{domain.Starter, 500}:       {Attempts: 500, Included: 500, Amount: usd("0.00")},
-		{domain.Starter, 501}:       {Attempts: 501, Included: 500, Overage: 1, Amount: usd("0.10")},
-		{domain.Starter, 1234}:      {Attempts: 1234, Included: 500, Overage: 734, Amount: usd("73.40")},
-		{domain.Professional, 5000}: {Attempts: 5000, Included: 5000, Amount: usd("0.00")},
-		{domain.Professional, 5001}: {Attempts: 5001, Included: 5000, Overage: 1, Amount: usd("0.08")},
-		{domain.Professional, 1e6}:  {Attempts: 1e6, Included: 5000, Overage: 995000, Amount: usd("79600.00")},
+	want := map[month]billing.Charge{
+		{domain.Starter, 0}:         {},
+		{domain.Starter, 500}:       {Included: 500},
+		{domain.Starter, 501}:       {Included: 500, Overage: 1, Micros: 100_000},
+		{domain.Starter, 1234}:      {Included: 500, Overage: 734, Micros: 73_400_000},
+		{domain.Professional, 5000}: {Included: 5000},
+		{domain.Professional, 5001}: {Included: 5000, Overage: 1, Micros: 80_000},
+		{domain.Professional, 1e6}:  {Included: 5000, Overage: 995000, Micros: 79_600_000_000},
+		{domain.Enterprise, 1e6}:    {Overage: 1e6},
 	}
-	got := make(map[month]billing.Bill, len(want))
+	got := make(map[month]billing.Charge, len(want))
 	for m := range want {
-		terms, ok := billing.TermsOf(m.plan)
-		assert.True(t, ok)
-		got[m] = billing.Of(terms, m.attempts)
+		var meter billing.Meter
+		got[m] = meter.Use(tariff(m.plan), m.attempts)
 	}
 	assert.Equal(t, want, got)
-	_, ok := billing.TermsOf(domain.Enterprise)
-	assert.False(t, ok, "set per account")
-	assert.Equal(t, usd("0.0125"), billing.Cost(billing.Terms{Micros: 12_500}, 1))
 }
 
-func usd(amount string) domain.Money { return domain.Money{Amount: amount, Currency: "USD"} }
+func TestAnAccountOnEnterprisePaysWhatWasAgreed(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	w := &domain.Workspace{Plan: domain.Enterprise, Tariff: 4, Pricing: &domain.Pricing{IncludedAttempts: 10, PricePerAttempt: domain.Dollars(12_500)}}
+	w.ID, w.UpdatedAt = "ws_1", at
+	agreed := billing.TariffOf(w)
+	assert.Equal(t, 10, agreed.Included)
+	assert.Equal(t, int64(12_500), agreed.Micros)
+	assert.Equal(t, 4, agreed.Number)
+	w.Plan = domain.Starter
+	assert.Equal(t, 500, billing.TariffOf(w).Included, "a plan with a price has no other")
+}
 
-func TestTheBillIsTheSumOfItsAttempts(t *testing.T) {
+func TestAChangeOfPlanHoldsForWhatComesAfterIt(t *testing.T) {
+	t.Parallel()
+	var up, down billing.Meter
+	assert.Equal(t, billing.Charge{Included: 500, Overage: 100, Micros: 10_000_000}, up.Use(tariff(domain.Starter), 600))
+	assert.Equal(t, billing.Charge{Included: 4400}, up.Use(tariff(domain.Professional), 4400), "600 of the quota were used before")
+	assert.Equal(t, billing.Charge{Overage: 10, Micros: 800_000}, up.Use(tariff(domain.Professional), 10))
+	assert.Equal(t, billing.Charge{Included: 3000}, down.Use(tariff(domain.Professional), 3000))
+	assert.Equal(t, billing.Charge{Overage: 7, Micros: 700_000}, down.Use(tariff(domain.Starter), 7))
+}
+
+func TestHoweverAMonthIsCutItsPriceIsTheSame(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		terms := billing.Terms{Included: rapid.IntRange(0, 50).Draw(t, "included"), Micros: rapid.Int64Range(0, 5e6).Draw(t, "micros")}
-		n := rapid.IntRange(0, 120).Draw(t, "attempts")
-		sum := new(big.Rat)
-		for i := range n {
-			cost, _ := new(big.Rat).SetString(billing.Cost(terms, i+1).Amount)
-			sum.Add(sum, cost)
+		var whole, cut billing.Meter
+		var one, parts billing.Charge
+		for range rapid.IntRange(1, 4).Draw(t, "tariffs") {
+			of := domain.Tariff{Included: rapid.IntRange(0, 50).Draw(t, "included"), Micros: rapid.Int64Range(0, 5e6).Draw(t, "micros")}
+			n := rapid.IntRange(0, 120).Draw(t, "attempts")
+			one.Add(whole.Use(of, n))
+			for range n {
+				parts.Add(cut.Use(of, 1))
+			}
 		}
-		b := billing.Of(terms, n)
-		got, _ := new(big.Rat).SetString(b.Amount.Amount)
-		if sum.Cmp(got) != 0 || b.Included+b.Overage != b.Attempts {
-			t.Fatalf("%+v, the sum is %s", b, sum)
+		if one != parts || one.Overage < 0 || one.Included < 0 {
+			t.Fatalf("%+v in one, %+v one by one", one, parts)
 		}
 	})
 }

@@ -17,6 +17,8 @@ const (
 	maxLimit        = 10_000_000
 	maxDays         = 3650
 	maxPrefixLength = 15
+	// maxAttemptsIncluded bounds a month's quota.
+	maxAttemptsIncluded = 1_000_000_000
 )
 
 // Webhook finds everything that is wrong with an endpoint. An empty secret is
@@ -81,6 +83,12 @@ func Workspace(w *domain.Workspace) domain.Problems {
 	if c := w.Calling.DailySpendCap; c != nil {
 		if _, err := domain.Micros(c.Amount); err != nil {
 			p.Add("calling.daily_spend_cap", domain.CodeValidation, "%q is no amount of money (e.g. 25.00)", clip(c.Amount))
+		}
+	}
+	if x := w.Pricing; x != nil {
+		between(&p, "pricing.included_attempts", x.IncludedAttempts, 0, maxAttemptsIncluded)
+		if _, err := domain.Micros(x.PricePerAttempt.Amount); err != nil {
+			p.Add("pricing.price_per_attempt", domain.CodeValidation, "%q is no amount of money (e.g. 0.05)", clip(x.PricePerAttempt.Amount))
 		}
 	}
 	between(&p, "calling.max_call_minutes", w.Calling.MaxCallMinutes, 0, 24*60)

@@ -1,0 +1,194 @@
+package actors_test
+
+import (
+	"context"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/commit"
+)
+
+// owe writes what the end of an attempt writes: the row and its count.
+func (h *house) owe(at time.Time, tariff int, n int) {
+	h.Helper()
+	c := commit.Change{Workspace: h.live.WorkspaceID}
+	for i := range n {
+		id := at.Format(time.RFC3339Nano) + "/" + strconv.Itoa(i)
+		row := &domain.LedgerRow{
+			AttemptID: id, WorkspaceID: h.live.WorkspaceID, Environment: domain.Live, CallID: "call_" + strconv.Itoa(i), Direction: domain.Outbound,
+			Tariff: tariff, OpenedAt: at, ClosedAt: at.Add(time.Hour), Seconds: 6,
+		}
+		c.Puts = append(c.Puts, row)
+		c.Adds = append(c.Adds, row.Usage())
+	}
+	_, err := h.store.Apply(context.Background(), c)
+	require.NoError(h, err)
+}
+
+func (h *house) plan(p domain.Plan) int {
+	h.Helper()
+	w, err := h.desk().UpdateWorkspace(context.Background(), h.live, func(w *domain.Workspace) error { w.Plan = p; return nil })
+	require.NoError(h, err)
+	return w.Tariff
+}
+
+func days(from, to string) ask.UsageQuery {
+	f, _ := time.Parse(time.DateOnly, from)
+	t, _ := time.Parse(time.DateOnly, to)
+	return ask.UsageQuery{From: f, To: t}
+}
+
+func TestTheMonthOfTheOpeningAndThePlanOfTheOpeningPriceAnAttempt(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, d := t.Context(), h.desk()
+	starter := h.plan(domain.Starter)
+	march := time.Date(2026, 3, 31, 23, 59, 59, 999_000_000, time.UTC)
+	h.owe(march.AddDate(0, 0, -3), starter, 501)
+	h.owe(march, starter, 2) // both end in April
+	april := march.Add(time.Millisecond)
+	h.owe(april, starter, 600)
+	pro := h.plan(domain.Professional)
+	require.Equal(t, starter+1, pro)
+	h.owe(april.Add(time.Hour), pro, 4401)
+	again := h.plan(domain.Starter)
+	h.owe(april.AddDate(0, 0, 9), again, 3)
+
+	u, err := d.Usage(ctx, h.live, days("2026-03-01", "2026-04-30"))
+	require.NoError(t, err)
+	brief := map[string][]any{}
+	note := func(name string, x ask.Used) {
+		brief[name] = []any{x.Attempts, x.Included, x.Overage, x.Amount.Amount, x.Minutes}
+	}
+	for _, m := range u.Months {
+		note(m.Month, m.Used)
+	}
+	for _, m := range u.Days {
+		note(m.Day, m.Used)
+	}
+	note("total", u.Total)
+	assert.Equal(t, map[string][]any{
+		"2026-03-28": {501, 500, 1, "0.10", 50.1}, "2026-03-31": {2, 0, 2, "0.20", 0.2}, "2026-03": {503, 500, 3, "0.30", 50.3},
+		"2026-04-01": {5001, 4900, 101, "10.08", 500.1}, "2026-04-10": {3, 0, 3, "0.30", 0.3}, "2026-04": {5004, 4900, 104, "10.38", 500.4},
+		"total": {5507, 5400, 107, "10.68", 550.7},
+	}, brief)
+	u, err = d.Usage(ctx, h.live, days("2026-04-10", "2026-04-10"))
+	require.NoError(t, err)
+	assert.Equal(t, "0.30", u.Total.Amount.Amount, "the quota was used up on the days before")
+
+	for _, q := range []ask.UsageQuery{days("2026-03-01", "2026-04-30"), days("2026-04-10", "2026-05-02"), days("2026-03-31", "2026-04-01")} {
+		u, err := d.Usage(ctx, h.live, q)
+		require.NoError(t, err)
+		rows, err := d.Ledger(ctx, h.live, q)
+		require.NoError(t, err)
+		var n, included int
+		var micros int64
+		last := time.Time{}
+		for l, err := range rows {
+			require.NoError(t, err)
+			m, err := domain.Micros(l.Amount.Amount)
+			require.NoError(t, err)
+			n, micros = n+1, micros+m
+			if l.Included {
+				included++
+			}
+			assert.False(t, l.OpenedAt.Before(last))
+			last = l.OpenedAt
+		}
+		assert.Equal(t, []any{u.Total.Attempts, u.Total.Included, u.Total.Amount}, []any{n, included, domain.Dollars(micros)}, "%v", q)
+	}
+
+	for _, p := range []domain.Principal{h.test} {
+		u, err := d.Usage(ctx, p, days("2026-03-01", "2026-04-30"))
+		require.NoError(t, err)
+		assert.Zero(t, u.Total.Attempts)
+		rows, err := d.Ledger(ctx, p, days("2026-03-01", "2026-04-30"))
+		require.NoError(t, err)
+		for range rows {
+			t.Fatal("the ledger is the live environment's")
+		}
+	}
+	h.shut()
+	h.open()
+	after, err := h.desk().Usage(ctx, h.live, days("2026-03-01", "2026-04-30"))
+	require.NoError(t, err)
+	assert.Equal(t, "10.68", after.Total.Amount.Amount, "prices of the past survive")
+}
+
+func TestARecountFindsWhatWasMiscountedAndRepairsIt(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx := t.Context()
+	day := time.Date(2026, 5, 10, 12, 0, 0, 0, time.UTC)
+	h.owe(day, 0, 20)
+	h.owe(day.AddDate(0, 0, 1), 0, 5)
+	q := days("2026-05-01", "2026-05-31")
+	r, err := actors.Recount(ctx, h.store, h.live.WorkspaceID, q, true)
+	require.NoError(t, err)
+	assert.Equal(t, ask.Recount{WorkspaceID: h.live.WorkspaceID, From: "2026-05-01", To: "2026-05-31", Rows: 25, Days: 2, Wrong: []ask.Miscount{}}, r)
+
+	off := &domain.Usage{WorkspaceID: h.live.WorkspaceID, Day: "2026-05-10"}
+	off.Counts[0], off.Counts[4] = -3, 7 // messages have no rows in the ledger: they stay
+	ghost := &domain.Usage{WorkspaceID: h.live.WorkspaceID, Day: "2026-05-20", Tariff: 2}
+	ghost.Counts[0] = 1
+	_, err = h.store.Apply(ctx, commit.Change{Workspace: h.live.WorkspaceID, Adds: []domain.Tally{off, ghost}, Deletes: []domain.Key{
+		(&domain.Usage{WorkspaceID: h.live.WorkspaceID, Day: "2026-05-11"}).Key(),
+	}})
+	require.NoError(t, err)
+	for _, repair := range []bool{false, true} {
+		r, err = actors.Recount(ctx, h.store, h.live.WorkspaceID, q, repair)
+		require.NoError(t, err)
+		assert.Equal(t, repair, r.Repaired)
+		assert.Equal(t, []ask.Miscount{
+			{Day: "2026-05-10", Counted: []int64{17, 120, 0, 0}, Ledger: []int64{20, 120, 0, 0}},
+			{Day: "2026-05-11", Counted: []int64{0, 0, 0, 0}, Ledger: []int64{5, 30, 0, 0}},
+			{Day: "2026-05-20", Tariff: 2, Counted: []int64{1, 0, 0, 0}, Ledger: []int64{0, 0, 0, 0}},
+		}, r.Wrong)
+	}
+	r, err = actors.Recount(ctx, h.store, h.live.WorkspaceID, q, false)
+	require.NoError(t, err)
+	assert.Empty(t, r.Wrong)
+	u, err := h.desk().Usage(ctx, h.live, q)
+	require.NoError(t, err)
+	assert.Equal(t, 25, u.Total.Attempts)
+	assert.Equal(t, 7, u.Total.SMS)
+}
+
+func TestEveryKindOfCallIsCountedAsItsBillSays(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, d := t.Context(), h.desk()
+	agent := h.agent(h.live, menu())
+	_, err := d.CreateTrunk(ctx, h.live, &domain.Trunk{Name: "house", Simulator: true})
+	require.NoError(t, err)
+	id := h.campaign(h.live, agent, number(1, 1, "11"), number(1, 2, "14"), number(1, 3, "19"))
+	_, err = d.StartCampaign(ctx, h.live, id)
+	require.NoError(t, err)
+	c, err := d.PlaceCall(ctx, h.live, ask.NewCall{To: number(1, 4, "11"), From: "+15005550100", AgentID: agent, RingTimeout: 5 * time.Second, MaxDuration: time.Minute})
+	require.NoError(t, err)
+	tested, err := d.PlaceCall(ctx, h.test, ask.NewCall{To: number(1, 5, "11"), AgentID: h.agent(h.test, menu()), RingTimeout: 5 * time.Second, MaxDuration: time.Minute})
+	require.NoError(t, err)
+	h.until(30*time.Second, "all is over", func() bool {
+		st, err := d.CampaignStatus(ctx, h.live, id)
+		return err == nil && st.Status == domain.CampaignCompleted && h.call(h.live, c.ID).Final() && h.call(h.test, tested.ID).Final()
+	})
+	today := time.Now()
+	u, err := d.Usage(ctx, h.live, ask.UsageQuery{From: today.AddDate(0, 0, -1), To: today})
+	require.NoError(t, err)
+	assert.Equal(t, 4, u.Total.Attempts, "each INVITE that reached the carrier, answered or not")
+	assert.Zero(t, u.Total.InboundCalls)
+	u, err = d.Usage(ctx, h.test, ask.UsageQuery{From: today.AddDate(0, 0, -1), To: today})
+	require.NoError(t, err)
+	assert.Zero(t, u.Total.Attempts, "tests are free")
+	r, err := actors.Recount(ctx, h.store, h.live.WorkspaceID, ask.UsageQuery{From: today.AddDate(0, 0, -1), To: today}, false)
+	require.NoError(t, err)
+	assert.Empty(t, r.Wrong)
+	assert.Equal(t, 4, r.Rows)
+}

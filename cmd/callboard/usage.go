@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/domain/ask"
+)
+
+// recountOrder asks for a recount of some days.
+type recountOrder struct {
+	Workspace string    `json:"workspace"` // id; "": all
+	From      time.Time `json:"from"`
+	To        time.Time `json:"to"`
+	Repair    bool      `json:"repair"`
+}
+
+// errMiscounted makes the exit code tell what a script wants to know.
+var errMiscounted = errors.New("the counters do not agree with the ledger; --repair corrects them")
+
+func (s storeKeys) recount(ctx context.Context, o recountOrder) ([]ask.Recount, error) {
+	all, err := actors.Workspaces(ctx, s.v.store)
+	if err != nil {
+		return nil, err
+	}
+	out := []ask.Recount{}
+	for _, w := range all {
+		if o.Workspace != "" && w.ID != o.Workspace {
+			continue
+		}
+		one, err := actors.Recount(ctx, s.v.store, w.ID, ask.UsageQuery{From: o.From, To: o.To}, o.Repair)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, one)
+	}
+	return out, nil
+}
+
+func usageCommand() *cobra.Command {
+	var o recountOrder
+	var from, to string
+	recount, asJSON := false, false
+	cmd := &cobra.Command{
+		Use: "usage", Short: "Recount what was billed from the ledger and compare it with the counters", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !recount {
+				return cmd.Help()
+			}
+			now := time.Now().UTC()
+			o.From, o.To = time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC), now
+			for _, f := range []struct {
+				name, text string
+				into       *time.Time
+			}{{"--from", from, &o.From}, {"--to", to, &o.To}} {
+				if f.text == "" {
+					continue
+				}
+				t, err := time.Parse(time.DateOnly, f.text)
+				if err != nil {
+					return fmt.Errorf("%s must be a day such as 2027-01-31", f.name)
+				}
+				*f.into = t
+			}
+			return withKeys(cmd, func(ctx context.Context, d keyDesk) error { return showRecount(ctx, cmd, d, o, asJSON) })
+		},
+	}
+	settingsFlags(cmd)
+	f := cmd.Flags()
+	f.BoolVar(&recount, "recount", false, "count the rows of the ledger")
+	f.BoolVar(&o.Repair, "repair", false, "correct the counters where they are wrong")
+	f.StringVar(&from, "from", "", "the first day, in UTC (the first of this month)")
+	f.StringVar(&to, "to", "", "the last day (today)")
+	f.StringVar(&o.Workspace, "workspace", "", "id of one workspace")
+	f.BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func showRecount(ctx context.Context, cmd *cobra.Command, d keyDesk, o recountOrder, asJSON bool) error {
+	done, err := d.recount(ctx, o)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		err = printJSON(cmd.OutOrStdout(), done)
+	} else {
+		w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 4, 2, ' ', 0)
+		_, _ = fmt.Fprintln(w, "WORKSPACE\tFROM\tTO\tROWS\tDAYS\tWRONG\tREPAIRED")
+		for _, r := range done {
+			_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%d\t%t\n", r.WorkspaceID, r.From, r.To, r.Rows, r.Days, len(r.Wrong), r.Repaired)
+		}
+		err = w.Flush()
+	}
+	for _, r := range done {
+		if len(r.Wrong) > 0 && !r.Repaired {
+			return errors.Join(err, errMiscounted)
+		}
+	}
+	return err
+}

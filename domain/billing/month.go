@@ -1,0 +1,47 @@
+package billing
+
+import "github.com/callboard/callboard/domain"
+
+// TariffOf are the terms under which a workspace opens attempts now. The
+// account of a plan without a price pays what was agreed, or nothing.
+func TariffOf(w *domain.Workspace) domain.Tariff {
+	t := domain.Tariff{WorkspaceID: w.ID, Number: w.Tariff, Plan: w.Plan, From: w.UpdatedAt}
+	if terms, ok := TermsOf(w.Plan); ok {
+		t.Included, t.Micros = terms.Included, terms.Micros
+		return t
+	}
+	if p := w.Pricing; p != nil {
+		t.Included = p.IncludedAttempts
+		t.Micros, _ = domain.Micros(p.PricePerAttempt.Amount) // checked where it was taken
+	}
+	return t
+}
+
+// Meter prices the attempts of one month in their order: each is within the
+// quota if so many were not used up before it, and costs what its own tariff
+// says otherwise. So an upgrade in mid-month opens the larger quota for what is
+// to come and changes nothing of what was; a downgrade likewise.
+type Meter struct{ used int }
+
+// Use prices the next attempts, all of one tariff.
+func (m *Meter) Use(t domain.Tariff, attempts int) Charge {
+	attempts = max(0, attempts)
+	c := Charge{Included: min(attempts, max(0, t.Included-m.used))}
+	c.Overage = attempts - c.Included
+	c.Micros = int64(c.Overage) * t.Micros
+	m.used += attempts
+	return c
+}
+
+// Charge is what attempts cost.
+type Charge struct {
+	Included, Overage int
+	Micros            int64
+}
+
+// Add adds another one.
+func (c *Charge) Add(o Charge) {
+	c.Included += o.Included
+	c.Overage += o.Overage
+	c.Micros += o.Micros
+}
