@@ -24,6 +24,7 @@ type Desk struct {
 	node    *Node
 	store   *counting
 	keys    *Keyring
+	signers signers
 	audit   *auditor
 	log     *slog.Logger
 	uploads uploads

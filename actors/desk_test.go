@@ -286,6 +286,42 @@ func TestAKeyIsRefusedAsSoonAsItMayNoLongerBeUsed(t *testing.T) {
 	assert.Empty(t, code(text, elsewhere))
 }
 
+func TestSigningKeysOutliveTheProcessAndTokensDieWithTheirKey(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, d := t.Context(), h.desk()
+	made := 0
+	fresh := func() (string, string, error) { made++; return "public", "a secret seed", nil }
+	first, err := d.SigningKeys(ctx, fresh)
+	require.NoError(t, err)
+	require.Len(t, first, 1)
+	again, err := d.SigningKeys(ctx, fresh)
+	require.NoError(t, err)
+	assert.Equal(t, first, again)
+
+	key := &domain.APIKey{Meta: domain.Meta{Environment: domain.Live}, Name: "k", Permissions: []domain.Permission{domain.AllRead}}
+	key, _, err = d.CreateKey(ctx, h.live, key)
+	require.NoError(t, err)
+	alive := func() domain.Code { return domain.CodeOf(d.KeyAlive(ctx, h.live.WorkspaceID, key.ID)) }
+	assert.Empty(t, alive())
+	assert.Equal(t, domain.CodeExpiredToken, domain.CodeOf(d.KeyAlive(ctx, "ws_other", key.ID)), "of another workspace")
+
+	h.shut()
+	h.open()
+	d = h.desk()
+	k, err := d.SigningKey(ctx, first[0].ID)
+	require.NoError(t, err)
+	require.NotNil(t, k, "what was signed before a restart holds after it")
+	assert.Equal(t, "a secret seed", k.Private)
+	none, err := d.SigningKey(ctx, "jwk_nobody")
+	require.NoError(t, err)
+	assert.Nil(t, none)
+	assert.Equal(t, 1, made)
+	assert.Empty(t, alive())
+	require.NoError(t, d.RevokeKey(ctx, h.live, key.ID))
+	assert.Equal(t, domain.CodeExpiredToken, alive())
+}
+
 func TestARequestWithAnIdempotencyKeyRunsOnce(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)

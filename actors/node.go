@@ -246,6 +246,18 @@ func (n *Node) workspace(id string) *domain.Workspace {
 	return nil
 }
 
+// anyWorkspace says whether something holds of any of them.
+func (n *Node) anyWorkspace(holds func(*domain.Workspace) bool) bool {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	for _, t := range n.spaces {
+		if w := t.record.Load(); w != nil && holds(w) {
+			return true
+		}
+	}
+	return false
+}
+
 func (n *Node) setWorkspace(w *domain.Workspace) {
 	t := n.tree(w.ID)
 	if t == nil {

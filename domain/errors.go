@@ -28,6 +28,8 @@ const (
 	CodeAuthenticationRequired  Code = "authentication_required"
 	CodeInvalidAPIKey           Code = "invalid_api_key"
 	CodeExpiredAPIKey           Code = "expired_api_key"
+	CodeInvalidToken            Code = "invalid_token"
+	CodeExpiredToken            Code = "expired_token"
 	CodeInvalidTicket           Code = "invalid_ticket"
 	CodeInvalidLink             Code = "invalid_link"
 	CodeExpiredLink             Code = "expired_link"

@@ -32,6 +32,7 @@ const (
 	PrefixUnit      Prefix = "unit"
 	PrefixUpload    Prefix = "upload"
 	PrefixDelivery  Prefix = "dlv"
+	PrefixSigner    Prefix = "jwk"
 )
 
 // ID makes an identifier <prefix>_<ULID> of a time and 10 random bytes. Both

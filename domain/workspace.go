@@ -59,6 +59,7 @@ type Workspace struct {
 	DefaultCountry string    `json:"default_country"`
 	DefaultDNC     string    `json:"default_dnc_list_id"`
 	Retention      Retention `json:"retention"`
+	AllowedOrigins []string  `json:"allowed_origins"`
 }
 
 // Key names the row.
@@ -118,7 +119,7 @@ func (k *APIKey) Public() *APIKey {
 
 // Actor is who did something, in audit entries.
 type Actor struct {
-	Type string `json:"type"` // api_key | operator | system
+	Type string `json:"type"` // api_key | operator | user | system
 	ID   string `json:"id"`
 }
 
@@ -161,4 +162,5 @@ type Principal struct {
 	Environment Environment
 	Permissions []Permission
 	Operator    bool
+	UserID      string // with a token: its sub
 }

@@ -37,6 +37,10 @@ func (s *Server) let(c *fiber.Ctx, v *visit, r rule, route string, err error) er
 	if err := s.pace(c, v.principal, route); err != nil {
 		return err
 	}
+	if err := credential(route, v.principal); err != nil {
+		s.denied(ctx, v, domain.CodeInsufficientPermissions)
+		return err
+	}
 	if !r.allowed(v.principal.Permissions) {
 		required := make([]string, len(r.need))
 		for i, p := range r.need {
@@ -60,7 +64,7 @@ func (s *Server) identify(c *fiber.Ctx, v *visit) error {
 			return err
 		}
 		s.denied(ctx, v, domain.CodeAuthenticationRequired)
-		return domain.Errorf(domain.CodeAuthenticationRequired, "Send an API key: Authorization: Bearer svc_sk_…")
+		return domain.Errorf(domain.CodeAuthenticationRequired, "Send an API key or a token: Authorization: Bearer svc_sk_…")
 	}
 	v.credential = key
 	return s.recognise(c, v, false)
@@ -70,9 +74,9 @@ func (s *Server) identify(c *fiber.Ctx, v *visit) error {
 // but may come by a ticket.
 func (s *Server) recognise(c *fiber.Ctx, v *visit, ticketed bool) error {
 	ctx := c.UserContext()
-	p, err := s.ports.Auth.Authenticate(ctx, v.credential, v.ip)
-	if err == nil && !ticketed && c.Get(fiber.HeaderOrigin) != "" {
-		err = domain.Errorf(codeOrigin, "An API key must not be used in a browser.")
+	p, err := s.whose(ctx, v)
+	if err == nil && !ticketed {
+		err = s.fromPage(c, p)
 	}
 	v.principal = p
 	if err == nil {
@@ -138,6 +142,11 @@ func (s *Server) pace(c *fiber.Ctx, p domain.Principal, route string) error {
 	w, err := s.ports.Workspaces.Workspace(c.UserContext(), p)
 	if err != nil {
 		return err
+	}
+	if p.UserID != "" { // one user leaves half of it to the others
+		if _, err = s.take(c, &s.users, w.ID+" "+p.UserID, (w.Limits.RequestsPerMinute+1)/2); err != nil {
+			return err
+		}
 	}
 	a, err := s.take(c, &s.limits, w.ID, w.Limits.RequestsPerMinute)
 	if err != nil || route != "POST /v1/calls/outbound" {

@@ -77,6 +77,9 @@ func pointer(parts ...string) string {
 // check fails the test where an answer is not as the document says.
 func (c *contract) check(t *testing.T, method, path string, r reply) {
 	t.Helper()
+	if method == "OPTIONS" { // of browsers, not of the API
+		return
+	}
 	template := c.template(path)
 	op, ok := c.paths[template][strings.ToLower(method)].(map[string]any)
 	if !ok {
@@ -144,7 +147,7 @@ func TestTheDocumentIsOpenAPI31AndKnowsEveryRoute(t *testing.T) {
 	slices.Sort(have)
 	slices.Sort(ids)
 	assert.Equal(t, slices.Compact(slices.Clone(ids)), ids, "operation ids are unique")
-	var want []string
+	want := []string{"POST /v1/auth/refresh"} // takes a token alone
 	for _, c := range routeCases() {
 		want = append(want, c.route)
 	}

@@ -54,6 +54,8 @@ func statuses() map[domain.Code]int {
 		domain.CodeAuthenticationRequired:  http.StatusUnauthorized,
 		domain.CodeInvalidAPIKey:           http.StatusUnauthorized,
 		domain.CodeExpiredAPIKey:           http.StatusUnauthorized,
+		domain.CodeInvalidToken:            http.StatusUnauthorized,
+		domain.CodeExpiredToken:            http.StatusUnauthorized,
 		domain.CodeInvalidTicket:           http.StatusUnauthorized,
 		domain.CodeInvalidLink:             http.StatusUnauthorized,
 		domain.CodeExpiredLink:             http.StatusUnauthorized,

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/callboard/callboard/domain"
@@ -31,6 +32,46 @@ func (f *fake) UpdateKey(_ context.Context, _ domain.Principal, id string, chang
 
 func (f *fake) RevokeKey(_ context.Context, _ domain.Principal, id string) error {
 	return f.apiKeys.drop(id)
+}
+
+func (f *fake) SigningKey(_ context.Context, kid string) (*domain.SigningKey, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, k := range f.signers {
+		if k.ID == kid {
+			return k, nil
+		}
+	}
+	return nil, nil //nolint:nilnil // there is none
+}
+
+func (f *fake) SigningKeys(_ context.Context, fresh func() (string, string, error)) ([]*domain.SigningKey, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.signers) == 0 {
+		k := &domain.SigningKey{Meta: domain.Meta{ID: "jwk_" + ulidOf(1)}}
+		var err error
+		if k.Public, k.Private, err = fresh(); err != nil {
+			return nil, err
+		}
+		f.signers = append(f.signers, k)
+	}
+	return f.signers, nil
+}
+
+func (f *fake) KeyAlive(_ context.Context, _, id string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.dead[id] {
+		return domain.Errorf(domain.CodeExpiredToken, "The key behind it was revoked.")
+	}
+	return nil
+}
+
+func (f *fake) OriginAllowed(origin string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Contains(f.workspace.AllowedOrigins, origin)
 }
 
 func (f *fake) Note(_ context.Context, p domain.Principal, a ask.Act) {

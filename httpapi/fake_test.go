@@ -122,7 +122,9 @@ type fake struct {
 	wav       []byte
 	stage     stage    // who listens to calls
 	types     []string // of the last reading of events
-	kept      []string // strings as they came, to see whether they stay
+	signers   []*domain.SigningKey
+	dead      map[string]bool // keys behind tokens
+	kept      []string        // strings as they came, to see whether they stay
 
 	campaigns shelf[*domain.Campaign]
 	calls     shelf[*domain.Call]
@@ -164,7 +166,7 @@ func newFake() *fake {
 func (f *fake) ports() httpapi.Ports {
 	return httpapi.Ports{
 		Auth: f, Campaigns: f, Contacts: f, Calls: f, Recordings: f, Listening: f, Agents: f, Pathways: f, Trunks: f, Numbers: f, Phones: f, Webhooks: f,
-		Deliveries: f, Keys: f, Audit: f, Workspaces: f, Usages: f, Events: f, Health: f, Once: f,
+		Deliveries: f, Keys: f, Tokens: f, Audit: f, Workspaces: f, Usages: f, Events: f, Health: f, Once: f,
 	}
 }
 

@@ -93,6 +93,10 @@ func routeTable() map[string]rule {
 	crud("/v1/phones", "phone", "PATCH", readCalls, writeCalls, admin)
 	crud("/v1/webhooks", "webhook", "PATCH", readAll, writeAll, admin)
 	crud("/v1/api-keys", "api_key", "PUT", readAll, writeAll, [3]string{"auth", "admin", "auth"})
+	all := any2(domain.AllRead, domain.AllWrite, domain.CallsRead, domain.CallsWrite, domain.AgentsRead, domain.AgentsWrite, domain.AnalyticsRead)
+	t["GET /.well-known/jwks.json"] = rule{}
+	t["POST /v1/auth/token"] = rule{all, "auth", "token.issued", "api_key"}
+	t["POST /v1/auth/refresh"] = rule{all, "auth", "token.refreshed", "api_key"}
 	revoked := t["DELETE /v1/api-keys/{id}"]
 	revoked.action = "api_key.revoked"
 	t["DELETE /v1/api-keys/{id}"] = revoked

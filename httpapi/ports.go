@@ -35,6 +35,7 @@ type Ports struct {
 	Webhooks   Webhooks
 	Deliveries Deliveries
 	Keys       Keys
+	Tokens     Tokens
 	Audit      Audit
 	Workspaces Workspaces
 	Usages     Usages
@@ -206,6 +207,20 @@ type Keys interface {
 	UpdateKey(ctx context.Context, p domain.Principal, id string, change func(*domain.APIKey) error) (*domain.APIKey, error)
 	// RevokeKey: from its return on the key is refused, and its children too.
 	RevokeKey(ctx context.Context, p domain.Principal, id string) error
+}
+
+// Tokens are what stands behind the JWTs of users.
+type Tokens interface {
+	// SigningKey is the key of a kid, nil where there is none whose tokens may
+	// still hold. It must be quick: it stands before every request.
+	SigningKey(ctx context.Context, kid string) (*domain.SigningKey, error)
+	// SigningKeys are those whose tokens may hold, oldest first; the last one
+	// signs. fresh makes one where none does.
+	SigningKeys(ctx context.Context, fresh func() (public, private string, err error)) ([]*domain.SigningKey, error)
+	// KeyAlive fails with expired_token where the API key no longer holds.
+	KeyAlive(ctx context.Context, workspace, keyID string) error
+	// OriginAllowed says whether any workspace lets pages of an origin in.
+	OriginAllowed(origin string) bool
 }
 
 // Audit is the log of who did what.

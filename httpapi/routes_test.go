@@ -21,6 +21,17 @@ type routeCase struct {
 	acts   string // what the audit log calls its use
 }
 
+// tokenFor asks for a token that may do what the key with a permission may.
+func tokenFor(permission string) any { return m{"user_id": "u", "permissions": []string{permission}} }
+
+// sent is the body as the holder of a permission sends it.
+func (c routeCase) sent(permission string) any {
+	if f, ok := c.body.(func(string) any); ok {
+		return f(permission)
+	}
+	return c.body
+}
+
 // routeCases are all routes; ID in a path stands for a resource that exists.
 func routeCases() []routeCase {
 	agent := m{"name": "a", "first_message": "Hello."}
@@ -29,6 +40,8 @@ func routeCases() []routeCase {
 		{"GET /healthz", "", nil, 200, ""},
 		{"GET /readyz", "", nil, 200, ""},
 		{"GET /openapi.json", "", nil, 200, ""},
+		{"GET /.well-known/jwks.json", "", nil, 200, ""},
+		{"POST /v1/auth/token", "calls:read calls:write agents:read agents:write analytics:read", tokenFor, 200, "token.issued"},
 		{"POST /v1/campaigns", "calls:write", m{"name": "c", "agent_id": "agent_" + ulidOf(1)}, 201, "campaign.created"},
 		{"GET /v1/campaigns", "calls:read", nil, 200, ""},
 		{"GET /v1/campaigns/{id}", "calls:read", nil, 200, ""},
@@ -154,7 +167,7 @@ func TestEveryRouteOpensToItsPermissionsAndToNoOther(t *testing.T) {
 			if may {
 				want[c.route] = append(want[c.route], p)
 			}
-			r := d.do(method, d.stock(c.route), p, c.body)
+			r := d.do(method, d.stock(c.route), p, c.sent(p))
 			if r.Status == http.StatusForbidden {
 				assert.Equal(t, "insufficient_permissions", r.failure(t)["code"], c.route)
 				assert.NotEmpty(t, r.failure(t)["required"])
@@ -173,7 +186,7 @@ func TestNoRouteOpensWithoutACredential(t *testing.T) {
 		method, _, _ := strings.Cut(c.route, " ")
 		path := d.stock(c.route)
 		d.noted()
-		r := d.do(method, path, "", c.body, "X-Forwarded-For", addressNo(i))
+		r := d.do(method, path, "", c.sent(""), "X-Forwarded-For", addressNo(i))
 		if c.may == "" {
 			assert.Equal(t, 200, r.Status, c.route)
 			assert.Empty(t, d.noted())
@@ -184,10 +197,10 @@ func TestNoRouteOpensWithoutACredential(t *testing.T) {
 		assert.Equal(t, "authentication_required", r.failure(t)["code"])
 		assert.Equal(t, []string{"auth auth.failed   true authentication_required"}, d.noted())
 		for key, code := range map[string]string{"nobody's": "invalid_api_key", "revoked": "expired_api_key"} {
-			assert.Equal(t, code, d.must(401, method, path, key, c.body, "X-Forwarded-For", addressNo(i)).failure(t)["code"])
+			assert.Equal(t, code, d.must(401, method, path, key, c.sent(key), "X-Forwarded-For", addressNo(i)).failure(t)["code"])
 		}
-		assert.Equal(t, "ip_not_allowed", d.must(403, method, path, "elsewhere", c.body, "X-Forwarded-For", addressNo(i)).failure(t)["code"])
-		assert.Equal(t, "origin_not_allowed", d.must(403, method, path, "operator", c.body, "Origin", "https://example.com", "X-Forwarded-For", addressNo(i)).failure(t)["code"])
+		assert.Equal(t, "ip_not_allowed", d.must(403, method, path, "elsewhere", c.sent(""), "X-Forwarded-For", addressNo(i)).failure(t)["code"])
+		assert.Equal(t, "origin_not_allowed", d.must(403, method, path, "operator", c.sent(""), "Origin", "https://example.com", "X-Forwarded-For", addressNo(i)).failure(t)["code"])
 	}
 }
 
@@ -197,7 +210,7 @@ func TestTheAuditLogLearnsOfEveryUseAndChange(t *testing.T) {
 		method, _, _ := strings.Cut(c.route, " ")
 		path := d.stock(c.route)
 		d.noted()
-		r := d.must(c.status, method, path, "operator", c.body)
+		r := d.must(c.status, method, path, "operator", c.sent("*:read"))
 		var want []string
 		if c.may != "" {
 			want = append(want, "auth api_key.used key_operator  false ")
@@ -211,8 +224,11 @@ func TestTheAuditLogLearnsOfEveryUseAndChange(t *testing.T) {
 				id, _ = r.json(t)["id"].(string)
 			}
 			kind := "admin"
-			if c.acts == "api_key.created" || c.acts == "api_key.revoked" {
+			if c.acts == "api_key.created" || c.acts == "api_key.revoked" || c.acts == "token.issued" {
 				kind = "auth"
+			}
+			if c.acts == "token.issued" { // it is the key that is told of
+				id = "key_operator"
 			}
 			want = append(want, kind+" "+c.acts+" key_operator "+id+" false ")
 		}
@@ -231,7 +247,7 @@ func TestWhatDoesNotExistIsNotFound(t *testing.T) {
 		prefix, _, _ := strings.Cut(kind, "_")
 		for _, id := range []string{prefix + "_01J9999999ZZZZZZZZZZZZZZZZ", "x", "other_" + ulidOf(1), "%00", strings.Repeat("a", 3000)} {
 			inner := strings.NewReplacer("{id}", id, "{contact_id}", "contact_"+ulidOf(1), "{upload_id}", "upload_"+ulidOf(1)).Replace(path)
-			r := d.must(404, method, inner, "operator", c.body)
+			r := d.must(404, method, inner, "operator", c.sent(""))
 			assert.Equal(t, "not_found", r.failure(t)["code"])
 		}
 	}

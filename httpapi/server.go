@@ -89,6 +89,7 @@ type Server struct {
 	rules    map[string]rule
 	limits   limit.Limiter // by workspace
 	paths    limit.Limiter // by workspace and path
+	users    limit.Limiter // by workspace and user
 	strikes  limit.Limiter // by address, without a good credential
 	tickets  tickets
 	listens  func() context.Context // of those who listen to calls
@@ -129,7 +130,7 @@ func New(cfg Config, ports Ports) *Server {
 	server := s.app.Server()
 	server.Handler = s.guard(server.Handler)
 	server.CloseOnShutdown = true
-	s.app.Use(s.enter)
+	s.app.Use(s.enter, s.preflight)
 	s.api = s.newAPI()
 	s.routes()
 	s.finishDocument()
@@ -155,6 +156,7 @@ func (s *Server) routes() {
 	s.phoneRoutes()
 	s.webhookRoutes()
 	s.keyRoutes()
+	s.tokenRoutes()
 	s.auditRoutes()
 	s.workspaceRoutes()
 	s.eventRoutes()

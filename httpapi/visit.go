@@ -10,6 +10,7 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/httpapi/token"
 )
 
 // visit is one request on its way through the house.
@@ -19,7 +20,8 @@ type visit struct {
 	ip         netip.Addr
 	agent      string
 	requestID  string
-	touched    string // the resource that a write made, for the audit log
+	claims     token.Claims // where the credential is a token
+	touched    string       // the resource that a write made, for the audit log
 }
 
 type visitKey struct{}

@@ -50,6 +50,7 @@ type WorkspaceChange struct {
 	Pricing        *NewPricing       `json:"pricing,omitempty" doc:"What an account on enterprise has agreed to pay. Operators only."`
 	DefaultCountry *string           `json:"default_country,omitempty"`
 	Retention      *RetentionChange  `json:"retention,omitempty"`
+	AllowedOrigins []string          `json:"allowed_origins,omitempty" nullable:"false" doc:"Origins whose pages may come with the tokens of users, e.g. https://app.example.com; [] is none."`
 	Metadata       map[string]string `json:"metadata,omitempty"`
 }
 
@@ -78,6 +79,9 @@ func (n *WorkspaceChange) apply(w *domain.Workspace) error {
 	}
 	if n.Calling != nil {
 		n.Calling.apply(&w.Calling)
+	}
+	if n.AllowedOrigins != nil {
+		w.AllowedOrigins = n.AllowedOrigins
 	}
 	if n.Retention != nil {
 		set(&w.Retention.RecordingDays, n.Retention.RecordingDays)

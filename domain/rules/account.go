@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"regexp"
 	"time"
 
 	"github.com/callboard/callboard/domain"
@@ -61,6 +62,14 @@ func Key(k *domain.APIKey, now time.Time) domain.Problems {
 	return p
 }
 
+// Bounds of the origins whose pages may come with tokens.
+const (
+	maxOrigins      = 100
+	maxOriginLength = 200
+)
+
+var origin = regexp.MustCompile(`^https?://[a-z0-9.\[\]:-]+$`)
+
 // Workspace finds everything that is wrong with a workspace.
 func Workspace(w *domain.Workspace) domain.Problems {
 	var p domain.Problems
@@ -89,6 +98,12 @@ func Workspace(w *domain.Workspace) domain.Problems {
 		between(&p, "pricing.included_attempts", x.IncludedAttempts, 0, maxAttemptsIncluded)
 		if _, err := domain.Micros(x.PricePerAttempt.Amount); err != nil {
 			p.Add("pricing.price_per_attempt", domain.CodeValidation, "%q is no amount of money (e.g. 0.05)", clip(x.PricePerAttempt.Amount))
+		}
+	}
+	w.AllowedOrigins = orEmpty(w.AllowedOrigins)
+	for i, o := range atMost(&p, "allowed_origins", w.AllowedOrigins, maxOrigins) {
+		if !origin.MatchString(o) || len(o) > maxOriginLength {
+			p.Add(at("allowed_origins", i), domain.CodeValidation, "%q is no origin (e.g. https://app.example.com, without a path)", clip(o))
 		}
 	}
 	between(&p, "calling.max_call_minutes", w.Calling.MaxCallMinutes, 0, 24*60)

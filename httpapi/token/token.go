@@ -1,0 +1,148 @@
+// Package token writes and reads the JWTs of users: EdDSA, named by the key that signed them. It knows no store and no
+// clock: it is handed keys and times, and it answers.
+package token
+
+import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// What tokens are for, and how long they live.
+const (
+	Audience = "callboard-api"
+	Default  = time.Hour
+	Shortest = time.Minute
+	Longest  = 24 * time.Hour // also of everything that is refreshed from one issue
+
+	mostBytes = 4096
+)
+
+// Claims are what a token says (specification, JWT token), and what we need besides: whose key it hangs on, when its
+// line began and how long each of it lives.
+type Claims struct {
+	jwt.RegisteredClaims
+	Permissions []domain.Permission `json:"permissions"`
+	WorkspaceID string              `json:"workspace_id"`
+	Environment domain.Environment  `json:"environment"`
+	KeyID       string              `json:"key_id"`
+	First       int64               `json:"first_iat"` // Unix seconds
+	Lifetime    int64               `json:"lifetime"`  // seconds
+}
+
+// Issue is a fresh token's claims: for user, on behalf of p, for lifetime.
+func Issue(issuer, user string, p domain.Principal, rights []domain.Permission, lifetime time.Duration, now time.Time) Claims {
+	c := Claims{
+		Permissions: rights, WorkspaceID: p.WorkspaceID, Environment: p.Environment, KeyID: p.KeyID,
+		First: now.Unix(), Lifetime: int64(lifetime / time.Second),
+	}
+	c.Issuer, c.Subject, c.Audience = issuer, user, jwt.ClaimStrings{Audience}
+	c.stamp(now, now.Add(lifetime))
+	return c
+}
+
+// Refresh is the claims of the token that follows: as long as the first, but never beyond a day after it was issued.
+func Refresh(c Claims, now time.Time) Claims {
+	until := now.Add(time.Duration(c.Lifetime) * time.Second)
+	if last := time.Unix(c.First, 0).Add(Longest); until.After(last) {
+		until = last
+	}
+	c.stamp(now, until)
+	return c
+}
+
+func (c *Claims) stamp(now, until time.Time) {
+	c.IssuedAt, c.ExpiresAt = jwt.NewNumericDate(now), jwt.NewNumericDate(until)
+	c.ID = rand.Text()
+}
+
+// Principal is who comes with the token.
+func (c *Claims) Principal() domain.Principal {
+	return domain.Principal{
+		KeyID: c.KeyID, WorkspaceID: c.WorkspaceID, Environment: c.Environment, Permissions: c.Permissions, UserID: c.Subject,
+	}
+}
+
+// NewKey makes a pair of keys; the private half is 32 bytes of base64url.
+func NewKey() (public, private string, err error) {
+	pub, priv, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		return "", "", err
+	}
+	return base64.RawURLEncoding.EncodeToString(pub), base64.RawURLEncoding.EncodeToString(priv.Seed()), nil
+}
+
+// Sign writes a token.
+func Sign(c Claims, k *domain.SigningKey) (string, error) {
+	seed, err := base64.RawURLEncoding.DecodeString(k.Private)
+	if err != nil || len(seed) != ed25519.SeedSize {
+		return "", fmt.Errorf("token: signing key %s is no Ed25519 seed", k.ID)
+	}
+	t := jwt.NewWithClaims(jwt.SigningMethodEdDSA, c)
+	t.Header["kid"] = k.ID
+	return t.SignedString(ed25519.NewKeyFromSeed(seed))
+}
+
+// Looks says whether a credential may be a token, before anything of it is read.
+func Looks(credential string) bool {
+	return strings.HasPrefix(credential, "eyJ") && strings.Count(credential, ".") == 2
+}
+
+// Read checks a token: its signature first, then its times. A failure is invalid_token, or expired_token where all but
+// the time is right; then the claims are there too.
+func Read(text, issuer string, keys func(kid string) *domain.SigningKey, now time.Time) (Claims, error) {
+	var c Claims
+	if len(text) > mostBytes {
+		return c, invalid("the token is too long")
+	}
+	parser := jwt.NewParser(
+		jwt.WithValidMethods([]string{jwt.SigningMethodEdDSA.Alg()}), jwt.WithIssuer(issuer), jwt.WithAudience(Audience),
+		jwt.WithExpirationRequired(), jwt.WithIssuedAt(), jwt.WithStrictDecoding(), jwt.WithTimeFunc(func() time.Time { return now }),
+	)
+	_, err := parser.ParseWithClaims(text, &c, func(t *jwt.Token) (any, error) {
+		kid, _ := t.Header["kid"].(string)
+		k := keys(kid)
+		if k == nil {
+			return nil, errors.New("unknown kid")
+		}
+		pub, err := base64.RawURLEncoding.DecodeString(k.Public)
+		if err != nil || len(pub) != ed25519.PublicKeySize {
+			return nil, errors.New("no key")
+		}
+		return ed25519.PublicKey(pub), nil
+	})
+	switch {
+	case err == nil && (c.Subject == "" || c.KeyID == "" || c.WorkspaceID == ""):
+		return Claims{}, invalid("the token says too little")
+	case err == nil:
+		return c, nil
+	case !onlyExpired(err):
+		return Claims{}, invalid("the token's signature, issuer or audience is wrong")
+	}
+	return c, domain.Errorf(domain.CodeExpiredToken, "The token has expired. Ask for another.")
+}
+
+// onlyExpired: the signature is checked before any claim, and no other claim is wrong.
+func onlyExpired(err error) bool {
+	for _, other := range []error{
+		jwt.ErrTokenMalformed, jwt.ErrTokenUnverifiable, jwt.ErrTokenSignatureInvalid, jwt.ErrTokenInvalidAudience, jwt.ErrTokenInvalidIssuer,
+		jwt.ErrTokenUsedBeforeIssued, jwt.ErrTokenNotValidYet, jwt.ErrTokenRequiredClaimMissing, jwt.ErrTokenInvalidSubject, jwt.ErrTokenInvalidId,
+	} {
+		if errors.Is(err, other) {
+			return false
+		}
+	}
+	return errors.Is(err, jwt.ErrTokenExpired)
+}
+
+func invalid(why string) error {
+	return domain.Errorf(domain.CodeInvalidToken, "The token is not valid: %s.", why)
+}

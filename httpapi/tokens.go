@@ -1,0 +1,214 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/allow"
+	"github.com/callboard/callboard/httpapi/token"
+)
+
+// NewToken is what a token of a user is asked for with.
+type NewToken struct {
+	UserID      string              `json:"user_id" doc:"Whom the token is for: its sub." example:"user-17"`
+	Permissions []domain.Permission `json:"permissions" nullable:"false" doc:"Not more than the API key holds."`
+	ExpiresIn   *int                `json:"expires_in,omitempty" doc:"Seconds, 60 to 86400; 3600 unless said."`
+}
+
+// Token is a JWT and what is in it.
+type Token struct {
+	Token       string              `json:"token"`
+	TokenType   string              `json:"token_type" enum:"Bearer"`
+	ExpiresAt   time.Time           `json:"expires_at"`
+	ExpiresIn   int                 `json:"expires_in" doc:"Seconds."`
+	Permissions []domain.Permission `json:"permissions"`
+	WorkspaceID string              `json:"workspace_id"`
+}
+
+// JWK is the public half of a signing key (RFC 8037).
+type JWK struct {
+	KeyType string `json:"kty" enum:"OKP"`
+	Curve   string `json:"crv" enum:"Ed25519"`
+	Use     string `json:"use" enum:"sig"`
+	Alg     string `json:"alg" enum:"EdDSA"`
+	KeyID   string `json:"kid"`
+	X       string `json:"x"`
+}
+
+// JWKS are all keys whose tokens may still hold.
+type JWKS struct {
+	Keys []JWK `json:"keys"`
+}
+
+const maxUserID = 256
+
+func (s *Server) tokenRoutes() {
+	const tag = "Credentials"
+	add(s, operation{
+		method: http.MethodPost, path: "/v1/auth/token", id: "issueToken", tag: tag, summary: "Issue a JWT for a user of yours",
+		about: "API keys only. The token is for the key's workspace and environment and dies with the key; the key's allowed_ips do not bind it.",
+	}, s.issueToken)
+	add(s, operation{
+		method: http.MethodPost, path: "/v1/auth/refresh", id: "refreshToken", tag: tag, summary: "Refresh a JWT before it expires",
+		about: "Send the JWT itself. The next one lives as long as the first did, but never beyond 24 hours after that was issued.",
+	}, s.refreshToken)
+	add(s, operation{
+		method: http.MethodGet, path: "/.well-known/jwks.json", id: "getJWKS", tag: tag, open: true, summary: "Get the keys that tokens are signed with",
+	}, func(ctx context.Context, _ domain.Principal, _ *struct{}) (*cached[JWKS], error) {
+		keys, err := s.ports.Tokens.SigningKeys(ctx, token.NewKey)
+		if err != nil {
+			return nil, err
+		}
+		out := JWKS{Keys: []JWK{}}
+		for _, k := range keys {
+			out.Keys = append(out.Keys, JWK{KeyType: "OKP", Curve: "Ed25519", Use: "sig", Alg: "EdDSA", KeyID: k.ID, X: k.Public})
+		}
+		return &cached[JWKS]{Control: "public, max-age=300", Body: out}, nil
+	})
+}
+
+// cached is an answer that others may keep for a while.
+type cached[T any] struct {
+	Control string `header:"Cache-Control"`
+	Body    T
+}
+
+func (s *Server) issueToken(ctx context.Context, p domain.Principal, in *struct{ Body NewToken }) (*answer[Token], error) {
+	b := &in.Body
+	var ps domain.Problems
+	if b.UserID == "" || len(b.UserID) > maxUserID {
+		ps.Add("user_id", domain.CodeValidation, "must have 1 to %d letters", maxUserID)
+	}
+	allow.CheckPermissions("permissions", b.Permissions, &ps)
+	lifetime := token.Default
+	if b.ExpiresIn != nil {
+		lifetime = time.Duration(min(max(*b.ExpiresIn, -1), 1<<31)) * time.Second
+		if lifetime < token.Shortest || lifetime > token.Longest {
+			ps.Add("expires_in", domain.CodeValidation, "must be %d to %d seconds", int(token.Shortest.Seconds()), int(token.Longest.Seconds()))
+		}
+	}
+	if err := ps.Err(); err != nil {
+		return nil, err
+	}
+	if !allow.Subset(b.Permissions, p.Permissions) {
+		return nil, domain.Errorf(domain.CodeInsufficientPermissions, "A token cannot do more than the API key it hangs on.").With("required", b.Permissions)
+	}
+	touch(ctx, p.KeyID)
+	return s.sign(ctx, token.Issue(s.issuer(), b.UserID, p, b.Permissions, lifetime, time.Now()))
+}
+
+func (s *Server) refreshToken(ctx context.Context, p domain.Principal, _ *struct{}) (*answer[Token], error) {
+	touch(ctx, p.KeyID)
+	return s.sign(ctx, token.Refresh(visitOf(ctx).claims, time.Now()))
+}
+
+func (s *Server) sign(ctx context.Context, c token.Claims) (*answer[Token], error) {
+	keys, err := s.ports.Tokens.SigningKeys(ctx, token.NewKey)
+	if err != nil {
+		return nil, err
+	}
+	text, err := token.Sign(c, keys[len(keys)-1])
+	if err != nil {
+		return nil, err
+	}
+	return ok(Token{
+		Token: text, TokenType: "Bearer", ExpiresAt: c.ExpiresAt.UTC(), ExpiresIn: int(c.ExpiresAt.Sub(c.IssuedAt.Time).Seconds()),
+		Permissions: c.Permissions, WorkspaceID: c.WorkspaceID,
+	}, nil)
+}
+
+// issuer is the service as its tokens name it.
+func (s *Server) issuer() string {
+	if s.cfg.PublicURL == "" {
+		return "callboard"
+	}
+	return s.cfg.PublicURL
+}
+
+// credential says whether a route takes the kind of credential: what makes credentials takes no token, so that nothing
+// outlives the key that it hangs on.
+func credential(route string, p domain.Principal) error {
+	switch route {
+	case "POST /v1/auth/token", "POST /v1/api-keys", "POST /v1/webhooks":
+		if p.UserID != "" {
+			return domain.Errorf(domain.CodeInsufficientPermissions, "This takes an API key, not a token.").With("required", "api_key")
+		}
+	case "POST /v1/auth/refresh":
+		if p.UserID == "" {
+			return domain.Errorf(domain.CodeInsufficientPermissions, "This takes the token itself, not an API key.").With("required", "token")
+		}
+	}
+	return nil
+}
+
+// whose finds out who shows a credential: an API key, or the JWT of a user.
+func (s *Server) whose(ctx context.Context, v *visit) (domain.Principal, error) {
+	if !token.Looks(v.credential) {
+		return s.ports.Auth.Authenticate(ctx, v.credential, v.ip)
+	}
+	var fault error
+	c, err := token.Read(v.credential, s.issuer(), func(kid string) *domain.SigningKey {
+		k, err := s.ports.Tokens.SigningKey(ctx, kid)
+		fault = err
+		return k
+	}, time.Now())
+	switch {
+	case fault != nil:
+		return domain.Principal{}, fault
+	case err != nil:
+		return c.Principal(), err
+	}
+	v.claims = c
+	return c.Principal(), s.ports.Tokens.KeyAlive(ctx, c.WorkspaceID, c.KeyID)
+}
+
+// fromPage lets pages of the origins in that the workspace names, with a token; API keys must not be in any page.
+func (s *Server) fromPage(c *fiber.Ctx, p domain.Principal) error {
+	origin := c.Get(fiber.HeaderOrigin)
+	if origin == "" {
+		return nil
+	}
+	if p.UserID == "" {
+		return domain.Errorf(codeOrigin, "An API key must not be used in a browser.")
+	}
+	w, err := s.ports.Workspaces.Workspace(c.UserContext(), p)
+	if err != nil {
+		return err
+	}
+	for _, o := range w.AllowedOrigins {
+		if o == origin {
+			allowOrigin(c, origin)
+			return nil
+		}
+	}
+	return domain.Errorf(codeOrigin, "allowed_origins of the workspace does not name this page's origin.")
+}
+
+func allowOrigin(c *fiber.Ctx, origin string) {
+	c.Set(fiber.HeaderAccessControlAllowOrigin, origin)
+	c.Set(fiber.HeaderAccessControlExposeHeaders, "X-Request-Id, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-RateLimit-Window")
+	c.Vary(fiber.HeaderOrigin)
+}
+
+// preflight answers a browser that asks whether a page may send a request at all; who may is seen when it does.
+func (s *Server) preflight(c *fiber.Ctx) error {
+	origin := c.Get(fiber.HeaderOrigin)
+	if c.Method() != fiber.MethodOptions || origin == "" || c.Get(fiber.HeaderAccessControlRequestMethod) == "" {
+		return c.Next()
+	}
+	if err := s.strike(c, visitOf(c.UserContext())); err != nil {
+		return s.refuse(c, err)
+	}
+	if !s.ports.Tokens.OriginAllowed(origin) {
+		return s.refuse(c, domain.Errorf(codeOrigin, "No workspace lets pages of this origin in."))
+	}
+	allowOrigin(c, origin)
+	c.Set(fiber.HeaderAccessControlAllowMethods, "GET, POST, PUT, PATCH, DELETE")
+	c.Set(fiber.HeaderAccessControlAllowHeaders, "Authorization, Content-Type, Idempotency-Key, Last-Event-ID, Range")
+	c.Set(fiber.HeaderAccessControlMaxAge, "600")
+	return c.SendStatus(http.StatusNoContent)
+}
