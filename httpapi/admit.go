@@ -143,24 +143,29 @@ func (s *Server) pace(c *fiber.Ctx, p domain.Principal, route string) error {
 	if err != nil {
 		return err
 	}
+	minute := func(n int) limit.Rule { return limit.Rule{N: n, Window: time.Minute, Burst: true} }
 	if p.UserID != "" { // one user leaves half of it to the others
-		if _, err = s.take(c, &s.users, w.ID+" "+p.UserID, (w.Limits.RequestsPerMinute+1)/2); err != nil {
+		if _, err = s.take(c, &s.users, w.ID+" "+p.UserID, minute((w.Limits.RequestsPerMinute+1)/2)); err != nil {
 			return err
 		}
 	}
-	a, err := s.take(c, &s.limits, w.ID, w.Limits.RequestsPerMinute)
-	if err != nil || route != "POST /v1/calls/outbound" {
+	a, err := s.take(c, &s.limits, w.ID, minute(w.Limits.RequestsPerMinute))
+	if err != nil {
 		return err
 	}
-	own, err := s.take(c, &s.paths, w.ID+" "+route, w.Limits.CallsPerMinute)
+	path, limited := limitOf(route)
+	if !limited {
+		return nil
+	}
+	own, err := s.take(c, &s.paths, w.ID+" "+path.path, path.rule(w))
 	if err == nil && a.Remaining < own.Remaining {
 		return tell(c, a)
 	}
 	return err
 }
 
-func (s *Server) take(c *fiber.Ctx, l *limit.Limiter, name string, n int) (limit.Answer, error) {
-	a := l.Take(name, limit.Rule{N: n, Window: time.Minute, Burst: true}, time.Now())
+func (s *Server) take(c *fiber.Ctx, l *limit.Limiter, name string, r limit.Rule) (limit.Answer, error) {
+	a := l.Take(name, r, time.Now())
 	if err := tell(c, a); err != nil || a.Wait == 0 {
 		return a, err
 	}

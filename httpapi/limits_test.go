@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"fmt"
 	"net/http"
 	"strconv"
 	"testing"
@@ -52,6 +53,29 @@ func TestPlacingCallsHasItsOwnLimit(t *testing.T) {
 	}
 	assert.Equal(t, []string{"201 2 1", "201 2 0", "201 2 0", "429 2 0"}, got)
 	assert.Equal(t, "100", d.must(200, "GET", "/v1/calls", "operator", nil).Header.Get("X-RateLimit-Limit"))
+}
+
+func TestWhatIsUsedOfTheLimitsIsTold(t *testing.T) {
+	d := open(t, httpapi.Config{})
+	d.limited(100, 7)
+	call := m{"to": "+12025550123", "agent_id": "agent_" + ulidOf(1)}
+	for range 3 {
+		d.must(201, "POST", "/v1/calls/outbound", "operator", call)
+	}
+	before := time.Now()
+	use := d.must(200, "GET", "/v1/usage/rate-limits", "operator", nil).json(t)
+	window, _ := use["current_window"].(m)
+	reset, err := time.Parse(time.RFC3339, fmt.Sprint(window["window_reset"]))
+	require.NoError(t, err)
+	assert.WithinRange(t, reset, before, before.Add(61*time.Second))
+	delete(window, "window_reset")
+	of := func(made, limit, window float64) m {
+		return m{"requests_made": made, "requests_limit": limit, "window_seconds": window}
+	}
+	assert.Equal(t, of(4, 100, 60), window, "this request included")
+	assert.Equal(t, m{
+		"/v1/calls/outbound": of(3, 7, 60), "/v1/sms": of(0, 100, 60), "/v1/knowledge-base": of(0, 60, 60), "/v1/exports": of(0, 10, 3600), "/v1/bulk/*": of(0, 5, 60),
+	}, use["endpoints"])
 }
 
 func TestBadCredentialsAreBoundedByAddress(t *testing.T) {

@@ -59,6 +59,7 @@ func routeTable() map[string]rule {
 		"GET /v1/calls/{id}/transcript":   {need: readCalls},
 		"GET /v1/calls/{id}/recording":    {need: readCalls},
 		"GET /v1/events":                  {need: any2(domain.AnalyticsRead)},
+		"GET /v1/usage/rate-limits":       {need: any2(domain.AnalyticsRead)},
 		"GET /v1/usage":                   {need: any2(domain.AnalyticsRead)},
 		"GET /v1/usage/ledger":            {need: any2(domain.AnalyticsRead)},
 		"GET /v1/audit-logs":              {need: readAll},

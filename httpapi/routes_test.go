@@ -40,6 +40,7 @@ func routeCases() []routeCase {
 		{"GET /healthz", "", nil, 200, ""},
 		{"GET /readyz", "", nil, 200, ""},
 		{"GET /openapi.json", "", nil, 200, ""},
+		{"GET /v1/usage/rate-limits", "analytics:read", nil, 200, ""},
 		{"GET /.well-known/jwks.json", "", nil, 200, ""},
 		{"POST /v1/auth/token", "calls:read calls:write agents:read agents:write analytics:read", tokenFor, 200, "token.issued"},
 		{"POST /v1/campaigns", "calls:write", m{"name": "c", "agent_id": "agent_" + ulidOf(1)}, 201, "campaign.created"},

@@ -157,6 +157,7 @@ func (s *Server) routes() {
 	s.webhookRoutes()
 	s.keyRoutes()
 	s.tokenRoutes()
+	s.rateLimitRoutes()
 	s.auditRoutes()
 	s.workspaceRoutes()
 	s.eventRoutes()

@@ -108,6 +108,21 @@ func (l *Limiter) Take(name string, r Rule, now time.Time) Answer {
 	return a
 }
 
+// Used is what was counted under a name within the window that ends now, and when the oldest of it leaves the window.
+func (l *Limiter) Used(name string, r Rule, now time.Time) (made int, reset time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c, reset := l.counts[name], now.Add(r.Window)
+	if c == nil {
+		return 0, reset
+	}
+	c.expire(r, now)
+	if len(c.log) > 0 {
+		reset = c.leaves(c.log[0], r.Window)
+	}
+	return c.used, reset
+}
+
 // Waited tells that a request has slept its Wait.
 func (l *Limiter) Waited(name string) {
 	l.mu.Lock()
