@@ -13,7 +13,7 @@ import (
 // at a port and its use no connection of anybody gets it. Tests of several packages run at once: a name that only one
 // process can have, and that ends with its process, says that a port is taken.
 const (
-	singleLow, singleHigh = 20000, 27998
+	singleLow, singleHigh = 30000, 32766 // clear of the media ports of a service by default
 	soundLow, soundHigh   = 10000, 19900
 	soundBlock            = 100
 )
