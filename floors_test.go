@@ -75,6 +75,7 @@ func actorRooms() []room {
 		"mailbox":      nil,
 		"dnc":          nil, // the do-not-call lists in memory; no actor
 		"lines":        {"mailbox"},
+		"numbers":      {"mailbox", "dnc"},
 		"trunk":        {"mailbox"},
 		"conversation": {"mailbox"},
 		"webhook":      {"mailbox"},
@@ -84,8 +85,8 @@ func actorRooms() []room {
 		"jobs":         {"mailbox"},
 		"simulator":    {"mailbox"}, // the built-in carrier: phones over loopback
 		"phones":       {"mailbox"}, // who registered, and where they are
-		"call":         {"mailbox", "lines", "trunk", "conversation"},
-		"campaign":     {"mailbox", "lines", "trunk", "call"},
+		"call":         {"mailbox", "lines", "trunk", "numbers", "dnc", "conversation"},
+		"campaign":     {"mailbox", "lines", "trunk", "numbers", "dnc", "call"},
 		"workspace":    {""},
 	} {
 		r := room{path: "actors/" + path, below: slices.Clone(ground)}

@@ -69,7 +69,7 @@ func (n *Node) grow(ctx context.Context, w *domain.Workspace) error {
 	t := &tree{
 		root: pid(), outbound: pid(workspace.LinesOut), inbound: pid(workspace.LinesIn), trunks: pid(workspace.Trunks),
 		calls: pid(workspace.Calls), campaigns: pid(workspace.Campaigns), webhooks: pid(workspace.Webhooks), outbox: pid(workspace.Outbox),
-		phones: pid(workspace.Phones),
+		phones: pid(workspace.Phones), numbers: pid(workspace.Numbers),
 	}
 	t.record.Store(w)
 	n.mu.Lock()
@@ -214,6 +214,7 @@ func (n *Node) family(w *domain.Workspace, t *tree, l *loaded) workspace.Config 
 		Log: log, OnGiveUp: onGiveUp,
 		Children: []workspace.Child{
 			{Name: workspace.Calls, Props: n.callProps(w.ID, t)}, // asked by the lines' census; starts no call by itself
+			{Name: workspace.Numbers, Props: n.numbersProps(w.ID, t)},
 			{Name: workspace.LinesOut, Props: n.linesProps(t, domain.Outbound)},
 			{Name: workspace.LinesIn, Props: n.linesProps(t, domain.Inbound)},
 			{Name: workspace.Trunks, Props: n.trunkProps(t, l.trunks)},
@@ -306,7 +307,7 @@ func (n *Node) trunkProps(t *tree, trunks []domain.Trunk) *actor.Props {
 func (n *Node) callProps(ws string, t *tree) *actor.Props {
 	return call.Props(call.Config{
 		Workspace: ws, Store: n.cfg.Store, Phone: call.OverSIP(n.cfg.SIP), Sound: call.OverMedia(n.cfg.Media),
-		Speaker: n.cfg.Speaker, Blobs: n.cfg.Blobs, LinesOut: t.outbound, LinesIn: t.inbound, Trunks: t.trunks, Reach: n.reach, Traces: n.cfg.Traces,
+		Speaker: n.cfg.Speaker, Blobs: n.cfg.Blobs, LinesOut: t.outbound, LinesIn: t.inbound, Trunks: t.trunks, Numbers: t.numbers, Reach: n.reach, Traces: n.cfg.Traces,
 		Ours:     func(env domain.Environment, in *sip.Incoming) bool { return n.comesTo(ws, env, in) },
 		SpoolDir: n.cfg.SpoolDir, PublicURL: n.cfg.PublicURL, Log: n.cfg.Log,
 		Committed: func() { n.committed(ws) }, Before: n.beforeCall(),
@@ -317,6 +318,7 @@ func (n *Node) campaignProps(ws, id string, t *tree) *actor.Props {
 	return mailbox.Props(func() actor.Actor {
 		return campaign.New(campaign.Config{
 			Workspace: ws, CampaignID: id, Store: n.cfg.Store, Lines: t.outbound, Trunks: t.trunks, Calls: t.calls, Boot: n.boot,
+			Numbers: t.numbers, Lists: n.dnc,
 			SIPCallID: n.cfg.SIP.CallID, Log: n.cfg.Log, Committed: func() { n.committed(ws) },
 			Script: func(ctx context.Context, c *domain.Campaign) (domain.Script, error) {
 				p := domain.Principal{WorkspaceID: c.WorkspaceID, Environment: c.Environment}

@@ -94,8 +94,8 @@ type Node struct {
 
 // tree is what the node knows of one workspace's actors.
 type tree struct {
-	root, outbound, inbound, trunks, calls, campaigns, webhooks, outbox, phones *actor.PID
-	record                                                                      atomic.Pointer[domain.Workspace]
+	root, outbound, inbound, trunks, calls, campaigns, webhooks, outbox, phones, numbers *actor.PID
+	record                                                                               atomic.Pointer[domain.Workspace]
 	// changing is held from a commit of settings until the actors were told, so
 	// that they hear changes in the order in which they were committed.
 	changing sync.Mutex

@@ -11,6 +11,7 @@ import (
 
 	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/numbers"
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
@@ -136,6 +137,9 @@ func (c *Calls) start(ctx actor.Context, o order) {
 	}
 	b := &berth{order: o, vessel: newVessel(o.call, o.attempt, o.in)}
 	c.berths[o.call.ID] = b
+	if c.cfg.Numbers != nil && len(o.contacts) == 0 {
+		ctx.Send(c.cfg.Numbers, numbers.Rings{CallID: o.call.ID, Number: farEnd(&o.call), Environment: o.call.Environment})
+	}
 	defer func() {
 		if v := recover(); v != nil {
 			c.cfg.Log.Error("a call could not be started", slog.String("call_id", o.call.ID), slog.String("reason", fmt.Sprint(v)))
@@ -183,6 +187,7 @@ func (c *Calls) census() LiveNow {
 		if b.pid != nil {
 			now.Calls = append(now.Calls, LiveCall{
 				CallID: id, AttemptID: b.attempt.ID, CampaignID: b.call.CampaignID, Direction: b.call.Direction, PID: b.pid,
+				Number: farEnd(&b.call), Environment: b.call.Environment,
 			})
 			now.Seconds = append(now.Seconds, b.vessel.seconds()...)
 		}
@@ -231,6 +236,17 @@ func (c *Calls) giveBack(ctx actor.Context, b *berth) {
 	if b.in == nil && c.cfg.Trunks != nil {
 		ctx.Send(c.cfg.Trunks, trunk.Free{CallID: b.call.ID})
 	}
+	if c.cfg.Numbers != nil {
+		ctx.Send(c.cfg.Numbers, numbers.Over{CallID: b.call.ID})
+	}
+}
+
+// farEnd is the number of whoever is not us.
+func farEnd(c *domain.Call) string {
+	if c.Direction == domain.Inbound {
+		return c.From
+	}
+	return c.To
 }
 
 func (c *Calls) tick(ctx actor.Context) {

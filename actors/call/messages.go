@@ -77,6 +77,8 @@ type (
 	// LiveCall is one of them.
 	LiveCall struct {
 		CallID, AttemptID, CampaignID string
+		Number                        string // of the far end
+		Environment                   domain.Environment
 		Direction                     domain.Direction
 		PID                           *actor.PID
 	}

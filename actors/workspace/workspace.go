@@ -20,6 +20,7 @@ const (
 	LinesOut  = "lines-out"
 	LinesIn   = "lines-in"
 	Trunks    = "trunks"
+	Numbers   = "numbers"
 	Calls     = "calls"
 	Campaigns = "campaigns"
 	Webhooks  = "webhooks"

@@ -1,0 +1,122 @@
+package actors
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/numbers"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+)
+
+// loadListsEvery is the pause before a list that could not be read is read
+// again. Until then its numbers are looked up in the store.
+const loadListsEvery = 2 * time.Second
+
+// numbersProps make the owner of the numbers that a workspace rings.
+func (n *Node) numbersProps(ws string, t *tree) *actor.Props {
+	return mailbox.Props(n.overseen("numbers", func() actor.Actor {
+		return numbers.New(numbers.Config{
+			Workspace: ws, Store: n.cfg.Store, Lists: n.dnc, Day: n.desk.zones.Day, Log: n.cfg.Log,
+			Caps:   func() domain.FrequencyCaps { return t.record.Load().FrequencyCaps },
+			Census: func(ctx context.Context) ([]numbers.Live, error) { return n.onTheLine(ctx, t) },
+		})
+	}), 10_000)
+}
+
+func (n *Node) onTheLine(ctx context.Context, t *tree) ([]numbers.Live, error) {
+	live, err := mailbox.Ask[call.LiveNow](ctx, n.sys, t.calls, call.Live{})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]numbers.Live, 0, len(live.Calls))
+	for _, c := range live.Calls {
+		out = append(out, numbers.Live{CallID: c.CallID, Number: c.Number, Environment: c.Environment})
+	}
+	return out, nil
+}
+
+// ensureLists makes the default lists of a workspace where they are missing,
+// and reads all lists into memory beside: nobody waits for that, because what
+// memory does not know is looked up in the store.
+func (n *Node) ensureLists(ctx context.Context, w *domain.Workspace) error {
+	now := stamp()
+	for _, env := range []domain.Environment{domain.Live, domain.Test} {
+		l := &domain.DNCList{Name: "Do not call", Default: true, Meta: domain.Meta{
+			ID: domain.DefaultDNCID(w.ID, env), Object: "dnc_list", WorkspaceID: w.ID, Environment: env, CreatedAt: now, UpdatedAt: now,
+		}}
+		if _, err := n.cfg.Store.Get(ctx, &domain.DNCList{Meta: l.Meta}); !errors.Is(err, domain.ErrNotFound) {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		_, err := n.cfg.Store.Apply(ctx, commit.Change{
+			Workspace: w.ID, Guards: []commit.Guard{commit.Absent(l.Key())}, Puts: []domain.Record{l},
+		})
+		if err != nil && !errors.Is(err, domain.ErrConflict) {
+			return err
+		}
+	}
+	return nil
+}
+
+// readLists reads the lists of a workspace until it has them all, or the node
+// stops.
+func (n *Node) readLists(ctx context.Context, workspaceID string) {
+	wait := time.NewTicker(loadListsEvery)
+	defer wait.Stop()
+	for {
+		err := n.readListsOnce(ctx, workspaceID)
+		if err == nil || ctx.Err() != nil {
+			return
+		}
+		n.cfg.Log.Warn("do-not-call lists could not be read", slog.String("workspace_id", workspaceID), slog.Any("error", err))
+		select {
+		case <-ctx.Done():
+			return
+		case <-wait.C:
+		}
+	}
+}
+
+func (n *Node) readListsOnce(ctx context.Context, workspaceID string) error {
+	var ids []string
+	if err := every(ctx, n.cfg.Store, "dnc_list", workspaceID, "all", func(l *domain.DNCList) { ids = append(ids, l.ID) }); err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if err := n.dnc.Load(ctx, workspaceID, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// forgetRings deletes rows of numbers that nobody has rung for days.
+func (n *Node) forgetRings(ctx context.Context, workspaceID string) error {
+	q := commit.Query{
+		Kind: "number_days", Workspace: workspaceID, Index: "all", Limit: 500, Oldest: true,
+		To: domain.RingSort(domain.RingsOver(time.Now())),
+	}
+	for ctx.Err() == nil {
+		var old []domain.Key
+		_, err := n.cfg.Store.List(ctx, q, func() domain.Record { return &domain.NumberDays{} }, func(r domain.Record) error {
+			old = append(old, r.Key())
+			return nil
+		})
+		if err != nil || len(old) == 0 {
+			return err
+		}
+		if _, err = n.cfg.Store.Apply(ctx, commit.Change{Workspace: workspaceID, Deletes: old}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,414 @@
+package numbers
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/actors/dnc"
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	lists "github.com/callboard/callboard/domain/dnc"
+)
+
+const (
+	lookLimit   = 5 * time.Second
+	censusLimit = 5 * time.Second
+	censusAgain = time.Second
+	sweepEvery  = 30 * time.Second
+)
+
+// line is a number of an environment.
+type line struct {
+	env    domain.Environment
+	number string
+}
+
+// stay is why a number is taken: a grant that is being committed, a call, or
+// what an earlier process left behind.
+type stay struct {
+	line
+	until time.Time // zero: as long as its call lives
+	turn  bool      // Granted with a row of counts that nobody else may touch before Opened or Return
+}
+
+// question is a May that is not answered yet.
+type question struct {
+	May
+	who *actor.PID
+	n   uint64
+}
+
+type (
+	// looked is what the store says.
+	looked struct {
+		incarnation uint64
+		q           question
+		mark        dnc.Mark
+		hit         *dnc.Hit
+		row         *domain.NumberDays // nil: nothing is counted
+		version     uint64
+		err         error
+	}
+	// uncounted: an attempt that reached nobody counts no more, or still does.
+	uncounted struct {
+		incarnation uint64
+		line        line
+	}
+	counted struct {
+		incarnation uint64
+		live        []Live
+		err         error
+	}
+	sweep struct{ incarnation uint64 }
+	again struct{ incarnation uint64 }
+)
+
+func (looked) Control()    {}
+func (uncounted) Control() {}
+func (counted) Control()   {}
+func (sweep) Control()     {}
+func (again) Control()     {}
+
+// Numbers is the actor.
+type Numbers struct {
+	cfg         Config
+	incarnation uint64 // drawn, so that answers to a predecessor are foreign
+	ready       bool   // who is on the line is known
+	early       []question
+	stays       map[string]*stay               // by call
+	lines       map[line]map[string]*stay      // by number, then call
+	writing     map[line]bool                  // its row is read or being written by somebody
+	queues      map[line][]func(actor.Context) // what waits for that
+	sweeping    bool
+}
+
+// New makes the actor.
+func New(cfg Config) *Numbers {
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Numbers{
+		cfg: cfg, incarnation: rand.Uint64(), //nolint:gosec // no secret
+		stays: make(map[string]*stay), lines: make(map[line]map[string]*stay),
+		writing: make(map[line]bool), queues: make(map[line][]func(actor.Context)),
+	}
+}
+
+// Receive is the table of contents.
+func (a *Numbers) Receive(ctx actor.Context) {
+	switch m := ctx.Message().(type) {
+	case *actor.Started:
+		a.count(ctx)
+	case counted:
+		a.counted(ctx, m)
+	case again:
+		if m.incarnation == a.incarnation {
+			a.count(ctx)
+		}
+	case May:
+		a.may(ctx, m)
+	case looked:
+		a.looked(ctx, m)
+	case Opened:
+		a.opened(ctx, m.CallID)
+	case Return:
+		a.leave(ctx, m.CallID)
+	case Unspent:
+		a.unspent(ctx, m)
+	case uncounted:
+		if m.incarnation == a.incarnation {
+			a.next(ctx, m.line)
+		}
+	case Rings:
+		a.rings(ctx, m)
+	case Over:
+		a.leave(ctx, m.CallID)
+	case Hold:
+		a.stay(ctx, m.CallID, &stay{line: line{m.Environment, m.Number}, until: m.Until})
+	case sweep:
+		a.sweep(ctx, m)
+	case mailbox.Crashed:
+		panic(m)
+	}
+}
+
+// count asks who is on the line. Until that is known nothing is granted.
+func (a *Numbers) count(ctx actor.Context) {
+	if a.cfg.Census == nil {
+		a.ready = true
+		return
+	}
+	census, incarnation := a.cfg.Census, a.incarnation
+	mailbox.Work(ctx, censusLimit, func(bound context.Context) any {
+		live, err := census(bound)
+		return counted{incarnation, live, err}
+	})
+}
+
+func (a *Numbers) counted(ctx actor.Context, m counted) {
+	if m.incarnation != a.incarnation || a.ready {
+		return
+	}
+	if m.err != nil {
+		a.cfg.Log.Warn("who is on the line is not known yet", slog.Any("error", m.err))
+		mailbox.After(ctx, censusAgain, again{a.incarnation})
+		return
+	}
+	for _, c := range m.live {
+		a.stay(ctx, c.CallID, &stay{line: line{c.Environment, c.Number}})
+	}
+	a.ready = true
+	for _, q := range a.early {
+		a.ask(ctx, q)
+	}
+	a.early = nil
+}
+
+func (a *Numbers) may(ctx actor.Context, m May) {
+	if ctx.Sender() == nil {
+		return
+	}
+	q := question{May: m, who: ctx.Sender()}
+	if !a.ready {
+		a.early = append(a.early, q) // bound by the permits of those who ask
+		return
+	}
+	a.ask(ctx, q)
+}
+
+func (a *Numbers) ask(ctx actor.Context, q question) {
+	n, err := lists.Number(q.Number)
+	if err != nil {
+		ctx.Send(q.who, Denied{CallID: q.CallID, By: Unknown})
+		return
+	}
+	q.n = n
+	on := line{q.Environment, q.Number}
+	if q.Alone && a.taken(ctx, on, time.Now()) {
+		ctx.Send(q.who, Denied{CallID: q.CallID, By: Busy})
+		return
+	}
+	a.stay(ctx, q.CallID, &stay{line: on, until: q.Until})
+	mark, listed := a.cfg.Lists.Marked(a.cfg.Workspace, q.Scrub, n)
+	if !listed && a.cfg.Caps().PerNumberPerDay == 0 {
+		ctx.Send(q.who, Granted{CallID: q.CallID, Mark: mark})
+		return
+	}
+	a.turn(ctx, on, func(ctx actor.Context) { a.look(ctx, q, mark, listed) })
+}
+
+// turn does something with a number's row once nobody else does.
+func (a *Numbers) turn(ctx actor.Context, on line, do func(actor.Context)) {
+	if a.writing[on] {
+		a.queues[on] = append(a.queues[on], do)
+		return
+	}
+	a.writing[on] = true
+	do(ctx)
+}
+
+// next lets the next in turn have the row.
+func (a *Numbers) next(ctx actor.Context, on line) {
+	q := a.queues[on]
+	if len(q) == 0 {
+		delete(a.writing, on)
+		return
+	}
+	if a.queues[on] = q[1:]; len(q) == 1 {
+		delete(a.queues, on)
+	}
+	q[0](ctx)
+}
+
+// look asks the store what memory does not know.
+func (a *Numbers) look(ctx actor.Context, q question, mark dnc.Mark, listed bool) {
+	if a.stays[q.CallID] == nil { // it was given up while it waited
+		a.next(ctx, line{q.Environment, q.Number})
+		return
+	}
+	cfg, incarnation, capped := a.cfg, a.incarnation, a.cfg.Caps().PerNumberPerDay > 0
+	mailbox.Work(ctx, lookLimit, func(bound context.Context) any {
+		m := looked{incarnation: incarnation, q: q, mark: mark}
+		if listed {
+			if m.hit, m.err = cfg.Lists.Look(bound, cfg.Workspace, q.Scrub, q.n); m.err != nil || m.hit != nil {
+				return m
+			}
+		}
+		if capped {
+			m.row = &domain.NumberDays{WorkspaceID: cfg.Workspace, Environment: q.Environment, Number: q.Number}
+			if m.version, m.err = cfg.Store.Get(bound, m.row); errors.Is(m.err, domain.ErrNotFound) {
+				m.err = nil
+			}
+		}
+		return m
+	})
+}
+
+func (a *Numbers) looked(ctx actor.Context, m looked) {
+	if m.incarnation != a.incarnation {
+		return
+	}
+	id, on := m.q.CallID, line{m.q.Environment, m.q.Number}
+	s := a.stays[id]
+	if s == nil {
+		a.next(ctx, on)
+		return
+	}
+	deny := func(d Denied) {
+		d.CallID = id
+		a.forget(id)
+		a.next(ctx, on)
+		ctx.Send(m.q.who, d)
+	}
+	if m.err != nil {
+		a.cfg.Log.Warn("it is not known whether a number may be rung", slog.String("call_id", id), slog.Any("error", m.err))
+		deny(Denied{By: Unknown})
+		return
+	}
+	if m.hit != nil {
+		deny(Denied{By: DNC, Hit: m.hit})
+		return
+	}
+	g := Granted{CallID: id, Mark: m.mark}
+	if limit := a.cfg.Caps().PerNumberPerDay; limit > 0 && m.row != nil {
+		now := time.Now()
+		since, until := a.cfg.Day(m.q.Number, now)
+		g.Count, g.Cap, g.Since = m.row.Since(since), limit, since
+		if g.Count >= limit {
+			deny(Denied{By: Frequency, Count: g.Count, Cap: limit, Until: until})
+			return
+		}
+		row := m.row.With(domain.Ring{CallID: id, At: now.UTC().Truncate(time.Millisecond)})
+		g.Puts, g.Guards = []domain.Record{row}, []commit.Guard{{Key: row.Key(), Version: m.version}}
+		s.turn = true
+		ctx.Send(m.q.who, g)
+		return
+	}
+	a.next(ctx, on)
+	ctx.Send(m.q.who, g)
+}
+
+// taken says whether somebody is on the line with a number, or about to be.
+func (a *Numbers) taken(ctx actor.Context, on line, now time.Time) bool {
+	for id, s := range a.lines[on] {
+		if s.until.IsZero() || now.Before(s.until) {
+			return true
+		}
+		a.leave(ctx, id)
+	}
+	return false
+}
+
+func (a *Numbers) stay(ctx actor.Context, id string, s *stay) {
+	if s.number == "" {
+		return
+	}
+	a.forget(id)
+	a.stays[id] = s
+	if a.lines[s.line] == nil {
+		a.lines[s.line] = make(map[string]*stay)
+	}
+	a.lines[s.line][id] = s
+	if !s.until.IsZero() && !a.sweeping {
+		a.sweeping = true
+		mailbox.After(ctx, sweepEvery, sweep{a.incarnation})
+	}
+}
+
+func (a *Numbers) forget(id string) {
+	s := a.stays[id]
+	if s == nil {
+		return
+	}
+	delete(a.stays, id)
+	if of := a.lines[s.line]; len(of) > 1 {
+		delete(of, id)
+	} else {
+		delete(a.lines, s.line)
+	}
+}
+
+// opened: the grant's commit has been made; the number stays taken.
+func (a *Numbers) opened(ctx actor.Context, id string) {
+	if s := a.stays[id]; s != nil && s.turn {
+		s.turn = false
+		a.next(ctx, s.line)
+	}
+}
+
+// leave: a call is gone, or never came to be.
+func (a *Numbers) leave(ctx actor.Context, id string) {
+	if s := a.stays[id]; s != nil {
+		a.forget(id)
+		if s.turn {
+			a.next(ctx, s.line)
+		}
+	}
+}
+
+func (a *Numbers) rings(ctx actor.Context, m Rings) {
+	s := a.stays[m.CallID]
+	if s != nil && s.number == m.Number {
+		s.until = time.Time{}
+		a.opened(ctx, m.CallID)
+		return
+	}
+	a.stay(ctx, m.CallID, &stay{line: line{m.Environment, m.Number}})
+}
+
+// unspent takes an attempt out of the count.
+func (a *Numbers) unspent(ctx actor.Context, m Unspent) {
+	if a.cfg.Caps().PerNumberPerDay == 0 {
+		return
+	}
+	on := line{m.Environment, m.Number}
+	a.turn(ctx, on, func(ctx actor.Context) {
+		cfg, incarnation := a.cfg, a.incarnation
+		mailbox.Work(ctx, lookLimit, func(bound context.Context) any {
+			done := uncounted{incarnation, on}
+			row := &domain.NumberDays{WorkspaceID: cfg.Workspace, Environment: m.Environment, Number: m.Number}
+			version, err := cfg.Store.Get(bound, row)
+			if errors.Is(err, domain.ErrNotFound) {
+				return done
+			}
+			if without, held := row.Without(m.CallID); err == nil && held {
+				_, err = cfg.Store.Apply(bound, commit.Change{
+					Workspace: cfg.Workspace, Puts: []domain.Record{without},
+					Guards: []commit.Guard{{Key: row.Key(), Version: version}},
+				})
+			}
+			if err != nil { // it counts, though nobody was reached: the safe side
+				cfg.Log.Warn("an attempt that reached nobody still counts", slog.String("call_id", m.CallID), slog.Any("error", err))
+			}
+			return done
+		})
+	})
+}
+
+// sweep forgets grants that nothing was made of.
+func (a *Numbers) sweep(ctx actor.Context, m sweep) {
+	if m.incarnation != a.incarnation {
+		return
+	}
+	a.sweeping = false
+	now, more := time.Now(), false
+	for id, s := range a.stays {
+		switch {
+		case s.until.IsZero():
+		case now.Before(s.until):
+			more = true
+		default:
+			a.leave(ctx, id)
+		}
+	}
+	if more && !a.sweeping {
+		a.sweeping = true
+		mailbox.After(ctx, sweepEvery, sweep{a.incarnation})
+	}
+}
