@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/oklog/ulid/v2"
@@ -28,6 +29,7 @@ type Desk struct {
 	audit   *auditor
 	log     *slog.Logger
 	uploads uploads
+	imports sync.Map // of numbers, by list: one at a time
 	scripts recall[domain.Script]
 	shown   recall[[]string] // caller ids
 	zones   *calendar.Shared

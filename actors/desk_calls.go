@@ -9,6 +9,7 @@ import (
 	"github.com/callboard/callboard/actors/call"
 	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/numbers"
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
@@ -56,11 +57,17 @@ func (d *Desk) PlaceCall(ctx context.Context, p domain.Principal, o ask.NewCall)
 		return nil, err
 	}
 	a := d.opening(c, slot)
-	if err := d.open(ctx, c, a); err != nil {
+	grant, err := d.mayRing(ctx, t, c, len(contacts) > 0)
+	if err == nil {
+		err = d.open(ctx, c, a, grant)
+	}
+	if err != nil {
+		d.node.sys.Root.Send(t.numbers, numbers.Return{CallID: c.ID})
 		d.node.sys.Root.Send(t.outbound, lines.Return{Permit: permit})
 		d.node.sys.Root.Send(t.trunks, trunk.Return{CallID: c.ID, Key: slot.Key})
 		return nil, err
 	}
+	d.node.sys.Root.Send(t.numbers, numbers.Opened{CallID: c.ID})
 	answer := *c
 	d.node.sys.Root.Send(t.calls, call.Start{
 		Call: *c, Attempt: *a, Script: script, Permit: permit, Slot: slot, Contacts: contacts,
@@ -119,6 +126,9 @@ func (d *Desk) parties(ctx context.Context, p domain.Principal, w *domain.Worksp
 		return "", "", nil, err
 	}
 	if err = d.hoursAllow(o.CallingHours, number); err != nil {
+		return "", "", nil, err
+	}
+	if err = d.listsAllow(ctx, p, number.E164); err != nil {
 		return "", "", nil, err
 	}
 	from, err = d.callerID(ctx, p, o.From)
@@ -216,7 +226,7 @@ func (d *Desk) opening(c *domain.Call, slot trunk.Slot) *domain.Attempt {
 // open commits the opening of a single call. Whoever ordered it may hang up in
 // between: the commit goes on. Where its outcome is not known the call is not
 // placed, and what may have been stored of it is ended.
-func (d *Desk) open(ctx context.Context, c *domain.Call, a *domain.Attempt) error {
+func (d *Desk) open(ctx context.Context, c *domain.Call, a *domain.Attempt, grant numbers.Granted) error {
 	unit := domain.Unit(c.WorkspaceID)
 	if c.AgentID != "" {
 		unit = domain.Unit(c.AgentID)
@@ -224,7 +234,7 @@ func (d *Desk) open(ctx context.Context, c *domain.Call, a *domain.Attempt) erro
 	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), openLimit)
 	defer cancel()
 	_, err := d.store.Apply(bound, commit.Change{
-		Workspace: c.WorkspaceID, Guards: []commit.Guard{commit.Absent(a.Key())}, Puts: []domain.Record{c, a},
+		Workspace: c.WorkspaceID, Guards: append(grant.Guards, commit.Absent(a.Key())), Puts: append(grant.Puts, c, a),
 		Events: []event.Draft{draft(&c.Meta, event.CallStarted, c.ID, unit, event.CallOf(c))},
 	})
 	d.node.committed(c.WorkspaceID)

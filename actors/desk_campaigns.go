@@ -76,8 +76,8 @@ func (d *Desk) campaignFits(ctx context.Context, p domain.Principal, c *domain.C
 	if err := d.pathwayExists(ctx, p, c.PathwayID); err != nil {
 		return err
 	}
-	if c.Compliance.DNCListID != "" {
-		return problem("compliance.dnc_list_id", domain.CodeValidation, "there is no such do-not-call list")
+	if err := d.dncListExists(ctx, p, "compliance.dnc_list_id", c.Compliance.DNCListID); err != nil {
+		return err
 	}
 	if _, err := d.scriptOf(ctx, p, c.AgentID, c.PathwayID); err != nil {
 		return err

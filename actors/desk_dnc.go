@@ -2,7 +2,10 @@ package actors
 
 import (
 	"context"
+	"time"
 
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/numbers"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/dnc"
 )
@@ -15,4 +18,71 @@ func (d *Desk) scrubber(c *domain.Campaign) func(ctx context.Context, e164 strin
 		hit, err := d.node.dnc.Check(ctx, c.WorkspaceID, scrub, e164)
 		return hit != nil, storeErr(err)
 	}
+}
+
+// dncListExists refuses the id of a list that is not there; "" is the default
+// one.
+func (d *Desk) dncListExists(ctx context.Context, p domain.Principal, param, id string) error {
+	if id == "" {
+		return nil
+	}
+	_, _, err := get[domain.DNCList](ctx, d, p, domain.PrefixDNC, id)
+	if domain.CodeOf(err) == domain.CodeNotFound {
+		return problem(param, domain.CodeValidation, "there is no such do-not-call list")
+	}
+	return err
+}
+
+// listsAllow refuses a number that is on the workspace's list, before anything
+// is taken for its call.
+func (d *Desk) listsAllow(ctx context.Context, p domain.Principal, e164 string) error {
+	hit, err := d.node.dnc.Check(ctx, p.WorkspaceID, dnc.ScrubAll(p.WorkspaceID, p.Environment), e164)
+	if err != nil {
+		return storeErr(err)
+	}
+	if hit != nil {
+		return blocked()
+	}
+	return nil
+}
+
+func blocked() error {
+	return domain.Errorf(domain.CodeDNCBlocked, "this number is on the do-not-call list of the workspace")
+}
+
+// grantFor is how long a number is kept for a single call until that begins.
+const grantFor = 15 * time.Second
+
+// mayRing asks the owner of the numbers right before the opening of a single
+// call. Phones of the workspace are nobody's number.
+func (d *Desk) mayRing(ctx context.Context, t *tree, c *domain.Call, inside bool) (numbers.Granted, error) {
+	if inside {
+		return numbers.Granted{}, nil
+	}
+	got, err := mailbox.Ask[any](ctx, d.node.sys, t.numbers, numbers.May{
+		CallID: c.ID, Number: c.To, Environment: c.Environment, Scrub: dnc.ScrubAll(c.WorkspaceID, c.Environment),
+		Until: time.Now().Add(grantFor),
+	})
+	if err != nil {
+		return numbers.Granted{}, err
+	}
+	switch m := got.(type) {
+	case numbers.Granted:
+		return m, nil
+	case numbers.Denied:
+		return numbers.Granted{}, denial(m)
+	}
+	return numbers.Granted{}, domain.Errorf(domain.CodeUnavailable, "it is not known whether this number may be called; try again").With("retry_after", 1)
+}
+
+func denial(m numbers.Denied) error {
+	switch m.By {
+	case numbers.DNC:
+		return blocked()
+	case numbers.Frequency:
+		return domain.Errorf(domain.CodeFrequencyCap, "this number has been called %d times today; the workspace allows %d", m.Count, m.Cap).
+			With("limit", m.Cap).With("next_allowed_at", m.Until.UTC())
+	case numbers.Busy, numbers.Unknown:
+	}
+	return domain.Errorf(domain.CodeUnavailable, "it is not known whether this number may be called; try again").With("retry_after", 1)
 }

@@ -59,6 +59,9 @@ func (n *Node) grow(ctx context.Context, w *domain.Workspace) error {
 			}
 		}
 	}
+	if err = n.ensureLists(ctx, w); err != nil {
+		return err
+	}
 	n.book.Set(ctx, w.ID, l.trunks)
 	own, err := n.phonesOf(ctx, w.ID)
 	if err != nil {

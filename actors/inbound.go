@@ -11,6 +11,7 @@ import (
 	"github.com/callboard/callboard/actors/call"
 	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/numbers"
 	"github.com/callboard/callboard/actors/simulator"
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
@@ -116,7 +117,7 @@ func (n *Node) take(ctx context.Context, in *sip.Incoming) error {
 		Direction: domain.Inbound, Boot: n.boot, OpenedAt: *c.StartedAt, Tariff: n.tariff(c.WorkspaceID),
 		Legs: []domain.AttemptLeg{{Number: 1, TrunkID: entry.Trunk.ID, SIPCallID: in.CallID}},
 	}
-	if err := n.desk.open(ctx, c, a); err != nil {
+	if err := n.desk.open(ctx, c, a, numbers.Granted{}); err != nil {
 		n.sys.Root.Send(t.inbound, lines.Return{Permit: permit})
 		return err
 	}

@@ -37,9 +37,10 @@ type intake struct {
 	keep     func(chunks []domain.Record) error
 	progress func(ask.ContactsSummary, []ask.ContactError) // after each row; nil: nobody looks
 	yield    func() error                                  // after each chunk; nil: nobody is in the way
-	refused  func(phone string) bool                       // by a do-not-call list; nil: there is none
+	refused  func(phone string) (bool, error)              // by a do-not-call list; nil: there is none
 	sum      ask.ContactsSummary
 	errs     []ask.ContactError
+	fault    error // it is not known whether a number may be called
 }
 
 // newIntake begins an upload behind the total contacts that the campaign has.
@@ -51,6 +52,8 @@ func (d *Desk) newIntake(ctx context.Context, p domain.Principal, c *domain.Camp
 	if s, err := d.scriptOf(ctx, p, c.AgentID, c.PathwayID); err == nil {
 		in.wanted = pathway.MissingVariables(&s.Pathway, nil)
 	}
+	listed := d.scrubber(c)
+	in.refused = func(phone string) (bool, error) { return listed(ctx, phone) }
 	edits := make(map[int]string)
 	for e, err := range d.edits(ctx, c, before) {
 		if err != nil {
@@ -153,6 +156,9 @@ func (in *intake) read(rows iter.Seq2[ask.RawContact, error]) error {
 func (in *intake) add(row ask.RawContact) error {
 	in.sum.Received++
 	phone, bad := in.check(row)
+	if in.fault != nil {
+		return in.fault
+	}
 	if bad.Code != "" {
 		bad.Line, bad.Phone = row.Line, shortened(row.Phone)
 		in.tell(bad)
@@ -229,9 +235,15 @@ func (in *intake) check(row ask.RawContact) (phone string, bad ask.ContactError)
 		return "", ask.ContactError{Code: "duplicate", Message: "this number is in the campaign already"}
 	}
 	in.seen[key] = struct{}{}
-	if in.refused != nil && in.refused(phone) {
-		in.sum.DNC++
-		return "", ask.ContactError{Code: "dnc", Message: "this number is on the do-not-call list"}
+	if in.refused != nil {
+		listed, err := in.refused(phone)
+		if err != nil {
+			in.fault = err
+		}
+		if listed {
+			in.sum.DNC++
+			return "", ask.ContactError{Code: "dnc", Message: "this number is on a do-not-call list"}
+		}
 	}
 	in.countMissing(row)
 	return phone, bad

@@ -143,6 +143,7 @@ func (n *Node) Start(ctx context.Context) error {
 		if err := n.grow(ctx, w); err != nil {
 			return err
 		}
+		n.beside(func() { n.readLists(run, w.ID) })
 	}
 	n.beside(func() { n.desk.audit.run(run) })
 	n.beside(func() { n.housekeeping(run) })
@@ -193,6 +194,9 @@ func (n *Node) sweep(ctx context.Context) {
 			n.book.Set(ctx, id, trunks)
 		}
 		n.expireRecordings(ctx, id)
+		if err := n.forgetRings(ctx, id); err != nil {
+			n.cfg.Log.Warn("old counts of attempts could not be deleted", slog.String("workspace_id", id), slog.Any("error", err))
+		}
 		if err := n.desk.sweepOnce(ctx, id); err != nil {
 			n.cfg.Log.Warn("old idempotency keys could not be deleted", slog.Any("error", err))
 		}

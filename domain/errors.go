@@ -39,6 +39,7 @@ const (
 	CodeRateLimit               Code = "rate_limit_exceeded"
 	CodeConcurrentLimit         Code = "concurrent_limit_exceeded"
 	CodeDNCBlocked              Code = "dnc_blocked"
+	CodeFrequencyCap            Code = "frequency_cap_reached"
 	CodeOutsideCallingHours     Code = "outside_calling_hours"
 	CodeDestination             Code = "destination_not_allowed"
 	CodeSpendCap                Code = "spend_cap_reached"

@@ -50,16 +50,17 @@ type Calling struct {
 // Workspace is a tenant.
 type Workspace struct {
 	Meta
-	Name           string    `json:"name"`
-	Plan           Plan      `json:"plan"`
-	Pricing        *Pricing  `json:"pricing,omitempty"` // of an account on enterprise; nil: nothing is charged
-	Tariff         int       `json:"tariff"`            // the number of what holds now
-	Limits         Limits    `json:"limits"`
-	Calling        Calling   `json:"calling"`
-	DefaultCountry string    `json:"default_country"`
-	DefaultDNC     string    `json:"default_dnc_list_id"`
-	Retention      Retention `json:"retention"`
-	AllowedOrigins []string  `json:"allowed_origins"`
+	Name           string        `json:"name"`
+	Plan           Plan          `json:"plan"`
+	Pricing        *Pricing      `json:"pricing,omitempty"` // of an account on enterprise; nil: nothing is charged
+	Tariff         int           `json:"tariff"`            // the number of what holds now
+	Limits         Limits        `json:"limits"`
+	Calling        Calling       `json:"calling"`
+	DefaultCountry string        `json:"default_country"`
+	DefaultDNC     string        `json:"default_dnc_list_id"`
+	FrequencyCaps  FrequencyCaps `json:"frequency_caps"`
+	Retention      Retention     `json:"retention"`
+	AllowedOrigins []string      `json:"allowed_origins"`
 }
 
 // Key names the row.

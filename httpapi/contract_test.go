@@ -149,7 +149,8 @@ func TestTheDocumentIsOpenAPI31AndKnowsEveryRoute(t *testing.T) {
 	assert.Equal(t, slices.Compact(slices.Clone(ids)), ids, "operation ids are unique")
 	want := []string{"POST /v1/auth/refresh"} // takes a token alone
 	for _, c := range routeCases() {
-		want = append(want, c.route)
+		route, _, _ := strings.Cut(c.route, "?")
+		want = append(want, route)
 	}
 	slices.Sort(want)
 	assert.Equal(t, want, have)

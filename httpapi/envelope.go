@@ -63,6 +63,7 @@ func statuses() map[domain.Code]int {
 		domain.CodeIPNotAllowed:            http.StatusForbidden,
 		domain.CodeOperatorRequired:        http.StatusForbidden,
 		domain.CodeDNCBlocked:              http.StatusForbidden,
+		domain.CodeFrequencyCap:            http.StatusForbidden,
 		domain.CodeOutsideCallingHours:     http.StatusForbidden,
 		domain.CodeDestination:             http.StatusForbidden,
 		domain.CodeSpendCap:                http.StatusForbidden,

@@ -126,6 +126,9 @@ type fake struct {
 	dead      map[string]bool // keys behind tokens
 	kept      []string        // strings as they came, to see whether they stay
 
+	dncLists   shelf[*domain.DNCList]
+	dncNumbers []string
+
 	campaigns shelf[*domain.Campaign]
 	calls     shelf[*domain.Call]
 	agents    shelf[*domain.Agent]
@@ -159,13 +162,14 @@ func newFake() *fake {
 	}
 	f.campaigns.kind, f.calls.kind, f.agents.kind, f.pathways.kind = domain.PrefixCampaign, domain.PrefixCall, domain.PrefixAgent, domain.PrefixPathway
 	f.phones.kind = domain.PrefixPhone
+	f.dncLists.kind = domain.PrefixDNC
 	f.trunks.kind, f.numbers.kind, f.webhooks.kind, f.apiKeys.kind = domain.PrefixTrunk, domain.PrefixNumber, domain.PrefixWebhook, domain.PrefixKey
 	return f
 }
 
 func (f *fake) ports() httpapi.Ports {
 	return httpapi.Ports{
-		Auth: f, Campaigns: f, Contacts: f, Calls: f, Recordings: f, Listening: f, Agents: f, Pathways: f, Trunks: f, Numbers: f, Phones: f, Webhooks: f,
+		Auth: f, Campaigns: f, Contacts: f, Calls: f, Recordings: f, Listening: f, Agents: f, Pathways: f, Trunks: f, Numbers: f, Phones: f, DNC: f, Webhooks: f,
 		Deliveries: f, Keys: f, Tokens: f, Audit: f, Workspaces: f, Usages: f, Events: f, Health: f, Once: f,
 	}
 }

@@ -73,6 +73,11 @@ func routeTable() map[string]rule {
 		"POST /v1/pathways/validate":      {need: writeAgents},
 		"POST /v1/pathways/{id}/validate": {need: readAgents},
 
+		"POST /v1/dnc-lists/{id}/entries":           {writeCalls, "admin", "dnc_list.imported", "dnc_list"},
+		"GET /v1/dnc-lists/{id}/entries":            {need: readCalls},
+		"DELETE /v1/dnc-lists/{id}/entries/{phone}": {writeCalls, "admin", "dnc_list.entry_deleted", "dnc_list"},
+		"GET /v1/dnc/check":                         {need: readCalls},
+
 		"POST /v1/calls/{id}/recording/link":   {readCalls, "admin", "recording.linked", "call"},
 		"POST /v1/calls/{id}/recording/pause":  {writeCalls, "admin", "recording.paused", "call"},
 		"POST /v1/calls/{id}/recording/resume": {writeCalls, "admin", "recording.resumed", "call"},
@@ -91,6 +96,7 @@ func routeTable() map[string]rule {
 	crud("/v1/pathways", "pathway", "PATCH", readAgents, writeAgents, admin)
 	crud("/v1/phone-numbers", "phone_number", "PATCH", readCalls, writeCalls, admin)
 	crud("/v1/trunks", "trunk", "PATCH", readCalls, writeCalls, admin)
+	crud("/v1/dnc-lists", "dnc_list", "PATCH", readCalls, writeCalls, admin)
 	crud("/v1/phones", "phone", "PATCH", readCalls, writeCalls, admin)
 	crud("/v1/webhooks", "webhook", "PATCH", readAll, writeAll, admin)
 	crud("/v1/api-keys", "api_key", "PUT", readAll, writeAll, [3]string{"auth", "admin", "auth"})

@@ -32,6 +32,7 @@ type Ports struct {
 	Trunks     Trunks
 	Numbers    Numbers
 	Phones     Phones
+	DNC        DNC
 	Webhooks   Webhooks
 	Deliveries Deliveries
 	Keys       Keys
@@ -110,6 +111,22 @@ type Calls interface {
 	// come (202), with not_found where there is none and never will be.
 	Transcript(ctx context.Context, p domain.Principal, callID string) (*domain.Transcript, error)
 	Recording(ctx context.Context, p domain.Principal, callID string) (ask.Recording, error)
+}
+
+// DNC are the lists of numbers that are never called.
+type DNC interface {
+	CreateDNCList(ctx context.Context, p domain.Principal, l *domain.DNCList) (*domain.DNCList, error)
+	DNCList(ctx context.Context, p domain.Principal, id string) (*domain.DNCList, error)
+	ListDNCLists(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.DNCList], error)
+	UpdateDNCList(ctx context.Context, p domain.Principal, id string, change func(*domain.DNCList) error) (*domain.DNCList, error)
+	// DeleteDNCList: invalid_state for the default list and for one in use.
+	DeleteDNCList(ctx context.Context, p domain.Principal, id string) error
+	// ImportDNC reads rows to their end, storing as it goes, in bounded memory.
+	// What was added before an error stays.
+	ImportDNC(ctx context.Context, p domain.Principal, id string, rows iter.Seq2[ask.RawNumber, error]) (ask.DNCImport, error)
+	ListDNCEntries(ctx context.Context, p domain.Principal, id string, q ask.Page) (ask.List[domain.DNCEntry], error)
+	DeleteDNCEntry(ctx context.Context, p domain.Principal, id, phone string) (e164 string, err error)
+	CheckDNC(ctx context.Context, p domain.Principal, phone string) (ask.DNCCheck, error)
 }
 
 // Agents are who speaks. In every Update here and below, change works on a

@@ -107,6 +107,15 @@ func routeCases() []routeCase {
 		{"POST /v1/trunks/{id}/test", "calls:write", nil, 200, ""},
 		{"POST /v1/test/inbound-calls", "calls:write", m{"to": "+12025550100"}, 409, ""},
 		{"DELETE /v1/trunks/{id}", "calls:write", nil, 200, "trunk.deleted"},
+		{"POST /v1/dnc-lists", "calls:write", m{"name": "Registry"}, 201, "dnc_list.created"},
+		{"GET /v1/dnc-lists", "calls:read", nil, 200, ""},
+		{"GET /v1/dnc-lists/{id}", "calls:read", nil, 200, ""},
+		{"PATCH /v1/dnc-lists/{id}", "calls:write", m{"name": "National"}, 200, "dnc_list.updated"},
+		{"DELETE /v1/dnc-lists/{id}", "calls:write", nil, 200, "dnc_list.deleted"},
+		{"POST /v1/dnc-lists/{id}/entries", "calls:write", m{"entries": []string{"+12025550123"}}, 200, "dnc_list.imported"},
+		{"GET /v1/dnc-lists/{id}/entries", "calls:read", nil, 200, ""},
+		{"DELETE /v1/dnc-lists/{id}/entries/{phone}", "calls:write", nil, 200, "dnc_list.entry_deleted"},
+		{"GET /v1/dnc/check?phone=%2B12025550123", "calls:read", nil, 200, ""},
 		{"POST /v1/phones", "calls:write", m{"extension": "1001", "name": "desk"}, 201, "phone.created"},
 		{"GET /v1/phones", "calls:read", nil, 200, ""},
 		{"GET /v1/phones/{id}", "calls:read", nil, 200, ""},
@@ -137,14 +146,15 @@ func (d *door) stock(route string) string {
 	if !strings.Contains(path, "{id}") {
 		return path
 	}
-	path = strings.NewReplacer("{contact_id}", "contact_"+ulidOf(1), "{upload_id}", "upload_"+ulidOf(1)).Replace(path)
+	path = strings.NewReplacer("{contact_id}", "contact_"+ulidOf(1), "{upload_id}", "upload_"+ulidOf(1), "{phone}", "12025550123").Replace(path)
 	kind := strings.Split(path, "/")[2]
 	bodies := map[string]any{
 		"campaigns": m{"name": "c", "agent_id": "agent_" + ulidOf(1)}, "agents": m{"name": "a", "first_message": "Hello."},
 		"pathways": goodPathway(), "phone-numbers": m{"number": "+12025550100", "agent_id": "agent_" + ulidOf(1)},
-		"phones":   m{"extension": "1001", "name": "desk"},
-		"trunks":   m{"name": "t", "proxies": []m{{"host": "10.0.0.1"}}},
-		"webhooks": m{"url": "https://example.com/hook", "events": []string{"*"}}, "api-keys": m{"name": "k", "permissions": []string{"calls:read"}},
+		"phones":    m{"extension": "1001", "name": "desk"},
+		"trunks":    m{"name": "t", "proxies": []m{{"host": "10.0.0.1"}}},
+		"dnc-lists": m{"name": "Registry"},
+		"webhooks":  m{"url": "https://example.com/hook", "events": []string{"*"}}, "api-keys": m{"name": "k", "permissions": []string{"calls:read"}},
 	}
 	at := "/v1/" + kind
 	if kind == "calls" {
@@ -247,7 +257,7 @@ func TestWhatDoesNotExistIsNotFound(t *testing.T) {
 		kind := strings.Split(d.stock(c.route), "/")[3]
 		prefix, _, _ := strings.Cut(kind, "_")
 		for _, id := range []string{prefix + "_01J9999999ZZZZZZZZZZZZZZZZ", "x", "other_" + ulidOf(1), "%00", strings.Repeat("a", 3000)} {
-			inner := strings.NewReplacer("{id}", id, "{contact_id}", "contact_"+ulidOf(1), "{upload_id}", "upload_"+ulidOf(1)).Replace(path)
+			inner := strings.NewReplacer("{id}", id, "{contact_id}", "contact_"+ulidOf(1), "{upload_id}", "upload_"+ulidOf(1), "{phone}", "12025550123").Replace(path)
 			r := d.must(404, method, inner, "operator", c.sent(""))
 			assert.Equal(t, "not_found", r.failure(t)["code"])
 		}

@@ -153,6 +153,7 @@ func (s *Server) routes() {
 	s.pathwayRoutes()
 	s.numberRoutes()
 	s.trunkRoutes()
+	s.dncRoutes()
 	s.phoneRoutes()
 	s.webhookRoutes()
 	s.keyRoutes()

@@ -41,6 +41,11 @@ type RetentionChange struct {
 	RecordingDays *int `json:"recording_days,omitempty" minimum:"0" maximum:"3650" doc:"Days after which recordings are deleted; 0: they are kept."`
 }
 
+// CapsChange bounds how often somebody is rung, as it is sent.
+type CapsChange struct {
+	PerNumberPerDay *int `json:"per_number_per_day,omitempty" minimum:"0" maximum:"100" doc:"Attempts to reach one number on one calendar day where it is: of all campaigns and single calls together. They are counted from the moment a cap is set. 0: no cap."`
+}
+
 // WorkspaceChange is what can be changed of a workspace.
 type WorkspaceChange struct {
 	Name           *string           `json:"name,omitempty"`
@@ -51,6 +56,7 @@ type WorkspaceChange struct {
 	DefaultCountry *string           `json:"default_country,omitempty"`
 	Retention      *RetentionChange  `json:"retention,omitempty"`
 	AllowedOrigins []string          `json:"allowed_origins,omitempty" nullable:"false" doc:"Origins whose pages may come with the tokens of users, e.g. https://app.example.com; [] is none."`
+	FrequencyCaps  *CapsChange       `json:"frequency_caps,omitempty"`
 	Metadata       map[string]string `json:"metadata,omitempty"`
 }
 
@@ -58,7 +64,8 @@ func (s *Server) workspaceRoutes() {
 	const tag, path = "Workspace", "/v1/workspace"
 	add(s, operation{method: http.MethodGet, path: path, id: "getWorkspace", tag: tag, summary: "Get the workspace"},
 		func(ctx context.Context, p domain.Principal, _ *struct{}) (*answer[*domain.Workspace], error) {
-			return ok(s.ports.Workspaces.Workspace(ctx, p))
+			w, err := s.ports.Workspaces.Workspace(ctx, p)
+			return ok(shownWorkspace(p, w), err)
 		})
 	add(s, operation{method: http.MethodPatch, path: path, id: "updateWorkspace", tag: tag, summary: "Change the workspace", about: "Plan, price, limits and destination rules take an operator key: 403 operator_required."},
 		func(ctx context.Context, p domain.Principal, in *struct{ Body WorkspaceChange }) (*answer[*domain.Workspace], error) {
@@ -67,8 +74,18 @@ func (s *Server) workspaceRoutes() {
 				return nil, domain.Errorf(domain.CodeOperatorRequired, "Plan, price, limits and destination rules take an operator key.")
 			}
 			w, err := s.ports.Workspaces.UpdateWorkspace(ctx, p, b.apply)
-			return touched(ctx, w, err)
+			return touched(ctx, shownWorkspace(p, w), err)
 		})
+}
+
+// shownWorkspace names the default list of the environment that asks.
+func shownWorkspace(p domain.Principal, w *domain.Workspace) *domain.Workspace {
+	if w == nil {
+		return nil
+	}
+	shown := *w
+	shown.DefaultDNC = domain.DefaultDNCID(w.ID, p.Environment)
+	return &shown
 }
 
 func (n *WorkspaceChange) apply(w *domain.Workspace) error {
@@ -85,6 +102,9 @@ func (n *WorkspaceChange) apply(w *domain.Workspace) error {
 	}
 	if n.Retention != nil {
 		set(&w.Retention.RecordingDays, n.Retention.RecordingDays)
+	}
+	if n.FrequencyCaps != nil {
+		set(&w.FrequencyCaps.PerNumberPerDay, n.FrequencyCaps.PerNumberPerDay)
 	}
 	if n.Plan != nil {
 		w.Plan = domain.Plan(*n.Plan)

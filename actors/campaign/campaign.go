@@ -10,8 +10,10 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/dnc"
 	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/numbers"
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/calendar"
@@ -53,6 +55,8 @@ type Config struct {
 	Boot                  string // names this process: open attempts of another one were interrupted
 	Store                 Store
 	Lines, Trunks, Calls  *actor.PID
+	Numbers               *actor.PID                                                     // says last whether a number may be rung; nil: each may
+	Lists                 *dnc.Register                                                  // of numbers that are never called; nil: none
 	Script                func(context.Context, *domain.Campaign) (domain.Script, error) // may block; read when the campaign starts
 	SIPCallID             func(callID string, leg int) string
 	Orphan                func(domain.Attempt)  // ends the dialogs of an interrupted attempt, then frees its line; nil: somebody else has seen to both
@@ -181,6 +185,10 @@ func (a *Campaign) Receive(ctx actor.Context) {
 		a.slotted(ctx, m)
 	case trunk.NoSlot:
 		a.unslotted(ctx, m)
+	case numbers.Granted:
+		a.granted(ctx, m)
+	case numbers.Denied:
+		a.denied(ctx, m)
 	case call.Ended:
 		a.ended(ctx, m)
 	case loaded:

@@ -11,6 +11,7 @@ import (
 
 	"github.com/callboard/callboard/actors/call"
 	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/numbers"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/dialplan"
@@ -132,6 +133,8 @@ func (a *Campaign) opening(b *batch) {
 		b.progress.InProgress++
 		b.progress.LastOpenAt = due.Add(interval * time.Duration(i)).UTC()
 		b.change.Guards = append(b.change.Guards, commit.Absent(t.attempt.Key()))
+		b.change.Guards = append(b.change.Guards, t.grant.Guards...)
+		b.change.Puts = append(b.change.Puts, t.grant.Puts...)
 		row, record := t.attempt, t.call
 		b.put(&row)
 		b.put(&record)
@@ -377,11 +380,15 @@ func (a *Campaign) follow(ctx actor.Context, b *batch) {
 	for _, t := range b.opens {
 		a.open[t.attempt.ID] = &attempt{row: t.attempt, call: t.call, zone: t.who.zone}
 		a.gate = append(a.gate, &placing{t})
+		if t.asked {
+			ctx.Send(a.cfg.Numbers, numbers.Opened{CallID: t.call.ID})
+		}
 	}
 	for _, e := range b.ends {
 		delete(a.open, e.AttemptID)
 		delete(a.closing, e.AttemptID)
 		a.ack(ctx, e.CallID)
+		a.uncount(ctx, e)
 		a.trip.Add(e.Verdict, now)
 		if e.Verdict.Spent() && e.Call.StartedAt != nil && e.Call.EndedAt != nil {
 			a.people.seen.Held(e.Call.EndedAt.Sub(*e.Call.StartedAt))

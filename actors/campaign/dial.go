@@ -12,9 +12,11 @@ import (
 	"github.com/callboard/callboard/actors/call"
 	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/numbers"
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/dialplan"
+	lists "github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/domain/lifecycle"
 )
 
@@ -28,6 +30,8 @@ type try struct {
 	permit  lines.Permit
 	slot    trunk.Slot
 	slotted bool
+	asked   bool // the number is ours, or asked for
+	grant   numbers.Granted
 	call    domain.Call
 	attempt domain.Attempt
 }
@@ -151,6 +155,7 @@ func (a *Campaign) readBodies(ctx actor.Context) {
 	if !j.anyone {
 		j.calling = a.cfg.Calling()
 	}
+	j.lists, j.scrub = a.cfg.Lists, lists.ScrubOf(&a.campaign)
 	people := a.people
 	mailbox.Work(ctx, readLimit, func(bound context.Context) any {
 		chunks, err := r.bodies(bound, indexes, j)
@@ -231,14 +236,7 @@ func (a *Campaign) slotted(ctx actor.Context, m trunk.Slot) {
 		a.putBack(ctx, t, now)
 		return
 	}
-	if a.cfg.Check != nil {
-		if by, ok := a.cfg.Check(t.who.contact); !ok {
-			a.returnTry(ctx, t)
-			a.skip(t.who.ordinal, by)
-			return
-		}
-	}
-	a.made = append(a.made, t)
+	a.mayRing(ctx, t)
 }
 
 func (a *Campaign) unslotted(ctx actor.Context, m trunk.NoSlot) {
@@ -271,6 +269,7 @@ func (a *Campaign) putBack(ctx actor.Context, t *try, now time.Time) {
 }
 
 func (a *Campaign) returnTry(ctx actor.Context, t *try) {
+	a.unask(ctx, t)
 	ctx.Send(a.cfg.Lines, lines.Return{Permit: t.permit})
 	if t.slotted {
 		ctx.Send(a.cfg.Trunks, trunk.Return{CallID: t.call.ID, Key: t.slot.Key})
@@ -379,7 +378,7 @@ func (a *Campaign) send(ctx actor.Context, now time.Time) {
 		}
 		t := a.gate[0]
 		a.gate = a.gate[1:]
-		if !t.who.zone.window.Allows(now) { // it has closed while the commit was under way
+		if !t.who.zone.window.Allows(now) || !a.stands(t.try) { // it has closed while the commit was under way, or was listed
 			a.unplace(ctx, t, now)
 			continue
 		}

@@ -9,10 +9,12 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/dnc"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/calendar"
 	"github.com/callboard/callboard/domain/commit"
+	lists "github.com/callboard/callboard/domain/dnc"
 )
 
 const rowsAtOnce = 1000
@@ -196,7 +198,12 @@ func (r reader) bodies(ctx context.Context, indexes []int, judge judge) (map[int
 				return nil, err
 			}
 		}
-		read[i] = judge.chunk(row.Contacts)
+		c := judge.chunk(row.Contacts)
+		var err error
+		if c.hits, err = r.listed(ctx, judge, row.Contacts); err != nil {
+			return nil, fmt.Errorf("campaign: look into lists: %w", err)
+		}
+		read[i] = c
 	}
 	return read, nil
 }
@@ -235,6 +242,8 @@ type judge struct {
 	country string
 	env     domain.Environment
 	anyone  bool // no destination rules but the general ones
+	lists   *dnc.Register
+	scrub   lists.Scrub
 }
 
 func (j judge) chunk(contacts []domain.Contact) *chunk {

@@ -4,6 +4,7 @@ import (
 	"container/heap"
 	"time"
 
+	"github.com/callboard/callboard/actors/dnc"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/calendar"
 	"github.com/callboard/callboard/domain/dialplan"
@@ -24,6 +25,7 @@ type people struct {
 	fresh            int  // the first ordinal that nobody has looked at
 	again            []int
 	retries          waits
+	holds            waits // who may not be rung just now
 	zones            map[string]*zone
 	ready, due       []candidate // due: retries
 	chunks           map[int]*chunk
@@ -83,6 +85,7 @@ type chunk struct {
 	zones    []string // keys; "" is unknown
 	invalid  []bool
 	windows  map[string]calendar.Window
+	hits     map[int]*dnc.Hit // who is on a list
 	used     int
 }
 
@@ -119,7 +122,7 @@ func newPeople(total int, rules calendar.Rules) *people {
 // rest lets go of what only a campaign that may still ring needs: it is kept as
 // long as the process runs, to answer for its status.
 func (p *people) rest() {
-	p.fresh, p.again, p.retries, p.ready, p.due = len(p.states), nil, nil, nil, nil
+	p.fresh, p.again, p.retries, p.holds, p.ready, p.due = len(p.states), nil, nil, nil, nil, nil
 	clear(p.zones)
 	p.chunks = make(map[int]*chunk)
 	clear(p.needs)
@@ -148,6 +151,9 @@ func (p *people) nextOpening() time.Time {
 			first = z.opens
 		}
 	}
+	if len(p.holds) > 0 {
+		first = earlier(first, p.holds[0].at)
+	}
 	return first
 }
 
@@ -161,7 +167,7 @@ func (p *people) unread(now time.Time) bool {
 			return true
 		}
 	}
-	return len(p.retries) > 0 && !p.retries[0].at.After(now)
+	return len(p.retries) > 0 && !p.retries[0].at.After(now) || len(p.holds) > 0 && !p.holds[0].at.After(now)
 }
 
 // fill moves contacts into the ready queues until they are full or bodies are
@@ -173,6 +179,7 @@ func (p *people) fill(now time.Time, skip func(ordinal int, by Skip)) {
 		}
 		heap.Pop(&p.retries)
 	}
+	p.unhold(now, skip)
 	for len(p.again) > 0 && len(p.ready) < atHand && p.look(p.again[0], now, skip) {
 		p.again = p.again[1:]
 	}
@@ -220,6 +227,10 @@ func (p *people) look(ordinal int, now time.Time, skip func(int, Skip)) bool {
 	i := ordinal % domain.ChunkSize
 	if i >= len(c.contacts) || c.invalid[i] {
 		skip(ordinal, SkipInvalid)
+		return true
+	}
+	if c.hits[i] != nil {
+		skip(ordinal, SkipDNC)
 		return true
 	}
 	z := p.zoneOf(c, i, now)

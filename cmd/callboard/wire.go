@@ -367,7 +367,7 @@ func (s *service) doors(run context.Context) error {
 		Log: s.log, PublicURL: s.cfg.BaseURL(netip.MustParseAddrPort(s.ln.Addr().String())), TrustedProxies: s.cfg.TrustedProxies,
 		CertFile: s.cfg.TLSCert, KeyFile: s.cfg.TLSKey, Version: version,
 	}, httpapi.Ports{
-		Auth: d, Campaigns: d, Contacts: d, Calls: d, Recordings: d, Listening: d, Agents: d, Pathways: d, Trunks: d, Numbers: d, Phones: d,
+		Auth: d, Campaigns: d, Contacts: d, Calls: d, Recordings: d, Listening: d, Agents: d, Pathways: d, Trunks: d, Numbers: d, Phones: d, DNC: d,
 		Webhooks: d, Deliveries: d, Keys: d, Tokens: d, Audit: d, Workspaces: d, Usages: d, Events: d, Health: d, Once: d,
 	})
 	go func() { s.ended <- s.http.Serve(s.ln) }()

@@ -176,6 +176,17 @@ func (b *Bucket) Add(numbers []uint64, o Origin) (added int, err error) {
 	if err != nil || len(keep) == 0 {
 		return 0, err
 	}
+	for i := range b.Strata { // the rest of an import
+		if s := &b.Strata[i]; s.Source == o.Source && s.CallID == o.CallID && s.At.Equal(o.At) {
+			numbers, err := unpack(s.Numbers, keep)
+			if err != nil {
+				return 0, err
+			}
+			slices.Sort(numbers)
+			s.Numbers = pack(slices.Compact(numbers))
+			return added, nil
+		}
+	}
 	s := Stratum{Origin: o, Numbers: pack(keep)}
 	if o.Source == domain.DNCOptOut {
 		b.Strata = append([]Stratum{s}, b.Strata...) // Find tells the first: opt-outs count most

@@ -17,6 +17,7 @@ const (
 	maxCountries    = 260
 	maxLimit        = 10_000_000
 	maxDays         = 3650
+	maxPerDay       = 100
 	maxPrefixLength = 15
 	// maxAttemptsIncluded bounds a month's quota.
 	maxAttemptsIncluded = 1_000_000_000
@@ -82,6 +83,7 @@ func Workspace(w *domain.Workspace) domain.Problems {
 	between(&p, "limits.concurrent_outbound", w.Limits.ConcurrentOutbound, 0, maxLimit)
 	between(&p, "limits.calls_per_minute", w.Limits.CallsPerMinute, 0, maxLimit)
 	between(&p, "retention.recording_days", w.Retention.RecordingDays, 0, maxDays)
+	between(&p, "frequency_caps.per_number_per_day", w.FrequencyCaps.PerNumberPerDay, 0, maxPerDay)
 	w.Calling.Countries = orEmpty(w.Calling.Countries)
 	w.Calling.BlockedPrefixes = orEmpty(w.Calling.BlockedPrefixes)
 	for i, c := range atMost(&p, "calling.countries", w.Calling.Countries, maxCountries) {

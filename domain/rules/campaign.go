@@ -193,8 +193,10 @@ func retry(p *domain.Problems, r domain.Retry) {
 
 func compliance(p *domain.Problems, c *domain.Compliance, h House) {
 	Hours(p, "compliance.calling_hours", c.CallingHours)
-	if c.DNCListID != "" && c.DNCListID != h.DefaultDNC {
-		p.Add("compliance.dnc_list_id", domain.CodeValidation, "there is no list %q", clip(c.DNCListID))
+	if c.DNCListID != "" {
+		if _, err := domain.ParseID(domain.PrefixDNC, c.DNCListID); err != nil {
+			p.Add("compliance.dnc_list_id", domain.CodeValidation, "there is no list %q", clip(c.DNCListID))
+		}
 	}
 	if o := c.OptOut; o != nil {
 		oneOf(p, "compliance.opt_out_handling.action", o.Action, "add_to_dnc")

@@ -1,0 +1,150 @@
+package campaign
+
+import (
+	"container/heap"
+	"context"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/dnc"
+	"github.com/callboard/callboard/actors/numbers"
+	"github.com/callboard/callboard/domain"
+	lists "github.com/callboard/callboard/domain/dnc"
+)
+
+// How long a contact waits whose number is on the line, or of whom nobody can
+// say whether it may be rung.
+const (
+	busyHold    = 5 * time.Second
+	unknownHold = time.Second
+)
+
+// mayRing asks the owner of the numbers, right before the attempt is opened.
+func (a *Campaign) mayRing(ctx actor.Context, t *try) {
+	if a.cfg.Check != nil {
+		if by, ok := a.cfg.Check(t.who.contact); !ok {
+			a.returnTry(ctx, t)
+			a.skip(t.who.ordinal, by)
+			return
+		}
+	}
+	if a.cfg.Numbers == nil {
+		a.made = append(a.made, t)
+		return
+	}
+	t.asked = true
+	a.tries[t.call.ID] = t
+	ctx.Request(a.cfg.Numbers, numbers.May{
+		CallID: t.call.ID, Number: t.who.contact.Phone, Environment: a.campaign.Environment,
+		Scrub: lists.ScrubOf(&a.campaign), Alone: true, Until: t.permit.Expires,
+	})
+}
+
+// granted: the number is ours. What takes time may have closed the window.
+func (a *Campaign) granted(ctx actor.Context, m numbers.Granted) {
+	t := a.tries[m.CallID]
+	if t == nil {
+		ctx.Send(a.cfg.Numbers, numbers.Return{CallID: m.CallID})
+		return
+	}
+	delete(a.tries, m.CallID)
+	now := time.Now()
+	if t.permit.Expires.Before(now.Add(leaseMargin)) || !t.who.zone.window.Allows(now) {
+		a.putBack(ctx, t, now)
+		return
+	}
+	t.grant = m
+	a.made = append(a.made, t)
+}
+
+// denied: the contact is left out, or waits. A retry waits for the number's
+// next day; whom others have rung often enough today is not begun with.
+func (a *Campaign) denied(ctx actor.Context, m numbers.Denied) {
+	t := a.tries[m.CallID]
+	if t == nil {
+		return
+	}
+	delete(a.tries, m.CallID)
+	t.asked = false // there is nothing to return
+	a.returnTry(ctx, t)
+	now := time.Now()
+	switch m.By {
+	case numbers.DNC:
+		a.skip(t.who.ordinal, SkipDNC)
+	case numbers.Frequency:
+		if !t.who.retry {
+			a.skip(t.who.ordinal, SkipFrequency)
+			return
+		}
+		a.people.hold(t.who.ordinal, m.Until)
+	case numbers.Busy:
+		a.people.hold(t.who.ordinal, now.Add(busyHold))
+	case numbers.Unknown:
+		a.people.hold(t.who.ordinal, now.Add(unknownHold))
+	}
+}
+
+// unask gives a number back that will not be rung.
+func (a *Campaign) unask(ctx actor.Context, t *try) {
+	if t.asked {
+		t.asked = false
+		ctx.Send(a.cfg.Numbers, numbers.Return{CallID: t.call.ID})
+	}
+}
+
+// stands says whether nobody has put the number onto a list since it was
+// granted: the last look before the INVITE.
+func (a *Campaign) stands(t *try) bool {
+	if a.cfg.Lists == nil || !t.asked {
+		return true
+	}
+	n, err := lists.Number(t.who.contact.Phone)
+	return err == nil && a.cfg.Lists.Stands(a.cfg.Workspace, lists.ScrubOf(&a.campaign), n, t.grant.Mark)
+}
+
+// uncount takes an attempt that reached nobody out of its number's count.
+func (a *Campaign) uncount(ctx actor.Context, e call.Ended) {
+	if a.cfg.Numbers != nil && !e.Verdict.Spent() {
+		ctx.Send(a.cfg.Numbers, numbers.Unspent{CallID: e.CallID, Number: e.Call.To, Environment: e.Call.Environment})
+	}
+}
+
+// hold lets a contact wait by itself.
+func (p *people) hold(ordinal int, until time.Time) { heap.Push(&p.holds, waiting{until, ordinal}) }
+
+// unhold looks at those whose time has come.
+func (p *people) unhold(now time.Time, skip func(int, Skip)) {
+	for len(p.holds) > 0 && len(p.ready) < atHand && len(p.due) < atHand && !p.holds[0].at.After(now) {
+		if !p.look(p.holds[0].ordinal, now, skip) {
+			return
+		}
+		heap.Pop(&p.holds)
+	}
+}
+
+// listed finds the contacts of a chunk that are on a list, by their place.
+func (r reader) listed(ctx context.Context, j judge, contacts []domain.Contact) (map[int]*dnc.Hit, error) {
+	if j.lists == nil {
+		return nil, nil
+	}
+	var hits map[int]*dnc.Hit
+	for i, who := range contacts {
+		n, err := lists.Number(who.Phone)
+		if err != nil || !j.lists.Quick(r.workspace, j.scrub, n) {
+			continue
+		}
+		hit, err := j.lists.Look(ctx, r.workspace, j.scrub, n)
+		if err != nil {
+			return nil, err
+		}
+		if hit != nil {
+			if hits == nil {
+				hits = make(map[int]*dnc.Hit)
+			}
+			hits[i] = hit
+		}
+	}
+	return hits, nil
+}

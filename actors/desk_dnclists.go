@@ -1,0 +1,286 @@
+package actors
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"strconv"
+	"strings"
+
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/dnc"
+)
+
+// Bounds of lists.
+const (
+	maxLists   = 100
+	maxListed  = 10_000_000 // numbers of one list
+	importStep = 1 << 20    // numbers in memory: 8 MB
+)
+
+// CreateDNCList keeps a new list.
+func (d *Desk) CreateDNCList(ctx context.Context, p domain.Principal, l *domain.DNCList) (*domain.DNCList, error) {
+	n := 0
+	if err := every(ctx, d.store, "dnc_list", p.WorkspaceID, envOf(p), func(*domain.DNCList) { n++ }); err != nil {
+		return nil, storeErr(err)
+	}
+	if n >= maxLists {
+		return nil, domain.Errorf(domain.CodeInvalidState, "a workspace has at most %d do-not-call lists", maxLists)
+	}
+	fill(&l.Meta, "dnc_list", p, mailbox.NewID(domain.PrefixDNC), stamp())
+	l.Default, l.Entries = false, 0
+	if err := create(ctx, d, l); err != nil {
+		return nil, err
+	}
+	d.node.dnc.Begin(p.WorkspaceID, l.ID)
+	return l, nil
+}
+
+// DNCList reads one, and counts it.
+func (d *Desk) DNCList(ctx context.Context, p domain.Principal, id string) (*domain.DNCList, error) {
+	l, _, err := get[domain.DNCList](ctx, d, p, domain.PrefixDNC, id)
+	if err != nil {
+		return nil, err
+	}
+	l.Entries, err = d.node.dnc.Count(ctx, p.WorkspaceID, l.ID)
+	return l, storeErr(err)
+}
+
+// ListDNCLists reads a page.
+func (d *Desk) ListDNCLists(ctx context.Context, p domain.Principal, page ask.Page) (ask.List[*domain.DNCList], error) {
+	out, err := list[domain.DNCList](ctx, d, p.WorkspaceID, envOf(p), domain.PrefixDNC, page, nil)
+	for _, l := range out.Data {
+		if err == nil {
+			l.Entries, err = d.node.dnc.Count(ctx, p.WorkspaceID, l.ID)
+		}
+	}
+	return out, storeErr(err)
+}
+
+// UpdateDNCList changes name and metadata.
+func (d *Desk) UpdateDNCList(ctx context.Context, p domain.Principal, id string, change func(*domain.DNCList) error) (*domain.DNCList, error) {
+	l, err := update(ctx, d, p, domain.PrefixDNC, id, change)
+	if err != nil {
+		return nil, err
+	}
+	l.Entries, err = d.node.dnc.Count(ctx, p.WorkspaceID, l.ID)
+	return l, storeErr(err)
+}
+
+// DeleteDNCList deletes a list that no open campaign names, numbers first: cut
+// short, it can be deleted again.
+func (d *Desk) DeleteDNCList(ctx context.Context, p domain.Principal, id string) error {
+	l, _, err := get[domain.DNCList](ctx, d, p, domain.PrefixDNC, id)
+	if err != nil {
+		return err
+	}
+	if l.Default {
+		return domain.Errorf(domain.CodeInvalidState, "the default list cannot be deleted")
+	}
+	if _, busy := d.imports.LoadOrStore(l.ID, struct{}{}); busy {
+		return errImporting()
+	}
+	defer d.imports.Delete(l.ID)
+	used := ""
+	if err = every(ctx, d.store, "campaign", p.WorkspaceID, "open", func(c *domain.Campaign) {
+		if c.Compliance.DNCListID == l.ID {
+			used = c.ID
+		}
+	}); err != nil {
+		return storeErr(err)
+	}
+	if used != "" {
+		return domain.Errorf(domain.CodeInvalidState, "a campaign uses this list").With("campaign_id", used)
+	}
+	if err = d.node.dnc.Drop(ctx, p.WorkspaceID, l.ID); err != nil {
+		return storeErr(err)
+	}
+	return remove[domain.DNCList](ctx, d, p, domain.PrefixDNC, l.ID)
+}
+
+func errImporting() error {
+	return domain.Errorf(domain.CodeInvalidState, "an import to this list is running")
+}
+
+// ImportDNC reads numbers to their end, onto a list, in bounded memory. What
+// was added before an error or a crash stays, and hurts nobody: the same
+// import again adds the rest.
+func (d *Desk) ImportDNC(ctx context.Context, p domain.Principal, id string, rows iter.Seq2[ask.RawNumber, error]) (ask.DNCImport, error) {
+	none := ask.DNCImport{}
+	l, _, err := get[domain.DNCList](ctx, d, p, domain.PrefixDNC, id)
+	if err != nil {
+		return none, err
+	}
+	if _, busy := d.imports.LoadOrStore(l.ID, struct{}{}); busy {
+		return none, errImporting()
+	}
+	defer d.imports.Delete(l.ID)
+	country := ""
+	if w := d.node.workspace(p.WorkspaceID); w != nil {
+		country = w.DefaultCountry
+	}
+	have, err := d.node.dnc.Count(ctx, p.WorkspaceID, l.ID)
+	if err != nil {
+		return none, storeErr(err)
+	}
+	origin := dnc.Origin{Source: domain.DNCImport, At: stamp()}
+	in := numberImport{
+		sum: ask.DNCImport{ListID: l.ID, Errors: []ask.ContactError{}}, country: country, room: maxListed - have,
+		keep: func(numbers []uint64) (int, error) {
+			return d.node.dnc.Add(ctx, p.WorkspaceID, l.ID, numbers, origin)
+		},
+	}
+	for row, err := range rows {
+		if err == nil {
+			err = in.add(row)
+		}
+		if err != nil {
+			return none, errors.Join(err, in.flush())
+		}
+	}
+	return in.sum, in.flush()
+}
+
+// numberImport gathers numbers until there are enough to be worth a walk
+// through the list.
+type numberImport struct {
+	sum     ask.DNCImport
+	country string
+	room    int
+	numbers []uint64
+	keep    func([]uint64) (added int, err error)
+}
+
+func (in *numberImport) add(row ask.RawNumber) error {
+	in.sum.Received++
+	code, text := domain.Code("invalid_row"), row.Problem
+	if text == "" {
+		country := row.Country
+		if country == "" {
+			country = in.country
+		}
+		e164, err := domain.E164(row.Phone, country)
+		if err == nil {
+			if n, errNumber := dnc.Number(e164); errNumber == nil {
+				in.numbers = append(in.numbers, n)
+				if len(in.numbers) >= importStep {
+					return in.flush()
+				}
+				return nil
+			}
+			err = dnc.ErrNumber
+		}
+		code, text = "invalid_phone", "phone is "+err.Error()
+	}
+	in.sum.Invalid++
+	if len(in.sum.Errors) < ask.MaxContactErrors {
+		in.sum.Errors = append(in.sum.Errors, ask.ContactError{Line: row.Line, Phone: row.Phone, Code: code, Message: text})
+	}
+	return nil
+}
+
+func (in *numberImport) flush() error {
+	if len(in.numbers) == 0 {
+		return nil
+	}
+	if in.room <= 0 {
+		return domain.Errorf(domain.CodeValidation, "a list has at most %d numbers", maxListed)
+	}
+	added, err := in.keep(in.numbers)
+	in.sum.Added += added
+	in.sum.Duplicates += len(in.numbers) - added
+	in.room -= added
+	in.numbers = in.numbers[:0]
+	return storeErr(err)
+}
+
+// ListDNCEntries reads a page of a list, in its own order.
+func (d *Desk) ListDNCEntries(ctx context.Context, p domain.Principal, id string, page ask.Page) (ask.List[domain.DNCEntry], error) {
+	out := ask.List[domain.DNCEntry]{Data: []domain.DNCEntry{}}
+	l, _, err := get[domain.DNCList](ctx, d, p, domain.PrefixDNC, id)
+	if err != nil {
+		return out, err
+	}
+	bucket, after := 0, uint64(0)
+	if page.Cursor != "" {
+		left, right, ok := strings.Cut(page.Cursor, "-")
+		var errLeft, errRight error
+		bucket, errLeft = strconv.Atoi(left)
+		after, errRight = strconv.ParseUint(right, 10, 64)
+		if !ok || errLeft != nil || errRight != nil || bucket < 0 || bucket >= dnc.Buckets {
+			return out, problem("cursor", ask.CodeInvalidCursor, "cursor is not one that a page before returned")
+		}
+	}
+	entries, bucket, after, err := d.node.dnc.Entries(ctx, p.WorkspaceID, l.ID, bucket, after, page.Limit)
+	if err != nil {
+		return out, storeErr(err)
+	}
+	out.Data = append(out.Data, entries...)
+	if after > 0 {
+		out.Next = strconv.Itoa(bucket) + "-" + strconv.FormatUint(after, 10)
+	}
+	return out, nil
+}
+
+// DeleteDNCEntry takes a number off a list.
+func (d *Desk) DeleteDNCEntry(ctx context.Context, p domain.Principal, id, phone string) (e164 string, err error) {
+	l, _, err := get[domain.DNCList](ctx, d, p, domain.PrefixDNC, id)
+	if err != nil {
+		return "", err
+	}
+	e164, n, err := d.numberIn(p, phone)
+	if err != nil {
+		return "", missing("number on this list")
+	}
+	removed, err := d.node.dnc.Remove(ctx, p.WorkspaceID, l.ID, n)
+	if err == nil && !removed {
+		err = missing("number on this list")
+	}
+	return e164, storeErr(err)
+}
+
+// CheckDNC says on which lists a number stands.
+func (d *Desk) CheckDNC(ctx context.Context, p domain.Principal, phone string) (ask.DNCCheck, error) {
+	out := ask.DNCCheck{Lists: []ask.DNCFound{}}
+	e164, n, err := d.numberIn(p, phone)
+	if err != nil {
+		return out, problem("phone", domain.CodeValidation, "phone must be a full telephone number, best in E.164")
+	}
+	out.Phone = e164
+	var all []*domain.DNCList
+	if err = every(ctx, d.store, "dnc_list", p.WorkspaceID, envOf(p), func(l *domain.DNCList) { all = append(all, l) }); err != nil {
+		return out, storeErr(err)
+	}
+	for _, l := range all {
+		hit, err := d.node.dnc.Look(ctx, p.WorkspaceID, dnc.Scrub{Default: l.ID}, n)
+		if err != nil {
+			return out, storeErr(err)
+		}
+		if hit != nil {
+			out.Listed = true
+			out.Lists = append(out.Lists, ask.DNCFound{ListID: l.ID, Name: l.Name, Default: l.Default, DNCEntry: domain.DNCEntry{
+				Phone: e164, Source: hit.Origin.Source, CallID: hit.Origin.CallID, CreatedAt: hit.Origin.At,
+			}})
+		}
+	}
+	return out, nil
+}
+
+// numberIn reads a number as somebody writes it in a request; in a path the
+// plus may be missing.
+func (d *Desk) numberIn(p domain.Principal, text string) (e164 string, n uint64, err error) {
+	country := ""
+	if w := d.node.workspace(p.WorkspaceID); w != nil {
+		country = w.DefaultCountry
+	}
+	if e164, err = domain.E164(text, country); err != nil && !strings.HasPrefix(text, "+") {
+		e164, err = domain.E164("+"+strings.TrimSpace(text), country)
+	}
+	if err != nil {
+		return "", 0, err
+	}
+	n, err = dnc.Number(e164)
+	return e164, n, err
+}

@@ -1,0 +1,267 @@
+package dnc_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	register "github.com/callboard/callboard/actors/dnc"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/dnc"
+	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/persistence"
+	"github.com/callboard/callboard/persistence/pebble"
+	"github.com/callboard/callboard/persistence/redis"
+	"github.com/callboard/callboard/persistence/redis/redistest"
+)
+
+const ws, env = "ws_01J00000000000000000000000", domain.Live
+
+var (
+	own    = domain.DefaultDNCID(ws, env)
+	scrub  = dnc.ScrubAll(ws, env)
+	origin = dnc.Origin{Source: domain.DNCImport, At: time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)}
+)
+
+// store counts what is read, and fails when told to.
+type store struct {
+	*persistence.Store
+	reads atomic.Int64
+	fail  atomic.Bool // commits are made, and nobody hears so
+	down  atomic.Bool
+}
+
+var errLost = errors.New("the answer was lost")
+
+func (s *store) Get(ctx context.Context, into domain.Record) (uint64, error) {
+	s.reads.Add(1)
+	if s.down.Load() {
+		return 0, errLost
+	}
+	return s.Store.Get(ctx, into)
+}
+
+func (s *store) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
+	e, err := s.Store.Apply(ctx, c)
+	if err == nil && s.fail.Load() {
+		return nil, errLost
+	}
+	return e, err
+}
+
+// drivers runs a test on both of them.
+func drivers(t *testing.T, f func(t *testing.T, s *store)) {
+	t.Helper()
+	on := func(t *testing.T, d persistence.Driver, err error) {
+		require.NoError(t, err)
+		s, err := persistence.NewStore(t.Context(), d, make([]byte, persistence.MasterKeySize), "me")
+		require.NoError(t, err)
+		f(t, &store{Store: s})
+		require.NoError(t, d.Close())
+	}
+	t.Run("pebble", func(t *testing.T) {
+		d, err := pebble.Open(t.TempDir(), pebble.Options{})
+		on(t, d, err)
+	})
+	t.Run("redis", func(t *testing.T) {
+		url, _ := redistest.Start(t)
+		d, err := redis.Open(t.Context(), url, redis.Options{})
+		on(t, d, err)
+	})
+}
+
+func listed(t *testing.T, r *register.Register, n uint64) bool {
+	t.Helper()
+	hit, err := r.Look(t.Context(), ws, scrub, n)
+	require.NoError(t, err)
+	return hit != nil
+}
+
+func TestWhatIsPutOntoAListIsFoundAtOnceAndAfterARestart(t *testing.T) {
+	drivers(t, func(t *testing.T, s *store) {
+		r := register.New(s, nil)
+		require.NoError(t, r.Load(t.Context(), ws, own))
+		var numbers []uint64
+		for i := range uint64(5000) {
+			numbers = append(numbers, 12025000000+i)
+		}
+		added, err := r.Add(t.Context(), ws, own, numbers, origin)
+		require.NoError(t, err)
+		assert.Equal(t, 5000, added)
+		added, err = r.Add(t.Context(), ws, own, numbers[:10], origin)
+		require.NoError(t, err)
+		assert.Zero(t, added)
+		next := register.New(s, nil) // another process, before and after it has read the list
+		for _, of := range []*register.Register{r, next} {
+			for _, n := range []uint64{12025000000, 12025004999} {
+				require.True(t, of.Quick(ws, scrub, n))
+				require.True(t, listed(t, of, n))
+			}
+			require.False(t, listed(t, of, 12026000000))
+		}
+		require.NoError(t, next.Load(t.Context(), ws, own))
+		reads, wrong := s.reads.Load(), 0
+		for i := range uint64(5000) {
+			require.True(t, next.Quick(ws, scrub, 12025000000+i))
+			if next.Quick(ws, scrub, 12026000000+i) {
+				wrong++
+			}
+		}
+		assert.Less(t, wrong, 100, "nearly all others are answered from memory")
+		assert.Equal(t, reads, s.reads.Load())
+		n, err := next.Count(t.Context(), ws, own)
+		require.NoError(t, err)
+		assert.Equal(t, 5000, n)
+	})
+}
+
+func TestANumberThatWasTakenOffMayBeRungAgain(t *testing.T) {
+	drivers(t, func(t *testing.T, s *store) {
+		r := register.New(s, nil)
+		_, err := r.Add(t.Context(), ws, own, []uint64{12025550123, 12025550124}, origin)
+		require.NoError(t, err)
+		removed, err := r.Remove(t.Context(), ws, own, 12025550123)
+		require.NoError(t, err)
+		assert.True(t, removed)
+		assert.False(t, listed(t, r, 12025550123))
+		assert.True(t, listed(t, r, 12025550124))
+		removed, err = r.Remove(t.Context(), ws, own, 12025550123)
+		require.NoError(t, err)
+		assert.False(t, removed)
+	})
+}
+
+func TestAListIsWalkedPageByPageAndDropped(t *testing.T) {
+	drivers(t, func(t *testing.T, s *store) {
+		r := register.New(s, nil)
+		var numbers []uint64
+		for i := range uint64(1000) {
+			numbers = append(numbers, 12025000000+i)
+		}
+		_, err := r.Add(t.Context(), ws, own, numbers, origin)
+		require.NoError(t, err)
+		seen := make(map[string]bool)
+		bucket, after := 0, uint64(0)
+		for {
+			page, nextBucket, nextAfter, err := r.Entries(t.Context(), ws, own, bucket, after, 7)
+			require.NoError(t, err)
+			require.LessOrEqual(t, len(page), 7)
+			for _, e := range page {
+				require.False(t, seen[e.Phone], "twice: %s", e.Phone)
+				seen[e.Phone] = true
+			}
+			if nextAfter == 0 {
+				break
+			}
+			bucket, after = nextBucket, nextAfter
+		}
+		assert.Len(t, seen, 1000)
+		require.NoError(t, r.Drop(t.Context(), ws, own))
+		n, err := r.Count(t.Context(), ws, own)
+		require.NoError(t, err)
+		assert.Zero(t, n)
+		assert.False(t, listed(t, r, 12025000000))
+	})
+}
+
+func TestWhoeverAddsAtOnceLosesNothing(t *testing.T) {
+	drivers(t, func(t *testing.T, s *store) {
+		r := register.New(s, nil)
+		require.NoError(t, r.Load(t.Context(), ws, own))
+		same := sameBucket(40)
+		var wait sync.WaitGroup
+		for _, n := range same {
+			wait.Go(func() {
+				_, err := r.Add(t.Context(), ws, own, []uint64{n}, origin)
+				assert.NoError(t, err)
+				hit, err := r.Check(t.Context(), ws, scrub, dnc.E164(n))
+				assert.NoError(t, err)
+				assert.NotNil(t, hit, "found at once")
+			})
+		}
+		wait.Wait()
+		n, err := r.Count(t.Context(), ws, own)
+		require.NoError(t, err)
+		assert.Equal(t, len(same), n)
+	})
+}
+
+func sameBucket(n int) []uint64 {
+	var out []uint64
+	for i := uint64(12025550000); len(out) < n; i++ {
+		if dnc.BucketOf(i) == dnc.BucketOf(12025550000) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+func TestAChangeOfUnknownOutcomeIsLookedUpInTheStore(t *testing.T) {
+	drivers(t, func(t *testing.T, s *store) {
+		r := register.New(s, nil)
+		require.NoError(t, r.Load(t.Context(), ws, own))
+		require.False(t, r.Quick(ws, scrub, 12025550123))
+		s.fail.Store(true)
+		_, err := r.Add(t.Context(), ws, own, []uint64{12025550123}, origin)
+		require.ErrorIs(t, err, errLost)
+		require.True(t, r.Quick(ws, scrub, 12025550123), "nobody knows")
+		assert.True(t, listed(t, r, 12025550123))
+	})
+}
+
+func TestAnUnknownBucketIsNeverTakenForFree(t *testing.T) {
+	drivers(t, func(t *testing.T, s *store) {
+		r := register.New(s, nil)
+		require.True(t, r.Quick(ws, scrub, 12025550123), "nothing was read yet")
+		s.down.Store(true)
+		_, err := r.Look(t.Context(), ws, scrub, 12025550123)
+		require.ErrorIs(t, err, errLost)
+		s.down.Store(false)
+		assert.False(t, listed(t, r, 12025550123))
+		require.NoError(t, r.Load(t.Context(), ws, own))
+		assert.False(t, r.Quick(ws, scrub, 12025550123))
+	})
+}
+
+func TestAMarkFallsWithWhatIsListedAfterIt(t *testing.T) {
+	drivers(t, func(t *testing.T, s *store) {
+		r := register.New(s, nil)
+		require.NoError(t, r.Load(t.Context(), ws, own))
+		mark, may := r.Marked(ws, scrub, 12025550123)
+		require.False(t, may)
+		assert.True(t, r.Stands(ws, scrub, 12025550123, mark))
+		_, err := r.Add(t.Context(), ws, own, []uint64{12025550123}, origin)
+		require.NoError(t, err)
+		assert.False(t, r.Stands(ws, scrub, 12025550123, mark))
+		mark, _ = r.Marked(ws, scrub, 12025550999)
+		r.OptOut(ws, own, 12025550999)
+		assert.False(t, r.Stands(ws, scrub, 12025550999, mark), "an opt-out holds before the store has it")
+		assert.True(t, listed(t, r, 12025550999))
+		r.Opted(ws, own, 12025550999)
+		assert.False(t, listed(t, r, 12025550999))
+	})
+}
+
+func TestWithoutScrubbingOnlyOptOutsCount(t *testing.T) {
+	drivers(t, func(t *testing.T, s *store) {
+		r := register.New(s, nil)
+		_, err := r.Add(t.Context(), ws, own, []uint64{12025550123}, origin)
+		require.NoError(t, err)
+		_, err = r.Add(t.Context(), ws, own, []uint64{12025550124}, dnc.Origin{Source: domain.DNCOptOut, At: origin.At})
+		require.NoError(t, err)
+		loose := dnc.Scrub{Default: own, OptOutsOnly: true}
+		hit, err := r.Look(t.Context(), ws, loose, 12025550123)
+		require.NoError(t, err)
+		assert.Nil(t, hit)
+		hit, err = r.Look(t.Context(), ws, loose, 12025550124)
+		require.NoError(t, err)
+		assert.NotNil(t, hit)
+	})
+}

@@ -1,0 +1,108 @@
+package intake
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"iter"
+	"unicode/utf8"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+)
+
+// NumbersOf are the numbers of rows of contacts; whatever else they hold is
+// left out.
+func NumbersOf(rows iter.Seq2[ask.RawContact, error]) iter.Seq2[ask.RawNumber, error] {
+	return func(yield func(ask.RawNumber, error) bool) {
+		for c, err := range rows {
+			if !yield(ask.RawNumber{Line: c.Line, Phone: c.Phone, Country: c.Country, Problem: c.Problem}, err) {
+				return
+			}
+		}
+	}
+}
+
+// NumberLines reads one number per line. An error of r ends the rows.
+func NumberLines(r io.Reader) iter.Seq2[ask.RawNumber, error] {
+	return func(yield func(ask.RawNumber, error) bool) {
+		w := newWindow(r)
+		for line := 1; ; line++ {
+			text, whole, err := w.line()
+			if err != nil {
+				if !errors.Is(err, io.EOF) {
+					yield(ask.RawNumber{}, err)
+				}
+				return
+			}
+			if line == 1 {
+				text = bytes.TrimPrefix(text, []byte(bom))
+			}
+			text = bytes.TrimSpace(text)
+			n := ask.RawNumber{Line: line, Phone: string(text)}
+			switch {
+			case whole && len(text) == 0:
+				continue
+			case !whole, len(text) > MaxNumber:
+				n.Phone, n.Problem = "", "the row is longer than a telephone number"
+			case !utf8.Valid(text):
+				n.Phone, n.Problem = "", "the row is not UTF-8"
+			}
+			if !yield(n, nil) {
+				return
+			}
+		}
+	}
+}
+
+// MaxNumber is the length of the longest text that is read as a number.
+const MaxNumber = 64
+
+// JSONNumbers reads {"entries": […]}: numbers as texts, or objects with a
+// phone.
+func JSONNumbers(text []byte) (iter.Seq2[ask.RawNumber, error], error) {
+	var in struct {
+		Entries []json.RawMessage `json:"entries"`
+	}
+	if err := json.Unmarshal(text, &in); err != nil {
+		if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+			var p domain.Problems
+			p.Add("entries", domain.CodeValidation, "must be a list of numbers, not a %s", kind.Value)
+			return nil, p.Err()
+		}
+		return nil, domain.Errorf(domain.CodeInvalidRequest, "The body is not valid JSON: %v", err)
+	}
+	if in.Entries == nil {
+		var p domain.Problems
+		p.Add("entries", domain.CodeValidation, "is required: the list of numbers")
+		return nil, p.Err()
+	}
+	return func(yield func(ask.RawNumber, error) bool) {
+		for i, e := range in.Entries {
+			if !yield(entry(i+1, e), nil) {
+				return
+			}
+		}
+	}, nil
+}
+
+func entry(line int, text json.RawMessage) ask.RawNumber {
+	n := ask.RawNumber{Line: line}
+	if len(text) > 0 && text[0] == '"' {
+		if json.Unmarshal(text, &n.Phone) != nil || len(n.Phone) > MaxNumber {
+			n.Phone, n.Problem = "", "the entry is no telephone number"
+		}
+		return n
+	}
+	var in struct {
+		Phone   string `json:"phone"`
+		Country string `json:"country"`
+	}
+	if json.Unmarshal(text, &in) != nil || in.Phone == "" || len(in.Phone) > MaxNumber {
+		n.Problem = "the entry has no phone"
+		return n
+	}
+	n.Phone, n.Country = in.Phone, in.Country
+	return n
+}
