@@ -141,7 +141,8 @@ func (p *people) forget(ordinal int) (due time.Time) {
 	p.due = slices.DeleteFunc(p.due, same)
 	p.again = slices.DeleteFunc(p.again, func(o int) bool { return o == ordinal })
 	for _, z := range p.zones {
-		z.wait = slices.DeleteFunc(z.wait, func(o int32) bool { return int(o) == ordinal })
+		here := func(o int32) bool { return int(o) == ordinal }
+		z.wait, z.due = slices.DeleteFunc(z.wait, here), slices.DeleteFunc(z.due, here)
 	}
 	for i := range p.retries {
 		if p.retries[i].ordinal == ordinal {

@@ -1,0 +1,273 @@
+package actors_test
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+)
+
+func numbered(i int) string { return fmt.Sprintf("+1202%07d", 5550000+i) }
+
+// rows are n contacts from an ordinal on; after reaching each, look is called.
+func rows(from, n int, look func(i int) error) iter.Seq2[ask.RawContact, error] {
+	return func(yield func(ask.RawContact, error) bool) {
+		for i := range n {
+			if look != nil {
+				if err := look(i); err != nil {
+					yield(ask.RawContact{}, err)
+					return
+				}
+			}
+			if !yield(ask.RawContact{Line: i + 1, Phone: numbered(from + i), Context: domain.Context{"name": fmt.Sprint("N", from+i)}}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// chunks counts the chunks that the store holds of a campaign.
+func (h *house) chunks(id string) int {
+	h.Helper()
+	n := 0
+	err := h.store.Under(h.Context(), domain.Key{Kind: "chunk", Workspace: h.live.WorkspaceID, ID: id + "/"}, "", 10_000,
+		func() domain.Record { return &domain.ContactNumbers{} }, func(domain.Record) error { n++; return nil })
+	require.NoError(h, err)
+	return n
+}
+
+func TestAnUploadShowsHowFarItIs(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, d := t.Context(), h.desk()
+	id := h.campaign(h.live, h.agent(h.live, menu()), numbered(0))
+	first, err := d.ListUploads(ctx, h.live, id, ask.Page{Limit: 10})
+	require.NoError(t, err)
+	require.Len(t, first.Data, 1, "the contacts that came with the campaign are an upload")
+	assert.Equal(t, []any{domain.UploadCompleted, 1}, []any{first.Data[0].Status, first.Data[0].Summary.Accepted})
+	looked := 0
+	sum, err := d.AddContacts(ctx, h.live, id, rows(0, 3000, func(i int) error {
+		if i%1000 != 500 {
+			return nil
+		}
+		looked++
+		list, err := d.ListUploads(ctx, h.live, id, ask.Page{Limit: 1})
+		require.NoError(t, err)
+		u, err := d.Upload(ctx, h.live, id, list.Data[0].ID)
+		require.NoError(t, err)
+		assert.Equal(t, []any{domain.UploadReceiving, domain.ContactsSummary{Received: i, Accepted: i - 1, Duplicates: 1}}, []any{u.Status, u.Summary})
+		assert.Len(t, u.Errors, 1)
+		assert.Nil(t, u.CompletedAt)
+		_, err = d.AddContacts(ctx, h.live, id, rows(9000, 1, nil))
+		assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(err), "one upload at a time")
+		contacts, err := d.ListContacts(ctx, h.live, id, ask.ContactQuery{Limit: 100})
+		require.NoError(t, err)
+		assert.Len(t, contacts.Data, 1, "none of them counts yet")
+		return nil
+	}))
+	require.NoError(t, err)
+	assert.Equal(t, 3, looked)
+	u, err := d.Upload(ctx, h.live, id, sum.UploadID)
+	require.NoError(t, err)
+	assert.Equal(t, []any{domain.UploadCompleted, sum.Summary, []string{"name"}}, []any{u.Status, u.Summary, u.Fields})
+	assert.NotNil(t, u.CompletedAt)
+	_, err = d.Upload(ctx, h.test, id, sum.UploadID)
+	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
+	other := h.campaign(h.live, h.agent(h.live, menu()), numbered(0))
+	_, err = d.Upload(ctx, h.live, other, sum.UploadID)
+	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
+}
+
+func TestAnUploadThatBreaksOffGivesItsSpaceBack(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, d := t.Context(), h.desk()
+	id := h.campaign(h.live, h.agent(h.live, menu()), numbered(0), numbered(1))
+	broken := errors.New("the line went dead")
+	held := 0
+	_, err := d.AddContacts(ctx, h.live, id, rows(10, 20_000, func(i int) error {
+		if i == 15_000 {
+			held = h.chunks(id)
+			return broken
+		}
+		return nil
+	}))
+	require.ErrorIs(t, err, broken)
+	assert.Greater(t, held, 10, "it was written ahead")
+	assert.Equal(t, 1, h.chunks(id))
+	list, err := d.ListUploads(ctx, h.live, id, ask.Page{Limit: 10})
+	require.NoError(t, err)
+	assert.Equal(t, []any{domain.UploadFailed, "internal_error", 15_000}, []any{list.Data[0].Status, list.Data[0].Reason, list.Data[0].Summary.Received})
+
+	// The service ends in the middle.
+	dead := make(chan struct{})
+	ended := make(chan error, 1)
+	reached := make(chan struct{})
+	go func() {
+		_, err := d.AddContacts(ctx, h.live, id, rows(10, 20_000, func(i int) error {
+			if i == 15_000 {
+				close(reached)
+				<-dead
+				return broken
+			}
+			return nil
+		}))
+		ended <- err
+	}()
+	<-reached
+	assert.Greater(t, h.chunks(id), 10)
+	h.shut() // what is broken off now finds no store
+	close(dead)
+	require.Error(t, <-ended)
+	h.open()
+	d = h.desk()
+	assert.Equal(t, 1, h.chunks(id), "the next start takes it back")
+	list, err = d.ListUploads(ctx, h.live, id, ask.Page{Limit: 10})
+	require.NoError(t, err)
+	assert.Equal(t, []any{domain.UploadFailed, domain.UploadInterrupted}, []any{list.Data[0].Status, list.Data[0].Reason})
+	contacts, err := d.ListContacts(ctx, h.live, id, ask.ContactQuery{Limit: 100})
+	require.NoError(t, err)
+	assert.Len(t, contacts.Data, 2)
+	sum, err := d.AddContacts(ctx, h.live, id, rows(0, 4, nil))
+	require.NoError(t, err)
+	assert.Equal(t, domain.ContactsSummary{Received: 4, Accepted: 2, Duplicates: 2}, sum.Summary)
+}
+
+func TestContactsAreListedAndExportedByTheirState(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, d := t.Context(), h.desk()
+	id := h.campaign(h.live, h.agent(h.live, menu()), numbered(0))
+	_, err := d.AddContacts(ctx, h.live, id, rows(1, 1500, nil))
+	require.NoError(t, err)
+	contact := func(i int) string { return domain.ContactID(id, i) }
+	out := []int{0, 3, 255, 256, 499, 500, 777, 1500}
+	for _, i := range out {
+		require.NoError(t, d.DeleteContact(ctx, h.live, id, contact(i)))
+	}
+	walk := func(status string, limit int) (phones []string) {
+		for q := (ask.ContactQuery{Limit: limit, Status: status}); ; {
+			l, err := d.ListContacts(ctx, h.live, id, q)
+			require.NoError(t, err)
+			for _, c := range l.Data {
+				phones = append(phones, c.Phone)
+			}
+			if q.Cursor = l.Next; q.Cursor == "" {
+				return phones
+			}
+			require.Len(t, l.Data, limit)
+		}
+	}
+	var gone, left []string
+	for i := range 1501 {
+		gone, left = append(gone, numbered(i)), append(left, numbered(i))
+	}
+	n := 0
+	for i := range 1501 {
+		if n < len(out) && out[n] == i {
+			gone[n] = numbered(i)
+			n++
+		} else {
+			left[i-n] = numbered(i)
+		}
+	}
+	gone, left = gone[:n], left[:1501-n]
+	assert.Equal(t, gone, walk("cancelled", 3))
+	assert.Equal(t, left, walk("pending", 100))
+	assert.Empty(t, walk("busy", 5))
+	for status, want := range map[string][]string{"cancelled": gone, "pending": left, "busy": nil} {
+		export, err := d.ExportContacts(ctx, h.live, id, status)
+		require.NoError(t, err)
+		assert.Equal(t, []string{"name"}, export.Fields)
+		var got []string
+		for c, err := range export.Rows {
+			require.NoError(t, err)
+			assert.Equal(t, status, c.Status)
+			got = append(got, c.Phone)
+		}
+		assert.Equal(t, want, got)
+	}
+	st, err := d.CancelCampaign(ctx, h.live, id, false)
+	require.NoError(t, err)
+	assert.Equal(t, 1501, st.Outcomes[domain.OutcomeCancelled])
+	assert.Len(t, walk("cancelled", 100), 1501, "those that were left behind too")
+	assert.Empty(t, walk("pending", 100))
+}
+
+func TestAContactIsChangedAsLongAsItWaits(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, d := t.Context(), h.desk()
+	id := h.campaign(h.live, h.agent(h.live, menu()), numbered(0), numbered(1), numbered(2))
+	contact := func(i int) string { return domain.ContactID(id, i) }
+	text := func(s string) *string { return &s }
+	_, err := d.AddContacts(ctx, h.live, id, rows(3, 600, nil))
+	require.NoError(t, err)
+	c, err := d.UpdateContact(ctx, h.live, id, contact(550), ask.ContactChange{
+		Phone: text("(202) 555-9999"), Context: domain.Context{"city": "Bonn", "name": nil}, Timezone: text("Europe/Berlin"),
+	})
+	require.NoError(t, err)
+	assert.Equal(t, []any{"+12025559999", domain.Context{"city": "Bonn"}, "Europe/Berlin", "pending"}, []any{c.Phone, c.Context, c.Timezone, c.Status})
+	for what, change := range map[string]ask.ContactChange{
+		"another's number": {Phone: text(numbered(2))}, "one that was changed": {Phone: text("+12025559999")},
+		"no number": {Phone: text("12")}, "no zone": {Timezone: text("Mars/Olympus")},
+	} {
+		_, err = d.UpdateContact(ctx, h.live, id, contact(1), change)
+		assert.Contains(t, []domain.Code{domain.CodeAlreadyExists, domain.CodeValidation}, domain.CodeOf(err), what)
+	}
+	_, err = d.UpdateContact(ctx, h.live, id, contact(1), ask.ContactChange{Phone: text(numbered(550))})
+	require.NoError(t, err, "the number is free since")
+	_, err = d.UpdateContact(ctx, h.live, id, contact(603), ask.ContactChange{})
+	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
+	sum, err := d.AddContacts(ctx, h.live, id, func(yield func(ask.RawContact, error) bool) {
+		for i, phone := range []string{"+12025559999", numbered(550), numbered(1), numbered(2)} {
+			if !yield(ask.RawContact{Line: i + 1, Phone: phone}, nil) {
+				return
+			}
+		}
+	})
+	require.NoError(t, err)
+	assert.Equal(t, domain.ContactsSummary{Received: 4, Accepted: 1, Duplicates: 3}, sum.Summary, "duplicates of what they are now")
+	h.shut()
+	h.open()
+	d = h.desk()
+	c, err = d.Contact(ctx, h.live, id, contact(550))
+	require.NoError(t, err)
+	assert.Equal(t, []any{"+12025559999", domain.Context{"city": "Bonn"}}, []any{c.Phone, c.Context})
+	export, err := d.ExportContacts(ctx, h.live, id, "")
+	require.NoError(t, err)
+	assert.Equal(t, []string{"city", "name"}, export.Fields)
+	_, err = d.CancelCampaign(ctx, h.live, id, false)
+	require.NoError(t, err)
+	_, err = d.UpdateContact(ctx, h.live, id, contact(2), ask.ContactChange{})
+	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(err))
+	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(d.DeleteContact(ctx, h.live, id, contact(2))))
+}
+
+func TestWhatSpreadsheetsSpoilIsTold(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	id := h.campaign(h.live, h.agent(h.live, menu()))
+	var bad []string
+	for _, phone := range []string{"1.20256E+10", "1,20256E+10", "'+12025550123", `="+12025550123"`, "12025", "E", "+1 (202) 555-0123"} {
+		bad = append(bad, phone)
+	}
+	sum, err := h.desk().AddContacts(t.Context(), h.live, id, contacts(bad...))
+	require.NoError(t, err)
+	var told []string
+	for _, e := range sum.Errors {
+		assert.EqualValues(t, "invalid_phone", e.Code)
+		told = append(told, fmt.Sprintf("%d %s", e.Line, e.Message[:24]))
+	}
+	assert.Equal(t, []string{
+		"1 phone is in scientific n", "2 phone is in scientific n", "3 phone is led by an apost", "4 phone is a formula of a ",
+		"5 phone is an emergency nu", "6 phone is not a full tele",
+	}, told)
+	assert.Equal(t, 1, sum.Summary.Accepted)
+}
