@@ -115,6 +115,7 @@ type Campaign struct {
 	revisions []revision
 	outdated  []int // chunks that changed while they were read
 	flight    *batch
+	conflicts int  // of its commits, in a row
 	changed   bool // since campaign.progress was sent
 	trip      dialplan.Trip
 

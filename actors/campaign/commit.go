@@ -24,6 +24,9 @@ const (
 	maxOpens = 256
 	maxEnds  = 256
 	maxSkips = 2000
+	// mostConflicts in a row are read again at once, those after them as a
+	// store that fails.
+	mostConflicts = 8
 )
 
 // batch is the one commit that is in flight, and what follows from it.
@@ -320,6 +323,7 @@ func (a *Campaign) committed(ctx actor.Context, m committed) {
 	a.flight = nil
 	switch {
 	case m.err == nil:
+		a.conflicts = 0
 		a.follow(ctx, b)
 		if a.again {
 			a.load(ctx)
@@ -333,6 +337,10 @@ func (a *Campaign) committed(ctx actor.Context, m committed) {
 		a.drop(ctx, b)
 		if b.op != nil {
 			a.ops = append([]operation{*b.op}, a.ops...)
+		}
+		if a.conflicts++; a.conflicts > mostConflicts { // reading it again does not help: not in a circle, then
+			a.fail(ctx)
+			return
 		}
 		a.load(ctx)
 	default: // whether it came through is not known

@@ -5,11 +5,19 @@ package main
 import (
 	"time"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
+
 	"github.com/callboard/callboard/actors"
 )
 
 // tamper hands the store on as it is; tests of what must fail build another.
 func tamper(s actors.Store) actors.Store { return s }
+
+// anyHistory says whether a Redis that lacks commits is taken as it is.
+func anyHistory() bool { return false }
+
+// storeDisk is the disk of the embedded store; nil: the machine's.
+func storeDisk() vfs.FS { return nil }
 
 // linger is how long dialogs that are over are kept; 0: as long as they must be.
 func linger() time.Duration { return 0 }

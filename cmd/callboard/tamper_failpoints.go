@@ -26,6 +26,10 @@ func tamper(s actors.Store) actors.Store {
 	return &lateStore{Store: s, last: make(map[string]chan struct{})}
 }
 
+// anyHistory is the control of the fail-over test: with FAILPOINT_ANY_HISTORY a
+// replica that lacks commits is taken as it is, which must ring somebody twice.
+func anyHistory() bool { return os.Getenv("FAILPOINT_ANY_HISTORY") != "" }
+
 // linger is how long dialogs that are over are kept: with FAILPOINT_LINGER as
 // short as that, so that a test need not wait for them.
 func linger() time.Duration {

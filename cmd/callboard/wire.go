@@ -51,9 +51,9 @@ func openVault(ctx context.Context, cfg *configs.Config, log *slog.Logger) (*vau
 		return nil, err
 	}
 	if url := cfg.RedisURL.Reveal(); url != "" {
-		v.driver, err = redis.Open(ctx, url, redis.Options{Logger: log})
+		v.driver, err = redis.Open(ctx, url, redis.Options{Logger: log, Ledger: filepath.Join(cfg.Data, "redis-ledger"), AnyHistory: anyHistory()})
 	} else {
-		v.driver, err = pebble.Open(filepath.Join(cfg.Data, "store"), pebble.Options{Logger: log})
+		v.driver, err = pebble.Open(filepath.Join(cfg.Data, "store"), pebble.Options{Logger: log, FS: storeDisk()})
 	}
 	if err != nil {
 		unlock()

@@ -28,16 +28,20 @@ var errAnswer = errors.New("redis: a script answered in a way that this version 
 
 type answer struct {
 	result persistence.Result
+	number uint64 // of the commit in the history of Redis
 	err    error
 }
 
 type request struct {
-	ctx    context.Context //nolint:containedctx // it is the caller's, for as long as the caller waits
-	args   []any
-	size   int
-	events int
-	puts   int
-	answer chan answer // room for the one answer
+	ctx      context.Context //nolint:containedctx // it is the caller's, for as long as the caller waits
+	id       string
+	claim    bool
+	args     []any
+	intended bool // it stands in the ledger
+	size     int
+	events   int
+	puts     int
+	answer   chan answer // room for the one answer
 }
 
 // Commit runs c's script and returns once Redis has it. While Redis is away it
@@ -49,12 +53,14 @@ func (d *Driver) Commit(ctx context.Context, c persistence.Commit) (persistence.
 	if c.ID == "" {
 		c.ID = rand.Text()
 	}
+	return d.ask(ctx, &request{id: c.ID, args: arguments(c), size: c.Size(), events: len(c.Events), puts: len(c.Puts)})
+}
+
+// ask queues a request and waits for its answer.
+func (d *Driver) ask(ctx context.Context, r *request) (persistence.Result, error) {
 	ctx, cancel := context.WithTimeout(ctx, d.wait)
 	defer cancel()
-	r := &request{
-		ctx: ctx, args: arguments(c), size: c.Size(), events: len(c.Events), puts: len(c.Puts),
-		answer: make(chan answer, 1),
-	}
+	r.ctx, r.answer = ctx, make(chan answer, 1)
 	if err := d.enqueue(r); err != nil {
 		return persistence.Result{}, err
 	}
@@ -159,21 +165,41 @@ func (d *Driver) attempt(batch []*request) (again []*request) {
 	}
 	ctx, cancel := context.WithDeadline(context.WithoutCancel(waiting[0].ctx), until)
 	defer cancel()
+	if err := d.intend(waiting); err != nil {
+		d.setHealth(err)
+		return waiting
+	}
 	pipe := d.client.Pipeline()
 	commands := make([]*redis.Cmd, len(waiting))
 	for i, r := range waiting {
-		commands[i] = commitScript.EvalSha(ctx, pipe, []string{d.prefix}, r.args...)
+		script := commitScript
+		if r.claim {
+			script = claimScript
+		}
+		commands[i] = script.EvalSha(ctx, pipe, []string{d.prefix}, append(d.lead(unforced), r.args...)...)
 	}
 	_, _ = pipe.Exec(ctx) // each command has its own error
-	unloaded := false
+	return append(again, d.hear(ctx, waiting, commands)...)
+}
+
+// hear gives the answers out, once the ledger has them, and returns what has
+// to be sent again.
+func (d *Driver) hear(ctx context.Context, waiting []*request, commands []*redis.Cmd) (again []*request) {
+	unloaded, stale := false, false
+	answers := make(map[*request]answer, len(waiting))
 	for i, r := range waiting {
 		err := commands[i].Err()
 		var refused redis.Error
 		switch {
 		case err == nil:
+			a := parse(commands[i], r)
+			if errors.Is(a.err, errStale) {
+				stale = true
+				again = append(again, r)
+				continue
+			}
 			d.setHealth(nil)
-			result, refusal := parse(commands[i], r)
-			r.answer <- answer{result: result, err: refusal}
+			answers[r] = a
 		case redis.HasErrorPrefix(err, "NOSCRIPT"):
 			unloaded = true
 			again = append(again, r)
@@ -184,10 +210,16 @@ func (d *Driver) attempt(batch []*request) (again []*request) {
 			again = append(again, r)
 		}
 	}
+	d.settle(answers)
+	for r, a := range answers {
+		d.reached(a.number)
+		r.answer <- a
+	}
 	if unloaded {
-		if err := commitScript.Load(ctx, d.client).Err(); err != nil {
-			d.setHealth(err)
-		}
+		d.setHealthIf(d.load(ctx))
+	}
+	if stale {
+		d.setHealthIf(d.restore(ctx))
 	}
 	return again
 }
@@ -202,30 +234,37 @@ func passing(err error) bool {
 	return false
 }
 
-func parse(cmd *redis.Cmd, r *request) (persistence.Result, error) {
+// errStale: Redis has not reached what was acknowledged.
+var errStale = errors.New("redis: a replica answers that lacks commits")
+
+func parse(cmd *redis.Cmd, r *request) (a answer) {
 	parts, err := cmd.StringSlice()
 	if err != nil || len(parts) == 0 {
-		return persistence.Result{}, errors.Join(errAnswer, err)
+		return answer{err: errors.Join(errAnswer, err)}
 	}
 	switch {
+	case parts[0] == "stale":
+		return answer{err: errStale}
 	case parts[0] == "fenced":
-		return persistence.Result{}, domain.ErrFenced
+		return answer{err: domain.ErrFenced}
 	case parts[0] == "conflict":
-		return persistence.Result{}, domain.ErrConflict
+		return answer{err: domain.ErrConflict}
 	case parts[0] == "malformed":
-		return persistence.Result{}, fmt.Errorf("%w: a row is no tally of this kind", persistence.ErrMalformed)
-	case parts[0] != "ok" || len(parts) != 4:
-		return persistence.Result{}, fmt.Errorf("%w: %q", errAnswer, parts)
+		return answer{err: fmt.Errorf("%w: a row is no tally of this kind", persistence.ErrMalformed)}
+	case parts[0] != "ok" || len(parts) != 5:
+		return answer{err: fmt.Errorf("%w: %q", errAnswer, parts)}
 	}
-	var result persistence.Result
-	if result.Offset, err = number(parts[2]); err != nil {
-		return persistence.Result{}, err
+	if a.number, a.err = number(parts[4]); a.err != nil {
+		return a
 	}
-	if result.Versions, err = numbers(parts[1], r.puts); err != nil {
-		return persistence.Result{}, err
+	if a.result.Offset, a.err = number(parts[2]); a.err != nil {
+		return a
 	}
-	result.Sequences, err = numbers(parts[3], r.events)
-	return result, err
+	if a.result.Versions, a.err = numbers(parts[1], r.puts); a.err != nil {
+		return a
+	}
+	a.result.Sequences, a.err = numbers(parts[3], r.events)
+	return a
 }
 
 func number(s string) (uint64, error) {

@@ -5,11 +5,13 @@ package redis
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -26,6 +28,8 @@ const (
 	rememberFor = 10 * time.Minute
 	// pulse is how often Redis is asked whether it is there.
 	pulse = time.Second
+	// restoreLimit is how long a Redis that lacks commits may take to take them.
+	restoreLimit = time.Minute
 )
 
 // Options are how a Redis is used. The zero value is right for a service.
@@ -33,6 +37,13 @@ type Options struct {
 	Prefix string        // of every key; installs with different ones share a server
 	Wait   time.Duration // how long a commit or a read may take; 0: 5 s
 	Logger *slog.Logger  // nil: silent
+	// Ledger is a folder in which each commit is kept beside Redis, so that a
+	// Redis that lacks acknowledged ones can be given them again. "": such a one
+	// is refused.
+	Ledger string
+	// AnyHistory takes a Redis as it is, whatever it lacks: after a fail-over to
+	// a replica that had not seen everything, people are rung twice.
+	AnyHistory bool
 }
 
 // Driver is a connection to a Redis.
@@ -47,6 +58,11 @@ type Driver struct {
 	closed  bool
 	stop    context.CancelFunc
 	working sync.WaitGroup
+
+	ledger     *ledger // nil: none
+	anyHistory bool
+	acked      atomic.Uint64 // the highest number of a commit that was acknowledged
+	restoring  sync.Mutex
 
 	mu     sync.Mutex
 	health error
@@ -77,7 +93,14 @@ func Open(ctx context.Context, url string, o Options) (*Driver, error) {
 	settings.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 	d := &Driver{
 		client: redis.NewClient(settings), prefix: o.Prefix + tag, wait: o.Wait, log: o.Logger,
-		queue: make(chan *request, queueLength),
+		queue: make(chan *request, queueLength), anyHistory: o.AnyHistory,
+	}
+	if o.Ledger != "" {
+		var highest uint64
+		if d.ledger, highest, err = openLedger(o.Ledger); err != nil {
+			return nil, errors.Join(err, d.client.Close())
+		}
+		d.acked.Store(highest)
 	}
 	if err = d.prepare(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("redis: open %s: %w", settings.Addr, err), d.client.Close())
@@ -104,13 +127,47 @@ func (d *Driver) prepare(ctx context.Context) error {
 	if have != format {
 		return fmt.Errorf("%w: it has format %q, this program knows %q", persistence.ErrFormat, have, format)
 	}
-	for _, s := range []*redis.Script{commitScript, scanScript, eventsScript} {
-		if err = s.Load(ctx, d.client).Err(); err != nil {
+	if err = d.load(ctx); err != nil {
+		return err
+	}
+	d.inspect(ctx)
+	return d.recall(ctx)
+}
+
+// load makes the scripts known.
+func (d *Driver) load(ctx context.Context) error {
+	for _, s := range []*redis.Script{commitScript, claimScript, scanScript, eventsScript} {
+		if err := s.Load(ctx, d.client).Err(); err != nil {
 			return err
 		}
 	}
-	d.inspect(ctx)
 	return nil
+}
+
+// recall compares Redis with the ledger of an earlier process.
+func (d *Driver) recall(ctx context.Context) error {
+	if d.ledger != nil {
+		install := rand.Text()
+		if d.ledger.install != "" {
+			install = d.ledger.install // a Redis that has lost even that is given everything again
+		}
+		if err := d.client.SetNX(ctx, d.prefix+"i", install, 0).Err(); err != nil {
+			return err
+		}
+		install, err := d.client.Get(ctx, d.prefix+"i").Result()
+		if err != nil {
+			return err
+		}
+		if err = d.ledger.begin(install); err != nil {
+			return err
+		}
+	}
+	if err := d.restore(ctx); err != nil {
+		return err
+	}
+	have, err := d.number(ctx)
+	d.reached(have)
+	return err
 }
 
 // inspect warns of settings that lose commits.
@@ -143,11 +200,23 @@ func (d *Driver) watch(ctx context.Context) {
 		case <-t.C:
 		}
 		ping, cancel := context.WithTimeout(ctx, pulse)
-		err := d.client.Ping(ping).Err()
+		have, err := d.number(ping)
+		if err == nil && have < d.acked.Load() {
+			long, done := context.WithTimeout(ctx, restoreLimit)
+			err = d.restore(long)
+			done()
+		}
 		cancel()
 		if ctx.Err() == nil {
 			d.setHealth(err)
 		}
+	}
+}
+
+// setHealthIf notes an error and keeps what was known where there is none.
+func (d *Driver) setHealthIf(err error) {
+	if err != nil {
+		d.setHealth(err)
 	}
 }
 
@@ -186,6 +255,9 @@ func (d *Driver) Close() error {
 	d.life.Unlock()
 	d.stop()
 	d.working.Wait()
+	if d.ledger != nil {
+		return errors.Join(d.ledger.close(), d.client.Close())
+	}
 	return d.client.Close()
 }
 
@@ -194,9 +266,8 @@ func (d *Driver) Claim(ctx context.Context, shard, token string) error {
 	if err := (persistence.Commit{Shard: shard, Token: token}).Check(); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, d.wait)
-	defer cancel()
-	return away(d.client.HSet(ctx, d.prefix+"t", shard, token).Err())
+	_, err := d.ask(ctx, &request{id: rand.Text(), claim: true, args: []any{shard, token}})
+	return err
 }
 
 // away wraps what Redis or the way to it reports.

@@ -12,22 +12,28 @@ import "github.com/redis/go-redis/v9"
 //	o:log                 last offset
 //	q:log                 hash: subject → last sequence
 //	t                     hash: shard → token
+//	n                     number of the last commit or claim
+//	i                     the install's id, drawn once
 //	c:commit id           the answer, for ten minutes
 //	format                format
 
-// commitScript is one commit. KEYS: prefix. ARGV: id, shard, token, log,
+// commitScript is one commit. KEYS: prefix. ARGV: the number that must have been
+// reached, the number to give ("": the next), id, shard, token, log,
 // memory in ms; number of guards, each table, id, version; number of adds, each
 // table, id, head, numbers; number of puts, each table, id, 0 | 1 (keep), value,
 // sort, lists; number of events, each subject, payload. It answers {"ok",
-// versions, offset, sequences}, {"fenced"}, {"conflict"} or {"malformed"}; a
-// refusal comes before the first write.
+// versions, offset, sequences, number}, {"stale", number}, {"fenced"},
+// {"conflict"} or {"malformed"}; a refusal comes before the first write.
 var commitScript = redis.NewScript(`
 local P = KEYS[1]
 local at = 0
 local function arg() at = at + 1; return ARGV[at] end
 local function num(n) return string.format('%.0f', n) end
+local known, force = tonumber(arg()), arg()
 local id, shard, token, log, memory = arg(), arg(), arg(), arg(), arg()
 
+local reached = tonumber(redis.call('GET', P .. 'n') or '0')
+if reached < known then return {'stale', num(reached)} end
 if id ~= '' then
   local before = redis.call('GET', P .. 'c:' .. id)
   if before then return cjson.decode(before) end
@@ -101,9 +107,25 @@ if events > 0 then
     redis.call('XADD', P .. 'e:' .. log, '0-' .. offset, 'q', sequences[i], 's', subject, 'd', payload)
   end
 end
-local answer = {'ok', table.concat(versions, ' '), first, table.concat(sequences, ' ')}
+if force == '' then force = num(reached + 1) end
+redis.call('SET', P .. 'n', force)
+local answer = {'ok', table.concat(versions, ' '), first, table.concat(sequences, ' '), force}
 if id ~= '' then redis.call('SET', P .. 'c:' .. id, cjson.encode(answer), 'PX', memory) end
 return answer
+`)
+
+// claimScript makes a token the owner of a shard. KEYS: prefix. ARGV: the number
+// that must have been reached, the number to give ("": the next), shard, token.
+// It answers as a commit of nothing does.
+var claimScript = redis.NewScript(`
+local P = KEYS[1]
+local reached = tonumber(redis.call('GET', P .. 'n') or '0')
+if reached < tonumber(ARGV[1]) then return {'stale', string.format('%.0f', reached)} end
+local number = ARGV[2]
+if number == '' then number = string.format('%.0f', reached + 1) end
+redis.call('HSET', P .. 't', ARGV[3], ARGV[4])
+redis.call('SET', P .. 'n', number)
+return {'ok', '', '0', '', number}
 `)
 
 // scanScript is one page. KEYS: prefix. ARGV: table, list, low, high (as

@@ -102,7 +102,7 @@ func (c *calls) Receive(ctx actor.Context) {
 }
 
 func (c *calls) start(ctx actor.Context, m call.Start) {
-	parent, linesPID := ctx.Self(), c.p.lines[m.Call.WorkspaceID]
+	parent, linesPID := ctx.Self(), c.p.pid("lines "+m.Call.WorkspaceID)
 	id := m.Call.ID
 	if c.live[id] != nil {
 		c.w.fault("call %s is started twice", id)
@@ -173,7 +173,7 @@ func (c *calls) over(ctx actor.Context, id string) {
 		}
 	}
 	ctx.Send(r.start.Owner, call.Ended{
-		CallID: id, AttemptID: r.start.Attempt.ID, Call: r.start.Call, Verdict: r.verdict, Reached: r.reached,
+		CallID: id, AttemptID: r.start.Attempt.ID, Call: r.start.Call, Verdict: r.verdict, Reached: r.reached, Carrier: r.reached,
 	})
 	mailbox.After(ctx, 2*time.Second, over{id})
 }

@@ -93,7 +93,7 @@ func draw(seed uint64) scenario {
 		seed: seed, start: time.Duration(r.IntN(24*60)) * time.Minute,
 		slow: []time.Duration{0, 3 * time.Millisecond, 30 * time.Millisecond, 400 * time.Millisecond}[r.IntN(4)],
 	}
-	night := r.IntN(25) == 0
+	night := r.IntN(80) == 0
 	if night { // tomorrow is a day on which nobody may be rung
 		s.start = 24*time.Hour - time.Duration(1+r.IntN(5))*time.Minute
 	}

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"testing/synctest"
 	"time"
@@ -27,15 +28,13 @@ import (
 
 // process is one life of the service.
 type process struct {
-	boot      string
-	dead      atomic.Bool
-	driver    *pebble.Driver
-	disk      *disk
-	boss      *actor.PID
-	lines     map[string]*actor.PID // by workspace
-	calls     map[string]*actor.PID
-	campaigns map[string]*actor.PID
-	orphans   []*time.Timer
+	boot    string
+	dead    atomic.Bool
+	driver  *pebble.Driver
+	disk    *disk
+	boss    *actor.PID
+	pids    sync.Map // by name
+	orphans []*time.Timer
 }
 
 func verb(k kind) any {
@@ -53,16 +52,26 @@ func verb(k kind) any {
 	}
 }
 
+func (p *process) spawn(ctx actor.Context, name string, of func() actor.Actor) *actor.PID {
+	pid, _ := ctx.SpawnNamed(mailbox.Props(of, 1000), name)
+	p.pids.Store(name, pid)
+	return pid
+}
+
+// pid is an actor of the process; nil before it is grown.
+func (p *process) pid(name string) *actor.PID {
+	v, _ := p.pids.Load(name)
+	pid, _ := v.(*actor.PID)
+	return pid
+}
+
 func changed() any  { return campaign.Changed{} }
 func appended() any { return campaign.Added{} }
 
 // boot opens the store and grows the actors on it.
 func (w *world) boot(first bool) error {
 	w.boots++
-	p := &process{
-		boot: "boot" + strconv.Itoa(w.boots), lines: make(map[string]*actor.PID), calls: make(map[string]*actor.PID),
-		campaigns: make(map[string]*actor.PID),
-	}
+	p := &process{boot: "boot" + strconv.Itoa(w.boots)}
 	var err error
 	if p.driver, err = pebble.Open("data", pebble.Options{FS: w.fs, MemTable: 256 << 10}); err != nil {
 		return fmt.Errorf("open: %w", err)
@@ -115,27 +124,26 @@ func (w *world) seedStore(store *persistence.Store) error {
 func (w *world) grow(ctx actor.Context, p *process) {
 	before := w.before(p)
 	for _, sp := range w.spaces {
-		name := sp.id[len(sp.id)-1:]
-		p.calls[sp.id], _ = ctx.SpawnNamed(mailbox.Props(func() actor.Actor { return &calls{w: w, p: p, live: make(map[string]*placed)} }, 1000), "calls"+name)
-		p.lines[sp.id], _ = ctx.SpawnNamed(mailbox.Props(func() actor.Actor {
+		callsPID := p.spawn(ctx, "calls "+sp.id, func() actor.Actor { return &calls{w: w, p: p, live: make(map[string]*placed)} })
+		linesPID := p.spawn(ctx, "lines "+sp.id, func() actor.Actor {
 			return &witness{lines.New(lines.Config{
 				Concurrent: sp.lines, PerMinute: sp.perMinute,
-				Census: func(bound context.Context) ([]lines.Live, error) { return w.census(bound, p, sp.id) },
+				Census: func(bound context.Context) ([]lines.Live, error) { return w.census(bound, callsPID) },
 				Opened: func(bound context.Context) ([]time.Time, error) { return w.lately(bound, p, sp.id) },
 			}), before}
-		}, 1000), "lines"+name)
+		})
 		w.endOrphans(p, sp.id)
-		trunks, _ := ctx.SpawnNamed(mailbox.Props(func() actor.Actor { return &trunks{w: w, space: sp.id} }, 1000), "trunks"+name)
+		trunksPID := p.spawn(ctx, "trunks "+sp.id, func() actor.Actor { return &trunks{w: w, space: sp.id} })
 		for _, c := range sp.campaigns {
 			cfg := campaign.Config{
-				Workspace: sp.id, CampaignID: c.row.ID, Boot: p.boot, Store: p.disk, Lines: p.lines[sp.id], Trunks: trunks, Calls: p.calls[sp.id],
+				Workspace: sp.id, CampaignID: c.row.ID, Boot: p.boot, Store: p.disk, Lines: linesPID, Trunks: trunksPID, Calls: callsPID,
 				Script: func(context.Context, *domain.Campaign) (domain.Script, error) {
 					return domain.Script{AgentID: "agent_1", UnitID: "unit_1"}, nil
 				},
 				SIPCallID: func(id string, leg int) string { return id + "-" + strconv.Itoa(leg) },
 				Check:     w.check(sp.id), Before: before,
 			}
-			p.campaigns[c.row.ID], _ = ctx.SpawnNamed(mailbox.Props(func() actor.Actor { return campaign.New(cfg) }, 1000), c.row.ID)
+			p.spawn(ctx, c.row.ID, func() actor.Actor { return campaign.New(cfg) })
 		}
 	}
 }
@@ -160,8 +168,8 @@ func (w *world) check(ws string) campaign.Check {
 	}
 }
 
-func (w *world) census(ctx context.Context, p *process, ws string) ([]lines.Live, error) {
-	now, err := mailbox.Ask[call.LiveNow](ctx, w.sys, p.calls[ws], call.Live{})
+func (w *world) census(ctx context.Context, calls *actor.PID) ([]lines.Live, error) {
+	now, err := mailbox.Ask[call.LiveNow](ctx, w.sys, calls, call.Live{})
 	if err != nil {
 		return nil, err
 	}
@@ -205,7 +213,7 @@ func (w *world) endOrphans(p *process, ws string) {
 		}
 		for _, c := range sp.campaigns {
 			for _, a := range w.model.byID[c.row.ID].open {
-				w.sys.Root.Send(p.lines[ws], lines.Hold{CallID: a.CallID, Until: time.Now().Add(32 * time.Second)})
+				w.sys.Root.Send(p.pid("lines "+ws), lines.Hold{CallID: a.CallID, Until: time.Now().Add(32 * time.Second)})
 				r := w.far.calls[a.CallID]
 				if r != nil {
 					r.known = true
@@ -219,8 +227,10 @@ func (w *world) endOrphans(p *process, ws string) {
 					if p.dead.Load() {
 						return
 					}
-					w.sys.Root.Send(p.lines[ws], lines.Free{CallID: a.CallID})
-					w.sys.Root.Send(p.campaigns[a.CampaignID], campaign.Gone{CallID: a.CallID})
+					w.sys.Root.Send(p.pid("lines "+ws), lines.Free{CallID: a.CallID})
+					if pid := p.pid(a.CampaignID); pid != nil {
+						w.sys.Root.Send(pid, campaign.Gone{CallID: a.CallID})
+					}
 				}))
 			}
 		}

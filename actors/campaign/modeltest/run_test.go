@@ -5,6 +5,7 @@ package modeltest_test
 import (
 	"flag"
 	"fmt"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -17,8 +18,9 @@ import (
 )
 
 var (
-	seeds = flag.Int("model.seeds", 250, "how many random scenarios are played")
+	seeds = flag.Int("model.seeds", 200, "how many random scenarios are played")
 	from  = flag.Uint64("model.from", 1, "the first seed")
+	fewer = flag.Bool("model.shrink", true, "look for fewer steps that break the same")
 )
 
 func run(t *testing.T, s scenario) (broken, trace []string) {
@@ -35,6 +37,9 @@ func TestTheModelAllowsWhateverHappens(t *testing.T) {
 	t.Parallel()
 	var next atomic.Uint64
 	next.Store(*from - 1)
+	if os.Getenv("NIGHTLY") != "" {
+		*seeds = max(*seeds, 10_000)
+	}
 	last := *from - 1 + uint64(*seeds) //nolint:gosec // positive
 	for worker := range max(1, runtime.GOMAXPROCS(0)) {
 		t.Run(fmt.Sprint("worker ", worker), func(t *testing.T) {
@@ -52,11 +57,11 @@ func TestTheModelAllowsWhateverHappens(t *testing.T) {
 // show tells of a scenario that broke a rule, with as few steps as still do.
 func show(t *testing.T, s scenario, broken, trace []string) {
 	t.Helper()
-	for i := len(s.steps) - 1; i >= 0; i-- {
-		fewer := s
-		fewer.steps = slices.Delete(slices.Clone(s.steps), i, i+1)
-		if b, tr := run(t, fewer); len(b) > 0 {
-			s, broken, trace = fewer, b, tr
+	for i := len(s.steps) - 1; i >= 0 && *fewer; i-- {
+		less := s
+		less.steps = slices.Delete(slices.Clone(s.steps), i, i+1)
+		if b, tr := run(t, less); len(b) > 0 {
+			s, broken, trace = less, b, tr
 		}
 	}
 	t.Errorf("seed %d (again with -model.from %d -model.seeds 1) breaks:\n%s\nafter\n%s", s.seed, s.seed,

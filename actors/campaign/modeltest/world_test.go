@@ -77,6 +77,9 @@ func play(t *testing.T, s scenario, sys *actor.ActorSystem) (broken, trace []str
 	}
 	slices.SortStableFunc(w.steps, func(a, b step) int { return int(a.at - b.at) })
 	for _, st := range w.steps {
+		if w.isBroken() {
+			break
+		}
 		w.until(st.at)
 		w.do(st)
 	}
@@ -85,7 +88,9 @@ func play(t *testing.T, s scenario, sys *actor.ActorSystem) (broken, trace []str
 	time.Sleep(time.Minute) // timers of the dead
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.model.ended()
+	if len(w.model.broken) == 0 {
+		w.model.ended()
+	}
 	for _, n := range w.trace {
 		trace = append(trace, n.at.Format("15:04:05.000 ")+fmt.Sprintf(n.format, n.args...))
 	}
@@ -128,6 +133,13 @@ func (w *world) restart(downtime time.Duration, back bool) {
 	w.fault0(w.boot(false))
 }
 
+// isBroken says that a rule is broken: there is nothing more to see.
+func (w *world) isBroken() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.model.broken) > 0
+}
+
 func (w *world) fault0(err error) {
 	if err != nil {
 		w.fault("restart: %v", err)
@@ -151,6 +163,9 @@ func (w *world) finish() {
 	from, wait := time.Now(), time.Second
 	for time.Since(from) < patience {
 		over := true
+		if w.isBroken() {
+			return
+		}
 		for i, sp := range w.spaces {
 			for j, c := range sp.campaigns {
 				w.mu.Lock()
@@ -325,7 +340,7 @@ func (w *world) request(i, j int, k kind) {
 	w.mu.Lock()
 	w.model.byID[id].asked[k] = time.Now()
 	p := w.alive
-	pid := p.campaigns[id]
+	pid := p.pid(id)
 	w.mu.Unlock()
 	since := time.Now()
 	go func() {
@@ -380,7 +395,7 @@ func (w *world) patch(st step) {
 
 func (w *world) tell(p *process, id string, msg any) {
 	if !p.dead.Load() {
-		w.sys.Root.Send(p.campaigns[id], msg)
+		w.sys.Root.Send(p.pid(id), msg)
 	}
 }
 

@@ -1,0 +1,168 @@
+package modeltest_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// mutant is a fault that is planted in a copy of the sources, and switched on
+// by its name. The model has to find it, by the words given.
+type mutant struct {
+	name     string
+	file     string // from the top of the module
+	old, new string // old occurs once
+	found    string
+}
+
+func mutants() []mutant {
+	return []mutant{
+		{
+			"a retry takes the number of the attempt before", "actors/campaign/dial.go",
+			`number := int(a.people.attempts[who.ordinal]) + 1`,
+			`number := int(a.people.attempts[who.ordinal]) + 1; if mutant("a retry takes the number of the attempt before") { number = max(1, number-1) }`,
+			`attempt 1 .* after 1`,
+		},
+		{
+			"a permit leaks", "actors/lines/lines.go",
+			"	l.taken--\n",
+			"	if mutant(\"a permit leaks\") && p.callID != \"\" { return }\n	l.taken--\n",
+			`forgotten`,
+		},
+		{
+			"a dialog that a crash left holds no line", "actors/lines/lines.go",
+			`l.holds[m.CallID] = m.Until`,
+			`if !mutant("a dialog that a crash left holds no line") { l.holds[m.CallID] = m.Until }`,
+			`live calls of a workspace that has`,
+		},
+		{
+			"the pace is one too fast", "domain/dialplan/dialplan.go",
+			`n := time.Duration(p.CallsPerMinute)`,
+			`n := time.Duration(p.CallsPerMinute + planted("the pace is one too fast"))`,
+			`at a pace of`,
+		},
+		{
+			"a retry is due at any hour", "actors/campaign/people.go",
+			`z := p.zoneOf(c, i, now)`,
+			`z := p.zoneOf(c, i, now); if mutant("a retry is due at any hour") && s == domain.ContactRetryWait { z = &zone{} }`,
+			`rung at .*(hours are|excluded|schedule)`,
+		},
+		{
+			"an end is counted twice", "actors/campaign/commit.go",
+			`b.progress.Outcomes[domain.Outcome(fate.State.String())]++`,
+			`b.progress.Outcomes[domain.Outcome(fate.State.String())] += 1 + planted("an end is counted twice")`,
+			`in the counters, a recount finds`,
+		},
+		{
+			"an unknown outcome counts as done", "actors/campaign/commit.go",
+			`case m.err == nil:`,
+			`case m.err == nil, mutant("an unknown outcome counts as done"):`,
+			`without an attempt that is durable|in the counters|is not closed|went from|forgotten`,
+		},
+		{
+			"an interrupted attempt is placed again", "actors/campaign/campaign.go",
+			`case t.row.Boot != a.cfg.Boot:`,
+			`case t.row.Boot != a.cfg.Boot && !mutant("an interrupted attempt is placed again"):`,
+			`closed as never sent|rung twice`,
+		},
+		{
+			"a listed number is rung", "actors/campaign/may.go",
+			`if a.cfg.Check != nil {`,
+			`if a.cfg.Check != nil && !mutant("a listed number is rung") {`,
+			`after the number was listed`,
+		},
+		{
+			"an interrupted attempt is billed", "actors/call/end.go",
+			`return e.Reached &&`,
+			`return mutant("an interrupted attempt is billed") && e.Verdict.Reason == domain.ReasonInterrupted || e.Reached &&`,
+			`in the ledger`,
+		},
+	}
+}
+
+const switches = `package %s
+
+import "os"
+
+func mutant(name string) bool { return os.Getenv("MUTANT") == name }
+
+func planted(name string) int {
+	if mutant(name) {
+		return 1
+	}
+	return 0
+}
+`
+
+// overlay writes the sources with every mutant in them, all asleep.
+func overlay(t *testing.T, top string) string {
+	t.Helper()
+	dir, texts := t.TempDir(), make(map[string]string)
+	for _, m := range mutants() {
+		path := filepath.Join(top, m.file)
+		if texts[path] == "" {
+			text, err := os.ReadFile(path)
+			require.NoError(t, err)
+			texts[path] = string(text)
+		}
+		require.Equal(t, 1, strings.Count(texts[path], m.old), "%s has changed: where is %q planted now?", m.file, m.name)
+		texts[path] = strings.Replace(texts[path], m.old, m.new, 1)
+	}
+	for path := range texts {
+		folder := filepath.Dir(path)
+		texts[filepath.Join(folder, "mutant.go")] = fmt.Sprintf(switches, filepath.Base(folder))
+	}
+	replace := make(map[string]string)
+	for path, text := range texts {
+		replace[path] = filepath.Join(dir, fmt.Sprint(len(replace), ".go"))
+		require.NoError(t, os.WriteFile(replace[path], []byte(text), 0o600))
+	}
+	body, err := json.Marshal(map[string]any{"Replace": replace})
+	require.NoError(t, err)
+	list := filepath.Join(dir, "overlay.json")
+	require.NoError(t, os.WriteFile(list, body, 0o600))
+	return list
+}
+
+// TestTheModelFindsPlantedFaults is the control of the test above: each fault
+// is found, and without one the same sources pass.
+func TestTheModelFindsPlantedFaults(t *testing.T) {
+	t.Parallel()
+	if os.Getenv("MUTANTS") != "" {
+		t.Fatal("a test of mutants within one")
+	}
+	top, err := filepath.Abs("../../..")
+	require.NoError(t, err)
+	binary := filepath.Join(t.TempDir(), "mutants.test")
+	args := []string{"test", "-c", "-overlay", overlay(t, top), "-o", binary, "./actors/campaign/modeltest"}
+	if raced { // what it is made of is built already
+		args = append([]string{"test", "-race"}, args[1:]...)
+	}
+	build := exec.CommandContext(t.Context(), "go", args...)
+	build.Dir = top
+	out, err := build.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	play := func(name string, scenarios int) (string, error) {
+		run := exec.CommandContext(t.Context(), binary, "-test.run", "^TestTheModelAllowsWhateverHappens$", "-model.seeds", fmt.Sprint(scenarios), "-model.shrink=false")
+		run.Env = append(os.Environ(), "MUTANT="+name, "MUTANTS=1")
+		out, err := run.CombinedOutput()
+		return string(out), err
+	}
+	out1, err := play("none", 10)
+	require.NoError(t, err, "%s", out1)
+	for _, m := range mutants() {
+		began := time.Now()
+		out, err := play(m.name, 150)
+		t.Logf("%s: %v", m.name, time.Since(began).Round(time.Millisecond))
+		assert.Error(t, err, "nobody noticed that %s", m.name)
+		assert.Regexp(t, m.found, out, m.name)
+	}
+}

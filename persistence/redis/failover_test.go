@@ -1,0 +1,153 @@
+package redis_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/persistence"
+	"github.com/callboard/callboard/persistence/redis"
+	"github.com/callboard/callboard/persistence/redis/redistest"
+)
+
+// failOver writes to a server whose replica has stopped to follow, and puts
+// that in its place; restart says whether the process ends in between. It
+// returns the driver of afterwards.
+func failOver(t *testing.T, o redis.Options, restart bool) (*redis.Driver, error) {
+	t.Helper()
+	_, primary := redistest.Start(t)
+	replica := redistest.Replica(t, primary)
+	way := redistest.NewWay(t, primary)
+	d, err := redis.Open(t.Context(), way.URL(), o)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = d.Close() })
+	require.NoError(t, d.Claim(t.Context(), "s", "1|a"))
+	row := persistence.Key{Table: "noun/ws", ID: "row"}
+	write := func(i int) {
+		c := fresh(fmt.Sprint("n", i))
+		c.Shard, c.Token = "s", "1|a"
+		c.Puts = append(c.Puts, persistence.Put{Key: row, Value: []byte(fmt.Sprint(i)), Sort: "x"})
+		c.Guards = append(c.Guards, persistence.Guard{Key: row, Version: uint64(i)})
+		_, err := d.Commit(t.Context(), c)
+		require.NoError(t, err)
+	}
+	for i := range 20 {
+		write(i)
+	}
+	require.Eventually(t, func() bool { return replica.Has("row") }, 10*time.Second, 10*time.Millisecond)
+	replica.Promote()
+	for i := 20; i < 50; i++ {
+		write(i)
+	}
+	if restart {
+		require.NoError(t, d.Close())
+	}
+	primary.Kill()
+	way.To(replica)
+	if restart {
+		d, err = redis.Open(t.Context(), way.URL(), o)
+		if err == nil {
+			t.Cleanup(func() { _ = d.Close() })
+		}
+	}
+	return d, err
+}
+
+// whole checks that every acknowledged commit is there, once and in order.
+func whole(t *testing.T, d *redis.Driver) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		value, version, err := d.Get(t.Context(), persistence.Key{Table: "noun/ws", ID: "row"})
+		return err == nil && string(value) == "49" && version == 50
+	}, 15*time.Second, 10*time.Millisecond)
+	entries, err := d.Events(t.Context(), "ws", 0, 100)
+	require.NoError(t, err)
+	require.Len(t, entries, 50)
+	for i, e := range entries {
+		assert.Equal(t, [2]uint64{uint64(i + 1), 1}, [2]uint64{e.Offset, e.Sequence})
+		assert.Equal(t, fmt.Sprint("n", i), e.Subject)
+	}
+	healthy(t, d, true)
+	c := fresh("after")
+	c.Shard, c.Token = "s", "1|a"
+	_, err = d.Commit(t.Context(), c)
+	require.NoError(t, err)
+	_, err = d.Commit(t.Context(), c)
+	require.ErrorIs(t, err, domain.ErrConflict)
+}
+
+func TestAReplicaThatLacksCommitsIsGivenThemAgain(t *testing.T) {
+	for _, restart := range []bool{false, true} {
+		d, err := failOver(t, redis.Options{Ledger: t.TempDir()}, restart)
+		require.NoError(t, err)
+		whole(t, d)
+	}
+}
+
+// The controls: a Redis that is taken as it is has lost what was acknowledged,
+// and without a ledger it can only be refused.
+func TestAReplicaThatIsTakenAsItIsHasLostCommits(t *testing.T) {
+	d, err := failOver(t, redis.Options{AnyHistory: true}, false)
+	require.NoError(t, err)
+	require.Eventually(t, func() bool {
+		_, version, err := d.Get(t.Context(), persistence.Key{Table: "noun/ws", ID: "row"})
+		return err == nil && version < 50
+	}, 15*time.Second, 10*time.Millisecond)
+}
+
+func TestAReplicaThatLacksCommitsIsRefusedWithoutALedger(t *testing.T) {
+	d, err := failOver(t, redis.Options{Wait: time.Second}, false)
+	require.NoError(t, err)
+	c := fresh("after")
+	c.Shard, c.Token = "s", "1|a"
+	_, err = d.Commit(t.Context(), c)
+	require.ErrorIs(t, err, persistence.ErrUnavailable)
+	healthy(t, d, false)
+	require.ErrorContains(t, d.Healthy(), "lacks commits")
+}
+
+func TestALedgerWithATornEndIsReadUpToIt(t *testing.T) {
+	url, _ := redistest.Start(t)
+	dir := t.TempDir()
+	for i := range 3 {
+		d, err := redis.Open(t.Context(), url, redis.Options{Ledger: dir})
+		require.NoError(t, err)
+		_, err = d.Commit(t.Context(), fresh(fmt.Sprint(i)))
+		require.NoError(t, err)
+		require.NoError(t, d.Close())
+		f, err := os.OpenFile(filepath.Join(dir, "current"), os.O_WRONLY|os.O_APPEND, 0)
+		require.NoError(t, err)
+		_, err = f.Write([]byte{9, 0, 0, 0, 1, 2, 3})
+		require.NoError(t, err)
+		require.NoError(t, f.Close())
+	}
+}
+
+func TestARedisThatNeverSawTheLedgersCommitsIsGivenAllOrRefused(t *testing.T) {
+	url, _ := redistest.Start(t)
+	dir := t.TempDir()
+	d, err := redis.Open(t.Context(), url, redis.Options{Ledger: dir})
+	require.NoError(t, err)
+	_, err = d.Commit(t.Context(), fresh("x"))
+	require.NoError(t, err)
+	require.NoError(t, d.Close())
+	empty, _ := redistest.Start(t)
+	d, err = redis.Open(t.Context(), empty, redis.Options{Ledger: dir})
+	require.NoError(t, err)
+	_, version, err := d.Get(t.Context(), persistence.Key{Table: "noun/ws", ID: "x"})
+	require.NoError(t, err)
+	assert.Equal(t, uint64(1), version)
+	require.NoError(t, d.Close())
+	other, _ := redistest.Start(t)
+	d, err = redis.Open(t.Context(), other, redis.Options{Ledger: t.TempDir()})
+	require.NoError(t, err)
+	require.NoError(t, d.Close())
+	_, err = redis.Open(t.Context(), other, redis.Options{Ledger: dir})
+	require.ErrorContains(t, err, "another Redis")
+}
