@@ -357,3 +357,18 @@ func TestARecordingIsPausedAndResumed(t *testing.T) {
 	assert.Equal(t, map[string]any{"call_id": id, "status": "recording"}, r)
 	assert.Equal(t, map[string]bool{id: false}, d.stage.paused)
 }
+
+func TestTheTicketsOfOneWorkspaceLeaveOthersTheirs(t *testing.T) {
+	d := open(t, httpapi.Config{})
+	path := "/v1/calls/" + d.call() + "/listen"
+	d.keys["other"] = domain.Principal{
+		KeyID: "key_other", WorkspaceID: "ws_" + ulidOf(2), Environment: domain.Live, Permissions: []domain.Permission{domain.CallsWrite},
+	}
+	for range 1000 {
+		d.must(201, "POST", "/v1/tickets", "operator", m{"path": path})
+	}
+	r := d.must(503, "POST", "/v1/tickets", "operator", m{"path": path})
+	assert.Equal(t, "unavailable", r.failure(t)["code"])
+	assert.Equal(t, "60", r.Header.Get("Retry-After"))
+	d.must(201, "POST", "/v1/tickets", "other", m{"path": path})
+}

@@ -19,7 +19,7 @@ import (
 const (
 	ticketParam = "ticket"
 	ticketLife  = 60 * time.Second
-	ticketsMost = 10_000
+	ticketsMost = 1000 // of one workspace, within ticketLife
 )
 
 // TicketRequest asks for a ticket.
@@ -44,7 +44,7 @@ func (s *Server) ticketRoutes() {
 	}, s.createTicket)
 }
 
-func (s *Server) createTicket(ctx context.Context, _ domain.Principal, in *struct{ Body TicketRequest }) (*answer[Ticket], error) {
+func (s *Server) createTicket(ctx context.Context, p domain.Principal, in *struct{ Body TicketRequest }) (*answer[Ticket], error) {
 	path := in.Body.Path
 	if !ticketed.MatchString(path) || len(path) > 500 {
 		var ps domain.Problems
@@ -52,9 +52,9 @@ func (s *Server) createTicket(ctx context.Context, _ domain.Principal, in *struc
 		return nil, ps.Err()
 	}
 	until := time.Now().Add(ticketLife).UTC()
-	code, ok2 := s.tickets.sell(path, visitOf(ctx).credential, until)
-	if !ok2 {
-		return nil, domain.Errorf(domain.CodeUnavailable, "Too many tickets are out; try again.").With("retry_after", int(ticketLife/time.Second))
+	code, left := s.tickets.sell(p.WorkspaceID, ticket{path: path, credential: visitOf(ctx).credential, until: until})
+	if !left {
+		return nil, domain.Errorf(domain.CodeUnavailable, "The workspace has too many tickets out; try again.").With("retry_after", int(ticketLife/time.Second))
 	}
 	separator := "?"
 	if strings.Contains(path, "?") {
@@ -71,37 +71,57 @@ type ticket struct {
 	until      time.Time
 }
 
-// tickets are those that are out. The zero value is ready.
+// tickets are those that are out, a bounded number for each workspace, so that
+// none leaves another without. The zero value is ready.
 type tickets struct {
 	mu   sync.Mutex
 	out  map[string]ticket
-	next time.Time // when the late ones are looked for
+	sold map[string][]sale // by workspace, the oldest first; used ones count until their time is over
+	next time.Time         // when the late ones of all are looked for
 }
 
-// sell makes a ticket; false: too many are out.
-func (t *tickets) sell(path, credential string, until time.Time) (code string, ok bool) {
+type sale struct {
+	code  string
+	until time.Time
+}
+
+// sell makes a ticket; false: too many of the workspace are out.
+func (t *tickets) sell(workspace string, one ticket) (code string, ok bool) {
 	var b [20]byte
 	_, _ = rand.Read(b[:]) // never fails
 	code = base32.HexEncoding.EncodeToString(b[:])
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.out == nil {
+		t.out, t.sold = make(map[string]ticket), make(map[string][]sale)
+	}
 	now := time.Now()
-	if now.After(t.next) || len(t.out) >= ticketsMost {
+	if now.After(t.next) {
 		t.next = now.Add(ticketLife)
-		for old, one := range t.out {
-			if now.After(one.until) {
-				delete(t.out, old)
-			}
+		for each := range t.sold {
+			t.clear(each, now)
 		}
 	}
-	if len(t.out) >= ticketsMost {
+	if t.clear(workspace, now); len(t.sold[workspace]) >= ticketsMost {
 		return "", false
 	}
-	if t.out == nil {
-		t.out = make(map[string]ticket)
-	}
-	t.out[code] = ticket{path: path, credential: credential, until: until}
+	t.out[code] = one
+	t.sold[workspace] = append(t.sold[workspace], sale{code: code, until: one.until})
 	return code, true
+}
+
+// clear forgets the tickets of a workspace that are too old.
+func (t *tickets) clear(workspace string, now time.Time) {
+	sold, late := t.sold[workspace], 0
+	for late < len(sold) && now.After(sold[late].until) {
+		delete(t.out, sold[late].code)
+		late++
+	}
+	if late == len(sold) {
+		delete(t.sold, workspace)
+	} else {
+		t.sold[workspace] = sold[late:]
+	}
 }
 
 // take uses a ticket up and answers its credential; "": it opens nothing.
