@@ -11,7 +11,6 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/allow"
 	"github.com/callboard/callboard/domain/ask"
-	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/media"
 )
 
@@ -145,53 +144,4 @@ func (d *Desk) ListenCall(ctx context.Context, p domain.Principal, callID string
 		return ask.Seat{}, err
 	}
 	return ask.Seat{Say: got.Tap.Say, Leave: got.Tap.Close}, nil
-}
-
-// sweepRecordings deletes what a workspace keeps no longer, a bounded number
-// per visit; true: there is more. The sound goes before the call's record says
-// so: whatever ends in between is found again.
-func (d *Desk) sweepRecordings(ctx context.Context, workspaceID string) (more bool, err error) {
-	w := d.node.workspace(workspaceID)
-	if w == nil || w.Retention.RecordingDays <= 0 {
-		return false, nil
-	}
-	before := time.Now().AddDate(0, 0, -w.Retention.RecordingDays)
-	var old []*domain.Call
-	q := commit.Query{
-		Kind: "call", Workspace: workspaceID, Index: "recorded", Oldest: true, Limit: sweepBatch, To: sortAt(domain.PrefixCall, before),
-	}
-	_, err = d.store.List(ctx, q, func() domain.Record { return &domain.Call{} }, func(r domain.Record) error {
-		if c, ok := r.(*domain.Call); ok && c.EndedAt != nil && c.EndedAt.Before(before) {
-			old = append(old, c)
-		}
-		return nil
-	})
-	if err != nil {
-		return false, err
-	}
-	for _, c := range old {
-		if err := d.deleteRecording(ctx, c); err != nil {
-			return false, err
-		}
-	}
-	return len(old) == sweepBatch, nil
-}
-
-// sweepBatch bounds the recordings that one visit deletes.
-const sweepBatch = 200
-
-func (d *Desk) deleteRecording(ctx context.Context, c *domain.Call) error {
-	if err := d.node.cfg.Blobs.Delete(ctx, c.WorkspaceID, call.RecordingName(c.ID)); err != nil {
-		return err
-	}
-	p := domain.Principal{WorkspaceID: c.WorkspaceID, Environment: c.Environment}
-	_, err := update(ctx, d, p, domain.PrefixCall, c.ID, func(c *domain.Call) error {
-		now := stamp()
-		c.RecordingAvailable, c.RecordingURL, c.RecordingDeletedAt = false, "", &now
-		return nil
-	})
-	if domain.CodeOf(err) == domain.CodeNotFound {
-		return nil
-	}
-	return err
 }

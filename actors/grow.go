@@ -298,11 +298,17 @@ func (n *Node) census(ctx context.Context, t *tree, d domain.Direction) ([]lines
 }
 
 func (n *Node) trunkProps(t *tree, trunks []domain.Trunk) *actor.Props {
+	ws := t.record.Load().ID
 	return mailbox.Props(n.overseen("trunks", func() actor.Actor {
 		return trunk.New(trunk.Config{
 			Trunks: trunks, Simulator: n.cfg.Simulator, Workspace: t.record.Load, Resolve: n.cfg.SIP.Resolve, Ping: n.cfg.SIP.Ping,
 			Register: n.cfg.SIP.Register, Log: n.cfg.Log, Alarm: n.alarm,
-			Spent: func(ctx context.Context, since time.Time) (int64, error) { return n.spent(ctx, t.record.Load(), since) },
+			Spent:  func(ctx context.Context, since time.Time) (int64, error) { return n.spent(ctx, t.record.Load(), since) },
+			Beside: func(ctx context.Context) (domain.Spending, error) { return n.keptSpending(ctx, ws) },
+			Kept:   func(ctx context.Context) ([]domain.TrunkState, error) { return n.keptTrunks(ctx, ws) },
+			Keep: func(ctx context.Context, states []domain.TrunkState, gone []string, s *domain.Spending) error {
+				return n.keepTrunks(ctx, ws, states, gone, s)
+			},
 		})
 	}), 10_000)
 }

@@ -37,6 +37,7 @@ import (
 	"github.com/callboard/callboard/persistence"
 	"github.com/callboard/callboard/persistence/blob"
 	"github.com/callboard/callboard/persistence/pebble"
+	"github.com/callboard/callboard/persistence/redis"
 	"github.com/callboard/callboard/sip"
 )
 
@@ -61,7 +62,8 @@ type house struct {
 	*testing.T
 	dir      string
 	store    *persistence.Store
-	driver   *pebble.Driver
+	driver   persistence.Driver
+	redis    string // where the store is; "": embedded
 	keys     *actors.Keyring
 	first    *actors.First
 	node     *actors.Node
@@ -81,7 +83,13 @@ type house struct {
 // build makes a house and opens it.
 func build(t *testing.T, before func(actor string, msg any)) *house {
 	t.Helper()
-	h := &house{T: t, dir: t.TempDir(), diary: newDiary(), before: before, log: &journal{}}
+	return buildOn(t, "", before)
+}
+
+// buildOn makes a house on a Redis; "": on the embedded store.
+func buildOn(t *testing.T, redisURL string, before func(actor string, msg any)) *house {
+	t.Helper()
+	h := &house{T: t, dir: t.TempDir(), redis: redisURL, diary: newDiary(), before: before, log: &journal{}}
 	h.receiver = newReceiver(t)
 	low, high := ports()
 	var err error
@@ -109,7 +117,11 @@ func (h *house) open() {
 	ctx := context.Background()
 	log := slog.New(slog.NewTextHandler(h.log, nil))
 	var err error
-	h.driver, err = pebble.Open(filepath.Join(h.dir, "store"), pebble.Options{})
+	if h.redis != "" {
+		h.driver, err = redis.Open(ctx, h.redis, redis.Options{})
+	} else {
+		h.driver, err = pebble.Open(filepath.Join(h.dir, "store"), pebble.Options{})
+	}
 	require.NoError(h, err)
 	h.store, err = persistence.NewStore(ctx, h.driver, master, "1|"+mailbox.NewID("node"))
 	require.NoError(h, err)

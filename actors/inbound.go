@@ -115,7 +115,8 @@ func (n *Node) take(ctx context.Context, in *sip.Incoming) error {
 	a := &domain.Attempt{
 		ID: c.ID, WorkspaceID: c.WorkspaceID, Environment: c.Environment, CallID: c.ID, Number: 1,
 		Direction: domain.Inbound, Boot: n.boot, OpenedAt: *c.StartedAt, Tariff: n.tariff(c.WorkspaceID),
-		Legs: []domain.AttemptLeg{{Number: 1, TrunkID: entry.Trunk.ID, SIPCallID: in.CallID}},
+		Legs:  []domain.AttemptLeg{{Number: 1, TrunkID: entry.Trunk.ID, SIPCallID: in.CallID}},
+		Trace: n.cfg.Traces.Begun(in.CallID, in.Tag()),
 	}
 	if err := n.desk.open(ctx, c, a, numbers.Granted{}); err != nil {
 		n.sys.Root.Send(t.inbound, lines.Return{Permit: permit})

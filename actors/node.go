@@ -193,22 +193,12 @@ func (n *Node) sweep(ctx context.Context) {
 		if trunks, err := n.trunksOf(ctx, id); err == nil {
 			n.book.Set(ctx, id, trunks)
 		}
-		n.expireRecordings(ctx, id)
+		n.expire(ctx, id)
 		if err := n.forgetRings(ctx, id); err != nil {
 			n.cfg.Log.Warn("old counts of attempts could not be deleted", slog.String("workspace_id", id), slog.Any("error", err))
 		}
 		if err := n.desk.sweepOnce(ctx, id); err != nil {
 			n.cfg.Log.Warn("old idempotency keys could not be deleted", slog.Any("error", err))
-		}
-	}
-}
-
-// expireRecordings deletes what the workspace keeps no longer.
-func (n *Node) expireRecordings(ctx context.Context, workspaceID string) {
-	for more := true; more && ctx.Err() == nil; {
-		var err error
-		if more, err = n.desk.sweepRecordings(ctx, workspaceID); err != nil {
-			n.cfg.Log.Warn("old recordings could not be deleted", slog.String("workspace_id", workspaceID), slog.Any("error", err))
 		}
 	}
 }
@@ -491,7 +481,8 @@ func (n *Node) Stop() {
 	trees := n.spaces
 	n.spaces = make(map[string]*tree)
 	n.mu.Unlock()
-	for id := range trees {
+	for id, t := range trees {
+		n.flushTrunks(t)
 		n.gone(id)
 	}
 	if n.stop != nil {

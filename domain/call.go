@@ -114,6 +114,7 @@ type Call struct {
 	Record              bool              `json:"record"`
 	TranscriptAvailable bool              `json:"transcript_available"`
 	TranscriptURL       string            `json:"transcript_url,omitempty"`
+	TranscriptDeletedAt *time.Time        `json:"transcript_deleted_at,omitempty"` // by the workspace's retention
 	RecordingAvailable  bool              `json:"recording_available"`
 	RecordingURL        string            `json:"recording_url,omitempty"`
 	RecordingSeconds    float64           `json:"recording_seconds,omitempty"`
@@ -245,6 +246,9 @@ type Attempt struct {
 	OpenedAt    time.Time    `json:"opened_at"`
 	Tariff      int          `json:"tariff,omitempty"` // of the workspace when it was opened
 	Legs        []AttemptLeg `json:"legs"`
+	// Trace are the SIP messages up to the last commit, one after the
+	// other as SIPMessage.Append writes them: a crash leaves no others.
+	Trace []byte `json:"trace,omitempty"`
 }
 
 // AttemptLeg is one INVITE chain as a crash must find it.

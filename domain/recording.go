@@ -2,7 +2,9 @@ package domain
 
 // Retention is how long a workspace's data are kept.
 type Retention struct {
-	RecordingDays int `json:"recording_days" doc:"Days after which a call's recording is deleted; 0: it is kept."`
+	RecordingDays  int `json:"recording_days" doc:"Days after which a call's recording is deleted; 0: it is kept."`
+	TranscriptDays int `json:"transcript_days" doc:"Days after which a call's transcript is deleted; 0: it is kept."`
+	TraceDays      int `json:"trace_days" doc:"Days after which a call's SIP messages are deleted; 0: they are kept."`
 }
 
 // LinkKey signs the links to a workspace's recordings. It is kept sealed, and

@@ -2,6 +2,7 @@ package domain
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -48,7 +49,7 @@ func (t *CallTrace) Pack() *TraceRow {
 	}
 	b := make([]byte, 0, size)
 	for i := range t.Messages {
-		b = t.Messages[i].appendTo(b)
+		b = t.Messages[i].Append(b)
 	}
 	row := &TraceRow{CallID: t.CallID, WorkspaceID: t.WorkspaceID, Dropped: t.Dropped}
 	if utf8.Valid(b) {
@@ -59,9 +60,24 @@ func (t *CallTrace) Pack() *TraceRow {
 	return row
 }
 
-// appendTo writes "µs out network local remote call-id length", a line feed
+// Left is the trace that a call which did not end has left in its attempt's
+// row, in the order of time; nil: none.
+func (a *Attempt) Left() *CallTrace {
+	if len(a.Trace) == 0 {
+		return nil
+	}
+	row := &TraceRow{CallID: a.CallID, WorkspaceID: a.WorkspaceID, Data: a.Trace}
+	t, err := row.Unpack()
+	if err != nil {
+		return nil
+	}
+	slices.SortStableFunc(t.Messages, func(x, y SIPMessage) int { return x.At.Compare(y.At) })
+	return t
+}
+
+// Append writes "µs out network local remote call-id length", a line feed
 // and the message. None of the words holds a space.
-func (m *SIPMessage) appendTo(b []byte) []byte {
+func (m *SIPMessage) Append(b []byte) []byte {
 	out := byte('-')
 	if m.Out {
 		out = '+'

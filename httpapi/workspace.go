@@ -38,7 +38,9 @@ type NewPricing struct {
 
 // RetentionChange is how long data are kept, as it is sent.
 type RetentionChange struct {
-	RecordingDays *int `json:"recording_days,omitempty" minimum:"0" maximum:"3650" doc:"Days after which recordings are deleted; 0: they are kept."`
+	RecordingDays  *int `json:"recording_days,omitempty" minimum:"0" maximum:"3650" doc:"Days after which recordings are deleted; 0: they are kept."`
+	TranscriptDays *int `json:"transcript_days,omitempty" minimum:"0" maximum:"3650" doc:"Days after which transcripts are deleted; 0: they are kept."`
+	TraceDays      *int `json:"trace_days,omitempty" minimum:"0" maximum:"3650" doc:"Days after which the SIP messages of calls are deleted; 0: they are kept."`
 }
 
 // CapsChange bounds how often somebody is rung, as it is sent.
@@ -102,6 +104,8 @@ func (n *WorkspaceChange) apply(w *domain.Workspace) error {
 	}
 	if n.Retention != nil {
 		set(&w.Retention.RecordingDays, n.Retention.RecordingDays)
+		set(&w.Retention.TranscriptDays, n.Retention.TranscriptDays)
+		set(&w.Retention.TraceDays, n.Retention.TraceDays)
 	}
 	if n.FrequencyCaps != nil {
 		set(&w.FrequencyCaps.PerNumberPerDay, n.FrequencyCaps.PerNumberPerDay)

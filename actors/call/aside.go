@@ -325,7 +325,7 @@ func (a *aside) answered(ctx actor.Context, e sip.Answered) {
 		a.stop = mailbox.After(ctx, most, asideMaxed{})
 	}
 	if a.cfg.Trunks != nil && a.slot.Key != "" {
-		ctx.Send(a.cfg.Trunks, trunk.Result{CallID: a.key, Key: a.slot.Key, TrunkID: a.slot.Trunk.ID, Answered: true})
+		ctx.Send(a.cfg.Trunks, trunk.Result{CallID: a.key, Key: a.slot.Key, TrunkID: a.slot.Trunk.ID, Answered: true, Second: true})
 	}
 	s := a.shared
 	if s == nil {
@@ -345,7 +345,7 @@ func (a *aside) answered(ctx actor.Context, e sip.Answered) {
 func (a *aside) refused(ctx actor.Context, f sip.Final) {
 	v := sip.Classify(f)
 	if a.cfg.Trunks != nil && a.slot.Key != "" {
-		ctx.Send(a.cfg.Trunks, trunk.Result{CallID: a.key, Key: a.slot.Key, TrunkID: a.slot.Trunk.ID, Final: f, Verdict: v})
+		ctx.Send(a.cfg.Trunks, trunk.Result{CallID: a.key, Key: a.slot.Key, TrunkID: a.slot.Trunk.ID, Final: f, Verdict: v, Second: true})
 	}
 	a.vessel.unload()
 	a.leg = 0

@@ -322,6 +322,7 @@ func (c *call) commit(ctx actor.Context, t event.Type, data any, then func(actor
 	c.call.UpdatedAt = now
 	c.note()
 	e := entry{call: c.call, attempt: c.attempt, then: then}
+	e.attempt.Trace = c.cfg.Traces.Safe(&c.call)
 	if t != "" {
 		e.events = append(e.events, draft(&c.call, t, data, now))
 	}

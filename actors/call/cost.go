@@ -32,6 +32,6 @@ func (c *call) bill(ctx actor.Context, e *Ended) {
 // talked tells the trunk how long a second leg over it was.
 func (a *aside) talked(ctx actor.Context) {
 	if a.cfg.Trunks != nil && a.up && a.slot.Key != "" {
-		ctx.Send(a.cfg.Trunks, trunk.Ended{CallID: a.key, TrunkID: a.slot.Trunk.ID, Talked: time.Since(a.upSince)})
+		ctx.Send(a.cfg.Trunks, trunk.Ended{CallID: a.key, TrunkID: a.slot.Trunk.ID, Talked: time.Since(a.upSince), Second: true})
 	}
 }

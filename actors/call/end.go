@@ -164,10 +164,14 @@ func counted(e *Ended) bool {
 
 // Interrupted is the end of a call that an earlier process left open.
 func Interrupted(c domain.Call, a domain.Attempt, now time.Time) Ended {
-	return conclude(c, &a, ending{
+	e := conclude(c, &a, ending{
 		verdict: domain.Verdict{Outcome: domain.OutcomeFailed, Reason: domain.ReasonInterrupted, RetryOn: "interrupted"},
 		by:      byService, at: now,
 	})
+	if left := a.Left(); left != nil {
+		e.Trace = left.Pack()
+	}
+	return e
 }
 
 // OpenLeg is a leg as the commit before its INVITE keeps it: enough to end

@@ -3,6 +3,7 @@ package call
 import (
 	"cmp"
 	"hash/maphash"
+	"net/netip"
 	"slices"
 	"sync"
 
@@ -17,6 +18,7 @@ const (
 	traceBytes    = 96 << 10
 	traceFirst    = 20       // messages that stay whatever follows
 	traceStray    = 24 << 10 // bytes of a dialog that no call has claimed
+	traceSafe     = 24 << 10 // bytes that a crash leaves of a call
 	traceShards   = 64
 	traceStrays   = 128 // per shard
 )
@@ -42,6 +44,21 @@ type dialogTrace struct {
 	messages []sip.TracedMessage
 	bytes    int
 	dropped  int
+	local    written // mostly the same in all messages
+	remote   written
+}
+
+// written is an address and how it is written.
+type written struct {
+	addr netip.AddrPort
+	text string
+}
+
+func (w *written) of(a netip.AddrPort) string {
+	if a != w.addr || w.text == "" {
+		w.addr, w.text = a, a.String()
+	}
+	return w.text
 }
 
 // NewTraces makes an empty store.
@@ -182,6 +199,52 @@ func (t *Traces) Take(c *domain.Call) *domain.TraceRow {
 	return nil
 }
 
+// Safe is what a live call's dialogs have said so far, for its attempt's row;
+// nil: nothing.
+func (t *Traces) Safe(c *domain.Call) []byte {
+	if t == nil {
+		return nil
+	}
+	var out []byte
+	for i := range c.Legs {
+		out = t.safe(out, c.ID, c.Legs[i].SIPCallID, "")
+	}
+	return out
+}
+
+// Begun is Safe for a call that came in and has claimed nothing yet. tag is
+// sip.TracedMessage.Tag.
+func (t *Traces) Begun(sipCallID, tag string) []byte {
+	if t == nil {
+		return nil
+	}
+	return t.safe(nil, "", sipCallID, tag)
+}
+
+// safe adds the dialogs of an owner, or the one of a tag that nobody owns.
+func (t *Traces) safe(out []byte, owner, sipCallID, tag string) []byte {
+	s := t.shard(sipCallID)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, d := range s.of[sipCallID] {
+		if d.owner == owner && (owner != "" || d.tag == tag) {
+			out = d.appendTo(slices.Grow(out, min(d.bytes+160*len(d.messages), traceSafe)))
+		}
+	}
+	return out
+}
+
+// appendTo adds the messages as they are kept at rest, the first ones as far as
+// there is room.
+func (d *dialogTrace) appendTo(out []byte) []byte {
+	for i := range d.messages {
+		if m := d.message(i); len(out)+len(m.Data) <= traceSafe {
+			out = m.Append(out)
+		}
+	}
+	return out
+}
+
 func (t *Traces) gather(c *domain.Call, last bool) *domain.CallTrace {
 	if t == nil {
 		return nil
@@ -216,10 +279,15 @@ func (t *Traces) gatherOne(out *domain.CallTrace, sipCallID string, last bool) {
 
 func (d *dialogTrace) gather(out *domain.CallTrace) {
 	out.Messages = slices.Grow(out.Messages, len(d.messages))
-	for _, m := range d.messages {
-		out.Messages = append(out.Messages, domain.SIPMessage{
-			At: m.At, Out: m.Out, Network: m.Network, Local: m.Local.String(), Remote: m.Remote.String(), SIPCallID: d.callID, Data: m.Data,
-		})
+	for i := range d.messages {
+		out.Messages = append(out.Messages, d.message(i))
 	}
 	out.Dropped += d.dropped
+}
+
+func (d *dialogTrace) message(i int) domain.SIPMessage {
+	m := &d.messages[i]
+	return domain.SIPMessage{
+		At: m.At, Out: m.Out, Network: m.Network, Local: d.local.of(m.Local), Remote: d.remote.of(m.Remote), SIPCallID: d.callID, Data: m.Data,
+	}
 }

@@ -139,6 +139,52 @@ func TestDialogsThatNoCallClaimsTakeLittleRoom(t *testing.T) {
 	assert.Len(t, traces.Of(legs("a")).Messages, 6)
 }
 
+func TestWhatACrashLeavesOfATraceIsBoundedAndReadInTheOrderOfTime(t *testing.T) {
+	t.Parallel()
+	traces := call.NewTraces()
+	traces.Note("a", message(0, 10))
+	begun := domain.Attempt{CallID: "call_1", WorkspaceID: workspace, Trace: traces.Begun("a", "")}
+	require.Len(t, begun.Left().Messages, 1, "before the call has claimed it")
+	traces.Keep("call_1", "a", "")
+	traces.Keep("call_1", "b", "")
+	traces.Keep("call_2", "a", "another")
+	assert.Empty(t, traces.Begun("a", ""), "it is somebody's")
+	for n, id := range []string{"b", "a", "b"} {
+		traces.Note(id, message(n+1, 10))
+	}
+	m := message(9, 10)
+	m.Tag = "another"
+	traces.Note("a", m)
+	left := (&domain.Attempt{CallID: "call_1", WorkspaceID: workspace, Trace: traces.Safe(legs("a", "b"))}).Left()
+	var order []string
+	for _, m := range left.Messages {
+		order = append(order, fmt.Sprint(m.SIPCallID, m.At.Unix()))
+	}
+	assert.Equal(t, []string{"a0", "b1", "a2", "b3"}, order)
+	assert.Nil(t, (&domain.Attempt{}).Left())
+	assert.Nil(t, (*call.Traces)(nil).Safe(legs("a")))
+	traces.Keep("call_1", "c", "")
+	for n := range 200 {
+		traces.Note("c", message(n, 1000))
+	}
+	assert.LessOrEqual(t, len(traces.Safe(legs("c"))), 32<<10)
+}
+
+// BenchmarkATraceInACommit is what the messages of a call that is answered add
+// to the commit of its answer.
+func BenchmarkATraceInACommit(b *testing.B) {
+	traces := call.NewTraces()
+	c := legs("a")
+	traces.Keep("call_1", "a", "")
+	for n := range 4 {
+		traces.Note("a", message(n, 700))
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		traces.Safe(c)
+	}
+}
+
 // BenchmarkATrace is what keeping the messages of a short call costs.
 func BenchmarkATrace(b *testing.B) {
 	traces := call.NewTraces()

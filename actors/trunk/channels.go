@@ -42,9 +42,10 @@ func (t *Trunks) forget(call string) {
 	t.releaseAll(call)
 }
 
-// releaseAll frees what a call has; its meter stops, unless its end was told.
+// releaseAll frees what a call has; its meter stops, unless its end was told:
+// then the ledger may know nothing of it.
 func (t *Trunks) releaseAll(call string) {
-	t.purse.ended(call, -1, time.Now())
+	t.purse.ended(call, -1, false, time.Now())
 	if h := t.held[call]; h != nil {
 		for _, c := range h.channels {
 			c.of.channels--

@@ -39,13 +39,19 @@ type (
 		Final                sip.Final
 		Verdict              domain.Verdict
 		Answered             bool
+		Second               bool // a second leg's: the ledger does not know it
 	}
 	// Ended tells how long an answered call was; before or after its slot is
 	// freed.
 	Ended struct {
 		CallID, TrunkID string
 		Talked          time.Duration
+		Second          bool // as in Result
 	}
+	// Flush asks to keep now what is kept now and then: Flushed.
+	Flush struct{}
+	// Flushed answers Flush, also where it could not be kept.
+	Flushed struct{}
 	// Check asks whether a number may be called at all, as a call or by a
 	// transfer: Checked. A Want asks it as well.
 	Check struct {
@@ -136,6 +142,7 @@ func (Return) Control()  {}
 func (Result) Control()  {}
 func (Ended) Control()   {}
 func (Check) Control()   {}
+func (Flush) Control()   {}
 func (Checked) Control() {}
 func (Set) Control()     {}
 func (Hold) Control()    {}

@@ -18,7 +18,8 @@ import (
 type purse struct {
 	day    int64 // in UTC
 	micros int64
-	known  bool // what an earlier process spent today was read
+	booked int64 // of micros: what the ledger says, or will say
+	known  bool  // what an earlier process spent today was read
 	live   map[string]meter
 }
 
@@ -28,10 +29,11 @@ type meter struct {
 	since     time.Time
 }
 
-// spentBefore is what the ledger says of today.
+// spentBefore is what the ledger says of today, and what was kept besides.
 type spentBefore struct {
 	day    int64
 	micros int64
+	beside domain.Spending
 	err    error
 }
 
@@ -54,10 +56,13 @@ func (t *Trunks) readSpent(ctx actor.Context) {
 		t.purse.known = true
 		return
 	}
-	read, now := t.cfg.Spent, time.Now().UTC()
+	read, beside, now := t.cfg.Spent, t.cfg.Beside, time.Now().UTC()
 	mailbox.Work(ctx, readLimit, func(bound context.Context) any {
-		micros, err := read(bound, midnight(now).Add(-24*time.Hour))
-		return spentBefore{day: dayOf(now), micros: micros, err: err}
+		m := spentBefore{day: dayOf(now)}
+		if m.micros, m.err = read(bound, midnight(now).Add(-24*time.Hour)); m.err == nil && beside != nil {
+			m.beside, m.err = beside(bound)
+		}
+		return m
 	})
 }
 
@@ -69,6 +74,10 @@ func (t *Trunks) spentBefore(ctx actor.Context, m spentBefore) {
 	t.purse.turn(time.Now())
 	if m.day == t.purse.day && !t.purse.known {
 		t.purse.micros += m.micros
+		t.purse.booked += m.micros
+		if m.beside.Day == m.day {
+			t.purse.micros += m.beside.Micros
+		}
 	}
 	t.purse.known = true
 	t.serve(ctx)
@@ -82,7 +91,7 @@ func (readSpent) Control() {}
 // turn begins a new day.
 func (p *purse) turn(now time.Time) {
 	if day := dayOf(now); day != p.day {
-		p.day, p.micros = day, 0
+		p.day, p.micros, p.booked = day, 0, 0
 	}
 }
 
@@ -103,8 +112,12 @@ func (p *purse) began(call string, perMinute int64, now time.Time) {
 	}
 }
 
-// ended stops it; talked below zero: as long as it ran.
-func (p *purse) ended(call string, talked time.Duration, now time.Time) {
+// beside is what the ledger will not say unless the live calls end well.
+func (p *purse) beside(now time.Time) int64 { return max(p.spent(now)-p.booked, 0) }
+
+// ended stops it; talked below zero: as long as it ran. What the ledger says
+// of it is booked.
+func (p *purse) ended(call string, talked time.Duration, booked bool, now time.Time) {
 	m, ok := p.live[call]
 	if !ok {
 		return
@@ -114,7 +127,14 @@ func (p *purse) ended(call string, talked time.Duration, now time.Time) {
 		talked = now.Sub(m.since)
 	}
 	p.turn(now)
-	p.micros += route.Spend(m.perMinute, talked)
+	p.add(route.Spend(m.perMinute, talked), booked)
+}
+
+func (p *purse) add(micros int64, booked bool) {
+	p.micros += micros
+	if booked {
+		p.booked += micros
+	}
 }
 
 // charge counts what a leg that came to its end or its answer costs by itself:
@@ -132,7 +152,7 @@ func (t *Trunks) charge(b *bucket, m *Result, now time.Time) {
 	case m.Answered || m.Final.Sent && m.Verdict.NextLeg == domain.NextLegNone && m.Verdict.Spent():
 		if w := t.workspace(); w != nil {
 			t.purse.turn(now)
-			t.purse.micros += billing.TariffOf(w).Micros
+			t.purse.add(billing.TariffOf(w).Micros, !m.Second)
 		}
 	}
 }

@@ -29,7 +29,14 @@ type Config struct {
 	Register  func(sip.RegisterTo) (*sip.Registration, error)           // nil: nobody is registered
 	Spent     func(ctx context.Context, since time.Time) (int64, error) // what the ledger says, in millionths of a dollar; nil: nothing
 	Alarm     func(ctx context.Context, a Alarm)                        // hears that a trunk does badly, beside the actor; nil: nobody
-	Log       *slog.Logger
+	// Beside is what was spent today besides, as Keep was given it; nil: nothing.
+	Beside func(ctx context.Context) (domain.Spending, error)
+	// Kept are the states that Keep was given before, of whatever trunks; nil: none.
+	Kept func(ctx context.Context) ([]domain.TrunkState, error)
+	// Keep keeps states in one commit, forgets those of the trunks that are gone,
+	// and keeps what was spent; beside the actor. nil: nothing is kept.
+	Keep func(ctx context.Context, states []domain.TrunkState, gone []string, s *domain.Spending) error
+	Log  *slog.Logger
 }
 
 // Trunks routes: it keeps each trunk's bucket, channels and health.
@@ -50,6 +57,7 @@ type Trunks struct {
 	pinged     map[string]time.Time
 	told       map[string]time.Time // alarms, by trunk and measure
 	signed     map[string]signed    // registrations, by trunk
+	keeper     keeper
 }
 
 type waiter struct {
@@ -92,6 +100,7 @@ func (t *Trunks) Receive(ctx actor.Context) {
 	case *actor.Started:
 		t.set(ctx, t.cfg.Trunks)
 		t.readSpent(ctx)
+		t.readKept(ctx)
 	case *actor.Stopping:
 		t.noLook()
 	case Want:
@@ -108,7 +117,7 @@ func (t *Trunks) Receive(ctx actor.Context) {
 	case Ended:
 		t.ended(ctx, &m)
 	case Arrived:
-		t.arrived(m)
+		t.arrived(ctx, m)
 	case Set:
 		t.set(ctx, m.Trunks)
 		t.reroute(ctx)
@@ -117,6 +126,9 @@ func (t *Trunks) Receive(ctx actor.Context) {
 	case Free:
 		t.forget(m.CallID)
 		t.serve(ctx)
+	case Flush:
+		t.keeper.waiting = append(t.keeper.waiting, ctx.Sender())
+		t.keep(ctx)
 	case Health:
 		ctx.Respond(HealthNow{Trunks: t.states()})
 	case Census:
@@ -150,6 +162,15 @@ func (t *Trunks) receiveOwn(ctx actor.Context) {
 		t.ponged(ctx, m)
 	case Registered:
 		t.registered(m)
+	case keptBefore:
+		t.keptBefore(ctx, m)
+	case keepNow:
+		if m.generation == t.keeper.generation {
+			t.keeper.armed = false
+			t.keep(ctx)
+		}
+	case wasKept:
+		t.wasKept(ctx, m)
 	case readSpent:
 		t.readSpent(ctx)
 	case spentBefore:
@@ -180,6 +201,7 @@ func (t *Trunks) set(ctx actor.Context, trunks []domain.Trunk) {
 	for id := range old {
 		delete(t.looked, id)
 		delete(t.pinged, id)
+		t.keeper.forget(id)
 	}
 	t.register(ctx)
 	t.lookAfter(ctx)
@@ -387,6 +409,7 @@ func (t *Trunks) result(ctx actor.Context, m *Result) {
 	if b := t.byID(m.TrunkID); b != nil {
 		b.learn(m, now)
 		t.charge(b, m, now)
+		t.changed(ctx, b)
 		if m.Verdict.Alert {
 			t.raise(ctx, b, Alarm{
 				Measure: string(m.Verdict.Reason), Calls: 1,
@@ -407,22 +430,25 @@ func (t *Trunks) result(ctx actor.Context, m *Result) {
 // ended counts an answered call that is over.
 func (t *Trunks) ended(ctx actor.Context, m *Ended) {
 	now := time.Now()
-	t.purse.ended(m.CallID, m.Talked, now)
+	t.purse.ended(m.CallID, m.Talked, !m.Second, now)
 	if b := t.byID(m.TrunkID); b != nil {
+		t.changed(ctx, b)
 		b.record.Ended(m.Talked, route.ShortCall(b.trunk.Alarms), now)
 		t.judge(ctx, b, now)
 	}
 }
 
-func (t *Trunks) arrived(m Arrived) {
+func (t *Trunks) arrived(ctx actor.Context, m Arrived) {
 	b := t.byID(m.TrunkID)
 	switch {
 	case b == nil:
+		return
 	case m.Refusal == "":
 		b.arrived++
 	default:
 		b.refused[m.Refusal]++
 	}
+	t.changed(ctx, b)
 }
 
 func (t *Trunks) census() CensusNow {

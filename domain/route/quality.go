@@ -103,6 +103,52 @@ func (r *Record) forget(s *step) {
 	*s = step{}
 }
 
+// Minutes is the record as it is kept, the oldest minute first.
+func (r *Record) Minutes(now time.Time) []domain.TrunkMinute {
+	r.at(now)
+	var out []domain.TrunkMinute
+	for m := r.last - int64(steps) + 1; m <= r.last; m++ {
+		s := &r.steps[(m+int64(steps))%int64(steps)]
+		if s.minute != m || s.sum.Attempts == 0 && s.sum.Ended == 0 {
+			continue
+		}
+		out = append(out, domain.TrunkMinute{
+			Minute: m, Attempts: s.sum.Attempts, Answered: s.sum.Answered, Ended: s.sum.Ended, Short: s.sum.Short, Talked: s.sum.Talked,
+			Refusals: maps.Clone(s.sum.Refusals),
+		})
+	}
+	return out
+}
+
+// Add adds what was kept to what was counted since; what is beyond the span, or
+// ahead of now, is left out.
+func (r *Record) Add(kept []domain.TrunkMinute, now time.Time) {
+	r.at(now)
+	for i := range kept {
+		k := &kept[i]
+		if k.Minute > r.last || k.Minute <= r.last-int64(steps) {
+			continue
+		}
+		s := &r.steps[k.Minute%int64(steps)]
+		if s.minute != k.Minute {
+			*s = step{minute: k.Minute}
+		}
+		for _, x := range []*Sum{&s.sum, &r.sum} {
+			x.Attempts += k.Attempts
+			x.Answered += k.Answered
+			x.Ended += k.Ended
+			x.Short += k.Short
+			x.Talked += k.Talked
+			for reason, n := range k.Refusals {
+				if x.Refusals == nil {
+					x.Refusals = make(map[string]int)
+				}
+				x.Refusals[reason] += n
+			}
+		}
+	}
+}
+
 // ASR is the answer-seizure ratio, 0 to 1; 0 without attempts.
 func (s *Sum) ASR() float64 { return share(s.Answered, s.Attempts) }
 

@@ -83,6 +83,8 @@ func Workspace(w *domain.Workspace) domain.Problems {
 	between(&p, "limits.concurrent_outbound", w.Limits.ConcurrentOutbound, 0, maxLimit)
 	between(&p, "limits.calls_per_minute", w.Limits.CallsPerMinute, 0, maxLimit)
 	between(&p, "retention.recording_days", w.Retention.RecordingDays, 0, maxDays)
+	between(&p, "retention.transcript_days", w.Retention.TranscriptDays, 0, maxDays)
+	between(&p, "retention.trace_days", w.Retention.TraceDays, 0, maxDays)
 	between(&p, "frequency_caps.per_number_per_day", w.FrequencyCaps.PerNumberPerDay, 0, maxPerDay)
 	w.Calling.Countries = orEmpty(w.Calling.Countries)
 	w.Calling.BlockedPrefixes = orEmpty(w.Calling.BlockedPrefixes)

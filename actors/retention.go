@@ -1,0 +1,173 @@
+package actors
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+)
+
+// kept is a kind of rows, one for each call and named by it, that a workspace
+// keeps for some days.
+type kept struct {
+	kind  string
+	days  func(domain.Retention) int
+	fresh func() domain.Record
+	gone  func(c *domain.Call, at time.Time) // what the call says then; nil: nothing
+}
+
+func keptRows() []kept {
+	return []kept{
+		{
+			kind: "transcript", days: func(r domain.Retention) int { return r.TranscriptDays },
+			fresh: func() domain.Record { return &domain.Transcript{} },
+			gone: func(c *domain.Call, at time.Time) {
+				c.TranscriptAvailable, c.TranscriptURL, c.TranscriptDeletedAt = false, "", &at
+			},
+		},
+		{
+			kind: "call_trace", days: func(r domain.Retention) int { return r.TraceDays },
+			fresh: func() domain.Record { return &domain.TraceRow{} },
+		},
+	}
+}
+
+// expire deletes what the workspace keeps no longer.
+func (n *Node) expire(ctx context.Context, workspaceID string) {
+	for more := true; more && ctx.Err() == nil; {
+		var err error
+		if more, err = n.desk.sweepRecordings(ctx, workspaceID); err != nil {
+			n.cfg.Log.Warn("old recordings could not be deleted", slog.String("workspace_id", workspaceID), slog.Any("error", err))
+		}
+	}
+	for _, k := range keptRows() {
+		for after, more := "", true; more && ctx.Err() == nil; {
+			var err error
+			if after, more, err = n.desk.sweepRows(ctx, workspaceID, &k, after); err != nil {
+				n.cfg.Log.Warn("what calls left could not be deleted", slog.String("workspace_id", workspaceID), slog.String("kind", k.kind),
+					slog.Any("error", err))
+			}
+		}
+	}
+}
+
+// errYoung ends a walk at the first row that is kept still.
+var errYoung = errors.New("actors: it is young")
+
+// sweepRows deletes rows that a workspace keeps no longer, a bounded number in
+// one commit that says so in their calls. They are named by their calls, and so
+// by the time, and the walk ends where they are young. more: there are others
+// behind last.
+func (d *Desk) sweepRows(ctx context.Context, workspaceID string, k *kept, after string) (last string, more bool, err error) {
+	w := d.node.workspace(workspaceID)
+	if w == nil || k.days(w.Retention) <= 0 {
+		return "", false, nil
+	}
+	before := time.Now().AddDate(0, 0, -k.days(w.Retention))
+	first := sortAt(domain.PrefixCall, before)
+	var found []domain.Key
+	prefix := domain.Key{Kind: k.kind, Workspace: workspaceID, ID: string(domain.PrefixCall) + "_"}
+	err = d.store.Under(ctx, prefix, after, sweepBatch, k.fresh, func(r domain.Record) error {
+		if r.Key().ID >= first {
+			return errYoung
+		}
+		found = append(found, r.Key())
+		return nil
+	})
+	if err != nil && !errors.Is(err, errYoung) {
+		return "", false, err
+	}
+	change := commit.Change{Workspace: workspaceID}
+	for _, key := range found {
+		if err := d.expired(ctx, &change, key, k, before); err != nil {
+			return "", false, err
+		}
+	}
+	if len(change.Deletes) > 0 {
+		if _, err := d.store.Apply(ctx, change); err != nil {
+			return "", false, err
+		}
+	}
+	if len(found) < sweepBatch {
+		return "", false, nil
+	}
+	return found[len(found)-1].ID, true, nil
+}
+
+// expired adds to a change that a row goes, unless its call lasted until it is
+// young. One without a call goes too.
+func (d *Desk) expired(ctx context.Context, change *commit.Change, row domain.Key, k *kept, before time.Time) error {
+	c := &domain.Call{Meta: domain.Meta{ID: row.ID, WorkspaceID: row.Workspace}}
+	version, err := d.store.Get(ctx, c)
+	switch {
+	case errors.Is(err, domain.ErrNotFound):
+		change.Deletes = append(change.Deletes, row)
+		return nil
+	case err != nil:
+		return err
+	case c.EndedAt == nil || !c.EndedAt.Before(before):
+		return nil
+	}
+	change.Deletes = append(change.Deletes, row)
+	if k.gone != nil {
+		now := stamp()
+		c.UpdatedAt = now
+		k.gone(c, now)
+		change.Puts = append(change.Puts, c)
+		change.Guards = append(change.Guards, commit.Guard{Key: c.Key(), Version: version})
+	}
+	return nil
+}
+
+// sweepRecordings deletes what a workspace keeps no longer, a bounded number
+// per visit; true: there is more. The sound goes before the call's record says
+// so: whatever ends in between is found again.
+func (d *Desk) sweepRecordings(ctx context.Context, workspaceID string) (more bool, err error) {
+	w := d.node.workspace(workspaceID)
+	if w == nil || w.Retention.RecordingDays <= 0 {
+		return false, nil
+	}
+	before := time.Now().AddDate(0, 0, -w.Retention.RecordingDays)
+	var old []*domain.Call
+	q := commit.Query{
+		Kind: "call", Workspace: workspaceID, Index: "recorded", Oldest: true, Limit: sweepBatch, To: sortAt(domain.PrefixCall, before),
+	}
+	_, err = d.store.List(ctx, q, func() domain.Record { return &domain.Call{} }, func(r domain.Record) error {
+		if c, ok := r.(*domain.Call); ok && c.EndedAt != nil && c.EndedAt.Before(before) {
+			old = append(old, c)
+		}
+		return nil
+	})
+	if err != nil {
+		return false, err
+	}
+	for _, c := range old {
+		if err := d.deleteRecording(ctx, c); err != nil {
+			return false, err
+		}
+	}
+	return len(old) == sweepBatch, nil
+}
+
+// sweepBatch bounds the recordings that one visit deletes.
+const sweepBatch = 200
+
+func (d *Desk) deleteRecording(ctx context.Context, c *domain.Call) error {
+	if err := d.node.cfg.Blobs.Delete(ctx, c.WorkspaceID, call.RecordingName(c.ID)); err != nil {
+		return err
+	}
+	p := domain.Principal{WorkspaceID: c.WorkspaceID, Environment: c.Environment}
+	_, err := update(ctx, d, p, domain.PrefixCall, c.ID, func(c *domain.Call) error {
+		now := stamp()
+		c.RecordingAvailable, c.RecordingURL, c.RecordingDeletedAt = false, "", &now
+		return nil
+	})
+	if domain.CodeOf(err) == domain.CodeNotFound {
+		return nil
+	}
+	return err
+}

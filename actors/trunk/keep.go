@@ -1,0 +1,246 @@
+package trunk
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/domain"
+)
+
+// How often what is known of the trunks is kept while it changes, and how long
+// that may take.
+const (
+	keepEvery = 10 * time.Second
+	keepLimit = 5 * time.Second
+)
+
+type (
+	// keptBefore are the states that an earlier process left.
+	keptBefore struct {
+		states []domain.TrunkState
+		err    error
+	}
+	// keepNow is the wake-up to keep what has changed.
+	keepNow struct{ generation int }
+	// wasKept answers one commit of it.
+	wasKept struct {
+		trunks []string
+		gone   []string
+		err    error
+	}
+)
+
+// Control: each is an answer, or a wake-up of one's own.
+func (keptBefore) Control() {}
+
+// Control admits it always.
+func (keepNow) Control() {}
+
+// Control admits it always.
+func (wasKept) Control() {}
+
+// keeper has a restart go on from what was known: one commit of what has
+// changed, every ten seconds at most, whatever the number of calls.
+type keeper struct {
+	dirty      map[string]bool // trunks
+	gone       []string
+	spent      int64 // as kept last
+	spentOn    int64
+	generation int
+	armed      bool // a wake-up is set
+	busy       bool // a commit is under way
+	waiting    []*actor.PID
+}
+
+func (k *keeper) forget(id string) {
+	delete(k.dirty, id)
+	k.gone = append(k.gone, id)
+}
+
+// readKept asks for what an earlier process knew.
+func (t *Trunks) readKept(ctx actor.Context) {
+	if t.cfg.Kept == nil {
+		return
+	}
+	read := t.cfg.Kept
+	mailbox.Work(ctx, readLimit, func(bound context.Context) any {
+		states, err := read(bound)
+		return keptBefore{states, err}
+	})
+}
+
+func (t *Trunks) keptBefore(ctx actor.Context, m keptBefore) {
+	if m.err != nil {
+		t.cfg.Log.Warn("how the trunks did before could not be read", slog.Any("error", m.err))
+		return
+	}
+	now := time.Now()
+	for i := range m.states {
+		s := &m.states[i]
+		if b := t.byID(s.TrunkID); b != nil {
+			b.restore(s, now)
+			for measure, at := range s.Told {
+				t.told[s.TrunkID+measure] = at
+			}
+		} else {
+			t.keeper.forget(s.TrunkID)
+		}
+	}
+	if len(t.keeper.gone) > 0 {
+		t.wake(ctx)
+	}
+	t.serve(ctx)
+}
+
+// changed notes that something of a trunk is to be kept.
+func (t *Trunks) changed(ctx actor.Context, b *bucket) {
+	if t.cfg.Keep == nil || b.trunk.Simulator {
+		return
+	}
+	if t.keeper.dirty == nil {
+		t.keeper.dirty = make(map[string]bool)
+	}
+	t.keeper.dirty[b.trunk.ID] = true
+	t.wake(ctx)
+}
+
+func (t *Trunks) wake(ctx actor.Context) {
+	k := &t.keeper
+	if k.armed || k.busy || t.cfg.Keep == nil {
+		return
+	}
+	k.armed = true
+	k.generation++
+	mailbox.After(ctx, keepEvery, keepNow{k.generation})
+}
+
+// keep commits what has changed.
+func (t *Trunks) keep(ctx actor.Context) {
+	k := &t.keeper
+	if k.busy {
+		return
+	}
+	now := time.Now()
+	var s *domain.Spending
+	if beside := t.purse.beside(now); t.purse.known && (beside != k.spent || t.purse.day != k.spentOn) && (beside > 0 || k.spent > 0) {
+		s = &domain.Spending{Day: t.purse.day, Micros: beside}
+		k.spent, k.spentOn = beside, t.purse.day
+	}
+	if t.cfg.Keep == nil || len(k.dirty) == 0 && len(k.gone) == 0 && s == nil {
+		t.flushed(ctx)
+		return
+	}
+	m := wasKept{gone: k.gone}
+	states := make([]domain.TrunkState, 0, len(k.dirty))
+	for id := range k.dirty {
+		if b := t.byID(id); b != nil {
+			states, m.trunks = append(states, b.kept(t.told, now)), append(m.trunks, id)
+		}
+	}
+	k.dirty, k.gone, k.busy = nil, nil, true
+	keep := t.cfg.Keep
+	mailbox.Work(ctx, keepLimit, func(bound context.Context) any {
+		m.err = keep(bound, states, m.gone, s)
+		return m
+	})
+}
+
+func (t *Trunks) wasKept(ctx actor.Context, m wasKept) {
+	k := &t.keeper
+	k.busy = false
+	if m.err != nil {
+		t.cfg.Log.Warn("how the trunks do could not be kept; trying again", slog.Any("error", m.err))
+		k.gone, k.spentOn = append(k.gone, m.gone...), 0
+		for _, id := range m.trunks {
+			if b := t.byID(id); b != nil {
+				t.changed(ctx, b)
+			}
+		}
+		t.flushed(ctx)
+		return
+	}
+	switch {
+	case len(k.waiting) > 0 && len(k.dirty) > 0: // whoever waits wants to see what came meanwhile too
+		t.keep(ctx)
+		return
+	case len(k.dirty) > 0 || len(k.gone) > 0 || len(t.purse.live) > 0:
+		t.wake(ctx)
+	}
+	t.flushed(ctx)
+}
+
+func (t *Trunks) flushed(ctx actor.Context) {
+	for _, pid := range t.keeper.waiting {
+		if pid != nil {
+			ctx.Send(pid, Flushed{})
+		}
+	}
+	t.keeper.waiting = nil
+}
+
+// kept is what is known of a trunk, as it is kept.
+func (b *bucket) kept(told map[string]time.Time, now time.Time) domain.TrunkState {
+	s := domain.TrunkState{
+		TrunkID: b.trunk.ID, WorkspaceID: b.trunk.WorkspaceID, Backoff: b.backoff, Wait: b.wait, LastError: b.lastErr,
+		Raised: maps.Clone(b.raised), Told: make(map[string]time.Time), Minutes: b.record.Minutes(now),
+		Arrived: b.arrived, Refused: maps.Clone(b.refused),
+	}
+	for measure := range b.raised {
+		if at, ok := told[b.trunk.ID+measure]; ok {
+			s.Told[measure] = at
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(b.health)) {
+		if h := b.health[key]; h.failures > 0 || h.good || h.out.After(now) || h.rests.After(now) {
+			s.Targets = append(s.Targets, domain.TargetState{
+				Key: key, Failures: h.failures, Good: h.good, Out: h.out, Rests: h.rests, LastError: h.lastErr,
+			})
+		}
+	}
+	return s
+}
+
+// restore goes on from what was kept; what this process has seen itself counts
+// more.
+func (b *bucket) restore(s *domain.TrunkState, now time.Time) {
+	b.record.Add(s.Minutes, now)
+	b.arrived += s.Arrived
+	for why, n := range s.Refused {
+		b.refused[why] += n
+	}
+	if b.backoff.IsZero() {
+		b.backoff, b.wait = sooner(s.Backoff, now), s.Wait
+	}
+	if b.lastErr == "" {
+		b.lastErr = s.LastError
+	}
+	for measure, since := range s.Raised {
+		if _, on := b.raised[measure]; !on {
+			b.raised[measure] = since
+		}
+	}
+	for _, x := range s.Targets {
+		h := b.health[x.Key]
+		if h == nil || h.failures > 0 || h.good {
+			continue
+		}
+		h.failures, h.good, h.lastErr = x.Failures, x.Good, x.LastError
+		h.out, h.rests = sooner(x.Out, now), sooner(x.Rests, now)
+		b.see(x.Key, h)
+	}
+}
+
+// sooner bounds a rest by the longest that there is: the clock may have been
+// set back meanwhile.
+func sooner(until, now time.Time) time.Time {
+	if limit := now.Add(maxWait); until.After(limit) {
+		return limit
+	}
+	return until
+}

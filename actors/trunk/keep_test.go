@@ -1,0 +1,188 @@
+package trunk_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/mailbox/actortest"
+	"github.com/callboard/callboard/actors/trunk"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/sip"
+)
+
+// drawer keeps what trunks have kept.
+type drawer struct {
+	mu      sync.Mutex
+	states  map[string]domain.TrunkState
+	spent   domain.Spending
+	commits int
+	fails   int // of the next commits
+}
+
+func (d *drawer) serve(cfg *trunk.Config) {
+	cfg.Keep = func(_ context.Context, states []domain.TrunkState, gone []string, s *domain.Spending) error {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if d.fails > 0 {
+			d.fails--
+			return errors.New("the store is away")
+		}
+		d.commits++
+		for _, one := range states {
+			d.states[one.TrunkID] = one
+		}
+		for _, id := range gone {
+			delete(d.states, id)
+		}
+		if s != nil {
+			d.spent = *s
+		}
+		return nil
+	}
+	cfg.Kept = func(context.Context) ([]domain.TrunkState, error) {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		var out []domain.TrunkState
+		for _, one := range d.states {
+			out = append(out, one)
+		}
+		return out, nil
+	}
+	cfg.Beside = func(context.Context) (domain.Spending, error) {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		return d.spent, nil
+	}
+}
+
+func (d *drawer) wrote() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.commits
+}
+
+func TestARestartGoesOnFromHowTheTrunksDid(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		d := &drawer{states: map[string]domain.TrunkState{"long gone": {TrunkID: "long gone"}}, fails: 1}
+		told := 0
+		cfg := trunk.Config{
+			Trunks: []domain.Trunk{tr("one", func(t *domain.Trunk) {
+				two(t)
+				t.Alarms = domain.TrunkAlarms{MaxShortCallShare: 0.5, MinCalls: 3}
+			})},
+			Alarm: func(context.Context, trunk.Alarm) { told++ },
+		}
+		d.serve(&cfg)
+		a, ask, end := launch(sys, cfg)
+		sys.Root.Send(ask, want("a"))
+		synctest.Wait()
+		key := a.heard[0].(trunk.Slot).Key
+		for range 500 {
+			sys.Root.Send(a.trunks, trunk.Result{TrunkID: "one", Answered: true})
+			sys.Root.Send(a.trunks, trunk.Ended{TrunkID: "one", Talked: time.Second})
+		}
+		for range 3 {
+			sys.Root.Send(a.trunks, trunk.Result{
+				CallID: "a", Key: key, TrunkID: "one", Final: sip.Final{Silent: true}, Verdict: domain.Verdict{Reason: domain.ReasonTrunkError},
+			})
+		}
+		sys.Root.Send(a.trunks, trunk.Arrived{TrunkID: "one"})
+		sys.Root.Send(a.trunks, trunk.Arrived{TrunkID: "one", Refusal: "unknown_number"})
+		time.Sleep(25 * time.Second)
+		synctest.Wait()
+		before := stateOf(t, sys, a.trunks)
+		assert.Equal(t, 1, d.wrote(), "one commit for all of it, once the store is back")
+		end()
+		time.Sleep(time.Second)
+
+		a, ask, end = launch(sys, cfg)
+		after := stateOf(t, sys, a.trunks)
+		assert.Equal(t, before.Quality, after.Quality)
+		assert.Equal(t, before.Health.Targets, after.Health.Targets)
+		assert.Equal(t, "out", after.Health.Targets[0].Status)
+		sys.Root.Send(ask, want("b"))
+		assert.Equal(t, "192.0.2.2", heardOf(t, a), "what was out is out")
+		sys.Root.Send(a.trunks, trunk.Result{TrunkID: "one", Answered: true})
+		sys.Root.Send(a.trunks, trunk.Ended{TrunkID: "one", Talked: time.Second})
+		_, err := mailbox.Ask[trunk.Flushed](t.Context(), sys, a.trunks, trunk.Flush{})
+		require.NoError(t, err)
+		assert.Equal(t, 1, told, "an alarm that is on is not told again")
+		d.mu.Lock()
+		assert.Len(t, d.states, 1, "of trunks that are gone nothing stays")
+		d.mu.Unlock()
+		sys.Root.Send(a.trunks, trunk.Set{})
+		time.Sleep(11 * time.Second)
+		_, err = mailbox.Ask[trunk.Flushed](t.Context(), sys, a.trunks, trunk.Flush{})
+		require.NoError(t, err)
+		d.mu.Lock()
+		assert.Empty(t, d.states)
+		d.mu.Unlock()
+		end()
+		time.Sleep(2 * time.Hour)
+
+		a, _, end = launch(sys, cfg)
+		assert.Zero(t, stateOf(t, sys, a.trunks).Quality.Attempts)
+		end()
+	})
+}
+
+func TestARestartForgetsNothingThatWasSpentToday(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		w := &domain.Workspace{DefaultCountry: "US", Calling: domain.Calling{DailySpendCap: &domain.Money{Amount: "1.00"}}}
+		d, ledger := &drawer{states: map[string]domain.TrunkState{}}, int64(0)
+		cfg := trunk.Config{
+			Trunks:    []domain.Trunk{tr("one", func(t *domain.Trunk) { t.Costs = []domain.Rate{{Prefix: "+1", Cost: "0.10"}} })},
+			Workspace: func() *domain.Workspace { return w },
+			Spent:     func(context.Context, time.Time) (int64, error) { return ledger, nil },
+		}
+		d.serve(&cfg)
+		a, ask, end := launch(sys, cfg)
+		for _, id := range []string{"whole", "whole/1", "cut"} {
+			sys.Root.Send(ask, want(id))
+			synctest.Wait()
+			slot := a.heard[len(a.heard)-1].(trunk.Slot)
+			sys.Root.Send(a.trunks, trunk.Result{CallID: id, Key: slot.Key, TrunkID: "one", Answered: true, Second: id == "whole/1"})
+			time.Sleep(time.Second)
+		}
+		time.Sleep(2 * time.Minute)
+		sys.Root.Send(a.trunks, trunk.Ended{CallID: "whole", TrunkID: "one", Talked: 2 * time.Minute})
+		sys.Root.Send(a.trunks, trunk.Ended{CallID: "whole/1", TrunkID: "one", Talked: 3 * time.Minute, Second: true})
+		ledger = 200_000 // of the whole call alone
+		time.Sleep(2*time.Minute + 15*time.Second)
+		end() // the call that was cut has lasted four minutes
+		time.Sleep(time.Second)
+
+		for range 2 { // and nothing counts twice
+			a, ask, end = launch(sys, cfg)
+			_, err := mailbox.Ask[trunk.Flushed](t.Context(), sys, a.trunks, trunk.Flush{})
+			require.NoError(t, err)
+			d.mu.Lock()
+			assert.InDelta(t, 300_000+400_000, d.spent.Micros, 40_000)
+			d.mu.Unlock()
+			w.Calling.DailySpendCap.Amount = "0.85"
+			sys.Root.Send(ask, want("more"))
+			assert.Equal(t, "spend_cap_reached", heardOf(t, a))
+			w.Calling.DailySpendCap.Amount = "0.96"
+			sys.Root.Send(ask, want("more"))
+			assert.Equal(t, "192.0.2.1", heardOf(t, a))
+			end()
+			time.Sleep(time.Second)
+		}
+		ledger = 0
+		time.Sleep(24 * time.Hour)
+		a, ask, end = launch(sys, cfg)
+		w.Calling.DailySpendCap.Amount = "0.01"
+		sys.Root.Send(ask, want("tomorrow"))
+		assert.Equal(t, "192.0.2.1", heardOf(t, a))
+		end()
+	})
+}
