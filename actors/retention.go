@@ -36,6 +36,29 @@ func keptRows() []kept {
 	}
 }
 
+// sweep looks the names of proxies up again and deletes what has outlived its
+// time.
+func (n *Node) sweep(ctx context.Context) {
+	n.mu.RLock()
+	ids := make([]string, 0, len(n.spaces))
+	for id := range n.spaces {
+		ids = append(ids, id)
+	}
+	n.mu.RUnlock()
+	for _, id := range ids {
+		if trunks, err := n.trunksOf(ctx, id); err == nil {
+			n.book.Set(ctx, id, trunks)
+		}
+		n.expire(ctx, id)
+		if err := n.forgetRings(ctx, id); err != nil {
+			n.cfg.Log.Warn("old counts of attempts could not be deleted", slog.String("workspace_id", id), slog.Any("error", err))
+		}
+		if err := n.desk.sweepOnce(ctx, id); err != nil {
+			n.cfg.Log.Warn("old idempotency keys could not be deleted", slog.Any("error", err))
+		}
+	}
+}
+
 // expire deletes what the workspace keeps no longer.
 func (n *Node) expire(ctx context.Context, workspaceID string) {
 	for more := true; more && ctx.Err() == nil; {

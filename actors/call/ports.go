@@ -115,7 +115,7 @@ type Config struct {
 	LinesIn   *actor.PID
 	Trunks    *actor.PID
 	Numbers   *actor.PID // hears who is on the line; nil: nobody does
-	Reach     Reach // nil: nobody can be reached, every transfer fails
+	Reach     Reach      // nil: nobody can be reached, every transfer fails
 	// Ours says whether a caller comes over a trunk or a phone of the workspace
 	// and environment: nobody else may take the place of a far end. nil: all do.
 	Ours      func(env domain.Environment, in *sip.Incoming) bool
