@@ -194,9 +194,11 @@ func serve(t *testing.T, f func(context.Context) error, ready <-chan struct{}) {
 	<-ready
 }
 
-// until polls until check holds.
+// until waits for something, on a machine that is as busy as it may be: a
+// limit that is shorter than patience says only what is usual.
 func (h *house) until(limit time.Duration, what string, check func() bool) {
 	h.Helper()
+	limit = max(limit, patience)
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	end := time.After(limit)
@@ -208,6 +210,9 @@ func (h *house) until(limit time.Duration, what string, check func() bool) {
 		}
 	}
 }
+
+// patience is how long a test waits at least before it gives something up.
+const patience = time.Minute
 
 // again does what a client does: it asks again while the service is
 // unavailable.

@@ -197,7 +197,7 @@ func (s *scene) phoneIn() {
 		To: "+12025550100", From: "+12025550199", Body: sound.Offer(), Notify: func(e sip.Event) { heard <- e },
 	})
 	require.NoError(s, err)
-	for limit := time.After(15 * time.Second); ; {
+	for limit := time.After(patience); ; {
 		select {
 		case e := <-heard:
 			switch e := e.(type) {

@@ -83,6 +83,19 @@ func tagOf(m msg) string {
 	return tag
 }
 
+// A signed identity is long, may stand several times, and has a short name.
+func TestACallersIdentityIsToldWhole(t *testing.T) {
+	bubbleIn(t, func(t *testing.T, s *stage, in *desk) {
+		long, far := strings.Repeat("a", 2000)+";info=<https://c.example/x>;ppt=shaken", strings.Repeat("b", 5000)
+		s.peer.send(callUs("Identity: "+long, "y: c.d.e;ppt=div", "Identity: "+far, "X-Long: "+strings.Repeat("x", 2000)), s.us())
+		s.peer.expect("SIP/2.0 100 Trying")
+		i := <-in.calls
+		assert.Equal(t, map[string]string{"Identity": long + ", c.d.e;ppt=div"}, i.Header)
+		i.Reject(486, 0)
+		s.peer.expect("SIP/2.0 486 Busy Here")
+	})
+}
+
 func TestInboundCallIsTakenAndEnded(t *testing.T) {
 	bubbleIn(t, func(t *testing.T, s *stage, in *desk) {
 		s.peer.send(callUs("Diversion: <sip:+15553000@x>", "P-Asserted-Identity: <sip:+15552000@x>"), s.us())

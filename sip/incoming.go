@@ -100,10 +100,13 @@ func (u *UserAgent) newInbound(m *message) *Incoming {
 	}
 	for _, h := range m.headers {
 		name := canonical(h.Name())
-		if slices.Contains(ownHeaders(), name) || len(in.Header) >= maxHeaders || len(h.Value()) > maxValue {
+		if slices.Contains(ownHeaders(), name) || len(in.Header) >= maxHeaders {
 			continue
 		}
 		name = textproto.CanonicalMIMEHeaderKey(name)
+		if len(h.Value()) > maxValue && (name != nameIdentity || len(h.Value()) > 4*maxValue) {
+			continue
+		}
 		switch was := in.Header[name]; {
 		case was == "":
 			in.Header[name] = h.Value()

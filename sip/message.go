@@ -146,6 +146,8 @@ func canonical(name string) string {
 		return "referred-by"
 	case "o":
 		return "event"
+	case "y":
+		return "identity"
 	default:
 		return lower
 	}

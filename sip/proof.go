@@ -104,4 +104,9 @@ func verstatOf(m *message) string {
 }
 
 // several tells which headers may stand more than once and are told joined.
-func several(name string) bool { return name == "Diversion" || name == "History-Info" }
+func several(name string) bool {
+	return name == "Diversion" || name == "History-Info" || name == nameIdentity
+}
+
+// nameIdentity is the header of a caller's signature, which is long (RFC 8224).
+const nameIdentity = "Identity"

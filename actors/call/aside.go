@@ -90,6 +90,7 @@ type errand struct {
 	from        string // ours
 	caller      string // who is handed on, "" where nobody may see that
 	diverted    bool   // he called us: a trunk that knows Diversion shows him
+	identity    string // his own signature
 	environment domain.Environment
 	replaces    *sip.DialogID
 	shared      Session // the far end is to be heard by this one; nil: one of its own
@@ -232,7 +233,7 @@ func (a *aside) dial(ctx actor.Context, leg int) {
 func (a *aside) shown() trunk.Caller {
 	number := strings.HasPrefix(a.caller, "+") || a.caller == domain.Anonymous
 	if a.diverted && number && slices.Contains(a.slot.Trunk.CallerIDHeaders, domain.HeaderDiversion) {
-		return trunk.Caller{Number: a.caller, Diversion: a.from}
+		return trunk.Caller{Number: a.caller, Diversion: a.from, Identity: a.identity}
 	}
 	return trunk.Caller{Number: a.from}
 }

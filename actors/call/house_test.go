@@ -344,8 +344,14 @@ func (h *house) finished(id string) *domain.Call {
 	return h.store.call(id)
 }
 
+// patience is how long a test waits at least before it gives something up.
+const patience = time.Minute
+
+// until waits for something, on a machine that is as busy as it may be: a
+// limit that is shorter than patience says only what is usual.
 func (h *house) until(limit time.Duration, what string, f func() bool) {
 	h.t.Helper()
+	limit = max(limit, patience)
 	deadline := time.Now().Add(limit)
 	for !f() {
 		if time.Now().After(deadline) {

@@ -166,6 +166,9 @@ func (c *call) beginHandover(ctx actor.Context, durable bool) {
 		caller: c.person(), diverted: c.call.Direction == domain.Inbound,
 		environment: c.call.Environment, ringTimeout: c.ringTimeout,
 	}
+	if c.call.Caller != nil {
+		e.identity = c.call.Caller.Identity
+	}
 	if t.refer != nil {
 		e.shared, e.replaces = c.session, t.refer.Replaces
 	}

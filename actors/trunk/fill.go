@@ -12,6 +12,9 @@ type Caller struct {
 	Number    string // E.164; domain.Anonymous withholds it, "" shows none
 	Name      string
 	Diversion string // the number that the call was first made to, where we pass it on; "": none
+	// Identity is the caller's own signature (RFC 8224), passed on beside
+	// Diversion as it came; several are joined by ", ".
+	Identity string
 }
 
 // Fill writes the trunk's side of an INVITE to a number in E.164: where it
@@ -66,6 +69,11 @@ func callerHeaders(t *domain.Trunk, in *sip.Invite, shown string, withheld bool,
 			out = append(out, sip.Header{Name: h, Value: address(shown) + ";party=calling;screen=yes;privacy=" + privacy})
 		case h == domain.HeaderDiversion && c.Diversion != "" && c.Diversion != domain.Anonymous:
 			out = append(out, sip.Header{Name: h, Value: address(c.Diversion) + ";reason=unconditional"})
+			for one := range strings.SplitSeq(c.Identity, ", ") { // it speaks of the number: never of one withheld
+				if one != "" && !withheld {
+					out = append(out, sip.Header{Name: "Identity", Value: one})
+				}
+			}
 		}
 	}
 	return out

@@ -222,13 +222,17 @@ func TestACallIsShownAsItsTrunkWants(t *testing.T) {
 		},
 	}
 	var open, withheld sip.Invite
-	slot.Fill(&open, "+12025550123", trunk.Caller{Number: "+12025550177", Name: "Ann", Diversion: "+12025550111"})
-	slot.Fill(&withheld, "+12025550123", trunk.Caller{Number: domain.Anonymous, Name: "Ann"})
+	slot.Fill(&open, "+12025550123", trunk.Caller{Number: "+12025550177", Name: "Ann", Diversion: "+12025550111", Identity: "a.b.c;ppt=shaken, d.e.f;ppt=div"})
+	slot.Fill(&withheld, "+12025550123", trunk.Caller{Number: domain.Anonymous, Name: "Ann", Diversion: "+12025550111", Identity: "a.b.c;ppt=shaken"})
 	assert.Equal(t, sip.Invite{
 		Target: slot.Target, To: "12025550123", From: "12025550177", FromName: "Ann", Credentials: &sip.Credentials{Username: "u", Password: "p"},
-		Headers: []sip.Header{{Name: "P-Asserted-Identity", Value: "<sip:12025550177@sip.example.com>"}, {Name: "Diversion", Value: "<sip:12025550111@sip.example.com>;reason=unconditional"}},
+		Headers: []sip.Header{
+			{Name: "P-Asserted-Identity", Value: "<sip:12025550177@sip.example.com>"}, {Name: "Diversion", Value: "<sip:12025550111@sip.example.com>;reason=unconditional"},
+			{Name: "Identity", Value: "a.b.c;ppt=shaken"}, {Name: "Identity", Value: "d.e.f;ppt=div"},
+		},
 	}, open)
 	assert.Equal(t, []any{"anonymous", "Anonymous", "anonymous.invalid", []sip.Header{
 		{Name: "Privacy", Value: "id"}, {Name: "P-Asserted-Identity", Value: "<sip:12025550100@sip.example.com>"},
+		{Name: "Diversion", Value: "<sip:12025550111@sip.example.com>;reason=unconditional"},
 	}}, []any{withheld.From, withheld.FromName, withheld.FromDomain, withheld.Headers})
 }
