@@ -69,7 +69,7 @@ type UserAgent struct {
 
 type counts struct {
 	received, sent, retransmitted, unknown, rate, size, malformed, stray atomic.Uint64
-	rejected, panics, transport, invites, incoming                       atomic.Uint64
+	rejected, panics, transport, invites, incoming, late, full           atomic.Uint64
 	halfOpen                                                             atomic.Int64
 }
 
@@ -229,7 +229,7 @@ func (u *UserAgent) Counters() Counters {
 		DroppedMalformed: s.malformed.Load(), DroppedStray: s.stray.Load(), Rejected: s.rejected.Load(),
 		Panics: s.panics.Load(), TransportErrors: s.transport.Load(), Invites: s.invites.Load(),
 		Incoming: s.incoming.Load(), Dialogs: dialogs, HalfOpen: int(s.halfOpen.Load()), TCP: u.tcp.size(),
-		Pending: pending, HalfHosts: hosts,
+		Pending: pending, HalfHosts: hosts, RefusedLate: s.late.Load(), RefusedFull: s.full.Load(),
 	}
 }
 

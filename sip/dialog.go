@@ -77,6 +77,8 @@ type Dialog struct {
 
 	confirmed bool // the ACK of an inbound call came
 	wantBye   func()
+	notices   int         // REFERs of the far end whose outcome it is being told
+	lastBye   func()      // waits for them
 	onClosed  func(Ended) // instead of telling Ended: a call that was never announced
 	onStray   func()      // a call of an earlier process is over
 	unacked   func()      // sends the ACK that is held back
@@ -338,6 +340,13 @@ func (d *Dialog) bye(q850 int, text string) {
 	if d.inbound && !d.confirmed {
 		// RFC 3261 15: not before the ACK, or before it is given up.
 		d.wantBye = func() { d.bye(q850, text) }
+		return
+	}
+	if d.notices > 0 {
+		if d.lastBye == nil {
+			d.lastBye = func() { d.bye(q850, text) }
+			d.after(byeWithin, func() { d.notices = 0; d.noticed() })
+		}
 		return
 	}
 	d.phase = closing

@@ -10,12 +10,23 @@ func (u *UserAgent) Drain() { u.draining.Store(true) }
 // anything: we are draining, fall behind with reading, or hold too many calls
 // that nobody has answered yet, from everywhere or from this host.
 func (u *UserAgent) overloaded(m *message) bool {
-	if u.draining.Load() || m.waited > u.cfg.OverloadAfter || u.stats.halfOpen.Load() >= int64(u.cfg.MaxHalfOpen) {
+	switch {
+	case u.draining.Load():
+		return true
+	case m.waited > u.cfg.OverloadAfter:
+		u.stats.late.Add(1)
+		return true
+	case u.stats.halfOpen.Load() >= int64(u.cfg.MaxHalfOpen) || u.halfOpenOf(m.flow.addr.Addr()) >= u.cfg.MaxHalfOpen-u.cfg.MaxHalfOpen/4:
+		u.stats.full.Add(1)
 		return true
 	}
+	return false
+}
+
+func (u *UserAgent) halfOpenOf(host netip.Addr) int {
 	u.mu.RLock()
 	defer u.mu.RUnlock()
-	return u.halfBy[m.flow.addr.Addr()] >= u.cfg.MaxHalfOpen-u.cfg.MaxHalfOpen/4
+	return u.halfBy[host]
 }
 
 // halfOpened counts the unanswered calls of a host.

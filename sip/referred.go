@@ -10,7 +10,10 @@ import (
 const (
 	// decideWithin is how long an owner may think about a transfer.
 	decideWithin = 5 * time.Second
-	notifyFor    = "active;expires=180"
+	// byeWithin is how long a BYE waits for the last NOTIFY of a REFER to be
+	// answered: behind the BYE nobody would hear it.
+	byeWithin = 2 * time.Second
+	notifyFor = "active;expires=180"
 )
 
 // subscription is what a REFER of the far end made us owe it: NOTIFYs, one
@@ -20,6 +23,7 @@ type subscription struct {
 	busy  bool
 	next  *notice // the newest that waits; a final one is never replaced
 	over  bool    // the last was sent, or the far end wants no more
+	owed  bool    // the last is known, and not answered yet
 }
 
 type notice struct {
@@ -98,6 +102,10 @@ func (d *Dialog) referred(m *message) {
 
 // tellReferrer sends a NOTIFY, or keeps it until the one before is answered.
 func (d *Dialog) tellReferrer(s *subscription, n notice) {
+	if n.final && !s.over && !s.owed {
+		s.owed = true
+		d.notices++
+	}
 	switch {
 	case s.over:
 		return
@@ -128,7 +136,20 @@ func (d *Dialog) tellReferrer(s *subscription, n notice) {
 			s.next = nil
 			d.tellReferrer(s, *next)
 		}
+		if s.over && !s.busy && s.owed {
+			s.owed = false
+			d.notices = max(d.notices-1, 0)
+			d.noticed()
+		}
 	})
+}
+
+// noticed goes on with a BYE that waits for the last NOTIFYs.
+func (d *Dialog) noticed() {
+	if bye := d.lastBye; bye != nil && d.notices == 0 {
+		d.lastBye = nil
+		bye()
+	}
 }
 
 // replacing takes an INVITE with Replaces: it is told to the dialog that it

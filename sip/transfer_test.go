@@ -52,6 +52,52 @@ func TestTransferTellsTheOwnerOnlyWhomToCall(t *testing.T) {
 	})
 }
 
+// Whoever leaves a call once the far end's wish has come true must not take the
+// news of that along.
+func TestTheByeOfATransferredCallComesAfterTheLastNotify(t *testing.T) {
+	bubble(t, func(t *testing.T, s *stage) {
+		d, inv, _ := s.answered()
+		s.peer.send(s.request(inv, "REFER", 1, "Refer-To: <sip:+1@example.com>"), s.us())
+		notify := next[sip.Referred](t, s.ears).Accept()
+		s.peer.expect("SIP/2.0 202")
+		first := s.peer.expect("NOTIFY")
+		notify(180, "", false)
+		notify(200, "", true)
+		d.Bye(16, "transferred")
+		s.peer.nothing(300 * time.Millisecond)
+		s.peer.send(first.reply(200, ""), s.us())
+		last := s.peer.expect("NOTIFY")
+		assert.Contains(t, last.text, "terminated")
+		assert.True(t, strings.HasSuffix(last.text, "SIP/2.0 200 OK\r\n"), last.text)
+		s.peer.nothing(300 * time.Millisecond)
+		s.peer.send(last.reply(200, ""), s.us())
+		s.peer.send(s.peer.expect("BYE").reply(200, ""), s.us())
+		next[sip.Ended](t, s.ears)
+	})
+}
+
+func TestAByeWaitsForNoNotifyForLong(t *testing.T) {
+	bubble(t, func(t *testing.T, s *stage) {
+		d, inv, _ := s.answered()
+		s.peer.send(s.request(inv, "REFER", 1, "Refer-To: <sip:+1@example.com>"), s.us())
+		notify := next[sip.Referred](t, s.ears).Accept()
+		s.peer.expect("SIP/2.0 202")
+		begun := s.peer.expect("NOTIFY").at
+		notify(200, "", true)
+		d.Bye(16, "transferred")
+		for {
+			m := s.peer.expect("")
+			if strings.HasPrefix(m.text, "BYE ") {
+				assert.Equal(t, 2*time.Second, m.at.Sub(begun))
+				s.peer.send(m.reply(200, ""), s.us())
+				break
+			}
+			assert.True(t, strings.HasPrefix(m.text, "NOTIFY "), m.text)
+		}
+		next[sip.Ended](t, s.ears)
+	})
+}
+
 func TestAReferThatWasRefusedForItsOwnersSilenceCannotBeAcceptedAnyMore(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
 		_, inv, _ := s.answered()

@@ -244,6 +244,8 @@ type Counters struct {
 	DroppedMalformed       uint64 // not SIP, bare CR or LF, NUL, unparsable
 	DroppedStray           uint64 // responses and ACKs that belong to nothing
 	Rejected               uint64 // answered with an error by the validation
+	RefusedLate            uint64 // calls that waited too long to be read: 503
+	RefusedFull            uint64 // calls beyond those that may wait for an answer: 503
 	Panics                 uint64
 	TransportErrors        uint64
 	Invites, Incoming      uint64 // calls begun

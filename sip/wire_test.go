@@ -343,6 +343,7 @@ func TestCallsThatWaitedTooLongAreRefusedAtOnce(t *testing.T) {
 	say("late")
 	time.AfterFunc(300*time.Millisecond, func() { close(let) })
 	assert.Equal(t, "SIP/2.0 503 Service Unavailable5", answer("late"))
+	assert.Positive(t, ua.Counters().RefusedLate, "and whoever wonders is told")
 	for n := 0; ; n++ {
 		require.Less(t, n, 100, "calls are taken again")
 		say("next-" + strconv.Itoa(n))
