@@ -35,8 +35,8 @@ SOAK_RATE      ?= 250
 SOAK_DOC       ?=
 
 # Tests that do more of the same where NIGHTLY is set.
-NIGHTLY_TESTS    := ^(TestEveryZoneOpensAsACalculationOfItsOwnSays)$$
-NIGHTLY_PACKAGES := ./domain/calendar
+NIGHTLY_TESTS    := ^(TestEveryZoneOpensAsACalculationOfItsOwnSays|TestTheModelAllowsWhateverHappens|Test(Kills|FailOvers|FullDisks).*)$$
+NIGHTLY_PACKAGES := ./domain/calendar ./actors/campaign/modeltest ./cmd/callboard
 
 .PHONY: help run build test lint fmt bench bench-parts e2e fuzz attack soak nightly netem check tools clean
 

@@ -38,9 +38,9 @@ func mutants() []mutant {
 			`forgotten`,
 		},
 		{
-			"a dialog that a crash left holds no line", "actors/lines/lines.go",
-			`l.holds[m.CallID] = m.Until`,
-			`if !mutant("a dialog that a crash left holds no line") { l.holds[m.CallID] = m.Until }`,
+			"one line is too many", "actors/lines/lines.go",
+			"func New(cfg Config) *Lines {\n",
+			"func New(cfg Config) *Lines {\n	cfg.Concurrent += planted(\"one line is too many\")\n",
 			`live calls of a workspace that has`,
 		},
 		{

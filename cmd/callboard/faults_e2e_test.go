@@ -1,0 +1,277 @@
+package main_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/persistence/redis/redistest"
+)
+
+// ordeal is a campaign with retries that goes through faults: some contacts
+// answer, one in five is busy each time.
+type ordeal struct {
+	*service
+	answers, busy *peer
+	contacts      int
+	rounds        int // faults
+	perMinute     int
+}
+
+const (
+	ordealLines    = 20
+	ordealAttempts = 2
+)
+
+// newOrdeal is short in every run and long at night.
+func newOrdeal(t *testing.T, env ...string) *ordeal {
+	t.Helper()
+	o := &ordeal{
+		answers: sipp(t, "uas-answer-logged"), busy: sipp(t, "uas-busy"), contacts: 150, rounds: 3, perMinute: 1200,
+	}
+	if os.Getenv("NIGHTLY") != "" {
+		o.contacts, o.rounds = 2000, 60
+	}
+	o.service = newService(t, env...)
+	o.api("PATCH", "/v1/workspace", object{"plan": "enterprise", "limits": object{
+		"requests_per_minute": 1000000, "concurrent_inbound": 1, "concurrent_outbound": ordealLines, "calls_per_minute": 100000,
+	}})
+	o.trunk("+1202555", o.answers.port)
+	o.trunk("+1202556", o.busy.port)
+	o.api("POST", "/v1/webhooks", object{"url": o.receiver.url, "events": []string{"campaign.*", "call.ended"}})
+	return o
+}
+
+// begin starts the campaign.
+func (o *ordeal) begin() string {
+	return o.campaign(o.hello(), append(phones("+1202555", o.contacts*4/5), phones("+1202556", o.contacts/5)...), object{
+		"pacing": object{"calls_per_minute": o.perMinute, "max_concurrent": ordealLines},
+		"retry":  object{"enabled": true, "max_attempts": ordealAttempts, "interval_hours": 0.001, "retry_on": []string{"busy"}},
+	})
+}
+
+// between waits for somewhere in the middle of things.
+func (o *ordeal) between() { <-time.After(time.Duration(300+rand.IntN(1500)) * time.Millisecond) }
+
+// twice counts the numbers that were rung more often than they had attempts.
+func (o *ordeal) twice() (n int) {
+	for _, c := range o.answers.rung() {
+		if c > 1 {
+			n++
+		}
+	}
+	for _, c := range o.busy.rung() {
+		if c > ordealAttempts {
+			n++
+		}
+	}
+	return n
+}
+
+type loggedEvent struct {
+	ID      string
+	Type    string
+	Subject string
+	// Sequence counts the events of a subject.
+	Sequence int
+	Data     json.RawMessage
+}
+
+// log reads every committed event.
+func (o *ordeal) log() (all []loggedEvent) {
+	for after := ""; ; {
+		var page struct {
+			Data []loggedEvent
+		}
+		path := "/v1/events?limit=100"
+		if after != "" {
+			path += "&after=" + after
+		}
+		code, text, _ := o.try("GET", path, nil)
+		require.Equal(o.t, 200, code, "%s", text)
+		require.NoError(o.t, json.Unmarshal(text, &page))
+		if len(page.Data) == 0 {
+			return all
+		}
+		all = append(all, page.Data...)
+		after = all[len(all)-1].ID
+	}
+}
+
+// prove holds the end of an ordeal to the invariants.
+func (o *ordeal) prove(id string) {
+	t := o.t
+	t.Helper()
+	st := o.finished(id, 10*time.Minute)
+	sum := 0
+	for _, n := range st.Outcomes {
+		sum += n
+	}
+	assert.Equal(t, o.contacts, sum, "everybody has an outcome: %v", st.Outcomes)
+	assert.Equal(t, o.contacts, st.Progress.Attempted, "nobody is forgotten")
+	assert.Zero(t, st.Progress.Remaining+st.Progress.InProgress)
+	assert.Zero(t, o.twice(), "numbers rung more often than they had attempts")
+
+	seen, sequences := map[string]bool{}, map[string]int{}
+	begun, ended, told := map[string]int{}, map[string]int{}, 0
+	for _, e := range o.log() {
+		assert.False(t, seen[e.ID], "event %s is in the log twice", e.ID)
+		seen[e.ID] = true
+		sequences[e.Subject]++
+		assert.Equal(t, sequences[e.Subject], e.Sequence, "sequence of %s", e.Subject)
+		switch e.Type {
+		case "call.started":
+			begun[e.Subject]++
+		case "call.ended":
+			ended[e.Subject]++
+		case "campaign.call.completed":
+			told++
+		}
+	}
+	assert.Equal(t, begun, ended, "each call that began ended once")
+	for call, n := range begun {
+		assert.Equal(t, 1, n, call)
+	}
+	o.await("every end told", 2*time.Minute, func() bool { return len(o.receiver.events("campaign.call.completed")) >= told })
+	assert.Len(t, o.receiver.events("campaign.call.completed"), told, "one event for each attempt")
+	_, starts := wireLoad(o.answers.lines())
+	assert.LessOrEqual(t, mostIn(starts, 60000), o.perMinute, "calls within a minute")
+}
+
+// endure runs a campaign through faults and proves its end.
+func (o *ordeal) endure(fault func(round int)) {
+	id := o.begin()
+	for round := range o.rounds {
+		o.between()
+		fault(round)
+	}
+	o.prove(id)
+}
+
+func TestKillsOfTheServiceWithRetriesOnPebble(t *testing.T) {
+	t.Parallel()
+	o := newOrdeal(t)
+	o.endure(func(int) { o.kill9(); o.start() })
+}
+
+// The service, Redis, and both at once.
+func TestKillsOfServiceAndRedisTogetherAndApart(t *testing.T) {
+	t.Parallel()
+	url, server := redistest.Start(t)
+	o := newOrdeal(t, "CALLBOARD_REDIS_URL="+url)
+	o.endure(func(round int) {
+		switch round % 3 {
+		case 0:
+			server.Kill()
+			o.between()
+			server.Restart()
+		case 1:
+			o.kill9()
+			server.Kill()
+			server.Restart()
+			o.start()
+		default:
+			o.kill9()
+			o.start()
+		}
+		o.await("readiness", time.Minute, func() bool { return o.readyz() == 200 })
+	})
+}
+
+// staleReplica promotes a replica while the service goes on with the other
+// server, and puts it in its place a moment later.
+func (o *ordeal) staleReplica(from *redistest.Server, way *redistest.Way, restart bool) *redistest.Server {
+	replica := redistest.Replica(o.t, from)
+	before := len(o.answers.rung())
+	o.await("some calls", time.Minute, func() bool { return len(o.answers.rung()) > before+3 })
+	replica.Promote()
+	before = len(o.answers.rung())
+	o.await("calls that the replica does not know", time.Minute, func() bool { return len(o.answers.rung()) > before+15 })
+	if restart {
+		o.kill9()
+	}
+	from.Kill()
+	way.To(replica)
+	if restart {
+		o.start()
+	}
+	return replica
+}
+
+func TestFailOversToStaleReplicasRingNobodyTwice(t *testing.T) {
+	t.Parallel()
+	_, server := redistest.Start(t)
+	way := redistest.NewWay(t, server)
+	o := newOrdeal(t, "CALLBOARD_REDIS_URL="+way.URL())
+	id := o.begin()
+	for round := range max(2, o.rounds/10) {
+		server = o.staleReplica(server, way, round%2 == 1)
+		o.await("readiness", time.Minute, func() bool { return o.readyz() == 200 })
+	}
+	o.prove(id)
+}
+
+// The control: a replica that is taken as it is makes the service ring people
+// again.
+func TestFailOversToAStaleReplicaThatIsTrustedRingTwice(t *testing.T) {
+	t.Parallel()
+	_, server := redistest.Start(t)
+	way := redistest.NewWay(t, server)
+	o := newOrdeal(t, "CALLBOARD_REDIS_URL="+way.URL(), "FAILPOINT_ANY_HISTORY=1")
+	o.begin()
+	_ = o.staleReplica(server, way, true)
+	o.await("somebody to be rung twice", time.Minute, func() bool { return o.twice() > 0 })
+}
+
+func (o *ordeal) disk(path, mood string) {
+	o.t.Helper()
+	require.NoError(o.t, os.WriteFile(path+".new", []byte(mood), 0o600))
+	require.NoError(o.t, os.Rename(path+".new", path))
+}
+
+func TestFullDisksStopTheDiallingAndForgetNobody(t *testing.T) {
+	t.Parallel()
+	mood := filepath.Join(t.TempDir(), "mood")
+	o := newOrdeal(t, "FAILPOINT_DISK="+mood)
+	o.rounds = max(2, o.rounds/10)
+	o.endure(func(round int) {
+		if round%2 == 0 { // seen in time
+			o.disk(mood, "full")
+			o.await("health to say so", time.Minute, func() bool { return o.readyz() == 503 })
+			o.disk(mood, "")
+			o.await("health again", time.Minute, func() bool { return o.readyz() == 200 })
+			return
+		}
+		o.disk(mood, "broken") // in the middle of a write: the store needs a new process
+		o.await("health to say so", time.Minute, func() bool { return o.readyz() == 503 })
+		quiet := fmt.Sprint(o.answers.rung())
+		o.between()
+		assert.Equal(t, quiet, fmt.Sprint(o.answers.rung()), "somebody was rung without a store")
+		o.kill9()
+		o.disk(mood, "")
+		o.start()
+	})
+}
+
+// The control: a disk that says that everything is safe and keeps nothing.
+func TestFullDisksThatLieMakePeopleRingTwice(t *testing.T) {
+	t.Parallel()
+	mood := filepath.Join(t.TempDir(), "mood")
+	o := newOrdeal(t, "FAILPOINT_DISK="+mood)
+	o.begin()
+	o.await("some calls", time.Minute, func() bool { return len(o.answers.rung()) > 3 })
+	o.disk(mood, "lying")
+	before := len(o.answers.rung())
+	o.await("calls that the disk has forgotten", time.Minute, func() bool { return len(o.answers.rung()) > before+15 })
+	o.kill9()
+	o.disk(mood, "")
+	o.start()
+	o.await("somebody to be rung twice", time.Minute, func() bool { return o.twice() > 0 })
+}
