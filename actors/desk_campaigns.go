@@ -2,10 +2,8 @@ package actors
 
 import (
 	"context"
-	"errors"
 	"iter"
 	"maps"
-	"reflect"
 	"slices"
 
 	"github.com/callboard/callboard/actors/campaign"
@@ -15,20 +13,23 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/domain/hook"
-	"github.com/callboard/callboard/domain/lifecycle"
 	"github.com/callboard/callboard/domain/pathway"
 )
 
 // CreateCampaign keeps a campaign with its inline contacts in one commit and
-// grows its actor. Nothing rings before its start.
+// grows its actor. Nothing rings before its start. The secret signs what goes
+// to its webhooks; "": one is made.
 func (d *Desk) CreateCampaign(
-	ctx context.Context, p domain.Principal, c *domain.Campaign, rows iter.Seq2[ask.RawContact, error],
+	ctx context.Context, p domain.Principal, c *domain.Campaign, secret string, rows iter.Seq2[ask.RawContact, error],
 ) (ask.CampaignCreated, error) {
 	var none ask.CampaignCreated
 	if err := d.campaignFits(ctx, p, c); err != nil {
 		return none, err
 	}
 	fill(&c.Meta, "campaign", p, mailbox.NewID(domain.PrefixCampaign), stamp())
+	if c.Test != nil && c.Status == domain.CampaignScheduled {
+		c.Test.Since = &c.CreatedAt
+	}
 	change := commit.Change{Workspace: p.WorkspaceID, Guards: []commit.Guard{commit.Absent(c.Key())}}
 	in, err := d.newIntake(ctx, p, c, &domain.Progress{})
 	if err != nil {
@@ -38,7 +39,7 @@ func (d *Desk) CreateCampaign(
 	if err = in.read(rows); err != nil {
 		return none, err
 	}
-	hooks, secret, err := d.campaignWebhooks(ctx, p, c)
+	hooks, secret, err := d.campaignWebhooks(ctx, p, c, secret)
 	if err != nil {
 		return none, err
 	}
@@ -86,8 +87,8 @@ func (d *Desk) campaignFits(ctx context.Context, p domain.Principal, c *domain.C
 }
 
 // campaignWebhooks makes an endpoint of each distinct URL in the webhooks map;
-// they share one secret.
-func (d *Desk) campaignWebhooks(ctx context.Context, p domain.Principal, c *domain.Campaign) (hooks []*domain.Webhook, secret string, err error) {
+// they share one secret, which is "" where there is no URL.
+func (d *Desk) campaignWebhooks(ctx context.Context, p domain.Principal, c *domain.Campaign, given string) (hooks []*domain.Webhook, secret string, err error) {
 	byURL := make(map[string][]string)
 	for name, url := range c.Webhooks {
 		if err := d.node.checkURL(ctx, "webhooks."+name, url); err != nil {
@@ -97,7 +98,9 @@ func (d *Desk) campaignWebhooks(ctx context.Context, p domain.Principal, c *doma
 	}
 	for _, url := range slices.Sorted(maps.Keys(byURL)) {
 		if secret == "" {
-			secret = newSecret()
+			if secret = given; secret == "" {
+				secret = newSecret()
+			}
 		}
 		names := byURL[url]
 		slices.Sort(names)
@@ -191,7 +194,8 @@ func (d *Desk) tellCampaign(ctx context.Context, p domain.Principal, id string, 
 	if err != nil {
 		return domain.CampaignStatusObject{}, err
 	}
-	if pid := d.node.campaignPID(p.WorkspaceID, c.ID); pid != nil && !c.Status.Final() {
+	// One that is over may have live calls still, and then its actor lives.
+	if pid := d.node.campaignPID(p.WorkspaceID, c.ID); pid != nil {
 		st, err := mailbox.Ask[domain.CampaignStatusObject](ctx, d.node.sys, pid, msg)
 		if domain.CodeOf(err) != domain.CodeUnavailable {
 			return st, err
@@ -203,28 +207,9 @@ func (d *Desk) tellCampaign(ctx context.Context, p domain.Principal, id string, 
 			return st, domain.Errorf(domain.CodeUnavailable, "the campaign is being loaded; try again").With("retry_after", 1)
 		}
 	}
-	return d.finalCampaign(ctx, c, msg)
-}
-
-// finalCampaign answers for a campaign that is over: its actor has ended.
-func (d *Desk) finalCampaign(ctx context.Context, c *domain.Campaign, msg any) (domain.CampaignStatusObject, error) {
-	progress := &domain.Progress{CampaignID: c.ID, WorkspaceID: c.WorkspaceID}
-	if _, err := d.store.Get(ctx, progress); err != nil && !errors.Is(err, domain.ErrNotFound) {
-		return domain.CampaignStatusObject{}, storeErr(err)
+	progress, err := d.progressOf(ctx, c)
+	if err != nil {
+		return domain.CampaignStatusObject{}, err
 	}
-	on, asked := operations()[reflect.TypeOf(msg)]
-	if to, allowed, ok := lifecycle.Campaign(c.Status, on, false); asked && (!ok || to != c.Status) {
-		return domain.CampaignStatusObject{}, domain.Errorf(domain.CodeInvalidState, "a campaign that is %s cannot %s", c.Status, on).
-			With("current_status", c.Status).With("allowed_from", allowed)
-	}
-	return domain.StatusObject(c, progress), nil
-}
-
-// operations name what the messages of the verbs do; asking for the status
-// does nothing.
-func operations() map[reflect.Type]lifecycle.Operation {
-	return map[reflect.Type]lifecycle.Operation{
-		reflect.TypeFor[campaign.Begin](): lifecycle.Start, reflect.TypeFor[campaign.Pause](): lifecycle.Pause,
-		reflect.TypeFor[campaign.Resume](): lifecycle.Resume, reflect.TypeFor[campaign.Cancel](): lifecycle.Cancel,
-	}
+	return campaign.Over(c, progress, msg)
 }

@@ -295,7 +295,7 @@ func (h *house) campaign(p domain.Principal, agent string, phones ...string) str
 		Pacing:   domain.Pacing{CallsPerMinute: 1200, MaxConcurrent: 20}, Retry: domain.Retry{MaxAttempts: 1, IntervalHours: 1},
 		CallerID:   domain.CallerID{Number: "+15005550100"},
 		Compliance: domain.Compliance{CallingHours: domain.CallingHours{Start: "00:00", End: "24:00", Timezone: "UTC"}},
-	}, contacts(phones...))
+	}, "", contacts(phones...))
 	require.NoError(h, err)
 	require.Equal(h, len(phones), made.Upload.Summary.Accepted)
 	return made.Campaign.ID

@@ -89,6 +89,7 @@ type Node struct {
 	mu     sync.RWMutex
 	spaces map[string]*tree
 	stop   context.CancelFunc
+	lives  atomic.Pointer[context.Context] // ends with stop
 	done   sync.WaitGroup
 }
 
@@ -145,10 +146,26 @@ func (n *Node) Start(ctx context.Context) error {
 		}
 		n.beside(func() { n.readLists(run, w.ID) })
 	}
+	n.lives.Store(&run)
+	for _, w := range all {
+		n.beside(func() {
+			if err := n.desk.sweepDoomed(run, w.ID); err != nil && run.Err() == nil {
+				n.cfg.Log.Warn("what deleted campaigns left could not be removed", slog.String("workspace_id", w.ID), slog.Any("error", err))
+			}
+		})
+	}
 	n.beside(func() { n.desk.audit.run(run) })
 	n.beside(func() { n.housekeeping(run) })
 	n.loaded.Store(true)
 	return nil
+}
+
+// life ends with the node.
+func (n *Node) life() context.Context {
+	if run := n.lives.Load(); run != nil {
+		return *run
+	}
+	return context.Background()
 }
 
 func (n *Node) beside(f func()) {

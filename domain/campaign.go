@@ -87,6 +87,7 @@ type Campaign struct {
 	Compliance       Compliance        `json:"compliance"`
 	DefaultCountry   string            `json:"default_country"`
 	AutoComplete     bool              `json:"auto_complete"`
+	Test             *TestMode         `json:"test,omitempty"`
 	PauseReason      string            `json:"pause_reason,omitempty"`
 	CompletionReason string            `json:"completion_reason,omitempty"` // exhausted | window_ended
 	StartedAt        *time.Time        `json:"started_at,omitempty"`

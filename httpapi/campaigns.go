@@ -69,6 +69,11 @@ type NewCallerID struct {
 	Name   string `json:"name,omitempty"`
 }
 
+// NewTest is a clock as it is sent.
+type NewTest struct {
+	TimeFactor int `json:"time_factor" minimum:"1" maximum:"1440" doc:"How much faster the campaign's clock goes: schedule, calling hours, pace and retries. Calls take their time."`
+}
+
 // NewCampaign is a campaign as it is sent.
 type NewCampaign struct {
 	Name           string            `json:"name" example:"Reminders in March"`
@@ -81,9 +86,11 @@ type NewCampaign struct {
 	CallerID       *NewCallerID      `json:"caller_id,omitempty"`
 	Webhooks       map[string]string `json:"webhooks,omitempty" doc:"Campaign event name → https URL."`
 	Compliance     *NewCompliance    `json:"compliance,omitempty"`
+	WebhookSecret  string            `json:"webhook_secret,omitempty" minLength:"8" maxLength:"256" doc:"Signs the campaign's webhooks; made here unless said."`
 	DefaultCountry string            `json:"default_country,omitempty" doc:"For numbers without +."`
 	AutoComplete   *bool             `json:"auto_complete,omitempty" doc:"false: stays open when all contacts are done."`
 	Draft          bool              `json:"draft,omitempty" doc:"true: stays a draft even with a start ahead."`
+	Test           *NewTest          `json:"test,omitempty" doc:"With test keys only."`
 	Metadata       map[string]string `json:"metadata,omitempty"`
 }
 
@@ -95,6 +102,9 @@ func (n *NewCampaign) campaign() *domain.Campaign {
 		Compliance: domain.Compliance{DNCScrub: true},
 	}
 	c.Metadata = n.Metadata
+	if n.Test != nil {
+		c.Test = &domain.TestMode{TimeFactor: n.Test.TimeFactor}
+	}
 	if s := n.Schedule; s != nil {
 		c.Schedule = domain.Schedule{Start: utc(s.Start), End: utc(s.End), Timezone: s.Timezone, Days: s.Days, ExcludedDates: s.ExcludedDates}
 	}
@@ -189,6 +199,7 @@ func (s *Server) campaignRoutes() {
 			return ok(s.ports.Campaigns.Campaign(ctx, p, id))
 		})
 	s.campaignVerbs(tag, path)
+	s.amendRoutes(tag, path)
 }
 
 func (s *Server) campaignVerbs(tag, path string) {
@@ -242,7 +253,14 @@ func (s *Server) createCampaign(ctx context.Context, p domain.Principal, in *str
 	if c.Schedule.Start != nil && c.Schedule.Start.After(house.Now) && !in.Body.Draft {
 		c.Status = domain.CampaignScheduled
 	}
-	made, err := s.ports.Campaigns.CreateCampaign(ctx, p, c, inline(in.Body.Contacts))
+	made, err := s.ports.Campaigns.CreateCampaign(ctx, p, c, in.Body.WebhookSecret, inline(in.Body.Contacts))
+	if err != nil {
+		return nil, err
+	}
+	return campaignMade(ctx, made, nil)
+}
+
+func campaignMade(ctx context.Context, made ask.CampaignCreated, err error) (*answer[*CampaignMade], error) {
 	if err != nil {
 		return nil, err
 	}

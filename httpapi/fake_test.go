@@ -125,6 +125,7 @@ type fake struct {
 	signers   []*domain.SigningKey
 	dead      map[string]bool // keys behind tokens
 	kept      []string        // strings as they came, to see whether they stay
+	copied    []string        // the states of the last copy of a campaign
 
 	dncLists   shelf[*domain.DNCList]
 	dncNumbers []string
@@ -187,9 +188,32 @@ func (f *fake) Authenticate(_ context.Context, key string, from netip.Addr) (dom
 	return p, nil
 }
 
-func (f *fake) CreateCampaign(_ context.Context, _ domain.Principal, c *domain.Campaign, rows iter.Seq2[ask.RawContact, error]) (ask.CampaignCreated, error) {
+func (f *fake) CreateCampaign(_ context.Context, _ domain.Principal, c *domain.Campaign, secret string, rows iter.Seq2[ask.RawContact, error]) (ask.CampaignCreated, error) {
 	sum, err := f.take(rows)
-	return ask.CampaignCreated{Campaign: f.campaigns.add(c), Upload: sum}, err
+	return ask.CampaignCreated{Campaign: f.campaigns.add(c), Upload: sum, WebhookSecret: secret}, err
+}
+
+func (f *fake) UpdateCampaign(_ context.Context, _ domain.Principal, id string, change func(*domain.Campaign) error) (*domain.Campaign, string, error) {
+	c, err := alter(&f.campaigns, id, change)
+	return c, "", err
+}
+
+func (f *fake) DeleteCampaign(_ context.Context, _ domain.Principal, id string) error {
+	return f.campaigns.drop(id)
+}
+
+func (f *fake) CopyCampaign(_ context.Context, _ domain.Principal, id string, states []string, change func(*domain.Campaign) error) (ask.CampaignCreated, error) {
+	from, err := f.campaigns.get(id)
+	if err != nil {
+		return ask.CampaignCreated{}, err
+	}
+	c := *from
+	c.Meta, c.Status = domain.Meta{}, domain.CampaignDraft
+	if err = change(&c); err != nil {
+		return ask.CampaignCreated{}, err
+	}
+	f.copied = states
+	return ask.CampaignCreated{Campaign: f.campaigns.add(&c)}, nil
 }
 
 func (f *fake) Campaign(_ context.Context, _ domain.Principal, id string) (*domain.Campaign, error) {

@@ -59,8 +59,17 @@ type Campaigns interface {
 	// CreateCampaign keeps a campaign (Status draft or scheduled; everything
 	// but Meta filled in) with its inline contacts, at most 10,000. Unknown
 	// agent or pathway: 422 with param. Each distinct URL of Webhooks becomes
-	// an endpoint of the campaign.
-	CreateCampaign(ctx context.Context, p domain.Principal, c *domain.Campaign, rows iter.Seq2[ask.RawContact, error]) (ask.CampaignCreated, error)
+	// an endpoint of the campaign, whose deliveries the secret signs; "": one is
+	// made.
+	CreateCampaign(ctx context.Context, p domain.Principal, c *domain.Campaign, secret string, rows iter.Seq2[ask.RawContact, error]) (ask.CampaignCreated, error)
+	// UpdateCampaign answers the secret of endpoints that are new, "" without.
+	UpdateCampaign(ctx context.Context, p domain.Principal, id string, change func(*domain.Campaign) error) (c *domain.Campaign, secret string, err error)
+	// DeleteCampaign: invalid_state unless it is a draft, or over with no call
+	// going on.
+	DeleteCampaign(ctx context.Context, p domain.Principal, id string) error
+	// CopyCampaign makes a draft of another campaign, with its contacts in one of
+	// the states. change makes it fit.
+	CopyCampaign(ctx context.Context, p domain.Principal, id string, states []string, change func(*domain.Campaign) error) (ask.CampaignCreated, error)
 	Campaign(ctx context.Context, p domain.Principal, id string) (*domain.Campaign, error)
 	ListCampaigns(ctx context.Context, p domain.Principal, q ask.CampaignQuery) (ask.List[*domain.Campaign], error)
 	// The four verbs answer the status object, also when repeated in the

@@ -68,7 +68,7 @@ func conclude(c domain.Call, a *domain.Attempt, e ending) Ended {
 	c.Processing = e.recorded
 	return Ended{
 		CallID: c.ID, AttemptID: a.ID, Call: c, Verdict: e.verdict, Reached: e.reached, Segments: e.segments, Language: e.language,
-		Carrier: overTrunk(&c, a), Tariff: a.Tariff,
+		Inside: !overTrunk(&c, a), Tariff: a.Tariff,
 	}
 }
 
@@ -151,14 +151,14 @@ func transcriptOf(e *Ended) *domain.Transcript {
 // billed: outbound attempts of which an INVITE reached a carrier, in
 // production; throttled, unsent and interrupted ones are free.
 func billed(e *Ended) bool {
-	return e.Reached && e.Carrier && e.Verdict.Spent() && e.Verdict.Reason != domain.ReasonInterrupted &&
+	return e.Reached && !e.Inside && e.Verdict.Spent() && e.Verdict.Reason != domain.ReasonInterrupted &&
 		e.Call.Environment == domain.Live && e.Call.Direction == domain.Outbound
 }
 
 // counted: calls from a carrier that were taken. They cost nothing, but their
 // minutes are told.
 func counted(e *Ended) bool {
-	return e.Carrier && e.Call.AnsweredAt != nil && e.Verdict.Reason != domain.ReasonInterrupted &&
+	return !e.Inside && e.Call.AnsweredAt != nil && e.Verdict.Reason != domain.ReasonInterrupted &&
 		e.Call.Environment == domain.Live && e.Call.Direction == domain.Inbound
 }
 

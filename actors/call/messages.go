@@ -95,7 +95,7 @@ type Ended struct {
 	Call              domain.Call    // final: status, disposition, legs, quality, outcome
 	Verdict           domain.Verdict // outcome and reason; Spent says whether the attempt counts
 	Reached           bool           // an INVITE reached the other side
-	Carrier           bool           // over a trunk, not inside the house
+	Inside            bool           // over no trunk: to a phone of the house, or from one
 	Tariff            int            // of the attempt's opening
 	Segments          []domain.Segment
 	Trace             *domain.TraceRow // what the dialogs said; nil: nothing was kept

@@ -175,6 +175,8 @@ func (a *Campaign) Receive(ctx actor.Context) {
 		a.status(ctx)
 	case Added, Changed, Decide:
 		a.reread(ctx)
+	case Deleted:
+		a.retire(ctx)
 	case Drain:
 		a.draining = true
 	case Gone:

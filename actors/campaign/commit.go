@@ -116,7 +116,7 @@ func (a *Campaign) opening(b *batch) {
 	n := min(len(a.made), maxOpens)
 	b.opens = a.made[:n:n]
 	a.made = a.made[n:]
-	interval := dialplan.Interval(a.campaign.Pacing)
+	interval := dialplan.Interval(a.campaign.Paced())
 	due := later(a.lastSent.Add(interval*time.Duration(len(a.gate)+1)), b.begun)
 	for i, t := range b.opens {
 		a.describe(t, b.begun)
@@ -198,7 +198,7 @@ func (a *Campaign) ending(b *batch) {
 // fate is what becomes of the contact; after the end of the campaign nothing
 // is tried again.
 func (a *Campaign) fate(e call.Ended, status domain.CampaignStatus, spent int, now time.Time) dialplan.Fate {
-	f := dialplan.After(e.Verdict, spent, a.campaign.Retry, now)
+	f := dialplan.After(e.Verdict, spent, a.campaign.Retried(), now)
 	if !status.Final() || f.State.Final() {
 		return f
 	}
@@ -370,6 +370,9 @@ func (a *Campaign) follow(ctx actor.Context, b *batch) {
 	a.progress = b.progress
 	a.pVersion++
 	if b.campaign != nil {
+		if b.campaign.Clock() != a.campaign.Clock() { // every window is by another clock
+			a.again = true
+		}
 		a.campaign = *b.campaign
 		a.cVersion++
 	}

@@ -43,7 +43,7 @@ type placing struct{ *try }
 func (a *Campaign) view(now time.Time) dialplan.View {
 	v := dialplan.View{
 		Status: a.campaign.Status, Schedule: a.people.rules.Schedule(), Open: a.people.rules.Global(),
-		Pacing: a.campaign.Pacing, AutoComplete: a.campaign.AutoComplete,
+		Pacing: a.campaign.Paced(), AutoComplete: a.campaign.AutoComplete,
 		LastSent: a.lastSent, Ahead: a.ahead, Live: len(a.open), Held: len(a.held), Queued: len(a.gate),
 		Making: a.asked + len(a.tries) + len(a.made), Asked: a.asked,
 		Idle: a.progress.Remaining(), Ready: len(a.people.ready) + len(a.people.due), Retries: len(a.people.due),
@@ -51,10 +51,10 @@ func (a *Campaign) view(now time.Time) dialplan.View {
 		TrunkUntil: a.trunkUntil, StoreDown: a.down || a.phase != ready, Draining: a.draining,
 	}
 	if s := a.campaign.Schedule.Start; s != nil {
-		v.Begins = *s
+		v.Begins = a.campaign.Clock().Moment(*s)
 	}
 	if e := a.campaign.Schedule.End; e != nil {
-		v.Ends = *e
+		v.Ends = a.campaign.Clock().Moment(*e)
 	}
 	if a.flight != nil {
 		v.Making += len(a.flight.opens)
@@ -84,6 +84,10 @@ func (a *Campaign) advance(ctx actor.Context) {
 	a.send(ctx, now)
 	d := a.decide(ctx, now, dialling)
 	a.commit(ctx, now)
+	if a.phase == ready && a.retired() {
+		a.retire(ctx)
+		return
+	}
 	look := d.LookAt
 	if a.phase == ready && dialling {
 		if _, at := dialplan.Tell(&a.progress, a.changed, now); a.flight == nil {
@@ -368,7 +372,7 @@ func (a *Campaign) send(ctx actor.Context, now time.Time) {
 		a.gate = nil
 		return
 	}
-	interval := dialplan.Interval(a.campaign.Pacing)
+	interval := dialplan.Interval(a.campaign.Paced())
 	for len(a.gate) > 0 && !a.gateSet {
 		if due := a.lastSent.Add(interval); due.After(now) {
 			a.gateSet = true

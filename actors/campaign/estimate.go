@@ -35,7 +35,7 @@ func (a *Campaign) outlook(now time.Time) dialplan.Outlook {
 	o := a.people.seen.Outlook(live)
 	o.Waits = a.people.cohorts.All()
 	o.Status, o.Begins, o.Ends, o.From = v.Status, v.Begins, v.Ends, v.TrunkUntil
-	o.Pacing, o.Retry = v.Pacing, a.campaign.Retry
+	o.Pacing, o.Retry = v.Pacing, a.campaign.Retried()
 	o.Pending = max(0, a.progress.Remaining()-a.progress.Waits)
 	byZone := make(map[*zone][]int)
 	for _, t := range a.open {

@@ -59,6 +59,7 @@ func (r reader) load(ctx context.Context) (*snapshot, error) {
 	if s.rules, err = calendar.New(s.campaign.Schedule, s.campaign.Compliance.CallingHours, calendar.NewZones()); err != nil {
 		return nil, fmt.Errorf("campaign: calendar: %w", err)
 	}
+	s.rules = s.rules.By(s.campaign.Clock())
 	pinned := domain.PinnedScript{WorkspaceID: r.workspace, CampaignID: r.id}
 	switch _, err = r.store.Get(ctx, &pinned); {
 	case err == nil:

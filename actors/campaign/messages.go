@@ -24,6 +24,8 @@ type (
 	Added struct{}
 	// Changed says that the campaign's row was changed in the store.
 	Changed struct{}
+	// Deleted says that the campaign is gone from the store.
+	Deleted struct{}
 	// Edit changes a contact that waits, Remove takes it out for good. The
 	// answer is Revised or a *domain.Error.
 	Edit struct {
@@ -64,6 +66,7 @@ func (Resume) Control()  {}
 func (Cancel) Control()  {}
 func (Added) Control()   {}
 func (Changed) Control() {}
+func (Deleted) Control() {}
 func (Edit) Control()    {}
 func (Remove) Control()  {}
 func (Drain) Control()   {}

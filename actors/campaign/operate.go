@@ -75,11 +75,10 @@ func (a *Campaign) nextOperation(ctx actor.Context, now time.Time) (op *operatio
 	for len(a.ops) > 0 {
 		op := a.ops[0]
 		start := a.campaign.Schedule.Start
-		to, allowed, ok := lifecycle.Campaign(a.campaign.Status, op.on, start != nil && start.After(now))
+		to, allowed, ok := lifecycle.Campaign(a.campaign.Status, op.on, start != nil && a.campaign.Clock().Moment(*start).After(now))
 		switch {
 		case !ok:
-			op.answer(ctx, domain.Errorf(domain.CodeInvalidState, "a campaign that is %s cannot %s", a.campaign.Status, op.on).
-				With("current_status", a.campaign.Status).With("allowed_from", allowed))
+			op.answer(ctx, refusalOf(a.campaign.Status, op.on, allowed))
 		case to == a.campaign.Status:
 			op.answer(ctx, a.object(now))
 			a.hangUp(ctx, op)
@@ -158,6 +157,9 @@ func (a *Campaign) enact(b *batch, op *operation, to domain.CampaignStatus, now 
 	c := a.campaign
 	from := c.Status
 	c.Status, c.UpdatedAt, c.PauseReason = to, now, ""
+	if c.Test != nil && c.Test.Since == nil && from == domain.CampaignDraft && !to.Final() {
+		c.Test = &domain.TestMode{TimeFactor: c.Test.TimeFactor, Since: &now}
+	}
 	first := to == domain.CampaignRunning && c.StartedAt == nil
 	if first {
 		c.StartedAt = &now

@@ -119,8 +119,8 @@ func newPeople(total int, rules calendar.Rules) *people {
 	}
 }
 
-// rest lets go of what only a campaign that may still ring needs: it is kept as
-// long as the process runs, to answer for its status.
+// rest lets go of what only a campaign that may still ring needs: it may stay
+// for as long as its last calls go on.
 func (p *people) rest() {
 	p.fresh, p.again, p.retries, p.holds, p.ready, p.due = len(p.states), nil, nil, nil, nil, nil
 	clear(p.zones)

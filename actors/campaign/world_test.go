@@ -209,7 +209,15 @@ func (w *world) kill() {
 func (w *world) ask(m any) (domain.CampaignStatusObject, error) {
 	ctx, cancel := context.WithTimeout(w.Context(), 20*time.Second)
 	defer cancel()
-	return mailbox.Ask[domain.CampaignStatusObject](ctx, w.sys, w.alive.actor, m)
+	o, err := mailbox.Ask[domain.CampaignStatusObject](ctx, w.sys, w.alive.actor, m)
+	if domain.CodeOf(err) == domain.CodeUnavailable { // as the desk does: the actor of a campaign that is over has ended
+		c, p := domain.Campaign{Meta: domain.Meta{WorkspaceID: workspace, ID: campaignID}}, w.store.progress()
+		w.store.set(func(m *memory) { _, _ = m.get(&c) })
+		if c.Status.Final() {
+			return campaign.Over(&c, &p, m)
+		}
+	}
+	return o, err
 }
 
 func (w *world) must(m any) domain.CampaignStatusObject {
@@ -388,7 +396,7 @@ func (c *calls) over(ctx actor.Context, id string) {
 	r.told = true
 	ctx.Send(r.start.Owner, call.Ended{
 		CallID: id, AttemptID: r.start.Attempt.ID, Call: r.start.Call, Verdict: r.plan.verdict, Reached: r.plan.reached,
-		Carrier: true, Tariff: r.start.Attempt.Tariff,
+		Tariff: r.start.Attempt.Tariff,
 	})
 	mailbox.After(ctx, 2*time.Second, over{id})
 }

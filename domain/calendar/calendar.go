@@ -43,6 +43,13 @@ func (r Rules) Local() bool { return r.local && r.from != r.to }
 // Schedule is the schedule alone, without calling hours.
 func (r Rules) Schedule() Window { return r.schedule }
 
+// By are the same rules by another clock: what is asked and answered is the
+// time of ours.
+func (r Rules) By(c domain.Clock) Rules {
+	r.schedule.clock = c
+	return r
+}
+
 // Global is what holds for every contact: the schedule, and the calling hours
 // where they are those of one zone.
 func (r Rules) Global() Window {
@@ -78,6 +85,7 @@ type Window struct {
 	excluded   map[date]bool
 	hours      []hours // all must allow
 	never      bool
+	clock      domain.Clock
 }
 
 type date struct {
@@ -92,7 +100,9 @@ type hours struct {
 }
 
 // Allows says whether it may ring at t.
-func (w Window) Allows(t time.Time) bool {
+func (w Window) Allows(t time.Time) bool { return w.allows(w.clock.Shown(t)) }
+
+func (w Window) allows(t time.Time) bool {
 	if w.never || t.Before(w.start) || !w.end.IsZero() && !t.Before(w.end) || !w.allowsDay(t) {
 		return false
 	}
@@ -107,6 +117,17 @@ func (w Window) Allows(t time.Time) bool {
 // Next is the first moment from t on at which it may ring; false where there
 // is none within the next 400 days.
 func (w Window) Next(t time.Time) (time.Time, bool) {
+	next, ok := w.next(w.clock.Shown(t))
+	if !ok {
+		return time.Time{}, false
+	}
+	if next = w.clock.Moment(next); next.Before(t) { // between two ticks of ours
+		next = t
+	}
+	return next, true
+}
+
+func (w Window) next(t time.Time) (time.Time, bool) {
 	if w.never {
 		return time.Time{}, false
 	}
@@ -135,7 +156,7 @@ func (w Window) Next(t time.Time) (time.Time, bool) {
 }
 
 // Ended says whether the end of the schedule has passed.
-func (w Window) Ended(t time.Time) bool { return !w.end.IsZero() && !t.Before(w.end) }
+func (w Window) Ended(t time.Time) bool { return !w.end.IsZero() && !w.clock.Shown(t).Before(w.end) }
 
 func (w Window) allowsDay(t time.Time) bool {
 	if w.zone == nil {

@@ -117,6 +117,12 @@ func Campaign(c *domain.Campaign, h House) domain.Problems {
 	Text(&p, "caller_id.name", c.CallerID.Name, false, 80)
 	c.CallerID.Number = CallerID(&p, "caller_id.number", c.CallerID.Number, h)
 	compliance(&p, &c.Compliance, h)
+	if t := c.Test; t != nil {
+		between(&p, "test.time_factor", t.TimeFactor, 1, domain.MaxTimeFactor)
+		if !h.Test {
+			p.Add("test", domain.CodeValidation, "is for the test environment: use a test key")
+		}
+	}
 	for _, name := range sortedKeys(c.Webhooks) {
 		t, known := event.Canonical(name)
 		if !known || !strings.HasPrefix(string(t), "campaign.") {

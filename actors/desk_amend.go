@@ -1,0 +1,157 @@
+package actors
+
+import (
+	"context"
+	"iter"
+	"maps"
+	"slices"
+
+	"github.com/callboard/callboard/actors/campaign"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/rules"
+)
+
+// UpdateCampaign changes a campaign; what may be changed in which state is
+// change's to say. New URLs in the webhooks map become endpoints with a new
+// secret, which is answered; those that are no longer in it are deleted.
+func (d *Desk) UpdateCampaign(ctx context.Context, p domain.Principal, id string, change func(*domain.Campaign) error) (*domain.Campaign, string, error) {
+	var moved hookChange
+	c, err := update(ctx, d, p, domain.PrefixCampaign, id, func(c *domain.Campaign) error {
+		before := *c
+		c.Webhooks = maps.Clone(c.Webhooks)
+		err := change(c)
+		if err != nil {
+			return err
+		}
+		if c.AgentID != before.AgentID || c.PathwayID != before.PathwayID || c.Compliance.DNCListID != before.Compliance.DNCListID {
+			if err = d.campaignFits(ctx, p, c); err != nil {
+				return err
+			}
+		}
+		moved = hookChange{}
+		if !maps.Equal(c.Webhooks, before.Webhooks) {
+			moved, err = d.rehook(ctx, p, c)
+		}
+		return err
+	}, func(ch *commit.Change, _ *domain.Campaign) error {
+		for _, w := range moved.kept {
+			ch.Puts = append(ch.Puts, w)
+		}
+		for _, w := range moved.gone {
+			ch.Deletes = append(ch.Deletes, w.Key())
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, "", err
+	}
+	for _, w := range moved.kept {
+		d.node.webhookChanged(ctx, w)
+	}
+	for _, w := range moved.gone {
+		d.node.webhookDeleted(w)
+	}
+	d.node.sys.Root.Send(d.node.campaignPID(p.WorkspaceID, c.ID), campaign.Changed{})
+	return c, moved.secret, nil
+}
+
+// hookChange is what another webhooks map does to a campaign's endpoints.
+type hookChange struct {
+	kept   []*domain.Webhook // new, or with other events
+	gone   []*domain.Webhook
+	secret string // of the new ones
+}
+
+func (d *Desk) rehook(ctx context.Context, p domain.Principal, c *domain.Campaign) (hookChange, error) {
+	var out hookChange
+	wanted, secret, err := d.campaignWebhooks(ctx, p, c, "")
+	if err != nil {
+		return out, err
+	}
+	var have []*domain.Webhook
+	if err = every(ctx, d.store, "webhook", c.WorkspaceID, "campaign="+c.ID, func(w *domain.Webhook) { have = append(have, w) }); err != nil {
+		return out, storeErr(err)
+	}
+	for _, w := range wanted {
+		i := slices.IndexFunc(have, func(h *domain.Webhook) bool { return h.URL == w.URL })
+		if i < 0 {
+			out.kept, out.secret = append(out.kept, w), secret
+			continue
+		}
+		h := *have[i]
+		have = slices.Delete(have, i, i+1)
+		if !slices.Equal(h.Events, w.Events) {
+			h.Events, h.UpdatedAt = w.Events, stamp()
+			out.kept = append(out.kept, &h)
+		}
+	}
+	out.gone = have
+	return out, nil
+}
+
+// CopyCampaign makes a new campaign of what another one was asked to be, with
+// those of its contacts who are in one of the states now; none of what happened
+// is copied. change makes the copy fit. Up to as many contacts as may come
+// inline the copy is there at once or not at all; more are read in behind it.
+func (d *Desk) CopyCampaign(ctx context.Context, p domain.Principal, id string, states []string, change func(*domain.Campaign) error) (ask.CampaignCreated, error) {
+	var none ask.CampaignCreated
+	from, err := d.Campaign(ctx, p, id)
+	if err != nil {
+		return none, err
+	}
+	progress, err := d.progressOf(ctx, from)
+	if err != nil {
+		return none, err
+	}
+	c := *from
+	c.Meta = domain.Meta{Metadata: maps.Clone(from.Metadata)}
+	c.Webhooks = maps.Clone(from.Webhooks)
+	c.Status, c.PauseReason, c.CompletionReason, c.StartedAt, c.EndedAt = domain.CampaignDraft, "", "", nil, nil
+	if c.Test != nil {
+		c.Test = &domain.TestMode{TimeFactor: c.Test.TimeFactor}
+	}
+	if err = change(&c); err != nil {
+		return none, err
+	}
+	rows := d.again(ctx, from, states)
+	if progress.Total <= rules.MaxInlineContacts {
+		return d.CreateCampaign(ctx, p, &c, "", rows)
+	}
+	made, err := d.CreateCampaign(ctx, p, &c, "", nil)
+	if err != nil {
+		return none, err
+	}
+	if made.Upload, err = d.AddContacts(ctx, p, made.Campaign.ID, rows); err != nil {
+		if undo := d.DeleteCampaign(context.WithoutCancel(ctx), p, made.Campaign.ID); undo != nil {
+			return none, undo
+		}
+		return none, err
+	}
+	return made, nil
+}
+
+// again are the contacts of a campaign in some states, as if they were sent.
+func (d *Desk) again(ctx context.Context, c *domain.Campaign, words []string) iter.Seq2[ask.RawContact, error] {
+	return func(yield func(ask.RawContact, error) bool) {
+		wanted := make(states, domain.ContactCancelled+1)
+		for _, word := range words {
+			for s, has := range statesOf(c.Status, word) {
+				wanted[s] = wanted[s] || has
+			}
+		}
+		n := 0
+		for one, err := range d.people(ctx, c, wanted) {
+			if err != nil {
+				yield(ask.RawContact{}, err)
+				return
+			}
+			n++
+			row := ask.RawContact{Line: n, Phone: one.contact.Phone, Context: one.contact.Context, Timezone: one.contact.Timezone, Country: one.contact.Country}
+			if !yield(row, nil) {
+				return
+			}
+		}
+	}
+}

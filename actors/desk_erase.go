@@ -1,0 +1,226 @@
+package actors
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/campaign"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+)
+
+const (
+	eraseRows  = 250 // that one commit deletes
+	eraseWait  = 2 * time.Second
+	eraseMost  = 10 * time.Minute // that a recording may take until it is kept
+	eraseCalls = 100
+)
+
+// DeleteCampaign removes a draft, or a campaign that is over and of which
+// nothing is live, with everything that belongs to it: contacts, results,
+// calls, transcripts, recordings and endpoints. It is gone from the answer on;
+// what it was made of goes in the background. The ledger keeps its rows, which
+// hold no number.
+func (d *Desk) DeleteCampaign(ctx context.Context, p domain.Principal, id string) error {
+	c, err := d.Campaign(ctx, p, id)
+	if err != nil {
+		return err
+	}
+	if _, err = d.uploads.hold(c, domain.Upload{Meta: domain.Meta{WorkspaceID: c.WorkspaceID}}); err != nil {
+		return err
+	}
+	defer d.uploads.release(c.ID)
+	hooks, err := d.doom(ctx, p, c.ID)
+	if err != nil {
+		return err
+	}
+	for _, w := range hooks {
+		d.node.webhookDeleted(w)
+	}
+	d.node.sys.Root.Send(d.node.campaignPID(p.WorkspaceID, c.ID), campaign.Deleted{})
+	d.node.beside(func() {
+		d.erase(d.node.life(), &domain.Doomed{WorkspaceID: c.WorkspaceID, CampaignID: c.ID, Environment: c.Environment})
+	})
+	return nil
+}
+
+// doom makes a campaign disappear, in one commit with its endpoints.
+func (d *Desk) doom(ctx context.Context, p domain.Principal, id string) ([]*domain.Webhook, error) {
+	for range tries {
+		c, version, err := get[domain.Campaign](ctx, d, p, domain.PrefixCampaign, id)
+		if err != nil {
+			return nil, err
+		}
+		progress := &domain.Progress{CampaignID: c.ID, WorkspaceID: c.WorkspaceID}
+		counted, err := d.store.Get(ctx, progress)
+		if err != nil && !errors.Is(err, domain.ErrNotFound) {
+			return nil, storeErr(err)
+		}
+		switch {
+		case c.Status != domain.CampaignDraft && !c.Status.Final():
+			return nil, domain.Errorf(domain.CodeInvalidState, "a campaign that is %s cannot be deleted; cancel it first", c.Status).With("current_status", c.Status).
+				With("allowed_from", []domain.CampaignStatus{domain.CampaignDraft, domain.CampaignCompleted, domain.CampaignCancelled})
+		case progress.InProgress > 0:
+			return nil, domain.Errorf(domain.CodeInvalidState, "%d of its calls are still going on", progress.InProgress).With("current_status", c.Status).
+				With("active_calls", progress.InProgress)
+		}
+		var hooks []*domain.Webhook
+		if err = every(ctx, d.store, "webhook", c.WorkspaceID, "campaign="+c.ID, func(w *domain.Webhook) { hooks = append(hooks, w) }); err != nil {
+			return nil, storeErr(err)
+		}
+		change := commit.Change{
+			Workspace: c.WorkspaceID, Guards: []commit.Guard{{Key: c.Key(), Version: version}, {Key: progress.Key(), Version: counted}},
+			Puts:    []domain.Record{&domain.Doomed{WorkspaceID: c.WorkspaceID, CampaignID: c.ID, Environment: c.Environment, At: stamp()}},
+			Deletes: []domain.Key{c.Key(), progress.Key(), (&domain.PinnedScript{WorkspaceID: c.WorkspaceID, CampaignID: c.ID}).Key()},
+		}
+		for _, w := range hooks {
+			change.Deletes = append(change.Deletes, w.Key())
+		}
+		if _, err = d.store.Apply(ctx, change); errors.Is(err, domain.ErrConflict) {
+			continue
+		}
+		return hooks, storeErr(err)
+	}
+	return nil, domain.Errorf(domain.CodeUnavailable, "the campaign keeps changing; try again").With("retry_after", 1)
+}
+
+// sweepDoomed goes on with what an earlier process was deleting.
+func (d *Desk) sweepDoomed(ctx context.Context, workspaceID string) error {
+	var left []*domain.Doomed
+	if err := every(ctx, d.store, "doomed", workspaceID, "all", func(x *domain.Doomed) { left = append(left, x) }); err != nil {
+		return err
+	}
+	for _, x := range left {
+		d.erase(ctx, x)
+	}
+	return nil
+}
+
+// erase deletes what a campaign was made of, until nothing is left or the
+// process ends.
+func (d *Desk) erase(ctx context.Context, x *domain.Doomed) {
+	for since := time.Now(); ctx.Err() == nil; {
+		done, err := d.eraseSome(ctx, x, time.Since(since) > eraseMost)
+		if done {
+			return
+		}
+		if err != nil && ctx.Err() == nil {
+			d.log.Warn("what a deleted campaign left could not be removed; trying again", slog.String("campaign_id", x.CampaignID), slog.Any("error", err))
+		}
+		wait := time.NewTimer(eraseWait)
+		select {
+		case <-wait.C:
+		case <-ctx.Done():
+			wait.Stop()
+		}
+	}
+}
+
+// eraseSome deletes everything but calls whose recordings are still being kept;
+// late: these too. The row that remembers goes last.
+func (d *Desk) eraseSome(ctx context.Context, x *domain.Doomed, late bool) (done bool, err error) {
+	for _, k := range kindsOfCampaign() {
+		if err = d.eraseKind(ctx, x, k.kind, k.fresh); err != nil {
+			return false, err
+		}
+	}
+	if err = d.eraseListed(ctx, x, "upload", func() domain.Record { return &domain.Upload{} }); err != nil {
+		return false, err
+	}
+	if all, err := d.eraseCalls(ctx, x, late); err != nil || !all {
+		return false, err
+	}
+	_, err = d.store.Apply(ctx, commit.Change{Workspace: x.WorkspaceID, Deletes: []domain.Key{x.Key()}})
+	return err == nil, err
+}
+
+// kindOfCampaign is a kind whose keys begin with the campaign's id.
+type kindOfCampaign struct {
+	kind  string
+	fresh func() domain.Record
+}
+
+// kindsOfCampaign are all of them.
+func kindsOfCampaign() []kindOfCampaign {
+	return []kindOfCampaign{
+		{"chunk", func() domain.Record { return &domain.ContactChunk{} }},
+		{"page", func() domain.Record { return &domain.ContactPage{} }},
+		{"result", func() domain.Record { return &domain.ContactResult{} }},
+		{"edit", func() domain.Record { return &domain.ContactEdit{} }},
+	}
+}
+
+func (d *Desk) eraseKind(ctx context.Context, x *domain.Doomed, kind string, fresh func() domain.Record) error {
+	prefix := domain.Key{Kind: kind, Workspace: x.WorkspaceID, ID: x.CampaignID + "/"}
+	for {
+		change := commit.Change{Workspace: x.WorkspaceID}
+		err := d.store.Under(ctx, prefix, "", eraseRows, fresh, func(r domain.Record) error {
+			change.Deletes = append(change.Deletes, r.Key())
+			return nil
+		})
+		if err != nil || len(change.Deletes) == 0 {
+			return err
+		}
+		if _, err = d.store.Apply(ctx, change); err != nil {
+			return err
+		}
+	}
+}
+
+func (d *Desk) eraseListed(ctx context.Context, x *domain.Doomed, kind string, fresh func() domain.Record) error {
+	for {
+		change := commit.Change{Workspace: x.WorkspaceID}
+		q := commit.Query{Kind: kind, Workspace: x.WorkspaceID, Index: "campaign=" + x.CampaignID, Limit: eraseRows}
+		_, err := d.store.List(ctx, q, fresh, func(r domain.Record) error {
+			change.Deletes = append(change.Deletes, r.Key())
+			return nil
+		})
+		if err != nil || len(change.Deletes) == 0 {
+			return err
+		}
+		if _, err = d.store.Apply(ctx, change); err != nil {
+			return err
+		}
+	}
+}
+
+// eraseCalls deletes the campaign's calls with all that was kept of them; all
+// is false where some have to wait.
+func (d *Desk) eraseCalls(ctx context.Context, x *domain.Doomed, late bool) (all bool, err error) {
+	q := commit.Query{Kind: "call", Workspace: x.WorkspaceID, Index: "campaign=" + x.CampaignID, Oldest: true, Limit: eraseCalls}
+	for all = true; ; {
+		var calls []*domain.Call
+		q.Cursor, err = d.store.List(ctx, q, func() domain.Record { return &domain.Call{} }, func(r domain.Record) error {
+			if c, ok := r.(*domain.Call); ok {
+				calls = append(calls, c)
+			}
+			return nil
+		})
+		if err != nil {
+			return false, err
+		}
+		change := commit.Change{Workspace: x.WorkspaceID}
+		for _, c := range calls {
+			if c.Processing && !late {
+				all = false
+				continue
+			}
+			if err = d.node.cfg.Blobs.Delete(ctx, c.WorkspaceID, call.RecordingName(c.ID)); err != nil {
+				return false, err
+			}
+			change.Deletes = append(change.Deletes, c.Key(),
+				(&domain.Transcript{WorkspaceID: c.WorkspaceID, CallID: c.ID}).Key(), (&domain.TraceRow{WorkspaceID: c.WorkspaceID, CallID: c.ID}).Key())
+		}
+		if len(change.Deletes) > 0 {
+			if _, err = d.store.Apply(ctx, change); err != nil {
+				return false, err
+			}
+		}
+		if q.Cursor == "" {
+			return all, nil
+		}
+	}
+}
