@@ -3,6 +3,7 @@ package actors
 import (
 	"context"
 
+	"github.com/callboard/callboard/actors/campaign"
 	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
@@ -20,3 +21,9 @@ func (n *Node) Usage(ctx context.Context, workspaceID string, d domain.Direction
 
 // Sweep is what housekeeping does from time to time.
 func (n *Node) Sweep(ctx context.Context) { n.sweep(ctx) }
+
+// CampaignLives says whether a campaign has an actor.
+func (n *Node) CampaignLives(ctx context.Context, workspaceID, id string) bool {
+	_, err := mailbox.Ask[domain.CampaignStatusObject](ctx, n.sys, n.campaignPID(workspaceID, id), campaign.Status{})
+	return err == nil
+}

@@ -1,0 +1,75 @@
+package campaign_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors/campaign"
+	"github.com/callboard/callboard/domain"
+)
+
+// A day of a campaign with a start ahead, hours, retries and an end passes in
+// minutes; the calls take their time.
+func TestADayOfATestCampaignPassesInMinutes(t *testing.T) {
+	t.Parallel()
+	const factor = 240 // a day in six minutes
+	in(t, 40, func(c *domain.Campaign) {
+		c.Environment = domain.Test
+		c.Test = &domain.TestMode{TimeFactor: factor}
+		start, end := time.Now().Add(4*time.Hour), time.Now().Add(48*time.Hour)
+		c.Schedule.Start, c.Schedule.End = &start, &end
+		c.Compliance.CallingHours = domain.CallingHours{Start: "06:00", End: "08:00", Timezone: "UTC"}
+		c.Pacing = domain.Pacing{CallsPerMinute: 2, MaxConcurrent: 50}
+		c.Retry = domain.Retry{Enabled: true, MaxAttempts: 2, IntervalHours: 20, RetryOn: []string{"busy"}}
+	}, func(w *world) {
+		w.ends = func(c domain.Call) plan {
+			if c.Attempt == 1 && c.To == number(7) {
+				return plan{verdict: busy, lasts: time.Second, reached: true}
+			}
+			return plan{verdict: done, lasts: 5 * time.Second, reached: true}
+		}
+		begun := time.Now() // midnight
+		o := w.must(campaign.Begin{})
+		assert.Equal(w, domain.CampaignScheduled, o.Status)
+		o = w.until(2*time.Minute, domain.CampaignRunning)
+		assert.WithinDuration(w, begun.Add(time.Minute), time.Now(), time.Second, "four hours in a minute")
+		require.NotNil(w, o.Waiting)
+		assert.Equal(w, "calling_hours", o.Waiting.Reason)
+		assert.WithinDuration(w, begun.Add(90*time.Second), *o.Waiting.Until, time.Second, "told in our time")
+		time.Sleep(time.Minute)
+		sent := w.calls()
+		require.Len(w, sent, 40)
+		assert.WithinDuration(w, begun.Add(90*time.Second), sent[0], time.Second, "at six by its clock")
+		for i := 1; i < len(sent); i++ {
+			assert.GreaterOrEqual(w, sent[i].Sub(sent[i-1]), 30*time.Second/factor, "its pace")
+		}
+		w.kill()
+		w.begin()
+		w.until(12*time.Minute, domain.CampaignCompleted)
+		sent = w.calls()
+		require.Len(w, sent, 41)
+		assert.WithinDuration(w, begun.Add(90*time.Second+6*time.Minute), sent[40], 2*time.Second, "at six of the next day: twenty hours after the first it is closed")
+		assert.Empty(w, w.store.kinds["ledger"], "nothing is billed")
+	})
+}
+
+func TestTheEndOfATestCampaignComesByItsClock(t *testing.T) {
+	t.Parallel()
+	in(t, 1000, func(c *domain.Campaign) {
+		c.Environment, c.Test = domain.Test, &domain.TestMode{TimeFactor: 60}
+		end := time.Now().Add(time.Hour)
+		c.Schedule.End = &end
+		c.Pacing = domain.Pacing{CallsPerMinute: 1, MaxConcurrent: 50}
+	}, func(w *world) {
+		begun := time.Now()
+		w.must(campaign.Begin{})
+		o := w.until(3*time.Minute, domain.CampaignCompleted)
+		assert.Equal(w, "window_ended", o.CompletionReason)
+		assert.WithinDuration(w, begun.Add(time.Minute), time.Now(), 10*time.Second)
+		assert.InDelta(w, 60, len(w.calls()), 2)
+		assert.Equal(w, 1000, o.Expired+o.Outcomes[domain.OutcomeCompleted])
+	})
+}

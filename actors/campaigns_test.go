@@ -1,0 +1,267 @@
+package actors_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	cockroach "github.com/cockroachdb/pebble/v2"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/event"
+)
+
+func (h *house) status(p domain.Principal, id string) domain.CampaignStatusObject {
+	h.Helper()
+	return again(h, func(ctx context.Context) (domain.CampaignStatusObject, error) {
+		return h.desk().CampaignStatus(ctx, p, id)
+	})
+}
+
+func (h *house) over(p domain.Principal, id string) {
+	h.Helper()
+	h.until(30*time.Second, "the campaign is over", func() bool { return h.status(p, id).Status.Final() })
+}
+
+// living says whether a campaign has an actor.
+func (h *house) living(id string) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	return h.node.CampaignLives(ctx, h.live.WorkspaceID, id)
+}
+
+func TestOfManyRequestsAtOnceOneChangesTheState(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, d := t.Context(), h.desk()
+	id := h.campaign(h.test, h.agent(h.test, linger()), number(2, 1, "09"), number(2, 2, "09"))
+	type verb struct {
+		do   func(context.Context, domain.Principal, string) (domain.CampaignStatusObject, error)
+		to   domain.CampaignStatus
+		told event.Type
+	}
+	cancel := func(ctx context.Context, p domain.Principal, id string) (domain.CampaignStatusObject, error) {
+		return d.CancelCampaign(ctx, p, id, true)
+	}
+	for _, v := range []verb{
+		{d.StartCampaign, domain.CampaignRunning, event.CampaignStarted}, {d.PauseCampaign, domain.CampaignPaused, event.CampaignPaused},
+		{d.ResumeCampaign, domain.CampaignRunning, event.CampaignResumed}, {cancel, domain.CampaignCancelled, event.CampaignCancelled},
+	} {
+		var wait sync.WaitGroup
+		got := make(chan domain.CampaignStatus, 50)
+		for range 50 {
+			wait.Go(func() {
+				st, err := v.do(ctx, h.test, id)
+				assert.NoError(t, err, "repeated in its target state it changes nothing")
+				got <- st.Status
+			})
+		}
+		wait.Wait()
+		close(got)
+		for s := range got {
+			assert.Equal(t, v.to, s)
+		}
+		assert.Equal(t, 1, told(h.events(h.live.WorkspaceID), v.told)[id], v.told)
+	}
+	for name, do := range map[string]func(context.Context, domain.Principal, string) (domain.CampaignStatusObject, error){
+		"start": d.StartCampaign, "pause": d.PauseCampaign, "resume": d.ResumeCampaign,
+	} {
+		_, err := do(ctx, h.test, id)
+		assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(err), name)
+	}
+	sequence := uint64(0)
+	for _, e := range h.events(h.live.WorkspaceID) {
+		if e.Subject == id {
+			sequence++
+			assert.Equal(t, sequence, e.Sequence, e.Type)
+		}
+	}
+}
+
+func TestACampaignThatIsOverKeepsNoActor(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, d := t.Context(), h.desk()
+	agent := h.agent(h.test, linger())
+	id := h.campaign(h.test, h.agent(h.test, menu()), number(2, 3, "11"))
+	require.True(t, h.living(id))
+	_, err := d.StartCampaign(ctx, h.test, id)
+	require.NoError(t, err)
+	h.over(h.test, id)
+	h.until(10*time.Second, "its actor has ended", func() bool { return !h.living(id) })
+	assert.Equal(t, 1, h.status(h.test, id).Progress.Attempted, "the store tells")
+
+	talks := h.campaign(h.test, agent, number(2, 4, "09"))
+	_, err = d.StartCampaign(ctx, h.test, talks)
+	require.NoError(t, err)
+	h.until(20*time.Second, "somebody is on the line", func() bool { _, n := h.diary.dialogs(); return n == 1 })
+	st, err := d.CancelCampaign(ctx, h.test, talks, false)
+	require.NoError(t, err)
+	assert.Equal(t, 1, st.Progress.InProgress)
+	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(d.DeleteCampaign(ctx, h.test, talks)), "its call goes on")
+	require.True(t, h.living(talks), "its call goes on")
+	_, err = d.CancelCampaign(ctx, h.test, talks, true)
+	require.NoError(t, err)
+	h.until(20*time.Second, "the call was hung up and the actor has ended", func() bool { return !h.living(talks) })
+	assert.Zero(t, h.status(h.test, talks).Progress.InProgress)
+}
+
+func TestWhatIsDeletedLeavesNothing(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, d := t.Context(), h.desk()
+	agent := h.agent(h.live, menu())
+	_, err := d.CreateTrunk(ctx, h.live, &domain.Trunk{Name: "house", Simulator: true})
+	require.NoError(t, err)
+	made, err := d.CreateCampaign(ctx, h.live, &domain.Campaign{
+		Name: "gone", Status: domain.CampaignDraft, AgentID: agent, DefaultCountry: "US", AutoComplete: true,
+		Schedule: domain.Schedule{Timezone: "UTC"}, Pacing: domain.Pacing{CallsPerMinute: 1200, MaxConcurrent: 20}, Retry: domain.Retry{MaxAttempts: 1},
+		CallerID: domain.CallerID{Number: "+15005550100"}, Webhooks: map[string]string{"campaign.started": h.receiver.url, "campaign.call_completed": h.receiver.url, "campaign.completed": h.receiver.url + "/end"},
+	}, "", contacts(number(3, 1, "11"), number(3, 2, "11"), number(3, 3, "14"), number(3, 4, "19")))
+	require.NoError(t, err)
+	id := made.Campaign.ID
+	assert.NotEmpty(t, made.WebhookSecret)
+	hooks, err := d.ListWebhooks(ctx, h.live, ask.WebhookQuery{CampaignID: id, Page: ask.Page{Limit: 10}})
+	require.NoError(t, err)
+	require.Len(t, hooks.Data, 2, "one endpoint for each distinct URL")
+	_, err = d.StartCampaign(ctx, h.live, id)
+	require.NoError(t, err)
+	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(d.DeleteCampaign(ctx, h.live, id)), "it runs")
+	h.over(h.live, id)
+
+	copied, err := d.CopyCampaign(ctx, h.live, id, []string{"busy", "failed"}, func(c *domain.Campaign) error { c.Webhooks = nil; return nil })
+	require.NoError(t, err)
+	assert.Equal(t, 2, copied.Upload.Summary.Accepted)
+	list, err := d.ListContacts(ctx, h.live, copied.Campaign.ID, ask.ContactQuery{Limit: 10})
+	require.NoError(t, err)
+	var phones []string
+	for _, c := range list.Data {
+		phones = append(phones, c.Phone)
+	}
+	assert.Equal(t, []string{number(3, 3, "14"), number(3, 4, "19")}, phones)
+	assert.Equal(t, domain.CampaignDraft, copied.Campaign.Status)
+	calls, err := d.ListCalls(ctx, h.live, ask.CallQuery{CampaignID: id, Page: ask.Page{Limit: 10}})
+	require.NoError(t, err)
+	require.Len(t, calls.Data, 4)
+	h.until(30*time.Second, "the events were delivered", func() bool {
+		log, err := d.WebhookLog(ctx, h.live, hooks.Data[0].ID, ask.Page{Limit: 10})
+		return err == nil && len(log.Data) > 0
+	})
+
+	require.NoError(t, d.DeleteCampaign(ctx, h.live, id))
+	_, err = d.Campaign(ctx, h.live, id)
+	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
+	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(d.DeleteCampaign(ctx, h.live, id)))
+	require.NoError(t, d.DeleteCampaign(ctx, h.live, copied.Campaign.ID), "a draft")
+	h.shut() // in between, or not: the next start goes on
+	h.open()
+	traces := []string{strings.TrimPrefix(id, "campaign_"), strings.TrimPrefix(copied.Campaign.ID, "campaign_"), hooks.Data[0].ID, hooks.Data[1].ID}
+	for _, c := range calls.Data {
+		traces = append(traces, strings.TrimPrefix(c.ID, "call_"))
+	}
+	rows := func(kind, prefix string, fresh func() domain.Record) (n int) {
+		require.NoError(t, h.store.Under(ctx, domain.Key{Kind: kind, Workspace: h.live.WorkspaceID, ID: prefix}, "", 10, fresh, func(domain.Record) error { n++; return nil }))
+		return n
+	}
+	h.until(30*time.Second, "nothing remains to be deleted", func() bool {
+		n := rows("doomed", "", func() domain.Record { return &domain.Doomed{} })
+		for _, w := range hooks.Data {
+			n += rows("delivery", w.ID+"/", func() domain.Record { return &domain.Delivery{} })
+		}
+		return n == 0
+	})
+	h.shut()
+	assert.Empty(t, h.traces(traces))
+	h.open()
+	u, err := h.desk().Usage(ctx, h.live, ask.UsageQuery{From: time.Now().AddDate(0, 0, -1), To: time.Now()})
+	require.NoError(t, err)
+	assert.Equal(t, 4, u.Total.Attempts, "what was billed stays billed")
+}
+
+// traces are the keys of the store, of a house that is shut, and the names of
+// blobs that tell of any of the ids: all but the ledger, the log of events and
+// its sequences.
+func (h *house) traces(ids []string) []string {
+	h.Helper()
+	db, err := cockroach.Open(filepath.Join(h.dir, "store"), &cockroach.Options{ReadOnly: true})
+	require.NoError(h, err)
+	defer func() { require.NoError(h, db.Close()) }()
+	it, err := db.NewIter(nil)
+	require.NoError(h, err)
+	var left []string
+	for ok := it.First(); ok; ok = it.Next() {
+		k := string(it.Key())
+		if k[0] == 'q' || k[0] == 'e' || strings.HasPrefix(k, "rledger/") || strings.HasPrefix(k, "xledger/") {
+			continue
+		}
+		for _, id := range ids {
+			if strings.Contains(k, id) {
+				left = append(left, strings.ReplaceAll(k, "\x00", " "))
+			}
+		}
+	}
+	require.NoError(h, it.Close())
+	require.NoError(h, filepath.WalkDir(filepath.Join(h.dir, "blobs"), func(path string, _ os.DirEntry, err error) error {
+		for _, id := range ids {
+			if err == nil && strings.Contains(path, id) {
+				left = append(left, path)
+			}
+		}
+		return err
+	}))
+	return left
+}
+
+func TestAChangedMapOfWebhooksChangesTheEndpoints(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, d := t.Context(), h.desk()
+	made, err := d.CreateCampaign(ctx, h.test, &domain.Campaign{
+		Name: "c", Status: domain.CampaignDraft, AgentID: h.agent(h.test, menu()), DefaultCountry: "US", Schedule: domain.Schedule{Timezone: "UTC"},
+		Pacing: domain.Pacing{CallsPerMinute: 60, MaxConcurrent: 2}, Retry: domain.Retry{MaxAttempts: 1},
+		Webhooks: map[string]string{"campaign.started": h.receiver.url + "/a", "campaign.completed": h.receiver.url + "/b"},
+	}, "a secret of mine", nil)
+	require.NoError(t, err)
+	assert.Equal(t, "a secret of mine", made.WebhookSecret)
+	id := made.Campaign.ID
+	before := h.endpoints(id)
+	_, secret, err := d.UpdateCampaign(ctx, h.test, id, func(c *domain.Campaign) error {
+		c.Webhooks = map[string]string{"campaign.started": h.receiver.url + "/a", "campaign.progress": h.receiver.url + "/a", "campaign.completed": h.receiver.url + "/c"}
+		return nil
+	})
+	require.NoError(t, err)
+	after := h.endpoints(id)
+	assert.Equal(t, map[string][]string{"/a": {"campaign.started"}, "/b": {"campaign.completed"}}, before.events)
+	assert.Equal(t, map[string][]string{"/a": {"campaign.progress", "campaign.started"}, "/c": {"campaign.completed"}}, after.events)
+	assert.Equal(t, before.ids["/a"], after.ids["/a"])
+	assert.NotEmpty(t, secret)
+	assert.NotEqual(t, "a secret of mine", secret)
+	_, secret, err = d.UpdateCampaign(ctx, h.test, id, func(c *domain.Campaign) error { c.Pacing.MaxConcurrent = 1; return nil })
+	require.NoError(t, err)
+	assert.Empty(t, secret, "no endpoint is new")
+	assert.Equal(t, after, h.endpoints(id))
+}
+
+type endpoints struct {
+	events map[string][]string
+	ids    map[string]string
+}
+
+func (h *house) endpoints(campaignID string) endpoints {
+	h.Helper()
+	l, err := h.desk().ListWebhooks(h.Context(), h.test, ask.WebhookQuery{CampaignID: campaignID, Page: ask.Page{Limit: 10}})
+	require.NoError(h, err)
+	out := endpoints{map[string][]string{}, map[string]string{}}
+	for _, w := range l.Data {
+		path := strings.TrimPrefix(w.URL, h.receiver.url)
+		out.events[path], out.ids[path] = w.Events, w.ID
+	}
+	return out
+}
