@@ -97,7 +97,34 @@ func (s *service) proveKill(st status, id string, answer *peer) {
 	left := leftOnWire(answer.lines()) // their BYE was seen, but not when
 	most, _ := wireLoad(slices.DeleteFunc(answer.lines(), func(l line) bool { return slices.Contains(left, l.CallID) }))
 	assert.LessOrEqual(t, most, killLines, "lines used on the wire")
-	_ = id
+	s.proveBill(id)
+}
+
+// proveBill: what was counted is what the ledger says, row for row, and the
+// campaign has one row per attempt that was billed.
+func (s *service) proveBill(id string) {
+	t := s.t
+	t.Helper()
+	total, ok := s.api("GET", "/v1/usage?from="+time.Now().UTC().AddDate(0, 0, -1).Format(time.DateOnly), nil)["total"].(object)
+	require.True(t, ok)
+	code, body, _ := s.try("GET", "/v1/usage/ledger?format=jsonl&from="+time.Now().UTC().AddDate(0, 0, -1).Format(time.DateOnly), nil)
+	require.Equal(t, 200, code)
+	rows := map[string]bool{}
+	lines := strings.Split(strings.TrimSpace(string(body)), "\n")
+	for _, l := range lines {
+		var row struct {
+			AttemptID  string `json:"attempt_id"`
+			CampaignID string `json:"campaign_id"`
+		}
+		require.NoError(t, json.Unmarshal([]byte(l), &row))
+		assert.Equal(t, id, row.CampaignID)
+		rows[row.AttemptID] = true
+	}
+	assert.Len(t, rows, len(lines), "an attempt is billed once")
+	assert.EqualValues(t, len(rows), total["attempts"])
+	assert.Positive(t, len(rows))
+	stdout, stderr, err := s.callboard("usage", "--recount", "--from", time.Now().UTC().AddDate(0, 0, -1).Format(time.DateOnly))
+	require.NoError(t, err, stdout+stderr)
 }
 
 // leftOnWire are the calls of a peer that were never ended.
