@@ -173,7 +173,7 @@ func (c *calls) over(ctx actor.Context, id string) {
 		}
 	}
 	ctx.Send(r.start.Owner, call.Ended{
-		CallID: id, AttemptID: r.start.Attempt.ID, Call: r.start.Call, Verdict: r.verdict, Reached: r.reached, Carrier: r.reached,
+		CallID: id, AttemptID: r.start.Attempt.ID, Call: r.start.Call, Verdict: r.verdict, Reached: r.reached,
 	})
 	mailbox.After(ctx, 2*time.Second, over{id})
 }
