@@ -16,9 +16,9 @@ func (d *Dialog) holdAck(m *message) {
 
 func (d *Dialog) keepAck(m *message) {
 	if d.acks == nil {
-		d.acks = make(map[string]sentAck, 1)
+		d.acks = make(map[string]*sentAck, 1)
 	}
-	d.acks[ackKey(m)] = sentAck{} // a copy of this answer is no fork
+	d.acks[ackKey(m)] = &sentAck{} // a copy of this answer is no fork
 	far := d.far
 	d.unacked = func() {
 		body := d.owedBody

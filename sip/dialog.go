@@ -72,7 +72,7 @@ type Dialog struct {
 	srv     *serverTx              // the INVITE of the far end in progress
 	answers map[repeated]lastReply // to its other requests, few
 	txs     []*clientTx            // our requests in progress
-	acks    map[string]sentAck     // by CSeq and To-tag: what a repeated 2xx gets
+	acks    map[string]*sentAck    // by CSeq and To-tag: what a repeated 2xx gets
 	forks   int
 
 	confirmed bool // the ACK of an inbound call came

@@ -274,14 +274,14 @@ func (d *Dialog) ackRefusal(far remote, to flow, m *message) {
 func (d *Dialog) acknowledge(far remote, m *message, body []byte, then func()) {
 	key := ackKey(m)
 	if d.acks == nil {
-		d.acks = make(map[string]sentAck, 1)
+		d.acks = make(map[string]*sentAck, 1)
 	}
-	d.acks[key] = sentAck{}
+	d.acks[key] = &sentAck{}
 	d.withHop(far, func(to flow) {
 		tx := &clientTx{method: methodAck, cseq: m.cseq, far: far, to: to, extra: d.auth, body: body, ackOf2xx: true, fork: far.tag}
 		b, err := d.build(tx)
 		if err == nil {
-			d.acks[key] = sentAck{b, to}
+			d.acks[key] = &sentAck{b, to}
 			_ = d.send(to, b, nil)
 		}
 		then()
@@ -298,7 +298,7 @@ func ackKey(m *message) string { return strconv.FormatUint(uint64(m.cseq), 10) +
 // acknowledged sends the kept ACK again, if this 2xx had one.
 func (d *Dialog) acknowledged(m *message) bool {
 	ack, known := d.acks[ackKey(m)]
-	if ack.b != nil {
+	if known && ack.b != nil {
 		d.ua.stats.retransmitted.Add(1)
 		_ = d.send(ack.to, ack.b, nil)
 	}

@@ -108,16 +108,18 @@ type order struct {
 	owner       *actor.PID
 }
 
-func (o *order) lines(cfg *Config) *actor.PID {
-	if o.in != nil {
+func (o *order) lines(cfg *Config) *actor.PID { return linesOf(cfg, o.in != nil) }
+
+func linesOf(cfg *Config, inbound bool) *actor.PID {
+	if inbound {
 		return cfg.LinesIn
 	}
 	return cfg.LinesOut
 }
 
-// call is the actor of one call.
+// call is the actor of one call. Its order is its own from the start on.
 type call struct {
-	order
+	*order
 	cfg          *Config
 	log          *slog.Logger
 	vessel       *vessel
@@ -154,7 +156,7 @@ type call struct {
 	previewed    string // the far end's tag of the early dialog whose sound is heard
 }
 
-func newCall(cfg *Config, o order, v *vessel) actor.Actor {
+func newCall(cfg *Config, o *order, v *vessel) actor.Actor {
 	if o.maxDuration <= 0 {
 		o.maxDuration = longest
 	}

@@ -40,12 +40,36 @@ func (again) Control() {}
 
 // berth is one call as its parent sees it.
 type berth struct {
-	order
+	callID      string
+	attemptID   string
+	campaignID  string
+	number      string // of the far end
+	environment domain.Environment
+	inbound     bool
+	permit      lines.Permit
+	owner       *actor.PID
+
 	pid       *actor.PID
 	vessel    *vessel
 	ended     *Ended // the actor died; Calls tells the end in its stead
 	recording <-chan media.Recording
 	storing   bool // Calls owns the end and stores it now
+}
+
+// berthOf keeps what is needed of an order when its call is gone.
+func berthOf(o *order) *berth {
+	return &berth{
+		callID: o.call.ID, attemptID: o.attempt.ID, campaignID: o.call.CampaignID,
+		number: farEnd(&o.call), environment: o.call.Environment, inbound: o.in != nil, permit: o.permit,
+		owner: o.owner, vessel: newVessel(o.call, o.attempt, o.in),
+	}
+}
+
+func (b *berth) direction() domain.Direction {
+	if b.inbound {
+		return domain.Inbound
+	}
+	return domain.Outbound
 }
 
 // Calls is the parent of a workspace's calls.
@@ -128,21 +152,21 @@ func (c *Calls) Receive(ctx actor.Context) {
 }
 
 // start begins a call. Whatever goes wrong here, its owner hears of its end.
-func (c *Calls) start(ctx actor.Context, o order) {
+func (c *Calls) start(ctx actor.Context, o *order) {
 	if c.berths[o.call.ID] != nil {
 		return
 	}
 	if o.owner == nil {
 		o.owner = ctx.Self()
 	}
-	b := &berth{order: o, vessel: newVessel(o.call, o.attempt, o.in)}
+	b := berthOf(o)
 	c.berths[o.call.ID] = b
 	if c.cfg.Numbers != nil && len(o.contacts) == 0 {
 		ctx.Send(c.cfg.Numbers, numbers.Rings{CallID: o.call.ID, Number: farEnd(&o.call), Environment: o.call.Environment})
 	}
 	defer func() {
 		if v := recover(); v != nil {
-			c.cfg.Log.Error("a call could not be started", slog.String("call_id", o.call.ID), slog.String("reason", fmt.Sprint(v)))
+			c.cfg.Log.Error("a call could not be started", slog.String("call_id", b.callID), slog.String("reason", fmt.Sprint(v)))
 			c.giveBack(ctx, b)
 			c.inStead(ctx, b, nil)
 		}
@@ -157,15 +181,15 @@ func (c *Calls) start(ctx actor.Context, o order) {
 		return
 	}
 	pid, err := ctx.SpawnNamed(mailbox.Props(func() actor.Actor { return newCall(&c.cfg, o, b.vessel) }, mailboxSize,
-		actor.WithSupervisor(mailbox.Stop(c.cfg.Log, nil))), o.call.ID)
+		actor.WithSupervisor(mailbox.Stop(c.cfg.Log, nil))), b.callID)
 	if err != nil {
-		c.cfg.Log.Error("a call's actor could not be made", slog.String("call_id", o.call.ID), slogErr(err))
+		c.cfg.Log.Error("a call's actor could not be made", slog.String("call_id", b.callID), slogErr(err))
 		c.giveBack(ctx, b)
 		c.inStead(ctx, b, nil)
 		return
 	}
 	b.pid = pid
-	c.byPID[pid.Id] = o.call.ID
+	c.byPID[pid.Id] = b.callID
 	ctx.Send(pid, begin{})
 }
 
@@ -186,8 +210,8 @@ func (c *Calls) census() LiveNow {
 	for id, b := range c.berths {
 		if b.pid != nil {
 			now.Calls = append(now.Calls, LiveCall{
-				CallID: id, AttemptID: b.attempt.ID, CampaignID: b.call.CampaignID, Direction: b.call.Direction, PID: b.pid,
-				Number: farEnd(&b.call), Environment: b.call.Environment,
+				CallID: id, AttemptID: b.attemptID, CampaignID: b.campaignID, Direction: b.direction(), PID: b.pid,
+				Number: b.number, Environment: b.environment,
 			})
 			now.Seconds = append(now.Seconds, b.vessel.seconds()...)
 		}
@@ -232,9 +256,9 @@ func (c *Calls) inStead(ctx actor.Context, b *berth, e *Ended) {
 // giveBack returns what a call did not live to bind. What it had bound was
 // freed by its death.
 func (c *Calls) giveBack(ctx actor.Context, b *berth) {
-	ctx.Send(b.lines(&c.cfg), lines.Return{Permit: b.permit})
-	if b.in == nil && c.cfg.Trunks != nil {
-		ctx.Send(c.cfg.Trunks, trunk.Free{CallID: b.call.ID})
+	ctx.Send(linesOf(&c.cfg, b.inbound), lines.Return{Permit: b.permit})
+	if !b.inbound && c.cfg.Trunks != nil {
+		ctx.Send(c.cfg.Trunks, trunk.Free{CallID: b.callID})
 	}
 	if c.cfg.Numbers != nil {
 		ctx.Send(c.cfg.Numbers, numbers.Over{CallID: b.call.ID})
@@ -281,7 +305,7 @@ func (c *Calls) ack(ctx actor.Context, id string) {
 // leave: nothing of the call is live any more; what remains is to keep its
 // transcript and its recording.
 func (c *Calls) leave(ctx actor.Context, b *berth, e *Ended) {
-	delete(c.berths, b.call.ID)
+	delete(c.berths, b.callID)
 	c.finishing(ctx, b, e)
 	c.drained(ctx)
 }

@@ -45,14 +45,14 @@ func (c *Calls) mend(ctx actor.Context) {
 }
 
 // unstarted ends a call whose start failed, unless its actor lives.
-func (c *Calls) unstarted(ctx actor.Context, o order) {
+func (c *Calls) unstarted(ctx actor.Context, o *order) {
 	if c.berths[o.call.ID] != nil {
 		return
 	}
 	if o.owner == nil {
 		o.owner = ctx.Self()
 	}
-	b := &berth{order: o, vessel: newVessel(o.call, o.attempt, o.in)}
+	b := berthOf(o)
 	c.berths[o.call.ID] = b
 	c.giveBack(ctx, b)
 	c.inStead(ctx, b, nil)
@@ -72,15 +72,15 @@ func (c *Calls) bury(ctx actor.Context, who *actor.PID) {
 	}
 }
 
-func orderOf(m *Start) order {
-	return order{
+func orderOf(m *Start) *order {
+	return &order{
 		call: m.Call, attempt: m.Attempt, script: m.Script, variables: m.Variables, callerName: m.CallerName, permit: m.Permit,
 		slot: m.Slot, contacts: m.Contacts, networks: hostsOf(m.Contacts), ringTimeout: m.RingTimeout, maxDuration: m.MaxDuration, owner: m.Owner,
 	}
 }
 
-func orderIn(m *Inbound) order {
-	return order{
+func orderIn(m *Inbound) *order {
+	return &order{
 		call: m.Call, attempt: m.Attempt, script: m.Script, variables: m.Variables, permit: m.Permit, in: m.In,
 		slot: trunk.Slot{Trunk: m.Trunk}, networks: m.Networks, maxDuration: m.MaxDuration, owner: m.Owner,
 	}

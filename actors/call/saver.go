@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -117,7 +118,10 @@ func (s *saver) result(ctx actor.Context, m saved) {
 		return
 	}
 	e := s.queue[0]
-	s.queue = s.queue[1:]
+	s.queue = slices.Delete(s.queue, 0, 1)
+	if len(s.queue) == 0 {
+		s.queue = nil // it may be a while until the next one
+	}
 	durable := m.err == nil
 	if m.err != nil {
 		// The row has moved on without us: either this very commit was stored

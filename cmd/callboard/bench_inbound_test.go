@@ -120,7 +120,7 @@ func inboundAlone(b *testing.B) {
 }
 
 func inboundTree(b *testing.B) {
-	s := measured(b, "CALLBOARD_MEDIA_PORTS=12000-31999") // each rests for 5 s
+	s := measured(b)
 	trunk := s.trunk("", siptest.Port(b))
 	agent := s.agent(object{
 		"name": "listener", "start": "wait",

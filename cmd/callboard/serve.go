@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,9 +14,6 @@ import (
 
 	"github.com/callboard/callboard/configs"
 )
-
-// gcPercent is how much garbage may gather, in percent of what lives.
-const gcPercent = 400
 
 // settingsFlags gives a command the flags of the settings.
 func settingsFlags(cmd *cobra.Command) {
@@ -102,7 +98,7 @@ func serve(ctx context.Context, cfg *configs.Config, demo bool, again func()) er
 	log.LogAttrs(ctx, slog.LevelInfo, "ready", append(cfg.Attrs(),
 		slog.Duration("after", time.Since(began).Round(time.Millisecond)), slog.String("http", s.ln.Addr().String()),
 		slog.String("version", version))...)
-	roomyHeap()
+	go tendHeap(ctx)
 	s.welcome()
 	if show != nil {
 		go show.play(ctx, s)
@@ -122,16 +118,6 @@ func serve(ctx context.Context, cfg *configs.Config, demo bool, again func()) er
 	s.close()
 	log.Info("stopped")
 	return nil
-}
-
-// roomyHeap lets garbage gather for longer than Go does by itself: what lives
-// is little, and calls leave much that does not. What the start left is given
-// back first. GOGC in the environment wins.
-func roomyHeap() {
-	debug.FreeOSMemory()
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
-	}
 }
 
 // welcome shows the first start's key, once, and only to a terminal.

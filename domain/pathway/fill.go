@@ -48,6 +48,9 @@ func Fill(text string, values map[string]string) (filled string, missing []strin
 }
 
 func fill(text string, value func(string) (string, bool)) (filled string, missing []string) {
+	if !strings.Contains(text, "{{") {
+		return cut(text), nil // shared by all calls of the pathway
+	}
 	var b strings.Builder
 	pieces(text, func(s string) { b.WriteString(s) }, func(p placeholder) {
 		v, ok := value(p.name)
