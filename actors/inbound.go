@@ -165,7 +165,7 @@ func (n *Node) numberOf(ctx context.Context, in *sip.Incoming) (*domain.PhoneNum
 		return nil, e, errUnproved
 	}
 	for _, e := range entries {
-		num, err := n.claimed(ctx, "*@"+e.Trunk.ID)
+		num, err := n.remembered(e, "*", func() (*domain.PhoneNumber, error) { return n.claimed(ctx, "*@"+e.Trunk.ID) })
 		if err != nil {
 			return nil, e, err
 		}
@@ -190,18 +190,36 @@ func (n *Node) exactly(ctx context.Context, to string, entries []trunk.Entry) (*
 		if w == nil {
 			continue
 		}
-		for _, text := range spellings(to, countryOf(&e.Trunk, w)) {
-			num, err := n.claimed(ctx, text)
-			if err != nil {
-				return nil, e, err
-			}
-			if num != nil && num.WorkspaceID == e.WorkspaceID && num.Environment == e.Trunk.Environment &&
-				(num.TrunkID == "" || num.TrunkID == e.Trunk.ID) {
-				return num, e, nil
-			}
+		country := countryOf(&e.Trunk, w)
+		num, err := n.remembered(e, country+" "+to, func() (*domain.PhoneNumber, error) {
+			return n.exact(ctx, e, spellings(to, country))
+		})
+		if num != nil || err != nil {
+			return num, e, err
 		}
 	}
 	return nil, trunk.Entry{}, nil
+}
+
+// exact is the number that a trunk may spell in these ways; nil: none.
+func (n *Node) exact(ctx context.Context, e trunk.Entry, texts []string) (*domain.PhoneNumber, error) {
+	for _, text := range texts {
+		num, err := n.claimed(ctx, text)
+		if err != nil {
+			return nil, err
+		}
+		if num != nil && num.WorkspaceID == e.WorkspaceID && num.Environment == e.Trunk.Environment &&
+			(num.TrunkID == "" || num.TrunkID == e.Trunk.ID) {
+			return num, nil
+		}
+	}
+	return nil, nil //nolint:nilnil // none is no error
+}
+
+// remembered is a number of a trunk's workspace; each call asks for one, and
+// they change seldom. It is shared.
+func (n *Node) remembered(e trunk.Entry, called string, read func() (*domain.PhoneNumber, error)) (*domain.PhoneNumber, error) {
+	return n.desk.numbers.of(n.desk.store, e.WorkspaceID, e.Trunk.ID+" "+called, read)
 }
 
 // comesTo says whether a caller comes over a trunk or a phone of a workspace.
