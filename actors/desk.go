@@ -31,7 +31,7 @@ type Desk struct {
 	uploads uploads
 	imports sync.Map // of numbers, by list: one at a time
 	scripts recall[domain.Script]
-	numbers recall[*domain.PhoneNumber]
+	called  recall[*domain.PhoneNumber]
 	shown   recall[[]string] // caller ids
 	zones   *calendar.Shared
 }

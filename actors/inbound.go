@@ -219,7 +219,7 @@ func (n *Node) exact(ctx context.Context, e trunk.Entry, texts []string) (*domai
 // remembered is a number of a trunk's workspace; each call asks for one, and
 // they change seldom. It is shared.
 func (n *Node) remembered(e trunk.Entry, called string, read func() (*domain.PhoneNumber, error)) (*domain.PhoneNumber, error) {
-	return n.desk.numbers.of(n.desk.store, e.WorkspaceID, e.Trunk.ID+" "+called, read)
+	return n.desk.called.of(n.desk.store, e.WorkspaceID, e.Trunk.ID+" "+called, read)
 }
 
 // comesTo says whether a caller comes over a trunk or a phone of a workspace.

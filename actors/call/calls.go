@@ -261,7 +261,7 @@ func (c *Calls) giveBack(ctx actor.Context, b *berth) {
 		ctx.Send(c.cfg.Trunks, trunk.Free{CallID: b.callID})
 	}
 	if c.cfg.Numbers != nil {
-		ctx.Send(c.cfg.Numbers, numbers.Over{CallID: b.call.ID})
+		ctx.Send(c.cfg.Numbers, numbers.Over{CallID: b.callID})
 	}
 }
 
