@@ -188,7 +188,10 @@ func (s *Session) relayOne(buf []byte, p *relayed, now time.Duration) {
 	l, o := s.link, &s.out
 	packet := rtp.Packet{Marker: p.marker, Type: o.kind, Seq: p.seq + l.seq, Timestamp: p.stamp + l.stamp, SSRC: o.ssrc}
 	copy(buf[rtp.HeaderLen:], p.data[:p.n])
-	s.transmit(buf, packet, p.n, p.n, now)
+	if sealed := s.wrap(buf, packet, p.n, p.n); sealed != nil {
+		s.sound.send(sealed, &o.to)
+		o.interval.tick(now)
+	}
 	if next := packet.Seq + 1; int16(next-o.seq) > 0 { //nolint:gosec // modular
 		o.seq = next
 	}

@@ -13,6 +13,9 @@ const (
 	turn    = 5 * time.Millisecond
 	slots   = 24 // 120 ms: a whole number of frames of 10, 20, 30 and 40 ms
 	lateCap = time.Second
+	// together is how many sessions are served at a time: first all are read, then all have their frame, then all is sent.
+	// The kernel's code and ours each stay in the processor's caches that way, which saves an eighth of the whole.
+	together = 32
 )
 
 // clock serves many sessions from one goroutine. Sessions stand in the slot of their next frame; turns are computed from
@@ -30,18 +33,33 @@ type clock struct {
 	turn   int64
 	leapt  int64 // samples that were given up because the machine stood still
 	slot   [slots][]*Session
-	in     *batch
-	out    []byte
+	in     *batch // what further looks bring
+	first  [together]*batch
+	got    [together]int // packets of the first look; notRead: nobody has looked
+	mail   [together]letter
+	next   [together]int // turns until the session is due again; 0: never
+	at     int           // which of them has its frame
 	left   []byte
 	right  []byte
 	events []Event
 }
 
+// letter is a packet that waits to be sent.
+type letter struct {
+	packet []byte // within data; nil: none
+	data   [packetMost]byte
+}
+
+const notRead = -1
+
 func newClock(e *Engine) *clock {
-	return &clock{
-		engine: e, wake: make(chan struct{}, 1), in: newBatch(),
-		out: make([]byte, packetMost), left: make([]byte, frameMost), right: make([]byte, frameMost),
+	c := &clock{
+		engine: e, wake: make(chan struct{}, 1), in: newBatch(batchLen), left: make([]byte, frameMost), right: make([]byte, frameMost),
 	}
+	for i := range c.first {
+		c.first[i] = newBatch(fewPackets)
+	}
+	return c
 }
 
 // add puts a session on the clock.
@@ -58,6 +76,7 @@ func (c *clock) add(s *Session) {
 
 // run turns until the engine stops.
 func (c *clock) run(stop <-chan struct{}) {
+	precede()
 	for {
 		if c.load.Load() == 0 {
 			select {
@@ -72,17 +91,21 @@ func (c *clock) run(stop <-chan struct{}) {
 			return
 		default:
 		}
-		wait := c.start + time.Duration(c.turn)*turn - c.engine.now()
-		if wait > 0 {
-			time.Sleep(wait) //nolint:forbidigo // the clock has a goroutine of its own, no mailbox
-		} else if -wait > lateCap {
+		wait := c.wait()
+		if -wait > lateCap {
 			leap := int64(-wait/turn) / slots * slots // whole rounds, so every session stays in its slot
 			c.turn += leap
 			c.leapt += leap * int64(turn/time.Millisecond) * sampleRate / 1000
 		}
+		for ; wait > 0; wait = c.wait() {
+			rest(wait)
+		}
 		c.guarded()
 	}
 }
+
+// wait is the time until the next turn.
+func (c *clock) wait() time.Duration { return c.start + time.Duration(c.turn)*turn - c.engine.now() }
 
 // guarded is a turn that may break without ending the clock; serve already guards what sessions do.
 func (c *clock) guarded() {
@@ -99,12 +122,17 @@ func (c *clock) guarded() {
 func (c *clock) once() {
 	c.welcome()
 	due := c.slot[c.turn%slots]
-	for _, s := range due {
-		if n := c.serve(s); n > 0 {
-			at := (c.turn + int64(n)) % slots
-			c.slot[at] = append(c.slot[at], s)
-		} else {
-			c.load.Add(-1)
+	for left := due; len(left) > 0; {
+		some := left[:min(len(left), together)]
+		left = left[len(some):]
+		c.round(some)
+		for i, s := range some {
+			if n := c.next[i]; n > 0 {
+				at := (c.turn + int64(n)) % slots
+				c.slot[at] = append(c.slot[at], s)
+			} else {
+				c.load.Add(-1)
+			}
 		}
 	}
 	clear(due)
@@ -127,6 +155,23 @@ func (c *clock) welcome() {
 	}
 	clear(c.incoming)
 	c.incoming = c.incoming[:0]
+}
+
+// round serves some sessions, at most together.
+func (c *clock) round(some []*Session) {
+	for i, s := range some {
+		c.got[i] = s.look(c.first[i])
+	}
+	for i, s := range some {
+		c.at, c.mail[i].packet = i, nil
+		c.next[i] = c.serve(s)
+	}
+	now := c.engine.now()
+	for i, s := range some {
+		if packet := c.mail[i].packet; packet != nil {
+			s.post(packet, now)
+		}
+	}
 }
 
 // serve gives a session its frame and says in how many turns the next is due; 0: never.

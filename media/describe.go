@@ -94,7 +94,7 @@ func (d *description) versioned(write func(version uint64) []byte) []byte {
 
 func (s *Session) local(formats []sdp.Format, d sdp.Direction, version uint64) sdp.Local {
 	return sdp.Local{
-		ID: s.desc.id, Version: version, Addr: s.engine.public, Port: s.port, Formats: formats, Direction: d, PTime: s.o.PTime,
+		ID: s.desc.id, Version: version, Addr: s.address(), Port: s.port, Formats: formats, Direction: d, PTime: s.o.PTime,
 	}
 }
 
@@ -194,10 +194,10 @@ func (s *Session) agree(b []byte, offered bool) (*sdp.Session, error) {
 	s.listen(&a)
 	if somewhere && a.Remote != s.in.remote {
 		s.expect(a.Remote, now)
-		s.out.to = newTarget(a.Remote)
+		s.out.to = s.sound.target(a.Remote)
 		s.report.to = target{}
 		if s.engine.mayReach(a.RTCP, s.o.Networks) {
-			s.report.to = newTarget(a.RTCP)
+			s.report.to = s.control.target(a.RTCP)
 		}
 	}
 	s.activate()

@@ -2,10 +2,8 @@ package media
 
 import (
 	"errors"
-	"fmt"
 	"log/slog"
 	"math/rand/v2"
-	"net"
 	"net/netip"
 	"runtime"
 	"slices"
@@ -28,7 +26,8 @@ const (
 // Engine owns the ports, the media clocks and the recorders of a process.
 type Engine struct {
 	cfg    Config
-	public netip.Addr
+	public netip.Addr   // in descriptions, where a session has no other
+	other  netip.Addr   // the same of the other family, where sockets take both; else zero
 	own    []netip.Addr // addresses of this machine
 	ports  *ports
 	clocks []*clock
@@ -66,49 +65,16 @@ func NewEngine(cfg Config) (*Engine, error) {
 		return nil, err
 	}
 	e := &Engine{
-		cfg: cfg, own: own, ports: p, public: public(cfg, own), disk: record.NewPool(writers, cfg.Recording), born: time.Now(),
+		cfg: cfg, own: own, ports: p, disk: record.NewPool(writers, cfg.Recording), born: time.Now(),
 		stop: make(chan struct{}), sessions: make(map[*Session]struct{}),
 	}
+	e.public, e.other = public(cfg, own)
 	for range min(runtime.GOMAXPROCS(0), clocksMost) {
 		c := newClock(e)
 		e.clocks = append(e.clocks, c)
 		e.work.Go(func() { c.run(e.stop) })
 	}
 	return e, nil
-}
-
-// addresses are those of this machine.
-func addresses() ([]netip.Addr, error) {
-	list, err := net.InterfaceAddrs()
-	if err != nil {
-		return nil, fmt.Errorf("media: addresses of this machine: %w", err)
-	}
-	var out []netip.Addr
-	for _, a := range list {
-		if p, errParse := netip.ParsePrefix(a.String()); errParse == nil {
-			out = append(out, p.Addr().Unmap())
-		}
-	}
-	return out, nil
-}
-
-// public is what descriptions name: never an unspecified address, which would be hold.
-func public(cfg Config, own []netip.Addr) netip.Addr {
-	if cfg.PublicIP.IsValid() {
-		return cfg.PublicIP.Unmap()
-	}
-	if !cfg.BindIP.IsUnspecified() {
-		return cfg.BindIP
-	}
-	for _, a := range own {
-		if a.Is4() == cfg.BindIP.Is4() && !a.IsLoopback() && !a.IsLinkLocalUnicast() {
-			return a
-		}
-	}
-	if cfg.BindIP.Is4() {
-		return netip.AddrFrom4([4]byte{127, 0, 0, 1})
-	}
-	return netip.IPv6Loopback()
 }
 
 // Open takes a port pair for a new session; the error wraps ErrNoPorts when none is left. A session that never has sound
@@ -126,6 +92,9 @@ func (e *Engine) Open(o Options) (*Session, error) {
 	}
 	if o.KeyLife == 0 {
 		o.KeyLife = defaultKeyLife
+	}
+	if !e.hears(o.Address) {
+		o.Address = netip.Addr{}
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -203,25 +172,6 @@ func (e *Engine) calmest() *clock {
 		}
 	}
 	return slices.MinFunc(e.clocks, func(a, b *clock) int { return int(a.load.Load() - b.load.Load()) })
-}
-
-// mayReach says whether packets may go to an address: some never, those of the session's networks always.
-func (e *Engine) mayReach(to netip.AddrPort, networks []netip.Prefix) bool {
-	ip := to.Addr()
-	if ip.Is4() != e.cfg.BindIP.Is4() || ip.IsUnspecified() || ip.IsMulticast() || ip == netip.AddrFrom4([4]byte{255, 255, 255, 255}) {
-		return false
-	}
-	if to.Port() < 1024 || e.ports.has(to.Port()) && e.ours(ip) {
-		return false
-	}
-	if within(ip, networks) {
-		return true
-	}
-	return e.cfg.MayReach == nil || e.cfg.MayReach(to)
-}
-
-func (e *Engine) ours(ip netip.Addr) bool {
-	return ip.IsLoopback() || ip == e.public || slices.Contains(e.own, ip)
 }
 
 func within(ip netip.Addr, networks []netip.Prefix) bool {

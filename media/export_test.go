@@ -22,7 +22,10 @@ func NewTurn(s *Session) *Turn {
 }
 
 // Frame is one frame; the next is due after so many turns of the clock, 5 ms each.
-func (t *Turn) Frame() (turns int) { return t.c.serve(t.s) }
+func (t *Turn) Frame() (turns int) {
+	t.c.round([]*Session{t.s})
+	return t.c.next[0]
+}
 
 // Lapse is a machine that stood still.
 func (t *Turn) Lapse(d time.Duration) { t.c.leapt += int64(d * sampleRate / time.Second) }

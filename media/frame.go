@@ -54,9 +54,9 @@ func (s *Session) frame(c *clock) (turns int) {
 	left, right := c.left[:n], c.right[:n]
 	s.hear(left)
 	s.gather(n)
-	s.speak(c.out, right, now)
+	s.speak(&c.mail[c.at], right, now)
 	s.share(left, right)
-	if s.begun {
+	if s.runs() {
 		s.media += int64(n)
 		s.keepFrame(left, right)
 	}
@@ -76,7 +76,7 @@ func (s *Session) catchUp(c *clock) {
 		return
 	}
 	s.out.stamp += uint32(gap) //nolint:gosec // modular
-	if s.begun {
+	if s.runs() {
 		s.media += gap
 		if s.recorder != nil {
 			s.recorder.Silence(int(gap))
@@ -104,8 +104,8 @@ func (s *Session) hear(left []byte) {
 }
 
 // speak sends one frame and leaves in right what was sent, as µ-law.
-func (s *Session) speak(buf, right []byte, now time.Duration) {
-	o := &s.out
+func (s *Session) speak(out *letter, right []byte, now time.Duration) {
+	o, buf := &s.out, out.data[:]
 	stamp := o.stamp
 	o.stamp += uint32(len(right)) //nolint:gosec // a frame
 	if !o.to.addr.IsValid() || o.held {
@@ -134,22 +134,35 @@ func (s *Session) speak(buf, right []byte, now time.Duration) {
 		packet.Marker = packet.Marker || s.code.resumed
 	}
 	o.seq++
-	s.transmit(buf, packet, octets, len(right), now)
+	out.packet = s.wrap(buf, packet, octets, len(right))
 }
 
-// transmit sends a packet whose payload stands in buf, behind the place of its header, and counts it.
-func (s *Session) transmit(buf []byte, packet rtp.Packet, octets, length int, now time.Duration) {
+// wrap makes a packet of the payload that stands in buf, behind the place of its header, and counts it; nil: it must not be
+// sent.
+func (s *Session) wrap(buf []byte, packet rtp.Packet, octets, length int) []byte {
 	o := &s.out
 	packet.Timestamp *= o.scale
 	rtp.PutHeader(buf, packet)
-	if sealed, ok := s.seal(buf[:rtp.HeaderLen+octets]); ok {
-		s.sound.send(sealed, &o.to)
-	}
 	o.running = true
 	o.packets++
 	o.octets += uint64(octets)  //nolint:gosec // a packet
 	o.samples += uint64(length) //nolint:gosec // a frame
-	o.interval.tick(now)
+	sealed, ok := s.seal(buf[:rtp.HeaderLen+octets])
+	if !ok {
+		return nil
+	}
+	return sealed
+}
+
+// post sends a packet, unless the session has been closed since: its socket may be another's by now.
+func (s *Session) post(packet []byte, now time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return
+	}
+	s.sound.send(packet, &s.out.to)
+	s.out.interval.tick(now)
 }
 
 // next fills a frame with what plays.

@@ -68,7 +68,7 @@ func TestNoKeyComesBackAfterSoundInTheClear(t *testing.T) {
 	p := newPeer(t)
 	theirs := srtp.Attribute{Tag: 1, Key: srtp.NewKey(srtp.AESCM128SHA80)}
 	t.Run("offered", func(t *testing.T) {
-		s := open(t, engine(t, 33400, 33409), either)
+		s := open(t, engine(t, 30100, 30109), either)
 		seen := map[srtp.Key]bool{}
 		for range 3 {
 			offered := keysOf(t, s.Offer())
@@ -82,7 +82,7 @@ func TestNoKeyComesBackAfterSoundInTheClear(t *testing.T) {
 		}
 	})
 	t.Run("answered, and what they sent is not heard again", func(t *testing.T) {
-		s := open(t, engine(t, 33410, 33419), either)
+		s := open(t, engine(t, 30110, 30119), either)
 		answer, err := s.Answer(p.keyed(theirs))
 		require.NoError(t, err)
 		first := keysOf(t, answer)
@@ -106,7 +106,7 @@ func TestNoKeyComesBackAfterSoundInTheClear(t *testing.T) {
 func TestBranchesThatAnswerInTurnAreEachSpokenToUnderTheirKey(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t)
-	s := open(t, engine(t, 33420, 33429), either)
+	s := open(t, engine(t, 30120, 30129), either)
 	offered := keysOf(t, s.Offer())
 	in := map[int]*srtp.Stream{}
 	for _, at := range []int{0, 1, 0} {
@@ -127,7 +127,7 @@ func TestBranchesThatAnswerInTurnAreEachSpokenToUnderTheirKey(t *testing.T) {
 func TestWhereTheFarEndChangesItsKeyWeChangeOurs(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t)
-	s := open(t, engine(t, 33430, 33439), either)
+	s := open(t, engine(t, 30130, 30139), either)
 	attribute := func() srtp.Attribute { return srtp.Attribute{Tag: 1, Key: srtp.NewKey(srtp.AESCM128SHA80)} }
 	first := attribute()
 	answer, err := s.Answer(p.keyed(first))
@@ -158,7 +158,7 @@ func TestWhereTheFarEndChangesItsKeyWeChangeOurs(t *testing.T) {
 
 func TestAKeyIsWornAfterAnHourUntilItIsRenewed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e, err := media.NewEngine(media.Config{BindIP: loopback, PortMin: 33440, PortMax: 33449})
+		e, err := media.NewEngine(media.Config{BindIP: loopback, PortMin: 30140, PortMax: 30149})
 		require.NoError(t, err)
 		var told ear
 		s, err := e.Open(media.Options{SRTP: media.SRTPRequired, Confidential: true, Notify: told.notify, IdleAfter: 24 * time.Hour})
@@ -166,7 +166,7 @@ func TestAKeyIsWornAfterAnHourUntilItIsRenewed(t *testing.T) {
 		turn := media.NewTurn(s)
 		far := srtp.Attribute{Tag: 1, Key: srtp.NewKey(srtp.AESCM128SHA80)}
 		describe := func() []byte {
-			return []byte(strings.ReplaceAll(string(describe("127.0.0.1", 33450, "a=crypto:"+far.Line()+"\r\n")), "RTP/AVP", "RTP/SAVP"))
+			return []byte(strings.ReplaceAll(string(describe("127.0.0.1", 30150, "a=crypto:"+far.Line()+"\r\n")), "RTP/AVP", "RTP/SAVP"))
 		}
 		worn := func() (n int) {
 			for _, ev := range told.all() {

@@ -81,7 +81,7 @@ func samples[N int | uint64](n N) time.Duration {
 
 // Config says where an engine listens and whom it may reach. The zero value works.
 type Config struct {
-	BindIP   netip.Addr // sockets bind here; zero: 0.0.0.0
+	BindIP   netip.Addr // sockets bind here; zero: 0.0.0.0; "::" takes IPv4 and IPv6
 	PublicIP netip.Addr // written into SDP c=; zero: BindIP, or an address of this machine where that is unspecified
 	// PortMin and PortMax bound the RTP ports, which are even; RTCP is on the next one. Zero: 20000-29999.
 	PortMin, PortMax int
@@ -107,11 +107,14 @@ type Options struct {
 	// Confidential says that the signalling is encrypted, as by TLS. Where it is not, nobody is told a key: SRTPOptional
 	// counts as SRTPOff, and Open fails with ErrConfidential on SRTPRequired, unless KeysInClear allows it.
 	Confidential, KeysInClear bool
-	KeyLife                   time.Duration  // how long a key of ours is used before KeyWorn; zero: 1 h
-	RecordPath                string         // "": not recorded; its time begins at Begin. No file where neither side has any sound
-	Networks                  []netip.Prefix // further networks that sound may go to and be latched from
-	Notify                    func(Event)    // must not block; called from the media clock, never twice at once for one session
-	IdleAfter                 time.Duration  // neither RTP nor RTCP for so long, off hold: Vanished; zero: 60 s
+	// Address is written into SDP c= for a far end that sees another address of ours than the public one, as in a private
+	// network; zero, or where nothing that is sent there comes in: Config.PublicIP, of the far end's family where that is known.
+	Address    netip.Addr
+	KeyLife    time.Duration  // how long a key of ours is used before KeyWorn; zero: 1 h
+	RecordPath string         // "": not recorded; its time begins at Begin. No file where neither side has any sound
+	Networks   []netip.Prefix // further networks that sound may go to and be latched from
+	Notify     func(Event)    // must not block; called from the media clock, never twice at once for one session
+	IdleAfter  time.Duration  // neither RTP nor RTCP for so long, off hold: Vanished; zero: 60 s
 }
 
 // Event is what a session tells its owner.

@@ -133,22 +133,29 @@ func (s *Session) expect(remote netip.AddrPort, now time.Duration) {
 	s.in.expect(remote, now)
 }
 
-// receive takes what has arrived on the RTP socket. Before a description nothing is meant for us, and stays unread.
-func (s *Session) receive(c *clock) {
-	if !s.in.remote.IsValid() {
-		return
+// look reads what has arrived on the RTP socket, for receive. Before a description nothing is meant for us, and stays unread.
+func (s *Session) look(into *batch) (packets int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || !s.in.remote.IsValid() {
+		return notRead
 	}
-	most := fewPackets
-	for range looksMost {
-		n := s.sound.receive(c.in, most)
+	return s.sound.receive(into, fewPackets)
+}
+
+// receive takes what has been read, and reads on where that was all there was room for.
+func (s *Session) receive(c *clock) {
+	from, n, most := c.first[c.at], c.got[c.at], fewPackets
+	for looks := 1; n >= 0; looks++ {
 		for i := range n {
-			data, from, arrived := c.in.packet(i)
-			s.packet(data, from, arrived)
+			data, sender, arrived := from.packet(i)
+			s.packet(data, sender, arrived)
 		}
-		if n < most {
+		if n < most || looks == looksMost {
 			return
 		}
-		most = batchLen
+		from, most = c.in, batchLen
+		n = s.sound.receive(from, most)
 	}
 }
 
@@ -234,12 +241,12 @@ func (s *Session) admit(from netip.AddrPort, p *rtp.Packet, k kind, arrived int6
 	}
 	r.locked, r.ssrc, r.spoke, r.trial = from, p.SSRC, arrived, trial{}
 	if !named {
-		s.out.to = newTarget(from)
+		s.out.to = s.sound.target(from)
 		s.report.to = target{}
 		if s.desc.agreed.Mux {
-			s.report.to = newTarget(from)
+			s.report.to = s.control.target(from)
 		} else if control := netip.AddrPortFrom(from.Addr(), from.Port()+1); s.engine.mayReach(control, s.o.Networks) {
-			s.report.to = newTarget(control)
+			s.report.to = s.control.target(control)
 		}
 	}
 	return true

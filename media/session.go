@@ -29,6 +29,7 @@ type Session struct {
 	clock  *clock // nil until a description is agreed
 	leapt  int64  // the clock's leaps that were made up for
 	begun  bool
+	early  bool    // sound of ours is heard before Begin
 	events []Event // told at the next frame
 
 	sound   socket
@@ -102,6 +103,20 @@ func (s *Session) Begin() {
 	s.activate()
 }
 
+// Early says that our sound is heard before the answer, as with 183: the recording and its time begin now, with the next
+// frame, and not with Begin. Where Begin never comes, no file is left.
+func (s *Session) Early() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.closed && !s.begun {
+		s.early = true
+		s.activate()
+	}
+}
+
+// runs says whether the media time does.
+func (s *Session) runs() bool { return s.begun || s.early }
+
 // activate puts the session on a clock.
 func (s *Session) activate() {
 	if s.clock == nil {
@@ -135,7 +150,7 @@ func (s *Session) interrupt() {
 	}
 }
 
-// Mark is the position on the media clock, which is that of the recording; zero before Begin.
+// Mark is the position on the media clock, which is that of the recording; zero before Begin, or Early.
 func (s *Session) Mark() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -173,7 +188,11 @@ func (s *Session) Close() (Stats, <-chan Recording) {
 		close(s.done)
 		return s.final, s.done
 	}
-	written := s.recorder.Close()
+	end := s.recorder.Close
+	if !s.begun {
+		end = s.recorder.Discard
+	}
+	written := end()
 	s.engine.work.Go(func() {
 		r := <-written
 		s.done <- Recording{Path: r.Path, Duration: r.Duration, Human: human, Err: r.Err}

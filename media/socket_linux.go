@@ -25,7 +25,10 @@ const (
 	controlRoom = 8 << 10
 )
 
-type socket struct{ fd int }
+type socket struct {
+	fd  int
+	six bool // of IPv6; bound to "::" it takes IPv4 as well, in its addresses' clothes (RFC 4291 section 2.5.5.2)
+}
 
 // listen opens a UDP socket with room for some bytes of packets.
 func listen(at netip.AddrPort, room int) (socket, error) {
@@ -46,13 +49,17 @@ func listen(at netip.AddrPort, room int) (socket, error) {
 		sa = &unix.SockaddrInet4{Port: int(at.Port()), Addr: at.Addr().As4()}
 	} else {
 		_ = unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_TCLASS, expedited)
+		_ = unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_TOS, expedited)
+		if both(at.Addr()) {
+			_ = unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, 0)
+		}
 		sa = &unix.SockaddrInet6{Port: int(at.Port()), Addr: at.Addr().As16()}
 	}
 	if err = unix.Bind(fd, sa); err != nil {
 		_ = unix.Close(fd)
 		return socket{}, fmt.Errorf("media: bind %s: %w", at, err)
 	}
-	return socket{fd}, nil
+	return socket{fd, family == unix.AF_INET6}, nil
 }
 
 func (s *socket) close() {
@@ -62,19 +69,20 @@ func (s *socket) close() {
 	}
 }
 
-// target is an address as the kernel takes it.
+// target is an address as the kernel takes it, and as we do.
 type target struct {
 	addr netip.AddrPort
 	raw  unix.RawSockaddrInet6 // or the shorter one of IPv4, in its place
 	len  uintptr
 }
 
-func newTarget(to netip.AddrPort) target {
+// target is an address as the socket takes it.
+func (s *socket) target(to netip.AddrPort) target {
 	t := target{addr: to}
 	if !to.IsValid() {
 		return t
 	}
-	if to.Addr().Is4() {
+	if !s.six {
 		sa := (*unix.RawSockaddrInet4)(unsafe.Pointer(&t.raw)) //nolint:gosec // the greater holds the smaller
 		sa.Family, sa.Addr, t.len = unix.AF_INET, to.Addr().As4(), unix.SizeofSockaddrInet4
 	} else {
@@ -98,34 +106,40 @@ type message struct {
 
 // batch is what one look into a socket brings. It is never copied: the kernel is told where its parts lie.
 type batch struct {
-	messages [batchLen]message
-	vectors  [batchLen]unix.Iovec
-	from     [batchLen]unix.RawSockaddrInet6
-	control  [batchLen][64]byte
-	data     [batchLen][packetMost]byte
+	messages []message
+	parts    []part
 }
 
-func newBatch() *batch {
-	b := new(batch)
+// part is one packet's.
+type part struct {
+	vector  unix.Iovec
+	from    unix.RawSockaddrInet6
+	control [64]byte
+	data    [packetMost]byte
+}
+
+// newBatch has room for so many packets.
+func newBatch(room int) *batch {
+	b := &batch{messages: make([]message, room), parts: make([]part, room)}
 	for i := range b.messages {
-		b.vectors[i].Base = &b.data[i][0]
-		b.vectors[i].SetLen(packetMost)
-		h := &b.messages[i].header
-		h.Name = (*byte)(unsafe.Pointer(&b.from[i])) //nolint:gosec // as recvmmsg wants it
-		h.Iov = &b.vectors[i]
+		p, h := &b.parts[i], &b.messages[i].header
+		p.vector.Base = &p.data[0]
+		p.vector.SetLen(packetMost)
+		h.Name = (*byte)(unsafe.Pointer(&p.from)) //nolint:gosec // as recvmmsg wants it
+		h.Iov = &p.vector
 		h.SetIovlen(1)
-		h.Control = &b.control[i][0]
+		h.Control = &p.control[0]
 	}
 	return b
 }
 
-// receive takes what has arrived, at most so many packets, and at most batchLen.
+// receive takes what has arrived, at most so many packets, and at most as many as there is room for.
 func (s *socket) receive(b *batch, most int) int {
-	most = min(most, batchLen)
+	most = min(most, len(b.messages))
 	for i := range most {
 		h := &b.messages[i].header
 		h.Namelen = unix.SizeofSockaddrInet6
-		h.SetControllen(len(b.control[i]))
+		h.SetControllen(len(b.parts[i].control))
 	}
 	n, _, errno := unix.RawSyscall6(unix.SYS_RECVMMSG, uintptr(s.fd), uintptr(unsafe.Pointer(&b.messages[0])), uintptr(most), //nolint:gosec // raw by design
 		unix.MSG_DONTWAIT, 0, 0)
@@ -160,7 +174,7 @@ func (s *socket) drain() int {
 // packet is the i-th packet, its sender, and when it arrived by the wall clock.
 func (b *batch) packet(i int) (data []byte, from netip.AddrPort, arrived int64) {
 	m := &b.messages[i]
-	sa := &b.from[i]
+	sa := &b.parts[i].from
 	port := binary.BigEndian.Uint16((*[2]byte)(unsafe.Pointer(&sa.Port))[:]) //nolint:gosec // network order
 	switch sa.Family {
 	case unix.AF_INET:
@@ -168,16 +182,16 @@ func (b *batch) packet(i int) (data []byte, from netip.AddrPort, arrived int64) 
 	case unix.AF_INET6:
 		from = netip.AddrPortFrom(netip.AddrFrom16(sa.Addr).Unmap(), port)
 	}
-	return b.data[i][:m.n], from, b.stamp(i)
+	return b.parts[i].data[:m.n], from, b.stamp(i)
 }
 
 // stamp reads the kernel's time of arrival; without one it is now.
 func (b *batch) stamp(i int) int64 {
-	c := (*unix.Cmsghdr)(unsafe.Pointer(&b.control[i][0])) //nolint:gosec // as the kernel wrote it
-	length := int(b.messages[i].header.Controllen)         //nolint:gosec // at most the buffer's
+	c := (*unix.Cmsghdr)(unsafe.Pointer(&b.parts[i].control[0])) //nolint:gosec // as the kernel wrote it
+	length := int(b.messages[i].header.Controllen)               //nolint:gosec // at most the buffer's
 	if length >= unix.CmsgLen(int(unsafe.Sizeof(unix.Timespec{}))) &&
 		c.Level == unix.SOL_SOCKET && c.Type == unix.SCM_TIMESTAMPNS {
-		t := (*unix.Timespec)(unsafe.Pointer(&b.control[i][unix.CmsgLen(0)])) //nolint:gosec // as the kernel wrote it
+		t := (*unix.Timespec)(unsafe.Pointer(&b.parts[i].control[unix.CmsgLen(0)])) //nolint:gosec // as the kernel wrote it
 		return t.Nano()
 	}
 	return time.Now().UnixNano()

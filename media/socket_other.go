@@ -63,19 +63,19 @@ func (s *socket) close() {
 
 type target struct{ addr netip.AddrPort }
 
-func newTarget(to netip.AddrPort) target { return target{to} }
+func (*socket) target(to netip.AddrPort) target { return target{to} }
 
 func (s *socket) send(b []byte, to *target) bool {
 	_, err := s.conn.WriteToUDPAddrPort(b, to.addr)
 	return err == nil
 }
 
-type batch struct{ got [batchLen]arrival }
+type batch struct{ got []arrival }
 
-func newBatch() *batch { return new(batch) }
+func newBatch(room int) *batch { return &batch{make([]arrival, room)} }
 
 func (s *socket) receive(b *batch, most int) int {
-	most = min(most, batchLen)
+	most = min(most, len(b.got))
 	for i := range most {
 		select {
 		case b.got[i] = <-s.in:

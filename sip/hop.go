@@ -185,6 +185,17 @@ func (u *UserAgent) sentBy(f flow) string {
 	return netip.AddrPortFrom(ip, port).String()
 }
 
+// Host is our address as a far end is told it in Via and Contact, and as its
+// sound finds it: the public one, or the one listened on for those near us.
+// Zero: there is no way there.
+func (u *UserAgent) Host(network string, far netip.AddrPort) netip.Addr {
+	at, err := netip.ParseAddrPort(u.sentBy(flow{network: network, addr: far}))
+	if err != nil {
+		return netip.Addr{}
+	}
+	return at.Addr()
+}
+
 func (u *UserAgent) publicHost(f flow) string {
 	host, _, err := net.SplitHostPort(u.sentBy(f))
 	if err != nil {

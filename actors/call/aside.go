@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -222,6 +223,7 @@ func (a *aside) dial(ctx actor.Context, leg int) {
 		a.slot.Fill(&in, a.way.To, a.shown())
 		soundOf(&o, a.slot, nil)
 	}
+	o.Address = hostFor(a.cfg.Phone, a.slot, in.Contacts)
 	sound, phone, v, shared := a.cfg.Sound, a.cfg.Phone, a.vessel, a.shared
 	mailbox.Work(ctx, dialLimit, func(context.Context) any {
 		return placeAside(v, sound, phone, shared, o, in)
@@ -393,6 +395,23 @@ func (a *aside) over(ctx actor.Context, why string, e sip.Ended) {
 	}
 	a.talked(ctx)
 	ctx.Request(ctx.Parent(), asideOver{why, e})
+}
+
+// hostFor is our address for the sound of a far end, as its signalling sees it:
+// its next hop, where that is no name.
+func hostFor(phone Phone, slot trunk.Slot, contacts []sip.Contact) netip.Addr {
+	next := slot.Target
+	if p := slot.Trunk.OutboundProxy; p != nil {
+		next = sip.Target{Host: p.Host, Port: p.Port, Transport: p.Transport}
+	}
+	if len(contacts) > 0 {
+		next = contacts[0].Target
+	}
+	ip, err := netip.ParseAddr(strings.Trim(next.Host, "[]"))
+	if err != nil {
+		return netip.Addr{}
+	}
+	return phone.Host(next.Transport, netip.AddrPortFrom(ip.Unmap(), uint16(next.Port&0xFFFF)))
 }
 
 // soundOf gives a session what its trunk wants.

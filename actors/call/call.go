@@ -148,6 +148,7 @@ type call struct {
 	away         uint8                // why the agent is silent
 	wasReached   bool
 	rung         bool // a call that came in rings until it is answered
+	early        bool // and hears our sound meanwhile
 	soundLeg     int  // the leg whose sound is heard
 	summedUp     bool // nothing but second legs is waited for
 	ended        *Ended

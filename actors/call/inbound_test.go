@@ -2,7 +2,9 @@ package call_test
 
 import (
 	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,6 +17,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/media/wav"
 	"github.com/callboard/callboard/sip"
 )
 
@@ -89,6 +92,7 @@ func (h *house) take(in *sip.Incoming, script domain.Script) (callID string) {
 	c := domain.Call{
 		Meta:      domain.Meta{ID: id, WorkspaceID: workspace, Environment: domain.Live, CreatedAt: now},
 		Direction: domain.Inbound, From: in.From, To: in.To, Status: domain.CallInitiated, StartedAt: &now,
+		Record: script.Inbound.Answer == "early",
 	}
 	a := domain.Attempt{ID: id, WorkspaceID: workspace, CallID: id, Direction: domain.Inbound, OpenedAt: now}
 	_, err := h.store.Apply(h.t.Context(), commit.Change{Puts: []domain.Record{&c, &a}})
@@ -101,4 +105,58 @@ func (h *house) take(in *sip.Incoming, script domain.Script) (callID string) {
 	}
 	h.sys.Root.Send(h.calls, call.Inbound{In: in, Call: c, Attempt: a, Script: script, Permit: p, Owner: h.owner})
 	return id
+}
+
+func TestWhatACallerHearsBeforeTheAnswerIsOverheardAndKept(t *testing.T) {
+	t.Parallel()
+	h := build(t, plan{})
+	came := make(chan string, 1)
+	service := agent(t, func(in *sip.Incoming) {
+		came <- h.take(in, domain.Script{Pathway: linger(), Inbound: domain.AgentInbound{Answer: "early", RingSeconds: 2}})
+	})
+	s, err := newPeer(t).engine.Open(media.Options{})
+	require.NoError(t, err)
+	defer s.Close()
+	early, up := make(chan struct{}), make(chan struct{})
+	_, err = h.ua.Invite(sip.Invite{Attempt: "them", Leg: 1, Target: targetOf(service), To: "+15550002222", From: "+15550001111", Body: s.Offer(), Notify: func(e sip.Event) {
+		switch e := e.(type) {
+		case sip.Early:
+			_ = s.Accept(e.Body)
+			close(early)
+		case sip.Answered:
+			_ = s.Accept(e.Body)
+			s.Begin()
+			close(up)
+		}
+	}})
+	require.NoError(t, err)
+	id := <-came
+	<-early
+	var loud atomic.Int32
+	tap, err := mailbox.Ask[call.Listening](t.Context(), h.sys, h.calls, call.Listen{CallID: id, Mode: media.Listen, Out: func(frame []byte) {
+		if len(frame) > 0 && frame[3]|0x80 != 0xFF {
+			loud.Add(1)
+		}
+	}})
+	require.NoError(t, err)
+	h.until(5*time.Second, "the ringing is overheard", func() bool { return loud.Load() > 10 })
+	assert.Nil(t, h.store.call(id).AnsweredAt, "before the answer")
+	tap.Tap.Close()
+	<-up
+	h.until(5*time.Second, "it talks", func() bool { return h.store.call(id).AnsweredAt != nil })
+	require.NoError(t, h.hangUp(id))
+	h.end(id)
+	require.True(t, h.finished(id).RecordingAvailable)
+	h.blobs.mu.Lock()
+	defer h.blobs.mu.Unlock()
+	for name, b := range h.blobs.kept {
+		if strings.HasSuffix(name, ".wav") && strings.Contains(name, id) {
+			file, err := wav.Decode(b)
+			require.NoError(t, err)
+			assert.GreaterOrEqual(t, file.Duration(), 1900*time.Millisecond, "the ringing is in it")
+			assert.True(t, slices.ContainsFunc(file.Channel(1)[:4000], func(v int16) bool { return v > 500 }))
+			return
+		}
+	}
+	require.Fail(t, "no recording")
 }

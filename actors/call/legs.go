@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -33,7 +32,9 @@ func (c *call) options(ctx actor.Context) media.Options {
 	soundOf(&o, c.slot, c.networks)
 	o.Codecs = c.codecs
 	if c.in != nil {
-		o.Confidential = c.in.Network == "tls"
+		o.Confidential, o.Address = c.in.Network == "tls", c.cfg.Phone.Host(c.in.Network, c.in.Source)
+	} else {
+		o.Address = hostFor(c.cfg.Phone, c.slot, c.contacts)
 	}
 	if c.call.Record {
 		o.RecordPath = spoolFile(c.cfg, c.call.ID)
@@ -207,69 +208,6 @@ func (c *call) prepared(ctx actor.Context, m prepared) {
 	if d := c.vessel.line(); c.hangup && d != nil {
 		d.Cancel("hangup")
 	}
-}
-
-// The ways to take a call (domain.AgentInbound).
-const (
-	answerRing   = "ring"
-	answerDirect = "direct"
-	answerEarly  = "early"
-)
-
-// earlyFor is how long a caller hears it ring by early media where the agent
-// does not say.
-const earlyFor = 3 * time.Second
-
-// answerNow ends the ringing of a call that came in.
-type answerNow struct{ body []byte }
-
-// Control admits it always.
-func (answerNow) Control() {}
-
-// letRing answers a call that came in once it has rung as long as its agent
-// wants, by 180 or by a sound of ours.
-func (c *call) letRing(ctx actor.Context, body []byte) {
-	wait := time.Duration(c.script.Inbound.RingSeconds) * time.Second
-	switch s := c.vessel.sound(); {
-	case c.script.Inbound.Answer == answerDirect || c.hangup:
-		wait = 0
-	case c.script.Inbound.Answer == answerEarly && s != nil:
-		s.Hold(c.cfg.ringback)
-		c.in.Progress(183, body)
-		if wait == 0 {
-			wait = earlyFor
-		}
-	}
-	if wait == 0 {
-		c.pickUp(ctx, body)
-		return
-	}
-	c.rung = true
-	mailbox.After(ctx, wait, answerNow{body})
-}
-
-// pickUp answers a call that came in.
-func (c *call) pickUp(ctx actor.Context, body []byte) {
-	if c.hangup {
-		c.refuseCaller(480)
-		c.over(ctx, cancelled(), byAPI)
-		return
-	}
-	root, self := ctx.ActorSystem().Root, ctx.Self()
-	var answered, gaveUp atomic.Bool
-	d := c.in.Answer(body, func(e sip.Event) {
-		if _, ended := e.(sip.Ended); ended && !answered.Load() {
-			gaveUp.Store(true) // told within Answer: no 200 was sent
-		}
-		root.Send(self, signal{1, e})
-	})
-	answered.Store(true)
-	c.vessel.dialled(1, d)
-	if gaveUp.Load() {
-		c.over(ctx, cancelled(), byRemote)
-		return
-	}
-	c.talk(ctx, d.State())
 }
 
 func (c *call) signal(ctx actor.Context, m signal) {

@@ -11,7 +11,8 @@ import (
 
 // What a call hears of those who listen to it and of its recording.
 type (
-	// Listen lets somebody listen to an answered call. Out is handed what both
+	// Listen lets somebody listen to an answered call, or to one that hears our
+	// sound before its answer. Out is handed what both
 	// sides say and, once, nil at the end, as with media.Session.Tap. The
 	// answer is Listening or a *domain.Error; Held, of room for one, is given the
 	// tap as well, for when nobody waits for the answer any more.
@@ -55,8 +56,8 @@ func (c *Calls) toCall(ctx actor.Context, callID string) {
 }
 
 func (c *call) listen(ctx actor.Context, m Listen) {
-	s, ok := c.session.(tapped)
-	if c.stage != talking || !ok {
+	s, ok := c.audible().(tapped)
+	if !ok {
 		ctx.Respond(c.notTalking())
 		return
 	}
@@ -73,6 +74,18 @@ func (c *call) listen(ctx actor.Context, m Listen) {
 		}
 		ctx.Respond(Listening{Tap: tap})
 	}
+}
+
+// audible is the sound that is heard now, also before the answer where that is
+// ours; nil: none.
+func (c *call) audible() Session {
+	switch {
+	case c.stage == talking:
+		return c.session
+	case c.stage == preparing && c.early:
+		return c.vessel.sound()
+	}
+	return nil
 }
 
 func (c *call) pauseRecording(ctx actor.Context, m PauseRecording) {

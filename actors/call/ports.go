@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"net/netip"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -44,6 +45,8 @@ type Dialog interface {
 // Phone places legs.
 type Phone interface {
 	CallID(attempt string, leg int) string
+	// Host is our address as a far end sees it; zero where that is not known.
+	Host(network string, far netip.AddrPort) netip.Addr
 	Invite(in sip.Invite) (Dialog, error)
 }
 
@@ -53,6 +56,7 @@ type Session interface {
 	Accept(answer []byte) error
 	Answer(offer []byte) ([]byte, error)
 	Rekey()
+	Early()
 	Begin()
 	Play(id uint64, clip media.Clip)
 	StopPlaying()

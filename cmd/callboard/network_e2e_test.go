@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"fmt"
+	"net"
 	"net/netip"
 	"strings"
 	"sync"
@@ -194,4 +195,34 @@ func TestCallsSurviveABadNetwork(t *testing.T) {
 		t.Logf("the machine was busy: %s", by["clean"])
 	}
 	judged(t, by)
+}
+
+// A far end of IPv6 calls and is called as any other; our public address is one of IPv4, and of no use to it.
+func TestACallOverIPv6(t *testing.T) {
+	t.Parallel()
+	probe, err := net.ListenPacket("udp6", "[::1]:0")
+	if err != nil {
+		t.Log("this machine has no IPv6:", err)
+		return
+	}
+	_ = probe.Close()
+	s := prepare(t)
+	s.env = append(s.env, fmt.Sprintf("CALLBOARD_SIP_ADDR=127.0.0.1:%d,[::1]:%d", s.sip, s.sip), "CALLBOARD_PUBLIC_IP=192.0.2.1",
+		"CALLBOARD_EGRESS_ALLOW=127.0.0.0/8,::1/128")
+	s.start()
+	s.unlimited()
+	agent := s.keypad()
+	var l ledger
+	at := netip.AddrPortFrom(netip.IPv6Loopback(), portOn(t, netip.MustParseAddr("127.0.0.1")).Port())
+	p, err := newNetPhone(at, siptest.SoundPorts(t), l.put)
+	require.NoError(t, err)
+	t.Cleanup(p.close)
+	s.api("POST", "/v1/trunks", object{
+		"name": "six", "dtmf": "rfc4733", "proxies": []object{{"host": "::1", "port": at.Port(), "transport": "udp"}},
+	})
+	id := s.outbound("+12025550166", agent, nil)
+	s.pressed(id)
+	f := s.survived("IPv6", id, &l)
+	assert.Greater(t, f.mos, 3.0)
+	assert.Greater(t, f.phone.Stats.MOS, 3.0)
 }

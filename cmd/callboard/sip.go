@@ -21,15 +21,29 @@ func sipListeners(cfg *configs.Config) []sip.Listener {
 	return all
 }
 
-// soundAddr is where sound is taken: at the address of SIP, or, where that has
-// several, at all of this machine.
+// soundAddr is where sound is taken: at the one address of all SIP listeners,
+// else at every address of their families.
 func soundAddr(cfg *configs.Config) netip.Addr {
-	for _, l := range cfg.SIP {
-		if l.Addr.Addr() != cfg.SIPAddr.Addr() {
-			return netip.IPv4Unspecified()
-		}
+	one, six := true, false
+	for _, at := range append([]netip.AddrPort{cfg.SIPAddr}, sipAddrs(cfg)...) {
+		ip := at.Addr().Unmap()
+		one = one && ip == cfg.SIPAddr.Addr().Unmap()
+		six = six || ip.Is6()
 	}
-	return cfg.SIPAddr.Addr()
+	switch {
+	case one:
+		return cfg.SIPAddr.Addr()
+	case six:
+		return netip.IPv6Unspecified()
+	}
+	return netip.IPv4Unspecified()
+}
+
+func sipAddrs(cfg *configs.Config) (out []netip.AddrPort) {
+	for _, l := range cfg.SIP {
+		out = append(out, l.Addr)
+	}
+	return out
 }
 
 // sipTLS is what secures SIP. Calls may go out over TLS without any of it.

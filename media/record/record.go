@@ -18,9 +18,11 @@ import (
 )
 
 const (
-	chunkLen  = 8000 // bytes: half a second of two channels
-	maxQueued = 64   // chunks of one recorder that may wait for the disk: half a minute
-	maxTotal  = 4096 // chunks of all: 32 MB
+	// chunkLen is a second of two channels, in bytes. Chunks end where the file has a multiple of it: the kernel writes a whole
+	// and even piece of a file at half the cost.
+	chunkLen  = 16384
+	maxQueued = 32   // chunks of one recorder that may wait for the disk: half a minute
+	maxTotal  = 2048 // chunks of all: 32 MB
 	channels  = 2
 )
 
@@ -35,7 +37,8 @@ type Result struct {
 type chunk struct {
 	at   int64 // the samples before it
 	n    int
-	data [chunkLen]byte
+	room int
+	data []byte // chunkLen
 }
 
 // Recorder takes the sound of one call. Write, Silence and Close are for one goroutine at a time.
@@ -52,6 +55,7 @@ type Recorder struct {
 	listed bool
 	final  int64 // at, once closed; -1 before
 	ended  bool  // the finish has begun
+	unkept bool  // no file shall be left
 
 	// The writers' own; one writer at a time has the recorder.
 	file    *os.File
@@ -75,13 +79,13 @@ func (r *Recorder) Write(left, right []byte) {
 			r.begin()
 		}
 		c := r.open
-		n := min(len(left), (chunkLen-c.n)/channels)
+		n := min(len(left), (c.room-c.n)/channels)
 		dst := c.data[c.n : c.n+channels*n]
 		interleave(dst, left[:n], right[:n])
 		c.n += channels * n
 		r.at += int64(channels * n)
 		left, right = left[n:], right[n:]
-		if c.n == chunkLen {
+		if c.n == c.room {
 			r.hand()
 		}
 	}
@@ -129,13 +133,25 @@ func (r *Recorder) Close() <-chan Result {
 	return r.done
 }
 
+// Discard ends the recording as Close does, and leaves no file: the Result has no path.
+func (r *Recorder) Discard() <-chan Result {
+	r.mu.Lock()
+	r.unkept = true
+	r.mu.Unlock()
+	return r.Close()
+}
+
 func (r *Recorder) begin() {
 	c, ok := r.pool.chunks.Get().(*chunk)
 	if !ok {
-		c = new(chunk)
+		c = &chunk{data: make([]byte, chunkLen)}
 	}
 	r.open = c
-	r.open.at, r.open.n = r.at, 0
+	c.at, c.n = r.at, 0
+	before := int(r.at%chunkLen) + wav.HeaderLen/r.pool.format.Bytes()
+	if c.room = (chunkLen - before%chunkLen) / channels * channels; c.room == 0 {
+		c.room = chunkLen
+	}
 }
 
 // hand gives the open chunk to the writers, or lets it go where too many wait.
@@ -188,7 +204,12 @@ func (r *Recorder) write(c *chunk) {
 	}
 	data := c.data[:c.n]
 	if r.pool.format == wav.PCM16 {
-		data = linear(data)
+		wide, ok := r.pool.wide.Get().(*[2 * chunkLen]byte)
+		if !ok {
+			wide = new([2 * chunkLen]byte)
+		}
+		defer r.pool.wide.Put(wide)
+		data = linear(wide[:0], data)
 	}
 	if _, r.err = r.file.Write(data); r.err == nil {
 		r.written += int64(c.n)
@@ -196,8 +217,7 @@ func (r *Recorder) write(c *chunk) {
 }
 
 // linear rewrites µ-law as 16-bit samples.
-func linear(mu []byte) []byte {
-	out := make([]byte, 0, 2*len(mu))
+func linear(out, mu []byte) []byte {
 	for _, b := range mu {
 		out = binary.LittleEndian.AppendUint16(out, uint16(g711.MuToLinear(b))) //nolint:gosec // two's complement
 	}
@@ -240,6 +260,9 @@ func (r *Recorder) fill(to int64) error {
 
 // finish closes the file: header, contents and its name are on the disk afterwards.
 func (r *Recorder) finish() error {
+	if r.unkept {
+		return r.remove()
+	}
 	err := r.err
 	if err == nil && r.create() {
 		err = r.fill(r.final)
@@ -259,9 +282,21 @@ func (r *Recorder) finish() error {
 	return err
 }
 
+// remove leaves no file.
+func (r *Recorder) remove() error {
+	r.written = 0
+	if r.file == nil {
+		return nil
+	}
+	return errors.Join(r.file.Close(), os.Remove(r.path))
+}
+
 // tell hands the result over, once.
 func (r *Recorder) tell(err error) {
 	out := Result{Path: r.path, Duration: time.Duration(r.written/channels) * time.Second / 8000}
+	if r.unkept {
+		out.Path = ""
+	}
 	if err != nil {
 		out.Err = fmt.Errorf("record: %s: %w", r.path, err)
 	}
@@ -281,6 +316,7 @@ func syncDir(path string) error {
 type Pool struct {
 	format  wav.Format
 	chunks  sync.Pool
+	wide    sync.Pool    // where linear samples are written
 	waiting atomic.Int64 // chunks handed over and not written
 
 	mu     sync.Mutex

@@ -1,0 +1,112 @@
+package media
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+)
+
+// addresses are those of this machine.
+func addresses() ([]netip.Addr, error) {
+	list, err := net.InterfaceAddrs()
+	if err != nil {
+		return nil, fmt.Errorf("media: addresses of this machine: %w", err)
+	}
+	var out []netip.Addr
+	for _, a := range list {
+		if p, errParse := netip.ParsePrefix(a.String()); errParse == nil {
+			out = append(out, p.Addr().Unmap())
+		}
+	}
+	return out, nil
+}
+
+// both says whether sockets bound to an address take IPv4 and IPv6.
+func both(bind netip.Addr) bool { return bind == netip.IPv6Unspecified() }
+
+// public is what descriptions name, never an unspecified address, which would be hold; and the same of the other family,
+// where sockets take both.
+func public(cfg Config, own []netip.Addr) (first, other netip.Addr) {
+	four := cfg.BindIP.Is4()
+	if cfg.PublicIP.IsValid() && both(cfg.BindIP) {
+		four = cfg.PublicIP.Unmap().Is4()
+	}
+	first = publicOf(cfg, own, four)
+	if both(cfg.BindIP) {
+		other = publicOf(cfg, own, !four)
+	}
+	return first, other
+}
+
+// publicOf is that of one family.
+func publicOf(cfg Config, own []netip.Addr, four bool) netip.Addr {
+	if p := cfg.PublicIP.Unmap(); p.IsValid() && p.Is4() == four {
+		return p
+	}
+	if !cfg.BindIP.IsUnspecified() {
+		return cfg.BindIP
+	}
+	for _, a := range own {
+		if a.Is4() == four && !a.IsLoopback() && !a.IsLinkLocalUnicast() {
+			return a
+		}
+	}
+	if four {
+		return netip.AddrFrom4([4]byte{127, 0, 0, 1})
+	}
+	return netip.IPv6Loopback()
+}
+
+// hears says whether sound that is sent to an address of ours comes in.
+func (e *Engine) hears(at netip.Addr) bool {
+	switch {
+	case !at.IsValid() || at.IsUnspecified() || !e.speaks(at):
+		return false
+	case at == e.cfg.BindIP || at == e.public || at == e.other:
+		return true
+	}
+	return e.cfg.BindIP.IsUnspecified() && e.ours(at)
+}
+
+// speaks says whether our sockets reach addresses of this family.
+func (e *Engine) speaks(ip netip.Addr) bool {
+	return both(e.cfg.BindIP) || ip.Is4() == e.cfg.BindIP.Is4()
+}
+
+// address is what the session's descriptions name: of the far end's family, where that is known.
+func (s *Session) address() netip.Addr {
+	a := s.o.Address
+	if !a.IsValid() {
+		a = s.engine.public
+	}
+	far := s.desc.agreed.Remote.Addr()
+	if !far.IsValid() || far.Is4() == a.Is4() {
+		return a
+	}
+	for _, better := range []netip.Addr{s.engine.public, s.engine.other} {
+		if better.IsValid() && better.Is4() == far.Is4() {
+			return better
+		}
+	}
+	return a
+}
+
+// mayReach says whether packets may go to an address: some never, those of the session's networks always.
+func (e *Engine) mayReach(to netip.AddrPort, networks []netip.Prefix) bool {
+	ip := to.Addr()
+	if !e.speaks(ip) || ip.IsUnspecified() || ip.IsMulticast() || ip == netip.AddrFrom4([4]byte{255, 255, 255, 255}) {
+		return false
+	}
+	if to.Port() < 1024 || e.ports.has(to.Port()) && e.ours(ip) {
+		return false
+	}
+	if within(ip, networks) {
+		return true
+	}
+	return e.cfg.MayReach == nil || e.cfg.MayReach(to)
+}
+
+func (e *Engine) ours(ip netip.Addr) bool {
+	return ip.IsLoopback() || ip == e.public || ip == e.other || slices.Contains(e.own, ip)
+}

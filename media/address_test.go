@@ -1,0 +1,133 @@
+package media_test
+
+import (
+	"net"
+	"net/netip"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/media/rtp"
+	"github.com/callboard/callboard/media/wav"
+)
+
+var loopback6 = netip.IPv6Loopback()
+
+// hasSix says whether this machine has IPv6 at all.
+func hasSix(t *testing.T) bool {
+	t.Helper()
+	conn, err := net.ListenPacket("udp6", "[::1]:0")
+	if err != nil {
+		t.Log("this machine has no IPv6:", err)
+		return false
+	}
+	_ = conn.Close()
+	return true
+}
+
+func engineAt(t *testing.T, cfg media.Config) *media.Engine {
+	t.Helper()
+	e, err := media.NewEngine(cfg)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, e.Close()) })
+	return e
+}
+
+func TestACallOverIPv6SoundsBothWays(t *testing.T) {
+	t.Parallel()
+	if !hasSix(t) {
+		return
+	}
+	a := engineAt(t, media.Config{BindIP: loopback6, PortMin: 30200, PortMax: 30219})
+	b := engineAt(t, media.Config{BindIP: netip.IPv6Unspecified(), PublicIP: loopback, PortMin: 30220, PortMax: 30239})
+	old := engineAt(t, media.Config{BindIP: loopback, PortMin: 30240, PortMax: 30259})
+	path := filepath.Join(t.TempDir(), "six.wav")
+	var told ear
+	sa := open(t, a, media.Options{RecordPath: path})
+	sb := open(t, b, media.Options{Address: loopback6, Notify: told.notify})
+	assert.Contains(t, string(sa.Offer()), "c=IN IP6 ::1\r\n")
+	connect(t, sa, sb)
+	sb.Play(1, chirp(10*time.Second))
+	sa.SendDigits(1, "42#")
+	eventually(t, "the digits", func() bool { return told.keys() == "42#" })
+	eventually(t, "sound", func() bool { return sa.Stats().PacketsReceived > 50 && sb.Stats().PacketsReceived > 50 })
+	assert.Zero(t, sa.Stats().PacketsRefused+sb.Stats().PacketsRefused)
+	_, done := sa.Close()
+	require.NoError(t, (<-done).Err)
+	file, err := wav.ReadFile(path, 1<<20)
+	require.NoError(t, err)
+	assert.NotZero(t, file.Duration())
+
+	// The same engine speaks IPv4 at the same time, and in its descriptions the language of the far end.
+	sc, sd := open(t, old, media.Options{}), open(t, b, media.Options{Address: loopback6})
+	answer, err := sd.Answer(sc.Offer())
+	require.NoError(t, err)
+	assert.Contains(t, string(answer), "c=IN IP4 127.0.0.1\r\n")
+	require.NoError(t, sc.Accept(answer))
+	sc.Begin()
+	sd.Begin()
+	eventually(t, "sound", func() bool { return sc.Stats().PacketsReceived > 20 && sd.Stats().PacketsReceived > 20 })
+	assert.Zero(t, sc.Stats().PacketsRefused+sd.Stats().PacketsRefused)
+
+	// Where only one family is, the other is refused.
+	_, err = open(t, old, media.Options{}).Answer(sb.Offer())
+	require.ErrorIs(t, err, media.ErrRefusedAddress, "no IPv6 here")
+}
+
+func TestASourceOfIPv6IsLearntAndLocked(t *testing.T) {
+	t.Parallel()
+	if !hasSix(t) {
+		return
+	}
+	s := open(t, engineAt(t, media.Config{BindIP: netip.IPv6Unspecified(), PortMin: 30260, PortMax: 30279}), media.Options{Address: loopback6})
+	peers := [2]*net.UDPConn{}
+	for i := range peers {
+		conn, err := net.ListenUDP("udp6", &net.UDPAddr{IP: net.IPv6loopback})
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = conn.Close() })
+		peers[i] = conn
+	}
+	_, err := s.Answer([]byte("v=0\r\no=- 1 1 IN IP6 ::1\r\ns=-\r\nc=IN IP6 ::1\r\nt=0 0\r\nm=audio 40404 RTP/AVP 0\r\n"))
+	require.NoError(t, err)
+	s.Begin()
+	say := func(from *net.UDPConn, ssrc uint32, packets int) {
+		for i := range packets {
+			b := make([]byte, rtp.HeaderLen+160)
+			rtp.PutHeader(b, rtp.Packet{Seq: uint16(i), Timestamp: uint32(i) * 160, SSRC: ssrc})
+			_, err := from.WriteToUDPAddrPort(b, netip.AddrPortFrom(loopback6, uint16(s.LocalPort())))
+			require.NoError(t, err)
+		}
+	}
+	say(peers[0], 1, 4)
+	got := make([]byte, 300)
+	require.NoError(t, peers[0].SetReadDeadline(time.Now().Add(8*time.Second)))
+	n, err := peers[0].Read(got)
+	require.NoError(t, err, "it was learnt, so it hears")
+	assert.Equal(t, rtp.HeaderLen+160, n)
+	say(peers[1], 2, 10)
+	eventually(t, "refused", func() bool { return s.Stats().PacketsRefused == 10 })
+}
+
+func TestADescriptionNamesTheAddressThatTheFarEndSees(t *testing.T) {
+	t.Parallel()
+	public := netip.MustParseAddr("203.0.113.5")
+	e := engineAt(t, media.Config{PublicIP: public, PortMin: 30280, PortMax: 30299})
+	for name, c := range map[string]struct {
+		at   netip.Addr
+		want string
+	}{
+		"nothing said":       {netip.Addr{}, "203.0.113.5"},
+		"a private network":  {loopback, "127.0.0.1"},
+		"no address of ours": {netip.MustParseAddr("198.51.100.9"), "203.0.113.5"},
+		"another family":     {loopback6, "203.0.113.5"},
+		"every address":      {netip.IPv4Unspecified(), "203.0.113.5"},
+	} {
+		offer := string(open(t, e, media.Options{Address: c.at}).Offer())
+		assert.Contains(t, offer, "c=IN IP4 "+c.want+"\r\n", name)
+		assert.Contains(t, offer, " IN IP4 "+c.want+"\r\ns=", name)
+	}
+}

@@ -1,0 +1,60 @@
+package media_test
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/media/tone"
+	"github.com/callboard/callboard/media/wav"
+)
+
+func TestSoundBeforeTheAnswerIsRecordedWhereTheCallIsAnswered(t *testing.T) {
+	t.Parallel()
+	for i, answered := range []bool{true, false} {
+		path := filepath.Join(t.TempDir(), "early.wav")
+		s := open(t, engine(t, 30300+10*i, 30309+10*i), media.Options{RecordPath: path})
+		turn := media.NewTurn(s)
+		_, err := s.Answer(newPeer(t).sdp(""))
+		require.NoError(t, err)
+		loud := 0
+		_, err = s.Tap(media.Listen, func(frame []byte) {
+			if len(frame) > 0 && frame[3]|0x80 != 0xFF {
+				loud++
+			}
+		})
+		require.NoError(t, err)
+		s.Hold(tone.Make(time.Second, 0.3, 425))
+		s.Early()
+		for range 50 {
+			turn.Frame()
+		}
+		assert.Equal(t, time.Second, s.Mark())
+		assert.Greater(t, loud, 30, "whoever listens hears it")
+		if !answered {
+			_, done := s.Close()
+			assert.Equal(t, media.Recording{}, <-done)
+			assert.NoFileExists(t, path)
+			continue
+		}
+		s.Resume()
+		s.Begin()
+		for range 25 {
+			turn.Frame()
+		}
+		assert.Equal(t, 1500*time.Millisecond, s.Mark())
+		_, done := s.Close()
+		assert.Equal(t, media.Recording{Path: path, Duration: 1500 * time.Millisecond}, <-done)
+		file, err := wav.ReadFile(path, 1<<20)
+		require.NoError(t, err)
+		best, at := correlate(file.Channel(1), file.Channel(1)[800:4000], 1600)
+		assert.Greater(t, best, 0.99)
+		assert.LessOrEqual(t, at, 800)
+		assert.NotZero(t, file.Channel(1)[10], "from its first moment on")
+		assert.Zero(t, file.Channel(1)[9000], "and no longer")
+	}
+}
