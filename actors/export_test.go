@@ -2,6 +2,7 @@ package actors
 
 import (
 	"context"
+	"time"
 
 	"github.com/callboard/callboard/actors/campaign"
 	"github.com/callboard/callboard/actors/lines"
@@ -26,4 +27,11 @@ func (n *Node) Sweep(ctx context.Context) { n.sweep(ctx) }
 func (n *Node) CampaignLives(ctx context.Context, workspaceID, id string) bool {
 	_, err := mailbox.Ask[domain.CampaignStatusObject](ctx, n.sys, n.campaignPID(workspaceID, id), campaign.Status{})
 	return err == nil
+}
+
+// Courtesy is how an upload gives way to live calls; it works for as long as
+// passes between two calls of it.
+func Courtesy(ctx context.Context) func() error {
+	way := giveWay{since: time.Now(), rest: leastRest}
+	return func() error { return way.pause(ctx) }
 }

@@ -1,14 +1,18 @@
 package actors_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"iter"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 )
@@ -270,4 +274,21 @@ func TestWhatSpreadsheetsSpoilIsTold(t *testing.T) {
 		"5 phone is an emergency nu", "6 phone is not a full tele",
 	}, told)
 	assert.Equal(t, 1, sum.Summary.Accepted)
+}
+
+func TestAnUploadGivesWayToLiveCalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		way := actors.Courtesy(ctx)
+		worked, began := time.Duration(0), time.Now()
+		for i := range 50 {
+			work := time.Duration(i%7+1) * time.Millisecond
+			time.Sleep(work)
+			worked += work
+			require.NoError(t, way())
+		}
+		assert.Equal(t, 4*worked, time.Since(began), "a quarter of the time at most")
+		cancel()
+		require.ErrorIs(t, way(), context.Canceled)
+	})
 }

@@ -71,8 +71,8 @@ func ReadNumber(text, defaultCountry string) (Number, error) {
 // KnownNumber is a number that stands as E.164 already, also one that may not
 // be dialled.
 func KnownNumber(e164 string) (Number, error) {
-	if cleanNANP(e164) {
-		return numberOf(e164, nanp(e164)), nil
+	if code, national, ok := clean(e164); ok {
+		return numberOf(e164, parsed(code, national)), nil
 	}
 	n, err := phonenumbers.Parse(e164, "")
 	if err != nil {
@@ -97,8 +97,8 @@ func ParsePhone(text, defaultCountry string) (e164, country string, err error) {
 
 func readPhone(text, defaultCountry string) (string, *phonenumbers.PhoneNumber, error) {
 	text = strings.TrimSpace(text)
-	if cleanNANP(text) {
-		return text, nanp(text), nil
+	if code, national, ok := clean(text); ok {
+		return text, parsed(code, national), nil
 	}
 	if len(text) > maxPhoneText || strings.IndexFunc(text, notDialled) >= 0 {
 		return "", nil, ErrPhone
@@ -118,16 +118,15 @@ func readPhone(text, defaultCountry string) (string, *phonenumbers.PhoneNumber, 
 	return e164, n, nil
 }
 
-// nanp is what the parser makes of a clean number behind +1.
-func nanp(clean string) *phonenumbers.PhoneNumber {
-	national, _ := strconv.ParseUint(clean[len("+1"):], 10, 64) // ten digits
-	code := int32(1)
-	return &phonenumbers.PhoneNumber{CountryCode: &code, NationalNumber: &national}
+// parsed is what the parser makes of a clean number.
+func parsed(code int32, national string) *phonenumbers.PhoneNumber {
+	number, _ := strconv.ParseUint(national, 10, 64) // digits
+	return &phonenumbers.PhoneNumber{CountryCode: &code, NationalNumber: &number}
 }
 
 // E164 is ParsePhone for whoever does not need the country, which costs most.
 func E164(text, defaultCountry string) (string, error) {
-	if cleanNANP(text) {
+	if _, _, ok := clean(text); ok {
 		return text, nil
 	}
 	e164, _, err := readPhone(text, defaultCountry)
@@ -177,7 +176,7 @@ func DialForbidden(number, country string) (reason string, forbidden bool) {
 	if emergency[digits] || isShort(digits, country) || len(digits) > 0 && len(digits) <= maxShort && number[0] != '+' {
 		return "an emergency number or a short code", true
 	}
-	if cleanNANP(number) {
+	if _, _, ok := clean(number); ok {
 		return "", false
 	}
 	n, err := phonenumbers.Parse(number, country)

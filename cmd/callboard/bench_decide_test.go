@@ -1,0 +1,148 @@
+package main_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/campaign"
+	"github.com/callboard/callboard/actors/lines"
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/trunk"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/sip"
+)
+
+// shelf is a store that costs nothing: a running campaign of so many contacts
+// of whom nobody was rung yet.
+type shelf struct{ contacts int }
+
+const shelved = "campaign_01J00000000000000000000000"
+
+func (shelf) Apply(context.Context, commit.Change) ([]event.Event, error) { return nil, nil }
+
+func (s shelf) Get(_ context.Context, into domain.Record) (uint64, error) {
+	switch r := into.(type) {
+	case *domain.Campaign:
+		at := time.Now()
+		*r = domain.Campaign{
+			Meta: domain.Meta{ID: shelved, Object: "campaign", WorkspaceID: "ws", Environment: domain.Live}, Name: "large",
+			Status: domain.CampaignRunning, AgentID: "agent_01J00000000000000000000000", AutoComplete: true, StartedAt: &at,
+			Pacing: domain.Pacing{CallsPerMinute: 1 << 30, MaxConcurrent: 1000}, CallerID: domain.CallerID{Number: "+12025550100"}, DefaultCountry: "US",
+			Compliance: domain.Compliance{CallingHours: domain.CallingHours{Start: "00:00", End: "24:00", Timezone: "local"}},
+		}
+	case *domain.Progress:
+		*r = domain.Progress{CampaignID: shelved, WorkspaceID: "ws", Total: s.contacts, Outcomes: map[domain.Outcome]int{}}
+	case *domain.PinnedScript:
+		r.Script = domain.Script{AgentID: "agent_1", UnitID: "unit_1"}
+	case *domain.ContactChunk:
+		r.Contacts = make([]domain.Contact, min(domain.ChunkSize, s.contacts-r.Index*domain.ChunkSize))
+		for i := range r.Contacts {
+			r.Contacts[i] = domain.Contact{Phone: fmt.Sprintf("+1%d", 2012000000+(r.Index*domain.ChunkSize+i)*7), Context: domain.Context{"name": "Ada"}}
+		}
+	default:
+		return 0, domain.ErrNotFound
+	}
+	return 1, nil
+}
+
+func (shelf) List(context.Context, commit.Query, func() domain.Record, func(domain.Record) error) (string, error) {
+	return "", nil
+}
+
+func (shelf) Under(context.Context, domain.Key, string, int, func() domain.Record, func(domain.Record) error) error {
+	return nil
+}
+
+// around answers the campaign at once: permits, slots, and calls that are over
+// as soon as they begin.
+func around(ctx actor.Context, calls *atomic.Int64) {
+	switch m := ctx.Message().(type) {
+	case lines.Want:
+		for range m.Count {
+			ctx.Send(ctx.Sender(), lines.Permit{Generation: m.Generation, Expires: time.Now().Add(time.Minute)})
+		}
+	case trunk.Want:
+		ctx.Send(ctx.Sender(), trunk.Slot{
+			CallID: m.CallID, Key: "k", Generation: m.Generation, Target: sip.Target{Host: "192.0.2.1"}, Trunk: domain.Trunk{Meta: domain.Meta{ID: "trunk_1"}},
+		})
+	case call.Live:
+		ctx.Respond(call.LiveNow{})
+	case call.Start:
+		calls.Add(1)
+		at := time.Now()
+		m.Call.Status, m.Call.EndedAt = domain.CallBusy, &at
+		ctx.Send(m.Owner, call.Ended{
+			CallID: m.Call.ID, AttemptID: m.Attempt.ID, Call: m.Call, Reached: true,
+			Verdict: domain.Verdict{Outcome: domain.OutcomeBusy, Reason: domain.ReasonBusy, RetryOn: "busy"},
+		})
+	}
+}
+
+func ownTime(b testing.TB) time.Duration {
+	b.Helper()
+	var use syscall.Rusage
+	require.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &use))
+	return time.Duration(use.Utime.Nano() + use.Stime.Nano())
+}
+
+// decide is what one attempt costs a campaign of a size, all that it hears and
+// says of it, without the store and the call.
+func decide(b *testing.B, contacts, attempts int) time.Duration {
+	b.Helper()
+	sys := mailbox.System(slog.New(slog.DiscardHandler))
+	var calls atomic.Int64
+	others := sys.Root.Spawn(mailbox.Props(func() actor.Actor {
+		return actor.ReceiveFunc(func(ctx actor.Context) { around(ctx, &calls) })
+	}, 100_000))
+	began := ownTime(b)
+	c := sys.Root.Spawn(mailbox.Props(func() actor.Actor {
+		return campaign.New(campaign.Config{
+			Workspace: "ws", CampaignID: shelved, Boot: "boot", Store: shelf{contacts}, Lines: others, Trunks: others, Calls: others,
+			Script: func(context.Context, *domain.Campaign) (domain.Script, error) { return domain.Script{}, nil },
+		})
+	}, 100_000))
+	end := time.Now().Add(time.Minute)
+	for first := true; calls.Load() < int64(attempts); {
+		require.True(b, time.Now().Before(end), "%d calls of %d", calls.Load(), attempts)
+		time.Sleep(time.Millisecond)
+		if first && calls.Load() > 0 { // the loading is another figure
+			first, began = false, ownTime(b)
+			attempts += int(calls.Load())
+		}
+	}
+	cost := ownTime(b) - began
+	sys.Root.Poison(c)
+	sys.Root.Poison(others)
+	sys.Shutdown()
+	return cost
+}
+
+// BenchmarkDecisions is the cost of an attempt in campaigns of three sizes.
+func BenchmarkDecisions(b *testing.B) {
+	var figures []string
+	worst, least := time.Duration(0), time.Hour
+	for _, size := range []int{1_000, 30_000, *benchContacts} {
+		attempts, runs := min(size, 20_000)/2, max(1, 10_000/size)
+		cost := time.Duration(0)
+		for range runs {
+			cost += decide(b, size, attempts)
+		}
+		each := cost / time.Duration(attempts*runs)
+		worst, least = max(worst, each), min(least, each)
+		figures = append(figures, fmt.Sprintf("%.1f µs of %d", float64(each)/1000, size))
+	}
+	board.add("Decisions per attempt: all that the campaign does, without store and call", "≤ 20 µs, flat",
+		strings.Join(figures, ", "), worst <= 20*time.Microsecond && worst < 2*least, nil)
+}
