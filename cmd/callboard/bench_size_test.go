@@ -128,7 +128,7 @@ func BenchmarkMillion(b *testing.B) {
 	require.Equal(b, n+1, rows)
 	board.add(fmt.Sprintf("Results of %s as CSV, %.0f MB", of, size/mb), "≤ 10 s",
 		fmt.Sprintf("%.1f s (%.1f s of CPU)", u.elapsed.Seconds(), u.cpu.Seconds()), u.elapsed <= 10*time.Second, &u)
-	for status, goal := range map[string]time.Duration{"no_answer": 100 * time.Millisecond, "declined": 100 * time.Millisecond} {
+	for _, status := range []string{"retry_wait", "declined"} { // a tenth of them, and none
 		began, cursor, most := time.Now(), "", time.Duration(0)
 		for range 20 {
 			from := time.Now()
@@ -139,7 +139,7 @@ func BenchmarkMillion(b *testing.B) {
 			}
 		}
 		board.add("Slowest page of 100 contacts that are "+status+", of "+of, "≤ 0.1 s",
-			fmt.Sprintf("%.0f ms (all pages %.0f ms)", most.Seconds()*1000, time.Since(began).Seconds()*1000), most <= goal, nil)
+			fmt.Sprintf("%.0f ms (all pages %.0f ms)", most.Seconds()*1000, time.Since(began).Seconds()*1000), most <= 100*time.Millisecond, nil)
 	}
 	s.kill9()
 }

@@ -200,29 +200,6 @@ func talking(b *testing.B, calls int) {
 	s.kill9() // their end is no part of this
 }
 
-// BenchmarkUpload sends contacts as CSV to a campaign, by the file's size and
-// not by what it waits for.
-func BenchmarkUpload(b *testing.B) {
-	const contacts = 300_000
-	s := measured(b)
-	id := s.api("POST", "/v1/campaigns", object{
-		"name": "upload", "agent_id": s.mute(), "caller_id": object{"number": "+12025550100"}, "compliance": anyHour(),
-	})["id"].(string)
-	var rows strings.Builder
-	rows.WriteString("phone,name,order\n")
-	for n := range contacts {
-		fmt.Fprintf(&rows, "+1%010d,Name %d,A-%d\n", 2025000000+n, n, n)
-	}
-	w := startWatch(b, s.pid())
-	status, text, _ := s.try("POST", "/v1/campaigns/"+id+"/contacts", rows.String(), "Content-Type", "text/csv")
-	u := w.stop()
-	require.Less(b, status, 300, string(text))
-	require.Contains(b, string(text), fmt.Sprintf(`"accepted":%d`, contacts))
-	whole := u.elapsed.Seconds() * 1e6 / contacts
-	board.add("Upload of 1,000,000 contacts by CSV", "≤ 20 s",
-		fmt.Sprintf("%.1f s (%.1f s of CPU), measured with %d", whole, u.cpu.Seconds()*1e6/contacts, contacts), whole <= 20, &u)
-}
-
 // BenchmarkCommits is what the drivers do alone.
 func BenchmarkCommits(b *testing.B) {
 	for _, writers := range []int{16, 256} {
