@@ -57,13 +57,16 @@ func (d *Desk) CreateCampaign(
 		CampaignID: c.ID, Name: c.Name, Status: c.Status,
 	})}
 	for _, w := range hooks { // known to the outbox before campaign.created is
-		d.node.webhookChanged(ctx, w)
+		d.node.webhookComing(w)
 	}
 	if _, err := d.store.Apply(ctx, change); err != nil {
 		for _, w := range hooks {
 			d.node.webhookDeleted(w)
 		}
 		return none, storeErr(err)
+	}
+	for _, w := range hooks { // whose actors can read their rows only now
+		d.node.webhookChanged(ctx, w)
 	}
 	d.node.campaignCreated(ctx, c)
 	d.node.committed(p.WorkspaceID)

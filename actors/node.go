@@ -386,6 +386,11 @@ func (n *Node) checkURL(ctx context.Context, param, url string) error {
 	return err
 }
 
+// webhookComing tells the outbox of an endpoint that is about to be committed.
+func (n *Node) webhookComing(w *domain.Webhook) {
+	n.sys.Root.Send(n.tree(w.WorkspaceID).outbox, outbox.Changed{Webhook: *w})
+}
+
 // webhookChanged tells outbox and endpoint of a new or changed endpoint.
 func (n *Node) webhookChanged(ctx context.Context, w *domain.Webhook) {
 	t := n.tree(w.WorkspaceID)
