@@ -180,8 +180,7 @@ func (a *Campaign) Receive(ctx actor.Context) {
 	case Drain:
 		a.draining = true
 	case Gone:
-		a.gone[m.CallID] = true
-		delete(a.held, m.CallID)
+		a.left(m.CallID)
 	case lines.Permit:
 		a.permitted(ctx, m)
 	case trunk.Slot:
@@ -378,6 +377,12 @@ func (a *Campaign) interrupt(ctx actor.Context, t *attempt, now time.Time) {
 		a.held[t.row.CallID] = now.Add(orphanHold)
 	}
 	a.ends = append(a.ends, call.Interrupted(t.call, t.row, now))
+}
+
+// left: the dialog of an interrupted attempt has ended.
+func (a *Campaign) left(callID string) {
+	a.gone[callID] = true
+	delete(a.held, callID)
 }
 
 // ended: a call is over. It says so until its end is in the store.

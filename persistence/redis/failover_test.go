@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
@@ -32,7 +33,7 @@ func failOver(t *testing.T, o redis.Options, restart bool) (*redis.Driver, error
 	write := func(i int) {
 		c := fresh(fmt.Sprint("n", i))
 		c.Shard, c.Token = "s", "1|a"
-		c.Puts = append(c.Puts, persistence.Put{Key: row, Value: []byte(fmt.Sprint(i)), Sort: "x"})
+		c.Puts = append(c.Puts, persistence.Put{Key: row, Value: []byte(strconv.Itoa(i)), Sort: "x"})
 		c.Guards = append(c.Guards, persistence.Guard{Key: row, Version: uint64(i)})
 		_, err := d.Commit(t.Context(), c)
 		require.NoError(t, err)
@@ -118,7 +119,7 @@ func TestALedgerWithATornEndIsReadUpToIt(t *testing.T) {
 	for i := range 3 {
 		d, err := redis.Open(t.Context(), url, redis.Options{Ledger: dir})
 		require.NoError(t, err)
-		_, err = d.Commit(t.Context(), fresh(fmt.Sprint(i)))
+		_, err = d.Commit(t.Context(), fresh(strconv.Itoa(i)))
 		require.NoError(t, err)
 		require.NoError(t, d.Close())
 		f, err := os.OpenFile(filepath.Join(dir, "current"), os.O_WRONLY|os.O_APPEND, 0)

@@ -155,25 +155,27 @@ func (c *calls) over(ctx actor.Context, id string) {
 	if r == nil || c.p.dead.Load() {
 		return
 	}
-	now := time.Now().UTC()
 	if !r.over {
-		r.over = true
-		k := &r.start.Call
-		k.Status, k.Disposition, k.EndedReason, k.EndedAt = domain.StatusFor(r.verdict.Outcome), string(r.verdict.Outcome), r.verdict.Reason, &now
-		if r.rung != nil {
-			c.w.mu.Lock()
-			if r.rung.ended.IsZero() {
-				r.rung.ended = now
-			}
-			if r.rung.row.talks {
-				at := r.rung.at.UTC()
-				k.AnsweredAt, k.DurationSeconds = &at, int(now.Sub(at).Seconds())
-			}
-			c.w.mu.Unlock()
-		}
+		c.conclude(r)
 	}
 	ctx.Send(r.start.Owner, call.Ended{
 		CallID: id, AttemptID: r.start.Attempt.ID, Call: r.start.Call, Verdict: r.verdict, Reached: r.reached,
 	})
 	mailbox.After(ctx, 2*time.Second, over{id})
+}
+
+// conclude fills in what a call's record says once it is over.
+func (c *calls) conclude(r *placed) {
+	now := time.Now().UTC()
+	r.over = true
+	k := &r.start.Call
+	k.Status, k.Disposition, k.EndedReason, k.EndedAt = domain.StatusFor(r.verdict.Outcome), string(r.verdict.Outcome), r.verdict.Reason, &now
+	if r.rung == nil {
+		return
+	}
+	c.w.hangUp(r.rung)
+	if r.rung.row.talks {
+		at := r.rung.at.UTC()
+		k.AnsweredAt, k.DurationSeconds = &at, int(now.Sub(at).Seconds())
+	}
 }

@@ -112,7 +112,7 @@ func every[T any, P interface {
 	q := commit.Query{Kind: kind, Workspace: ws, Index: index, Limit: 1000, Oldest: true}
 	for {
 		next, err := s.List(ctx, q, func() domain.Record { return P(new(T)) }, func(r domain.Record) error {
-			each(r.(P)) //nolint:forcetypeassert // fresh made it
+			each(r.(P))
 			return nil
 		})
 		if err != nil || next == "" {

@@ -246,7 +246,7 @@ func (m *model) answered(b *board, k kind, since time.Time, got domain.CampaignS
 }
 
 func (m *model) refused(b *board, k kind, seen []domain.CampaignStatus, err error) {
-	switch domain.CodeOf(err) {
+	switch domain.CodeOf(err) { //nolint:exhaustive // the others must not come
 	case domain.CodeInvalidState:
 		allowed := map[kind]string{
 			begin: "draft scheduled running", resume: "paused scheduled running", pause: "scheduled running paused",
@@ -375,10 +375,10 @@ func takeApart(c commit.Change) change {
 		}
 	}
 	for _, e := range c.Events {
-		switch e.Type {
-		case event.CallStarted:
+		if e.Type == event.CallStarted {
 			x.begun[e.Subject]++
-		case event.CallEnded:
+		}
+		if e.Type == event.CallEnded {
 			x.over[e.Subject]++
 		}
 		if d, ok := e.Data.(event.CampaignCallData); ok {

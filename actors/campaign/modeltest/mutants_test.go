@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -151,7 +152,7 @@ func TestTheModelFindsPlantedFaults(t *testing.T) {
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	play := func(name string, scenarios int) (string, error) {
-		run := exec.CommandContext(t.Context(), binary, "-test.run", "^TestTheModelAllowsWhateverHappens$", "-model.seeds", fmt.Sprint(scenarios), "-model.shrink=false")
+		run := exec.CommandContext(t.Context(), binary, "-test.run", "^TestTheModelAllowsWhateverHappens$", "-model.seeds", strconv.Itoa(scenarios), "-model.shrink=false")
 		run.Env = append(os.Environ(), "MUTANT="+name, "MUTANTS=1")
 		out, err := run.CombinedOutput()
 		return string(out), err
@@ -162,7 +163,7 @@ func TestTheModelFindsPlantedFaults(t *testing.T) {
 		began := time.Now()
 		out, err := play(m.name, 150)
 		t.Logf("%s: %v", m.name, time.Since(began).Round(time.Millisecond))
-		assert.Error(t, err, "nobody noticed that %s", m.name)
+		require.Error(t, err, "nobody noticed that %s", m.name)
 		assert.Regexp(t, m.found, out, m.name)
 	}
 }

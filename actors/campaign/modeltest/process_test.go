@@ -281,13 +281,13 @@ func (w *world) settle(store *persistence.Store) error {
 		if i < 0 {
 			continue
 		}
-		into, _ := reflect.New(reflect.TypeOf(r).Elem()).Interface().(domain.Record)
+		into, _ := reflect.TypeAssert[domain.Record](reflect.New(reflect.TypeOf(r).Elem()))
 		body, _ := json.Marshal(r)
 		_ = json.Unmarshal(body, into) // so that it has the key
 		version, err := store.Get(context.Background(), into)
 		if err != nil || version != c.Guards[i].Version+1 {
 			w.say("the commit in doubt is not there")
-			return nil //nolint:nilerr // then it is not there
+			return nil
 		}
 		t := w.model.tenants[c.Workspace]
 		events, err := store.Events(context.Background(), c.Workspace, uint64(len(t.log)), 1000)
@@ -355,7 +355,7 @@ func (w *world) compareLog(ws string, t *tenant) {
 		for _, e := range events {
 			last++
 			sequences[e.Subject]++
-			if int(last) > len(t.log) { //nolint:gosec // small
+			if int(last) > len(t.log) {
 				w.model.fault("event %d of %s was never committed", last, ws)
 				return
 			}
@@ -366,7 +366,7 @@ func (w *world) compareLog(ws string, t *tenant) {
 			seen[e.ID] = true
 		}
 	}
-	if int(last) != len(t.log) { //nolint:gosec // small
+	if int(last) != len(t.log) {
 		w.model.fault("%d events are in the log of %s, %d were committed", last, ws, len(t.log))
 	}
 }

@@ -40,7 +40,7 @@ func TestTheModelAllowsWhateverHappens(t *testing.T) {
 	if os.Getenv("NIGHTLY") != "" {
 		*seeds = max(*seeds, 10_000)
 	}
-	last := *from - 1 + uint64(*seeds) //nolint:gosec // positive
+	last := *from - 1 + uint64(*seeds)
 	for worker := range max(1, runtime.GOMAXPROCS(0)) {
 		t.Run(fmt.Sprint("worker ", worker), func(t *testing.T) {
 			t.Parallel()

@@ -369,7 +369,7 @@ func (w *world) patch(st step) {
 			cancel()
 			return
 		}
-		switch st.kind {
+		switch st.kind { //nolint:exhaustive // what a patch is
 		case patchPacing:
 			row.Pacing = domain.Pacing{CallsPerMinute: []int{9, 30, 90, 400}[st.n%4], MaxConcurrent: 1 + st.m%9}
 		case patchRetry:
