@@ -16,6 +16,7 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/wav"
 	"github.com/callboard/callboard/sip"
@@ -85,14 +86,53 @@ func TestAnAgentSaysHowItTakesCalls(t *testing.T) {
 	}
 }
 
+func TestACallThatNeverHadAnySoundHasNoRecordingAndNoCommitForIt(t *testing.T) {
+	t.Parallel()
+	h := build(t, plan{})
+	ids := make(chan string, 1)
+	mute := domain.Pathway{Start: "wait", Nodes: []domain.Node{{ID: "wait", Type: domain.NodeCollect, TimeoutSeconds: 30}}}
+	service := agent(t, func(in *sip.Incoming) {
+		ids <- h.taken(in, domain.Script{Pathway: mute, Inbound: domain.AgentInbound{Answer: "direct"}}, true)
+	})
+	s, err := newPeer(t).engine.Open(media.Options{})
+	require.NoError(t, err)
+	defer s.Close()
+	answered := make(chan struct{})
+	d, err := h.ua.Invite(sip.Invite{Attempt: "them", Leg: 1, Target: targetOf(service), To: "+15550002222", From: "+15550001111", Body: s.Offer(), Notify: func(e sip.Event) {
+		if _, ok := e.(sip.Answered); ok {
+			close(answered)
+		}
+	}})
+	require.NoError(t, err)
+	<-answered
+	id := <-ids
+	h.until(5*time.Second, "it lasts for some frames", func() bool { return h.packets(id) > 5 })
+	d.Bye(16, "")
+	h.end(id)
+	h.until(5*time.Second, "nothing is left to do", func() bool {
+		live, err := mailbox.Ask[call.LiveNow](t.Context(), h.sys, h.calls, call.Live{})
+		return err == nil && live.Known == 0 && live.Work == 0
+	})
+	c := h.finished(id)
+	assert.Empty(t, c.RecordingURL)
+	assert.False(t, c.RecordingAvailable)
+	assert.Equal(t, *c.EndedAt, c.UpdatedAt, "its end was the last that was written of it")
+	assert.NotContains(t, h.store.told(id), event.CallRecordingReady)
+	assert.Zero(t, h.spooled())
+}
+
 // take hands a call that came in to the house.
 func (h *house) take(in *sip.Incoming, script domain.Script) (callID string) {
+	return h.taken(in, script, false)
+}
+
+func (h *house) taken(in *sip.Incoming, script domain.Script, record bool) (callID string) {
 	now := time.Now().UTC()
 	id := mailbox.NewID(domain.PrefixCall)
 	c := domain.Call{
 		Meta:      domain.Meta{ID: id, WorkspaceID: workspace, Environment: domain.Live, CreatedAt: now},
 		Direction: domain.Inbound, From: in.From, To: in.To, Status: domain.CallInitiated, StartedAt: &now,
-		Record: script.Inbound.Answer == "early",
+		Record: record || script.Inbound.Answer == "early",
 	}
 	a := domain.Attempt{ID: id, WorkspaceID: workspace, CallID: id, Direction: domain.Inbound, OpenedAt: now}
 	_, err := h.store.Apply(h.t.Context(), commit.Change{Puts: []domain.Record{&c, &a}})
