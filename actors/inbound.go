@@ -141,19 +141,7 @@ func (n *Node) numberOf(ctx context.Context, in *sip.Incoming) (*domain.PhoneNum
 	if in.PhoneID != "" {
 		return n.phoneCalls(ctx, in)
 	}
-	entries := n.book.Of(in.Source)
-	var closed []trunk.Entry
-	if slices.ContainsFunc(entries, func(e trunk.Entry) bool { return !admits(e, in) }) {
-		all := entries
-		entries = nil
-		for _, e := range all {
-			if admits(e, in) {
-				entries = append(entries, e)
-			} else if !in.Proved {
-				closed = append(closed, e)
-			}
-		}
-	}
+	entries, closed := parted(n.book.Of(in.Source), in)
 	num, e, err := n.exactly(ctx, in.To, entries)
 	if num != nil || err != nil {
 		return num, e, err
@@ -164,8 +152,9 @@ func (n *Node) numberOf(ctx context.Context, in *sip.Incoming) (*domain.PhoneNum
 	if num != nil {
 		return nil, e, errUnproved
 	}
-	for _, e := range entries {
-		num, err := n.remembered(e, "*", func() (*domain.PhoneNumber, error) { return n.claimed(ctx, "*@"+e.Trunk.ID) })
+	for _, e = range entries {
+		trunkID := e.Trunk.ID
+		num, err = n.remembered(e, "*", func() (*domain.PhoneNumber, error) { return n.claimed(ctx, "*@"+trunkID) })
 		if err != nil {
 			return nil, e, err
 		}
@@ -180,6 +169,22 @@ func (n *Node) numberOf(ctx context.Context, in *sip.Incoming) (*domain.PhoneNum
 		return nil, entries[0], errNoNumber
 	}
 	return nil, trunk.Entry{}, errNoNumber
+}
+
+// parted are the trunks that admit a caller, and those that would if it proved
+// itself.
+func parted(all []trunk.Entry, in *sip.Incoming) (entries, closed []trunk.Entry) {
+	if !slices.ContainsFunc(all, func(e trunk.Entry) bool { return !admits(e, in) }) {
+		return all, nil
+	}
+	for _, e := range all {
+		if admits(e, in) {
+			entries = append(entries, e)
+		} else if !in.Proved {
+			closed = append(closed, e)
+		}
+	}
+	return entries, closed
 }
 
 // exactly is the number called where it is one of a workspace with such a

@@ -106,12 +106,12 @@ func (d *Desk) sweepRows(ctx context.Context, workspaceID string, k *kept, after
 	}
 	change := commit.Change{Workspace: workspaceID}
 	for _, key := range found {
-		if err := d.expired(ctx, &change, key, k, before); err != nil {
+		if err = d.expired(ctx, &change, key, k, before); err != nil {
 			return "", false, err
 		}
 	}
 	if len(change.Deletes) > 0 {
-		if _, err := d.store.Apply(ctx, change); err != nil {
+		if _, err = d.store.Apply(ctx, change); err != nil {
 			return "", false, err
 		}
 	}
@@ -169,7 +169,7 @@ func (d *Desk) sweepRecordings(ctx context.Context, workspaceID string) (more bo
 		return false, err
 	}
 	for _, c := range old {
-		if err := d.deleteRecording(ctx, c); err != nil {
+		if err = d.deleteRecording(ctx, c); err != nil {
 			return false, err
 		}
 	}

@@ -1,8 +1,7 @@
 package actors_test
 
 import (
-	"errors"
-	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
@@ -39,28 +38,22 @@ func (h *house) talked(p domain.Principal, n, days, hours int) string {
 // left says what is kept of a call: t its transcript, s its messages.
 func (h *house) left(p domain.Principal, id string) string {
 	h.Helper()
-	what := ""
-	for name, r := range map[string]domain.Record{
-		"t": &domain.Transcript{CallID: id, WorkspaceID: p.WorkspaceID}, "s": &domain.TraceRow{CallID: id, WorkspaceID: p.WorkspaceID},
-	} {
+	kept := func(r domain.Record) bool {
 		_, err := h.store.Get(h.Context(), r)
-		if err == nil {
-			what += name
-		} else {
+		if err != nil {
 			require.ErrorIs(h, err, domain.ErrNotFound)
 		}
+		return err == nil
 	}
+	transcript := kept(&domain.Transcript{CallID: id, WorkspaceID: p.WorkspaceID})
+	messages := kept(&domain.TraceRow{CallID: id, WorkspaceID: p.WorkspaceID})
 	_, err := h.desk().Transcript(h.Context(), p, id)
-	assert.Equal(h, errors.Is(err, nil), what == "t" || what == "ts" || what == "st", what)
 	c := h.call(p, id)
-	assert.Equal(h, []bool{err == nil, err != nil}, []bool{c.TranscriptAvailable && c.TranscriptURL != "", c.TranscriptDeletedAt != nil})
+	assert.Equal(h, []bool{transcript, transcript, !transcript}, []bool{err == nil, c.TranscriptAvailable && c.TranscriptURL != "", c.TranscriptDeletedAt != nil})
 	trace, err := h.desk().CallTrace(h.Context(), p, id)
 	require.NoError(h, err)
-	assert.Equal(h, len(trace.Messages) == 1, what == "s" || what == "ts" || what == "st", what)
-	if what == "st" {
-		what = "ts"
-	}
-	return what
+	assert.Equal(h, messages, len(trace.Messages) == 1)
+	return map[bool]string{true: "t"}[transcript] + map[bool]string{true: "s"}[messages]
 }
 
 func TestTranscriptsAndSIPMessagesAreDeletedWhenTheirTimeIsOver(t *testing.T) {
@@ -116,7 +109,7 @@ func TestMoreOldTracesThanOneCommitTakesAreAllDeleted(t *testing.T) {
 	for n := range 450 {
 		at := time.Now().AddDate(0, 0, -20).Add(time.Duration(n) * time.Minute)
 		puts = append(puts, &domain.TraceRow{
-			CallID: domain.ID(domain.PrefixCall, at, [10]byte{byte(n >> 8), byte(n)}), WorkspaceID: h.live.WorkspaceID, Text: fmt.Sprint(n),
+			CallID: domain.ID(domain.PrefixCall, at, [10]byte{byte(n >> 8), byte(n)}), WorkspaceID: h.live.WorkspaceID, Text: strconv.Itoa(n),
 		})
 	}
 	_, err := h.store.Apply(t.Context(), commit.Change{Workspace: h.live.WorkspaceID, Puts: puts})
@@ -125,7 +118,7 @@ func TestMoreOldTracesThanOneCommitTakesAreAllDeleted(t *testing.T) {
 	require.NoError(t, err)
 	h.node.Sweep(t.Context())
 	for _, r := range puts {
-		_, err := h.store.Get(t.Context(), &domain.TraceRow{CallID: r.Key().ID, WorkspaceID: h.live.WorkspaceID})
+		_, err = h.store.Get(t.Context(), &domain.TraceRow{CallID: r.Key().ID, WorkspaceID: h.live.WorkspaceID})
 		require.ErrorIs(t, err, domain.ErrNotFound, "also without its call")
 	}
 	assert.Equal(t, "ts", h.left(h.live, young))

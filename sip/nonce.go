@@ -61,7 +61,7 @@ func newNonces(secret []byte) *nonces {
 func (n *nonces) make(source netip.Addr, now time.Time) string {
 	var raw [nonceHead + nonceMAC]byte
 	var clock [8]byte
-	binary.BigEndian.PutUint64(clock[:], uint64(now.UnixMilli())) //nolint:gosec // after 1970
+	binary.BigEndian.PutUint64(clock[:], uint64(now.UnixMilli()))
 	copy(raw[:nonceClock], clock[8-nonceClock:])
 	_, _ = rand.Read(raw[nonceClock:nonceHead]) // never fails
 	copy(raw[nonceHead:], n.mac(raw[:nonceHead], source))
