@@ -242,7 +242,7 @@ func TestSIPpCallsUsAndLosesOneInTwenty(t *testing.T) {
 			})
 			there := runSIPp(t, scenario, "udp", "-m", strconv.Itoa(n), "-r", "6", "-l", strconv.Itoa(n), "-lost", "5", "-timeout", "15",
 				"-s", "+15551000", "-d", "300", ua.Addr("udp").String())
-			<-there.done // whether it is satisfied is chance
+			_ = <-there.done // whether it is satisfied is chance
 			all.Wait()
 			mu.Lock()
 			defer mu.Unlock()

@@ -227,8 +227,10 @@ func TestACallIsShownAsItsTrunkWants(t *testing.T) {
 	assert.Equal(t, sip.Invite{
 		Target: slot.Target, To: "12025550123", From: "12025550177", FromName: "Ann", Credentials: &sip.Credentials{Username: "u", Password: "p"},
 		Headers: []sip.Header{
-			{Name: "P-Asserted-Identity", Value: "<sip:12025550177@sip.example.com>"}, {Name: "Diversion", Value: "<sip:12025550111@sip.example.com>;reason=unconditional"},
-			{Name: "Identity", Value: "a.b.c;ppt=shaken"}, {Name: "Identity", Value: "d.e.f;ppt=div"},
+			{Name: "P-Asserted-Identity", Value: "<sip:12025550177@sip.example.com>"},
+			{Name: "Diversion", Value: "<sip:12025550111@sip.example.com>;reason=unconditional"},
+			{Name: "Identity", Value: "a.b.c;ppt=shaken"},
+			{Name: "Identity", Value: "d.e.f;ppt=div"},
 		},
 	}, open)
 	assert.Equal(t, []any{"anonymous", "Anonymous", "anonymous.invalid", []sip.Header{

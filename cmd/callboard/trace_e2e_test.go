@@ -19,12 +19,11 @@ func (s *service) said(id string) []string {
 	var out []string
 	for _, raw := range s.api("GET", "/v1/calls/"+id+"/sip", nil)["messages"].([]any) {
 		line, _, _ := strings.Cut(raw.(object)["message"].(string), "\r\n")
-		switch words := strings.Fields(line); {
-		case words[0] == "SIP/2.0":
-			out = append(out, words[1])
-		default:
-			out = append(out, words[0])
+		words := strings.Fields(line)
+		if words[0] == "SIP/2.0" {
+			words = words[1:]
 		}
+		out = append(out, words[0])
 	}
 	return out
 }
