@@ -40,12 +40,23 @@ func statesOf(status domain.CampaignStatus, word string) states {
 	}
 	wanted := make(states, domain.ContactCancelled+1)
 	for s := range wanted {
-		wanted[s] = lifecycle.Seen(status, domain.ContactState(s)).String() == word //nolint:gosec // a byte
+		wanted[s] = lifecycle.Seen(status, domain.ContactState(s)).String() == word
 	}
 	return wanted
 }
 
 func (w states) has(s domain.ContactState) bool { return w == nil || int(s) < len(w) && w[s] }
+
+// among are the ordinals of those that are wanted; the first stands at start.
+func (w states) among(now []domain.ContactState, start int) []int {
+	var ordinals []int
+	for i, s := range now {
+		if w.has(s) {
+			ordinals = append(ordinals, start+i)
+		}
+	}
+	return ordinals
+}
 
 // progressOf reads the counters of a campaign; those of one without any are
 // empty.
@@ -74,12 +85,7 @@ func (d *Desk) people(ctx context.Context, c *domain.Campaign, wanted states) it
 				yield(person{}, err)
 				return
 			}
-			var ordinals []int
-			for i, s := range now {
-				if wanted.has(s) {
-					ordinals = append(ordinals, start+i)
-				}
-			}
+			ordinals := wanted.among(now, start)
 			if len(ordinals) == 0 {
 				continue
 			}
@@ -114,7 +120,7 @@ func (d *Desk) ofChunk(
 			chunk.Contacts[e.Ordinal-start] = e.Contact
 		}
 	}
-	results, err := d.results(ctx, c, start, ordinals)
+	results, err := d.results(ctx, c, ordinals)
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +171,7 @@ func (d *Desk) pages(ctx context.Context, c *domain.Campaign, first, n int, f fu
 }
 
 // results are those of some contacts of a chunk, by ordinal.
-func (d *Desk) results(ctx context.Context, c *domain.Campaign, start int, ordinals []int) (map[int]*domain.ContactResult, error) {
+func (d *Desk) results(ctx context.Context, c *domain.Campaign, ordinals []int) (map[int]*domain.ContactResult, error) {
 	out := make(map[int]*domain.ContactResult, len(ordinals))
 	if len(ordinals) <= seekEach {
 		for _, o := range ordinals {

@@ -149,8 +149,8 @@ func (d *Desk) AddContacts(
 		return none, err
 	}
 	in.keep = func(chunks []domain.Record) error {
-		_, err := d.store.Apply(ctx, commit.Change{Workspace: c.WorkspaceID, Puts: chunks})
-		return storeErr(err)
+		_, failed := d.store.Apply(ctx, commit.Change{Workspace: c.WorkspaceID, Puts: chunks})
+		return storeErr(failed)
 	}
 	in.progress, in.yield = now.progress, d.courtesy(ctx)
 	if err = in.read(rows); err == nil {

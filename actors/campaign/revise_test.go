@@ -117,7 +117,7 @@ func TestChangesOfContactsHoldUnderFaults(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(2) {
 		in(t, 80, func(c *domain.Campaign) { c.Pacing = domain.Pacing{CallsPerMinute: 1200, MaxConcurrent: 40} }, func(w *world) {
-			dice := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // a test's
+			dice := rand.New(rand.NewPCG(seed, 1))
 			w.ends = func(domain.Call) plan { return plan{verdict: done, lasts: time.Second, reached: true} }
 			w.store.latency = 3 * time.Millisecond
 			w.store.judge = func(n int, _ commit.Change) fault {
