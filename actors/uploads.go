@@ -195,6 +195,9 @@ type giveWay struct {
 }
 
 func (g *giveWay) pause(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	rest := min(time.Since(g.since)*time.Duration(g.rest), time.Second)
 	from := time.Now()
 	t := time.NewTimer(rest)

@@ -247,8 +247,9 @@ func TestAContactIsChangedAsLongAsItWaits(t *testing.T) {
 	export, err := d.ExportContacts(ctx, h.live, id, "")
 	require.NoError(t, err)
 	assert.Equal(t, []string{"city", "name"}, export.Fields)
-	_, err = d.CancelCampaign(ctx, h.live, id, false)
-	require.NoError(t, err)
+	again(h, func(ctx context.Context) (domain.CampaignStatusObject, error) {
+		return d.CancelCampaign(ctx, h.live, id, false)
+	})
 	_, err = d.UpdateContact(ctx, h.live, id, contact(2), ask.ContactChange{})
 	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(err))
 	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(d.DeleteContact(ctx, h.live, id, contact(2))))
