@@ -319,7 +319,7 @@ func (n *Node) callProps(ws string, t *tree) *actor.Props {
 		Speaker: n.cfg.Speaker, Blobs: n.cfg.Blobs, LinesOut: t.outbound, LinesIn: t.inbound, Trunks: t.trunks, Numbers: t.numbers, Reach: n.reach, Traces: n.cfg.Traces,
 		Ours:     func(env domain.Environment, in *sip.Incoming) bool { return n.comesTo(ws, env, in) },
 		SpoolDir: n.cfg.SpoolDir, PublicURL: n.cfg.PublicURL, Log: n.cfg.Log,
-		Committed: func() { n.committed(ws) }, Before: n.beforeCall(),
+		Committed: func() { n.committed(ws) }, Before: n.beforeCall(), OptOut: n.optOut,
 	})
 }
 

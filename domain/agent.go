@@ -77,6 +77,7 @@ type Assign struct {
 	Notes     string            `json:"notes,omitempty"`
 	Intent    string            `json:"intent,omitempty"`
 	Variables map[string]string `json:"variables,omitempty"`
+	AddToDNC  bool              `json:"add_to_dnc,omitempty"` // the far end wants no more calls
 }
 
 // Node is one step of a pathway.

@@ -137,8 +137,11 @@ type Progress struct {
 	LastOpenAt  time.Time       `json:"last_open_at"` // pacing starts from here after a restart
 	ToldPercent int             `json:"told_percent"` // campaign.progress was sent for
 	ToldAt      time.Time       `json:"told_at"`
-	Waits       int             `json:"waits"`           // contacts in retry_wait
-	Edits       int             `json:"edits,omitempty"` // changes made to contacts: 0, and no ContactEdit needs to be looked for
+	Waits       int             `json:"waits"` // contacts in retry_wait
+	// The log of decisions has so many rows; the last one has this hash.
+	DecisionPages int    `json:"decision_pages,omitempty"`
+	DecisionHead  string `json:"decision_head,omitempty"`
+	Edits         int    `json:"edits,omitempty"` // changes made to contacts: 0, and no ContactEdit needs to be looked for
 }
 
 // Final is the number of contacts to which nothing more happens.

@@ -106,6 +106,7 @@ func (s *Server) dncRoutes() {
 			}
 			return deleted(id, "dnc_list", s.ports.DNC.DeleteDNCList(ctx, p, id))
 		})
+	s.decisionRoutes()
 	s.dncEntryRoutes(tag, path+"/{id}/entries")
 }
 

@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -128,4 +130,45 @@ func TestWhatIsNoImportOfNumbersIsRefused(t *testing.T) {
 	d.must(422, "POST", path, "operator", `{"entries":"+12025550123"}`)
 	d.must(400, "POST", path, "operator", `{"entries":[`)
 	d.must(415, "POST", path, "operator", "x", "Content-Type", "image/png")
+}
+
+func (f *fake) ListDecisions(_ context.Context, _ domain.Principal, id, phone string, q ask.Page) (ask.List[ask.Decision], error) {
+	if _, err := f.campaigns.get(id); err != nil {
+		return ask.List[ask.Decision]{}, err
+	}
+	return ask.List[ask.Decision]{Data: []ask.Decision{aDecision(phone)}, Next: "1-" + strconv.Itoa(q.Limit)}, nil
+}
+
+func aDecision(phone string) ask.Decision {
+	at := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+	return ask.Decision{
+		Row: 1, At: at, Phone: phone, Decision: "dial", Attempt: 1,
+		Rules: []domain.Ruling{{Rule: "dnc", Passed: true, Lists: []string{"dnc_1", "dnc_2"}}, {Rule: "line", Held: 3, First: &at, Last: &at}},
+	}
+}
+
+func (f *fake) Decisions(_ context.Context, _ domain.Principal, id string) (iter.Seq2[ask.Decision, error], error) {
+	_, err := f.campaigns.get(id)
+	return func(yield func(ask.Decision, error) bool) { yield(aDecision("+12025550123"), nil) }, err
+}
+
+func (f *fake) VerifyDecisions(_ context.Context, _ domain.Principal, id string) (ask.DecisionsVerified, error) {
+	_, err := f.campaigns.get(id)
+	row := 7
+	return ask.DecisionsVerified{CampaignID: id, Rows: 6, BrokenRow: &row, Reason: "row 7 was changed"}, err
+}
+
+func TestDecisionsAreListedAndDownloaded(t *testing.T) {
+	d := open(t, httpapi.Config{})
+	path := "/v1/campaigns/" + d.make("/v1/campaigns", m{"name": "c", "agent_id": "agent_" + ulidOf(1)}) + "/decisions"
+	r := d.must(200, "GET", path+"?phone=%2B12025550123&limit=1", "operator", nil)
+	assert.Contains(t, string(r.Body), `"phone":"+12025550123"`)
+	assert.Contains(t, string(r.Body), `"next_cursor":"1-1"`)
+	assert.Contains(t, string(d.must(200, "GET", path+"/verify", "operator", nil).Body), `"broken_row":7`)
+	lines := strings.Split(strings.TrimSpace(string(d.must(200, "GET", path+".csv", "operator", nil).Body)), "\r\n")
+	require.Len(t, lines, 3, "one row per rule")
+	assert.Equal(t, "1,2026-03-02T12:00:00Z,+12025550123,,dial,1,,dnc,true,,,,dnc_1 dnc_2,,0,0,0,,", lines[1])
+	var one ask.Decision
+	require.NoError(t, json.Unmarshal(d.must(200, "GET", path+".jsonl", "operator", nil).Body, &one))
+	assert.Equal(t, aDecision("+12025550123"), one)
 }

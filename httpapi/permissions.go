@@ -79,6 +79,10 @@ func routeTable() map[string]rule {
 
 		"POST /v1/dnc-lists/{id}/entries":           {writeCalls, "admin", "dnc_list.imported", "dnc_list"},
 		"GET /v1/dnc-lists/{id}/entries":            {need: readCalls},
+		"GET /v1/campaigns/{id}/decisions":          {need: readCalls},
+		"GET /v1/campaigns/{id}/decisions.csv":      {need: readCalls},
+		"GET /v1/campaigns/{id}/decisions.jsonl":    {need: readCalls},
+		"GET /v1/campaigns/{id}/decisions/verify":   {need: readCalls},
 		"DELETE /v1/dnc-lists/{id}/entries/{phone}": {writeCalls, "admin", "dnc_list.entry_deleted", "dnc_list"},
 		"GET /v1/dnc/check":                         {need: readCalls},
 

@@ -136,6 +136,13 @@ type DNC interface {
 	ListDNCEntries(ctx context.Context, p domain.Principal, id string, q ask.Page) (ask.List[domain.DNCEntry], error)
 	DeleteDNCEntry(ctx context.Context, p domain.Principal, id, phone string) (e164 string, err error)
 	CheckDNC(ctx context.Context, p domain.Principal, phone string) (ask.DNCCheck, error)
+	// ListDecisions reads a campaign's log, of one number ("": of all), in the
+	// order in which it was written.
+	ListDecisions(ctx context.Context, p domain.Principal, campaignID, phone string, q ask.Page) (ask.List[ask.Decision], error)
+	// Decisions walks the whole log; the walk goes on after the call returned.
+	Decisions(ctx context.Context, p domain.Principal, campaignID string) (iter.Seq2[ask.Decision, error], error)
+	// VerifyDecisions says whether the log is as it was written.
+	VerifyDecisions(ctx context.Context, p domain.Principal, campaignID string) (ask.DecisionsVerified, error)
 }
 
 // Agents are who speaks. In every Update here and below, change works on a

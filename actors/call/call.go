@@ -98,6 +98,7 @@ type order struct {
 	script      domain.Script
 	variables   map[string]string
 	callerName  string
+	optOut      []string
 	permit      lines.Permit
 	slot        trunk.Slot
 	contacts    []sip.Contact // of a phone of the workspace; then there is no trunk
@@ -193,6 +194,10 @@ func (c *call) Receive(ctx actor.Context) {
 		c.bye(ctx, byAgent, domain.ReasonCompleted)
 	case conversation.Fault:
 		c.fault(ctx, m)
+	case conversation.OptedOut:
+		if c.cfg.OptOut != nil {
+			c.cfg.OptOut(c.call, m.Channel, m.Keyword)
+		}
 	case conversation.Finished:
 		c.finished(ctx, m)
 	case Hangup:

@@ -24,6 +24,7 @@ type (
 		Script      domain.Script     // agent version, pathway pinned
 		Variables   map[string]string // built-ins that the starter knows: campaign_name, agent_name
 		CallerName  string            // shown to the called; may be empty
+		OptOut      []string          // keywords of who wants no more calls
 		Permit      lines.Permit
 		Slot        trunk.Slot
 		Contacts    []sip.Contact // of a phone of the workspace: all of them ring. Slot then names the first

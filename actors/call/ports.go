@@ -127,8 +127,9 @@ type Config struct {
 	SpoolDir  string  // recordings in progress; a folder per workspace is made in it
 	PublicURL string  // of transcript_url and recording_url, without a slash at its end
 	Log       *slog.Logger
-	Committed func()                              // events were committed: somebody may want to look; nil: nobody
-	Before    func(actor, callID string, msg any) // sees each message of a call or conversation first; nil in production
+	OptOut    func(c domain.Call, channel, keyword string) // the far end wants no more calls; must not block. nil: nobody cares
+	Committed func()                                       // events were committed: somebody may want to look; nil: nobody
+	Before    func(actor, callID string, msg any)          // sees each message of a call or conversation first; nil in production
 
 	ringback media.Clip // what a caller hears while somebody is called
 }

@@ -111,6 +111,8 @@ type Campaign struct {
 	closing   map[string]bool      // attempts whose end is in ends or in flight
 	skips     []skip
 	skipped   map[int]bool
+	heldBy    map[int][]domain.Ruling // what holds contacts just now, for the log of decisions
+	clocks    *calendar.Zones         // of that log
 	ops       []operation
 	revisions []revision
 	outdated  []int // chunks that changed while they were read
@@ -147,6 +149,7 @@ func New(cfg Config) *Campaign {
 		incarnation: rand.Uint64(), generation: rand.Uint64(), gates: rand.Uint64(), //nolint:gosec // no secrets
 		wants: int(rand.Int32()), //nolint:gosec // no secret
 		open:  make(map[string]*attempt), held: make(map[string]time.Time), gone: make(map[string]bool), closing: make(map[string]bool), skipped: make(map[int]bool),
+		heldBy: make(map[int][]domain.Ruling), clocks: calendar.NewZones(),
 		tries: make(map[string]*try), ahead: leastAhead, backoff: firstBackoff,
 		people: newPeople(0, calendar.Rules{}),
 	}

@@ -36,6 +36,7 @@ type batch struct {
 	pin       *domain.PinnedScript
 	progress  domain.Progress
 	deltas    []delta
+	decisions []domain.Decision
 	opens     []*try
 	ends      []call.Ended
 	skips     []skip
@@ -58,6 +59,8 @@ type delta struct {
 type skip struct {
 	ordinal int
 	by      Skip
+	phone   string
+	why     domain.Ruling
 }
 
 func (b *batch) tell(a *Campaign, t event.Type, data any) {
@@ -138,6 +141,7 @@ func (a *Campaign) opening(b *batch) {
 		b.change.Guards = append(b.change.Guards, commit.Absent(t.attempt.Key()))
 		b.change.Guards = append(b.change.Guards, t.grant.Guards...)
 		b.change.Puts = append(b.change.Puts, t.grant.Puts...)
+		b.decisions = append(b.decisions, a.dialled(t, b.begun))
 		row, record := t.attempt, t.call
 		b.put(&row)
 		b.put(&record)
@@ -261,6 +265,7 @@ func (a *Campaign) skipping(b *batch) {
 		if a.people.state(s.ordinal) == domain.ContactRetryWait {
 			b.progress.Waits--
 		}
+		b.decisions = append(b.decisions, a.left(s, b.begun))
 		d := delta{ordinal: s.ordinal, state: domain.ContactSkipped, attempts: a.people.attempts[s.ordinal]}
 		b.deltas = append(b.deltas, d)
 		at := b.begun
@@ -303,6 +308,7 @@ func (a *Campaign) finish(b *batch) {
 	}
 	b.progress.LastOpenAt = later(b.progress.LastOpenAt, a.lastSent.UTC())
 	b.progress.Cursor = a.people.cursor(b.progress.Cursor, b.deltas)
+	a.logging(b)
 	progress := b.progress
 	progress.Outcomes = maps.Clone(b.progress.Outcomes)
 	b.put(&progress)

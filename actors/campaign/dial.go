@@ -135,7 +135,7 @@ func (a *Campaign) decide(ctx actor.Context, now time.Time, dialling bool) dialp
 func (a *Campaign) skip(ordinal int, by Skip) {
 	if !a.skipped[ordinal] {
 		a.skipped[ordinal] = true
-		a.skips = append(a.skips, skip{ordinal, by})
+		a.skips = append(a.skips, skip{ordinal, by, a.phoneOf(ordinal), a.why(ordinal, by)})
 	}
 }
 
@@ -391,7 +391,7 @@ func (a *Campaign) send(ctx actor.Context, now time.Time) {
 		c := t.call
 		c.Legs = slices.Clone(c.Legs)
 		ctx.Request(a.cfg.Calls, call.Start{
-			Call: c, Attempt: t.attempt, Script: *a.script, CallerName: a.campaign.CallerID.Name,
+			Call: c, Attempt: t.attempt, Script: *a.script, CallerName: a.campaign.CallerID.Name, OptOut: a.optOutWords(),
 			Variables: map[string]string{"campaign_name": a.campaign.Name},
 			Permit:    t.permit, Slot: t.slot, RingTimeout: a.cfg.RingTimeout, MaxDuration: a.maxDuration(), Owner: ctx.Self(),
 		})

@@ -38,7 +38,7 @@ func (a *Campaign) mayRing(ctx actor.Context, t *try) {
 	a.tries[t.call.ID] = t
 	ctx.Request(a.cfg.Numbers, numbers.May{
 		CallID: t.call.ID, Number: t.who.contact.Phone, Environment: a.campaign.Environment,
-		Scrub: lists.ScrubOf(&a.campaign), Alone: true, Until: t.permit.Expires,
+		Scrub: a.scrub(), Alone: true, Until: t.permit.Expires,
 	})
 }
 
@@ -69,13 +69,14 @@ func (a *Campaign) denied(ctx actor.Context, m numbers.Denied) {
 	delete(a.tries, m.CallID)
 	t.asked = false // there is nothing to return
 	a.returnTry(ctx, t)
-	now := time.Now()
+	now, why := time.Now(), deniedBy(m)
 	switch m.By {
 	case numbers.DNC:
-		a.skip(t.who.ordinal, SkipDNC)
+		a.leaveOut(t, SkipDNC, why)
+		return
 	case numbers.Frequency:
 		if !t.who.retry {
-			a.skip(t.who.ordinal, SkipFrequency)
+			a.leaveOut(t, SkipFrequency, why)
 			return
 		}
 		a.people.hold(t.who.ordinal, m.Until)
@@ -83,6 +84,15 @@ func (a *Campaign) denied(ctx actor.Context, m numbers.Denied) {
 		a.people.hold(t.who.ordinal, now.Add(busyHold))
 	case numbers.Unknown:
 		a.people.hold(t.who.ordinal, now.Add(unknownHold))
+	}
+	a.holds(t.who.ordinal, why, now)
+}
+
+// leaveOut skips a contact for a reason that is known.
+func (a *Campaign) leaveOut(t *try, by Skip, why domain.Ruling) {
+	if ordinal := t.who.ordinal; !a.skipped[ordinal] {
+		a.skipped[ordinal] = true
+		a.skips = append(a.skips, skip{ordinal, by, t.who.contact.Phone, why})
 	}
 }
 
@@ -101,7 +111,7 @@ func (a *Campaign) stands(t *try) bool {
 		return true
 	}
 	n, err := lists.Number(t.who.contact.Phone)
-	return err == nil && a.cfg.Lists.Stands(a.cfg.Workspace, lists.ScrubOf(&a.campaign), n, t.grant.Mark)
+	return err == nil && a.cfg.Lists.Stands(a.cfg.Workspace, a.scrub(), n, t.grant.Mark)
 }
 
 // uncount takes an attempt that reached nobody out of its number's count.
@@ -147,4 +157,12 @@ func (r reader) listed(ctx context.Context, j judge, contacts []domain.Contact) 
 		}
 	}
 	return hits, nil
+}
+
+// optOutWords are what the called say or press to get no more calls.
+func (a *Campaign) optOutWords() []string {
+	if o := a.campaign.Compliance.OptOut; o != nil {
+		return o.Keywords
+	}
+	return nil
 }

@@ -46,6 +46,9 @@ type candidate struct {
 
 // zone is a bucket of contacts who wait for the same opening.
 type zone struct {
+	key       string
+	looked    bool           // closed is known
+	closed    *domain.Ruling // how it was when the campaign began; nil: open
 	window    calendar.Window
 	opens     time.Time // zero: never
 	again     time.Time // where it is never: when to ask once more
@@ -254,7 +257,7 @@ func (p *people) zoneOf(c *chunk, i int, now time.Time) *zone {
 	key := c.zones[i]
 	z := p.zones[key]
 	if z == nil {
-		z = &zone{window: c.windows[key]}
+		z = &zone{key: key, window: c.windows[key]}
 		p.zones[key] = z
 	}
 	z.refresh(now)

@@ -130,6 +130,7 @@ type Config struct {
 	Sound     Sound
 	Speaker   speech.Speaker
 	Log       *slog.Logger
+	OptOut    []string      // what the far end says or presses to get no more calls
 	Hide      func(on bool) // what is keyed in now must not be kept; nil: nobody cares
 	Before    func(msg any) // sees each message first; nil in production
 }
@@ -149,6 +150,7 @@ type Conversation struct {
 	prepared   map[speech.Request]bool
 	segments   []domain.Segment
 	finished   bool
+	optedOut   bool
 	hidden     bool // as Hide was told last
 	beside     beside
 	away       bool // somebody else has the caller
@@ -177,6 +179,8 @@ func (c *Conversation) Receive(ctx actor.Context) {
 		c.heard(ctx, m.Event)
 	case Key:
 		c.key(ctx, m.Key)
+	case Said:
+		c.said(ctx, m.Text)
 	case Speak:
 		c.speakBeside(ctx, m.Text)
 	case Away:
@@ -236,6 +240,7 @@ func (c *Conversation) key(ctx actor.Context, key byte) {
 	if c.away {
 		return
 	}
+	c.pressedOut(ctx)
 	c.listen(ctx)
 	c.step(ctx, pathway.Digit{Key: key})
 }
@@ -266,6 +271,8 @@ func (c *Conversation) step(ctx actor.Context, in pathway.Input) {
 		case pathway.Transfer:
 			c.handOn(ctx, d)
 		case pathway.Set:
+		case pathway.OptOut:
+			c.optOut(ctx, byPathway, "")
 		case pathway.End:
 			c.end(ctx, d)
 		}

@@ -165,3 +165,14 @@ type WebhookDisabledData struct {
 	Reason    string    `json:"reason"`
 	At        time.Time `json:"at"`
 }
+
+// OptedOutData is the payload of contact.opted_out.
+type OptedOutData struct {
+	Phone      string `json:"phone"`
+	Channel    string `json:"channel"` // speech | dtmf | sms | pathway
+	Keyword    string `json:"keyword,omitempty"`
+	CallID     string `json:"call_id,omitempty"`
+	CampaignID string `json:"campaign_id,omitempty"`
+	ContactID  string `json:"contact_id,omitempty"`
+	ListID     string `json:"dnc_list_id"`
+}

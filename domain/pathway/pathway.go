@@ -91,6 +91,8 @@ type (
 	}
 	// Set tells that outcome, notes, intent or variables have changed.
 	Set struct{ Result Result }
+	// OptOut says that the far end wants no more calls.
+	OptOut struct{}
 	// Missing reports a variable that a text needed and nobody gave.
 	Missing struct{ Node, Name string }
 	// End ends the conversation. Reason is "" or why the pathway was broken off.
@@ -107,6 +109,7 @@ func (Collect) do()    {}
 func (SendDigits) do() {}
 func (Transfer) do()   {}
 func (Set) do()        {}
+func (OptOut) do()     {}
 func (Missing) do()    {}
 func (End) do()        {}
 

@@ -109,6 +109,9 @@ func (w *walk) assign(n *domain.Node) {
 		_, hidden := w.s.shownText(n.Set.Variables[name])
 		w.keep(name, value, hidden)
 	}
+	if n.Set.AddToDNC {
+		w.tell(OptOut{})
+	}
 	w.tell(Set{w.s.Result()})
 }
 

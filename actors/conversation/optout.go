@@ -1,0 +1,64 @@
+package conversation
+
+import (
+	"strings"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/domain/dnc"
+)
+
+type (
+	// Said is what a recogniser has understood the far end to say.
+	Said struct{ Text string }
+	// OptedOut tells the call that the far end wants no more calls: by a
+	// keyword that he said or pressed, or where the pathway came to say so.
+	OptedOut struct {
+		Channel string // speech | dtmf | pathway
+		Keyword string
+	}
+)
+
+// Control: both are bound by the call.
+func (Said) Control()     {}
+func (OptedOut) Control() {}
+
+// The ways to opt out of calls.
+const (
+	bySpeech  = "speech"
+	byDigits  = "dtmf"
+	byPathway = "pathway"
+)
+
+// said looks for a keyword in what the far end said.
+func (c *Conversation) said(ctx actor.Context, text string) {
+	if c.finished || c.away {
+		return
+	}
+	if word := dnc.OptOut(text, c.cfg.OptOut); word != "" {
+		c.optOut(ctx, bySpeech, word)
+	}
+}
+
+// pressedOut looks for a keyword in the keys pressed in a row.
+func (c *Conversation) pressedOut(ctx actor.Context) {
+	n := len(c.segments)
+	if len(c.cfg.OptOut) == 0 || c.state.Secret() || n == 0 {
+		return
+	}
+	keys, ok := strings.CutPrefix(c.segments[n-1].Text, "[pressed ")
+	if !ok || c.segments[n-1].Speaker != caller {
+		return
+	}
+	if word := dnc.OptOut(strings.TrimSuffix(keys, "]"), c.cfg.OptOut); word != "" {
+		c.optOut(ctx, byDigits, word)
+	}
+}
+
+// optOut tells it once.
+func (c *Conversation) optOut(ctx actor.Context, channel, word string) {
+	if !c.optedOut {
+		c.optedOut = true
+		ctx.Send(ctx.Parent(), OptedOut{Channel: channel, Keyword: word})
+	}
+}

@@ -1,0 +1,166 @@
+package actors
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"strconv"
+	"strings"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/commit"
+)
+
+// decisionRows is how many rows of a log are read at once.
+const decisionRows = 32
+
+// ListDecisions reads a page of a campaign's log. The cursor is the place to
+// go on from: a row, and a decision in it.
+func (d *Desk) ListDecisions(ctx context.Context, p domain.Principal, campaignID, phone string, page ask.Page) (ask.List[ask.Decision], error) {
+	out := ask.List[ask.Decision]{Data: []ask.Decision{}}
+	c, err := d.Campaign(ctx, p, campaignID)
+	if err != nil {
+		return out, err
+	}
+	row, from, err := decisionPlace(page.Cursor)
+	if err != nil {
+		return out, err
+	}
+	if phone != "" {
+		if phone, _, err = d.numberIn(p, phone); err != nil {
+			return out, problem("phone", domain.CodeValidation, "phone must be a full telephone number, best in E.164")
+		}
+	}
+	for {
+		rows, err := d.decisionPages(ctx, c, phone, row)
+		if err != nil {
+			return out, err
+		}
+		for _, r := range rows {
+			for i := range r.Decisions {
+				if r.Seq == row && i < from || phone != "" && r.Decisions[i].Phone != phone {
+					continue
+				}
+				if len(out.Data) == page.Limit {
+					out.Next = strconv.Itoa(r.Seq) + "-" + strconv.Itoa(i)
+					return out, nil
+				}
+				out.Data = append(out.Data, decisionOf(c, r, i))
+			}
+		}
+		if len(rows) < decisionRows {
+			return out, nil
+		}
+		row, from = rows[len(rows)-1].Seq+1, 0
+	}
+}
+
+func decisionPlace(cursor string) (row, from int, err error) {
+	if cursor == "" {
+		return 1, 0, nil
+	}
+	left, right, ok := strings.Cut(cursor, "-")
+	row, errRow := strconv.Atoi(left)
+	from, errFrom := strconv.Atoi(right)
+	if !ok || errRow != nil || errFrom != nil || row < 1 || from < 0 {
+		return 0, 0, problem("cursor", ask.CodeInvalidCursor, "cursor is not one that a page before returned")
+	}
+	return row, from, nil
+}
+
+// decisionPages reads rows of a log from one on; with a number only those
+// that tell of it.
+func (d *Desk) decisionPages(ctx context.Context, c *domain.Campaign, phone string, row int) ([]*domain.DecisionPage, error) {
+	var rows []*domain.DecisionPage
+	fresh := func() domain.Record { return &domain.DecisionPage{} }
+	take := func(r domain.Record) error {
+		if page, ok := r.(*domain.DecisionPage); ok {
+			rows = append(rows, page)
+		}
+		return nil
+	}
+	at := &domain.DecisionPage{WorkspaceID: c.WorkspaceID, CampaignID: c.ID, Seq: row}
+	if phone != "" {
+		_, err := d.store.List(ctx, commit.Query{
+			Kind: at.Key().Kind, Workspace: c.WorkspaceID, Index: domain.DecisionIndex(c.ID, phone), From: at.Sort(), Limit: decisionRows, Oldest: true,
+		}, fresh, take)
+		return rows, storeErr(err)
+	}
+	at.Seq--
+	prefix := domain.Key{Kind: at.Key().Kind, Workspace: c.WorkspaceID, ID: c.ID + "/"}
+	return rows, storeErr(d.store.Under(ctx, prefix, at.Key().ID, decisionRows, fresh, take))
+}
+
+func decisionOf(c *domain.Campaign, r *domain.DecisionPage, i int) ask.Decision {
+	one := &r.Decisions[i]
+	return ask.Decision{
+		Row: r.Seq, At: one.At, ContactID: domain.ContactID(c.ID, one.Ordinal), Phone: one.Phone, Decision: one.Verdict,
+		Attempt: one.Attempt, CallID: one.CallID, Rules: one.Rules,
+	}
+}
+
+// Decisions walks the log of a campaign.
+func (d *Desk) Decisions(ctx context.Context, p domain.Principal, campaignID string) (iter.Seq2[ask.Decision, error], error) {
+	c, err := d.Campaign(ctx, p, campaignID)
+	if err != nil {
+		return nil, err
+	}
+	return func(yield func(ask.Decision, error) bool) {
+		for row := 1; ; {
+			rows, err := d.decisionPages(ctx, c, "", row)
+			if err != nil {
+				yield(ask.Decision{}, err)
+				return
+			}
+			for _, r := range rows {
+				for i := range r.Decisions {
+					if !yield(decisionOf(c, r, i), nil) {
+						return
+					}
+				}
+			}
+			if len(rows) < decisionRows {
+				return
+			}
+			row = rows[len(rows)-1].Seq + 1
+		}
+	}, nil
+}
+
+// VerifyDecisions follows the chain of a log from its first row to what the
+// campaign's counters hold. What is written meanwhile is not looked at.
+func (d *Desk) VerifyDecisions(ctx context.Context, p domain.Principal, campaignID string) (ask.DecisionsVerified, error) {
+	none := ask.DecisionsVerified{}
+	c, err := d.Campaign(ctx, p, campaignID)
+	if err != nil {
+		return none, err
+	}
+	progress := &domain.Progress{CampaignID: c.ID, WorkspaceID: c.WorkspaceID}
+	if _, err := d.store.Get(ctx, progress); err != nil && !errors.Is(err, domain.ErrNotFound) {
+		return none, storeErr(err)
+	}
+	var chain domain.DecisionChain
+	for holds := true; holds && chain.Pages < progress.DecisionPages; {
+		rows, err := d.decisionPages(ctx, c, "", chain.Pages+1)
+		if err != nil {
+			return none, err
+		}
+		for _, r := range rows {
+			if holds = holds && chain.Pages < progress.DecisionPages && chain.Next(r); !holds {
+				break
+			}
+		}
+		if len(rows) < decisionRows {
+			break
+		}
+	}
+	chain.End(progress.DecisionPages, progress.DecisionHead)
+	v := ask.DecisionsVerified{
+		CampaignID: c.ID, Valid: chain.Broken == 0, Rows: chain.Pages, Decisions: chain.Decisions, Head: chain.Head, Reason: chain.Reason,
+	}
+	if chain.Broken > 0 {
+		v.BrokenRow = &chain.Broken
+	}
+	return v, nil
+}

@@ -1,0 +1,79 @@
+package dnc_test
+
+import (
+	"os"
+	"runtime"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	register "github.com/callboard/callboard/actors/dnc"
+	"github.com/callboard/callboard/persistence"
+	"github.com/callboard/callboard/persistence/pebble"
+)
+
+// BenchmarkList imports a list, 10 million numbers unless DNC_NUMBERS says
+// otherwise, reads it after a restart, and looks numbers up that are on it and
+// that are not.
+func BenchmarkList(b *testing.B) {
+	total := uint64(10_000_000)
+	if n, err := strconv.ParseUint(os.Getenv("DNC_NUMBERS"), 10, 64); err == nil {
+		total = n
+	}
+	d, err := pebble.Open(b.TempDir(), pebble.Options{})
+	require.NoError(b, err)
+	s, err := persistence.NewStore(b.Context(), d, make([]byte, persistence.MasterKeySize), "me")
+	require.NoError(b, err)
+	r := register.New(s, nil)
+	r.Begin(ws, own)
+	number := func(i uint64) uint64 { return 12000000000 + i*7919%800000000 }
+	begun := time.Now()
+	batch := make([]uint64, 0, 1<<20)
+	for i := range total {
+		if batch = append(batch, number(i)); len(batch) == cap(batch) || i == total-1 {
+			_, err := r.Add(b.Context(), ws, own, batch, origin)
+			require.NoError(b, err)
+			batch = batch[:0]
+		}
+	}
+	b.ReportMetric(time.Since(begun).Seconds(), "import_s")
+	batch, r = nil, nil
+	before := heap()
+	begun = time.Now()
+	r = register.New(s, nil)
+	require.NoError(b, r.Load(b.Context(), ws, own))
+	b.ReportMetric(time.Since(begun).Seconds(), "load_s")
+	b.ReportMetric(float64(heap()-before)/1e6, "filter_MB")
+	b.Run("not listed", func(b *testing.B) {
+		b.ReportAllocs()
+		hits, i := 0, uint64(0)
+		for b.Loop() {
+			i++
+			if r.Quick(ws, scrub, 49000000000+i) {
+				hits++
+			}
+		}
+		b.ReportMetric(float64(hits)/float64(i)*100, "%store")
+	})
+	b.Run("listed", func(b *testing.B) {
+		b.ReportAllocs()
+		i := uint64(0)
+		for b.Loop() {
+			i++
+			if hit, err := r.Look(b.Context(), ws, scrub, number(i%total)); err != nil || hit == nil {
+				b.Fatal(hit, err)
+			}
+		}
+	})
+	runtime.KeepAlive(r)
+	require.NoError(b, d.Close())
+}
+
+func heap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}

@@ -1,0 +1,292 @@
+package numbers_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	register "github.com/callboard/callboard/actors/dnc"
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/mailbox/actortest"
+	"github.com/callboard/callboard/actors/numbers"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/calendar"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/dnc"
+	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/persistence"
+	"github.com/callboard/callboard/persistence/pebble"
+)
+
+const (
+	ws    = "ws_01J00000000000000000000000"
+	phone = "+12025550123"
+)
+
+// store is a small one in memory that keeps to the guards.
+type store struct {
+	mu   sync.Mutex
+	rows map[domain.Key]domain.Record
+	vers map[domain.Key]uint64
+	down bool
+}
+
+func newStore() *store {
+	return &store{rows: make(map[domain.Key]domain.Record), vers: make(map[domain.Key]uint64)}
+}
+
+func (s *store) Apply(_ context.Context, c commit.Change) ([]event.Event, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, g := range c.Guards {
+		if s.vers[g.Key] != g.Version {
+			return nil, domain.ErrConflict
+		}
+	}
+	for _, r := range c.Puts {
+		s.rows[r.Key()] = r
+		s.vers[r.Key()]++
+	}
+	return nil, nil
+}
+
+func (s *store) Get(_ context.Context, into domain.Record) (uint64, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.down {
+		return 0, errors.New("down")
+	}
+	r, ok := s.rows[into.Key()]
+	if !ok {
+		return 0, domain.ErrNotFound
+	}
+	switch into := into.(type) {
+	case *domain.NumberDays:
+		if is, ok := r.(*domain.NumberDays); ok {
+			*into = *is
+		}
+	case *dnc.Bucket:
+		if is, ok := r.(*dnc.Bucket); ok {
+			*into = *is
+		}
+	}
+	return s.vers[into.Key()], nil
+}
+
+func (s *store) Under(context.Context, domain.Key, string, int, func() domain.Record, func(domain.Record) error) error {
+	return nil
+}
+
+type world struct {
+	*testing.T
+	sys   *actor.ActorSystem
+	store *store
+	lists *register.Register
+	pid   *actor.PID
+	caps  int
+	next  int
+}
+
+func in(t *testing.T, perDay int, live []numbers.Live, f func(w *world)) {
+	t.Helper()
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		w := &world{T: t, sys: sys, store: newStore(), caps: perDay}
+		w.lists = register.New(w.store, nil)
+		w.lists.Begin(ws, domain.DefaultDNCID(ws, domain.Live))
+		zones := calendar.NewShared()
+		w.pid = sys.Root.Spawn(mailbox.Props(func() actor.Actor {
+			return numbers.New(numbers.Config{
+				Workspace: ws, Store: w.store, Lists: w.lists, Day: zones.Day,
+				Caps:   func() domain.FrequencyCaps { return domain.FrequencyCaps{PerNumberPerDay: w.caps} },
+				Census: func(context.Context) ([]numbers.Live, error) { return live, nil },
+			})
+		}, 100))
+		f(w)
+		sys.Root.Poison(w.pid)
+		time.Sleep(time.Minute)
+	})
+}
+
+// may asks, and gives Granted or Denied.
+func (w *world) may(id string, alone bool) any {
+	w.Helper()
+	got, err := mailbox.Ask[any](w.Context(), w.sys, w.pid, w.question(id, alone))
+	require.NoError(w, err)
+	return got
+}
+
+func (w *world) question(id string, alone bool) numbers.May {
+	return numbers.May{
+		CallID: id, Number: phone, Environment: domain.Live, Scrub: dnc.ScrubAll(ws, domain.Live), Alone: alone,
+		Until: time.Now().Add(10 * time.Second),
+	}
+}
+
+func (w *world) tell(m any) {
+	w.sys.Root.Send(w.pid, m)
+	synctest.Wait()
+}
+
+// open asks and commits.
+func (w *world) open(id string) {
+	w.Helper()
+	g, ok := w.may(id, false).(numbers.Granted)
+	require.True(w, ok)
+	_, err := w.store.Apply(w.Context(), commit.Change{Puts: g.Puts, Guards: g.Guards})
+	require.NoError(w, err)
+	w.tell(numbers.Opened{CallID: id})
+}
+
+func (w *world) denied(id string, alone bool) numbers.Denied {
+	w.Helper()
+	d, ok := w.may(id, alone).(numbers.Denied)
+	require.True(w, ok, "it is granted")
+	return d
+}
+
+func TestNoTwoCampaignsRingANumberAtOnce(t *testing.T) {
+	in(t, 0, nil, func(w *world) {
+		_, ok := w.may("call_1", true).(numbers.Granted)
+		require.True(w, ok)
+		assert.Equal(w, numbers.Busy, w.denied("call_2", true).By)
+		_, ok = w.may("call_3", false).(numbers.Granted)
+		assert.True(w, ok, "a single call is somebody's own will")
+		w.tell(numbers.Return{CallID: "call_3"})
+		w.tell(numbers.Rings{CallID: "call_1", Number: phone, Environment: domain.Live})
+		time.Sleep(time.Hour) // far beyond the lease
+		assert.Equal(w, numbers.Busy, w.denied("call_4", true).By, "its call lives")
+		w.tell(numbers.Over{CallID: "call_1"})
+		_, ok = w.may("call_5", true).(numbers.Granted)
+		assert.True(w, ok)
+		time.Sleep(11 * time.Second)
+		_, ok = w.may("call_6", true).(numbers.Granted)
+		assert.True(w, ok, "a grant that nothing was made of is void")
+	})
+}
+
+func TestWhoCallsUsIsNotCalledMeanwhile(t *testing.T) {
+	in(t, 0, []numbers.Live{{CallID: "call_in", Number: phone, Environment: domain.Live}}, func(w *world) {
+		assert.Equal(w, numbers.Busy, w.denied("call_1", true).By, "the census knows him")
+		w.tell(numbers.Over{CallID: "call_in"})
+		w.tell(numbers.Rings{CallID: "call_again", Number: phone, Environment: domain.Live})
+		assert.Equal(w, numbers.Busy, w.denied("call_2", true).By)
+		w.tell(numbers.Over{CallID: "call_again"})
+		w.tell(numbers.Hold{CallID: "call_old", Number: phone, Environment: domain.Live, Until: time.Now().Add(32 * time.Second)})
+		assert.Equal(w, numbers.Busy, w.denied("call_3", true).By)
+		time.Sleep(33 * time.Second)
+		_, ok := w.may("call_4", true).(numbers.Granted)
+		assert.True(w, ok)
+	})
+}
+
+func TestANumberIsRungNoMoreOftenThanItsDayAllows(t *testing.T) {
+	in(t, 2, nil, func(w *world) { // the bubble's clock begins at midnight in UTC: evening in Washington
+		w.open("call_1")
+		w.open("call_2")
+		d := w.denied("call_3", false)
+		assert.Equal(w, numbers.Denied{CallID: "call_3", By: numbers.Frequency, Count: 2, Cap: 2, Until: d.Until}, d)
+		zone, err := time.LoadLocation("America/New_York")
+		require.NoError(w, err)
+		local := d.Until.In(zone)
+		assert.Equal(w, "00:00:00", local.Format(time.TimeOnly), "midnight where the number is")
+		time.Sleep(time.Until(d.Until) - time.Second)
+		w.denied("call_4", false)
+		time.Sleep(2 * time.Second)
+		w.open("call_5")
+	})
+}
+
+func TestAnAttemptThatReachedNobodyDoesNotCount(t *testing.T) {
+	in(t, 1, nil, func(w *world) {
+		w.open("call_1")
+		w.denied("call_2", false)
+		w.tell(numbers.Unspent{CallID: "call_1", Number: phone, Environment: domain.Live})
+		w.open("call_3")
+		w.denied("call_4", false)
+	})
+}
+
+func TestGrantsOfOneNumberThatCountComeOneAfterAnother(t *testing.T) {
+	in(t, 1, nil, func(w *world) {
+		g, ok := w.may("call_1", false).(numbers.Granted)
+		require.True(w, ok)
+		answers := make(chan any, 2)
+		for _, id := range []string{"call_2", "call_3"} {
+			go func() {
+				got, err := mailbox.Ask[any](w.Context(), w.sys, w.pid, w.question(id, false))
+				assert.NoError(w, err)
+				answers <- got
+			}()
+		}
+		synctest.Wait()
+		require.Empty(w, answers, "they wait for the commit of the first")
+		_, err := w.store.Apply(w.Context(), commit.Change{Puts: g.Puts, Guards: g.Guards})
+		require.NoError(w, err)
+		w.tell(numbers.Opened{CallID: "call_1"})
+		for range 2 {
+			assert.IsType(w, numbers.Denied{}, <-answers)
+		}
+		w.tell(numbers.Unspent{CallID: "call_1", Number: phone, Environment: domain.Live})
+		_, ok = w.may("call_4", false).(numbers.Granted)
+		require.True(w, ok)
+		w.tell(numbers.Return{CallID: "call_4"})
+		w.open("call_5") // what was returned never counted
+	})
+}
+
+func TestWhatIsListedOrNotKnownIsNotRung(t *testing.T) {
+	in(t, 1, nil, func(w *world) {
+		n, err := dnc.Number(phone)
+		require.NoError(w, err)
+		own := domain.DefaultDNCID(ws, domain.Live)
+		_, err = w.lists.Add(w.Context(), ws, own, []uint64{n}, dnc.Origin{Source: domain.DNCAPI, At: time.Now()})
+		require.NoError(w, err)
+		d := w.denied("call_1", false)
+		assert.Equal(w, numbers.DNC, d.By)
+		assert.Equal(w, own, d.Hit.ListID)
+		w.store.mu.Lock()
+		w.store.down = true
+		w.store.mu.Unlock()
+		assert.Equal(w, numbers.Unknown, w.denied("call_2", false).By, "the store does not say")
+	})
+}
+
+// BenchmarkMayRing is all that an attempt asks of the owner of the numbers, on
+// a real store, with a cap.
+func BenchmarkMayRing(b *testing.B) {
+	d, err := pebble.Open(b.TempDir(), pebble.Options{NoSync: true})
+	require.NoError(b, err)
+	s, err := persistence.NewStore(b.Context(), d, make([]byte, persistence.MasterKeySize), "me")
+	require.NoError(b, err)
+	sys := mailbox.System(nil)
+	lists := register.New(s, nil)
+	lists.Begin(ws, domain.DefaultDNCID(ws, domain.Live))
+	pid := sys.Root.Spawn(mailbox.Props(func() actor.Actor {
+		return numbers.New(numbers.Config{
+			Workspace: ws, Store: s, Lists: lists, Day: calendar.NewShared().Day, Caps: func() domain.FrequencyCaps { return domain.FrequencyCaps{} },
+		})
+	}, 1000))
+	ctx := context.Background()
+	b.ReportAllocs()
+	n := uint64(12025550000)
+	for b.Loop() {
+		n++
+		m := numbers.May{
+			CallID: "call", Number: dnc.E164(n), Environment: domain.Live, Scrub: dnc.ScrubAll(ws, domain.Live), Alone: true,
+			Until: time.Now().Add(time.Minute),
+		}
+		if _, err := mailbox.Ask[numbers.Granted](ctx, sys, pid, m); err != nil {
+			b.Fatal(err)
+		}
+		sys.Root.Send(pid, numbers.Over{CallID: "call"})
+	}
+	sys.Shutdown()
+	require.NoError(b, d.Close())
+}

@@ -1,0 +1,30 @@
+package ask
+
+import (
+	"time"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// Decision is why a contact was rung or left out, as the API shows it.
+type Decision struct {
+	Row       int             `json:"row"` // of the log: its chain is checked row by row
+	At        time.Time       `json:"at"`
+	ContactID string          `json:"contact_id"`
+	Phone     string          `json:"phone"`
+	Decision  string          `json:"decision"` // dial | skip
+	Attempt   int             `json:"attempt"`
+	CallID    string          `json:"call_id,omitempty"`
+	Rules     []domain.Ruling `json:"rules"`
+}
+
+// DecisionsVerified says whether a log of decisions is as it was written.
+type DecisionsVerified struct {
+	CampaignID string `json:"campaign_id"`
+	Valid      bool   `json:"valid"`
+	Rows       int    `json:"rows"`
+	Decisions  int    `json:"decisions"`
+	Head       string `json:"head"`
+	BrokenRow  *int   `json:"broken_row"`
+	Reason     string `json:"reason,omitempty"`
+}

@@ -1,0 +1,189 @@
+package domain
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"strconv"
+	"time"
+)
+
+// Verdicts of a decision about a contact.
+const (
+	DecidedDial = "dial" // an attempt was opened
+	DecidedSkip = "skip" // it is left out for good
+)
+
+// DecisionsPerPage bounds the decisions of one row.
+const DecisionsPerPage = 64
+
+// Decision is why a contact was rung or left out, and what held it before.
+type Decision struct {
+	At      time.Time `json:"at"`
+	Ordinal int       `json:"ordinal"`
+	Phone   string    `json:"phone"`
+	Verdict string    `json:"decision"`
+	Attempt int       `json:"attempt,omitempty"`
+	CallID  string    `json:"call_id,omitempty"`
+	Rules   []Ruling  `json:"rules"`
+}
+
+// Ruling is what one rule said, and by what. What held a contact again and
+// again is one, with a count.
+type Ruling struct {
+	Rule    string     `json:"rule"` // schedule | calling_hours | dnc | frequency | destination | line
+	Passed  bool       `json:"passed"`
+	Window  string     `json:"window,omitempty"`  // calling_hours
+	Zone    string     `json:"zone,omitempty"`    // calling_hours: of the contact; several count together
+	Local   string     `json:"local,omitempty"`   // calling_hours: the time there; of several zones in the first
+	Lists   []string   `json:"lists,omitempty"`   // dnc: looked into; where it did not pass, where it stands
+	Source  DNCSource  `json:"source,omitempty"`  // dnc: how it came there
+	Count   int        `json:"count,omitempty"`   // frequency: attempts of the day before this one
+	Limit   int        `json:"limit,omitempty"`   // frequency
+	Country string     `json:"country,omitempty"` // destination
+	Held    int        `json:"held,omitempty"`    // how often it held the contact
+	First   *time.Time `json:"first,omitempty"`   // when first
+	Last    *time.Time `json:"last,omitempty"`    // when last
+}
+
+// DecisionPage is one row of a campaign's log of decisions. Each holds the
+// hash of the one before, and the campaign's counters that of the last: what
+// is changed, taken out or cut off afterwards shows.
+type DecisionPage struct {
+	WorkspaceID string     `json:"workspace_id"`
+	CampaignID  string     `json:"campaign_id"`
+	Seq         int        `json:"seq"` // from 1, without a gap
+	Prev        string     `json:"prev"`
+	Hash        string     `json:"hash"`
+	Decisions   []Decision `json:"decisions"`
+}
+
+// Key names the row.
+func (p *DecisionPage) Key() Key {
+	return Key{"decision", p.WorkspaceID, p.CampaignID + "/" + ordered(p.Seq)}
+}
+
+// Indexes: by the numbers decided about.
+func (p *DecisionPage) Indexes() []string {
+	ix := make([]string, 0, len(p.Decisions))
+	known := make(map[string]bool, len(p.Decisions))
+	for i := range p.Decisions {
+		if d := &p.Decisions[i]; !known[d.Phone] {
+			known[d.Phone] = true
+			ix = append(ix, DecisionIndex(p.CampaignID, d.Phone))
+		}
+	}
+	return ix
+}
+
+// Sort is by age.
+func (p *DecisionPage) Sort() string { return ordered(p.Seq) }
+
+// DecisionIndex finds the decisions of a campaign about a number.
+func DecisionIndex(campaignID, phone string) string { return "phone=" + campaignID + "/" + phone }
+
+// Sum is the hash that the page must have: of its place, the hash before and
+// everything that it says. A field that is empty adds nothing, so that fields
+// may come to be without changing old sums.
+func (p *DecisionPage) Sum() string {
+	h := summer{b: make([]byte, 0, 256*len(p.Decisions)+128)}
+	h.text(1, p.WorkspaceID)
+	h.text(2, p.CampaignID)
+	h.number(3, int64(p.Seq))
+	h.text(4, p.Prev)
+	for i := range p.Decisions {
+		h.decision(&p.Decisions[i])
+	}
+	sum := sha256.Sum256(h.b)
+	return hex.EncodeToString(sum[:])
+}
+
+// summer writes what is summed: each part with its tag and its length.
+type summer struct{ b []byte }
+
+func (h *summer) text(tag byte, s string) {
+	if s != "" {
+		h.b = append(binary.AppendUvarint(append(h.b, tag), uint64(len(s))), s...)
+	}
+}
+
+func (h *summer) number(tag byte, n int64) {
+	if n != 0 {
+		h.b = binary.AppendVarint(append(h.b, tag), n)
+	}
+}
+
+func (h *summer) time(tag byte, t *time.Time) {
+	if t != nil && !t.IsZero() {
+		h.number(tag, t.UnixNano())
+	}
+}
+
+func (h *summer) decision(d *Decision) {
+	h.b = append(h.b, 10)
+	h.time(11, &d.At)
+	h.number(12, int64(d.Ordinal))
+	h.text(13, d.Phone)
+	h.text(14, d.Verdict)
+	h.number(15, int64(d.Attempt))
+	h.text(16, d.CallID)
+	for i := range d.Rules {
+		r := &d.Rules[i]
+		h.b = append(h.b, 20)
+		h.text(21, r.Rule)
+		if r.Passed {
+			h.number(22, 1)
+		}
+		h.text(23, r.Window)
+		h.text(24, r.Zone)
+		h.text(25, r.Local)
+		for _, l := range r.Lists {
+			h.text(26, l)
+		}
+		h.text(27, string(r.Source))
+		h.number(28, int64(r.Count))
+		h.number(29, int64(r.Limit))
+		h.text(30, r.Country)
+		h.number(31, int64(r.Held))
+		h.time(32, r.First)
+		h.time(33, r.Last)
+	}
+}
+
+// DecisionChain checks pages in their order.
+type DecisionChain struct {
+	Pages, Decisions int
+	Head             string // hash of the last page that held
+	Broken           int    // the first page that does not hold; 0: none
+	Reason           string
+}
+
+// Next checks one page more; false: the chain is broken.
+func (c *DecisionChain) Next(p *DecisionPage) bool {
+	if c.Broken > 0 {
+		return false
+	}
+	want := c.Pages + 1
+	switch {
+	case p.Seq != want:
+		c.Broken, c.Reason = want, "row "+strconv.Itoa(want)+" is missing"
+	case p.Prev != c.Head:
+		c.Broken, c.Reason = want, "row "+strconv.Itoa(want)+" does not follow the one before it"
+	case p.Hash != p.Sum():
+		c.Broken, c.Reason = want, "row "+strconv.Itoa(want)+" was changed"
+	default:
+		c.Pages, c.Decisions, c.Head = want, c.Decisions+len(p.Decisions), p.Hash
+		return true
+	}
+	return false
+}
+
+// End compares with what the campaign's counters hold.
+func (c *DecisionChain) End(pages int, head string) {
+	if c.Broken == 0 && (c.Pages != pages || c.Head != head) {
+		c.Broken, c.Reason = c.Pages+1, "the log ends before its last row, which is "+strconv.Itoa(pages)
+		if c.Pages >= pages {
+			c.Broken, c.Reason = max(1, pages), "the log does not end as the campaign's counters say"
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package domain_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// logOf is a log of some pages, as the store gives it back.
+func logOf(t *testing.T, pages int) []*domain.DecisionPage {
+	t.Helper()
+	var out []*domain.DecisionPage
+	head := ""
+	at := time.Date(2026, 3, 2, 12, 0, 0, 123456789, time.UTC)
+	for seq := 1; seq <= pages; seq++ {
+		p := &domain.DecisionPage{WorkspaceID: "ws_1", CampaignID: "campaign_1", Seq: seq, Prev: head}
+		for i := range 3 {
+			p.Decisions = append(p.Decisions, domain.Decision{
+				At: at, Ordinal: i, Phone: fmt.Sprintf("+1202555%04d", i), Verdict: domain.DecidedDial, Attempt: seq, CallID: "call_1",
+				Rules: []domain.Ruling{
+					{Rule: "calling_hours", Window: "08:00-21:00", Zone: "America/New_York", Held: 2, First: &at, Last: &at},
+					{Rule: "dnc", Passed: true, Lists: []string{"dnc_1"}},
+					{Rule: "frequency", Passed: true, Count: 1, Limit: 3},
+				},
+			})
+		}
+		p.Hash = p.Sum()
+		head = p.Hash
+		text, err := json.Marshal(p)
+		require.NoError(t, err)
+		kept := &domain.DecisionPage{}
+		require.NoError(t, json.Unmarshal(text, kept))
+		out = append(out, kept)
+	}
+	return out
+}
+
+func check(pages []*domain.DecisionPage, want int, head string) domain.DecisionChain {
+	var c domain.DecisionChain
+	for _, p := range pages {
+		if !c.Next(p) {
+			break
+		}
+	}
+	c.End(want, head)
+	return c
+}
+
+func TestALogOfDecisionsThatNobodyTouchedHolds(t *testing.T) {
+	pages := logOf(t, 5)
+	c := check(pages, 5, pages[4].Hash)
+	assert.Equal(t, domain.DecisionChain{Pages: 5, Decisions: 15, Head: pages[4].Hash}, c)
+	assert.Equal(t, domain.DecisionChain{}, check(nil, 0, ""))
+}
+
+func TestWhateverIsDoneToALogOfDecisionsShows(t *testing.T) {
+	head := logOf(t, 5)[4].Hash
+	other := time.Date(2026, 3, 2, 12, 0, 1, 0, time.UTC)
+	for name, c := range map[string]struct {
+		touch  func(pages []*domain.DecisionPage) []*domain.DecisionPage
+		broken int
+	}{
+		"another number":     {func(p []*domain.DecisionPage) []*domain.DecisionPage { p[2].Decisions[1].Phone = "+12025559999"; return p }, 3},
+		"another verdict":    {func(p []*domain.DecisionPage) []*domain.DecisionPage { p[0].Decisions[0].Verdict = "skip"; return p }, 1},
+		"another time":       {func(p []*domain.DecisionPage) []*domain.DecisionPage { p[1].Decisions[2].At = other; return p }, 2},
+		"a rule that passed": {func(p []*domain.DecisionPage) []*domain.DecisionPage { p[1].Decisions[0].Rules[0].Passed = true; return p }, 2},
+		"another count":      {func(p []*domain.DecisionPage) []*domain.DecisionPage { p[3].Decisions[0].Rules[2].Count = 0; return p }, 4},
+		"another list":       {func(p []*domain.DecisionPage) []*domain.DecisionPage { p[3].Decisions[0].Rules[1].Lists = []string{"dnc_", "1"}; return p }, 4},
+		"a decision gone": {func(p []*domain.DecisionPage) []*domain.DecisionPage {
+			p[4].Decisions = p[4].Decisions[1:]
+			return p
+		}, 5},
+		"a row gone":       {func(p []*domain.DecisionPage) []*domain.DecisionPage { return slices.Delete(p, 1, 2) }, 2},
+		"the last row cut": {func(p []*domain.DecisionPage) []*domain.DecisionPage { return p[:4] }, 5},
+		"a row changed with its hash": {func(p []*domain.DecisionPage) []*domain.DecisionPage {
+			p[1].Decisions[0].Phone = "+12025559999"
+			p[1].Hash = p[1].Sum()
+			return p
+		}, 3},
+		"the last row changed with its hash": {func(p []*domain.DecisionPage) []*domain.DecisionPage {
+			p[4].Decisions[0].Phone = "+12025559999"
+			p[4].Hash = p[4].Sum()
+			return p
+		}, 5},
+		"a row more": {func(p []*domain.DecisionPage) []*domain.DecisionPage {
+			more := *p[4]
+			more.Seq, more.Prev = 6, p[4].Hash
+			more.Hash = more.Sum()
+			return append(p, &more)
+		}, 5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := check(c.touch(logOf(t, 5)), 5, head)
+			assert.Equal(t, c.broken, got.Broken, got.Reason)
+			assert.NotEmpty(t, got.Reason)
+		})
+	}
+}

@@ -1,0 +1,48 @@
+package dnc
+
+import (
+	"strings"
+	"unicode"
+)
+
+// OptOut is the first of the keywords that a text holds as whole words, in any
+// case; "" where it holds none. Words are runs of letters, marks and digits,
+// so that any language will do; a keyword of several words wants them one
+// after another.
+func OptOut(text string, keywords []string) string {
+	if len(keywords) == 0 {
+		return ""
+	}
+	said := words(text)
+	for _, k := range keywords {
+		if wanted := words(k); len(wanted) > 0 && holds(said, wanted) {
+			return k
+		}
+	}
+	return ""
+}
+
+func words(text string) []string {
+	return strings.FieldsFunc(fold(text), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) && r != '*' && r != '#'
+	})
+}
+
+// fold writes letters of one kind alike: upper and lower case, and the Turkish
+// and German ones that have no single counterpart.
+func fold(text string) string {
+	return strings.NewReplacer("ß", "ss", "ẞ", "ss", "İ", "i", "ς", "σ", "\u0307", "").Replace(strings.ToLower(text))
+}
+
+func holds(said, wanted []string) bool {
+	for i := 0; i+len(wanted) <= len(said); i++ {
+		j := 0
+		for j < len(wanted) && said[i+j] == wanted[j] {
+			j++
+		}
+		if j == len(wanted) {
+			return true
+		}
+	}
+	return false
+}
