@@ -185,7 +185,7 @@ func (h *house) scrubbing(agent string, phones ...string) string {
 		Pacing:   domain.Pacing{CallsPerMinute: 1200, MaxConcurrent: 4}, Retry: domain.Retry{MaxAttempts: 1, IntervalHours: 1},
 		CallerID:   domain.CallerID{Number: "+15005550100"},
 		Compliance: domain.Compliance{DNCScrub: true, CallingHours: domain.CallingHours{Start: "00:00", End: "24:00", Timezone: "UTC"}},
-	}, contacts(phones...))
+	}, "", contacts(phones...))
 	require.NoError(h, err)
 	return made.Campaign.ID
 }
