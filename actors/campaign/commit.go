@@ -265,7 +265,7 @@ func (a *Campaign) skipping(b *batch) {
 		if a.people.state(s.ordinal) == domain.ContactRetryWait {
 			b.progress.Waits--
 		}
-		b.decisions = append(b.decisions, a.left(s, b.begun))
+		b.decisions = append(b.decisions, a.leftOut(s, b.begun))
 		d := delta{ordinal: s.ordinal, state: domain.ContactSkipped, attempts: a.people.attempts[s.ordinal]}
 		b.deltas = append(b.deltas, d)
 		at := b.begun

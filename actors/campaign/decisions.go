@@ -73,8 +73,8 @@ func (a *Campaign) dialled(t *try, now time.Time) domain.Decision {
 	}
 }
 
-// left is why a contact is left out.
-func (a *Campaign) left(s skip, now time.Time) domain.Decision {
+// leftOut is why a contact is left out.
+func (a *Campaign) leftOut(s skip, now time.Time) domain.Decision {
 	return domain.Decision{
 		At: now, Ordinal: s.ordinal, Phone: s.phone, Verdict: domain.DecidedSkip,
 		Attempt: int(a.people.attempts[s.ordinal]), Rules: append(a.rulings(s.ordinal), s.why),
