@@ -76,7 +76,6 @@ func (c *clock) add(s *Session) {
 
 // run turns until the engine stops.
 func (c *clock) run(stop <-chan struct{}) {
-	precede()
 	for {
 		if c.load.Load() == 0 {
 			select {
@@ -97,8 +96,8 @@ func (c *clock) run(stop <-chan struct{}) {
 			c.turn += leap
 			c.leapt += leap * int64(turn/time.Millisecond) * sampleRate / 1000
 		}
-		for ; wait > 0; wait = c.wait() {
-			rest(wait)
+		if wait > 0 {
+			time.Sleep(wait) //nolint:forbidigo // the clock has a goroutine of its own, no mailbox
 		}
 		c.guarded()
 	}
