@@ -64,7 +64,6 @@ func streamOf(t *testing.T, a srtp.Attribute) *srtp.Stream {
 var either = media.Options{SRTP: media.SRTPOptional, Confidential: true}
 
 func TestNoKeyComesBackAfterSoundInTheClear(t *testing.T) {
-	t.Parallel()
 	p := newPeer(t)
 	theirs := srtp.Attribute{Tag: 1, Key: srtp.NewKey(srtp.AESCM128SHA80)}
 	t.Run("offered", func(t *testing.T) {
