@@ -133,3 +133,24 @@ func TestNoPageClaimsCommandsThatNobodyRuns(t *testing.T) {
 		}
 	}
 }
+
+func TestEveryCommandOfTheCampaignGuideWorks(t *testing.T) {
+	t.Parallel()
+	blocks := fences(t, "docs/campaigns.md", "sh run")
+	require.GreaterOrEqual(t, len(blocks), 8)
+	s := newService(t)
+	key, err := os.ReadFile(filepath.Join(s.data(), "test.key"))
+	require.NoError(t, err)
+	said := s.follow(t.TempDir(), blocks, "", "TEST_KEY="+strings.TrimSpace(string(key)))
+	require.Len(t, said, len(blocks))
+	assert.Contains(t, said.with(t, blocks, "/v1/dnc/check"), "True\n")
+	upload := said.with(t, blocks, "--data-binary @contacts.csv")
+	assert.Contains(t, upload, `"received":6,"accepted":3,"duplicates":1,"invalid":1,"dnc":1,"missing_variables":0`)
+	over := said.with(t, blocks, "/results")
+	assert.Regexp(t, `(?m)^running\n`, over)
+	assert.Contains(t, over, `"completion_reason":"exhausted"`)
+	assert.Regexp(t, `(?m)^\+15005550000,Ada,confirmed,\d+,true,,`, over)
+	assert.Regexp(t, `(?m)^\+15005550001,Grace,busy,0,false,,`, over)
+	assert.Regexp(t, `(?m)^\+15005550004,Alan,declined,\d+,false,,`, over)
+	assert.Equal(t, "draft\ndraft\nTrue\n", said.with(t, blocks, "/redial"))
+}
