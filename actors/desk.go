@@ -34,6 +34,7 @@ type Desk struct {
 	called  recall[*domain.PhoneNumber]
 	shown   recall[[]string] // caller ids
 	zones   *calendar.Shared
+	plays   rehearsals
 }
 
 // tries bounds how often an update is tried again after a conflict.

@@ -77,6 +77,9 @@ func (h *house) doors(p domain.Principal, e estate) map[string]func() error {
 		},
 		"campaign": func() error { return drop(d.Campaign(ctx, p, e.campaign)) },
 		"status":   func() error { return drop(d.CampaignStatus(ctx, p, e.campaign)) },
+		"simulate": func() error {
+			return drop(d.SimulateCampaign(ctx, p, e.campaign, ask.SimulationOrder{Assume: asKnown}))
+		},
 		"contacts": func() error { return drop(d.ListContacts(ctx, p, e.campaign, ask.ContactQuery{Limit: 1})) },
 		"results":  func() error { return drop(d.CampaignResults(ctx, p, e.campaign)) },
 		"upload":   func() error { return drop(d.AddContacts(ctx, p, e.campaign, contacts(number(1, 3, "11")))) },

@@ -121,6 +121,7 @@ type Call struct {
 	RecordingDeletedAt  *time.Time        `json:"recording_deleted_at,omitempty"` // by the workspace's retention
 	Processing          bool              `json:"processing"`                     // recording or transcript still to come
 	Quality             *Quality          `json:"quality,omitempty"`
+	SlowestTurnMs       int               `json:"slowest_turn_ms,omitempty"` // the longest wait for the agent's next word
 	Cost                *Money            `json:"cost,omitempty"`
 }
 

@@ -30,10 +30,21 @@ type Schedule struct {
 	ExcludedDates []string   `json:"excluded_dates"` // YYYY-MM-DD in Timezone
 }
 
+// PacingMode says whether a campaign keeps its pace or goes slower where its
+// calls go badly.
+type PacingMode string
+
+// The modes.
+const (
+	PacingFixed    PacingMode = "fixed" // so is "", of campaigns that are older
+	PacingAdaptive PacingMode = "adaptive"
+)
+
 // Pacing bounds how fast and how wide a campaign rings.
 type Pacing struct {
-	CallsPerMinute int `json:"calls_per_minute"`
-	MaxConcurrent  int `json:"max_concurrent"`
+	CallsPerMinute int        `json:"calls_per_minute"`
+	MaxConcurrent  int        `json:"max_concurrent"`
+	Mode           PacingMode `json:"mode,omitempty"`
 }
 
 // Retry says what is tried again. MaxAttempts counts the first.

@@ -30,8 +30,9 @@ type NewSchedule struct {
 
 // NewPacing is a pacing as it is sent.
 type NewPacing struct {
-	CallsPerMinute *int `json:"calls_per_minute,omitempty" doc:"The plan's ceiling unless said."`
-	MaxConcurrent  *int `json:"max_concurrent,omitempty" doc:"The plan's ceiling unless said."`
+	CallsPerMinute *int   `json:"calls_per_minute,omitempty" doc:"The plan's ceiling unless said."`
+	MaxConcurrent  *int   `json:"max_concurrent,omitempty" doc:"The plan's ceiling unless said."`
+	Mode           string `json:"mode,omitempty" default:"fixed" doc:"fixed keeps the pace. adaptive goes slower, never faster, while many calls are hung up at once, fail or are answered more seldom than before, or while the agent answers late."`
 }
 
 // NewRetry is a retry as it is sent.
@@ -109,7 +110,7 @@ func (n *NewCampaign) campaign() *domain.Campaign {
 		c.Schedule = domain.Schedule{Start: utc(s.Start), End: utc(s.End), Timezone: s.Timezone, Days: s.Days, ExcludedDates: s.ExcludedDates}
 	}
 	if p := n.Pacing; p != nil {
-		c.Pacing = domain.Pacing{CallsPerMinute: given(p.CallsPerMinute), MaxConcurrent: given(p.MaxConcurrent)}
+		c.Pacing = domain.Pacing{CallsPerMinute: given(p.CallsPerMinute), MaxConcurrent: given(p.MaxConcurrent), Mode: domain.PacingMode(p.Mode)}
 	}
 	if r := n.Retry; r != nil {
 		c.Retry = domain.Retry{Enabled: r.Enabled, MaxAttempts: given(r.MaxAttempts), RetryOn: r.RetryOn}
@@ -200,6 +201,7 @@ func (s *Server) campaignRoutes() {
 		})
 	s.campaignVerbs(tag, path)
 	s.amendRoutes(tag, path)
+	s.simulateRoutes()
 }
 
 func (s *Server) campaignVerbs(tag, path string) {

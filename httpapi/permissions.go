@@ -43,6 +43,8 @@ func routeTable() map[string]rule {
 		"GET /v1/campaigns/{id}/uploads":                  {need: readCalls},
 		"GET /v1/campaigns/{id}/uploads/{upload_id}":      {need: readCalls},
 
+		"POST /v1/campaigns/{id}/simulate": {need: readCalls},
+
 		"POST /v1/campaigns/{id}/start":   {writeCalls, "admin", "campaign.started", "campaign"},
 		"POST /v1/campaigns/{id}/pause":   {writeCalls, "admin", "campaign.paused", "campaign"},
 		"POST /v1/campaigns/{id}/resume":  {writeCalls, "admin", "campaign.resumed", "campaign"},

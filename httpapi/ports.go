@@ -79,6 +79,10 @@ type Campaigns interface {
 	ResumeCampaign(ctx context.Context, p domain.Principal, id string) (domain.CampaignStatusObject, error)
 	CancelCampaign(ctx context.Context, p domain.Principal, id string, hangupActive bool) (domain.CampaignStatusObject, error)
 	CampaignStatus(ctx context.Context, p domain.Principal, id string) (domain.CampaignStatusObject, error)
+	// SimulateCampaign plays what is left of a campaign on a virtual clock;
+	// unavailable while another simulation of the workspace runs, invalid_state
+	// where the campaign is over. It ends with the context.
+	SimulateCampaign(ctx context.Context, p domain.Principal, id string, o ask.SimulationOrder) (*ask.Simulation, error)
 }
 
 // Contacts are the people of a campaign.

@@ -84,7 +84,7 @@ func TestDefaultsOfACampaign(t *testing.T) {
 	assert.Equal(t, m{
 		"name": "bar", "status": "draft", "agent_id": agent, "auto_complete": true, "default_country": "US",
 		"schedule":   m{"timezone": "UTC", "days": []any{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}, "excluded_dates": []any{}},
-		"pacing":     m{"calls_per_minute": 1200.0, "max_concurrent": 200.0},
+		"pacing":     m{"calls_per_minute": 1200.0, "max_concurrent": 200.0, "mode": "fixed"},
 		"retry":      m{"enabled": false, "max_attempts": 1.0, "interval_hours": 0.0, "retry_on": []any{}},
 		"caller_id":  m{"number": "+12025550100"},
 		"compliance": m{"dnc_scrub": true, "calling_hours": m{"start": "08:00", "end": "21:00", "timezone": "local"}},

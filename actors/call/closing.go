@@ -34,7 +34,7 @@ func (c *call) finished(ctx actor.Context, m conversation.Finished) {
 		return
 	}
 	r := m.Result
-	c.segments = m.Segments
+	c.segments, c.call.SlowestTurnMs = m.Segments, int(m.Slowest.Milliseconds())
 	c.call.Intent, c.call.Variables = r.Intent, r.Variables
 	c.call.Outcome = &domain.CallOutcome{Notes: r.Notes}
 	if c.verdict.Outcome == domain.OutcomeCompleted && r.Outcome != "" {

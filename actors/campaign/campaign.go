@@ -120,6 +120,7 @@ type Campaign struct {
 	conflicts int  // of its commits, in a row
 	changed   bool // since campaign.progress was sent
 	trip      dialplan.Trip
+	tempo     dialplan.Tempo
 
 	asked      int // permits
 	askedAt    time.Time

@@ -394,3 +394,89 @@ func TestADrainedCampaignOpensNothingAndKeepsItsEnds(t *testing.T) {
 		assert.Equal(w, n, o.Outcomes[domain.OutcomeCompleted])
 	})
 }
+
+// The bubble begins on a Saturday: office hours, a weekend, a pause and retries
+// lie between the beginning and the end.
+func TestTheEstimateOfARealCampaignHolds(t *testing.T) {
+	t.Parallel()
+	in(t, 1500, func(c *domain.Campaign) {
+		c.Schedule = domain.Schedule{Timezone: "UTC", Days: []string{"monday", "tuesday", "wednesday", "thursday", "friday"}}
+		c.Compliance.CallingHours = domain.CallingHours{Start: "09:00", End: "17:00", Timezone: "local"}
+		c.Pacing = domain.Pacing{CallsPerMinute: 1, MaxConcurrent: 10}
+		c.Retry = domain.Retry{Enabled: true, MaxAttempts: 3, IntervalHours: 1.5, RetryOn: []string{"no_answer"}}
+	}, func(w *world) {
+		rung := make(map[string]int)
+		w.change(func() {
+			w.ends = func(c domain.Call) plan {
+				rung[c.To]++
+				if (len(c.To)+int(c.To[11])*7+int(c.To[10])*3+rung[c.To])%5 < 2 {
+					return plan{verdict: noAnswer, lasts: 30 * time.Second, reached: true}
+				}
+				return plan{verdict: done, lasts: 50 * time.Second, reached: true}
+			}
+		})
+		start := time.Now()
+		w.must(campaign.Begin{})
+		says := make(map[time.Time]time.Time)
+		var paused time.Time
+		for {
+			time.Sleep(47 * time.Minute)
+			o := w.must(campaign.Status{})
+			if o.Status == domain.CampaignCompleted {
+				break
+			}
+			final := o.Progress.Total - o.Progress.Remaining - o.Progress.InProgress
+			if final > 700 && paused.IsZero() {
+				w.must(campaign.Pause{})
+				assert.Nil(w, w.must(campaign.Status{}).Timing.EstimatedCompletion)
+				time.Sleep(5 * time.Hour)
+				paused = time.Now()
+				w.must(campaign.Resume{})
+				o = w.must(campaign.Status{})
+			}
+			if e := o.Timing.EstimatedCompletion; final > 150 && !paused.IsZero() && assert.NotNil(w, e) {
+				says[time.Now()] = *e
+			}
+		}
+		sent := w.calls()
+		end := sent[len(sent)-1]
+		whole := end.Sub(start)
+		require.Greater(w, len(says), 10)
+		for at, e := range says {
+			assert.InDelta(w, 0, e.Sub(end).Seconds()/whole.Seconds(), 0.1, "said on %s", at)
+		}
+	})
+}
+
+func TestAnAdaptiveCampaignGoesSlowerWhileItsTrunkFailsNowAndThen(t *testing.T) {
+	t.Parallel()
+	in(t, 900, func(c *domain.Campaign) {
+		c.Pacing = domain.Pacing{CallsPerMinute: 60, MaxConcurrent: 50, Mode: domain.PacingAdaptive}
+	}, func(w *world) {
+		n := 0
+		w.change(func() {
+			w.ends = func(domain.Call) plan {
+				if n++; n%3 == 0 && n < 600 {
+					return plan{verdict: trunkFailed, lasts: time.Second, reached: true}
+				}
+				return plan{verdict: done, lasts: 5 * time.Second, reached: true}
+			}
+		})
+		start := time.Now()
+		w.must(campaign.Begin{})
+		time.Sleep(time.Minute)
+		first := len(w.calls())
+		time.Sleep(9 * time.Minute)
+		assert.Greater(w, first, 45, "it begins at its pace")
+		assert.Less(w, len(w.calls()), 350, "a third fails: it goes slower")
+		w.until(4*time.Hour, domain.CampaignCompleted)
+		sent := w.calls()
+		assert.Len(w, sent, 900)
+		for i := 60; i < len(sent); i++ {
+			require.Greater(w, sent[i].Sub(sent[i-60]), time.Minute, "never faster than it may")
+		}
+		last := sent[len(sent)-1].Sub(sent[len(sent)-60])
+		assert.Less(w, last, 90*time.Second, "all is well again")
+		w.T.Logf("900 calls in %s", time.Since(start))
+	})
+}

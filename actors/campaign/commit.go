@@ -119,7 +119,7 @@ func (a *Campaign) opening(b *batch) {
 	n := min(len(a.made), maxOpens)
 	b.opens = a.made[:n:n]
 	a.made = a.made[n:]
-	interval := dialplan.Interval(a.campaign.Paced())
+	interval := dialplan.Interval(a.tempo.Of(a.campaign.Paced()))
 	due := later(a.lastSent.Add(interval*time.Duration(len(a.gate)+1)), b.begun)
 	for i, t := range b.opens {
 		a.describe(t, b.begun)
@@ -407,6 +407,7 @@ func (a *Campaign) follow(ctx actor.Context, b *batch) {
 		a.ack(ctx, e.CallID)
 		a.uncount(ctx, e)
 		a.trip.Add(e.Verdict, now)
+		a.tempo.Ended(dialplan.ResultOf(&e.Call, e.Verdict), now)
 		if e.Verdict.Spent() && e.Call.StartedAt != nil && e.Call.EndedAt != nil {
 			a.people.seen.Held(e.Call.EndedAt.Sub(*e.Call.StartedAt))
 		}

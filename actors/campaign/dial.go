@@ -43,7 +43,7 @@ type placing struct{ *try }
 func (a *Campaign) view(now time.Time) dialplan.View {
 	v := dialplan.View{
 		Status: a.campaign.Status, Schedule: a.people.rules.Schedule(), Open: a.people.rules.Global(),
-		Pacing: a.campaign.Paced(), AutoComplete: a.campaign.AutoComplete,
+		Pacing: a.tempo.Of(a.campaign.Paced()), AutoComplete: a.campaign.AutoComplete,
 		LastSent: a.lastSent, Ahead: a.ahead, Live: len(a.open), Held: len(a.held), Queued: len(a.gate),
 		Making: a.asked + len(a.tries) + len(a.made), Asked: a.asked,
 		Idle: a.progress.Remaining(), Ready: len(a.people.ready) + len(a.people.due), Retries: len(a.people.due),
@@ -372,7 +372,7 @@ func (a *Campaign) send(ctx actor.Context, now time.Time) {
 		a.gate = nil
 		return
 	}
-	interval := dialplan.Interval(a.campaign.Paced())
+	interval := dialplan.Interval(a.tempo.Of(a.campaign.Paced()))
 	for len(a.gate) > 0 && !a.gateSet {
 		if due := a.lastSent.Add(interval); due.After(now) {
 			a.gateSet = true

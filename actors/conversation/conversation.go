@@ -82,6 +82,7 @@ type (
 	Finished struct {
 		Result   pathway.Result
 		Segments []domain.Segment
+		Slowest  time.Duration // the longest wait for the agent's next word
 	}
 )
 
@@ -143,6 +144,8 @@ type Conversation struct {
 	sounding   uint64 // id of the last Play or SendDigits
 	current    int    // index of the segment being spoken, or -1
 	asked      pathway.Say
+	since      time.Time     // when it was asked for; zero: it sounds
+	slowest    time.Duration // of what was asked for
 	timer      func()
 	quiet      func()
 	quietGen   int
@@ -300,6 +303,7 @@ func (c *Conversation) say(ctx actor.Context, d pathway.Say) {
 func (c *Conversation) utter(ctx actor.Context, text string) {
 	generation := c.supersede()
 	c.current = -1
+	c.since = time.Now()
 	r := c.request(text)
 	if clip, ok := c.clips[r]; ok {
 		c.play(ctx, clip)
@@ -373,6 +377,9 @@ func (c *Conversation) spoken(ctx actor.Context, m spoken) {
 func (c *Conversation) play(ctx actor.Context, clip media.Clip) {
 	c.beginSegment()
 	c.quietNow()
+	if !c.since.IsZero() {
+		c.slowest, c.since = max(c.slowest, time.Since(c.since)), time.Time{}
+	}
 	c.sounding++
 	c.cfg.Sound.Play(c.sounding, clip)
 	c.prepare(ctx)
@@ -478,7 +485,7 @@ func (c *Conversation) finish(ctx actor.Context) {
 		c.state, _ = pathway.Step(c.state, pathway.Hangup{})
 		c.finished = true
 	}
-	ctx.Send(ctx.Parent(), Finished{Result: c.state.Result(), Segments: c.segments})
+	ctx.Send(ctx.Parent(), Finished{Result: c.state.Result(), Segments: c.segments, Slowest: c.slowest})
 }
 
 func (c *Conversation) stopTimers() {

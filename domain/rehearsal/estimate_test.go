@@ -110,7 +110,7 @@ type sample struct {
 }
 
 // estimates plays a world and gathers what the status would have told.
-func estimates(t *testing.T, w world, seed uint64) (all []sample, begins, ends time.Time) {
+func estimates(t *testing.T, w world, seed uint64, each int) (all []sample, begins, ends time.Time) {
 	t.Helper()
 	p := plan(t, w.contacts, w.campaign, w.zones...)
 	p.Seed, p.Halts = seed, w.halts
@@ -118,6 +118,9 @@ func estimates(t *testing.T, w world, seed uint64) (all []sample, begins, ends t
 		w.change(&p.Assume)
 	}
 	p.Watch = func(now time.Time, o dialplan.Outlook, percent float64) {
+		if int(percent)%each != 0 {
+			return
+		}
 		s := sample{at: now, percent: percent}
 		if e := dialplan.Estimate(o, now); e != nil {
 			s.says = *e
@@ -133,16 +136,16 @@ func estimates(t *testing.T, w world, seed uint64) (all []sample, begins, ends t
 // the whole. What nobody can know is left out: a pause that is still to come.
 func TestTheEstimateIsWithinTenPercentFromTenPercentOn(t *testing.T) {
 	t.Parallel()
-	seeds := uint64(12)
+	seeds, each := uint64(2), 4
 	if os.Getenv("NIGHTLY") != "" {
-		seeds = 100
+		seeds, each = 100, 1
 	}
 	for _, w := range worlds() {
 		t.Run(w.name, func(t *testing.T) {
 			t.Parallel()
 			worst, count, sum, wrong := 0.0, 0, 0.0, 0
 			for seed := range seeds {
-				all, begins, ends := estimates(t, w, seed)
+				all, begins, ends := estimates(t, w, seed, each)
 				whole := ends.Sub(begins)
 				checked := 0
 				for _, s := range all {
@@ -161,7 +164,7 @@ func TestTheEstimateIsWithinTenPercentFromTenPercentOn(t *testing.T) {
 							s.at.Format(time.DateTime), s.says.Format(time.DateTime), ends.Format(time.DateTime), 100*off, whole)
 					}
 				}
-				require.Greater(t, checked, 10)
+				require.Greater(t, checked, 5)
 			}
 			t.Logf("%d estimates, off by %.2f %% on average, %.2f %% at worst, %d by more than 10 %%", count, 100*sum/float64(count), 100*worst, wrong)
 			assert.LessOrEqual(t, float64(wrong), max(0.005, w.off)*float64(count), "the lengths of the first calls may mislead one in two hundred")

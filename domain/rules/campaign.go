@@ -59,6 +59,9 @@ func CampaignDefaults(c *domain.Campaign, h House) {
 	if c.Pacing.CallsPerMinute == 0 {
 		c.Pacing.CallsPerMinute = h.Limits.CallsPerMinute
 	}
+	if c.Pacing.Mode == "" {
+		c.Pacing.Mode = domain.PacingFixed
+	}
 	if c.Pacing.MaxConcurrent == 0 {
 		c.Pacing.MaxConcurrent = h.Limits.ConcurrentOutbound
 	}
@@ -171,6 +174,9 @@ func schedule(p *domain.Problems, s *domain.Schedule, now time.Time) {
 }
 
 func pacing(p *domain.Problems, c domain.Pacing, most domain.Limits) {
+	if c.Mode != "" {
+		oneOf(p, "pacing.mode", string(c.Mode), string(domain.PacingFixed), string(domain.PacingAdaptive))
+	}
 	for _, v := range []struct {
 		param    string
 		n, limit int

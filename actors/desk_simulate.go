@@ -1,0 +1,298 @@
+package actors
+
+import (
+	"context"
+	"maps"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/callboard/callboard/actors/campaign"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/billing"
+	"github.com/callboard/callboard/domain/calendar"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/rehearsal"
+)
+
+const (
+	historyCalls = 500 // the latest, by which assumptions are made
+	historyLeast = 50  // fewer say nothing
+)
+
+// rehearsals keeps simulations from taking the processor from calls: one of a
+// workspace at a time, and at most half of the processors for all of them.
+type rehearsals struct {
+	mu sync.Mutex
+	by map[string]bool
+}
+
+func (r *rehearsals) begin(workspaceID string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.by[workspaceID] || len(r.by) >= max(1, runtime.GOMAXPROCS(0)/2) {
+		return domain.Errorf(domain.CodeUnavailable, "another simulation is running; try again when it has ended").With("retry_after", 2)
+	}
+	if r.by == nil {
+		r.by = make(map[string]bool)
+	}
+	r.by[workspaceID] = true
+	return nil
+}
+
+func (r *rehearsals) end(workspaceID string) {
+	r.mu.Lock()
+	delete(r.by, workspaceID)
+	r.mu.Unlock()
+}
+
+// SimulateCampaign plays what is left of a campaign on a virtual clock, in the
+// time of the request, and rings nobody.
+func (d *Desk) SimulateCampaign(ctx context.Context, p domain.Principal, id string, o ask.SimulationOrder) (*ask.Simulation, error) {
+	c, err := d.Campaign(ctx, p, id)
+	if err != nil {
+		return nil, err
+	}
+	if c.Status.Final() {
+		return nil, domain.Errorf(domain.CodeInvalidState, "the campaign is over: nothing is left to simulate").With("current_status", c.Status)
+	}
+	if err = d.plays.begin(p.WorkspaceID); err != nil {
+		return nil, err
+	}
+	defer d.plays.end(p.WorkspaceID)
+	w := d.node.tree(p.WorkspaceID).record.Load()
+	c.Pacing.CallsPerMinute = min(c.Pacing.CallsPerMinute, w.Limits.CallsPerMinute)
+	c.Pacing.MaxConcurrent = min(c.Pacing.MaxConcurrent, w.Limits.ConcurrentOutbound)
+	s := &ask.Simulation{CampaignID: c.ID, Pacing: c.Pacing}
+	known, from, err := d.assumptions(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	s.Assumptions, s.AssumedFrom = o.Assume(known), from
+	plan := rehearsal.Plan{
+		Campaign: c, From: o.StartAt, Seed: o.Seed, Assume: assumed(s.Assumptions),
+		Stop: func() bool { runtime.Gosched(); return ctx.Err() != nil },
+	}
+	if plan.From.IsZero() {
+		plan.From = stamp()
+	}
+	if err = d.cast(ctx, c, w.Calling, &plan, s); err != nil {
+		return nil, err
+	}
+	report := rehearsal.Run(plan)
+	if err = ctx.Err(); err != nil {
+		return nil, err
+	}
+	tellHow(s, report)
+	s.Cost, err = d.costOf(ctx, w, report.Months)
+	return s, err
+}
+
+// cast brings the contacts on the stage who are not final yet.
+func (d *Desk) cast(ctx context.Context, c *domain.Campaign, calling domain.Calling, plan *rehearsal.Plan, s *ask.Simulation) error {
+	rules, err := calendar.New(c.Schedule, c.Compliance.CallingHours, calendar.NewZones())
+	if err != nil {
+		return err
+	}
+	plan.Rules = rules
+	assessor := campaign.NewAssessor(c, rules, calling)
+	crowds := make(map[string]int32)
+	var some []person
+	flush := func() {
+		contacts := make([]domain.Contact, len(some))
+		for i, one := range some {
+			contacts[i] = one.contact
+		}
+		a := assessor.Assess(contacts)
+		for i, one := range some {
+			if a.Invalid[i] {
+				s.Skipped.Invalid++
+				continue
+			}
+			zone := a.Zones[i]
+			at, ok := crowds[zone]
+			if !ok {
+				at = int32(len(plan.Crowds)) //nolint:gosec // a few hundred
+				crowds[zone] = at
+				plan.Crowds = append(plan.Crowds, rehearsal.Crowd{Window: a.Windows[zone], Unknown: rules.Local() && zone == ""})
+			}
+			plan.People = append(plan.People, played(one, at, plan.From))
+		}
+		some = some[:0]
+	}
+	wanted := make(states, domain.ContactCancelled+1)
+	wanted[domain.ContactPending], wanted[domain.ContactRetryWait] = true, true
+	for one, err := range d.people(ctx, c, wanted) {
+		if err != nil {
+			return err
+		}
+		s.Contacts++
+		if some = append(some, one); len(some) == domain.ChunkSize {
+			flush()
+		}
+	}
+	flush()
+	return nil
+}
+
+// played is a contact on the stage.
+func played(one person, crowd int32, from time.Time) rehearsal.Person {
+	p := rehearsal.Person{Crowd: crowd}
+	if one.state != domain.ContactRetryWait {
+		return p
+	}
+	p.Spent, p.Due = 1, from
+	if r := one.result; r != nil {
+		p.Spent = uint8(min(max(1, r.Attempts), 255)) //nolint:gosec // bounded
+		if r.RetryAt != nil {
+			p.Due = *r.RetryAt
+		}
+	}
+	return p
+}
+
+// tellHow writes down how it went.
+func tellHow(s *ask.Simulation, r rehearsal.Report) {
+	s.StartsAt, s.CompletionReason = r.Begins.UTC(), r.Reason
+	if r.Finished {
+		at := r.Ends.UTC()
+		s.CompletesAt = &at
+	}
+	s.Attempts, s.Expired, s.PeakConcurrent, s.TalkMinutes = r.Attempts, r.Expired, r.Peak, r.Talk.Minutes()
+	s.Skipped.Hours = r.SkippedHours
+	s.Outcomes = make(map[domain.Outcome]int)
+	for _, word := range domain.OutcomeWords() {
+		s.Outcomes[word] = r.Outcomes[word]
+	}
+	s.CallsPerHour = make([]ask.SimulatedHour, len(r.Hours))
+	for i, h := range r.Hours {
+		s.CallsPerHour[i] = ask.SimulatedHour{Hour: h.Hour, Calls: h.Calls}
+	}
+}
+
+// costOf is what so many attempts by month add to the bill, beside what was
+// used in these months already.
+func (d *Desk) costOf(ctx context.Context, w *domain.Workspace, months map[string]int) (ask.SimulatedCost, error) {
+	cost := ask.SimulatedCost{Months: []ask.SimulatedMonth{}}
+	terms, _ := billing.TermsOf(w.Plan)
+	total := int64(0)
+	for _, month := range slices.Sorted(maps.Keys(months)) {
+		before, err := d.usedIn(ctx, w.ID, month)
+		if err != nil {
+			return cost, err
+		}
+		was, will := billing.Of(terms, before), billing.Of(terms, before+months[month])
+		m := ask.SimulatedMonth{
+			Month: month, Attempts: months[month], Included: will.Included - was.Included, Overage: will.Overage - was.Overage,
+		}
+		m.Amount = domain.Dollars(int64(m.Overage) * terms.Micros)
+		cost.Attempts, cost.Included, cost.Overage = cost.Attempts+m.Attempts, cost.Included+m.Included, cost.Overage+m.Overage
+		total += int64(m.Overage) * terms.Micros
+		cost.Months = append(cost.Months, m)
+	}
+	cost.Amount = domain.Dollars(total)
+	return cost, nil
+}
+
+// usedIn is how many attempts of a month, YYYY-MM, have been billed.
+func (d *Desk) usedIn(ctx context.Context, workspaceID, month string) (n int, err error) {
+	const daysAtMost = 1000 // of a month, under several tariffs
+	prefix := domain.Key{Kind: "usage", Workspace: workspaceID, ID: month + "-"}
+	err = d.store.Under(ctx, prefix, "", daysAtMost, func() domain.Record { return &domain.Usage{} }, func(r domain.Record) error {
+		if u, ok := r.(*domain.Usage); ok {
+			n += u.Attempts()
+		}
+		return nil
+	})
+	return n, storeErr(err)
+}
+
+// assumptions are made by the workspace's latest campaign calls.
+func (d *Desk) assumptions(ctx context.Context, p domain.Principal) (ask.Assumptions, ask.AssumedFrom, error) {
+	var h history
+	q := commit.Query{Kind: "call", Workspace: p.WorkspaceID, Index: envOf(p), Limit: historyCalls}
+	_, err := d.store.List(ctx, q, func() domain.Record { return &domain.Call{} }, func(r domain.Record) error {
+		if c, ok := r.(*domain.Call); ok {
+			h.learn(c)
+		}
+		return nil
+	})
+	usual := usually()
+	if err != nil || h.calls < historyLeast {
+		return usual, ask.AssumedDefaults, storeErr(err)
+	}
+	return h.over(usual), ask.AssumedHistory, nil
+}
+
+// history sums up calls.
+type history struct {
+	calls, answered, machines, busy, failed, silent int
+	ring, talk, message, unheard                    time.Duration
+}
+
+func (h *history) learn(c *domain.Call) {
+	if c.Direction != domain.Outbound || c.CampaignID == "" || !c.Final() || c.StartedAt == nil || c.EndedAt == nil {
+		return
+	}
+	switch domain.Outcome(c.Disposition) {
+	case domain.OutcomeCompleted, domain.OutcomeConfirmed, domain.OutcomeDeclined:
+		h.answered++
+		h.talk += time.Duration(c.DurationSeconds) * time.Second
+	case domain.OutcomeVoicemail:
+		h.machines++
+		h.message += time.Duration(c.DurationSeconds) * time.Second
+	case domain.OutcomeBusy:
+		h.busy++
+	case domain.OutcomeNoAnswer:
+		h.silent++
+		h.unheard += c.EndedAt.Sub(*c.StartedAt)
+	case domain.OutcomeFailed:
+		h.failed++
+	case domain.OutcomeCancelled:
+		return
+	default:
+		return
+	}
+	h.calls++
+	if c.AnsweredAt != nil {
+		h.ring += c.AnsweredAt.Sub(*c.StartedAt)
+	}
+}
+
+// over puts what was learnt over what is usual.
+func (h *history) over(a ask.Assumptions) ask.Assumptions {
+	all := float64(h.calls)
+	a.AnswerRate, a.VoicemailRate, a.BusyRate, a.FailedRate = float64(h.answered)/all, float64(h.machines)/all, float64(h.busy)/all, float64(h.failed)/all
+	a.NoAnswerRate = float64(h.silent) / all
+	average := func(sum time.Duration, n int, usual float64) float64 {
+		if n == 0 {
+			return usual
+		}
+		return sum.Seconds() / float64(n)
+	}
+	a.RingSeconds = average(h.ring, h.answered+h.machines, a.RingSeconds)
+	a.TalkSeconds = average(h.talk, h.answered, a.TalkSeconds)
+	a.VoicemailSeconds = average(h.message, h.machines, a.VoicemailSeconds)
+	a.NoAnswerSeconds = average(h.unheard, h.silent, a.NoAnswerSeconds)
+	return a
+}
+
+// usually is what is assumed where nothing is known.
+func usually() ask.Assumptions {
+	u := rehearsal.Usual()
+	return ask.Assumptions{
+		AnswerRate: u.Answer, VoicemailRate: u.Voicemail, BusyRate: u.Busy, FailedRate: u.Failed,
+		NoAnswerRate: 1 - u.Answer - u.Voicemail - u.Busy - u.Failed,
+		RingSeconds:  u.Ring.Seconds(), NoAnswerSeconds: u.Unheard.Seconds(), TalkSeconds: u.Talk.Seconds(), VoicemailSeconds: u.Message.Seconds(),
+	}
+}
+
+func assumed(a ask.Assumptions) rehearsal.Assumptions {
+	seconds := func(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+	return rehearsal.Assumptions{
+		Answer: a.AnswerRate, Voicemail: a.VoicemailRate, Busy: a.BusyRate, Failed: a.FailedRate,
+		Ring: seconds(a.RingSeconds), Unheard: seconds(a.NoAnswerSeconds), Talk: seconds(a.TalkSeconds), Message: seconds(a.VoicemailSeconds),
+	}
+}

@@ -1,0 +1,102 @@
+package actors_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+)
+
+// asKnown leaves the assumptions as they are.
+func asKnown(a ask.Assumptions) ask.Assumptions { return a }
+
+func TestASimulationTellsHowACampaignWouldGoAndRingsNobody(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, d := t.Context(), h.desk()
+	_, err := d.UpdateWorkspace(ctx, h.live, func(w *domain.Workspace) error {
+		w.Plan = domain.Starter
+		return nil
+	})
+	require.NoError(t, err)
+	phones := make([]string, 700)
+	for i := range phones {
+		phones[i] = fmt.Sprintf("+1202555%04d", i)
+	}
+	end := time.Date(2027, 3, 8, 9, 0, 0, 0, time.UTC)
+	made, err := d.CreateCampaign(ctx, h.live, &domain.Campaign{
+		Name: "c", Status: domain.CampaignDraft, AgentID: h.agent(h.live, menu()), DefaultCountry: "US", AutoComplete: true,
+		Schedule:   domain.Schedule{Timezone: "UTC", Days: []string{"monday", "tuesday", "wednesday", "thursday", "friday"}, End: &end},
+		Pacing:     domain.Pacing{CallsPerMinute: 5, MaxConcurrent: 5},
+		Retry:      domain.Retry{Enabled: true, MaxAttempts: 2, IntervalHours: 0.5, RetryOn: []string{"no_answer"}},
+		CallerID:   domain.CallerID{Number: "+15005550100"},
+		Compliance: domain.Compliance{CallingHours: domain.CallingHours{Start: "10:00", End: "12:00", Timezone: "UTC"}},
+	}, contacts(phones...))
+	require.NoError(t, err)
+	id, n := made.Campaign.ID, made.Upload.Summary.Accepted
+	o := ask.SimulationOrder{StartAt: time.Date(2027, 3, 1, 0, 0, 0, 0, time.UTC), Assume: func(a ask.Assumptions) ask.Assumptions {
+		a.AnswerRate, a.VoicemailRate, a.BusyRate, a.FailedRate, a.NoAnswerSeconds = 0, 0, 0, 0, 30
+		return a
+	}}
+	s, err := d.SimulateCampaign(ctx, h.live, id, o)
+	require.NoError(t, err)
+	assert.Equal(t, n, s.Contacts)
+	assert.Equal(t, ask.AssumedDefaults, s.AssumedFrom)
+	sum := 0
+	for _, hour := range s.CallsPerHour {
+		sum += hour.Calls
+		assert.Contains(t, []int{10, 11}, hour.Hour.Hour())
+		assert.LessOrEqual(t, hour.Calls, 300)
+	}
+	assert.Equal(t, s.Attempts, sum)
+	assert.Equal(t, s.Attempts, s.Cost.Attempts)
+	assert.Equal(t, 2*n, s.Attempts, "nobody answers: everybody is rung twice")
+	assert.Equal(t, n, s.Outcomes[domain.OutcomeNoAnswer])
+	require.Len(t, s.Cost.Months, 1)
+	assert.Equal(t, "2027-03", s.Cost.Months[0].Month)
+	assert.Equal(t, min(500, s.Attempts), s.Cost.Included, "the plan covers 500")
+	assert.Equal(t, domain.Dollars(int64(s.Cost.Overage)*100_000), s.Cost.Amount)
+	require.NotNil(t, s.CompletesAt)
+
+	again, err := d.SimulateCampaign(ctx, h.live, id, o)
+	require.NoError(t, err)
+	assert.Equal(t, s, again)
+	status, err := d.CampaignStatus(ctx, h.live, id)
+	require.NoError(t, err)
+	assert.Equal(t, domain.CampaignDraft, status.Status)
+	assert.Zero(t, status.Progress.Attempted)
+	assert.Empty(t, h.diary.all(), "nobody was rung")
+
+	gone, cancel := context.WithCancel(ctx)
+	o.Assume = func(a ask.Assumptions) ask.Assumptions { cancel(); return a }
+	_, err = d.SimulateCampaign(gone, h.live, id, o)
+	require.ErrorIs(t, err, context.Canceled)
+	_, err = d.CancelCampaign(ctx, h.live, id, false)
+	require.NoError(t, err)
+	h.until(10*time.Second, "it is refused of a campaign that is over", func() bool {
+		_, err = d.SimulateCampaign(ctx, h.live, id, o)
+		return domain.CodeOf(err) == domain.CodeInvalidState
+	})
+}
+
+func TestOneSimulationOfAWorkspaceRunsAtATime(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, d := t.Context(), h.desk()
+	id := h.campaign(h.live, h.agent(h.live, menu()), number(1, 1, "11"))
+	var inner error
+	_, err := d.SimulateCampaign(ctx, h.live, id, ask.SimulationOrder{Assume: func(a ask.Assumptions) ask.Assumptions {
+		_, inner = d.SimulateCampaign(ctx, h.live, id, ask.SimulationOrder{Assume: asKnown})
+		return a
+	}})
+	require.NoError(t, err)
+	assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(inner))
+	_, err = d.SimulateCampaign(ctx, h.live, id, ask.SimulationOrder{Assume: asKnown})
+	require.NoError(t, err)
+}
