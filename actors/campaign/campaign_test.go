@@ -399,7 +399,7 @@ func TestADrainedCampaignOpensNothingAndKeepsItsEnds(t *testing.T) {
 // lie between the beginning and the end.
 func TestTheEstimateOfARealCampaignHolds(t *testing.T) {
 	t.Parallel()
-	in(t, 1500, func(c *domain.Campaign) {
+	in(t, 800, func(c *domain.Campaign) {
 		c.Schedule = domain.Schedule{Timezone: "UTC", Days: []string{"monday", "tuesday", "wednesday", "thursday", "friday"}}
 		c.Compliance.CallingHours = domain.CallingHours{Start: "09:00", End: "17:00", Timezone: "local"}
 		c.Pacing = domain.Pacing{CallsPerMinute: 1, MaxConcurrent: 10}
@@ -426,7 +426,7 @@ func TestTheEstimateOfARealCampaignHolds(t *testing.T) {
 				break
 			}
 			final := o.Progress.Total - o.Progress.Remaining - o.Progress.InProgress
-			if final > 700 && paused.IsZero() {
+			if final > 350 && paused.IsZero() {
 				w.must(campaign.Pause{})
 				assert.Nil(w, w.must(campaign.Status{}).Timing.EstimatedCompletion)
 				time.Sleep(5 * time.Hour)
@@ -434,7 +434,7 @@ func TestTheEstimateOfARealCampaignHolds(t *testing.T) {
 				w.must(campaign.Resume{})
 				o = w.must(campaign.Status{})
 			}
-			if e := o.Timing.EstimatedCompletion; final > 150 && !paused.IsZero() && assert.NotNil(w, e) {
+			if e := o.Timing.EstimatedCompletion; final > 80 && !paused.IsZero() && assert.NotNil(w, e) {
 				says[time.Now()] = *e
 			}
 		}

@@ -70,12 +70,9 @@ func (c *Cohorts) Add(spent int, at time.Time) {
 	spent = min(max(0, spent), mostAttempts)
 	at = at.Truncate(time.Minute)
 	q := c.by[spent]
-	i := len(q)
-	for i > 0 && q[i-1].At.After(at) {
-		i--
-	}
-	if i > 0 && q[i-1].At.Equal(at) {
-		q[i-1].Count++
+	i, found := slices.BinarySearchFunc(q, at, func(c Cohort, t time.Time) int { return c.At.Compare(t) })
+	if found {
+		q[i].Count++
 		return
 	}
 	c.by[spent] = slices.Insert(q, i, Cohort{At: at, Number: spent, Count: 1})
