@@ -2,6 +2,7 @@ package actors
 
 import (
 	"context"
+	"iter"
 	"maps"
 	"runtime"
 	"slices"
@@ -58,7 +59,48 @@ func (d *Desk) SimulateCampaign(ctx context.Context, p domain.Principal, id stri
 	if c.Status.Final() {
 		return nil, domain.Errorf(domain.CodeInvalidState, "the campaign is over: nothing is left to simulate").With("current_status", c.Status)
 	}
-	if err = d.plays.begin(p.WorkspaceID); err != nil {
+	wanted := make(states, domain.ContactCancelled+1)
+	wanted[domain.ContactPending], wanted[domain.ContactRetryWait] = true, true
+	return d.play(ctx, p, c, d.people(ctx, c, wanted), o)
+}
+
+// SimulateDraft plays a campaign that is not kept, with its inline contacts.
+func (d *Desk) SimulateDraft(
+	ctx context.Context, p domain.Principal, c *domain.Campaign, rows iter.Seq2[ask.RawContact, error], o ask.SimulationOrder,
+) (*ask.Simulation, error) {
+	if err := d.campaignFits(ctx, p, c); err != nil {
+		return nil, err
+	}
+	fill(&c.Meta, "campaign", p, "", stamp())
+	in, err := d.newIntake(ctx, p, c, &domain.Progress{})
+	if err != nil {
+		return nil, err
+	}
+	var chunks []domain.Record
+	in.keep = func(some []domain.Record) error { chunks = append(chunks, some...); return nil }
+	if err = in.read(rows); err != nil {
+		return nil, err
+	}
+	return d.play(ctx, p, c, func(yield func(person, error) bool) {
+		for _, r := range chunks {
+			chunk, ok := r.(*domain.ContactChunk)
+			if !ok {
+				continue
+			}
+			for i, who := range chunk.Contacts {
+				if !yield(person{ordinal: chunk.Index*domain.ChunkSize + i, contact: who}, nil) {
+					return
+				}
+			}
+		}
+	}, o)
+}
+
+// play simulates a campaign with those contacts who are not final.
+func (d *Desk) play(
+	ctx context.Context, p domain.Principal, c *domain.Campaign, people iter.Seq2[person, error], o ask.SimulationOrder,
+) (*ask.Simulation, error) {
+	if err := d.plays.begin(p.WorkspaceID); err != nil {
 		return nil, err
 	}
 	defer d.plays.end(p.WorkspaceID)
@@ -78,7 +120,7 @@ func (d *Desk) SimulateCampaign(ctx context.Context, p domain.Principal, id stri
 	if plan.From.IsZero() {
 		plan.From = stamp()
 	}
-	if err = d.cast(ctx, c, w.Calling, &plan, s); err != nil {
+	if err = cast(c, w.Calling, people, &plan, s); err != nil {
 		return nil, err
 	}
 	report := rehearsal.Run(plan)
@@ -94,7 +136,7 @@ func (d *Desk) SimulateCampaign(ctx context.Context, p domain.Principal, id stri
 }
 
 // cast brings the contacts on the stage who are not final yet.
-func (d *Desk) cast(ctx context.Context, c *domain.Campaign, calling domain.Calling, plan *rehearsal.Plan, s *ask.Simulation) error {
+func cast(c *domain.Campaign, calling domain.Calling, people iter.Seq2[person, error], plan *rehearsal.Plan, s *ask.Simulation) error {
 	rules, err := calendar.New(c.Schedule, c.Compliance.CallingHours, calendar.NewZones())
 	if err != nil {
 		return err
@@ -125,9 +167,7 @@ func (d *Desk) cast(ctx context.Context, c *domain.Campaign, calling domain.Call
 		}
 		some = some[:0]
 	}
-	wanted := make(states, domain.ContactCancelled+1)
-	wanted[domain.ContactPending], wanted[domain.ContactRetryWait] = true, true
-	for one, err := range d.people(ctx, c, wanted) {
+	for one, err := range people {
 		if err != nil {
 			return err
 		}

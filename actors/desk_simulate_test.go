@@ -85,6 +85,27 @@ func TestASimulationTellsHowACampaignWouldGoAndRingsNobody(t *testing.T) {
 	})
 }
 
+func TestACampaignThatIsNotKeptIsSimulatedToo(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, d := t.Context(), h.desk()
+	c := &domain.Campaign{
+		Name: "c", Status: domain.CampaignDraft, AgentID: h.agent(h.test, menu()), DefaultCountry: "US", AutoComplete: true,
+		Pacing: domain.Pacing{CallsPerMinute: 10, MaxConcurrent: 5}, Retry: domain.Retry{MaxAttempts: 1},
+		Compliance: domain.Compliance{CallingHours: domain.CallingHours{Start: "10:00", End: "12:00", Timezone: "local"}},
+	}
+	o := ask.SimulationOrder{StartAt: time.Date(2027, 3, 1, 0, 0, 0, 0, time.UTC), Assume: asKnown}
+	s, err := d.SimulateDraft(ctx, h.test, c, contacts("+12125550100", "+442071838750", "+442071838750", "+870773111111"), o)
+	require.NoError(t, err)
+	assert.Equal(t, 2, s.Attempts)
+	assert.Equal(t, 10, s.CallsPerHour[0].Hour.Hour(), "London")
+	assert.Equal(t, 15, s.CallsPerHour[1].Hour.Hour(), "New York")
+	assert.Empty(t, s.Cost.Months, "nothing is billed in the test environment")
+	list, err := d.ListCampaigns(ctx, h.test, ask.CampaignQuery{Page: ask.Page{Limit: 10}})
+	require.NoError(t, err)
+	assert.Empty(t, list.Data)
+}
+
 func TestOneSimulationOfAWorkspaceRunsAtATime(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)

@@ -273,6 +273,7 @@ func (n *Node) linesProps(t *tree, d domain.Direction) *actor.Props {
 		if d == domain.Outbound {
 			cfg.Concurrent, cfg.PerMinute, cfg.Keep = limits.ConcurrentOutbound, limits.CallsPerMinute, true
 			cfg.Opened = func(ctx context.Context) ([]time.Time, error) { return n.openedLately(ctx, t.record.Load().ID) }
+			cfg.Behind = n.cfg.SIP.Behind
 		}
 		return lines.New(cfg)
 	}), 10_000)

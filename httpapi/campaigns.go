@@ -239,17 +239,8 @@ func (s *Server) campaignVerbs(tag, path string) {
 }
 
 func (s *Server) createCampaign(ctx context.Context, p domain.Principal, in *struct{ Body NewCampaign }) (*answer[*CampaignMade], error) {
-	house, err := s.house(ctx, p)
+	c, house, err := s.checked(ctx, p, &in.Body)
 	if err != nil {
-		return nil, err
-	}
-	c := in.Body.campaign()
-	rules.CampaignDefaults(c, house)
-	problems := rules.Campaign(c, house)
-	if n := len(in.Body.Contacts); n > rules.MaxInlineContacts {
-		problems.Add("contacts", domain.CodeValidation, "has %d entries; %d at most, upload more to /contacts", n, rules.MaxInlineContacts)
-	}
-	if err = problems.Err(); err != nil {
 		return nil, err
 	}
 	if c.Schedule.Start != nil && c.Schedule.Start.After(house.Now) && !in.Body.Draft {
@@ -271,6 +262,22 @@ func campaignMade(ctx context.Context, made ask.CampaignCreated, err error) (*an
 		Campaign: *made.Campaign, UploadID: made.Upload.UploadID, ContactsSummary: made.Upload.Summary,
 		ContactErrors: made.Upload.Errors, WebhookSecret: made.WebhookSecret,
 	}, nil)
+}
+
+// checked is what was sent as a campaign with its defaults, and what it was
+// measured against.
+func (s *Server) checked(ctx context.Context, p domain.Principal, n *NewCampaign) (*domain.Campaign, rules.House, error) {
+	house, err := s.house(ctx, p)
+	if err != nil {
+		return nil, house, err
+	}
+	c := n.campaign()
+	rules.CampaignDefaults(c, house)
+	problems := rules.Campaign(c, house)
+	if n := len(n.Contacts); n > rules.MaxInlineContacts {
+		problems.Add("contacts", domain.CodeValidation, "has %d entries; %d at most, upload more to /contacts", n, rules.MaxInlineContacts)
+	}
+	return c, house, problems.Err()
 }
 
 // house is what a campaign or call is measured against.

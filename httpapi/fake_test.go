@@ -255,17 +255,6 @@ func (f *fake) CancelCampaign(_ context.Context, _ domain.Principal, id string, 
 	return f.status(id, domain.CampaignCancelled)
 }
 
-func (f *fake) SimulateCampaign(ctx context.Context, p domain.Principal, id string, o ask.SimulationOrder) (*ask.Simulation, error) {
-	if _, err := f.Campaign(ctx, p, id); err != nil {
-		return nil, err
-	}
-	known := ask.Assumptions{AnswerRate: 0.4, VoicemailRate: 0.4, BusyRate: 0.1, NoAnswerRate: 0.1, TalkSeconds: 60}
-	return &ask.Simulation{
-		CampaignID: id, StartsAt: o.StartAt, Outcomes: map[domain.Outcome]int{}, CallsPerHour: []ask.SimulatedHour{},
-		Cost: ask.SimulatedCost{Months: []ask.SimulatedMonth{}}, Assumptions: o.Assume(known), AssumedFrom: ask.AssumedHistory,
-	}, nil
-}
-
 func (f *fake) CampaignStatus(_ context.Context, _ domain.Principal, id string) (domain.CampaignStatusObject, error) {
 	return f.status(id, "")
 }

@@ -44,6 +44,7 @@ func routeTable() map[string]rule {
 		"GET /v1/campaigns/{id}/uploads/{upload_id}":      {need: readCalls},
 
 		"POST /v1/campaigns/{id}/simulate": {need: readCalls},
+		"POST /v1/campaigns/simulate":      {need: readCalls},
 
 		"POST /v1/campaigns/{id}/start":   {writeCalls, "admin", "campaign.started", "campaign"},
 		"POST /v1/campaigns/{id}/pause":   {writeCalls, "admin", "campaign.paused", "campaign"},

@@ -83,6 +83,8 @@ type Campaigns interface {
 	// unavailable while another simulation of the workspace runs, invalid_state
 	// where the campaign is over. It ends with the context.
 	SimulateCampaign(ctx context.Context, p domain.Principal, id string, o ask.SimulationOrder) (*ask.Simulation, error)
+	// SimulateDraft plays a campaign as CreateCampaign gets it, and keeps nothing.
+	SimulateDraft(ctx context.Context, p domain.Principal, c *domain.Campaign, rows iter.Seq2[ask.RawContact, error], o ask.SimulationOrder) (*ask.Simulation, error)
 }
 
 // Contacts are the people of a campaign.

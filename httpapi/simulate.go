@@ -114,6 +114,38 @@ func (s *Server) simulateRoutes() {
 		about: "Nobody is rung and nothing is kept. Schedule, calling hours, pacing and retries decide as in the real campaign; " +
 			"how calls end is drawn by the assumptions. One simulation of a workspace runs at a time, and it ends with its request.",
 	}, s.simulateCampaign)
+	add(s, operation{
+		method: http.MethodPost, path: "/v1/campaigns/simulate", id: "simulateDraft", tag: "Campaigns",
+		summary: "Play a campaign that is not kept",
+		about:   "The body is that of a new campaign with its inline contacts, start_at, seed and assumptions beside. Nothing is created.",
+	}, s.simulateDraft)
+}
+
+// SimulateDraftRequest is a new campaign and how it is to be played.
+type SimulateDraftRequest struct {
+	NewCampaign
+	SimulateRequest
+}
+
+func (s *Server) simulateDraft(ctx context.Context, p domain.Principal, in *struct{ Body SimulateDraftRequest }) (*answer[*ask.Simulation], error) {
+	o, err := in.Body.order()
+	if err != nil {
+		return nil, err
+	}
+	c, _, err := s.checked(ctx, p, &in.Body.NewCampaign)
+	if err != nil {
+		return nil, err
+	}
+	return ok(s.ports.Campaigns.SimulateDraft(ctx, p, c, inline(in.Body.Contacts), o))
+}
+
+// order is what was sent as the service wants it.
+func (r *SimulateRequest) order() (ask.SimulationOrder, error) {
+	o := ask.SimulationOrder{Seed: uint64(r.Seed), Assume: r.Assumptions.over} //nolint:gosec // not below zero
+	if r.StartAt != nil {
+		o.StartAt = r.StartAt.UTC()
+	}
+	return o, r.Assumptions.check()
 }
 
 func (s *Server) simulateCampaign(ctx context.Context, p domain.Principal, in *struct {
@@ -125,16 +157,13 @@ func (s *Server) simulateCampaign(ctx context.Context, p domain.Principal, in *s
 	if err != nil {
 		return nil, err
 	}
-	body := SimulateRequest{}
-	if in.Body != nil {
-		body = *in.Body
+	body := in.Body
+	if body == nil {
+		body = &SimulateRequest{}
 	}
-	if err = body.Assumptions.check(); err != nil {
+	o, err := body.order()
+	if err != nil {
 		return nil, err
-	}
-	o := ask.SimulationOrder{Seed: uint64(body.Seed), Assume: body.Assumptions.over} //nolint:gosec // not below zero
-	if body.StartAt != nil {
-		o.StartAt = body.StartAt.UTC()
 	}
 	return ok(s.ports.Campaigns.SimulateCampaign(ctx, p, id, o))
 }

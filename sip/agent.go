@@ -55,6 +55,7 @@ type UserAgent struct {
 	tcp     *tcpPool
 	streams []streamListener
 	bound   atomic.Bool
+	behind  atomic.Int64 // Unix nanoseconds: messages had to wait, and that counts until then
 	ready   chan struct{}
 	close   sync.Once
 	closed  chan struct{}
@@ -284,6 +285,7 @@ func (u *UserAgent) handle(in sipmsg.Message) {
 		return
 	}
 	m.flow, m.raw, m.waited = came.flow, came.raw, came.waited
+	u.fellBehind(m.waited)
 	defer func() { m.raw = nil }()
 	if m.isRequest() {
 		u.request(m)

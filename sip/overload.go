@@ -1,6 +1,9 @@
 package sip
 
-import "net/netip"
+import (
+	"net/netip"
+	"time"
+)
 
 // Drain makes the user agent refuse new calls and answer OPTIONS with 503, so
 // that whoever spreads calls sends them elsewhere; live dialogs go on.
@@ -38,3 +41,18 @@ func (u *UserAgent) halfOpened(host netip.Addr, n int) {
 		delete(u.halfBy, host)
 	}
 }
+
+// behindFor is how long one message that waited counts.
+const behindFor = time.Second
+
+// fellBehind notes that a message had to wait until we read it.
+func (u *UserAgent) fellBehind(waited time.Duration) {
+	if waited > u.cfg.OverloadAfter/4 {
+		u.behind.Store(time.Now().Add(behindFor).UnixNano())
+	}
+}
+
+// Behind says whether messages wait too long to be read: a quarter of what
+// makes us refuse calls. Whoever can put off new calls should, so that those
+// that come in are taken.
+func (u *UserAgent) Behind() bool { return time.Now().UnixNano() < u.behind.Load() }

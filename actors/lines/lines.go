@@ -20,6 +20,10 @@ const (
 	// so that jitter on the way to the wire cannot exceed it.
 	minute = 61 * time.Second
 
+	// holdBack is when campaigns are looked at again that were held back for the
+	// sake of calls that come in.
+	holdBack = 250 * time.Millisecond
+
 	censusLimit = 5 * time.Second
 	censusAgain = 200 * time.Millisecond
 	maxTrying   = 256 // questions that wait for the census
@@ -327,8 +331,12 @@ func (l *Lines) serve(ctx actor.Context) {
 	l.expire(now)
 	var look time.Time // when something changes by itself
 	for l.waiting() && l.roomForCampaigns() {
+		if l.cfg.Behind != nil && l.cfg.Behind() {
+			look = now.Add(holdBack)
+			break
+		}
 		if free := l.freeForCampaigns(now); free.After(now) {
-			look = free
+			look = free.Add(grain / 5) // a wide pace gets some places at once
 			break
 		}
 		s := l.row.next()

@@ -89,6 +89,7 @@ type Config struct {
 	Keep       bool                                       // a tenth of the lines, at least one, is kept for Try
 	Census     func(context.Context) ([]Live, error)      // the live calls of this direction; nil: none
 	Opened     func(context.Context) ([]time.Time, error) // when calls of the last minute began: no burst after a restart; nil: none did
+	Behind     func() bool                                // calls that come in wait to be read: campaigns get nothing meanwhile; nil: never
 	Log        *slog.Logger
 }
 

@@ -2,6 +2,7 @@ package lines_test
 
 import (
 	"math/rand/v2"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -162,4 +163,23 @@ func drive(s *stage, draw *rand.Rand, limit, perMinute int, seed uint64) {
 	if len(begun) < 15 {
 		s.Fatalf("seed %d: %d calls in five minutes", seed, len(begun))
 	}
+}
+
+func TestCampaignsHoldBackWhileCallsThatComeInHaveToWait(t *testing.T) {
+	t.Parallel()
+	var behind atomic.Bool
+	behind.Store(true)
+	on(t, lines.Config{Concurrent: 5, Behind: behind.Load}, func(s *stage) {
+		c := s.campaign()
+		s.want(c, lines.Want{Count: 3})
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		assert.Empty(s, c.permits())
+		_, err := s.try()
+		require.NoError(s, err, "a single call does not wait")
+		behind.Store(false)
+		time.Sleep(250 * time.Millisecond)
+		synctest.Wait()
+		assert.Len(s, c.permits(), 3)
+	})
 }

@@ -63,7 +63,7 @@ type SimulatedCost struct {
 
 // Simulation is how a campaign would go.
 type Simulation struct {
-	CampaignID       string                 `json:"campaign_id"`
+	CampaignID       string                 `json:"campaign_id,omitempty"`
 	StartsAt         time.Time              `json:"starts_at"`
 	CompletesAt      *time.Time             `json:"completes_at"`
 	CompletionReason string                 `json:"completion_reason,omitempty"`

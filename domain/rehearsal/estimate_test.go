@@ -18,7 +18,7 @@ import (
 var friday = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
 
 // plan makes a campaign of so many contacts, evenly in the zones.
-func plan(t *testing.T, n int, c domain.Campaign, zones ...string) rehearsal.Plan {
+func plan(t testing.TB, n int, c domain.Campaign, zones ...string) rehearsal.Plan {
 	t.Helper()
 	cache := calendar.NewZones()
 	rules, err := calendar.New(c.Schedule, c.Compliance.CallingHours, cache)

@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/domain/rehearsal"
 )
 
-func TestAHundredThousandContactsArePlayedInSeconds(t *testing.T) {
+func TestAHundredThousandContactsArePlayedAsTheyAreToBeRung(t *testing.T) {
 	t.Parallel()
 	p := plan(t, 100_000, domain.Campaign{
 		Pacing:     domain.Pacing{CallsPerMinute: 600, MaxConcurrent: 300},
@@ -21,10 +21,8 @@ func TestAHundredThousandContactsArePlayedInSeconds(t *testing.T) {
 	}, "America/New_York", "America/Chicago", "America/Denver", "America/Los_Angeles", "Europe/London")
 	began := time.Now()
 	r := rehearsal.Run(p)
-	took := time.Since(began)
 	require.True(t, r.Finished)
-	assert.Less(t, took, 60*time.Second, "seconds, and ten times that under the race detector on a busy machine")
-	t.Logf("%d attempts played in %s", r.Attempts, took)
+	t.Logf("%d attempts played in %s", r.Attempts, time.Since(began))
 	sum := 0
 	for _, n := range r.Outcomes {
 		sum += n
@@ -116,4 +114,17 @@ func TestTheSameSeedPlaysTheSame(t *testing.T) {
 	p := plan(t, 500, c)
 	p.Seed = 1
 	assert.NotEqual(t, one, rehearsal.Run(p))
+}
+
+// BenchmarkPlay plays a campaign of 100,000 contacts with retries over days.
+func BenchmarkPlay(b *testing.B) {
+	p := plan(b, 100_000, domain.Campaign{
+		Pacing:     domain.Pacing{CallsPerMinute: 600, MaxConcurrent: 300},
+		Retry:      domain.Retry{Enabled: true, MaxAttempts: 3, IntervalHours: 4, RetryOn: []string{"no_answer", "busy"}},
+		Schedule:   domain.Schedule{Timezone: "UTC", Days: weekdays},
+		Compliance: domain.Compliance{CallingHours: domain.CallingHours{Start: "09:00", End: "20:00", Timezone: "local"}},
+	}, "America/New_York", "America/Chicago", "America/Denver", "America/Los_Angeles", "Europe/London")
+	for b.Loop() {
+		rehearsal.Run(p)
+	}
 }
