@@ -120,7 +120,7 @@ func (d *Desk) play(
 	if plan.From.IsZero() {
 		plan.From = stamp()
 	}
-	if err = cast(c, w.Calling, people, &plan, s); err != nil {
+	if err = d.cast(ctx, c, w.Calling, people, &plan, s); err != nil {
 		return nil, err
 	}
 	report := rehearsal.Run(plan)
@@ -136,16 +136,19 @@ func (d *Desk) play(
 }
 
 // cast brings the contacts on the stage who are not final yet.
-func cast(c *domain.Campaign, calling domain.Calling, people iter.Seq2[person, error], plan *rehearsal.Plan, s *ask.Simulation) error {
+func (d *Desk) cast(
+	ctx context.Context, c *domain.Campaign, calling domain.Calling, people iter.Seq2[person, error], plan *rehearsal.Plan, s *ask.Simulation,
+) error {
 	rules, err := calendar.New(c.Schedule, c.Compliance.CallingHours, calendar.NewZones())
 	if err != nil {
 		return err
 	}
 	plan.Rules = rules
 	assessor := campaign.NewAssessor(c, rules, calling)
+	listed := d.scrubber(c)
 	crowds := make(map[string]int32)
 	var some []person
-	flush := func() {
+	flush := func() error {
 		contacts := make([]domain.Contact, len(some))
 		for i, one := range some {
 			contacts[i] = one.contact
@@ -154,6 +157,13 @@ func cast(c *domain.Campaign, calling domain.Calling, people iter.Seq2[person, e
 		for i, one := range some {
 			if a.Invalid[i] {
 				s.Skipped.Invalid++
+				continue
+			}
+			switch held, err := listed(ctx, one.contact.Phone); {
+			case err != nil:
+				return err
+			case held:
+				s.Skipped.DNC++
 				continue
 			}
 			zone := a.Zones[i]
@@ -166,18 +176,21 @@ func cast(c *domain.Campaign, calling domain.Calling, people iter.Seq2[person, e
 			plan.People = append(plan.People, played(one, at, plan.From))
 		}
 		some = some[:0]
+		return nil
 	}
 	for one, err := range people {
 		if err != nil {
 			return err
 		}
 		s.Contacts++
-		if some = append(some, one); len(some) == domain.ChunkSize {
-			flush()
+		if some = append(some, one); len(some) < domain.ChunkSize {
+			continue
+		}
+		if err = flush(); err != nil {
+			return err
 		}
 	}
-	flush()
-	return nil
+	return flush()
 }
 
 // played is a contact on the stage.

@@ -209,6 +209,9 @@ func TestCallingHoursParkContactsUntilTheirZoneOpens(t *testing.T) {
 		sent := w.calls()
 		assert.Len(w, sent, 599)
 		assert.Equal(w, start.Add(8*time.Hour), sent[300])
+		for i := 1; i < len(sent); i++ {
+			require.GreaterOrEqual(w, sent[i].Sub(sent[i-1]), 100*time.Millisecond, "no burst at the edge of a window")
+		}
 		assert.Equal(w, 599, o.Outcomes[domain.OutcomeCompleted])
 	})
 }
