@@ -37,7 +37,7 @@ func TestASimulationTellsHowACampaignWouldGoAndRingsNobody(t *testing.T) {
 		Retry:      domain.Retry{Enabled: true, MaxAttempts: 2, IntervalHours: 0.5, RetryOn: []string{"no_answer"}},
 		CallerID:   domain.CallerID{Number: "+15005550100"},
 		Compliance: domain.Compliance{CallingHours: domain.CallingHours{Start: "10:00", End: "12:00", Timezone: "UTC"}},
-	}, contacts(phones...))
+	}, "", contacts(phones...))
 	require.NoError(t, err)
 	id, n := made.Campaign.ID, made.Upload.Summary.Accepted
 	o := ask.SimulationOrder{StartAt: time.Date(2027, 3, 1, 0, 0, 0, 0, time.UTC), Assume: func(a ask.Assumptions) ask.Assumptions {
