@@ -95,11 +95,11 @@ func TestACampaignThatIsNotKeptIsSimulatedToo(t *testing.T) {
 		Compliance: domain.Compliance{CallingHours: domain.CallingHours{Start: "10:00", End: "12:00", Timezone: "local"}},
 	}
 	o := ask.SimulationOrder{StartAt: time.Date(2027, 3, 1, 0, 0, 0, 0, time.UTC), Assume: asKnown}
-	s, err := d.SimulateDraft(ctx, h.test, c, contacts("+12125550100", "+442071838750", "+442071838750", "+870773111111"), o)
+	s, err := d.SimulateDraft(ctx, h.test, c, contacts("+13105550100", "+12125550100", "+12125550100", "+870773111111"), o)
 	require.NoError(t, err)
 	assert.Equal(t, 2, s.Attempts)
-	assert.Equal(t, 10, s.CallsPerHour[0].Hour.Hour(), "London")
-	assert.Equal(t, 15, s.CallsPerHour[1].Hour.Hour(), "New York")
+	assert.Equal(t, 15, s.CallsPerHour[0].Hour.Hour(), "New York")
+	assert.Equal(t, 18, s.CallsPerHour[1].Hour.Hour(), "Los Angeles")
 	assert.Empty(t, s.Cost.Months, "nothing is billed in the test environment")
 	list, err := d.ListCampaigns(ctx, h.test, ask.CampaignQuery{Page: ask.Page{Limit: 10}})
 	require.NoError(t, err)

@@ -72,7 +72,7 @@ func TestAChangeIsCheckedAndKeepsWhatItLeavesOut(t *testing.T) {
 	})
 	path := "/v1/campaigns/" + id
 	c := d.must(200, "PATCH", path, "operator", m{"pacing": m{"max_concurrent": 4}, "retry": m{"max_attempts": 2}}).json(t)
-	assert.Equal(t, m{"calls_per_minute": 9.0, "max_concurrent": 4.0}, c["pacing"])
+	assert.Equal(t, m{"calls_per_minute": 9.0, "max_concurrent": 4.0, "mode": "fixed"}, c["pacing"])
 	assert.Equal(t, m{"enabled": true, "max_attempts": 2.0, "interval_hours": 2.0, "retry_on": []any{"no_answer", "busy"}}, c["retry"])
 	for param, body := range map[string]m{
 		"pacing.calls_per_minute": {"pacing": m{"calls_per_minute": 0}}, "pacing.max_concurrent": {"pacing": m{"max_concurrent": 1 << 30}},
