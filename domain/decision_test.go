@@ -67,12 +67,21 @@ func TestWhateverIsDoneToALogOfDecisionsShows(t *testing.T) {
 		touch  func(pages []*domain.DecisionPage) []*domain.DecisionPage
 		broken int
 	}{
-		"another number":     {func(p []*domain.DecisionPage) []*domain.DecisionPage { p[2].Decisions[1].Phone = "+12025559999"; return p }, 3},
-		"another verdict":    {func(p []*domain.DecisionPage) []*domain.DecisionPage { p[0].Decisions[0].Verdict = "skip"; return p }, 1},
-		"another time":       {func(p []*domain.DecisionPage) []*domain.DecisionPage { p[1].Decisions[2].At = other; return p }, 2},
-		"a rule that passed": {func(p []*domain.DecisionPage) []*domain.DecisionPage { p[1].Decisions[0].Rules[0].Passed = true; return p }, 2},
-		"another count":      {func(p []*domain.DecisionPage) []*domain.DecisionPage { p[3].Decisions[0].Rules[2].Count = 0; return p }, 4},
-		"another list":       {func(p []*domain.DecisionPage) []*domain.DecisionPage { p[3].Decisions[0].Rules[1].Lists = []string{"dnc_", "1"}; return p }, 4},
+		"another number": {func(p []*domain.DecisionPage) []*domain.DecisionPage {
+			p[2].Decisions[1].Phone = "+12025559999"
+			return p
+		}, 3},
+		"another verdict": {func(p []*domain.DecisionPage) []*domain.DecisionPage { p[0].Decisions[0].Verdict = "skip"; return p }, 1},
+		"another time":    {func(p []*domain.DecisionPage) []*domain.DecisionPage { p[1].Decisions[2].At = other; return p }, 2},
+		"a rule that passed": {func(p []*domain.DecisionPage) []*domain.DecisionPage {
+			p[1].Decisions[0].Rules[0].Passed = true
+			return p
+		}, 2},
+		"another count": {func(p []*domain.DecisionPage) []*domain.DecisionPage { p[3].Decisions[0].Rules[2].Count = 0; return p }, 4},
+		"another list": {func(p []*domain.DecisionPage) []*domain.DecisionPage {
+			p[3].Decisions[0].Rules[1].Lists = []string{"dnc_", "1"}
+			return p
+		}, 4},
 		"a decision gone": {func(p []*domain.DecisionPage) []*domain.DecisionPage {
 			p[4].Decisions = p[4].Decisions[1:]
 			return p

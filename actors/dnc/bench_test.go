@@ -39,7 +39,6 @@ func BenchmarkList(b *testing.B) {
 		}
 	}
 	b.ReportMetric(time.Since(begun).Seconds(), "import_s")
-	batch, r = nil, nil
 	before := heap()
 	begun = time.Now()
 	r = register.New(s, nil)

@@ -56,7 +56,7 @@ func byBucket(numbers []uint64) []part {
 }
 
 // write adds to a few buckets in one commit.
-func (r *Register) write(ctx context.Context, k listKey, parts []part, o dnc.Origin, events []event.Draft) (added int, err error) {
+func (r *Register) write(ctx context.Context, k listKey, parts []part, o dnc.Origin, events []event.Draft) (added int, _ error) {
 	for range tries {
 		change := commit.Change{Workspace: k.workspace, Events: events}
 		var filters []*dnc.Filter
@@ -82,8 +82,8 @@ func (r *Register) write(ctx context.Context, k listKey, parts []part, o dnc.Ori
 			change.Guards = append(change.Guards, commit.Guard{Key: b.Key(), Version: version})
 			change.Puts = append(change.Puts, b)
 		}
-		if err = r.apply(ctx, k, change, indexes, filters); !errors.Is(err, domain.ErrConflict) {
-			return added, err
+		if errApply := r.apply(ctx, k, change, indexes, filters); !errors.Is(errApply, domain.ErrConflict) {
+			return added, errApply
 		}
 	}
 	return 0, fmt.Errorf("dnc: add: %w", domain.ErrConflict)
@@ -180,9 +180,9 @@ func (r *Register) Entries(ctx context.Context, workspace, id string, bucket int
 		if b.Index == bucket {
 			above = after
 		}
-		entries, err := b.Entries(above)
-		if err != nil {
-			return false, err
+		entries, errRead := b.Entries(above)
+		if errRead != nil {
+			return false, errRead
 		}
 		if room := limit - len(out); len(entries) > room {
 			if room > 0 {

@@ -91,7 +91,6 @@ type world struct {
 	lists *register.Register
 	pid   *actor.PID
 	caps  int
-	next  int
 }
 
 func in(t *testing.T, perDay int, live []numbers.Live, f func(w *world)) {

@@ -49,7 +49,7 @@ func mix(n uint64) uint64 {
 }
 
 // BucketOf is the bucket of a number.
-func BucketOf(n uint64) int { return int(mix(n) >> 52) } //nolint:gosec // 12 bits
+func BucketOf(n uint64) int { return int(mix(n) >> 52) } // 12 bits
 
 // Origin says how numbers came onto a list.
 type Origin struct {
