@@ -150,6 +150,7 @@ func kindsOfCampaign() []kindOfCampaign {
 		{"page", func() domain.Record { return &domain.ContactPage{} }},
 		{"result", func() domain.Record { return &domain.ContactResult{} }},
 		{"edit", func() domain.Record { return &domain.ContactEdit{} }},
+		{"decision", func() domain.Record { return &domain.DecisionPage{} }},
 	}
 }
 

@@ -28,6 +28,10 @@ func (r revision) answer(ctx actor.Context, m any) {
 
 func (a *Campaign) revise(ctx actor.Context, ordinal int, contact *domain.Contact) {
 	r := revision{ordinal: ordinal, contact: contact, reply: ctx.Sender()}
+	if a.phase == gone && a.campaign.Status.Final() {
+		r.answer(ctx, a.refusal(ordinal))
+		return
+	}
 	if a.phase == gone || a.down || len(a.revisions) >= maxRevisions {
 		r.answer(ctx, domain.Errorf(domain.CodeUnavailable, "the contact cannot be changed right now; try again").With("retry_after", 2))
 		return
