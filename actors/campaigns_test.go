@@ -51,8 +51,10 @@ func TestOfManyRequestsAtOnceOneChangesTheState(t *testing.T) {
 		return d.CancelCampaign(ctx, p, id, true)
 	}
 	for _, v := range []verb{
-		{d.StartCampaign, domain.CampaignRunning, event.CampaignStarted}, {d.PauseCampaign, domain.CampaignPaused, event.CampaignPaused},
-		{d.ResumeCampaign, domain.CampaignRunning, event.CampaignResumed}, {cancel, domain.CampaignCancelled, event.CampaignCancelled},
+		{d.StartCampaign, domain.CampaignRunning, event.CampaignStarted},
+		{d.PauseCampaign, domain.CampaignPaused, event.CampaignPaused},
+		{d.ResumeCampaign, domain.CampaignRunning, event.CampaignResumed},
+		{cancel, domain.CampaignCancelled, event.CampaignCancelled},
 	} {
 		var wait sync.WaitGroup
 		got := make(chan domain.CampaignStatus, 50)

@@ -199,9 +199,9 @@ func (d *Desk) tellCampaign(ctx context.Context, p domain.Principal, id string, 
 	}
 	// One that is over may have live calls still, and then its actor lives.
 	if pid := d.node.campaignPID(p.WorkspaceID, c.ID); pid != nil {
-		st, err := mailbox.Ask[domain.CampaignStatusObject](ctx, d.node.sys, pid, msg)
-		if domain.CodeOf(err) != domain.CodeUnavailable {
-			return st, err
+		st, refused := mailbox.Ask[domain.CampaignStatusObject](ctx, d.node.sys, pid, msg)
+		if domain.CodeOf(refused) != domain.CodeUnavailable {
+			return st, refused
 		}
 		if c, _, err = get[domain.Campaign](ctx, d, p, domain.PrefixCampaign, id); err != nil {
 			return st, err

@@ -38,15 +38,11 @@ func (d *Desk) ListDecisions(ctx context.Context, p domain.Principal, campaignID
 			return out, err
 		}
 		for _, r := range rows {
-			for i := range r.Decisions {
-				if r.Seq == row && i < from || phone != "" && r.Decisions[i].Phone != phone {
-					continue
-				}
-				if len(out.Data) == page.Limit {
-					out.Next = strconv.Itoa(r.Seq) + "-" + strconv.Itoa(i)
-					return out, nil
-				}
-				out.Data = append(out.Data, decisionOf(c, r, i))
+			if r.Seq != row {
+				from = 0
+			}
+			if pageOfDecisions(&out, c, r, from, phone, page.Limit) {
+				return out, nil
 			}
 		}
 		if len(rows) < decisionRows {
@@ -54,6 +50,21 @@ func (d *Desk) ListDecisions(ctx context.Context, p domain.Principal, campaignID
 		}
 		row, from = rows[len(rows)-1].Seq+1, 0
 	}
+}
+
+// pageOfDecisions adds what a row says to a page; full: the page goes on there.
+func pageOfDecisions(out *ask.List[ask.Decision], c *domain.Campaign, r *domain.DecisionPage, from int, phone string, limit int) (full bool) {
+	for i := from; i < len(r.Decisions); i++ {
+		if phone != "" && r.Decisions[i].Phone != phone {
+			continue
+		}
+		if len(out.Data) == limit {
+			out.Next = strconv.Itoa(r.Seq) + "-" + strconv.Itoa(i)
+			return true
+		}
+		out.Data = append(out.Data, decisionOf(c, r, i))
+	}
+	return false
 }
 
 func decisionPlace(cursor string) (row, from int, err error) {

@@ -1,6 +1,7 @@
 package actors
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -157,20 +158,13 @@ func (in *numberImport) add(row ask.RawNumber) error {
 	in.sum.Received++
 	code, text := domain.Code("invalid_row"), row.Problem
 	if text == "" {
-		country := row.Country
-		if country == "" {
-			country = in.country
-		}
-		e164, err := domain.E164(row.Phone, country)
+		n, err := numberOf(row.Phone, cmp.Or(row.Country, in.country))
 		if err == nil {
-			if n, errNumber := dnc.Number(e164); errNumber == nil {
-				in.numbers = append(in.numbers, n)
-				if len(in.numbers) >= importStep {
-					return in.flush()
-				}
-				return nil
+			in.numbers = append(in.numbers, n)
+			if len(in.numbers) >= importStep {
+				return in.flush()
 			}
-			err = dnc.ErrNumber
+			return nil
 		}
 		code, text = "invalid_phone", "phone is "+err.Error()
 	}
@@ -179,6 +173,19 @@ func (in *numberImport) add(row ask.RawNumber) error {
 		in.sum.Errors = append(in.sum.Errors, ask.ContactError{Line: row.Line, Phone: row.Phone, Code: code, Message: text})
 	}
 	return nil
+}
+
+// numberOf is a number as the lists keep it.
+func numberOf(phone, country string) (uint64, error) {
+	e164, err := domain.E164(phone, country)
+	if err != nil {
+		return 0, err
+	}
+	n, err := dnc.Number(e164)
+	if err != nil {
+		return 0, dnc.ErrNumber
+	}
+	return n, nil
 }
 
 func (in *numberImport) flush() error {

@@ -130,7 +130,7 @@ func (d *Desk) eraseSome(ctx context.Context, x *domain.Doomed, late bool) (done
 	if err = d.eraseListed(ctx, x, "upload", func() domain.Record { return &domain.Upload{} }); err != nil {
 		return false, err
 	}
-	if all, err := d.eraseCalls(ctx, x, late); err != nil || !all {
+	if done, err = d.eraseCalls(ctx, x, late); err != nil || !done {
 		return false, err
 	}
 	_, err = d.store.Apply(ctx, commit.Change{Workspace: x.WorkspaceID, Deletes: []domain.Key{x.Key()}})

@@ -201,7 +201,7 @@ func played(one person, crowd int32, from time.Time) rehearsal.Person {
 	}
 	p.Spent, p.Due = 1, from
 	if r := one.result; r != nil {
-		p.Spent = uint8(min(max(1, r.Attempts), 255)) //nolint:gosec // bounded
+		p.Spent = uint8(min(max(1, r.Attempts), 255))
 		if r.RetryAt != nil {
 			p.Due = *r.RetryAt
 		}

@@ -278,8 +278,9 @@ func Recount(ctx context.Context, store commit.Store, workspaceID string, q ask.
 			return out, err
 		}
 		if !repair {
-			if same, err := unmoved(ctx, store, wrong); err != nil || same {
-				return out, storeErr(err)
+			same, errRead := unmoved(ctx, store, wrong)
+			if errRead != nil || same {
+				return out, storeErr(errRead)
 			}
 			continue
 		}

@@ -16,7 +16,7 @@ import (
 )
 
 // owe writes what the end of an attempt writes: the row and its count.
-func (h *house) owe(at time.Time, tariff int, n int) {
+func (h *house) owe(at time.Time, tariff, n int) {
 	h.Helper()
 	c := commit.Change{Workspace: h.live.WorkspaceID}
 	for i := range n {
@@ -111,7 +111,8 @@ func TestTheMonthOfTheOpeningAndThePlanOfTheOpeningPriceAnAttempt(t *testing.T) 
 		assert.Zero(t, u.Total.Attempts)
 		rows, err := d.Ledger(ctx, p, days("2026-03-01", "2026-04-30"))
 		require.NoError(t, err)
-		for range rows {
+		for _, err = range rows {
+			require.NoError(t, err)
 			t.Fatal("the ledger is the live environment's")
 		}
 	}

@@ -20,7 +20,7 @@ import (
 // opening adds the digits that a pattern can begin with; empty says whether it
 // matches nothing as well.
 func opening(re *syntax.Regexp, digits map[int]bool) (empty bool) {
-	switch re.Op {
+	switch re.Op { //nolint:exhaustive // the others match nothing, or are not looked into
 	case syntax.OpLiteral:
 		digits[int(re.Rune[0]-'0')] = true
 		return false

@@ -152,9 +152,9 @@ func (s *Server) copyCampaign(
 		return nil, err
 	}
 	if may == nil {
-		from, err := s.ports.Campaigns.Campaign(ctx, p, id)
-		if err != nil {
-			return nil, err
+		from, errRead := s.ports.Campaigns.Campaign(ctx, p, id)
+		if errRead != nil {
+			return nil, errRead
 		}
 		if from.StartedAt == nil {
 			return nil, domain.Errorf(domain.CodeInvalidState, "The campaign has rung nobody yet.").With("current_status", from.Status)
@@ -182,9 +182,18 @@ func (n *CampaignChange) fields() []string {
 		name string
 		sent bool
 	}{
-		{"name", n.Name != nil}, {"agent_id", n.AgentID != nil}, {"pathway_id", n.PathwayID != nil}, {"pacing", n.Pacing != nil},
-		{"retry", n.Retry != nil}, {"caller_id", n.CallerID != nil}, {"webhooks", n.Webhooks != nil}, {"compliance", n.Compliance != nil},
-		{"default_country", n.DefaultCountry != nil}, {"auto_complete", n.AutoComplete != nil}, {"test", n.Test != nil}, {"metadata", n.Metadata != nil},
+		{"name", n.Name != nil},
+		{"agent_id", n.AgentID != nil},
+		{"pathway_id", n.PathwayID != nil},
+		{"pacing", n.Pacing != nil},
+		{"retry", n.Retry != nil},
+		{"caller_id", n.CallerID != nil},
+		{"webhooks", n.Webhooks != nil},
+		{"compliance", n.Compliance != nil},
+		{"default_country", n.DefaultCountry != nil},
+		{"auto_complete", n.AutoComplete != nil},
+		{"test", n.Test != nil},
+		{"metadata", n.Metadata != nil},
 	} {
 		if f.sent {
 			out = append(out, f.name)

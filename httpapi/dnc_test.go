@@ -115,7 +115,7 @@ func TestNumbersAreImportedInEveryForm(t *testing.T) {
 			r := d.must(200, "POST", "/v1/dnc-lists/"+fakeList+"/entries", "operator", c.body, "Content-Type", c.kind)
 			var sum ask.DNCImport
 			require.NoError(t, json.Unmarshal(r.Body, &sum))
-			assert.Equal(t, c.added, d.fake.dncNumbers)
+			assert.Equal(t, c.added, d.dncNumbers)
 			assert.Equal(t, c.invalid, sum.Invalid, "%s", r.Body)
 			require.Equal(t, len(c.added), sum.Added)
 		})

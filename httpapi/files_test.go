@@ -164,7 +164,7 @@ func TestAResultThatBreaksOffDoesNotLookWhole(t *testing.T) {
 			last()
 			yield(ask.ResultRow{}, errors.New("the store went away"))
 		}
-		req := d.request("GET", "/v1/campaigns/"+id+"/results")
+		req := d.request("/v1/campaigns/" + id + "/results")
 		res, err := d.client.Do(req)
 		if err == nil {
 			_, err = io.ReadAll(res.Body)
@@ -258,7 +258,7 @@ func TestContactsAreExportedAsTheyAre(t *testing.T) {
 	assert.Equal(t, []any{"+12025550123", "busy", m{"name": "=Ada", "n": 7.0}}, []any{one["phone"], one["status"], one["context"]})
 	assert.Equal(t, "validation_error", d.must(422, "GET", path+".csv?status=asleep", "operator", nil).failure(t)["code"])
 	d.fault = errors.New("the disk is gone")
-	res, err := d.client.Do(d.request("GET", path+".csv"))
+	res, err := d.client.Do(d.request(path + ".csv"))
 	if err == nil {
 		_, err = io.ReadAll(res.Body)
 		_ = res.Body.Close()

@@ -1,6 +1,8 @@
 package httpapi
 
 import (
+	"maps"
+
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/allow"
 )
@@ -16,85 +18,36 @@ type rule struct {
 // routeTable is the one table of routes: method and path → what it takes.
 // Write does not imply read.
 func routeTable() map[string]rule {
-	any2 := func(p ...domain.Permission) []domain.Permission { return p }
-	readAll, writeAll := any2(domain.AllRead), any2(domain.AllWrite)
-	readCalls, writeCalls := any2(domain.CallsRead), any2(domain.CallsWrite)
-	readAgents, writeAgents := any2(domain.AgentsRead), any2(domain.AgentsWrite)
+	readAll, writeAll := anyOf(domain.AllRead), anyOf(domain.AllWrite)
+	readCalls, writeCalls := anyOf(domain.CallsRead), anyOf(domain.CallsWrite)
+	readAgents, writeAgents := anyOf(domain.AgentsRead), anyOf(domain.AgentsWrite)
 	t := map[string]rule{
-		"GET /healthz":      {},
-		"GET /readyz":       {},
-		"GET /openapi.json": {},
-
-		"POST /v1/campaigns":                {writeCalls, "admin", "campaign.created", "campaign"},
-		"GET /v1/campaigns":                 {need: readCalls},
-		"GET /v1/campaigns/{id}":            {need: readCalls},
-		"PATCH /v1/campaigns/{id}":          {writeCalls, "admin", "campaign.updated", "campaign"},
-		"DELETE /v1/campaigns/{id}":         {writeCalls, "admin", "campaign.deleted", "campaign"},
-		"POST /v1/campaigns/{id}/duplicate": {writeCalls, "admin", "campaign.created", "campaign"},
-		"POST /v1/campaigns/{id}/redial":    {writeCalls, "admin", "campaign.created", "campaign"},
-		"POST /v1/campaigns/{id}/contacts":  {writeCalls, "admin", "campaign.contacts_added", "campaign"},
-		"GET /v1/campaigns/{id}/contacts":   {need: readCalls},
-
-		"GET /v1/campaigns/{id}/contacts.csv":             {need: readCalls},
-		"GET /v1/campaigns/{id}/contacts.jsonl":           {need: readCalls},
-		"GET /v1/campaigns/{id}/contacts/{contact_id}":    {need: readCalls},
-		"PATCH /v1/campaigns/{id}/contacts/{contact_id}":  {writeCalls, "admin", "campaign.contact_updated", "contact"},
-		"DELETE /v1/campaigns/{id}/contacts/{contact_id}": {writeCalls, "admin", "campaign.contact_deleted", "contact"},
-		"GET /v1/campaigns/{id}/uploads":                  {need: readCalls},
-		"GET /v1/campaigns/{id}/uploads/{upload_id}":      {need: readCalls},
-
-		"POST /v1/campaigns/{id}/simulate": {need: readCalls},
-		"POST /v1/campaigns/simulate":      {need: readCalls},
-
-		"POST /v1/campaigns/{id}/start":   {writeCalls, "admin", "campaign.started", "campaign"},
-		"POST /v1/campaigns/{id}/pause":   {writeCalls, "admin", "campaign.paused", "campaign"},
-		"POST /v1/campaigns/{id}/resume":  {writeCalls, "admin", "campaign.resumed", "campaign"},
-		"POST /v1/campaigns/{id}/cancel":  {writeCalls, "admin", "campaign.cancelled", "campaign"},
-		"GET /v1/campaigns/{id}/status":   {need: readCalls},
-		"GET /v1/campaigns/{id}/results":  {need: any2(domain.CallsRead, domain.AnalyticsRead)},
-		"POST /v1/calls/outbound":         {need: writeCalls},
-		"POST /v1/test/inbound-calls":     {need: writeCalls},
-		"POST /v1/trunks/{id}/test":       {need: writeCalls},
-		"GET /v1/calls":                   {need: readCalls},
-		"GET /v1/calls/{id}":              {need: readCalls},
-		"POST /v1/calls/{id}/hangup":      {need: writeCalls},
-		"POST /v1/calls/{id}/transfer":    {need: writeCalls},
-		"POST /v1/calls/{id}/say":         {need: writeCalls},
-		"POST /v1/calls/{id}/dtmf":        {need: writeCalls},
-		"GET /v1/calls/{id}/events":       {need: readCalls},
-		"GET /v1/calls/{id}/sip":          {need: readCalls},
-		"GET /v1/calls/{id}/transcript":   {need: readCalls},
-		"GET /v1/calls/{id}/recording":    {need: readCalls},
-		"GET /v1/events":                  {need: any2(domain.AnalyticsRead)},
-		"GET /v1/usage/rate-limits":       {need: any2(domain.AnalyticsRead)},
-		"GET /v1/usage":                   {need: any2(domain.AnalyticsRead)},
-		"GET /v1/usage/ledger":            {need: any2(domain.AnalyticsRead)},
-		"GET /v1/audit-logs":              {need: readAll},
-		"GET /v1/workspace":               {need: readAll},
-		"PATCH /v1/workspace":             {writeAll, "admin", "workspace.updated", "workspace"},
-		"POST /v1/webhooks/{id}/pause":    {writeAll, "admin", "webhook.paused", "webhook"},
-		"POST /v1/webhooks/{id}/resume":   {writeAll, "admin", "webhook.resumed", "webhook"},
-		"POST /v1/webhooks/{id}/test":     {need: writeAll},
-		"GET /v1/webhooks/{id}/logs":      {need: readAll},
-		"GET /v1/webhooks/{id}/failed":    {need: readAll},
-		"POST /v1/pathways/validate":      {need: writeAgents},
-		"POST /v1/pathways/{id}/validate": {need: readAgents},
-
+		"GET /healthz":                              {},
+		"GET /readyz":                               {},
+		"GET /openapi.json":                         {},
+		"POST /v1/trunks/{id}/test":                 {need: writeCalls},
+		"GET /v1/events":                            {need: anyOf(domain.AnalyticsRead)},
+		"GET /v1/usage/rate-limits":                 {need: anyOf(domain.AnalyticsRead)},
+		"GET /v1/usage":                             {need: anyOf(domain.AnalyticsRead)},
+		"GET /v1/usage/ledger":                      {need: anyOf(domain.AnalyticsRead)},
+		"GET /v1/audit-logs":                        {need: readAll},
+		"GET /v1/workspace":                         {need: readAll},
+		"PATCH /v1/workspace":                       {writeAll, "admin", "workspace.updated", "workspace"},
+		"POST /v1/webhooks/{id}/pause":              {writeAll, "admin", "webhook.paused", "webhook"},
+		"POST /v1/webhooks/{id}/resume":             {writeAll, "admin", "webhook.resumed", "webhook"},
+		"POST /v1/webhooks/{id}/test":               {need: writeAll},
+		"GET /v1/webhooks/{id}/logs":                {need: readAll},
+		"GET /v1/webhooks/{id}/failed":              {need: readAll},
+		"POST /v1/pathways/validate":                {need: writeAgents},
+		"POST /v1/pathways/{id}/validate":           {need: readAgents},
 		"POST /v1/dnc-lists/{id}/entries":           {writeCalls, "admin", "dnc_list.imported", "dnc_list"},
 		"GET /v1/dnc-lists/{id}/entries":            {need: readCalls},
-		"GET /v1/campaigns/{id}/decisions":          {need: readCalls},
-		"GET /v1/campaigns/{id}/decisions.csv":      {need: readCalls},
-		"GET /v1/campaigns/{id}/decisions.jsonl":    {need: readCalls},
-		"GET /v1/campaigns/{id}/decisions/verify":   {need: readCalls},
 		"DELETE /v1/dnc-lists/{id}/entries/{phone}": {writeCalls, "admin", "dnc_list.entry_deleted", "dnc_list"},
 		"GET /v1/dnc/check":                         {need: readCalls},
-
-		"POST /v1/calls/{id}/recording/link":   {readCalls, "admin", "recording.linked", "call"},
-		"POST /v1/calls/{id}/recording/pause":  {writeCalls, "admin", "recording.paused", "call"},
-		"POST /v1/calls/{id}/recording/resume": {writeCalls, "admin", "recording.resumed", "call"},
-		"GET /v1/calls/{id}/listen":            {writeCalls, "admin", "call.listened", "call"},
-		"POST /v1/tickets":                     {need: any2(domain.CallsWrite, domain.AnalyticsRead)},
 	}
+	maps.Copy(t, campaignRules())
+	maps.Copy(t, callRules())
+
 	crud := func(path, object, change string, read, write []domain.Permission, kinds [3]string) {
 		t["POST "+path] = rule{write, kinds[0], object + ".created", object}
 		t["GET "+path] = rule{need: read}
@@ -111,7 +64,7 @@ func routeTable() map[string]rule {
 	crud("/v1/phones", "phone", "PATCH", readCalls, writeCalls, admin)
 	crud("/v1/webhooks", "webhook", "PATCH", readAll, writeAll, admin)
 	crud("/v1/api-keys", "api_key", "PUT", readAll, writeAll, [3]string{"auth", "admin", "auth"})
-	all := any2(domain.AllRead, domain.AllWrite, domain.CallsRead, domain.CallsWrite, domain.AgentsRead, domain.AgentsWrite, domain.AnalyticsRead)
+	all := anyOf(domain.AllRead, domain.AllWrite, domain.CallsRead, domain.CallsWrite, domain.AgentsRead, domain.AgentsWrite, domain.AnalyticsRead)
 	t["GET /.well-known/jwks.json"] = rule{}
 	t["POST /v1/auth/token"] = rule{all, "auth", "token.issued", "api_key"}
 	t["POST /v1/auth/refresh"] = rule{all, "auth", "token.refreshed", "api_key"}
@@ -120,6 +73,67 @@ func routeTable() map[string]rule {
 	t["DELETE /v1/api-keys/{id}"] = revoked
 	return t
 }
+
+// campaignRules are those of campaigns and their contacts.
+func campaignRules() map[string]rule {
+	readCalls, writeCalls := anyOf(domain.CallsRead), anyOf(domain.CallsWrite)
+	return map[string]rule{
+		"POST /v1/campaigns":                              {writeCalls, "admin", "campaign.created", "campaign"},
+		"GET /v1/campaigns":                               {need: readCalls},
+		"GET /v1/campaigns/{id}":                          {need: readCalls},
+		"PATCH /v1/campaigns/{id}":                        {writeCalls, "admin", "campaign.updated", "campaign"},
+		"DELETE /v1/campaigns/{id}":                       {writeCalls, "admin", "campaign.deleted", "campaign"},
+		"POST /v1/campaigns/{id}/duplicate":               {writeCalls, "admin", "campaign.created", "campaign"},
+		"POST /v1/campaigns/{id}/redial":                  {writeCalls, "admin", "campaign.created", "campaign"},
+		"POST /v1/campaigns/{id}/contacts":                {writeCalls, "admin", "campaign.contacts_added", "campaign"},
+		"GET /v1/campaigns/{id}/contacts":                 {need: readCalls},
+		"GET /v1/campaigns/{id}/contacts.csv":             {need: readCalls},
+		"GET /v1/campaigns/{id}/contacts.jsonl":           {need: readCalls},
+		"GET /v1/campaigns/{id}/contacts/{contact_id}":    {need: readCalls},
+		"PATCH /v1/campaigns/{id}/contacts/{contact_id}":  {writeCalls, "admin", "campaign.contact_updated", "contact"},
+		"DELETE /v1/campaigns/{id}/contacts/{contact_id}": {writeCalls, "admin", "campaign.contact_deleted", "contact"},
+		"GET /v1/campaigns/{id}/uploads":                  {need: readCalls},
+		"GET /v1/campaigns/{id}/uploads/{upload_id}":      {need: readCalls},
+		"POST /v1/campaigns/{id}/simulate":                {need: readCalls},
+		"POST /v1/campaigns/simulate":                     {need: readCalls},
+		"POST /v1/campaigns/{id}/start":                   {writeCalls, "admin", "campaign.started", "campaign"},
+		"POST /v1/campaigns/{id}/pause":                   {writeCalls, "admin", "campaign.paused", "campaign"},
+		"POST /v1/campaigns/{id}/resume":                  {writeCalls, "admin", "campaign.resumed", "campaign"},
+		"POST /v1/campaigns/{id}/cancel":                  {writeCalls, "admin", "campaign.cancelled", "campaign"},
+		"GET /v1/campaigns/{id}/status":                   {need: readCalls},
+		"GET /v1/campaigns/{id}/results":                  {need: anyOf(domain.CallsRead, domain.AnalyticsRead)},
+		"GET /v1/campaigns/{id}/decisions":                {need: readCalls},
+		"GET /v1/campaigns/{id}/decisions.csv":            {need: readCalls},
+		"GET /v1/campaigns/{id}/decisions.jsonl":          {need: readCalls},
+		"GET /v1/campaigns/{id}/decisions/verify":         {need: readCalls},
+	}
+}
+
+// callRules are those of calls.
+func callRules() map[string]rule {
+	readCalls, writeCalls := anyOf(domain.CallsRead), anyOf(domain.CallsWrite)
+	return map[string]rule{
+		"POST /v1/calls/outbound":              {need: writeCalls},
+		"POST /v1/test/inbound-calls":          {need: writeCalls},
+		"GET /v1/calls":                        {need: readCalls},
+		"GET /v1/calls/{id}":                   {need: readCalls},
+		"POST /v1/calls/{id}/hangup":           {need: writeCalls},
+		"POST /v1/calls/{id}/transfer":         {need: writeCalls},
+		"POST /v1/calls/{id}/say":              {need: writeCalls},
+		"POST /v1/calls/{id}/dtmf":             {need: writeCalls},
+		"GET /v1/calls/{id}/events":            {need: readCalls},
+		"GET /v1/calls/{id}/sip":               {need: readCalls},
+		"GET /v1/calls/{id}/transcript":        {need: readCalls},
+		"GET /v1/calls/{id}/recording":         {need: readCalls},
+		"POST /v1/calls/{id}/recording/link":   {readCalls, "admin", "recording.linked", "call"},
+		"POST /v1/calls/{id}/recording/pause":  {writeCalls, "admin", "recording.paused", "call"},
+		"POST /v1/calls/{id}/recording/resume": {writeCalls, "admin", "recording.resumed", "call"},
+		"GET /v1/calls/{id}/listen":            {writeCalls, "admin", "call.listened", "call"},
+		"POST /v1/tickets":                     {need: anyOf(domain.CallsWrite, domain.AnalyticsRead)},
+	}
+}
+
+func anyOf(p ...domain.Permission) []domain.Permission { return p }
 
 // allowed says whether the rights open a route.
 func (r rule) allowed(rights []domain.Permission) bool {

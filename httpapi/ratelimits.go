@@ -34,7 +34,7 @@ func (l pathLimit) covers(method, path string) bool {
 	if l.post && method != http.MethodPost {
 		return false
 	}
-	if base, any := strings.CutSuffix(l.path, "*"); any {
+	if base, all := strings.CutSuffix(l.path, "*"); all {
 		return strings.HasPrefix(path, base)
 	}
 	return path == l.path || l.prefix && strings.HasPrefix(path, l.path+"/")

@@ -116,7 +116,7 @@ func (d *door) do(method, path, key string, body any, headers ...string) reply {
 		require.NoError(d.t, err)
 		r, kind = bytes.NewReader(text), "application/json"
 	}
-	req, err := http.NewRequestWithContext(d.t.Context(), method, "http://"+d.addr+path, r)
+	req, err := http.NewRequestWithContext(d.t.Context(), http.MethodGet, "http://"+d.addr+path, r)
 	require.NoError(d.t, err)
 	if key != "" {
 		req.Header.Set("Authorization", "Bearer "+key)
@@ -139,9 +139,9 @@ func (d *door) do(method, path, key string, body any, headers ...string) reply {
 }
 
 // request is one by the operator, for what do cannot.
-func (d *door) request(method, path string) *http.Request {
+func (d *door) request(path string) *http.Request {
 	d.t.Helper()
-	req, err := http.NewRequestWithContext(d.t.Context(), method, "http://"+d.addr+path, http.NoBody)
+	req, err := http.NewRequestWithContext(d.t.Context(), http.MethodGet, "http://"+d.addr+path, http.NoBody)
 	require.NoError(d.t, err)
 	req.Header.Set("Authorization", "Bearer operator")
 	return req

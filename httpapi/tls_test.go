@@ -45,7 +45,7 @@ func TestTheDoorSpeaksTLS(t *testing.T) {
 	d := open(t, httpapi.Config{CertFile: certFile, KeyFile: keyFile})
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}}}
 	defer client.CloseIdleConnections()
-	req := d.request("GET", "/v1/workspace")
+	req := d.request("/v1/workspace")
 	req.URL.Scheme = "https"
 	res, err := client.Do(req)
 	require.NoError(t, err)

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -179,11 +180,9 @@ func (s *Server) fromPage(c *fiber.Ctx, p domain.Principal) error {
 	if err != nil {
 		return err
 	}
-	for _, o := range w.AllowedOrigins {
-		if o == origin {
-			allowOrigin(c, origin)
-			return nil
-		}
+	if slices.Contains(w.AllowedOrigins, origin) {
+		allowOrigin(c, origin)
+		return nil
 	}
 	return domain.Errorf(codeOrigin, "allowed_origins of the workspace does not name this page's origin.")
 }

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -27,9 +28,9 @@ const (
 )
 
 // issued asks for a token of a user.
-func (d *door) issued(user string, lifetime int, rights ...string) string {
+func (d *door) issued(user string, rights ...string) string {
 	d.t.Helper()
-	text, ok := d.must(200, "POST", "/v1/auth/token", "operator", m{"user_id": user, "permissions": rights, "expires_in": lifetime}).json(d.t)["token"].(string)
+	text, ok := d.must(200, "POST", "/v1/auth/token", "operator", m{"user_id": user, "permissions": rights, "expires_in": 600}).json(d.t)["token"].(string)
 	require.True(d.t, ok)
 	return text
 }
@@ -44,7 +45,7 @@ func TestATokenOpensWhatItMayAndNothingElse(t *testing.T) {
 	text, _ := body["token"].(string)
 	delete(body, "token")
 	delete(body, "expires_at")
-	assert.Equal(t, m{"token_type": "Bearer", "expires_in": 3600.0, "permissions": []any{"calls:read"}, "workspace_id": "ws_" + ulidOf(1)}, m(body))
+	assert.Equal(t, m{"token_type": "Bearer", "expires_in": 3600.0, "permissions": []any{"calls:read"}, "workspace_id": "ws_" + ulidOf(1)}, body)
 
 	d.noted()
 	d.must(200, "GET", "/v1/calls", text, nil)
@@ -96,7 +97,7 @@ func TestWhatATokenIsAskedForIsChecked(t *testing.T) {
 
 func TestATokenMakesNoCredential(t *testing.T) {
 	d := open(t, httpapi.Config{PublicURL: base})
-	text := d.issued("ada", 600, "*:read", "*:write")
+	text := d.issued("ada", "*:read", "*:write")
 	for path, body := range map[string]m{
 		"/v1/api-keys":   {"name": "k", "permissions": []string{"calls:read"}},
 		"/v1/webhooks":   {"url": "https://example.com/hook", "events": []string{"*"}},
@@ -111,7 +112,7 @@ func TestATokenMakesNoCredential(t *testing.T) {
 
 func TestATokenIsRefreshedForADayAtMostAndDiesWithItsKey(t *testing.T) {
 	d := open(t, httpapi.Config{PublicURL: base})
-	text := d.issued("ada", 600, "calls:read")
+	text := d.issued("ada", "calls:read")
 	first := d.claims(text)
 	d.noted()
 	again := d.must(200, "POST", "/v1/auth/refresh", text, nil).json(t)
@@ -156,7 +157,7 @@ func (d *door) forge(change func(*token.Claims)) string {
 
 func TestHostileTokensAreRefusedForTheRightReason(t *testing.T) {
 	d := open(t, httpapi.Config{PublicURL: base, TrustedProxies: loopback()})
-	good := d.issued("ada", 600, "calls:read")
+	good := d.issued("ada", "calls:read")
 	parts := strings.Split(good, ".")
 	part := func(v any) string {
 		text, err := json.Marshal(v)
@@ -213,7 +214,7 @@ func TestHostileTokensAreRefusedForTheRightReason(t *testing.T) {
 		"eyJ and nothing":  {"eyJ..", "invalid_token"},
 		"neither this nor": {"eyJhbGciOiJIUzI1NiJ9", "invalid_api_key"},
 	} {
-		r := d.do("GET", "/v1/calls", c.text, nil, "X-Forwarded-For", "198.51.100."+fmt.Sprint(len(name)))
+		r := d.do("GET", "/v1/calls", c.text, nil, "X-Forwarded-For", "198.51.100."+strconv.Itoa(len(name)))
 		if assert.Equal(t, http.StatusUnauthorized, r.Status, name) {
 			assert.Equal(t, c.code, r.failure(t)["code"], name)
 			assert.Equal(t, "Bearer", r.Header.Get("WWW-Authenticate"), name)
@@ -223,7 +224,7 @@ func TestHostileTokensAreRefusedForTheRightReason(t *testing.T) {
 
 func TestPagesOfNamedOriginsMayComeWithTokensOnly(t *testing.T) {
 	d := open(t, httpapi.Config{PublicURL: base})
-	text := d.issued("ada", 600, "calls:read")
+	text := d.issued("ada", "calls:read")
 	assert.Equal(t, "origin_not_allowed", d.must(403, "GET", "/v1/calls", text, nil, "Origin", page).failure(t)["code"])
 	ask := []string{"Origin", page, "Access-Control-Request-Method", "GET"}
 	d.must(403, "OPTIONS", "/v1/calls", "", nil, ask...)
@@ -245,7 +246,7 @@ func TestPagesOfNamedOriginsMayComeWithTokensOnly(t *testing.T) {
 
 func TestOneUserLeavesHalfOfTheRateToTheOthers(t *testing.T) {
 	d := open(t, httpapi.Config{PublicURL: base})
-	ada, bob := d.issued("ada", 600, "calls:read"), d.issued("bob", 600, "calls:read")
+	ada, bob := d.issued("ada", "calls:read"), d.issued("bob", "calls:read")
 	d.mu.Lock()
 	w := *d.workspace
 	w.Limits.RequestsPerMinute = 20

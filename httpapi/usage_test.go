@@ -65,7 +65,7 @@ func TestPriceAndPlanAreTheOperators(t *testing.T) {
 func TestALedgerThatCannotBeReadToItsEndIsNoLedger(t *testing.T) {
 	d := open(t, httpapi.Config{})
 	d.fault = errors.New("the store went away")
-	res, err := d.client.Do(d.request("GET", "/v1/usage/ledger"))
+	res, err := d.client.Do(d.request("/v1/usage/ledger"))
 	if err == nil { // the head may have been sent before
 		_, err = io.ReadAll(res.Body)
 		_ = res.Body.Close()

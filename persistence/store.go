@@ -108,18 +108,19 @@ func (s *Store) Apply(ctx context.Context, c commit.Change) ([]event.Event, erro
 		}
 		rawCommit.Puts = append(rawCommit.Puts, p)
 	}
-	var err error
-	if rawCommit.Adds, err = s.adds(c.Adds); err != nil {
+	adds, err := s.adds(c.Adds)
+	if err != nil {
 		return nil, err
 	}
+	rawCommit.Adds = adds
 	for _, k := range c.Deletes {
 		rawCommit.Puts = append(rawCommit.Puts, Put{Key: raw(k)})
 	}
 	events := make([]event.Event, len(c.Events))
 	for i, d := range c.Events {
-		e, payload, err := s.draft(rawCommit.Log, d)
-		if err != nil {
-			return nil, err
+		e, payload, errDraft := s.draft(rawCommit.Log, d)
+		if errDraft != nil {
+			return nil, errDraft
 		}
 		events[i] = e
 		rawCommit.Events = append(rawCommit.Events, Event{Subject: d.Subject, Payload: payload})

@@ -242,7 +242,8 @@ func TestSIPpCallsUsAndLosesOneInTwenty(t *testing.T) {
 			})
 			there := runSIPp(t, scenario, "udp", "-m", strconv.Itoa(n), "-r", "6", "-l", strconv.Itoa(n), "-lost", "5", "-timeout", "15",
 				"-s", "+15551000", "-d", "300", ua.Addr("udp").String())
-			_ = <-there.done // whether it is satisfied is chance
+			err := <-there.done
+			t.Logf("SIPp, whether satisfied or not, which is chance: %v", err)
 			all.Wait()
 			mu.Lock()
 			defer mu.Unlock()

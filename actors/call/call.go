@@ -195,9 +195,7 @@ func (c *call) Receive(ctx actor.Context) {
 	case conversation.Fault:
 		c.fault(ctx, m)
 	case conversation.OptedOut:
-		if c.cfg.OptOut != nil {
-			c.cfg.OptOut(c.call, m.Channel, m.Keyword)
-		}
+		c.optedOut(m)
 	case conversation.Finished:
 		c.finished(ctx, m)
 	case Hangup:
@@ -207,8 +205,7 @@ func (c *call) Receive(ctx actor.Context) {
 	case maxed:
 		c.bye(ctx, byService, domain.ReasonMaxDuration)
 	case saved:
-		c.save.result(ctx, m)
-		c.flushed(ctx)
+		c.saved(ctx, m)
 	case retrySave:
 		c.save.retry(ctx)
 	case repeat:
@@ -223,6 +220,17 @@ func (c *call) Receive(ctx actor.Context) {
 		panic(m)
 	default:
 		c.besides(ctx)
+	}
+}
+
+func (c *call) saved(ctx actor.Context, m saved) {
+	c.save.result(ctx, m)
+	c.flushed(ctx)
+}
+
+func (c *call) optedOut(m conversation.OptedOut) {
+	if c.cfg.OptOut != nil {
+		c.cfg.OptOut(c.call, m.Channel, m.Keyword)
 	}
 }
 

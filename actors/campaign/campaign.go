@@ -185,16 +185,8 @@ func (a *Campaign) Receive(ctx actor.Context) {
 		a.draining = true
 	case Gone:
 		a.left(m.CallID)
-	case lines.Permit:
-		a.permitted(ctx, m)
-	case trunk.Slot:
-		a.slotted(ctx, m)
-	case trunk.NoSlot:
-		a.unslotted(ctx, m)
-	case numbers.Granted:
-		a.granted(ctx, m)
-	case numbers.Denied:
-		a.denied(ctx, m)
+	case lines.Permit, trunk.Slot, trunk.NoSlot, numbers.Granted, numbers.Denied:
+		a.answered(ctx, m)
 	case call.Ended:
 		a.ended(ctx, m)
 	case loaded:
@@ -212,6 +204,22 @@ func (a *Campaign) Receive(ctx actor.Context) {
 	case wake: // advance looks again
 	}
 	a.advance(ctx)
+}
+
+// answered: what an attempt needs was granted or refused.
+func (a *Campaign) answered(ctx actor.Context, m any) {
+	switch m := m.(type) {
+	case lines.Permit:
+		a.permitted(ctx, m)
+	case trunk.Slot:
+		a.slotted(ctx, m)
+	case trunk.NoSlot:
+		a.unslotted(ctx, m)
+	case numbers.Granted:
+		a.granted(ctx, m)
+	case numbers.Denied:
+		a.denied(ctx, m)
+	}
 }
 
 // load reads the campaign. What is on its way to be opened is given up before.

@@ -480,6 +480,6 @@ func TestAnAdaptiveCampaignGoesSlowerWhileItsTrunkFailsNowAndThen(t *testing.T) 
 		}
 		last := sent[len(sent)-1].Sub(sent[len(sent)-60])
 		assert.Less(w, last, 90*time.Second, "all is well again")
-		w.T.Logf("900 calls in %s", time.Since(start))
+		w.Logf("900 calls in %s", time.Since(start))
 	})
 }

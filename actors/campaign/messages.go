@@ -26,12 +26,13 @@ type (
 	Changed struct{}
 	// Deleted says that the campaign is gone from the store.
 	Deleted struct{}
-	// Edit changes a contact that waits, Remove takes it out for good. The
-	// answer is Revised or a *domain.Error.
+	// Edit changes a contact that waits. The answer is Revised or a
+	// *domain.Error.
 	Edit struct {
 		Ordinal int
 		Contact domain.Contact
 	}
+	// Remove takes a contact that waits out for good; answered like Edit.
 	Remove struct{ Ordinal int }
 	// Revised answers Edit and Remove once that is durable.
 	Revised struct{}

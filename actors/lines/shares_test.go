@@ -110,7 +110,7 @@ func TestRetriesOfOneCampaignDoNotStopTheOthers(t *testing.T) {
 func TestNoLimitIsEverExceeded(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(12) {
-		draw := rand.New(rand.NewPCG(seed, 7)) //nolint:gosec // a test's chance
+		draw := rand.New(rand.NewPCG(seed, 7))
 		limit, perMinute := 2+draw.IntN(20), []int{0, 5, 60, 600}[draw.IntN(4)]
 		on(t, lines.Config{Concurrent: limit, PerMinute: perMinute, Keep: draw.IntN(2) == 0}, func(s *stage) {
 			drive(s, draw, limit, perMinute, seed)

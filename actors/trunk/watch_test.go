@@ -234,7 +234,8 @@ func TestACallIsShownAsItsTrunkWants(t *testing.T) {
 		},
 	}, open)
 	assert.Equal(t, []any{"anonymous", "Anonymous", "anonymous.invalid", []sip.Header{
-		{Name: "Privacy", Value: "id"}, {Name: "P-Asserted-Identity", Value: "<sip:12025550100@sip.example.com>"},
+		{Name: "Privacy", Value: "id"},
+		{Name: "P-Asserted-Identity", Value: "<sip:12025550100@sip.example.com>"},
 		{Name: "Diversion", Value: "<sip:12025550111@sip.example.com>;reason=unconditional"},
 	}}, []any{withheld.From, withheld.FromName, withheld.FromDomain, withheld.Headers})
 }

@@ -173,7 +173,7 @@ func everyZone(t *testing.T) []string {
 	require.NoError(t, err)
 	z, err := zip.OpenReader(filepath.Join(strings.TrimSpace(string(root)), "lib", "time", "zoneinfo.zip"))
 	require.NoError(t, err)
-	defer z.Close()
+	defer func() { _ = z.Close() }()
 	var names []string
 	for _, f := range z.File {
 		if !strings.HasSuffix(f.Name, "/") {

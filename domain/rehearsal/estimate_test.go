@@ -31,7 +31,7 @@ func plan(t testing.TB, n int, c domain.Campaign, zones ...string) rehearsal.Pla
 		p.Crowds = append(p.Crowds, rehearsal.Crowd{Window: rules.For([]*time.Location{cache.Load(z)})})
 	}
 	for i := range n {
-		p.People = append(p.People, rehearsal.Person{Crowd: int32(i % len(zones))}) //nolint:gosec // small
+		p.People = append(p.People, rehearsal.Person{Crowd: int32(i % len(zones))})
 	}
 	return p
 }

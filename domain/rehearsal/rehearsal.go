@@ -147,11 +147,11 @@ func newStage(p Plan) *stage {
 		s.crowds[who.Crowd].size++
 		if who.Due.IsZero() {
 			s.never++
-			s.crowds[who.Crowd].fresh = append(s.crowds[who.Crowd].fresh, int32(i)) //nolint:gosec // below a million
+			s.crowds[who.Crowd].fresh = append(s.crowds[who.Crowd].fresh, int32(i))
 			continue
 		}
 		s.seen.Yields.Seen(int(who.Spent), true)
-		s.wait(int32(i), who.Due) //nolint:gosec // below a million
+		s.wait(int32(i), who.Due)
 	}
 	for i := range s.crowds {
 		s.look(&s.crowds[i])

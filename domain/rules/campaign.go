@@ -119,7 +119,7 @@ func Campaign(c *domain.Campaign, h House) domain.Problems {
 	Country(&p, "default_country", c.DefaultCountry)
 	Text(&p, "caller_id.name", c.CallerID.Name, false, 80)
 	c.CallerID.Number = CallerID(&p, "caller_id.number", c.CallerID.Number, h)
-	compliance(&p, &c.Compliance, h)
+	compliance(&p, &c.Compliance)
 	if t := c.Test; t != nil {
 		between(&p, "test.time_factor", t.TimeFactor, 1, domain.MaxTimeFactor)
 		if !h.Test {
@@ -203,7 +203,7 @@ func retry(p *domain.Problems, r domain.Retry) {
 	}
 }
 
-func compliance(p *domain.Problems, c *domain.Compliance, h House) {
+func compliance(p *domain.Problems, c *domain.Compliance) {
 	Hours(p, "compliance.calling_hours", c.CallingHours)
 	if c.DNCListID != "" {
 		if _, err := domain.ParseID(domain.PrefixDNC, c.DNCListID); err != nil {
