@@ -15,7 +15,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -73,7 +72,6 @@ func TestMain(m *testing.M) {
 }
 
 // block hands out port ranges that no two tests share.
-var block atomic.Int32
 
 // service is a running callboard, driven as a stranger would.
 type service struct {
@@ -101,7 +99,7 @@ func newService(t testing.TB, env ...string) *service {
 func prepare(t testing.TB, env ...string) *service {
 	t.Helper()
 	dir := t.TempDir()
-	low := 20000 + int(block.Add(1)-1)%30*400 // below the ports that the system gives away
+	low := siptest.ServicePorts(t)
 	s := &service{t: t, dir: dir, http: "127.0.0.1:" + strconv.Itoa(siptest.Port(t)), sip: siptest.Port(t), receiver: newReceiver(t)}
 	ca := filepath.Join(dir, "ca.pem")
 	require.NoError(t, os.WriteFile(ca, s.receiver.pem, 0o600))

@@ -16,6 +16,8 @@ const (
 	singleLow, singleHigh = 30000, 32766 // clear of the media ports of a service by default
 	soundLow, soundHigh   = 10000, 19900
 	soundBlock            = 100
+	wideLow, wideHigh     = 20000, 28000
+	wideBlock             = 400
 )
 
 // Port is a port of loopback that is free on UDP and TCP, as the next one is (SIP, and SIP over TLS beside it), until
@@ -29,6 +31,12 @@ func Port(tb testing.TB) int {
 func SoundPorts(tb testing.TB) int {
 	tb.Helper()
 	return take(tb, soundLow, (soundHigh-soundLow)/soundBlock, soundBlock)
+}
+
+// ServicePorts is the first of four hundred such ports, for a service of many calls.
+func ServicePorts(tb testing.TB) int {
+	tb.Helper()
+	return take(tb, wideLow, (wideHigh-wideLow)/wideBlock, wideBlock)
 }
 
 // take finds one of n blocks of size ports from low on, beginning anywhere.
