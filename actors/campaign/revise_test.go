@@ -69,7 +69,7 @@ func TestAContactThatIsTakenOutIsNeverRung(t *testing.T) {
 			assert.Zero(w, w.rings(number(i)), i)
 		}
 		assert.Equal(w, []int{1, 2}, []int{w.rings(number(0)), w.rings(number(1))}, "no retry of who was taken out")
-		assert.Equal(w, domain.CodeInvalidState, w.revise(campaign.Remove{Ordinal: 3}), "the campaign is over")
+		assert.Equal(w, domain.CodeUnavailable, w.revise(campaign.Remove{Ordinal: 3}), "the campaign is over and its actor gone: the desk says why")
 	})
 }
 
