@@ -1,0 +1,186 @@
+package actors
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/actors/campaign"
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/outbox"
+	"github.com/callboard/callboard/actors/trunk"
+	"github.com/callboard/callboard/actors/webhook"
+	"github.com/callboard/callboard/actors/workspace"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+)
+
+func (n *Node) campaignPID(workspaceID, id string) *actor.PID {
+	if n.tree(workspaceID) == nil {
+		return nil
+	}
+	return workspace.PID(n.sys, workspaceID, workspace.Campaigns, id)
+}
+
+// campaignCreated grows the actor of a new campaign.
+func (n *Node) campaignCreated(ctx context.Context, c *domain.Campaign) {
+	n.hatch(ctx, n.tree(c.WorkspaceID).campaigns, c.ID)
+}
+
+// hatch grows a child of a family, later where that does not answer now.
+func (n *Node) hatch(ctx context.Context, family *actor.PID, id string) {
+	_, err := mailbox.Ask[workspace.Hatched](ctx, n.sys, family, workspace.Hatch{ID: id})
+	if err == nil {
+		return
+	}
+	n.cfg.Log.Warn("an actor is late", slog.String("actor", id), slog.Any("error", err))
+	n.beside(func() {
+		wait := time.NewTicker(hatchEvery)
+		defer wait.Stop()
+		for range wait.C {
+			bound, cancel := context.WithTimeout(context.Background(), growLimit)
+			_, err := mailbox.Ask[workspace.Hatched](bound, n.sys, family, workspace.Hatch{ID: id})
+			cancel()
+			if err == nil || n.draining() {
+				return
+			}
+		}
+	})
+}
+
+// contactsAdded shows the contacts that were written ahead: the campaign's
+// counters are changed under their guard, against its own commits, together
+// with the row of the upload.
+func (n *Node) contactsAdded(ctx context.Context, c *domain.Campaign, in *intake, done *domain.Upload) error {
+	received := &domain.Upload{Meta: domain.Meta{ID: done.ID, WorkspaceID: done.WorkspaceID}}
+	uploaded, err := n.cfg.Store.Get(ctx, received)
+	if err != nil {
+		return storeErr(err)
+	}
+	for range 20 * tries {
+		now := &domain.Campaign{Meta: domain.Meta{ID: c.ID, WorkspaceID: c.WorkspaceID}}
+		of, err := n.cfg.Store.Get(ctx, now)
+		if err != nil {
+			return storeErr(err)
+		}
+		if now.Status.Final() { // it ended while the upload ran
+			return overFor(now)
+		}
+		progress := &domain.Progress{CampaignID: c.ID, WorkspaceID: c.WorkspaceID}
+		version, err := n.cfg.Store.Get(ctx, progress)
+		if err != nil {
+			return storeErr(err)
+		}
+		change := commit.Change{
+			Workspace: c.WorkspaceID, Puts: []domain.Record{done},
+			Guards: []commit.Guard{{Key: now.Key(), Version: of}, {Key: done.Key(), Version: uploaded}},
+		}
+		if in.total > in.base {
+			progress.Total = in.total
+			change.Puts = append(change.Puts, progress)
+			change.Guards = append(change.Guards, commit.Guard{Key: progress.Key(), Version: version})
+		}
+		if in.tail != nil {
+			change.Puts = append(change.Puts, in.tail)
+		}
+		_, err = n.cfg.Store.Apply(ctx, change)
+		if errors.Is(err, domain.ErrConflict) {
+			continue
+		}
+		if err != nil {
+			return storeErr(err)
+		}
+		if in.total > in.base {
+			n.awaitTotal(ctx, n.campaignPID(c.WorkspaceID, c.ID), in.total)
+		}
+		return nil
+	}
+	return storeErr(domain.ErrConflict)
+}
+
+// awaitTotal lets the campaign read itself anew and waits until its status
+// counts the new contacts.
+func (n *Node) awaitTotal(ctx context.Context, pid *actor.PID, total int) {
+	n.sys.Root.Send(pid, campaign.Added{})
+	bound, cancel := context.WithTimeout(ctx, showWithin)
+	defer cancel()
+	look := time.NewTicker(20 * time.Millisecond)
+	defer look.Stop()
+	for {
+		st, err := mailbox.Ask[domain.CampaignStatusObject](bound, n.sys, pid, campaign.Status{})
+		if err == nil && st.Progress.Total >= total {
+			return
+		}
+		select {
+		case <-bound.Done():
+			return
+		case <-look.C:
+		}
+	}
+}
+
+// checkURL says whether a webhook may go to a URL; param is the field to blame.
+func (n *Node) checkURL(ctx context.Context, param, url string) error {
+	err := n.sender.Check(ctx, url)
+	if e, ok := errors.AsType[*domain.Error](err); ok {
+		c := *e
+		c.Param = param
+		for i := range c.Details {
+			c.Details[i].Param = param
+		}
+		return &c
+	}
+	return err
+}
+
+// webhookComing tells the outbox of an endpoint that is about to be committed.
+func (n *Node) webhookComing(w *domain.Webhook) {
+	n.sys.Root.Send(n.tree(w.WorkspaceID).outbox, outbox.Changed{Webhook: *w})
+}
+
+// webhookChanged tells outbox and endpoint of a new or changed endpoint.
+func (n *Node) webhookChanged(ctx context.Context, w *domain.Webhook) {
+	t := n.tree(w.WorkspaceID)
+	n.sys.Root.Send(t.outbox, outbox.Changed{Webhook: *w})
+	n.hatch(ctx, t.webhooks, w.ID)
+	n.sys.Root.Send(n.webhookPID(w), webhook.Changed{})
+}
+
+// webhookDeleted ends an endpoint.
+func (n *Node) webhookDeleted(w *domain.Webhook) {
+	n.sys.Root.Send(n.tree(w.WorkspaceID).outbox, outbox.Deleted{WebhookID: w.ID})
+	n.sys.Root.Send(n.webhookPID(w), webhook.Deleted{})
+}
+
+func (n *Node) webhookPID(w *domain.Webhook) *actor.PID {
+	return workspace.PID(n.sys, w.WorkspaceID, workspace.Webhooks, w.ID)
+}
+
+// reloadTrunks tells the trunks and the book what is stored now.
+func (n *Node) reloadTrunks(ctx context.Context, workspaceID string) error {
+	t := n.tree(workspaceID)
+	t.changing.Lock()
+	defer t.changing.Unlock()
+	trunks, err := n.trunksOf(ctx, workspaceID)
+	if err != nil {
+		return storeErr(err)
+	}
+	n.sys.Root.Send(t.trunks, trunk.Set{Trunks: trunks})
+	n.sys.Root.Send(t.campaigns, workspace.Tell{Message: campaign.Decide{}})
+	n.book.Set(ctx, workspaceID, trunks)
+	return nil
+}
+
+func (n *Node) trunksOf(ctx context.Context, workspaceID string) ([]domain.Trunk, error) {
+	var out []domain.Trunk
+	for _, env := range []domain.Environment{domain.Live, domain.Test} {
+		err := every(ctx, n.cfg.Store, "trunk", workspaceID, "env="+string(env), func(t *domain.Trunk) { out = append(out, *t) })
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
