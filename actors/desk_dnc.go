@@ -53,13 +53,16 @@ func blocked() error {
 // grantFor is how long a number is kept for a single call until that begins.
 const grantFor = 15 * time.Second
 
+// mayAgain is when the owner of the numbers is asked again.
+const mayAgain = 500 * time.Millisecond
+
 // mayRing asks the owner of the numbers right before the opening of a single
 // call. Phones of the workspace are nobody's number.
 func (d *Desk) mayRing(ctx context.Context, t *tree, c *domain.Call, inside bool) (numbers.Granted, error) {
 	if inside {
 		return numbers.Granted{}, nil
 	}
-	got, err := mailbox.Ask[any](ctx, d.node.sys, t.numbers, numbers.May{
+	got, err := d.askNumbers(ctx, t, numbers.May{
 		CallID: c.ID, Number: c.To, Environment: c.Environment, Scrub: dnc.ScrubAll(c.WorkspaceID, c.Environment),
 		Until: time.Now().Add(grantFor),
 	})
@@ -73,6 +76,23 @@ func (d *Desk) mayRing(ctx context.Context, t *tree, c *domain.Call, inside bool
 		return numbers.Granted{}, denial(m)
 	}
 	return numbers.Granted{}, domain.Errorf(domain.CodeUnavailable, "it is not known whether this number may be called; try again").With("retry_after", 1)
+}
+
+// askNumbers asks until there is an answer: an owner of the numbers that fails
+// has forgotten what it was asked.
+func (d *Desk) askNumbers(ctx context.Context, t *tree, m numbers.May) (any, error) {
+	ctx, cancel := context.WithTimeout(ctx, slotWait)
+	defer cancel()
+	for {
+		m.Generation++
+		bound, stop := context.WithTimeout(ctx, mayAgain)
+		got, err := mailbox.Ask[any](bound, d.node.sys, t.numbers, m)
+		silent := bound.Err() != nil
+		stop()
+		if err == nil || !silent || ctx.Err() != nil {
+			return got, err
+		}
+	}
 }
 
 func denial(m numbers.Denied) error {

@@ -7,7 +7,9 @@ import (
 	"github.com/callboard/callboard/actors/campaign"
 	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/numbers"
 	"github.com/callboard/callboard/domain"
+	lists "github.com/callboard/callboard/domain/dnc"
 )
 
 // Usage is how the lines of one direction are used.
@@ -18,6 +20,17 @@ func (n *Node) Usage(ctx context.Context, workspaceID string, d domain.Direction
 		pid = t.inbound
 	}
 	return mailbox.Ask[lines.UsageNow](ctx, n.sys, pid, lines.Usage{})
+}
+
+// MayRing is what the owner of the numbers says to a campaign.
+func (n *Node) MayRing(ctx context.Context, workspaceID, number string) (any, error) {
+	id := mailbox.NewID(domain.PrefixCall)
+	t := n.tree(workspaceID)
+	defer n.sys.Root.Send(t.numbers, numbers.Return{CallID: id})
+	return n.desk.askNumbers(ctx, t, numbers.May{
+		CallID: id, Number: number, Environment: domain.Live, Scrub: lists.ScrubAll(workspaceID, domain.Live),
+		Alone: true, Until: time.Now().Add(time.Minute),
+	})
 }
 
 // Sweep is what housekeeping does from time to time.

@@ -2,7 +2,6 @@ package actors
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"time"
@@ -22,10 +21,6 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// orphanFor is how long a dialog of a process that ended keeps its line and
-// channel, unless its BYE is answered before (64 times T1).
-const orphanFor = 32 * time.Second
-
 // sentWithin is how long after its opening an attempt may still be sent: as
 // long as its commit may take.
 const sentWithin = 10 * time.Second
@@ -43,6 +38,7 @@ type loaded struct {
 	webhooks  []domain.Webhook
 	campaigns []string
 	attempts  []*domain.Attempt // left open by an earlier process
+	orphans   []orphan
 }
 
 // grow loads a workspace, closes its single calls that an earlier process left
@@ -75,6 +71,7 @@ func (n *Node) grow(ctx context.Context, w *domain.Workspace) error {
 		phones: pid(workspace.Phones), numbers: pid(workspace.Numbers),
 	}
 	t.record.Store(w)
+	t.orphans.keep(l.orphans, time.Now().Add(orphanFor))
 	n.mu.Lock()
 	n.spaces[w.ID] = t
 	n.mu.Unlock()
@@ -119,6 +116,9 @@ func (n *Node) load(ctx context.Context, ws string) (*loaded, error) {
 		return nil, err
 	}
 	if l.attempts, err = n.attemptsOf(ctx, ws); err != nil {
+		return nil, err
+	}
+	if l.orphans, err = n.orphansOf(ctx, l.attempts); err != nil {
 		return nil, err
 	}
 	for _, a := range l.attempts {
@@ -226,40 +226,7 @@ func (n *Node) family(w *domain.Workspace, t *tree, l *loaded) workspace.Config 
 			{Name: workspace.Phones, Props: n.phoneProps(w.ID)},
 			{Name: workspace.Campaigns, Props: workspace.Family(l.campaigns, campaignProps, log, onGiveUp)},
 		},
-		First: func(actor.Context) { n.endOrphans(t, l.attempts) },
-	}
-}
-
-// endOrphans ends the dialogs of an earlier process; until that is done they
-// keep their lines and channels.
-func (n *Node) endOrphans(t *tree, attempts []*domain.Attempt) {
-	for _, a := range attempts {
-		linesPID := t.outbound
-		if a.Direction == domain.Inbound {
-			linesPID = t.inbound
-		}
-		for _, leg := range a.Legs {
-			if leg.Closed {
-				continue
-			}
-			state := sip.DialogState{CallID: leg.SIPCallID, Inbound: a.Direction == domain.Inbound}
-			if len(leg.Dialog) > 0 {
-				state.Inbound = false // it says so itself; a second leg is one of ours
-				if err := json.Unmarshal(leg.Dialog, &state); err != nil {
-					n.cfg.Log.Warn("the dialog of an interrupted call cannot be read", slog.String("call_id", a.CallID), slog.Any("error", err))
-				}
-			}
-			until := time.Now().Add(orphanFor)
-			n.sys.Root.Send(linesPID, lines.Hold{CallID: a.CallID, Until: until})
-			n.sys.Root.Send(t.trunks, trunk.Hold{CallID: a.CallID, TrunkID: leg.TrunkID, Until: until})
-			n.cfg.SIP.Orphan(state, func(bool) {
-				n.sys.Root.Send(linesPID, lines.Free{CallID: a.CallID})
-				n.sys.Root.Send(t.trunks, trunk.Free{CallID: a.CallID})
-				if pid := n.campaignPID(a.WorkspaceID, a.CampaignID); a.CampaignID != "" && pid != nil {
-					n.sys.Root.Send(pid, campaign.Gone{CallID: a.CallID})
-				}
-			})
-		}
+		First: func(actor.Context) { n.endOrphans(t, l.orphans) },
 	}
 }
 

@@ -39,7 +39,7 @@ func (n *Node) onTheLine(ctx context.Context, t *tree) ([]numbers.Live, error) {
 	for _, c := range live.Calls {
 		out = append(out, numbers.Live{CallID: c.CallID, Number: c.Number, Environment: c.Environment})
 	}
-	return out, nil
+	return append(out, t.orphans.now()...), nil
 }
 
 // ensureLists makes the default lists of a workspace where they are missing,

@@ -97,6 +97,7 @@ type Node struct {
 type tree struct {
 	root, outbound, inbound, trunks, calls, campaigns, webhooks, outbox, phones, numbers *actor.PID
 	record                                                                               atomic.Pointer[domain.Workspace]
+	orphans                                                                              orphans
 	// changing is held from a commit of settings until the actors were told, so
 	// that they hear changes in the order in which they were committed.
 	changing sync.Mutex

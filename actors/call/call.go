@@ -212,6 +212,10 @@ func (c *call) Receive(ctx actor.Context) {
 		c.tell(ctx)
 	case Ack:
 		c.acknowledged(ctx)
+	case *actor.DeadLetterResponse:
+		if c.stage == telling { // for all that is known its owner is gone
+			ctx.Send(ctx.Parent(), ownerless{*c.ended})
+		}
 	case *actor.Stopping:
 		c.stopping = true // its parent takes over; the end of its child is no news
 	case *actor.Terminated:

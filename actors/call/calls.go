@@ -28,6 +28,8 @@ type (
 		callID string
 		err    error
 	}
+	// ownerless says that whoever should hear of an end is gone.
+	ownerless struct{ Ended }
 	// again repeats the ends that Calls tells in the stead of calls that died.
 	again struct{}
 )
@@ -134,6 +136,10 @@ func (c *Calls) Receive(ctx actor.Context) {
 		c.store(ctx, m)
 	case closed:
 		c.closed(ctx, m)
+	case ownerless:
+		c.seek(ctx, m.Ended)
+	case *actor.DeadLetterResponse:
+		c.seekAll(ctx)
 	case Ack:
 		c.ack(ctx, m.CallID)
 	case again:
@@ -334,6 +340,36 @@ func (c *Calls) store(ctx actor.Context, e Ended) {
 		return closeCall(bound, store, e)
 	})
 }
+
+// seekAll: nobody hears one of the ends that Calls tells.
+func (c *Calls) seekAll(ctx actor.Context) {
+	for _, b := range c.berths {
+		if b.ended != nil && !b.owner.Equal(ctx.Self()) {
+			c.seek(ctx, *b.ended)
+		}
+	}
+}
+
+// seek finds out whether an end is stored whose owner is gone: a campaign
+// leaves once it has stored its last ends, and what it said of that may have
+// been lost. Until it is stored it is told on.
+func (c *Calls) seek(ctx actor.Context, e Ended) {
+	b := c.berths[e.CallID]
+	if b == nil || b.storing {
+		return
+	}
+	b.storing = true
+	store := c.cfg.Store
+	mailbox.Work(ctx, commitLimit, func(bound context.Context) any {
+		_, err := store.Get(bound, &domain.Attempt{ID: e.AttemptID, WorkspaceID: e.Call.WorkspaceID})
+		if err == nil {
+			err = errOwnerless
+		}
+		return closed{e.CallID, err}
+	})
+}
+
+var errOwnerless = errors.New("call: its owner is gone and has not stored it")
 
 func closeCall(ctx context.Context, store Store, e Ended) (m closed) {
 	m.callID = e.CallID

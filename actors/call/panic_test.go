@@ -1,9 +1,11 @@
 package call_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -172,4 +174,48 @@ func TestAPanicAtAnyMessageEndsOneCallAndNoOther(t *testing.T) {
 	c := h.finished(bystander)
 	assert.Equal(t, domain.ReasonHangup, c.EndedReason)
 	assert.Zero(t, c.Quality.LossPercent)
+}
+
+func TestTheLineOfACallIsFreeWhoseOwnerStoredItsEndAndLeft(t *testing.T) {
+	t.Parallel()
+	h := build(t, plan{})
+	stored := make(chan struct{})
+	owner := h.sys.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
+		e, ok := ctx.Message().(call.Ended)
+		if !ok {
+			return
+		}
+		_, err := h.store.Apply(context.Background(), call.EndChange(e, time.Now()))
+		assert.NoError(t, err)
+		ctx.Stop(ctx.Self()) // and what it said of that is lost
+		close(stored)
+	}))
+	o := h.order(area+"0001", confirm())
+	o.Owner = owner
+	h.start(o)
+	<-stored
+	h.until(10*time.Second, "its line is free", func() bool { return h.inUse() == 0 })
+	h.until(10*time.Second, "nobody knows it any more", func() bool {
+		now, err := mailbox.Ask[call.LiveNow](t.Context(), h.sys, h.calls, call.Live{})
+		return err == nil && now.Known == 0
+	})
+}
+
+func TestAnEndWhoseOwnerLeftBeforeItWasStoredIsToldOn(t *testing.T) {
+	t.Parallel()
+	var sought atomic.Int32
+	h := build(t, plan{before: func(_, _ string, msg any) {
+		if fmt.Sprintf("%T", msg) == "call.closed" {
+			sought.Add(1)
+		}
+	}})
+	o := h.order(area+"0001", confirm())
+	o.Owner = h.sys.Root.Spawn(actor.PropsFromFunc(func(actor.Context) {}))
+	require.NoError(t, h.sys.Root.StopFuture(o.Owner).Wait())
+	id := h.start(o)
+	h.until(10*time.Second, "it is looked for in the store", func() bool { return sought.Load() > 1 })
+	now, err := mailbox.Ask[call.LiveNow](t.Context(), h.sys, h.calls, call.Live{})
+	require.NoError(t, err)
+	assert.Equal(t, 1, now.Known, "its owner may come back")
+	assert.NotContains(t, h.store.told(id), event.CallEnded)
 }

@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/asynkron/protoactor-go/actor"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/actors/campaign"
+	"github.com/callboard/callboard/actors/numbers"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
@@ -272,5 +275,38 @@ func TestACallThatACrashLeftCountsUntilItHasEnded(t *testing.T) {
 		require.Len(w, w.calls(), 3)
 		time.Sleep(32 * time.Second)
 		require.Len(w, w.calls(), 4, "a dialog that nobody ends is given up")
+	})
+}
+
+func TestTheOwnerOfTheNumbersIsAskedAgainThatForgotItsQuestions(t *testing.T) {
+	t.Parallel()
+	in(t, 3, mixed, func(w *world) {
+		var asked []int
+		var first, returned int
+		w.numbers = w.sys.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
+			switch m := ctx.Message().(type) {
+			case numbers.May:
+				asked = append(asked, m.Generation)
+				if m.Generation == 1 { // it is lost to a panic
+					first++
+					return
+				}
+				ctx.Send(ctx.Sender(), numbers.Granted{CallID: m.CallID, Generation: 1}) // late
+				ctx.Send(ctx.Sender(), numbers.Granted{CallID: m.CallID, Generation: m.Generation})
+			case numbers.Return:
+				returned++
+			}
+		}))
+		defer w.sys.Root.Poison(w.numbers)
+		w.kill()
+		w.begin()
+		w.must(campaign.Begin{})
+		begun := time.Now()
+		time.Sleep(9 * time.Second)
+		synctest.Wait()
+		require.Len(w, w.calls(), 3, "before their permits would have run out: %v", asked)
+		assert.Less(w, w.calls()[0].Sub(begun), 3*time.Second)
+		assert.Equal(w, 3, first)
+		assert.Zero(w, returned, "no number is given back that is rung")
 	})
 }

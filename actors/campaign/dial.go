@@ -31,6 +31,10 @@ type try struct {
 	slot    trunk.Slot
 	slotted bool
 	asked   bool // the number is ours, or asked for
+
+	question   int // asked last of the owner of the numbers
+	questionAt time.Time
+
 	grant   numbers.Granted
 	call    domain.Call
 	attempt domain.Attempt
@@ -98,6 +102,9 @@ func (a *Campaign) advance(ctx actor.Context) {
 		}
 		for _, t := range a.tries {
 			look = earlier(look, t.permit.Expires)
+			if t.asked {
+				look = earlier(look, t.questionAt.Add(mayAgain))
+			}
 		}
 	}
 	for _, t := range a.lost {
@@ -302,9 +309,12 @@ func (a *Campaign) unmake(ctx actor.Context) {
 // have forgotten.
 func (a *Campaign) sweep(ctx actor.Context, now time.Time) {
 	for id, t := range a.tries {
-		if !now.Before(t.permit.Expires) {
+		switch {
+		case !now.Before(t.permit.Expires):
 			delete(a.tries, id)
 			a.putBack(ctx, t, now)
+		case t.asked && !now.Before(t.questionAt.Add(mayAgain)):
+			a.askNumber(ctx, t)
 		}
 	}
 	a.made = slices.DeleteFunc(a.made, func(t *try) bool {

@@ -19,6 +19,10 @@ import (
 const (
 	busyHold    = 5 * time.Second
 	unknownHold = time.Second
+
+	// mayAgain is when the owner of the numbers is asked again that did not
+	// answer: it has failed, and what it was told is lost.
+	mayAgain = 2 * time.Second
 )
 
 // mayRing asks the owner of the numbers, right before the attempt is opened.
@@ -36,8 +40,17 @@ func (a *Campaign) mayRing(ctx actor.Context, t *try) {
 	}
 	t.asked = true
 	a.tries[t.call.ID] = t
+	a.askNumber(ctx, t)
+}
+
+// askNumber asks, once more or for the first time: no answer but the one to
+// the last question counts.
+func (a *Campaign) askNumber(ctx actor.Context, t *try) {
+	t.question++
+	t.questionAt = time.Now()
 	ctx.Request(a.cfg.Numbers, numbers.May{
-		CallID: t.call.ID, Number: t.who.contact.Phone, Environment: a.campaign.Environment,
+		Generation: t.question,
+		CallID:     t.call.ID, Number: t.who.contact.Phone, Environment: a.campaign.Environment,
 		Scrub: a.scrub(), Alone: true, Until: t.permit.Expires,
 	})
 }
@@ -48,6 +61,9 @@ func (a *Campaign) granted(ctx actor.Context, m numbers.Granted) {
 	if t == nil {
 		ctx.Send(a.cfg.Numbers, numbers.Return{CallID: m.CallID})
 		return
+	}
+	if m.Generation != t.question {
+		return // it is answered again
 	}
 	delete(a.tries, m.CallID)
 	now := time.Now()
@@ -63,7 +79,7 @@ func (a *Campaign) granted(ctx actor.Context, m numbers.Granted) {
 // next day; whom others have rung often enough today is not begun with.
 func (a *Campaign) denied(ctx actor.Context, m numbers.Denied) {
 	t := a.tries[m.CallID]
-	if t == nil {
+	if t == nil || m.Generation != t.question {
 		return
 	}
 	delete(a.tries, m.CallID)

@@ -70,6 +70,7 @@ type world struct {
 	check     campaign.Check
 	calling   func() domain.Calling
 	before    func(any)
+	numbers   *actor.PID
 	limit     int
 	perMinute int
 	scriptErr error
@@ -179,7 +180,8 @@ func (w *world) begin() {
 				w.before(m)
 			}
 		},
-		Orphan: func(a domain.Attempt) { assert.NotEqual(w, boot, a.Boot) },
+		Numbers: w.numbers,
+		Orphan:  func(a domain.Attempt) { assert.NotEqual(w, boot, a.Boot) },
 	}
 	// A parent, so that a panic restarts the campaign as in production.
 	p.boss = w.sys.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {

@@ -18,8 +18,11 @@ import (
 
 // What numbers hears.
 type (
-	// May asks whether a number may be rung now: Granted or Denied.
+	// May asks whether a number may be rung now: Granted or Denied, with the
+	// Generation of the question. Who hears nothing asks again with the next one:
+	// each question is answered once, and the same grant is not made twice.
 	May struct {
+		Generation  int
 		CallID      string
 		Number      string // E.164
 		Environment domain.Environment
@@ -45,13 +48,6 @@ type (
 	}
 	// Over says that a call is gone.
 	Over struct{ CallID string }
-	// Hold keeps a number as if it were on the line, for a dialog that an
-	// earlier process has left behind.
-	Hold struct {
-		CallID, Number string
-		Environment    domain.Environment
-		Until          time.Time
-	}
 )
 
 // Reason is why a number may not be rung.
@@ -70,22 +66,24 @@ type (
 	// Granted lets a number be rung. Puts and Guards go into the commit that
 	// opens the attempt.
 	Granted struct {
-		CallID string
-		Mark   dnc.Mark // what the lists said: ask Register.Stands right before the INVITE
-		Puts   []domain.Record
-		Guards []commit.Guard
-		Count  int // attempts of the day before this one, where they are counted
-		Cap    int // 0: none
-		Since  time.Time
+		CallID     string
+		Generation int      // of May
+		Mark       dnc.Mark // what the lists said: ask Register.Stands right before the INVITE
+		Puts       []domain.Record
+		Guards     []commit.Guard
+		Count      int // attempts of the day before this one, where they are counted
+		Cap        int // 0: none
+		Since      time.Time
 	}
 	// Denied tells why not.
 	Denied struct {
-		CallID string
-		By     Reason
-		Hit    *dnc.Hit  // DNC
-		Count  int       // Frequency
-		Cap    int       // Frequency
-		Until  time.Time // Frequency: when the day of the number is over
+		CallID     string
+		Generation int // of May
+		By         Reason
+		Hit        *dnc.Hit  // DNC
+		Count      int       // Frequency
+		Cap        int       // Frequency
+		Until      time.Time // Frequency: when the day of the number is over
 	}
 )
 
@@ -95,10 +93,12 @@ type Store interface {
 	Get(ctx context.Context, into domain.Record) (uint64, error)
 }
 
-// Live is a call with a number, as a census tells.
+// Live is a call with a number, as a census tells, or a dialog that an earlier
+// process has left behind.
 type Live struct {
 	CallID, Number string
 	Environment    domain.Environment
+	Until          time.Time // a dialog left behind: it holds its number no longer; zero: until Over
 }
 
 // Config is what numbers need to know. Functions but Census must not block.
@@ -119,6 +119,5 @@ func (Return) Control()  {}
 func (Unspent) Control() {}
 func (Rings) Control()   {}
 func (Over) Control()    {}
-func (Hold) Control()    {}
 func (Granted) Control() {}
 func (Denied) Control()  {}

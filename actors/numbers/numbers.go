@@ -35,6 +35,10 @@ type stay struct {
 	line
 	until time.Time // zero: as long as its call lives
 	turn  bool      // Granted with a row of counts that nobody else may touch before Opened or Return
+
+	who        *actor.PID // asked last
+	generation int        // of that question
+	granted    *Granted
 }
 
 // question is a May that is not answered yet.
@@ -81,6 +85,7 @@ type Numbers struct {
 	incarnation uint64 // drawn, so that answers to a predecessor are foreign
 	ready       bool   // who is on the line is known
 	early       []question
+	past        map[string]bool                // calls that ended while the census was taken
 	stays       map[string]*stay               // by call
 	lines       map[line]map[string]*stay      // by number, then call
 	writing     map[line]bool                  // its row is read or being written by somebody
@@ -95,7 +100,7 @@ func New(cfg Config) *Numbers {
 	}
 	return &Numbers{
 		cfg: cfg, incarnation: rand.Uint64(), //nolint:gosec // no secret
-		stays: make(map[string]*stay), lines: make(map[line]map[string]*stay),
+		past: make(map[string]bool), stays: make(map[string]*stay), lines: make(map[line]map[string]*stay),
 		writing: make(map[line]bool), queues: make(map[line][]func(actor.Context)),
 	}
 }
@@ -128,9 +133,10 @@ func (a *Numbers) Receive(ctx actor.Context) {
 	case Rings:
 		a.rings(ctx, m)
 	case Over:
+		if !a.ready {
+			a.past[m.CallID] = true
+		}
 		a.leave(ctx, m.CallID)
-	case Hold:
-		a.stay(ctx, m.CallID, &stay{line: line{m.Environment, m.Number}, until: m.Until})
 	case sweep:
 		a.sweep(ctx, m)
 	case mailbox.Crashed:
@@ -161,13 +167,16 @@ func (a *Numbers) counted(ctx actor.Context, m counted) {
 		return
 	}
 	for _, c := range m.live {
-		a.stay(ctx, c.CallID, &stay{line: line{c.Environment, c.Number}})
+		if a.past[c.CallID] {
+			continue
+		}
+		a.stay(ctx, c.CallID, &stay{line: line{c.Environment, c.Number}, until: c.Until})
 	}
 	a.ready = true
 	for _, q := range a.early {
 		a.ask(ctx, q)
 	}
-	a.early = nil
+	a.early, a.past = nil, nil
 }
 
 func (a *Numbers) may(ctx actor.Context, m May) {
@@ -185,22 +194,37 @@ func (a *Numbers) may(ctx actor.Context, m May) {
 func (a *Numbers) ask(ctx actor.Context, q question) {
 	n, err := lists.Number(q.Number)
 	if err != nil {
-		ctx.Send(q.who, Denied{CallID: q.CallID, By: Unknown})
+		ctx.Send(q.who, Denied{CallID: q.CallID, Generation: q.Generation, By: Unknown})
 		return
 	}
 	q.n = n
 	on := line{q.Environment, q.Number}
-	if q.Alone && a.taken(ctx, on, time.Now()) {
-		ctx.Send(q.who, Denied{CallID: q.CallID, By: Busy})
+	if s := a.stays[q.CallID]; s != nil && s.who != nil && s.line == on { // asked again
+		s.who, s.generation = q.who, q.Generation
+		if s.granted != nil {
+			a.grant(ctx, s, *s.granted)
+		}
 		return
 	}
-	a.stay(ctx, q.CallID, &stay{line: on, until: q.Until})
+	if q.Alone && a.taken(ctx, on, time.Now()) {
+		ctx.Send(q.who, Denied{CallID: q.CallID, Generation: q.Generation, By: Busy})
+		return
+	}
+	s := &stay{line: on, until: q.Until, who: q.who, generation: q.Generation}
+	a.stay(ctx, q.CallID, s)
 	mark, listed := a.cfg.Lists.Marked(a.cfg.Workspace, q.Scrub, n)
 	if !listed && a.cfg.Caps().PerNumberPerDay == 0 {
-		ctx.Send(q.who, Granted{CallID: q.CallID, Mark: mark})
+		a.grant(ctx, s, Granted{CallID: q.CallID, Mark: mark})
 		return
 	}
 	a.turn(ctx, on, func(ctx actor.Context) { a.look(ctx, q, mark, listed) })
+}
+
+// grant answers whoever asked last.
+func (a *Numbers) grant(ctx actor.Context, s *stay, g Granted) {
+	g.Generation = s.generation
+	s.granted = &g
+	ctx.Send(s.who, g)
 }
 
 // turn does something with a number's row once nobody else does.
@@ -256,15 +280,15 @@ func (a *Numbers) looked(ctx actor.Context, m looked) {
 	}
 	id, on := m.q.CallID, line{m.q.Environment, m.q.Number}
 	s := a.stays[id]
-	if s == nil {
+	if s == nil || s.who == nil {
 		a.next(ctx, on)
 		return
 	}
 	deny := func(d Denied) {
-		d.CallID = id
+		d.CallID, d.Generation = id, s.generation
 		a.forget(id)
 		a.next(ctx, on)
-		ctx.Send(m.q.who, d)
+		ctx.Send(s.who, d)
 	}
 	if m.err != nil {
 		a.cfg.Log.Warn("it is not known whether a number may be rung", slog.String("call_id", id), slog.Any("error", m.err))
@@ -287,11 +311,11 @@ func (a *Numbers) looked(ctx actor.Context, m looked) {
 		row := m.row.With(domain.Ring{CallID: id, At: now.UTC().Truncate(time.Millisecond)})
 		g.Puts, g.Guards = []domain.Record{row}, []commit.Guard{{Key: row.Key(), Version: m.version}}
 		s.turn = true
-		ctx.Send(m.q.who, g)
+		a.grant(ctx, s, g)
 		return
 	}
 	a.next(ctx, on)
-	ctx.Send(m.q.who, g)
+	a.grant(ctx, s, g)
 }
 
 // taken says whether somebody is on the line with a number, or about to be.

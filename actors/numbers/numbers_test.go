@@ -177,11 +177,45 @@ func TestWhoCallsUsIsNotCalledMeanwhile(t *testing.T) {
 		w.tell(numbers.Rings{CallID: "call_again", Number: phone, Environment: domain.Live})
 		assert.Equal(w, numbers.Busy, w.denied("call_2", true).By)
 		w.tell(numbers.Over{CallID: "call_again"})
-		w.tell(numbers.Hold{CallID: "call_old", Number: phone, Environment: domain.Live, Until: time.Now().Add(32 * time.Second)})
-		assert.Equal(w, numbers.Busy, w.denied("call_3", true).By)
-		time.Sleep(33 * time.Second)
-		_, ok := w.may("call_4", true).(numbers.Granted)
+		_, ok := w.may("call_3", true).(numbers.Granted)
 		assert.True(w, ok)
+	})
+}
+
+func TestWhatAnEarlierProcessLeftHoldsItsNumberForATime(t *testing.T) {
+	live := []numbers.Live{{CallID: "call_old", Number: phone, Environment: domain.Live}}
+	in(t, 0, live, func(w *world) {
+		w.tell(numbers.Over{CallID: "call_old"}) // while the census is taken, or right after
+		_, ok := w.may("call_1", true).(numbers.Granted)
+		assert.True(w, ok, "its end was answered")
+	})
+	live[0].Until = time.Date(2000, 1, 1, 0, 0, 32, 0, time.UTC) // a bubble's clock begins with the year
+	in(t, 0, live, func(w *world) {
+		assert.Equal(w, numbers.Busy, w.denied("call_1", true).By)
+		time.Sleep(31 * time.Second)
+		assert.Equal(w, numbers.Busy, w.denied("call_2", true).By)
+		time.Sleep(2 * time.Second)
+		_, ok := w.may("call_3", true).(numbers.Granted)
+		assert.True(w, ok)
+	})
+}
+
+func TestWhoAsksAgainIsAnsweredOnceMoreAndTheGrantIsOne(t *testing.T) {
+	in(t, 1, nil, func(w *world) {
+		q := w.question("call_1", true)
+		var grants []numbers.Granted
+		for q.Generation = 1; q.Generation <= 2; q.Generation++ {
+			got, err := mailbox.Ask[numbers.Granted](w.Context(), w.sys, w.pid, q)
+			require.NoError(w, err)
+			assert.Equal(w, q.Generation, got.Generation)
+			grants = append(grants, got)
+		}
+		assert.Equal(w, grants[0].Guards, grants[1].Guards)
+		_, err := w.store.Apply(w.Context(), commit.Change{Puts: grants[1].Puts, Guards: grants[1].Guards})
+		require.NoError(w, err)
+		w.tell(numbers.Opened{CallID: "call_1"})
+		w.tell(numbers.Over{CallID: "call_1"})
+		assert.Equal(w, numbers.Frequency, w.denied("call_2", true).By, "the row is free for the next")
 	})
 }
 

@@ -1,0 +1,72 @@
+package actors_test
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/numbers"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/sip"
+)
+
+// crashedOn writes what a process leaves behind that crashed during a call.
+func (h *house) crashedOn(to string, dialog *sip.DialogState) {
+	h.Helper()
+	id, now := mailbox.NewID(domain.PrefixCall), time.Now().UTC()
+	c := &domain.Call{
+		Meta:      domain.Meta{ID: id, Object: "call", WorkspaceID: h.live.WorkspaceID, Environment: domain.Live, CreatedAt: now, UpdatedAt: now},
+		Direction: domain.Outbound, To: to, Status: domain.CallRinging, StartedAt: &now, Legs: []domain.Leg{}, Attempt: 1,
+	}
+	leg := domain.AttemptLeg{Number: 1, SIPCallID: id + "@left"}
+	if dialog != nil {
+		dialog.CallID = leg.SIPCallID
+		var err error
+		leg.Dialog, err = json.Marshal(dialog)
+		require.NoError(h, err)
+	}
+	a := &domain.Attempt{
+		ID: id, WorkspaceID: h.live.WorkspaceID, Environment: domain.Live, CallID: id, Number: 1,
+		Direction: domain.Outbound, Boot: "boot_left", OpenedAt: now, Legs: []domain.AttemptLeg{leg},
+	}
+	_, err := h.store.Apply(context.Background(), commit.Change{Workspace: h.live.WorkspaceID, Puts: []domain.Record{c, a}})
+	require.NoError(h, err)
+}
+
+// free says whether a campaign may ring a number.
+func (h *house) free(to string) bool {
+	h.Helper()
+	got, err := h.node.MayRing(h.Context(), h.live.WorkspaceID, to)
+	require.NoError(h, err)
+	d, denied := got.(numbers.Denied)
+	if denied {
+		require.Equal(h, numbers.Busy, d.By)
+	}
+	return !denied
+}
+
+func TestNobodyRingsANumberWhoseOrphanedLegMayStillRing(t *testing.T) {
+	h := build(t, nil)
+	silent, answers, other := number(7, 1, "11"), number(7, 2, "11"), number(7, 3, "11")
+	h.crashedOn(silent, nil)
+	h.crashedOn(answers, &sip.DialogState{
+		LocalTag: "ours", RemoteTag: "theirs", LocalURI: "sip:+12025550100@127.0.0.1", RemoteURI: "sip:" + answers + "@127.0.0.1",
+		RemoteTarget: "sip:" + answers + "@" + h.phones.Addr().String(), LocalCSeq: 2, Target: h.phones.Target(), Confirmed: true,
+	})
+	h.shut()
+	h.open()
+	begun := time.Now()
+	assert.True(t, h.free(other))
+	assert.False(t, h.free(silent), "it may ring for all that is known")
+	h.until(20*time.Second, "the BYE of the other is answered", func() bool { return h.free(answers) })
+	if time.Since(begun) < 30*time.Second { // it may yet ring
+		assert.False(t, h.free(silent))
+	}
+	assert.Less(t, time.Since(begun), 30*time.Second, "not its time, but its answer has freed it")
+}
