@@ -116,7 +116,7 @@ func (d *door) do(method, path, key string, body any, headers ...string) reply {
 		require.NoError(d.t, err)
 		r, kind = bytes.NewReader(text), "application/json"
 	}
-	req, err := http.NewRequestWithContext(d.t.Context(), http.MethodGet, "http://"+d.addr+path, r)
+	req, err := http.NewRequestWithContext(d.t.Context(), method, "http://"+d.addr+path, r)
 	require.NoError(d.t, err)
 	if key != "" {
 		req.Header.Set("Authorization", "Bearer "+key)
