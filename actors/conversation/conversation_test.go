@@ -199,6 +199,7 @@ func TestAKeyCutsThePromptAndTheNextOneIsReady(t *testing.T) {
 					{Index: 1, Speaker: "caller", Text: "[pressed 1]", StartMs: 600, EndMs: 600, Confidence: 1},
 					{Index: 2, Speaker: "agent", Text: "Yes", StartMs: 600, EndMs: 1600, Confidence: 1},
 				},
+				Slowest: 100 * time.Millisecond, // the first word; the next was ready
 			},
 		}, heard)
 		assert.Equal(t, 1850*time.Millisecond, s.took[0], "the end waits until the last word has been heard")
