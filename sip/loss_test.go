@@ -135,8 +135,10 @@ func TestSIPpLosesOneInTwenty(t *testing.T) {
 	const n = 12
 	late := func(l *leg, _ sip.Event) { time.AfterFunc(2*time.Second, func() { l.d.Bye(16, "") }) }
 	reliable := func(in *sip.Invite) { in.Reliable = true }
+	// Where SIPp has given the call up, nothing comes from it any more.
+	atLast := func(l *leg, _ sip.Event) { time.AfterFunc(15*time.Second, func() { l.d.Bye(16, "") }) }
 	refer := func(l *leg, e sip.Event) {
-		time.AfterFunc(15*time.Second, func() { l.d.Bye(16, "") }) // where SIPp has given up, no NOTIFY comes any more
+		atLast(l, e)
 		time.AfterFunc(2*time.Second, func() {
 			l.d.Refer(sip.ReferTo{URI: "sip:+12025550199@127.0.0.1", ReferredBy: "sip:+15559999@127.0.0.1"}, func(p sip.ReferProgress) {
 				if p.Final {
@@ -148,8 +150,8 @@ func TestSIPpLosesOneInTwenty(t *testing.T) {
 	for scenario, c := range map[string]calling{
 		"uas-answer":   {nil, play{"Answered 1": late}, "Ringing Answered Ended"},
 		"uas-prack":    {reliable, play{"Answered 1": late}, "Early Ringing Answered Ended"},
-		"uas-reinvite": {nil, play{"Reoffer 1": late}, "Ringing Answered Hold sendonly Reoffer Ended"},
-		"uas-update":   {nil, play{"Reoffer 1": late}, "Ringing Answered Hold sendonly Reoffer Ended"},
+		"uas-reinvite": {nil, play{"Answered 1": atLast, "Reoffer 1": late}, "Ringing Answered Hold sendonly Reoffer Ended"},
+		"uas-update":   {nil, play{"Answered 1": atLast, "Reoffer 1": late}, "Ringing Answered Hold sendonly Reoffer Ended"},
 		"uas-refer":    {nil, play{"Answered 1": refer}, "Ringing Answered Ended"},
 	} {
 		t.Run(scenario, func(t *testing.T) {
