@@ -59,10 +59,10 @@ func TestWhoOptsOutIsRungNoMore(t *testing.T) {
 	var optedAt, endedAt time.Time
 	h.until(5*time.Second, "it is told", func() bool {
 		for _, e := range h.events(h.live.WorkspaceID) {
-			switch e.Type {
-			case event.ContactOptedOut:
+			if e.Type == event.ContactOptedOut {
 				optedAt = e.CreatedAt
-			case event.CallEnded:
+			}
+			if e.Type == event.CallEnded {
 				endedAt = e.CreatedAt
 			}
 		}

@@ -187,9 +187,7 @@ func (c *call) Receive(ctx actor.Context) {
 	case trunk.Slot:
 		c.slotted(ctx, m)
 	case trunk.NoSlot:
-		if c.stage == rerouting && m.Generation == c.leg {
-			c.over(ctx, c.verdict, c.endedBy)
-		}
+		c.unslotted(ctx, m)
 	case conversation.Over:
 		c.bye(ctx, byAgent, domain.ReasonCompleted)
 	case conversation.Fault:
@@ -206,16 +204,12 @@ func (c *call) Receive(ctx actor.Context) {
 		c.bye(ctx, byService, domain.ReasonMaxDuration)
 	case saved:
 		c.saved(ctx, m)
-	case retrySave:
-		c.save.retry(ctx)
 	case repeat:
 		c.tell(ctx)
 	case Ack:
 		c.acknowledged(ctx)
 	case *actor.DeadLetterResponse:
-		if c.stage == telling { // for all that is known its owner is gone
-			ctx.Send(ctx.Parent(), ownerless{*c.ended})
-		}
+		c.unheard(ctx)
 	case *actor.Stopping:
 		c.stopping = true // its parent takes over; the end of its child is no news
 	case *actor.Terminated:
@@ -230,6 +224,19 @@ func (c *call) Receive(ctx actor.Context) {
 func (c *call) saved(ctx actor.Context, m saved) {
 	c.save.result(ctx, m)
 	c.flushed(ctx)
+}
+
+func (c *call) unslotted(ctx actor.Context, m trunk.NoSlot) {
+	if c.stage == rerouting && m.Generation == c.leg {
+		c.over(ctx, c.verdict, c.endedBy)
+	}
+}
+
+// unheard: for all that is known the owner of a call that is over is gone.
+func (c *call) unheard(ctx actor.Context) {
+	if c.stage == telling {
+		ctx.Send(ctx.Parent(), ownerless{*c.ended})
+	}
 }
 
 func (c *call) optedOut(m conversation.OptedOut) {

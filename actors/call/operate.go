@@ -27,6 +27,8 @@ func (c *call) besides(ctx actor.Context) {
 		if c.stage == preparing {
 			c.pickUp(ctx, m.body)
 		}
+	case retrySave:
+		c.save.retry(ctx)
 	case Listen:
 		c.listen(ctx, m)
 	case PauseRecording:

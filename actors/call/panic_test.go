@@ -186,8 +186,8 @@ func TestTheLineOfACallIsFreeWhoseOwnerStoredItsEndAndLeft(t *testing.T) {
 			return
 		}
 		_, err := h.store.Apply(context.Background(), call.EndChange(e, time.Now()))
-		assert.NoError(t, err)
-		ctx.Stop(ctx.Self()) // and what it said of that is lost
+		assert.NoError(t, err) //nolint:testifylint // not the test's own goroutine
+		ctx.Stop(ctx.Self())   // and what it said of that is lost
 		close(stored)
 	}))
 	o := h.order(area+"0001", confirm())
