@@ -16,7 +16,6 @@ import (
 	"net/netip"
 	"path/filepath"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -39,14 +38,14 @@ import (
 	"github.com/callboard/callboard/persistence/pebble"
 	"github.com/callboard/callboard/persistence/redis"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/siptest"
 )
 
-var nextPort atomic.Int32
-
-// ports is a range of RTP ports that no other test of this run uses now.
-func ports() (low, high int) {
-	n := 61000 + int(nextPort.Add(40)-40)%4400
-	return n, n + 39
+// ports is a range of RTP ports that no other test uses.
+func ports(t *testing.T) (low, high int) {
+	t.Helper()
+	low = siptest.SoundPorts(t)
+	return low, low + 99
 }
 
 // hum speaks without words.
@@ -91,7 +90,7 @@ func buildOn(t *testing.T, redisURL string, before func(actor string, msg any)) 
 	t.Helper()
 	h := &house{T: t, dir: t.TempDir(), redis: redisURL, diary: newDiary(), before: before, log: &journal{}}
 	h.receiver = newReceiver(t)
-	low, high := ports()
+	low, high := ports(t)
 	var err error
 	h.phones, err = simulator.New(simulator.Config{
 		PortMin: low, PortMax: high, Notify: h.diary.note,
@@ -133,7 +132,7 @@ func (h *house) open() {
 	}
 	blobs, err := blob.NewDisk(filepath.Join(h.dir, "blobs"), h.store)
 	require.NoError(h, err)
-	low, high := ports()
+	low, high := ports(h.T)
 	loopback := netip.AddrFrom4([4]byte{127, 0, 0, 1})
 	h.engine, err = media.NewEngine(media.Config{BindIP: loopback, PublicIP: loopback, PortMin: low, PortMax: high, Log: log})
 	require.NoError(h, err)

@@ -182,7 +182,7 @@ func (s *scene) phoneIn() {
 	ua, err := sip.New(sip.Config{Listen: []sip.Listener{{Network: "udp", Addr: "127.0.0.1:0"}}})
 	require.NoError(s, err)
 	serve(s.T, ua.Serve, ua.Ready())
-	low, high := ports()
+	low, high := ports(s.T)
 	loopback := netip.AddrFrom4([4]byte{127, 0, 0, 1})
 	engine, err := media.NewEngine(media.Config{BindIP: loopback, PublicIP: loopback, PortMin: low, PortMax: high})
 	require.NoError(s, err)

@@ -269,7 +269,7 @@ type telephone struct {
 
 func dialer(t *testing.T, _ *house) *telephone {
 	t.Helper()
-	from, to := ports()
+	from, to := ports(t)
 	e, err := media.NewEngine(media.Config{BindIP: netip.MustParseAddr("127.0.0.1"), PortMin: from, PortMax: to})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = e.Close() })

@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -30,6 +29,7 @@ import (
 	"github.com/callboard/callboard/media/speech"
 	"github.com/callboard/callboard/media/tone"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/siptest"
 )
 
 const workspace = "ws_01J0000000000000000000000A"
@@ -105,12 +105,11 @@ type plan struct {
 	keyLife time.Duration // of SRTP keys
 }
 
-var nextPort atomic.Int32
-
-// ports are a range of RTP ports that no other test of this run uses.
-func ports() (from, to int) {
-	n := int(nextPort.Add(200)-200) % 28000
-	return 32000 + n, 32000 + n + 199
+// ports are a range of RTP ports that no other test uses.
+func ports(t *testing.T) (from, to int) {
+	t.Helper()
+	from = siptest.SoundPorts(t)
+	return from, from + 99
 }
 
 var discard = slog.New(slog.DiscardHandler)
@@ -127,7 +126,7 @@ func build(t *testing.T, p plan) *house {
 	if p.speaker == nil {
 		p.speaker = hum{}
 	}
-	from, to := ports()
+	from, to := ports(t)
 	carrier, err := simulator.New(simulator.Config{
 		PortMin: from, PortMax: to, Notify: h.diary.note,
 		RingFor: func(string) time.Duration { return 100 * time.Millisecond },
@@ -137,7 +136,7 @@ func build(t *testing.T, p plan) *house {
 	serve(t, carrier.Serve, carrier.Ready())
 	h.traces = call.NewTraces()
 	h.ua = agentWith(t, h.traces.Note, nil)
-	from, to = ports()
+	from, to = ports(t)
 	h.engine, err = media.NewEngine(media.Config{BindIP: loopback(), PublicIP: loopback(), PortMin: from, PortMax: to})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = h.engine.Close() })

@@ -282,7 +282,7 @@ type peer struct {
 func mute(t *testing.T) *peer {
 	t.Helper()
 	p := &peer{t: t}
-	from, to := ports()
+	from, to := ports(t)
 	var err error
 	p.engine, err = media.NewEngine(media.Config{BindIP: loopback(), PublicIP: loopback(), PortMin: from, PortMax: to})
 	require.NoError(t, err)
