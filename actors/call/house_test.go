@@ -365,6 +365,14 @@ func (h *house) until(limit time.Duration, what string, f func() bool) {
 	}
 }
 
+// never polls for what must not happen, in the test's own goroutine: assert.Never leaves one behind that may still ask.
+func (h *house) never(d time.Duration, what string, f func() bool) {
+	h.t.Helper()
+	for deadline := time.Now().Add(d); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		require.False(h.t, f(), what)
+	}
+}
+
 func (h *house) inUse() int {
 	u, err := mailbox.Ask[lines.UsageNow](context.Background(), h.sys, h.lines, lines.Usage{})
 	require.NoError(h.t, err)

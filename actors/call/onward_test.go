@@ -147,7 +147,7 @@ func TestTheAgentWaitsWhileTheFarEndHolds(t *testing.T) {
 		return domain.CodeOf(h.tell(call.Say{CallID: id, Text: "Hello?"})) == domain.CodeInvalidState
 	})
 	sent := s.Stats().PacketsReceived
-	assert.Never(t, func() bool { return s.Stats().PacketsReceived > sent+5 }, 500*time.Millisecond, 20*time.Millisecond)
+	h.never(500*time.Millisecond, "and is silent", func() bool { return s.Stats().PacketsReceived > sent+5 })
 	s.Direct(true, true)
 	reoffer()
 	h.until(5*time.Second, "the agent goes on", func() bool { return h.tell(call.Say{CallID: id, Text: "Hello."}) == nil })

@@ -205,7 +205,7 @@ func TestASecondLegIsDurableBeforeItsInvite(t *testing.T) {
 	h.until(2*time.Second, "its answer is stored", func() bool { return h.store.call(id).Status == domain.CallInProgress })
 	h.store.set(true)
 	require.NoError(t, h.tell(call.Transfer{CallID: id, Way: call.Way{To: leaves}, Mode: domain.TransferBridge}))
-	assert.Never(t, func() bool { return h.diary.count(leaves, simulator.Invited) > 0 }, 700*time.Millisecond, 20*time.Millisecond)
+	h.never(700*time.Millisecond, "nobody is rung before", func() bool { return h.diary.count(leaves, simulator.Invited) > 0 })
 	h.store.set(false)
 	h.until(10*time.Second, "it rings", func() bool { return h.diary.count(leaves, simulator.Invited) == 1 })
 	row := &domain.Attempt{ID: id, WorkspaceID: workspace}
