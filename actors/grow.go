@@ -38,7 +38,7 @@ type loaded struct {
 	webhooks  []domain.Webhook
 	campaigns []string
 	attempts  []*domain.Attempt // left open by an earlier process
-	orphans   []orphan
+	orphans   []*domain.Orphan
 }
 
 // grow loads a workspace, closes its single calls that an earlier process left
@@ -85,6 +85,10 @@ func (n *Node) grow(ctx context.Context, w *domain.Workspace) error {
 	if _, err = root.SpawnNamed(workspace.Props(family), w.ID); err != nil {
 		return err
 	}
+	if len(l.orphans) > 0 {
+		run := n.life()
+		n.beside(func() { n.forgetOrphans(run, w.ID, t.orphans.over, l.orphans) })
+	}
 	select { // whoever asks now finds everybody
 	case <-lives:
 		return nil
@@ -118,7 +122,7 @@ func (n *Node) load(ctx context.Context, ws string) (*loaded, error) {
 	if l.attempts, err = n.attemptsOf(ctx, ws); err != nil {
 		return nil, err
 	}
-	if l.orphans, err = n.orphansOf(ctx, l.attempts); err != nil {
+	if l.orphans, err = n.orphansOf(ctx, ws, l.attempts); err != nil {
 		return nil, err
 	}
 	for _, a := range l.attempts {
@@ -295,7 +299,7 @@ func (n *Node) campaignProps(ws, id string, t *tree) *actor.Props {
 	return mailbox.Props(func() actor.Actor {
 		return campaign.New(campaign.Config{
 			Workspace: ws, CampaignID: id, Store: n.cfg.Store, Lines: t.outbound, Trunks: t.trunks, Calls: t.calls, Boot: n.boot,
-			Numbers: t.numbers, Lists: n.dnc,
+			Numbers: t.numbers, Lists: n.dnc, Left: func() map[string]time.Time { return t.orphans.of(id) },
 			SIPCallID: n.cfg.SIP.CallID, Log: n.cfg.Log, Committed: func() { n.committed(ws) },
 			Script: func(ctx context.Context, c *domain.Campaign) (domain.Script, error) {
 				p := domain.Principal{WorkspaceID: c.WorkspaceID, Environment: c.Environment}

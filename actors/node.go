@@ -131,6 +131,7 @@ func (n *Node) Book() *trunk.Book { return n.book }
 func (n *Node) Start(ctx context.Context) error {
 	run, stop := context.WithCancel(context.WithoutCancel(ctx))
 	n.stop = stop
+	n.lives.Store(&run)
 	var all []*domain.Workspace
 	if err := every(ctx, n.cfg.Store, "workspace", "", "all", func(w *domain.Workspace) { all = append(all, w) }); err != nil {
 		return err
@@ -147,7 +148,6 @@ func (n *Node) Start(ctx context.Context) error {
 		}
 		n.beside(func() { n.readLists(run, w.ID) })
 	}
-	n.lives.Store(&run)
 	for _, w := range all {
 		n.beside(func() {
 			if err := n.desk.sweepDoomed(run, w.ID); err != nil && run.Err() == nil {

@@ -13,70 +13,109 @@ import (
 	"github.com/callboard/callboard/actors/numbers"
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/sip"
 )
 
-// orphanFor is how long a dialog of a process that ended keeps its line and
-// channel, unless its BYE is answered before (64 times T1).
-const orphanFor = 32 * time.Second
+const (
+	// orphanFor is how long a dialog of a process that ended keeps its line and
+	// channel, unless its BYE is answered before (64 times T1).
+	orphanFor = 32 * time.Second
+	// orphansAtOnce is how many rows one commit holds.
+	orphansAtOnce = 500
+)
 
-// orphan is an attempt that an earlier process left open, with the number of
-// its far end; "": its call is not known.
-type orphan struct {
-	*domain.Attempt
-	number string
-}
-
-// orphansOf finds the numbers of attempts whose dialogs may still live.
-func (n *Node) orphansOf(ctx context.Context, attempts []*domain.Attempt) ([]orphan, error) {
-	var out []orphan
+// orphansOf are the calls of earlier processes whose dialogs may still live:
+// those of the attempts that the last one left open, and those that it had not
+// ended itself. All of them are durable when it returns, so that the attempts
+// can be closed.
+func (n *Node) orphansOf(ctx context.Context, ws string, attempts []*domain.Attempt) ([]*domain.Orphan, error) {
+	var fresh []*domain.Orphan
+	known := make(map[string]bool)
 	for _, a := range attempts {
-		if open(a) == 0 {
+		o := domain.OrphanOf(a)
+		if o == nil {
 			continue
 		}
 		c := &domain.Call{Meta: domain.Meta{ID: a.CallID, WorkspaceID: a.WorkspaceID}}
 		if _, err := n.cfg.Store.Get(ctx, c); err != nil && !errors.Is(err, domain.ErrNotFound) {
 			return nil, err
 		}
-		number := c.To
+		o.Number = c.To
 		if c.Direction == domain.Inbound {
-			number = c.From
+			o.Number = c.From
 		}
-		out = append(out, orphan{a, number})
+		known[o.CallID] = true
+		fresh = append(fresh, o)
 	}
-	return out, nil
+	var left []*domain.Orphan
+	err := every(ctx, n.cfg.Store, "orphan", ws, "left", func(o *domain.Orphan) {
+		if !known[o.CallID] {
+			left = append(left, o)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	for at := 0; at < len(fresh); at += orphansAtOnce {
+		change := commit.Change{Workspace: ws}
+		for _, o := range fresh[at:min(at+orphansAtOnce, len(fresh))] {
+			change.Puts = append(change.Puts, o)
+		}
+		if _, err := n.cfg.Store.Apply(ctx, change); err != nil {
+			return nil, err
+		}
+	}
+	return append(left, fresh...), nil
 }
 
-// open counts the legs without a final answer.
-func open(a *domain.Attempt) int {
-	legs := 0
-	for _, leg := range a.Legs {
-		if !leg.Closed {
-			legs++
+// forgetOrphans removes the rows of calls once the last of their dialogs is
+// over. What a full or absent store keeps is ended once more by the next
+// process.
+func (n *Node) forgetOrphans(ctx context.Context, ws string, over <-chan struct{}, all []*domain.Orphan) {
+	select {
+	case <-over:
+	case <-ctx.Done():
+		return
+	}
+	for at := 0; at < len(all); at += orphansAtOnce {
+		change := commit.Change{Workspace: ws}
+		for _, o := range all[at:min(at+orphansAtOnce, len(all))] {
+			change.Deletes = append(change.Deletes, o.Key())
+		}
+		if _, err := n.cfg.Store.Apply(ctx, change); err != nil {
+			n.cfg.Log.Warn("rows of interrupted calls that are over stay behind", slog.Any("error", err))
+			return
 		}
 	}
-	return legs
 }
 
 // orphans are the numbers that may ring or talk yet because of an earlier
 // process: nobody else may be on the line with them. An owner of the numbers
-// that is restarted finds them here.
+// that is restarted finds them here, as does a campaign.
 type orphans struct {
 	mu   sync.Mutex
 	live map[string]*held // by call
+	over chan struct{}    // closed once none is left
 }
 
 type held struct {
 	numbers.Live
-	legs int
+	campaign string
+	legs     int
 }
 
-func (o *orphans) keep(all []orphan, until time.Time) {
+func (o *orphans) keep(all []*domain.Orphan, until time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.live = make(map[string]*held, len(all))
+	o.live, o.over = make(map[string]*held, len(all)), make(chan struct{})
+	if len(all) == 0 {
+		close(o.over)
+	}
 	for _, a := range all {
-		o.live[a.CallID] = &held{numbers.Live{CallID: a.CallID, Number: a.number, Environment: a.Environment, Until: until}, open(a.Attempt)}
+		o.live[a.CallID] = &held{
+			numbers.Live{CallID: a.CallID, Number: a.Number, Environment: a.Environment, Until: until}, a.CampaignID, len(a.Legs),
+		}
 	}
 }
 
@@ -91,51 +130,64 @@ func (o *orphans) now() []numbers.Live {
 	return out
 }
 
-// gone: a leg has ended. last says whether its call has none any more.
+// of are the calls of a campaign that are left, and until when.
+func (o *orphans) of(campaignID string) map[string]time.Time {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	out := make(map[string]time.Time)
+	for id, h := range o.live {
+		if h.campaign == campaignID {
+			out[id] = h.Until
+		}
+	}
+	return out
+}
+
+// gone: a leg has ended. last says that its call has none any more.
 func (o *orphans) gone(callID string) (last bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	h := o.live[callID]
 	if h == nil {
-		return false
+		return true
 	}
 	if h.legs--; h.legs > 0 {
 		return false
 	}
-	delete(o.live, callID)
+	if delete(o.live, callID); len(o.live) == 0 {
+		close(o.over)
+	}
 	return true
 }
 
-// endOrphans ends the dialogs of an earlier process; until that is done they
+// endOrphans ends the dialogs of earlier processes; until that is done they
 // keep their lines, channels and numbers.
-func (n *Node) endOrphans(t *tree, all []orphan) {
-	for _, a := range all {
+func (n *Node) endOrphans(t *tree, all []*domain.Orphan) {
+	for _, o := range all {
 		linesPID := t.outbound
-		if a.Direction == domain.Inbound {
+		if o.Direction == domain.Inbound {
 			linesPID = t.inbound
 		}
-		for _, leg := range a.Legs {
-			if leg.Closed {
-				continue
-			}
-			state := sip.DialogState{CallID: leg.SIPCallID, Inbound: a.Direction == domain.Inbound}
+		for _, leg := range o.Legs {
+			state := sip.DialogState{CallID: leg.SIPCallID, Inbound: o.Direction == domain.Inbound}
 			if len(leg.Dialog) > 0 {
 				state.Inbound = false // it says so itself; a second leg is one of ours
 				if err := json.Unmarshal(leg.Dialog, &state); err != nil {
-					n.cfg.Log.Warn("the dialog of an interrupted call cannot be read", slog.String("call_id", a.CallID), slog.Any("error", err))
+					n.cfg.Log.Warn("the dialog of an interrupted call cannot be read", slog.String("call_id", o.CallID), slog.Any("error", err))
 				}
 			}
 			until := time.Now().Add(orphanFor)
-			n.sys.Root.Send(linesPID, lines.Hold{CallID: a.CallID, Until: until})
-			n.sys.Root.Send(t.trunks, trunk.Hold{CallID: a.CallID, TrunkID: leg.TrunkID, Until: until})
+			n.sys.Root.Send(linesPID, lines.Hold{CallID: o.CallID, Until: until})
+			n.sys.Root.Send(t.trunks, trunk.Hold{CallID: o.CallID, TrunkID: leg.TrunkID, Until: until})
 			n.cfg.SIP.Orphan(state, func(bool) {
-				if t.orphans.gone(a.CallID) {
-					n.sys.Root.Send(t.numbers, numbers.Over{CallID: a.CallID})
+				if !t.orphans.gone(o.CallID) {
+					return // the line is taken by another leg yet
 				}
-				n.sys.Root.Send(linesPID, lines.Free{CallID: a.CallID})
-				n.sys.Root.Send(t.trunks, trunk.Free{CallID: a.CallID})
-				if pid := n.campaignPID(a.WorkspaceID, a.CampaignID); a.CampaignID != "" && pid != nil {
-					n.sys.Root.Send(pid, campaign.Gone{CallID: a.CallID})
+				n.sys.Root.Send(t.numbers, numbers.Over{CallID: o.CallID})
+				n.sys.Root.Send(linesPID, lines.Free{CallID: o.CallID})
+				n.sys.Root.Send(t.trunks, trunk.Free{CallID: o.CallID})
+				if pid := n.campaignPID(o.WorkspaceID, o.CampaignID); o.CampaignID != "" && pid != nil {
+					n.sys.Root.Send(pid, campaign.Gone{CallID: o.CallID})
 				}
 			})
 		}

@@ -70,3 +70,43 @@ func TestNobodyRingsANumberWhoseOrphanedLegMayStillRing(t *testing.T) {
 	}
 	assert.Less(t, time.Since(begun), 30*time.Second, "not its time, but its answer has freed it")
 }
+
+// orphaned counts the rows of calls that earlier processes left.
+func (h *house) orphaned() (n int) {
+	h.Helper()
+	_, err := h.store.List(context.Background(), commit.Query{Kind: "orphan", Workspace: h.live.WorkspaceID, Index: "left", Limit: 100},
+		func() domain.Record { return &domain.Orphan{} }, func(domain.Record) error {
+			n++
+			return nil
+		})
+	require.NoError(h, err)
+	return n
+}
+
+func TestALegThatMayStillRingIsKnownAfterAnotherCrash(t *testing.T) {
+	h := build(t, nil)
+	silent := number(7, 1, "11")
+	h.crashedOn(silent, nil)
+	for range 2 {
+		h.shut()
+		h.open()
+		assert.False(t, h.free(silent), "it may ring for all that is known")
+		assert.Equal(t, 1, h.orphaned())
+		live, err := h.node.Usage(t.Context(), h.live.WorkspaceID, domain.Outbound)
+		require.NoError(t, err)
+		assert.Equal(t, 1, live.Active, "and has its line")
+	}
+}
+
+func TestNothingIsKeptOfAnOrphanedCallThatIsOver(t *testing.T) {
+	h := build(t, nil)
+	answers := number(7, 2, "11")
+	h.crashedOn(answers, &sip.DialogState{
+		LocalTag: "ours", RemoteTag: "theirs", LocalURI: "sip:+12025550100@127.0.0.1", RemoteURI: "sip:" + answers + "@127.0.0.1",
+		RemoteTarget: "sip:" + answers + "@" + h.phones.Addr().String(), LocalCSeq: 2, Target: h.phones.Target(), Confirmed: true,
+	})
+	h.shut()
+	h.open()
+	h.until(20*time.Second, "its BYE is answered", func() bool { return h.free(answers) })
+	h.until(20*time.Second, "its row is gone", func() bool { return h.orphaned() == 0 })
+}

@@ -59,15 +59,16 @@ type Config struct {
 	Lists                 *dnc.Register                                                  // of numbers that are never called; nil: none
 	Script                func(context.Context, *domain.Campaign) (domain.Script, error) // may block; read when the campaign starts
 	SIPCallID             func(callID string, leg int) string
-	Orphan                func(domain.Attempt)  // ends the dialogs of an interrupted attempt, then frees its line; nil: somebody else has seen to both
-	Check                 Check                 // right before an attempt is opened; nil: everybody may be rung
-	Calling               func() domain.Calling // destination rules; nil: any country
-	Tariff                func() int            // what attempts cost from now on; nil: the first
-	Committed             func()                // events were committed; nil: nobody wants to know
-	Before                func(msg any)         // sees each message first; nil in production
-	Weight                int                   // share of the lines beside other campaigns
-	RingTimeout           time.Duration         // 0: the call's own
-	MaxDuration           time.Duration         // 0: the agent's limit, or the call's own
+	Orphan                func(domain.Attempt)        // ends the dialogs of an interrupted attempt, then frees its line; nil: somebody else has seen to both
+	Left                  func() map[string]time.Time // calls of earlier processes that may live yet, and until when; nil: none
+	Check                 Check                       // right before an attempt is opened; nil: everybody may be rung
+	Calling               func() domain.Calling       // destination rules; nil: any country
+	Tariff                func() int                  // what attempts cost from now on; nil: the first
+	Committed             func()                      // events were committed; nil: nobody wants to know
+	Before                func(msg any)               // sees each message first; nil in production
+	Weight                int                         // share of the lines beside other campaigns
+	RingTimeout           time.Duration               // 0: the call's own
+	MaxDuration           time.Duration               // 0: the agent's limit, or the call's own
 	Log                   *slog.Logger
 }
 
@@ -342,6 +343,11 @@ func (a *Campaign) adopt(ctx actor.Context, s *snapshot) {
 	if first && len(s.attempts) > 0 { // when they were really sent is not known
 		a.lastSent = later(a.lastSent, earlier(now, a.lastSent.Add(commitLimit)))
 	}
+	if a.cfg.Left != nil {
+		for id, until := range a.cfg.Left() {
+			a.hold(id, until)
+		}
+	}
 	known := a.lost
 	a.open, a.lost = make(map[string]*attempt, len(s.attempts)), make(map[string]*attempt)
 	for _, t := range s.attempts {
@@ -385,10 +391,16 @@ func (a *Campaign) interrupt(ctx actor.Context, t *attempt, now time.Time) {
 		ctx.Send(a.cfg.Lines, lines.Hold{CallID: t.row.CallID, Until: now.Add(orphanHold)})
 		a.cfg.Orphan(t.row)
 	}
-	if !a.gone[t.row.CallID] {
-		a.held[t.row.CallID] = now.Add(orphanHold)
-	}
+	a.hold(t.row.CallID, now.Add(orphanHold))
 	a.ends = append(a.ends, call.Interrupted(t.call, t.row, now))
+}
+
+// hold counts a call of an earlier process as live, unless it is known to be
+// over.
+func (a *Campaign) hold(callID string, until time.Time) {
+	if !a.gone[callID] {
+		a.held[callID] = until
+	}
 }
 
 // left: the dialog of an interrupted attempt has ended.

@@ -74,6 +74,7 @@ type world struct {
 	limit     int
 	perMinute int
 	scriptErr error
+	left      map[string]time.Time // calls that earlier processes left
 }
 
 // process is one life of the service.
@@ -182,6 +183,7 @@ func (w *world) begin() {
 		},
 		Numbers: w.numbers,
 		Orphan:  func(a domain.Attempt) { assert.NotEqual(w, boot, a.Boot) },
+		Left:    func() map[string]time.Time { return w.left },
 	}
 	// A parent, so that a panic restarts the campaign as in production.
 	p.boss = w.sys.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
