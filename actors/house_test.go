@@ -136,7 +136,7 @@ func (h *house) open() {
 	loopback := netip.AddrFrom4([4]byte{127, 0, 0, 1})
 	h.engine, err = media.NewEngine(media.Config{BindIP: loopback, PublicIP: loopback, PortMin: low, PortMax: high, Log: log})
 	require.NoError(h, err)
-	h.ua, err = sip.New(sip.Config{Listen: []sip.Listener{{Network: "udp", Addr: "127.0.0.1:0"}}, PublicIP: loopback, Log: log})
+	h.ua, err = sip.New(sip.Config{Listen: []sip.Listener{{Network: "udp", Addr: "127.0.0.1:0"}}, PublicIP: loopback, OverloadAfter: patience, Log: log})
 	require.NoError(h, err)
 	store := actors.Store(h.store)
 	if h.wrap != nil {

@@ -179,7 +179,7 @@ func (s *scene) hangUp(id string) {
 // phoneIn calls the house, and hangs up.
 func (s *scene) phoneIn() {
 	s.Helper()
-	ua, err := sip.New(sip.Config{Listen: []sip.Listener{{Network: "udp", Addr: "127.0.0.1:0"}}})
+	ua, err := sip.New(sip.Config{Listen: []sip.Listener{{Network: "udp", Addr: "127.0.0.1:0"}}, OverloadAfter: patience})
 	require.NoError(s, err)
 	serve(s.T, ua.Serve, ua.Ready())
 	low, high := ports(s.T)

@@ -229,7 +229,7 @@ func agent(t *testing.T, onInvite func(*sip.Incoming)) *sip.UserAgent {
 
 func agentWith(t *testing.T, trace sip.Trace, onInvite func(*sip.Incoming)) *sip.UserAgent {
 	t.Helper()
-	ua, err := sip.New(sip.Config{Trace: trace, Listen: []sip.Listener{{Network: "udp", Addr: "127.0.0.1:0"}}})
+	ua, err := sip.New(sip.Config{Trace: trace, OverloadAfter: patience, Listen: []sip.Listener{{Network: "udp", Addr: "127.0.0.1:0"}}})
 	require.NoError(t, err)
 	if onInvite != nil {
 		ua.OnInvite(onInvite)

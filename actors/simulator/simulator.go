@@ -29,6 +29,10 @@ type Config struct {
 	Log     *slog.Logger                      // nil: silent
 }
 
+// patience is how long a phone's INVITE may wait to be read: a busy machine
+// refuses nobody in the name of a phone.
+const patience = 20 * time.Second
+
 // What happens on a phone.
 const (
 	Invited  = "invited"
@@ -77,7 +81,7 @@ func New(cfg Config) (*Simulator, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	ua, err := sip.New(sip.Config{Listen: []sip.Listener{{Network: "udp", Addr: cfg.Addr}}, UserAgent: "Callboard-Simulator", Log: cfg.Log})
+	ua, err := sip.New(sip.Config{Listen: []sip.Listener{{Network: "udp", Addr: cfg.Addr}}, UserAgent: "Callboard-Simulator", OverloadAfter: patience, Log: cfg.Log})
 	if err != nil {
 		return nil, fmt.Errorf("simulator: %w", err)
 	}

@@ -57,7 +57,7 @@ func TestMain(m *testing.M) {
 	}
 	binary = filepath.Join(dir, "callboard")
 	args := []string{"build", "-tags", "failpoints", "-o", binary, "."}
-	if flag.Lookup("test.bench").Value.String() == "" && os.Getenv("SOAK_CALLS") == "" {
+	if !onlySpeed() {
 		args = slices.Insert(args, 1, "-race")
 	}
 	build := exec.CommandContext(context.Background(), "go", args...)
@@ -71,7 +71,10 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// block hands out port ranges that no two tests share.
+// onlySpeed: nothing is proven but speed.
+func onlySpeed() bool {
+	return flag.Lookup("test.bench").Value.String() != "" || os.Getenv("SOAK_CALLS") != ""
+}
 
 // service is a running callboard, driven as a stranger would.
 type service struct {
@@ -108,6 +111,9 @@ func prepare(t testing.TB, env ...string) *service {
 		"CALLBOARD_PUBLIC_IP=127.0.0.1", "CALLBOARD_EGRESS_ALLOW=127.0.0.0/8", "CALLBOARD_EGRESS_CA_FILE="+ca,
 		"CALLBOARD_MEDIA_PORTS="+fmt.Sprintf("%d-%d", low, low+399), "GORACE=halt_on_error=0 exitcode=66",
 	), env...)
+	if !onlySpeed() {
+		s.env = append(s.env, "FAILPOINT_PATIENCE=10s")
+	}
 	s.args = []string{"serve"}
 	t.Cleanup(s.stop)
 	return s

@@ -21,3 +21,7 @@ func storeDisk() vfs.FS { return nil }
 
 // linger is how long dialogs that are over are kept; 0: as long as they must be.
 func linger() time.Duration { return 0 }
+
+// patience is how long an INVITE may wait to be read before it is refused; 0:
+// as long as the user agent thinks right.
+func patience() time.Duration { return 0 }

@@ -37,6 +37,14 @@ func linger() time.Duration {
 	return d
 }
 
+// patience is how long an INVITE may wait to be read before it is refused: with
+// FAILPOINT_PATIENCE as long as that, because the race detector and other tests
+// make a machine slow that carries few calls.
+func patience() time.Duration {
+	d, _ := time.ParseDuration(os.Getenv("FAILPOINT_PATIENCE"))
+	return d
+}
+
 type lateStore struct {
 	actors.Store
 	mu   sync.Mutex

@@ -191,7 +191,7 @@ func (s *service) telephony(run context.Context, more extras) (err error) {
 	s.traces = call.NewTraces()
 	s.ua, err = sip.New(sip.Config{
 		Listen: sipListeners(cfg), TLS: secured, Private: cfg.SIPPrivate, DSCP: cfg.SIPDSCP,
-		PublicIP: cfg.PublicIP, UserAgent: "Callboard/" + version, Trace: s.traces.Note, Linger: linger(), Secret: derive(s.vault.master, "callboard sip"),
+		PublicIP: cfg.PublicIP, UserAgent: "Callboard/" + version, Trace: s.traces.Note, Linger: linger(), OverloadAfter: patience(), Secret: derive(s.vault.master, "callboard sip"),
 		MayReach: func(to netip.AddrPort) bool { return carrier.signalling(to) || sipEgress.May(to) == nil }, Log: s.log,
 	})
 	if err != nil {
