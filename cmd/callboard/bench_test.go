@@ -27,7 +27,7 @@ const mb = 1 << 20
 // measured starts a service as an operator would, with room for many calls.
 func measured(b *testing.B, env ...string) *service {
 	b.Helper()
-	s := prepare(b, append([]string{"CALLBOARD_MEDIA_PORTS=3000-19998", "CALLBOARD_LOG_LEVEL=warn"}, env...)...)
+	s := prepare(b, append([]string{"CALLBOARD_MEDIA_PORTS=3000-9998", "CALLBOARD_LOG_LEVEL=warn"}, env...)...)
 	s.start()
 	s.unlimited()
 	return s
