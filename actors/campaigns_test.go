@@ -249,6 +249,24 @@ func TestAChangedMapOfWebhooksChangesTheEndpoints(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, secret, "no endpoint is new")
 	assert.Equal(t, after, h.endpoints(id))
+
+	user := h.test
+	user.UserID = "user-17"
+	_, _, err = d.UpdateCampaign(ctx, user, id, func(c *domain.Campaign) error {
+		c.Webhooks = map[string]string{"campaign.started": h.receiver.url + "/d"}
+		return nil
+	})
+	assert.Equal(t, domain.CodeInsufficientPermissions, domain.CodeOf(err), "an endpoint would outlive the token")
+	twin := *made.Campaign
+	twin.Meta = domain.Meta{}
+	_, err = d.CreateCampaign(ctx, user, &twin, "", nil)
+	assert.Equal(t, domain.CodeInsufficientPermissions, domain.CodeOf(err))
+	assert.Equal(t, after, h.endpoints(id))
+	_, _, err = d.UpdateCampaign(ctx, user, id, func(c *domain.Campaign) error {
+		c.Webhooks = map[string]string{"campaign.started": h.receiver.url + "/a"}
+		return nil
+	})
+	require.NoError(t, err, "less may come to an endpoint that is there")
 }
 
 type endpoints struct {

@@ -22,19 +22,20 @@ import (
 // Desk answers the front door. It commits plain records itself, guarded by
 // the version it read, and asks the actors whatever they own.
 type Desk struct {
-	node    *Node
-	store   *counting
-	keys    *Keyring
-	signers signers
-	audit   *auditor
-	log     *slog.Logger
-	uploads uploads
-	imports sync.Map // of numbers, by list: one at a time
-	scripts recall[domain.Script]
-	called  recall[*domain.PhoneNumber]
-	shown   recall[[]string] // caller ids
-	zones   *calendar.Shared
-	plays   rehearsals
+	node     *Node
+	store    *counting
+	keys     *Keyring
+	signers  signers
+	audit    *auditor
+	log      *slog.Logger
+	uploads  uploads
+	revising turns    // contacts
+	imports  sync.Map // of numbers, by list: one at a time
+	scripts  recall[domain.Script]
+	called   recall[*domain.PhoneNumber]
+	shown    recall[[]string] // caller ids
+	zones    *calendar.Shared
+	plays    rehearsals
 }
 
 // tries bounds how often an update is tried again after a conflict.

@@ -77,6 +77,9 @@ func (d *Desk) rehook(ctx context.Context, p domain.Principal, c *domain.Campaig
 	for _, w := range wanted {
 		i := slices.IndexFunc(have, func(h *domain.Webhook) bool { return h.URL == w.URL })
 		if i < 0 {
+			if err = mayHook(p, wanted); err != nil {
+				return out, err
+			}
 			out.kept, out.secret = append(out.kept, w), secret
 			continue
 		}

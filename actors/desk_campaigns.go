@@ -40,6 +40,9 @@ func (d *Desk) CreateCampaign(
 		return none, err
 	}
 	hooks, secret, err := d.campaignWebhooks(ctx, p, c, secret)
+	if err == nil {
+		err = mayHook(p, hooks)
+	}
 	if err != nil {
 		return none, err
 	}
@@ -87,6 +90,15 @@ func (d *Desk) campaignFits(ctx context.Context, p domain.Principal, c *domain.C
 		return err
 	}
 	return nil
+}
+
+// mayHook lets only API keys make endpoints: these outlive the token of a user,
+// and their secret with them.
+func mayHook(p domain.Principal, made []*domain.Webhook) error {
+	if p.UserID == "" || len(made) == 0 {
+		return nil
+	}
+	return domain.Errorf(domain.CodeInsufficientPermissions, "a campaign with webhooks takes an API key, not a token").With("required", "api_key")
 }
 
 // campaignWebhooks makes an endpoint of each distinct URL in the webhooks map;

@@ -141,7 +141,8 @@ func (d *Desk) ImportDNC(ctx context.Context, p domain.Principal, id string, row
 			return none, errors.Join(err, in.flush())
 		}
 	}
-	return in.sum, in.flush()
+	err = in.flush() // which counts
+	return in.sum, err
 }
 
 // numberImport gathers numbers until there are enough to be worth a walk

@@ -156,9 +156,9 @@ func kindsOfCampaign() []kindOfCampaign {
 
 func (d *Desk) eraseKind(ctx context.Context, x *domain.Doomed, kind string, fresh func() domain.Record) error {
 	prefix := domain.Key{Kind: kind, Workspace: x.WorkspaceID, ID: x.CampaignID + "/"}
-	for {
+	for after := ""; ; {
 		change := commit.Change{Workspace: x.WorkspaceID}
-		err := d.store.Under(ctx, prefix, "", eraseRows, fresh, func(r domain.Record) error {
+		err := d.store.Under(ctx, prefix, after, eraseRows, fresh, func(r domain.Record) error {
 			change.Deletes = append(change.Deletes, r.Key())
 			return nil
 		})
@@ -168,6 +168,7 @@ func (d *Desk) eraseKind(ctx context.Context, x *domain.Doomed, kind string, fre
 		if _, err = d.store.Apply(ctx, change); err != nil {
 			return err
 		}
+		after = change.Deletes[len(change.Deletes)-1].ID // what was deleted is not read past again
 	}
 }
 

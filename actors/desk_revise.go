@@ -2,7 +2,9 @@ package actors
 
 import (
 	"context"
+	"encoding/json"
 	"maps"
+	"sync"
 
 	"github.com/callboard/callboard/actors/campaign"
 	"github.com/callboard/callboard/actors/mailbox"
@@ -11,14 +13,57 @@ import (
 	"github.com/callboard/callboard/domain/calendar"
 )
 
-// UpdateContact changes a contact that waits to be rung.
+// maxContext bounds the context of one contact, in bytes of JSON.
+const maxContext = 64 << 10
+
+// turns lets one at a time change what has a name. The zero value is ready.
+type turns struct {
+	mu sync.Mutex
+	by map[string]chan struct{} // closed once it is the next one's turn
+}
+
+// take waits for the turn, until ctx ends; whoever got it calls end.
+func (t *turns) take(ctx context.Context, name string) (end func(), err error) {
+	for {
+		t.mu.Lock()
+		taken := t.by[name]
+		if taken == nil {
+			mine := make(chan struct{})
+			if t.by == nil {
+				t.by = make(map[string]chan struct{})
+			}
+			t.by[name] = mine
+			t.mu.Unlock()
+			return func() {
+				t.mu.Lock()
+				delete(t.by, name)
+				t.mu.Unlock()
+				close(mine)
+			}, nil
+		}
+		t.mu.Unlock()
+		select {
+		case <-taken:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// UpdateContact changes a contact that waits to be rung. Changes of one contact
+// follow one another: each sees what the one before has left.
 func (d *Desk) UpdateContact(ctx context.Context, p domain.Principal, campaignID, contactID string, change ask.ContactChange) (ask.Contact, error) {
 	var none ask.Contact
 	c, err := d.Campaign(ctx, p, campaignID)
 	if err != nil {
 		return none, err
 	}
-	before, progress, err := d.one(ctx, c, contactID)
+	end, err := d.revising.take(ctx, c.ID+"/"+contactID)
+	if err != nil {
+		return none, err
+	}
+	defer end()
+	before, _, err := d.one(ctx, c, contactID)
 	if err != nil {
 		return none, err
 	}
@@ -31,6 +76,10 @@ func (d *Desk) UpdateContact(ctx context.Context, p domain.Principal, campaignID
 			return none, err
 		}
 		defer d.uploads.release(c.ID)
+		progress, errRead := d.progressOf(ctx, c) // of now: an upload may have ended meanwhile
+		if errRead != nil {
+			return none, errRead
+		}
 		if err = d.alone(ctx, c, progress, before.ordinal, after.Phone); err != nil {
 			return none, err
 		}
@@ -92,9 +141,16 @@ func (d *Desk) changed(c *domain.Campaign, one domain.Contact, change ask.Contac
 				delete(merged, name)
 			}
 		}
-		one.Context = merged
+		if one.Context = merged; tooLarge(merged) {
+			problems.Add("context", domain.CodeValidation, "is larger than %d kB of JSON with what the contact has already", maxContext>>10)
+		}
 	}
 	return one, problems.Err()
+}
+
+func tooLarge(c domain.Context) bool {
+	text, err := json.Marshal(c)
+	return err != nil || len(text) > maxContext
 }
 
 // alone makes sure that no other contact of the campaign has a number.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -253,6 +255,32 @@ func TestAContactIsChangedAsLongAsItWaits(t *testing.T) {
 	_, err = d.UpdateContact(ctx, h.live, id, contact(2), ask.ContactChange{})
 	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(err))
 	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(d.DeleteContact(ctx, h.live, id, contact(2))))
+}
+
+func TestChangesOfAContactAtOnceLoseNothing(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, d := t.Context(), h.desk()
+	id := h.campaign(h.live, h.agent(h.live, menu()), numbered(0))
+	var wait sync.WaitGroup
+	for i := range 16 {
+		wait.Go(func() {
+			_, err := d.UpdateContact(ctx, h.live, id, domain.ContactID(id, 0), ask.ContactChange{Context: domain.Context{fmt.Sprint("n", i): "x"}})
+			assert.NoError(t, err)
+		})
+	}
+	wait.Wait()
+	c, err := d.Contact(ctx, h.live, id, domain.ContactID(id, 0))
+	require.NoError(t, err)
+	assert.Len(t, c.Context, 16)
+	big := strings.Repeat("x", 40<<10)
+	_, err = d.UpdateContact(ctx, h.live, id, c.ID, ask.ContactChange{Context: domain.Context{"a": big}})
+	require.NoError(t, err)
+	_, err = d.UpdateContact(ctx, h.live, id, c.ID, ask.ContactChange{Context: domain.Context{"b": big}})
+	assert.Equal(t, domain.CodeValidation, domain.CodeOf(err))
+	assert.ErrorContains(t, err, "64 kB")
+	_, err = d.UpdateContact(ctx, h.live, id, c.ID, ask.ContactChange{Context: domain.Context{"a": nil, "b": big}})
+	require.NoError(t, err)
 }
 
 func TestWhatSpreadsheetsSpoilIsTold(t *testing.T) {

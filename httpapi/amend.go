@@ -28,6 +28,13 @@ type RetryChange struct {
 	RetryOn       []string `json:"retry_on,omitempty" nullable:"false"`
 }
 
+// PacingChange is what can be changed of a pacing.
+type PacingChange struct {
+	CallsPerMinute *int    `json:"calls_per_minute,omitempty"`
+	MaxConcurrent  *int    `json:"max_concurrent,omitempty"`
+	Mode           *string `json:"mode,omitempty"`
+}
+
 // CampaignChange is what can be changed of a campaign: everything of a draft;
 // pacing, schedule.end, retry and compliance of one that is not over.
 type CampaignChange struct {
@@ -35,7 +42,7 @@ type CampaignChange struct {
 	AgentID        *string           `json:"agent_id,omitempty"`
 	PathwayID      *string           `json:"pathway_id,omitempty"`
 	Schedule       *ScheduleChange   `json:"schedule,omitempty"`
-	Pacing         *NewPacing        `json:"pacing,omitempty" doc:"Also while it runs."`
+	Pacing         *PacingChange     `json:"pacing,omitempty" doc:"Also while it runs."`
 	Retry          *RetryChange      `json:"retry,omitempty" doc:"Also while it runs: for what ends from now on."`
 	CallerID       *NewCallerID      `json:"caller_id,omitempty"`
 	Webhooks       map[string]string `json:"webhooks,omitempty" doc:"The whole map."`
@@ -265,6 +272,9 @@ func (n *CampaignChange) fill(c *domain.Campaign, problems *domain.Problems) {
 		}
 		if p.MaxConcurrent != nil {
 			c.Pacing.MaxConcurrent = given(p.MaxConcurrent)
+		}
+		if p.Mode != nil {
+			c.Pacing.Mode = domain.PacingMode(*p.Mode)
 		}
 	}
 	if r := n.Retry; r != nil {

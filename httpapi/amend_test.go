@@ -74,8 +74,10 @@ func TestAChangeIsCheckedAndKeepsWhatItLeavesOut(t *testing.T) {
 	c := d.must(200, "PATCH", path, "operator", m{"pacing": m{"max_concurrent": 4}, "retry": m{"max_attempts": 2}}).json(t)
 	assert.Equal(t, m{"calls_per_minute": 9.0, "max_concurrent": 4.0, "mode": "fixed"}, c["pacing"])
 	assert.Equal(t, m{"enabled": true, "max_attempts": 2.0, "interval_hours": 2.0, "retry_on": []any{"no_answer", "busy"}}, c["retry"])
+	c = d.must(200, "PATCH", path, "operator", m{"pacing": m{"mode": "adaptive"}}).json(t)
+	assert.Equal(t, m{"calls_per_minute": 9.0, "max_concurrent": 4.0, "mode": "adaptive"}, c["pacing"])
 	for param, body := range map[string]m{
-		"pacing.calls_per_minute": {"pacing": m{"calls_per_minute": 0}}, "pacing.max_concurrent": {"pacing": m{"max_concurrent": 1 << 30}},
+		"pacing.calls_per_minute": {"pacing": m{"calls_per_minute": 0}}, "pacing.max_concurrent": {"pacing": m{"max_concurrent": 1 << 30}}, "pacing.mode": {"pacing": m{"mode": "brisk"}},
 		"schedule.end": {"schedule": m{"end": "2020-01-01T00:00:00Z"}}, "retry.max_attempts": {"retry": m{"max_attempts": 99}},
 		"compliance.calling_hours.end": {"compliance": m{"calling_hours": m{"start": "10:00", "end": "25:00"}}}, "schedule.start": {"schedule": m{"start": "soon"}},
 		"webhooks.campaign.started": {"webhooks": m{"campaign.started": "http://example.com"}}, "test": {"test": m{"time_factor": 60}},

@@ -1,17 +1,11 @@
 package httpapi
 
 import (
-	"bufio"
 	"context"
-	"encoding/csv"
-	"encoding/json"
 	"io"
-	"log/slog"
 	"net/http"
-	"runtime/debug"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/gofiber/fiber/v2"
@@ -44,7 +38,7 @@ func (s *Server) contactFileRoutes(tag string) {
 		h.Parameters = append(h.Parameters, status)
 		h.Responses["200"] = response("The rows.", mimeCSV, &huma.Schema{Type: huma.TypeString, Examples: []any{"phone,timezone,country,status\r\n"}})
 	}, func(c *fiber.Ctx) error {
-		return s.exportContacts(c, "csv", mimeCSV+"; charset=utf-8; header=present", writeContactsCSV)
+		return s.exportContacts(c, "csv", csvFile, writeContactsCSV)
 	})
 	s.raw(operation{
 		method: http.MethodGet, path: path + ".jsonl", id: "exportContactsJSONLines", tag: tag, errors: []int{http.StatusUnprocessableEntity}, summary: "Download the contacts as JSON, one per line",
@@ -66,41 +60,9 @@ func (s *Server) exportContacts(c *fiber.Ctx, ending, kind string, write func(as
 		p.Add("status", domain.CodeValidation, "is no state of a contact")
 		return p.Err()
 	}
-	v := visitOf(c.UserContext())
-	ctx, cancel := context.WithCancel(s.begin(v))
-	export, err := s.ports.Contacts.ExportContacts(ctx, v.principal, id, status)
-	if err != nil {
-		cancel()
-		return err
-	}
-	c.Set(fiber.HeaderContentType, kind)
-	c.Set(fiber.HeaderContentDisposition, `attachment; filename="`+id+`-contacts.`+ending+`"`)
-	s.stream(ctx, c, cancel, func(w io.Writer) error { return write(export, w) })
-	return nil
-}
-
-// stream writes the body of an answer while the client reads it. What fails
-// cuts the connection: half a file must not look like a whole one.
-func (s *Server) stream(ctx context.Context, c *fiber.Ctx, end func(), write func(io.Writer) error) {
-	v := visitOf(c.UserContext())
-	conn := c.Context().Conn()
-	c.Context().SetBodyStreamWriter(func(w *bufio.Writer) {
-		defer end()
-		defer func() {
-			if r := recover(); r != nil {
-				s.log.ErrorContext(ctx, "panic in a stream", slog.Any("panic", r), slog.String("stack", string(debug.Stack())))
-				_ = conn.Close()
-			}
-		}()
-		err := write(&patient{w: w, conn: conn, patience: s.cfg.WriteTimeout})
-		if err == nil {
-			err = w.Flush()
-		}
-		if err != nil {
-			s.log.WarnContext(ctx, "stream cut off", slog.String("request_id", v.requestID), slog.Any("error", err))
-			_ = conn.Close()
-		}
-	})
+	return download(s, c, file{id + "-contacts." + ending, kind}, func(ctx context.Context, p domain.Principal) (ask.ContactsExport, error) {
+		return s.ports.Contacts.ExportContacts(ctx, p, id, status)
+	}, write)
 }
 
 func contactColumns() []string {
@@ -108,51 +70,21 @@ func contactColumns() []string {
 }
 
 func writeContactsCSV(e ask.ContactsExport, w io.Writer) error {
-	out := csv.NewWriter(w)
-	out.UseCRLF = true
-	record := contactColumns()
+	header := contactColumns()
 	for _, name := range e.Fields {
-		record = append(record, defused(name))
+		header = append(header, defused(name))
 	}
-	if err := out.Write(record); err != nil {
-		return err
-	}
-	for c, err := range e.Rows {
-		if err != nil {
-			return err
-		}
-		record = append(record[:0], c.Phone, defused(c.Timezone), defused(c.Country), c.Status, defused(string(c.Outcome)), defused(string(c.Reason)),
+	return writeCSV(w, header, e.Rows, func(c *ask.Contact, record []string, put func([]string) error) error {
+		record = append(record, c.Phone, defused(c.Timezone), defused(c.Country), c.Status, defused(string(c.Outcome)), defused(string(c.Reason)),
 			strconv.Itoa(c.Attempts), c.LastCallID, stampOf(c.NextAttemptAt), stampOf(c.CompletedAt), c.ID)
 		for _, name := range e.Fields {
 			v, _ := c.Context.Text(name)
 			record = append(record, defused(v))
 		}
-		if err := out.Write(record); err != nil {
-			return err
-		}
-	}
-	out.Flush()
-	return out.Error()
-}
-
-func stampOf(t *time.Time) string {
-	if t == nil {
-		return ""
-	}
-	return t.UTC().Format(time.RFC3339)
+		return put(record)
+	})
 }
 
 func writeContactsJSON(e ask.ContactsExport, w io.Writer) error {
-	b := bufio.NewWriterSize(w, 32<<10)
-	out := json.NewEncoder(b)
-	out.SetEscapeHTML(false)
-	for c, err := range e.Rows {
-		if err != nil {
-			return err
-		}
-		if err := out.Encode(c); err != nil {
-			return err
-		}
-	}
-	return b.Flush()
+	return writeLines(w, e.Rows, func(c *ask.Contact) any { return c })
 }

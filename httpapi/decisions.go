@@ -2,8 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"encoding/csv"
-	"encoding/json"
 	"io"
 	"iter"
 	"net/http"
@@ -53,17 +51,17 @@ func (s *Server) decisionRoutes() {
 			return ok(s.ports.DNC.VerifyDecisions(ctx, p, id))
 		})
 	for _, x := range []struct {
-		ending, kind, id string
-		write            func(iter.Seq2[ask.Decision, error], io.Writer) error
+		ending, media, kind, id string
+		write                   func(iter.Seq2[ask.Decision, error], io.Writer) error
 	}{
-		{"csv", mimeCSV, "exportDecisions", writeDecisions},
-		{"jsonl", mimeNDJSON, "exportDecisionLines", writeDecisionLines},
+		{"csv", mimeCSV, csvFile, "exportDecisions", writeDecisions},
+		{"jsonl", mimeNDJSON, mimeNDJSON, "exportDecisionLines", writeDecisionLines},
 	} {
 		s.raw(operation{
 			method: http.MethodGet, path: path + "." + x.ending, id: x.id, tag: tag,
 			summary: "Download the log of decisions as " + x.ending, about: "Every row, streamed; works while the campaign runs.",
 		}, func(h *huma.Operation) {
-			h.Responses["200"] = response("The rows.", x.kind, &huma.Schema{Type: huma.TypeString})
+			h.Responses["200"] = response("The rows.", x.media, &huma.Schema{Type: huma.TypeString})
 		}, func(c *fiber.Ctx) error { return s.exportDecisions(c, x.ending, x.kind, x.write) })
 	}
 }
@@ -73,63 +71,39 @@ func (s *Server) exportDecisions(c *fiber.Ctx, ending, kind string, write func(i
 	if err != nil {
 		return err
 	}
-	v := visitOf(c.UserContext())
-	ctx, cancel := context.WithCancel(s.begin(v))
-	rows, err := s.ports.DNC.Decisions(ctx, v.principal, id)
-	if err != nil {
-		cancel()
-		return err
+	return download(s, c, file{id + "-decisions." + ending, kind}, func(ctx context.Context, p domain.Principal) (iter.Seq2[ask.Decision, error], error) {
+		return s.ports.DNC.Decisions(ctx, p, id)
+	}, write)
+}
+
+func decisionColumns() []string {
+	return []string{
+		"row", "at", "phone", "contact_id", "decision", "attempt", "call_id", "rule", "passed", "window", "zone", "local", "lists", "source",
+		"count", "limit", "held", "first", "last",
 	}
-	c.Set(fiber.HeaderContentType, kind)
-	c.Set(fiber.HeaderContentDisposition, `attachment; filename="`+id+`-decisions.`+ending+`"`)
-	s.stream(ctx, c, cancel, func(w io.Writer) error { return write(rows, w) })
-	return nil
 }
 
 // writeDecisions writes one row per rule: that is what people filter by.
 func writeDecisions(rows iter.Seq2[ask.Decision, error], w io.Writer) error {
-	out := csv.NewWriter(w)
-	out.UseCRLF = true
-	record := []string{
-		"row", "at", "phone", "contact_id", "decision", "attempt", "call_id", "rule", "passed", "window", "zone", "local", "lists", "source",
-		"count", "limit", "held", "first", "last",
-	}
-	if err := out.Write(record); err != nil {
-		return err
-	}
 	stamp := func(t *time.Time) string {
 		if t == nil {
 			return ""
 		}
 		return t.UTC().Format(time.RFC3339Nano)
 	}
-	for d, err := range rows {
-		if err != nil {
-			return err
-		}
+	return writeCSV(w, decisionColumns(), rows, func(d *ask.Decision, record []string, put func([]string) error) error {
 		for i := range d.Rules {
 			r := &d.Rules[i]
-			record = append(record[:0], strconv.Itoa(d.Row), stamp(&d.At), d.Phone, d.ContactID, d.Decision, strconv.Itoa(d.Attempt), d.CallID,
+			if err := put(append(record[:0], strconv.Itoa(d.Row), stamp(&d.At), d.Phone, d.ContactID, d.Decision, strconv.Itoa(d.Attempt), d.CallID,
 				r.Rule, strconv.FormatBool(r.Passed), r.Window, r.Zone, r.Local, strings.Join(r.Lists, " "), string(r.Source),
-				strconv.Itoa(r.Count), strconv.Itoa(r.Limit), strconv.Itoa(r.Held), stamp(r.First), stamp(r.Last))
-			if err := out.Write(record); err != nil {
+				strconv.Itoa(r.Count), strconv.Itoa(r.Limit), strconv.Itoa(r.Held), stamp(r.First), stamp(r.Last))); err != nil {
 				return err
 			}
 		}
-	}
-	out.Flush()
-	return out.Error()
+		return nil
+	})
 }
 
 func writeDecisionLines(rows iter.Seq2[ask.Decision, error], w io.Writer) error {
-	out := json.NewEncoder(w)
-	for d, err := range rows {
-		if err != nil {
-			return err
-		}
-		if err := out.Encode(d); err != nil {
-			return err
-		}
-	}
-	return nil
+	return writeLines(w, rows, func(d *ask.Decision) any { return d })
 }

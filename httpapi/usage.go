@@ -2,8 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"encoding/csv"
-	"encoding/json"
 	"io"
 	"iter"
 	"net/http"
@@ -117,23 +115,13 @@ func (s *Server) ledger(c *fiber.Ctx) error {
 		p.Add("format", domain.CodeValidation, "is neither csv nor jsonl")
 		return p.Err()
 	}
-	v := visitOf(c.UserContext())
-	ctx, cancel := context.WithCancel(s.begin(v))
-	rows, err := s.ports.Usages.Ledger(ctx, v.principal, q)
-	if err != nil {
-		cancel()
-		return err
-	}
-	name := "ledger-" + domain.Day(q.From) + "-" + domain.Day(q.To) + "." + format
-	c.Set(fiber.HeaderContentDisposition, `attachment; filename="`+name+`"`)
-	c.Set(fiber.HeaderContentType, mimeCSV+"; charset=utf-8; header=present")
-	write := writeLedger
+	f, write := file{"ledger-" + domain.Day(q.From) + "-" + domain.Day(q.To) + "." + format, csvFile}, writeLedger
 	if format == "jsonl" {
-		c.Set(fiber.HeaderContentType, mimeNDJSON)
-		write = writeLedgerLines
+		f.kind, write = mimeNDJSON, writeLedgerLines
 	}
-	s.stream(ctx, c, cancel, func(w io.Writer) error { return write(rows, w) })
-	return nil
+	return download(s, c, f, func(ctx context.Context, p domain.Principal) (iter.Seq2[ask.LedgerLine, error], error) {
+		return s.ports.Usages.Ledger(ctx, p, q)
+	}, write)
 }
 
 func entryOf(l *ask.LedgerLine) LedgerEntry {
@@ -148,36 +136,13 @@ func entryOf(l *ask.LedgerLine) LedgerEntry {
 }
 
 func writeLedger(rows iter.Seq2[ask.LedgerLine, error], w io.Writer) error {
-	out := csv.NewWriter(w)
-	out.UseCRLF = true
-	record := ledgerColumns()
-	if err := out.Write(record); err != nil {
-		return err
-	}
-	for row, err := range rows {
-		if err != nil {
-			return err
-		}
-		e := entryOf(&row)
-		record = append(record[:0], e.AttemptID, e.CallID, e.CampaignID, string(e.Direction), e.OpenedAt.Format(time.RFC3339Nano), e.ClosedAt.Format(time.RFC3339Nano),
-			strconv.Itoa(e.Seconds), string(e.Plan), strconv.FormatBool(e.Included), e.Amount.Amount, e.Amount.Currency)
-		if err := out.Write(record); err != nil {
-			return err
-		}
-	}
-	out.Flush()
-	return out.Error()
+	return writeCSV(w, ledgerColumns(), rows, func(row *ask.LedgerLine, record []string, put func([]string) error) error {
+		e := entryOf(row)
+		return put(append(record, e.AttemptID, e.CallID, e.CampaignID, string(e.Direction), e.OpenedAt.Format(time.RFC3339Nano), e.ClosedAt.Format(time.RFC3339Nano),
+			strconv.Itoa(e.Seconds), string(e.Plan), strconv.FormatBool(e.Included), e.Amount.Amount, e.Amount.Currency))
+	})
 }
 
 func writeLedgerLines(rows iter.Seq2[ask.LedgerLine, error], w io.Writer) error {
-	out := json.NewEncoder(w)
-	for row, err := range rows {
-		if err != nil {
-			return err
-		}
-		if err := out.Encode(entryOf(&row)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return writeLines(w, rows, func(row *ask.LedgerLine) any { return entryOf(row) })
 }

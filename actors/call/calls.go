@@ -25,8 +25,9 @@ const busy = 5 * time.Second
 type (
 	// closed answers the commit of an end that nobody else owns.
 	closed struct {
-		callID string
-		err    error
+		callID  string
+		unspent *numbers.Unspent // it reached nobody; nil: it counts
+		err     error
 	}
 	// ownerless says that whoever should hear of an end is gone.
 	ownerless struct{ Ended }
@@ -337,7 +338,11 @@ func (c *Calls) store(ctx actor.Context, e Ended) {
 	b.storing = true
 	store := c.cfg.Store
 	mailbox.Work(ctx, commitLimit, func(bound context.Context) any {
-		return closeCall(bound, store, e)
+		m := closeCall(bound, store, e)
+		if e.Call.Direction == domain.Outbound && !e.Inside && !e.Verdict.Spent() {
+			m.unspent = &numbers.Unspent{CallID: e.CallID, Number: e.Call.To, Environment: e.Call.Environment}
+		}
+		return m
 	})
 }
 
@@ -365,7 +370,7 @@ func (c *Calls) seek(ctx actor.Context, e Ended) {
 		if err == nil {
 			err = errOwnerless
 		}
-		return closed{e.CallID, err}
+		return closed{callID: e.CallID, err: err}
 	})
 }
 
@@ -408,6 +413,9 @@ func (c *Calls) closed(ctx actor.Context, m closed) {
 	}
 	if c.cfg.Committed != nil {
 		c.cfg.Committed()
+	}
+	if m.unspent != nil && c.cfg.Numbers != nil {
+		ctx.Send(c.cfg.Numbers, *m.unspent)
 	}
 	c.ack(ctx, m.callID)
 }

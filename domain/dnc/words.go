@@ -2,6 +2,7 @@ package dnc
 
 import (
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -28,10 +29,15 @@ func words(text string) []string {
 	})
 }
 
+// alike is made once and never changes.
+var alike = sync.OnceValue(func() *strings.Replacer { //nolint:gochecknoglobals // as above
+	return strings.NewReplacer("ß", "ss", "ẞ", "ss", "İ", "i", "ς", "σ", "\u0307", "")
+})
+
 // fold writes letters of one kind alike: upper and lower case, and the Turkish
 // and German ones that have no single counterpart.
 func fold(text string) string {
-	return strings.NewReplacer("ß", "ss", "ẞ", "ss", "İ", "i", "ς", "σ", "\u0307", "").Replace(strings.ToLower(text))
+	return alike().Replace(strings.ToLower(text))
 }
 
 func holds(said, wanted []string) bool {

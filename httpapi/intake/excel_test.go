@@ -89,6 +89,21 @@ func TestHalfALetterOfUTF16IsNoReasonToStop(t *testing.T) {
 	}
 }
 
+func TestNumbersAreReadInWhatSpreadsheetsWrite(t *testing.T) {
+	const text = "+12025550100\r\n\r\n 0171 5550101\n"
+	for name, file := range map[string]string{
+		"UTF-8": text, "UTF-8 with a mark": "\xef\xbb\xbf" + text, "UTF-16 LE": in16(text, binary.LittleEndian, true),
+		"UTF-16 BE": in16(text, binary.BigEndian, true), "UTF-16 LE without a mark": in16(text, binary.LittleEndian, false),
+	} {
+		var got []ask.RawNumber
+		for n, err := range intake.NumberLines(strings.NewReader(file)) {
+			require.NoError(t, err)
+			got = append(got, n)
+		}
+		assert.Equal(t, []ask.RawNumber{{Line: 1, Phone: "+12025550100"}, {Line: 3, Phone: "0171 5550101"}}, got, name)
+	}
+}
+
 func TestUTF16IsReadAsItWasWritten(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := strings.TrimSpace(rapid.StringOfN(rapid.RuneFrom([]rune("abcäß漢字🐘 ")), 1, 40, -1).Draw(t, "name"))

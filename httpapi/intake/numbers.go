@@ -24,10 +24,10 @@ func NumbersOf(rows iter.Seq2[ask.RawContact, error]) iter.Seq2[ask.RawNumber, e
 	}
 }
 
-// NumberLines reads one number per line. An error of r ends the rows.
+// NumberLines reads one number per line, in UTF-8 or UTF-16. An error of r ends the rows.
 func NumberLines(r io.Reader) iter.Seq2[ask.RawNumber, error] {
 	return func(yield func(ask.RawNumber, error) bool) {
-		w := newWindow(r)
+		w := newWindow(decoded(r))
 		for line := 1; ; line++ {
 			text, whole, err := w.line()
 			if err != nil {
@@ -35,9 +35,6 @@ func NumberLines(r io.Reader) iter.Seq2[ask.RawNumber, error] {
 					yield(ask.RawNumber{}, err)
 				}
 				return
-			}
-			if line == 1 {
-				text = bytes.TrimPrefix(text, []byte(bom))
 			}
 			text = bytes.TrimSpace(text)
 			n := ask.RawNumber{Line: line, Phone: string(text)}

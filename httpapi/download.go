@@ -1,0 +1,139 @@
+package httpapi
+
+import (
+	"bufio"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"io"
+	"iter"
+	"log/slog"
+	"net"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// csvFile is the media type of a CSV file with a header row (RFC 4180).
+const csvFile = mimeCSV + "; charset=utf-8; header=present"
+
+// file is what a download is saved as.
+type file struct{ name, kind string }
+
+// download answers with a file that is written while it is read: open begins the reading, which goes on after the route has
+// returned, until the last row or until the client has gone.
+func download[T any](s *Server, c *fiber.Ctx, f file, open func(context.Context, domain.Principal) (T, error), write func(T, io.Writer) error) error {
+	v := visitOf(c.UserContext())
+	ctx, cancel := context.WithCancel(s.begin(v))
+	rows, err := open(ctx, v.principal)
+	if err != nil {
+		cancel()
+		return err
+	}
+	c.Set(fiber.HeaderContentType, f.kind)
+	c.Set(fiber.HeaderContentDisposition, `attachment; filename="`+f.name+`"`)
+	s.stream(ctx, c, cancel, func(w io.Writer) error { return write(rows, w) })
+	return nil
+}
+
+// stream writes the body of an answer while the client reads it. What fails
+// cuts the connection: half a file must not look like a whole one.
+func (s *Server) stream(ctx context.Context, c *fiber.Ctx, end func(), write func(io.Writer) error) {
+	v := visitOf(c.UserContext())
+	conn := c.Context().Conn()
+	c.Context().SetBodyStreamWriter(func(w *bufio.Writer) {
+		defer end()
+		defer func() {
+			if r := recover(); r != nil {
+				s.log.ErrorContext(ctx, "panic in a stream", slog.Any("panic", r), slog.String("stack", string(debug.Stack())))
+				_ = conn.Close()
+			}
+		}()
+		err := write(&patient{w: w, conn: conn, patience: s.cfg.WriteTimeout})
+		if err == nil {
+			err = w.Flush()
+		}
+		if err != nil {
+			s.log.WarnContext(ctx, "stream cut off", slog.String("request_id", v.requestID), slog.Any("error", err))
+			_ = conn.Close()
+		}
+	})
+}
+
+// patient writes to a client as long as it goes on reading.
+type patient struct {
+	w        *bufio.Writer
+	conn     net.Conn
+	patience time.Duration
+}
+
+func (p *patient) Write(b []byte) (int, error) {
+	if err := p.conn.SetWriteDeadline(time.Now().Add(p.patience)); err != nil {
+		return 0, err
+	}
+	return p.w.Write(b)
+}
+
+// writeCSV writes a header row and what each makes of every row; each may use
+// the record that it is given.
+func writeCSV[T any](w io.Writer, header []string, rows iter.Seq2[T, error], each func(row *T, record []string, put func([]string) error) error) error {
+	out := csv.NewWriter(w)
+	out.UseCRLF = true
+	if err := out.Write(header); err != nil {
+		return err
+	}
+	var row T
+	record := header[:0:0]
+	put := func(r []string) error { record = r; return out.Write(r) }
+	for next, err := range rows {
+		if row = next; err == nil {
+			err = each(&row, record[:0], put)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// writeLines writes what show makes of every row as JSON, one per line.
+func writeLines[T any](w io.Writer, rows iter.Seq2[T, error], show func(*T) any) error {
+	b := bufio.NewWriterSize(w, 32<<10)
+	out := json.NewEncoder(b)
+	out.SetEscapeHTML(false)
+	var row T
+	for next, err := range rows {
+		if row = next; err == nil {
+			err = out.Encode(show(&row))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return b.Flush()
+}
+
+// defused is a text that no spreadsheet takes for a formula.
+func defused(s string) string {
+	t := strings.TrimLeft(s, " \u00a0\u3000\ufeff\u200b")
+	if t == "" {
+		return s
+	}
+	if strings.ContainsRune("=+-@\t\r\n|%\uff1d\uff0b\uff0d\uff20", []rune(t[:min(len(t), 4)])[0]) {
+		return "'" + s
+	}
+	return s
+}
+
+// stampOf is a time as files show it; "": there is none.
+func stampOf(t *time.Time) string {
+	if t == nil {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
+}
