@@ -164,13 +164,13 @@ func TestAThrottledAttemptIsNotSpent(t *testing.T) {
 
 func TestTheNextLegIsDurableBeforeItsInvite(t *testing.T) {
 	t.Parallel()
-	var h *house
+	var store atomic.Pointer[memory] // what goes over the wire orders nothing in memory
 	ua := agent(t, func(in *sip.Incoming) {
-		h.store.set(true)
+		store.Load().set(true)
 		in.Reject(503, 0)
 	})
-	ready := targetOf(ua)
-	h = build(t, plan{trunks: behind(ready)})
+	h := build(t, plan{trunks: behind(targetOf(ua))})
+	store.Store(h.store)
 	id := h.dial(area+"0000", confirm())
 	h.until(5*time.Second, "the first leg is refused", func() bool { return ua.Counters().Incoming == 1 })
 	<-time.After(700 * time.Millisecond)
