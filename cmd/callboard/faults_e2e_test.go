@@ -60,6 +60,21 @@ func (o *ordeal) begin() string {
 // between waits for somewhere in the middle of things.
 func (o *ordeal) between() { <-time.After(time.Duration(300+rand.IntN(1500)) * time.Millisecond) }
 
+// silent holds that nobody is rung, once those have been whose attempts were
+// stored before.
+func (o *ordeal) silent() {
+	o.t.Helper()
+	rung := func() string { return fmt.Sprint(o.answers.rung()) }
+	o.await("the last INVITE", time.Minute, func() bool {
+		before := rung()
+		<-time.After(500 * time.Millisecond)
+		return rung() == before
+	})
+	before := rung()
+	o.between()
+	assert.Equal(o.t, before, rung(), "somebody was rung without a store")
+}
+
 // twice counts the numbers that were rung more often than they had attempts.
 func (o *ordeal) twice() (n int) {
 	for _, c := range o.answers.rung() {
@@ -251,12 +266,28 @@ func TestFullDisksStopTheDiallingAndForgetNobody(t *testing.T) {
 		}
 		o.disk(mood, "broken") // in the middle of a write: the store needs a new process
 		o.await("health to say so", time.Minute, func() bool { return o.readyz() == 503 })
-		quiet := fmt.Sprint(o.answers.rung())
-		o.between()
-		assert.Equal(t, quiet, fmt.Sprint(o.answers.rung()), "somebody was rung without a store")
+		o.silent()
 		o.kill9()
 		o.disk(mood, "")
 		o.start()
+	})
+}
+
+func TestAFullRedisStopsTheDiallingAndForgetsNobody(t *testing.T) {
+	t.Parallel()
+	url, server := redistest.Start(t)
+	o := newOrdeal(t, "CALLBOARD_REDIS_URL="+url)
+	o.rounds = max(2, o.rounds/10)
+	o.endure(func(round int) {
+		server.Fill()
+		o.await("health to say so", time.Minute, func() bool { return o.readyz() == 503 })
+		o.silent()
+		if round%2 == 1 {
+			o.kill9()
+			o.launch()
+		}
+		server.Drain()
+		o.await("health again", time.Minute, func() bool { return o.readyz() == 200 })
 	})
 }
 

@@ -226,7 +226,7 @@ func (d *Driver) hear(ctx context.Context, waiting []*request, commands []*redis
 
 // passing says whether Redis itself may recover from an error by waiting.
 func passing(err error) bool {
-	for _, p := range []string{"LOADING", "MISCONF", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "BUSY", "NOREPLICAS"} {
+	for _, p := range []string{"LOADING", "MISCONF", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "BUSY", "NOREPLICAS", "OOM"} {
 		if redis.HasErrorPrefix(err, p) {
 			return true
 		}

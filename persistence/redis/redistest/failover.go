@@ -37,6 +37,12 @@ func (s *Server) Promote() {
 	}
 }
 
+// Fill leaves no memory for anything new, until Drain.
+func (s *Server) Fill() { s.ask("CONFIG SET maxmemory 1") }
+
+// Drain makes room again.
+func (s *Server) Drain() { s.ask("CONFIG SET maxmemory 0") }
+
 // ask sends one inline command and returns what is answered within a moment.
 func (s *Server) ask(command string) string {
 	d := net.Dialer{Timeout: time.Second}
