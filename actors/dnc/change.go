@@ -62,9 +62,13 @@ func (r *Register) write(ctx context.Context, k listKey, parts []part, o dnc.Ori
 		var filters []*dnc.Filter
 		var indexes []int
 		added = 0
+		told := len(events) > 0 && o.CallID != ""
 		for _, p := range parts {
 			b, version, err := r.bucket(ctx, k, p.bucket)
 			if err != nil {
+				return 0, err
+			}
+			if told, err = heldAs(b, p.numbers, o, told); err != nil {
 				return 0, err
 			}
 			before := b.Edition
@@ -82,11 +86,30 @@ func (r *Register) write(ctx context.Context, k listKey, parts []part, o dnc.Ori
 			change.Guards = append(change.Guards, commit.Guard{Key: b.Key(), Version: version})
 			change.Puts = append(change.Puts, b)
 		}
+		if told { // a commit of before, whose answer was lost
+			return 0, nil
+		}
 		if errApply := r.apply(ctx, k, change, indexes, filters); !errors.Is(errApply, domain.ErrConflict) {
 			return added, errApply
 		}
 	}
 	return 0, fmt.Errorf("dnc: add: %w", domain.ErrConflict)
+}
+
+// heldAs says whether a bucket has all numbers from this very origin already;
+// wanted false: nobody wants to know.
+func heldAs(b *dnc.Bucket, numbers []uint64, o dnc.Origin, wanted bool) (bool, error) {
+	for _, n := range numbers {
+		if !wanted {
+			return false, nil
+		}
+		was, listed, err := b.Find(n)
+		if err != nil {
+			return false, err
+		}
+		wanted = listed && was.Source == o.Source && was.CallID == o.CallID
+	}
+	return wanted, nil
 }
 
 // apply commits new editions of buckets. While that is on its way, and where
@@ -132,7 +155,8 @@ func (r *Register) Remove(ctx context.Context, workspace, id string, n uint64) (
 	return false, fmt.Errorf("dnc: remove: %w", domain.ErrConflict)
 }
 
-// Drop deletes what a list holds.
+// Drop deletes what a list holds. Whatever came of it, memory lets go of it:
+// where some is left, the store says so.
 func (r *Register) Drop(ctx context.Context, workspace, id string) error {
 	k := listKey{workspace, id}
 	change := commit.Change{Workspace: workspace}
@@ -150,9 +174,8 @@ func (r *Register) Drop(ctx context.Context, workspace, id string) error {
 		}
 		return true, flush()
 	})
-	if err = errors.Join(err, flush()); err == nil {
-		r.Forget(workspace, id)
-	}
+	err = errors.Join(err, flush())
+	r.Forget(workspace, id)
 	return err
 }
 

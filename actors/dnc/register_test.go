@@ -171,6 +171,41 @@ func TestAListIsWalkedPageByPageAndDropped(t *testing.T) {
 	})
 }
 
+func TestAListOfWhichSomeIsLeftIsAskedOfTheStore(t *testing.T) {
+	drivers(t, func(t *testing.T, s *store) {
+		r := register.New(s, nil)
+		require.NoError(t, r.Load(t.Context(), ws, own))
+		_, err := r.Add(t.Context(), ws, own, []uint64{12025550123}, origin)
+		require.NoError(t, err)
+		s.fail.Store(true)
+		require.Error(t, r.Drop(t.Context(), ws, own))
+		assert.True(t, r.Quick(ws, scrub, 12025550999), "memory knows nothing any more")
+		assert.False(t, listed(t, r, 12025550123))
+	})
+}
+
+func TestAnOptOutWhoseAnswerWasLostIsToldOnce(t *testing.T) {
+	drivers(t, func(t *testing.T, s *store) {
+		r := register.New(s, nil)
+		require.NoError(t, r.Load(t.Context(), ws, own))
+		add := func(call string) error {
+			told := event.Draft{ID: "event_" + call, Type: event.ContactOptedOut, WorkspaceID: ws, Environment: env, Subject: call, CreatedAt: origin.At}
+			_, err := r.Add(t.Context(), ws, own, []uint64{12025550123}, dnc.Origin{Source: domain.DNCOptOut, At: origin.At, CallID: call}, told)
+			return err
+		}
+		s.fail.Store(true)
+		require.ErrorIs(t, add("call_1"), errLost)
+		s.fail.Store(false)
+		require.NoError(t, add("call_1"))
+		require.NoError(t, add("call_1"))
+		assert.True(t, listed(t, r, 12025550123))
+		told, err := s.Events(t.Context(), ws, 0, 100)
+		require.NoError(t, err)
+		assert.Len(t, told, 1)
+		require.NoError(t, add("call_2"))
+	})
+}
+
 func TestWhoeverAddsAtOnceLosesNothing(t *testing.T) {
 	drivers(t, func(t *testing.T, s *store) {
 		r := register.New(s, nil)

@@ -200,8 +200,9 @@ func (d *Driver) watch(ctx context.Context) {
 		case <-t.C:
 		}
 		ping, cancel := context.WithTimeout(ctx, pulse)
+		acked := d.acked.Load() // before Redis is asked: what is acknowledged meanwhile it need not have said
 		have, err := d.number(ping)
-		if err == nil && have < d.acked.Load() {
+		if err == nil && have < acked {
 			long, done := context.WithTimeout(ctx, restoreLimit)
 			err = d.restore(long)
 			done()

@@ -128,6 +128,44 @@ func TestALedgerWithATornEndIsReadUpToIt(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, f.Close())
 	}
+	empty, _ := redistest.Start(t)
+	d, err := redis.Open(t.Context(), empty, redis.Options{Ledger: dir})
+	require.NoError(t, err)
+	for i := range 3 {
+		_, version, err := d.Get(t.Context(), persistence.Key{Table: "noun/ws", ID: strconv.Itoa(i)})
+		require.NoError(t, err)
+		assert.Equal(t, uint64(1), version)
+	}
+	require.NoError(t, d.Close())
+}
+
+func TestWhatFollowsATornEntryOfALedgerIsRead(t *testing.T) {
+	l, err := redis.OpenLedger(t.TempDir(), 1<<20)
+	require.NoError(t, err)
+	require.NoError(t, l.Note("a"))
+	require.NoError(t, l.Tear())
+	require.NoError(t, l.Note("b"))
+	ids, err := l.Read()
+	require.NoError(t, err)
+	assert.Equal(t, []string{"a", "b"}, ids)
+	require.NoError(t, l.Close())
+}
+
+func TestALedgerThatCannotTurnGoesOnOnceItCan(t *testing.T) {
+	dir := t.TempDir()
+	l, err := redis.OpenLedger(dir, 60)
+	require.NoError(t, err)
+	obstacle := filepath.Join(dir, "before", "x")
+	require.NoError(t, os.MkdirAll(obstacle, 0o700))
+	require.NoError(t, l.Note("a"))
+	require.Error(t, l.Note("b"), "the files should take turns now")
+	require.NoError(t, os.RemoveAll(filepath.Dir(obstacle)))
+	require.NoError(t, l.Note("c"))
+	require.NoError(t, l.Note("d"))
+	ids, err := l.Read()
+	require.NoError(t, err)
+	assert.Equal(t, []string{"a", "b", "c", "d"}, ids)
+	require.NoError(t, l.Close())
 }
 
 func TestARedisThatNeverSawTheLedgersCommitsIsGivenAllOrRefused(t *testing.T) {

@@ -38,8 +38,10 @@ const (
 type ledger struct {
 	mu      sync.Mutex
 	dir     string
-	file    *os.File
-	size    int64
+	file    *os.File // nil before begin, and where it could not be opened anew
+	size    int64    // of its whole entries
+	torn    bool     // behind them stands a part of one
+	most    int64    // that a file may hold until the next one is begun
 	install string
 }
 
@@ -57,7 +59,7 @@ func openLedger(dir string) (l *ledger, highest uint64, err error) {
 	if err = os.MkdirAll(dir, 0o700); err != nil {
 		return nil, 0, fmt.Errorf("redis: ledger: %w", err)
 	}
-	l = &ledger{dir: dir}
+	l = &ledger{dir: dir, most: ledgerBytes}
 	done, err := l.read()
 	if err != nil {
 		return nil, 0, err
@@ -91,7 +93,7 @@ func (l *ledger) open() error {
 	if err != nil {
 		return errors.Join(err, f.Close())
 	}
-	l.file, l.size = f, info.Size()
+	l.file, l.size, l.torn = f, info.Size(), false
 	if l.size > 0 {
 		return nil
 	}
@@ -109,8 +111,12 @@ func syncDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// append writes one entry: length, checksum, kind, texts.
+// append writes one entry: length, checksum, kind, texts. Nothing is written
+// behind a part of an entry: it would never be read.
 func (l *ledger) append(kind byte, texts []string) error {
+	if err := l.whole(); err != nil {
+		return err
+	}
 	body := []byte{kind}
 	for _, t := range texts {
 		body = binary.AppendUvarint(body, uint64(len(t)))
@@ -119,10 +125,23 @@ func (l *ledger) append(kind byte, texts []string) error {
 	entry := binary.LittleEndian.AppendUint32(make([]byte, 0, 8+len(body)), uint32(len(body))) //nolint:gosec // bounded by the size of a commit
 	entry = binary.LittleEndian.AppendUint32(entry, crc32.ChecksumIEEE(body))
 	n, err := l.file.Write(append(entry, body...))
-	l.size += int64(n)
 	if err != nil {
+		l.torn = n > 0
+		return errors.Join(fmt.Errorf("redis: ledger: %w", err), l.whole())
+	}
+	l.size += int64(n)
+	return nil
+}
+
+// whole takes back what was written of an entry that could not be written.
+func (l *ledger) whole() error {
+	if !l.torn {
+		return nil
+	}
+	if err := l.file.Truncate(l.size); err != nil {
 		return fmt.Errorf("redis: ledger: %w", err)
 	}
+	l.torn = false
 	return nil
 }
 
@@ -130,13 +149,15 @@ func (l *ledger) append(kind byte, texts []string) error {
 // it returns.
 func (l *ledger) note(sync bool, write func(add func(kind byte, texts ...string) error) error) error {
 	l.mu.Lock()
-	if err := write(func(kind byte, texts ...string) error { return l.append(kind, texts) }); err != nil {
-		l.mu.Unlock()
-		return err
+	var err error
+	if l.file == nil {
+		err = l.open()
+	}
+	if err == nil {
+		err = write(func(kind byte, texts ...string) error { return l.append(kind, texts) })
 	}
 	f := l.file
-	var err error
-	if l.size >= ledgerBytes {
+	if err == nil && l.size >= l.most {
 		err = l.turn()
 	}
 	l.mu.Unlock()
@@ -149,10 +170,16 @@ func (l *ledger) note(sync bool, write func(add func(kind byte, texts ...string)
 	return nil
 }
 
-// turn begins another file and forgets the one before the last.
+// turn begins another file and forgets the one before the last. What goes wrong
+// is tried again with the next entries; until then they go where they went.
 func (l *ledger) turn() error {
-	if err := errors.Join(l.file.Sync(), l.file.Close(), os.Rename(l.path("current"), l.path("before"))); err != nil {
+	if err := l.file.Sync(); err != nil {
 		return fmt.Errorf("redis: ledger: %w", err)
+	}
+	_ = l.file.Close() // all of it is on the disk
+	l.file = nil
+	if err := os.Rename(l.path("current"), l.path("before")); err != nil {
+		return errors.Join(fmt.Errorf("redis: ledger: %w", err), l.open())
 	}
 	return l.open()
 }
@@ -169,6 +196,8 @@ func (l *ledger) close() error {
 // read returns what both files hold, in the order of sending, without what was
 // refused. A torn end is where a file ends.
 func (l *ledger) read() ([]past, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	var list []past
 	at := make(map[string]int)
 	for _, name := range []string{"before", "current"} {

@@ -57,14 +57,15 @@ func (d *Driver) restore(ctx context.Context) error {
 	if d.anyHistory {
 		return nil
 	}
+	acked := d.acked.Load() // before Redis is asked
 	have, err := d.number(ctx)
-	if err != nil || have >= d.acked.Load() {
+	if err != nil || have >= acked {
 		return err
 	}
 	d.log.Error("redis lacks commits that were acknowledged: a replica that had not seen them was promoted",
-		slog.Uint64("has", have), slog.Uint64("acknowledged", d.acked.Load()))
+		slog.Uint64("has", have), slog.Uint64("acknowledged", acked))
 	if d.ledger == nil {
-		return fmt.Errorf("%w: it has %d of %d, and there is no ledger", errLost, have, d.acked.Load())
+		return fmt.Errorf("%w: it has %d of %d, and there is no ledger", errLost, have, acked)
 	}
 	all, err := d.ledger.read()
 	if err != nil {
