@@ -10,6 +10,7 @@ import (
 
 	"github.com/callboard/callboard/actors/call"
 	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/numbers"
 	"github.com/callboard/callboard/actors/simulator"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/event"
@@ -77,7 +78,7 @@ func TestEachEndOfACallHasItsOutcome(t *testing.T) {
 		code    int
 		status  domain.CallStatus
 	}
-	numbers := map[string]want{
+	ends := map[string]want{
 		area + "0001": {domain.OutcomeBusy, domain.ReasonBusy, "remote", 486, domain.CallBusy},
 		area + "0002": {domain.OutcomeNoAnswer, domain.ReasonNoAnswer, "service", 487, domain.CallNoAnswer},
 		area + "0004": {domain.OutcomeDeclined, domain.ReasonCompleted, "agent", 200, domain.CallCompleted},
@@ -88,7 +89,7 @@ func TestEachEndOfACallHasItsOutcome(t *testing.T) {
 		area + "4418": {domain.OutcomeCompleted, domain.ReasonRemoteHangup, "remote", 200, domain.CallCompleted},
 	}
 	ids := make(map[string]string)
-	for n := range numbers {
+	for n := range ends {
 		p := confirm()
 		if n == area+"4418" {
 			p = linger()
@@ -107,7 +108,7 @@ func TestEachEndOfACallHasItsOutcome(t *testing.T) {
 		_, err := h.store.Get(t.Context(), &row)
 		require.ErrorIs(t, err, domain.ErrNotFound, "the attempt is closed")
 	}
-	assert.Equal(t, numbers, got)
+	assert.Equal(t, ends, got)
 	h.until(2*time.Second, "all lines are free", func() bool { return h.inUse() == 0 })
 	h.until(2*time.Second, "no phone is left", func() bool { return h.carrier.Live() == 0 && h.engine.Live() == 0 })
 }
@@ -194,6 +195,32 @@ func TestACallWithoutOwnerIsClosedByItsParent(t *testing.T) {
 	assert.Equal(t, []event.Type{
 		event.CallStarted, event.CallRinging, event.CallAnswered, event.CallEnded, event.CallTranscriptReady, event.CallRecordingReady,
 	}, h.store.told(c.ID))
+}
+
+func TestACallThatReachedNobodyDoesNotCount(t *testing.T) {
+	t.Parallel()
+	told := make(chan numbers.Unspent, 8)
+	h := build(t, plan{numbers: func(ctx actor.Context) {
+		if m, ok := ctx.Message().(numbers.Unspent); ok {
+			told <- m
+		}
+	}})
+	rung, late := h.order(area+"0001", confirm()), h.order(area+"0000", confirm())
+	rung.Owner, late.Owner, late.Permit.Epoch = nil, nil, "another"
+	h.finished(h.start(rung))
+	id := h.start(late)
+	h.finished(id)
+	h.until(5*time.Second, "nobody lives", func() bool {
+		now, err := mailbox.Ask[call.LiveNow](t.Context(), h.sys, h.calls, call.Live{})
+		return err == nil && now.Known == 0
+	})
+	select {
+	case m := <-told:
+		assert.Equal(t, numbers.Unspent{CallID: id, Number: area + "0000", Environment: domain.Live}, m)
+	case <-time.After(patience):
+		require.Fail(t, "nobody said so")
+	}
+	assert.Empty(t, told, "who was busy was rung")
 }
 
 func TestASpeakerThatFailsDoesNotEndTheCall(t *testing.T) {

@@ -101,6 +101,7 @@ type plan struct {
 	spool   string
 	phone   func(call.Phone) call.Phone
 	broker  actor.ReceiveFunc // in the place of the trunks
+	numbers actor.ReceiveFunc // the owner of numbers; nil: there is none
 	ours    func(domain.Environment, *sip.Incoming) bool
 	keyLife time.Duration // of SRTP keys
 }
@@ -155,6 +156,10 @@ func build(t *testing.T, p plan) *house {
 	if p.broker != nil {
 		h.trunks = h.sys.Root.Spawn(actor.PropsFromFunc(p.broker))
 	}
+	var owner *actor.PID // of numbers
+	if p.numbers != nil {
+		owner = h.sys.Root.Spawn(actor.PropsFromFunc(p.numbers))
+	}
 	h.owner = h.sys.Root.Spawn(actor.PropsFromFunc(h.own))
 	line := call.OverSIP(h.ua)
 	if p.phone != nil {
@@ -162,7 +167,7 @@ func build(t *testing.T, p plan) *house {
 	}
 	h.calls = h.sys.Root.Spawn(call.Props(call.Config{
 		Workspace: workspace, Store: h.store, Phone: line, Sound: listened{call.OverMedia(h.engine), h, p.keyLife}, Speaker: p.speaker,
-		Blobs: h.blobs, LinesOut: h.lines, LinesIn: h.inLines, Trunks: h.trunks, Reach: reach, Traces: h.traces, SpoolDir: h.spool,
+		Blobs: h.blobs, LinesOut: h.lines, LinesIn: h.inLines, Trunks: h.trunks, Numbers: owner, Reach: reach, Traces: h.traces, SpoolDir: h.spool,
 		PublicURL: "https://calls.example", Log: discard, Before: p.before, Ours: p.ours,
 	}))
 	t.Cleanup(func() {
