@@ -172,6 +172,7 @@ func (s *Session) Close() (Stats, <-chan Recording) {
 	if s.closed {
 		return s.final, s.done
 	}
+	defer s.engine.forget(s) // last: until then the engine's own end waits for the recording
 	s.closed, s.done = true, make(chan Recording, 1)
 	s.final = s.stats()
 	s.goodbye()
@@ -181,7 +182,6 @@ func (s *Session) Close() (Stats, <-chan Recording) {
 		s.taps.end()
 	}
 	s.play.clip, s.play.keys, s.events, s.hold, s.taps = nil, nil, nil, hold{}, nil
-	s.engine.forget(s)
 	human := s.human
 	if s.recorder == nil {
 		s.done <- Recording{}

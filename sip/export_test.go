@@ -109,3 +109,11 @@ func ReadSession(s string) (every time.Duration, refresher string, ok bool) { re
 
 // ReadSipfrag reads the status line of a NOTIFY's body.
 func ReadSipfrag(b []byte) (code int, phrase string, ok bool) { return parseSipfrag(b) }
+
+// QuickRing is a call to one phone that was answered before its dialog was
+// known to the call.
+func QuickRing(d *Dialog, notify func(Event)) {
+	l := &ringLeg{r: &Ringer{notify: notify, open: 1, placed: true}}
+	l.hear(Answered{})
+	l.is(d)
+}

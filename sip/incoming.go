@@ -74,9 +74,10 @@ func (u *UserAgent) incoming(m *message, a Admission) {
 		u.reject(m, 482)
 		return
 	}
+	m.traced, m.traceTag = true, d.traceTag() // before another socket can find the dialog
 	u.dialogs[d.key], u.pending[caller] = d, d
 	u.mu.Unlock()
-	d.heard(m)
+	u.trace(m.callID, m.traceTag, m.flow, false, m.raw)
 	u.stats.incoming.Add(1)
 	u.halfOpened(m.flow.addr.Addr(), 1)
 	d.do(func() {

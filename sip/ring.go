@@ -82,7 +82,7 @@ func (l *ringLeg) is(d *Dialog) {
 		l.r.heard(d, e)
 	}
 	l.early = nil
-	if l.r.gone || l.r.winner != nil {
+	if l.r.winner != d && (l.r.gone || l.r.winner != nil) { // one that was quicker than its own beginning keeps the call
 		go d.Cancel("answered elsewhere")
 	}
 }

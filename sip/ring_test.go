@@ -56,6 +56,21 @@ func TestTheFirstPhoneThatAnswersHasTheCall(t *testing.T) {
 	})
 }
 
+func TestAPhoneThatAnswersBeforeItsDialogIsKnownKeepsTheCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := onStage(t, nil)
+		defer s.stop()
+		d, _, _ := s.answered()
+		sip.QuickRing(d, s.ears.hear)
+		next[sip.Answered](t, s.ears)
+		select {
+		case got := <-s.peer.port.in:
+			require.Fail(t, "nothing is to be said", "%s", got.b)
+		case <-time.After(time.Second):
+		}
+	})
+}
+
 func TestTwoPhonesThatAnswerInOneMomentDoNotBothHaveTheCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := onStage(t, nil)
