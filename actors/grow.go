@@ -58,7 +58,7 @@ func (n *Node) grow(ctx context.Context, w *domain.Workspace) error {
 	if err = n.ensureLists(ctx, w); err != nil {
 		return err
 	}
-	n.book.Set(ctx, w.ID, l.trunks)
+	n.book.Set(ctx, n.book.Turn(), w.ID, l.trunks)
 	own, err := n.phonesOf(ctx, w.ID)
 	if err != nil {
 		return err

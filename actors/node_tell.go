@@ -164,13 +164,14 @@ func (n *Node) reloadTrunks(ctx context.Context, workspaceID string) error {
 	t := n.tree(workspaceID)
 	t.changing.Lock()
 	defer t.changing.Unlock()
+	turn := n.book.Turn()
 	trunks, err := n.trunksOf(ctx, workspaceID)
 	if err != nil {
 		return storeErr(err)
 	}
 	n.sys.Root.Send(t.trunks, trunk.Set{Trunks: trunks})
 	n.sys.Root.Send(t.campaigns, workspace.Tell{Message: campaign.Decide{}})
-	n.book.Set(ctx, workspaceID, trunks)
+	n.book.Set(ctx, turn, workspaceID, trunks)
 	return nil
 }
 

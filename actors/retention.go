@@ -46,8 +46,9 @@ func (n *Node) sweep(ctx context.Context) {
 	}
 	n.mu.RUnlock()
 	for _, id := range ids {
+		turn := n.book.Turn()
 		if trunks, err := n.trunksOf(ctx, id); err == nil {
-			n.book.Set(ctx, id, trunks)
+			n.book.Set(ctx, turn, id, trunks)
 		}
 		n.expire(ctx, id)
 		if err := n.forgetRings(ctx, id); err != nil {

@@ -22,6 +22,8 @@ const lookupLimit = 5 * time.Second
 type Book struct {
 	mu     sync.Mutex // guards the writing side
 	of     map[string][]source
+	turn   uint64
+	turns  map[string]uint64 // by which each workspace stands there
 	byAddr atomic.Pointer[index]
 	// Resolve looks the names of proxies up; nil: names admit nobody.
 	Resolve func(context.Context, sip.Target) ([]sip.Target, error)
@@ -57,14 +59,23 @@ type network struct {
 
 // NewBook makes an empty one: it admits nobody.
 func NewBook() *Book {
-	b := &Book{of: make(map[string][]source)}
+	b := &Book{of: make(map[string][]source), turns: make(map[string]uint64)}
 	b.byAddr.Store(&index{exact: make(map[netip.Addr][]Entry)})
 	return b
 }
 
-// Set replaces a workspace's trunks. Names of proxies are looked up here, so
-// it may take seconds: call it beside an actor.
-func (b *Book) Set(ctx context.Context, workspaceID string, trunks []domain.Trunk) {
+// Turn is taken before trunks are read for Set.
+func (b *Book) Turn() uint64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.turn++
+	return b.turn
+}
+
+// Set replaces a workspace's trunks, unless others did whose turn was later.
+// Names of proxies are looked up here, so it may take seconds: call it beside
+// an actor.
+func (b *Book) Set(ctx context.Context, turn uint64, workspaceID string, trunks []domain.Trunk) {
 	sources := make([]source, 0, len(trunks))
 	for _, t := range trunks {
 		t.Auth = nil
@@ -77,6 +88,10 @@ func (b *Book) Set(ctx context.Context, workspaceID string, trunks []domain.Trun
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if turn < b.turns[workspaceID] {
+		return
+	}
+	b.turns[workspaceID] = turn
 	b.of[workspaceID] = sources
 	ix := &index{exact: make(map[netip.Addr][]Entry)}
 	for _, list := range b.of {

@@ -1,6 +1,7 @@
 package trunk_test
 
 import (
+	"context"
 	"net/netip"
 	"testing"
 	"time"
@@ -26,9 +27,9 @@ func TestALaterTrunkTakesNoCallsFromOneThatWasThere(t *testing.T) {
 	for _, from := range []string{"198.51.100.7", "198.51.100.0/24", "198.51.100.7/32"} {
 		for range 20 { // the workspaces stand in a map
 			b := trunk.NewBook()
-			b.Set(t.Context(), "ws_late", []domain.Trunk{at("late", from, 2)})
-			b.Set(t.Context(), "ws_first", []domain.Trunk{at("first", "198.51.100.0/24", 1)})
-			b.Set(t.Context(), "ws_last", []domain.Trunk{at("last", from, 3)})
+			b.Set(t.Context(), b.Turn(), "ws_late", []domain.Trunk{at("late", from, 2)})
+			b.Set(t.Context(), b.Turn(), "ws_first", []domain.Trunk{at("first", "198.51.100.0/24", 1)})
+			b.Set(t.Context(), b.Turn(), "ws_last", []domain.Trunk{at("last", from, 3)})
 			source := netip.MustParseAddrPort("198.51.100.7:5060")
 			var got []string
 			for _, e := range b.Of(source) {
@@ -41,4 +42,27 @@ func TestALaterTrunkTakesNoCallsFromOneThatWasThere(t *testing.T) {
 			assert.Equal(t, "first", who.ID, "and nobody signs in as another's trunk")
 		}
 	}
+}
+
+// Names may take long: what was read before must not come behind what was read
+// later, or a trunk that is gone lets calls in.
+func TestASlowLookUpDoesNotBringBackATrunkThatIsGone(t *testing.T) {
+	t.Parallel()
+	b, asked, found := trunk.NewBook(), make(chan struct{}), make(chan struct{})
+	b.Resolve = func(context.Context, sip.Target) ([]sip.Target, error) {
+		close(asked)
+		<-found
+		return []sip.Target{{Host: "198.51.100.7"}}, nil
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		turn := b.Turn()
+		b.Set(t.Context(), turn, "ws", []domain.Trunk{tr("old", func(t *domain.Trunk) { t.Proxies = []domain.Proxy{{Host: "carrier.example"}} })})
+	}()
+	<-asked
+	b.Set(t.Context(), b.Turn(), "ws", nil)
+	close(found)
+	<-done
+	assert.Empty(t, b.Of(netip.MustParseAddrPort("198.51.100.7:5060")))
 }

@@ -208,7 +208,7 @@ func TestFailOverGoesByPriorityAndNeverBackToATriedTarget(t *testing.T) {
 
 func TestOnlyTheAddressesOfATrunkAreAdmitted(t *testing.T) {
 	b := trunk.NewBook()
-	b.Set(context.Background(), "ws", []domain.Trunk{
+	b.Set(context.Background(), b.Turn(), "ws", []domain.Trunk{
 		tr("proxy", nil),
 		tr("net", func(t *domain.Trunk) { t.Inbound.AllowedIPs = []string{"198.51.100.0/24", "203.0.113.9"} }),
 	})
