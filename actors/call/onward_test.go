@@ -215,6 +215,60 @@ func TestSomebodyElseTakesTheFarEndsPlace(t *testing.T) {
 	}
 }
 
+func TestTheFarEndStaysWhereSomebodyElseGivesItsPlaceUp(t *testing.T) {
+	t.Parallel()
+	first, second := newPeer(t), newPeer(t)
+	h := build(t, plan{})
+	script := domain.Script{Language: "en-US", Pathway: linger(), Transfer: domain.AgentTransfer{AcceptRefer: true}}
+	came := make(chan string, 1)
+	service := agent(t, func(in *sip.Incoming) { came <- h.take(in, script) })
+	calls := func(p *peer, replaces *sip.DialogID) (*media.Session, *sip.Dialog, chan sip.Event) {
+		s, err := p.engine.Open(media.Options{})
+		require.NoError(t, err)
+		t.Cleanup(func() { s.Close() })
+		got := make(chan sip.Event, 32)
+		d, err := p.ua.Invite(sip.Invite{
+			Attempt: mailbox.NewID("x"), Leg: 1, Target: targetOf(service), To: "+15550002222", From: "+15550003333", Body: s.Offer(), Replaces: replaces,
+			Notify: func(e sip.Event) {
+				switch e := e.(type) {
+				case sip.Answered:
+					_ = s.Accept(e.Body)
+					s.Begin()
+				case sip.Reoffer:
+					body, err := s.Answer(e.Body)
+					if err != nil {
+						e.Reply(488, nil)
+						break
+					}
+					e.Reply(200, body)
+				}
+				got <- e
+			},
+		})
+		require.NoError(t, err)
+		return s, d, got
+	}
+	s, d, told := calls(first, nil)
+	id := <-came
+	h.until(10*time.Second, "the answer", func() bool { return h.store.call(id).AnsweredAt != nil })
+	h.until(10*time.Second, "its arrival", func() bool { _, ok := (<-told).(sip.Answered); return ok })
+	mine := d.ID()
+	h.store.set(true) // what is begun waits until it can be stored
+	_, other, got := calls(second, &mine)
+	h.until(10*time.Second, "it rings", func() bool { _, ok := (<-got).(sip.Ringing); return ok })
+	other.Cancel("enough")
+	h.until(10*time.Second, "it is given up", func() bool { _, ok := (<-got).(sip.Refused); return ok })
+	h.store.set(false)
+	h.stands(id, domain.TransferFailed)
+	h.until(10*time.Second, "the first is offered the sound again", func() bool { _, ok := (<-told).(sip.Reoffer); return ok })
+	heard := s.Stats().PacketsReceived
+	h.until(10*time.Second, "and hears the agent", func() bool { return s.Stats().PacketsReceived > heard+20 })
+	require.NoError(t, h.hangUp(id))
+	e := h.end(id)
+	assert.Equal(t, "api", e.Call.EndedBy)
+	h.until(10*time.Second, "it is let go", func() bool { _, ok := (<-told).(sip.Ended); return ok })
+}
+
 func TestACensusCountsSecondLegs(t *testing.T) {
 	t.Parallel()
 	h := build(t, plan{})

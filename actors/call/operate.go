@@ -293,8 +293,12 @@ func (c *call) takeOver(ctx actor.Context, by *sip.Incoming, n int, durable bool
 			return
 		}
 	}
-	root, self := ctx.ActorSystem().Root, ctx.Self()
-	d := by.Answer(body, func(e sip.Event) { root.Send(self, signal{n, e}) })
+	d, gaveUp := c.answerTo(ctx, by, n, body)
+	if gaveUp { // whose place he wanted stays, and is heard again
+		c.failTransfer(ctx, string(domain.ReasonCancelled))
+		rekey(c.log, c.session, c.vessel.line())
+		return
+	}
 	c.leg = n
 	c.vessel.change(n, d)
 	l := c.record()

@@ -58,19 +58,25 @@ func (c *call) pickUp(ctx actor.Context, body []byte) {
 		c.over(ctx, cancelled(), byAPI)
 		return
 	}
-	root, self := ctx.ActorSystem().Root, ctx.Self()
-	var answered, gaveUp atomic.Bool
-	d := c.in.Answer(body, func(e sip.Event) {
-		if _, ended := e.(sip.Ended); ended && !answered.Load() {
-			gaveUp.Store(true) // told within Answer: no 200 was sent
-		}
-		root.Send(self, signal{1, e})
-	})
-	answered.Store(true)
+	d, gaveUp := c.answerTo(ctx, c.in, 1, body)
 	c.vessel.dialled(1, d)
-	if gaveUp.Load() {
+	if gaveUp {
 		c.over(ctx, cancelled(), byRemote)
 		return
 	}
 	c.talk(ctx, d.State())
+}
+
+// answerTo answers somebody who calls as a leg; gaveUp: he does so no more.
+func (c *call) answerTo(ctx actor.Context, in *sip.Incoming, leg int, body []byte) (d *sip.Dialog, gaveUp bool) {
+	root, self := ctx.ActorSystem().Root, ctx.Self()
+	var answered, gone atomic.Bool
+	d = in.Answer(body, func(e sip.Event) {
+		if _, ended := e.(sip.Ended); ended && !answered.Load() {
+			gone.Store(true) // told within Answer: no 200 was sent
+		}
+		root.Send(self, signal{leg, e})
+	})
+	answered.Store(true)
+	return d, gone.Load()
 }
