@@ -46,7 +46,7 @@ func newAuditor(store commit.Store, log *slog.Logger) *auditor {
 
 // note adds an act. It never waits for the store.
 func (a *auditor) note(p domain.Principal, act ask.Act, now time.Time) {
-	k := mergeKey{p.WorkspaceID, p.KeyID + " " + p.UserID, act.Action, act.IP.String(), act.Reason, act.Resource.ID, now.Unix() / 60}
+	k := mergeKey{p.WorkspaceID, p.KeyID + p.ClientID + " " + p.UserID, act.Action, act.IP.String(), act.Reason, act.Resource.ID, now.Unix() / 60}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	e := a.entries[k]
@@ -78,6 +78,8 @@ func entryOf(p domain.Principal, act ask.Act, now time.Time) *domain.AuditEntry 
 	switch {
 	case p.UserID != "":
 		e.Actor = domain.Actor{Type: "user", ID: p.UserID}
+	case p.ClientID != "":
+		e.Actor = domain.Actor{Type: "oauth_client", ID: p.ClientID}
 	case p.Operator:
 		e.Actor.Type = "operator"
 	}

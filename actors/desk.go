@@ -25,6 +25,7 @@ type Desk struct {
 	node     *Node
 	store    *counting
 	keys     *Keyring
+	guests   *guests
 	signers  signers
 	audit    *auditor
 	log      *slog.Logger

@@ -95,7 +95,7 @@ func (d *Desk) campaignFits(ctx context.Context, p domain.Principal, c *domain.C
 // mayHook lets only API keys make endpoints: these outlive the token of a user,
 // and their secret with them.
 func mayHook(p domain.Principal, made []*domain.Webhook) error {
-	if p.UserID == "" || len(made) == 0 {
+	if !p.ByToken() || len(made) == 0 {
 		return nil
 	}
 	return domain.Errorf(domain.CodeInsufficientPermissions, "a campaign with webhooks takes an API key, not a token").With("required", "api_key")

@@ -116,7 +116,7 @@ func New(cfg Config) *Node {
 	}
 	n.book.Carrier = cfg.Carrier
 	n.sender = webhook.NewClient(webhook.ClientConfig{Egress: cfg.Egress, RootCAs: cfg.RootCAs})
-	n.desk = &Desk{node: n, store: store, zones: calendar.NewShared(), keys: cfg.Keys, audit: newAuditor(cfg.Store, cfg.Log), log: cfg.Log}
+	n.desk = &Desk{node: n, store: store, zones: calendar.NewShared(), keys: cfg.Keys, guests: newGuests(store, cfg.Keys), audit: newAuditor(cfg.Store, cfg.Log), log: cfg.Log}
 	return n
 }
 
@@ -140,6 +140,9 @@ func (n *Node) Start(ctx context.Context) error {
 		if err := n.cfg.Keys.Load(ctx, w.ID); err != nil {
 			return err
 		}
+		if err := n.desk.guests.load(ctx, w.ID); err != nil {
+			return err
+		}
 		if err := n.desk.sweepUploads(ctx, w.ID); err != nil {
 			return err
 		}
@@ -157,6 +160,7 @@ func (n *Node) Start(ctx context.Context) error {
 	}
 	n.beside(func() { n.desk.audit.run(run) })
 	n.beside(func() { n.housekeeping(run) })
+	n.desk.guests.ready()
 	n.loaded.Store(true)
 	return nil
 }

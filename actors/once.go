@@ -38,7 +38,7 @@ func (o *onceRow) Indexes() []string { return []string{"all"} }
 func (o *onceRow) Sort() string { return o.At.UTC().Format("20060102T150405.000") + o.ID }
 
 func onceOf(p domain.Principal, k ask.OnceKey) *onceRow {
-	sum := sha256.Sum256([]byte(strings.Join([]string{p.KeyID, p.UserID, string(p.Environment), k.Method, k.Path, k.Key}, "\n")))
+	sum := sha256.Sum256([]byte(strings.Join([]string{p.KeyID + p.ClientID, p.UserID, string(p.Environment), k.Method, k.Path, k.Key}, "\n")))
 	return &onceRow{ID: hex.EncodeToString(sum[:]), WorkspaceID: p.WorkspaceID}
 }
 

@@ -36,6 +36,7 @@ const (
 	CodeInsufficientPermissions Code = "insufficient_permissions"
 	CodeIPNotAllowed            Code = "ip_not_allowed"
 	CodeOperatorRequired        Code = "operator_required"
+	CodePlanRequired            Code = "plan_required"
 	CodeRateLimit               Code = "rate_limit_exceeded"
 	CodeConcurrentLimit         Code = "concurrent_limit_exceeded"
 	CodeDNCBlocked              Code = "dnc_blocked"

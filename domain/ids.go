@@ -33,6 +33,8 @@ const (
 	PrefixUpload    Prefix = "upload"
 	PrefixDelivery  Prefix = "dlv"
 	PrefixSigner    Prefix = "jwk"
+	PrefixClient    Prefix = "client"
+	PrefixGrant     Prefix = "grant"
 )
 
 // ID makes an identifier <prefix>_<ULID> of a time and 10 random bytes. Both

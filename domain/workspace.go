@@ -120,7 +120,7 @@ func (k *APIKey) Public() *APIKey {
 
 // Actor is who did something, in audit entries.
 type Actor struct {
-	Type string `json:"type"` // api_key | operator | user | system
+	Type string `json:"type"` // api_key | operator | user | oauth_client | system
 	ID   string `json:"id"`
 }
 
@@ -163,5 +163,9 @@ type Principal struct {
 	Environment Environment
 	Permissions []Permission
 	Operator    bool
-	UserID      string // with a token: its sub
+	UserID      string // with a token of a user: its sub
+	ClientID    string // with an OAuth token: whose it is
 }
+
+// ByToken says whether it came with a token and not with an API key.
+func (p *Principal) ByToken() bool { return p.UserID != "" || p.ClientID != "" }

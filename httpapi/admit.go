@@ -100,6 +100,8 @@ func (s *Server) denied(ctx context.Context, v *visit, code domain.Code) {
 	act.Failed, act.Reason = true, string(code)
 	if v.principal.KeyID != "" {
 		act.Resource = domain.Resource{Type: "api_key", ID: v.principal.KeyID}
+	} else if v.principal.ClientID != "" {
+		act.Resource = domain.Resource{Type: "oauth_client", ID: v.principal.ClientID}
 	}
 	s.ports.Audit.Note(ctx, v.principal, act)
 }

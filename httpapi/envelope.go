@@ -68,6 +68,7 @@ func statuses() map[domain.Code]int {
 		domain.CodeDestination:             http.StatusForbidden,
 		domain.CodeSpendCap:                http.StatusForbidden,
 		codeOrigin:                         http.StatusForbidden,
+		domain.CodePlanRequired:            http.StatusForbidden,
 		domain.CodeRateLimit:               http.StatusTooManyRequests,
 		domain.CodeConcurrentLimit:         http.StatusTooManyRequests,
 		domain.CodeProcessing:              http.StatusAccepted,

@@ -106,7 +106,7 @@ func (s *Server) writeDocument() []byte {
 // finish adds what every operation has, and moves the errors, which are the
 // same everywhere, to one place.
 func finish(op *huma.Operation, shared map[string]*huma.Response) {
-	if op.Method == http.MethodPost {
+	if op.Method == http.MethodPost && !slices.Contains(op.Tags, oauthTag) {
 		most := maxOnce
 		op.Parameters = append(op.Parameters, &huma.Param{
 			Name: onceHeader, In: "header", Description: "The same key with the same body within 24 hours is answered from memory (Idempotent-Replayed: true).",
@@ -115,7 +115,7 @@ func finish(op *huma.Operation, shared map[string]*huma.Response) {
 	}
 	for status, r := range op.Responses {
 		isError := status >= "400"
-		if isError {
+		if isError && !ownWords(r) {
 			op.Responses[status] = &huma.Response{Ref: "#/components/responses/" + status}
 			if shared[status] != nil {
 				continue
@@ -124,6 +124,16 @@ func finish(op *huma.Operation, shared map[string]*huma.Response) {
 		}
 		r.Headers = headersOf(status, isError || len(op.Security) > 0, r.Headers)
 	}
+}
+
+// ownWords says whether an error is none of our envelope: OAuth's, or a page.
+func ownWords(r *huma.Response) bool {
+	for kind, m := range r.Content {
+		if kind != fiber.MIMEApplicationJSON || m.Schema != nil && strings.HasSuffix(m.Schema.Ref, "/OAuthFailure") {
+			return true
+		}
+	}
+	return false
 }
 
 // headersOf are the headers of an answer.

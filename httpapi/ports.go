@@ -37,6 +37,7 @@ type Ports struct {
 	Deliveries Deliveries
 	Keys       Keys
 	Tokens     Tokens
+	OAuth      OAuth
 	Audit      Audit
 	Workspaces Workspaces
 	Usages     Usages

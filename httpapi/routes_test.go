@@ -42,6 +42,11 @@ func routeCases() []routeCase {
 		{"GET /openapi.json", "", nil, 200, ""},
 		{"GET /v1/usage/rate-limits", "analytics:read", nil, 200, ""},
 		{"GET /.well-known/jwks.json", "", nil, 200, ""},
+		{"GET /.well-known/oauth-authorization-server", "", nil, 200, ""},
+		{"POST /v1/oauth/clients", "*:write", m{"name": "crm", "scopes": []string{"*:write"}}, 201, "oauth_client.created"},
+		{"GET /v1/oauth/clients", "*:read", nil, 200, ""},
+		{"GET /v1/oauth/clients/{id}", "*:read", nil, 200, ""},
+		{"DELETE /v1/oauth/clients/{id}", "*:write", nil, 200, "oauth_client.deleted"},
 		{"POST /v1/auth/token", "calls:read calls:write agents:read agents:write analytics:read", tokenFor, 200, "token.issued"},
 		{"POST /v1/campaigns", "calls:write", m{"name": "c", "agent_id": "agent_" + ulidOf(1)}, 201, "campaign.created"},
 		{"GET /v1/campaigns", "calls:read", nil, 200, ""},
@@ -149,6 +154,11 @@ func routeCases() []routeCase {
 	}
 }
 
+// idIn is the resource that a path names; "": none.
+func idIn(path string) string {
+	return strings.Split(strings.Replace(path, "/oauth/clients", "/clients", 1)+"///", "/")[3]
+}
+
 // stock puts one resource of each kind on the shelves and answers the path of
 // a route with a fresh id in it.
 func (d *door) stock(route string) string {
@@ -167,6 +177,9 @@ func (d *door) stock(route string) string {
 		"webhooks":  m{"url": "https://example.com/hook", "events": []string{"*"}}, "api-keys": m{"name": "k", "permissions": []string{"calls:read"}},
 	}
 	at := "/v1/" + kind
+	if kind == "oauth" {
+		at, bodies[kind] = "/v1/oauth/clients", m{"name": "crm", "scopes": []string{"calls:read"}}
+	}
 	if kind == "calls" {
 		at, bodies[kind] = "/v1/calls/outbound", m{"to": "+12025550123", "agent_id": "agent_" + ulidOf(1)}
 	}
@@ -237,7 +250,7 @@ func TestTheAuditLogLearnsOfEveryUseAndChange(t *testing.T) {
 			want = append(want, "auth api_key.used key_operator  false ")
 		}
 		if c.acts != "" {
-			id := strings.Split(path+"///", "/")[3]
+			id := idIn(path)
 			if strings.Contains(c.route, "{contact_id}") {
 				id = "contact_" + ulidOf(1)
 			}
@@ -245,7 +258,7 @@ func TestTheAuditLogLearnsOfEveryUseAndChange(t *testing.T) {
 				id, _ = r.json(t)["id"].(string)
 			}
 			kind := "admin"
-			if c.acts == "api_key.created" || c.acts == "api_key.revoked" || c.acts == "token.issued" {
+			if slices.Contains([]string{"api_key.created", "api_key.revoked", "token.issued", "oauth_client.created", "oauth_client.deleted"}, c.acts) {
 				kind = "auth"
 			}
 			if c.acts == "token.issued" { // it is the key that is told of
@@ -264,7 +277,7 @@ func TestWhatDoesNotExistIsNotFound(t *testing.T) {
 		if !strings.Contains(path, "{id}") || strings.HasSuffix(path, "/pause") {
 			continue
 		}
-		kind := strings.Split(d.stock(c.route), "/")[3]
+		kind := idIn(d.stock(c.route))
 		prefix, _, _ := strings.Cut(kind, "_")
 		for _, id := range []string{prefix + "_01J9999999ZZZZZZZZZZZZZZZZ", "x", "other_" + ulidOf(1), "%00", strings.Repeat("a", 3000)} {
 			inner := strings.NewReplacer("{id}", id, "{contact_id}", "contact_"+ulidOf(1), "{upload_id}", "upload_"+ulidOf(1), "{phone}", "12025550123").Replace(path)

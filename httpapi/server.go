@@ -158,6 +158,7 @@ func (s *Server) routes() {
 	s.webhookRoutes()
 	s.keyRoutes()
 	s.tokenRoutes()
+	s.oauthRoutes()
 	s.rateLimitRoutes()
 	s.auditRoutes()
 	s.workspaceRoutes()

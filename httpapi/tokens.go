@@ -134,13 +134,13 @@ func (s *Server) issuer() string {
 // outlives the key that it hangs on.
 func credential(route string, p domain.Principal) error {
 	switch route {
-	case "POST /v1/auth/token", "POST /v1/api-keys", "POST /v1/webhooks":
-		if p.UserID != "" {
+	case "POST /v1/auth/token", "POST /v1/api-keys", "POST /v1/webhooks", "POST /v1/oauth/clients":
+		if p.ByToken() {
 			return domain.Errorf(domain.CodeInsufficientPermissions, "This takes an API key, not a token.").With("required", "api_key")
 		}
 	case "POST /v1/auth/refresh":
-		if p.UserID == "" {
-			return domain.Errorf(domain.CodeInsufficientPermissions, "This takes the token itself, not an API key.").With("required", "token")
+		if !p.ByToken() || p.ClientID != "" {
+			return domain.Errorf(domain.CodeInsufficientPermissions, "This takes the token itself, as /v1/auth/token gave it.").With("required", "token")
 		}
 	}
 	return nil
@@ -151,20 +151,32 @@ func (s *Server) whose(ctx context.Context, v *visit) (domain.Principal, error) 
 	if !token.Looks(v.credential) {
 		return s.ports.Auth.Authenticate(ctx, v.credential, v.ip)
 	}
+	c, err := s.readToken(ctx, v.credential)
+	if err != nil {
+		return c.Principal(), err
+	}
+	v.claims = c
+	p := c.Principal()
+	if c.ClientID == "" {
+		return p, s.ports.Tokens.KeyAlive(ctx, c.WorkspaceID, c.KeyID)
+	}
+	p.Permissions, err = s.ports.OAuth.OAuthAlive(ctx, p, c.GrantID, c.ID)
+	return p, err
+}
+
+// readToken checks a token by itself; whether what it hangs on still holds is
+// another question.
+func (s *Server) readToken(ctx context.Context, text string) (token.Claims, error) {
 	var fault error
-	c, err := token.Read(v.credential, s.issuer(), func(kid string) *domain.SigningKey {
+	c, err := token.Read(text, s.issuer(), func(kid string) *domain.SigningKey {
 		k, err := s.ports.Tokens.SigningKey(ctx, kid)
 		fault = err
 		return k
 	}, time.Now())
-	switch {
-	case fault != nil:
-		return domain.Principal{}, fault
-	case err != nil:
-		return c.Principal(), err
+	if fault != nil {
+		return token.Claims{}, fault
 	}
-	v.claims = c
-	return c.Principal(), s.ports.Tokens.KeyAlive(ctx, c.WorkspaceID, c.KeyID)
+	return c, err
 }
 
 // fromPage lets pages of the origins in that the workspace names, with a token; API keys must not be in any page.
@@ -173,7 +185,7 @@ func (s *Server) fromPage(c *fiber.Ctx, p domain.Principal) error {
 	if origin == "" {
 		return nil
 	}
-	if p.UserID == "" {
+	if !p.ByToken() {
 		return domain.Errorf(codeOrigin, "An API key must not be used in a browser.")
 	}
 	w, err := s.ports.Workspaces.Workspace(c.UserContext(), p)

@@ -1,5 +1,5 @@
 // Package rules says what is a good campaign, agent, trunk, number, webhook,
-// key and workspace, finds everything that is wrong with one at once, and
+// key, OAuth client and workspace, finds everything that is wrong with one at once, and
 // fills in what was left out. It knows no HTTP, no store and no clock.
 package rules
 

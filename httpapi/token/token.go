@@ -1,4 +1,4 @@
-// Package token writes and reads the JWTs of users: EdDSA, named by the key that signed them. It knows no store and no
+// Package token writes and reads the JWTs of users and of OAuth clients: EdDSA, named by the key that signed them. It knows no store and no
 // clock: it is handed keys and times, and it answers.
 package token
 
@@ -14,6 +14,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/allow"
 )
 
 // What tokens are for, and how long they live.
@@ -33,9 +34,12 @@ type Claims struct {
 	Permissions []domain.Permission `json:"permissions"`
 	WorkspaceID string              `json:"workspace_id"`
 	Environment domain.Environment  `json:"environment"`
-	KeyID       string              `json:"key_id"`
-	First       int64               `json:"first_iat"` // Unix seconds
-	Lifetime    int64               `json:"lifetime"`  // seconds
+	KeyID       string              `json:"key_id,omitempty"`
+	ClientID    string              `json:"client_id,omitempty"` // of an OAuth token (RFC 9068)
+	Scope       string              `json:"scope,omitempty"`     // as Permissions, in OAuth's spelling
+	GrantID     string              `json:"grant_id,omitempty"`  // what its user has consented to
+	First       int64               `json:"first_iat,omitempty"` // Unix seconds
+	Lifetime    int64               `json:"lifetime,omitempty"`  // seconds
 }
 
 // Issue is a fresh token's claims: for user, on behalf of p, for lifetime.
@@ -47,6 +51,20 @@ func Issue(issuer, user string, p domain.Principal, rights []domain.Permission, 
 	c.Issuer, c.Subject, c.Audience = issuer, user, jwt.ClaimStrings{Audience}
 	c.stamp(now, now.Add(lifetime))
 	return c
+}
+
+// Access is the claims of an access token of an OAuth client, for a user, or for
+// itself where user is empty.
+func Access(issuer, user, grant string, c *domain.OAuthClient, rights []domain.Permission, lifetime time.Duration, now time.Time) Claims {
+	a := Claims{
+		Permissions: rights, Scope: allow.ScopeText(rights), WorkspaceID: c.WorkspaceID, Environment: c.Environment, ClientID: c.ID, GrantID: grant,
+	}
+	if user == "" {
+		user = c.ID
+	}
+	a.Issuer, a.Subject, a.Audience = issuer, user, jwt.ClaimStrings{Audience}
+	a.stamp(now, now.Add(lifetime))
+	return a
 }
 
 // Refresh is the claims of the token that follows: as long as the first, but never beyond a day after it was issued.
@@ -66,9 +84,13 @@ func (c *Claims) stamp(now, until time.Time) {
 
 // Principal is who comes with the token.
 func (c *Claims) Principal() domain.Principal {
-	return domain.Principal{
-		KeyID: c.KeyID, WorkspaceID: c.WorkspaceID, Environment: c.Environment, Permissions: c.Permissions, UserID: c.Subject,
+	p := domain.Principal{
+		KeyID: c.KeyID, ClientID: c.ClientID, WorkspaceID: c.WorkspaceID, Environment: c.Environment, Permissions: c.Permissions, UserID: c.Subject,
 	}
+	if c.ClientID != "" && c.Subject == c.ClientID {
+		p.UserID = "" // the client itself
+	}
+	return p
 }
 
 // NewKey makes a pair of keys; the private half is 32 bytes of base64url.
@@ -120,7 +142,7 @@ func Read(text, issuer string, keys func(kid string) *domain.SigningKey, now tim
 		return ed25519.PublicKey(pub), nil
 	})
 	switch {
-	case err == nil && (c.Subject == "" || c.KeyID == "" || c.WorkspaceID == ""):
+	case err == nil && (c.Subject == "" || (c.KeyID == "") == (c.ClientID == "") || c.WorkspaceID == ""):
 		return Claims{}, invalid("the token says too little")
 	case err == nil:
 		return c, nil

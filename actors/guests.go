@@ -1,0 +1,126 @@
+package actors
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"sync"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+)
+
+// guests are the OAuth clients of the install and what was revoked of theirs.
+// It answers from memory, because it stands before every request that comes
+// with an OAuth token; each change is committed before it is known here.
+type guests struct {
+	store   commit.Store
+	pepper  []byte
+	mu      sync.RWMutex
+	loaded  bool // all workspaces were read
+	clients map[string]*domain.OAuthClient
+	refused map[string]time.Time // revoked grants and tokens, by id: until when
+}
+
+// newGuests makes one whose hashes are peppered from the pepper of API keys.
+func newGuests(store commit.Store, keys *Keyring) *guests {
+	g := &guests{store: store, clients: make(map[string]*domain.OAuthClient), refused: make(map[string]time.Time)}
+	if keys != nil {
+		mac := hmac.New(sha256.New, keys.pepper)
+		mac.Write([]byte("callboard oauth"))
+		g.pepper = mac.Sum(nil)
+	}
+	return g
+}
+
+// load reads what belongs to a workspace.
+func (g *guests) load(ctx context.Context, workspace string) error {
+	for _, env := range []domain.Environment{domain.Live, domain.Test} {
+		if err := every(ctx, g.store, "oauth_client", workspace, "env="+string(env), g.remember); err != nil {
+			return err
+		}
+	}
+	return every(ctx, g.store, "oauth_revocation", workspace, "all", func(r *domain.OAuthRevocation) { g.refuse(r.ID, r.Until) })
+}
+
+func (g *guests) ready() {
+	g.mu.Lock()
+	g.loaded = true
+	g.mu.Unlock()
+}
+
+func (g *guests) remember(c *domain.OAuthClient) {
+	g.mu.Lock()
+	g.clients[c.ID] = c
+	g.mu.Unlock()
+}
+
+func (g *guests) forget(id string) {
+	g.mu.Lock()
+	delete(g.clients, id)
+	g.mu.Unlock()
+}
+
+// client is one of any workspace; nil: there is none. unavailable while the
+// service starts.
+func (g *guests) client(id string) (*domain.OAuthClient, error) {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	if c := g.clients[id]; c != nil || g.loaded {
+		return c, nil
+	}
+	return nil, domain.Errorf(domain.CodeUnavailable, "the service is still starting").With("retry_after", 1)
+}
+
+// count is how many clients a workspace has.
+func (g *guests) count(workspace string) (n int) {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	for _, c := range g.clients {
+		if c.WorkspaceID == workspace {
+			n++
+		}
+	}
+	return n
+}
+
+func (g *guests) refuse(id string, until time.Time) {
+	g.mu.Lock()
+	g.refused[id] = until
+	g.mu.Unlock()
+}
+
+// isRefused says whether any of the ids was revoked.
+func (g *guests) isRefused(ids ...string) bool {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	for _, id := range ids {
+		if _, ok := g.refused[id]; ok && id != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// sweep deletes revocations of what has expired by itself.
+func (g *guests) sweep(ctx context.Context, workspace string, now time.Time) error {
+	var old []domain.Key
+	q := commit.Query{Kind: "oauth_revocation", Workspace: workspace, Index: "all", Oldest: true, Limit: 1000, To: domain.OAuthSortedBefore(now)}
+	_, err := g.store.List(ctx, q, func() domain.Record { return &domain.OAuthRevocation{} }, func(r domain.Record) error {
+		old = append(old, r.Key())
+		return nil
+	})
+	if err != nil || len(old) == 0 {
+		return err
+	}
+	if _, err = g.store.Apply(ctx, commit.Change{Workspace: workspace, Deletes: old}); err != nil {
+		return err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, k := range old {
+		delete(g.refused, k.ID)
+	}
+	return nil
+}

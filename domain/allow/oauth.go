@@ -1,0 +1,112 @@
+package allow
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"slices"
+	"strings"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// secretPrefix begins the secrets of OAuth clients, for scanners of secrets.
+const secretPrefix = "svc_cs_"
+
+// NewSecret spells the secret of an OAuth client from 24 random bytes. It is
+// shown once; only HashKey of it is kept.
+func NewSecret(random [24]byte) (text, last4 string) {
+	text = secretPrefix + domain.KeyText(random[:])
+	text += checksum(text)
+	return text, text[len(text)-4:]
+}
+
+// Meet is what two lists of permissions both allow, by meaning: "*:read" and
+// "calls:read" meet in "calls:read".
+func Meet(a, b []domain.Permission) []domain.Permission {
+	out := []domain.Permission{}
+	for _, p := range a {
+		if Covers(b, p) && !slices.Contains(out, p) {
+			out = append(out, p)
+		}
+	}
+	for _, p := range b {
+		if Covers(a, p) && !Covers(out, p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// maxScope bounds the text of a scope parameter.
+const maxScope = 500
+
+// Scope reads the scope parameter of a request of a client: permissions parted
+// by spaces, none twice, none that the client cannot be given. Without any it
+// is all that the client can be given. Errors: invalid_scope.
+func Scope(text string, most []domain.Permission) ([]domain.Permission, error) {
+	if len(text) > maxScope {
+		return nil, domain.Errorf(domain.OAuthInvalidScope, "The scope has more than %d letters.", maxScope)
+	}
+	var asked []domain.Permission
+	for word := range strings.FieldsSeq(text) {
+		p := domain.Permission(word)
+		switch {
+		case !Known(p):
+			return nil, domain.Errorf(domain.OAuthInvalidScope, "The scope holds a word that is no permission.")
+		case !Covers(most, p):
+			return nil, domain.Errorf(domain.OAuthInvalidScope, "The client cannot be given %s.", p)
+		case !slices.Contains(asked, p):
+			asked = append(asked, p)
+		}
+	}
+	if asked == nil {
+		return slices.Clone(most), nil
+	}
+	return asked, nil
+}
+
+// ScopeText spells permissions as a scope.
+func ScopeText(list []domain.Permission) string {
+	words := make([]string, len(list))
+	for i, p := range list {
+		words[i] = string(p)
+	}
+	return strings.Join(words, " ")
+}
+
+// Bounds of a PKCE verifier (RFC 7636 §4.1); a challenge by S256 has always
+// the same length.
+const (
+	minVerifier     = 43
+	maxVerifier     = 128
+	challengeLength = 43
+)
+
+// GoodChallenge says whether a text can be a challenge by S256.
+func GoodChallenge(text string) bool {
+	sum, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	return err == nil && len(text) == challengeLength && len(sum) == sha256.Size
+}
+
+// Proves says whether the verifier is the one of a challenge by S256. Without
+// a challenge only no verifier is right: a challenge that got lost on its way
+// must not go unnoticed.
+func Proves(challenge, verifier string) bool {
+	if challenge == "" {
+		return verifier == ""
+	}
+	if len(verifier) < minVerifier || len(verifier) > maxVerifier || strings.ContainsFunc(verifier, reserved) {
+		return false
+	}
+	sum := sha256.Sum256([]byte(verifier))
+	return subtle.ConstantTimeCompare([]byte(base64.RawURLEncoding.EncodeToString(sum[:])), []byte(challenge)) == 1
+}
+
+func reserved(r rune) bool {
+	switch {
+	case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9':
+		return false
+	}
+	return !strings.ContainsRune("-._~", r)
+}

@@ -1,0 +1,70 @@
+package httpapi_test
+
+import (
+	"context"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/allow"
+	"github.com/callboard/callboard/domain/ask"
+)
+
+func (f *fake) OAuthPlan(string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.workspace.Plan != domain.Enterprise {
+		return domain.Errorf(domain.CodePlanRequired, "OAuth 2.0 needs another plan.")
+	}
+	return nil
+}
+
+func (f *fake) CreateClient(_ context.Context, p domain.Principal, c *domain.OAuthClient) (*domain.OAuthClient, string, error) {
+	c.CreatedBy = p.KeyID
+	if c.Public {
+		return f.clients.add(c), "", nil
+	}
+	c.Last4, c.Hash = "wxyz", "kept"
+	return f.clients.add(c), "s3cret & more", nil
+}
+
+func (f *fake) OAuthClient(_ context.Context, _ domain.Principal, id string) (*domain.OAuthClient, error) {
+	return f.clients.get(id)
+}
+
+func (f *fake) ListClients(_ context.Context, _ domain.Principal, q ask.Page) (ask.List[*domain.OAuthClient], error) {
+	return f.clients.list(q), nil
+}
+
+func (f *fake) DeleteClient(_ context.Context, _ domain.Principal, id string) error {
+	return f.clients.drop(id)
+}
+
+func (f *fake) ClientOf(_ context.Context, id string) (*domain.OAuthClient, error) {
+	c, err := f.clients.get(id)
+	if err != nil {
+		return nil, nil //nolint:nilerr,nilnil // there is none
+	}
+	return c, nil
+}
+
+func (f *fake) ClientProves(c *domain.OAuthClient, secret string) bool {
+	return c != nil && !c.Public && secret == "s3cret & more"
+}
+
+func (f *fake) OAuthAlive(ctx context.Context, p domain.Principal, grant, token string) ([]domain.Permission, error) {
+	c, _ := f.ClientOf(ctx, p.ClientID)
+	f.mu.Lock()
+	gone := c == nil || f.refused[grant] || f.refused[token]
+	f.mu.Unlock()
+	if gone {
+		return nil, domain.Errorf(domain.CodeExpiredToken, "It was revoked.")
+	}
+	return allow.Meet(p.Permissions, c.Scopes), f.OAuthPlan("")
+}
+
+func (f *fake) RevokeOAuth(_ context.Context, _ *domain.OAuthClient, id string, _ time.Time) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.refused[id] = true
+	return nil
+}

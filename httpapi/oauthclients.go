@@ -1,0 +1,138 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/allow"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/rules"
+)
+
+// OAuth is what stands behind the OAuth 2.0 endpoints.
+type OAuth interface {
+	// OAuthPlan fails with plan_required where the workspace's plan has none.
+	OAuthPlan(workspace string) error
+	// CreateClient answers the client and its secret, which is never kept; ""
+	// for a public client.
+	CreateClient(ctx context.Context, p domain.Principal, c *domain.OAuthClient) (made *domain.OAuthClient, secret string, err error)
+	OAuthClient(ctx context.Context, p domain.Principal, id string) (*domain.OAuthClient, error)
+	ListClients(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.OAuthClient], error)
+	// DeleteClient: from its return on the client's tokens are refused.
+	DeleteClient(ctx context.Context, p domain.Principal, id string) error
+	// ClientOf is a client of any workspace, before it has proven anything; nil:
+	// there is none. It answers from memory.
+	ClientOf(ctx context.Context, id string) (*domain.OAuthClient, error)
+	// ClientProves says whether a secret is the client's, after the same time for
+	// every client and for nil.
+	ClientProves(c *domain.OAuthClient, secret string) bool
+	// OAuthAlive is what the holder of an access token may do now, at most what
+	// the Principal holds. Errors: expired_token, plan_required. It answers from
+	// memory: it stands before every request.
+	OAuthAlive(ctx context.Context, p domain.Principal, grant, token string) ([]domain.Permission, error)
+	// RevokeOAuth refuses the access tokens of a grant, or a single one by its
+	// jti, from its return on; they would end at until.
+	RevokeOAuth(ctx context.Context, c *domain.OAuthClient, id string, until time.Time) error
+}
+
+// NewClient is an OAuth client as it is sent.
+type NewClient struct {
+	Name         string              `json:"name" doc:"What its users see when they are asked."`
+	Scopes       []domain.Permission `json:"scopes" nullable:"false" doc:"The most that it can be given: permissions, not more than the key holds that makes it."`
+	RedirectURIs []string            `json:"redirect_uris,omitempty" nullable:"false" doc:"Where users are sent back to, compared letter by letter. https, or http on 127.0.0.1, [::1] and localhost."`
+	GrantTypes   []domain.GrantType  `json:"grant_types,omitempty" nullable:"false" doc:"authorization_code and refresh_token where there is a redirect URI, else client_credentials, unless said."`
+	Public       bool                `json:"public,omitempty" doc:"It can keep no secret (a page, a program on a phone): it gets none, and PKCE is required of it."`
+	Metadata     map[string]string   `json:"metadata,omitempty"`
+}
+
+// Client is an OAuth client as the API shows it.
+type Client struct {
+	domain.Meta
+	ClientID     string              `json:"client_id" doc:"The id, under the name that OAuth has for it."`
+	Name         string              `json:"name"`
+	Scopes       []domain.Permission `json:"scopes" doc:"The most that it can be given."`
+	RedirectURIs []string            `json:"redirect_uris" doc:"Where users are sent back to."`
+	GrantTypes   []domain.GrantType  `json:"grant_types" doc:"How it gets tokens."`
+	Public       bool                `json:"public" doc:"It has no secret."`
+	CreatedBy    string              `json:"created_by" doc:"The API key that made it."`
+	SecretHint   string              `json:"secret_hint,omitempty" doc:"The end of the secret."`
+	Secret       string              `json:"client_secret,omitempty" doc:"The secret itself, only in the answer to its creation."`
+}
+
+// showClient leaves the hash behind.
+func showClient(c *domain.OAuthClient) *Client {
+	out := &Client{
+		Meta: c.Meta, ClientID: c.ID, Name: c.Name, Scopes: c.Scopes, RedirectURIs: c.RedirectURIs, GrantTypes: c.GrantTypes, Public: c.Public, CreatedBy: c.CreatedBy,
+	}
+	if c.Last4 != "" {
+		out.SecretHint = "…" + c.Last4
+	}
+	return out
+}
+
+func (s *Server) clientRoutes() {
+	const tag, path = "OAuth clients", "/v1/oauth/clients"
+	add(s, operation{
+		method: http.MethodPost, path: path, id: "createClient", tag: tag, status: http.StatusCreated, summary: "Create an OAuth client",
+		about: "API keys only; 403 plan_required below the plan enterprise. The answer holds client_secret, this once: for another secret create another client.",
+	}, s.createClient)
+	add(s, operation{method: http.MethodGet, path: path, id: "listClients", tag: tag, summary: "List OAuth clients"},
+		func(ctx context.Context, p domain.Principal, in *struct{ Paging }) (*answer[List[*Client]], error) {
+			if err := s.ports.OAuth.OAuthPlan(p.WorkspaceID); err != nil {
+				return nil, err
+			}
+			l, err := s.ports.OAuth.ListClients(ctx, p, in.page())
+			return page(l, err, showClient)
+		})
+	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getClient", tag: tag, summary: "Get an OAuth client"},
+		func(ctx context.Context, p domain.Principal, in *One) (*answer[*Client], error) {
+			if err := s.ports.OAuth.OAuthPlan(p.WorkspaceID); err != nil {
+				return nil, err
+			}
+			id, err := named(domain.PrefixClient, in.ID)
+			if err != nil {
+				return nil, err
+			}
+			c, err := s.ports.OAuth.OAuthClient(ctx, p, id)
+			if err != nil {
+				return nil, err
+			}
+			return ok(showClient(c), nil)
+		})
+	add(s, operation{
+		method: http.MethodDelete, path: path + "/{id}", id: "deleteClient", tag: tag, summary: "Delete an OAuth client and refuse its tokens at once",
+		about: "On every plan: what was given can always be taken away.",
+	}, func(ctx context.Context, p domain.Principal, in *One) (*answer[Deleted], error) {
+		id, err := named(domain.PrefixClient, in.ID)
+		if err != nil {
+			return nil, err
+		}
+		return deleted(id, "oauth_client", s.ports.OAuth.DeleteClient(ctx, p, id))
+	})
+}
+
+func (s *Server) createClient(ctx context.Context, p domain.Principal, in *struct{ Body NewClient }) (*answer[*Client], error) {
+	if err := s.ports.OAuth.OAuthPlan(p.WorkspaceID); err != nil {
+		return nil, err
+	}
+	c := &domain.OAuthClient{
+		Name: in.Body.Name, Scopes: in.Body.Scopes, RedirectURIs: in.Body.RedirectURIs, GrantTypes: in.Body.GrantTypes, Public: in.Body.Public,
+	}
+	c.Metadata = in.Body.Metadata
+	if err := rules.Client(c).Err(); err != nil {
+		return nil, err
+	}
+	if !allow.Subset(c.Scopes, p.Permissions) {
+		return nil, domain.Errorf(domain.CodeInsufficientPermissions, "A client cannot be given more than the key holds that makes it.").With("required", c.Scopes)
+	}
+	made, secret, err := s.ports.OAuth.CreateClient(ctx, p, c)
+	if err != nil {
+		return nil, err
+	}
+	touch(ctx, made.ID)
+	shown := showClient(made)
+	shown.Secret = secret
+	return ok(shown, nil)
+}
