@@ -48,3 +48,14 @@ func Courtesy(ctx context.Context) func() error {
 	way := giveWay{since: time.Now(), rest: leastRest}
 	return func() error { return way.pause(ctx) }
 }
+
+// OrphanedLegs are the legs of a call of an earlier process that have not ended.
+func (n *Node) OrphanedLegs(workspaceID, callID string) int {
+	o := &n.tree(workspaceID).orphans
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if h := o.live[callID]; h != nil {
+		return h.legs
+	}
+	return 0
+}

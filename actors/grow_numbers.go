@@ -99,22 +99,42 @@ func (n *Node) readListsOnce(ctx context.Context, workspaceID string) error {
 	return nil
 }
 
-// forgetRings deletes rows of numbers that nobody has rung for days.
+// forgetRings deletes rows of numbers that nobody has rung for days. Who is
+// rung meanwhile keeps its row: what was not deleted is found again.
 func (n *Node) forgetRings(ctx context.Context, workspaceID string) error {
 	q := commit.Query{
 		Kind: "number_days", Workspace: workspaceID, Index: "all", Limit: 500, Oldest: true,
 		To: domain.RingSort(domain.RingsOver(time.Now())),
 	}
 	for ctx.Err() == nil {
-		var old []domain.Key
+		var old []*domain.NumberDays
 		_, err := n.cfg.Store.List(ctx, q, func() domain.Record { return &domain.NumberDays{} }, func(r domain.Record) error {
-			old = append(old, r.Key())
+			if row, ok := r.(*domain.NumberDays); ok {
+				old = append(old, row)
+			}
 			return nil
 		})
-		if err != nil || len(old) == 0 {
+		if err != nil {
 			return err
 		}
-		if _, err = n.cfg.Store.Apply(ctx, commit.Change{Workspace: workspaceID, Deletes: old}); err != nil {
+		change := commit.Change{Workspace: workspaceID}
+		for _, row := range old {
+			switch version, err := n.cfg.Store.Get(ctx, row); {
+			case errors.Is(err, domain.ErrNotFound):
+			case err != nil:
+				return err
+			case row.Sort() < q.To:
+				change.Deletes = append(change.Deletes, row.Key())
+				change.Guards = append(change.Guards, commit.Guard{Key: row.Key(), Version: version})
+			}
+		}
+		if len(change.Deletes) == 0 {
+			return nil
+		}
+		if _, err = n.cfg.Store.Apply(ctx, change); err != nil {
+			if errors.Is(err, domain.ErrConflict) {
+				return nil
+			}
 			return err
 		}
 	}

@@ -3,6 +3,7 @@ package actors_test
 import (
 	"context"
 	"encoding/json"
+	"strconv"
 	"testing"
 	"time"
 
@@ -17,26 +18,41 @@ import (
 )
 
 // crashedOn writes what a process leaves behind that crashed during a call.
-func (h *house) crashedOn(to string, dialog *sip.DialogState) {
+// Each dialog is a leg of it; nil: nothing is known of one.
+func (h *house) crashedOn(to string, dialogs ...*sip.DialogState) (callID string) {
 	h.Helper()
 	id, now := mailbox.NewID(domain.PrefixCall), time.Now().UTC()
 	c := &domain.Call{
 		Meta:      domain.Meta{ID: id, Object: "call", WorkspaceID: h.live.WorkspaceID, Environment: domain.Live, CreatedAt: now, UpdatedAt: now},
 		Direction: domain.Outbound, To: to, Status: domain.CallRinging, StartedAt: &now, Legs: []domain.Leg{}, Attempt: 1,
 	}
-	leg := domain.AttemptLeg{Number: 1, SIPCallID: id + "@left"}
-	if dialog != nil {
-		dialog.CallID = leg.SIPCallID
-		var err error
-		leg.Dialog, err = json.Marshal(dialog)
-		require.NoError(h, err)
+	var legs []domain.AttemptLeg
+	for i, dialog := range dialogs {
+		leg := domain.AttemptLeg{Number: i + 1, SIPCallID: id + "@left" + strconv.Itoa(i)}
+		if dialog != nil {
+			dialog.CallID = leg.SIPCallID
+			var err error
+			leg.Dialog, err = json.Marshal(dialog)
+			require.NoError(h, err)
+		}
+		legs = append(legs, leg)
 	}
 	a := &domain.Attempt{
 		ID: id, WorkspaceID: h.live.WorkspaceID, Environment: domain.Live, CallID: id, Number: 1,
-		Direction: domain.Outbound, Boot: "boot_left", OpenedAt: now, Legs: []domain.AttemptLeg{leg},
+		Direction: domain.Outbound, Boot: "boot_left", OpenedAt: now, Legs: legs,
 	}
 	_, err := h.store.Apply(context.Background(), commit.Change{Workspace: h.live.WorkspaceID, Puts: []domain.Record{c, a}})
 	require.NoError(h, err)
+	return id
+}
+
+// answering is a dialog of a call to a phone of the simulator, which answers
+// its BYE.
+func (h *house) answering(to string) *sip.DialogState {
+	return &sip.DialogState{
+		LocalTag: "ours", RemoteTag: "theirs", LocalURI: "sip:+12025550100@127.0.0.1", RemoteURI: "sip:" + to + "@127.0.0.1",
+		RemoteTarget: "sip:" + to + "@" + h.phones.Addr().String(), LocalCSeq: 2, Target: h.phones.Target(), Confirmed: true,
+	}
 }
 
 // free says whether a campaign may ring a number.
@@ -55,10 +71,7 @@ func TestNobodyRingsANumberWhoseOrphanedLegMayStillRing(t *testing.T) {
 	h := build(t, nil)
 	silent, answers, other := number(7, 1, "11"), number(7, 2, "11"), number(7, 3, "11")
 	h.crashedOn(silent, nil)
-	h.crashedOn(answers, &sip.DialogState{
-		LocalTag: "ours", RemoteTag: "theirs", LocalURI: "sip:+12025550100@127.0.0.1", RemoteURI: "sip:" + answers + "@127.0.0.1",
-		RemoteTarget: "sip:" + answers + "@" + h.phones.Addr().String(), LocalCSeq: 2, Target: h.phones.Target(), Confirmed: true,
-	})
+	h.crashedOn(answers, h.answering(answers))
 	h.shut()
 	h.open()
 	begun := time.Now()
@@ -101,12 +114,30 @@ func TestALegThatMayStillRingIsKnownAfterAnotherCrash(t *testing.T) {
 func TestNothingIsKeptOfAnOrphanedCallThatIsOver(t *testing.T) {
 	h := build(t, nil)
 	answers := number(7, 2, "11")
-	h.crashedOn(answers, &sip.DialogState{
-		LocalTag: "ours", RemoteTag: "theirs", LocalURI: "sip:+12025550100@127.0.0.1", RemoteURI: "sip:" + answers + "@127.0.0.1",
-		RemoteTarget: "sip:" + answers + "@" + h.phones.Addr().String(), LocalCSeq: 2, Target: h.phones.Target(), Confirmed: true,
-	})
+	h.crashedOn(answers, h.answering(answers))
 	h.shut()
 	h.open()
 	h.until(20*time.Second, "its BYE is answered", func() bool { return h.free(answers) })
 	h.until(20*time.Second, "its row is gone", func() bool { return h.orphaned() == 0 })
+}
+
+func TestACallKeepsItsLineUntilTheLastOfItsOrphanedLegsHasEnded(t *testing.T) {
+	h := build(t, nil)
+	both, answers := number(7, 1, "11"), number(7, 2, "11")
+	left := h.crashedOn(both, h.answering(both), nil)
+	h.crashedOn(answers, h.answering(answers))
+	h.shut()
+	h.open()
+	begun := time.Now()
+	active := func() int {
+		now, err := h.node.Usage(h.Context(), h.live.WorkspaceID, domain.Outbound)
+		require.NoError(h, err)
+		return now.Active
+	}
+	h.until(20*time.Second, "the BYE of the first leg is answered", func() bool { return h.node.OrphanedLegs(h.live.WorkspaceID, left) < 2 })
+	h.until(20*time.Second, "that of the other call too", func() bool { return h.free(answers) && active() < 2 })
+	h.free(both) // whatever was told has been heard
+	if now := active(); time.Since(begun) < 30*time.Second {
+		assert.Equal(t, 1, now, "the second leg may yet ring")
+	}
 }

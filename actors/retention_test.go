@@ -1,6 +1,8 @@
 package actors_test
 
 import (
+	"context"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -8,8 +10,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/persistence/redis/redistest"
 )
 
@@ -122,4 +126,56 @@ func TestMoreOldTracesThanOneCommitTakesAreAllDeleted(t *testing.T) {
 		require.ErrorIs(t, err, domain.ErrNotFound, "also without its call")
 	}
 	assert.Equal(t, "ts", h.left(h.live, young))
+}
+
+// late rings numbers while their old rows are being deleted.
+type late struct {
+	actors.Store
+	listed, found func() // after rows of numbers were listed; before some are deleted
+}
+
+func (l *late) List(ctx context.Context, q commit.Query, fresh func() domain.Record, each func(domain.Record) error) (string, error) {
+	next, err := l.Store.List(ctx, q, fresh, each)
+	if q.Kind == "number_days" && l.listed != nil {
+		l.listed()
+	}
+	return next, err
+}
+
+func (l *late) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
+	if l.found != nil && slices.ContainsFunc(c.Deletes, func(k domain.Key) bool { return k.Kind == "number_days" }) {
+		l.found()
+	}
+	return l.Store.Apply(ctx, c)
+}
+
+func TestWhoIsRungWhileOldCountsAreDeletedKeepsTheCount(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	h.shut()
+	slow := &late{}
+	h.wrap = func(s actors.Store) actors.Store { slow.Store = s; return slow }
+	h.open()
+	ring := func(phone string, at time.Time) {
+		row := &domain.NumberDays{WorkspaceID: h.live.WorkspaceID, Environment: domain.Live, Number: phone, Rings: []domain.Ring{{CallID: "call_1", At: at}}}
+		_, err := h.store.Apply(t.Context(), commit.Change{Workspace: h.live.WorkspaceID, Puts: []domain.Record{row}})
+		require.NoError(t, err)
+	}
+	old, first, second, young := number(3, 1, "11"), number(3, 2, "11"), number(3, 3, "11"), number(3, 4, "11")
+	for _, phone := range []string{old, first, second} {
+		ring(phone, time.Now().Add(-60*time.Hour))
+	}
+	ring(young, time.Now().Add(-40*time.Hour))
+	slow.listed = func() { ring(first, time.Now()) }
+	slow.found = func() { ring(second, time.Now()); slow.found = nil }
+	h.node.Sweep(t.Context()) // finds the second rung, and leaves them all
+	h.node.Sweep(t.Context())
+	var kept []string
+	for _, phone := range []string{old, first, second, young} {
+		_, err := h.store.Get(t.Context(), &domain.NumberDays{WorkspaceID: h.live.WorkspaceID, Environment: domain.Live, Number: phone})
+		if err == nil {
+			kept = append(kept, phone)
+		}
+	}
+	assert.Equal(t, []string{first, second, young}, kept)
 }

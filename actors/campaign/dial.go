@@ -140,9 +140,13 @@ func (a *Campaign) decide(ctx actor.Context, now time.Time, dialling bool) dialp
 
 // skip takes a contact out in the next commit.
 func (a *Campaign) skip(ordinal int, by Skip) {
-	if !a.skipped[ordinal] {
-		a.skipped[ordinal] = true
-		a.skips = append(a.skips, skip{ordinal, by, a.phoneOf(ordinal), a.why(ordinal, by)})
+	a.takeOut(skip{ordinal, by, a.phoneOf(ordinal), a.why(ordinal, by)})
+}
+
+func (a *Campaign) takeOut(s skip) {
+	if !a.skipped[s.ordinal] {
+		a.skipped[s.ordinal] = true
+		a.skips = append(a.skips, s)
 	}
 }
 
@@ -259,7 +263,7 @@ func (a *Campaign) unslotted(ctx actor.Context, m trunk.NoSlot) {
 	delete(a.tries, m.CallID)
 	if m.Reason == trunk.Forbidden {
 		a.returnTry(ctx, t)
-		a.skip(t.who.ordinal, SkipInvalid)
+		a.leaveOut(t, SkipInvalid, a.why(t.who.ordinal, SkipInvalid))
 		return
 	}
 	a.trunkUntil = later(a.trunkUntil, m.Until)

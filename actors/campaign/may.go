@@ -30,7 +30,7 @@ func (a *Campaign) mayRing(ctx actor.Context, t *try) {
 	if a.cfg.Check != nil {
 		if by, ok := a.cfg.Check(t.who.contact); !ok {
 			a.returnTry(ctx, t)
-			a.skip(t.who.ordinal, by)
+			a.leaveOut(t, by, a.why(t.who.ordinal, by))
 			return
 		}
 	}
@@ -106,10 +106,7 @@ func (a *Campaign) denied(ctx actor.Context, m numbers.Denied) {
 
 // leaveOut skips a contact for a reason that is known.
 func (a *Campaign) leaveOut(t *try, by Skip, why domain.Ruling) {
-	if ordinal := t.who.ordinal; !a.skipped[ordinal] {
-		a.skipped[ordinal] = true
-		a.skips = append(a.skips, skip{ordinal, by, t.who.contact.Phone, why})
-	}
+	a.takeOut(skip{t.who.ordinal, by, t.who.contact.Phone, why})
 }
 
 // unask gives a number back that will not be rung.

@@ -138,12 +138,17 @@ func (p *people) state(ordinal int) domain.ContactState {
 // retry makes a contact wait for its next attempt.
 func (p *people) retry(ordinal int, at time.Time) { heap.Push(&p.retries, waiting{at, ordinal}) }
 
-// nextRetry is when the earliest retry is due.
+// nextRetry is when the earliest retry is due, or somebody may be rung again
+// whose number was taken.
 func (p *people) nextRetry() time.Time {
-	if len(p.retries) == 0 {
-		return time.Time{}
+	var first time.Time
+	if len(p.retries) > 0 {
+		first = p.retries[0].at
 	}
-	return p.retries[0].at
+	if len(p.holds) > 0 {
+		first = earlier(first, p.holds[0].at)
+	}
+	return first
 }
 
 // nextOpening is when the first zone opens in which somebody waits.
@@ -153,9 +158,6 @@ func (p *people) nextOpening() time.Time {
 		if !z.empty() && !z.opens.IsZero() && (first.IsZero() || z.opens.Before(first)) {
 			first = z.opens
 		}
-	}
-	if len(p.holds) > 0 {
-		first = earlier(first, p.holds[0].at)
 	}
 	return first
 }
@@ -357,9 +359,7 @@ func (p *people) apply(changes []delta) {
 func (p *people) observe(d delta) {
 	was, spent := p.state(d.ordinal), p.attempts[d.ordinal]
 	if was == domain.ContactRetryWait {
-		if d.zone == nil || !d.zone.cohorts.Drop(int(spent)) {
-			p.cohorts.Drop(int(spent))
-		}
+		p.drop(d.zone, int(spent))
 	}
 	waits := d.state == domain.ContactRetryWait
 	switch {
@@ -370,6 +370,19 @@ func (p *people) observe(d delta) {
 	}
 	if was == domain.ContactOpen && d.attempts == spent && (waits || d.state.Final()) { // else it was not spent
 		p.seen.Yields.Add(int(spent), waits)
+	}
+}
+
+// drop takes one who waits no longer out of the cohorts of its zone, or, where
+// its zone is not known, out of any that has one of its kind.
+func (p *people) drop(z *zone, spent int) {
+	if z != nil && z.cohorts.Drop(spent) || p.cohorts.Drop(spent) {
+		return
+	}
+	for _, z := range p.zones {
+		if z.cohorts.Drop(spent) {
+			return
+		}
 	}
 }
 

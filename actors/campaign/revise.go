@@ -127,7 +127,9 @@ func (a *Campaign) revised(ctx actor.Context, b *batch, now time.Time) {
 	for _, r := range b.revisions {
 		delete(a.skipped, r.ordinal)
 		due := a.people.forget(r.ordinal)
-		if r.contact != nil {
+		if r.contact == nil {
+			delete(a.heldBy, r.ordinal) // nobody decides about it any more
+		} else {
 			delete(a.people.chunks, r.ordinal/domain.ChunkSize)
 			a.people.requeue(r.ordinal, later(now, due))
 			if a.reading {

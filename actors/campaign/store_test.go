@@ -33,6 +33,7 @@ type memory struct {
 	events   []event.Event
 	commits  int
 	latency  time.Duration
+	stall    map[string]chan struct{}           // kinds whose rows are read once these are closed
 	down     bool                               // nothing works
 	judge    func(n int, c commit.Change) fault // what goes wrong with the nth commit
 	mistakes []string
@@ -171,6 +172,12 @@ func (s as) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
 
 func (s as) Get(_ context.Context, into domain.Record) (uint64, error) {
 	s.mu.Lock()
+	stalled := s.stall[into.Key().Kind]
+	s.mu.Unlock()
+	if stalled != nil {
+		<-stalled
+	}
+	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.dead() || s.down {
 		return 0, errStore
@@ -308,6 +315,20 @@ func (m *memory) told(types ...event.Type) []event.Event {
 		}
 	}
 	return out
+}
+
+// decided is the log of decisions.
+func (m *memory) decided() []domain.DecisionPage {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var pages []domain.DecisionPage
+	for k := range m.kinds["decision"] {
+		var page domain.DecisionPage
+		_ = json.Unmarshal(m.rows[k].body, &page)
+		pages = append(pages, page)
+	}
+	slices.SortFunc(pages, func(a, b domain.DecisionPage) int { return a.Seq - b.Seq })
+	return pages
 }
 
 func (m *memory) progress() domain.Progress {

@@ -83,6 +83,7 @@ type process struct {
 	mu                                sync.Mutex
 	lines, trunks, calls, boss, actor *actor.PID
 	all                               []*actor.PID
+	made                              *campaign.Campaign // the latest
 }
 
 func (p *process) dead() bool {
@@ -188,7 +189,7 @@ func (w *world) begin() {
 	// A parent, so that a panic restarts the campaign as in production.
 	p.boss = w.sys.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
 		if _, ok := ctx.Message().(*actor.Started); ok {
-			p.actor, _ = ctx.SpawnNamed(mailbox.Props(func() actor.Actor { return campaign.New(cfg) }, 1000), "campaign")
+			p.actor, _ = ctx.SpawnNamed(mailbox.Props(func() actor.Actor { p.made = campaign.New(cfg); return p.made }, 1000), "campaign")
 		}
 	}, actor.WithSupervisor(mailbox.Restart(w.log, nil))))
 	p.all = append(p.all, p.boss)

@@ -303,7 +303,7 @@ func BenchmarkMayRing(b *testing.B) {
 	lists.Begin(ws, domain.DefaultDNCID(ws, domain.Live))
 	pid := sys.Root.Spawn(mailbox.Props(func() actor.Actor {
 		return numbers.New(numbers.Config{
-			Workspace: ws, Store: s, Lists: lists, Day: calendar.NewShared().Day, Caps: func() domain.FrequencyCaps { return domain.FrequencyCaps{} },
+			Workspace: ws, Store: s, Lists: lists, Day: calendar.NewShared().Day, Caps: func() domain.FrequencyCaps { return domain.FrequencyCaps{PerNumberPerDay: 3} },
 		})
 	}, 1000))
 	ctx := context.Background()
