@@ -2,6 +2,7 @@ package numbers_test
 
 import (
 	"context"
+	"log/slog"
 	"errors"
 	"sync"
 	"testing"
@@ -298,7 +299,7 @@ func BenchmarkMayRing(b *testing.B) {
 	require.NoError(b, err)
 	s, err := persistence.NewStore(b.Context(), d, make([]byte, persistence.MasterKeySize), "me")
 	require.NoError(b, err)
-	sys := mailbox.System(nil)
+	sys := mailbox.System(slog.New(slog.DiscardHandler))
 	lists := register.New(s, nil)
 	lists.Begin(ws, domain.DefaultDNCID(ws, domain.Live))
 	pid := sys.Root.Spawn(mailbox.Props(func() actor.Actor {
