@@ -2,8 +2,8 @@ package numbers_test
 
 import (
 	"context"
-	"log/slog"
 	"errors"
+	"log/slog"
 	"sync"
 	"testing"
 	"testing/synctest"
