@@ -35,12 +35,14 @@ const (
 // A source is locked by three packets in a row of a negotiated payload type: the address that the description names at any
 // time, another port or a network of the session only within a short window, and only while the named one is silent.
 // From then on nobody else is heard, until a new description names another address; nor is another stream of that address,
-// until the one heard is silent.
+// until the one heard is silent. What the source heard until then still sends is not meant for the new one: it is learnt
+// only in the second half of the window, for a far end that has not moved after all.
 type receiver struct {
 	kinds   [128]kind
 	khz     [128]uint8     // the clock of each
 	remote  netip.AddrPort // as described
 	locked  netip.AddrPort
+	former  netip.AddrPort // was heard before the description named another address
 	ssrc    uint32
 	spoke   int64 // when the locked stream was last heard, by the wall clock
 	named   bool  // the described address has been heard
@@ -103,6 +105,9 @@ func (r *receiver) forget() {
 
 // expect names the address that shall be heard; a lock on another ends.
 func (r *receiver) expect(remote netip.AddrPort, now time.Duration) {
+	if r.former = r.locked; !r.former.IsValid() {
+		r.former = r.remote
+	}
 	r.remote, r.locked, r.named, r.trial = remote, netip.AddrPort{}, false, trial{}
 	r.openLatch(now)
 }
@@ -254,7 +259,8 @@ func (s *Session) admit(from netip.AddrPort, p *rtp.Packet, k kind, arrived int6
 
 // learnable says whether an address that the description does not name may become the source.
 func (s *Session) learnable(from netip.AddrPort) bool {
-	if s.engine.now() > s.in.until {
+	left := s.in.until - s.engine.now()
+	if left < 0 || from == s.in.former && left > latchWindow/2 {
 		return false
 	}
 	if from.Addr() != s.in.remote.Addr() && !within(from.Addr(), s.o.Networks) {

@@ -98,6 +98,40 @@ func TestASourceIsLockedAndAnInjectorIsRefused(t *testing.T) {
 	eventually(t, "the old one no more", func() bool { return s.Stats().PacketsRefused == 28 })
 }
 
+func TestWhatTheFormerSourceStillSendsIsNotTakenForTheNewOne(t *testing.T) {
+	t.Parallel()
+	s := open(t, engine(t, 31960, 31969), media.Options{})
+	s.Begin()
+	for range 10 { // the window is open for so long only, and the machine may stand still
+		p, moved := newPeer(t), newPeer(t)
+		_, err := s.Answer(p.sdp(""))
+		require.NoError(t, err)
+		before := s.Stats()
+		p.say(t, s.LocalPort(), 3, 0, 0x90)
+		eventually(t, "heard", func() bool { return s.Stats().PacketsReceived == before.PacketsReceived+3 })
+		begun := time.Now()
+		_, err = s.Answer(moved.sdp(""))
+		require.NoError(t, err)
+		p.say(t, s.LocalPort(), 10, 0, 0x90)
+		late := func() bool { return time.Since(begun) > 900*time.Millisecond }
+		eventually(t, "refused", func() bool { return s.Stats().PacketsRefused == before.PacketsRefused+10 || late() })
+		if late() {
+			continue
+		}
+		moved.forget()
+		eventually(t, "the new one hears", func() bool { return len(moved.heard()) > 3 })
+		p.forget()
+		eventually(t, "a far end that has not moved is learnt again", func() bool {
+			p.say(t, s.LocalPort(), 1, 0, 0x90)
+			return len(p.heard()) > 0 || time.Since(begun) > 2100*time.Millisecond
+		})
+		if len(p.heard()) > 0 {
+			return
+		}
+	}
+	require.Fail(t, "never learnt again")
+}
+
 func TestASourceBehindNATIsLearntFromThreePacketsInARow(t *testing.T) {
 	t.Parallel()
 	described, own, thief := newPeer(t), newPeer(t), newPeer(t)
