@@ -224,16 +224,17 @@ func (d *Driver) setHealthIf(err error) {
 func (d *Driver) setHealth(err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if (err == nil) == (d.health == nil) {
-		return
-	}
+	was := d.health
 	if err == nil {
-		d.health = nil
-		d.log.Info("redis is back")
+		if d.health = nil; was != nil {
+			d.log.Info("redis is back")
+		}
 		return
 	}
-	d.health = fmt.Errorf("%w: redis: %w", persistence.ErrUnavailable, err)
-	d.log.Error("redis is away", slog.Any("error", err))
+	d.health = fmt.Errorf("%w: redis: %w", persistence.ErrUnavailable, err) // as it is now: what it began with may be over
+	if was == nil {
+		d.log.Error("redis is away", slog.Any("error", err))
+	}
 }
 
 // Healthy is nil while commits can be expected to succeed; it lags by at most
