@@ -343,23 +343,23 @@ func (d *Desk) some(ctx context.Context, c *domain.Campaign, progress *domain.Pr
 }
 
 // one is a contact by its id.
-func (d *Desk) one(ctx context.Context, c *domain.Campaign, contactID string) (person, *domain.Progress, error) {
+func (d *Desk) one(ctx context.Context, c *domain.Campaign, contactID string) (person, error) {
 	progress, err := d.progressOf(ctx, c)
 	if err != nil {
-		return person{}, nil, err
+		return person{}, err
 	}
 	ordinal, ok := domain.ContactOrdinal(c.ID, contactID)
 	if !ok || ordinal >= progress.Total {
-		return person{}, nil, missing("contact")
+		return person{}, missing("contact")
 	}
 	some, err := d.some(ctx, c, progress, []int{ordinal})
 	if err == nil && len(some) == 0 {
 		err = missing("contact")
 	}
 	if err != nil {
-		return person{}, nil, err
+		return person{}, err
 	}
-	return some[0], progress, nil
+	return some[0], nil
 }
 
 // Contact reads one contact of a campaign.
@@ -368,7 +368,7 @@ func (d *Desk) Contact(ctx context.Context, p domain.Principal, campaignID, cont
 	if err != nil {
 		return ask.Contact{}, err
 	}
-	o, _, err := d.one(ctx, c, contactID)
+	o, err := d.one(ctx, c, contactID)
 	return o.shown(c), err
 }
 

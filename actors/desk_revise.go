@@ -63,7 +63,7 @@ func (d *Desk) UpdateContact(ctx context.Context, p domain.Principal, campaignID
 		return none, err
 	}
 	defer end()
-	before, _, err := d.one(ctx, c, contactID)
+	before, err := d.one(ctx, c, contactID)
 	if err != nil {
 		return none, err
 	}
@@ -96,7 +96,7 @@ func (d *Desk) DeleteContact(ctx context.Context, p domain.Principal, campaignID
 	if err != nil {
 		return err
 	}
-	o, _, err := d.one(ctx, c, contactID)
+	o, err := d.one(ctx, c, contactID)
 	if err != nil {
 		return err
 	}

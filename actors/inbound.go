@@ -39,15 +39,23 @@ const (
 // line is taken, the opening is committed, and its call goes on. It returns at
 // once.
 func (n *Node) Inbound(in *sip.Incoming) {
-	if n.drain.Load() || !n.loaded.Load() || n.taking.Add(1) > mostTaken {
-		if n.loaded.Load() && !n.drain.Load() {
-			n.taking.Add(-1)
-		}
+	if n.drain.Load() || !n.loaded.Load() {
+		in.Reject(sipUnavailable, overloadAfter)
+		return
+	}
+	if n.taking.Add(1) > mostTaken {
+		n.taking.Add(-1)
 		in.Reject(sipUnavailable, overloadAfter)
 		return
 	}
 	n.beside(func() {
 		defer n.taking.Add(-1)
+		defer func() {
+			if v := recover(); v != nil { // nobody would answer the caller any more
+				in.Reject(sipServerError, 0)
+				panic(v)
+			}
+		}()
 		ctx, cancel := context.WithTimeout(context.Background(), inboundLimit)
 		defer cancel()
 		if err := n.take(ctx, in); err != nil {

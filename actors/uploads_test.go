@@ -278,7 +278,7 @@ func TestChangesOfAContactAtOnceLoseNothing(t *testing.T) {
 	require.NoError(t, err)
 	_, err = d.UpdateContact(ctx, h.live, id, c.ID, ask.ContactChange{Context: domain.Context{"b": big}})
 	assert.Equal(t, domain.CodeValidation, domain.CodeOf(err))
-	assert.ErrorContains(t, err, "64 kB")
+	require.ErrorContains(t, err, "64 kB")
 	_, err = d.UpdateContact(ctx, h.live, id, c.ID, ask.ContactChange{Context: domain.Context{"a": nil, "b": big}})
 	require.NoError(t, err)
 }
