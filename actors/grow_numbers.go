@@ -119,10 +119,11 @@ func (n *Node) forgetRings(ctx context.Context, workspaceID string) error {
 		}
 		change := commit.Change{Workspace: workspaceID}
 		for _, row := range old {
-			switch version, err := n.cfg.Store.Get(ctx, row); {
-			case errors.Is(err, domain.ErrNotFound):
-			case err != nil:
-				return err
+			version, missing := n.cfg.Store.Get(ctx, row)
+			switch {
+			case errors.Is(missing, domain.ErrNotFound):
+			case missing != nil:
+				return missing
 			case row.Sort() < q.To:
 				change.Deletes = append(change.Deletes, row.Key())
 				change.Guards = append(change.Guards, commit.Guard{Key: row.Key(), Version: version})
