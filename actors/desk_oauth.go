@@ -104,7 +104,15 @@ func (d *Desk) OAuthAlive(_ context.Context, p domain.Principal, grant, token st
 	if err = d.OAuthPlan(p.WorkspaceID); err != nil {
 		return nil, err
 	}
-	return allow.Meet(p.Permissions, c.Scopes), nil
+	rights := allow.Meet(p.Permissions, c.Scopes)
+	if p.UserID == "" {
+		return rights, nil
+	}
+	u := d.guests.user(p.UserID)
+	if u == nil || u.WorkspaceID != p.WorkspaceID {
+		return nil, domain.Errorf(domain.CodeExpiredToken, "The user who let the client in is gone.")
+	}
+	return allow.Meet(rights, u.Role.Permissions()), nil
 }
 
 // RevokeOAuth refuses all access tokens of a grant, or a single one, from its

@@ -35,6 +35,8 @@ const (
 	PrefixSigner    Prefix = "jwk"
 	PrefixClient    Prefix = "client"
 	PrefixGrant     Prefix = "grant"
+	PrefixUser      Prefix = "user"
+	PrefixSession   Prefix = "sess"
 )
 
 // ID makes an identifier <prefix>_<ULID> of a time and 10 random bytes. Both

@@ -57,7 +57,8 @@ func (r *OAuthRevocation) Indexes() []string { return []string{"all"} }
 // Sort is by the end.
 func (r *OAuthRevocation) Sort() string { return sortTime(r.Until) + r.ID }
 
-// OAuthSortedBefore is where the revocations begin that still hold at a time.
+// OAuthSortedBefore is where the rows begin that still hold at a time, among
+// those that sort by their end.
 func OAuthSortedBefore(now time.Time) string { return sortTime(now) }
 
 // sortTime spells a time so that later ones sort after.
@@ -75,3 +76,65 @@ const (
 	OAuthAccessDenied         Code = "access_denied"
 	OAuthUnsupportedTokenType Code = "unsupported_token_type"
 )
+
+// How long codes and what comes of them hold. A code that was used is known
+// for CodeMemory, so that its second use is noticed.
+const (
+	CodeLife     = time.Minute
+	CodeMemory   = 24 * time.Hour
+	AccessLife   = time.Hour
+	RefreshIdle  = 30 * 24 * time.Hour
+	RefreshTotal = 180 * 24 * time.Hour
+)
+
+// OAuthCode is what a user's consent gives to a client, to be exchanged once
+// (RFC 6749 §4.1.2). Its id is a keyed hash of its text.
+type OAuthCode struct {
+	Meta
+	ClientID    string       `json:"client_id"`
+	UserID      string       `json:"user_id"`
+	RedirectURI string       `json:"redirect_uri"`
+	Challenge   string       `json:"challenge,omitempty"` // by S256; "": none
+	Scopes      []Permission `json:"scopes"`
+	Until       time.Time    `json:"until"`
+	GrantID     string       `json:"grant_id,omitempty"` // what it was exchanged for; "": not yet
+}
+
+// Key names the row.
+func (c *OAuthCode) Key() Key { return Key{"oauth_code", c.WorkspaceID, c.ID} }
+
+// Indexes: all, for the sweep.
+func (c *OAuthCode) Indexes() []string { return []string{"all"} }
+
+// Sort is by the end.
+func (c *OAuthCode) Sort() string { return sortTime(c.Until) + c.ID }
+
+// OAuthGrant is what a user has given to a client: a line of refresh tokens, of
+// which the one of the current generation is good.
+type OAuthGrant struct {
+	Meta
+	ClientID    string       `json:"client_id"`
+	UserID      string       `json:"user_id"`
+	Scopes      []Permission `json:"scopes"`
+	Generation  int          `json:"generation"`
+	RefreshedAt time.Time    `json:"refreshed_at"`
+	RevokedAt   *time.Time   `json:"revoked_at,omitempty"`
+}
+
+// Key names the row.
+func (g *OAuthGrant) Key() Key { return Key{"oauth_grant", g.WorkspaceID, g.ID} }
+
+// Indexes: all, for the sweep.
+func (g *OAuthGrant) Indexes() []string { return []string{"all"} }
+
+// Sort is by age.
+func (g *OAuthGrant) Sort() string { return g.ID }
+
+// Until is when the grant ends unless it is used.
+func (g *OAuthGrant) Until() time.Time {
+	idle, last := g.RefreshedAt.Add(RefreshIdle), g.CreatedAt.Add(RefreshTotal)
+	if idle.Before(last) {
+		return idle
+	}
+	return last
+}

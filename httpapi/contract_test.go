@@ -147,7 +147,11 @@ func TestTheDocumentIsOpenAPI31AndKnowsEveryRoute(t *testing.T) {
 	slices.Sort(have)
 	slices.Sort(ids)
 	assert.Equal(t, slices.Compact(slices.Clone(ids)), ids, "operation ids are unique")
-	want := []string{"POST /v1/auth/refresh", "POST /oauth/token", "POST /oauth/revoke", "POST /oauth/introspect"} // take a token, or a form
+	want := []string{ // take a token, a form, people, or more than one right
+		"POST /v1/auth/refresh", "POST /oauth/token", "POST /oauth/revoke", "POST /oauth/introspect", "GET /oauth/authorize", "POST /oauth/authorize",
+		"GET /sign-in", "POST /sign-in", "POST /sign-out", "POST /v1/users", "PATCH /v1/users/{id}", "DELETE /v1/users/{id}",
+		"POST /v1/users/{id}/sign-in-link", "DELETE /v1/users/{id}/sessions/{session_id}",
+	}
 	for _, c := range routeCases() {
 		route, _, _ := strings.Cut(c.route, "?")
 		want = append(want, route)
@@ -185,7 +189,7 @@ func TestTheDocumentTellsWhatEveryFieldMeans(t *testing.T) {
 		Components struct{ Schemas map[string]json.RawMessage }
 	}
 	require.NoError(t, json.Unmarshal(d.must(200, "GET", "/openapi.json", "", nil).Body, &doc))
-	about := regexp.MustCompile(`^/v1/(trunks|phones|phone-numbers|calls|tickets|test|workspace|agents)\b`)
+	about := regexp.MustCompile(`^/v1/(trunks|phones|phone-numbers|calls|tickets|test|workspace|agents|users|oauth)\b`)
 	seen := map[string]bool{}
 	var look func(where string, raw json.RawMessage)
 	look = func(where string, raw json.RawMessage) {

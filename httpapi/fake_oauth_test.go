@@ -59,7 +59,15 @@ func (f *fake) OAuthAlive(ctx context.Context, p domain.Principal, grant, token 
 	if gone {
 		return nil, domain.Errorf(domain.CodeExpiredToken, "It was revoked.")
 	}
-	return allow.Meet(p.Permissions, c.Scopes), f.OAuthPlan("")
+	rights := allow.Meet(p.Permissions, c.Scopes)
+	if p.UserID != "" {
+		u, err := f.users.get(p.UserID)
+		if err != nil {
+			return nil, domain.Errorf(domain.CodeExpiredToken, "The user is gone.")
+		}
+		rights = allow.Meet(rights, u.Role.Permissions())
+	}
+	return rights, f.OAuthPlan("")
 }
 
 func (f *fake) RevokeOAuth(_ context.Context, _ *domain.OAuthClient, id string, _ time.Time) error {

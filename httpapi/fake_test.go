@@ -139,8 +139,7 @@ type fake struct {
 	numbers   shelf[*domain.PhoneNumber]
 	webhooks  shelf[*domain.Webhook]
 	apiKeys   shelf[*domain.APIKey]
-	clients   shelf[*domain.OAuthClient]
-	refused   map[string]bool // revoked tokens and grants
+	people
 }
 
 func newFake() *fake {
@@ -167,14 +166,14 @@ func newFake() *fake {
 	f.phones.kind = domain.PrefixPhone
 	f.dncLists.kind = domain.PrefixDNC
 	f.trunks.kind, f.numbers.kind, f.webhooks.kind, f.apiKeys.kind = domain.PrefixTrunk, domain.PrefixNumber, domain.PrefixWebhook, domain.PrefixKey
-	f.clients.kind, f.refused = domain.PrefixClient, map[string]bool{}
+	f.begin()
 	return f
 }
 
 func (f *fake) ports() httpapi.Ports {
 	return httpapi.Ports{
 		Auth: f, Campaigns: f, Contacts: f, Calls: f, Recordings: f, Listening: f, Agents: f, Pathways: f, Trunks: f, Numbers: f, Phones: f, DNC: f, Webhooks: f,
-		Deliveries: f, Keys: f, Tokens: f, OAuth: f, Audit: f, Workspaces: f, Usages: f, Events: f, Health: f, Once: f,
+		Deliveries: f, Keys: f, Tokens: f, OAuth: f, Consents: f, Users: f, Audit: f, Workspaces: f, Usages: f, Events: f, Health: f, Once: f,
 	}
 }
 

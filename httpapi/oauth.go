@@ -17,11 +17,9 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/allow"
+	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/httpapi/token"
 )
-
-// accessLife is how long an access token holds.
-const accessLife = time.Hour
 
 // formLimit bounds the forms of OAuth.
 const formLimit = 16 << 10
@@ -32,6 +30,7 @@ const oauthTag = "OAuth 2.0"
 // OAuthMetadata is what clients find out by themselves (RFC 8414).
 type OAuthMetadata struct {
 	Issuer         string              `json:"issuer" doc:"The service, as its tokens name it."`
+	AuthorizeURL   string              `json:"authorization_endpoint" doc:"Where users are sent to be asked."`
 	TokenURL       string              `json:"token_endpoint" doc:"Where tokens are got."`
 	RevocationURL  string              `json:"revocation_endpoint" doc:"Where tokens are given back."`
 	Introspection  string              `json:"introspection_endpoint" doc:"Where a client asks after its tokens."`
@@ -39,6 +38,8 @@ type OAuthMetadata struct {
 	Scopes         []domain.Permission `json:"scopes_supported" doc:"The permissions."`
 	ResponseTypes  []string            `json:"response_types_supported" doc:"What the authorization endpoint answers."`
 	GrantTypes     []domain.GrantType  `json:"grant_types_supported" doc:"How tokens are got."`
+	Challenges     []string            `json:"code_challenge_methods_supported" doc:"Of PKCE."`
+	TellsIssuer    bool                `json:"authorization_response_iss_parameter_supported" doc:"iss comes with every answer (RFC 9207)."`
 	ClientAuth     []string            `json:"token_endpoint_auth_methods_supported" doc:"How clients prove themselves."`
 	RevocationAuth []string            `json:"revocation_endpoint_auth_methods_supported" doc:"How clients prove themselves there."`
 	AskAuth        []string            `json:"introspection_endpoint_auth_methods_supported" doc:"How clients prove themselves there."`
@@ -50,6 +51,7 @@ type AccessToken struct {
 	TokenType   string `json:"token_type" enum:"Bearer"`
 	ExpiresIn   int    `json:"expires_in" doc:"Seconds."`
 	Scope       string `json:"scope" doc:"What was given: permissions parted by spaces."`
+	Refresh     string `json:"refresh_token,omitempty" doc:"For the next access token, once; with that comes the next refresh token. Used twice it ends the grant."`
 }
 
 // OAuthFailure is an error as OAuth writes it (RFC 6749 §5.2).
@@ -75,6 +77,7 @@ type Introspection struct {
 
 func (s *Server) oauthRoutes() {
 	s.clientRoutes()
+	s.authorizeRoutes()
 	add(s, operation{
 		method: http.MethodGet, path: "/.well-known/oauth-authorization-server", id: "getOAuthMetadata", tag: oauthTag, open: true,
 		summary: "Get what clients have to know of the authorization server",
@@ -83,10 +86,13 @@ func (s *Server) oauthRoutes() {
 	})
 	s.oauthForm(operation{
 		path: "/oauth/token", id: "getOAuthToken", summary: "Get an access token",
-		about: "A form with grant_type = client_credentials and scope. The client proves itself by client_id and client_secret in the form, or by Basic. " +
+		about: "A form with grant_type = authorization_code (code, redirect_uri, code_verifier), refresh_token (refresh_token, scope) or client_credentials (scope). " +
+			"The client proves itself by client_id and client_secret in the form, or by Basic; a public one names its client_id. " +
 			"Errors are those of RFC 6749; below the plan enterprise plan_required.",
-	}, map[string]string{
-		"grant_type": "client_credentials.", "scope": "Permissions parted by spaces; all that the client can be given unless said.",
+	}, map[string]string{ //nolint:gosec // what fields mean
+		"grant_type": "authorization_code, refresh_token or client_credentials.", "scope": "Permissions parted by spaces; all that can be had unless said.",
+		"code": "From the redirect; once.", "redirect_uri": "As it was when the code was asked for.", "code_verifier": "What the code_challenge was made of.",
+		"refresh_token": "The last one that was given; once.",
 	}, schemaOf[AccessToken](s.api), s.token)
 	s.oauthForm(operation{
 		path: "/oauth/revoke", id: "revokeOAuthToken", summary: "Give a token back (RFC 7009)",
@@ -98,12 +104,13 @@ func (s *Server) oauthRoutes() {
 }
 
 func (s *Server) metadata() OAuthMetadata {
-	by := []string{"client_secret_basic", "client_secret_post"}
+	by := slices.Clip([]string{"client_secret_basic", "client_secret_post"})
 	at := s.cfg.PublicURL
 	return OAuthMetadata{
-		Issuer: s.issuer(), TokenURL: at + "/oauth/token", RevocationURL: at + "/oauth/revoke", Introspection: at + "/oauth/introspect", JWKS: at + "/.well-known/jwks.json",
+		Issuer: s.issuer(), AuthorizeURL: at + "/oauth/authorize", TokenURL: at + "/oauth/token", RevocationURL: at + "/oauth/revoke", Introspection: at + "/oauth/introspect", JWKS: at + "/.well-known/jwks.json",
 		Scopes:        []domain.Permission{domain.AllRead, domain.AllWrite, domain.CallsRead, domain.CallsWrite, domain.AgentsRead, domain.AgentsWrite, domain.AnalyticsRead},
-		ResponseTypes: []string{}, GrantTypes: []domain.GrantType{domain.GrantCredentials}, ClientAuth: by, RevocationAuth: by, AskAuth: by,
+		ResponseTypes: []string{"code"}, GrantTypes: []domain.GrantType{domain.GrantCode, domain.GrantCredentials, domain.GrantRefresh},
+		Challenges: []string{"S256"}, TellsIssuer: true, ClientAuth: append(by, "none"), RevocationAuth: append(by, "none"), AskAuth: by,
 	}
 }
 
@@ -215,6 +222,9 @@ func (s *Server) readForm(c *fiber.Ctx) (*form, error) {
 		return nil, s.refused(c, err)
 	}
 	c.Locals(knownLocal, true)
+	if err = s.fromPublicPage(c, client); err != nil {
+		return nil, err
+	}
 	if err = s.pace(c, v.principal, ""); err != nil {
 		return nil, err
 	}
@@ -274,6 +284,9 @@ func (s *Server) clientBy(c *fiber.Ctx, values url.Values) (*domain.OAuthClient,
 	if err != nil {
 		return nil, err
 	}
+	if client != nil && client.Public && secret == "" { // it has none: PKCE proves it
+		return client, nil
+	}
 	if !s.ports.OAuth.ClientProves(client, secret) {
 		return client, domain.Errorf(domain.OAuthInvalidClient, "There is no such client, or its secret is another one.")
 	}
@@ -292,37 +305,88 @@ func basic(scheme, text string) (id, secret string, ok bool) {
 	return id, secret, ok && errID == nil && errSecret == nil
 }
 
+// fromPublicPage lets pages of origins that the workspace names read the answer
+// to a public client.
+func (s *Server) fromPublicPage(c *fiber.Ctx, client *domain.OAuthClient) error {
+	origin := c.Get(fiber.HeaderOrigin)
+	if origin == "" || !client.Public {
+		return nil
+	}
+	w, err := s.ports.Workspaces.Workspace(c.UserContext(), visitOf(c.UserContext()).principal)
+	if err == nil && slices.Contains(w.AllowedOrigins, origin) {
+		allowOrigin(c, origin)
+	}
+	return err
+}
+
 // token answers the token endpoint.
 func (s *Server) token(c *fiber.Ctx, f *form) (any, error) {
 	g := domain.GrantType(f.get("grant_type"))
 	switch {
 	case g == "":
 		return nil, domain.Errorf(domain.OAuthInvalidRequest, "grant_type is required.")
-	case g != domain.GrantCredentials:
-		return nil, domain.Errorf(domain.OAuthUnsupportedGrant, "grant_type is client_credentials.")
+	case g != domain.GrantCode && g != domain.GrantRefresh && g != domain.GrantCredentials:
+		return nil, domain.Errorf(domain.OAuthUnsupportedGrant, "grant_type is authorization_code, refresh_token or client_credentials.")
 	case !f.client.May(g):
 		return nil, domain.Errorf(domain.OAuthUnauthorizedClient, "The client may not get tokens in this way.")
 	}
-	rights, err := allow.Scope(f.get("scope"), f.client.Scopes)
-	if err != nil {
-		return nil, err
+	if g == domain.GrantCredentials {
+		rights, err := allow.Scope(f.get("scope"), f.client.Scopes)
+		if err != nil {
+			return nil, err
+		}
+		return s.access(c, f.client, ask.Granted{Rights: rights}, "token.issued")
 	}
-	return s.access(c, f.client, "", "", rights, "token.issued")
+	granted, action, err := s.consented(c.UserContext(), f, g)
+	if err != nil {
+		s.noteReuse(c.UserContext(), f.client, err)
+		return nil, s.refused(c, err)
+	}
+	return s.access(c, f.client, granted, action)
+}
+
+// consented is what a code or a refresh token stands for; either is used up.
+func (s *Server) consented(ctx context.Context, f *form, g domain.GrantType) (granted ask.Granted, action string, err error) {
+	if g == domain.GrantRefresh {
+		if f.get("refresh_token") == "" {
+			return granted, "", domain.Errorf(domain.OAuthInvalidRequest, "refresh_token is required.")
+		}
+		granted, err = s.ports.Consents.RenewGrant(ctx, f.client, f.get("refresh_token"), f.get("scope"))
+		return granted, "token.refreshed", err
+	}
+	for _, name := range []string{"code", "redirect_uri"} {
+		if f.get(name) == "" {
+			return granted, "", domain.Errorf(domain.OAuthInvalidRequest, "%s is required.", name)
+		}
+	}
+	granted, err = s.ports.Consents.RedeemCode(ctx, f.client, f.get("code"), f.get("redirect_uri"), f.get("code_verifier"))
+	return granted, "token.issued", err
+}
+
+// noteReuse tells the audit log of something that was used twice.
+func (s *Server) noteReuse(ctx context.Context, client *domain.OAuthClient, err error) {
+	var e *domain.Error
+	if !errors.As(err, &e) || e.Extra["reused"] == nil {
+		return
+	}
+	s.noteClient(ctx, client, "token.reused")
 }
 
 // access signs an access token and notes it.
-func (s *Server) access(c *fiber.Ctx, client *domain.OAuthClient, user, grant string, rights []domain.Permission, action string) (*AccessToken, error) {
+func (s *Server) access(c *fiber.Ctx, client *domain.OAuthClient, g ask.Granted, action string) (*AccessToken, error) {
 	ctx := c.UserContext()
-	signed, err := s.sign(ctx, token.Access(s.issuer(), user, grant, client, rights, accessLife, time.Now()))
+	signed, err := s.sign(ctx, token.Access(s.issuer(), g.UserID, g.GrantID, client, g.Rights, domain.AccessLife, time.Now()))
 	if err != nil {
 		return nil, err
 	}
 	v := visitOf(ctx)
-	v.principal.UserID = user
+	v.principal.UserID = g.UserID
 	act := v.act("auth", action)
 	act.Resource = domain.Resource{Type: "oauth_client", ID: client.ID}
 	s.ports.Audit.Note(ctx, v.principal, act)
-	return &AccessToken{AccessToken: signed.Body.Token, TokenType: "Bearer", ExpiresIn: signed.Body.ExpiresIn, Scope: allow.ScopeText(rights)}, nil
+	return &AccessToken{
+		AccessToken: signed.Body.Token, TokenType: "Bearer", ExpiresIn: signed.Body.ExpiresIn, Scope: allow.ScopeText(g.Rights), Refresh: g.Refresh,
+	}, nil
 }
 
 // owned reads an access token of the client's that holds still; false: it is
@@ -352,11 +416,25 @@ func (s *Server) owned(ctx context.Context, f *form) (c token.Claims, rights []d
 // revokeToken takes a token back, with everything of the same consent.
 func (s *Server) revokeToken(c *fiber.Ctx, f *form) (any, error) {
 	ctx := c.UserContext()
+	if g, _, err := s.ports.Consents.GrantOf(ctx, f.client, f.get("token")); err == nil {
+		if err = s.ports.Consents.EndGrant(ctx, f.client, g.GrantID); err != nil {
+			return nil, err
+		}
+		s.noteClient(ctx, f.client, "token.revoked")
+		return struct{}{}, nil
+	} else if domain.CodeOf(err) != domain.OAuthInvalidGrant {
+		return nil, err
+	}
 	claims, _, ok, err := s.owned(ctx, f)
 	if err != nil || !ok {
 		return struct{}{}, err
 	}
-	if err = s.ports.OAuth.RevokeOAuth(ctx, f.client, claims.ID, claims.ExpiresAt.Time); err != nil {
+	if claims.GrantID != "" {
+		err = s.ports.Consents.EndGrant(ctx, f.client, claims.GrantID)
+	} else {
+		err = s.ports.OAuth.RevokeOAuth(ctx, f.client, claims.ID, claims.ExpiresAt.Time)
+	}
+	if err != nil {
 		return nil, err
 	}
 	s.noteClient(ctx, f.client, "token.revoked")
@@ -371,6 +449,16 @@ func (s *Server) noteClient(ctx context.Context, client *domain.OAuthClient, act
 }
 
 func (s *Server) introspect(c *fiber.Ctx, f *form) (any, error) {
+	if f.client.Public {
+		return nil, s.refused(c, domain.Errorf(domain.OAuthInvalidClient, "This takes a client with a secret."))
+	}
+	if g, until, err := s.ports.Consents.GrantOf(c.UserContext(), f.client, f.get("token")); err == nil {
+		return &Introspection{
+			Active: true, Scope: allow.ScopeText(g.Rights), ClientID: f.client.ID, TokenType: "refresh_token", ExpiresAt: until.Unix(), Subject: g.UserID, Issuer: s.issuer(),
+		}, nil
+	} else if domain.CodeOf(err) != domain.OAuthInvalidGrant {
+		return nil, err
+	}
 	claims, rights, ok, err := s.owned(c.UserContext(), f)
 	if err != nil || !ok {
 		return &Introspection{}, err

@@ -30,10 +30,10 @@ func (d *door) form(path string, values m, headers ...string) reply {
 // oauthError is an error in OAuth's own words.
 func (r reply) oauthError(t *testing.T) string {
 	t.Helper()
-	var e struct{ Error, Error_description string } //nolint:staticcheck // as it is written
+	var e httpapi.OAuthFailure
 	require.NoError(t, json.Unmarshal(r.Body, &e), "%s", r.Body)
-	require.NotEmpty(t, e.Error_description)
-	return e.Error
+	require.NotEmpty(t, e.Description)
+	return string(e.Error)
 }
 
 // machine makes a client that gets tokens by its secret.

@@ -106,7 +106,7 @@ func (s *Server) writeDocument() []byte {
 // finish adds what every operation has, and moves the errors, which are the
 // same everywhere, to one place.
 func finish(op *huma.Operation, shared map[string]*huma.Response) {
-	if op.Method == http.MethodPost && !slices.Contains(op.Tags, oauthTag) {
+	if op.Method == http.MethodPost && !slices.Contains(op.Tags, oauthTag) && !slices.Contains(op.Tags, signInTag) {
 		most := maxOnce
 		op.Parameters = append(op.Parameters, &huma.Param{
 			Name: onceHeader, In: "header", Description: "The same key with the same body within 24 hours is answered from memory (Idempotent-Replayed: true).",

@@ -62,15 +62,22 @@ func routeTable() map[string]rule {
 	crud("/v1/trunks", "trunk", "PATCH", readCalls, writeCalls, admin)
 	crud("/v1/dnc-lists", "dnc_list", "PATCH", readCalls, writeCalls, admin)
 	crud("/v1/phones", "phone", "PATCH", readCalls, writeCalls, admin)
+	crud("/v1/users", "user", "PATCH", readAll, writeAll, admin)
 	crud("/v1/webhooks", "webhook", "PATCH", readAll, writeAll, admin)
 	crud("/v1/api-keys", "api_key", "PUT", readAll, writeAll, [3]string{"auth", "admin", "auth"})
 	t["POST /v1/oauth/clients"] = rule{writeAll, "auth", "oauth_client.created", "oauth_client"}
 	t["GET /v1/oauth/clients"] = rule{need: readAll}
 	t["GET /v1/oauth/clients/{id}"] = rule{need: readAll}
 	t["DELETE /v1/oauth/clients/{id}"] = rule{writeAll, "auth", "oauth_client.deleted", "oauth_client"}
-	for _, open := range []string{"GET /.well-known/oauth-authorization-server", "POST /oauth/token", "POST /oauth/revoke", "POST /oauth/introspect"} {
-		t[open] = rule{} // clients prove themselves there
+	for _, open := range []string{
+		"GET /.well-known/oauth-authorization-server", "POST /oauth/token", "POST /oauth/revoke", "POST /oauth/introspect",
+		"GET /oauth/authorize", "POST /oauth/authorize", "GET /sign-in", "POST /sign-in", "POST /sign-out",
+	} {
+		t[open] = rule{} // clients and people prove themselves there
 	}
+	t["POST /v1/users/{id}/sign-in-link"] = rule{writeAll, "auth", "user.sign_in_link_created", "user"}
+	t["GET /v1/users/{id}/sessions"] = rule{need: readAll}
+	t["DELETE /v1/users/{id}/sessions/{session_id}"] = rule{writeAll, "auth", "user.signed_out", "user"}
 	all := anyOf(domain.AllRead, domain.AllWrite, domain.CallsRead, domain.CallsWrite, domain.AgentsRead, domain.AgentsWrite, domain.AnalyticsRead)
 	t["GET /.well-known/jwks.json"] = rule{}
 	t["POST /v1/auth/token"] = rule{all, "auth", "token.issued", "api_key"}

@@ -38,6 +38,8 @@ type Ports struct {
 	Keys       Keys
 	Tokens     Tokens
 	OAuth      OAuth
+	Consents   Consents
+	Users      Users
 	Audit      Audit
 	Workspaces Workspaces
 	Usages     Usages

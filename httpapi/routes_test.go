@@ -44,6 +44,9 @@ func routeCases() []routeCase {
 		{"GET /.well-known/jwks.json", "", nil, 200, ""},
 		{"GET /.well-known/oauth-authorization-server", "", nil, 200, ""},
 		{"POST /v1/oauth/clients", "*:write", m{"name": "crm", "scopes": []string{"*:write"}}, 201, "oauth_client.created"},
+		{"GET /v1/users", "*:read", nil, 200, ""},
+		{"GET /v1/users/{id}", "*:read", nil, 200, ""},
+		{"GET /v1/users/{id}/sessions", "*:read", nil, 200, ""},
 		{"GET /v1/oauth/clients", "*:read", nil, 200, ""},
 		{"GET /v1/oauth/clients/{id}", "*:read", nil, 200, ""},
 		{"DELETE /v1/oauth/clients/{id}", "*:write", nil, 200, "oauth_client.deleted"},
@@ -171,6 +174,7 @@ func (d *door) stock(route string) string {
 	bodies := map[string]any{
 		"campaigns": m{"name": "c", "agent_id": "agent_" + ulidOf(1)}, "agents": m{"name": "a", "first_message": "Hello."},
 		"pathways": goodPathway(), "phone-numbers": m{"number": "+12025550100", "agent_id": "agent_" + ulidOf(1)},
+		"users":     m{"name": "Ada", "role": "viewer"},
 		"phones":    m{"extension": "1001", "name": "desk"},
 		"trunks":    m{"name": "t", "proxies": []m{{"host": "10.0.0.1"}}},
 		"dnc-lists": m{"name": "Registry"},

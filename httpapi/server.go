@@ -92,6 +92,7 @@ type Server struct {
 	users    limit.Limiter // by workspace and user
 	strikes  limit.Limiter // by address, without a good credential
 	tickets  tickets
+	pages    *pages
 	listens  func() context.Context // of those who listen to calls
 	hush     context.CancelFunc     // ends it
 	document func() []byte          // the OpenAPI document, written when it is first asked for
@@ -105,7 +106,7 @@ type Server struct {
 func New(cfg Config, ports Ports) *Server {
 	useEnvelope()
 	cfg = cfg.filled()
-	s := &Server{cfg: cfg, ports: ports, log: cfg.Log, rules: routeTable()}
+	s := &Server{cfg: cfg, ports: ports, log: cfg.Log, rules: routeTable(), pages: newPages()}
 	base, end := context.WithCancel(context.Background())
 	live, hush := context.WithCancel(base)
 	s.listens, s.hush = func() context.Context { return live }, hush
@@ -159,6 +160,7 @@ func (s *Server) routes() {
 	s.keyRoutes()
 	s.tokenRoutes()
 	s.oauthRoutes()
+	s.userRoutes()
 	s.rateLimitRoutes()
 	s.auditRoutes()
 	s.workspaceRoutes()
@@ -220,10 +222,12 @@ func (s *Server) guard(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 		h.Set("X-Request-Id", id)
 		h.Set(fiber.HeaderXContentTypeOptions, "nosniff")
 		h.Set(fiber.HeaderXFrameOptions, "DENY")
-		h.Set(fiber.HeaderReferrerPolicy, "no-referrer")
-		h.Set(fiber.HeaderContentSecurityPolicy, "default-src 'none'; frame-ancestors 'none'")
-		if len(h.Peek(fiber.HeaderCacheControl)) == 0 {
-			h.Set(fiber.HeaderCacheControl, "no-store")
+		for name, value := range map[string]string{ // unless a page has its own
+			fiber.HeaderReferrerPolicy: "no-referrer", fiber.HeaderContentSecurityPolicy: "default-src 'none'; frame-ancestors 'none'", fiber.HeaderCacheControl: "no-store",
+		} {
+			if len(h.Peek(name)) == 0 {
+				h.Set(name, value)
+			}
 		}
 		if rc.IsTLS() {
 			h.Set(fiber.HeaderStrictTransportSecurity, "max-age=31536000")

@@ -134,7 +134,7 @@ func (s *Server) issuer() string {
 // outlives the key that it hangs on.
 func credential(route string, p domain.Principal) error {
 	switch route {
-	case "POST /v1/auth/token", "POST /v1/api-keys", "POST /v1/webhooks", "POST /v1/oauth/clients":
+	case "POST /v1/auth/token", "POST /v1/api-keys", "POST /v1/webhooks", "POST /v1/oauth/clients", "POST /v1/users", "PATCH /v1/users/{id}", "POST /v1/users/{id}/sign-in-link":
 		if p.ByToken() {
 			return domain.Errorf(domain.CodeInsufficientPermissions, "This takes an API key, not a token.").With("required", "api_key")
 		}

@@ -109,6 +109,7 @@ func TestEveryCommandOfTheSecurityGuideWorks(t *testing.T) {
 	assert.Contains(t, rules, "'amount': '50.00'")
 	assert.Equal(t, "403\n401\n", said.with(t, blocks, "/v1/api-keys"))
 	assert.Equal(t, "calls:read\n401\n", said.with(t, blocks, "/v1/oauth/clients"))
+	assert.Equal(t, "200\n401\n", said.with(t, blocks, "sign-in-link"))
 	failed := said.with(t, blocks, "/v1/audit-logs")
 	assert.Regexp(t, `^401\n`, failed)
 	assert.Contains(t, failed, `"action":"api_key.created"`)

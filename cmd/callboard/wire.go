@@ -368,7 +368,7 @@ func (s *service) doors(run context.Context) error {
 		CertFile: s.cfg.TLSCert, KeyFile: s.cfg.TLSKey, Version: version,
 	}, httpapi.Ports{
 		Auth: d, Campaigns: d, Contacts: d, Calls: d, Recordings: d, Listening: d, Agents: d, Pathways: d, Trunks: d, Numbers: d, Phones: d, DNC: d,
-		Webhooks: d, Deliveries: d, Keys: d, Tokens: d, OAuth: d, Audit: d, Workspaces: d, Usages: d, Events: d, Health: d, Once: d,
+		Webhooks: d, Deliveries: d, Keys: d, Tokens: d, OAuth: d, Consents: d, Users: d, Audit: d, Workspaces: d, Usages: d, Events: d, Health: d, Once: d,
 	})
 	go func() { s.ended <- s.http.Serve(s.ln) }()
 	var err error

@@ -5,7 +5,9 @@ import (
 	"crypto/subtle"
 	"encoding/base64"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/callboard/callboard/domain"
 )
@@ -109,4 +111,67 @@ func reserved(r rune) bool {
 		return false
 	}
 	return !strings.ContainsRune("-._~", r)
+}
+
+// Redeem says whether a client may exchange a code now. again: it did before,
+// and what came of it has to be taken back (RFC 6749 §4.1.2). Errors:
+// invalid_grant.
+func Redeem(c *domain.OAuthCode, clientID, redirect, verifier string, now time.Time) (again bool, err error) {
+	switch {
+	case c.ClientID != clientID:
+		return false, domain.Errorf(domain.OAuthInvalidGrant, "The code is another client's.")
+	case c.GrantID != "":
+		return true, domain.Errorf(domain.OAuthInvalidGrant, "The code was used before. What came of it holds no more.")
+	case !now.Before(c.Until):
+		return false, domain.Errorf(domain.OAuthInvalidGrant, "The code is too old.")
+	case c.RedirectURI != redirect:
+		return false, domain.Errorf(domain.OAuthInvalidGrant, "The redirect_uri is not the one that the code was asked for with.")
+	case !Proves(c.Challenge, verifier):
+		return false, domain.Errorf(domain.OAuthInvalidGrant, "The code_verifier does not go with the code's challenge.")
+	}
+	return false, nil
+}
+
+// Renew says whether a client may use the refresh token of a generation now.
+// again: it was used before, and the grant has to end. Errors: invalid_grant.
+func Renew(g *domain.OAuthGrant, clientID string, generation int, now time.Time) (again bool, err error) {
+	switch {
+	case g.ClientID != clientID:
+		return false, domain.Errorf(domain.OAuthInvalidGrant, "The refresh token is another client's.")
+	case g.RevokedAt != nil:
+		return false, domain.Errorf(domain.OAuthInvalidGrant, "The refresh token was revoked.")
+	case generation != g.Generation:
+		return true, domain.Errorf(domain.OAuthInvalidGrant, "The refresh token was used before. Nothing that came of it holds any more.")
+	case !now.Before(g.Until()):
+		return false, domain.Errorf(domain.OAuthInvalidGrant, "The refresh token is too old.")
+	}
+	return false, nil
+}
+
+// refreshPrefix begins refresh tokens: svc_rt_<grant>_<generation>_<proof>.
+const refreshPrefix = "svc_rt_"
+
+// RefreshText spells the refresh token of a generation of a grant. Nothing of
+// it has to be kept: it carries a proof of its own under the pepper.
+func RefreshText(pepper []byte, grantID string, generation int) string {
+	body := refreshPrefix + strings.TrimPrefix(grantID, string(domain.PrefixGrant)+"_") + "_" + strconv.Itoa(generation)
+	return body + "_" + HashKey(pepper, "refresh "+body)
+}
+
+// maxRefresh bounds what is read as a refresh token.
+const maxRefresh = 200
+
+// ReadRefresh reads a refresh token that we have spelled.
+func ReadRefresh(pepper []byte, text string) (grantID string, generation int, ok bool) {
+	rest, ok := strings.CutPrefix(text, refreshPrefix)
+	parts := strings.Split(rest, "_")
+	if !ok || len(parts) != 3 || len(text) > maxRefresh {
+		return "", 0, false
+	}
+	generation, err := strconv.Atoi(parts[1])
+	if err != nil {
+		return "", 0, false
+	}
+	grantID = string(domain.PrefixGrant) + "_" + parts[0]
+	return grantID, generation, SameHash(RefreshText(pepper, grantID, generation), text)
 }

@@ -3,6 +3,7 @@ package allow_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -71,4 +72,78 @@ func TestASecretHasItsShape(t *testing.T) {
 	assert.True(t, strings.HasSuffix(text, last4))
 	other, _ := allow.NewSecret([24]byte{1, 2, 4})
 	assert.NotEqual(t, text, other)
+}
+
+func TestACodeIsGoodOnceForItsClientWithinAMinute(t *testing.T) {
+	t.Parallel()
+	at := time.UnixMilli(1_700_000_000_000)
+	good := domain.OAuthCode{ClientID: "client_a", RedirectURI: "https://a/", Until: at.Add(domain.CodeLife)}
+	used := good
+	used.GrantID = "grant_x"
+	for name, c := range map[string]struct {
+		code             domain.OAuthCode
+		client, redirect string
+		verifier         string
+		after            time.Duration
+		again, ok        bool
+	}{
+		"good":                   {good, "client_a", "https://a/", "", domain.CodeLife - 1, false, true},
+		"too late":               {good, "client_a", "https://a/", "", domain.CodeLife, false, false},
+		"another client":         {good, "client_b", "https://a/", "", 0, false, false},
+		"another redirect":       {good, "client_a", "https://a", "", 0, false, false},
+		"a verifier for nothing": {good, "client_a", "https://a/", strings.Repeat("v", 43), 0, false, false},
+		"again":                  {used, "client_a", "https://a/", "", 0, true, false},
+		"again, late":            {used, "client_a", "https://a/", "", time.Hour, true, false},
+		"again, by a stranger":   {used, "client_b", "https://a/", "", 0, false, false},
+	} {
+		again, err := allow.Redeem(&c.code, c.client, c.redirect, c.verifier, at.Add(c.after))
+		assert.Equal(t, []bool{c.again, c.ok}, []bool{again, err == nil}, name)
+		if err != nil {
+			assert.Equal(t, domain.OAuthInvalidGrant, domain.CodeOf(err), name)
+		}
+	}
+}
+
+func TestARefreshTokenIsGoodOnceForItsClientWhileItIsUsed(t *testing.T) {
+	t.Parallel()
+	at := time.UnixMilli(1_700_000_000_000)
+	g := domain.OAuthGrant{ClientID: "client_a", Generation: 3, RefreshedAt: at, Meta: domain.Meta{CreatedAt: at}}
+	old := g
+	old.CreatedAt = at.Add(-domain.RefreshTotal + time.Hour)
+	gone := g
+	gone.RevokedAt = &at
+	for name, c := range map[string]struct {
+		grant      domain.OAuthGrant
+		client     string
+		generation int
+		after      time.Duration
+		again, ok  bool
+	}{
+		"good":                 {g, "client_a", 3, domain.RefreshIdle - 1, false, true},
+		"not used for long":    {g, "client_a", 3, domain.RefreshIdle, false, false},
+		"used, but for long":   {old, "client_a", 3, time.Hour, false, false},
+		"the one before":       {g, "client_a", 2, 0, true, false},
+		"another client":       {g, "client_b", 3, 0, false, false},
+		"again, by a stranger": {g, "client_b", 2, 0, false, false},
+		"revoked":              {gone, "client_a", 3, 0, false, false},
+	} {
+		again, err := allow.Renew(&c.grant, c.client, c.generation, at.Add(c.after))
+		assert.Equal(t, []bool{c.again, c.ok}, []bool{again, err == nil}, name)
+	}
+}
+
+func TestARefreshTokenIsReadByWhoMadeIt(t *testing.T) {
+	t.Parallel()
+	id := domain.ID(domain.PrefixGrant, time.UnixMilli(1_700_000_000_000), [10]byte{1})
+	text := allow.RefreshText([]byte("pepper"), id, 7)
+	got, generation, ok := allow.ReadRefresh([]byte("pepper"), text)
+	assert.Equal(t, []any{id, 7, true}, []any{got, generation, ok})
+	for _, bad := range []string{
+		"", "svc_rt_", text + "0", text[:len(text)-1], strings.Replace(text, "_7_", "_8_", 1), strings.Replace(text, "_7_", "_07_", 1), strings.Replace(text, "_7_", "_+7_", 1), strings.Repeat(text, 3),
+	} {
+		_, _, ok = allow.ReadRefresh([]byte("pepper"), bad)
+		assert.False(t, ok, bad)
+	}
+	_, _, ok = allow.ReadRefresh([]byte("salt"), text)
+	assert.False(t, ok, "made by another install")
 }

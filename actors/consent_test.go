@@ -1,0 +1,145 @@
+package actors_test
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+)
+
+// guest is a client that asks users, and a user who may do what a role may.
+func (h *house) guest(role domain.Role) (*domain.OAuthClient, *domain.User) {
+	h.Helper()
+	c, _, err := h.desk().CreateClient(h.Context(), h.live, &domain.OAuthClient{
+		Name: "crm", Scopes: []domain.Permission{domain.AllRead, domain.CallsWrite}, GrantTypes: []domain.GrantType{domain.GrantCode, domain.GrantRefresh}, RedirectURIs: []string{"https://a.example/"},
+	})
+	require.NoError(h, err)
+	u, err := h.desk().CreateUser(h.Context(), h.live, &domain.User{Name: "Ada", Role: role})
+	require.NoError(h, err)
+	return c, u
+}
+
+// code is what a user's consent gives.
+func (h *house) code(c *domain.OAuthClient, u *domain.User) string {
+	h.Helper()
+	text, err := h.desk().IssueCode(h.Context(), &domain.OAuthCode{
+		Meta: domain.Meta{WorkspaceID: c.WorkspaceID, Environment: c.Environment}, ClientID: c.ID, UserID: u.ID, RedirectURI: c.RedirectURIs[0], Scopes: []domain.Permission{domain.CallsRead, domain.CallsWrite},
+	})
+	require.NoError(h, err)
+	return text
+}
+
+func holderOf(c *domain.OAuthClient, g ask.Granted) domain.Principal {
+	return domain.Principal{ClientID: c.ID, UserID: g.UserID, WorkspaceID: c.WorkspaceID, Environment: c.Environment, Permissions: g.Rights}
+}
+
+func TestOneOfManyExchangesOfACodeOrARefreshTokenWins(t *testing.T) {
+	h := build(t, nil)
+	ctx, d := t.Context(), h.desk()
+	c, u := h.guest(domain.RoleAdmin)
+	race := func(exchange func() (ask.Granted, error)) (won []ask.Granted) {
+		var mu sync.Mutex
+		var all sync.WaitGroup
+		for range 8 {
+			all.Go(func() {
+				g, err := exchange()
+				mu.Lock()
+				defer mu.Unlock()
+				if err == nil {
+					won = append(won, g)
+					return
+				}
+				assert.Equal(t, domain.OAuthInvalidGrant, domain.CodeOf(err))
+			})
+		}
+		all.Wait()
+		return won
+	}
+	code := h.code(c, u)
+	won := race(func() (ask.Granted, error) { return d.RedeemCode(ctx, c, code, "https://a.example/", "") })
+	require.Len(t, won, 1)
+	_, err := d.OAuthAlive(ctx, holderOf(c, won[0]), won[0].GrantID, "")
+	assert.Equal(t, domain.CodeExpiredToken, domain.CodeOf(err), "it was used twice")
+
+	g, err := d.RedeemCode(ctx, c, h.code(c, u), "https://a.example/", "")
+	require.NoError(t, err)
+	won = race(func() (ask.Granted, error) { return d.RenewGrant(ctx, c, g.Refresh, "") })
+	require.Len(t, won, 1)
+	_, err = d.RenewGrant(ctx, c, won[0].Refresh, "")
+	assert.Equal(t, domain.OAuthInvalidGrant, domain.CodeOf(err), "it was used twice")
+}
+
+func TestWhatAUserGaveOutlivesARestartAndNotTheUser(t *testing.T) {
+	h := build(t, nil)
+	ctx := t.Context()
+	c, u := h.guest(domain.RoleAgent)
+	other, _ := h.guest(domain.RoleAgent)
+	kept, used := h.code(c, u), h.code(c, u)
+	g, err := h.desk().RedeemCode(ctx, c, used, "https://a.example/", "")
+	require.NoError(t, err)
+	text, _, err := h.desk().SignInLink(ctx, h.live, u.ID)
+	require.NoError(t, err)
+	_, _, err = h.desk().SignInLink(ctx, h.test, u.ID)
+	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err), "of another environment")
+	cookie, who, err := h.desk().SignIn(ctx, text, here, "browser")
+	require.NoError(t, err)
+	assert.Equal(t, u, who)
+	_, _, err = h.desk().SignIn(ctx, text, here, "browser")
+	assert.Equal(t, domain.CodeInvalidLink, domain.CodeOf(err), "once")
+
+	h.shut()
+	h.open()
+	d := h.desk()
+	next, err := d.RenewGrant(ctx, c, g.Refresh, "calls:read")
+	require.NoError(t, err)
+	assert.Equal(t, []domain.Permission{domain.CallsRead}, next.Rights)
+	_, err = d.RenewGrant(ctx, other, next.Refresh, "")
+	assert.Equal(t, domain.OAuthInvalidGrant, domain.CodeOf(err), "another client's")
+	_, err = d.RenewGrant(ctx, c, next.Refresh, "agents:write")
+	assert.Equal(t, domain.OAuthInvalidScope, domain.CodeOf(err))
+	again, until, err := d.GrantOf(ctx, c, next.Refresh)
+	require.NoError(t, err)
+	assert.Equal(t, []domain.Permission{domain.CallsRead, domain.CallsWrite}, again.Rights, "a narrower token narrows no grant")
+	assert.WithinDuration(t, time.Now().Add(domain.RefreshIdle), until, time.Minute)
+	_, err = d.RedeemCode(ctx, c, kept, "https://a.example/", "")
+	require.NoError(t, err)
+	who, session, err := d.Session(ctx, cookie, elsewhere)
+	require.NoError(t, err)
+	assert.Equal(t, u.ID, who.ID)
+	for _, bad := range []string{"", "x", cookie + "x", cookie[:len(cookie)-1], "x" + cookie} {
+		_, _, err = d.Session(ctx, bad, here)
+		assert.Equal(t, domain.CodeAuthenticationRequired, domain.CodeOf(err), bad)
+	}
+	change := func(f func(*domain.User)) {
+		_, err := d.UpdateUser(ctx, h.live, u.ID, func(u *domain.User) error { f(u); return nil })
+		require.NoError(t, err)
+	}
+	change(func(u *domain.User) { u.AllowedIPs = []string{here.String()} })
+	_, _, err = d.Session(ctx, cookie, elsewhere)
+	assert.Equal(t, domain.CodeIPNotAllowed, domain.CodeOf(err))
+	change(func(u *domain.User) { u.Role = domain.RoleViewer })
+	rights, err := d.OAuthAlive(ctx, holderOf(c, g), g.GrantID, "")
+	require.NoError(t, err)
+	assert.Equal(t, []domain.Permission{domain.CallsRead}, rights, "never more than the user may now")
+	l, err := d.ListSessions(ctx, h.live, u.ID, ask.Page{Limit: 10})
+	require.NoError(t, err)
+	require.Len(t, l.Data, 1)
+	assert.Equal(t, session.ID, l.Data[0].ID)
+
+	require.NoError(t, d.EndGrant(ctx, other, g.GrantID), "of another client: nothing happens")
+	_, err = d.OAuthAlive(ctx, holderOf(c, g), g.GrantID, "")
+	require.NoError(t, err)
+	require.NoError(t, d.DeleteUser(ctx, h.live, u.ID))
+	_, _, err = d.Session(ctx, cookie, here)
+	assert.Equal(t, domain.CodeAuthenticationRequired, domain.CodeOf(err))
+	_, err = d.OAuthAlive(ctx, holderOf(c, g), g.GrantID, "")
+	assert.Equal(t, domain.CodeExpiredToken, domain.CodeOf(err))
+	_, err = d.RenewGrant(ctx, c, next.Refresh, "")
+	assert.Equal(t, domain.OAuthInvalidGrant, domain.CodeOf(err))
+	h.node.Sweep(ctx)
+}

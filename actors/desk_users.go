@@ -1,0 +1,198 @@
+package actors
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/allow"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/commit"
+)
+
+// usersMost bounds the users of a workspace: they are kept in memory.
+const usersMost = 10_000
+
+// seenEvery is how often the store learns that a session is in use.
+const seenEvery = 5 * time.Minute
+
+// CreateUser keeps a new user.
+func (d *Desk) CreateUser(ctx context.Context, p domain.Principal, u *domain.User) (*domain.User, error) {
+	if d.guests.countUsers(p.WorkspaceID) >= usersMost {
+		return nil, domain.Errorf(domain.CodeInvalidState, "the workspace has %d users, which is the most; delete some first", usersMost)
+	}
+	fill(&u.Meta, "user", p, mailbox.NewID(domain.PrefixUser), stamp())
+	if err := create(ctx, d, u); err != nil {
+		return nil, err
+	}
+	d.guests.welcome(u)
+	return u, nil
+}
+
+// User reads one user.
+func (d *Desk) User(ctx context.Context, p domain.Principal, id string) (*domain.User, error) {
+	u, _, err := get[domain.User](ctx, d, p, domain.PrefixUser, id)
+	return u, err
+}
+
+// ListUsers reads a page.
+func (d *Desk) ListUsers(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.User], error) {
+	return list[domain.User](ctx, d, p.WorkspaceID, envOf(p), domain.PrefixUser, q, nil)
+}
+
+// UpdateUser changes a user. What a new role forbids is refused from the
+// return on, also to programs that the user has let in.
+func (d *Desk) UpdateUser(ctx context.Context, p domain.Principal, id string, change func(*domain.User) error) (*domain.User, error) {
+	d.guests.changing.Lock() // commit and memory change in the same order
+	defer d.guests.changing.Unlock()
+	u, err := update(ctx, d, p, domain.PrefixUser, id, change)
+	if err == nil {
+		d.guests.welcome(u)
+	}
+	return u, err
+}
+
+// DeleteUser removes a user; sessions, and what programs were given, end with
+// its return.
+func (d *Desk) DeleteUser(ctx context.Context, p domain.Principal, id string) error {
+	d.guests.changing.Lock()
+	defer d.guests.changing.Unlock()
+	u, _, err := get[domain.User](ctx, d, p, domain.PrefixUser, id)
+	if err != nil {
+		return err
+	}
+	if err = remove[domain.User](ctx, d, p, domain.PrefixUser, id); err == nil {
+		d.guests.bid(u.ID)
+	}
+	return err
+}
+
+// placed spells a secret with the workspace in which it is kept.
+func placed(workspace, text string) string {
+	return strings.TrimPrefix(workspace, string(domain.PrefixWorkspace)+"_") + "." + text
+}
+
+// placeOf parts such a text.
+func placeOf(text string) (workspace, rest string, ok bool) {
+	place, rest, ok := strings.Cut(text, ".")
+	workspace, err := domain.ParseID(domain.PrefixWorkspace, string(domain.PrefixWorkspace)+"_"+place)
+	return workspace, rest, ok && err == nil && len(rest) <= 200
+}
+
+// SignInLink makes what a link needs to sign the user in, once.
+func (d *Desk) SignInLink(ctx context.Context, p domain.Principal, userID string) (text string, until time.Time, err error) {
+	u, _, err := get[domain.User](ctx, d, p, domain.PrefixUser, userID)
+	if err != nil {
+		return "", time.Time{}, err
+	}
+	secret, now := secretText(), stamp()
+	s := &domain.SignIn{UserID: u.ID, Until: now.Add(domain.SignInLife)}
+	fill(&s.Meta, "sign_in", p, allow.HashKey(d.guests.pepper, "sign-in "+secret), now)
+	return placed(p.WorkspaceID, secret), s.Until, create(ctx, d, s)
+}
+
+// SignIn uses a link up and answers the cookie of a new session.
+func (d *Desk) SignIn(ctx context.Context, text string, from netip.Addr, agent string) (cookie string, u *domain.User, err error) {
+	workspace, secret, ok := placeOf(text)
+	bad := domain.Errorf(domain.CodeInvalidLink, "The link was used before, or is none.")
+	if !ok {
+		return "", nil, bad
+	}
+	link := &domain.SignIn{Meta: domain.Meta{ID: allow.HashKey(d.guests.pepper, "sign-in "+secret), WorkspaceID: workspace}}
+	version, err := d.store.Get(ctx, link)
+	if errors.Is(err, domain.ErrNotFound) {
+		return "", nil, bad
+	}
+	if err != nil {
+		return "", nil, storeErr(err)
+	}
+	now := stamp()
+	u = d.guests.user(link.UserID)
+	switch {
+	case !now.Before(link.Until) || u == nil:
+		return "", nil, domain.Errorf(domain.CodeExpiredLink, "The link is too old. Ask for another.")
+	case !allow.From(u.AllowedIPs, from):
+		return "", u, domain.Errorf(domain.CodeIPNotAllowed, "You are not allowed to sign in from this address.")
+	}
+	secret = secretText()
+	s := &domain.Session{UserID: u.ID, IP: from.String(), UserAgent: agent, SeenAt: now}
+	fill(&s.Meta, "session", domain.Principal{WorkspaceID: workspace, Environment: u.Environment}, mailbox.NewID(domain.PrefixSession), now)
+	s.Hash = d.sessionHash(s.ID, secret)
+	_, err = d.store.Apply(ctx, commit.Change{
+		Workspace: workspace, Guards: []commit.Guard{{Key: link.Key(), Version: version}, commit.Absent(s.Key())},
+		Deletes: []domain.Key{link.Key()}, Puts: []domain.Record{s},
+	})
+	if errors.Is(err, domain.ErrConflict) {
+		return "", nil, bad
+	}
+	return placed(workspace, strings.TrimPrefix(s.ID, string(domain.PrefixSession)+"_")+"."+secret), u, storeErr(err)
+}
+
+func (d *Desk) sessionHash(id, secret string) string {
+	return allow.HashKey(d.guests.pepper, "session "+id+" "+secret)
+}
+
+// Session is who is signed in with a cookie. Errors: authentication_required,
+// ip_not_allowed.
+func (d *Desk) Session(ctx context.Context, cookie string, from netip.Addr) (*domain.User, *domain.Session, error) {
+	nobody := domain.Errorf(domain.CodeAuthenticationRequired, "You are not signed in.")
+	workspace, rest, ok := placeOf(cookie)
+	id, secret, parted := strings.Cut(rest, ".")
+	id, err := domain.ParseID(domain.PrefixSession, string(domain.PrefixSession)+"_"+id)
+	if !ok || !parted || err != nil {
+		return nil, nil, nobody
+	}
+	s := &domain.Session{Meta: domain.Meta{ID: id, WorkspaceID: workspace}}
+	version, err := d.store.Get(ctx, s)
+	if err != nil && !errors.Is(err, domain.ErrNotFound) {
+		return nil, nil, storeErr(err)
+	}
+	now := stamp()
+	u := d.guests.user(s.UserID)
+	switch {
+	case err != nil || !allow.SameHash(s.Hash, d.sessionHash(id, secret)) || !s.Holds(now) || u == nil || u.WorkspaceID != workspace:
+		return nil, nil, nobody
+	case !allow.From(u.AllowedIPs, from):
+		return u, s, domain.Errorf(domain.CodeIPNotAllowed, "You are not allowed to be signed in from this address.")
+	}
+	if now.Sub(s.SeenAt) >= seenEvery {
+		s.SeenAt, s.IP, s.UpdatedAt = now, from.String(), now
+		_, err = d.store.Apply(ctx, commit.Change{
+			Workspace: workspace, Guards: []commit.Guard{{Key: s.Key(), Version: version}}, Puts: []domain.Record{s},
+		})
+		if err != nil && !errors.Is(err, domain.ErrConflict) { // another request has told it, or the session was ended
+			return nil, nil, storeErr(err)
+		}
+	}
+	return u, s, nil
+}
+
+// ListSessions reads a page of a user's sessions.
+func (d *Desk) ListSessions(ctx context.Context, p domain.Principal, userID string, q ask.Page) (ask.List[*domain.Session], error) {
+	u, _, err := get[domain.User](ctx, d, p, domain.PrefixUser, userID)
+	if err != nil {
+		return ask.List[*domain.Session]{}, err
+	}
+	now := time.Now()
+	return list(ctx, d, p.WorkspaceID, "user="+u.ID, domain.PrefixSession, q, func(s *domain.Session) bool { return s.Holds(now) })
+}
+
+// EndSession signs a user out in one browser.
+func (d *Desk) EndSession(ctx context.Context, p domain.Principal, userID, id string) error {
+	u, _, err := get[domain.User](ctx, d, p, domain.PrefixUser, userID)
+	if err != nil {
+		return err
+	}
+	s, _, err := get[domain.Session](ctx, d, p, domain.PrefixSession, id)
+	if err != nil {
+		return err
+	}
+	if s.UserID != u.ID {
+		return missing("session")
+	}
+	return remove[domain.Session](ctx, d, p, domain.PrefixSession, id)
+}

@@ -1,0 +1,11 @@
+package ask
+
+import "github.com/callboard/callboard/domain"
+
+// Granted is what a client was given by a user.
+type Granted struct {
+	GrantID string
+	UserID  string
+	Rights  []domain.Permission // now: within what the client and the user may
+	Refresh string              // the refresh token; "": the client gets none
+}

@@ -1,0 +1,105 @@
+package domain
+
+import "time"
+
+// Role is what a user of the dashboard may do.
+type Role string
+
+// The roles of API.md.
+const (
+	RoleViewer  Role = "viewer"
+	RoleAgent   Role = "agent"
+	RoleManager Role = "manager"
+	RoleAdmin   Role = "admin"
+)
+
+// Permissions are those of a role; none of an unknown one.
+func (r Role) Permissions() []Permission {
+	switch r {
+	case RoleViewer:
+		return []Permission{AllRead}
+	case RoleAgent:
+		return []Permission{CallsRead, CallsWrite, AgentsRead}
+	case RoleManager:
+		return []Permission{CallsRead, CallsWrite, AgentsRead, AgentsWrite, AnalyticsRead}
+	case RoleAdmin:
+		return []Permission{AllRead, AllWrite}
+	}
+	return nil
+}
+
+// User is a person who signs in by one-time links.
+type User struct {
+	Meta
+	Name       string   `json:"name"`
+	Role       Role     `json:"role"`
+	AllowedIPs []string `json:"allowed_ips"`
+}
+
+// Key names the row.
+func (u *User) Key() Key { return Key{"user", u.WorkspaceID, u.ID} }
+
+// Indexes: by environment.
+func (u *User) Indexes() []string { return []string{envIndex(u.Environment)} }
+
+// Sort is by age.
+func (u *User) Sort() string { return u.ID }
+
+// SignInLife is how long a sign-in link opens.
+const SignInLife = 5 * time.Minute
+
+// SignIn is a link that signs a user in, once. Its id is a keyed hash of what
+// the link holds.
+type SignIn struct {
+	Meta
+	UserID string    `json:"user_id"`
+	Until  time.Time `json:"until"`
+}
+
+// Key names the row.
+func (s *SignIn) Key() Key { return Key{"sign_in", s.WorkspaceID, s.ID} }
+
+// Indexes: all, for the sweep.
+func (s *SignIn) Indexes() []string { return []string{"all"} }
+
+// Sort is by the end.
+func (s *SignIn) Sort() string { return sortTime(s.Until) + s.ID }
+
+// A session ends when it was not used for SessionIdle, and after SessionLife
+// anyway.
+const (
+	SessionIdle = 12 * time.Hour
+	SessionLife = 7 * 24 * time.Hour
+)
+
+// Session is a user who is signed in in one browser. Only a keyed hash of its
+// cookie is kept.
+type Session struct {
+	Meta
+	UserID    string    `json:"user_id"`
+	Hash      string    `json:"hash"` // never shown
+	IP        string    `json:"ip"`
+	UserAgent string    `json:"user_agent"`
+	SeenAt    time.Time `json:"seen_at"`
+}
+
+// Key names the row.
+func (s *Session) Key() Key { return Key{"session", s.WorkspaceID, s.ID} }
+
+// Indexes: all, and by user.
+func (s *Session) Indexes() []string { return []string{"all", "user=" + s.UserID} }
+
+// Sort is by age.
+func (s *Session) Sort() string { return s.ID }
+
+// Until is when the session ends unless it is used.
+func (s *Session) Until() time.Time {
+	idle, last := s.SeenAt.Add(SessionIdle), s.CreatedAt.Add(SessionLife)
+	if idle.Before(last) {
+		return idle
+	}
+	return last
+}
+
+// Holds says whether the session is good still.
+func (s *Session) Holds(now time.Time) bool { return now.Before(s.Until()) }

@@ -1,0 +1,189 @@
+package httpapi_test
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/allow"
+	"github.com/callboard/callboard/domain/ask"
+)
+
+// people are the users of a fake, their sessions, and what they consented to.
+type people struct {
+	clients  shelf[*domain.OAuthClient]
+	refused  map[string]bool // revoked tokens and grants
+	users    shelf[*domain.User]
+	sessions shelf[*domain.Session]
+	links    map[string]string // text → user
+	codes    map[string]*domain.OAuthCode
+	grants   map[string]*domain.OAuthGrant
+}
+
+func (p *people) begin() {
+	p.links, p.codes, p.grants = map[string]string{}, map[string]*domain.OAuthCode{}, map[string]*domain.OAuthGrant{}
+	p.clients.kind, p.refused = domain.PrefixClient, map[string]bool{}
+	p.users.kind, p.sessions.kind = domain.PrefixUser, domain.PrefixSession
+}
+
+func (f *fake) CreateUser(_ context.Context, _ domain.Principal, u *domain.User) (*domain.User, error) {
+	return f.users.add(u), nil
+}
+
+func (f *fake) User(_ context.Context, _ domain.Principal, id string) (*domain.User, error) {
+	return f.users.get(id)
+}
+
+func (f *fake) ListUsers(_ context.Context, _ domain.Principal, q ask.Page) (ask.List[*domain.User], error) {
+	return f.users.list(q), nil
+}
+
+func (f *fake) UpdateUser(_ context.Context, _ domain.Principal, id string, change func(*domain.User) error) (*domain.User, error) {
+	return alter(&f.users, id, change)
+}
+
+func (f *fake) DeleteUser(_ context.Context, _ domain.Principal, id string) error {
+	return f.users.drop(id)
+}
+
+func (f *fake) SignInLink(_ context.Context, _ domain.Principal, id string) (string, time.Time, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	text := "link-" + strconv.Itoa(len(f.links))
+	f.links[text] = id
+	return text, time.Now().Add(domain.SignInLife).UTC(), nil
+}
+
+func (f *fake) SignIn(_ context.Context, text string, from netip.Addr, agent string) (string, *domain.User, error) {
+	f.mu.Lock()
+	id, ok := f.links[text]
+	delete(f.links, text)
+	f.mu.Unlock()
+	if !ok {
+		return "", nil, domain.Errorf(domain.CodeInvalidLink, "It was used.")
+	}
+	u, err := f.users.get(id)
+	if err != nil {
+		return "", nil, domain.Errorf(domain.CodeExpiredLink, "It is too old.")
+	}
+	if !allow.From(u.AllowedIPs, from) {
+		return "", u, domain.Errorf(domain.CodeIPNotAllowed, "Not from there.")
+	}
+	now := time.Now().UTC()
+	s := f.sessions.add(&domain.Session{UserID: id, IP: from.String(), UserAgent: agent, SeenAt: now, Hash: "hash of a session"})
+	return "cookie-" + s.ID, u, nil
+}
+
+func (f *fake) Session(_ context.Context, cookie string, from netip.Addr) (*domain.User, *domain.Session, error) {
+	nobody := domain.Errorf(domain.CodeAuthenticationRequired, "You are not signed in.")
+	s, err := f.sessions.get(strings.TrimPrefix(cookie, "cookie-"))
+	if err != nil {
+		return nil, nil, nobody
+	}
+	u, err := f.users.get(s.UserID)
+	switch {
+	case err != nil:
+		return nil, nil, nobody
+	case !allow.From(u.AllowedIPs, from):
+		return u, s, domain.Errorf(domain.CodeIPNotAllowed, "Not from there.")
+	}
+	return u, s, nil
+}
+
+func (f *fake) ListSessions(_ context.Context, _ domain.Principal, id string, q ask.Page) (ask.List[*domain.Session], error) {
+	if _, err := f.users.get(id); err != nil {
+		return ask.List[*domain.Session]{}, err
+	}
+	l := f.sessions.list(q)
+	l.Data = slices.DeleteFunc(l.Data, func(s *domain.Session) bool { return s.UserID != id })
+	return l, nil
+}
+
+func (f *fake) EndSession(_ context.Context, _ domain.Principal, _, id string) error {
+	return f.sessions.drop(id)
+}
+
+func (f *fake) IssueCode(_ context.Context, c *domain.OAuthCode) (string, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	text := "code-" + strconv.Itoa(len(f.codes))
+	c.Until = time.Now().Add(domain.CodeLife)
+	f.codes[text] = c
+	return text, nil
+}
+
+func (f *fake) rights(client *domain.OAuthClient, g *domain.OAuthGrant, asked []domain.Permission) ([]domain.Permission, error) {
+	u, err := f.users.get(g.UserID)
+	if err != nil {
+		return nil, domain.Errorf(domain.OAuthInvalidGrant, "The user is gone.")
+	}
+	return allow.Meet(allow.Meet(asked, client.Scopes), u.Role.Permissions()), nil
+}
+
+func (f *fake) RedeemCode(ctx context.Context, client *domain.OAuthClient, text, redirect, verifier string) (ask.Granted, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	c := f.codes[text]
+	if c == nil {
+		return ask.Granted{}, domain.Errorf(domain.OAuthInvalidGrant, "There is no such code.")
+	}
+	now := time.Now()
+	if again, err := allow.Redeem(c, client.ID, redirect, verifier, now); err != nil {
+		if again {
+			f.refused[c.GrantID] = true
+			err = domain.Errorf(domain.OAuthInvalidGrant, "It was used.").With("reused", c.GrantID)
+		}
+		return ask.Granted{}, err
+	}
+	g := &domain.OAuthGrant{ClientID: client.ID, UserID: c.UserID, Scopes: c.Scopes, RefreshedAt: now}
+	g.ID, g.CreatedAt = "grant_"+ulidOf(len(f.grants)+1), now
+	c.GrantID, f.grants[g.ID] = g.ID, g
+	rights, err := f.rights(client, g, g.Scopes)
+	return ask.Granted{GrantID: g.ID, UserID: g.UserID, Rights: rights, Refresh: allow.RefreshText(nil, g.ID, 0)}, err
+}
+
+func (f *fake) RenewGrant(_ context.Context, client *domain.OAuthClient, text, scope string) (ask.Granted, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	id, generation, ok := allow.ReadRefresh(nil, text)
+	g := f.grants[id]
+	if !ok || g == nil || f.refused[id] {
+		return ask.Granted{}, domain.Errorf(domain.OAuthInvalidGrant, "There is no such refresh token.")
+	}
+	if again, err := allow.Renew(g, client.ID, generation, time.Now()); err != nil {
+		if again {
+			f.refused[id] = true
+			err = domain.Errorf(domain.OAuthInvalidGrant, "It was used.").With("reused", id)
+		}
+		return ask.Granted{}, err
+	}
+	asked, err := allow.Scope(scope, g.Scopes)
+	if err != nil {
+		return ask.Granted{}, err
+	}
+	g.Generation++
+	rights, err := f.rights(client, g, asked)
+	return ask.Granted{GrantID: id, UserID: g.UserID, Rights: rights, Refresh: allow.RefreshText(nil, id, g.Generation)}, err
+}
+
+func (f *fake) GrantOf(_ context.Context, client *domain.OAuthClient, text string) (ask.Granted, time.Time, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	id, generation, _ := allow.ReadRefresh(nil, text)
+	g := f.grants[id]
+	if g == nil || f.refused[id] || g.ClientID != client.ID || g.Generation != generation {
+		return ask.Granted{}, time.Time{}, domain.Errorf(domain.OAuthInvalidGrant, "There is no such refresh token.")
+	}
+	return ask.Granted{GrantID: id, UserID: g.UserID, Rights: g.Scopes}, g.Until(), nil
+}
+
+func (f *fake) EndGrant(_ context.Context, _ *domain.OAuthClient, id string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.refused[id] = true
+	return nil
+}

@@ -1,0 +1,257 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/allow"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/rules"
+)
+
+// Users are the people of a workspace, and where they are signed in. The front
+// door has checked that a user may do no more than the key that makes it.
+type Users interface {
+	CreateUser(ctx context.Context, p domain.Principal, u *domain.User) (*domain.User, error)
+	User(ctx context.Context, p domain.Principal, id string) (*domain.User, error)
+	ListUsers(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.User], error)
+	// UpdateUser: what a new role forbids is refused from its return on.
+	UpdateUser(ctx context.Context, p domain.Principal, id string, change func(*domain.User) error) (*domain.User, error)
+	// DeleteUser: sessions, and what the user has let in, end with its return.
+	DeleteUser(ctx context.Context, p domain.Principal, id string) error
+	// SignInLink makes the text of a link that signs the user in, once.
+	SignInLink(ctx context.Context, p domain.Principal, userID string) (text string, until time.Time, err error)
+	// SignIn uses a link up and answers the cookie of a session. Errors:
+	// invalid_link, expired_link, ip_not_allowed.
+	SignIn(ctx context.Context, text string, from netip.Addr, agent string) (cookie string, u *domain.User, err error)
+	// Session is who has a cookie. Errors: authentication_required,
+	// ip_not_allowed.
+	Session(ctx context.Context, cookie string, from netip.Addr) (*domain.User, *domain.Session, error)
+	ListSessions(ctx context.Context, p domain.Principal, userID string, q ask.Page) (ask.List[*domain.Session], error)
+	EndSession(ctx context.Context, p domain.Principal, userID, id string) error
+}
+
+// NewUser is a user as it is sent.
+type NewUser struct {
+	Name       string            `json:"name"`
+	Role       string            `json:"role" enum:"viewer,agent,manager,admin" doc:"viewer reads; agent places calls; manager changes agents and campaigns, too; admin may do everything. Not more than the key may that makes it."`
+	AllowedIPs []string          `json:"allowed_ips,omitempty" nullable:"false" doc:"Addresses or CIDRs from which the user signs in; empty: from everywhere."`
+	Metadata   map[string]string `json:"metadata,omitempty"`
+}
+
+// UserChange is what can be changed of a user.
+type UserChange struct {
+	Name       *string           `json:"name,omitempty"`
+	Role       *string           `json:"role,omitempty" enum:"viewer,agent,manager,admin" doc:"Holds at once, also for programs that the user has let in."`
+	AllowedIPs []string          `json:"allowed_ips,omitempty" nullable:"false" doc:"[] lets every address in."`
+	Metadata   map[string]string `json:"metadata,omitempty"`
+}
+
+// SignInLink is a link as it is shown, this once.
+type SignInLink struct {
+	UserID    string    `json:"user_id" doc:"Whom it signs in."`
+	URL       string    `json:"url" doc:"Whoever opens it first is that user: hand it on with care."`
+	ExpiresAt time.Time `json:"expires_at"`
+}
+
+// Session is where a user is signed in.
+type Session struct {
+	domain.Meta
+	UserID    string    `json:"user_id" doc:"Who is signed in."`
+	IP        string    `json:"ip" doc:"The address that it was used from last."`
+	UserAgent string    `json:"user_agent" doc:"What the browser calls itself."`
+	SeenAt    time.Time `json:"seen_at" doc:"When it was used last, to five minutes."`
+	ExpiresAt time.Time `json:"expires_at"`
+}
+
+func showSession(s *domain.Session) *Session {
+	return &Session{Meta: s.Meta, UserID: s.UserID, IP: s.IP, UserAgent: s.UserAgent, SeenAt: s.SeenAt, ExpiresAt: s.Until()}
+}
+
+const (
+	cookieName  = "__Host-callboard"
+	signInPath  = "/sign-in"
+	signOutPath = "/sign-out"
+)
+
+func (s *Server) userRoutes() {
+	const tag, path = "Users", "/v1/users"
+	add(s, operation{method: http.MethodPost, path: path, id: "createUser", tag: tag, status: http.StatusCreated, summary: "Create a user", about: "API keys only."}, s.createUser)
+	add(s, operation{method: http.MethodGet, path: path, id: "listUsers", tag: tag, summary: "List users"},
+		func(ctx context.Context, p domain.Principal, in *struct{ Paging }) (*answer[List[*domain.User]], error) {
+			l, err := s.ports.Users.ListUsers(ctx, p, in.page())
+			return page(l, err, same)
+		})
+	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getUser", tag: tag, summary: "Get a user"},
+		func(ctx context.Context, p domain.Principal, in *One) (*answer[*domain.User], error) {
+			id, err := named(domain.PrefixUser, in.ID)
+			if err != nil {
+				return nil, err
+			}
+			return ok(s.ports.Users.User(ctx, p, id))
+		})
+	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateUser", tag: tag, summary: "Change a user"}, s.updateUser)
+	add(s, operation{method: http.MethodDelete, path: path + "/{id}", id: "deleteUser", tag: tag, summary: "Delete a user, with sessions and consents, at once"},
+		func(ctx context.Context, p domain.Principal, in *One) (*answer[Deleted], error) {
+			id, err := s.mayLead(ctx, p, in.ID)
+			if err != nil {
+				return nil, err
+			}
+			return deleted(id, "user", s.ports.Users.DeleteUser(ctx, p, id))
+		})
+	add(s, operation{
+		method: http.MethodPost, path: path + "/{id}/sign-in-link", id: "createSignInLink", tag: tag, status: http.StatusCreated, summary: "Make a link that signs a user in",
+		about: "API keys only. The link opens once, within five minutes.",
+	}, s.signInLink)
+	add(s, operation{method: http.MethodGet, path: path + "/{id}/sessions", id: "listSessions", tag: tag, summary: "List where a user is signed in"},
+		func(ctx context.Context, p domain.Principal, in *struct {
+			One
+			Paging
+		},
+		) (*answer[List[*Session]], error) {
+			id, err := named(domain.PrefixUser, in.ID)
+			if err != nil {
+				return nil, err
+			}
+			l, err := s.ports.Users.ListSessions(ctx, p, id, in.page())
+			return page(l, err, showSession)
+		})
+	add(s, operation{method: http.MethodDelete, path: path + "/{id}/sessions/{session_id}", id: "endSession", tag: tag, summary: "Sign a user out in one browser"},
+		func(ctx context.Context, p domain.Principal, in *struct {
+			One
+			SessionID string `path:"session_id" doc:"The session's id."`
+		},
+		) (*answer[Deleted], error) {
+			id, err := s.mayLead(ctx, p, in.ID)
+			if err != nil {
+				return nil, err
+			}
+			session, err := named(domain.PrefixSession, in.SessionID)
+			if err != nil {
+				return nil, err
+			}
+			return deleted(session, "session", s.ports.Users.EndSession(ctx, p, id, session))
+		})
+	s.signInRoutes()
+}
+
+func checkUser(u *domain.User) error {
+	var p domain.Problems
+	rules.Text(&p, "name", u.Name, true, rules.MaxName)
+	rules.Metadata(&p, u.Metadata)
+	allow.CheckAllowedIPs("allowed_ips", u.AllowedIPs, &p)
+	return p.Err()
+}
+
+// mayMake keeps users who may do more out of the hands of a key.
+func mayMake(p domain.Principal, r domain.Role) error {
+	if rights := r.Permissions(); !allow.Subset(rights, p.Permissions) {
+		return domain.Errorf(domain.CodeInsufficientPermissions, "The role may do more than the key.").With("required", rights)
+	}
+	return nil
+}
+
+// mayLead is the id of a user of whom the key may dispose.
+func (s *Server) mayLead(ctx context.Context, p domain.Principal, text string) (string, error) {
+	id, err := named(domain.PrefixUser, text)
+	if err != nil {
+		return "", err
+	}
+	u, err := s.ports.Users.User(ctx, p, id)
+	if err != nil {
+		return "", err
+	}
+	return id, mayMake(p, u.Role)
+}
+
+func (s *Server) createUser(ctx context.Context, p domain.Principal, in *struct{ Body NewUser }) (*answer[*domain.User], error) {
+	u := &domain.User{Name: in.Body.Name, Role: domain.Role(in.Body.Role), AllowedIPs: append([]string{}, in.Body.AllowedIPs...)}
+	u.Metadata = in.Body.Metadata
+	if err := checkUser(u); err != nil {
+		return nil, err
+	}
+	if err := mayMake(p, u.Role); err != nil {
+		return nil, err
+	}
+	made, err := s.ports.Users.CreateUser(ctx, p, u)
+	if err != nil {
+		return nil, err
+	}
+	touch(ctx, made.ID)
+	return ok(made, nil)
+}
+
+func (s *Server) updateUser(ctx context.Context, p domain.Principal, in *struct {
+	One
+	Body UserChange
+},
+) (*answer[*domain.User], error) {
+	id, err := named(domain.PrefixUser, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return ok(s.ports.Users.UpdateUser(ctx, p, id, func(u *domain.User) error {
+		if err := mayMake(p, u.Role); err != nil {
+			return err
+		}
+		set(&u.Name, in.Body.Name)
+		if in.Body.Role != nil {
+			u.Role = domain.Role(*in.Body.Role)
+		}
+		if in.Body.AllowedIPs != nil {
+			u.AllowedIPs = in.Body.AllowedIPs
+		}
+		if in.Body.Metadata != nil {
+			u.Metadata = in.Body.Metadata
+		}
+		if err := mayMake(p, u.Role); err != nil {
+			return err
+		}
+		return checkUser(u)
+	}))
+}
+
+func (s *Server) signInLink(ctx context.Context, p domain.Principal, in *One) (*answer[SignInLink], error) {
+	id, err := s.mayLead(ctx, p, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	text, until, err := s.ports.Users.SignInLink(ctx, p, id)
+	if err != nil {
+		return nil, err
+	}
+	return ok(SignInLink{UserID: id, URL: s.cfg.PublicURL + signInPath + "?token=" + text, ExpiresAt: until}, nil)
+}
+
+// signedIn is who sits at the browser. Errors: authentication_required, or
+// what the limits say.
+func (s *Server) signedIn(c *fiber.Ctx) (*domain.User, *domain.Session, error) {
+	v := visitOf(c.UserContext())
+	u, session, err := s.ports.Users.Session(c.UserContext(), c.Cookies(cookieName), v.ip)
+	if u != nil {
+		v.principal = domain.Principal{WorkspaceID: u.WorkspaceID, Environment: u.Environment, UserID: u.ID}
+	}
+	switch code := domain.CodeOf(err); {
+	case code == domain.CodeIPNotAllowed:
+		s.denied(c.UserContext(), v, code)
+		return nil, nil, domain.Errorf(domain.CodeAuthenticationRequired, "You are not signed in.")
+	case err != nil:
+		return nil, nil, err
+	}
+	c.Locals(knownLocal, true)
+	return u, session, s.pace(c, v.principal, "")
+}
+
+// refusedPage counts a form that could not be read against its address.
+func (s *Server) refusedPage(c *fiber.Ctx, err error) error {
+	err = s.refused(c, err)
+	if domain.CodeOf(err) == domain.OAuthInvalidRequest {
+		return s.say(c, http.StatusBadRequest, "This form is not good", "Go back to where you came from and begin again.")
+	}
+	return err
+}
