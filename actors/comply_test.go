@@ -16,6 +16,7 @@ import (
 // unsubscribe puts whoever presses one onto the list.
 func unsubscribe() domain.Pathway {
 	w := menu()
+	w.Nodes[0].TimeoutSeconds = 20 // whoever is slow on a busy machine is no one who pressed nothing
 	w.Nodes[1] = domain.Node{ID: "yes", Type: domain.NodeEnd, Outcome: domain.OutcomeDeclined, Set: &domain.Assign{AddToDNC: true}}
 	return w
 }

@@ -191,6 +191,9 @@ func (h *house) packets(id string) uint64 {
 	return 0
 }
 
+// unrecorded is whose sound has no recording: a second leg's.
+const unrecorded = "."
+
 // listened notes whose sound is whose: by the name of its recording.
 type listened struct {
 	call.Sound
