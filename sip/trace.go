@@ -79,10 +79,10 @@ func masked(b []byte) []byte {
 		if !found {
 			continue
 		}
-		switch canonical(string(bytes.ToLower(bytes.TrimSpace(name)))) {
-		case "authorization", "proxy-authorization":
+		switch name = bytes.TrimSpace(name); {
+		case isName(name, "authorization"), isName(name, "proxy-authorization"):
 			hideCredentials(value)
-		case "content-type":
+		case isName(name, "content-type"), isName(name, "c"):
 			digits = digits || bytes.Contains(bytes.ToLower(value), []byte("dtmf"))
 		}
 	}
@@ -139,15 +139,15 @@ func hideCredentials(value []byte) {
 // hideURIs hides the passwords of SIP URIs.
 func hideURIs(line []byte) {
 	for rest := line; ; {
-		i := bytes.Index(bytes.ToLower(rest), []byte("sip"))
-		if i < 0 {
+		colon := bytes.IndexByte(rest, ':')
+		if colon < 0 {
 			return
 		}
-		rest = bytes.TrimPrefix(rest[i+3:], []byte("s"))
-		if len(rest) == 0 || rest[0] != ':' {
+		scheme, user := rest[:colon], rest[colon+1:]
+		rest = user
+		if !endsIn(scheme, "sip") && !endsIn(scheme, "sips") {
 			continue
 		}
-		user := rest[1:]
 		if end := bytes.IndexAny(user, " \t<>\"\r\n"); end >= 0 {
 			user = user[:end]
 		}
@@ -157,6 +157,31 @@ func hideURIs(line []byte) {
 			}
 		}
 	}
+}
+
+// isName compares without regard to case; name is in small letters.
+func isName(b []byte, name string) bool {
+	return len(b) == len(name) && endsIn(b, name)
+}
+
+func endsIn(b []byte, name string) bool {
+	if len(b) < len(name) {
+		return false
+	}
+	b = b[len(b)-len(name):]
+	for i := range b {
+		if lower(b[i]) != name[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
 }
 
 // hideDigits hides the keys that an INFO tells, whatever its type.

@@ -136,6 +136,7 @@ func TestTraceHidesSecretsInEverySpellingThatIsUnderstood(t *testing.T) {
 		"a folded password":        "REGISTER sip:b SIP/2.0\r\nAuthorization: Basic\r\n S3CRET\r\n\r\n",
 		"a digit behind blanks":    "INFO sip:a@b SIP/2.0\r\nContent-Type: application/dtmf-relay\r\n\r\n Signal = S3CRET\r\nDuration=160\r\n",
 		"digits of another type":   "INFO sip:a@b SIP/2.0\r\nContent-Type: application/vnd.nortelnetworks.digits\r\n\r\np=Digit-Collection\r\ny=Digits\r\nd=S3CRET\r\n",
+		"a scheme in capitals":     "INVITE sip:a@b SIP/2.0\r\nContact: \"c: d\" <SIPS:ann:S3CRET@y>, <sip:b@y>;x=Sip:bob:S3CRET@z\r\n\r\n",
 		"a folded type":            "INFO sip:a@b SIP/2.0\r\nContent-Type:\r\n application/dtmf\r\n\r\nS3CRET",
 	} {
 		shown := string(sip.Masked([]byte(text)))

@@ -45,7 +45,9 @@ func (d *Driver) run() {
 	for {
 		select {
 		case r := <-d.queue:
-			d.commitAll(d.collect(r))
+			batch := d.gather(d.collect(r))
+			d.commitAll(batch)
+			d.last.at, d.last.commits = time.Now(), len(batch)
 		case <-look.C:
 			_ = d.checkDisk() // commits and Healthy tell
 		case <-d.quit:
@@ -70,6 +72,26 @@ func (d *Driver) collect(first *request) []*request {
 			batch = append(batch, r)
 			size += r.commit.Size()
 		default:
+			return batch
+		}
+	}
+	return batch
+}
+
+// gather waits a little for more where several commit at a time: an fsync costs
+// as much for many commits as for one. Who commits alone never waits.
+func (d *Driver) gather(batch []*request) []*request {
+	alone := len(batch) == 1 && d.last.commits <= 1
+	if d.o.NoSync || alone || len(batch) >= gatherMost || time.Since(d.last.at) > gatherWithin {
+		return batch
+	}
+	wait := time.NewTimer(gatherFor)
+	defer wait.Stop()
+	for len(batch) < gatherMost {
+		select {
+		case r := <-d.queue:
+			batch = append(batch, r)
+		case <-wait.C:
 			return batch
 		}
 	}

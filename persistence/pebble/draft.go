@@ -1,6 +1,7 @@
 package pebble
 
 import (
+	"errors"
 	"io"
 	"maps"
 
@@ -14,7 +15,7 @@ import (
 type draft struct {
 	db      *pebble.DB
 	batch   *pebble.Batch
-	kept    map[string][]byte // nil: deleted
+	kept    map[string][]byte // nil: deleted, or not there
 	recent  *recent
 	scratch []byte // the batch copies
 }
@@ -32,11 +33,21 @@ func (d *draft) Get(k []byte) ([]byte, io.Closer, error) {
 	}
 	switch {
 	case !known:
-		return d.db.Get(k)
+		return d.look(k)
 	case v == nil:
 		return nil, nil, pebble.ErrNotFound
 	}
 	return v, io.NopCloser(nil), nil
+}
+
+// look reads what is stored. What is not there is looked for once: a guard asks
+// for a new row, and then whoever writes it.
+func (d *draft) look(k []byte) ([]byte, io.Closer, error) {
+	v, closer, err := d.db.Get(k)
+	if errors.Is(err, pebble.ErrNotFound) {
+		d.kept[string(k)] = nil
+	}
+	return v, closer, err
 }
 
 // set changes what may be read back.

@@ -27,6 +27,11 @@ const (
 	rememberFor = 10 * time.Minute
 	// diskEvery is how often the free space is looked at.
 	diskEvery = time.Second
+	// A batch that follows one of several commits within gatherWithin takes in
+	// what comes in gatherFor, up to gatherMost commits.
+	gatherWithin = 2 * time.Millisecond
+	gatherFor    = time.Millisecond
+	gatherMost   = 12
 	// cacheBytes holds blocks, and what Pebble takes of it for two tables in memory.
 	cacheBytes = 48 << 20
 	// indexBlock holds the index of a table in one piece.
@@ -68,6 +73,10 @@ type Driver struct {
 	diskFull   atomic.Bool
 	background atomic.Pointer[error] // the last flush or compaction failed so
 	lookedAt   time.Time             // the committer's
+	last       struct {              // batch; the committer's
+		at      time.Time
+		commits int
+	}
 }
 
 var _ persistence.Driver = (*Driver)(nil)
