@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"math/rand/v2"
+	"sync/atomic"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -106,7 +107,9 @@ type Campaign struct {
 
 	open      map[string]*attempt  // by attempt
 	lost      map[string]*attempt  // of these, those whose calls nobody knows
+	lostDue   time.Time            // no lost attempt is given up before
 	held      map[string]time.Time // calls of a process that ended, which may ring until then
+	heldDue   time.Time            // none of held is over before
 	gone      map[string]bool      // of these, those that were ended before we knew of them
 	ends      []call.Ended         // not committed yet
 	closing   map[string]bool      // attempts whose end is in ends or in flight
@@ -124,10 +127,13 @@ type Campaign struct {
 	tempo     dialplan.Tempo
 
 	asked      int // permits
+	come       int // permits of this generation
 	askedAt    time.Time
 	wants      int // generation of Want
 	tries      map[string]*try
+	triesDue   time.Time // no permit of tries runs out before
 	made       []*try
+	madeDue    time.Time // no permit of made runs out before
 	gate       []*placing
 	gateSet    bool
 	gates      uint64
@@ -135,6 +141,7 @@ type Campaign struct {
 	ahead      time.Duration
 	trunkUntil time.Time
 	draining   bool
+	looks      atomic.Int64 // at what may be due
 
 	guess  guess        // the estimate that was told last
 	askers []*actor.PID // want the status, before the first load
@@ -348,19 +355,19 @@ func (a *Campaign) adopt(ctx actor.Context, s *snapshot) {
 			a.hold(id, until)
 		}
 	}
-	known := a.lost
-	a.open, a.lost = make(map[string]*attempt, len(s.attempts)), make(map[string]*attempt)
+	known, queued := a.lost, a.queued()
+	a.open, a.lost, a.lostDue = make(map[string]*attempt, len(s.attempts)), make(map[string]*attempt), time.Time{}
 	for _, t := range s.attempts {
 		a.open[t.row.ID] = t
 		switch old := known[t.row.ID]; {
 		case a.closing[t.row.ID]:
 		case t.row.Boot != a.cfg.Boot:
 			a.interrupt(ctx, t, now)
-		case s.live[t.row.CallID] || a.queued(t.row.CallID):
+		case s.live[t.row.CallID] || queued[t.row.CallID]:
 		case old != nil && old.row.CallID == t.row.CallID:
-			t.lostAt, a.lost[t.row.ID] = old.lostAt, t
+			a.lose(t, old.lostAt)
 		default:
-			t.lostAt, a.lost[t.row.ID] = now.Add(lostAfter), t
+			a.lose(t, now.Add(lostAfter))
 		}
 	}
 	a.settle(ctx)
@@ -393,14 +400,6 @@ func (a *Campaign) interrupt(ctx actor.Context, t *attempt, now time.Time) {
 	}
 	a.hold(t.row.CallID, now.Add(orphanHold))
 	a.ends = append(a.ends, call.Interrupted(t.call, t.row, now))
-}
-
-// hold counts a call of an earlier process as live, unless it is known to be
-// over.
-func (a *Campaign) hold(callID string, until time.Time) {
-	if !a.gone[callID] {
-		a.held[callID] = until
-	}
 }
 
 // left: the dialog of an interrupted attempt has ended.

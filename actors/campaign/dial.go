@@ -74,11 +74,7 @@ func (a *Campaign) advance(ctx actor.Context) {
 	}
 	now := time.Now()
 	a.giveUpLost(now)
-	for id, until := range a.held {
-		if !now.Before(until) {
-			delete(a.held, id)
-		}
-	}
+	a.letGo(now)
 	dialling := a.campaign.Status == domain.CampaignRunning && !a.draining
 	if !dialling {
 		a.unmake(ctx)
@@ -100,20 +96,9 @@ func (a *Campaign) advance(ctx actor.Context) {
 		if a.asked > 0 {
 			look = earlier(look, a.askedAt.Add(askAgain))
 		}
-		for _, t := range a.tries {
-			look = earlier(look, t.permit.Expires)
-			if t.asked {
-				look = earlier(look, t.questionAt.Add(mayAgain))
-			}
-		}
+		look = earlier(look, a.triesDue)
 	}
-	for _, t := range a.lost {
-		look = earlier(look, t.lostAt)
-	}
-	for _, until := range a.held {
-		look = earlier(look, until)
-	}
-	a.wakeAt(ctx, look, now)
+	a.wakeAt(ctx, earlier(earlier(look, a.lostDue), a.heldDue), now)
 }
 
 // decide asks the plan and sets off what it says.
@@ -208,13 +193,16 @@ func (a *Campaign) ask(ctx actor.Context, d dialplan.Decision, now time.Time) {
 
 func (a *Campaign) want(ctx actor.Context) {
 	ctx.Request(a.cfg.Lines, lines.Want{
-		Weight: a.cfg.Weight, Count: a.asked, Retries: min(a.asked, len(a.people.due)), Generation: a.wants,
+		Weight: a.cfg.Weight, Count: a.asked, Retries: min(a.asked, len(a.people.due)), Generation: a.wants, Come: a.come,
 	})
 }
 
 // permitted takes a permit: now somebody is chosen, and a way to reach them.
 func (a *Campaign) permitted(ctx actor.Context, m lines.Permit) {
 	now := time.Now()
+	if m.Generation == a.wants {
+		a.come++
+	}
 	if m.Generation != a.wants || a.asked == 0 {
 		ctx.Send(a.cfg.Lines, lines.Return{Permit: m})
 		return
@@ -230,7 +218,7 @@ func (a *Campaign) permitted(ctx actor.Context, m lines.Permit) {
 	}
 	t := &try{who: who, permit: m}
 	t.call.ID = mailbox.NewID(domain.PrefixCall)
-	a.tries[t.call.ID] = t
+	a.await(t)
 	ctx.Request(a.cfg.Trunks, trunk.Want{
 		To: who.contact.Phone, From: a.campaign.CallerID.Number, Environment: a.campaign.Environment, CallID: t.call.ID,
 		Generation: a.wants, Checked: a.cfg.Calling != nil,
@@ -296,7 +284,7 @@ func (a *Campaign) unmake(ctx actor.Context) {
 	now := time.Now()
 	if a.asked > 0 {
 		ctx.Request(a.cfg.Lines, lines.Unwant{})
-		a.asked = 0
+		a.asked, a.come = 0, 0
 		a.wants++
 	}
 	for id, t := range a.tries {
@@ -306,32 +294,7 @@ func (a *Campaign) unmake(ctx actor.Context) {
 	for _, t := range a.made {
 		a.putBack(ctx, t, now)
 	}
-	a.made = nil
-}
-
-// sweep gives up tries whose permit has run out and asks lines again that may
-// have forgotten.
-func (a *Campaign) sweep(ctx actor.Context, now time.Time) {
-	for id, t := range a.tries {
-		switch {
-		case !now.Before(t.permit.Expires):
-			delete(a.tries, id)
-			a.putBack(ctx, t, now)
-		case t.asked && !now.Before(t.questionAt.Add(mayAgain)):
-			a.askNumber(ctx, t)
-		}
-	}
-	a.made = slices.DeleteFunc(a.made, func(t *try) bool {
-		stale := t.permit.Expires.Before(now.Add(leaseMargin / 2))
-		if stale {
-			a.putBack(ctx, t, now)
-		}
-		return stale
-	})
-	if a.asked > 0 && !now.Before(a.askedAt.Add(askAgain)) {
-		a.askedAt = now
-		a.want(ctx)
-	}
+	a.made, a.madeDue, a.triesDue = nil, time.Time{}, time.Time{}
 }
 
 // describe fills in what the store keeps of an attempt.
@@ -424,26 +387,6 @@ func (a *Campaign) maxDuration() time.Duration {
 		return time.Duration(m) * time.Minute
 	}
 	return a.cfg.MaxDuration
-}
-
-// queued says whether a call waits at the gate.
-func (a *Campaign) queued(callID string) bool {
-	return slices.ContainsFunc(a.gate, func(p *placing) bool { return p.call.ID == callID })
-}
-
-// giveUpLost closes attempts that were opened and whose calls nobody knows: no
-// INVITE was sent.
-func (a *Campaign) giveUpLost(now time.Time) {
-	for id, t := range a.lost {
-		switch {
-		case a.closing[id] || a.open[id] != t:
-			delete(a.lost, id)
-		case !now.Before(t.lostAt):
-			delete(a.lost, id)
-			a.closing[id] = true
-			a.ends = append(a.ends, call.NotStarted(t.call, t.row, now.UTC()))
-		}
-	}
 }
 
 // wakeAt sets the one wake-up.

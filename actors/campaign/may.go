@@ -35,12 +35,12 @@ func (a *Campaign) mayRing(ctx actor.Context, t *try) {
 		}
 	}
 	if a.cfg.Numbers == nil {
-		a.made = append(a.made, t)
+		a.gather(t)
 		return
 	}
 	t.asked = true
-	a.tries[t.call.ID] = t
 	a.askNumber(ctx, t)
+	a.await(t)
 }
 
 // askNumber asks, once more or for the first time: no answer but the one to
@@ -72,7 +72,7 @@ func (a *Campaign) granted(ctx actor.Context, m numbers.Granted) {
 		return
 	}
 	t.grant = m
-	a.made = append(a.made, t)
+	a.gather(t)
 }
 
 // denied: the contact is left out, or waits. A retry waits for the number's

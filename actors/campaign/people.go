@@ -2,6 +2,7 @@ package campaign
 
 import (
 	"container/heap"
+	"slices"
 	"time"
 
 	"github.com/callboard/callboard/actors/dnc"
@@ -272,7 +273,7 @@ func (p *people) enqueue(c candidate, first bool) {
 		q = &p.due
 	}
 	if first {
-		*q = append([]candidate{c}, *q...)
+		*q = slices.Insert(*q, 0, c)
 		return
 	}
 	*q = append(*q, c)

@@ -29,7 +29,7 @@ func (r revision) answer(ctx actor.Context, m any) {
 func (a *Campaign) revise(ctx actor.Context, ordinal int, contact *domain.Contact) {
 	r := revision{ordinal: ordinal, contact: contact, reply: ctx.Sender()}
 	if a.phase == gone && a.campaign.Status.Final() {
-		r.answer(ctx, a.refusal(ordinal))
+		r.answer(ctx, a.refusal(ordinal, nil))
 		return
 	}
 	if a.phase == gone || a.down || len(a.revisions) >= maxRevisions {
@@ -41,8 +41,12 @@ func (a *Campaign) revise(ctx actor.Context, ordinal int, contact *domain.Contac
 
 // revisable refuses what cannot be done any more.
 func (a *Campaign) revisable(ctx actor.Context) {
+	if len(a.revisions) == 0 {
+		return
+	}
+	dialled := a.onTheirWay()
 	a.revisions = slices.DeleteFunc(a.revisions, func(r revision) bool {
-		err := a.refusal(r.ordinal)
+		err := a.refusal(r.ordinal, dialled)
 		if err != nil {
 			r.answer(ctx, err)
 		}
@@ -51,7 +55,7 @@ func (a *Campaign) revisable(ctx actor.Context) {
 }
 
 // refusal is why a contact cannot be changed: only one that waits can.
-func (a *Campaign) refusal(ordinal int) *domain.Error {
+func (a *Campaign) refusal(ordinal int, dialled map[int]bool) *domain.Error {
 	if a.campaign.Status.Final() {
 		return domain.Errorf(domain.CodeInvalidState, "contacts of a campaign that is over cannot be changed").With("current_status", a.campaign.Status)
 	}
@@ -63,7 +67,7 @@ func (a *Campaign) refusal(ordinal int) *domain.Error {
 		switch {
 		case a.skipped[ordinal]:
 			s = domain.ContactSkipped
-		case a.onItsWay(ordinal):
+		case dialled[ordinal]:
 			s = domain.ContactOpen
 		default:
 			return nil
@@ -73,15 +77,17 @@ func (a *Campaign) refusal(ordinal int) *domain.Error {
 		With("current_status", s.String()).With("allowed_from", []string{domain.ContactPending.String(), domain.ContactRetryWait.String()})
 }
 
-// onItsWay says whether a contact is being dialled, though not in the store
+// onTheirWay are the contacts that are being dialled, though not in the store
 // yet.
-func (a *Campaign) onItsWay(ordinal int) bool {
+func (a *Campaign) onTheirWay() map[int]bool {
+	ordinals := make(map[int]bool, len(a.tries)+len(a.made))
 	for _, t := range a.tries {
-		if t.who.ordinal == ordinal {
-			return true
-		}
+		ordinals[t.who.ordinal] = true
 	}
-	return slices.ContainsFunc(a.made, func(t *try) bool { return t.who.ordinal == ordinal })
+	for _, t := range a.made {
+		ordinals[t.who.ordinal] = true
+	}
+	return ordinals
 }
 
 // revising puts into a batch what changes contacts, one change of each.

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"log/slog"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -42,6 +43,8 @@ type Lines struct {
 	taken   int                  // leased and bound
 	ringing int                  // of these, by campaigns
 	holds   map[string]time.Time // orphaned dialogs by call
+	due     time.Time            // no lease and no hold ends before; it may be too early
+	looks   atomic.Int64         // at what may have ended
 	senders map[pidKey]*sender   // campaigns
 	row     row
 	minute  window
@@ -104,6 +107,7 @@ func (l *Lines) Receive(ctx actor.Context) {
 		l.giveBack(ctx, m)
 	case Hold:
 		l.holds[m.CallID] = m.Until
+		l.endsBy(m.Until)
 		l.serve(ctx)
 	case Free:
 		l.free(ctx, m)
@@ -176,12 +180,16 @@ func (l *Lines) want(ctx actor.Context, m Want) {
 	k := keyOf(who)
 	s := l.senders[k]
 	if s == nil {
-		s = &sender{pid: who}
+		s = &sender{pid: who, generation: m.Generation, granted: m.Come}
 		l.senders[k] = s
 		l.row.all = append(l.row.all, s)
 		ctx.Watch(who)
 	}
-	s.weight, s.count, s.generation = max(1, m.Weight), max(1, m.Count), m.Generation
+	if m.Generation != s.generation {
+		s.granted = m.Come
+	}
+	onTheirWay := max(0, s.granted-m.Come)
+	s.weight, s.count, s.generation = max(1, m.Weight), max(0, max(1, m.Count)-onTheirWay), m.Generation
 	s.retries = min(max(0, m.Retries), s.count)
 	l.serve(ctx)
 }
@@ -243,9 +251,17 @@ func (l *Lines) grant(now time.Time, campaign bool, generation int) Permit {
 // take counts a line as leased.
 func (l *Lines) take(p *permit) {
 	l.leased[p.id] = p
+	l.endsBy(p.expires)
 	l.taken++
 	if p.campaign {
 		l.ringing++
+	}
+}
+
+// endsBy notes when a lease or a hold ends; zero: not by itself.
+func (l *Lines) endsBy(t time.Time) {
+	if !t.IsZero() {
+		l.due = earlier(l.due, t)
 	}
 }
 
@@ -342,11 +358,8 @@ func (l *Lines) serve(ctx actor.Context) {
 		s := l.row.next()
 		ctx.Send(s.pid, l.grant(now, true, s.generation))
 	}
-	for _, p := range l.leased {
-		look = earlier(look, p.expires)
-	}
-	for _, until := range l.holds {
-		look = earlier(look, until)
+	if !l.due.IsZero() {
+		look = earlier(look, l.due)
 	}
 	l.rest()
 	if !look.IsZero() {
@@ -370,17 +383,28 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// expire drops leases and holds whose time is over.
+// expire drops leases and holds whose time is over. Each message comes by: all
+// are looked through when the first of them is due.
 func (l *Lines) expire(now time.Time) {
+	if l.due.IsZero() || now.Before(l.due) {
+		return
+	}
+	l.due = time.Time{}
 	for _, p := range l.leased {
+		l.looks.Add(1)
 		if !now.Before(p.expires) {
 			l.release(p)
+			continue
 		}
+		l.endsBy(p.expires)
 	}
 	for id, until := range l.holds {
+		l.looks.Add(1)
 		if !now.Before(until) {
 			delete(l.holds, id)
+			continue
 		}
+		l.endsBy(until)
 	}
 }
 

@@ -24,6 +24,7 @@ type stage struct {
 	*testing.T
 	sys   *actor.ActorSystem
 	lines *actor.PID
+	made  *lines.Lines
 	pids  []*actor.PID
 }
 
@@ -31,7 +32,7 @@ func on(t *testing.T, cfg lines.Config, f func(s *stage)) {
 	t.Helper()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		s := &stage{T: t, sys: sys}
-		s.lines = s.spawn(func() actor.Actor { return lines.New(cfg) })
+		s.lines = s.spawn(func() actor.Actor { s.made = lines.New(cfg); return s.made })
 		synctest.Wait()
 		f(s)
 		for _, p := range s.pids {

@@ -22,6 +22,7 @@ type (
 		Count      int // permits wanted; below 1 counts as 1
 		Retries    int // of these, for due retries: they come before what others want for first attempts
 		Generation int // repeated in each Permit
+		Come       int // permits of this Generation that have come; others that were granted are on their way and among Count
 	}
 	// Unwant takes the sender's Want back.
 	Unwant struct{}

@@ -130,7 +130,7 @@ func drive(s *stage, draw *rand.Rand, limit, perMinute int, seed uint64) {
 		for i, c := range all {
 			if draw.IntN(3) == 0 {
 				n := draw.IntN(30)
-				s.want(c, lines.Want{Count: 1 + n, Retries: draw.IntN(n + 1)})
+				s.want(c, lines.Want{Count: 1 + n, Retries: draw.IntN(n + 1), Come: len(c.permits())})
 			}
 			for _, p := range c.permits()[taken[i]:] {
 				taken[i]++
@@ -185,4 +185,46 @@ func TestCampaignsHoldBackWhileCallsThatComeInHaveToWait(t *testing.T) {
 		synctest.Wait()
 		assert.Len(s, c.permits(), 3)
 	})
+}
+
+func TestAPermitOnItsWayIsNotGrantedOnceMore(t *testing.T) {
+	t.Parallel()
+	on(t, lines.Config{Concurrent: 50}, func(s *stage) {
+		c := s.campaign()
+		s.want(c, lines.Want{Count: 5, Generation: 1})
+		require.Len(s, c.permits(), 5)
+		s.want(c, lines.Want{Count: 6, Generation: 1, Come: 2}) // three of the six are on their way
+		assert.Len(s, c.permits(), 8)
+		s.want(c, lines.Want{Count: 4, Generation: 1, Come: 4})
+		assert.Len(s, c.permits(), 8, "all four are")
+		s.want(c, lines.Want{Count: 4, Generation: 2})
+		assert.Len(s, c.permits(), 12, "who gave them up counts on none")
+	})
+	on(t, lines.Config{Concurrent: 50}, func(s *stage) {
+		c := s.campaign()
+		s.want(c, lines.Want{Count: 5, Generation: 1, Come: 7}) // of those before a restart
+		s.want(c, lines.Want{Count: 5, Generation: 1, Come: 10})
+		assert.Len(s, c.permits(), 8)
+	})
+}
+
+// What a message costs is what is looked through for it.
+func TestAMessageCostsTheSameHoweverManyLeasesThereAre(t *testing.T) {
+	t.Parallel()
+	for _, wide := range []int{10, 1000} {
+		on(t, lines.Config{Concurrent: wide + 10}, func(s *stage) {
+			for range wide / 10 {
+				s.want(s.campaign(), lines.Want{Count: 10})
+			}
+			for range 100 {
+				s.usage()
+			}
+			assert.Zero(s, s.made.Looks(), "nothing is due")
+			require.Equal(s, wide, s.usage().Active)
+			time.Sleep(10 * time.Second)
+			synctest.Wait()
+			assert.Equal(s, wide, s.made.Looks(), "each of them once, when they end")
+			assert.Zero(s, s.usage().Active)
+		})
+	}
 }

@@ -14,6 +14,7 @@ type sender struct {
 	count      int // permits it still waits for
 	retries    int // of these, for due retries
 	generation int
+	granted    int // of this generation
 	credit     int // of the smooth round-robin
 }
 
@@ -64,6 +65,7 @@ func (r *row) next() *sender {
 	if best != nil {
 		best.credit -= total
 		best.count--
+		best.granted++
 		if retry {
 			best.retries--
 		}

@@ -35,7 +35,10 @@ const (
 )
 
 // Trip remembers how the calls of the last two minutes ended.
-type Trip struct{ ends []end }
+type Trip struct {
+	ends []end // in order of time
+	bad  int   // of these
+}
 
 type end struct {
 	at  time.Time
@@ -52,6 +55,7 @@ func (t *Trip) Add(v domain.Verdict, now time.Time) {
 		return
 	case domain.ReasonTrunkError:
 		t.ends = append(t.ends, end{now, true})
+		t.bad++
 	case domain.ReasonCompleted, domain.ReasonRemoteHangup, domain.ReasonHangup, domain.ReasonMaxDuration,
 		domain.ReasonMediaLost, domain.ReasonTrunkRejected, domain.ReasonRejected, domain.ReasonBlocked,
 		domain.ReasonMedia, domain.ReasonIdentity, domain.ReasonRedirected, domain.ReasonInternal,
@@ -65,18 +69,17 @@ func (t *Trip) Add(v domain.Verdict, now time.Time) {
 // Tripped says whether at least half of at least five calls within 120 s
 // failed in the trunk.
 func (t *Trip) Tripped(now time.Time) bool {
-	t.ends = slices.DeleteFunc(t.ends, func(e end) bool { return now.Sub(e.at) > tripWindow })
-	bad := 0
-	for _, e := range t.ends {
-		if e.bad {
-			bad++
+	for len(t.ends) > 0 && now.Sub(t.ends[0].at) > tripWindow {
+		if t.ends[0].bad {
+			t.bad--
 		}
+		t.ends = t.ends[1:]
 	}
-	return len(t.ends) >= tripCalls && 2*bad >= len(t.ends)
+	return len(t.ends) >= tripCalls && 2*t.bad >= len(t.ends)
 }
 
 // Reset forgets: after a pause the trunk gets a fresh chance.
-func (t *Trip) Reset() { t.ends = nil }
+func (t *Trip) Reset() { t.ends, t.bad = nil, 0 }
 
 // The rule of campaign.progress.
 const (
