@@ -30,6 +30,8 @@ func (d *Desk) OAuthPlan(workspace string) error {
 // CreateClient keeps a new OAuth client and makes its secret, unless it is a
 // public one.
 func (d *Desk) CreateClient(ctx context.Context, p domain.Principal, c *domain.OAuthClient) (made *domain.OAuthClient, secret string, err error) {
+	d.guests.changing.Lock()
+	defer d.guests.changing.Unlock()
 	if d.guests.count(p.WorkspaceID) >= clientsMost {
 		return nil, "", domain.Errorf(domain.CodeInvalidState, "the workspace has %d OAuth clients, which is the most; delete some first", clientsMost)
 	}
@@ -65,6 +67,8 @@ func (d *Desk) ListClients(ctx context.Context, p domain.Principal, q ask.Page) 
 
 // DeleteClient removes a client; its tokens are refused from the return on.
 func (d *Desk) DeleteClient(ctx context.Context, p domain.Principal, id string) error {
+	d.guests.changing.Lock()
+	defer d.guests.changing.Unlock()
 	c, _, err := get[domain.OAuthClient](ctx, d, p, domain.PrefixClient, id)
 	if err != nil {
 		return err

@@ -22,6 +22,8 @@ const seenEvery = 5 * time.Minute
 
 // CreateUser keeps a new user.
 func (d *Desk) CreateUser(ctx context.Context, p domain.Principal, u *domain.User) (*domain.User, error) {
+	d.guests.changing.Lock()
+	defer d.guests.changing.Unlock()
 	if d.guests.countUsers(p.WorkspaceID) >= usersMost {
 		return nil, domain.Errorf(domain.CodeInvalidState, "the workspace has %d users, which is the most; delete some first", usersMost)
 	}

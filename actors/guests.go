@@ -18,8 +18,8 @@ import (
 type guests struct {
 	store  commit.Store
 	pepper []byte
-	// changing is held from a commit of a user until memory knows it, so that
-	// both change in the same order.
+	// changing is held from a commit of a client or a user until memory knows it:
+	// both change in the same order, and no more are made than there may be.
 	changing sync.Mutex
 	mu       sync.RWMutex
 	loaded   bool // all workspaces were read

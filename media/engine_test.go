@@ -1,17 +1,22 @@
 package media_test
 
 import (
+	"bytes"
+	"errors"
 	"math"
 	"net/netip"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/g711"
+	"github.com/callboard/callboard/media/tone"
 )
 
 var loopback = netip.AddrFrom4([4]byte{127, 0, 0, 1})
@@ -116,4 +121,62 @@ func correlate(a, b []int16, to int) (best float64, shift int) {
 		}
 	}
 	return best, shift
+}
+
+func TestPortsRunOutRestAndReturn(t *testing.T) {
+	e, err := media.NewEngine(media.Config{BindIP: loopback, PortMin: 31491, PortMax: 31496, Quarantine: 100 * time.Millisecond})
+	require.NoError(t, err)
+	first, err := e.Open(media.Options{})
+	require.NoError(t, err)
+	second, err := e.Open(media.Options{})
+	require.NoError(t, err)
+	assert.ElementsMatch(t, []int{31492, 31494}, []int{first.LocalPort(), second.LocalPort()})
+	_, err = e.Open(media.Options{})
+	require.ErrorIs(t, err, media.ErrNoPorts)
+	assert.Equal(t, 2, e.Live())
+	port := first.LocalPort()
+	_, done := first.Close()
+	assert.Equal(t, media.Recording{}, <-done)
+	_, again := first.Close()
+	assert.Equal(t, done, again)
+	assert.Equal(t, 1, e.Live())
+	_, err = e.Open(media.Options{})
+	require.ErrorIs(t, err, media.ErrNoPorts, "it rests")
+	var third *media.Session
+	eventually(t, "rested", func() bool { third, err = e.Open(media.Options{}); return err == nil })
+	assert.Equal(t, port, third.LocalPort())
+	third.Begin()
+	require.NoError(t, e.Close())
+	require.NoError(t, e.Close())
+	_, err = e.Open(media.Options{})
+	require.ErrorIs(t, err, media.ErrClosed)
+	require.ErrorIs(t, third.Accept(describe("127.0.0.1", 5000, "")), media.ErrClosed)
+	eventually(t, "no goroutine is left", func() bool {
+		stacks := make([]byte, 1<<20)
+		stacks = stacks[:runtime.Stack(stacks, true)]
+		return !bytes.Contains(stacks, []byte("media.(*clock)")) && !bytes.Contains(stacks, []byte("record.(*Pool)"))
+	})
+}
+
+func TestAPanicEndsItsOwnSessionOnly(t *testing.T) {
+	t.Parallel()
+	p, q := newPeer(t), newPeer(t)
+	e := engine(t, 31600, 31699)
+	var told ear
+	bad := open(t, e, media.Options{Notify: func(ev media.Event) {
+		told.notify(ev)
+		if _, ok := ev.(media.Played); ok {
+			panic(errors.New("planted"))
+		}
+	}})
+	good := open(t, e, media.Options{})
+	_, err := bad.Answer(p.sdp(""))
+	require.NoError(t, err)
+	_, err = good.Answer(q.sdp(""))
+	require.NoError(t, err)
+	bad.Play(1, tone.Beep(20*time.Millisecond))
+	eventually(t, "closed", func() bool { return e.Live() == 1 })
+	eventually(t, "and told", told.heard(func(ev media.Event) bool { return ev == media.Vanished{} }))
+	q.forget()
+	eventually(t, "the other goes on", func() bool { return len(q.heard()) > 5 })
 }

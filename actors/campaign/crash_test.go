@@ -260,47 +260,32 @@ func TestNobodyIsRungWhoseHoursEndedDuringTheCommit(t *testing.T) {
 
 func TestACallThatACrashLeftCountsUntilItHasEnded(t *testing.T) {
 	t.Parallel()
-	in(t, 8, func(c *domain.Campaign) { mixed(c); c.Pacing.MaxConcurrent = 2 }, func(w *world) {
-		w.ends = func(domain.Call) plan { return plan{verdict: done, lasts: time.Minute, reached: true} }
-		w.must(campaign.Begin{})
-		time.Sleep(2 * time.Second)
-		require.Len(w, w.calls(), 2)
-		left := w.openCalls()
-		w.kill()
-		w.begin()
-		time.Sleep(10 * time.Second)
-		require.Len(w, w.calls(), 2, "both may still ring")
-		w.tell(campaign.Gone{CallID: left[0]})
-		time.Sleep(time.Second)
-		require.Len(w, w.calls(), 3)
-		time.Sleep(32 * time.Second)
-		require.Len(w, w.calls(), 4, "a dialog that nobody ends is given up")
-	})
-}
-
-func TestACallThatACrashLeftCountsThroughAnotherCrash(t *testing.T) {
-	t.Parallel()
-	in(t, 8, func(c *domain.Campaign) { mixed(c); c.Pacing.MaxConcurrent = 2 }, func(w *world) {
-		w.ends = func(domain.Call) plan { return plan{verdict: done, lasts: time.Minute, reached: true} }
-		w.must(campaign.Begin{})
-		time.Sleep(2 * time.Second)
-		require.Len(w, w.calls(), 2)
-		left := w.openCalls()
-		w.kill()
-		w.begin()
-		time.Sleep(5 * time.Second)
-		require.Empty(w, w.openCalls(), "both are closed")
-		w.kill()
-		w.left = map[string]time.Time{left[0]: time.Now().Add(30 * time.Second), left[1]: time.Now().Add(30 * time.Second)}
-		w.begin()
-		time.Sleep(10 * time.Second)
-		require.Len(w, w.calls(), 2, "both may still ring")
-		w.tell(campaign.Gone{CallID: left[0]})
-		time.Sleep(time.Second)
-		require.Len(w, w.calls(), 3)
-		time.Sleep(32 * time.Second)
-		require.Len(w, w.calls(), 4, "a dialog that nobody ends is given up")
-	})
+	for _, again := range []bool{false, true} { // another crash, once the attempts are closed
+		in(t, 8, func(c *domain.Campaign) { mixed(c); c.Pacing.MaxConcurrent = 2 }, func(w *world) {
+			w.ends = func(domain.Call) plan { return plan{verdict: done, lasts: time.Minute, reached: true} }
+			w.must(campaign.Begin{})
+			time.Sleep(2 * time.Second)
+			require.Len(w, w.calls(), 2)
+			left := w.openCalls()
+			w.kill()
+			if again {
+				w.begin()
+				time.Sleep(5 * time.Second)
+				require.Empty(w, w.openCalls(), "both are closed")
+				w.kill()
+				until := time.Now().Add(30 * time.Second)
+				w.left = map[string]time.Time{left[0]: until, left[1]: until}
+			}
+			w.begin()
+			time.Sleep(10 * time.Second)
+			require.Len(w, w.calls(), 2, "both may still ring")
+			w.tell(campaign.Gone{CallID: left[0]})
+			time.Sleep(time.Second)
+			require.Len(w, w.calls(), 3)
+			time.Sleep(32 * time.Second)
+			require.Len(w, w.calls(), 4, "a dialog that nobody ends is given up")
+		})
+	}
 }
 
 func TestTheOwnerOfTheNumbersIsAskedAgainThatForgotItsQuestions(t *testing.T) {

@@ -1,0 +1,111 @@
+package call_test
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/sip"
+)
+
+// peer is a far end that is no simulator: it answers and does as it is told.
+type peer struct {
+	t       *testing.T
+	ua      *sip.UserAgent
+	engine  *media.Engine
+	mu      sync.Mutex
+	dialog  *sip.Dialog
+	events  []sip.Event
+	refer   func(sip.Referred)
+	session *media.Session // of secret
+}
+
+// mute is a peer that has no user agent yet.
+func mute(t *testing.T) *peer {
+	t.Helper()
+	p := &peer{t: t}
+	from, to := ports(t)
+	var err error
+	p.engine, err = media.NewEngine(media.Config{BindIP: loopback(), PublicIP: loopback(), PortMin: from, PortMax: to})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = p.engine.Close() })
+	return p
+}
+
+func newPeer(t *testing.T) *peer {
+	t.Helper()
+	p := mute(t)
+	p.ua = agent(t, func(in *sip.Incoming) {
+		s, err := p.engine.Open(media.Options{})
+		if err != nil {
+			in.Reject(500, 0)
+			return
+		}
+		body, err := s.Answer(in.Body)
+		if err != nil {
+			in.Reject(488, 0)
+			return
+		}
+		d := in.Answer(body, p.hear)
+		s.Begin()
+		p.mu.Lock()
+		p.dialog = d
+		p.mu.Unlock()
+	})
+	return p
+}
+
+func (p *peer) hear(e sip.Event) {
+	p.mu.Lock()
+	p.events = append(p.events, e)
+	refer := p.refer
+	p.mu.Unlock()
+	if r, ok := e.(sip.Referred); ok && refer != nil {
+		refer(r)
+	}
+}
+
+func (p *peer) onRefer(f func(sip.Referred)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.refer = f
+}
+
+// line is the peer's dialog; our answer may be here before it has noted it.
+func (p *peer) line() (d *sip.Dialog) {
+	p.t.Helper()
+	require.Eventually(p.t, func() bool {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		d = p.dialog
+		return d != nil
+	}, 5*time.Second, time.Millisecond, "the peer's dialog")
+	return d
+}
+
+func (p *peer) over() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, e := range p.events {
+		if _, ok := e.(sip.Ended); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// towards routes the numbers that begin with 7 to a peer and all others to the simulator.
+func towards(p *peer) func(h *house) []domain.Trunk {
+	return func(h *house) []domain.Trunk {
+		live := domain.Meta{ID: "trunk_sim", Environment: domain.Live}
+		own := domain.Meta{ID: "trunk_peer", Environment: domain.Live}
+		return []domain.Trunk{
+			{Meta: live, Proxies: []domain.Proxy{proxyOf(h.carrier.Target())}},
+			{Meta: own, Proxies: []domain.Proxy{proxyOf(targetOf(p.ua))}, Prefixes: []string{area + "7"}},
+		}
+	}
+}

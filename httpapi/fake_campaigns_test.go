@@ -1,0 +1,201 @@
+package httpapi_test
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+)
+
+func (f *fake) CreateCampaign(_ context.Context, _ domain.Principal, c *domain.Campaign, secret string, rows iter.Seq2[ask.RawContact, error]) (ask.CampaignCreated, error) {
+	sum, err := f.take(rows)
+	return ask.CampaignCreated{Campaign: f.campaigns.add(c), Upload: sum, WebhookSecret: secret}, err
+}
+
+func (f *fake) UpdateCampaign(_ context.Context, _ domain.Principal, id string, change func(*domain.Campaign) error) (*domain.Campaign, string, error) {
+	c, err := alter(&f.campaigns, id, change)
+	return c, "", err
+}
+
+func (f *fake) DeleteCampaign(_ context.Context, _ domain.Principal, id string) error {
+	return f.campaigns.drop(id)
+}
+
+func (f *fake) CopyCampaign(_ context.Context, _ domain.Principal, id string, states []string, change func(*domain.Campaign) error) (ask.CampaignCreated, error) {
+	from, err := f.campaigns.get(id)
+	if err != nil {
+		return ask.CampaignCreated{}, err
+	}
+	c := *from
+	c.Meta, c.Status = domain.Meta{}, domain.CampaignDraft
+	if err = change(&c); err != nil {
+		return ask.CampaignCreated{}, err
+	}
+	f.copied = states
+	return ask.CampaignCreated{Campaign: f.campaigns.add(&c)}, nil
+}
+
+func (f *fake) Campaign(_ context.Context, _ domain.Principal, id string) (*domain.Campaign, error) {
+	if f.fault != nil {
+		return nil, f.fault
+	}
+	return f.campaigns.get(id)
+}
+
+func (f *fake) ListCampaigns(_ context.Context, _ domain.Principal, q ask.CampaignQuery) (ask.List[*domain.Campaign], error) {
+	return f.campaigns.list(q.Page), nil
+}
+
+func (f *fake) status(id string, to domain.CampaignStatus) (domain.CampaignStatusObject, error) {
+	c, err := f.campaigns.get(id)
+	if err != nil {
+		return domain.CampaignStatusObject{}, err
+	}
+	if to != "" {
+		c.Status = to
+	}
+	return domain.StatusObject(c, &domain.Progress{}), nil
+}
+
+func (f *fake) StartCampaign(_ context.Context, _ domain.Principal, id string) (domain.CampaignStatusObject, error) {
+	return f.status(id, domain.CampaignRunning)
+}
+
+func (f *fake) PauseCampaign(_ context.Context, _ domain.Principal, id string) (domain.CampaignStatusObject, error) {
+	return domain.CampaignStatusObject{}, domain.Errorf(domain.CodeInvalidState, "The campaign %s is a draft.", id).
+		With("current_status", "draft").With("allowed_from", []string{"running", "scheduled"})
+}
+
+func (f *fake) ResumeCampaign(_ context.Context, _ domain.Principal, id string) (domain.CampaignStatusObject, error) {
+	return f.status(id, domain.CampaignRunning)
+}
+
+func (f *fake) CancelCampaign(_ context.Context, _ domain.Principal, id string, _ bool) (domain.CampaignStatusObject, error) {
+	return f.status(id, domain.CampaignCancelled)
+}
+
+func (f *fake) CampaignStatus(_ context.Context, _ domain.Principal, id string) (domain.CampaignStatusObject, error) {
+	return f.status(id, "")
+}
+
+func (f *fake) take(rows iter.Seq2[ask.RawContact, error]) (ask.UploadSummary, error) {
+	sum := ask.UploadSummary{UploadID: "upload_" + ulidOf(1)}
+	for r, err := range rows {
+		if err != nil {
+			return sum, err
+		}
+		sum.Summary.Received++
+		if f.onRow != nil {
+			f.onRow(r)
+		} else {
+			f.contacts = append(f.contacts, r)
+		}
+		if r.Problem == "" {
+			sum.Summary.Accepted++
+			continue
+		}
+		sum.Summary.Invalid++
+		if len(sum.Errors) < ask.MaxContactErrors {
+			sum.Errors = append(sum.Errors, ask.ContactError{Line: r.Line, Code: "invalid_row", Message: r.Problem})
+		}
+	}
+	return sum, nil
+}
+
+func (f *fake) AddContacts(_ context.Context, _ domain.Principal, id string, rows iter.Seq2[ask.RawContact, error]) (ask.UploadSummary, error) {
+	if _, err := f.campaigns.get(id); err != nil {
+		return ask.UploadSummary{}, err
+	}
+	return f.take(rows)
+}
+
+func (f *fake) ListContacts(_ context.Context, _ domain.Principal, id string, _ ask.ContactQuery) (ask.List[ask.Contact], error) {
+	if _, err := f.campaigns.get(id); err != nil {
+		return ask.List[ask.Contact]{}, err
+	}
+	return ask.List[ask.Contact]{Data: []ask.Contact{{CampaignID: id, Phone: "+12025550123", Status: "pending"}}}, nil
+}
+
+func (f *fake) contact(id string) ask.Contact {
+	at := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	return ask.Contact{
+		Meta:       domain.Meta{ID: "contact_" + ulidOf(1), Object: "contact", WorkspaceID: f.workspace.ID, Environment: domain.Live},
+		CampaignID: id, Phone: "+12025550123", Status: "busy", Context: domain.Context{"name": "=Ada", "n": 7.0}, Attempts: 2, CompletedAt: &at,
+	}
+}
+
+func (f *fake) ExportContacts(_ context.Context, _ domain.Principal, id, status string) (ask.ContactsExport, error) {
+	if _, err := f.campaigns.get(id); err != nil {
+		return ask.ContactsExport{}, err
+	}
+	return ask.ContactsExport{Fields: []string{"n", "name"}, Rows: func(yield func(ask.Contact, error) bool) {
+		if f.fault != nil {
+			yield(ask.Contact{}, f.fault)
+		} else if c := f.contact(id); status == "" || status == c.Status {
+			yield(c, nil)
+		}
+	}}, nil
+}
+
+func (f *fake) Contact(_ context.Context, _ domain.Principal, id, contact string) (ask.Contact, error) {
+	if _, err := f.campaigns.get(id); err != nil {
+		return ask.Contact{}, err
+	}
+	c := f.contact(id)
+	if c.ID != contact {
+		return ask.Contact{}, domain.Errorf(domain.CodeNotFound, "There is no such contact.")
+	}
+	return c, nil
+}
+
+func (f *fake) UpdateContact(ctx context.Context, p domain.Principal, id, contact string, change ask.ContactChange) (ask.Contact, error) {
+	c, err := f.Contact(ctx, p, id, contact)
+	if change.Phone != nil {
+		c.Phone = *change.Phone
+	}
+	if change.Context != nil {
+		c.Context = change.Context
+	}
+	return c, err
+}
+
+func (f *fake) DeleteContact(ctx context.Context, p domain.Principal, id, contact string) error {
+	_, err := f.Contact(ctx, p, id, contact)
+	return err
+}
+
+func (f *fake) upload(id string) *domain.Upload {
+	u := &domain.Upload{CampaignID: id, Status: domain.UploadReceiving, Summary: domain.ContactsSummary{Received: 5, Accepted: 5}}
+	u.Meta = domain.Meta{ID: "upload_" + ulidOf(1), Object: "upload", WorkspaceID: f.workspace.ID, Environment: domain.Live}
+	return u
+}
+
+func (f *fake) ListUploads(_ context.Context, _ domain.Principal, id string, _ ask.Page) (ask.List[*domain.Upload], error) {
+	if _, err := f.campaigns.get(id); err != nil {
+		return ask.List[*domain.Upload]{}, err
+	}
+	return ask.List[*domain.Upload]{Data: []*domain.Upload{f.upload(id)}}, nil
+}
+
+func (f *fake) Upload(_ context.Context, _ domain.Principal, id, upload string) (*domain.Upload, error) {
+	if _, err := f.campaigns.get(id); err != nil {
+		return nil, err
+	}
+	u := f.upload(id)
+	if u.ID != upload {
+		return nil, domain.Errorf(domain.CodeNotFound, "There is no such upload.")
+	}
+	return u, nil
+}
+
+func (f *fake) CampaignResults(_ context.Context, _ domain.Principal, id string) (iter.Seq2[ask.ResultRow, error], error) {
+	if _, err := f.campaigns.get(id); err != nil {
+		return nil, err
+	}
+	if f.results != nil {
+		return f.results, nil
+	}
+	return func(func(ask.ResultRow, error) bool) {}, nil
+}
