@@ -48,6 +48,9 @@ const (
 	CodeCallerIDRequired        Code = "caller_id_required"
 	CodeInvalidURL              Code = "invalid_url"
 	CodeProcessing              Code = "processing"
+	CodeSlotUnavailable         Code = "slot_unavailable"
+	CodeNoSMSRoute              Code = "no_sms_route"
+	CodeOptedOut                Code = "recipient_opted_out"
 )
 
 // Detail is one problem of one field.

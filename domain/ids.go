@@ -37,6 +37,12 @@ const (
 	PrefixGrant     Prefix = "grant"
 	PrefixUser      Prefix = "user"
 	PrefixSession   Prefix = "sess"
+	PrefixMessage   Prefix = "msg"
+	PrefixAppoint   Prefix = "appt"
+	PrefixProvider  Prefix = "prov"
+	PrefixKnowledge Prefix = "kb"
+	PrefixSource    Prefix = "src"
+	PrefixTool      Prefix = "tool"
 )
 
 // ID makes an identifier <prefix>_<ULID> of a time and 10 random bytes. Both

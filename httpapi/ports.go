@@ -45,6 +45,9 @@ type Ports struct {
 	Usages     Usages
 	Events     Events
 	Health     Health
+	Bookings   Bookings
+	Messages   Messages
+	Knowledge  Knowledge
 	Once       Once // nil: the Idempotency-Key header has no effect
 }
 

@@ -1,0 +1,70 @@
+package ask
+
+import (
+	"time"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// AppointmentQuery filters appointments.
+type AppointmentQuery struct {
+	Page
+	Status   domain.AppointmentStatus // "": any
+	Provider string                   // id or name; "": any
+	Phone    string                   // of the patient, E.164
+	CallID   string
+	From, To time.Time // of the appointment, [From, To); zero: open
+}
+
+// NewAppointment orders an appointment. Times without an offset are those of
+// Timezone, or of the provider's zone.
+type NewAppointment struct {
+	Patient   domain.Patient
+	Provider  string // id or name
+	Datetime  string // RFC 3339, or without an offset
+	Timezone  string // "": the provider's
+	Minutes   int    // 0: the provider's slot
+	Type      string
+	CallID    string
+	Notes     string
+	Confirmed bool // booked and confirmed at once
+	Metadata  map[string]string
+}
+
+// Reschedule moves an appointment.
+type Reschedule struct {
+	Datetime string
+	Timezone string // "": as it was, or the provider's
+	Provider string // id or name; "": as it was
+	Minutes  int    // 0: as it was
+}
+
+// AvailabilityQuery asks when a provider is free.
+type AvailabilityQuery struct {
+	Provider string // id or name
+	From, To string // RFC 3339, a local time, or a day; "": from now on, for a week
+	Timezone string // in which the answer shows times; "": the provider's
+	Minutes  int    // 0: the provider's slot
+	Limit    int    // 1 to 500
+}
+
+// Slot is a time at which somebody could be booked.
+type Slot struct {
+	Start      time.Time `json:"start"`
+	End        time.Time `json:"end"`
+	LocalStart string    `json:"local_start"` // with its offset
+}
+
+// Availability is when a provider is free, oldest first.
+type Availability struct {
+	Object          string    `json:"object"`
+	ProviderID      string    `json:"provider_id"`
+	Provider        string    `json:"provider"`
+	Timezone        string    `json:"timezone"`
+	DurationMinutes int       `json:"duration_minutes"`
+	SlotMinutes     int       `json:"slot_minutes"`
+	From            time.Time `json:"from"`
+	To              time.Time `json:"to"`
+	Slots           []Slot    `json:"slots"`
+	HasMore         bool      `json:"has_more"` // there are more before To
+}

@@ -1,0 +1,105 @@
+package domain
+
+import "time"
+
+// MessageStatus is where a text message stands.
+type MessageStatus string
+
+// The states of a message. What comes in is received from the start.
+const (
+	MessageQueued      MessageStatus = "queued"
+	MessageSent        MessageStatus = "sent"        // the carrier has it
+	MessageDelivered   MessageStatus = "delivered"   // so the carrier reports
+	MessageUndelivered MessageStatus = "undelivered" // the carrier could not
+	MessageFailed      MessageStatus = "failed"      // no carrier took it
+	MessageReceived    MessageStatus = "received"
+)
+
+// Final says whether nothing follows a state.
+func (s MessageStatus) Final() bool { return s != MessageQueued && s != MessageSent }
+
+// MessageEncoding is how the letters of a message go over the air.
+type MessageEncoding string
+
+// The encodings.
+const (
+	GSM7 MessageEncoding = "gsm7" // 160 letters of a small alphabet, 153 in each of several segments
+	UCS2 MessageEncoding = "ucs2" // 70 units of UTF-16, 67 in each of several segments
+)
+
+// Message is a text message. Its words are kept sealed.
+type Message struct {
+	Meta
+	MessageID    string          `json:"message_id"` // as ID
+	Direction    Direction       `json:"direction"`
+	From         string          `json:"from"`
+	To           string          `json:"to"`
+	Body         string          `json:"body"`
+	Media        []string        `json:"media"`
+	Segments     int             `json:"segments"`
+	Encoding     MessageEncoding `json:"encoding"`
+	Status       MessageStatus   `json:"status"`
+	ErrorCode    string          `json:"error_code,omitempty"`
+	ErrorMessage string          `json:"error_message,omitempty"`
+	OptOut       bool            `json:"opt_out"`            // inbound: the sender wants no more
+	Notice       bool            `json:"notice"`             // outbound: says that an opt-out was heard; the only one that such a number still gets
+	ReplyTo      string          `json:"reply_to,omitempty"` // inbound: the message that it answers
+	Context      Context         `json:"context,omitempty"`
+	SentAt       *time.Time      `json:"sent_at"`
+	DeliveredAt  *time.Time      `json:"delivered_at"`
+	FailedAt     *time.Time      `json:"failed_at"`
+	// Todo is what is still to be done with the message, "" for nothing: a
+	// process that ends in between finds it.
+	Todo MessageTodo `json:"todo,omitempty"`
+}
+
+// MessageTodo is the next thing to be done with a message.
+type MessageTodo string
+
+// What may be left to do.
+const (
+	TodoSend   MessageTodo = "send"    // queued
+	TodoReport MessageTodo = "report"  // sent, its report is to come
+	TodoReply  MessageTodo = "reply"   // delivered to a phone of the test environment that answers
+	TodoOptOut MessageTodo = "opt_out" // received; its sender is to go onto the default list
+)
+
+// Key names the row.
+func (m *Message) Key() Key { return Key{"message", m.WorkspaceID, m.ID} }
+
+// Indexes: by environment, status, direction, both numbers, and what is to do.
+func (m *Message) Indexes() []string {
+	e := string(m.Environment)
+	ix := []string{
+		envIndex(m.Environment), "status=" + e + "/" + string(m.Status), "direction=" + e + "/" + string(m.Direction),
+		"to=" + e + "/" + m.To, "from=" + e + "/" + m.From,
+	}
+	if m.Todo != "" {
+		ix = append(ix, "todo")
+	}
+	return ix
+}
+
+// Sort is by age.
+func (m *Message) Sort() string { return m.ID }
+
+// Sealed returns a copy whose words are sealed.
+func (m *Message) Sealed(f func(field, text string) (string, error)) (Record, error) {
+	c := *m
+	var err error
+	c.Body, err = f("body", m.Body)
+	return &c, err
+}
+
+// Unseal restores the words.
+func (m *Message) Unseal(f func(field, text string) (string, error)) (err error) {
+	m.Body, err = f("body", m.Body)
+	return err
+}
+
+// Public is the message as the API shows it.
+func (m *Message) Public() *Message {
+	c := *m
+	c.Todo = ""
+	return &c
+}

@@ -1,0 +1,70 @@
+package httpapi
+
+import (
+	"context"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+)
+
+// Bookings are providers and the appointments that they have.
+type Bookings interface {
+	// CreateProvider: already_exists with param name where another one has it.
+	CreateProvider(ctx context.Context, p domain.Principal, x *domain.Provider) (*domain.Provider, error)
+	Provider(ctx context.Context, p domain.Principal, id string) (*domain.Provider, error)
+	ListProviders(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Provider], error)
+	// UpdateProvider leaves the appointments that there are where they are.
+	UpdateProvider(ctx context.Context, p domain.Principal, id string, change func(*domain.Provider) error) (*domain.Provider, error)
+	// DeleteProvider: invalid_state while an open appointment lies ahead.
+	DeleteProvider(ctx context.Context, p domain.Principal, id string) error
+	Availability(ctx context.Context, p domain.Principal, q ask.AvailabilityQuery) (ask.Availability, error)
+
+	// Book gives a time to somebody. slot_unavailable, with a reason (booked or
+	// closed) and next_available, where it cannot be had; however many ask at
+	// once, one gets it.
+	Book(ctx context.Context, p domain.Principal, o ask.NewAppointment) (*domain.Appointment, error)
+	Appointment(ctx context.Context, p domain.Principal, id string) (*domain.Appointment, error)
+	ListAppointments(ctx context.Context, p domain.Principal, q ask.AppointmentQuery) (ask.List[*domain.Appointment], error)
+	// UpdateAppointment changes what leaves its time alone, and whether it took
+	// place.
+	UpdateAppointment(ctx context.Context, p domain.Principal, id string, change func(*domain.Appointment) error) (*domain.Appointment, error)
+	// The three verbs answer the appointment, also when repeated in their target
+	// state; otherwise invalid_state with current_status, allowed_from.
+	ConfirmAppointment(ctx context.Context, p domain.Principal, id string) (*domain.Appointment, error)
+	CancelAppointment(ctx context.Context, p domain.Principal, id, reason string) (*domain.Appointment, error)
+	RescheduleAppointment(ctx context.Context, p domain.Principal, id string, to ask.Reschedule) (*domain.Appointment, error)
+	// DeleteAppointment removes it with all that it tells of a person.
+	DeleteAppointment(ctx context.Context, p domain.Principal, id string) error
+}
+
+// Messages are text messages.
+type Messages interface {
+	// SendMessage answers the message as queued. Errors: destination_not_allowed,
+	// recipient_opted_out, dnc_blocked, and no_sms_route where nothing carries
+	// messages.
+	SendMessage(ctx context.Context, p domain.Principal, o ask.NewMessage) (*domain.Message, error)
+	Message(ctx context.Context, p domain.Principal, id string) (*domain.Message, error)
+	ListMessages(ctx context.Context, p domain.Principal, q ask.MessageQuery) (ask.List[*domain.Message], error)
+	// DeleteMessage: invalid_state while it is on its way.
+	DeleteMessage(ctx context.Context, p domain.Principal, id string) error
+	// TestInboundMessage lets the built-in carrier send one to the workspace and
+	// answers it as received.
+	TestInboundMessage(ctx context.Context, p domain.Principal, o ask.InboundMessage) (*domain.Message, error)
+}
+
+// Knowledge is what agents look things up in.
+type Knowledge interface {
+	// CreateKnowledge keeps a base with its first sources; they are read after
+	// the answer. A URL outside Egress: 422 invalid_url.
+	CreateKnowledge(ctx context.Context, p domain.Principal, k *domain.KnowledgeBase, sources []ask.NewSource) (*domain.KnowledgeBase, error)
+	KnowledgeBase(ctx context.Context, p domain.Principal, id string) (*domain.KnowledgeBase, error)
+	ListKnowledge(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.KnowledgeBase], error)
+	UpdateKnowledge(ctx context.Context, p domain.Principal, id string, change func(*domain.KnowledgeBase) error) (*domain.KnowledgeBase, error)
+	DeleteKnowledge(ctx context.Context, p domain.Principal, id string) error
+	AddSource(ctx context.Context, p domain.Principal, id string, s ask.NewSource) (*domain.KnowledgeSource, error)
+	Source(ctx context.Context, p domain.Principal, id, sourceID string) (*domain.KnowledgeSource, error)
+	ListSources(ctx context.Context, p domain.Principal, id string, q ask.Page) (ask.List[*domain.KnowledgeSource], error)
+	DeleteSource(ctx context.Context, p domain.Principal, id, sourceID string) error
+	// SearchKnowledge looks words up in the sources that are ready.
+	SearchKnowledge(ctx context.Context, p domain.Principal, id, query string, most int) (ask.KnowledgeFound, error)
+}
