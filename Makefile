@@ -12,7 +12,8 @@ LINTER  ?= go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 # Each COMMAND:PACKAGE,… that is missing is installed from Debian or Ubuntu; see .ci/install.
 SPEECH_TOOLS := espeak-ng:espeak-ng
 TEST_TOOLS   := $(SPEECH_TOOLS) sipp:sip-tester redis-server:redis-server baresip:baresip-core sox:sox ffmpeg:ffmpeg openssl:openssl \
-                python3:python3 gcc:gcc,libc6-dev kamailio:kamailio tc:iproute2 tshark:tshark
+                python3:python3 gcc:gcc,libc6-dev kamailio:kamailio tc:iproute2 tshark:tshark \
+                node:nodejs npm:npm
 
 # Debian keeps kamailio and tc where only root looks.
 export PATH := $(PATH):/usr/sbin:/sbin
@@ -40,7 +41,7 @@ SOAK_DOC       ?=
 NIGHTLY_TESTS    := ^(TestEveryZoneOpensAsACalculationOfItsOwnSays|TestTheEstimateIsWithinTenPercentFromTenPercentOn|TestTheModelAllowsWhateverHappens|Test(Kills|FailOvers|FullDisks).*)$$
 NIGHTLY_PACKAGES := ./domain/calendar ./domain/rehearsal ./actors/campaign/modeltest ./cmd/callboard
 
-.PHONY: help run build test lint fmt bench bench-parts e2e fuzz attack soak nightly netem check tools clean
+.PHONY: help run build test lint fmt bench bench-parts e2e fuzz attack soak nightly netem openapi check tools clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -98,6 +99,10 @@ soak: tools ## place SOAK_CALLS short calls beside SOAK_LONG calls of SOAK_MINUT
 nightly: tools ## run what is too long for every day: every hour of two years in every time zone, and more of all that is drawn by chance
 	@CGO_ENABLED=1 NIGHTLY=1 go test -count=1 -timeout 300m -v -run '$(NIGHTLY_TESTS)' $(NIGHTLY_PACKAGES)
 
+openapi: tools build ## write bin/openapi.json and lint it
+	@bin/callboard openapi >bin/openapi.json
+	@cd cmd/callboard/testdata/clients && REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true node_modules/.bin/redocly lint $(CURDIR)/bin/openapi.json
+
 check: ## everything a change must pass: tidy modules, the linter, the tests
 	go mod tidy -diff
 	go mod verify
@@ -105,6 +110,7 @@ check: ## everything a change must pass: tidy modules, the linter, the tests
 
 tools: ## install what the tests need and is missing
 	@.ci/install $(TEST_TOOLS)
+	@.ci/clients
 
 clean: ## remove what was built
 	rm -rf bin

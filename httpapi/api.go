@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -59,6 +60,7 @@ func (o operation) huma() huma.Operation {
 	if o.later != nil {
 		h.Responses = map[string]*huma.Response{"202": response("Still to come: ask again.", fiber.MIMEApplicationJSON, o.later)}
 	}
+	h.Security = []map[string][]string{} // none, and said so
 	if !o.open {
 		h.Security = []map[string][]string{{"api_key": {}}}
 	}
@@ -77,16 +79,16 @@ func (s *Server) newAPI() huma.API {
 	}
 	cfg := huma.Config{
 		OpenAPI: &huma.OpenAPI{
-			OpenAPI:    "3.1.0",
-			Info:       &huma.Info{Title: "Callboard", Version: s.cfg.Version, Description: documentIntro},
+			OpenAPI: "3.1.0",
+			Info: &huma.Info{
+				Title: "Callboard", Version: s.cfg.Version, Description: documentIntro, License: &huma.License{Name: "Apache 2.0", Identifier: "Apache-2.0"},
+			},
+			Servers:    []*huma.Server{{URL: cmp.Or(s.cfg.PublicURL, "/")}},
 			Components: &huma.Components{Schemas: huma.NewMapRegistry("#/components/schemas/", schemaName)},
 		},
 		Formats:       map[string]huma.Format{fiber.MIMEApplicationJSON: format, "json": format},
 		DefaultFormat: fiber.MIMEApplicationJSON,
 		Transformers:  []huma.Transformer{fill},
-	}
-	if s.cfg.PublicURL != "" {
-		cfg.Servers = []*huma.Server{{URL: s.cfg.PublicURL}}
 	}
 	api := humafiber.NewV2(s.app, cfg)
 	api.UseMiddleware(s.gate)

@@ -80,7 +80,6 @@ func (s *Server) finishDocument() {
 		"X-RateLimit-Window":    {Description: "The length of the window in seconds.", Schema: integer},
 		"Retry-After":           {Description: "Seconds to wait.", Schema: integer},
 		"WWW-Authenticate":      {Description: "How to show a credential.", Schema: &huma.Schema{Type: huma.TypeString}},
-		"Allow":                 {Description: "The methods that there are.", Schema: &huma.Schema{Type: huma.TypeString}},
 	}
 	o.Components.Responses = make(map[string]*huma.Response)
 	for _, item := range o.Paths {
@@ -94,6 +93,9 @@ func (s *Server) finishDocument() {
 	allowNull(o.Components.Schemas)
 	describeFields(o.Components.Schemas.Map())
 }
+
+// Document is the OpenAPI document as it is served.
+func (s *Server) Document() []byte { return s.document() }
 
 func (s *Server) writeDocument() []byte {
 	text, err := json.Marshal(s.api.OpenAPI())
@@ -145,8 +147,6 @@ func headersOf(status string, limited bool, headers map[string]*huma.Param) map[
 	switch status {
 	case "401":
 		names = append(names, "WWW-Authenticate")
-	case "405":
-		names = append(names, "Allow")
 	case "202", "429", "503":
 		names = append(names, "Retry-After")
 	}

@@ -366,10 +366,7 @@ func (s *service) doors(run context.Context) error {
 	s.http = httpapi.New(httpapi.Config{
 		Log: s.log, PublicURL: s.cfg.BaseURL(netip.MustParseAddrPort(s.ln.Addr().String())), TrustedProxies: s.cfg.TrustedProxies,
 		CertFile: s.cfg.TLSCert, KeyFile: s.cfg.TLSKey, Version: version,
-	}, httpapi.Ports{
-		Auth: d, Campaigns: d, Contacts: d, Calls: d, Recordings: d, Listening: d, Agents: d, Pathways: d, Trunks: d, Numbers: d, Phones: d, DNC: d,
-		Webhooks: d, Deliveries: d, Keys: d, Tokens: d, OAuth: d, Consents: d, Users: d, Audit: d, Workspaces: d, Usages: d, Events: d, Health: d, Once: d,
-	})
+	}, portsOf(d))
 	go func() { s.ended <- s.http.Serve(s.ln) }()
 	var err error
 	if s.admin, err = openAdmin(s.cfg.Data, keysOf(s.vault)); err != nil {
@@ -414,5 +411,13 @@ func (s *service) close() {
 	}
 	if s.vault != nil {
 		s.vault.close()
+	}
+}
+
+// portsOf gives everything that the front door asks for to the desk.
+func portsOf(d *actors.Desk) httpapi.Ports {
+	return httpapi.Ports{
+		Auth: d, Campaigns: d, Contacts: d, Calls: d, Recordings: d, Listening: d, Agents: d, Pathways: d, Trunks: d, Numbers: d, Phones: d, DNC: d,
+		Webhooks: d, Deliveries: d, Keys: d, Tokens: d, OAuth: d, Consents: d, Users: d, Audit: d, Workspaces: d, Usages: d, Events: d, Health: d, Once: d,
 	}
 }

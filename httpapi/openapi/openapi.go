@@ -1,0 +1,240 @@
+// Package openapi reads an OpenAPI 3.1 document for whoever writes something
+// out of it: a client, a collection, a page, requests. It knows the document
+// and none of the routes.
+package openapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Document is what is read of a document.
+type Document struct {
+	Title       string
+	Version     string
+	Description string
+	Servers     []string
+	Operations  []*Operation // by path, then by method
+	Schemas     map[string]*Schema
+	Responses   map[string]*Response // shared ones, by name
+}
+
+// Operation is one route.
+type Operation struct {
+	Method      string // upper case
+	Path        string // with {names}
+	ID          string
+	Tag         string
+	Summary     string
+	Description string
+	Open        bool // needs no credential
+	Parameters  []*Parameter
+	Bodies      map[string]*Schema   // of the request, by media type
+	Examples    map[string]any       // of the request, by media type
+	Required    bool                 // the body
+	Responses   map[string]*Response // by status
+}
+
+// Parameter stands in the path, the query or a header.
+type Parameter struct {
+	Name        string  `json:"name"`
+	In          string  `json:"in"`
+	Required    bool    `json:"required"`
+	Description string  `json:"description"`
+	Schema      *Schema `json:"schema"`
+}
+
+// Response is what one status answers.
+type Response struct {
+	Ref         string `json:"$ref"`
+	Description string `json:"description"`
+	Headers     map[string]struct {
+		Ref string `json:"$ref"`
+	} `json:"headers"`
+	Content map[string]struct {
+		Schema  *Schema `json:"schema"`
+		Example any     `json:"example"`
+	} `json:"content"`
+}
+
+// Schema is the part of a JSON Schema that our documents use.
+type Schema struct {
+	Ref         string             `json:"$ref"`
+	Types       Types              `json:"type"`
+	Format      string             `json:"format"`
+	Description string             `json:"description"`
+	Properties  map[string]*Schema `json:"properties"`
+	Required    []string           `json:"required"`
+	Items       *Schema            `json:"items"`
+	Others      *Others            `json:"additionalProperties"`
+	Enum        []any              `json:"enum"`
+	Default     any                `json:"default"`
+	Examples    []any              `json:"examples"`
+	AllOf       []*Schema          `json:"allOf"`
+	AnyOf       []*Schema          `json:"anyOf"`
+	OneOf       []*Schema          `json:"oneOf"`
+	Minimum     *float64           `json:"minimum"`
+	Maximum     *float64           `json:"maximum"`
+	MinLength   *int               `json:"minLength"`
+	MaxLength   *int               `json:"maxLength"`
+	Pattern     string             `json:"pattern"`
+	MinItems    *int               `json:"minItems"`
+	MaxItems    *int               `json:"maxItems"`
+}
+
+// Types are the names in "type": one, or a list.
+type Types []string
+
+// UnmarshalJSON reads either.
+func (t *Types) UnmarshalJSON(text []byte) error {
+	if len(text) > 0 && text[0] == '[' {
+		return json.Unmarshal(text, (*[]string)(t))
+	}
+	*t = make([]string, 1)
+	return json.Unmarshal(text, &(*t)[0])
+}
+
+// Others is "additionalProperties": false, true or a schema.
+type Others struct {
+	Allowed bool
+	Schema  *Schema // nil: anything
+}
+
+// UnmarshalJSON reads each of the three.
+func (o *Others) UnmarshalJSON(text []byte) error {
+	if err := json.Unmarshal(text, &o.Allowed); err == nil {
+		return nil
+	}
+	o.Allowed = true
+	return json.Unmarshal(text, &o.Schema)
+}
+
+// Read reads a document.
+func Read(text []byte) (*Document, error) {
+	var raw struct {
+		Info struct {
+			Title, Version, Description string
+		} `json:"info"`
+		Servers []struct {
+			URL string `json:"url"`
+		} `json:"servers"`
+		Paths      map[string]map[string]rawOperation `json:"paths"`
+		Components struct {
+			Schemas   map[string]*Schema   `json:"schemas"`
+			Responses map[string]*Response `json:"responses"`
+		} `json:"components"`
+	}
+	if err := json.Unmarshal(text, &raw); err != nil {
+		return nil, fmt.Errorf("openapi: %w", err)
+	}
+	d := &Document{
+		Title: raw.Info.Title, Version: raw.Info.Version, Description: raw.Info.Description,
+		Schemas: raw.Components.Schemas, Responses: raw.Components.Responses,
+	}
+	for _, s := range raw.Servers {
+		d.Servers = append(d.Servers, s.URL)
+	}
+	for _, path := range slices.Sorted(maps.Keys(raw.Paths)) {
+		for _, method := range slices.Sorted(maps.Keys(raw.Paths[path])) {
+			o := raw.Paths[path][method]
+			d.Operations = append(d.Operations, o.operation(strings.ToUpper(method), path))
+		}
+	}
+	return d, nil
+}
+
+type rawOperation struct {
+	ID          string                `json:"operationId"`
+	Tags        []string              `json:"tags"`
+	Summary     string                `json:"summary"`
+	Description string                `json:"description"`
+	Security    []map[string][]string `json:"security"`
+	Parameters  []*Parameter          `json:"parameters"`
+	RequestBody struct {
+		Required bool `json:"required"`
+		Content  map[string]struct {
+			Schema  *Schema `json:"schema"`
+			Example any     `json:"example"`
+		} `json:"content"`
+	} `json:"requestBody"`
+	Responses map[string]*Response `json:"responses"`
+}
+
+func (r rawOperation) operation(method, path string) *Operation {
+	o := &Operation{
+		Method: method, Path: path, ID: r.ID, Summary: r.Summary, Description: r.Description, Open: len(r.Security) == 0,
+		Parameters: r.Parameters, Required: r.RequestBody.Required, Responses: r.Responses,
+		Bodies: make(map[string]*Schema), Examples: make(map[string]any),
+	}
+	if len(r.Tags) > 0 {
+		o.Tag = r.Tags[0]
+	}
+	for kind, c := range r.RequestBody.Content {
+		o.Bodies[kind] = c.Schema
+		if c.Example != nil {
+			o.Examples[kind] = c.Example
+		}
+	}
+	return o
+}
+
+// Name is the schema that a reference names; "": it is none.
+func (s *Schema) Name() string {
+	if s == nil {
+		return ""
+	}
+	return strings.TrimPrefix(s.Ref, "#/components/schemas/")
+}
+
+// Plain follows references, and takes an allOf of one schema, which only says
+// more in words, for that schema, and an anyOf with null for what may be null.
+// Recursive schemas are followed one step.
+func (d *Document) Plain(s *Schema) (plain *Schema, null bool) {
+	for s != nil {
+		switch {
+		case s.Ref != "":
+			s = d.Schemas[s.Name()]
+		case len(s.AllOf) == 1 && len(s.Properties) == 0:
+			s = s.AllOf[0]
+		case len(s.AnyOf) == 2 && slices.Equal(s.AnyOf[1].Types, Types{"null"}):
+			s, null = s.AnyOf[0], true
+		default:
+			return s, null || slices.Contains(s.Types, "null")
+		}
+	}
+	return &Schema{}, null
+}
+
+// Type is the first type that is not null; "": any.
+func (s *Schema) Type() string {
+	for _, t := range s.Types {
+		if t != "null" {
+			return t
+		}
+	}
+	return ""
+}
+
+// Response is what a status answers, with shared ones looked up; nil: the
+// document knows of none.
+func (d *Document) Response(o *Operation, status string) *Response {
+	r := o.Responses[status]
+	if r != nil && r.Ref != "" {
+		return d.Responses[strings.TrimPrefix(r.Ref, "#/components/responses/")]
+	}
+	return r
+}
+
+// Success is the operation's good answer: its lowest status from 200 to 299 and
+// the schema of its JSON; nil where it is none.
+func (d *Document) Success(o *Operation) (status string, schema *Schema) {
+	for _, status := range slices.Sorted(maps.Keys(o.Responses)) {
+		if strings.HasPrefix(status, "2") && status != "202" {
+			return status, d.Response(o, status).Content["application/json"].Schema
+		}
+	}
+	return "", nil
+}
