@@ -14,6 +14,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/sip"
 )
@@ -72,6 +73,7 @@ func (d *Desk) PlaceCall(ctx context.Context, p domain.Principal, o ask.NewCall)
 	d.node.sys.Root.Send(t.calls, call.Start{
 		Call: *c, Attempt: *a, Script: script, Permit: permit, Slot: slot, Contacts: contacts,
 		Variables: map[string]string{}, RingTimeout: o.RingTimeout, MaxDuration: o.MaxDuration,
+		Scrub: dnc.ScrubAll(c.WorkspaceID, c.Environment),
 	})
 	return &answer, nil
 }

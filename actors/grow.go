@@ -18,6 +18,7 @@ import (
 	"github.com/callboard/callboard/actors/workspace"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/sip"
 )
 
@@ -289,6 +290,10 @@ func (n *Node) callProps(ws string, t *tree) *actor.Props {
 	return call.Props(call.Config{
 		Workspace: ws, Store: n.cfg.Store, Phone: call.OverSIP(n.cfg.SIP), Sound: call.OverMedia(n.cfg.Media),
 		Speaker: n.cfg.Speaker, Blobs: n.cfg.Blobs, LinesOut: t.outbound, LinesIn: t.inbound, Trunks: t.trunks, Numbers: t.numbers, Reach: n.reach, Traces: n.cfg.Traces,
+		Listed: func(ctx context.Context, s dnc.Scrub, e164 string) (bool, error) {
+			hit, err := n.dnc.Check(ctx, ws, s, e164)
+			return hit != nil, err
+		},
 		Ours:     func(env domain.Environment, in *sip.Incoming) bool { return n.comesTo(ws, env, in) },
 		SpoolDir: n.cfg.SpoolDir, PublicURL: n.cfg.PublicURL, Log: n.cfg.Log,
 		Committed: func() { n.committed(ws) }, Before: n.beforeCall(), OptOut: n.optOut,

@@ -42,6 +42,9 @@ func (n *Node) reachText(ctx context.Context, c *domain.Call, text, param string
 func (n *Node) reachNumber(ctx context.Context, c *domain.Call, text, param string) (call.Way, error) {
 	p := domain.Principal{WorkspaceID: c.WorkspaceID, Environment: c.Environment}
 	to, _, err := n.mayCall(ctx, p, text)
+	if err == nil {
+		err = n.desk.listsAllow(ctx, p, to)
+	}
 	return call.Way{To: to}, blaming(param, err)
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
+	lists "github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/sip"
 )
@@ -225,7 +226,13 @@ func (a *aside) dial(ctx actor.Context, leg int) {
 	}
 	o.Address = hostFor(a.cfg.Phone, a.slot, in.Contacts)
 	sound, phone, v, shared := a.cfg.Sound, a.cfg.Phone, a.vessel, a.shared
-	mailbox.Work(ctx, dialLimit, func(context.Context) any {
+	cfg, to, scrub := a.cfg, a.way, lists.ScrubAll(a.cfg.Workspace, a.environment)
+	mailbox.Work(ctx, dialLimit, func(bound context.Context) any {
+		if to.Phone == nil {
+			if err := cfg.bars(bound, scrub, to.To); err != nil {
+				return asidePlaced{leg, err}
+			}
+		}
 		return placeAside(v, sound, phone, shared, o, in)
 	})
 }
@@ -276,7 +283,7 @@ func (a *aside) placed(ctx actor.Context, m asidePlaced) {
 	case m.leg != a.leg || a.ended:
 	case m.err != nil:
 		a.log.Warn("a transfer's leg could not be placed", slogErr(m.err))
-		a.over(ctx, string(domain.ReasonNotSent), sip.Ended{})
+		a.over(ctx, whyNot(m.err), sip.Ended{})
 	case a.ending != "":
 		a.hangUp()
 	case a.told != nil:

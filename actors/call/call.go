@@ -11,6 +11,7 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
+	lists "github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/sip"
@@ -99,6 +100,7 @@ type order struct {
 	variables   map[string]string
 	callerName  string
 	optOut      []string
+	scrub       lists.Scrub
 	permit      lines.Permit
 	slot        trunk.Slot
 	contacts    []sip.Contact // of a phone of the workspace; then there is no trunk

@@ -104,6 +104,7 @@ type plan struct {
 	numbers actor.ReceiveFunc // the owner of numbers; nil: there is none
 	ours    func(domain.Environment, *sip.Incoming) bool
 	keyLife time.Duration // of SRTP keys
+	listed  call.Listed
 }
 
 // ports are a range of RTP ports that no other test uses.
@@ -168,7 +169,7 @@ func build(t *testing.T, p plan) *house {
 	h.calls = h.sys.Root.Spawn(call.Props(call.Config{
 		Workspace: workspace, Store: h.store, Phone: line, Sound: listened{call.OverMedia(h.engine), h, p.keyLife}, Speaker: p.speaker,
 		Blobs: h.blobs, LinesOut: h.lines, LinesIn: h.inLines, Trunks: h.trunks, Numbers: owner, Reach: reach, Traces: h.traces, SpoolDir: h.spool,
-		PublicURL: "https://calls.example", Log: discard, Before: p.before, Ours: p.ours,
+		PublicURL: "https://calls.example", Log: discard, Before: p.before, Ours: p.ours, Listed: p.listed,
 	}))
 	t.Cleanup(func() {
 		h.sys.Root.Poison(h.calls)

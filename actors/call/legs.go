@@ -108,10 +108,15 @@ func (c *call) dial(ctx actor.Context) {
 		Notify: func(e sip.Event) { root.Send(self, signal{leg, e}) },
 	}
 	c.slot.Fill(&in, c.call.To, trunk.Caller{Number: c.call.From, Name: c.callerName})
-	o, sound, phone, v := c.options(ctx), c.cfg.Sound, c.cfg.Phone, c.vessel
+	o, sound, phone, v, may := c.options(ctx), c.cfg.Sound, c.cfg.Phone, c.vessel, c.mayRingOn()
 	c.invitedAt, c.previewed = time.Now(), ""
 	c.stage = preparing
-	mailbox.Work(ctx, dialLimit, func(context.Context) any {
+	mailbox.Work(ctx, dialLimit, func(bound context.Context) any {
+		if may != nil {
+			if err := may(bound); err != nil {
+				return prepared{leg: in.Leg, err: err}
+			}
+		}
 		return dial(v, sound, phone, o, in)
 	})
 }
@@ -181,6 +186,10 @@ func (c *call) prepared(ctx actor.Context, m prepared) {
 		return
 	}
 	if m.leg != c.leg || c.stage != preparing {
+		return
+	}
+	if _, is := errors.AsType[*barred](m.err); is {
+		c.notRungOn(ctx, m.err)
 		return
 	}
 	if m.err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
+	lists "github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/sip"
 )
 
@@ -25,6 +26,7 @@ type (
 		Variables   map[string]string // built-ins that the starter knows: campaign_name, agent_name
 		CallerName  string            // shown to the called; may be empty
 		OptOut      []string          // keywords of who wants no more calls
+		Scrub       lists.Scrub       // the do-not-call lists that hold for it
 		Permit      lines.Permit
 		Slot        trunk.Slot
 		Contacts    []sip.Contact // of a phone of the workspace: all of them ring. Slot then names the first

@@ -39,6 +39,8 @@ func (c *call) besides(ctx actor.Context) {
 		c.operate(ctx, m)
 	case reached, referred, summed, briefed, alone:
 		c.transferring(ctx, m)
+	case cleared:
+		c.cleared(ctx, m)
 	case asideOpen, asideRings, asideUp, asideRefused, asideOver, asideHeard, asideSignal:
 		c.fromAside(ctx, m)
 	}

@@ -120,6 +120,7 @@ type Config struct {
 	Trunks    *actor.PID
 	Numbers   *actor.PID // hears who is on the line; nil: nobody does
 	Reach     Reach      // nil: nobody can be reached, every transfer fails
+	Listed    Listed     // asked before legs that follow the first one; nil: nobody is
 	// Ours says whether a caller comes over a trunk or a phone of the workspace
 	// and environment: nobody else may take the place of a far end. nil: all do.
 	Ours      func(env domain.Environment, in *sip.Incoming) bool

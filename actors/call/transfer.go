@@ -146,7 +146,7 @@ func (c *call) beginHandover(ctx actor.Context, durable bool) {
 		return
 	}
 	if t.mode == domain.TransferBlind && t.refer == nil {
-		c.refer(ctx, sip.ReferTo{URI: c.referURI(t.way)})
+		c.referOn(ctx)
 		return
 	}
 	t.stage = calling

@@ -368,7 +368,7 @@ func (a *Campaign) send(ctx actor.Context, now time.Time) {
 		c := t.call
 		c.Legs = slices.Clone(c.Legs)
 		ctx.Request(a.cfg.Calls, call.Start{
-			Call: c, Attempt: t.attempt, Script: *a.script, CallerName: a.campaign.CallerID.Name, OptOut: a.optOutWords(),
+			Call: c, Attempt: t.attempt, Script: *a.script, CallerName: a.campaign.CallerID.Name, OptOut: a.optOutWords(), Scrub: a.scrub(),
 			Variables: map[string]string{"campaign_name": a.campaign.Name},
 			Permit:    t.permit, Slot: t.slot, RingTimeout: a.cfg.RingTimeout, MaxDuration: a.maxDuration(), Owner: ctx.Self(),
 		})

@@ -38,13 +38,17 @@ func BenchmarkList(b *testing.B) {
 			batch = batch[:0]
 		}
 	}
-	b.ReportMetric(time.Since(begun).Seconds(), "import_s")
+	imported := time.Since(begun)
 	before := heap()
 	begun = time.Now()
 	r = register.New(s, nil)
 	require.NoError(b, r.Load(b.Context(), ws, own))
-	b.ReportMetric(time.Since(begun).Seconds(), "load_s")
-	b.ReportMetric(float64(heap()-before)/1e6, "filter_MB")
+	loaded, size := time.Since(begun), heap()-before
+	b.Run("import and load", func(b *testing.B) { // what was measured above: a benchmark that has others shows nothing itself
+		b.ReportMetric(imported.Seconds(), "import_s")
+		b.ReportMetric(loaded.Seconds(), "load_s")
+		b.ReportMetric(float64(size)/1e6, "filter_MB")
+	})
 	b.Run("not listed", func(b *testing.B) {
 		b.ReportAllocs()
 		hits, i := 0, uint64(0)

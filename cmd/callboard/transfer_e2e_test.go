@@ -72,10 +72,14 @@ func TestABlindTransferIsNotifiedAndTraced(t *testing.T) {
 	s.trunk("", p.port)
 	id := s.outbound("+12025550123", s.patient("wait"), nil)
 	s.inProgress(id)
+	own := s.api("GET", "/v1/dnc-lists", nil)["data"].([]any)[0].(object)["id"].(string)
+	status, text, _ := s.try("POST", "/v1/dnc-lists/"+own+"/entries", "+12025550177\n", "Content-Type", "text/plain")
+	require.Less(t, status, 300, "%s", text)
 	for _, wrong := range []struct {
 		body object
 		code int
 	}{
+		{object{"to": "+12025550177", "mode": "blind"}, 403}, // on the do-not-call list
 		{object{"to": "+12025550199", "destination": "desk"}, 422},
 		{object{"destination": "nobody"}, 422},
 		{object{"to": "+19005550123", "mode": "blind"}, 403},

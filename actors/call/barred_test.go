@@ -1,0 +1,82 @@
+package call_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors/simulator"
+	"github.com/callboard/callboard/domain"
+	lists "github.com/callboard/callboard/domain/dnc"
+	"github.com/callboard/callboard/sip"
+)
+
+// A number that is put onto a list while its call looks for another way.
+func TestANumberThatIsListedMeanwhileIsNotRungByTheNextLeg(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		listed bool
+		err    error
+	}{
+		"listed":       {listed: true},
+		"nobody knows": {err: errors.New("the store does not answer")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var refused atomic.Bool
+			ua := agent(t, func(in *sip.Incoming) {
+				refused.Store(true)
+				in.Reject(503, 0)
+			})
+			scrub := lists.Scrub{Default: "dnc_own", List: "dnc_other"}
+			h := build(t, plan{trunks: behind(targetOf(ua)), listed: func(_ context.Context, s lists.Scrub, to string) (bool, error) {
+				assert.Equal(t, scrub, s, "the lists that hold for the call")
+				assert.Equal(t, area+"0000", to)
+				assert.True(t, refused.Load(), "the first leg was asked about by whoever began it")
+				return c.listed, c.err
+			}})
+			s := h.order(area+"0000", confirm())
+			s.Scrub = scrub
+			id := h.start(s)
+			e := h.end(id)
+			assert.Equal(t, domain.OutcomeFailed, e.Verdict.Outcome, "what the first leg said")
+			assert.True(t, e.Reached)
+			assert.Zero(t, h.diary.count(area+"0000", simulator.Invited), "nobody is rung")
+			h.until(5*time.Second, "the line is free", func() bool { return h.inUse() == 0 })
+		})
+	}
+}
+
+func TestANumberThatIsListedIsNotRungByATransfer(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []domain.TransferMode{domain.TransferBridge, domain.TransferBlind, domain.TransferAttended} {
+		t.Run(string(mode), func(t *testing.T) {
+			t.Parallel()
+			p := newPeer(t)
+			var asked atomic.Int32
+			p.onRefer(func(r sip.Referred) {
+				asked.Add(1)
+				r.Refuse(603)
+			})
+			h := build(t, plan{trunks: towards(p), listed: func(_ context.Context, s lists.Scrub, to string) (bool, error) {
+				assert.Equal(t, lists.ScrubAll(workspace, domain.Live), s)
+				return to == quiet, nil
+			}})
+			id := h.talking(area+"7777", route(quiet, mode))
+			e := h.end(id)
+			assert.Equal(t, domain.OutcomeDeclined, e.Verdict.Outcome, "the failure edge")
+			require.NotEmpty(t, e.Call.Transfers)
+			assert.Equal(t, domain.TransferFailed, e.Call.Transfers[0].Status)
+			assert.Equal(t, string(domain.CodeDNCBlocked), e.Call.Transfers[0].Reason)
+			assert.Equal(t, []string{"agent: One moment.", "agent: Nobody there."}, said(e))
+			assert.Zero(t, h.diary.count(quiet, simulator.Invited), "nobody is rung")
+			assert.Zero(t, asked.Load(), "and nobody is asked to")
+			h.until(5*time.Second, "the lines are free", func() bool { return h.inUse() == 0 })
+		})
+	}
+}
