@@ -151,7 +151,7 @@ func (d *Desk) VerifyDecisions(ctx context.Context, p domain.Principal, campaign
 	if _, err := d.store.Get(ctx, progress); err != nil && !errors.Is(err, domain.ErrNotFound) {
 		return none, storeErr(err)
 	}
-	var chain domain.DecisionChain
+	chain := domain.DecisionChain{Key: d.node.cfg.Keys.Decisions(c.WorkspaceID)}
 	for holds := true; holds && chain.Pages < progress.DecisionPages; {
 		rows, err := d.decisionPages(ctx, c, "", chain.Pages+1)
 		if err != nil {
@@ -172,6 +172,9 @@ func (d *Desk) VerifyDecisions(ctx context.Context, p domain.Principal, campaign
 	}
 	if chain.Broken > 0 {
 		v.BrokenRow = &chain.Broken
+	}
+	if chain.KeyedFrom > 0 {
+		v.KeyedFrom = &chain.KeyedFrom
 	}
 	return v, nil
 }

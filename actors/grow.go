@@ -305,7 +305,7 @@ func (n *Node) campaignProps(ws, id string, t *tree) *actor.Props {
 		return campaign.New(campaign.Config{
 			Workspace: ws, CampaignID: id, Store: n.cfg.Store, Lines: t.outbound, Trunks: t.trunks, Calls: t.calls, Boot: n.boot,
 			Numbers: t.numbers, Lists: n.dnc, Left: func() map[string]time.Time { return t.orphans.of(id) },
-			SIPCallID: n.cfg.SIP.CallID, Log: n.cfg.Log, Committed: func() { n.committed(ws) },
+			SIPCallID: n.cfg.SIP.CallID, Log: n.cfg.Log, Key: n.cfg.Keys.Decisions(ws), Committed: func() { n.committed(ws) },
 			Script: func(ctx context.Context, c *domain.Campaign) (domain.Script, error) {
 				p := domain.Principal{WorkspaceID: c.WorkspaceID, Environment: c.Environment}
 				return n.desk.scriptOf(ctx, p, c.AgentID, c.PathwayID)

@@ -22,6 +22,7 @@ import (
 type Keyring struct {
 	store  commit.Store
 	pepper []byte
+	log    []byte     // what the keys of logs of decisions are made of
 	change sync.Mutex // commit and memory change in the same order: no revoked key comes back
 	mu     sync.RWMutex
 	keys   map[string]*domain.APIKey
@@ -30,13 +31,22 @@ type Keyring struct {
 
 // NewKeyring makes one whose hashes are peppered from the master key.
 func NewKeyring(store commit.Store, master []byte) *Keyring {
-	mac := hmac.New(sha256.New, master)
-	mac.Write([]byte("callboard api keys"))
 	return &Keyring{
-		store: store, pepper: mac.Sum(nil),
+		store: store, pepper: derived(master, "callboard api keys"), log: derived(master, "callboard log of decisions"),
 		keys: make(map[string]*domain.APIKey), used: make(map[string]time.Time),
 	}
 }
+
+// derived is a key for one purpose, made of another one.
+func derived(key []byte, purpose string) []byte {
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte(purpose))
+	return mac.Sum(nil)
+}
+
+// Decisions is the key of a workspace's logs of decisions. It is nowhere in
+// the store.
+func (k *Keyring) Decisions(workspace string) []byte { return derived(k.log, workspace) }
 
 // Load reads a workspace's keys.
 func (k *Keyring) Load(ctx context.Context, workspace string) error {

@@ -1,6 +1,7 @@
 package domain
 
 import (
+	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -48,13 +49,16 @@ type Ruling struct {
 
 // DecisionPage is one row of a campaign's log of decisions. Each holds the
 // hash of the one before, and the campaign's counters that of the last: what
-// is changed, taken out or cut off afterwards shows.
+// is changed, taken out or cut off afterwards shows. The hashes of rows that
+// are keyed need a key that is not in the store: whoever can write there cannot
+// work them out anew.
 type DecisionPage struct {
 	WorkspaceID string     `json:"workspace_id"`
 	CampaignID  string     `json:"campaign_id"`
 	Seq         int        `json:"seq"` // from 1, without a gap
 	Prev        string     `json:"prev"`
 	Hash        string     `json:"hash"`
+	Keyed       bool       `json:"keyed,omitempty"` // false: written before there was a key
 	Decisions   []Decision `json:"decisions"`
 }
 
@@ -82,10 +86,17 @@ func (p *DecisionPage) Sort() string { return ordered(p.Seq) }
 // DecisionIndex finds the decisions of a campaign about a number.
 func DecisionIndex(campaignID, phone string) string { return "phone=" + campaignID + "/" + phone }
 
+// Seal makes the page one whose hash needs the key.
+func (p *DecisionPage) Seal(key []byte) {
+	p.Keyed = len(key) > 0
+	p.Hash = p.Sum(key)
+}
+
 // Sum is the hash that the page must have: of its place, the hash before and
-// everything that it says. A field that is empty adds nothing, so that fields
-// may come to be without changing old sums.
-func (p *DecisionPage) Sum() string {
+// everything that it says, with the key where the page is keyed. A field that
+// is empty adds nothing, so that fields may come to be without changing old
+// sums.
+func (p *DecisionPage) Sum(key []byte) string {
 	h := summer{b: make([]byte, 0, 256*len(p.Decisions)+128)}
 	h.text(1, p.WorkspaceID)
 	h.text(2, p.CampaignID)
@@ -93,6 +104,11 @@ func (p *DecisionPage) Sum() string {
 	h.text(4, p.Prev)
 	for i := range p.Decisions {
 		h.decision(&p.Decisions[i])
+	}
+	if p.Keyed {
+		mac := hmac.New(sha256.New, key)
+		mac.Write(h.b)
+		return hex.EncodeToString(mac.Sum(nil))
 	}
 	sum := sha256.Sum256(h.b)
 	return hex.EncodeToString(sum[:])
@@ -150,9 +166,12 @@ func (h *summer) decision(d *Decision) {
 	}
 }
 
-// DecisionChain checks pages in their order.
+// DecisionChain checks pages in their order. Pages without a key may stand
+// before those with one, never after them.
 type DecisionChain struct {
+	Key              []byte // of the keyed pages
 	Pages, Decisions int
+	KeyedFrom        int    // the first keyed page; 0: none
 	Head             string // hash of the last page that held
 	Broken           int    // the first page that does not hold; 0: none
 	Reason           string
@@ -169,10 +188,15 @@ func (c *DecisionChain) Next(p *DecisionPage) bool {
 		c.Broken, c.Reason = want, "row "+strconv.Itoa(want)+" is missing"
 	case p.Prev != c.Head:
 		c.Broken, c.Reason = want, "row "+strconv.Itoa(want)+" does not follow the one before it"
-	case p.Hash != p.Sum():
+	case c.KeyedFrom > 0 && !p.Keyed:
+		c.Broken, c.Reason = want, "row "+strconv.Itoa(want)+" has no keyed hash, though rows before it have"
+	case !hmac.Equal([]byte(p.Hash), []byte(p.Sum(c.Key))):
 		c.Broken, c.Reason = want, "row "+strconv.Itoa(want)+" was changed"
 	default:
 		c.Pages, c.Decisions, c.Head = want, c.Decisions+len(p.Decisions), p.Hash
+		if p.Keyed && c.KeyedFrom == 0 {
+			c.KeyedFrom = want
+		}
 		return true
 	}
 	return false

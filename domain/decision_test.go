@@ -13,7 +13,14 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// logOf is a log of some pages, as the store gives it back.
+// logKey is the key of the logs of these tests; unkeyed is what their first
+// pages are that were written before there was one.
+func logKey() []byte { return []byte("a key that is not in the store") }
+
+const unkeyed = 2
+
+// logOf is a log of some pages, as the store gives it back: the first ones are
+// older than the key.
 func logOf(t *testing.T, pages int) []*domain.DecisionPage {
 	t.Helper()
 	var out []*domain.DecisionPage
@@ -31,7 +38,11 @@ func logOf(t *testing.T, pages int) []*domain.DecisionPage {
 				},
 			})
 		}
-		p.Hash = p.Sum()
+		if seq > unkeyed {
+			p.Seal(logKey())
+		} else {
+			p.Seal(nil)
+		}
 		head = p.Hash
 		text, err := json.Marshal(p)
 		require.NoError(t, err)
@@ -43,7 +54,7 @@ func logOf(t *testing.T, pages int) []*domain.DecisionPage {
 }
 
 func check(pages []*domain.DecisionPage, want int, head string) domain.DecisionChain {
-	var c domain.DecisionChain
+	c := domain.DecisionChain{Key: logKey()}
 	for _, p := range pages {
 		if !c.Next(p) {
 			break
@@ -56,8 +67,11 @@ func check(pages []*domain.DecisionPage, want int, head string) domain.DecisionC
 func TestALogOfDecisionsThatNobodyTouchedHolds(t *testing.T) {
 	pages := logOf(t, 5)
 	c := check(pages, 5, pages[4].Hash)
-	assert.Equal(t, domain.DecisionChain{Pages: 5, Decisions: 15, Head: pages[4].Hash}, c)
-	assert.Equal(t, domain.DecisionChain{}, check(nil, 0, ""))
+	assert.Equal(t, domain.DecisionChain{Key: logKey(), Pages: 5, Decisions: 15, Head: pages[4].Hash, KeyedFrom: unkeyed + 1}, c)
+	assert.Equal(t, domain.DecisionChain{Key: logKey()}, check(nil, 0, ""))
+	old := check(logOf(t, unkeyed), unkeyed, pages[unkeyed-1].Hash)
+	assert.Zero(t, old.Broken, "a log of before holds as it is: %s", old.Reason)
+	assert.Zero(t, old.KeyedFrom)
 }
 
 func TestWhateverIsDoneToALogOfDecisionsShows(t *testing.T) {
@@ -90,25 +104,57 @@ func TestWhateverIsDoneToALogOfDecisionsShows(t *testing.T) {
 		"the last row cut": {func(p []*domain.DecisionPage) []*domain.DecisionPage { return p[:4] }, 5},
 		"a row changed with its hash": {func(p []*domain.DecisionPage) []*domain.DecisionPage {
 			p[1].Decisions[0].Phone = "+12025559999"
-			p[1].Hash = p[1].Sum()
+			p[1].Seal(nil)
 			return p
 		}, 3},
 		"the last row changed with its hash": {func(p []*domain.DecisionPage) []*domain.DecisionPage {
 			p[4].Decisions[0].Phone = "+12025559999"
-			p[4].Hash = p[4].Sum()
+			p[4].Seal(logKey())
 			return p
 		}, 5},
 		"a row more": {func(p []*domain.DecisionPage) []*domain.DecisionPage {
 			more := *p[4]
 			more.Seq, more.Prev = 6, p[4].Hash
-			more.Hash = more.Sum()
+			more.Seal(logKey())
 			return append(p, &more)
 		}, 5},
+		"a keyed row made anew without the key": {func(p []*domain.DecisionPage) []*domain.DecisionPage {
+			p[3].Decisions[0].Phone = "+12025559999"
+			p[3].Hash = p[3].Sum(nil)
+			return p
+		}, 4},
+		"a keyed row made one of before": {func(p []*domain.DecisionPage) []*domain.DecisionPage {
+			p[3].Decisions[0].Phone = "+12025559999"
+			p[3].Seal(nil)
+			return p
+		}, 4},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := check(c.touch(logOf(t, 5)), 5, head)
 			assert.Equal(t, c.broken, got.Broken, got.Reason)
 			assert.NotEmpty(t, got.Reason)
+		})
+	}
+}
+
+// Whoever can write to the store may work every hash out anew, the counters
+// included; without the key it shows.
+func TestALogOfDecisionsThatIsMadeAnewWithoutTheKeyDoesNotHold(t *testing.T) {
+	for name, key := range map[string][]byte{"without one": nil, "with another one": []byte("another key")} {
+		t.Run(name, func(t *testing.T) {
+			pages := logOf(t, 5)
+			for i := 2; i < 5; i++ {
+				pages[i].Decisions[0].Verdict = domain.DecidedSkip
+				pages[i].Prev = pages[i-1].Hash
+				pages[i].Hash = pages[i].Sum(key)
+			}
+			assert.Equal(t, 3, check(pages, 5, pages[4].Hash).Broken)
+			for i := 2; i < 5; i++ {
+				pages[i].Prev = pages[i-1].Hash
+				pages[i].Seal(nil)
+			}
+			got := check(pages, 5, pages[4].Hash)
+			assert.Zero(t, got.KeyedFrom, "or it says that no row has the key")
 		})
 	}
 }

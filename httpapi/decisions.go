@@ -40,7 +40,8 @@ func (s *Server) decisionRoutes() {
 		})
 	add(s, operation{
 		method: http.MethodGet, path: path + "/verify", id: "verifyDecisions", tag: tag, summary: "Check that the log of decisions is as it was written",
-		about: "Each row holds the hash of the one before it, and the campaign the hash of the last. Tells the first row that does not fit. " +
+		about: "Each row holds the hash of the one before it, and the campaign the hash of the last; the hashes are keyed by the master key of the service, " +
+			"so that whoever can write to the store cannot make them anew. Tells the first row that does not fit. " +
 			"Keep head elsewhere to prove later that the log has only grown.",
 	},
 		func(ctx context.Context, p domain.Principal, in *One) (*answer[ask.DecisionsVerified], error) {

@@ -60,13 +60,13 @@ type Config struct {
 	Lists                 *dnc.Register                                                  // of numbers that are never called; nil: none
 	Script                func(context.Context, *domain.Campaign) (domain.Script, error) // may block; read when the campaign starts
 	SIPCallID             func(callID string, leg int) string
-	Orphan                func(domain.Attempt)        // ends the dialogs of an interrupted attempt, then frees its line; nil: somebody else has seen to both
 	Left                  func() map[string]time.Time // calls of earlier processes that may live yet, and until when; nil: none
 	Check                 Check                       // right before an attempt is opened; nil: everybody may be rung
 	Calling               func() domain.Calling       // destination rules; nil: any country
 	Tariff                func() int                  // what attempts cost from now on; nil: the first
 	Committed             func()                      // events were committed; nil: nobody wants to know
 	Before                func(msg any)               // sees each message first; nil in production
+	Key                   []byte                      // of the log of decisions; nil: its rows are not keyed
 	Weight                int                         // share of the lines beside other campaigns
 	RingTimeout           time.Duration               // 0: the call's own
 	MaxDuration           time.Duration               // 0: the agent's limit, or the call's own
@@ -362,7 +362,7 @@ func (a *Campaign) adopt(ctx actor.Context, s *snapshot) {
 		switch old := known[t.row.ID]; {
 		case a.closing[t.row.ID]:
 		case t.row.Boot != a.cfg.Boot:
-			a.interrupt(ctx, t, now)
+			a.interrupt(t, now)
 		case s.live[t.row.CallID] || queued[t.row.CallID]:
 		case old != nil && old.row.CallID == t.row.CallID:
 			a.lose(t, old.lostAt)
@@ -393,11 +393,7 @@ func (a *Campaign) settle(ctx actor.Context) {
 	a.ends = ends
 }
 
-func (a *Campaign) interrupt(ctx actor.Context, t *attempt, now time.Time) {
-	if a.cfg.Orphan != nil {
-		ctx.Send(a.cfg.Lines, lines.Hold{CallID: t.row.CallID, Until: now.Add(orphanHold)})
-		a.cfg.Orphan(t.row)
-	}
+func (a *Campaign) interrupt(t *attempt, now time.Time) {
 	a.hold(t.row.CallID, now.Add(orphanHold))
 	a.ends = append(a.ends, call.Interrupted(t.call, t.row, now))
 }

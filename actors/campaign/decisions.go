@@ -183,7 +183,7 @@ func (a *Campaign) logging(b *batch) {
 			WorkspaceID: a.cfg.Workspace, CampaignID: a.campaign.ID, Seq: b.progress.DecisionPages + 1, Prev: b.progress.DecisionHead,
 			Decisions: b.decisions[from:min(from+domain.DecisionsPerPage, len(b.decisions))],
 		}
-		page.Hash = page.Sum()
+		page.Seal(a.cfg.Key)
 		b.progress.DecisionPages, b.progress.DecisionHead = page.Seq, page.Hash
 		b.put(page)
 	}

@@ -183,7 +183,6 @@ func (w *world) begin() {
 			}
 		},
 		Numbers: w.numbers,
-		Orphan:  func(a domain.Attempt) { assert.NotEqual(w, boot, a.Boot) },
 		Left:    func() map[string]time.Time { return w.left },
 	}
 	// A parent, so that a panic restarts the campaign as in production.

@@ -25,6 +25,7 @@ type DecisionsVerified struct {
 	Rows       int    `json:"rows"`
 	Decisions  int    `json:"decisions"`
 	Head       string `json:"head"`
+	KeyedFrom  *int   `json:"keyed_from"`
 	BrokenRow  *int   `json:"broken_row"`
 	Reason     string `json:"reason,omitempty"`
 }
