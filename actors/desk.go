@@ -31,12 +31,15 @@ type Desk struct {
 	log      *slog.Logger
 	uploads  uploads
 	revising turns    // contacts
+	booking  turns    // by provider
 	imports  sync.Map // of numbers, by list: one at a time
 	scripts  recall[domain.Script]
 	called   recall[*domain.PhoneNumber]
 	shown    recall[[]string] // caller ids
 	zones    *calendar.Shared
 	plays    rehearsals
+	messages chore // what is to be done with text messages
+	readings chore // sources of knowledge bases that are to be read
 }
 
 // tries bounds how often an update is tried again after a conflict.

@@ -268,9 +268,7 @@ func (d *Desk) CheckDNC(ctx context.Context, p domain.Principal, phone string) (
 		}
 		if hit != nil {
 			out.Listed = true
-			out.Lists = append(out.Lists, ask.DNCFound{ListID: l.ID, Name: l.Name, Default: l.Default, DNCEntry: domain.DNCEntry{
-				Phone: e164, Source: hit.Origin.Source, CallID: hit.Origin.CallID, CreatedAt: hit.Origin.At,
-			}})
+			out.Lists = append(out.Lists, ask.DNCFound{ListID: l.ID, Name: l.Name, Default: l.Default, DNCEntry: hit.Origin.Entry(e164)})
 		}
 	}
 	return out, nil

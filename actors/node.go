@@ -116,7 +116,7 @@ func New(cfg Config) *Node {
 	}
 	n.book.Carrier = cfg.Carrier
 	n.sender = webhook.NewClient(webhook.ClientConfig{Egress: cfg.Egress, RootCAs: cfg.RootCAs})
-	n.desk = &Desk{node: n, store: store, zones: calendar.NewShared(), keys: cfg.Keys, guests: newGuests(store, cfg.Keys), audit: newAuditor(cfg.Store, cfg.Log), log: cfg.Log}
+	n.desk = &Desk{messages: newChore(), readings: newChore(), node: n, store: store, zones: calendar.NewShared(), keys: cfg.Keys, guests: newGuests(store, cfg.Keys), audit: newAuditor(cfg.Store, cfg.Log), log: cfg.Log}
 	return n
 }
 
@@ -158,6 +158,15 @@ func (n *Node) Start(ctx context.Context) error {
 			}
 		})
 	}
+	for _, w := range all {
+		if err := n.desk.rememberOptOuts(ctx, w.ID); err != nil {
+			return err
+		}
+		n.desk.messages.wake(w.ID)
+		n.desk.readings.wake(w.ID)
+	}
+	n.beside(func() { n.desk.messages.run(run, n.cfg.Log, "text messages", n.desk.moveMessages) })
+	n.beside(func() { n.desk.readings.run(run, n.cfg.Log, "knowledge bases", n.desk.readSources) })
 	n.beside(func() { n.desk.audit.run(run) })
 	n.beside(func() { n.housekeeping(run) })
 	n.desk.guests.ready()

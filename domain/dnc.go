@@ -56,6 +56,7 @@ func DefaultDNCID(workspaceID string, env Environment) string {
 type DNCEntry struct {
 	Phone     string    `json:"phone"` // E.164
 	Source    DNCSource `json:"source"`
-	CallID    string    `json:"call_id,omitempty"` // of the opt-out
+	CallID    string    `json:"call_id,omitempty"`    // of the opt-out
+	MessageID string    `json:"message_id,omitempty"` // of the opt-out
 	CreatedAt time.Time `json:"created_at"`
 }

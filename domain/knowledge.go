@@ -58,7 +58,7 @@ type KnowledgeSource struct {
 	Passages        int             `json:"passage_count"`
 	Bytes           int             `json:"bytes"`
 	ReadyAt         *time.Time      `json:"ready_at"`
-	Raw             string          `json:"raw,omitempty"`
+	Raw             string          `json:"raw,omitempty" hidden:"true"`
 }
 
 // Key names the row: below its knowledge base.

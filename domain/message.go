@@ -50,7 +50,7 @@ type Message struct {
 	FailedAt     *time.Time      `json:"failed_at"`
 	// Todo is what is still to be done with the message, "" for nothing: a
 	// process that ends in between finds it.
-	Todo MessageTodo `json:"todo,omitempty"`
+	Todo MessageTodo `json:"todo,omitempty" hidden:"true"`
 }
 
 // MessageTodo is the next thing to be done with a message.

@@ -189,7 +189,7 @@ func TestTheDocumentTellsWhatEveryFieldMeans(t *testing.T) {
 		Components struct{ Schemas map[string]json.RawMessage }
 	}
 	require.NoError(t, json.Unmarshal(d.must(200, "GET", "/openapi.json", "", nil).Body, &doc))
-	about := regexp.MustCompile(`^/v1/(trunks|phones|phone-numbers|calls|tickets|test|workspace|agents|users|oauth)\b`)
+	about := regexp.MustCompile(`^/v1/(trunks|phones|phone-numbers|calls|tickets|test|workspace|agents|users|oauth|appointments|providers|sms|knowledge-base)\b`)
 	seen := map[string]bool{}
 	var look func(where string, raw json.RawMessage)
 	look = func(where string, raw json.RawMessage) {

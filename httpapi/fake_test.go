@@ -140,6 +140,7 @@ type fake struct {
 	webhooks  shelf[*domain.Webhook]
 	apiKeys   shelf[*domain.APIKey]
 	people
+	booked
 }
 
 func newFake() *fake {
@@ -167,6 +168,7 @@ func newFake() *fake {
 	f.dncLists.kind = domain.PrefixDNC
 	f.trunks.kind, f.numbers.kind, f.webhooks.kind, f.apiKeys.kind = domain.PrefixTrunk, domain.PrefixNumber, domain.PrefixWebhook, domain.PrefixKey
 	f.begin()
+	f.furnish()
 	return f
 }
 
@@ -174,6 +176,7 @@ func (f *fake) ports() httpapi.Ports {
 	return httpapi.Ports{
 		Auth: f, Campaigns: f, Contacts: f, Calls: f, Recordings: f, Listening: f, Agents: f, Pathways: f, Trunks: f, Numbers: f, Phones: f, DNC: f, Webhooks: f,
 		Deliveries: f, Keys: f, Tokens: f, OAuth: f, Consents: f, Users: f, Audit: f, Workspaces: f, Usages: f, Events: f, Health: f, Once: f,
+		Bookings: f, Messages: f, Knowledge: f,
 	}
 }
 

@@ -47,6 +47,7 @@ func routeTable() map[string]rule {
 	}
 	maps.Copy(t, campaignRules())
 	maps.Copy(t, callRules())
+	maps.Copy(t, resourceRules())
 
 	crud := func(path, object, change string, read, write []domain.Permission, kinds [3]string) {
 		t["POST "+path] = rule{write, kinds[0], object + ".created", object}
@@ -62,6 +63,9 @@ func routeTable() map[string]rule {
 	crud("/v1/trunks", "trunk", "PATCH", readCalls, writeCalls, admin)
 	crud("/v1/dnc-lists", "dnc_list", "PATCH", readCalls, writeCalls, admin)
 	crud("/v1/phones", "phone", "PATCH", readCalls, writeCalls, admin)
+	crud("/v1/providers", "provider", "PATCH", readAgents, writeAgents, admin)
+	crud("/v1/appointments", "appointment", "PATCH", readAgents, writeAgents, admin)
+	crud("/v1/knowledge-base", "knowledge_base", "PATCH", readAgents, writeAgents, admin)
 	crud("/v1/users", "user", "PATCH", readAll, writeAll, admin)
 	crud("/v1/webhooks", "webhook", "PATCH", readAll, writeAll, admin)
 	crud("/v1/api-keys", "api_key", "PUT", readAll, writeAll, [3]string{"auth", "admin", "auth"})
@@ -144,6 +148,30 @@ func callRules() map[string]rule {
 		"POST /v1/calls/{id}/recording/resume": {writeCalls, "admin", "recording.resumed", "call"},
 		"GET /v1/calls/{id}/listen":            {writeCalls, "admin", "call.listened", "call"},
 		"POST /v1/tickets":                     {need: anyOf(domain.CallsWrite, domain.AnalyticsRead)},
+	}
+}
+
+// resourceRules are those of appointments, messages and knowledge bases beside
+// making, reading, changing and deleting.
+func resourceRules() map[string]rule {
+	readCalls, writeCalls := anyOf(domain.CallsRead), anyOf(domain.CallsWrite)
+	readAgents, writeAgents := anyOf(domain.AgentsRead), anyOf(domain.AgentsWrite)
+	return map[string]rule{
+		"GET /v1/appointments/availability":                  {need: readAgents},
+		"GET /v1/appointments/{id}/calendar.ics":             {need: readAgents},
+		"POST /v1/appointments/{id}/confirm":                 {writeAgents, "admin", "appointment.confirmed", "appointment"},
+		"POST /v1/appointments/{id}/cancel":                  {writeAgents, "admin", "appointment.cancelled", "appointment"},
+		"POST /v1/appointments/{id}/reschedule":              {writeAgents, "admin", "appointment.rescheduled", "appointment"},
+		"POST /v1/sms":                                       {need: writeCalls},
+		"GET /v1/sms":                                        {need: readCalls},
+		"GET /v1/sms/{id}":                                   {need: readCalls},
+		"DELETE /v1/sms/{id}":                                {writeCalls, "admin", "message.deleted", "message"},
+		"POST /v1/test/inbound-sms":                          {need: writeCalls},
+		"POST /v1/knowledge-base/{id}/search":                {need: readAgents},
+		"POST /v1/knowledge-base/{id}/sources":               {writeAgents, "admin", "knowledge_base.source_added", "knowledge_base"},
+		"GET /v1/knowledge-base/{id}/sources":                {need: readAgents},
+		"GET /v1/knowledge-base/{id}/sources/{source_id}":    {need: readAgents},
+		"DELETE /v1/knowledge-base/{id}/sources/{source_id}": {writeAgents, "admin", "knowledge_base.source_deleted", "knowledge_base"},
 	}
 }
 

@@ -55,7 +55,16 @@ func BucketOf(n uint64) int { return int(mix(n) >> 52) } // 12 bits
 type Origin struct {
 	Source domain.DNCSource `json:"source"`
 	At     time.Time        `json:"at"`
-	CallID string           `json:"call_id,omitempty"`
+	CallID string           `json:"call_id,omitempty"` // or of the message that opted out
+}
+
+// Entry is a number that came so, as the API shows it.
+func (o Origin) Entry(e164 string) domain.DNCEntry {
+	e := domain.DNCEntry{Phone: e164, Source: o.Source, CallID: o.CallID, CreatedAt: o.At}
+	if strings.HasPrefix(o.CallID, string(domain.PrefixMessage)+"_") {
+		e.CallID, e.MessageID = "", o.CallID
+	}
+	return e
 }
 
 // Stratum are the numbers of a bucket that came together.
@@ -289,7 +298,7 @@ func (b *Bucket) Entries(after uint64) ([]domain.DNCEntry, error) {
 	out := make([]domain.DNCEntry, len(all))
 	for i, n := range all {
 		o := origins[n]
-		out[i] = domain.DNCEntry{Phone: E164(n), Source: o.Source, CallID: o.CallID, CreatedAt: o.At}
+		out[i] = o.Entry(E164(n))
 	}
 	return out, nil
 }

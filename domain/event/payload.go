@@ -172,6 +172,7 @@ type OptedOutData struct {
 	Channel    string `json:"channel"` // speech | dtmf | sms | pathway
 	Keyword    string `json:"keyword,omitempty"`
 	CallID     string `json:"call_id,omitempty"`
+	MessageID  string `json:"message_id,omitempty"`
 	CampaignID string `json:"campaign_id,omitempty"`
 	ContactID  string `json:"contact_id,omitempty"`
 	ListID     string `json:"dnc_list_id"`

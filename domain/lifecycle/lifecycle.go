@@ -152,3 +152,27 @@ func Seen(status domain.CampaignStatus, s domain.ContactState) domain.ContactSta
 	}
 	return s
 }
+
+// Appointments is the table of appointments: what may follow each state.
+func Appointments() map[domain.AppointmentStatus][]domain.AppointmentStatus {
+	ends := []domain.AppointmentStatus{domain.AppointmentCancelled, domain.AppointmentCompleted, domain.AppointmentNoShow}
+	return map[domain.AppointmentStatus][]domain.AppointmentStatus{
+		domain.AppointmentBooked:    append([]domain.AppointmentStatus{domain.AppointmentConfirmed}, ends...),
+		domain.AppointmentConfirmed: append([]domain.AppointmentStatus{domain.AppointmentBooked}, ends...), // moved: nobody has confirmed the new time
+		domain.AppointmentCancelled: nil,
+		domain.AppointmentCompleted: nil,
+		domain.AppointmentNoShow:    nil,
+	}
+}
+
+// Appointment says whether an appointment may go from one state to another,
+// and from which it may otherwise.
+func Appointment(from, to domain.AppointmentStatus) (allowedFrom []domain.AppointmentStatus, ok bool) {
+	table := Appointments()
+	for _, s := range domain.AppointmentStatuses() {
+		if slices.Contains(table[s], to) {
+			allowedFrom = append(allowedFrom, s)
+		}
+	}
+	return allowedFrom, slices.Contains(table[from], to)
+}

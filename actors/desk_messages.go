@@ -1,0 +1,253 @@
+package actors
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/dnc"
+	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/domain/pathway"
+	"github.com/callboard/callboard/domain/sms"
+)
+
+// SendMessage checks a message against the rules and queues it, durably. With
+// a test key the built-in carrier takes it; nothing carries live ones yet.
+func (d *Desk) SendMessage(ctx context.Context, p domain.Principal, o ask.NewMessage) (*domain.Message, error) {
+	w := d.node.workspace(p.WorkspaceID)
+	if w == nil {
+		return nil, missing("workspace")
+	}
+	number, err := domain.ReadNumber(o.To, w.DefaultCountry)
+	if errors.Is(err, domain.ErrPhoneForbidden) {
+		return nil, &domain.Error{Code: domain.CodeDestination, Param: "to", Message: "to is an emergency number or a short code; these get no messages"}
+	}
+	if err != nil {
+		return nil, problem("to", domain.CodeValidation, "to must be a full telephone number, best in E.164")
+	}
+	if err = number.Allowed(w.Calling, w.DefaultCountry, p.Environment); err != nil {
+		return nil, err
+	}
+	body, err := filledBody(o)
+	if err != nil {
+		return nil, err
+	}
+	if err = d.mayWrite(ctx, p, number.E164); err != nil {
+		return nil, err
+	}
+	if p.Environment != domain.Test {
+		return nil, domain.Errorf(domain.CodeNoSMSRoute, "no trunk of this workspace carries text messages; with a test key the built-in carrier takes them")
+	}
+	from, err := d.sender(ctx, p, w, o.From)
+	if err != nil {
+		return nil, err
+	}
+	m := &domain.Message{
+		Direction: domain.Outbound, From: from, To: number.E164, Body: body, Media: o.Media, Status: domain.MessageQueued, Context: o.Context, Todo: domain.TodoSend,
+	}
+	d.newMessage(m, p)
+	m.Metadata = o.Metadata
+	if err = create(ctx, d, m); err != nil {
+		return nil, err
+	}
+	d.messages.wake(p.WorkspaceID)
+	return m, nil
+}
+
+func (d *Desk) newMessage(m *domain.Message, p domain.Principal) {
+	fill(&m.Meta, "message", p, mailbox.NewID(domain.PrefixMessage), stamp())
+	m.MessageID = m.ID
+	m.Segments, m.Encoding = sms.Segments(m.Body)
+}
+
+// filledBody puts the context into the text. What is left must fit still.
+func filledBody(o ask.NewMessage) (string, error) {
+	values := make(map[string]string, len(o.Context))
+	for name := range o.Context {
+		if v, ok := o.Context.Text(name); ok {
+			values[name] = v
+		}
+	}
+	body, left := pathway.Fill(o.Body, values)
+	var problems domain.Problems
+	for _, name := range left {
+		problems.Add("context."+name, domain.CodeValidation, "is required: body uses it and has no fallback")
+	}
+	if n := utf8.RuneCountInString(body); n > sms.MaxBody {
+		problems.Add("body", domain.CodeValidation, "has %d letters once the context is filled in; %d at most", n, sms.MaxBody)
+	}
+	return body, problems.Err()
+}
+
+// mayWrite refuses a number that opted out, or is on the default list.
+func (d *Desk) mayWrite(ctx context.Context, p domain.Principal, e164 string) error {
+	hit, err := d.node.dnc.Check(ctx, p.WorkspaceID, dnc.ScrubAll(p.WorkspaceID, p.Environment), e164)
+	switch {
+	case err != nil:
+		return storeErr(err)
+	case hit == nil:
+		return nil
+	case hit.Origin.Source == domain.DNCOptOut:
+		return domain.Errorf(domain.CodeOptedOut, "this number has asked for no more messages and calls")
+	}
+	return blocked()
+}
+
+// sender is the number that a message comes from: the one asked for, the first
+// of the workspace, or the carrier's own.
+func (d *Desk) sender(ctx context.Context, p domain.Principal, w *domain.Workspace, from string) (string, error) {
+	if from != "" {
+		e164, err := domain.E164(from, w.DefaultCountry)
+		if err != nil {
+			return "", problem("from", domain.CodeValidation, "from must be a full telephone number, best in E.164")
+		}
+		return e164, nil
+	}
+	own, err := d.callerID(ctx, p, "")
+	if err != nil || own != "" {
+		return own, err
+	}
+	return testSender, nil
+}
+
+// testSender stands for a workspace that has no number in the test environment.
+const testSender = domain.MagicPrefix + "0100"
+
+// Message reads one.
+func (d *Desk) Message(ctx context.Context, p domain.Principal, id string) (*domain.Message, error) {
+	m, _, err := get[domain.Message](ctx, d, p, domain.PrefixMessage, id)
+	return m, err
+}
+
+// ListMessages reads a page of the narrowest list that a query names.
+func (d *Desk) ListMessages(ctx context.Context, p domain.Principal, q ask.MessageQuery) (ask.List[*domain.Message], error) {
+	index, e := envOf(p), string(p.Environment)
+	if q.Direction != "" {
+		index = "direction=" + e + "/" + string(q.Direction)
+	}
+	if q.Status != "" {
+		index = "status=" + e + "/" + string(q.Status)
+	}
+	if q.From != "" {
+		index = "from=" + e + "/" + q.From
+	}
+	if q.To != "" {
+		index = "to=" + e + "/" + q.To
+	}
+	return list(ctx, d, p.WorkspaceID, index, domain.PrefixMessage, q.Page, func(m *domain.Message) bool {
+		return (q.Status == "" || m.Status == q.Status) && (q.Direction == "" || m.Direction == q.Direction) &&
+			(q.To == "" || m.To == q.To) && (q.From == "" || m.From == q.From)
+	})
+}
+
+// DeleteMessage removes a message with all that it tells of a person.
+func (d *Desk) DeleteMessage(ctx context.Context, p domain.Principal, id string) error {
+	return remove(ctx, d, p, domain.PrefixMessage, id, func(_ *commit.Change, m *domain.Message) error {
+		if m.Todo != "" {
+			return domain.Errorf(domain.CodeInvalidState, "a message that is on its way cannot be deleted").With("current_status", m.Status)
+		}
+		return nil
+	})
+}
+
+// TestInboundMessage lets the built-in carrier send a message.
+func (d *Desk) TestInboundMessage(ctx context.Context, p domain.Principal, o ask.InboundMessage) (*domain.Message, error) {
+	if p.Environment != domain.Test {
+		return nil, domain.Errorf(domain.CodeInvalidState, "the built-in carrier sends messages with a test key only")
+	}
+	m := &domain.Message{
+		Meta: domain.Meta{WorkspaceID: p.WorkspaceID, Environment: p.Environment}, From: o.From, To: o.To, Body: o.Body, Media: o.Media,
+	}
+	end, err := d.revising.take(ctx, "sms "+p.WorkspaceID) // an opt-out is answered once
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	c := commit.Change{Workspace: p.WorkspaceID}
+	if err = d.received(ctx, &c, m); err != nil {
+		return nil, err
+	}
+	if _, err = d.store.Apply(ctx, c); err != nil {
+		return nil, storeErr(err)
+	}
+	d.node.committed(p.WorkspaceID)
+	d.messages.wake(p.WorkspaceID)
+	return m, nil
+}
+
+// received adds a message that came in to a commit, with its event and the one
+// notice that answers an opt-out. From here on nobody is rung or written to who
+// opted out, whether or not the store answers.
+func (d *Desk) received(ctx context.Context, c *commit.Change, m *domain.Message) error {
+	p := domain.Principal{WorkspaceID: m.WorkspaceID, Environment: m.Environment}
+	m.Direction, m.Status = domain.Inbound, domain.MessageReceived
+	d.newMessage(m, p)
+	number, err := dnc.Number(m.From)
+	if m.OptOut = err == nil && sms.OptOut(m.Body); m.OptOut {
+		if err = d.heardStop(ctx, c, m, number); err != nil {
+			return err
+		}
+	}
+	c.Puts = append(c.Puts, m)
+	c.Events = append(c.Events, draft(&m.Meta, event.SMSReceived, m.ID, domain.Unit(m.WorkspaceID), event.ReceivedOf(m)))
+	return nil
+}
+
+// heardStop lets an opt-out be kept and answered, unless it is already or is
+// about to be.
+func (d *Desk) heardStop(ctx context.Context, c *commit.Change, m *domain.Message, number uint64) error {
+	scrub := dnc.Scrub{Default: domain.DefaultDNCID(m.WorkspaceID, m.Environment), OptOutsOnly: true}
+	hit, err := d.node.dnc.Look(ctx, m.WorkspaceID, scrub, number)
+	if err != nil {
+		return storeErr(err)
+	}
+	d.node.dnc.OptOut(m.WorkspaceID, scrub.Default, number)
+	if hit != nil && !hit.Origin.At.IsZero() { // it stands on the list, and not in memory only
+		d.node.dnc.Opted(m.WorkspaceID, scrub.Default, number)
+		return nil
+	}
+	claim := stopHeard(m)
+	_, err = d.store.Get(ctx, claim)
+	if err == nil || slices.ContainsFunc(c.Puts, func(r domain.Record) bool { return r.Key() == claim.Key() }) {
+		return nil
+	}
+	if !errors.Is(err, domain.ErrNotFound) {
+		return storeErr(err)
+	}
+	m.Todo = domain.TodoOptOut
+	notice := &domain.Message{
+		Direction: domain.Outbound, From: m.To, To: m.From, Body: sms.Notice, Status: domain.MessageQueued, Notice: true, ReplyTo: m.ID, Todo: domain.TodoSend,
+	}
+	d.newMessage(notice, domain.Principal{WorkspaceID: m.WorkspaceID, Environment: m.Environment})
+	c.Guards = append(c.Guards, commit.Absent(claim.Key()))
+	c.Puts = append(c.Puts, claim, notice)
+	return nil
+}
+
+// stopRow stands from an opt-out until its number is on the list, so that
+// whoever says it twice meanwhile is answered once.
+type stopRow struct {
+	WorkspaceID string             `json:"workspace_id"`
+	Environment domain.Environment `json:"environment"`
+	Number      string             `json:"number"`
+}
+
+func stopHeard(m *domain.Message) *stopRow {
+	return &stopRow{WorkspaceID: m.WorkspaceID, Environment: m.Environment, Number: m.From}
+}
+
+// Key names the row.
+func (s *stopRow) Key() domain.Key {
+	return domain.Key{Kind: "sms_stop", Workspace: s.WorkspaceID, ID: string(s.Environment) + "/" + s.Number}
+}
+
+// Indexes: none.
+func (s *stopRow) Indexes() []string { return nil }
+
+// Sort is of no use.
+func (s *stopRow) Sort() string { return "" }

@@ -1,0 +1,48 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+)
+
+// Fetched is a page that was read.
+type Fetched struct {
+	ContentType string // as the far end says
+	Body        []byte
+}
+
+// Fetch reads a page of at most most bytes under the same guard as Send: https
+// only, no redirect, no address that may not be reached. The error is fit to be
+// shown.
+func (c *Client) Fetch(ctx context.Context, url string, most int64) (Fetched, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	if err != nil || req.URL.Scheme != "https" {
+		return Fetched{}, errors.New("the URL is not valid")
+	}
+	req.Header.Set("Accept", "text/html, text/markdown, text/plain")
+	req.Header.Set("User-Agent", "callboard")
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return Fetched{}, errors.New(c.reason(err))
+	}
+	defer func() { _ = resp.Body.Close() }()
+	switch {
+	case resp.StatusCode >= 300 && resp.StatusCode < 400:
+		return Fetched{}, fmt.Errorf("the page has moved (%d); name the address that it has now", resp.StatusCode)
+	case resp.StatusCode != http.StatusOK:
+		return Fetched{}, fmt.Errorf("the page answered %d", resp.StatusCode)
+	}
+	body, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
+	if err != nil {
+		return Fetched{}, errors.New(c.reason(err))
+	}
+	if int64(len(body)) > most {
+		return Fetched{}, fmt.Errorf("the page has more than %d bytes", most)
+	}
+	return Fetched{ContentType: resp.Header.Get("Content-Type"), Body: body}, nil
+}

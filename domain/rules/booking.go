@@ -1,0 +1,100 @@
+package rules
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/knowledge"
+	"github.com/callboard/callboard/domain/sms"
+)
+
+// Bounds of appointments.
+const (
+	MaxNotes  = 2000
+	MaxReason = 500
+	maxType   = 100
+)
+
+// Provider finds what is wrong with a provider beside its hours.
+func Provider(p *domain.Problems, x *domain.Provider) {
+	Metadata(p, x.Metadata)
+	Text(p, "name", x.Name, true, MaxName)
+}
+
+// Appointment finds what is wrong with an appointment beside its time.
+func Appointment(p *domain.Problems, a *domain.Appointment, country string) {
+	Metadata(p, a.Metadata)
+	Text(p, "patient.name", a.Patient.Name, true, MaxName)
+	a.Patient.Phone = Phone(p, "patient.phone", a.Patient.Phone, country)
+	Text(p, "type", a.Type, false, maxType)
+	Prose(p, "notes", a.Notes, MaxNotes)
+	a.CallID = ID(p, "call_id", domain.PrefixCall, a.CallID)
+}
+
+// Message finds what is wrong with a text message, but for its numbers.
+func Message(p *domain.Problems, o *ask.NewMessage) {
+	Metadata(p, o.Metadata)
+	switch n := utf8.RuneCountInString(o.Body); {
+	case strings.TrimSpace(o.Body) == "":
+		p.Add("body", domain.CodeValidation, "is required")
+	case n > sms.MaxBody:
+		p.Add("body", domain.CodeValidation, "has %d letters; %d at most", n, sms.MaxBody)
+	case !utf8.ValidString(o.Body) || strings.ContainsRune(o.Body, 0):
+		p.Add("body", domain.CodeValidation, "must be text")
+	}
+	for i, u := range atMost(p, "media", o.Media, sms.MaxMedia) {
+		HTTPS(p, at("media", i), u)
+	}
+}
+
+// Source finds what is wrong with a source of a knowledge base. prefix names
+// it, e.g. "sources[0].".
+func Source(p *domain.Problems, prefix string, s *ask.NewSource) {
+	Text(p, prefix+"name", s.Name, s.Type == domain.SourceFile, MaxName)
+	switch s.Type {
+	case domain.SourceURL:
+		if s.Text != "" {
+			p.Add(prefix+"text", domain.CodeValidation, "must not be sent with a url")
+		}
+		HTTPS(p, prefix+"url", s.URL)
+		return
+	case domain.SourceText, domain.SourceFile:
+	default:
+		p.Add(prefix+"type", domain.CodeValidation, "must be text, url or file")
+		return
+	}
+	field := prefix + "text"
+	if s.Type == domain.SourceFile {
+		field = prefix + "content"
+	}
+	if s.URL != "" {
+		p.Add(prefix+"url", domain.CodeValidation, "is for sources of the type url")
+	}
+	switch {
+	case strings.TrimSpace(s.Text) == "":
+		p.Add(field, domain.CodeValidation, "is required")
+	case len(s.Text) > knowledge.MaxBytes:
+		p.Add(field, domain.CodeValidation, "has more than %d bytes", knowledge.MaxBytes)
+	case !utf8.ValidString(s.Text) || strings.ContainsRune(s.Text, 0):
+		p.Add(field, domain.CodeValidation, "must be text in UTF-8")
+	}
+	if s.ContentType == "" {
+		p.Add(prefix+"content_type", domain.CodeValidation, "must be text/plain, text/markdown or text/html, or follow from a name that ends in .txt, .md or .html")
+	}
+}
+
+// KnowledgeBase finds what is wrong with a knowledge base.
+func KnowledgeBase(p *domain.Problems, k *domain.KnowledgeBase) {
+	Metadata(p, k.Metadata)
+	Text(p, "name", k.Name, true, MaxName)
+}
+
+// SourcesOf finds what is wrong with the first sources of a knowledge base.
+func SourcesOf(p *domain.Problems, all []ask.NewSource) {
+	for i := range atMost(p, "sources", all, knowledge.MaxSources) {
+		Source(p, "sources["+strconv.Itoa(i)+"].", &all[i])
+	}
+}

@@ -1,0 +1,134 @@
+// Package sms holds the rules of text messages: how many segments a text
+// takes, which words opt out, which state may follow which, and what phones of
+// the test environment do with a message. It knows no carrier and no clock.
+package sms
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf16"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// MaxBody is the longest text in letters.
+const MaxBody = 1600
+
+// MaxMedia is the most media that one message has.
+const MaxMedia = 10
+
+const (
+	basic    = "@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !\"#¤%&'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà"
+	extended = "\f^{}\\[~]|€" // two septets each: an escape stands before them
+)
+
+// The room in one segment, and in each of several: 140 octets, less the header
+// that joins them (3GPP TS 23.040).
+const (
+	septets, septetsOfMany = 160, 153
+	units, unitsOfMany     = 70, 67
+)
+
+// Segments counts what a text takes over the air: in the default alphabet of
+// GSM (3GPP TS 23.038) where that has all its letters, in UCS-2 otherwise. An
+// escaped letter, or one that is two units of UTF-16, is never cut in two.
+func Segments(text string) (n int, encoding domain.MessageEncoding) {
+	sizes := make([]int, 0, len(text))
+	for _, r := range text {
+		switch {
+		case strings.ContainsRune(basic, r):
+			sizes = append(sizes, 1)
+		case strings.ContainsRune(extended, r):
+			sizes = append(sizes, 2)
+		default:
+			return wide(text), domain.UCS2
+		}
+	}
+	return fit(sizes, septets, septetsOfMany), domain.GSM7
+}
+
+func wide(text string) int {
+	sizes := make([]int, 0, len(text))
+	for _, r := range text {
+		sizes = append(sizes, max(1, utf16.RuneLen(r)))
+	}
+	return fit(sizes, units, unitsOfMany)
+}
+
+// fit counts segments for letters of sizes. An empty text takes one.
+func fit(sizes []int, one, many int) int {
+	total := 0
+	for _, s := range sizes {
+		total += s
+	}
+	if total <= one {
+		return 1
+	}
+	n, left := 1, many
+	for _, s := range sizes {
+		if s > left {
+			n, left = n+1, many
+		}
+		left -= s
+	}
+	return n
+}
+
+// OptOut says whether a message wants no more of them: it is one of the words
+// that carriers know, in any case, and nothing else.
+func OptOut(body string) bool {
+	word := strings.ToLower(strings.Trim(body, " \t\r\n.!\"'"))
+	return slices.Contains([]string{
+		"stop", "stopall", "stop all", "unsubscribe", "cancel", "end", "quit", "revoke", "optout", "opt out", "opt-out", "remove",
+	}, word)
+}
+
+// Notice is what answers an opt-out, once.
+const Notice = "You will get no more messages and no more calls from this number."
+
+// Next says which states may follow one.
+func Next(from domain.MessageStatus) []domain.MessageStatus {
+	switch from {
+	case domain.MessageQueued:
+		return []domain.MessageStatus{domain.MessageSent, domain.MessageFailed}
+	case domain.MessageSent:
+		return []domain.MessageStatus{domain.MessageDelivered, domain.MessageUndelivered}
+	case domain.MessageDelivered, domain.MessageUndelivered, domain.MessageFailed, domain.MessageReceived:
+	}
+	return nil
+}
+
+// Fate is what becomes of a message to a phone of the test environment.
+type Fate struct {
+	Sent    bool                 // a carrier takes it; else it fails
+	Report  domain.MessageStatus // delivered or undelivered; "": no report ever comes
+	Code    string               // why it failed
+	Message string
+	Reply   string // what the phone answers
+}
+
+// FateOf is the fate of a message: the last digits of the simulator's numbers
+// say it, every other phone gets what is sent.
+func FateOf(to string) Fate {
+	good := Fate{Sent: true, Report: domain.MessageDelivered}
+	if !domain.IsMagic(to) {
+		return good
+	}
+	switch strings.TrimPrefix(to, domain.MagicPrefix) {
+	case "0001":
+		return Fate{Sent: true, Report: domain.MessageUndelivered, Code: "phone_off", Message: "the phone was off until the message expired"}
+	case "0002":
+		return Fate{Sent: true}
+	case "0004":
+		good.Reply = "2"
+	case "0005":
+		return Fate{Code: "invalid_number", Message: "nobody has this number"}
+	case "0006":
+		return Fate{Code: "trunk_error", Message: "the carrier did not take the message"}
+	case "0007":
+		good.Reply = "STOP"
+	case "0008":
+		return Fate{Sent: true, Report: domain.MessageUndelivered, Code: "landline", Message: "the number takes no messages"}
+	}
+	return good
+}

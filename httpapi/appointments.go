@@ -1,0 +1,256 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/booking"
+	"github.com/callboard/callboard/domain/rules"
+)
+
+// NewPatient is for whom an appointment is, as it is sent.
+type NewPatient struct {
+	Name  string `json:"name" example:"Ada Lovelace"`
+	Phone string `json:"phone" doc:"Best in E.164." example:"+12025550123"`
+}
+
+// NewAppointment is an appointment as it is sent.
+type NewAppointment struct {
+	Patient         NewPatient        `json:"patient"`
+	Provider        string            `json:"provider" minLength:"1" maxLength:"200" doc:"The id or the name of a provider." example:"Dr. Rivera"`
+	Datetime        string            `json:"datetime" maxLength:"40" doc:"RFC 3339 with an offset; without one, as clocks in timezone show it. A time that these never show, or twice, is 422." example:"2030-04-01T09:30:00-04:00"`
+	Timezone        string            `json:"timezone,omitempty" doc:"In which the time is meant and told; the provider's unless said." example:"America/New_York"`
+	DurationMinutes int               `json:"duration_minutes,omitempty" minimum:"5" maximum:"720" doc:"The provider's slot_minutes (30) unless said."`
+	Type            string            `json:"type,omitempty" doc:"What it is about, in your words." example:"consultation"`
+	CallID          string            `json:"call_id,omitempty" doc:"The call in which it was made."`
+	Notes           string            `json:"notes,omitempty"`
+	Status          string            `json:"status,omitempty" enum:"booked,confirmed" default:"booked" doc:"confirmed: the patient has said so already."`
+	Metadata        map[string]string `json:"metadata,omitempty"`
+}
+
+// AppointmentChange is what can be changed of an appointment without moving it.
+type AppointmentChange struct {
+	Patient  *NewPatient       `json:"patient,omitempty"`
+	Type     *string           `json:"type,omitempty"`
+	CallID   *string           `json:"call_id,omitempty"`
+	Notes    *string           `json:"notes,omitempty"`
+	Status   *string           `json:"status,omitempty" enum:"completed,no_show" doc:"What became of it, once it has begun. The other states have routes of their own."`
+	Metadata map[string]string `json:"metadata,omitempty"`
+}
+
+func (n *AppointmentChange) apply(country string) func(a *domain.Appointment) error {
+	return func(a *domain.Appointment) error {
+		if n.Patient != nil {
+			a.Patient = domain.Patient(*n.Patient)
+		}
+		set(&a.Type, n.Type)
+		set(&a.CallID, n.CallID)
+		set(&a.Notes, n.Notes)
+		if n.Status != nil {
+			a.Status = domain.AppointmentStatus(*n.Status)
+		}
+		if n.Metadata != nil {
+			a.Metadata = n.Metadata
+		}
+		var p domain.Problems
+		rules.Appointment(&p, a, country)
+		return p.Err()
+	}
+}
+
+// CancelAppointmentRequest says why an appointment is cancelled.
+type CancelAppointmentRequest struct {
+	Reason string `json:"reason,omitempty" example:"The patient is away."`
+}
+
+// RescheduleRequest says where an appointment is moved to.
+type RescheduleRequest struct {
+	Datetime        string `json:"datetime" maxLength:"40" doc:"As when it is made." example:"2030-04-02T10:00:00-04:00"`
+	Timezone        string `json:"timezone,omitempty" doc:"As it was unless said."`
+	Provider        string `json:"provider,omitempty" maxLength:"200" doc:"As it was unless said."`
+	DurationMinutes int    `json:"duration_minutes,omitempty" minimum:"5" maximum:"720" doc:"As it was unless said."`
+}
+
+func (s *Server) appointmentRoutes() {
+	const tag, path = "Appointments", "/v1/appointments"
+	add(s, operation{
+		method: http.MethodPost, path: path, id: "bookAppointment", tag: tag, status: http.StatusCreated, summary: "Book an appointment",
+		about: "The time must lie within the provider's hours and touch no other appointment: else 409 slot_unavailable, with a reason (booked or closed) and next_available. However many ask at once, one gets it.",
+	}, s.book)
+	add(s, operation{method: http.MethodGet, path: path, id: "listAppointments", tag: tag, summary: "List appointments", errors: []int{http.StatusUnprocessableEntity}}, s.listAppointments)
+	one := func(method, path, id, summary, about string, do func(context.Context, domain.Principal, string) (*domain.Appointment, error)) {
+		op := operation{method: method, path: path, id: id, tag: tag, summary: summary, about: about}
+		add(s, op, func(ctx context.Context, p domain.Principal, in *One) (*answer[*domain.Appointment], error) {
+			id, err := named(domain.PrefixAppoint, in.ID)
+			if err != nil {
+				return nil, err
+			}
+			return ok(do(ctx, p, id))
+		})
+	}
+	one(http.MethodGet, path+"/{id}", "getAppointment", "Get an appointment", "", s.ports.Bookings.Appointment)
+	one(http.MethodPost, path+"/{id}/confirm", "confirmAppointment", "Confirm an appointment", "Repeated, it has no effect. 409 invalid_state where the appointment is over or cancelled.", s.ports.Bookings.ConfirmAppointment)
+	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateAppointment", tag: tag, summary: "Change an appointment without moving it"},
+		func(ctx context.Context, p domain.Principal, in *struct {
+			One
+			Body AppointmentChange
+		},
+		) (*answer[*domain.Appointment], error) {
+			id, err := named(domain.PrefixAppoint, in.ID)
+			if err != nil {
+				return nil, err
+			}
+			w, err := s.ports.Workspaces.Workspace(ctx, p)
+			if err != nil {
+				return nil, err
+			}
+			return ok(s.ports.Bookings.UpdateAppointment(ctx, p, id, in.Body.apply(w.DefaultCountry)))
+		})
+	add(s, operation{method: http.MethodPost, path: path + "/{id}/cancel", id: "cancelAppointment", tag: tag, summary: "Cancel an appointment", about: "Its time is free again. Repeated, it has no effect."},
+		func(ctx context.Context, p domain.Principal, in *struct {
+			One
+			Body *CancelAppointmentRequest
+		},
+		) (*answer[*domain.Appointment], error) {
+			id, err := named(domain.PrefixAppoint, in.ID)
+			if err != nil {
+				return nil, err
+			}
+			reason := ""
+			if in.Body != nil {
+				reason = in.Body.Reason
+			}
+			var problems domain.Problems
+			rules.Prose(&problems, "reason", reason, rules.MaxReason)
+			if err = problems.Err(); err != nil {
+				return nil, err
+			}
+			return ok(s.ports.Bookings.CancelAppointment(ctx, p, id, reason))
+		})
+	add(s, operation{
+		method: http.MethodPost, path: path + "/{id}/reschedule", id: "rescheduleAppointment", tag: tag, summary: "Move an appointment",
+		about: "Within its provider's calendar or to another one's; 409 slot_unavailable leaves it where it was. Nobody has confirmed the new time: its status is booked.",
+	}, s.reschedule)
+	add(s, operation{method: http.MethodDelete, path: path + "/{id}", id: "deleteAppointment", tag: tag, summary: "Delete an appointment and all that it tells of a person", about: "One that is open is cancelled first.", errors: []int{http.StatusConflict}},
+		func(ctx context.Context, p domain.Principal, in *One) (*answer[Deleted], error) {
+			id, err := named(domain.PrefixAppoint, in.ID)
+			if err != nil {
+				return nil, err
+			}
+			return deleted(id, "appointment", s.ports.Bookings.DeleteAppointment(ctx, p, id))
+		})
+	s.raw(operation{method: http.MethodGet, path: path + "/{id}/calendar.ics", id: "getAppointmentCalendar", tag: tag, summary: "Get an appointment as a calendar file"},
+		func(h *huma.Operation) {
+			h.Responses["200"] = response("RFC 5545.", mimeICS, &huma.Schema{Type: huma.TypeString})
+		}, s.appointmentICS)
+}
+
+const mimeICS = "text/calendar"
+
+func (s *Server) appointmentICS(c *fiber.Ctx) error {
+	id, err := named(domain.PrefixAppoint, c.Params("id"))
+	if err != nil {
+		return err
+	}
+	ctx := c.UserContext()
+	a, err := s.ports.Bookings.Appointment(ctx, visitOf(ctx).principal, id)
+	if err != nil {
+		return err
+	}
+	c.Set(fiber.HeaderContentType, mimeICS+"; charset=utf-8")
+	c.Set(fiber.HeaderContentDisposition, `attachment; filename="`+a.ID+`.ics"`)
+	return c.SendString(booking.ICS(a, time.Now()))
+}
+
+func (s *Server) book(ctx context.Context, p domain.Principal, in *struct{ Body NewAppointment }) (*answer[*domain.Appointment], error) {
+	b := &in.Body
+	w, err := s.ports.Workspaces.Workspace(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	a := &domain.Appointment{Patient: domain.Patient(b.Patient), Type: b.Type, CallID: b.CallID, Notes: b.Notes}
+	a.Metadata = b.Metadata
+	var problems domain.Problems
+	rules.Appointment(&problems, a, w.DefaultCountry)
+	rules.Text(&problems, "provider", b.Provider, true, rules.MaxName)
+	rules.Text(&problems, "datetime", b.Datetime, true, 40)
+	if b.Timezone != "" {
+		rules.Zone(&problems, "timezone", b.Timezone)
+	}
+	if err = problems.Err(); err != nil {
+		return nil, err
+	}
+	made, err := s.ports.Bookings.Book(ctx, p, ask.NewAppointment{
+		Patient: a.Patient, Provider: b.Provider, Datetime: b.Datetime, Timezone: b.Timezone, Minutes: b.DurationMinutes,
+		Type: a.Type, CallID: a.CallID, Notes: a.Notes, Confirmed: b.Status == string(domain.AppointmentConfirmed), Metadata: b.Metadata,
+	})
+	return touched(ctx, made, err)
+}
+
+func (s *Server) reschedule(ctx context.Context, p domain.Principal, in *struct {
+	One
+	Body RescheduleRequest
+},
+) (*answer[*domain.Appointment], error) {
+	id, err := named(domain.PrefixAppoint, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	b := &in.Body
+	var problems domain.Problems
+	rules.Text(&problems, "datetime", b.Datetime, true, 40)
+	if b.Timezone != "" {
+		rules.Zone(&problems, "timezone", b.Timezone)
+	}
+	if err = problems.Err(); err != nil {
+		return nil, err
+	}
+	return ok(s.ports.Bookings.RescheduleAppointment(ctx, p, id, ask.Reschedule{
+		Datetime: b.Datetime, Timezone: b.Timezone, Provider: b.Provider, Minutes: b.DurationMinutes,
+	}))
+}
+
+func (s *Server) listAppointments(ctx context.Context, p domain.Principal, in *struct {
+	Paging
+	Status   string    `query:"status" enum:"booked,confirmed,cancelled,completed,no_show" doc:"Only those in this state."`
+	Provider string    `query:"provider" maxLength:"200" doc:"Only those of this provider, by its id or its name."`
+	Phone    string    `query:"patient_phone" maxLength:"40" doc:"Only those of this patient."`
+	CallID   string    `query:"call_id" doc:"Only those made in this call."`
+	From     time.Time `query:"from" doc:"Only those that begin at this time or later."`
+	To       time.Time `query:"to" doc:"Only those that begin before this time."`
+},
+) (*answer[List[*domain.Appointment]], error) {
+	w, err := s.ports.Workspaces.Workspace(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	q := ask.AppointmentQuery{Page: in.page(), Status: domain.AppointmentStatus(in.Status), Provider: in.Provider, From: in.From, To: in.To}
+	if q.CallID, err = optionalID("call_id", domain.PrefixCall, in.CallID); err != nil {
+		return nil, err
+	}
+	if q.Phone, err = optionalPhone("patient_phone", in.Phone, w.DefaultCountry); err != nil {
+		return nil, err
+	}
+	l, err := s.ports.Bookings.ListAppointments(ctx, p, q)
+	return page(l, err, same)
+}
+
+// optionalPhone checks a number that a query filters by. In a query a plus is
+// often read as a space.
+func optionalPhone(param, text, country string) (string, error) {
+	if text == "" {
+		return "", nil
+	}
+	if text[0] == ' ' {
+		text = "+" + text[1:]
+	}
+	var p domain.Problems
+	e164 := rules.Phone(&p, param, text, country)
+	return e164, p.Err()
+}

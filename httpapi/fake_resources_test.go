@@ -1,0 +1,184 @@
+package httpapi_test
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+)
+
+// booked are the shelves of appointments, messages and knowledge bases.
+type booked struct {
+	providers    shelf[*domain.Provider]
+	appointments shelf[*domain.Appointment]
+	messages     shelf[*domain.Message]
+	knowledge    shelf[*domain.KnowledgeBase]
+	asked        []any // the last orders, as they came
+}
+
+func (f *fake) furnish() {
+	f.providers.kind, f.appointments.kind, f.messages.kind, f.knowledge.kind = domain.PrefixProvider, domain.PrefixAppoint, domain.PrefixMessage, domain.PrefixKnowledge
+}
+
+func goodAppointment() m {
+	return m{"patient": m{"name": "Ada", "phone": "(202) 555-0123"}, "provider": "Dr. Rivera", "datetime": "2030-04-01T10:00:00Z"}
+}
+
+func (f *fake) heard(v any) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.asked = append(f.asked, v)
+}
+
+func (f *fake) CreateProvider(_ context.Context, _ domain.Principal, x *domain.Provider) (*domain.Provider, error) {
+	return f.providers.add(x), nil
+}
+
+func (f *fake) Provider(_ context.Context, _ domain.Principal, id string) (*domain.Provider, error) {
+	return f.providers.get(id)
+}
+
+func (f *fake) ListProviders(_ context.Context, _ domain.Principal, q ask.Page) (ask.List[*domain.Provider], error) {
+	return f.providers.list(q), nil
+}
+
+func (f *fake) UpdateProvider(_ context.Context, _ domain.Principal, id string, change func(*domain.Provider) error) (*domain.Provider, error) {
+	return alter(&f.providers, id, change)
+}
+
+func (f *fake) DeleteProvider(_ context.Context, _ domain.Principal, id string) error {
+	return f.providers.drop(id)
+}
+
+func (f *fake) Availability(_ context.Context, _ domain.Principal, q ask.AvailabilityQuery) (ask.Availability, error) {
+	f.heard(q)
+	return ask.Availability{Object: "availability", Provider: q.Provider, Slots: []ask.Slot{{LocalStart: "2030-04-01T10:00:00Z"}}}, nil
+}
+
+func (f *fake) Book(_ context.Context, _ domain.Principal, o ask.NewAppointment) (*domain.Appointment, error) {
+	f.heard(o)
+	if o.Notes == "taken" {
+		return nil, domain.Errorf(domain.CodeSlotUnavailable, "Somebody has it.").With("reason", "booked")
+	}
+	at, _ := time.Parse(time.RFC3339, o.Datetime)
+	a := &domain.Appointment{Patient: o.Patient, Provider: o.Provider, Datetime: at, EndsAt: at.Add(30 * time.Minute), Status: domain.AppointmentBooked, Notes: o.Notes}
+	f.appointments.add(a)
+	a.AppointmentID = a.ID
+	return a, nil
+}
+
+func (f *fake) Appointment(_ context.Context, _ domain.Principal, id string) (*domain.Appointment, error) {
+	return f.appointments.get(id)
+}
+
+func (f *fake) ListAppointments(_ context.Context, _ domain.Principal, q ask.AppointmentQuery) (ask.List[*domain.Appointment], error) {
+	f.heard(q)
+	return f.appointments.list(q.Page), nil
+}
+
+func (f *fake) UpdateAppointment(_ context.Context, _ domain.Principal, id string, change func(*domain.Appointment) error) (*domain.Appointment, error) {
+	return alter(&f.appointments, id, change)
+}
+
+func (f *fake) ConfirmAppointment(_ context.Context, _ domain.Principal, id string) (*domain.Appointment, error) {
+	return f.appointments.get(id)
+}
+
+func (f *fake) CancelAppointment(_ context.Context, _ domain.Principal, id, reason string) (*domain.Appointment, error) {
+	f.heard(reason)
+	return f.appointments.get(id)
+}
+
+func (f *fake) RescheduleAppointment(_ context.Context, _ domain.Principal, id string, to ask.Reschedule) (*domain.Appointment, error) {
+	f.heard(to)
+	return f.appointments.get(id)
+}
+
+func (f *fake) DeleteAppointment(_ context.Context, _ domain.Principal, id string) error {
+	return f.appointments.drop(id)
+}
+
+func (f *fake) SendMessage(_ context.Context, _ domain.Principal, o ask.NewMessage) (*domain.Message, error) {
+	f.heard(o)
+	switch o.To {
+	case "+12025550188":
+		return nil, domain.Errorf(domain.CodeNoSMSRoute, "Nothing carries it.")
+	case "+12025550189":
+		return nil, domain.Errorf(domain.CodeOptedOut, "No more.")
+	}
+	return f.messages.add(&domain.Message{To: o.To, Body: o.Body, Status: domain.MessageQueued, Todo: domain.TodoSend}), nil
+}
+
+func (f *fake) Message(_ context.Context, _ domain.Principal, id string) (*domain.Message, error) {
+	return f.messages.get(id)
+}
+
+func (f *fake) ListMessages(_ context.Context, _ domain.Principal, q ask.MessageQuery) (ask.List[*domain.Message], error) {
+	f.heard(q)
+	return f.messages.list(q.Page), nil
+}
+
+func (f *fake) DeleteMessage(_ context.Context, _ domain.Principal, id string) error {
+	return f.messages.drop(id)
+}
+
+func (f *fake) TestInboundMessage(_ context.Context, _ domain.Principal, o ask.InboundMessage) (*domain.Message, error) {
+	return f.messages.add(&domain.Message{From: o.From, To: o.To, Body: o.Body, Status: domain.MessageReceived, OptOut: true}), nil
+}
+
+func (f *fake) CreateKnowledge(_ context.Context, _ domain.Principal, k *domain.KnowledgeBase, sources []ask.NewSource) (*domain.KnowledgeBase, error) {
+	f.heard(sources)
+	k.Status = domain.KnowledgeProcessing
+	return f.knowledge.add(k), nil
+}
+
+func (f *fake) KnowledgeBase(_ context.Context, _ domain.Principal, id string) (*domain.KnowledgeBase, error) {
+	return f.knowledge.get(id)
+}
+
+func (f *fake) ListKnowledge(_ context.Context, _ domain.Principal, q ask.Page) (ask.List[*domain.KnowledgeBase], error) {
+	return f.knowledge.list(q), nil
+}
+
+func (f *fake) UpdateKnowledge(_ context.Context, _ domain.Principal, id string, change func(*domain.KnowledgeBase) error) (*domain.KnowledgeBase, error) {
+	return alter(&f.knowledge, id, change)
+}
+
+func (f *fake) DeleteKnowledge(_ context.Context, _ domain.Principal, id string) error {
+	return f.knowledge.drop(id)
+}
+
+func (f *fake) source(id string, o ask.NewSource) (*domain.KnowledgeSource, error) {
+	if _, err := f.knowledge.get(id); err != nil {
+		return nil, err
+	}
+	return &domain.KnowledgeSource{KnowledgeBaseID: id, Type: o.Type, Name: o.Name, ContentType: o.ContentType, Status: domain.KnowledgeProcessing, Raw: "nobody's business"}, nil
+}
+
+func (f *fake) AddSource(_ context.Context, _ domain.Principal, id string, o ask.NewSource) (*domain.KnowledgeSource, error) {
+	f.heard(o)
+	return f.source(id, o)
+}
+
+func (f *fake) Source(_ context.Context, _ domain.Principal, id, _ string) (*domain.KnowledgeSource, error) {
+	return f.source(id, ask.NewSource{})
+}
+
+func (f *fake) ListSources(_ context.Context, _ domain.Principal, id string, _ ask.Page) (ask.List[*domain.KnowledgeSource], error) {
+	s, err := f.source(id, ask.NewSource{})
+	return ask.List[*domain.KnowledgeSource]{Data: []*domain.KnowledgeSource{s}}, err
+}
+
+func (f *fake) DeleteSource(_ context.Context, _ domain.Principal, id, _ string) error {
+	_, err := f.knowledge.get(id)
+	return err
+}
+
+func (f *fake) SearchKnowledge(_ context.Context, _ domain.Principal, id, query string, most int) (ask.KnowledgeFound, error) {
+	_, err := f.knowledge.get(id)
+	return ask.KnowledgeFound{
+		Object: "knowledge_search", KnowledgeBaseID: id, Query: query, Data: []ask.KnowledgeHit{{Text: strings.Repeat("x", most), Score: 1}},
+	}, err
+}

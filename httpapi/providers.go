@@ -1,0 +1,128 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/booking"
+	"github.com/callboard/callboard/domain/rules"
+)
+
+// NewSpan is a stretch of a day as it is sent.
+type NewSpan struct {
+	Start string `json:"start" doc:"HH:MM, as clocks in the provider's zone show it." example:"09:00"`
+	End   string `json:"end" doc:"HH:MM, up to 24:00. What runs over midnight takes two days." example:"17:00"`
+}
+
+// ProviderChange is a provider as it is sent; in a PATCH what is left out
+// stays.
+type ProviderChange struct {
+	Name          *string              `json:"name,omitempty" doc:"Unique among the providers." example:"Dr. Rivera"`
+	Timezone      *string              `json:"timezone,omitempty" doc:"In which hours and times without an offset are meant; UTC unless said." example:"America/New_York"`
+	Hours         map[string][]NewSpan `json:"hours,omitempty" nullable:"false" doc:"Opening hours by lowercase weekday; days that are not named are closed. Monday to Friday, 09:00 to 17:00, unless said."`
+	ExcludedDates []string             `json:"excluded_dates,omitempty" nullable:"false" doc:"Days (YYYY-MM-DD, in the zone) without any hours."`
+	SlotMinutes   *int                 `json:"slot_minutes,omitempty" minimum:"5" maximum:"720" doc:"How far free times lie apart, and how long an appointment takes unless it says otherwise; 30 unless said."`
+	Metadata      map[string]string    `json:"metadata,omitempty"`
+}
+
+func (n *ProviderChange) apply(x *domain.Provider) error {
+	set(&x.Name, n.Name)
+	set(&x.Timezone, n.Timezone)
+	set(&x.SlotMinutes, n.SlotMinutes)
+	if n.Hours != nil {
+		x.Hours = make(map[string][]domain.OpenSpan, len(n.Hours))
+		for day, spans := range n.Hours {
+			for _, s := range spans {
+				x.Hours[day] = append(x.Hours[day], domain.OpenSpan(s))
+			}
+		}
+	}
+	if n.ExcludedDates != nil {
+		x.ExcludedDates = n.ExcludedDates
+	}
+	if n.Metadata != nil {
+		x.Metadata = n.Metadata
+	}
+	booking.Defaults(x)
+	var p domain.Problems
+	rules.Provider(&p, x)
+	booking.Validate(x, &p)
+	return p.Err()
+}
+
+func (s *Server) providerRoutes() {
+	const tag, path = "Appointments", "/v1/providers"
+	add(s, operation{
+		method: http.MethodPost, path: path, id: "createProvider", tag: tag, status: http.StatusCreated, summary: "Make a provider that can be booked",
+		about: "A provider has one appointment at a time. Where clocks are changed, its hours are what they show.",
+	}, func(ctx context.Context, p domain.Principal, in *struct{ Body ProviderChange }) (*answer[*domain.Provider], error) {
+		x := &domain.Provider{}
+		if err := in.Body.apply(x); err != nil {
+			return nil, err
+		}
+		made, err := s.ports.Bookings.CreateProvider(ctx, p, x)
+		return touched(ctx, made, err)
+	})
+	add(s, operation{method: http.MethodGet, path: path, id: "listProviders", tag: tag, summary: "List providers"},
+		func(ctx context.Context, p domain.Principal, in *struct{ Paging }) (*answer[List[*domain.Provider]], error) {
+			l, err := s.ports.Bookings.ListProviders(ctx, p, in.page())
+			return page(l, err, same)
+		})
+	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getProvider", tag: tag, summary: "Get a provider"},
+		func(ctx context.Context, p domain.Principal, in *One) (*answer[*domain.Provider], error) {
+			id, err := named(domain.PrefixProvider, in.ID)
+			if err != nil {
+				return nil, err
+			}
+			return ok(s.ports.Bookings.Provider(ctx, p, id))
+		})
+	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateProvider", tag: tag, summary: "Change a provider", about: "Appointments that there are stay where they are."},
+		func(ctx context.Context, p domain.Principal, in *struct {
+			One
+			Body ProviderChange
+		},
+		) (*answer[*domain.Provider], error) {
+			id, err := named(domain.PrefixProvider, in.ID)
+			if err != nil {
+				return nil, err
+			}
+			return ok(s.ports.Bookings.UpdateProvider(ctx, p, id, in.Body.apply))
+		})
+	add(s, operation{
+		method: http.MethodDelete, path: path + "/{id}", id: "deleteProvider", tag: tag, summary: "Delete a provider",
+		about: "409 invalid_state while an appointment lies ahead. Past ones stay.", errors: []int{http.StatusConflict},
+	}, func(ctx context.Context, p domain.Principal, in *One) (*answer[Deleted], error) {
+		id, err := named(domain.PrefixProvider, in.ID)
+		if err != nil {
+			return nil, err
+		}
+		return deleted(id, "provider", s.ports.Bookings.DeleteProvider(ctx, p, id))
+	})
+	add(s, operation{
+		method: http.MethodGet, path: "/v1/appointments/availability", id: "getAvailability", tag: tag, summary: "Ask when a provider is free",
+		about: "Oldest first, from now on. What is free may be taken before it is booked: then the booking is 409 slot_unavailable.", errors: []int{http.StatusUnprocessableEntity},
+	}, s.availability)
+}
+
+func (s *Server) availability(ctx context.Context, p domain.Principal, in *struct {
+	Provider string `query:"provider" required:"true" minLength:"1" maxLength:"200" doc:"Its id or its name."`
+	From     string `query:"from" maxLength:"40" doc:"A time (RFC 3339, or without an offset as clocks in timezone show it) or a day (YYYY-MM-DD); now unless said."`
+	To       string `query:"to" maxLength:"40" doc:"As from, exclusive, at most 62 days later; a week later unless said."`
+	Timezone string `query:"timezone" maxLength:"64" doc:"In which from, to and local_start are meant; the provider's unless said."`
+	Minutes  int    `query:"duration_minutes" minimum:"5" maximum:"720" doc:"How long the appointment shall take; the provider's slot_minutes unless said."`
+	Limit    int    `query:"limit" minimum:"1" maximum:"500" default:"100" doc:"The most times that are wanted."`
+},
+) (*answer[ask.Availability], error) {
+	if in.Timezone != "" {
+		var problems domain.Problems
+		rules.Zone(&problems, "timezone", in.Timezone)
+		if err := problems.Err(); err != nil {
+			return nil, err
+		}
+	}
+	return ok(s.ports.Bookings.Availability(ctx, p, ask.AvailabilityQuery{
+		Provider: in.Provider, From: in.From, To: in.To, Timezone: in.Timezone, Minutes: in.Minutes, Limit: max(1, in.Limit),
+	}))
+}

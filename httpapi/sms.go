@@ -1,0 +1,123 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/rules"
+)
+
+// NewMessage is a text message as it is sent.
+type NewMessage struct {
+	To       string            `json:"to" doc:"Best in E.164." example:"+15005550000"`
+	From     string            `json:"from,omitempty" doc:"The workspace's first number unless said."`
+	Body     string            `json:"body" doc:"At most 1600 letters; {{name}} and {{name | fallback}} are filled in from context." example:"See you on {{day}}, {{name | there}}."`
+	Media    []string          `json:"media,omitempty" nullable:"false" doc:"Addresses of pictures and the like, https only; 10 at most."`
+	Context  domain.Context    `json:"context,omitempty"`
+	Metadata map[string]string `json:"metadata,omitempty"`
+}
+
+// TestMessage is a message of the built-in carrier as it is ordered.
+type TestMessage struct {
+	From string `json:"from" example:"+15005550000"`
+	To   string `json:"to" example:"+15005550100"`
+	Body string `json:"body" example:"STOP"`
+}
+
+func (s *Server) smsRoutes() {
+	const tag, path = "SMS", "/v1/sms"
+	add(s, operation{
+		method: http.MethodPost, path: path, id: "sendSMS", tag: tag, status: http.StatusCreated, summary: "Send a text message",
+		about: "Answers with the message as queued; what becomes of it is told by sms.sent, sms.delivered and sms.failed. Who opted out is 403 recipient_opted_out. " +
+			"With a live key 409 no_sms_route while no trunk carries messages; with a test key the built-in carrier takes them. All routes of this path share 100 requests per minute.",
+	}, s.sendSMS)
+	add(s, operation{method: http.MethodGet, path: path, id: "listSMS", tag: tag, summary: "List text messages", errors: []int{http.StatusUnprocessableEntity}}, s.listSMS)
+	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getSMS", tag: tag, summary: "Get a text message"},
+		func(ctx context.Context, p domain.Principal, in *One) (*answer[*domain.Message], error) {
+			id, err := named(domain.PrefixMessage, in.ID)
+			if err != nil {
+				return nil, err
+			}
+			return public(s.ports.Messages.Message(ctx, p, id))
+		})
+	add(s, operation{
+		method: http.MethodDelete, path: path + "/{id}", id: "deleteSMS", tag: tag, summary: "Delete a text message and all that it tells of a person",
+		about: "409 invalid_state while it is on its way.", errors: []int{http.StatusConflict},
+	}, func(ctx context.Context, p domain.Principal, in *One) (*answer[Deleted], error) {
+		id, err := named(domain.PrefixMessage, in.ID)
+		if err != nil {
+			return nil, err
+		}
+		return deleted(id, "message", s.ports.Messages.DeleteMessage(ctx, p, id))
+	})
+	add(s, operation{
+		method: http.MethodPost, path: "/v1/test/inbound-sms", id: "testInboundSMS", tag: tag, status: http.StatusCreated,
+		summary: "Let the built-in carrier send a text message to the workspace", about: "With a test key only. sms.received tells of it; a message that only says STOP, or another word that carriers know, opts its sender out.",
+	}, s.testInboundSMS)
+}
+
+func (s *Server) sendSMS(ctx context.Context, p domain.Principal, in *struct{ Body NewMessage }) (*answer[*domain.Message], error) {
+	b := &in.Body
+	o := ask.NewMessage{To: b.To, From: b.From, Body: b.Body, Media: b.Media, Context: b.Context, Metadata: b.Metadata}
+	var problems domain.Problems
+	rules.Text(&problems, "to", b.To, true, 64)
+	rules.Text(&problems, "from", b.From, false, 64)
+	rules.Message(&problems, &o)
+	if len(b.Context) > maxCallContext {
+		problems.Add("context", domain.CodeValidation, "has %d entries; %d at most", len(b.Context), maxCallContext)
+	}
+	if err := problems.Err(); err != nil {
+		return nil, err
+	}
+	made, err := s.ports.Messages.SendMessage(ctx, p, o)
+	if err != nil {
+		return nil, err
+	}
+	return touched(ctx, made.Public(), nil)
+}
+
+func (s *Server) testInboundSMS(ctx context.Context, p domain.Principal, in *struct{ Body TestMessage }) (*answer[*domain.Message], error) {
+	b := &in.Body
+	w, err := s.ports.Workspaces.Workspace(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	var problems domain.Problems
+	o := ask.InboundMessage{Body: b.Body}
+	o.From = rules.Phone(&problems, "from", b.From, w.DefaultCountry)
+	o.To = rules.Phone(&problems, "to", b.To, w.DefaultCountry)
+	rules.Message(&problems, &ask.NewMessage{Body: b.Body})
+	if err = problems.Err(); err != nil {
+		return nil, err
+	}
+	got, err := s.ports.Messages.TestInboundMessage(ctx, p, o)
+	if err != nil {
+		return nil, err
+	}
+	return touched(ctx, got.Public(), nil)
+}
+
+func (s *Server) listSMS(ctx context.Context, p domain.Principal, in *struct {
+	Paging
+	Status    string `query:"status" enum:"queued,sent,delivered,undelivered,failed,received" doc:"Only those in this state."`
+	Direction string `query:"direction" enum:"inbound,outbound" doc:"Only those of this direction."`
+	To        string `query:"to" maxLength:"40" doc:"Only those to this number."`
+	From      string `query:"from" maxLength:"40" doc:"Only those from this number."`
+},
+) (*answer[List[*domain.Message]], error) {
+	w, err := s.ports.Workspaces.Workspace(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	q := ask.MessageQuery{Page: in.page(), Status: domain.MessageStatus(in.Status), Direction: domain.Direction(in.Direction)}
+	if q.To, err = optionalPhone("to", in.To, w.DefaultCountry); err != nil {
+		return nil, err
+	}
+	if q.From, err = optionalPhone("from", in.From, w.DefaultCountry); err != nil {
+		return nil, err
+	}
+	l, err := s.ports.Messages.ListMessages(ctx, p, q)
+	return page(l, err, (*domain.Message).Public)
+}
