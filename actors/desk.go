@@ -13,6 +13,7 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
+	"github.com/callboard/callboard/actors/jobs"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/calendar"
@@ -40,6 +41,10 @@ type Desk struct {
 	plays    rehearsals
 	messages chore // what is to be done with text messages
 	readings chore // sources of knowledge bases that are to be read
+	jobs     *jobs.Runner
+	waits    sync.Map // what a bulk job waits for, by its id
+	// exporting has room for the exports that are written at once.
+	exporting chan struct{}
 }
 
 // tries bounds how often an update is tried again after a conflict.

@@ -32,6 +32,19 @@ const (
 // PlaceCall checks an order, takes a line and a trunk, commits the opening of
 // its attempt and hands it to the calls.
 func (d *Desk) PlaceCall(ctx context.Context, p domain.Principal, o ask.NewCall) (*domain.Call, error) {
+	return d.placeBy(ctx, p, o, placing{permit: func(ctx context.Context, t *tree) (lines.Permit, error) {
+		return mailbox.Ask[lines.Permit](ctx, d.node.sys, t.outbound, lines.Try{})
+	}})
+}
+
+// placing is how a call comes to its line, and what else its commit holds.
+type placing struct {
+	permit func(context.Context, *tree) (lines.Permit, error)
+	with   func(*commit.Change, *domain.Call) // nil: nothing
+}
+
+// placeBy is PlaceCall with another way to a line.
+func (d *Desk) placeBy(ctx context.Context, p domain.Principal, o ask.NewCall, how placing) (*domain.Call, error) {
 	w := d.node.workspace(p.WorkspaceID)
 	if w == nil {
 		return nil, missing("workspace")
@@ -44,7 +57,7 @@ func (d *Desk) PlaceCall(ctx context.Context, p domain.Principal, o ask.NewCall)
 		return nil, err
 	}
 	t := d.node.tree(p.WorkspaceID)
-	permit, err := mailbox.Ask[lines.Permit](ctx, d.node.sys, t.outbound, lines.Try{})
+	permit, err := how.permit(ctx, t)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +73,7 @@ func (d *Desk) PlaceCall(ctx context.Context, p domain.Principal, o ask.NewCall)
 	a := d.opening(c, slot)
 	grant, err := d.mayRing(ctx, t, c, len(contacts) > 0)
 	if err == nil {
-		err = d.open(ctx, c, a, grant)
+		err = d.open(ctx, c, a, grant, how.with)
 	}
 	if err != nil {
 		d.node.sys.Root.Send(t.numbers, numbers.Return{CallID: c.ID})
@@ -228,19 +241,23 @@ func (d *Desk) opening(c *domain.Call, slot trunk.Slot) *domain.Attempt {
 // open commits the opening of a single call. Whoever ordered it may hang up in
 // between: the commit goes on. Where its outcome is not known the call is not
 // placed, and what may have been stored of it is ended.
-func (d *Desk) open(ctx context.Context, c *domain.Call, a *domain.Attempt, grant numbers.Granted) error {
+func (d *Desk) open(ctx context.Context, c *domain.Call, a *domain.Attempt, grant numbers.Granted, with func(*commit.Change, *domain.Call)) error {
 	unit := domain.Unit(c.WorkspaceID)
 	if c.AgentID != "" {
 		unit = domain.Unit(c.AgentID)
 	}
 	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), openLimit)
 	defer cancel()
-	_, err := d.store.Apply(bound, commit.Change{
+	change := commit.Change{
 		Workspace: c.WorkspaceID, Guards: append(grant.Guards, commit.Absent(a.Key())), Puts: append(grant.Puts, c, a),
 		Events: []event.Draft{draft(&c.Meta, event.CallStarted, c.ID, unit, event.CallOf(c))},
-	})
+	}
+	if with != nil {
+		with(&change, c)
+	}
+	_, err := d.store.Apply(bound, change)
 	d.node.committed(c.WorkspaceID)
-	if err != nil {
+	if err != nil && !errors.Is(err, domain.ErrConflict) && !errors.Is(err, domain.ErrFenced) {
 		d.node.beside(func() { d.unopen(*c, *a) })
 	}
 	return storeErr(err)

@@ -155,9 +155,13 @@ func kindsOfCampaign() []kindOfCampaign {
 }
 
 func (d *Desk) eraseKind(ctx context.Context, x *domain.Doomed, kind string, fresh func() domain.Record) error {
-	prefix := domain.Key{Kind: kind, Workspace: x.WorkspaceID, ID: x.CampaignID + "/"}
+	return d.eraseUnder(ctx, domain.Key{Kind: kind, Workspace: x.WorkspaceID, ID: x.CampaignID + "/"}, fresh)
+}
+
+// eraseUnder deletes the rows whose keys begin with one.
+func (d *Desk) eraseUnder(ctx context.Context, prefix domain.Key, fresh func() domain.Record) error {
 	for after := ""; ; {
-		change := commit.Change{Workspace: x.WorkspaceID}
+		change := commit.Change{Workspace: prefix.Workspace}
 		err := d.store.Under(ctx, prefix, after, eraseRows, fresh, func(r domain.Record) error {
 			change.Deletes = append(change.Deletes, r.Key())
 			return nil

@@ -59,3 +59,8 @@ func (n *Node) OrphanedLegs(workspaceID, callID string) int {
 	}
 	return 0
 }
+
+// SweepExports is what housekeeping does with exports.
+func (d *Desk) SweepExports(ctx context.Context, workspaceID string, now time.Time) error {
+	return d.sweepExports(ctx, workspaceID, now)
+}

@@ -126,7 +126,7 @@ func (n *Node) take(ctx context.Context, in *sip.Incoming) error {
 		Legs:  []domain.AttemptLeg{{Number: 1, TrunkID: entry.Trunk.ID, SIPCallID: in.CallID}},
 		Trace: n.cfg.Traces.Begun(in.CallID, in.Tag()),
 	}
-	if err := n.desk.open(ctx, c, a, numbers.Granted{}); err != nil {
+	if err := n.desk.open(ctx, c, a, numbers.Granted{}, nil); err != nil {
 		n.sys.Root.Send(t.inbound, lines.Return{Permit: permit})
 		return err
 	}

@@ -40,6 +40,7 @@ type intake struct {
 	refused  func(phone string) (bool, error)              // by a do-not-call list; nil: there is none
 	sum      ask.ContactsSummary
 	errs     []ask.ContactError
+	most     int   // errors that are kept
 	fault    error // it is not known whether a number may be called
 }
 
@@ -47,7 +48,7 @@ type intake struct {
 func (d *Desk) newIntake(ctx context.Context, p domain.Principal, c *domain.Campaign, before *domain.Progress) (*intake, error) {
 	in := &intake{
 		campaign: c, seen: make(map[uint64]struct{}, before.Total), fields: make(map[string]struct{}),
-		base: before.Total, total: before.Total, zones: calendar.NewZones(),
+		base: before.Total, total: before.Total, zones: calendar.NewZones(), most: ask.MaxContactErrors,
 	}
 	if s, err := d.scriptOf(ctx, p, c.AgentID, c.PathwayID); err == nil {
 		in.wanted = pathway.MissingVariables(&s.Pathway, nil)
@@ -187,7 +188,7 @@ func (in *intake) add(row ask.RawContact) error {
 }
 
 func (in *intake) tell(e ask.ContactError) {
-	if len(in.errs) < ask.MaxContactErrors {
+	if len(in.errs) < in.most {
 		in.errs = append(in.errs, e)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/callboard/callboard/actors/call"
 	"github.com/callboard/callboard/actors/campaign"
 	"github.com/callboard/callboard/actors/dnc"
+	"github.com/callboard/callboard/actors/jobs"
 	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/outbox"
@@ -116,7 +117,7 @@ func New(cfg Config) *Node {
 	}
 	n.book.Carrier = cfg.Carrier
 	n.sender = webhook.NewClient(webhook.ClientConfig{Egress: cfg.Egress, RootCAs: cfg.RootCAs})
-	n.desk = &Desk{messages: newChore(), readings: newChore(), node: n, store: store, zones: calendar.NewShared(), keys: cfg.Keys, guests: newGuests(store, cfg.Keys), audit: newAuditor(cfg.Store, cfg.Log), log: cfg.Log}
+	n.desk = &Desk{messages: newChore(), readings: newChore(), node: n, store: store, zones: calendar.NewShared(), keys: cfg.Keys, guests: newGuests(store, cfg.Keys), audit: newAuditor(cfg.Store, cfg.Log), log: cfg.Log, jobs: jobs.New(cfg.Log), exporting: make(chan struct{}, exportsAtOnce)}
 	return n
 }
 
@@ -152,6 +153,9 @@ func (n *Node) Start(ctx context.Context) error {
 		n.beside(func() { n.readLists(run, w.ID) })
 	}
 	for _, w := range all {
+		if err := n.desk.resumeJobs(run, w.ID); err != nil {
+			return err
+		}
 		n.beside(func() {
 			if err := n.desk.sweepDoomed(run, w.ID); err != nil && run.Err() == nil {
 				n.cfg.Log.Warn("what deleted campaigns left could not be removed", slog.String("workspace_id", w.ID), slog.Any("error", err))
@@ -323,6 +327,7 @@ func (n *Node) drainCalls(ctx context.Context, t *tree) {
 // Stop ends the tree. Call Drain before.
 func (n *Node) Stop() {
 	n.drain.Store(true)
+	n.desk.jobs.Close()
 	n.mu.Lock()
 	trees := n.spaces
 	n.spaces = make(map[string]*tree)

@@ -54,7 +54,7 @@ func (n *Node) hatch(ctx context.Context, family *actor.PID, id string) {
 // contactsAdded shows the contacts that were written ahead: the campaign's
 // counters are changed under their guard, against its own commits, together
 // with the row of the upload.
-func (n *Node) contactsAdded(ctx context.Context, c *domain.Campaign, in *intake, done *domain.Upload) error {
+func (n *Node) contactsAdded(ctx context.Context, c *domain.Campaign, in *intake, done *domain.Upload, also func(*commit.Change, *intake)) error {
 	received := &domain.Upload{Meta: domain.Meta{ID: done.ID, WorkspaceID: done.WorkspaceID}}
 	uploaded, err := n.cfg.Store.Get(ctx, received)
 	if err != nil {
@@ -85,6 +85,9 @@ func (n *Node) contactsAdded(ctx context.Context, c *domain.Campaign, in *intake
 		}
 		if in.tail != nil {
 			change.Puts = append(change.Puts, in.tail)
+		}
+		if also != nil {
+			also(&change, in)
 		}
 		_, err = n.cfg.Store.Apply(ctx, change)
 		if errors.Is(err, domain.ErrConflict) {

@@ -57,6 +57,12 @@ func (n *Node) sweep(ctx context.Context) {
 		if err := n.desk.guests.sweep(ctx, id, time.Now()); err != nil {
 			n.cfg.Log.Warn("revocations of old tokens could not be deleted", slog.String("workspace_id", id), slog.Any("error", err))
 		}
+		if err := n.desk.sweepBulks(ctx, id); err != nil {
+			n.cfg.Log.Warn("old bulk jobs could not be deleted", slog.String("workspace_id", id), slog.Any("error", err))
+		}
+		if err := n.desk.sweepExports(ctx, id, time.Now()); err != nil {
+			n.cfg.Log.Warn("old exports could not be deleted", slog.String("workspace_id", id), slog.Any("error", err))
+		}
 		if err := n.desk.sweepOnce(ctx, id); err != nil {
 			n.cfg.Log.Warn("old idempotency keys could not be deleted", slog.Any("error", err))
 		}

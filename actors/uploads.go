@@ -107,7 +107,7 @@ func (in *intake) completed(u domain.Upload) *domain.Upload {
 	at := stamp()
 	u.Status, u.UpdatedAt, u.CompletedAt = domain.UploadCompleted, at, &at
 	u.Summary, u.Fields = in.sum, slices.Sorted(maps.Keys(in.fields))
-	if u.Errors = in.errs; u.Errors == nil {
+	if u.Errors = in.errs[:min(len(in.errs), ask.MaxContactErrors)]; u.Errors == nil {
 		u.Errors = []domain.ContactError{}
 	}
 	return &u
@@ -122,6 +122,14 @@ func summaryOf(u *domain.Upload) ask.UploadSummary {
 // broken off leaves nothing.
 func (d *Desk) AddContacts(
 	ctx context.Context, p domain.Principal, campaignID string, rows iter.Seq2[ask.RawContact, error],
+) (ask.UploadSummary, error) {
+	return d.addContacts(ctx, p, campaignID, rows, ask.MaxContactErrors, nil)
+}
+
+// addContacts is AddContacts whose commit holds what also adds, which sees up
+// to most of the errors.
+func (d *Desk) addContacts(
+	ctx context.Context, p domain.Principal, campaignID string, rows iter.Seq2[ask.RawContact, error], most int, also func(*commit.Change, *intake),
 ) (ask.UploadSummary, error) {
 	var none ask.UploadSummary
 	c, err := d.Campaign(ctx, p, campaignID)
@@ -152,10 +160,10 @@ func (d *Desk) AddContacts(
 		_, failed := d.store.Apply(ctx, commit.Change{Workspace: c.WorkspaceID, Puts: chunks})
 		return storeErr(failed)
 	}
-	in.progress, in.yield = now.progress, d.courtesy(ctx)
+	in.progress, in.yield, in.most = now.progress, d.courtesy(ctx), most
 	if err = in.read(rows); err == nil {
 		done := in.completed(row)
-		if err = d.node.contactsAdded(ctx, c, in, done); err == nil {
+		if err = d.node.contactsAdded(ctx, c, in, done, also); err == nil {
 			return summaryOf(done), nil
 		}
 	}

@@ -43,6 +43,8 @@ const (
 	PrefixKnowledge Prefix = "kb"
 	PrefixSource    Prefix = "src"
 	PrefixTool      Prefix = "tool"
+	PrefixBulk      Prefix = "bulk"
+	PrefixExport    Prefix = "exp"
 )
 
 // ID makes an identifier <prefix>_<ULID> of a time and 10 random bytes. Both

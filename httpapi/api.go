@@ -28,6 +28,7 @@ type operation struct {
 	status       int          // of success; 0: 200
 	errors       []int        // beside those that every route can answer
 	open         bool         // needs no credential
+	unchecked    bool         // the handler checks the body against its schema, piece by piece
 	later        *huma.Schema // of a 202: what was asked for is still to come
 }
 
@@ -53,6 +54,7 @@ func (o operation) huma() huma.Operation {
 	h := huma.Operation{
 		OperationID: o.id, Method: o.method, Path: o.path, Summary: o.summary, Description: o.about,
 		Tags: []string{o.tag}, DefaultStatus: o.status, Errors: o.failures(), MaxBodyBytes: -1, BodyReadTimeout: -1,
+		SkipValidateBody: o.unchecked,
 	}
 	if h.DefaultStatus == 0 {
 		h.DefaultStatus = http.StatusOK

@@ -68,27 +68,38 @@ func (s *Server) placeCall(ctx context.Context, p domain.Principal, in *struct{ 
 	if err != nil {
 		return nil, err
 	}
+	var problems domain.Problems
+	order := b.order(house, &problems)
+	if err := problems.Err(); err != nil {
+		return nil, err
+	}
+	return s.shownCall(s.ports.Calls.PlaceCall(ctx, p, order))
+}
+
+// order is the call with its defaults, as far as there is no problem with it.
+func (b *NewCallRequest) order(house rules.House, problems *domain.Problems) ask.NewCall {
 	order := ask.NewCall{
 		To: b.To, Context: b.Context, Metadata: b.Metadata, Record: b.Record == nil || *b.Record,
 		RingTimeout: seconds(b.RingTimeoutSeconds, defaultRing), MaxDuration: seconds(b.MaxDurationSeconds, defaultCall),
 	}
-	var problems domain.Problems
-	rules.Text(&problems, "to", b.To, true, 64)
-	rules.Metadata(&problems, b.Metadata)
+	rules.Text(problems, "to", b.To, true, 64)
+	rules.Metadata(problems, b.Metadata)
+	between(problems, "ring_timeout_seconds", b.RingTimeoutSeconds, minRing, maxRing)
+	between(problems, "max_duration_seconds", b.MaxDurationSeconds, minCall, maxCall)
 	if len(b.Context) > maxCallContext {
 		problems.Add("context", domain.CodeValidation, "has %d entries; %d at most", len(b.Context), maxCallContext)
 	}
 	if b.AgentID == "" && b.PathwayID == "" {
 		problems.Add("agent_id", domain.CodeValidation, "agent_id or pathway_id is required")
 	}
-	order.AgentID = rules.ID(&problems, "agent_id", domain.PrefixAgent, b.AgentID)
-	order.PathwayID = rules.ID(&problems, "pathway_id", domain.PrefixPathway, b.PathwayID)
+	order.AgentID = rules.ID(problems, "agent_id", domain.PrefixAgent, b.AgentID)
+	order.PathwayID = rules.ID(problems, "pathway_id", domain.PrefixPathway, b.PathwayID)
 	order.From = b.From
 	if order.From == "" && len(house.CallerIDs) > 0 {
 		order.From = house.CallerIDs[0]
 	}
 	if _, inside := domain.PhoneUser(b.To); !inside || order.From != "" {
-		order.From = rules.CallerID(&problems, "from", order.From, house)
+		order.From = rules.CallerID(problems, "from", order.From, house)
 	}
 	if b.Compliance != nil && b.Compliance.CallingHours != nil {
 		h := b.Compliance.CallingHours
@@ -96,12 +107,16 @@ func (s *Server) placeCall(ctx context.Context, p domain.Principal, in *struct{ 
 		if order.CallingHours.Timezone == "" {
 			order.CallingHours.Timezone = "local"
 		}
-		rules.Hours(&problems, "compliance.calling_hours", *order.CallingHours)
+		rules.Hours(problems, "compliance.calling_hours", *order.CallingHours)
 	}
-	if err := problems.Err(); err != nil {
-		return nil, err
+	return order
+}
+
+// between refuses a number that is given and not within bounds.
+func between(problems *domain.Problems, param string, n, low, high int) {
+	if n != 0 && (n < low || n > high) {
+		problems.Add(param, domain.CodeValidation, "is %d; it must be from %d to %d", n, low, high)
 	}
-	return s.shownCall(s.ports.Calls.PlaceCall(ctx, p, order))
 }
 
 func seconds(n, otherwise int) time.Duration {

@@ -10,12 +10,12 @@ import (
 	"log/slog"
 	"net"
 	"runtime/debug"
-	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/sheet"
 )
 
 // csvFile is the media type of a CSV file with a header row (RFC 4180).
@@ -119,21 +119,7 @@ func writeLines[T any](w io.Writer, rows iter.Seq2[T, error], show func(*T) any)
 }
 
 // defused is a text that no spreadsheet takes for a formula.
-func defused(s string) string {
-	t := strings.TrimLeft(s, " \u00a0\u3000\ufeff\u200b")
-	if t == "" {
-		return s
-	}
-	if strings.ContainsRune("=+-@\t\r\n|%\uff1d\uff0b\uff0d\uff20", []rune(t[:min(len(t), 4)])[0]) {
-		return "'" + s
-	}
-	return s
-}
+func defused(s string) string { return sheet.Defuse(s) }
 
 // stampOf is a time as files show it; "": there is none.
-func stampOf(t *time.Time) string {
-	if t == nil {
-		return ""
-	}
-	return t.UTC().Format(time.RFC3339)
-}
+func stampOf(t *time.Time) string { return sheet.Time(t) }

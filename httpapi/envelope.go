@@ -49,6 +49,7 @@ func statuses() map[domain.Code]int {
 		domain.CodeNoSMSRoute:              http.StatusConflict,
 		domain.CodeOptedOut:                http.StatusForbidden,
 		ask.CodeCursorExpired:              http.StatusGone,
+		ask.CodeExportExpired:              http.StatusGone,
 		domain.CodePayloadTooLarge:         http.StatusRequestEntityTooLarge,
 		domain.CodeUnsupportedMedia:        http.StatusUnsupportedMediaType,
 		domain.CodeMethodNotAllowed:        http.StatusMethodNotAllowed,

@@ -141,6 +141,7 @@ type fake struct {
 	apiKeys   shelf[*domain.APIKey]
 	people
 	booked
+	desks
 }
 
 func newFake() *fake {
@@ -167,7 +168,8 @@ func newFake() *fake {
 	f.phones.kind = domain.PrefixPhone
 	f.dncLists.kind = domain.PrefixDNC
 	f.trunks.kind, f.numbers.kind, f.webhooks.kind, f.apiKeys.kind = domain.PrefixTrunk, domain.PrefixNumber, domain.PrefixWebhook, domain.PrefixKey
-	f.begin()
+	f.people.begin()
+	f.desks.begin()
 	f.furnish()
 	return f
 }
@@ -175,7 +177,7 @@ func newFake() *fake {
 func (f *fake) ports() httpapi.Ports {
 	return httpapi.Ports{
 		Auth: f, Campaigns: f, Contacts: f, Calls: f, Recordings: f, Listening: f, Agents: f, Pathways: f, Trunks: f, Numbers: f, Phones: f, DNC: f, Webhooks: f,
-		Deliveries: f, Keys: f, Tokens: f, OAuth: f, Consents: f, Users: f, Audit: f, Workspaces: f, Usages: f, Events: f, Health: f, Once: f,
+		Deliveries: f, Keys: f, Tokens: f, OAuth: f, Consents: f, Users: f, Audit: f, Workspaces: f, Usages: f, Bulks: f, Exports: f, Events: f, Health: f, Once: f,
 		Bookings: f, Messages: f, Knowledge: f,
 	}
 }

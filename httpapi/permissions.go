@@ -48,6 +48,7 @@ func routeTable() map[string]rule {
 	maps.Copy(t, campaignRules())
 	maps.Copy(t, callRules())
 	maps.Copy(t, resourceRules())
+	maps.Copy(t, bulkRules())
 
 	crud := func(path, object, change string, read, write []domain.Permission, kinds [3]string) {
 		t["POST "+path] = rule{write, kinds[0], object + ".created", object}
@@ -172,6 +173,27 @@ func resourceRules() map[string]rule {
 		"GET /v1/knowledge-base/{id}/sources":                {need: readAgents},
 		"GET /v1/knowledge-base/{id}/sources/{source_id}":    {need: readAgents},
 		"DELETE /v1/knowledge-base/{id}/sources/{source_id}": {writeAgents, "admin", "knowledge_base.source_deleted", "knowledge_base"},
+	}
+}
+
+// bulkRules are those of jobs of many items, and of exports.
+func bulkRules() map[string]rule {
+	readCalls, writeCalls := anyOf(domain.CallsRead), anyOf(domain.CallsWrite)
+	some := anyOf(domain.CallsRead, domain.AnalyticsRead)
+	return map[string]rule{
+		"POST /v1/bulk/calls":       {writeCalls, "admin", "bulk.created", "bulk"},
+		"POST /v1/bulk/contacts":    {writeCalls, "admin", "bulk.created", "bulk"},
+		"POST /v1/bulk/dnc":         {writeCalls, "admin", "bulk.created", "bulk"},
+		"POST /v1/bulk/{id}/cancel": {writeCalls, "admin", "bulk.cancelled", "bulk"},
+		"GET /v1/bulk":              {need: readCalls},
+		"GET /v1/bulk/{id}":         {need: readCalls},
+		"GET /v1/bulk/{id}/items":   {need: readCalls},
+
+		// What an export is of takes its own permission, too.
+		"POST /v1/exports":              {some, "admin", "export.created", "export"},
+		"GET /v1/exports":               {need: some},
+		"GET /v1/exports/{id}":          {need: some},
+		"GET /v1/exports/{id}/download": {some, "admin", "export.downloaded", "export"},
 	}
 }
 

@@ -43,6 +43,8 @@ type Ports struct {
 	Audit      Audit
 	Workspaces Workspaces
 	Usages     Usages
+	Bulks      Bulks
+	Exports    Exports
 	Events     Events
 	Health     Health
 	Bookings   Bookings

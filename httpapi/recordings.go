@@ -14,6 +14,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
 )
 
 // Processing is the answer while a recording is still to come.
@@ -58,6 +59,11 @@ func (s *Server) recording(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
+	return s.sendFile(c, rec, mimeWAV, `inline; filename="`+id+`.wav"`)
+}
+
+// sendFile answers with a file, or with the part of it that is asked for.
+func (s *Server) sendFile(c *fiber.Ctx, rec ask.Recording, kind, disposition string) error {
 	part, err := rangeOf(c.Get(fiber.HeaderRange), rec.Size)
 	if err == nil && part.from > 0 {
 		_, err = rec.Body.Seek(part.from, io.SeekStart)
@@ -69,9 +75,9 @@ func (s *Server) recording(c *fiber.Ctx) error {
 		}
 		return err
 	}
-	c.Set(fiber.HeaderContentType, mimeWAV)
+	c.Set(fiber.HeaderContentType, kind)
 	c.Set(fiber.HeaderAcceptRanges, "bytes")
-	c.Set(fiber.HeaderContentDisposition, `inline; filename="`+id+`.wav"`)
+	c.Set(fiber.HeaderContentDisposition, disposition)
 	if !rec.Created.IsZero() {
 		c.Set(fiber.HeaderLastModified, rec.Created.UTC().Format(http.TimeFormat))
 	}
@@ -118,7 +124,7 @@ func rangeOf(header string, size int64) (part, error) {
 	if !isBytes || !isRange || strings.Contains(spec, ",") {
 		return whole, nil
 	}
-	none := &domain.Error{Code: codeRange, Message: fmt.Sprintf("The recording has %d bytes.", size)}
+	none := &domain.Error{Code: codeRange, Message: fmt.Sprintf("The file has %d bytes.", size)}
 	if first == "" {
 		n, err := strconv.ParseInt(last, 10, 64)
 		switch {

@@ -144,6 +144,8 @@ func (s *Server) routes() {
 	s.contactRoutes()
 	s.resultRoutes()
 	s.usageRoutes()
+	s.bulkRoutes()
+	s.exportRoutes()
 	s.callRoutes()
 	s.callOperations()
 	s.recordingRoutes()

@@ -16,6 +16,7 @@ import (
 const (
 	CodeCursorExpired domain.Code = "cursor_expired" // 410: an event past retention
 	CodeInvalidCursor domain.Code = "invalid_cursor" // 422: not a cursor of this list
+	CodeExportExpired domain.Code = "export_expired" // 410: the file of an export is deleted
 )
 
 // Page is the part of a list that is wanted: newest first, at most Limit rows

@@ -1,0 +1,309 @@
+package actors
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/commit"
+)
+
+const (
+	maxBulks = 100                 // of a workspace that are under way
+	bulkFor  = 30 * 24 * time.Hour // that a job is kept once it is over
+)
+
+// StartBulk keeps a job with its orders in one commit; from its return on it is
+// carried out, by this process or by the next.
+func (d *Desk) StartBulk(ctx context.Context, p domain.Principal, o ask.NewBulk) (*domain.Bulk, error) {
+	if d.node.workspace(p.WorkspaceID) == nil {
+		return nil, missing("workspace")
+	}
+	if err := d.bulkFits(ctx, p, &o); err != nil {
+		return nil, err
+	}
+	open := 0
+	if err := every(ctx, d.store, "bulk", p.WorkspaceID, "open", func(*domain.Bulk) { open++ }); err != nil {
+		return nil, storeErr(err)
+	}
+	if open >= maxBulks {
+		return nil, domain.Errorf(domain.CodeInvalidState, "%d bulk jobs are under way, which is the most; wait for one to end or cancel it", open)
+	}
+	b := &domain.Bulk{
+		Type: o.Type, Status: domain.BulkQueued, TargetID: o.Target, Total: len(o.Items), Errors: []domain.BulkError{}, Operator: p.Operator, KeyID: p.KeyID,
+	}
+	fill(&b.Meta, "bulk", p, d.newID(ctx, domain.PrefixBulk), stamp())
+	b.Metadata = o.Metadata
+	chunks, err := chunksOf(b, o.Items)
+	if err != nil {
+		return nil, err
+	}
+	if b.Pending = b.Accepted; b.Pending == 0 {
+		b.Status, b.CompletedAt = domain.BulkCompleted, &b.CreatedAt
+	}
+	if err = create(ctx, d, b, func(c *commit.Change) { c.Puts = append(c.Puts, chunks...) }); err != nil {
+		return nil, err
+	}
+	d.carryOut(b)
+	return b, nil
+}
+
+// bulkFits refuses what concerns the whole job, and blames the items that are
+// known never to be done.
+func (d *Desk) bulkFits(ctx context.Context, p domain.Principal, o *ask.NewBulk) error {
+	w := d.node.workspace(p.WorkspaceID)
+	switch o.Type {
+	case domain.BulkContacts:
+		c, err := d.Campaign(ctx, p, o.Target)
+		if domain.CodeOf(err) == domain.CodeNotFound {
+			return problem("defaults.campaign_id", domain.CodeValidation, "there is no such campaign")
+		}
+		if err == nil && c.Status.Final() {
+			err = overFor(c)
+		}
+		return err
+	case domain.BulkDNC:
+		if o.Target == "" {
+			o.Target = domain.DefaultDNCID(p.WorkspaceID, p.Environment)
+		}
+		if err := d.dncListExists(ctx, p, "defaults.list_id", o.Target); err != nil {
+			return err
+		}
+		for i := range o.Items {
+			if n := o.Items[i].Number; n != nil {
+				if _, err := numberOf(n.Phone, orElse(n.Country, w.DefaultCountry)); err != nil {
+					o.Items[i].Error = &domain.BulkError{Index: i, Code: "invalid_phone", Message: "phone is " + err.Error(), Param: "phone"}
+				}
+			}
+		}
+	case domain.BulkCalls:
+		for i := range o.Items {
+			if c := o.Items[i].Call; c != nil && o.Items[i].Error == nil {
+				o.Items[i].Error = d.callNever(ctx, p, w, i, c)
+			}
+		}
+	case domain.BulkSMS:
+	}
+	return nil
+}
+
+func orElse(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}
+
+// callNever says why a call can never be placed as it is ordered; nil: it may.
+func (d *Desk) callNever(ctx context.Context, p domain.Principal, w *domain.Workspace, index int, o *ask.NewCall) *domain.BulkError {
+	if _, err := d.scriptOf(ctx, p, o.AgentID, o.PathwayID); domain.CodeOf(err) == domain.CodeNotFound || domain.CodeOf(err) == domain.CodeValidation {
+		return blame(index, problem("agent_id", domain.CodeValidation, "there is no such agent or pathway, or it has nothing to say"))
+	}
+	if _, inside := domain.PhoneUser(o.To); inside {
+		return nil
+	}
+	n, err := domain.ReadNumber(o.To, w.DefaultCountry)
+	switch {
+	case errors.Is(err, domain.ErrPhoneForbidden):
+		err = &domain.Error{Code: domain.CodeDestination, Param: "to", Message: "to is an emergency number or a short code; these are never called"}
+	case err != nil:
+		err = problem("to", domain.CodeValidation, "to must be a full telephone number, best in E.164, or the extension of a phone")
+	default:
+		err = n.Allowed(w.Calling, w.DefaultCountry, p.Environment)
+	}
+	return blame(index, err)
+}
+
+// blame tells an error as that of an item; nil without one.
+func blame(index int, err error) *domain.BulkError {
+	if err == nil {
+		return nil
+	}
+	out := &domain.BulkError{Index: index, Code: domain.CodeInternal, Message: "something went wrong here"}
+	if e, ok := errors.AsType[*domain.Error](err); ok {
+		out.Code, out.Message, out.Param = e.Code, e.Message, e.Param
+	}
+	return out
+}
+
+// chunksOf are the rows of a job's orders; it counts them.
+func chunksOf(b *domain.Bulk, items []ask.BulkOrder) ([]domain.Record, error) {
+	var rows []domain.Record
+	for start := 0; start < len(items); start += domain.BulkChunkSize {
+		chunk := &domain.BulkChunk{BulkID: b.ID, WorkspaceID: b.WorkspaceID, Index: start / domain.BulkChunkSize}
+		for _, item := range items[start:min(start+domain.BulkChunkSize, len(items))] {
+			if item.Error != nil {
+				b.Rejected++
+				b.Blame(*item.Error)
+				chunk.Entries = append(chunk.Entries, domain.BulkEntry{Error: item.Error})
+				continue
+			}
+			text, err := json.Marshal(item)
+			if err != nil {
+				return nil, err
+			}
+			b.Accepted++
+			chunk.Entries = append(chunk.Entries, domain.BulkEntry{Order: text})
+		}
+		rows = append(rows, chunk)
+	}
+	return rows, nil
+}
+
+// Bulk reads one job.
+func (d *Desk) Bulk(ctx context.Context, p domain.Principal, id string) (*domain.Bulk, error) {
+	b, _, err := get[domain.Bulk](ctx, d, p, domain.PrefixBulk, id)
+	if err != nil {
+		return nil, err
+	}
+	return d.standingBulk(b), nil
+}
+
+// ListBulks reads a page of jobs.
+func (d *Desk) ListBulks(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Bulk], error) {
+	l, err := list[domain.Bulk](ctx, d, p.WorkspaceID, envOf(p), domain.PrefixBulk, q, nil)
+	for _, b := range l.Data {
+		d.standingBulk(b)
+	}
+	return l, err
+}
+
+// standingBulk says what a job waits for now.
+func (d *Desk) standingBulk(b *domain.Bulk) *domain.Bulk {
+	if why, waits := d.waits.Load(b.ID); waits && !b.Final() {
+		b.Waiting, _ = why.(string)
+	}
+	return b
+}
+
+// CancelBulk ends a job: what was done stays, and nothing more is begun after
+// the answer.
+func (d *Desk) CancelBulk(ctx context.Context, p domain.Principal, id string) (*domain.Bulk, error) {
+	b, err := update(ctx, d, p, domain.PrefixBulk, id, func(b *domain.Bulk) error {
+		switch b.Status {
+		case domain.BulkCompleted:
+			return domain.Errorf(domain.CodeInvalidState, "the job is over").With("current_status", b.Status).
+				With("allowed_from", []domain.BulkStatus{domain.BulkQueued, domain.BulkRunning})
+		case domain.BulkQueued, domain.BulkRunning:
+			now := stamp()
+			b.Status, b.CompletedAt = domain.BulkCancelled, &now
+			b.Cancelled, b.Pending = b.Cancelled+b.Pending, 0
+		case domain.BulkCancelled:
+		}
+		return nil
+	})
+	if err == nil {
+		d.jobs.End(b.ID)
+	}
+	return b, err
+}
+
+// BulkItems reads a page of a job's items, in their order.
+func (d *Desk) BulkItems(ctx context.Context, p domain.Principal, id string, q ask.BulkItemQuery) (ask.List[*domain.BulkItem], error) {
+	out := ask.List[*domain.BulkItem]{Data: []*domain.BulkItem{}}
+	b, err := d.Bulk(ctx, p, id)
+	if err != nil {
+		return out, err
+	}
+	at := 0
+	if q.Cursor != "" {
+		if at, err = strconv.Atoi(q.Cursor); err != nil || at < 0 || at > b.Total {
+			return out, problem("cursor", ask.CodeInvalidCursor, "cursor is not one that a page before returned")
+		}
+	}
+	for i := at / domain.BulkChunkSize; i*domain.BulkChunkSize < b.Total; i++ {
+		items, err := d.itemsOf(ctx, b, i)
+		if err != nil {
+			return out, err
+		}
+		for _, item := range items {
+			if item.Index < at || q.Status != "" && item.Status != q.Status {
+				continue
+			}
+			if len(out.Data) == q.Limit {
+				out.Next = strconv.Itoa(item.Index)
+				return out, nil
+			}
+			out.Data = append(out.Data, item)
+		}
+	}
+	return out, nil
+}
+
+// itemsOf are the items of a chunk with what became of them.
+func (d *Desk) itemsOf(ctx context.Context, b *domain.Bulk, index int) ([]*domain.BulkItem, error) {
+	chunk := &domain.BulkChunk{BulkID: b.ID, WorkspaceID: b.WorkspaceID, Index: index}
+	if _, err := d.store.Get(ctx, chunk); err != nil {
+		return nil, storeErr(err)
+	}
+	start := index * domain.BulkChunkSize
+	idle := domain.ItemPending
+	switch b.Status {
+	case domain.BulkCompleted: // only what did not succeed has rows of contacts and numbers
+		idle = domain.ItemDone
+	case domain.BulkCancelled:
+		idle = domain.ItemCancelled
+	case domain.BulkQueued, domain.BulkRunning:
+	}
+	items := make([]*domain.BulkItem, len(chunk.Entries))
+	for i, e := range chunk.Entries {
+		items[i] = &domain.BulkItem{BulkID: b.ID, WorkspaceID: b.WorkspaceID, Index: start + i, Status: idle}
+		if e.Error != nil {
+			items[i].Status, items[i].Code, items[i].Message, items[i].Param = domain.ItemRejected, e.Error.Code, e.Error.Message, e.Error.Param
+		}
+	}
+	after := ""
+	if start > 0 {
+		after = (&domain.BulkItem{BulkID: b.ID, Index: start - 1}).Key().ID
+	}
+	prefix := domain.Key{Kind: "bulk_item", Workspace: b.WorkspaceID, ID: b.ID + "/"}
+	err := d.store.Under(ctx, prefix, after, len(items), func() domain.Record { return &domain.BulkItem{} }, func(r domain.Record) error {
+		if item, ok := r.(*domain.BulkItem); ok && item.Index-start < len(items) {
+			items[item.Index-start] = item
+		}
+		return nil
+	})
+	return items, storeErr(err)
+}
+
+// resumeJobs goes on with what an earlier process was doing.
+func (d *Desk) resumeJobs(ctx context.Context, workspaceID string) error {
+	if err := every(ctx, d.store, "export", workspaceID, "open", d.makeFile); err != nil {
+		return err
+	}
+	return every(ctx, d.store, "bulk", workspaceID, "open", d.carryOut)
+}
+
+// sweepBulks deletes jobs that have been over for long, a few per visit.
+func (d *Desk) sweepBulks(ctx context.Context, workspaceID string) error {
+	var old []*domain.Bulk
+	q := commit.Query{
+		Kind: "bulk", Workspace: workspaceID, Index: "over", Oldest: true, Limit: 10, To: sortAt(domain.PrefixBulk, time.Now().Add(-bulkFor)),
+	}
+	_, err := d.store.List(ctx, q, func() domain.Record { return &domain.Bulk{} }, func(r domain.Record) error {
+		if b, ok := r.(*domain.Bulk); ok && b.CompletedAt != nil && time.Since(*b.CompletedAt) > bulkFor {
+			old = append(old, b)
+		}
+		return nil
+	})
+	for _, b := range old {
+		if err == nil {
+			err = d.eraseUnder(ctx, domain.Key{Kind: "bulk_item", Workspace: workspaceID, ID: b.ID + "/"}, func() domain.Record { return &domain.BulkItem{} })
+		}
+		if err == nil {
+			err = d.eraseUnder(ctx, domain.Key{Kind: "bulk_chunk", Workspace: workspaceID, ID: b.ID + "/"}, func() domain.Record { return &domain.BulkChunk{} })
+		}
+		if err == nil {
+			_, err = d.store.Apply(ctx, commit.Change{Workspace: workspaceID, Deletes: []domain.Key{b.Key()}})
+		}
+	}
+	return err
+}
+
+// newID makes an identifier for what a request creates.
+func (d *Desk) newID(_ context.Context, prefix domain.Prefix) string { return mailbox.NewID(prefix) }

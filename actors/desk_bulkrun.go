@@ -1,0 +1,322 @@
+package actors
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"iter"
+	"time"
+
+	"github.com/callboard/callboard/actors/jobs"
+	"github.com/callboard/callboard/actors/lines"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/commit"
+)
+
+// How long an item rests that cannot be done now: as long as it is told to,
+// within these.
+const (
+	itemRest     = time.Second
+	itemRestMost = 30 * time.Second
+	strangeMost  = 5 // times that an error is hoped to pass that nobody knows
+)
+
+// carryOut begins a job's work beside the requests.
+func (d *Desk) carryOut(b *domain.Bulk) {
+	if b.Final() {
+		return
+	}
+	d.jobs.Begin(d.node.life(), b.ID, func(ctx context.Context) error {
+		defer d.waits.Delete(b.ID)
+		return d.runBulk(ctx, b.WorkspaceID, b.ID)
+	})
+}
+
+// bulkRun is one run through what is left of a job. It is the only writer of
+// the job's row, apart from whoever cancels: after any error it is begun again
+// from what is stored.
+type bulkRun struct {
+	desk    *Desk
+	by      domain.Principal
+	row     domain.Bulk
+	version uint64
+}
+
+func (d *Desk) runBulk(ctx context.Context, workspaceID, id string) error {
+	r := &bulkRun{desk: d, row: domain.Bulk{Meta: domain.Meta{ID: id, WorkspaceID: workspaceID}}}
+	var err error
+	r.version, err = d.store.Get(ctx, &r.row)
+	if errors.Is(err, domain.ErrNotFound) || err == nil && r.row.Final() {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	r.by = domain.Principal{WorkspaceID: workspaceID, Environment: r.row.Environment, Operator: r.row.Operator, KeyID: r.row.KeyID}
+	if r.row.Status == domain.BulkQueued {
+		if err = r.apply(ctx, func(b *domain.Bulk, _ *commit.Change) { b.Status = domain.BulkRunning }); err != nil {
+			return err
+		}
+	}
+	switch r.row.Type {
+	case domain.BulkCalls:
+		err = r.calls(ctx)
+	case domain.BulkContacts:
+		return r.contacts(ctx)
+	case domain.BulkDNC:
+		err = r.numbers(ctx)
+	case domain.BulkSMS:
+	}
+	if err != nil {
+		return err
+	}
+	return r.apply(ctx, func(b *domain.Bulk, _ *commit.Change) { over(b) })
+}
+
+// over ends a job.
+func over(b *domain.Bulk) {
+	now := stamp()
+	b.Status, b.CompletedAt, b.Next = domain.BulkCompleted, &now, b.Total
+	b.Done, b.Pending = b.Done+b.Pending, 0
+}
+
+// change adds the job's row, as f leaves it, to a commit. kept has to be called
+// once that was made.
+func (r *bulkRun) change(c *commit.Change, f func(*domain.Bulk, *commit.Change)) (kept func()) {
+	next := r.row
+	next.Errors = next.Errors[:len(next.Errors):len(next.Errors)]
+	next.UpdatedAt = stamp()
+	f(&next, c)
+	c.Guards = append(c.Guards, commit.Guard{Key: next.Key(), Version: r.version})
+	c.Puts = append(c.Puts, &next)
+	return func() { r.row, r.version = next, r.version+1 }
+}
+
+func (r *bulkRun) apply(ctx context.Context, f func(*domain.Bulk, *commit.Change)) error {
+	c := commit.Change{Workspace: r.row.WorkspaceID}
+	kept := r.change(&c, f)
+	_, err := r.desk.store.Apply(ctx, c)
+	if err == nil {
+		kept()
+	}
+	return err
+}
+
+// settle adds an item's end and the job's count of it to a commit.
+func (r *bulkRun) settle(c *commit.Change, item domain.BulkItem) (kept func()) {
+	c.Guards = append(c.Guards, commit.Absent(item.Key()))
+	c.Puts = append(c.Puts, &item)
+	return r.change(c, func(b *domain.Bulk, _ *commit.Change) {
+		b.Pending--
+		b.Next = item.Index + 1
+		if item.Status == domain.ItemDone {
+			b.Done++
+			return
+		}
+		b.Failed++
+		b.Blame(domain.BulkError{Index: item.Index, Code: item.Code, Message: item.Message, Param: item.Param})
+	})
+}
+
+func (r *bulkRun) item(index int, err error) domain.BulkItem {
+	item := domain.BulkItem{BulkID: r.row.ID, WorkspaceID: r.row.WorkspaceID, Index: index, Status: domain.ItemDone}
+	if e := blame(index, err); e != nil {
+		item.Status, item.Code, item.Message, item.Param = domain.ItemFailed, e.Code, e.Message, e.Param
+	}
+	return item
+}
+
+// orders walks what is left of a job. Items are done in their order, so that
+// from the job's Next on none is.
+func (r *bulkRun) orders(ctx context.Context) iter.Seq2[int, ask.BulkOrder] {
+	return func(yield func(int, ask.BulkOrder) bool) {
+		for i := r.row.Next / domain.BulkChunkSize; i*domain.BulkChunkSize < r.row.Total; i++ {
+			chunk := &domain.BulkChunk{BulkID: r.row.ID, WorkspaceID: r.row.WorkspaceID, Index: i}
+			if _, err := r.desk.store.Get(ctx, chunk); err != nil {
+				yield(-1, ask.BulkOrder{})
+				return
+			}
+			for j, e := range chunk.Entries {
+				at := i*domain.BulkChunkSize + j
+				if e.Error != nil || at < r.row.Next {
+					continue
+				}
+				var o ask.BulkOrder
+				if err := json.Unmarshal(e.Order, &o); err != nil {
+					o = ask.BulkOrder{}
+				}
+				if !yield(at, o) {
+					return
+				}
+			}
+		}
+	}
+}
+
+var errOrders = errors.New("the orders of a bulk job cannot be read")
+
+// calls places one call after another, each as soon as a line is free for it:
+// in the row of the campaigns, so that the lines that are kept for single calls
+// stay free.
+func (r *bulkRun) calls(ctx context.Context) error {
+	t := r.desk.node.tree(r.row.WorkspaceID)
+	if t == nil {
+		return missing("workspace")
+	}
+	w := lines.NewWaiter(r.desk.node.sys, t.outbound)
+	defer w.Close()
+	for index, o := range r.orders(ctx) {
+		if index < 0 || o.Call == nil {
+			return errOrders
+		}
+		if err := r.call(ctx, w, index, *o.Call); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// call places one call. What can be done another time waits; what cannot is
+// kept as the item's error.
+func (r *bulkRun) call(ctx context.Context, w *lines.Waiter, index int, o ask.NewCall) error {
+	d := r.desk
+	for strange := 0; ; {
+		var kept func()
+		_, err := d.placeBy(ctx, r.by, o, placing{
+			permit: func(ctx context.Context, _ *tree) (lines.Permit, error) {
+				d.waits.Store(r.row.ID, "line")
+				defer d.waits.Delete(r.row.ID)
+				return w.Permit(ctx)
+			},
+			with: func(c *commit.Change, call *domain.Call) {
+				item := r.item(index, nil)
+				item.ResultID = call.ID
+				kept = r.settle(c, item)
+			},
+		})
+		switch {
+		case err == nil:
+			kept()
+			return nil
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case kept != nil: // the commit was tried: what is stored says what became of it
+			return err
+		case !passes(err), domain.CodeOf(err) == "" && strange == strangeMost:
+			return r.fail(ctx, index, err)
+		case domain.CodeOf(err) == "":
+			strange++
+		}
+		d.waits.Store(r.row.ID, "trunk")
+		err = jobs.Rest(ctx, restOf(err))
+		d.waits.Delete(r.row.ID)
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// passes says whether an error may be gone the next time.
+func passes(err error) bool {
+	switch domain.CodeOf(err) {
+	case domain.CodeUnavailable, domain.CodeRateLimit, domain.CodeConcurrentLimit, "":
+		return true
+	}
+	return false
+}
+
+// restOf is when it is worth to try again.
+func restOf(err error) time.Duration {
+	if e, ok := errors.AsType[*domain.Error](err); ok {
+		if s, ok := e.Extra["retry_after"].(int); ok {
+			return min(max(time.Duration(s)*time.Second, itemRest), itemRestMost)
+		}
+	}
+	return itemRest
+}
+
+func (r *bulkRun) fail(ctx context.Context, index int, cause error) error {
+	c := commit.Change{Workspace: r.row.WorkspaceID}
+	kept := r.settle(&c, r.item(index, cause))
+	_, err := r.desk.store.Apply(ctx, c)
+	if err == nil {
+		kept()
+	}
+	return err
+}
+
+// contacts adds all of a job's contacts to its campaign, in one commit with
+// the job's end.
+func (r *bulkRun) contacts(ctx context.Context) error {
+	rows := func(yield func(ask.RawContact, error) bool) {
+		for index, o := range r.orders(ctx) {
+			if index < 0 || o.Contact == nil {
+				yield(ask.RawContact{}, errOrders)
+				return
+			}
+			row := *o.Contact
+			row.Line = index + 1
+			if !yield(row, nil) {
+				return
+			}
+		}
+	}
+	_, err := r.desk.addContacts(ctx, r.by, r.row.TargetID, rows, domain.MaxBulkItems*2, func(c *commit.Change, in *intake) {
+		r.change(c, func(b *domain.Bulk, c *commit.Change) {
+			for _, bad := range in.errs {
+				if bad.Code == "missing_variable" { // which was accepted
+					continue
+				}
+				item := r.item(bad.Line-1, &domain.Error{Code: bad.Code, Message: bad.Message, Param: "phone"})
+				b.Failed, b.Pending = b.Failed+1, b.Pending-1
+				b.Blame(domain.BulkError{Index: item.Index, Code: item.Code, Message: item.Message, Param: item.Param})
+				c.Puts = append(c.Puts, &item)
+			}
+			over(b)
+		})
+	})
+	if err == nil || passes(err) || ctx.Err() != nil {
+		return err
+	}
+	if c, gone := r.desk.Campaign(ctx, r.by, r.row.TargetID); gone == nil && !c.Status.Final() && domain.CodeOf(err) == domain.CodeInvalidState {
+		return err // another upload is running
+	}
+	return r.failAll(ctx, err)
+}
+
+// failAll ends a job of which nothing can be done any more.
+func (r *bulkRun) failAll(ctx context.Context, cause error) error {
+	return r.apply(ctx, func(b *domain.Bulk, c *commit.Change) {
+		for index := range r.orders(ctx) {
+			if index < 0 {
+				return
+			}
+			item := r.item(index, cause)
+			b.Failed, b.Pending = b.Failed+1, b.Pending-1
+			b.Blame(domain.BulkError{Index: item.Index, Code: item.Code, Message: item.Message, Param: item.Param})
+			c.Puts = append(c.Puts, &item)
+		}
+		over(b)
+	})
+}
+
+// numbers puts all of a job's numbers onto its list. A number stands on a list
+// once, however often it is put there.
+func (r *bulkRun) numbers(ctx context.Context) error {
+	_, err := r.desk.ImportDNC(ctx, r.by, r.row.TargetID, func(yield func(ask.RawNumber, error) bool) {
+		for index, o := range r.orders(ctx) {
+			if index < 0 || o.Number == nil {
+				yield(ask.RawNumber{}, errOrders)
+				return
+			}
+			if !yield(*o.Number, nil) {
+				return
+			}
+		}
+	})
+	if err == nil || passes(err) || domain.CodeOf(err) == domain.CodeInvalidState {
+		return err
+	}
+	return r.failAll(ctx, err)
+}

@@ -1,0 +1,260 @@
+package actors
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/sheet"
+)
+
+// exportPage is how many rows an export reads at once.
+const exportPage = 200
+
+// exportRows writes all rows of an export, oldest first, a page in memory at a
+// time.
+func (d *Desk) exportRows(ctx context.Context, e *domain.Export, f *exportFile) error {
+	err := f.begin(e.Type)
+	p := domain.Principal{WorkspaceID: e.WorkspaceID, Environment: e.Environment}
+	if err == nil {
+		switch e.Type {
+		case domain.ExportCalls, domain.ExportLegs, domain.ExportTranscripts:
+			err = d.exportCalls(ctx, p, e, f)
+		case domain.ExportResults:
+			err = d.exportResults(ctx, p, e, f)
+		case domain.ExportContacts:
+			err = d.exportContacts(ctx, p, e, f)
+		case domain.ExportEvents:
+			err = d.exportEvents(ctx, e, f)
+		case domain.ExportUsage:
+			err = d.exportUsage(ctx, p, e, f)
+		case domain.ExportAudit:
+			err = d.exportAudit(ctx, e, f)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return f.end()
+}
+
+// within says whether a time lies between the filters'.
+func within(x *domain.ExportFilters, t time.Time) bool {
+	return (x.CreatedAfter == nil || t.After(*x.CreatedAfter)) && (x.CreatedBefore == nil || t.Before(*x.CreatedBefore))
+}
+
+// walk reads an index whose rows sort by id, between the filters' times.
+func walk[T any, R record[T]](ctx context.Context, d *Desk, e *domain.Export, kind, index string, prefix domain.Prefix, each func(R) error) error {
+	q := commit.Query{Kind: kind, Workspace: e.WorkspaceID, Index: index, Oldest: true, Limit: exportPage}
+	if e.Filters.CreatedAfter != nil {
+		q.From = sortAt(prefix, *e.Filters.CreatedAfter)
+	}
+	if e.Filters.CreatedBefore != nil {
+		q.To = sortAt(prefix, e.Filters.CreatedBefore.Add(time.Millisecond))
+	}
+	for {
+		var batch []R
+		next, err := d.store.List(ctx, q, func() domain.Record { return R(new(T)) }, func(rec domain.Record) error {
+			if r, ok := rec.(R); ok {
+				batch = append(batch, r)
+			}
+			return nil
+		})
+		if err != nil {
+			return storeErr(err)
+		}
+		for _, r := range batch {
+			if err = each(r); err != nil {
+				return err
+			}
+		}
+		if q.Cursor = next; next == "" {
+			return nil
+		}
+	}
+}
+
+// exportLeg is a leg as a line of JSON.
+type exportLeg struct {
+	CallID string `json:"call_id"`
+	Number int    `json:"leg"`
+	domain.Leg
+}
+
+func (d *Desk) exportCalls(ctx context.Context, p domain.Principal, e *domain.Export, f *exportFile) error {
+	x := &e.Filters
+	index := envOf(p)
+	if x.CampaignID != "" {
+		index = "campaign=" + x.CampaignID
+	}
+	return walk(ctx, d, e, "call", index, domain.PrefixCall, func(c *domain.Call) error {
+		if c.Environment != e.Environment || !within(x, c.CreatedAt) || x.Status != "" && string(c.Status) != x.Status {
+			return nil
+		}
+		switch e.Type { //nolint:exhaustive // those of calls
+		case domain.ExportLegs:
+			for i := range c.Legs {
+				if err := f.put(exportLeg{c.ID, i + 1, c.Legs[i]}, func() []string { return sheet.Leg(c, i+1) }); err != nil {
+					return err
+				}
+			}
+			return nil
+		case domain.ExportTranscripts:
+			return d.exportTranscript(ctx, c, f)
+		}
+		return f.put(d.shownCall(c), func() []string { return sheet.Call(c) })
+	})
+}
+
+// exportTranscript writes a row for each segment, or a line for all.
+func (d *Desk) exportTranscript(ctx context.Context, c *domain.Call, f *exportFile) error {
+	if !c.TranscriptAvailable {
+		return nil
+	}
+	t := &domain.Transcript{CallID: c.ID, WorkspaceID: c.WorkspaceID}
+	if _, err := d.store.Get(ctx, t); err != nil {
+		if errors.Is(err, domain.ErrNotFound) { // it was deleted meanwhile
+			return nil
+		}
+		return storeErr(err)
+	}
+	if f.lines != nil {
+		return f.put(t, nil)
+	}
+	for i := range t.Segments {
+		if err := f.put(nil, func() []string { return sheet.Segment(c.ID, &t.Segments[i]) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// exportResult is a contact's result as a line of JSON.
+type exportResult struct {
+	Phone       string     `json:"phone"`
+	Name        string     `json:"name"`
+	Outcome     string     `json:"outcome"`
+	Duration    int        `json:"duration"`
+	Confirmed   bool       `json:"confirmed"`
+	Notes       string     `json:"notes"`
+	CompletedAt *time.Time `json:"completed_at"`
+}
+
+func (d *Desk) exportResults(ctx context.Context, p domain.Principal, e *domain.Export, f *exportFile) error {
+	rows, err := d.CampaignResults(ctx, p, e.Filters.CampaignID)
+	if err != nil {
+		return err
+	}
+	for r, err := range rows {
+		if err == nil {
+			err = f.put(exportResult(r), func() []string {
+				return []string{
+					sheet.Number(r.Phone), sheet.Defuse(r.Name), sheet.Defuse(r.Outcome), strconv.Itoa(r.Duration), strconv.FormatBool(r.Confirmed),
+					sheet.Defuse(r.Notes), sheet.Time(r.CompletedAt),
+				}
+			})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *Desk) exportContacts(ctx context.Context, p domain.Principal, e *domain.Export, f *exportFile) error {
+	all, err := d.ExportContacts(ctx, p, e.Filters.CampaignID, e.Filters.Status)
+	if err != nil {
+		return err
+	}
+	for c, err := range all.Rows {
+		if err == nil {
+			err = f.put(&c, func() []string {
+				text, _ := json.Marshal(c.Context) // of what was JSON
+				return []string{
+					sheet.Number(c.Phone), sheet.Defuse(c.Timezone), sheet.Defuse(c.Country), c.Status, sheet.Defuse(string(c.Outcome)),
+					sheet.Defuse(string(c.Reason)), strconv.Itoa(c.Attempts), c.LastCallID, sheet.Time(c.NextAttemptAt), sheet.Time(c.CompletedAt), c.ID, string(text),
+				}
+			})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *Desk) exportEvents(ctx context.Context, e *domain.Export, f *exportFile) error {
+	after := uint64(0)
+	if t := e.Filters.CreatedAfter; t != nil {
+		var err error
+		if after, err = d.before(ctx, e.WorkspaceID, t.Add(-disorder)); err != nil {
+			return storeErr(err)
+		}
+	}
+	for {
+		batch, err := d.store.Events(ctx, e.WorkspaceID, after, eventBatch)
+		if err != nil || len(batch) == 0 {
+			return storeErr(err)
+		}
+		for i := range batch {
+			one := &batch[i]
+			after = one.Offset
+			if b := e.Filters.CreatedBefore; b != nil && one.CreatedAt.After(b.Add(disorder)) {
+				return nil
+			}
+			if one.Environment != e.Environment || !wanted(e.Filters.Types, one.Type) || !within(&e.Filters, one.CreatedAt) {
+				continue
+			}
+			err = f.put(one, func() []string {
+				return []string{
+					one.ID, string(one.Type), sheet.Time(&one.CreatedAt), sheet.Defuse(one.Subject), strconv.FormatUint(one.Sequence, 10), one.SvcID, string(one.Data),
+				}
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (d *Desk) exportUsage(ctx context.Context, p domain.Principal, e *domain.Export, f *exportFile) error {
+	now := time.Now().UTC()
+	q := ask.UsageQuery{From: monthOf(now), To: now}
+	if t := e.Filters.CreatedAfter; t != nil {
+		q.From = t.UTC()
+	}
+	if t := e.Filters.CreatedBefore; t != nil {
+		q.To = t.UTC()
+	}
+	used, err := d.Usage(ctx, p, q)
+	if err != nil {
+		return err
+	}
+	for i := range used.Days {
+		u := &used.Days[i]
+		err = f.put(u, func() []string {
+			return []string{
+				u.Day, strconv.Itoa(u.Attempts), strconv.Itoa(u.Included), strconv.Itoa(u.Overage), u.Amount.Amount, u.Amount.Currency,
+				strconv.FormatFloat(u.Minutes, 'f', -1, 64), strconv.Itoa(u.OutboundSeconds), strconv.Itoa(u.InboundCalls), strconv.Itoa(u.InboundSeconds), strconv.Itoa(u.SMS),
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *Desk) exportAudit(ctx context.Context, e *domain.Export, f *exportFile) error {
+	return walk(ctx, d, e, "audit", "all", domain.PrefixAudit, func(a *domain.AuditEntry) error {
+		if !within(&e.Filters, a.CreatedAt) || e.Environment == domain.Test && a.Environment != domain.Test {
+			return nil
+		}
+		return f.put(a, func() []string { return sheet.Audit(a) })
+	})
+}

@@ -1,0 +1,153 @@
+package domain
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// BulkType is what the items of a bulk job become.
+type BulkType string
+
+// The types of bulk jobs.
+const (
+	BulkCalls    BulkType = "calls"
+	BulkSMS      BulkType = "sms"
+	BulkContacts BulkType = "contacts"
+	BulkDNC      BulkType = "dnc"
+)
+
+// BulkStatus is a state of a bulk job.
+type BulkStatus string
+
+// The states of a bulk job. The last two are final.
+const (
+	BulkQueued    BulkStatus = "queued"
+	BulkRunning   BulkStatus = "running"
+	BulkCompleted BulkStatus = "completed"
+	BulkCancelled BulkStatus = "cancelled"
+)
+
+// Bounds of bulk jobs: the items of one, and the errors that it tells by
+// itself; the rest of them stand with their items.
+const (
+	MaxBulkItems  = 10_000
+	MaxBulkErrors = 1000
+)
+
+// BulkError tells what was wrong with one item. Index counts from 0.
+type BulkError struct {
+	Index   int    `json:"index"`
+	Code    Code   `json:"code"`
+	Message string `json:"message"`
+	Param   string `json:"param"`
+}
+
+// Bulk is a job of many orders that are carried out one after another, each
+// once. Accepted is the sum of Pending, Done, Failed and Cancelled.
+type Bulk struct {
+	Meta
+	Type        BulkType    `json:"type"`
+	Status      BulkStatus  `json:"status"`
+	TargetID    string      `json:"target_id,omitempty"` // the campaign of contacts, the list of numbers
+	Total       int         `json:"total"`
+	Accepted    int         `json:"accepted"`
+	Rejected    int         `json:"rejected"`
+	Pending     int         `json:"pending"`
+	Done        int         `json:"done"`
+	Failed      int         `json:"failed"`
+	Cancelled   int         `json:"cancelled"`
+	Errors      []BulkError `json:"errors"`
+	Waiting     string      `json:"waiting,omitempty"` // what the next item waits for: line, trunk or store; never stored
+	CompletedAt *time.Time  `json:"completed_at"`
+	Next        int         `json:"next,omitempty"`     // the index from which on items may be pending
+	Operator    bool        `json:"operator,omitempty"` // an operator's key ordered it
+	KeyID       string      `json:"key_id,omitempty"`
+}
+
+// Final says whether nothing more will happen.
+func (b *Bulk) Final() bool { return b.Status == BulkCompleted || b.Status == BulkCancelled }
+
+// Blame keeps what was wrong with an item, within the bound.
+func (b *Bulk) Blame(e BulkError) {
+	if len(b.Errors) < MaxBulkErrors {
+		b.Errors = append(b.Errors, e)
+	}
+}
+
+// Key names the row.
+func (b *Bulk) Key() Key { return Key{"bulk", b.WorkspaceID, b.ID} }
+
+// Indexes: by environment; "open" until it is final, "over" from then on.
+func (b *Bulk) Indexes() []string {
+	if b.Final() {
+		return []string{envIndex(b.Environment), "over"}
+	}
+	return []string{envIndex(b.Environment), "open"}
+}
+
+// Sort is by age.
+func (b *Bulk) Sort() string { return b.ID }
+
+// BulkItemStatus is a state of an item.
+type BulkItemStatus string
+
+// The states of an item. All but the first are final.
+const (
+	ItemPending   BulkItemStatus = "pending"
+	ItemDone      BulkItemStatus = "done"
+	ItemFailed    BulkItemStatus = "failed"
+	ItemRejected  BulkItemStatus = "rejected"
+	ItemCancelled BulkItemStatus = "cancelled"
+)
+
+// BulkItem is what became of one item of a bulk job. Its row is written once,
+// in the commit of what the item orders; without a row it is still to come.
+type BulkItem struct {
+	BulkID      string         `json:"bulk_id"`
+	WorkspaceID string         `json:"workspace_id"`
+	Index       int            `json:"index"`
+	Status      BulkItemStatus `json:"status"`
+	ResultID    string         `json:"result_id,omitempty"`
+	Code        Code           `json:"code,omitempty"`
+	Message     string         `json:"message,omitempty"`
+	Param       string         `json:"param,omitempty"`
+}
+
+// Key names the row.
+func (i *BulkItem) Key() Key {
+	return Key{"bulk_item", i.WorkspaceID, i.BulkID + "/" + ordered(i.Index)}
+}
+
+// Indexes: none; items are listed by the key's beginning.
+func (i *BulkItem) Indexes() []string { return nil }
+
+// Sort is by index.
+func (i *BulkItem) Sort() string { return ordered(i.Index) }
+
+// BulkChunkSize is how many orders stand in one row.
+const BulkChunkSize = 500
+
+// BulkChunk holds orders of a bulk job as they came, for good.
+type BulkChunk struct {
+	BulkID      string      `json:"bulk_id"`
+	WorkspaceID string      `json:"workspace_id"`
+	Index       int         `json:"index"`
+	Entries     []BulkEntry `json:"entries"`
+}
+
+// BulkEntry is an order, or what was wrong with it.
+type BulkEntry struct {
+	Order json.RawMessage `json:"order,omitempty"`
+	Error *BulkError      `json:"error,omitempty"`
+}
+
+// Key names the row.
+func (c *BulkChunk) Key() Key {
+	return Key{"bulk_chunk", c.WorkspaceID, c.BulkID + "/" + ordered(c.Index)}
+}
+
+// Indexes: none; chunks are listed by the key's beginning.
+func (c *BulkChunk) Indexes() []string { return nil }
+
+// Sort is by index.
+func (c *BulkChunk) Sort() string { return ordered(c.Index) }

@@ -1,0 +1,306 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"reflect"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/rules"
+)
+
+// Bulks are jobs of many orders.
+type Bulks interface {
+	// StartBulk keeps a job; its items are carried out one after another, each
+	// once, also across the end of the process. What is wrong with an item is
+	// told in the job; an unknown campaign or list is 422.
+	StartBulk(ctx context.Context, p domain.Principal, o ask.NewBulk) (*domain.Bulk, error)
+	Bulk(ctx context.Context, p domain.Principal, id string) (*domain.Bulk, error)
+	ListBulks(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Bulk], error)
+	BulkItems(ctx context.Context, p domain.Principal, id string, q ask.BulkItemQuery) (ask.List[*domain.BulkItem], error)
+	// CancelBulk: nothing more is begun from its return on.
+	CancelBulk(ctx context.Context, p domain.Principal, id string) (*domain.Bulk, error)
+}
+
+// item is a T that is read later, by itself, so that what is wrong with it is
+// told as its own error.
+type item[T any] struct{ text json.RawMessage }
+
+// UnmarshalJSON keeps the text.
+func (i *item[T]) UnmarshalJSON(b []byte) error {
+	i.text = bytes.Clone(b)
+	return nil
+}
+
+// Schema is T's.
+func (i item[T]) Schema(r huma.Registry) *huma.Schema {
+	return r.Schema(reflect.TypeFor[T](), true, "")
+}
+
+// defaults is a T of which nothing is required.
+type defaults[T any] struct{ text json.RawMessage }
+
+// UnmarshalJSON keeps the text.
+func (d *defaults[T]) UnmarshalJSON(b []byte) error {
+	d.text = bytes.Clone(b)
+	return nil
+}
+
+// Schema is T's, without what it requires.
+func (d defaults[T]) Schema(r huma.Registry) *huma.Schema {
+	s := *r.Schema(reflect.TypeFor[T](), false, "")
+	s.Required = nil
+	return &s
+}
+
+// NewBulkOf are many orders of a kind as they are sent.
+type NewBulkOf[D, T any] struct {
+	Defaults defaults[D]       `json:"defaults,omitempty" doc:"What every item has unless it says otherwise."`
+	Items    []item[T]         `json:"items" nullable:"false" minItems:"1" maxItems:"10000" doc:"At most 10,000."`
+	Metadata map[string]string `json:"metadata,omitempty"`
+}
+
+// The kinds of orders.
+type (
+	NewBulkCalls    = NewBulkOf[NewCallRequest, NewCallRequest]
+	NewBulkContacts = NewBulkOf[BulkContactDefaults, NewContact]
+	NewBulkNumbers  = NewBulkOf[BulkNumberDefaults, DNCNumber]
+)
+
+// BulkContactDefaults say to which campaign contacts are added.
+type BulkContactDefaults struct {
+	CampaignID string         `json:"campaign_id" doc:"The campaign that the contacts are added to. Required."`
+	Context    domain.Context `json:"context,omitempty"`
+	Timezone   string         `json:"timezone,omitempty"`
+	Country    string         `json:"country,omitempty"`
+}
+
+// BulkNumberDefaults say onto which list numbers are put.
+type BulkNumberDefaults struct {
+	ListID  string `json:"list_id,omitempty" doc:"The list that the numbers are put on; the default list unless said."`
+	Country string `json:"country,omitempty"`
+}
+
+// decoded reads the text of a field into what it may already hold, and says
+// what is wrong with it.
+func decoded(text json.RawMessage, into any, problems *domain.Problems, at string) {
+	if len(text) == 0 {
+		return
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	err := d.Decode(into)
+	if err == nil || errors.Is(err, io.EOF) {
+		return
+	}
+	field, message := "", "cannot be read"
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		field, message = wrong.Field, "must be "+wordOf(wrong.Type)
+	} else if name, unknown := strings.CutPrefix(err.Error(), "json: unknown field "); unknown {
+		field, message = strings.Trim(name, `"`), "is not known"
+	}
+	problems.Add(strings.Trim(at+"."+field, "."), domain.CodeValidation, "%s", message)
+}
+
+// wordOf is a type as JSON calls it.
+func wordOf(t reflect.Type) string {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch t.Kind() { //nolint:exhaustive // the others are objects
+	case reflect.String:
+		return "a text"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int, reflect.Int64, reflect.Float64:
+		return "a number"
+	case reflect.Slice:
+		return "a list"
+	}
+	return "an object"
+}
+
+// bulkOf reads the items of a job. each makes the order of one, or adds to its
+// problems.
+func bulkOf[D, T any](b *NewBulkOf[D, T], kind domain.BulkType, check func(*D, *domain.Problems), start func(*D) T, each func(*T, *domain.Problems) ask.BulkOrder) (ask.NewBulk, *D, error) {
+	out := ask.NewBulk{Type: kind, Metadata: b.Metadata}
+	var problems domain.Problems
+	base := new(D)
+	decoded(b.Defaults.text, base, &problems, "defaults")
+	rules.Metadata(&problems, b.Metadata)
+	if n := len(b.Items); n == 0 || n > domain.MaxBulkItems {
+		problems.Add("items", domain.CodeValidation, "has %d entries; from 1 to %d may come at once", n, domain.MaxBulkItems)
+	}
+	if len(problems) == 0 && check != nil {
+		check(base, &problems)
+	}
+	if err := problems.Err(); err != nil {
+		return out, nil, err
+	}
+	out.Items = make([]ask.BulkOrder, len(b.Items))
+	for i, text := range b.Items {
+		var wrong domain.Problems
+		fresh := new(D) // of its own: what is read into it later is the item's
+		decoded(b.Defaults.text, fresh, &wrong, "defaults")
+		one := start(fresh)
+		if decoded(text.text, &one, &wrong, ""); len(wrong) == 0 {
+			out.Items[i] = each(&one, &wrong)
+		}
+		if len(wrong) > 0 {
+			out.Items[i] = ask.BulkOrder{Error: &domain.BulkError{Index: i, Code: wrong[0].Code, Message: wrong[0].Message, Param: wrong[0].Param}}
+		}
+	}
+	return out, base, nil
+}
+
+func (s *Server) bulkRoutes() {
+	const tag, path = "Bulk", "/v1/bulk"
+	const about = "Answers at once. The items are done one after another, each exactly once, also where the service ends in between. " +
+		"What is wrong with an item is told with its index (from 0) and field, here for up to 1,000 of them and at …/items for all. " +
+		"An item that is invalid by itself is rejected and stops no other."
+	add(s, operation{
+		method: http.MethodPost, path: path + "/calls", id: "bulkCalls", tag: tag, status: http.StatusAccepted, unchecked: true, summary: "Place many calls",
+		about: about + " Calls wait for lines and for the plan's calls per minute, in turns with the campaigns: they are never refused for want of one.",
+	}, s.bulkCalls)
+	add(s, operation{
+		method: http.MethodPost, path: path + "/contacts", id: "bulkContacts", tag: tag, status: http.StatusAccepted, unchecked: true, summary: "Add many contacts to a campaign",
+		about: about + " defaults.campaign_id names the campaign.",
+	}, s.bulkContacts)
+	add(s, operation{
+		method: http.MethodPost, path: path + "/dnc", id: "bulkNumbers", tag: tag, status: http.StatusAccepted, unchecked: true, summary: "Put many numbers onto a do-not-call list",
+		about: about,
+	}, s.bulkNumbers)
+	add(s, operation{method: http.MethodGet, path: path, id: "listBulks", tag: tag, summary: "List bulk jobs"},
+		func(ctx context.Context, p domain.Principal, in *struct{ Paging }) (*answer[List[*domain.Bulk]], error) {
+			l, err := s.ports.Bulks.ListBulks(ctx, p, in.page())
+			return page(l, err, showBulk)
+		})
+	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getBulk", tag: tag, summary: "See how far a bulk job is", about: "A job is kept for 30 days after its end."},
+		func(ctx context.Context, p domain.Principal, in *One) (*answer[*domain.Bulk], error) {
+			id, err := named(domain.PrefixBulk, in.ID)
+			if err != nil {
+				return nil, err
+			}
+			return shownBulk(s.ports.Bulks.Bulk(ctx, p, id))
+		})
+	add(s, operation{method: http.MethodGet, path: path + "/{id}/items", id: "listBulkItems", tag: tag, summary: "See what became of the items of a bulk job, in their order"},
+		func(ctx context.Context, p domain.Principal, in *struct {
+			One
+			Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"Rows per page."`
+			Cursor string `query:"cursor" maxLength:"512" doc:"next_cursor of the page before."`
+			Status string `query:"status" enum:"pending,done,failed,rejected,cancelled" doc:"Only items in this state."`
+		},
+		) (*answer[List[*BulkItem]], error) {
+			id, err := named(domain.PrefixBulk, in.ID)
+			if err != nil {
+				return nil, err
+			}
+			l, err := s.ports.Bulks.BulkItems(ctx, p, id, ask.BulkItemQuery{Limit: in.Limit, Cursor: in.Cursor, Status: domain.BulkItemStatus(in.Status)})
+			return page(l, err, showBulkItem)
+		})
+	add(s, operation{
+		method: http.MethodPost, path: path + "/{id}/cancel", id: "cancelBulk", tag: tag, summary: "Cancel what a bulk job has not begun",
+		about: "What was done stays; calls go on. Repeated it has no effect; 409 invalid_state where the job is completed.",
+	}, func(ctx context.Context, p domain.Principal, in *One) (*answer[*domain.Bulk], error) {
+		id, err := named(domain.PrefixBulk, in.ID)
+		if err != nil {
+			return nil, err
+		}
+		return shownBulk(s.ports.Bulks.CancelBulk(ctx, p, id))
+	})
+}
+
+// BulkItem is an item as the API shows it.
+type BulkItem struct {
+	Object   string                `json:"object" enum:"bulk_item"`
+	BulkID   string                `json:"bulk_id"`
+	Index    int                   `json:"index" doc:"Its place among the items, from 0."`
+	Status   domain.BulkItemStatus `json:"status"`
+	ResultID string                `json:"result_id,omitempty" doc:"What it became, e.g. a call."`
+	Code     domain.Code           `json:"code,omitempty" doc:"Why it was rejected or failed."`
+	Message  string                `json:"message,omitempty"`
+	Param    string                `json:"param,omitempty" doc:"The field to blame."`
+}
+
+func showBulkItem(i *domain.BulkItem) *BulkItem {
+	return &BulkItem{Object: "bulk_item", BulkID: i.BulkID, Index: i.Index, Status: i.Status, ResultID: i.ResultID, Code: i.Code, Message: i.Message, Param: i.Param}
+}
+
+// showBulk leaves out what only the service needs.
+func showBulk(b *domain.Bulk) *domain.Bulk {
+	shown := *b
+	shown.Next, shown.Operator, shown.KeyID = 0, false, ""
+	return &shown
+}
+
+func shownBulk(b *domain.Bulk, err error) (*answer[*domain.Bulk], error) {
+	if err != nil {
+		return nil, err
+	}
+	return ok(showBulk(b), nil)
+}
+
+func (s *Server) startBulk(ctx context.Context, p domain.Principal, o ask.NewBulk, err error) (*answer[*domain.Bulk], error) {
+	if err != nil {
+		return nil, err
+	}
+	b, err := s.ports.Bulks.StartBulk(ctx, p, o)
+	if err != nil {
+		return nil, err
+	}
+	touch(ctx, b.ID)
+	return shownBulk(b, nil)
+}
+
+func (s *Server) bulkCalls(ctx context.Context, p domain.Principal, in *struct{ Body NewBulkCalls }) (*answer[*domain.Bulk], error) {
+	house, err := s.house(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	o, _, err := bulkOf(&in.Body, domain.BulkCalls, nil, func(d *NewCallRequest) NewCallRequest { return *d },
+		func(one *NewCallRequest, wrong *domain.Problems) ask.BulkOrder {
+			order := one.order(house, wrong)
+			return ask.BulkOrder{Call: &order}
+		})
+	return s.startBulk(ctx, p, o, err)
+}
+
+func (s *Server) bulkContacts(ctx context.Context, p domain.Principal, in *struct{ Body NewBulkContacts }) (*answer[*domain.Bulk], error) {
+	o, base, err := bulkOf(&in.Body, domain.BulkContacts, func(d *BulkContactDefaults, problems *domain.Problems) {
+		if d.CampaignID == "" {
+			problems.Add("defaults.campaign_id", domain.CodeValidation, "is required")
+		}
+		d.CampaignID = rules.ID(problems, "defaults.campaign_id", domain.PrefixCampaign, d.CampaignID)
+	}, func(d *BulkContactDefaults) NewContact {
+		return NewContact{Context: d.Context, Timezone: d.Timezone, Country: d.Country}
+	}, func(one *NewContact, wrong *domain.Problems) ask.BulkOrder {
+		rules.Text(wrong, "phone", one.Phone, true, 64)
+		return ask.BulkOrder{Contact: &ask.RawContact{Phone: one.Phone, Context: one.Context, Timezone: one.Timezone, Country: one.Country}}
+	})
+	if err == nil {
+		o.Target = base.CampaignID
+	}
+	return s.startBulk(ctx, p, o, err)
+}
+
+func (s *Server) bulkNumbers(ctx context.Context, p domain.Principal, in *struct{ Body NewBulkNumbers }) (*answer[*domain.Bulk], error) {
+	o, base, err := bulkOf(&in.Body, domain.BulkDNC, func(d *BulkNumberDefaults, problems *domain.Problems) {
+		d.ListID = rules.ID(problems, "defaults.list_id", domain.PrefixDNC, d.ListID)
+	}, func(d *BulkNumberDefaults) DNCNumber { return DNCNumber{Country: d.Country} },
+		func(one *DNCNumber, wrong *domain.Problems) ask.BulkOrder {
+			rules.Text(wrong, "phone", one.Phone, true, 64)
+			return ask.BulkOrder{Number: &ask.RawNumber{Phone: one.Phone, Country: one.Country}}
+		})
+	if err == nil {
+		o.Target = base.ListID
+	}
+	return s.startBulk(ctx, p, o, err)
+}

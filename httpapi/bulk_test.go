@@ -1,0 +1,91 @@
+package httpapi_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/httpapi"
+)
+
+func TestEachItemOfABulkJobIsReadByItself(t *testing.T) {
+	d := open(t, httpapi.Config{})
+	agent := "agent_" + ulidOf(1)
+	r := d.must(202, "POST", "/v1/bulk/calls", "operator", m{
+		"defaults": m{"agent_id": agent, "ring_timeout_seconds": 20, "context": m{"a": "1", "b": "2"}},
+		"items": []any{
+			m{"to": "+12025550123", "context": m{"b": "3"}},
+			m{"to": 5},
+			m{"ring_timeout_seconds": 4, "to": "+12025550124"},
+			m{"to": "+12025550125", "speed": 1},
+			"text",
+			m{"to": "+12025550126"},
+			m{},
+		},
+	}).json(t)
+	assert.Equal(t, []any{7.0, 2.0, 5.0}, []any{r["total"], r["accepted"], r["rejected"]})
+	for _, hidden := range []string{"key_id", "operator", "next"} {
+		assert.NotContains(t, r, hidden)
+	}
+	var told [][]any
+	for _, e := range r["errors"].([]any) {
+		one := e.(map[string]any)
+		told = append(told, []any{one["index"], one["code"], one["param"]})
+	}
+	assert.Equal(t, [][]any{
+		{1.0, "validation_error", "to"}, {2.0, "validation_error", "ring_timeout_seconds"}, {3.0, "validation_error", "speed"},
+		{4.0, "validation_error", ""}, {6.0, "validation_error", "to"},
+	}, told)
+	orders := d.desks.orders[0].Items
+	assert.Equal(t, []string{"1", "3"}, texts(orders[0].Call, "a", "b"))
+	assert.Equal(t, []string{"1", "2"}, texts(orders[5].Call, "a", "b"), "an item changes no other's defaults")
+
+	d.unlimited()
+	for body, param := range map[*m]string{
+		{"items": []m{}}: "items", {"defaults": m{"to": 5}, "items": []m{{}}}: "defaults.to", {}: "items", {"items": make([]m, 10_001)}: "items",
+	} {
+		assert.Equal(t, param, d.must(422, "POST", "/v1/bulk/calls", "operator", *body).failure(t)["param"])
+	}
+	d.unlimited()
+	assert.Equal(t, "defaults.campaign_id", d.must(422, "POST", "/v1/bulk/contacts", "operator", m{"items": []m{{"phone": "1"}}}).failure(t)["param"])
+	d.must(400, "POST", "/v1/bulk/calls", "operator", "[")
+}
+
+func texts(c *ask.NewCall, names ...string) []string {
+	var out []string
+	for _, name := range names {
+		text, _ := c.Context.Text(name)
+		out = append(out, text)
+	}
+	return out
+}
+
+func TestAnExportIsForThoseWhoMayReadWhatItIsOf(t *testing.T) {
+	d := open(t, httpapi.Config{})
+	assert.Equal(t, "insufficient_permissions", d.must(403, "POST", "/v1/exports", "calls:read", m{"type": "audit_logs"}).failure(t)["code"])
+	assert.Equal(t, "insufficient_permissions", d.must(403, "POST", "/v1/exports", "analytics:read", m{"type": "calls"}).failure(t)["code"])
+	for body, param := range map[*m]string{
+		{"type": "contacts"}: "filters.campaign_id", {"type": "usage", "filters": m{"status": "x"}}: "filters.status",
+		{"type": "calls", "filters": m{"created_after": "2026-02-02T00:00:00Z", "created_before": "2026-02-01T00:00:00Z"}}: "filters.created_before",
+	} {
+		assert.Equal(t, param, d.must(422, "POST", "/v1/exports", "operator", *body).failure(t)["param"])
+	}
+	d.unlimited()
+	id, _ := d.must(202, "POST", "/v1/exports", "operator", m{"type": "calls"}).json(t)["id"].(string)
+	d.must(202, "GET", "/v1/exports/"+id+"/download", "operator", nil)
+	id = d.stockJob("exports")
+	r := d.must(206, "GET", "/v1/exports/"+id+"/download", "calls:read", nil, "Range", "bytes=4-9")
+	assert.Equal(t, "call_1", string(r.Body))
+	d.must(416, "GET", "/v1/exports/"+id+"/download", "calls:read", nil, "Range", "bytes=400-")
+	d.must(403, "GET", "/v1/exports/"+id+"/download", "analytics:read", nil)
+	d.unlimited()
+	last := 0
+	for n := range 14 {
+		if last = d.do("POST", "/v1/exports", "operator", m{"type": "calls"}).Status; last == 429 {
+			assert.Equal(t, 12, n, "ten and ⌈0.15·10⌉ = 2 more in an hour")
+			break
+		}
+	}
+	assert.Equal(t, 429, last)
+}

@@ -1,0 +1,183 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/allow"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/rules"
+)
+
+// Exports are files made of many rows.
+type Exports interface {
+	// CreateExport orders a file. It is made whole or not at all, also across
+	// the end of the process. An unknown campaign is 422.
+	CreateExport(ctx context.Context, p domain.Principal, e *domain.Export) (*domain.Export, error)
+	Export(ctx context.Context, p domain.Principal, id string) (*domain.Export, error)
+	ListExports(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Export], error)
+	// ExportFile opens the file; processing while it is made, export_expired
+	// once it is deleted, invalid_state where it failed.
+	ExportFile(ctx context.Context, p domain.Principal, id string) (ask.Recording, error)
+}
+
+// NewExport is an export as it is ordered.
+type NewExport struct {
+	Type    string           `json:"type" enum:"calls,legs,transcripts,campaign_results,contacts,events,usage,audit_logs" doc:"What the rows are. The credential must be allowed to read it."`
+	Format  string           `json:"format,omitempty" enum:"csv,jsonl" default:"csv" doc:"csv, or one JSON object per line."`
+	Filters NewExportFilters `json:"filters,omitempty"`
+}
+
+// NewExportFilters say which rows are wanted.
+type NewExportFilters struct {
+	CreatedAfter  *time.Time `json:"created_after,omitempty" doc:"Only what was created after this time; of usage: the first day."`
+	CreatedBefore *time.Time `json:"created_before,omitempty" doc:"Only what was created before this time; of usage: the last day."`
+	CampaignID    string     `json:"campaign_id,omitempty" doc:"Of calls, legs and transcripts; required for campaign_results and contacts."`
+	Status        string     `json:"status,omitempty" doc:"Only calls or contacts in this state."`
+	Types         []string   `json:"types,omitempty" nullable:"false" maxItems:"100" doc:"Only events of these names or wildcards."`
+}
+
+// ExportProcessing is the answer while a file is still to come.
+type ExportProcessing struct {
+	ID     string `json:"id"`
+	Status string `json:"status" enum:"processing" doc:"Ask again."`
+}
+
+func (n *NewExport) export() (*domain.Export, error) {
+	x := &n.Filters
+	e := &domain.Export{Type: domain.ExportType(n.Type), Format: n.Format, Filters: domain.ExportFilters{
+		CreatedAfter: x.CreatedAfter, CreatedBefore: x.CreatedBefore, Status: x.Status, Types: x.Types,
+	}}
+	if e.Format == "" {
+		e.Format = "csv"
+	}
+	var problems domain.Problems
+	e.Filters.CampaignID = rules.ID(&problems, "filters.campaign_id", domain.PrefixCampaign, x.CampaignID)
+	is := func(some ...domain.ExportType) bool { return slices.Contains(some, e.Type) }
+	ofCampaign := is(domain.ExportResults, domain.ExportContacts)
+	ofCalls := is(domain.ExportCalls, domain.ExportLegs, domain.ExportTranscripts)
+	refuse := func(param string, given, takes bool) {
+		if given && !takes {
+			problems.Add("filters."+param, domain.CodeValidation, "is no filter of %s", n.Type)
+		}
+	}
+	if ofCampaign && x.CampaignID == "" {
+		problems.Add("filters.campaign_id", domain.CodeValidation, "is required for %s", n.Type)
+	}
+	refuse("campaign_id", x.CampaignID != "", ofCampaign || ofCalls)
+	refuse("status", x.Status != "", ofCalls || is(domain.ExportContacts))
+	refuse("types", len(x.Types) > 0, is(domain.ExportEvents))
+	refuse("created_after", x.CreatedAfter != nil, !ofCampaign)
+	refuse("created_before", x.CreatedBefore != nil, !ofCampaign)
+	if is(domain.ExportContacts) && x.Status != "" && !slices.Contains(contactStates(), any(x.Status)) {
+		problems.Add("filters.status", domain.CodeValidation, "is no state of a contact")
+	}
+	if x.CreatedAfter != nil && x.CreatedBefore != nil && !x.CreatedAfter.Before(*x.CreatedBefore) {
+		problems.Add("filters.created_before", domain.CodeValidation, "must lie after created_after")
+	}
+	return e, problems.Err()
+}
+
+// mayExport keeps an export from who may not read what it is of.
+func mayExport(p domain.Principal, t domain.ExportType) error {
+	if need := t.Reads(); !allow.Covers(p.Permissions, need) {
+		return domain.Errorf(domain.CodeInsufficientPermissions, "An export of %s takes the permission %s.", t, need).With("required", []string{string(need)})
+	}
+	return nil
+}
+
+func (s *Server) exportRoutes() {
+	const tag, path = "Exports", "/v1/exports"
+	add(s, operation{
+		method: http.MethodPost, path: path, id: "createExport", tag: tag, status: http.StatusAccepted, summary: "Order a file of many rows",
+		about: "Ten per hour. The file is written in the background, oldest rows first, and kept for seven days. In CSV no cell is taken for a formula.",
+	}, func(ctx context.Context, p domain.Principal, in *struct{ Body NewExport }) (*answer[*domain.Export], error) {
+		e, err := in.Body.export()
+		if err == nil {
+			err = mayExport(p, e.Type)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if e, err = s.ports.Exports.CreateExport(ctx, p, e); err != nil {
+			return nil, err
+		}
+		touch(ctx, e.ID)
+		return ok(s.showExport(e), nil)
+	})
+	add(s, operation{method: http.MethodGet, path: path, id: "listExports", tag: tag, summary: "List exports"},
+		func(ctx context.Context, p domain.Principal, in *struct{ Paging }) (*answer[List[*domain.Export]], error) {
+			l, err := s.ports.Exports.ListExports(ctx, p, in.page())
+			return page(l, err, s.showExport)
+		})
+	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getExport", tag: tag, summary: "See whether a file is ready"},
+		func(ctx context.Context, p domain.Principal, in *One) (*answer[*domain.Export], error) {
+			id, err := named(domain.PrefixExport, in.ID)
+			if err != nil {
+				return nil, err
+			}
+			e, err := s.ports.Exports.Export(ctx, p, id)
+			if err != nil {
+				return nil, err
+			}
+			return ok(s.showExport(e), nil)
+		})
+	s.raw(operation{
+		method: http.MethodGet, path: path + "/{id}/download", id: "downloadExport", tag: tag, summary: "Download the file",
+		about:  "Takes Range. 202 while the file is made, 410 export_expired once it is deleted.",
+		errors: []int{http.StatusConflict, http.StatusGone, http.StatusRequestedRangeNotSatisfiable},
+	}, func(h *huma.Operation) {
+		text := &huma.Schema{Type: huma.TypeString}
+		h.Parameters = append(h.Parameters, &huma.Param{Name: "Range", In: "header", Schema: text, Example: "bytes=0-65535"})
+		for status, about := range map[string]string{"200": "The whole file.", "206": "The part that was asked for."} {
+			h.Responses[status] = response(about, mimeCSV, text)
+			h.Responses[status].Content[mimeNDJSON] = &huma.MediaType{Schema: text}
+		}
+		h.Responses["202"] = response("The file is still being written.", fiber.MIMEApplicationJSON, schemaOf[ExportProcessing](s.api))
+	}, s.downloadExport)
+}
+
+// showExport is an export with the address of its file, once there is one.
+func (s *Server) showExport(e *domain.Export) *domain.Export {
+	shown := *e
+	shown.DownloadURL = ""
+	if e.Status == domain.ExportCompleted {
+		shown.DownloadURL = s.cfg.PublicURL + "/v1/exports/" + e.ID + "/download"
+	}
+	return &shown
+}
+
+func (s *Server) downloadExport(c *fiber.Ctx) error {
+	id, err := named(domain.PrefixExport, c.Params("id"))
+	if err != nil {
+		return err
+	}
+	ctx := c.UserContext()
+	p := visitOf(ctx).principal
+	e, err := s.ports.Exports.Export(ctx, p, id)
+	if err == nil {
+		err = mayExport(p, e.Type)
+	}
+	if err != nil {
+		return err
+	}
+	file, err := s.ports.Exports.ExportFile(ctx, p, id)
+	if domain.CodeOf(err) == domain.CodeProcessing {
+		c.Set(fiber.HeaderRetryAfter, processingAfter)
+		return c.Status(http.StatusAccepted).JSON(ExportProcessing{ID: id, Status: string(domain.CodeProcessing)})
+	}
+	if err != nil {
+		return err
+	}
+	kind := csvFile
+	if e.Format == "jsonl" {
+		kind = mimeNDJSON
+	}
+	return s.sendFile(c, file, kind, `attachment; filename="`+string(e.Type)+"-"+e.File()+`"`)
+}

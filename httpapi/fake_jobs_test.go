@@ -1,0 +1,113 @@
+package httpapi_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+)
+
+// desks are those where work is done that takes long.
+type desks struct {
+	bulks  shelf[*domain.Bulk]
+	files  shelf[*domain.Export]
+	orders []ask.NewBulk
+	places int
+}
+
+func (d *desks) begin() { d.bulks.kind, d.files.kind = domain.PrefixBulk, domain.PrefixExport }
+
+func (f *fake) StartBulk(_ context.Context, _ domain.Principal, o ask.NewBulk) (*domain.Bulk, error) {
+	f.mu.Lock()
+	f.desks.orders = append(f.desks.orders, o)
+	f.mu.Unlock()
+	b := &domain.Bulk{Type: o.Type, Status: domain.BulkQueued, TargetID: o.Target, Total: len(o.Items), KeyID: "key_x", Operator: true, Next: 1}
+	for _, item := range o.Items {
+		if item.Error != nil {
+			b.Rejected++
+			b.Blame(*item.Error)
+		}
+	}
+	b.Accepted = b.Total - b.Rejected
+	b.Pending = b.Accepted
+	return f.bulks.add(b), nil
+}
+
+func (f *fake) Bulk(_ context.Context, _ domain.Principal, id string) (*domain.Bulk, error) {
+	return f.bulks.get(id)
+}
+
+func (f *fake) ListBulks(_ context.Context, _ domain.Principal, q ask.Page) (ask.List[*domain.Bulk], error) {
+	return f.bulks.list(q), nil
+}
+
+func (f *fake) BulkItems(_ context.Context, _ domain.Principal, id string, _ ask.BulkItemQuery) (ask.List[*domain.BulkItem], error) {
+	b, err := f.bulks.get(id)
+	if err != nil {
+		return ask.List[*domain.BulkItem]{}, err
+	}
+	return ask.List[*domain.BulkItem]{Data: []*domain.BulkItem{{BulkID: b.ID, Status: domain.ItemDone, ResultID: "call_" + ulidOf(1)}}}, nil
+}
+
+func (f *fake) CancelBulk(_ context.Context, _ domain.Principal, id string) (*domain.Bulk, error) {
+	return alter(&f.bulks, id, func(b *domain.Bulk) error { b.Status = domain.BulkCancelled; return nil })
+}
+
+// unlimited lets the requests that follow begin with fresh limits: those of
+// another workspace.
+func (f *fake) unlimited() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.places++
+	w := *f.workspace
+	w.ID = fmt.Sprintf("ws_%d", f.places)
+	f.workspace = &w
+}
+
+// scarce says whether a path has a limit of a few requests.
+func scarce(path string) bool {
+	return strings.Contains(path, "/v1/bulk") || strings.Contains(path, "/v1/exports")
+}
+
+// stockJob puts a job on the shelf that a path names.
+func (d *door) stockJob(kind string) string {
+	if kind == "bulk" {
+		return d.bulks.add(&domain.Bulk{Type: domain.BulkCalls, Status: domain.BulkRunning}).ID
+	}
+	if kind == "exports" {
+		return d.files.add(&domain.Export{Type: domain.ExportCalls, Format: "csv", Status: domain.ExportCompleted}).ID
+	}
+	return ""
+}
+
+func (f *fake) CreateExport(_ context.Context, _ domain.Principal, e *domain.Export) (*domain.Export, error) {
+	e.Status = domain.ExportQueued
+	return f.files.add(e), nil
+}
+
+func (f *fake) Export(_ context.Context, _ domain.Principal, id string) (*domain.Export, error) {
+	return f.files.get(id)
+}
+
+func (f *fake) ListExports(_ context.Context, _ domain.Principal, q ask.Page) (ask.List[*domain.Export], error) {
+	return f.files.list(q), nil
+}
+
+func (f *fake) ExportFile(_ context.Context, _ domain.Principal, id string) (ask.Recording, error) {
+	e, err := f.files.get(id)
+	if err != nil {
+		return ask.Recording{}, err
+	}
+	if e.Status == domain.ExportQueued {
+		return ask.Recording{}, domain.Errorf(domain.CodeProcessing, "Still to come.")
+	}
+	text := "id\r\ncall_1\r\n"
+	return ask.Recording{Size: int64(len(text)), Created: e.CreatedAt, Body: shut{strings.NewReader(text)}}, nil
+}
+
+type shut struct{ io.ReadSeeker }
+
+func (shut) Close() error { return nil }
