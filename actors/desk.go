@@ -112,6 +112,18 @@ func create[R domain.Record](ctx context.Context, d *Desk, r R, more ...func(*co
 	return storeErr(err)
 }
 
+// createAnew is create for what holds a secret that is shown once: where the
+// same request has created it before the process ended, nobody has seen that
+// secret, and another takes its place.
+func createAnew[R domain.Record](ctx context.Context, d *Desk, r R) error {
+	t := turnOf(ctx)
+	if t == nil || !t.again {
+		return create(ctx, d, r)
+	}
+	_, err := d.store.Apply(ctx, commit.Change{Workspace: r.Key().Workspace, Puts: []domain.Record{r}})
+	return storeErr(err)
+}
+
 // update changes a fresh copy and keeps it, again after a conflict. more adds
 // to the commit and may refuse it.
 func update[T any, R noun[T]](

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
@@ -24,6 +23,9 @@ func (d *Desk) StartBulk(ctx context.Context, p domain.Principal, o ask.NewBulk)
 	if d.node.workspace(p.WorkspaceID) == nil {
 		return nil, missing("workspace")
 	}
+	if b, err := madeBefore[domain.Bulk](ctx, d, p, domain.PrefixBulk); b != nil || err != nil {
+		return b, err
+	}
 	if err := d.bulkFits(ctx, p, &o); err != nil {
 		return nil, err
 	}
@@ -37,7 +39,7 @@ func (d *Desk) StartBulk(ctx context.Context, p domain.Principal, o ask.NewBulk)
 	b := &domain.Bulk{
 		Type: o.Type, Status: domain.BulkQueued, TargetID: o.Target, Total: len(o.Items), Errors: []domain.BulkError{}, Operator: p.Operator, KeyID: p.KeyID,
 	}
-	fill(&b.Meta, "bulk", p, d.newID(ctx, domain.PrefixBulk), stamp())
+	fill(&b.Meta, "bulk", p, newID(ctx, domain.PrefixBulk), stamp())
 	b.Metadata = o.Metadata
 	chunks, err := chunksOf(b, o.Items)
 	if err != nil {
@@ -304,6 +306,3 @@ func (d *Desk) sweepBulks(ctx context.Context, workspaceID string) error {
 	}
 	return err
 }
-
-// newID makes an identifier for what a request creates.
-func (d *Desk) newID(_ context.Context, prefix domain.Prefix) string { return mailbox.NewID(prefix) }

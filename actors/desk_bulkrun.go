@@ -9,6 +9,7 @@ import (
 
 	"github.com/callboard/callboard/actors/jobs"
 	"github.com/callboard/callboard/actors/lines"
+	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
@@ -184,6 +185,7 @@ func (r *bulkRun) call(ctx context.Context, w *lines.Waiter, index int, o ask.Ne
 	for strange := 0; ; {
 		var kept func()
 		_, err := d.placeBy(ctx, r.by, o, placing{
+			id: mailbox.NewID(domain.PrefixCall),
 			permit: func(ctx context.Context, _ *tree) (lines.Permit, error) {
 				d.waits.Store(r.row.ID, "line")
 				defer d.waits.Delete(r.row.ID)

@@ -32,13 +32,17 @@ const (
 // PlaceCall checks an order, takes a line and a trunk, commits the opening of
 // its attempt and hands it to the calls.
 func (d *Desk) PlaceCall(ctx context.Context, p domain.Principal, o ask.NewCall) (*domain.Call, error) {
-	return d.placeBy(ctx, p, o, placing{permit: func(ctx context.Context, t *tree) (lines.Permit, error) {
+	if made, err := madeBefore[domain.Call](ctx, d, p, domain.PrefixCall); made != nil || err != nil {
+		return made, err
+	}
+	return d.placeBy(ctx, p, o, placing{id: newID(ctx, domain.PrefixCall), permit: func(ctx context.Context, t *tree) (lines.Permit, error) {
 		return mailbox.Ask[lines.Permit](ctx, d.node.sys, t.outbound, lines.Try{})
 	}})
 }
 
 // placing is how a call comes to its line, and what else its commit holds.
 type placing struct {
+	id     string // of the call
 	permit func(context.Context, *tree) (lines.Permit, error)
 	with   func(*commit.Change, *domain.Call) // nil: nothing
 }
@@ -52,7 +56,7 @@ func (d *Desk) placeBy(ctx context.Context, p domain.Principal, o ask.NewCall, h
 	if d.node.draining() {
 		return nil, domain.Errorf(domain.CodeUnavailable, "the service is being stopped; try again").With("retry_after", 5)
 	}
-	c, script, contacts, err := d.newCall(ctx, p, w, o)
+	c, script, contacts, err := d.newCall(ctx, p, w, o, how.id)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +97,7 @@ func (d *Desk) placeBy(ctx context.Context, p domain.Principal, o ask.NewCall, h
 
 // newCall checks an order against the rules and makes its record. A phone of
 // the workspace comes with its contacts.
-func (d *Desk) newCall(ctx context.Context, p domain.Principal, w *domain.Workspace, o ask.NewCall) (*domain.Call, domain.Script, []sip.Contact, error) {
+func (d *Desk) newCall(ctx context.Context, p domain.Principal, w *domain.Workspace, o ask.NewCall, id string) (*domain.Call, domain.Script, []sip.Contact, error) {
 	var none domain.Script
 	from, to, contacts, err := d.parties(ctx, p, w, o)
 	if err != nil {
@@ -112,7 +116,7 @@ func (d *Desk) newCall(ctx context.Context, p domain.Principal, w *domain.Worksp
 		Status: domain.CallQueued, Legs: []domain.Leg{}, Attempt: 1, StartedAt: &now,
 		Variables: map[string]string{}, Context: o.Context, Record: o.Record,
 	}
-	fill(&c.Meta, "call", p, mailbox.NewID(domain.PrefixCall), now)
+	fill(&c.Meta, "call", p, id, now)
 	c.Metadata = o.Metadata
 	return c, script, contacts, nil
 }

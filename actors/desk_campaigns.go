@@ -23,10 +23,13 @@ func (d *Desk) CreateCampaign(
 	ctx context.Context, p domain.Principal, c *domain.Campaign, secret string, rows iter.Seq2[ask.RawContact, error],
 ) (ask.CampaignCreated, error) {
 	var none ask.CampaignCreated
+	if made, err := d.campaignBefore(ctx, p); made != nil || err != nil {
+		return deref(made), err
+	}
 	if err := d.campaignFits(ctx, p, c); err != nil {
 		return none, err
 	}
-	fill(&c.Meta, "campaign", p, mailbox.NewID(domain.PrefixCampaign), stamp())
+	fill(&c.Meta, "campaign", p, newID(ctx, domain.PrefixCampaign), stamp())
 	if c.Test != nil && c.Status == domain.CampaignScheduled {
 		c.Test.Since = &c.CreatedAt
 	}
@@ -74,6 +77,32 @@ func (d *Desk) CreateCampaign(
 	d.node.campaignCreated(ctx, c)
 	d.node.committed(p.WorkspaceID)
 	return ask.CampaignCreated{Campaign: c, Upload: summaryOf(upload), WebhookSecret: secret}, nil
+}
+
+// campaignBefore is the campaign that the same request has made before the
+// process ended, as it was answered then; nil: none.
+func (d *Desk) campaignBefore(ctx context.Context, p domain.Principal) (*ask.CampaignCreated, error) {
+	c, err := madeBefore[domain.Campaign](ctx, d, p, domain.PrefixCampaign)
+	if c == nil || err != nil {
+		return nil, err
+	}
+	made := &ask.CampaignCreated{Campaign: c, Upload: summaryOf(&domain.Upload{Errors: []domain.ContactError{}})}
+	if err = every(ctx, d.store, "upload", c.WorkspaceID, "campaign="+c.ID, func(u *domain.Upload) {
+		if made.Upload.UploadID == "" { // the first came with it
+			made.Upload = summaryOf(u)
+		}
+	}); err != nil {
+		return nil, storeErr(err)
+	}
+	err = every(ctx, d.store, "webhook", c.WorkspaceID, "campaign="+c.ID, func(w *domain.Webhook) { made.WebhookSecret = w.Secret })
+	return made, storeErr(err)
+}
+
+func deref(c *ask.CampaignCreated) ask.CampaignCreated {
+	if c == nil {
+		return ask.CampaignCreated{}
+	}
+	return *c
 }
 
 func (d *Desk) campaignFits(ctx context.Context, p domain.Principal, c *domain.Campaign) error {

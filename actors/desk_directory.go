@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"slices"
 
-	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
@@ -15,10 +14,13 @@ import (
 
 // CreateAgent keeps a new agent.
 func (d *Desk) CreateAgent(ctx context.Context, p domain.Principal, a *domain.Agent) (*domain.Agent, error) {
+	if made, err := madeBefore[domain.Agent](ctx, d, p, domain.PrefixAgent); made != nil || err != nil {
+		return made, err
+	}
 	if err := d.pathwayExists(ctx, p, a.PathwayID); err != nil {
 		return nil, err
 	}
-	fill(&a.Meta, "agent", p, mailbox.NewID(domain.PrefixAgent), stamp())
+	fill(&a.Meta, "agent", p, newID(ctx, domain.PrefixAgent), stamp())
 	a.Version = 1
 	if err := d.taken(ctx, p, a.ID, a.Extension, ""); err != nil {
 		return nil, err
@@ -93,7 +95,10 @@ func (d *Desk) DeleteAgent(ctx context.Context, p domain.Principal, id string) e
 
 // CreatePathway keeps a new pathway.
 func (d *Desk) CreatePathway(ctx context.Context, p domain.Principal, w *domain.Pathway) (*domain.Pathway, error) {
-	fill(&w.Meta, "pathway", p, mailbox.NewID(domain.PrefixPathway), stamp())
+	if made, err := madeBefore[domain.Pathway](ctx, d, p, domain.PrefixPathway); made != nil || err != nil {
+		return made, err
+	}
+	fill(&w.Meta, "pathway", p, newID(ctx, domain.PrefixPathway), stamp())
 	w.Version = 1
 	return w, create(ctx, d, w)
 }
@@ -130,10 +135,13 @@ func (d *Desk) DeletePathway(ctx context.Context, p domain.Principal, id string)
 
 // CreateTrunk keeps a new trunk; calls may use it from the answer on.
 func (d *Desk) CreateTrunk(ctx context.Context, p domain.Principal, t *domain.Trunk) (*domain.Trunk, error) {
+	if made, err := madeBefore[domain.Trunk](ctx, d, p, domain.PrefixTrunk); made != nil || err != nil {
+		return made, err
+	}
 	if err := d.trunkFits(ctx, t); err != nil {
 		return nil, err
 	}
-	fill(&t.Meta, "trunk", p, mailbox.NewID(domain.PrefixTrunk), stamp())
+	fill(&t.Meta, "trunk", p, newID(ctx, domain.PrefixTrunk), stamp())
 	if err := create(ctx, d, t); err != nil {
 		return nil, err
 	}
@@ -217,10 +225,13 @@ func (d *Desk) numberFits(ctx context.Context, p domain.Principal, n *domain.Pho
 
 // CreateNumber keeps a number, which nobody else in the install may have.
 func (d *Desk) CreateNumber(ctx context.Context, p domain.Principal, n *domain.PhoneNumber) (*domain.PhoneNumber, error) {
+	if made, err := madeBefore[domain.PhoneNumber](ctx, d, p, domain.PrefixNumber); made != nil || err != nil {
+		return made, err
+	}
 	if err := d.numberFits(ctx, p, n); err != nil {
 		return nil, err
 	}
-	fill(&n.Meta, "phone_number", p, mailbox.NewID(domain.PrefixNumber), stamp())
+	fill(&n.Meta, "phone_number", p, newID(ctx, domain.PrefixNumber), stamp())
 	claim := claimOf(n)
 	err := create(ctx, d, n, func(c *commit.Change) {
 		c.Guards = append(c.Guards, commit.Absent(claim.Key()))

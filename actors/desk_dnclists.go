@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/dnc"
@@ -23,6 +22,9 @@ const (
 
 // CreateDNCList keeps a new list.
 func (d *Desk) CreateDNCList(ctx context.Context, p domain.Principal, l *domain.DNCList) (*domain.DNCList, error) {
+	if made, err := madeBefore[domain.DNCList](ctx, d, p, domain.PrefixDNC); made != nil || err != nil {
+		return made, err
+	}
 	n := 0
 	if err := every(ctx, d.store, "dnc_list", p.WorkspaceID, envOf(p), func(*domain.DNCList) { n++ }); err != nil {
 		return nil, storeErr(err)
@@ -30,7 +32,7 @@ func (d *Desk) CreateDNCList(ctx context.Context, p domain.Principal, l *domain.
 	if n >= maxLists {
 		return nil, domain.Errorf(domain.CodeInvalidState, "a workspace has at most %d do-not-call lists", maxLists)
 	}
-	fill(&l.Meta, "dnc_list", p, mailbox.NewID(domain.PrefixDNC), stamp())
+	fill(&l.Meta, "dnc_list", p, newID(ctx, domain.PrefixDNC), stamp())
 	l.Default, l.Entries = false, 0
 	if err := create(ctx, d, l); err != nil {
 		return nil, err

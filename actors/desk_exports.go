@@ -25,6 +25,9 @@ const (
 
 // CreateExport orders a file; it is made by this process or by the next.
 func (d *Desk) CreateExport(ctx context.Context, p domain.Principal, e *domain.Export) (*domain.Export, error) {
+	if made, err := madeBefore[domain.Export](ctx, d, p, domain.PrefixExport); made != nil || err != nil {
+		return made, err
+	}
 	if id := e.Filters.CampaignID; id != "" {
 		if _, err := d.Campaign(ctx, p, id); err != nil {
 			if domain.CodeOf(err) == domain.CodeNotFound {
@@ -33,7 +36,7 @@ func (d *Desk) CreateExport(ctx context.Context, p domain.Principal, e *domain.E
 			return nil, err
 		}
 	}
-	fill(&e.Meta, "export", p, d.newID(ctx, domain.PrefixExport), stamp())
+	fill(&e.Meta, "export", p, newID(ctx, domain.PrefixExport), stamp())
 	e.Status = domain.ExportQueued
 	if err := create(ctx, d, e); err != nil {
 		return nil, err

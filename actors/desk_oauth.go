@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"time"
 
-	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/allow"
 	"github.com/callboard/callboard/domain/ask"
@@ -35,7 +34,7 @@ func (d *Desk) CreateClient(ctx context.Context, p domain.Principal, c *domain.O
 	if d.guests.count(p.WorkspaceID) >= clientsMost {
 		return nil, "", domain.Errorf(domain.CodeInvalidState, "the workspace has %d OAuth clients, which is the most; delete some first", clientsMost)
 	}
-	fill(&c.Meta, "oauth_client", p, mailbox.NewID(domain.PrefixClient), stamp())
+	fill(&c.Meta, "oauth_client", p, newID(ctx, domain.PrefixClient), stamp())
 	c.CreatedBy = p.KeyID
 	if !c.Public {
 		var random [24]byte
@@ -43,7 +42,7 @@ func (d *Desk) CreateClient(ctx context.Context, p domain.Principal, c *domain.O
 		secret, c.Last4 = allow.NewSecret(random)
 		c.Hash = d.clientHash(c.ID, secret)
 	}
-	if err = create(ctx, d, c); err != nil {
+	if err = createAnew(ctx, d, c); err != nil {
 		return nil, "", err
 	}
 	d.guests.remember(c)

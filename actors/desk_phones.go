@@ -17,10 +17,13 @@ const phonesPerWorkspace = 10_000
 
 // CreatePhone keeps a new phone; it may register from the answer on.
 func (d *Desk) CreatePhone(ctx context.Context, p domain.Principal, x *domain.Phone) (*domain.Phone, error) {
+	if made, err := madeBefore[domain.Phone](ctx, d, p, domain.PrefixPhone); made != nil || err != nil {
+		return made, err
+	}
 	if d.node.phones.Count(p.WorkspaceID) >= phonesPerWorkspace {
 		return nil, domain.Errorf(domain.CodeInvalidState, "a workspace has %d phones at most", phonesPerWorkspace)
 	}
-	fill(&x.Meta, "phone", p, mailbox.NewID(domain.PrefixPhone), stamp())
+	fill(&x.Meta, "phone", p, newID(ctx, domain.PrefixPhone), stamp())
 	if x.Password == "" {
 		x.Password = rand.Text()
 	}

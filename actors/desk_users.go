@@ -22,12 +22,15 @@ const seenEvery = 5 * time.Minute
 
 // CreateUser keeps a new user.
 func (d *Desk) CreateUser(ctx context.Context, p domain.Principal, u *domain.User) (*domain.User, error) {
+	if made, err := madeBefore[domain.User](ctx, d, p, domain.PrefixUser); made != nil || err != nil {
+		return made, err
+	}
 	d.guests.changing.Lock()
 	defer d.guests.changing.Unlock()
 	if d.guests.countUsers(p.WorkspaceID) >= usersMost {
 		return nil, domain.Errorf(domain.CodeInvalidState, "the workspace has %d users, which is the most; delete some first", usersMost)
 	}
-	fill(&u.Meta, "user", p, mailbox.NewID(domain.PrefixUser), stamp())
+	fill(&u.Meta, "user", p, newID(ctx, domain.PrefixUser), stamp())
 	if err := create(ctx, d, u); err != nil {
 		return nil, err
 	}

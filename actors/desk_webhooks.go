@@ -22,6 +22,9 @@ func newSecret() string {
 // CreateWebhook keeps an endpoint, which receives every event committed after
 // the answer.
 func (d *Desk) CreateWebhook(ctx context.Context, p domain.Principal, w *domain.Webhook) (*domain.Webhook, error) {
+	if made, err := madeBefore[domain.Webhook](ctx, d, p, domain.PrefixWebhook); made != nil || err != nil {
+		return made, err
+	}
 	if err := d.node.checkURL(ctx, "url", w.URL); err != nil {
 		return nil, err
 	}
@@ -29,7 +32,7 @@ func (d *Desk) CreateWebhook(ctx context.Context, p domain.Principal, w *domain.
 		w.Secret = newSecret()
 	}
 	w.SecretHint, w.Status = hook.Hint(w.Secret), domain.WebhookActive
-	fill(&w.Meta, "webhook", p, mailbox.NewID(domain.PrefixWebhook), stamp())
+	fill(&w.Meta, "webhook", p, newID(ctx, domain.PrefixWebhook), stamp())
 	if err := create(ctx, d, w); err != nil {
 		return nil, err
 	}

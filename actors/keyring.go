@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/allow"
 	"github.com/callboard/callboard/domain/commit"
@@ -173,7 +172,7 @@ func (k *Keyring) Create(ctx context.Context, key *domain.APIKey) (made *domain.
 	if _, err = rand.Read(random[:]); err != nil {
 		return nil, "", err
 	}
-	key.ID = mailbox.NewID(domain.PrefixKey)
+	key.ID = newID(ctx, domain.PrefixKey)
 	text, parsed, err := allow.NewKey(key.ID, key.Environment, random)
 	if err != nil {
 		return nil, "", err
@@ -184,10 +183,11 @@ func (k *Keyring) Create(ctx context.Context, key *domain.APIKey) (made *domain.
 	if key.AllowedIPs == nil {
 		key.AllowedIPs = []string{}
 	}
-	_, err = k.store.Apply(ctx, commit.Change{
-		Workspace: key.WorkspaceID, Guards: []commit.Guard{commit.Absent(key.Key())},
-		Puts: []domain.Record{key, auditOf(key, "api_key.created", domain.Actor{Type: "system"})},
-	})
+	c := commit.Change{Workspace: key.WorkspaceID, Puts: []domain.Record{key, auditOf(key, "api_key.created", domain.Actor{Type: "system"})}}
+	if t := turnOf(ctx); t == nil || !t.again { // else nobody has seen the text of the one before
+		c.Guards = []commit.Guard{commit.Absent(key.Key())}
+	}
+	_, err = k.store.Apply(ctx, c)
 	if err != nil {
 		return nil, "", storeErr(err)
 	}

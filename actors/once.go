@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
@@ -42,35 +43,86 @@ func onceOf(p domain.Principal, k ask.OnceKey) *onceRow {
 	return &onceRow{ID: hex.EncodeToString(sum[:]), WorkspaceID: p.WorkspaceID}
 }
 
-// Reserve takes a key for a request, or answers the reply of an earlier one.
-func (d *Desk) Reserve(ctx context.Context, p domain.Principal, k ask.OnceKey) (*ask.OnceReply, error) {
+// turn is a request with an Idempotency-Key that may run. What it creates has
+// ids that follow from it: where the process ends in between, the same request
+// finds in the next one what it has created, and creates only what is missing.
+type turn struct {
+	row   string    // the id of the key's row
+	at    time.Time // when the key was first seen
+	again bool      // an earlier process may have done some of it
+}
+
+type turnKey struct{}
+
+// turnOf is the turn of a request; nil without an Idempotency-Key.
+func turnOf(ctx context.Context) *turn {
+	t, _ := ctx.Value(turnKey{}).(*turn)
+	return t
+}
+
+// id is that of the one resource of a kind that the request creates.
+func (t *turn) id(prefix domain.Prefix) string {
+	sum := sha256.Sum256([]byte(t.row + "\n" + t.at.Format(time.RFC3339Nano) + "\n" + string(prefix)))
+	return domain.ID(prefix, t.at, [10]byte(sum[:10]))
+}
+
+// newID makes an identifier for the one resource of a kind that a request
+// creates.
+func newID(ctx context.Context, prefix domain.Prefix) string {
+	if t := turnOf(ctx); t != nil {
+		return t.id(prefix)
+	}
+	return mailbox.NewID(prefix)
+}
+
+// madeBefore is what the same request has created before the process ended;
+// nil: nothing.
+func madeBefore[T any, R noun[T]](ctx context.Context, d *Desk, p domain.Principal, prefix domain.Prefix) (R, error) {
+	t := turnOf(ctx)
+	if t == nil || !t.again {
+		return nil, nil
+	}
+	r, _, err := get[T, R](ctx, d, p, prefix, t.id(prefix))
+	if domain.CodeOf(err) == domain.CodeNotFound {
+		return nil, nil
+	}
+	return r, err
+}
+
+// Reserve takes a key for a request, or answers the reply of an earlier one. A
+// request that the end of a process cut off may run again under its key: the
+// context leads it to what it has done already.
+func (d *Desk) Reserve(ctx context.Context, p domain.Principal, k ask.OnceKey, digest string) (context.Context, *ask.OnceReply, error) {
 	for range tries {
 		row := onceOf(p, k)
 		version, err := d.store.Get(ctx, row)
 		if err != nil && !errors.Is(err, domain.ErrNotFound) {
-			return nil, storeErr(err)
-		}
-		if err == nil && time.Since(row.At) < onceFor {
-			switch {
-			case row.Done:
-				return &row.Reply, nil
-			case row.Boot == d.node.boot:
-				return nil, domain.Errorf(domain.CodeIdempotencyConflict, "a request with this Idempotency-Key is still running")
-			}
-			return nil, domain.Errorf(domain.CodeIdempotencyConflict,
-				"the service ended while a request with this Idempotency-Key ran; see whether it took effect, then use another key")
+			return ctx, nil, storeErr(err)
 		}
 		fresh := onceOf(p, k)
-		fresh.Boot, fresh.At = d.node.boot, stamp()
+		fresh.Boot, fresh.At, fresh.Reply.Digest = d.node.boot, stamp(), digest
+		again := err == nil && time.Since(row.At) < onceFor
+		if again {
+			before := row.Reply.Digest
+			switch {
+			case row.Done:
+				return ctx, &row.Reply, nil
+			case row.Boot == d.node.boot:
+				return ctx, nil, domain.Errorf(domain.CodeIdempotencyConflict, "a request with this Idempotency-Key is still running")
+			case before != "" && digest != "" && before != digest:
+				return ctx, nil, domain.Errorf(domain.CodeIdempotencyMismatch, "This Idempotency-Key came with another body before.")
+			}
+			fresh.At = row.At
+		}
 		_, err = d.store.Apply(ctx, commit.Change{
 			Workspace: p.WorkspaceID, Guards: []commit.Guard{{Key: fresh.Key(), Version: version}}, Puts: []domain.Record{fresh},
 		})
 		if errors.Is(err, domain.ErrConflict) {
 			continue
 		}
-		return nil, storeErr(err)
+		return context.WithValue(ctx, turnKey{}, &turn{row: fresh.ID, at: fresh.At, again: again}), nil, storeErr(err)
 	}
-	return nil, domain.Errorf(domain.CodeIdempotencyConflict, "a request with this Idempotency-Key is still running")
+	return ctx, nil, domain.Errorf(domain.CodeIdempotencyConflict, "a request with this Idempotency-Key is still running")
 }
 
 // Keep stores the reply of a request that ran.

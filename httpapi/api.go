@@ -182,6 +182,9 @@ func (s *Server) gate(hc huma.Context, next func(huma.Context)) {
 	if err == nil {
 		err = jsonOnly(c, len(text))
 	}
+	if err == nil && op.SkipValidateBody && !json.Valid(text) {
+		err = domain.Errorf(domain.CodeInvalidRequest, "The body is no JSON.")
+	}
 	if err != nil {
 		_ = s.refuse(c, err)
 		return
@@ -229,6 +232,9 @@ type humaContext huma.Context
 
 // Unwrap lets the adapter find its own context.
 func (r *read) Unwrap() huma.Context { return r.humaContext }
+
+// Context is the request's as it is now: an Idempotency-Key adds to it.
+func (r *read) Context() context.Context { return humafiber.UnwrapV2(r.humaContext).UserContext() }
 
 // BodyReader is the body.
 func (r *read) BodyReader() io.Reader { return r.body }

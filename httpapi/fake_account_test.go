@@ -121,17 +121,17 @@ func (f *fake) ListEvents(_ context.Context, _ domain.Principal, q ask.EventQuer
 
 func (f *fake) Ready(context.Context) error { return f.ready }
 
-func (f *fake) Reserve(_ context.Context, _ domain.Principal, k ask.OnceKey) (*ask.OnceReply, error) {
+func (f *fake) Reserve(ctx context.Context, _ domain.Principal, k ask.OnceKey, _ string) (context.Context, *ask.OnceReply, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.running[k] {
-		return nil, domain.Errorf(domain.CodeIdempotencyConflict, "A request with this key is still running.")
+		return ctx, nil, domain.Errorf(domain.CodeIdempotencyConflict, "A request with this key is still running.")
 	}
 	if r := f.replies[k]; r != nil {
-		return r, nil
+		return ctx, r, nil
 	}
 	f.running[k] = true
-	return nil, nil //nolint:nilnil // nothing is stored, and nothing is wrong
+	return ctx, nil, nil
 }
 
 func (f *fake) Keep(_ context.Context, _ domain.Principal, k ask.OnceKey, r ask.OnceReply) error {

@@ -49,7 +49,8 @@ func (s *Server) once(c *fiber.Ctx, text []byte, run func()) {
 		sum := sha256.Sum256(text)
 		return hex.EncodeToString(sum[:]), nil
 	}
-	if err := s.runOnce(c, digest, func() error { run(); return nil }); err != nil {
+	sum, _ := digest() // never fails
+	if err := s.runOnce(c, sum, digest, func() error { run(); return nil }); err != nil {
 		_ = s.refuse(c, err) // into memory: cannot fail
 	}
 }
@@ -58,7 +59,7 @@ func (s *Server) once(c *fiber.Ctx, text []byte, run func()) {
 func (s *Server) onceStream(c *fiber.Ctx, run func() error) error {
 	b := bodyOf(c)
 	b.sum = sha256.New()
-	return s.runOnce(c, func() (string, error) {
+	return s.runOnce(c, "", func() (string, error) {
 		if _, err := io.Copy(io.Discard, b); err != nil {
 			return "", err
 		}
@@ -66,7 +67,7 @@ func (s *Server) onceStream(c *fiber.Ctx, run func() error) error {
 	}, run)
 }
 
-func (s *Server) runOnce(c *fiber.Ctx, digest func() (string, error), run func() error) error {
+func (s *Server) runOnce(c *fiber.Ctx, known string, digest func() (string, error), run func() error) error {
 	header := c.Get(onceHeader)
 	if header == "" || c.Method() != fiber.MethodPost || s.ports.Once == nil {
 		return run()
@@ -83,10 +84,11 @@ func (s *Server) runOnce(c *fiber.Ctx, digest func() (string, error), run func()
 	}
 	ctx := c.UserContext()
 	p := visitOf(ctx).principal
-	before, err := s.ports.Once.Reserve(ctx, p, r.key)
+	ctx, before, err := s.ports.Once.Reserve(ctx, p, r.key, known)
 	if err != nil {
 		return err
 	}
+	c.SetUserContext(ctx)
 	if before != nil {
 		return s.replay(c, r, before)
 	}

@@ -311,9 +311,11 @@ type Health interface {
 // Once keeps the answers to requests with an Idempotency-Key for 24 hours.
 type Once interface {
 	// Reserve takes the key for a request. It answers the stored reply where
-	// there is one, nil where the request may run, and idempotency_conflict
-	// where it is still running.
-	Reserve(ctx context.Context, p domain.Principal, k ask.OnceKey) (*ask.OnceReply, error)
+	// there is one, nil where the request may run, in the context that comes
+	// back, and idempotency_conflict where it is still running. A request that
+	// the end of the process cut off may run again: what it did is found and
+	// done once. digest is that of the body, "" where it is not read yet.
+	Reserve(ctx context.Context, p domain.Principal, k ask.OnceKey, digest string) (context.Context, *ask.OnceReply, error)
 	// Keep stores the reply of a request that ran.
 	Keep(ctx context.Context, p domain.Principal, k ask.OnceKey, r ask.OnceReply) error
 	// Release gives the key back: the request had no effect.

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
-
 )
 
 // askAnew is how often a Waiter asks again: lines that restarted have
@@ -73,4 +72,3 @@ func (w *Waiter) Close() {
 		}
 	}
 }
-

@@ -1,0 +1,151 @@
+package actors_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+)
+
+// makers create one resource of each kind, under the context of a request, and
+// answer its id.
+func (h *house) makers(agent string) map[string]func(context.Context) (string, error) {
+	d := h.desk()
+	return map[string]func(context.Context) (string, error){
+		"agent": func(ctx context.Context) (string, error) {
+			return idOf(d.CreateAgent(ctx, h.live, &domain.Agent{Name: "a", FirstMessage: "Hello.", Extension: "77"}))
+		},
+		"trunk": func(ctx context.Context) (string, error) {
+			return idOf(d.CreateTrunk(ctx, h.live, &domain.Trunk{Name: "t", Proxies: []domain.Proxy{{Host: "192.0.2.1", Port: 5060, Transport: "udp"}}, NumberFormat: "e164", Prefixes: []string{"+44"}}))
+		},
+		"number": func(ctx context.Context) (string, error) {
+			return idOf(d.CreateNumber(ctx, h.live, &domain.PhoneNumber{Number: "+12025550177"}))
+		},
+		"phone": func(ctx context.Context) (string, error) {
+			return idOf(d.CreatePhone(ctx, h.live, &domain.Phone{Extension: "78", Username: "u78", Name: "p"}))
+		},
+		"list": func(ctx context.Context) (string, error) {
+			return idOf(d.CreateDNCList(ctx, h.live, &domain.DNCList{Name: "l"}))
+		},
+		"user": func(ctx context.Context) (string, error) {
+			return idOf(d.CreateUser(ctx, h.live, &domain.User{Name: "Ada", Role: "viewer"}))
+		},
+		"webhook": func(ctx context.Context) (string, error) {
+			return idOf(d.CreateWebhook(ctx, h.live, &domain.Webhook{URL: h.receiver.url, Events: []string{"*"}}))
+		},
+		"key": func(ctx context.Context) (string, error) {
+			k, text, err := d.CreateKey(ctx, h.live, &domain.APIKey{Name: "k", Permissions: []domain.Permission{domain.AllRead}})
+			if err == nil {
+				_, err = d.Authenticate(ctx, text, here)
+			}
+			return idOf(k, err)
+		},
+		"client": func(ctx context.Context) (string, error) {
+			c, _, err := d.CreateClient(ctx, h.live, &domain.OAuthClient{Name: "c", Scopes: []domain.Permission{domain.AllRead}})
+			return idOf(c, err)
+		},
+		"campaign": func(ctx context.Context) (string, error) {
+			made, err := d.CreateCampaign(ctx, h.live, &domain.Campaign{
+				Name: "c", Status: domain.CampaignDraft, AgentID: agent, DefaultCountry: "US", Webhooks: map[string]string{"campaign.started": h.receiver.url},
+			}, "", contacts(numbered(1), numbered(2)))
+			if err == nil {
+				assert.Equal(h, 2, made.Upload.Summary.Accepted)
+				assert.NotEmpty(h, made.WebhookSecret)
+			}
+			return idOf(made.Campaign, err)
+		},
+		"call": func(ctx context.Context) (string, error) {
+			return idOf(d.PlaceCall(ctx, h.live, ask.NewCall{To: number(7, 7, "11"), AgentID: agent, RingTimeout: 5 * time.Second, MaxDuration: time.Minute}))
+		},
+		"bulk": func(ctx context.Context) (string, error) {
+			return idOf(d.StartBulk(ctx, h.live, ask.NewBulk{Type: domain.BulkDNC, Items: []ask.BulkOrder{{Number: &ask.RawNumber{Phone: numbered(3)}}}}))
+		},
+		"export": func(ctx context.Context) (string, error) {
+			return idOf(d.CreateExport(ctx, h.live, &domain.Export{Type: domain.ExportUsage, Format: "csv"}))
+		},
+	}
+}
+
+func idOf[T interface{ Base() *domain.Meta }](v T, err error) (string, error) {
+	if err != nil {
+		return "", err
+	}
+	return v.Base().ID, nil
+}
+
+func TestARequestThatACrashCutOffHasOneEffect(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	agent := h.agent(h.live, linger())
+	key := func(name string) ask.OnceKey { return ask.OnceKey{Key: name, Method: "POST", Path: "/v1/" + name} }
+	first := map[string]string{}
+	for name, create := range h.makers(agent) {
+		ctx, reply, err := h.desk().Reserve(t.Context(), h.live, key(name), "digest")
+		require.NoError(t, err)
+		require.Nil(t, reply)
+		first[name], err = create(ctx)
+		require.NoError(t, err, name)
+	}
+	_, _, err := h.desk().Reserve(t.Context(), h.live, key("early"), "digest")
+	require.NoError(t, err) // of which nothing was done
+	h.shut()
+	h.open()
+	d := h.desk()
+	second := map[string]string{}
+	for name, create := range h.makers(agent) {
+		_, _, err = d.Reserve(t.Context(), h.live, key(name), "another")
+		assert.Equal(t, domain.CodeIdempotencyMismatch, domain.CodeOf(err))
+		ctx, reply, err := d.Reserve(t.Context(), h.live, key(name), "digest")
+		require.NoError(t, err, name)
+		require.Nil(t, reply)
+		second[name], err = create(ctx)
+		require.NoError(t, err, name)
+	}
+	assert.Equal(t, first, second, "each has found what it had made")
+	calls, err := d.ListCalls(t.Context(), h.live, ask.CallQuery{Page: ask.Page{Limit: 100}})
+	require.NoError(t, err)
+	assert.Len(t, calls.Data, 1)
+	agents, err := d.ListAgents(t.Context(), h.live, ask.Page{Limit: 100})
+	require.NoError(t, err)
+	assert.Len(t, agents.Data, 2)
+	keys, err := d.ListKeys(t.Context(), h.live, ask.Page{Limit: 100})
+	require.NoError(t, err)
+	assert.Len(t, keys.Data, 2)
+
+	ctx, _, err := d.Reserve(t.Context(), h.live, key("early"), "digest")
+	require.NoError(t, err)
+	made, err := d.CreateDNCList(ctx, h.live, &domain.DNCList{Name: "late"})
+	require.NoError(t, err, "what was not done is done now")
+	assert.Equal(t, "late", made.Name)
+}
+
+func TestOfFiftyEqualRequestsOneRuns(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	k := ask.OnceKey{Key: "k", Method: "POST", Path: "/v1/agents"}
+	var wait sync.WaitGroup
+	for range 50 {
+		wait.Go(func() {
+			ctx, reply, err := h.desk().Reserve(t.Context(), h.live, k, "d")
+			switch {
+			case domain.CodeOf(err) == domain.CodeIdempotencyConflict || reply != nil:
+				return
+			case !assert.NoError(t, err):
+				return
+			}
+			_, err = h.desk().CreateAgent(ctx, h.live, &domain.Agent{Name: "a", FirstMessage: "Hello."})
+			assert.NoError(t, err)
+			assert.NoError(t, h.desk().Keep(t.Context(), h.live, k, ask.OnceReply{Digest: "d"}))
+		})
+	}
+	wait.Wait()
+	agents, err := h.desk().ListAgents(t.Context(), h.live, ask.Page{Limit: 100})
+	require.NoError(t, err)
+	assert.Len(t, agents.Data, 1)
+}
