@@ -194,3 +194,29 @@ func TestBulkContactsAndNumbersArriveOnce(t *testing.T) {
 	_, err = d.StartBulk(ctx, h.live, ask.NewBulk{Type: domain.BulkContacts, Target: "campaign_" + id[9:18] + "00000000000000000", Items: order.Items})
 	assert.Equal(t, domain.CodeValidation, domain.CodeOf(err))
 }
+
+func TestABulkJobSendsEachMessageOnceWhateverBreaksOff(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	h.shut()
+	doubt := &doubtful{}
+	h.wrap = func(s actors.Store) actors.Store { doubt.Store = s; return doubt }
+	h.open()
+	order := ask.NewBulk{Type: domain.BulkSMS}
+	for i := range 8 {
+		order.Items = append(order.Items, ask.BulkOrder{Message: &ask.NewMessage{To: number(6, i, "11"), Body: "Hello {{name}}.", Context: domain.Context{"name": "Ada"}}})
+	}
+	order.Items[2].Message.Context = nil
+	_, err := h.desk().StartBulk(t.Context(), h.live, order)
+	assert.Equal(t, domain.CodeNoSMSRoute, domain.CodeOf(err))
+	b, err := h.desk().StartBulk(t.Context(), h.test, order)
+	require.NoError(t, err)
+	h.until(2*patience, "the job is over", func() bool { return h.bulk(h.test, b.ID).Final() })
+	items := h.outcomes(h.test, b.ID)
+	assert.Len(t, items[domain.ItemDone], 7)
+	require.Len(t, items[domain.ItemFailed], 1)
+	assert.Equal(t, []any{2, "context.name"}, []any{items[domain.ItemFailed][0].Index, items[domain.ItemFailed][0].Param})
+	all, err := h.desk().ListMessages(t.Context(), h.test, ask.MessageQuery{Page: ask.Page{Limit: 100}, Direction: domain.Outbound})
+	require.NoError(t, err)
+	assert.Len(t, all.Data, 7)
+}

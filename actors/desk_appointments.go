@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/booking"
@@ -29,6 +28,9 @@ const suggested = 3
 // many nodes, one gets it: who books of this process takes turns, and the rows
 // of the provider and of its days are guarded.
 func (d *Desk) Book(ctx context.Context, p domain.Principal, o ask.NewAppointment) (*domain.Appointment, error) {
+	if made, err := madeBefore[domain.Appointment](ctx, d, p, domain.PrefixAppoint); made != nil || err != nil {
+		return made, err
+	}
 	if err := d.callExists(ctx, p, o.CallID); err != nil {
 		return nil, err
 	}
@@ -42,7 +44,7 @@ func (d *Desk) Book(ctx context.Context, p domain.Principal, o ask.NewAppointmen
 	}
 	defer end()
 	a := &domain.Appointment{Patient: o.Patient, Type: o.Type, Status: domain.AppointmentBooked, CallID: o.CallID, Notes: o.Notes}
-	fill(&a.Meta, "appointment", p, mailbox.NewID(domain.PrefixAppoint), stamp())
+	fill(&a.Meta, "appointment", p, newID(ctx, domain.PrefixAppoint), stamp())
 	a.AppointmentID, a.Metadata = a.ID, o.Metadata
 	if o.Confirmed {
 		a.Status, a.ConfirmedAt = domain.AppointmentConfirmed, &a.CreatedAt

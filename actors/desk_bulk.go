@@ -90,6 +90,14 @@ func (d *Desk) bulkFits(ctx context.Context, p domain.Principal, o *ask.NewBulk)
 			}
 		}
 	case domain.BulkSMS:
+		if p.Environment != domain.Test {
+			return domain.Errorf(domain.CodeNoSMSRoute, "no trunk of this workspace carries text messages; with a test key the built-in carrier takes them")
+		}
+		for i := range o.Items {
+			if m := o.Items[i].Message; m != nil && o.Items[i].Error == nil {
+				o.Items[i].Error = blame(i, reachable(m.To, w, p.Environment))
+			}
+		}
 	}
 	return nil
 }
@@ -109,16 +117,19 @@ func (d *Desk) callNever(ctx context.Context, p domain.Principal, w *domain.Work
 	if _, inside := domain.PhoneUser(o.To); inside {
 		return nil
 	}
-	n, err := domain.ReadNumber(o.To, w.DefaultCountry)
+	return blame(index, reachable(o.To, w, p.Environment))
+}
+
+// reachable says why a number is never called or written to; nil: it may be.
+func reachable(to string, w *domain.Workspace, env domain.Environment) error {
+	n, err := domain.ReadNumber(to, w.DefaultCountry)
 	switch {
 	case errors.Is(err, domain.ErrPhoneForbidden):
-		err = &domain.Error{Code: domain.CodeDestination, Param: "to", Message: "to is an emergency number or a short code; these are never called"}
+		return &domain.Error{Code: domain.CodeDestination, Param: "to", Message: "to is an emergency number or a short code; these are never called"}
 	case err != nil:
-		err = problem("to", domain.CodeValidation, "to must be a full telephone number, best in E.164, or the extension of a phone")
-	default:
-		err = n.Allowed(w.Calling, w.DefaultCountry, p.Environment)
+		return problem("to", domain.CodeValidation, "to must be a full telephone number, best in E.164, or the extension of a phone")
 	}
-	return blame(index, err)
+	return n.Allowed(w.Calling, w.DefaultCountry, env)
 }
 
 // blame tells an error as that of an item; nil without one.

@@ -68,6 +68,7 @@ func (d *Desk) runBulk(ctx context.Context, workspaceID, id string) error {
 	case domain.BulkDNC:
 		err = r.numbers(ctx)
 	case domain.BulkSMS:
+		err = r.messages(ctx)
 	}
 	if err != nil {
 		return err
@@ -217,6 +218,33 @@ func (r *bulkRun) call(ctx context.Context, w *lines.Waiter, index int, o ask.Ne
 			return err
 		}
 	}
+}
+
+// messages queues one text message after another.
+func (r *bulkRun) messages(ctx context.Context) error {
+	for index, o := range r.orders(ctx) {
+		if index < 0 || o.Message == nil {
+			return errOrders
+		}
+		var kept func()
+		id := mailbox.NewID(domain.PrefixMessage)
+		_, err := r.desk.sendMessage(ctx, r.by, *o.Message, id, func(c *commit.Change) {
+			item := r.item(index, nil)
+			item.ResultID = id
+			kept = r.settle(c, item)
+		})
+		switch {
+		case err == nil:
+			kept()
+		case kept != nil || passes(err):
+			return err // what is stored says what became of it
+		default:
+			if err = r.fail(ctx, index, err); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // passes says whether an error may be gone the next time.

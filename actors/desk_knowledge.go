@@ -30,6 +30,9 @@ const (
 // CreateKnowledge keeps a new knowledge base with its first sources, in one
 // commit. They are read after the answer.
 func (d *Desk) CreateKnowledge(ctx context.Context, p domain.Principal, k *domain.KnowledgeBase, sources []ask.NewSource) (*domain.KnowledgeBase, error) {
+	if made, err := madeBefore[domain.KnowledgeBase](ctx, d, p, domain.PrefixKnowledge); made != nil || err != nil {
+		return made, err
+	}
 	end, err := d.revising.take(ctx, "knowledge "+p.WorkspaceID)
 	if err != nil {
 		return nil, err
@@ -42,7 +45,7 @@ func (d *Desk) CreateKnowledge(ctx context.Context, p domain.Principal, k *domai
 	if n >= maxKnowledge {
 		return nil, domain.Errorf(domain.CodeInvalidState, "a workspace has %d knowledge bases at most", maxKnowledge)
 	}
-	fill(&k.Meta, "knowledge_base", p, mailbox.NewID(domain.PrefixKnowledge), stamp())
+	fill(&k.Meta, "knowledge_base", p, newID(ctx, domain.PrefixKnowledge), stamp())
 	rows := make([]domain.Record, 0, len(sources))
 	for i := range sources {
 		s, err := d.newSource(ctx, k, sources[i], "sources["+strconv.Itoa(i)+"].")

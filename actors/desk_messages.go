@@ -19,6 +19,14 @@ import (
 // SendMessage checks a message against the rules and queues it, durably. With
 // a test key the built-in carrier takes it; nothing carries live ones yet.
 func (d *Desk) SendMessage(ctx context.Context, p domain.Principal, o ask.NewMessage) (*domain.Message, error) {
+	if made, err := madeBefore[domain.Message](ctx, d, p, domain.PrefixMessage); made != nil || err != nil {
+		return made, err
+	}
+	return d.sendMessage(ctx, p, o, newID(ctx, domain.PrefixMessage))
+}
+
+// sendMessage is SendMessage under an id, in a commit with more.
+func (d *Desk) sendMessage(ctx context.Context, p domain.Principal, o ask.NewMessage, id string, more ...func(*commit.Change)) (*domain.Message, error) {
 	w := d.node.workspace(p.WorkspaceID)
 	if w == nil {
 		return nil, missing("workspace")
@@ -51,8 +59,8 @@ func (d *Desk) SendMessage(ctx context.Context, p domain.Principal, o ask.NewMes
 		Direction: domain.Outbound, From: from, To: number.E164, Body: body, Media: o.Media, Status: domain.MessageQueued, Context: o.Context, Todo: domain.TodoSend,
 	}
 	d.newMessage(m, p)
-	m.Metadata = o.Metadata
-	if err = create(ctx, d, m); err != nil {
+	m.ID, m.MessageID, m.Metadata = id, id, o.Metadata
+	if err = create(ctx, d, m, more...); err != nil {
 		return nil, err
 	}
 	d.messages.wake(p.WorkspaceID)

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/booking"
@@ -33,6 +32,9 @@ func nameTaken() error {
 
 // CreateProvider keeps a new provider; it can be booked from the answer on.
 func (d *Desk) CreateProvider(ctx context.Context, p domain.Principal, x *domain.Provider) (*domain.Provider, error) {
+	if made, err := madeBefore[domain.Provider](ctx, d, p, domain.PrefixProvider); made != nil || err != nil {
+		return made, err
+	}
 	end, err := d.booking.take(ctx, p.WorkspaceID)
 	if err != nil {
 		return nil, err
@@ -45,7 +47,7 @@ func (d *Desk) CreateProvider(ctx context.Context, p domain.Principal, x *domain
 	if n >= maxProviders {
 		return nil, domain.Errorf(domain.CodeInvalidState, "a workspace has %d providers at most", maxProviders)
 	}
-	fill(&x.Meta, "provider", p, mailbox.NewID(domain.PrefixProvider), stamp())
+	fill(&x.Meta, "provider", p, newID(ctx, domain.PrefixProvider), stamp())
 	err = create(ctx, d, x, func(c *commit.Change) { claim(c, nameClaim(x)) })
 	if errors.Is(err, domain.ErrConflict) {
 		return nil, nameTaken()

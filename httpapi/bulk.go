@@ -73,6 +73,7 @@ type (
 	NewBulkCalls    = NewBulkOf[NewCallRequest, NewCallRequest]
 	NewBulkContacts = NewBulkOf[BulkContactDefaults, NewContact]
 	NewBulkNumbers  = NewBulkOf[BulkNumberDefaults, DNCNumber]
+	NewBulkMessages = NewBulkOf[NewMessage, NewMessage]
 )
 
 // BulkContactDefaults say to which campaign contacts are added.
@@ -178,6 +179,10 @@ func (s *Server) bulkRoutes() {
 		method: http.MethodPost, path: path + "/dnc", id: "bulkNumbers", tag: tag, status: http.StatusAccepted, unchecked: true, summary: "Put many numbers onto a do-not-call list",
 		about: about,
 	}, s.bulkNumbers)
+	add(s, operation{
+		method: http.MethodPost, path: path + "/sms", id: "bulkSMS", tag: tag, status: http.StatusAccepted, unchecked: true, summary: "Send many text messages",
+		about: about + " With a live key 409 no_sms_route while no trunk carries messages.",
+	}, s.bulkMessages)
 	add(s, operation{method: http.MethodGet, path: path, id: "listBulks", tag: tag, summary: "List bulk jobs"},
 		func(ctx context.Context, p domain.Principal, in *struct{ Paging }) (*answer[List[*domain.Bulk]], error) {
 			l, err := s.ports.Bulks.ListBulks(ctx, p, in.page())
@@ -288,6 +293,15 @@ func (s *Server) bulkContacts(ctx context.Context, p domain.Principal, in *struc
 	if err == nil {
 		o.Target = base.CampaignID
 	}
+	return s.startBulk(ctx, p, o, err)
+}
+
+func (s *Server) bulkMessages(ctx context.Context, p domain.Principal, in *struct{ Body NewBulkMessages }) (*answer[*domain.Bulk], error) {
+	o, _, err := bulkOf(&in.Body, domain.BulkSMS, nil, func(d *NewMessage) NewMessage { return *d },
+		func(one *NewMessage, wrong *domain.Problems) ask.BulkOrder {
+			order := one.order(wrong)
+			return ask.BulkOrder{Message: &order}
+		})
 	return s.startBulk(ctx, p, o, err)
 }
 

@@ -183,6 +183,7 @@ func bulkRules() map[string]rule {
 	return map[string]rule{
 		"POST /v1/bulk/calls":       {writeCalls, "admin", "bulk.created", "bulk"},
 		"POST /v1/bulk/contacts":    {writeCalls, "admin", "bulk.created", "bulk"},
+		"POST /v1/bulk/sms":         {writeCalls, "admin", "bulk.created", "bulk"},
 		"POST /v1/bulk/dnc":         {writeCalls, "admin", "bulk.created", "bulk"},
 		"POST /v1/bulk/{id}/cancel": {writeCalls, "admin", "bulk.cancelled", "bulk"},
 		"GET /v1/bulk":              {need: readCalls},

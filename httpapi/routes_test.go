@@ -85,6 +85,7 @@ func routeCases() []routeCase {
 		{"GET /v1/campaigns/{id}/results", "calls:read analytics:read", nil, 200, ""},
 		{"POST /v1/bulk/calls", "calls:write", m{"items": []m{{"to": "+12025550123", "agent_id": "agent_" + ulidOf(1)}}}, 202, "bulk.created"},
 		{"POST /v1/bulk/contacts", "calls:write", m{"defaults": m{"campaign_id": "campaign_" + ulidOf(1)}, "items": []m{{"phone": "+12025550123"}}}, 202, "bulk.created"},
+		{"POST /v1/bulk/sms", "calls:write", m{"items": []m{{"to": "+12025550123", "body": "Hello."}}}, 202, "bulk.created"},
 		{"POST /v1/bulk/dnc", "calls:write", m{"items": []m{{"phone": "+12025550123"}}}, 202, "bulk.created"},
 		{"GET /v1/bulk", "calls:read", nil, 200, ""},
 		{"GET /v1/bulk/{id}", "calls:read", nil, 200, ""},

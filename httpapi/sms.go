@@ -59,15 +59,8 @@ func (s *Server) smsRoutes() {
 }
 
 func (s *Server) sendSMS(ctx context.Context, p domain.Principal, in *struct{ Body NewMessage }) (*answer[*domain.Message], error) {
-	b := &in.Body
-	o := ask.NewMessage{To: b.To, From: b.From, Body: b.Body, Media: b.Media, Context: b.Context, Metadata: b.Metadata}
 	var problems domain.Problems
-	rules.Text(&problems, "to", b.To, true, 64)
-	rules.Text(&problems, "from", b.From, false, 64)
-	rules.Message(&problems, &o)
-	if len(b.Context) > maxCallContext {
-		problems.Add("context", domain.CodeValidation, "has %d entries; %d at most", len(b.Context), maxCallContext)
-	}
+	o := in.Body.order(&problems)
 	if err := problems.Err(); err != nil {
 		return nil, err
 	}
@@ -76,6 +69,18 @@ func (s *Server) sendSMS(ctx context.Context, p domain.Principal, in *struct{ Bo
 		return nil, err
 	}
 	return touched(ctx, made.Public(), nil)
+}
+
+// order is the message, as far as there is no problem with it.
+func (b *NewMessage) order(problems *domain.Problems) ask.NewMessage {
+	o := ask.NewMessage{To: b.To, From: b.From, Body: b.Body, Media: b.Media, Context: b.Context, Metadata: b.Metadata}
+	rules.Text(problems, "to", b.To, true, 64)
+	rules.Text(problems, "from", b.From, false, 64)
+	rules.Message(problems, &o)
+	if len(b.Context) > maxCallContext {
+		problems.Add("context", domain.CodeValidation, "has %d entries; %d at most", len(b.Context), maxCallContext)
+	}
+	return o
 }
 
 func (s *Server) testInboundSMS(ctx context.Context, p domain.Principal, in *struct{ Body TestMessage }) (*answer[*domain.Message], error) {

@@ -16,6 +16,7 @@ type BulkOrder struct {
 	Call    *NewCall          `json:"call,omitempty"`
 	Contact *RawContact       `json:"contact,omitempty"`
 	Number  *RawNumber        `json:"number,omitempty"`
+	Message *NewMessage       `json:"message,omitempty"`
 	Error   *domain.BulkError `json:"-"`
 }
 
