@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	linger    = 100 * time.Millisecond // how long chunks wait for others, so that the writers wake seldom
+	linger    = 100 * time.Millisecond // how long pieces wait for others, so that the writers wake seldom
 	syncsMost = 64
 	urgent    = 64 // recorders with something to write that wake the writers at once
 )
@@ -70,6 +70,20 @@ func (p *Pool) run() {
 		for p.next() {
 		}
 	}
+}
+
+// free takes blocks back.
+func (p *Pool) free(blocks []*block) {
+	for _, b := range blocks {
+		p.blocks.Put(b)
+	}
+}
+
+func (p *Pool) borrow() *scratch {
+	if s, ok := p.scratches.Get().(*scratch); ok {
+		return s
+	}
+	return new(scratch)
 }
 
 // next serves one recorder; false: none is ready.

@@ -3,7 +3,6 @@
 package record
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -18,11 +17,13 @@ import (
 )
 
 const (
-	// chunkLen is a second of two channels, in bytes. Chunks end where the file has a multiple of it: the kernel writes a whole
-	// and even piece of a file at half the cost.
-	chunkLen  = 16384
-	maxQueued = 32   // chunks of one recorder that may wait for the disk: half a minute
-	maxTotal  = 2048 // chunks of all: 32 MB
+	// pieceLen is half a second of two channels, in bytes, and what is written at once. Pieces end where the file has a multiple
+	// of it: the kernel writes a whole and even piece of a file at half the cost, and one twice as long at the same.
+	pieceLen = 8192
+	// blockLen is what memory is taken by, as a piece fills: on average that is little more than half of the piece.
+	blockLen  = 2048
+	maxQueued = 256   // blocks of one recorder that may wait for the disk: half a minute
+	maxTotal  = 16384 // blocks of all: 32 MB
 	channels  = 2
 )
 
@@ -33,31 +34,40 @@ type Result struct {
 	Err      error
 }
 
-// chunk is a piece of a file; what could not be kept leaves a gap that is silence in the file.
-type chunk struct {
+// block is a part of a piece of a file; what could not be kept leaves a gap that is silence in the file.
+type block struct {
 	at   int64 // the samples before it
 	n    int
 	room int
-	data []byte // chunkLen
+	last bool // of its piece
+	data [blockLen]byte
+}
+
+// scratch is where a writer puts a piece together.
+type scratch struct {
+	mu   [pieceLen]byte
+	wide [2 * pieceLen]byte // where linear samples are written
 }
 
 // Recorder takes the sound of one call. Write, Silence and Close are for one goroutine at a time.
 type Recorder struct {
-	pool   *Pool
-	path   string
-	open   *chunk
-	at     int64 // samples of both sides taken so far
-	closed bool
-	done   chan Result
+	pool    *Pool
+	path    string
+	open    *block
+	filling []*block // of the same piece, before it
+	at      int64    // samples of both sides taken so far
+	closed  bool
+	done    chan Result
 
 	mu     sync.Mutex // what the writers share
-	queue  []*chunk
+	queue  []*block
 	listed bool
 	final  int64 // at, once closed; -1 before
 	ended  bool  // the finish has begun
 	unkept bool  // no file shall be left
 
 	// The writers' own; one writer at a time has the recorder.
+	taken   []*block
 	file    *os.File
 	written int64 // as at
 	err     error
@@ -85,7 +95,11 @@ func (r *Recorder) Write(left, right []byte) {
 		c.n += channels * n
 		r.at += int64(channels * n)
 		left, right = left[n:], right[n:]
-		if c.n == c.room {
+		if c.n < c.room {
+			continue
+		}
+		r.filling, r.open = append(r.filling, c), nil
+		if c.last {
 			r.hand()
 		}
 	}
@@ -142,37 +156,43 @@ func (r *Recorder) Discard() <-chan Result {
 }
 
 func (r *Recorder) begin() {
-	c, ok := r.pool.chunks.Get().(*chunk)
+	c, ok := r.pool.blocks.Get().(*block)
 	if !ok {
-		c = &chunk{data: make([]byte, chunkLen)}
+		c = new(block)
 	}
 	r.open = c
 	c.at, c.n = r.at, 0
-	before := int(r.at%chunkLen) + wav.HeaderLen/r.pool.format.Bytes()
-	if c.room = (chunkLen - before%chunkLen) / channels * channels; c.room == 0 {
-		c.room = chunkLen
+	before := int(r.at%pieceLen) + wav.HeaderLen/r.pool.format.Bytes()
+	left := (pieceLen - before%pieceLen) / channels * channels
+	if left == 0 {
+		left = pieceLen
 	}
+	c.room, c.last = min(left, blockLen), left <= blockLen
 }
 
-// hand gives the open chunk to the writers, or lets it go where too many wait.
+// hand gives what there is of a piece to the writers, or lets it go where too much waits.
 func (r *Recorder) hand() {
-	c := r.open
-	r.open = nil
-	if c == nil || c.n == 0 {
+	if r.open != nil {
+		r.filling, r.open = append(r.filling, r.open), nil
+	}
+	n := len(r.filling)
+	if n == 0 {
 		return
 	}
 	r.mu.Lock()
-	room := len(r.queue) < maxQueued && r.pool.waiting.Load() < maxTotal
+	room := len(r.queue)+n <= maxQueued && r.pool.waiting.Load() < maxTotal
 	if room {
-		r.pool.waiting.Add(1)
-		r.queue = append(r.queue, c)
+		r.pool.waiting.Add(int64(n))
+		r.queue = append(r.queue, r.filling...)
 	}
 	r.mu.Unlock()
-	if !room {
-		r.pool.chunks.Put(c)
-		return
+	if room {
+		r.pool.list(r, false)
+	} else {
+		r.pool.free(r.filling)
 	}
-	r.pool.list(r, false)
+	clear(r.filling)
+	r.filling = r.filling[:0]
 }
 
 // drain writes what waits; true, once: the recording is closed and all of it is written.
@@ -186,34 +206,55 @@ func (r *Recorder) drain() bool {
 			r.mu.Unlock()
 			return now
 		}
-		c := r.queue[0]
-		r.queue = append(r.queue[:0], r.queue[1:]...)
+		r.taken, r.queue = r.queue, r.taken[:0]
 		r.mu.Unlock()
-		r.write(c)
-		r.pool.waiting.Add(-1)
-		r.pool.chunks.Put(c)
+		r.writeTaken()
 	}
 }
 
-func (r *Recorder) write(c *chunk) {
+// writeTaken writes blocks, each piece at once, and gives their memory back.
+func (r *Recorder) writeTaken() {
+	defer func() {
+		r.pool.waiting.Add(-int64(len(r.taken)))
+		r.pool.free(r.taken)
+		clear(r.taken)
+		if cap(r.taken) > pieceLen/blockLen { // of a slow disk, that is over
+			r.taken = nil
+		}
+	}()
 	if r.err != nil || !r.create() {
 		return
 	}
-	if r.err = r.fill(c.at); r.err != nil {
-		return
-	}
-	data := c.data[:c.n]
-	if r.pool.format == wav.PCM16 {
-		wide, ok := r.pool.wide.Get().(*[2 * chunkLen]byte)
-		if !ok {
-			wide = new([2 * chunkLen]byte)
+	for left := r.taken; len(left) > 0 && r.err == nil; {
+		n := 1
+		for n < len(left) && !left[n-1].last && left[n].at == left[n-1].at+int64(left[n-1].n) {
+			n++
 		}
-		defer r.pool.wide.Put(wide)
-		data = linear(wide[:0], data)
+		r.err = r.write(left[:n])
+		left = left[n:]
 	}
-	if _, r.err = r.file.Write(data); r.err == nil {
-		r.written += int64(c.n)
+}
+
+// write writes blocks that follow one another, at most a piece.
+func (r *Recorder) write(blocks []*block) error {
+	if err := r.fill(blocks[0].at); err != nil {
+		return err
 	}
+	s := r.pool.borrow()
+	defer r.pool.scratches.Put(s)
+	data := s.mu[:0]
+	for _, b := range blocks {
+		data = append(data, b.data[:b.n]...)
+	}
+	n := len(data)
+	if r.pool.format == wav.PCM16 {
+		data = linear(s.wide[:0], data)
+	}
+	if _, err := r.file.Write(data); err != nil {
+		return err
+	}
+	r.written += int64(n)
+	return nil
 }
 
 // linear rewrites µ-law as 16-bit samples.
@@ -244,12 +285,17 @@ func (r *Recorder) fill(to int64) error {
 	if r.written >= to {
 		return nil
 	}
-	slab := bytes.Repeat([]byte{g711.MuSilence}, chunkLen)
+	s := r.pool.borrow()
+	defer r.pool.scratches.Put(s)
+	slab, quiet := s.wide[:pieceLen*r.pool.format.Bytes()], byte(g711.MuSilence)
 	if r.pool.format == wav.PCM16 {
-		slab = make([]byte, 2*chunkLen)
+		quiet = 0
+	}
+	for i := range slab {
+		slab[i] = quiet
 	}
 	for r.written < to {
-		n := min(to-r.written, chunkLen)
+		n := min(to-r.written, pieceLen)
 		if _, err := r.file.Write(slab[:n*int64(r.pool.format.Bytes())]); err != nil {
 			return err
 		}
@@ -314,10 +360,10 @@ func syncDir(path string) error {
 
 // Pool is the writers that all recorders of a process share.
 type Pool struct {
-	format  wav.Format
-	chunks  sync.Pool
-	wide    sync.Pool    // where linear samples are written
-	waiting atomic.Int64 // chunks handed over and not written
+	format    wav.Format
+	blocks    sync.Pool
+	scratches sync.Pool
+	waiting   atomic.Int64 // blocks handed over and not written
 
 	mu     sync.Mutex
 	ready  []*Recorder
