@@ -20,10 +20,11 @@ const (
 	// pieceLen is half a second of two channels, in bytes, and what is written at once. Pieces end where the file has a multiple
 	// of it: the kernel writes a whole and even piece of a file at half the cost, and one twice as long at the same.
 	pieceLen = 8192
-	// blockLen is what memory is taken by, as a piece fills: on average that is little more than half of the piece.
-	blockLen  = 2048
-	maxQueued = 256   // blocks of one recorder that may wait for the disk: half a minute
-	maxTotal  = 16384 // blocks of all: 32 MB
+	// blockLen is what memory is taken by, as a piece fills: on average that is little more than half of the piece. Six are a
+	// piece, and each fits into 1408 bytes, which is a size that the heap hands out.
+	blockLen  = 1366
+	maxQueued = 360   // blocks of one recorder that may wait for the disk: half a minute
+	maxTotal  = 24000 // blocks of all: 32 MB
 	channels  = 2
 )
 
