@@ -74,7 +74,15 @@ type AgentTransfer struct {
 	Destinations []Destination `json:"destinations,omitempty"`
 	AcceptRefer  bool          `json:"accept_refer,omitempty"` // the far end may send the call elsewhere
 	Ringback     *bool         `json:"ringback,omitempty"`     // the caller hears it ring; true unless said
+	// HoldMusic is what a party hears that waits: HoldSilence (or ""), HoldTone, or "wav:NAME.wav" of the prompts.
+	HoldMusic string `json:"hold_music,omitempty"`
 }
+
+// What a party may hear that waits, besides a recording.
+const (
+	HoldSilence = "silence"
+	HoldTone    = "tone" // two soft notes every five seconds
+)
 
 // Find is the destination of a name, letters of both cases alike.
 func (t *AgentTransfer) Find(name string) (Destination, bool) {

@@ -34,6 +34,7 @@ type NewAgentTransfer struct {
 	Destinations []NewDestination `json:"destinations,omitempty" doc:"Whom callers may be handed to, by name."`
 	AcceptRefer  bool             `json:"accept_refer,omitempty" doc:"The far end may send the call elsewhere, by REFER, within the destination rules."`
 	Ringback     *bool            `json:"ringback,omitempty" default:"true" doc:"The caller hears it ring while a transfer is dialled."`
+	HoldMusic    string           `json:"hold_music,omitempty" maxLength:"100" example:"wav:waiting.wav" doc:"What a party hears while the other side of a bridged call has put it on hold, and the caller while a transfer is dialled without ringback: silence (the default), tone, or wav:NAME.wav, a file of the prompts folder."`
 }
 
 // NewAgentInbound is how an agent takes calls as it is sent.
@@ -78,7 +79,7 @@ func (n *AgentChange) apply(a *domain.Agent) error {
 		a.Limits = domain.AgentLimits(*n.Limits)
 	}
 	if t := n.Transfer; t != nil {
-		a.Transfer = domain.AgentTransfer{AcceptRefer: t.AcceptRefer, Ringback: t.Ringback}
+		a.Transfer = domain.AgentTransfer{AcceptRefer: t.AcceptRefer, Ringback: t.Ringback, HoldMusic: t.HoldMusic}
 		for _, d := range t.Destinations {
 			a.Transfer.Destinations = append(a.Transfer.Destinations, domain.Destination(d))
 		}

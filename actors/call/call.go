@@ -156,7 +156,9 @@ type call struct {
 	summedUp     bool // nothing but second legs is waited for
 	ended        *Ended
 	segments     []domain.Segment
-	deaf         bool   // the far end holds us
+	deaf         bool       // the far end holds us
+	music        media.Clip // what a party hears that waits; nil: not read, or none
+	musicAsked   bool
 	previewed    string // the far end's tag of the early dialog whose sound is heard
 }
 

@@ -37,7 +37,7 @@ func (c *call) besides(ctx actor.Context) {
 		c.wanted(ctx, m)
 	case Transfer, Say, Press:
 		c.operate(ctx, m)
-	case reached, referred, summed, briefed, alone:
+	case reached, referred, summed, briefed, musicRead, alone:
 		c.transferring(ctx, m)
 	case cleared:
 		c.cleared(ctx, m)
@@ -94,6 +94,8 @@ func (c *call) transferring(ctx actor.Context, msg any) {
 		c.referProgress(ctx, m)
 	case summed:
 		c.summed(ctx, m)
+	case musicRead:
+		c.musicRead(m)
 	case briefed:
 		if m.generation == c.asked {
 			c.connect(ctx)
@@ -198,8 +200,12 @@ func closeTransfers(c *domain.Call, why domain.Reason, at time.Time) {
 	}
 }
 
-// farHeld: nobody listens while the far end holds us; the agent waits.
+// farHeld: nobody listens while the far end holds us; the agent waits, and
+// whoever it is joined with hears the music.
 func (c *call) farHeld(ctx actor.Context, e media.Hold) {
+	if t := c.transfer; t != nil && t.stage == bridged {
+		c.amuse(t.vessel.sound(), e.Deaf)
+	}
 	if e.Deaf {
 		c.leave(ctx, awayHeld)
 		return

@@ -263,6 +263,10 @@ func (c *call) heardAside(ctx actor.Context, e media.Event) {
 		if d := t.vessel.line(); d != nil {
 			d.Info(e.ContentType, e.Body)
 		}
+	case media.Hold:
+		if t.deaf = e.Deaf; t.stage == bridged {
+			c.amuse(c.session, t.deaf)
+		}
 	case media.KeyWorn:
 		rekey(c.log, t.vessel.sound(), t.vessel.line())
 	case media.Vanished:

@@ -101,6 +101,7 @@ type transfer struct {
 	spoken   bool // the summary is there, or never will be
 	answered bool
 	accepted bool // the far end took our REFER
+	deaf     bool // whoever answered holds us
 }
 
 // handOn begins a transfer; the error is that of the API.
@@ -158,8 +159,9 @@ func (c *call) beginHandover(ctx actor.Context, durable bool) {
 	} else if c.ringsBack() {
 		c.session.Hold(c.cfg.ringback)
 	} else {
-		c.session.Hold(nil)
+		c.session.Hold(c.music)
 	}
+	c.prepareMusic(ctx)
 	c.prepareSummary(ctx)
 	e := errand{
 		callID: c.call.ID, key: fmt.Sprintf("%s/%d", c.call.ID, t.at+1), way: t.way, from: c.shownToHuman(),
@@ -327,6 +329,12 @@ func (c *call) connect(ctx actor.Context) {
 	t.stage = bridged
 	c.session.Resume()
 	t.undo = c.cfg.Sound.Bridge(c.session, s)
+	if t.deaf {
+		c.amuse(c.session, true)
+	}
+	if c.deaf {
+		c.amuse(s, true)
+	}
 	if c.conversation != nil {
 		ctx.Send(c.conversation, conversation.Human{On: true})
 	}

@@ -3,6 +3,8 @@ package main_test
 import (
 	"math"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -90,6 +92,59 @@ func TestBaresipHoldsTheCallAndTakesItBack(t *testing.T) {
 			assert.Less(t, loud(quiet), 50.0, "nothing was said on hold, and the recording has silence of the same length")
 			assert.Greater(t, loud(talk), 300.0, "what was said afterwards is in its place")
 			assert.Less(t, quality["packets_sent"].(float64), float64(len(right)/160)-100, "our stream stood still")
+		})
+	}
+}
+
+// chord is a sound that no phone makes.
+func chord(seconds float64) []int16 {
+	out := make([]int16, int(seconds*rate))
+	for i := range out {
+		t := float64(i) / rate
+		out[i] = int16(5000 * (0.7 + 0.3*math.Sin(2*math.Pi*t)) * (math.Sin(2*math.Pi*310*t) + math.Sin(2*math.Pi*415*t)))
+	}
+	return out
+}
+
+func TestWhoeverTheOtherSideOfABridgeHoldsHearsMusic(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	require.NoError(t, os.WriteFile(filepath.Join(s.data(), "prompts", "waiting.wav"), wavOf(chord(2)), 0o600))
+	piece := make([]float64, rate/4)
+	for i, v := range chord(0.25) {
+		piece[i] = float64(v)
+	}
+	for name, numbers := range map[string][2]string{"the desk holds": {"+12025550145", "+12025550198"}, "the caller holds": {"+12025550146", "+12025550199"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			caller, desk := baresip(t, numbers[0]), baresip(t, numbers[1])
+			s.trunkWith(numbers[0], caller.port, "udp", nil)
+			s.trunkWith(numbers[1], desk.port, "udp", nil)
+			agent := s.branches(object{"destinations": []object{{"name": "desk", "to": numbers[1]}}, "hold_music": "wav:waiting.wav"})
+			id := s.outbound(numbers[0], agent, object{"record": true})
+			s.inProgress(id)
+			s.api("POST", "/v1/calls/"+id+"/transfer", object{"destination": "desk"})
+			s.await("the bridge", 30*time.Second, func() bool { return s.handed(id)["status"] == "connected" })
+			holder, held, channel := desk, caller, 2
+			if name == "the caller holds" {
+				holder, held, channel = caller, desk, 1
+			}
+			holder.command("hold", "")
+			s.await("two seconds of it", 20*time.Second, func() bool { n, at := s.offers(id); return n == 1 && time.Since(at) > 2*time.Second })
+			holder.command("resume", "")
+			s.await("two seconds of talk", 20*time.Second, func() bool { n, at := s.offers(id); return n == 2 && time.Since(at) > 2*time.Second })
+			s.api("POST", "/v1/calls/"+id+"/hangup", nil)
+			s.ended(id, 30*time.Second)
+
+			heard := held.kept("dec")
+			require.Greater(t, len(heard), 3*rate)
+			assert.Greater(t, soundsIn(piece, heard[:len(heard)-3*rate/2]), 0.9, "who is held hears the music")
+			assert.Less(t, soundsIn(piece, heard[len(heard)-rate:]), 0.5, "and no more once he is talked to")
+			if recorded := samples(t, s.recording(id), channel); channel == 2 {
+				assert.Greater(t, soundsIn(piece, recorded), 0.9, "it is recorded where it is heard")
+			} else {
+				assert.Less(t, soundsIn(piece, recorded), 0.5, "nobody said it")
+			}
 		})
 	}
 }

@@ -17,6 +17,9 @@ const (
 	maxDestinations   = 100
 )
 
+// holdMusic is a file of the prompts; where it lies is bounded by whoever opens it.
+var holdMusic = regexp.MustCompile(`^wav:[A-Za-z0-9][A-Za-z0-9._/-]{0,95}\.wav$`)
+
 var language = regexp.MustCompile(`^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$`)
 
 // AgentDefaults fills in what was left out.
@@ -53,6 +56,9 @@ func Agent(a *domain.Agent) domain.Problems {
 		p.Add("voice.rate", domain.CodeValidation, "must be between 0.5 and 2")
 	}
 	destinations(&p, a.Transfer.Destinations)
+	if m := a.Transfer.HoldMusic; m != "" && m != domain.HoldSilence && m != domain.HoldTone && (!holdMusic.MatchString(m) || strings.Contains(m, "..")) {
+		p.Add("transfer.hold_music", domain.CodeValidation, "must be silence, tone or wav:NAME.wav, a file of the prompts")
+	}
 	if a.Inbound.Answer != "" {
 		oneOf(&p, "inbound.answer", a.Inbound.Answer, "ring", "direct", "early")
 	}

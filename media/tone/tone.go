@@ -3,6 +3,7 @@ package tone
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/callboard/callboard/media/g711"
@@ -51,6 +52,11 @@ func Ringback(d time.Duration) []byte {
 		copy(out[i:], ring)
 	}
 	return out
+}
+
+// Waiting tells somebody on hold that the line is alive: two soft notes every five seconds, to be sounded over and over.
+func Waiting() []byte {
+	return slices.Concat(Make(250*time.Millisecond, 0.06, 523.25), Make(400*time.Millisecond, 0.06, 659.25), Silence(4350*time.Millisecond))
 }
 
 // Keys sounds keys as tones in the band (ITU-T Q.23): 100 ms each with 100 ms between; 'w' and ',' wait for half a second.
