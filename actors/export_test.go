@@ -2,6 +2,7 @@ package actors
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
 	"github.com/callboard/callboard/actors/campaign"
@@ -63,4 +64,12 @@ func (n *Node) OrphanedLegs(workspaceID, callID string) int {
 // SweepExports is what housekeeping does with exports.
 func (d *Desk) SweepExports(ctx context.Context, workspaceID string, now time.Time) error {
 	return d.sweepExports(ctx, workspaceID, now)
+}
+
+// Chores runs a chore until ctx ends; wake says that a workspace has something
+// to do.
+func Chores(ctx context.Context, log *slog.Logger, do func(ctx context.Context, workspaceID string) error) (wake func(workspaceID string)) {
+	c := newChore()
+	go c.run(ctx, log, "chores", do)
+	return c.wake
 }
