@@ -70,13 +70,46 @@ func wanted(types []string, t event.Type) bool {
 const disorder = 10 * time.Minute
 
 // place is the offset of an event. The log is in commit order and ids carry
-// their time, so it is found by bisection and a short walk.
+// their time, so it is found by bisection and a short walk; where the clock was
+// set back that fails, and the end of the log is walked.
 func (d *Desk) place(ctx context.Context, workspace, id string) (uint64, error) {
 	u, err := ulid.ParseStrict(strings.TrimPrefix(id, string(domain.PrefixEvent)+"_"))
 	if err != nil {
 		return 0, domain.ErrNotFound
 	}
-	at := ulid.Time(u.Time())
+	offset, err := d.placeAt(ctx, workspace, id, ulid.Time(u.Time()))
+	if errors.Is(err, domain.ErrNotFound) {
+		return d.placeAmongLast(ctx, workspace, id)
+	}
+	return offset, err
+}
+
+// lastEvents bounds what is walked of a log whose times are out of order.
+const lastEvents = filterRounds * eventBatch
+
+func (d *Desk) placeAmongLast(ctx context.Context, workspace, id string) (uint64, error) {
+	end, err := d.before(ctx, workspace, time.Unix(1<<40, 0))
+	if err != nil {
+		return 0, err
+	}
+	for after := end - min(end, lastEvents); ; {
+		batch, err := d.store.Events(ctx, workspace, after, eventBatch)
+		if err != nil {
+			return 0, err
+		}
+		for i := range batch {
+			if after = batch[i].Offset; batch[i].ID == id {
+				return after, nil
+			}
+		}
+		if len(batch) < eventBatch {
+			return 0, domain.ErrNotFound
+		}
+	}
+}
+
+// placeAt looks for an event around its time.
+func (d *Desk) placeAt(ctx context.Context, workspace, id string, at time.Time) (uint64, error) {
 	at0, at1 := at.Add(-disorder), at.Add(disorder)
 	below, err := d.before(ctx, workspace, at0)
 	if err != nil {

@@ -143,6 +143,8 @@ type call struct {
 	verdict      domain.Verdict // of the leg refused last, then of the call
 	endedBy      string
 	endedAt      time.Time
+	answeredAt   time.Time     // by the clock that nobody sets
+	lasted       time.Duration // since then, once it is over
 	stopping     bool
 	transfer     *transfer            // the one under way
 	leavers      map[string]*transfer // second legs that are being ended, by actor

@@ -18,6 +18,9 @@ func (c *call) over(ctx actor.Context, v domain.Verdict, by string) {
 	}
 	v = c.endTransfer(ctx, v)
 	c.stage, c.verdict, c.endedBy, c.endedAt = closing, v, by, time.Now().UTC()
+	if !c.answeredAt.IsZero() {
+		c.lasted = time.Since(c.answeredAt)
+	}
 	if c.stopClock != nil {
 		c.stopClock()
 	}
@@ -57,7 +60,7 @@ func (c *call) settle(ctx actor.Context) {
 		c.record().Codec = stats.Codec
 	}
 	e := conclude(c.call, &c.attempt, ending{
-		verdict: c.verdict, by: c.endedBy, at: c.endedAt, reached: c.reached, segments: c.segments, language: c.script.Language,
+		verdict: c.verdict, by: c.endedBy, at: c.endedAt, lasted: c.lasted, reached: c.reached, segments: c.segments, language: c.script.Language,
 		publicURL: c.cfg.PublicURL, recorded: talked && had && stats.Recorded, talked: talked,
 	})
 	e.Trace = c.cfg.Traces.Take(&e.Call)

@@ -18,7 +18,7 @@ func (c *call) bill(ctx actor.Context, e *Ended) {
 	}
 	var talked time.Duration
 	if e.Call.AnsweredAt != nil {
-		talked = e.Call.EndedAt.Sub(*e.Call.AnsweredAt)
+		talked = max(0, e.Call.EndedAt.Sub(*e.Call.AnsweredAt))
 	}
 	if perMinute, known := route.Cost(c.slot.Trunk.Costs, e.Call.To); known {
 		cost := domain.Dollars(route.Spend(perMinute, talked))

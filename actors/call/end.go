@@ -28,6 +28,7 @@ type ending struct {
 	verdict   domain.Verdict
 	by        string
 	at        time.Time
+	lasted    time.Duration // since the answer, whatever was done to the clock; 0: as the times say
 	reached   bool
 	segments  []domain.Segment
 	language  string
@@ -42,7 +43,10 @@ func conclude(c domain.Call, a *domain.Attempt, e ending) Ended {
 	c.EndedReason, c.EndedBy = e.verdict.Reason, e.by
 	c.EndedAt, c.UpdatedAt = &e.at, e.at
 	if c.AnsweredAt != nil {
-		c.DurationSeconds = int(math.Round(e.at.Sub(*c.AnsweredAt).Seconds()))
+		if e.lasted == 0 {
+			e.lasted = max(0, e.at.Sub(*c.AnsweredAt))
+		}
+		c.DurationSeconds = int(math.Round(e.lasted.Seconds()))
 	}
 	if c.Outcome == nil {
 		c.Outcome = &domain.CallOutcome{}

@@ -321,7 +321,8 @@ func settle(s Session, e sip.Answered, previewed string) error {
 // talk begins the sound and the conversation; storing that follows.
 func (c *call) talk(ctx actor.Context, state sip.DialogState) {
 	c.stage = talking
-	now := time.Now().UTC()
+	c.answeredAt = time.Now()
+	now := c.answeredAt.UTC()
 	c.session = c.vessel.sound()
 	c.session.Resume()
 	c.session.Begin()

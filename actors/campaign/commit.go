@@ -43,6 +43,7 @@ type batch struct {
 	revisions []revision
 	op        *operation
 	begun     time.Time
+	now       time.Time // begun, by the clock that nobody sets
 }
 
 // delta is the new state of a contact.
@@ -89,7 +90,7 @@ func (a *Campaign) commit(ctx actor.Context, now time.Time) {
 	if op == nil && len(a.revisions) == 0 && len(a.made) == 0 && len(a.ends) == 0 && len(a.skips) == 0 && !told {
 		return
 	}
-	b := &batch{progress: a.progress, begun: now.UTC()}
+	b := &batch{progress: a.progress, begun: now.UTC(), now: now}
 	b.change.Workspace = a.cfg.Workspace
 	b.progress.Outcomes = maps.Clone(a.progress.Outcomes)
 	if op != nil {
@@ -185,6 +186,9 @@ func (a *Campaign) ending(b *batch) {
 		if e.Call.AnsweredAt != nil {
 			d.duration = e.Call.DurationSeconds
 		}
+		if !d.retryAt.IsZero() { // it is waited for by a clock that nobody sets
+			d.retryAt = b.now.Add(fate.RetryAt.Sub(b.begun))
+		}
 		b.deltas = append(b.deltas, d)
 		switch {
 		case fate.State == domain.ContactRetryWait:
@@ -218,7 +222,8 @@ func (a *Campaign) result(e call.Ended, d delta) *domain.ContactResult {
 		Attempts: int(d.attempts), CallID: e.CallID, Duration: d.duration,
 	}
 	if !d.retryAt.IsZero() {
-		r.RetryAt = &d.retryAt
+		at := d.retryAt.UTC()
+		r.RetryAt = &at
 	}
 	if !e.Verdict.Spent() {
 		return r

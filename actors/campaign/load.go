@@ -124,6 +124,7 @@ func (r reader) retries(ctx context.Context, s *snapshot) error {
 	if s.campaign.Status.Final() {
 		return nil
 	}
+	now := time.Now()
 	q := commit.Query{Kind: "result", Workspace: r.workspace, Index: "retry=" + r.id, Limit: rowsAtOnce, Oldest: true}
 	return r.list(ctx, q, func() domain.Record { return &domain.ContactResult{} }, func(row domain.Record) error {
 		c, ok := row.(*domain.ContactResult)
@@ -131,13 +132,25 @@ func (r reader) retries(ctx context.Context, s *snapshot) error {
 			return fmt.Errorf("campaign: row of type %T", row)
 		}
 		if c.RetryAt != nil && c.Ordinal < len(s.people.states) && s.people.state(c.Ordinal) == domain.ContactRetryWait {
-			s.people.retry(c.Ordinal, *c.RetryAt)
+			s.people.retry(c.Ordinal, dueAt(c, now))
 			if c.Duration > 0 {
 				s.people.durations[c.Ordinal] = c.Duration
 			}
 		}
 		return nil
 	})
+}
+
+// dueAt is when a stored retry is due. An attempt that ended in the future shows
+// that the clock was set back since: its contact waits as long as it would have.
+func dueAt(r *domain.ContactResult, now time.Time) time.Time {
+	switch {
+	case r.Outcome == "": // the attempt was not spent: at once
+		return earlier(*r.RetryAt, now)
+	case r.EndedAt != nil && r.EndedAt.After(now):
+		return now.Add(r.RetryAt.Sub(*r.EndedAt))
+	}
+	return *r.RetryAt
 }
 
 func (r reader) attempts(ctx context.Context, s *snapshot) error {

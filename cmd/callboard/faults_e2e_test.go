@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -23,6 +24,7 @@ type ordeal struct {
 	contacts      int
 	rounds        int // faults
 	perMinute     int
+	mixed         bool // the busy ones stand among the others
 }
 
 const (
@@ -51,9 +53,26 @@ func newOrdeal(t *testing.T, env ...string) *ordeal {
 
 // begin starts the campaign.
 func (o *ordeal) begin() string {
-	return o.campaign(o.hello(), append(phones("+1202555", o.contacts*4/5), phones("+1202556", o.contacts/5)...), object{
+	people := append(phones("+1202555", o.contacts*4/5), phones("+1202556", o.contacts/5)...)
+	if o.mixed { // one is busy after each four who answer
+		for i := range o.contacts / 5 {
+			people = slices.Insert(people, 5*i+4, people[len(people)-1])
+			people = people[:len(people)-1]
+		}
+	}
+	return o.campaign(o.terse(), people, object{
 		"pacing": object{"calls_per_minute": o.perMinute, "max_concurrent": ordealLines},
 		"retry":  object{"enabled": true, "max_attempts": ordealAttempts, "interval_hours": 0.001, "retry_on": []string{"busy"}},
+	})
+}
+
+// terse is an agent that says the same to everybody: what is spoken once is
+// kept.
+func (o *ordeal) terse() string {
+	return o.agent(object{
+		"name": "terse", "start": "hello",
+		"nodes": []object{{"id": "hello", "type": "say", "prompt": "Hello, this is a test."}, {"id": "bye", "type": "end"}},
+		"edges": []object{{"from": "hello", "to": "bye", "when": object{"type": "always"}}},
 	})
 }
 
@@ -124,7 +143,7 @@ func (o *ordeal) log() (all []loggedEvent) {
 func (o *ordeal) prove(id string) {
 	t := o.t
 	t.Helper()
-	st := o.finished(id, 10*time.Minute)
+	st := o.finished(id, time.Duration(max(10, o.contacts/40))*time.Minute)
 	sum := 0
 	for _, n := range st.Outcomes {
 		sum += n
@@ -198,6 +217,56 @@ func TestKillsOfServiceAndRedisTogetherAndApart(t *testing.T) {
 		}
 		o.await("readiness", time.Minute, func() bool { return o.readyz() == 200 })
 	})
+}
+
+// loses kills Redis, alone or with the service, and with it what it was told
+// since the mark.
+func (o *ordeal) loses(server *redistest.Server, together bool) {
+	o.t.Helper()
+	calls := func(n int) {
+		before := len(o.answers.rung())
+		o.await("some calls", time.Minute, func() bool { return len(o.answers.rung()) > before+n })
+	}
+	calls(3)
+	mark := server.Mark()
+	calls(15)
+	if together {
+		o.kill9()
+	}
+	server.KillAndForget(mark)
+	server.Restart()
+	if together {
+		o.start()
+	}
+	o.await("readiness", time.Minute, func() bool { return o.readyz() == 200 })
+}
+
+// The controls of the kills above: a Redis that loses acknowledged writes with
+// its process, and is taken as it is, makes the service ring people again.
+func TestKillsOfARedisThatForgetsRingTwiceWhereItIsTrusted(t *testing.T) {
+	t.Parallel()
+	for name, together := range map[string]bool{"alone": false, "with the service": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			url, server := redistest.Start(t)
+			o := newOrdeal(t, "CALLBOARD_REDIS_URL="+url, "FAILPOINT_ANY_HISTORY=1")
+			o.begin()
+			o.loses(server, together)
+			o.await("somebody to be rung twice", time.Minute, func() bool { return o.twice() > 0 })
+		})
+	}
+}
+
+// The same losses, made good from the ledger beside Redis.
+func TestKillsOfARedisThatForgetsAreMadeGood(t *testing.T) {
+	t.Parallel()
+	url, server := redistest.Start(t)
+	o := newOrdeal(t, "CALLBOARD_REDIS_URL="+url)
+	o.contacts = min(o.contacts, 100)
+	id := o.begin()
+	o.loses(server, false)
+	o.loses(server, true)
+	o.prove(id)
 }
 
 // staleReplica promotes a replica while the service goes on with the other

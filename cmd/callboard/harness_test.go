@@ -56,7 +56,7 @@ func TestMain(m *testing.M) {
 		_ = flag.Set("test.parallel", "4")
 	}
 	binary = filepath.Join(dir, "callboard")
-	args := []string{"build", "-tags", "failpoints", "-o", binary, "."}
+	args := []string{"build", "-tags", "failpoints", "-ldflags=-checklinkname=0", "-o", binary, "."}
 	if !onlySpeed() {
 		args = slices.Insert(args, 1, "-race")
 	}

@@ -42,6 +42,10 @@ func (p *peer) story(callID string) string {
 	return out.String()
 }
 
+// never is how often SIPp may find itself late before it gives up: on a busy
+// machine it often is.
+const never = "1000000"
+
 // sipp starts a scenario of deploy/sipp on a free port of loopback.
 func sipp(t testing.TB, scenario string, args ...string) *peer {
 	t.Helper()
@@ -64,6 +68,7 @@ func sippOn(t testing.TB, at netip.AddrPort, scenario string, args ...string) *p
 	all := append([]string{
 		"-sf", path, "-i", at.Addr().String(), "-p", strconv.Itoa(p.port), "-mp", strconv.Itoa(media), "-nostdin", "-aa",
 		"-trace_logs", "-log_file", p.log, "-trace_err", "-error_file", filepath.Join(p.dir, "err"),
+		"-watchdog_minor_maxtriggers", never, "-watchdog_major_maxtriggers", never,
 	}, args...)
 	p.cmd = exec.Command("sipp", all...)
 	p.cmd.Dir = p.dir

@@ -79,6 +79,7 @@ func serveCommand(again func()) *cobra.Command {
 }
 
 func serve(ctx context.Context, cfg *configs.Config, demo bool, again func()) error {
+	shiftClock()
 	log := logger(cfg)
 	began := time.Now()
 	var show *demoShow

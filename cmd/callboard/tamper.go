@@ -25,3 +25,6 @@ func linger() time.Duration { return 0 }
 // patience is how long an INVITE may wait to be read before it is refused; 0:
 // as long as the user agent thinks right.
 func patience() time.Duration { return 0 }
+
+// shiftClock leaves the time of day alone.
+func shiftClock() {}

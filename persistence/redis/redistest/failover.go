@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -42,6 +44,35 @@ func (s *Server) Fill() { s.ask("CONFIG SET maxmemory 1") }
 
 // Drain makes room again.
 func (s *Server) Drain() { s.ask("CONFIG SET maxmemory 0") }
+
+// Mark is how much the server has written down so far.
+func (s *Server) Mark() int64 {
+	s.t.Helper()
+	info, err := os.Stat(s.written())
+	if err != nil {
+		s.t.Fatalf("redistest: %v", err)
+	}
+	return info.Size()
+}
+
+// KillAndForget kills the server and takes away what it wrote since the mark,
+// as a power cut does where a disk says too early that it has everything.
+func (s *Server) KillAndForget(mark int64) {
+	s.t.Helper()
+	s.Kill()
+	if err := os.Truncate(s.written(), mark); err != nil {
+		s.t.Fatalf("redistest: %v", err)
+	}
+}
+
+// written is the file that the server appends its writes to.
+func (s *Server) written() string {
+	all, err := filepath.Glob(filepath.Join(s.dir, "appendonlydir", "*.incr.aof"))
+	if err != nil || len(all) != 1 {
+		s.t.Fatalf("redistest: the server writes to %v: %v", all, err)
+	}
+	return all[0]
+}
 
 // ask sends one inline command and returns what is answered within a moment.
 func (s *Server) ask(command string) string {

@@ -1,0 +1,105 @@
+package main_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// watch is the clock of a service: it can be set while the service runs.
+type watch struct{ path string }
+
+func newWatch(t *testing.T) watch {
+	t.Helper()
+	w := watch{filepath.Join(t.TempDir(), "clock")}
+	w.set(t, 0)
+	return w
+}
+
+// env gives the clock to a service.
+func (w watch) env() string { return "FAILPOINT_CLOCK=" + w.path }
+
+// set makes the clock wrong by d.
+func (w watch) set(t *testing.T, d time.Duration) {
+	t.Helper()
+	require.NoError(t, os.WriteFile(w.path+".new", []byte(d.String()), 0o600))
+	require.NoError(t, os.Rename(w.path+".new", w.path))
+}
+
+// shows waits until the service dates what it says by its clock.
+func (o *ordeal) shows(d time.Duration) {
+	o.t.Helper()
+	o.await("the clock", 20*time.Second, func() bool {
+		_, _, head, err := o.request("GET", "/healthz", nil)
+		if err != nil {
+			return false
+		}
+		at, err := time.Parse(time.RFC1123, head.Get("Date"))
+		return err == nil && at.Sub(time.Now().Add(d)).Abs() < 30*time.Second
+	})
+}
+
+// retried waits for somebody who was busy and is rung once more, though not for
+// an hour.
+func (o *ordeal) retried() {
+	o.t.Helper()
+	again := func() (n int) {
+		for _, c := range o.busy.rung() {
+			if c > 1 {
+				n++
+			}
+		}
+		return n
+	}
+	before := again()
+	o.await("a retry", time.Minute, func() bool { return again() > before })
+}
+
+// The clock is set back an hour each time: under a running service, and while
+// it is down. Whoever was busy before is rung again as soon as without that.
+func TestClocksSetBackRingNobodyTwiceAndForgetNobody(t *testing.T) {
+	t.Parallel()
+	w := newWatch(t)
+	o := newOrdeal(t, w.env())
+	o.mixed = true
+	if os.Getenv("NIGHTLY") == "" {
+		o.contacts, o.rounds = 100, 2
+	} else {
+		o.rounds = 20
+	}
+	o.endure(func(round int) {
+		back := -time.Duration(round+1) * time.Hour
+		o.await("somebody who is busy", time.Minute, func() bool { return len(o.busy.rung()) > round })
+		if round%2 == 1 {
+			o.kill9()
+			w.set(t, back)
+			o.start()
+			o.shows(back)
+			return
+		}
+		w.set(t, back)
+		o.shows(back)
+		o.retried()
+	})
+}
+
+// The control: with the clock set back and a kill, an attempt that is stored
+// after its INVITE rings somebody twice.
+func TestClocksSetBackRingTwiceWhereAttemptsAreStoredLate(t *testing.T) {
+	t.Parallel()
+	w := newWatch(t)
+	o := newOrdeal(t, w.env(), "FAILPOINT_LATE_OPEN=1")
+	o.begin()
+	for round := 0; o.twice() == 0; round++ {
+		require.Less(t, round, 20, "nobody is rung twice: the test above proves nothing")
+		before := fmt.Sprint(o.answers.rung())
+		o.await("a call more", time.Minute, func() bool { return fmt.Sprint(o.answers.rung()) != before })
+		o.kill9()
+		w.set(t, -time.Duration(round+1)*time.Hour)
+		o.start()
+	}
+}
