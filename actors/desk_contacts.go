@@ -72,17 +72,27 @@ func (d *Desk) progressOf(ctx context.Context, c *domain.Campaign) (*domain.Prog
 // and results: sorted scans, merged. Chunks in which nobody is wanted are not
 // read.
 func (d *Desk) people(ctx context.Context, c *domain.Campaign, wanted states) iter.Seq2[person, error] {
-	return func(yield func(person, error) bool) {
+	return oneByOne(d.peopleByChunk(ctx, c, wanted))
+}
+
+// peopleAhead is people for whoever wants them all: a chunk is read while the
+// one before it is used.
+func (d *Desk) peopleAhead(ctx context.Context, c *domain.Campaign, wanted states) iter.Seq2[person, error] {
+	return oneByOne(ahead(ctx, func(ctx context.Context) iter.Seq2[[]person, error] { return d.peopleByChunk(ctx, c, wanted) }))
+}
+
+func (d *Desk) peopleByChunk(ctx context.Context, c *domain.Campaign, wanted states) iter.Seq2[[]person, error] {
+	return func(yield func([]person, error) bool) {
 		progress, err := d.progressOf(ctx, c)
 		if err != nil {
-			yield(person{}, err)
+			yield(nil, err)
 			return
 		}
 		for start := 0; start < progress.Total; start += domain.ChunkSize {
 			n := min(domain.ChunkSize, progress.Total-start)
 			now, err := d.states(ctx, c, start, n)
 			if err != nil {
-				yield(person{}, err)
+				yield(nil, err)
 				return
 			}
 			ordinals := wanted.among(now, start)
@@ -90,14 +100,8 @@ func (d *Desk) people(ctx context.Context, c *domain.Campaign, wanted states) it
 				continue
 			}
 			some, err := d.ofChunk(ctx, c, progress, start, now, ordinals)
-			if err != nil {
-				yield(person{}, err)
+			if !yield(some, err) || err != nil {
 				return
-			}
-			for _, one := range some {
-				if !yield(one, nil) {
-					return
-				}
 			}
 		}
 	}
@@ -448,7 +452,7 @@ func (d *Desk) CampaignResults(ctx context.Context, p domain.Principal, campaign
 		return nil, err
 	}
 	return func(yield func(ask.ResultRow, error) bool) {
-		for one, err := range d.people(ctx, c, nil) {
+		for one, err := range d.peopleAhead(ctx, c, nil) {
 			if err != nil {
 				yield(ask.ResultRow{}, err)
 				return

@@ -2,6 +2,7 @@ package actors
 
 import (
 	"context"
+	"iter"
 	"log/slog"
 	"time"
 
@@ -72,4 +73,9 @@ func Chores(ctx context.Context, log *slog.Logger, do func(ctx context.Context, 
 	c := newChore()
 	go c.run(ctx, log, "chores", do)
 	return c.wake
+}
+
+// Ahead is ahead of numbers.
+func Ahead(ctx context.Context, walk func(context.Context) iter.Seq2[int, error]) iter.Seq2[int, error] {
+	return ahead(ctx, walk)
 }

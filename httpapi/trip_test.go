@@ -38,6 +38,8 @@ func TestAStrangersCampaignGoesThroughEveryRoute(t *testing.T) {
 		"contacts":   contacts, "pacing": m{"calls_per_minute": 6000, "max_concurrent": 10},
 	}).json(t)
 	assert.Equal(t, "draft", c["status"])
+	slower := d.must(201, "POST", "/v1/campaigns", "operator", m{"name": "bar", "agent_id": agent, "pacing": m{"mode": "adaptive"}}).json(t)
+	assert.Equal(t, "adaptive", slower["pacing"].(m)["mode"])
 	assert.Equal(t, m{"received": 30.0, "accepted": 30.0, "duplicates": 0.0, "invalid": 0.0, "dnc": 0.0, "missing_variables": 0.0}, c["contacts_summary"])
 	assert.Equal(t, []any{}, c["contact_errors"])
 	id := c["id"].(string)

@@ -1,0 +1,74 @@
+package actors
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"runtime/debug"
+)
+
+// ahead walks a sequence beside whoever uses it: the next value is made while
+// the one before is used. What it began it has ended when it returns.
+func ahead[T any](ctx context.Context, walk func(context.Context) iter.Seq2[T, error]) iter.Seq2[T, error] {
+	type step struct {
+		value T
+		err   error
+	}
+	return func(yield func(T, error) bool) {
+		bound, stop := context.WithCancel(ctx)
+		steps := make(chan step, 1)
+		give := func(s step) bool {
+			select {
+			case steps <- s:
+				return true
+			case <-bound.Done():
+				return false
+			}
+		}
+		go func() {
+			defer close(steps)
+			defer func() {
+				if r := recover(); r != nil {
+					give(step{err: fmt.Errorf("actors: reading ahead panicked: %v\n%s", r, debug.Stack())})
+				}
+			}()
+			for value, err := range walk(bound) {
+				if !give(step{value, err}) {
+					return
+				}
+			}
+		}()
+		defer func() {
+			stop()
+			for range steps { //nolint:revive // until the walk has ended
+			}
+		}()
+		for s := range steps {
+			if !yield(s.value, s.err) {
+				return
+			}
+		}
+		if err := ctx.Err(); err != nil { // it did not come to its end
+			var none T
+			yield(none, err)
+		}
+	}
+}
+
+// oneByOne walks what comes in slices.
+func oneByOne[T any](all iter.Seq2[[]T, error]) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for some, err := range all {
+			if err != nil {
+				var none T
+				yield(none, err)
+				return
+			}
+			for _, one := range some {
+				if !yield(one, nil) {
+					return
+				}
+			}
+		}
+	}
+}
