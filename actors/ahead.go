@@ -40,7 +40,7 @@ func ahead[T any](ctx context.Context, walk func(context.Context) iter.Seq2[T, e
 		}()
 		defer func() {
 			stop()
-			for range steps { //nolint:revive // until the walk has ended
+			for range steps { // until the walk has ended
 			}
 		}()
 		for s := range steps {

@@ -54,7 +54,8 @@ func TestWhatIsReadAheadIsReadWhileTheOneBeforeIsUsed(t *testing.T) {
 func TestWhatIsReadAheadEndsWithWhoeverUsesIt(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) { // a walk that is left behind fails it
-		for v := range actors.Ahead(t.Context(), slow(1000, nil)) {
+		for v, err := range actors.Ahead(t.Context(), slow(1000, nil)) {
+			require.NoError(t, err)
 			if v == 3 {
 				break
 			}

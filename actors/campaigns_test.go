@@ -115,6 +115,34 @@ func TestACampaignThatIsOverKeepsNoActor(t *testing.T) {
 	assert.Zero(t, h.status(h.test, talks).Progress.InProgress)
 }
 
+// Endpoints outlive the token of a user, and a client's.
+func TestWebhooksOfACampaignAreMadeByAPIKeysOnly(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, d := t.Context(), h.desk()
+	user, client := h.live, h.live
+	user.UserID, client.ClientID = "ada", "client_1"
+	hooks := map[string]string{"campaign.started": h.receiver.url}
+	draft := func(hooks map[string]string) *domain.Campaign {
+		return &domain.Campaign{
+			Name: "hooked", Status: domain.CampaignDraft, AgentID: h.agent(h.live, menu()), DefaultCountry: "US",
+			Schedule: domain.Schedule{Timezone: "UTC"}, Pacing: domain.Pacing{CallsPerMinute: 60, MaxConcurrent: 1}, Retry: domain.Retry{MaxAttempts: 1},
+			Webhooks: hooks,
+		}
+	}
+	set := func(c *domain.Campaign) error { c.Webhooks = hooks; return nil }
+	for name, p := range map[string]domain.Principal{"a user": user, "a client": client} {
+		_, err := d.CreateCampaign(ctx, p, draft(hooks), "", contacts())
+		assert.Equal(t, domain.CodeInsufficientPermissions, domain.CodeOf(err), name)
+		made, err := d.CreateCampaign(ctx, p, draft(nil), "", contacts())
+		require.NoError(t, err, "%s may have a campaign without", name)
+		_, _, err = d.UpdateCampaign(ctx, p, made.Campaign.ID, set)
+		assert.Equal(t, domain.CodeInsufficientPermissions, domain.CodeOf(err), name)
+		_, _, err = d.UpdateCampaign(ctx, h.live, made.Campaign.ID, set)
+		require.NoError(t, err, "an API key may")
+	}
+}
+
 func TestWhatIsDeletedLeavesNothing(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)

@@ -61,6 +61,7 @@ func (o *ordeal) retried() {
 
 // The clock is set back an hour each time: under a running service, and while
 // it is down. Whoever was busy before is rung again as soon as without that.
+// Deliveries that wait for a retry go on once the clock is right again.
 func TestClocksSetBackRingNobodyTwiceAndForgetNobody(t *testing.T) {
 	t.Parallel()
 	w := newWatch(t)
@@ -71,20 +72,27 @@ func TestClocksSetBackRingNobodyTwiceAndForgetNobody(t *testing.T) {
 	} else {
 		o.rounds = 20
 	}
-	o.endure(func(round int) {
+	id := o.begin()
+	for round := range o.rounds {
 		back := -time.Duration(round+1) * time.Hour
+		o.between()
 		o.await("somebody who is busy", time.Minute, func() bool { return len(o.busy.rung()) > round })
 		if round%2 == 1 {
 			o.kill9()
 			w.set(t, back)
 			o.start()
 			o.shows(back)
-			return
+			continue
 		}
 		w.set(t, back)
 		o.shows(back)
 		o.retried()
-	})
+	}
+	o.finished(id, 30*time.Minute)
+	o.kill9()
+	w.set(t, 0)
+	o.start()
+	o.prove(id)
 }
 
 // The control: with the clock set back and a kill, an attempt that is stored
