@@ -41,7 +41,7 @@ SOAK_DOC       ?=
 NIGHTLY_TESTS    := ^(TestEveryZoneOpensAsACalculationOfItsOwnSays|TestTheEstimateIsWithinTenPercentFromTenPercentOn|TestTheModelAllowsWhateverHappens|Test(Kills|FailOvers|FullDisks|Clocks).*)$$
 NIGHTLY_PACKAGES := ./domain/calendar ./domain/rehearsal ./actors/campaign/modeltest ./cmd/callboard
 
-.PHONY: help run build test lint fmt bench bench-parts e2e fuzz attack soak nightly netem openapi check tools clean
+.PHONY: help run build test lint fmt bench bench-parts e2e fuzz attack soak nightly netem openapi postman check tools clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -102,6 +102,9 @@ nightly: tools ## run what is too long for every day: every hour of two years in
 openapi: tools build ## write bin/openapi.json and lint it
 	@bin/callboard openapi >bin/openapi.json
 	@cd cmd/callboard/testdata/clients && REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true node_modules/.bin/redocly lint $(CURDIR)/bin/openapi.json
+
+postman: build ## write bin/callboard.postman_collection.json
+	@bin/callboard openapi --format postman >bin/callboard.postman_collection.json
 
 check: ## everything a change must pass: tidy modules, the linter, the tests
 	go mod tidy -diff

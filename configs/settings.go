@@ -93,7 +93,7 @@ func door() []Setting {
 		{
 			Key:  "tls_cert",
 			Rule: "an existing file",
-			Doc:  "Certificate chain of the HTTP listener, PEM. Goes with `tls_key`.",
+			Doc:  "Certificate chain of the HTTP listener, PEM. Goes with `tls_key`. Changed files are read again without a restart.",
 			set:  into(func(c *Config) *string { return &c.TLSCert }, parseFile),
 			with: &together{[]string{"tls_key"}, func(c *Config) string { return pair(c.TLSCert, c.TLSKey, "tls_key") }},
 		},

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"mime"
 	"net/http"
@@ -77,7 +78,7 @@ func (s *Server) newAPI() huma.API {
 			e.SetEscapeHTML(false)
 			return e.Encode(v)
 		},
-		Unmarshal: json.Unmarshal,
+		Unmarshal: unmarshal,
 	}
 	cfg := huma.Config{
 		OpenAPI: &huma.OpenAPI{
@@ -95,6 +96,16 @@ func (s *Server) newAPI() huma.API {
 	api := humafiber.NewV2(s.app, cfg)
 	api.UseMiddleware(s.gate)
 	return api
+}
+
+// unmarshal is json.Unmarshal without words about Go: what passes for an integer
+// may yet be larger than any that we have.
+func unmarshal(text []byte, v any) error {
+	err := json.Unmarshal(text, v)
+	if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && kind.Field != "" {
+		return errors.New(tooLargePrefix + kind.Field + tooLargeSuffix)
+	}
+	return err
 }
 
 // schemaName is the name of a type in the document.

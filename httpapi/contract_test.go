@@ -1,120 +1,23 @@
 package httpapi_test
 
 import (
-	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
+	"maps"
+	"net/url"
+	"os"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-	"sync"
 	"testing"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/httpapi"
+	"github.com/callboard/callboard/httpapi/openapi"
 )
-
-// contract validates answers against the served document.
-type contract struct {
-	mu        sync.Mutex
-	paths     map[string]map[string]any
-	responses map[string]map[string]any
-	compiler  *jsonschema.Compiler
-	schemas   map[string]*jsonschema.Schema
-}
-
-const documentURL = "http://door/openapi.json"
-
-func newContract(t *testing.T, document []byte) *contract {
-	t.Helper()
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(document))
-	require.NoError(t, err)
-	var parsed struct {
-		Paths      map[string]map[string]any `json:"paths"`
-		Components struct {
-			Responses map[string]map[string]any `json:"responses"`
-		} `json:"components"`
-	}
-	require.NoError(t, json.Unmarshal(document, &parsed))
-	c := jsonschema.NewCompiler()
-	c.DefaultDraft(jsonschema.Draft2020)
-	require.NoError(t, c.AddResource(documentURL, doc))
-	return &contract{paths: parsed.Paths, responses: parsed.Components.Responses, compiler: c, schemas: map[string]*jsonschema.Schema{}}
-}
-
-// template is the path of the document that a request's path belongs to.
-func (c *contract) template(path string) string {
-	path, _, _ = strings.Cut(path, "?")
-	parts := strings.Split(path, "/")
-	best := ""
-	for t := range c.paths {
-		names := strings.Split(t, "/")
-		if len(names) != len(parts) {
-			continue
-		}
-		fits := true
-		for i := range names {
-			fits = fits && (names[i] == parts[i] || strings.HasPrefix(names[i], "{"))
-		}
-		if fits && (best == "" || strings.Count(t, "{") < strings.Count(best, "{")) {
-			best = t
-		}
-	}
-	return best
-}
-
-func pointer(parts ...string) string {
-	for i, p := range parts {
-		parts[i] = strings.ReplaceAll(strings.ReplaceAll(strings.ReplaceAll(p, "~", "~0"), "/", "~1"), "{", "%7B")
-		parts[i] = strings.ReplaceAll(parts[i], "}", "%7D")
-	}
-	return documentURL + "#/" + strings.Join(parts, "/")
-}
-
-// check fails the test where an answer is not as the document says.
-func (c *contract) check(t *testing.T, method, path string, r reply) {
-	t.Helper()
-	if method == "OPTIONS" { // of browsers, not of the API
-		return
-	}
-	template := c.template(path)
-	op, ok := c.paths[template][strings.ToLower(method)].(map[string]any)
-	if !ok {
-		require.Contains(t, []int{404, 405, 401, 429}, r.Status, "%s %s is not in the document", method, path)
-		return
-	}
-	status := strconv.Itoa(r.Status)
-	responses, _ := op["responses"].(map[string]any)
-	require.Contains(t, responses, status, "%s %s", method, template)
-	kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
-	place := []string{"paths", template, strings.ToLower(method), "responses", status}
-	answer, _ := responses[status].(map[string]any)
-	if answer["$ref"] != nil {
-		place = []string{"components", "responses", status}
-		answer = c.responses[status]
-	}
-	content, _ := answer["content"].(map[string]any)
-	require.Contains(t, content, kind, "%s %s %s", method, template, status)
-	if kind != "application/json" {
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	at := pointer(append(place, "content", kind, "schema")...)
-	schema := c.schemas[at]
-	if schema == nil {
-		var err error
-		schema, err = c.compiler.Compile(at)
-		require.NoError(t, err)
-		c.schemas[at] = schema
-	}
-	body, err := jsonschema.UnmarshalJSON(bytes.NewReader(r.Body))
-	require.NoError(t, err)
-	require.NoError(t, schema.Validate(body), "%s %s answered %s", method, path, r.Body)
-}
 
 func TestTheDocumentIsOpenAPI31AndKnowsEveryRoute(t *testing.T) {
 	d := open(t, httpapi.Config{Version: "1.2.3"})
@@ -165,18 +68,7 @@ func TestTheDocumentIsOpenAPI31AndKnowsEveryRoute(t *testing.T) {
 	slices.Sort(kinds)
 	assert.Equal(t, []string{"application/json", "application/x-ndjson", "multipart/form-data", "text/csv"}, kinds)
 	assert.NotContains(t, string(r.Body), "$schema")
-	c := newContract(t, r.Body)
-	for path, ops := range c.paths { // every schema in it compiles
-		for method, op := range ops {
-			for status, res := range op.(map[string]any)["responses"].(map[string]any) {
-				content, _ := res.(map[string]any)["content"].(map[string]any)
-				for kind := range content {
-					_, err := c.compiler.Compile(pointer("paths", path, method, "responses", status, "content", kind, "schema"))
-					require.NoError(t, err)
-				}
-			}
-		}
-	}
+	require.NoError(t, d.contract().CompileAll())
 	assert.Equal(t, "public, max-age=300", r.Header.Get("Cache-Control"))
 }
 
@@ -229,4 +121,88 @@ func TestTheDocumentTellsWhatEveryFieldMeans(t *testing.T) {
 		}
 	}
 	assert.Greater(t, len(seen), 50)
+}
+
+func TestEveryExampleOfTheDocumentIsGoodByIt(t *testing.T) {
+	c := open(t, httpapi.Config{}).contract()
+	var shown []string
+	for _, o := range c.Operations {
+		example := o.Examples["application/json"]
+		if example == nil {
+			continue
+		}
+		body, err := json.Marshal(example)
+		require.NoError(t, err)
+		require.NoError(t, c.Body(o, body), o.ID)
+		shown = append(shown, o.ID)
+	}
+	assert.Greater(t, len(shown), 15)
+	text, err := os.ReadFile("examples.json")
+	require.NoError(t, err)
+	var all map[string]any
+	require.NoError(t, json.Unmarshal(text, &all))
+	assert.ElementsMatch(t, slices.Collect(maps.Keys(all)), shown, "every example has its operation")
+}
+
+func TestTheReferencePageTellsOfEveryRouteAndLoadsNothing(t *testing.T) {
+	d := open(t, httpapi.Config{Version: "1.2.3"})
+	r := d.must(200, "GET", "/docs", "", nil)
+	assert.Equal(t, "text/html; charset=utf-8", r.Header.Get("Content-Type"))
+	style := regexp.MustCompile(`(?s)<style>(.*?)</style>`).FindSubmatch(r.Body)
+	require.NotNil(t, style)
+	sum := sha256.Sum256(style[1])
+	assert.Equal(t, "default-src 'none'; style-src 'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+		r.Header.Get("Content-Security-Policy"))
+	assert.NotRegexp(t, `<script|<img|<link|src=|href="(https?:)?//|style=|onclick`, string(r.Body))
+	for _, o := range d.contract().Operations {
+		assert.Contains(t, string(r.Body), `<details id="`+o.ID+`">`)
+		assert.Contains(t, string(r.Body), `<code>`+o.Path+`</code>`)
+	}
+	for name := range d.contract().Schemas {
+		assert.Contains(t, string(r.Body), `id="schema-`+name+`"`)
+	}
+	for _, link := range regexp.MustCompile(`href="#([^"]+)"`).FindAllSubmatch(r.Body, -1) {
+		id, err := url.PathUnescape(string(link[1]))
+		require.NoError(t, err)
+		assert.Contains(t, string(r.Body), `id="`+id+`"`, "every link leads somewhere")
+	}
+	assert.Contains(t, string(r.Body), "Version 1.2.3.")
+}
+
+func TestThePostmanCollectionHoldsEveryOperation(t *testing.T) {
+	c := open(t, httpapi.Config{}).contract()
+	text, err := openapi.Postman(c.Document, "http://127.0.0.1:8080")
+	require.NoError(t, err)
+	var got struct {
+		Item []struct {
+			Item []struct {
+				Request struct {
+					Method string
+					URL    struct {
+						Raw      string
+						Variable []struct{ Key string }
+					}
+					Auth *struct{ Type string }
+					Body *struct{ Mode, Raw string }
+				}
+			}
+		}
+	}
+	require.NoError(t, json.Unmarshal(text, &got))
+	found := map[string]bool{}
+	for _, folder := range got.Item {
+		for _, item := range folder.Item {
+			r := item.Request
+			path := regexp.MustCompile(`:(\w+)`).ReplaceAllString(strings.TrimPrefix(r.URL.Raw, "{{base_url}}"), "{$1}")
+			o := c.Operation(r.Method, path)
+			require.NotNil(t, o, path)
+			found[o.ID] = true
+			assert.Len(t, r.URL.Variable, strings.Count(path, "{"))
+			assert.Equal(t, o.Open, r.Auth != nil, o.ID)
+			if r.Body != nil && r.Body.Mode == "raw" && o.Examples["application/json"] != nil {
+				require.NoError(t, c.Body(o, []byte(r.Body.Raw)), o.ID)
+			}
+		}
+	}
+	assert.Len(t, found, len(c.Operations))
 }

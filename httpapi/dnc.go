@@ -34,6 +34,13 @@ type DNCNumbers struct {
 	Entries []DNCNumber `json:"entries" nullable:"false" doc:"Numbers; instead of an object its phone alone may stand as a text."`
 }
 
+// TransformSchema lets an entry be a text.
+func (DNCNumbers) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	list := s.Properties["entries"]
+	list.Items = &huma.Schema{AnyOf: []*huma.Schema{{Type: huma.TypeString}, list.Items}}
+	return s
+}
+
 // DNCNumber is one of them.
 type DNCNumber struct {
 	Phone   string `json:"phone" example:"+12025550123"`

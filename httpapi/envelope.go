@@ -245,9 +245,20 @@ func paramOf(location string) string {
 	return location
 }
 
+// How unmarshal says of which field a value is beyond what it can be.
+const (
+	tooLargePrefix = "the value of "
+	tooLargeSuffix = " is beyond what it can be"
+)
+
 // missingParam names a field that is not there: the library tells of the object
 // in which it is missing.
 func missingParam(param, message string) string {
+	if name, ok := strings.CutPrefix(message, tooLargePrefix); ok {
+		if name, ok = strings.CutSuffix(name, tooLargeSuffix); ok {
+			return name
+		}
+	}
 	name, ok := strings.CutPrefix(message, "expected required property ")
 	name, found := strings.CutSuffix(name, " to be present")
 	switch {

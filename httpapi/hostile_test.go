@@ -246,3 +246,12 @@ func TestShutdownLetsRequestsFinish(t *testing.T) {
 	assert.Equal(t, 200, (<-answered).Status)
 	require.NoError(t, <-stopped)
 }
+
+func TestANumberBeyondAnyOfOursIsNamedWithoutWordsAboutGo(t *testing.T) {
+	d := open(t, httpapi.Config{})
+	pathway := goodPathway()
+	pathway["nodes"].([]any)[0].(m)["retries"] = 9.9e300
+	e := d.must(422, "POST", "/v1/pathways", "operator", pathway).failure(t)
+	assert.Equal(t, []any{"nodes.retries", "validation_error"}, []any{e["param"], e["code"]})
+	assert.NotContains(t, e["message"], "Go")
+}

@@ -16,7 +16,7 @@ import (
 
 const documentIntro = "Campaigns and calls by voice agents. Success answers with the bare resource, failure with " +
 	"`{\"success\": false, \"error\": {code, message, param?, details?, request_id}}`. Lists are pages, newest first. " +
-	"Times are ISO 8601 in UTC. POST takes an Idempotency-Key."
+	"Times are ISO 8601 in UTC. POST takes an Idempotency-Key. A field of a request that may be left out may also be null, which means the same."
 
 func (s *Server) documentRoutes() {
 	s.raw(operation{method: http.MethodGet, path: "/openapi.json", id: "getDocument", tag: "Document", summary: "This document", open: true},
@@ -82,11 +82,13 @@ func (s *Server) finishDocument() {
 		"WWW-Authenticate":      {Description: "How to show a credential.", Schema: &huma.Schema{Type: huma.TypeString}},
 	}
 	o.Components.Responses = make(map[string]*huma.Response)
+	bodies := examples()
 	for _, item := range o.Paths {
 		for _, op := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete} {
 			if op != nil {
 				finish(op, o.Components.Responses)
 				describeParameters(op)
+				exemplify(op, bodies)
 			}
 		}
 	}

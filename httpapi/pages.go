@@ -20,6 +20,9 @@ import (
 //go:embed pages/pages.html
 var pagesText string
 
+//go:embed pages/docs.html
+var docsText string
+
 // pageStyle is all the style there is: a page loads nothing.
 const pageStyle = `body{font:1rem/1.5 system-ui,sans-serif;margin:0;background:#fff;color:#1a1a1a}main{max-width:34rem;margin:3rem auto;padding:0 1rem}` +
 	`h1{font-size:1.5rem}button{font:inherit;padding:.5rem 1.25rem;margin-right:.5rem;border:1px solid #1a1a1a;border-radius:.25rem;background:#fff;color:#1a1a1a;cursor:pointer}` +
@@ -35,7 +38,7 @@ type pages struct {
 func newPages() *pages {
 	sum := sha256.Sum256([]byte(pageStyle))
 	return &pages{
-		all:    template.Must(template.New("pages").Parse(pagesText)),
+		all:    template.Must(template.Must(template.New("pages").Parse(pagesText)).Parse(docsText)),
 		policy: "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'",
 	}
 }

@@ -25,6 +25,7 @@ func routeTable() map[string]rule {
 		"GET /healthz":                              {},
 		"GET /readyz":                               {},
 		"GET /openapi.json":                         {},
+		"GET /docs":                                 {},
 		"POST /v1/trunks/{id}/test":                 {need: writeCalls},
 		"GET /v1/events":                            {need: anyOf(domain.AnalyticsRead)},
 		"GET /v1/usage/rate-limits":                 {need: anyOf(domain.AnalyticsRead)},

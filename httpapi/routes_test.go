@@ -48,6 +48,7 @@ func routeCases() []routeCase {
 		{"GET /healthz", "", nil, 200, ""},
 		{"GET /readyz", "", nil, 200, ""},
 		{"GET /openapi.json", "", nil, 200, ""},
+		{"GET /docs", "", nil, 200, ""},
 		{"GET /v1/usage/rate-limits", "analytics:read", nil, 200, ""},
 		{"GET /.well-known/jwks.json", "", nil, 200, ""},
 		{"GET /.well-known/oauth-authorization-server", "", nil, 200, ""},

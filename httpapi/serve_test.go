@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/httpapi"
+	"github.com/callboard/callboard/httpapi/apitest"
 )
 
 // door is a served front door with a fake service behind it.
@@ -32,11 +33,11 @@ type door struct {
 // served is the contract, read once: every door serves the same schemas.
 var served struct {
 	sync.Mutex
-	contract *contract
+	contract *apitest.Contract
 }
 
 // contract is the document that the door serves.
-func (d *door) contract() *contract {
+func (d *door) contract() *apitest.Contract {
 	served.Lock()
 	defer served.Unlock()
 	if served.contract == nil {
@@ -47,7 +48,8 @@ func (d *door) contract() *contract {
 		defer func() { _ = res.Body.Close() }()
 		text, err := io.ReadAll(res.Body)
 		require.NoError(d.t, err)
-		served.contract = newContract(d.t, text)
+		served.contract, err = apitest.Read(text)
+		require.NoError(d.t, err)
 	}
 	return served.contract
 }
@@ -134,7 +136,7 @@ func (d *door) do(method, path, key string, body any, headers ...string) reply {
 	require.NoError(d.t, err)
 	require.NotEmpty(d.t, res.Header.Get("X-Request-Id"))
 	got := reply{res.StatusCode, res.Header, text}
-	d.contract().check(d.t, method, path, got)
+	require.NoError(d.t, d.contract().Check(method, path, got.Status, got.Header, got.Body))
 	return got
 }
 
@@ -145,6 +147,31 @@ func (d *door) request(path string) *http.Request {
 	require.NoError(d.t, err)
 	req.Header.Set("Authorization", "Bearer operator")
 	return req
+}
+
+// send sends a request of a walk.
+func (d *door) send(w apitest.Request, from string) (apitest.Reply, error) {
+	req, err := http.NewRequestWithContext(d.t.Context(), w.Method, "http://"+d.addr+w.Path, bytes.NewReader(w.Body))
+	if err != nil {
+		return apitest.Reply{}, err
+	}
+	req.Header.Set("Authorization", "Bearer operator")
+	req.Header.Set("X-Forwarded-For", from)
+	if w.Kind != "" {
+		req.Header.Set("Content-Type", w.Kind)
+	}
+	for name, v := range w.Header {
+		req.Header.Set(name, v)
+	}
+	client := *d.client
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	res, err := client.Do(req)
+	if err != nil {
+		return apitest.Reply{}, err
+	}
+	defer func() { _ = res.Body.Close() }()
+	text, err := io.ReadAll(res.Body)
+	return apitest.Reply{Status: res.StatusCode, Header: res.Header, Body: text}, err
 }
 
 // must is do with a status that has to come.

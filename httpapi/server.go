@@ -28,8 +28,8 @@ type Config struct {
 	Log            *slog.Logger
 	PublicURL      string         // base of the URLs in answers; "": relative ones
 	TrustedProxies []netip.Prefix // whose X-Forwarded-For counts
-	CertFile       string         // with KeyFile: TLS
-	KeyFile        string
+	// Certificate is asked at each handshake; nil: no TLS.
+	Certificate    func() (*tls.Certificate, error)
 	Version        string        // of the service, shown in the OpenAPI document
 	ReadTimeout    time.Duration // for the head of a request (15 s)
 	IdleTimeout    time.Duration // of a kept connection (75 s)
@@ -173,17 +173,20 @@ func (s *Server) routes() {
 	s.eventRoutes()
 	s.healthRoutes()
 	s.documentRoutes()
+	s.docsRoutes()
 }
 
-// Serve answers requests until Shutdown. With certificate and key in the
-// Config it speaks TLS on the listener.
+// Serve answers requests until Shutdown. With a certificate in the Config it
+// speaks TLS on the listener.
 func (s *Server) Serve(ln net.Listener) error {
-	if s.cfg.CertFile != "" || s.cfg.KeyFile != "" {
-		cert, err := tls.LoadX509KeyPair(s.cfg.CertFile, s.cfg.KeyFile)
-		if err != nil {
+	if certificate := s.cfg.Certificate; certificate != nil {
+		if _, err := certificate(); err != nil {
 			return fmt.Errorf("httpapi: certificate: %w", err)
 		}
-		ln = tls.NewListener(ln, &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{cert}, NextProtos: []string{"http/1.1"}})
+		ln = tls.NewListener(ln, &tls.Config{
+			MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
+			GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return certificate() },
+		})
 	}
 	if s.closed.Load() {
 		return ln.Close()

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -40,20 +41,40 @@ func certificate(t *testing.T) (certFile, keyFile string, pool *x509.CertPool) {
 	return certFile, keyFile, pool
 }
 
-func TestTheDoorSpeaksTLS(t *testing.T) {
-	certFile, keyFile, pool := certificate(t)
-	d := open(t, httpapi.Config{CertFile: certFile, KeyFile: keyFile})
-	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}}}
-	defer client.CloseIdleConnections()
-	req := d.request("/v1/workspace")
-	req.URL.Scheme = "https"
-	res, err := client.Do(req)
+func TestTheDoorSpeaksTLSAndShowsANewCertificateWithoutARestart(t *testing.T) {
+	var now atomic.Pointer[tls.Certificate]
+	load := func() *x509.CertPool {
+		certFile, keyFile, pool := certificate(t)
+		pair, err := tls.LoadX509KeyPair(certFile, keyFile)
+		require.NoError(t, err)
+		now.Store(&pair)
+		return pool
+	}
+	first := load()
+	d := open(t, httpapi.Config{Certificate: func() (*tls.Certificate, error) { return now.Load(), nil }})
+	get := func(pool *x509.CertPool) (*http.Response, error) {
+		client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}}}
+		defer client.CloseIdleConnections()
+		req := d.request("/v1/workspace")
+		req.URL.Scheme = "https"
+		res, err := client.Do(req)
+		if err == nil {
+			_ = res.Body.Close()
+		}
+		return res, err
+	}
+	res, err := get(first)
 	require.NoError(t, err)
-	defer func() { _ = res.Body.Close() }()
 	assert.Equal(t, []any{200, "max-age=31536000"}, []any{res.StatusCode, res.Header.Get("Strict-Transport-Security")})
-	missing := httpapi.New(httpapi.Config{CertFile: "nowhere.pem", KeyFile: keyFile}, newFake().ports())
+	second := load()
+	res, err = get(second)
+	require.NoError(t, err)
+	assert.Equal(t, 200, res.StatusCode)
+	_, err = get(first)
+	require.ErrorAs(t, err, new(*tls.CertificateVerificationError), "the one before is shown no more")
+	missing := httpapi.New(httpapi.Config{Certificate: func() (*tls.Certificate, error) { return nil, os.ErrNotExist }}, newFake().ports())
 	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	require.ErrorContains(t, missing.Serve(ln), "nowhere.pem")
+	require.ErrorIs(t, missing.Serve(ln), os.ErrNotExist)
 	_ = ln.Close()
 }

@@ -45,7 +45,7 @@ func (s *Server) usageRoutes() {
 		To   string `query:"to" maxLength:"32" doc:"The last day; today unless said."`
 	},
 	) (*answer[ask.Usage], error) {
-		q, err := usageQuery(in.From, in.To, time.Now())
+		q, err := usageQuery(in.From, in.To, time.Now(), nil)
 		if err != nil {
 			return nil, err
 		}
@@ -69,11 +69,11 @@ func (s *Server) usageRoutes() {
 	}, s.ledger)
 }
 
-// usageQuery reads a stretch of days.
-func usageQuery(from, to string, now time.Time) (ask.UsageQuery, error) {
+// usageQuery reads a stretch of days. problems are those of what stands beside
+// it.
+func usageQuery(from, to string, now time.Time, problems domain.Problems) (ask.UsageQuery, error) {
 	now = now.UTC()
 	q := ask.UsageQuery{From: time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC), To: now.Truncate(24 * time.Hour)}
-	var problems domain.Problems
 	for _, f := range []struct {
 		param, text string
 		into        *time.Time
@@ -105,15 +105,14 @@ func usageQuery(from, to string, now time.Time) (ask.UsageQuery, error) {
 }
 
 func (s *Server) ledger(c *fiber.Ctx) error {
-	q, err := usageQuery(strings.Clone(c.Query("from")), strings.Clone(c.Query("to")), time.Now())
-	if err != nil {
-		return err
-	}
+	var problems domain.Problems
 	format := strings.Clone(c.Query("format", "csv"))
 	if format != "csv" && format != "jsonl" {
-		var p domain.Problems
-		p.Add("format", domain.CodeValidation, "is neither csv nor jsonl")
-		return p.Err()
+		problems.Add("format", domain.CodeValidation, "is neither csv nor jsonl")
+	}
+	q, err := usageQuery(strings.Clone(c.Query("from")), strings.Clone(c.Query("to")), time.Now(), problems)
+	if err != nil {
+		return err
 	}
 	f, write := file{"ledger-" + domain.Day(q.From) + "-" + domain.Day(q.To) + "." + format, csvFile}, writeLedger
 	if format == "jsonl" {

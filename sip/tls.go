@@ -95,13 +95,13 @@ func (f *certificateFiles) current() (*tls.Certificate, error) {
 	switch {
 	case err == nil:
 		if f.loaded != nil {
-			f.log.Info("sip_certificate_reloaded", slog.String("file", f.chain))
+			f.log.Info("certificate_reloaded", slog.String("file", f.chain))
 		}
 		f.loaded = &pair
 	case f.loaded == nil:
 		return nil, err
 	case now != f.seen:
-		f.log.Warn("sip_certificate_kept", slog.String("file", f.chain), slog.Any("error", err))
+		f.log.Warn("certificate_kept", slog.String("file", f.chain), slog.Any("error", err))
 	}
 	f.seen = now
 	return f.loaded, nil

@@ -7,15 +7,33 @@ import (
 
 	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/httpapi"
+	"github.com/callboard/callboard/httpapi/openapi"
 )
 
 // openapiCommand prints the description of the API, without a service.
 func openapiCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "openapi", Short: "Print the OpenAPI document of the HTTP API", Args: cobra.NoArgs,
+	format := "openapi"
+	cmd := &cobra.Command{
+		Use: "openapi", Short: "Print the OpenAPI document of the HTTP API, or a collection for Postman", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintln(cmd.OutOrStdout(), string(httpapi.New(httpapi.Config{Version: version}, portsOf(new(actors.Desk))).Document()))
+			text := httpapi.New(httpapi.Config{Version: version}, portsOf(new(actors.Desk))).Document()
+			switch format {
+			case "openapi":
+			case "postman":
+				d, err := openapi.Read(text)
+				if err != nil {
+					return err
+				}
+				if text, err = openapi.Postman(d, "http://127.0.0.1:8080"); err != nil {
+					return err
+				}
+			default:
+				return fmt.Errorf("--format is openapi or postman, not %q", format)
+			}
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), string(text))
 			return err
 		},
 	}
+	cmd.Flags().StringVar(&format, "format", format, "openapi or postman")
+	return cmd
 }

@@ -1,12 +1,19 @@
 package main_test
 
 import (
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/httpapi/apitest"
+	"github.com/callboard/callboard/httpapi/openapi"
 )
 
 // clients is the folder of the npm packages that make tools installs.
@@ -37,4 +44,56 @@ func TestTheDocumentPassesTheLinter(t *testing.T) {
 	said, err = lint(`{"openapi": "3.1.0", "info": {"title": "Bad", "version": "1"}, "paths": {"/a": {"get": {"responses": {}}}}}`)
 	require.Error(t, err)
 	require.Contains(t, said, "security-defined", "it can refuse")
+}
+
+func TestStrangersProgramsGetAlongWithTheService(t *testing.T) {
+	t.Parallel()
+	s := newService(t, "CALLBOARD_TRUSTED_PROXIES=127.0.0.0/8")
+	s.unlimited()
+	t.Run("oauth4webapi and jose", func(t *testing.T) {
+		said, err := node(t, []string{"oauth.mjs"}, "BASE=http://"+s.http, "KEY="+s.key)
+		require.NoError(t, err, "%s", said)
+		assert.Contains(t, said, "proven: 12 attacks")
+	})
+	t.Run("a walk over every route", s.walk)
+}
+
+// walk sends requests of all kinds to every route of the service.
+func (s *service) walk(t *testing.T) {
+	_, text, _ := s.try("GET", "/openapi.json", nil)
+	contract, err := apitest.Read(text)
+	require.NoError(t, err)
+	n := 0
+	w := apitest.Walk{
+		Contract: contract, Seed: 1, Rounds: 8,
+		Send: func(r apitest.Request) (apitest.Reply, error) {
+			n++
+			header := []string{"X-Forwarded-For", "198.51.100." + strconv.Itoa(n%250), "Content-Type", r.Kind}
+			for name, v := range r.Header {
+				header = append(header, name, v)
+			}
+			status, body, head, err := s.request(r.Method, r.Path, r.Body, header...)
+			return apitest.Reply{Status: status, Header: head, Body: body}, err
+		},
+		After: func(o *openapi.Operation, _ apitest.Reply) {
+			if o.Method == http.MethodPatch && strings.HasPrefix(o.Path, "/v1/workspace") {
+				s.unlimited() // it may have been given less than the walk takes
+			}
+		},
+	}
+	for _, path := range []string{"/v1/api-keys", "/v1/users"} {
+		for _, row := range s.api("GET", path, nil)["data"].([]any) {
+			w.Spare = append(w.Spare, row.(object)["id"].(string))
+		}
+	}
+	w.Spare = append(w.Spare, s.api("GET", "/v1/workspace", nil)["id"].(string))
+	tally, err := w.Run()
+	require.NoError(t, err)
+	t.Logf("%d requests; never taken: %v", tally.Sent, tally.Never)
+	for _, f := range tally.Fault {
+		t.Error(f)
+	}
+	assert.Greater(t, tally.Sent, 1000)
+	assert.Less(t, len(tally.Never), len(contract.Operations)/3)
+	assert.NotContains(t, s.logged(), "panic in a request")
 }

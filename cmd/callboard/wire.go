@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -363,9 +364,13 @@ func (s *service) doors(run context.Context) error {
 		return errors.New("sip_addr: SIP did not start to listen in time")
 	}
 	d := s.node.Desk()
+	var certificate func() (*tls.Certificate, error)
+	if s.cfg.TLSCert != "" {
+		certificate = sip.CertificateFiles(s.cfg.TLSCert, s.cfg.TLSKey, s.log)
+	}
 	s.http = httpapi.New(httpapi.Config{
 		Log: s.log, PublicURL: s.cfg.BaseURL(netip.MustParseAddrPort(s.ln.Addr().String())), TrustedProxies: s.cfg.TrustedProxies,
-		CertFile: s.cfg.TLSCert, KeyFile: s.cfg.TLSKey, Version: version,
+		Certificate: certificate, Version: version,
 	}, portsOf(d))
 	go func() { s.ended <- s.http.Serve(s.ln) }()
 	var err error

@@ -6,6 +6,9 @@ import (
 	"errors"
 	"io"
 	"iter"
+	"maps"
+	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/callboard/callboard/domain"
@@ -70,6 +73,11 @@ func JSONNumbers(text []byte) (iter.Seq2[ask.RawNumber, error], error) {
 		}
 		return nil, domain.Errorf(domain.CodeInvalidRequest, "The body is not valid JSON: %v", err)
 	}
+	if name := unknown(text, "entries"); name != "" {
+		var p domain.Problems
+		p.Add(name, domain.CodeValidation, "there is no such field")
+		return nil, p.Err()
+	}
 	if in.Entries == nil {
 		var p domain.Problems
 		p.Add("entries", domain.CodeValidation, "is required: the list of numbers")
@@ -96,10 +104,29 @@ func entry(line int, text json.RawMessage) ask.RawNumber {
 		Phone   string `json:"phone"`
 		Country string `json:"country"`
 	}
-	if json.Unmarshal(text, &in) != nil || in.Phone == "" || len(in.Phone) > MaxNumber {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&in); err != nil && strings.HasPrefix(err.Error(), "json: unknown field") {
+		n.Problem = "the entry has a field other than phone and country"
+		return n
+	} else if err != nil || in.Phone == "" || len(in.Phone) > MaxNumber {
 		n.Problem = "the entry has no phone"
 		return n
 	}
 	n.Phone, n.Country = in.Phone, in.Country
 	return n
+}
+
+// unknown is the first field of an object, by name, besides one; "": there is
+// none, or it is no object.
+func unknown(text []byte, besides string) string {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(text, &fields) != nil {
+		return ""
+	}
+	delete(fields, besides)
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		return strings.ToValidUTF8(name[:min(len(name), 64)], "")
+	}
+	return ""
 }

@@ -1,0 +1,33 @@
+package intake_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/httpapi/intake"
+)
+
+func TestAListOfNumbersTakesNoFieldThatItDoesNotKnow(t *testing.T) {
+	rows, err := intake.JSONNumbers([]byte(`{"entries":["+12025550123",{"phone":"2025550124","country":"US"},{"phone":"1","name":"Ada"},{"phone":7},{}]}`))
+	require.NoError(t, err)
+	var got []ask.RawNumber
+	for n, err := range rows {
+		require.NoError(t, err)
+		got = append(got, n)
+	}
+	assert.Equal(t, []ask.RawNumber{
+		{Line: 1, Phone: "+12025550123"},
+		{Line: 2, Phone: "2025550124", Country: "US"},
+		{Line: 3, Problem: "the entry has a field other than phone and country"},
+		{Line: 4, Problem: "the entry has no phone"},
+		{Line: 5, Problem: "the entry has no phone"},
+	}, got)
+	_, err = intake.JSONNumbers([]byte(`{"entries":[],"list":"x"}`))
+	var e *domain.Error
+	require.ErrorAs(t, err, &e)
+	assert.Equal(t, "list", e.Param)
+}

@@ -1,0 +1,48 @@
+package httpapi_test
+
+import (
+	"os"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/httpapi"
+	"github.com/callboard/callboard/httpapi/apitest"
+)
+
+// walkSeed is that of a walk: the same each time, so that a fault is found
+// again, unless API_SEED says another one.
+func walkSeed(t *testing.T) uint64 {
+	t.Helper()
+	seed := uint64(1)
+	if v := os.Getenv("API_SEED"); v != "" {
+		var err error
+		seed, err = strconv.ParseUint(v, 10, 64)
+		require.NoError(t, err)
+	}
+	t.Logf("API_SEED=%d", seed)
+	return seed
+}
+
+func TestNoRequestToAnyRouteBreaksTheContract(t *testing.T) {
+	d := open(t, httpapi.Config{TrustedProxies: loopback()})
+	n := 0
+	w := apitest.Walk{
+		Contract: d.contract(), Seed: walkSeed(t), Rounds: 24,
+		Send: func(r apitest.Request) (apitest.Reply, error) {
+			n++
+			return d.send(r, addressNo(n%250)) // or strangers' requests would soon be too many
+		},
+	}
+	tally, err := w.Run()
+	require.NoError(t, err)
+	for _, f := range tally.Fault[:min(len(tally.Fault), 20)] {
+		t.Error(f)
+	}
+	t.Logf("%d requests; never taken: %v", tally.Sent, tally.Never)
+	assert.Empty(t, tally.Fault)
+	assert.Greater(t, tally.Sent, 2500)
+	assert.Less(t, len(tally.Never), len(d.contract().Operations)/4)
+}
