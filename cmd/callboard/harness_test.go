@@ -41,10 +41,6 @@ func TestMain(m *testing.M) {
 		answerAsSIP(port)
 		return
 	}
-	if port := os.Getenv(benchHTTP); port != "" {
-		answerAsHTTP(port)
-		return
-	}
 	if at := os.Getenv(networkPhone); at != "" {
 		answerAsNetworkPhone(at)
 		return

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -133,7 +134,7 @@ func (m *maker) text(s *openapi.Schema, name string, edge bool) string {
 	if v := m.meant(name); v != "" && len(v) >= least && len(v) <= most {
 		return v
 	}
-	v := "word" + fmt.Sprint(m.IntN(1000))
+	v := "word" + strconv.Itoa(m.IntN(1000))
 	for len(v) < least {
 		v += v
 	}
@@ -156,10 +157,26 @@ func (m *maker) meant(name string) string {
 		return m.pool.one(m.Rand, kind)
 	}
 	for _, w := range []struct{ part, value string }{
-		{"phone", number}, {"number", number}, {"timezone", "America/New_York"}, {"url", "https://example.com/" + fmt.Sprint(m.IntN(100))}, {"uri", "https://example.com/back"},
-		{"country", "US"}, {"countrie", "US"}, {"host", "192.0.2.1"}, {"language", "en-US"}, {"email", "ada@example.com"}, {"event", "call.ended"}, {"ip", "192.0.2.0/24"},
-		{"date", "2026-12-24"}, {"secret", "whsec_0123456789abcdef0123456789abcdef"}, {"password", "correct-horse-battery"}, {"extension", fmt.Sprint(1000 + m.IntN(9000))},
-		{"permission", "calls:read"}, {"scope", "calls:read"}, {"entrie", number}, {"origin", "https://example.com"},
+		{"phone", number},
+		{"number", number},
+		{"timezone", "America/New_York"},
+		{"url", "https://example.com/" + strconv.Itoa(m.IntN(100))},
+		{"uri", "https://example.com/back"},
+		{"country", "US"},
+		{"countrie", "US"},
+		{"host", "192.0.2.1"},
+		{"language", "en-US"},
+		{"email", "ada@example.com"},
+		{"event", "call.ended"},
+		{"ip", "192.0.2.0/24"},
+		{"date", "2026-12-24"},
+		{"secret", "whsec_0123456789abcdef0123456789abcdef"},
+		{"password", "correct-horse-battery"},
+		{"extension", strconv.Itoa(1000 + m.IntN(9000))},
+		{"permission", "calls:read"},
+		{"scope", "calls:read"},
+		{"entrie", number},
+		{"origin", "https://example.com"},
 	} {
 		if strings.Contains(name, w.part) {
 			return w.value

@@ -96,7 +96,7 @@ func wrongText(r *rand.Rand, s *openapi.Schema) any {
 }
 
 func wrongNumber(r *rand.Rand, s *openapi.Schema) any {
-	all := []any{-1.0, 0.0, 1e18, 0.5, -0.0}
+	all := []any{-1.0, 0.0, 1e18, 0.5}
 	if s.Maximum != nil {
 		all = append(all, *s.Maximum+1, *s.Maximum+1)
 	}

@@ -68,7 +68,7 @@ type attempt struct {
 // Run walks.
 func (w *Walk) Run() (Tally, error) {
 	w.maker = maker{
-		Rand: rand.New(rand.NewPCG(w.Seed, w.Seed)), doc: w.Contract.Document, //nolint:gosec // a walk that can be walked again
+		Rand: rand.New(rand.NewPCG(w.Seed, w.Seed)), doc: w.Contract.Document,
 		pool: &pool{ids: make(map[string][]string), places: make(map[string]string), spare: make(map[string]bool)},
 	}
 	for _, id := range w.Spare {

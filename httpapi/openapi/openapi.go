@@ -61,7 +61,7 @@ type Response struct {
 }
 
 // Schema is the part of a JSON Schema that our documents use.
-type Schema struct {
+type Schema struct { //nolint:tagliatelle // JSON Schema's own names
 	Ref         string             `json:"$ref"`
 	Types       Types              `json:"type"`
 	Format      string             `json:"format"`
@@ -146,7 +146,7 @@ func Read(text []byte) (*Document, error) {
 	return d, nil
 }
 
-type rawOperation struct {
+type rawOperation struct { //nolint:tagliatelle // OpenAPI's own names
 	ID          string                `json:"operationId"`
 	Tags        []string              `json:"tags"`
 	Summary     string                `json:"summary"`
