@@ -61,28 +61,9 @@ func (d *Desk) bulkFits(ctx context.Context, p domain.Principal, o *ask.NewBulk)
 	w := d.node.workspace(p.WorkspaceID)
 	switch o.Type {
 	case domain.BulkContacts:
-		c, err := d.Campaign(ctx, p, o.Target)
-		if domain.CodeOf(err) == domain.CodeNotFound {
-			return problem("defaults.campaign_id", domain.CodeValidation, "there is no such campaign")
-		}
-		if err == nil && c.Status.Final() {
-			err = overFor(c)
-		}
-		return err
+		return d.contactsFit(ctx, p, o.Target)
 	case domain.BulkDNC:
-		if o.Target == "" {
-			o.Target = domain.DefaultDNCID(p.WorkspaceID, p.Environment)
-		}
-		if err := d.dncListExists(ctx, p, "defaults.list_id", o.Target); err != nil {
-			return err
-		}
-		for i := range o.Items {
-			if n := o.Items[i].Number; n != nil {
-				if _, err := numberOf(n.Phone, orElse(n.Country, w.DefaultCountry)); err != nil {
-					o.Items[i].Error = &domain.BulkError{Index: i, Code: "invalid_phone", Message: "phone is " + err.Error(), Param: "phone"}
-				}
-			}
-		}
+		return d.numbersFit(ctx, p, w, o)
 	case domain.BulkCalls:
 		for i := range o.Items {
 			if c := o.Items[i].Call; c != nil && o.Items[i].Error == nil {
@@ -90,13 +71,45 @@ func (d *Desk) bulkFits(ctx context.Context, p domain.Principal, o *ask.NewBulk)
 			}
 		}
 	case domain.BulkSMS:
-		if p.Environment != domain.Test {
-			return domain.Errorf(domain.CodeNoSMSRoute, "no trunk of this workspace carries text messages; with a test key the built-in carrier takes them")
+		return messagesFit(p, w, o)
+	}
+	return nil
+}
+
+func (d *Desk) contactsFit(ctx context.Context, p domain.Principal, campaignID string) error {
+	c, err := d.Campaign(ctx, p, campaignID)
+	if domain.CodeOf(err) == domain.CodeNotFound {
+		return problem("defaults.campaign_id", domain.CodeValidation, "there is no such campaign")
+	}
+	if err == nil && c.Status.Final() {
+		err = overFor(c)
+	}
+	return err
+}
+
+func (d *Desk) numbersFit(ctx context.Context, p domain.Principal, w *domain.Workspace, o *ask.NewBulk) error {
+	if o.Target == "" {
+		o.Target = domain.DefaultDNCID(p.WorkspaceID, p.Environment)
+	}
+	for i := range o.Items {
+		n := o.Items[i].Number
+		if n == nil {
+			continue
 		}
-		for i := range o.Items {
-			if m := o.Items[i].Message; m != nil && o.Items[i].Error == nil {
-				o.Items[i].Error = blame(i, reachable(m.To, w, p.Environment))
-			}
+		if _, err := numberOf(n.Phone, orElse(n.Country, w.DefaultCountry)); err != nil {
+			o.Items[i].Error = &domain.BulkError{Index: i, Code: "invalid_phone", Message: "phone is " + err.Error(), Param: "phone"}
+		}
+	}
+	return d.dncListExists(ctx, p, "defaults.list_id", o.Target)
+}
+
+func messagesFit(p domain.Principal, w *domain.Workspace, o *ask.NewBulk) error {
+	if p.Environment != domain.Test {
+		return domain.Errorf(domain.CodeNoSMSRoute, "no trunk of this workspace carries text messages; with a test key the built-in carrier takes them")
+	}
+	for i := range o.Items {
+		if m := o.Items[i].Message; m != nil && o.Items[i].Error == nil {
+			o.Items[i].Error = blame(i, reachable(m.To, w, p.Environment))
 		}
 	}
 	return nil

@@ -113,11 +113,11 @@ func (d *Desk) runExport(ctx context.Context, workspaceID, id string, last bool)
 	}
 	keep := func() error {
 		e.UpdatedAt = stamp()
-		_, err := d.store.Apply(ctx, commit.Change{
+		_, failed := d.store.Apply(ctx, commit.Change{
 			Workspace: workspaceID, Guards: []commit.Guard{{Key: e.Key(), Version: version}}, Puts: []domain.Record{e},
 		})
 		version++
-		return err
+		return failed
 	}
 	e.Status = domain.ExportRunning
 	if err = keep(); err != nil {
@@ -152,14 +152,14 @@ func (d *Desk) writeExport(ctx context.Context, e *domain.Export) (rows int, siz
 	go func() {
 		defer func() {
 			if v := recover(); v != nil {
-				err := errors.New("the rows of an export could not be written")
-				_ = to.CloseWithError(err)
-				written <- err
+				failed := errors.New("the rows of an export could not be written")
+				_ = to.CloseWithError(failed)
+				written <- failed
 			}
 		}()
-		err := d.exportRows(ctx, e, newFile(e, to, d.courtesy(ctx), &rows))
-		_ = to.CloseWithError(err) // never fails
-		written <- err
+		ended := d.exportRows(ctx, e, newFile(e, to, d.courtesy(ctx), &rows))
+		_ = to.CloseWithError(ended) // never fails
+		written <- ended
 	}()
 	size, err = d.node.cfg.Blobs.Put(ctx, e.WorkspaceID, e.File(), from)
 	_ = from.CloseWithError(errors.New("nobody reads the export any more"))

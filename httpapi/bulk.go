@@ -116,7 +116,7 @@ func wordOf(t reflect.Type) string {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	switch t.Kind() { //nolint:exhaustive // the others are objects
+	switch t.Kind() {
 	case reflect.String:
 		return "a text"
 	case reflect.Bool:
@@ -183,6 +183,10 @@ func (s *Server) bulkRoutes() {
 		method: http.MethodPost, path: path + "/sms", id: "bulkSMS", tag: tag, status: http.StatusAccepted, unchecked: true, summary: "Send many text messages",
 		about: about + " With a live key 409 no_sms_route while no trunk carries messages.",
 	}, s.bulkMessages)
+	s.bulkReadRoutes(tag, path)
+}
+
+func (s *Server) bulkReadRoutes(tag, path string) {
 	add(s, operation{method: http.MethodGet, path: path, id: "listBulks", tag: tag, summary: "List bulk jobs"},
 		func(ctx context.Context, p domain.Principal, in *struct{ Paging }) (*answer[List[*domain.Bulk]], error) {
 			l, err := s.ports.Bulks.ListBulks(ctx, p, in.page())
