@@ -51,6 +51,9 @@ func (n *Node) sweep(ctx context.Context) {
 			n.book.Set(ctx, turn, id, trunks)
 		}
 		n.expire(ctx, id)
+		if err := n.desk.sweepOld(ctx, id, time.Now()); err != nil && ctx.Err() == nil {
+			n.cfg.Log.Warn("old messages or appointments could not be deleted", slog.String("workspace_id", id), slog.Any("error", err))
+		}
 		if err := n.forgetRings(ctx, id); err != nil {
 			n.cfg.Log.Warn("old counts of attempts could not be deleted", slog.String("workspace_id", id), slog.Any("error", err))
 		}
@@ -86,6 +89,74 @@ func (n *Node) expire(ctx context.Context, workspaceID string) {
 			}
 		}
 	}
+}
+
+// sweepOld deletes the text messages and appointments that a workspace keeps no
+// longer. Their ids sort by age: a message is as old as its id, an appointment
+// was made before it ended.
+func (d *Desk) sweepOld(ctx context.Context, workspaceID string, now time.Time) error {
+	w := d.node.workspace(workspaceID)
+	if w == nil {
+		return nil
+	}
+	return errors.Join(
+		d.sweepKind(ctx, workspaceID, "message", domain.PrefixMessage, now.AddDate(0, 0, -w.Retention.MessageDays), w.Retention.MessageDays,
+			func() domain.Record { return &domain.Message{} }, func(r domain.Record, _ time.Time) bool {
+				m, ok := r.(*domain.Message)
+				return ok && m.Todo == ""
+			}),
+		d.sweepKind(ctx, workspaceID, "appointment", domain.PrefixAppoint, now.AddDate(0, 0, -w.Retention.AppointmentDays), w.Retention.AppointmentDays,
+			func() domain.Record { return &domain.Appointment{} }, func(r domain.Record, before time.Time) bool {
+				a, ok := r.(*domain.Appointment)
+				return ok && a.EndsAt.Before(before)
+			}),
+	)
+}
+
+// sweepKind deletes the rows of a kind that were made before a moment and are
+// old. With an appointment goes what its day says of it.
+func (d *Desk) sweepKind(
+	ctx context.Context, workspaceID, kind string, prefix domain.Prefix, before time.Time, days int,
+	fresh func() domain.Record, old func(r domain.Record, before time.Time) bool,
+) error {
+	if days <= 0 {
+		return nil
+	}
+	first := sortAt(prefix, before)
+	for after, n := string(prefix)+"_", sweepBatch; n == sweepBatch && ctx.Err() == nil; {
+		n = 0
+		c := commit.Change{Workspace: workspaceID}
+		var gone []*domain.Appointment
+		err := d.store.Under(ctx, domain.Key{Kind: kind, Workspace: workspaceID, ID: string(prefix) + "_"}, after, sweepBatch, fresh, func(r domain.Record) error {
+			if r.Key().ID >= first {
+				return errYoung
+			}
+			n++
+			after = r.Key().ID
+			if old(r, before) {
+				c.Deletes = append(c.Deletes, r.Key())
+				if a, ok := r.(*domain.Appointment); ok {
+					gone = append(gone, a)
+				}
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errYoung) {
+			return err
+		}
+		for _, a := range gone {
+			if err = d.release(ctx, &c, a); err != nil {
+				return err
+			}
+		}
+		if len(c.Deletes) == 0 {
+			continue
+		}
+		if _, err = d.store.Apply(ctx, c); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // errYoung ends a walk at the first row that is kept still.

@@ -5,6 +5,9 @@ type Retention struct {
 	RecordingDays  int `json:"recording_days" doc:"Days after which a call's recording is deleted; 0: it is kept."`
 	TranscriptDays int `json:"transcript_days" doc:"Days after which a call's transcript is deleted; 0: it is kept."`
 	TraceDays      int `json:"trace_days" doc:"Days after which a call's SIP messages are deleted; 0: they are kept."`
+	// Of text messages and appointments.
+	MessageDays     int `json:"message_days" doc:"Days after which a text message is deleted; 0: it is kept."`
+	AppointmentDays int `json:"appointment_days" doc:"Days after its end after which an appointment is deleted; 0: it is kept."`
 }
 
 // LinkKey signs the links to a workspace's recordings. It is kept sealed, and

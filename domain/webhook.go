@@ -92,6 +92,7 @@ type Delivery struct {
 	ResponseTimeMs int64         `json:"response_time_ms"`
 	Error          string        `json:"error,omitempty"`
 	CreatedAt      time.Time     `json:"created_at"`
+	Replay         bool          `json:"replay,omitempty"` // it was asked for again
 }
 
 // Key names the row: one per endpoint and event, so that a fan-out done twice

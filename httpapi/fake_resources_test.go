@@ -182,3 +182,9 @@ func (f *fake) SearchKnowledge(_ context.Context, _ domain.Principal, id, query 
 		Object: "knowledge_search", KnowledgeBaseID: id, Query: query, Data: []ask.KnowledgeHit{{Text: strings.Repeat("x", most), Score: 1}},
 	}, err
 }
+
+func (f *fake) ReplayWebhook(_ context.Context, _ domain.Principal, id string, o ask.ReplayOrder) (ask.Replay, error) {
+	f.heard(o)
+	_, err := f.webhooks.get(id)
+	return ask.Replay{Accepted: o.EventIDs, NotFound: []string{}}, err
+}

@@ -37,6 +37,7 @@ func routeTable() map[string]rule {
 		"POST /v1/webhooks/{id}/pause":              {writeAll, "admin", "webhook.paused", "webhook"},
 		"POST /v1/webhooks/{id}/resume":             {writeAll, "admin", "webhook.resumed", "webhook"},
 		"POST /v1/webhooks/{id}/test":               {need: writeAll},
+		"POST /v1/webhooks/{id}/replay":             {writeAll, "admin", "webhook.replayed", "webhook"},
 		"GET /v1/webhooks/{id}/logs":                {need: readAll},
 		"GET /v1/webhooks/{id}/failed":              {need: readAll},
 		"POST /v1/pathways/validate":                {need: writeAgents},

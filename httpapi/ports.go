@@ -239,6 +239,9 @@ type Deliveries interface {
 	ResumeWebhook(ctx context.Context, p domain.Principal, id string) (*domain.Webhook, error)
 	WebhookLog(ctx context.Context, p domain.Principal, id string, q ask.Page) (ask.List[*domain.Delivery], error)
 	FailedDeliveries(ctx context.Context, p domain.Principal, id string, q ask.Page) (ask.List[*domain.Delivery], error)
+	// ReplayWebhook delivers events again, under their own ids and from the first
+	// attempt on.
+	ReplayWebhook(ctx context.Context, p domain.Principal, id string, o ask.ReplayOrder) (ask.Replay, error)
 	// TestWebhook makes one attempt with webhook.test, or with a sample of the
 	// event type (a canonical name), and waits for its end.
 	TestWebhook(ctx context.Context, p domain.Principal, id string, t event.Type) (ask.TestResult, error)

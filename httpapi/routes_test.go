@@ -198,6 +198,7 @@ func routeCases() []routeCase {
 		{"POST /v1/webhooks/{id}/pause", "*:write", nil, 200, "webhook.paused"},
 		{"POST /v1/webhooks/{id}/resume", "*:write", nil, 200, "webhook.resumed"},
 		{"POST /v1/webhooks/{id}/test", "*:write", m{"event_type": "call.initiated"}, 200, ""},
+		{"POST /v1/webhooks/{id}/replay", "*:write", m{"event_ids": []string{"evt_" + ulidOf(1)}}, 202, "webhook.replayed"},
 		{"GET /v1/webhooks/{id}/logs", "*:read", nil, 200, ""},
 		{"GET /v1/webhooks/{id}/failed", "*:read", nil, 200, ""},
 		{"POST /v1/api-keys", "*:write", m{"name": "k", "permissions": []string{"*:write"}}, 201, "api_key.created"},

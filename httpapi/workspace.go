@@ -41,6 +41,9 @@ type RetentionChange struct {
 	RecordingDays  *int `json:"recording_days,omitempty" minimum:"0" maximum:"3650" doc:"Days after which recordings are deleted; 0: they are kept."`
 	TranscriptDays *int `json:"transcript_days,omitempty" minimum:"0" maximum:"3650" doc:"Days after which transcripts are deleted; 0: they are kept."`
 	TraceDays      *int `json:"trace_days,omitempty" minimum:"0" maximum:"3650" doc:"Days after which the SIP messages of calls are deleted; 0: they are kept."`
+
+	MessageDays     *int `json:"message_days,omitempty" minimum:"0" maximum:"3650" doc:"Days after which text messages are deleted; 0: they are kept."`
+	AppointmentDays *int `json:"appointment_days,omitempty" minimum:"0" maximum:"3650" doc:"Days after their end after which appointments are deleted; 0: they are kept."`
 }
 
 // CapsChange bounds how often somebody is rung, as it is sent.
@@ -106,6 +109,8 @@ func (n *WorkspaceChange) apply(w *domain.Workspace) error {
 		set(&w.Retention.RecordingDays, n.Retention.RecordingDays)
 		set(&w.Retention.TranscriptDays, n.Retention.TranscriptDays)
 		set(&w.Retention.TraceDays, n.Retention.TraceDays)
+		set(&w.Retention.MessageDays, n.Retention.MessageDays)
+		set(&w.Retention.AppointmentDays, n.Retention.AppointmentDays)
 	}
 	if n.FrequencyCaps != nil {
 		set(&w.FrequencyCaps.PerNumberPerDay, n.FrequencyCaps.PerNumberPerDay)

@@ -156,3 +156,21 @@ func TestEveryCommandOfTheCampaignGuideWorks(t *testing.T) {
 	assert.Regexp(t, `(?m)^\+15005550004,Alan,declined,\d+,false,,`, over)
 	assert.Equal(t, "draft\ndraft\nTrue\n", said.with(t, blocks, "/redial"))
 }
+
+func TestEveryCommandOfTheAppointmentsGuideWorks(t *testing.T) {
+	t.Parallel()
+	blocks := fences(t, "docs/appointments.md", "sh run")
+	s := newService(t)
+	key, err := os.ReadFile(filepath.Join(s.data(), "test.key"))
+	require.NoError(t, err)
+	said := s.follow(t.TempDir(), blocks, "", "TEST_KEY="+strings.TrimSpace(string(key)))
+	require.Len(t, said, len(blocks))
+	booked := said.with(t, blocks, "/confirm")
+	assert.Regexp(t, `"local_start":"\d{4}-\d\d-\d\dT09:00:00\+0[12]:00"`, booked)
+	assert.Contains(t, booked, `"code":"slot_unavailable"`)
+	assert.Regexp(t, `(?m)^confirmed\n\d{4}-\d\d-\d\dT14:00:00\+0[12]:00\n1\ncancelled\n`, booked)
+	messages := said.with(t, blocks, "/v1/sms")
+	assert.Contains(t, messages, "delivered gsm7 1 See you on Monday, there.\nTrue\n")
+	assert.Contains(t, messages, "recipient_opted_out")
+	assert.Contains(t, said.with(t, blocks, "/search"), "We open at nine on Mondays.\n")
+}

@@ -62,6 +62,7 @@ type Attempt struct {
 	First   time.Time // when attempt 1 was sent
 	At      time.Time // when this one is sent
 	Secret  string
+	Replay  bool // the event is sent again because somebody asked for it
 }
 
 // Header is one line of a request's header.
@@ -79,6 +80,9 @@ func (a Attempt) Headers(body []byte) []Header {
 	}
 	if a.Number > 1 {
 		h = append(h, Header{"X-Svc-First-Attempt", a.First.UTC().Format(time.RFC3339Nano)})
+	}
+	if a.Replay {
+		h = append(h, Header{"X-Svc-Replay", "true"})
 	}
 	if key, ok := StandardKey(a.Secret); ok {
 		h = append(h,

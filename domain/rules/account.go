@@ -85,6 +85,8 @@ func Workspace(w *domain.Workspace) domain.Problems {
 	between(&p, "retention.recording_days", w.Retention.RecordingDays, 0, maxDays)
 	between(&p, "retention.transcript_days", w.Retention.TranscriptDays, 0, maxDays)
 	between(&p, "retention.trace_days", w.Retention.TraceDays, 0, maxDays)
+	between(&p, "retention.message_days", w.Retention.MessageDays, 0, maxDays)
+	between(&p, "retention.appointment_days", w.Retention.AppointmentDays, 0, maxDays)
 	between(&p, "frequency_caps.per_number_per_day", w.FrequencyCaps.PerNumberPerDay, 0, maxPerDay)
 	w.Calling.Countries = orEmpty(w.Calling.Countries)
 	w.Calling.BlockedPrefixes = orEmpty(w.Calling.BlockedPrefixes)

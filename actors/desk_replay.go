@@ -1,0 +1,141 @@
+package actors
+
+import (
+	"bytes"
+	"context"
+	"errors"
+
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/event"
+)
+
+// ReplayWebhook queues events for an endpoint again: each keeps its id and has
+// its attempts from the first one on. What is on its way already goes on as it
+// is.
+func (d *Desk) ReplayWebhook(ctx context.Context, p domain.Principal, id string, o ask.ReplayOrder) (ask.Replay, error) {
+	out := ask.Replay{Accepted: []string{}, NotFound: []string{}, DryRun: o.DryRun}
+	w, err := d.Webhook(ctx, p, id)
+	if err != nil {
+		return out, err
+	}
+	var found []event.Event
+	if len(o.EventIDs) > 0 {
+		found, out.NotFound, err = d.eventsNamed(ctx, p, o.EventIDs)
+	} else {
+		found, out.More, err = d.eventsBetween(ctx, p, w, o)
+	}
+	if err != nil {
+		return out, storeErr(err)
+	}
+	for i := range found {
+		if !o.DryRun {
+			if err = d.redeliver(ctx, w, &found[i]); err != nil {
+				return out, storeErr(err)
+			}
+		}
+		out.Accepted = append(out.Accepted, found[i].ID)
+	}
+	if !o.DryRun && len(found) > 0 {
+		d.node.webhookChanged(ctx, w) // the endpoint reads its queue anew
+	}
+	return out, nil
+}
+
+// eventsNamed finds events of the principal's environment, each once.
+func (d *Desk) eventsNamed(ctx context.Context, p domain.Principal, ids []string) (found []event.Event, unknown []string, err error) {
+	unknown = []string{}
+	seen := make(map[string]bool)
+	for _, id := range ids {
+		good, err := domain.ParseID(domain.PrefixEvent, id)
+		if seen[good] && err == nil {
+			continue
+		}
+		seen[good] = true
+		var at uint64
+		if err == nil {
+			at, err = d.place(ctx, p.WorkspaceID, good)
+		} else {
+			err = domain.ErrNotFound
+		}
+		if errors.Is(err, domain.ErrNotFound) {
+			unknown = append(unknown, id)
+			continue
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		got, err := d.store.Events(ctx, p.WorkspaceID, at-1, 1)
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(got) == 0 || got[0].ID != good || got[0].Environment != p.Environment {
+			unknown = append(unknown, id)
+			continue
+		}
+		found = append(found, got[0])
+	}
+	return found, unknown, nil
+}
+
+// eventsBetween finds what an endpoint subscribes to, in the order of commits.
+func (d *Desk) eventsBetween(ctx context.Context, p domain.Principal, w *domain.Webhook, o ask.ReplayOrder) (found []event.Event, more bool, err error) {
+	after, err := d.before(ctx, p.WorkspaceID, o.From)
+	if err != nil {
+		return nil, false, err
+	}
+	for {
+		batch, err := d.store.Events(ctx, p.WorkspaceID, after, eventBatch)
+		if err != nil {
+			return nil, false, err
+		}
+		for i := range batch {
+			e := &batch[i]
+			after = e.Offset
+			if e.CreatedAt.After(o.To.Add(disorder)) {
+				return found, false, nil
+			}
+			_, subscribed := event.Match(w.Events, e.Type)
+			if !subscribed || e.Environment != p.Environment || w.CampaignID != "" && !bytes.Contains(e.Data, []byte(`"campaign_id":"`+w.CampaignID+`"`)) ||
+				e.CreatedAt.Before(o.From) || !e.CreatedAt.Before(o.To) || !wanted(o.Types, e.Type) {
+				continue
+			}
+			if len(found) == ask.MaxReplay {
+				return found, true, nil
+			}
+			found = append(found, *e)
+		}
+		if len(batch) < eventBatch {
+			return found, false, nil
+		}
+	}
+}
+
+// redeliver puts the delivery of an event back to its beginning.
+func (d *Desk) redeliver(ctx context.Context, w *domain.Webhook, e *event.Event) error {
+	for range tries {
+		row := &domain.Delivery{WorkspaceID: w.WorkspaceID, WebhookID: w.ID, EventID: e.ID}
+		version, err := d.store.Get(ctx, row)
+		if err != nil && !errors.Is(err, domain.ErrNotFound) {
+			return err
+		}
+		if err == nil && (row.State == domain.DeliveryQueued || row.State == domain.DeliveryRetrying) {
+			return nil
+		}
+		name, ok := event.Match(w.Events, e.Type)
+		if !ok {
+			name = string(e.Type)
+		}
+		fresh := &domain.Delivery{
+			ID: mailbox.NewID(domain.PrefixDelivery), WorkspaceID: w.WorkspaceID, WebhookID: w.ID, EventID: e.ID, EventType: name,
+			EventOffset: e.Offset, Subject: e.Subject, State: domain.DeliveryQueued, CreatedAt: stamp(), Replay: true,
+		}
+		_, err = d.store.Apply(ctx, commit.Change{Workspace: w.WorkspaceID, Guards: []commit.Guard{{Key: fresh.Key(), Version: version}}, Puts: []domain.Record{fresh}})
+		if !errors.Is(err, domain.ErrConflict) {
+			return err
+		}
+	}
+	return domain.ErrConflict
+}

@@ -1,0 +1,63 @@
+package actors_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/event"
+)
+
+func TestEventsAreDeliveredAgainOnDemand(t *testing.T) {
+	h := build(t, nil)
+	ctx, d, p := h.Context(), h.desk(), h.live
+	began := time.Now().Add(-time.Second)
+	x := h.provider(p, "Dr. Rivera")
+	a, err := d.Book(ctx, p, order(x.ID, dayAhead(2), 30))
+	require.NoError(t, err)
+	_, err = d.ConfirmAppointment(ctx, p, a.ID)
+	require.NoError(t, err)
+	w, err := d.CreateWebhook(ctx, p, &domain.Webhook{URL: h.receiver.url, Events: []string{"appointment.booked", "appointment.confirmed"}})
+	require.NoError(t, err)
+	ids := make(map[event.Type]string)
+	for _, e := range h.events(p.WorkspaceID) {
+		if e.Subject == a.ID {
+			ids[e.Type] = e.ID
+		}
+	}
+	dry, err := d.ReplayWebhook(ctx, p, w.ID, ask.ReplayOrder{From: began, To: time.Now(), DryRun: true})
+	require.NoError(t, err)
+	assert.Equal(t, []string{ids[event.AppointmentCreated], ids[event.AppointmentConfirmed]}, dry.Accepted)
+	assert.False(t, h.receiver.has(ids[event.AppointmentCreated]), "it was only asked")
+
+	got, err := d.ReplayWebhook(ctx, p, w.ID, ask.ReplayOrder{EventIDs: []string{ids[event.AppointmentCreated], "evt_01J9999999ZZZZZZZZZZZZZZZZ", "x"}})
+	require.NoError(t, err)
+	assert.Equal(t, ask.Replay{Accepted: []string{ids[event.AppointmentCreated]}, NotFound: []string{"evt_01J9999999ZZZZZZZZZZZZZZZZ", "x"}}, got)
+	delivered := func(n int) {
+		h.until(10*time.Second, "the event is delivered again", func() bool {
+			l, err := d.WebhookLog(ctx, p, w.ID, ask.Page{Limit: 10})
+			require.NoError(t, err)
+			return len(l.Data) == 1 && l.Data[0].State == domain.DeliveryDelivered && h.receiver.times(ids[event.AppointmentCreated]) == n
+		})
+	}
+	delivered(1)
+	_, err = d.ReplayWebhook(ctx, p, w.ID, ask.ReplayOrder{EventIDs: []string{ids[event.AppointmentCreated]}})
+	require.NoError(t, err)
+	delivered(2)
+	l, err := d.WebhookLog(ctx, p, w.ID, ask.Page{Limit: 10})
+	require.NoError(t, err)
+	assert.Equal(t, []any{"appointment.booked", 1, true}, []any{l.Data[0].EventType, l.Data[0].Attempts, l.Data[0].Replay})
+	_, err = d.ReplayWebhook(ctx, h.test, w.ID, ask.ReplayOrder{EventIDs: []string{ids[event.AppointmentCreated]}})
+	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
+}
+
+// times counts the deliveries of an event.
+func (r *receiver) times(id string) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.ids[id]
+}
