@@ -190,7 +190,7 @@ func TestBulkContactsAndNumbersArriveOnce(t *testing.T) {
 	h.until(patience, "the numbers are in", func() bool { return h.bulk(h.live, b.ID).Final() })
 	l, err := d.DNCList(ctx, h.live, list.ID)
 	require.NoError(t, err)
-	assert.Equal(t, 598, int(l.Entries))
+	assert.Equal(t, 598, l.Entries)
 	_, err = d.StartBulk(ctx, h.live, ask.NewBulk{Type: domain.BulkContacts, Target: "campaign_" + id[9:18] + "00000000000000000", Items: order.Items})
 	assert.Equal(t, domain.CodeValidation, domain.CodeOf(err))
 }

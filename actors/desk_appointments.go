@@ -34,7 +34,7 @@ func (d *Desk) Book(ctx context.Context, p domain.Principal, o ask.NewAppointmen
 	if err := d.callExists(ctx, p, o.CallID); err != nil {
 		return nil, err
 	}
-	x, _, err := d.providerNamed(ctx, p, o.Provider)
+	x, err := d.providerNamed(ctx, p, o.Provider)
 	if err != nil {
 		return nil, err
 	}
@@ -231,7 +231,7 @@ func (d *Desk) ListAppointments(ctx context.Context, p domain.Principal, q ask.A
 	}
 	provider := ""
 	if q.Provider != "" {
-		x, _, err := d.providerNamed(ctx, p, q.Provider)
+		x, err := d.providerNamed(ctx, p, q.Provider)
 		if err != nil {
 			return ask.List[*domain.Appointment]{}, err
 		}
@@ -372,7 +372,7 @@ func (d *Desk) RescheduleAppointment(ctx context.Context, p domain.Principal, id
 	if to.Provider == "" {
 		to.Provider = now.ProviderID
 	}
-	x, _, err := d.providerNamed(ctx, p, to.Provider)
+	x, err := d.providerNamed(ctx, p, to.Provider)
 	if err != nil {
 		return nil, err
 	}
@@ -386,8 +386,8 @@ func (d *Desk) RescheduleAppointment(ctx context.Context, p domain.Principal, id
 			return domain.Errorf(domain.CodeInvalidState, "an appointment that is %s cannot be moved", a.Status).
 				With("current_status", a.Status).With("allowed_from", []domain.AppointmentStatus{domain.AppointmentBooked, domain.AppointmentConfirmed})
 		}
-		x, version, err := get[domain.Provider](ctx, d, p, domain.PrefixProvider, x.ID)
-		if err != nil {
+		var version uint64
+		if x, version, err = get[domain.Provider](ctx, d, p, domain.PrefixProvider, x.ID); err != nil {
 			return err
 		}
 		c.Guards = append(c.Guards, commit.Guard{Key: x.Key(), Version: version})

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/callboard/callboard/actors/jobs"
@@ -87,7 +88,7 @@ func over(b *domain.Bulk) {
 // once that was made.
 func (r *bulkRun) change(c *commit.Change, f func(*domain.Bulk, *commit.Change)) (kept func()) {
 	next := r.row
-	next.Errors = next.Errors[:len(next.Errors):len(next.Errors)]
+	next.Errors = slices.Clip(next.Errors)
 	next.UpdatedAt = stamp()
 	f(&next, c)
 	c.Guards = append(c.Guards, commit.Guard{Key: next.Key(), Version: r.version})
@@ -249,11 +250,7 @@ func (r *bulkRun) messages(ctx context.Context) error {
 
 // passes says whether an error may be gone the next time.
 func passes(err error) bool {
-	switch domain.CodeOf(err) {
-	case domain.CodeUnavailable, domain.CodeRateLimit, domain.CodeConcurrentLimit, "":
-		return true
-	}
-	return false
+	return slices.Contains([]domain.Code{domain.CodeUnavailable, domain.CodeRateLimit, domain.CodeConcurrentLimit, ""}, domain.CodeOf(err))
 }
 
 // restOf is when it is worth to try again.

@@ -48,8 +48,8 @@ func (d *Desk) CreateKnowledge(ctx context.Context, p domain.Principal, k *domai
 	fill(&k.Meta, "knowledge_base", p, newID(ctx, domain.PrefixKnowledge), stamp())
 	rows := make([]domain.Record, 0, len(sources))
 	for i := range sources {
-		s, err := d.newSource(ctx, k, sources[i], "sources["+strconv.Itoa(i)+"].")
-		if err != nil {
+		var s *domain.KnowledgeSource
+		if s, err = d.newSource(ctx, k, sources[i], "sources["+strconv.Itoa(i)+"]."); err != nil {
 			return nil, err
 		}
 		rows = append(rows, s)

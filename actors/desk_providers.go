@@ -143,26 +143,26 @@ func (d *Desk) DeleteProvider(ctx context.Context, p domain.Principal, id string
 }
 
 // providerNamed finds a provider by its id or its name.
-func (d *Desk) providerNamed(ctx context.Context, p domain.Principal, text string) (*domain.Provider, uint64, error) {
+func (d *Desk) providerNamed(ctx context.Context, p domain.Principal, text string) (*domain.Provider, error) {
 	id := text
 	if _, err := domain.ParseID(domain.PrefixProvider, text); err != nil {
 		known := &domain.ProviderName{WorkspaceID: p.WorkspaceID, Environment: p.Environment, Name: foldName(text)}
 		if _, err = d.store.Get(ctx, known); err != nil && !errors.Is(err, domain.ErrNotFound) {
-			return nil, 0, storeErr(err)
+			return nil, storeErr(err)
 		}
 		id = known.ProviderID
 	}
-	x, version, err := get[domain.Provider](ctx, d, p, domain.PrefixProvider, id)
+	x, _, err := get[domain.Provider](ctx, d, p, domain.PrefixProvider, id)
 	if domain.CodeOf(err) == domain.CodeNotFound {
-		return nil, 0, problem("provider", domain.CodeValidation, "there is no such provider; name one by its id or its name, and make them with POST /v1/providers")
+		return nil, problem("provider", domain.CodeValidation, "there is no such provider; name one by its id or its name, and make them with POST /v1/providers")
 	}
-	return x, version, err
+	return x, err
 }
 
 // Availability says when a provider is free.
 func (d *Desk) Availability(ctx context.Context, p domain.Principal, q ask.AvailabilityQuery) (ask.Availability, error) {
 	var none ask.Availability
-	x, _, err := d.providerNamed(ctx, p, q.Provider)
+	x, err := d.providerNamed(ctx, p, q.Provider)
 	if err != nil {
 		return none, err
 	}

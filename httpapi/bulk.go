@@ -63,18 +63,22 @@ func (d defaults[T]) Schema(r huma.Registry) *huma.Schema {
 
 // NewBulkOf are many orders of a kind as they are sent.
 type NewBulkOf[D, T any] struct {
-	Defaults defaults[D]       `json:"defaults,omitempty" doc:"What every item has unless it says otherwise."`
+	Defaults defaults[D]       `json:"defaults,omitzero" doc:"What every item has unless it says otherwise."`
 	Items    []item[T]         `json:"items" nullable:"false" minItems:"1" maxItems:"10000" doc:"At most 10,000."`
 	Metadata map[string]string `json:"metadata,omitempty"`
 }
 
-// The kinds of orders.
-type (
-	NewBulkCalls    = NewBulkOf[NewCallRequest, NewCallRequest]
-	NewBulkContacts = NewBulkOf[BulkContactDefaults, NewContact]
-	NewBulkNumbers  = NewBulkOf[BulkNumberDefaults, DNCNumber]
-	NewBulkMessages = NewBulkOf[NewMessage, NewMessage]
-)
+// NewBulkCalls are calls that are ordered together.
+type NewBulkCalls = NewBulkOf[NewCallRequest, NewCallRequest]
+
+// NewBulkContacts are contacts that are added together.
+type NewBulkContacts = NewBulkOf[BulkContactDefaults, NewContact]
+
+// NewBulkNumbers are numbers that are listed together.
+type NewBulkNumbers = NewBulkOf[BulkNumberDefaults, DNCNumber]
+
+// NewBulkMessages are text messages that are sent together.
+type NewBulkMessages = NewBulkOf[NewMessage, NewMessage]
 
 // BulkContactDefaults say to which campaign contacts are added.
 type BulkContactDefaults struct {

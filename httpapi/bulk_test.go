@@ -34,8 +34,11 @@ func TestEachItemOfABulkJobIsReadByItself(t *testing.T) {
 		told = append(told, []any{one["index"], one["code"], one["param"]})
 	}
 	assert.Equal(t, [][]any{
-		{1.0, "validation_error", "to"}, {2.0, "validation_error", "ring_timeout_seconds"}, {3.0, "validation_error", "speed"},
-		{4.0, "validation_error", ""}, {6.0, "validation_error", "to"},
+		{1.0, "validation_error", "to"},
+		{2.0, "validation_error", "ring_timeout_seconds"},
+		{3.0, "validation_error", "speed"},
+		{4.0, "validation_error", ""},
+		{6.0, "validation_error", "to"},
 	}, told)
 	orders := d.desks.orders[0].Items
 	assert.Equal(t, []string{"1", "3"}, texts(orders[0].Call, "a", "b"))

@@ -31,7 +31,7 @@ type Exports interface {
 type NewExport struct {
 	Type    string           `json:"type" enum:"calls,legs,transcripts,campaign_results,contacts,events,usage,audit_logs" doc:"What the rows are. The credential must be allowed to read it."`
 	Format  string           `json:"format,omitempty" enum:"csv,jsonl" default:"csv" doc:"csv, or one JSON object per line."`
-	Filters NewExportFilters `json:"filters,omitempty"`
+	Filters NewExportFilters `json:"filters,omitzero"`
 }
 
 // NewExportFilters say which rows are wanted.

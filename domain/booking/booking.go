@@ -140,7 +140,7 @@ func minutes(text string) (int, bool) {
 	if !ok || len(hh) != 2 || len(mm) != 2 || errHour != nil || errMinute != nil || m > 59 || h*60+m > minutesADay {
 		return 0, false
 	}
-	return int(h*60 + m), true //nolint:gosec // at most 1440
+	return int(h*60 + m), true
 }
 
 // Zone is the provider's.

@@ -137,7 +137,7 @@ func TestACalendarFileFoldsAndEscapes(t *testing.T) {
 	a.ID, a.Datetime = "appt_1", time.Date(2026, 4, 1, 9, 30, 0, 0, time.UTC)
 	a.EndsAt = a.Datetime.Add(time.Hour)
 	text := booking.ICS(a, a.Datetime)
-	for _, line := range strings.Split(strings.TrimSuffix(text, "\r\n"), "\r\n") {
+	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\r\n"), "\r\n") {
 		assert.LessOrEqual(t, len(line), 75)
 		assert.NotContains(t, line, "\n")
 	}

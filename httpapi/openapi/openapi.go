@@ -61,7 +61,9 @@ type Response struct {
 }
 
 // Schema is the part of a JSON Schema that our documents use.
-type Schema struct { //nolint:tagliatelle // JSON Schema's own names
+//
+//nolint:tagliatelle // JSON Schema's own names
+type Schema struct {
 	Ref         string             `json:"$ref"`
 	Types       Types              `json:"type"`
 	Format      string             `json:"format"`
@@ -146,7 +148,8 @@ func Read(text []byte) (*Document, error) {
 	return d, nil
 }
 
-type rawOperation struct { //nolint:tagliatelle // OpenAPI's own names
+//nolint:tagliatelle // OpenAPI's own names
+type rawOperation struct {
 	ID          string                `json:"operationId"`
 	Tags        []string              `json:"tags"`
 	Summary     string                `json:"summary"`
