@@ -42,7 +42,8 @@ type Desk struct {
 	messages chore // what is to be done with text messages
 	readings chore // sources of knowledge bases that are to be read
 	jobs     *jobs.Runner
-	waits    sync.Map // what a bulk job waits for, by its id
+	waits    sync.Map   // what a bulk job waits for, by its id
+	founding sync.Mutex // of workspaces
 	// exporting has room for the exports that are written at once.
 	exporting chan struct{}
 }

@@ -224,7 +224,7 @@ func (d *Desk) CancelBulk(ctx context.Context, p domain.Principal, id string) (*
 		return nil
 	})
 	if err == nil {
-		d.jobs.End(b.ID)
+		d.jobs.End(b.WorkspaceID + "/" + b.ID)
 	}
 	return b, err
 }

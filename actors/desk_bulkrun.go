@@ -29,9 +29,15 @@ func (d *Desk) carryOut(b *domain.Bulk) {
 	if b.Final() {
 		return
 	}
-	d.jobs.Begin(d.node.life(), b.ID, func(ctx context.Context) error {
+	d.jobs.Begin(d.node.life(), b.WorkspaceID+"/"+b.ID, func(ctx context.Context) error {
 		defer d.waits.Delete(b.ID)
-		return d.runBulk(ctx, b.WorkspaceID, b.ID)
+		for at := -1; ; {
+			next, err := d.runBulk(ctx, b.WorkspaceID, b.ID)
+			if err == nil || ctx.Err() != nil || next == at { // no step further than the time before
+				return err
+			}
+			at = next
+		}
 	})
 }
 
@@ -45,17 +51,22 @@ type bulkRun struct {
 	version uint64
 }
 
-func (d *Desk) runBulk(ctx context.Context, workspaceID, id string) error {
+// runBulk does what is left of a job and answers how far it has come.
+func (d *Desk) runBulk(ctx context.Context, workspaceID, id string) (next int, err error) {
 	r := &bulkRun{desk: d, row: domain.Bulk{Meta: domain.Meta{ID: id, WorkspaceID: workspaceID}}}
-	var err error
 	r.version, err = d.store.Get(ctx, &r.row)
 	if errors.Is(err, domain.ErrNotFound) || err == nil && r.row.Final() {
-		return nil
+		return 0, nil
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		err = r.rest(ctx)
 	}
-	r.by = domain.Principal{WorkspaceID: workspaceID, Environment: r.row.Environment, Operator: r.row.Operator, KeyID: r.row.KeyID}
+	return r.row.Next, err
+}
+
+// rest is what is left of the job.
+func (r *bulkRun) rest(ctx context.Context) (err error) {
+	r.by = domain.Principal{WorkspaceID: r.row.WorkspaceID, Environment: r.row.Environment, Operator: r.row.Operator, KeyID: r.row.KeyID}
 	if r.row.Status == domain.BulkQueued {
 		if err = r.apply(ctx, func(b *domain.Bulk, _ *commit.Change) { b.Status = domain.BulkRunning }); err != nil {
 			return err

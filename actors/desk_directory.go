@@ -310,6 +310,9 @@ func (d *Desk) Workspace(_ context.Context, p domain.Principal) (*domain.Workspa
 // UpdateWorkspace changes the workspace; new limits hold from the answer on.
 func (d *Desk) UpdateWorkspace(ctx context.Context, p domain.Principal, change func(*domain.Workspace) error) (*domain.Workspace, error) {
 	t := d.node.tree(p.WorkspaceID)
+	if t == nil {
+		return nil, missing("workspace")
+	}
 	t.changing.Lock()
 	defer t.changing.Unlock()
 	for range tries {

@@ -123,3 +123,10 @@ func (h *house) keep(r domain.Record) {
 	_, err := h.store.Apply(h.Context(), commit.Change{Workspace: r.Key().Workspace, Puts: []domain.Record{r}})
 	require.NoError(h, err)
 }
+
+// remove deletes a row of the store.
+func (h *house) remove(k domain.Key) error {
+	h.Helper()
+	_, err := h.store.Apply(h.Context(), commit.Change{Workspace: k.Workspace, Deletes: []domain.Key{k}})
+	return err
+}

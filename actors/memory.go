@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
 )
@@ -26,13 +27,36 @@ type counting struct {
 	Store
 	mu      sync.RWMutex
 	changes map[string]uint64 // by workspace
+	writing sync.RWMutex      // held shared while something is written
+	gone    map[string]bool   // workspaces to which nothing is written any more
 }
 
-func newCounting(s Store) *counting { return &counting{Store: s, changes: make(map[string]uint64)} }
+func newCounting(s Store) *counting {
+	return &counting{Store: s, changes: make(map[string]uint64), gone: make(map[string]bool)}
+}
+
+// dismiss lets nobody write to a workspace any more; what is being written is
+// awaited.
+func (s *counting) dismiss(workspace string) {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	s.gone[workspace] = true
+}
+
+func (s *counting) isGone(workspace string) bool {
+	s.writing.RLock()
+	defer s.writing.RUnlock()
+	return s.gone[workspace]
+}
 
 // Apply is the store's. The count moves once the change can be read, so that
 // whoever counted before it and read it reads again.
 func (s *counting) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
+	s.writing.RLock()
+	defer s.writing.RUnlock()
+	if s.gone[c.Workspace] {
+		return nil, domain.ErrFenced
+	}
 	events, err := s.Store.Apply(ctx, c)
 	if touches(&c) {
 		s.mu.Lock()

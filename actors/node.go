@@ -39,6 +39,9 @@ type Store interface {
 	commit.Store
 	// Healthy is nil while commits can be made.
 	Healthy() error
+	// Erase removes all rows of a workspace, its events and its data key, while
+	// nobody writes to it; cut off, it can be called again.
+	Erase(ctx context.Context, workspace string) error
 }
 
 // Blobs keeps recordings.
@@ -48,6 +51,8 @@ type Blobs interface {
 	Open(ctx context.Context, workspace, name string) (io.ReadSeekCloser, int64, error)
 	// Delete removes one; one that is not there is gone.
 	Delete(ctx context.Context, workspace, name string) error
+	// DeleteAll removes all of a workspace.
+	DeleteAll(ctx context.Context, workspace string) error
 }
 
 // Config of a node.
@@ -108,6 +113,9 @@ type tree struct {
 func New(cfg Config) *Node {
 	store := newCounting(cfg.Store)
 	cfg.Store = store
+	if cfg.Blobs != nil {
+		cfg.Blobs = blobsOf{cfg.Blobs, store.isGone}
+	}
 	n := &Node{
 		cfg: cfg, sys: mailbox.System(cfg.Log), book: trunk.NewBook(), phones: phones.NewBook(), spaces: make(map[string]*tree),
 		boot: mailbox.NewID("boot"), dnc: dnc.New(store, cfg.Log),
@@ -173,6 +181,9 @@ func (n *Node) Start(ctx context.Context) error {
 	n.beside(func() { n.desk.readings.run(run, n.cfg.Log, "knowledge bases", n.desk.readSources) })
 	n.beside(func() { n.desk.audit.run(run) })
 	n.beside(func() { n.housekeeping(run) })
+	if err := n.desk.resumeGone(run); err != nil {
+		return err
+	}
 	n.desk.guests.ready()
 	n.loaded.Store(true)
 	return nil

@@ -12,13 +12,16 @@ import (
 
 // desks are those where work is done that takes long.
 type desks struct {
-	bulks  shelf[*domain.Bulk]
-	files  shelf[*domain.Export]
-	orders []ask.NewBulk
-	places int
+	bulks   shelf[*domain.Bulk]
+	files   shelf[*domain.Export]
+	tenants shelf[*domain.Workspace]
+	orders  []ask.NewBulk
+	places  int
 }
 
-func (d *desks) begin() { d.bulks.kind, d.files.kind = domain.PrefixBulk, domain.PrefixExport }
+func (d *desks) begin() {
+	d.bulks.kind, d.files.kind, d.tenants.kind = domain.PrefixBulk, domain.PrefixExport, domain.PrefixWorkspace
+}
 
 func (f *fake) StartBulk(_ context.Context, _ domain.Principal, o ask.NewBulk) (*domain.Bulk, error) {
 	f.mu.Lock()
@@ -77,6 +80,9 @@ func (d *door) stockJob(kind string) string {
 	if kind == "bulk" {
 		return d.bulks.add(&domain.Bulk{Type: domain.BulkCalls, Status: domain.BulkRunning}).ID
 	}
+	if kind == "workspaces" {
+		return d.tenants.add(&domain.Workspace{Name: "w", Plan: domain.Enterprise, Limits: domain.RoomyLimits(), DefaultCountry: "US"}).ID
+	}
 	if kind == "exports" {
 		return d.files.add(&domain.Export{Type: domain.ExportCalls, Format: "csv", Status: domain.ExportCompleted}).ID
 	}
@@ -111,3 +117,21 @@ func (f *fake) ExportFile(_ context.Context, _ domain.Principal, id string) (ask
 type shut struct{ io.ReadSeeker }
 
 func (shut) Close() error { return nil }
+
+func (f *fake) CreateWorkspace(_ context.Context, w *domain.Workspace) (*domain.Workspace, *domain.APIKey, string, error) {
+	w = f.tenants.add(w)
+	w.WorkspaceID = w.ID
+	return w, &domain.APIKey{Meta: domain.Meta{ID: "key_" + ulidOf(1)}}, "svc_sk_live_first", nil
+}
+
+func (f *fake) AnyWorkspace(_ context.Context, id string) (*domain.Workspace, error) {
+	return f.tenants.get(id)
+}
+
+func (f *fake) ListWorkspaces(_ context.Context, q ask.Page) (ask.List[*domain.Workspace], error) {
+	return f.tenants.list(q), nil
+}
+
+func (f *fake) DeleteWorkspace(_ context.Context, _ domain.Principal, id string) error {
+	return f.tenants.drop(id)
+}

@@ -45,6 +45,7 @@ type Ports struct {
 	Usages     Usages
 	Bulks      Bulks
 	Exports    Exports
+	Tenants    Tenants
 	Events     Events
 	Health     Health
 	Bookings   Bookings

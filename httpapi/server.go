@@ -170,6 +170,7 @@ func (s *Server) routes() {
 	s.rateLimitRoutes()
 	s.auditRoutes()
 	s.workspaceRoutes()
+	s.tenantRoutes()
 	s.eventRoutes()
 	s.healthRoutes()
 	s.documentRoutes()

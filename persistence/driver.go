@@ -46,6 +46,9 @@ type Driver interface {
 	// Events returns entries of a log with offset > after, in order: at least
 	// one if there is any, at most limit.
 	Events(ctx context.Context, log string, after uint64, limit int) ([]LogEntry, error)
+	// Tables are the names of the tables that have rows and end in a text, in no
+	// order. It may look through all tables: for work that is done seldom.
+	Tables(ctx context.Context, ending string) ([]string, error)
 	// Claim makes token the owner of a shard: commits with another one are
 	// refused from now on.
 	Claim(ctx context.Context, shard, token string) error
@@ -69,6 +72,7 @@ type Commit struct {
 	Puts   []Put
 	Adds   []Add
 	Events []Event
+	Forget string // a log that goes with all that counts it; "": none
 }
 
 // Key names a raw row. Neither part holds a zero byte.
@@ -138,7 +142,7 @@ type Page struct {
 
 // Check refuses what no driver takes, before anything is written.
 func (c Commit) Check() error {
-	for _, s := range []string{c.ID, c.Shard, c.Token, c.Log} {
+	for _, s := range []string{c.ID, c.Shard, c.Token, c.Log, c.Forget} {
 		if strings.IndexByte(s, 0) >= 0 {
 			return fmt.Errorf("%w: a zero byte in %q", ErrMalformed, s)
 		}

@@ -152,6 +152,13 @@ func (v *vault) key(ctx context.Context, workspace string, create bool) (cipher.
 	return aead, nil
 }
 
+// forget drops the data key of a workspace from memory.
+func (v *vault) forget(workspace string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	delete(v.keys, workspace)
+}
+
 // create commits a fresh data key; who comes second takes the first one's.
 func (v *vault) create(ctx context.Context, row Key, bound []byte) ([]byte, error) {
 	plain := make([]byte, MasterKeySize)

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 )
@@ -103,6 +104,22 @@ func (r *Runner) Stop(name string) {
 	}
 	j.end()
 	<-j.ended
+}
+
+// StopAll ends the jobs whose names begin with a text, and waits for them.
+func (r *Runner) StopAll(prefix string) {
+	r.mu.Lock()
+	var some []*job
+	for name, j := range r.by {
+		if strings.HasPrefix(name, prefix) {
+			j.end()
+			some = append(some, j)
+		}
+	}
+	r.mu.Unlock()
+	for _, j := range some {
+		<-j.ended
+	}
 }
 
 // End ends a job and does not wait for it.

@@ -82,7 +82,41 @@ func adminRoutes(keys keyDesk) http.Handler {
 		done, err := keys.recount(r.Context(), o)
 		answer(w, done, err)
 	})
+	staffRoutes(mux, keys)
 	return mux
+}
+
+// asked is a route whose body is an In.
+func asked[In, Out any](mux *http.ServeMux, route string, do func(context.Context, In) (Out, error)) {
+	mux.HandleFunc(route, func(w http.ResponseWriter, r *http.Request) {
+		var in In
+		if err := json.NewDecoder(io.LimitReader(r.Body, maxAdminBody)).Decode(&in); err != nil {
+			answer(w, nil, err)
+			return
+		}
+		out, err := do(r.Context(), in)
+		answer(w, out, err)
+	})
+}
+
+func staffRoutes(mux *http.ServeMux, d staffDesk) {
+	asked(mux, "POST /workspaces", d.createTenant)
+	asked(mux, "POST /users", d.createPerson)
+	mux.HandleFunc("GET /workspaces", func(w http.ResponseWriter, r *http.Request) {
+		all, err := d.tenants(r.Context())
+		answer(w, all, err)
+	})
+	mux.HandleFunc("DELETE /workspaces/{id}", func(w http.ResponseWriter, r *http.Request) {
+		answer(w, struct{}{}, d.deleteTenant(r.Context(), r.PathValue("id")))
+	})
+	mux.HandleFunc("GET /users", func(w http.ResponseWriter, r *http.Request) {
+		all, err := d.people(r.Context(), r.URL.Query().Get("workspace"))
+		answer(w, all, err)
+	})
+	mux.HandleFunc("POST /users/{id}/link", func(w http.ResponseWriter, r *http.Request) {
+		l, err := d.linkOf(r.Context(), r.PathValue("id"))
+		answer(w, l, err)
+	})
 }
 
 func answer(w http.ResponseWriter, v any, err error) {

@@ -44,12 +44,22 @@ type keyDesk interface {
 	list(ctx context.Context, workspace string) ([]*domain.APIKey, error)
 	revoke(ctx context.Context, id string) error
 	recount(ctx context.Context, o recountOrder) ([]ask.Recount, error)
+	staffDesk
 }
 
 // storeKeys works on an opened store.
 type storeKeys struct{ v *vault }
 
-func keysOf(v *vault) keyDesk { return storeKeys{v} }
+// deskOf is all that the commands need.
+type deskOf struct {
+	storeKeys
+	*staff
+}
+
+func keysOf(v *vault, s *staff) keyDesk {
+	s.v = v
+	return deskOf{storeKeys{v}, s}
+}
 
 func (s storeKeys) workspace(ctx context.Context, id string) (string, error) {
 	all, err := actors.Workspaces(ctx, s.v.store)
@@ -156,7 +166,7 @@ func withKeys(cmd *cobra.Command, f func(context.Context, keyDesk) error) error 
 		return err
 	}
 	defer v.close()
-	return f(ctx, keysOf(v))
+	return f(ctx, keysOf(v, &staff{base: cfg.BaseURL(cfg.HTTPAddr), demo: cfg.Simulator}))
 }
 
 func keysCommand() *cobra.Command {

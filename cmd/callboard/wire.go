@@ -374,7 +374,7 @@ func (s *service) doors(run context.Context) error {
 	}, portsOf(d))
 	go func() { s.ended <- s.http.Serve(s.ln) }()
 	var err error
-	if s.admin, err = openAdmin(s.cfg.Data, keysOf(s.vault)); err != nil {
+	if s.admin, err = openAdmin(s.cfg.Data, keysOf(s.vault, &staff{running: d, base: s.cfg.BaseURL(netip.MustParseAddrPort(s.ln.Addr().String()))})); err != nil {
 		return err
 	}
 	if s.tools, err = openAdminHTTP(run, s.cfg.AdminAddr, s.count, s.log); err != nil {
@@ -423,7 +423,7 @@ func (s *service) close() {
 func portsOf(d *actors.Desk) httpapi.Ports {
 	return httpapi.Ports{
 		Auth: d, Campaigns: d, Contacts: d, Calls: d, Recordings: d, Listening: d, Agents: d, Pathways: d, Trunks: d, Numbers: d, Phones: d, DNC: d,
-		Webhooks: d, Deliveries: d, Keys: d, Tokens: d, OAuth: d, Consents: d, Users: d, Audit: d, Workspaces: d, Usages: d, Bulks: d, Exports: d, Events: d, Health: d, Once: d,
+		Webhooks: d, Deliveries: d, Keys: d, Tokens: d, OAuth: d, Consents: d, Users: d, Audit: d, Workspaces: d, Usages: d, Bulks: d, Exports: d, Tenants: d, Events: d, Health: d, Once: d,
 		Bookings: d, Messages: d, Knowledge: d,
 	}
 }

@@ -230,6 +230,18 @@ func (d *Disk) Delete(_ context.Context, workspace, name string) error {
 	return nil
 }
 
+// DeleteAll removes all blobs of a workspace.
+func (d *Disk) DeleteAll(_ context.Context, workspace string) error {
+	path, err := d.path(workspace, "all")
+	if err != nil {
+		return err
+	}
+	if err = os.RemoveAll(filepath.Dir(path)); err != nil {
+		return fmt.Errorf("blob: %w", err)
+	}
+	return syncFolder(d.dir)
+}
+
 // box seals and opens the chunks of one object.
 type box struct {
 	aead cipher.AEAD

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -137,6 +138,9 @@ func (d *Driver) commitAll(requests []*request) {
 	}
 	if broken == nil {
 		d.recent.learn(b.kept)
+		if b.forgot {
+			d.recent.forget()
+		}
 		d.views.renew(d.db)
 	} else {
 		d.recent.forget()
@@ -243,6 +247,11 @@ func (d *Driver) stage(b *draft, r *request) (persistence.Result, error) {
 	}
 	if err = appendEvents(b, c, &result); err != nil {
 		return persistence.Result{}, err
+	}
+	if c.Forget != "" {
+		if err = forget(b, c.Forget); err != nil {
+			return persistence.Result{}, err
+		}
 	}
 	if c.ID == "" {
 		return result, nil
@@ -375,6 +384,21 @@ func appendEvents(b *draft, c *persistence.Commit, result *persistence.Result) e
 		}
 	}
 	return b.set(key(offsetSpace, c.Log), number(last))
+}
+
+// forget removes a log: its entries, its end and the counts of its subjects.
+func forget(b *draft, log string) error {
+	b.forgot = true
+	for k := range b.kept { // of commits of this batch
+		if strings.HasPrefix(k, string(key(sequenceSpace, log, ""))) {
+			delete(b.kept, k)
+		}
+	}
+	return errors.Join(
+		b.batch.DeleteRange(append(key(eventSpace, log), 0), append(key(eventSpace, log), 1), nil),
+		b.batch.DeleteRange(append(key(sequenceSpace, log), 0), append(key(sequenceSpace, log), 1), nil),
+		b.drop(key(offsetSpace, log)),
+	)
 }
 
 // remember keeps the answer of a commit and forgets a few that are too old.

@@ -18,6 +18,7 @@ type draft struct {
 	kept    map[string][]byte // nil: deleted, or not there
 	recent  *recent
 	scratch []byte // the batch copies
+	forgot  bool   // a whole log: what is remembered of it is no longer so
 }
 
 func newDraft(db *pebble.DB, r *recent) *draft {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -204,4 +205,23 @@ func (d *Driver) Events(ctx context.Context, log string, after uint64, limit int
 		return nil
 	})
 	return entries, err
+}
+
+// Tables are the names of the tables that have rows and end in a text.
+func (d *Driver) Tables(ctx context.Context, ending string) (tables []string, err error) {
+	err = d.read(ctx, func(w *view) error {
+		it, err := w.NewIterWithContext(ctx, &pebble.IterOptions{LowerBound: []byte{rowSpace}, UpperBound: []byte{rowSpace + 1}})
+		if err != nil {
+			return err
+		}
+		for ok := it.First(); ok; {
+			name, _, _ := strings.Cut(string(it.Key()[1:]), "\x00")
+			if strings.HasSuffix(name, ending) {
+				tables = append(tables, name)
+			}
+			ok = it.SeekGE(append(key(rowSpace, name), 1))
+		}
+		return errors.Join(it.Error(), it.Close())
+	})
+	return tables, err
 }

@@ -9,6 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -370,4 +372,28 @@ func (d *Driver) Events(ctx context.Context, log string, after uint64, limit int
 		entries = append(entries, e)
 	}
 	return entries, nil
+}
+
+// globbed is a text that a pattern of Redis takes for itself.
+var globbed = strings.NewReplacer("\\", "\\\\", "*", "\\*", "?", "\\?", "[", "\\[", "]", "\\]")
+
+// Tables are the names of the tables that have rows and end in a text. It looks
+// through all keys.
+func (d *Driver) Tables(ctx context.Context, ending string) ([]string, error) {
+	before := d.prefix + "k:"
+	found := make(map[string]bool) // a key may come twice
+	for cursor := uint64(0); ; {
+		some, cancel := context.WithTimeout(ctx, d.wait)
+		keys, next, err := d.client.Scan(some, cursor, globbed.Replace(before)+"*"+globbed.Replace(ending), 1000).Result()
+		cancel()
+		if err != nil {
+			return nil, away(err)
+		}
+		for _, k := range keys {
+			found[strings.TrimPrefix(k, before)] = true
+		}
+		if cursor = next; cursor == 0 {
+			return slices.Collect(maps.Keys(found)), nil
+		}
+	}
 }

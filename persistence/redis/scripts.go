@@ -21,7 +21,8 @@ import "github.com/redis/go-redis/v9"
 // reached, the number to give ("": the next), id, shard, token, log,
 // memory in ms; number of guards, each table, id, version; number of adds, each
 // table, id, head, numbers; number of puts, each table, id, 0 | 1 (keep), value,
-// sort, lists; number of events, each subject, payload. It answers {"ok",
+// sort, lists; number of events, each subject, payload; a log to forget ("" or
+// nothing: none). It answers {"ok",
 // versions, offset, sequences, number}, {"stale", number}, {"fenced"},
 // {"conflict"} or {"malformed"}; a refusal comes before the first write.
 var commitScript = redis.NewScript(`
@@ -107,6 +108,8 @@ if events > 0 then
     redis.call('XADD', P .. 'e:' .. log, '0-' .. offset, 'q', sequences[i], 's', subject, 'd', payload)
   end
 end
+local forget = arg()
+if forget and forget ~= '' then redis.call('DEL', P .. 'e:' .. forget, P .. 'o:' .. forget, P .. 'q:' .. forget) end
 if force == '' then force = num(reached + 1) end
 redis.call('SET', P .. 'n', force)
 local answer = {'ok', table.concat(versions, ' '), first, table.concat(sequences, ' '), force}

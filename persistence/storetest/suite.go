@@ -43,6 +43,8 @@ func Run(t *testing.T, open Open) {
 		{"AnyByteComesBack", anyByte},
 		{"MalformedCommitsAreRefused", malformed},
 		{"NoPlaceOutlivesItsRow", model},
+		{"TablesAreFoundByTheirEnding", tables},
+		{"AForgottenLogBeginsAnew", forgets},
 		{"ClosedDriverSaysSo", closed},
 	}
 	for _, test := range tests {

@@ -1,0 +1,263 @@
+package actors
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/callboard/callboard/actors/campaign"
+	"github.com/callboard/callboard/actors/workspace"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/commit"
+)
+
+// maxWorkspaces bounds the workspaces of an install: each has its actors.
+const maxWorkspaces = 1000
+
+// CreateWorkspace keeps a new workspace, grows it and makes its first key,
+// whose text is shown this once.
+func (d *Desk) CreateWorkspace(ctx context.Context, w *domain.Workspace) (made *domain.Workspace, key *domain.APIKey, text string, err error) {
+	d.founding.Lock()
+	defer d.founding.Unlock()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), growLimit) // half a workspace is no use to anybody
+	defer cancel()
+	id := newID(ctx, domain.PrefixWorkspace)
+	before := d.node.workspace(id)
+	if before == nil && len(d.node.workspaces()) >= maxWorkspaces {
+		return nil, nil, "", domain.Errorf(domain.CodeInvalidState, "there are %d workspaces, which is the most", maxWorkspaces)
+	}
+	key = &domain.APIKey{Meta: domain.Meta{WorkspaceID: id, Environment: domain.Live}, Name: "first", Permissions: []domain.Permission{domain.AllRead, domain.AllWrite}}
+	if key, text, err = d.keys.Create(ctx, key); err != nil || before != nil {
+		return before, key, text, err
+	}
+	now := stamp()
+	w.Meta = domain.Meta{ID: id, Object: "workspace", WorkspaceID: id, Environment: domain.Live, CreatedAt: now, UpdatedAt: now, Metadata: w.Metadata}
+	_, simulated := d.node.cfg.Simulator()
+	if err = found(ctx, d.store, w, simulated); err != nil {
+		return nil, nil, "", storeErr(err)
+	}
+	if err = d.node.grow(ctx, w); err != nil {
+		return nil, nil, "", storeErr(err)
+	}
+	run := d.node.life()
+	d.node.beside(func() { d.node.readLists(run, w.ID) })
+	return w, key, text, nil
+}
+
+// found keeps a workspace with its trunks to the built-in carrier.
+func found(ctx context.Context, store commit.Store, w *domain.Workspace, simulated bool) error {
+	c := commit.Change{Workspace: w.ID, Guards: []commit.Guard{commit.Absent(w.Key())}, Puts: []domain.Record{w}}
+	if simulated {
+		for _, env := range []domain.Environment{domain.Live, domain.Test} {
+			c.Puts = append(c.Puts, simulatorTrunk(w.ID, env))
+		}
+	}
+	_, err := store.Apply(ctx, c)
+	return err
+}
+
+// AnyWorkspace reads one of the install.
+func (d *Desk) AnyWorkspace(_ context.Context, id string) (*domain.Workspace, error) {
+	id, err := domain.ParseID(domain.PrefixWorkspace, id)
+	if err == nil {
+		if w := d.node.workspace(id); w != nil {
+			return w, nil
+		}
+	}
+	return nil, missing("workspace")
+}
+
+// ListWorkspaces reads a page of those of the install.
+func (d *Desk) ListWorkspaces(ctx context.Context, q ask.Page) (ask.List[*domain.Workspace], error) {
+	return list[domain.Workspace](ctx, d, "", "all", domain.PrefixWorkspace, q, nil)
+}
+
+// DeleteWorkspace ends a workspace: from the return on its credentials are
+// refused, its calls hang up, and nothing of it is found. What it was made of
+// goes in the background, also across the end of the process.
+func (d *Desk) DeleteWorkspace(ctx context.Context, p domain.Principal, id string) error {
+	w, err := d.AnyWorkspace(ctx, id)
+	if err != nil {
+		return err
+	}
+	if w.ID == p.WorkspaceID {
+		return domain.Errorf(domain.CodeInvalidState, "the key that asks belongs to this workspace; use an operator key of another one")
+	}
+	for range tries {
+		now := &domain.Workspace{Meta: domain.Meta{ID: w.ID}}
+		version, err := d.store.Get(ctx, now)
+		if errors.Is(err, domain.ErrNotFound) {
+			return missing("workspace")
+		}
+		if err != nil {
+			return storeErr(err)
+		}
+		_, err = d.store.Apply(ctx, commit.Change{
+			Guards: []commit.Guard{{Key: now.Key(), Version: version}}, Puts: []domain.Record{&domain.GoneWorkspace{ID: w.ID, At: stamp()}}, Deletes: []domain.Key{now.Key()},
+		})
+		if errors.Is(err, domain.ErrConflict) {
+			continue
+		}
+		if err != nil {
+			return storeErr(err)
+		}
+		d.log.Info("a workspace was deleted", slog.String("workspace_id", w.ID))
+		d.dismiss(w.ID)
+		return nil
+	}
+	return storeErr(domain.ErrConflict)
+}
+
+// dismiss makes a workspace that is gone unknown, and begins to remove what it
+// was made of.
+func (d *Desk) dismiss(id string) {
+	d.node.mu.Lock()
+	t := d.node.spaces[id]
+	delete(d.node.spaces, id)
+	d.node.mu.Unlock()
+	d.keys.forget(id)
+	d.guests.leave(id)
+	d.jobs.Begin(d.node.life(), "workspace "+id, func(ctx context.Context) error {
+		if t != nil {
+			d.node.disband(ctx, id, t)
+			t = nil
+		}
+		return d.eraseWorkspace(ctx, id)
+	})
+}
+
+// disband hangs up the calls of a workspace and ends its actors.
+func (n *Node) disband(ctx context.Context, id string, t *tree) {
+	n.sys.Root.Send(t.campaigns, workspace.Tell{Message: campaign.Drain{}})
+	at, cancel := context.WithCancel(ctx)
+	cancel()
+	n.drainCalls(at, t)
+	n.gone(id)
+}
+
+// eraseWorkspace removes all rows, files and events of a workspace that is
+// gone. Nobody else writes to it any more.
+func (d *Desk) eraseWorkspace(ctx context.Context, id string) error {
+	d.jobs.StopAll(id + "/")
+	d.store.dismiss(id)
+	d.audit.dismiss(id)
+	d.node.book.Set(ctx, d.node.book.Turn(), id, nil)
+	d.node.phones.Set(id, nil)
+	claims := commit.Change{}
+	for _, env := range []domain.Environment{domain.Live, domain.Test} {
+		index := "env=" + string(env)
+		err := every(ctx, d.store, "number", id, index, func(n *domain.PhoneNumber) { claims.Deletes = append(claims.Deletes, claimOf(n).Key()) })
+		if err == nil {
+			err = every(ctx, d.store, "phone", id, index, func(x *domain.Phone) { claims.Deletes = append(claims.Deletes, usernameClaim(x).Key()) })
+		}
+		if err == nil {
+			err = every(ctx, d.store, "dnc_list", id, index, func(l *domain.DNCList) { d.node.dnc.Forget(id, l.ID) })
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if len(claims.Deletes) > 0 {
+		if _, err := d.store.Apply(ctx, claims); err != nil {
+			return err
+		}
+	}
+	if err := d.store.Erase(ctx, id); err != nil {
+		return err
+	}
+	if err := d.node.cfg.Blobs.DeleteAll(ctx, id); err != nil {
+		return err
+	}
+	if spool := d.node.cfg.SpoolDir; spool != "" {
+		if err := os.RemoveAll(filepath.Join(spool, filepath.Base(id))); err != nil {
+			return err
+		}
+	}
+	_, err := d.store.Apply(ctx, commit.Change{Deletes: []domain.Key{(&domain.GoneWorkspace{ID: id}).Key()}})
+	return err
+}
+
+// resumeGone goes on removing what an earlier process had begun to.
+func (d *Desk) resumeGone(ctx context.Context) error {
+	return every(ctx, d.store, "gone_workspace", "", "all", func(g *domain.GoneWorkspace) { d.dismiss(g.ID) })
+}
+
+// workspaces are the ids of all that live.
+func (n *Node) workspaces() []string {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	ids := make([]string, 0, len(n.spaces))
+	for id := range n.spaces {
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// blobsOf are the blobs of workspaces that are not gone.
+type blobsOf struct {
+	Blobs
+	gone func(workspace string) bool
+}
+
+// Put keeps nothing of a workspace that is gone, or goes meanwhile.
+func (b blobsOf) Put(ctx context.Context, workspace, name string, r io.Reader) (int64, error) {
+	if b.gone(workspace) {
+		return 0, domain.ErrFenced
+	}
+	size, err := b.Blobs.Put(ctx, workspace, name, r)
+	if b.gone(workspace) {
+		bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+		defer cancel()
+		return 0, errors.Join(domain.ErrFenced, b.DeleteAll(bound, workspace))
+	}
+	return size, err
+}
+
+// forget drops the keys of a workspace: they are refused from now on.
+func (k *Keyring) forget(workspace string) {
+	k.change.Lock()
+	defer k.change.Unlock()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for id, key := range k.keys {
+		if key.WorkspaceID == workspace {
+			delete(k.keys, id)
+			delete(k.used, id)
+		}
+	}
+}
+
+// leave forgets the clients and users of a workspace.
+func (g *guests) leave(workspace string) {
+	g.changing.Lock()
+	defer g.changing.Unlock()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for id, c := range g.clients {
+		if c.WorkspaceID == workspace {
+			delete(g.clients, id)
+		}
+	}
+	for id, u := range g.users {
+		if u.WorkspaceID == workspace {
+			delete(g.users, id)
+		}
+	}
+}
+
+// dismiss drops the entries of a workspace that were not kept yet.
+func (a *auditor) dismiss(workspace string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for k := range a.entries {
+		if k.workspace == workspace {
+			delete(a.entries, k)
+			delete(a.dirty, k)
+		}
+	}
+}

@@ -1,0 +1,61 @@
+package actors
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+)
+
+// Stopped is the desk of a store on which no service runs: workspaces and
+// users, for the command line.
+type Stopped struct{ desk *Desk }
+
+// NewStopped makes one.
+func NewStopped(ctx context.Context, store Store, keys *Keyring, log *slog.Logger) (*Stopped, error) {
+	counted := newCounting(store)
+	d := &Desk{store: counted, keys: keys, guests: newGuests(counted, keys), log: log}
+	all, err := Workspaces(ctx, store)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range all {
+		if err = keys.Load(ctx, w.ID); err == nil {
+			err = d.guests.load(ctx, w.ID)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return &Stopped{d}, nil
+}
+
+// Desk answers for users; it knows no actor.
+func (s *Stopped) Desk() *Desk { return s.desk }
+
+// CreateWorkspace keeps a workspace, which the next start grows, and makes its
+// first key.
+func (s *Stopped) CreateWorkspace(ctx context.Context, w *domain.Workspace, simulated bool) (*domain.Workspace, *domain.APIKey, string, error) {
+	id, now := newID(ctx, domain.PrefixWorkspace), stamp()
+	key := &domain.APIKey{Meta: domain.Meta{WorkspaceID: id, Environment: domain.Live}, Name: "first", Permissions: []domain.Permission{domain.AllRead, domain.AllWrite}}
+	key, text, err := s.desk.keys.Create(ctx, key)
+	if err != nil {
+		return nil, nil, "", err
+	}
+	w.Meta = domain.Meta{ID: id, Object: "workspace", WorkspaceID: id, Environment: domain.Live, CreatedAt: now, UpdatedAt: now, Metadata: w.Metadata}
+	return w, key, text, found(ctx, s.desk.store, w, simulated)
+}
+
+// DeleteWorkspace ends a workspace; the next start removes what it was made of.
+func (s *Stopped) DeleteWorkspace(ctx context.Context, id string) error {
+	w := &domain.Workspace{Meta: domain.Meta{ID: id}}
+	version, err := s.desk.store.Get(ctx, w)
+	if err != nil {
+		return err
+	}
+	_, err = s.desk.store.Apply(ctx, commit.Change{
+		Guards: []commit.Guard{{Key: w.Key(), Version: version}}, Puts: []domain.Record{&domain.GoneWorkspace{ID: id, At: stamp()}}, Deletes: []domain.Key{w.Key()},
+	})
+	return err
+}

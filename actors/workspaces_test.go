@@ -1,0 +1,126 @@
+package actors_test
+
+import (
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/persistence"
+)
+
+// remains are the tables, rows, events and files in which an id appears.
+func (h *house) remains(id string) (found []string) {
+	h.Helper()
+	ctx := h.Context()
+	tables, err := h.driver.Tables(ctx, "")
+	require.NoError(h, err)
+	for _, table := range tables {
+		for after := ""; ; {
+			page, err := h.driver.Scan(ctx, persistence.Range{Table: table, After: after, Limit: 500})
+			require.NoError(h, err)
+			for _, row := range page.Rows {
+				if after = row.Place; strings.Contains(table+" "+row.ID+" "+string(row.Value), id) {
+					found = append(found, table+" "+row.ID)
+				}
+			}
+			if !page.More {
+				break
+			}
+		}
+	}
+	last, err := h.driver.LastOffset(ctx, id)
+	require.NoError(h, err)
+	if last > 0 {
+		found = append(found, "events")
+	}
+	require.NoError(h, filepath.WalkDir(h.dir, func(path string, _ fs.DirEntry, err error) error {
+		if err == nil && strings.Contains(path, id) {
+			found = append(found, path)
+		}
+		return nil
+	}))
+	return found
+}
+
+// founded is a new workspace with its key.
+func (h *house) founded(name string) domain.Principal {
+	h.Helper()
+	_, _, text, err := h.desk().CreateWorkspace(h.Context(), &domain.Workspace{
+		Name: name, Plan: domain.Enterprise, Limits: domain.RoomyLimits(), DefaultCountry: "US", Calling: domain.Calling{Countries: []string{"US", "GB"}},
+	})
+	require.NoError(h, err)
+	p, err := h.desk().Authenticate(h.Context(), text, here)
+	require.NoError(h, err)
+	return p
+}
+
+func TestADeletedWorkspaceLeavesNothing(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, d := t.Context(), h.desk()
+	p := h.founded("acme")
+	e := h.furnish(p, "+12025550155")
+	_, err := d.CreatePhone(ctx, p, &domain.Phone{Extension: "88", Username: "u88", Name: "p"})
+	require.NoError(t, err)
+	u, err := d.CreateUser(ctx, p, &domain.User{Name: "Ada", Role: "viewer"})
+	require.NoError(t, err)
+	link, _, err := d.SignInLink(ctx, p, u.ID)
+	require.NoError(t, err)
+	cookie, _, err := d.SignIn(ctx, link, here, "browser")
+	require.NoError(t, err)
+	c, _, err := d.CreateClient(ctx, p, &domain.OAuthClient{Name: "c", Scopes: []domain.Permission{domain.AllRead}})
+	require.NoError(t, err)
+	x, err := d.CreateExport(ctx, p, &domain.Export{Type: domain.ExportCalls, Format: "csv"})
+	require.NoError(t, err)
+	_, _ = h.made(p, x)
+	_, _, err = d.Reserve(ctx, p, ask.OnceKey{Key: "k", Method: "POST", Path: "/"}, "d")
+	require.NoError(t, err)
+	live, err := d.PlaceCall(ctx, p, ask.NewCall{To: number(1, 3, "11"), AgentID: h.agent(p, linger()), RingTimeout: 5 * time.Second, MaxDuration: time.Minute, Record: true})
+	require.NoError(t, err)
+	h.until(patience, "the call is answered", func() bool { return h.call(p, live.ID).Status == domain.CallInProgress })
+	require.NotEmpty(t, h.remains(p.WorkspaceID))
+	other := h.founded("other")
+
+	own := d.DeleteWorkspace(ctx, h.live, h.live.WorkspaceID)
+	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(own))
+	require.NoError(t, d.DeleteWorkspace(ctx, h.live, p.WorkspaceID))
+	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(d.DeleteWorkspace(ctx, h.live, p.WorkspaceID)))
+	assert.Equal(t, domain.CodeInvalidAPIKey, domain.CodeOf(drop(d.Authenticate(ctx, e.text, here))))
+	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(drop(d.PlaceCall(ctx, p, ask.NewCall{To: number(1, 2, "11"), AgentID: e.agent}))))
+	_, _, err = d.Session(ctx, cookie, here)
+	assert.Equal(t, domain.CodeAuthenticationRequired, domain.CodeOf(err))
+	gone, err := d.ClientOf(ctx, c.ID)
+	require.NoError(t, err)
+	assert.Nil(t, gone)
+	h.until(patience, "nothing is left", func() bool { return len(h.remains(p.WorkspaceID)) == 0 })
+	h.until(patience, "the phones are quiet", func() bool { n, _ := h.diary.dialogs(); return n == 0 })
+
+	number, err := d.CreateNumber(ctx, other, &domain.PhoneNumber{Number: "+12025550155"})
+	require.NoError(t, err, "the number is free for others")
+	h.shut()
+	h.open()
+	assert.Empty(t, h.remains(p.WorkspaceID), "and nothing comes back")
+	_, err = h.desk().Number(ctx, other, number.ID)
+	require.NoError(t, err, "the others have kept what is theirs")
+}
+
+func TestADeletionThatWasCutOffIsFinishedAtTheNextStart(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	p := h.founded("acme")
+	h.campaign(p, h.agent(p, menu()), numbered(0))
+	h.keep(&domain.GoneWorkspace{ID: p.WorkspaceID, At: time.Now()}) // as a process left it that was killed right after
+	require.NoError(t, h.remove(domain.Key{Kind: "workspace", ID: p.WorkspaceID}))
+	h.shut()
+	h.open()
+	h.until(patience, "nothing is left", func() bool { return len(h.remains(p.WorkspaceID)) == 0 })
+	_, err := h.desk().AnyWorkspace(t.Context(), p.WorkspaceID)
+	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
+}

@@ -1,0 +1,74 @@
+package main_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestWorkspacesAndUsersAreMadeOnARunningAndAStoppedService(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	found := func(name string) (id, key string) {
+		t.Helper()
+		out, errs, err := s.callboard("workspaces", "create", name, "--plan", "professional")
+		require.NoError(t, err, errs)
+		id, key, _ = strings.Cut(out, "\n")
+		require.True(t, strings.HasPrefix(id, "ws_"), out)
+		return id, key
+	}
+	names := func() (list []string) {
+		t.Helper()
+		out, _, err := s.callboard("workspaces", "list", "--json")
+		require.NoError(t, err)
+		var all []struct{ Name string }
+		require.NoError(t, json.Unmarshal([]byte(out), &all))
+		for _, w := range all {
+			list = append(list, w.Name)
+		}
+		return list
+	}
+	hire := func(workspace string) string {
+		t.Helper()
+		id, errs, err := s.callboard("users", "create", "Ada", "--role", "manager", "--workspace", workspace)
+		require.NoError(t, err, errs)
+		url, errs, err := s.callboard("users", "link", id)
+		require.NoError(t, err, errs)
+		assert.Contains(t, url, "/sign-in?token=")
+		list, _, err := s.callboard("users", "list", "--workspace", workspace)
+		require.NoError(t, err)
+		assert.Contains(t, list, id)
+		return url
+	}
+	first, key := found("first")
+	assert.Equal(t, http.StatusOK, s.statusWith(key), "it works at once")
+	hire(first)
+	_, errs, err := s.callboard("users", "create", "Bob")
+	require.Error(t, err)
+	assert.Contains(t, errs, "--workspace is required")
+	_, errs, err = s.callboard("workspaces", "delete", first)
+	require.Error(t, err)
+	assert.Contains(t, errs, "--confirm")
+
+	s.stop()
+	second, later := found("second")
+	hire(second)
+	assert.Equal(t, []string{"default", "first", "second"}, names())
+	s.start()
+	assert.Equal(t, http.StatusOK, s.statusWith(later))
+	_, errs, err = s.callboard("workspaces", "delete", first, "--confirm", first)
+	require.NoError(t, err, errs)
+	assert.Equal(t, http.StatusUnauthorized, s.statusWith(key), "its keys are refused at once")
+	assert.Equal(t, http.StatusOK, s.statusWith(later))
+
+	s.stop()
+	_, errs, err = s.callboard("workspaces", "delete", second, "--confirm", second)
+	require.NoError(t, err, errs)
+	assert.Equal(t, []string{"default"}, names())
+	s.start()
+	assert.Equal(t, http.StatusUnauthorized, s.statusWith(later))
+}

@@ -1,0 +1,129 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/rules"
+)
+
+// Tenants are the workspaces of the install, for operators. The front door has
+// checked that an operator asks.
+type Tenants interface {
+	// CreateWorkspace keeps a workspace and makes its first key, whose text is
+	// never kept.
+	CreateWorkspace(ctx context.Context, w *domain.Workspace) (made *domain.Workspace, key *domain.APIKey, text string, err error)
+	AnyWorkspace(ctx context.Context, id string) (*domain.Workspace, error)
+	ListWorkspaces(ctx context.Context, q ask.Page) (ask.List[*domain.Workspace], error)
+	// DeleteWorkspace ends a workspace; its credentials are refused from the
+	// return on. invalid_state for the one whose key asks.
+	DeleteWorkspace(ctx context.Context, p domain.Principal, id string) error
+}
+
+// WorkspaceCreated is a new workspace with its first key.
+type WorkspaceCreated struct {
+	domain.Workspace
+	KeyID string `json:"key_id" doc:"The first API key."`
+	Key   string `json:"key" doc:"Its text: live, may do everything but what takes an operator. Shown this once."`
+}
+
+// byOperator lets operators in.
+func byOperator(p domain.Principal) error {
+	if p.Operator && !p.ByToken() {
+		return nil
+	}
+	return domain.Errorf(domain.CodeOperatorRequired, "The workspaces of the install take an operator key.")
+}
+
+func (s *Server) tenantRoutes() {
+	const tag, path = "Workspaces", "/v1/workspaces"
+	add(s, operation{
+		method: http.MethodPost, path: path, id: "createWorkspace", tag: tag, status: http.StatusCreated, summary: "Create a workspace",
+		about: "Operators only, as all of /v1/workspaces. Without a plan it is a starter.",
+	}, s.createWorkspace)
+	add(s, operation{method: http.MethodGet, path: path, id: "listWorkspaces", tag: tag, summary: "List the workspaces of the install"},
+		func(ctx context.Context, p domain.Principal, in *struct{ Paging }) (*answer[List[*domain.Workspace]], error) {
+			if err := byOperator(p); err != nil {
+				return nil, err
+			}
+			l, err := s.ports.Tenants.ListWorkspaces(ctx, in.page())
+			return page(l, err, func(w *domain.Workspace) *domain.Workspace { return shownWorkspace(p, w) })
+		})
+	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getAnyWorkspace", tag: tag, summary: "Get a workspace of the install"},
+		func(ctx context.Context, p domain.Principal, in *One) (*answer[*domain.Workspace], error) {
+			w, err := s.tenant(ctx, p, in.ID)
+			return ok(shownWorkspace(p, w), err)
+		})
+	add(s, operation{
+		method: http.MethodPatch, path: path + "/{id}", id: "updateAnyWorkspace", tag: tag, summary: "Change a workspace of the install",
+		about: "Plan, limits and rules hold from the answer on.",
+	}, func(ctx context.Context, p domain.Principal, in *struct {
+		One
+		Body WorkspaceChange
+	},
+	) (*answer[*domain.Workspace], error) {
+		w, err := s.tenant(ctx, p, in.ID)
+		if err != nil {
+			return nil, err
+		}
+		w, err = s.ports.Workspaces.UpdateWorkspace(ctx, domain.Principal{WorkspaceID: w.ID, Environment: p.Environment, Operator: true, KeyID: p.KeyID}, in.Body.apply)
+		return ok(shownWorkspace(p, w), err)
+	})
+	add(s, operation{
+		method: http.MethodDelete, path: path + "/{id}", id: "deleteWorkspace", tag: tag, errors: []int{http.StatusConflict}, summary: "Delete a workspace with everything in it",
+		about: "Its keys are refused from the answer on and its calls hang up. Rows, events, recordings and exports go in the background, and its data key with them: " +
+			"what backups hold of its secrets and recordings does not open any more. 409 invalid_state for the workspace whose key asks.",
+	}, func(ctx context.Context, p domain.Principal, in *One) (*answer[Deleted], error) {
+		w, err := s.tenant(ctx, p, in.ID)
+		if err != nil {
+			return nil, err
+		}
+		return deleted(w.ID, "workspace", s.ports.Tenants.DeleteWorkspace(ctx, p, w.ID))
+	})
+}
+
+// tenant is a workspace that an operator names.
+func (s *Server) tenant(ctx context.Context, p domain.Principal, text string) (*domain.Workspace, error) {
+	if err := byOperator(p); err != nil {
+		return nil, err
+	}
+	id, err := named(domain.PrefixWorkspace, text)
+	if err != nil {
+		return nil, err
+	}
+	return s.ports.Tenants.AnyWorkspace(ctx, id)
+}
+
+func (s *Server) createWorkspace(ctx context.Context, p domain.Principal, in *struct{ Body WorkspaceChange }) (*answer[*WorkspaceCreated], error) {
+	if err := byOperator(p); err != nil {
+		return nil, err
+	}
+	w, err := in.Body.fresh()
+	if err != nil {
+		return nil, err
+	}
+	made, key, text, err := s.ports.Tenants.CreateWorkspace(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	touch(ctx, made.ID)
+	return ok(&WorkspaceCreated{Workspace: *shownWorkspace(p, made), KeyID: key.ID, Key: text}, nil)
+}
+
+// fresh is a new workspace.
+func (n *WorkspaceChange) fresh() (*domain.Workspace, error) {
+	w := &domain.Workspace{Plan: domain.Starter, DefaultCountry: "US"}
+	w.Limits, _ = domain.PlanLimits(w.Plan)
+	if n.Plan != nil && domain.Plan(*n.Plan) == domain.Enterprise {
+		w.Limits = domain.RoomyLimits()
+	}
+	if err := n.apply(w); err != nil {
+		return nil, err
+	}
+	if n.Calling == nil || n.Calling.Countries == nil {
+		w.Calling.Countries = []string{w.DefaultCountry}
+	}
+	return w, rules.Workspace(w).Err()
+}

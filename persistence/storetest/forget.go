@@ -1,0 +1,42 @@
+package storetest
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/callboard/callboard/persistence"
+)
+
+func tables(t *testing.T, d persistence.Driver) {
+	for _, name := range []string{"a/ws", "b/ws", "c/ws2", "ws", "a/ws*"} {
+		for i := range 3 {
+			do(t, d, puts(persistence.Put{Key: persistence.Key{Table: name, ID: fmt.Sprint(i)}, Value: []byte("v"), Lists: []string{"all"}}))
+		}
+	}
+	do(t, d, puts(persistence.Put{Key: persistence.Key{Table: "b/ws", ID: "0"}}))
+	for ending, want := range map[string][]string{"/ws": {"a/ws", "b/ws"}, "/ws*": {"a/ws*"}, "": {"a/ws", "a/ws*", "b/ws", "c/ws2", "ws"}, "/nobody": nil} {
+		got, err := d.Tables(deadline(t), ending)
+		noError(t, err)
+		slices.Sort(got)
+		equal(t, got, want)
+	}
+}
+
+func forgets(t *testing.T, d persistence.Driver) {
+	events := []persistence.Event{{Subject: "s", Payload: []byte("1")}, {Subject: "s", Payload: []byte("2")}}
+	for _, log := range []string{"ws", "ws2", "w"} {
+		do(t, d, persistence.Commit{Log: log, Events: events})
+	}
+	do(t, d, persistence.Commit{Forget: "ws"})
+	for log, want := range map[string]int{"ws": 0, "ws2": 2, "w": 2} {
+		entries, err := d.Events(deadline(t), log, 0, 10)
+		noError(t, err)
+		equal(t, len(entries), want)
+		last, err := d.LastOffset(deadline(t), log)
+		noError(t, err)
+		equal(t, last, uint64(want)) //nolint:gosec // never negative
+	}
+	again := do(t, d, persistence.Commit{Log: "ws", Events: events})
+	equal(t, []any{again.Offset, again.Sequences}, []any{uint64(1), []uint64{1, 2}})
+}
