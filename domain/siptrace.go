@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 )
 
 // CallTrace are the SIP messages of a call that is over.
@@ -29,13 +28,13 @@ type SIPMessage struct {
 }
 
 // TraceRow is a trace at rest. One is written at each call's end, so it is made
-// to cost little: all messages are one text, each behind a line that says where
-// it belongs.
+// to cost little: all messages stand one behind the other as they are, each
+// behind a line that says where it belongs.
 type TraceRow struct {
 	CallID      string `json:"call_id"`
 	WorkspaceID string `json:"workspace_id"`
-	Text        string `json:"text,omitempty"`
-	Data        []byte `json:"data,omitempty"` // instead of Text where that is no UTF-8
+	Text        string `json:"text,omitempty"` // instead of Data in rows as they were kept before
+	Data        []byte `json:"data,omitempty"`
 	Dropped     int    `json:"dropped,omitempty"`
 }
 
@@ -51,13 +50,7 @@ func (t *CallTrace) Pack() *TraceRow {
 	for i := range t.Messages {
 		b = t.Messages[i].Append(b)
 	}
-	row := &TraceRow{CallID: t.CallID, WorkspaceID: t.WorkspaceID, Dropped: t.Dropped}
-	if utf8.Valid(b) {
-		row.Text = string(b)
-	} else {
-		row.Data = b
-	}
-	return row
+	return &TraceRow{CallID: t.CallID, WorkspaceID: t.WorkspaceID, Data: b, Dropped: t.Dropped}
 }
 
 // Left is the trace that a call which did not end has left in its attempt's

@@ -18,6 +18,7 @@ import (
 const (
 	schemaVersion  = 1
 	eventVersion   = 2 // of an event's value: its parts by length, then its data as they are
+	tailVersion    = 3 // of a row's value: the length of its JSON, its JSON, and bytes as they are
 	compressedFlag = 0x80
 	compressAbove  = 8 << 10
 	maxExpanded    = 256 << 20
@@ -31,6 +32,7 @@ type codec struct {
 	pack    *zstd.Encoder
 	unpack  *zstd.Decoder
 	presses *sync.Pool // of *press
+	bales   *sync.Pool // of *bale
 }
 
 func newCodec() (codec, error) {
@@ -44,15 +46,36 @@ func newCodec() (codec, error) {
 	if err != nil {
 		return codec{}, fmt.Errorf("persistence: zstd: %w", err)
 	}
-	return codec{pack: pack, unpack: unpack, presses: &sync.Pool{New: newPress}}, nil
+	return codec{pack: pack, unpack: unpack, presses: &sync.Pool{New: newPress}, bales: &sync.Pool{New: func() any { return new(bale) }}}, nil
 }
 
-func (c codec) encode(v any) ([]byte, error) {
-	return c.packed(schemaVersion, v, nil)
+// encode adds a value: the version, v as JSON, and where it has one its tail.
+func (c codec) encode(b []byte, v any) ([]byte, error) {
+	start := len(b)
+	r, ok := v.(domain.Tailed)
+	if !ok || len(r.Tail()) == 0 {
+		b, err := c.appendJSON(append(b, schemaVersion), v)
+		return c.shorter(b, start), err
+	}
+	const room = 4 // for the length of the JSON, always in as many bytes
+	b = append(b, tailVersion, 0, 0, 0, 0)
+	b, err := c.appendJSON(b, v)
+	if err != nil {
+		return b, err
+	}
+	binary.BigEndian.PutUint32(b[start+1:], uint32(len(b)-start-1-room)) //nolint:gosec // a row's, far below its most
+	return c.shorter(append(b, r.Tail()...), start), nil
 }
 
-// packed is a value: the version, a head, and v as JSON.
-func (c codec) packed(version byte, v any, head func([]byte) []byte) ([]byte, error) {
+// appendJSON adds v as JSON.
+func (c codec) appendJSON(b []byte, v any) ([]byte, error) {
+	if a, ok := v.(domain.JSONAppender); ok {
+		out, err := a.AppendJSON(b)
+		if err != nil {
+			return b, fmt.Errorf("persistence: encode: %w", err)
+		}
+		return out, nil
+	}
 	p, _ := c.presses.Get().(*press)
 	defer func() {
 		if p.Cap() <= keepPress {
@@ -60,21 +83,23 @@ func (c codec) packed(version byte, v any, head func([]byte) []byte) ([]byte, er
 		}
 	}()
 	p.Reset()
-	_ = p.WriteByte(version) // a buffer takes everything
-	if head != nil {
-		_, _ = p.Write(head(p.AvailableBuffer()))
-	}
 	if err := p.json.Encode(v); err != nil {
-		return nil, fmt.Errorf("persistence: encode: %w", err)
+		return b, fmt.Errorf("persistence: encode: %w", err)
 	}
-	value := p.Bytes()[:p.Len()-1] // without the line's end
-	if len(value) <= compressAbove {
-		return bytes.Clone(value), nil
-	}
-	return c.pack.EncodeAll(value[1:], []byte{version | compressedFlag}), nil
+	return append(b, p.Bytes()[:p.Len()-1]...), nil // without the line's end
 }
 
-// press is where a value is made, before it is copied at its length.
+// shorter compresses the value that begins at start where it is long.
+func (c codec) shorter(b []byte, start int) []byte {
+	if len(b)-start <= compressAbove {
+		return b
+	}
+	packed := c.pack.EncodeAll(b[start+1:], nil)
+	b[start] |= compressedFlag
+	return append(b[:start+1], packed...)
+}
+
+// press is where a value is made that does not write itself.
 type press struct {
 	bytes.Buffer
 	json *json.Encoder
@@ -86,52 +111,54 @@ func newPress() any {
 	return p
 }
 
-// unpacked is the body of a value of a version.
-func (c codec) unpacked(version byte, value []byte) ([]byte, error) {
+// unpacked is a value's version and its body.
+func (c codec) unpacked(value []byte) (version byte, body []byte, err error) {
 	if len(value) == 0 {
-		return nil, fmt.Errorf("%w: it is empty", errBadValue)
+		return 0, nil, fmt.Errorf("%w: it is empty", errBadValue)
 	}
-	if v := value[0] &^ compressedFlag; v != version {
-		return nil, fmt.Errorf("%w: schema version %d, this program knows %d", ErrFormat, v, version)
-	}
+	version = value[0] &^ compressedFlag
 	if value[0]&compressedFlag == 0 {
-		return value[1:], nil
+		return version, value[1:], nil
 	}
-	body, err := c.unpack.DecodeAll(value[1:], nil)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errBadValue, err)
+	if body, err = c.unpack.DecodeAll(value[1:], nil); err != nil {
+		return 0, nil, fmt.Errorf("%w: %w", errBadValue, err)
 	}
-	return body, nil
+	return version, body, nil
 }
 
-// encodeEvent is an event at rest, and fills in its data; subject, offset and
-// sequence stand in the log.
-func (c codec) encodeEvent(e *event.Event, data any) ([]byte, error) {
-	size := 0
-	value, err := c.packed(eventVersion, data, func(b []byte) []byte {
-		for _, text := range [...]string{e.ID, string(e.Type), string(e.Environment), e.SvcID} {
-			b = binary.AppendUvarint(b, uint64(len(text)))
-			b = append(b, text...)
-		}
-		b = binary.AppendVarint(b, e.CreatedAt.Unix())
-		b = binary.AppendUvarint(b, uint64(e.CreatedAt.Nanosecond())) //nolint:gosec // never negative
-		size = len(b)
-		return b
-	})
-	if err != nil {
-		return nil, err
+func unknown(have, know byte) error {
+	return fmt.Errorf("%w: schema version %d, this program knows %d", ErrFormat, have, know)
+}
+
+// encodeEvent adds an event at rest, and says where in it its data begin; it
+// fills them in itself where they are compressed. Subject, offset and sequence
+// stand in the log.
+func (c codec) encodeEvent(b []byte, e *event.Event, data any) (out []byte, at int, err error) {
+	start := len(b)
+	b = append(b, eventVersion)
+	for _, text := range [...]string{e.ID, string(e.Type), string(e.Environment), e.SvcID} {
+		b = binary.AppendUvarint(b, uint64(len(text)))
+		b = append(b, text...)
 	}
-	body, err := c.unpacked(eventVersion, value)
-	if err == nil {
-		e.Data = body[size:]
+	b = binary.AppendVarint(b, e.CreatedAt.Unix())
+	b = binary.AppendUvarint(b, uint64(e.CreatedAt.Nanosecond())) //nolint:gosec // never negative
+	at = len(b) - start
+	if b, err = c.appendJSON(b, data); err != nil {
+		return b, 0, err
 	}
-	return value, err
+	if len(b)-start > compressAbove {
+		e.Data = bytes.Clone(b[start+at:])
+	}
+	return c.shorter(b, start), at, nil
 }
 
 func (c codec) decodeEvent(value []byte) (e event.Event, err error) {
-	body, err := c.unpacked(eventVersion, value)
+	version, body, err := c.unpacked(value)
 	if err != nil {
 		return e, err
+	}
+	if version != eventVersion {
+		return e, unknown(version, eventVersion)
 	}
 	var texts [4]string
 	for i := range texts {
@@ -156,12 +183,72 @@ func (c codec) decodeEvent(value []byte) (e event.Event, err error) {
 }
 
 func (c codec) decode(value []byte, into any) error {
-	body, err := c.unpacked(schemaVersion, value)
+	version, body, err := c.unpacked(value)
 	if err != nil {
 		return err
+	}
+	var tail []byte
+	r, tailed := into.(domain.Tailed)
+	switch {
+	case version == tailVersion && tailed:
+		if body, tail, err = parted(body); err != nil {
+			return err
+		}
+	case version != schemaVersion:
+		return unknown(version, tailVersion)
 	}
 	if err := json.Unmarshal(body, into); err != nil {
 		return fmt.Errorf("%w: %w", errBadValue, err)
 	}
+	if len(tail) > 0 {
+		r.SetTail(bytes.Clone(tail))
+	}
 	return nil
+}
+
+// parted is a body's JSON and its tail.
+func parted(body []byte) (text, tail []byte, err error) {
+	if len(body) < 4 {
+		return nil, nil, errBadValue
+	}
+	size := binary.BigEndian.Uint32(body)
+	if body = body[4:]; uint64(size) > uint64(len(body)) {
+		return nil, nil, errBadValue
+	}
+	return body[:size], body[size:], nil
+}
+
+// bale is where the values of a commit are made, one behind the other, before
+// they are copied at their length.
+type bale struct {
+	b      []byte
+	ends   []int // of the values
+	dataAt []int // of the events: where in its value each one's data begin
+}
+
+// done gives a bale back.
+func (c codec) done(made *bale) {
+	if cap(made.b) > keepPress {
+		return
+	}
+	made.b, made.ends, made.dataAt = made.b[:0], made.ends[:0], made.dataAt[:0]
+	c.bales.Put(made)
+}
+
+// unpack is a copy of the values, to be taken out in order.
+func (made *bale) unpack() values {
+	return values{b: bytes.Clone(made.b), ends: made.ends}
+}
+
+type values struct {
+	b    []byte
+	ends []int
+	at   int
+}
+
+func (v *values) next() []byte {
+	end := v.ends[0]
+	out := v.b[v.at:end:end]
+	v.at, v.ends = end, v.ends[1:]
+	return out
 }

@@ -97,33 +97,11 @@ func (s *Store) Unseal(ctx context.Context, k domain.Key, field, sealed string) 
 // Apply makes the change durable, or nothing of it. The committed events carry
 // offsets and sequences, in the order of c.Events.
 func (s *Store) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
-	rawCommit := Commit{Log: logOf(c)}
-	for _, g := range c.Guards {
-		rawCommit.Guards = append(rawCommit.Guards, Guard{Key: raw(g.Key), Version: g.Version})
-	}
-	for _, r := range c.Puts {
-		p, err := s.put(ctx, r)
-		if err != nil {
-			return nil, err
-		}
-		rawCommit.Puts = append(rawCommit.Puts, p)
-	}
-	adds, err := s.adds(c.Adds)
+	made, _ := s.codec.bales.Get().(*bale)
+	rawCommit, events, err := s.make(ctx, &c, made)
+	s.codec.done(made)
 	if err != nil {
 		return nil, err
-	}
-	rawCommit.Adds = adds
-	for _, k := range c.Deletes {
-		rawCommit.Puts = append(rawCommit.Puts, Put{Key: raw(k)})
-	}
-	events := make([]event.Event, len(c.Events))
-	for i, d := range c.Events {
-		e, payload, errDraft := s.draft(rawCommit.Log, d)
-		if errDraft != nil {
-			return nil, errDraft
-		}
-		events[i] = e
-		rawCommit.Events = append(rawCommit.Events, Event{Subject: d.Subject, Payload: payload})
 	}
 	res, err := s.commit(ctx, rawCommit)
 	if err != nil {
@@ -136,6 +114,50 @@ func (s *Store) Apply(ctx context.Context, c commit.Change) ([]event.Event, erro
 	return events, nil
 }
 
+// make is a change as the driver takes it. All of its values share one piece of
+// memory.
+func (s *Store) make(ctx context.Context, c *commit.Change, made *bale) (Commit, []event.Event, error) {
+	out := Commit{
+		Log: logOf(*c), Guards: make([]Guard, len(c.Guards)), Puts: make([]Put, 0, len(c.Puts)+len(c.Deletes)),
+		Events: make([]Event, len(c.Events)),
+	}
+	for i, g := range c.Guards {
+		out.Guards[i] = Guard{Key: raw(g.Key), Version: g.Version}
+	}
+	for _, r := range c.Puts {
+		p, err := s.put(ctx, made, r)
+		if err != nil {
+			return Commit{}, nil, err
+		}
+		out.Puts = append(out.Puts, p)
+	}
+	events := make([]event.Event, len(c.Events))
+	for i := range c.Events {
+		var err error
+		if events[i], err = s.draft(made, out.Log, &c.Events[i]); err != nil {
+			return Commit{}, nil, err
+		}
+		out.Events[i].Subject = c.Events[i].Subject
+	}
+	values := made.unpack()
+	for i := range out.Puts {
+		out.Puts[i].Value = values.next()
+	}
+	for i := range out.Events {
+		at := made.dataAt[i]
+		out.Events[i].Payload = values.next()
+		if events[i].Data == nil {
+			events[i].Data = out.Events[i].Payload[at:]
+		}
+	}
+	for _, k := range c.Deletes {
+		out.Puts = append(out.Puts, Put{Key: raw(k)})
+	}
+	var err error
+	out.Adds, err = s.adds(c.Adds)
+	return out, events, err
+}
+
 func logOf(c commit.Change) string {
 	if c.Workspace == "" && len(c.Events) > 0 {
 		return c.Events[0].WorkspaceID
@@ -143,7 +165,8 @@ func logOf(c commit.Change) string {
 	return c.Workspace
 }
 
-func (s *Store) put(ctx context.Context, r domain.Record) (Put, error) {
+// put is a row whose value follows.
+func (s *Store) put(ctx context.Context, made *bale, r domain.Record) (Put, error) {
 	k := r.Key()
 	kept := r
 	if sealer, ok := r.(domain.Sealer); ok {
@@ -155,11 +178,12 @@ func (s *Store) put(ctx context.Context, r domain.Record) (Put, error) {
 			return Put{}, fmt.Errorf("persistence: seal %s %s: %w", k.Kind, k.ID, err)
 		}
 	}
-	value, err := s.codec.encode(kept)
-	if err != nil {
+	var err error
+	if made.b, err = s.codec.encode(made.b, kept); err != nil {
 		return Put{}, fmt.Errorf("persistence: %s %s: %w", k.Kind, k.ID, err)
 	}
-	return Put{Key: raw(k), Value: value, Lists: r.Indexes(), Sort: r.Sort()}, nil
+	made.ends = append(made.ends, len(made.b))
+	return Put{Key: raw(k), Lists: r.Indexes(), Sort: r.Sort()}, nil
 }
 
 // adds are tallies as the driver takes them, each row once.
@@ -173,7 +197,7 @@ func (s *Store) adds(tallies []domain.Tally) ([]Add, error) {
 			}
 			continue
 		}
-		value, err := s.codec.encode(t)
+		value, err := s.codec.encode(nil, t)
 		if err != nil {
 			return nil, fmt.Errorf("persistence: %s %s: %w", k.Kind, k.ID, err)
 		}
@@ -186,22 +210,22 @@ func (s *Store) adds(tallies []domain.Tally) ([]Add, error) {
 	return out, nil
 }
 
-func (s *Store) draft(log string, d event.Draft) (event.Event, []byte, error) {
-	if d.WorkspaceID == "" {
-		d.WorkspaceID = log
-	}
-	if d.WorkspaceID != log {
-		return event.Event{}, nil, fmt.Errorf("%w: event %s of workspace %q in a change of %q", ErrMalformed, d.ID, d.WorkspaceID, log)
+// draft is an event whose payload follows.
+func (s *Store) draft(made *bale, log string, d *event.Draft) (event.Event, error) {
+	if d.WorkspaceID != "" && d.WorkspaceID != log {
+		return event.Event{}, fmt.Errorf("%w: event %s of workspace %q in a change of %q", ErrMalformed, d.ID, d.WorkspaceID, log)
 	}
 	e := event.Event{
 		ID: d.ID, Type: d.Type, CreatedAt: d.CreatedAt.UTC().Round(0), WorkspaceID: log, SvcID: d.SvcID,
 		Subject: d.Subject, Environment: d.Environment,
 	}
-	payload, err := s.codec.encodeEvent(&e, d.Data)
+	out, at, err := s.codec.encodeEvent(made.b, &e, d.Data)
 	if err != nil {
-		return event.Event{}, nil, fmt.Errorf("persistence: event %s: %w", d.ID, err)
+		return event.Event{}, fmt.Errorf("persistence: event %s: %w", d.ID, err)
 	}
-	return e, payload, nil
+	made.b = out
+	made.ends, made.dataAt = append(made.ends, len(out)), append(made.dataAt, at)
+	return e, nil
 }
 
 // Get reads into's row by its Key and returns its version, or

@@ -1,7 +1,6 @@
 package call
 
 import (
-	"encoding/json"
 	"math"
 	"slices"
 	"strings"
@@ -22,6 +21,9 @@ const (
 	byAPI     = "api"
 	byService = "service"
 )
+
+// dialogRoom holds most dialogs as an attempt's row keeps them.
+const dialogRoom = 512
 
 // ending is what a call's end is made of.
 type ending struct {
@@ -182,8 +184,9 @@ func Interrupted(c domain.Call, a domain.Attempt, now time.Time) Ended {
 // whatever of it a crash leaves ringing.
 func OpenLeg(number int, trunkID string, target sip.Target, sipCallID string) domain.AttemptLeg {
 	leg := domain.AttemptLeg{Number: number, TrunkID: trunkID, SIPCallID: sipCallID}
-	if state, err := json.Marshal(sip.DialogState{CallID: sipCallID, Target: target}); err == nil {
-		leg.Dialog = state
+	state := sip.DialogState{CallID: sipCallID, Target: target}
+	if b, err := state.AppendJSON(make([]byte, 0, dialogRoom/2)); err == nil {
+		leg.Dialog = b
 	}
 	return leg
 }

@@ -2,7 +2,6 @@ package call
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -280,7 +279,7 @@ func (c *call) ringing(ctx actor.Context, e sip.Ringing) {
 
 // keepDialog stores what a BYE or CANCEL after a crash needs.
 func (c *call) keepDialog(s sip.DialogState) {
-	if b, err := json.Marshal(s); err == nil {
+	if b, err := s.AppendJSON(make([]byte, 0, dialogRoom)); err == nil {
 		c.row().Dialog = b
 	}
 }

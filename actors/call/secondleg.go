@@ -2,7 +2,6 @@ package call
 
 import (
 	"context"
-	"encoding/json"
 	"net"
 	"slices"
 	"strconv"
@@ -67,7 +66,7 @@ func (c *call) second(n int) (*domain.Leg, *domain.AttemptLeg) {
 }
 
 func (c *call) keepSecond(n int, s sip.DialogState) {
-	if b, err := json.Marshal(s); err == nil {
+	if b, err := s.AppendJSON(make([]byte, 0, dialogRoom)); err == nil {
 		_, row := c.second(n)
 		row.Dialog = b
 	}

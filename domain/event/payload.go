@@ -17,6 +17,19 @@ type CallData struct {
 	AnsweredBy string           `json:"answered_by,omitempty"`
 }
 
+// AppendJSON writes the payload.
+func (d CallData) AppendJSON(b []byte) ([]byte, error) {
+	o := domain.AppendObject(b)
+	o.Text("call_id", d.CallID)
+	o.Text("direction", string(d.Direction))
+	o.Text("from", d.From)
+	o.Text("to", d.To)
+	o.Text("agent_id", d.AgentID)
+	o.Word("campaign_id", d.CampaignID)
+	o.Word("answered_by", d.AnsweredBy)
+	return o.End()
+}
+
 // CallOf is the CallData of a call.
 func CallOf(c *domain.Call) CallData {
 	return CallData{
@@ -43,6 +56,28 @@ type CallEndedData struct {
 	RecordingURL        string             `json:"recording_url"`
 	TranscriptAvailable bool               `json:"transcript_available"`
 	RecordingAvailable  bool               `json:"recording_available"`
+}
+
+// AppendJSON writes the payload.
+func (d CallEndedData) AppendJSON(b []byte) ([]byte, error) { //nolint:gocritic // a payload is a value
+	o := domain.AppendObject(b)
+	o.Text("call_id", d.CallID)
+	o.Text("direction", string(d.Direction))
+	o.Text("from", d.From)
+	o.Text("to", d.To)
+	o.Text("agent_id", d.AgentID)
+	o.Word("campaign_id", d.CampaignID)
+	o.Int("duration", int64(d.Duration))
+	o.Int("duration_seconds", int64(d.DurationSeconds))
+	o.Text("disposition", d.Disposition)
+	o.Text("ended_reason", string(d.EndedReason))
+	o.Text("intent", d.Intent)
+	o.Object("outcome", &d.Outcome)
+	o.Text("transcript_url", d.TranscriptURL)
+	o.Text("recording_url", d.RecordingURL)
+	o.Bool("transcript_available", d.TranscriptAvailable)
+	o.Bool("recording_available", d.RecordingAvailable)
+	return o.End()
 }
 
 // EndedOf is the CallEndedData of a call that is over.
@@ -81,6 +116,15 @@ type TranscriptData struct {
 	CallID        string `json:"call_id"`
 	TranscriptURL string `json:"transcript_url"`
 	Segments      int    `json:"segments"`
+}
+
+// AppendJSON writes the payload.
+func (d TranscriptData) AppendJSON(b []byte) ([]byte, error) {
+	o := domain.AppendObject(b)
+	o.Text("call_id", d.CallID)
+	o.Text("transcript_url", d.TranscriptURL)
+	o.Int("segments", int64(d.Segments))
+	return o.End()
 }
 
 // AgentErrorData is the payload of agent.error.

@@ -1,0 +1,242 @@
+package domain
+
+// The rows that each call writes say themselves what they are as JSON: each is
+// written several times, and most of a commit was reflection.
+
+var (
+	_ JSONAppender = (*Call)(nil)
+	_ JSONAppender = (*Transcript)(nil)
+	_ JSONAppender = (*LedgerRow)(nil)
+	_ Tailed       = (*Attempt)(nil)
+	_ Tailed       = (*TraceRow)(nil)
+)
+
+// AppendJSON writes the call.
+func (c *Call) AppendJSON(b []byte) ([]byte, error) {
+	o := AppendObject(b)
+	c.Meta.appendTo(&o)
+	o.Text("direction", string(c.Direction))
+	o.Text("from", c.From)
+	o.Text("to", c.To)
+	o.Word("agent_id", c.AgentID)
+	o.Word("pathway_id", c.PathwayID)
+	o.Word("campaign_id", c.CampaignID)
+	o.Word("contact_id", c.ContactID)
+	o.Text("status", string(c.Status))
+	o.Word("disposition", c.Disposition)
+	o.Word("ended_reason", string(c.EndedReason))
+	o.Word("ended_by", c.EndedBy)
+	jsonList(&o, "legs", c.Legs)
+	if len(c.Transfers) > 0 {
+		o.Any("transfers", c.Transfers)
+	}
+	o.Word("answered_by", c.AnsweredBy)
+	o.Int("attempt", int64(c.Attempt))
+	o.Moment("started_at", c.StartedAt)
+	o.Moment("ringing_at", c.RingingAt)
+	o.Moment("answered_at", c.AnsweredAt)
+	o.Moment("ended_at", c.EndedAt)
+	o.Int("duration_seconds", int64(c.DurationSeconds))
+	o.Word("intent", c.Intent)
+	c.appendSaid(&o)
+	o.Bool("record", c.Record)
+	c.appendKept(&o)
+	return o.End()
+}
+
+// appendSaid writes what the call came to and was about.
+func (c *Call) appendSaid(o *JSONObject) {
+	if c.Outcome == nil {
+		o.Null("outcome")
+	} else {
+		o.Object("outcome", c.Outcome)
+	}
+	switch {
+	case c.Variables == nil:
+		o.Null("variables")
+	case len(c.Variables) == 0:
+		o.Raw("variables", []byte("{}"))
+	default:
+		o.Any("variables", c.Variables)
+	}
+	if len(c.Context) > 0 {
+		o.Any("context", c.Context)
+	}
+	if c.Caller != nil {
+		o.Any("caller", c.Caller)
+	}
+}
+
+// appendKept writes what is kept of the call's words and sound.
+func (c *Call) appendKept(o *JSONObject) {
+	o.Bool("transcript_available", c.TranscriptAvailable)
+	o.Word("transcript_url", c.TranscriptURL)
+	if c.TranscriptDeletedAt != nil {
+		o.Time("transcript_deleted_at", *c.TranscriptDeletedAt)
+	}
+	o.Bool("recording_available", c.RecordingAvailable)
+	o.Word("recording_url", c.RecordingURL)
+	if c.RecordingSeconds != 0 {
+		o.Float("recording_seconds", c.RecordingSeconds)
+	}
+	if c.RecordingDeletedAt != nil {
+		o.Time("recording_deleted_at", *c.RecordingDeletedAt)
+	}
+	o.Bool("processing", c.Processing)
+	if c.Quality != nil {
+		o.Object("quality", c.Quality)
+	}
+	o.Some("slowest_turn_ms", int64(c.SlowestTurnMs))
+	if c.Cost != nil {
+		o.Any("cost", c.Cost)
+	}
+}
+
+func (m *Meta) appendTo(o *JSONObject) {
+	o.Text("id", m.ID)
+	o.Text("object", m.Object)
+	o.Text("workspace_id", m.WorkspaceID)
+	o.Text("environment", string(m.Environment))
+	o.Time("created_at", m.CreatedAt)
+	o.Time("updated_at", m.UpdatedAt)
+	if len(m.Metadata) > 0 {
+		o.Any("metadata", m.Metadata)
+	}
+}
+
+// AppendJSON writes the leg.
+func (l *Leg) AppendJSON(b []byte) ([]byte, error) {
+	o := AppendObject(b)
+	o.Text("trunk_id", l.TrunkID)
+	o.Text("target", l.Target)
+	o.Text("sip_call_id", l.SIPCallID)
+	o.Word("role", l.Role)
+	o.Int("code", int64(l.Code))
+	o.Text("reason", l.Reason)
+	o.Some("q850", int64(l.Q850))
+	o.Int("pdd_ms", l.PDDMs)
+	o.Word("codec", l.Codec)
+	o.Time("started_at", l.StartedAt)
+	o.Moment("ended_at", l.EndedAt)
+	return o.End()
+}
+
+// AppendJSON writes the outcome.
+func (c *CallOutcome) AppendJSON(b []byte) ([]byte, error) {
+	o := AppendObject(b)
+	o.Text("result", string(c.Result))
+	o.Bool("appointment_booked", c.AppointmentBooked)
+	o.Word("intent", c.Intent)
+	o.Word("notes", c.Notes)
+	return o.End()
+}
+
+// AppendJSON writes the quality.
+func (q *Quality) AppendJSON(b []byte) ([]byte, error) {
+	o := AppendObject(b)
+	o.Word("codec", q.Codec)
+	o.Float("mos", q.MOS)
+	o.Float("jitter_ms", q.JitterMs)
+	o.Float("loss_percent", q.LossPercent)
+	o.Float("round_trip_ms", q.RoundTripMs)
+	o.Count("packets_sent", q.PacketsSent)
+	o.Count("packets_received", q.PacketsReceived)
+	o.Count("packets_refused", q.PacketsRefused)
+	return o.End()
+}
+
+// AppendJSON writes the transcript.
+func (t *Transcript) AppendJSON(b []byte) ([]byte, error) {
+	o := AppendObject(b)
+	o.Text("call_id", t.CallID)
+	o.Text("workspace_id", t.WorkspaceID)
+	o.Text("status", t.Status)
+	o.Text("language", t.Language)
+	if t.Segments == nil {
+		o.Null("segments")
+	} else {
+		o.Any("segments", t.Segments)
+	}
+	o.Text("text", t.Text)
+	o.Word("sealed_body", t.SealedBody)
+	return o.End()
+}
+
+// AppendJSON writes the row.
+func (l *LedgerRow) AppendJSON(b []byte) ([]byte, error) {
+	o := AppendObject(b)
+	o.Text("attempt_id", l.AttemptID)
+	o.Text("workspace_id", l.WorkspaceID)
+	o.Text("environment", string(l.Environment))
+	o.Text("call_id", l.CallID)
+	o.Word("campaign_id", l.CampaignID)
+	o.Word("direction", string(l.Direction))
+	o.Some("tariff", int64(l.Tariff))
+	o.Time("opened_at", l.OpenedAt)
+	o.Time("closed_at", l.ClosedAt)
+	o.Int("seconds", int64(l.Seconds))
+	if l.Priced {
+		o.Bool("priced", true)
+	}
+	o.Some("cost_micros", l.CostMicros)
+	return o.End()
+}
+
+// AppendJSON writes the attempt but for its trace, which is its tail.
+func (a *Attempt) AppendJSON(b []byte) ([]byte, error) {
+	o := AppendObject(b)
+	o.Text("id", a.ID)
+	o.Text("workspace_id", a.WorkspaceID)
+	o.Text("environment", string(a.Environment))
+	o.Text("call_id", a.CallID)
+	o.Word("campaign_id", a.CampaignID)
+	o.Int("ordinal", int64(a.Ordinal))
+	o.Int("number", int64(a.Number))
+	o.Text("direction", string(a.Direction))
+	o.Text("boot", a.Boot)
+	o.Time("opened_at", a.OpenedAt)
+	o.Some("tariff", int64(a.Tariff))
+	jsonList(&o, "legs", a.Legs)
+	return o.End()
+}
+
+// Tail are the SIP messages.
+func (a *Attempt) Tail() []byte { return a.Trace }
+
+// SetTail puts them back.
+func (a *Attempt) SetTail(tail []byte) { a.Trace = tail }
+
+// AppendJSON writes the leg.
+func (l *AttemptLeg) AppendJSON(b []byte) ([]byte, error) {
+	o := AppendObject(b)
+	o.Int("number", int64(l.Number))
+	o.Text("trunk_id", l.TrunkID)
+	o.Text("sip_call_id", l.SIPCallID)
+	if l.Closed {
+		o.Bool("closed", true)
+	}
+	if len(l.Dialog) > 0 {
+		o.Raw("dialog", l.Dialog)
+	}
+	return o.End()
+}
+
+// AppendJSON writes the row but for its messages, which are its tail.
+func (r *TraceRow) AppendJSON(b []byte) ([]byte, error) {
+	o := AppendObject(b)
+	o.Text("call_id", r.CallID)
+	o.Text("workspace_id", r.WorkspaceID)
+	o.Some("dropped", int64(r.Dropped))
+	return o.End()
+}
+
+// Tail are the messages.
+func (r *TraceRow) Tail() []byte {
+	if r.Text != "" {
+		return []byte(r.Text)
+	}
+	return r.Data
+}
+
+// SetTail puts them back.
+func (r *TraceRow) SetTail(tail []byte) { r.Text, r.Data = "", tail }

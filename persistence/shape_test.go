@@ -1,0 +1,137 @@
+package persistence_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/persistence"
+)
+
+// raised are bytes of any value, more than are kept as they are.
+func raised(n int) []byte {
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte(i * 7)
+	}
+	return b
+}
+
+func attemptWith(trace []byte) *domain.Attempt {
+	return &domain.Attempt{
+		ID: "call_1", WorkspaceID: ws, Environment: domain.Live, CallID: "call_1", Number: 1, OpenedAt: time.Date(2030, 1, 2, 3, 4, 5, 6, time.UTC),
+		Legs:  []domain.AttemptLeg{{Number: 1, SIPCallID: "a@b", Dialog: json.RawMessage(`{"local_cseq":1}`)}},
+		Trace: trace,
+	}
+}
+
+func TestTheMessagesOfACallAreKeptAsTheyAre(t *testing.T) {
+	t.Parallel()
+	d := embedded(t)
+	s := open(t, d)
+	for name, trace := range map[string][]byte{"none": nil, "some": []byte("1 + udp a b c 2\nxx"), "bytes": raised(300), "long": raised(40 << 10)} {
+		want := attemptWith(trace)
+		row := &domain.TraceRow{CallID: "call_1", WorkspaceID: ws, Data: trace, Dropped: 2}
+		events := apply(t, s, commit.Change{
+			Puts:   []domain.Record{agent(1, "Ada"), want, row},
+			Events: []event.Draft{{ID: "evt_1", Type: event.CallStarted, CreatedAt: time.Now(), Subject: "call_1", Data: map[string]string{"a": name}}},
+		})
+		assert.JSONEq(t, `{"a":"`+name+`"}`, string(events[0].Data))
+		got, gotRow, beside := &domain.Attempt{ID: "call_1", WorkspaceID: ws}, &domain.TraceRow{CallID: "call_1", WorkspaceID: ws}, agent(1, "")
+		for _, into := range []domain.Record{got, gotRow, beside} {
+			_, err := s.Get(t.Context(), into)
+			require.NoError(t, err, name)
+		}
+		assert.Equal(t, want, got, name)
+		assert.Equal(t, row, gotRow, name)
+		assert.Equal(t, "Ada", beside.Name)
+		value, _, err := d.Get(t.Context(), persistence.Key{Table: "attempt/" + ws, ID: "call_1"})
+		require.NoError(t, err)
+		if name == "bytes" {
+			assert.True(t, bytes.Contains(value, trace), "the bytes stand there as they are")
+		}
+	}
+}
+
+func TestEventsAreHandedOutAsTheyAreKept(t *testing.T) {
+	t.Parallel()
+	s := open(t, embedded(t))
+	long := string(bytes.Repeat([]byte("long "), 4000))
+	drafts := make([]event.Draft, 0, 3)
+	for i, data := range []any{event.CallData{CallID: "call_1", From: "<b>"}, map[string]string{"notes": long}, event.TranscriptData{CallID: "call_2", Segments: 3}} {
+		drafts = append(drafts, event.Draft{
+			ID: "evt_" + string(rune('1'+i)), Type: event.CallStarted, CreatedAt: time.Date(2030, 1, 2, 3, 4, 5, 6, time.UTC), SvcID: "unit_1", Subject: "call_1", Data: data,
+		})
+	}
+	told := apply(t, s, commit.Change{Puts: []domain.Record{agent(1, "Ada")}, Events: drafts})
+	kept, err := s.Events(t.Context(), ws, 0, 10)
+	require.NoError(t, err)
+	assert.Equal(t, kept, told)
+	for i, d := range drafts {
+		want, err := json.Marshal(d.Data)
+		require.NoError(t, err)
+		assert.Equal(t, string(want), string(told[i].Data))
+	}
+}
+
+func TestRowsOfTheShapeBeforeAreRead(t *testing.T) {
+	t.Parallel()
+	d := embedded(t)
+	s := open(t, d)
+	trace := []byte("1893553445000006 + udp 1.2.3.4:5060 4.3.2.1:5060 a@b 2\nxx")
+	old := attemptWith(trace)
+	text, err := json.Marshal(old)
+	require.NoError(t, err)
+	require.Contains(t, string(text), `"trace":"`, "as encoding/json wrote it")
+	rows := map[string]string{
+		"attempt":    string(text),
+		"call_trace": `{"call_id":"call_1","workspace_id":"ws_1","text":"1893553445000006 + udp 1.2.3.4:5060 4.3.2.1:5060 a@b 2\nxx","dropped":1}`,
+	}
+	for table, text := range rows {
+		_, err := d.Commit(t.Context(), persistence.Commit{
+			Shard: "0", Token: "1|node",
+			Puts: []persistence.Put{{Key: persistence.Key{Table: table + "/" + ws, ID: "call_1"}, Value: append([]byte{1}, text...), Sort: "call_1"}},
+		})
+		require.NoError(t, err)
+	}
+	got := &domain.Attempt{ID: "call_1", WorkspaceID: ws}
+	version, err := s.Get(t.Context(), got)
+	require.NoError(t, err)
+	assert.Equal(t, old, got)
+	row := &domain.TraceRow{CallID: "call_1", WorkspaceID: ws}
+	_, err = s.Get(t.Context(), row)
+	require.NoError(t, err)
+	said, err := row.Unpack()
+	require.NoError(t, err)
+	assert.Equal(t, got.Left().Messages, said.Messages)
+	assert.Equal(t, 1, said.Dropped)
+	apply(t, s, commit.Change{Guards: []commit.Guard{{Key: got.Key(), Version: version}}, Puts: []domain.Record{got, row}})
+	again := &domain.TraceRow{CallID: "call_1", WorkspaceID: ws}
+	_, err = s.Get(t.Context(), again)
+	require.NoError(t, err)
+	assert.Equal(t, &domain.TraceRow{CallID: "call_1", WorkspaceID: ws, Data: trace, Dropped: 1}, again, "rewritten in the new shape")
+}
+
+func TestARowWithATailThatIsCutIsNoRow(t *testing.T) {
+	t.Parallel()
+	d := embedded(t)
+	s := open(t, d)
+	for _, value := range []string{"\x03", "\x03\x00\x00\x00\x09{}", "\x03\xff\xff\xff\xff{}tail", "\x02{}", "\x04\x00\x00\x00\x02{}"} {
+		_, err := d.Commit(t.Context(), persistence.Commit{
+			Shard: "0", Token: "1|node",
+			Puts: []persistence.Put{{Key: persistence.Key{Table: "attempt/" + ws, ID: "call_1"}, Value: []byte(value)}},
+		})
+		require.NoError(t, err)
+		_, err = s.Get(t.Context(), &domain.Attempt{ID: "call_1", WorkspaceID: ws})
+		assert.Error(t, err, "%q", value)
+	}
+	_, err := s.Get(t.Context(), &domain.Agent{Meta: domain.Meta{ID: "call_1", WorkspaceID: ws}})
+	assert.Error(t, err)
+}

@@ -1,0 +1,44 @@
+package sip
+
+import "github.com/callboard/callboard/domain"
+
+// AppendJSON writes the state: each answer of a far end changes it, and each
+// change is stored.
+func (s *DialogState) AppendJSON(b []byte) ([]byte, error) {
+	o := domain.AppendObject(b)
+	o.Text("call_id", s.CallID)
+	o.Text("local_tag", s.LocalTag)
+	o.Word("remote_tag", s.RemoteTag)
+	o.Word("local_uri", s.LocalURI)
+	o.Word("remote_uri", s.RemoteURI)
+	o.Word("remote_target", s.RemoteTarget)
+	if len(s.Routes) > 0 {
+		o.Any("routes", s.Routes)
+	}
+	o.Some("local_cseq", int64(s.LocalCSeq))
+	o.Object("target", &s.Target)
+	if s.Inbound {
+		o.Bool("inbound", true)
+	}
+	if s.Pinned {
+		o.Bool("pinned", true)
+	}
+	if s.Confirmed {
+		o.Bool("confirmed", true)
+	}
+	return o.End()
+}
+
+// AppendJSON writes the target.
+func (t *Target) AppendJSON(b []byte) ([]byte, error) {
+	o := domain.AppendObject(b)
+	o.Text("host", t.Host)
+	o.Int("port", int64(t.Port))
+	o.Text("transport", t.Transport)
+	o.Word("trunk_id", t.TrunkID)
+	if t.Local.IsValid() || t.Local.Port() != 0 {
+		o.Any("local", t.Local)
+	}
+	o.Word("name", t.Name)
+	return o.End()
+}
