@@ -140,6 +140,8 @@ type call struct {
 	session      Session
 	conversation *actor.PID
 	stopClock    func()
+	stopRepeat   func()
+	timers       []func()       // that stop the others
 	verdict      domain.Verdict // of the leg refused last, then of the call
 	endedBy      string
 	endedAt      time.Time
@@ -279,7 +281,7 @@ func (c *call) begin(ctx actor.Context) {
 	}
 	c.cfg.Traces.Keep(c.call.ID, c.call.Legs[c.leg-1].SIPCallID, tag)
 	ctx.Request(c.lines(c.cfg), lines.Bind{Permit: c.permit, CallID: c.call.ID, Call: ctx.Self()})
-	mailbox.After(ctx, bindLimit, late{stage: binding})
+	c.after(ctx, bindLimit, late{stage: binding})
 }
 
 // bound: the line is ours; nothing waits any more before the INVITE.
@@ -407,7 +409,7 @@ func (c *call) bye(ctx actor.Context, by string, reason domain.Reason) {
 	if s := c.vessel.sound(); s != nil {
 		s.Close() // nothing is said after a BYE; settle hears the figures again
 	}
-	mailbox.After(ctx, byeLimit, late{stage: talking})
+	c.after(ctx, byeLimit, late{stage: talking})
 }
 
 func (c *call) sendBye() {

@@ -29,7 +29,7 @@ func (c *call) over(ctx actor.Context, v domain.Verdict, by string) {
 		return
 	}
 	ctx.Send(c.conversation, conversation.Finish{})
-	mailbox.After(ctx, finishLimit, late{stage: closing})
+	c.after(ctx, finishLimit, late{stage: closing})
 }
 
 func (c *call) finished(ctx actor.Context, m conversation.Finished) {
@@ -84,7 +84,7 @@ func (c *call) flushed(ctx actor.Context) {
 
 func (c *call) tell(ctx actor.Context) {
 	ctx.Request(c.owner, *c.ended)
-	mailbox.After(ctx, repeatEvery, repeat{})
+	c.stopRepeat = mailbox.After(ctx, repeatEvery, repeat{})
 }
 
 func (c *call) acknowledged(ctx actor.Context) {
@@ -92,5 +92,15 @@ func (c *call) acknowledged(ctx actor.Context) {
 		return
 	}
 	c.vessel.acknowledged()
+	c.stopRepeat()
+	for _, stop := range c.timers {
+		stop()
+	}
 	ctx.Poison(ctx.Self())
+}
+
+// after sends msg, a Control message, to this actor once d has passed, unless
+// it is over by then: most wait for what comes much sooner.
+func (c *call) after(ctx actor.Context, d time.Duration, msg any) {
+	c.timers = append(c.timers, mailbox.After(ctx, d, msg))
 }

@@ -59,7 +59,7 @@ type CallEndedData struct {
 }
 
 // AppendJSON writes the payload.
-func (d CallEndedData) AppendJSON(b []byte) ([]byte, error) { //nolint:gocritic // a payload is a value
+func (d CallEndedData) AppendJSON(b []byte) ([]byte, error) {
 	o := domain.AppendObject(b)
 	o.Text("call_id", d.CallID)
 	o.Text("direction", string(d.Direction))

@@ -137,7 +137,7 @@ func (d *Driver) commitAll(requests []*request) {
 		_ = b.batch.Close()
 	}
 	if broken == nil {
-		d.recent.learn(b.kept)
+		d.recent.age()
 		if b.forgot {
 			d.recent.forget()
 		}
@@ -389,9 +389,12 @@ func appendEvents(b *draft, c *persistence.Commit, result *persistence.Result) e
 // forget removes a log: its entries, its end and the counts of its subjects.
 func forget(b *draft, log string) error {
 	b.forgot = true
-	for k := range b.kept { // of commits of this batch
-		if strings.HasPrefix(k, string(key(sequenceSpace, log, ""))) {
-			delete(b.kept, k)
+	counts := string(key(sequenceSpace, log, ""))
+	for _, some := range []map[string][]byte{b.recent.old, b.recent.young} {
+		for k := range some {
+			if strings.HasPrefix(k, counts) {
+				b.recent.young[k] = nil
+			}
 		}
 	}
 	return errors.Join(

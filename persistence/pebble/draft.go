@@ -3,7 +3,6 @@ package pebble
 import (
 	"errors"
 	"io"
-	"maps"
 
 	"github.com/cockroachdb/pebble/v2"
 )
@@ -15,45 +14,47 @@ import (
 type draft struct {
 	db      *pebble.DB
 	batch   *pebble.Batch
-	kept    map[string][]byte // nil: deleted, or not there
 	recent  *recent
 	scratch []byte // the batch copies
 	forgot  bool   // a whole log: what is remembered of it is no longer so
 }
 
 func newDraft(db *pebble.DB, r *recent) *draft {
-	return &draft{db: db, batch: db.NewBatch(), kept: make(map[string][]byte), recent: r}
+	return &draft{db: db, batch: db.NewBatch(), recent: r}
 }
 
 // Get reads what the draft says, and beneath it what is stored; of a row that
 // was changed lately without its value.
 func (d *draft) Get(k []byte) ([]byte, io.Closer, error) {
-	v, known := d.kept[string(k)]
-	if !known {
-		v, known = d.recent.find(k)
-	}
+	v, known := d.recent.find(k)
 	switch {
 	case !known:
 		return d.look(k)
 	case v == nil:
 		return nil, nil, pebble.ErrNotFound
 	}
-	return v, io.NopCloser(nil), nil
+	return v, open{}, nil
 }
+
+// open is what needs no closing.
+type open struct{}
+
+// Close does nothing.
+func (open) Close() error { return nil }
 
 // look reads what is stored. What is not there is looked for once: a guard asks
 // for a new row, and then whoever writes it.
 func (d *draft) look(k []byte) ([]byte, io.Closer, error) {
 	v, closer, err := d.db.Get(k)
 	if errors.Is(err, pebble.ErrNotFound) {
-		d.kept[string(k)] = nil
+		d.recent.young[string(k)] = nil
 	}
 	return v, closer, err
 }
 
 // set changes what may be read back.
 func (d *draft) set(k, v []byte) error {
-	d.kept[string(k)] = v
+	d.recent.young[string(k)] = v
 	return d.batch.Set(k, v, nil)
 }
 
@@ -61,21 +62,21 @@ func (d *draft) set(k, v []byte) error {
 func (d *draft) setRow(k []byte, r row) error {
 	v := r.appendTo(d.scratch[:0])
 	d.scratch = v
-	d.kept[string(k)] = append([]byte(nil), v[:len(v)-len(r.value)]...)
+	d.recent.young[string(k)] = append([]byte(nil), v[:len(v)-len(r.value)]...)
 	return d.batch.Set(k, v, nil)
 }
 
 // drop deletes what may be read back.
 func (d *draft) drop(k []byte) error {
-	d.kept[string(k)] = nil
+	d.recent.young[string(k)] = nil
 	return d.batch.Delete(k, nil)
 }
 
 // recentMost bounds each of the two generations of what is remembered.
 const recentMost = 8192
 
-// recent remembers what the last batches changed, as the store has it. Only
-// the committer uses it.
+// recent remembers what the last batches changed, as the store has it, and what
+// the one in the making changes. Only the committer uses it.
 type recent struct{ young, old map[string][]byte }
 
 func newRecent() *recent { return &recent{young: make(map[string][]byte)} }
@@ -88,9 +89,9 @@ func (r *recent) find(k []byte) (v []byte, known bool) {
 	return v, known
 }
 
-// learn takes over what a batch changed, once that is applied.
-func (r *recent) learn(kept map[string][]byte) {
-	maps.Copy(r.young, kept)
+// age bounds what is remembered, once a batch is applied: within one nothing of
+// it may be lost.
+func (r *recent) age() {
 	if len(r.young) > recentMost {
 		r.young, r.old = make(map[string][]byte), r.young
 	}
