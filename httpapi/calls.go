@@ -42,7 +42,7 @@ func (s *Server) callRoutes() {
 		method: http.MethodPost, path: path + "/outbound", id: "placeCall", tag: tag, status: http.StatusCreated, summary: "Place a call",
 		about: "Has its own limit per minute, the plan's. With all lines busy: 429 concurrent_limit_exceeded with active_calls and limit.",
 	}, s.placeCall)
-	add(s, operation{method: http.MethodGet, path: path, id: "listCalls", tag: tag, summary: "List calls"}, s.listCalls)
+	add(s, operation{method: http.MethodGet, path: path, id: "listCalls", tag: tag, errors: []int{http.StatusNotFound}, summary: "List calls"}, s.listCalls)
 	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getCall", tag: tag, summary: "Get a call"},
 		func(ctx context.Context, p domain.Principal, in *One) (*answer[*domain.Call], error) {
 			id, err := named(domain.PrefixCall, in.ID)
