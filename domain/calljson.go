@@ -14,7 +14,7 @@ var (
 // AppendJSON writes the call.
 func (c *Call) AppendJSON(b []byte) ([]byte, error) {
 	o := AppendObject(b)
-	c.Meta.appendTo(&o)
+	c.appendTo(&o)
 	o.Text("direction", string(c.Direction))
 	o.Text("from", c.From)
 	o.Text("to", c.To)

@@ -54,8 +54,8 @@ func (c codec) encode(b []byte, v any) ([]byte, error) {
 	start := len(b)
 	r, ok := v.(domain.Tailed)
 	if !ok || len(r.Tail()) == 0 {
-		b, err := c.appendJSON(append(b, schemaVersion), v)
-		return c.shorter(b, start), err
+		plain, err := c.appendJSON(append(b, schemaVersion), v)
+		return c.shorter(plain, start), err
 	}
 	const room = 4 // for the length of the JSON, always in as many bytes
 	b = append(b, tailVersion, 0, 0, 0, 0)

@@ -130,7 +130,7 @@ func TestARowWithATailThatIsCutIsNoRow(t *testing.T) {
 		})
 		require.NoError(t, err)
 		_, err = s.Get(t.Context(), &domain.Attempt{ID: "call_1", WorkspaceID: ws})
-		assert.Error(t, err, "%q", value)
+		require.Error(t, err, "%q", value)
 	}
 	_, err := s.Get(t.Context(), &domain.Agent{Meta: domain.Meta{ID: "call_1", WorkspaceID: ws}})
 	assert.Error(t, err)

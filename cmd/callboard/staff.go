@@ -82,8 +82,8 @@ func (s *staff) ready(ctx context.Context) (err error) {
 
 func (n newTenant) workspace() (*domain.Workspace, error) {
 	w := &domain.Workspace{Name: n.Name, Plan: domain.Plan(n.Plan), DefaultCountry: n.Country, Calling: domain.Calling{Countries: []string{n.Country}}}
-	fixed := false
-	if w.Limits, fixed = domain.PlanLimits(w.Plan); !fixed {
+	limits, fixed := domain.PlanLimits(w.Plan)
+	if w.Limits = limits; !fixed {
 		w.Limits = domain.RoomyLimits()
 	}
 	return w, rules.Workspace(w).Err()

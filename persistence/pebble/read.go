@@ -210,9 +210,9 @@ func (d *Driver) Events(ctx context.Context, log string, after uint64, limit int
 // Tables are the names of the tables that have rows and end in a text.
 func (d *Driver) Tables(ctx context.Context, ending string) (tables []string, err error) {
 	err = d.read(ctx, func(w *view) error {
-		it, err := w.NewIterWithContext(ctx, &pebble.IterOptions{LowerBound: []byte{rowSpace}, UpperBound: []byte{rowSpace + 1}})
-		if err != nil {
-			return err
+		it, failed := w.NewIterWithContext(ctx, &pebble.IterOptions{LowerBound: []byte{rowSpace}, UpperBound: []byte{rowSpace + 1}})
+		if failed != nil {
+			return failed
 		}
 		for ok := it.First(); ok; {
 			name, _, _ := strings.Cut(string(it.Key()[1:]), "\x00")

@@ -1,8 +1,8 @@
 package storetest
 
 import (
-	"fmt"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/callboard/callboard/persistence"
@@ -11,7 +11,7 @@ import (
 func tables(t *testing.T, d persistence.Driver) {
 	for _, name := range []string{"a/ws", "b/ws", "c/ws2", "ws", "a/ws*"} {
 		for i := range 3 {
-			do(t, d, puts(persistence.Put{Key: persistence.Key{Table: name, ID: fmt.Sprint(i)}, Value: []byte("v"), Lists: []string{"all"}}))
+			do(t, d, puts(persistence.Put{Key: persistence.Key{Table: name, ID: strconv.Itoa(i)}, Value: []byte("v"), Lists: []string{"all"}}))
 		}
 	}
 	do(t, d, puts(persistence.Put{Key: persistence.Key{Table: "b/ws", ID: "0"}}))
@@ -35,7 +35,7 @@ func forgets(t *testing.T, d persistence.Driver) {
 		equal(t, len(entries), want)
 		last, err := d.LastOffset(deadline(t), log)
 		noError(t, err)
-		equal(t, last, uint64(want)) //nolint:gosec // never negative
+		equal(t, last, uint64(want))
 	}
 	again := do(t, d, persistence.Commit{Log: "ws", Events: events})
 	equal(t, []any{again.Offset, again.Sequences}, []any{uint64(1), []uint64{1, 2}})
