@@ -125,8 +125,12 @@ func createAnew[R domain.Record](ctx context.Context, d *Desk, r R) error {
 	return storeErr(err)
 }
 
+// errSame says that a change leaves a resource as it is: nothing is kept.
+var errSame = errors.New("nothing has changed")
+
 // update changes a fresh copy and keeps it, again after a conflict. more adds
-// to the commit and may refuse it.
+// to the commit and may refuse it, or say with errSame that there is nothing to
+// keep.
 func update[T any, R noun[T]](
 	ctx context.Context, d *Desk, p domain.Principal, prefix domain.Prefix, id string,
 	change func(R) error, more ...func(*commit.Change, R) error,
@@ -136,13 +140,21 @@ func update[T any, R noun[T]](
 		if err != nil {
 			return nil, err
 		}
-		if err = change(r); err != nil {
-			return nil, err
+		if change != nil {
+			if err = change(r); err != nil {
+				return nil, err
+			}
 		}
+		was := r.Base().UpdatedAt
 		r.Base().UpdatedAt = stamp()
 		c := commit.Change{Workspace: r.Key().Workspace, Guards: []commit.Guard{{Key: r.Key(), Version: version}}, Puts: []domain.Record{r}}
 		for _, f := range more {
-			if err = f(&c, r); err != nil {
+			err = f(&c, r)
+			if errors.Is(err, errSame) {
+				r.Base().UpdatedAt = was
+				return r, nil
+			}
+			if err != nil {
 				return nil, err
 			}
 		}

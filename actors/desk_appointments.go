@@ -251,44 +251,34 @@ func (d *Desk) ListAppointments(ctx context.Context, p domain.Principal, q ask.A
 }
 
 // amend changes an appointment in one commit with the event that tells of it;
-// "" for none where nothing has changed.
+// where nothing has changed there is neither.
 func (d *Desk) amend(
 	ctx context.Context, p domain.Principal, id string, t event.Type,
 	change func(c *commit.Change, a *domain.Appointment) error,
 ) (*domain.Appointment, error) {
-	for range tries {
-		a, version, err := get[domain.Appointment](ctx, d, p, domain.PrefixAppoint, id)
-		if err != nil {
-			return nil, err
-		}
+	told := false
+	a, err := update(ctx, d, p, domain.PrefixAppoint, id, nil, func(c *commit.Change, a *domain.Appointment) error {
 		before := *a
-		c := commit.Change{Workspace: a.WorkspaceID, Guards: []commit.Guard{{Key: a.Key(), Version: version}}}
-		if err = change(&c, a); err != nil {
-			return nil, err
+		if err := change(c, a); err != nil {
+			return err
 		}
 		fields := changed(before, *a, "updated_at")
-		if len(fields) == 0 {
-			return a, nil
+		if told = len(fields) > 0; !told {
+			return errSame
 		}
-		a.UpdatedAt = stamp()
 		was, previous := fieldsOf(before), make(map[string]json.RawMessage, len(fields))
 		for _, f := range fields {
 			if v, ok := was[f]; ok {
 				previous[f] = v
 			}
 		}
-		c.Puts = append(c.Puts, a)
 		c.Events = append(c.Events, bookingEvent(a, t, previous))
-		if _, err = d.store.Apply(ctx, c); errors.Is(err, domain.ErrConflict) {
-			continue
-		}
-		if err != nil {
-			return nil, storeErr(err)
-		}
+		return nil
+	})
+	if err == nil && told {
 		d.node.committed(p.WorkspaceID)
-		return a, nil
 	}
-	return nil, domain.Errorf(domain.CodeUnavailable, "others keep changing this record; try again").With("retry_after", 1)
+	return a, err
 }
 
 // enter puts an appointment into a state.

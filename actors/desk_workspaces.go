@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"time"
@@ -238,16 +239,8 @@ func (g *guests) leave(workspace string) {
 	defer g.changing.Unlock()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for id, c := range g.clients {
-		if c.WorkspaceID == workspace {
-			delete(g.clients, id)
-		}
-	}
-	for id, u := range g.users {
-		if u.WorkspaceID == workspace {
-			delete(g.users, id)
-		}
-	}
+	maps.DeleteFunc(g.clients, func(_ string, c *domain.OAuthClient) bool { return c.WorkspaceID == workspace })
+	maps.DeleteFunc(g.users, func(_ string, u *domain.User) bool { return u.WorkspaceID == workspace })
 }
 
 // dismiss drops the entries of a workspace that were not kept yet.

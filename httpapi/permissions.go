@@ -51,6 +51,7 @@ func routeTable() map[string]rule {
 	maps.Copy(t, callRules())
 	maps.Copy(t, resourceRules())
 	maps.Copy(t, bulkRules())
+	maps.Copy(t, tenantRules())
 
 	crud := func(path, object, change string, read, write []domain.Permission, kinds [3]string) {
 		t["POST "+path] = rule{write, kinds[0], object + ".created", object}
@@ -178,22 +179,26 @@ func resourceRules() map[string]rule {
 	}
 }
 
-// bulkRules are those of jobs of many items, of exports and of the install's
-// workspaces.
-func bulkRules() map[string]rule {
-	readCalls, writeCalls := anyOf(domain.CallsRead), anyOf(domain.CallsWrite)
-	some := anyOf(domain.CallsRead, domain.AnalyticsRead)
+// tenantRules are those of the workspaces of the install. They take an operator
+// besides.
+func tenantRules() map[string]rule {
 	readAll, writeAll := anyOf(domain.AllRead), anyOf(domain.AllWrite)
 	return map[string]rule{
-		"POST /v1/bulk/calls":    {writeCalls, "admin", "bulk.created", "bulk"},
-		"POST /v1/bulk/contacts": {writeCalls, "admin", "bulk.created", "bulk"},
-		// Operators only, besides.
 		"POST /v1/workspaces":        {writeAll, "admin", "workspace.created", "workspace"},
 		"GET /v1/workspaces":         {need: readAll},
 		"GET /v1/workspaces/{id}":    {need: readAll},
 		"PATCH /v1/workspaces/{id}":  {writeAll, "admin", "workspace.updated", "workspace"},
 		"DELETE /v1/workspaces/{id}": {writeAll, "admin", "workspace.deleted", "workspace"},
+	}
+}
 
+// bulkRules are those of jobs of many items, and of exports.
+func bulkRules() map[string]rule {
+	readCalls, writeCalls := anyOf(domain.CallsRead), anyOf(domain.CallsWrite)
+	some := anyOf(domain.CallsRead, domain.AnalyticsRead)
+	return map[string]rule{
+		"POST /v1/bulk/calls":       {writeCalls, "admin", "bulk.created", "bulk"},
+		"POST /v1/bulk/contacts":    {writeCalls, "admin", "bulk.created", "bulk"},
 		"POST /v1/bulk/sms":         {writeCalls, "admin", "bulk.created", "bulk"},
 		"POST /v1/bulk/dnc":         {writeCalls, "admin", "bulk.created", "bulk"},
 		"POST /v1/bulk/{id}/cancel": {writeCalls, "admin", "bulk.cancelled", "bulk"},

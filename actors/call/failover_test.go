@@ -73,7 +73,7 @@ func TestARefusedLegFailsOverAndOnePhoneRings(t *testing.T) {
 			assert.Equal(t, h.ua.CallID(id, 2), c.Legs[1].SIPCallID)
 			assert.NotNil(t, c.Legs[0].EndedAt)
 			assert.Equal(t, int32(1), invites.Load())
-			assert.Equal(t, 1, h.diary.count(area+"0000", simulator.Answered))
+			h.saw(area+"0000", simulator.Answered)
 			assert.Len(t, h.ends(id), 1)
 			assert.Equal(t, []event.Type{
 				event.CallStarted, event.CallRinging, event.CallAnswered, event.CallEnded, event.CallTranscriptReady, event.CallRecordingReady,
@@ -190,7 +190,7 @@ func TestAStoreThatIsDownStopsNoCall(t *testing.T) {
 	o = func() call.Start { h.store.set(false); defer h.store.set(true); return h.order(area+"0000", confirm()) }()
 	talking := h.start(o)
 	h.until(8*time.Second, "the whole conversation is held", func() bool { return h.diary.count(area+"0000", simulator.Left) == 1 })
-	assert.Equal(t, 1, h.diary.count(area+"0000", simulator.Pressed))
+	h.saw(area+"0000", simulator.Pressed)
 	h.store.mu.Lock()
 	h.store.down, h.store.lost = false, 1 // the next commit is done, but its answer is lost
 	h.store.mu.Unlock()

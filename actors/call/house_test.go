@@ -374,6 +374,14 @@ func (h *house) until(limit time.Duration, what string, f func() bool) {
 	}
 }
 
+// saw waits until a phone has noted something once. A phone writes its diary
+// after it has answered: the service may know of it first.
+func (h *house) saw(number, what string, why ...any) {
+	h.t.Helper()
+	h.until(2*time.Second, "the diary of "+number+" says "+what, func() bool { return h.diary.count(number, what) > 0 })
+	require.Equal(h.t, 1, h.diary.count(number, what), why...)
+}
+
 // never polls for what must not happen, in the test's own goroutine: assert.Never leaves one behind that may still ask.
 func (h *house) never(d time.Duration, what string, f func() bool) {
 	h.t.Helper()
