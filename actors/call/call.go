@@ -24,6 +24,7 @@ const (
 	rerouteLimit = 20 * time.Second
 	rerouteWait  = 15 * time.Second // for the next target's turn
 	finishLimit  = time.Second
+	leaveLimit   = time.Second
 	byeLimit     = 40 * time.Second // longer than Timer F
 	repeatEvery  = 2 * time.Second
 	longest      = 30 * time.Minute
@@ -134,6 +135,7 @@ type call struct {
 	recoded      bool // other codecs were offered already
 	reached      bool
 	hangup       bool // the API wants it ended
+	leaving      bool // the agent does, once the answer is stored
 	byeBy        string
 	byeReason    domain.Reason
 	invitedAt    time.Time
@@ -197,7 +199,7 @@ func (c *call) Receive(ctx actor.Context) {
 	case trunk.NoSlot:
 		c.unslotted(ctx, m)
 	case conversation.Over:
-		c.bye(ctx, byAgent, domain.ReasonCompleted)
+		c.agentLeaves(ctx, m)
 	case conversation.Fault:
 		c.fault(ctx, m)
 	case conversation.OptedOut:
@@ -231,6 +233,9 @@ func (c *call) Receive(ctx actor.Context) {
 
 func (c *call) saved(ctx actor.Context, m saved) {
 	c.save.result(ctx, m)
+	if c.leaving && c.save.idle() {
+		c.bye(ctx, byAgent, domain.ReasonCompleted)
+	}
 	c.flushed(ctx)
 }
 
@@ -397,6 +402,17 @@ func (c *call) refuseCaller(code int) {
 	if c.in != nil {
 		c.in.Reject(code, 0)
 	}
+}
+
+// agentLeaves hangs up once the answer is stored: a crash behind the BYE would
+// make of it a call that was cut off. A store that is down is not waited for.
+func (c *call) agentLeaves(ctx actor.Context, m conversation.Over) {
+	if c.leaving || c.save.idle() {
+		c.bye(ctx, byAgent, domain.ReasonCompleted)
+		return
+	}
+	c.leaving = true
+	c.after(ctx, leaveLimit, m)
 }
 
 // bye ends an answered call from our side; the first reason counts.

@@ -146,6 +146,36 @@ func TestTheAPIHangsUpAtAnyStage(t *testing.T) {
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(hangup("call_nobody")))
 }
 
+func TestAnAgentThatSaysNothingHangsUpOnceTheAnswerIsStored(t *testing.T) {
+	t.Parallel()
+	mute := domain.Pathway{Start: "bye", Nodes: []domain.Node{{ID: "bye", Type: domain.NodeEnd}}}
+	t.Run("the BYE waits for it", func(t *testing.T) {
+		t.Parallel()
+		h := build(t, plan{})
+		gate := make(chan struct{})
+		h.store.slow = map[event.Type]chan struct{}{event.CallAnswered: gate}
+		id := h.dial(area+"0009", mute)
+		h.until(5*time.Second, "it is answered", func() bool { return h.diary.count(area+"0009", simulator.Answered) == 1 })
+		time.AfterFunc(100*time.Millisecond, func() { close(gate) })
+		h.until(5*time.Second, "the BYE is seen", func() bool { return h.diary.count(area+"0009", simulator.Left) == 1 })
+		assert.Contains(t, h.store.told(id), event.CallAnswered)
+		assert.Equal(t, domain.OutcomeCompleted, h.end(id).Verdict.Outcome)
+		h.finished(id)
+	})
+	t.Run("but not for a store that hangs", func(t *testing.T) {
+		t.Parallel()
+		h := build(t, plan{})
+		gate := make(chan struct{})
+		h.store.slow = map[event.Type]chan struct{}{event.CallAnswered: gate}
+		id := h.dial(area+"0009", mute)
+		h.until(5*time.Second, "the BYE is seen", func() bool { return h.diary.count(area+"0009", simulator.Left) == 1 })
+		assert.NotContains(t, h.store.told(id), event.CallAnswered)
+		close(gate)
+		assert.Equal(t, domain.OutcomeCompleted, h.end(id).Verdict.Outcome)
+		h.finished(id)
+	})
+}
+
 func TestACallEndsAtItsTimeLimit(t *testing.T) {
 	t.Parallel()
 	h := build(t, plan{})

@@ -19,7 +19,8 @@ type memory struct {
 	versions map[domain.Key]uint64
 	events   []event.Draft
 	down     bool
-	lost     int // answers of the next commits that are lost though they are done
+	lost     int                          // answers of the next commits that are lost though they are done
+	slow     map[event.Type]chan struct{} // commits of these events wait until it is closed
 }
 
 func newMemory() *memory {
@@ -28,7 +29,20 @@ func newMemory() *memory {
 
 var errDown = errors.New("the store is down")
 
-func (m *memory) Apply(_ context.Context, c commit.Change) ([]event.Event, error) {
+func (m *memory) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
+	for _, e := range c.Events {
+		m.mu.Lock()
+		gate := m.slow[e.Type]
+		m.mu.Unlock()
+		if gate == nil {
+			continue
+		}
+		select {
+		case <-gate:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.down {

@@ -445,7 +445,12 @@ func (c *Conversation) end(ctx actor.Context, d pathway.End) {
 		c.cfg.Log.Error("a pathway was broken off", slog.String("pathway_id", c.cfg.Script.Pathway.ID), slog.String("reason", d.Reason))
 		ctx.Send(ctx.Parent(), Fault{Stage: "pathway", Code: d.Reason, Message: "the pathway was broken off"})
 	}
-	mailbox.After(ctx, tail, over{Over{Outcome: d.Outcome, Reason: d.Reason}})
+	m := Over{Outcome: d.Outcome, Reason: d.Reason}
+	if c.sounding == 0 {
+		ctx.Send(ctx.Parent(), m) // nothing was sent that could be cut off
+		return
+	}
+	mailbox.After(ctx, tail, over{m})
 }
 
 // listen begins the time of silence anew.

@@ -180,6 +180,22 @@ func menu() domain.Script {
 	}}
 }
 
+func TestWhoHasSaidNothingLeavesAtOnce(t *testing.T) {
+	t.Parallel()
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		s := open(t, sys, domain.Script{Pathway: domain.Pathway{
+			Start: "bye", Nodes: []domain.Node{{ID: "bye", Type: domain.NodeEnd, Outcome: domain.OutcomeDeclined}},
+		}}, nil)
+		s.send(conversation.Begin{})
+		synctest.Wait() // and no time passes
+		s.mu.Lock()
+		heard := append([]any(nil), s.heard...)
+		s.mu.Unlock()
+		assert.Equal(t, []any{conversation.Over{Outcome: domain.OutcomeDeclined}}, heard)
+		s.close()
+	})
+}
+
 func TestAKeyCutsThePromptAndTheNextOneIsReady(t *testing.T) {
 	t.Parallel()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
