@@ -19,17 +19,11 @@ const eventBatch = 500
 // ListEvents reads a workspace's events forwards, in commit order.
 func (d *Desk) ListEvents(ctx context.Context, p domain.Principal, q ask.EventQuery) (ask.List[event.Event], error) {
 	out := ask.List[event.Event]{Data: []event.Event{}}
-	after := uint64(0)
-	if q.After != "" {
-		at, err := d.place(ctx, p.WorkspaceID, q.After)
-		if errors.Is(err, domain.ErrNotFound) {
-			return out, problem("after", domain.CodeValidation, "after is not the id of an event of this workspace")
-		}
-		if err != nil {
-			return out, storeErr(err)
-		}
-		after = at
+	after, err := d.placeAfter(ctx, p.WorkspaceID, q.After)
+	if err != nil {
+		return out, err
 	}
+	last := ""
 	for range filterRounds {
 		batch, err := d.store.Events(ctx, p.WorkspaceID, after, eventBatch)
 		if err != nil {
@@ -37,7 +31,7 @@ func (d *Desk) ListEvents(ctx context.Context, p domain.Principal, q ask.EventQu
 		}
 		for i := range batch {
 			e := batch[i]
-			after = e.Offset
+			after, last = e.Offset, e.ID
 			if e.Environment != p.Environment || !wanted(q.Types, e.Type) {
 				continue
 			}
@@ -51,10 +45,48 @@ func (d *Desk) ListEvents(ctx context.Context, p domain.Principal, q ask.EventQu
 			return out, nil
 		}
 	}
-	if n := len(out.Data); n > 0 {
-		out.Next = out.Data[n-1].ID
-	}
+	out.Next = last // enough for one page: the next goes on from here
 	return out, nil
+}
+
+// placeAfter is where a reading of events begins; after is an event's id, or
+// nothing.
+func (d *Desk) placeAfter(ctx context.Context, workspace, after string) (uint64, error) {
+	if after == "" {
+		return 0, nil
+	}
+	at, err := d.place(ctx, workspace, after)
+	if !errors.Is(err, domain.ErrNotFound) {
+		return at, storeErr(err)
+	}
+	first, err := d.store.Events(ctx, workspace, 0, 1)
+	if err != nil {
+		return 0, storeErr(err)
+	}
+	u, err := ulid.ParseStrict(strings.TrimPrefix(after, string(domain.PrefixEvent)+"_"))
+	if err == nil && len(first) > 0 && time.UnixMilli(int64(u.Time())).Before(first[0].CreatedAt.Truncate(time.Millisecond)) { //nolint:gosec // 48 bits
+		return 0, domain.Errorf(ask.CodeCursorExpired, "after is older than any event that is kept.")
+	}
+	return 0, problem("after", domain.CodeValidation, "after is not the id of an event of this workspace")
+}
+
+// Event is one event.
+func (d *Desk) Event(ctx context.Context, p domain.Principal, id string) (event.Event, error) {
+	at, err := d.place(ctx, p.WorkspaceID, id)
+	if errors.Is(err, domain.ErrNotFound) {
+		return event.Event{}, missing("event")
+	}
+	if err != nil {
+		return event.Event{}, storeErr(err)
+	}
+	found, err := d.store.Events(ctx, p.WorkspaceID, at-1, 1)
+	if err != nil {
+		return event.Event{}, storeErr(err)
+	}
+	if len(found) == 0 || found[0].ID != id || found[0].Environment != p.Environment {
+		return event.Event{}, missing("event")
+	}
+	return found[0], nil
 }
 
 func wanted(types []string, t event.Type) bool {

@@ -423,10 +423,22 @@ func TestEventsAreReadForwardsFromAnyOfThem(t *testing.T) {
 	none, err := d.ListEvents(ctx, h.live, ask.EventQuery{Types: []string{"call.*"}, Limit: 7})
 	require.NoError(t, err)
 	assert.Empty(t, none.Data)
-	for _, id := range []string{mailbox.NewID(domain.PrefixEvent), "evt_01ARZ3NDEKTSV4RRFFQ69G5FAV", "evt_x", "x", agent} {
+	for id, code := range map[string]domain.Code{
+		mailbox.NewID(domain.PrefixEvent): domain.CodeValidation, "evt_x": domain.CodeValidation, "x": domain.CodeValidation, agent: domain.CodeValidation,
+		"evt_01ARZ3NDEKTSV4RRFFQ69G5FAV": ask.CodeCursorExpired, // of 2016
+	} {
 		_, err := d.ListEvents(ctx, h.live, ask.EventQuery{After: id, Limit: 7})
-		assert.Equal(t, domain.CodeValidation, domain.CodeOf(err), id)
+		assert.Equal(t, code, domain.CodeOf(err), id)
+		_, err = d.FollowEvents(ctx, h.live, ask.EventQuery{After: id})
+		assert.Equal(t, code, domain.CodeOf(err), id)
+		_, err = d.Event(ctx, h.live, id)
+		assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err), id)
 	}
+	one, err := d.Event(ctx, h.live, all[3].ID)
+	require.NoError(t, err)
+	assert.Equal(t, all[3], one)
+	_, err = d.Event(ctx, h.test, all[3].ID)
+	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err), "the other environment's")
 }
 
 func TestEqualActsOfAMinuteAreOneAuditEntry(t *testing.T) {

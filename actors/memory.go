@@ -29,6 +29,7 @@ type counting struct {
 	changes map[string]uint64 // by workspace
 	writing sync.RWMutex      // held shared while something is written
 	gone    map[string]bool   // workspaces to which nothing is written any more
+	bells   bells
 }
 
 func newCounting(s Store) *counting {
@@ -58,12 +59,45 @@ func (s *counting) Apply(ctx context.Context, c commit.Change) ([]event.Event, e
 		return nil, domain.ErrFenced
 	}
 	events, err := s.Store.Apply(ctx, c)
+	if len(events) > 0 {
+		s.bells.ring(c.Workspace)
+	}
 	if touches(&c) {
 		s.mu.Lock()
 		s.changes[c.Workspace]++
 		s.mu.Unlock()
 	}
 	return events, err
+}
+
+// bells ring where events were committed. The zero value is ready.
+type bells struct {
+	mu   sync.Mutex
+	hung map[string]chan struct{} // by workspace, where somebody waits
+}
+
+// of is closed at the next commit of events of the workspace.
+func (b *bells) of(workspace string) <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	bell := b.hung[workspace]
+	if bell == nil {
+		if b.hung == nil {
+			b.hung = make(map[string]chan struct{})
+		}
+		bell = make(chan struct{})
+		b.hung[workspace] = bell
+	}
+	return bell
+}
+
+func (b *bells) ring(workspace string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if bell := b.hung[workspace]; bell != nil {
+		close(bell)
+		delete(b.hung, workspace)
+	}
 }
 
 func touches(c *commit.Change) bool {

@@ -78,6 +78,9 @@ func (p *patient) Write(b []byte) (int, error) {
 	return p.w.Write(b)
 }
 
+// Flush sends what was written.
+func (p *patient) Flush() error { return p.w.Flush() }
+
 // writeCSV writes a header row and what each makes of every row; each may use
 // the record that it is given.
 func writeCSV[T any](w io.Writer, header []string, rows iter.Seq2[T, error], each func(row *T, record []string, put func([]string) error) error) error {

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -44,34 +45,56 @@ func (s *Server) eventRoutes() {
 		Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"20"`
 	},
 	) (*answer[List[Event]], error) {
-		q := ask.EventQuery{After: in.After, Limit: in.Limit}
-		if q.After == "" {
-			q.After = in.Cursor
-		}
-		var problems domain.Problems
-		if q.After != "" {
-			if _, err := domain.ParseID(domain.PrefixEvent, q.After); err != nil {
-				problems.Add("after", domain.CodeValidation, "is no id of an event")
-			}
-		}
-		wanted := []string{"*"}
-		if in.Type != "" {
-			wanted = strings.Split(in.Type, ",")
-		}
-		for _, w := range wanted {
-			if !event.ValidPattern(w) {
-				problems.Add("type", domain.CodeValidation, "%q is no event name and no wildcard", clip(w, 60))
-			}
-		}
-		if err := problems.Err(); err != nil {
+		q, err := eventQuery(p, cmp.Or(in.After, in.Cursor), in.Type)
+		if err != nil {
 			return nil, err
 		}
-		if q.Types = mayRead(p, wanted); len(q.Types) == 0 {
+		if q.Limit = in.Limit; len(q.Types) == 0 {
 			return page(ask.List[event.Event]{}, nil, showEvent)
 		}
 		l, err := s.ports.Events.ListEvents(ctx, p, q)
 		return page(l, err, showEvent)
 	})
+	s.streamRoute()
+	add(s, operation{
+		method: http.MethodGet, path: "/v1/events/{id}", id: "getEvent", tag: "Events", summary: "Read an event",
+		about: "403 where the credential may not read the resource that it is about.",
+	}, func(ctx context.Context, p domain.Principal, in *One) (*answer[Event], error) {
+		id, err := named(domain.PrefixEvent, in.ID)
+		if err != nil {
+			return nil, err
+		}
+		e, err := s.ports.Events.Event(ctx, p, id)
+		if err != nil {
+			return nil, err
+		}
+		if need := readerOf(e.Type); !allow.Covers(p.Permissions, need) {
+			return nil, domain.Errorf(domain.CodeInsufficientPermissions, "The credential may not read what the event is about.").
+				With("required", []string{string(need)})
+		}
+		return ok(showEvent(e), nil)
+	})
+}
+
+// eventQuery checks after and type. Without Types in the answer the credential
+// may read nothing of what is wanted.
+func eventQuery(p domain.Principal, after, types string) (ask.EventQuery, error) {
+	var problems domain.Problems
+	if after != "" {
+		if _, err := domain.ParseID(domain.PrefixEvent, after); err != nil {
+			problems.Add("after", domain.CodeValidation, "is no id of an event")
+		}
+	}
+	wanted := []string{"*"}
+	if types != "" {
+		wanted = strings.Split(types, ",")
+	}
+	for _, w := range wanted {
+		if !event.ValidPattern(w) {
+			problems.Add("type", domain.CodeValidation, "%q is no event name and no wildcard", clip(w, 60))
+		}
+	}
+	return ask.EventQuery{After: after, Types: mayRead(p, wanted)}, problems.Err()
 }
 
 // mayRead are the event names that are wanted and whose resource the

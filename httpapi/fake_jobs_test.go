@@ -80,6 +80,9 @@ func (d *door) stockJob(kind string) string {
 	if kind == "bulk" {
 		return d.bulks.add(&domain.Bulk{Type: domain.BulkCalls, Status: domain.BulkRunning}).ID
 	}
+	if kind == "events" {
+		return "evt_" + ulidOf(1)
+	}
 	if kind == "workspaces" {
 		return d.tenants.add(&domain.Workspace{Name: "w", Plan: domain.Enterprise, Limits: domain.RoomyLimits(), DefaultCountry: "US"}).ID
 	}

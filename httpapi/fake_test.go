@@ -122,6 +122,7 @@ type fake struct {
 	wav       []byte
 	stage     stage    // who listens to calls
 	types     []string // of the last reading of events
+	told      telling  // to who follows events
 	signers   []*domain.SigningKey
 	dead      map[string]bool // keys behind tokens
 	kept      []string        // strings as they came, to see whether they stay
@@ -183,7 +184,9 @@ func (f *fake) ports() httpapi.Ports {
 }
 
 func (f *fake) Authenticate(_ context.Context, key string, from netip.Addr) (domain.Principal, error) {
+	f.mu.Lock()
 	p, ok := f.keys[key]
+	f.mu.Unlock()
 	switch {
 	case key == "revoked":
 		return domain.Principal{KeyID: "key_old", WorkspaceID: f.workspace.ID}, domain.Errorf(domain.CodeExpiredAPIKey, "The key was revoked.")

@@ -28,6 +28,8 @@ func routeTable() map[string]rule {
 		"GET /docs":                                 {},
 		"POST /v1/trunks/{id}/test":                 {need: writeCalls},
 		"GET /v1/events":                            {need: anyOf(domain.AnalyticsRead)},
+		"GET /v1/events/stream":                     {need: anyOf(domain.AnalyticsRead)},
+		"GET /v1/events/{id}":                       {need: anyOf(domain.AnalyticsRead)},
 		"GET /v1/usage/rate-limits":                 {need: anyOf(domain.AnalyticsRead)},
 		"GET /v1/usage":                             {need: anyOf(domain.AnalyticsRead)},
 		"GET /v1/usage/ledger":                      {need: anyOf(domain.AnalyticsRead)},

@@ -40,6 +40,8 @@ type Config struct {
 	JSONLimit      int64         // bytes of a JSON body (10 MB)
 	UploadLimit    int64         // bytes of an upload (1 GB)
 	MaxConnections int           // 16384
+	Heartbeat      time.Duration // between two signs of life on a stream of events (15 s)
+	EventStreams   int           // of one workspace (100)
 }
 
 func (c Config) filled() Config {
@@ -55,6 +57,7 @@ func (c Config) filled() Config {
 		{&c.WriteTimeout, 30 * time.Second},
 		{&c.RequestTimeout, 40 * time.Second},
 		{&c.BodyGrace, bodyGrace},
+		{&c.Heartbeat, 15 * time.Second},
 	} {
 		if *d.at == 0 {
 			*d.at = d.value
@@ -71,6 +74,9 @@ func (c Config) filled() Config {
 	}
 	if c.MaxConnections == 0 {
 		c.MaxConnections = 16384
+	}
+	if c.EventStreams == 0 {
+		c.EventStreams = 100
 	}
 	if c.Version == "" {
 		c.Version = "dev"
@@ -92,8 +98,9 @@ type Server struct {
 	users    limit.Limiter // by workspace and user
 	strikes  limit.Limiter // by address, without a good credential
 	tickets  tickets
+	streams  places // streams of events, by workspace
 	pages    *pages
-	listens  func() context.Context // of those who listen to calls
+	listens  func() context.Context // of those who listen to calls or events
 	hush     context.CancelFunc     // ends it
 	document func() []byte          // the OpenAPI document, written when it is first asked for
 	closed   atomic.Bool

@@ -28,14 +28,14 @@ type TicketRequest struct {
 }
 
 // Ticket opens one path, once: for browsers, which cannot set headers on a
-// WebSocket.
+// WebSocket or an EventSource.
 type Ticket struct {
 	URL       string    `json:"url"`
 	ExpiresAt time.Time `json:"expires_at"`
 }
 
 // ticketed are the paths that take tickets.
-var ticketed = regexp.MustCompile(`^/v1/calls/[^/?#]+/listen(\?[^#]*)?$`)
+var ticketed = regexp.MustCompile(`^/v1/(calls/[^/?#]+/listen|events/stream)(\?[^#]*)?$`)
 
 func (s *Server) ticketRoutes() {
 	add(s, operation{
@@ -48,7 +48,7 @@ func (s *Server) createTicket(ctx context.Context, p domain.Principal, in *struc
 	path := in.Body.Path
 	if !ticketed.MatchString(path) || len(path) > 500 {
 		var ps domain.Problems
-		ps.Add("path", domain.CodeValidation, "takes no ticket; /v1/calls/{id}/listen does")
+		ps.Add("path", domain.CodeValidation, "takes no ticket; /v1/calls/{id}/listen and /v1/events/stream do")
 		return nil, ps.Err()
 	}
 	until := time.Now().Add(ticketLife).UTC()

@@ -79,6 +79,9 @@ type EventQuery struct {
 	Limit int
 }
 
+// EventsFromNow stands in EventQuery.After for the end of the log.
+const EventsFromNow = "now"
+
 // Act is one thing done or refused, for the audit log. Equal acts of
 // api_key.used within a minute are one entry with a count.
 type Act struct {

@@ -1,0 +1,93 @@
+package actors
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/event"
+)
+
+const (
+	feedBatch = 100
+	// feedRest is the least time between two looks at the end of the log: many
+	// small commits are read together.
+	feedRest = 20 * time.Millisecond
+	// feedLook finds events whose bell was rung elsewhere.
+	feedLook = 5 * time.Second
+)
+
+// FollowEvents reads events forwards and goes on with those that come. Nothing
+// is queued for the reader: it reads the log at its own pace.
+func (d *Desk) FollowEvents(ctx context.Context, p domain.Principal, q ask.EventQuery) (next func(context.Context) ([]event.Event, error), err error) {
+	var after uint64
+	if q.After == ask.EventsFromNow {
+		after, err = d.store.LastOffset(ctx, p.WorkspaceID)
+		err = storeErr(err)
+	} else {
+		after, err = d.placeAfter(ctx, p.WorkspaceID, q.After)
+	}
+	f := &feed{desk: d, workspace: p.WorkspaceID, environment: p.Environment, types: q.Types, after: after}
+	return f.next, err
+}
+
+// feed is one who follows events.
+type feed struct {
+	desk        *Desk
+	workspace   string
+	environment domain.Environment
+	types       []string
+	after       uint64    // the offset of the last event that was looked at
+	end         time.Time // when the end of the log was seen
+}
+
+// next answers at least one event, or none where ctx ends before there is one.
+func (f *feed) next(ctx context.Context) ([]event.Event, error) {
+	for ctx.Err() == nil {
+		bell := f.desk.store.bells.of(f.workspace)
+		if f.desk.store.isGone(f.workspace) {
+			return nil, io.EOF
+		}
+		batch, err := f.desk.store.Events(ctx, f.workspace, f.after, feedBatch)
+		if ctx.Err() != nil {
+			break
+		}
+		if err != nil {
+			return nil, storeErr(err)
+		}
+		var out []event.Event
+		for i := range batch {
+			if f.after = batch[i].Offset; batch[i].Environment == f.environment && wanted(f.types, batch[i].Type) {
+				out = append(out, batch[i])
+			}
+		}
+		if len(out) > 0 {
+			return out, nil
+		}
+		if len(batch) == 0 {
+			f.wait(ctx, bell)
+		}
+	}
+	return nil, nil
+}
+
+// wait waits for a commit, a while, or the end of ctx.
+func (f *feed) wait(ctx context.Context, bell <-chan struct{}) {
+	now := time.Now()
+	rest := time.NewTimer(feedRest - now.Sub(f.end))
+	defer rest.Stop()
+	f.end = now
+	look := time.NewTimer(feedLook)
+	defer look.Stop()
+	select {
+	case <-bell:
+		select {
+		case <-rest.C:
+		case <-ctx.Done():
+		}
+	case <-look.C:
+	case <-ctx.Done():
+	}
+}

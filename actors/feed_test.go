@@ -1,0 +1,119 @@
+package actors_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/event"
+)
+
+func TestEventsAreFollowedPastTheEndOfTheLog(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, d := t.Context(), h.desk()
+	agent := h.agent(h.live, menu())
+	touch := func(p domain.Principal, id, name string) {
+		_, err := d.UpdateAgent(ctx, p, id, func(a *domain.Agent) error { a.Name = name; return nil })
+		require.NoError(t, err)
+	}
+	for i := range 205 {
+		touch(h.live, agent, fmt.Sprint("name ", i))
+	}
+	all := h.events(h.live.WorkspaceID)
+	follow := func(q ask.EventQuery) func(context.Context) ([]event.Event, error) {
+		next, err := d.FollowEvents(ctx, h.live, q)
+		require.NoError(t, err)
+		return next
+	}
+	whole, now, half := follow(ask.EventQuery{}), follow(ask.EventQuery{After: ask.EventsFromNow}), follow(ask.EventQuery{After: all[100].ID, Types: []string{"agent.updated"}})
+	take := func(next func(context.Context) ([]event.Event, error), n int) (ids []string) {
+		bound, cancel := context.WithTimeout(ctx, 20*time.Second)
+		defer cancel()
+		for len(ids) < n {
+			batch, err := next(bound)
+			require.NoError(t, err)
+			require.NotEmpty(t, batch, "in time")
+			for _, e := range batch {
+				ids = append(ids, e.ID)
+			}
+		}
+		return ids
+	}
+	ids := func(events []event.Event) (ids []string) {
+		for _, e := range events {
+			ids = append(ids, e.ID)
+		}
+		return ids
+	}
+	assert.Equal(t, ids(all), take(whole, len(all)))
+	assert.Equal(t, ids(all[101:]), take(half, len(all)-101))
+	short, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
+	defer cancel()
+	none, err := whole(short)
+	require.NoError(t, err)
+	assert.Empty(t, none, "whoever has all waits")
+
+	testing := h.agent(h.test, menu())
+	touch(h.test, testing, "not for who follows what is live")
+	touch(h.live, agent, "last")
+	all = h.events(h.live.WorkspaceID)
+	last := all[len(all)-1].ID
+	for _, next := range []func(context.Context) ([]event.Event, error){whole, now, half} {
+		assert.Equal(t, []string{last}, take(next, 1))
+	}
+	none, err = follow(ask.EventQuery{After: last})(short)
+	require.NoError(t, err)
+	assert.Empty(t, none)
+}
+
+func TestWhoFollowsEventsIsWokenByTheirCommit(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	d := h.desk()
+	agent := h.agent(h.live, menu())
+	next, err := d.FollowEvents(t.Context(), h.live, ask.EventQuery{After: ask.EventsFromNow})
+	require.NoError(t, err)
+	got := make(chan []event.Event, 1)
+	for i := range 5 {
+		go func() {
+			batch, _ := next(t.Context()) //nolint:errcheck // seen by its absence
+			got <- batch
+		}()
+		_, err = d.UpdateAgent(t.Context(), h.live, agent, func(a *domain.Agent) error { a.Name = fmt.Sprint(i); return nil })
+		require.NoError(t, err)
+		select {
+		case batch := <-got:
+			assert.Len(t, batch, 1)
+		case <-time.After(4 * time.Second): // without a bell it looks every five
+			t.Fatal("nobody woke it")
+		}
+	}
+}
+
+func TestAFeedEndsWithItsWorkspace(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	w, _, _, err := h.desk().CreateWorkspace(t.Context(), &domain.Workspace{
+		Name: "short", Plan: domain.Starter, Limits: domain.RoomyLimits(), DefaultCountry: "US", Calling: domain.Calling{Countries: []string{"US"}},
+	})
+	require.NoError(t, err)
+	p := domain.Principal{WorkspaceID: w.ID, Environment: domain.Live, Permissions: []domain.Permission{domain.AllRead}}
+	next, err := h.desk().FollowEvents(t.Context(), p, ask.EventQuery{})
+	require.NoError(t, err)
+	require.NoError(t, h.desk().DeleteWorkspace(t.Context(), h.live, w.ID))
+	h.until(10*time.Second, "it is over", func() bool {
+		short, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+		defer cancel()
+		_, err := next(short)
+		return errors.Is(err, io.EOF)
+	})
+}

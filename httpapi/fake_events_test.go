@@ -1,0 +1,108 @@
+package httpapi_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/event"
+)
+
+// telling is the events that are told to who follows them. Unless it is live,
+// a stream ends behind the last.
+type telling struct {
+	mu    sync.Mutex
+	rows  []event.Event
+	live  bool
+	more  chan struct{}
+	after string // of the last who came
+	given int    // how many events were taken
+}
+
+func oneEvent(n int) event.Event {
+	return event.Event{ID: "evt_" + ulidOf(n), Type: event.CallEnded, Subject: "call_x", Sequence: uint64(n), Data: json.RawMessage(`{"call_id":"call_x"}`)}
+}
+
+// open makes streams last.
+func (t *telling) open() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.live, t.more = true, make(chan struct{})
+}
+
+// tell commits events.
+func (t *telling) tell(events ...event.Event) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.rows = append(t.rows, events...)
+	close(t.more)
+	t.more = make(chan struct{})
+}
+
+// seen is how many events were taken, and what the last who came asked for.
+func (t *telling) seen() (given int, after string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.given, t.after
+}
+
+func (f *fake) FollowEvents(_ context.Context, _ domain.Principal, q ask.EventQuery) (func(context.Context) ([]event.Event, error), error) {
+	if q.After == "evt_"+ulidOf(9) {
+		return nil, domain.Errorf(ask.CodeCursorExpired, "The event is no longer kept.")
+	}
+	t := &f.told
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.after = q.After
+	at := 0
+	return func(ctx context.Context) ([]event.Event, error) {
+		for {
+			t.mu.Lock()
+			var out []event.Event
+			for ; at < len(t.rows) && len(out) < 100; at++ {
+				if _, ok := event.Match(q.Types, t.rows[at].Type); ok {
+					out = append(out, t.rows[at])
+				}
+			}
+			t.given += len(out)
+			more, live := t.more, t.live
+			t.mu.Unlock()
+			switch {
+			case len(out) > 0:
+				return out, nil
+			case !live:
+				return nil, io.EOF
+			}
+			select {
+			case <-more:
+			case <-ctx.Done():
+				return nil, nil
+			}
+		}
+	}, nil
+}
+
+func (f *fake) Event(_ context.Context, _ domain.Principal, id string) (event.Event, error) {
+	if e := oneEvent(1); id == e.ID {
+		return e, nil
+	}
+	return event.Event{}, domain.Errorf(domain.CodeNotFound, "There is no such event.")
+}
+
+// revoke ends a key while requests go on.
+func (f *fake) revoke(key string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.keys, key)
+}
+
+// long is an event of some size.
+func long(n, size int) event.Event {
+	e := oneEvent(n)
+	e.Data = json.RawMessage(`{"call_id":"` + strings.Repeat("x", size) + `"}`)
+	return e
+}

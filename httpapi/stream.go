@@ -1,0 +1,240 @@
+package httpapi
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/event"
+)
+
+const (
+	mimeEvents  = "text/event-stream"
+	lastEventID = "Last-Event-ID"
+	// watchEvery is how often the credential of a silent stream is looked at.
+	watchEvery  = 500 * time.Millisecond
+	streamPiece = 4 << 10 // bytes that are sent together, where so many are there
+)
+
+func (s *Server) streamRoute() {
+	text := func(about string) *huma.Param {
+		return &huma.Param{In: "query", Description: about, Schema: &huma.Schema{Type: huma.TypeString}}
+	}
+	s.rawBy(operation{
+		method: http.MethodGet, path: "/v1/events/stream", id: "streamEvents", tag: "Events", summary: "Follow events as they happen",
+		about: "Server-sent events (EventSource), forwards in the order in which they happened: each with its id and, as data, an Event in one line. Begins after " +
+			"Last-Event-ID or after; at the oldest event that is kept without either; with after=now at the next that happens. A comment every 15 seconds shows " +
+			"that the line holds. Nothing is lost on a reader who is slow, nor on one who comes back with the last id. The stream ends with its credential, " +
+			"and when the service stops: come back then. A workspace may have 100 open. Browsers use a ticket, and another each time they come back.",
+		errors: []int{http.StatusGone, http.StatusUnprocessableEntity},
+	}, s.admitTicketed, func(h *huma.Operation) {
+		for name, p := range map[string]*huma.Param{
+			"after":     text("The id of the last event seen, or now."),
+			"type":      text("Event names, or a category such as call.*, parted by commas."),
+			ticketParam: text("In place of a credential."),
+		} {
+			p.Name = name
+			h.Parameters = append(h.Parameters, p)
+		}
+		slices.SortFunc(h.Parameters, func(a, b *huma.Param) int { return cmp.Compare(a.Name, b.Name) })
+		h.Parameters = append(h.Parameters, &huma.Param{
+			Name: lastEventID, In: "header", Description: "The same as after, and before it: browsers send it when they come back.", Schema: &huma.Schema{Type: huma.TypeString},
+		})
+		h.Security = append(h.Security, map[string][]string{})
+		h.Responses["200"] = response("The events.", mimeEvents, &huma.Schema{Type: huma.TypeString, Examples: []any{"id: evt_01J9Z0Q0Q0Q0Q0Q0Q0Q0Q0Q0Q0\ndata: {\"id\":\"evt_01J9Z0Q0Q0Q0Q0Q0Q0Q0Q0Q0Q0\",\"type\":\"call.ended\",…}\n\n"}})
+	}, s.streamEvents)
+}
+
+// streamEvents begins a stream; it goes on after the route has returned.
+func (s *Server) streamEvents(c *fiber.Ctx) error {
+	v := *visitOf(c.UserContext()) // the request's own is still used by it
+	from := cmp.Or(c.Get(lastEventID), c.Query("after"))
+	after := from
+	if from == ask.EventsFromNow {
+		after = ""
+	}
+	q, err := eventQuery(v.principal, after, c.Query("type"))
+	if err != nil {
+		return err
+	}
+	if len(q.Types) == 0 {
+		return domain.Errorf(domain.CodeInsufficientPermissions, "The credential may not read what these events are about.").
+			With("required", []string{string(domain.AllRead)})
+	}
+	q.After = from
+	next, err := s.ports.Events.FollowEvents(c.UserContext(), v.principal, q)
+	if err != nil {
+		return err
+	}
+	leave, seated := s.streams.take(v.principal.WorkspaceID, s.cfg.EventStreams)
+	if !seated {
+		return domain.Errorf(domain.CodeConcurrentLimit, "The workspace has %d streams of events open.", s.cfg.EventStreams).With("limit", s.cfg.EventStreams)
+	}
+	if err = s.greetPage(c, v.principal); err != nil {
+		leave()
+		return err
+	}
+	c.Set(fiber.HeaderContentType, mimeEvents)
+	c.Set("X-Accel-Buffering", "no") // or a proxy keeps events to itself
+	conn := c.Context().Conn()
+	c.Context().SetConnectionClose() // see attend
+	ctx, cancel := context.WithCancel(withVisit(s.listens(), &v))
+	f := &follower{server: s, visit: &v, next: next}
+	s.stream(ctx, c, func() { cancel(); leave() }, func(w io.Writer) error {
+		go attend(conn, cancel)
+		return f.serve(ctx, w)
+	})
+	return nil
+}
+
+// greetPage lets a page read the stream to which it has a ticket, where the
+// workspace names its origin.
+func (s *Server) greetPage(c *fiber.Ctx, p domain.Principal) error {
+	origin := c.Get(fiber.HeaderOrigin)
+	if origin == "" {
+		return nil
+	}
+	w, err := s.ports.Workspaces.Workspace(c.UserContext(), p)
+	if err == nil && slices.Contains(w.AllowedOrigins, origin) {
+		allowOrigin(c, origin)
+	}
+	return err
+}
+
+// attend notices when a client goes that has nothing more to say: what comes
+// from it is read, and not before it has closed the connection does that end.
+// The connection serves no other request afterwards.
+func attend(conn net.Conn, gone func()) {
+	defer gone()
+	if conn.SetReadDeadline(time.Time{}) != nil {
+		return
+	}
+	var b [256]byte
+	for {
+		if _, err := conn.Read(b[:]); err != nil {
+			return
+		}
+	}
+}
+
+// follower is one who follows events.
+type follower struct {
+	server *Server
+	visit  *visit
+	next   func(context.Context) ([]event.Event, error)
+	out    bytes.Buffer
+}
+
+// serve writes events until the client, the credential or the service ends.
+func (f *follower) serve(ctx context.Context, w io.Writer) error {
+	f.out.WriteString("retry: 2000\n\n")
+	if err := f.send(w); err != nil {
+		return nil //nolint:nilerr // the client has gone
+	}
+	every := f.server.cfg.Heartbeat
+	for beat := time.Now().Add(every); ctx.Err() == nil; {
+		look, cancel := context.WithTimeout(ctx, min(watchEvery, max(time.Until(beat), 0)))
+		events, err := f.next(look)
+		cancel()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		case ctx.Err() != nil || !f.may(ctx):
+			return nil
+		}
+		for i := range events {
+			if err = f.write(&events[i]); err != nil {
+				return err
+			}
+			if f.out.Len() < streamPiece {
+				continue
+			}
+			if err = f.send(w); err != nil { // piece by piece: no more than a few wait for the reader
+				return nil //nolint:nilerr // the client has gone
+			}
+		}
+		if len(events) == 0 && time.Now().Before(beat) {
+			continue
+		}
+		if len(events) == 0 {
+			f.out.WriteString(": still here\n\n")
+		}
+		if err = f.send(w); err != nil {
+			return nil //nolint:nilerr // the client has gone
+		}
+		beat = time.Now().Add(every)
+	}
+	return nil
+}
+
+// may says whether the credential may still do what it could when the stream
+// began. It is asked before anything is sent.
+func (f *follower) may(ctx context.Context) bool {
+	p, err := f.server.whose(ctx, f.visit)
+	return err == nil && slices.Equal(p.Permissions, f.visit.principal.Permissions)
+}
+
+func (f *follower) write(e *event.Event) error {
+	f.out.WriteString("id: ")
+	f.out.WriteString(e.ID)
+	f.out.WriteString("\ndata: ")
+	enc := json.NewEncoder(&f.out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(showEvent(*e)); err != nil { // ends the line
+		return err
+	}
+	f.out.WriteByte('\n')
+	return nil
+}
+
+// send hands over what was written.
+func (f *follower) send(w io.Writer) error {
+	_, err := w.Write(f.out.Bytes())
+	f.out.Reset()
+	if flusher, ok := w.(interface{ Flush() error }); ok && err == nil {
+		err = flusher.Flush()
+	}
+	return err
+}
+
+// places are a bounded number of something for each workspace. The zero value
+// is ready.
+type places struct {
+	mu    sync.Mutex
+	taken map[string]int
+}
+
+// take takes a place, to be left once; false: there is none.
+func (p *places) take(workspace string, most int) (leave func(), ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.taken[workspace] >= most {
+		return nil, false
+	}
+	if p.taken == nil {
+		p.taken = make(map[string]int)
+	}
+	p.taken[workspace]++
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.taken[workspace]--; p.taken[workspace] == 0 {
+			delete(p.taken, workspace)
+		}
+	}, true
+}
