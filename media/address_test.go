@@ -13,6 +13,7 @@ import (
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/rtp"
 	"github.com/callboard/callboard/media/wav"
+	"github.com/callboard/callboard/sip/siptest"
 )
 
 var loopback6 = netip.IPv6Loopback()
@@ -42,9 +43,10 @@ func TestACallOverIPv6SoundsBothWays(t *testing.T) {
 	if !hasSix(t) {
 		return
 	}
-	a := engineAt(t, media.Config{BindIP: loopback6, PortMin: 30200, PortMax: 30219})
-	b := engineAt(t, media.Config{BindIP: netip.IPv6Unspecified(), PublicIP: loopback, PortMin: 30220, PortMax: 30239})
-	old := engineAt(t, media.Config{BindIP: loopback, PortMin: 30240, PortMax: 30259})
+	ports := [3]int{siptest.FewPorts(t), siptest.FewPorts(t), siptest.FewPorts(t)}
+	a := engineAt(t, media.Config{BindIP: loopback6, PortMin: ports[0], PortMax: ports[0] + 9})
+	b := engineAt(t, media.Config{BindIP: netip.IPv6Unspecified(), PublicIP: loopback, PortMin: ports[1], PortMax: ports[1] + 9})
+	old := engineAt(t, media.Config{BindIP: loopback, PortMin: ports[2], PortMax: ports[2] + 9})
 	path := filepath.Join(t.TempDir(), "six.wav")
 	var told ear
 	sa := open(t, a, media.Options{RecordPath: path})
@@ -83,7 +85,8 @@ func TestASourceOfIPv6IsLearntAndLocked(t *testing.T) {
 	if !hasSix(t) {
 		return
 	}
-	s := open(t, engineAt(t, media.Config{BindIP: netip.IPv6Unspecified(), PortMin: 30260, PortMax: 30279}), media.Options{Address: loopback6})
+	low := siptest.FewPorts(t)
+	s := open(t, engineAt(t, media.Config{BindIP: netip.IPv6Unspecified(), PortMin: low, PortMax: low + 9}), media.Options{Address: loopback6})
 	peers := [2]*net.UDPConn{}
 	for i := range peers {
 		conn, err := net.ListenUDP("udp6", &net.UDPAddr{IP: net.IPv6loopback})
@@ -104,7 +107,7 @@ func TestASourceOfIPv6IsLearntAndLocked(t *testing.T) {
 	}
 	say(peers[0], 1, 4)
 	got := make([]byte, 300)
-	require.NoError(t, peers[0].SetReadDeadline(time.Now().Add(8*time.Second)))
+	require.NoError(t, peers[0].SetReadDeadline(time.Now().Add(time.Minute)))
 	n, err := peers[0].Read(got)
 	require.NoError(t, err, "it was learnt, so it hears")
 	assert.Equal(t, rtp.HeaderLen+160, n)
@@ -115,7 +118,8 @@ func TestASourceOfIPv6IsLearntAndLocked(t *testing.T) {
 func TestADescriptionNamesTheAddressThatTheFarEndSees(t *testing.T) {
 	t.Parallel()
 	public := netip.MustParseAddr("203.0.113.5")
-	e := engineAt(t, media.Config{PublicIP: public, PortMin: 30280, PortMax: 30299})
+	low := siptest.FewPorts(t)
+	e := engineAt(t, media.Config{PublicIP: public, PortMin: low, PortMax: low + 9})
 	for name, c := range map[string]struct {
 		at   netip.Addr
 		want string

@@ -83,7 +83,9 @@ func benchmarkCalls(b *testing.B, calls int) {
 	defer func() { _ = stdin.Close(); _ = peer.Wait() }()
 	answers := bufio.NewReader(stdout)
 
-	e := engine(b, 30000, 39999)
+	e, err := media.NewEngine(media.Config{BindIP: loopback, PortMin: 30000, PortMax: 39999, Quarantine: 50 * time.Millisecond})
+	require.NoError(b, err)
+	b.Cleanup(func() { require.NoError(b, e.Close()) })
 	dir := b.TempDir()
 	words := chirp(4 * benchTime)
 	var before, after runtime.MemStats

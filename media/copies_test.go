@@ -11,9 +11,9 @@ import (
 
 func TestCopiesOfPacketsAreCountedApartAndDoNotLowerTheMOS(t *testing.T) {
 	t.Parallel()
-	hear := func(low int, copies ...uint16) media.Stats {
+	hear := func(copies ...uint16) media.Stats {
 		p := newPeer(t)
-		s := open(t, engine(t, low, low+9), media.Options{})
+		s := open(t, engine(t), media.Options{})
 		turn := media.NewTurn(s)
 		_, err := s.Answer(p.sdp(""))
 		require.NoError(t, err)
@@ -31,7 +31,7 @@ func TestCopiesOfPacketsAreCountedApartAndDoNotLowerTheMOS(t *testing.T) {
 		}
 		return s.Stats()
 	}
-	clean, doubled := hear(31900), hear(31910, 0, 1, 6, 70)
+	clean, doubled := hear(), hear(0, 1, 6, 70)
 	assert.Equal(t, uint64(150), doubled.PacketsReceived)
 	assert.Equal(t, uint64(150+149+144+80), doubled.PacketsRepeated)
 	assert.Zero(t, clean.PacketsRepeated)

@@ -36,7 +36,7 @@ func freeUDP(t *testing.T) int {
 
 func TestDigitsGoAndComeInEveryWay(t *testing.T) {
 	t.Parallel()
-	for i, c := range []struct {
+	for _, c := range []struct {
 		name         string
 		a, b         media.DTMFMode
 		heard, asked string
@@ -51,8 +51,8 @@ func TestDigitsGoAndComeInEveryWay(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			var earA, earB ear
-			sa := open(t, engine(t, 29500+20*i, 29509+20*i), media.Options{DTMF: c.a, Notify: earA.notify})
-			sb := open(t, engine(t, 29510+20*i, 29519+20*i), media.Options{DTMF: c.b, Notify: earB.notify})
+			sa := open(t, engine(t), media.Options{DTMF: c.a, Notify: earA.notify})
+			sb := open(t, engine(t), media.Options{DTMF: c.b, Notify: earB.notify})
 			run := paced(sa, sb)
 			connect(t, sa, sb)
 			sa.SendDigits(3, "159#D")
@@ -76,8 +76,8 @@ func TestDigitsGoAndComeInEveryWay(t *testing.T) {
 func TestAPressThatComesInTwoWaysIsToldOnce(t *testing.T) {
 	t.Parallel()
 	var earA, earB ear
-	sa := open(t, engine(t, 29700, 29709), media.Options{Notify: earA.notify})
-	sb := open(t, engine(t, 29710, 29719), media.Options{Notify: earB.notify})
+	sa := open(t, engine(t), media.Options{Notify: earA.notify})
+	sb := open(t, engine(t), media.Options{Notify: earB.notify})
 	connect(t, sa, sb)
 	sb.Pressed('1', 100*time.Millisecond) // an INFO that overtakes the event
 	sa.SendDigits(1, "1122")
@@ -99,7 +99,7 @@ func TestEventsOfAnyClockLastAsLongAsTheyDo(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t)
 	var far ear
-	s := open(t, engine(t, 29720, 29729), media.Options{Notify: far.notify})
+	s := open(t, engine(t), media.Options{Notify: far.notify})
 	answer, err := s.Answer(wideEvents(p))
 	require.NoError(t, err)
 	assert.Contains(t, string(answer), "a=rtpmap:101 telephone-event/16000")

@@ -15,7 +15,7 @@ import (
 func TestAFrameAllocatesNothing(t *testing.T) {
 	for name, codec := range map[string]media.Codec{"µ-law": media.PCMU, "A-law": media.PCMA} {
 		t.Run(name, func(t *testing.T) {
-			a, b := engine(t, 31710, 31719), engine(t, 31720, 31729)
+			a, b := engine(t), engine(t)
 			o := media.Options{Codecs: []media.Codec{codec}, RecordPath: filepath.Join(t.TempDir(), "a.wav")}
 			sa, sb := open(t, a, o), open(t, b, media.Options{})
 			ta, tb := media.NewTurn(sa), media.NewTurn(sb)
@@ -35,7 +35,7 @@ func TestAFrameAllocatesNothing(t *testing.T) {
 }
 
 func TestAMachineThatStoodStillLosesNoMediaTime(t *testing.T) {
-	e := engine(t, 31730, 31739)
+	e := engine(t)
 	p := newPeer(t)
 	s := open(t, e, media.Options{RecordPath: filepath.Join(t.TempDir(), "a.wav")})
 	turn := media.NewTurn(s)

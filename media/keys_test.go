@@ -13,6 +13,7 @@ import (
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/rtp"
 	"github.com/callboard/callboard/media/srtp"
+	"github.com/callboard/callboard/sip/siptest"
 )
 
 // keysOf are those that a description names.
@@ -67,7 +68,7 @@ func TestNoKeyComesBackAfterSoundInTheClear(t *testing.T) {
 	p := newPeer(t)
 	theirs := srtp.Attribute{Tag: 1, Key: srtp.NewKey(srtp.AESCM128SHA80)}
 	t.Run("offered", func(t *testing.T) {
-		s := open(t, engine(t, 30100, 30109), either)
+		s := open(t, engine(t), either)
 		seen := map[srtp.Key]bool{}
 		for range 3 {
 			offered := keysOf(t, s.Offer())
@@ -81,7 +82,7 @@ func TestNoKeyComesBackAfterSoundInTheClear(t *testing.T) {
 		}
 	})
 	t.Run("answered, and what they sent is not heard again", func(t *testing.T) {
-		s := open(t, engine(t, 30110, 30119), either)
+		s := open(t, engine(t), either)
 		answer, err := s.Answer(p.keyed(theirs))
 		require.NoError(t, err)
 		first := keysOf(t, answer)
@@ -105,7 +106,7 @@ func TestNoKeyComesBackAfterSoundInTheClear(t *testing.T) {
 func TestBranchesThatAnswerInTurnAreEachSpokenToUnderTheirKey(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t)
-	s := open(t, engine(t, 30120, 30129), either)
+	s := open(t, engine(t), either)
 	offered := keysOf(t, s.Offer())
 	in := map[int]*srtp.Stream{}
 	for _, at := range []int{0, 1, 0} {
@@ -126,7 +127,7 @@ func TestBranchesThatAnswerInTurnAreEachSpokenToUnderTheirKey(t *testing.T) {
 func TestWhereTheFarEndChangesItsKeyWeChangeOurs(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t)
-	s := open(t, engine(t, 30130, 30139), either)
+	s := open(t, engine(t), either)
 	attribute := func() srtp.Attribute { return srtp.Attribute{Tag: 1, Key: srtp.NewKey(srtp.AESCM128SHA80)} }
 	first := attribute()
 	answer, err := s.Answer(p.keyed(first))
@@ -156,8 +157,9 @@ func TestWhereTheFarEndChangesItsKeyWeChangeOurs(t *testing.T) {
 }
 
 func TestAKeyIsWornAfterAnHourUntilItIsRenewed(t *testing.T) {
+	low := siptest.FewPorts(t)
 	synctest.Test(t, func(t *testing.T) {
-		e, err := media.NewEngine(media.Config{BindIP: loopback, PortMin: 30140, PortMax: 30149})
+		e, err := media.NewEngine(media.Config{BindIP: loopback, PortMin: low, PortMax: low + 7})
 		require.NoError(t, err)
 		var told ear
 		s, err := e.Open(media.Options{SRTP: media.SRTPRequired, Confidential: true, Notify: told.notify, IdleAfter: 24 * time.Hour})
@@ -165,7 +167,7 @@ func TestAKeyIsWornAfterAnHourUntilItIsRenewed(t *testing.T) {
 		turn := media.NewTurn(s)
 		far := srtp.Attribute{Tag: 1, Key: srtp.NewKey(srtp.AESCM128SHA80)}
 		describe := func() []byte {
-			return []byte(strings.ReplaceAll(string(describe("127.0.0.1", 30150, "a=crypto:"+far.Line()+"\r\n")), "RTP/AVP", "RTP/SAVP"))
+			return []byte(strings.ReplaceAll(string(describe("127.0.0.1", low+8, "a=crypto:"+far.Line()+"\r\n")), "RTP/AVP", "RTP/SAVP"))
 		}
 		worn := func() (n int) {
 			for _, ev := range told.all() {

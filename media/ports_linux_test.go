@@ -12,6 +12,7 @@ import (
 
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/tone"
+	"github.com/callboard/callboard/sip/siptest"
 )
 
 // pairOf is an engine with so many port pairs.
@@ -37,7 +38,7 @@ func reopen(t *testing.T, e *media.Engine) (s *media.Session) {
 func TestNothingOfAFormerCallReachesTheNextOnItsPort(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t)
-	e := pairOf(t, 31760, 1, 100*time.Millisecond)
+	e := pairOf(t, siptest.FewPorts(t), 1, 100*time.Millisecond)
 	first := open(t, e, media.Options{})
 	_, err := first.Answer(p.sdp(""))
 	require.NoError(t, err)
@@ -63,23 +64,44 @@ func TestNothingOfAFormerCallReachesTheNextOnItsPort(t *testing.T) {
 
 func TestAPairIntoWhichAStrangerSendsRestsAgainButNotForEver(t *testing.T) {
 	t.Parallel()
+	low := siptest.FewPorts(t)
+	for range 20 { // until the machine does not stand still for so long that the stranger leaves the pair in peace
+		if disturbed(t, low) {
+			return
+		}
+	}
+	require.Fail(t, "the machine is too busy to disturb a pair all the time")
+}
+
+// disturbed lets a stranger send into a pair that rests; false: not all the
+// time.
+func disturbed(t *testing.T, low int) bool {
+	t.Helper()
 	const rest = 150 * time.Millisecond
 	p := newPeer(t)
-	e := pairOf(t, 31770, 1, rest)
+	e := pairOf(t, low, 1, rest)
+	defer func() { _ = e.Close() }()
 	first, err := e.Open(media.Options{})
 	require.NoError(t, err)
 	_, done := first.Close()
 	<-done
 	freed := time.Now()
+	sent, longest := freed, time.Duration(0)
 	var s *media.Session
 	eventually(t, "it is given in the end", func() bool {
+		longest = max(longest, time.Since(sent))
 		p.say(t, first.LocalPort(), 20, 0, 0x90)
+		sent = time.Now()
 		s, err = e.Open(media.Options{})
 		return err == nil
 	})
+	if longest > rest/2 {
+		return false
+	}
 	assert.Equal(t, first.LocalPort(), s.LocalPort())
 	assert.GreaterOrEqual(t, time.Since(freed), 4*rest)
 	assert.Zero(t, s.Stats().PacketsReceived)
+	return true
 }
 
 func TestSocketsAreKeptWhileTheirPortsRestAndNoMoreThanThat(t *testing.T) {
@@ -88,7 +110,7 @@ func TestSocketsAreKeptWhileTheirPortsRestAndNoMoreThanThat(t *testing.T) {
 		require.NoError(t, err)
 		return len(list)
 	}
-	e := pairOf(t, 32000, 700, time.Nanosecond)
+	e := pairOf(t, siptest.ManyPorts(t), 690, time.Nanosecond)
 	before := files()
 	sessions := make([]*media.Session, 600)
 	for i := range sessions {
@@ -115,7 +137,7 @@ func TestSocketsAreKeptWhileTheirPortsRestAndNoMoreThanThat(t *testing.T) {
 }
 
 func TestASessionWithoutSoundCostsNextToNothing(t *testing.T) {
-	e := pairOf(t, 29500, 400, time.Minute)
+	e := pairOf(t, siptest.ManyPorts(t), 400, time.Minute)
 	sessions := make([]*media.Session, 0, 300)
 	var before, after runtime.MemStats
 	runtime.GC()
@@ -133,7 +155,7 @@ func TestASessionWithoutSoundCostsNextToNothing(t *testing.T) {
 }
 
 func TestStatsSayAtOnceWhetherAnythingWasRecorded(t *testing.T) {
-	e := engine(t, 31780, 31799)
+	e := engine(t)
 	path := filepath.Join(t.TempDir(), "a.wav")
 	for name, c := range map[string]struct {
 		path  string

@@ -14,7 +14,7 @@ import (
 func TestEarlySoundIsHeardInPlaceOfTheMusicAndNothingGoesBack(t *testing.T) {
 	for name, codecs := range map[string][2]media.Codec{"one codec": {media.PCMU, media.PCMU}, "two codecs": {media.PCMA, media.PCMU}} {
 		t.Run(name, func(t *testing.T) {
-			far, near := engine(t, 28600, 28649), engine(t, 28650, 28699)
+			far, near := engine(t), engine(t)
 			o := media.Options{Codecs: codecs[:1], RecordPath: t.TempDir() + "/caller"}
 			caller, a := open(t, far, o), open(t, near, media.Options{Codecs: codecs[:1], RecordPath: t.TempDir() + "/a"})
 			human, b := open(t, far, media.Options{Codecs: codecs[1:], RecordPath: t.TempDir() + "/human"}), open(t, near, media.Options{Codecs: codecs[1:]})
@@ -66,7 +66,7 @@ func TestEarlySoundIsHeardInPlaceOfTheMusicAndNothingGoesBack(t *testing.T) {
 
 func TestAnAnswerMayComeAgainAndFromSomebodyElse(t *testing.T) {
 	t.Parallel()
-	e := engine(t, 28710, 28719)
+	e := engine(t)
 	s := open(t, e, media.Options{})
 	first, second := newPeer(t), newPeer(t)
 	s.Offer()

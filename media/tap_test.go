@@ -49,7 +49,7 @@ func (l *listener) say(s *stage, sound media.Clip) {
 }
 
 func TestWhoListensHearsBothSides(t *testing.T) {
-	s := newStage(t, 28600, media.PCMU, media.PCMA)
+	s := newStage(t, media.PCMU, media.PCMA)
 	media.Bridge(s.a, s.b)
 	s.run(200 * time.Millisecond)
 	l := listen(t, s.a, media.Listen)
@@ -73,7 +73,7 @@ func TestWhoListensHearsBothSides(t *testing.T) {
 }
 
 func TestAWhisperIsHeardByTheHumanAndNotByTheCaller(t *testing.T) {
-	s := newStage(t, 28700, media.PCMU, media.PCMU)
+	s := newStage(t, media.PCMU, media.PCMU)
 	media.Bridge(s.a, s.b)
 	s.run(200 * time.Millisecond)
 	whisperer, other := listen(t, s.a, media.Whisper), listen(t, s.a, media.Listen)
@@ -94,7 +94,7 @@ func TestAWhisperIsHeardByTheHumanAndNotByTheCaller(t *testing.T) {
 }
 
 func TestABargeIsHeardByBothAndRecorded(t *testing.T) {
-	s := newStage(t, 28800, media.PCMU, media.PCMU)
+	s := newStage(t, media.PCMU, media.PCMU)
 	media.Bridge(s.a, s.b)
 	s.run(200 * time.Millisecond)
 	l := listen(t, s.a, media.Barge)
@@ -116,7 +116,7 @@ func TestABargeIsHeardByBothAndRecorded(t *testing.T) {
 }
 
 func TestThreeAtOnceAreAllHeardTogether(t *testing.T) {
-	s := newStage(t, 28900, media.PCMU, media.PCMU)
+	s := newStage(t, media.PCMU, media.PCMU)
 	media.Bridge(s.a, s.b)
 	s.run(200 * time.Millisecond)
 	boss, ear := listen(t, s.a, media.Barge), listen(t, s.a, media.Listen)
@@ -136,7 +136,7 @@ func TestThreeAtOnceAreAllHeardTogether(t *testing.T) {
 }
 
 func TestWhatIsSensitiveIsSilenceToWhoListens(t *testing.T) {
-	s := newStage(t, 29000, media.PCMU, media.PCMU)
+	s := newStage(t, media.PCMU, media.PCMU)
 	l := listen(t, s.a, media.Barge)
 	secret := chirp(500 * time.Millisecond)
 	s.run(200 * time.Millisecond)
@@ -153,7 +153,7 @@ func TestWhatIsSensitiveIsSilenceToWhoListens(t *testing.T) {
 }
 
 func TestListenersAreBoundedAndToldTheEnd(t *testing.T) {
-	s := newStage(t, 29100, media.PCMU, media.PCMU)
+	s := newStage(t, media.PCMU, media.PCMU)
 	all := make([]*listener, 8)
 	for i := range all {
 		all[i] = listen(t, s.a, media.Listen)
@@ -173,11 +173,11 @@ func TestListenersAreBoundedAndToldTheEnd(t *testing.T) {
 }
 
 func TestBridgesAndListenersMakeNoGarbage(t *testing.T) {
-	s := newStage(t, 29200, media.PCMU, media.PCMU)
+	s := newStage(t, media.PCMU, media.PCMU)
 	media.Bridge(s.a, s.b)
 	tap, err := s.a.Tap(media.Barge, func([]byte) {})
 	require.NoError(t, err)
-	plain := newStage(t, 29300, media.PCMU, media.PCMU)
+	plain := newStage(t, media.PCMU, media.PCMU)
 	word := chirp(20 * time.Millisecond)
 	for _, one := range []*stage{s, plain} {
 		one.caller.Play(1, chirp(10*time.Second))

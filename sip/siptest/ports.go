@@ -1,4 +1,5 @@
-// Package siptest gives ports to tests that start programs of others, which want them by number. It knows no message.
+// Package siptest gives ports to tests that need them by number, their own or those of programs of others. It knows no
+// message.
 package siptest
 
 import (
@@ -7,6 +8,7 @@ import (
 	"net"
 	"strconv"
 	"testing"
+	"time"
 )
 
 // Ports are taken below those that the system gives to whoever asks for any (32768 and above on Linux): between the look
@@ -18,6 +20,15 @@ const (
 	soundBlock            = 100
 	wideLow, wideHigh     = 20000, 28000
 	wideBlock             = 400
+	manyLow, manyBlock    = 28000, 1390
+	fewLow, fewHigh       = 29400, 30000 // the ten before are those of an example, which no test hands any
+	fewBlock              = 10
+)
+
+// A machine on which many tests run at once may have no port left for a moment.
+const (
+	patience = time.Minute
+	pause    = 50 * time.Millisecond
 )
 
 // Port is a port of loopback that is free on UDP and TCP, as the next one is (SIP, and SIP over TLS beside it), until
@@ -39,8 +50,32 @@ func ServicePorts(tb testing.TB) int {
 	return take(tb, wideLow, (wideHigh-wideLow)/wideBlock, wideBlock)
 }
 
-// take finds one of n blocks of size ports from low on, beginning anywhere.
+// ManyPorts is the first of 1390 such ports, which one test has at a time.
+func ManyPorts(tb testing.TB) int {
+	tb.Helper()
+	return take(tb, manyLow, 1, manyBlock)
+}
+
+// FewPorts is the first of ten such ports, for a handful of sessions.
+func FewPorts(tb testing.TB) int {
+	tb.Helper()
+	return take(tb, fewLow, (fewHigh-fewLow)/fewBlock, fewBlock)
+}
+
+// take finds one of n blocks of size ports from low on, and waits where there is none.
 func take(tb testing.TB, low, n, size int) int {
+	tb.Helper()
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(pause) {
+		if port := look(tb, low, n, size); port > 0 {
+			return port
+		}
+	}
+	tb.Fatal("no port is free")
+	return 0
+}
+
+// look is take once, beginning anywhere; 0: none is free.
+func look(tb testing.TB, low, n, size int) int {
 	tb.Helper()
 	first := rand.IntN(n)
 	for i := range n {
@@ -55,7 +90,6 @@ func take(tb testing.TB, low, n, size int) int {
 		}
 		_ = name.Close()
 	}
-	tb.Fatal("no port is free")
 	return 0
 }
 
