@@ -92,7 +92,7 @@ func TestACallerHearsWhatSoundsBeforeTheOtherAnswers(t *testing.T) {
 	t.Parallel()
 	p, answer := herald(t, 1900, false)
 	h := build(t, plan{trunks: towards(p)})
-	id := h.talking(quiet, linger(), func(s *call.Start) { s.RingTimeout = patience })
+	id := h.talking(quiet, linger())
 	require.NoError(t, h.tell(call.Transfer{CallID: id, Way: call.Way{To: area + "7777"}, Mode: domain.TransferBridge}))
 	h.until(10*time.Second, "it sounds", func() bool {
 		steps := h.handed(id).SIP

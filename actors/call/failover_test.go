@@ -184,6 +184,7 @@ func TestAStoreThatIsDownStopsNoCall(t *testing.T) {
 	t.Parallel()
 	h := build(t, plan{})
 	o := h.order(area+"0002", confirm())
+	o.RingTimeout = 2 * time.Second
 	h.store.set(true)
 	id := h.start(o)
 	h.until(5*time.Second, "it rings", func() bool { return h.diary.count(area+"0002", simulator.Ringing) == 1 })
@@ -209,7 +210,7 @@ func TestACallThatComesInIsAnswered(t *testing.T) {
 	incoming := make(chan *sip.Incoming, 4)
 	service = agent(t, func(in *sip.Incoming) { incoming <- in })
 	in := func() (call.Inbound, string) {
-		i := <-incoming
+		i := soon(t, incoming)
 		now := time.Now().UTC()
 		id := mailbox.NewID(domain.PrefixCall)
 		c := domain.Call{
@@ -293,15 +294,11 @@ func (p *telephone) invite(to sip.Target, attempt string) *sip.Dialog {
 func (p *telephone) next(t *testing.T) sip.Event {
 	t.Helper()
 	for {
-		select {
-		case e := <-p.events:
-			switch e.(type) {
-			case sip.Trying, sip.Ringing, sip.Ended:
-			default:
-				return e
-			}
-		case <-time.After(5 * time.Second):
-			t.Fatal("nothing is heard")
+		e := soon(t, p.events)
+		switch e.(type) {
+		case sip.Trying, sip.Ringing, sip.Ended:
+		default:
+			return e
 		}
 	}
 }

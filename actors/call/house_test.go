@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -304,7 +303,7 @@ func (h *house) order(to string, p domain.Pathway) call.Start {
 	require.NoError(h.t, err)
 	return call.Start{
 		Call: c, Attempt: a, Script: domain.Script{AgentID: "agent_1", Language: "en-US", Pathway: p},
-		Permit: permit, Slot: slot, RingTimeout: 2 * time.Second, MaxDuration: 20 * time.Second, Owner: h.owner,
+		Permit: permit, Slot: slot, RingTimeout: patience, MaxDuration: 10 * patience, Owner: h.owner,
 	}
 }
 
@@ -374,6 +373,40 @@ func (h *house) until(limit time.Duration, what string, f func() bool) {
 	}
 }
 
+// soon is the next of what comes.
+func soon[T any](t *testing.T, ch <-chan T) (v T) {
+	t.Helper()
+	select {
+	case v = <-ch:
+	case <-time.After(patience):
+		require.FailNow(t, "nothing comes")
+	}
+	return v
+}
+
+// arrives is the next event of a kind.
+func arrives[T sip.Event](t *testing.T, ch <-chan sip.Event) T {
+	t.Helper()
+	for {
+		if e, ok := soon(t, ch).(T); ok {
+			return e
+		}
+	}
+}
+
+// settled is a count once it has stood still for a moment.
+func (h *house) settled(what string, count func() uint64) (n uint64) {
+	h.t.Helper()
+	since := time.Now()
+	h.until(patience, what, func() bool {
+		if now := count(); now != n {
+			n, since = now, time.Now()
+		}
+		return time.Since(since) > 200*time.Millisecond
+	})
+	return n
+}
+
 // saw waits until a phone has noted something once. A phone writes its diary
 // after it has answered: the service may know of it first.
 func (h *house) saw(number, what string, why ...any) {
@@ -415,7 +448,7 @@ func confirm() domain.Pathway {
 		Start: "hello",
 		Nodes: []domain.Node{
 			{ID: "hello", Type: domain.NodeSay, Prompt: "Hello {{name}}."},
-			{ID: "ask", Type: domain.NodeCollect, Prompt: "Press 1 or 2.", Values: []string{"1", "2"}, SaveAs: "choice", TimeoutSeconds: 3, Retries: 1},
+			{ID: "ask", Type: domain.NodeCollect, Prompt: "Press 1 or 2.", Values: []string{"1", "2"}, SaveAs: "choice", TimeoutSeconds: 20, Retries: 1},
 			{ID: "yes", Type: domain.NodeEnd, Prompt: "Thanks.", Outcome: domain.OutcomeConfirmed, Notes: "chose {{choice}}"},
 			{ID: "no", Type: domain.NodeEnd, Outcome: domain.OutcomeDeclined},
 			{ID: "bye", Type: domain.NodeEnd, Prompt: "Goodbye."},
@@ -427,16 +460,16 @@ func confirm() domain.Pathway {
 	}
 }
 
-// linger talks until somebody hangs up.
+// linger asks again and again for a key that nobody presses.
 func linger() domain.Pathway {
-	p := domain.Pathway{Start: "n0"}
-	for i := range 40 {
-		p.Nodes = append(p.Nodes, domain.Node{ID: "n" + strconv.Itoa(i), Type: domain.NodeSay, Prompt: "Go on."})
-		if i > 0 {
-			p.Edges = append(p.Edges, edge("n"+strconv.Itoa(i-1), "n"+strconv.Itoa(i), domain.EdgeAlways))
-		}
+	return domain.Pathway{
+		Start: "wait",
+		Nodes: []domain.Node{
+			{ID: "wait", Type: domain.NodeCollect, Input: "dtmf", Length: 1, Values: []string{"9"}, TimeoutSeconds: 0.2, Retries: 2000, Prompt: "Go on."},
+			{ID: "end", Type: domain.NodeEnd},
+		},
+		Edges: []domain.Edge{edge("wait", "end", domain.EdgeElse)},
 	}
-	return p
 }
 
 func loopback() netip.Addr { return netip.MustParseAddr("127.0.0.1") }

@@ -104,8 +104,8 @@ func TestACallThatNeverHadAnySoundHasNoRecordingAndNoCommitForIt(t *testing.T) {
 		}
 	}})
 	require.NoError(t, err)
-	<-answered
-	id := <-ids
+	soon(t, answered)
+	id := soon(t, ids)
 	h.until(5*time.Second, "it lasts for some frames", func() bool { return h.packets(id) > 5 })
 	d.Bye(16, "")
 	h.end(id)
@@ -152,7 +152,7 @@ func TestWhatACallerHearsBeforeTheAnswerIsOverheardAndKept(t *testing.T) {
 	h := build(t, plan{})
 	came := make(chan string, 1)
 	service := agent(t, func(in *sip.Incoming) {
-		came <- h.take(in, domain.Script{Pathway: linger(), Inbound: domain.AgentInbound{Answer: "early", RingSeconds: 2}})
+		came <- h.take(in, domain.Script{Pathway: linger(), Inbound: domain.AgentInbound{Answer: "early", RingSeconds: 5}})
 	})
 	s, err := newPeer(t).engine.Open(media.Options{})
 	require.NoError(t, err)
@@ -170,8 +170,8 @@ func TestWhatACallerHearsBeforeTheAnswerIsOverheardAndKept(t *testing.T) {
 		}
 	}})
 	require.NoError(t, err)
-	id := <-came
-	<-early
+	id := soon(t, came)
+	soon(t, early)
 	var loud atomic.Int32
 	tap, err := mailbox.Ask[call.Listening](t.Context(), h.sys, h.calls, call.Listen{CallID: id, Mode: media.Listen, Out: func(frame []byte) {
 		if len(frame) > 0 && frame[3]|0x80 != 0xFF {
@@ -182,7 +182,7 @@ func TestWhatACallerHearsBeforeTheAnswerIsOverheardAndKept(t *testing.T) {
 	h.until(5*time.Second, "the ringing is overheard", func() bool { return loud.Load() > 10 })
 	assert.Nil(t, h.store.call(id).AnsweredAt, "before the answer")
 	tap.Tap.Close()
-	<-up
+	soon(t, up)
 	h.until(5*time.Second, "it talks", func() bool { return h.store.call(id).AnsweredAt != nil })
 	require.NoError(t, h.hangUp(id))
 	h.end(id)
@@ -193,7 +193,7 @@ func TestWhatACallerHearsBeforeTheAnswerIsOverheardAndKept(t *testing.T) {
 		if strings.HasSuffix(name, ".wav") && strings.Contains(name, id) {
 			file, err := wav.Decode(b)
 			require.NoError(t, err)
-			assert.GreaterOrEqual(t, file.Duration(), 1900*time.Millisecond, "the ringing is in it")
+			assert.GreaterOrEqual(t, file.Duration(), 4900*time.Millisecond, "the ringing is in it")
 			assert.True(t, slices.ContainsFunc(file.Channel(1)[:4000], func(v int16) bool { return v > 500 }))
 			return
 		}

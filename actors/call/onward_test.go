@@ -62,8 +62,8 @@ func (h *house) dials(p *peer, script domain.Script) (id string, s *media.Sessio
 		},
 	})
 	require.NoError(h.t, err)
-	id = <-came
-	<-up
+	id = soon(h.t, came)
+	soon(h.t, up)
 	h.until(10*time.Second, "the answer", func() bool { return h.store.call(id).AnsweredAt != nil })
 	return id, s, d
 }
@@ -94,7 +94,7 @@ func TestWhoeverIsCalledSeesWhoIsHandedOn(t *testing.T) {
 				way = call.Way{To: "1001", Phone: &call.PhoneWay{To: "1001", Contacts: []sip.Contact{{URI: "sip:1001@127.0.0.1", Target: targetOf(desk.ua)}}}}
 			}
 			require.NoError(t, h.tell(call.Transfer{CallID: id, Way: way, Mode: domain.TransferBridge}))
-			in := <-came
+			in := soon(t, came)
 			assert.Equal(t, c.from, in.From)
 			if c.div == "" {
 				assert.Empty(t, in.Header["Diversion"])
@@ -119,8 +119,8 @@ func TestATransferLastsNoLongerThanTheRulesAllow(t *testing.T) {
 	}})
 	id, _, _ := h.dials(newPeer(t), domain.Script{Language: "en-US", Pathway: linger()})
 	require.NoError(t, h.tell(call.Transfer{CallID: id, Way: call.Way{To: area + "7777"}, Mode: domain.TransferBridge}))
-	h.stands(id, domain.TransferConnected)
 	h.stands(id, domain.TransferReturned)
+	assert.Equal(t, []domain.TransferStatus{domain.TransferStarted, domain.TransferConnected, domain.TransferReturned}, h.statuses(id))
 	h.until(5*time.Second, "the other is let go", desk.over)
 	require.NoError(t, h.tell(call.Say{CallID: id, Text: "I am back."}), "the agent has the caller")
 	require.NoError(t, h.hangUp(id))
@@ -136,7 +136,7 @@ func TestTheAgentWaitsWhileTheFarEndHolds(t *testing.T) {
 		t.Helper()
 		done := make(chan sip.Reanswer, 1)
 		d.Reoffer(s.Offer(), func(r sip.Reanswer) { done <- r })
-		r := <-done
+		r := soon(t, done)
 		require.NoError(t, r.Err)
 		require.Equal(t, 200, r.Code)
 		require.NoError(t, s.Accept(r.Body))
@@ -146,7 +146,7 @@ func TestTheAgentWaitsWhileTheFarEndHolds(t *testing.T) {
 	h.until(5*time.Second, "the agent waits", func() bool {
 		return domain.CodeOf(h.tell(call.Say{CallID: id, Text: "Hello?"})) == domain.CodeInvalidState
 	})
-	sent := s.Stats().PacketsReceived
+	sent := h.settled("what was under way has come", func() uint64 { return s.Stats().PacketsReceived })
 	h.never(500*time.Millisecond, "and is silent", func() bool { return s.Stats().PacketsReceived > sent+5 })
 	s.Direct(true, true)
 	reoffer()
@@ -189,20 +189,20 @@ func TestSomebodyElseTakesTheFarEndsPlace(t *testing.T) {
 				return s, d, got
 			}
 			_, d, told := calls(first, nil)
-			id := <-came
+			id := soon(t, came)
 			h.until(10*time.Second, "the answer", func() bool { return h.store.call(id).AnsweredAt != nil })
-			h.until(10*time.Second, "its arrival", func() bool { _, ok := (<-told).(sip.Answered); return ok })
+			arrives[sip.Answered](t, told)
 			mine := d.ID() // as the first sees it: ours is the other way round
 			s, _, got := calls(second, &mine)
 			if !allowed {
-				h.until(10*time.Second, "the refusal", func() bool { r, ok := (<-got).(sip.Refused); return ok && r.Final.Code == 403 })
+				assert.Equal(t, 403, arrives[sip.Refused](t, got).Final.Code)
 				assert.Len(t, h.store.call(id).Legs, 1)
 				require.NoError(t, h.hangUp(id))
 				h.end(id)
 				return
 			}
 			h.stands(id, domain.TransferCompleted)
-			h.until(10*time.Second, "the first is let go", func() bool { _, ok := (<-told).(sip.Ended); return ok })
+			arrives[sip.Ended](t, told) // the first is let go
 			heard := s.Stats().PacketsReceived
 			h.until(5*time.Second, "the second hears the agent", func() bool { return s.Stats().PacketsReceived > heard+20 })
 			assert.Equal(t, "remote", h.handed(id).By)
@@ -249,24 +249,24 @@ func TestTheFarEndStaysWhereSomebodyElseGivesItsPlaceUp(t *testing.T) {
 		return s, d, got
 	}
 	s, d, told := calls(first, nil)
-	id := <-came
+	id := soon(t, came)
 	h.until(10*time.Second, "the answer", func() bool { return h.store.call(id).AnsweredAt != nil })
-	h.until(10*time.Second, "its arrival", func() bool { _, ok := (<-told).(sip.Answered); return ok })
+	arrives[sip.Answered](t, told)
 	mine := d.ID()
 	h.store.set(true) // what is begun waits until it can be stored
 	_, other, got := calls(second, &mine)
-	h.until(10*time.Second, "it rings", func() bool { _, ok := (<-got).(sip.Ringing); return ok })
+	arrives[sip.Ringing](t, got)
 	other.Cancel("enough")
-	h.until(10*time.Second, "it is given up", func() bool { _, ok := (<-got).(sip.Refused); return ok })
+	arrives[sip.Refused](t, got)
 	h.store.set(false)
 	h.stands(id, domain.TransferFailed)
-	h.until(10*time.Second, "the first is offered the sound again", func() bool { _, ok := (<-told).(sip.Reoffer); return ok })
+	arrives[sip.Reoffer](t, told) // the first is offered the sound again
 	heard := s.Stats().PacketsReceived
 	h.until(10*time.Second, "and hears the agent", func() bool { return s.Stats().PacketsReceived > heard+20 })
 	require.NoError(t, h.hangUp(id))
 	e := h.end(id)
 	assert.Equal(t, "api", e.Call.EndedBy)
-	h.until(10*time.Second, "it is let go", func() bool { _, ok := (<-told).(sip.Ended); return ok })
+	arrives[sip.Ended](t, told)
 }
 
 func TestACensusCountsSecondLegs(t *testing.T) {

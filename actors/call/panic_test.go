@@ -193,7 +193,7 @@ func TestTheLineOfACallIsFreeWhoseOwnerStoredItsEndAndLeft(t *testing.T) {
 	o := h.order(area+"0001", confirm())
 	o.Owner = owner
 	h.start(o)
-	<-stored
+	soon(t, stored)
 	h.until(10*time.Second, "its line is free", func() bool { return h.inUse() == 0 })
 	h.until(10*time.Second, "nobody knows it any more", func() bool {
 		now, err := mailbox.Ask[call.LiveNow](t.Context(), h.sys, h.calls, call.Live{})

@@ -83,7 +83,7 @@ func (p *peer) line() (d *sip.Dialog) {
 		defer p.mu.Unlock()
 		d = p.dialog
 		return d != nil
-	}, 5*time.Second, time.Millisecond, "the peer's dialog")
+	}, patience, time.Millisecond, "the peer's dialog")
 	return d
 }
 

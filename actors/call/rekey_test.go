@@ -75,13 +75,9 @@ func TestAKeyIsRenewedByANewOfferWithinTheCall(t *testing.T) {
 			seen := map[string]bool{}
 			next := func() {
 				t.Helper()
-				select {
-				case k := <-keys:
-					assert.False(t, seen[k], "a key twice")
-					seen[k] = true
-				case <-time.After(10 * time.Second):
-					require.Fail(t, "no new key was offered")
-				}
+				k := soon(t, keys)
+				assert.False(t, seen[k], "a key twice")
+				seen[k] = true
 			}
 			next()
 			next()

@@ -2,7 +2,6 @@ package call_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -45,27 +44,18 @@ func TestOnlyACallerOfTheWorkspaceTakesThePlaceOfAFarEnd(t *testing.T) {
 				require.NoError(t, err)
 				return d, heard
 			}
-			soon := func(heard chan sip.Event) sip.Event {
-				select {
-				case e := <-heard:
-					return e
-				case <-time.After(10 * time.Second):
-					require.Fail(t, "nothing was heard")
-				}
-				return nil
-			}
 			first, heard := call("first", nil)
-			require.IsType(t, sip.Answered{}, soon(heard))
+			require.IsType(t, sip.Answered{}, soon(t, heard))
 			id := first.ID()
 			second, then := call("second", &id)
-			if e := soon(then); c.code > 0 {
+			if e := soon(t, then); c.code > 0 {
 				require.IsType(t, sip.Refused{}, e)
 				assert.Equal(t, c.code, e.(sip.Refused).Final.Code)
 				assert.Empty(t, heard, "the call goes on")
 				first.Bye(16, "")
 			} else {
 				require.IsType(t, sip.Answered{}, e)
-				require.IsType(t, sip.Ended{}, soon(heard))
+				require.IsType(t, sip.Ended{}, soon(t, heard))
 				second.Bye(16, "")
 			}
 		})

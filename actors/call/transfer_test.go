@@ -43,7 +43,6 @@ const (
 func (h *house) talking(to string, p domain.Pathway, change ...func(*call.Start)) string {
 	h.t.Helper()
 	s := h.order(to, p)
-	s.MaxDuration = time.Minute
 	for _, f := range change {
 		f(&s)
 	}
@@ -54,7 +53,7 @@ func (h *house) talking(to string, p domain.Pathway, change ...func(*call.Start)
 
 func (h *house) tell(msg any) error {
 	h.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	_, err := mailbox.Ask[call.Done](ctx, h.sys, h.calls, msg)
 	return err
@@ -228,7 +227,6 @@ func TestAFaultOfTheSecondLegLeavesNobodyBehind(t *testing.T) {
 			traps := &traps{set: map[string]string{}, sprung: map[string]bool{}}
 			h := build(t, plan{before: traps.before})
 			s := h.order(quiet, linger())
-			s.MaxDuration = time.Minute
 			traps.mu.Lock()
 			traps.set[s.Call.ID] = at
 			traps.mu.Unlock()
@@ -281,7 +279,7 @@ func TestABlindTransferIsAskedForAndItsProgressKept(t *testing.T) {
 	assert.Equal(t, domain.ReasonTransferred, e.Verdict.Reason)
 	assert.Equal(t, domain.OutcomeCompleted, e.Verdict.Outcome)
 	assert.Equal(t, []domain.TransferStatus{domain.TransferStarted, domain.TransferCompleted}, h.statuses(id))
-	asked := <-heard
+	asked := soon(t, heard)
 	assert.True(t, strings.HasPrefix(asked.To, "sip:"+busy+"@127.0.0.1:"), asked.To)
 	assert.NotEmpty(t, asked.ReferredBy)
 	var steps []string
@@ -329,7 +327,7 @@ func TestAnAttendedTransferHandsTheSecondCallOver(t *testing.T) {
 	id := h.talking(area+"7777", linger())
 	require.NoError(t, h.tell(call.Transfer{CallID: id, Way: call.Way{To: quiet}, Mode: domain.TransferAttended, Summary: "A caller."}))
 	e := h.end(id)
-	r := <-asked
+	r := soon(t, asked)
 	require.NotNil(t, r.Replaces)
 	assert.Equal(t, h.ua.CallID(id, 2), r.Replaces.CallID)
 	assert.Equal(t, domain.TransferCompleted, e.Call.Transfers[0].Status)
@@ -356,7 +354,7 @@ func TestAReferOfTheFarEndIsFollowedOnlyWhereItMay(t *testing.T) {
 			id := h.talking(area+"7777", linger(), func(s *call.Start) { s.Script.Transfer.AcceptRefer = c.accept })
 			got := make(chan sip.ReferProgress, 8)
 			p.line().Refer(sip.ReferTo{URI: c.to}, func(r sip.ReferProgress) { got <- r })
-			r := <-got
+			r := soon(t, got)
 			assert.Equal(t, c.code, r.Code)
 			assert.True(t, r.Failed)
 			require.NoError(t, h.hangUp(id))
@@ -375,7 +373,7 @@ func TestTheFarEndMaySendTheAgentToSomebodyElse(t *testing.T) {
 	p.line().Refer(sip.ReferTo{URI: "sip:" + quiet + "@anywhere.example"}, func(r sip.ReferProgress) { got <- r })
 	var last sip.ReferProgress
 	for !last.Final {
-		last = <-got
+		last = soon(t, got)
 	}
 	assert.Equal(t, 200, last.Code)
 	assert.False(t, last.Failed)
@@ -422,7 +420,7 @@ func TestTheTraceOfACallHoldsBothItsLegs(t *testing.T) {
 }
 
 func (h *house) hangUp(id string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	_, err := mailbox.Ask[call.HungUp](ctx, h.sys, h.calls, call.Hangup{CallID: id})
 	return err
