@@ -281,6 +281,8 @@ func placeAside(v *vessel, sound Sound, phone Phone, shared Session, o media.Opt
 func (a *aside) placed(ctx actor.Context, m asidePlaced) {
 	switch {
 	case m.leg != a.leg || a.ended:
+	case m.err != nil && a.ending != "":
+		a.over(ctx, a.ending, sip.Ended{})
 	case m.err != nil:
 		a.log.Warn("a transfer's leg could not be placed", slogErr(m.err))
 		a.over(ctx, whyNot(m.err), sip.Ended{})
@@ -389,6 +391,8 @@ func (a *aside) giveUp(ctx actor.Context, why string) {
 func (a *aside) hangUp() {
 	if d := a.vessel.line(); d != nil {
 		d.Bye(16, a.ending)
+	} else {
+		a.vessel.hang()
 	}
 }
 

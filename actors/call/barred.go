@@ -71,7 +71,7 @@ func (c *call) notRungOn(ctx actor.Context, err error) {
 	c.log.Info("a further leg was not placed", slogErr(err))
 	now := time.Now().UTC()
 	l := c.record()
-	l.Reason, l.EndedAt = err.Error(), &now
+	l.Reason, l.EndedAt = whyNot(err), &now
 	c.row().Closed = true
 	v := c.verdict
 	if c.hangup {

@@ -80,3 +80,31 @@ func TestANumberThatIsListedIsNotRungByATransfer(t *testing.T) {
 		})
 	}
 }
+
+// Who hangs up while the lists are being asked keeps the next phone from ringing.
+func TestNobodyIsRungAfterTheHangUp(t *testing.T) {
+	t.Parallel()
+	asked, answer := make(chan struct{}, 1), make(chan struct{})
+	ua := agent(t, func(in *sip.Incoming) { in.Reject(503, 0) })
+	h := build(t, plan{trunks: behind(targetOf(ua)), listed: func(ctx context.Context, _ lists.Scrub, _ string) (bool, error) {
+		asked <- struct{}{}
+		select {
+		case <-answer:
+		case <-ctx.Done():
+		}
+		return false, nil
+	}})
+	id := h.dial(area+"0000", confirm())
+	select {
+	case <-asked:
+	case <-time.After(patience):
+		t.Fatal("nobody asks the lists")
+	}
+	require.NoError(t, h.hangUp(id))
+	close(answer)
+	e := h.end(id)
+	assert.Equal(t, domain.OutcomeCancelled, e.Verdict.Outcome)
+	assert.Equal(t, "api", e.Call.EndedBy)
+	assert.Zero(t, h.diary.count(area+"0000", simulator.Invited))
+	h.until(5*time.Second, "the line is free", func() bool { return h.inUse() == 0 })
+}

@@ -387,6 +387,8 @@ func (c *call) hangUp(ctx actor.Context) {
 			c.over(ctx, cancelled(), byAPI)
 		} else if d := c.vessel.line(); d != nil {
 			d.Cancel("hangup")
+		} else if c.in == nil {
+			c.vessel.hang()
 		}
 	case talking:
 		c.bye(ctx, byAPI, domain.ReasonHangup)

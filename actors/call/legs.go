@@ -191,6 +191,10 @@ func (c *call) prepared(ctx actor.Context, m prepared) {
 		c.notRungOn(ctx, m.err)
 		return
 	}
+	if m.err != nil && c.in == nil && c.hangup {
+		c.over(ctx, cancelled(), byAPI)
+		return
+	}
 	if m.err != nil {
 		c.log.Error("a leg could not be placed", slogErr(m.err))
 		v := domain.Verdict{Outcome: domain.OutcomeFailed, Reason: m.reason}

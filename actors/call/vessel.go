@@ -18,6 +18,7 @@ import (
 type vessel struct {
 	mu        sync.Mutex
 	gone      bool // abandoned: what comes now is let go of at once
+	hung      bool // nobody is to be rung any more
 	incoming  *sip.Incoming
 	leg       int // whose sound and dialog these are
 	dialog    Dialog
@@ -37,11 +38,18 @@ func newVessel(c domain.Call, a domain.Attempt, in *sip.Incoming) *vessel {
 	return &vessel{call: c, attempt: a, incoming: in}
 }
 
+// hang keeps a leg whose INVITE is not out yet from being placed.
+func (v *vessel) hang() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.hung = true
+}
+
 // board takes a leg's sound; false: nobody is there any more.
 func (v *vessel) board(leg int, s Session) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.gone {
+	if v.gone || v.hung {
 		return false
 	}
 	v.leg, v.session, v.dialog = leg, s, nil

@@ -219,7 +219,7 @@ func (r *Recorder) writeTaken() {
 		r.pool.waiting.Add(-int64(len(r.taken)))
 		r.pool.free(r.taken)
 		clear(r.taken)
-		if cap(r.taken) > pieceLen/blockLen { // of a slow disk, that is over
+		if cap(r.taken) > (pieceLen+blockLen-1)/blockLen { // of a slow disk, that is over
 			r.taken = nil
 		}
 	}()
