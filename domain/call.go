@@ -31,6 +31,13 @@ const (
 	CallCancelled    CallStatus = "cancelled"
 )
 
+// CallStates are all of them, in the order in which a call may have them.
+func CallStates() []CallStatus {
+	return []CallStatus{
+		CallQueued, CallInitiated, CallRinging, CallInProgress, CallTransferring, CallCompleted, CallBusy, CallNoAnswer, CallFailed, CallCancelled,
+	}
+}
+
 // Leg is one INVITE chain of a call.
 type Leg struct {
 	TrunkID   string     `json:"trunk_id"`

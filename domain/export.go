@@ -17,17 +17,20 @@ const (
 	ExportAudit       ExportType = "audit_logs"
 )
 
-// Reads is the permission of the resource that an export is of.
-func (t ExportType) Reads() Permission {
+// Reads are the permissions of the resource that an export is of; one of them
+// is enough.
+func (t ExportType) Reads() []Permission {
 	switch t {
-	case ExportCalls, ExportLegs, ExportTranscripts, ExportResults, ExportContacts:
-		return CallsRead
+	case ExportCalls, ExportLegs, ExportTranscripts, ExportContacts:
+		return []Permission{CallsRead}
+	case ExportResults:
+		return []Permission{CallsRead, AnalyticsRead}
 	case ExportEvents, ExportUsage:
-		return AnalyticsRead
+		return []Permission{AnalyticsRead}
 	case ExportAudit:
-		return AllRead
+		return []Permission{AllRead}
 	}
-	return AllRead
+	return []Permission{AllRead}
 }
 
 // ExportStatus is a state of an export.

@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -66,7 +68,34 @@ type NewBulkOf[D, T any] struct {
 	Defaults defaults[D]       `json:"defaults,omitzero" doc:"What every item has unless it says otherwise."`
 	Items    []item[T]         `json:"items" nullable:"false" minItems:"1" maxItems:"10000" doc:"At most 10,000."`
 	Metadata map[string]string `json:"metadata,omitempty"`
+	problems domain.Problems
 }
+
+// UnmarshalJSON reads each field by itself, so that what is wrong is told with
+// the name of the field.
+func (b *NewBulkOf[D, T]) UnmarshalJSON(text []byte) error {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(text, &fields); err != nil || fields == nil {
+		b.problems.Add("body", domain.CodeValidation, "must be an object")
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		switch name {
+		case "defaults":
+			decoded(fields[name], &b.Defaults, &b.problems, name)
+		case "items":
+			decoded(fields[name], &b.Items, &b.problems, name)
+		case "metadata":
+			decoded(fields[name], &b.Metadata, &b.problems, name)
+		default:
+			b.problems.Add(clip(name, 60), domain.CodeValidation, "is not known")
+		}
+	}
+	return nil
+}
+
+// maxDefaults bounds what defaults come to once every item has them.
+const maxDefaults = 32 << 20
 
 // NewBulkCalls are calls that are ordered together.
 type NewBulkCalls = NewBulkOf[NewCallRequest, NewCallRequest]
@@ -137,9 +166,12 @@ func wordOf(t reflect.Type) string {
 // problems.
 func bulkOf[D, T any](b *NewBulkOf[D, T], kind domain.BulkType, check func(*D, *domain.Problems), start func(*D) T, each func(*T, *domain.Problems) ask.BulkOrder) (ask.NewBulk, *D, error) {
 	out := ask.NewBulk{Type: kind, Metadata: b.Metadata}
-	var problems domain.Problems
+	problems := b.problems
 	base := new(D)
 	decoded(b.Defaults.text, base, &problems, "defaults")
+	if len(b.Defaults.text)*len(b.Items) > maxDefaults {
+		problems.Add("defaults", domain.CodeValidation, "are %d bytes, which %d items would have; %d MB at most in all", len(b.Defaults.text), len(b.Items), maxDefaults>>20)
+	}
 	rules.Metadata(&problems, b.Metadata)
 	if n := len(b.Items); n == 0 || n > domain.MaxBulkItems {
 		problems.Add("items", domain.CodeValidation, "has %d entries; from 1 to %d may come at once", n, domain.MaxBulkItems)
@@ -153,6 +185,9 @@ func bulkOf[D, T any](b *NewBulkOf[D, T], kind domain.BulkType, check func(*D, *
 	out.Items = make([]ask.BulkOrder, len(b.Items))
 	for i, text := range b.Items {
 		var wrong domain.Problems
+		if bytes.Equal(text.text, []byte("null")) {
+			wrong.Add("", domain.CodeValidation, "must be an object")
+		}
 		fresh := new(D) // of its own: what is read into it later is the item's
 		decoded(b.Defaults.text, fresh, &wrong, "defaults")
 		one := start(fresh)

@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -22,9 +23,10 @@ func TestEachItemOfABulkJobIsReadByItself(t *testing.T) {
 			"text",
 			m{"to": "+12025550126"},
 			m{},
+			nil,
 		},
 	}).json(t)
-	assert.Equal(t, []any{7.0, 2.0, 5.0}, []any{r["total"], r["accepted"], r["rejected"]})
+	assert.Equal(t, []any{8.0, 2.0, 6.0}, []any{r["total"], r["accepted"], r["rejected"]})
 	for _, hidden := range []string{"key_id", "operator", "next"} {
 		assert.NotContains(t, r, hidden)
 	}
@@ -39,6 +41,7 @@ func TestEachItemOfABulkJobIsReadByItself(t *testing.T) {
 		{3.0, "validation_error", "speed"},
 		{4.0, "validation_error", ""},
 		{6.0, "validation_error", "to"},
+		{7.0, "validation_error", ""},
 	}, told)
 	orders := d.desks.orders[0].Items
 	assert.Equal(t, []string{"1", "3"}, texts(orders[0].Call, "a", "b"))
@@ -47,13 +50,24 @@ func TestEachItemOfABulkJobIsReadByItself(t *testing.T) {
 	d.unlimited()
 	for body, param := range map[*m]string{
 		{"items": []m{}}: "items", {"defaults": m{"to": 5}, "items": []m{{}}}: "defaults.to", {}: "items", {"items": make([]m, 10_001)}: "items",
+		{"items": []m{{}}, "item": 1}: "item", {"items": 5}: "items", {"items": []m{{}}, "metadata": m{"a": 1}}: "metadata",
+		{"defaults": m{"context": m{"a": long(40_000)}}, "items": make([]m, 1000)}:               "defaults",
+		{"defaults": m{"to": "+12025550123", "context": m{"a": long(70_000)}}, "items": []m{{}}}: "",
 	} {
+		d.unlimited()
+		if param == "" {
+			one := d.must(202, "POST", "/v1/bulk/calls", "operator", *body).json(t)["errors"].([]any)[0].(map[string]any)
+			assert.Equal(t, "context", one["param"], "of one call")
+			continue
+		}
 		assert.Equal(t, param, d.must(422, "POST", "/v1/bulk/calls", "operator", *body).failure(t)["param"])
 	}
 	d.unlimited()
 	assert.Equal(t, "defaults.campaign_id", d.must(422, "POST", "/v1/bulk/contacts", "operator", m{"items": []m{{"phone": "1"}}}).failure(t)["param"])
 	d.must(400, "POST", "/v1/bulk/calls", "operator", "[")
 }
+
+func long(n int) string { return strings.Repeat("x", n) }
 
 func texts(c *ask.NewCall, names ...string) []string {
 	var out []string
@@ -68,8 +82,16 @@ func TestAnExportIsForThoseWhoMayReadWhatItIsOf(t *testing.T) {
 	d := open(t, httpapi.Config{})
 	assert.Equal(t, "insufficient_permissions", d.must(403, "POST", "/v1/exports", "calls:read", m{"type": "audit_logs"}).failure(t)["code"])
 	assert.Equal(t, "insufficient_permissions", d.must(403, "POST", "/v1/exports", "analytics:read", m{"type": "calls"}).failure(t)["code"])
+	d.must(202, "POST", "/v1/exports", "analytics:read", m{"type": "campaign_results", "filters": m{"campaign_id": "campaign_" + ulidOf(1)}})
+	assert.Equal(t, "insufficient_permissions", d.must(403, "POST", "/v1/exports", "analytics:read", m{"type": "events"}).failure(t)["code"], "it may read no resource that they are of")
+	d.unlimited()
+	of := d.must(202, "POST", "/v1/exports", "operator", m{"type": "events", "filters": m{"types": []string{"sms.*", "webhook.*"}}}).json(t)
+	d.must(403, "GET", "/v1/exports/"+of["id"].(string)+"/download", "calls:read", nil)
+	assert.Contains(t, of["filters"].(map[string]any)["types"], "sms.received")
+	d.unlimited()
 	for body, param := range map[*m]string{
 		{"type": "contacts"}: "filters.campaign_id", {"type": "usage", "filters": m{"status": "x"}}: "filters.status",
+		{"type": "calls", "filters": m{"status": "ended"}}: "filters.status", {"type": "events", "filters": m{"types": []string{"call.stopped"}}}: "filters.types",
 		{"type": "calls", "filters": m{"created_after": "2026-02-02T00:00:00Z", "created_before": "2026-02-01T00:00:00Z"}}: "filters.created_before",
 	} {
 		assert.Equal(t, param, d.must(422, "POST", "/v1/exports", "operator", *body).failure(t)["param"])

@@ -14,7 +14,6 @@ import (
 const (
 	defaultRing, minRing, maxRing = 30, 5, 120
 	defaultCall, minCall, maxCall = 1800, 5, 14400
-	maxCallContext                = 200
 )
 
 // CallCompliance are the rules of one call as they are sent.
@@ -86,9 +85,7 @@ func (b *NewCallRequest) order(house rules.House, problems *domain.Problems) ask
 	rules.Metadata(problems, b.Metadata)
 	between(problems, "ring_timeout_seconds", b.RingTimeoutSeconds, minRing, maxRing)
 	between(problems, "max_duration_seconds", b.MaxDurationSeconds, minCall, maxCall)
-	if len(b.Context) > maxCallContext {
-		problems.Add("context", domain.CodeValidation, "has %d entries; %d at most", len(b.Context), maxCallContext)
-	}
+	rules.Context(problems, "context", b.Context)
 	if b.AgentID == "" && b.PathwayID == "" {
 		problems.Add("agent_id", domain.CodeValidation, "agent_id or pathway_id is required")
 	}

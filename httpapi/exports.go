@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -12,6 +13,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/allow"
 	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/domain/rules"
 )
 
@@ -40,7 +42,7 @@ type NewExportFilters struct {
 	CreatedBefore *time.Time `json:"created_before,omitempty" doc:"Only what was created before this time; of usage: the last day."`
 	CampaignID    string     `json:"campaign_id,omitempty" doc:"Of calls, legs and transcripts; required for campaign_results and contacts."`
 	Status        string     `json:"status,omitempty" doc:"Only calls or contacts in this state."`
-	Types         []string   `json:"types,omitempty" nullable:"false" maxItems:"100" doc:"Only events of these names or wildcards."`
+	Types         []string   `json:"types,omitempty" nullable:"false" maxItems:"100" doc:"Only events of these names or wildcards. All that the credential may read where there are none."`
 }
 
 // ExportProcessing is the answer while a file is still to come.
@@ -78,18 +80,59 @@ func (n *NewExport) export() (*domain.Export, error) {
 	if is(domain.ExportContacts) && x.Status != "" && !slices.Contains(contactStates(), any(x.Status)) {
 		problems.Add("filters.status", domain.CodeValidation, "is no state of a contact")
 	}
+	if ofCalls && x.Status != "" && !slices.Contains(domain.CallStates(), domain.CallStatus(x.Status)) {
+		problems.Add("filters.status", domain.CodeValidation, "is no state of a call")
+	}
+	for _, name := range x.Types {
+		if !event.ValidPattern(name) {
+			problems.Add("filters.types", domain.CodeValidation, "%q is no event name and no wildcard", clip(name, 60))
+		}
+	}
 	if x.CreatedAfter != nil && x.CreatedBefore != nil && !x.CreatedAfter.Before(*x.CreatedBefore) {
 		problems.Add("filters.created_before", domain.CodeValidation, "must lie after created_after")
 	}
 	return e, problems.Err()
 }
 
-// mayExport keeps an export from who may not read what it is of.
-func mayExport(p domain.Principal, t domain.ExportType) error {
-	if need := t.Reads(); !allow.Covers(p.Permissions, need) {
-		return domain.Errorf(domain.CodeInsufficientPermissions, "An export of %s takes the permission %s.", t, need).With("required", []string{string(need)})
+// mayExport keeps an export from who may not read all that it is of.
+func mayExport(p domain.Principal, e *domain.Export) error {
+	need := e.Type.Reads()
+	if !slices.ContainsFunc(need, func(n domain.Permission) bool { return allow.Covers(p.Permissions, n) }) {
+		return lacks(e.Type, need...)
+	}
+	for _, name := range e.Filters.Types {
+		if reader := readerOf(event.Type(name)); e.Type == domain.ExportEvents && !allow.Covers(p.Permissions, reader) {
+			return lacks(e.Type, reader)
+		}
 	}
 	return nil
+}
+
+func lacks(t domain.ExportType, need ...domain.Permission) error {
+	names := make([]string, len(need))
+	for i, n := range need {
+		names[i] = string(n)
+	}
+	return domain.Errorf(domain.CodeInsufficientPermissions, "An export of %s takes the permission %s.", t, strings.Join(names, " or ")).With("required", names)
+}
+
+// orderExport is what is ordered, as far as the credential may have it: of
+// events, those whose resource it may read.
+func orderExport(p domain.Principal, n *NewExport) (*domain.Export, error) {
+	e, err := n.export()
+	if err != nil {
+		return nil, err
+	}
+	if e.Type == domain.ExportEvents {
+		wanted := e.Filters.Types
+		if len(wanted) == 0 {
+			wanted = []string{"*"}
+		}
+		if e.Filters.Types = mayRead(p, wanted); len(e.Filters.Types) == 0 {
+			return nil, lacks(e.Type, readerOf(event.Type(wanted[0])))
+		}
+	}
+	return e, mayExport(p, e)
 }
 
 func (s *Server) exportRoutes() {
@@ -98,10 +141,7 @@ func (s *Server) exportRoutes() {
 		method: http.MethodPost, path: path, id: "createExport", tag: tag, status: http.StatusAccepted, summary: "Order a file of many rows",
 		about: "Ten per hour. The file is written in the background, oldest rows first, and kept for seven days. In CSV no cell is taken for a formula.",
 	}, func(ctx context.Context, p domain.Principal, in *struct{ Body NewExport }) (*answer[*domain.Export], error) {
-		e, err := in.Body.export()
-		if err == nil {
-			err = mayExport(p, e.Type)
-		}
+		e, err := orderExport(p, &in.Body)
 		if err != nil {
 			return nil, err
 		}
@@ -162,7 +202,7 @@ func (s *Server) downloadExport(c *fiber.Ctx) error {
 	p := visitOf(ctx).principal
 	e, err := s.ports.Exports.Export(ctx, p, id)
 	if err == nil {
-		err = mayExport(p, e.Type)
+		err = mayExport(p, e)
 	}
 	if err != nil {
 		return err

@@ -126,7 +126,7 @@ func finish(op *huma.Operation, shared map[string]*huma.Response) {
 			}
 			shared[status] = r
 		}
-		r.Headers = headersOf(status, isError || len(op.Security) > 0, r.Headers)
+		r.Headers = headersOf(op.Method, status, isError || len(op.Security) > 0, r.Headers)
 	}
 }
 
@@ -141,7 +141,7 @@ func ownWords(r *huma.Response) bool {
 }
 
 // headersOf are the headers of an answer.
-func headersOf(status string, limited bool, headers map[string]*huma.Param) map[string]*huma.Param {
+func headersOf(method, status string, limited bool, headers map[string]*huma.Param) map[string]*huma.Param {
 	names := []string{"X-Request-Id"}
 	if limited {
 		names = append(names, limitHeaders()...)
@@ -149,7 +149,11 @@ func headersOf(status string, limited bool, headers map[string]*huma.Param) map[
 	switch status {
 	case "401":
 		names = append(names, "WWW-Authenticate")
-	case "202", "429", "503":
+	case "202":
+		if method == http.MethodGet { // of what is still to come
+			names = append(names, "Retry-After")
+		}
+	case "429", "503":
 		names = append(names, "Retry-After")
 	}
 	if headers == nil {

@@ -77,9 +77,7 @@ func (b *NewMessage) order(problems *domain.Problems) ask.NewMessage {
 	rules.Text(problems, "to", b.To, true, 64)
 	rules.Text(problems, "from", b.From, false, 64)
 	rules.Message(problems, &o)
-	if len(b.Context) > maxCallContext {
-		problems.Add("context", domain.CodeValidation, "has %d entries; %d at most", len(b.Context), maxCallContext)
-	}
+	rules.Context(problems, "context", b.Context)
 	return o
 }
 

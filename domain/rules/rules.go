@@ -20,6 +20,8 @@ import (
 const (
 	MaxName          = 200
 	MaxMetadata      = 50
+	MaxContext       = 200
+	MaxContextBytes  = 64 << 10 // of JSON
 	MaxMetadataKey   = 40
 	MaxMetadataValue = 500
 	maxURL           = 2048
@@ -55,6 +57,35 @@ func Metadata(p *domain.Problems, m map[string]string) {
 		Text(p, "metadata", k, true, MaxMetadataKey)
 		Prose(p, "metadata."+clip(k), m[k], MaxMetadataValue)
 	}
+}
+
+// Context notes what makes the context of one call or message too large.
+func Context(p *domain.Problems, param string, c domain.Context) {
+	if len(c) > MaxContext {
+		p.Add(param, domain.CodeValidation, "has %d entries; %d at most", len(c), MaxContext)
+	} else if sizeOf(map[string]any(c)) > MaxContextBytes {
+		p.Add(param, domain.CodeValidation, "is larger than %d kB of JSON", MaxContextBytes>>10)
+	}
+}
+
+// sizeOf is about how many bytes of JSON something takes.
+func sizeOf(v any) (n int) {
+	const number, mark = 8, 4
+	switch v := v.(type) {
+	case string:
+		return len(v) + mark
+	case []any:
+		for _, e := range v {
+			n += sizeOf(e) + 1
+		}
+		return n + mark
+	case map[string]any:
+		for name, e := range v {
+			n += len(name) + sizeOf(e) + mark
+		}
+		return n + mark
+	}
+	return number
 }
 
 // Zone notes an unknown time zone.
