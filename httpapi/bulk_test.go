@@ -51,8 +51,8 @@ func TestEachItemOfABulkJobIsReadByItself(t *testing.T) {
 	for body, param := range map[*m]string{
 		{"items": []m{}}: "items", {"defaults": m{"to": 5}, "items": []m{{}}}: "defaults.to", {}: "items", {"items": make([]m, 10_001)}: "items",
 		{"items": []m{{}}, "item": 1}: "item", {"items": 5}: "items", {"items": []m{{}}, "metadata": m{"a": 1}}: "metadata",
-		{"defaults": m{"context": m{"a": long(40_000)}}, "items": make([]m, 1000)}:               "defaults",
-		{"defaults": m{"to": "+12025550123", "context": m{"a": long(70_000)}}, "items": []m{{}}}: "",
+		{"defaults": m{"context": m{"a": padded(40_000)}}, "items": make([]m, 1000)}:               "defaults",
+		{"defaults": m{"to": "+12025550123", "context": m{"a": padded(70_000)}}, "items": []m{{}}}: "",
 	} {
 		d.unlimited()
 		if param == "" {
@@ -67,7 +67,7 @@ func TestEachItemOfABulkJobIsReadByItself(t *testing.T) {
 	d.must(400, "POST", "/v1/bulk/calls", "operator", "[")
 }
 
-func long(n int) string { return strings.Repeat("x", n) }
+func padded(n int) string { return strings.Repeat("x", n) }
 
 func texts(c *ask.NewCall, names ...string) []string {
 	var out []string

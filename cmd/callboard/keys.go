@@ -250,6 +250,8 @@ func keysList() *cobra.Command {
 	return cmd
 }
 
+const active = "active"
+
 func stateOf(k *domain.APIKey) string {
 	switch {
 	case k.RevokedAt != nil:
@@ -257,7 +259,7 @@ func stateOf(k *domain.APIKey) string {
 	case k.ExpiresAt != nil && !time.Now().Before(*k.ExpiresAt):
 		return "expired"
 	}
-	return "active"
+	return active
 }
 
 func keysRevoke() *cobra.Command {

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
 	"text/tabwriter"
 	"time"
 
@@ -119,15 +120,16 @@ func (s *staff) tenant(ctx context.Context, id string) (string, error) {
 }
 
 func (s *staff) deleteTenant(ctx context.Context, id string) error {
-	all, err := s.tenants(ctx)
-	if err == nil {
-		_, err = s.tenant(ctx, id)
-	}
+	_, err := s.tenant(ctx, id)
 	if err != nil {
 		return err
 	}
-	if len(all) == 1 {
-		return errors.New("this is the only workspace: its operator keys are the last")
+	keys, err := (storeKeys{s.v}).list(ctx, "")
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(keys, func(k *domain.APIKey) bool { return k.Operator && k.WorkspaceID != id && stateOf(k) == active }) {
+		return errors.New("no operator key would be left: make one in another workspace first (callboard keys create --operator --workspace …)")
 	}
 	if s.running != nil {
 		return s.running.DeleteWorkspace(ctx, domain.Principal{Operator: true}, id)

@@ -3,6 +3,7 @@ package main_test
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -66,6 +67,14 @@ func TestWorkspacesAndUsersAreMadeOnARunningAndAStoppedService(t *testing.T) {
 	assert.Equal(t, http.StatusOK, s.statusWith(later))
 
 	s.stop()
+	var all []struct{ Name, ID string }
+	out, _, err := s.callboard("workspaces", "list", "--json")
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal([]byte(out), &all))
+	home := all[slices.IndexFunc(all, func(w struct{ Name, ID string }) bool { return w.Name == "default" })].ID
+	_, errs, err = s.callboard("workspaces", "delete", home, "--confirm", home)
+	require.Error(t, err)
+	assert.Contains(t, errs, "no operator key would be left")
 	_, errs, err = s.callboard("workspaces", "delete", second, "--confirm", second)
 	require.NoError(t, err, errs)
 	assert.Equal(t, []string{"default"}, names())
