@@ -72,10 +72,11 @@ var (
 	errUnproved = errors.New("the caller has not proved which trunk it is")
 )
 
-// refuse answers an INVITE of a trunk, and counts why.
+// refuse answers an INVITE of a trunk, and counts why: before, so that whoever
+// has the answer finds it counted.
 func (n *Node) refuse(in *sip.Incoming, e trunk.Entry, code int, after time.Duration, why string) {
-	in.Reject(code, after)
 	n.arrived(e, why)
+	in.Reject(code, after)
 }
 
 func (n *Node) arrived(e trunk.Entry, refusal string) {

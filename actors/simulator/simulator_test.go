@@ -15,6 +15,7 @@ import (
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/tone"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/siptest"
 )
 
 // caller is a user agent with sound that calls the carrier.
@@ -29,12 +30,16 @@ type caller struct {
 	ended  chan error
 }
 
-func start(t *testing.T, portMin int) *caller {
+// patience is how long a test waits before it gives something up.
+const patience = time.Minute
+
+func start(t *testing.T) *caller {
 	t.Helper()
+	theirs, ours := siptest.SoundPorts(t), siptest.SoundPorts(t)
 	c := &caller{t: t, seen: make(chan simulator.Event, 256), ended: make(chan error, 1)}
 	var err error
 	c.sim, err = simulator.New(simulator.Config{
-		PortMin: portMin, PortMax: portMin + 99, Notify: func(e simulator.Event) { c.seen <- e },
+		PortMin: theirs, PortMax: theirs + 99, Notify: func(e simulator.Event) { c.seen <- e },
 		RingFor: func(string) time.Duration { return 50 * time.Millisecond },
 	})
 	require.NoError(t, err)
@@ -47,7 +52,7 @@ func start(t *testing.T, portMin int) *caller {
 	require.NoError(t, err)
 	go func() { _ = c.ua.Serve(t.Context()) }()
 	<-c.ua.Ready()
-	c.engine, err = media.NewEngine(media.Config{BindIP: netip.MustParseAddr("127.0.0.1"), PortMin: portMin + 100, PortMax: portMin + 199})
+	c.engine, err = media.NewEngine(media.Config{BindIP: netip.MustParseAddr("127.0.0.1"), PortMin: ours, PortMax: ours + 99})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = c.engine.Close() })
 	return c
@@ -102,7 +107,7 @@ func next[T sip.Event](k *conversation) T {
 			if v, ok := e.(T); ok {
 				return v
 			}
-		case <-time.After(8 * time.Second):
+		case <-time.After(patience):
 			var want T
 			k.t.Fatalf("no %T", want)
 		}
@@ -116,7 +121,7 @@ func (k *conversation) answered() {
 
 func (k *conversation) until(what string, f func() bool) {
 	k.t.Helper()
-	deadline := time.Now().Add(8 * time.Second)
+	deadline := time.Now().Add(patience)
 	for {
 		k.mu.Lock()
 		ok := f()
@@ -133,7 +138,7 @@ func (k *conversation) until(what string, f func() bool) {
 
 func TestEachNumberBehavesAsTheContractSays(t *testing.T) {
 	t.Parallel()
-	c := start(t, 50000)
+	c := start(t)
 	for number, code := range map[string]int{
 		"+15005550001": 486, "15005550005": 404, "+15005550006": 503, "+15005557713": 603, "+15005557714": 486, "+15005557719": 404, "+15005557720": 480,
 	} {
@@ -148,7 +153,7 @@ func TestEachNumberBehavesAsTheContractSays(t *testing.T) {
 
 func TestPeopleSpeakListenAndPressKeys(t *testing.T) {
 	t.Parallel()
-	c := start(t, 51000)
+	c := start(t)
 	wants := map[string]string{"+15005550000": "1", "+15005550004": "2", "+447700900123": "1", "+15005557717": "71"}
 	calls := make(map[string]*conversation)
 	for number := range wants {
@@ -168,7 +173,7 @@ func TestPeopleSpeakListenAndPressKeys(t *testing.T) {
 
 func TestSomePhonesSayNothingSpeakFirstOrHangUp(t *testing.T) {
 	t.Parallel()
-	c := start(t, 52000)
+	c := start(t)
 	deaf := c.call("+15005550009")
 	voicemail, fax, stop := c.call("+15005550003"), c.call("+15005550008"), c.call("+15005550007")
 	leaving := c.call("+15005557718")
@@ -196,7 +201,8 @@ func TestSomePhonesSayNothingSpeakFirstOrHangUp(t *testing.T) {
 
 func TestACarrierThatIsEndedAtOnceEnds(t *testing.T) {
 	t.Parallel()
-	sim, err := simulator.New(simulator.Config{PortMin: 53000, PortMax: 53099})
+	low := siptest.SoundPorts(t)
+	sim, err := simulator.New(simulator.Config{PortMin: low, PortMax: low + 99})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
