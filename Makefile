@@ -41,7 +41,7 @@ SOAK_DOC       ?=
 NIGHTLY_TESTS    := ^(TestEveryZoneOpensAsACalculationOfItsOwnSays|TestTheEstimateIsWithinTenPercentFromTenPercentOn|TestTheModelAllowsWhateverHappens|Test(Kills|FailOvers|FullDisks|Clocks).*)$$
 NIGHTLY_PACKAGES := ./domain/calendar ./domain/rehearsal ./actors/campaign/modeltest ./cmd/callboard
 
-.PHONY: help run build test lint fmt bench bench-parts e2e fuzz attack soak nightly netem openapi postman check tools clean
+.PHONY: help run build test lint fmt bench bench-parts e2e fuzz attack soak nightly netem openapi postman client check tools clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -105,6 +105,9 @@ openapi: tools build ## write bin/openapi.json and lint it
 
 postman: build ## write bin/callboard.postman_collection.json
 	@bin/callboard openapi --format postman >bin/callboard.postman_collection.json
+
+client: ## write the Go client (client/api.go) anew from the OpenAPI document
+	@go test -count=1 -run '^TestTheGoClientIsThatOfTheDocument$$' ./httpapi -update
 
 check: ## everything a change must pass: tidy modules, the linter, the tests
 	go mod tidy -diff
