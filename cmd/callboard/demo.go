@@ -7,22 +7,23 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/netip"
 	"os"
 	"path/filepath"
-	"sort"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
 
+	"github.com/callboard/callboard/client"
 	"github.com/callboard/callboard/configs"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/allow"
-	"github.com/callboard/callboard/domain/ask"
 )
 
 // demoPause is how often the demo looks at its campaign.
@@ -34,8 +35,7 @@ type demoShow struct {
 	dir      string
 	out      io.Writer
 	receiver *receiver
-	base     string
-	key      string
+	api      *client.Client
 }
 
 // newDemo starts the receiver of the demo's webhook.
@@ -63,10 +63,10 @@ func (d *demoShow) say(format string, args ...any) { _, _ = fmt.Fprintf(d.out, f
 
 // play shows the demo once per data folder; later starts tell what is there.
 func (d *demoShow) play(ctx context.Context, s *service) {
-	d.base = s.cfg.BaseURL(netip.MustParseAddrPort(s.ln.Addr().String()))
+	d.api = &client.Client{URL: s.cfg.BaseURL(netip.MustParseAddrPort(s.ln.Addr().String()))}
 	key, err := os.ReadFile(filepath.Join(s.cfg.Data, "admin.key"))
 	if err == nil {
-		d.key = strings.TrimSpace(string(key))
+		d.api.Key = strings.TrimSpace(string(key))
 		if _, done := os.Stat(filepath.Join(d.dir, "results.csv")); done == nil {
 			err = d.again(ctx)
 		} else if !s.cfg.Simulator {
@@ -82,16 +82,12 @@ func (d *demoShow) play(ctx context.Context, s *service) {
 
 // again tells what an earlier start left.
 func (d *demoShow) again(ctx context.Context) error {
-	var campaigns, calls struct {
-		Data []struct {
-			Name   string `json:"name"`
-			Status string `json:"status"`
-		} `json:"data"`
-	}
-	if err := d.api(ctx, http.MethodGet, "/v1/campaigns?limit=100", nil, &campaigns); err != nil {
+	campaigns, err := d.api.ListCampaigns(ctx, client.ListCampaignsQuery{Limit: 100})
+	if err != nil {
 		return err
 	}
-	if err := d.api(ctx, http.MethodGet, "/v1/calls?limit=100", nil, &calls); err != nil {
+	calls, err := d.api.ListCalls(ctx, client.ListCallsQuery{Limit: 100})
+	if err != nil {
 		return err
 	}
 	d.say("\n  Everything is still here: %d campaigns, %d calls.\n", len(campaigns.Data), len(calls.Data))
@@ -108,22 +104,20 @@ func (d *demoShow) first(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var hook struct{ ID string }
-	err = d.api(ctx, http.MethodPost, "/v1/webhooks", map[string]any{"url": d.receiver.url, "events": []string{"*"}}, &hook)
+	hook, err := d.api.CreateWebhook(ctx, &client.NewWebhook{URL: d.receiver.url, Events: []string{"*"}})
 	if err != nil {
 		return err
 	}
-	var campaign struct{ ID string }
-	err = d.api(ctx, http.MethodPost, "/v1/campaigns", map[string]any{
-		"name": "Demo: confirm your appointment", "agent_id": agent, "contacts": demoPeople(),
-		"caller_id":  map[string]string{"number": "+15005550100", "name": "Callboard"},
-		"pacing":     map[string]int{"calls_per_minute": 300, "max_concurrent": 8},
-		"compliance": map[string]any{"calling_hours": map[string]string{"start": "00:00", "end": "24:00", "timezone": "UTC"}},
-	}, &campaign)
+	campaign, err := d.api.CreateCampaign(ctx, &client.NewCampaign{
+		Name: "Demo: confirm your appointment", AgentID: &agent, Contacts: demoPeople(),
+		CallerID:   &client.NewCallerID{Number: new("+15005550100"), Name: new("Callboard")},
+		Pacing:     &client.NewPacing{CallsPerMinute: new(int64(300)), MaxConcurrent: new(int64(8))},
+		Compliance: &client.NewCompliance{CallingHours: &client.NewHours{Start: "00:00", End: "24:00", Timezone: new("UTC")}},
+	})
 	if err != nil {
 		return err
 	}
-	if err = d.api(ctx, http.MethodPost, "/v1/campaigns/"+campaign.ID+"/start", nil, nil); err != nil {
+	if _, err = d.api.StartCampaign(ctx, campaign.ID); err != nil {
 		return err
 	}
 	st, err := d.watch(ctx, campaign.ID)
@@ -134,82 +128,82 @@ func (d *demoShow) first(ctx context.Context) error {
 		return err
 	}
 	d.report(st, agent)
-	return d.api(ctx, http.MethodDelete, "/v1/webhooks/"+hook.ID, nil, nil)
+	_, err = d.api.DeleteWebhook(ctx, hook.ID)
+	return err
 }
 
 // agent makes the sample pathway and the agent that speaks it.
 func (d *demoShow) agent(ctx context.Context) (string, error) {
-	var made struct{ ID string }
-	when := func(kind, digits string) map[string]string {
-		if digits == "" {
-			return map[string]string{"type": kind}
-		}
-		return map[string]string{"type": kind, "digits": digits}
-	}
-	err := d.api(ctx, http.MethodPost, "/v1/pathways", map[string]any{
-		"name": "Confirm an appointment", "start": "hello",
-		"nodes": []map[string]any{
-			{"id": "hello", "type": "say", "prompt": "Hello {{name | there}}. This is Callboard, about your appointment on {{day | Monday}}."},
-			{"id": "ask", "type": "collect", "input": "dtmf", "length": 1, "timeout_seconds": 5, "retries": 1, "save_as": "answer", "values": []string{"1", "2"}, "prompt": "To confirm, press 1. To decline, press 2."},
-			{"id": "yes", "type": "end", "prompt": "Thank you. See you then.", "outcome": "confirmed"},
-			{"id": "no", "type": "end", "prompt": "All right. We have cancelled it.", "outcome": "declined"},
-			{"id": "none", "type": "end", "prompt": "We will call again. Goodbye.", "notes": "no key pressed"},
+	made, err := d.api.CreatePathway(ctx, &client.PathwayChange{
+		Name: new("Confirm an appointment"), Start: new("hello"),
+		Nodes: []client.Node{
+			{ID: "hello", Type: "say", Prompt: new("Hello {{name | there}}. This is Callboard, about your appointment on {{day | Monday}}.")},
+			{
+				ID: "ask", Type: "collect", Input: new("dtmf"), Length: new(int64(1)), TimeoutSeconds: new(5.0), Retries: new(int64(1)),
+				SaveAs: new("answer"), Values: []string{"1", "2"}, Prompt: new("To confirm, press 1. To decline, press 2."),
+			},
+			{ID: "yes", Type: "end", Prompt: new("Thank you. See you then."), Outcome: new("confirmed")},
+			{ID: "no", Type: "end", Prompt: new("All right. We have cancelled it."), Outcome: new("declined")},
+			{ID: "none", Type: "end", Prompt: new("We will call again. Goodbye."), Notes: new("no key pressed")},
 		},
-		"edges": []map[string]any{
-			{"from": "hello", "to": "ask", "when": when("always", "")},
-			{"from": "ask", "to": "yes", "when": when("dtmf", "1")},
-			{"from": "ask", "to": "no", "when": when("dtmf", "2")},
-			{"from": "ask", "to": "none", "when": when("else", "")},
+		Edges: []client.Edge{
+			{From: "hello", To: "ask", When: client.When{Type: "always"}},
+			{From: "ask", To: "yes", When: client.When{Type: "dtmf", Digits: new("1")}},
+			{From: "ask", To: "no", When: client.When{Type: "dtmf", Digits: new("2")}},
+			{From: "ask", To: "none", When: client.When{Type: "else"}},
 		},
-	}, &made)
+	})
 	if err != nil {
 		return "", err
 	}
-	err = d.api(ctx, http.MethodPost, "/v1/agents", map[string]any{"name": "Receptionist", "pathway_id": made.ID}, &made)
-	return made.ID, err
+	a, err := d.api.CreateAgent(ctx, &client.AgentChange{Name: new("Receptionist"), PathwayID: &made.ID})
+	if err != nil {
+		return "", err
+	}
+	return a.ID, nil
 }
 
 // demoPeople are twenty contacts; the last two digits say how their phones
 // behave.
-func demoPeople() []map[string]any {
+func demoPeople() []client.NewContact {
 	names := []string{
 		"Ada", "Basil", "Clara", "Dmitri", "Edith", "Farid", "Greta", "Hugo", "Ines", "Jonas",
 		"Kira", "Lars", "Mina", "Noor", "Otto", "Pia", "Quentin", "Rosa", "Samir", "Tilda",
 	}
 	kinds := []int{11, 12, 14, 11, 18, 11, 13, 12, 11, 19, 11, 17, 16, 11, 15, 12, 20, 11, 14, 11}
 	days := []string{"Monday", "Tuesday", "Wednesday", "Thursday", "Friday"}
-	out := make([]map[string]any, len(names))
+	out := make([]client.NewContact, len(names))
 	for i, name := range names {
-		out[i] = map[string]any{
-			"phone":   fmt.Sprintf("%s%02d%02d", domain.MagicPrefix, 10+i, kinds[i]),
-			"context": map[string]string{"name": name, "day": days[i%len(days)]},
+		out[i] = client.NewContact{
+			Phone:   fmt.Sprintf("%s%02d%02d", domain.MagicPrefix, 10+i, kinds[i]),
+			Context: map[string]any{"name": name, "day": days[i%len(days)]},
 		}
 	}
 	return out
 }
 
 // watch shows a progress bar until the campaign is over.
-func (d *demoShow) watch(ctx context.Context, id string) (domain.CampaignStatusObject, error) {
-	told := 0
+func (d *demoShow) watch(ctx context.Context, id string) (*client.CampaignStatusObject, error) {
+	told := int64(0)
 	bar := progressbar.NewOptions(len(demoPeople()), progressbar.OptionSetWriter(d.out), progressbar.OptionSetWidth(40),
 		progressbar.OptionShowCount(), progressbar.OptionSetDescription("  calling"), progressbar.OptionSetPredictTime(false))
 	for {
-		var st domain.CampaignStatusObject
-		if err := d.api(ctx, http.MethodGet, "/v1/campaigns/"+id+"/status", nil, &st); err != nil {
-			return st, err
+		st, err := d.api.GetCampaignStatus(ctx, id)
+		if err != nil {
+			return nil, err
 		}
 		over := st.Progress.Total - st.Progress.Remaining - st.Progress.InProgress
 		if terminal() {
-			_ = bar.Set(over)
+			_ = bar.Set64(over)
 		} else if over >= told+5 {
 			told = over
 			d.say("  calling: %d of %d\n", over, st.Progress.Total)
 		}
-		if st.Status.Final() {
+		if domain.CampaignStatus(st.Status).Final() {
 			d.say("\n\n")
 			return st, nil
 		}
-		if st.Status == domain.CampaignPaused {
+		if st.Status == string(domain.CampaignPaused) {
 			return st, fmt.Errorf("the campaign was paused: %s", st.PauseReason)
 		}
 		select {
@@ -228,20 +222,14 @@ func terminal() bool {
 
 // keep fetches recordings and results, as a user would.
 func (d *demoShow) keep(ctx context.Context, campaign string) error {
-	var calls ask.List[domain.Call]
+	var calls *client.ListCall
 	for deadline := time.Now().Add(15 * time.Second); ; {
-		var page struct{ Data []domain.Call }
-		if err := d.api(ctx, http.MethodGet, "/v1/calls?limit=100&campaign_id="+campaign, nil, &page); err != nil {
+		var err error
+		if calls, err = d.api.ListCalls(ctx, client.ListCallsQuery{Limit: 100, CampaignID: campaign}); err != nil {
 			return err
 		}
-		calls.Data = page.Data
-		busy := 0
-		for i := range calls.Data {
-			if calls.Data[i].Processing {
-				busy++
-			}
-		}
-		if busy == 0 || time.Now().After(deadline) {
+		busy := slices.ContainsFunc(calls.Data, func(c client.Call) bool { return c.Processing })
+		if !busy || time.Now().After(deadline) {
 			break
 		}
 		select {
@@ -255,33 +243,37 @@ func (d *demoShow) keep(ctx context.Context, campaign string) error {
 		if !c.RecordingAvailable {
 			continue
 		}
-		var wav []byte
-		if err := d.api(ctx, http.MethodGet, "/v1/calls/"+c.ID+"/recording", nil, &wav); err != nil {
-			return err
+		resp, err := d.api.GetRecording(ctx, c.ID)
+		if err == nil {
+			err = saved(resp, filepath.Join(d.dir, "recording-"+strings.TrimPrefix(c.To, "+")+".wav"))
 		}
-		name := "recording-" + strings.TrimPrefix(c.To, "+") + ".wav"
-		if err := os.WriteFile(filepath.Join(d.dir, name), wav, 0o600); err != nil {
+		if err != nil {
 			return err
 		}
 	}
-	var csv []byte
-	if err := d.api(ctx, http.MethodGet, "/v1/campaigns/"+campaign+"/results", nil, &csv); err != nil {
+	resp, err := d.api.GetCampaignResults(ctx, campaign)
+	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(d.dir, "results.csv"), csv, 0o600)
+	return saved(resp, filepath.Join(d.dir, "results.csv"))
+}
+
+// saved keeps a download as a file.
+func saved(resp *http.Response, path string) error {
+	defer func() { _ = resp.Body.Close() }()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, text, 0o600)
 }
 
 // report prints what came of it, a webhook as received, and what to do next.
-func (d *demoShow) report(st domain.CampaignStatusObject, agent string) {
+func (d *demoShow) report(st *client.CampaignStatusObject, agent string) {
 	d.say("  Outcomes\n")
-	words := make([]string, 0, len(st.Outcomes))
-	for o := range st.Outcomes {
-		words = append(words, string(o))
-	}
-	sort.Strings(words)
-	for _, w := range words {
-		if n := st.Outcomes[domain.Outcome(w)]; n > 0 {
-			d.say("    %-10s %2d  %s\n", w, n, strings.Repeat("█", n))
+	for _, w := range slices.Sorted(maps.Keys(st.Outcomes)) {
+		if n := st.Outcomes[w]; n > 0 {
+			d.say("    %-10s %2d  %s\n", w, n, strings.Repeat("█", int(n)))
 		}
 	}
 	d.say("\n  Recordings (left: caller, right: agent)  %s\n", filepath.Join(d.dir, "recording-*.wav"))
@@ -302,47 +294,7 @@ func (d *demoShow) report(st domain.CampaignStatusObject, agent string) {
 
   The service is up at %[2]s. Ctrl-C ends it.
 
-`, filepath.Join(filepath.Dir(d.dir), "admin.key"), d.base, agent)
-}
-
-// api asks the service; out may be a *[]byte.
-func (d *demoShow) api(ctx context.Context, method, path string, in, out any) error {
-	var body io.Reader
-	if in != nil {
-		b, err := json.Marshal(in)
-		if err != nil {
-			return err
-		}
-		body = bytes.NewReader(b)
-	}
-	req, err := http.NewRequestWithContext(ctx, method, d.base+path, body)
-	if err != nil {
-		return err
-	}
-	req.Header.Set("Authorization", "Bearer "+d.key)
-	if in != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = resp.Body.Close() }()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return err
-	}
-	if resp.StatusCode >= http.StatusBadRequest {
-		return fmt.Errorf("%s %s: %s: %s", method, path, resp.Status, text)
-	}
-	if raw, ok := out.(*[]byte); ok {
-		*raw = text
-		return nil
-	}
-	if out == nil || len(text) == 0 {
-		return nil
-	}
-	return json.Unmarshal(text, out)
+`, filepath.Join(filepath.Dir(d.dir), "admin.key"), d.api.URL, agent)
 }
 
 // receiver is an HTTPS endpoint on loopback that keeps a few requests.
