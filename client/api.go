@@ -4971,7 +4971,7 @@ type NewExportFilters struct {
 	CreatedBefore *time.Time `json:"created_before,omitempty"`
 	// Only calls or contacts in this state.
 	Status *string `json:"status,omitempty"`
-	// Only events of these names or wildcards.
+	// Only events of these names or wildcards. All that the credential may read where there are none.
 	Types []string `json:"types,omitzero"`
 }
 
