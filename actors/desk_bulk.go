@@ -124,7 +124,11 @@ func orElse(s, other string) string {
 
 // callNever says why a call can never be placed as it is ordered; nil: it may.
 func (d *Desk) callNever(ctx context.Context, p domain.Principal, w *domain.Workspace, index int, o *ask.NewCall) *domain.BulkError {
-	if _, err := d.scriptOf(ctx, p, o.AgentID, o.PathwayID); domain.CodeOf(err) == domain.CodeNotFound || domain.CodeOf(err) == domain.CodeValidation {
+	_, err := d.scriptOf(ctx, p, o.AgentID, o.PathwayID)
+	if domain.CodeOf(err) == domain.CodeNoEngine {
+		return blame(index, err)
+	}
+	if domain.CodeOf(err) == domain.CodeNotFound || domain.CodeOf(err) == domain.CodeValidation {
 		return blame(index, problem("agent_id", domain.CodeValidation, "there is no such agent or pathway, or it has nothing to say"))
 	}
 	if _, inside := domain.PhoneUser(o.To); inside {

@@ -112,7 +112,7 @@ func (d *Desk) newCall(ctx context.Context, p domain.Principal, w *domain.Worksp
 	}
 	now := stamp()
 	c := &domain.Call{
-		Direction: domain.Outbound, From: from, To: to, AgentID: o.AgentID, PathwayID: script.Pathway.ID,
+		Direction: domain.Outbound, From: from, To: to, AgentID: o.AgentID, AgentVersion: script.Version, PathwayID: script.Pathway.ID,
 		Status: domain.CallQueued, Legs: []domain.Leg{}, Attempt: 1, StartedAt: &now,
 		Variables: map[string]string{}, Context: o.Context, Record: o.Record,
 	}

@@ -163,14 +163,29 @@ func (d *Desk) scriptOf(ctx context.Context, p domain.Principal, agentID, pathwa
 	})
 }
 
+// noEngine refuses calls that nothing here can speak.
+func noEngine(param, format string, args ...any) error {
+	e := domain.Errorf(domain.CodeNoEngine, format, args...)
+	e.Param = param
+	return e
+}
+
 func (d *Desk) readScript(ctx context.Context, p domain.Principal, agentID, pathwayID string) (domain.Script, error) {
 	s := domain.Script{UnitID: domain.Unit(p.WorkspaceID), Language: "en-US", Timezone: "UTC"}
 	first := ""
 	if agentID != "" {
-		a, err := d.Agent(ctx, p, agentID)
+		drafted, err := d.Agent(ctx, p, agentID)
 		if err != nil {
 			return s, err
 		}
+		a, err := d.spoken(ctx, drafted)
+		if err != nil {
+			return s, err
+		}
+		if a.Realtime != nil {
+			return s, noEngine("agent_id", "agent %s wants a realtime engine, and none is configured here", agentID)
+		}
+		s.Version = a.Version
 		s.AgentID, s.UnitID, s.Language, s.Timezone = a.ID, domain.Unit(a.ID), a.Language, a.Timezone
 		s.Transfer, s.Inbound = a.Transfer, a.Inbound
 		s.Voice, s.Limits, first = a.Voice, a.Limits, a.FirstMessage
@@ -180,7 +195,7 @@ func (d *Desk) readScript(ctx context.Context, p domain.Principal, agentID, path
 	}
 	if pathwayID == "" {
 		if first == "" {
-			return s, problem("agent_id", domain.CodeValidation, "the agent has neither a pathway nor a first_message: it has nothing to say")
+			return s, noEngine("agent_id", "agent %s speaks by a language model (it has a system_prompt, but neither a pathway nor a first_message), and none is configured here", agentID)
 		}
 		s.Pathway = pathway.Plain(first)
 		return s, nil

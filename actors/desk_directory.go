@@ -12,22 +12,6 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// CreateAgent keeps a new agent.
-func (d *Desk) CreateAgent(ctx context.Context, p domain.Principal, a *domain.Agent) (*domain.Agent, error) {
-	if made, err := madeBefore[domain.Agent](ctx, d, p, domain.PrefixAgent); made != nil || err != nil {
-		return made, err
-	}
-	if err := d.pathwayExists(ctx, p, a.PathwayID); err != nil {
-		return nil, err
-	}
-	fill(&a.Meta, "agent", p, newID(ctx, domain.PrefixAgent), stamp())
-	a.Version = 1
-	if err := d.taken(ctx, p, a.ID, a.Extension, ""); err != nil {
-		return nil, err
-	}
-	return a, create(ctx, d, a, func(c *commit.Change) { moveExtension(c, &a.Meta, "", a.Extension) })
-}
-
 func (d *Desk) pathwayExists(ctx context.Context, p domain.Principal, id string) error {
 	if id == "" {
 		return nil
@@ -48,49 +32,6 @@ func (d *Desk) agentExists(ctx context.Context, p domain.Principal, id string) e
 		return problem("agent_id", domain.CodeValidation, "there is no such agent")
 	}
 	return err
-}
-
-// Agent reads one agent.
-func (d *Desk) Agent(ctx context.Context, p domain.Principal, id string) (*domain.Agent, error) {
-	a, _, err := get[domain.Agent](ctx, d, p, domain.PrefixAgent, id)
-	return a, err
-}
-
-// ListAgents reads a page.
-func (d *Desk) ListAgents(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Agent], error) {
-	return list[domain.Agent](ctx, d, p.WorkspaceID, envOf(p), domain.PrefixAgent, q, nil)
-}
-
-// UpdateAgent changes an agent; agent.updated is in the same commit.
-func (d *Desk) UpdateAgent(ctx context.Context, p domain.Principal, id string, change func(*domain.Agent) error) (*domain.Agent, error) {
-	var before domain.Agent
-	return update(ctx, d, p, domain.PrefixAgent, id, func(a *domain.Agent) error {
-		before = *a
-		if err := change(a); err != nil {
-			return err
-		}
-		a.Version++
-		if err := d.taken(ctx, p, a.ID, a.Extension, ""); err != nil {
-			return err
-		}
-		return d.pathwayExists(ctx, p, a.PathwayID)
-	}, func(c *commit.Change, a *domain.Agent) error {
-		moveExtension(c, &a.Meta, before.Extension, a.Extension)
-		if fields := changed(before, *a, "updated_at", "version"); len(fields) > 0 {
-			c.Events = append(c.Events, draft(&a.Meta, event.AgentUpdated, a.ID, domain.Unit(a.ID), event.ChangedData{ID: a.ID, Changed: fields}))
-			d.node.committed(p.WorkspaceID)
-		}
-		return nil
-	})
-}
-
-// DeleteAgent removes an agent. Campaigns that began keep the version they
-// pinned.
-func (d *Desk) DeleteAgent(ctx context.Context, p domain.Principal, id string) error {
-	return remove(ctx, d, p, domain.PrefixAgent, id, func(c *commit.Change, a *domain.Agent) error {
-		moveExtension(c, &a.Meta, a.Extension, "")
-		return nil
-	})
 }
 
 // CreatePathway keeps a new pathway.
@@ -116,20 +57,25 @@ func (d *Desk) ListPathways(ctx context.Context, p domain.Principal, q ask.Page)
 
 // UpdatePathway changes a pathway.
 func (d *Desk) UpdatePathway(ctx context.Context, p domain.Principal, id string, change func(*domain.Pathway) error) (*domain.Pathway, error) {
-	return update(ctx, d, p, domain.PrefixPathway, id, func(w *domain.Pathway) error {
+	w, err := update(ctx, d, p, domain.PrefixPathway, id, func(w *domain.Pathway) error {
 		w.Version++
 		return change(w)
 	})
+	if err != nil {
+		return nil, err
+	}
+	return w, d.follow(ctx, p)
 }
 
 // DeletePathway removes a pathway that no agent speaks.
 func (d *Desk) DeletePathway(ctx context.Context, p domain.Principal, id string) error {
+	end, err := d.namings(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer end()
 	return remove(ctx, d, p, domain.PrefixPathway, id, func(_ *commit.Change, w *domain.Pathway) error {
-		users, err := list(ctx, d, p.WorkspaceID, envOf(p), domain.PrefixAgent, ask.Page{Limit: 1}, func(a *domain.Agent) bool { return a.PathwayID == w.ID })
-		if err != nil || len(users.Data) == 0 {
-			return err
-		}
-		return domain.Errorf(domain.CodeInvalidState, "agent %s speaks this pathway; give it another one first", users.Data[0].ID)
+		return d.unused(ctx, p, "pathway", w.ID)
 	})
 }
 

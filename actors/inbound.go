@@ -33,6 +33,7 @@ const (
 	sipBusyHere    = 486
 	sipServerError = 500
 	sipUnavailable = 503
+	sipAway        = 480
 )
 
 // Inbound takes an INVITE of a trunk: the number finds workspace and agent, a
@@ -106,6 +107,10 @@ func (n *Node) take(ctx context.Context, in *sip.Incoming) error {
 	script, err := n.desk.scriptOf(ctx, p, number.AgentID, "")
 	if domain.CodeOf(err) == domain.CodeNotFound || domain.CodeOf(err) == domain.CodeValidation {
 		n.refuse(in, entry, sipNotFound, 0, "no_agent") // the number has lost its agent
+		return nil
+	}
+	if domain.CodeOf(err) == domain.CodeNoEngine {
+		n.refuse(in, entry, sipAway, 0, string(domain.CodeNoEngine))
 		return nil
 	}
 	if err != nil {
@@ -304,7 +309,7 @@ func (n *Node) inboundCall(in *sip.Incoming, num *domain.PhoneNumber, t *domain.
 	}
 	shown, party := told.Read(t, country)
 	c := &domain.Call{
-		Direction: domain.Inbound, From: shown, To: num.Number, AgentID: num.AgentID,
+		Direction: domain.Inbound, From: shown, To: num.Number, AgentID: num.AgentID, AgentVersion: script.Version,
 		PathwayID: script.Pathway.ID, Status: domain.CallInitiated, Legs: []domain.Leg{}, Attempt: 1,
 		StartedAt: &now, Variables: map[string]string{}, Record: true,
 	}

@@ -20,7 +20,7 @@ const recallMost = 4096
 
 // directory are the kinds of which each call needs some rows and which change
 // seldom: changes of them are counted, so that they need not be read each time.
-var directory = []string{"agent", "pathway", "number", "trunk"} //nolint:gochecknoglobals // a table
+var directory = []string{"agent", "agent_version", "pathway", "number", "trunk"} //nolint:gochecknoglobals // a table
 
 // counting is a store that counts the changes of the directory.
 type counting struct {

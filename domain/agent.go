@@ -1,6 +1,12 @@
 package domain
 
-import "encoding/json"
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+)
 
 // Voice chooses how an agent sounds.
 type Voice struct {
@@ -21,27 +27,88 @@ type AgentInbound struct {
 	RingSeconds int    `json:"ring_seconds,omitempty"` // ring, early: how long before the answer
 }
 
-// Agent places and takes calls along a pathway.
+// Agent places and takes calls along a pathway. Name, Extension and Metadata
+// hold at once; the rest is a draft until it is published.
 type Agent struct {
 	Meta
-	Name         string        `json:"name"`
-	PathwayID    string        `json:"pathway_id,omitempty"`
-	FirstMessage string        `json:"first_message,omitempty"`
-	Language     string        `json:"language"`
-	Timezone     string        `json:"timezone"`
-	Voice        Voice         `json:"voice"`
-	Limits       AgentLimits   `json:"limits"`
-	Transfer     AgentTransfer `json:"transfer"`
-	Inbound      AgentInbound  `json:"inbound"`
-	Extension    string        `json:"extension,omitempty"` // that phones of the workspace dial to reach the agent
-	Version      int           `json:"version"`
+	Name             string         `json:"name"`
+	PathwayID        string         `json:"pathway_id,omitempty"`
+	SystemPrompt     string         `json:"system_prompt,omitempty"`
+	FirstMessage     string         `json:"first_message,omitempty"`
+	Language         string         `json:"language"`
+	Timezone         string         `json:"timezone"`
+	Voice            Voice          `json:"voice"`
+	LLM              *AgentLLM      `json:"llm,omitempty"`
+	STT              *AgentSTT      `json:"stt,omitempty"`
+	Realtime         *AgentRealtime `json:"realtime,omitempty"`
+	TurnTaking       *AgentTurns    `json:"turn_taking,omitempty"`
+	AMD              *AgentAMD      `json:"amd,omitempty"`
+	Limits           AgentLimits    `json:"limits"`
+	Transfer         AgentTransfer  `json:"transfer"`
+	Inbound          AgentInbound   `json:"inbound"`
+	KnowledgeBaseIDs []string       `json:"knowledge_base_ids"`
+	Tools            []string       `json:"tools"` // ids
+	OnInbound        *AgentHook     `json:"on_inbound,omitempty"`
+	Analysis         *AgentAnalysis `json:"analysis,omitempty"`
+	Extension        string         `json:"extension,omitempty"`           // that phones of the workspace dial to reach the agent
+	Version          int            `json:"version"`                       // the newest published one, which calls speak
+	PublishedAt      *time.Time     `json:"published_at"`                  // when that was published
+	Unpublished      []string       `json:"unpublished_changes"`           // the fields of the draft that differ from it
+	Names            []string       `json:"names,omitempty" hidden:"true"` // what draft and version name, by id
 }
+
+// Refs are what the agent as it stands names: its pathway, tools and knowledge
+// bases.
+func (a *Agent) Refs() []string {
+	var ids []string
+	if a.PathwayID != "" {
+		ids = append(ids, a.PathwayID)
+	}
+	return slices.Concat(ids, a.Tools, a.KnowledgeBaseIDs)
+}
+
+// Public is the agent as the API shows it.
+func (a *Agent) Public() *Agent {
+	c := *a
+	c.Names = nil
+	return &c
+}
+
+// AgentVersion is an agent as it was published. It never changes.
+type AgentVersion struct{ Agent }
+
+// Key names the row: below its agent.
+func (v *AgentVersion) Key() Key {
+	return Key{"agent_version", v.WorkspaceID, fmt.Sprintf("%s/%06d", v.ID, v.Version)}
+}
+
+// Indexes: by agent.
+func (v *AgentVersion) Indexes() []string { return []string{"of=" + v.ID} }
+
+// Sort is by age, in the shape of an id.
+func (v *AgentVersion) Sort() string {
+	var number [10]byte
+	binary.BigEndian.PutUint64(number[2:], uint64(v.Version)) //nolint:gosec // counts from 1
+	return ID(PrefixAgent, v.CreatedAt, number)
+}
+
+// Public is the version as the API shows it.
+func (v *AgentVersion) Public() *AgentVersion { return &AgentVersion{*v.Agent.Public()} }
 
 // Key names the row.
 func (a *Agent) Key() Key { return Key{"agent", a.WorkspaceID, a.ID} }
 
-// Indexes: by environment.
-func (a *Agent) Indexes() []string { return []string{envIndex(a.Environment)} }
+// Indexes: by environment, and by what it names.
+func (a *Agent) Indexes() []string { return namesIndex(envIndex(a.Environment), a.Names) }
+
+// namesIndex is a list of those that name something, by its id.
+func namesIndex(env string, ids []string) []string {
+	ix := []string{env}
+	for _, id := range ids {
+		ix = append(ix, "names="+id)
+	}
+	return ix
+}
 
 // Sort is by age.
 func (a *Agent) Sort() string { return a.ID }
@@ -146,6 +213,7 @@ func (p *Pathway) Sort() string { return p.ID }
 // pinned when the call or its campaign starts.
 type Script struct {
 	AgentID  string        `json:"agent_id,omitempty"`
+	Version  int           `json:"agent_version,omitempty"`
 	UnitID   string        `json:"unit_id"`
 	Language string        `json:"language"`
 	Timezone string        `json:"timezone"`

@@ -97,6 +97,7 @@ type Call struct {
 	From                string            `json:"from"`
 	To                  string            `json:"to"`
 	AgentID             string            `json:"agent_id,omitempty"`
+	AgentVersion        int               `json:"agent_version,omitempty"` // which was pinned
 	PathwayID           string            `json:"pathway_id,omitempty"`
 	CampaignID          string            `json:"campaign_id,omitempty"`
 	ContactID           string            `json:"contact_id,omitempty"`

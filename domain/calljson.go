@@ -19,6 +19,7 @@ func (c *Call) AppendJSON(b []byte) ([]byte, error) {
 	o.Text("from", c.From)
 	o.Text("to", c.To)
 	o.Word("agent_id", c.AgentID)
+	o.Some("agent_version", int64(c.AgentVersion))
 	o.Word("pathway_id", c.PathwayID)
 	o.Word("campaign_id", c.CampaignID)
 	o.Word("contact_id", c.ContactID)

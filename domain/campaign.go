@@ -98,6 +98,7 @@ type Campaign struct {
 	Compliance       Compliance        `json:"compliance"`
 	DefaultCountry   string            `json:"default_country"`
 	AutoComplete     bool              `json:"auto_complete"`
+	FollowLatest     bool              `json:"follow_latest,omitempty"` // each call speaks what is published when it begins
 	Test             *TestMode         `json:"test,omitempty"`
 	PauseReason      string            `json:"pause_reason,omitempty"`
 	CompletionReason string            `json:"completion_reason,omitempty"` // exhausted | window_ended

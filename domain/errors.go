@@ -51,6 +51,7 @@ const (
 	CodeSlotUnavailable         Code = "slot_unavailable"
 	CodeNoSMSRoute              Code = "no_sms_route"
 	CodeOptedOut                Code = "recipient_opted_out"
+	CodeNoEngine                Code = "engine_not_configured"
 )
 
 // Detail is one problem of one field.

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"net/http"
+	"slices"
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/rules"
@@ -45,17 +46,27 @@ type NewAgentInbound struct {
 
 // AgentChange is an agent as it is sent; in a PATCH what is left out stays.
 type AgentChange struct {
-	Name         *string           `json:"name,omitempty"`
-	PathwayID    *string           `json:"pathway_id,omitempty"`
-	FirstMessage *string           `json:"first_message,omitempty" doc:"Without a pathway: all that the agent says."`
-	Language     *string           `json:"language,omitempty" example:"en-US"`
-	Timezone     *string           `json:"timezone,omitempty" example:"America/New_York"`
-	Voice        *NewVoice         `json:"voice,omitempty"`
-	Limits       *NewAgentLimits   `json:"limits,omitempty"`
-	Transfer     *NewAgentTransfer `json:"transfer,omitempty"`
-	Inbound      *NewAgentInbound  `json:"inbound,omitempty"`
-	Extension    *string           `json:"extension,omitempty" doc:"2 to 6 digits that phones of the workspace dial to reach the agent." example:"200"`
-	Metadata     map[string]string `json:"metadata,omitempty"`
+	Name             *string           `json:"name,omitempty"`
+	PathwayID        *string           `json:"pathway_id,omitempty"`
+	SystemPrompt     *string           `json:"system_prompt,omitempty" doc:"What a language model is told of its part. An agent that has neither a pathway nor a first_message speaks by it alone, and its calls need such a model."`
+	FirstMessage     *string           `json:"first_message,omitempty" doc:"Without a pathway: all that the agent says."`
+	Language         *string           `json:"language,omitempty" example:"en-US"`
+	Timezone         *string           `json:"timezone,omitempty" example:"America/New_York"`
+	Voice            *NewVoice         `json:"voice,omitempty"`
+	LLM              *NewLLM           `json:"llm,omitempty" doc:"The language model. {} takes it away, as with the objects below."`
+	STT              *NewSTT           `json:"stt,omitempty" doc:"How it hears."`
+	Realtime         *NewRealtime      `json:"realtime,omitempty" doc:"An engine that hears and speaks by itself; calls of such an agent need it."`
+	TurnTaking       *NewTurns         `json:"turn_taking,omitempty" doc:"When it takes the word. It counts where speech is heard."`
+	AMD              *NewAMD           `json:"amd,omitempty" doc:"What it does about answering machines."`
+	Limits           *NewAgentLimits   `json:"limits,omitempty"`
+	Transfer         *NewAgentTransfer `json:"transfer,omitempty"`
+	Inbound          *NewAgentInbound  `json:"inbound,omitempty"`
+	KnowledgeBaseIDs []string          `json:"knowledge_base_ids,omitempty" nullable:"false" doc:"What it may look things up in; 20 at most."`
+	Tools            []string          `json:"tools,omitempty" nullable:"false" doc:"The ids of the tools that it may use; 50 at most."`
+	OnInbound        *NewInboundHook   `json:"on_inbound,omitempty" doc:"Whom to ask when a call comes in."`
+	Analysis         *NewAnalysis      `json:"analysis,omitempty" doc:"What is wanted to be known of its calls."`
+	Extension        *string           `json:"extension,omitempty" doc:"2 to 6 digits that phones of the workspace dial to reach the agent." example:"200"`
+	Metadata         map[string]string `json:"metadata,omitempty"`
 }
 
 // set copies what was sent.
@@ -68,6 +79,7 @@ func set[T any](into, from *T) {
 func (n *AgentChange) apply(a *domain.Agent) error {
 	set(&a.Name, n.Name)
 	set(&a.PathwayID, n.PathwayID)
+	set(&a.SystemPrompt, n.SystemPrompt)
 	set(&a.FirstMessage, n.FirstMessage)
 	set(&a.Language, n.Language)
 	set(&a.Timezone, n.Timezone)
@@ -87,56 +99,114 @@ func (n *AgentChange) apply(a *domain.Agent) error {
 	if n.Inbound != nil {
 		a.Inbound = domain.AgentInbound(*n.Inbound)
 	}
+	if n.KnowledgeBaseIDs != nil {
+		a.KnowledgeBaseIDs = slices.Clone(n.KnowledgeBaseIDs)
+	}
+	if n.Tools != nil {
+		a.Tools = slices.Clone(n.Tools)
+	}
 	if n.Metadata != nil {
 		a.Metadata = n.Metadata
 	}
+	n.applyEngines(a)
 	rules.AgentDefaults(a)
 	return rules.Agent(a).Err()
 }
 
 func (s *Server) agentRoutes() {
 	const tag, path = "Agents", "/v1/agents"
-	add(s, operation{method: http.MethodPost, path: path, id: "createAgent", tag: tag, status: http.StatusCreated, summary: "Create an agent"},
-		func(ctx context.Context, p domain.Principal, in *struct{ Body AgentChange }) (*answer[*domain.Agent], error) {
-			a := &domain.Agent{}
-			if err := in.Body.apply(a); err != nil {
-				return nil, err
-			}
-			made, err := s.ports.Agents.CreateAgent(ctx, p, a)
-			return touched(ctx, made, err)
-		})
+	add(s, operation{
+		method: http.MethodPost, path: path, id: "createAgent", tag: tag, status: http.StatusCreated, summary: "Create an agent",
+		about: "It is published as version 1 and can take calls at once.",
+	}, func(ctx context.Context, p domain.Principal, in *struct{ Body AgentChange }) (*answer[*domain.Agent], error) {
+		a := &domain.Agent{}
+		if err := in.Body.apply(a); err != nil {
+			return nil, err
+		}
+		made, err := s.ports.Agents.CreateAgent(ctx, p, a)
+		if err != nil {
+			return nil, err
+		}
+		return touched(ctx, made.Public(), nil)
+	})
 	add(s, operation{method: http.MethodGet, path: path, id: "listAgents", tag: tag, summary: "List agents"},
 		func(ctx context.Context, p domain.Principal, in *struct{ Paging }) (*answer[List[*domain.Agent]], error) {
 			l, err := s.ports.Agents.ListAgents(ctx, p, in.page())
-			return page(l, err, same)
+			return page(l, err, (*domain.Agent).Public)
 		})
-	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getAgent", tag: tag, summary: "Get an agent"},
+	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getAgent", tag: tag, summary: "Get an agent", about: "Its draft: unpublished_changes tells what calls do not speak yet."},
 		func(ctx context.Context, p domain.Principal, in *One) (*answer[*domain.Agent], error) {
 			id, err := named(domain.PrefixAgent, in.ID)
 			if err != nil {
 				return nil, err
 			}
-			return ok(s.ports.Agents.Agent(ctx, p, id))
+			return public(s.ports.Agents.Agent(ctx, p, id))
 		})
-	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateAgent", tag: tag, summary: "Change an agent", about: "Calls that are running keep the agent they began with."},
+	add(s, operation{
+		method: http.MethodPatch, path: path + "/{id}", id: "updateAgent", tag: tag, summary: "Change an agent's draft",
+		about: "Calls speak the changes once they are published. name, extension and metadata hold at once.",
+	}, func(ctx context.Context, p domain.Principal, in *struct {
+		One
+		Body AgentChange
+	},
+	) (*answer[*domain.Agent], error) {
+		id, err := named(domain.PrefixAgent, in.ID)
+		if err != nil {
+			return nil, err
+		}
+		return public(s.ports.Agents.UpdateAgent(ctx, p, id, in.Body.apply))
+	})
+	add(s, operation{
+		method: http.MethodDelete, path: path + "/{id}", id: "deleteAgent", tag: tag, summary: "Delete an agent with its versions", errors: []int{http.StatusConflict},
+		about: "Calls and campaigns that are running keep what they pinned. 409 invalid_state with used_by while a pathway names it.",
+	}, func(ctx context.Context, p domain.Principal, in *One) (*answer[Deleted], error) {
+		id, err := named(domain.PrefixAgent, in.ID)
+		if err != nil {
+			return nil, err
+		}
+		return deleted(id, "agent", s.ports.Agents.DeleteAgent(ctx, p, id))
+	})
+	s.versionRoutes(tag, path+"/{id}")
+}
+
+// VersionOne names a version of an agent in the path.
+type VersionOne struct {
+	One
+	Version int `path:"version" minimum:"1" maximum:"999999" doc:"The version's number."`
+}
+
+func (s *Server) versionRoutes(tag, path string) {
+	add(s, operation{
+		method: http.MethodPost, path: path + "/publish", id: "publishAgent", tag: tag, summary: "Publish an agent's draft", errors: []int{http.StatusConflict},
+		about: "Makes a version, which never changes, and answers it. Calls that begin from now on speak it; a campaign goes on with the version that it began with, unless it says follow_latest. " +
+			"Without changes the newest version is answered. An agent has 1000 versions at most: 409 invalid_state.",
+	}, func(ctx context.Context, p domain.Principal, in *One) (*answer[*domain.AgentVersion], error) {
+		id, err := named(domain.PrefixAgent, in.ID)
+		if err != nil {
+			return nil, err
+		}
+		return public(s.ports.Agents.PublishAgent(ctx, p, id))
+	})
+	add(s, operation{method: http.MethodGet, path: path + "/versions", id: "listAgentVersions", tag: tag, summary: "List the versions of an agent"},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			One
-			Body AgentChange
+			Paging
 		},
-		) (*answer[*domain.Agent], error) {
+		) (*answer[List[*domain.AgentVersion]], error) {
 			id, err := named(domain.PrefixAgent, in.ID)
 			if err != nil {
 				return nil, err
 			}
-			return ok(s.ports.Agents.UpdateAgent(ctx, p, id, in.Body.apply))
+			l, err := s.ports.Agents.ListAgentVersions(ctx, p, id, in.page())
+			return page(l, err, (*domain.AgentVersion).Public)
 		})
-	add(s, operation{method: http.MethodDelete, path: path + "/{id}", id: "deleteAgent", tag: tag, summary: "Delete an agent", errors: []int{http.StatusConflict}},
-		func(ctx context.Context, p domain.Principal, in *One) (*answer[Deleted], error) {
+	add(s, operation{method: http.MethodGet, path: path + "/versions/{version}", id: "getAgentVersion", tag: tag, summary: "Get a version of an agent"},
+		func(ctx context.Context, p domain.Principal, in *VersionOne) (*answer[*domain.AgentVersion], error) {
 			id, err := named(domain.PrefixAgent, in.ID)
 			if err != nil {
 				return nil, err
 			}
-			return deleted(id, "agent", s.ports.Agents.DeleteAgent(ctx, p, id))
+			return public(s.ports.Agents.AgentVersion(ctx, p, id, in.Version))
 		})
 }
 

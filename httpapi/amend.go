@@ -49,6 +49,7 @@ type CampaignChange struct {
 	Compliance     *NewCompliance    `json:"compliance,omitempty" doc:"Also while it runs."`
 	DefaultCountry *string           `json:"default_country,omitempty"`
 	AutoComplete   *bool             `json:"auto_complete,omitempty"`
+	FollowLatest   *bool             `json:"follow_latest,omitempty"`
 	Test           *NewTest          `json:"test,omitempty"`
 	Metadata       map[string]string `json:"metadata,omitempty"`
 }
@@ -199,6 +200,7 @@ func (n *CampaignChange) fields() []string {
 		{"compliance", n.Compliance != nil},
 		{"default_country", n.DefaultCountry != nil},
 		{"auto_complete", n.AutoComplete != nil},
+		{"follow_latest", n.FollowLatest != nil},
 		{"test", n.Test != nil},
 		{"metadata", n.Metadata != nil},
 	} {
@@ -253,6 +255,7 @@ func (n *CampaignChange) fill(c *domain.Campaign, problems *domain.Problems) {
 	set(&c.PathwayID, n.PathwayID)
 	set(&c.DefaultCountry, n.DefaultCountry)
 	set(&c.AutoComplete, n.AutoComplete)
+	set(&c.FollowLatest, n.FollowLatest)
 	if n.Metadata != nil {
 		c.Metadata = n.Metadata
 	}

@@ -32,7 +32,7 @@ func TestOfACampaignThatRunsOnlySomeThingsCanBeChanged(t *testing.T) {
 		"schedule.start": {"schedule": m{"start": "2089-01-01T00:00:00Z", "end": "2090-01-01T00:00:00Z"}}, "schedule.days": {"schedule": m{"days": []string{"monday"}}},
 		"schedule.timezone": {"schedule": m{"timezone": "Europe/Berlin"}}, "schedule.excluded_dates": {"schedule": m{"excluded_dates": []string{"2089-01-01"}}},
 		"caller_id": {"caller_id": m{"number": "+12025550100"}}, "webhooks": {"webhooks": m{"campaign.started": "https://example.com/x"}},
-		"default_country": {"default_country": "DE"}, "auto_complete": {"auto_complete": false}, "metadata": {"metadata": m{"a": "b"}},
+		"default_country": {"default_country": "DE"}, "auto_complete": {"auto_complete": false}, "follow_latest": {"follow_latest": true}, "metadata": {"metadata": m{"a": "b"}},
 	}
 	for _, s := range []domain.CampaignStatus{
 		domain.CampaignDraft, domain.CampaignScheduled, domain.CampaignRunning, domain.CampaignPaused, domain.CampaignCompleted, domain.CampaignCancelled,

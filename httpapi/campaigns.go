@@ -90,6 +90,7 @@ type NewCampaign struct {
 	WebhookSecret  string            `json:"webhook_secret,omitempty" minLength:"8" maxLength:"256" doc:"Signs the campaign's webhooks; made here unless said."`
 	DefaultCountry string            `json:"default_country,omitempty" doc:"For numbers without +."`
 	AutoComplete   *bool             `json:"auto_complete,omitempty" doc:"false: stays open when all contacts are done."`
+	FollowLatest   bool              `json:"follow_latest,omitempty" doc:"Calls speak the version of the agent, and the pathway, that is newest when they begin; otherwise those that the campaign began with."`
 	Draft          bool              `json:"draft,omitempty" doc:"true: stays a draft even with a start ahead."`
 	Test           *NewTest          `json:"test,omitempty" doc:"With test keys only."`
 	Metadata       map[string]string `json:"metadata,omitempty"`
@@ -99,7 +100,7 @@ type NewCampaign struct {
 func (n *NewCampaign) campaign() *domain.Campaign {
 	c := &domain.Campaign{
 		Name: n.Name, Status: domain.CampaignDraft, AgentID: n.AgentID, PathwayID: n.PathwayID,
-		Webhooks: n.Webhooks, DefaultCountry: n.DefaultCountry, AutoComplete: n.AutoComplete == nil || *n.AutoComplete,
+		Webhooks: n.Webhooks, DefaultCountry: n.DefaultCountry, AutoComplete: n.AutoComplete == nil || *n.AutoComplete, FollowLatest: n.FollowLatest,
 		Compliance: domain.Compliance{DNCScrub: true},
 	}
 	c.Metadata = n.Metadata

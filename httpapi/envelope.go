@@ -48,6 +48,7 @@ func statuses() map[domain.Code]int {
 		domain.CodeSlotUnavailable:         http.StatusConflict,
 		domain.CodeNoSMSRoute:              http.StatusConflict,
 		domain.CodeOptedOut:                http.StatusForbidden,
+		domain.CodeNoEngine:                http.StatusConflict,
 		ask.CodeCursorExpired:              http.StatusGone,
 		ask.CodeExportExpired:              http.StatusGone,
 		domain.CodePayloadTooLarge:         http.StatusRequestEntityTooLarge,

@@ -15,10 +15,13 @@ type booked struct {
 	appointments shelf[*domain.Appointment]
 	messages     shelf[*domain.Message]
 	knowledge    shelf[*domain.KnowledgeBase]
+	tools        shelf[*domain.Tool]
+	versions     []*domain.AgentVersion
 	asked        []any // the last orders, as they came
 }
 
 func (f *fake) furnish() {
+	f.tools.kind = domain.PrefixTool
 	f.providers.kind, f.appointments.kind, f.messages.kind, f.knowledge.kind = domain.PrefixProvider, domain.PrefixAppoint, domain.PrefixMessage, domain.PrefixKnowledge
 }
 
@@ -187,4 +190,69 @@ func (f *fake) ReplayWebhook(_ context.Context, _ domain.Principal, id string, o
 	f.heard(o)
 	_, err := f.webhooks.get(id)
 	return ask.Replay{Accepted: o.EventIDs, NotFound: []string{}}, err
+}
+
+func (f *fake) CreateTool(_ context.Context, _ domain.Principal, t *domain.Tool) (*domain.Tool, error) {
+	return f.tools.add(t), nil
+}
+
+func (f *fake) Tool(_ context.Context, _ domain.Principal, id string) (*domain.Tool, error) {
+	return f.tools.get(id)
+}
+
+func (f *fake) ListTools(_ context.Context, _ domain.Principal, q ask.Page) (ask.List[*domain.Tool], error) {
+	return f.tools.list(q), nil
+}
+
+func (f *fake) UpdateTool(_ context.Context, _ domain.Principal, id string, change func(*domain.Tool) error) (*domain.Tool, error) {
+	return alter(&f.tools, id, change)
+}
+
+func (f *fake) DeleteTool(_ context.Context, _ domain.Principal, id string) error {
+	return f.tools.drop(id)
+}
+
+func (f *fake) publish(a *domain.Agent) *domain.AgentVersion {
+	at := a.UpdatedAt
+	a.Version, a.PublishedAt, a.Unpublished, a.Names = a.Version+1, &at, nil, a.Refs()
+	v := &domain.AgentVersion{Agent: *a}
+	v.Object = "agent_version"
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.versions = append(f.versions, v)
+	return v
+}
+
+func (f *fake) PublishAgent(_ context.Context, _ domain.Principal, id string) (*domain.AgentVersion, error) {
+	a, err := f.agents.get(id)
+	if err != nil {
+		return nil, err
+	}
+	return f.publish(a), nil
+}
+
+func (f *fake) AgentVersion(_ context.Context, _ domain.Principal, id string, number int) (*domain.AgentVersion, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, v := range f.versions {
+		if v.ID == id && v.Version == number {
+			return v, nil
+		}
+	}
+	return nil, domain.Errorf(domain.CodeNotFound, "There is no such version.")
+}
+
+func (f *fake) ListAgentVersions(_ context.Context, _ domain.Principal, id string, q ask.Page) (ask.List[*domain.AgentVersion], error) {
+	var l ask.List[*domain.AgentVersion]
+	if _, err := f.agents.get(id); err != nil {
+		return l, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, v := range f.versions {
+		if v.ID == id && len(l.Data) < q.Limit {
+			l.Data = append(l.Data, v)
+		}
+	}
+	return l, nil
 }

@@ -177,7 +177,7 @@ func newFake() *fake {
 
 func (f *fake) ports() httpapi.Ports {
 	return httpapi.Ports{
-		Auth: f, Campaigns: f, Contacts: f, Calls: f, Recordings: f, Listening: f, Agents: f, Pathways: f, Trunks: f, Numbers: f, Phones: f, DNC: f, Webhooks: f,
+		Auth: f, Campaigns: f, Contacts: f, Calls: f, Recordings: f, Listening: f, Agents: f, Pathways: f, Tools: f, Trunks: f, Numbers: f, Phones: f, DNC: f, Webhooks: f,
 		Deliveries: f, Keys: f, Tokens: f, OAuth: f, Consents: f, Users: f, Audit: f, Workspaces: f, Usages: f, Bulks: f, Exports: f, Tenants: f, Events: f, Health: f, Once: f,
 		Bookings: f, Messages: f, Knowledge: f,
 	}
@@ -232,7 +232,9 @@ func (f *fake) Transcript(_ context.Context, _ domain.Principal, id string) (*do
 }
 
 func (f *fake) CreateAgent(_ context.Context, _ domain.Principal, a *domain.Agent) (*domain.Agent, error) {
-	return f.agents.add(a), nil
+	f.agents.add(a)
+	f.publish(a)
+	return a, nil
 }
 
 func (f *fake) Agent(_ context.Context, _ domain.Principal, id string) (*domain.Agent, error) {
@@ -244,7 +246,10 @@ func (f *fake) ListAgents(_ context.Context, _ domain.Principal, q ask.Page) (as
 }
 
 func (f *fake) UpdateAgent(_ context.Context, _ domain.Principal, id string, change func(*domain.Agent) error) (*domain.Agent, error) {
-	return alter(&f.agents, id, change)
+	return alter(&f.agents, id, func(a *domain.Agent) error {
+		a.Unpublished = []string{"first_message"}
+		return change(a)
+	})
 }
 
 func (f *fake) DeleteAgent(_ context.Context, _ domain.Principal, id string) error {

@@ -42,6 +42,9 @@ func routeTable() map[string]rule {
 		"POST /v1/webhooks/{id}/replay":             {writeAll, "admin", "webhook.replayed", "webhook"},
 		"GET /v1/webhooks/{id}/logs":                {need: readAll},
 		"GET /v1/webhooks/{id}/failed":              {need: readAll},
+		"POST /v1/agents/{id}/publish":              {writeAgents, "admin", "agent.published", "agent"},
+		"GET /v1/agents/{id}/versions":              {need: readAgents},
+		"GET /v1/agents/{id}/versions/{version}":    {need: readAgents},
 		"POST /v1/pathways/validate":                {need: writeAgents},
 		"POST /v1/pathways/{id}/validate":           {need: readAgents},
 		"POST /v1/dnc-lists/{id}/entries":           {writeCalls, "admin", "dnc_list.imported", "dnc_list"},
@@ -65,6 +68,7 @@ func routeTable() map[string]rule {
 	admin := [3]string{"admin", "admin", "admin"}
 	crud("/v1/agents", "agent", "PATCH", readAgents, writeAgents, admin)
 	crud("/v1/pathways", "pathway", "PATCH", readAgents, writeAgents, admin)
+	crud("/v1/tools", "tool", "PATCH", readAgents, writeAgents, admin)
 	crud("/v1/phone-numbers", "phone_number", "PATCH", readCalls, writeCalls, admin)
 	crud("/v1/trunks", "trunk", "PATCH", readCalls, writeCalls, admin)
 	crud("/v1/dnc-lists", "dnc_list", "PATCH", readCalls, writeCalls, admin)

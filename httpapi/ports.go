@@ -29,6 +29,7 @@ type Ports struct {
 	Listening  Listening
 	Agents     Agents
 	Pathways   Pathways
+	Tools      Tools
 	Trunks     Trunks
 	Numbers    Numbers
 	Phones     Phones
@@ -164,12 +165,20 @@ type DNC interface {
 // fresh copy of the stored noun and may be called again after a conflict; its
 // error ends the update and is returned.
 type Agents interface {
-	// CreateAgent: an unknown pathway is 422 with param pathway_id.
+	// CreateAgent publishes version 1. What the agent names and is not there is
+	// 422 with param: pathway_id, tools[i], knowledge_base_ids[i].
 	CreateAgent(ctx context.Context, p domain.Principal, a *domain.Agent) (*domain.Agent, error)
 	Agent(ctx context.Context, p domain.Principal, id string) (*domain.Agent, error)
 	ListAgents(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Agent], error)
+	// UpdateAgent changes the draft.
 	UpdateAgent(ctx context.Context, p domain.Principal, id string, change func(*domain.Agent) error) (*domain.Agent, error)
+	// DeleteAgent: invalid_state with used_by while a pathway names it.
 	DeleteAgent(ctx context.Context, p domain.Principal, id string) error
+	// PublishAgent makes a version of the draft; the newest one where nothing
+	// has changed.
+	PublishAgent(ctx context.Context, p domain.Principal, id string) (*domain.AgentVersion, error)
+	AgentVersion(ctx context.Context, p domain.Principal, id string, number int) (*domain.AgentVersion, error)
+	ListAgentVersions(ctx context.Context, p domain.Principal, id string, q ask.Page) (ask.List[*domain.AgentVersion], error)
 }
 
 // Pathways are plans of conversations.

@@ -52,6 +52,18 @@ type Messages interface {
 	TestInboundMessage(ctx context.Context, p domain.Principal, o ask.InboundMessage) (*domain.Message, error)
 }
 
+// Tools are what agents may do besides speaking.
+type Tools interface {
+	// CreateTool: already_exists with param name where another one has it; a URL
+	// outside Egress: 422 invalid_url.
+	CreateTool(ctx context.Context, p domain.Principal, t *domain.Tool) (*domain.Tool, error)
+	Tool(ctx context.Context, p domain.Principal, id string) (*domain.Tool, error)
+	ListTools(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Tool], error)
+	UpdateTool(ctx context.Context, p domain.Principal, id string, change func(*domain.Tool) error) (*domain.Tool, error)
+	// DeleteTool: invalid_state with used_by while an agent or a pathway names it.
+	DeleteTool(ctx context.Context, p domain.Principal, id string) error
+}
+
 // Knowledge is what agents look things up in.
 type Knowledge interface {
 	// CreateKnowledge keeps a base with its first sources; they are read after

@@ -130,6 +130,9 @@ func routeCases() []routeCase {
 		{"GET /v1/agents/{id}", "agents:read", nil, 200, ""},
 		{"PATCH /v1/agents/{id}", "agents:write", m{"name": "b"}, 200, "agent.updated"},
 		{"DELETE /v1/agents/{id}", "agents:write", nil, 200, "agent.deleted"},
+		{"POST /v1/agents/{id}/publish", "agents:write", nil, 200, "agent.published"},
+		{"GET /v1/agents/{id}/versions", "agents:read", nil, 200, ""},
+		{"GET /v1/agents/{id}/versions/{version}", "agents:read", nil, 200, ""},
 		{"POST /v1/pathways", "agents:write", goodPathway(), 201, "pathway.created"},
 		{"POST /v1/pathways/validate", "agents:write", goodPathway(), 200, ""},
 		{"GET /v1/pathways", "agents:read", nil, 200, ""},
@@ -137,6 +140,11 @@ func routeCases() []routeCase {
 		{"POST /v1/pathways/{id}/validate", "agents:read", nil, 200, ""},
 		{"PATCH /v1/pathways/{id}", "agents:write", m{"name": "b"}, 200, "pathway.updated"},
 		{"DELETE /v1/pathways/{id}", "agents:write", nil, 200, "pathway.deleted"},
+		{"POST /v1/tools", "agents:write", goodTool(), 201, "tool.created"},
+		{"GET /v1/tools", "agents:read", nil, 200, ""},
+		{"GET /v1/tools/{id}", "agents:read", nil, 200, ""},
+		{"PATCH /v1/tools/{id}", "agents:write", m{"description": "Looks."}, 200, "tool.updated"},
+		{"DELETE /v1/tools/{id}", "agents:write", nil, 200, "tool.deleted"},
 		{"POST /v1/phone-numbers", "calls:write", m{"number": "(202) 555-0100", "agent_id": "agent_" + ulidOf(1)}, 201, "phone_number.created"},
 		{"GET /v1/phone-numbers", "calls:read", nil, 200, ""},
 		{"GET /v1/phone-numbers/{id}", "calls:read", nil, 200, ""},
@@ -231,18 +239,18 @@ func (d *door) stock(route string) string {
 	if !strings.Contains(path, "{id}") {
 		return path
 	}
-	path = strings.NewReplacer("{contact_id}", "contact_"+ulidOf(1), "{upload_id}", "upload_"+ulidOf(1), "{phone}", "12025550123", "{source_id}", "src_"+ulidOf(1)).Replace(path)
+	path = strings.NewReplacer("{contact_id}", "contact_"+ulidOf(1), "{upload_id}", "upload_"+ulidOf(1), "{phone}", "12025550123", "{source_id}", "src_"+ulidOf(1), "{version}", "1").Replace(path)
 	kind := strings.Split(path, "/")[2]
 	bodies := map[string]any{
 		"campaigns": m{"name": "c", "agent_id": "agent_" + ulidOf(1)}, "agents": m{"name": "a", "first_message": "Hello."},
 		"pathways": goodPathway(), "phone-numbers": m{"number": "+12025550100", "agent_id": "agent_" + ulidOf(1)},
 		"users":     m{"name": "Ada", "role": "viewer"},
 		"providers": m{"name": "Dr. Rivera"}, "appointments": goodAppointment(), "sms": m{"to": "+12025550123", "body": "Hello."},
-		"knowledge-base": m{"name": "Front desk"},
-		"phones":         m{"extension": "1001", "name": "desk"},
-		"trunks":         m{"name": "t", "proxies": []m{{"host": "10.0.0.1"}}},
-		"dnc-lists":      m{"name": "Registry"},
-		"webhooks":       m{"url": "https://example.com/hook", "events": []string{"*"}}, "api-keys": m{"name": "k", "permissions": []string{"calls:read"}},
+		"knowledge-base": m{"name": "Front desk"}, "tools": goodTool(),
+		"phones":    m{"extension": "1001", "name": "desk"},
+		"trunks":    m{"name": "t", "proxies": []m{{"host": "10.0.0.1"}}},
+		"dnc-lists": m{"name": "Registry"},
+		"webhooks":  m{"url": "https://example.com/hook", "events": []string{"*"}}, "api-keys": m{"name": "k", "permissions": []string{"calls:read"}},
 	}
 	at := "/v1/" + kind
 	if kind == "oauth" {
@@ -358,7 +366,7 @@ func TestWhatDoesNotExistIsNotFound(t *testing.T) {
 		kind := idIn(d.stock(c.route))
 		prefix, _, _ := strings.Cut(kind, "_")
 		for _, id := range []string{prefix + "_01J9999999ZZZZZZZZZZZZZZZZ", "x", "other_" + ulidOf(1), "%00", strings.Repeat("a", 3000)} {
-			inner := strings.NewReplacer("{id}", id, "{contact_id}", "contact_"+ulidOf(1), "{upload_id}", "upload_"+ulidOf(1), "{phone}", "12025550123", "{source_id}", "src_"+ulidOf(1)).Replace(path)
+			inner := strings.NewReplacer("{id}", id, "{contact_id}", "contact_"+ulidOf(1), "{upload_id}", "upload_"+ulidOf(1), "{phone}", "12025550123", "{source_id}", "src_"+ulidOf(1), "{version}", "1").Replace(path)
 			if scarce(inner) {
 				d.unlimited()
 			}

@@ -160,6 +160,7 @@ func (s *Server) routes() {
 	s.listenRoutes()
 	s.ticketRoutes()
 	s.agentRoutes()
+	s.toolRoutes()
 	s.pathwayRoutes()
 	s.numberRoutes()
 	s.trunkRoutes()

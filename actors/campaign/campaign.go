@@ -249,7 +249,7 @@ func (a *Campaign) load(ctx actor.Context) {
 func (a *Campaign) reader(ctx actor.Context) reader {
 	return reader{
 		store: a.cfg.Store, sys: ctx.ActorSystem(), calls: a.cfg.Calls, workspace: a.cfg.Workspace, id: a.cfg.CampaignID,
-		edited: a.progress.Edits > 0,
+		edited: a.progress.Edits > 0, script: a.cfg.Script,
 	}
 }
 

@@ -314,7 +314,7 @@ func (a *Campaign) describe(t *try, now time.Time) {
 		Meta: domain.Meta{
 			ID: t.call.ID, Object: "call", WorkspaceID: c.WorkspaceID, Environment: c.Environment, CreatedAt: now, UpdatedAt: now,
 		},
-		Direction: domain.Outbound, From: from, To: who.contact.Phone, AgentID: c.AgentID, PathwayID: c.PathwayID,
+		Direction: domain.Outbound, From: from, To: who.contact.Phone, AgentID: c.AgentID, AgentVersion: a.script.Version, PathwayID: c.PathwayID,
 		CampaignID: c.ID, ContactID: domain.ContactID(c.ID, who.ordinal), Status: domain.CallInitiated,
 		Attempt: number, StartedAt: &now, Variables: map[string]string{}, Context: who.contact.Context, Record: true,
 		Legs: []domain.Leg{{

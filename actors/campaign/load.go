@@ -40,6 +40,7 @@ type reader struct {
 	workspace string
 	id        string
 	edited    bool // contacts were changed since their upload
+	script    func(context.Context, *domain.Campaign) (domain.Script, error)
 }
 
 // load reads everything but the bodies. The counters come first: whatever a
@@ -67,6 +68,9 @@ func (r reader) load(ctx context.Context) (*snapshot, error) {
 	case !errors.Is(err, domain.ErrNotFound):
 		return nil, fmt.Errorf("campaign: read script: %w", err)
 	}
+	if err = r.latest(ctx, s); err != nil {
+		return nil, err
+	}
 	s.people = newPeople(s.progress.Total, s.rules)
 	s.people.ends = s.campaign.Schedule.End != nil
 	if err = r.pages(ctx, s); err != nil {
@@ -92,6 +96,22 @@ func (r reader) load(ctx context.Context) (*snapshot, error) {
 		s.live[c.CallID] = true
 	}
 	return s, nil
+}
+
+// latest reads the script anew where the campaign follows it; where that is
+// gone, calls speak the last one.
+func (r reader) latest(ctx context.Context, s *snapshot) error {
+	if !s.campaign.FollowLatest || s.script == nil || r.script == nil {
+		return nil
+	}
+	fresh, err := r.script(ctx, &s.campaign)
+	switch code := domain.CodeOf(err); {
+	case err == nil:
+		s.script = &fresh
+	case code == "" || code == domain.CodeUnavailable:
+		return fmt.Errorf("campaign: read latest script: %w", err)
+	}
+	return nil
 }
 
 func (r reader) pages(ctx context.Context, s *snapshot) error {

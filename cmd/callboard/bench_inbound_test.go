@@ -128,6 +128,7 @@ func inboundTree(b *testing.B) {
 		"edges": []object{{"from": "wait", "to": "bye", "when": object{"type": "always"}}},
 	})
 	s.api("PATCH", "/v1/agents/"+agent, object{"inbound": object{"answer": "direct"}})
+	s.api("POST", "/v1/agents/"+agent+"/publish", nil)
 	s.api("POST", "/v1/phone-numbers", object{"number": dialledIn, "agent_id": agent, "trunk_id": trunk})
 	callInto(b, s.pid(), s.sip, 300, 100) // warms up
 	l := callInto(b, s.pid(), s.sip, inboundCalls, inboundRate)

@@ -30,6 +30,15 @@ func AgentDefaults(a *domain.Agent) {
 	if a.Timezone == "" {
 		a.Timezone = "UTC"
 	}
+	if h := a.OnInbound; h != nil && h.TimeoutMs == 0 {
+		h.TimeoutMs = stdHookTimeout
+	}
+	if a.AMD != nil && a.AMD.Mode == "" {
+		a.AMD.Mode = "off"
+	}
+	if a.Analysis != nil {
+		fieldDefaults(a.Analysis.Fields)
+	}
 }
 
 // Agent finds everything that is wrong with an agent whose defaults are filled
@@ -40,10 +49,11 @@ func Agent(a *domain.Agent) domain.Problems {
 	Metadata(&p, a.Metadata)
 	Extension(&p, a.Extension, false)
 	a.PathwayID = ID(&p, "pathway_id", domain.PrefixPathway, a.PathwayID)
-	if a.PathwayID == "" && strings.TrimSpace(a.FirstMessage) == "" && len(p) == 0 {
-		p.Add("pathway_id", domain.CodeValidation, "pathway_id or first_message is required: the agent would have nothing to say")
+	if a.PathwayID == "" && strings.TrimSpace(a.FirstMessage) == "" && strings.TrimSpace(a.SystemPrompt) == "" && len(p) == 0 {
+		p.Add("pathway_id", domain.CodeValidation, "pathway_id, first_message or system_prompt is required: the agent would have nothing to say")
 	}
 	Prose(&p, "first_message", a.FirstMessage, maxFirstMessage)
+	Prose(&p, "system_prompt", a.SystemPrompt, maxSystemPrompt)
 	if !language.MatchString(a.Language) {
 		p.Add("language", domain.CodeValidation, "%q is no language tag (e.g. en-US)", clip(a.Language))
 	}
@@ -63,6 +73,10 @@ func Agent(a *domain.Agent) domain.Problems {
 		oneOf(&p, "inbound.answer", a.Inbound.Answer, "ring", "direct", "early")
 	}
 	between(&p, "inbound.ring_seconds", a.Inbound.RingSeconds, 0, maxRingSeconds)
+	engines(&p, a)
+	conduct(&p, a)
+	a.Tools = ids(&p, "tools", domain.PrefixTool, a.Tools, maxAgentTools)
+	a.KnowledgeBaseIDs = ids(&p, "knowledge_base_ids", domain.PrefixKnowledge, a.KnowledgeBaseIDs, maxAgentBases)
 	between(&p, "limits.silence_seconds", a.Limits.SilenceSeconds, 0, maxSilenceSeconds)
 	between(&p, "limits.max_minutes", a.Limits.MaxMinutes, 0, maxAgentMinutes)
 	return p

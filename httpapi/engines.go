@@ -1,0 +1,104 @@
+package httpapi
+
+import (
+	"reflect"
+	"slices"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// NewLLM is a language model as it is sent.
+type NewLLM struct {
+	Engine      string   `json:"engine,omitempty" maxLength:"100" doc:"An engine of the installation; empty: its own choice."`
+	Model       string   `json:"model,omitempty" maxLength:"100"`
+	Temperature *float64 `json:"temperature,omitempty" minimum:"0" maximum:"2"`
+	MaxTokens   int      `json:"max_tokens,omitempty" minimum:"0" maximum:"32000" doc:"Of one answer; 0: as the engine has it."`
+}
+
+// NewSTT is how an agent hears as it is sent.
+type NewSTT struct {
+	Engine   string   `json:"engine,omitempty" maxLength:"100" doc:"An engine of the installation; empty: its own choice."`
+	Model    string   `json:"model,omitempty" maxLength:"100"`
+	Language string   `json:"language,omitempty" example:"en-US" doc:"Where it is not the agent's."`
+	Keywords []string `json:"keywords,omitempty" nullable:"false" doc:"Words that are likely to be said; 100 at most."`
+}
+
+// NewRealtime is an engine that hears and speaks as it is sent.
+type NewRealtime struct {
+	Engine string `json:"engine,omitempty" maxLength:"100" doc:"An engine of the installation; empty: its own choice."`
+	Model  string `json:"model,omitempty" maxLength:"100"`
+	Voice  string `json:"voice,omitempty" maxLength:"100"`
+}
+
+// NewTurns is how an agent takes turns as it is sent.
+type NewTurns struct {
+	Interruptible     *bool `json:"interruptible,omitempty" default:"true" doc:"Speech may cut what it says."`
+	InterruptionWords int   `json:"interruption_words,omitempty" minimum:"0" maximum:"10" doc:"So many words count as an interruption; 0: as the engine has it."`
+	EndOfTurnMs       int   `json:"end_of_turn_ms,omitempty" minimum:"0" maximum:"5000" doc:"So much silence ends the caller's turn; 0: as the engine has it."`
+}
+
+// NewAMD is what an agent does about answering machines as it is sent.
+type NewAMD struct {
+	Mode            string `json:"mode,omitempty" enum:"off,async,wait" default:"off" doc:"off; async: while the agent speaks already; wait: before it speaks."`
+	VoicemailAction string `json:"voicemail_action,omitempty" enum:"hangup,leave_message,continue"`
+	Message         string `json:"message,omitempty" maxLength:"4000" doc:"leave_message: what is left."`
+}
+
+// NewInboundHook is whom an agent asks when a call comes in, as it is sent.
+type NewInboundHook struct {
+	URL       string `json:"url,omitempty" doc:"https only, at an address that may be reached." example:"https://example.com/calls"`
+	TimeoutMs int    `json:"timeout_ms,omitempty" minimum:"0" maximum:"5000" default:"1500" doc:"How long an answer is waited for: 100 to 5000."`
+}
+
+// NewAnalysisField is something to be found as it is sent.
+type NewAnalysisField struct {
+	Name        string   `json:"name" example:"order"`
+	Type        string   `json:"type,omitempty" enum:"string,number,integer,boolean" default:"string"`
+	Description string   `json:"description,omitempty" maxLength:"2000"`
+	Values      []string `json:"values,omitempty" nullable:"false" doc:"The ones that a string may have; 100 at most."`
+	Required    bool     `json:"required,omitempty"`
+}
+
+// NewAnalysis is what is wanted to be known of a call as it is sent.
+type NewAnalysis struct {
+	Summary         bool               `json:"summary,omitempty"`
+	SuccessCriteria string             `json:"success_criteria,omitempty" maxLength:"4000" doc:"When a call was a success, in words."`
+	Fields          []NewAnalysisField `json:"fields,omitempty" nullable:"false" doc:"50 at most."`
+}
+
+// optional is the new value of an object: {} takes it away.
+func optional[T, N any](was *T, sent *N, convert func(N) T) *T {
+	switch {
+	case sent == nil:
+		return was
+	case reflect.ValueOf(*sent).IsZero():
+		return nil
+	}
+	v := convert(*sent)
+	return &v
+}
+
+// applyEngines takes over what is said of engines, turns and analysis.
+func (n *AgentChange) applyEngines(a *domain.Agent) {
+	a.LLM = optional(a.LLM, n.LLM, func(l NewLLM) domain.AgentLLM { return domain.AgentLLM(l) })
+	a.STT = optional(a.STT, n.STT, func(s NewSTT) domain.AgentSTT {
+		s.Keywords = slices.Clone(s.Keywords)
+		return domain.AgentSTT(s)
+	})
+	a.Realtime = optional(a.Realtime, n.Realtime, func(r NewRealtime) domain.AgentRealtime { return domain.AgentRealtime(r) })
+	a.TurnTaking = optional(a.TurnTaking, n.TurnTaking, func(t NewTurns) domain.AgentTurns { return domain.AgentTurns(t) })
+	a.AMD = optional(a.AMD, n.AMD, func(m NewAMD) domain.AgentAMD { return domain.AgentAMD(m) })
+	a.OnInbound = optional(a.OnInbound, n.OnInbound, func(h NewInboundHook) domain.AgentHook { return domain.AgentHook(h) })
+	a.Analysis = optional(a.Analysis, n.Analysis, func(x NewAnalysis) domain.AgentAnalysis {
+		return domain.AgentAnalysis{Summary: x.Summary, SuccessCriteria: x.SuccessCriteria, Fields: fieldsSent(x.Fields)}
+	})
+}
+
+func fieldsSent(all []NewAnalysisField) []domain.AnalysisField {
+	out := make([]domain.AnalysisField, len(all))
+	for i, f := range all {
+		f.Values = slices.Clone(f.Values)
+		out[i] = domain.AnalysisField(f)
+	}
+	return out
+}
