@@ -98,13 +98,17 @@ func (c *Client) AllAgents(ctx context.Context, q ListAgentsQuery, options ...Op
 // CreateAgent: Create an agent.
 //
 // POST /v1/agents
+//
+// It is published as version 1 and can take calls at once.
 func (c *Client) CreateAgent(ctx context.Context, body *AgentChange, options ...Option) (*Agent, error) {
 	return send[Agent](ctx, c, "POST", "/v1/agents", nil, asJSON(body), options)
 }
 
-// DeleteAgent: Delete an agent.
+// DeleteAgent: Delete an agent with its versions.
 //
 // DELETE /v1/agents/{id}
+//
+// Calls and campaigns that are running keep what they pinned. 409 invalid_state with used_by while a pathway names it.
 func (c *Client) DeleteAgent(ctx context.Context, id string, options ...Option) (*Deleted, error) {
 	return send[Deleted](ctx, c, "DELETE", "/v1/agents/"+url.PathEscape(id), nil, nil, options)
 }
@@ -112,17 +116,82 @@ func (c *Client) DeleteAgent(ctx context.Context, id string, options ...Option) 
 // GetAgent: Get an agent.
 //
 // GET /v1/agents/{id}
+//
+// Its draft: unpublished_changes tells what calls do not speak yet.
 func (c *Client) GetAgent(ctx context.Context, id string, options ...Option) (*Agent, error) {
 	return send[Agent](ctx, c, "GET", "/v1/agents/"+url.PathEscape(id), nil, nil, options)
 }
 
-// UpdateAgent: Change an agent.
+// UpdateAgent: Change an agent's draft.
 //
 // PATCH /v1/agents/{id}
 //
-// Calls that are running keep the agent they began with.
+// Calls speak the changes once they are published. name, extension and metadata hold at once.
 func (c *Client) UpdateAgent(ctx context.Context, id string, body *AgentChange, options ...Option) (*Agent, error) {
 	return send[Agent](ctx, c, "PATCH", "/v1/agents/"+url.PathEscape(id), nil, asJSON(body), options)
+}
+
+// PublishAgent: Publish an agent's draft.
+//
+// POST /v1/agents/{id}/publish
+//
+// Makes a version, which never changes, and answers it. Calls that begin from now on speak it; a campaign goes on with the version that it began with, unless it says follow_latest. Without changes the newest version is answered. An agent has 1000 versions at most: 409 invalid_state.
+func (c *Client) PublishAgent(ctx context.Context, id string, options ...Option) (*AgentVersion, error) {
+	return send[AgentVersion](ctx, c, "POST", "/v1/agents/"+url.PathEscape(id)+"/publish", nil, nil, options)
+}
+
+// ListAgentVersionsQuery is what ListAgentVersions can be asked; what is zero is left out.
+type ListAgentVersionsQuery struct {
+	// Rows per page.
+	Limit int64
+	// next_cursor of the page before.
+	Cursor string
+	// Only what was created after this time.
+	CreatedAfter time.Time
+	// Only what was created before this time.
+	CreatedBefore time.Time
+}
+
+func (q *ListAgentVersionsQuery) values() url.Values {
+	v := make(url.Values)
+	if q.Limit != 0 {
+		v.Set("limit", strconv.FormatInt(q.Limit, 10))
+	}
+	if q.Cursor != "" {
+		v.Set("cursor", q.Cursor)
+	}
+	if !q.CreatedAfter.IsZero() {
+		v.Set("created_after", q.CreatedAfter.UTC().Format(time.RFC3339Nano))
+	}
+	if !q.CreatedBefore.IsZero() {
+		v.Set("created_before", q.CreatedBefore.UTC().Format(time.RFC3339Nano))
+	}
+	return v
+}
+
+// ListAgentVersions: List the versions of an agent.
+//
+// GET /v1/agents/{id}/versions
+func (c *Client) ListAgentVersions(ctx context.Context, id string, q ListAgentVersionsQuery, options ...Option) (*ListAgentVersion, error) {
+	return send[ListAgentVersion](ctx, c, "GET", "/v1/agents/"+url.PathEscape(id)+"/versions", q.values(), nil, options)
+}
+
+// AllAgentVersions walks the pages of ListAgentVersions to their end; an error is the last that comes.
+func (c *Client) AllAgentVersions(ctx context.Context, id string, q ListAgentVersionsQuery, options ...Option) iter.Seq2[AgentVersion, error] {
+	return pages(&q.Cursor, func() ([]AgentVersion, *string, error) {
+		l, err := c.ListAgentVersions(ctx, id, q, options...)
+		if err != nil {
+			return nil, nil, err
+		}
+		return l.Data, l.NextCursor, nil
+	})
+}
+
+// GetAgentVersion: Get a version of an agent.
+//
+// GET /v1/agents/{id}/versions/{version}
+func (c *Client) GetAgentVersion(ctx context.Context, id string, version string, options ...Option) (*AgentVersion, error) {
+	return send[AgentVersion](ctx, c, "GET", "/v1/agents/"+url.PathEscape(id)+"/versions/"+url.PathEscape(version), nil, nil, options)
 }
 
 // ListKeysQuery is what ListKeys can be asked; what is zero is left out.
@@ -2272,6 +2341,85 @@ func (c *Client) CreateTicket(ctx context.Context, body *TicketRequest, options 
 	return send[Ticket](ctx, c, "POST", "/v1/tickets", nil, asJSON(body), options)
 }
 
+// ListToolsQuery is what ListTools can be asked; what is zero is left out.
+type ListToolsQuery struct {
+	// Rows per page.
+	Limit int64
+	// next_cursor of the page before.
+	Cursor string
+	// Only what was created after this time.
+	CreatedAfter time.Time
+	// Only what was created before this time.
+	CreatedBefore time.Time
+}
+
+func (q *ListToolsQuery) values() url.Values {
+	v := make(url.Values)
+	if q.Limit != 0 {
+		v.Set("limit", strconv.FormatInt(q.Limit, 10))
+	}
+	if q.Cursor != "" {
+		v.Set("cursor", q.Cursor)
+	}
+	if !q.CreatedAfter.IsZero() {
+		v.Set("created_after", q.CreatedAfter.UTC().Format(time.RFC3339Nano))
+	}
+	if !q.CreatedBefore.IsZero() {
+		v.Set("created_before", q.CreatedBefore.UTC().Format(time.RFC3339Nano))
+	}
+	return v
+}
+
+// ListTools: List tools.
+//
+// GET /v1/tools
+func (c *Client) ListTools(ctx context.Context, q ListToolsQuery, options ...Option) (*ListTool, error) {
+	return send[ListTool](ctx, c, "GET", "/v1/tools", q.values(), nil, options)
+}
+
+// AllTools walks the pages of ListTools to their end; an error is the last that comes.
+func (c *Client) AllTools(ctx context.Context, q ListToolsQuery, options ...Option) iter.Seq2[Tool, error] {
+	return pages(&q.Cursor, func() ([]Tool, *string, error) {
+		l, err := c.ListTools(ctx, q, options...)
+		if err != nil {
+			return nil, nil, err
+		}
+		return l.Data, l.NextCursor, nil
+	})
+}
+
+// CreateTool: Create a tool.
+//
+// POST /v1/tools
+//
+// What agents and pathways may do besides speaking: a request over HTTP, or a tool of an MCP server.
+func (c *Client) CreateTool(ctx context.Context, body *ToolChange, options ...Option) (*Tool, error) {
+	return send[Tool](ctx, c, "POST", "/v1/tools", nil, asJSON(body), options)
+}
+
+// DeleteTool: Delete a tool.
+//
+// DELETE /v1/tools/{id}
+//
+// 409 invalid_state with used_by while an agent (its draft or the version that it speaks) or a pathway names it.
+func (c *Client) DeleteTool(ctx context.Context, id string, options ...Option) (*Deleted, error) {
+	return send[Deleted](ctx, c, "DELETE", "/v1/tools/"+url.PathEscape(id), nil, nil, options)
+}
+
+// GetTool: Get a tool.
+//
+// GET /v1/tools/{id}
+func (c *Client) GetTool(ctx context.Context, id string, options ...Option) (*Tool, error) {
+	return send[Tool](ctx, c, "GET", "/v1/tools/"+url.PathEscape(id), nil, nil, options)
+}
+
+// UpdateTool: Change a tool.
+//
+// PATCH /v1/tools/{id}
+func (c *Client) UpdateTool(ctx context.Context, id string, body *ToolChange, options ...Option) (*Tool, error) {
+	return send[Tool](ctx, c, "PATCH", "/v1/tools/"+url.PathEscape(id), nil, asJSON(body), options)
+}
+
 // ListTrunksQuery is what ListTrunks can be asked; what is zero is left out.
 type ListTrunksQuery struct {
 	// Rows per page.
@@ -2909,6 +3057,10 @@ type Actor struct {
 
 // Agent is an answer of the service, or a part of one.
 type Agent struct {
+	// What it does about answering machines.
+	AMD *AgentAMD `json:"amd,omitempty"`
+	// What is wanted to be known of its calls.
+	Analysis *AgentAnalysis `json:"analysis,omitempty"`
 	// When it was made.
 	CreatedAt time.Time `json:"created_at"`
 	// live or test; the two never see each other.
@@ -2921,25 +3073,45 @@ type Agent struct {
 	ID string `json:"id"`
 	// How it takes calls.
 	Inbound AgentInbound `json:"inbound"`
+	// What it may look things up in.
+	KnowledgeBaseIDs []string `json:"knowledge_base_ids"`
 	// The language that it speaks, as BCP 47 writes it.
 	Language string `json:"language"`
 	// What ends a conversation.
 	Limits AgentLimits `json:"limits"`
+	// By which language model it speaks.
+	Llm *AgentLLM `json:"llm,omitempty"`
 	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// For people.
 	Name string `json:"name"`
 	// What kind of resource this is.
 	Object string `json:"object"`
+	// Whom to ask when a call comes in.
+	OnInbound *AgentHook `json:"on_inbound,omitempty"`
 	// Which pathway it follows.
 	PathwayID string `json:"pathway_id,omitzero"`
+	// When that was published.
+	PublishedAt *time.Time `json:"published_at"`
+	// The engine that hears and speaks by itself.
+	Realtime *AgentRealtime `json:"realtime,omitempty"`
+	// How it hears.
+	Stt *AgentSTT `json:"stt,omitempty"`
+	// What a language model is told of its part.
+	SystemPrompt string `json:"system_prompt,omitzero"`
 	// Its zone, for times in texts.
 	Timezone string `json:"timezone"`
+	// The ids of the tools that it may use.
+	Tools []string `json:"tools"`
 	// Whom it may hand callers to.
 	Transfer AgentTransfer `json:"transfer"`
+	// When it takes the word.
+	TurnTaking *AgentTurns `json:"turn_taking,omitempty"`
+	// The fields of the draft that differ from it.
+	UnpublishedChanges []string `json:"unpublished_changes"`
 	// When it was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Counts its changes from 1.
+	// The newest published version, which calls speak; counts from 1.
 	Version int64 `json:"version"`
 	// How it sounds.
 	Voice Voice `json:"voice"`
@@ -2947,30 +3119,78 @@ type Agent struct {
 	WorkspaceID string `json:"workspace_id"`
 }
 
+// AgentAMD is an answer of the service, or a part of one.
+type AgentAMD struct {
+	// What is left.
+	Message string `json:"message,omitzero"`
+	// off, async or wait.
+	Mode string `json:"mode"`
+	// hangup, leave_message or continue.
+	VoicemailAction string `json:"voicemail_action,omitzero"`
+}
+
+// AgentAnalysis is an answer of the service, or a part of one.
+type AgentAnalysis struct {
+	// What is to be found.
+	Fields []AnalysisField `json:"fields,omitzero"`
+	// When a call was a success.
+	SuccessCriteria string `json:"success_criteria,omitzero"`
+	// Whether a summary is wanted.
+	Summary bool `json:"summary"`
+}
+
 // AgentChange is sent to the service.
 type AgentChange struct {
+	// What it does about answering machines.
+	AMD *NewAMD `json:"amd,omitempty"`
+	// What is wanted to be known of its calls.
+	Analysis *NewAnalysis `json:"analysis,omitempty"`
 	// 2 to 6 digits that phones of the workspace dial to reach the agent.
 	Extension *string `json:"extension,omitempty"`
 	// Without a pathway: all that the agent says.
 	FirstMessage *string `json:"first_message,omitempty"`
 	// How it takes calls.
 	Inbound *NewAgentInbound `json:"inbound,omitempty"`
+	// What it may look things up in; 20 at most.
+	KnowledgeBaseIDs []string `json:"knowledge_base_ids,omitzero"`
 	// The language that it speaks, as BCP 47 writes it.
 	Language *string `json:"language,omitempty"`
 	// What ends a conversation.
 	Limits *NewAgentLimits `json:"limits,omitempty"`
+	// The language model. {} takes it away, as with the objects below.
+	Llm *NewLLM `json:"llm,omitempty"`
 	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// For people.
 	Name *string `json:"name,omitempty"`
+	// Whom to ask when a call comes in.
+	OnInbound *NewInboundHook `json:"on_inbound,omitempty"`
 	// Which pathway it follows.
 	PathwayID *string `json:"pathway_id,omitempty"`
+	// An engine that hears and speaks by itself; calls of such an agent need it.
+	Realtime *NewRealtime `json:"realtime,omitempty"`
+	// How it hears.
+	Stt *NewSTT `json:"stt,omitempty"`
+	// What a language model is told of its part. An agent that has neither a pathway nor a first_message speaks by it alone, and its calls need such a model.
+	SystemPrompt *string `json:"system_prompt,omitempty"`
 	// Its zone, for times in texts.
 	Timezone *string `json:"timezone,omitempty"`
+	// The ids of the tools that it may use; 50 at most.
+	Tools []string `json:"tools,omitzero"`
 	// Whom it may hand callers to.
 	Transfer *NewAgentTransfer `json:"transfer,omitempty"`
+	// When it takes the word. It counts where speech is heard.
+	TurnTaking *NewTurns `json:"turn_taking,omitempty"`
 	// How it sounds.
 	Voice *NewVoice `json:"voice,omitempty"`
+}
+
+// AgentHook is an answer of the service, or a part of one.
+type AgentHook struct {
+	// How long an answer is waited for.
+	TimeoutMs int64 `json:"timeout_ms"`
+	// Where is asked.
+	URL string `json:"url"`
 }
 
 // AgentInbound is an answer of the service, or a part of one.
@@ -2981,12 +3201,46 @@ type AgentInbound struct {
 	RingSeconds int64 `json:"ring_seconds,omitzero"`
 }
 
+// AgentLLM is an answer of the service, or a part of one.
+type AgentLLM struct {
+	// An engine of the installation; empty: its own choice.
+	Engine string `json:"engine,omitzero"`
+	// The longest answer.
+	MaxTokens int64 `json:"max_tokens,omitzero"`
+	// Its model.
+	Model string `json:"model,omitzero"`
+	// How freely it chooses words.
+	Temperature float64 `json:"temperature,omitzero"`
+}
+
 // AgentLimits is an answer of the service, or a part of one.
 type AgentLimits struct {
 	// The longest conversation.
 	MaxMinutes int64 `json:"max_minutes,omitzero"`
 	// So much silence ends it.
 	SilenceSeconds int64 `json:"silence_seconds,omitzero"`
+}
+
+// AgentRealtime is an answer of the service, or a part of one.
+type AgentRealtime struct {
+	// An engine of the installation; empty: its own choice.
+	Engine string `json:"engine,omitzero"`
+	// Its model.
+	Model string `json:"model,omitzero"`
+	// Its voice.
+	Voice string `json:"voice,omitzero"`
+}
+
+// AgentSTT is an answer of the service, or a part of one.
+type AgentSTT struct {
+	// An engine of the installation; empty: its own choice.
+	Engine string `json:"engine,omitzero"`
+	// Words that are likely to be said.
+	Keywords []string `json:"keywords,omitzero"`
+	// Where it is not the agent's.
+	Language string `json:"language,omitzero"`
+	// Its model.
+	Model string `json:"model,omitzero"`
 }
 
 // AgentTransfer is an answer of the service, or a part of one.
@@ -2999,6 +3253,94 @@ type AgentTransfer struct {
 	HoldMusic string `json:"hold_music,omitzero"`
 	// Whether the caller hears it ring meanwhile.
 	Ringback bool `json:"ringback,omitzero"`
+}
+
+// AgentTurns is an answer of the service, or a part of one.
+type AgentTurns struct {
+	// So much silence ends the caller's turn.
+	EndOfTurnMs int64 `json:"end_of_turn_ms,omitzero"`
+	// Whether speech may cut what it says.
+	Interruptible bool `json:"interruptible,omitzero"`
+	// So many words count as an interruption.
+	InterruptionWords int64 `json:"interruption_words,omitzero"`
+}
+
+// AgentVersion is an answer of the service, or a part of one.
+type AgentVersion struct {
+	// What it does about answering machines.
+	AMD *AgentAMD `json:"amd,omitempty"`
+	// What is wanted to be known of its calls.
+	Analysis *AgentAnalysis `json:"analysis,omitempty"`
+	// When it was made.
+	CreatedAt time.Time `json:"created_at"`
+	// live or test; the two never see each other.
+	Environment string `json:"environment"`
+	// What phones of the workspace dial to reach it: 2 to 6 digits.
+	Extension string `json:"extension,omitzero"`
+	// What it says first, before its pathway begins.
+	FirstMessage string `json:"first_message,omitzero"`
+	// Names it; never changes and is never given again.
+	ID string `json:"id"`
+	// How it takes calls.
+	Inbound AgentInbound `json:"inbound"`
+	// What it may look things up in.
+	KnowledgeBaseIDs []string `json:"knowledge_base_ids"`
+	// The language that it speaks, as BCP 47 writes it.
+	Language string `json:"language"`
+	// What ends a conversation.
+	Limits AgentLimits `json:"limits"`
+	// By which language model it speaks.
+	Llm *AgentLLM `json:"llm,omitempty"`
+	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	Metadata map[string]string `json:"metadata,omitzero"`
+	// For people.
+	Name string `json:"name"`
+	// What kind of resource this is.
+	Object string `json:"object"`
+	// Whom to ask when a call comes in.
+	OnInbound *AgentHook `json:"on_inbound,omitempty"`
+	// Which pathway it follows.
+	PathwayID string `json:"pathway_id,omitzero"`
+	// When it was published.
+	PublishedAt *time.Time `json:"published_at"`
+	// The engine that hears and speaks by itself.
+	Realtime *AgentRealtime `json:"realtime,omitempty"`
+	// How it hears.
+	Stt *AgentSTT `json:"stt,omitempty"`
+	// What a language model is told of its part.
+	SystemPrompt string `json:"system_prompt,omitzero"`
+	// Its zone, for times in texts.
+	Timezone string `json:"timezone"`
+	// The ids of the tools that it may use.
+	Tools []string `json:"tools"`
+	// Whom it may hand callers to.
+	Transfer AgentTransfer `json:"transfer"`
+	// When it takes the word.
+	TurnTaking *AgentTurns `json:"turn_taking,omitempty"`
+	// Always empty.
+	UnpublishedChanges []string `json:"unpublished_changes"`
+	// When it was last changed.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Which version this is.
+	Version int64 `json:"version"`
+	// How it sounds.
+	Voice Voice `json:"voice"`
+	// Whose it is.
+	WorkspaceID string `json:"workspace_id"`
+}
+
+// AnalysisField is an answer of the service, or a part of one.
+type AnalysisField struct {
+	// What it is.
+	Description string `json:"description,omitzero"`
+	// For people.
+	Name string `json:"name"`
+	// Whether it has to be found.
+	Required bool `json:"required,omitzero"`
+	// string, number, integer or boolean.
+	Type string `json:"type"`
+	// The ones that it may have.
+	Values []string `json:"values,omitzero"`
 }
 
 // Appointment is an answer of the service, or a part of one.
@@ -3235,6 +3577,8 @@ type BulkItem struct {
 type Call struct {
 	// Which agent speaks.
 	AgentID string `json:"agent_id,omitzero"`
+	// Which version of the agent was pinned.
+	AgentVersion int64 `json:"agent_version,omitzero"`
 	// When it was answered; null: never.
 	AnsweredAt *time.Time `json:"answered_at"`
 	// Who answered, where that is known.
@@ -3441,6 +3785,8 @@ type Campaign struct {
 	EndedAt        *time.Time `json:"ended_at,omitempty"`
 	// live or test; the two never see each other.
 	Environment string `json:"environment"`
+	// Whether calls speak what is newest when they begin.
+	FollowLatest bool `json:"follow_latest,omitzero"`
 	// Names it; never changes and is never given again.
 	ID string `json:"id"`
 	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
@@ -3478,6 +3824,8 @@ type CampaignChange struct {
 	Compliance *NewCompliance `json:"compliance,omitempty"`
 	// For numbers without +.
 	DefaultCountry *string `json:"default_country,omitempty"`
+	// Whether calls speak what is newest when they begin.
+	FollowLatest *bool `json:"follow_latest,omitempty"`
 	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// For people.
@@ -3510,6 +3858,8 @@ type CampaignChanged struct {
 	EndedAt        *time.Time `json:"ended_at,omitempty"`
 	// live or test; the two never see each other.
 	Environment string `json:"environment"`
+	// Whether calls speak what is newest when they begin.
+	FollowLatest bool `json:"follow_latest,omitzero"`
 	// Names it; never changes and is never given again.
 	ID string `json:"id"`
 	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
@@ -3554,7 +3904,8 @@ type CampaignMade struct {
 	DefaultCountry string     `json:"default_country"`
 	EndedAt        *time.Time `json:"ended_at,omitempty"`
 	// live or test; the two never see each other.
-	Environment string `json:"environment"`
+	Environment  string `json:"environment"`
+	FollowLatest bool   `json:"follow_latest,omitzero"`
 	// Names it; never changes and is never given again.
 	ID string `json:"id"`
 	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
@@ -4308,6 +4659,18 @@ type ListAgent struct {
 	Object string `json:"object"`
 }
 
+// ListAgentVersion is an answer of the service, or a part of one.
+type ListAgentVersion struct {
+	// The rows of this page.
+	Data []AgentVersion `json:"data"`
+	// Whether there is another page.
+	HasMore bool `json:"has_more"`
+	// Send it as cursor for the next page; null at the end.
+	NextCursor *string `json:"next_cursor"`
+	// What kind of resource this is. One of list.
+	Object string `json:"object"`
+}
+
 // ListAppointment is an answer of the service, or a part of one.
 type ListAppointment struct {
 	// The rows of this page.
@@ -4572,6 +4935,18 @@ type ListSession struct {
 	Object string `json:"object"`
 }
 
+// ListTool is an answer of the service, or a part of one.
+type ListTool struct {
+	// The rows of this page.
+	Data []Tool `json:"data"`
+	// Whether there is another page.
+	HasMore bool `json:"has_more"`
+	// Send it as cursor for the next page; null at the end.
+	NextCursor *string `json:"next_cursor"`
+	// What kind of resource this is. One of list.
+	Object string `json:"object"`
+}
+
 // ListTrunk is an answer of the service, or a part of one.
 type ListTrunk struct {
 	// The rows of this page.
@@ -4719,6 +5094,16 @@ type Money struct {
 	Currency string `json:"currency"`
 }
 
+// NewAMD is sent to the service.
+type NewAMD struct {
+	// leave_message: what is left.
+	Message *string `json:"message,omitempty"`
+	// off; async: while the agent speaks already; wait: before it speaks. One of off, async, wait.
+	Mode *string `json:"mode,omitempty"`
+	// What is done where a machine answers. One of hangup, leave_message, continue.
+	VoicemailAction *string `json:"voicemail_action,omitempty"`
+}
+
 // NewAgentInbound is sent to the service.
 type NewAgentInbound struct {
 	// ring: 180, then 200. direct: 200 at once. early: 183 with a ringing of ours, for 3 seconds unless ring_seconds says otherwise. One of ring, direct, early.
@@ -4745,6 +5130,30 @@ type NewAgentTransfer struct {
 	HoldMusic *string `json:"hold_music,omitempty"`
 	// The caller hears it ring while a transfer is dialled.
 	Ringback *bool `json:"ringback,omitempty"`
+}
+
+// NewAnalysis is sent to the service.
+type NewAnalysis struct {
+	// 50 at most.
+	Fields []NewAnalysisField `json:"fields,omitzero"`
+	// When a call was a success, in words.
+	SuccessCriteria *string `json:"success_criteria,omitempty"`
+	// Whether a summary is wanted.
+	Summary *bool `json:"summary,omitempty"`
+}
+
+// NewAnalysisField is sent to the service.
+type NewAnalysisField struct {
+	// What it is.
+	Description *string `json:"description,omitempty"`
+	// For people.
+	Name string `json:"name"`
+	// Whether it has to be found.
+	Required *bool `json:"required,omitempty"`
+	// What kind of value it is. One of string, number, integer, boolean.
+	Type *string `json:"type,omitempty"`
+	// The ones that a string may have; 100 at most.
+	Values []string `json:"values,omitzero"`
 }
 
 // NewAppointment is sent to the service.
@@ -4877,6 +5286,8 @@ type NewCampaign struct {
 	DefaultCountry *string `json:"default_country,omitempty"`
 	// true: stays a draft even with a start ahead.
 	Draft *bool `json:"draft,omitempty"`
+	// Calls speak the version of the agent, and the pathway, that is newest when they begin; otherwise those that the campaign began with.
+	FollowLatest *bool `json:"follow_latest,omitempty"`
 	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// For people.
@@ -4985,6 +5396,14 @@ type NewHours struct {
 	Timezone *string `json:"timezone,omitempty"`
 }
 
+// NewInboundHook is sent to the service.
+type NewInboundHook struct {
+	// How long an answer is waited for: 100 to 5000.
+	TimeoutMs *int64 `json:"timeout_ms,omitempty"`
+	// https only, at an address that may be reached.
+	URL *string `json:"url,omitempty"`
+}
+
 // NewKey is sent to the service.
 type NewKey struct {
 	// Addresses or CIDRs; empty: from everywhere.
@@ -5009,6 +5428,18 @@ type NewKnowledge struct {
 	Name string `json:"name"`
 	// 100 at most.
 	Sources []NewSource `json:"sources,omitzero"`
+}
+
+// NewLLM is sent to the service.
+type NewLLM struct {
+	// An engine of the installation; empty: its own choice.
+	Engine *string `json:"engine,omitempty"`
+	// Of one answer; 0: as the engine has it.
+	MaxTokens *int64 `json:"max_tokens,omitempty"`
+	// Its model.
+	Model *string `json:"model,omitempty"`
+	// How freely it chooses words.
+	Temperature *float64 `json:"temperature,omitempty"`
 }
 
 // NewMessage is sent to the service.
@@ -5101,6 +5532,16 @@ type NewRate struct {
 	Prefix string `json:"prefix"`
 }
 
+// NewRealtime is sent to the service.
+type NewRealtime struct {
+	// An engine of the installation; empty: its own choice.
+	Engine *string `json:"engine,omitempty"`
+	// Its model.
+	Model *string `json:"model,omitempty"`
+	// Its voice.
+	Voice *string `json:"voice,omitempty"`
+}
+
 // NewRetry is sent to the service.
 type NewRetry struct {
 	Enabled       *bool    `json:"enabled,omitempty"`
@@ -5109,6 +5550,18 @@ type NewRetry struct {
 	MaxAttempts *int64 `json:"max_attempts,omitempty"`
 	// no_answer, busy, voicemail, failed, rejected, interrupted
 	RetryOn []string `json:"retry_on,omitzero"`
+}
+
+// NewSTT is sent to the service.
+type NewSTT struct {
+	// An engine of the installation; empty: its own choice.
+	Engine *string `json:"engine,omitempty"`
+	// Words that are likely to be said; 100 at most.
+	Keywords []string `json:"keywords,omitzero"`
+	// Where it is not the agent's.
+	Language *string `json:"language,omitempty"`
+	// Its model.
+	Model *string `json:"model,omitempty"`
 }
 
 // NewSchedule is sent to the service.
@@ -5165,6 +5618,28 @@ type NewToken struct {
 	UserID string `json:"user_id"`
 }
 
+// NewToolHTTP is sent to the service.
+type NewToolHTTP struct {
+	// JSON that is sent, in whose strings {{name}} stands for an argument. Without it the arguments are sent.
+	Body map[string]any `json:"body,omitzero"`
+	// Secret: kept encrypted and never shown again but for a hint. In a PATCH those that were sent before stay where this is left out and the host stays the same; {} takes them away.
+	Headers map[string]string `json:"headers,omitzero"`
+	// The method. One of GET, POST, PUT, PATCH, DELETE.
+	Method *string `json:"method,omitempty"`
+	// How long an answer is waited for: 100 to 60000.
+	TimeoutMs *int64 `json:"timeout_ms,omitempty"`
+	// https only, at an address that may be reached. {{name}} in its path and query stands for an argument.
+	URL string `json:"url"`
+}
+
+// NewToolMCP is sent to the service.
+type NewToolMCP struct {
+	// As those of http.
+	Headers map[string]string `json:"headers,omitzero"`
+	// Of the server, https only, at an address that may be reached. It is asked for the tool's name.
+	URL string `json:"url"`
+}
+
 // NewTrunkAlarms is sent to the service.
 type NewTrunkAlarms struct {
 	// Short ones of answered calls, 0 to 1. 0: no alarm.
@@ -5197,6 +5672,16 @@ type NewTrunkInbound struct {
 	Auth *NewTrunkAuth `json:"auth,omitempty"`
 	// Calls beyond get 503 with Retry-After. 0: no limit of its own.
 	CallsPerSecond *float64 `json:"calls_per_second,omitempty"`
+}
+
+// NewTurns is sent to the service.
+type NewTurns struct {
+	// So much silence ends the caller's turn; 0: as the engine has it.
+	EndOfTurnMs *int64 `json:"end_of_turn_ms,omitempty"`
+	// Speech may cut what it says.
+	Interruptible *bool `json:"interruptible,omitempty"`
+	// So many words count as an interruption; 0: as the engine has it.
+	InterruptionWords *int64 `json:"interruption_words,omitempty"`
 }
 
 // NewUser is sent to the service.
@@ -5826,6 +6311,8 @@ type SimulateDraftRequest struct {
 	DefaultCountry *string `json:"default_country,omitempty"`
 	// true: stays a draft even with a start ahead.
 	Draft *bool `json:"draft,omitempty"`
+	// Calls speak the version of the agent, and the pathway, that is newest when they begin; otherwise those that the campaign began with.
+	FollowLatest *bool `json:"follow_latest,omitempty"`
 	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// For people.
@@ -6068,6 +6555,72 @@ type Token struct {
 	TokenType string `json:"token_type"`
 	// Whose it is.
 	WorkspaceID string `json:"workspace_id"`
+}
+
+// Tool is an answer of the service, or a part of one.
+type Tool struct {
+	// When it was made.
+	CreatedAt time.Time `json:"created_at"`
+	// What it is for: a model decides by it.
+	Description string `json:"description"`
+	// live or test; the two never see each other.
+	Environment string `json:"environment"`
+	// How it is called over HTTP.
+	HTTP *ToolHTTP `json:"http,omitempty"`
+	// Names it; never changes and is never given again.
+	ID string `json:"id"`
+	// Of which MCP server it is.
+	Mcp *ToolMCP `json:"mcp,omitempty"`
+	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	Metadata map[string]string `json:"metadata,omitzero"`
+	// For people.
+	Name string `json:"name"`
+	// What kind of resource this is.
+	Object string `json:"object"`
+	// A JSON Schema of its arguments.
+	Parameters map[string]any `json:"parameters"`
+	// When it was last changed.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Whose it is.
+	WorkspaceID string `json:"workspace_id"`
+}
+
+// ToolChange is sent to the service.
+type ToolChange struct {
+	// What it is for: a model decides by it.
+	Description *string `json:"description,omitempty"`
+	// One of http and mcp.
+	HTTP *NewToolHTTP `json:"http,omitempty"`
+	// A tool of an MCP server; one of http and mcp.
+	Mcp *NewToolMCP `json:"mcp,omitempty"`
+	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	Metadata map[string]string `json:"metadata,omitzero"`
+	// Letters, digits, _ and -; unique in the workspace.
+	Name *string `json:"name,omitempty"`
+	// A JSON Schema of the arguments, which are an object: 32 KiB and 16 levels at most, without references to elsewhere.
+	Parameters map[string]any `json:"parameters,omitzero"`
+}
+
+// ToolHTTP is an answer of the service, or a part of one.
+type ToolHTTP struct {
+	// What is sent, in whose strings {{name}} stands for an argument; without it the arguments are.
+	Body map[string]any `json:"body,omitzero"`
+	// The headers that are sent, each with the end of what it says.
+	HeaderHints map[string]string `json:"header_hints"`
+	// The method.
+	Method string `json:"method"`
+	// How long an answer is waited for.
+	TimeoutMs int64 `json:"timeout_ms"`
+	// Where it is called; {{name}} stands for an argument.
+	URL string `json:"url"`
+}
+
+// ToolMCP is an answer of the service, or a part of one.
+type ToolMCP struct {
+	// The headers that are sent, each with the end of what it says.
+	HeaderHints map[string]string `json:"header_hints"`
+	// Where the server is.
+	URL string `json:"url"`
 }
 
 // Transcript is an answer of the service, or a part of one.
