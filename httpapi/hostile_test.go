@@ -239,7 +239,7 @@ func TestShutdownLetsRequestsFinish(t *testing.T) {
 			_ = conn.Close()
 		}
 		return err != nil
-	}, 5*time.Second, 5*time.Millisecond, "no new connections")
+	}, time.Minute, 5*time.Millisecond, "no new connections")
 	_, err = io.WriteString(w, "+12025550124\n")
 	require.NoError(t, err)
 	require.NoError(t, w.Close())

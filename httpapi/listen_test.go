@@ -137,7 +137,7 @@ func (d *door) socket(path, key string, headers ...string) (ws *websocket.Conn, 
 	for i := 0; i < len(headers); i += 2 {
 		h.Set(headers[i], headers[i+1])
 	}
-	ctx, cancel := context.WithTimeout(d.t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(d.t.Context(), time.Minute)
 	defer cancel()
 	ws, res, err := websocket.Dial(ctx, "ws://"+d.addr+path, &websocket.DialOptions{HTTPHeader: h}) //nolint:bodyclose // it is the socket
 	if err == nil {
@@ -152,7 +152,7 @@ func (d *door) socket(path, key string, headers ...string) (ws *websocket.Conn, 
 // next reads a message.
 func next(t *testing.T, ws *websocket.Conn) (websocket.MessageType, []byte) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	kind, b, err := ws.Read(ctx)
 	require.NoError(t, err)
@@ -184,7 +184,7 @@ func TestWhoListensIsGreetedHearsAndIsHeard(t *testing.T) {
 	}
 	require.NoError(t, ws.Write(t.Context(), websocket.MessageText, []byte("no sound")))
 	require.NoError(t, ws.Write(t.Context(), websocket.MessageBinary, []byte("psst")))
-	require.Eventually(t, func() bool { return d.stage.heard() == "psst" }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return d.stage.heard() == "psst" }, time.Minute, time.Millisecond)
 	d.stage.play('z')
 	d.stage.play()
 	_, last := next(t, ws)
@@ -194,7 +194,7 @@ func TestWhoListensIsGreetedHearsAndIsHeard(t *testing.T) {
 	assert.JSONEq(t, `{"type":"ended"}`, string(ended))
 	_, _, err = ws.Read(t.Context())
 	assert.Equal(t, websocket.StatusNormalClosure, websocket.CloseStatus(err))
-	require.Eventually(t, func() bool { return d.stage.gone() == 1 }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return d.stage.gone() == 1 }, time.Minute, time.Millisecond)
 	assert.Equal(t, []string{"auth api_key.used key_operator  false ", "admin call.listened key_operator " + id + " false "}, d.noted())
 }
 
@@ -282,8 +282,8 @@ func TestAListenerWhoIsTooSlowIsDropped(t *testing.T) {
 	for range 200_000 { // an hour of sound, which the client does not take
 		d.stage.play('x')
 	}
-	assert.Less(t, time.Since(begun), 5*time.Second, "the call never waits")
-	require.Eventually(t, func() bool { return d.stage.gone() == 1 }, 5*time.Second, time.Millisecond)
+	assert.Less(t, time.Since(begun), 30*time.Second, "the call never waits")
+	require.Eventually(t, func() bool { return d.stage.gone() == 1 }, time.Minute, time.Millisecond)
 }
 
 func TestAListenerWhoLeavesOrSaysTooMuchFreesItsSeat(t *testing.T) {
@@ -292,11 +292,11 @@ func TestAListenerWhoLeavesOrSaysTooMuchFreesItsSeat(t *testing.T) {
 	ws, _, err := d.socket(path, "operator")
 	require.NoError(t, err)
 	require.NoError(t, ws.CloseNow())
-	require.Eventually(t, func() bool { return d.stage.gone() == 1 }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return d.stage.gone() == 1 }, time.Minute, time.Millisecond)
 	ws, _, err = d.socket(path, "operator")
 	require.NoError(t, err)
 	require.NoError(t, ws.Write(t.Context(), websocket.MessageBinary, make([]byte, 5000)))
-	require.Eventually(t, func() bool { return d.stage.gone() == 2 }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return d.stage.gone() == 2 }, time.Minute, time.Millisecond)
 	assert.Empty(t, d.stage.heard())
 }
 
@@ -305,13 +305,13 @@ func TestListenersAreSentAwayWhenTheServiceStops(t *testing.T) {
 	ws, _, err := d.socket("/v1/calls/"+d.call()+"/listen", "operator")
 	require.NoError(t, err)
 	_, _ = next(t, ws)
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	go func() { _ = d.server.Shutdown(ctx) }()
 	_, _, err = ws.Read(ctx)
 	require.Error(t, err)
 	require.NoError(t, ctx.Err(), "at once")
-	require.Eventually(t, func() bool { return d.stage.gone() == 1 }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return d.stage.gone() == 1 }, time.Minute, time.Millisecond)
 }
 
 func TestALinkFetchesTheRecordingWithoutACredential(t *testing.T) {

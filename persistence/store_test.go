@@ -435,5 +435,5 @@ func TestHealthIsTheDrivers(t *testing.T) {
 	s := open(t, d)
 	require.NoError(t, s.Healthy())
 	disk.TestingSetDiskUsage(vfs.DiskUsage{AvailBytes: 1})
-	require.Eventually(t, func() bool { return errors.Is(s.Healthy(), persistence.ErrDiskFull) }, 10*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return errors.Is(s.Healthy(), persistence.ErrDiskFull) }, time.Minute, 10*time.Millisecond)
 }

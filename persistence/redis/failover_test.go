@@ -42,7 +42,7 @@ func failOver(t *testing.T, o redis.Options, restart bool) (*redis.Driver, error
 	for i := range 20 {
 		write(i)
 	}
-	require.Eventually(t, func() bool { return replica.Has("row") }, 10*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return replica.Has("row") }, time.Minute, 10*time.Millisecond)
 	replica.Promote()
 	for i := 20; i < 50; i++ {
 		write(i)
@@ -67,7 +67,7 @@ func whole(t *testing.T, d *redis.Driver) {
 	require.Eventually(t, func() bool {
 		value, version, err := d.Get(t.Context(), persistence.Key{Table: "noun/ws", ID: "row"})
 		return err == nil && string(value) == "49" && version == 50
-	}, 15*time.Second, 10*time.Millisecond)
+	}, time.Minute, 10*time.Millisecond)
 	entries, err := d.Events(t.Context(), "ws", 0, 100)
 	require.NoError(t, err)
 	require.Len(t, entries, 50)
@@ -100,7 +100,7 @@ func TestAReplicaThatIsTakenAsItIsHasLostCommits(t *testing.T) {
 	require.Eventually(t, func() bool {
 		_, version, err := d.Get(t.Context(), persistence.Key{Table: "noun/ws", ID: "row"})
 		return err == nil && version < 50
-	}, 15*time.Second, 10*time.Millisecond)
+	}, time.Minute, 10*time.Millisecond)
 }
 
 func TestAReplicaThatLacksCommitsIsRefusedWithoutALedger(t *testing.T) {
@@ -113,7 +113,7 @@ func TestAReplicaThatLacksCommitsIsRefusedWithoutALedger(t *testing.T) {
 	require.Eventually(t, func() bool {
 		err := d.Healthy()
 		return err != nil && strings.Contains(err.Error(), "lacks commits")
-	}, 15*time.Second, 5*time.Millisecond)
+	}, time.Minute, 5*time.Millisecond)
 }
 
 func TestALedgerWithATornEndIsReadUpToIt(t *testing.T) {

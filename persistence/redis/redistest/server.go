@@ -20,7 +20,7 @@ import (
 	"time"
 )
 
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // Server is a redis-server of a test. Its methods fail the test where they
 // cannot do their work.
