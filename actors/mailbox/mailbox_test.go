@@ -221,3 +221,21 @@ func TestWhoeverKnowsTheNameOfAnActorMayCallItWhileItIsBorn(t *testing.T) {
 		sys.Root.Poison(pid)
 	}
 }
+
+func TestWhoeverHasANameIsFoundByIt(t *testing.T) {
+	t.Parallel()
+	sys := mailbox.System(slog.New(slog.DiscardHandler))
+	defer sys.Shutdown()
+	assert.LessOrEqual(t, len(sys.ProcessRegistry.LocalPIDs.LocalPIDs), 32, "maps of 32 maps each")
+	_, ok := sys.ProcessRegistry.Get(actor.NewPID(sys.Address(), "eventstream"))
+	assert.True(t, ok, "it was there before")
+	for i := range 2000 {
+		name := "named" + strconv.Itoa(i)
+		pid, err := sys.Root.SpawnNamed(actor.PropsFromFunc(func(actor.Context) {}), name)
+		require.NoError(t, err)
+		_, err = sys.Root.SpawnNamed(actor.PropsFromFunc(func(actor.Context) {}), name)
+		require.ErrorIs(t, err, actor.ErrNameExists)
+		_, ok = sys.ProcessRegistry.Get(pid)
+		require.True(t, ok, name)
+	}
+}

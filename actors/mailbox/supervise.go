@@ -3,6 +3,7 @@ package mailbox
 import (
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -101,6 +102,19 @@ func System(log *slog.Logger) *actor.ActorSystem {
 	c.LoggerFactory = func(*actor.ActorSystem) *slog.Logger { return slog.New(quiet{log.Handler()}) }
 	c.DeadLetterRequestLogging = false
 	sys := actor.NewActorSystemWithConfig(c)
+	fold(sys.ProcessRegistry.LocalPIDs)
 	sys.Extensions.Register(&crew{})
 	return sys
+}
+
+// fold leaves a part of the registry's buckets, with all that is in them. Each
+// is 32 locked maps, so the 1024 that it comes with take 4 MB while they are
+// empty; 1024 locks are plenty.
+func fold(m *actor.SliceMap) {
+	const left = 32 // divides 1024: a name's bucket among fewer is its bucket modulo them
+	few := slices.Clone(m.LocalPIDs[:left])
+	for i, bucket := range m.LocalPIDs[left:] {
+		few[i%left].MSet(bucket.Items())
+	}
+	m.LocalPIDs = few
 }
