@@ -42,7 +42,8 @@ type Desk struct {
 	messages chore // what is to be done with text messages
 	readings chore // sources of knowledge bases that are to be read
 	jobs     *jobs.Runner
-	waits    sync.Map   // what a bulk job waits for, by its id
+	waits    sync.Map   // *bulkStand of each bulk job that runs, by its id
+	under    sync.Map   // keys of requests that run, by the id of their row
 	founding sync.Mutex // of workspaces
 	// exporting has room for the exports that are written at once.
 	exporting chan struct{}

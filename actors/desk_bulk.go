@@ -205,8 +205,8 @@ func (d *Desk) ListBulks(ctx context.Context, p domain.Principal, q ask.Page) (a
 
 // standingBulk says what a job waits for now.
 func (d *Desk) standingBulk(b *domain.Bulk) *domain.Bulk {
-	if why, waits := d.waits.Load(b.ID); waits && !b.Final() {
-		b.Waiting, _ = why.(string)
+	if s := d.standOf(b.ID); s != nil && !b.Final() {
+		b.Waiting, b.WaitingUntil = s.now()
 	}
 	return b
 }
@@ -272,7 +272,7 @@ func (d *Desk) itemsOf(ctx context.Context, b *domain.Bulk, index int) ([]*domai
 		return nil, storeErr(err)
 	}
 	start := index * domain.BulkChunkSize
-	idle := domain.ItemPending
+	idle, stand := domain.ItemPending, d.standOf(b.ID)
 	switch b.Status {
 	case domain.BulkCompleted: // only what did not succeed has rows of contacts and numbers
 		idle = domain.ItemDone
@@ -285,6 +285,10 @@ func (d *Desk) itemsOf(ctx context.Context, b *domain.Bulk, index int) ([]*domai
 		items[i] = &domain.BulkItem{BulkID: b.ID, WorkspaceID: b.WorkspaceID, Index: start + i, Status: idle}
 		if e.Error != nil {
 			items[i].Status, items[i].Code, items[i].Message, items[i].Param = domain.ItemRejected, e.Error.Code, e.Error.Message, e.Error.Param
+		} else if idle == domain.ItemPending && stand != nil {
+			if until, waits := stand.until(start + i); waits {
+				items[i].Status, items[i].Until = domain.ItemWaiting, &until
+			}
 		}
 	}
 	after := ""

@@ -30,13 +30,15 @@ func (d *Desk) carryOut(b *domain.Bulk) {
 		return
 	}
 	d.jobs.Begin(d.node.life(), b.WorkspaceID+"/"+b.ID, func(ctx context.Context) error {
+		stand := new(bulkStand)
+		d.waits.Store(b.ID, stand)
 		defer d.waits.Delete(b.ID)
 		for at := -1; ; {
-			next, err := d.runBulk(ctx, b.WorkspaceID, b.ID)
-			if err == nil || ctx.Err() != nil || next == at { // no step further than the time before
+			left, err := d.runBulk(ctx, b.WorkspaceID, b.ID, stand)
+			if err == nil || ctx.Err() != nil || left == at { // no step further than the time before
 				return err
 			}
-			at = next
+			at = left
 		}
 	})
 }
@@ -49,19 +51,24 @@ type bulkRun struct {
 	by      domain.Principal
 	row     domain.Bulk
 	version uint64
+	stand   *bulkStand
+	low     int // no item before it is pending
+	walked  int // no item from it on was looked at
 }
 
-// runBulk does what is left of a job and answers how far it has come.
-func (d *Desk) runBulk(ctx context.Context, workspaceID, id string) (next int, err error) {
-	r := &bulkRun{desk: d, row: domain.Bulk{Meta: domain.Meta{ID: id, WorkspaceID: workspaceID}}}
+// runBulk does what is left of a job and answers how much is left still.
+func (d *Desk) runBulk(ctx context.Context, workspaceID, id string, stand *bulkStand) (left int, err error) {
+	r := &bulkRun{desk: d, row: domain.Bulk{Meta: domain.Meta{ID: id, WorkspaceID: workspaceID}}, stand: stand}
+	stand.clear()
 	r.version, err = d.store.Get(ctx, &r.row)
 	if errors.Is(err, domain.ErrNotFound) || err == nil && r.row.Final() {
 		return 0, nil
 	}
 	if err == nil {
+		r.low, r.walked = r.row.Next, r.row.Next
 		err = r.rest(ctx)
 	}
-	return r.row.Next, err
+	return r.row.Pending, err
 }
 
 // rest is what is left of the job.
@@ -119,11 +126,12 @@ func (r *bulkRun) apply(ctx context.Context, f func(*domain.Bulk, *commit.Change
 
 // settle adds an item's end and the job's count of it to a commit.
 func (r *bulkRun) settle(c *commit.Change, item domain.BulkItem) (kept func()) {
+	next := r.firstOpen(item.Index)
 	c.Guards = append(c.Guards, commit.Absent(item.Key()))
 	c.Puts = append(c.Puts, &item)
 	return r.change(c, func(b *domain.Bulk, _ *commit.Change) {
 		b.Pending--
-		b.Next = item.Index + 1
+		b.Next = next
 		if item.Status == domain.ItemDone {
 			b.Done++
 			return
@@ -141,8 +149,7 @@ func (r *bulkRun) item(index int, err error) domain.BulkItem {
 	return item
 }
 
-// orders walks what is left of a job. Items are done in their order, so that
-// from the job's Next on none is.
+// orders walks what is left of a job, in its order.
 func (r *bulkRun) orders(ctx context.Context) iter.Seq2[int, ask.BulkOrder] {
 	return func(yield func(int, ask.BulkOrder) bool) {
 		for i := r.row.Next / domain.BulkChunkSize; i*domain.BulkChunkSize < r.row.Total; i++ {
@@ -172,7 +179,7 @@ var errOrders = errors.New("the orders of a bulk job cannot be read")
 
 // calls places one call after another, each as soon as a line is free for it:
 // in the row of the campaigns, so that the lines that are kept for single calls
-// stay free.
+// stay free. One that is outside its calling hours lets the others pass.
 func (r *bulkRun) calls(ctx context.Context) error {
 	t := r.desk.node.tree(r.row.WorkspaceID)
 	if t == nil {
@@ -180,19 +187,29 @@ func (r *bulkRun) calls(ctx context.Context) error {
 	}
 	w := lines.NewWaiter(r.desk.node.sys, t.outbound)
 	defer w.Close()
+	over, err := r.settled(ctx)
+	if err != nil {
+		return err
+	}
 	for index, o := range r.orders(ctx) {
 		if index < 0 || o.Call == nil {
 			return errOrders
 		}
+		if over[index] {
+			continue
+		}
 		if err := r.call(ctx, w, index, *o.Call); err != nil {
 			return err
 		}
+		if err := r.opened(ctx, w); err != nil {
+			return err
+		}
 	}
-	return nil
+	return r.closed(ctx, w)
 }
 
-// call places one call. What can be done another time waits; what cannot is
-// kept as the item's error.
+// call places one call, or holds it until its calling hours open. What can be
+// done another time waits; what cannot is kept as the item's error.
 func (r *bulkRun) call(ctx context.Context, w *lines.Waiter, index int, o ask.NewCall) error {
 	d := r.desk
 	for strange := 0; ; {
@@ -200,8 +217,8 @@ func (r *bulkRun) call(ctx context.Context, w *lines.Waiter, index int, o ask.Ne
 		_, err := d.placeBy(ctx, r.by, o, placing{
 			id: mailbox.NewID(domain.PrefixCall),
 			permit: func(ctx context.Context, _ *tree) (lines.Permit, error) {
-				d.waits.Store(r.row.ID, "line")
-				defer d.waits.Delete(r.row.ID)
+				r.stand.waits(forLine)
+				defer r.stand.waits("")
 				return w.Permit(ctx)
 			},
 			with: func(c *commit.Change, call *domain.Call) {
@@ -213,19 +230,27 @@ func (r *bulkRun) call(ctx context.Context, w *lines.Waiter, index int, o ask.Ne
 		switch {
 		case err == nil:
 			kept()
+			r.stand.release(index)
 			return nil
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case kept != nil: // the commit was tried: what is stored says what became of it
 			return err
 		case !passes(err), domain.CodeOf(err) == "" && strange == strangeMost:
-			return r.fail(ctx, index, err)
+			if until, closed := closedUntil(err); closed {
+				r.stand.hold(index, until)
+				return nil
+			}
+			if err = r.fail(ctx, index, err); err == nil {
+				r.stand.release(index)
+			}
+			return err
 		case domain.CodeOf(err) == "":
 			strange++
 		}
-		d.waits.Store(r.row.ID, "trunk")
+		r.stand.waits(forTrunk)
 		err = jobs.Rest(ctx, restOf(err))
-		d.waits.Delete(r.row.ID)
+		r.stand.waits("")
 		if err != nil {
 			return err
 		}

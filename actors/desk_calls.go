@@ -69,6 +69,9 @@ func (d *Desk) placeBy(ctx context.Context, p domain.Principal, o ask.NewCall, h
 	if err == nil {
 		err = ctx.Err() // nobody waits for the answer any more
 	}
+	if err == nil && len(contacts) == 0 {
+		err = d.stillOpen(o.CallingHours, c.To) // the way to a line may have been long
+	}
 	if err != nil {
 		d.node.sys.Root.Send(t.outbound, lines.Return{Permit: permit})
 		d.node.sys.Root.Send(t.trunks, trunk.Free{CallID: c.ID})
@@ -174,6 +177,18 @@ func (d *Desk) hoursAllow(h *domain.CallingHours, to domain.Number) error {
 		e = e.With("next_allowed_at", next.UTC())
 	}
 	return e
+}
+
+// stillOpen is hoursAllow for a number that was read before.
+func (d *Desk) stillOpen(h *domain.CallingHours, e164 string) error {
+	if h == nil {
+		return nil
+	}
+	number, err := domain.ReadNumber(e164, "")
+	if err != nil {
+		return err
+	}
+	return d.hoursAllow(h, number)
 }
 
 // callerID is the number shown: the one asked for, if it may be, or the

@@ -352,7 +352,7 @@ func TestARequestWithAnIdempotencyKeyRunsOnce(t *testing.T) {
 	assert.Empty(t, code)
 	assert.Equal(t, &reply, r)
 	free(h.live, key("b"))
-	require.NoError(t, h.desk().Release(ctx, h.live, key("b")))
+	require.NoError(t, h.desk().Release(ctx, h.live, key("b"), false))
 	free(h.live, key("b"))
 
 	var wait sync.WaitGroup

@@ -21,7 +21,6 @@ const onceFor = 24 * time.Hour
 type onceRow struct {
 	ID          string        `json:"id"`
 	WorkspaceID string        `json:"workspace_id"`
-	Boot        string        `json:"boot"` // the process in which it runs or ran
 	At          time.Time     `json:"at"`
 	Reply       ask.OnceReply `json:"reply"`
 	Done        bool          `json:"done"`
@@ -93,6 +92,25 @@ func madeBefore[T any, R noun[T]](ctx context.Context, d *Desk, p domain.Princip
 // request that the end of a process cut off may run again under its key: the
 // context leads it to what it has done already.
 func (d *Desk) Reserve(ctx context.Context, p domain.Principal, k ask.OnceKey, digest string) (context.Context, *ask.OnceReply, error) {
+	id := onceOf(p, k).ID
+	if _, runs := d.under.LoadOrStore(id, struct{}{}); runs {
+		return ctx, nil, errRunning()
+	}
+	ours, reply, err := d.reserve(ctx, p, k, digest)
+	if reply != nil || err != nil {
+		d.under.Delete(id)
+	}
+	return ours, reply, err
+}
+
+func errRunning() error {
+	return domain.Errorf(domain.CodeIdempotencyConflict, "a request with this Idempotency-Key is still running")
+}
+
+// reserve is Reserve for the one request of this process that is under a key: a
+// row without a reply is that of a request that has ended, and whose end could
+// not be stored, or of another process.
+func (d *Desk) reserve(ctx context.Context, p domain.Principal, k ask.OnceKey, digest string) (context.Context, *ask.OnceReply, error) {
 	for range tries {
 		row := onceOf(p, k)
 		version, err := d.store.Get(ctx, row)
@@ -100,15 +118,13 @@ func (d *Desk) Reserve(ctx context.Context, p domain.Principal, k ask.OnceKey, d
 			return ctx, nil, storeErr(err)
 		}
 		fresh := onceOf(p, k)
-		fresh.Boot, fresh.At, fresh.Reply.Digest = d.node.boot, stamp(), digest
+		fresh.At, fresh.Reply.Digest = stamp(), digest
 		again := err == nil && time.Since(row.At) < onceFor
 		if again {
 			before := row.Reply.Digest
 			switch {
 			case row.Done:
 				return ctx, &row.Reply, nil
-			case row.Boot == d.node.boot:
-				return ctx, nil, domain.Errorf(domain.CodeIdempotencyConflict, "a request with this Idempotency-Key is still running")
 			case before != "" && digest != "" && before != digest:
 				return ctx, nil, domain.Errorf(domain.CodeIdempotencyMismatch, "This Idempotency-Key came with another body before.")
 			}
@@ -122,20 +138,27 @@ func (d *Desk) Reserve(ctx context.Context, p domain.Principal, k ask.OnceKey, d
 		}
 		return context.WithValue(ctx, turnKey{}, &turn{row: fresh.ID, at: fresh.At, again: again}), nil, storeErr(err)
 	}
-	return ctx, nil, domain.Errorf(domain.CodeIdempotencyConflict, "a request with this Idempotency-Key is still running")
+	return ctx, nil, errRunning()
 }
 
 // Keep stores the reply of a request that ran.
 func (d *Desk) Keep(ctx context.Context, p domain.Principal, k ask.OnceKey, r ask.OnceReply) error {
 	row := onceOf(p, k)
-	row.Boot, row.At, row.Done, row.Reply = d.node.boot, stamp(), true, r
+	defer d.under.Delete(row.ID)
+	row.At, row.Done, row.Reply = stamp(), true, r
 	_, err := d.store.Apply(ctx, commit.Change{Workspace: p.WorkspaceID, Puts: []domain.Record{row}})
 	return err
 }
 
-// Release gives a key back whose request had no effect.
-func (d *Desk) Release(ctx context.Context, p domain.Principal, k ask.OnceKey) error {
-	_, err := d.store.Apply(ctx, commit.Change{Workspace: p.WorkspaceID, Deletes: []domain.Key{onceOf(p, k).Key()}})
+// Release gives a key back whose request had no effect. Where that is not known
+// the key stays: the same request finds what may have been done.
+func (d *Desk) Release(ctx context.Context, p domain.Principal, k ask.OnceKey, unknown bool) error {
+	row := onceOf(p, k)
+	defer d.under.Delete(row.ID)
+	if unknown {
+		return nil
+	}
+	_, err := d.store.Apply(ctx, commit.Change{Workspace: p.WorkspaceID, Deletes: []domain.Key{row.Key()}})
 	return err
 }
 

@@ -2,6 +2,7 @@ package actors_test
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -9,8 +10,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/event"
 )
 
 // makers create one resource of each kind, under the context of a request, and
@@ -149,4 +153,59 @@ func TestOfFiftyEqualRequestsOneRuns(t *testing.T) {
 	agents, err := h.desk().ListAgents(t.Context(), h.live, ask.Page{Limit: 100})
 	require.NoError(t, err)
 	assert.Len(t, agents.Data, 1)
+}
+
+// muddle is a store that says of some commits that it cannot tell whether they
+// were made.
+type muddle struct {
+	actors.Store
+	of string // the kind of rows
+}
+
+func (s *muddle) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
+	events, err := s.Store.Apply(ctx, c)
+	if err == nil && slices.ContainsFunc(append(keysOf(c), c.Deletes...), func(k domain.Key) bool { return k.Kind == s.of }) {
+		return nil, errDoubt
+	}
+	return events, err
+}
+
+func keysOf(c commit.Change) (keys []domain.Key) {
+	for _, r := range c.Puts {
+		keys = append(keys, r.Key())
+	}
+	return keys
+}
+
+func TestARequestOfUnknownOutcomeFindsWhatItHasMade(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	h.shut()
+	store := &muddle{}
+	h.wrap = func(s actors.Store) actors.Store { store.Store = s; return store }
+	h.open()
+	d, k := h.desk(), ask.OnceKey{Key: "k", Method: "POST", Path: "/v1/agents"}
+	send := func() (*domain.Agent, error) {
+		ctx, reply, err := d.Reserve(t.Context(), h.live, k, "d")
+		require.NoError(t, err)
+		require.Nil(t, reply)
+		return d.CreateAgent(ctx, h.live, &domain.Agent{Name: "a", FirstMessage: "Hello."})
+	}
+	store.of = "agent"
+	_, err := send()
+	require.Error(t, err)
+	require.NoError(t, d.Release(t.Context(), h.live, k, true))
+	store.of = ""
+	made, err := send()
+	require.NoError(t, err, "the key is not taken for a day")
+	store.of = "once"
+	require.Error(t, d.Keep(t.Context(), h.live, k, ask.OnceReply{Digest: "d"}))
+	store.of = ""
+	_, reply, err := d.Reserve(t.Context(), h.live, k, "d")
+	require.NoError(t, err)
+	assert.NotNil(t, reply, "the answer was stored after all")
+	agents, err := d.ListAgents(t.Context(), h.live, ask.Page{Limit: 100})
+	require.NoError(t, err)
+	require.Len(t, agents.Data, 1)
+	assert.Equal(t, made.ID, agents.Data[0].ID)
 }

@@ -46,22 +46,26 @@ type BulkError struct {
 // once. Accepted is the sum of Pending, Done, Failed and Cancelled.
 type Bulk struct {
 	Meta
-	Type        BulkType    `json:"type"`
-	Status      BulkStatus  `json:"status"`
-	TargetID    string      `json:"target_id,omitempty"` // the campaign of contacts, the list of numbers
-	Total       int         `json:"total"`
-	Accepted    int         `json:"accepted"`
-	Rejected    int         `json:"rejected"`
-	Pending     int         `json:"pending"`
-	Done        int         `json:"done"`
-	Failed      int         `json:"failed"`
-	Cancelled   int         `json:"cancelled"`
-	Errors      []BulkError `json:"errors"`
-	Waiting     string      `json:"waiting,omitempty"` // what the next item waits for: line, trunk or store; never stored
-	CompletedAt *time.Time  `json:"completed_at"`
-	Next        int         `json:"next,omitempty"`     // the index from which on items may be pending
-	Operator    bool        `json:"operator,omitempty"` // an operator's key ordered it
-	KeyID       string      `json:"key_id,omitempty"`
+	Type      BulkType    `json:"type"`
+	Status    BulkStatus  `json:"status"`
+	TargetID  string      `json:"target_id,omitempty"` // the campaign of contacts, the list of numbers
+	Total     int         `json:"total"`
+	Accepted  int         `json:"accepted"`
+	Rejected  int         `json:"rejected"`
+	Pending   int         `json:"pending"`
+	Done      int         `json:"done"`
+	Failed    int         `json:"failed"`
+	Cancelled int         `json:"cancelled"`
+	Errors    []BulkError `json:"errors"`
+	// Waiting is what the next item waits for: line or trunk; calling_hours
+	// where every item that is left does, the first of them until WaitingUntil.
+	// Neither is stored.
+	Waiting      string     `json:"waiting,omitempty"`
+	WaitingUntil *time.Time `json:"waiting_until,omitempty"`
+	CompletedAt  *time.Time `json:"completed_at"`
+	Next         int        `json:"next,omitempty"`     // the index from which on items may be pending
+	Operator     bool       `json:"operator,omitempty"` // an operator's key ordered it
+	KeyID        string     `json:"key_id,omitempty"`
 }
 
 // Final says whether nothing more will happen.
@@ -91,9 +95,10 @@ func (b *Bulk) Sort() string { return b.ID }
 // BulkItemStatus is a state of an item.
 type BulkItemStatus string
 
-// The states of an item. All but the first are final.
+// The states of an item. All but the first two are final.
 const (
 	ItemPending   BulkItemStatus = "pending"
+	ItemWaiting   BulkItemStatus = "waiting" // until its calling hours open; never stored
 	ItemDone      BulkItemStatus = "done"
 	ItemFailed    BulkItemStatus = "failed"
 	ItemRejected  BulkItemStatus = "rejected"
@@ -111,6 +116,7 @@ type BulkItem struct {
 	Code        Code           `json:"code,omitempty"`
 	Message     string         `json:"message,omitempty"`
 	Param       string         `json:"param,omitempty"`
+	Until       *time.Time     `json:"until,omitempty"` // of one that waits
 }
 
 // Key names the row.

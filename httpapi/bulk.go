@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -208,7 +209,8 @@ func (s *Server) bulkRoutes() {
 		"An item that is invalid by itself is rejected and stops no other."
 	add(s, operation{
 		method: http.MethodPost, path: path + "/calls", id: "bulkCalls", tag: tag, status: http.StatusAccepted, unchecked: true, summary: "Place many calls",
-		about: about + " Calls wait for lines and for the plan's calls per minute, in turns with the campaigns: they are never refused for want of one.",
+		about: about + " Calls wait for lines and for the plan's calls per minute, in turns with the campaigns: they are never refused for want of one. " +
+			"A call outside its compliance.calling_hours is `waiting` until they open, and lets the others pass; do-not-call lists are asked again right before it is placed.",
 	}, s.bulkCalls)
 	add(s, operation{
 		method: http.MethodPost, path: path + "/contacts", id: "bulkContacts", tag: tag, status: http.StatusAccepted, unchecked: true, summary: "Add many contacts to a campaign",
@@ -244,7 +246,7 @@ func (s *Server) bulkReadRoutes(tag, path string) {
 			One
 			Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"Rows per page."`
 			Cursor string `query:"cursor" maxLength:"512" doc:"next_cursor of the page before."`
-			Status string `query:"status" enum:"pending,done,failed,rejected,cancelled" doc:"Only items in this state."`
+			Status string `query:"status" enum:"pending,waiting,done,failed,rejected,cancelled" doc:"Only items in this state."`
 		},
 		) (*answer[List[*BulkItem]], error) {
 			id, err := named(domain.PrefixBulk, in.ID)
@@ -276,10 +278,11 @@ type BulkItem struct {
 	Code     domain.Code           `json:"code,omitempty" doc:"Why it was rejected or failed."`
 	Message  string                `json:"message,omitempty"`
 	Param    string                `json:"param,omitempty" doc:"The field to blame."`
+	Until    *time.Time            `json:"until,omitempty" doc:"When the calling hours of one that waits open."`
 }
 
 func showBulkItem(i *domain.BulkItem) *BulkItem {
-	return &BulkItem{Object: "bulk_item", BulkID: i.BulkID, Index: i.Index, Status: i.Status, ResultID: i.ResultID, Code: i.Code, Message: i.Message, Param: i.Param}
+	return &BulkItem{Object: "bulk_item", BulkID: i.BulkID, Index: i.Index, Status: i.Status, ResultID: i.ResultID, Code: i.Code, Message: i.Message, Param: i.Param, Until: i.Until}
 }
 
 // showBulk leaves out what only the service needs.

@@ -142,9 +142,10 @@ func (f *fake) Keep(_ context.Context, _ domain.Principal, k ask.OnceKey, r ask.
 	return nil
 }
 
-func (f *fake) Release(_ context.Context, _ domain.Principal, k ask.OnceKey) error {
+func (f *fake) Release(_ context.Context, _ domain.Principal, k ask.OnceKey, unknown bool) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.unknown = append(f.unknown, unknown)
 	delete(f.running, k)
 	return nil
 }

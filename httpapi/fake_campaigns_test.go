@@ -49,6 +49,9 @@ func (f *fake) ListCampaigns(_ context.Context, _ domain.Principal, q ask.Campai
 }
 
 func (f *fake) status(id string, to domain.CampaignStatus) (domain.CampaignStatusObject, error) {
+	if f.fault != nil {
+		return domain.CampaignStatusObject{}, f.fault
+	}
 	c, err := f.campaigns.get(id)
 	if err != nil {
 		return domain.CampaignStatusObject{}, err
@@ -73,6 +76,9 @@ func (f *fake) ResumeCampaign(_ context.Context, _ domain.Principal, id string) 
 }
 
 func (f *fake) CancelCampaign(_ context.Context, _ domain.Principal, id string, _ bool) (domain.CampaignStatusObject, error) {
+	if f.stumble {
+		panic("a stumble")
+	}
 	return f.status(id, domain.CampaignCancelled)
 }
 

@@ -119,6 +119,8 @@ type fake struct {
 	onRow     func(ask.RawContact)
 	replies   map[ask.OnceKey]*ask.OnceReply
 	running   map[ask.OnceKey]bool
+	stumble   bool   // CancelCampaign panics
+	unknown   []bool // of each request under a key that failed
 	wav       []byte
 	stage     stage    // who listens to calls
 	types     []string // of the last reading of events

@@ -1,6 +1,8 @@
 package httpapi_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -129,4 +131,23 @@ func TestAnIdempotencyKeyMakesARequestOnce(t *testing.T) {
 	require.Equal(t, "true", upload("phone\n+12025550123\n").Header.Get("Idempotent-Replayed"))
 	assert.Equal(t, 422, upload("phone\n+12025550124\n").Status)
 	assert.Len(t, d.contacts, 1)
+}
+
+func TestAKeyIsGivenBackOnlyWhereNothingWasDone(t *testing.T) {
+	d := open(t, httpapi.Config{})
+	id := d.make("/v1/campaigns", m{"name": "c", "agent_id": "agent_" + ulidOf(1)})
+	send := func(n int) int {
+		return d.do("POST", "/v1/campaigns/"+id+"/cancel", "operator", nil, "Idempotency-Key", strconv.Itoa(n)).Status
+	}
+	for i, fault := range []error{
+		domain.Errorf(domain.CodeConcurrentLimit, "No line is free."), domain.Errorf(domain.CodeUnavailable, "The store does not answer."),
+		errors.New("disk on fire"), context.DeadlineExceeded,
+	} {
+		d.fault = fault
+		assert.Equal(t, []int{429, 503, 500, 503}[i], send(i))
+	}
+	d.fault, d.stumble = nil, true
+	assert.Equal(t, 500, send(9))
+	assert.Equal(t, []bool{false, true, true, true, true}, d.unknown)
+	assert.Empty(t, d.running)
 }

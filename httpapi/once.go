@@ -95,13 +95,20 @@ func (s *Server) runOnce(c *fiber.Ctx, known string, digest func() (string, erro
 	finished := false
 	defer func() {
 		if !finished { // a panic: its effect is unknown, and the client may ask again
-			s.release(ctx, p, r.key)
+			s.release(ctx, p, r.key, true)
 		}
 	}()
 	err = run()
 	finished = true
-	if err != nil || c.Response().StatusCode() >= http.StatusBadRequest {
-		s.release(ctx, p, r.key)
+	status := c.Response().StatusCode()
+	if err != nil {
+		status = http.StatusInternalServerError
+		if code := domain.CodeOf(err); code != "" {
+			status = statusOf(code)
+		}
+	}
+	if err != nil || status >= http.StatusBadRequest {
+		s.release(ctx, p, r.key, status >= http.StatusInternalServerError)
 		return err
 	}
 	s.keep(c, p, r)
@@ -149,10 +156,11 @@ func (s *Server) keep(c *fiber.Ctx, p domain.Principal, r onceRequest) {
 	}
 }
 
-func (s *Server) release(ctx context.Context, p domain.Principal, k ask.OnceKey) {
+// release ends a request that failed; unknown: it may have had its effect.
+func (s *Server) release(ctx context.Context, p domain.Principal, k ask.OnceKey, unknown bool) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), onceDeadline)
 	defer cancel()
-	if err := s.ports.Once.Release(ctx, p, k); err != nil {
+	if err := s.ports.Once.Release(ctx, p, k, unknown); err != nil {
 		s.log.WarnContext(ctx, "idempotency key not released", slog.Any("error", err))
 	}
 }

@@ -340,6 +340,8 @@ type Once interface {
 	Reserve(ctx context.Context, p domain.Principal, k ask.OnceKey, digest string) (context.Context, *ask.OnceReply, error)
 	// Keep stores the reply of a request that ran.
 	Keep(ctx context.Context, p domain.Principal, k ask.OnceKey, r ask.OnceReply) error
-	// Release gives the key back: the request had no effect.
-	Release(ctx context.Context, p domain.Principal, k ask.OnceKey) error
+	// Release ends a request that failed. It gives the key back where the
+	// request had no effect; where that is unknown the same request may run
+	// again like one that was cut off.
+	Release(ctx context.Context, p domain.Principal, k ask.OnceKey, unknown bool) error
 }

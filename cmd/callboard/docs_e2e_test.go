@@ -174,3 +174,19 @@ func TestEveryCommandOfTheAppointmentsGuideWorks(t *testing.T) {
 	assert.Contains(t, messages, "recipient_opted_out")
 	assert.Contains(t, said.with(t, blocks, "/search"), "We open at nine on Mondays.\n")
 }
+
+func TestEveryCommandOfTheDataGuideWorks(t *testing.T) {
+	t.Parallel()
+	blocks := fences(t, "docs/data.md", "sh run")
+	require.GreaterOrEqual(t, len(blocks), 5)
+	s := newService(t)
+	key, err := os.ReadFile(filepath.Join(s.data(), "test.key"))
+	require.NoError(t, err)
+	said := s.follow(t.TempDir(), blocks, "",
+		"TEST_KEY="+strings.TrimSpace(string(key)), "CALLBOARD_DATA="+s.data(), "PATH="+filepath.Dir(binary)+":"+os.Getenv("PATH"))
+	require.Len(t, said, len(blocks))
+	assert.Regexp(t, `^2 1 2 0 \[\{'index': 2, 'code': 'destination_not_allowed'.*'param': 'to'\}\]\n$`, said.with(t, blocks, `"to": "911"`))
+	assert.Regexp(t, `^\d{4}-\d\d-\d\dT\d\d:00:00Z\ncancelled\n$`, said.with(t, blocks, "status=waiting"))
+	assert.Equal(t, "['+15005550001', '+15005550005']\nid,dire\n", said.with(t, blocks, "/v1/exports"))
+	assert.Equal(t, "1\n['default']\n", said.with(t, blocks, "callboard workspaces"))
+}

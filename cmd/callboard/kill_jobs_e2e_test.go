@@ -1,0 +1,315 @@
+package main_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Sizes of what is begun, and killed.
+const (
+	jobCalls    = 10
+	jobMessages = 8
+	jobContacts = 1100
+	jobNumbers  = 600
+)
+
+// jobsKilled is a service with one bulk job of each kind, an export, and
+// requests under keys, that is killed at chosen steps of their work.
+type jobsKilled struct {
+	*service
+	hold     string // the file that says where
+	answers  *peer
+	test     string // the test key
+	agent    string
+	target   string // the campaign of the bulk contacts
+	list     string
+	calls    string // ids of the jobs
+	messages string
+	contacts string
+	numbers  string
+	export   string
+}
+
+func newJobsKilled(t *testing.T, env ...string) *jobsKilled {
+	t.Helper()
+	hold := filepath.Join(t.TempDir(), "hold")
+	require.NoError(t, os.WriteFile(hold, nil, 0o600))
+	j := &jobsKilled{answers: sipp(t, "uas-answer-logged"), hold: hold}
+	j.service = newService(t, append(env, "FAILPOINT_HOLD="+hold)...)
+	j.unlimited()
+	j.trunk("", j.answers.port)
+	key, err := os.ReadFile(filepath.Join(j.data(), "test.key"))
+	require.NoError(t, err)
+	j.test = strings.TrimSpace(string(key))
+	j.agent = j.hello()
+	return j
+}
+
+// at says where the process is held from now on.
+func (j *jobsKilled) at(lines ...string) {
+	j.t.Helper()
+	require.NoError(j.t, os.WriteFile(j.hold+".new", []byte(strings.Join(lines, "\n")+"\n"), 0o600))
+	require.NoError(j.t, os.Rename(j.hold+".new", j.hold))
+	_ = os.Remove(j.hold + ".held")
+}
+
+// held waits until as many are held at each line as it says.
+func (j *jobsKilled) held(want map[string]int) {
+	j.t.Helper()
+	j.await(fmt.Sprintf("all to be held at %v", want), time.Minute, func() bool {
+		text, _ := os.ReadFile(j.hold + ".held")
+		got := strings.Split(string(text), "\n")
+		for line, n := range want {
+			if len(slices.DeleteFunc(slices.Clone(got), func(l string) bool { return l != line })) < n {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// items are n orders that each make of an index.
+func items(n int, each func(i int) object) []object {
+	out := make([]object, n)
+	for i := range out {
+		out[i] = each(i)
+	}
+	return out
+}
+
+func (j *jobsKilled) caller() object {
+	return object{"name": "c", "agent_id": j.agent, "caller_id": object{"number": "+12025550100"}}
+}
+
+// begin orders everything.
+func (j *jobsKilled) begin() {
+	j.t.Helper()
+	j.target = j.api("POST", "/v1/campaigns", j.caller())["id"].(string)
+	j.list = j.api("POST", "/v1/dnc-lists", object{"name": "l"})["id"].(string)
+	full := j.caller()
+	full["contacts"] = items(jobContacts, func(i int) object { return object{"phone": fmt.Sprintf("+1202554%04d", i)} })
+	exported := j.api("POST", "/v1/campaigns", full)["id"].(string)
+	start := func(path, key string, body object) string {
+		code, text, _ := j.try("POST", path, body, "Authorization", "Bearer "+key)
+		require.Equal(j.t, http.StatusAccepted, code, "%s", text)
+		var made struct{ ID string }
+		require.NoError(j.t, json.Unmarshal(text, &made))
+		return made.ID
+	}
+	j.export = start("/v1/exports", j.key, object{"type": "contacts", "format": "csv", "filters": object{"campaign_id": exported}})
+	j.contacts = start("/v1/bulk/contacts", j.key, object{
+		"defaults": object{"campaign_id": j.target}, "items": items(jobContacts, func(i int) object { return object{"phone": fmt.Sprintf("+1202553%04d", i)} }),
+	})
+	j.numbers = start("/v1/bulk/dnc", j.key, object{
+		"defaults": object{"list_id": j.list}, "items": items(jobNumbers, func(i int) object { return object{"phone": fmt.Sprintf("+1202552%04d", i)} }),
+	})
+	j.calls = start("/v1/bulk/calls", j.key, object{
+		"defaults": object{"agent_id": j.agent, "from": "+12025550100"},
+		"items":    items(jobCalls, func(i int) object { return object{"to": fmt.Sprintf("+1202551%04d", i)} }),
+	})
+	j.messages = start("/v1/bulk/sms", j.test, object{
+		"defaults": object{"body": "Hello."}, "items": items(jobMessages, func(i int) object { return object{"to": fmt.Sprintf("+150055511%02d", i)} }),
+	})
+}
+
+// keyed are requests that create something, each under a key of its own.
+func (j *jobsKilled) keyed(round string, number int) map[string]object {
+	full := j.caller()
+	full["name"], full["contacts"] = round, []object{{"phone": "+12025559999"}}
+	return map[string]object{
+		"/v1/agents":         {"name": round, "first_message": "Hello."},
+		"/v1/campaigns":      full,
+		"/v1/api-keys":       {"name": round, "permissions": []string{"*:read"}},
+		"/v1/webhooks":       {"url": j.receiver.url + "/" + round, "events": []string{"sms.failed"}},
+		"/v1/calls/outbound": {"to": fmt.Sprintf("+1202556%04d", number), "agent_id": j.agent, "from": "+12025550100"},
+	}
+}
+
+// ask sends each of the requests; those of a process that is killed have no
+// answer.
+func (j *jobsKilled) ask(round string, requests map[string]object) (answers func() map[string]http.Header) {
+	out, mu, all := map[string]http.Header{}, sync.Mutex{}, sync.WaitGroup{}
+	for path, body := range requests {
+		all.Go(func() {
+			code, text, head, err := j.request("POST", path, body, "Idempotency-Key", round+path)
+			if err != nil {
+				return
+			}
+			assert.Equal(j.t, http.StatusCreated, code, "%s: %s", path, text)
+			mu.Lock()
+			out[path] = head
+			mu.Unlock()
+		})
+	}
+	return func() map[string]http.Header { all.Wait(); return out }
+}
+
+// made counts what the requests of a round have created, by path.
+func (j *jobsKilled) made(round string, number int) map[string]int {
+	out := map[string]int{}
+	for path, field := range map[string]string{
+		"/v1/agents": "name", "/v1/campaigns": "name", "/v1/api-keys": "name", "/v1/webhooks": "url", "/v1/calls": "to",
+	} {
+		for _, row := range j.list100(path, j.key) {
+			if v, _ := row[field].(string); v == round || strings.HasSuffix(v, "/"+round) || v == fmt.Sprintf("+1202556%04d", number) {
+				out[path]++
+			}
+		}
+	}
+	return out
+}
+
+func (j *jobsKilled) list100(path, key string) []object {
+	j.t.Helper()
+	_, text, _ := j.try("GET", path+"?limit=100", nil, "Authorization", "Bearer "+key)
+	var page struct{ Data []object }
+	require.NoError(j.t, json.Unmarshal(text, &page), "%s", text)
+	return page.Data
+}
+
+// standing are the jobs as they are listed: reading one by one is limited.
+func (j *jobsKilled) standing() map[string]object {
+	out := map[string]object{}
+	for _, row := range slices.Concat(j.list100("/v1/bulk", j.key), j.list100("/v1/bulk", j.test), j.list100("/v1/exports", j.key)) {
+		out[row["id"].(string)] = row
+	}
+	return out
+}
+
+// finishes waits for the end of all jobs.
+func (j *jobsKilled) finishes() {
+	j.t.Helper()
+	j.await("the end of all jobs", time.Minute, func() bool {
+		now := j.standing()
+		return len(now) == 5 && !slices.ContainsFunc(slices.Collect(maps.Values(now)), func(o object) bool { return o["status"] != "completed" })
+	})
+}
+
+// amiss is what was not done exactly once.
+func (j *jobsKilled) amiss() (faults []string) {
+	j.t.Helper()
+	want := func(what string, want, got any) {
+		if !assert.ObjectsAreEqualValues(want, got) {
+			faults = append(faults, fmt.Sprintf("%s: %v instead of %v", what, got, want))
+		}
+	}
+	now := j.standing()
+	for id, n := range map[string]int{j.calls: jobCalls, j.messages: jobMessages, j.contacts: jobContacts, j.numbers: jobNumbers} {
+		b := now[id]
+		want(fmt.Sprint("items of ", b["type"]), fmt.Sprint(n, 0, 0, 0), fmt.Sprint(b["done"], b["failed"], b["pending"], b["cancelled"]))
+	}
+	count := func(path, key, prefix string) (all int, numbers map[string]int) {
+		numbers = map[string]int{}
+		for _, row := range j.list100(path, key) {
+			if to, _ := row["to"].(string); strings.HasPrefix(to, prefix) {
+				all, numbers[to] = all+1, numbers[to]+1
+			}
+		}
+		return all, numbers
+	}
+	all, numbers := count("/v1/calls", j.key, "+1202551")
+	want("calls", []int{jobCalls, jobCalls}, []int{all, len(numbers)})
+	all, numbers = count("/v1/sms", j.test, "+150055511")
+	want("messages", []int{jobMessages, jobMessages}, []int{all, len(numbers)})
+	for n, c := range j.answers.rung() {
+		want("INVITEs of "+n, 1, c)
+	}
+	st, _ := j.statusOf(j.target)
+	want("contacts", jobContacts, st.Progress.Total)
+	want("numbers", jobNumbers, j.api("GET", "/v1/dnc-lists/"+j.list, nil)["entries"])
+	code, text, _ := j.try("GET", "/v1/exports/"+j.export+"/download", nil)
+	rows := map[string]bool{}
+	for line := range strings.Lines(string(text)) {
+		phone, _, _ := strings.Cut(line, ",")
+		rows[phone] = true
+	}
+	want("the export", []int{http.StatusOK, jobContacts + 1, jobContacts + 1}, []int{code, strings.Count(string(text), "\r\n"), len(rows)})
+	return faults
+}
+
+func TestKill9LeavesEveryItemOfAJobDoneOnceAndEveryRequestMadeOnce(t *testing.T) {
+	t.Parallel()
+	j := newJobsKilled(t)
+	first, second := j.keyed("first", 1), j.keyed("second", 2)
+	delete(second, "/v1/campaigns") // its contacts would be held in place of the job's
+	lives := []map[string]int{
+		{ // done, and the row that says so is not: of items, of the export, of requests
+			"bulk_item+call 3 before": 1, "bulk_item+message 2 after": 1, "bulk+progress 1 before": 1, "dnc_bucket 1 before": 1, "export 3 before": 1,
+			"answer 1 before": len(first),
+		},
+		{ // done, and nobody was told; the export in the middle of its file
+			"bulk_item+call 2 after": 1, "bulk_item+message 1 before": 1, "chunk 1 after": 1, "dnc_bucket 1 after": 1, "read:chunk 2 before": 1,
+			"answer 6 after": len(second),
+		},
+		{"bulk_item+call 1 after": 1, "bulk_item+message 3 before": 1, "bulk+progress 1 after": 1, "dnc_bucket 1 after": 1, "export 1 after": 1},
+	}
+	for n, life := range lives {
+		j.at(slices.Collect(maps.Keys(life))...)
+		var answers func() map[string]http.Header
+		switch n {
+		case 0:
+			j.begin()
+			j.ask("first", first)
+		default:
+			j.start()
+		}
+		if n == 1 { // what was cut off is asked again
+			answers = j.ask("first", first)
+			assert.Len(t, answers(), len(first))
+			assert.Equal(t, map[string]int{"/v1/agents": 1, "/v1/campaigns": 1, "/v1/api-keys": 1, "/v1/webhooks": 1, "/v1/calls": 1}, j.made("first", 1), "the equal request finds what was made")
+			j.ask("second", second)
+		}
+		j.held(life)
+		j.kill9()
+	}
+	j.at()
+	j.start()
+	answers := j.ask("second", second)()
+	require.Len(t, answers, len(second))
+	for path, head := range answers {
+		assert.Equal(t, "true", head.Get("Idempotent-Replayed"), path)
+	}
+	assert.Equal(t, map[string]int{"/v1/agents": 1, "/v1/api-keys": 1, "/v1/webhooks": 1, "/v1/calls": 1}, j.made("second", 2))
+	j.finishes()
+	assert.Empty(t, j.amiss())
+}
+
+// The control: where the row that remembers is not written in one commit with
+// what was done, the test above finds things that were done twice, and an
+// export that is shown before it is whole.
+func TestJobsWhoseRowsComeAfterTheirEffectsAreDoneTwice(t *testing.T) {
+	t.Parallel()
+	j := newJobsKilled(t, "FAILPOINT_APART=1")
+	requests := j.keyed("first", 1)
+	life := map[string]int{
+		"bulk_item+call 3 before": 1, "bulk_item+message 2 before": 1, "bulk+progress 1 before": 1, "read:chunk 2 before": 1, "answer 1 before": len(requests),
+	}
+	j.at(slices.Collect(maps.Keys(life))...)
+	j.begin()
+	j.ask("first", requests)
+	j.held(life)
+	j.kill9()
+	j.at()
+	j.start()
+	assert.Len(t, j.ask("first", requests)(), len(requests))
+	for path, n := range j.made("first", 1) {
+		assert.Equal(t, 2, n, path)
+	}
+	j.finishes()
+	faults := strings.Join(j.amiss(), "\n")
+	for _, what := range []string{"items of contacts", "calls", "messages", "the export"} {
+		assert.Contains(t, faults, what+": ", "the control proves nothing")
+	}
+}
