@@ -253,6 +253,13 @@ func TestATestMessageMeetsTheFateOfItsNumber(t *testing.T) {
 	assert.Equal(t, []any{"STOP", "+15005550007", sent["0007"], domain.MessageReceived}, []any{reply.Body, reply.From, reply.ReplyTo, reply.Status})
 	assert.Equal(t, []any{"+15005550007", reply.ID, domain.MessageDelivered}, []any{notice.To, notice.ReplyTo, notice.Status})
 	assert.Equal(t, map[string]int{reply.ID: 1}, told(events, event.ContactOptedOut))
+	for i, own := range []string{"+12025550171", "+12025550172"} { // only the second one is for messages
+		_, err = d.CreateNumber(ctx, p, &domain.PhoneNumber{Number: own, AgentID: h.agent(p, menu()), SMSEnabled: i == 1})
+		require.NoError(t, err)
+	}
+	m, err := d.SendMessage(ctx, p, ask.NewMessage{To: "+15005550000", Body: "Hello."})
+	require.NoError(t, err)
+	assert.Equal(t, "+12025550172", m.From)
 	_, err = d.SendMessage(ctx, p, ask.NewMessage{To: "+15005550007", Body: "Please."})
 	assert.Equal(t, domain.CodeOptedOut, domain.CodeOf(err))
 	_, err = d.PlaceCall(ctx, p, ask.NewCall{To: "+15005550007", AgentID: h.agent(p, menu()), RingTimeout: time.Second, MaxDuration: time.Second})

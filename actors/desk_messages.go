@@ -107,7 +107,7 @@ func (d *Desk) mayWrite(ctx context.Context, p domain.Principal, e164 string) er
 }
 
 // sender is the number that a message comes from: the one asked for, the first
-// of the workspace, or the carrier's own.
+// of the workspace that is for messages, its first, or the carrier's own.
 func (d *Desk) sender(ctx context.Context, p domain.Principal, w *domain.Workspace, from string) (string, error) {
 	if from != "" {
 		e164, err := domain.E164(from, w.DefaultCountry)
@@ -116,7 +116,18 @@ func (d *Desk) sender(ctx context.Context, p domain.Principal, w *domain.Workspa
 		}
 		return e164, nil
 	}
-	own, err := d.callerID(ctx, p, "")
+	q := commit.Query{Kind: "number", Workspace: p.WorkspaceID, Index: "sms=" + string(p.Environment), Oldest: true, Limit: 1}
+	var own string
+	_, err := d.store.List(ctx, q, func() domain.Record { return &domain.PhoneNumber{} }, func(r domain.Record) error {
+		if n, ok := r.(*domain.PhoneNumber); ok {
+			own = n.Number
+		}
+		return nil
+	})
+	if err != nil || own != "" {
+		return own, storeErr(err)
+	}
+	own, err = d.callerID(ctx, p, "")
 	if err != nil || own != "" {
 		return own, err
 	}

@@ -5474,6 +5474,8 @@ type NewNumber struct {
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// E.164, or * for whatever else its trunk brings.
 	Number string `json:"number"`
+	// Messages that name no from come from the oldest number that says so; without one, from the workspace's first.
+	SMSEnabled *bool `json:"sms_enabled,omitempty"`
 	// The only trunk over which it may be called; * needs it.
 	TrunkID *string `json:"trunk_id,omitempty"`
 }
@@ -5747,6 +5749,8 @@ type NumberChange struct {
 	AgentID *string `json:"agent_id,omitempty"`
 	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
 	Metadata map[string]string `json:"metadata,omitzero"`
+	// Whether messages that name no from may come from it.
+	SMSEnabled *bool `json:"sms_enabled,omitempty"`
 	// The only trunk over which it may be called.
 	TrunkID *string `json:"trunk_id,omitempty"`
 }
@@ -5943,6 +5947,8 @@ type PhoneNumber struct {
 	Number string `json:"number"`
 	// What kind of resource this is.
 	Object string `json:"object"`
+	// Whether messages that name no from may come from it.
+	SMSEnabled bool `json:"sms_enabled"`
 	// The only trunk over which it may be called; empty: any of the workspace.
 	TrunkID string `json:"trunk_id"`
 	// When it was last changed.

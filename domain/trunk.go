@@ -203,17 +203,22 @@ func (t *Trunk) Public() *Trunk {
 // PhoneNumber is a number of a workspace and who answers it.
 type PhoneNumber struct {
 	Meta
-	Number  string `json:"number"` // E.164, or * for the rest of its trunk
-	AgentID string `json:"agent_id"`
-	TrunkID string `json:"trunk_id"`
+	Number     string `json:"number"` // E.164, or * for the rest of its trunk
+	AgentID    string `json:"agent_id"`
+	TrunkID    string `json:"trunk_id"`
+	SMSEnabled bool   `json:"sms_enabled"` // messages may come from it
 }
 
 // Key names the row.
 func (n *PhoneNumber) Key() Key { return Key{"number", n.WorkspaceID, n.ID} }
 
-// Indexes: by environment and by number.
+// Indexes: by environment and by number, and those for messages.
 func (n *PhoneNumber) Indexes() []string {
-	return []string{envIndex(n.Environment), "number=" + n.Number}
+	ix := []string{envIndex(n.Environment), "number=" + n.Number}
+	if n.SMSEnabled {
+		ix = append(ix, "sms="+string(n.Environment))
+	}
+	return ix
 }
 
 // Sort is by age.

@@ -13,17 +13,19 @@ import (
 
 // NewNumber is a phone number as it is sent.
 type NewNumber struct {
-	Number   string            `json:"number" doc:"E.164, or * for whatever else its trunk brings." example:"+12025550100"`
-	AgentID  string            `json:"agent_id" doc:"Who answers."`
-	TrunkID  string            `json:"trunk_id,omitempty"`
-	Metadata map[string]string `json:"metadata,omitempty"`
+	Number     string            `json:"number" doc:"E.164, or * for whatever else its trunk brings." example:"+12025550100"`
+	AgentID    string            `json:"agent_id" doc:"Who answers."`
+	TrunkID    string            `json:"trunk_id,omitempty"`
+	SMSEnabled bool              `json:"sms_enabled,omitempty" doc:"Messages that name no from come from the oldest number that says so; without one, from the workspace's first."`
+	Metadata   map[string]string `json:"metadata,omitempty"`
 }
 
 // NumberChange is what can be changed of a number.
 type NumberChange struct {
-	AgentID  *string           `json:"agent_id,omitempty"`
-	TrunkID  *string           `json:"trunk_id,omitempty"`
-	Metadata map[string]string `json:"metadata,omitempty"`
+	AgentID    *string           `json:"agent_id,omitempty"`
+	TrunkID    *string           `json:"trunk_id,omitempty"`
+	SMSEnabled *bool             `json:"sms_enabled,omitempty" doc:"Whether messages that name no from may come from it."`
+	Metadata   map[string]string `json:"metadata,omitempty"`
 }
 
 func (s *Server) numberRoutes() {
@@ -105,7 +107,7 @@ func (s *Server) createNumber(ctx context.Context, p domain.Principal, in *struc
 	if err != nil {
 		return nil, err
 	}
-	n := &domain.PhoneNumber{Number: in.Body.Number, AgentID: in.Body.AgentID, TrunkID: in.Body.TrunkID}
+	n := &domain.PhoneNumber{Number: in.Body.Number, AgentID: in.Body.AgentID, TrunkID: in.Body.TrunkID, SMSEnabled: in.Body.SMSEnabled}
 	n.Metadata = in.Body.Metadata
 	if err = rules.Number(n, w.DefaultCountry).Err(); err != nil {
 		return nil, err
@@ -126,6 +128,7 @@ func (s *Server) updateNumber(ctx context.Context, p domain.Principal, in *struc
 	return ok(s.ports.Numbers.UpdateNumber(ctx, p, id, func(n *domain.PhoneNumber) error {
 		set(&n.AgentID, in.Body.AgentID)
 		set(&n.TrunkID, in.Body.TrunkID)
+		set(&n.SMSEnabled, in.Body.SMSEnabled)
 		if in.Body.Metadata != nil {
 			n.Metadata = in.Body.Metadata
 		}

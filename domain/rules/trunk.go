@@ -244,6 +244,9 @@ func Number(n *domain.PhoneNumber, defaultCountry string) domain.Problems {
 		if n.TrunkID == "" {
 			p.Add("trunk_id", domain.CodeValidation, "is required for *")
 		}
+		if n.SMSEnabled {
+			p.Add("sms_enabled", domain.CodeValidation, "is for a number: no message comes from *")
+		}
 	default:
 		n.Number = Phone(&p, "number", n.Number, defaultCountry)
 	}
