@@ -152,7 +152,7 @@ func TestTheDemoPlaysOnceAndEverythingIsFoundAgain(t *testing.T) {
 	require.NoError(t, s.cmd.Process.Signal(syscall.SIGINT))
 	select {
 	case <-s.exited:
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("did not stop after SIGINT")
 	}
 	assert.Equal(t, 0, s.cmd.ProcessState.ExitCode())
@@ -166,7 +166,7 @@ func TestDrainLetsLiveCallsEndAndTakesNoNewOnes(t *testing.T) {
 	s.unlimited()
 	answer := sipp(t, "uas-answer-logged")
 	s.trunk("", answer.port)
-	id := s.campaign(s.hello(), phones("+1202551", 50), object{"pacing": object{"calls_per_minute": 120, "max_concurrent": 3}})
+	id := s.campaign(s.hello(), phones("+1202551", 50), object{"pacing": object{"calls_per_minute": 240, "max_concurrent": 10}})
 	s.await("a live call", 20*time.Second, func() bool {
 		st, ok := s.statusOf(id)
 		return ok && st.Progress.InProgress > 0 && len(answer.rung()) > 2
@@ -174,11 +174,11 @@ func TestDrainLetsLiveCallsEndAndTakesNoNewOnes(t *testing.T) {
 	require.NoError(t, s.cmd.Process.Signal(syscall.SIGTERM))
 	select {
 	case <-s.exited:
-	case <-time.After(30 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("did not drain")
 	}
 	assert.Equal(t, 0, s.cmd.ProcessState.ExitCode())
-	assert.Empty(t, leftOnWire(answer.lines()), "live calls were cut")
+	require.Eventually(t, func() bool { return len(leftOnWire(answer.lines())) == 0 }, time.Minute, 20*time.Millisecond, "live calls were cut")
 	rung := len(answer.rung())
 	assert.Less(t, rung, 50)
 	s.start()

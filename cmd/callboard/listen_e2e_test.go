@@ -92,7 +92,7 @@ func TestASupervisorHearsACallWhispersAndBargesIn(t *testing.T) {
 	agent := s.agent(object{
 		"name": "patient", "start": "ask",
 		"nodes": []object{
-			{"id": "ask", "type": "collect", "input": "dtmf", "length": 1, "timeout_seconds": 6, "save_as": "key", "prompt": "Good morning. This is the clinic on the corner. Press any key."},
+			{"id": "ask", "type": "collect", "input": "dtmf", "length": 1, "timeout_seconds": 30, "save_as": "key", "prompt": "Good morning. This is the clinic on the corner. Press any key."},
 			{"id": "bye", "type": "end"},
 		},
 		"edges": []object{{"from": "ask", "to": "bye", "when": object{"type": "else"}}},
@@ -110,7 +110,9 @@ func TestASupervisorHearsACallWhispersAndBargesIn(t *testing.T) {
 	at := ear.seconds()
 	s.await("the agent's prompt is over", 20*time.Second, func() bool { return ear.seconds() > at+4 })
 	require.NoError(t, barger.ws.Write(t.Context(), websocket.MessageBinary, g711.EncodeMu(loud)))
-
+	at = ear.seconds()
+	s.await("that is over too", 20*time.Second, func() bool { return ear.seconds() > at+2 })
+	s.api("POST", "/v1/calls/"+id+"/hangup", nil)
 	call := s.ended(id, 60*time.Second)
 	require.Equal(t, "completed", call["status"], "%v", call)
 	<-ear.done

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -65,15 +66,20 @@ func (s *service) walk(t *testing.T) {
 	require.NoError(t, err)
 	n := 0
 	w := apitest.Walk{
-		Contract: contract, Seed: 1, Rounds: 5,
+		Contract: contract, Seed: 1, Rounds: 5, URL: s.receiver.url, Beside: true,
 		Send: func(r apitest.Request) (apitest.Reply, error) {
 			n++
 			header := []string{"X-Forwarded-For", "198.51.100." + strconv.Itoa(n%250), "Content-Type", r.Kind}
 			for name, v := range r.Header {
 				header = append(header, name, v)
 			}
-			status, body, head, err := s.request(r.Method, r.Path, r.Body, header...)
-			return apitest.Reply{Status: status, Header: head, Body: body}, err
+			for begun := time.Now(); ; { // as a client does that is told to come again
+				status, body, head, err := s.request(r.Method, r.Path, r.Body, header...)
+				if status != http.StatusServiceUnavailable || time.Since(begun) > time.Minute {
+					return apitest.Reply{Status: status, Header: head, Body: body}, err
+				}
+				<-time.After(100 * time.Millisecond)
+			}
 		},
 		Leave: func(_, path string) bool { // a stream does not end, jobs go on behind the answer; the walk over the door alone has them
 			return path == "/v1/events/stream" || strings.HasPrefix(path, "/v1/bulk") || strings.HasPrefix(path, "/v1/export") || strings.HasPrefix(path, "/v1/jobs")

@@ -97,7 +97,7 @@ func sippOn(t testing.TB, at netip.AddrPort, scenario string, args ...string) *p
 	require.Eventually(t, func() bool {
 		table, err := os.ReadFile("/proc/net/" + network)
 		return err == nil && strings.Contains(string(table), fmt.Sprintf("%X:%04X", ip, p.port))
-	}, 20*time.Second, 10*time.Millisecond, "sipp did not listen: %s", &out)
+	}, time.Minute, 10*time.Millisecond, "sipp did not listen: %s", &out)
 	return p
 }
 

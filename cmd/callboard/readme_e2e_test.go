@@ -39,7 +39,7 @@ func (s *service) follow(dir string, blocks []string, last string, env ...string
 	s.t.Helper()
 	const mark = "--- end of a block ---"
 	script := "set -euo pipefail\ntrap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n" + strings.Join(blocks, "\necho '"+mark+"'\n") + "\necho '" + mark + "'\n" + last
-	ctx, cancel := context.WithTimeout(s.t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(s.t.Context(), 6*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "bash", "-c", script)
 	var out, errs bytes.Buffer

@@ -65,7 +65,7 @@ func TestSIPOverTLSIsServedAndItsCertificateRenewed(t *testing.T) {
 			"Call-ID: " + rand.Text(), "CSeq: 1 OPTIONS", "Max-Forwards: 70", "Content-Length: 0", "", "",
 		}, "\r\n")))
 		require.NoError(t, err)
-		require.NoError(t, c.SetReadDeadline(time.Now().Add(10*time.Second)))
+		require.NoError(t, c.SetReadDeadline(time.Now().Add(time.Minute)))
 		b := make([]byte, 4096)
 		n, err := c.Read(b)
 		require.NoError(t, err)

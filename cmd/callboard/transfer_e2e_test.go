@@ -174,6 +174,15 @@ func soundsIn(piece, all []float64) (best float64) {
 	return best
 }
 
+// endOf is how well a piece of a sound's last two and a half seconds is found in
+// another: on a busy machine some of them have holes.
+func endOf(sound, all []float64) (best float64) {
+	for back := rate; back <= 5*rate/2 && best <= 0.9; back += rate / 2 {
+		best = max(best, soundsIn(sound[len(sound)-back:len(sound)-back+rate/4], all))
+	}
+	return best
+}
+
 func TestABridgeCarriesTheSoundOfTwoPhonesAndRecordsIt(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
@@ -194,13 +203,11 @@ func TestABridgeCarriesTheSoundOfTwoPhonesAndRecordsIt(t *testing.T) {
 	left, right := samples(t, wav, 1), samples(t, wav, 2)
 	heard := desk.kept("dec")
 	require.Greater(t, len(heard), 3*rate)
-	piece := heard[len(heard)-rate : len(heard)-3*rate/4]
-	assert.Greater(t, soundsIn(piece, caller.kept("enc")), 0.9, "the desk heard the caller")
-	assert.Greater(t, soundsIn(piece, left), 0.9, "the recording went on with him on the left")
+	assert.Greater(t, endOf(heard, caller.kept("enc")), 0.9, "the desk heard the caller")
+	assert.Greater(t, endOf(heard, left), 0.9, "the recording went on with him on the left")
 	said := desk.kept("enc")
-	piece = said[len(said)-rate : len(said)-3*rate/4]
-	assert.Greater(t, soundsIn(piece, right), 0.9, "and with the desk on the right")
-	assert.Greater(t, soundsIn(piece, caller.kept("dec")), 0.9, "the caller heard the desk")
+	assert.Greater(t, endOf(said, right), 0.9, "and with the desk on the right")
+	assert.Greater(t, endOf(said, caller.kept("dec")), 0.9, "the caller heard the desk")
 
 	speakers := map[string]bool{}
 	s.await("the transcript", 20*time.Second, func() bool {

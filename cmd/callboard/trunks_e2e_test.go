@@ -93,7 +93,7 @@ func TestWhatATrunkTellsOfItsCallerIsKept(t *testing.T) {
 	assert.Len(t, caller["history"], 2)
 	assert.NotContains(t, caller, "asserted", "who withholds a number withholds it from us")
 
-	s.api("PATCH", "/v1/trunks/"+id, object{"inbound": object{"calls_per_second": 0.05}})
+	s.api("PATCH", "/v1/trunks/"+id, object{"inbound": object{"calls_per_second": 0.005}})
 	require.NoError(t, s.caller("uac-withheld", "2025550142", "-d", "100"), "the first of its second")
 	require.NoError(t, s.caller("uac-refused-503", "2025550142"), "one too many")
 	assert.InDelta(t, 1.0, s.api("GET", "/v1/trunks/"+id, nil)["quality"].(object)["inbound_refusals"].(object)["calls_per_second"], 0)

@@ -114,6 +114,6 @@ func TestTrunksOverTCPAndWithDigest(t *testing.T) {
 		c := s.ended(id, 40*time.Second)
 		assert.Equal(t, []any{c["status"], c["disposition"], c["ended_reason"], c["ended_by"]}, want[number], "%s: %v", number, c)
 	}
-	assert.Equal(t, 1, tcp.wrote("END"), "BYE over TCP")
+	s.await("BYE over TCP", 5*time.Second, func() bool { return tcp.wrote("END") == 1 })
 	assert.Equal(t, []int{1, 1}, []int{known.wrote("INVITE"), stranger.wrote("INVITE")}, "one call each, in two INVITEs")
 }

@@ -49,7 +49,7 @@ func (w *Walk) judge(o *openapi.Operation, a attempt, r Reply) string {
 		return "a fault of the service"
 	}
 	if r.Status < http.StatusBadRequest {
-		if a.bad && !tells(r.Body) {
+		if a.bad && !w.Beside && !tells(r.Body) {
 			return "it was taken, and the document forbids it"
 		}
 		if a.good {
@@ -58,6 +58,9 @@ func (w *Walk) judge(o *openapi.Operation, a attempt, r Reply) string {
 				w.bodies[o.ID] = a.Body
 			}
 		}
+		return ""
+	}
+	if w.Beside {
 		return ""
 	}
 	var f failure

@@ -17,6 +17,7 @@ type maker struct {
 	*rand.Rand
 	doc  *openapi.Document
 	pool *pool
+	url  string // for what is fetched or told; "": one that nobody has
 }
 
 // mostDeep bounds values of recursive schemas.
@@ -39,7 +40,7 @@ func (m *maker) value(s *openapi.Schema, name string, deep int, edge bool) any {
 		return s.Enum[m.IntN(len(s.Enum))]
 	}
 	if all := slices.Concat(s.Examples, known(s.Default)); len(all) > 0 && !edge && m.IntN(2) == 0 {
-		return all[m.IntN(len(all))]
+		return m.home(name, all[m.IntN(len(all))])
 	}
 	switch s.Type() {
 	case "object":
@@ -160,7 +161,7 @@ func (m *maker) meant(name string) string {
 		{"phone", number},
 		{"number", number},
 		{"timezone", "America/New_York"},
-		{"url", "https://example.com/" + strconv.Itoa(m.IntN(100))},
+		{"url", m.place(m.IntN(100))},
 		{"uri", "https://example.com/back"},
 		{"country", "US"},
 		{"countrie", "US"},
@@ -191,6 +192,23 @@ func (m *maker) meant(name string) string {
 		return "20:00"
 	}
 	return ""
+}
+
+// home is a value, or our own place for a URL of somebody else's.
+func (m *maker) home(name string, v any) any {
+	text, _ := v.(string)
+	if m.url == "" || !strings.Contains(name, "url") || !strings.HasPrefix(text, "https://") {
+		return v
+	}
+	return m.place(0)
+}
+
+// place is a URL that something may be told at or fetched from.
+func (m *maker) place(n int) string {
+	if m.url != "" {
+		return m.url + "/" + strconv.Itoa(n)
+	}
+	return "https://example.com/" + strconv.Itoa(n)
 }
 
 // fitting is a string for one of the few patterns that the document has.

@@ -114,8 +114,9 @@ func (w *Walk) renew(v any) {
 				continue
 			}
 			if name == "extension" {
-				v[name] = strconv.Itoa(1000 + w.sent%9000)
+				inner = strconv.Itoa(1000 + w.sent%9000)
 			}
+			v[name] = w.home(name, inner)
 			w.renew(inner)
 		}
 	case []any:

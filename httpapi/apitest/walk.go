@@ -41,6 +41,8 @@ type Walk struct {
 	Leave    func(method, path string) bool      // routes that are left out; nil: none
 	After    func(o *openapi.Operation, r Reply) // of each request; nil: nothing
 
+	URL     string                               // where the service may send to and fetch from; "": one that is not looked for
+	Beside  bool                                 // the service works on behind its answers: only what holds whatever it does is judged
 	Refused func(a string, body []byte, r Reply) // of good requests; nil: nothing
 
 	maker
@@ -68,7 +70,7 @@ type attempt struct {
 // Run walks.
 func (w *Walk) Run() (Tally, error) {
 	w.maker = maker{
-		Rand: rand.New(rand.NewPCG(w.Seed, w.Seed)), doc: w.Contract.Document,
+		Rand: rand.New(rand.NewPCG(w.Seed, w.Seed)), doc: w.Contract.Document, url: w.URL,
 		pool: &pool{ids: make(map[string][]string), places: make(map[string]string), spare: make(map[string]bool)},
 	}
 	for _, id := range w.Spare {
@@ -87,7 +89,7 @@ func (w *Walk) Run() (Tally, error) {
 				w.sent++
 				w.harvest(o, r)
 				if what := w.judge(o, a, r); what != "" {
-					faults[fmt.Sprintf("%s %s: %s\n\t%s %s %s\n\t%.600s\n\t→ %d %.600s", o.Method, o.Path, what, a.about, a.Method, a.Path, a.Body, r.Status, r.Body)] = true
+					faults[fmt.Sprintf("%s %s: %s\n\t%s %s %s\n\t%.3000s\n\t→ %d %.3000s", o.Method, o.Path, what, a.about, a.Method, a.Path, a.Body, r.Status, r.Body)] = true
 				}
 				if w.After != nil {
 					w.After(o, r)
