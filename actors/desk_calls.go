@@ -53,8 +53,8 @@ func (d *Desk) placeBy(ctx context.Context, p domain.Principal, o ask.NewCall, h
 	if w == nil {
 		return nil, missing("workspace")
 	}
-	if d.node.draining() {
-		return nil, domain.Errorf(domain.CodeUnavailable, "the service is being stopped; try again").With("retry_after", 5)
+	if err := d.takesCalls(); err != nil {
+		return nil, err
 	}
 	c, script, contacts, err := d.newCall(ctx, p, w, o, how.id)
 	if err != nil {
@@ -69,8 +69,11 @@ func (d *Desk) placeBy(ctx context.Context, p domain.Principal, o ask.NewCall, h
 	if err == nil {
 		err = ctx.Err() // nobody waits for the answer any more
 	}
+	if err == nil {
+		err = d.takesCalls() // the way to a line may have been long
+	}
 	if err == nil && len(contacts) == 0 {
-		err = d.stillOpen(o.CallingHours, c.To) // the way to a line may have been long
+		err = d.stillOpen(o.CallingHours, c.To)
 	}
 	if err != nil {
 		d.node.sys.Root.Send(t.outbound, lines.Return{Permit: permit})
@@ -96,6 +99,14 @@ func (d *Desk) placeBy(ctx context.Context, p domain.Principal, o ask.NewCall, h
 		Scrub: dnc.ScrubAll(c.WorkspaceID, c.Environment),
 	})
 	return &answer, nil
+}
+
+// takesCalls is an error while the service is being stopped.
+func (d *Desk) takesCalls() error {
+	if d.node.draining() {
+		return domain.Errorf(domain.CodeUnavailable, "the service is being stopped; try again").With("retry_after", 5)
+	}
+	return nil
 }
 
 // newCall checks an order against the rules and makes its record. A phone of
