@@ -27,6 +27,7 @@ BENCH_TIME     ?= 1s
 BENCH_PACKAGES ?= $(shell go list ./... 2>/dev/null | grep -v /cmd/)
 # Contacts of the large campaign in make bench.
 BENCH_CONTACTS ?= 1000000
+BENCH_CALLS    ?= 1000000
 # make bench BENCH_DOC=docs/benchmarks.md also keeps the table.
 BENCH_DOC      ?=
 
@@ -65,7 +66,7 @@ fmt: ## format every Go file as the linter wants it
 	$(LINTER) fmt
 
 bench: tools ## measure the whole service and print one table
-	@go test -run '^$$' -bench '$(BENCH)' -benchtime 1x -timeout 15m ./cmd/callboard -bench-doc '$(abspath $(BENCH_DOC))' -bench-contacts $(BENCH_CONTACTS) | \
+	@go test -run '^$$' -bench '$(BENCH)' -benchtime 1x -timeout 60m ./cmd/callboard -bench-doc '$(abspath $(BENCH_DOC))' -bench-contacts $(BENCH_CONTACTS) -bench-calls $(BENCH_CALLS) | \
 	  sed -uE '/^(PASS|ok |goos|goarch|pkg:|cpu:)/d; s/^Benchmark([^ ]+)-[0-9]+[[:space:]]+1[[:space:]].*/measured: \1/'
 
 bench-parts: ## measure single parts: sound, dialogs, stores, deliveries

@@ -2,6 +2,7 @@ package actors
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"maps"
 	"slices"
@@ -248,23 +249,55 @@ func (d *Desk) CampaignStatus(ctx context.Context, p domain.Principal, id string
 	return d.tellCampaign(ctx, p, id, campaign.Status{})
 }
 
+// campaignHead is as much of a campaign's row as says whose it is: the rest of
+// it is long and not read.
+type campaignHead struct {
+	Environment domain.Environment `json:"environment"`
+	key         domain.Key
+}
+
+// Key names the row.
+func (h *campaignHead) Key() domain.Key { return h.key }
+
+// Indexes and Sort are those of the whole row, which alone is written.
+func (h *campaignHead) Indexes() []string { return nil }
+
+// Sort is that of the whole row.
+func (h *campaignHead) Sort() string { return "" }
+
+// campaignStands answers the id of a campaign that the principal may see.
+func (d *Desk) campaignStands(ctx context.Context, p domain.Principal, id string) (string, error) {
+	id, err := domain.ParseID(domain.PrefixCampaign, id)
+	if err != nil {
+		return "", missing("campaign")
+	}
+	h := &campaignHead{key: (&domain.Campaign{Meta: domain.Meta{ID: id, WorkspaceID: p.WorkspaceID}}).Key()}
+	_, err = d.store.Get(ctx, h)
+	if errors.Is(err, domain.ErrNotFound) || err == nil && h.Environment != p.Environment {
+		return "", missing("campaign")
+	}
+	return id, storeErr(err)
+}
+
 func (d *Desk) tellCampaign(ctx context.Context, p domain.Principal, id string, msg any) (domain.CampaignStatusObject, error) {
-	c, err := d.Campaign(ctx, p, id)
+	id, err := d.campaignStands(ctx, p, id)
 	if err != nil {
 		return domain.CampaignStatusObject{}, err
 	}
 	// One that is over may have live calls still, and then its actor lives.
-	if pid := d.node.campaignPID(p.WorkspaceID, c.ID); pid != nil {
+	pid := d.node.campaignPID(p.WorkspaceID, id)
+	if pid != nil {
 		st, refused := mailbox.Ask[domain.CampaignStatusObject](ctx, d.node.sys, pid, msg)
 		if domain.CodeOf(refused) != domain.CodeUnavailable {
 			return st, refused
 		}
-		if c, _, err = get[domain.Campaign](ctx, d, p, domain.PrefixCampaign, id); err != nil {
-			return st, err
-		}
-		if !c.Status.Final() {
-			return st, domain.Errorf(domain.CodeUnavailable, "the campaign is being loaded; try again").With("retry_after", 1)
-		}
+	}
+	c, err := d.Campaign(ctx, p, id)
+	if err != nil {
+		return domain.CampaignStatusObject{}, err
+	}
+	if pid != nil && !c.Status.Final() {
+		return domain.CampaignStatusObject{}, domain.Errorf(domain.CodeUnavailable, "the campaign is being loaded; try again").With("retry_after", 1)
 	}
 	progress, err := d.progressOf(ctx, c)
 	if err != nil {

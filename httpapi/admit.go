@@ -193,8 +193,9 @@ func tell(c *fiber.Ctx, a limit.Answer) error {
 	if a.Reset.Nanosecond() > 0 {
 		reset++
 	}
-	for i, v := range []int64{int64(a.Limit), int64(a.Remaining), reset, int64(a.Window / time.Second)} {
-		c.Set(limitHeaders()[i], strconv.FormatInt(v, 10))
+	names := limitHeaders()
+	for i, v := range [...]int64{int64(a.Limit), int64(a.Remaining), reset, int64(a.Window / time.Second)} {
+		c.Set(names[i], strconv.FormatInt(v, 10))
 	}
 	if a.OK {
 		return nil

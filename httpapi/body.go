@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"bytes"
 	"errors"
 	"hash"
 	"io"
@@ -16,6 +17,10 @@ const (
 	bodyGrace   = 20 * time.Second
 	bodySlowest = 1024
 )
+
+// bodyAtOnce bounds what is set aside for a body because it says that it is so
+// long.
+const bodyAtOnce = 64 << 10
 
 // body reads what a client sends, no faster than it is wanted, no more than
 // was agreed, and not for ever. One goroutine at a time.
@@ -80,7 +85,13 @@ func (b *body) all(declared int) ([]byte, error) {
 	if int64(declared) > b.limit {
 		return nil, errTooLarge.With("limit", b.limit)
 	}
-	return io.ReadAll(b)
+	if b.stream == nil {
+		return nil, nil
+	}
+	var text bytes.Buffer
+	text.Grow(min(max(declared, 0), bodyAtOnce) + bytes.MinRead)
+	_, err := text.ReadFrom(b)
+	return text.Bytes(), err
 }
 
 // rest swallows what the handler left, up to so many bytes and so long, and

@@ -240,11 +240,11 @@ func (s *Server) guard(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 		h.Set("X-Request-Id", id)
 		h.Set(fiber.HeaderXContentTypeOptions, "nosniff")
 		h.Set(fiber.HeaderXFrameOptions, "DENY")
-		for name, value := range map[string]string{ // unless a page has its own
-			fiber.HeaderReferrerPolicy: "no-referrer", fiber.HeaderContentSecurityPolicy: "default-src 'none'; frame-ancestors 'none'", fiber.HeaderCacheControl: "no-store",
+		for _, own := range [...][2]string{ // unless a page has its own
+			{fiber.HeaderReferrerPolicy, "no-referrer"}, {fiber.HeaderContentSecurityPolicy, "default-src 'none'; frame-ancestors 'none'"}, {fiber.HeaderCacheControl, "no-store"},
 		} {
-			if len(h.Peek(name)) == 0 {
-				h.Set(name, value)
+			if len(h.Peek(own[0])) == 0 {
+				h.Set(own[0], own[1])
 			}
 		}
 		if rc.IsTLS() {

@@ -168,25 +168,32 @@ func (s *service) rows(path string) (lines int, size float64) {
 	}
 }
 
-// seed gives a stopped campaign the past that would take half an hour of
-// calls: half of its contacts done, a tenth waiting for a retry.
-func (s *service) seed(id string, n int) (what string) {
+// stored opens the store of a stopped service and its only workspace.
+func (s *service) stored() (d *pebble.Driver, store *persistence.Store, ws string) {
 	s.t.Helper()
 	ctx := context.Background()
 	text, err := os.ReadFile(filepath.Join(s.data(), "master.key"))
 	require.NoError(s.t, err)
 	master, err := hex.DecodeString(strings.TrimSpace(string(text)))
 	require.NoError(s.t, err)
-	d, err := pebble.Open(filepath.Join(s.data(), "store"), pebble.Options{NoSync: true})
+	d, err = pebble.Open(filepath.Join(s.data(), "store"), pebble.Options{NoSync: true})
 	require.NoError(s.t, err)
-	store, err := persistence.NewStore(ctx, d, master, "1|bench")
+	store, err = persistence.NewStore(ctx, d, master, "1|bench")
 	require.NoError(s.t, err)
-	var ws string
 	_, err = store.List(ctx, commit.Query{Kind: "workspace", Index: "all", Limit: 1}, func() domain.Record { return &domain.Workspace{} },
 		func(r domain.Record) error { ws = r.Key().ID; return nil })
 	require.NoError(s.t, err)
+	return d, store, ws
+}
+
+// seed gives a stopped campaign the past that would take half an hour of
+// calls: half of its contacts done, a tenth waiting for a retry.
+func (s *service) seed(id string, n int) (what string) {
+	s.t.Helper()
+	ctx := context.Background()
+	d, store, ws := s.stored()
 	progress := &domain.Progress{WorkspaceID: ws, CampaignID: id}
-	_, err = store.Get(ctx, progress)
+	_, err := store.Get(ctx, progress)
 	require.NoError(s.t, err)
 	done, waiting := 0, 0
 	for from := 0; from < n; from += domain.PageSize {

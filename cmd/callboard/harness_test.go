@@ -41,6 +41,10 @@ func TestMain(m *testing.M) {
 		answerAsSIP(port)
 		return
 	}
+	if addr := os.Getenv(benchHTTP); addr != "" {
+		answerAsHTTP(addr)
+		return
+	}
 	if at := os.Getenv(networkPhone); at != "" {
 		answerAsNetworkPhone(at)
 		return

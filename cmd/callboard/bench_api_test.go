@@ -1,0 +1,299 @@
+package main_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/oklog/ulid/v2"
+	"github.com/stretchr/testify/require"
+	"github.com/valyala/fasthttp"
+
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/sip/siptest"
+)
+
+// benchCalls is how many calls are stored where lists are measured: 10 million
+// take some minutes and 10 GB.
+var benchCalls = flag.Int("bench-calls", 1_000_000, "stored calls that are listed") //nolint:gochecknoglobals // a flag
+
+// benchHTTP makes this test binary a bare Fiber server with nothing behind it.
+const benchHTTP = "CALLBOARD_BENCH_HTTP"
+
+// bareCampaign is what a handler without anything behind it would read.
+type bareCampaign struct {
+	Name     string              `json:"name"`
+	AgentID  string              `json:"agent_id"`
+	Contacts []map[string]string `json:"contacts"`
+}
+
+// answerAsHTTP runs it until its input ends: each path answers the text that
+// was put there.
+func answerAsHTTP(addr string) {
+	app := fiber.New(fiber.Config{DisableStartupMessage: true})
+	var texts sync.Map
+	app.Put("/texts/:name", func(c *fiber.Ctx) error {
+		var v any
+		if err := json.Unmarshal(c.Body(), &v); err != nil {
+			return err
+		}
+		texts.Store(c.Params("name"), v)
+		return c.SendStatus(http.StatusNoContent)
+	})
+	app.Get("/get/:name", func(c *fiber.Ctx) error {
+		v, _ := texts.Load(c.Params("name"))
+		return c.JSON(v)
+	})
+	app.Post("/post/:name", func(c *fiber.Ctx) error {
+		var in bareCampaign
+		if err := c.BodyParser(&in); err != nil || in.Name == "" || len(in.Contacts) != 1 {
+			return c.SendStatus(http.StatusUnprocessableEntity)
+		}
+		v, _ := texts.Load(c.Params("name"))
+		return c.Status(http.StatusCreated).JSON(v)
+	})
+	go func() {
+		if err := app.Listen(addr); err != nil {
+			panic(err)
+		}
+	}()
+	_, _ = io.Copy(io.Discard, os.Stdin)
+}
+
+// asking is one kind of request, sent over and over.
+type asking struct {
+	base, method, path, key string
+	body                    []byte
+	status                  int
+}
+
+// asked is what it came to.
+type asked struct {
+	usage
+	n    int
+	p99  time.Duration
+	most time.Duration
+}
+
+func (a asked) per() float64 { return a.cpu.Seconds() * 1e6 / float64(a.n) } // µs of processor time a request
+
+func (a asked) rate() float64 { return float64(a.n) / a.elapsed.Seconds() }
+
+// ask sends requests from a number of clients for a while, each over its own
+// connection, and watches a process.
+func (a asking) ask(b *testing.B, pid, clients int, window time.Duration) asked {
+	b.Helper()
+	far := &fasthttp.HostClient{Addr: a.base, MaxConns: clients, ReadTimeout: 30 * time.Second, MaxIdemponentCallAttempts: 1}
+	defer far.CloseIdleConnections()
+	times := make([][]time.Duration, clients)
+	var failed atomic.Int64
+	var wg sync.WaitGroup
+	w := startWatch(b, pid)
+	end := time.Now().Add(window)
+	for i := range clients {
+		wg.Go(func() {
+			req, res := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
+			req.SetRequestURI("http://" + a.base + a.path)
+			req.Header.SetMethod(a.method)
+			req.Header.Set("Authorization", "Bearer "+a.key)
+			if a.body != nil {
+				req.Header.SetContentType("application/json")
+				req.SetBodyRaw(a.body)
+			}
+			for time.Now().Before(end) {
+				from := time.Now()
+				if err := far.Do(req, res); err != nil || res.StatusCode() != a.status {
+					if failed.Add(1) == 1 {
+						b.Errorf("%s %s: %d %.300s %v", a.method, a.path, res.StatusCode(), res.Body(), err)
+					}
+					return
+				}
+				times[i] = append(times[i], time.Since(from))
+			}
+		})
+	}
+	wg.Wait()
+	out := asked{usage: w.stop()}
+	all := slices.Sorted(slices.Values(slices.Concat(times...)))
+	require.NotEmpty(b, all)
+	out.n, out.p99, out.most = len(all), all[len(all)*99/100], all[len(all)-1]
+	return out
+}
+
+// bare starts the bare server and puts the answers there that it shall give.
+func bare(b *testing.B, texts map[string]any) (addr string, pid int) {
+	b.Helper()
+	addr = "127.0.0.1:" + strconv.Itoa(siptest.Port(b))
+	alone := exec.Command(os.Args[0])
+	alone.Env = append(os.Environ(), benchHTTP+"="+addr)
+	alone.Stderr = os.Stderr
+	in, err := alone.StdinPipe()
+	require.NoError(b, err)
+	require.NoError(b, alone.Start())
+	b.Cleanup(func() { _ = in.Close(); _ = alone.Wait() })
+	for name, v := range texts {
+		text, err := json.Marshal(v)
+		require.NoError(b, err)
+		require.Eventually(b, func() bool {
+			req, err := http.NewRequest(http.MethodPut, "http://"+addr+"/texts/"+name, bytes.NewReader(text))
+			if err != nil {
+				return false
+			}
+			res, err := http.DefaultClient.Do(req)
+			if err == nil {
+				_ = res.Body.Close()
+			}
+			return err == nil && res.StatusCode == http.StatusNoContent
+		}, 10*time.Second, 10*time.Millisecond)
+	}
+	return addr, alone.Process.Pid
+}
+
+// BenchmarkAPI is what a request costs beside one to a bare handler that
+// answers the same.
+func BenchmarkAPI(b *testing.B) {
+	const clients, window = 16, 4 * time.Second
+	s := prepare(b, "CALLBOARD_LOG_LEVEL=warn")
+	s.start()
+	s.kill9()
+	filled, per := s.fillCalls(b, *benchCalls)
+	s.start()
+	s.api("PATCH", "/v1/workspace", object{"plan": "enterprise", "limits": object{
+		"requests_per_minute": 10_000_000, "concurrent_inbound": 1000, "concurrent_outbound": 1000, "calls_per_minute": 100_000,
+	}})
+	agent := s.mute()
+	campaign := object{"name": "one", "agent_id": agent, "caller_id": object{"number": "+12025550100"}, "contacts": []object{{"phone": "+12025550123"}}}
+	made := s.api("POST", "/v1/campaigns", campaign)
+	body, err := json.Marshal(campaign)
+	require.NoError(b, err)
+	status := "/v1/campaigns/" + made["id"].(string) + "/status"
+	const list = "/v1/calls?limit=100"
+	addr, pid := bare(b, map[string]any{"status": s.api("GET", status, nil), "made": made, "list": s.api("GET", list, nil)})
+
+	for _, c := range []struct {
+		what, goal string
+		most       float64
+		ours, bare asking
+	}{
+		{
+			"GET of a campaign's status", "≤ 1.8 ×", 1.8,
+			asking{method: http.MethodGet, path: status, status: 200}, asking{method: http.MethodGet, path: "/get/status", status: 200},
+		},
+		{
+			"POST of a campaign with one contact, committed", "≤ 5 ×", 5,
+			asking{method: http.MethodPost, path: "/v1/campaigns", body: body, status: 201}, asking{method: http.MethodPost, path: "/post/made", body: body, status: 201},
+		},
+		{
+			fmt.Sprintf("List of 100 among %d calls", filled), "", 0,
+			asking{method: http.MethodGet, path: list, status: 200}, asking{method: http.MethodGet, path: "/get/list", status: 200},
+		},
+	} {
+		c.ours.base, c.ours.key, c.bare.base = s.http, s.key, addr
+		c.ours.ask(b, s.pid(), clients, time.Second) // warms up
+		c.bare.ask(b, pid, clients, time.Second)
+		floor := c.bare.ask(b, pid, clients, window/2)
+		u := c.ours.ask(b, s.pid(), clients, window)
+		times := u.per() / floor.per()
+		board.add(c.what+", beside a bare handler", c.goal,
+			fmt.Sprintf("%.0f µs of CPU, %.1f × (%.0f µs); %.0f a second, p99 %.1f ms", u.per(), times, floor.per(), u.rate(), ms(u.p99)), times <= c.most, &u.usage)
+	}
+	s.pages(b, filled, per)
+	crowd := asking{base: s.http, key: s.key, method: http.MethodGet, path: status, status: 200}.ask(b, s.pid(), 500, window)
+	board.add(fmt.Sprintf("GET of a campaign's status by 500 clients at once, %d calls stored", filled), "p99 ≤ 50 ms",
+		fmt.Sprintf("p99 %.0f ms, most %.0f ms, %.0f a second", ms(crowd.p99), ms(crowd.most), crowd.rate()), crowd.p99 <= 50*time.Millisecond, &crowd.usage)
+	s.kill9()
+}
+
+func ms(d time.Duration) float64 { return d.Seconds() * 1000 }
+
+// pages reads the list at its beginning, in its middle and near its end.
+func (s *service) pages(b *testing.B, filled int, per time.Duration) {
+	b.Helper()
+	first := asking{base: s.http, key: s.key, method: http.MethodGet, status: 200}
+	least, most := time.Hour, time.Duration(0)
+	for _, part := range []int{0, 50, 99} {
+		first.path = "/v1/calls?limit=100"
+		if part > 0 { // from newer to older
+			first.path += "&created_before=" + callsBegan.Add(time.Duration(filled*(100-part)/100)*per).Format("2006-01-02T15:04:05.000Z")
+		}
+		u := first.ask(b, s.pid(), 1, time.Second)
+		each := u.elapsed / time.Duration(u.n)
+		least, most = min(least, each), max(most, each)
+	}
+	board.add(fmt.Sprintf("Page of 100 at the beginning, the middle and the end of %d calls", filled), "flat",
+		fmt.Sprintf("%.1f to %.1f ms", ms(least), ms(most)), most <= 2*least, nil)
+}
+
+// callsBegan is when the first of the calls was made that fill a store.
+var callsBegan = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) //nolint:gochecknoglobals // a constant
+
+// fillCalls gives a stopped service a past of calls, made per apart.
+func (s *service) fillCalls(b *testing.B, n int) (filled int, per time.Duration) {
+	b.Helper()
+	const batch = 1000
+	per = time.Second
+	d, store, ws := s.stored()
+	began := time.Now()
+	agent := mailbox.NewID(domain.PrefixAgent)
+	campaign := mailbox.NewID(domain.PrefixCampaign)
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for !b.Failed() {
+				from := int(next.Add(batch)) - batch
+				if from >= n {
+					return
+				}
+				change := commit.Change{Workspace: ws}
+				for i := from; i < min(from+batch, n); i++ {
+					change.Puts = append(change.Puts, pastCall(ws, agent, campaign, i, callsBegan.Add(time.Duration(i)*per)))
+				}
+				if _, err := store.Apply(context.Background(), change); err != nil {
+					b.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	require.False(b, b.Failed())
+	require.NoError(b, d.Close())
+	b.Logf("%d calls stored in %.0f s", n, time.Since(began).Seconds())
+	return n, per
+}
+
+func pastCall(ws, agent, campaign string, n int, at time.Time) *domain.Call {
+	answered, ended := at.Add(3*time.Second), at.Add(40*time.Second)
+	c := &domain.Call{
+		Direction: domain.Outbound, From: "+12025550100", To: fmt.Sprintf("+1%d", 2012000000+n*7), AgentID: agent, CampaignID: campaign,
+		Status: domain.CallCompleted, Disposition: "completed", EndedBy: "agent", Attempt: 1, StartedAt: &at, AnsweredAt: &answered, EndedAt: &ended,
+		DurationSeconds: 37, Legs: []domain.Leg{{TrunkID: "trunk_01J00000000000000000000000", Code: 200}},
+	}
+	c.ID, c.Object, c.WorkspaceID, c.Environment, c.CreatedAt, c.UpdatedAt = callID(at, n), "call", ws, domain.Live, at, ended
+	return c
+}
+
+// callID is an id of its time.
+func callID(at time.Time, n int) string {
+	var u ulid.ULID
+	_ = u.SetTime(ulid.Timestamp(at)) // fails only past the year 10889
+	for i := range 8 {
+		u[15-i] = byte(n >> (8 * i))
+	}
+	return string(domain.PrefixCall) + "_" + u.String()
+}
