@@ -25,7 +25,7 @@ FUZZ_TIME     ?= 10s
 BENCH          ?= .
 BENCH_TIME     ?= 1s
 BENCH_PACKAGES ?= $(shell go list ./... 2>/dev/null | grep -v /cmd/)
-# Contacts of the large campaign in make bench.
+# Contacts of the large campaign in make bench, and stored calls that it lists (10000000 take some minutes and 10 GB).
 BENCH_CONTACTS ?= 1000000
 BENCH_CALLS    ?= 1000000
 # make bench BENCH_DOC=docs/benchmarks.md also keeps the table.

@@ -595,7 +595,7 @@ func (c *Client) AllBulks(ctx context.Context, q ListBulksQuery, options ...Opti
 //
 // POST /v1/bulk/calls
 //
-// Answers at once. The items are done one after another, each exactly once, also where the service ends in between. What is wrong with an item is told with its index (from 0) and field, here for up to 1,000 of them and at …/items for all. An item that is invalid by itself is rejected and stops no other. Calls wait for lines and for the plan's calls per minute, in turns with the campaigns: they are never refused for want of one.
+// Answers at once. The items are done one after another, each exactly once, also where the service ends in between. What is wrong with an item is told with its index (from 0) and field, here for up to 1,000 of them and at …/items for all. An item that is invalid by itself is rejected and stops no other. Calls wait for lines and for the plan's calls per minute, in turns with the campaigns: they are never refused for want of one. A call outside its compliance.calling_hours is `waiting` until they open, and lets the others pass; do-not-call lists are asked again right before it is placed.
 func (c *Client) BulkCalls(ctx context.Context, body *NewBulkOfNewCallRequestNewCallRequest, options ...Option) (*Bulk, error) {
 	return send[Bulk](ctx, c, "POST", "/v1/bulk/calls", nil, asJSON(body), options)
 }
@@ -3535,8 +3535,10 @@ type Bulk struct {
 	Type string `json:"type"`
 	// When it was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
-	// What the next call waits for, if it waits: line or trunk.
+	// What the next call waits for, if it waits: line or trunk; calling_hours where all that are left do.
 	Waiting string `json:"waiting,omitzero"`
+	// When the first of the calling hours opens that are waited for.
+	WaitingUntil *time.Time `json:"waiting_until,omitempty"`
 	// Whose it is.
 	WorkspaceID string `json:"workspace_id"`
 }
@@ -3571,6 +3573,8 @@ type BulkItem struct {
 	ResultID string `json:"result_id,omitzero"`
 	// pending, done, failed, rejected or cancelled.
 	Status string `json:"status"`
+	// When the calling hours of one that waits open.
+	Until *time.Time `json:"until,omitempty"`
 }
 
 // Call is an answer of the service, or a part of one.
