@@ -291,7 +291,7 @@ func TestLimitsOfThePlanHoldOnTheWire(t *testing.T) {
 	s := newService(t)
 	answer := sipp(t, "uas-answer-logged")
 	s.trunk("", answer.port)
-	agent := s.hello()
+	agent := s.terse()
 	s.api("PATCH", "/v1/workspace", object{"plan": "enterprise", "limits": object{
 		"requests_per_minute": 100000, "concurrent_inbound": 5, "concurrent_outbound": 5, "calls_per_minute": 120,
 	}})

@@ -166,7 +166,7 @@ func TestDrainLetsLiveCallsEndAndTakesNoNewOnes(t *testing.T) {
 	s.unlimited()
 	answer := sipp(t, "uas-answer-logged")
 	s.trunk("", answer.port)
-	id := s.campaign(s.hello(), phones("+1202551", 50), object{"pacing": object{"calls_per_minute": 240, "max_concurrent": 10}})
+	id := s.campaign(s.terse(), phones("+1202551", 50), object{"pacing": object{"calls_per_minute": 240, "max_concurrent": 10}})
 	s.await("a live call", 20*time.Second, func() bool {
 		st, ok := s.statusOf(id)
 		return ok && st.Progress.InProgress > 0 && len(answer.rung()) > 2

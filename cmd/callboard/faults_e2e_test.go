@@ -68,8 +68,9 @@ func (o *ordeal) begin() string {
 
 // terse is an agent that says the same to everybody: what is spoken once is
 // kept.
-func (o *ordeal) terse() string {
-	return o.agent(object{
+func (s *service) terse() string {
+	s.t.Helper()
+	return s.agent(object{
 		"name": "terse", "start": "hello",
 		"nodes": []object{{"id": "hello", "type": "say", "prompt": "Hello, this is a test."}, {"id": "bye", "type": "end"}},
 		"edges": []object{{"from": "hello", "to": "bye", "when": object{"type": "always"}}},

@@ -28,7 +28,7 @@ func killed(t *testing.T, s *service, answer *peer) (id string) {
 	}})
 	s.trunk("", answer.port)
 	s.api("POST", "/v1/webhooks", object{"url": s.receiver.url, "events": []string{"campaign.*", "call.ended"}})
-	return s.campaign(s.hello(), phones("+1202555", killContacts), object{
+	return s.campaign(s.terse(), phones("+1202555", killContacts), object{
 		"pacing": object{"calls_per_minute": 600, "max_concurrent": killLines},
 	})
 }
@@ -191,7 +191,7 @@ func TestRedisAwayForTenSecondsStopsDiallingOnly(t *testing.T) {
 	})
 	long := s.campaign(agent, phones("+1202551", 3), nil)
 	s.await("three live calls", 20*time.Second, func() bool { st, ok := s.statusOf(long); return ok && st.Progress.InProgress == 3 })
-	id := s.campaign(s.hello(), phones("+1202552", 60), object{"pacing": object{"calls_per_minute": 240, "max_concurrent": 10}})
+	id := s.campaign(s.terse(), phones("+1202552", 60), object{"pacing": object{"calls_per_minute": 240, "max_concurrent": 10}})
 	s.await("some calls", 20*time.Second, func() bool { return len(answer.rung()) > 10 })
 
 	server.Stop()
