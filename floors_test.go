@@ -60,10 +60,12 @@ func rooms() []room {
 		}
 		list = append(list, room{path: path, below: below, outside: domainOutside, standard: noIO})
 	}
-	// It words the store's promise, and a store is waited for.
 	for i := range list {
-		if list[i].path == "domain/commit" {
+		switch list[i].path {
+		case "domain/commit": // it words the store's promise, and a store is waited for
 			list[i].standard = []string{"net/http", "os", "log/slog"}
+		case "domain/rules": // it judges the schemas of tools
+			list[i].outside = append(slices.Clone(domainOutside), "github.com/santhosh-tekuri/jsonschema")
 		}
 	}
 	return append(list, actorRooms()...)
