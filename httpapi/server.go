@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -229,6 +230,12 @@ func (s *Server) guard(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 					plain(rc, http.StatusInternalServerError, id, domain.Errorf(domain.CodeInternal, "Something went wrong here. Please quote the request id."))
 				}
 			}()
+			if e := doubtful(rc.Request.Header.RawHeaders()); e != nil {
+				rc.SetUserValue(requestIDSeen, true)
+				plain(rc, http.StatusBadRequest, id, e)
+				rc.SetConnectionClose()
+				return
+			}
 			next(rc)
 		}()
 		if rc.UserValue(requestIDSeen) == nil && rc.Response.StatusCode() == http.StatusBadRequest {
@@ -236,20 +243,7 @@ func (s *Server) guard(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 			plain(rc, http.StatusMethodNotAllowed, id, domain.Errorf(domain.CodeMethodNotAllowed, "There is no such method."))
 			rc.Response.Header.Set(fiber.HeaderAllow, "GET, POST, PUT, PATCH, DELETE")
 		}
-		h := &rc.Response.Header
-		h.Set("X-Request-Id", id)
-		h.Set(fiber.HeaderXContentTypeOptions, "nosniff")
-		h.Set(fiber.HeaderXFrameOptions, "DENY")
-		for _, own := range [...][2]string{ // unless a page has its own
-			{fiber.HeaderReferrerPolicy, "no-referrer"}, {fiber.HeaderContentSecurityPolicy, "default-src 'none'; frame-ancestors 'none'"}, {fiber.HeaderCacheControl, "no-store"},
-		} {
-			if len(h.Peek(own[0])) == 0 {
-				h.Set(own[0], own[1])
-			}
-		}
-		if rc.IsTLS() {
-			h.Set(fiber.HeaderStrictTransportSecurity, "max-age=31536000")
-		}
+		s.safely(rc, id)
 		if s.log.Enabled(rc, slog.LevelDebug) {
 			s.log.LogAttrs(rc, slog.LevelDebug, "request", slog.String("request_id", id), slog.String("method", string(rc.Method())),
 				slog.String("path", clip(string(rc.Path()), 200)), slog.Int("status", rc.Response.StatusCode()), slog.Duration("took", time.Since(from)))
@@ -262,6 +256,58 @@ func (s *Server) guard(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 			rc.SetConnectionClose()
 		}
 	}
+}
+
+// safely sets the headers of safety, unless a page has its own, and the
+// request's id.
+func (s *Server) safely(rc *fasthttp.RequestCtx, id string) {
+	h := &rc.Response.Header
+	h.Set("X-Request-Id", id)
+	h.Set(fiber.HeaderXContentTypeOptions, "nosniff")
+	h.Set(fiber.HeaderXFrameOptions, "DENY")
+	for name, value := range map[string]string{
+		fiber.HeaderReferrerPolicy: "no-referrer", fiber.HeaderContentSecurityPolicy: "default-src 'none'; frame-ancestors 'none'", fiber.HeaderCacheControl: "no-store",
+	} {
+		if len(h.Peek(name)) == 0 {
+			h.Set(name, value)
+		}
+	}
+	if rc.IsTLS() {
+		h.Set(fiber.HeaderStrictTransportSecurity, "max-age=31536000")
+	}
+}
+
+// doubtful says what in the head of a request two servers might read
+// differently, as it came (RFC 9112 §5.2, §6.3); nil: nothing.
+func doubtful(head []byte) *domain.Error {
+	lengths, codings, credentials := 0, 0, 0
+	for len(head) > 0 {
+		line := head
+		if end := bytes.IndexByte(head, '\n'); end >= 0 {
+			line, head = head[:end], head[end+1:]
+		} else {
+			head = nil
+		}
+		if len(line) > 0 && (line[0] == ' ' || line[0] == '\t') {
+			return domain.Errorf(domain.CodeInvalidRequest, "A header must stand on one line.")
+		}
+		name, _, _ := bytes.Cut(line, []byte(":"))
+		switch {
+		case bytes.EqualFold(name, []byte(fiber.HeaderContentLength)):
+			lengths++
+		case bytes.EqualFold(name, []byte(fiber.HeaderTransferEncoding)):
+			codings++
+		case bytes.EqualFold(name, []byte(fiber.HeaderAuthorization)):
+			credentials++
+		}
+	}
+	switch {
+	case lengths > 1 || codings > 1 || lengths > 0 && codings > 0:
+		return domain.Errorf(domain.CodeInvalidRequest, "The length of the body must be said once, by Content-Length or by Transfer-Encoding.")
+	case credentials > 1:
+		return domain.Errorf(domain.CodeInvalidRequest, "A request has one Authorization header at most.")
+	}
+	return nil
 }
 
 const requestIDSeen = "callboard.entered"
@@ -341,6 +387,7 @@ func (s *Server) onError(c *fiber.Ctx, err error) error {
 	}
 	if c.Locals(requestIDSeen) == nil { // the connection itself is in doubt
 		c.Context().SetConnectionClose()
+		s.safely(c.Context(), requestID(c))
 		return s.refuse(c, &Failure{status: fe.Code, requestID: requestID(c), err: e})
 	}
 	if err := s.stranger(c, fe.Code); err != nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/actors/jobs"
 )
@@ -110,9 +111,9 @@ func TestTheEndOfItsContextEndsAJobAlsoWhileItRests(t *testing.T) {
 		assert.False(t, r.Running("a"))
 		time.Sleep(time.Hour)
 		assert.Equal(t, 1, tried)
-		assert.ErrorIs(t, jobs.Rest(ctx, time.Hour), context.Canceled)
+		require.ErrorIs(t, jobs.Rest(ctx, time.Hour), context.Canceled)
 		start := time.Now()
-		assert.NoError(t, jobs.Rest(t.Context(), time.Hour))
+		require.NoError(t, jobs.Rest(t.Context(), time.Hour))
 		assert.Equal(t, time.Hour, time.Since(start))
 		r.Close()
 	})

@@ -1,0 +1,118 @@
+package httpapi_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/httpapi"
+)
+
+// say writes bytes as they are onto a connection of its own and reads the
+// statuses of all answers until it is closed.
+func (d *door) say(text string) (answers []reply) {
+	d.t.Helper()
+	conn := d.dial()
+	_, err := io.WriteString(conn, text)
+	require.NoError(d.t, err)
+	r := bufio.NewReader(conn)
+	for {
+		res, err := http.ReadResponse(r, &http.Request{Method: strings.Fields(text)[0]})
+		if err != nil {
+			return answers
+		}
+		body, err := io.ReadAll(res.Body)
+		_ = res.Body.Close()
+		answers = append(answers, reply{res.StatusCode, res.Header, body})
+		if err != nil || res.Close {
+			return answers
+		}
+	}
+}
+
+// Whatever a proxy in front and this server might read differently is refused,
+// and no byte of it is taken for a second request.
+func TestRequestsThatTwoServersMightReadDifferentlyAreRefused(t *testing.T) {
+	d := open(t, httpapi.Config{})
+	const inner = "GET /v1/workspace HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer operator\r\nConnection: close\r\n\r\n"
+	head := "POST /v1/webhooks HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer operator\r\nContent-Type: application/json\r\n"
+	for name, text := range map[string]string{
+		"length and chunks":       head + "Content-Length: 6\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + inner,
+		"chunks and length":       head + fmt.Sprintf("Transfer-Encoding: chunked\r\nContent-Length: %d\r\n\r\n0\r\n\r\n%s", 5+len(inner), inner),
+		"two lengths":             head + fmt.Sprintf("Content-Length: 0\r\nContent-Length: %d\r\n\r\n%s", len(inner), inner),
+		"two lengths, the other":  head + fmt.Sprintf("Content-Length: %d\r\nContent-Length: 0\r\n\r\n%s", len(inner), inner),
+		"a list of lengths":       head + fmt.Sprintf("Content-Length: 0, %d\r\n\r\n%s", len(inner), inner),
+		"a length with a sign":    head + "Content-Length: +0\r\n\r\n" + inner,
+		"a negative length":       head + "Content-Length: -1\r\n\r\n" + inner,
+		"another coding":          head + "Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n" + inner,
+		"chunked twice":           head + "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n" + inner,
+		"a space before a colon":  head + fmt.Sprintf("Content-Length : %d\r\n\r\n%s", len(inner), inner),
+		"a folded header":         head + fmt.Sprintf("X-A: b\r\n Content-Length: %d\r\nContent-Length: 0\r\n\r\n%s", len(inner), inner),
+		"a chunk size with signs": head + "Transfer-Encoding: chunked\r\n\r\n-1\r\n\r\n" + inner,
+		"a chunk size too large":  head + "Transfer-Encoding: chunked\r\n\r\nFFFFFFFFFFFFFFFFF\r\n\r\n" + inner,
+	} {
+		answers := d.say(text)
+		if assert.NotEmpty(t, answers, name) {
+			assert.GreaterOrEqual(t, answers[0].Status, 400, name)
+		}
+		for _, a := range answers {
+			assert.NotEqual(t, 200, a.Status, "%s: what stood inside was answered: %s", name, a.Body)
+		}
+	}
+}
+
+func TestEveryAnswerCarriesTheHeadersOfSafetyAndItsId(t *testing.T) {
+	d := open(t, httpapi.Config{})
+	const key = "Host: x\r\nAuthorization: Bearer operator\r\nConnection: close\r\n"
+	for name, c := range map[string]struct {
+		text   string
+		status int
+	}{
+		"good":                  {"GET /v1/workspace HTTP/1.1\r\n" + key + "\r\n", 200},
+		"no key":                {"GET /v1/workspace HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 401},
+		"no route":              {"GET /nowhere HTTP/1.1\r\n" + key + "\r\n", 404},
+		"no route of ours":      {"GET /v1/../../etc/passwd HTTP/1.1\r\n" + key + "\r\n", 404},
+		"no method":             {"DELETE /v1/campaigns HTTP/1.1\r\n" + key + "\r\n", 405},
+		"no such method":        {"BREW /v1/campaigns HTTP/1.1\r\n" + key + "\r\n", 405},
+		"trace":                 {"TRACE /v1/campaigns HTTP/1.1\r\n" + key + "\r\n", 405},
+		"connect":               {"CONNECT example.com:443 HTTP/1.1\r\n" + key + "\r\n", 404},
+		"options":               {"OPTIONS /v1/campaigns HTTP/1.1\r\n" + key + "\r\n", 405},
+		"head":                  {"HEAD /v1/campaigns HTTP/1.1\r\n" + key + "\r\n", 405},
+		"another type":          {"POST /v1/campaigns HTTP/1.1\r\n" + key + "Content-Type: text/plain\r\nContent-Length: 2\r\n\r\n{}", 415},
+		"malformed":             {"POST /v1/campaigns HTTP/1.1\r\n" + key + "Content-Type: application/json\r\nContent-Length: 1\r\n\r\n{", 400},
+		"a head too large":      {"GET /v1/workspace HTTP/1.1\r\n" + key + "X: " + strings.Repeat("a", 20_000) + "\r\n\r\n", 431},
+		"health":                {"GET /healthz HTTP/1.1\r\n" + key + "\r\n", 200},
+		"the reference":         {"GET /docs HTTP/1.1\r\n" + key + "\r\n", 200},
+		"the document":          {"GET /openapi.json HTTP/1.1\r\n" + key + "\r\n", 200},
+		"a page of signing in":  {"GET /sign-in HTTP/1.1\r\n" + key + "\r\n", 200},
+		"a list of public keys": {"GET /.well-known/jwks.json HTTP/1.1\r\n" + key + "\r\n", 200},
+		"two keys":              {"GET /v1/workspace HTTP/1.1\r\n" + key + "Authorization: Bearer stranger\r\n\r\n", 400},
+		"old":                   {"GET /v1/workspace HTTP/1.0\r\n" + key + "\r\n", 200},
+	} {
+		answers := d.say(c.text)
+		if !assert.Len(t, answers, 1, name) {
+			continue
+		}
+		a := answers[0]
+		assert.Equal(t, c.status, a.Status, "%s: %s", name, a.Body)
+		assert.Equal(t, "nosniff", a.Header.Get("X-Content-Type-Options"), name)
+		assert.NotEmpty(t, a.Header.Get("X-Frame-Options"), name)
+		assert.NotEmpty(t, a.Header.Get("Referrer-Policy"), name)
+		assert.NotEmpty(t, a.Header.Get("Content-Security-Policy"), name)
+		assert.NotEmpty(t, a.Header.Get("X-Request-Id"), name)
+		assert.Empty(t, a.Header.Get("Server"), name)
+		assert.Empty(t, a.Header.Get("Access-Control-Allow-Origin"), name)
+		if a.Status == 405 {
+			assert.NotEmpty(t, a.Header.Get("Allow"), name)
+		}
+		if a.Status >= 400 && len(a.Body) > 0 {
+			assert.Equal(t, a.Header.Get("X-Request-Id"), a.failure(t)["request_id"], name)
+		}
+	}
+}
