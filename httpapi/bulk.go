@@ -76,7 +76,7 @@ type NewBulkOf[D, T any] struct {
 // the name of the field.
 func (b *NewBulkOf[D, T]) UnmarshalJSON(text []byte) error {
 	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(text, &fields); err != nil || fields == nil {
+	if json.Unmarshal(text, &fields) != nil || fields == nil {
 		b.problems.Add("body", domain.CodeValidation, "must be an object")
 		return nil
 	}
