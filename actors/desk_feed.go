@@ -51,10 +51,7 @@ func (f *feed) next(ctx context.Context) ([]event.Event, error) {
 			return nil, io.EOF
 		}
 		batch, err := f.desk.store.Events(ctx, f.workspace, f.after, feedBatch)
-		if ctx.Err() != nil {
-			break
-		}
-		if err != nil {
+		if err != nil && ctx.Err() == nil {
 			return nil, storeErr(err)
 		}
 		var out []event.Event
@@ -66,7 +63,7 @@ func (f *feed) next(ctx context.Context) ([]event.Event, error) {
 		if len(out) > 0 {
 			return out, nil
 		}
-		if len(batch) == 0 {
+		if len(batch) == 0 && ctx.Err() == nil {
 			f.wait(ctx, bell)
 		}
 	}

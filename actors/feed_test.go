@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"testing"
 	"time"
 
@@ -85,10 +86,11 @@ func TestWhoFollowsEventsIsWokenByTheirCommit(t *testing.T) {
 	got := make(chan []event.Event, 1)
 	for i := range 5 {
 		go func() {
-			batch, _ := next(t.Context()) //nolint:errcheck // seen by its absence
+			batch, err := next(t.Context())
+			assert.NoError(t, err)
 			got <- batch
 		}()
-		_, err = d.UpdateAgent(t.Context(), h.live, agent, func(a *domain.Agent) error { a.Name = fmt.Sprint(i); return nil })
+		_, err = d.UpdateAgent(t.Context(), h.live, agent, func(a *domain.Agent) error { a.Name = strconv.Itoa(i); return nil })
 		require.NoError(t, err)
 		select {
 		case batch := <-got:

@@ -128,25 +128,13 @@ func (c *Client) open(ctx context.Context, method, path string, query url.Values
 		at += "?" + query.Encode()
 	}
 	for tries := 0; ; tries++ {
-		var from io.Reader
-		switch {
-		case streamed:
-			from = whole.body
-		case body != nil:
-			from = bytes.NewReader(text)
+		from, kind := whole.body, whole.mediaType
+		if text != nil {
+			from, kind = bytes.NewReader(text), "application/json"
 		}
-		req, err := http.NewRequestWithContext(ctx, method, at, from)
+		req, err := c.request(ctx, method, at, kind, from, options)
 		if err != nil {
-			return nil, fmt.Errorf("callboard: %w", err)
-		}
-		if from != nil {
-			req.Header.Set("Content-Type", cmp.Or(whole.mediaType, "application/json"))
-		}
-		if c.Key != "" {
-			req.Header.Set("Authorization", "Bearer "+c.Key)
-		}
-		for _, o := range options {
-			o(req)
+			return nil, err
 		}
 		resp, err := cmp.Or(c.HTTP, http.DefaultClient).Do(req)
 		if err != nil {
@@ -163,6 +151,23 @@ func (c *Client) open(ctx context.Context, method, path string, query url.Values
 			return nil, refusal
 		}
 	}
+}
+
+func (c *Client) request(ctx context.Context, method, at, kind string, body io.Reader, options []Option) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, method, at, body)
+	if err != nil {
+		return nil, fmt.Errorf("callboard: %w", err)
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", kind)
+	}
+	if c.Key != "" {
+		req.Header.Set("Authorization", "Bearer "+c.Key)
+	}
+	for _, o := range options {
+		o(req)
+	}
+	return req, nil
 }
 
 // passing says whether the same request may succeed later.

@@ -93,7 +93,7 @@ func TestARefusalIsAnErrorThatNamesTheField(t *testing.T) {
 		Status: 422, Code: "validation_error", Message: "Two things.", Param: "to", RequestID: "req_1", Body: []byte(body),
 		Details: []client.Detail{{Param: "to", Code: "validation_error", Message: "is no number"}},
 	}, *refusal)
-	assert.EqualError(t, err, "callboard: 422 validation_error: Two things.; to: is no number (req_1)")
+	require.EqualError(t, err, "callboard: 422 validation_error: Two things.; to: is no number (req_1)")
 	_, err = f.GetCall(t.Context(), "call_1")
 	require.ErrorAs(t, err, &refusal)
 	assert.Equal(t, []any{502, "req_2"}, []any{refusal.Status, refusal.RequestID})
@@ -140,7 +140,8 @@ func TestPagesAreWalkedToTheirEndAsOftenAsOneLikes(t *testing.T) {
 		}
 		assert.Equal(t, []string{"call_1", "call_2", "call_3"}, ids)
 	}
-	for range all {
+	for _, err := range all {
+		require.NoError(t, err)
 		break
 	}
 	assert.Len(t, f.asked, 5, "who leaves asks for no other page")
@@ -174,7 +175,9 @@ func TestEachEventComesOnceThoughTheStreamBreaks(t *testing.T) {
 		_, _ = io.WriteString(w, "retry: 2000\n\n: still here\n\n")
 		for _, id := range ids {
 			text, err := json.Marshal(client.Event{ID: fmt.Sprint("evt_", id), Type: "call.ended", Data: json.RawMessage(`{"n":1}`)})
-			assert.NoError(t, err)
+			if err != nil {
+				t.Error(err)
+			}
 			_, _ = fmt.Fprintf(w, "id: evt_%d\ndata: %s\n\n", id, text)
 		}
 	}

@@ -28,8 +28,6 @@ func routeTable() map[string]rule {
 		"GET /docs":                                 {},
 		"POST /v1/trunks/{id}/test":                 {need: writeCalls},
 		"GET /v1/events":                            {need: anyOf(domain.AnalyticsRead)},
-		"GET /v1/events/stream":                     {need: anyOf(domain.AnalyticsRead)},
-		"GET /v1/events/{id}":                       {need: anyOf(domain.AnalyticsRead)},
 		"GET /v1/usage/rate-limits":                 {need: anyOf(domain.AnalyticsRead)},
 		"GET /v1/usage":                             {need: anyOf(domain.AnalyticsRead)},
 		"GET /v1/usage/ledger":                      {need: anyOf(domain.AnalyticsRead)},
@@ -161,12 +159,14 @@ func callRules() map[string]rule {
 	}
 }
 
-// resourceRules are those of appointments, messages and knowledge bases beside
+// resourceRules are those of events, appointments, messages and knowledge bases beside
 // making, reading, changing and deleting.
 func resourceRules() map[string]rule {
 	readCalls, writeCalls := anyOf(domain.CallsRead), anyOf(domain.CallsWrite)
 	readAgents, writeAgents := anyOf(domain.AgentsRead), anyOf(domain.AgentsWrite)
 	return map[string]rule{
+		"GET /v1/events/stream":                              {need: anyOf(domain.AnalyticsRead)},
+		"GET /v1/events/{id}":                                {need: anyOf(domain.AnalyticsRead)},
 		"GET /v1/appointments/availability":                  {need: readAgents},
 		"GET /v1/appointments/{id}/calendar.ics":             {need: readAgents},
 		"POST /v1/appointments/{id}/confirm":                 {writeAgents, "admin", "appointment.confirmed", "appointment"},

@@ -151,7 +151,7 @@ func (f *follower) serve(ctx context.Context, w io.Writer) error {
 		cancel()
 		switch {
 		case errors.Is(err, io.EOF):
-			return nil
+			return nil //nolint:nilerr // nothing follows
 		case err != nil:
 			return err
 		case ctx.Err() != nil || !f.may(ctx):

@@ -40,7 +40,7 @@ func (d *door) follow(query, key string, headers ...string) *follows {
 	for i := 0; i < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}
-	res, err := d.client.Do(req) //nolint:bodyclose // at the end
+	res, err := d.client.Do(req)
 	require.NoError(d.t, err)
 	d.t.Cleanup(func() { _ = res.Body.Close() })
 	return &follows{Response: res, t: d.t, lines: bufio.NewReader(res.Body), leave: cancel}
@@ -198,7 +198,7 @@ func TestAWorkspaceHasABoundedNumberOfStreams(t *testing.T) {
 	d.keys["other"] = domain.Principal{KeyID: "key_other", WorkspaceID: "ws_" + ulidOf(2), Environment: domain.Live, Permissions: []domain.Permission{domain.AllRead}}
 	assert.Equal(t, 200, d.follow(streamPath, "other").StatusCode, "another's are its own")
 	first.leave()
-	require.Eventually(t, func() bool { return d.follow(streamPath, "operator").StatusCode == 200 }, time.Minute, 5*time.Millisecond, "who leaves makes room at once")
+	require.Eventually(t, func() bool { return d.follow(streamPath, "operator").StatusCode == http.StatusOK }, time.Minute, 5*time.Millisecond, "who leaves makes room at once")
 }
 
 func TestAReaderWhoIsSlowHoldsNobodyUpAndIsLetGo(t *testing.T) {

@@ -192,15 +192,18 @@ func BenchmarkAPI(b *testing.B) {
 	}{
 		{
 			"GET of a campaign's status", "≤ 1.8 ×", 1.8,
-			asking{method: http.MethodGet, path: status, status: 200}, asking{method: http.MethodGet, path: "/get/status", status: 200},
+			asking{method: http.MethodGet, path: status, status: 200},
+			asking{method: http.MethodGet, path: "/get/status", status: 200},
 		},
 		{
 			"POST of a campaign with one contact, committed", "≤ 5 ×", 5,
-			asking{method: http.MethodPost, path: "/v1/campaigns", body: body, status: 201}, asking{method: http.MethodPost, path: "/post/made", body: body, status: 201},
+			asking{method: http.MethodPost, path: "/v1/campaigns", body: body, status: 201},
+			asking{method: http.MethodPost, path: "/post/made", body: body, status: 201},
 		},
 		{
 			fmt.Sprintf("List of 100 among %d calls", filled), "", 0,
-			asking{method: http.MethodGet, path: list, status: 200}, asking{method: http.MethodGet, path: "/get/list", status: 200},
+			asking{method: http.MethodGet, path: list, status: 200},
+			asking{method: http.MethodGet, path: "/get/list", status: 200},
 		},
 	} {
 		c.ours.base, c.ours.key, c.bare.base = s.http, s.key, addr

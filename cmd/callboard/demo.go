@@ -124,7 +124,7 @@ func (d *demoShow) first(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := d.keep(ctx, campaign.ID); err != nil {
+	if err = d.keep(ctx, campaign.ID); err != nil {
 		return err
 	}
 	d.report(st, agent)
@@ -243,7 +243,7 @@ func (d *demoShow) keep(ctx context.Context, campaign string) error {
 		if !c.RecordingAvailable {
 			continue
 		}
-		resp, err := d.api.GetRecording(ctx, c.ID)
+		resp, err := d.api.GetRecording(ctx, c.ID) //nolint:bodyclose // saved does
 		if err == nil {
 			err = saved(resp, filepath.Join(d.dir, "recording-"+strings.TrimPrefix(c.To, "+")+".wav"))
 		}
@@ -251,7 +251,7 @@ func (d *demoShow) keep(ctx context.Context, campaign string) error {
 			return err
 		}
 	}
-	resp, err := d.api.GetCampaignResults(ctx, campaign)
+	resp, err := d.api.GetCampaignResults(ctx, campaign) //nolint:bodyclose // saved does
 	if err != nil {
 		return err
 	}

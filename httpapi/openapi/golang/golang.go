@@ -225,36 +225,42 @@ func (w *writer) methodOf(op *openapi.Operation) *method {
 			m.query = append(m.query, p)
 		}
 	}
+	if !m.answers() {
+		return nil
+	}
+	if m.out == nil {
+		return m
+	}
+	if name, ok := refOf(m.out); ok && w.d.Schemas[name].Properties["next_cursor"] != nil && m.asks("cursor") {
+		if data := w.d.Schemas[name].Properties["data"]; data != nil {
+			m.rows = data.Items
+		}
+	}
+	return m
+}
+
+// answers finds what comes back; false: nothing that a program reads.
+func (m *method) answers() bool {
 	for _, status := range []string{"202", "201", "200"} {
-		r := op.Responses[status]
+		r := m.Responses[status]
 		if r == nil {
 			continue
 		}
 		for kind, c := range r.Content {
-			switch {
-			case kind == mimePage:
-				return nil
-			case kind != mimeJSON:
-				m.raw = true
-			default:
+			switch kind {
+			case mimePage:
+				return false
+			case mimeJSON:
 				m.out = c.Schema
+			default:
+				m.raw = true
 			}
 		}
 		if status == "200" && m.raw && r.Content[mimeJSON].Schema == nil {
 			m.out = nil // JSON only tells that it is still to come
 		}
 	}
-	if m.out == nil && !m.raw {
-		return nil
-	}
-	if m.out != nil {
-		if name, ok := refOf(m.out); ok && w.d.Schemas[name].Properties["next_cursor"] != nil && m.asks("cursor") {
-			if data := w.d.Schemas[name].Properties["data"]; data != nil {
-				m.rows = data.Items
-			}
-		}
-	}
-	return m
+	return m.out != nil || m.raw
 }
 
 func (m *method) asks(name string) bool {
@@ -295,10 +301,7 @@ func (w *writer) method(m *method) {
 	}
 	if m.rows != nil {
 		rest, row := strings.TrimPrefix(strings.TrimPrefix(m.name, "List"), "Get"), w.typeOf(m.rows).name
-		names := ""
-		for _, p := range m.named() {
-			names += ", " + p
-		}
+		names := strings.Join(append([]string{""}, m.named()...), ", ")
 		w.line("// All%s walks the pages of %s to their end; an error is the last that comes.", rest, m.name)
 		w.line("func (c *Client) All%s(ctx context.Context%s, options ...Option) iter.Seq2[%s, error] {", rest, args, row)
 		w.line("return pages(&q.Cursor, func() ([]%s, *string, error) {\nl, err := c.%s(ctx%s, q, options...)", row, m.name, names)
@@ -320,9 +323,11 @@ func (m *method) named() []string {
 // arguments are those of a method, and how path and query are made of them.
 func (m *method) arguments() (args, path, query string) {
 	path = fmt.Sprintf("%q", m.Path)
+	for _, p := range m.named() {
+		args = strings.Join([]string{args, p + " string"}, ", ")
+	}
 	for _, p := range m.Parameters {
 		if p.In == "path" {
-			args += ", " + variable(p.Name) + " string"
 			path = strings.Replace(path, "{"+p.Name+"}", `" + url.PathEscape(`+variable(p.Name)+`) + "`, 1)
 		}
 	}
@@ -391,4 +396,3 @@ func variable(name string) string {
 	text := exported(name)
 	return strings.ToLower(text[:1]) + text[1:]
 }
-
