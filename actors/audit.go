@@ -2,6 +2,7 @@ package actors
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -121,7 +122,11 @@ func (a *auditor) flush(ctx context.Context) {
 	by := make(map[string][]domain.Record)
 	keys := make(map[string][]mergeKey)
 	for k := range a.dirty {
-		c := *a.entries[k]
+		e := a.entries[k]
+		if e == nil {
+			continue
+		}
+		c := *e
 		by[k.workspace] = append(by[k.workspace], &c)
 		keys[k.workspace] = append(keys[k.workspace], k)
 	}
@@ -133,10 +138,13 @@ func (a *auditor) flush(ctx context.Context) {
 		a.log.Warn("audit entries were dropped: too many different ones in a second", slog.Int("count", lost))
 	}
 	for ws, rows := range by {
-		if _, err := a.store.Apply(ctx, commit.Change{Workspace: ws, Puts: rows}); err != nil {
+		_, err := a.store.Apply(ctx, commit.Change{Workspace: ws, Puts: rows})
+		switch {
+		case errors.Is(err, domain.ErrFenced): // the workspace is gone, and so is whoever would read them; or another process has the store
+			a.dismiss(ws)
+		case err != nil:
 			a.log.Error("audit entries wait for the store", slog.Any("error", err), slog.Int("count", len(rows)))
 			a.again(keys[ws])
-			continue
 		}
 	}
 	a.forget(time.Now().Unix() / 60)
@@ -146,7 +154,9 @@ func (a *auditor) again(keys []mergeKey) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, k := range keys {
-		a.dirty[k] = true
+		if a.entries[k] != nil { // its workspace may be gone since
+			a.dirty[k] = true
+		}
 	}
 	select {
 	case a.wake <- struct{}{}:
@@ -164,13 +174,16 @@ func (a *auditor) forget(minute int64) {
 	}
 }
 
-// Note keeps an act. Unknown credentials are told to the operator's log only.
+// Note keeps an act. Unknown credentials are told to the operator's log only;
+// of a workspace that is gone, to which a token may still name, nothing is kept.
 func (d *Desk) Note(_ context.Context, p domain.Principal, act ask.Act) {
 	if p.WorkspaceID == "" {
 		d.audit.stranger(act, time.Now())
 		return
 	}
-	d.audit.note(p, act, time.Now())
+	if d.node.workspace(p.WorkspaceID) != nil {
+		d.audit.note(p, act, time.Now())
+	}
 }
 
 // stranger tells of an unknown credential: one line per address, reason and

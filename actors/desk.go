@@ -34,6 +34,7 @@ type Desk struct {
 	revising turns    // contacts
 	booking  turns    // by provider
 	imports  sync.Map // of numbers, by list: one at a time
+	logs     sync.Map // logEnd, by workspace
 	scripts  recall[domain.Script]
 	called   recall[*domain.PhoneNumber]
 	shown    recall[[]string] // caller ids

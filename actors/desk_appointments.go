@@ -195,6 +195,18 @@ func keepDay(c *commit.Change, day *domain.BookingDay, version uint64) {
 	c.Puts = append(c.Puts, day)
 }
 
+// dropEmpty turns days of which nothing is taken any more into deletions, once
+// a commit is complete.
+func dropEmpty(c *commit.Change) {
+	c.Puts = slices.DeleteFunc(c.Puts, func(r domain.Record) bool {
+		day, ok := r.(*domain.BookingDay)
+		if ok = ok && len(day.Booked) == 0; ok {
+			c.Deletes = append(c.Deletes, day.Key())
+		}
+		return ok
+	})
+}
+
 // unavailable says why a time cannot be had, and offers the next ones.
 func (d *Desk) unavailable(ctx context.Context, x *domain.Provider, h *booking.Hours, s booking.Span, why string) error {
 	text := "the provider has another appointment then"
@@ -272,7 +284,9 @@ func (d *Desk) amend(
 				previous[f] = v
 			}
 		}
+		a.Sequence++
 		c.Events = append(c.Events, bookingEvent(a, t, previous))
+		dropEmpty(c)
 		return nil
 	})
 	if err == nil && told {
@@ -405,8 +419,8 @@ func (d *Desk) RescheduleAppointment(ctx context.Context, p domain.Principal, id
 	})
 }
 
-// DeleteAppointment removes an appointment with all that it tells of a person;
-// one that lies ahead is cancelled by it.
+// DeleteAppointment removes an appointment; one that lies ahead is cancelled by
+// it. The events that told of it stay as long as the workspace does.
 func (d *Desk) DeleteAppointment(ctx context.Context, p domain.Principal, id string) error {
 	a, err := d.Appointment(ctx, p, id)
 	if err != nil {
@@ -421,6 +435,10 @@ func (d *Desk) DeleteAppointment(ctx context.Context, p domain.Principal, id str
 		if a.Status.Open() {
 			return domain.Errorf(domain.CodeInvalidState, "the appointment was changed meanwhile; try again").With("current_status", a.Status)
 		}
-		return d.release(ctx, c, a)
+		if err := d.release(ctx, c, a); err != nil {
+			return err
+		}
+		dropEmpty(c)
+		return nil
 	})
 }

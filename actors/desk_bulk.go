@@ -24,6 +24,9 @@ func (d *Desk) StartBulk(ctx context.Context, p domain.Principal, o ask.NewBulk)
 		return nil, missing("workspace")
 	}
 	if b, err := madeBefore[domain.Bulk](ctx, d, p, domain.PrefixBulk); b != nil || err != nil {
+		if err == nil {
+			err = d.bulkErrors(ctx, b)
+		}
 		return b, err
 	}
 	if err := d.bulkFits(ctx, p, &o); err != nil {
@@ -48,8 +51,11 @@ func (d *Desk) StartBulk(ctx context.Context, p domain.Principal, o ask.NewBulk)
 	if b.Pending = b.Accepted; b.Pending == 0 {
 		b.Status, b.CompletedAt = domain.BulkCompleted, &b.CreatedAt
 	}
-	if err = create(ctx, d, b, func(c *commit.Change) { c.Puts = append(c.Puts, chunks...) }); err != nil {
-		return nil, err
+	_, err = d.store.Apply(ctx, commit.Change{
+		Workspace: b.WorkspaceID, Guards: []commit.Guard{commit.Absent(b.Key())}, Puts: append(b.Rows(0), chunks...),
+	})
+	if err != nil {
+		return nil, storeErr(err)
 	}
 	d.carryOut(b)
 	return b, nil
@@ -188,16 +194,40 @@ func chunksOf(b *domain.Bulk, items []ask.BulkOrder) ([]domain.Record, error) {
 // Bulk reads one job.
 func (d *Desk) Bulk(ctx context.Context, p domain.Principal, id string) (*domain.Bulk, error) {
 	b, _, err := get[domain.Bulk](ctx, d, p, domain.PrefixBulk, id)
+	if err == nil {
+		err = d.bulkErrors(ctx, b)
+	}
 	if err != nil {
 		return nil, err
 	}
 	return d.standingBulk(b), nil
 }
 
+// bulkErrors adds its errors to a job that was read.
+func (d *Desk) bulkErrors(ctx context.Context, b *domain.Bulk) error {
+	row := &domain.BulkErrors{BulkID: b.ID, WorkspaceID: b.WorkspaceID}
+	if b.Rejected+b.Failed > 0 {
+		_, err := d.store.Get(ctx, row)
+		if err != nil && !errors.Is(err, domain.ErrNotFound) {
+			return storeErr(err)
+		}
+	}
+	if len(row.Errors) > 0 {
+		b.Errors = row.Errors
+	}
+	if b.Errors == nil {
+		b.Errors = []domain.BulkError{}
+	}
+	return nil
+}
+
 // ListBulks reads a page of jobs.
 func (d *Desk) ListBulks(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Bulk], error) {
 	l, err := list[domain.Bulk](ctx, d, p.WorkspaceID, envOf(p), domain.PrefixBulk, q, nil)
 	for _, b := range l.Data {
+		if err == nil {
+			err = d.bulkErrors(ctx, b)
+		}
 		d.standingBulk(b)
 	}
 	return l, err
@@ -214,7 +244,25 @@ func (d *Desk) standingBulk(b *domain.Bulk) *domain.Bulk {
 // CancelBulk ends a job: what was done stays, and nothing more is begun after
 // the answer.
 func (d *Desk) CancelBulk(ctx context.Context, p domain.Principal, id string) (*domain.Bulk, error) {
-	b, err := update(ctx, d, p, domain.PrefixBulk, id, func(b *domain.Bulk) error {
+	b, err := d.Bulk(ctx, p, id)
+	if err != nil {
+		return nil, err
+	}
+	name := b.WorkspaceID + "/" + b.ID
+	if b.Type == domain.BulkDNC { // its numbers are kept apart from its row, and so from the cancellation
+		d.jobs.Stop(name)
+	}
+	c, err := d.cancelBulk(ctx, p, b.ID)
+	if err != nil {
+		d.carryOut(b)
+		return nil, err
+	}
+	d.jobs.End(name)
+	return c, d.bulkErrors(ctx, c)
+}
+
+func (d *Desk) cancelBulk(ctx context.Context, p domain.Principal, id string) (*domain.Bulk, error) {
+	return update(ctx, d, p, domain.PrefixBulk, id, func(b *domain.Bulk) error {
 		switch b.Status {
 		case domain.BulkCompleted:
 			return domain.Errorf(domain.CodeInvalidState, "the job is over").With("current_status", b.Status).
@@ -226,11 +274,26 @@ func (d *Desk) CancelBulk(ctx context.Context, p domain.Principal, id string) (*
 		case domain.BulkCancelled:
 		}
 		return nil
+	}, func(c *commit.Change, b *domain.Bulk) error {
+		blank, err := d.blankOrders(ctx, b)
+		c.Puts = append(c.Puts, blank...)
+		return storeErr(err)
 	})
-	if err == nil {
-		d.jobs.End(b.WorkspaceID + "/" + b.ID)
+}
+
+// blankOrders are the rows of a job's orders as they stay once it is over:
+// nobody needs any more what they tell of people.
+func (d *Desk) blankOrders(ctx context.Context, b *domain.Bulk) ([]domain.Record, error) {
+	var rows []domain.Record
+	for i := 0; i*domain.BulkChunkSize < b.Total; i++ {
+		chunk := &domain.BulkChunk{BulkID: b.ID, WorkspaceID: b.WorkspaceID, Index: i}
+		if _, err := d.store.Get(ctx, chunk); err != nil {
+			return nil, err
+		}
+		chunk.Blank()
+		rows = append(rows, chunk)
 	}
-	return b, err
+	return rows, nil
 }
 
 // BulkItems reads a page of a job's items, in their order.
@@ -327,14 +390,23 @@ func (d *Desk) sweepBulks(ctx context.Context, workspaceID string) error {
 	})
 	for _, b := range old {
 		if err == nil {
-			err = d.eraseUnder(ctx, domain.Key{Kind: "bulk_item", Workspace: workspaceID, ID: b.ID + "/"}, func() domain.Record { return &domain.BulkItem{} })
-		}
-		if err == nil {
-			err = d.eraseUnder(ctx, domain.Key{Kind: "bulk_chunk", Workspace: workspaceID, ID: b.ID + "/"}, func() domain.Record { return &domain.BulkChunk{} })
-		}
-		if err == nil {
-			_, err = d.store.Apply(ctx, commit.Change{Workspace: workspaceID, Deletes: []domain.Key{b.Key()}})
+			err = d.dropBulk(ctx, b)
 		}
 	}
+	return err
+}
+
+// dropBulk deletes a job with all that belongs to it.
+func (d *Desk) dropBulk(ctx context.Context, b *domain.Bulk) error {
+	for _, k := range []kindOfCampaign{
+		{"bulk_item", func() domain.Record { return &domain.BulkItem{} }},
+		{"bulk_chunk", func() domain.Record { return &domain.BulkChunk{} }},
+	} {
+		if err := d.eraseUnder(ctx, domain.Key{Kind: k.kind, Workspace: b.WorkspaceID, ID: b.ID + "/"}, k.fresh); err != nil {
+			return err
+		}
+	}
+	told := &domain.BulkErrors{BulkID: b.ID, WorkspaceID: b.WorkspaceID}
+	_, err := d.store.Apply(ctx, commit.Change{Workspace: b.WorkspaceID, Deletes: []domain.Key{told.Key(), b.Key()}})
 	return err
 }

@@ -54,6 +54,7 @@ type bulkRun struct {
 	stand   *bulkStand
 	low     int // no item before it is pending
 	walked  int // no item from it on was looked at
+	told    int // of its errors stand in their row
 }
 
 // runBulk does what is left of a job and answers how much is left still.
@@ -66,9 +67,23 @@ func (d *Desk) runBulk(ctx context.Context, workspaceID, id string, stand *bulkS
 	}
 	if err == nil {
 		r.low, r.walked = r.row.Next, r.row.Next
+		err = r.begin(ctx)
+	}
+	if err == nil {
 		err = r.rest(ctx)
 	}
 	return r.row.Pending, err
+}
+
+// begin reads what has been told of the job's errors.
+func (r *bulkRun) begin(ctx context.Context) error {
+	told := &domain.BulkErrors{BulkID: r.row.ID, WorkspaceID: r.row.WorkspaceID}
+	_, err := r.desk.store.Get(ctx, told)
+	if errors.Is(err, domain.ErrNotFound) {
+		return nil
+	}
+	r.row.Errors, r.told = told.Errors, len(told.Errors)
+	return err
 }
 
 // rest is what is left of the job.
@@ -92,11 +107,16 @@ func (r *bulkRun) rest(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	return r.apply(ctx, func(b *domain.Bulk, _ *commit.Change) { over(b) })
+	blank, err := r.desk.blankOrders(ctx, &r.row)
+	if err != nil {
+		return err
+	}
+	return r.apply(ctx, func(b *domain.Bulk, c *commit.Change) { over(b, c, blank) })
 }
 
-// over ends a job.
-func over(b *domain.Bulk) {
+// over ends a job, and forgets its orders.
+func over(b *domain.Bulk, c *commit.Change, blank []domain.Record) {
+	c.Puts = append(c.Puts, blank...)
 	now := stamp()
 	b.Status, b.CompletedAt, b.Next = domain.BulkCompleted, &now, b.Total
 	b.Done, b.Pending = b.Done+b.Pending, 0
@@ -110,8 +130,8 @@ func (r *bulkRun) change(c *commit.Change, f func(*domain.Bulk, *commit.Change))
 	next.UpdatedAt = stamp()
 	f(&next, c)
 	c.Guards = append(c.Guards, commit.Guard{Key: next.Key(), Version: r.version})
-	c.Puts = append(c.Puts, &next)
-	return func() { r.row, r.version = next, r.version+1 }
+	c.Puts = append(c.Puts, next.Rows(r.told)...)
+	return func() { r.row, r.version, r.told = next, r.version+1, len(next.Errors) }
 }
 
 func (r *bulkRun) apply(ctx context.Context, f func(*domain.Bulk, *commit.Change)) error {
@@ -325,7 +345,11 @@ func (r *bulkRun) contacts(ctx context.Context) error {
 			}
 		}
 	}
-	_, err := r.desk.addContacts(ctx, r.by, r.row.TargetID, rows, domain.MaxBulkItems*2, func(c *commit.Change, in *intake) {
+	blank, err := r.desk.blankOrders(ctx, &r.row)
+	if err != nil {
+		return err
+	}
+	_, err = r.desk.addContacts(ctx, r.by, r.row.TargetID, rows, domain.MaxBulkItems*2, func(c *commit.Change, in *intake) {
 		r.change(c, func(b *domain.Bulk, c *commit.Change) {
 			for _, bad := range in.errs {
 				if bad.Code == "missing_variable" { // which was accepted
@@ -336,7 +360,7 @@ func (r *bulkRun) contacts(ctx context.Context) error {
 				b.Blame(domain.BulkError{Index: item.Index, Code: item.Code, Message: item.Message, Param: item.Param})
 				c.Puts = append(c.Puts, &item)
 			}
-			over(b)
+			over(b, c, blank)
 		})
 	})
 	if err == nil || passes(err) || ctx.Err() != nil {
@@ -350,17 +374,25 @@ func (r *bulkRun) contacts(ctx context.Context) error {
 
 // failAll ends a job of which nothing can be done any more.
 func (r *bulkRun) failAll(ctx context.Context, cause error) error {
+	var left []domain.BulkItem
+	for index := range r.orders(ctx) {
+		if index < 0 {
+			return errOrders
+		}
+		left = append(left, r.item(index, cause))
+	}
+	blank, err := r.desk.blankOrders(ctx, &r.row)
+	if err != nil {
+		return err
+	}
 	return r.apply(ctx, func(b *domain.Bulk, c *commit.Change) {
-		for index := range r.orders(ctx) {
-			if index < 0 {
-				return
-			}
-			item := r.item(index, cause)
+		for i := range left {
+			item := &left[i]
 			b.Failed, b.Pending = b.Failed+1, b.Pending-1
 			b.Blame(domain.BulkError{Index: item.Index, Code: item.Code, Message: item.Message, Param: item.Param})
-			c.Puts = append(c.Puts, &item)
+			c.Puts = append(c.Puts, item)
 		}
-		over(b)
+		over(b, c, blank)
 	})
 }
 

@@ -60,7 +60,10 @@ func (d *Desk) placeBy(ctx context.Context, p domain.Principal, o ask.NewCall, h
 	if err != nil {
 		return nil, err
 	}
-	t := d.node.tree(p.WorkspaceID)
+	t, err := d.node.living(p.WorkspaceID)
+	if err != nil {
+		return nil, err
+	}
 	permit, err := how.permit(ctx, t)
 	if err != nil {
 		return nil, err
@@ -356,7 +359,11 @@ func (d *Desk) HangupCall(ctx context.Context, p domain.Principal, id string) (*
 	if c.Final() {
 		return nil, domain.Errorf(domain.CodeInvalidState, "the call is over").With("current_status", c.Status)
 	}
-	if _, err := mailbox.Ask[call.HungUp](ctx, d.node.sys, d.node.tree(p.WorkspaceID).calls, call.Hangup{CallID: c.ID}); err != nil {
+	t, err := d.node.living(p.WorkspaceID)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := mailbox.Ask[call.HungUp](ctx, d.node.sys, t.calls, call.Hangup{CallID: c.ID}); err != nil {
 		return nil, err
 	}
 	return d.Call(ctx, p, id)

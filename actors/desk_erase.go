@@ -21,7 +21,7 @@ const (
 
 // DeleteCampaign removes a draft, or a campaign that is over and of which
 // nothing is live, with everything that belongs to it: contacts, results,
-// calls, transcripts, recordings and endpoints. It is gone from the answer on;
+// calls, transcripts, recordings, endpoints, exports and bulk jobs. It is gone from the answer on;
 // what it was made of goes in the background. The ledger keeps its rows, which
 // hold no number.
 func (d *Desk) DeleteCampaign(ctx context.Context, p domain.Principal, id string) error {
@@ -130,6 +130,9 @@ func (d *Desk) eraseSome(ctx context.Context, x *domain.Doomed, late bool) (done
 	if err = d.eraseListed(ctx, x, "upload", func() domain.Record { return &domain.Upload{} }); err != nil {
 		return false, err
 	}
+	if err = d.eraseJobs(ctx, x); err != nil {
+		return false, err
+	}
 	if done, err = d.eraseCalls(ctx, x, late); err != nil || !done {
 		return false, err
 	}
@@ -191,6 +194,36 @@ func (d *Desk) eraseListed(ctx context.Context, x *domain.Doomed, kind string, f
 			return err
 		}
 	}
+}
+
+// eraseJobs ends and deletes the bulk jobs and the exports of the campaign.
+func (d *Desk) eraseJobs(ctx context.Context, x *domain.Doomed) error {
+	var bulks []*domain.Bulk
+	err := every(ctx, d.store, "bulk", x.WorkspaceID, "target="+x.CampaignID, func(b *domain.Bulk) { bulks = append(bulks, b) })
+	if err != nil {
+		return err
+	}
+	for _, b := range bulks {
+		d.jobs.Stop(b.WorkspaceID + "/" + b.ID)
+		if err = d.dropBulk(ctx, b); err != nil {
+			return err
+		}
+	}
+	var exports []*domain.Export
+	err = every(ctx, d.store, "export", x.WorkspaceID, "campaign="+x.CampaignID, func(e *domain.Export) { exports = append(exports, e) })
+	if err != nil {
+		return err
+	}
+	for _, e := range exports {
+		d.jobs.Stop(e.WorkspaceID + "/" + e.ID)
+		if err = d.node.cfg.Blobs.Delete(ctx, e.WorkspaceID, e.File()); err != nil {
+			return err
+		}
+		if _, err = d.store.Apply(ctx, commit.Change{Workspace: e.WorkspaceID, Deletes: []domain.Key{e.Key()}}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // eraseCalls deletes the campaign's calls with all that was kept of them; all

@@ -119,25 +119,59 @@ func (d *Desk) place(ctx context.Context, workspace, id string) (uint64, error) 
 // lastEvents bounds what is walked of a log whose times are out of order.
 const lastEvents = filterRounds * eventBatch
 
+// logEnd is what is known of the last events of a log. Where they are in order,
+// bisection finds each of them, and only those behind need be walked.
+type logEnd struct {
+	upto   uint64    // the last that was looked at
+	latest time.Time // of those looked at
+	odd    uint64    // the last that was made long before one that stands before it; 0: none
+}
+
 func (d *Desk) placeAmongLast(ctx context.Context, workspace, id string) (uint64, error) {
 	end, err := d.before(ctx, workspace, time.Unix(1<<40, 0))
 	if err != nil {
 		return 0, err
 	}
-	for after := end - min(end, lastEvents); ; {
-		batch, err := d.store.Events(ctx, workspace, after, eventBatch)
+	from := end - min(end, lastEvents)
+	var known logEnd
+	if v, ok := d.logs.Load(workspace); ok {
+		known, _ = v.(logEnd)
+	}
+	anew := known.upto < from || known.odd > from || known.upto == 0
+	if anew {
+		known = logEnd{upto: from}
+	}
+	for {
+		batch, err := d.store.Events(ctx, workspace, known.upto, eventBatch)
 		if err != nil {
 			return 0, err
 		}
-		for i := range batch {
-			if after = batch[i].Offset; batch[i].ID == id {
-				return after, nil
+		if anew && len(batch) > 0 {
+			anew = false
+			if _, err = d.placeAt(ctx, workspace, batch[0].ID, batch[0].CreatedAt); errors.Is(err, domain.ErrNotFound) {
+				known.odd = batch[0].Offset
+			} else if err != nil {
+				return 0, err
 			}
 		}
+		for i := range batch {
+			if batch[i].ID == id {
+				return batch[i].Offset, nil
+			}
+			known.look(&batch[i])
+		}
 		if len(batch) < eventBatch {
+			d.logs.Store(workspace, known)
 			return 0, domain.ErrNotFound
 		}
 	}
+}
+
+func (l *logEnd) look(e *event.Event) {
+	if e.CreatedAt.Before(l.latest.Add(-disorder)) {
+		l.odd = e.Offset
+	}
+	l.upto, l.latest = e.Offset, later(l.latest, e.CreatedAt)
 }
 
 // placeAt looks for an event around its time.

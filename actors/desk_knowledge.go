@@ -49,7 +49,7 @@ func (d *Desk) CreateKnowledge(ctx context.Context, p domain.Principal, k *domai
 	rows := make([]domain.Record, 0, len(sources))
 	for i := range sources {
 		var s *domain.KnowledgeSource
-		if s, err = d.newSource(ctx, k, sources[i], "sources["+strconv.Itoa(i)+"]."); err != nil {
+		if s, err = d.newSource(ctx, k, mailbox.NewID(domain.PrefixSource), sources[i], "sources["+strconv.Itoa(i)+"]."); err != nil {
 			return nil, err
 		}
 		rows = append(rows, s)
@@ -80,7 +80,7 @@ func roomFor(k *domain.KnowledgeBase) error {
 }
 
 // newSource makes the row of a source. prefix names its fields.
-func (d *Desk) newSource(ctx context.Context, k *domain.KnowledgeBase, o ask.NewSource, prefix string) (*domain.KnowledgeSource, error) {
+func (d *Desk) newSource(ctx context.Context, k *domain.KnowledgeBase, id string, o ask.NewSource, prefix string) (*domain.KnowledgeSource, error) {
 	s := &domain.KnowledgeSource{
 		KnowledgeBaseID: k.ID, Type: o.Type, Name: o.Name, URL: o.URL, ContentType: o.ContentType, Status: domain.KnowledgeProcessing, Raw: o.Text, Bytes: len(o.Text),
 	}
@@ -95,7 +95,7 @@ func (d *Desk) newSource(ctx context.Context, k *domain.KnowledgeBase, o ask.New
 	if s.Name == "" {
 		s.Name = "text"
 	}
-	fill(&s.Meta, "knowledge_source", domain.Principal{WorkspaceID: k.WorkspaceID, Environment: k.Environment}, mailbox.NewID(domain.PrefixSource), stamp())
+	fill(&s.Meta, "knowledge_source", domain.Principal{WorkspaceID: k.WorkspaceID, Environment: k.Environment}, id, stamp())
 	return s, nil
 }
 
@@ -131,7 +131,7 @@ func (d *Desk) DeleteKnowledge(ctx context.Context, p domain.Principal, id strin
 		{"knowledge_passage", func() domain.Record { return &domain.KnowledgePassage{} }},
 		{"knowledge_source", func() domain.Record { return &domain.KnowledgeSource{} }},
 	} {
-		if err = d.dropUnder(ctx, domain.Key{Kind: kind.kind, Workspace: k.WorkspaceID, ID: k.ID + "/"}, kind.fresh); err != nil {
+		if err = d.eraseUnder(ctx, domain.Key{Kind: kind.kind, Workspace: k.WorkspaceID, ID: k.ID + "/"}, kind.fresh); err != nil {
 			return storeErr(err)
 		}
 	}
@@ -144,7 +144,13 @@ func (d *Desk) AddSource(ctx context.Context, p domain.Principal, id string, o a
 	if err != nil {
 		return nil, err
 	}
-	s, err := d.newSource(ctx, k, o, "")
+	sourceID := newID(ctx, domain.PrefixSource)
+	if t := turnOf(ctx); t != nil && t.again {
+		if made, _, err := d.sourceOf(ctx, k, sourceID); domain.CodeOf(err) != domain.CodeNotFound {
+			return made, err
+		}
+	}
+	s, err := d.newSource(ctx, k, sourceID, o, "")
 	if err != nil {
 		return nil, err
 	}
@@ -213,32 +219,13 @@ func (d *Desk) DeleteSource(ctx context.Context, p domain.Principal, id, sourceI
 	if err != nil {
 		return err
 	}
-	err = d.dropUnder(ctx, domain.Key{Kind: "knowledge_passage", Workspace: k.WorkspaceID, ID: k.ID + "/" + s.ID + "/"}, func() domain.Record { return &domain.KnowledgePassage{} })
-	if err != nil {
+	if err = d.erasePassages(ctx, s); err != nil {
 		return storeErr(err)
 	}
 	return d.settle(ctx, k, func(c *commit.Change) {
 		c.Guards = append(c.Guards, commit.Guard{Key: s.Key(), Version: version})
 		c.Deletes = append(c.Deletes, s.Key())
 	}, nil, s)
-}
-
-// dropUnder deletes all rows below a key.
-func (d *Desk) dropUnder(ctx context.Context, prefix domain.Key, fresh func() domain.Record) error {
-	for after := ""; ; {
-		c := commit.Change{Workspace: prefix.Workspace}
-		err := d.store.Under(ctx, prefix, after, eraseRows, fresh, func(r domain.Record) error {
-			c.Deletes = append(c.Deletes, r.Key())
-			return nil
-		})
-		if err != nil || len(c.Deletes) == 0 {
-			return err
-		}
-		if _, err = d.store.Apply(ctx, c); err != nil {
-			return err
-		}
-		after = c.Deletes[len(c.Deletes)-1].ID
-	}
 }
 
 // settle counts a knowledge base anew in the commit that changes one of its
@@ -395,7 +382,17 @@ func (d *Desk) readSource(ctx context.Context, s *domain.KnowledgeSource) error 
 	}, is, &was)
 }
 
+func (d *Desk) erasePassages(ctx context.Context, s *domain.KnowledgeSource) error {
+	prefix := domain.Key{Kind: "knowledge_passage", Workspace: s.WorkspaceID, ID: s.KnowledgeBaseID + "/" + s.ID + "/"}
+	return d.eraseUnder(ctx, prefix, func() domain.Record { return &domain.KnowledgePassage{} })
+}
+
+// keepPassages keeps those of a source, and none that a reading which was cut
+// off has left of another text.
 func (d *Desk) keepPassages(ctx context.Context, s *domain.KnowledgeSource, all []knowledge.Passage) error {
+	if err := d.erasePassages(ctx, s); err != nil {
+		return err
+	}
 	for from := 0; from < len(all); from += eraseRows {
 		c := commit.Change{Workspace: s.WorkspaceID}
 		for i := from; i < min(from+eraseRows, len(all)); i++ {

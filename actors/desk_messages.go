@@ -2,6 +2,8 @@ package actors
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"slices"
 	"unicode/utf8"
@@ -58,8 +60,8 @@ func (d *Desk) sendMessage(ctx context.Context, p domain.Principal, o ask.NewMes
 	m := &domain.Message{
 		Direction: domain.Outbound, From: from, To: number.E164, Body: body, Media: o.Media, Status: domain.MessageQueued, Context: o.Context, Todo: domain.TodoSend,
 	}
+	m.ID, m.Metadata = id, o.Metadata
 	d.newMessage(m, p)
-	m.ID, m.MessageID, m.Metadata = id, id, o.Metadata
 	if err = create(ctx, d, m, more...); err != nil {
 		return nil, err
 	}
@@ -68,7 +70,10 @@ func (d *Desk) sendMessage(ctx context.Context, p domain.Principal, o ask.NewMes
 }
 
 func (d *Desk) newMessage(m *domain.Message, p domain.Principal) {
-	fill(&m.Meta, "message", p, mailbox.NewID(domain.PrefixMessage), stamp())
+	if m.ID == "" {
+		m.ID = mailbox.NewID(domain.PrefixMessage)
+	}
+	fill(&m.Meta, "message", p, m.ID, stamp())
 	m.MessageID = m.ID
 	m.Segments, m.Encoding = sms.Segments(m.Body)
 }
@@ -164,7 +169,8 @@ func (d *Desk) ListMessages(ctx context.Context, p domain.Principal, q ask.Messa
 	})
 }
 
-// DeleteMessage removes a message with all that it tells of a person.
+// DeleteMessage removes a message. The events that told of it stay as long as
+// the workspace does.
 func (d *Desk) DeleteMessage(ctx context.Context, p domain.Principal, id string) error {
 	return remove(ctx, d, p, domain.PrefixMessage, id, func(_ *commit.Change, m *domain.Message) error {
 		if m.Todo != "" {
@@ -179,8 +185,12 @@ func (d *Desk) TestInboundMessage(ctx context.Context, p domain.Principal, o ask
 	if p.Environment != domain.Test {
 		return nil, domain.Errorf(domain.CodeInvalidState, "the built-in carrier sends messages with a test key only")
 	}
+	if made, err := madeBefore[domain.Message](ctx, d, p, domain.PrefixMessage); made != nil || err != nil {
+		return made, err
+	}
 	m := &domain.Message{
-		Meta: domain.Meta{WorkspaceID: p.WorkspaceID, Environment: p.Environment}, From: o.From, To: o.To, Body: o.Body, Media: o.Media,
+		Meta: domain.Meta{ID: newID(ctx, domain.PrefixMessage), WorkspaceID: p.WorkspaceID, Environment: p.Environment},
+		From: o.From, To: o.To, Body: o.Body, Media: o.Media,
 	}
 	end, err := d.revising.take(ctx, "sms "+p.WorkspaceID) // an opt-out is answered once
 	if err != nil {
@@ -260,9 +270,10 @@ func stopHeard(m *domain.Message) *stopRow {
 	return &stopRow{WorkspaceID: m.WorkspaceID, Environment: m.Environment, Number: m.From}
 }
 
-// Key names the row.
+// Key names the row, by a digest of the number: errors of the store name rows.
 func (s *stopRow) Key() domain.Key {
-	return domain.Key{Kind: "sms_stop", Workspace: s.WorkspaceID, ID: string(s.Environment) + "/" + s.Number}
+	sum := sha256.Sum256([]byte(s.Number))
+	return domain.Key{Kind: "sms_stop", Workspace: s.WorkspaceID, ID: string(s.Environment) + "/" + hex.EncodeToString(sum[:])}
 }
 
 // Indexes: none.

@@ -95,7 +95,11 @@ func (d *Desk) registered(ctx context.Context, p domain.Principal, list ...*doma
 	if len(list) == 0 {
 		return nil
 	}
-	now, err := mailbox.Ask[phones.Listed](ctx, d.node.sys, d.node.tree(p.WorkspaceID).phones, phones.List{})
+	t, err := d.node.living(p.WorkspaceID)
+	if err != nil {
+		return err
+	}
+	now, err := mailbox.Ask[phones.Listed](ctx, d.node.sys, t.phones, phones.List{})
 	if err != nil {
 		return err
 	}
@@ -179,7 +183,11 @@ func (d *Desk) ring(ctx context.Context, p domain.Principal, to string) (found p
 	if _, ok = domain.PhoneUser(to); !ok {
 		return found, false, nil
 	}
-	found, err = mailbox.Ask[phones.Found](ctx, d.node.sys, d.node.tree(p.WorkspaceID).phones, phones.Find{To: to, Environment: p.Environment})
+	t, err := d.node.living(p.WorkspaceID)
+	if err != nil {
+		return found, true, err
+	}
+	found, err = mailbox.Ask[phones.Found](ctx, d.node.sys, t.phones, phones.Find{To: to, Environment: p.Environment})
 	switch {
 	case domain.CodeOf(err) == domain.CodeNotFound:
 		return found, true, problem("to", domain.CodeValidation, "there is no such phone, and short numbers are never called")

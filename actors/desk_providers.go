@@ -101,7 +101,7 @@ func (d *Desk) DeleteProvider(ctx context.Context, p domain.Principal, id string
 	if err != nil {
 		return err
 	}
-	end, err := d.booking.take(ctx, x.ID) // nobody of this process books meanwhile; others are held by the guard of its row
+	end, err := d.booking.take(ctx, x.ID) // nobody books meanwhile: who does takes turns here, and a store has one process
 	if err != nil {
 		return err
 	}

@@ -112,7 +112,11 @@ func (d *Desk) PauseRecording(ctx context.Context, p domain.Principal, callID st
 	if err != nil {
 		return err
 	}
-	_, err = mailbox.Ask[call.RecordingPaused](ctx, d.node.sys, d.node.tree(p.WorkspaceID).calls, call.PauseRecording{CallID: c.ID, Paused: paused})
+	t, err := d.node.living(p.WorkspaceID)
+	if err != nil {
+		return err
+	}
+	_, err = mailbox.Ask[call.RecordingPaused](ctx, d.node.sys, t.calls, call.PauseRecording{CallID: c.ID, Paused: paused})
 	return err
 }
 
@@ -120,6 +124,10 @@ func (d *Desk) PauseRecording(ctx context.Context, p domain.Principal, callID st
 // neither block nor leave.
 func (d *Desk) ListenCall(ctx context.Context, p domain.Principal, callID string, mode ask.ListenMode, out func(frame []byte)) (ask.Seat, error) {
 	c, err := d.live(ctx, p, callID)
+	if err != nil {
+		return ask.Seat{}, err
+	}
+	t, err := d.node.living(p.WorkspaceID)
 	if err != nil {
 		return ask.Seat{}, err
 	}
@@ -138,7 +146,7 @@ func (d *Desk) ListenCall(ctx context.Context, p domain.Principal, callID string
 		}
 	}
 	m := call.Listen{CallID: c.ID, Mode: taps[mode], Out: heard, Held: held}
-	got, err := mailbox.Ask[call.Listening](ctx, d.node.sys, d.node.tree(p.WorkspaceID).calls, m)
+	got, err := mailbox.Ask[call.Listening](ctx, d.node.sys, t.calls, m)
 	if err != nil {
 		left.Store(true)
 		return ask.Seat{}, err

@@ -1,11 +1,12 @@
 package actors
 
 import (
-	"bytes"
 	"context"
 	"errors"
+	"time"
 
 	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/outbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
@@ -25,7 +26,8 @@ func (d *Desk) ReplayWebhook(ctx context.Context, p domain.Principal, id string,
 	if len(o.EventIDs) > 0 {
 		found, out.NotFound, err = d.eventsNamed(ctx, p, o.EventIDs)
 	} else {
-		found, out.More, err = d.eventsBetween(ctx, p, w, o)
+		found, out.NextFrom, err = d.eventsBetween(ctx, p, w, o)
+		out.More = out.NextFrom != nil
 	}
 	if err != nil {
 		return out, storeErr(err)
@@ -80,37 +82,42 @@ func (d *Desk) eventsNamed(ctx context.Context, p domain.Principal, ids []string
 	return found, unknown, nil
 }
 
-// eventsBetween finds what an endpoint subscribes to, in the order of commits.
-func (d *Desk) eventsBetween(ctx context.Context, p domain.Principal, w *domain.Webhook, o ask.ReplayOrder) (found []event.Event, more bool, err error) {
+// eventsBetween finds what an endpoint subscribes to, in the order of commits,
+// within a bounded stretch of the log; next: there may be more from then on.
+func (d *Desk) eventsBetween(ctx context.Context, p domain.Principal, w *domain.Webhook, o ask.ReplayOrder) (found []event.Event, next *time.Time, err error) {
 	after, err := d.before(ctx, p.WorkspaceID, o.From)
 	if err != nil {
-		return nil, false, err
+		return nil, nil, err
 	}
-	for {
+	for range filterRounds {
 		batch, err := d.store.Events(ctx, p.WorkspaceID, after, eventBatch)
 		if err != nil {
-			return nil, false, err
+			return nil, nil, err
 		}
 		for i := range batch {
 			e := &batch[i]
-			after = e.Offset
+			after, next = e.Offset, &e.CreatedAt
 			if e.CreatedAt.After(o.To.Add(disorder)) {
-				return found, false, nil
+				return found, nil, nil
 			}
 			_, subscribed := event.Match(w.Events, e.Type)
-			if !subscribed || e.Environment != p.Environment || w.CampaignID != "" && !bytes.Contains(e.Data, []byte(`"campaign_id":"`+w.CampaignID+`"`)) ||
+			if !subscribed || e.Environment != p.Environment || !outbox.Of(w.CampaignID, e) ||
 				e.CreatedAt.Before(o.From) || !e.CreatedAt.Before(o.To) || !wanted(o.Types, e.Type) {
 				continue
 			}
 			if len(found) == ask.MaxReplay {
-				return found, true, nil
+				return found, next, nil
 			}
 			found = append(found, *e)
 		}
 		if len(batch) < eventBatch {
-			return found, false, nil
+			return found, nil, nil
 		}
 	}
+	if next.Before(o.From) { // which the disorder of the log may make it
+		next = &o.From
+	}
+	return found, next, nil
 }
 
 // redeliver puts the delivery of an event back to its beginning.

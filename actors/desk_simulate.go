@@ -104,7 +104,10 @@ func (d *Desk) play(
 		return nil, err
 	}
 	defer d.plays.end(p.WorkspaceID)
-	w := d.node.tree(p.WorkspaceID).record.Load()
+	w, err := d.Workspace(ctx, p)
+	if err != nil {
+		return nil, err
+	}
 	c.Pacing.CallsPerMinute = min(c.Pacing.CallsPerMinute, w.Limits.CallsPerMinute)
 	c.Pacing.MaxConcurrent = min(c.Pacing.MaxConcurrent, w.Limits.ConcurrentOutbound)
 	s := &ask.Simulation{CampaignID: c.ID, Pacing: c.Pacing}

@@ -59,7 +59,10 @@ func (d *Desk) ListWebhooks(ctx context.Context, p domain.Principal, q ask.Webho
 
 // UpdateWebhook changes an endpoint.
 func (d *Desk) UpdateWebhook(ctx context.Context, p domain.Principal, id string, change func(*domain.Webhook) error) (*domain.Webhook, error) {
-	t := d.node.tree(p.WorkspaceID)
+	t, err := d.node.living(p.WorkspaceID)
+	if err != nil {
+		return nil, err
+	}
 	t.changing.Lock()
 	defer t.changing.Unlock()
 	w, err := update(ctx, d, p, domain.PrefixWebhook, id, func(w *domain.Webhook) error {
@@ -86,10 +89,13 @@ func (d *Desk) DeleteWebhook(ctx context.Context, p domain.Principal, id string)
 	if err != nil {
 		return err
 	}
-	t := d.node.tree(p.WorkspaceID)
+	t, err := d.node.living(p.WorkspaceID)
+	if err != nil {
+		return err
+	}
 	t.changing.Lock()
 	defer t.changing.Unlock()
-	if err := remove[domain.Webhook](ctx, d, p, domain.PrefixWebhook, id); err != nil {
+	if err = remove[domain.Webhook](ctx, d, p, domain.PrefixWebhook, id); err != nil {
 		return err
 	}
 	d.node.webhookDeleted(w)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/actors/campaign"
+	"github.com/callboard/callboard/actors/jobs"
 	"github.com/callboard/callboard/actors/workspace"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
@@ -32,22 +33,66 @@ func (d *Desk) CreateWorkspace(ctx context.Context, w *domain.Workspace) (made *
 	if before == nil && len(d.node.workspaces()) >= maxWorkspaces {
 		return nil, nil, "", domain.Errorf(domain.CodeInvalidState, "there are %d workspaces, which is the most", maxWorkspaces)
 	}
-	key = &domain.APIKey{Meta: domain.Meta{WorkspaceID: id, Environment: domain.Live}, Name: "first", Permissions: []domain.Permission{domain.AllRead, domain.AllWrite}}
-	if key, text, err = d.keys.Create(ctx, key); err != nil || before != nil {
+	if key, text, err = d.firstKey(ctx, w, id); err != nil || before != nil {
 		return before, key, text, err
 	}
-	now := stamp()
-	w.Meta = domain.Meta{ID: id, Object: "workspace", WorkspaceID: id, Environment: domain.Live, CreatedAt: now, UpdatedAt: now, Metadata: w.Metadata}
 	_, simulated := d.node.cfg.Simulator()
-	if err = found(ctx, d.store, w, simulated); err != nil {
-		return nil, nil, "", storeErr(err)
+	err = found(ctx, d.store, w, simulated)
+	if t := turnOf(ctx); errors.Is(err, domain.ErrConflict) && t != nil && t.again {
+		_, err = d.store.Get(ctx, w) // it was founded before, and did not grow
 	}
-	if err = d.node.grow(ctx, w); err != nil {
+	if err != nil {
 		return nil, nil, "", storeErr(err)
 	}
 	run := d.node.life()
+	if err = d.node.grow(ctx, w); err != nil {
+		d.node.beside(func() { d.growLate(run, w.ID) })
+		return nil, nil, "", storeErr(err)
+	}
 	d.node.beside(func() { d.node.readLists(run, w.ID) })
 	return w, key, text, nil
+}
+
+// growLate grows a workspace that was founded and could not grow.
+func (d *Desk) growLate(ctx context.Context, id string) {
+	for wait := hatchEvery; jobs.Rest(ctx, wait) == nil; wait = min(2*wait, growLimit) {
+		err := d.growOnce(ctx, id)
+		if err == nil {
+			d.node.readLists(ctx, id)
+			return
+		}
+		d.log.Warn("a workspace could not grow yet", slog.String("workspace_id", id), slog.Any("error", err))
+	}
+}
+
+// growOnce grows a workspace that nobody has grown or deleted meanwhile.
+func (d *Desk) growOnce(ctx context.Context, id string) error {
+	d.founding.Lock()
+	defer d.founding.Unlock()
+	if d.node.workspace(id) != nil {
+		return nil
+	}
+	w := &domain.Workspace{Meta: domain.Meta{ID: id}}
+	_, err := d.store.Get(ctx, w)
+	if errors.Is(err, domain.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	bound, cancel := context.WithTimeout(ctx, growLimit)
+	defer cancel()
+	return d.node.grow(bound, w)
+}
+
+// firstKey makes the first key of a workspace that is about to be found, and
+// names it.
+func (d *Desk) firstKey(ctx context.Context, w *domain.Workspace, id string) (*domain.APIKey, string, error) {
+	now := stamp()
+	w.Meta = domain.Meta{ID: id, Object: "workspace", WorkspaceID: id, Environment: domain.Live, CreatedAt: now, UpdatedAt: now, Metadata: w.Metadata}
+	return d.keys.Create(ctx, &domain.APIKey{
+		Meta: domain.Meta{WorkspaceID: id, Environment: domain.Live}, Name: "first", Permissions: []domain.Permission{domain.AllRead, domain.AllWrite},
+	})
 }
 
 // found keeps a workspace with its trunks to the built-in carrier.
@@ -93,7 +138,7 @@ func (d *Desk) DeleteWorkspace(ctx context.Context, p domain.Principal, id strin
 		now := &domain.Workspace{Meta: domain.Meta{ID: w.ID}}
 		version, err := d.store.Get(ctx, now)
 		if errors.Is(err, domain.ErrNotFound) {
-			return missing("workspace")
+			return d.deleteAgain(ctx, w.ID)
 		}
 		if err != nil {
 			return storeErr(err)
@@ -112,6 +157,21 @@ func (d *Desk) DeleteWorkspace(ctx context.Context, p domain.Principal, id strin
 		return nil
 	}
 	return storeErr(domain.ErrConflict)
+}
+
+// deleteAgain goes on with a deletion whose commit was not known to have been
+// made.
+func (d *Desk) deleteAgain(ctx context.Context, id string) error {
+	_, err := d.store.Get(ctx, &domain.GoneWorkspace{ID: id})
+	if errors.Is(err, domain.ErrNotFound) {
+		return missing("workspace")
+	}
+	if err != nil {
+		return storeErr(err)
+	}
+	d.log.Info("a workspace was deleted", slog.String("workspace_id", id))
+	d.dismiss(id)
+	return nil
 }
 
 // dismiss makes a workspace that is gone unknown, and begins to remove what it
@@ -147,6 +207,7 @@ func (d *Desk) eraseWorkspace(ctx context.Context, id string) error {
 	d.jobs.StopAll(id + "/")
 	d.store.dismiss(id)
 	d.audit.dismiss(id)
+	d.logs.Delete(id)
 	d.node.book.Set(ctx, d.node.book.Turn(), id, nil)
 	d.node.phones.Set(id, nil)
 	claims := commit.Change{}
@@ -219,10 +280,12 @@ func (b blobsOf) Put(ctx context.Context, workspace, name string, r io.Reader) (
 	return size, err
 }
 
-// forget drops the keys of a workspace: they are refused from now on.
+// forget drops the keys of a workspace: they are refused from now on, and none
+// is made or changed any more.
 func (k *Keyring) forget(workspace string) {
 	k.change.Lock()
 	defer k.change.Unlock()
+	k.gone[workspace] = true
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for id, key := range k.keys {

@@ -116,7 +116,10 @@ func (n *Node) take(ctx context.Context, in *sip.Incoming) error {
 	if err != nil {
 		return err
 	}
-	t := n.tree(number.WorkspaceID)
+	t, err := n.living(number.WorkspaceID)
+	if err != nil {
+		return err
+	}
 	c := n.inboundCall(in, number, &entry.Trunk, &script)
 	permit, err := mailbox.Ask[lines.Permit](ctx, n.sys, t.inbound, lines.Try{})
 	if domain.CodeOf(err) == domain.CodeConcurrentLimit {

@@ -85,7 +85,10 @@ func (n *Node) agentAt(ctx context.Context, x *domain.Phone, to string) (*domain
 
 // reloadPhones tells the phones and their book what is stored now.
 func (n *Node) reloadPhones(ctx context.Context, workspaceID string) error {
-	t := n.tree(workspaceID)
+	t, err := n.living(workspaceID)
+	if err != nil {
+		return err
+	}
 	t.changing.Lock()
 	defer t.changing.Unlock()
 	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)

@@ -26,13 +26,14 @@ type Keyring struct {
 	mu     sync.RWMutex
 	keys   map[string]*domain.APIKey
 	used   map[string]time.Time // last use, not yet kept
+	gone   map[string]bool      // workspaces that were deleted; under change
 }
 
 // NewKeyring makes one whose hashes are peppered from the master key.
 func NewKeyring(store commit.Store, master []byte) *Keyring {
 	return &Keyring{
 		store: store, pepper: derived(master, "callboard api keys"), log: derived(master, "callboard log of decisions"),
-		keys: make(map[string]*domain.APIKey), used: make(map[string]time.Time),
+		keys: make(map[string]*domain.APIKey), used: make(map[string]time.Time), gone: make(map[string]bool),
 	}
 }
 
@@ -187,8 +188,12 @@ func (k *Keyring) Create(ctx context.Context, key *domain.APIKey) (made *domain.
 	if t := turnOf(ctx); t == nil || !t.again { // else nobody has seen the text of the one before
 		c.Guards = []commit.Guard{commit.Absent(key.Key())}
 	}
-	_, err = k.store.Apply(ctx, c)
-	if err != nil {
+	k.change.Lock()
+	defer k.change.Unlock()
+	if k.gone[key.WorkspaceID] {
+		return nil, "", missing("workspace")
+	}
+	if _, err = k.store.Apply(ctx, c); err != nil {
 		return nil, "", storeErr(err)
 	}
 	k.remember(key)
@@ -199,6 +204,9 @@ func (k *Keyring) Create(ctx context.Context, key *domain.APIKey) (made *domain.
 func (k *Keyring) Change(ctx context.Context, workspace, id string, change func(*domain.APIKey) error) (*domain.APIKey, error) {
 	k.change.Lock()
 	defer k.change.Unlock()
+	if k.gone[workspace] {
+		return nil, missing("API key")
+	}
 	for range tries {
 		key := &domain.APIKey{Meta: domain.Meta{ID: id, WorkspaceID: workspace}}
 		version, err := k.store.Get(ctx, key)

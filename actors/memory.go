@@ -27,37 +27,63 @@ type counting struct {
 	Store
 	mu      sync.RWMutex
 	changes map[string]uint64 // by workspace
-	writing sync.RWMutex      // held shared while something is written
+	door    sync.Mutex        // never held while something is written
+	writing map[string]int    // commits under way, by workspace
 	gone    map[string]bool   // workspaces to which nothing is written any more
+	quiet   *sync.Cond        // on door: nothing is written to a workspace that is gone
 	bells   bells
 }
 
 func newCounting(s Store) *counting {
-	return &counting{Store: s, changes: make(map[string]uint64), gone: make(map[string]bool)}
+	c := &counting{Store: s, changes: make(map[string]uint64), writing: make(map[string]int), gone: make(map[string]bool)}
+	c.quiet = sync.NewCond(&c.door)
+	return c
 }
 
-// dismiss lets nobody write to a workspace any more; what is being written is
-// awaited.
+// dismiss lets nobody write to a workspace any more; what is being written to
+// it is awaited. The commits of others go on.
 func (s *counting) dismiss(workspace string) {
-	s.writing.Lock()
-	defer s.writing.Unlock()
+	s.door.Lock()
+	defer s.door.Unlock()
 	s.gone[workspace] = true
+	for s.writing[workspace] > 0 {
+		s.quiet.Wait()
+	}
+	delete(s.writing, workspace)
 }
 
 func (s *counting) isGone(workspace string) bool {
-	s.writing.RLock()
-	defer s.writing.RUnlock()
+	s.door.Lock()
+	defer s.door.Unlock()
 	return s.gone[workspace]
+}
+
+// enter begins a commit, unless its workspace is gone.
+func (s *counting) enter(workspace string) bool {
+	s.door.Lock()
+	defer s.door.Unlock()
+	if s.gone[workspace] {
+		return false
+	}
+	s.writing[workspace]++
+	return true
+}
+
+func (s *counting) leave(workspace string) {
+	s.door.Lock()
+	defer s.door.Unlock()
+	if s.writing[workspace]--; s.writing[workspace] == 0 && s.gone[workspace] {
+		s.quiet.Broadcast()
+	}
 }
 
 // Apply is the store's. The count moves once the change can be read, so that
 // whoever counted before it and read it reads again.
 func (s *counting) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
-	s.writing.RLock()
-	defer s.writing.RUnlock()
-	if s.gone[c.Workspace] {
+	if !s.enter(c.Workspace) {
 		return nil, domain.ErrFenced
 	}
+	defer s.leave(c.Workspace)
 	events, err := s.Store.Apply(ctx, c)
 	if len(events) > 0 {
 		s.bells.ring(c.Workspace)

@@ -3,6 +3,7 @@ package actors
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
@@ -15,43 +16,60 @@ import (
 const messagesAtOnce = 100
 
 // moveMessages does what is to be done with the messages of a workspace, each
-// step durable before the next: what a process leaves, another one finds.
+// step durable before the next: what a process leaves, another one finds. What
+// cannot be done now holds nobody else back, and is the error.
 func (d *Desk) moveMessages(ctx context.Context, workspaceID string) error {
-	for {
-		due, err := d.dueMessages(ctx, workspaceID)
-		if err != nil || len(due) == 0 {
+	var failed error
+	stuck := make(map[string]bool)
+	for cursor := ""; ; {
+		due, next, err := d.dueMessages(ctx, workspaceID, cursor)
+		if err != nil {
 			return err
 		}
 		c := commit.Change{Workspace: workspaceID}
-		for _, id := range due {
-			if err = d.moveMessage(ctx, &c, id); err != nil {
+		for _, key := range due {
+			if stuck[key.ID] {
+				continue
+			}
+			before := c
+			if err = d.moveMessage(ctx, &c, key); err == nil {
+				continue
+			}
+			c = before
+			if d.store.Healthy() != nil || ctx.Err() != nil {
 				return err
 			}
+			failed, stuck[key.ID] = fmt.Errorf("message %s: %w", key.ID, err), true
 		}
 		if len(c.Puts) == 0 {
+			if cursor = next; cursor == "" {
+				return failed
+			}
 			continue
 		}
 		_, err = d.store.Apply(ctx, c)
-		switch {
-		case errors.Is(err, domain.ErrConflict):
-			continue
-		case err != nil:
+		if err != nil && !errors.Is(err, domain.ErrConflict) {
 			return err
 		}
-		d.node.committed(workspaceID)
+		if err == nil {
+			d.node.committed(workspaceID)
+		}
 	}
 }
 
-func (d *Desk) dueMessages(ctx context.Context, workspaceID string) (out []domain.Key, err error) {
-	q := commit.Query{Kind: "message", Workspace: workspaceID, Index: "todo", Oldest: true, Limit: messagesAtOnce}
-	_, err = d.store.List(ctx, q, func() domain.Record { return &domain.Message{} }, func(r domain.Record) error {
+func (d *Desk) dueMessages(ctx context.Context, workspaceID, cursor string) (out []domain.Key, next string, err error) {
+	q := commit.Query{Kind: "message", Workspace: workspaceID, Index: "todo", Oldest: true, Limit: messagesAtOnce, Cursor: cursor}
+	next, err = d.store.List(ctx, q, func() domain.Record { return &domain.Message{} }, func(r domain.Record) error {
 		out = append(out, r.Key())
 		return nil
 	})
-	return out, err
+	return out, next, err
 }
 
-// moveMessage adds the next step of a message to a commit.
+var errTodo = errors.New("nobody knows what is to be done")
+
+// moveMessage adds the next step of a message to a commit. After an error the
+// commit is of no use.
 func (d *Desk) moveMessage(ctx context.Context, c *commit.Change, key domain.Key) error {
 	m := &domain.Message{Meta: domain.Meta{ID: key.ID, WorkspaceID: key.Workspace}}
 	version, err := d.store.Get(ctx, m)
@@ -81,8 +99,10 @@ func (d *Desk) moveMessage(ctx context.Context, c *commit.Change, key domain.Key
 	case domain.TodoOptOut:
 		err = d.listSender(ctx, m)
 		c.Deletes = append(c.Deletes, stopHeard(m).Key())
-	default:
+	case "": // done since it was listed
 		return nil
+	default:
+		return fmt.Errorf("%w: %q", errTodo, m.Todo)
 	}
 	if err != nil {
 		return err

@@ -113,6 +113,9 @@ type tree struct {
 func New(cfg Config) *Node {
 	store := newCounting(cfg.Store)
 	cfg.Store = store
+	if cfg.Keys != nil {
+		cfg.Keys.store = store // what is fenced for others is for keys
+	}
 	if cfg.Blobs != nil {
 		cfg.Blobs = blobsOf{cfg.Blobs, store.isGone}
 	}
@@ -254,6 +257,14 @@ func (n *Node) tree(workspaceID string) *tree {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
 	return n.spaces[workspaceID]
+}
+
+// living is the tree of a workspace that is not gone.
+func (n *Node) living(workspaceID string) (*tree, error) {
+	if t := n.tree(workspaceID); t != nil {
+		return t, nil
+	}
+	return nil, missing("workspace")
 }
 
 func (n *Node) workspace(id string) *domain.Workspace {

@@ -27,7 +27,9 @@ func (n *Node) campaignPID(workspaceID, id string) *actor.PID {
 
 // campaignCreated grows the actor of a new campaign.
 func (n *Node) campaignCreated(ctx context.Context, c *domain.Campaign) {
-	n.hatch(ctx, n.tree(c.WorkspaceID).campaigns, c.ID)
+	if t := n.tree(c.WorkspaceID); t != nil {
+		n.hatch(ctx, t.campaigns, c.ID)
+	}
 }
 
 // hatch grows a child of a family, later where that does not answer now.
@@ -141,12 +143,17 @@ func (n *Node) checkURL(ctx context.Context, param, url string) error {
 
 // webhookComing tells the outbox of an endpoint that is about to be committed.
 func (n *Node) webhookComing(w *domain.Webhook) {
-	n.sys.Root.Send(n.tree(w.WorkspaceID).outbox, outbox.Changed{Webhook: *w})
+	if t := n.tree(w.WorkspaceID); t != nil {
+		n.sys.Root.Send(t.outbox, outbox.Changed{Webhook: *w})
+	}
 }
 
 // webhookChanged tells outbox and endpoint of a new or changed endpoint.
 func (n *Node) webhookChanged(ctx context.Context, w *domain.Webhook) {
 	t := n.tree(w.WorkspaceID)
+	if t == nil { // it was deleted meanwhile
+		return
+	}
 	n.sys.Root.Send(t.outbox, outbox.Changed{Webhook: *w})
 	n.hatch(ctx, t.webhooks, w.ID)
 	n.sys.Root.Send(n.webhookPID(w), webhook.Changed{})
@@ -154,7 +161,11 @@ func (n *Node) webhookChanged(ctx context.Context, w *domain.Webhook) {
 
 // webhookDeleted ends an endpoint.
 func (n *Node) webhookDeleted(w *domain.Webhook) {
-	n.sys.Root.Send(n.tree(w.WorkspaceID).outbox, outbox.Deleted{WebhookID: w.ID})
+	t := n.tree(w.WorkspaceID)
+	if t == nil {
+		return
+	}
+	n.sys.Root.Send(t.outbox, outbox.Deleted{WebhookID: w.ID})
 	n.sys.Root.Send(n.webhookPID(w), webhook.Deleted{})
 }
 
@@ -164,7 +175,10 @@ func (n *Node) webhookPID(w *domain.Webhook) *actor.PID {
 
 // reloadTrunks tells the trunks and the book what is stored now.
 func (n *Node) reloadTrunks(ctx context.Context, workspaceID string) error {
-	t := n.tree(workspaceID)
+	t, err := n.living(workspaceID)
+	if err != nil {
+		return err
+	}
 	t.changing.Lock()
 	defer t.changing.Unlock()
 	turn := n.book.Turn()

@@ -94,6 +94,10 @@ func madeBefore[T any, R noun[T]](ctx context.Context, d *Desk, p domain.Princip
 func (d *Desk) Reserve(ctx context.Context, p domain.Principal, k ask.OnceKey, digest string) (context.Context, *ask.OnceReply, error) {
 	id := onceOf(p, k).ID
 	if _, runs := d.under.LoadOrStore(id, struct{}{}); runs {
+		row := onceOf(p, k) // another one may be reading the same reply just now
+		if _, err := d.store.Get(ctx, row); err == nil && row.Done && time.Since(row.At) < onceFor {
+			return ctx, &row.Reply, nil
+		}
 		return ctx, nil, errRunning()
 	}
 	ours, reply, err := d.reserve(ctx, p, k, digest)
@@ -155,7 +159,7 @@ func (d *Desk) Keep(ctx context.Context, p domain.Principal, k ask.OnceKey, r as
 func (d *Desk) Release(ctx context.Context, p domain.Principal, k ask.OnceKey, unknown bool) error {
 	row := onceOf(p, k)
 	defer d.under.Delete(row.ID)
-	if unknown {
+	if t := turnOf(ctx); unknown || t != nil && t.again { // the time before it may have had one
 		return nil
 	}
 	_, err := d.store.Apply(ctx, commit.Change{Workspace: p.WorkspaceID, Deletes: []domain.Key{row.Key()}})

@@ -71,7 +71,8 @@ func (d *Desk) liveCall(ctx context.Context, p domain.Principal, id string) (*do
 	if c.Final() {
 		return nil, nil, domain.Errorf(domain.CodeInvalidState, "the call is over").With("current_status", c.Status)
 	}
-	return c, d.node.tree(p.WorkspaceID), nil
+	t, err := d.node.living(p.WorkspaceID)
+	return c, t, err
 }
 
 // TransferCall hands the caller of a live call on.

@@ -152,6 +152,7 @@ func (d *Desk) sweepKind(
 		if len(c.Deletes) == 0 {
 			continue
 		}
+		dropEmpty(&c)
 		if _, err = d.store.Apply(ctx, c); err != nil {
 			return err
 		}

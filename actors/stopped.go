@@ -15,6 +15,7 @@ type Stopped struct{ desk *Desk }
 // NewStopped makes one.
 func NewStopped(ctx context.Context, store Store, keys *Keyring, log *slog.Logger) (*Stopped, error) {
 	counted := newCounting(store)
+	keys.store = counted
 	d := &Desk{store: counted, keys: keys, guests: newGuests(counted, keys), log: log}
 	all, err := Workspaces(ctx, store)
 	if err != nil {
@@ -37,13 +38,10 @@ func (s *Stopped) Desk() *Desk { return s.desk }
 // CreateWorkspace keeps a workspace, which the next start grows, and makes its
 // first key.
 func (s *Stopped) CreateWorkspace(ctx context.Context, w *domain.Workspace, simulated bool) (*domain.Workspace, *domain.APIKey, string, error) {
-	id, now := newID(ctx, domain.PrefixWorkspace), stamp()
-	key := &domain.APIKey{Meta: domain.Meta{WorkspaceID: id, Environment: domain.Live}, Name: "first", Permissions: []domain.Permission{domain.AllRead, domain.AllWrite}}
-	key, text, err := s.desk.keys.Create(ctx, key)
+	key, text, err := s.desk.firstKey(ctx, w, newID(ctx, domain.PrefixWorkspace))
 	if err != nil {
 		return nil, nil, "", err
 	}
-	w.Meta = domain.Meta{ID: id, Object: "workspace", WorkspaceID: id, Environment: domain.Live, CreatedAt: now, UpdatedAt: now, Metadata: w.Metadata}
 	return w, key, text, found(ctx, s.desk.store, w, simulated)
 }
 

@@ -39,6 +39,7 @@ type receiving struct {
 }
 
 func (r *receiving) progress(sum ask.ContactsSummary, errs []ask.ContactError) {
+	errs = errs[:min(len(errs), ask.MaxContactErrors)]
 	r.mu.Lock()
 	r.row.Summary, r.row.Errors = sum, errs
 	r.mu.Unlock()

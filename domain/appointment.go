@@ -92,7 +92,8 @@ type Appointment struct {
 	CancelReason    string            `json:"cancel_reason,omitempty"`
 	ConfirmedAt     *time.Time        `json:"confirmed_at"`
 	CancelledAt     *time.Time        `json:"cancelled_at"`
-	Moves           int               `json:"moves"` // how often it was rescheduled
+	Moves           int               `json:"moves"`    // how often it was rescheduled
+	Sequence        int               `json:"sequence"` // how often it was changed
 }
 
 // Key names the row.

@@ -56,7 +56,7 @@ type Bulk struct {
 	Done      int         `json:"done"`
 	Failed    int         `json:"failed"`
 	Cancelled int         `json:"cancelled"`
-	Errors    []BulkError `json:"errors"`
+	Errors    []BulkError `json:"errors"` // kept in a row of their own
 	// Waiting is what the next item waits for: line or trunk; calling_hours
 	// where every item that is left does, the first of them until WaitingUntil.
 	// Neither is stored.
@@ -81,13 +81,46 @@ func (b *Bulk) Blame(e BulkError) {
 // Key names the row.
 func (b *Bulk) Key() Key { return Key{"bulk", b.WorkspaceID, b.ID} }
 
-// Indexes: by environment; "open" until it is final, "over" from then on.
+// Indexes: by environment and target; "open" until it is final, "over" from then
+// on.
 func (b *Bulk) Indexes() []string {
+	ix := []string{envIndex(b.Environment), "open"}
 	if b.Final() {
-		return []string{envIndex(b.Environment), "over"}
+		ix[1] = "over"
 	}
-	return []string{envIndex(b.Environment), "open"}
+	if b.TargetID != "" {
+		ix = append(ix, "target="+b.TargetID)
+	}
+	return ix
 }
+
+// Rows are the records that keep a job of whose errors the first kept are
+// stored already: that of its errors is written where there are more.
+func (b *Bulk) Rows(kept int) []Record {
+	row := *b
+	row.Errors = nil
+	if len(b.Errors) == kept {
+		return []Record{&row}
+	}
+	return []Record{&row, &BulkErrors{BulkID: b.ID, WorkspaceID: b.WorkspaceID, Errors: b.Errors}}
+}
+
+// BulkErrors are the errors that a bulk job tells by itself: apart from its row,
+// which each of its items changes.
+type BulkErrors struct {
+	BulkID      string      `json:"bulk_id"`
+	WorkspaceID string      `json:"workspace_id"`
+	Errors      []BulkError `json:"errors"`
+}
+
+// Key names the row.
+func (e *BulkErrors) Key() Key { return Key{"bulk_errors", e.WorkspaceID, e.BulkID} }
+
+// Indexes: none.
+func (e *BulkErrors) Indexes() []string { return nil }
+
+// Sort is of no use.
+func (e *BulkErrors) Sort() string { return "" }
 
 // Sort is by age.
 func (b *Bulk) Sort() string { return b.ID }
@@ -133,12 +166,19 @@ func (i *BulkItem) Sort() string { return ordered(i.Index) }
 // BulkChunkSize is how many orders stand in one row.
 const BulkChunkSize = 500
 
-// BulkChunk holds orders of a bulk job as they came, for good.
+// BulkChunk holds orders of a bulk job as they came, until it is over.
 type BulkChunk struct {
 	BulkID      string      `json:"bulk_id"`
 	WorkspaceID string      `json:"workspace_id"`
 	Index       int         `json:"index"`
 	Entries     []BulkEntry `json:"entries"`
+}
+
+// Blank forgets the orders: what was wrong with some stays.
+func (c *BulkChunk) Blank() {
+	for i := range c.Entries {
+		c.Entries[i].Order = nil
+	}
 }
 
 // BulkEntry is an order, or what was wrong with it.

@@ -79,7 +79,7 @@ func (e *Export) File() string { return e.ID + "." + e.Format }
 // Key names the row.
 func (e *Export) Key() Key { return Key{"export", e.WorkspaceID, e.ID} }
 
-// Indexes: by environment; "open" until there is a file, "kept" while there is
+// Indexes: by environment and campaign; "open" until there is a file, "kept" while there is
 // one, "over" afterwards.
 func (e *Export) Indexes() []string {
 	stage := "over"
@@ -90,7 +90,11 @@ func (e *Export) Indexes() []string {
 		stage = "kept"
 	case ExportFailed, ExportExpired:
 	}
-	return []string{envIndex(e.Environment), stage}
+	ix := []string{envIndex(e.Environment), stage}
+	if e.Filters.CampaignID != "" {
+		ix = append(ix, "campaign="+e.Filters.CampaignID)
+	}
+	return ix
 }
 
 // Sort is by age.

@@ -1,6 +1,9 @@
 package domain
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // MessageStatus is where a text message stands.
 type MessageStatus string
@@ -15,9 +18,6 @@ const (
 	MessageReceived    MessageStatus = "received"
 )
 
-// Final says whether nothing follows a state.
-func (s MessageStatus) Final() bool { return s != MessageQueued && s != MessageSent }
-
 // MessageEncoding is how the letters of a message go over the air.
 type MessageEncoding string
 
@@ -27,7 +27,8 @@ const (
 	UCS2 MessageEncoding = "ucs2" // 70 units of UTF-16, 67 in each of several segments
 )
 
-// Message is a text message. Its words are kept sealed.
+// Message is a text message. Its words, and those that were put into it, are
+// kept sealed.
 type Message struct {
 	Meta
 	MessageID    string          `json:"message_id"` // as ID
@@ -51,6 +52,8 @@ type Message struct {
 	// Todo is what is still to be done with the message, "" for nothing: a
 	// process that ends in between finds it.
 	Todo MessageTodo `json:"todo,omitempty" hidden:"true"`
+	// SealedContext is Context as it is kept.
+	SealedContext string `json:"sealed_context,omitempty" hidden:"true"`
 }
 
 // MessageTodo is the next thing to be done with a message.
@@ -87,14 +90,30 @@ func (m *Message) Sort() string { return m.ID }
 func (m *Message) Sealed(f func(field, text string) (string, error)) (Record, error) {
 	c := *m
 	var err error
-	c.Body, err = f("body", m.Body)
+	if c.Body, err = f("body", m.Body); err != nil || len(m.Context) == 0 {
+		return &c, err
+	}
+	text, err := json.Marshal(m.Context)
+	if err != nil {
+		return nil, err
+	}
+	c.Context = nil
+	c.SealedContext, err = f("context", string(text))
 	return &c, err
 }
 
-// Unseal restores the words.
+// Unseal restores the words. Rows that were written earlier hold their context
+// as it is.
 func (m *Message) Unseal(f func(field, text string) (string, error)) (err error) {
-	m.Body, err = f("body", m.Body)
-	return err
+	if m.Body, err = f("body", m.Body); err != nil || m.SealedContext == "" {
+		return err
+	}
+	text, err := f("context", m.SealedContext)
+	if err != nil {
+		return err
+	}
+	m.SealedContext = ""
+	return json.Unmarshal([]byte(text), &m.Context)
 }
 
 // Public is the message as the API shows it.

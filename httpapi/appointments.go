@@ -137,7 +137,7 @@ func (s *Server) appointmentRoutes() {
 		method: http.MethodPost, path: path + "/{id}/reschedule", id: "rescheduleAppointment", tag: tag, summary: "Move an appointment",
 		about: "Within its provider's calendar or to another one's; 409 slot_unavailable leaves it where it was. Nobody has confirmed the new time: its status is booked.",
 	}, s.reschedule)
-	add(s, operation{method: http.MethodDelete, path: path + "/{id}", id: "deleteAppointment", tag: tag, summary: "Delete an appointment and all that it tells of a person", about: "One that is open is cancelled first.", errors: []int{http.StatusConflict}},
+	add(s, operation{method: http.MethodDelete, path: path + "/{id}", id: "deleteAppointment", tag: tag, summary: "Delete an appointment", about: "One that is open is cancelled first. Events that told of it, with name and number, stay in the event log until the workspace is deleted.", errors: []int{http.StatusConflict}},
 		func(ctx context.Context, p domain.Principal, in *One) (*answer[Deleted], error) {
 			id, err := named(domain.PrefixAppoint, in.ID)
 			if err != nil {

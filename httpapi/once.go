@@ -150,6 +150,8 @@ func (s *Server) keep(c *fiber.Ctx, p domain.Principal, r onceRequest) {
 	}
 	if err == nil {
 		err = s.ports.Once.Keep(ctx, p, r.key, ask.OnceReply{Digest: digest, Sealed: text})
+	} else {
+		s.release(ctx, p, r.key, true)
 	}
 	if err != nil {
 		s.log.WarnContext(ctx, "reply not kept for its idempotency key", slog.String("request_id", requestID(c)), slog.Any("error", err))

@@ -33,7 +33,7 @@ type Bookings interface {
 	ConfirmAppointment(ctx context.Context, p domain.Principal, id string) (*domain.Appointment, error)
 	CancelAppointment(ctx context.Context, p domain.Principal, id, reason string) (*domain.Appointment, error)
 	RescheduleAppointment(ctx context.Context, p domain.Principal, id string, to ask.Reschedule) (*domain.Appointment, error)
-	// DeleteAppointment removes it with all that it tells of a person.
+	// DeleteAppointment removes it; what events told of it stays.
 	DeleteAppointment(ctx context.Context, p domain.Principal, id string) error
 }
 

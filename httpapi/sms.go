@@ -43,8 +43,8 @@ func (s *Server) smsRoutes() {
 			return public(s.ports.Messages.Message(ctx, p, id))
 		})
 	add(s, operation{
-		method: http.MethodDelete, path: path + "/{id}", id: "deleteSMS", tag: tag, summary: "Delete a text message and all that it tells of a person",
-		about: "409 invalid_state while it is on its way.", errors: []int{http.StatusConflict},
+		method: http.MethodDelete, path: path + "/{id}", id: "deleteSMS", tag: tag, summary: "Delete a text message",
+		about: "409 invalid_state while it is on its way. Events that told of it, with numbers and, of one that came in, its words, stay in the event log until the workspace is deleted.", errors: []int{http.StatusConflict},
 	}, func(ctx context.Context, p domain.Principal, in *One) (*answer[Deleted], error) {
 		id, err := named(domain.PrefixMessage, in.ID)
 		if err != nil {

@@ -17,34 +17,47 @@ func (s *Store) Erase(ctx context.Context, workspace string) error {
 	if workspace == "" || strings.Contains(workspace, "/") {
 		return fmt.Errorf("%w: no workspace %q", ErrMalformed, workspace)
 	}
-	tables, err := s.driver.Tables(ctx, "/"+workspace)
-	if err != nil {
-		return fmt.Errorf("persistence: erase %q: %w", workspace, err)
+	s.vault.close(workspace)
+	for {
+		tables, err := s.driver.Tables(ctx, "/"+workspace)
+		if err != nil {
+			return fmt.Errorf("persistence: erase %q: %w", workspace, err)
+		}
+		// A commit that nobody waits for any more may land late: until nothing is
+		// found, it is looked for again.
+		if err = s.eraseTables(ctx, workspace, tables); err != nil {
+			return fmt.Errorf("persistence: erase %q: %w", workspace, err)
+		}
+		if len(tables) == 0 {
+			return nil
+		}
 	}
+}
+
+// eraseTables removes tables of a workspace, its log, and its data key last.
+func (s *Store) eraseTables(ctx context.Context, workspace string, tables []string) error {
 	key := Key{Table: table("_key", workspace), ID: "data"}
 	for _, name := range tables {
 		if name == key.Table {
 			continue
 		}
-		if err = s.eraseTable(ctx, name); err != nil {
-			return fmt.Errorf("persistence: erase %s: %w", name, err)
+		if err := s.eraseTable(ctx, name); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	if _, err = s.commit(ctx, Commit{Forget: workspace, Puts: []Put{{Key: key}}}); err != nil {
-		return fmt.Errorf("persistence: erase %q: %w", workspace, err)
-	}
-	s.vault.forget(workspace)
-	return nil
+	_, err := s.commit(ctx, Commit{Forget: workspace, Puts: []Put{{Key: key}}})
+	return err
 }
 
 func (s *Store) eraseTable(ctx context.Context, name string) error {
-	for {
-		page, err := s.driver.Scan(ctx, Range{Table: name, Limit: eraseRows})
+	for after := ""; ; {
+		page, err := s.driver.Scan(ctx, Range{Table: name, After: after, Limit: eraseRows})
 		if err != nil || len(page.Rows) == 0 {
 			return err
 		}
 		c := Commit{Puts: make([]Put, len(page.Rows))}
 		for i, row := range page.Rows {
+			after = row.Place // what was deleted is not read past again
 			c.Puts[i].Key = Key{Table: name, ID: row.ID}
 		}
 		if _, err = s.commit(ctx, c); err != nil {

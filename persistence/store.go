@@ -51,7 +51,7 @@ func NewStore(ctx context.Context, d Driver, master []byte, token string) (*Stor
 		return nil, err
 	}
 	s := &Store{driver: d, token: token, codec: c}
-	s.vault = &vault{driver: d, master: aead, commit: s.commit, keys: make(map[string]cipher.AEAD)}
+	s.vault = &vault{driver: d, master: aead, commit: s.commit, keys: make(map[string]cipher.AEAD), closed: make(map[string]bool)}
 	known, err := checkMaster(ctx, d, master)
 	if err != nil {
 		return nil, fmt.Errorf("persistence: open: %w", err)

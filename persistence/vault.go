@@ -31,8 +31,10 @@ type vault struct {
 	master cipher.AEAD
 	commit func(context.Context, Commit) (Result, error)
 
-	mu   sync.Mutex
-	keys map[string]cipher.AEAD // by workspace
+	making sync.Mutex // held while a data key is made
+	mu     sync.Mutex
+	keys   map[string]cipher.AEAD // by workspace
+	closed map[string]bool        // workspaces that get none any more
 }
 
 func newAEAD(key []byte) (cipher.AEAD, error) {
@@ -134,7 +136,7 @@ func (v *vault) key(ctx context.Context, workspace string, create bool) (cipher.
 	bound := additional(domain.Key{Kind: "_key", Workspace: workspace, ID: "data"}, "key")
 	wrapped, _, err := v.driver.Get(ctx, row)
 	if errors.Is(err, domain.ErrNotFound) && create {
-		wrapped, err = v.create(ctx, row, bound)
+		wrapped, err = v.create(ctx, workspace, row, bound)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("persistence: data key of %q: %w", workspace, err)
@@ -147,20 +149,34 @@ func (v *vault) key(ctx context.Context, workspace string, create bool) (cipher.
 		return nil, err
 	}
 	v.mu.Lock()
-	v.keys[workspace] = aead
+	if !v.closed[workspace] {
+		v.keys[workspace] = aead
+	}
 	v.mu.Unlock()
 	return aead, nil
 }
 
-// forget drops the data key of a workspace from memory.
-func (v *vault) forget(workspace string) {
+// close drops the data key of a workspace that is gone from memory, and lets
+// nobody make another one.
+func (v *vault) close(workspace string) {
+	v.making.Lock()
+	defer v.making.Unlock()
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	v.closed[workspace] = true
 	delete(v.keys, workspace)
 }
 
 // create commits a fresh data key; who comes second takes the first one's.
-func (v *vault) create(ctx context.Context, row Key, bound []byte) ([]byte, error) {
+func (v *vault) create(ctx context.Context, workspace string, row Key, bound []byte) ([]byte, error) {
+	v.making.Lock()
+	defer v.making.Unlock()
+	v.mu.Lock()
+	closed := v.closed[workspace]
+	v.mu.Unlock()
+	if closed {
+		return nil, domain.ErrFenced
+	}
 	plain := make([]byte, MasterKeySize)
 	if _, err := rand.Read(plain); err != nil {
 		return nil, fmt.Errorf("persistence: random: %w", err)

@@ -391,7 +391,7 @@ func (s *subscriber) wants(e *event.Event) (name string, ok bool) {
 	if name, ok = event.Match(w.Events, e.Type); !ok {
 		return "", false
 	}
-	return name, w.CampaignID == "" || of(w.CampaignID, e)
+	return name, Of(w.CampaignID, e)
 }
 
 // onWritten: after an error it is unknown whether the rows were kept, and they

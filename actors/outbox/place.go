@@ -48,10 +48,10 @@ func nextID(last string, now time.Time) string {
 	return string(domain.PrefixDelivery) + "_" + u.String()
 }
 
-// of says whether an event belongs to a campaign: it is about it, or its
-// payload names it.
-func of(campaignID string, e *event.Event) bool {
-	if e.Subject == campaignID {
+// Of says whether an event belongs to a campaign: it is about it, or its payload
+// names it. To "" each belongs.
+func Of(campaignID string, e *event.Event) bool {
+	if campaignID == "" || e.Subject == campaignID {
 		return true
 	}
 	if !bytes.Contains(e.Data, []byte(campaignID)) {

@@ -16,8 +16,9 @@ const MaxReplay = 1000
 
 // Replay is the answer to a ReplayOrder.
 type Replay struct {
-	Accepted []string `json:"accepted"`
-	NotFound []string `json:"not_found"`
-	More     bool     `json:"more"`
-	DryRun   bool     `json:"dry_run"`
+	Accepted []string   `json:"accepted"`
+	NotFound []string   `json:"not_found"`
+	More     bool       `json:"more"`
+	NextFrom *time.Time `json:"next_from,omitempty"` // where More lie
+	DryRun   bool       `json:"dry_run"`
 }

@@ -133,7 +133,7 @@ func TestWhatMakesHoursBad(t *testing.T) {
 
 func TestACalendarFileFoldsAndEscapes(t *testing.T) {
 	t.Parallel()
-	a := &domain.Appointment{Provider: "Dr. Ángel, MD", Type: "check; up", Notes: strings.Repeat("ä", 60) + "\nline", Status: domain.AppointmentCancelled, Moves: 2}
+	a := &domain.Appointment{Provider: "Dr. Ángel, MD", Type: "check; up", Notes: strings.Repeat("ä", 60) + "\nline", Status: domain.AppointmentCancelled, Moves: 2, Sequence: 3}
 	a.ID, a.Datetime = "appt_1", time.Date(2026, 4, 1, 9, 30, 0, 0, time.UTC)
 	a.EndsAt = a.Datetime.Add(time.Hour)
 	text := booking.ICS(a, a.Datetime)

@@ -27,17 +27,13 @@ func ICS(a *domain.Appointment, now time.Time) string {
 		status = "CANCELLED"
 	case domain.AppointmentBooked:
 	}
-	sequence := a.Moves
-	if a.Status == domain.AppointmentCancelled {
-		sequence++
-	}
 	summary := a.Provider
 	if a.Type != "" {
 		summary = a.Type + ": " + a.Provider
 	}
 	lines := []string{
 		"BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Callboard//Appointments//EN", "CALSCALE:GREGORIAN", "METHOD:PUBLISH",
-		"BEGIN:VEVENT", "UID:" + a.ID, "SEQUENCE:" + strconv.Itoa(sequence), "DTSTAMP:" + now.UTC().Format(icsTime),
+		"BEGIN:VEVENT", "UID:" + a.ID, "SEQUENCE:" + strconv.Itoa(a.Sequence), "DTSTAMP:" + now.UTC().Format(icsTime),
 		"CREATED:" + a.CreatedAt.UTC().Format(icsTime), "LAST-MODIFIED:" + a.UpdatedAt.UTC().Format(icsTime),
 		"DTSTART:" + a.Datetime.UTC().Format(icsTime), "DTEND:" + a.EndsAt.UTC().Format(icsTime),
 		"SUMMARY:" + escape(summary), "DESCRIPTION:" + escape(a.Notes), "STATUS:" + status, "END:VEVENT", "END:VCALENDAR",

@@ -54,8 +54,8 @@ func Shown(wall time.Time, zone *time.Location) []time.Time {
 }
 
 // Bound reads the bound of a range: as Moment does, or a day, which begins
-// when clocks in the zone first show it. A bound may come twice: then the
-// first counts, and one that never comes is the moment of the change.
+// when clocks in the zone first show it: at the first of two midnights, and
+// where midnight is skipped at the moment of the change.
 func Bound(text string, zone *time.Location) (time.Time, error) {
 	if day, err := time.Parse(time.DateOnly, text); err == nil {
 		for wall := day; wall.Before(day.Add(24 * time.Hour)); wall = wall.Add(30 * time.Minute) {

@@ -18,7 +18,6 @@ const (
 	MaxBytes    = 1 << 20 // of a source's text
 	MaxBase     = 8 << 20 // of a base's text
 	MaxQuery    = 500     // letters
-	MaxTop      = 50
 	DefaultTop  = 5
 	passageSize = 900 // bytes that a passage aims at
 	passageMost = 1600

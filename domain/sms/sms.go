@@ -86,18 +86,6 @@ func OptOut(body string) bool {
 // Notice is what answers an opt-out, once.
 const Notice = "You will get no more messages and no more calls from this number."
 
-// Next says which states may follow one.
-func Next(from domain.MessageStatus) []domain.MessageStatus {
-	switch from {
-	case domain.MessageQueued:
-		return []domain.MessageStatus{domain.MessageSent, domain.MessageFailed}
-	case domain.MessageSent:
-		return []domain.MessageStatus{domain.MessageDelivered, domain.MessageUndelivered}
-	case domain.MessageDelivered, domain.MessageUndelivered, domain.MessageFailed, domain.MessageReceived:
-	}
-	return nil
-}
-
 // Fate is what becomes of a message to a phone of the test environment.
 type Fate struct {
 	Sent    bool                 // a carrier takes it; else it fails

@@ -56,12 +56,11 @@ func TestEveryFateFollowsTheTable(t *testing.T) {
 	for _, last := range []string{"0000", "0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "4711"} {
 		f := sms.FateOf(domain.MagicPrefix + last)
 		if !f.Sent {
-			assert.Contains(t, sms.Next(domain.MessageQueued), domain.MessageFailed)
 			assert.NotEmpty(t, f.Code, last)
 			continue
 		}
 		if f.Report != "" {
-			assert.Contains(t, sms.Next(domain.MessageSent), f.Report, last)
+			assert.Contains(t, []domain.MessageStatus{domain.MessageDelivered, domain.MessageUndelivered}, f.Report, last)
 		}
 	}
 	assert.Equal(t, domain.MessageDelivered, sms.FateOf("+12025550123").Report)
