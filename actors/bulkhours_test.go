@@ -112,7 +112,6 @@ func TestABulkJobThatWaitsForHoursCanBeCancelled(t *testing.T) {
 	assert.Equal(t, []any{domain.BulkCancelled, 1, 3, 0}, []any{now.Status, now.Done, now.Cancelled, now.Pending})
 	items := h.outcomes(h.test, b.ID)
 	assert.Equal(t, []int{1, 3, 0}, []int{len(items[domain.ItemDone]), len(items[domain.ItemCancelled]), len(items[domain.ItemWaiting])})
-	h.opens(b)
 	h.shut()
 	h.open()
 	assert.Len(t, h.outcomes(h.test, b.ID)[domain.ItemCancelled], 3, "no other process goes on")

@@ -137,22 +137,36 @@ func (d *Desk) placeAmongLast(ctx context.Context, workspace, id string) (uint64
 	if v, ok := d.logs.Load(workspace); ok {
 		known, _ = v.(logEnd)
 	}
-	anew := known.upto < from || known.odd > from || known.upto == 0
-	if anew {
-		known = logEnd{upto: from}
+	if known.upto > from && known.odd <= from {
+		at, err := d.walkEnd(ctx, workspace, id, &known)
+		if !errors.Is(err, domain.ErrNotFound) || known.odd <= from {
+			return at, err
+		}
 	}
+	// Nothing is known of these, or the clock was set back behind them.
+	first, err := d.store.Events(ctx, workspace, from, 1)
+	if err != nil {
+		return 0, err
+	}
+	known = logEnd{upto: from}
+	if len(first) > 0 {
+		if _, err = d.placeAt(ctx, workspace, first[0].ID, first[0].CreatedAt); errors.Is(err, domain.ErrNotFound) {
+			known.odd = first[0].Offset
+		} else if err != nil {
+			return 0, err
+		}
+	}
+	return d.walkEnd(ctx, workspace, id, &known)
+}
+
+// walkEnd looks for an event behind what is known of a log's end, and keeps what
+// it learns where it comes to the end. Without the event it may be found among
+// those before, if one was odd.
+func (d *Desk) walkEnd(ctx context.Context, workspace, id string, known *logEnd) (uint64, error) {
 	for {
 		batch, err := d.store.Events(ctx, workspace, known.upto, eventBatch)
 		if err != nil {
 			return 0, err
-		}
-		if anew && len(batch) > 0 {
-			anew = false
-			if _, err = d.placeAt(ctx, workspace, batch[0].ID, batch[0].CreatedAt); errors.Is(err, domain.ErrNotFound) {
-				known.odd = batch[0].Offset
-			} else if err != nil {
-				return 0, err
-			}
 		}
 		for i := range batch {
 			if batch[i].ID == id {
@@ -161,7 +175,7 @@ func (d *Desk) placeAmongLast(ctx context.Context, workspace, id string) (uint64
 			known.look(&batch[i])
 		}
 		if len(batch) < eventBatch {
-			d.logs.Store(workspace, known)
+			d.logs.Store(workspace, *known)
 			return 0, domain.ErrNotFound
 		}
 	}

@@ -70,10 +70,32 @@ func (h *house) makers(agent string) map[string]func(context.Context) (string, e
 		"bulk": func(ctx context.Context) (string, error) {
 			return idOf(d.StartBulk(ctx, h.live, ask.NewBulk{Type: domain.BulkDNC, Items: []ask.BulkOrder{{Number: &ask.RawNumber{Phone: numbered(3)}}}}))
 		},
+		"source": func(ctx context.Context) (string, error) {
+			k, err := h.knowledge()
+			if err != nil {
+				return "", err
+			}
+			return idOf(d.AddSource(ctx, h.live, k, ask.NewSource{Type: domain.SourceText, Name: "s", ContentType: "text/plain", Text: "Words."}))
+		},
+		"message": func(ctx context.Context) (string, error) {
+			return idOf(d.SendMessage(ctx, h.test, ask.NewMessage{To: number(6, 1, "11"), Body: "Hello."}))
+		},
+		"reply": func(ctx context.Context) (string, error) {
+			return idOf(d.TestInboundMessage(ctx, h.test, ask.InboundMessage{From: number(6, 1, "11"), To: number(6, 2, "11"), Body: "Hello."}))
+		},
 		"export": func(ctx context.Context) (string, error) {
 			return idOf(d.CreateExport(ctx, h.live, &domain.Export{Type: domain.ExportUsage, Format: "csv"}))
 		},
 	}
+}
+
+// knowledge is the one knowledge base of the house.
+func (h *house) knowledge() (string, error) {
+	l, err := h.desk().ListKnowledge(h.Context(), h.live, ask.Page{Limit: 1})
+	if err == nil && len(l.Data) > 0 {
+		return l.Data[0].ID, nil
+	}
+	return idOf(h.desk().CreateKnowledge(h.Context(), h.live, &domain.KnowledgeBase{Name: "k"}, nil))
 }
 
 func idOf[T interface{ Base() *domain.Meta }](v T, err error) (string, error) {
