@@ -213,3 +213,37 @@ func TestACampaignKeepsItsVersionUnlessItFollows(t *testing.T) {
 	}
 	assert.Equal(t, []int{1, 2}, []int{version(keeps, 3), version(follows, 3)}, "also after a restart")
 }
+
+func TestWhatAPathwayNamesStaysAndWhatTakesAnEngineIsRefused(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, d, p := t.Context(), h.desk(), h.live
+	lookUp := h.tool(p, "look_up")
+	w := domain.Pathway{
+		Name: "w", Start: "a",
+		Nodes: []domain.Node{{ID: "a", Type: domain.NodeTool, ToolID: lookUp.ID}, {ID: "b", Type: domain.NodeAgent, AgentID: "agent_01J9999999ZZZZZZZZZZZZZZZZ"}},
+	}
+	_, err := d.CreatePathway(ctx, p, &w)
+	var refused *domain.Error
+	require.ErrorAs(t, err, &refused)
+	assert.Equal(t, "nodes[1].agent_id", refused.Param)
+	w.Nodes = w.Nodes[:1]
+	require.Equal(t, domain.CodeValidation, domain.CodeOf(d.CheckPathway(ctx, h.test, &w)), "it is a tool of the other environment")
+	kept, err := d.CreatePathway(ctx, p, &w)
+	require.NoError(t, err)
+	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(d.DeleteTool(ctx, p, lookUp.ID)))
+
+	a, err := d.CreateAgent(ctx, p, &domain.Agent{Name: "a", PathwayID: kept.ID})
+	require.NoError(t, err)
+	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(d.DeletePathway(ctx, p, kept.ID)))
+	thinks, err := d.CreateAgent(ctx, p, &domain.Agent{Name: "b", SystemPrompt: "You are a receptionist."})
+	require.NoError(t, err)
+	for param, agent := range map[string]string{"pathway_id": a.ID, "agent_id": thinks.ID} {
+		_, err = d.PlaceCall(ctx, p, ask.NewCall{To: number(1, 1, "00"), AgentID: agent, RingTimeout: time.Second, MaxDuration: time.Second})
+		require.ErrorAs(t, err, &refused)
+		assert.Equal(t, []any{domain.CodeNoEngine, param}, []any{refused.Code, refused.Param})
+	}
+	require.NoError(t, d.DeleteAgent(ctx, p, a.ID))
+	require.NoError(t, d.DeletePathway(ctx, p, kept.ID))
+	require.NoError(t, d.DeleteTool(ctx, p, lookUp.ID))
+}

@@ -205,6 +205,11 @@ func (d *Desk) readScript(ctx context.Context, p domain.Principal, agentID, path
 	if err != nil {
 		return s, err
 	}
+	if needs := pathway.Needs(w, false); len(needs) > 0 {
+		e := domain.Errorf(domain.CodeNoEngine, "pathway %s cannot be walked: %s", w.ID, needs[0].Message)
+		e.Param, e.Details = "pathway_id", needs
+		return s, e
+	}
 	s.Pathway = *w
 	return s, nil
 }

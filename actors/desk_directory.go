@@ -3,8 +3,10 @@ package actors
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
@@ -39,9 +41,65 @@ func (d *Desk) CreatePathway(ctx context.Context, p domain.Principal, w *domain.
 	if made, err := madeBefore[domain.Pathway](ctx, d, p, domain.PrefixPathway); made != nil || err != nil {
 		return made, err
 	}
+	end, err := d.namings(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	if err = d.CheckPathway(ctx, p, w); err != nil {
+		return nil, err
+	}
 	fill(&w.Meta, "pathway", p, newID(ctx, domain.PrefixPathway), stamp())
 	w.Version = 1
 	return w, create(ctx, d, w)
+}
+
+// CheckPathway says whether all that the nodes name is the workspace's.
+func (d *Desk) CheckPathway(ctx context.Context, p domain.Principal, w *domain.Pathway) error {
+	lost := make(map[string]string) // the word for what is not there
+	for _, id := range w.Refs() {
+		what, err := d.named(ctx, p, id)
+		switch {
+		case domain.CodeOf(err) == domain.CodeNotFound:
+			lost[id] = what
+		case err != nil:
+			return err
+		}
+	}
+	var problems domain.Problems
+	for i := range w.Nodes {
+		n := &w.Nodes[i]
+		for _, list := range []struct {
+			param string
+			ids   []string
+		}{
+			{"tools", n.Tools},
+			{"knowledge_base_ids", n.KnowledgeBaseIDs},
+			{"tool_id", []string{n.ToolID}},
+			{"agent_id", []string{n.AgentID}},
+		} {
+			for _, id := range list.ids {
+				if what, gone := lost[id]; gone {
+					problems.Add(fmt.Sprintf("nodes[%d].%s", i, list.param), domain.CodeValidation, "there is no %s %q", what, id)
+				}
+			}
+		}
+	}
+	return problems.Err()
+}
+
+// named reads what a node names by its id, and answers the word for it.
+func (d *Desk) named(ctx context.Context, p domain.Principal, id string) (what string, err error) {
+	switch prefix, _, _ := strings.Cut(id, "_"); domain.Prefix(prefix) { //nolint:exhaustive // a node names no others
+	case domain.PrefixTool:
+		_, err = d.Tool(ctx, p, id)
+		return "tool", err
+	case domain.PrefixAgent:
+		_, err = d.Agent(ctx, p, id)
+		return "agent", err
+	}
+	_, err = d.KnowledgeBase(ctx, p, id)
+	return "knowledge base", err
 }
 
 // Pathway reads one pathway.
@@ -57,9 +115,17 @@ func (d *Desk) ListPathways(ctx context.Context, p domain.Principal, q ask.Page)
 
 // UpdatePathway changes a pathway.
 func (d *Desk) UpdatePathway(ctx context.Context, p domain.Principal, id string, change func(*domain.Pathway) error) (*domain.Pathway, error) {
+	end, err := d.namings(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
 	w, err := update(ctx, d, p, domain.PrefixPathway, id, func(w *domain.Pathway) error {
 		w.Version++
-		return change(w)
+		if err := change(w); err != nil {
+			return err
+		}
+		return d.CheckPathway(ctx, p, w)
 	})
 	if err != nil {
 		return nil, err

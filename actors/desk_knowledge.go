@@ -122,6 +122,14 @@ func (d *Desk) DeleteKnowledge(ctx context.Context, p domain.Principal, id strin
 	if err != nil {
 		return err
 	}
+	free, err := d.namings(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer free()
+	if err = d.unused(ctx, p, "knowledge base", k.ID); err != nil {
+		return err
+	}
 	end, err := d.revising.take(ctx, k.ID) // nobody reads sources of it meanwhile
 	if err != nil {
 		return err

@@ -116,26 +116,35 @@ func (a *Agent) Sort() string { return a.ID }
 // NodeType is what a pathway's node does.
 type NodeType string
 
-// The node types that can run.
+// The node types.
 const (
-	NodeSay      NodeType = "say"
-	NodeCollect  NodeType = "collect"
-	NodeDTMF     NodeType = "dtmf"
-	NodeEnd      NodeType = "end"
-	NodeTransfer NodeType = "transfer"
+	NodeSay         NodeType = "say"
+	NodeCollect     NodeType = "collect"
+	NodeDTMF        NodeType = "dtmf"
+	NodeEnd         NodeType = "end"
+	NodeTransfer    NodeType = "transfer"
+	NodeConverse    NodeType = "converse"
+	NodeCondition   NodeType = "condition"
+	NodeTool        NodeType = "tool"
+	NodeAppointment NodeType = "appointment"
+	NodeSMS         NodeType = "sms"
+	NodeAgent       NodeType = "agent"
 )
 
 // EdgeType is when an edge is taken.
 type EdgeType string
 
-// The edge types that can run.
+// The edge types.
 const (
 	EdgeAlways  EdgeType = "always"
 	EdgeElse    EdgeType = "else"
 	EdgeDTMF    EdgeType = "dtmf"
 	EdgeTimeout EdgeType = "timeout"
-	EdgeSuccess EdgeType = "success" // of a transfer
-	EdgeFailure EdgeType = "failure" // of a transfer
+	EdgeSuccess EdgeType = "success" // of a transfer, tool or appointment
+	EdgeFailure EdgeType = "failure"
+	EdgeIntent  EdgeType = "intent" // what was said means this
+	EdgeExpr    EdgeType = "expr"   // an expression over the variables holds
+	EdgeLLM     EdgeType = "llm"    // a model thinks that this holds
 )
 
 // Assign is what a node sets when it is entered.
@@ -166,13 +175,25 @@ type Node struct {
 	Destination    string       `json:"destination,omitempty"` // transfer: a name of the agent's destinations, or a number
 	Mode           TransferMode `json:"mode,omitempty"`        // transfer: blind, attended or bridge (bridge unless said)
 	Summary        string       `json:"summary,omitempty"`     // transfer: told to whoever answers
-	Set            *Assign      `json:"set,omitempty"`
+
+	Tools            []string          `json:"tools,omitempty"`              // converse: ids
+	KnowledgeBaseIDs []string          `json:"knowledge_base_ids,omitempty"` // converse
+	Extract          []AnalysisField   `json:"extract,omitempty"`            // converse: what is to be found out
+	ToolID           string            `json:"tool_id,omitempty"`            // tool
+	Action           string            `json:"action,omitempty"`             // appointment: availability, book, confirm, cancel or reschedule
+	Arguments        map[string]string `json:"arguments,omitempty"`          // tool, appointment
+	Body             string            `json:"body,omitempty"`               // sms
+	AgentID          string            `json:"agent_id,omitempty"`           // agent: who goes on
+	Set              *Assign           `json:"set,omitempty"`
 }
 
 // When is the condition of an edge.
 type When struct {
 	Type   EdgeType `json:"type"`
 	Digits string   `json:"digits,omitempty"` // dtmf: the input that takes the edge
+	Intent string   `json:"intent,omitempty"` // intent: which one
+	Expr   string   `json:"expr,omitempty"`   // expr: e.g. age >= 18 && city == "Berlin"
+	Prompt string   `json:"prompt,omitempty"` // llm: what has to hold, in words
 }
 
 // Edge leads from a node ("*": from any) to another.
@@ -203,8 +224,19 @@ type Pathway struct {
 // Key names the row.
 func (p *Pathway) Key() Key { return Key{"pathway", p.WorkspaceID, p.ID} }
 
-// Indexes: by environment.
-func (p *Pathway) Indexes() []string { return []string{envIndex(p.Environment)} }
+// Indexes: by environment, and by what it names.
+func (p *Pathway) Indexes() []string { return namesIndex(envIndex(p.Environment), p.Refs()) }
+
+// Refs are what the nodes name, each once: tools, knowledge bases and agents.
+func (p *Pathway) Refs() []string {
+	var ids []string
+	for i := range p.Nodes {
+		n := &p.Nodes[i]
+		ids = slices.Concat(ids, n.Tools, n.KnowledgeBaseIDs, []string{n.ToolID, n.AgentID})
+	}
+	slices.Sort(ids)
+	return slices.DeleteFunc(slices.Compact(ids), func(id string) bool { return id == "" })
+}
 
 // Sort is by age.
 func (p *Pathway) Sort() string { return p.ID }

@@ -212,6 +212,8 @@ func (f *fake) DeleteTool(_ context.Context, _ domain.Principal, id string) erro
 	return f.tools.drop(id)
 }
 
+func (f *fake) CheckPathway(context.Context, domain.Principal, *domain.Pathway) error { return nil }
+
 func (f *fake) publish(a *domain.Agent) *domain.AgentVersion {
 	at := a.UpdatedAt
 	a.Version, a.PublishedAt, a.Unpublished, a.Names = a.Version+1, &at, nil, a.Refs()

@@ -61,24 +61,37 @@ func checkPathway(w *domain.Pathway) error {
 // PathwayReport is what a validation found.
 type PathwayReport struct {
 	Valid    bool            `json:"valid"`
+	Runnable bool            `json:"runnable" doc:"Calls can walk it here."`
+	Needs    []domain.Detail `json:"needs" doc:"What takes an engine that is not configured: it can be saved, but calls that would walk it are 409 engine_not_configured."`
 	Errors   []domain.Detail `json:"errors" doc:"What keeps the pathway from being saved."`
 	Warnings []domain.Detail `json:"warnings" doc:"What is odd but stops nothing."`
 }
 
-func reportOn(w *domain.Pathway) PathwayReport {
-	r := PathwayReport{Valid: true, Warnings: pathway.Warnings(w)}
-	var known *domain.Error
-	if err := checkPathway(w); errors.As(err, &known) {
-		r.Valid, r.Errors = false, known.Details
+func (s *Server) reportOn(ctx context.Context, p domain.Principal, w *domain.Pathway) (PathwayReport, error) {
+	r := PathwayReport{Warnings: pathway.Warnings(w), Needs: pathway.Needs(w, false)}
+	err := checkPathway(w)
+	if err == nil {
+		err = s.ports.Pathways.CheckPathway(ctx, p, w)
 	}
-	return r
+	var known *domain.Error
+	switch {
+	case err == nil:
+		r.Valid, r.Runnable = true, len(r.Needs) == 0
+	case errors.As(err, &known) && known.Code == domain.CodeValidation:
+		r.Errors = known.Details
+	default:
+		return r, err
+	}
+	return r, nil
 }
 
 func (s *Server) pathwayRoutes() {
 	const tag, path = "Pathways", "/v1/pathways"
 	add(s, operation{
 		method: http.MethodPost, path: path, id: "createPathway", tag: tag, status: http.StatusCreated, summary: "Create a pathway",
-		about: "Nodes say, collect, dtmf and end; edges lead from node to node, by key presses, time-outs or always. Text takes {{name}} and {{name | fallback}}.",
+		about: "Nodes say, collect, converse, dtmf, condition, tool, appointment, sms, transfer, agent and end; edges lead from node to node. Text takes {{name}} and {{name | fallback}}. " +
+			"Tools, knowledge bases and agents that nodes name must be the workspace's. Calls walk say, collect (of keys), dtmf, transfer and end, by key presses, time-outs, always, else, success and failure; " +
+			"what takes an engine that is not configured is kept, told of by validate, and refused when a call would walk it (409 engine_not_configured).",
 	}, func(ctx context.Context, p domain.Principal, in *struct{ Body PathwayChange }) (*answer[*domain.Pathway], error) {
 		w := &domain.Pathway{}
 		if err := in.Body.apply(w); err != nil {
@@ -88,10 +101,10 @@ func (s *Server) pathwayRoutes() {
 		return touched(ctx, made, err)
 	})
 	add(s, operation{method: http.MethodPost, path: path + "/validate", id: "validatePathway", tag: tag, summary: "Check a pathway without saving it"},
-		func(_ context.Context, _ domain.Principal, in *struct{ Body PathwayChange }) (*answer[PathwayReport], error) {
+		func(ctx context.Context, p domain.Principal, in *struct{ Body PathwayChange }) (*answer[PathwayReport], error) {
 			w := &domain.Pathway{}
 			in.Body.onto(w)
-			return ok(reportOn(w), nil)
+			return ok(s.reportOn(ctx, p, w))
 		})
 	add(s, operation{method: http.MethodGet, path: path, id: "listPathways", tag: tag, summary: "List pathways"},
 		func(ctx context.Context, p domain.Principal, in *struct{ Paging }) (*answer[List[*domain.Pathway]], error) {
@@ -116,7 +129,7 @@ func (s *Server) pathwayRoutes() {
 			if err != nil {
 				return nil, err
 			}
-			return ok(reportOn(w), nil)
+			return ok(s.reportOn(ctx, p, w))
 		})
 	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updatePathway", tag: tag, summary: "Change a pathway", about: "Calls and campaigns that are running keep the pathway they began with."},
 		func(ctx context.Context, p domain.Principal, in *struct {
@@ -138,4 +151,5 @@ func (s *Server) pathwayRoutes() {
 			}
 			return deleted(id, "pathway", s.ports.Pathways.DeletePathway(ctx, p, id))
 		})
+	s.playRoutes(tag, path)
 }

@@ -44,6 +44,8 @@ func routeTable() map[string]rule {
 		"GET /v1/agents/{id}/versions":              {need: readAgents},
 		"GET /v1/agents/{id}/versions/{version}":    {need: readAgents},
 		"POST /v1/pathways/validate":                {need: writeAgents},
+		"POST /v1/pathways/{id}/chat":               {need: readAgents},
+		"POST /v1/pathways/{id}/replay":             {need: readAll},
 		"POST /v1/pathways/{id}/validate":           {need: readAgents},
 		"POST /v1/dnc-lists/{id}/entries":           {writeCalls, "admin", "dnc_list.imported", "dnc_list"},
 		"GET /v1/dnc-lists/{id}/entries":            {need: readCalls},

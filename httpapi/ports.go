@@ -187,7 +187,10 @@ type Pathways interface {
 	Pathway(ctx context.Context, p domain.Principal, id string) (*domain.Pathway, error)
 	ListPathways(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Pathway], error)
 	UpdatePathway(ctx context.Context, p domain.Principal, id string, change func(*domain.Pathway) error) (*domain.Pathway, error)
+	// DeletePathway: invalid_state with used_by while an agent names it.
 	DeletePathway(ctx context.Context, p domain.Principal, id string) error
+	// CheckPathway: 422 where a node names what is not the workspace's.
+	CheckPathway(ctx context.Context, p domain.Principal, w *domain.Pathway) error
 }
 
 // Trunks are ways to the telephone network.

@@ -85,6 +85,10 @@ func (w *walk) enter(id string) {
 		w.say(n, speaking)
 	case domain.NodeEnd:
 		w.say(n, ending)
+	case domain.NodeTool, domain.NodeAppointment, domain.NodeSMS, domain.NodeAgent:
+		w.act(n)
+	case domain.NodeConverse, domain.NodeCondition:
+		w.end("", "", "engine_not_configured")
 	default:
 		w.end("", "", "unknown_node_type")
 	}

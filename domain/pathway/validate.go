@@ -173,8 +173,11 @@ func (v *validation) node(i int, n *domain.Node) {
 		v.transfer(at, n)
 	case domain.NodeEnd:
 		v.outcome(at+".outcome", n.Outcome)
+	case domain.NodeConverse, domain.NodeTool, domain.NodeAppointment, domain.NodeSMS, domain.NodeAgent:
+		v.act(at, n)
+	case domain.NodeCondition:
 	default:
-		v.bad(at+".type", "%q cannot run; the types are say, collect, dtmf, transfer and end", n.Type)
+		v.bad(at+".type", "%q is no type; the types are say, collect, converse, dtmf, condition, tool, appointment, sms, transfer, agent and end", n.Type)
 	}
 	if utf8.RuneCountInString(n.Notes) > maxNotes {
 		v.bad(at+".notes", "has more than %d letters", maxNotes)
@@ -232,8 +235,8 @@ func (v *validation) set(at string, s *domain.Assign) {
 }
 
 func (v *validation) collect(at string, n *domain.Node) {
-	if n.Input != "" && n.Input != "dtmf" {
-		v.bad(at+".input", "%q cannot run; input is dtmf", n.Input)
+	if !slices.Contains([]string{"", "dtmf", "speech", "both"}, n.Input) {
+		v.bad(at+".input", "%q is none of dtmf, speech and both", n.Input)
 	}
 	if n.SaveAs != "" {
 		if !variableName.MatchString(n.SaveAs) {
@@ -256,6 +259,10 @@ func (v *validation) collect(at string, n *domain.Node) {
 	for i, value := range n.Values {
 		param := fmt.Sprintf("%s.values[%d]", at, i)
 		switch {
+		case n.Input == "speech" || n.Input == "both":
+			if value == "" || utf8.RuneCountInString(value) > maxName {
+				v.bad(param, "must have 1 to %d letters", maxName)
+			}
 		case value == "" || digitsOf(value) != value:
 			v.bad(param, "%q: keys are 0-9, *, # and A-D", value)
 		case len(value) > lengthOf(n):
@@ -288,12 +295,18 @@ func (v *validation) edge(i int, e *domain.Edge) {
 			v.bad(at+".when.type", "an edge from anywhere cannot be always")
 		}
 	case domain.EdgeSuccess, domain.EdgeFailure:
-		if from == nil || from.Type != domain.NodeTransfer {
-			v.bad(at+".when.type", "%q leads away from a transfer node only", e.When.Type)
+		if from == nil || !slices.Contains([]domain.NodeType{domain.NodeTransfer, domain.NodeTool, domain.NodeAppointment}, from.Type) {
+			v.bad(at+".when.type", "%q leads away from a transfer, tool or appointment node only", e.When.Type)
 		}
+	case domain.EdgeIntent:
+		v.word(at+".when.intent", e.When.Intent, maxName)
+	case domain.EdgeExpr:
+		v.word(at+".when.expr", e.When.Expr, maxNotes)
+	case domain.EdgeLLM:
+		v.word(at+".when.prompt", e.When.Prompt, maxNotes)
 	case domain.EdgeElse, domain.EdgeTimeout:
 	default:
-		v.bad(at+".when.type", "%q cannot run; the types are always, else, dtmf, timeout, success and failure", e.When.Type)
+		v.bad(at+".when.type", "%q is no type; the types are always, else, dtmf, timeout, success, failure, intent, expr and llm", e.When.Type)
 	}
 	for _, other := range v.p.Edges[:i] {
 		if other.From == e.From && other.When == e.When {
@@ -325,6 +338,10 @@ func (v *validation) texts() {
 		v.text(at+".notes", n.Notes)
 		v.text(at+".destination", n.Destination)
 		v.text(at+".summary", n.Summary)
+		v.text(at+".body", n.Body)
+		for _, name := range slices.Sorted(maps.Keys(n.Arguments)) {
+			v.text(at+".arguments."+name, n.Arguments[name])
+		}
 		if n.Set == nil {
 			continue
 		}

@@ -44,14 +44,14 @@ func TestEverythingWrongIsToldAtOnce(t *testing.T) {
 		Nodes: []domain.Node{
 			{ID: "a", Type: domain.NodeSay},
 			{ID: "a", Type: domain.NodeSay, Prompt: strings.Repeat("x", 4001)},
-			{ID: "b", Type: "converse"},
-			{ID: "c", Type: domain.NodeCollect, Input: "speech", Length: 99, Retries: 99, TimeoutSeconds: 999, SaveAs: "not good", Values: []string{"x", ""}},
+			{ID: "b", Type: "dance"},
+			{ID: "c", Type: domain.NodeCollect, Input: "smell", Length: 99, Retries: 99, TimeoutSeconds: 999, SaveAs: "not good", Values: []string{"x", ""}},
 			{ID: "d", Type: domain.NodeDTMF, Digits: "12a3"},
 			{ID: "e", Type: domain.NodeEnd, Outcome: "voicemail", Prompt: "{{who}} {{}} {{ok | x}}"},
 			{ID: "no good", Type: domain.NodeSay, Prompt: "{{open", Set: &domain.Assign{Outcome: "great", Variables: map[string]string{"b c": "{{gone}}"}}},
 		},
 		Edges: []domain.Edge{
-			edge("a", "z", domain.EdgeAlways), edge("y", "a", domain.EdgeAlways), edge("a", "b", "expr"),
+			edge("a", "z", domain.EdgeAlways), edge("y", "a", domain.EdgeAlways), edge("a", "b", "mood"),
 			edge("a", "b", domain.EdgeDTMF, "x"), edge("*", "a", domain.EdgeAlways),
 			edge("e", "a", domain.EdgeElse), edge("e", "b", domain.EdgeElse),
 		},

@@ -1,0 +1,193 @@
+package pathway
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// Limits of what a node names.
+const (
+	maxNodeTools = 50
+	maxNodeBases = 20
+	maxArguments = 50
+	maxBody      = 1600
+)
+
+// act checks a node that does something besides speaking, or speaks freely.
+func (v *validation) act(at string, n *domain.Node) {
+	switch n.Type { //nolint:exhaustive // the others have checks of their own
+	case domain.NodeConverse:
+		v.word(at+".prompt", n.Prompt, maxPrompt)
+		v.ids(at+".tools", domain.PrefixTool, n.Tools, maxNodeTools)
+		v.ids(at+".knowledge_base_ids", domain.PrefixKnowledge, n.KnowledgeBaseIDs, maxNodeBases)
+		v.extract(at+".extract", n.Extract)
+	case domain.NodeTool:
+		v.id(at+".tool_id", domain.PrefixTool, n.ToolID)
+	case domain.NodeAppointment:
+		if !slices.Contains([]string{"availability", "book", "confirm", "cancel", "reschedule"}, n.Action) {
+			v.bad(at+".action", "%q is none of availability, book, confirm, cancel and reschedule", n.Action)
+		}
+	case domain.NodeSMS:
+		v.word(at+".body", n.Body, maxBody)
+	case domain.NodeAgent:
+		v.id(at+".agent_id", domain.PrefixAgent, n.AgentID)
+	}
+	v.arguments(at, n)
+	if n.SaveAs != "" {
+		if !variableName.MatchString(n.SaveAs) {
+			v.bad(at+".save_as", "%q is no name: letters, digits and _, not beginning with a digit", n.SaveAs)
+		}
+		v.known[n.SaveAs] = true
+	}
+}
+
+func (v *validation) arguments(at string, n *domain.Node) {
+	if len(n.Arguments) > maxArguments {
+		v.bad(at+".arguments", "has %d entries; %d at most", len(n.Arguments), maxArguments)
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(n.Arguments)) {
+		if !variableName.MatchString(name) {
+			v.bad(at+".arguments", "%q is no name: letters, digits and _, not beginning with a digit", name)
+		}
+		if utf8.RuneCountInString(n.Arguments[name]) > maxNotes {
+			v.bad(at+".arguments."+name, "has more than %d letters", maxNotes)
+		}
+	}
+}
+
+// word checks a text that has to be there.
+func (v *validation) word(param, text string, most int) {
+	switch {
+	case strings.TrimSpace(text) == "":
+		v.bad(param, "is required")
+	case utf8.RuneCountInString(text) > most:
+		v.bad(param, "has more than %d letters", most)
+	}
+}
+
+func (v *validation) id(param string, kind domain.Prefix, id string) {
+	if id == "" {
+		v.bad(param, "is required")
+		return
+	}
+	if _, err := domain.ParseID(kind, id); err != nil {
+		v.bad(param, "there is no %s %q", kind, id)
+	}
+}
+
+// extract checks what a conversation is to find out.
+func (v *validation) extract(param string, all []domain.AnalysisField) {
+	if len(all) > maxArguments {
+		v.bad(param, "has %d entries; %d at most", len(all), maxArguments)
+		return
+	}
+	for i, f := range all {
+		at := fmt.Sprintf("%s[%d]", param, i)
+		if !variableName.MatchString(f.Name) {
+			v.bad(at+".name", "%q is no name: letters, digits and _, not beginning with a digit", f.Name)
+		}
+		if !slices.Contains([]string{"", "string", "number", "integer", "boolean"}, f.Type) {
+			v.bad(at+".type", "%q is none of string, number, integer and boolean", f.Type)
+		}
+		if utf8.RuneCountInString(f.Description) > maxNotes || len(f.Values) > maxNodes {
+			v.bad(at, "is too long")
+		}
+		v.known[f.Name] = true
+	}
+}
+
+func (v *validation) ids(param string, kind domain.Prefix, all []string, most int) {
+	if len(all) > most {
+		v.bad(param, "has %d entries; %d at most", len(all), most)
+		return
+	}
+	for i, id := range all {
+		v.id(fmt.Sprintf("%s[%d]", param, i), kind, id)
+	}
+}
+
+// Needs are the places of a pathway that take an engine which is none of the
+// pathway's own: calls walk no pathway that has one. Acts are among them unless
+// they are only told of.
+func Needs(p *domain.Pathway, told bool) []domain.Detail {
+	var out domain.Problems
+	need := func(param, what string) {
+		out.Add(param, domain.CodeNoEngine, "%s, and none is configured here", what)
+	}
+	for i, n := range p.Nodes {
+		at := fmt.Sprintf("nodes[%d]", i)
+		switch n.Type {
+		case domain.NodeConverse:
+			need(at+".type", "a converse node takes a language model")
+		case domain.NodeCondition:
+			need(at+".type", "a condition node takes an engine for expressions")
+		case domain.NodeCollect:
+			if n.Input == "speech" || n.Input == "both" {
+				need(at+".input", "hearing speech takes an engine")
+			}
+		case domain.NodeTool, domain.NodeAppointment, domain.NodeSMS, domain.NodeAgent:
+			if !told {
+				need(at+".type", fmt.Sprintf("a %s node takes an engine that acts in calls", n.Type))
+			}
+		case domain.NodeSay, domain.NodeDTMF, domain.NodeTransfer, domain.NodeEnd:
+		}
+	}
+	for i, e := range p.Edges {
+		at := fmt.Sprintf("edges[%d].when.type", i)
+		switch e.When.Type {
+		case domain.EdgeIntent, domain.EdgeLLM:
+			need(at, "knowing what was meant takes a language model")
+		case domain.EdgeExpr:
+			need(at, "an expression takes an engine for it")
+		case domain.EdgeAlways, domain.EdgeElse, domain.EdgeDTMF, domain.EdgeTimeout, domain.EdgeSuccess, domain.EdgeFailure:
+		}
+	}
+	return out
+}
+
+// Act tells of something to be done besides speaking: a tool, an appointment,
+// a message, or another agent who takes over.
+type Act struct {
+	Node      string
+	Type      domain.NodeType
+	Target    string // the tool or agent, or what is done with an appointment
+	Text      string // of a message
+	Arguments map[string]string
+}
+
+func (Act) do() {}
+
+// act tells of what a node does and goes on as if that went well.
+func (w *walk) act(n *domain.Node) {
+	fill := func(text string) string {
+		shown, hidden := w.s.shownText(text)
+		if hidden {
+			return shown
+		}
+		filled, missing := Fill(text, w.s.values)
+		for _, name := range missing {
+			w.tell(Missing{Node: n.ID, Name: name})
+		}
+		return filled
+	}
+	a := Act{Node: n.ID, Type: n.Type, Target: n.ToolID + n.AgentID + n.Action, Text: fill(n.Body)}
+	for _, name := range slices.Sorted(maps.Keys(n.Arguments)) {
+		if a.Arguments == nil {
+			a.Arguments = make(map[string]string)
+		}
+		a.Arguments[name] = fill(n.Arguments[name])
+	}
+	w.tell(a)
+	if n.Type == domain.NodeAgent {
+		w.end("", "", "")
+		return
+	}
+	w.s.phase = sending
+	w.leave([]domain.EdgeType{domain.EdgeSuccess, domain.EdgeAlways, domain.EdgeElse}, w.s.node)
+}

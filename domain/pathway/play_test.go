@@ -1,0 +1,182 @@
+package pathway_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/pathway"
+)
+
+func says(dos []pathway.Do) []string {
+	var texts []string
+	for _, d := range dos {
+		if s, ok := d.(pathway.Say); ok {
+			texts = append(texts, s.Shown)
+		}
+	}
+	return texts
+}
+
+func TestAPathwayIsPlayedWithoutSound(t *testing.T) {
+	t.Parallel()
+	play := pathway.Play{State: pathway.New(domain.Script{Pathway: confirm()}, map[string]string{"name": "Ada"})}
+	assert.Equal(t, []string{"Hello Ada.", "Press 1 for tomorrow."}, says(play.Begin()))
+	require.NotNil(t, play.Waits)
+	assert.Equal(t, 1, play.Waits.Length)
+	assert.Equal(t, []string{"Press 1 for tomorrow."}, says(play.Press("")), "silence: it asks again")
+	assert.Equal(t, []string{"Thanks."}, says(play.Press("1")))
+	assert.True(t, play.State.Over())
+	assert.Nil(t, play.Waits)
+	assert.Equal(t, domain.OutcomeConfirmed, play.State.Result().Outcome)
+	assert.Empty(t, play.Press("2"), "nobody is there")
+	for text, want := range map[string]bool{"1": true, "1 2 #": true, "": true, "yes": false, "one": false, "a": true} {
+		_, ok := pathway.Keys(text)
+		assert.Equal(t, want, ok, text)
+	}
+}
+
+// errand does things besides speaking.
+func errand() domain.Pathway {
+	return domain.Pathway{
+		Name: "errand", Start: "look", Variables: []domain.Variable{{Name: "order", Default: "7"}},
+		Nodes: []domain.Node{
+			{ID: "look", Type: domain.NodeTool, ToolID: "tool_01J00000000000000000000001", Arguments: map[string]string{"order": "{{order}}"}, SaveAs: "place"},
+			{ID: "text", Type: domain.NodeSMS, Body: "Order {{order}}."},
+			{ID: "hand", Type: domain.NodeTransfer, Destination: "desk"},
+			{ID: "sorry", Type: domain.NodeEnd, Prompt: "Nobody is there."},
+			{ID: "bye", Type: domain.NodeEnd},
+		},
+		Edges: []domain.Edge{
+			edge("look", "text", domain.EdgeSuccess), edge("look", "sorry", domain.EdgeFailure), edge("text", "hand", domain.EdgeAlways),
+			edge("hand", "bye", domain.EdgeSuccess), edge("hand", "sorry", domain.EdgeFailure),
+		},
+	}
+}
+
+func TestWhatAPathwayDoesIsToldAndNotDone(t *testing.T) {
+	t.Parallel()
+	p := errand()
+	require.NoError(t, pathway.Validate(&p))
+	assert.Len(t, pathway.Needs(&p, false), 2, "calls do not walk it")
+	assert.Empty(t, pathway.Needs(&p, true))
+	play := pathway.Play{State: pathway.New(domain.Script{Pathway: p}, nil)}
+	assert.Equal(t, []pathway.Do{
+		pathway.Act{Node: "look", Type: domain.NodeTool, Target: "tool_01J00000000000000000000001", Arguments: map[string]string{"order": "7"}},
+		pathway.Act{Node: "text", Type: domain.NodeSMS, Text: "Order 7."},
+		pathway.Transfer{Node: "hand", Destination: "desk", Mode: domain.TransferBridge},
+	}, play.Begin())
+	assert.True(t, play.Handing())
+	assert.Equal(t, []string{"Nobody is there."}, says(play.Back(false)))
+	assert.True(t, play.State.Over())
+}
+
+func TestWhatTakesAnEngineIsKeptAndNamed(t *testing.T) {
+	t.Parallel()
+	p := domain.Pathway{
+		Name: "talk", Start: "talk",
+		Nodes: []domain.Node{
+			{ID: "talk", Type: domain.NodeConverse, Prompt: "Find out when.", Extract: []domain.AnalysisField{{Name: "day", Type: "string"}}},
+			{ID: "age", Type: domain.NodeCondition},
+			{ID: "ask", Type: domain.NodeCollect, Input: "speech", Values: []string{"yes", "no"}, Prompt: "On {{day}}?"},
+			{ID: "bye", Type: domain.NodeEnd},
+		},
+		Edges: []domain.Edge{
+			{From: "talk", To: "age", When: domain.When{Type: domain.EdgeLLM, Prompt: "A day was named."}},
+			{From: "talk", To: "ask", When: domain.When{Type: domain.EdgeIntent, Intent: "later"}},
+			{From: "age", To: "bye", When: domain.When{Type: domain.EdgeExpr, Expr: "day == 1"}},
+			edge("ask", "bye", domain.EdgeElse),
+		},
+	}
+	require.NoError(t, pathway.Validate(&p))
+	needs := make(map[string]bool)
+	for _, d := range pathway.Needs(&p, false) {
+		assert.Equal(t, domain.CodeNoEngine, d.Code)
+		needs[d.Param] = true
+	}
+	assert.Equal(t, map[string]bool{
+		"nodes[0].type": true, "nodes[1].type": true, "nodes[2].input": true,
+		"edges[0].when.type": true, "edges[1].when.type": true, "edges[2].when.type": true,
+	}, needs)
+	p = confirm()
+	assert.Empty(t, pathway.Needs(&p, false))
+
+	p.Nodes = append(p.Nodes, domain.Node{ID: "c", Type: domain.NodeConverse, Tools: []string{"x"}}, domain.Node{ID: "t", Type: domain.NodeTool},
+		domain.Node{ID: "a", Type: domain.NodeAppointment, Action: "dance", Arguments: map[string]string{"2 words": ""}}, domain.Node{ID: "s", Type: domain.NodeSMS},
+		domain.Node{ID: "g", Type: domain.NodeAgent, AgentID: "agent_1"})
+	p.Edges = append(p.Edges, edge("c", "t", domain.EdgeLLM), edge("c", "t", domain.EdgeIntent), edge("c", "t", domain.EdgeExpr))
+	assert.Equal(t, map[string]int{
+		"nodes[5].prompt": 1, "nodes[5].tools[0]": 1, "nodes[6].tool_id": 1, "nodes[7].action": 1, "nodes[7].arguments": 1, "nodes[8].body": 1, "nodes[9].agent_id": 1,
+		"edges[5].when.prompt": 1, "edges[6].when.intent": 1, "edges[7].when.expr": 1,
+	}, params(t, pathway.Validate(&p)))
+}
+
+func segment(speaker, text string, from, to int64) domain.Segment {
+	return domain.Segment{Speaker: speaker, Text: text, StartMs: from, EndMs: to}
+}
+
+func TestACallIsWalkedAgainAndShowsWhereItDiffers(t *testing.T) {
+	t.Parallel()
+	call := pathway.Recorded{ByAgent: true, Segments: []domain.Segment{
+		segment("agent", "Hello Ada.", 0, 900), segment("agent", "Press 1 for tomorrow.", 900, 2000),
+		segment("agent", "Press 1 for tomorrow.", 5000, 6000), segment("caller", "[pressed 1]", 6500, 6500), segment("agent", "Thanks.", 6600, 7000),
+	}}
+	values := map[string]string{"name": "Ada"}
+	same := func(p domain.Pathway, call pathway.Recorded) (different []pathway.Line, r pathway.Result) {
+		lines, state := pathway.Replay(domain.Script{Pathway: p}, values, call)
+		for _, l := range lines {
+			if !l.Same() {
+				different = append(different, l)
+			}
+		}
+		return different, state.Result()
+	}
+	different, r := same(confirm(), call)
+	assert.Empty(t, different)
+	assert.Equal(t, domain.OutcomeConfirmed, r.Outcome)
+
+	changed := confirm()
+	changed.Nodes[2].Prompt = "Thank you."
+	different, _ = same(changed, call)
+	assert.Equal(t, []pathway.Line{{Speaker: "agent", Node: "yes", Recorded: "Thanks.", Now: "Thank you."}}, different)
+
+	shorter := confirm()
+	shorter.Nodes[1].Retries = 0 // silence leads away at once
+	different, r = same(shorter, call)
+	require.NotEmpty(t, different)
+	assert.Equal(t, pathway.Line{Speaker: "agent", Node: "help", Recorded: "Press 1 for tomorrow.", Now: "Goodbye."}, different[0])
+	assert.Equal(t, domain.OutcomeCompleted, r.Outcome)
+
+	early := pathway.Recorded{ByAgent: true, Segments: []domain.Segment{ // the key cuts the question
+		segment("agent", "Hello Ada.", 0, 900), segment("agent", "Press 1 for tomorrow.", 900, 1400), segment("caller", "[pressed 1]", 1390, 1390), segment("agent", "Thanks.", 1500, 2000),
+	}}
+	different, r = same(confirm(), early)
+	assert.Empty(t, different)
+	assert.Equal(t, domain.OutcomeConfirmed, r.Outcome)
+
+	left := pathway.Recorded{Segments: early.Segments[:2]} // the caller hangs up
+	different, r = same(confirm(), left)
+	assert.Empty(t, different)
+	assert.Empty(t, r.Outcome)
+
+	beside := pathway.Recorded{ByAgent: true, Segments: append([]domain.Segment{early.Segments[0], segment("agent", "One moment.", 900, 900)}, early.Segments[1:]...)}
+	different, r = same(confirm(), beside)
+	assert.Empty(t, different, "what was said by the API is no difference")
+	assert.Equal(t, domain.OutcomeConfirmed, r.Outcome)
+}
+
+func TestAReplayNeverTurnsForever(t *testing.T) {
+	t.Parallel()
+	p := domain.Pathway{
+		Name: "loop", Start: "a",
+		Nodes: []domain.Node{{ID: "a", Type: domain.NodeCollect, Retries: 10}, {ID: "b", Type: domain.NodeCollect, Sensitive: true, Length: 4}},
+		Edges: []domain.Edge{edge("a", "b", domain.EdgeElse), edge("b", "a", domain.EdgeElse)},
+	}
+	for _, s := range [][]domain.Segment{nil, {segment("agent", "x", 0, 1)}, {segment("caller", "[hidden]", 0, 1)}, {segment("human", "[on the line]", 0, 1)}} {
+		lines, state := pathway.Replay(domain.Script{Pathway: p}, nil, pathway.Recorded{Segments: s, ByAgent: true})
+		assert.LessOrEqual(t, len(lines), 2)
+		assert.True(t, state.Over())
+	}
+}

@@ -1,0 +1,321 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/pathway"
+)
+
+// ChatInput is what the far end does in a chat.
+type ChatInput struct {
+	Text     string `json:"text,omitempty" maxLength:"500" example:"1" doc:"What it says. Keys of a phone are keyed in; other words count as silence, for no engine hears them. Empty: silence."`
+	Transfer string `json:"transfer,omitempty" enum:"reached,failed" doc:"How the transfer went that the pathway waits for; failed unless said."`
+}
+
+// ChatRequest is a chat with a pathway so far.
+type ChatRequest struct {
+	Variables map[string]string `json:"variables,omitempty" doc:"Values of its variables; 200 at most."`
+	Inputs    []ChatInput       `json:"inputs,omitempty" nullable:"false" maxItems:"200" doc:"All that the far end has done so far, oldest first: the conversation is played from its beginning, and the answer tells what the last one led to. Nothing is kept here in between."`
+}
+
+// ChatMessage is what the agent says.
+type ChatMessage struct {
+	Node string `json:"node"`
+	Text string `json:"text" doc:"What was keyed in secretly is hidden."`
+}
+
+// ChatAction is what a call would do besides speaking. It is told, never done.
+type ChatAction struct {
+	Type      string            `json:"type" enum:"dtmf,transfer,tool,appointment,sms,agent,add_to_dnc,missing_variable"`
+	Node      string            `json:"node,omitempty"`
+	Target    string            `json:"target,omitempty" doc:"The destination, the tool, the agent, what is done with the appointment, or the variable."`
+	Text      string            `json:"text,omitempty" doc:"The keys, the message, or what is told to whoever answers."`
+	Arguments map[string]string `json:"arguments,omitempty"`
+}
+
+// ChatWait is what a pathway waits for.
+type ChatWait struct {
+	For            string  `json:"for" enum:"keys,transfer"`
+	Length         int     `json:"length,omitempty" doc:"Keys that are still wanted."`
+	TimeoutSeconds float64 `json:"timeout_seconds,omitempty"`
+	Sensitive      bool    `json:"sensitive,omitempty"`
+}
+
+// ChatAnswer is what the last input led to.
+type ChatAnswer struct {
+	Object         string            `json:"object" example:"pathway_chat"`
+	PathwayID      string            `json:"pathway_id"`
+	PathwayVersion int               `json:"pathway_version"`
+	Understood     bool              `json:"understood" doc:"false: the last input had words that nobody hears."`
+	Messages       []ChatMessage     `json:"messages" doc:"What the agent says now."`
+	Actions        []ChatAction      `json:"actions" doc:"What a call would do now."`
+	WaitsFor       *ChatWait         `json:"waits_for" doc:"What is waited for; null once it has ended."`
+	Ended          bool              `json:"ended"`
+	Outcome        domain.Outcome    `json:"outcome,omitempty"`
+	Reason         string            `json:"reason,omitempty" doc:"Why it was broken off."`
+	Intent         string            `json:"intent,omitempty"`
+	Notes          string            `json:"notes,omitempty"`
+	Variables      map[string]string `json:"variables" doc:"What was collected and set so far, without what is sensitive."`
+}
+
+// unable refuses to play what takes an engine.
+func unable(w *domain.Pathway) error {
+	needs := pathway.Needs(w, true)
+	if len(needs) == 0 {
+		return nil
+	}
+	e := domain.Errorf(domain.CodeNoEngine, "%s", needs[0].Message)
+	e.Param, e.Details = needs[0].Param, needs
+	return e
+}
+
+func (s *Server) playRoutes(tag, path string) {
+	add(s, operation{
+		method: http.MethodPost, path: path + "/{id}/chat", id: "chatWithPathway", tag: tag, summary: "Walk a pathway in text", errors: []int{http.StatusConflict},
+		about: "By the rules that calls walk it by, but for prompts, which are heard to their end. Transfers, tools, messages and appointments are told of and not done; they count as done well. " +
+			"409 engine_not_configured where it takes an engine.",
+	}, s.chat)
+	add(s, operation{
+		method: http.MethodPost, path: path + "/{id}/replay", id: "replayCall", tag: tag, summary: "Walk a pathway as a call went", errors: []int{http.StatusConflict},
+		about: "What was keyed in during a call that is over is keyed in again, and what the pathway says now stands beside what was said then. It shows the words of the call: the key must read calls and agents (*:read).",
+	}, s.replayCall)
+}
+
+func (s *Server) chat(ctx context.Context, p domain.Principal, in *struct {
+	One
+	Body ChatRequest
+},
+) (*answer[ChatAnswer], error) {
+	id, err := named(domain.PrefixPathway, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	w, err := s.ports.Pathways.Pathway(ctx, p, id)
+	if err != nil {
+		return nil, err
+	}
+	if err = chatFits(&in.Body); err != nil {
+		return nil, err
+	}
+	if err = unable(w); err != nil {
+		return nil, err
+	}
+	play := pathway.Play{State: pathway.New(domain.Script{Pathway: *w}, in.Body.Variables)}
+	out := ChatAnswer{Object: "pathway_chat", PathwayID: w.ID, PathwayVersion: w.Version, Understood: true}
+	dos := play.Begin()
+	for i, input := range in.Body.Inputs {
+		if play.State.Over() {
+			e := domain.Errorf(domain.CodeInvalidState, "the conversation has ended before inputs[%d]", i)
+			e.Param = fmt.Sprintf("inputs[%d]", i)
+			return nil, e
+		}
+		if play.Handing() {
+			dos, out.Understood = play.Back(input.Transfer == "reached"), true
+			continue
+		}
+		keyed, understood := pathway.Keys(input.Text)
+		if !understood {
+			keyed = ""
+		}
+		dos, out.Understood = play.Press(keyed), understood
+	}
+	out.tell(dos)
+	r := play.State.Result()
+	out.Intent, out.Notes, out.Variables = r.Intent, r.Notes, r.Variables
+	switch c := play.Waits; {
+	case play.Handing():
+		out.WaitsFor = &ChatWait{For: "transfer"}
+	case c != nil:
+		out.WaitsFor = &ChatWait{For: "keys", Length: c.Length, TimeoutSeconds: c.Timeout.Seconds(), Sensitive: c.Sensitive}
+	}
+	return ok(out, nil)
+}
+
+// Limits of the values that a chat brings.
+const (
+	mostValues = 200
+	mostValue  = 2000
+)
+
+func chatFits(b *ChatRequest) error {
+	var problems domain.Problems
+	if len(b.Variables) > mostValues {
+		problems.Add("variables", domain.CodeValidation, "has %d entries; %d at most", len(b.Variables), mostValues)
+	}
+	for name, v := range b.Variables {
+		if len(name) > 64 || len(v) > mostValue {
+			problems.Add("variables", domain.CodeValidation, "a name has 64 bytes at most, a value %d", mostValue)
+			break
+		}
+	}
+	return problems.Err()
+}
+
+// tell takes over what a pathway did.
+func (a *ChatAnswer) tell(dos []pathway.Do) {
+	act := func(x ChatAction) { a.Actions = append(a.Actions, x) }
+	for _, d := range dos {
+		switch d := d.(type) {
+		case pathway.Say:
+			a.Messages = append(a.Messages, ChatMessage{Node: d.Node, Text: d.Shown})
+		case pathway.SendDigits:
+			if d.Sensitive {
+				d.Digits = "[hidden]"
+			}
+			act(ChatAction{Type: "dtmf", Text: d.Digits})
+		case pathway.Transfer:
+			if d.Sensitive {
+				d.Summary = "[hidden]"
+			}
+			act(ChatAction{Type: "transfer", Node: d.Node, Target: d.Destination, Text: d.Summary})
+		case pathway.Act:
+			act(ChatAction{Type: string(d.Type), Node: d.Node, Target: d.Target, Text: d.Text, Arguments: d.Arguments})
+		case pathway.OptOut:
+			act(ChatAction{Type: "add_to_dnc"})
+		case pathway.Missing:
+			act(ChatAction{Type: "missing_variable", Node: d.Node, Target: d.Name})
+		case pathway.End:
+			a.Ended, a.Outcome, a.Reason = true, d.Outcome, d.Reason
+		}
+	}
+}
+
+// CallReplay names the call.
+type CallReplay struct {
+	CallID string `json:"call_id" doc:"A call that is over."`
+}
+
+// CallReplayLine is one thing that was said or keyed in, beside what it is now.
+type CallReplayLine struct {
+	Speaker  string `json:"speaker" enum:"agent,caller"`
+	Node     string `json:"node,omitempty"`
+	Recorded string `json:"recorded" doc:"What the call had; empty: nothing."`
+	Now      string `json:"now" doc:"What the pathway has now; empty: nothing."`
+	Same     bool   `json:"same"`
+	Note     string `json:"note,omitempty" enum:"assumed,beside" doc:"assumed: it was keyed in secretly and is not known; zeros stand for it. beside: it was said besides the pathway."`
+}
+
+// CallReplayResult is what a conversation came to.
+type CallReplayResult struct {
+	Outcome domain.Outcome `json:"outcome,omitempty"`
+	Intent  string         `json:"intent,omitempty"`
+	Notes   string         `json:"notes,omitempty"`
+}
+
+// CallReplayed is a call beside what it would be now.
+type CallReplayed struct {
+	Object         string           `json:"object" example:"pathway_replay"`
+	CallID         string           `json:"call_id"`
+	PathwayID      string           `json:"pathway_id"`
+	PathwayVersion int              `json:"pathway_version"`
+	Same           bool             `json:"same" doc:"Nothing differs."`
+	FirstDifferent *int             `json:"first_different" doc:"The index of the first line that differs; null: none does. Behind it keys and prompts may no longer belong together."`
+	Lines          []CallReplayLine `json:"lines"`
+	Recorded       CallReplayResult `json:"recorded" doc:"What the call came to."`
+	Now            CallReplayResult `json:"now" doc:"What it would come to; without an outcome where the far end hangs up before its end."`
+	Ended          bool             `json:"ended" doc:"The pathway comes to its end."`
+}
+
+func (s *Server) replayCall(ctx context.Context, p domain.Principal, in *struct {
+	One
+	Body CallReplay
+},
+) (*answer[CallReplayed], error) {
+	id, err := named(domain.PrefixPathway, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	w, err := s.ports.Pathways.Pathway(ctx, p, id)
+	if err != nil {
+		return nil, err
+	}
+	c, t, err := s.callThatIsOver(ctx, p, in.Body.CallID)
+	if err != nil {
+		return nil, err
+	}
+	if err = unable(w); err != nil {
+		return nil, err
+	}
+	record := pathway.Recorded{Segments: t.Segments, ByAgent: c.EndedBy == "agent"}
+	for _, x := range c.Transfers {
+		if x.By == "agent" {
+			record.Transfers = append(record.Transfers, x)
+		}
+	}
+	lines, state := pathway.Replay(domain.Script{Pathway: *w}, s.spokenIn(ctx, p, c), record)
+	out := CallReplayed{Object: "pathway_replay", CallID: c.ID, PathwayID: w.ID, PathwayVersion: w.Version, Ended: state.Over()}
+	for i, l := range lines {
+		line := CallReplayLine{Speaker: l.Speaker, Node: l.Node, Recorded: l.Recorded, Now: l.Now, Same: l.Same()}
+		switch {
+		case l.Assumed:
+			line.Note = "assumed"
+		case l.Beside:
+			line.Note = "beside"
+		}
+		if !line.Same && out.FirstDifferent == nil {
+			out.FirstDifferent = &i
+		}
+		out.Lines = append(out.Lines, line)
+	}
+	r := state.Result()
+	out.Now = CallReplayResult{Outcome: r.Outcome, Intent: r.Intent, Notes: r.Notes}
+	if o := c.Outcome; o != nil {
+		out.Recorded = CallReplayResult{Outcome: o.Result, Intent: o.Intent, Notes: o.Notes}
+	}
+	out.Same = out.FirstDifferent == nil && (!out.Ended || out.Now == out.Recorded)
+	return ok(out, nil)
+}
+
+// callThatIsOver is a call with what was said in it.
+func (s *Server) callThatIsOver(ctx context.Context, p domain.Principal, callID string) (*domain.Call, *domain.Transcript, error) {
+	var problems domain.Problems
+	problems.Add("call_id", domain.CodeValidation, "there is no such call")
+	id, err := domain.ParseID(domain.PrefixCall, callID)
+	if err != nil {
+		return nil, nil, problems.Err()
+	}
+	c, err := s.ports.Calls.Call(ctx, p, id)
+	if domain.CodeOf(err) == domain.CodeNotFound {
+		return nil, nil, problems.Err()
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	refuse := func(why string) error {
+		e := domain.Errorf(domain.CodeInvalidState, "%s", why).With("current_status", c.Status)
+		e.Param = "call_id"
+		return e
+	}
+	if !c.Final() {
+		return nil, nil, refuse("the call is not over")
+	}
+	t, err := s.ports.Calls.Transcript(ctx, p, c.ID)
+	if slices.Contains([]domain.Code{domain.CodeNotFound, domain.CodeProcessing}, domain.CodeOf(err)) {
+		return nil, nil, refuse("what was said in the call is not written down, or not yet")
+	}
+	return c, t, err
+}
+
+// spokenIn are the variables that the pathway of a call had.
+func (s *Server) spokenIn(ctx context.Context, p domain.Principal, c *domain.Call) map[string]string {
+	phone := c.To
+	if c.Direction == domain.Inbound {
+		phone = c.From
+	}
+	values := map[string]string{"phone": phone, "caller_number": c.From, "called_number": c.To}
+	if c.CampaignID != "" {
+		if of, err := s.ports.Campaigns.Campaign(ctx, p, c.CampaignID); err == nil {
+			values["campaign_name"] = of.Name
+		}
+	}
+	for name := range c.Context {
+		if text, ok := c.Context.Text(name); ok {
+			values[name] = text
+		}
+	}
+	return values
+}

@@ -1,0 +1,74 @@
+package httpapi_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/httpapi"
+)
+
+func errands() m {
+	return m{
+		"name": "errand", "start": "ask",
+		"nodes": []m{
+			{"id": "ask", "type": "collect", "input": "dtmf", "length": 4, "prompt": "Your code, {{name | you}}?", "save_as": "code", "sensitive": true},
+			{"id": "text", "type": "sms", "body": "Code {{code}}."},
+			{"id": "hand", "type": "transfer", "destination": "desk"},
+			{"id": "bye", "type": "end", "prompt": "Goodbye.", "outcome": "confirmed"},
+		},
+		"edges": []m{
+			{"from": "ask", "to": "text", "when": m{"type": "always"}}, {"from": "text", "to": "hand", "when": m{"type": "always"}},
+			{"from": "hand", "to": "bye", "when": m{"type": "failure"}},
+		},
+	}
+}
+
+func TestAChatWalksAPathwayTurnByTurn(t *testing.T) {
+	d := open(t, httpapi.Config{})
+	path := "/v1/pathways/" + d.make("/v1/pathways", errands()) + "/chat"
+	chat := func(inputs ...m) m {
+		return d.must(200, "POST", path, "agents:read", m{"variables": m{"name": "Ada"}, "inputs": inputs}).json(t)
+	}
+	got := chat()
+	assert.Equal(t, []any{m{"node": "ask", "text": "Your code, Ada?"}}, got["messages"])
+	assert.Equal(t, m{"for": "keys", "length": 4.0, "timeout_seconds": 5.0, "sensitive": true}, got["waits_for"])
+	got = chat(m{"text": "hello"})
+	assert.Equal(t, false, got["understood"], "words count as silence")
+	got = chat(m{"text": "1234"})
+	assert.Equal(t, []any{m{"type": "sms", "node": "text", "text": "Code [hidden]."}, m{"type": "transfer", "node": "hand", "target": "desk"}}, got["actions"])
+	assert.Equal(t, m{"for": "transfer"}, got["waits_for"])
+	assert.Equal(t, m{}, got["variables"], "what is sensitive is shown nowhere")
+	got = chat(m{"text": "1234"}, m{"transfer": "failed"})
+	assert.Equal(t, []any{true, "confirmed", nil}, []any{got["ended"], got["outcome"], got["waits_for"]})
+	r := d.must(409, "POST", path, "agents:read", m{"inputs": []m{{"text": "1234"}, {}, {"text": "1"}}})
+	assert.Equal(t, "inputs[2]", r.failure(t)["param"])
+	d.must(422, "POST", path, "agents:read", m{"inputs": make([]m, 201)})
+
+	talk := m{"name": "talk", "start": "a", "nodes": []m{{"id": "a", "type": "converse", "prompt": "Talk."}}, "edges": []m{}}
+	report := d.must(200, "POST", "/v1/pathways/validate", "agents:write", talk).json(t)
+	assert.Equal(t, []any{true, false}, []any{report["valid"], report["runnable"]})
+	assert.Len(t, report["needs"], 1)
+	id := d.make("/v1/pathways", talk)
+	assert.Equal(t, "engine_not_configured", d.must(409, "POST", "/v1/pathways/"+id+"/chat", "agents:read", m{}).failure(t)["code"])
+}
+
+func TestACallIsReplayedThroughAPathway(t *testing.T) {
+	d := open(t, httpapi.Config{})
+	w := errands()
+	w["nodes"].([]m)[0]["prompt"] = "Hello." // as the call had it
+	path := "/v1/pathways/" + d.make("/v1/pathways", w) + "/replay"
+	d.must(422, "POST", path, "all", m{"call_id": "call_" + ulidOf(99)})
+	id := d.make("/v1/calls/outbound", m{"to": "+12025550123", "agent_id": "agent_" + ulidOf(1)})
+	assert.Equal(t, "invalid_state", d.must(409, "POST", path, "all", m{"call_id": id}).failure(t)["code"], "it is not over")
+	c, err := d.calls.get(id)
+	assert.NoError(t, err)
+	c.Status = domain.CallCompleted
+	got := d.must(200, "POST", path, "all", m{"call_id": id}).json(t)
+	assert.Equal(t, []any{true, nil, false}, []any{got["same"], got["first_different"], got["ended"]})
+	d.must(200, "PATCH", path[:len(path)-len("/replay")], "all", m{"nodes": errands()["nodes"]})
+	got = d.must(200, "POST", path, "all", m{"call_id": id}).json(t)
+	assert.Equal(t, []any{false, 0.0}, []any{got["same"], got["first_different"]})
+	assert.Equal(t, []any{m{"speaker": "agent", "node": "ask", "recorded": "Hello.", "now": "Your code, you?", "same": false}}, got["lines"])
+}
