@@ -405,11 +405,11 @@ func (c *Client) GetAvailability(ctx context.Context, q GetAvailabilityQuery, op
 	return send[Availability](ctx, c, "GET", "/v1/appointments/availability", q.values(), nil, options)
 }
 
-// DeleteAppointment: Delete an appointment and all that it tells of a person.
+// DeleteAppointment: Delete an appointment.
 //
 // DELETE /v1/appointments/{id}
 //
-// One that is open is cancelled first.
+// One that is open is cancelled first. Events that told of it, with name and number, stay in the event log until the workspace is deleted.
 func (c *Client) DeleteAppointment(ctx context.Context, id string, options ...Option) (*Deleted, error) {
 	return send[Deleted](ctx, c, "DELETE", "/v1/appointments/"+url.PathEscape(id), nil, nil, options)
 }
@@ -2316,11 +2316,11 @@ func (c *Client) SendSMS(ctx context.Context, body *NewMessage, options ...Optio
 	return send[Message](ctx, c, "POST", "/v1/sms", nil, asJSON(body), options)
 }
 
-// DeleteSMS: Delete a text message and all that it tells of a person.
+// DeleteSMS: Delete a text message.
 //
 // DELETE /v1/sms/{id}
 //
-// 409 invalid_state while it is on its way.
+// 409 invalid_state while it is on its way. Events that told of it, with numbers and, of one that came in, its words, stay in the event log until the workspace is deleted.
 func (c *Client) DeleteSMS(ctx context.Context, id string, options ...Option) (*Deleted, error) {
 	return send[Deleted](ctx, c, "DELETE", "/v1/sms/"+url.PathEscape(id), nil, nil, options)
 }
@@ -3401,6 +3401,8 @@ type Appointment struct {
 	Provider string `json:"provider"`
 	// Whose time it is.
 	ProviderID string `json:"provider_id"`
+	// How often it was changed, as its calendar file says it.
+	Sequence int64 `json:"sequence"`
 	// booked, confirmed, cancelled, completed or no_show.
 	Status string `json:"status"`
 	// In which local_datetime is told.
@@ -6268,8 +6270,10 @@ type Replay struct {
 	Accepted []string `json:"accepted"`
 	// Nothing was delivered: it was only asked.
 	DryRun bool `json:"dry_run"`
-	// More events lie between from and to: go on from the last one.
+	// There may be more events between from and to: go on from next_from.
 	More bool `json:"more"`
+	// With more: from, for the next request.
+	NextFrom *time.Time `json:"next_from,omitempty"`
 	// Those that there are not, or not any more.
 	NotFound []string `json:"not_found"`
 }
