@@ -151,11 +151,11 @@ func (f *follower) serve(ctx context.Context, w io.Writer) error {
 		cancel()
 		switch {
 		case errors.Is(err, io.EOF):
-			return nil //nolint:nilerr // nothing follows
+			return nil
 		case err != nil:
 			return err
 		case ctx.Err() != nil || !f.may(ctx):
-			return nil
+			return nil //nolint:nilerr // the end is a clean one
 		}
 		for i := range events {
 			if err = f.write(&events[i]); err != nil {
