@@ -138,9 +138,9 @@ func (d *Desk) placeAmongLast(ctx context.Context, workspace, id string) (uint64
 		known, _ = v.(logEnd)
 	}
 	if known.upto > from && known.odd <= from {
-		at, err := d.walkEnd(ctx, workspace, id, &known)
-		if !errors.Is(err, domain.ErrNotFound) || known.odd <= from {
-			return at, err
+		at, failed := d.walkEnd(ctx, workspace, id, &known)
+		if !errors.Is(failed, domain.ErrNotFound) || known.odd <= from {
+			return at, failed
 		}
 	}
 	// Nothing is known of these, or the clock was set back behind them.

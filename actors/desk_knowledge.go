@@ -154,8 +154,8 @@ func (d *Desk) AddSource(ctx context.Context, p domain.Principal, id string, o a
 	}
 	sourceID := newID(ctx, domain.PrefixSource)
 	if t := turnOf(ctx); t != nil && t.again {
-		if made, _, err := d.sourceOf(ctx, k, sourceID); domain.CodeOf(err) != domain.CodeNotFound {
-			return made, err
+		if made, _, failed := d.sourceOf(ctx, k, sourceID); domain.CodeOf(failed) != domain.CodeNotFound {
+			return made, failed
 		}
 	}
 	s, err := d.newSource(ctx, k, sourceID, o, "")

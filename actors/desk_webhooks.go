@@ -67,8 +67,8 @@ func (d *Desk) UpdateWebhook(ctx context.Context, p domain.Principal, id string,
 	defer t.changing.Unlock()
 	w, err := update(ctx, d, p, domain.PrefixWebhook, id, func(w *domain.Webhook) error {
 		url := w.URL
-		if err := change(w); err != nil {
-			return err
+		if failed := change(w); failed != nil {
+			return failed
 		}
 		w.SecretHint = hook.Hint(w.Secret)
 		if w.URL == url {

@@ -186,7 +186,9 @@ func TestADeletionOfAWorkspaceHoldsWhateverIsLost(t *testing.T) {
 		_, text, _ = d.CreateKey(ctx, p, &domain.APIKey{Name: "k", Permissions: []domain.Permission{domain.AllRead}})
 	})
 	<-begun
-	wait.Go(func() { assert.NoError(t, d.DeleteWorkspace(ctx, h.live, p.WorkspaceID), "it was deleted, and goes now") })
+	wait.Go(func() {
+		assert.NoError(t, d.DeleteWorkspace(ctx, h.live, p.WorkspaceID), "it was deleted, and goes now")
+	})
 	h.until(patience, "the workspace is unknown", func() bool {
 		_, err := d.AnyWorkspace(ctx, p.WorkspaceID)
 		return domain.CodeOf(err) == domain.CodeNotFound
@@ -407,7 +409,7 @@ func TestADayWithoutBookingsHasNoRow(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	d, ctx := h.desk(), t.Context()
-	x := h.provider(h.live, "Dr. Rivera")
+	x := h.provider(h.live, "Room 2")
 	days := func() (names []string) {
 		prefix := domain.Key{Kind: "booking", Workspace: h.live.WorkspaceID, ID: x.ID + "/"}
 		require.NoError(t, h.store.Under(ctx, prefix, "", 100, func() domain.Record { return &domain.BookingDay{} }, func(r domain.Record) error {
