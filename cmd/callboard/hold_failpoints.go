@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/domain"
@@ -28,23 +27,20 @@ import (
 //	KIND+KIND 3 after     the same, once it is made
 //	read:KIND 2 before    the second row of a kind that is read, and later ones
 //
-// The kind "answer" is the stored answer to an Idempotency-Key. With
-// FAILPOINT_APART, the control, what a job or a request does is not one commit
-// with the row that remembers it.
+// The kind "answer" is the stored answer to an Idempotency-Key.
 func holding(s actors.Store) actors.Store {
-	path, apart := os.Getenv("FAILPOINT_HOLD"), os.Getenv("FAILPOINT_APART") != ""
-	if path == "" && !apart {
+	path := os.Getenv("FAILPOINT_HOLD")
+	if path == "" {
 		return s
 	}
-	return &holdStore{Store: s, path: path, apart: apart, seen: make(map[string]int)}
+	return &holdStore{Store: s, path: path, seen: make(map[string]int)}
 }
 
 type holdStore struct {
 	actors.Store
-	path  string
-	apart bool
-	mu    sync.Mutex
-	seen  map[string]int // by line: how often what it names was done
+	path string
+	mu   sync.Mutex
+	seen map[string]int // by line: how often what it names was done
 }
 
 // reached is the line, with its end cut off, that holds whoever does this now.
@@ -86,15 +82,6 @@ func (h *holdStore) Apply(ctx context.Context, c commit.Change) ([]event.Event, 
 			return r.Key().Kind == kind || kind == "answer" && answered(r)
 		})
 	})
-	var before []event.Event
-	if h.apart {
-		effect, rest := taken(c)
-		events, err := h.Store.Apply(ctx, effect)
-		if err != nil {
-			return nil, err
-		}
-		before, c = events, rest
-	}
 	if line != "" && !after {
 		h.hold(line)
 	}
@@ -102,7 +89,7 @@ func (h *holdStore) Apply(ctx context.Context, c commit.Change) ([]event.Event, 
 	if line != "" && err == nil {
 		h.hold(line)
 	}
-	return append(before, events...), err
+	return events, err
 }
 
 // Get is commit.Store's.
@@ -120,37 +107,4 @@ func answered(r domain.Record) bool {
 	}
 	text, err := json.Marshal(r)
 	return err == nil && bytes.Contains(text, []byte(`"done":true`))
-}
-
-// taken takes a change apart: what is done, and the rows that remember it. A
-// key that was never reserved is forgotten, and an export is shown at once.
-func taken(c commit.Change) (effect, rest commit.Change) {
-	effect, rest = c, commit.Change{Workspace: c.Workspace}
-	effect.Puts, effect.Guards = nil, nil
-	mark := func(kind string) bool { return kind == "bulk" || kind == "bulk_item" }
-	for _, g := range c.Guards {
-		if mark(g.Key.Kind) {
-			rest.Guards = append(rest.Guards, g)
-			continue
-		}
-		effect.Guards = append(effect.Guards, g)
-	}
-	for _, r := range c.Puts {
-		switch {
-		case mark(r.Key().Kind), answered(r):
-			rest.Puts = append(rest.Puts, r)
-			continue
-		case r.Key().Kind == "once":
-			effect.Guards = nil
-			continue
-		}
-		if e, ok := r.(*domain.Export); ok && e.Status == domain.ExportRunning {
-			early, at := *e, time.Now()
-			until := at.Add(time.Hour)
-			early.Status, early.CompletedAt, early.ExpiresAt = domain.ExportCompleted, &at, &until
-			r = &early
-		}
-		effect.Puts = append(effect.Puts, r)
-	}
-	return effect, rest
 }

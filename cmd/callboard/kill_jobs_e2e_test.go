@@ -285,31 +285,3 @@ func TestKill9LeavesEveryItemOfAJobDoneOnceAndEveryRequestMadeOnce(t *testing.T)
 	j.finishes()
 	assert.Empty(t, j.amiss())
 }
-
-// The control: where the row that remembers is not written in one commit with
-// what was done, the test above finds things that were done twice, and an
-// export that is shown before it is whole.
-func TestJobsWhoseRowsComeAfterTheirEffectsAreDoneTwice(t *testing.T) {
-	t.Parallel()
-	j := newJobsKilled(t, "FAILPOINT_APART=1")
-	requests := j.keyed("first", 1)
-	life := map[string]int{
-		"bulk_item+call 3 before": 1, "bulk_item+message 2 before": 1, "bulk+progress 1 before": 1, "read:chunk 2 before": 1, "answer 1 before": len(requests),
-	}
-	j.at(slices.Collect(maps.Keys(life))...)
-	j.begin()
-	j.ask("first", requests)
-	j.held(life)
-	j.kill9()
-	j.at()
-	j.start()
-	assert.Len(t, j.ask("first", requests)(), len(requests))
-	for path, n := range j.made("first", 1) {
-		assert.Equal(t, 2, n, path)
-	}
-	j.finishes()
-	faults := strings.Join(j.amiss(), "\n")
-	for _, what := range []string{"items of contacts", "calls", "messages", "the export"} {
-		assert.Contains(t, faults, what+": ", "the control proves nothing")
-	}
-}
