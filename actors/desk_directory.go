@@ -122,8 +122,8 @@ func (d *Desk) UpdatePathway(ctx context.Context, p domain.Principal, id string,
 	defer end()
 	w, err := update(ctx, d, p, domain.PrefixPathway, id, func(w *domain.Pathway) error {
 		w.Version++
-		if err := change(w); err != nil {
-			return err
+		if refused := change(w); refused != nil {
+			return refused
 		}
 		return d.CheckPathway(ctx, p, w)
 	})

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/httpapi"
@@ -19,7 +20,8 @@ func errands() m {
 			{"id": "bye", "type": "end", "prompt": "Goodbye.", "outcome": "confirmed"},
 		},
 		"edges": []m{
-			{"from": "ask", "to": "text", "when": m{"type": "always"}}, {"from": "text", "to": "hand", "when": m{"type": "always"}},
+			{"from": "ask", "to": "text", "when": m{"type": "always"}},
+			{"from": "text", "to": "hand", "when": m{"type": "always"}},
 			{"from": "hand", "to": "bye", "when": m{"type": "failure"}},
 		},
 	}
@@ -63,7 +65,7 @@ func TestACallIsReplayedThroughAPathway(t *testing.T) {
 	id := d.make("/v1/calls/outbound", m{"to": "+12025550123", "agent_id": "agent_" + ulidOf(1)})
 	assert.Equal(t, "invalid_state", d.must(409, "POST", path, "all", m{"call_id": id}).failure(t)["code"], "it is not over")
 	c, err := d.calls.get(id)
-	assert.NoError(t, err)
+	require.NoError(t, err)
 	c.Status = domain.CallCompleted
 	got := d.must(200, "POST", path, "all", m{"call_id": id}).json(t)
 	assert.Equal(t, []any{true, nil, false}, []any{got["same"], got["first_different"], got["ended"]})

@@ -44,8 +44,6 @@ func routeTable() map[string]rule {
 		"GET /v1/agents/{id}/versions":              {need: readAgents},
 		"GET /v1/agents/{id}/versions/{version}":    {need: readAgents},
 		"POST /v1/pathways/validate":                {need: writeAgents},
-		"POST /v1/pathways/{id}/chat":               {need: readAgents},
-		"POST /v1/pathways/{id}/replay":             {need: readAll},
 		"POST /v1/pathways/{id}/validate":           {need: readAgents},
 		"POST /v1/dnc-lists/{id}/entries":           {writeCalls, "admin", "dnc_list.imported", "dnc_list"},
 		"GET /v1/dnc-lists/{id}/entries":            {need: readCalls},
@@ -169,6 +167,8 @@ func resourceRules() map[string]rule {
 	return map[string]rule{
 		"GET /v1/events/stream":                              {need: anyOf(domain.AnalyticsRead)},
 		"GET /v1/events/{id}":                                {need: anyOf(domain.AnalyticsRead)},
+		"POST /v1/pathways/{id}/chat":                        {need: readAgents},
+		"POST /v1/pathways/{id}/replay":                      {need: anyOf(domain.AllRead)},
 		"GET /v1/appointments/availability":                  {need: readAgents},
 		"GET /v1/appointments/{id}/calendar.ics":             {need: readAgents},
 		"POST /v1/appointments/{id}/confirm":                 {writeAgents, "admin", "appointment.confirmed", "appointment"},
