@@ -76,7 +76,7 @@ type NewBulkOf[D, T any] struct {
 // the name of the field.
 func (b *NewBulkOf[D, T]) UnmarshalJSON(text []byte) error {
 	var fields map[string]json.RawMessage
-	if json.Unmarshal(text, &fields) != nil || fields == nil {
+	if _ = json.Unmarshal(text, &fields); fields == nil { // it is JSON, but of another kind
 		b.problems.Add("body", domain.CodeValidation, "must be an object")
 		return nil
 	}
