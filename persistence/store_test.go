@@ -417,7 +417,7 @@ func TestRecordsKeepTheirForm(t *testing.T) {
 	require.NoError(t, err)
 	golden := "\x01" + `{"id":"agent_0001","object":"","workspace_id":"ws_1","environment":"live",` +
 		`"created_at":"0001-01-01T00:00:00Z","updated_at":"0001-01-01T00:00:00Z","name":"Ada","language":"","timezone":"",` +
-		`"voice":{},"limits":{},"transfer":{},"inbound":{},"version":0}`
+		`"voice":{},"limits":{},"transfer":{},"inbound":{},"knowledge_base_ids":null,"tools":null,"version":0,"published_at":null,"unpublished_changes":null}`
 	assert.Equal(t, golden, string(value))
 	_, err = d.Commit(t.Context(), persistence.Commit{
 		Shard: "0", Token: "1|node", Puts: []persistence.Put{{Key: k, Value: append([]byte{2}, value[1:]...)}},
