@@ -114,7 +114,9 @@ func fold(m *actor.SliceMap) {
 	const left = 32 // divides 1024: a name's bucket among fewer is its bucket modulo them
 	few := slices.Clone(m.LocalPIDs[:left])
 	for i, bucket := range m.LocalPIDs[left:] {
-		few[i%left].MSet(bucket.Items())
+		if !bucket.IsEmpty() { // to ask for items begins goroutines
+			few[i%left].MSet(bucket.Items())
+		}
 	}
 	m.LocalPIDs = few
 }
