@@ -72,6 +72,13 @@ type admission struct {
 	invoker  actor.MessageInvoker
 	tell     func(to *actor.PID, message any)
 
+	// Of whoever runs the mailbox: whether the actor was told to stop, and who it
+	// is in its system.
+	stopping bool
+	self     *actor.PID
+	registry *actor.ProcessRegistryValue
+	process  actor.Process
+
 	// protoactor makes an actor known before its mailbox works: whoever knows
 	// its name already is held back until then.
 	open  atomic.Bool
@@ -136,13 +143,17 @@ func (a *admission) PostSystemMessage(message any) {
 	}
 }
 
-// system is what the invoker of an actor offers besides: its actor system.
-type system interface{ ActorSystem() *actor.ActorSystem }
+// host is what the invoker of an actor offers besides.
+type host interface {
+	ActorSystem() *actor.ActorSystem
+	Self() *actor.PID
+}
 
 func (a *admission) RegisterHandlers(invoker actor.MessageInvoker, dispatcher actor.Dispatcher) {
 	a.invoker = invoker
-	if s, ok := invoker.(system); ok {
+	if s, ok := invoker.(host); ok {
 		root := s.ActorSystem().Root
+		a.registry = s.ActorSystem().ProcessRegistry
 		a.tell = func(to *actor.PID, message any) { root.Send(to, message) }
 		dispatcher = crewOf(s.ActorSystem())
 	}
@@ -164,13 +175,41 @@ func (a *admission) Start() {
 func (a *admission) UserMessageCount() int { return a.inner.UserMessageCount() }
 
 // InvokeSystemMessage hands on.
-func (a *admission) InvokeSystemMessage(message any) { a.invoker.InvokeSystemMessage(message) }
+func (a *admission) InvokeSystemMessage(message any) {
+	switch message.(type) {
+	case *actor.Started:
+		if c, ok := a.invoker.(host); ok {
+			a.self = c.Self()
+			a.process, _ = a.registry.GetLocal(a.self.GetId())
+		}
+	case *actor.Stop:
+		a.stopping = true
+	}
+	a.invoker.InvokeSystemMessage(message)
+}
 
-// InvokeUserMessage frees the slot, then hands on.
+// stopped: nobody is there any more, but whoever looked the actor up before
+// still posts to it.
+func (a *admission) stopped() bool {
+	if !a.stopping || a.process == nil {
+		return false
+	}
+	now, _ := a.registry.GetLocal(a.self.GetId())
+	return now != a.process // none, or another of the same name
+}
+
+// InvokeUserMessage frees the slot, then hands on. protoactor drops what comes
+// to an actor that has stopped: whoever asks hears that it is gone.
 func (a *admission) InvokeUserMessage(message any) {
 	if c, ok := message.(*counted); ok {
 		a.waiting.Add(-1)
 		message = c.message
+	}
+	if a.stopped() {
+		if _, _, sender := actor.UnwrapEnvelope(message); sender != nil {
+			a.tell(sender, &actor.DeadLetterResponse{Target: a.self})
+		}
+		return
 	}
 	a.invoker.InvokeUserMessage(message)
 }

@@ -239,3 +239,51 @@ func TestWhoeverHasANameIsFoundByIt(t *testing.T) {
 		require.True(t, ok, name)
 	}
 }
+
+// last ends at the first message, once it may.
+type last struct{ got, may chan struct{} }
+
+func (l *last) Receive(ctx actor.Context) {
+	if _, ok := ctx.Message().(urge); ok {
+		close(l.got)
+		<-l.may
+		ctx.Poison(ctx.Self())
+	}
+}
+
+func TestWhoAsksAnActorThatEndsHearsThatItIsGone(t *testing.T) {
+	t.Parallel()
+	sys := mailbox.System(slog.New(slog.DiscardHandler))
+	defer sys.Shutdown()
+	l := &last{got: make(chan struct{}), may: make(chan struct{})}
+	pid := sys.Root.Spawn(mailbox.Props(func() actor.Actor { return l }, 10))
+	process, ok := sys.ProcessRegistry.Get(pid)
+	require.True(t, ok)
+	sys.Root.Send(pid, urge{"x"})
+	<-l.got
+	heard := make(chan any, 2)
+	asker := sys.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
+		if _, is := ctx.Message().(actor.SystemMessage); !is {
+			heard <- ctx.Message()
+		}
+	}))
+	close(l.may)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for ok { // until it has ended
+		require.NoError(t, ctx.Err())
+		_, ok = sys.ProcessRegistry.Get(pid)
+	}
+	process.SendUserMessage(pid, &actor.MessageEnvelope{Message: urge{"late"}, Sender: asker}) // as by somebody who looked it up before
+	for {
+		select {
+		case m := <-heard:
+			if gone, is := m.(*actor.DeadLetterResponse); is {
+				assert.Equal(t, pid.Id, gone.Target.Id)
+				return
+			}
+		case <-ctx.Done():
+			t.Fatal("nobody answers")
+		}
+	}
+}
