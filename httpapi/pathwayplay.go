@@ -73,6 +73,15 @@ func unable(w *domain.Pathway) error {
 	return e
 }
 
+// pathwayOf is the pathway that a path names.
+func (s *Server) pathwayOf(ctx context.Context, p domain.Principal, in One) (*domain.Pathway, error) {
+	id, err := named(domain.PrefixPathway, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return s.ports.Pathways.Pathway(ctx, p, id)
+}
+
 func (s *Server) playRoutes(tag, path string) {
 	add(s, operation{
 		method: http.MethodPost, path: path + "/{id}/chat", id: "chatWithPathway", tag: tag, summary: "Walk a pathway in text", errors: []int{http.StatusConflict},
@@ -90,11 +99,7 @@ func (s *Server) chat(ctx context.Context, p domain.Principal, in *struct {
 	Body ChatRequest
 },
 ) (*answer[ChatAnswer], error) {
-	id, err := named(domain.PrefixPathway, in.ID)
-	if err != nil {
-		return nil, err
-	}
-	w, err := s.ports.Pathways.Pathway(ctx, p, id)
+	w, err := s.pathwayOf(ctx, p, in.One)
 	if err != nil {
 		return nil, err
 	}
@@ -225,11 +230,7 @@ func (s *Server) replayCall(ctx context.Context, p domain.Principal, in *struct 
 	Body CallReplay
 },
 ) (*answer[CallReplayed], error) {
-	id, err := named(domain.PrefixPathway, in.ID)
-	if err != nil {
-		return nil, err
-	}
-	w, err := s.ports.Pathways.Pathway(ctx, p, id)
+	w, err := s.pathwayOf(ctx, p, in.One)
 	if err != nil {
 		return nil, err
 	}

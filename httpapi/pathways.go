@@ -113,19 +113,11 @@ func (s *Server) pathwayRoutes() {
 		})
 	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getPathway", tag: tag, summary: "Get a pathway"},
 		func(ctx context.Context, p domain.Principal, in *One) (*answer[*domain.Pathway], error) {
-			id, err := named(domain.PrefixPathway, in.ID)
-			if err != nil {
-				return nil, err
-			}
-			return ok(s.ports.Pathways.Pathway(ctx, p, id))
+			return ok(s.pathwayOf(ctx, p, *in))
 		})
 	add(s, operation{method: http.MethodPost, path: path + "/{id}/validate", id: "validateSavedPathway", tag: tag, summary: "Check a saved pathway"},
 		func(ctx context.Context, p domain.Principal, in *One) (*answer[PathwayReport], error) {
-			id, err := named(domain.PrefixPathway, in.ID)
-			if err != nil {
-				return nil, err
-			}
-			w, err := s.ports.Pathways.Pathway(ctx, p, id)
+			w, err := s.pathwayOf(ctx, p, *in)
 			if err != nil {
 				return nil, err
 			}

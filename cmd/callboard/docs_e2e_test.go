@@ -175,6 +175,20 @@ func TestEveryCommandOfTheAppointmentsGuideWorks(t *testing.T) {
 	assert.Contains(t, said.with(t, blocks, "/search"), "We open at nine on Mondays.\n")
 }
 
+func TestEveryCommandOfTheAgentsGuideWorks(t *testing.T) {
+	t.Parallel()
+	blocks := fences(t, "docs/agents.md", "sh run")
+	s := newService(t)
+	key, err := os.ReadFile(filepath.Join(s.data(), "test.key"))
+	require.NoError(t, err)
+	said := s.follow(t.TempDir(), blocks, "", "TEST_KEY="+strings.TrimSpace(string(key)))
+	require.Len(t, said, len(blocks))
+	assert.Equal(t, "['language']\n2\nen-US\n", said.with(t, blocks, "/publish"))
+	chat := said.with(t, blocks, "/chat")
+	assert.Contains(t, chat, `"text":"Thank you."`)
+	assert.Contains(t, chat, `"outcome":"confirmed"`)
+}
+
 func TestEveryCommandOfTheDataGuideWorks(t *testing.T) {
 	t.Parallel()
 	blocks := fences(t, "docs/data.md", "sh run")
