@@ -131,13 +131,6 @@ func (r *Runner) End(name string) {
 	}
 }
 
-// Running says whether a job of a name runs.
-func (r *Runner) Running(name string) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.by[name] != nil
-}
-
 // Close ends all jobs and waits for them; none begins afterwards.
 func (r *Runner) Close() {
 	r.mu.Lock()
