@@ -151,7 +151,7 @@ func (i *Incoming) Answer(body []byte, notify func(Event)) *Dialog {
 		switch {
 		case d.phase != early || d.srv.code != 0 || d.rel.answer != nil:
 			i.old = nil
-			d.emit(Ended{ByRemote: true, Text: "the caller has given up"})
+			d.emit(Ended{ByRemote: true, GaveUp: true, Text: "the caller has given up"})
 		case d.rel.sent != nil && len(d.rel.sent.body) > 0:
 			d.rel.answer = func() { d.takeCall(body) }
 		default:

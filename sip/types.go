@@ -163,6 +163,7 @@ type (
 		Q850     int
 		Text     string            // of the Reason header, or why we gave up
 		Header   map[string]string // Reason and X- headers of the BYE, by textproto's canonical names
+		GaveUp   bool              // the caller, before Answer: no 200 was sent
 		Fault    bool              // the far end broke the dialog: no ACK, no answer to a request
 	}
 )

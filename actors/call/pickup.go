@@ -70,13 +70,12 @@ func (c *call) pickUp(ctx actor.Context, body []byte) {
 // answerTo answers somebody who calls as a leg; gaveUp: he does so no more.
 func (c *call) answerTo(ctx actor.Context, in *sip.Incoming, leg int, body []byte) (d *sip.Dialog, gaveUp bool) {
 	root, self := ctx.ActorSystem().Root, ctx.Self()
-	var answered, gone atomic.Bool
+	var gone atomic.Bool
 	d = in.Answer(body, func(e sip.Event) {
-		if _, ended := e.(sip.Ended); ended && !answered.Load() {
-			gone.Store(true) // told within Answer: no 200 was sent
+		if end, ended := e.(sip.Ended); ended && end.GaveUp {
+			gone.Store(true) // told within Answer; a BYE may come that early too
 		}
 		root.Send(self, signal{leg, e})
 	})
-	answered.Store(true)
 	return d, gone.Load()
 }
