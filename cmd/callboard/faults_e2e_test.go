@@ -285,9 +285,12 @@ func TestKillsOfARedisThatForgetsAreMadeGood(t *testing.T) {
 }
 
 // staleReplica promotes a replica while the service goes on with the other
-// server, and puts it in its place a moment later.
-func (o *ordeal) staleReplica(from *redistest.Server, way *redistest.Way, restart bool) *redistest.Server {
+// server, and puts it in its place a moment later. The campaign pauses until
+// the replica follows, however long that takes: somebody must be left to ring.
+func (o *ordeal) staleReplica(id string, from *redistest.Server, way *redistest.Way, restart bool) *redistest.Server {
+	o.api("POST", "/v1/campaigns/"+id+"/pause", nil)
 	replica := redistest.Replica(o.t, from)
+	o.api("POST", "/v1/campaigns/"+id+"/resume", nil)
 	before := len(o.answers.rung())
 	o.await("some calls", time.Minute, func() bool { return len(o.answers.rung()) > before+3 })
 	replica.Promote()
@@ -309,9 +312,10 @@ func TestFailOversToStaleReplicasRingNobodyTwice(t *testing.T) {
 	_, server := redistest.Start(t)
 	way := redistest.NewWay(t, server)
 	o := newOrdeal(t, "CALLBOARD_REDIS_URL="+way.URL())
+	o.contacts *= 2
 	id := o.begin()
 	for round := range max(2, o.rounds/10) {
-		server = o.staleReplica(server, way, round%2 == 1)
+		server = o.staleReplica(id, server, way, round%2 == 1)
 		o.await("readiness", time.Minute, func() bool { return o.readyz() == 200 })
 	}
 	o.prove(id)
@@ -324,8 +328,8 @@ func TestFailOversToAStaleReplicaThatIsTrustedRingTwice(t *testing.T) {
 	_, server := redistest.Start(t)
 	way := redistest.NewWay(t, server)
 	o := newOrdeal(t, "CALLBOARD_REDIS_URL="+way.URL(), "FAILPOINT_ANY_HISTORY=1")
-	o.begin()
-	_ = o.staleReplica(server, way, true)
+	o.contacts *= 2
+	_ = o.staleReplica(o.begin(), server, way, true)
 	o.await("somebody to be rung twice", time.Minute, func() bool { return o.twice() > 0 })
 }
 

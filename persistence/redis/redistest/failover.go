@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -16,12 +17,14 @@ import (
 )
 
 // Replica runs a redis-server that follows another one and returns once it has
-// everything.
+// everything and has said so: until then a server that copied itself without a
+// disk holds back what is new.
 func Replica(t testing.TB, of *Server) *Server {
 	t.Helper()
 	_, s := Start(t, "--replicaof", "127.0.0.1 "+strconv.Itoa(of.port))
 	deadline := time.Now().Add(patience)
-	for !strings.Contains(s.ask("INFO replication"), "master_link_status:up") {
+	follows := regexp.MustCompile(fmt.Sprintf("port=%d,state=online,offset=[1-9]", s.port))
+	for !follows.MatchString(of.ask("INFO replication")) {
 		if time.Now().After(deadline) {
 			t.Fatalf("redistest: the replica does not follow\n%s", s.log())
 		}
