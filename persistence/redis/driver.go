@@ -9,9 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
-	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -19,7 +16,6 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
 
-	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/persistence"
 )
 
@@ -280,120 +276,4 @@ func away(err error) error {
 		return nil
 	}
 	return fmt.Errorf("%w: redis: %w", persistence.ErrUnavailable, err)
-}
-
-// Get returns a row, or domain.ErrNotFound.
-func (d *Driver) Get(ctx context.Context, k persistence.Key) (value []byte, version uint64, err error) {
-	ctx, cancel := context.WithTimeout(ctx, d.wait)
-	defer cancel()
-	var row struct {
-		Version uint64 `redis:"v"`
-		Value   []byte `redis:"d"`
-	}
-	err = d.client.HMGet(ctx, d.prefix+"r:"+k.Table+"\x00"+k.ID, "v", "d").Scan(&row)
-	switch {
-	case err != nil:
-		return nil, 0, away(err)
-	case row.Version == 0:
-		return nil, 0, domain.ErrNotFound
-	}
-	return row.Value, row.Version, nil
-}
-
-// Scan returns one page of a table or of a list.
-func (d *Driver) Scan(ctx context.Context, r persistence.Range) (persistence.Page, error) {
-	ctx, cancel := context.WithTimeout(ctx, d.wait)
-	defer cancel()
-	low, high := r.Bounds()
-	if high != "" && low >= high {
-		return persistence.Page{}, nil
-	}
-	from, to, reverse := "["+low, "("+high, "0"
-	if low == "" {
-		from = "-"
-	}
-	if high == "" {
-		to = "+"
-	}
-	if r.Reverse {
-		reverse = "1"
-	}
-	parts, err := scanScript.Run(ctx, d.client, []string{d.prefix},
-		r.Table, r.List, from, to, r.Clamp(), reverse, persistence.PageBytes).StringSlice()
-	if err != nil {
-		return persistence.Page{}, away(err)
-	}
-	page := persistence.Page{More: parts[0] == "1"}
-	for parts = parts[1:]; len(parts) >= 3; parts = parts[3:] {
-		row := persistence.Row{ID: parts[0], Place: parts[0], Value: []byte(parts[2])}
-		if r.List != "" {
-			_, row.ID, _ = strings.Cut(row.Place, "\x00")
-		}
-		if row.Version, err = number(parts[1]); err != nil {
-			return persistence.Page{}, err
-		}
-		page.Rows = append(page.Rows, row)
-	}
-	return page, nil
-}
-
-// LastOffset is the offset of the last entry of a log; 0: it has none.
-func (d *Driver) LastOffset(ctx context.Context, log string) (uint64, error) {
-	ctx, cancel := context.WithTimeout(ctx, d.wait)
-	defer cancel()
-	last, err := d.client.Get(ctx, d.prefix+"o:"+log).Uint64()
-	if errors.Is(err, redis.Nil) {
-		return 0, nil
-	}
-	if err != nil {
-		return 0, away(err)
-	}
-	return last, nil
-}
-
-// Events returns entries of a log with offset > after, in order.
-func (d *Driver) Events(ctx context.Context, log string, after uint64, limit int) ([]persistence.LogEntry, error) {
-	ctx, cancel := context.WithTimeout(ctx, d.wait)
-	defer cancel()
-	parts, err := eventsScript.Run(ctx, d.client, []string{d.prefix},
-		log, fmt.Sprintf("0-%d", after+1), limit, persistence.PageBytes).StringSlice()
-	if err != nil {
-		return nil, away(err)
-	}
-	entries := make([]persistence.LogEntry, 0, len(parts)/4)
-	for ; len(parts) >= 4; parts = parts[4:] {
-		e := persistence.LogEntry{Subject: parts[2], Payload: []byte(parts[3])}
-		if e.Offset, err = number(parts[0]); err != nil {
-			return nil, err
-		}
-		if e.Sequence, err = number(parts[1]); err != nil {
-			return nil, err
-		}
-		entries = append(entries, e)
-	}
-	return entries, nil
-}
-
-// globbed is a text that a pattern of Redis takes for itself.
-var globbed = strings.NewReplacer("\\", "\\\\", "*", "\\*", "?", "\\?", "[", "\\[", "]", "\\]")
-
-// Tables are the names of the tables that have rows and end in a text. It looks
-// through all keys.
-func (d *Driver) Tables(ctx context.Context, ending string) ([]string, error) {
-	before := d.prefix + "k:"
-	found := make(map[string]bool) // a key may come twice
-	for cursor := uint64(0); ; {
-		some, cancel := context.WithTimeout(ctx, d.wait)
-		keys, next, err := d.client.Scan(some, cursor, globbed.Replace(before)+"*"+globbed.Replace(ending), 1000).Result()
-		cancel()
-		if err != nil {
-			return nil, away(err)
-		}
-		for _, k := range keys {
-			found[strings.TrimPrefix(k, before)] = true
-		}
-		if cursor = next; cursor == 0 {
-			return slices.Collect(maps.Keys(found)), nil
-		}
-	}
 }

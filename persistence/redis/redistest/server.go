@@ -79,7 +79,8 @@ func (s *Server) start() error {
 	args := append([]string{
 		"--port", strconv.Itoa(s.port), "--bind", "127.0.0.1", "--dir", s.dir, "--logfile", "redis.log",
 		"--appendonly", "yes", "--appendfsync", "always", "--save", "", "--maxmemory-policy", "noeviction",
-		"--repl-diskless-sync-delay", "0", // a replica has not to wait five seconds for others
+		"--repl-diskless-sync-delay", "0", // a replica has not to wait five seconds for others,
+		"--repl-ping-replica-period", "1", // nor ten to say that it follows where nothing is written
 	}, s.args...)
 	cmd := exec.CommandContext(context.Background(), "redis-server", args...)
 	if err := cmd.Start(); err != nil {
