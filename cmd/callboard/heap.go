@@ -23,6 +23,7 @@ const (
 // tendHeap lasts until ctx is done. GOGC in the environment wins over all of it.
 func tendHeap(ctx context.Context) {
 	debug.FreeOSMemory() // what the start left
+	dropPages()
 	if os.Getenv("GOGC") != "" {
 		return
 	}
