@@ -210,7 +210,7 @@ func TestFailOverRingsOnePhone(t *testing.T) {
 		"+12025520001": {siptest.Port(t), []any{"trunk_error", ""}},
 		"+12025530001": {sipp(t, "uas-503").port, []any{"trunk_error", ""}},
 		"+12025540001": {sipp(t, "uas-180-503").port, []any{"trunk_error", ""}},
-		"+12025560001": {sipp(t, "uas-late", "-d", "7000").port, []any{"trunk_error", ""}},
+		"+12025560001": {sipp(t, "uas-late", "-d", "12000").port, []any{"trunk_error", ""}},
 	}
 	second := sipp(t, "uas-answer")
 	ids := map[string]string{}

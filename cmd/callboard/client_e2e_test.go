@@ -26,7 +26,7 @@ func TestAGoProgramFollowsACampaignThroughACrash(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	c := s.program()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	mute, err := c.CreatePathway(ctx, &client.PathwayChange{Name: new("mute"), Start: new("bye"), Nodes: []client.Node{{ID: "bye", Type: "end"}}})
 	require.NoError(t, err)

@@ -254,12 +254,12 @@ func (s *service) request(method, path string, body any, header ...string) (int,
 	return resp.StatusCode, text, resp.Header, err
 }
 
-// api sends a request that must succeed. A question is asked again while a busy
-// machine has no answer in time.
+// api sends a request that must succeed. What does no harm twice is sent again
+// while a busy machine has no answer in time.
 func (s *service) api(method, path string, body any) object {
 	s.t.Helper()
 	status, text, _ := s.try(method, path, body)
-	for begun := time.Now(); status == http.StatusServiceUnavailable && method == http.MethodGet && time.Since(begun) < time.Minute; {
+	for begun := time.Now(); status == http.StatusServiceUnavailable && method != http.MethodPost && time.Since(begun) < time.Minute; {
 		<-time.After(100 * time.Millisecond)
 		status, text, _ = s.try(method, path, body)
 	}
@@ -308,7 +308,7 @@ func (s *service) menu() string {
 	return s.agent(object{
 		"name": "menu", "start": "ask",
 		"nodes": []object{
-			{"id": "ask", "type": "collect", "input": "dtmf", "length": 1, "timeout_seconds": 5, "values": []string{"1", "2"}, "save_as": "answer", "prompt": "Press one or two."},
+			{"id": "ask", "type": "collect", "input": "dtmf", "length": 1, "timeout_seconds": 12, "values": []string{"1", "2"}, "save_as": "answer", "prompt": "Press one or two."},
 			{"id": "yes", "type": "end", "outcome": "confirmed", "notes": "pressed {{answer}}"},
 			{"id": "no", "type": "end", "outcome": "declined", "notes": "pressed {{answer}}"},
 			{"id": "none", "type": "end", "notes": "no key"},

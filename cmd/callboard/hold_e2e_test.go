@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -31,13 +32,23 @@ func (s *service) branches(transfer object) string {
 	return s.api("POST", "/v1/agents", object{"name": "branches", "pathway_id": p["id"], "transfer": transfer})["id"].(string)
 }
 
-// offers counts the INVITEs that the far end has sent within a call, and
-// tells when the last one came.
+// cseq finds a message's place in its dialog.
+var cseq = regexp.MustCompile(`(?mi)^CSeq:.*$`)
+
+// offers counts the INVITEs that the far end has sent within a call, each once
+// however often it was repeated, and tells when the last one came.
 func (s *service) offers(id string) (n int, last time.Time) {
 	s.t.Helper()
+	seen := map[string]bool{}
 	for _, m := range s.api("GET", "/v1/calls/"+id+"/sip", nil)["messages"].([]any) {
 		line, _ := m.(object)["start_line"].(string)
 		if m.(object)["direction"] == "received" && strings.HasPrefix(line, "INVITE ") {
+			text, _ := m.(object)["message"].(string)
+			place := cseq.FindString(text)
+			if seen[place] {
+				continue
+			}
+			seen[place] = true
 			n++
 			last, _ = time.Parse(time.RFC3339Nano, m.(object)["at"].(string))
 		}

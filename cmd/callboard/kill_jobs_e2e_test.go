@@ -191,7 +191,7 @@ func (j *jobsKilled) standing() map[string]object {
 // finishes waits for the end of all jobs.
 func (j *jobsKilled) finishes() {
 	j.t.Helper()
-	j.await("the end of all jobs", time.Minute, func() bool {
+	j.await("the end of all jobs", 3*time.Minute, func() bool {
 		now := j.standing()
 		return len(now) == 5 && !slices.ContainsFunc(slices.Collect(maps.Values(now)), func(o object) bool { return o["status"] != "completed" })
 	})

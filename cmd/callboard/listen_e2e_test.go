@@ -128,7 +128,7 @@ func TestASupervisorHearsACallWhispersAndBargesIn(t *testing.T) {
 	}
 	heard := ear.pcm[rate/2:]
 	from, best := 0, 0.0
-	for i := 0; i+rate <= min(len(both), 6*rate); i++ {
+	for i := 0; i+rate <= min(len(both), 10*rate); i++ {
 		if c := similar(heard[:rate], both[i:i+rate], 7); c > best {
 			from, best = i, c
 		}

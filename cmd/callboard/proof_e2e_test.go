@@ -65,7 +65,7 @@ func TestAnOpenTrunkLetsNobodyIntoTheOneBesideItThatWantsAProof(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	s.unlimited()
-	agent, other := s.hello(), s.hello()
+	agent, other := s.patient("wait"), s.patient("wait") // the callers hang up
 	open, closed := s.trunk("", siptest.Port(t)), s.trunk("", siptest.Port(t))
 	s.api("PATCH", "/v1/trunks/"+closed, object{"inbound": object{"auth": object{"username": "carrier", "password": "proof"}}})
 	s.api("POST", "/v1/phone-numbers", object{"number": "+12025550142", "agent_id": agent, "trunk_id": open})

@@ -41,7 +41,7 @@ func TestAKillLeavesWhatSIPSaidUpToTheLastStepThatWasKept(t *testing.T) {
 		}, "edges": []object{{"from": "a", "to": "bye", "when": object{"type": "else"}}},
 	})
 	s.api("POST", "/v1/phone-numbers", object{"number": "+12025550142", "agent_id": agent, "trunk_id": inbound})
-	answered, ringing := s.outbound("+12025510001", agent, nil), s.outbound("+12025520001", agent, nil)
+	answered, ringing := s.outbound("+12025510001", agent, nil), s.outbound("+12025520001", agent, object{"ring_timeout_seconds": 120})
 	campaign := s.campaign(agent, []string{"+12025510002"}, nil)
 	sippCaller(t, "uac-call", "-m", "1", "-s", "+12025550142", "-d", "60000", "127.0.0.1:"+strconv.Itoa(s.sip))
 	state := func(id string) string { return s.api("GET", "/v1/calls/"+id, nil)["status"].(string) }

@@ -73,7 +73,7 @@ func TestWhatATrunkTellsOfItsCallerIsKept(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	s.unlimited()
-	agent := s.hello()
+	agent := s.patient("wait") // the caller hangs up
 	id := s.trunk("", siptest.Port(t))
 	s.api("PATCH", "/v1/trunks/"+id, object{"caller_id_headers": []string{"P-Asserted-Identity"}})
 	s.api("POST", "/v1/phone-numbers", object{"number": "*", "agent_id": agent, "trunk_id": id})
