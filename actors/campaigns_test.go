@@ -185,7 +185,13 @@ func TestWhatIsDeletedLeavesNothing(t *testing.T) {
 		return err == nil && len(log.Data) > 0
 	})
 
+	_, err = d.CampaignStatus(ctx, h.live, id)
+	require.NoError(t, err)
+	_, err = d.CampaignStatus(ctx, h.test, id)
+	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err), "it is of another environment")
 	require.NoError(t, d.DeleteCampaign(ctx, h.live, id))
+	_, err = d.CampaignStatus(ctx, h.live, id)
+	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err), "whatever its actor does")
 	_, err = d.Campaign(ctx, h.live, id)
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(d.DeleteCampaign(ctx, h.live, id)))

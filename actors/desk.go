@@ -37,7 +37,8 @@ type Desk struct {
 	logs     sync.Map // logEnd, by workspace
 	scripts  recall[domain.Script]
 	called   recall[*domain.PhoneNumber]
-	shown    recall[[]string] // caller ids
+	shown    recall[[]string]           // caller ids
+	kinds    recall[domain.Environment] // of campaigns
 	zones    *calendar.Shared
 	plays    rehearsals
 	messages chore // what is to be done with text messages

@@ -270,15 +270,19 @@ func (h *campaignHead) Indexes() []string { return nil }
 // Sort is that of the whole row.
 func (h *campaignHead) Sort() string { return "" }
 
-// campaignStands answers the id of a campaign that the principal may see.
+// campaignStands answers the id of a campaign that the principal may see. It is
+// read once: its environment never changes, and whoever deletes it forgets it.
 func (d *Desk) campaignStands(ctx context.Context, p domain.Principal, id string) (string, error) {
 	id, err := domain.ParseID(domain.PrefixCampaign, id)
 	if err != nil {
 		return "", missing("campaign")
 	}
-	h := &campaignHead{key: (&domain.Campaign{Meta: domain.Meta{ID: id, WorkspaceID: p.WorkspaceID}}).Key()}
-	_, err = d.store.Get(ctx, h)
-	if errors.Is(err, domain.ErrNotFound) || err == nil && h.Environment != p.Environment {
+	environment, err := d.kinds.fixed(p.WorkspaceID, id, func() (domain.Environment, error) {
+		h := &campaignHead{key: (&domain.Campaign{Meta: domain.Meta{ID: id, WorkspaceID: p.WorkspaceID}}).Key()}
+		_, err := d.store.Get(ctx, h)
+		return h.Environment, err
+	})
+	if errors.Is(err, domain.ErrNotFound) || err == nil && environment != p.Environment {
 		return "", missing("campaign")
 	}
 	return id, storeErr(err)

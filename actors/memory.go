@@ -163,21 +163,41 @@ type remembered[T any] struct {
 func (r *recall[T]) of(s *counting, workspace, key string, load func() (T, error)) (T, error) {
 	count, now := s.changed(workspace), time.Now()
 	key = workspace + "/" + key
+	return r.remember(key, load, remembered[T]{of: count, since: now}, func(have remembered[T]) bool {
+		return have.of == count && now.Sub(have.since) < recallFor
+	})
+}
+
+// fixed is of for what never changes.
+func (r *recall[T]) fixed(workspace, key string, load func() (T, error)) (T, error) {
+	return r.remember(workspace+"/"+key, load, remembered[T]{}, func(remembered[T]) bool { return true })
+}
+
+// forget is for what is gone.
+func (r *recall[T]) forget(workspace, key string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.known, workspace+"/"+key)
+}
+
+// remember is what is known and good, or else what load makes.
+func (r *recall[T]) remember(key string, load func() (T, error), now remembered[T], good func(remembered[T]) bool) (T, error) {
 	r.mu.Lock()
 	have, ok := r.known[key]
 	r.mu.Unlock()
-	if ok && have.of == count && now.Sub(have.since) < recallFor {
+	if ok && good(have) {
 		return have.value, nil
 	}
 	value, err := load()
 	if err != nil {
 		return value, err
 	}
+	now.value = value
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.known) >= recallMost || r.known == nil {
 		r.known = make(map[string]remembered[T])
 	}
-	r.known[key] = remembered[T]{value, count, now}
+	r.known[key] = now
 	return value, nil
 }
