@@ -1,6 +1,7 @@
 package actors
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -56,7 +57,7 @@ func (d *Desk) placeBy(ctx context.Context, p domain.Principal, o ask.NewCall, h
 	if err := d.takesCalls(); err != nil {
 		return nil, err
 	}
-	c, script, contacts, err := d.newCall(ctx, p, w, o, how.id)
+	c, script, who, err := d.newCall(ctx, p, w, o, how.id)
 	if err != nil {
 		return nil, err
 	}
@@ -68,15 +69,15 @@ func (d *Desk) placeBy(ctx context.Context, p domain.Principal, o ask.NewCall, h
 	if err != nil {
 		return nil, err
 	}
-	slot, err := d.slot(ctx, t, c, contacts)
+	slot, err := d.slot(ctx, t, c, who.contacts)
 	if err == nil {
 		err = ctx.Err() // nobody waits for the answer any more
 	}
 	if err == nil {
 		err = d.takesCalls() // the way to a line may have been long
 	}
-	if err == nil && len(contacts) == 0 {
-		err = d.stillOpen(o.CallingHours, c.To)
+	if err == nil && !who.inside() {
+		err = d.hoursAllow(o.CallingHours, who.to) // it may have closed since
 	}
 	if err != nil {
 		d.node.sys.Root.Send(t.outbound, lines.Return{Permit: permit})
@@ -84,7 +85,7 @@ func (d *Desk) placeBy(ctx context.Context, p domain.Principal, o ask.NewCall, h
 		return nil, err
 	}
 	a := d.opening(c, slot)
-	grant, err := d.mayRing(ctx, t, c, len(contacts) > 0)
+	grant, err := d.mayRing(ctx, t, c, who.inside())
 	if err == nil {
 		err = d.open(ctx, c, a, grant, how.with)
 	}
@@ -97,7 +98,7 @@ func (d *Desk) placeBy(ctx context.Context, p domain.Principal, o ask.NewCall, h
 	d.node.sys.Root.Send(t.numbers, numbers.Opened{CallID: c.ID})
 	answer := *c
 	d.node.sys.Root.Send(t.calls, call.Start{
-		Call: *c, Attempt: *a, Script: script, Permit: permit, Slot: slot, Contacts: contacts,
+		Call: *c, Attempt: *a, Script: script, Permit: permit, Slot: slot, Contacts: who.contacts,
 		Variables: map[string]string{}, RingTimeout: o.RingTimeout, MaxDuration: o.MaxDuration,
 		Scrub: dnc.ScrubAll(c.WorkspaceID, c.Environment),
 	})
@@ -112,63 +113,69 @@ func (d *Desk) takesCalls() error {
 	return nil
 }
 
-// newCall checks an order against the rules and makes its record. A phone of
-// the workspace comes with its contacts.
-func (d *Desk) newCall(ctx context.Context, p domain.Principal, w *domain.Workspace, o ask.NewCall, id string) (*domain.Call, domain.Script, []sip.Contact, error) {
+// newCall checks an order against the rules and makes its record.
+func (d *Desk) newCall(ctx context.Context, p domain.Principal, w *domain.Workspace, o ask.NewCall, id string) (*domain.Call, domain.Script, parties, error) {
 	var none domain.Script
-	from, to, contacts, err := d.parties(ctx, p, w, o)
+	who, err := d.parties(ctx, p, w, o)
 	if err != nil {
-		return nil, none, nil, err
+		return nil, none, parties{}, err
 	}
 	script, err := d.scriptOf(ctx, p, o.AgentID, o.PathwayID)
 	if err != nil {
 		if domain.CodeOf(err) == domain.CodeNotFound {
 			err = problem("agent_id", domain.CodeValidation, "there is no such agent or pathway")
 		}
-		return nil, none, nil, err
+		return nil, none, parties{}, err
 	}
 	now := stamp()
 	c := &domain.Call{
-		Direction: domain.Outbound, From: from, To: to, AgentID: o.AgentID, AgentVersion: script.Version, PathwayID: script.Pathway.ID,
+		Direction: domain.Outbound, From: who.from, To: who.to.E164, AgentID: o.AgentID, AgentVersion: script.Version, PathwayID: script.Pathway.ID,
 		Status: domain.CallQueued, Legs: []domain.Leg{}, Attempt: 1, StartedAt: &now,
 		Variables: map[string]string{}, Context: o.Context, Record: o.Record,
 	}
 	fill(&c.Meta, "call", p, id, now)
 	c.Metadata = o.Metadata
-	return c, script, contacts, nil
+	return c, script, who, nil
 }
 
-// parties are who calls whom. Inside the workspace the rules for destinations
-// do not apply.
-func (d *Desk) parties(ctx context.Context, p domain.Principal, w *domain.Workspace, o ask.NewCall) (from, to string, contacts []sip.Contact, err error) {
+// parties are who calls whom. A phone of the workspace has contacts, and its
+// extension stands where others have a number.
+type parties struct {
+	from     string
+	to       domain.Number
+	contacts []sip.Contact
+}
+
+func (w parties) inside() bool { return len(w.contacts) > 0 }
+
+// parties reads who is to call whom. Inside the workspace the rules for
+// destinations do not apply.
+func (d *Desk) parties(ctx context.Context, p domain.Principal, w *domain.Workspace, o ask.NewCall) (parties, error) {
 	phone, inside, err := d.ring(ctx, p, o.To)
 	if err != nil {
-		return "", "", nil, err
+		return parties{}, err
 	}
 	if inside {
-		if from = o.From; from == "" {
-			from = insideCaller
-		}
-		return from, phone.Phone.Extension, phone.Contacts, nil
+		return parties{from: cmp.Or(o.From, insideCaller), to: domain.Number{E164: phone.Phone.Extension}, contacts: phone.Contacts}, nil
 	}
 	number, err := domain.ReadNumber(o.To, w.DefaultCountry)
 	if errors.Is(err, domain.ErrPhoneForbidden) {
-		return "", "", nil, &domain.Error{Code: domain.CodeDestination, Param: "to", Message: "to is an emergency number or a short code; these are never called"}
+		return parties{}, &domain.Error{Code: domain.CodeDestination, Param: "to", Message: "to is an emergency number or a short code; these are never called"}
 	}
 	if err != nil {
-		return "", "", nil, problem("to", domain.CodeValidation, "to must be a full telephone number, best in E.164, or the extension of a phone")
+		return parties{}, problem("to", domain.CodeValidation, "to must be a full telephone number, best in E.164, or the extension of a phone")
 	}
 	if err = number.Allowed(w.Calling, w.DefaultCountry, p.Environment); err != nil {
-		return "", "", nil, err
+		return parties{}, err
 	}
 	if err = d.hoursAllow(o.CallingHours, number); err != nil {
-		return "", "", nil, err
+		return parties{}, err
 	}
 	if err = d.listsAllow(ctx, p, number.E164); err != nil {
-		return "", "", nil, err
+		return parties{}, err
 	}
-	from, err = d.callerID(ctx, p, o.From)
-	return from, number.E164, nil, err
+	from, err := d.callerID(ctx, p, o.From)
+	return parties{from: from, to: number}, err
 }
 
 // insideCaller is shown to a phone where the workspace has no number.
@@ -191,18 +198,6 @@ func (d *Desk) hoursAllow(h *domain.CallingHours, to domain.Number) error {
 		e = e.With("next_allowed_at", next.UTC())
 	}
 	return e
-}
-
-// stillOpen is hoursAllow for a number that was read before.
-func (d *Desk) stillOpen(h *domain.CallingHours, e164 string) error {
-	if h == nil {
-		return nil
-	}
-	number, err := domain.ReadNumber(e164, "")
-	if err != nil {
-		return err
-	}
-	return d.hoursAllow(h, number)
 }
 
 // callerID is the number shown: the one asked for, if it may be, or the
