@@ -60,12 +60,16 @@ func asked(method string) string {
 	return strings.NewReplacer("INVITE", method).Replace(callUs("no body"))
 }
 
+// livesTries is how often a known source asks, once a second, before it is not
+// served.
+const livesTries = 60
+
 // lives proves that a known source is still served.
 func lives(t *testing.T, host string, ua *sip.UserAgent) {
 	t.Helper()
 	c := from(t, host, "udp", ua.Addr("udp").String())
 	b := make([]byte, 4096)
-	for range 5 { // a datagram may be lost in a flood
+	for range livesTries { // a datagram may be lost in a flood, or wait behind all of it
 		_, err := c.Write([]byte(asked("OPTIONS")))
 		require.NoError(t, err)
 		require.NoError(t, c.SetReadDeadline(time.Now().Add(time.Second)))
@@ -168,26 +172,28 @@ func TestAttackByFloodOfOneSource(t *testing.T) {
 	for ; time.Since(began) < attackFor() || sent < 1000; sent++ {
 		_, _ = c.Write([]byte(asked("OPTIONS")))
 	}
-	took := time.Since(began)
 	lives(t, "127.0.0.2", ua)
 	got := ua.Counters().Received
+	took := time.Since(began) // with the wait for an answer: what is left in the socket is read meanwhile
 	t.Logf("attack: one source sent %d requests in %v, %d were read", sent, took.Round(time.Millisecond), got)
-	assert.LessOrEqual(t, float64(got), 200+100*(took.Seconds()+5)+5)
+	assert.LessOrEqual(t, float64(got), 200+100*took.Seconds()+livesTries)
 	assert.Positive(t, ua.Counters().DroppedRate)
 }
 
 // TestAttackBySlowSenders: connections that bring no whole message are closed
 // in time, and one host cannot take all of them.
 func TestAttackBySlowSenders(t *testing.T) {
+	t.Parallel() // it waits for most of its time
 	const each, most = 8, 20
 	ca := newAuthority(t)
 	for _, network := range []string{"tcp", "tls"} {
 		t.Run(network, func(t *testing.T) {
+			t.Parallel()
 			conf := &sip.TLS{Certificate: ca.of("127.0.0.1", time.Hour)}
 			ua := served(t, secured(conf, func(c *sip.Config, ua *sip.UserAgent) {
 				c.MaxPerHost, c.MaxTCPConns = each, most
 				if ua != nil {
-					ua.Hurry(700*time.Millisecond, 700*time.Millisecond)
+					ua.Hurry(4*time.Second, 4*time.Second) // the good one has to be heard within it
 					ua.Admit(func(s sip.Source) sip.Admission {
 						return sip.Admission{Allow: s.Addr.Addr().IsLoopback() && s.Addr.Addr().String() != "127.0.0.66"}
 					})

@@ -16,12 +16,14 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// served is a user agent of ours on real sockets of the loopback.
+// served is a user agent of ours on real sockets of the loopback. It takes a
+// call that waited while the machine stood still: who tests the refusal of it
+// says how long is too long.
 func served(t testing.TB, set func(*sip.Config, *sip.UserAgent)) *sip.UserAgent {
 	t.Helper()
 	cfg := sip.Config{
 		Listen: []sip.Listener{{Network: "udp", Addr: "127.0.0.1:0"}, {Network: "tcp", Addr: "127.0.0.1:0"}},
-		Secret: []byte(t.Name()), UserAgent: "Callboard/test",
+		Secret: []byte(t.Name()), UserAgent: "Callboard/test", OverloadAfter: time.Minute,
 	}
 	if set != nil {
 		set(&cfg, nil)

@@ -18,6 +18,7 @@ import (
 // TestAttackByStrangersWhoStay: phones may connect from anywhere, and whoever
 // asks to register once could keep every connection from the trunks.
 func TestAttackByStrangersWhoStay(t *testing.T) {
+	t.Parallel() // it waits for most of its time
 	const most = 8
 	var home atomic.Pointer[netip.AddrPort] // where a phone is registered
 	ua := served(t, func(c *sip.Config, ua *sip.UserAgent) {
@@ -26,7 +27,7 @@ func TestAttackByStrangersWhoStay(t *testing.T) {
 		if ua == nil {
 			return
 		}
-		ua.Hurry(2*time.Second, 2*time.Second)
+		ua.Hurry(8*time.Second, 8*time.Second) // all have to be in before the first is let go
 		ua.Admit(func(s sip.Source) sip.Admission { return sip.Admission{Allow: s.Addr.Addr().String() == "127.0.0.2"} })
 		ua.Registrar(sip.Registrar{
 			Account: func(string) (sip.Account, bool) { return sip.Account{}, false },
