@@ -156,7 +156,7 @@ func TestSIPpLosesOneInTwenty(t *testing.T) {
 	} {
 		t.Run(scenario, func(t *testing.T) {
 			t.Parallel()
-			there := runSIPp(t, scenario, "udp", "-m", strconv.Itoa(n), "-lost", "5", "-timeout", "12")
+			there := runSIPp(t, scenario, "udp", "-m", strconv.Itoa(n), "-lost", "5", "-timeout", "40")
 			there.listening(t, "udp")
 			ua := served(t, nil)
 			var all sync.WaitGroup

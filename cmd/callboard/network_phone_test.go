@@ -49,7 +49,10 @@ func newNetPhone(at netip.AddrPort, low int, told func(phoneCall)) (*netPhone, e
 	if err != nil {
 		return nil, err
 	}
-	ua, err := sip.New(sip.Config{Listen: []sip.Listener{{Network: "udp", Addr: at.String()}}, PublicIP: at.Addr()})
+	ua, err := sip.New(sip.Config{
+		Listen: []sip.Listener{{Network: "udp", Addr: at.String()}}, PublicIP: at.Addr(),
+		OverloadAfter: time.Minute, // it refuses no call because the machine stood still
+	})
 	if err != nil {
 		return nil, err
 	}
