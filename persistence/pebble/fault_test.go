@@ -47,7 +47,7 @@ func (g *gate) wrap(fs vfs.FS) vfs.FS {
 // fill commits until the store refuses: logs and manifests are written anew.
 func fill(t *testing.T, d persistence.Driver) (acked int, err error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for ; acked < 200; acked++ {
 		if _, err = d.Commit(ctx, pair(0, 1+acked, 8<<10)); err != nil {
