@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -64,15 +65,35 @@ func (s *Server) log() string {
 	return string(b)
 }
 
+// Ports are taken below those that the system gives to whoever asks for any,
+// and clear of those of the phones (sip/siptest): a server that is down leaves
+// its port free, and no connection of anybody gets it until it comes back.
+const portLow, portCount = 9500, 500
+
+// freePort is a port of loopback that is free, until the test ends. A name that
+// only one process can have, and that ends with its process, says to the tests
+// of other packages that it is taken.
 func freePort(t testing.TB) int {
 	t.Helper()
 	var lc net.ListenConfig
-	l, err := lc.Listen(context.Background(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatalf("redistest: %v", err)
+	first := rand.IntN(portCount)
+	for i := range portCount {
+		port := portLow + (first+i)%portCount
+		name, err := lc.Listen(context.Background(), "unix", fmt.Sprintf("@callboard-test-ports-%d", port))
+		if err != nil {
+			continue
+		}
+		l, err := lc.Listen(context.Background(), "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+		if err != nil {
+			_ = name.Close()
+			continue
+		}
+		_ = l.Close()
+		t.Cleanup(func() { _ = name.Close() })
+		return port
 	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().(*net.TCPAddr).Port
+	t.Fatal("redistest: no port is free")
+	return 0
 }
 
 func (s *Server) start() error {
