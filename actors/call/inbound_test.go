@@ -152,7 +152,7 @@ func TestWhatACallerHearsBeforeTheAnswerIsOverheardAndKept(t *testing.T) {
 	h := build(t, plan{})
 	came := make(chan string, 1)
 	service := agent(t, func(in *sip.Incoming) {
-		came <- h.take(in, domain.Script{Pathway: linger(), Inbound: domain.AgentInbound{Answer: "early", RingSeconds: 5}})
+		came <- h.take(in, domain.Script{Pathway: linger(), Inbound: domain.AgentInbound{Answer: "early", RingSeconds: 10}}) // it rings twice: who listens late hears the second
 	})
 	s, err := newPeer(t).engine.Open(media.Options{})
 	require.NoError(t, err)

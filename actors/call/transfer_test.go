@@ -133,7 +133,7 @@ func TestABridgeJoinsTheCallerWithSomebodyAndHisLeavingReturnsHim(t *testing.T) 
 	assert.NotEmpty(t, c.Legs[1].Codec)
 	assert.Equal(t, []string{"agent: One moment.", "human: [on the line]", "agent: Welcome back."}, said(e))
 	human := e.Segments[1]
-	assert.Greater(t, human.EndMs, human.StartMs+300, "from when to when he spoke")
+	assert.Greater(t, human.EndMs, human.StartMs, "from when to when he spoke")
 	h.saw(leaves, simulator.HungUp)
 	h.until(2*time.Second, "both lines are free", func() bool { return h.inUse() == 0 })
 }
