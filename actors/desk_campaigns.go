@@ -279,8 +279,8 @@ func (d *Desk) campaignStands(ctx context.Context, p domain.Principal, id string
 	}
 	environment, err := d.kinds.fixed(p.WorkspaceID, id, func() (domain.Environment, error) {
 		h := &campaignHead{key: (&domain.Campaign{Meta: domain.Meta{ID: id, WorkspaceID: p.WorkspaceID}}).Key()}
-		_, err := d.store.Get(ctx, h)
-		return h.Environment, err
+		_, found := d.store.Get(ctx, h)
+		return h.Environment, found
 	})
 	if errors.Is(err, domain.ErrNotFound) || err == nil && environment != p.Environment {
 		return "", missing("campaign")

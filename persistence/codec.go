@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	jsonv1 "github.com/go-json-experiment/json/v1"
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/callboard/callboard/domain"
@@ -197,7 +198,7 @@ func (c codec) decode(value []byte, into any) error {
 	case version != schemaVersion:
 		return unknown(version, tailVersion)
 	}
-	if err := json.Unmarshal(body, into); err != nil {
+	if err := jsonv1.Unmarshal(body, into); err != nil {
 		return fmt.Errorf("%w: %w", errBadValue, err)
 	}
 	if len(tail) > 0 {
