@@ -37,8 +37,7 @@ type Desk struct {
 	logs     sync.Map // logEnd, by workspace
 	scripts  recall[domain.Script]
 	called   recall[*domain.PhoneNumber]
-	shown    recall[[]string]           // caller ids
-	kinds    recall[domain.Environment] // of campaigns
+	shown    recall[[]string] // caller ids
 	zones    *calendar.Shared
 	plays    rehearsals
 	messages chore // what is to be done with text messages
@@ -47,6 +46,8 @@ type Desk struct {
 	waits    sync.Map   // *bulkStand of each bulk job that runs, by its id
 	under    sync.Map   // keys of requests that run, by the id of their row
 	founding sync.Mutex // of workspaces
+	// environments of campaigns, by their ids.
+	environments recall[domain.Environment]
 	// exporting has room for the exports that are written at once.
 	exporting chan struct{}
 }

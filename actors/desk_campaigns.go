@@ -277,7 +277,7 @@ func (d *Desk) campaignStands(ctx context.Context, p domain.Principal, id string
 	if err != nil {
 		return "", missing("campaign")
 	}
-	environment, err := d.kinds.fixed(p.WorkspaceID, id, func() (domain.Environment, error) {
+	environment, err := d.environments.fixed(p.WorkspaceID, id, func() (domain.Environment, error) {
 		h := &campaignHead{key: (&domain.Campaign{Meta: domain.Meta{ID: id, WorkspaceID: p.WorkspaceID}}).Key()}
 		_, found := d.store.Get(ctx, h)
 		return h.Environment, found

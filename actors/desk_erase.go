@@ -40,7 +40,7 @@ func (d *Desk) DeleteCampaign(ctx context.Context, p domain.Principal, id string
 	for _, w := range hooks {
 		d.node.webhookDeleted(w)
 	}
-	d.kinds.forget(p.WorkspaceID, c.ID)
+	d.environments.forget(p.WorkspaceID, c.ID)
 	d.node.sys.Root.Send(d.node.campaignPID(p.WorkspaceID, c.ID), campaign.Deleted{})
 	d.node.beside(func() {
 		d.erase(d.node.life(), &domain.Doomed{WorkspaceID: c.WorkspaceID, CampaignID: c.ID, Environment: c.Environment})

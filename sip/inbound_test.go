@@ -183,8 +183,22 @@ func TestCallerGivesUp(t *testing.T) {
 		s.peer.nothing(time.Minute)
 		late := newEars()
 		i.Answer([]byte(sdp), late.hear)
-		assert.True(t, next[sip.Ended](t, late).ByRemote)
+		end := next[sip.Ended](t, late)
+		assert.Equal(t, []bool{true, true}, []bool{end.ByRemote, end.GaveUp})
 		s.peer.nothing(time.Minute)
+	})
+}
+
+func TestACallerWhoLeavesBeforeHisACKHasNotGivenUp(t *testing.T) {
+	bubbleIn(t, func(t *testing.T, s *stage, in *desk) {
+		s.peer.send(callUs(), s.us())
+		s.peer.expect("SIP/2.0 100")
+		(<-in.calls).Answer([]byte(sdp), s.ears.hear)
+		ok := s.peer.expect("SIP/2.0 200")
+		s.peer.send(follow("BYE", tagOf(ok), 11), s.us())
+		assert.Equal(t, "11 BYE", s.peer.expect("SIP/2.0 200").get("CSeq"))
+		end := next[sip.Ended](t, s.ears)
+		assert.Equal(t, []bool{true, false}, []bool{end.ByRemote, end.GaveUp})
 	})
 }
 
@@ -320,36 +334,6 @@ func TestUpdateInfoAndOptionsWithinTheCall(t *testing.T) {
 		s.peer.send(s.request(inv, "UPDATE", 3), s.us())
 		s.peer.expect("SIP/2.0 500") // an older CSeq
 		s.ears.quiet(t)
-	})
-}
-
-func TestOurReinviteAndItsGlare(t *testing.T) {
-	bubble(t, func(t *testing.T, s *stage) {
-		d, inv, _ := s.answered()
-		got := make(chan sip.Reanswer, 2)
-		d.Reoffer([]byte(sdp), func(r sip.Reanswer) { got <- r })
-		re := s.peer.expect("INVITE sip:peer@")
-		assert.Equal(t, "2 INVITE", re.get("CSeq"))
-		s.peer.send(s.request(inv, "INVITE", 5, "Content-Type: application/sdp\n\n"+sdp), s.us())
-		s.peer.expect("SIP/2.0 491")
-		s.peer.send(s.request(inv, "ACK", 5), s.us())
-		s.peer.send(re.reply(491, ""), s.us())
-		s.peer.expect("ACK")
-		again := s.peer.expect("INVITE sip:peer@")
-		assert.GreaterOrEqual(t, again.at.Sub(re.at), 2100*time.Millisecond)
-		assert.LessOrEqual(t, again.at.Sub(re.at), 4*time.Second)
-		s.peer.send(again.reply(200, "", contact, sdp), s.us())
-		assert.Equal(t, "3 ACK", s.peer.expect("ACK").get("CSeq"))
-		assert.Equal(t, sip.Reanswer{Code: 200, Body: []byte(sdp)}, <-got)
-
-		d.Reoffer([]byte(sdp), func(r sip.Reanswer) { got <- r })
-		for range 10 {
-			if m := s.peer.expect(""); strings.HasPrefix(m.text, "BYE") {
-				break
-			}
-		}
-		require.Error(t, (<-got).Err)
-		assert.Empty(t, got)
 	})
 }
 

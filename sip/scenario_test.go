@@ -401,7 +401,7 @@ func TestSIPpCallsUsAndIsSatisfied(t *testing.T) {
 				}
 				if scenario == "uac-491" {
 					gap := there.gap(t, "CROSSED", "AGAIN")
-					assert.LessOrEqual(t, gap, 20000) // the two seconds of RFC 3261 are those of our timer, and the rest is the machine's
+					assert.LessOrEqual(t, gap, 20000) // the two seconds of RFC 3261 are those of our timer (TestTheGlareOfACallThatCameIn), and the rest is the machine's
 				}
 			})
 		}

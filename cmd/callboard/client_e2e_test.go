@@ -2,9 +2,6 @@ package main_test
 
 import (
 	"context"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -17,9 +14,7 @@ import (
 // program is a client as a program in Go has it, with the test key.
 func (s *service) program() *client.Client {
 	s.t.Helper()
-	key, err := os.ReadFile(filepath.Join(s.data(), "test.key"))
-	require.NoError(s.t, err)
-	return &client.Client{URL: "http://" + s.http, Key: strings.TrimSpace(string(key)), Retries: 3}
+	return &client.Client{URL: "http://" + s.http, Key: s.testKey(), Retries: 3}
 }
 
 func TestAGoProgramFollowsACampaignThroughACrash(t *testing.T) {

@@ -61,8 +61,6 @@ func TestEveryCommandOfTheSIPGuideWorks(t *testing.T) {
 	blocks := fences(t, "docs/sip.md", "sh run")
 	require.GreaterOrEqual(t, len(blocks), 12)
 	s := newService(t)
-	key, err := os.ReadFile(filepath.Join(s.data(), "test.key"))
-	require.NoError(t, err)
 	for i, b := range blocks {
 		if strings.Contains(b, "/v1/phones -d") {
 			blocks[i] += s.once("1001") // so that baresip need not come back after a minute
@@ -71,7 +69,7 @@ func TestEveryCommandOfTheSIPGuideWorks(t *testing.T) {
 	carrier, pbx := sipp(t, "uas-answer"), sipp(t, "uas-refer")
 	dir := t.TempDir()
 	said := s.follow(dir, blocks, "",
-		"TEST_KEY="+strings.TrimSpace(string(key)), "SIP=127.0.0.1:"+strconv.Itoa(s.sip), "BARESIP="+quietPhone(t),
+		"TEST_KEY="+s.testKey(), "SIP=127.0.0.1:"+strconv.Itoa(s.sip), "BARESIP="+quietPhone(t),
 		"CARRIER_HOST=127.0.0.1", "CARRIER_PORT="+strconv.Itoa(carrier.port), "PBX_HOST=127.0.0.1", "PBX_PORT="+strconv.Itoa(pbx.port))
 	require.Len(t, said, len(blocks))
 
@@ -141,9 +139,7 @@ func TestEveryCommandOfTheCampaignGuideWorks(t *testing.T) {
 	blocks := fences(t, "docs/campaigns.md", "sh run")
 	require.GreaterOrEqual(t, len(blocks), 8)
 	s := newService(t)
-	key, err := os.ReadFile(filepath.Join(s.data(), "test.key"))
-	require.NoError(t, err)
-	said := s.follow(t.TempDir(), blocks, "", "TEST_KEY="+strings.TrimSpace(string(key)))
+	said := s.follow(t.TempDir(), blocks, "", "TEST_KEY="+s.testKey())
 	require.Len(t, said, len(blocks))
 	assert.Contains(t, said.with(t, blocks, "/v1/dnc/check"), "True\n")
 	upload := said.with(t, blocks, "--data-binary @contacts.csv")
@@ -161,9 +157,7 @@ func TestEveryCommandOfTheAppointmentsGuideWorks(t *testing.T) {
 	t.Parallel()
 	blocks := fences(t, "docs/appointments.md", "sh run")
 	s := newService(t)
-	key, err := os.ReadFile(filepath.Join(s.data(), "test.key"))
-	require.NoError(t, err)
-	said := s.follow(t.TempDir(), blocks, "", "TEST_KEY="+strings.TrimSpace(string(key)))
+	said := s.follow(t.TempDir(), blocks, "", "TEST_KEY="+s.testKey())
 	require.Len(t, said, len(blocks))
 	booked := said.with(t, blocks, "/confirm")
 	assert.Regexp(t, `"local_start":"\d{4}-\d\d-\d\dT09:00:00\+0[12]:00"`, booked)
@@ -179,9 +173,7 @@ func TestEveryCommandOfTheAgentsGuideWorks(t *testing.T) {
 	t.Parallel()
 	blocks := fences(t, "docs/agents.md", "sh run")
 	s := newService(t)
-	key, err := os.ReadFile(filepath.Join(s.data(), "test.key"))
-	require.NoError(t, err)
-	said := s.follow(t.TempDir(), blocks, "", "TEST_KEY="+strings.TrimSpace(string(key)))
+	said := s.follow(t.TempDir(), blocks, "", "TEST_KEY="+s.testKey())
 	require.Len(t, said, len(blocks))
 	assert.Equal(t, "['language']\n2\nen-US\n", said.with(t, blocks, "/publish"))
 	chat := said.with(t, blocks, "/chat")
@@ -194,10 +186,8 @@ func TestEveryCommandOfTheDataGuideWorks(t *testing.T) {
 	blocks := fences(t, "docs/data.md", "sh run")
 	require.GreaterOrEqual(t, len(blocks), 5)
 	s := newService(t)
-	key, err := os.ReadFile(filepath.Join(s.data(), "test.key"))
-	require.NoError(t, err)
 	said := s.follow(t.TempDir(), blocks, "",
-		"TEST_KEY="+strings.TrimSpace(string(key)), "CALLBOARD_DATA="+s.data(), "PATH="+filepath.Dir(binary)+":"+os.Getenv("PATH"))
+		"TEST_KEY="+s.testKey(), "CALLBOARD_DATA="+s.data(), "PATH="+filepath.Dir(binary)+":"+os.Getenv("PATH"))
 	require.Len(t, said, len(blocks))
 	assert.Regexp(t, `^2 1 2 0 \[\{'index': 2, 'code': 'destination_not_allowed'.*'param': 'to'\}\]\n$`, said.with(t, blocks, `"to": "911"`))
 	assert.Regexp(t, `^\d{4}-\d\d-\d\dT\d\d:00:00Z\ncancelled\n$`, said.with(t, blocks, "status=waiting"))

@@ -125,6 +125,14 @@ func prepare(t testing.TB, env ...string) *service {
 
 func (s *service) data() string { return filepath.Join(s.dir, "data") }
 
+// testKey is the key of the test environment that the first start wrote down.
+func (s *service) testKey() string {
+	s.t.Helper()
+	key, err := os.ReadFile(filepath.Join(s.data(), "test.key"))
+	require.NoError(s.t, err)
+	return strings.TrimSpace(string(key))
+}
+
 func (s *service) start() {
 	s.t.Helper()
 	s.launch()

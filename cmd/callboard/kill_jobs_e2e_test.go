@@ -50,9 +50,7 @@ func newJobsKilled(t *testing.T, env ...string) *jobsKilled {
 	j.service = newService(t, append(env, "FAILPOINT_HOLD="+hold)...)
 	j.unlimited()
 	j.trunk("", j.answers.port)
-	key, err := os.ReadFile(filepath.Join(j.data(), "test.key"))
-	require.NoError(t, err)
-	j.test = strings.TrimSpace(string(key))
+	j.test = j.testKey()
 	j.agent = j.hello()
 	return j
 }

@@ -2,7 +2,6 @@ package main_test
 
 import (
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -108,9 +107,7 @@ func TestTheBuiltInCarrierCallsANumber(t *testing.T) {
 	live := s.key
 	status, body, _ := s.try("POST", "/v1/test/inbound-calls", object{"to": "+12025550142"})
 	assert.Equal(t, 409, status, "%s: with a live key", body)
-	key, err := os.ReadFile(filepath.Join(s.data(), "test.key"))
-	require.NoError(t, err)
-	s.key = strings.TrimSpace(string(key))
+	s.key = s.testKey()
 	status, body, _ = s.try("POST", "/v1/test/inbound-calls", object{"to": "+12025550142"})
 	assert.Equal(t, 422, status, "%s: nobody answers it", body)
 	s.api("POST", "/v1/phone-numbers", object{"number": "+12025550142", "agent_id": s.menu()})
