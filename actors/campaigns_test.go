@@ -164,6 +164,10 @@ func TestWhatIsDeletedLeavesNothing(t *testing.T) {
 	_, err = d.StartCampaign(ctx, h.live, id)
 	require.NoError(t, err)
 	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(d.DeleteCampaign(ctx, h.live, id)), "it runs")
+	_, err = d.CampaignStatus(ctx, h.live, id)
+	require.NoError(t, err)
+	_, err = d.CampaignStatus(ctx, h.test, id)
+	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err), "it is of another environment, and its actor lives")
 	h.over(h.live, id)
 
 	copied, err := d.CopyCampaign(ctx, h.live, id, []string{"busy", "failed"}, func(c *domain.Campaign) error { c.Webhooks = nil; return nil })
@@ -185,10 +189,6 @@ func TestWhatIsDeletedLeavesNothing(t *testing.T) {
 		return err == nil && len(log.Data) > 0
 	})
 
-	_, err = d.CampaignStatus(ctx, h.live, id)
-	require.NoError(t, err)
-	_, err = d.CampaignStatus(ctx, h.test, id)
-	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err), "it is of another environment")
 	require.NoError(t, d.DeleteCampaign(ctx, h.live, id))
 	_, err = d.CampaignStatus(ctx, h.live, id)
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err), "whatever its actor does")
