@@ -141,6 +141,10 @@ func (d *Desk) campaignWebhooks(ctx context.Context, p domain.Principal, c *doma
 		}
 		byURL[url] = append(byURL[url], name)
 	}
+	first, err := d.firstOffset(ctx, p.WorkspaceID)
+	if err != nil {
+		return nil, "", err
+	}
 	for _, url := range slices.Sorted(maps.Keys(byURL)) {
 		if secret == "" {
 			if secret = given; secret == "" {
@@ -149,7 +153,7 @@ func (d *Desk) campaignWebhooks(ctx context.Context, p domain.Principal, c *doma
 		}
 		names := byURL[url]
 		slices.Sort(names)
-		w := &domain.Webhook{URL: url, Events: names, Secret: secret, SecretHint: hook.Hint(secret), Status: domain.WebhookActive, CampaignID: c.ID}
+		w := &domain.Webhook{URL: url, Events: names, Secret: secret, SecretHint: hook.Hint(secret), Status: domain.WebhookActive, CampaignID: c.ID, FirstOffset: first}
 		fill(&w.Meta, "webhook", p, mailbox.NewID(domain.PrefixWebhook), stamp())
 		hooks = append(hooks, w)
 	}

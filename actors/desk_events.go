@@ -63,6 +63,15 @@ func (d *Desk) placeAfter(ctx context.Context, workspace, after string) (uint64,
 	if err != nil {
 		return 0, storeErr(err)
 	}
+	if len(first) == 0 { // or all were deleted since
+		last, err := d.store.LastOffset(ctx, workspace)
+		if err != nil {
+			return 0, storeErr(err)
+		}
+		if last > 0 {
+			return 0, domain.Errorf(ask.CodeCursorExpired, "no event is kept any more.")
+		}
+	}
 	u, err := ulid.ParseStrict(strings.TrimPrefix(after, string(domain.PrefixEvent)+"_"))
 	if err == nil && len(first) > 0 && time.UnixMilli(int64(u.Time())).Before(first[0].CreatedAt.Truncate(time.Millisecond)) { //nolint:gosec // 48 bits
 		return 0, domain.Errorf(ask.CodeCursorExpired, "after is older than any event that is kept.")

@@ -3,6 +3,7 @@ package actors
 import (
 	"context"
 	"crypto/rand"
+	"time"
 
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/webhook"
@@ -23,6 +24,9 @@ func newSecret() string {
 // the answer.
 func (d *Desk) CreateWebhook(ctx context.Context, p domain.Principal, w *domain.Webhook) (*domain.Webhook, error) {
 	if made, err := madeBefore[domain.Webhook](ctx, d, p, domain.PrefixWebhook); made != nil || err != nil {
+		if made != nil {
+			made.FirstOffset = 0
+		}
 		return made, err
 	}
 	if err := d.node.checkURL(ctx, "url", w.URL); err != nil {
@@ -31,18 +35,34 @@ func (d *Desk) CreateWebhook(ctx context.Context, p domain.Principal, w *domain.
 	if w.Secret == "" {
 		w.Secret = newSecret()
 	}
-	w.SecretHint, w.Status = hook.Hint(w.Secret), domain.WebhookActive
+	first, err := d.firstOffset(ctx, p.WorkspaceID)
+	if err != nil {
+		return nil, err
+	}
+	w.SecretHint, w.Status, w.FirstOffset = hook.Hint(w.Secret), domain.WebhookActive, first
 	fill(&w.Meta, "webhook", p, newID(ctx, domain.PrefixWebhook), stamp())
 	if err := create(ctx, d, w); err != nil {
 		return nil, err
 	}
 	d.node.webhookChanged(ctx, w)
-	return w, nil
+	shown := *w
+	shown.FirstOffset = 0
+	return &shown, nil
+}
+
+// firstOffset is that of the first event that an endpoint made now is sent. It
+// is no matter of time: clocks are set.
+func (d *Desk) firstOffset(ctx context.Context, workspaceID string) (uint64, error) {
+	last, err := d.store.LastOffset(ctx, workspaceID)
+	return last + 1, storeErr(err)
 }
 
 // Webhook reads one endpoint.
 func (d *Desk) Webhook(ctx context.Context, p domain.Principal, id string) (*domain.Webhook, error) {
 	w, _, err := get[domain.Webhook](ctx, d, p, domain.PrefixWebhook, id)
+	if err == nil {
+		w.Settle(time.Now())
+	}
 	return w, err
 }
 
@@ -52,7 +72,9 @@ func (d *Desk) ListWebhooks(ctx context.Context, p domain.Principal, q ask.Webho
 	if q.CampaignID != "" {
 		index = "campaign=" + q.CampaignID
 	}
+	now := time.Now()
 	return list(ctx, d, p.WorkspaceID, index, domain.PrefixWebhook, q.Page, func(w *domain.Webhook) bool {
+		w.Settle(now)
 		return w.Environment == p.Environment
 	})
 }
@@ -66,11 +88,11 @@ func (d *Desk) UpdateWebhook(ctx context.Context, p domain.Principal, id string,
 	t.changing.Lock()
 	defer t.changing.Unlock()
 	w, err := update(ctx, d, p, domain.PrefixWebhook, id, func(w *domain.Webhook) error {
+		w.Settle(time.Now())
 		url := w.URL
 		if failed := change(w); failed != nil {
 			return failed
 		}
-		w.SecretHint = hook.Hint(w.Secret)
 		if w.URL == url {
 			return nil
 		}
@@ -102,6 +124,34 @@ func (d *Desk) DeleteWebhook(ctx context.Context, p domain.Principal, id string)
 	return nil
 }
 
+// RotateWebhook lets another secret, made here where none is given, sign the
+// deliveries; for some time those carry the signatures of both. The answer
+// holds the secret.
+func (d *Desk) RotateWebhook(
+	ctx context.Context, p domain.Principal, id, secret string, overlap time.Duration, change func(*domain.Webhook) error,
+) (*domain.Webhook, error) {
+	if secret == "" {
+		secret = newSecret()
+	}
+	var at time.Time
+	if overlap > 0 {
+		at = stamp().Add(overlap)
+	}
+	w, err := d.UpdateWebhook(ctx, p, id, func(w *domain.Webhook) error {
+		if err := change(w); err != nil {
+			return err
+		}
+		w.Rotate(secret, hook.Hint(secret), at)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	shown := *w.Public()
+	shown.Secret = secret
+	return &shown, nil
+}
+
 // PauseWebhook holds events back; they queue.
 func (d *Desk) PauseWebhook(ctx context.Context, p domain.Principal, id string) (*domain.Webhook, error) {
 	return d.setWebhook(ctx, p, id, domain.WebhookPaused)
@@ -113,7 +163,13 @@ func (d *Desk) ResumeWebhook(ctx context.Context, p domain.Principal, id string)
 }
 
 func (d *Desk) setWebhook(ctx context.Context, p domain.Principal, id string, to domain.WebhookStatus) (*domain.Webhook, error) {
-	return d.UpdateWebhook(ctx, p, id, func(w *domain.Webhook) error { w.Status = to; return nil })
+	return d.UpdateWebhook(ctx, p, id, func(w *domain.Webhook) error {
+		w.Status = to
+		if to == domain.WebhookActive {
+			w.Revive()
+		}
+		return nil
+	})
 }
 
 // WebhookLog reads a page of attempted deliveries, newest first.

@@ -318,7 +318,7 @@ func (n *Node) campaignProps(ws, id string, t *tree) *actor.Props {
 }
 
 func (n *Node) webhookProps(ws, id string) *actor.Props {
-	cfg := webhook.Config{Workspace: ws, ID: id, Store: n.cfg.Store, Sender: n.sender, Log: n.cfg.Log}
+	cfg := webhook.Config{Workspace: ws, ID: id, Store: n.cfg.Store, Sender: n.sender, Log: n.cfg.Log, Committed: func() { n.committed(ws) }}
 	return mailbox.Props(n.overseen("webhook", webhook.New(cfg)), 1000)
 }
 

@@ -2816,6 +2816,8 @@ func (c *Client) GetWebhook(ctx context.Context, id string, options ...Option) (
 // UpdateWebhook: Change an endpoint.
 //
 // PATCH /v1/webhooks/{id}
+//
+// The answer to a change of the secret holds it, this once.
 func (c *Client) UpdateWebhook(ctx context.Context, id string, body *WebhookChange, options ...Option) (*Webhook, error) {
 	return send[Webhook](ctx, c, "PATCH", "/v1/webhooks/"+url.PathEscape(id), nil, asJSON(body), options)
 }
@@ -6315,6 +6317,8 @@ type Resource struct {
 type Retention struct {
 	// Days after its end after which an appointment is deleted; 0: it is kept.
 	AppointmentDays int64 `json:"appointment_days"`
+	// Days after which an event and the log of its deliveries are deleted, 7 at least, but not before it was sent; 0: they are kept.
+	EventDays int64 `json:"event_days"`
 	// Days after which a text message is deleted; 0: it is kept.
 	MessageDays int64 `json:"message_days"`
 	// Days after which a call's recording is deleted; 0: it is kept.
@@ -6329,6 +6333,8 @@ type Retention struct {
 type RetentionChange struct {
 	// Days after their end after which appointments are deleted; 0: they are kept.
 	AppointmentDays *int64 `json:"appointment_days,omitempty"`
+	// Days after which events and the logs of their deliveries are deleted, 7 at least; 0: they are kept.
+	EventDays *int64 `json:"event_days,omitempty"`
 	// Days after which text messages are deleted; 0: they are kept.
 	MessageDays *int64 `json:"message_days,omitempty"`
 	// Days after which recordings are deleted; 0: they are kept.
@@ -7300,16 +7306,25 @@ type Webhook struct {
 	// Of which campaign it is, where it is of one.
 	CampaignID string `json:"campaign_id,omitzero"`
 	// When it was made.
-	CreatedAt time.Time `json:"created_at"`
+	CreatedAt  time.Time  `json:"created_at"`
+	DisabledAt *time.Time `json:"disabled_at,omitempty"`
+	// Why it was disabled: gone (it answered 410), failing (no delivery succeeded for three days).
+	DisabledReason string `json:"disabled_reason,omitzero"`
 	// live or test; the two never see each other.
-	Environment  string   `json:"environment"`
-	Events       []string `json:"events"`
-	FailureCount int64    `json:"failure_count"`
+	Environment string   `json:"environment"`
+	Events      []string `json:"events"`
+	// The first of the failed attempts since which none succeeded.
+	FailingSince *time.Time `json:"failing_since,omitempty"`
+	FailureCount int64      `json:"failure_count"`
 	// Names it; never changes and is never given again.
 	ID             string     `json:"id"`
 	LastDeliveryAt *time.Time `json:"last_delivery_at"`
 	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
 	Metadata map[string]string `json:"metadata,omitzero"`
+	// When it does; until then X-Svc-Signature-Next carries its signature.
+	NextSecretAt *time.Time `json:"next_secret_at,omitempty"`
+	// Of the secret that takes over.
+	NextSecretHint string `json:"next_secret_hint,omitzero"`
 	// What kind of resource this is.
 	Object     string `json:"object"`
 	Secret     string `json:"secret,omitzero"`
@@ -7327,7 +7342,11 @@ type WebhookChange struct {
 	Events []string `json:"events,omitzero"`
 	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	URL      *string           `json:"url,omitempty"`
+	// Another secret; an empty one is made here and shown in the answer, this once.
+	Secret *string `json:"secret,omitempty"`
+	// With secret: how long the old one goes on signing X-Svc-Signature, while X-Svc-Signature-Next is by the new one; 24 unless said, 0: not at all.
+	SecretOverlapHours *int64  `json:"secret_overlap_hours,omitempty"`
+	URL                *string `json:"url,omitempty"`
 }
 
 // When is sent to the service.

@@ -8,6 +8,8 @@ type Retention struct {
 	// Of text messages and appointments.
 	MessageDays     int `json:"message_days" doc:"Days after which a text message is deleted; 0: it is kept."`
 	AppointmentDays int `json:"appointment_days" doc:"Days after its end after which an appointment is deleted; 0: it is kept."`
+	// Of events and of the log of their deliveries.
+	EventDays int `json:"event_days" doc:"Days after which an event and the log of its deliveries are deleted, 7 at least, but not before it was sent; 0: they are kept."`
 }
 
 // LinkKey signs the links to a workspace's recordings. It is kept sealed, and

@@ -23,6 +23,16 @@ type Webhook struct {
 	CampaignID     string        `json:"campaign_id,omitempty"` // owned by this campaign
 	LastDeliveryAt *time.Time    `json:"last_delivery_at"`
 	FailureCount   int           `json:"failure_count"`
+	// While another secret is taking over: deliveries carry signatures of both.
+	NextSecret     string     `json:"next_secret,omitempty" hidden:"true"`
+	NextSecretHint string     `json:"next_secret_hint,omitempty" doc:"Of the secret that takes over."`
+	NextSecretAt   *time.Time `json:"next_secret_at,omitempty" doc:"When it does; until then X-Svc-Signature-Next carries its signature."`
+	// What ended the deliveries without anybody's asking.
+	DisabledReason string     `json:"disabled_reason,omitempty" doc:"Why it was disabled: gone (it answered 410), failing (no delivery succeeded for three days)."`
+	DisabledAt     *time.Time `json:"disabled_at,omitempty"`
+	FailingSince   *time.Time `json:"failing_since,omitempty" doc:"The first of the failed attempts since which none succeeded."`
+	// FirstOffset is that of the first event it may be sent; 0: told by CreatedAt.
+	FirstOffset uint64 `json:"first_offset,omitempty" hidden:"true"`
 }
 
 // Key names the row.
@@ -44,20 +54,61 @@ func (w *Webhook) Sort() string { return w.ID }
 func (w *Webhook) Sealed(f func(field, text string) (string, error)) (Record, error) {
 	c := *w
 	var err error
-	c.Secret, err = f("secret", w.Secret)
+	if c.Secret, err = f("secret", w.Secret); err == nil && w.NextSecret != "" {
+		c.NextSecret, err = f("next_secret", w.NextSecret)
+	}
 	return &c, err
 }
 
 // Unseal puts the secret through f.
 func (w *Webhook) Unseal(f func(field, text string) (string, error)) (err error) {
-	w.Secret, err = f("secret", w.Secret)
+	if w.Secret, err = f("secret", w.Secret); err == nil && w.NextSecret != "" {
+		w.NextSecret, err = f("next_secret", w.NextSecret)
+	}
 	return err
+}
+
+// Secrets are the secret that signs at a moment and, while another one is
+// taking over, that one.
+func (w *Webhook) Secrets(at time.Time) (now, next string) {
+	switch {
+	case w.NextSecret == "" || w.NextSecretAt == nil:
+		return w.Secret, ""
+	case at.Before(*w.NextSecretAt):
+		return w.Secret, w.NextSecret
+	}
+	return w.NextSecret, ""
+}
+
+// Settle ends a change of secrets whose time has come.
+func (w *Webhook) Settle(now time.Time) {
+	if w.NextSecret == "" || w.NextSecretAt == nil || now.Before(*w.NextSecretAt) {
+		return
+	}
+	w.Secret, w.SecretHint = w.NextSecret, w.NextSecretHint
+	w.NextSecret, w.NextSecretHint, w.NextSecretAt = "", "", nil
+}
+
+// Rotate lets another secret take over at a moment; zero: at once. A third one
+// takes the place of the second; the first goes on signing.
+func (w *Webhook) Rotate(secret, hint string, at time.Time) {
+	if at.IsZero() {
+		w.Secret, w.SecretHint = secret, hint
+		w.NextSecret, w.NextSecretHint, w.NextSecretAt = "", "", nil
+		return
+	}
+	w.NextSecret, w.NextSecretHint, w.NextSecretAt = secret, hint, &at
+}
+
+// Revive forgets how the endpoint failed: somebody says that it is well.
+func (w *Webhook) Revive() {
+	w.FailureCount, w.FailingSince, w.DisabledReason, w.DisabledAt = 0, nil, "", nil
 }
 
 // Public is the endpoint as the API shows it: a hint for the secret.
 func (w *Webhook) Public() *Webhook {
 	c := *w
-	c.Secret = ""
+	c.Secret, c.NextSecret, c.FirstOffset = "", "", 0
 	return &c
 }
 
@@ -93,6 +144,11 @@ type Delivery struct {
 	Error          string        `json:"error,omitempty"`
 	CreatedAt      time.Time     `json:"created_at"`
 	Replay         bool          `json:"replay,omitempty"` // it was asked for again
+}
+
+// Settled says whether nothing more is sent by itself.
+func (d *Delivery) Settled() bool {
+	return d.State == DeliveryDelivered || d.State == DeliveryFailed
 }
 
 // Key names the row: one per endpoint and event, so that a fan-out done twice

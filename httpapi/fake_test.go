@@ -381,6 +381,23 @@ func (f *fake) UpdateWebhook(_ context.Context, _ domain.Principal, id string, c
 	return alter(&f.webhooks, id, change)
 }
 
+func (f *fake) RotateWebhook(ctx context.Context, p domain.Principal, id, secret string, overlap time.Duration, change func(*domain.Webhook) error) (*domain.Webhook, error) {
+	if secret == "" {
+		secret = "whsec_made"
+	}
+	w, err := f.UpdateWebhook(ctx, p, id, func(w *domain.Webhook) error {
+		at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC).Add(overlap)
+		w.Rotate(secret, "…", at)
+		return change(w)
+	})
+	if err != nil {
+		return nil, err
+	}
+	shown := *w.Public()
+	shown.Secret = secret
+	return &shown, nil
+}
+
 func (f *fake) DeleteWebhook(_ context.Context, _ domain.Principal, id string) error {
 	return f.webhooks.drop(id)
 }

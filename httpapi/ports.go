@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"net/netip"
+	"time"
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
@@ -243,6 +244,9 @@ type Webhooks interface {
 	Webhook(ctx context.Context, p domain.Principal, id string) (*domain.Webhook, error)
 	ListWebhooks(ctx context.Context, p domain.Principal, q ask.WebhookQuery) (ask.List[*domain.Webhook], error)
 	UpdateWebhook(ctx context.Context, p domain.Principal, id string, change func(*domain.Webhook) error) (*domain.Webhook, error)
+	// RotateWebhook is UpdateWebhook with another secret, made where it is empty,
+	// which takes over after overlap. The answer has Secret set to it.
+	RotateWebhook(ctx context.Context, p domain.Principal, id, secret string, overlap time.Duration, change func(*domain.Webhook) error) (*domain.Webhook, error)
 	DeleteWebhook(ctx context.Context, p domain.Principal, id string) error
 }
 

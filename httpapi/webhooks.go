@@ -24,6 +24,9 @@ type WebhookChange struct {
 	URL      *string           `json:"url,omitempty"`
 	Events   []string          `json:"events,omitempty" nullable:"false"`
 	Metadata map[string]string `json:"metadata,omitempty"`
+	// A change of secrets.
+	Secret             *string `json:"secret,omitempty" doc:"Another secret; an empty one is made here and shown in the answer, this once."`
+	SecretOverlapHours *int    `json:"secret_overlap_hours,omitempty" minimum:"0" maximum:"168" doc:"With secret: how long the old one goes on signing X-Svc-Signature, while X-Svc-Signature-Next is by the new one; 24 unless said, 0: not at all."`
 }
 
 // LogEntry is a delivery in the log of an endpoint.
@@ -110,12 +113,15 @@ func (s *Server) webhookRoutes() {
 		func(ctx context.Context, p domain.Principal, in *One) (*answer[*domain.Webhook], error) {
 			return s.onWebhook(ctx, p, in.ID, s.ports.Webhooks.Webhook)
 		})
-	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateWebhook", tag: tag, summary: "Change an endpoint"},
+	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateWebhook", tag: tag, summary: "Change an endpoint", about: "The answer to a change of the secret holds it, this once."},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			One
 			Body WebhookChange
 		},
 		) (*answer[*domain.Webhook], error) {
+			if in.Body.Secret != nil {
+				return s.rotateWebhook(ctx, p, in.ID, &in.Body)
+			}
 			return s.onWebhook(ctx, p, in.ID, func(ctx context.Context, p domain.Principal, id string) (*domain.Webhook, error) {
 				return s.ports.Webhooks.UpdateWebhook(ctx, p, id, in.Body.apply)
 			})
@@ -131,6 +137,18 @@ func (s *Server) webhookRoutes() {
 	s.deliveryRoutes(tag, path)
 }
 
+const overlapHours = 24
+
+func (s *Server) rotateWebhook(ctx context.Context, p domain.Principal, id string, n *WebhookChange) (*answer[*domain.Webhook], error) {
+	id, err := named(domain.PrefixWebhook, id)
+	if err != nil {
+		return nil, err
+	}
+	hours := overlapHours
+	set(&hours, n.SecretOverlapHours)
+	return ok(s.ports.Webhooks.RotateWebhook(ctx, p, id, *n.Secret, time.Duration(hours)*time.Hour, n.apply))
+}
+
 func (n *WebhookChange) apply(w *domain.Webhook) error {
 	set(&w.URL, n.URL)
 	if n.Events != nil {
@@ -139,7 +157,16 @@ func (n *WebhookChange) apply(w *domain.Webhook) error {
 	if n.Metadata != nil {
 		w.Metadata = n.Metadata
 	}
-	return rules.Webhook(w).Err()
+	if n.SecretOverlapHours != nil && n.Secret == nil {
+		var problems domain.Problems
+		problems.Add("secret_overlap_hours", domain.CodeValidation, "stands beside secret only")
+		return problems.Err()
+	}
+	checked := *w
+	if n.Secret != nil {
+		checked.Secret = *n.Secret
+	}
+	return rules.Webhook(&checked).Err()
 }
 
 func (s *Server) onWebhook(ctx context.Context, p domain.Principal, id string, do func(context.Context, domain.Principal, string) (*domain.Webhook, error)) (*answer[*domain.Webhook], error) {

@@ -44,6 +44,7 @@ type RetentionChange struct {
 
 	MessageDays     *int `json:"message_days,omitempty" minimum:"0" maximum:"3650" doc:"Days after which text messages are deleted; 0: they are kept."`
 	AppointmentDays *int `json:"appointment_days,omitempty" minimum:"0" maximum:"3650" doc:"Days after their end after which appointments are deleted; 0: they are kept."`
+	EventDays       *int `json:"event_days,omitempty" minimum:"0" maximum:"3650" doc:"Days after which events and the logs of their deliveries are deleted, 7 at least; 0: they are kept."`
 }
 
 // CapsChange bounds how often somebody is rung, as it is sent.
@@ -111,6 +112,7 @@ func (n *WorkspaceChange) apply(w *domain.Workspace) error {
 		set(&w.Retention.TraceDays, n.Retention.TraceDays)
 		set(&w.Retention.MessageDays, n.Retention.MessageDays)
 		set(&w.Retention.AppointmentDays, n.Retention.AppointmentDays)
+		set(&w.Retention.EventDays, n.Retention.EventDays)
 	}
 	if n.FrequencyCaps != nil {
 		set(&w.FrequencyCaps.PerNumberPerDay, n.FrequencyCaps.PerNumberPerDay)

@@ -73,6 +73,7 @@ type Commit struct {
 	Adds   []Add
 	Events []Event
 	Forget string // a log that goes with all that counts it; "": none
+	Trim   uint64 // entries of Log up to this offset go; the counts of their subjects stay
 }
 
 // Key names a raw row. Neither part holds a zero byte.

@@ -33,7 +33,7 @@ func endpoints(ctx context.Context, cfg Config) (all []*domain.Webhook, err erro
 		for {
 			q.Cursor, err = cfg.Store.List(ctx, q, func() domain.Record { return new(domain.Webhook) }, func(r domain.Record) error {
 				if w, ok := r.(*domain.Webhook); ok {
-					all = append(all, w.Public())
+					all = append(all, w)
 				}
 				return nil
 			})
@@ -63,12 +63,12 @@ func (o *outbox) onBegun(m begun) {
 	}
 	o.hooks = make(map[string]*subscriber, len(m.hooks))
 	for _, w := range m.hooks {
-		o.hooks[w.ID] = &subscriber{hook: w}
+		o.hooks[w.ID] = subscribe(w)
 	}
 	for id, w := range o.changed { // younger than what was read
 		delete(o.hooks, id)
 		if w != nil {
-			o.hooks[id] = &subscriber{hook: w}
+			o.hooks[id] = subscribe(w)
 		}
 	}
 	o.changed = nil

@@ -52,12 +52,18 @@ const (
 // subscriber is an endpoint as far as the fan-out needs it.
 type subscriber struct {
 	hook *domain.Webhook
+	first uint64 // the offset of the first event that it may be sent; 0: not known
 	// known when the read under way began, so that an end of the log seen by
 	// it lies behind the endpoint's creation.
 	known bool
 	// reached: the log was seen up to the endpoint's creation; every event
 	// from here on is younger, whatever the clock says.
 	reached bool
+}
+
+// subscribe keeps no secret.
+func subscribe(w *domain.Webhook) *subscriber {
+	return &subscriber{hook: w.Public(), first: w.FirstOffset}
 }
 
 // outbox is one incarnation of the actor: messages of an earlier one carry
@@ -253,16 +259,15 @@ func (o *outbox) work(ctx actor.Context, f func(context.Context) any) {
 }
 
 func (o *outbox) onChanged(w *domain.Webhook) {
-	w = w.Public()
 	o.keep = true // what was not wanted so far stays unwanted after a restart
 	known := o.hooks[w.ID]
 	switch {
 	case o.hooks == nil:
 		o.changed[w.ID] = w
 	case known != nil:
-		known.hook = w
+		known.hook = w.Public()
 	default:
-		o.hooks[w.ID] = &subscriber{hook: w}
+		o.hooks[w.ID] = subscribe(w)
 	}
 }
 
@@ -379,13 +384,16 @@ func (o *outbox) fan(ctx actor.Context) {
 // wants says whether an endpoint gets an event, and under which name.
 func (s *subscriber) wants(e *event.Event) (name string, ok bool) {
 	w := s.hook
-	if !s.reached {
+	if e.Offset < s.first {
+		return "", false
+	}
+	if s.first == 0 && !s.reached {
 		if e.CreatedAt.Before(w.CreatedAt.Truncate(time.Millisecond)) {
 			return "", false
 		}
 		s.reached = true
 	}
-	if w.Environment != e.Environment || w.Status == domain.WebhookDisabled {
+	if w.Environment != e.Environment {
 		return "", false
 	}
 	if name, ok = event.Match(w.Events, e.Type); !ok {

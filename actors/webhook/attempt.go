@@ -76,7 +76,8 @@ func (a attempt) send(ctx context.Context, ev event.Event, row domain.Delivery, 
 	if err != nil {
 		return Answer{Error: "the event could not be written as JSON"}
 	}
-	h := hook.Attempt{EventID: ev.ID, Number: row.Attempts, First: *row.FirstAttemptAt, At: at, Secret: a.hook.Secret, Replay: row.Replay}
+	secret, next := a.hook.Secrets(at)
+	h := hook.Attempt{EventID: ev.ID, Number: row.Attempts, First: *row.FirstAttemptAt, At: at, Secret: secret, Next: next, Replay: row.Replay}
 	return a.cfg.Sender.Send(ctx, Request{URL: a.hook.URL, Header: h.Headers(body), Body: body})
 }
 

@@ -11,9 +11,11 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/domain/hook"
 )
 
 // The events of a page are read in runs: a gap of at most nearBy unwanted
@@ -128,13 +130,15 @@ func (e *endpoint) onLoaded(ctx actor.Context, m loaded) {
 	}
 	e.pause = 0
 	if m.hook != nil {
-		if e.hook == nil {
-			e.failures, e.delivered = m.hook.FailureCount, m.hook.LastDeliveryAt
-		}
-		e.hook = m.hook
+		e.adopt(m.hook)
 		e.answerQuestions(ctx)
 	}
+	now := time.Now()
 	for _, it := range m.items {
+		if it.row.DueAt != nil {
+			due := hook.Due(it.row.Attempts, *it.row.DueAt, now)
+			it.row.DueAt = &due
+		}
 		if !settled[it.row.EventID] {
 			e.q.add(it)
 		}
@@ -142,6 +146,19 @@ func (e *endpoint) onLoaded(ctx actor.Context, m loaded) {
 	}
 	e.more = e.more || m.full
 	e.expireAt = time.Time{}
+}
+
+// adopt takes the endpoint's row as it was read. Who makes it active again, or
+// gives it another URL, says that it is well.
+func (e *endpoint) adopt(w *domain.Webhook) {
+	was := e.hook
+	e.hook = w
+	switch {
+	case was == nil:
+		e.failures, e.failing, e.delivered = w.FailureCount, w.FailingSince, w.LastDeliveryAt
+	case w.URL != was.URL, w.Status == domain.WebhookActive && was.Status != domain.WebhookActive:
+		e.failures, e.failing, e.unsaved = 0, nil, true
+	}
 }
 
 // write commits the results at hand, many at once: while one commit is under
@@ -212,25 +229,50 @@ func (e *endpoint) expire(now time.Time) {
 }
 
 // save writes how the endpoint does into its row, at a bounded rate: a list of
-// endpoints may be some seconds late, a delivery never pays for it.
+// endpoints may be some seconds late, a delivery never pays for it. What ends
+// the deliveries is written at once.
 func (e *endpoint) save(ctx actor.Context, now time.Time) {
-	if !e.unsaved || e.saving || e.hook == nil || e.statsAt.After(now) {
+	if e.saving || e.hook == nil || e.disable == "" && (!e.unsaved || e.statsAt.After(now)) {
 		return
 	}
 	e.unsaved, e.saving = false, true
 	e.statsAt = now.Add(statsEvery)
-	cfg, failures, delivered := e.cfg, e.failures, e.delivered
+	cfg, failures, failing, delivered, why, url := e.cfg, e.failures, e.failing, e.delivered, e.disable, e.hook.URL
 	e.work(ctx, workLimit, func(c context.Context) any {
 		row := &domain.Webhook{Meta: domain.Meta{ID: cfg.ID, WorkspaceID: cfg.Workspace}}
 		version, err := cfg.Store.Get(c, row)
 		if err != nil {
 			return saved{of: e, err: err}
 		}
-		row.FailureCount, row.LastDeliveryAt = failures, delivered
-		_, err = cfg.Store.Apply(c, commit.Change{
+		row.FailureCount, row.FailingSince, row.LastDeliveryAt = failures, failing, delivered
+		change := commit.Change{
 			Workspace: cfg.Workspace, Guards: []commit.Guard{{Key: row.Key(), Version: version}}, Puts: []domain.Record{row},
-		})
-		return saved{of: e, err: err}
+		}
+		if why != "" && row.Status == domain.WebhookActive && row.URL == url {
+			disable(row, &change, why, time.Now().UTC().Truncate(time.Millisecond))
+		}
+		_, err = cfg.Store.Apply(c, change)
+		if why == "" {
+			return saved{of: e, err: err}
+		}
+		return saved{of: e, row: row, err: err}
+	})
+}
+
+// disable ends the deliveries loudly: with an event and an entry in the audit
+// log.
+func disable(w *domain.Webhook, c *commit.Change, why string, now time.Time) {
+	w.Status, w.DisabledReason, w.DisabledAt, w.UpdatedAt = domain.WebhookDisabled, why, &now, now
+	c.Puts = append(c.Puts, &domain.AuditEntry{
+		Meta: domain.Meta{
+			ID: mailbox.NewID(domain.PrefixAudit), Object: "audit_log", WorkspaceID: w.WorkspaceID, Environment: w.Environment, CreatedAt: now, UpdatedAt: now,
+		},
+		Type: "admin", Action: "webhook.disabled", Actor: domain.Actor{Type: "system", ID: "webhook"},
+		Resource: domain.Resource{Type: "webhook", ID: w.ID}, Outcome: "success", Reason: why, Count: 1,
+	})
+	c.Events = append(c.Events, event.Draft{
+		ID: mailbox.NewID(domain.PrefixEvent), Type: event.WebhookDisabled, CreatedAt: now, WorkspaceID: w.WorkspaceID, Environment: w.Environment,
+		SvcID: domain.Unit(w.WorkspaceID), Subject: w.ID, Data: event.WebhookDisabledData{WebhookID: w.ID, URL: w.URL, Reason: why, At: now},
 	})
 }
 
@@ -239,11 +281,30 @@ func (e *endpoint) onSaved(ctx actor.Context, m saved) {
 		return
 	}
 	e.saving = false
-	if errors.Is(m.err, domain.ErrFenced) {
+	switch {
+	case errors.Is(m.err, domain.ErrFenced):
 		e.quit(ctx)
+	case errors.Is(m.err, domain.ErrNotFound):
+		e.stale = e.disable != "" // it is deleted, and Deleted comes
+	case m.err != nil:
+		e.unsaved = true // a change of the row came in between, or the store is away
+		if e.disable != "" && !errors.Is(m.err, domain.ErrConflict) {
+			e.storeFailed("an endpoint could not be disabled", m.err)
+		}
+	case m.row != nil:
+		e.disabled(m.row)
+	}
+}
+
+// disabled goes on with the row as it is now: disabled, or made well by
+// somebody meanwhile.
+func (e *endpoint) disabled(w *domain.Webhook) {
+	e.disable = ""
+	if e.hook = w; w.Status != domain.WebhookDisabled {
 		return
 	}
-	if m.err != nil && !errors.Is(m.err, domain.ErrNotFound) {
-		e.unsaved = true // a change of the row came in between, or the store is away
+	e.log.Error("webhook endpoint disabled", slog.String("reason", w.DisabledReason), slog.Int("failed_attempts", w.FailureCount))
+	if e.cfg.Committed != nil {
+		e.cfg.Committed()
 	}
 }

@@ -44,6 +44,8 @@ type Config struct {
 	// goes on failing: 256. It bounds memory and spares the held events'
 	// attempts.
 	MaxRetrying int
+	// Committed hears that an event was committed; nil: nobody does.
+	Committed func()
 }
 
 const (
@@ -89,6 +91,8 @@ type endpoint struct {
 
 	failures    int // attempts in a row that failed
 	delivered   *time.Time
+	failing     *time.Time // the first of those failures
+	disable     string     // why the endpoint is to be disabled, until that is stored
 	unsaved     bool // the two above
 	saving      bool
 	statsAt     time.Time
@@ -124,6 +128,7 @@ type (
 	}
 	saved struct {
 		of  *endpoint
+		row *domain.Webhook // as it was disabled, or as it stands instead
 		err error
 	}
 	sent struct {
@@ -252,7 +257,9 @@ func (e *endpoint) pump(ctx actor.Context) {
 	e.arm(ctx, now)
 }
 
-func (e *endpoint) active() bool { return e.hook != nil && e.hook.Status == domain.WebhookActive }
+func (e *endpoint) active() bool {
+	return e.hook != nil && e.hook.Status == domain.WebhookActive && e.disable == ""
+}
 
 // dispatch sends what is due: retries at their time, first attempts as far as
 // the endpoint bears it.
@@ -344,17 +351,30 @@ func (e *endpoint) learn(row domain.Delivery) {
 		if e.lastOutcome != row.State && e.lastOutcome != "" {
 			e.log.Info("webhook endpoint answers again", slog.Int("failed_attempts", e.failures))
 		}
-		e.failures, e.delivered = 0, row.DeliveredAt
+		e.failures, e.failing, e.delivered = 0, nil, row.DeliveredAt
 		e.limit = min(e.limit+1, float64(e.cfg.Concurrency))
 	} else {
 		if e.failures == 0 {
 			e.log.Warn("webhook delivery failed", slog.String("event_id", row.EventID),
 				slog.Int("attempt", row.Attempts), slog.Int("status", row.ResponseStatus), slog.String("reason", row.Error))
 		}
-		e.failures++
+		e.fail(row)
 		e.limit = max(e.limit/2, 1)
 	}
 	e.lastOutcome = row.State
+}
+
+// fail counts a failed attempt, and ends the deliveries where that was one too
+// many.
+func (e *endpoint) fail(row domain.Delivery) {
+	now := time.Now().UTC()
+	if e.failures == 0 || e.failing == nil {
+		e.failing = &now
+	}
+	e.failures++
+	if why := hook.Disable(row.ResponseStatus, e.failures, now.Sub(*e.failing)); why != "" && e.active() {
+		e.disable = why
+	}
 }
 
 func (e *endpoint) onWake(m wake) {

@@ -19,6 +19,7 @@ type Change struct {
 	Adds      []domain.Tally  // added to what is there, whoever else adds at the same time
 	Deletes   []domain.Key    // gone, with their index entries
 	Events    []event.Draft   // given offset and sequence here
+	Trim      uint64          // events of the workspace up to this offset go; 0: none
 }
 
 // Guard demands that a row is at a version; 0: that it does not exist.

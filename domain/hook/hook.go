@@ -5,7 +5,9 @@ package hook
 
 import (
 	"encoding/json"
+	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/callboard/callboard/domain"
@@ -62,6 +64,7 @@ type Attempt struct {
 	First   time.Time // when attempt 1 was sent
 	At      time.Time // when this one is sent
 	Secret  string
+	Next    string // the secret that is taking over; "": none
 	Replay  bool // the event is sent again because somebody asked for it
 }
 
@@ -78,19 +81,67 @@ func (a Attempt) Headers(body []byte) []Header {
 		{"X-Svc-Signature", Sign(a.Secret, body)},
 		{"X-Svc-Delivery-Attempt", strconv.Itoa(a.Number)},
 	}
+	if a.Next != "" {
+		h = append(h, Header{"X-Svc-Signature-Next", Sign(a.Next, body)})
+	}
 	if a.Number > 1 {
 		h = append(h, Header{"X-Svc-First-Attempt", a.First.UTC().Format(time.RFC3339Nano)})
 	}
 	if a.Replay {
 		h = append(h, Header{"X-Svc-Replay", "true"})
 	}
-	if key, ok := StandardKey(a.Secret); ok {
+	if signatures := a.standard(body); signatures != "" {
 		h = append(h,
 			Header{"Webhook-Id", a.EventID},
 			Header{"Webhook-Timestamp", strconv.FormatInt(a.At.Unix(), 10)},
-			Header{"Webhook-Signature", StandardSign(key, a.EventID, a.At, body)})
+			Header{"Webhook-Signature", signatures})
 	}
 	return h
+}
+
+// standard are the signatures of Standard Webhooks by those secrets that allow
+// them.
+func (a Attempt) standard(body []byte) string {
+	var all []string
+	for _, secret := range []string{a.Secret, a.Next} {
+		if key, ok := StandardKey(secret); ok {
+			all = append(all, StandardSign(key, a.EventID, a.At, body))
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+// The bounds beyond which an endpoint is disabled.
+const (
+	FailingLimit    = 72 * time.Hour // since the first failure after the last success
+	FailingAttempts = 10
+)
+
+// Why an endpoint was disabled.
+const (
+	ReasonGone    = "gone"    // it answered 410
+	ReasonFailing = "failing" // nothing arrived for FailingLimit
+)
+
+// Disable says why an endpoint is to be disabled after a failed attempt: its
+// status, the number of attempts that failed since the last success, and the
+// time since the first of those. "": it is not.
+func Disable(status, failures int, failing time.Duration) string {
+	switch {
+	case status == http.StatusGone:
+		return ReasonGone
+	case failures >= FailingAttempts && failing >= FailingLimit:
+		return ReasonFailing
+	}
+	return ""
+}
+
+// Due is when a retry that was stored is sent: at the time stored, but no later
+// than its delay from now. Where the clock was set back meanwhile that time
+// would be far away.
+func Due(attempts int, stored, now time.Time) time.Time {
+	delay := delays[min(max(attempts, 1), len(delays))-1]
+	return now.Add(min(stored.Sub(now), delay))
 }
 
 // LogEntry is a delivery as the log shows it (specification, Webhook

@@ -132,6 +132,71 @@ func TestHeadersOfAttempts(t *testing.T) {
 	}, third.Headers(body)[3:])
 }
 
+func TestWhileSecretsChangeADeliveryCarriesTheSignaturesOfBoth(t *testing.T) {
+	t.Parallel()
+	body := []byte(`{"id":"evt_1"}`)
+	old, young := hook.NewSecret([32]byte{1}), hook.NewSecret([32]byte{2})
+	signed := func(a hook.Attempt) map[string]string {
+		a.EventID, a.Number, a.At = "evt_1", 1, noon
+		got := make(map[string]string)
+		for _, h := range a.Headers(body) {
+			got[h.Name] = h.Value
+		}
+		return got
+	}
+	standard := func(secret string) string {
+		key, ok := hook.StandardKey(secret)
+		require.True(t, ok)
+		return hook.StandardSign(key, "evt_1", noon, body)
+	}
+	both := signed(hook.Attempt{Secret: old, Next: young})
+	assert.Equal(t, []string{hook.Sign(old, body), hook.Sign(young, body), standard(old) + " " + standard(young)},
+		[]string{both["X-Svc-Signature"], both["X-Svc-Signature-Next"], both["Webhook-Signature"]})
+	one := signed(hook.Attempt{Secret: "plain secret", Next: young})
+	assert.Equal(t, []string{standard(young), "evt_1"}, []string{one["Webhook-Signature"], one["Webhook-Id"]}, "only the new one is of that kind")
+	assert.NotContains(t, signed(hook.Attempt{Secret: old}), "X-Svc-Signature-Next")
+}
+
+func TestAnotherSecretTakesOverAtItsTime(t *testing.T) {
+	t.Parallel()
+	secrets := func(w domain.Webhook, at time.Time) []string {
+		now, next := w.Secrets(at)
+		return []string{now, next}
+	}
+	takes := noon.Add(24 * time.Hour)
+	w := domain.Webhook{Secret: "a", SecretHint: "…a"}
+	w.Rotate("b", "…b", takes)
+	assert.Equal(t, []string{"a", "b"}, secrets(w, takes.Add(-1)))
+	assert.Equal(t, []string{"b", ""}, secrets(w, takes))
+	w.Settle(takes.Add(-1))
+	assert.Equal(t, []string{"a", "…a", "b", "…b"}, []string{w.Secret, w.SecretHint, w.NextSecret, w.NextSecretHint})
+	third := w
+	third.Rotate("c", "…c", takes.Add(time.Hour))
+	assert.Equal(t, []string{"a", "c"}, secrets(third, takes), "the first goes on signing")
+	third.Rotate("d", "…d", time.Time{})
+	assert.Equal(t, domain.Webhook{Secret: "d", SecretHint: "…d"}, third)
+	w.Settle(takes)
+	assert.Equal(t, domain.Webhook{Secret: "b", SecretHint: "…b"}, w)
+}
+
+func TestAnEndpointIsDisabledWhenItIsGoneOrFailsForThreeDays(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, hook.ReasonGone, hook.Disable(410, 1, 0))
+	assert.Empty(t, hook.Disable(404, 9, 100*time.Hour))
+	assert.Empty(t, hook.Disable(503, 1000, 72*time.Hour-1))
+	assert.Equal(t, hook.ReasonFailing, hook.Disable(503, 10, 72*time.Hour))
+	assert.Equal(t, hook.ReasonFailing, hook.Disable(0, 10, 72*time.Hour))
+}
+
+func TestARetryKeepsItsTimeUnlessThatIsFartherThanItsDelay(t *testing.T) {
+	t.Parallel()
+	for attempts, delay := range map[int]time.Duration{1: 30 * time.Second, 2: 2 * time.Minute, 3: 10 * time.Minute, 4: time.Hour} {
+		assert.Equal(t, noon.Add(delay-time.Second), hook.Due(attempts, noon.Add(delay-time.Second), noon), attempts)
+		assert.Equal(t, noon.Add(-time.Hour), hook.Due(attempts, noon.Add(-time.Hour), noon), attempts)
+		assert.Equal(t, noon.Add(delay), hook.Due(attempts, noon.Add(delay+time.Hour), noon), attempts)
+	}
+}
+
 func TestTheEnvelopeIsSentUnderTheNameThatWasSubscribed(t *testing.T) {
 	t.Parallel()
 	e := event.Event{

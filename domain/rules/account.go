@@ -17,6 +17,7 @@ const (
 	maxCountries    = 260
 	maxLimit        = 10_000_000
 	maxDays         = 3650
+	minEventDays    = 7 // longer than an endpoint may be paused
 	maxPerDay       = 100
 	maxPrefixLength = 15
 	// maxAttemptsIncluded bounds a month's quota.
@@ -86,6 +87,9 @@ func Workspace(w *domain.Workspace) domain.Problems {
 	between(&p, "retention.transcript_days", w.Retention.TranscriptDays, 0, maxDays)
 	between(&p, "retention.trace_days", w.Retention.TraceDays, 0, maxDays)
 	between(&p, "retention.message_days", w.Retention.MessageDays, 0, maxDays)
+	if w.Retention.EventDays != 0 {
+		between(&p, "retention.event_days", w.Retention.EventDays, minEventDays, maxDays)
+	}
 	between(&p, "retention.appointment_days", w.Retention.AppointmentDays, 0, maxDays)
 	between(&p, "frequency_caps.per_number_per_day", w.FrequencyCaps.PerNumberPerDay, 0, maxPerDay)
 	w.Calling.Countries = orEmpty(w.Calling.Countries)

@@ -248,6 +248,11 @@ func (d *Driver) stage(b *draft, r *request) (persistence.Result, error) {
 	if err = appendEvents(b, c, &result); err != nil {
 		return persistence.Result{}, err
 	}
+	if c.Trim > 0 {
+		if err = b.batch.DeleteRange(eventKey(c.Log, 0), eventKey(c.Log, c.Trim+1), nil); err != nil {
+			return persistence.Result{}, err
+		}
+	}
 	if c.Forget != "" {
 		if err = forget(b, c.Forget); err != nil {
 			return persistence.Result{}, err

@@ -107,7 +107,7 @@ func arguments(c persistence.Commit) []any {
 	for _, e := range c.Events {
 		a = append(a, e.Subject, e.Payload)
 	}
-	return append(a, c.Forget)
+	return append(a, c.Forget, strconv.FormatUint(c.Trim, 10))
 }
 
 // work sends what waits, several commits in one round trip.

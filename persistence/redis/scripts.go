@@ -22,8 +22,8 @@ import "github.com/redis/go-redis/v9"
 // memory in ms; number of guards, each table, id, version; number of adds, each
 // table, id, head, numbers; number of puts, each table, id, 0 | 1 (keep), value,
 // sort, lists; number of events, each subject, payload; a log to forget ("" or
-// nothing: none). It answers {"ok",
-// versions, offset, sequences, number}, {"stale", number}, {"fenced"},
+// nothing: none); the offset up to which the log is trimmed (0 or nothing: not at
+// all). It answers {"ok", versions, offset, sequences, number}, {"stale", number}, {"fenced"},
 // {"conflict"} or {"malformed"}; a refusal comes before the first write.
 var commitScript = redis.NewScript(`
 local P = KEYS[1]
@@ -110,6 +110,8 @@ if events > 0 then
 end
 local forget = arg()
 if forget and forget ~= '' then redis.call('DEL', P .. 'e:' .. forget, P .. 'o:' .. forget, P .. 'q:' .. forget) end
+local trim = tonumber(arg() or '0')
+if trim > 0 then redis.call('XTRIM', P .. 'e:' .. log, 'MINID', '0-' .. num(trim + 1)) end
 if force == '' then force = num(reached + 1) end
 redis.call('SET', P .. 'n', force)
 local answer = {'ok', table.concat(versions, ' '), first, table.concat(sequences, ' '), force}

@@ -40,3 +40,30 @@ func forgets(t *testing.T, d persistence.Driver) {
 	again := do(t, d, persistence.Commit{Log: "ws", Events: events})
 	equal(t, []any{again.Offset, again.Sequences}, []any{uint64(1), []uint64{1, 2}})
 }
+
+func trims(t *testing.T, d persistence.Driver) {
+	events := []persistence.Event{{Subject: "s", Payload: []byte("1")}, {Subject: "s", Payload: []byte("2")}, {Subject: "t", Payload: []byte("3")}}
+	for _, log := range []string{"ws", "ws2", "w"} {
+		do(t, d, persistence.Commit{Log: log, Events: events})
+	}
+	offsets := func(log string) (found []uint64) {
+		entries, err := d.Events(deadline(t), log, 0, 10)
+		noError(t, err)
+		for _, e := range entries {
+			found = append(found, e.Offset)
+		}
+		return found
+	}
+	do(t, d, persistence.Commit{Log: "ws", Trim: 2})
+	equal(t, offsets("ws"), []uint64{3})
+	equal(t, offsets("ws2"), []uint64{1, 2, 3})
+	equal(t, offsets("w"), []uint64{1, 2, 3})
+	do(t, d, persistence.Commit{Log: "ws", Trim: 9}) // more than there is
+	equal(t, offsets("ws"), []uint64(nil))
+	last, err := d.LastOffset(deadline(t), "ws")
+	noError(t, err)
+	equal(t, last, uint64(3))
+	next := do(t, d, persistence.Commit{Log: "ws", Events: events[:1]})
+	equal(t, []any{next.Offset, next.Sequences}, []any{uint64(4), []uint64{3}})
+	equal(t, offsets("ws"), []uint64{4})
+}

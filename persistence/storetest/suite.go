@@ -45,6 +45,7 @@ func Run(t *testing.T, open Open) {
 		{"NoPlaceOutlivesItsRow", model},
 		{"TablesAreFoundByTheirEnding", tables},
 		{"AForgottenLogBeginsAnew", forgets},
+		{"ATrimmedLogGoesOn", trims},
 		{"ClosedDriverSaysSo", closed},
 	}
 	for _, test := range tests {

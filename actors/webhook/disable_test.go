@@ -1,0 +1,166 @@
+package webhook_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors/mailbox/actortest"
+	"github.com/callboard/callboard/actors/webhook"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/domain/hook"
+)
+
+// told are the events of a type that the store holds.
+func (s *stage) told(kind event.Type) (found []event.Event) {
+	all, err := s.store.Events(s.t.Context(), workspace, 0, 10_000)
+	require.NoError(s.t, err)
+	for _, e := range all {
+		if e.Type == kind {
+			found = append(found, e)
+		}
+	}
+	return found
+}
+
+func (s *stage) resume() {
+	w := s.store.Webhook(workspace, endpoint)
+	w.Status = domain.WebhookActive
+	w.Revive()
+	s.store.Put(&w)
+	s.tell(webhook.Changed{})
+}
+
+func TestAnEndpointThatIsGoneIsDisabledLoudlyAndKeepsWhatItMissed(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		s := newStage(t, sys)
+		committed, away := 0, 3
+		s.cfg.Committed = func() { committed++ }
+		s.answer = func(arrival) (int, time.Duration) { return 410, 0 }
+		s.run()
+		s.queue("x")
+		s.store.Fail = func(operation string) error { // it is disabled as soon as the store lets it
+			if operation == "get" && away > 0 {
+				away--
+				return errors.New("away")
+			}
+			return nil
+		}
+		s.tell(webhook.Nudge{})
+		pass(time.Minute)
+		w := s.store.Webhook(workspace, endpoint)
+		require.NotNil(t, w.DisabledAt)
+		assert.Equal(t, []any{domain.WebhookDisabled, hook.ReasonGone, 1}, []any{w.Status, w.DisabledReason, w.FailureCount})
+		told := s.told(event.WebhookDisabled)
+		require.Len(t, told, 1)
+		assert.JSONEq(t, `{"webhook_id":"wh_1","url":"https://example.com/hook","reason":"gone","at":"`+w.DisabledAt.Format(time.RFC3339Nano)+`"}`, string(told[0].Data))
+		assert.Equal(t, 1, committed)
+		missed := s.queue("x", "y")
+		s.tell(webhook.Nudge{})
+		pass(time.Hour)
+		assert.Len(t, s.seen(), 1, "nothing more is sent")
+		s.kill()
+		s.run()
+		pass(time.Hour)
+		assert.Len(t, s.seen(), 1, "nor after a restart")
+
+		s.answer = func(arrival) (int, time.Duration) { return 200, 0 }
+		s.resume()
+		pass(time.Minute)
+		assert.ElementsMatch(t, missed, s.ids()[1:])
+		assert.Equal(t, map[domain.DeliveryState]int{domain.DeliveryFailed: 1, domain.DeliveryDelivered: 2}, s.states())
+		w = s.store.Webhook(workspace, endpoint)
+		assert.Equal(t, []any{domain.WebhookActive, "", 0, true}, []any{w.Status, w.DisabledReason, w.FailureCount, w.FailingSince == nil})
+		s.end()
+	})
+}
+
+func TestAnEndpointIsDisabledAfterThreeDaysWithoutASuccessAlsoAcrossRestarts(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		s := newStage(t, sys)
+		s.answer = func(arrival) (int, time.Duration) { return 503, 0 }
+		s.run()
+		for hours := range 71 {
+			s.queue("x")
+			s.tell(webhook.Nudge{})
+			pass(time.Hour)
+			if hours%10 == 0 {
+				s.kill()
+				s.run()
+			}
+		}
+		assert.Equal(t, domain.WebhookActive, s.store.Webhook(workspace, endpoint).Status)
+		assert.Empty(t, s.told(event.WebhookDisabled))
+		s.answer = func(arrival) (int, time.Duration) { return 200, 0 } // one success begins the days anew
+		s.queue("y")
+		s.tell(webhook.Nudge{})
+		pass(time.Minute)
+		s.answer = func(arrival) (int, time.Duration) { return 503, 0 }
+		for range 71 {
+			s.queue("x")
+			s.tell(webhook.Nudge{})
+			pass(time.Hour)
+		}
+		assert.Equal(t, domain.WebhookActive, s.store.Webhook(workspace, endpoint).Status)
+		s.queue("x", "x", "x")
+		s.tell(webhook.Nudge{})
+		pass(3 * time.Hour)
+		w := s.store.Webhook(workspace, endpoint)
+		assert.Equal(t, []any{domain.WebhookDisabled, hook.ReasonFailing}, []any{w.Status, w.DisabledReason})
+		assert.Len(t, s.told(event.WebhookDisabled), 1)
+		s.end()
+	})
+}
+
+// Somebody gives the endpoint another address while it is being disabled: what
+// the old one answered says nothing of that.
+func TestAnEndpointThatMovesWhileItIsDisabledGoesOn(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		s := newStage(t, sys)
+		moved := false
+		s.answer = func(arrival) (int, time.Duration) {
+			if moved {
+				return 200, 0
+			}
+			w := s.store.Webhook(workspace, endpoint)
+			w.URL, moved = "https://example.com/new", true
+			s.store.Put(&w)
+			return 410, 0
+		}
+		s.run()
+		s.queue("x")
+		s.tell(webhook.Nudge{})
+		pass(time.Minute)
+		s.tell(webhook.Changed{})
+		s.queue("y")
+		s.tell(webhook.Nudge{})
+		pass(time.Minute)
+		assert.Equal(t, domain.WebhookActive, s.store.Webhook(workspace, endpoint).Status)
+		assert.Empty(t, s.told(event.WebhookDisabled))
+		assert.Equal(t, map[domain.DeliveryState]int{domain.DeliveryFailed: 1, domain.DeliveryDelivered: 1}, s.states())
+		s.end()
+	})
+}
+
+// The clock was set back an hour while the service was down: what was to be sent
+// again within two minutes is, and not in an hour.
+func TestARetryIsNeverLaterThanItsDelayWhateverTheClockSaid(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		s := newStage(t, sys)
+		id := s.queue("x")[0]
+		row := s.store.Deliveries(endpoint)[id]
+		due, first := time.Now().Add(time.Hour+time.Minute), time.Now().Add(time.Hour)
+		row.State, row.Attempts, row.FirstAttemptAt, row.LastAttemptAt, row.DueAt = domain.DeliveryRetrying, 2, &first, &first, &due
+		s.apply(commit.Change{Puts: []domain.Record{&row}})
+		s.run()
+		pass(time.Hour)
+		assert.Equal(t, []time.Duration{2 * time.Minute}, times(s.seen()))
+		s.end()
+	})
+}
