@@ -71,7 +71,7 @@ func BenchmarkMedia1000Calls(b *testing.B) { benchmarkCalls(b, 1000) }
 // benchmarkCalls holds calls with two-way sound, playback and stereo recording for ten seconds of real time.
 func benchmarkCalls(b *testing.B, calls int) {
 	b.Helper()
-	least, err := mediatest.Floor(calls)
+	least, _, err := mediatest.Floor(calls)
 	require.NoError(b, err)
 	peer := exec.Command(os.Args[0])
 	peer.Env = append(os.Environ(), benchPeer+"=1")

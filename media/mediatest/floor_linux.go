@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"syscall"
 	"time"
 	"unsafe"
@@ -39,6 +40,7 @@ type floorEnd struct {
 	buf       [floorBatch + 1][1500]byte
 	from      [floorBatch]unix.RawSockaddrInet4
 	sent, got int
+	turns     []time.Duration // when each had sent its packets
 }
 
 func newFloorEnd() (*floorEnd, error) {
@@ -123,6 +125,7 @@ func (e *floorEnd) run(calls int, d time.Duration) {
 				left -= batch
 			}
 		}
+		e.turns = append(e.turns, time.Since(start))
 	}
 	for _, fd := range e.fd {
 		_ = unix.Close(fd)
@@ -146,20 +149,37 @@ func BePeer() bool {
 	return true
 }
 
-// Floor measures for four seconds how many cores a thousand calls' packets cost at least, with so many calls.
-func Floor(calls int) (cores float64, err error) {
+// interval is the time between the packets of a call, for 99 of 100 packets no longer than this: what the machine's own
+// waking from sleep makes of 20 ms.
+func (e *floorEnd) interval() time.Duration {
+	const frame = 4 // turns
+	var all []time.Duration
+	for i := frame; i < len(e.turns); i++ {
+		all = append(all, e.turns[i]-e.turns[i-frame])
+	}
+	if len(all) == 0 {
+		return 0
+	}
+	slices.Sort(all)
+	return all[len(all)*99/100]
+}
+
+// Floor measures for four seconds how many cores a thousand calls' packets cost at least, with so many calls, and how long
+// the interval of 99 of 100 of these packets is at most.
+func Floor(calls int) (cores float64, p99 time.Duration, err error) {
 	e, err := newFloorEnd()
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
+	e.turns = make([]time.Duration, 0, 2*floorTime/(5*time.Millisecond))
 	peer := exec.Command(os.Args[0])
 	peer.Env = append(os.Environ(), fmt.Sprintf("%s=%d %d %d", floorPeer, calls, e.port[0], e.port[1]))
 	out, err := peer.StdoutPipe()
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	if err = peer.Start(); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	var ports [2]int
 	_, err = fmt.Fscan(out, &ports[0], &ports[1])
@@ -168,12 +188,12 @@ func Floor(calls int) (cores float64, err error) {
 	e.run(calls, floorTime)
 	cores = (used() - before).Seconds() / time.Since(start).Seconds()
 	if err = errors.Join(err, peer.Wait()); err != nil {
-		return 0, fmt.Errorf("mediatest: floor: %w", err)
+		return 0, 0, fmt.Errorf("mediatest: floor: %w", err)
 	}
 	if want := calls * 50 * int(floorTime/time.Second); e.sent < want*9/10 || e.got < want*8/10 {
-		return 0, fmt.Errorf("mediatest: floor: %d packets sent, %d received, of %d", e.sent, e.got, want)
+		return 0, 0, fmt.Errorf("mediatest: floor: %d packets sent, %d received, of %d", e.sent, e.got, want)
 	}
-	return cores * 1000 / float64(calls), nil
+	return cores * 1000 / float64(calls), e.interval(), nil
 }
 
 // used is the processor time of this process.
