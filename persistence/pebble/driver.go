@@ -36,6 +36,9 @@ const (
 	cacheBytes = 48 << 20
 	// indexBlock holds the index of a table in one piece.
 	indexBlock = 256 << 10
+	// l0Gather is twice the number of overlapping fresh tables that are
+	// compacted; at l0Most of them commits wait.
+	l0Gather, l0Most = 12, 24
 	// format is what this program writes; see keys.go.
 	format = "1"
 )
@@ -148,6 +151,10 @@ func (d *Driver) settings() *pebble.Options {
 		FormatMajorVersion: pebble.FormatTableFormatV6,
 		CacheSize:          cacheBytes,
 		MemTableSize:       d.o.MemTable,
+		// Rows of all tables stand in every flushed table, so whatever is compacted rewrites most of the level below:
+		// it is worth it once some more have gathered. The filters spare looking into them.
+		L0CompactionThreshold: l0Gather,
+		L0StopWritesThreshold: l0Most,
 	}
 	for i := range o.Levels {
 		// Most rows that a commit asks for are new: a filter spares looking for them on every level.
