@@ -100,6 +100,7 @@ func buildOn(t *testing.T, redisURL string, before func(actor string, msg any)) 
 	serve(t, h.phones.Serve, h.phones.Ready())
 	h.open()
 	t.Cleanup(func() {
+		h.payloads()
 		h.shut()
 		if t.Failed() {
 			t.Logf("the log of the house:\n%s", h.log)

@@ -51,7 +51,7 @@ const (
 
 // subscriber is an endpoint as far as the fan-out needs it.
 type subscriber struct {
-	hook *domain.Webhook
+	hook  *domain.Webhook
 	first uint64 // the offset of the first event that it may be sent; 0: not known
 	// known when the read under way began, so that an end of the log seen by
 	// it lies behind the endpoint's creation.

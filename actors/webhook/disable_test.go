@@ -17,12 +17,12 @@ import (
 	"github.com/callboard/callboard/domain/hook"
 )
 
-// told are the events of a type that the store holds.
-func (s *stage) told(kind event.Type) (found []event.Event) {
+// told are the events that say that the endpoint was disabled.
+func (s *stage) told() (found []event.Event) {
 	all, err := s.store.Events(s.t.Context(), workspace, 0, 10_000)
 	require.NoError(s.t, err)
 	for _, e := range all {
-		if e.Type == kind {
+		if e.Type == event.WebhookDisabled {
 			found = append(found, e)
 		}
 	}
@@ -57,7 +57,7 @@ func TestAnEndpointThatIsGoneIsDisabledLoudlyAndKeepsWhatItMissed(t *testing.T) 
 		w := s.store.Webhook(workspace, endpoint)
 		require.NotNil(t, w.DisabledAt)
 		assert.Equal(t, []any{domain.WebhookDisabled, hook.ReasonGone, 1}, []any{w.Status, w.DisabledReason, w.FailureCount})
-		told := s.told(event.WebhookDisabled)
+		told := s.told()
 		require.Len(t, told, 1)
 		assert.JSONEq(t, `{"webhook_id":"wh_1","url":"https://example.com/hook","reason":"gone","at":"`+w.DisabledAt.Format(time.RFC3339Nano)+`"}`, string(told[0].Data))
 		assert.Equal(t, 1, committed)
@@ -96,7 +96,7 @@ func TestAnEndpointIsDisabledAfterThreeDaysWithoutASuccessAlsoAcrossRestarts(t *
 			}
 		}
 		assert.Equal(t, domain.WebhookActive, s.store.Webhook(workspace, endpoint).Status)
-		assert.Empty(t, s.told(event.WebhookDisabled))
+		assert.Empty(t, s.told())
 		s.answer = func(arrival) (int, time.Duration) { return 200, 0 } // one success begins the days anew
 		s.queue("y")
 		s.tell(webhook.Nudge{})
@@ -113,7 +113,7 @@ func TestAnEndpointIsDisabledAfterThreeDaysWithoutASuccessAlsoAcrossRestarts(t *
 		pass(3 * time.Hour)
 		w := s.store.Webhook(workspace, endpoint)
 		assert.Equal(t, []any{domain.WebhookDisabled, hook.ReasonFailing}, []any{w.Status, w.DisabledReason})
-		assert.Len(t, s.told(event.WebhookDisabled), 1)
+		assert.Len(t, s.told(), 1)
 		s.end()
 	})
 }
@@ -142,7 +142,7 @@ func TestAnEndpointThatMovesWhileItIsDisabledGoesOn(t *testing.T) {
 		s.tell(webhook.Nudge{})
 		pass(time.Minute)
 		assert.Equal(t, domain.WebhookActive, s.store.Webhook(workspace, endpoint).Status)
-		assert.Empty(t, s.told(event.WebhookDisabled))
+		assert.Empty(t, s.told())
 		assert.Equal(t, map[domain.DeliveryState]int{domain.DeliveryFailed: 1, domain.DeliveryDelivered: 1}, s.states())
 		s.end()
 	})

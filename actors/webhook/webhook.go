@@ -93,7 +93,7 @@ type endpoint struct {
 	delivered   *time.Time
 	failing     *time.Time // the first of those failures
 	disable     string     // why the endpoint is to be disabled, until that is stored
-	unsaved     bool // the two above
+	unsaved     bool       // the two above
 	saving      bool
 	statsAt     time.Time
 	tests       int

@@ -5,7 +5,6 @@ package hook
 
 import (
 	"encoding/json"
-	"net/http"
 	"strconv"
 	"strings"
 	"time"
@@ -65,7 +64,7 @@ type Attempt struct {
 	At      time.Time // when this one is sent
 	Secret  string
 	Next    string // the secret that is taking over; "": none
-	Replay  bool // the event is sent again because somebody asked for it
+	Replay  bool   // the event is sent again because somebody asked for it
 }
 
 // Header is one line of a request's header.
@@ -117,6 +116,9 @@ const (
 	FailingAttempts = 10
 )
 
+// gone is the status by which an endpoint says that it wants nothing more.
+const gone = 410
+
 // Why an endpoint was disabled.
 const (
 	ReasonGone    = "gone"    // it answered 410
@@ -128,7 +130,7 @@ const (
 // time since the first of those. "": it is not.
 func Disable(status, failures int, failing time.Duration) string {
 	switch {
-	case status == http.StatusGone:
+	case status == gone:
 		return ReasonGone
 	case failures >= FailingAttempts && failing >= FailingLimit:
 		return ReasonFailing

@@ -1,15 +1,13 @@
 package hook
 
 import (
+	"cmp"
 	"encoding/json"
-	"maps"
 	"time"
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/event"
 )
-
-type object = map[string]any
 
 // The made-up identifiers and numbers of samples; the numbers are of the range
 // that is set aside for fiction.
@@ -17,108 +15,188 @@ const (
 	sampleCall     = "call_00000000000000000000000000"
 	sampleAgent    = "agent_00000000000000000000000000"
 	sampleCampaign = "campaign_00000000000000000000000000"
+	sampleContact  = "contact_00000000000000000000000000"
+	sampleMessage  = "msg_00000000000000000000000000"
 	sampleFrom     = "+12025550100"
 	sampleTo       = "+12025550123"
+	sampleName     = "Alex Example"
 )
 
 // Sample is the event of a test: webhook.test, or an example of another type
-// that is marked test: true. id and at are the caller's.
+// that is marked test: true, with every field that it may have. id and at are
+// the caller's.
 func Sample(t event.Type, w *domain.Webhook, id string, at time.Time) event.Event {
-	var data any = event.WebhookTestData{WebhookID: w.ID, Message: "This is a test event."}
-	subject := w.ID
-	if t != event.WebhookTest && t != "" {
-		o := object{"test": true}
-		maps.Copy(o, example(t, w, at))
-		data = o
-		for _, key := range []string{"call_id", "campaign_id", "message_id", "appointment_id", "id"} {
-			if s, ok := o[key].(string); ok {
-				subject = s
-				break
-			}
-		}
-	} else {
-		t = event.WebhookTest
+	at = at.UTC()
+	e := event.Event{
+		ID: id, Type: t, CreatedAt: at, WorkspaceID: w.WorkspaceID, Environment: w.Environment,
+		SvcID: domain.Unit(w.WorkspaceID), Subject: w.ID, Sequence: 1,
 	}
-	raw, _ := json.Marshal(data) // plain maps and structs: cannot fail
-	return event.Event{
-		ID: id, Type: t, CreatedAt: at.UTC(), WorkspaceID: w.WorkspaceID, Environment: w.Environment,
-		SvcID: domain.Unit(w.WorkspaceID), Subject: subject, Sequence: 1, Data: raw,
+	if t == event.WebhookTest || t == "" {
+		e.Type = event.WebhookTest
+		e.Data, _ = json.Marshal(event.WebhookTestData{WebhookID: w.ID, Message: "This is a test event."}) // a plain struct: cannot fail
+		return e
+	}
+	raw, _ := json.Marshal(example(t, w, at)) // plain structs: cannot fail
+	fields := make(map[string]json.RawMessage)
+	_ = json.Unmarshal(raw, &fields) // objects all
+	fields["test"] = json.RawMessage("true")
+	e.Data, _ = json.Marshal(fields)
+	var subject struct {
+		CallID        string `json:"call_id"`
+		CampaignID    string `json:"campaign_id"`
+		MessageID     string `json:"message_id"`
+		AppointmentID string `json:"appointment_id"`
+		ID            string `json:"id"`
+	}
+	_ = json.Unmarshal(e.Data, &subject)
+	switch {
+	case subject.AppointmentID != "":
+		e.Subject = subject.AppointmentID
+	case subject.CampaignID != "" && t != event.CallStarted && subject.CallID == "":
+		e.Subject = subject.CampaignID
+	default:
+		e.Subject = cmp.Or(subject.CallID, subject.MessageID, subject.ID, e.Subject)
+	}
+	return e
+}
+
+// example is the payload of a type.
+func example(t event.Type, w *domain.Webhook, at time.Time) any {
+	switch t {
+	case event.CallStarted, event.CallRinging, event.CallAnswered, event.CallEnded, event.CallTransferred, event.CallRecordingReady,
+		event.CallTranscriptReady, event.CallAnalysisReady:
+		return callExample(t)
+	case event.SMSReceived:
+		return event.SMSReceivedData{MessageID: sampleMessage, From: sampleTo, To: sampleFrom, Body: "Yes", Media: []string{}, ReplyTo: sampleMessage}
+	case event.SMSSent, event.SMSDelivered, event.SMSFailed:
+		return smsExample(t)
+	case event.AgentIntentDetected, event.AgentActionTriggered, event.AgentEscalation, event.AgentError:
+		return agentExample(t)
+	case event.AppointmentCreated, event.AppointmentUpdated, event.AppointmentCancelled, event.AppointmentConfirmed,
+		event.AppointmentRescheduled, event.AppointmentReminder:
+		return appointmentExample(t, at)
+	case event.CampaignCreated, event.CampaignStarted, event.CampaignPaused, event.CampaignResumed, event.CampaignCancelled, event.CampaignCompleted,
+		event.CampaignProgress, event.CampaignCallCompleted:
+		return campaignExample(t, at)
+	case event.ContactOptedOut:
+		return event.OptedOutData{
+			Phone: sampleTo, Channel: "speech", Keyword: "stop", CallID: sampleCall, MessageID: sampleMessage, CampaignID: sampleCampaign,
+			ContactID: sampleContact, ListID: "dnc_00000000000000000000000000",
+		}
+	case event.WebhookDisabled:
+		return event.WebhookDisabledData{WebhookID: w.ID, URL: w.URL, Reason: ReasonGone, At: at}
+	case event.AgentUpdated:
+		return event.ChangedData{ID: sampleAgent, Changed: []string{"name"}}
+	case event.WorkspaceUpdated:
+		return event.ChangedData{ID: w.WorkspaceID, Changed: []string{"name"}}
+	case event.SystemDegraded, event.WebhookTest: // the latter has a payload of its own
+	}
+	return event.DegradedData{
+		TrunkID: "trunk_00000000000000000000000000", TrunkName: "Example", Measure: "asr", Value: 0.31, Bound: 0.4, Calls: 100, WindowSeconds: 3600,
+		Message: "asr of trunk Example is 0.31 over its last 100 calls; its bound is 0.4",
 	}
 }
 
-// example is a payload of each type, in the shape of API.md.
-func example(t event.Type, w *domain.Webhook, at time.Time) object {
-	call := object{"call_id": sampleCall, "direction": "outbound", "from": sampleFrom, "to": sampleTo, "agent_id": sampleAgent, "campaign_id": sampleCampaign}
-	agent := object{"call_id": sampleCall, "agent_id": sampleAgent}
-	with := func(base, more object) object {
-		maps.Copy(base, more)
-		return base
+func callExample(t event.Type) any {
+	const url = "https://callboard.example/v1/calls/" + sampleCall
+	switch t {
+	case event.CallEnded:
+		return event.CallEndedData{
+			CallID: sampleCall, Direction: domain.Outbound, From: sampleFrom, To: sampleTo, AgentID: sampleAgent, CampaignID: sampleCampaign,
+			Duration: 42, DurationSeconds: 42, Disposition: "completed", EndedReason: domain.ReasonCompleted, Intent: "book_appointment",
+			Outcome:       domain.CallOutcome{Result: domain.OutcomeCompleted, AppointmentBooked: true, Intent: "book_appointment"},
+			TranscriptURL: url + "/transcript", RecordingURL: url + "/recording", TranscriptAvailable: true, RecordingAvailable: true,
+		}
+	case event.CallTransferred:
+		return event.TransferredData{CallID: sampleCall, To: sampleTo, Mode: domain.TransferBlind, Status: domain.TransferFailed, Reason: "busy"}
+	case event.CallRecordingReady:
+		return event.RecordingData{CallID: sampleCall, RecordingURL: url + "/recording", DurationSeconds: 42}
+	case event.CallTranscriptReady, event.CallAnalysisReady:
+		return event.TranscriptData{CallID: sampleCall, TranscriptURL: url + "/transcript", Segments: 4}
+	default:
+		return event.CallData{
+			CallID: sampleCall, Direction: domain.Outbound, From: sampleFrom, To: sampleTo, AgentID: sampleAgent, CampaignID: sampleCampaign, AnsweredBy: "human",
+		}
+	}
+}
+
+func smsExample(t event.Type) any {
+	d := event.SMSData{MessageID: sampleMessage, From: sampleFrom, To: sampleTo, Status: domain.MessageSent, Segments: 1}
+	switch t {
+	case event.SMSDelivered:
+		d.Status = domain.MessageDelivered
+	case event.SMSFailed:
+		d.Status, d.ErrorCode = domain.MessageFailed, "unreachable"
+	default:
+	}
+	return d
+}
+
+func agentExample(t event.Type) any {
+	type object = map[string]any
+	switch t {
+	case event.AgentIntentDetected:
+		return object{"call_id": sampleCall, "agent_id": sampleAgent, "intent": "book_appointment", "confidence": 0.93, "entities": object{"date": "2030-01-15"}}
+	case event.AgentActionTriggered:
+		return object{"call_id": sampleCall, "agent_id": sampleAgent, "action": "check_availability", "arguments": object{}, "result": object{}, "latency_ms": 120}
+	case event.AgentEscalation:
+		return object{"call_id": sampleCall, "agent_id": sampleAgent, "reason": "requested", "destination": sampleTo, "summary": "The caller asked for a person."}
+	default:
+		return event.AgentErrorData{
+			CallID: sampleCall, AgentID: sampleAgent, Stage: "speech", Code: "unavailable", Message: "The speech engine did not answer.", Recovered: true,
+		}
+	}
+}
+
+func appointmentExample(t event.Type, at time.Time) any {
+	starts := at.Truncate(time.Hour).AddDate(0, 0, 1)
+	d := event.AppointmentData{
+		AppointmentID: "appt_00000000000000000000000000", CallID: sampleCall, Patient: domain.Patient{Name: sampleName, Phone: sampleTo},
+		Provider: "Dr. Example", ProviderID: "prov_00000000000000000000000000", Datetime: starts, EndsAt: starts.Add(30 * time.Minute), Timezone: "UTC",
+		LocalDatetime: starts.Format("2006-01-02T15:04:05"), DurationMinutes: 30, Type: "consultation", Status: "confirmed", Notes: "Rings twice.",
+		Metadata: map[string]string{"room": "4"},
 	}
 	switch t {
-	case event.CallStarted, event.CallRinging:
-		return call
-	case event.CallAnswered:
-		return with(call, object{"answered_by": "human"})
-	case event.CallEnded:
-		return with(call, object{
-			"duration": 42, "duration_seconds": 42, "disposition": "completed", "ended_reason": domain.ReasonCompleted, "intent": "",
-			"outcome": object{"appointment_booked": false}, "transcript_url": "", "recording_url": "",
-			"transcript_available": false, "recording_available": false,
-		})
-	case event.CallTransferred:
-		return object{"call_id": sampleCall, "to": sampleTo, "mode": "blind", "status": "completed"}
-	case event.CallRecordingReady:
-		return object{"call_id": sampleCall, "recording_url": "", "duration_seconds": 42.0}
-	case event.CallTranscriptReady, event.CallAnalysisReady:
-		return object{"call_id": sampleCall, "transcript_url": "", "segments": 4}
-	case event.SMSReceived:
-		return object{"message_id": "msg_00000000000000000000000000", "from": sampleTo, "to": sampleFrom, "body": "Yes", "media": []string{}}
-	case event.SMSSent, event.SMSDelivered, event.SMSFailed:
-		return object{"message_id": "msg_00000000000000000000000000", "from": sampleFrom, "to": sampleTo, "status": string(t)[len("sms."):]}
-	case event.AgentIntentDetected:
-		return with(agent, object{"intent": "book_appointment", "confidence": 0.93, "entities": object{"date": "2030-01-15"}})
-	case event.AgentActionTriggered:
-		return with(agent, object{"action": "check_availability", "arguments": object{}, "result": object{}, "latency_ms": 120})
-	case event.AgentEscalation:
-		return with(agent, object{"reason": "requested", "destination": sampleTo, "summary": "The caller asked for a person."})
-	case event.AgentError:
-		return with(agent, object{"stage": "speech", "code": "unavailable", "message": "The speech engine did not answer.", "recovered": true})
-	case event.AppointmentCreated, event.AppointmentUpdated, event.AppointmentCancelled, event.AppointmentConfirmed,
-		event.AppointmentRescheduled, event.AppointmentReminder:
-		return object{
-			"appointment_id": "appt_00000000000000000000000000", "call_id": sampleCall,
-			"patient": object{"name": "Alex Example", "phone": sampleTo}, "provider": "Dr. Example",
-			"datetime": at.UTC().Format(time.RFC3339), "duration_minutes": 30, "type": "consultation", "status": "confirmed",
-		}
-	case event.CampaignCreated, event.CampaignStarted, event.CampaignPaused, event.CampaignResumed, event.CampaignCancelled, event.CampaignCompleted:
-		return object{"campaign_id": sampleCampaign, "name": "Example", "status": campaignStatus[t]}
-	case event.CampaignProgress:
-		return object{"event": string(t), "campaign_id": sampleCampaign, "progress_percent": 50.0, "outcomes": object{"completed": 5}}
-	case event.CampaignCallCompleted:
-		return object{
-			"campaign_id": sampleCampaign, "call_id": sampleCall, "contact": object{"phone": sampleTo, "name": "Alex Example"},
-			"outcome": "completed", "reason": domain.ReasonCompleted, "attempts": 1, "final": true,
-			"campaign_progress": object{"completed": 5, "remaining": 5, "percent_complete": 50.0},
-		}
-	case event.ContactOptedOut:
-		return object{"campaign_id": sampleCampaign, "contact": object{"phone": sampleTo, "name": "Alex Example"}}
-	case event.WebhookDisabled:
-		return object{"webhook_id": w.ID, "url": w.URL, "reason": "example", "at": at.UTC().Format(time.RFC3339)}
-	case event.AgentUpdated:
-		return object{"id": sampleAgent, "changed": []string{"name"}}
-	case event.WorkspaceUpdated:
-		return object{"id": w.WorkspaceID, "changed": []string{"name"}}
-	case event.SystemDegraded, event.WebhookTest: // the latter has a payload of its own
-		return object{
-			"trunk_id": "trunk_00000000000000000000000000", "trunk_name": "Example", "measure": "asr", "value": 0.31, "bound": 0.4,
-			"calls": 100, "window_seconds": 3600, "message": "asr of trunk Example is 0.31 over its last 100 calls; its bound is 0.4", "recovered": false,
-		}
+	case event.AppointmentCancelled:
+		d.Status, d.CancelReason = "cancelled", "The patient is ill."
+		d.Previous = map[string]json.RawMessage{"status": json.RawMessage(`"confirmed"`)}
+	case event.AppointmentUpdated:
+		d.Previous = map[string]json.RawMessage{"notes": json.RawMessage(`""`)}
+	case event.AppointmentRescheduled:
+		before, _ := json.Marshal(starts.AddDate(0, 0, -1)) // a time: cannot fail
+		d.Previous = map[string]json.RawMessage{"datetime": before}
+	case event.AppointmentConfirmed:
+		d.Previous = map[string]json.RawMessage{"status": json.RawMessage(`"booked"`)}
+	default:
 	}
-	return object{}
+	return d
+}
+
+func campaignExample(t event.Type, at time.Time) any {
+	switch t {
+	case event.CampaignProgress:
+		return event.ProgressData{Event: t, CampaignID: sampleCampaign, ProgressPercent: 50, Outcomes: map[domain.Outcome]int{domain.OutcomeCompleted: 5}}
+	case event.CampaignCallCompleted:
+		d := event.CampaignCallData{
+			CampaignID: sampleCampaign, CallID: sampleCall, Contact: event.ContactData{Phone: sampleTo, Name: sampleName},
+			Outcome: domain.OutcomeCompleted, Reason: domain.ReasonCompleted, Attempts: 1, Final: true,
+		}
+		d.Progress.Completed, d.Progress.Remaining, d.Progress.PercentComplete = 5, 5, 50
+		return d
+	case event.CampaignCompleted:
+		c := &domain.Campaign{Meta: domain.Meta{ID: sampleCampaign}, Status: domain.CampaignCompleted, CompletionReason: "exhausted", StartedAt: &at}
+		return domain.StatusObject(c, &domain.Progress{Total: 10, Attempted: 10, Outcomes: map[domain.Outcome]int{domain.OutcomeCompleted: 10}})
+	default:
+		d := event.CampaignData{CampaignID: sampleCampaign, Name: "Example", Status: campaignStatus[t]}
+		if t == event.CampaignPaused {
+			d.Reason = "requested"
+		}
+		return d
+	}
 }
 
 var campaignStatus = map[event.Type]domain.CampaignStatus{
 	event.CampaignCreated: domain.CampaignDraft, event.CampaignStarted: domain.CampaignRunning,
 	event.CampaignPaused: domain.CampaignPaused, event.CampaignResumed: domain.CampaignRunning,
-	event.CampaignCancelled: domain.CampaignCancelled, event.CampaignCompleted: domain.CampaignCompleted,
+	event.CampaignCancelled: domain.CampaignCancelled,
 }

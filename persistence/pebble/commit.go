@@ -248,15 +248,8 @@ func (d *Driver) stage(b *draft, r *request) (persistence.Result, error) {
 	if err = appendEvents(b, c, &result); err != nil {
 		return persistence.Result{}, err
 	}
-	if c.Trim > 0 {
-		if err = b.batch.DeleteRange(eventKey(c.Log, 0), eventKey(c.Log, c.Trim+1), nil); err != nil {
-			return persistence.Result{}, err
-		}
-	}
-	if c.Forget != "" {
-		if err = forget(b, c.Forget); err != nil {
-			return persistence.Result{}, err
-		}
+	if err = shorten(b, c); err != nil {
+		return persistence.Result{}, err
 	}
 	if c.ID == "" {
 		return result, nil
@@ -389,6 +382,19 @@ func appendEvents(b *draft, c *persistence.Commit, result *persistence.Result) e
 		}
 	}
 	return b.set(key(offsetSpace, c.Log), number(last))
+}
+
+// shorten removes what a commit wants to be gone of logs.
+func shorten(b *draft, c *persistence.Commit) error {
+	if c.Trim > 0 {
+		if err := b.batch.DeleteRange(eventKey(c.Log, 0), eventKey(c.Log, c.Trim+1), nil); err != nil {
+			return err
+		}
+	}
+	if c.Forget == "" {
+		return nil
+	}
+	return forget(b, c.Forget)
 }
 
 // forget removes a log: its entries, its end and the counts of its subjects.
