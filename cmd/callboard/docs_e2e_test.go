@@ -96,9 +96,9 @@ func TestEveryCommandOfTheSIPGuideWorks(t *testing.T) {
 	assert.Contains(t, messages, "call.transferred")
 }
 
-func TestEveryCommandOfTheSecurityGuideWorks(t *testing.T) {
+func TestEveryCommandOfTheGuidesToSecurityAndOperationWorks(t *testing.T) {
 	t.Parallel()
-	blocks := fences(t, "docs/security.md", "sh run")
+	blocks := append(fences(t, "docs/security.md", "sh run"), fences(t, "docs/operations.md", "sh run")...)
 	s := newService(t)
 	said := s.follow(t.TempDir(), blocks, "")
 	require.Len(t, said, len(blocks))
@@ -108,6 +108,7 @@ func TestEveryCommandOfTheSecurityGuideWorks(t *testing.T) {
 	assert.Equal(t, "403\n401\n", said.with(t, blocks, "/v1/api-keys"))
 	assert.Equal(t, "calls:read\n401\n", said.with(t, blocks, "/v1/oauth/clients"))
 	assert.Equal(t, "200\n401\n", said.with(t, blocks, "sign-in-link"))
+	assert.Equal(t, "{\"status\":\"ok\"}\n{\"status\":\"ok\"}\n", said.with(t, blocks, "/readyz"))
 	failed := said.with(t, blocks, "/v1/audit-logs")
 	assert.Regexp(t, `^401\n`, failed)
 	assert.Contains(t, failed, `"action":"api_key.created"`)
