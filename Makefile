@@ -107,7 +107,7 @@ openapi: tools build ## write bin/openapi.json and lint it
 postman: build ## write bin/callboard.postman_collection.json
 	@bin/callboard openapi --format postman >bin/callboard.postman_collection.json
 
-client: ## write the Go client (client/api.go) anew from the OpenAPI document
+client: ## write the Go client (client/api_*.go) anew from the OpenAPI document
 	@go test -count=1 -run '^TestTheGoClientIsThatOfTheDocument$$' ./httpapi -update
 
 check: ## everything a change must pass: tidy modules, the linter, the tests

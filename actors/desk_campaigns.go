@@ -107,19 +107,19 @@ func deref(c *ask.CampaignCreated) ask.CampaignCreated {
 }
 
 func (d *Desk) campaignFits(ctx context.Context, p domain.Principal, c *domain.Campaign) error {
-	if err := d.agentExists(ctx, p, c.AgentID); err != nil {
-		return err
-	}
-	if err := d.pathwayExists(ctx, p, c.PathwayID); err != nil {
-		return err
+	_, unspoken := d.scriptOf(ctx, p, c.AgentID, c.PathwayID) // where it is known, both are there
+	if unspoken != nil {
+		if err := d.agentExists(ctx, p, c.AgentID); err != nil {
+			return err
+		}
+		if err := d.pathwayExists(ctx, p, c.PathwayID); err != nil {
+			return err
+		}
 	}
 	if err := d.dncListExists(ctx, p, "compliance.dnc_list_id", c.Compliance.DNCListID); err != nil {
 		return err
 	}
-	if _, err := d.scriptOf(ctx, p, c.AgentID, c.PathwayID); err != nil {
-		return err
-	}
-	return nil
+	return unspoken
 }
 
 // mayHook lets only API keys make endpoints: these outlive the token of a user,
@@ -255,7 +255,14 @@ func (d *Desk) CancelCampaign(ctx context.Context, p domain.Principal, id string
 
 // CampaignStatus asks the campaign, or reads the store where it is over.
 func (d *Desk) CampaignStatus(ctx context.Context, p domain.Principal, id string) (domain.CampaignStatusObject, error) {
-	return d.tellCampaign(ctx, p, id, campaign.Status{})
+	stands, err := d.campaignStands(ctx, p, id)
+	if err != nil {
+		return domain.CampaignStatusObject{}, err
+	}
+	if s, up := d.node.boards.of(p.WorkspaceID, stands); up {
+		return s, nil
+	}
+	return d.askCampaign(ctx, p, stands, campaign.Status{})
 }
 
 // campaignHead is as much of a campaign's row as says whose it is: the rest of
@@ -297,6 +304,11 @@ func (d *Desk) tellCampaign(ctx context.Context, p domain.Principal, id string, 
 	if err != nil {
 		return domain.CampaignStatusObject{}, err
 	}
+	return d.askCampaign(ctx, p, id, msg)
+}
+
+// askCampaign is tellCampaign for one that stands.
+func (d *Desk) askCampaign(ctx context.Context, p domain.Principal, id string, msg any) (domain.CampaignStatusObject, error) {
 	// One that is over may have live calls still, and then its actor lives.
 	pid := d.node.campaignPID(p.WorkspaceID, id)
 	if pid != nil {

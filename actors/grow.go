@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -212,8 +213,8 @@ func (n *Node) family(w *domain.Workspace, t *tree, l *loaded) workspace.Config 
 	onGiveUp := func(pid *actor.PID, reason any) {
 		log.Error("an actor was given up", slog.String("actor", pid.Id), slog.Any("reason", reason))
 	}
-	campaignProps := func(id string) *actor.Props { return n.campaignProps(w.ID, id, t) }
-	webhookProps := func(id string) *actor.Props { return n.webhookProps(w.ID, id) }
+	campaignProps := func(id string, isNew bool) *actor.Props { return n.campaignProps(w.ID, id, t, isNew) }
+	webhookProps := func(id string, _ bool) *actor.Props { return n.webhookProps(w.ID, id) }
 	hooks := make([]string, len(l.webhooks))
 	for i := range l.webhooks {
 		hooks[i] = l.webhooks[i].ID
@@ -300,7 +301,9 @@ func (n *Node) callProps(ws string, t *tree) *actor.Props {
 	})
 }
 
-func (n *Node) campaignProps(ws, id string, t *tree) *actor.Props {
+func (n *Node) campaignProps(ws, id string, t *tree, isNew bool) *actor.Props {
+	var first atomic.Bool
+	first.Store(isNew) // whoever comes after a crash reads
 	return mailbox.Props(func() actor.Actor {
 		return campaign.New(campaign.Config{
 			Workspace: ws, CampaignID: id, Store: n.cfg.Store, Lines: t.outbound, Trunks: t.trunks, Calls: t.calls, Boot: n.boot,
@@ -313,6 +316,8 @@ func (n *Node) campaignProps(ws, id string, t *tree) *actor.Props {
 			Calling: func() domain.Calling { return t.record.Load().Calling },
 			Tariff:  func() int { return t.record.Load().Tariff },
 			Before:  n.before("campaign"),
+			New:     first.Swap(false),
+			Show:    func(s *domain.CampaignStatusObject) { n.boards.show(ws, id, s) },
 		})
 	}, 1000)
 }

@@ -25,8 +25,9 @@ type Keyring struct {
 	change sync.Mutex // commit and memory change in the same order: no revoked key comes back
 	mu     sync.RWMutex
 	keys   map[string]*domain.APIKey
-	used   map[string]time.Time // last use, not yet kept
-	gone   map[string]bool      // workspaces that were deleted; under change
+	used   map[string]time.Time        // last use, not yet kept
+	proven map[[sha256.Size]byte]proof // texts that were good, by what none of them can be made of
+	gone   map[string]bool             // workspaces that were deleted; under change
 }
 
 // NewKeyring makes one whose hashes are peppered from the master key.
@@ -34,7 +35,49 @@ func NewKeyring(store commit.Store, master []byte) *Keyring {
 	return &Keyring{
 		store: store, pepper: derived(master, "callboard api keys"), log: derived(master, "callboard log of decisions"),
 		keys: make(map[string]*domain.APIKey), used: make(map[string]time.Time), gone: make(map[string]bool),
+		proven: make(map[[sha256.Size]byte]proof),
 	}
+}
+
+// proof is what a key's text came to: its hash need not be made again. Whether
+// the key still holds is seen each time.
+type proof struct {
+	parsed allow.Key
+	hash   string
+}
+
+// mostProven bounds how many texts are known; each belongs to a key.
+const mostProven = 4096
+
+// prove reads the text of a key, and hashes it unless it was good before.
+func (k *Keyring) prove(text string) (sum [sha256.Size]byte, p proof, err error) {
+	sum = sha256.Sum256([]byte(text))
+	k.mu.RLock()
+	p, ok := k.proven[sum]
+	k.mu.RUnlock()
+	if ok {
+		return sum, p, nil
+	}
+	if p.parsed, err = allow.ParseKey(text); err == nil {
+		p.hash = allow.HashKey(k.pepper, text)
+	}
+	return sum, p, err
+}
+
+// proved keeps what a good text came to.
+func (k *Keyring) proved(sum [sha256.Size]byte, p proof) {
+	k.mu.RLock()
+	_, ok := k.proven[sum]
+	k.mu.RUnlock()
+	if ok {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.proven) >= mostProven {
+		clear(k.proven)
+	}
+	k.proven[sum] = p
 }
 
 // derived is a key for one purpose, made of another one.
@@ -99,17 +142,16 @@ func (k *Keyring) All(workspace string) []*domain.APIKey {
 // Authenticate checks the text of a key and the client's address. With an
 // error the principal tells what is known of the key.
 func (k *Keyring) Authenticate(_ context.Context, text string, from netip.Addr) (domain.Principal, error) {
-	parsed, err := allow.ParseKey(text)
+	sum, shown, err := k.prove(text)
 	if err != nil {
 		return domain.Principal{}, err
 	}
-	hash := allow.HashKey(k.pepper, text)
-	key := k.known(parsed.ID)
+	key := k.known(shown.parsed.ID)
 	if key == nil {
-		allow.SameHash(hash, hash) // as long as with a known key
+		allow.SameHash(shown.hash, shown.hash) // as long as with a known key
 		return domain.Principal{}, domain.Errorf(domain.CodeInvalidAPIKey, "the API key is malformed or unknown")
 	}
-	if !allow.SameHash(hash, key.Hash) || key.Environment != parsed.Environment {
+	if !allow.SameHash(shown.hash, key.Hash) || key.Environment != shown.parsed.Environment {
 		return domain.Principal{}, domain.Errorf(domain.CodeInvalidAPIKey, "the API key is malformed or unknown")
 	}
 	p := domain.Principal{
@@ -125,6 +167,7 @@ func (k *Keyring) Authenticate(_ context.Context, text string, from netip.Addr) 
 	case !allow.From(key.AllowedIPs, from):
 		return p, domain.Errorf(domain.CodeIPNotAllowed, "requests with this API key are not allowed from this address")
 	}
+	k.proved(sum, shown)
 	k.touch(key.ID, now)
 	return p, nil
 }

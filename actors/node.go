@@ -91,6 +91,7 @@ type Node struct {
 	taking atomic.Int32 // INVITEs that are being looked at
 	paces  paces
 	tests  tests
+	boards boards
 	loaded atomic.Bool
 	mu     sync.RWMutex
 	spaces map[string]*tree

@@ -28,23 +28,23 @@ func (n *Node) campaignPID(workspaceID, id string) *actor.PID {
 // campaignCreated grows the actor of a new campaign.
 func (n *Node) campaignCreated(ctx context.Context, c *domain.Campaign) {
 	if t := n.tree(c.WorkspaceID); t != nil {
-		n.hatch(ctx, t.campaigns, c.ID)
+		n.hatch(ctx, t.campaigns, workspace.Hatch{ID: c.ID, New: c.Status == domain.CampaignDraft})
 	}
 }
 
 // hatch grows a child of a family, later where that does not answer now.
-func (n *Node) hatch(ctx context.Context, family *actor.PID, id string) {
-	_, err := mailbox.Ask[workspace.Hatched](ctx, n.sys, family, workspace.Hatch{ID: id})
+func (n *Node) hatch(ctx context.Context, family *actor.PID, egg workspace.Hatch) {
+	_, err := mailbox.Ask[workspace.Hatched](ctx, n.sys, family, egg)
 	if err == nil {
 		return
 	}
-	n.cfg.Log.Warn("an actor is late", slog.String("actor", id), slog.Any("error", err))
+	n.cfg.Log.Warn("an actor is late", slog.String("actor", egg.ID), slog.Any("error", err))
 	n.beside(func() {
 		wait := time.NewTicker(hatchEvery)
 		defer wait.Stop()
 		for range wait.C {
 			bound, cancel := context.WithTimeout(context.Background(), growLimit)
-			_, err := mailbox.Ask[workspace.Hatched](bound, n.sys, family, workspace.Hatch{ID: id})
+			_, err := mailbox.Ask[workspace.Hatched](bound, n.sys, family, egg)
 			cancel()
 			if err == nil || n.draining() {
 				return
@@ -155,7 +155,7 @@ func (n *Node) webhookChanged(ctx context.Context, w *domain.Webhook) {
 		return
 	}
 	n.sys.Root.Send(t.outbox, outbox.Changed{Webhook: *w})
-	n.hatch(ctx, t.webhooks, w.ID)
+	n.hatch(ctx, t.webhooks, workspace.Hatch{ID: w.ID})
 	n.sys.Root.Send(n.webhookPID(w), webhook.Changed{})
 }
 

@@ -118,3 +118,26 @@ func nan() float64 {
 	zero := 0.0
 	return zero / zero
 }
+
+func TestAStatusWritesItselfAsEncodingJSONWouldButForNoOutcomes(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 500 {
+		var s domain.CampaignStatusObject
+		filled(r, reflect.ValueOf(&s).Elem())
+		s.Outcomes = map[domain.Outcome]int{}
+		for _, word := range domain.OutcomeWords() {
+			if r.IntN(2) == 0 {
+				s.Outcomes[word] = r.IntN(1000)
+			}
+		}
+		want, err := json.Marshal(s)
+		require.NoError(t, err)
+		if len(s.Outcomes) == 0 {
+			s.Outcomes = nil
+		}
+		got, err := s.AppendAnswer([]byte("before"))
+		require.NoError(t, err)
+		require.Equal(t, "before"+string(want), string(got))
+	}
+}

@@ -144,6 +144,15 @@ func (o *JSONObject) Object(name string, v JSONAppender) {
 	o.element(v)
 }
 
+// Inner writes an object within.
+func (o *JSONObject) Inner(name string, write func(in *JSONObject)) {
+	o.name(name)
+	in := JSONObject{b: append(o.b, '{')}
+	write(&in)
+	o.b = append(in.b, '}')
+	o.err = errors.Join(o.err, in.err)
+}
+
 // Any writes whatever is too rare for words of its own.
 func (o *JSONObject) Any(name string, v any) {
 	text, err := json.Marshal(v)

@@ -10,11 +10,10 @@ import (
 // trusted proxy, the nearest address in X-Forwarded-For that is none. The
 // header is read from the right: what stands further left is hearsay.
 func clientAddr(peer net.Addr, forwarded []string, trusted []netip.Prefix) netip.Addr {
-	at, err := netip.ParseAddrPort(peer.String())
-	if err != nil {
-		return netip.Addr{}
+	addr, ok := addrOf(peer)
+	if !ok || len(trusted) == 0 {
+		return addr
 	}
-	addr := at.Addr().Unmap().WithZone("")
 	hops := strings.Split(strings.Join(forwarded, ","), ",")
 	for i := len(hops) - 1; i >= 0 && isTrusted(addr, trusted); i-- {
 		hop, err := parseHop(hops[i])
@@ -24,6 +23,16 @@ func clientAddr(peer net.Addr, forwarded []string, trusted []netip.Prefix) netip
 		addr = hop
 	}
 	return addr
+}
+
+// addrOf is the address of a peer.
+func addrOf(peer net.Addr) (addr netip.Addr, ok bool) {
+	if tcp, is := peer.(*net.TCPAddr); is {
+		addr, ok = netip.AddrFromSlice(tcp.IP)
+		return addr.Unmap(), ok
+	}
+	at, err := netip.ParseAddrPort(peer.String())
+	return at.Addr().Unmap().WithZone(""), err == nil
 }
 
 func parseHop(text string) (netip.Addr, error) {

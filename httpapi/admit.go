@@ -193,9 +193,17 @@ func tell(c *fiber.Ctx, a limit.Answer) error {
 	if a.Reset.Nanosecond() > 0 {
 		reset++
 	}
-	names := limitHeaders()
-	for i, v := range [...]int64{int64(a.Limit), int64(a.Remaining), reset, int64(a.Window / time.Second)} {
-		c.Set(names[i], strconv.FormatInt(v, 10))
+	var text [20]byte
+	for _, one := range [...]struct {
+		name  string // of limitHeaders, as it stands on the wire
+		value int64
+	}{
+		{"X-Ratelimit-Limit", int64(a.Limit)},
+		{"X-Ratelimit-Remaining", int64(a.Remaining)},
+		{"X-Ratelimit-Reset", reset},
+		{"X-Ratelimit-Window", int64(a.Window / time.Second)},
+	} {
+		c.Response().Header.SetCanonical([]byte(one.name), strconv.AppendInt(text[:0], one.value, 10))
 	}
 	if a.OK {
 		return nil
@@ -207,7 +215,7 @@ func tell(c *fiber.Ctx, a limit.Answer) error {
 
 // admin notes a write that succeeded.
 func (s *Server) admin(c *fiber.Ctx, r rule) {
-	if r.kind == "" || c.Response().StatusCode() >= http.StatusBadRequest {
+	if r.kind == "" || c.Method() == fiber.MethodHead || c.Response().StatusCode() >= http.StatusBadRequest {
 		return
 	}
 	v := visitOf(c.UserContext())

@@ -31,6 +31,7 @@ type operation struct {
 	open         bool         // needs no credential
 	unchecked    bool         // the handler checks the body against its schema, piece by piece
 	later        *huma.Schema // of a 202: what was asked for is still to come
+	live         bool         // a stream or a socket: nothing to ask for by HEAD
 }
 
 func (o operation) key() string { return o.method + " " + o.path }
@@ -93,7 +94,7 @@ func (s *Server) newAPI() huma.API {
 		DefaultFormat: fiber.MIMEApplicationJSON,
 		Transformers:  []huma.Transformer{fill},
 	}
-	api := humafiber.NewV2(s.app, cfg)
+	api := withHeads{humafiber.NewV2(s.app, cfg)}
 	api.UseMiddleware(s.gate)
 	return api
 }
@@ -132,8 +133,13 @@ func fill(_ huma.Context, _ string, v any) (any, error) {
 
 // add registers a JSON route: let in, read, check, ask, answer.
 func add[I, O any](s *Server, op operation, ask func(context.Context, domain.Principal, *I) (*O, error)) {
-	s.ruleOf(op)
-	huma.Register(s.api, op.huma(), func(ctx context.Context, in *I) (*O, error) {
+	r := s.ruleOf(op)
+	api := s.api
+	if look, ok := any(ask).(func(context.Context, domain.Principal, *One) (*O, error)); ok && isQuick[O](op) {
+		api = documented{api}
+		s.route(op, quickly(s, op, r, look))
+	}
+	huma.Register(api, op.huma(), func(ctx context.Context, in *I) (*O, error) {
 		out, err := ask(ctx, visitOf(ctx).principal, in)
 		if err != nil {
 			return nil, s.failure(ctx, err)
@@ -182,6 +188,9 @@ func (s *Server) gate(hc huma.Context, next func(huma.Context)) {
 	c := humafiber.UnwrapV2(hc)
 	op := hc.Operation()
 	route := op.Method + " " + op.Path
+	if op.Method == http.MethodHead {
+		route = http.MethodGet + " " + op.Path
+	}
 	r := s.rules[route]
 	if err := s.admit(c, r, route); err != nil {
 		_ = s.refuse(c, err) // into memory: cannot fail
@@ -261,8 +270,7 @@ func (s *Server) rawBy(op operation, admit func(*fiber.Ctx, rule, string) error,
 	r := s.ruleOf(op)
 	h := op.huma()
 	s.describeRaw(&h, op, describe)
-	path := strings.NewReplacer("{", ":", "}", "").Replace(op.path)
-	s.app.Add(op.method, path, func(c *fiber.Ctx) error {
+	s.route(op, func(c *fiber.Ctx) error {
 		if err := admit(c, r, op.key()); err != nil {
 			return s.refuse(c, err)
 		}

@@ -43,6 +43,11 @@ func download[T any](s *Server, c *fiber.Ctx, f file, open func(context.Context,
 // stream writes the body of an answer while the client reads it. What fails
 // cuts the connection: half a file must not look like a whole one.
 func (s *Server) stream(ctx context.Context, c *fiber.Ctx, end func(), write func(io.Writer) error) {
+	if c.Method() == fiber.MethodHead {
+		end()
+		c.Response().Header.SetContentLength(-1) // nobody knows it before the end
+		return
+	}
 	v := visitOf(c.UserContext())
 	conn := c.Context().Conn()
 	c.Context().SetBodyStreamWriter(func(w *bufio.Writer) {

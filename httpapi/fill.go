@@ -25,10 +25,9 @@ func filled(v reflect.Value) reflect.Value {
 		}
 		c := reflect.New(v.Type()).Elem()
 		c.Set(v)
-		for _, f := range c.Fields() {
-			if f.CanSet() {
-				f.Set(filled(f))
-			}
+		for _, i := range listing(v.Type()) {
+			f := c.Field(i)
+			f.Set(filled(f))
 		}
 		return c
 	case reflect.Slice:
@@ -62,6 +61,25 @@ func filledList(v reflect.Value) reflect.Value {
 
 // listed remembers hasLists of each type, which never changes.
 var listed sync.Map //nolint:gochecknoglobals // as above; reflect.Type → bool
+
+// listings remembers listing of each type, which never changes.
+var listings sync.Map //nolint:gochecknoglobals // as above; reflect.Type → []int
+
+// listing are the fields of a struct that can hold a list or a map.
+func listing(t reflect.Type) []int {
+	known, _ := listings.Load(t)
+	if fields, ok := known.([]int); ok {
+		return fields
+	}
+	fields := []int{}
+	for i := range t.NumField() {
+		if f := t.Field(i); f.IsExported() && hasLists(f.Type) {
+			fields = append(fields, i)
+		}
+	}
+	listings.Store(t, fields)
+	return fields
+}
 
 // hasLists says whether a type can hold a list or a map at all.
 func hasLists(t reflect.Type) bool {

@@ -72,7 +72,7 @@ func TestRoutesAndMethodsThatDoNotExist(t *testing.T) {
 	assert.Equal(t, "not_found", d.must(404, "GET", "/", "", nil).failure(t)["code"])
 	r := d.must(405, "DELETE", "/v1/campaigns", "operator", nil)
 	assert.Equal(t, "method_not_allowed", r.failure(t)["code"])
-	assert.Equal(t, "GET, POST", strings.Join(r.Header.Values("Allow"), ", "))
+	assert.Equal(t, "GET, HEAD, POST", strings.Join(r.Header.Values("Allow"), ", "))
 	assert.Equal(t, "method_not_allowed", d.must(405, "BREW", "/v1/campaigns", "operator", nil).failure(t)["code"])
 	assert.Equal(t, "1000000", d.must(404, "GET", "/v1/nothing", "operator", nil).Header.Get("X-RateLimit-Limit"))
 }

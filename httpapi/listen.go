@@ -53,7 +53,7 @@ const (
 
 func (s *Server) listenRoutes() {
 	s.rawBy(operation{
-		method: http.MethodGet, path: "/v1/calls/{id}/listen", id: "listenToCall", tag: "Calls", summary: "Listen to a live call, whisper or barge in",
+		method: http.MethodGet, path: "/v1/calls/{id}/listen", id: "listenToCall", live: true, tag: "Calls", summary: "Listen to a live call, whisper or barge in",
 		about: "A WebSocket. The first message is a text, ListenHello; then come binary messages of 20 ms of sound, both sides mixed: µ-law, 8 kHz, one " +
 			"channel; at the end the text {\"type\":\"ended\"}. With mode=whisper or barge, binary messages of the same format, of any length, are heard by " +
 			"the agent's side only, or by both. Who takes the sound too slowly is dropped. What a sensitive node collects is silence. Browsers use a ticket.",

@@ -49,8 +49,11 @@ func (s *Server) once(c *fiber.Ctx, text []byte, run func()) {
 		sum := sha256.Sum256(text)
 		return hex.EncodeToString(sum[:]), nil
 	}
-	sum, _ := digest() // never fails
-	if err := s.runOnce(c, sum, digest, func() error { run(); return nil }); err != nil {
+	known := ""
+	if c.Get(onceHeader) != "" {
+		known, _ = digest() // never fails
+	}
+	if err := s.runOnce(c, known, digest, func() error { run(); return nil }); err != nil {
 		_ = s.refuse(c, err) // into memory: cannot fail
 	}
 }

@@ -16,7 +16,7 @@ import (
 
 const documentIntro = "Campaigns and calls by voice agents. Success answers with the bare resource, failure with " +
 	"`{\"success\": false, \"error\": {code, message, param?, details?, request_id}}`. Lists are pages, newest first. " +
-	"Times are ISO 8601 in UTC. POST takes an Idempotency-Key. A field of a request that may be left out may also be null, which means the same."
+	"Times are ISO 8601 in UTC. HEAD is answered as GET is, without the body, but for streams and sockets. POST takes an Idempotency-Key. A field of a request that may be left out may also be null, which means the same."
 
 func (s *Server) documentRoutes() {
 	s.raw(operation{method: http.MethodGet, path: "/openapi.json", id: "getDocument", tag: "Document", summary: "This document", open: true},

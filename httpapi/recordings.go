@@ -64,7 +64,11 @@ func (s *Server) recording(c *fiber.Ctx) error {
 
 // sendFile answers with a file, or with the part of it that is asked for.
 func (s *Server) sendFile(c *fiber.Ctx, rec ask.Recording, kind, disposition string) error {
-	part, err := rangeOf(c.Get(fiber.HeaderRange), rec.Size)
+	wanted := c.Get(fiber.HeaderRange)
+	if c.Method() == fiber.MethodHead { // of which there is no part (RFC 9110 §14.2)
+		wanted = ""
+	}
+	part, err := rangeOf(wanted, rec.Size)
 	if err == nil && part.from > 0 {
 		_, err = rec.Body.Seek(part.from, io.SeekStart)
 	}

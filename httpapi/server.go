@@ -106,6 +106,7 @@ type Server struct {
 	document func() []byte          // the OpenAPI document, written when it is first asked for
 	closed   atomic.Bool
 	begin    func(*visit) context.Context // ends with the server
+	lease    func(*visit) *lease          // the same, for one request
 	end      context.CancelFunc
 }
 
@@ -118,7 +119,8 @@ func New(cfg Config, ports Ports) *Server {
 	base, end := context.WithCancel(context.Background())
 	live, hush := context.WithCancel(base)
 	s.listens, s.hush = func() context.Context { return live }, hush
-	s.begin, s.end = func(v *visit) context.Context { return withVisit(base, v) }, end
+	s.begin = func(v *visit) context.Context { return withVisit(base, v) }
+	s.lease, s.end = func(v *visit) *lease { return newLease(base, v, cfg.RequestTimeout) }, end
 	s.app = fiber.New(fiber.Config{
 		AppName:                      "callboard",
 		Immutable:                    true, // strings outlive their request
@@ -241,7 +243,7 @@ func (s *Server) guard(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 		if rc.UserValue(requestIDSeen) == nil && rc.Response.StatusCode() == http.StatusBadRequest {
 			// The router gives up on unknown methods before anything of ours.
 			plain(rc, http.StatusMethodNotAllowed, id, domain.Errorf(domain.CodeMethodNotAllowed, "There is no such method."))
-			rc.Response.Header.Set(fiber.HeaderAllow, "GET, POST, PUT, PATCH, DELETE")
+			rc.Response.Header.Set(fiber.HeaderAllow, "GET, HEAD, POST, PUT, PATCH, DELETE")
 		}
 		s.safely(rc, id)
 		if s.log.Enabled(rc, slog.LevelDebug) {
@@ -262,14 +264,16 @@ func (s *Server) guard(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 // request's id.
 func (s *Server) safely(rc *fasthttp.RequestCtx, id string) {
 	h := &rc.Response.Header
-	h.Set("X-Request-Id", id)
-	h.Set(fiber.HeaderXContentTypeOptions, "nosniff")
-	h.Set(fiber.HeaderXFrameOptions, "DENY")
-	for name, value := range map[string]string{
-		fiber.HeaderReferrerPolicy: "no-referrer", fiber.HeaderContentSecurityPolicy: "default-src 'none'; frame-ancestors 'none'", fiber.HeaderCacheControl: "no-store",
+	h.SetCanonical([]byte("X-Request-Id"), []byte(id))
+	h.SetCanonical([]byte(fiber.HeaderXContentTypeOptions), []byte("nosniff"))
+	h.SetCanonical([]byte(fiber.HeaderXFrameOptions), []byte("DENY"))
+	for _, own := range [...]struct{ name, value string }{
+		{fiber.HeaderReferrerPolicy, "no-referrer"},
+		{fiber.HeaderContentSecurityPolicy, "default-src 'none'; frame-ancestors 'none'"},
+		{fiber.HeaderCacheControl, "no-store"},
 	} {
-		if len(h.Peek(name)) == 0 {
-			h.Set(name, value)
+		if len(h.PeekBytes([]byte(own.name))) == 0 {
+			h.SetCanonical([]byte(own.name), []byte(own.value))
 		}
 	}
 	if rc.IsTLS() {
@@ -342,9 +346,9 @@ func (s *Server) enter(c *fiber.Ctx) error {
 		agent:     clip(c.Get(fiber.HeaderUserAgent), 200),
 		requestID: requestID(c),
 	}
-	ctx, cancel := context.WithTimeout(s.begin(v), s.cfg.RequestTimeout)
-	defer cancel()
-	c.SetUserContext(ctx)
+	l := s.lease(v)
+	defer l.end()
+	c.SetUserContext(l)
 	return c.Next()
 }
 

@@ -34,7 +34,7 @@ func (s *Server) streamRoute() {
 		return &huma.Param{In: "query", Description: about, Schema: &huma.Schema{Type: huma.TypeString}}
 	}
 	s.rawBy(operation{
-		method: http.MethodGet, path: "/v1/events/stream", id: "streamEvents", tag: "Events", summary: "Follow events as they happen",
+		method: http.MethodGet, path: "/v1/events/stream", id: "streamEvents", live: true, tag: "Events", summary: "Follow events as they happen",
 		about: "Server-sent events (EventSource), forwards in the order in which they happened: each with its id and, as data, an Event in one line. Begins after " +
 			"Last-Event-ID or after; at the oldest event that is kept without either; with after=now at the next that happens. A comment every 15 seconds shows " +
 			"that the line holds. Nothing is lost on a reader who is slow, nor on one who comes back with the last id. The stream ends with its credential, " +

@@ -218,7 +218,7 @@ func (s *Server) preflight(c *fiber.Ctx) error {
 		return s.refuse(c, domain.Errorf(codeOrigin, "No workspace lets pages of this origin in."))
 	}
 	allowOrigin(c, origin)
-	c.Set(fiber.HeaderAccessControlAllowMethods, "GET, POST, PUT, PATCH, DELETE")
+	c.Set(fiber.HeaderAccessControlAllowMethods, "GET, HEAD, POST, PUT, PATCH, DELETE")
 	c.Set(fiber.HeaderAccessControlAllowHeaders, "Authorization, Content-Type, Idempotency-Key, Last-Event-ID, Range")
 	c.Set(fiber.HeaderAccessControlMaxAge, "600")
 	return c.SendStatus(http.StatusNoContent)

@@ -83,7 +83,7 @@ func TestEveryAnswerCarriesTheHeadersOfSafetyAndItsId(t *testing.T) {
 		"trace":                 {"TRACE /v1/campaigns HTTP/1.1\r\n" + key + "\r\n", 405},
 		"connect":               {"CONNECT example.com:443 HTTP/1.1\r\n" + key + "\r\n", 404},
 		"options":               {"OPTIONS /v1/campaigns HTTP/1.1\r\n" + key + "\r\n", 405},
-		"head":                  {"HEAD /v1/campaigns HTTP/1.1\r\n" + key + "\r\n", 405},
+		"head":                  {"HEAD /v1/campaigns HTTP/1.1\r\n" + key + "\r\n", 200},
 		"another type":          {"POST /v1/campaigns HTTP/1.1\r\n" + key + "Content-Type: text/plain\r\nContent-Length: 2\r\n\r\n{}", 415},
 		"malformed":             {"POST /v1/campaigns HTTP/1.1\r\n" + key + "Content-Type: application/json\r\nContent-Length: 1\r\n\r\n{", 400},
 		"a head too large":      {"GET /v1/workspace HTTP/1.1\r\n" + key + "X: " + strings.Repeat("a", 20_000) + "\r\n\r\n", 431},

@@ -66,6 +66,8 @@ type Config struct {
 	Tariff                func() int                  // what attempts cost from now on; nil: the first
 	Committed             func()                      // events were committed; nil: nobody wants to know
 	Before                func(msg any)               // sees each message first; nil in production
+	Show                  Show                        // nil: nobody wants to know
+	New                   bool                        // a draft that was made just now: it is read when something is wanted of it
 	Key                   []byte                      // of the log of decisions; nil: its rows are not keyed
 	Weight                int                         // share of the lines beside other campaigns
 	RingTimeout           time.Duration               // 0: the call's own
@@ -144,6 +146,8 @@ type Campaign struct {
 	looks      atomic.Int64 // at what may be due
 
 	guess  guess        // the estimate that was told last
+	shown  bool         // a status that holds until the next message
+	asleep bool         // nothing was read yet
 	askers []*actor.PID // want the status, before the first load
 	cancel func()       // the wake-up
 }
@@ -169,8 +173,15 @@ func (a *Campaign) Receive(ctx actor.Context) {
 	if a.cfg.Before != nil {
 		a.cfg.Before(ctx.Message())
 	}
+	a.unshow()
+	if a.asleep && !a.wakes(ctx) {
+		return
+	}
 	switch m := ctx.Message().(type) {
 	case *actor.Started:
+		if a.asleep = a.cfg.New; a.asleep {
+			return
+		}
 		a.load(ctx)
 	case *actor.Stopping, *actor.Restarting:
 		a.phase = gone
@@ -185,6 +196,9 @@ func (a *Campaign) Receive(ctx actor.Context) {
 		a.revise(ctx, m.Ordinal, nil)
 	case Status:
 		a.status(ctx)
+		a.advance(ctx)
+		a.show()
+		return
 	case Added, Changed, Decide:
 		a.reread(ctx)
 	case Deleted:
@@ -434,27 +448,6 @@ func (a *Campaign) reread(ctx actor.Context) {
 	default:
 		a.load(ctx)
 	}
-}
-
-func (a *Campaign) status(ctx actor.Context) {
-	if ctx.Sender() == nil {
-		return
-	}
-	if a.cVersion == 0 && a.phase == loading {
-		a.askers = append(a.askers, ctx.Sender())
-		return
-	}
-	ctx.Respond(a.object(time.Now()))
-}
-
-// object is the status object of now.
-func (a *Campaign) object(now time.Time) domain.CampaignStatusObject {
-	s := domain.StatusObject(&a.campaign, &a.progress)
-	if a.campaign.Status == domain.CampaignRunning || a.campaign.Status == domain.CampaignScheduled {
-		s.Waiting = dialplan.Next(a.view(now), now).Waiting
-	}
-	s.Timing.EstimatedCompletion = a.estimate(now)
-	return s
 }
 
 func later(x, y time.Time) time.Time {

@@ -75,6 +75,8 @@ type world struct {
 	perMinute int
 	scriptErr error
 	left      map[string]time.Time // calls that earlier processes left
+	isNew     bool                 // the next process has just made the campaign
+	show      campaign.Show
 }
 
 // process is one life of the service.
@@ -184,11 +186,17 @@ func (w *world) begin() {
 		},
 		Numbers: w.numbers,
 		Left:    func() map[string]time.Time { return w.left },
+		New:     w.isNew,
+		Show:    w.show,
 	}
 	// A parent, so that a panic restarts the campaign as in production.
 	p.boss = w.sys.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
 		if _, ok := ctx.Message().(*actor.Started); ok {
-			p.actor, _ = ctx.SpawnNamed(mailbox.Props(func() actor.Actor { p.made = campaign.New(cfg); return p.made }, 1000), "campaign")
+			p.actor, _ = ctx.SpawnNamed(mailbox.Props(func() actor.Actor {
+				p.made = campaign.New(cfg)
+				cfg.New = false // whoever comes after a crash reads
+				return p.made
+			}, 1000), "campaign")
 		}
 	}, actor.WithSupervisor(mailbox.Restart(w.log, nil))))
 	p.all = append(p.all, p.boss)

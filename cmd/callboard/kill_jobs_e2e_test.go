@@ -283,3 +283,35 @@ func TestKill9LeavesEveryItemOfAJobDoneOnceAndEveryRequestMadeOnce(t *testing.T)
 	j.finishes()
 	assert.Empty(t, j.amiss())
 }
+
+// The control: where what an item does and its end are two commits, a kill in
+// between does it twice, and the count above would say so.
+func TestTheKillTestOfTheJobsSeesAnItemThatIsDoneTwice(t *testing.T) {
+	t.Parallel()
+	hold := filepath.Join(t.TempDir(), "hold")
+	require.NoError(t, os.WriteFile(hold, nil, 0o600))
+	s := newService(t, "FAILPOINT_HOLD="+hold, "FAILPOINT_PART=1")
+	j := &jobsKilled{service: s, hold: hold}
+	j.unlimited()
+	j.test = j.testKey()
+	j.at("bulk_item 2 before")
+	const n = 3
+	code, text, _ := j.try("POST", "/v1/bulk/sms", object{
+		"defaults": object{"body": "Hello."}, "items": items(n, func(i int) object { return object{"to": fmt.Sprintf("+150055511%02d", i)} }),
+	}, "Authorization", "Bearer "+j.test)
+	require.Equal(t, http.StatusAccepted, code, "%s", text)
+	j.held(map[string]int{"bulk_item 2 before": 1})
+	j.kill9()
+	j.at()
+	j.start()
+	j.await("the end of the job", time.Minute, func() bool {
+		jobs := j.list100("/v1/bulk", j.test)
+		return len(jobs) == 1 && jobs[0]["status"] == "completed"
+	})
+	sent := map[string]int{}
+	for _, row := range j.list100("/v1/sms", j.test) {
+		to, _ := row["to"].(string)
+		sent[to]++
+	}
+	assert.Equal(t, map[string]int{"+15005551100": 1, "+15005551101": 2, "+15005551102": 1}, sent)
+}

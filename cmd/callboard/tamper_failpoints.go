@@ -20,7 +20,7 @@ const lateFor = 400 * time.Millisecond
 // tamper is the control of the kill test: with FAILPOINT_LATE_OPEN the opening
 // of an attempt is stored after its INVITE, which must ring somebody twice.
 func tamper(s actors.Store) actors.Store {
-	s = holding(s)
+	s = parting(holding(s))
 	if os.Getenv("FAILPOINT_LATE_OPEN") == "" {
 		return s
 	}

@@ -74,6 +74,10 @@ func (c *Contract) Check(method, path string, status int, header http.Header, bo
 	if method == http.MethodOptions { // of browsers, not of the API
 		return nil
 	}
+	head := method == http.MethodHead
+	if head { // the document tells of its GET
+		method = http.MethodGet
+	}
 	o := c.Operation(method, path)
 	if o == nil {
 		if slices.Contains([]int{http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusUnauthorized, http.StatusTooManyRequests, http.StatusServiceUnavailable}, status) {
@@ -83,6 +87,12 @@ func (c *Contract) Check(method, path string, status int, header http.Header, bo
 	}
 	at := fmt.Sprintf("%s %s %d", method, o.Path, status)
 	code := strconv.Itoa(status)
+	if head && len(body) > 0 {
+		return fmt.Errorf("HEAD %s answered with a body: %.300s", o.Path, body)
+	}
+	if head && status == http.StatusMethodNotAllowed && goesOn(o) {
+		return nil
+	}
 	r := c.Response(o, code)
 	if r == nil {
 		return fmt.Errorf("%s: the document does not know the status; the answer was %.300s", at, body)
@@ -95,12 +105,15 @@ func (c *Contract) Check(method, path string, status int, header http.Header, bo
 	if len(r.Content) == 0 && len(body) == 0 {
 		return nil
 	}
+	if head && status >= http.StatusBadRequest {
+		return nil
+	}
 	kind, _, _ := strings.Cut(header.Get("Content-Type"), ";")
 	content, ok := r.Content[kind]
 	if !ok {
 		return fmt.Errorf("%s: the document does not know the type %q", at, kind)
 	}
-	if kind != "application/json" || content.Schema == nil {
+	if kind != "application/json" || content.Schema == nil || head {
 		return nil
 	}
 	place := []string{"paths", o.Path, strings.ToLower(method), "responses", code}
@@ -171,4 +184,17 @@ func pointer(parts ...string) string {
 		parts[i] = clean.Replace(p)
 	}
 	return documentURL + "#/" + strings.Join(parts, "/")
+}
+
+// goesOn says whether a GET is a stream or a socket, which have no HEAD.
+func goesOn(o *openapi.Operation) bool {
+	if o.Responses["101"] != nil {
+		return true
+	}
+	r := o.Responses["200"]
+	if r == nil {
+		return false
+	}
+	_, streams := r.Content["text/event-stream"]
+	return streams
 }

@@ -94,6 +94,15 @@ func (w *Walk) Run() (Tally, error) {
 				if w.After != nil {
 					w.After(o, r)
 				}
+				if o.Method == http.MethodGet && w.sent%3 == 0 {
+					what, err := w.head(a)
+					if err != nil {
+						return Tally{}, err
+					}
+					if what != "" {
+						faults[what] = true
+					}
+				}
 				if !a.good || again == mostMends || !w.mend(o, &a, r) {
 					break
 				}
@@ -108,6 +117,24 @@ func (w *Walk) Run() (Tally, error) {
 		}
 	}
 	return t, nil
+}
+
+// head asks by HEAD for what was asked for by GET, and says what is wrong with
+// the answer; "": nothing.
+func (w *Walk) head(a attempt) (string, error) {
+	a.Method = http.MethodHead
+	r, err := w.Send(a.Request)
+	if err != nil {
+		return "", fmt.Errorf("%s %s: %w", a.Method, a.Path, err)
+	}
+	w.sent++
+	if err = w.Contract.Check(a.Method, a.Path, r.Status, r.Header, r.Body); err != nil {
+		return err.Error(), nil
+	}
+	if r.Status >= http.StatusInternalServerError {
+		return fmt.Sprintf("HEAD %s is a fault of the service: %d", a.Path, r.Status), nil
+	}
+	return "", nil
 }
 
 // order is that of one round: what makes things comes first, what removes them

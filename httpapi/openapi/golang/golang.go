@@ -6,7 +6,6 @@ package golang
 import (
 	"bytes"
 	"fmt"
-	"go/format"
 	"maps"
 	"slices"
 	"strings"
@@ -27,38 +26,45 @@ type Options struct {
 	Rename  map[string]string // schemas whose names are taken
 }
 
-// Write is the source of a client: a type for each schema and a method of
-// *Client for each operation, but for those that are for browsers.
-func Write(d *openapi.Document, o Options) ([]byte, error) {
+// Write is the source of a client, by the names of its files: a type for each
+// schema and a method of *Client for each operation, but for those that are for
+// browsers. Each tag has a file, and one has the types that several tags share.
+func Write(d *openapi.Document, o Options) (map[string][]byte, error) {
 	w := &writer{d: d, rename: o.Rename, sent: make(map[string]bool)}
-	w.line("// Code generated from the OpenAPI document of the service. DO NOT EDIT.\n\npackage %s\n", o.Package)
-	w.line("import (\n\"context\"\n\"encoding/json\"\n\"io\"\n\"iter\"\n\"net/http\"\n\"net/url\"\n\"strconv\"\n\"time\"\n)\n")
-	used := make(map[string]bool)
-	var methods []*method
+	tags := make(map[string][]*method)
+	places := make(map[string]string) // of schemas: the tag, or shared
 	for _, op := range d.Operations {
-		if m := w.methodOf(op); m != nil {
-			methods = append(methods, m)
-			w.follow(m.in, w.sent)
-			w.follow(m.in, used)
-			w.follow(m.out, used)
+		m := w.methodOf(op)
+		if m == nil {
+			continue
 		}
-	}
-	for _, m := range methods {
-		w.method(m)
-	}
-	for _, name := range slices.Sorted(maps.Keys(used)) {
-		w.object(name)
+		tags[op.Tag] = append(tags[op.Tag], m)
+		w.follow(m.in, w.sent)
+		used := make(map[string]bool)
+		w.follow(m.in, used)
+		w.follow(m.out, used)
+		for name := range used {
+			if at, known := places[name]; known && at != op.Tag {
+				places[name] = shared
+			} else {
+				places[name] = op.Tag
+			}
+		}
 	}
 	for _, name := range []string{"Detail", "Event"} { // of errors and streams, which are read by hand
-		if !used[name] && d.Schemas[name] != nil {
-			w.object(name)
+		if d.Schemas[name] != nil {
+			places[name] = shared
 		}
 	}
-	text, err := format.Source(w.out.Bytes())
-	if err != nil {
-		return nil, fmt.Errorf("golang: %w", err)
+	files := make(map[string][]byte)
+	for _, tag := range append(slices.Sorted(maps.Keys(tags)), shared) {
+		text, err := w.file(o.Package, tags[tag], in(places, tag))
+		if err != nil {
+			return nil, err
+		}
+		files[fileName(tag)] = text
 	}
-	return text, nil
+	return files, nil
 }
 
 type writer struct {

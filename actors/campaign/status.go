@@ -1,0 +1,70 @@
+package campaign
+
+import (
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/dialplan"
+)
+
+// Show is told the status of a campaign after it was asked for it: it holds
+// until the next message, which begins with nil. What it is told is shared and
+// must not be changed.
+type Show func(*domain.CampaignStatusObject)
+
+func (a *Campaign) status(ctx actor.Context) {
+	if ctx.Sender() == nil {
+		return
+	}
+	if a.cVersion == 0 && a.phase == loading {
+		a.askers = append(a.askers, ctx.Sender())
+		return
+	}
+	ctx.Respond(a.object(time.Now()))
+}
+
+// object is the status object of now.
+func (a *Campaign) object(now time.Time) domain.CampaignStatusObject {
+	s := domain.StatusObject(&a.campaign, &a.progress)
+	if a.campaign.Status == domain.CampaignRunning || a.campaign.Status == domain.CampaignScheduled {
+		s.Waiting = dialplan.Next(a.view(now), now).Waiting
+	}
+	s.Timing.EstimatedCompletion = a.estimate(now)
+	return s
+}
+
+// wakes says whether a message needs a draft that nobody wanted anything of,
+// and reads it then. What was changed in the store meanwhile is read with it.
+func (a *Campaign) wakes(ctx actor.Context) bool {
+	switch ctx.Message().(type) {
+	case Added, Changed, Decide, wake:
+		return false
+	case Drain:
+		a.draining = true
+		return false
+	case *actor.Stopping, *actor.Restarting, *actor.Stopped, Deleted:
+		return true
+	}
+	a.asleep = false
+	a.load(ctx)
+	return true
+}
+
+// show tells what holds until the next message.
+func (a *Campaign) show() {
+	if a.cfg.Show == nil || a.phase != ready {
+		return
+	}
+	s := a.object(time.Now())
+	a.cfg.Show(&s)
+	a.shown = true
+}
+
+func (a *Campaign) unshow() {
+	if a.shown {
+		a.cfg.Show(nil)
+		a.shown = false
+	}
+}

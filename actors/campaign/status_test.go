@@ -1,0 +1,74 @@
+package campaign_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/callboard/callboard/actors/campaign"
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/domain"
+)
+
+// again begins a process that has just made the campaign.
+func (w *world) again() {
+	w.kill()
+	w.isNew = true
+	w.begin()
+	w.isNew = false
+}
+
+func TestADraftThatWasJustMadeIsReadOnceItIsWanted(t *testing.T) {
+	in(t, 3, nil, func(w *world) {
+		w.again()
+		w.tell(campaign.Changed{}) // nothing was read that could be read again
+		w.store.seed(&domain.Progress{CampaignID: campaignID, WorkspaceID: workspace, Total: 2})
+		assert.Equal(w, 2, w.must(campaign.Status{}).Progress.Total, "what the store has when it is asked for")
+		w.again()
+		w.must(campaign.Begin{})
+		w.until(time.Minute, domain.CampaignCompleted)
+		assert.Len(w, w.calls(), 2)
+	})
+}
+
+func TestADraftThatFailsBeforeItWasReadIsReadByItsSuccessor(t *testing.T) {
+	in(t, 3, nil, func(w *world) {
+		w.again()
+		w.tell(mailbox.Crashed{})
+		w.must(campaign.Begin{})
+		w.until(time.Minute, domain.CampaignCompleted)
+		assert.Len(w, w.calls(), 3)
+	})
+}
+
+// Whoever looks at the board sees what the actor would say.
+func TestAStatusIsShownUntilSomethingHappens(t *testing.T) {
+	var board *domain.CampaignStatusObject
+	in(t, 40, func(c *domain.Campaign) { c.Pacing.CallsPerMinute = 60 }, func(w *world) {
+		w.show = func(s *domain.CampaignStatusObject) { w.change(func() { board = s }) }
+		w.kill()
+		w.begin()
+		w.must(campaign.Begin{})
+		held, taken := 0, 0
+		for range 3000 {
+			var up *domain.CampaignStatusObject
+			w.change(func() { up = board })
+			now := w.must(campaign.Status{})
+			if up == nil {
+				taken++
+			} else {
+				held++
+				// These two go with the time alone, which is why a board is young.
+				shown := *up
+				shown.Waiting, now.Waiting = nil, nil
+				shown.Timing.EstimatedCompletion, now.Timing.EstimatedCompletion = nil, nil
+				assert.Equal(w, now, shown)
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+		assert.Equal(w, domain.CampaignCompleted, w.must(campaign.Status{}).Status)
+		assert.Greater(w, held, 100)
+		assert.Greater(w, taken, 40)
+	})
+}

@@ -1,0 +1,158 @@
+// Code generated from the OpenAPI document of the service. DO NOT EDIT.
+
+package client
+
+import (
+	"context"
+	"iter"
+	"net/url"
+	"strconv"
+	"time"
+)
+
+// ListKeysQuery is what ListKeys can be asked; what is zero is left out.
+type ListKeysQuery struct {
+	// Rows per page.
+	Limit int64
+	// next_cursor of the page before.
+	Cursor string
+	// Only what was created after this time.
+	CreatedAfter time.Time
+	// Only what was created before this time.
+	CreatedBefore time.Time
+}
+
+func (q *ListKeysQuery) values() url.Values {
+	v := make(url.Values)
+	if q.Limit != 0 {
+		v.Set("limit", strconv.FormatInt(q.Limit, 10))
+	}
+	if q.Cursor != "" {
+		v.Set("cursor", q.Cursor)
+	}
+	if !q.CreatedAfter.IsZero() {
+		v.Set("created_after", q.CreatedAfter.UTC().Format(time.RFC3339Nano))
+	}
+	if !q.CreatedBefore.IsZero() {
+		v.Set("created_before", q.CreatedBefore.UTC().Format(time.RFC3339Nano))
+	}
+	return v
+}
+
+// ListKeys: List API keys.
+//
+// GET /v1/api-keys
+func (c *Client) ListKeys(ctx context.Context, q ListKeysQuery, options ...Option) (*ListAPIKey, error) {
+	return send[ListAPIKey](ctx, c, "GET", "/v1/api-keys", q.values(), nil, options)
+}
+
+// AllKeys walks the pages of ListKeys to their end; an error is the last that comes.
+func (c *Client) AllKeys(ctx context.Context, q ListKeysQuery, options ...Option) iter.Seq2[APIKey, error] {
+	return pages(&q.Cursor, func() ([]APIKey, *string, error) {
+		l, err := c.ListKeys(ctx, q, options...)
+		if err != nil {
+			return nil, nil, err
+		}
+		return l.Data, l.NextCursor, nil
+	})
+}
+
+// CreateKey: Create an API key.
+//
+// POST /v1/api-keys
+//
+// The answer holds the key, this once.
+func (c *Client) CreateKey(ctx context.Context, body *NewKey, options ...Option) (*APIKey, error) {
+	return send[APIKey](ctx, c, "POST", "/v1/api-keys", nil, asJSON(body), options)
+}
+
+// RevokeKey: Revoke an API key at once.
+//
+// DELETE /v1/api-keys/{id}
+func (c *Client) RevokeKey(ctx context.Context, id string, options ...Option) (*Deleted, error) {
+	return send[Deleted](ctx, c, "DELETE", "/v1/api-keys/"+url.PathEscape(id), nil, nil, options)
+}
+
+// GetKey: Get an API key.
+//
+// GET /v1/api-keys/{id}
+func (c *Client) GetKey(ctx context.Context, id string, options ...Option) (*APIKey, error) {
+	return send[APIKey](ctx, c, "GET", "/v1/api-keys/"+url.PathEscape(id), nil, nil, options)
+}
+
+// UpdateKey: Change the addresses or the name of an API key.
+//
+// PUT /v1/api-keys/{id}
+func (c *Client) UpdateKey(ctx context.Context, id string, body *KeyChange, options ...Option) (*APIKey, error) {
+	return send[APIKey](ctx, c, "PUT", "/v1/api-keys/"+url.PathEscape(id), nil, asJSON(body), options)
+}
+
+// APIKey is an answer of the service, or a part of one.
+type APIKey struct {
+	AllowedIPs []string `json:"allowed_ips"`
+	// When it was made.
+	CreatedAt time.Time `json:"created_at"`
+	// live or test; the two never see each other.
+	Environment string `json:"environment"`
+	// When it ends.
+	ExpiresAt *time.Time `json:"expires_at"`
+	// Names it; never changes and is never given again.
+	ID string `json:"id"`
+	// The key itself, only in the answer to its creation.
+	Key        string     `json:"key,omitzero"`
+	KeyPrefix  string     `json:"key_prefix"`
+	Last4      string     `json:"last4"`
+	LastUsedAt *time.Time `json:"last_used_at"`
+	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	Metadata map[string]string `json:"metadata,omitzero"`
+	// For people.
+	Name string `json:"name"`
+	// What kind of resource this is.
+	Object      string     `json:"object"`
+	Operator    bool       `json:"operator"`
+	ParentID    string     `json:"parent_id,omitzero"`
+	Permissions []string   `json:"permissions"`
+	RevokedAt   *time.Time `json:"revoked_at,omitempty"`
+	// When it was last changed.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Whose it is.
+	WorkspaceID string `json:"workspace_id"`
+}
+
+// KeyChange is sent to the service.
+type KeyChange struct {
+	// [] lets every address in.
+	AllowedIPs []string `json:"allowed_ips,omitzero"`
+	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	Metadata map[string]string `json:"metadata,omitzero"`
+	// For people.
+	Name *string `json:"name,omitempty"`
+}
+
+// ListAPIKey is an answer of the service, or a part of one.
+type ListAPIKey struct {
+	// The rows of this page.
+	Data []APIKey `json:"data"`
+	// Whether there is another page.
+	HasMore bool `json:"has_more"`
+	// Send it as cursor for the next page; null at the end.
+	NextCursor *string `json:"next_cursor"`
+	// What kind of resource this is. One of list.
+	Object string `json:"object"`
+}
+
+// NewKey is sent to the service.
+type NewKey struct {
+	// Addresses or CIDRs; empty: from everywhere.
+	AllowedIPs []string `json:"allowed_ips,omitzero"`
+	// live or test; that of the key that makes it unless said.
+	Environment *string `json:"environment,omitempty"`
+	// When it ends.
+	ExpiresAt *time.Time `json:"expires_at,omitempty"`
+	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	Metadata map[string]string `json:"metadata,omitzero"`
+	// For people.
+	Name string `json:"name"`
+	// Not more than the key holds that makes it.
+	Permissions []string `json:"permissions"`
+}

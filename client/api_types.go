@@ -1,0 +1,560 @@
+// Code generated from the OpenAPI document of the service. DO NOT EDIT.
+
+package client
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// AnalysisField is sent to the service.
+type AnalysisField struct {
+	// What it is.
+	Description *string `json:"description,omitempty"`
+	// For people.
+	Name string `json:"name"`
+	// Whether it has to be found.
+	Required *bool `json:"required,omitempty"`
+	// string, number, integer or boolean.
+	Type string `json:"type"`
+	// The ones that it may have.
+	Values []string `json:"values,omitzero"`
+}
+
+// Call is an answer of the service, or a part of one.
+type Call struct {
+	// Which agent speaks.
+	AgentID string `json:"agent_id,omitzero"`
+	// Which version of the agent was pinned.
+	AgentVersion int64 `json:"agent_version,omitzero"`
+	// When it was answered; null: never.
+	AnsweredAt *time.Time `json:"answered_at"`
+	// Who answered, where that is known.
+	AnsweredBy string `json:"answered_by,omitzero"`
+	// Which attempt at its contact this is, from 1.
+	Attempt int64 `json:"attempt"`
+	// Of an inbound call: what its trunk told of the caller.
+	Caller *Caller `json:"caller,omitempty"`
+	// Of which campaign it is, where it is of one.
+	CampaignID string `json:"campaign_id,omitzero"`
+	// For which contact it is, where it is for one.
+	ContactID string `json:"contact_id,omitzero"`
+	// What was known beforehand, as it was sent.
+	Context map[string]any `json:"context,omitzero"`
+	// By the costs of its trunk.
+	Cost *Money `json:"cost,omitempty"`
+	// When it was made.
+	CreatedAt time.Time `json:"created_at"`
+	// inbound or outbound.
+	Direction string `json:"direction"`
+	// The outcome in a word, once it is over.
+	Disposition string `json:"disposition,omitzero"`
+	// From the answer to the end.
+	DurationSeconds int64 `json:"duration_seconds"`
+	// When it ended; null: it lives.
+	EndedAt *time.Time `json:"ended_at"`
+	// Who ended it: agent, remote, api or service.
+	EndedBy string `json:"ended_by,omitzero"`
+	// Why it ended: one of a closed list.
+	EndedReason string `json:"ended_reason,omitzero"`
+	// live or test; the two never see each other.
+	Environment string `json:"environment"`
+	// The number that called, or anonymous.
+	From string `json:"from"`
+	// Names it; never changes and is never given again.
+	ID string `json:"id"`
+	// What the caller wanted, where the pathway found out.
+	Intent string `json:"intent,omitzero"`
+	// Each INVITE of it, in order: other targets that were tried, and transfers.
+	Legs []Leg `json:"legs"`
+	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	Metadata map[string]string `json:"metadata,omitzero"`
+	// What kind of resource this is.
+	Object string `json:"object"`
+	// What came of it; null until it is over.
+	Outcome *CallOutcome `json:"outcome"`
+	// Which pathway it follows.
+	PathwayID string `json:"pathway_id,omitzero"`
+	// Whether recording or transcript are still to come.
+	Processing bool `json:"processing"`
+	// How the sound was.
+	Quality *Quality `json:"quality,omitempty"`
+	// Whether it is recorded.
+	Record bool `json:"record"`
+	// Whether the recording can be downloaded.
+	RecordingAvailable bool `json:"recording_available"`
+	// When retention deleted the recording.
+	RecordingDeletedAt *time.Time `json:"recording_deleted_at,omitempty"`
+	// How long the recording is.
+	RecordingSeconds float64 `json:"recording_seconds,omitzero"`
+	// Where the recording is, for who has a credential.
+	RecordingURL string `json:"recording_url,omitzero"`
+	// When the far end began to ring; null: never.
+	RingingAt *time.Time `json:"ringing_at"`
+	// The longest that the called waited for the next words of the agent, in milliseconds.
+	SlowestTurnMs int64 `json:"slowest_turn_ms,omitzero"`
+	// When it began.
+	StartedAt *time.Time `json:"started_at"`
+	// Where it stands. completed, busy, no_answer, failed and cancelled are final.
+	Status string `json:"status"`
+	// The number or extension that was called.
+	To string `json:"to"`
+	// Whether the transcript can be read.
+	TranscriptAvailable bool `json:"transcript_available"`
+	// When retention deleted the transcript.
+	TranscriptDeletedAt *time.Time `json:"transcript_deleted_at,omitempty"`
+	// Where the transcript is.
+	TranscriptURL string `json:"transcript_url,omitzero"`
+	// Each attempt to hand the caller on, in order.
+	Transfers []Transfer `json:"transfers,omitzero"`
+	// When it was last changed.
+	UpdatedAt time.Time `json:"updated_at"`
+	// What the pathway has collected.
+	Variables map[string]string `json:"variables"`
+	// Whose it is.
+	WorkspaceID string `json:"workspace_id"`
+}
+
+// CallCompliance is sent to the service.
+type CallCompliance struct {
+	// When it may ring.
+	CallingHours *NewHours `json:"calling_hours,omitempty"`
+}
+
+// CallOutcome is an answer of the service, or a part of one.
+type CallOutcome struct {
+	// Whether an appointment came of it.
+	AppointmentBooked bool `json:"appointment_booked"`
+	// What the caller wanted.
+	Intent string `json:"intent,omitzero"`
+	// As the pathway put it.
+	Notes string `json:"notes,omitzero"`
+	// The outcome in a word.
+	Result string `json:"result"`
+}
+
+// Caller is an answer of the service, or a part of one.
+type Caller struct {
+	// The number that the trunk vouches for; only of trunks whose headers are believed.
+	Asserted string `json:"asserted,omitzero"`
+	// Who was called before, the last first.
+	Diversions []Diverted `json:"diversions,omitzero"`
+	// The entries of History-Info, oldest first.
+	History []string `json:"history,omitzero"`
+	// The signature of the number, as the trunk passed it on (RFC 8224).
+	Identity string `json:"identity,omitzero"`
+	// As it was told beside the number.
+	Name string `json:"name,omitzero"`
+	// The trunk's judgement of the signature.
+	Verstat string `json:"verstat,omitzero"`
+	// The caller does not want the number shown.
+	Withheld bool `json:"withheld,omitzero"`
+}
+
+// Calling is an answer of the service, or a part of one.
+type Calling struct {
+	// Beginnings of numbers that are never called.
+	BlockedPrefixes []string `json:"blocked_prefixes"`
+	// ISO 3166 codes; * is every country.
+	Countries []string `json:"countries"`
+	// Of outbound calls per day in UTC; null: none.
+	DailySpendCap *Money `json:"daily_spend_cap"`
+	// Of an outbound or transferred call; 0: none of its own.
+	MaxCallMinutes int64 `json:"max_call_minutes"`
+}
+
+// CallingChange is sent to the service.
+type CallingChange struct {
+	// Beginnings of numbers that are never called.
+	BlockedPrefixes []string `json:"blocked_prefixes,omitzero"`
+	// ISO 3166 codes; * is every country.
+	Countries []string `json:"countries,omitzero"`
+	// Of outbound calls per day in UTC, by the costs of the trunks, or by the plan's price of an attempt where a trunk names none. An empty amount takes it away.
+	DailySpendCap *NewMoney `json:"daily_spend_cap,omitempty"`
+	// Of an outbound or transferred call. 0: none of its own.
+	MaxCallMinutes *int64 `json:"max_call_minutes,omitempty"`
+}
+
+// CapsChange is sent to the service.
+type CapsChange struct {
+	// Attempts to reach one number on one calendar day where it is: of all campaigns and single calls together. They are counted from the moment a cap is set. 0: no cap.
+	PerNumberPerDay *int64 `json:"per_number_per_day,omitempty"`
+}
+
+// ContactError is an answer of the service, or a part of one.
+type ContactError struct {
+	// The rule: invalid_row, invalid_phone, invalid_timezone, duplicate, dnc or missing_variable.
+	Code string `json:"code"`
+	// The row: 1 for the first line of a file or the first item of a list.
+	Line int64 `json:"line"`
+	// The rule in words.
+	Message string `json:"message"`
+	// The number as it was sent.
+	Phone string `json:"phone,omitzero"`
+}
+
+// DNCNumber is sent to the service.
+type DNCNumber struct {
+	// ISO 3166: how a number without country code is read. Left out: the workspace's default_country.
+	Country *string `json:"country,omitempty"`
+	// A number that is not to be called.
+	Phone string `json:"phone"`
+}
+
+// Deleted is an answer of the service, or a part of one.
+type Deleted struct {
+	// Always true.
+	Deleted bool `json:"deleted"`
+	// Names it; never changes and is never given again.
+	ID string `json:"id"`
+	// What kind of resource this is.
+	Object string `json:"object"`
+}
+
+// Detail is an answer of the service, or a part of one.
+type Detail struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Param   string `json:"param"`
+}
+
+// Diverted is an answer of the service, or a part of one.
+type Diverted struct {
+	// The number that was called before.
+	From string `json:"from"`
+	// Why the call went on.
+	Reason string `json:"reason,omitzero"`
+}
+
+// Event is an answer of the service, or a part of one.
+type Event struct {
+	// When it was made.
+	CreatedAt time.Time `json:"created_at"`
+	// What happened; its shape goes by the type.
+	Data json.RawMessage `json:"data"`
+	// Names it; never changes and is never given again.
+	ID string `json:"id"`
+	// Counts the events of a subject from 1.
+	Sequence int64 `json:"sequence"`
+	// What it is about: a call, a campaign.
+	Subject string `json:"subject"`
+	// The unit that it is of.
+	SvcID string `json:"svc_id"`
+	// What happened, such as call.ended.
+	Type string `json:"type"`
+	// Whose it is.
+	WorkspaceID string `json:"workspace_id"`
+}
+
+// FrequencyCaps is an answer of the service, or a part of one.
+type FrequencyCaps struct {
+	// Attempts to reach one number on one of its calendar days; 0: no cap.
+	PerNumberPerDay int64 `json:"per_number_per_day"`
+}
+
+// Leg is an answer of the service, or a part of one.
+type Leg struct {
+	// The final SIP answer; 0: none came.
+	Code int64 `json:"code"`
+	// What the sound was written with.
+	Codec string `json:"codec,omitzero"`
+	// When it ended; null: it lives.
+	EndedAt *time.Time `json:"ended_at"`
+	// From the INVITE to the first ringing or final answer.
+	PDDMs int64 `json:"pdd_ms"`
+	// The cause of its end as the network has it (Q.850).
+	Q850 int64 `json:"q850,omitzero"`
+	// The phrase of the answer, or why there was none.
+	Reason string `json:"reason"`
+	// transfer: to whom the caller was handed; empty: the far end itself.
+	Role string `json:"role,omitzero"`
+	// The Call-ID of its messages.
+	SIPCallID string `json:"sip_call_id"`
+	// When its INVITE was sent or came.
+	StartedAt time.Time `json:"started_at"`
+	// host:port;transport.
+	Target string `json:"target"`
+	// Over which trunk.
+	TrunkID string `json:"trunk_id"`
+}
+
+// Limits is an answer of the service, or a part of one.
+type Limits struct {
+	// Outbound calls that may begin in a minute.
+	CallsPerMinute int64 `json:"calls_per_minute"`
+	// Inbound calls at once.
+	ConcurrentInbound int64 `json:"concurrent_inbound"`
+	// Outbound calls at once.
+	ConcurrentOutbound int64 `json:"concurrent_outbound"`
+	// Requests to the API.
+	RequestsPerMinute int64 `json:"requests_per_minute"`
+}
+
+// LimitsChange is sent to the service.
+type LimitsChange struct {
+	// Outbound calls that may begin in a minute.
+	CallsPerMinute *int64 `json:"calls_per_minute,omitempty"`
+	// Inbound calls at once.
+	ConcurrentInbound *int64 `json:"concurrent_inbound,omitempty"`
+	// Outbound calls at once.
+	ConcurrentOutbound *int64 `json:"concurrent_outbound,omitempty"`
+	// Requests to the API.
+	RequestsPerMinute *int64 `json:"requests_per_minute,omitempty"`
+}
+
+// ListEvent is an answer of the service, or a part of one.
+type ListEvent struct {
+	// The rows of this page.
+	Data []Event `json:"data"`
+	// Whether there is another page.
+	HasMore bool `json:"has_more"`
+	// Send it as cursor for the next page; null at the end.
+	NextCursor *string `json:"next_cursor"`
+	// What kind of resource this is. One of list.
+	Object string `json:"object"`
+}
+
+// Money is an answer of the service, or a part of one.
+type Money struct {
+	// Decimal text.
+	Amount string `json:"amount"`
+	// ISO 4217.
+	Currency string `json:"currency"`
+}
+
+// NewCallRequest is sent to the service.
+type NewCallRequest struct {
+	// agent_id or pathway_id is required.
+	AgentID *string `json:"agent_id,omitempty"`
+	// Rules of this call.
+	Compliance *CallCompliance `json:"compliance,omitempty"`
+	// Variables of the pathway.
+	Context map[string]any `json:"context,omitzero"`
+	// The workspace's first number unless said.
+	From *string `json:"from,omitempty"`
+	// After so long it is ended.
+	MaxDurationSeconds *int64 `json:"max_duration_seconds,omitempty"`
+	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	Metadata map[string]string `json:"metadata,omitzero"`
+	// agent_id or pathway_id is required.
+	PathwayID *string `json:"pathway_id,omitempty"`
+	// false: nothing is recorded.
+	Record *bool `json:"record,omitempty"`
+	// How long it may ring, from the first ringing.
+	RingTimeoutSeconds *int64 `json:"ring_timeout_seconds,omitempty"`
+	// A telephone number, or the extension or SIP address of a phone of the workspace.
+	To string `json:"to"`
+}
+
+// NewContact is sent to the service.
+type NewContact struct {
+	// Variables of the pathway's text.
+	Context map[string]any `json:"context,omitzero"`
+	Country *string        `json:"country,omitempty"`
+	// E.164, or national in the campaign's default_country.
+	Phone string `json:"phone"`
+	// Overrides the zone of the number.
+	Timezone *string `json:"timezone,omitempty"`
+}
+
+// NewHours is sent to the service.
+type NewHours struct {
+	// HH:MM, up to 24:00
+	End string `json:"end"`
+	// HH:MM
+	Start string `json:"start"`
+	// A zone's name, or local: the contact's.
+	Timezone *string `json:"timezone,omitempty"`
+}
+
+// NewMessage is sent to the service.
+type NewMessage struct {
+	// At most 1600 letters; {{name}} and {{name | fallback}} are filled in from context.
+	Body string `json:"body"`
+	// Values for the names in body.
+	Context map[string]any `json:"context,omitzero"`
+	// The workspace's first number unless said.
+	From *string `json:"from,omitempty"`
+	// Addresses of pictures and the like, https only; 10 at most.
+	Media []string `json:"media,omitzero"`
+	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	Metadata map[string]string `json:"metadata,omitzero"`
+	// Best in E.164.
+	To string `json:"to"`
+}
+
+// NewMoney is sent to the service.
+type NewMoney struct {
+	// Decimal text.
+	Amount string `json:"amount"`
+	// ISO 4217. One of USD.
+	Currency *string `json:"currency,omitempty"`
+}
+
+// NewPricing is sent to the service.
+type NewPricing struct {
+	// Per month.
+	IncludedAttempts *int64 `json:"included_attempts,omitempty"`
+	// Of each further one. An empty amount takes the price away.
+	PricePerAttempt NewMoney `json:"price_per_attempt"`
+}
+
+// Pricing is an answer of the service, or a part of one.
+type Pricing struct {
+	// Attempts per month that cost nothing.
+	IncludedAttempts int64 `json:"included_attempts"`
+	// Of each further one.
+	PricePerAttempt Money `json:"price_per_attempt"`
+}
+
+// Quality is an answer of the service, or a part of one.
+type Quality struct {
+	// What the sound was written with.
+	Codec string `json:"codec,omitzero"`
+	// How unevenly packets came.
+	JitterMs float64 `json:"jitter_ms"`
+	// Packets of the far end that did not come.
+	LossPercent float64 `json:"loss_percent"`
+	// The expected judgement of a listener, 1 to 4.5.
+	MOS float64 `json:"mos"`
+	// Packets that were heard.
+	PacketsReceived int64 `json:"packets_received"`
+	// Packets of others, forged ones and replays.
+	PacketsRefused int64 `json:"packets_refused"`
+	// Packets that were sent.
+	PacketsSent int64 `json:"packets_sent"`
+	// To the far end and back, by its reports.
+	RoundTripMs float64 `json:"round_trip_ms"`
+}
+
+// Retention is an answer of the service, or a part of one.
+type Retention struct {
+	// Days after its end after which an appointment is deleted; 0: it is kept.
+	AppointmentDays int64 `json:"appointment_days"`
+	// Days after which a text message is deleted; 0: it is kept.
+	MessageDays int64 `json:"message_days"`
+	// Days after which a call's recording is deleted; 0: it is kept.
+	RecordingDays int64 `json:"recording_days"`
+	// Days after which a call's SIP messages are deleted; 0: they are kept.
+	TraceDays int64 `json:"trace_days"`
+	// Days after which a call's transcript is deleted; 0: it is kept.
+	TranscriptDays int64 `json:"transcript_days"`
+}
+
+// RetentionChange is sent to the service.
+type RetentionChange struct {
+	// Days after their end after which appointments are deleted; 0: they are kept.
+	AppointmentDays *int64 `json:"appointment_days,omitempty"`
+	// Days after which text messages are deleted; 0: they are kept.
+	MessageDays *int64 `json:"message_days,omitempty"`
+	// Days after which recordings are deleted; 0: they are kept.
+	RecordingDays *int64 `json:"recording_days,omitempty"`
+	// Days after which the SIP messages of calls are deleted; 0: they are kept.
+	TraceDays *int64 `json:"trace_days,omitempty"`
+	// Days after which transcripts are deleted; 0: they are kept.
+	TranscriptDays *int64 `json:"transcript_days,omitempty"`
+}
+
+// SIPStep is an answer of the service, or a part of one.
+type SIPStep struct {
+	// When it came.
+	At time.Time `json:"at"`
+	// The answer; 0: none came.
+	Code int64 `json:"code"`
+	// REFER, NOTIFY or INVITE.
+	Method string `json:"method"`
+	// Its phrase.
+	Phrase string `json:"phrase,omitzero"`
+}
+
+// Transfer is an answer of the service, or a part of one.
+type Transfer struct {
+	// When somebody answered.
+	AnsweredAt *time.Time `json:"answered_at,omitempty"`
+	// Who began it: api, agent or remote.
+	By string `json:"by"`
+	// When it was over.
+	EndedAt *time.Time `json:"ended_at,omitempty"`
+	// Which legs of the call it dialled, from 1.
+	Legs []int64 `json:"legs,omitzero"`
+	// blind, attended or bridge.
+	Mode string `json:"mode"`
+	// The agent's name of the destination.
+	Name string `json:"name,omitzero"`
+	// Why it failed.
+	Reason string `json:"reason,omitzero"`
+	// What SIP answered, in order, 16 at most.
+	SIP []SIPStep `json:"sip,omitzero"`
+	// When it began.
+	StartedAt time.Time `json:"started_at"`
+	// in_progress, connected, completed, returned or failed. The last three are final.
+	Status string `json:"status"`
+	// What was told to whoever answered.
+	Summary string `json:"summary,omitzero"`
+	// A number, an extension or a SIP address.
+	To string `json:"to"`
+}
+
+// Workspace is an answer of the service, or a part of one.
+type Workspace struct {
+	// Origins whose pages may come with the tokens of users.
+	AllowedOrigins []string `json:"allowed_origins"`
+	// Whom it may call, and for how much.
+	Calling Calling `json:"calling"`
+	// When it was made.
+	CreatedAt time.Time `json:"created_at"`
+	// ISO 3166: how numbers without a country code are read.
+	DefaultCountry string `json:"default_country"`
+	// The list of numbers that are never called.
+	DefaultDNCListID string `json:"default_dnc_list_id"`
+	// live or test; the two never see each other.
+	Environment string `json:"environment"`
+	// How often somebody may be rung.
+	FrequencyCaps FrequencyCaps `json:"frequency_caps"`
+	// Names it; never changes and is never given again.
+	ID string `json:"id"`
+	// Its ceilings.
+	Limits Limits `json:"limits"`
+	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	Metadata map[string]string `json:"metadata,omitzero"`
+	// For people.
+	Name string `json:"name"`
+	// What kind of resource this is.
+	Object string `json:"object"`
+	// starter, professional or enterprise.
+	Plan string `json:"plan"`
+	// What an account on enterprise pays for an attempt; null: nothing.
+	Pricing *Pricing `json:"pricing,omitempty"`
+	// How long its data are kept.
+	Retention Retention `json:"retention"`
+	// The number of the price that holds now; each change of it counts on.
+	Tariff int64 `json:"tariff"`
+	// When it was last changed.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Whose it is.
+	WorkspaceID string `json:"workspace_id"`
+}
+
+// WorkspaceChange is sent to the service.
+type WorkspaceChange struct {
+	// Origins whose pages may come with the tokens of users, e.g. https://app.example.com; [] is none.
+	AllowedOrigins []string `json:"allowed_origins,omitzero"`
+	// Operators only.
+	Calling *CallingChange `json:"calling,omitempty"`
+	// ISO 3166: how numbers without a country code are read.
+	DefaultCountry *string `json:"default_country,omitempty"`
+	// How often somebody may be rung.
+	FrequencyCaps *CapsChange `json:"frequency_caps,omitempty"`
+	// On enterprise only. Operators only.
+	Limits *LimitsChange `json:"limits,omitempty"`
+	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	Metadata map[string]string `json:"metadata,omitzero"`
+	// For people.
+	Name *string `json:"name,omitempty"`
+	// starter, professional or enterprise. Operators only.
+	Plan *string `json:"plan,omitempty"`
+	// What an account on enterprise has agreed to pay. Operators only.
+	Pricing *NewPricing `json:"pricing,omitempty"`
+	// How long its data are kept.
+	Retention *RetentionChange `json:"retention,omitempty"`
+}

@@ -1,0 +1,23 @@
+// Code generated from the OpenAPI document of the service. DO NOT EDIT.
+
+package client
+
+import (
+	"context"
+)
+
+// GetWorkspace: Get the workspace.
+//
+// GET /v1/workspace
+func (c *Client) GetWorkspace(ctx context.Context, options ...Option) (*Workspace, error) {
+	return send[Workspace](ctx, c, "GET", "/v1/workspace", nil, nil, options)
+}
+
+// UpdateWorkspace: Change the workspace.
+//
+// PATCH /v1/workspace
+//
+// Plan, price, limits and destination rules take an operator key: 403 operator_required.
+func (c *Client) UpdateWorkspace(ctx context.Context, body *WorkspaceChange, options ...Option) (*Workspace, error) {
+	return send[Workspace](ctx, c, "PATCH", "/v1/workspace", nil, asJSON(body), options)
+}
