@@ -431,6 +431,8 @@ type Quality struct {
 type Retention struct {
 	// Days after its end after which an appointment is deleted; 0: it is kept.
 	AppointmentDays int64 `json:"appointment_days"`
+	// Days after which an event and the log of its deliveries are deleted, 7 at least, but not before it was sent; 0: they are kept.
+	EventDays int64 `json:"event_days"`
 	// Days after which a text message is deleted; 0: it is kept.
 	MessageDays int64 `json:"message_days"`
 	// Days after which a call's recording is deleted; 0: it is kept.
@@ -445,6 +447,8 @@ type Retention struct {
 type RetentionChange struct {
 	// Days after their end after which appointments are deleted; 0: they are kept.
 	AppointmentDays *int64 `json:"appointment_days,omitempty"`
+	// Days after which events and the logs of their deliveries are deleted, 7 at least; 0: they are kept.
+	EventDays *int64 `json:"event_days,omitempty"`
 	// Days after which text messages are deleted; 0: they are kept.
 	MessageDays *int64 `json:"message_days,omitempty"`
 	// Days after which recordings are deleted; 0: they are kept.

@@ -88,6 +88,8 @@ func (c *Client) GetWebhook(ctx context.Context, id string, options ...Option) (
 // UpdateWebhook: Change an endpoint.
 //
 // PATCH /v1/webhooks/{id}
+//
+// The answer to a change of the secret holds it, this once.
 func (c *Client) UpdateWebhook(ctx context.Context, id string, body *WebhookChange, options ...Option) (*Webhook, error) {
 	return send[Webhook](ctx, c, "PATCH", "/v1/webhooks/"+url.PathEscape(id), nil, asJSON(body), options)
 }
@@ -329,16 +331,25 @@ type Webhook struct {
 	// Of which campaign it is, where it is of one.
 	CampaignID string `json:"campaign_id,omitzero"`
 	// When it was made.
-	CreatedAt time.Time `json:"created_at"`
+	CreatedAt  time.Time  `json:"created_at"`
+	DisabledAt *time.Time `json:"disabled_at,omitempty"`
+	// Why it was disabled: gone (it answered 410), failing (no delivery succeeded for three days).
+	DisabledReason string `json:"disabled_reason,omitzero"`
 	// live or test; the two never see each other.
-	Environment  string   `json:"environment"`
-	Events       []string `json:"events"`
-	FailureCount int64    `json:"failure_count"`
+	Environment string   `json:"environment"`
+	Events      []string `json:"events"`
+	// The first of the failed attempts since which none succeeded.
+	FailingSince *time.Time `json:"failing_since,omitempty"`
+	FailureCount int64      `json:"failure_count"`
 	// Names it; never changes and is never given again.
 	ID             string     `json:"id"`
 	LastDeliveryAt *time.Time `json:"last_delivery_at"`
 	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
 	Metadata map[string]string `json:"metadata,omitzero"`
+	// When it does; until then X-Svc-Signature-Next carries its signature.
+	NextSecretAt *time.Time `json:"next_secret_at,omitempty"`
+	// Of the secret that takes over.
+	NextSecretHint string `json:"next_secret_hint,omitzero"`
 	// What kind of resource this is.
 	Object     string `json:"object"`
 	Secret     string `json:"secret,omitzero"`
@@ -356,5 +367,9 @@ type WebhookChange struct {
 	Events []string `json:"events,omitzero"`
 	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	URL      *string           `json:"url,omitempty"`
+	// Another secret; an empty one is made here and shown in the answer, this once.
+	Secret *string `json:"secret,omitempty"`
+	// With secret: how long the old one goes on signing X-Svc-Signature, while X-Svc-Signature-Next is by the new one; 24 unless said, 0: not at all.
+	SecretOverlapHours *int64  `json:"secret_overlap_hours,omitempty"`
+	URL                *string `json:"url,omitempty"`
 }

@@ -23,12 +23,15 @@ func TestADraftThatWasJustMadeIsReadOnceItIsWanted(t *testing.T) {
 	in(t, 3, nil, func(w *world) {
 		w.again()
 		w.tell(campaign.Changed{}) // nothing was read that could be read again
-		w.store.seed(&domain.Progress{CampaignID: campaignID, WorkspaceID: workspace, Total: 2})
-		assert.Equal(w, 2, w.must(campaign.Status{}).Progress.Total, "what the store has when it is asked for")
+		c := domain.Campaign{Meta: domain.Meta{WorkspaceID: workspace, ID: campaignID}}
+		w.store.set(func(m *memory) { _, _ = m.get(&c) })
+		c.PauseReason = "changed"
+		w.store.seed(&c)
+		assert.Equal(w, "changed", w.must(campaign.Status{}).PauseReason, "what the store has when it is asked for")
 		w.again()
 		w.must(campaign.Begin{})
 		w.until(time.Minute, domain.CampaignCompleted)
-		assert.Len(w, w.calls(), 2)
+		assert.Len(w, w.calls(), 3)
 	})
 }
 
