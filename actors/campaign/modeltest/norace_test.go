@@ -2,4 +2,4 @@
 
 package modeltest_test
 
-const raced = false
+const usual = 300

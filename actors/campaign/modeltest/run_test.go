@@ -18,7 +18,7 @@ import (
 )
 
 var (
-	seeds = flag.Int("model.seeds", 200, "how many random scenarios are played")
+	seeds = flag.Int("model.seeds", usual, "how many random scenarios are played")
 	from  = flag.Uint64("model.from", 1, "the first seed")
 	fewer = flag.Bool("model.shrink", true, "look for fewer steps that break the same")
 )
