@@ -28,20 +28,27 @@ type ordeal struct {
 }
 
 const (
-	ordealLines    = 20
+	ordealLines    = 100 // see killLines
 	ordealAttempts = 2
 )
 
-// newOrdeal is short in every run and long at night.
+// newOrdeal is one of a service without the race detector; those of mere kills
+// have one with it.
 func newOrdeal(t *testing.T, env ...string) *ordeal {
 	t.Helper()
+	return ordealOf(t, newPlainService(t, env...))
+}
+
+// ordealOf is short in every run and long at night.
+func ordealOf(t *testing.T, s *service) *ordeal {
+	t.Helper()
 	o := &ordeal{
+		service: s,
 		answers: sipp(t, "uas-answer-logged"), busy: sipp(t, "uas-busy"), contacts: 150, rounds: 3, perMinute: 1200,
 	}
 	if os.Getenv("NIGHTLY") != "" {
 		o.contacts, o.rounds = 2000, 60
 	}
-	o.service = newService(t, env...)
 	o.api("PATCH", "/v1/workspace", object{"plan": "enterprise", "limits": object{
 		"requests_per_minute": 1000000, "concurrent_inbound": 1, "concurrent_outbound": ordealLines, "calls_per_minute": 100000,
 	}})
@@ -206,7 +213,7 @@ func (o *ordeal) endure(fault func(round int)) {
 
 func TestKillsOfTheServiceWithRetriesOnPebble(t *testing.T) {
 	t.Parallel()
-	o := newOrdeal(t)
+	o := ordealOf(t, newService(t))
 	o.endure(func(int) { o.kill9(); o.start() })
 }
 
@@ -214,7 +221,7 @@ func TestKillsOfTheServiceWithRetriesOnPebble(t *testing.T) {
 func TestKillsOfServiceAndRedisTogetherAndApart(t *testing.T) {
 	t.Parallel()
 	url, server := redistest.Start(t)
-	o := newOrdeal(t, "CALLBOARD_REDIS_URL="+url)
+	o := ordealOf(t, newService(t, "CALLBOARD_REDIS_URL="+url))
 	o.endure(func(round int) {
 		switch round % 3 {
 		case 0:

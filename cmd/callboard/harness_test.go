@@ -2,7 +2,6 @@ package main_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -12,9 +11,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -28,6 +27,26 @@ import (
 // binary is the service under test, built once: with the race detector, unless
 // it is measured.
 var binary string
+
+// plain builds the same service without the race detector, which makes
+// everything last five times as long, for tests whose many rounds look for
+// faults of another kind. At night these run under it too.
+var plain = sync.OnceValues(func() (string, error) {
+	if os.Getenv("NIGHTLY") != "" {
+		return binary, nil
+	}
+	path := binary + "-plain"
+	return path, build(path)
+})
+
+// build makes the service with its points of failure.
+func build(to string, args ...string) error {
+	args = append(append([]string{"build"}, args...), "-tags", "failpoints", "-ldflags=-checklinkname=0", "-o", to, ".")
+	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return nil
+}
 
 func TestMain(m *testing.M) {
 	if mediatest.BePeer() {
@@ -60,13 +79,12 @@ func TestMain(m *testing.M) {
 		_ = flag.Set("test.parallel", "4")
 	}
 	binary = filepath.Join(dir, "callboard")
-	args := []string{"build", "-tags", "failpoints", "-ldflags=-checklinkname=0", "-o", binary, "."}
+	var args []string
 	if !onlySpeed() {
-		args = slices.Insert(args, 1, "-race")
+		args = []string{"-race"}
 	}
-	build := exec.CommandContext(context.Background(), "go", args...)
-	if out, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, out)
+	if err := build(binary, args...); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 	code := m.Run()
@@ -84,6 +102,7 @@ func onlySpeed() bool {
 type service struct {
 	t        testing.TB
 	dir      string
+	binary   string
 	env      []string
 	args     []string
 	http     string
@@ -103,11 +122,22 @@ func newService(t testing.TB, env ...string) *service {
 	return s
 }
 
+// newPlainService starts one without the race detector, see plain.
+func newPlainService(t testing.TB, env ...string) *service {
+	t.Helper()
+	s := prepare(t, env...)
+	var err error
+	s.binary, err = plain()
+	require.NoError(t, err)
+	s.start()
+	return s
+}
+
 func prepare(t testing.TB, env ...string) *service {
 	t.Helper()
 	dir := t.TempDir()
 	low := siptest.ServicePorts(t)
-	s := &service{t: t, dir: dir, http: "127.0.0.1:" + strconv.Itoa(siptest.Port(t)), sip: siptest.Port(t), receiver: newReceiver(t)}
+	s := &service{t: t, dir: dir, binary: binary, http: "127.0.0.1:" + strconv.Itoa(siptest.Port(t)), sip: siptest.Port(t), receiver: newReceiver(t)}
 	ca := filepath.Join(dir, "ca.pem")
 	require.NoError(t, os.WriteFile(ca, s.receiver.pem, 0o600))
 	s.env = append(append(os.Environ(),
@@ -154,7 +184,7 @@ func (s *service) launch() {
 	var err error
 	s.log, err = os.OpenFile(filepath.Join(s.dir, "log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	require.NoError(s.t, err)
-	s.cmd = exec.Command(binary, s.args...)
+	s.cmd = exec.Command(s.binary, s.args...)
 	s.cmd.Env, s.cmd.Stdout, s.cmd.Stderr = s.env, s.log, s.log
 	s.cmd.Dir = s.dir
 	require.NoError(s.t, s.cmd.Start())
