@@ -89,7 +89,7 @@ func (n *Node) grow(ctx context.Context, w *domain.Workspace) error {
 	}
 	if len(l.orphans) > 0 {
 		run := n.life()
-		n.beside(func() { n.forgetOrphans(run, w.ID, t.orphans.over, l.orphans) })
+		n.beside(func() { n.forgetOrphans(run, w.ID, &t.orphans) })
 	}
 	select { // whoever asks now finds everybody
 	case <-lives:

@@ -69,23 +69,31 @@ func (n *Node) orphansOf(ctx context.Context, ws string, attempts []*domain.Atte
 	return append(left, fresh...), nil
 }
 
-// forgetOrphans removes the rows of calls once the last of their dialogs is
-// over. What a full or absent store keeps is ended once more by the next
-// process.
-func (n *Node) forgetOrphans(ctx context.Context, ws string, over <-chan struct{}, all []*domain.Orphan) {
-	select {
-	case <-over:
-	case <-ctx.Done():
-		return
-	}
-	for at := 0; at < len(all); at += orphansAtOnce {
-		change := commit.Change{Workspace: ws}
-		for _, o := range all[at:min(at+orphansAtOnce, len(all))] {
-			change.Deletes = append(change.Deletes, o.Key())
-		}
-		if _, err := n.cfg.Store.Apply(ctx, change); err != nil {
-			n.cfg.Log.Warn("rows of interrupted calls that are over stay behind", slog.Any("error", err))
+// forgetOrphans removes the row of each call soon after the last of its dialogs
+// is over, whatever is with the others: who has no dialog any more need not
+// answer the BYE of the next process. What a full or absent store keeps is ended
+// once more by that one.
+func (n *Node) forgetOrphans(ctx context.Context, ws string, o *orphans) {
+	var over []string
+	for left := 1; left > 0; {
+		select {
+		case <-o.some:
+		case <-ctx.Done():
 			return
+		}
+		var more []string
+		more, left = o.forgotten()
+		over = append(over, more...)
+		for len(over) > 0 {
+			change, most := commit.Change{Workspace: ws}, min(orphansAtOnce, len(over))
+			for _, id := range over[:most] {
+				change.Deletes = append(change.Deletes, (&domain.Orphan{WorkspaceID: ws, CallID: id}).Key())
+			}
+			if _, err := n.cfg.Store.Apply(ctx, change); err != nil {
+				n.cfg.Log.Warn("rows of interrupted calls that are over stay behind", slog.Any("error", err))
+				break
+			}
+			over = over[most:]
 		}
 	}
 }
@@ -96,7 +104,8 @@ func (n *Node) forgetOrphans(ctx context.Context, ws string, over <-chan struct{
 type orphans struct {
 	mu   sync.Mutex
 	live map[string]*held // by call
-	over chan struct{}    // closed once none is left
+	over []string         // calls whose rows are there yet
+	some chan struct{}    // one is over, and maybe more
 }
 
 type held struct {
@@ -108,10 +117,7 @@ type held struct {
 func (o *orphans) keep(all []*domain.Orphan, until time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.live, o.over = make(map[string]*held, len(all)), make(chan struct{})
-	if len(all) == 0 {
-		close(o.over)
-	}
+	o.live, o.some = make(map[string]*held, len(all)), make(chan struct{}, 1)
 	for _, a := range all {
 		o.live[a.CallID] = &held{
 			numbers.Live{CallID: a.CallID, Number: a.Number, Environment: a.Environment, Until: until}, a.CampaignID, len(a.Legs),
@@ -154,10 +160,22 @@ func (o *orphans) gone(callID string) (last bool) {
 	if h.legs--; h.legs > 0 {
 		return false
 	}
-	if delete(o.live, callID); len(o.live) == 0 {
-		close(o.over)
+	delete(o.live, callID)
+	o.over = append(o.over, callID)
+	select {
+	case o.some <- struct{}{}:
+	default:
 	}
 	return true
+}
+
+// forgotten are the calls that are over since it was asked last, and how many
+// are not.
+func (o *orphans) forgotten() (over []string, left int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	over, o.over = o.over, nil
+	return over, len(o.live)
 }
 
 // endOrphans ends the dialogs of earlier processes; until that is done they

@@ -118,6 +118,20 @@ func TestNothingIsKeptOfAnOrphanedCallThatIsOver(t *testing.T) {
 	h.until(20*time.Second, "its row is gone", func() bool { return h.orphaned() == 0 })
 }
 
+func TestNothingIsKeptOfAnOrphanedCallThatIsOverWhileAnotherMayRing(t *testing.T) {
+	h := build(t, nil)
+	silent, answers := number(7, 1, "11"), number(7, 2, "11")
+	h.crashedOn(silent, nil)
+	h.crashedOn(answers, h.answering(answers))
+	h.shut()
+	h.open()
+	h.until(20*time.Second, "the row of the other is gone", func() bool { return h.orphaned() == 1 })
+	require.False(t, h.free(silent), "it may ring for all that is known")
+	h.shut()
+	h.open()
+	assert.True(t, h.free(answers), "nobody asks its phone again")
+}
+
 func TestACallKeepsItsLineUntilTheLastOfItsOrphanedLegsHasEnded(t *testing.T) {
 	h := build(t, nil)
 	both, answers := number(7, 1, "11"), number(7, 2, "11")

@@ -28,7 +28,7 @@ type ordeal struct {
 }
 
 const (
-	ordealLines    = 100 // see killLines
+	ordealLines    = 60 // see killLines
 	ordealAttempts = 2
 )
 

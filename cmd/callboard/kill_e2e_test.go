@@ -19,7 +19,7 @@ import (
 // it: there are enough for many kills in a row.
 const (
 	killContacts = 300
-	killLines    = 200
+	killLines    = 60
 )
 
 // killed begins a campaign that is to be killed.
