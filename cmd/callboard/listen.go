@@ -1,0 +1,284 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/domain/hook"
+)
+
+const (
+	comeBack     = 2 * time.Second // after a stream has ended
+	longestEvent = 16 << 20
+	longestTold  = 64 << 10 // of what a service answers
+)
+
+// errRefused ends listening: it would be refused again.
+var errRefused = errors.New("refused")
+
+// forwarder posts events to a program of whoever develops one.
+type forwarder struct {
+	to     string
+	secret string
+	client *http.Client
+	out    io.Writer
+}
+
+// newForwarder reaches this machine only, unless anywhere is set; "" makes a
+// secret.
+func newForwarder(to, secret string, anywhere bool, out io.Writer) (*forwarder, error) {
+	u, err := url.Parse(to)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, errors.New("--forward-to must be a URL such as http://localhost:3000/hooks")
+	}
+	if secret == "" {
+		var b [32]byte
+		_, _ = rand.Read(b[:]) // never fails
+		secret = hook.NewSecret(b)
+	}
+	dialer := &net.Dialer{Timeout: 10 * time.Second}
+	if !anywhere {
+		dialer.ControlContext = func(_ context.Context, _, address string, _ syscall.RawConn) error {
+			if to, err := netip.ParseAddrPort(address); err != nil || !to.Addr().Unmap().IsLoopback() {
+				return fmt.Errorf("%s is not on this machine; --anywhere lets events go there", address)
+			}
+			return nil
+		}
+	}
+	return &forwarder{to: to, secret: secret, out: out, client: &http.Client{
+		Timeout: hook.Timeout, Transport: &http.Transport{DialContext: dialer.DialContext},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}, nil
+}
+
+// forward posts one event and tells what came of it.
+func (f *forwarder) forward(ctx context.Context, id, kind string, body []byte) error {
+	now := time.Now()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, f.to, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	for _, h := range (hook.Attempt{EventID: id, Number: 1, First: now, At: now, Secret: f.secret}).Headers(body) {
+		req.Header.Set(h.Name, h.Value)
+	}
+	resp, err := f.client.Do(req)
+	if err != nil {
+		_, _ = fmt.Fprintf(f.out, "%s  %s  %v\n", kind, id, err)
+		return err
+	}
+	_, _ = io.CopyN(io.Discard, resp.Body, longestTold)
+	_ = resp.Body.Close()
+	_, _ = fmt.Fprintf(f.out, "%s  %s  %d  %d ms\n", kind, id, resp.StatusCode, time.Since(now).Milliseconds())
+	if resp.StatusCode < 200 || resp.StatusCode > 299 {
+		return fmt.Errorf("%s answered %d", f.to, resp.StatusCode)
+	}
+	return nil
+}
+
+// far is a running service, as a client reaches it.
+type far struct{ url, key string }
+
+func (s *far) flags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&s.url, "url", "http://127.0.0.1:8080", "where the service is")
+	cmd.Flags().StringVar(&s.key, "key", "", "an API key; CALLBOARD_KEY unless said")
+}
+
+func (s *far) request(ctx context.Context, method, path string, body io.Reader) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(s.url, "/")+path, body)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Authorization", "Bearer "+cmp.Or(s.key, os.Getenv("CALLBOARD_KEY")))
+	return req, nil
+}
+
+// told is an answer that is no success, as an error.
+func toldBy(resp *http.Response) error {
+	text, _ := io.ReadAll(io.LimitReader(resp.Body, longestTold))
+	var envelope struct {
+		Error struct{ Message string } `json:"error"`
+	}
+	_ = json.Unmarshal(text, &envelope) // what is no JSON says nothing
+	return fmt.Errorf("the service answered %d: %s", resp.StatusCode, envelope.Error.Message)
+}
+
+// follow reads events until the stream ends, and gives each to do. last is the
+// id of the last event that was done with, or now.
+func (s *far) follow(ctx context.Context, types, last string, opened func(), do func(id, kind string, body []byte)) (string, error) {
+	q := url.Values{}
+	if types != "" {
+		q.Set("type", types)
+	}
+	if last != "" {
+		q.Set("after", last)
+	}
+	req, err := s.request(ctx, http.MethodGet, "/v1/events/stream?"+q.Encode(), nil)
+	if err != nil {
+		return last, err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return last, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != http.StatusOK {
+		err = toldBy(resp)
+		if resp.StatusCode >= 400 && resp.StatusCode < 500 && resp.StatusCode != http.StatusTooManyRequests {
+			err = fmt.Errorf("%w: %w", errRefused, err)
+		}
+		return last, err
+	}
+	opened()
+	lines := bufio.NewScanner(resp.Body)
+	lines.Buffer(nil, longestEvent)
+	for lines.Scan() {
+		body, ok := bytes.CutPrefix(lines.Bytes(), []byte("data: "))
+		if !ok {
+			continue
+		}
+		var e struct{ ID, Type string }
+		if json.Unmarshal(body, &e) != nil {
+			continue
+		}
+		do(e.ID, e.Type, body)
+		last = e.ID
+	}
+	return last, lines.Err()
+}
+
+func listenCommand() *cobra.Command {
+	var s far
+	var to, types, secret, after string
+	anywhere := false
+	cmd := &cobra.Command{
+		Use: "listen", Short: "Follow the events of a running service and post them to a program on this machine", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			f, err := newForwarder(to, secret, anywhere, cmd.OutOrStdout())
+			if err != nil {
+				return err
+			}
+			ctx, note := cmd.Context(), cmd.ErrOrStderr()
+			opened := func() { _, _ = fmt.Fprintf(note, "listening; signed with %s\n", f.secret) }
+			for last := after; ; {
+				last, err = s.follow(ctx, types, last, opened, func(id, kind string, body []byte) {
+					_ = f.forward(ctx, id, kind, body) // which has told it
+				})
+				if ctx.Err() != nil {
+					return nil //nolint:nilerr // it was asked to end
+				}
+				if errors.Is(err, errRefused) {
+					return err
+				}
+				_, _ = fmt.Fprintf(note, "the stream has ended (%v); again in %s\n", cmp.Or(err, io.EOF), comeBack)
+				select {
+				case <-ctx.Done():
+					return nil
+				case <-time.After(comeBack):
+				}
+			}
+		},
+	}
+	s.flags(cmd)
+	f := cmd.Flags()
+	f.StringVar(&to, "forward-to", "", "where the events go")
+	f.StringVar(&types, "events", "", "comma-separated names or categories such as call.*; all unless said")
+	f.StringVar(&secret, "secret", "", "signs them; one is made unless said")
+	f.StringVar(&after, "after", "now", "begin behind the event with this id")
+	f.BoolVar(&anywhere, "anywhere", false, "also to other machines")
+	return cmd
+}
+
+func triggerCommand() *cobra.Command {
+	var s far
+	var to, secret, webhookID string
+	anywhere := false
+	cmd := &cobra.Command{
+		Use: "trigger EVENT", Short: "Post a sample of an event to a program on this machine, or let a service send one to an endpoint", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			kind, ok := event.Canonical(args[0])
+			if !ok {
+				return fmt.Errorf("%q is not the name of an event", args[0])
+			}
+			if webhookID != "" {
+				return s.test(cmd.Context(), webhookID, args[0], cmd.OutOrStdout())
+			}
+			f, err := newForwarder(to, secret, anywhere, cmd.OutOrStdout())
+			if err != nil {
+				return err
+			}
+			id := mailbox.NewID(domain.PrefixEvent)
+			w := &domain.Webhook{Meta: domain.Meta{ID: mailbox.NewID(domain.PrefixWebhook), WorkspaceID: mailbox.NewID(domain.PrefixWorkspace)}, URL: to}
+			body, err := hook.Body(hook.Sample(kind, w, id, time.Now()), args[0])
+			if err != nil {
+				return err
+			}
+			if secret == "" {
+				_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "signed with %s\n", f.secret)
+			}
+			return f.forward(cmd.Context(), id, args[0], body)
+		},
+	}
+	s.flags(cmd)
+	f := cmd.Flags()
+	f.StringVar(&to, "forward-to", "", "where the sample goes")
+	f.StringVar(&webhookID, "webhook", "", "instead: the id of an endpoint that the service sends it to")
+	f.StringVar(&secret, "secret", "", "signs it; one is made unless said")
+	f.BoolVar(&anywhere, "anywhere", false, "also to another machine")
+	return cmd
+}
+
+// test lets the service send a sample to an endpoint.
+func (s *far) test(ctx context.Context, webhookID, kind string, out io.Writer) error {
+	body, err := json.Marshal(map[string]string{"event_type": kind})
+	if err != nil {
+		return err
+	}
+	req, err := s.request(ctx, http.MethodPost, "/v1/webhooks/"+url.PathEscape(webhookID)+"/test", bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != http.StatusOK {
+		return toldBy(resp)
+	}
+	var got struct {
+		EventID        string `json:"event_id"`
+		Delivered      bool   `json:"delivered"`
+		ResponseStatus int    `json:"response_status"`
+		ResponseTimeMs int64  `json:"response_time_ms"`
+		Error          string `json:"error"`
+	}
+	if err = json.NewDecoder(io.LimitReader(resp.Body, longestTold)).Decode(&got); err != nil {
+		return err
+	}
+	if !got.Delivered {
+		return errors.New(got.Error)
+	}
+	_, err = fmt.Fprintf(out, "%s  %s  %d  %d ms\n", kind, got.EventID, got.ResponseStatus, got.ResponseTimeMs)
+	return err
+}

@@ -1,0 +1,229 @@
+package main_test
+
+import (
+	"bufio"
+	"context"
+	"crypto/x509"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors/webhook"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/allow"
+	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/domain/hook"
+)
+
+// delivered is one delivery as it came over the wire.
+type delivered struct {
+	head http.Header
+	body []byte
+}
+
+// deliver sends an event to a receiver over HTTPS, while one secret takes over
+// from another.
+func deliver(t *testing.T, secret, next string) (got delivered) {
+	t.Helper()
+	far := httptest.NewTLSServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		got.head = r.Header
+		got.body, _ = io.ReadAll(r.Body)
+	}))
+	defer far.Close()
+	roots := x509.NewCertPool()
+	roots.AddCert(far.Certificate())
+	c := webhook.NewClient(webhook.ClientConfig{
+		RootCAs: roots, Timeout: time.Minute, Egress: allow.Egress{Allow: []allow.Rule{{Network: netip.MustParsePrefix("127.0.0.0/8")}}},
+	})
+	defer c.Close()
+	now := time.Now()
+	e := hook.Sample(event.CallEnded, &domain.Webhook{Meta: domain.Meta{ID: "wh_1", WorkspaceID: "ws_1"}}, "evt_01J9Z0Q0Q0Q0Q0Q0Q0Q0Q0Q0Q0", now)
+	e.Data = json.RawMessage(`{"name":"Zoë <&> ` + "\u2028" + `","n":1.50}`)
+	body, err := hook.Body(e, "")
+	require.NoError(t, err)
+	a := hook.Attempt{EventID: e.ID, Number: 1, First: now, At: now, Secret: secret, Next: next}
+	answer := c.Send(t.Context(), webhook.Request{URL: far.URL, Header: a.Headers(body), Body: body})
+	require.Equal(t, 200, answer.Status, answer.Error)
+	return got
+}
+
+func TestTheLibrariesOfStandardWebhooksAcceptOurDeliveries(t *testing.T) {
+	t.Parallel()
+	old, young := hook.NewSecret([32]byte{1}), hook.NewSecret([32]byte{2})
+	got := deliver(t, old, young)
+	head := make(map[string]string)
+	for name := range got.head {
+		head[strings.ToLower(name)] = got.head.Get(name)
+	}
+	text, err := json.Marshal(head)
+	require.NoError(t, err)
+	for _, secret := range []string{old, young} {
+		theirs, err := standardwebhooks.NewWebhook(secret)
+		require.NoError(t, err)
+		require.NoError(t, theirs.Verify(got.body, got.head))
+		require.Error(t, theirs.Verify(append([]byte(" "), got.body...), got.head), "it can refuse")
+		said, err := node(t, []string{"webhook.mjs"}, "BODY="+string(got.body), "HEADERS="+string(text), "SECRET="+secret)
+		require.NoError(t, err, said)
+		assert.Equal(t, "id evt_01J9Z0Q0Q0Q0Q0Q0Q0Q0Q0Q0Q0\nrefused\nrefused\nrefused\n", said)
+	}
+	other, err := standardwebhooks.NewWebhook(hook.NewSecret([32]byte{3}))
+	require.NoError(t, err)
+	require.Error(t, other.Verify(got.body, got.head))
+}
+
+func TestTheProgramsOfTheWebhookGuideVerifyOurDeliveries(t *testing.T) {
+	t.Parallel()
+	secret := hook.NewSecret([32]byte{4})
+	got := deliver(t, secret, "")
+	signature := got.head.Get("X-Svc-Signature")
+	run := 0
+	for _, l := range []struct {
+		fence, file string
+		command     []string
+	}{
+		{"go", "verify.go", []string{"go", "run"}},
+		{"js", "verify.cjs", []string{"node"}},
+		{"python", "verify.py", []string{"python3"}},
+		{"php", "verify.php", []string{"php"}},
+		{"ruby", "verify.rb", []string{"ruby"}},
+		{"bash", "verify.sh", []string{"bash"}},
+	} {
+		blocks := fences(t, "docs/webhooks.md", l.fence)
+		require.Len(t, blocks, 1, l.fence)
+		if _, err := exec.LookPath(l.command[0]); err != nil {
+			continue // this machine does not know the language
+		}
+		run++
+		path := filepath.Join(t.TempDir(), l.file)
+		require.NoError(t, os.WriteFile(path, []byte(blocks[0]), 0o600))
+		if l.fence == "go" { // once for all that follows
+			program := filepath.Join(filepath.Dir(path), "verify")
+			said, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, path).CombinedOutput()
+			require.NoError(t, err, "%s", said)
+			l.command, path = nil, program
+		}
+		verify := func(secret, signature, body string) bool {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			args := append(append([]string{}, l.command...), path, secret, signature)
+			cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+			cmd.Stdin = strings.NewReader(body)
+			return cmd.Run() == nil
+		}
+		assert.True(t, verify(secret, signature, string(got.body)), l.fence)
+		assert.False(t, verify(secret, signature, string(got.body)+"\n"), l.fence)
+		assert.False(t, verify(secret+"x", signature, string(got.body)), l.fence)
+		assert.False(t, verify(secret, signature[:len(signature)-1], string(got.body)), l.fence)
+	}
+	assert.GreaterOrEqual(t, run, 4, "Go, node, Python and openssl are there wherever the tests run")
+}
+
+// workbench is what a program that is being developed was posted.
+type workbench struct {
+	mu   sync.Mutex
+	url  string
+	all  []delivered
+	then int // the status that it answers with
+}
+
+func newWorkbench(t *testing.T) *workbench {
+	t.Helper()
+	h := &workbench{then: http.StatusOK}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.all = append(h.all, delivered{head: r.Header, body: body})
+		w.WriteHeader(h.then)
+	}))
+	t.Cleanup(s.Close)
+	h.url = s.URL
+	return h
+}
+
+func (h *workbench) last() (d delivered, n int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if n = len(h.all); n > 0 {
+		d = h.all[n-1]
+	}
+	return d, n
+}
+
+func TestEventsComeToTheProgramThatIsBeingDeveloped(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	const secret = "a secret for the bench"
+	h := newWorkbench(t)
+	cmd := exec.CommandContext(t.Context(), binary, "listen", "--url", "http://"+s.http, "--forward-to", h.url+"/hooks", "--events", "workspace.*", "--secret", secret)
+	cmd.Env = append(os.Environ(), "CALLBOARD_KEY="+s.key)
+	said, err := cmd.StderrPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	line, err := bufio.NewReader(said).ReadString('\n')
+	require.NoError(t, err)
+	require.Equal(t, "listening; signed with "+secret+"\n", line)
+
+	s.api("PATCH", "/v1/workspace", object{"name": "bench"})
+	var got delivered
+	s.await("the event", time.Minute, func() bool {
+		var n int
+		got, n = h.last()
+		return n > 0
+	})
+	assert.Equal(t, hook.Sign(secret, got.body), got.head.Get("X-Svc-Signature"))
+	var e struct{ Type string }
+	require.NoError(t, json.Unmarshal(got.body, &e))
+	assert.Equal(t, "workspace.updated", e.Type)
+
+	_, errs, err := s.callboard("listen", "--url", "http://"+s.http, "--key", "svc_sk_live_wrong", "--forward-to", h.url)
+	require.Error(t, err)
+	assert.Contains(t, errs, "refused")
+}
+
+func TestASampleIsPostedWithoutAService(t *testing.T) {
+	t.Parallel()
+	h := newWorkbench(t)
+	trigger := func(args ...string) (string, error) {
+		out, err := exec.CommandContext(t.Context(), binary, append([]string{"trigger"}, args...)...).CombinedOutput()
+		return string(out), err
+	}
+	said, err := trigger("call.initiated", "--forward-to", h.url, "--secret", "a secret for the bench")
+	require.NoError(t, err, said)
+	got, n := h.last()
+	require.Equal(t, 1, n)
+	assert.Equal(t, hook.Sign("a secret for the bench", got.body), got.head.Get("X-Svc-Signature"))
+	var e struct {
+		Type string
+		Data struct{ Test bool }
+	}
+	require.NoError(t, json.Unmarshal(got.body, &e))
+	assert.Equal(t, "call.initiated", e.Type)
+	assert.True(t, e.Data.Test)
+	h.mu.Lock()
+	h.then = http.StatusServiceUnavailable
+	h.mu.Unlock()
+	said, err = trigger("call.ended", "--forward-to", h.url)
+	require.Error(t, err)
+	assert.Contains(t, said, "answered 503")
+	said, err = trigger("call.ended", "--forward-to", "http://192.0.2.1:9/")
+	require.Error(t, err)
+	assert.Contains(t, said, "is not on this machine")
+	said, err = trigger("call.eaten", "--forward-to", h.url)
+	require.Error(t, err)
+	assert.Contains(t, said, "is not the name of an event")
+}
