@@ -10,7 +10,7 @@ TAGS    ?=
 LINTER  ?= go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 # Each COMMAND:PACKAGE,… that is missing is installed from Debian or Ubuntu; see .ci/install.
-SPEECH_TOOLS := espeak-ng:espeak-ng
+SPEECH_TOOLS := espeak-ng:espeak-ng pocketsphinx_batch:pocketsphinx,pocketsphinx-en-us
 TEST_TOOLS   := $(SPEECH_TOOLS) sipp:sip-tester redis-server:redis-server baresip:baresip-core sox:sox ffmpeg:ffmpeg openssl:openssl \
                 python3:python3 gcc:gcc,libc6-dev kamailio:kamailio tc:iproute2 tshark:tshark \
                 node:nodejs npm:npm
@@ -49,7 +49,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: ## install what is missing, build, start the service and play the demo campaign
-	@.ci/install $(SPEECH_TOOLS) || echo "going on without espeak-ng: prompts come from WAV files only"
+	@.ci/install $(SPEECH_TOOLS) || echo "going on without espeak-ng or pocketsphinx: prompts come from WAV files only, or no words are heard"
 	@$(MAKE) --no-print-directory build
 	CALLBOARD_EGRESS_ALLOW=$${CALLBOARD_EGRESS_ALLOW:-127.0.0.0/8} bin/callboard serve --demo
 

@@ -193,7 +193,7 @@ func (d *Desk) readScript(ctx context.Context, p domain.Principal, agentID, path
 		s.Version = a.Version
 		s.AgentID, s.UnitID, s.Language, s.Timezone = a.ID, domain.Unit(a.ID), a.Language, a.Timezone
 		s.Transfer, s.Inbound = a.Transfer, a.Inbound
-		s.Voice, s.Limits, first = a.Voice, a.Limits, a.FirstMessage
+		s.Voice, s.Limits, s.Turns, first = a.Voice, a.Limits, a.TurnTaking, a.FirstMessage
 		if pathwayID == "" {
 			pathwayID = a.PathwayID
 		}
@@ -209,7 +209,7 @@ func (d *Desk) readScript(ctx context.Context, p domain.Principal, agentID, path
 	if err != nil {
 		return s, err
 	}
-	if needs := pathway.Needs(w, false); len(needs) > 0 {
+	if needs := pathway.Needs(w, pathway.Engines{Ears: d.node != nil && d.node.hears(s.Language)}); len(needs) > 0 {
 		e := domain.Errorf(domain.CodeNoEngine, "pathway %s cannot be walked: %s", w.ID, needs[0].Message)
 		e.Param, e.Details = "pathway_id", needs
 		return s, e

@@ -287,10 +287,13 @@ func (n *Node) trunkProps(t *tree, trunks []domain.Trunk) *actor.Props {
 	}), 10_000)
 }
 
+// hears says whether words of a language can be heard.
+func (n *Node) hears(language string) bool { return n.cfg.Ears != nil && n.cfg.Ears.Hears(language) }
+
 func (n *Node) callProps(ws string, t *tree) *actor.Props {
 	return call.Props(call.Config{
 		Workspace: ws, Store: n.cfg.Store, Phone: call.OverSIP(n.cfg.SIP), Sound: call.OverMedia(n.cfg.Media),
-		Speaker: n.cfg.Speaker, Blobs: n.cfg.Blobs, LinesOut: t.outbound, LinesIn: t.inbound, Trunks: t.trunks, Numbers: t.numbers, Reach: n.reach, Traces: n.cfg.Traces,
+		Speaker: n.cfg.Speaker, Ears: n.cfg.Ears, Blobs: n.cfg.Blobs, LinesOut: t.outbound, LinesIn: t.inbound, Trunks: t.trunks, Numbers: t.numbers, Reach: n.reach, Traces: n.cfg.Traces,
 		Listed: func(ctx context.Context, s dnc.Scrub, e164 string) (bool, error) {
 			hit, err := n.dnc.Check(ctx, ws, s, e164)
 			return hit != nil, err

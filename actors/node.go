@@ -63,6 +63,7 @@ type Config struct {
 	SIP       *sip.UserAgent
 	Media     *media.Engine
 	Speaker   speech.Speaker
+	Ears      speech.Recogniser                            // nil: nobody hears words
 	Simulator func() (sip.Target, bool)                    // where the built-in carrier listens
 	Carrier   func() netip.AddrPort                        // where the built-in carrier sends from; nil: there is none
 	TestCall  func(context.Context, simulator.Order) error // lets the built-in carrier call us; nil: there is none

@@ -192,6 +192,7 @@ type When struct {
 	Type   EdgeType `json:"type"`
 	Digits string   `json:"digits,omitempty"` // dtmf: the input that takes the edge
 	Intent string   `json:"intent,omitempty"` // intent: which one
+	Words  []string `json:"words,omitempty"`  // intent: what is said for it; empty: the usual words of yes, no, person and repeat
 	Expr   string   `json:"expr,omitempty"`   // expr: e.g. age >= 18 && city == "Berlin"
 	Prompt string   `json:"prompt,omitempty"` // llm: what has to hold, in words
 }
@@ -251,6 +252,7 @@ type Script struct {
 	Timezone string        `json:"timezone"`
 	Voice    Voice         `json:"voice"`
 	Limits   AgentLimits   `json:"limits"`
+	Turns    *AgentTurns   `json:"turn_taking,omitempty"`
 	Transfer AgentTransfer `json:"transfer"`
 	Inbound  AgentInbound  `json:"inbound"`
 	Pathway  Pathway       `json:"pathway"`

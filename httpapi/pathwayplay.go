@@ -12,7 +12,7 @@ import (
 
 // ChatInput is what the far end does in a chat.
 type ChatInput struct {
-	Text     string `json:"text,omitempty" maxLength:"500" example:"1" doc:"What it says. Keys of a phone are keyed in; other words count as silence, for no engine hears them. Empty: silence."`
+	Text     string `json:"text,omitempty" maxLength:"500" example:"1" doc:"What it says. Keys of a phone are keyed in, other words are spoken; where no words are heard they count as silence. Empty: silence."`
 	Transfer string `json:"transfer,omitempty" enum:"reached,failed" doc:"How the transfer went that the pathway waits for; failed unless said."`
 }
 
@@ -50,7 +50,7 @@ type ChatAnswer struct {
 	Object         string            `json:"object" example:"pathway_chat"`
 	PathwayID      string            `json:"pathway_id"`
 	PathwayVersion int               `json:"pathway_version"`
-	Understood     bool              `json:"understood" doc:"false: the last input had words that nobody hears."`
+	Understood     bool              `json:"understood" doc:"false: the last input had words that lead nowhere."`
 	Messages       []ChatMessage     `json:"messages" doc:"What the agent says now."`
 	Actions        []ChatAction      `json:"actions" doc:"What a call would do now."`
 	WaitsFor       *ChatWait         `json:"waits_for" doc:"What is waited for; null once it has ended."`
@@ -64,7 +64,7 @@ type ChatAnswer struct {
 
 // unable refuses to play what takes an engine.
 func unable(w *domain.Pathway) error {
-	needs := pathway.Needs(w, true)
+	needs := pathway.Needs(w, pathway.Engines{Told: true, Text: true})
 	if len(needs) == 0 {
 		return nil
 	}
@@ -123,10 +123,15 @@ func (s *Server) chat(ctx context.Context, p domain.Principal, in *struct {
 			continue
 		}
 		keyed, understood := pathway.Keys(input.Text)
-		if !understood {
-			keyed = ""
+		switch {
+		case !understood && play.Hears():
+			out.Understood = play.State.Understands(input.Text)
+			dos = play.Speak(input.Text)
+		case !understood:
+			dos, out.Understood = play.Press(""), false
+		default:
+			dos, out.Understood = play.Press(keyed), true
 		}
-		dos, out.Understood = play.Press(keyed), understood
 	}
 	out.tell(dos)
 	r := play.State.Result()

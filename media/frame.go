@@ -94,6 +94,9 @@ func (s *Session) hear(left []byte) {
 	if !s.begun {
 		return
 	}
+	if s.ear != nil {
+		s.ear(left)
+	}
 	switch s.voice.Frame(left) {
 	case vad.Began:
 		s.events = append(s.events, SpeechBegan{})
@@ -180,7 +183,7 @@ func (s *Session) next(right []byte) {
 			s.hold.fill(right)
 		}
 		return
-	case s.play.active:
+	case s.play.active && !s.play.still:
 		n = copy(right, s.play.clip[s.play.at:])
 		if s.play.at += n; s.play.at == len(s.play.clip) {
 			s.events = append(s.events, Played{ID: s.play.id, Heard: samples(s.play.at)})

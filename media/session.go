@@ -54,9 +54,10 @@ type Session struct {
 	idle     idleness
 	hold     hold
 	hush     hush
-	passing  bool   // the digits being sent are those of the other side of a bridge
-	link     *link  // nil: not bridged
-	taps     *taps  // nil: nobody listens
+	passing  bool  // the digits being sent are those of the other side of a bridge
+	link     *link // nil: not bridged
+	taps     *taps // nil: nobody listens
+	ear      func(frame []byte)
 	human    []Span // bridges that are over
 }
 
@@ -66,6 +67,7 @@ type playback struct {
 	at     int
 	id     uint64
 	active bool
+	still  bool   // it waits, see PausePlaying
 	keys   []byte // digits as tones, before everything else
 }
 
@@ -133,7 +135,7 @@ func (s *Session) Play(id uint64, clip Clip) {
 	if s.closed {
 		return
 	}
-	s.play.id, s.play.clip, s.play.at, s.play.active = id, clip, 0, true
+	s.play.id, s.play.clip, s.play.at, s.play.active, s.play.still = id, clip, 0, true, false
 }
 
 // StopPlaying interrupts what plays.
@@ -141,6 +143,29 @@ func (s *Session) StopPlaying() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.interrupt()
+}
+
+// PausePlaying keeps what plays from being heard until ContinuePlaying, where it goes on from the same place. What is played
+// afresh is heard at once.
+func (s *Session) PausePlaying() { s.stand(true) }
+
+// ContinuePlaying ends a PausePlaying.
+func (s *Session) ContinuePlaying() { s.stand(false) }
+
+func (s *Session) stand(still bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.play.still = still
+}
+
+// Hear hands what the far end says to ear, from Begin on and frame by frame, as 8 kHz mono µ-law; nil: to nobody any more.
+// The frame is overwritten afterwards. ear is called from the media clock and must neither block nor call the session.
+func (s *Session) Hear(ear func(frame []byte)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.closed {
+		s.ear = ear
+	}
 }
 
 func (s *Session) interrupt() {
@@ -181,7 +206,7 @@ func (s *Session) Close() (Stats, <-chan Recording) {
 	if s.taps != nil {
 		s.taps.end()
 	}
-	s.play.clip, s.play.keys, s.events, s.hold, s.taps = nil, nil, nil, hold{}, nil
+	s.play.clip, s.play.keys, s.events, s.hold, s.taps, s.ear = nil, nil, nil, hold{}, nil, nil
 	human := s.human
 	if s.recorder == nil {
 		s.done <- Recording{}

@@ -95,6 +95,7 @@ type house struct {
 
 type plan struct {
 	speaker speech.Speaker
+	ears    speech.Recogniser
 	before  func(actor, callID string, msg any)
 	trunks  func(h *house) []domain.Trunk
 	spool   string
@@ -166,7 +167,7 @@ func build(t *testing.T, p plan) *house {
 		line = p.phone(line)
 	}
 	h.calls = h.sys.Root.Spawn(call.Props(call.Config{
-		Workspace: workspace, Store: h.store, Phone: line, Sound: listened{call.OverMedia(h.engine), h, p.keyLife}, Speaker: p.speaker,
+		Workspace: workspace, Store: h.store, Phone: line, Sound: listened{call.OverMedia(h.engine), h, p.keyLife}, Speaker: p.speaker, Ears: p.ears,
 		Blobs: h.blobs, LinesOut: h.lines, LinesIn: h.inLines, Trunks: h.trunks, Numbers: owner, Reach: reach, Traces: h.traces, SpoolDir: h.spool,
 		PublicURL: "https://calls.example", Log: discard, Before: p.before, Ours: p.ours, Listed: p.listed,
 	}))

@@ -19,7 +19,9 @@ import (
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/domain/pathway"
 	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/media/speech"
 	"github.com/callboard/callboard/sip"
 )
 
@@ -329,10 +331,11 @@ func (c *call) talk(ctx actor.Context, state sip.DialogState) {
 	c.session = c.vessel.sound()
 	c.session.Resume()
 	c.session.Begin()
+	ear := c.ear()
 	c.conversation = ctx.SpawnPrefix(mailbox.Props(func() actor.Actor {
 		return conversation.New(conversation.Config{
 			Script: c.script, Variables: c.spokenVariables(), Sound: c.session, Speaker: c.cfg.Speaker, Log: c.log, Hide: c.session.Sensitive,
-			OptOut: c.optOut,
+			OptOut: c.optOut, Ears: c.cfg.Ears, Ear: ear,
 			Before: c.beforeConversation(),
 		})
 	}, mailboxSize), "conversation")
@@ -352,6 +355,16 @@ func (c *call) talk(ctx actor.Context, state sip.DialogState) {
 	if c.hangup {
 		c.bye(ctx, byAPI, domain.ReasonHangup)
 	}
+}
+
+// ear hears what the far end says, where the pathway listens to words.
+func (c *call) ear() *speech.Ear {
+	if c.cfg.Ears == nil || !c.cfg.Ears.Hears(c.script.Language) || !pathway.Listens(&c.script.Pathway) {
+		return nil
+	}
+	ear := new(speech.Ear)
+	c.session.Hear(ear.Frame)
+	return ear
 }
 
 func (c *call) beforeConversation() func(any) {

@@ -60,6 +60,9 @@ type Session interface {
 	Begin()
 	Play(id uint64, clip media.Clip)
 	StopPlaying()
+	PausePlaying()
+	ContinuePlaying()
+	Hear(ear func(frame []byte))
 	SendDigits(id uint64, digits string)
 	Pressed(key byte, d time.Duration)
 	Hold(music media.Clip)
@@ -114,6 +117,7 @@ type Config struct {
 	Phone     Phone // OverSIP
 	Sound     Sound // OverMedia
 	Speaker   speech.Speaker
+	Ears      speech.Recogniser // nil: nobody hears words
 	Blobs     Blobs
 	LinesOut  *actor.PID
 	LinesIn   *actor.PID

@@ -25,6 +25,7 @@ func (c *Conversation) goAway() {
 	if c.finished {
 		return
 	}
+	c.dropTurn()
 	c.away, c.handing = true, false
 	c.beside = beside{}
 	c.hush()

@@ -120,6 +120,8 @@ const (
 type Sound interface {
 	Play(id uint64, clip media.Clip)
 	StopPlaying()
+	PausePlaying()
+	ContinuePlaying()
 	SendDigits(id uint64, digits string)
 	Mark() time.Duration
 }
@@ -130,6 +132,8 @@ type Config struct {
 	Variables map[string]string // built-ins and the contact's data
 	Sound     Sound
 	Speaker   speech.Speaker
+	Ears      speech.Recogniser // nil: words are not heard
+	Ear       *speech.Ear       // hears what the far end says; nil as Ears
 	Log       *slog.Logger
 	OptOut    []string      // what the far end says or presses to get no more calls
 	Hide      func(on bool) // what is keyed in now must not be kept; nil: nobody cares
@@ -156,6 +160,7 @@ type Conversation struct {
 	optedOut   bool
 	hidden     bool // as Hide was told last
 	beside     beside
+	turn       turn
 	away       bool // somebody else has the caller
 	handing    bool // the pathway has sent him there
 	human      int  // index of the segment in which somebody else speaks, or -1
@@ -201,12 +206,13 @@ func (c *Conversation) Receive(ctx actor.Context) {
 	case prepared:
 		c.keep(m.request, m.clip)
 	case waited:
-		if m.generation == c.generation {
-			c.beside.wait = 0
-			c.step(ctx, pathway.Timeout{})
-		}
+		c.timeout(ctx, m)
 	case silence:
 		c.silent(ctx, m)
+	case understood:
+		c.understood(ctx, m)
+	case turnDue:
+		c.turnDue(ctx, m)
 	case over:
 		if !c.finished {
 			ctx.Send(ctx.Parent(), m.over)
@@ -230,8 +236,25 @@ func (c *Conversation) heard(ctx actor.Context, e media.Event) {
 		if e.ID == c.sounding && !c.finished {
 			c.sounded(ctx, pathway.DigitsSent{})
 		}
-	case media.SpeechBegan, media.SpeechEnded:
+	case media.SpeechBegan:
 		c.listen(ctx)
+		c.began(ctx)
+	case media.SpeechEnded:
+		c.listen(ctx)
+		c.fellSilent(ctx)
+	}
+}
+
+// timeout tells that nothing was keyed in or said, unless something is being
+// said.
+func (c *Conversation) timeout(ctx actor.Context, m waited) {
+	switch {
+	case m.generation != c.generation:
+	case c.turn.on:
+		c.timer = nil
+	default:
+		c.beside.wait = 0
+		c.step(ctx, pathway.Timeout{})
 	}
 }
 
@@ -245,7 +268,9 @@ func (c *Conversation) key(ctx actor.Context, key byte) {
 	}
 	c.pressedOut(ctx)
 	c.listen(ctx)
+	c.dropTurn()
 	c.step(ctx, pathway.Digit{Key: key})
+	c.goOn(ctx)
 }
 
 // step tells the pathway what happened and does what it asks for.
@@ -382,6 +407,10 @@ func (c *Conversation) play(ctx actor.Context, clip media.Clip) {
 	}
 	c.sounding++
 	c.cfg.Sound.Play(c.sounding, clip)
+	c.turn.paused = false
+	if c.turn.on && c.interruptible() {
+		c.pause()
+	}
 	c.prepare(ctx)
 }
 
@@ -475,6 +504,7 @@ func (c *Conversation) silent(ctx actor.Context, m silence) {
 		return
 	}
 	c.supersede()
+	c.dropTurn()
 	c.state, _ = pathway.Step(c.state, pathway.Hangup{})
 	ctx.Send(ctx.Parent(), Over{Outcome: c.state.Result().Outcome})
 }
@@ -494,6 +524,7 @@ func (c *Conversation) finish(ctx actor.Context) {
 }
 
 func (c *Conversation) stopTimers() {
+	c.dropTurn()
 	c.supersede()
 	c.quietNow()
 }

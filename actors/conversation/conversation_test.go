@@ -29,6 +29,7 @@ type sound struct {
 	id    uint64
 	since time.Time
 	timer *time.Timer
+	left  time.Duration
 	did   []string
 }
 
@@ -36,7 +37,7 @@ func (s *sound) Play(id uint64, clip media.Clip) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.did = append(s.did, "play "+string(clip[:1]))
-	s.id, s.since = id, time.Now()
+	s.id, s.since, s.left = id, time.Now(), clip.Duration()
 	s.timer = time.AfterFunc(clip.Duration(), func() { s.tell(media.Played{ID: id, Heard: clip.Duration()}) })
 }
 
@@ -48,6 +49,24 @@ func (s *sound) StopPlaying() {
 		id, heard := s.id, time.Since(s.since)
 		go s.tell(media.Played{ID: id, Interrupted: true, Heard: heard})
 	}
+}
+
+func (s *sound) PausePlaying() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.timer != nil && s.timer.Stop() {
+		s.did = append(s.did, "pause")
+		s.left -= time.Since(s.since)
+	}
+}
+
+func (s *sound) ContinuePlaying() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.did = append(s.did, "continue")
+	id := s.id
+	s.since = time.Now()
+	s.timer = time.AfterFunc(s.left, func() { s.tell(media.Played{ID: id}) })
 }
 
 func (s *sound) SendDigits(id uint64, digits string) {
@@ -101,6 +120,7 @@ type stage struct {
 	root  *actor.PID
 	sound *sound
 	voice *speaker
+	ears  *ears
 	mu    sync.Mutex
 	heard []any
 	took  []time.Duration
@@ -115,7 +135,7 @@ func open(t *testing.T, sys *actor.ActorSystem, script domain.Script, fails map[
 	if fails == nil {
 		fails = map[string]int{}
 	}
-	s := &stage{t: t, sys: sys, sound: &sound{begun: time.Now()}, voice: &speaker{asked: map[string]int{}, takes: 100 * time.Millisecond, fails: fails}}
+	s := &stage{t: t, sys: sys, sound: &sound{begun: time.Now()}, ears: new(ears), voice: &speaker{asked: map[string]int{}, takes: 100 * time.Millisecond, fails: fails}}
 	s.root = sys.Root.Spawn(mailbox.Props(func() actor.Actor { return s }, 100))
 	sys.Root.Send(s.root, spawn{script})
 	synctest.Wait()
@@ -130,8 +150,8 @@ func (s *stage) Receive(ctx actor.Context) {
 		s.pid = ctx.Spawn(mailbox.Props(func() actor.Actor {
 			return conversation.New(conversation.Config{
 				Script: m.script, Variables: map[string]string{"name": "Ada"}, Sound: s.sound, Speaker: s.voice, Log: slog.New(slog.DiscardHandler),
-				OptOut: []string{"stop", "9"},
-				Hide:   func(on bool) { s.sound.note("hide", on) },
+				OptOut: []string{"stop", "9"}, Ears: s.ears, Ear: new(speech.Ear),
+				Hide: func(on bool) { s.sound.note("hide", on) },
 			})
 		}, 100))
 	case conversation.Over, conversation.Fault, conversation.Finished, conversation.Transfer, conversation.OptedOut:

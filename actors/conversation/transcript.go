@@ -29,7 +29,10 @@ func (c *Conversation) beginSegment() { c.current = c.add(agent, c.asked.Shown) 
 func (c *Conversation) endSegment(interrupted bool) {
 	s := &c.segments[c.current]
 	s.EndMs, s.Interrupted = c.cfg.Sound.Mark().Milliseconds(), interrupted
-	c.current = -1
+	if c.turn.paused {
+		s.EndMs = c.turn.pausedAt.Milliseconds()
+	}
+	c.current, c.turn.paused = -1, false
 }
 
 // noteKey writes down a key. Keys in a row are one input; secret ones leave

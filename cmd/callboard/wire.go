@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"runtime"
 	"time"
 
 	"github.com/callboard/callboard/actors"
@@ -83,6 +84,7 @@ type service struct {
 	engine *media.Engine
 	phones *simulator.Simulator
 	traces *call.Traces
+	ears   speech.Recogniser // nil: nobody hears words
 	node   *actors.Node
 	http   *httpapi.Server
 	ln     net.Listener
@@ -248,6 +250,19 @@ func (s *service) speaker(cache string) (*speech.Voice, error) {
 	return v, nil
 }
 
+// recogniser hears words; nil: nobody does.
+func (s *service) recogniser() speech.Recogniser {
+	ears, err := speech.NewSphinx("", runtime.GOMAXPROCS(0), turnLimit)
+	if err != nil {
+		s.log.Warn("pocketsphinx is not installed: agents hear keys, and no words")
+		return nil
+	}
+	return ears
+}
+
+// turnLimit is how long what somebody said may take to be understood.
+const turnLimit = 5 * time.Second
+
 // folder makes a folder in the data folder.
 func (s *service) folder(name string) string {
 	path := filepath.Join(s.cfg.Data, name)
@@ -281,6 +296,7 @@ func (s *service) tree(more extras) error {
 	if err != nil {
 		return err
 	}
+	s.ears = s.recogniser()
 	blobs, err := blob.NewDisk(s.folder("blobs"), s.vault.store)
 	if err != nil {
 		return err
@@ -300,7 +316,7 @@ func (s *service) tree(more extras) error {
 	trunks := s.egress(more)
 	trunks.AnyPort = true
 	s.node = actors.New(actors.Config{
-		Store: tamper(s.vault.store), Keys: s.vault.keys, Blobs: blobs, SIP: s.ua, Media: s.engine, Speaker: speaker,
+		Store: tamper(s.vault.store), Keys: s.vault.keys, Blobs: blobs, SIP: s.ua, Media: s.engine, Speaker: speaker, Ears: s.ears,
 		Simulator: target, Carrier: calledBy, TestCall: testCall, Egress: s.egress(more), RootCAs: roots,
 		MayReach: func(to netip.AddrPort) bool { return trunks.May(to) == nil }, SIPURI: sipURI(s.cfg),
 		PublicURL: s.cfg.BaseURL(netip.MustParseAddrPort(s.ln.Addr().String())),
@@ -370,7 +386,7 @@ func (s *service) doors(run context.Context) error {
 	}
 	s.http = httpapi.New(httpapi.Config{
 		Log: s.log, PublicURL: s.cfg.BaseURL(netip.MustParseAddrPort(s.ln.Addr().String())), TrustedProxies: s.cfg.TrustedProxies,
-		Certificate: certificate, Version: version,
+		Certificate: certificate, Version: version, Ears: s.ears != nil,
 	}, portsOf(d))
 	go func() { s.ended <- s.http.Serve(s.ln) }()
 	var err error

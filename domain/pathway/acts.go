@@ -112,10 +112,16 @@ func (v *validation) ids(param string, kind domain.Prefix, all []string, most in
 	}
 }
 
-// Needs are the places of a pathway that take an engine which is none of the
-// pathway's own: calls walk no pathway that has one. Acts are among them unless
-// they are only told of.
-func Needs(p *domain.Pathway, told bool) []domain.Detail {
+// Engines are what there is besides a pathway's own rules.
+type Engines struct {
+	Told bool // what it does besides speaking is only told of
+	Ears bool // words that are expected can be heard
+	Text bool // whatever is said comes as text
+}
+
+// Needs are the places of a pathway that take an engine which there is not:
+// calls walk no pathway that has one.
+func Needs(p *domain.Pathway, has Engines) []domain.Detail {
 	var out domain.Problems
 	need := func(param, what string) {
 		out.Add(param, domain.CodeNoEngine, "%s, and none is configured here", what)
@@ -128,11 +134,15 @@ func Needs(p *domain.Pathway, told bool) []domain.Detail {
 		case domain.NodeCondition:
 			need(at+".type", "a condition node takes an engine for expressions")
 		case domain.NodeCollect:
-			if n.Input == "speech" || n.Input == "both" {
+			switch {
+			case !listens(&n):
+			case !has.Ears && !has.Text:
 				need(at+".input", "hearing speech takes an engine")
+			case !has.Text && len(expected(p, &n)) == 0:
+				need(at+".input", "hearing words that no edge and no value names takes an engine")
 			}
 		case domain.NodeTool, domain.NodeAppointment, domain.NodeSMS, domain.NodeAgent:
-			if !told {
+			if !has.Told {
 				need(at+".type", fmt.Sprintf("a %s node takes an engine that acts in calls", n.Type))
 			}
 		case domain.NodeSay, domain.NodeDTMF, domain.NodeTransfer, domain.NodeEnd:
@@ -141,7 +151,14 @@ func Needs(p *domain.Pathway, told bool) []domain.Detail {
 	for i, e := range p.Edges {
 		at := fmt.Sprintf("edges[%d].when.type", i)
 		switch e.When.Type {
-		case domain.EdgeIntent, domain.EdgeLLM:
+		case domain.EdgeIntent:
+			switch {
+			case len(wordsOf(&e.When)) == 0:
+				need(at, "knowing what was meant without words for it takes a language model")
+			case !has.Ears && !has.Text:
+				need(at, "hearing speech takes an engine")
+			}
+		case domain.EdgeLLM:
 			need(at, "knowing what was meant takes a language model")
 		case domain.EdgeExpr:
 			need(at, "an expression takes an engine for it")

@@ -33,6 +33,11 @@ type (
 	DigitsSent struct{}
 	// Digit is a key pressed: 0-9 * # A-D.
 	Digit struct{ Key byte }
+	// Spoken is what the far end said. Text is "" where it was not understood.
+	Spoken struct {
+		Text       string
+		Confidence float64 // 0 to 1
+	}
 	// Timeout says that the time of the last Collect has passed.
 	Timeout struct{}
 	// Transferred says how the last Transfer ended. OK: the caller was reached
@@ -48,6 +53,7 @@ func (Began) input()       {}
 func (PromptDone) input()  {}
 func (DigitsSent) input()  {}
 func (Digit) input()       {}
+func (Spoken) input()      {}
 func (Timeout) input()     {}
 func (Transferred) input() {}
 func (Resume) input()      {}
@@ -128,6 +134,7 @@ const (
 	fresh phase = iota
 	speaking
 	collecting
+	confirming // it was asked whether the words were understood well
 	sending
 	handing // the caller is being transferred
 	ending  // the prompt of an end node is being spoken
@@ -138,6 +145,7 @@ const (
 // it is given as it was.
 type State struct {
 	plan    *plan
+	english bool
 	phase   phase
 	node    string
 	values  map[string]string // all that texts may use
@@ -148,6 +156,8 @@ type State struct {
 	intent  string
 	keyed   string // keys of the current collect
 	ahead   string // keys pressed before they were asked for
+	said    Spoken // words said before they were asked for
+	guess   meant  // confirming: what was understood
 	tries   int    // times the current collect has failed
 	idle    int    // nodes entered since the last key
 	entered int    // nodes entered
@@ -184,7 +194,7 @@ func New(script domain.Script, variables map[string]string) State {
 			values[v.Name] = v.Default
 		}
 	}
-	return State{plan: p, values: values}
+	return State{plan: p, values: values, english: English(script.Language)}
 }
 
 // Plain is the pathway of an agent that has none: it says its first message

@@ -39,6 +39,12 @@ func (p *Play) Press(keyed string) []Do {
 	return all
 }
 
+// Speak goes on with words.
+func (p *Play) Speak(text string) []Do { return p.feed(Spoken{Text: text, Confidence: 1}) }
+
+// Hears says whether words are heard where it stands.
+func (p *Play) Hears() bool { _, hears := p.State.Expects(); return hears }
+
 // Back goes on after a transfer. ok: somebody was reached.
 func (p *Play) Back(ok bool) []Do { return p.feed(Transferred{OK: ok}) }
 
@@ -61,7 +67,7 @@ func (p *Play) feed(in Input) []Do {
 		}
 		all = append(all, dos...)
 	}
-	if p.State.phase != collecting {
+	if p.State.phase != collecting && p.State.phase != confirming {
 		p.Waits = nil
 	}
 	return all

@@ -60,8 +60,8 @@ func TestWhatAPathwayDoesIsToldAndNotDone(t *testing.T) {
 	t.Parallel()
 	p := errand()
 	require.NoError(t, pathway.Validate(&p))
-	assert.Len(t, pathway.Needs(&p, false), 2, "calls do not walk it")
-	assert.Empty(t, pathway.Needs(&p, true))
+	assert.Len(t, pathway.Needs(&p, pathway.Engines{}), 2, "calls do not walk it")
+	assert.Empty(t, pathway.Needs(&p, pathway.Engines{Told: true}))
 	play := pathway.Play{State: pathway.New(domain.Script{Pathway: p}, nil)}
 	assert.Equal(t, []pathway.Do{
 		pathway.Act{Node: "look", Type: domain.NodeTool, Target: "tool_01J00000000000000000000001", Arguments: map[string]string{"order": "7"}},
@@ -92,7 +92,7 @@ func TestWhatTakesAnEngineIsKeptAndNamed(t *testing.T) {
 	}
 	require.NoError(t, pathway.Validate(&p))
 	needs := make(map[string]bool)
-	for _, d := range pathway.Needs(&p, false) {
+	for _, d := range pathway.Needs(&p, pathway.Engines{}) {
 		assert.Equal(t, domain.CodeNoEngine, d.Code)
 		needs[d.Param] = true
 	}
@@ -101,7 +101,7 @@ func TestWhatTakesAnEngineIsKeptAndNamed(t *testing.T) {
 		"edges[0].when.type": true, "edges[1].when.type": true, "edges[2].when.type": true,
 	}, needs)
 	p = confirm()
-	assert.Empty(t, pathway.Needs(&p, false))
+	assert.Empty(t, pathway.Needs(&p, pathway.Engines{}))
 
 	p.Nodes = append(p.Nodes, domain.Node{ID: "c", Type: domain.NodeConverse, Tools: []string{"x"}}, domain.Node{ID: "t", Type: domain.NodeTool},
 		domain.Node{ID: "a", Type: domain.NodeAppointment, Action: "dance", Arguments: map[string]string{"2 words": ""}}, domain.Node{ID: "s", Type: domain.NodeSMS},

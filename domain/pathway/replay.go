@@ -88,7 +88,7 @@ func (r *replay) step(in Input) {
 			r.over = true
 		}
 	}
-	if r.state.phase != collecting {
+	if r.state.phase != collecting && r.state.phase != confirming {
 		r.waits = nil
 	}
 }
@@ -161,11 +161,23 @@ func (r *replay) take(s *domain.Segment) {
 	r.lines = append(r.lines, Line{Speaker: byCaller, Recorded: s.Text, Now: s.Text})
 	keyed, ok := strings.CutPrefix(s.Text, pressed)
 	if !ok {
+		r.spokenWords(s)
 		return
 	}
 	keyed = digitsOf(strings.TrimSuffix(keyed, "]"))
 	for i := range len(keyed) {
 		r.queue = append(r.queue, Digit{Key: keyed[i]})
+	}
+}
+
+// spokenWords queues what was said, where words are heard.
+func (r *replay) spokenWords(s *domain.Segment) {
+	switch _, hears := r.state.Expects(); {
+	case !hears, r.spoken && Acknowledges(s.Text) && !r.state.Understands(s.Text):
+	case s.Text == NotUnderstood:
+		r.queue = append(r.queue, Spoken{})
+	default:
+		r.queue = append(r.queue, Spoken{Text: s.Text, Confidence: s.Confidence})
 	}
 }
 

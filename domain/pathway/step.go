@@ -29,6 +29,8 @@ func Step(s State, in Input) (State, []Do) {
 		}
 	case Digit:
 		w.digit(in.Key)
+	case Spoken:
+		w.spoken(in)
 	case Transferred:
 		if s.phase == handing {
 			w.transferred(in.OK)
@@ -36,7 +38,7 @@ func Step(s State, in Input) (State, []Do) {
 	case Resume:
 		w.resume()
 	case Timeout:
-		if s.phase == collecting {
+		if s.phase == collecting || s.phase == confirming {
 			w.failed(domain.EdgeTimeout)
 		}
 	case Hangup:
@@ -198,13 +200,17 @@ func (w *walk) promptDone() {
 	case ending:
 		notes, _ := w.s.shownText(n.Notes)
 		w.end(n.Outcome, notes, "")
+	case confirming:
+		w.tell(Collect{Length: lengthOf(n), Timeout: timeoutOf(n), Sensitive: n.Sensitive})
 	case fresh, collecting, sending, handing, ended:
 	}
 }
 
-// collect waits for keys, beginning with those pressed early.
+// collect waits for keys or words, beginning with those of before.
 func (w *walk) collect(n *domain.Node) {
 	w.s.phase = collecting
+	said := w.s.said
+	w.s.said = Spoken{}
 	early := w.s.ahead
 	w.s.ahead = ""
 	for i := range len(early) {
@@ -212,6 +218,9 @@ func (w *walk) collect(n *domain.Node) {
 			w.s.ahead += early[i+1:]
 			return
 		}
+	}
+	if early == "" && w.keptWords(n, said) {
+		return
 	}
 	w.wait(n)
 }
@@ -233,6 +242,12 @@ func (w *walk) digit(key byte) {
 		}
 	case speaking:
 		w.keyWhileSpeaking(n, key)
+	case confirming:
+		w.tell(Hush{})
+		w.s.phase = collecting
+		if !w.key(n, key) {
+			w.wait(n)
+		}
 	case sending, handing:
 		w.remember(key)
 	case fresh, ending, ended:

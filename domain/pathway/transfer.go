@@ -46,7 +46,7 @@ func (w *walk) transferred(ok bool) {
 func (w *walk) resume() {
 	n := w.s.plan.nodes[w.s.node]
 	switch w.s.phase {
-	case speaking, collecting:
+	case speaking, collecting, confirming:
 		w.s.keyed = ""
 		if n.Type == domain.NodeCollect {
 			w.s.ahead = ""

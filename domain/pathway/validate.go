@@ -300,6 +300,7 @@ func (v *validation) edge(i int, e *domain.Edge) {
 		}
 	case domain.EdgeIntent:
 		v.word(at+".when.intent", e.When.Intent, maxName)
+		v.words(at+".when.words", e.When.Words)
 	case domain.EdgeExpr:
 		v.word(at+".when.expr", e.When.Expr, maxNotes)
 	case domain.EdgeLLM:
@@ -309,7 +310,7 @@ func (v *validation) edge(i int, e *domain.Edge) {
 		v.bad(at+".when.type", "%q is no type; the types are always, else, dtmf, timeout, success, failure, intent, expr and llm", e.When.Type)
 	}
 	for _, other := range v.p.Edges[:i] {
-		if other.From == e.From && other.When == e.When {
+		if other.From == e.From && sameCase(&other.When, &e.When) {
 			v.bad(at, "node %q has two edges for the same case", e.From)
 			break
 		}

@@ -1,0 +1,317 @@
+package conversation_test
+
+import (
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/stretchr/testify/assert"
+
+	"github.com/callboard/callboard/actors/conversation"
+	"github.com/callboard/callboard/actors/mailbox/actortest"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/media/speech"
+)
+
+// ears understand what the test says is said next, 100 ms after its end.
+type ears struct {
+	mu     sync.Mutex
+	next   speech.Heard
+	deaf   bool // it never answers
+	wanted []string
+	opened int
+	closed int
+}
+
+func (*ears) Hears(string) bool { return true }
+
+func (e *ears) Open(w speech.Wanted, told func(speech.Heard)) speech.Stream {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.wanted = w.Phrases
+	e.opened++
+	return &stream{e, told}
+}
+
+type stream struct {
+	of   *ears
+	told func(speech.Heard)
+}
+
+func (*stream) Write([]byte) {}
+
+func (s *stream) End() {
+	s.of.mu.Lock()
+	h := s.of.next
+	deaf := s.of.deaf
+	s.of.mu.Unlock()
+	h.Final = true
+	if !deaf {
+		time.AfterFunc(100*time.Millisecond, func() { s.told(h) })
+	}
+}
+
+func (s *stream) Close() {
+	s.of.mu.Lock()
+	defer s.of.mu.Unlock()
+	s.of.closed++
+}
+
+// says lets the far end speak for a while.
+func (s *stage) says(text string, confidence float64, lasts time.Duration) {
+	s.ears.mu.Lock()
+	s.ears.next = speech.Heard{Text: text, Confidence: confidence}
+	s.ears.mu.Unlock()
+	time.Sleep(200 * time.Millisecond)
+	s.send(conversation.Heard{Event: media.SpeechBegan{}})
+	time.Sleep(lasts - 200*time.Millisecond + 500*time.Millisecond)
+	s.send(conversation.Heard{Event: media.SpeechEnded{}})
+	time.Sleep(150 * time.Millisecond)
+	synctest.Wait()
+}
+
+// question asks for a word or a key.
+func question() domain.Script {
+	s := menu()
+	s.Language = "en-US"
+	s.Pathway.Nodes[0].Input, s.Pathway.Nodes[0].Values = "both", nil
+	s.Pathway.Nodes = append(s.Pathway.Nodes, domain.Node{ID: "person", Type: domain.NodeEnd, Prompt: "Person"})
+	s.Pathway.Edges = append(
+		s.Pathway.Edges,
+		domain.Edge{From: "ask", To: "yes", When: domain.When{Type: domain.EdgeIntent, Intent: "yes"}},
+		domain.Edge{From: "ask", To: "bye", When: domain.When{Type: domain.EdgeElse}},
+		domain.Edge{From: "*", To: "person", When: domain.When{Type: domain.EdgeIntent, Intent: "human", Words: []string{"a real person"}}},
+	)
+	return s
+}
+
+func TestTheFarEndIsHeardByWords(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		script func(*domain.Script)
+		does   func(s *stage)
+		want   []string // of the sound
+	}{
+		"an answer": {
+			does: func(s *stage) {
+				time.Sleep(1200 * time.Millisecond)
+				s.says("yes please", 0.9, 500*time.Millisecond)
+			},
+			want: []string{"play A", "play Y"},
+		},
+		"the number of a key": {
+			does: func(s *stage) {
+				time.Sleep(1200 * time.Millisecond)
+				s.says("one", 0.9, 500*time.Millisecond)
+			},
+			want: []string{"play A", "play Y"},
+		},
+		"an answer cuts the prompt": {
+			does: func(s *stage) { s.says("yes", 0.9, 300*time.Millisecond) },
+			want: []string{"play A", "pause", "play Y"},
+		},
+		"an acknowledgement does not": {
+			does: func(s *stage) { s.says("okay", 0.9, 600*time.Millisecond) },
+			want: []string{"play A", "pause", "continue"},
+		},
+		"nor does a cough": {
+			does: func(s *stage) { s.says("", 0, 300*time.Millisecond) },
+			want: []string{"play A", "pause", "continue"},
+		},
+		"nor one short word that is no answer": {
+			does: func(s *stage) { s.says("banana", 0.9, 300*time.Millisecond) },
+			want: []string{"play A", "pause", "continue"},
+		},
+		"two of them do": {
+			does: func(s *stage) { s.says("banana bread", 0.9, 300*time.Millisecond) },
+			want: []string{"play A", "pause", "play B"},
+		},
+		"a long one does": {
+			does: func(s *stage) { s.says("banana", 0.9, 600*time.Millisecond) },
+			want: []string{"play A", "pause", "play B"},
+		},
+		"words while a prompt must not be cut are kept": {
+			script: func(d *domain.Script) { d.Pathway.Nodes[0].Interruptible = new(bool) },
+			does: func(s *stage) {
+				s.says("yes", 0.9, 300*time.Millisecond)
+				time.Sleep(time.Second)
+			},
+			want: []string{"play A", "play Y"},
+		},
+		"an agent may not be interrupted": {
+			script: func(d *domain.Script) { d.Turns = &domain.AgentTurns{Interruptible: new(bool)} },
+			does:   func(s *stage) { s.says("", 0, 300*time.Millisecond) },
+			want:   []string{"play A"},
+		},
+		"an edge from anywhere": {
+			does: func(s *stage) {
+				time.Sleep(1200 * time.Millisecond)
+				s.says("I want a real person.", 0.9, 900*time.Millisecond)
+			},
+			want: []string{"play A", "play P"},
+		},
+		"who is not sure asks, and hears yes": {
+			does: func(s *stage) {
+				time.Sleep(1200 * time.Millisecond)
+				s.says("a real person", 0.5, 900*time.Millisecond)
+				time.Sleep(1200 * time.Millisecond)
+				s.says("yes", 0.9, 300*time.Millisecond)
+			},
+			want: []string{"play A", "play D", "play P"},
+		},
+		"a key answers in place of it": {
+			does: func(s *stage) {
+				time.Sleep(1200 * time.Millisecond)
+				s.says("a real person", 0.5, 900*time.Millisecond)
+				time.Sleep(400 * time.Millisecond)
+				s.press("1")
+			},
+			want: []string{"play A", "play D", "stop", "play Y"},
+		},
+		"what nobody understood is asked again": {
+			script: func(d *domain.Script) { d.Pathway.Nodes[0].Retries = 1 },
+			does: func(s *stage) {
+				time.Sleep(1200 * time.Millisecond)
+				s.says("", 0, time.Second)
+				time.Sleep(1200 * time.Millisecond)
+				s.says("mumble", 0.2, time.Second)
+			},
+			want: []string{"play A", "play A", "play B"},
+		},
+		"a cough is no answer": {
+			script: func(d *domain.Script) { d.Pathway.Nodes[0].Retries = 1 },
+			does: func(s *stage) {
+				time.Sleep(1200 * time.Millisecond)
+				s.says("", 0, 300*time.Millisecond)
+				time.Sleep(3500 * time.Millisecond)
+				s.says("yes", 0.9, 300*time.Millisecond)
+			},
+			want: []string{"play A", "play Y"},
+		},
+		"silence leads on, but not while somebody speaks": {
+			does: func(s *stage) {
+				time.Sleep(4500 * time.Millisecond)
+				s.says("yes", 0.9, 3*time.Second)
+			},
+			want: []string{"play A", "play Y"},
+		},
+		"a pause within a turn": {
+			script: func(d *domain.Script) { d.Turns = &domain.AgentTurns{EndOfTurnMs: 1500} },
+			does: func(s *stage) {
+				time.Sleep(1200 * time.Millisecond)
+				s.says("yes", 0.9, 500*time.Millisecond)
+				s.says("yes", 0.9, 500*time.Millisecond)
+				time.Sleep(time.Second)
+			},
+			want: []string{"play A", "play Y"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+				script := question()
+				if c.script != nil {
+					c.script(&script)
+				}
+				s := open(t, sys, script, nil)
+				s.send(conversation.Begin{})
+				time.Sleep(200 * time.Millisecond)
+				c.does(s)
+				time.Sleep(200 * time.Millisecond)
+				assert.Equal(t, c.want, s.sound.done())
+				s.close()
+			})
+		})
+	}
+}
+
+func TestATranscriptTellsWhoSaidWhatWhen(t *testing.T) {
+	t.Parallel()
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		s := open(t, sys, question(), nil)
+		s.send(conversation.Begin{})
+		time.Sleep(300 * time.Millisecond)
+		s.says("yes please", 0.87, 400*time.Millisecond)
+		time.Sleep(3 * time.Second)
+		heard := s.close()
+		f, ok := heard[len(heard)-1].(conversation.Finished)
+		assert.True(t, ok)
+		assert.Equal(t, []domain.Segment{
+			{Index: 0, Speaker: "agent", Text: "Ask Ada", StartMs: 100, EndMs: 500, Confidence: 1, Interrupted: true},
+			{Index: 1, Speaker: "caller", Text: "yes please", StartMs: 300, EndMs: 700, Confidence: 0.87},
+			{Index: 2, Speaker: "agent", Text: "Yes", StartMs: 1300, EndMs: 2300, Confidence: 1},
+		}, f.Segments)
+		assert.Equal(t, domain.OutcomeConfirmed, f.Result.Outcome)
+		assert.Equal(t, "yes", f.Result.Intent)
+		s.ears.mu.Lock()
+		defer s.ears.mu.Unlock()
+		assert.Contains(t, s.ears.wanted, "one", "the key can be said")
+		assert.Contains(t, s.ears.wanted, "stop", "so can a keyword")
+		assert.NotContains(t, s.ears.wanted, "9")
+	})
+}
+
+func TestARecogniserThatFailsOrHangsCostsOneTurn(t *testing.T) {
+	t.Parallel()
+	for _, hangs := range []bool{false, true} {
+		actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+			s := open(t, sys, question(), nil)
+			s.send(conversation.Begin{})
+			time.Sleep(300 * time.Millisecond)
+			s.ears.next, s.ears.deaf = speech.Heard{Err: errors.New("no")}, hangs
+			s.send(conversation.Heard{Event: media.SpeechBegan{}})
+			time.Sleep(600 * time.Millisecond)
+			s.send(conversation.Heard{Event: media.SpeechEnded{}})
+			time.Sleep(150 * time.Millisecond)
+			if hangs {
+				time.Sleep(8 * time.Second)
+			}
+			assert.Equal(t, []string{"play A", "pause", "continue"}, s.sound.done()[:3])
+			s.press("1")
+			time.Sleep(2 * time.Second)
+			assert.Contains(t, s.close(), conversation.Fault{
+				Stage: "stt", Code: "recognition_failed", Message: "what the caller said could not be understood", Recovered: true,
+			})
+			assert.Contains(t, s.sound.done(), "play Y")
+		})
+	}
+}
+
+func TestAKeyEndsATurnAndSecretWordsLeaveNoTrace(t *testing.T) {
+	t.Parallel()
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		script := question()
+		script.Pathway.Nodes[0].Sensitive = true
+		s := open(t, sys, script, nil)
+		s.send(conversation.Begin{})
+		time.Sleep(1500 * time.Millisecond)
+		s.says("stop", 0.9, time.Second) // a keyword is none in secret
+		time.Sleep(time.Second)
+		heard := s.close()
+		f, ok := heard[len(heard)-1].(conversation.Finished)
+		assert.True(t, ok)
+		assert.Equal(t, "[hidden]", f.Segments[1].Text)
+		for _, m := range heard {
+			_, told := m.(conversation.OptedOut)
+			assert.False(t, told)
+		}
+	})
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		s := open(t, sys, question(), nil)
+		s.send(conversation.Begin{})
+		time.Sleep(500 * time.Millisecond)
+		s.send(conversation.Heard{Event: media.SpeechBegan{}})
+		time.Sleep(100 * time.Millisecond)
+		s.press("1")
+		assert.Equal(t, []string{"play A", "pause", "play Y"}, s.sound.done())
+		assert.Equal(t, 1, s.ears.closed)
+		time.Sleep(500 * time.Millisecond)
+		s.send(conversation.Heard{Event: media.SpeechEnded{}})
+		time.Sleep(3 * time.Second)
+		s.close()
+	})
+}

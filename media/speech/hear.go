@@ -1,0 +1,96 @@
+package speech
+
+import (
+	"sync"
+	"time"
+
+	"github.com/callboard/callboard/media/g711"
+)
+
+// Wanted tells a recogniser what it will hear.
+type Wanted struct {
+	Language string   // as BCP 47 writes it
+	Phrases  []string // that are likely to be said; a recogniser by grammar understands nothing else
+}
+
+// Heard is what was understood of a stream so far.
+type Heard struct {
+	Text       string  // "": nothing was understood
+	Confidence float64 // 0 to 1
+	Final      bool    // nothing follows
+	Err        error   // why nothing could be understood; Final then
+}
+
+// Stream is what one says in a turn.
+type Stream interface {
+	// Write takes 8 kHz mono µ-law of any length, which it copies. It never waits.
+	Write(mu []byte)
+	// End says that the turn is over: the final Heard follows.
+	End()
+	// Close gives up: nothing is told afterwards, but for what is being told.
+	// Without it a stream must be ended.
+	Close()
+}
+
+// Recogniser turns sound into words.
+type Recogniser interface {
+	// Hears says whether it understands a language.
+	Hears(language string) bool
+	// Open begins a turn and returns at once. told is called with what was
+	// understood, never twice at once, and with one final Heard at the end.
+	Open(w Wanted, told func(Heard)) Stream
+}
+
+// earKeeps is how much sound an Ear remembers, 2 s.
+const earKeeps = 16000
+
+// Ear keeps the last two seconds of what the far end says, so that a turn can
+// begin with its first word, which was said before it was noticed.
+type Ear struct {
+	mu     sync.Mutex
+	ring   [earKeeps]byte
+	at, n  int
+	stream Stream
+}
+
+// Frame takes sound; it does not wait, so that it can be called from the media clock.
+func (e *Ear) Frame(mu []byte) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.stream != nil {
+		e.stream.Write(mu)
+	}
+	for len(mu) > 0 {
+		k := copy(e.ring[e.at:], mu)
+		e.at, e.n = (e.at+k)%earKeeps, min(e.n+k, earKeeps)
+		mu = mu[k:]
+	}
+}
+
+// Begin lets a stream hear from so long ago on.
+func (e *Ear) Begin(s Stream, back time.Duration) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	n := min(int(back*8000/time.Second), e.n)
+	from := (e.at - n + earKeeps) % earKeeps
+	k := min(n, earKeeps-from)
+	s.Write(e.ring[from : from+k])
+	s.Write(e.ring[:n-k])
+	e.stream = s
+}
+
+// End lets no stream hear any more.
+func (e *Ear) End() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.stream = nil
+}
+
+// linear is the sound that a recogniser for 16 kHz takes, at half its rate.
+func linear(mu []byte) []int16 {
+	out := make([]int16, len(mu))
+	for i, b := range mu {
+		out[i] = g711.MuToLinear(b)
+	}
+	return out
+}

@@ -1,0 +1,119 @@
+package speech_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/media/speech"
+)
+
+// hear says a text by a voice of espeak-ng and tells what was understood.
+func hear(t *testing.T, s *speech.Sphinx, voice, text string, phrases ...string) speech.Heard {
+	t.Helper()
+	e, err := speech.NewEspeak(1, 10*time.Second)
+	require.NoError(t, err)
+	clip, err := e.Speak(t.Context(), speech.Request{Text: text, Voice: voice})
+	require.NoError(t, err)
+	told := make(chan speech.Heard, 1)
+	turn := s.Open(speech.Wanted{Language: "en-US", Phrases: phrases}, func(h speech.Heard) { told <- h })
+	quiet := make([]byte, 3200)
+	for i := range quiet {
+		quiet[i] = 0xff
+	}
+	turn.Write(quiet)
+	turn.Write(clip)
+	turn.Write(quiet)
+	turn.End()
+	select {
+	case h := <-told:
+		return h
+	case <-time.After(time.Minute):
+		require.FailNow(t, "nothing is told")
+		return speech.Heard{}
+	}
+}
+
+func TestPocketsphinxUnderstandsThePhrasesThatItIsTold(t *testing.T) {
+	t.Parallel()
+	s, err := speech.NewSphinx(t.TempDir(), 2, time.Minute)
+	require.NoError(t, err)
+	phrases := []string{"yes", "no", "yes please", "okay", "cancel", "speak to a person", "i want to speak to a person", "xyzzyq"}
+	for text, want := range map[string]string{
+		"yes please.": "yes please", "no.": "no", "I want to speak to a person.": "i want to speak to a person",
+	} {
+		for _, voice := range []string{"en-us", "en-us+f3"} {
+			h := hear(t, s, voice, text, phrases...)
+			require.NoError(t, h.Err)
+			assert.Equal(t, want, h.Text, voice)
+			assert.GreaterOrEqual(t, h.Confidence, 0.6, voice+": "+text)
+			assert.True(t, h.Final)
+		}
+	}
+	far := hear(t, s, "en-us", "where did you put my keys this morning", phrases...)
+	assert.Less(t, far.Confidence, 0.6, "%+v: other words are not trusted", far)
+	assert.Empty(t, hear(t, s, "en-us", "yes", "xyzzyq").Text, "a word without a sound cannot be heard")
+	assert.True(t, s.Hears("en-GB"))
+	assert.False(t, s.Hears("de-DE"))
+}
+
+func TestAHangingRecogniserIsEndedAndATurnThatIsClosedTellsNothing(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "pocketsphinx_batch"), []byte("#!/bin/sh\nexec sleep 60\n"), 0o700))
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	s, err := speech.NewSphinx(t.TempDir(), 1, 100*time.Millisecond)
+	require.NoError(t, err)
+	h := hear(t, s, "en-us", "yes", "yes")
+	require.ErrorContains(t, h.Err, "deadline")
+	assert.True(t, h.Final)
+	turn := s.Open(speech.Wanted{Phrases: []string{"yes"}}, func(speech.Heard) { t.Error("told") })
+	turn.Write(make([]byte, 8000))
+	turn.Close()
+	turn.End()
+	turn.Write(make([]byte, 8000))
+}
+
+func TestWithoutPocketsphinxNobodyHears(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	_, err := speech.NewSphinx("", 1, time.Second)
+	require.ErrorIs(t, err, speech.ErrDeaf)
+}
+
+// note keeps what is written.
+type note struct{ got []byte }
+
+func (n *note) Write(mu []byte) { n.got = append(n.got, mu...) }
+func (*note) End()              {}
+func (*note) Close()            {}
+
+func TestAnEarBeginsWithWhatWasSaidBefore(t *testing.T) {
+	t.Parallel()
+	var e speech.Ear
+	frame := make([]byte, 160)
+	for i := range 250 { // 5 s
+		for k := range frame {
+			frame[k] = byte(i)
+		}
+		e.Frame(frame)
+	}
+	n := new(note)
+	e.Begin(n, 30*time.Millisecond)
+	e.Frame([]byte{1, 2})
+	e.End()
+	e.Frame([]byte{3})
+	want := make([]byte, 0, 300)
+	for range 80 {
+		want = append(want, 248)
+	}
+	for range 160 {
+		want = append(want, 249)
+	}
+	assert.Equal(t, append(want, 1, 2), n.got)
+	all := new(note)
+	e.Begin(all, time.Hour)
+	assert.Len(t, all.got, 16000, "two seconds are kept")
+}
