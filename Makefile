@@ -43,7 +43,7 @@ SOAK_DOC       ?=
 NIGHTLY_TESTS    := ^(TestEveryZoneOpensAsACalculationOfItsOwnSays|TestTheEstimateIsWithinTenPercentFromTenPercentOn|TestTheModelAllowsWhateverHappens|Test(Kills|FailOvers|FullDisks|Clocks).*)$$
 NIGHTLY_PACKAGES := ./domain/calendar ./domain/rehearsal ./actors/campaign/modeltest ./cmd/callboard
 
-.PHONY: help run build test lint fmt bench bench-parts e2e fuzz attack soak nightly netem openapi postman client check tools clean
+.PHONY: help run build test lint fmt bench bench-parts e2e fuzz attack soak dialogues nightly netem openapi postman client check tools clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -97,6 +97,10 @@ netem: tools ## make calls over a bad network between two namespaces (root, abou
 soak: tools ## place SOAK_CALLS short calls beside SOAK_LONG calls of SOAK_MINUTES and look for leaks (about 25 minutes, no root)
 	@SOAK_CALLS=$(SOAK_CALLS) SOAK_LONG=$(SOAK_LONG) SOAK_MINUTES=$(SOAK_MINUTES) SOAK_RATE=$(SOAK_RATE) SOAK_DOC='$(abspath $(SOAK_DOC))' \
 	  go test -count=1 -timeout 120m -v -run '^TestNoCallLeavesAnythingBehind$$' ./cmd/callboard
+
+dialogues: tools ## let 112 callers of synthetic speech talk with an agent by words, over SIP (about 5 minutes), and print how many reach their goal
+	@.ci/install flite:flite
+	@CGO_ENABLED=1 DIALOGUES=1 go test -count=1 -timeout 30m -parallel 4 -v -run '^TestCallersReachTheirGoalsByWords$$' ./actors/call | grep -E 'dialogues:|reached|came to|^(ok|FAIL|panic)'
 
 nightly: tools ## run what is too long for every day: every hour of two years in every time zone, and more of all that is drawn by chance
 	@CGO_ENABLED=1 NIGHTLY=1 go test -count=1 -timeout 300m -v -run '$(NIGHTLY_TESTS)' $(NIGHTLY_PACKAGES)

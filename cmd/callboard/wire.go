@@ -252,7 +252,7 @@ func (s *service) speaker(cache string) (*speech.Voice, error) {
 
 // recogniser hears words; nil: nobody does.
 func (s *service) recogniser() speech.Recogniser {
-	ears, err := speech.NewSphinx("", runtime.GOMAXPROCS(0), turnLimit)
+	ears, err := speech.NewSphinx(s.folder("turns"), runtime.GOMAXPROCS(0), turnLimit)
 	if err != nil {
 		s.log.Warn("pocketsphinx is not installed: agents hear keys, and no words")
 		return nil

@@ -173,7 +173,7 @@ func (r *replay) take(s *domain.Segment) {
 // spokenWords queues what was said, where words are heard.
 func (r *replay) spokenWords(s *domain.Segment) {
 	switch _, hears := r.state.Expects(); {
-	case !hears, r.spoken && Acknowledges(s.Text) && !r.state.Understands(s.Text):
+	case !hears, r.state.phase == speaking && Acknowledges(s.Text) && !r.state.Understands(s.Text):
 	case s.Text == NotUnderstood:
 		r.queue = append(r.queue, Spoken{})
 	default:

@@ -133,17 +133,13 @@ func (p *plan) choices(n *domain.Node) []choice {
 		}
 	}
 	intents(n.ID)
+	for _, value := range p.keysSaid(n) {
+		add(meant{key: value}, keyWords(value)...)
+	}
 	if listens(n) {
 		for _, value := range n.Values {
 			if keyWords(value) == nil {
 				add(meant{}, value)
-			} else if lengthOf(n) == 1 {
-				add(meant{key: value}, keyWords(value)...)
-			}
-		}
-		for _, e := range p.edges[n.ID] {
-			if n.Input == "both" && lengthOf(n) == 1 && e.When.Type == domain.EdgeDTMF {
-				add(meant{key: e.When.Digits}, keyWords(e.When.Digits)...)
 			}
 		}
 	}
@@ -151,6 +147,20 @@ func (p *plan) choices(n *domain.Node) []choice {
 		intents(anywhere)
 	}
 	return all
+}
+
+// keysSaid are the keys of a node whose names count as well.
+func (p *plan) keysSaid(n *domain.Node) []string {
+	if !listens(n) || lengthOf(n) != 1 {
+		return nil
+	}
+	named := slices.Clone(n.Values)
+	for _, e := range p.edges[n.ID] {
+		if n.Input == "both" && e.When.Type == domain.EdgeDTMF {
+			named = append(named, e.When.Digits)
+		}
+	}
+	return named
 }
 
 // understand finds the longest phrase within the words.

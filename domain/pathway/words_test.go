@@ -128,6 +128,7 @@ func TestWordsTakeAnEngineThatHearsThem(t *testing.T) {
 	p.Edges = append(p.Edges, intent("ask", "no", "unheard_of"))
 	assert.Len(t, pathway.Needs(&p, pathway.Engines{Ears: true}), 1, "an intent without words")
 	free := domain.Pathway{
+		Start: "a",
 		Nodes: []domain.Node{{ID: "a", Type: domain.NodeCollect, Input: "speech"}, {ID: "b", Type: domain.NodeEnd}},
 		Edges: []domain.Edge{edge("a", "b", domain.EdgeAlways)},
 	}
@@ -141,14 +142,17 @@ func TestWordsTakeAnEngineThatHearsThem(t *testing.T) {
 
 	bad := visit()
 	bad.Edges[2].When.Words = []string{"?!", strings.Repeat("a", 300)}
-	err := pathway.Validate(&bad)
-	require.ErrorContains(t, err, "edges[2].when.words[0]")
+	var wrong *domain.Error
+	require.ErrorAs(t, pathway.Validate(&bad), &wrong)
+	require.Len(t, wrong.Details, 2)
+	assert.Equal(t, "edges[2].when.words[0]", wrong.Details[0].Param)
 }
 
 func TestASpokenCallIsReplayed(t *testing.T) {
 	t.Parallel()
 	lines, s := pathway.Replay(domain.Script{Pathway: visit()}, nil, pathway.Recorded{Segments: []domain.Segment{
-		{Speaker: "agent", Text: "Hello.", EndMs: 1000}, {Speaker: "agent", Text: "Will you come?", StartMs: 1000, EndMs: 2000},
+		{Speaker: "agent", Text: "Hello.", EndMs: 1000},
+		{Speaker: "agent", Text: "Will you come?", StartMs: 1000, EndMs: 2000},
 		{Speaker: "caller", Text: pathway.NotUnderstood, StartMs: 2100},
 		{Speaker: "agent", Text: "Will you come?", StartMs: 3000, EndMs: 4000},
 		{Speaker: "caller", Text: "okay", StartMs: 3500, EndMs: 3600, Confidence: 0.9},

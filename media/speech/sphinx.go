@@ -22,6 +22,7 @@ import (
 const (
 	sphinxProgram = "pocketsphinx_batch"
 	sphinxRate    = 16000
+	turnFiles     = "turn-"
 	turnMost      = 20 * 8000 // samples of one turn; what is said beyond is not heard
 	phrasesMost   = 500
 	phraseWords   = 12
@@ -63,7 +64,8 @@ type Sphinx struct {
 
 // NewSphinx finds pocketsphinx and its English model; ErrDeaf where they are not
 // there. At most so many turns are understood at once, each for at most timeout.
-// Its files are made below dir and removed at once; "": the system's place.
+// The files of a turn are made in dir and removed at its end; what a killed process left there is removed now. "": the
+// system's place.
 func NewSphinx(dir string, concurrency int, timeout time.Duration) (*Sphinx, error) {
 	program, err := exec.LookPath(sphinxProgram)
 	if err != nil {
@@ -72,6 +74,12 @@ func NewSphinx(dir string, concurrency int, timeout time.Duration) (*Sphinx, err
 	const model = "/usr/share/pocketsphinx/model/en-us"
 	if _, err := os.Stat(filepath.Join(model, "cmudict-en-us.dict")); err != nil {
 		return nil, fmt.Errorf("%w: its English model is missing: %w", ErrDeaf, err)
+	}
+	left, _ := filepath.Glob(filepath.Join(dir, turnFiles+"*"))
+	for _, path := range left { // by a process that was killed
+		if dir != "" {
+			_ = os.RemoveAll(path)
+		}
 	}
 	return &Sphinx{program: program, model: model, dir: dir, timeout: timeout, slots: make(chan struct{}, max(concurrency, 1)), known: make(map[string][]string)}, nil
 }
@@ -156,7 +164,7 @@ func (s *Sphinx) understand(ctx context.Context, mu []byte, phrases []string) (t
 	if err != nil || grammar == "" || len(mu) == 0 {
 		return "", 0, err
 	}
-	dir, err := os.MkdirTemp(s.dir, "turn-")
+	dir, err := os.MkdirTemp(s.dir, turnFiles)
 	if err != nil {
 		return "", 0, fmt.Errorf("speech: %w", err)
 	}
@@ -178,19 +186,19 @@ func (s *Sphinx) understand(ctx context.Context, mu []byte, phrases []string) (t
 			return "", 0, fmt.Errorf("speech: %w", err)
 		}
 	}
-	var best, any decoded
+	var best, free decoded
 	var failed [2]error
 	var both sync.WaitGroup
 	both.Go(func() { best, failed[0] = s.decode(ctx, dir, "words") })
-	both.Go(func() { any, failed[1] = s.decode(ctx, dir, "loop") })
+	both.Go(func() { free, failed[1] = s.decode(ctx, dir, "loop") })
 	both.Wait()
 	if err = errors.Join(failed[:]...); err != nil {
 		return "", 0, err
 	}
-	if best.text == "" || any.frames == 0 {
+	if best.text == "" || free.frames == 0 {
 		return "", 0, nil
 	}
-	fit := float64(best.score-any.score) / float64(max(best.frames, 1))
+	fit := float64(best.score-free.score) / float64(max(best.frames, 1))
 	return best.text, math.Round(100*min(max(evenFit+perPoint*fit, 0), 1)) / 100, nil
 }
 
@@ -213,7 +221,7 @@ func (s *Sphinx) decode(ctx context.Context, dir, name string) (d decoded, err e
 		}
 		return d, fmt.Errorf("speech: pocketsphinx: %w (%s)", err, strings.TrimSpace(note.String()))
 	}
-	b, err := os.ReadFile(at(name + ".seg")) //nolint:gosec // a path of ours
+	b, err := os.ReadFile(at(name + ".seg"))
 	if err != nil {
 		return d, fmt.Errorf("speech: pocketsphinx: %w", err)
 	}
@@ -285,19 +293,24 @@ func (s *Sphinx) grammar(phrases []string) (fsg, dict string, err error) {
 				continue
 			}
 			used[w] = true
-			for n, sound := range sounds[w] {
-				if n == 0 {
-					fmt.Fprintf(&lines, "%s %s\n", w, sound)
-				} else {
-					fmt.Fprintf(&lines, "%s(%d) %s\n", w, n+1, sound)
-				}
-			}
+			entries(&lines, w, sounds[w])
 		}
 	}
 	if taken == 0 {
 		return "", "", nil
 	}
 	return automaton(states, arcs.String()), lines.String(), nil
+}
+
+// entries writes how a word may sound.
+func entries(to *strings.Builder, word string, sounds []string) {
+	for n, sound := range sounds {
+		if n == 0 {
+			fmt.Fprintf(to, "%s %s\n", word, sound)
+		} else {
+			fmt.Fprintf(to, "%s(%d) %s\n", word, n+1, sound)
+		}
+	}
 }
 
 func spelt(words []string, sounds map[string][]string) bool {
