@@ -61,7 +61,7 @@ func (c *Client) AllPathways(ctx context.Context, q ListPathwaysQuery, options .
 //
 // POST /v1/pathways
 //
-// Nodes say, collect, converse, dtmf, condition, tool, appointment, sms, transfer, agent and end; edges lead from node to node. Text takes {{name}} and {{name | fallback}}. Tools, knowledge bases and agents that nodes name must be the workspace's. Calls walk say, collect (of keys), dtmf, transfer and end, by key presses, time-outs, always, else, success and failure; what takes an engine that is not configured is kept, told of by validate, and refused when a call would walk it (409 engine_not_configured).
+// Nodes say, collect, converse, dtmf, condition, tool, appointment, sms, transfer, agent and end; edges lead from node to node. Text takes {{name}} and {{name | fallback}}. Tools, knowledge bases and agents that nodes name must be the workspace's. Calls walk say, collect, dtmf, transfer and end, by key presses, expected words (where they can be heard), time-outs, always, else, success and failure; what takes an engine that is not configured is kept, told of by validate, and refused when a call would walk it (409 engine_not_configured).
 func (c *Client) CreatePathway(ctx context.Context, body *PathwayChange, options ...Option) (*Pathway, error) {
 	return send[Pathway](ctx, c, "POST", "/v1/pathways", nil, asJSON(body), options)
 }
@@ -223,7 +223,7 @@ type ChatAnswer struct {
 	PathwayVersion int64 `json:"pathway_version"`
 	// Why it was broken off.
 	Reason string `json:"reason,omitzero"`
-	// false: the last input had words that nobody hears.
+	// false: the last input had words that lead nowhere.
 	Understood bool `json:"understood"`
 	// What was collected and set so far, without what is sensitive.
 	Variables map[string]string `json:"variables"`
@@ -232,7 +232,7 @@ type ChatAnswer struct {
 
 // ChatInput is sent to the service.
 type ChatInput struct {
-	// What it says. Keys of a phone are keyed in; other words count as silence, for no engine hears them. Empty: silence.
+	// What it says. Keys of a phone are keyed in, other words are spoken; where no words are heard they count as silence. Empty: silence.
 	Text *string `json:"text,omitempty"`
 	// How the transfer went that the pathway waits for; failed unless said. One of reached, failed.
 	Transfer *string `json:"transfer,omitempty"`
@@ -398,4 +398,6 @@ type When struct {
 	Prompt *string `json:"prompt,omitempty"`
 	// always, else, dtmf, timeout, success, failure, intent, expr or llm.
 	Type string `json:"type"`
+	// intent: what is said for it. Without any it takes the usual English words of yes, no, person or repeat; another intent takes a language model then.
+	Words []string `json:"words,omitzero"`
 }

@@ -56,6 +56,27 @@ func TestAChatWalksAPathwayTurnByTurn(t *testing.T) {
 	assert.Equal(t, "engine_not_configured", d.must(409, "POST", "/v1/pathways/"+id+"/chat", "agents:read", m{}).failure(t)["code"])
 }
 
+func TestAChatTakesWordsWhereThePathwayListens(t *testing.T) {
+	d := open(t, httpapi.Config{})
+	path := "/v1/pathways/" + d.make("/v1/pathways", m{
+		"name": "come", "start": "ask",
+		"nodes": []m{{"id": "ask", "type": "collect", "input": "both", "prompt": "Will you come?", "retries": 1}, {"id": "no", "type": "end", "outcome": "declined"}},
+		"edges": []m{{"from": "ask", "to": "no", "when": m{"type": "intent", "intent": "decline", "words": []string{"I cannot"}}}},
+	}) + "/chat"
+	got := d.must(200, "POST", path, "agents:read", m{"inputs": []m{{"text": "Sorry, I cannot."}}}).json(t)
+	assert.Equal(t, []any{true, true, "declined", "decline"}, []any{got["understood"], got["ended"], got["outcome"], got["intent"]})
+	got = d.must(200, "POST", path, "agents:read", m{"inputs": []m{{"text": "Sorry?"}}}).json(t)
+	assert.Equal(t, []any{false, false}, []any{got["understood"], got["ended"]})
+	assert.Equal(t, []any{m{"node": "ask", "text": "Will you come?"}}, got["messages"], "it asks again")
+
+	words := m{"name": "come", "start": "ask", "nodes": []m{{"id": "ask", "type": "collect", "input": "speech", "values": []string{"blue"}}}, "edges": []m{{"from": "ask", "to": "ask", "when": m{"type": "else"}}}}
+	for _, ears := range []bool{false, true} {
+		d = open(t, httpapi.Config{Ears: ears})
+		report := d.must(200, "POST", "/v1/pathways/validate", "agents:write", words).json(t)
+		assert.Equal(t, []any{true, ears}, []any{report["valid"], report["runnable"]})
+	}
+}
+
 func TestACallIsReplayedThroughAPathway(t *testing.T) {
 	d := open(t, httpapi.Config{})
 	w := errands()

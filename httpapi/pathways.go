@@ -90,7 +90,7 @@ func (s *Server) pathwayRoutes() {
 	add(s, operation{
 		method: http.MethodPost, path: path, id: "createPathway", tag: tag, status: http.StatusCreated, summary: "Create a pathway",
 		about: "Nodes say, collect, converse, dtmf, condition, tool, appointment, sms, transfer, agent and end; edges lead from node to node. Text takes {{name}} and {{name | fallback}}. " +
-			"Tools, knowledge bases and agents that nodes name must be the workspace's. Calls walk say, collect (of keys), dtmf, transfer and end, by key presses, time-outs, always, else, success and failure; " +
+			"Tools, knowledge bases and agents that nodes name must be the workspace's. Calls walk say, collect, dtmf, transfer and end, by key presses, expected words (where they can be heard), time-outs, always, else, success and failure; " +
 			"what takes an engine that is not configured is kept, told of by validate, and refused when a call would walk it (409 engine_not_configured).",
 	}, func(ctx context.Context, p domain.Principal, in *struct{ Body PathwayChange }) (*answer[*domain.Pathway], error) {
 		w := &domain.Pathway{}

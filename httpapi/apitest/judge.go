@@ -83,7 +83,7 @@ func (w *Walk) judge(o *openapi.Operation, a attempt, r Reply) string {
 	if r.Status == http.StatusUnprocessableEntity && len(params) == 0 && !nameless(f.Error.Code, a) {
 		return "the error names no field"
 	}
-	if a.bad && r.Status == http.StatusUnprocessableEntity && !names(params, a.named) {
+	if a.bad && r.Status == http.StatusUnprocessableEntity && !names(params, a.named) && !before(params, a.named) {
 		return fmt.Sprintf("the error names %v, and %v is wrong", params, a.named)
 	}
 	if a.bad && r.Status != http.StatusUnprocessableEntity && !slices.Contains([]int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict, http.StatusForbidden}, r.Status) {
@@ -100,6 +100,13 @@ func tells(body []byte) bool {
 		Problems []any `json:"errors"`
 	}
 	return json.Unmarshal(body, &told) == nil && len(told.Rows)+len(told.Problems) > 0
+}
+
+// before says whether an error is about what is read before the items of a
+// list, one of which is wrong as well.
+func before(params, named []string) bool {
+	item := func(path string) bool { return strings.HasPrefix(path, "items[") }
+	return len(params) > 0 && !slices.ContainsFunc(params, item) && len(named) > 0 && !slices.ContainsFunc(named, func(path string) bool { return !item(path) })
 }
 
 // nameless tells of errors without a field: they are about the whole body, or

@@ -204,9 +204,7 @@ func (t *table) contact(c *ask.RawContact, text []byte) {
 			c.Context[name] = v
 		}
 	}
-	if c.Phone == "" {
-		c.Problem = "the row has no phone"
-	}
+	c.Problem = phoneless(c.Phone)
 }
 
 // record takes the next record without its end; a quoted field may hold line

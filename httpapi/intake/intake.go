@@ -45,10 +45,19 @@ func row(line int, text []byte) ask.RawContact {
 		return c
 	}
 	c.Phone, c.Context, c.Timezone, c.Country = trimmed(in.Phone), in.Context, in.Timezone, in.Country
-	if c.Phone == "" {
-		c.Problem = "the row has no phone"
-	}
+	c.Problem = phoneless(c.Phone)
 	return c
+}
+
+// phoneless says why a row can have no number; "": it may have one.
+func phoneless(phone string) string {
+	switch {
+	case phone == "":
+		return "the row has no phone"
+	case len(phone) > MaxNumber:
+		return "the row's phone is longer than a telephone number"
+	}
+	return ""
 }
 
 // why is the reason of an error of encoding/json, without what was sent.
