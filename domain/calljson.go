@@ -45,6 +45,19 @@ func (c *Call) AppendJSON(b []byte) ([]byte, error) {
 	return o.End()
 }
 
+// AppendAnswer writes the call as an answer: as JSON, with [] for no legs and
+// {} for no variables.
+func (c *Call) AppendAnswer(b []byte) ([]byte, error) {
+	shown := *c
+	if shown.Legs == nil {
+		shown.Legs = []Leg{}
+	}
+	if shown.Variables == nil {
+		shown.Variables = map[string]string{}
+	}
+	return shown.AppendJSON(b)
+}
+
 // appendSaid writes what the call came to and was about.
 func (c *Call) appendSaid(o *JSONObject) {
 	if c.Outcome == nil {

@@ -141,3 +141,23 @@ func TestAStatusWritesItselfAsEncodingJSONWouldButForNoOutcomes(t *testing.T) {
 		require.Equal(t, "before"+string(want), string(got))
 	}
 }
+
+func TestACallWritesItselfAsAnAnswerWithoutNullForListsAndMaps(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(5, 6))
+	for range 500 {
+		var c domain.Call
+		filled(r, reflect.ValueOf(&c).Elem())
+		got, err := c.AppendAnswer([]byte("before"))
+		require.NoError(t, err)
+		if c.Legs == nil {
+			c.Legs = []domain.Leg{}
+		}
+		if c.Variables == nil {
+			c.Variables = map[string]string{}
+		}
+		want, err := json.Marshal(&c)
+		require.NoError(t, err)
+		require.Equal(t, "before"+string(want), string(got))
+	}
+}

@@ -74,12 +74,7 @@ func (o operation) huma() huma.Operation {
 // newAPI makes the part of the door that speaks JSON.
 func (s *Server) newAPI() huma.API {
 	format := huma.Format{
-		Marshal: func(w io.Writer, v any) error {
-			e := json.NewEncoder(w)
-			e.SetEscapeHTML(false)
-			return e.Encode(v)
-		},
-		Unmarshal: unmarshal,
+		Marshal: writeJSON, Unmarshal: unmarshal,
 	}
 	cfg := huma.Config{
 		OpenAPI: &huma.OpenAPI{
@@ -128,7 +123,7 @@ func fill(_ huma.Context, _ string, v any) (any, error) {
 	if _, isFailure := v.(*Failure); isFailure || v == nil {
 		return v, nil
 	}
-	return filled(reflect.ValueOf(v)).Interface(), nil
+	return written(v), nil
 }
 
 // add registers a JSON route: let in, read, check, ask, answer.

@@ -157,6 +157,22 @@ func TestTheReferencePageTellsOfEveryRouteAndLoadsNothing(t *testing.T) {
 	for _, o := range d.contract().Operations {
 		assert.Contains(t, string(r.Body), `<details id="`+o.ID+`">`)
 		assert.Contains(t, string(r.Body), `<code>`+o.Path+`</code>`)
+		_, section, _ := strings.Cut(string(r.Body), `<details id="`+o.ID+`">`)
+		section, _, _ = strings.Cut(section, "</details>")
+		for _, p := range o.Parameters {
+			assert.Contains(t, section, `<code>`+p.Name+`</code> <small>`+p.In+`</small>`, o.ID)
+		}
+		for kind, body := range o.Bodies {
+			assert.Contains(t, section, `<h3>Body: `+kind+`</h3>`, o.ID)
+			plain, _ := d.contract().Plain(body)
+			for name := range plain.Properties {
+				assert.Contains(t, section, `<code>`+name+`</code>`, o.ID)
+			}
+			assert.Equal(t, o.Examples[kind] != nil, strings.Contains(section, "<pre>"), "%s: the example", o.ID)
+		}
+		for status := range o.Responses {
+			assert.Contains(t, section, `<td>`+status+`</td>`, o.ID)
+		}
 	}
 	for name := range d.contract().Schemas {
 		assert.Contains(t, string(r.Body), `id="schema-`+name+`"`)
@@ -181,8 +197,10 @@ func TestThePostmanCollectionHoldsEveryOperation(t *testing.T) {
 					URL    struct {
 						Raw      string
 						Variable []struct{ Key string }
+						Query    []struct{ Key string }
 					}
-					Auth *struct{ Type string }
+					Header []struct{ Key string }
+					Auth   *struct{ Type string }
 					Body *struct{ Mode, Raw string }
 				}
 			}
@@ -199,6 +217,16 @@ func TestThePostmanCollectionHoldsEveryOperation(t *testing.T) {
 			found[o.ID] = true
 			assert.Len(t, r.URL.Variable, strings.Count(path, "{"))
 			assert.Equal(t, o.Open, r.Auth != nil, o.ID)
+			in := map[string]int{}
+			for _, p := range o.Parameters {
+				in[p.In]++
+			}
+			assert.Len(t, r.URL.Query, in["query"], o.ID)
+			assert.Equal(t, len(o.Bodies) > 0, r.Body != nil, o.ID)
+			if r.Body != nil { // its Content-Type
+				in["header"]++
+			}
+			assert.Len(t, r.Header, in["header"], o.ID)
 			if r.Body != nil && r.Body.Mode == "raw" && o.Examples["application/json"] != nil {
 				require.NoError(t, c.Body(o, []byte(r.Body.Raw)), o.ID)
 			}

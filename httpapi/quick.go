@@ -2,9 +2,7 @@ package httpapi
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
-	"reflect"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -111,26 +109,4 @@ func (s *Server) emptyBody(c *fiber.Ctx) error {
 		return err
 	}
 	return jsonOnly(c, len(text))
-}
-
-// answering is a value that writes itself as an answer: as JSON in which no
-// list and no map is null.
-type answering interface {
-	AppendAnswer(b []byte) ([]byte, error)
-}
-
-// tellBody answers with a value as JSON.
-func tellBody(c *fiber.Ctx, v any) error {
-	res := c.Response()
-	res.Header.SetContentType(fiber.MIMEApplicationJSON)
-	if own, ok := v.(answering); ok {
-		text, err := own.AppendAnswer(nil)
-		if err == nil {
-			res.SetBodyRaw(append(text, '\n'))
-		}
-		return err
-	}
-	e := json.NewEncoder(res.BodyWriter())
-	e.SetEscapeHTML(false)
-	return e.Encode(filled(reflect.ValueOf(v)).Interface())
 }

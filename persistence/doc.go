@@ -12,6 +12,7 @@
 //	noun           kind/workspace     Key.ID          Record.Indexes (Record.Sort, then id)
 //	data key       _key/workspace     data            –
 //	fingerprint    _meta/             master_key      –
+//	root           _meta/             root            –
 //	event          log = workspace    offset          –
 //	sequence       log = workspace    subject         –
 //
@@ -25,5 +26,6 @@
 // A sealed field is "s1." and the base64 of nonce, AES-256-GCM ciphertext and
 // tag under the data key of the noun's workspace; the additional data are
 // workspace, kind, id and field, each followed by a zero byte. A data key is 32
-// random bytes wrapped in the same way by the master key.
+// random bytes wrapped in the same way by the master key, and so is the root,
+// which is the first master key and is kept once another one took its place.
 package persistence

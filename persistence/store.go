@@ -33,6 +33,7 @@ type Store struct {
 	token  string
 	codec  codec
 	vault  *vault
+	root   []byte // of what is derived for other purposes
 }
 
 // NewStore checks that master (32 bytes) is the store's master key, makes
@@ -58,6 +59,9 @@ func NewStore(ctx context.Context, d Driver, master []byte, token string) (*Stor
 	}
 	if err = d.Claim(ctx, shard, token); err != nil {
 		return nil, fmt.Errorf("persistence: claim: %w", err)
+	}
+	if err = s.readRoot(ctx, master); err != nil {
+		return nil, err
 	}
 	if known {
 		return s, nil

@@ -133,7 +133,7 @@ func (v *vault) key(ctx context.Context, workspace string, create bool) (cipher.
 		return aead, nil
 	}
 	row := Key{Table: table("_key", workspace), ID: "data"}
-	bound := additional(domain.Key{Kind: "_key", Workspace: workspace, ID: "data"}, "key")
+	bound := dataBound(workspace)
 	wrapped, _, err := v.driver.Get(ctx, row)
 	if errors.Is(err, domain.ErrNotFound) && create {
 		wrapped, err = v.create(ctx, workspace, row, bound)

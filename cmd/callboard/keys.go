@@ -171,7 +171,7 @@ func withKeys(cmd *cobra.Command, f func(context.Context, keyDesk) error) error 
 
 func keysCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "keys", Short: "Make, list and revoke API keys, on a running service or a stopped one"}
-	cmd.AddCommand(keysCreate(), keysList(), keysRevoke())
+	cmd.AddCommand(keysCreate(), keysList(), keysRevoke(), keysMaster())
 	return cmd
 }
 

@@ -37,7 +37,6 @@ type vault struct {
 	driver persistence.Driver
 	store  *persistence.Store
 	keys   *actors.Keyring
-	master []byte
 	unlock func()
 }
 
@@ -48,7 +47,8 @@ func openVault(ctx context.Context, cfg *configs.Config, log *slog.Logger) (*vau
 		return nil, err
 	}
 	v := &vault{unlock: unlock}
-	if v.master, err = masterKey(cfg, log); err != nil {
+	master, err := masterKey(cfg, log)
+	if err != nil {
 		unlock()
 		return nil, err
 	}
@@ -61,12 +61,12 @@ func openVault(ctx context.Context, cfg *configs.Config, log *slog.Logger) (*vau
 		unlock()
 		return nil, err
 	}
-	v.store, err = persistence.NewStore(ctx, v.driver, v.master, "1|"+mailbox.NewID("node"))
+	v.store, err = persistence.NewStore(ctx, v.driver, master, "1|"+mailbox.NewID("node"))
 	if err != nil {
 		v.close()
 		return nil, err
 	}
-	v.keys = actors.NewKeyring(v.store, v.master)
+	v.keys = actors.NewKeyring(v.store, v.store.Root())
 	return v, nil
 }
 
@@ -194,7 +194,7 @@ func (s *service) telephony(run context.Context, more extras) (err error) {
 	s.traces = call.NewTraces()
 	s.ua, err = sip.New(sip.Config{
 		Listen: sipListeners(cfg), TLS: secured, Private: cfg.SIPPrivate, DSCP: cfg.SIPDSCP,
-		PublicIP: cfg.PublicIP, UserAgent: "Callboard/" + version, Trace: s.traces.Note, Linger: linger(), OverloadAfter: patience(), Secret: derive(s.vault.master, "callboard sip"),
+		PublicIP: cfg.PublicIP, UserAgent: "Callboard/" + version, Trace: s.traces.Note, Linger: linger(), OverloadAfter: patience(), Secret: derive(s.vault.store.Root(), "callboard sip"),
 		MayReach: func(to netip.AddrPort) bool { return carrier.signalling(to) || sipEgress.May(to) == nil }, Log: s.log,
 	})
 	if err != nil {
