@@ -10,7 +10,7 @@ import (
 // visit. Its timer runs only where somebody waits for its end: most requests
 // are answered from memory.
 type lease struct {
-	context.Context // the server's; from Done on, one with the deadline
+	context.Context //nolint:containedctx // the server's; from Done on, one with the deadline: the lease is a context itself
 
 	visit    *visit
 	deadline time.Time

@@ -3,6 +3,7 @@ package persistence
 import (
 	"bytes"
 	"context"
+	"crypto/cipher"
 	"errors"
 	"fmt"
 	"strings"
@@ -69,16 +70,9 @@ func (s *Store) Rotate(ctx context.Context, next []byte) error {
 			continue
 		}
 		key := Key{Table: name, ID: "data"}
-		wrapped, version, err := s.driver.Get(ctx, key)
-		if err != nil {
-			return fmt.Errorf("persistence: rotate: data key of %q: %w", workspace, err)
-		}
-		plain, err := unlock(s.vault.master, wrapped, dataBound(workspace))
-		if err == nil {
-			wrapped, err = lock(aead, plain, dataBound(workspace))
-		}
-		if err != nil {
-			return fmt.Errorf("persistence: rotate: data key of %q: %w", workspace, err)
+		wrapped, version, failed := s.rewrapped(ctx, key, dataBound(workspace), aead)
+		if failed != nil {
+			return fmt.Errorf("persistence: rotate: data key of %q: %w", workspace, failed)
 		}
 		add(key, version, wrapped)
 	}
@@ -99,4 +93,17 @@ func (s *Store) Rotate(ctx context.Context, next []byte) error {
 		return fmt.Errorf("persistence: rotate: %w", err)
 	}
 	return nil
+}
+
+// rewrapped is a key that the master key wraps, wrapped by the next.
+func (s *Store) rewrapped(ctx context.Context, key Key, bound []byte, next cipher.AEAD) (wrapped []byte, version uint64, err error) {
+	if wrapped, version, err = s.driver.Get(ctx, key); err != nil {
+		return nil, 0, err
+	}
+	plain, err := unlock(s.vault.master, wrapped, bound)
+	if err != nil {
+		return nil, 0, err
+	}
+	wrapped, err = lock(next, plain, bound)
+	return wrapped, version, err
 }

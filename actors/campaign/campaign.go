@@ -179,10 +179,7 @@ func (a *Campaign) Receive(ctx actor.Context) {
 	}
 	switch m := ctx.Message().(type) {
 	case *actor.Started:
-		if a.asleep = a.cfg.New; a.asleep {
-			return
-		}
-		a.load(ctx)
+		a.begin(ctx)
 	case *actor.Stopping, *actor.Restarting:
 		a.phase = gone
 		a.rest(ctx)
@@ -195,9 +192,7 @@ func (a *Campaign) Receive(ctx actor.Context) {
 	case Remove:
 		a.revise(ctx, m.Ordinal, nil)
 	case Status:
-		a.status(ctx)
-		a.advance(ctx)
-		a.show()
+		a.tellStatus(ctx)
 		return
 	case Added, Changed, Decide:
 		a.reread(ctx)
