@@ -286,7 +286,7 @@ func (j judge) chunk(contacts []domain.Contact) *chunk {
 		windows: map[string]calendar.Window{"": j.rules.For(nil)},
 	}
 	for i, who := range contacts {
-		number, err := domain.KnownNumber(who.Phone)
+		number, err := j.zones.Number(who.Phone)
 		_, forbidden := domain.DialForbidden(who.Phone, j.country)
 		c.invalid[i] = err != nil || forbidden || !j.anyone && number.Allowed(j.calling, j.country, j.env) != nil
 		if !j.rules.Local() {

@@ -14,7 +14,10 @@ import (
 
 // Zones keeps the time zones that were looked up. One goroutine at a time may
 // use it.
-type Zones struct{ known map[string]*time.Location }
+type Zones struct {
+	known   map[string]*time.Location
+	numbers domain.Numbers
+}
 
 // NewZones is an empty cache.
 func NewZones() *Zones { return &Zones{known: make(map[string]*time.Location)} }
@@ -31,6 +34,10 @@ func (z *Zones) Load(name string) *time.Location {
 	return l
 }
 
+// Number is a number that stands as E.164 already; what the tables say of its
+// exchange is kept too.
+func (z *Zones) Number(e164 string) (domain.Number, error) { return z.numbers.Known(e164) }
+
 // Of are the zones in which a contact may be, and a key that is equal for
 // contacts with equal zones: its own zone, else those of its number. Unknown:
 // no zone.
@@ -41,7 +48,7 @@ func (z *Zones) Of(c domain.Contact) (key string, zones []*time.Location) {
 		}
 		return "", nil
 	}
-	n, err := domain.KnownNumber(c.Phone)
+	n, err := z.Number(c.Phone)
 	if err != nil {
 		return "", nil
 	}
