@@ -18,17 +18,15 @@ func TestNumbersThatAreRememberedAreWhatTheTablesSay(t *testing.T) {
 	dice := rand.New(rand.NewPCG(3, 9))
 	var m domain.Numbers
 	for area := 200; area < 1000; area++ {
-		for range 3 {
-			exchange := dice.IntN(1000)
-			for range 2 {
-				text := fmt.Sprintf("+1%d%03d%04d", area, exchange, dice.IntN(10000))
-				want, err := domain.KnownNumber(text)
-				require.NoError(t, err)
-				got, err := m.Known(text)
-				require.NoError(t, err)
-				require.Equal(t, []any{want.E164, want.Country, want.Kind, want.Parsed.GetNationalNumber()},
-					[]any{got.E164, got.Country, got.Kind, got.Parsed.GetNationalNumber()}, text)
-			}
+		exchange := dice.IntN(1000)
+		for range 2 {
+			text := fmt.Sprintf("+1%d%03d%04d", area, exchange, dice.IntN(10000))
+			want, err := domain.KnownNumber(text)
+			require.NoError(t, err)
+			got, err := m.Known(text)
+			require.NoError(t, err)
+			require.Equal(t, []any{want.E164, want.Country, want.Kind, want.Parsed.GetNationalNumber()},
+				[]any{got.E164, got.Country, got.Kind, got.Parsed.GetNationalNumber()}, text)
 		}
 	}
 	for _, text := range []string{"+4930123456", "+390612345678", "+18765550100", "+881612345678"} {

@@ -29,10 +29,10 @@ import (
 var binary string
 
 // plain builds the same service without the race detector, which makes
-// everything last five times as long, for tests whose many rounds look for
-// faults of another kind. At night these run under it too.
+// everything last five times as long, for tests whose many rounds and calls look
+// for faults of another kind. At night these run under it too.
 var plain = sync.OnceValues(func() (string, error) {
-	if os.Getenv("NIGHTLY") != "" {
+	if os.Getenv("NIGHTLY") != "" || onlySpeed() {
 		return binary, nil
 	}
 	path := binary + "-plain"
@@ -125,11 +125,17 @@ func newService(t testing.TB, env ...string) *service {
 // newPlainService starts one without the race detector, see plain.
 func newPlainService(t testing.TB, env ...string) *service {
 	t.Helper()
+	s := preparePlain(t, env...)
+	s.start()
+	return s
+}
+
+func preparePlain(t testing.TB, env ...string) *service {
+	t.Helper()
 	s := prepare(t, env...)
 	var err error
 	s.binary, err = plain()
 	require.NoError(t, err)
-	s.start()
 	return s
 }
 

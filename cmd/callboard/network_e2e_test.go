@@ -163,7 +163,7 @@ func judged(t *testing.T, by map[string]figures) {
 // This is the short form of make netem: the network is a relay of ours.
 func TestCallsSurviveABadNetwork(t *testing.T) {
 	t.Parallel()
-	s := newService(t)
+	s := newPlainService(t)
 	s.unlimited()
 	r, agent := newRelay(t, s.sip), s.keypad()
 	ledgers := make([]ledger, len(faults))

@@ -88,7 +88,7 @@ func TestNoCallLeavesAnythingBehind(t *testing.T) {
 		env = []string{"CALLBOARD_MEDIA_PORTS=20000-29999"}
 	}
 	s.admin = "127.0.0.1:" + strconv.Itoa(siptest.Port(t))
-	s.service = prepare(t, append(env, "CALLBOARD_ADMIN_ADDR="+s.admin, "CALLBOARD_LOG_LEVEL=error")...)
+	s.service = preparePlain(t, append(env, "CALLBOARD_ADMIN_ADDR="+s.admin, "CALLBOARD_LOG_LEVEL=error")...)
 	s.next, s.outcomes = make(map[string]int), make(map[string]int)
 	s.start()
 	s.unlimited()
