@@ -136,7 +136,7 @@ func mayHook(p domain.Principal, made []*domain.Webhook) error {
 func (d *Desk) campaignWebhooks(ctx context.Context, p domain.Principal, c *domain.Campaign, given string) (hooks []*domain.Webhook, secret string, err error) {
 	byURL := make(map[string][]string)
 	for name, url := range c.Webhooks {
-		if err := d.node.checkURL(ctx, "webhooks."+name, url); err != nil {
+		if err = d.node.checkURL(ctx, "webhooks."+name, url); err != nil {
 			return nil, "", err
 		}
 		byURL[url] = append(byURL[url], name)

@@ -64,9 +64,9 @@ func (d *Desk) placeAfter(ctx context.Context, workspace, after string) (uint64,
 		return 0, storeErr(err)
 	}
 	if len(first) == 0 { // or all were deleted since
-		last, err := d.store.LastOffset(ctx, workspace)
-		if err != nil {
-			return 0, storeErr(err)
+		last, failed := d.store.LastOffset(ctx, workspace)
+		if failed != nil {
+			return 0, storeErr(failed)
 		}
 		if last > 0 {
 			return 0, domain.Errorf(ask.CodeCursorExpired, "no event is kept any more.")
