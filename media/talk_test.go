@@ -89,3 +89,39 @@ func TestTheMediaClockKeepsTimeAndTheRecordingIsAsLong(t *testing.T) {
 	first := slices.IndexFunc(file.Channel(1), func(v int16) bool { return v != 0 })
 	assert.GreaterOrEqual(t, first, 1600, "what came before the first sound is silence")
 }
+
+func TestAPauseHoldsWhatPlaysAndAnEarHearsTheFarEndAlone(t *testing.T) {
+	a, b := engine(t), engine(t)
+	var told ear
+	sa, sb := open(t, a, media.Options{Notify: told.notify}), open(t, b, media.Options{})
+	ta, tb := media.NewTurn(sa), media.NewTurn(sb)
+	connect(t, sa, sb)
+	turns := func(n int) {
+		for range n {
+			ta.Frame()
+			tb.Frame()
+		}
+	}
+	var heard, far []byte
+	sa.Hear(func(frame []byte) { far = append(far, frame...) })
+	sb.Hear(func(frame []byte) { heard = append(heard, frame...) })
+	clip := chirp(400 * time.Millisecond)
+	sa.Play(1, clip)
+	turns(10)
+	sa.PausePlaying()
+	turns(50)
+	assert.Empty(t, told.all(), "it stands still")
+	sa.ContinuePlaying()
+	turns(5)
+	assert.Empty(t, told.all(), "it goes on where it stood")
+	turns(15)
+	assert.Contains(t, told.all(), media.Event(media.Played{ID: 1, Heard: clip.Duration()}))
+	assert.Len(t, heard, 80*160)
+	match, _ := correlate(g711.DecodeMu(heard), g711.DecodeMu(clip[:1600]), 3200)
+	assert.GreaterOrEqual(t, match, 0.95)
+	assert.Equal(t, -1, slices.IndexFunc(far, func(v byte) bool { return v != g711.MuSilence }), "not what we say ourselves")
+	sa.PausePlaying()
+	sa.Play(2, clip)
+	turns(25)
+	assert.Contains(t, told.all(), media.Event(media.Played{ID: 2, Heard: clip.Duration()}), "what is played afresh is heard")
+}

@@ -199,6 +199,11 @@ func TestTheFarEndIsHeardByWords(t *testing.T) {
 			},
 			want: []string{"play A", "play Y"},
 		},
+		"nor where the time of silence begins meanwhile": {
+			script: func(d *domain.Script) { d.Pathway.Nodes[0].Interruptible = new(bool) },
+			does:   func(s *stage) { s.says("yes", 0.9, 6*time.Second) },
+			want:   []string{"play A", "play Y"},
+		},
 		"a pause within a turn": {
 			script: func(d *domain.Script) { d.Turns = &domain.AgentTurns{EndOfTurnMs: 1500} },
 			does: func(s *stage) {
