@@ -43,7 +43,7 @@ SOAK_DOC       ?=
 NIGHTLY_TESTS    := ^(TestEveryZoneOpensAsACalculationOfItsOwnSays|TestTheEstimateIsWithinTenPercentFromTenPercentOn|TestTheModelAllowsWhateverHappens|Test(Kills|FailOvers|FullDisks|Clocks).*)$$
 NIGHTLY_PACKAGES := ./domain/calendar ./domain/rehearsal ./actors/campaign/modeltest ./cmd/callboard
 
-.PHONY: help run build test lint fmt bench bench-parts e2e fuzz attack soak dialogues nightly netem openapi postman client check tools clean
+.PHONY: help run build test lint fmt bench bench-parts e2e fuzz attack soak dialogues nightly netem amd openapi postman client check tools clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -72,6 +72,9 @@ bench: tools ## measure the whole service and print one table
 
 bench-parts: ## measure single parts: sound, dialogs, stores, deliveries
 	go test -run '^$$' -bench '$(BENCH)' -benchmem -benchtime $(BENCH_TIME) $(BENCH_PACKAGES) | { grep -vE '^(PASS|ok |\?|goos|goarch)' || true; }
+
+amd: ## print what people, machines and noise are taken for (about 10 s)
+	@go test -run '^$$' -bench '^BenchmarkAnswers$$' -benchtime 1x ./media/amd | sed -E '/^(PASS|ok |goos|goarch|pkg:|cpu:|Benchmark)/d'
 
 e2e: tools ## run only the tests of the whole binary
 	@CGO_ENABLED=1 go test -race -count=1 -timeout 15m $(TEST_FLAGS) -json ./cmd/... | .ci/summary

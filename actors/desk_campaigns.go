@@ -192,7 +192,7 @@ func (d *Desk) readScript(ctx context.Context, p domain.Principal, agentID, path
 		}
 		s.Version = a.Version
 		s.AgentID, s.UnitID, s.Language, s.Timezone = a.ID, domain.Unit(a.ID), a.Language, a.Timezone
-		s.Transfer, s.Inbound = a.Transfer, a.Inbound
+		s.Transfer, s.Inbound, s.AMD = a.Transfer, a.Inbound, a.AMD
 		s.Voice, s.Limits, s.Turns, first = a.Voice, a.Limits, a.TurnTaking, a.FirstMessage
 		if pathwayID == "" {
 			pathwayID = a.PathwayID

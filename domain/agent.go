@@ -255,6 +255,7 @@ type Script struct {
 	Turns    *AgentTurns   `json:"turn_taking,omitempty"`
 	Transfer AgentTransfer `json:"transfer"`
 	Inbound  AgentInbound  `json:"inbound"`
+	AMD      *AgentAMD     `json:"amd,omitempty"`
 	Pathway  Pathway       `json:"pathway"`
 }
 

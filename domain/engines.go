@@ -31,11 +31,40 @@ type AgentTurns struct {
 	EndOfTurnMs       int   `json:"end_of_turn_ms,omitempty"`     // so much silence ends the caller's turn
 }
 
+// What an agent can do about answering machines: AgentAMD's modes and actions.
+const (
+	AMDOff      = "off"
+	AMDAsync    = "async" // the agent speaks meanwhile
+	AMDWait     = "wait"  // it speaks once it is known who is there
+	AMDHangup   = "hangup"
+	AMDMessage  = "leave_message"
+	AMDContinue = "continue"
+)
+
 // AgentAMD is what an agent does about answering machines.
 type AgentAMD struct {
 	Mode            string `json:"mode"`                       // off | async | wait
 	VoicemailAction string `json:"voicemail_action,omitempty"` // hangup | leave_message | continue
 	Message         string `json:"message,omitempty"`          // leave_message: what is left
+}
+
+// On says whether it matters who answers; an agent that says nothing of it does
+// not care.
+func (a *AgentAMD) On() bool { return a != nil && (a.Mode == AMDAsync || a.Mode == AMDWait) }
+
+// Does is what is done about a machine: hangup or leave_message; "" where the
+// call goes on.
+func (a *AgentAMD) Does() string {
+	if a.On() && a.VoicemailAction != AMDContinue {
+		return a.VoicemailAction
+	}
+	return ""
+}
+
+// AnsweredByMachine says whether answered_by names somebody with whom nobody
+// can speak.
+func AnsweredByMachine(by string) bool {
+	return by == "voicemail" || by == "fax" || by == "unavailable"
 }
 
 // AgentHook is asked when a call comes in.

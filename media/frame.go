@@ -104,6 +104,26 @@ func (s *Session) hear(left []byte) {
 		s.events = append(s.events, SpeechEnded{})
 	case vad.None:
 	}
+	if s.answerer != nil {
+		s.whoIs(left)
+	}
+}
+
+// whoIs tells what a frame says of who has answered.
+func (s *Session) whoIs(left []byte) {
+	e := s.answerer.Frame(left)
+	if e.Verdict {
+		s.events = append(s.events, Answerer{By: e.Class})
+	}
+	if e.Beep {
+		s.events = append(s.events, Beep{})
+	}
+	if e.Over {
+		s.events = append(s.events, GreetingOver{})
+	}
+	if s.answerer.Done() {
+		s.answerer = nil
+	}
 }
 
 // speak sends one frame and leaves in right what was sent, as µ-law.

@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/callboard/callboard/media/amd"
 	"github.com/callboard/callboard/media/wav"
 )
 
@@ -114,6 +115,7 @@ type Options struct {
 	RecordPath string         // "": not recorded; its time begins at Begin. No file where neither side has any sound
 	Networks   []netip.Prefix // further networks that sound may go to and be latched from
 	Notify     func(Event)    // must not block; called from the media clock, never twice at once for one session
+	Answerer   bool           // tell who has answered, from Begin on: Answerer, Beep, GreetingOver
 	IdleAfter  time.Duration  // neither RTP nor RTCP for so long, off hold: Vanished; zero: 60 s
 }
 
@@ -152,17 +154,26 @@ type (
 	SpeechBegan struct{}
 	// SpeechEnded says that nobody has spoken for 500 ms.
 	SpeechEnded struct{}
+	// Answerer says who has answered, within 5 s of Begin; told again where it turns out otherwise, as by a beep.
+	Answerer struct{ By amd.Class }
+	// Beep says that a tone has ended after which a mailbox listens.
+	Beep struct{}
+	// GreetingOver says that a machine has ended its greeting and has not beeped so far.
+	GreetingOver struct{}
 )
 
-func (Digit) mediaEvent()       {}
-func (Played) mediaEvent()      {}
-func (DigitsSent) mediaEvent()  {}
-func (SendInfo) mediaEvent()    {}
-func (Hold) mediaEvent()        {}
-func (KeyWorn) mediaEvent()     {}
-func (Vanished) mediaEvent()    {}
-func (SpeechBegan) mediaEvent() {}
-func (SpeechEnded) mediaEvent() {}
+func (Digit) mediaEvent()        {}
+func (Played) mediaEvent()       {}
+func (DigitsSent) mediaEvent()   {}
+func (SendInfo) mediaEvent()     {}
+func (Hold) mediaEvent()         {}
+func (KeyWorn) mediaEvent()      {}
+func (Vanished) mediaEvent()     {}
+func (SpeechBegan) mediaEvent()  {}
+func (SpeechEnded) mediaEvent()  {}
+func (Answerer) mediaEvent()     {}
+func (Beep) mediaEvent()         {}
+func (GreetingOver) mediaEvent() {}
 
 // Recording is the finished file. It is zero when the session was not recorded.
 type Recording struct {

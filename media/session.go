@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/callboard/callboard/media/amd"
 	"github.com/callboard/callboard/media/dtmf"
 	"github.com/callboard/callboard/media/jitter"
 	"github.com/callboard/callboard/media/record"
@@ -49,6 +50,7 @@ type Session struct {
 	code     coding
 	buffer   jitter.Buffer
 	voice    vad.Detector
+	answerer *amd.Detector // nil: nobody asks who has answered, any more
 	recorder *record.Recorder
 	media    int64 // samples since Begin
 	idle     idleness
@@ -102,6 +104,9 @@ func (s *Session) Begin() {
 	now := s.engine.now()
 	s.idle.last = now
 	s.in.openLatch(now)
+	if s.o.Answerer {
+		s.answerer = new(amd.Detector)
+	}
 	s.activate()
 }
 

@@ -43,6 +43,7 @@ func (c *call) finished(ctx actor.Context, m conversation.Finished) {
 	if c.verdict.Outcome == domain.OutcomeCompleted && r.Outcome != "" {
 		c.verdict.Outcome = r.Outcome
 	}
+	c.toMachine()
 	c.wrapUp(ctx)
 }
 

@@ -35,7 +35,7 @@ func (c *call) options(ctx actor.Context) media.Options {
 	if c.in != nil {
 		o.Confidential, o.Address = c.in.Network == "tls", c.cfg.Phone.Host(c.in.Network, c.in.Source)
 	} else {
-		o.Address = hostFor(c.cfg.Phone, c.slot, c.contacts)
+		o.Address, o.Answerer = hostFor(c.cfg.Phone, c.slot, c.contacts), c.script.AMD.On()
 	}
 	if c.call.Record {
 		o.RecordPath = spoolFile(c.cfg, c.call.ID)
@@ -335,7 +335,7 @@ func (c *call) talk(ctx actor.Context, state sip.DialogState) {
 	c.conversation = ctx.SpawnPrefix(mailbox.Props(func() actor.Actor {
 		return conversation.New(conversation.Config{
 			Script: c.script, Variables: c.spokenVariables(), Sound: c.session, Speaker: c.cfg.Speaker, Log: c.log, Hide: c.session.Sensitive,
-			OptOut: c.optOut, Ears: c.cfg.Ears, Ear: ear,
+			OptOut: c.optOut, Ears: c.cfg.Ears, Ear: ear, Answerer: c.in == nil,
 			Before: c.beforeConversation(),
 		})
 	}, mailboxSize), "conversation")

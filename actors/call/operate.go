@@ -35,6 +35,8 @@ func (c *call) besides(ctx actor.Context) {
 		c.pauseRecording(ctx, m)
 	case conversation.Transfer:
 		c.wanted(ctx, m)
+	case conversation.Answerer:
+		c.answererIs(ctx, m)
 	case Transfer, Say, Press:
 		c.operate(ctx, m)
 	case reached, referred, summed, briefed, musicRead, alone:

@@ -40,8 +40,18 @@ func (c *Conversation) back(ctx actor.Context, ok bool) {
 		return
 	}
 	c.joined(false)
+	if c.answering.stage != noDrop {
+		c.leaveAgain(ctx)
+		return
+	}
 	own := c.handing
 	c.away, c.handing = false, false
+	if !c.answering.begun {
+		if !c.answering.closed {
+			c.open(ctx)
+		}
+		return
+	}
 	c.listen(ctx)
 	if own {
 		c.step(ctx, pathway.Transferred{OK: ok})

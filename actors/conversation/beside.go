@@ -47,6 +47,10 @@ func (c *Conversation) nextBeside(ctx actor.Context, then pathway.Input) bool {
 
 // sounded goes on after a prompt or digits: first with what waits besides.
 func (c *Conversation) sounded(ctx actor.Context, done pathway.Input) {
+	if c.answering.stage != noDrop {
+		c.leaveMachine(ctx, tail) // the message was said, or could not be
+		return
+	}
 	b := &c.beside
 	if b.on {
 		done, b.on, b.then = b.then, false, nil

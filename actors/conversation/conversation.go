@@ -135,6 +135,7 @@ type Config struct {
 	Ears      speech.Recogniser // nil: words are not heard
 	Ear       *speech.Ear       // hears what the far end says; nil as Ears
 	Log       *slog.Logger
+	Answerer  bool          // Sound tells who has answered: what Script.AMD wants is done
 	OptOut    []string      // what the far end says or presses to get no more calls
 	Hide      func(on bool) // what is keyed in now must not be kept; nil: nobody cares
 	Before    func(msg any) // sees each message first; nil in production
@@ -163,7 +164,8 @@ type Conversation struct {
 	turn       turn
 	away       bool // somebody else has the caller
 	handing    bool // the pathway has sent him there
-	human      int  // index of the segment in which somebody else speaks, or -1
+	answering  answering
+	human      int // index of the segment in which somebody else speaks, or -1
 }
 
 // New makes the actor.
@@ -181,8 +183,11 @@ func (c *Conversation) Receive(ctx actor.Context) {
 	}
 	switch m := ctx.Message().(type) {
 	case Begin:
-		c.step(ctx, pathway.Began{})
-		c.listen(ctx)
+		c.begin(ctx)
+	case gateLate:
+		c.openLate(ctx)
+	case beepLate:
+		c.beepTooLate(ctx, m)
 	case Heard:
 		c.heard(ctx, m.Event)
 	case Key:
@@ -223,6 +228,9 @@ func (c *Conversation) Receive(ctx actor.Context) {
 }
 
 func (c *Conversation) heard(ctx actor.Context, e media.Event) {
+	if c.machine(ctx, e) {
+		return
+	}
 	switch e := e.(type) {
 	case media.Digit:
 		c.key(ctx, e.Key)
@@ -263,6 +271,7 @@ func (c *Conversation) key(ctx actor.Context, key byte) {
 		return
 	}
 	c.noteKey(key)
+	c.pressedKey(ctx)
 	if c.away {
 		return
 	}
@@ -417,20 +426,24 @@ func (c *Conversation) play(ctx actor.Context, clip media.Clip) {
 // prepare has the texts that may come next spoken meanwhile.
 func (c *Conversation) prepare(ctx actor.Context) {
 	for _, text := range c.state.Upcoming() {
-		r := c.request(text)
-		if c.prepared[r] || len(c.prepared) >= clipsKept {
-			continue
-		}
-		c.prepared[r] = true
-		speaker := c.cfg.Speaker
-		mailbox.Work(ctx, speakLimit, func(bound context.Context) any {
-			clip, err := once(bound, speaker, r)
-			if err != nil {
-				return nil // it is told when the prompt is due
-			}
-			return prepared{r, clip}
-		})
+		c.prepareText(ctx, text)
 	}
+}
+
+func (c *Conversation) prepareText(ctx actor.Context, text string) {
+	r := c.request(text)
+	if c.prepared[r] || len(c.prepared) >= clipsKept {
+		return
+	}
+	c.prepared[r] = true
+	speaker := c.cfg.Speaker
+	mailbox.Work(ctx, speakLimit, func(bound context.Context) any {
+		clip, err := once(bound, speaker, r)
+		if err != nil {
+			return nil // it is told when the prompt is due
+		}
+		return prepared{r, clip}
+	})
 }
 
 func (c *Conversation) keep(r speech.Request, clip media.Clip) {

@@ -150,11 +150,11 @@ func (s *stage) Receive(ctx actor.Context) {
 		s.pid = ctx.Spawn(mailbox.Props(func() actor.Actor {
 			return conversation.New(conversation.Config{
 				Script: m.script, Variables: map[string]string{"name": "Ada"}, Sound: s.sound, Speaker: s.voice, Log: slog.New(slog.DiscardHandler),
-				OptOut: []string{"stop", "9"}, Ears: s.ears, Ear: new(speech.Ear),
+				OptOut: []string{"stop", "9"}, Ears: s.ears, Ear: new(speech.Ear), Answerer: true,
 				Hide: func(on bool) { s.sound.note("hide", on) },
 			})
 		}, 100))
-	case conversation.Over, conversation.Fault, conversation.Finished, conversation.Transfer, conversation.OptedOut:
+	case conversation.Over, conversation.Fault, conversation.Finished, conversation.Transfer, conversation.OptedOut, conversation.Answerer:
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.heard = append(s.heard, m)

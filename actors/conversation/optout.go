@@ -32,7 +32,11 @@ const (
 
 // said looks for a keyword in what the far end said.
 func (c *Conversation) said(ctx actor.Context, text string) {
-	if c.finished || c.away {
+	if c.finished {
+		return
+	}
+	c.betrayed(ctx, text)
+	if c.away {
 		return
 	}
 	if word := dnc.OptOut(text, c.cfg.OptOut); word != "" {

@@ -258,7 +258,12 @@ func (p *phone) words(ctx context.Context, text string) media.Clip {
 			return clip
 		}
 	}
-	return tone.Make(time.Duration(len(text))*60*time.Millisecond, 0.2, 180, 360, 540)
+	var hummed media.Clip
+	for range (len(text) + 3) / 4 { // syllables, or it would be no voice
+		hummed = append(hummed, tone.Make(180*time.Millisecond, 0.2, 180, 360, 540)...)
+		hummed = append(hummed, tone.Silence(60*time.Millisecond)...)
+	}
+	return hummed
 }
 
 // hangUp ends the call from the phone and waits for that, but not for ever.

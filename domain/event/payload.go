@@ -49,6 +49,7 @@ type CallEndedData struct {
 	Duration            int                `json:"duration"`
 	DurationSeconds     int                `json:"duration_seconds"`
 	Disposition         string             `json:"disposition"`
+	AnsweredBy          string             `json:"answered_by,omitempty"`
 	EndedReason         domain.Reason      `json:"ended_reason"`
 	Intent              string             `json:"intent"`
 	Outcome             domain.CallOutcome `json:"outcome"`
@@ -70,6 +71,7 @@ func (d CallEndedData) AppendJSON(b []byte) ([]byte, error) {
 	o.Int("duration", int64(d.Duration))
 	o.Int("duration_seconds", int64(d.DurationSeconds))
 	o.Text("disposition", d.Disposition)
+	o.Word("answered_by", d.AnsweredBy)
 	o.Text("ended_reason", string(d.EndedReason))
 	o.Text("intent", d.Intent)
 	o.Object("outcome", &d.Outcome)
@@ -85,7 +87,7 @@ func EndedOf(c *domain.Call) CallEndedData {
 	d := CallEndedData{
 		CallID: c.ID, Direction: c.Direction, From: c.From, To: c.To, AgentID: c.AgentID,
 		CampaignID: c.CampaignID, Duration: c.DurationSeconds, DurationSeconds: c.DurationSeconds,
-		Disposition: c.Disposition, EndedReason: c.EndedReason, Intent: c.Intent,
+		Disposition: c.Disposition, AnsweredBy: c.AnsweredBy, EndedReason: c.EndedReason, Intent: c.Intent,
 		TranscriptURL: c.TranscriptURL, RecordingURL: c.RecordingURL,
 		TranscriptAvailable: c.TranscriptAvailable, RecordingAvailable: c.RecordingAvailable,
 	}

@@ -219,6 +219,14 @@ func (s State) Result() Result {
 	return Result{Outcome: s.outcome, Notes: s.notes, Intent: s.intent, Variables: maps.Clone(s.shown)}
 }
 
+// Filled is a text of nobody's node, as it is said and as a transcript may show
+// it; missing are the variables without a value and a fallback.
+func (s State) Filled(text string) (said, shown string, missing []string) {
+	said, missing = Fill(text, s.values)
+	shown, _ = s.shownText(text)
+	return said, shown, missing
+}
+
 // Secret says whether the keys pressed now must not be kept.
 func (s State) Secret() bool {
 	n := s.plan.nodes[s.node]

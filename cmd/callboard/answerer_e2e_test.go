@@ -1,0 +1,72 @@
+package main_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// mindful is an agent that waits until it knows who is there, and leaves a
+// message to machines.
+func (s *service) mindful() string {
+	s.t.Helper()
+	p := s.api("POST", "/v1/pathways", object{
+		"name": "mindful", "start": "ask",
+		"nodes": []object{
+			{"id": "ask", "type": "collect", "length": 1, "timeout_seconds": 12, "values": []string{"1"}, "prompt": "Please press one."},
+			{"id": "yes", "type": "end", "outcome": "confirmed"}, {"id": "none", "type": "end"},
+		},
+		"edges": []object{
+			{"from": "ask", "to": "yes", "when": object{"type": "dtmf", "digits": "1"}},
+			{"from": "ask", "to": "none", "when": object{"type": "else"}},
+		},
+	})
+	amd := object{"mode": "wait", "voicemail_action": "leave_message", "message": "This is a message for {{name}}. Please call us back."}
+	return s.api("POST", "/v1/agents", object{"name": "mindful", "pathway_id": p["id"], "amd": amd})["id"].(string)
+}
+
+func TestAMachineGetsItsMessageBehindTheBeepAndAPersonTheConversation(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	s.key = s.testKey()
+	agent, ada := s.mindful(), object{"context": object{"name": "Ada"}}
+	machine, person := s.outbound("+15005550003", agent, ada), s.outbound("+15005550000", agent, ada)
+	c := s.ended(person, time.Minute)
+	assert.Equal(t, []any{"human", "confirmed", "completed"}, []any{c["answered_by"], c["disposition"], c["ended_reason"]}, "%v", c)
+	c = s.ended(machine, time.Minute)
+	assert.Equal(t, []any{"voicemail", "voicemail", "completed", "agent"}, []any{c["answered_by"], c["disposition"], c["ended_reason"], c["ended_by"]}, "%v", c)
+
+	path := s.recording(machine)
+	heard, said := samples(t, path, 1), samples(t, path, 2)
+	beep := -1 // where it ends
+	for i := 0; i+rate/50 <= len(heard); i += rate / 50 {
+		if pure(heard[i:i+rate/50], 1000) > 0.8 {
+			beep = i + rate/50
+		}
+	}
+	require.Positive(t, beep, "the recording has the beep")
+	first := 0
+	for first < len(said) && math.Abs(said[first]) < 200 {
+		first++
+	}
+	assert.Greater(t, first, beep, "nothing is said before it")
+	assert.Less(t, first, beep+2*rate, "and the message soon behind it")
+	text := s.api("GET", "/v1/calls/"+machine+"/transcript", nil)["text"]
+	assert.Equal(t, "agent: This is a message for Ada. Please call us back.", text)
+}
+
+// pure is the share of a sound's power at a pitch.
+func pure(sound []float64, hertz float64) float64 {
+	var re, im, all float64
+	for i, v := range sound {
+		x := 2 * math.Pi * hertz * float64(i) / rate
+		re, im, all = re+v*math.Cos(x), im+v*math.Sin(x), all+v*v
+	}
+	if all < 1e7 {
+		return 0
+	}
+	return 2 * (re*re + im*im) / float64(len(sound)) / all
+}

@@ -1,0 +1,181 @@
+package amd
+
+import "math"
+
+// What counts as a tone, in blocks of 20 ms and in Hz.
+const (
+	hertzPerBin = 8000.0 / blockLen
+	firstBin    = 7 // 350 Hz
+	lastBin     = 43
+	leastEnergy = 200 * 200 * blockLen // -44 dB of full scale
+	pure        = 0.74                 // of the block's energy lies in the tone
+	apart       = 25.0                 // by so much may the pitch of one tone differ
+	beepLeast   = 5                    // 120 ms hold five whole blocks
+	beepMost    = 150                  // 3 s
+	noteLeast   = 6                    // of an announcement: 274 ms
+	faxLeast    = 40                   // 0.8 s of the answering tone
+	goneAfter   = 4                    // blocks without it end a tone
+	notes       = 3
+)
+
+type toneKind uint8
+
+const (
+	noTone toneKind = iota
+	beepTone
+	faxTone
+	noticeTone
+)
+
+// note is one steady pitch.
+type note struct {
+	hertz  float32
+	blocks int
+}
+
+// tones follows steady pitches; notes in a row are one signal.
+type tones struct {
+	row    [notes]note
+	n      int
+	misses int
+	calls  int  // 1100 Hz notes: a fax that calls
+	fax    bool // was told
+}
+
+// bins are 2·cos of the pitches that are looked for.
+var bins = func() (c [lastBin + 1]float32) {
+	for k := range c {
+		c[k] = float32(2 * math.Cos(2*math.Pi*float64(k)/blockLen))
+	}
+	return c
+}()
+
+// sounding says whether a tone is under way, and sure whether it is no chance.
+func (t *tones) sounding() bool { return t.n > 0 && t.row[t.n-1].blocks > 1 }
+
+func (t *tones) sure() bool { return t.n > 0 && t.row[t.n-1].blocks >= beepLeast }
+
+// length is how many blocks the signal has lasted, at least.
+func (t *tones) length() int {
+	all := t.misses
+	for _, n := range t.row[:t.n] {
+		all += n.blocks
+	}
+	return all
+}
+
+// block takes 20 ms and says what has been recognised by them. spoke: somebody has said something before.
+func (t *tones) block(pcm *[blockLen]float32, energy float32, spoke bool) toneKind {
+	hertz := pitch(pcm, energy)
+	if hertz == 0 {
+		if t.n == 0 {
+			return noTone
+		}
+		if t.misses++; t.misses < goneAfter {
+			return noTone
+		}
+		kind := t.ended(spoke)
+		t.n, t.misses = 0, 0
+		return kind
+	}
+	t.misses = 0
+	for t.n > 0 {
+		last := &t.row[t.n-1]
+		if near(hertz, last.hertz, apart) {
+			last.hertz += (hertz - last.hertz) / float32(min(last.blocks+1, 8))
+			last.blocks++
+			return t.lasting(last)
+		}
+		if last.blocks >= beepLeast {
+			break
+		}
+		t.n-- // a click, or the passage from one note to the next
+	}
+	if t.n == notes {
+		copy(t.row[:], t.row[1:])
+		t.n--
+	}
+	t.row[t.n] = note{hertz: hertz, blocks: 1}
+	t.n++
+	return noTone
+}
+
+// lasting recognises the tone of a fax while it sounds.
+func (t *tones) lasting(n *note) toneKind {
+	if t.fax || n.blocks < faxLeast || !near(n.hertz, 2100, 25) {
+		return noTone
+	}
+	t.fax = true
+	return faxTone
+}
+
+// ended says what the notes were.
+func (t *tones) ended(spoke bool) toneKind {
+	all := t.row[:t.n]
+	last := all[len(all)-1]
+	if len(all) == notes && all[0].blocks >= noteLeast && all[1].blocks >= noteLeast && last.blocks >= noteLeast &&
+		near(all[0].hertz, 950, 60) && near(all[1].hertz, 1400, 50) && near(last.hertz, 1777, 40) {
+		return noticeTone
+	}
+	blocks := 0
+	for _, n := range all {
+		if n.blocks >= beepLeast {
+			blocks += n.blocks
+		}
+	}
+	switch {
+	case blocks == 0 || blocks > beepMost || t.fax:
+		return noTone
+	case near(last.hertz, 1100, 25) && blocks >= 20 && blocks <= 30:
+		if t.calls++; t.calls > 1 || !spoke {
+			t.fax = true
+			return faxTone
+		}
+	case near(last.hertz, 425, 12) && !spoke: // ringing or busy, as much of the world sounds
+		return noTone
+	case last.hertz < 390 || last.hertz > 2130:
+		return noTone
+	}
+	return beepTone
+}
+
+func near(hertz, wanted, by float32) bool { return hertz >= wanted-by && hertz <= wanted+by }
+
+// pitch is that of a pure tone; 0: it is none.
+func pitch(pcm *[blockLen]float32, energy float32) float32 {
+	if energy < leastEnergy {
+		return 0
+	}
+	var power [lastBin + 1]float32
+	best := firstBin
+	for k := firstBin; k <= lastBin; k++ {
+		if power[k] = goertzel(pcm, bins[k]); power[k] > power[best] {
+			best = k
+		}
+	}
+	if best == firstBin || best == lastBin || 2*(power[best-1]+power[best]+power[best+1]) < pure*blockLen*energy {
+		return 0
+	}
+	// Between two bins, the tone lies where their strengths say.
+	beside, toward := power[best+1], float32(1)
+	if power[best-1] > beside {
+		beside, toward = power[best-1], -1
+	}
+	mine, other := float32(math.Sqrt(float64(power[best]))), float32(math.Sqrt(float64(beside)))
+	bin := float32(best) + toward*other/(mine+other)
+	hertz := bin * hertzPerBin
+	if 2*goertzel(pcm, float32(2*math.Cos(2*math.Pi*float64(hertz)/8000))) < pure*blockLen*energy {
+		return 0
+	}
+	return hertz
+}
+
+// goertzel is the power at the pitch of which c is 2·cos.
+func goertzel(pcm *[blockLen]float32, c float32) float32 {
+	x := *pcm // its samples are read from the stack, which the race detector leaves alone
+	var s1, s2 float32
+	for _, v := range x {
+		s1, s2 = v+c*s1-s2, s1
+	}
+	return s1*s1 + s2*s2 - c*s1*s2
+}
