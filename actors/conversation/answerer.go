@@ -137,7 +137,7 @@ func (c *Conversation) answererIs(ctx actor.Context, by amd.Class) {
 	switch {
 	case a.stage == dropWaits:
 		if !by.Machine() {
-			c.goOn(ctx)
+			c.takeUp(ctx)
 		}
 	case !by.Machine() || action == "" || c.state.Over():
 		c.openLate(ctx)
@@ -169,13 +169,13 @@ func (c *Conversation) pressedKey(ctx actor.Context) {
 	a.person = true
 	c.tellAnswerer(ctx, amd.Human)
 	if a.stage != noDrop {
-		c.goOn(ctx)
+		c.takeUp(ctx)
 	}
 	c.openLate(ctx)
 }
 
-// goOn takes the pathway up where the machine that is none interrupted it.
-func (c *Conversation) goOn(ctx actor.Context) {
+// takeUp takes the pathway up where the machine that is none interrupted it.
+func (c *Conversation) takeUp(ctx actor.Context) {
 	c.hush()
 	c.answering.stage, c.away = noDrop, false
 	c.answering.generation++

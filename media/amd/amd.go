@@ -45,7 +45,7 @@ func (c Class) Machine() bool { return c == Voicemail || c == Fax || c == Unavai
 // All lengths are in blocks of 20 ms.
 const (
 	blockLen   = 160
-	decideMost = 250 // 5 s: by then there is a verdict
+	decideMost = 250  // 5 s: by then there is a verdict
 	personMost = 1500 // 30 s: what beeps later overturns nothing
 	listenMost = 3000
 	overAfter  = 100 // 2 s of silence end a greeting that has no beep
