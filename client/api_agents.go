@@ -468,11 +468,11 @@ type ListAgentVersion struct {
 
 // NewAMD is sent to the service.
 type NewAMD struct {
-	// leave_message: what is left.
+	// leave_message: what is left behind the beep; {{name}} stands for a variable.
 	Message *string `json:"message,omitempty"`
-	// off; async: while the agent speaks already; wait: before it speaks. One of off, async, wait.
+	// off; async: while the agent speaks already; wait: before it speaks, for 6 seconds at most. Of outbound calls. One of off, async, wait.
 	Mode *string `json:"mode,omitempty"`
-	// What is done where a machine answers. One of hangup, leave_message, continue.
+	// What is done where a machine answers; empty: as continue. One of hangup, leave_message, continue.
 	VoicemailAction *string `json:"voicemail_action,omitempty"`
 }
 

@@ -40,7 +40,7 @@ type NewTurns struct {
 // NewAMD is what an agent does about answering machines as it is sent.
 type NewAMD struct {
 	Mode            string `json:"mode,omitempty" enum:"off,async,wait" default:"off" doc:"off; async: while the agent speaks already; wait: before it speaks, for 6 seconds at most. Of outbound calls."`
-	VoicemailAction string `json:"voicemail_action,omitempty" enum:"hangup,leave_message,continue" doc:"What is done where a machine answers; empty: as continue."`
+	VoicemailAction string `json:"voicemail_action,omitempty" enum:"hangup,leave_message,continue"`
 	Message         string `json:"message,omitempty" maxLength:"4000" doc:"leave_message: what is left behind the beep; {{name}} stands for a variable."`
 }
 
