@@ -73,7 +73,7 @@ func (c *Conversation) interruptible() bool {
 
 // began opens a turn: the far end has begun to speak.
 func (c *Conversation) began(ctx actor.Context) {
-	if c.cfg.Ear == nil || c.cfg.Ears == nil || c.finished || c.away || c.state.Over() {
+	if c.cfg.Ear == nil || c.cfg.Ears == nil || c.finished || c.away || !c.answering.begun || c.state.Over() {
 		return
 	}
 	if c.turn.on {
@@ -203,7 +203,7 @@ func (c *Conversation) understood(ctx actor.Context, m understood) {
 	if h.Text != "" && c.noteWords(h) {
 		c.said(ctx, h.Text)
 	}
-	if c.counts(h, lasted) && !c.state.Over() {
+	if !c.away && c.counts(h, lasted) && !c.state.Over() {
 		if h.Text == "" {
 			c.noteWords(h)
 		}
