@@ -152,7 +152,6 @@ func (s *stage) Receive(ctx actor.Context) {
 				Script: m.script, Variables: map[string]string{"name": "Ada"}, Sound: s.sound, Speaker: s.voice, Log: slog.New(slog.DiscardHandler),
 				OptOut: []string{"stop", "9"}, Ears: s.ears, Ear: new(speech.Ear), Answerer: true,
 				Hide: func(on bool) { s.sound.note("hide", on) },
-				Hide: func(on bool) { s.sound.note("hide", on) },
 			})
 		}, 100))
 	case conversation.Over, conversation.Fault, conversation.Finished, conversation.Transfer, conversation.OptedOut, conversation.Answerer:
