@@ -3,6 +3,7 @@ package hook
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"time"
 
 	"github.com/callboard/callboard/domain"
@@ -99,100 +100,99 @@ func example(t event.Type, w *domain.Webhook, at time.Time) any {
 
 func callExample(t event.Type) any {
 	const url = "https://callboard.example/v1/calls/" + sampleCall
-	switch t {
-	case event.CallEnded:
+	if t == event.CallEnded {
 		return event.CallEndedData{
 			CallID: sampleCall, Direction: domain.Outbound, From: sampleFrom, To: sampleTo, AgentID: sampleAgent, CampaignID: sampleCampaign,
 			Duration: 42, DurationSeconds: 42, Disposition: "completed", EndedReason: domain.ReasonCompleted, Intent: "book_appointment",
 			Outcome:       domain.CallOutcome{Result: domain.OutcomeCompleted, AppointmentBooked: true, Intent: "book_appointment"},
 			TranscriptURL: url + "/transcript", RecordingURL: url + "/recording", TranscriptAvailable: true, RecordingAvailable: true,
 		}
-	case event.CallTransferred:
+	}
+	if t == event.CallTransferred {
 		return event.TransferredData{CallID: sampleCall, To: sampleTo, Mode: domain.TransferBlind, Status: domain.TransferFailed, Reason: "busy"}
-	case event.CallRecordingReady:
+	}
+	if t == event.CallRecordingReady {
 		return event.RecordingData{CallID: sampleCall, RecordingURL: url + "/recording", DurationSeconds: 42}
-	case event.CallTranscriptReady, event.CallAnalysisReady:
+	}
+	if t == event.CallTranscriptReady || t == event.CallAnalysisReady {
 		return event.TranscriptData{CallID: sampleCall, TranscriptURL: url + "/transcript", Segments: 4}
-	default:
-		return event.CallData{
-			CallID: sampleCall, Direction: domain.Outbound, From: sampleFrom, To: sampleTo, AgentID: sampleAgent, CampaignID: sampleCampaign, AnsweredBy: "human",
-		}
+	}
+	return event.CallData{
+		CallID: sampleCall, Direction: domain.Outbound, From: sampleFrom, To: sampleTo, AgentID: sampleAgent, CampaignID: sampleCampaign, AnsweredBy: "human",
 	}
 }
 
 func smsExample(t event.Type) any {
 	d := event.SMSData{MessageID: sampleMessage, From: sampleFrom, To: sampleTo, Status: domain.MessageSent, Segments: 1}
-	switch t {
-	case event.SMSDelivered:
+	if t == event.SMSDelivered {
 		d.Status = domain.MessageDelivered
-	case event.SMSFailed:
+	}
+	if t == event.SMSFailed {
 		d.Status, d.ErrorCode = domain.MessageFailed, "unreachable"
-	default:
 	}
 	return d
 }
 
 func agentExample(t event.Type) any {
 	type object = map[string]any
-	switch t {
-	case event.AgentIntentDetected:
-		return object{"call_id": sampleCall, "agent_id": sampleAgent, "intent": "book_appointment", "confidence": 0.93, "entities": object{"date": "2030-01-15"}}
-	case event.AgentActionTriggered:
-		return object{"call_id": sampleCall, "agent_id": sampleAgent, "action": "check_availability", "arguments": object{}, "result": object{}, "latency_ms": 120}
-	case event.AgentEscalation:
-		return object{"call_id": sampleCall, "agent_id": sampleAgent, "reason": "requested", "destination": sampleTo, "summary": "The caller asked for a person."}
-	default:
+	about := object{"call_id": sampleCall, "agent_id": sampleAgent}
+	more := map[event.Type]object{
+		event.AgentIntentDetected:  {"intent": "book_appointment", "confidence": 0.93, "entities": object{"date": "2030-01-15"}},
+		event.AgentActionTriggered: {"action": "check_availability", "arguments": object{}, "result": object{}, "latency_ms": 120},
+		event.AgentEscalation:      {"reason": "requested", "destination": sampleTo, "summary": "The caller asked for a person."},
+	}[t]
+	if more == nil {
 		return event.AgentErrorData{
 			CallID: sampleCall, AgentID: sampleAgent, Stage: "speech", Code: "unavailable", Message: "The speech engine did not answer.", Recovered: true,
 		}
 	}
+	maps.Copy(more, about)
+	return more
 }
 
 func appointmentExample(t event.Type, at time.Time) any {
 	starts := at.Truncate(time.Hour).AddDate(0, 0, 1)
+	before, _ := json.Marshal(starts.AddDate(0, 0, -1)) // a time: cannot fail
 	d := event.AppointmentData{
 		AppointmentID: "appt_00000000000000000000000000", CallID: sampleCall, Patient: domain.Patient{Name: sampleName, Phone: sampleTo},
 		Provider: "Dr. Example", ProviderID: "prov_00000000000000000000000000", Datetime: starts, EndsAt: starts.Add(30 * time.Minute), Timezone: "UTC",
-		LocalDatetime: starts.Format("2006-01-02T15:04:05"), DurationMinutes: 30, Type: "consultation", Status: "confirmed", Notes: "Rings twice.",
+		LocalDatetime: starts.Format("2006-01-02T15:04:05"), DurationMinutes: 30, Type: "consultation", Status: domain.AppointmentConfirmed, Notes: "Rings twice.",
 		Metadata: map[string]string{"room": "4"},
 	}
-	switch t {
-	case event.AppointmentCancelled:
-		d.Status, d.CancelReason = "cancelled", "The patient is ill."
-		d.Previous = map[string]json.RawMessage{"status": json.RawMessage(`"confirmed"`)}
-	case event.AppointmentUpdated:
-		d.Previous = map[string]json.RawMessage{"notes": json.RawMessage(`""`)}
-	case event.AppointmentRescheduled:
-		before, _ := json.Marshal(starts.AddDate(0, 0, -1)) // a time: cannot fail
-		d.Previous = map[string]json.RawMessage{"datetime": before}
-	case event.AppointmentConfirmed:
-		d.Previous = map[string]json.RawMessage{"status": json.RawMessage(`"booked"`)}
-	default:
+	type fields = map[string]json.RawMessage
+	d.Previous = map[event.Type]fields{
+		event.AppointmentCancelled:   {"status": json.RawMessage(`"confirmed"`)},
+		event.AppointmentUpdated:     {"notes": json.RawMessage(`""`)},
+		event.AppointmentRescheduled: {"datetime": before},
+		event.AppointmentConfirmed:   {"status": json.RawMessage(`"booked"`)},
+	}[t]
+	if t == event.AppointmentCancelled {
+		d.Status, d.CancelReason = domain.AppointmentCancelled, "The patient is ill."
 	}
 	return d
 }
 
 func campaignExample(t event.Type, at time.Time) any {
-	switch t {
-	case event.CampaignProgress:
+	if t == event.CampaignProgress {
 		return event.ProgressData{Event: t, CampaignID: sampleCampaign, ProgressPercent: 50, Outcomes: map[domain.Outcome]int{domain.OutcomeCompleted: 5}}
-	case event.CampaignCallCompleted:
+	}
+	if t == event.CampaignCallCompleted {
 		d := event.CampaignCallData{
 			CampaignID: sampleCampaign, CallID: sampleCall, Contact: event.ContactData{Phone: sampleTo, Name: sampleName},
 			Outcome: domain.OutcomeCompleted, Reason: domain.ReasonCompleted, Attempts: 1, Final: true,
 		}
 		d.Progress.Completed, d.Progress.Remaining, d.Progress.PercentComplete = 5, 5, 50
 		return d
-	case event.CampaignCompleted:
+	}
+	if t == event.CampaignCompleted {
 		c := &domain.Campaign{Meta: domain.Meta{ID: sampleCampaign}, Status: domain.CampaignCompleted, CompletionReason: "exhausted", StartedAt: &at}
 		return domain.StatusObject(c, &domain.Progress{Total: 10, Attempted: 10, Outcomes: map[domain.Outcome]int{domain.OutcomeCompleted: 10}})
-	default:
-		d := event.CampaignData{CampaignID: sampleCampaign, Name: "Example", Status: campaignStatus[t]}
-		if t == event.CampaignPaused {
-			d.Reason = "requested"
-		}
-		return d
 	}
+	d := event.CampaignData{CampaignID: sampleCampaign, Name: "Example", Status: campaignStatus[t]}
+	if t == event.CampaignPaused {
+		d.Reason = "requested"
+	}
+	return d
 }
 
 var campaignStatus = map[event.Type]domain.CampaignStatus{
