@@ -43,15 +43,16 @@ func TestAnEndpointThatIsGoneIsDisabledLoudlyAndKeepsWhatItMissed(t *testing.T) 
 		committed, away := 0, 3
 		s.cfg.Committed = func() { committed++ }
 		s.answer = func(arrival) (int, time.Duration) { return 410, 0 }
-		s.run()
-		s.queue("x")
 		s.store.Fail = func(operation string) error { // it is disabled as soon as the store lets it
-			if operation == "get" && away > 0 {
+			if operation == "get" && len(s.seen()) > 0 && away > 0 {
 				away--
 				return errors.New("away")
 			}
 			return nil
 		}
+		s.run()
+		pass(time.Second)
+		s.queue("x")
 		s.tell(webhook.Nudge{})
 		pass(time.Minute)
 		w := s.store.Webhook(workspace, endpoint)
