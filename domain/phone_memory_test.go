@@ -79,10 +79,10 @@ func reach(t *testing.T, pattern string) int {
 	var walk func(r *syntax.Regexp, from map[int]bool) (to map[int]bool)
 	walk = func(r *syntax.Regexp, from map[int]bool) map[int]bool {
 		to := map[int]bool{}
-		switch r.Op {
-		case syntax.OpEmptyMatch:
+		switch op := r.Op; {
+		case op == syntax.OpEmptyMatch:
 			return from
-		case syntax.OpLiteral, syntax.OpCharClass:
+		case op == syntax.OpLiteral, op == syntax.OpCharClass:
 			size, free := max(1, len(r.Rune)), false
 			if r.Op == syntax.OpCharClass {
 				size, free = 1, len(r.Rune) == 2 && r.Rune[0] == '0' && r.Rune[1] == '9'
@@ -94,21 +94,21 @@ func reach(t *testing.T, pattern string) int {
 				}
 			}
 			return to
-		case syntax.OpCapture:
+		case op == syntax.OpCapture:
 			return walk(r.Sub[0], from)
-		case syntax.OpConcat:
+		case op == syntax.OpConcat:
 			for _, s := range r.Sub {
 				from = walk(s, from)
 			}
 			return from
-		case syntax.OpAlternate:
+		case op == syntax.OpAlternate:
 			for _, s := range r.Sub {
 				for at := range walk(s, from) {
 					to[at] = true
 				}
 			}
 			return to
-		case syntax.OpQuest:
+		case op == syntax.OpQuest:
 			for at := range walk(r.Sub[0], from) {
 				to[at] = true
 			}
@@ -116,8 +116,8 @@ func reach(t *testing.T, pattern string) int {
 				to[at] = true
 			}
 			return to
-		case syntax.OpRepeat:
-			for n := 0; n < r.Max; n++ {
+		case op == syntax.OpRepeat:
+			for n := range r.Max {
 				if n >= r.Min {
 					for at := range from {
 						to[at] = true
