@@ -17,7 +17,8 @@ func (s *service) mindful() string {
 		"name": "mindful", "start": "ask",
 		"nodes": []object{
 			{"id": "ask", "type": "collect", "length": 1, "timeout_seconds": 12, "values": []string{"1"}, "prompt": "Please press one."},
-			{"id": "yes", "type": "end", "outcome": "confirmed"}, {"id": "none", "type": "end"},
+			{"id": "yes", "type": "end", "outcome": "confirmed"},
+			{"id": "none", "type": "end"},
 		},
 		"edges": []object{
 			{"from": "ask", "to": "yes", "when": object{"type": "dtmf", "digits": "1"}},
