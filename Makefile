@@ -13,7 +13,7 @@ LINTER  ?= go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 SPEECH_TOOLS := espeak-ng:espeak-ng pocketsphinx_batch:pocketsphinx,pocketsphinx-en-us
 TEST_TOOLS   := $(SPEECH_TOOLS) sipp:sip-tester redis-server:redis-server baresip:baresip-core sox:sox ffmpeg:ffmpeg openssl:openssl \
                 python3:python3 gcc:gcc,libc6-dev kamailio:kamailio tc:iproute2 tshark:tshark \
-                node:nodejs npm:npm
+                node:nodejs npm:npm php:php-cli ruby:ruby
 
 # Debian keeps kamailio and tc where only root looks.
 export PATH := $(PATH):/usr/sbin:/sbin

@@ -67,8 +67,10 @@ func (d *Desk) CreateCampaign(
 		d.node.webhookComing(w)
 	}
 	if _, err := d.store.Apply(ctx, change); err != nil {
-		for _, w := range hooks {
-			d.node.webhookDeleted(w)
+		if errors.Is(err, domain.ErrConflict) || errors.Is(err, domain.ErrFenced) { // otherwise it may have landed
+			for _, w := range hooks {
+				d.node.webhookDeleted(w)
+			}
 		}
 		return none, storeErr(err)
 	}
@@ -95,7 +97,10 @@ func (d *Desk) campaignBefore(ctx context.Context, p domain.Principal) (*ask.Cam
 	}); err != nil {
 		return nil, storeErr(err)
 	}
-	err = every(ctx, d.store, "webhook", c.WorkspaceID, "campaign="+c.ID, func(w *domain.Webhook) { made.WebhookSecret = w.Secret })
+	err = every(ctx, d.store, "webhook", c.WorkspaceID, "campaign="+c.ID, func(w *domain.Webhook) {
+		made.WebhookSecret = w.Secret
+		d.node.webhookChanged(ctx, w) // the time before may have been cut off in front of this
+	})
 	return made, storeErr(err)
 }
 

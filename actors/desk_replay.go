@@ -7,6 +7,7 @@ import (
 
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/outbox"
+	"github.com/callboard/callboard/actors/webhook"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
@@ -32,6 +33,9 @@ func (d *Desk) ReplayWebhook(ctx context.Context, p domain.Principal, id string,
 	if err != nil {
 		return out, storeErr(err)
 	}
+	if !o.DryRun && len(found) > 0 { // it reads its row and its queue anew; the outbox knows the endpoint as it is
+		defer func() { d.node.sys.Root.Send(d.node.webhookPID(w), webhook.Changed{}) }()
+	}
 	for i := range found {
 		if !o.DryRun {
 			if err = d.redeliver(ctx, w, &found[i]); err != nil {
@@ -39,9 +43,6 @@ func (d *Desk) ReplayWebhook(ctx context.Context, p domain.Principal, id string,
 			}
 		}
 		out.Accepted = append(out.Accepted, found[i].ID)
-	}
-	if !o.DryRun && len(found) > 0 {
-		d.node.webhookChanged(ctx, w) // the endpoint reads its queue anew
 	}
 	return out, nil
 }

@@ -25,7 +25,10 @@ func newSecret() string {
 func (d *Desk) CreateWebhook(ctx context.Context, p domain.Principal, w *domain.Webhook) (*domain.Webhook, error) {
 	if made, err := madeBefore[domain.Webhook](ctx, d, p, domain.PrefixWebhook); made != nil || err != nil {
 		if made != nil {
-			made.FirstOffset = 0
+			d.node.webhookChanged(ctx, made) // the time before may have been cut off in front of this
+			shown := *made
+			shown.FirstOffset = 0
+			made = &shown
 		}
 		return made, err
 	}

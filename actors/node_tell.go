@@ -39,6 +39,7 @@ func (n *Node) hatch(ctx context.Context, family *actor.PID, egg workspace.Hatch
 		return
 	}
 	n.cfg.Log.Warn("an actor is late", slog.String("actor", egg.ID), slog.Any("error", err))
+	egg.New = false // by the next try it may be anything
 	n.beside(func() {
 		wait := time.NewTicker(hatchEvery)
 		defer wait.Stop()

@@ -23,6 +23,8 @@ const (
 	orphanFor = 32 * time.Second
 	// orphansAtOnce is how many rows one commit holds.
 	orphansAtOnce = 500
+	// orphansAgain is how long a store that refused to remove them is left alone.
+	orphansAgain = 5 * time.Second
 )
 
 // orphansOf are the calls of earlier processes whose dialogs may still live:
@@ -71,13 +73,18 @@ func (n *Node) orphansOf(ctx context.Context, ws string, attempts []*domain.Atte
 
 // forgetOrphans removes the row of each call soon after the last of its dialogs
 // is over, whatever is with the others: who has no dialog any more need not
-// answer the BYE of the next process. What a full or absent store keeps is ended
-// once more by that one.
+// answer the BYE of the next process. What a full or absent store keeps is removed
+// once it is well again.
 func (n *Node) forgetOrphans(ctx context.Context, ws string, o *orphans) {
 	var over []string
-	for left := 1; left > 0; {
+	for left := 1; left > 0 || len(over) > 0; {
+		var again <-chan time.Time
+		if len(over) > 0 {
+			again = time.After(orphansAgain)
+		}
 		select {
 		case <-o.some:
+		case <-again:
 		case <-ctx.Done():
 			return
 		}

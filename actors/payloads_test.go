@@ -44,7 +44,7 @@ func (h *house) payloads() {
 	}
 	seen := make(map[event.Type]int)
 	for _, e := range log {
-		if seen[e.Type]++; seen[e.Type] > 20 || strings.HasPrefix(string(e.Type), "agent.") && e.Subject != "" && strings.HasPrefix(e.Subject, "agent_0") {
+		if seen[e.Type]++; seen[e.Type] > 20 {
 			continue
 		}
 		var fields, sample map[string]json.RawMessage

@@ -71,7 +71,9 @@ func (d *Desk) trimBound(ctx context.Context, workspaceID string, hooks []string
 	if _, err = d.store.Get(ctx, place); err != nil && !errors.Is(err, domain.ErrNotFound) {
 		return 0, err
 	}
-	upto = min(upto, place.Offset)
+	if len(hooks) > 0 { // one that is made later begins behind the end of the log
+		upto = min(upto, place.Offset)
+	}
 	for _, id := range hooks {
 		q := commit.Query{Kind: "delivery", Workspace: workspaceID, Index: "open=" + id, Oldest: true, Limit: 1}
 		_, err = d.store.List(ctx, q, func() domain.Record { return new(domain.Delivery) }, func(r domain.Record) error {

@@ -16,7 +16,7 @@ import (
 // changing are the headers that no two answers share.
 func changing(h http.Header) http.Header {
 	h = h.Clone()
-	for _, name := range []string{"Date", "X-Request-Id", "X-Ratelimit-Remaining", "X-Ratelimit-Reset", "Transfer-Encoding"} {
+	for _, name := range []string{"Date", "X-Request-Id", "X-Ratelimit-Remaining", "X-Ratelimit-Reset", "Retry-After", "Transfer-Encoding"} {
 		h.Del(name)
 	}
 	return h
@@ -31,9 +31,7 @@ func TestHEADAnswersAsGETDoesWithoutTheBody(t *testing.T) {
 		if method != http.MethodGet || strings.HasSuffix(c.route, "/stream") || strings.HasSuffix(c.route, "/listen") {
 			continue
 		}
-		if strings.Contains(c.route, "/v1/knowledge-base") || strings.Contains(c.route, "/v1/sms") { // these have limits of their own
-			d = open(t, httpapi.Config{})
-		}
+		d = open(t, httpapi.Config{}) // refusals of one route are not counted with those of others, nor its requests
 		path := d.stock(c.route)
 		for _, key := range []string{"operator", "calls:read", "agents:read", "analytics:read", "calls:write", "revoked"} {
 			get := d.do(http.MethodGet, path, key, nil)

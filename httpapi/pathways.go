@@ -68,7 +68,10 @@ type PathwayReport struct {
 }
 
 func (s *Server) reportOn(ctx context.Context, p domain.Principal, w *domain.Pathway) (PathwayReport, error) {
-	r := PathwayReport{Warnings: pathway.Warnings(w), Needs: pathway.Needs(w, pathway.Engines{Ears: s.cfg.Ears})}
+	var r PathwayReport
+	if pathway.Fits(w) {
+		r.Warnings, r.Needs = pathway.Warnings(w), pathway.Needs(w, pathway.Engines{Ears: s.cfg.Ears})
+	}
 	err := checkPathway(w)
 	if err == nil {
 		err = s.ports.Pathways.CheckPathway(ctx, p, w)

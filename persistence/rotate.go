@@ -41,6 +41,9 @@ func (s *Store) readRoot(ctx context.Context, master []byte) error {
 	return nil
 }
 
+// ErrSameKey is Rotate's for the key that the store belongs to already.
+var ErrSameKey = errors.New("persistence: the store belongs to this master key already")
+
 // Rotate lets next (32 bytes) take the place of the store's master key, in one
 // commit: all data keys and the root are wrapped by it, and the one before opens
 // nothing any more. Nobody else may use the store meanwhile, and nobody this
@@ -85,8 +88,12 @@ func (s *Store) Rotate(ctx context.Context, next []byte) error {
 		return err
 	}
 	add(rootKey, version, wrapped)
-	if _, version, err = s.driver.Get(ctx, fingerprintKey); err != nil {
+	have, version, err := s.driver.Get(ctx, fingerprintKey)
+	if err != nil {
 		return fmt.Errorf("persistence: rotate: %w", err)
+	}
+	if bytes.Equal(have, fingerprint(next)) {
+		return ErrSameKey
 	}
 	add(fingerprintKey, version, fingerprint(next))
 	if _, err = s.commit(ctx, c); err != nil {

@@ -22,6 +22,7 @@ func TestAnotherMasterKeyTakesOverAndTheOneBeforeOpensNothing(t *testing.T) {
 		require.Error(t, s.Rotate(t.Context(), second[:31]))
 		old := master
 		for n, next := range [][]byte{second, third} {
+			require.ErrorIs(t, s.Rotate(t.Context(), old), persistence.ErrSameKey, "nobody believes that it was changed")
 			require.NoError(t, s.Rotate(t.Context(), next))
 			_, err = persistence.NewStore(t.Context(), d, old, "2|node")
 			require.ErrorIs(t, err, persistence.ErrMasterKey)

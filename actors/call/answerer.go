@@ -22,7 +22,8 @@ func (c *call) answererIs(ctx actor.Context, m conversation.Answerer) {
 // toMachine: a call that nobody but a machine has heard has reached voicemail,
 // unless the pathway came to more.
 func (c *call) toMachine() {
-	if c.verdict.Outcome == domain.OutcomeCompleted && domain.AnsweredByMachine(c.call.AnsweredBy) {
+	o := c.verdict.Outcome
+	if (o == domain.OutcomeCompleted || o == domain.OutcomeVoicemail) && domain.AnsweredByMachine(c.call.AnsweredBy) {
 		c.verdict.Outcome, c.verdict.RetryOn = domain.OutcomeVoicemail, string(domain.OutcomeVoicemail)
 	}
 }

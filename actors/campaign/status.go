@@ -18,11 +18,14 @@ func (a *Campaign) status(ctx actor.Context) {
 	if ctx.Sender() == nil {
 		return
 	}
-	if a.cVersion == 0 && a.phase == loading {
+	switch {
+	case a.cVersion == 0 && a.phase == loading:
 		a.askers = append(a.askers, ctx.Sender())
-		return
+	case a.cVersion == 0: // gone before it was read
+		ctx.Respond(domain.Errorf(domain.CodeUnavailable, "the campaign is over or was deleted").With("retry_after", 1))
+	default:
+		ctx.Respond(a.object(time.Now()))
 	}
-	ctx.Respond(a.object(time.Now()))
 }
 
 // object is the status object of now.

@@ -2,6 +2,7 @@ package campaign_test
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -69,6 +70,7 @@ func TestAStatusIsShownUntilSomethingHappens(t *testing.T) {
 				assert.Equal(w, now, shown)
 			}
 			time.Sleep(20 * time.Millisecond)
+			synctest.Wait()
 		}
 		assert.Equal(w, domain.CampaignCompleted, w.must(campaign.Status{}).Status)
 		assert.Greater(w, held, 100)

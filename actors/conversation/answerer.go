@@ -133,12 +133,17 @@ func (c *Conversation) answererIs(ctx actor.Context, by amd.Class) {
 		return
 	}
 	c.tellAnswerer(ctx, by)
+	if away { // he is being connected: what the pathway does begins once he is back
+		a.closed = false
+		return
+	}
 	action := c.cfg.Script.AMD.Does()
 	switch {
+	case a.stage == dropWaits && !by.Machine():
+		c.takeUp(ctx)
+	case a.stage == dropWaits && by != amd.Voicemail: // a fax, or nobody's telephone
+		c.leaveMachine(ctx, 0)
 	case a.stage == dropWaits:
-		if !by.Machine() {
-			c.takeUp(ctx)
-		}
 	case !by.Machine() || action == "" || c.state.Over():
 		c.openLate(ctx)
 	case action == domain.AMDMessage && by == amd.Voicemail:

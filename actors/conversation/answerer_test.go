@@ -57,9 +57,26 @@ func TestAMessageIsLeftBehindTheBeepAndThenTheAgentHangsUp(t *testing.T) {
 		time.Sleep(100 * time.Millisecond)
 		assert.Equal(t, []any{conversation.Answerer{By: "voicemail"}, leftOver}, s.told(), "its last word is heard first")
 		heard := s.close()
-		segments := heard[2].(conversation.Finished).Segments
-		assert.Equal(t, "Message for Ada", segments[1].Text)
+		f := heard[2].(conversation.Finished)
+		assert.Equal(t, "Message for Ada", f.Segments[1].Text)
+		assert.Equal(t, domain.OutcomeVoicemail, f.Result.Outcome, "whatever the pathway had begun with")
 		assert.Equal(t, 1, s.voice.asked["Message for Ada"])
+	})
+}
+
+func TestNoMessageIsSaidToWhatTurnsOutToBeAFax(t *testing.T) {
+	t.Parallel()
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		s := open(t, sys, minding("async", "leave_message"), nil)
+		s.send(conversation.Begin{})
+		time.Sleep(600 * time.Millisecond)
+		s.send(answeredBy(amd.Voicemail))
+		time.Sleep(time.Second)
+		s.send(answeredBy(amd.Fax))
+		assert.Equal(t, []any{conversation.Answerer{By: "voicemail"}, conversation.Answerer{By: "fax"}, leftOver}, s.told())
+		time.Sleep(2 * time.Minute)
+		assert.Equal(t, []string{"play A", "stop"}, s.sound.done())
+		s.close()
 	})
 }
 

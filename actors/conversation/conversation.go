@@ -533,7 +533,11 @@ func (c *Conversation) finish(ctx actor.Context) {
 		c.state, _ = pathway.Step(c.state, pathway.Hangup{})
 		c.finished = true
 	}
-	ctx.Send(ctx.Parent(), Finished{Result: c.state.Result(), Segments: c.segments, Slowest: c.slowest})
+	r := c.state.Result()
+	if c.answering.stage != noDrop { // a machine has it, whatever the pathway had begun with
+		r.Outcome = domain.OutcomeVoicemail
+	}
+	ctx.Send(ctx.Parent(), Finished{Result: r, Segments: c.segments, Slowest: c.slowest})
 }
 
 func (c *Conversation) stopTimers() {

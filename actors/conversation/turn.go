@@ -23,7 +23,7 @@ const (
 	insists   = 500 * time.Millisecond // who speaks so long over a prompt means to interrupt it
 	someWords = 2                      // as who says so many
 	cough     = 400 * time.Millisecond // what is shorter and has no words was no answer
-	turnLimit = 15 * time.Second       // of speech without a pause
+	turnLimit = 15 * time.Second       // of a turn, pauses included
 	lateLimit = 8 * time.Second        // for a recogniser's answer
 )
 
@@ -80,7 +80,8 @@ func (c *Conversation) began(ctx actor.Context) {
 		c.turn.again = c.turn.over
 		if !c.turn.over && c.turn.due != nil { // it was a pause within the turn
 			c.turn.due()
-			c.limitTurn(ctx, turnLimit, false)
+			c.turn.ended = 0
+			c.limitTurn(ctx, max(turnLimit-(c.cfg.Sound.Mark()-c.turn.began), time.Millisecond), false)
 		}
 		return
 	}

@@ -204,6 +204,16 @@ func TestTheFarEndIsHeardByWords(t *testing.T) {
 			does:   func(s *stage) { s.says("yes", 0.9, 6*time.Second) },
 			want:   []string{"play A", "play Y"},
 		},
+		"a turn that never ends": {
+			script: func(d *domain.Script) { d.Turns = &domain.AgentTurns{EndOfTurnMs: 5000} },
+			does: func(s *stage) {
+				time.Sleep(1200 * time.Millisecond)
+				for range 10 {
+					s.says("yes", 0.9, time.Second)
+				}
+			},
+			want: []string{"play A", "play Y"},
+		},
 		"a pause within a turn": {
 			script: func(d *domain.Script) { d.Turns = &domain.AgentTurns{EndOfTurnMs: 1500} },
 			does: func(s *stage) {

@@ -259,8 +259,8 @@ func (p *phone) words(ctx context.Context, text string) media.Clip {
 		}
 	}
 	var hummed media.Clip
-	for range (len(text) + 3) / 4 { // syllables, or it would be no voice
-		hummed = append(hummed, tone.Make(180*time.Millisecond, 0.2, 180, 360, 540)...)
+	for range max(2, (len(text)+3)/6) { // syllables, or it would be no voice
+		hummed = append(hummed, tone.Make(300*time.Millisecond, 0.2, 180, 360, 540)...)
 		hummed = append(hummed, tone.Silence(60*time.Millisecond)...)
 	}
 	return hummed

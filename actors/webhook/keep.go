@@ -35,7 +35,7 @@ func (e *endpoint) load(ctx actor.Context) {
 	if refresh {
 		e.stale, e.more, e.last = false, true, ""
 	}
-	e.loading, e.more = true, false
+	e.loading, e.reading, e.more = true, refresh, false
 	cfg, last := e.cfg, e.last
 	e.work(ctx, workLimit, func(c context.Context) any {
 		m := loaded{of: e}
@@ -115,7 +115,7 @@ func (e *endpoint) onLoaded(ctx actor.Context, m loaded) {
 	if m.of != e || e.over {
 		return
 	}
-	e.loading = false
+	e.loading, e.reading = false, false
 	settled := e.settled
 	e.settled = make(map[string]bool)
 	switch {
@@ -300,7 +300,7 @@ func (e *endpoint) onSaved(ctx actor.Context, m saved) {
 // somebody meanwhile.
 func (e *endpoint) disabled(w *domain.Webhook) {
 	e.disable = ""
-	if e.hook = w; w.Status != domain.WebhookDisabled {
+	if e.hook, e.stale = w, true; w.Status != domain.WebhookDisabled { // it may have been changed since
 		return
 	}
 	e.log.Error("webhook endpoint disabled", slog.String("reason", w.DisabledReason), slog.Int("failed_attempts", w.FailureCount))

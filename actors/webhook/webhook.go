@@ -78,6 +78,7 @@ type endpoint struct {
 	stale bool   // read the row and the deliveries from the start
 
 	loading bool
+	reading bool                       // the endpoint's own row as well
 	settled map[string]bool            // settled in the store while a page was read
 	results map[string]domain.Delivery // not yet committed, by event
 	writing map[string]domain.Delivery // in the commit under way
@@ -264,7 +265,7 @@ func (e *endpoint) active() bool {
 // dispatch sends what is due: retries at their time, first attempts as far as
 // the endpoint bears it.
 func (e *endpoint) dispatch(ctx actor.Context, now time.Time) {
-	if !e.active() || e.retryAt.After(now) {
+	if !e.active() || e.stale || e.reading || e.retryAt.After(now) {
 		return
 	}
 	for len(e.results) < maxResults {
@@ -332,6 +333,7 @@ func (e *endpoint) onSent(m sent) {
 		return
 	}
 	row := m.result.row
+	tried := row.Attempts > m.item.row.Attempts // otherwise the event is gone
 	m.item.row = row
 	e.results[row.EventID] = row
 	if first {
@@ -341,7 +343,9 @@ func (e *endpoint) onSent(m sent) {
 		m.item.event = nil // read again then: an hour is long
 		e.q.later(m.item)
 	}
-	e.learn(row)
+	if tried {
+		e.learn(row)
+	}
 }
 
 // learn adapts to how the endpoint did.

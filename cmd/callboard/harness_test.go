@@ -87,6 +87,12 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+	if !onlySpeed() {
+		if _, err := plain(); err != nil { // not while calls are timed
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}
 	code := m.Run()
 	board.show()
 	_ = os.RemoveAll(dir)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -54,6 +55,9 @@ func keysMaster() *cobra.Command {
 func nextMaster(path string) ([]byte, error) {
 	text, err := os.ReadFile(path) //nolint:gosec // the operator names it
 	if err == nil {
+		if err = synced(path, filepath.Dir(path)); err != nil {
+			return nil, err
+		}
 		return parseMaster(path, text)
 	}
 	if !errors.Is(err, fs.ErrNotExist) {

@@ -80,7 +80,24 @@ func writeSecret(path, text string) error {
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	return os.Rename(part, path)
+	if err = os.Rename(part, path); err != nil {
+		return err
+	}
+	return synced(filepath.Dir(path))
+}
+
+// synced lets files and folders outlast a power cut.
+func synced(paths ...string) error {
+	for _, path := range paths {
+		f, err := os.Open(path) //nolint:gosec // the operator names it
+		if err != nil {
+			return err
+		}
+		if err = errors.Join(f.Sync(), f.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // A process that is killed while it starts another one leaves its lock to that

@@ -126,6 +126,7 @@ func Needs(p *domain.Pathway, has Engines) []domain.Detail {
 	need := func(param, what string) {
 		out.Add(param, domain.CodeNoEngine, "%s, and none is configured here", what)
 	}
+	words := New(domain.Script{Pathway: *p}, nil).plan
 	for i, n := range p.Nodes {
 		at := fmt.Sprintf("nodes[%d]", i)
 		switch n.Type {
@@ -138,7 +139,7 @@ func Needs(p *domain.Pathway, has Engines) []domain.Detail {
 			case !listens(&n):
 			case !has.Ears && !has.Text:
 				need(at+".input", "hearing speech takes an engine")
-			case !has.Text && len(expected(p, &n)) == 0:
+			case !has.Text && len(words.choices(&n)) == 0:
 				need(at+".input", "hearing words that no edge and no value names takes an engine")
 			}
 		case domain.NodeTool, domain.NodeAppointment, domain.NodeSMS, domain.NodeAgent:

@@ -15,6 +15,7 @@ import (
 const (
 	maxNodes       = 500
 	maxEdges       = 2000
+	maxAllWords    = 2000 // of all edges
 	maxVariables   = 200
 	maxPrompt      = 4000 // letters
 	maxNotes       = 2000
@@ -40,7 +41,7 @@ func BuiltIn() []string {
 func Validate(p *domain.Pathway) error {
 	v := validation{p: p, nodes: make(map[string]*domain.Node), known: make(map[string]bool)}
 	v.head()
-	if len(p.Nodes) > maxNodes || len(p.Edges) > maxEdges || len(p.Variables) > maxVariables {
+	if !Fits(p) {
 		return v.problems.Err()
 	}
 	v.variables()
@@ -59,6 +60,20 @@ func Validate(p *domain.Pathway) error {
 		v.problems = v.problems[:maxProblems]
 	}
 	return v.problems.Err()
+}
+
+// Fits says whether a pathway is so small that it is looked at: Validate tells
+// what there is too much of.
+func Fits(p *domain.Pathway) bool {
+	return len(p.Nodes) <= maxNodes && len(p.Edges) <= maxEdges && len(p.Variables) <= maxVariables && wordsIn(p) <= maxAllWords
+}
+
+// wordsIn counts the phrases of all edges.
+func wordsIn(p *domain.Pathway) (n int) {
+	for i := range p.Edges {
+		n += len(p.Edges[i].When.Words)
+	}
+	return n
 }
 
 // Warnings are what is odd about a pathway but stops nothing: nodes that no
@@ -117,6 +132,9 @@ func (v *validation) head() {
 		if c.count > c.most {
 			v.bad(c.param, "has %d entries; %d at most", c.count, c.most)
 		}
+	}
+	if n := wordsIn(v.p); n > maxAllWords {
+		v.bad("edges", "have %d phrases in when.words; %d at most in all", n, maxAllWords)
 	}
 	if len(v.p.Nodes) == 0 {
 		v.bad("nodes", "at least one node is required")

@@ -182,17 +182,14 @@ func (p *plan) understand(n *domain.Node, text string) (meant, bool) {
 	return best, best.length > 0
 }
 
-// expected are the words that a node of a pathway listens for.
-func expected(w *domain.Pathway, n *domain.Node) []string {
-	p := New(domain.Script{Pathway: *w}, nil).plan
-	return p.phrases(n)
-}
-
+// phrases are those of choices, each once.
 func (p *plan) phrases(n *domain.Node) []string {
 	var phrases []string
+	seen := make(map[string]bool)
 	all := p.choices(n)
 	for i := range all {
-		if !slices.Contains(phrases, all[i].phrase) {
+		if !seen[all[i].phrase] {
+			seen[all[i].phrase] = true
 			phrases = append(phrases, all[i].phrase)
 		}
 	}
