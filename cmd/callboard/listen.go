@@ -15,13 +15,13 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
-	"strings"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/client"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/domain/hook"
@@ -95,59 +95,28 @@ func (f *forwarder) forward(ctx context.Context, id, kind string, body []byte) e
 	return nil
 }
 
-// far is a running service, as a client reaches it.
-type far struct{ url, key string }
-
-func (s *far) flags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&s.url, "url", "http://127.0.0.1:8080", "where the service is")
-	cmd.Flags().StringVar(&s.key, "key", "", "an API key; CALLBOARD_KEY unless said")
+// serviceFlags are where a running service is and who asks.
+func serviceFlags(cmd *cobra.Command) *client.Client {
+	c := &client.Client{}
+	cmd.Flags().StringVar(&c.URL, "url", "http://127.0.0.1:8080", "where the service is")
+	cmd.Flags().StringVar(&c.Key, "key", "", "an API key; CALLBOARD_KEY unless said")
+	cmd.PreRun = func(*cobra.Command, []string) { c.Key = cmp.Or(c.Key, os.Getenv("CALLBOARD_KEY")) }
+	return c
 }
 
-func (s *far) request(ctx context.Context, method, path string, body io.Reader) (*http.Request, error) {
-	req, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(s.url, "/")+path, body)
+// follow reads events until the stream ends, and gives each to do as it came:
+// what is posted is what was told, byte by byte. last is the id of the last event
+// that was done with, or now.
+func follow(ctx context.Context, c *client.Client, types, last string, opened func(), do func(id, kind string, body []byte)) (string, error) {
+	resp, err := c.StreamEvents(ctx, client.StreamEventsQuery{Type: types, After: last})
 	if err != nil {
-		return nil, err
-	}
-	req.Header.Set("Authorization", "Bearer "+cmp.Or(s.key, os.Getenv("CALLBOARD_KEY")))
-	return req, nil
-}
-
-// told is an answer that is no success, as an error.
-func toldBy(resp *http.Response) error {
-	text, _ := io.ReadAll(io.LimitReader(resp.Body, longestTold))
-	var envelope struct {
-		Error struct{ Message string } `json:"error"`
-	}
-	_ = json.Unmarshal(text, &envelope) // what is no JSON says nothing
-	return fmt.Errorf("the service answered %d: %s", resp.StatusCode, envelope.Error.Message)
-}
-
-// follow reads events until the stream ends, and gives each to do. last is the
-// id of the last event that was done with, or now.
-func (s *far) follow(ctx context.Context, types, last string, opened func(), do func(id, kind string, body []byte)) (string, error) {
-	q := url.Values{}
-	if types != "" {
-		q.Set("type", types)
-	}
-	if last != "" {
-		q.Set("after", last)
-	}
-	req, err := s.request(ctx, http.MethodGet, "/v1/events/stream?"+q.Encode(), nil)
-	if err != nil {
-		return last, err
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return last, err
-	}
-	defer func() { _ = resp.Body.Close() }()
-	if resp.StatusCode != http.StatusOK {
-		err = toldBy(resp)
-		if resp.StatusCode >= 400 && resp.StatusCode < 500 && resp.StatusCode != http.StatusTooManyRequests {
+		var refusal *client.Error
+		if errors.As(err, &refusal) && refusal.Status >= 400 && refusal.Status < 500 && refusal.Status != http.StatusTooManyRequests {
 			err = fmt.Errorf("%w: %w", errRefused, err)
 		}
 		return last, err
 	}
+	defer func() { _ = resp.Body.Close() }()
 	opened()
 	lines := bufio.NewScanner(resp.Body)
 	lines.Buffer(nil, longestEvent)
@@ -167,7 +136,7 @@ func (s *far) follow(ctx context.Context, types, last string, opened func(), do 
 }
 
 func listenCommand() *cobra.Command {
-	var s far
+	var s *client.Client
 	var to, types, secret, after string
 	anywhere := false
 	cmd := &cobra.Command{
@@ -180,7 +149,7 @@ func listenCommand() *cobra.Command {
 			ctx, note := cmd.Context(), cmd.ErrOrStderr()
 			opened := func() { _, _ = fmt.Fprintf(note, "listening; signed with %s\n", f.secret) }
 			for last := after; ; {
-				last, err = s.follow(ctx, types, last, opened, func(id, kind string, body []byte) {
+				last, err = follow(ctx, s, types, last, opened, func(id, kind string, body []byte) {
 					_ = f.forward(ctx, id, kind, body) // which has told it
 				})
 				if ctx.Err() != nil {
@@ -198,7 +167,7 @@ func listenCommand() *cobra.Command {
 			}
 		},
 	}
-	s.flags(cmd)
+	s = serviceFlags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&to, "forward-to", "", "where the events go")
 	f.StringVar(&types, "events", "", "comma-separated names or categories such as call.*; all unless said")
@@ -209,7 +178,7 @@ func listenCommand() *cobra.Command {
 }
 
 func triggerCommand() *cobra.Command {
-	var s far
+	var s *client.Client
 	var to, secret, webhookID string
 	anywhere := false
 	cmd := &cobra.Command{
@@ -220,7 +189,7 @@ func triggerCommand() *cobra.Command {
 				return fmt.Errorf("%q is not the name of an event", args[0])
 			}
 			if webhookID != "" {
-				return s.test(cmd.Context(), webhookID, args[0], cmd.OutOrStdout())
+				return sample(cmd.Context(), s, webhookID, args[0], cmd.OutOrStdout())
 			}
 			f, err := newForwarder(to, secret, anywhere, cmd.OutOrStdout())
 			if err != nil {
@@ -238,7 +207,7 @@ func triggerCommand() *cobra.Command {
 			return f.forward(cmd.Context(), id, args[0], body)
 		},
 	}
-	s.flags(cmd)
+	s = serviceFlags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&to, "forward-to", "", "where the sample goes")
 	f.StringVar(&webhookID, "webhook", "", "instead: the id of an endpoint that the service sends it to")
@@ -247,33 +216,10 @@ func triggerCommand() *cobra.Command {
 	return cmd
 }
 
-// test lets the service send a sample to an endpoint.
-func (s *far) test(ctx context.Context, webhookID, kind string, out io.Writer) error {
-	body, err := json.Marshal(map[string]string{"event_type": kind})
+// sample lets the service send a sample to an endpoint.
+func sample(ctx context.Context, c *client.Client, webhookID, kind string, out io.Writer) error {
+	got, err := c.TestWebhook(ctx, webhookID, &client.TestRequest{EventType: &kind})
 	if err != nil {
-		return err
-	}
-	req, err := s.request(ctx, http.MethodPost, "/v1/webhooks/"+url.PathEscape(webhookID)+"/test", bytes.NewReader(body))
-	if err != nil {
-		return err
-	}
-	req.Header.Set("Content-Type", "application/json")
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = resp.Body.Close() }()
-	if resp.StatusCode != http.StatusOK {
-		return toldBy(resp)
-	}
-	var got struct {
-		EventID        string `json:"event_id"`
-		Delivered      bool   `json:"delivered"`
-		ResponseStatus int    `json:"response_status"`
-		ResponseTimeMs int64  `json:"response_time_ms"`
-		Error          string `json:"error"`
-	}
-	if err = json.NewDecoder(io.LimitReader(resp.Body, longestTold)).Decode(&got); err != nil {
 		return err
 	}
 	if !got.Delivered {

@@ -186,7 +186,19 @@ func TestEventsComeToTheProgramThatIsBeingDeveloped(t *testing.T) {
 	require.NoError(t, json.Unmarshal(got.body, &e))
 	assert.Equal(t, "workspace.updated", e.Type)
 
-	_, errs, err := s.callboard("listen", "--url", "http://"+s.http, "--key", "svc_sk_live_wrong", "--forward-to", h.url)
+	s.kill9() // and it comes back by itself
+	s.start()
+	s.api("PATCH", "/v1/workspace", object{"name": "bench again"})
+	s.await("the event after the line was cut", time.Minute, func() bool {
+		_, n := h.last()
+		return n > 1
+	})
+	endpoint := s.api("POST", "/v1/webhooks", object{"url": s.receiver.url, "events": []string{"call.ended"}})["id"].(string)
+	out, errs, err := s.callboard("trigger", "call.ended", "--webhook", endpoint, "--url", "http://"+s.http, "--key", s.key)
+	require.NoError(t, err, errs)
+	assert.Regexp(t, `^call\.ended  evt_\S+  204  \d+ ms$`, out)
+
+	_, errs, err = s.callboard("listen", "--url", "http://"+s.http, "--key", "svc_sk_live_wrong", "--forward-to", h.url)
 	require.Error(t, err)
 	assert.Contains(t, errs, "refused")
 }
