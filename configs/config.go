@@ -41,6 +41,7 @@ type Config struct {
 	MediaPorts PortRange
 
 	RecordingFormat string // ulaw or pcm
+	EnginesFile     string // see ReadEngines; empty: what the machine has
 
 	EgressAllow  []Allowed
 	EgressPorts  []uint16 // for HTTP, besides 443

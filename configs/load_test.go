@@ -74,8 +74,8 @@ func everyValue(t *testing.T) map[string]string {
 		"sip_tls_ca_file": exampleFile(t, "roots.pem"), "sip_tls_client_ca_file": exampleFile(t, "clients.pem"),
 		"sip_private": "10.0.0.0/8,192.168.7.1", "sip_dscp": "40",
 		"public_ip": "203.0.113.5", "media_ports": "30000-30999", "simulator": "false",
-		"recording_format": "pcm",
-		"egress_allow":     "127.0.0.0/8,192.0.2.7:8443,[fd00::]/8:443", "egress_ports": "8443,9443,8443", "egress_ca_file": exampleFile(t, "ca.pem"),
+		"recording_format": "pcm", "engines_file": exampleFile(t, "engines.yaml"),
+		"egress_allow": "127.0.0.0/8,192.0.2.7:8443,[fd00::]/8:443", "egress_ports": "8443,9443,8443", "egress_ca_file": exampleFile(t, "ca.pem"),
 		"default_plan": "starter", "default_limits": "",
 		"drain_seconds": "5", "log_level": "debug", "log_format": "json",
 	}
@@ -96,7 +96,7 @@ func wanted(values map[string]string) configs.Config {
 		SIPClients: values["sip_tls_client_ca_file"], SIPDSCP: 40,
 		SIPPrivate:      []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.168.7.1/32")},
 		MediaPorts:      configs.PortRange{Low: 30000, High: 30999},
-		RecordingFormat: "pcm",
+		RecordingFormat: "pcm", EnginesFile: values["engines_file"],
 		EgressAllow: []configs.Allowed{
 			{Prefix: netip.MustParsePrefix("127.0.0.0/8")},
 			{Prefix: netip.MustParsePrefix("192.0.2.7/32"), Port: 8443},

@@ -216,6 +216,12 @@ func sound() []Setting {
 			set:  into(func(c *Config) *string { return &c.RecordingFormat }, oneOf("ulaw", "pcm")),
 		},
 		{
+			Key:  "engines_file",
+			Rule: "an existing file",
+			Doc:  "Engines that speak, hear and think besides those of the machine: see [engines](engines.md). Empty: none.",
+			set:  into(func(c *Config) *string { return &c.EnginesFile }, parseFile),
+		},
+		{
 			Key: "simulator", Default: "true",
 			Rule: "true or false",
 			Doc:  "Run the built-in carrier: phones over loopback for test keys and the demo.",

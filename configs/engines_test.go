@@ -1,0 +1,86 @@
+package configs_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/configs"
+)
+
+func enginesFile(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "engines.yaml")
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	return path
+}
+
+func TestEnginesAreReadWithTheirKeysFromElsewhere(t *testing.T) {
+	key := enginesFile(t, "  dg-secret\n")
+	got, err := configs.ReadEngines(enginesFile(t, `
+engines:
+  openai:
+    kind: openai
+    key_env: SOME_KEY
+    tts: {voice: verse, first_ms: 900}
+    stt: {model: whisper-1}
+    llm: {model: gpt-4o-mini}
+  deepgram: {kind: deepgram, key_file: `+key+`, stt: {}}
+  nearby: {kind: openai, url: "http://127.0.0.1:9000/v1/", tts: {model: kokoro, sample_rate: 16000}}
+tts: [openai, nearby]
+stt: [deepgram, openai]
+llm: [openai]
+`), []string{"OTHER=1", "SOME_KEY= sk-secret "})
+	require.NoError(t, err)
+	require.Len(t, got.List, 3)
+	deepgram, nearby, openai := got.List[0], got.List[1], got.List[2]
+	assert.Equal(t, "dg-secret", deepgram.Key.Reveal())
+	assert.Equal(t, "wss://api.deepgram.com", deepgram.URL)
+	assert.Equal(t, "nova-3", deepgram.STT.Model)
+	assert.Equal(t, 3*time.Second, deepgram.STT.Final())
+	assert.Equal(t, "http://127.0.0.1:9000/v1", nearby.URL)
+	assert.Equal(t, configs.EngineTTS{Model: "kokoro", Voice: "alloy", SampleRate: 16000, FirstMs: 2500, StallMs: 2000}, *nearby.TTS)
+	assert.Equal(t, "sk-secret", openai.Key.Reveal())
+	assert.Equal(t, configs.EngineTTS{Model: "gpt-4o-mini-tts", Voice: "verse", SampleRate: 24000, FirstMs: 900, StallMs: 2000}, *openai.TTS)
+	assert.Equal(t, []string{"deepgram", "openai"}, got.STT)
+	assert.NotContains(t, fmt.Sprintf("%v %+v %#v", got, got, got), "secret")
+}
+
+func TestNoEnginesFileMeansNoEngines(t *testing.T) {
+	got, err := configs.ReadEngines("", nil)
+	require.NoError(t, err)
+	assert.Empty(t, got)
+}
+
+func TestWhatIsWrongWithEnginesIsToldAtOnce(t *testing.T) {
+	for text, wanted := range map[string][]string{
+		`engines: {A: {kind: openai, tts: {}}}`:                                                {`engines.A = "A": must be named by small letters`},
+		`engines: {espeak-ng: {kind: openai, tts: {}}}`:                                        {"not like an engine of the machine"},
+		`engines: {a: {kind: carrier-pigeon}, b: {kind: openai}}`:                              {`engines.a.kind = "carrier-pigeon": must be openai, deepgram`, `engines.b = "": must be told what it does: tts, stt, llm`},
+		`engines: {a: {kind: deepgram, url: "https://x", stt: {}, tts: {}}}`:                   {`engines.a.url = "https://x": must be a URL of ws or wss`, "engines.a.tts", "left out: deepgram does stt"},
+		`engines: {a: {kind: openai, url: "http://u:pass@x", tts: {}}}`:                        {"without user and fragment"},
+		`engines: {a: {kind: stream, realtime: {}}}`:                                           {"engines.a.url"},
+		`engines: {a: {kind: elevenlabs, tts: {}}}`:                                            {"engines.a.tts.voice"},
+		`engines: {a: {kind: openai, llm: {}}}`:                                                {"engines.a.llm.model"},
+		`engines: {a: {kind: openai, key_env: NOT_THERE, tts: {sample_rate: 7, stall_ms: 1}}}`: {"engines.a.key_env", "a variable of the environment", "engines.a.tts.sample_rate", "engines.a.tts.stall_ms"},
+		`engines: {a: {kind: openai, key_file: /nowhere/at/all, key_env: X, tts: {}}}`:         {"empty beside key_file"},
+		`engines: {a: {kind: openai, key_file: /nowhere/at/all, tts: {}}}`:                     {"engines.a.key_file"},
+		"engines: {a: {kind: deepgram, stt: {}}}\ntts: [a]\nstt: [a, a, b]\n":                  {"tts[0]", "stt[1]", `stt[2] = "b": must be the name of an engine above that does stt`},
+		`engines: {a: {kind: openai, key: sk-inline, tts: {}}}`:                                {`unknown field "key"`},
+		`- a`: {"is no YAML map"},
+	} {
+		_, err := configs.ReadEngines(enginesFile(t, text), nil)
+		if !assert.Error(t, err, text) {
+			continue
+		}
+		for _, w := range wanted {
+			assert.ErrorContains(t, err, w, text)
+		}
+		assert.NotContains(t, err.Error(), "pass")
+	}
+}
