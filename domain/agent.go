@@ -64,7 +64,7 @@ func (a *Agent) Refs() []string {
 	if a.PathwayID != "" {
 		ids = append(ids, a.PathwayID)
 	}
-	return slices.Concat(ids, a.Tools, a.KnowledgeBaseIDs)
+	return slices.Concat(ids, ownTools(a.Tools), a.KnowledgeBaseIDs)
 }
 
 // Public is the agent as the API shows it.
@@ -176,7 +176,8 @@ type Node struct {
 	Mode           TransferMode `json:"mode,omitempty"`        // transfer: blind, attended or bridge (bridge unless said)
 	Summary        string       `json:"summary,omitempty"`     // transfer: told to whoever answers
 
-	Tools            []string          `json:"tools,omitempty"`              // converse: ids
+	Tools            []string          `json:"tools,omitempty"`              // converse: ids, and appointment, sms, transfer, dnc and end
+	MaxTurns         int               `json:"max_turns,omitempty"`          // converse: answers of the model before it is left (40)
 	KnowledgeBaseIDs []string          `json:"knowledge_base_ids,omitempty"` // converse
 	Extract          []AnalysisField   `json:"extract,omitempty"`            // converse: what is to be found out
 	ToolID           string            `json:"tool_id,omitempty"`            // tool
@@ -233,7 +234,7 @@ func (p *Pathway) Refs() []string {
 	var ids []string
 	for i := range p.Nodes {
 		n := &p.Nodes[i]
-		ids = slices.Concat(ids, n.Tools, n.KnowledgeBaseIDs, []string{n.ToolID, n.AgentID})
+		ids = slices.Concat(ids, ownTools(n.Tools), n.KnowledgeBaseIDs, []string{n.ToolID, n.AgentID})
 	}
 	slices.Sort(ids)
 	return slices.DeleteFunc(slices.Compact(ids), func(id string) bool { return id == "" })
@@ -245,18 +246,21 @@ func (p *Pathway) Sort() string { return p.ID }
 // Script is what a call speaks: one version of an agent with its pathway,
 // pinned when the call or its campaign starts.
 type Script struct {
-	AgentID  string        `json:"agent_id,omitempty"`
-	Version  int           `json:"agent_version,omitempty"`
-	UnitID   string        `json:"unit_id"`
-	Language string        `json:"language"`
-	Timezone string        `json:"timezone"`
-	Voice    Voice         `json:"voice"`
-	Limits   AgentLimits   `json:"limits"`
-	Turns    *AgentTurns   `json:"turn_taking,omitempty"`
-	Transfer AgentTransfer `json:"transfer"`
-	Inbound  AgentInbound  `json:"inbound"`
-	AMD      *AgentAMD     `json:"amd,omitempty"`
-	Pathway  Pathway       `json:"pathway"`
+	AgentID  string         `json:"agent_id,omitempty"`
+	Version  int            `json:"agent_version,omitempty"`
+	UnitID   string         `json:"unit_id"`
+	Language string         `json:"language"`
+	Timezone string         `json:"timezone"`
+	Voice    Voice          `json:"voice"`
+	Limits   AgentLimits    `json:"limits"`
+	Turns    *AgentTurns    `json:"turn_taking,omitempty"`
+	Transfer AgentTransfer  `json:"transfer"`
+	Inbound  AgentInbound   `json:"inbound"`
+	AMD      *AgentAMD      `json:"amd,omitempty"`
+	System   string         `json:"system_prompt,omitempty"`
+	LLM      *AgentLLM      `json:"llm,omitempty"`
+	Analysis *AgentAnalysis `json:"analysis,omitempty"`
+	Pathway  Pathway        `json:"pathway"`
 }
 
 // PinnedScript is a script kept for a campaign from its start on.

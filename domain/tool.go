@@ -1,6 +1,29 @@
 package domain
 
-import "maps"
+import (
+	"maps"
+	"slices"
+)
+
+// What a node may let its model do besides the workspace's own tools: they stand
+// among the ids of those.
+const (
+	ToolAppointment = "appointment"
+	ToolSMS         = "sms"
+	ToolTransfer    = "transfer"
+	ToolDNC         = "dnc"
+	ToolEnd         = "end"
+)
+
+// BuiltInTools are all of them.
+func BuiltInTools() []string {
+	return []string{ToolAppointment, ToolSMS, ToolTransfer, ToolDNC, ToolEnd}
+}
+
+// ownTools are those that are no built-in ones: the ids.
+func ownTools(all []string) []string {
+	return slices.DeleteFunc(slices.Clone(all), func(t string) bool { return slices.Contains(BuiltInTools(), t) })
+}
 
 // ToolHTTP is how a tool is called over HTTP. In the strings of URL, Headers
 // and Body {{name}} stands for an argument.

@@ -1,6 +1,7 @@
 package pathway
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -23,7 +24,16 @@ func (v *validation) act(at string, n *domain.Node) {
 	switch n.Type { //nolint:exhaustive // the others have checks of their own
 	case domain.NodeConverse:
 		v.word(at+".prompt", n.Prompt, maxPrompt)
-		v.ids(at+".tools", domain.PrefixTool, n.Tools, maxNodeTools)
+		v.tools(at+".tools", n.Tools)
+		if n.MaxTurns < 0 || n.MaxTurns > maxTurns {
+			v.bad(at+".max_turns", "must be between 1 and %d", maxTurns)
+		}
+		if n.TimeoutSeconds < 0 || n.TimeoutSeconds > maxTimeoutSecs {
+			v.bad(at+".timeout_seconds", "must be between 0 and %d", maxTimeoutSecs)
+		}
+		if n.Retries < 0 || n.Retries > maxRetries {
+			v.bad(at+".retries", "must be between 0 and %d", maxRetries)
+		}
 		v.ids(at+".knowledge_base_ids", domain.PrefixKnowledge, n.KnowledgeBaseIDs, maxNodeBases)
 		v.extract(at+".extract", n.Extract)
 	case domain.NodeTool:
@@ -112,11 +122,33 @@ func (v *validation) ids(param string, kind domain.Prefix, all []string, most in
 	}
 }
 
+// tools checks what a model may do: tools by their ids, and what is built in.
+func (v *validation) tools(param string, all []string) {
+	if len(all) > maxNodeTools {
+		v.bad(param, "has %d entries; %d at most", len(all), maxNodeTools)
+		return
+	}
+	for i, tool := range all {
+		at := fmt.Sprintf("%s[%d]", param, i)
+		switch {
+		case slices.Contains(all[:i], tool):
+			v.bad(at, "%q stands twice", tool)
+		case slices.Contains(domain.BuiltInTools(), tool):
+		case !strings.HasPrefix(tool, string(domain.PrefixTool)+"_"):
+			v.bad(at, "%q is neither the id of a tool nor one of %s", tool, strings.Join(domain.BuiltInTools(), ", "))
+		default:
+			v.id(at, domain.PrefixTool, tool)
+		}
+	}
+}
+
 // Engines are what there is besides a pathway's own rules.
 type Engines struct {
-	Told bool // what it does besides speaking is only told of
-	Ears bool // words that are expected can be heard
-	Text bool // whatever is said comes as text
+	Model bool // a language model answers
+	Acts  bool // tools, appointments, messages and other agents are to be had in calls
+	Told  bool // what it does besides speaking is only told of
+	Ears  bool // words that are expected can be heard
+	Text  bool // whatever is said comes as text
 }
 
 // Needs are the places of a pathway that take an engine which there is not:
@@ -131,19 +163,27 @@ func Needs(p *domain.Pathway, has Engines) []domain.Detail {
 		at := fmt.Sprintf("nodes[%d]", i)
 		switch n.Type {
 		case domain.NodeConverse:
-			need(at+".type", "a converse node takes a language model")
+			switch {
+			case !has.Model:
+				need(at+".type", "a converse node takes a language model")
+			case !has.Ears && !has.Text:
+				need(at+".type", "hearing speech takes an engine")
+			case !has.Text && len(words.choices(&n)) == 0:
+				need(at+".type", "hearing words that no edge and no value names takes an engine")
+			}
 		case domain.NodeCondition:
 			need(at+".type", "a condition node takes an engine for expressions")
 		case domain.NodeCollect:
 			switch {
 			case !listens(&n):
+			case has.Model && has.Text:
 			case !has.Ears && !has.Text:
 				need(at+".input", "hearing speech takes an engine")
 			case !has.Text && len(words.choices(&n)) == 0:
 				need(at+".input", "hearing words that no edge and no value names takes an engine")
 			}
 		case domain.NodeTool, domain.NodeAppointment, domain.NodeSMS, domain.NodeAgent:
-			if !has.Told {
+			if !has.Told && !has.Acts {
 				need(at+".type", fmt.Sprintf("a %s node takes an engine that acts in calls", n.Type))
 			}
 		case domain.NodeSay, domain.NodeDTMF, domain.NodeTransfer, domain.NodeEnd:
@@ -154,13 +194,15 @@ func Needs(p *domain.Pathway, has Engines) []domain.Detail {
 		switch e.When.Type {
 		case domain.EdgeIntent:
 			switch {
-			case len(wordsOf(&e.When)) == 0:
+			case len(wordsOf(&e.When)) == 0 && !has.Model:
 				need(at, "knowing what was meant without words for it takes a language model")
 			case !has.Ears && !has.Text:
 				need(at, "hearing speech takes an engine")
 			}
 		case domain.EdgeLLM:
-			need(at, "knowing what was meant takes a language model")
+			if !has.Model {
+				need(at, "knowing what was meant takes a language model")
+			}
 		case domain.EdgeExpr:
 			need(at, "an expression takes an engine for it")
 		case domain.EdgeAlways, domain.EdgeElse, domain.EdgeDTMF, domain.EdgeTimeout, domain.EdgeSuccess, domain.EdgeFailure:
@@ -169,43 +211,70 @@ func Needs(p *domain.Pathway, has Engines) []domain.Detail {
 	return out
 }
 
-// Act tells of something to be done besides speaking: a tool, an appointment,
-// a message, or another agent who takes over.
+// Act asks for something to be done besides speaking: a tool, an appointment, a
+// message, or another agent who takes over. Acted follows.
 type Act struct {
 	Node      string
 	Type      domain.NodeType
-	Target    string // the tool or agent, or what is done with an appointment
-	Text      string // of a message
-	Arguments map[string]string
+	Target    string            // the tool or agent, or what is done with an appointment
+	Text      string            // of a message
+	Arguments map[string]string // of a node
+	Round     int
+	ID        string          // of what a model called; "" where the node itself acts
+	Name      string          // by which the model called it
+	Given     json.RawMessage // its arguments, as the model wrote them
+	Sensitive bool            // they hold something that must not be kept
 }
 
-func (Act) do() {}
+// Done tells of something that a model had done within the pathway.
+type Done struct {
+	Node  string
+	Name  string
+	Given json.RawMessage
+}
 
-// act tells of what a node does and goes on as if that went well.
+func (Act) do()  {}
+func (Done) do() {}
+
+// act asks for what a node does.
 func (w *walk) act(n *domain.Node) {
+	a := Act{Node: n.ID, Type: n.Type, Target: n.ToolID + n.AgentID + n.Action}
 	fill := func(text string) string {
-		shown, hidden := w.s.shownText(text)
-		if hidden {
-			return shown
-		}
 		filled, missing := Fill(text, w.s.values)
 		for _, name := range missing {
 			w.tell(Missing{Node: n.ID, Name: name})
 		}
+		if _, hidden := w.s.shownText(text); hidden {
+			a.Sensitive = true
+		}
 		return filled
 	}
-	a := Act{Node: n.ID, Type: n.Type, Target: n.ToolID + n.AgentID + n.Action, Text: fill(n.Body)}
+	a.Text = fill(n.Body)
 	for _, name := range slices.Sorted(maps.Keys(n.Arguments)) {
 		if a.Arguments == nil {
 			a.Arguments = make(map[string]string)
 		}
 		a.Arguments[name] = fill(n.Arguments[name])
 	}
+	w.s.round++
+	a.Round = w.s.round
+	w.s.phase = acting
 	w.tell(a)
-	if n.Type == domain.NodeAgent {
+}
+
+// actedNode goes on behind what a node did.
+func (w *walk) actedNode(n *domain.Node, in Acted) {
+	order := []domain.EdgeType{domain.EdgeFailure, domain.EdgeElse, domain.EdgeAlways}
+	if in.OK {
+		order = []domain.EdgeType{domain.EdgeSuccess, domain.EdgeAlways, domain.EdgeElse}
+		if n.SaveAs != "" && in.Result != "" {
+			w.keep(n.SaveAs, cut(in.Result), n.Sensitive)
+			w.tell(Set{w.s.Result()})
+		}
+	}
+	if n.Type == domain.NodeAgent && in.OK {
 		w.end("", "", "")
 		return
 	}
-	w.s.phase = sending
-	w.leave([]domain.EdgeType{domain.EdgeSuccess, domain.EdgeAlways, domain.EdgeElse}, w.s.node)
+	w.leave(order, n.ID)
 }

@@ -93,7 +93,8 @@ type (
 		Destination string
 		Mode        domain.TransferMode
 		Summary     string
-		Sensitive   bool // Summary must not be kept
+		Reason      string // why; "": the pathway wants it
+		Sensitive   bool   // Summary must not be kept
 	}
 	// Set tells that outcome, notes, intent or variables have changed.
 	Set struct{ Result Result }
@@ -136,39 +137,48 @@ const (
 	collecting
 	confirming // it was asked whether the words were understood well
 	sending
-	handing // the caller is being transferred
-	ending  // the prompt of an end node is being spoken
+	handing   // the caller is being transferred
+	thinking  // a model thinks or speaks, or what it wants is being done
+	listening // the caller may say to it what he wants
+	acting    // what the node does besides speaking is being done
+	ending    // the prompt of an end node is being spoken
 	ended
 )
 
 // State is where a conversation stands. It is a value: Step leaves the state
 // it is given as it was.
 type State struct {
-	plan    *plan
-	english bool
-	phase   phase
-	node    string
-	values  map[string]string // all that texts may use
-	shown   map[string]string // Result.Variables
-	secret  map[string]bool   // names whose values were keyed in secretly
-	outcome domain.Outcome
-	notes   string
-	intent  string
-	keyed   string // keys of the current collect
-	ahead   string // keys pressed before they were asked for
-	said    Spoken // words said before they were asked for
-	guess   meant  // confirming: what was understood
-	tries   int    // times the current collect has failed
-	idle    int    // nodes entered since the last key
-	entered int    // nodes entered
-	reply   bool   // the prompt may be cut by a key
+	plan     *plan
+	english  bool
+	language string
+	phase    phase
+	node     string
+	values   map[string]string // all that texts may use
+	shown    map[string]string // Result.Variables
+	secret   map[string]bool   // names whose values were keyed in secretly
+	outcome  domain.Outcome
+	notes    string
+	intent   string
+	keyed    string // keys of the current collect
+	ahead    string // keys pressed before they were asked for
+	said     Spoken // words said before they were asked for
+	guess    meant  // confirming: what was understood
+	tries    int    // times the current collect has failed
+	idle     int    // nodes entered since the last key
+	entered  int    // nodes entered
+	reply    bool   // the prompt may be cut by a key
+	round    int    // of what was asked of a model, or is being done
+	talk     talk
+	history  []Message // what a model is told
 }
 
 // plan is a pathway ready to be walked. It is never changed.
 type plan struct {
-	start string
-	nodes map[string]*domain.Node
-	edges map[string][]domain.Edge
+	start        string
+	nodes        map[string]*domain.Node
+	edges        map[string][]domain.Edge
+	thinks       bool     // a model takes part
+	destinations []string // to whom it may hand the caller
 }
 
 // New is the state before the conversation. The variables are the built-ins
@@ -187,6 +197,10 @@ func New(script domain.Script, variables map[string]string) State {
 	for _, e := range script.Pathway.Edges {
 		p.edges[e.From] = append(p.edges[e.From], e)
 	}
+	p.thinks = Thinks(&script.Pathway)
+	for _, d := range script.Transfer.Destinations {
+		p.destinations = append(p.destinations, d.Name)
+	}
 	values := make(map[string]string, len(variables)+len(script.Pathway.Variables))
 	maps.Copy(values, variables)
 	for _, v := range script.Pathway.Variables {
@@ -194,7 +208,30 @@ func New(script domain.Script, variables map[string]string) State {
 			values[v.Name] = v.Default
 		}
 	}
-	return State{plan: p, values: values, english: English(script.Language)}
+	return State{plan: p, values: values, english: English(script.Language), language: script.Language}
+}
+
+// Thinks says whether a model takes part in a pathway.
+func Thinks(p *domain.Pathway) bool {
+	return slices.ContainsFunc(p.Nodes, func(n domain.Node) bool { return n.Type == domain.NodeConverse }) ||
+		slices.ContainsFunc(p.Edges, func(e domain.Edge) bool {
+			return e.When.Type == domain.EdgeLLM || e.When.Type == domain.EdgeIntent && len(wordsOf(&e.When)) == 0
+		})
+}
+
+// Free is the pathway of an agent that speaks by a model alone: it says its
+// first message, where it has one, and then converses until the caller goes.
+func Free(message string, tools, bases []string) domain.Pathway {
+	p := domain.Pathway{
+		Name: "free", Start: "converse",
+		Nodes: []domain.Node{{ID: "converse", Type: domain.NodeConverse, Prompt: "Help the caller with what he wants, within your part.", Tools: tools, KnowledgeBaseIDs: bases}},
+	}
+	if strings.TrimSpace(message) != "" {
+		p.Start = "say"
+		p.Nodes = append(p.Nodes, domain.Node{ID: "say", Type: domain.NodeSay, Prompt: message})
+		p.Edges = []domain.Edge{{From: "say", To: "converse", When: domain.When{Type: domain.EdgeAlways}}}
+	}
+	return p
 }
 
 // Plain is the pathway of an agent that has none: it says its first message

@@ -64,8 +64,8 @@ func TestWhatAPathwayDoesIsToldAndNotDone(t *testing.T) {
 	assert.Empty(t, pathway.Needs(&p, pathway.Engines{Told: true}))
 	play := pathway.Play{State: pathway.New(domain.Script{Pathway: p}, nil)}
 	assert.Equal(t, []pathway.Do{
-		pathway.Act{Node: "look", Type: domain.NodeTool, Target: "tool_01J00000000000000000000001", Arguments: map[string]string{"order": "7"}},
-		pathway.Act{Node: "text", Type: domain.NodeSMS, Text: "Order 7."},
+		pathway.Act{Node: "look", Type: domain.NodeTool, Target: "tool_01J00000000000000000000001", Round: 1, Arguments: map[string]string{"order": "7"}},
+		pathway.Act{Node: "text", Type: domain.NodeSMS, Text: "Order 7.", Round: 2},
 		pathway.Transfer{Node: "hand", Destination: "desk", Mode: domain.TransferBridge},
 	}, play.Begin())
 	assert.True(t, play.Handing())

@@ -41,6 +41,17 @@ func Step(s State, in Input) (State, []Do) {
 		if s.phase == collecting || s.phase == confirming {
 			w.failed(domain.EdgeTimeout)
 		}
+		if s.phase == listening {
+			w.unheard(w.s.plan.nodes[w.s.node])
+		}
+	case Sentence:
+		w.sentence(in)
+	case Answered:
+		w.answered(in)
+	case Acted:
+		w.acted(in)
+	case Slow:
+		w.slow(in)
 	case Hangup:
 		w.s.phase = ended
 	}
@@ -89,7 +100,9 @@ func (w *walk) enter(id string) {
 		w.say(n, ending)
 	case domain.NodeTool, domain.NodeAppointment, domain.NodeSMS, domain.NodeAgent:
 		w.act(n)
-	case domain.NodeConverse, domain.NodeCondition:
+	case domain.NodeConverse:
+		w.converse(n)
+	case domain.NodeCondition:
 		w.end("", "", "engine_not_configured")
 	default:
 		w.end("", "", "unknown_node_type")
@@ -156,6 +169,7 @@ func (w *walk) say(n *domain.Node, next phase) {
 	}
 	shown, hidden := w.s.shownText(n.Prompt)
 	w.tell(Say{Node: n.ID, Text: text, Shown: shown, Interruptible: w.s.reply, Sensitive: hidden})
+	w.note(Message{By: ByAgent, Text: shown})
 }
 
 // answeredAhead: the caller knows the menu and has pressed the key already.
@@ -202,7 +216,9 @@ func (w *walk) promptDone() {
 		w.end(n.Outcome, notes, "")
 	case confirming:
 		w.tell(Collect{Length: lengthOf(n), Timeout: timeoutOf(n), Sensitive: n.Sensitive})
-	case fresh, collecting, sending, handing, ended:
+	case thinking:
+		w.spokenOn(n)
+	case fresh, collecting, sending, handing, listening, acting, ended:
 	}
 }
 
@@ -248,8 +264,10 @@ func (w *walk) digit(key byte) {
 		if !w.key(n, key) {
 			w.wait(n)
 		}
-	case sending, handing:
+	case sending, handing, acting:
 		w.remember(key)
+	case thinking, listening:
+		w.keyedWhile(n, key)
 	case fresh, ending, ended:
 	}
 }
@@ -315,6 +333,9 @@ func (w *walk) complete(n *domain.Node) {
 	if n.SaveAs != "" {
 		w.keep(n.SaveAs, got, n.Sensitive)
 		w.tell(Set{w.s.Result()})
+	}
+	if !n.Sensitive {
+		w.note(Message{By: ByCaller, Text: pressed + got + "]"})
 	}
 	w.onward(got)
 }
@@ -417,3 +438,13 @@ func timeoutOf(n *domain.Node) time.Duration {
 	}
 	return time.Duration(n.TimeoutSeconds * float64(time.Second))
 }
+
+// patienceOf is how long a caller may take to speak to a model.
+func patienceOf(n *domain.Node) time.Duration {
+	if n.TimeoutSeconds <= 0 {
+		return conversePatience
+	}
+	return timeoutOf(n)
+}
+
+const conversePatience = 8 * time.Second

@@ -6,6 +6,9 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
+// unreached is what a model is told in place of words.
+const unreached = "(Nobody could be reached; the caller is back.)"
+
 // maxSummary bounds what is told to whoever answers, in bytes.
 const maxSummary = 2000
 
@@ -34,6 +37,12 @@ func (w *walk) transfer(n *domain.Node) {
 
 // transferred goes on with a caller who is back, or who never left.
 func (w *walk) transferred(ok bool) {
+	if n := w.s.plan.nodes[w.s.node]; !ok && n.Type == domain.NodeConverse && !w.hasEdge(n.ID, domain.EdgeFailure) {
+		w.s.idle = 0
+		w.note(Message{By: ByCaller, Text: unreached})
+		w.think(n)
+		return
+	}
 	order := []domain.EdgeType{domain.EdgeFailure, domain.EdgeElse, domain.EdgeAlways}
 	if ok {
 		w.s.idle = 0 // it took somebody's time: no circle
@@ -58,6 +67,16 @@ func (w *walk) resume() {
 		w.say(n, ending)
 	case handing:
 		w.transferred(false)
-	case fresh, ended:
+	case listening:
+		w.listen(n)
+	case thinking:
+		choosing := w.s.talk.choosing
+		w.s.talk = talk{turns: w.s.talk.turns}
+		if choosing {
+			w.say(n, speaking)
+			return
+		}
+		w.think(n)
+	case fresh, acting, ended: // what is being done tells when it is done
 	}
 }

@@ -313,8 +313,8 @@ func (v *validation) edge(i int, e *domain.Edge) {
 			v.bad(at+".when.type", "an edge from anywhere cannot be always")
 		}
 	case domain.EdgeSuccess, domain.EdgeFailure:
-		if from == nil || !slices.Contains([]domain.NodeType{domain.NodeTransfer, domain.NodeTool, domain.NodeAppointment}, from.Type) {
-			v.bad(at+".when.type", "%q leads away from a transfer, tool or appointment node only", e.When.Type)
+		if from == nil || !slices.Contains([]domain.NodeType{domain.NodeTransfer, domain.NodeTool, domain.NodeAppointment, domain.NodeSMS, domain.NodeConverse}, from.Type) {
+			v.bad(at+".when.type", "%q leads away from a transfer, tool, appointment, sms or converse node only", e.When.Type)
 		}
 	case domain.EdgeIntent:
 		v.word(at+".when.intent", e.When.Intent, maxName)

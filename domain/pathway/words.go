@@ -103,7 +103,7 @@ func listens(n *domain.Node) bool {
 
 // Listens says whether a pathway hears words anywhere.
 func Listens(p *domain.Pathway) bool {
-	return slices.ContainsFunc(p.Nodes, func(n domain.Node) bool { return listens(&n) }) ||
+	return slices.ContainsFunc(p.Nodes, func(n domain.Node) bool { return listens(&n) || n.Type == domain.NodeConverse }) ||
 		slices.ContainsFunc(p.Edges, func(e domain.Edge) bool { return e.When.Type == domain.EdgeIntent })
 }
 
@@ -136,7 +136,7 @@ func (p *plan) choices(n *domain.Node) []choice {
 	for _, value := range p.keysSaid(n) {
 		add(meant{key: value}, keyWords(value)...)
 	}
-	if listens(n) {
+	if listens(n) || n.Type == domain.NodeConverse {
 		for _, value := range n.Values {
 			if keyWords(value) == nil {
 				add(meant{}, value)
@@ -176,6 +176,9 @@ func (p *plan) understand(n *domain.Node, text string) (meant, bool) {
 			best = c.meant
 		}
 	}
+	if n.Type == domain.NodeConverse && best.to == "" {
+		return meant{}, false // the phrases of such a node only help to hear
+	}
 	if best.length == 0 && len(all) == 0 && listens(n) {
 		return meant{phrase: strings.TrimSpace(text), length: len(text)}, true
 	}
@@ -211,11 +214,13 @@ func (s State) Expects() (phrases []string, hears bool) {
 	case speaking:
 		phrases = s.plan.phrases(n)
 		hears = listens(n) || n.Type != domain.NodeCollect && len(phrases) > 0
-		if next := s.next(n); next != nil && listens(next) {
+		if next := s.next(n); next != nil && (listens(next) || next.Type == domain.NodeConverse) {
 			phrases, hears = append(phrases, s.plan.phrases(next)...), true
 		}
 		return phrases, hears
-	case fresh, sending, handing, ending, ended:
+	case listening, thinking:
+		hears = true
+	case fresh, sending, handing, acting, ending, ended:
 		return nil, false
 	}
 	if !hears {
@@ -244,7 +249,7 @@ func (s State) next(n *domain.Node) *domain.Node {
 // Understands says whether words mean something where the conversation stands.
 func (s State) Understands(text string) bool {
 	n := s.plan.nodes[s.node]
-	if n == nil || s.phase != speaking && s.phase != collecting && s.phase != confirming {
+	if n == nil || s.phase != speaking && s.phase != collecting && s.phase != confirming && s.phase != listening && s.phase != thinking {
 		return false
 	}
 	if _, ok := s.plan.understand(n, text); ok {
@@ -280,9 +285,15 @@ func (w *walk) spoken(in Spoken) {
 		}
 	case confirming:
 		w.tell(Hush{})
-		w.answered(n, in)
+		w.confirmed(n, in)
 	case speaking:
 		w.spokenOver(n, in)
+	case listening:
+		w.words(n, in)
+	case thinking:
+		w.interrupted(n, in)
+	case acting:
+		w.s.said = in
 	case fresh, sending, handing, ending, ended:
 	}
 }
@@ -320,12 +331,13 @@ func (w *walk) keptWords(n *domain.Node, in Spoken) bool {
 func (w *walk) judge(n *domain.Node, in Spoken) {
 	m, ok := w.s.plan.understand(n, in.Text)
 	switch {
+	case !ok && w.choose(n, in):
 	case !ok || in.Confidence < Unsure || in.Confidence < Sure && !w.s.english:
 		w.failed(domain.EdgeElse)
 	case in.Confidence < Sure:
 		w.ask(n, m)
 	default:
-		w.take(n, m)
+		w.take(n, m, in)
 	}
 }
 
@@ -344,8 +356,8 @@ func (w *walk) ask(n *domain.Node, m meant) {
 	w.tell(Say{Node: n.ID, Text: text, Shown: shown, Interruptible: true, Sensitive: n.Sensitive})
 }
 
-// answered takes the answer to ask: yes, no, or other words in place of it.
-func (w *walk) answered(n *domain.Node, in Spoken) {
+// confirmed takes the answer to ask: yes, no, or other words in place of it.
+func (w *walk) confirmed(n *domain.Node, in Spoken) {
 	guess := w.s.guess
 	w.s.phase, w.s.guess = collecting, meant{}
 	yes, no := answers(in.Text)
@@ -354,9 +366,9 @@ func (w *walk) answered(n *domain.Node, in Spoken) {
 	case in.Confidence < Unsure:
 		w.failed(domain.EdgeElse)
 	case ok && m == guess: // said once more
-		w.take(n, guess)
+		w.take(n, guess, in)
 	case yes:
-		w.take(n, guess)
+		w.take(n, guess, in)
 	case no:
 		w.failed(domain.EdgeElse)
 	default:
@@ -365,8 +377,11 @@ func (w *walk) answered(n *domain.Node, in Spoken) {
 }
 
 // take does what words mean.
-func (w *walk) take(n *domain.Node, m meant) {
+func (w *walk) take(n *domain.Node, m meant, in Spoken) {
 	w.s.idle = 0
+	if !n.Sensitive {
+		w.note(Message{By: ByCaller, Text: in.Text})
+	}
 	if m.key != "" {
 		w.s.keyed = ""
 		w.key(n, m.key[0])
@@ -380,6 +395,13 @@ func (w *walk) take(n *domain.Node, m meant) {
 	}
 	if m.intent != "" || n.SaveAs != "" {
 		w.tell(Set{w.s.Result()})
+	}
+	if m.intent != "" {
+		told := Meant{Node: n.ID, Intent: m.intent, Confidence: in.Confidence, Text: in.Text}
+		if n.Sensitive {
+			told.Text = ""
+		}
+		w.tell(told)
 	}
 	if m.to != "" {
 		w.enter(m.to)
