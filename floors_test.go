@@ -87,6 +87,8 @@ func actorRooms() []room {
 		"booking":      {"mailbox"},
 		"messaging":    {"mailbox", "trunk"},
 		"jobs":         {"mailbox"},
+		"llm":          nil,         // language models over HTTP; no actor
+		"tools":        nil,         // what models and pathways have done over HTTP and MCP; no actor
 		"simulator":    {"mailbox"}, // the built-in carrier: phones over loopback
 		"phones":       {"mailbox"}, // who registered, and where they are
 		"call":         {"mailbox", "lines", "trunk", "numbers", "dnc", "conversation"},

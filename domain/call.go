@@ -192,6 +192,19 @@ type Segment struct {
 	EndMs       int64   `json:"end_ms"`
 	Confidence  float64 `json:"confidence"`
 	Interrupted bool    `json:"interrupted"`
+	// FirstTokenMs is how long a model took for the first piece of the answer that
+	// begins here; Sources are what it was told of the knowledge bases.
+	FirstTokenMs int64     `json:"llm_first_token_ms,omitempty"`
+	Sources      []Passage `json:"sources,omitempty"`
+}
+
+// Passage is where something was read in a knowledge base.
+type Passage struct {
+	KnowledgeBaseID string `json:"knowledge_base_id"`
+	SourceID        string `json:"source_id"`
+	Name            string `json:"name"`
+	URL             string `json:"url,omitempty"`
+	Heading         string `json:"heading,omitempty"`
 }
 
 // Transcript is what was said in a call. It is kept sealed.

@@ -35,6 +35,12 @@ func (c *call) besides(ctx actor.Context) {
 		c.pauseRecording(ctx, m)
 	case conversation.Transfer:
 		c.wanted(ctx, m)
+	case conversation.Acted:
+		c.acted(ctx, m)
+	case conversation.Intent:
+		c.meant(ctx, m)
+	case conversation.HandedOver:
+		c.handedOver(ctx, m)
 	case conversation.Answerer:
 		c.answererIs(ctx, m)
 	case Transfer, Say, Press:

@@ -9,6 +9,7 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/callboard/callboard/actors/conversation"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
@@ -118,13 +119,15 @@ type Config struct {
 	Sound     Sound // OverMedia
 	Speaker   speech.Speaker
 	Ears      speech.Recogniser // nil: nobody hears words
-	Blobs     Blobs
-	LinesOut  *actor.PID
-	LinesIn   *actor.PID
-	Trunks    *actor.PID
-	Numbers   *actor.PID // hears who is on the line; nil: nobody does
-	Reach     Reach      // nil: nobody can be reached, every transfer fails
-	Listed    Listed     // asked before legs that follow the first one; nil: nobody is
+	// Mind thinks and acts for the agent of a call; nil: no model takes part.
+	Mind     func(c domain.Call) conversation.Mind
+	Blobs    Blobs
+	LinesOut *actor.PID
+	LinesIn  *actor.PID
+	Trunks   *actor.PID
+	Numbers  *actor.PID // hears who is on the line; nil: nobody does
+	Reach    Reach      // nil: nobody can be reached, every transfer fails
+	Listed   Listed     // asked before legs that follow the first one; nil: nobody is
 	// Ours says whether a caller comes over a trunk or a phone of the workspace
 	// and environment: nobody else may take the place of a far end. nil: all do.
 	Ours      func(env domain.Environment, in *sip.Incoming) bool

@@ -311,6 +311,7 @@ func (c *call) wanted(ctx actor.Context, m conversation.Transfer) {
 	if c.stage != talking {
 		return
 	}
+	c.escalated(ctx, m)
 	c.away |= awayTransfer // the conversation waits already
 	c.reach(ctx, Whom{Destination: m.Destination}, wish{mode: m.Mode, summary: m.Summary, hidden: m.Sensitive, by: byAgent})
 }

@@ -16,7 +16,7 @@ const (
 // handOn asks the call to transfer the caller, as the pathway wants.
 func (c *Conversation) handOn(ctx actor.Context, d pathway.Transfer) {
 	c.goAway()
-	ctx.Send(ctx.Parent(), Transfer{Destination: d.Destination, Mode: d.Mode, Summary: d.Summary, Sensitive: d.Sensitive})
+	ctx.Send(ctx.Parent(), Transfer{Destination: d.Destination, Mode: d.Mode, Summary: d.Summary, Reason: d.Reason, Sensitive: d.Sensitive})
 	c.handing = true
 }
 
@@ -26,6 +26,7 @@ func (c *Conversation) goAway() {
 		return
 	}
 	c.dropTurn()
+	c.forget()
 	c.away, c.handing = true, false
 	c.beside = beside{}
 	c.hush()
@@ -57,7 +58,18 @@ func (c *Conversation) back(ctx actor.Context, ok bool) {
 		c.step(ctx, pathway.Transferred{OK: ok})
 		return
 	}
-	c.step(ctx, pathway.Resume{})
+	late := c.thinking.late
+	c.thinking.late = nil
+	for _, in := range late {
+		c.step(ctx, in)
+	}
+	if c.state.Fresh() {
+		c.step(ctx, pathway.Began{}) // another agent took over meanwhile
+		return
+	}
+	if len(late) == 0 {
+		c.step(ctx, pathway.Resume{})
+	}
 }
 
 // joined writes down from when to when somebody else spoke with the caller.

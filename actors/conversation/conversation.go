@@ -4,6 +4,7 @@
 package conversation
 
 import (
+	"encoding/json"
 	"log/slog"
 	"time"
 
@@ -67,7 +68,8 @@ type (
 		Destination string
 		Mode        domain.TransferMode
 		Summary     string
-		Sensitive   bool // Summary must not be kept
+		Reason      string // why; "": the pathway wants it
+		Sensitive   bool   // Summary must not be kept
 	}
 	// Fault says that something went wrong; Recovered: the caller did not
 	// notice. The conversation goes on.
@@ -132,6 +134,7 @@ type Config struct {
 	Ears      speech.Recogniser // nil: words are not heard
 	Ear       *speech.Ear       // hears what the far end says; nil as Ears
 	Log       *slog.Logger
+	Mind      Mind          // nil: no model takes part, and nothing is done besides speaking
 	Answerer  bool          // Sound tells who has answered: what Script.AMD wants is done
 	OptOut    []string      // what the far end says or presses to get no more calls
 	Hide      func(on bool) // what is keyed in now must not be kept; nil: nobody cares
@@ -162,6 +165,8 @@ type Conversation struct {
 	away       bool // somebody else has the caller
 	handing    bool // the pathway has sent him there
 	answering  answering
+	thinking   thinking
+	handovers  int
 	human      int // index of the segment in which somebody else speaks, or -1
 }
 
@@ -221,6 +226,8 @@ func (c *Conversation) Receive(ctx actor.Context) {
 		}
 	case *actor.Stopping:
 		c.stopTimers()
+	default:
+		c.mind(ctx)
 	}
 }
 
@@ -305,6 +312,19 @@ func (c *Conversation) step(ctx actor.Context, in pathway.Input) {
 		case pathway.Transfer:
 			c.handOn(ctx, d)
 		case pathway.Set:
+		case pathway.Think:
+			c.think(ctx, d)
+		case pathway.Forget:
+			c.forget()
+		case pathway.Act:
+			c.act(ctx, d)
+		case pathway.Done:
+			c.tellActed(ctx, d.Name, d.Given, json.RawMessage(`{"status":"done"}`), 0)
+		case pathway.Refused:
+			c.cfg.Log.Warn("a model wanted what its node does not offer", slog.String("node", d.Node), slog.String("tool", d.Name), slog.String("reason", d.Why))
+			ctx.Send(ctx.Parent(), Fault{Stage: "llm", Code: "tool_refused", Message: "the model called " + d.Name + " at node " + d.Node + ": " + d.Why, Recovered: true})
+		case pathway.Meant:
+			c.meant(ctx, d)
 		case pathway.OptOut:
 			c.optOut(ctx, byPathway, "")
 		case pathway.End:
@@ -342,6 +362,7 @@ func (c *Conversation) send(d pathway.SendDigits) {
 }
 
 func (c *Conversation) end(ctx actor.Context, d pathway.End) {
+	c.forget()
 	c.supersede()
 	c.quietNow()
 	if d.Reason != "" {
@@ -402,6 +423,7 @@ func (c *Conversation) finish(ctx actor.Context) {
 }
 
 func (c *Conversation) stopTimers() {
+	c.forget()
 	c.dropTurn()
 	c.supersede()
 	c.quietNow()

@@ -98,6 +98,7 @@ func (c *Conversation) spoken(ctx actor.Context, m spoken) {
 
 func (c *Conversation) play(ctx actor.Context, clip media.Clip) {
 	c.beginSegment()
+	c.credit()
 	c.quietNow()
 	if !c.since.IsZero() {
 		c.slowest, c.since = max(c.slowest, time.Since(c.since)), time.Time{}

@@ -72,7 +72,7 @@ type Answer struct {
 }
 
 // Fault is why an engine gave no answer, without anything secret.
-type Fault struct {
+type Fault struct { //nolint:errname // what agent.error calls it
 	Engine  string
 	Code    string // timeout | stalled | unreachable | refused | rejected | overloaded | garbage | dropped | too_long | empty
 	Message string
@@ -104,7 +104,7 @@ type Client struct {
 // Ask has the first engine that can answer do so, in the order given, and tells
 // each sentence as soon as it is whole. Each engine that fails is told to lost.
 // One that has spoken is not replaced: what was said cannot be taken back.
-func (c *Client) Ask(ctx context.Context, engines []Engine, r Request, sentence func(string), lost func(*Fault)) (Answer, error) {
+func (c *Client) Ask(ctx context.Context, engines []Engine, r Request, sentence func(text string, first time.Duration), lost func(*Fault)) (Answer, error) {
 	last := error(&Fault{Code: "refused", Message: "no engine is configured"})
 	for i := range engines {
 		a, err := c.ask(ctx, &engines[i], r, sentence)

@@ -94,7 +94,7 @@ type watch struct {
 	why   atomic.Pointer[Fault]
 }
 
-func (c *Client) ask(ctx context.Context, e *Engine, r Request, sentence func(string)) (a Answer, err error) {
+func (c *Client) ask(ctx context.Context, e *Engine, r Request, sentence func(string, time.Duration)) (a Answer, err error) {
 	begun := time.Now()
 	bound, cancel := context.WithTimeout(ctx, orElse(e.Total, stdTotal))
 	defer cancel()
@@ -171,7 +171,7 @@ type answerReader struct {
 	watch    *watch
 	cancel   func()
 	begun    time.Time
-	sentence func(string)
+	sentence func(string, time.Duration)
 	cutter   Sentences
 	answer   Answer
 	text     strings.Builder
@@ -279,7 +279,7 @@ func (r *answerReader) words(piece string) error {
 func (r *answerReader) tell(sentence string) {
 	r.spoke = true
 	if r.sentence != nil {
-		r.sentence(sentence)
+		r.sentence(sentence, r.answer.FirstToken)
 	}
 }
 

@@ -1,6 +1,7 @@
 package event
 
 import (
+	"encoding/json"
 	"time"
 
 	"github.com/callboard/callboard/domain"
@@ -137,6 +138,34 @@ type AgentErrorData struct {
 	Code      string `json:"code"`
 	Message   string `json:"message"`
 	Recovered bool   `json:"recovered"`
+}
+
+// AgentIntentData is the payload of agent.intent.detected.
+type AgentIntentData struct {
+	CallID     string            `json:"call_id"`
+	AgentID    string            `json:"agent_id"`
+	Intent     string            `json:"intent"`
+	Confidence float64           `json:"confidence"` // 0 to 1
+	Entities   map[string]string `json:"entities"`   // date, time, number, name, yes_no, as far as they were named
+}
+
+// AgentActionData is the payload of agent.action.triggered.
+type AgentActionData struct {
+	CallID    string          `json:"call_id"`
+	AgentID   string          `json:"agent_id"`
+	Action    string          `json:"action"`
+	Arguments json.RawMessage `json:"arguments"` // an object
+	Result    json.RawMessage `json:"result"`    // an object
+	LatencyMs int64           `json:"latency_ms"`
+}
+
+// AgentEscalationData is the payload of agent.escalation.
+type AgentEscalationData struct {
+	CallID      string `json:"call_id"`
+	AgentID     string `json:"agent_id"`
+	Reason      string `json:"reason"` // requested by the caller in the model's words, or pathway
+	Destination string `json:"destination"`
+	Summary     string `json:"summary"`
 }
 
 // CampaignData is the payload of campaign.created, started, paused, resumed

@@ -155,60 +155,80 @@ type Engines struct {
 // calls walk no pathway that has one.
 func Needs(p *domain.Pathway, has Engines) []domain.Detail {
 	var out domain.Problems
-	need := func(param, what string) {
-		out.Add(param, domain.CodeNoEngine, "%s, and none is configured here", what)
-	}
 	words := New(domain.Script{Pathway: *p}, nil).plan
-	for i, n := range p.Nodes {
-		at := fmt.Sprintf("nodes[%d]", i)
-		switch n.Type {
-		case domain.NodeConverse:
-			switch {
-			case !has.Model:
-				need(at+".type", "a converse node takes a language model")
-			case !has.Ears && !has.Text:
-				need(at+".type", "hearing speech takes an engine")
-			case !has.Text && len(words.choices(&n)) == 0:
-				need(at+".type", "hearing words that no edge and no value names takes an engine")
+	for i := range p.Nodes {
+		if what := words.nodeNeeds(&p.Nodes[i], has); what != "" {
+			at := "type"
+			if p.Nodes[i].Type == domain.NodeCollect {
+				at = "input"
 			}
-		case domain.NodeCondition:
-			need(at+".type", "a condition node takes an engine for expressions")
-		case domain.NodeCollect:
-			switch {
-			case !listens(&n):
-			case has.Model && has.Text:
-			case !has.Ears && !has.Text:
-				need(at+".input", "hearing speech takes an engine")
-			case !has.Text && len(words.choices(&n)) == 0:
-				need(at+".input", "hearing words that no edge and no value names takes an engine")
-			}
-		case domain.NodeTool, domain.NodeAppointment, domain.NodeSMS, domain.NodeAgent:
-			if !has.Told && !has.Acts {
-				need(at+".type", fmt.Sprintf("a %s node takes an engine that acts in calls", n.Type))
-			}
-		case domain.NodeSay, domain.NodeDTMF, domain.NodeTransfer, domain.NodeEnd:
+			out.Add(fmt.Sprintf("nodes[%d].%s", i, at), domain.CodeNoEngine, "%s, and none is configured here", what)
 		}
 	}
-	for i, e := range p.Edges {
-		at := fmt.Sprintf("edges[%d].when.type", i)
-		switch e.When.Type {
-		case domain.EdgeIntent:
-			switch {
-			case len(wordsOf(&e.When)) == 0 && !has.Model:
-				need(at, "knowing what was meant without words for it takes a language model")
-			case !has.Ears && !has.Text:
-				need(at, "hearing speech takes an engine")
-			}
-		case domain.EdgeLLM:
-			if !has.Model {
-				need(at, "knowing what was meant takes a language model")
-			}
-		case domain.EdgeExpr:
-			need(at, "an expression takes an engine for it")
-		case domain.EdgeAlways, domain.EdgeElse, domain.EdgeDTMF, domain.EdgeTimeout, domain.EdgeSuccess, domain.EdgeFailure:
+	for i := range p.Edges {
+		if what := edgeNeeds(&p.Edges[i].When, has); what != "" {
+			out.Add(fmt.Sprintf("edges[%d].when.type", i), domain.CodeNoEngine, "%s, and none is configured here", what)
 		}
 	}
 	return out
+}
+
+// What is needed, in words.
+const (
+	needEars  = "hearing speech takes an engine"
+	needWords = "hearing words that no edge and no value names takes an engine"
+	needModel = "knowing what was meant takes a language model"
+)
+
+func (p *plan) nodeNeeds(n *domain.Node, has Engines) string {
+	deaf := func() string {
+		switch {
+		case !has.Ears && !has.Text:
+			return needEars
+		case !has.Text && len(p.choices(n)) == 0:
+			return needWords
+		}
+		return ""
+	}
+	switch n.Type {
+	case domain.NodeConverse:
+		if !has.Model {
+			return "a converse node takes a language model"
+		}
+		return deaf()
+	case domain.NodeCondition:
+		return "a condition node takes an engine for expressions"
+	case domain.NodeCollect:
+		if listens(n) {
+			return deaf()
+		}
+	case domain.NodeTool, domain.NodeAppointment, domain.NodeSMS, domain.NodeAgent:
+		if !has.Told && !has.Acts {
+			return fmt.Sprintf("a %s node takes an engine that acts in calls", n.Type)
+		}
+	case domain.NodeSay, domain.NodeDTMF, domain.NodeTransfer, domain.NodeEnd:
+	}
+	return ""
+}
+
+func edgeNeeds(w *domain.When, has Engines) string {
+	switch w.Type {
+	case domain.EdgeIntent:
+		switch {
+		case len(wordsOf(w)) == 0 && !has.Model:
+			return "knowing what was meant without words for it takes a language model"
+		case !has.Ears && !has.Text:
+			return needEars
+		}
+	case domain.EdgeLLM:
+		if !has.Model {
+			return needModel
+		}
+	case domain.EdgeExpr:
+		return "an expression takes an engine for it"
+	case domain.EdgeAlways, domain.EdgeElse, domain.EdgeDTMF, domain.EdgeTimeout, domain.EdgeSuccess, domain.EdgeFailure:
+	}
+	return ""
 }
 
 // Act asks for something to be done besides speaking: a tool, an appointment, a

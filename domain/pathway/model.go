@@ -1,6 +1,8 @@
 package pathway
 
 import (
+	"slices"
+
 	"github.com/callboard/callboard/domain"
 )
 
@@ -179,7 +181,7 @@ func (w *walk) sentence(in Sentence) {
 func (w *walk) utter(text string) {
 	t := &w.s.talk
 	if t.saying {
-		t.queue = append(t.queue[:len(t.queue):len(t.queue)], text)
+		t.queue = append(slices.Clip(t.queue), text)
 		return
 	}
 	w.pronounce(text)
@@ -188,7 +190,7 @@ func (w *walk) utter(text string) {
 func (w *walk) pronounce(text string) {
 	t := &w.s.talk
 	t.saying = true
-	t.said = append(t.said[:len(t.said):len(t.said)], text)
+	t.said = append(slices.Clip(t.said), text)
 	w.tell(Say{Node: w.s.node, Text: text, Shown: text, Interruptible: w.s.reply})
 }
 
@@ -257,7 +259,7 @@ func (w *walk) answered(in Answered) {
 		w.chosen(n, in)
 		return
 	}
-	all := append(t.said[:len(t.said):len(t.said)], t.queue...)
+	all := append(slices.Clip(t.said), t.queue...)
 	if in.Failed != "" && len(all) == 0 || len(all) == 0 && len(in.Calls) == 0 {
 		w.speechless(n)
 		return

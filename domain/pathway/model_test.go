@@ -301,11 +301,14 @@ func TestAModelDecidesWhatNoWordsOfACollectMean(t *testing.T) {
 		Name: "ask", Start: "ask",
 		Nodes: []domain.Node{
 			{ID: "ask", Type: domain.NodeCollect, Input: "speech", Prompt: "What is it about?"},
-			{ID: "bill", Type: domain.NodeEnd, Prompt: "Bills."}, {ID: "else", Type: domain.NodeEnd, Prompt: "Else."}, {ID: "yes", Type: domain.NodeEnd, Prompt: "Yes."},
+			{ID: "bill", Type: domain.NodeEnd, Prompt: "Bills."},
+			{ID: "else", Type: domain.NodeEnd, Prompt: "Else."},
+			{ID: "yes", Type: domain.NodeEnd, Prompt: "Yes."},
 		},
 		Edges: []domain.Edge{
 			{From: "ask", To: "bill", When: domain.When{Type: domain.EdgeIntent, Intent: "a question about a bill"}},
-			{From: "ask", To: "yes", When: domain.When{Type: domain.EdgeIntent, Intent: "yes"}}, edge("ask", "else", domain.EdgeElse),
+			{From: "ask", To: "yes", When: domain.When{Type: domain.EdgeIntent, Intent: "yes"}},
+			edge("ask", "else", domain.EdgeElse),
 		},
 	}
 	assert.Empty(t, pathway.Needs(&p, pathway.Engines{Text: true, Model: true}))

@@ -197,7 +197,6 @@ func (w *walk) called(n *domain.Node, c *Called) {
 			return
 		}
 		t.then = then{kind: thenEnd, outcome: outcome, notes: word("notes")}
-		w.did(n, c, o)
 		w.result(c, "done")
 	case OfferTransfer:
 		to := word("destination")
@@ -286,9 +285,9 @@ func (w *walk) save(n *domain.Node, c *Called, given map[string]any) {
 
 // allKnown says whether everything is known that a node is to find out.
 func (w *walk) allKnown(n *domain.Node) bool {
-	any := slices.ContainsFunc(n.Extract, func(f domain.AnalysisField) bool { return f.Required })
+	some := slices.ContainsFunc(n.Extract, func(f domain.AnalysisField) bool { return f.Required })
 	for _, f := range n.Extract {
-		if (f.Required || !any) && strings.TrimSpace(w.s.values[f.Name]) == "" {
+		if (f.Required || !some) && strings.TrimSpace(w.s.values[f.Name]) == "" {
 			return false
 		}
 	}
@@ -332,9 +331,9 @@ func (w *walk) meantEdge(n *domain.Node, o Offer) {
 const byModel = 0.9
 
 func (w *walk) lastWords() string {
-	for i := len(w.s.history) - 1; i >= 0; i-- {
-		if w.s.history[i].By == ByCaller {
-			return w.s.history[i].Text
+	for _, m := range slices.Backward(w.s.history) {
+		if m.By == ByCaller {
+			return m.Text
 		}
 	}
 	return ""
@@ -382,7 +381,7 @@ func (w *walk) note(m Message) {
 		return
 	}
 	m.Text = cut(m.Text)
-	h := append(w.s.history[:len(w.s.history):len(w.s.history)], m)
+	h := append(slices.Clip(w.s.history), m)
 	w.s.history = recent(h)
 	if cutOff := len(h) - len(w.s.history); cutOff > 0 {
 		w.s.talk.noted = max(0, w.s.talk.noted-cutOff)
@@ -431,8 +430,8 @@ func turnsOf(n *domain.Node) int {
 // active, and by the rules of the house.
 func (s State) Brief(agent string, t Think) string {
 	var b strings.Builder
-	if agent, _ := s.shownText(agent); strings.TrimSpace(agent) != "" {
-		b.WriteString(strings.TrimSpace(agent) + "\n\n")
+	if part, _ := s.shownText(agent); strings.TrimSpace(part) != "" {
+		b.WriteString(strings.TrimSpace(part) + "\n\n")
 	}
 	if t.Choose {
 		fmt.Fprintf(&b, "You listen to a telephone call and only decide what the caller means. He was told: %q. Call the one function that fits his last words; call none where none fits. Say nothing.", t.Prompt)

@@ -248,6 +248,25 @@ func Plain(message string) domain.Pathway {
 	return p
 }
 
+// Fresh says whether the conversation has not begun.
+func (s State) Fresh() bool { return s.phase == fresh }
+
+// Continue is the state before another agent's conversation with the same
+// caller: what is known stays known, what was said is told to its model.
+func (s State) Continue(script domain.Script) State {
+	next := New(script, s.values)
+	next.shown, next.secret, next.outcome, next.notes, next.intent = s.shown, s.secret, s.outcome, s.notes, s.intent
+	next.round = s.round + 1
+	if next.plan.thinks {
+		for _, m := range s.history {
+			if len(m.Calls) == 0 && m.By != ByTool { // what was done belongs to tools that it may not have
+				next.history = append(next.history, m)
+			}
+		}
+	}
+	return next
+}
+
 // Over says whether the conversation has ended.
 func (s State) Over() bool { return s.phase == ended }
 
@@ -279,7 +298,7 @@ func (s State) Upcoming() []string {
 	var texts []string
 	for _, e := range s.plan.edges[s.node] {
 		n := s.plan.nodes[e.To]
-		if n == nil || n.Prompt == "" || n.Sensitive {
+		if n == nil || n.Prompt == "" || n.Sensitive || n.Type == domain.NodeConverse {
 			continue
 		}
 		text, missing := Fill(n.Prompt, s.values)

@@ -7,7 +7,8 @@ type phrases struct {
 	again, goodbye, moment string
 }
 
-var phraseBook = map[string]phrases{ //nolint:gochecknoglobals // a table
+//nolint:gochecknoglobals,misspell // a table, of many languages
+var phraseBook = map[string]phrases{
 	"en": {"I'm sorry, I didn't get that. Could you say it again, please?", "I'm sorry, I can't help you right now. Goodbye.", "One moment, please."},
 	"de": {"Entschuldigung, das habe ich nicht verstanden. Können Sie das bitte wiederholen?", "Es tut mir leid, ich kann Ihnen gerade nicht helfen. Auf Wiederhören.", "Einen Moment, bitte."},
 	"es": {"Perdone, no le he entendido. ¿Puede repetirlo, por favor?", "Lo siento, ahora mismo no puedo ayudarle. Adiós.", "Un momento, por favor."},

@@ -1,0 +1,90 @@
+package call
+
+import (
+	"encoding/json"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/actors/conversation"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/event"
+)
+
+// mind thinks and acts for the agent; nil: nobody does.
+func (c *call) mind() conversation.Mind {
+	if c.cfg.Mind == nil {
+		return nil
+	}
+	return c.cfg.Mind(c.call)
+}
+
+// acted tells of something that the agent did.
+func (c *call) acted(ctx actor.Context, m conversation.Acted) {
+	if c.stage >= flushing {
+		return
+	}
+	if m.Action == booked && json.Valid(m.Result) {
+		c.appointed(m.Result)
+	}
+	c.commit(ctx, event.AgentActionTriggered, event.AgentActionData{
+		CallID: c.call.ID, AgentID: c.call.AgentID, Action: m.Action, Arguments: m.Arguments, Result: m.Result, LatencyMs: m.Took.Milliseconds(),
+	}, nil)
+}
+
+// booked is the action that makes appointments.
+const booked = domain.ToolAppointment
+
+// appointed notes in the record that an appointment was made.
+func (c *call) appointed(result json.RawMessage) {
+	var a struct {
+		ID string `json:"appointment_id"`
+	}
+	if json.Unmarshal(result, &a) == nil && a.ID != "" {
+		c.appointmentMade = true
+	}
+}
+
+// meant tells what the caller wants.
+func (c *call) meant(ctx actor.Context, m conversation.Intent) {
+	if c.stage >= flushing {
+		return
+	}
+	entities := m.Entities
+	if entities == nil {
+		entities = map[string]string{}
+	}
+	c.commit(ctx, event.AgentIntentDetected, event.AgentIntentData{
+		CallID: c.call.ID, AgentID: c.call.AgentID, Intent: m.Name, Confidence: m.Confidence, Entities: entities,
+	}, nil)
+}
+
+// escalated tells that the agent hands the caller to a person.
+func (c *call) escalated(ctx actor.Context, m conversation.Transfer) {
+	reason, summary := m.Reason, m.Summary
+	if reason == "" {
+		reason = "pathway"
+	}
+	if m.Sensitive {
+		summary = ""
+	}
+	arguments, _ := json.Marshal(map[string]string{"destination": m.Destination, "mode": string(m.Mode), "reason": reason}) // texts: cannot fail
+	c.commit(ctx, event.AgentEscalation, event.AgentEscalationData{
+		CallID: c.call.ID, AgentID: c.call.AgentID, Reason: reason, Destination: m.Destination, Summary: summary,
+	}, nil)
+	c.commit(ctx, event.AgentActionTriggered, event.AgentActionData{
+		CallID: c.call.ID, AgentID: c.call.AgentID, Action: domain.ToolTransfer, Arguments: arguments, Result: json.RawMessage(`{"status":"started"}`),
+	}, nil)
+}
+
+// handedOver: another agent goes on. The record names the one that speaks.
+func (c *call) handedOver(ctx actor.Context, m conversation.HandedOver) {
+	if c.stage >= flushing {
+		return
+	}
+	arguments, _ := json.Marshal(map[string]string{"agent_id": m.AgentID, "from": m.From}) // texts: cannot fail
+	from := c.call.AgentID
+	c.call.AgentID, c.call.AgentVersion, c.call.PathwayID = m.AgentID, m.Version, m.PathwayID
+	c.commit(ctx, event.AgentActionTriggered, event.AgentActionData{
+		CallID: c.call.ID, AgentID: from, Action: "agent", Arguments: arguments, Result: json.RawMessage(`{"status":"done"}`),
+	}, nil)
+}
