@@ -26,12 +26,13 @@ type Counters struct {
 	TrunkMeters    int `json:"trunk_meters"`    // answered calls that are being paid for
 	TrunkWaiting   int `json:"trunk_waiting"`   // calls that wait for a slot
 	InboundOpening int `json:"inbound_opening"` // INVITEs that are being looked at
+	WebhookSends   int `json:"webhook_sends"`   // webhook requests under way
 }
 
 // Counters asks every workspace. The error is that of the first that does not
 // answer in the time of ctx.
 func (n *Node) Counters(ctx context.Context) (Counters, error) {
-	c := Counters{InboundOpening: int(n.taking.Load())}
+	c := Counters{InboundOpening: int(n.taking.Load()), WebhookSends: n.gate.Busy()}
 	for _, m := range n.sys.ProcessRegistry.LocalPIDs.LocalPIDs {
 		c.Actors += m.Count()
 	}

@@ -71,11 +71,13 @@ type Config struct {
 	SIPURI    string                                       // where carriers send calls
 	Egress    allow.Egress                                 // what webhooks may reach
 	RootCAs   *x509.CertPool                               // of webhook receivers; nil: the system's
-	PublicURL string
-	SpoolDir  string
-	Traces    *call.Traces // what the user agent's dialogs say; nil: not kept
-	Log       *slog.Logger
-	Before    func(actor string, msg any) // sees each message first; nil in production
+	// WebhookSends is how many webhook requests may be under way at once; 0: 2048.
+	WebhookSends int
+	PublicURL    string
+	SpoolDir     string
+	Traces       *call.Traces // what the user agent's dialogs say; nil: not kept
+	Log          *slog.Logger
+	Before       func(actor string, msg any) // sees each message first; nil in production
 }
 
 // Node is one process: the supervision tree of every workspace.
@@ -87,6 +89,7 @@ type Node struct {
 	dnc    *dnc.Register
 	desk   *Desk
 	sender *webhook.Client
+	gate   *webhook.Gate
 	boot   string
 	drain  atomic.Bool
 	taking atomic.Int32 // INVITEs that are being looked at
@@ -130,6 +133,7 @@ func New(cfg Config) *Node {
 	}
 	n.book.Carrier = cfg.Carrier
 	n.sender = webhook.NewClient(webhook.ClientConfig{Egress: cfg.Egress, RootCAs: cfg.RootCAs})
+	n.gate = webhook.NewGate(cfg.WebhookSends)
 	n.desk = &Desk{messages: newChore(), readings: newChore(), node: n, store: store, zones: calendar.NewShared(), keys: cfg.Keys, guests: newGuests(store, cfg.Keys), audit: newAuditor(cfg.Store, cfg.Log), log: cfg.Log, jobs: jobs.New(cfg.Log), exporting: make(chan struct{}, exportsAtOnce)}
 	return n
 }

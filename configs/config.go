@@ -46,6 +46,7 @@ type Config struct {
 	EgressAllow  []Allowed
 	EgressPorts  []uint16 // for HTTP, besides 443
 	EgressCAFile string
+	WebhookSends int // requests under way at once
 
 	DefaultPlan   string // starter, professional or enterprise
 	DefaultLimits Limits

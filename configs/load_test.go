@@ -76,7 +76,8 @@ func everyValue(t *testing.T) map[string]string {
 		"public_ip": "203.0.113.5", "media_ports": "30000-30999", "simulator": "false",
 		"recording_format": "pcm", "engines_file": exampleFile(t, "engines.yaml"),
 		"egress_allow": "127.0.0.0/8,192.0.2.7:8443,[fd00::]/8:443", "egress_ports": "8443,9443,8443", "egress_ca_file": exampleFile(t, "ca.pem"),
-		"default_plan": "starter", "default_limits": "",
+		"webhook_sends": "512",
+		"default_plan":  "starter", "default_limits": "",
 		"drain_seconds": "5", "log_level": "debug", "log_format": "json",
 	}
 }
@@ -102,7 +103,7 @@ func wanted(values map[string]string) configs.Config {
 			{Prefix: netip.MustParsePrefix("192.0.2.7/32"), Port: 8443},
 			{Prefix: netip.MustParsePrefix("fd00::/8"), Port: 443},
 		},
-		EgressPorts: []uint16{8443, 9443}, EgressCAFile: values["egress_ca_file"],
+		EgressPorts: []uint16{8443, 9443}, EgressCAFile: values["egress_ca_file"], WebhookSends: 512,
 		DefaultPlan: "starter", Drain: 5 * time.Second, LogLevel: slog.LevelDebug, LogFormat: configs.LogJSON,
 	}
 }

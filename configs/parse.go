@@ -93,6 +93,11 @@ func parseDSCP(s string) (int, bool) {
 	return n, err == nil && n >= 0 && n <= 63
 }
 
+func parseSends(s string) (int, bool) {
+	n, err := strconv.Atoi(s)
+	return n, err == nil && n >= 8 && n <= 65536
+}
+
 func parseLoopback(s string) (addrPort, bool) {
 	a, ok := parseAddrPort(s)
 	return a, ok && netip.AddrPort(a).Addr().IsLoopback()

@@ -250,6 +250,12 @@ func egress() []Setting {
 			Doc:  "Certificate authorities, PEM, trusted besides those of the system for outgoing HTTPS.",
 			set:  into(func(c *Config) *string { return &c.EgressCAFile }, parseFile),
 		},
+		{
+			Key: "webhook_sends", Default: "2048",
+			Rule: "a whole number from 8 to 65536",
+			Doc:  "Webhook requests under way at once, in all workspaces together; see [webhooks](webhooks.md#fair-shares).",
+			set:  into(func(c *Config) *int { return &c.WebhookSends }, parseSends),
+		},
 	}
 }
 

@@ -104,6 +104,8 @@ func (e *endpoint) ask(ctx actor.Context, q question) {
 		ctx.Send(q.from, domain.Errorf(domain.CodeUnavailable, "%d tests of this endpoint are under way", maxTests).With("retry_after", 1))
 	case e.hook == nil:
 		e.asked = append(e.asked, q)
+	case !e.seat.try(e.lane()):
+		ctx.Send(q.from, domain.Errorf(domain.CodeUnavailable, "as much is being sent as may be at once").With("retry_after", 1))
 	default:
 		e.tests++
 		e.try(ctx, q.from, typ, name)
@@ -119,8 +121,9 @@ func (e *endpoint) answerQuestions(ctx actor.Context) {
 }
 
 func (e *endpoint) try(ctx actor.Context, to *actor.PID, typ event.Type, name string) {
-	a := attempt{cfg: e.cfg, hook: e.hook}
+	a, seat, lane := attempt{cfg: e.cfg, hook: e.hook}, e.seat, e.lane()
 	e.work(ctx, sendLimit, func(c context.Context) any {
+		defer seat.give(lane)
 		now := time.Now().UTC()
 		ev := hook.Sample(typ, a.hook, mailbox.NewID(domain.PrefixEvent), now)
 		got := a.send(c, ev, domain.Delivery{EventType: name, Attempts: 1, FirstAttemptAt: &now}, now)

@@ -53,6 +53,9 @@ func (q *queue) add(it *item) {
 	q.ready = append(q.ready, it)
 }
 
+// waits says whether next has one.
+func (q *queue) waits() bool { return len(q.urgent)+len(q.ready) > 0 }
+
 // next takes out the first attempt that is to be sent now, or nil.
 func (q *queue) next() *item {
 	from := &q.ready

@@ -34,6 +34,7 @@ type Config struct {
 	Store     Store
 	Sender    Sender
 	Log       *slog.Logger
+	Gate      *Gate // shared by all endpoints of the process; nil: one of its own
 	// Concurrency is the most first attempts under way at once: 16. It starts
 	// at a quarter, grows by one per success and is halved by a failure.
 	Concurrency int
@@ -85,8 +86,10 @@ type endpoint struct {
 	pause   time.Duration              // after failures of the store
 	retryAt time.Time
 
-	firsts, resent int     // attempts under way
-	limit          float64 // of first attempts
+	seat           *seat
+	wants          [hook.Lanes]bool // waits for a slot
+	firsts, resent int              // attempts under way
+	limit          float64          // of first attempts
 	probeAt        time.Time
 	expireAt       time.Time
 
@@ -137,7 +140,8 @@ type (
 		item   *item
 		result result
 	}
-	tested struct {
+	admitted struct{ of *endpoint } // there is a slot for what waits
+	tested   struct {
 		of     *endpoint
 		to     *actor.PID
 		answer any
@@ -150,6 +154,7 @@ func (committed) Control() {}
 func (saved) Control()     {}
 func (sent) Control()      {}
 func (tested) Control()    {}
+func (admitted) Control()  {}
 
 // New makes the actor of one endpoint.
 func New(cfg Config) actor.Producer {
@@ -161,6 +166,9 @@ func New(cfg Config) actor.Producer {
 	}
 	if cfg.MaxRetrying == 0 {
 		cfg.MaxRetrying = 256
+	}
+	if cfg.Gate == nil {
+		cfg.Gate = NewGate(0)
 	}
 	return func() actor.Actor {
 		cfg := cfg
@@ -179,7 +187,7 @@ func New(cfg Config) actor.Producer {
 func (e *endpoint) Receive(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case *actor.Started:
-		e.start()
+		e.start(ctx)
 	case *actor.Restarting, *actor.Stopping:
 		e.stop()
 	case Nudge:
@@ -208,7 +216,9 @@ func (e *endpoint) Receive(ctx actor.Context) {
 	e.pump(ctx)
 }
 
-func (e *endpoint) start() {
+func (e *endpoint) start(ctx actor.Context) {
+	self, root := ctx.Self(), ctx.ActorSystem().Root
+	e.seat = e.cfg.Gate.sit(e.cfg.Workspace, e.cfg.ID, func() { root.Send(self, admitted{e}) })
 	life, end := context.WithCancel(context.Background())
 	e.end = end
 	e.bind = func(c context.Context) (context.Context, context.CancelFunc) {
@@ -224,6 +234,7 @@ func (e *endpoint) stop() {
 	e.over = true
 	if e.end != nil {
 		e.end()
+		e.seat.close()
 	}
 	if e.cancelWake != nil {
 		e.cancelWake()
@@ -263,31 +274,57 @@ func (e *endpoint) active() bool {
 }
 
 // dispatch sends what is due: retries at their time, first attempts as far as
-// the endpoint bears it.
+// the endpoint bears it, both as far as there are slots.
 func (e *endpoint) dispatch(ctx actor.Context, now time.Time) {
-	if !e.active() || e.stale || e.reading || e.retryAt.After(now) {
-		return
+	var wants [hook.Lanes]bool
+	if e.active() && !e.stale && !e.reading && !e.retryAt.After(now) {
+		wants[hook.LaneRetry] = e.dispatchRetries(ctx, now)
+		lane := e.lane()
+		wants[lane] = e.dispatchFirsts(ctx, lane, now)
 	}
+	for l, waited := range e.wants {
+		if waited && !wants[l] {
+			e.seat.leave(hook.Lane(l))
+		}
+	}
+	e.wants = wants
+}
+
+func (e *endpoint) dispatchRetries(ctx actor.Context, now time.Time) (waits bool) {
 	for len(e.results) < maxResults {
-		it := e.q.due(now)
-		if it == nil {
-			break
+		if due := e.q.nextDue(); due.IsZero() || due.After(now) {
+			return false
+		}
+		if !e.seat.take(hook.LaneRetry) {
+			return true
 		}
 		e.resent++
-		e.send(ctx, it)
+		e.send(ctx, e.q.due(now), hook.LaneRetry)
 	}
-	for len(e.results) < maxResults && e.firsts < int(e.limit) {
+	return false
+}
+
+func (e *endpoint) dispatchFirsts(ctx actor.Context, lane hook.Lane, now time.Time) (waits bool) {
+	for len(e.results) < maxResults && e.firsts < int(e.limit) && e.q.waits() {
 		if e.held() && (e.firsts > 0 || e.probeAt.After(now)) {
-			return
+			return false
 		}
-		it := e.q.next()
-		if it == nil {
-			return
+		if !e.seat.take(lane) {
+			return true
 		}
 		e.probeAt = now.Add(probeEvery)
 		e.firsts++
-		e.send(ctx, it)
+		e.send(ctx, e.q.next(), lane)
 	}
+	return false
+}
+
+// lane is where first attempts go: endpoints that fail share slots of their own.
+func (e *endpoint) lane() hook.Lane {
+	if e.failures > 0 {
+		return hook.LaneDoubtful
+	}
+	return hook.LaneFirst
 }
 
 // held: so many deliveries wait for a retry, and the endpoint goes on failing,
@@ -296,9 +333,11 @@ func (e *endpoint) held() bool {
 	return e.failures > 0 && len(e.q.retries)+e.resent >= e.cfg.MaxRetrying
 }
 
-func (e *endpoint) send(ctx actor.Context, it *item) {
-	job := attempt{cfg: e.cfg, hook: e.hook, row: it.row, event: it.event}
+// send makes one attempt in a slot that was taken.
+func (e *endpoint) send(ctx actor.Context, it *item, lane hook.Lane) {
+	job, seat := attempt{cfg: e.cfg, hook: e.hook, row: it.row, event: it.event}, e.seat
 	e.work(ctx, sendLimit, func(c context.Context) any {
+		defer seat.give(lane)
 		return sent{of: e, item: it, result: job.run(c)}
 	})
 }
@@ -408,10 +447,10 @@ func (e *endpoint) lookAt(now time.Time) (at time.Time) {
 		soonest(e.expireAt)
 		return at
 	}
-	if len(e.results) < maxResults {
+	if len(e.results) < maxResults && !e.wants[hook.LaneRetry] {
 		soonest(e.q.nextDue())
 	}
-	if e.held() && e.firsts == 0 && e.q.queued > 0 {
+	if e.held() && e.firsts == 0 && e.q.waits() && !e.wants[e.lane()] {
 		soonest(e.probeAt)
 	}
 	return at

@@ -317,7 +317,7 @@ func (s *service) tree(more extras) error {
 	trunks.AnyPort = true
 	s.node = actors.New(actors.Config{
 		Store: tamper(s.vault.store), Keys: s.vault.keys, Blobs: blobs, SIP: s.ua, Media: s.engine, Speaker: speaker, Ears: s.ears,
-		Simulator: target, Carrier: calledBy, TestCall: testCall, Egress: s.egress(more), RootCAs: roots,
+		Simulator: target, Carrier: calledBy, TestCall: testCall, Egress: s.egress(more), RootCAs: roots, WebhookSends: s.cfg.WebhookSends,
 		MayReach: func(to netip.AddrPort) bool { return trunks.May(to) == nil }, SIPURI: sipURI(s.cfg),
 		PublicURL: s.cfg.BaseURL(netip.MustParseAddrPort(s.ln.Addr().String())),
 		SpoolDir:  s.folder("spool"), Traces: s.traces, Log: s.log,

@@ -1,0 +1,163 @@
+package webhook_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/webhook"
+	"github.com/callboard/callboard/actors/webhook/webhooktest"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/event"
+)
+
+// house is an endpoint among others: how it answers, and how long that takes.
+type house struct {
+	workspace, id string
+	answer        func(id, attempt string) (status int, takes time.Duration)
+
+	pid     *actor.PID
+	arrived []arrival
+}
+
+// street is many endpoints of several workspaces behind one gate.
+type street struct {
+	t      testing.TB
+	sys    *actor.ActorSystem
+	gate   *webhook.Gate
+	stores map[string]*webhooktest.Store
+	start  time.Time
+
+	mu         sync.Mutex
+	houses     map[string]*house
+	open, most int
+	ended      int // attempts that took 30 s
+}
+
+func newStreet(t testing.TB, sys *actor.ActorSystem, slots int) *street {
+	t.Helper()
+	return &street{t: t, sys: sys, gate: webhook.NewGate(slots), stores: make(map[string]*webhooktest.Store), houses: make(map[string]*house), start: time.Now()}
+}
+
+// build makes an endpoint with events, each of a subject of its own.
+func (s *street) build(workspace, id string, events int, answer func(id, attempt string) (int, time.Duration)) *house {
+	s.t.Helper()
+	h := &house{workspace: workspace, id: id, answer: answer}
+	s.mu.Lock()
+	s.houses[id] = h
+	s.mu.Unlock()
+	if s.stores[workspace] == nil {
+		s.stores[workspace] = webhooktest.New()
+	}
+	w := &domain.Webhook{Meta: domain.Meta{ID: id, WorkspaceID: workspace}, URL: "https://example.com/" + id, Secret: "a plain secret", Status: domain.WebhookActive}
+	_, err := s.stores[workspace].Apply(context.Background(), commit.Change{Workspace: workspace, Puts: []domain.Record{w}})
+	require.NoError(s.t, err)
+	s.mail(h, events)
+	return h
+}
+
+// mail commits more events for an endpoint.
+func (s *street) mail(h *house, events int) {
+	s.t.Helper()
+	store := s.stores[h.workspace]
+	var c, rows commit.Change
+	last, err := store.LastOffset(context.Background(), h.workspace)
+	require.NoError(s.t, err)
+	for i := range events {
+		id := fmt.Sprintf("evt_%s_%06d", h.id, int(last)+i)
+		c.Events = append(c.Events, event.Draft{ID: id, Type: event.CallEnded, CreatedAt: time.Now().UTC(), WorkspaceID: h.workspace, Subject: id, Data: map[string]int{"n": i}})
+	}
+	got, err := store.Apply(context.Background(), c)
+	require.NoError(s.t, err)
+	for _, ev := range got {
+		rows.Puts = append(rows.Puts, &domain.Delivery{
+			ID: fmt.Sprintf("dlv_%06d", ev.Offset), WorkspaceID: h.workspace, WebhookID: h.id, EventID: ev.ID, EventType: string(ev.Type),
+			EventOffset: ev.Offset, Subject: ev.Subject, State: domain.DeliveryQueued, CreatedAt: time.Now().UTC(),
+		})
+	}
+	_, err = store.Apply(context.Background(), rows)
+	require.NoError(s.t, err)
+	if h.pid != nil {
+		s.sys.Root.Send(h.pid, webhook.Nudge{})
+	}
+}
+
+func (s *street) run(houses ...*house) {
+	for _, h := range houses {
+		h.pid = s.sys.Root.Spawn(mailbox.Props(webhook.New(webhook.Config{
+			Workspace: h.workspace, ID: h.id, Store: s.stores[h.workspace], Sender: s, Gate: s.gate, Log: slog.New(slog.DiscardHandler),
+		}), 20))
+	}
+}
+
+func (s *street) end() {
+	for _, h := range s.houses {
+		if h.pid != nil {
+			s.sys.Root.Poison(h.pid)
+		}
+	}
+	synctest.Wait()
+}
+
+// Send is all far ends.
+func (s *street) Send(ctx context.Context, r webhook.Request) webhook.Answer {
+	var body struct{ ID string }
+	if err := json.Unmarshal(r.Body, &body); err != nil {
+		panic(err)
+	}
+	attempt := ""
+	for _, h := range r.Header {
+		if h.Name == "X-Svc-Delivery-Attempt" {
+			attempt = h.Value
+		}
+	}
+	s.mu.Lock()
+	h := s.houses[strings.TrimPrefix(r.URL, "https://example.com/")]
+	s.open++
+	s.most = max(s.most, s.open)
+	h.arrived = append(h.arrived, arrival{at: time.Since(s.start), id: body.ID, attempt: attempt})
+	status, takes := h.answer(body.ID, attempt)
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		s.open--
+		if takes == hang {
+			s.ended++
+		}
+		s.mu.Unlock()
+	}()
+	begun := time.Now()
+	select {
+	case <-time.After(takes):
+	case <-ctx.Done():
+		return webhook.Answer{Error: "cancelled"}
+	}
+	a := webhook.Answer{Status: status, Took: time.Since(begun)}
+	if status < 200 || status > 299 {
+		a.Error = fmt.Sprint("status ", status)
+	}
+	return a
+}
+
+func (s *street) count(of func() int) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return of()
+}
+
+// hang is how long a request to an endpoint that never answers takes.
+const hang = 30 * time.Second
+
+func hangs(string, string) (int, time.Duration)   { return 0, hang }
+func answers(string, string) (int, time.Duration) { return 200, 10 * time.Millisecond }
