@@ -15,6 +15,7 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
 )
 
@@ -253,6 +254,47 @@ func (h *house) traces(ids []string) []string {
 		return err
 	}))
 	return left
+}
+
+func TestAChangedMapOfWebhooksKeepsWhatHappensToAnEndpointMeanwhile(t *testing.T) {
+	t.Parallel()
+	h, m := meddled(t)
+	d, ctx := h.desk(), t.Context()
+	made, err := d.CreateCampaign(ctx, h.test, &domain.Campaign{
+		Name: "Reminders", Status: domain.CampaignDraft, AgentID: h.agent(h.test, menu()), DefaultCountry: "US", Schedule: domain.Schedule{Timezone: "UTC"},
+		Pacing: domain.Pacing{CallsPerMinute: 60, MaxConcurrent: 2}, Retry: domain.Retry{MaxAttempts: 1},
+		Webhooks: map[string]string{"campaign.started": h.receiver.url + "/a", "campaign.completed": h.receiver.url + "/b"},
+	}, "", nil)
+	require.NoError(t, err)
+	before := h.endpoints(made.Campaign.ID)
+	kept, gone := before.ids["/a"], before.ids["/b"]
+	var once sync.Once
+	m.meddle(func(c commit.Change, do func() error) error {
+		for _, r := range c.Puts {
+			if _, ok := r.(*domain.Campaign); ok {
+				once.Do(func() { // between the reading of the endpoints and the commit
+					_, failed := d.RotateWebhook(ctx, h.test, kept, "another secret", 0, func(*domain.Webhook) error { return nil })
+					assert.NoError(t, failed)
+					_, failed = d.PauseWebhook(ctx, h.test, kept)
+					assert.NoError(t, failed)
+					assert.NoError(t, d.DeleteWebhook(ctx, h.test, gone))
+				})
+			}
+		}
+		return do()
+	}, nil)
+	_, _, err = d.UpdateCampaign(ctx, h.test, made.Campaign.ID, func(c *domain.Campaign) error {
+		c.Webhooks = map[string]string{"campaign.progress": h.receiver.url + "/a"}
+		return nil
+	})
+	require.NoError(t, err)
+	m.meddle(nil, nil)
+	now, err := d.Webhook(ctx, h.test, kept)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"campaign.progress"}, now.Events)
+	assert.Equal(t, "another secret", now.Secret)
+	assert.Equal(t, domain.WebhookPaused, now.Status)
+	assert.Equal(t, map[string]string{"/a": kept}, h.endpoints(made.Campaign.ID).ids)
 }
 
 func TestAChangedMapOfWebhooksChangesTheEndpoints(t *testing.T) {

@@ -2,6 +2,7 @@ package actors
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"maps"
 	"slices"
@@ -36,6 +37,7 @@ func (d *Desk) UpdateCampaign(ctx context.Context, p domain.Principal, id string
 		}
 		return err
 	}, func(ch *commit.Change, _ *domain.Campaign) error {
+		ch.Guards = append(ch.Guards, moved.guards...)
 		for _, w := range moved.kept {
 			ch.Puts = append(ch.Puts, w)
 		}
@@ -47,11 +49,8 @@ func (d *Desk) UpdateCampaign(ctx context.Context, p domain.Principal, id string
 	if err != nil {
 		return nil, "", err
 	}
-	for _, w := range moved.kept {
-		d.node.webhookChanged(ctx, w)
-	}
-	for _, w := range moved.gone {
-		d.node.webhookDeleted(w)
+	if err = d.tellHooks(ctx, p, moved); err != nil {
+		return nil, "", err
 	}
 	d.node.sys.Root.Send(d.node.campaignPID(p.WorkspaceID, c.ID), campaign.Changed{})
 	return c, moved.secret, nil
@@ -61,7 +60,37 @@ func (d *Desk) UpdateCampaign(ctx context.Context, p domain.Principal, id string
 type hookChange struct {
 	kept   []*domain.Webhook // new, or with other events
 	gone   []*domain.Webhook
-	secret string // of the new ones
+	guards []commit.Guard // they are as they were read: not rotated, disabled or deleted meanwhile
+	secret string         // of the new ones
+}
+
+// tellHooks tells the actors what the endpoints are now, which may be more than
+// this change made of them.
+func (d *Desk) tellHooks(ctx context.Context, p domain.Principal, moved hookChange) error {
+	if len(moved.kept)+len(moved.gone) == 0 {
+		return nil
+	}
+	t, err := d.node.living(p.WorkspaceID)
+	if err != nil {
+		return err
+	}
+	t.changing.Lock()
+	defer t.changing.Unlock()
+	for _, w := range moved.kept {
+		now := &domain.Webhook{Meta: domain.Meta{ID: w.ID, WorkspaceID: w.WorkspaceID}}
+		_, err = d.store.Get(ctx, now)
+		if errors.Is(err, domain.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			now = w
+		}
+		d.node.webhookChanged(ctx, now)
+	}
+	for _, w := range moved.gone {
+		d.node.webhookDeleted(w)
+	}
+	return nil
 }
 
 func (d *Desk) rehook(ctx context.Context, p domain.Principal, c *domain.Campaign) (hookChange, error) {
@@ -70,9 +99,24 @@ func (d *Desk) rehook(ctx context.Context, p domain.Principal, c *domain.Campaig
 	if err != nil {
 		return out, err
 	}
-	var have []*domain.Webhook
-	if err = every(ctx, d.store, "webhook", c.WorkspaceID, "campaign="+c.ID, func(w *domain.Webhook) { have = append(have, w) }); err != nil {
+	var listed, have []*domain.Webhook
+	if err = every(ctx, d.store, "webhook", c.WorkspaceID, "campaign="+c.ID, func(w *domain.Webhook) { listed = append(listed, w) }); err != nil {
 		return out, storeErr(err)
+	}
+	versions := make(map[string]uint64, len(listed))
+	for _, w := range listed {
+		now := &domain.Webhook{Meta: domain.Meta{ID: w.ID, WorkspaceID: w.WorkspaceID}}
+		version, failed := d.store.Get(ctx, now)
+		if errors.Is(failed, domain.ErrNotFound) {
+			continue
+		}
+		if failed != nil {
+			return out, storeErr(failed)
+		}
+		have, versions[w.ID] = append(have, now), version
+	}
+	guard := func(w *domain.Webhook) {
+		out.guards = append(out.guards, commit.Guard{Key: w.Key(), Version: versions[w.ID]})
 	}
 	for _, w := range wanted {
 		i := slices.IndexFunc(have, func(h *domain.Webhook) bool { return h.URL == w.URL })
@@ -88,7 +132,11 @@ func (d *Desk) rehook(ctx context.Context, p domain.Principal, c *domain.Campaig
 		if !slices.Equal(h.Events, w.Events) {
 			h.Events, h.UpdatedAt = w.Events, stamp()
 			out.kept = append(out.kept, &h)
+			guard(&h)
 		}
+	}
+	for _, w := range have {
+		guard(w)
 	}
 	out.gone = have
 	return out, nil
