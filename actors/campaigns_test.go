@@ -274,10 +274,10 @@ func TestAChangedMapOfWebhooksKeepsWhatHappensToAnEndpointMeanwhile(t *testing.T
 			if _, ok := r.(*domain.Campaign); ok {
 				once.Do(func() { // between the reading of the endpoints and the commit
 					_, failed := d.RotateWebhook(ctx, h.test, kept, "another secret", 0, func(*domain.Webhook) error { return nil })
-					assert.NoError(t, failed)
+					require.NoError(t, failed)
 					_, failed = d.PauseWebhook(ctx, h.test, kept)
-					assert.NoError(t, failed)
-					assert.NoError(t, d.DeleteWebhook(ctx, h.test, gone))
+					require.NoError(t, failed)
+					require.NoError(t, d.DeleteWebhook(ctx, h.test, gone))
 				})
 			}
 		}

@@ -45,7 +45,7 @@ func TestWhoHasNoneGetsOneWhileThereIsAny(t *testing.T) {
 		for e := range 64 {
 			fill(s, fmt.Sprint("ws_", w), fmt.Sprint("wh_", e), 64)
 		}
-		assert.True(t, s.Used() > w, "workspace %d has one", w)
+		assert.Greater(t, s.Used(), w, "workspace %d has one", w)
 	}
 	assert.Equal(t, 64, s.Used())
 	assert.False(t, s.Take("ws_late", "wh"))
