@@ -115,9 +115,11 @@ func TestFirstAttemptsOfAllGoOnWhileRetriesFillTheirLane(t *testing.T) {
 		}
 		s.run(bad...)
 		pass(40 * time.Second) // the second attempts are due, and hang
-		s.most = 0
-		assert.LessOrEqual(t, s.count(func() int { return s.open }), 8, "retries have a quarter of the slots")
-		assert.GreaterOrEqual(t, s.count(func() int { return s.open }), 7)
+		s.locked(func() { s.most = 0 })
+		open := 0
+		s.locked(func() { open = s.open })
+		assert.LessOrEqual(t, open, 8, "retries have a quarter of the slots")
+		assert.GreaterOrEqual(t, open, 7)
 		good := s.build("ws_1", "wh_good", 20, answers)
 		s.run(good)
 		begun := time.Since(s.start)
@@ -155,7 +157,7 @@ func TestSlotsOfAnEndpointThatEndsComeBack(t *testing.T) {
 			h.pid = nil
 		}
 		pass(time.Minute)
-		all[11].answer = answers
+		s.locked(func() { all[11].answer = answers })
 		pass(3 * time.Hour)
 		n := map[domain.DeliveryState]int{}
 		for _, d := range s.stores["ws_1"].Deliveries("wh_11") {

@@ -150,10 +150,11 @@ func (s *street) Send(ctx context.Context, r webhook.Request) webhook.Answer {
 	return a
 }
 
-func (s *street) count(of func() int) int {
+// locked lets a test look at, or change, what the far ends use.
+func (s *street) locked(f func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return of()
+	f()
 }
 
 // hang is how long a request to an endpoint that never answers takes.
