@@ -65,7 +65,7 @@ type Verdict struct {
 	Outcome   Outcome
 	Reason    Reason
 	NextLeg   NextLeg
-	Throttled bool   // close the leg, put the attempt back; it is not spent
+	Throttled bool   // trunks want no more calls now: close the leg, put the attempt back; it is not spent
 	Alert     bool   // an operator should look at the trunk
 	RetryOn   string // the word of retry_on that allows another attempt; "" never
 }

@@ -23,6 +23,7 @@ const (
 	dialLimit    = 15 * time.Second
 	rerouteLimit = 20 * time.Second
 	rerouteWait  = 15 * time.Second // for the next target's turn
+	throttleWait = 30 * time.Second // for trunks that want no calls now, of a call that no campaign takes back
 	finishLimit  = time.Second
 	leaveLimit   = time.Second
 	byeLimit     = 40 * time.Second // longer than Timer F
@@ -132,7 +133,8 @@ type call struct {
 	leg             int // number of the leg that counts now, from 1
 	tried           []string
 	codecs          []media.Codec
-	recoded         bool // other codecs were offered already
+	recoded         bool      // other codecs were offered already
+	waitsTill       time.Time // for trunks that want no calls now; zero: none has said so
 	reached         bool
 	hangup          bool // the API wants it ended
 	leaving         bool // the agent does, once the answer is stored
@@ -238,12 +240,6 @@ func (c *call) saved(ctx actor.Context, m saved) {
 		c.bye(ctx, byAgent, domain.ReasonCompleted)
 	}
 	c.flushed(ctx)
-}
-
-func (c *call) unslotted(ctx actor.Context, m trunk.NoSlot) {
-	if c.stage == rerouting && m.Generation == c.leg {
-		c.over(ctx, c.verdict, c.endedBy)
-	}
 }
 
 // unheard: for all that is known the owner of a call that is over is gone.

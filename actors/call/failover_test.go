@@ -17,6 +17,7 @@ import (
 	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/simulator"
+	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
@@ -158,6 +159,56 @@ func TestAThrottledAttemptIsNotSpent(t *testing.T) {
 	e := h.end(id)
 	assert.Equal(t, domain.ReasonThrottled, e.Verdict.Reason)
 	assert.False(t, e.Verdict.Spent())
+	_, err := h.store.Get(t.Context(), &domain.LedgerRow{AttemptID: id, WorkspaceID: workspace})
+	require.ErrorIs(t, err, domain.ErrNotFound)
+}
+
+func TestAThrottledCallOfNobodyWaitsForItsTrunk(t *testing.T) {
+	t.Parallel()
+	var invites atomic.Int32
+	ua := agent(t, func(in *sip.Incoming) {
+		if invites.Add(1) == 1 {
+			in.Reject(429, time.Second)
+			return
+		}
+		in.Reject(503, 0)
+	})
+	h := build(t, plan{trunks: behind(targetOf(ua))})
+	o := h.order(area+"0000", confirm())
+	o.Owner = nil
+	c := h.finished(h.start(o))
+	assert.Equal(t, string(domain.OutcomeConfirmed), c.Disposition)
+	assert.Equal(t, []int{429, 503, 200}, codes(c), "the throttled target was asked again, the broken one was not")
+	assert.GreaterOrEqual(t, c.Legs[1].StartedAt.Sub(*c.Legs[0].EndedAt), 900*time.Millisecond, "the trunk rested first")
+	_, err := h.store.Get(t.Context(), &domain.LedgerRow{AttemptID: c.ID, WorkspaceID: workspace})
+	require.NoError(t, err, "one bill")
+}
+
+func TestAThrottledCallOfNobodyIsGivenUpThatWouldWaitTooLong(t *testing.T) {
+	t.Parallel()
+	ua := agent(t, func(in *sip.Incoming) { in.Reject(429, time.Minute) })
+	h := build(t, plan{trunks: behind(targetOf(ua))})
+	o := h.order(area+"0000", confirm())
+	o.Owner = nil
+	c := h.finished(h.start(o))
+	assert.Equal(t, domain.ReasonThrottled, c.EndedReason)
+	assert.Equal(t, []int{429}, codes(c))
+	assert.Less(t, c.EndedAt.Sub(*c.StartedAt), 30*time.Second, "it says so at once")
+}
+
+func TestAnAttemptIsNotSpentWhoseSecondTargetRests(t *testing.T) {
+	t.Parallel()
+	ua := agent(t, func(in *sip.Incoming) { in.Reject(503, 0) })
+	h := build(t, plan{trunks: behind(targetOf(ua))})
+	h.sys.Root.Send(h.trunks, trunk.Result{
+		TrunkID: "trunk_two", Key: "trunk_two|" + h.carrier.Target().String(),
+		Final: sip.Final{Code: 503, RetryAfter: 5 * time.Minute}, Verdict: sip.Classify(sip.Final{Code: 503}),
+	})
+	id := h.dial(area+"0000", confirm())
+	e := h.end(id)
+	assert.Equal(t, domain.ReasonTrunkError, e.Verdict.Reason, "a campaign whose trunk fails has to know")
+	assert.False(t, e.Verdict.Spent())
+	assert.Equal(t, []int{503}, codes(&e.Call))
 	_, err := h.store.Get(t.Context(), &domain.LedgerRow{AttemptID: id, WorkspaceID: workspace})
 	require.ErrorIs(t, err, domain.ErrNotFound)
 }

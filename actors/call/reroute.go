@@ -67,6 +67,9 @@ func (c *call) another(ctx actor.Context, v domain.Verdict) bool {
 	if len(c.contacts) > 0 {
 		return false // all of the phone's contacts have rung; a trunk must not take its extension
 	}
+	if v.Throttled {
+		return c.anew(ctx, v)
+	}
 	switch v.NextLeg {
 	case domain.NextLegNone:
 		return false
@@ -86,22 +89,44 @@ func (c *call) another(ctx actor.Context, v domain.Verdict) bool {
 	return true
 }
 
-// reroute asks for another target. The same target with other codecs needs a
-// slot of its own as well, since the leg's was freed with its end.
+// anew puts a throttled attempt back: a campaign does that with its contact; a
+// call that nobody else owns waits here until a trunk takes it, the same one or
+// another, for throttleWait in all.
+func (c *call) anew(ctx actor.Context, v domain.Verdict) bool {
+	if c.cfg.Trunks == nil || !c.owner.Equal(ctx.Parent()) {
+		return false
+	}
+	if c.waitsTill.IsZero() {
+		c.waitsTill = time.Now().Add(throttleWait)
+	}
+	if !time.Now().Before(c.waitsTill) {
+		return false
+	}
+	c.stage = rerouting
+	c.reroute(ctx, v)
+	return true
+}
+
+// reroute asks for another target. The same target, with other codecs or once
+// it takes calls again, needs a slot of its own as well, since the leg's was
+// freed with its end.
 func (c *call) reroute(ctx actor.Context, v domain.Verdict) {
-	tried := c.tried
-	if v.NextLeg == domain.NextLegOtherCodecs {
+	tried, wait := c.tried, rerouteWait
+	if v.NextLeg == domain.NextLegOtherCodecs || v.Throttled {
 		if c.cfg.Trunks == nil {
 			c.open(ctx, c.slot)
 			return
 		}
 		tried = slices.DeleteFunc(slices.Clone(tried), func(k string) bool { return k == c.slot.Key })
 	}
+	if v.Throttled {
+		wait = time.Until(c.waitsTill)
+	}
 	ctx.Request(c.cfg.Trunks, trunk.Want{
 		To: c.call.To, From: c.call.From, TrunkID: c.only(v), Environment: c.call.Environment, Tried: tried, CallID: c.call.ID,
-		Generation: c.leg, Checked: true, Patience: rerouteWait,
+		Generation: c.leg, Checked: true, Patience: wait,
 	})
-	mailbox.After(ctx, rerouteLimit, late{stage: rerouting, leg: c.leg})
+	mailbox.After(ctx, wait+rerouteLimit-rerouteWait, late{stage: rerouting, leg: c.leg})
 }
 
 // only keeps other codecs to the trunk that asked for them.
@@ -110,6 +135,19 @@ func (c *call) only(v domain.Verdict) string {
 		return c.slot.Trunk.ID
 	}
 	return ""
+}
+
+// unslotted: there is no other way now. Where the others only have to be waited
+// for and nobody's phone has rung, the attempt is not spent.
+func (c *call) unslotted(ctx actor.Context, m trunk.NoSlot) {
+	if c.stage != rerouting || m.Generation != c.leg {
+		return
+	}
+	v := c.verdict
+	if (m.Reason == trunk.Throttled || m.Reason == trunk.Channels) && c.call.RingingAt == nil {
+		v.Throttled = true
+	}
+	c.over(ctx, v, c.endedBy)
 }
 
 // slotted: another target is ours. The leg is stored before its INVITE.
