@@ -47,6 +47,8 @@ type UserAgent struct {
 	trunks   *authority // asks trunks for proofs
 
 	onInvite func(*Incoming)
+	onText   func(*IncomingText)
+	texts    texts
 	admit    func(Source) Admission
 	bind     func(ctx context.Context, addr string) (packetConn, error)
 
@@ -118,7 +120,7 @@ func New(cfg Config) (*UserAgent, error) {
 		parser: sipmsg.NewParser(sipmsg.WithHeadersParsers(parsers())), resolver: cfg.Resolver,
 		outward: outward{known: make(map[netip.Addr]sentFrom)}, halfBy: make(map[netip.Addr]int),
 		ready: make(chan struct{}), closed: make(chan struct{}),
-		dialogs: make(map[dialogKey]*Dialog), pending: make(map[dialogKey]*Dialog),
+		dialogs: make(map[dialogKey]*Dialog), pending: make(map[dialogKey]*Dialog), texts: texts{of: make(map[string]*serverText)},
 	}
 	u.bind, u.tcp, u.trunks = u.bindUDP, newPool(u), newAuthority("", u.id, nil)
 	// Sipgo logs whole messages of strangers: silenced.
@@ -365,6 +367,8 @@ func (u *UserAgent) request(m *message) {
 		u.reply(m, 200, "", nil)
 	case m.method == methodInvite && m.to.tag == "":
 		u.invited(m, phone, admission)
+	case m.method == methodMessage && m.to.tag == "":
+		u.texted(m, phone, admission)
 	case m.method == methodRegister && u.phones != nil:
 		u.phones.register(m, stranger)
 	case m.method == methodRegister:

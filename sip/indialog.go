@@ -57,6 +57,8 @@ func (d *Dialog) request(m *message) {
 		d.referred(m)
 	case methodNotify:
 		d.notified(m)
+	case methodMessage: // nobody would read it
+		d.keep(m, d.ua.reply(m, 403, d.key.tag, nil))
 	default:
 		d.keep(m, d.ua.reply(m, 200, d.key.tag, nil))
 	}

@@ -19,6 +19,7 @@ const (
 	methodPrack   = "PRACK"
 	methodRefer   = "REFER"
 	methodNotify  = "NOTIFY"
+	methodMessage = "MESSAGE"
 
 	contentSDP = "application/sdp"
 )

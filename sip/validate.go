@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	allow     = "INVITE, ACK, CANCEL, BYE, OPTIONS, INFO, UPDATE, PRACK, REFER, NOTIFY"
+	allow     = "INVITE, ACK, CANCEL, BYE, OPTIONS, INFO, UPDATE, PRACK, REFER, NOTIFY, MESSAGE"
 	supported = "timer, replaces, 100rel"
 )
 
@@ -53,7 +53,7 @@ func rules() []rule {
 func methods() []string {
 	return []string{
 		methodInvite, methodAck, methodBye, methodCancel, methodOptions, methodInfo, methodUpdate, methodPrack, methodRefer, methodNotify,
-		"REGISTER", "SUBSCRIBE", "MESSAGE", "PUBLISH",
+		methodMessage, "REGISTER", "SUBSCRIBE", "PUBLISH",
 	}
 }
 

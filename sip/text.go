@@ -1,0 +1,187 @@
+package sip
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Text is one MESSAGE of ours outside of any dialog (RFC 3428).
+type Text struct {
+	// Name makes its Call-ID, tag and branch: sent once more under its name
+	// while the far end remembers it, it is a retransmission (RFC 3261 17.2.3).
+	Name        string
+	Target      Target
+	Proxy       *Target // an outbound proxy: sent there with a Route, Target stays in the Request-URI
+	Credentials *Credentials
+	To, From    string // users, best E.164
+	FromDomain  string // "" is the public host
+	Headers     []Header
+	ContentType string
+	Body        []byte        // 8 KiB at most
+	Patience    time.Duration // for the last address; 0 is 32 s, and 10 s for those before
+}
+
+// TextRemembered is how long a far end knows a MESSAGE that came by UDP, and
+// answers it again alike: timer J.
+const TextRemembered = giveUp
+
+// firstAddress is how long an address is waited for that is not the last one.
+const firstAddress = 10 * time.Second
+
+// SendText sends a MESSAGE and waits for its final answer, which may be a
+// refusal: Final.Code is 0 where none came. An error says that nothing was
+// sent, or that ctx is over.
+func (u *UserAgent) SendText(ctx context.Context, t *Text) (Final, error) {
+	select {
+	case <-u.ready:
+	default:
+		return Final{}, errNotReady
+	}
+	d, err := u.newText(t)
+	if err != nil {
+		return Final{}, err
+	}
+	found := u.reachable(u.resolve(d.target))
+	if ctx.Err() != nil {
+		return Final{}, ctx.Err()
+	}
+	if len(found) == 0 {
+		return Final{Transport: true, Phrase: "no address for the target"}, nil
+	}
+	if !u.register(d) {
+		return Final{}, fmt.Errorf("sip: message %s is on the wire already", t.Name)
+	}
+	s := &sending{d: d, t: t, addrs: found, answer: make(chan Final, 1)}
+	d.do(s.next)
+	defer d.do(func() {
+		for _, tx := range slices.Clone(d.txs) {
+			tx.heard = nil
+			d.drop(tx)
+		}
+		d.retire(0)
+	})
+	select {
+	case f := <-s.answer:
+		return f, nil
+	case <-ctx.Done():
+		return Final{Silent: true, Sent: true}, ctx.Err()
+	}
+}
+
+func (u *UserAgent) newText(t *Text) (*Dialog, error) {
+	to, err := userPart(t.To)
+	if err != nil {
+		return nil, err
+	}
+	from, err := userPart(t.From)
+	if err != nil {
+		return nil, err
+	}
+	hop, named := t.Target, t.Target
+	if err = u.checkTarget(&hop); err != nil {
+		return nil, err
+	}
+	var routes []string
+	if t.Proxy != nil {
+		hop = *t.Proxy
+		if err = u.checkTarget(&hop); err != nil {
+			return nil, err
+		}
+		routes = []string{"sip:" + hostPort(hop) + transportParam(hop) + ";lr"}
+	}
+	switch {
+	case t.Name == "":
+		return nil, errors.New("sip: a message needs a name")
+	case t.FromDomain != "" && !isHost(t.FromDomain):
+		return nil, fmt.Errorf("sip: %q is no domain", t.FromDomain)
+	case len(t.Body) == 0 || len(t.Body) > maxBody || t.ContentType == "":
+		return nil, errors.New("sip: a message has a body of 1 to 8192 bytes and its type")
+	}
+	f := flow{network: hop.Transport}
+	if ip, err := netip.ParseAddr(strings.Trim(hop.Host, "[]")); err == nil {
+		f = flowOf(settledTarget(hop, ip))
+	}
+	domain := t.FromDomain
+	if domain == "" {
+		domain = u.publicHost(f)
+	}
+	callID := u.id.callIDOf("text " + t.Name)
+	d := &Dialog{
+		ua: u, untold: true, key: dialogKey{callID, u.id.tag(callID)}, flow: f, remoteCSeq: -1, localCSeq: 1, creds: t.Credentials,
+		localURI: "sip:" + from + "@" + domain, remoteURI: "sip:" + to + "@" + hostPort(named.named()), contactUser: from, target: hop, preset: routes,
+	}
+	d.localParty = "<" + d.localURI + ">"
+	d.far.target = d.remoteURI
+	return d, nil
+}
+
+// sending is a Text under way, under the lock of its dialog.
+type sending struct {
+	d      *Dialog
+	t      *Text
+	addrs  []Target
+	tries  int // with credentials, at this address
+	answer chan Final
+}
+
+func (s *sending) next() {
+	d := s.d
+	d.target, d.flow = s.addrs[0], flowOf(s.addrs[0])
+	d.flow.udp = d.ua.socketAt(d.target.Local)
+	s.addrs = s.addrs[1:]
+	s.tries, d.auth, d.signer = 0, nil, nil
+	d.hold(d.flow.addr.Addr())
+	s.send()
+}
+
+func (s *sending) send() {
+	d, patience := s.d, s.t.Patience
+	if patience <= 0 {
+		patience = giveUp
+	}
+	if len(s.addrs) > 0 {
+		patience = min(patience, firstAddress)
+	}
+	d.start(&clientTx{
+		method: methodMessage, cseq: d.localCSeq, far: d.before(), to: d.flow, patience: patience, content: s.t.ContentType, body: s.t.Body,
+		extra: slices.Concat(s.t.Headers, d.auth),
+	}, s.heard)
+}
+
+func (s *sending) heard(_ *clientTx, m *message, err error) {
+	d := s.d
+	switch {
+	case m != nil && m.code < 200:
+		return
+	case m != nil && m.code >= 200 && m.code < 300:
+		s.tell(Final{Code: m.code, Phrase: m.phrase})
+	case m != nil && (m.code == 401 || m.code == 407) && s.tries < maxTries && d.answerChallenge(m, methodMessage, s.tries == 0, s.t.Body):
+		s.tries++
+		d.localCSeq++
+		s.send()
+	case len(s.addrs) > 0 && (m == nil || m.code == 503 || m.code == 408): // another address of the target may do (RFC 3263 4.3)
+		d.localCSeq++
+		s.next()
+	case m != nil:
+		f := finalOf(m)
+		f.Authenticated = s.tries > 0
+		s.tell(f)
+	case errors.Is(err, errTimeout):
+		s.tell(Final{Silent: true})
+	default:
+		s.tell(Final{Transport: true, Phrase: err.Error()})
+	}
+}
+
+func (s *sending) tell(f Final) {
+	f.Sent = true
+	select {
+	case s.answer <- f:
+	default:
+	}
+}

@@ -1,0 +1,158 @@
+package sip_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/sip"
+)
+
+func text(name string) *sip.Text {
+	return &sip.Text{
+		Name: name, Target: sip.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp"}, To: "+15550001", From: "+15559999",
+		ContentType: "text/plain;charset=utf-8", Body: []byte("Grüße"),
+	}
+}
+
+// sendText sends in the background.
+func (s *stage) sendText(t *sip.Text) <-chan sip.Final {
+	out := make(chan sip.Final, 1)
+	go func() {
+		f, err := s.ua.SendText(context.Background(), t)
+		assert.NoError(s.t, err)
+		out <- f
+	}()
+	return out
+}
+
+func TestAMessageGoesOutAndItsAnswerIsTold(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := onStage(t, nil)
+		defer s.stop()
+		got := s.sendText(text("msg_1 1"))
+		m := s.peer.expect("MESSAGE sip:+15550001@127.0.0.1:5070 SIP/2.0")
+		assert.Equal(t, "text/plain;charset=utf-8", m.get("Content-Type"))
+		assert.True(t, strings.HasSuffix(m.text, "\r\n\r\nGrüße"), m.text)
+		assert.Empty(t, m.get("Contact"), "RFC 3428 4: none in a MESSAGE")
+		again := s.peer.expect("MESSAGE")
+		assert.Equal(t, m.text, again.text, "what is not answered is sent again")
+		s.peer.send(m.reply(202, "p"), s.us())
+		f := <-got
+		assert.Equal(t, 202, f.Code)
+		s.peer.nothing(time.Minute)
+	})
+}
+
+func TestAMessageIsProvedRefusedAndGivenUp(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := onStage(t, nil)
+		defer s.stop()
+		order := text("msg_1 1")
+		order.Credentials = &sip.Credentials{Username: "me", Password: "it"}
+		got := s.sendText(order)
+		m := s.peer.expect("MESSAGE")
+		s.peer.send(m.reply(407, "p", `Proxy-Authenticate: Digest realm="x", nonce="n", algorithm=MD5, qop="auth"`), s.us())
+		m = s.peer.expect("MESSAGE")
+		assert.Contains(t, m.get("Proxy-Authorization"), `username="me"`)
+		assert.Equal(t, "2 MESSAGE", m.get("CSeq"))
+		s.peer.send(m.reply(503, "p", "Retry-After: 7"), s.us())
+		f := <-got
+		assert.Equal(t, 503, f.Code)
+		assert.Equal(t, 7*time.Second, f.RetryAfter)
+		assert.True(t, f.Sent)
+
+		got = s.sendText(text("msg_2 1"))
+		s.peer.expect("MESSAGE")
+		began := time.Now()
+		f = <-got
+		assert.Equal(t, 32*time.Second, time.Since(began).Round(time.Second))
+		assert.True(t, f.Silent)
+		assert.Zero(t, f.Code)
+	})
+}
+
+// After a crash the message goes out under its names again: the far end takes
+// it for a retransmission.
+func TestAMessageHasTheSameNamesInTheNextProcess(t *testing.T) {
+	t.Parallel()
+	names := func() (out []string) {
+		synctest.Test(t, func(t *testing.T) {
+			s := onStage(t, nil)
+			defer s.stop()
+			got := s.sendText(text("msg_1 1"))
+			m := s.peer.expect("MESSAGE")
+			out = []string{m.get("Via"), m.get("From"), m.get("Call-ID"), m.get("CSeq")}
+			s.peer.send(m.reply(200, "p"), s.us())
+			<-got
+		})
+		return out
+	}
+	first := names()
+	assert.Equal(t, first, names())
+	assert.NotEmpty(t, first[2])
+}
+
+func incomingText(cseq int, branch string) string {
+	return strings.Join([]string{
+		"MESSAGE sip:+15559999@" + ourAddr + " SIP/2.0", "Via: SIP/2.0/UDP " + peerAddr + ";rport;branch=z9hG4bK" + branch,
+		"From: <sip:+15550001@127.0.0.1>;tag=a", "To: <sip:+15559999@127.0.0.1>", "Call-ID: text@peer", fmt.Sprintf("CSeq: %d MESSAGE", cseq),
+		"Max-Forwards: 70", "Content-Type: text/plain", "Content-Length: 5", "", "hello",
+	}, "\r\n")
+}
+
+func TestAMessageComesInOnceAndIsAnsweredWhenItIsSafe(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		in := make(chan *sip.IncomingText, 4)
+		s := onStage(t, func(ua *sip.UserAgent) { ua.OnText(func(m *sip.IncomingText) { in <- m }) })
+		defer s.stop()
+		s.peer.send(incomingText(1, "a"), s.us())
+		m := <-in
+		assert.Equal(t, []string{"+15550001", "+15559999", "hello", "text/plain"}, []string{m.From, m.To, string(m.Body), m.ContentType})
+		s.peer.send(incomingText(1, "a"), s.us())
+		s.peer.nothing(10 * time.Second)
+		m.Reply(200, 0)
+		m.Reply(500, 0)
+		answer := s.peer.expect("SIP/2.0 200")
+		assert.Contains(t, answer.get("To"), "tag=")
+		s.peer.send(incomingText(1, "a"), s.us())
+		assert.Equal(t, answer.text, s.peer.expect("SIP/2.0 200").text, "a repetition is answered alike")
+		assert.Empty(t, in)
+
+		s.peer.send(incomingText(2, "b"), s.us())
+		(<-in).Reply(503, 9*time.Second)
+		assert.Equal(t, "9", s.peer.expect("SIP/2.0 503").get("Retry-After"))
+		time.Sleep(time.Minute)
+		s.peer.send(incomingText(2, "b"), s.us())
+		next := <-in
+		assert.Equal(t, "text@peer a 2", next.Key, "its transaction is forgotten, its name is the same")
+		next.Reply(200, 0)
+		s.peer.expect("SIP/2.0 200")
+	})
+}
+
+func TestMessagesWithinACallAndEmptyOnesAreRefused(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := onStage(t, func(ua *sip.UserAgent) {
+			ua.OnText(func(m *sip.IncomingText) { m.Reply(200, 0) })
+		})
+		defer s.stop()
+		_, inv, _ := s.answered()
+		s.peer.send(s.request(inv, "MESSAGE", 1, "Content-Type: text/plain\n\nhello"), s.us())
+		s.peer.expect("SIP/2.0 403")
+		empty := strings.Replace(strings.TrimSuffix(incomingText(1, "c"), "hello"), "Content-Length: 5", "Content-Length: 0", 1)
+		s.peer.send(empty, s.us())
+		assert.Contains(t, s.peer.expect("SIP/2.0 415").get("Accept"), "message/cpim")
+		require.NotZero(t, s.ua.Counters().Rejected)
+	})
+}
