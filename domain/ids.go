@@ -38,6 +38,7 @@ const (
 	PrefixUser      Prefix = "user"
 	PrefixSession   Prefix = "sess"
 	PrefixMessage   Prefix = "msg"
+	PrefixGateway   Prefix = "gw"
 	PrefixAppoint   Prefix = "appt"
 	PrefixProvider  Prefix = "prov"
 	PrefixKnowledge Prefix = "kb"

@@ -49,6 +49,14 @@ type Message struct {
 	SentAt       *time.Time      `json:"sent_at"`
 	DeliveredAt  *time.Time      `json:"delivered_at"`
 	FailedAt     *time.Time      `json:"failed_at"`
+	// RouteID is the trunk or gateway that carries it; "": the built-in carrier,
+	// or none yet.
+	RouteID string `json:"route_id,omitempty" doc:"The trunk or SMS gateway that carried it."`
+	// Tries counts how often it was handed to a carrier, TriedAt says when last,
+	// and NextAt when it will be again.
+	Tries   int        `json:"tries,omitempty" doc:"How often it was handed to a carrier."`
+	TriedAt *time.Time `json:"tried_at,omitempty" hidden:"true"`
+	NextAt  *time.Time `json:"next_try_at,omitempty" doc:"When it is handed to a carrier again."`
 	// Todo is what is still to be done with the message, "" for nothing: a
 	// process that ends in between finds it.
 	Todo MessageTodo `json:"todo,omitempty" hidden:"true"`
@@ -65,7 +73,13 @@ const (
 	TodoReport MessageTodo = "report"  // sent, its report is to come
 	TodoReply  MessageTodo = "reply"   // delivered to a phone of the test environment that answers
 	TodoOptOut MessageTodo = "opt_out" // received; its sender is to go onto the default list
+	TodoCarry  MessageTodo = "carry"   // queued for a carrier: a trunk or a gateway
+	TodoAwait  MessageTodo = "await"   // a carrier is being given it; its answer is to come
 )
+
+// CodeUnknownFate is the error code of a message of which nobody knows whether
+// its carrier has it: the service ended while it was handed over.
+const CodeUnknownFate = "unknown"
 
 // Key names the row.
 func (m *Message) Key() Key { return Key{"message", m.WorkspaceID, m.ID} }
@@ -77,8 +91,14 @@ func (m *Message) Indexes() []string {
 		envIndex(m.Environment), "status=" + e + "/" + string(m.Status), "direction=" + e + "/" + string(m.Direction),
 		"to=" + e + "/" + m.To, "from=" + e + "/" + m.From,
 	}
-	if m.Todo != "" {
+	switch {
+	case m.Todo == "":
+	case m.Todo != TodoCarry && m.Todo != TodoAwait:
 		ix = append(ix, "todo")
+	case m.NextAt != nil:
+		ix = append(ix, "carry_later")
+	default:
+		ix = append(ix, "carry")
 	}
 	return ix
 }
@@ -119,6 +139,6 @@ func (m *Message) Unseal(f func(field, text string) (string, error)) (err error)
 // Public is the message as the API shows it.
 func (m *Message) Public() *Message {
 	c := *m
-	c.Todo = ""
+	c.Todo, c.TriedAt = "", nil
 	return &c
 }

@@ -51,6 +51,13 @@ const (
 	FormatNational = "national" // 2025550100, abroad with the country's international prefix
 )
 
+// How a trunk carries text messages, by SIP MESSAGE (RFC 3428).
+const (
+	SMSOff   = "off"
+	SMSPlain = "plain" // as text/plain
+	SMSIMDN  = "imdn"  // as message/cpim that asks for a delivery report (RFC 5438)
+)
+
 // The headers with which a trunk may be told who calls, and may tell us.
 const (
 	HeaderAsserted  = "P-Asserted-Identity"
@@ -80,6 +87,7 @@ type Trunk struct {
 	MaxChannels     int           `json:"max_channels"` // 0: no limit of its own
 	OptionsPing     bool          `json:"options_ping"` // its targets are asked by OPTIONS whether they live
 	MediaNetworks   []string      `json:"media_networks"`
+	SMS             string        `json:"sms"`      // off | plain | imdn
 	Prefixes        []string      `json:"prefixes"` // numbers it takes; empty: all
 	Priority        int           `json:"priority"` // among trunks of one prefix length, lower first
 	Costs           []Rate        `json:"costs"`    // among trunks of one priority, cheaper first

@@ -69,6 +69,9 @@ func (u *Usage) Count(l *LedgerRow) {
 	u.Counts[usedOutboundSeconds] += int64(l.Seconds)
 }
 
+// CountMessage adds a text message that a carrier took.
+func (u *Usage) CountMessage() { u.Counts[usedSMS]++ }
+
 // Add adds what another row counts.
 func (u *Usage) Add(v *Usage) {
 	for i, n := range v.Counts {

@@ -68,6 +68,7 @@ type TrunkChange struct {
 	MaxChannels     *int              `json:"max_channels,omitempty" doc:"0: no limit of its own."`
 	OptionsPing     *bool             `json:"options_ping,omitempty" doc:"Asks the targets every 30 seconds by OPTIONS. One that does not answer comes last, unless its calls succeed."`
 	MediaNetworks   []string          `json:"media_networks,omitempty" nullable:"false"`
+	SMS             *string           `json:"sms,omitempty" enum:"off,plain,imdn" doc:"How it carries text messages by SIP MESSAGE: not at all, as plain text, or wrapped in CPIM with a request for delivery reports."`
 	Prefixes        []string          `json:"prefixes,omitempty" nullable:"false" doc:"Numbers that it takes; empty: all. The trunk with the longest one is taken."`
 	Priority        *int              `json:"priority,omitempty" minimum:"0" maximum:"65535" doc:"Among trunks of one prefix length: lower first."`
 	Costs           []NewRate         `json:"costs,omitempty" nullable:"false" doc:"Among trunks of one priority: cheaper first. They also count for daily_spend_cap."`
@@ -102,6 +103,7 @@ func (n *TrunkChange) apply(t *domain.Trunk) error {
 		{&t.NumberAdd, n.NumberAdd},
 		{&t.DTMF, n.DTMF},
 		{&t.SRTP, n.SRTP},
+		{&t.SMS, n.SMS},
 	} {
 		set(f.into, f.from)
 	}

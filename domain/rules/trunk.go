@@ -38,7 +38,7 @@ func TrunkDefaults(t *domain.Trunk) {
 	for _, f := range []struct {
 		into *string
 		word string
-	}{{&t.NumberFormat, domain.FormatE164}, {&t.DTMF, "auto"}, {&t.SRTP, "off"}} {
+	}{{&t.NumberFormat, domain.FormatE164}, {&t.DTMF, "auto"}, {&t.SRTP, "off"}, {&t.SMS, domain.SMSOff}} {
 		if *f.into == "" {
 			*f.into = f.word
 		}
@@ -116,6 +116,7 @@ func Trunk(t *domain.Trunk) domain.Problems {
 	for i, x := range atMost(&p, "caller_id_headers", t.CallerIDHeaders, 3) {
 		oneOf(&p, at("caller_id_headers", i), x, domain.HeaderAsserted, domain.HeaderRemote, domain.HeaderDiversion)
 	}
+	oneOf(&p, "sms", t.SMS, domain.SMSOff, domain.SMSPlain, domain.SMSIMDN)
 	alarms(&p, &t.Alarms)
 	return p
 }
