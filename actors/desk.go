@@ -14,6 +14,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"github.com/callboard/callboard/actors/jobs"
+	"github.com/callboard/callboard/actors/webhook"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/calendar"
@@ -41,7 +42,9 @@ type Desk struct {
 	zones    *calendar.Shared
 	plays    rehearsals
 	messages chore // what is to be done with text messages
-	readings chore // sources of knowledge bases that are to be read
+	carriage *carriage
+	gateways *webhook.Client // gives text messages to gateways
+	readings chore           // sources of knowledge bases that are to be read
 	jobs     *jobs.Runner
 	waits    sync.Map   // *bulkStand of each bulk job that runs, by its id
 	under    sync.Map   // keys of requests that run, by the id of their row

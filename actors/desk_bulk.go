@@ -77,7 +77,7 @@ func (d *Desk) bulkFits(ctx context.Context, p domain.Principal, o *ask.NewBulk)
 			}
 		}
 	case domain.BulkSMS:
-		return messagesFit(p, w, o)
+		return d.messagesFit(ctx, p, w, o)
 	}
 	return nil
 }
@@ -109,9 +109,17 @@ func (d *Desk) numbersFit(ctx context.Context, p domain.Principal, w *domain.Wor
 	return d.dncListExists(ctx, p, "defaults.list_id", o.Target)
 }
 
-func messagesFit(p domain.Principal, w *domain.Workspace, o *ask.NewBulk) error {
+// messagesFit refuses a job that nothing would carry. Of a message to which no
+// way leads its item tells it.
+func (d *Desk) messagesFit(ctx context.Context, p domain.Principal, w *domain.Workspace, o *ask.NewBulk) error {
 	if p.Environment != domain.Test {
-		return domain.Errorf(domain.CodeNoSMSRoute, "no trunk of this workspace carries text messages; with a test key the built-in carrier takes them")
+		all, _, err := d.carriers(ctx, p.WorkspaceID, p.Environment)
+		if err != nil {
+			return err
+		}
+		if len(all) == 0 {
+			return errNoSMSRoute()
+		}
 	}
 	for i := range o.Items {
 		if m := o.Items[i].Message; m != nil && o.Items[i].Error == nil {

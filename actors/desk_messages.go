@@ -19,7 +19,8 @@ import (
 )
 
 // SendMessage checks a message against the rules and queues it, durably. With
-// a test key the built-in carrier takes it; nothing carries live ones yet.
+// a test key the built-in carrier takes it; a live one goes to a trunk or a
+// gateway.
 func (d *Desk) SendMessage(ctx context.Context, p domain.Principal, o ask.NewMessage) (*domain.Message, error) {
 	if made, err := madeBefore[domain.Message](ctx, d, p, domain.PrefixMessage); made != nil || err != nil {
 		return made, err
@@ -50,15 +51,15 @@ func (d *Desk) sendMessage(ctx context.Context, p domain.Principal, o ask.NewMes
 	if err = d.mayWrite(ctx, p, number.E164); err != nil {
 		return nil, err
 	}
-	if p.Environment != domain.Test {
-		return nil, domain.Errorf(domain.CodeNoSMSRoute, "no trunk of this workspace carries text messages; with a test key the built-in carrier takes them")
+	if err = d.carried(ctx, p, "", number.E164); err != nil {
+		return nil, err
 	}
 	from, err := d.sender(ctx, p, w, o.From)
 	if err != nil {
 		return nil, err
 	}
 	m := &domain.Message{
-		Direction: domain.Outbound, From: from, To: number.E164, Body: body, Media: o.Media, Status: domain.MessageQueued, Context: o.Context, Todo: domain.TodoSend,
+		Direction: domain.Outbound, From: from, To: number.E164, Body: body, Media: o.Media, Status: domain.MessageQueued, Context: o.Context, Todo: sendTodo(p.Environment),
 	}
 	m.ID, m.Metadata = id, o.Metadata
 	d.newMessage(m, p)
@@ -67,6 +68,30 @@ func (d *Desk) sendMessage(ctx context.Context, p domain.Principal, o ask.NewMes
 	}
 	d.messages.wake(p.WorkspaceID)
 	return m, nil
+}
+
+// carried refuses a live message that nothing would carry.
+func (d *Desk) carried(ctx context.Context, p domain.Principal, from, to string) error {
+	if p.Environment == domain.Test {
+		return nil
+	}
+	ways, err := d.waysOf(ctx, p.WorkspaceID, p.Environment, from, to)
+	if err == nil && len(ways) == 0 {
+		return errNoSMSRoute()
+	}
+	return err
+}
+
+func errNoSMSRoute() error {
+	return domain.Errorf(domain.CodeNoSMSRoute, "no trunk and no SMS gateway of this workspace carries such text messages; with a test key the built-in carrier takes them")
+}
+
+// sendTodo is what is to be done with a message that is queued.
+func sendTodo(env domain.Environment) domain.MessageTodo {
+	if env == domain.Test {
+		return domain.TodoSend
+	}
+	return domain.TodoCarry
 }
 
 func (d *Desk) newMessage(m *domain.Message, p domain.Principal) {
@@ -119,7 +144,12 @@ func (d *Desk) sender(ctx context.Context, p domain.Principal, w *domain.Workspa
 		if err != nil {
 			return "", problem("from", domain.CodeValidation, "from must be a full telephone number, best in E.164")
 		}
-		return e164, nil
+		if own, err := d.numberNamed(ctx, p.WorkspaceID, p.Environment, e164); err != nil {
+			return "", err
+		} else if own != nil && !own.SMSEnabled && p.Environment == domain.Live {
+			return "", problem("from", domain.CodeValidation, "from is a number that sends no messages: set its sms_enabled")
+		}
+		return d.callerID(ctx, p, e164)
 	}
 	q := commit.Query{Kind: "number", Workspace: p.WorkspaceID, Index: "sms=" + string(p.Environment), Oldest: true, Limit: 1}
 	var own string
@@ -133,7 +163,10 @@ func (d *Desk) sender(ctx context.Context, p domain.Principal, w *domain.Workspa
 		return own, storeErr(err)
 	}
 	own, err = d.callerID(ctx, p, "")
-	if err != nil || own != "" {
+	if err != nil || own != "" || p.Environment == domain.Live {
+		if own == "" && err == nil {
+			err = &domain.Error{Code: domain.CodeCallerIDRequired, Param: "from", Message: "from is required: the workspace has no number that messages may come from"}
+		}
 		return own, err
 	}
 	return testSender, nil
@@ -192,21 +225,40 @@ func (d *Desk) TestInboundMessage(ctx context.Context, p domain.Principal, o ask
 		Meta: domain.Meta{ID: newID(ctx, domain.PrefixMessage), WorkspaceID: p.WorkspaceID, Environment: p.Environment},
 		From: o.From, To: o.To, Body: o.Body, Media: o.Media,
 	}
-	end, err := d.revising.take(ctx, "sms "+p.WorkspaceID) // an opt-out is answered once
+	_, err := d.takeIn(ctx, m, nil)
+	return m, err
+}
+
+// takeIn keeps a message that came in, with what follows from it. seen, if it
+// is told, makes sure that it is taken once: known says that it was before.
+func (d *Desk) takeIn(ctx context.Context, m *domain.Message, seen *domain.TextSeen) (known bool, err error) {
+	end, err := d.revising.take(ctx, "sms "+m.WorkspaceID+m.From) // an opt-out is answered once
 	if err != nil {
-		return nil, err
+		return false, err
 	}
 	defer end()
-	c := commit.Change{Workspace: p.WorkspaceID}
+	c := commit.Change{Workspace: m.WorkspaceID}
+	if seen != nil {
+		if _, err = d.store.Get(ctx, seen); err == nil {
+			return true, nil
+		} else if !errors.Is(err, domain.ErrNotFound) {
+			return false, storeErr(err)
+		}
+		c.Guards = append(c.Guards, commit.Absent(seen.Key()))
+		c.Puts = append(c.Puts, seen)
+	}
 	if err = d.received(ctx, &c, m); err != nil {
-		return nil, err
+		return false, err
+	}
+	if seen != nil {
+		seen.MessageID = m.ID
 	}
 	if _, err = d.store.Apply(ctx, c); err != nil {
-		return nil, storeErr(err)
+		return false, storeErr(err)
 	}
-	d.node.committed(p.WorkspaceID)
-	d.messages.wake(p.WorkspaceID)
-	return m, nil
+	d.node.committed(m.WorkspaceID)
+	d.messages.wake(m.WorkspaceID)
+	return false, nil
 }
 
 // received adds a message that came in to a commit, with its event and the one
@@ -250,7 +302,7 @@ func (d *Desk) heardStop(ctx context.Context, c *commit.Change, m *domain.Messag
 	}
 	m.Todo = domain.TodoOptOut
 	notice := &domain.Message{
-		Direction: domain.Outbound, From: m.To, To: m.From, Body: sms.Notice, Status: domain.MessageQueued, Notice: true, ReplyTo: m.ID, Todo: domain.TodoSend,
+		Direction: domain.Outbound, From: m.To, To: m.From, Body: sms.Notice, Status: domain.MessageQueued, Notice: true, ReplyTo: m.ID, Todo: sendTodo(m.Environment),
 	}
 	d.newMessage(notice, domain.Principal{WorkspaceID: m.WorkspaceID, Environment: m.Environment})
 	c.Guards = append(c.Guards, commit.Absent(claim.Key()))

@@ -16,6 +16,7 @@ import (
 	"net/netip"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -137,7 +138,7 @@ func (h *house) open() {
 	loopback := netip.AddrFrom4([4]byte{127, 0, 0, 1})
 	h.engine, err = media.NewEngine(media.Config{BindIP: loopback, PublicIP: loopback, PortMin: low, PortMax: high, Log: log})
 	require.NoError(h, err)
-	h.ua, err = sip.New(sip.Config{Listen: []sip.Listener{{Network: "udp", Addr: "127.0.0.1:0"}}, PublicIP: loopback, OverloadAfter: patience, Log: log})
+	h.ua, err = sip.New(sip.Config{Listen: []sip.Listener{{Network: "udp", Addr: "127.0.0.1:0"}}, PublicIP: loopback, Secret: master, OverloadAfter: patience, Log: log})
 	require.NoError(h, err)
 	store := actors.Store(h.store)
 	if h.wrap != nil {
@@ -155,6 +156,7 @@ func (h *house) open() {
 		PublicURL: "https://calls.example", SpoolDir: filepath.Join(h.dir, "spool"), Log: log, Before: h.before,
 	})
 	h.ua.OnInvite(h.node.Inbound)
+	h.ua.OnText(h.node.Text)
 	h.ua.Registrar(h.node.Registrar())
 	h.ua.Admit(h.node.Book().Admit)
 	ended := make(chan error, 1)
@@ -430,13 +432,19 @@ type receiver struct {
 	roots *x509.CertPool
 	mu    sync.Mutex
 	ids   map[string]int
+	// other answers what is not sent to "/"; nil: as if it were.
+	other atomic.Pointer[func(w http.ResponseWriter, r *http.Request, body []byte)]
 }
 
 func newReceiver(t *testing.T) *receiver {
 	t.Helper()
 	r := &receiver{ids: make(map[string]int), roots: x509.NewCertPool()}
-	s := httptest.NewTLSServer(http.HandlerFunc(func(_ http.ResponseWriter, req *http.Request) {
+	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		body, _ := io.ReadAll(req.Body)
+		if f := r.other.Load(); f != nil && req.URL.Path != "/" {
+			(*f)(w, req, body)
+			return
+		}
 		var e event.Event
 		_ = json.Unmarshal(body, &e)
 		r.mu.Lock()

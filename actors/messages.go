@@ -15,6 +15,11 @@ import (
 // messagesAtOnce bounds the messages of one commit.
 const messagesAtOnce = 100
 
+// doMessages lets carriers have what is for them, and does the rest.
+func (d *Desk) doMessages(ctx context.Context, workspaceID string) error {
+	return errors.Join(d.carryMessages(ctx, workspaceID), d.moveMessages(ctx, workspaceID))
+}
+
 // moveMessages does what is to be done with the messages of a workspace, each
 // step durable before the next: what a process leaves, another one finds. What
 // cannot be done now holds nobody else back, and is the error.
@@ -99,7 +104,7 @@ func (d *Desk) moveMessage(ctx context.Context, c *commit.Change, key domain.Key
 	case domain.TodoOptOut:
 		err = d.listSender(ctx, m)
 		c.Deletes = append(c.Deletes, stopHeard(m).Key())
-	case "": // done since it was listed
+	case "", domain.TodoCarry, domain.TodoAwait: // done since it was listed, or for a carrier
 		return nil
 	default:
 		return fmt.Errorf("%w: %q", errTodo, m.Todo)

@@ -135,6 +135,8 @@ func New(cfg Config) *Node {
 	n.sender = webhook.NewClient(webhook.ClientConfig{Egress: cfg.Egress, RootCAs: cfg.RootCAs})
 	n.gate = webhook.NewGate(cfg.WebhookSends)
 	n.desk = &Desk{messages: newChore(), readings: newChore(), node: n, store: store, zones: calendar.NewShared(), keys: cfg.Keys, guests: newGuests(store, cfg.Keys), audit: newAuditor(cfg.Store, cfg.Log), log: cfg.Log, jobs: jobs.New(cfg.Log), exporting: make(chan struct{}, exportsAtOnce)}
+	n.desk.carriage = newCarriage()
+	n.desk.gateways = webhook.NewClient(webhook.ClientConfig{Egress: cfg.Egress, RootCAs: cfg.RootCAs})
 	return n
 }
 
@@ -183,10 +185,13 @@ func (n *Node) Start(ctx context.Context) error {
 		if err := n.desk.rememberOptOuts(ctx, w.ID); err != nil {
 			return err
 		}
+		if err := n.desk.rememberCarried(ctx, w.ID); err != nil {
+			return err
+		}
 		n.desk.messages.wake(w.ID)
 		n.desk.readings.wake(w.ID)
 	}
-	n.beside(func() { n.desk.messages.run(run, n.cfg.Log, "text messages", n.desk.moveMessages) })
+	n.beside(func() { n.desk.messages.run(run, n.cfg.Log, "text messages", n.desk.doMessages) })
 	n.beside(func() { n.desk.readings.run(run, n.cfg.Log, "knowledge bases", n.desk.readSources) })
 	n.beside(func() { n.desk.audit.run(run) })
 	n.beside(func() { n.housekeeping(run) })
@@ -329,6 +334,7 @@ func (n *Node) Drain(ctx context.Context) {
 		n.sys.Root.Send(t.campaigns, workspace.Tell{Message: campaign.Drain{}})
 		wait.Go(func() { n.drainCalls(ctx, t) })
 	}
+	wait.Go(func() { n.desk.carriage.finish(ctx) })
 	wait.Wait()
 }
 

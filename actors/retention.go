@@ -54,6 +54,9 @@ func (n *Node) sweep(ctx context.Context) {
 		if err := n.desk.sweepOld(ctx, id, time.Now()); err != nil && ctx.Err() == nil {
 			n.cfg.Log.Warn("old messages or appointments could not be deleted", slog.String("workspace_id", id), slog.Any("error", err))
 		}
+		if err := n.desk.sweepSeen(ctx, id, time.Now()); err != nil && ctx.Err() == nil {
+			n.cfg.Log.Warn("names of old messages could not be deleted", slog.String("workspace_id", id), slog.Any("error", err))
+		}
 		if err := n.desk.sweepEvents(ctx, id, time.Now()); err != nil && ctx.Err() == nil {
 			n.cfg.Log.Warn("old events could not be deleted", slog.String("workspace_id", id), slog.Any("error", err))
 		}

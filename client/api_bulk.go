@@ -202,18 +202,6 @@ type Bulk struct {
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// BulkError is an answer of the service, or a part of one.
-type BulkError struct {
-	// What was wrong with it.
-	Code string `json:"code"`
-	// The item's place, from 0.
-	Index int64 `json:"index"`
-	// The same in words.
-	Message string `json:"message"`
-	// The field to blame.
-	Param string `json:"param"`
-}
-
 // BulkItem is an answer of the service, or a part of one.
 type BulkItem struct {
 	// The job.

@@ -305,6 +305,16 @@ type ListCall struct {
 	Object string `json:"object"`
 }
 
+// Passage is an answer of the service, or a part of one.
+type Passage struct {
+	Heading         string `json:"heading,omitzero"`
+	KnowledgeBaseID string `json:"knowledge_base_id"`
+	// For people.
+	Name     string `json:"name"`
+	SourceID string `json:"source_id"`
+	URL      string `json:"url,omitzero"`
+}
+
 // PressRequest is sent to the service.
 type PressRequest struct {
 	// 0-9, *, # and A-D; w and a comma wait for half a second.
@@ -334,7 +344,9 @@ type Segment struct {
 	// Counts them from 0.
 	Index int64 `json:"index"`
 	// Whether the other side broke in.
-	Interrupted bool `json:"interrupted"`
+	Interrupted     bool      `json:"interrupted"`
+	LlmFirstTokenMs int64     `json:"llm_first_token_ms,omitzero"`
+	Sources         []Passage `json:"sources,omitzero"`
 	// agent, caller or human.
 	Speaker string `json:"speaker"`
 	// When it began, from the answer.

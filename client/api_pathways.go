@@ -307,6 +307,7 @@ type Node struct {
 	// converse: what may be looked up in.
 	KnowledgeBaseIDs []string `json:"knowledge_base_ids,omitzero"`
 	Length           *int64   `json:"length,omitempty"`
+	MaxTurns         *int64   `json:"max_turns,omitempty"`
 	Mode             *string  `json:"mode,omitempty"`
 	Notes            *string  `json:"notes,omitempty"`
 	Outcome          *string  `json:"outcome,omitempty"`

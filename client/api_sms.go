@@ -86,6 +86,94 @@ func (c *Client) SendSMS(ctx context.Context, body *NewMessage, options ...Optio
 	return send[Message](ctx, c, "POST", "/v1/sms", nil, asJSON(body), options)
 }
 
+// ListSMSGatewaysQuery is what ListSMSGateways can be asked; what is zero is left out.
+type ListSMSGatewaysQuery struct {
+	// Rows per page.
+	Limit int64
+	// next_cursor of the page before.
+	Cursor string
+	// Only what was created after this time.
+	CreatedAfter time.Time
+	// Only what was created before this time.
+	CreatedBefore time.Time
+}
+
+func (q *ListSMSGatewaysQuery) values() url.Values {
+	v := make(url.Values)
+	if q.Limit != 0 {
+		v.Set("limit", strconv.FormatInt(q.Limit, 10))
+	}
+	if q.Cursor != "" {
+		v.Set("cursor", q.Cursor)
+	}
+	if !q.CreatedAfter.IsZero() {
+		v.Set("created_after", q.CreatedAfter.UTC().Format(time.RFC3339Nano))
+	}
+	if !q.CreatedBefore.IsZero() {
+		v.Set("created_before", q.CreatedBefore.UTC().Format(time.RFC3339Nano))
+	}
+	return v
+}
+
+// ListSMSGateways: List SMS gateways.
+//
+// GET /v1/sms-gateways
+func (c *Client) ListSMSGateways(ctx context.Context, q ListSMSGatewaysQuery, options ...Option) (*ListSMSGateway, error) {
+	return send[ListSMSGateway](ctx, c, "GET", "/v1/sms-gateways", q.values(), nil, options)
+}
+
+// AllSMSGateways walks the pages of ListSMSGateways to their end; an error is the last that comes.
+func (c *Client) AllSMSGateways(ctx context.Context, q ListSMSGatewaysQuery, options ...Option) iter.Seq2[SMSGateway, error] {
+	return pages(&q.Cursor, func() ([]SMSGateway, *string, error) {
+		l, err := c.ListSMSGateways(ctx, q, options...)
+		if err != nil {
+			return nil, nil, err
+		}
+		return l.Data, l.NextCursor, nil
+	})
+}
+
+// CreateSMSGateway: Create an SMS gateway.
+//
+// POST /v1/sms-gateways
+//
+// Live messages that it may take are posted to its URL as JSON {message_id, from, to, body, media, segments, encoding, created_at}, signed as deliveries of events are, with the message's id as Idempotency-Key: the same key is the same message, sent again because no answer was seen. Any 2xx says that the gateway has it; 408, 425, 429, 5xx and silence are tried again (Retry-After is honoured), anything else is final. The secret is in this answer only. 409 invalid_state with a test key.
+func (c *Client) CreateSMSGateway(ctx context.Context, body *SMSGatewayChange, options ...Option) (*SMSGateway, error) {
+	return send[SMSGateway](ctx, c, "POST", "/v1/sms-gateways", nil, asJSON(body), options)
+}
+
+// DeleteSMSGateway: Delete an SMS gateway.
+//
+// DELETE /v1/sms-gateways/{id}
+func (c *Client) DeleteSMSGateway(ctx context.Context, id string, options ...Option) (*Deleted, error) {
+	return send[Deleted](ctx, c, "DELETE", "/v1/sms-gateways/"+url.PathEscape(id), nil, nil, options)
+}
+
+// GetSMSGateway: Get an SMS gateway.
+//
+// GET /v1/sms-gateways/{id}
+func (c *Client) GetSMSGateway(ctx context.Context, id string, options ...Option) (*SMSGateway, error) {
+	return send[SMSGateway](ctx, c, "GET", "/v1/sms-gateways/"+url.PathEscape(id), nil, nil, options)
+}
+
+// UpdateSMSGateway: Change an SMS gateway.
+//
+// PATCH /v1/sms-gateways/{id}
+//
+// A changed secret is in this answer only.
+func (c *Client) UpdateSMSGateway(ctx context.Context, id string, body *SMSGatewayChange, options ...Option) (*SMSGateway, error) {
+	return send[SMSGateway](ctx, c, "PATCH", "/v1/sms-gateways/"+url.PathEscape(id), nil, asJSON(body), options)
+}
+
+// TellSMSGatewayEvents: Tell of messages, as a gateway.
+//
+// POST /v1/sms-gateways/{id}/events
+//
+// For the gateway, with an API key of the workspace: what came in, and what became of messages that were posted to it. 200 says that all of it is stored; after anything else, or no answer, it is told again as a whole. What cannot be taken (an unknown number or message) has an error in its result and holds nothing else back.
+func (c *Client) TellSMSGatewayEvents(ctx context.Context, id string, body *SMSGatewayEvents, options ...Option) (*SMSGatewayResults, error) {
+	return send[SMSGatewayResults](ctx, c, "POST", "/v1/sms-gateways/"+url.PathEscape(id)+"/events", nil, asJSON(body), options)
+}
+
 // DeleteSMS: Delete a text message.
 //
 // DELETE /v1/sms/{id}
@@ -115,6 +203,18 @@ func (c *Client) TestInboundSMS(ctx context.Context, body *TestMessage, options 
 type ListMessage struct {
 	// The rows of this page.
 	Data []Message `json:"data"`
+	// Whether there is another page.
+	HasMore bool `json:"has_more"`
+	// Send it as cursor for the next page; null at the end.
+	NextCursor *string `json:"next_cursor"`
+	// What kind of resource this is. One of list.
+	Object string `json:"object"`
+}
+
+// ListSMSGateway is an answer of the service, or a part of one.
+type ListSMSGateway struct {
+	// The rows of this page.
+	Data []SMSGateway `json:"data"`
 	// Whether there is another page.
 	HasMore bool `json:"has_more"`
 	// Send it as cursor for the next page; null at the end.
@@ -155,6 +255,8 @@ type Message struct {
 	MessageID string `json:"message_id"`
 	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
 	Metadata map[string]string `json:"metadata,omitzero"`
+	// When it is handed to a carrier again.
+	NextTryAt *time.Time `json:"next_try_at,omitempty"`
 	// Outbound: it answers an opt-out, once.
 	Notice bool `json:"notice"`
 	// What kind of resource this is.
@@ -163,6 +265,8 @@ type Message struct {
 	OptOut bool `json:"opt_out"`
 	// The message that it answers.
 	ReplyTo string `json:"reply_to,omitzero"`
+	// The trunk or SMS gateway that carried it.
+	RouteID string `json:"route_id,omitzero"`
 	// How many pieces it takes over the air.
 	Segments int64 `json:"segments"`
 	// When a carrier took it.
@@ -171,10 +275,104 @@ type Message struct {
 	Status string `json:"status"`
 	// E.164.
 	To string `json:"to"`
+	// How often it was handed to a carrier.
+	Tries int64 `json:"tries,omitzero"`
 	// When it was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
 	// Whose it is.
 	WorkspaceID string `json:"workspace_id"`
+}
+
+// SMSGateway is an answer of the service, or a part of one.
+type SMSGateway struct {
+	// When it was made.
+	CreatedAt time.Time `json:"created_at"`
+	// live or test; the two never see each other.
+	Environment string `json:"environment"`
+	// Names it; never changes and is never given again.
+	ID string `json:"id"`
+	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	Metadata map[string]string `json:"metadata,omitzero"`
+	// For people.
+	Name string `json:"name"`
+	// What kind of resource this is.
+	Object string `json:"object"`
+	// Numbers that it takes; empty: all.
+	Prefixes []string `json:"prefixes"`
+	// Among trunks and gateways of one prefix length: lower first.
+	Priority int64 `json:"priority"`
+	// Signs what is sent to the URL. Shown once, at creation and when it is changed.
+	Secret string `json:"secret,omitzero"`
+	// The last letters of the secret.
+	SecretHint string `json:"secret_hint"`
+	// When it was last changed.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Where messages are posted.
+	URL string `json:"url"`
+	// Whose it is.
+	WorkspaceID string `json:"workspace_id"`
+}
+
+// SMSGatewayChange is sent to the service.
+type SMSGatewayChange struct {
+	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	Metadata map[string]string `json:"metadata,omitzero"`
+	// For people.
+	Name *string `json:"name,omitempty"`
+	// Numbers that it takes; empty: all. Of trunks and gateways the one with the longest is taken.
+	Prefixes []string `json:"prefixes,omitzero"`
+	// Among those of one prefix length: lower first.
+	Priority *int64 `json:"priority,omitempty"`
+	// Signs what is posted, as a webhook's does; made here where it is left out. An empty one in a PATCH is made anew.
+	Secret *string `json:"secret,omitempty"`
+	// Where messages are posted: https only, at an address that may be reached.
+	URL *string `json:"url,omitempty"`
+}
+
+// SMSGatewayEvent is sent to the service.
+type SMSGatewayEvent struct {
+	// Of received: at most 1600 letters.
+	Body *string `json:"body,omitempty"`
+	// Of undelivered and failed: why, in a word.
+	ErrorCode *string `json:"error_code,omitempty"`
+	// The same for people.
+	ErrorMessage *string `json:"error_message,omitempty"`
+	// Of received, best in E.164.
+	From *string `json:"from,omitempty"`
+	// Of received: the gateway's own name for the message. Told again, it is taken once.
+	ID *string `json:"id,omitempty"`
+	// Of received: addresses of pictures and the like, https only; 10 at most.
+	Media []string `json:"media,omitzero"`
+	// Of delivered, undelivered and failed: the message_id that was posted.
+	MessageID *string `json:"message_id,omitempty"`
+	// Of received: a number of the workspace.
+	To *string `json:"to,omitempty"`
+	// received tells of a message that came in, the others of one that was posted to the gateway. One of received, delivered, undelivered, failed.
+	Type string `json:"type"`
+}
+
+// SMSGatewayEvents is sent to the service.
+type SMSGatewayEvents struct {
+	// 1 to 100, in the order in which they are to be taken.
+	Events []SMSGatewayEvent `json:"events"`
+}
+
+// SMSGatewayResult is an answer of the service, or a part of one.
+type SMSGatewayResult struct {
+	// It was told before.
+	Duplicate bool `json:"duplicate"`
+	// Why it cannot be taken: telling it again will not help.
+	Error *BulkError `json:"error,omitempty"`
+	// Its place among the events, from 0.
+	Index int64 `json:"index"`
+	// The message it made or changed; empty where it was not taken.
+	MessageID string `json:"message_id,omitzero"`
+}
+
+// SMSGatewayResults is an answer of the service, or a part of one.
+type SMSGatewayResults struct {
+	// One for each event, in their order.
+	Results []SMSGatewayResult `json:"results"`
 }
 
 // TestMessage is sent to the service.

@@ -298,6 +298,8 @@ type Trunk struct {
 	Simulator bool `json:"simulator,omitzero"`
 	// Where the carrier is to send calls.
 	SIPURI string `json:"sip_uri,omitzero"`
+	// How it carries text messages by SIP MESSAGE: off, plain, or imdn for CPIM with delivery reports.
+	SMS string `json:"sms"`
 	// Whether the sound is encrypted: off, optional or required.
 	Srtp string `json:"srtp"`
 	// Whether keys are told without TLS.
@@ -382,6 +384,8 @@ type TrunkChange struct {
 	Proxies []NewProxy `json:"proxies,omitzero"`
 	// Registers at the first proxy with the credentials of auth.
 	Register *bool `json:"register,omitempty"`
+	// How it carries text messages by SIP MESSAGE: not at all, as plain text, or wrapped in CPIM with a request for delivery reports. One of off, plain, imdn.
+	SMS *string `json:"sms,omitempty"`
 	// Keys go in the SDP: without transport tls, optional counts as off. One of off, optional, required.
 	Srtp *string `json:"srtp,omitempty"`
 	// Tells keys of SRTP without TLS too, where whoever sees the signalling can listen.

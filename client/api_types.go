@@ -21,6 +21,18 @@ type AnalysisField struct {
 	Values []string `json:"values,omitzero"`
 }
 
+// BulkError is an answer of the service, or a part of one.
+type BulkError struct {
+	// What was wrong with it.
+	Code string `json:"code"`
+	// The item's place, from 0.
+	Index int64 `json:"index"`
+	// The same in words.
+	Message string `json:"message"`
+	// The field to blame.
+	Param string `json:"param"`
+}
+
 // Call is an answer of the service, or a part of one.
 type Call struct {
 	// Which agent speaks.

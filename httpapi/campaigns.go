@@ -15,7 +15,7 @@ import (
 type NewContact struct {
 	Phone    string         `json:"phone" maxLength:"64" doc:"E.164, or national in the campaign's default_country." example:"+12025550123"`
 	Context  domain.Context `json:"context,omitempty" doc:"Variables of the pathway's text."`
-	Timezone string         `json:"timezone,omitempty" maxLength:"64" doc:"Overrides the zone of the number."`
+	Timezone string         `json:"timezone,omitempty" doc:"Overrides the zone of the number."`
 	Country  string         `json:"country,omitempty" maxLength:"2"`
 }
 

@@ -16,12 +16,13 @@ type booked struct {
 	messages     shelf[*domain.Message]
 	knowledge    shelf[*domain.KnowledgeBase]
 	tools        shelf[*domain.Tool]
+	gateways     shelf[*domain.SMSGateway]
 	versions     []*domain.AgentVersion
 	asked        []any // the last orders, as they came
 }
 
 func (f *fake) furnish() {
-	f.tools.kind = domain.PrefixTool
+	f.tools.kind, f.gateways.kind = domain.PrefixTool, domain.PrefixGateway
 	f.providers.kind, f.appointments.kind, f.messages.kind, f.knowledge.kind = domain.PrefixProvider, domain.PrefixAppoint, domain.PrefixMessage, domain.PrefixKnowledge
 }
 
@@ -101,6 +102,49 @@ func (f *fake) RescheduleAppointment(_ context.Context, _ domain.Principal, id s
 
 func (f *fake) DeleteAppointment(_ context.Context, _ domain.Principal, id string) error {
 	return f.appointments.drop(id)
+}
+
+func (f *fake) CreateSMSGateway(_ context.Context, p domain.Principal, g *domain.SMSGateway) (*domain.SMSGateway, error) {
+	if p.Environment == domain.Test {
+		return nil, domain.Errorf(domain.CodeInvalidState, "For a live key.")
+	}
+	if g.Secret == "" {
+		g.Secret = "whsec_made"
+	}
+	g.SecretHint = "…made"
+	return f.gateways.add(g), nil
+}
+
+func (f *fake) SMSGateway(_ context.Context, _ domain.Principal, id string) (*domain.SMSGateway, error) {
+	return f.gateways.get(id)
+}
+
+func (f *fake) ListSMSGateways(_ context.Context, _ domain.Principal, q ask.Page) (ask.List[*domain.SMSGateway], error) {
+	return f.gateways.list(q), nil
+}
+
+func (f *fake) UpdateSMSGateway(_ context.Context, _ domain.Principal, id string, change func(*domain.SMSGateway) error) (*domain.SMSGateway, error) {
+	return alter(&f.gateways, id, change)
+}
+
+func (f *fake) DeleteSMSGateway(_ context.Context, _ domain.Principal, id string) error {
+	return f.gateways.drop(id)
+}
+
+func (f *fake) SMSGatewayEvents(_ context.Context, _ domain.Principal, id string, all []ask.GatewayEvent) ([]ask.GatewayTaken, error) {
+	f.heard(all)
+	if _, err := f.gateways.get(id); err != nil {
+		return nil, err
+	}
+	out := []ask.GatewayTaken{}
+	for i, e := range all {
+		t := ask.GatewayTaken{Index: i, MessageID: "msg_" + ulidOf(i)}
+		if e.To == "+12025550190" {
+			t = ask.GatewayTaken{Index: i, Code: domain.CodeValidation, Message: "Nobody's number.", Param: "to"}
+		}
+		out = append(out, t)
+	}
+	return out, nil
 }
 
 func (f *fake) SendMessage(_ context.Context, _ domain.Principal, o ask.NewMessage) (*domain.Message, error) {

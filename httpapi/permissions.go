@@ -69,6 +69,7 @@ func routeTable() map[string]rule {
 	crud("/v1/tools", "tool", "PATCH", readAgents, writeAgents, admin)
 	crud("/v1/phone-numbers", "phone_number", "PATCH", readCalls, writeCalls, admin)
 	crud("/v1/trunks", "trunk", "PATCH", readCalls, writeCalls, admin)
+	crud("/v1/sms-gateways", "sms_gateway", "PATCH", readCalls, writeCalls, admin)
 	crud("/v1/dnc-lists", "dnc_list", "PATCH", readCalls, writeCalls, admin)
 	crud("/v1/phones", "phone", "PATCH", readCalls, writeCalls, admin)
 	crud("/v1/providers", "provider", "PATCH", readAgents, writeAgents, admin)
@@ -179,6 +180,7 @@ func resourceRules() map[string]rule {
 		"GET /v1/sms/{id}":                                   {need: readCalls},
 		"DELETE /v1/sms/{id}":                                {writeCalls, "admin", "message.deleted", "message"},
 		"POST /v1/test/inbound-sms":                          {need: writeCalls},
+		"POST /v1/sms-gateways/{id}/events":                  {need: writeCalls},
 		"POST /v1/knowledge-base/{id}/search":                {need: readAgents},
 		"POST /v1/knowledge-base/{id}/sources":               {writeAgents, "admin", "knowledge_base.source_added", "knowledge_base"},
 		"GET /v1/knowledge-base/{id}/sources":                {need: readAgents},

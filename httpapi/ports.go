@@ -52,6 +52,7 @@ type Ports struct {
 	Health     Health
 	Bookings   Bookings
 	Messages   Messages
+	Gateways   SMSGateways
 	Knowledge  Knowledge
 	Once       Once // nil: the Idempotency-Key header has no effect
 }

@@ -52,6 +52,21 @@ type Messages interface {
 	TestInboundMessage(ctx context.Context, p domain.Principal, o ask.InboundMessage) (*domain.Message, error)
 }
 
+// SMSGateways carry text messages over HTTP.
+type SMSGateways interface {
+	// CreateSMSGateway makes the secret where it is empty. invalid_state with a
+	// test key; a URL outside Egress: 422 invalid_url.
+	CreateSMSGateway(ctx context.Context, p domain.Principal, g *domain.SMSGateway) (*domain.SMSGateway, error)
+	SMSGateway(ctx context.Context, p domain.Principal, id string) (*domain.SMSGateway, error)
+	ListSMSGateways(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.SMSGateway], error)
+	// UpdateSMSGateway: an emptied secret is made anew.
+	UpdateSMSGateway(ctx context.Context, p domain.Principal, id string, change func(*domain.SMSGateway) error) (*domain.SMSGateway, error)
+	DeleteSMSGateway(ctx context.Context, p domain.Principal, id string) error
+	// SMSGatewayEvents answers for each event what became of it, in their order.
+	// After an error some may have been taken; all may be told again.
+	SMSGatewayEvents(ctx context.Context, p domain.Principal, id string, all []ask.GatewayEvent) ([]ask.GatewayTaken, error)
+}
+
 // Tools are what agents may do besides speaking.
 type Tools interface {
 	// CreateTool: already_exists with param name where another one has it; a URL

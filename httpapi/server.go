@@ -165,6 +165,7 @@ func (s *Server) routes() {
 	s.ticketRoutes()
 	s.agentRoutes()
 	s.toolRoutes()
+	s.gatewayRoutes()
 	s.pathwayRoutes()
 	s.numberRoutes()
 	s.trunkRoutes()

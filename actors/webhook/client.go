@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -142,6 +143,9 @@ type Answer struct {
 	Status int           // 0: none came
 	Took   time.Duration // until the answer's headers, or the failure
 	Error  string        // why it is no success, fit to be shown
+	// RetryAfter is what the answer asks for in seconds, an hour at most; 0:
+	// nothing.
+	RetryAfter time.Duration
 }
 
 // Send makes one attempt. The answer counts once its headers are there; its
@@ -165,6 +169,9 @@ func (c *Client) Send(ctx context.Context, r Request) Answer {
 	}
 	defer func() { _ = resp.Body.Close() }()
 	a.Status = resp.StatusCode
+	if n, err := strconv.ParseUint(resp.Header.Get("Retry-After"), 10, 31); err == nil {
+		a.RetryAfter = min(time.Duration(n)*time.Second, time.Hour)
+	}
 	if a.Status < 200 || a.Status > 299 {
 		a.Error = fmt.Sprintf("the endpoint answered %d", a.Status)
 	}

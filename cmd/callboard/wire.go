@@ -323,6 +323,7 @@ func (s *service) tree(more extras) error {
 		SpoolDir:  s.folder("spool"), Traces: s.traces, Log: s.log,
 	})
 	s.ua.OnInvite(s.node.Inbound)
+	s.ua.OnText(s.node.Text)
 	s.ua.Registrar(s.node.Registrar())
 	s.ua.Admit(s.node.Book().Admit)
 	return nil
@@ -440,6 +441,6 @@ func portsOf(d *actors.Desk) httpapi.Ports {
 	return httpapi.Ports{
 		Auth: d, Campaigns: d, Contacts: d, Calls: d, Recordings: d, Listening: d, Agents: d, Pathways: d, Tools: d, Trunks: d, Numbers: d, Phones: d, DNC: d,
 		Webhooks: d, Deliveries: d, Keys: d, Tokens: d, OAuth: d, Consents: d, Users: d, Audit: d, Workspaces: d, Usages: d, Bulks: d, Exports: d, Tenants: d, Events: d, Health: d, Once: d,
-		Bookings: d, Messages: d, Knowledge: d,
+		Bookings: d, Messages: d, Gateways: d, Knowledge: d,
 	}
 }

@@ -1,0 +1,192 @@
+package actors
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/trunk"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/domain/sms"
+	"github.com/callboard/callboard/sip"
+)
+
+// What is answered to a MESSAGE besides what calls are answered.
+const (
+	sipOK         = 200
+	sipBadRequest = 400
+	sipBadType    = 415
+)
+
+// Text takes a MESSAGE of a trunk. It is answered when the message is safe, so
+// that nothing is lost in between. It returns at once.
+func (n *Node) Text(in *sip.IncomingText) {
+	if n.drain.Load() || !n.loaded.Load() {
+		in.Reply(sipUnavailable, overloadAfter)
+		return
+	}
+	if n.taking.Add(1) > mostTaken {
+		n.taking.Add(-1)
+		in.Reply(sipUnavailable, overloadAfter)
+		return
+	}
+	n.beside(func() {
+		defer n.taking.Add(-1)
+		defer func() {
+			if v := recover(); v != nil {
+				in.Reply(sipServerError, 0)
+				panic(v)
+			}
+		}()
+		ctx, cancel := context.WithTimeout(context.Background(), inboundLimit)
+		defer cancel()
+		code, err := n.takeText(ctx, in)
+		switch {
+		case errors.Is(err, errUnproved):
+			in.Challenge()
+		case err != nil:
+			n.cfg.Log.Warn("a text message could not be taken", slog.String("sip_call_id", in.CallID), slog.Any("error", err))
+			in.Reply(sipUnavailable, overloadAfter)
+		default:
+			in.Reply(code, 0)
+		}
+	})
+}
+
+// takeText keeps a message or a report, and says what is answered.
+func (n *Node) takeText(ctx context.Context, in *sip.IncomingText) (code int, err error) {
+	content, err := sms.ReadContent(in.ContentType, in.Body)
+	switch {
+	case errors.Is(err, sms.ErrType):
+		return sipBadType, nil
+	case err != nil, content.Report == nil && !bodyFits(content.Body):
+		return sipBadRequest, nil //nolint:nilerr // told by the answer
+	}
+	as := &sip.Incoming{To: in.To, From: in.From, TrunkID: in.TrunkID, Proved: in.Proved, Source: in.Source}
+	entries, closed := parted(n.book.Of(in.Source), as)
+	carries := func(e trunk.Entry) bool { return e.Trunk.SMS == domain.SMSPlain || e.Trunk.SMS == domain.SMSIMDN }
+	if content.Report != nil {
+		return n.takeReport(ctx, slices.Concat(entries, closed), entries, content.Report)
+	}
+	number, entry, err := n.numberOf(ctx, as)
+	switch {
+	case errors.Is(err, errNoNumber):
+		return sipNotFound, nil
+	case err != nil:
+		return 0, err
+	case !carries(entry):
+		return sipForbidden, nil
+	}
+	w := n.workspace(number.WorkspaceID)
+	if w == nil {
+		return sipNotFound, nil
+	}
+	country := countryOf(&entry.Trunk, w)
+	m := &domain.Message{
+		Meta: domain.Meta{WorkspaceID: number.WorkspaceID, Environment: number.Environment}, From: calledBy(in.From, country), To: number.Number,
+		Body: content.Body, RouteID: entry.Trunk.ID,
+	}
+	if number.Number == "*" {
+		m.To = calledBy(in.To, country)
+	}
+	_, err = n.desk.takeIn(ctx, m, seenText(number.WorkspaceID, entry.Trunk.ID, in.Key))
+	return sipOK, err
+}
+
+// bodyFits says whether a text that came in may be kept: one with letters, and
+// not longer than ten messages of the longest that we send.
+func bodyFits(body string) bool {
+	return body != "" && utf8.RuneCountInString(body) <= sms.MaxBody && !strings.ContainsRune(body, 0)
+}
+
+// seenText is the row that tells a message of a carrier from another one.
+func seenText(workspaceID, carrierID, key string) *domain.TextSeen {
+	sum := sha256.Sum256([]byte(carrierID + "\x00" + key))
+	return &domain.TextSeen{WorkspaceID: workspaceID, ID: mailbox.NewID(domain.PrefixMessage), Digest: hex.EncodeToString(sum[:])}
+}
+
+// takeReport puts a delivery report into the message it names: one that went
+// over a trunk at its source. A report of nothing of ours is taken, too: it
+// would only come again.
+func (n *Node) takeReport(ctx context.Context, all, proved []trunk.Entry, r *sms.Report) (code int, err error) {
+	for _, e := range all {
+		m, _, err := n.desk.messageAt(ctx, domain.Key{Kind: "message", Workspace: e.WorkspaceID, ID: r.MessageID})
+		if err != nil {
+			return 0, err
+		}
+		if m == nil || m.RouteID != e.Trunk.ID {
+			continue
+		}
+		if !slices.ContainsFunc(proved, func(p trunk.Entry) bool { return p.Trunk.ID == e.Trunk.ID }) {
+			return 0, errUnproved
+		}
+		return sipOK, n.desk.reported(ctx, m.Key(), r)
+	}
+	return sipOK, nil
+}
+
+// reported puts what a carrier tells into a message, with its events.
+func (d *Desk) reported(ctx context.Context, key domain.Key, r *sms.Report) error {
+	for range tries {
+		m, version, err := d.messageAt(ctx, key)
+		if err != nil || m == nil {
+			return storeErr(err)
+		}
+		now := stamp()
+		sent, told := sms.Told(m, r, now)
+		if !told {
+			return nil
+		}
+		m.UpdatedAt = now
+		c := commit.Change{Workspace: m.WorkspaceID, Guards: []commit.Guard{{Key: key, Version: version}}, Puts: []domain.Record{m}}
+		if sent {
+			as := *m
+			as.Status, as.ErrorCode = domain.MessageSent, ""
+			c.Events, c.Adds = append(c.Events, smsEvent(&as, event.SMSSent)), d.messageCounted(m, now)
+		}
+		about := event.SMSDelivered
+		if m.Status != domain.MessageDelivered {
+			about = event.SMSFailed
+		}
+		c.Events = append(c.Events, smsEvent(m, about))
+		if _, err = d.store.Apply(ctx, c); errors.Is(err, domain.ErrConflict) {
+			continue
+		}
+		if err == nil {
+			d.node.committed(m.WorkspaceID)
+		}
+		return storeErr(err)
+	}
+	return domain.Errorf(domain.CodeUnavailable, "others keep changing this message; try again").With("retry_after", 1)
+}
+
+// seenFor is how long a message that came in is known.
+const seenFor = 24 * time.Hour
+
+// sweepSeen forgets messages that came in long ago.
+func (d *Desk) sweepSeen(ctx context.Context, workspaceID string, now time.Time) error {
+	q := commit.Query{Kind: "sms_seen", Workspace: workspaceID, Index: "all", Oldest: true, Limit: sweepBatch, To: sortAt(domain.PrefixMessage, now.Add(-seenFor))}
+	for n := sweepBatch; n == sweepBatch && ctx.Err() == nil; {
+		c := commit.Change{Workspace: workspaceID}
+		_, err := d.store.List(ctx, q, func() domain.Record { return &domain.TextSeen{} }, func(r domain.Record) error {
+			c.Deletes = append(c.Deletes, r.Key())
+			return nil
+		})
+		if n = len(c.Deletes); err != nil || n == 0 {
+			return err
+		}
+		if _, err = d.store.Apply(ctx, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}

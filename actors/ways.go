@@ -1,0 +1,184 @@
+package actors
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/callboard/callboard/actors/webhook"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/hook"
+	"github.com/callboard/callboard/domain/route"
+	"github.com/callboard/callboard/domain/sms"
+	"github.com/callboard/callboard/sip"
+)
+
+// way is what may carry a message: one proxy of a trunk, or a gateway.
+type way struct {
+	trunk   *domain.Trunk
+	proxy   domain.Proxy
+	gateway *domain.SMSGateway
+}
+
+func (w *way) id() string {
+	if w.gateway != nil {
+		return w.gateway.ID
+	}
+	return w.trunk.ID
+}
+
+// waysOf are the ways of a message, the best first: by the longest prefix and
+// the priority of trunks and gateways, those of one trunk by the priority of its
+// proxies. A number that belongs to a trunk which carries messages goes over
+// that trunk.
+func (d *Desk) waysOf(ctx context.Context, workspaceID string, env domain.Environment, from, to string) ([]way, error) {
+	all, gateways, err := d.carriers(ctx, workspaceID, env)
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	call := route.Call{To: to, From: from, Environment: env}
+	own, err := d.numberNamed(ctx, workspaceID, env, from)
+	if err != nil {
+		return nil, err
+	}
+	if own != nil && slices.ContainsFunc(all, func(t *domain.Trunk) bool { return t.ID == own.TrunkID }) {
+		call.TrunkID = own.TrunkID
+	}
+	var out []way
+	for _, i := range route.Trunks(all, call) {
+		if g := gateways[all[i].ID]; g != nil {
+			out = append(out, way{gateway: g})
+			continue
+		}
+		proxies := slices.Clone(all[i].Proxies)
+		slices.SortStableFunc(proxies, func(a, b domain.Proxy) int { return a.Priority - b.Priority })
+		for _, p := range proxies {
+			out = append(out, way{trunk: all[i], proxy: p})
+		}
+	}
+	return out, nil
+}
+
+// carriers are the trunks and gateways that carry messages; gateways, which are
+// named by their ids too, stand among the trunks as the choice sees them.
+func (d *Desk) carriers(ctx context.Context, workspaceID string, env domain.Environment) ([]*domain.Trunk, map[string]*domain.SMSGateway, error) {
+	var all []*domain.Trunk
+	gateways := make(map[string]*domain.SMSGateway)
+	err := every(ctx, d.store, "trunk", workspaceID, "env="+string(env), func(t *domain.Trunk) {
+		if (t.SMS == domain.SMSPlain || t.SMS == domain.SMSIMDN) && !t.Simulator {
+			all = append(all, t)
+		}
+	})
+	if err == nil {
+		err = every(ctx, d.store, "sms_gateway", workspaceID, "env="+string(env), func(g *domain.SMSGateway) {
+			gateways[g.ID] = g
+			all = append(all, &domain.Trunk{Meta: g.Meta, Prefixes: g.Prefixes, Priority: g.Priority})
+		})
+	}
+	return all, gateways, storeErr(err)
+}
+
+// numberNamed is the row of a number of the workspace; nil: it is none.
+func (d *Desk) numberNamed(ctx context.Context, workspaceID string, env domain.Environment, e164 string) (own *domain.PhoneNumber, err error) {
+	if e164 == "" {
+		return nil, nil //nolint:nilnil // none is no error
+	}
+	q := commit.Query{Kind: "number", Workspace: workspaceID, Index: "number=" + e164, Oldest: true, Limit: 10}
+	_, err = d.store.List(ctx, q, func() domain.Record { return &domain.PhoneNumber{} }, func(r domain.Record) error {
+		if n, ok := r.(*domain.PhoneNumber); ok && n.Environment == env && own == nil {
+			own = n
+		}
+		return nil
+	})
+	return own, storeErr(err)
+}
+
+// resumed is the way by which a message that a process left half handed over
+// may go once more without arriving twice; nil: nobody knows whether it would.
+// A gateway knows it by its id; a SIP far end takes it for a retransmission for
+// a while.
+func resumed(ways []way, m *domain.Message) *way {
+	for i := range ways {
+		w := &ways[i]
+		if w.id() != m.RouteID {
+			continue
+		}
+		if w.gateway != nil || m.TriedAt != nil && sms.Known(w.trunk, m.Body, time.Since(*m.TriedAt)) {
+			return w
+		}
+	}
+	return nil
+}
+
+// hand gives a message to a carrier and waits for its answer. An error says
+// that the process ends meanwhile.
+func (d *Desk) hand(ctx context.Context, m *domain.Message, by *way) (sms.Answer, error) {
+	if by.gateway != nil {
+		return d.handGateway(ctx, m, by.gateway), ctx.Err()
+	}
+	return d.handTrunk(ctx, m, by)
+}
+
+// handTrunk sends a message by SIP MESSAGE (RFC 3428).
+func (d *Desk) handTrunk(ctx context.Context, m *domain.Message, by *way) (sms.Answer, error) {
+	t, p := by.trunk, by.proxy
+	out := &sip.Text{
+		Name: m.ID + " " + strconv.Itoa(m.Tries), To: t.Dialled(m.To), From: t.Written(m.From), FromDomain: t.FromDomain,
+		Target: sip.Target{Host: p.Host, Port: p.Port, Transport: p.Transport, TrunkID: t.ID}, ContentType: sms.TypePlain, Body: []byte(m.Body),
+	}
+	if p := t.OutboundProxy; p != nil {
+		out.Proxy = &sip.Target{Host: p.Host, Port: p.Port, Transport: p.Transport, TrunkID: t.ID}
+	}
+	if a := t.Auth; a != nil {
+		out.Credentials = &sip.Credentials{Username: a.Username, Password: a.Password, Realm: a.Realm}
+	}
+	if t.SMS == domain.SMSIMDN {
+		host := t.FromDomain
+		if host == "" {
+			host = p.Host
+		}
+		e := sms.Envelope{ID: m.ID, From: "sip:" + out.From + "@" + host, To: "sip:" + out.To + "@" + p.Host, At: m.CreatedAt, Body: m.Body}
+		out.ContentType, out.Body = sms.TypeCPIM, e.Wrap()
+	}
+	f, err := d.node.cfg.SIP.SendText(ctx, out)
+	if ctx.Err() != nil {
+		return sms.Answer{}, ctx.Err()
+	}
+	if err != nil { // it did not leave: what stands in the trunk cannot be sent to
+		return sms.Answer{Unsent: true}, nil //nolint:nilerr // told by the answer
+	}
+	return sms.Answer{Code: f.Code, RetryAfter: f.RetryAfter}, nil
+}
+
+// GatewayMessage is a message as a gateway is given it.
+type GatewayMessage struct {
+	MessageID string                 `json:"message_id"`
+	From      string                 `json:"from"`
+	To        string                 `json:"to"`
+	Body      string                 `json:"body"`
+	Media     []string               `json:"media"`
+	Segments  int                    `json:"segments"`
+	Encoding  domain.MessageEncoding `json:"encoding"`
+	CreatedAt time.Time              `json:"created_at"`
+}
+
+// handGateway posts a message to a gateway, signed as deliveries of events are.
+// Sent again, it carries the same Idempotency-Key.
+func (d *Desk) handGateway(ctx context.Context, m *domain.Message, g *domain.SMSGateway) sms.Answer {
+	media := m.Media
+	if media == nil {
+		media = []string{}
+	}
+	body, err := json.Marshal(GatewayMessage{m.ID, m.From, m.To, m.Body, media, m.Segments, m.Encoding, m.CreatedAt})
+	if err != nil {
+		return sms.Answer{HTTP: true, Unsent: true}
+	}
+	signed := hook.Attempt{EventID: m.ID, Number: max(m.Tries, 1), First: m.CreatedAt, At: time.Now(), Secret: g.Secret}
+	a := d.gateways.Send(ctx, webhook.Request{
+		URL: g.URL, Body: body, Header: append(signed.Headers(body), hook.Header{Name: "Idempotency-Key", Value: m.ID}),
+	})
+	return sms.Answer{HTTP: true, Code: a.Status, RetryAfter: a.RetryAfter}
+}

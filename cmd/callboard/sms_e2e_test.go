@@ -1,0 +1,91 @@
+package main_test
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// texts are the messages that a scenario has logged.
+func (p *peer) texts() (out []string) {
+	text, _ := os.ReadFile(p.log)
+	for l := range strings.Lines(string(text)) {
+		if rest, ok := strings.CutPrefix(strings.TrimSpace(l), "TEXT "); ok {
+			out = append(out, rest)
+		}
+	}
+	return out
+}
+
+func TestEveryCommandOfTheTextMessageGuideWorksAndSIPpTalksWithIt(t *testing.T) {
+	t.Parallel()
+	blocks := fences(t, "docs/sms.md", "sh run")
+	s := newPlainService(t)
+	s.api("POST", "/v1/webhooks", object{"url": s.receiver.url, "events": []string{"sms.*"}})
+	carrier := sipp(t, "uas-message")
+	said := s.follow(t.TempDir(), blocks, "", "KEY="+s.key, "CARRIER_HOST=127.0.0.1", "CARRIER_PORT="+strconv.Itoa(carrier.port), "GATEWAY_URL="+s.receiver.url)
+	require.Len(t, said, len(blocks))
+	assert.Contains(t, said.with(t, blocks, "/v1/trunks"), "True\nsent gsm7 1 +12025550142 trunk\n")
+	assert.Contains(t, said.with(t, blocks, "/events\" -d"), "False True True\n['Yes, please.']\n")
+	require.Len(t, carrier.texts(), 1)
+	assert.Regexp(t, `^MESSAGE sip:\+12025550123@127\.0\.0\.1:\d+ .* See you on Monday, there\.$`, carrier.texts()[0])
+
+	require.NoError(t, s.caller("uac-message", "+12025550142", "-key", "text", "stop"))
+	s.await("the notice", 20*time.Second, func() bool { return len(carrier.texts()) == 2 })
+	assert.Contains(t, carrier.texts()[1], "no more messages")
+	status, body, _ := s.try("POST", "/v1/sms", object{"to": "+12025550123", "body": "Please."})
+	assert.Equal(t, 403, status, "%s", body)
+	s.await("the events", 20*time.Second, func() bool { return len(s.receiver.events("sms.received")) == 2 && len(s.receiver.events("sms.sent")) == 2 })
+}
+
+// Messages that are under way when the process is killed: none is forgotten, and
+// none is sent under two names.
+func TestMessagesSurviveKillNine(t *testing.T) {
+	t.Parallel()
+	s := newPlainService(t)
+	carrier := sipp(t, "uas-message")
+	s.api("POST", "/v1/trunks", object{"name": "carrier", "proxies": []object{{"host": "127.0.0.1", "port": carrier.port}}, "sms": "plain", "caller_ids": []string{"+12025550100"}})
+	s.unlimited()
+	const all = 60
+	items := make([]object, all)
+	for i := range items {
+		items[i] = object{"to": "+120255501" + strconv.Itoa(10+i%80), "from": "+12025550100", "body": "Number " + strconv.Itoa(i) + "."}
+	}
+	s.api("POST", "/v1/bulk/sms", object{"items": items})
+	s.await("some are sent", 20*time.Second, func() bool { return len(carrier.texts()) > 5 })
+	s.kill9()
+	s.start()
+	var list []any
+	s.await("all are settled", 60*time.Second, func() bool {
+		list = s.api("GET", "/v1/sms?limit=100", nil)["data"].([]any)
+		if len(list) < all {
+			return false
+		}
+		for _, m := range list {
+			if m.(object)["status"] == "queued" {
+				return false
+			}
+		}
+		return true
+	})
+	require.Len(t, list, all)
+	names := map[string]string{}
+	for _, l := range carrier.texts() {
+		parts := strings.SplitN(l, " ", 4)
+		was, known := names[parts[3]]
+		assert.True(t, !known || was == parts[2], "%s was sent under two names", parts[3])
+		names[parts[3]] = parts[2]
+	}
+	for _, m := range list {
+		one := m.(object)
+		if one["status"] != "sent" {
+			t.Errorf("%v is %v: %v", one["body"], one["status"], one["error_message"])
+		}
+	}
+	assert.Len(t, names, all)
+}

@@ -1,0 +1,194 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/rules"
+)
+
+// SMSGatewayChange is a gateway as it is sent; in a PATCH what is left out
+// stays.
+type SMSGatewayChange struct {
+	Name     *string           `json:"name,omitempty" example:"House gateway"`
+	URL      *string           `json:"url,omitempty" doc:"Where messages are posted: https only, at an address that may be reached." example:"https://example.com/sms"`
+	Secret   *string           `json:"secret,omitempty" doc:"Signs what is posted, as a webhook's does; made here where it is left out. An empty one in a PATCH is made anew."`
+	Prefixes []string          `json:"prefixes,omitempty" nullable:"false" doc:"Numbers that it takes; empty: all. Of trunks and gateways the one with the longest is taken."`
+	Priority *int              `json:"priority,omitempty" minimum:"0" maximum:"65535" doc:"Among those of one prefix length: lower first."`
+	Metadata map[string]string `json:"metadata,omitempty"`
+}
+
+func (n *SMSGatewayChange) apply(g *domain.SMSGateway) error {
+	set(&g.Name, n.Name)
+	set(&g.URL, n.URL)
+	set(&g.Secret, n.Secret)
+	set(&g.Priority, n.Priority)
+	if n.Prefixes != nil {
+		g.Prefixes = n.Prefixes
+	}
+	if n.Metadata != nil {
+		g.Metadata = n.Metadata
+	}
+	return rules.SMSGateway(g).Err()
+}
+
+// SMSGatewayEvent is what a gateway tells.
+type SMSGatewayEvent struct {
+	Type         string   `json:"type" enum:"received,delivered,undelivered,failed" doc:"received tells of a message that came in, the others of one that was posted to the gateway."`
+	MessageID    string   `json:"message_id,omitempty" doc:"Of delivered, undelivered and failed: the message_id that was posted." example:"msg_01JH0000000000000000000000"`
+	ErrorCode    string   `json:"error_code,omitempty" doc:"Of undelivered and failed: why, in a word."`
+	ErrorMessage string   `json:"error_message,omitempty" doc:"The same for people."`
+	ID           string   `json:"id,omitempty" doc:"Of received: the gateway's own name for the message. Told again, it is taken once."`
+	From         string   `json:"from,omitempty" doc:"Of received, best in E.164." example:"+12025550123"`
+	To           string   `json:"to,omitempty" doc:"Of received: a number of the workspace." example:"+12025550100"`
+	Body         string   `json:"body,omitempty" doc:"Of received: at most 1600 letters." example:"Yes, please."`
+	Media        []string `json:"media,omitempty" nullable:"false" doc:"Of received: addresses of pictures and the like, https only; 10 at most."`
+}
+
+// SMSGatewayEvents are some of them.
+type SMSGatewayEvents struct {
+	Events []SMSGatewayEvent `json:"events" nullable:"false" minItems:"1" maxItems:"100" doc:"1 to 100, in the order in which they are to be taken."`
+}
+
+// SMSGatewayResult is what became of one event.
+type SMSGatewayResult struct {
+	Index     int               `json:"index" doc:"Its place among the events, from 0."`
+	MessageID string            `json:"message_id,omitempty" doc:"The message it made or changed; empty where it was not taken."`
+	Duplicate bool              `json:"duplicate" doc:"It was told before."`
+	Error     *domain.BulkError `json:"error,omitempty" doc:"Why it cannot be taken: telling it again will not help."`
+}
+
+// SMSGatewayResults are what became of the events.
+type SMSGatewayResults struct {
+	Results []SMSGatewayResult `json:"results" doc:"One for each event, in their order."`
+}
+
+func (s *Server) gatewayRoutes() {
+	const tag, path = "SMS", "/v1/sms-gateways"
+	add(s, operation{
+		method: http.MethodPost, path: path, id: "createSMSGateway", tag: tag, status: http.StatusCreated, summary: "Create an SMS gateway",
+		about: "Live messages that it may take are posted to its URL as JSON {message_id, from, to, body, media, segments, encoding, created_at}, signed as deliveries of events are, " +
+			"with the message's id as Idempotency-Key: the same key is the same message, sent again because no answer was seen. Any 2xx says that the gateway has it; 408, 425, 429, 5xx and silence are tried again " +
+			"(Retry-After is honoured), anything else is final. The secret is in this answer only. 409 invalid_state with a test key.",
+		errors: []int{http.StatusConflict},
+	}, func(ctx context.Context, p domain.Principal, in *struct{ Body SMSGatewayChange }) (*answer[*domain.SMSGateway], error) {
+		g := &domain.SMSGateway{}
+		if err := in.Body.apply(g); err != nil {
+			return nil, err
+		}
+		made, err := s.ports.Gateways.CreateSMSGateway(ctx, p, g)
+		if err != nil {
+			return nil, err
+		}
+		return touched(ctx, made, nil)
+	})
+	add(s, operation{method: http.MethodGet, path: path, id: "listSMSGateways", tag: tag, summary: "List SMS gateways"},
+		func(ctx context.Context, p domain.Principal, in *struct{ Paging }) (*answer[List[*domain.SMSGateway]], error) {
+			l, err := s.ports.Gateways.ListSMSGateways(ctx, p, in.page())
+			return page(l, err, (*domain.SMSGateway).Public)
+		})
+	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getSMSGateway", tag: tag, summary: "Get an SMS gateway"},
+		func(ctx context.Context, p domain.Principal, in *One) (*answer[*domain.SMSGateway], error) {
+			id, err := named(domain.PrefixGateway, in.ID)
+			if err != nil {
+				return nil, err
+			}
+			return public(s.ports.Gateways.SMSGateway(ctx, p, id))
+		})
+	add(s, operation{
+		method: http.MethodPatch, path: path + "/{id}", id: "updateSMSGateway", tag: tag, summary: "Change an SMS gateway",
+		about: "A changed secret is in this answer only.",
+	}, func(ctx context.Context, p domain.Principal, in *struct {
+		One
+		Body SMSGatewayChange
+	},
+	) (*answer[*domain.SMSGateway], error) {
+		id, err := named(domain.PrefixGateway, in.ID)
+		if err != nil {
+			return nil, err
+		}
+		g, err := s.ports.Gateways.UpdateSMSGateway(ctx, p, id, in.Body.apply)
+		if err == nil && in.Body.Secret != nil {
+			return &answer[*domain.SMSGateway]{Body: g}, nil
+		}
+		return public(g, err)
+	})
+	add(s, operation{method: http.MethodDelete, path: path + "/{id}", id: "deleteSMSGateway", tag: tag, summary: "Delete an SMS gateway"},
+		func(ctx context.Context, p domain.Principal, in *One) (*answer[Deleted], error) {
+			id, err := named(domain.PrefixGateway, in.ID)
+			if err != nil {
+				return nil, err
+			}
+			return deleted(id, "sms_gateway", s.ports.Gateways.DeleteSMSGateway(ctx, p, id))
+		})
+	add(s, operation{
+		method: http.MethodPost, path: path + "/{id}/events", id: "tellSMSGatewayEvents", tag: tag, summary: "Tell of messages, as a gateway",
+		about: "For the gateway, with an API key of the workspace: what came in, and what became of messages that were posted to it. 200 says that all of it is stored; after anything else, or no answer, it is told again as a whole. " +
+			"What cannot be taken (an unknown number or message) has an error in its result and holds nothing else back.",
+		errors: []int{http.StatusUnprocessableEntity},
+	}, s.gatewayEvents)
+}
+
+func (s *Server) gatewayEvents(ctx context.Context, p domain.Principal, in *struct {
+	One
+	Body SMSGatewayEvents
+},
+) (*answer[SMSGatewayResults], error) {
+	id, err := named(domain.PrefixGateway, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	w, err := s.ports.Workspaces.Workspace(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	var problems domain.Problems
+	all := make([]ask.GatewayEvent, len(in.Body.Events))
+	for i := range in.Body.Events {
+		all[i] = in.Body.Events[i].read(&problems, "events["+strconv.Itoa(i)+"].", w.DefaultCountry)
+	}
+	if err = problems.Err(); err != nil {
+		return nil, err
+	}
+	taken, err := s.ports.Gateways.SMSGatewayEvents(ctx, p, id, all)
+	if err != nil {
+		return nil, err
+	}
+	out := SMSGatewayResults{Results: make([]SMSGatewayResult, len(taken))}
+	for i, t := range taken {
+		out.Results[i] = SMSGatewayResult{Index: t.Index, MessageID: t.MessageID, Duplicate: t.Duplicate}
+		if t.Code != "" {
+			out.Results[i].Error = &domain.BulkError{Index: t.Index, Code: t.Code, Message: t.Message, Param: t.Param}
+		}
+	}
+	return &answer[SMSGatewayResults]{Body: out}, nil
+}
+
+// read notes what is wrong with an event.
+func (e *SMSGatewayEvent) read(p *domain.Problems, at, country string) ask.GatewayEvent {
+	o := ask.GatewayEvent{Type: e.Type, MessageID: e.MessageID, ID: e.ID, Body: e.Body, Media: e.Media, ErrorCode: e.ErrorCode, ErrorMessage: e.ErrorMessage}
+	rules.Text(p, at+"error_code", e.ErrorCode, false, 64)
+	rules.Text(p, at+"error_message", e.ErrorMessage, false, 256)
+	if e.Type != ask.GatewayReceived {
+		rules.Text(p, at+"message_id", e.MessageID, true, 64)
+		o.MessageID = rules.ID(p, at+"message_id", domain.PrefixMessage, e.MessageID)
+		return o
+	}
+	rules.Text(p, at+"id", e.ID, true, 256)
+	rules.Text(p, at+"from", e.From, true, 64)
+	if o.From = e.From; e.From != "" { // it may be a short code or a name
+		if e164, err := domain.E164(e.From, country); err == nil {
+			o.From = e164
+		}
+	}
+	o.To = rules.Phone(p, at+"to", e.To, country)
+	var inner domain.Problems
+	rules.Message(&inner, &ask.NewMessage{Body: e.Body, Media: e.Media})
+	for _, x := range inner {
+		p.Add(at+x.Param, x.Code, "%s", x.Message)
+	}
+	return o
+}
