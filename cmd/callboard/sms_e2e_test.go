@@ -40,7 +40,9 @@ func TestEveryCommandOfTheTextMessageGuideWorksAndSIPpTalksWithIt(t *testing.T) 
 	assert.Contains(t, carrier.texts()[1], "no more messages")
 	status, body, _ := s.try("POST", "/v1/sms", object{"to": "+12025550123", "body": "Please."})
 	assert.Equal(t, 403, status, "%s", body)
-	s.await("the events", 20*time.Second, func() bool { return len(s.receiver.events("sms.received")) == 2 && len(s.receiver.events("sms.sent")) == 2 })
+	s.await("the events", 20*time.Second, func() bool {
+		return len(s.receiver.events("sms.received")) == 2 && len(s.receiver.events("sms.sent")) == 2
+	})
 }
 
 // Messages that are under way when the process is killed: none is forgotten, and
