@@ -3,6 +3,7 @@ package actors
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 
 	"github.com/callboard/callboard/actors/campaign"
@@ -89,6 +90,9 @@ func (d *Desk) agentFits(ctx context.Context, p domain.Principal, a *domain.Agen
 // toolsExist notes the tools that are not the workspace's.
 func (d *Desk) toolsExist(ctx context.Context, p domain.Principal, problems *domain.Problems, param string, ids []string) error {
 	for i, id := range ids {
+		if slices.Contains(domain.BuiltInTools(), id) {
+			continue
+		}
 		_, err := d.Tool(ctx, p, id)
 		switch {
 		case domain.CodeOf(err) == domain.CodeNotFound:

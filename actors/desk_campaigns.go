@@ -6,6 +6,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/callboard/callboard/actors/campaign"
 	"github.com/callboard/callboard/actors/mailbox"
@@ -182,7 +183,8 @@ func noEngine(param, format string, args ...any) error {
 
 func (d *Desk) readScript(ctx context.Context, p domain.Principal, agentID, pathwayID string) (domain.Script, error) {
 	s := domain.Script{UnitID: domain.Unit(p.WorkspaceID), Language: "en-US", Timezone: "UTC"}
-	first := ""
+	first, free := "", false
+	var tools, bases []string
 	if agentID != "" {
 		drafted, err := d.Agent(ctx, p, agentID)
 		if err != nil {
@@ -199,11 +201,18 @@ func (d *Desk) readScript(ctx context.Context, p domain.Principal, agentID, path
 		s.AgentID, s.UnitID, s.Language, s.Timezone = a.ID, domain.Unit(a.ID), a.Language, a.Timezone
 		s.Transfer, s.Inbound, s.AMD = a.Transfer, a.Inbound, a.AMD
 		s.Voice, s.Limits, s.Turns, first = a.Voice, a.Limits, a.TurnTaking, a.FirstMessage
+		s.System, s.LLM, s.Analysis = a.SystemPrompt, a.LLM, a.Analysis
+		free = strings.TrimSpace(a.SystemPrompt) != "" && d.node.engines(&s).Model
+		tools, bases = a.Tools, a.KnowledgeBaseIDs
 		if pathwayID == "" {
 			pathwayID = a.PathwayID
 		}
 	}
 	if pathwayID == "" {
+		if free && d.node.engines(&s).Text {
+			s.Pathway = pathway.Free(first, tools, bases)
+			return s, nil
+		}
 		if first == "" {
 			return s, noEngine("agent_id", "agent %s speaks by a language model (it has a system_prompt, but neither a pathway nor a first_message), and none is configured here", agentID)
 		}
@@ -214,7 +223,7 @@ func (d *Desk) readScript(ctx context.Context, p domain.Principal, agentID, path
 	if err != nil {
 		return s, err
 	}
-	if needs := pathway.Needs(w, pathway.Engines{Ears: d.node != nil && d.node.hears(s.Language)}); len(needs) > 0 {
+	if needs := pathway.Needs(w, d.node.engines(&s)); len(needs) > 0 {
 		e := domain.Errorf(domain.CodeNoEngine, "pathway %s cannot be walked: %s", w.ID, needs[0].Message)
 		e.Param, e.Details = "pathway_id", needs
 		return s, e

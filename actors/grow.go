@@ -20,6 +20,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/dnc"
+	"github.com/callboard/callboard/domain/pathway"
 	"github.com/callboard/callboard/sip"
 )
 
@@ -287,8 +288,21 @@ func (n *Node) trunkProps(t *tree, trunks []domain.Trunk) *actor.Props {
 	}), 10_000)
 }
 
-// hears says whether words of a language can be heard.
-func (n *Node) hears(language string) bool { return n.cfg.Ears != nil && n.cfg.Ears.Hears(language) }
+// engines says what an agent's calls have besides the rules of its pathway.
+func (n *Node) engines(s *domain.Script) pathway.Engines {
+	if n == nil {
+		return pathway.Engines{}
+	}
+	has := pathway.Engines{Acts: true, Model: n.thinks(s.LLM)}
+	if n.cfg.Ears == nil {
+		return has
+	}
+	has.Ears = n.cfg.Ears.Hears(s.Language)
+	if w, ok := n.cfg.Ears.(interface{ Transcribes(language string) bool }); ok {
+		has.Text = w.Transcribes(s.Language)
+	}
+	return has
+}
 
 func (n *Node) callProps(ws string, t *tree) *actor.Props {
 	return call.Props(call.Config{
@@ -300,7 +314,7 @@ func (n *Node) callProps(ws string, t *tree) *actor.Props {
 		},
 		Ours:     func(env domain.Environment, in *sip.Incoming) bool { return n.comesTo(ws, env, in) },
 		SpoolDir: n.cfg.SpoolDir, PublicURL: n.cfg.PublicURL, Log: n.cfg.Log,
-		Committed: func() { n.committed(ws) }, Before: n.beforeCall(), OptOut: n.optOut,
+		Committed: func() { n.committed(ws) }, Before: n.beforeCall(), OptOut: n.optOut, Mind: n.desk.mindOf,
 	})
 }
 

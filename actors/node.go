@@ -18,10 +18,12 @@ import (
 	"github.com/callboard/callboard/actors/dnc"
 	"github.com/callboard/callboard/actors/jobs"
 	"github.com/callboard/callboard/actors/lines"
+	"github.com/callboard/callboard/actors/llm"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/outbox"
 	"github.com/callboard/callboard/actors/phones"
 	"github.com/callboard/callboard/actors/simulator"
+	"github.com/callboard/callboard/actors/tools"
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/actors/webhook"
 	"github.com/callboard/callboard/actors/workspace"
@@ -64,6 +66,7 @@ type Config struct {
 	Media     *media.Engine
 	Speaker   speech.Speaker
 	Ears      speech.Recogniser                            // nil: nobody hears words
+	Models    Models                                       // language models; none: no model takes part in calls
 	Simulator func() (sip.Target, bool)                    // where the built-in carrier listens
 	Carrier   func() netip.AddrPort                        // where the built-in carrier sends from; nil: there is none
 	TestCall  func(context.Context, simulator.Order) error // lets the built-in carrier call us; nil: there is none
@@ -82,26 +85,28 @@ type Config struct {
 
 // Node is one process: the supervision tree of every workspace.
 type Node struct {
-	cfg    Config
-	sys    *actor.ActorSystem
-	book   *trunk.Book
-	phones *phones.Book
-	dnc    *dnc.Register
-	desk   *Desk
-	sender *webhook.Client
-	gate   *webhook.Gate
-	boot   string
-	drain  atomic.Bool
-	taking atomic.Int32 // INVITEs that are being looked at
-	paces  paces
-	tests  tests
-	boards boards
-	loaded atomic.Bool
-	mu     sync.RWMutex
-	spaces map[string]*tree
-	stop   context.CancelFunc
-	lives  atomic.Pointer[context.Context] // ends with stop
-	done   sync.WaitGroup
+	cfg     Config
+	sys     *actor.ActorSystem
+	book    *trunk.Book
+	phones  *phones.Book
+	dnc     *dnc.Register
+	desk    *Desk
+	sender  *webhook.Client
+	models  *llm.Client
+	toolbox *tools.Client
+	gate    *webhook.Gate
+	boot    string
+	drain   atomic.Bool
+	taking  atomic.Int32 // INVITEs that are being looked at
+	paces   paces
+	tests   tests
+	boards  boards
+	loaded  atomic.Bool
+	mu      sync.RWMutex
+	spaces  map[string]*tree
+	stop    context.CancelFunc
+	lives   atomic.Pointer[context.Context] // ends with stop
+	done    sync.WaitGroup
 }
 
 // tree is what the node knows of one workspace's actors.
@@ -134,6 +139,8 @@ func New(cfg Config) *Node {
 	n.book.Carrier = cfg.Carrier
 	n.sender = webhook.NewClient(webhook.ClientConfig{Egress: cfg.Egress, RootCAs: cfg.RootCAs})
 	n.gate = webhook.NewGate(cfg.WebhookSends)
+	n.models = &llm.Client{Free: openWeb(cfg.RootCAs), Guarded: n.sender.Web()}
+	n.toolbox = &tools.Client{HTTP: n.sender.Web()}
 	n.desk = &Desk{messages: newChore(), readings: newChore(), node: n, store: store, zones: calendar.NewShared(), keys: cfg.Keys, guests: newGuests(store, cfg.Keys), audit: newAuditor(cfg.Store, cfg.Log), log: cfg.Log, jobs: jobs.New(cfg.Log), exporting: make(chan struct{}, exportsAtOnce)}
 	n.desk.carriage = newCarriage()
 	n.desk.gateways = webhook.NewClient(webhook.ClientConfig{Egress: cfg.Egress, RootCAs: cfg.RootCAs})

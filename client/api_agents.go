@@ -276,7 +276,7 @@ type AgentChange struct {
 	SystemPrompt *string `json:"system_prompt,omitempty"`
 	// Its zone, for times in texts.
 	Timezone *string `json:"timezone,omitempty"`
-	// The ids of the tools that it may use; 50 at most.
+	// What its model may do where the agent has no pathway: tools by id, and the built-in appointment, sms, transfer, dnc and end; 50 at most.
 	Tools []string `json:"tools,omitzero"`
 	// Whom it may hand callers to.
 	Transfer *NewAgentTransfer `json:"transfer,omitempty"`

@@ -62,7 +62,7 @@ type AgentChange struct {
 	Transfer         *NewAgentTransfer `json:"transfer,omitempty"`
 	Inbound          *NewAgentInbound  `json:"inbound,omitempty"`
 	KnowledgeBaseIDs []string          `json:"knowledge_base_ids,omitempty" nullable:"false" doc:"What it may look things up in; 20 at most."`
-	Tools            []string          `json:"tools,omitempty" nullable:"false" doc:"The ids of the tools that it may use; 50 at most."`
+	Tools            []string          `json:"tools,omitempty" nullable:"false" doc:"What its model may do where the agent has no pathway: tools by id, and the built-in appointment, sms, transfer, dnc and end; 50 at most."`
 	OnInbound        *NewInboundHook   `json:"on_inbound,omitempty" doc:"Whom to ask when a call comes in."`
 	Analysis         *NewAnalysis      `json:"analysis,omitempty" doc:"What is wanted to be known of its calls."`
 	Extension        *string           `json:"extension,omitempty" doc:"2 to 6 digits that phones of the workspace dial to reach the agent." example:"200"`

@@ -7,6 +7,7 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/pathway"
 )
 
 // booked are the shelves of appointments, messages and knowledge bases.
@@ -257,6 +258,15 @@ func (f *fake) DeleteTool(_ context.Context, _ domain.Principal, id string) erro
 }
 
 func (f *fake) CheckPathway(context.Context, domain.Principal, *domain.Pathway) error { return nil }
+
+// A model answers where the fake has one.
+func (f *fake) Thinks(context.Context, domain.Principal, *domain.AgentLLM) bool {
+	return f.model != nil
+}
+
+func (f *fake) Think(_ context.Context, _ domain.Principal, _ *domain.AgentLLM, brief string, t pathway.Think) ([]string, pathway.Answered) {
+	return f.model(brief, t)
+}
 
 func (f *fake) publish(a *domain.Agent) *domain.AgentVersion {
 	at := a.UpdatedAt

@@ -12,6 +12,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/domain/pathway"
 	"github.com/callboard/callboard/httpapi"
 )
 
@@ -105,6 +106,7 @@ func alter[N any, T interface {
 // fake is a service in memory.
 type fake struct {
 	mu        sync.Mutex
+	model     func(brief string, t pathway.Think) ([]string, pathway.Answered) // nil: there is none
 	keys      map[string]domain.Principal
 	acts      []string
 	workspace *domain.Workspace

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -18,8 +19,25 @@ type ChatInput struct {
 
 // ChatRequest is a chat with a pathway so far.
 type ChatRequest struct {
+	AgentID   string            `json:"agent_id,omitempty" doc:"Whose model and part it is played with; without one the installation's first model, and no part."`
+	Answers   []ChatModelAnswer `json:"model_answers,omitempty" nullable:"false" maxItems:"500" doc:"What the model has answered so far, as the last answer told it: it is not asked again for that."`
 	Variables map[string]string `json:"variables,omitempty" doc:"Values of its variables; 200 at most."`
 	Inputs    []ChatInput       `json:"inputs,omitempty" nullable:"false" maxItems:"200" doc:"All that the far end has done so far, oldest first: the conversation is played from its beginning, and the answer tells what the last one led to. Nothing is kept here in between."`
+}
+
+// ChatModelCall is what a model wants done.
+type ChatModelCall struct {
+	ID        string `json:"id" maxLength:"256"`
+	Name      string `json:"name" maxLength:"256"`
+	Arguments string `json:"arguments" maxLength:"32768" doc:"JSON, as the model wrote it."`
+	Tool      string `json:"tool,omitempty" doc:"The id of the workspace's tool that it names."`
+}
+
+// ChatModelAnswer is one answer of a model.
+type ChatModelAnswer struct {
+	Sentences []string        `json:"sentences" nullable:"false" maxItems:"100" doc:"What it said."`
+	Calls     []ChatModelCall `json:"calls" nullable:"false" maxItems:"16" doc:"What it wanted done."`
+	Failed    string          `json:"failed,omitempty" maxLength:"64" doc:"Why there was none."`
 }
 
 // ChatMessage is what the agent says.
@@ -30,16 +48,16 @@ type ChatMessage struct {
 
 // ChatAction is what a call would do besides speaking. It is told, never done.
 type ChatAction struct {
-	Type      string            `json:"type" enum:"dtmf,transfer,tool,appointment,sms,agent,add_to_dnc,missing_variable"`
+	Type      string            `json:"type" enum:"dtmf,transfer,tool,appointment,sms,agent,add_to_dnc,missing_variable,intent,refused" doc:"intent: what the caller wants was understood. refused: the model wanted what its node does not offer."`
 	Node      string            `json:"node,omitempty"`
-	Target    string            `json:"target,omitempty" doc:"The destination, the tool, the agent, what is done with the appointment, or the variable."`
+	Target    string            `json:"target,omitempty" doc:"The destination, the tool, the agent, what is done with the appointment, the variable, or the intent."`
 	Text      string            `json:"text,omitempty" doc:"The keys, the message, or what is told to whoever answers."`
 	Arguments map[string]string `json:"arguments,omitempty"`
 }
 
 // ChatWait is what a pathway waits for.
 type ChatWait struct {
-	For            string  `json:"for" enum:"keys,transfer"`
+	For            string  `json:"for" enum:"keys,words,transfer" doc:"words: a model listens."`
 	Length         int     `json:"length,omitempty" doc:"Keys that are still wanted."`
 	TimeoutSeconds float64 `json:"timeout_seconds,omitempty"`
 	Sensitive      bool    `json:"sensitive,omitempty"`
@@ -60,11 +78,12 @@ type ChatAnswer struct {
 	Intent         string            `json:"intent,omitempty"`
 	Notes          string            `json:"notes,omitempty"`
 	Variables      map[string]string `json:"variables" doc:"What was collected and set so far, without what is sensitive."`
+	Answers        []ChatModelAnswer `json:"model_answers" doc:"All that the model has answered, to be sent with the next request."`
 }
 
 // unable refuses to play what takes an engine.
-func unable(w *domain.Pathway) error {
-	needs := pathway.Needs(w, pathway.Engines{Told: true, Text: true})
+func unable(w *domain.Pathway, model bool) error {
+	needs := pathway.Needs(w, pathway.Engines{Told: true, Text: true, Model: model})
 	if len(needs) == 0 {
 		return nil
 	}
@@ -106,11 +125,30 @@ func (s *Server) chat(ctx context.Context, p domain.Principal, in *struct {
 	if err = chatFits(&in.Body); err != nil {
 		return nil, err
 	}
-	if err = unable(w); err != nil {
+	script, err := s.chatScript(ctx, p, w, in.Body.AgentID)
+	if err != nil {
 		return nil, err
 	}
-	play := pathway.Play{State: pathway.New(domain.Script{Pathway: *w}, in.Body.Variables)}
-	out := ChatAnswer{Object: "pathway_chat", PathwayID: w.ID, PathwayVersion: w.Version, Understood: true}
+	if err = unable(w, s.ports.Pathways.Thinks(ctx, p, script.LLM)); err != nil {
+		return nil, err
+	}
+	out := ChatAnswer{Object: "pathway_chat", PathwayID: w.ID, PathwayVersion: w.Version, Understood: true, Answers: []ChatModelAnswer{}}
+	play := pathway.Play{State: pathway.New(script, in.Body.Variables)}
+	memory := in.Body.Answers
+	play.Model = func(t pathway.Think) ([]string, pathway.Answered) {
+		var a ChatModelAnswer
+		if len(memory) > 0 {
+			a, memory = memory[0], memory[1:]
+		} else {
+			a = s.asked(ctx, p, &script, &play, t)
+		}
+		out.Answers = append(out.Answers, a)
+		end := pathway.Answered{Failed: a.Failed}
+		for _, c := range a.Calls {
+			end.Calls = append(end.Calls, pathway.Called(c))
+		}
+		return a.Sentences, end
+	}
 	dos := play.Begin()
 	for i, input := range in.Body.Inputs {
 		if play.State.Over() {
@@ -125,7 +163,7 @@ func (s *Server) chat(ctx context.Context, p domain.Principal, in *struct {
 		keyed, understood := pathway.Keys(input.Text)
 		switch {
 		case !understood && play.Hears():
-			out.Understood = play.State.Understands(input.Text)
+			out.Understood = play.Talks() || play.State.Understands(input.Text)
 			dos = play.Speak(input.Text)
 		case !understood:
 			dos, out.Understood = play.Press(""), false
@@ -139,10 +177,49 @@ func (s *Server) chat(ctx context.Context, p domain.Principal, in *struct {
 	switch c := play.Waits; {
 	case play.Handing():
 		out.WaitsFor = &ChatWait{For: "transfer"}
+	case c != nil && play.Talks():
+		out.WaitsFor = &ChatWait{For: "words", TimeoutSeconds: c.Timeout.Seconds()}
 	case c != nil:
 		out.WaitsFor = &ChatWait{For: "keys", Length: c.Length, TimeoutSeconds: c.Timeout.Seconds(), Sensitive: c.Sensitive}
 	}
 	return ok(out, nil)
+}
+
+// chatScript is what a chat speaks: the pathway, with the part and the model of
+// an agent.
+func (s *Server) chatScript(ctx context.Context, p domain.Principal, w *domain.Pathway, agentID string) (domain.Script, error) {
+	script := domain.Script{Pathway: *w}
+	if agentID == "" {
+		return script, nil
+	}
+	var problems domain.Problems
+	problems.Add("agent_id", domain.CodeValidation, "there is no such agent")
+	id, err := domain.ParseID(domain.PrefixAgent, agentID)
+	if err != nil {
+		return script, problems.Err()
+	}
+	a, err := s.ports.Agents.Agent(ctx, p, id)
+	if domain.CodeOf(err) == domain.CodeNotFound {
+		return script, problems.Err()
+	}
+	if err != nil {
+		return script, err
+	}
+	script.AgentID, script.Language, script.Timezone, script.System, script.LLM, script.Transfer = a.ID, a.Language, a.Timezone, a.SystemPrompt, a.LLM, a.Transfer
+	return script, nil
+}
+
+// asked asks the model, once.
+func (s *Server) asked(ctx context.Context, p domain.Principal, script *domain.Script, play *pathway.Play, t pathway.Think) ChatModelAnswer {
+	sentences, end := s.ports.Pathways.Think(ctx, p, script.LLM, play.State.Brief(script.System, t), t)
+	a := ChatModelAnswer{Sentences: sentences, Calls: []ChatModelCall{}, Failed: end.Failed}
+	if a.Sentences == nil {
+		a.Sentences = []string{}
+	}
+	for _, c := range end.Calls {
+		a.Calls = append(a.Calls, ChatModelCall(c))
+	}
+	return a
 }
 
 // Limits of the values that a chat brings.
@@ -183,7 +260,11 @@ func (a *ChatAnswer) tell(dos []pathway.Do) {
 			}
 			act(ChatAction{Type: "transfer", Node: d.Node, Target: d.Destination, Text: d.Summary})
 		case pathway.Act:
-			act(ChatAction{Type: string(d.Type), Node: d.Node, Target: d.Target, Text: d.Text, Arguments: d.Arguments})
+			act(actionOf(d))
+		case pathway.Meant:
+			act(ChatAction{Type: "intent", Node: d.Node, Target: d.Intent})
+		case pathway.Refused:
+			act(ChatAction{Type: "refused", Node: d.Node, Target: d.Name, Text: d.Why})
 		case pathway.OptOut:
 			act(ChatAction{Type: "add_to_dnc"})
 		case pathway.Missing:
@@ -192,6 +273,27 @@ func (a *ChatAnswer) tell(dos []pathway.Do) {
 			a.Ended, a.Outcome, a.Reason = true, d.Outcome, d.Reason
 		}
 	}
+}
+
+// actionOf shows what is to be done, without what is sensitive.
+func actionOf(d pathway.Act) ChatAction {
+	a := ChatAction{Type: string(d.Type), Node: d.Node, Target: d.Target, Text: d.Text, Arguments: d.Arguments}
+	if d.Kept != nil {
+		a.Text, a.Arguments = d.Kept.Text, d.Kept.Arguments
+	}
+	var given map[string]any
+	if json.Unmarshal(d.Given, &given) == nil {
+		a.Arguments = make(map[string]string, len(given))
+		for name, v := range given {
+			text, isText := v.(string)
+			if !isText {
+				b, _ := json.Marshal(v) // was JSON
+				text = string(b)
+			}
+			a.Arguments[name] = text
+		}
+	}
+	return a
 }
 
 // CallReplay names the call.
@@ -243,7 +345,7 @@ func (s *Server) replayCall(ctx context.Context, p domain.Principal, in *struct 
 	if err != nil {
 		return nil, err
 	}
-	if err = unable(w); err != nil {
+	if err = unable(w, false); err != nil {
 		return nil, err
 	}
 	record := pathway.Recorded{Segments: t.Segments, ByAgent: c.EndedBy == "agent"}

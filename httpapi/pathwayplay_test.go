@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/pathway"
 	"github.com/callboard/callboard/httpapi"
 )
 
@@ -94,4 +95,45 @@ func TestACallIsReplayedThroughAPathway(t *testing.T) {
 	got = d.must(200, "POST", path, "all", m{"call_id": id}).json(t)
 	assert.Equal(t, []any{false, 0.0}, []any{got["same"], got["first_different"]})
 	assert.Equal(t, []any{m{"speaker": "agent", "node": "ask", "recorded": "Hello.", "now": "Your code, you?", "same": false}}, got["lines"])
+}
+
+func TestAChatAsksTheModelOnceForEachAnswer(t *testing.T) {
+	d := open(t, httpapi.Config{})
+	asked := 0
+	d.fake.model = func(brief string, t2 pathway.Think) ([]string, pathway.Answered) {
+		asked++
+		assert.Contains(t, brief, "Orders of Ada.")
+		switch last := t2.History[len(t2.History)-1]; last.Text {
+		case "where is my order":
+			return []string{"One moment.", "Which one?"}, pathway.Answered{}
+		case "seven":
+			return nil, pathway.Answered{Calls: []pathway.Called{{ID: "1", Name: "save", Arguments: `{"order":7}`}, {ID: "2", Name: "rm"}}}
+		}
+		return []string{"Bye."}, pathway.Answered{Calls: []pathway.Called{{ID: "3", Name: "end_call", Arguments: `{"outcome":"confirmed"}`}}}
+	}
+	path := "/v1/pathways/" + d.make("/v1/pathways", m{
+		"name": "desk", "start": "hello",
+		"nodes": []m{
+			{"id": "hello", "type": "say", "prompt": "Hello."},
+			{"id": "talk", "type": "converse", "prompt": "Orders of {{name}}.", "tools": []string{"end"}, "extract": []m{{"name": "order", "type": "integer"}}},
+		},
+		"edges": []m{{"from": "hello", "to": "talk", "when": m{"type": "always"}}},
+	}) + "/chat"
+	answers := []any{}
+	chat := func(inputs ...m) m {
+		got := d.must(200, "POST", path, "agents:read", m{"variables": m{"name": "Ada"}, "inputs": inputs, "model_answers": answers}).json(t)
+		answers, _ = got["model_answers"].([]any)
+		return got
+	}
+	got := chat()
+	assert.Equal(t, m{"for": "words", "timeout_seconds": 8.0}, got["waits_for"])
+	got = chat(m{"text": "where is my order"})
+	assert.Equal(t, []any{m{"node": "talk", "text": "One moment."}, m{"node": "talk", "text": "Which one?"}}, got["messages"])
+	got = chat(m{"text": "where is my order"}, m{"text": "seven"})
+	assert.Equal(t, m{"order": "7"}, got["variables"])
+	assert.Equal(t, []any{m{"type": "refused", "node": "talk", "target": "rm", "text": "there is no such tool here"}}, got["actions"])
+	assert.Equal(t, []any{true, "confirmed"}, []any{got["ended"], got["outcome"]})
+	assert.Equal(t, 3, asked, "what it has answered is not asked again")
+	assert.Len(t, answers, 3)
+	d.must(422, "POST", path, "agents:read", m{"agent_id": "agent_x"})
 }

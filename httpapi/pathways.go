@@ -70,7 +70,7 @@ type PathwayReport struct {
 func (s *Server) reportOn(ctx context.Context, p domain.Principal, w *domain.Pathway) (PathwayReport, error) {
 	var r PathwayReport
 	if pathway.Fits(w) {
-		r.Warnings, r.Needs = pathway.Warnings(w), pathway.Needs(w, pathway.Engines{Ears: s.cfg.Ears})
+		r.Warnings, r.Needs = pathway.Warnings(w), pathway.Needs(w, pathway.Engines{Acts: true, Ears: s.cfg.Ears, Text: s.cfg.Text, Model: s.ports.Pathways.Thinks(ctx, p, nil)})
 	}
 	err := checkPathway(w)
 	if err == nil {
@@ -93,7 +93,7 @@ func (s *Server) pathwayRoutes() {
 	add(s, operation{
 		method: http.MethodPost, path: path, id: "createPathway", tag: tag, status: http.StatusCreated, summary: "Create a pathway",
 		about: "Nodes say, collect, converse, dtmf, condition, tool, appointment, sms, transfer, agent and end; edges lead from node to node. Text takes {{name}} and {{name | fallback}}. " +
-			"Tools, knowledge bases and agents that nodes name must be the workspace's. Calls walk say, collect, dtmf, transfer and end, by key presses, expected words (where they can be heard), time-outs, always, else, success and failure; " +
+			"Tools, knowledge bases and agents that nodes name must be the workspace's. Calls walk all of them but condition, by key presses, words (where they can be heard), what a language model decides (where there is one), time-outs, always, else, success and failure; " +
 			"what takes an engine that is not configured is kept, told of by validate, and refused when a call would walk it (409 engine_not_configured).",
 	}, func(ctx context.Context, p domain.Principal, in *struct{ Body PathwayChange }) (*answer[*domain.Pathway], error) {
 		w := &domain.Pathway{}

@@ -9,6 +9,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/domain/pathway"
 )
 
 // Ports are what the front door needs of the service. One value may stand in
@@ -193,6 +194,11 @@ type Pathways interface {
 	DeletePathway(ctx context.Context, p domain.Principal, id string) error
 	// CheckPathway: 422 where a node names what is not the workspace's.
 	CheckPathway(ctx context.Context, p domain.Principal, w *domain.Pathway) error
+	// Thinks says whether there is a language model for such an agent; nil: for
+	// one that names none.
+	Thinks(ctx context.Context, p domain.Principal, l *domain.AgentLLM) bool
+	// Think asks it. brief is what it is told of its part.
+	Think(ctx context.Context, p domain.Principal, l *domain.AgentLLM, brief string, t pathway.Think) ([]string, pathway.Answered)
 }
 
 // Trunks are ways to the telephone network.

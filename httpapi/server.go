@@ -33,6 +33,7 @@ type Config struct {
 	Certificate    func() (*tls.Certificate, error)
 	Version        string        // of the service, shown in the OpenAPI document
 	Ears           bool          // words that a pathway expects can be heard here
+	Text           bool          // whatever is said comes as text here
 	ReadTimeout    time.Duration // for the head of a request (15 s)
 	IdleTimeout    time.Duration // of a kept connection (75 s)
 	WriteTimeout   time.Duration // for an answer, or for a piece of a streamed one (30 s)

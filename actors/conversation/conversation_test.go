@@ -120,6 +120,7 @@ type stage struct {
 	root  *actor.PID
 	sound *sound
 	voice *speaker
+	mind  conversation.Mind
 	ears  *ears
 	mu    sync.Mutex
 	heard []any
@@ -132,10 +133,15 @@ func (spawn) Control() {}
 
 func open(t *testing.T, sys *actor.ActorSystem, script domain.Script, fails map[string]int) *stage {
 	t.Helper()
+	return openWith(t, sys, script, fails, nil)
+}
+
+func openWith(t *testing.T, sys *actor.ActorSystem, script domain.Script, fails map[string]int, m conversation.Mind) *stage {
+	t.Helper()
 	if fails == nil {
 		fails = map[string]int{}
 	}
-	s := &stage{t: t, sys: sys, sound: &sound{begun: time.Now()}, ears: new(ears), voice: &speaker{asked: map[string]int{}, takes: 100 * time.Millisecond, fails: fails}}
+	s := &stage{t: t, sys: sys, mind: m, sound: &sound{begun: time.Now()}, ears: new(ears), voice: &speaker{asked: map[string]int{}, takes: 100 * time.Millisecond, fails: fails}}
 	s.root = sys.Root.Spawn(mailbox.Props(func() actor.Actor { return s }, 100))
 	sys.Root.Send(s.root, spawn{script})
 	synctest.Wait()
@@ -150,11 +156,11 @@ func (s *stage) Receive(ctx actor.Context) {
 		s.pid = ctx.Spawn(mailbox.Props(func() actor.Actor {
 			return conversation.New(conversation.Config{
 				Script: m.script, Variables: map[string]string{"name": "Ada"}, Sound: s.sound, Speaker: s.voice, Log: slog.New(slog.DiscardHandler),
-				OptOut: []string{"stop", "9"}, Ears: s.ears, Ear: new(speech.Ear), Answerer: true,
+				Mind: s.mind, OptOut: []string{"stop", "9"}, Ears: s.ears, Ear: new(speech.Ear), Answerer: true,
 				Hide: func(on bool) { s.sound.note("hide", on) },
 			})
 		}, 100))
-	case conversation.Over, conversation.Fault, conversation.Finished, conversation.Transfer, conversation.OptedOut, conversation.Answerer:
+	case conversation.Over, conversation.Fault, conversation.Finished, conversation.Transfer, conversation.OptedOut, conversation.Answerer, conversation.Acted, conversation.Intent, conversation.HandedOver:
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.heard = append(s.heard, m)

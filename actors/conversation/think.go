@@ -301,19 +301,21 @@ func (c *Conversation) tellActed(ctx actor.Context, name string, arguments, resu
 // given are the arguments of an action as an event shows them.
 func given(d pathway.Act) json.RawMessage {
 	switch {
-	case d.Sensitive:
-		return json.RawMessage(`{"hidden":true}`)
 	case len(d.Given) > 0 && len(d.Given) <= maxShown && json.Valid(d.Given):
 		return d.Given
 	case len(d.Given) > 0:
 		return json.RawMessage(`{"too_long":true}`)
 	}
-	all := make(map[string]string, len(d.Arguments)+2)
-	for name, value := range d.Arguments {
+	text, arguments := d.Text, d.Arguments
+	if d.Kept != nil {
+		text, arguments = d.Kept.Text, d.Kept.Arguments
+	}
+	all := make(map[string]string, len(arguments)+2)
+	for name, value := range arguments {
 		all[name] = clip(value, maxShown/4)
 	}
-	if d.Text != "" {
-		all["body"] = clip(d.Text, maxShown/4)
+	if text != "" {
+		all["body"] = clip(text, maxShown/4)
 	}
 	if d.Type == domain.NodeAppointment {
 		all["action"] = d.Target

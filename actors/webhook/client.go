@@ -208,3 +208,7 @@ func (c *Client) reason(err error) string {
 	}
 	return "the connection broke before an answer"
 }
+
+// Web is an HTTP client under the same guard, with connections of its own and
+// no deadline but that of each request.
+func (c *Client) Web() *http.Client { return &c.own().http }

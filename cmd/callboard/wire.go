@@ -85,6 +85,7 @@ type service struct {
 	phones *simulator.Simulator
 	traces *call.Traces
 	ears   speech.Recogniser // nil: nobody hears words
+	models actors.Models
 	node   *actors.Node
 	http   *httpapi.Server
 	ln     net.Listener
@@ -313,10 +314,15 @@ func (s *service) tree(more extras) error {
 		calledBy = s.phones.Addr
 		testCall = s.testCall
 	}
+	named, err := configs.ReadEngines(s.cfg.EnginesFile, os.Environ())
+	if err != nil {
+		return err
+	}
+	s.models = modelsOf(&named)
 	trunks := s.egress(more)
 	trunks.AnyPort = true
 	s.node = actors.New(actors.Config{
-		Store: tamper(s.vault.store), Keys: s.vault.keys, Blobs: blobs, SIP: s.ua, Media: s.engine, Speaker: speaker, Ears: s.ears,
+		Store: tamper(s.vault.store), Keys: s.vault.keys, Blobs: blobs, SIP: s.ua, Media: s.engine, Speaker: speaker, Ears: s.ears, Models: s.models,
 		Simulator: target, Carrier: calledBy, TestCall: testCall, Egress: s.egress(more), RootCAs: roots, WebhookSends: s.cfg.WebhookSends,
 		MayReach: func(to netip.AddrPort) bool { return trunks.May(to) == nil }, SIPURI: sipURI(s.cfg),
 		PublicURL: s.cfg.BaseURL(netip.MustParseAddrPort(s.ln.Addr().String())),

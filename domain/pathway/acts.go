@@ -243,7 +243,13 @@ type Act struct {
 	ID        string          // of what a model called; "" where the node itself acts
 	Name      string          // by which the model called it
 	Given     json.RawMessage // its arguments, as the model wrote them
-	Sensitive bool            // they hold something that must not be kept
+	Kept      *Kept           // what may be kept of Text and Arguments; nil: all
+}
+
+// Kept are the words of an Act without what must not be kept.
+type Kept struct {
+	Text      string
+	Arguments map[string]string
 }
 
 // Done tells of something that a model had done within the pathway.
@@ -259,22 +265,25 @@ func (Done) do() {}
 // act asks for what a node does.
 func (w *walk) act(n *domain.Node) {
 	a := Act{Node: n.ID, Type: n.Type, Target: n.ToolID + n.AgentID + n.Action}
-	fill := func(text string) string {
+	kept, secret := Kept{}, false
+	fill := func(text string) (filled, shown string) {
 		filled, missing := Fill(text, w.s.values)
 		for _, name := range missing {
 			w.tell(Missing{Node: n.ID, Name: name})
 		}
-		if _, hidden := w.s.shownText(text); hidden {
-			a.Sensitive = true
-		}
-		return filled
+		shown, hidden := w.s.shownText(text)
+		secret = secret || hidden
+		return filled, shown
 	}
-	a.Text = fill(n.Body)
+	a.Text, kept.Text = fill(n.Body)
+	if len(n.Arguments) > 0 {
+		a.Arguments, kept.Arguments = make(map[string]string), make(map[string]string)
+	}
 	for _, name := range slices.Sorted(maps.Keys(n.Arguments)) {
-		if a.Arguments == nil {
-			a.Arguments = make(map[string]string)
-		}
-		a.Arguments[name] = fill(n.Arguments[name])
+		a.Arguments[name], kept.Arguments[name] = fill(n.Arguments[name])
+	}
+	if secret {
+		a.Kept = &kept
 	}
 	w.s.round++
 	a.Round = w.s.round

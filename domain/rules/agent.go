@@ -75,7 +75,7 @@ func Agent(a *domain.Agent) domain.Problems {
 	between(&p, "inbound.ring_seconds", a.Inbound.RingSeconds, 0, maxRingSeconds)
 	engines(&p, a)
 	conduct(&p, a)
-	a.Tools = ids(&p, "tools", domain.PrefixTool, a.Tools, maxAgentTools)
+	a.Tools = toolNames(&p, "tools", a.Tools)
 	a.KnowledgeBaseIDs = ids(&p, "knowledge_base_ids", domain.PrefixKnowledge, a.KnowledgeBaseIDs, maxAgentBases)
 	between(&p, "limits.silence_seconds", a.Limits.SilenceSeconds, 0, maxSilenceSeconds)
 	between(&p, "limits.max_minutes", a.Limits.MaxMinutes, 0, maxAgentMinutes)

@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 	"regexp"
+	"slices"
 
 	"github.com/callboard/callboard/domain"
 )
@@ -131,6 +132,23 @@ func ids(p *domain.Problems, param string, kind domain.Prefix, all []string, mos
 		}
 		seen[id] = true
 		out = append(out, id)
+	}
+	return out
+}
+
+// toolNames are ids of tools, and what is built in.
+func toolNames(p *domain.Problems, param string, all []string) []string {
+	seen := make(map[string]bool)
+	out := make([]string, 0, len(all))
+	for i, name := range atMost(p, param, all, maxAgentTools) {
+		if !slices.Contains(domain.BuiltInTools(), name) {
+			name = ID(p, at(param, i), domain.PrefixTool, name)
+		}
+		if seen[name] && name != "" {
+			p.Add(at(param, i), domain.CodeValidation, "%q stands twice", name)
+		}
+		seen[name] = true
+		out = append(out, name)
 	}
 	return out
 }

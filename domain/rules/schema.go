@@ -120,3 +120,57 @@ func object(p *domain.Problems, param string, v map[string]any, most int) {
 		p.Add(param, domain.CodeValidation, "is longer than %d bytes", most)
 	}
 }
+
+// Arguments says whether arguments fit the JSON Schema of a tool; the error
+// tells where they do not.
+func Arguments(schema, given map[string]any) error {
+	c := jsonschema.NewCompiler()
+	c.UseLoader(closed{})
+	if err := c.AddResource(nowhere, schema); err != nil {
+		return errNoSchema
+	}
+	s, err := c.Compile(nowhere)
+	if err != nil {
+		return errNoSchema
+	}
+	if given == nil {
+		given = map[string]any{}
+	}
+	err = s.Validate(given)
+	if err == nil {
+		return nil
+	}
+	found, ok := errors.AsType[*jsonschema.ValidationError](err)
+	if !ok {
+		return errors.New("the arguments do not fit the tool's schema")
+	}
+	for len(found.Causes) > 0 {
+		found = found.Causes[0]
+	}
+	at := strings.Join(found.InstanceLocation, ".")
+	if at == "" {
+		at = "arguments"
+	}
+	return errors.New(clip(at) + ": " + clip(plain(found.Error())))
+}
+
+var errNoSchema = errors.New("the tool's schema is not valid")
+
+// Typed are arguments that were written as text, each of the type that the
+// schema has for it, where it can be.
+func Typed(schema map[string]any, given map[string]string) map[string]any {
+	properties, _ := schema["properties"].(map[string]any)
+	out := make(map[string]any, len(given))
+	for name, text := range given {
+		out[name] = text
+		property, _ := properties[name].(map[string]any)
+		switch property["type"] {
+		case "integer", "number", "boolean", "array", "object":
+			var v any
+			if json.Unmarshal([]byte(text), &v) == nil {
+				out[name] = v
+			}
+		}
+	}
+	return out
+}

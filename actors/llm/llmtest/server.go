@@ -1,0 +1,182 @@
+// Package llmtest is a language model for tests: it answers over the real
+// protocol what it was told to, in order, and fails as models do.
+package llmtest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// Reply is one answer.
+type Reply struct {
+	Say    []string // pieces of words
+	Calls  []Call
+	Status int    // instead of 200
+	Raw    string // a whole stream, as it goes over the wire
+	Kind   string // instead of text/event-stream
+	Hang   bool   // nothing comes until the client goes
+	Stall  bool   // nothing follows the pieces until the client goes
+	Drop   bool   // the connection breaks behind the pieces
+}
+
+// Call is what it wants done.
+type Call struct{ ID, Name, Arguments string }
+
+// Request is what it was asked.
+type Request struct {
+	Authorization string `json:"-"`
+	Model         string `json:"model"`
+	Stream        bool   `json:"stream"`
+	Messages      []struct {
+		Role       string `json:"role"`
+		Content    string `json:"content"`
+		ToolCallID string `json:"tool_call_id"`
+		ToolCalls  []struct {
+			ID       string `json:"id"`
+			Function struct{ Name, Arguments string }
+		} `json:"tool_calls"`
+	} `json:"messages"`
+	Tools []struct {
+		Type     string `json:"type"`
+		Function struct {
+			Name       string         `json:"name"`
+			Parameters map[string]any `json:"parameters"`
+		} `json:"function"`
+	} `json:"tools"`
+	Temperature *float64       `json:"temperature"`
+	MaxTokens   int            `json:"max_tokens"`
+	Format      map[string]any `json:"response_format"`
+}
+
+// Names are the tools that were offered.
+func (r *Request) Names() []string {
+	var names []string
+	for _, t := range r.Tools {
+		names = append(names, t.Function.Name)
+	}
+	return names
+}
+
+// Last is the last message.
+func (r *Request) Last() string { return r.Messages[len(r.Messages)-1].Content }
+
+// Server is the model.
+type Server struct {
+	URL string // with /v1
+	mu  sync.Mutex
+	// Answer says what it answers to a request; it is asked under a lock.
+	answer func(n int, r *Request) Reply
+	asked  []Request
+	gone   chan struct{} // a client left before the end
+}
+
+// New starts a model that answers by a function of the request and its number,
+// from 0.
+func New(t testing.TB, answer func(n int, r *Request) Reply) *Server {
+	t.Helper()
+	s := &Server{answer: answer, gone: make(chan struct{}, 100)}
+	web := httptest.NewServer(s)
+	t.Cleanup(web.Close)
+	s.URL = web.URL + "/v1"
+	return s
+}
+
+// Replies answers one after the other; behind the last one the last again.
+func Replies(all ...Reply) func(int, *Request) Reply {
+	return func(n int, _ *Request) Reply { return all[min(n, len(all)-1)] }
+}
+
+// Asked are the requests so far.
+func (s *Server) Asked() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]Request(nil), s.asked...)
+}
+
+// Gone tells of each client that left before the end of a hanging answer.
+func (s *Server) Gone() <-chan struct{} { return s.gone }
+
+// ServeHTTP answers.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var in Request
+	if r.Method != http.MethodPost || r.URL.Path != "/v1/chat/completions" || json.NewDecoder(r.Body).Decode(&in) != nil {
+		http.Error(w, "no", http.StatusNotFound)
+		return
+	}
+	in.Authorization = r.Header.Get("Authorization")
+	s.mu.Lock()
+	reply := s.answer(len(s.asked), &in)
+	s.asked = append(s.asked, in)
+	s.mu.Unlock()
+	s.write(w, r, &reply)
+}
+
+func (s *Server) write(w http.ResponseWriter, r *http.Request, reply *Reply) {
+	kind := reply.Kind
+	if kind == "" {
+		kind = "text/event-stream; charset=utf-8"
+	}
+	w.Header().Set("Content-Type", kind)
+	if reply.Status != 0 {
+		http.Error(w, `{"error":{"message":"the key sk-secret is wrong"}}`, reply.Status)
+		return
+	}
+	flush := func() {
+		if f, ok := w.(http.Flusher); ok {
+			f.Flush()
+		}
+	}
+	wait := func() {
+		flush()
+		<-r.Context().Done()
+		s.gone <- struct{}{}
+	}
+	if reply.Hang {
+		wait()
+		return
+	}
+	if reply.Raw != "" {
+		_, _ = fmt.Fprint(w, reply.Raw)
+		return
+	}
+	event := func(delta map[string]any, finish any) {
+		b, _ := json.Marshal(map[string]any{"object": "chat.completion.chunk", "choices": []any{map[string]any{"index": 0, "delta": delta, "finish_reason": finish}}})
+		_, _ = fmt.Fprintf(w, "data: %s\n\n", b)
+		flush()
+	}
+	for _, piece := range reply.Say {
+		event(map[string]any{"content": piece}, nil)
+	}
+	switch {
+	case reply.Stall:
+		wait()
+		return
+	case reply.Drop:
+		panic(http.ErrAbortHandler)
+	}
+	for i, c := range reply.Calls {
+		event(map[string]any{"tool_calls": []any{map[string]any{
+			"index": i, "id": c.ID, "type": "function", "function": map[string]any{"name": c.Name, "arguments": c.Arguments},
+		}}}, nil)
+	}
+	finish := "stop"
+	if len(reply.Calls) > 0 {
+		finish = "tool_calls"
+	}
+	event(map[string]any{}, finish)
+	_, _ = fmt.Fprint(w, "data: [DONE]\n\n")
+}
+
+// Words is a reply that says a text, in pieces of a few letters.
+func Words(text string) Reply {
+	var pieces []string
+	for part := range strings.SplitAfterSeq(text, " ") {
+		pieces = append(pieces, part)
+	}
+	return Reply{Say: pieces}
+}

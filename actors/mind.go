@@ -1,0 +1,372 @@
+package actors
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/callboard/callboard/actors/conversation"
+	"github.com/callboard/callboard/actors/llm"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/pathway"
+	"github.com/callboard/callboard/domain/rules"
+)
+
+// Bounds of what a model is told besides the conversation.
+const (
+	passagesTold = 4
+	passageLeast = 0.5 // score
+	lookUpLimit  = 2 * time.Second
+	slotsTold    = 8
+)
+
+// mind thinks and acts for the agent of one call or chat.
+type mind struct {
+	d    *Desk
+	p    domain.Principal
+	call domain.Call // of a chat: empty
+}
+
+// mindOf is what thinks and acts in a call.
+func (d *Desk) mindOf(c domain.Call) conversation.Mind {
+	return &mind{d, domain.Principal{WorkspaceID: c.WorkspaceID, Environment: c.Environment}, c}
+}
+
+// Think answers for the model of a chat.
+func (d *Desk) Think(ctx context.Context, p domain.Principal, agent *domain.AgentLLM, brief string, t pathway.Think) (sentences []string, end pathway.Answered) {
+	m := &mind{d: d, p: p}
+	a := m.Think(ctx, conversation.Thought{Script: &domain.Script{LLM: agent}, Brief: brief, Ask: t}, func(text string, _ time.Duration) {
+		sentences = append(sentences, text)
+	})
+	return sentences, pathway.Answered{Round: t.Round, Calls: a.Calls, Failed: a.Failed}
+}
+
+// Thinks says whether there is a model for an agent.
+func (d *Desk) Thinks(_ context.Context, _ domain.Principal, l *domain.AgentLLM) bool {
+	return d.node.thinks(l)
+}
+
+// Think asks the first engine that answers.
+func (m *mind) Think(ctx context.Context, t conversation.Thought, sentence func(string, time.Duration)) conversation.Answer {
+	engines := m.d.node.cfg.Models.of(t.Script.LLM)
+	request, names := m.request(ctx, &t)
+	var a conversation.Answer
+	got, err := m.d.node.models.Ask(ctx, engines, request, sentence, func(f *llm.Fault) {
+		a.Lost = append(a.Lost, conversation.Fault{Stage: "llm", Code: f.Code, Message: "engine " + f.Engine + ": " + f.Message, Recovered: true})
+	})
+	if err != nil {
+		a.Failed, a.Message = "internal", "it could not be asked"
+		if f, ok := errors.AsType[*llm.Fault](err); ok {
+			a.Failed, a.Message = f.Code, "engine "+f.Engine+": "+f.Message
+			a.Lost = a.Lost[:max(0, len(a.Lost)-1)] // the last one is why there is no answer
+		}
+		return a
+	}
+	for _, c := range got.Calls {
+		a.Calls = append(a.Calls, pathway.Called{ID: c.ID, Name: c.Name, Arguments: c.Arguments, Tool: names[c.Name]})
+	}
+	return a
+}
+
+// request is what the model is told; names are the tools of the workspace by
+// the names that the model has for them.
+func (m *mind) request(ctx context.Context, t *conversation.Thought) (llm.Request, map[string]string) {
+	brief := t.Brief + "\n\nIt is " + m.now(t.Script).Format("Monday, 2 January 2006, 15:04 MST") + "."
+	if passages, from := m.lookUp(ctx, t.Ask); passages != "" {
+		brief += "\n\nPassages of documents that may answer the caller's last words; say nothing about documents that none of them tells:\n" + passages
+		if t.Read != nil {
+			t.Read(from)
+		}
+	}
+	r := llm.Request{Messages: messagesOf(brief, t.Ask.History)}
+	if l := t.Script.LLM; l != nil {
+		r.Temperature, r.MaxTokens = l.Temperature, l.MaxTokens
+	}
+	names := make(map[string]string)
+	for _, o := range t.Ask.Offers {
+		if o.Kind != pathway.OfferTool {
+			r.Tools = append(r.Tools, llm.Tool{Name: o.Name, Description: o.Description, Parameters: o.Parameters})
+		}
+	}
+	for _, o := range t.Ask.Offers {
+		if o.Kind != pathway.OfferTool {
+			continue
+		}
+		tool, err := m.d.Tool(ctx, m.p, o.To)
+		if err != nil {
+			continue // it is not there any more: nobody can call it
+		}
+		name := tool.Name
+		if slices.ContainsFunc(r.Tools, func(x llm.Tool) bool { return x.Name == name }) {
+			name = "tool_" + name[:min(len(name), 59)]
+		}
+		names[name] = tool.ID
+		r.Tools = append(r.Tools, llm.Tool{Name: name, Description: tool.Description, Parameters: tool.Parameters})
+	}
+	return r, names
+}
+
+func (m *mind) now(s *domain.Script) time.Time {
+	zone, err := time.LoadLocation(s.Timezone)
+	if err != nil {
+		zone = time.UTC
+	}
+	return time.Now().In(zone)
+}
+
+// messagesOf puts a history into the shape of the wire: each call of a model is
+// answered, and the caller has said something.
+func messagesOf(brief string, history []pathway.Message) []llm.Message {
+	out := []llm.Message{{Role: llm.System, Text: brief}}
+	heard := false
+	for i, h := range history {
+		heard = heard || h.By == pathway.ByCaller
+		switch h.By {
+		case pathway.ByTool:
+			continue // stands behind its question
+		case pathway.ByCaller:
+			out = append(out, llm.Message{Role: llm.User, Text: h.Text})
+			continue
+		}
+		x := llm.Message{Role: llm.Assistant, Text: h.Text}
+		for _, c := range h.Calls {
+			x.Calls = append(x.Calls, llm.Call{ID: c.ID, Name: c.Name, Arguments: c.Arguments})
+		}
+		out = append(out, x)
+		for _, c := range h.Calls {
+			out = append(out, llm.Message{Role: llm.ToolRole, ID: c.ID, Text: resultOf(history[i+1:], c.ID)})
+		}
+	}
+	if !heard {
+		out = append(out, llm.Message{Role: llm.User, Text: "(The caller is on the line and has said nothing yet.)"})
+	}
+	return out
+}
+
+func resultOf(history []pathway.Message, id string) string {
+	for _, h := range history {
+		if h.By == pathway.ByAgent && len(h.Calls) > 0 {
+			break // ids are the model's own, and may come again
+		}
+		if h.By == pathway.ByTool && h.ID == id {
+			return h.Text
+		}
+	}
+	return "error: it was not done"
+}
+
+// lookUp finds what the knowledge bases of a node tell about the caller's last
+// words. A search that takes too long leaves the model without.
+func (m *mind) lookUp(ctx context.Context, t pathway.Think) (text string, from []domain.Passage) {
+	words := ""
+	for _, h := range slices.Backward(t.History) {
+		if h.By == pathway.ByCaller {
+			words = h.Text
+			break
+		}
+	}
+	if len(t.Bases) == 0 || words == "" || strings.HasPrefix(words, "(") {
+		return "", nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookUpLimit)
+	defer cancel()
+	type hit struct {
+		ask.KnowledgeHit
+		base string
+	}
+	var all []hit
+	for _, id := range t.Bases {
+		found, err := m.d.SearchKnowledge(ctx, m.p, id, words, passagesTold)
+		if err != nil {
+			m.d.log.Warn("a knowledge base could not be searched", "knowledge_base_id", id, "error", err)
+			continue
+		}
+		for _, h := range found.Data {
+			if h.Score >= passageLeast {
+				all = append(all, hit{h, id})
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b hit) int { return cmp.Compare(b.Score, a.Score) })
+	var b strings.Builder
+	for i, h := range all[:min(len(all), passagesTold)] {
+		fmt.Fprintf(&b, "[%d] %s", i+1, h.SourceName)
+		if h.Heading != "" {
+			b.WriteString(" › " + h.Heading)
+		}
+		b.WriteString(":\n" + h.Text + "\n")
+		p := domain.Passage{KnowledgeBaseID: h.base, SourceID: h.SourceID, Name: h.SourceName, URL: h.URL, Heading: h.Heading}
+		if !slices.Contains(from, p) {
+			from = append(from, p)
+		}
+	}
+	return b.String(), from
+}
+
+// Agent is what another agent of the workspace speaks.
+func (m *mind) Agent(ctx context.Context, id string) (domain.Script, error) {
+	return m.d.scriptOf(ctx, m.p, id, "")
+}
+
+// Act does what a node or its model wants done.
+func (m *mind) Act(ctx context.Context, s *domain.Script, a pathway.Act) conversation.Result {
+	var text string
+	var err error
+	switch a.Type { //nolint:exhaustive // the others do nothing outside
+	case domain.NodeTool:
+		text, err = m.useTool(ctx, a)
+	case domain.NodeSMS:
+		text, err = m.text(ctx, a)
+	case domain.NodeAppointment:
+		text, err = m.appointment(ctx, s, a)
+	default:
+		err = errors.New("nothing here can do that")
+	}
+	if err != nil {
+		return conversation.Result{Text: inWords(err)}
+	}
+	return conversation.Result{OK: true, Text: text}
+}
+
+// inWords is an error as a model and an event may have it.
+func inWords(err error) string {
+	if e, ok := errors.AsType[*domain.Error](err); ok {
+		return string(e.Code) + ": " + e.Message
+	}
+	return err.Error()
+}
+
+func (m *mind) useTool(ctx context.Context, a pathway.Act) (string, error) {
+	tool, err := m.d.Tool(ctx, m.p, a.Target)
+	if err != nil {
+		return "", errors.New("the tool is not there any more")
+	}
+	given := rules.Typed(tool.Parameters, a.Arguments)
+	if len(a.Given) > 0 {
+		if given = nil; json.Unmarshal(a.Given, &given) != nil {
+			return "", errors.New("the arguments are no JSON object")
+		}
+	}
+	return m.d.node.toolbox.Call(ctx, tool, given)
+}
+
+// text sends a message to the far end of the call.
+func (m *mind) text(ctx context.Context, a pathway.Act) (string, error) {
+	body := a.Text
+	if len(a.Given) > 0 {
+		var given struct {
+			Body string `json:"body"`
+		}
+		if err := json.Unmarshal(a.Given, &given); err != nil || strings.TrimSpace(given.Body) == "" {
+			return "", errors.New("body is required: the words of the message")
+		}
+		body = given.Body
+	}
+	sent, err := m.d.SendMessage(ctx, m.p, ask.NewMessage{To: m.farEnd(), Body: body})
+	if err != nil {
+		return "", err
+	}
+	return asJSON(map[string]any{"message_id": sent.ID, "status": sent.Status})
+}
+
+func (m *mind) farEnd() string {
+	if m.call.Direction == domain.Inbound {
+		return m.call.From
+	}
+	return m.call.To
+}
+
+func asJSON(v any) (string, error) {
+	b, err := json.Marshal(v)
+	return string(b), err
+}
+
+// visit is what is to be done with an appointment.
+type visit struct {
+	Action        string `json:"action"`
+	Provider      string `json:"provider"`
+	Datetime      string `json:"datetime"`
+	AppointmentID string `json:"appointment_id"`
+	Name          string `json:"name"`
+	Type          string `json:"type"`
+	Notes         string `json:"notes"`
+}
+
+func (m *mind) appointment(ctx context.Context, s *domain.Script, a pathway.Act) (string, error) {
+	w := visit{
+		Action: a.Target, Provider: a.Arguments["provider"], Datetime: a.Arguments["datetime"], AppointmentID: a.Arguments["appointment_id"],
+		Name: a.Arguments["name"], Type: a.Arguments["type"], Notes: a.Arguments["notes"],
+	}
+	if len(a.Given) > 0 && json.Unmarshal(a.Given, &w) != nil {
+		return "", errors.New("the arguments are texts")
+	}
+	switch w.Action {
+	case "availability":
+		return m.freeTimes(ctx, w)
+	case "book":
+		made, err := m.d.Book(ctx, m.p, ask.NewAppointment{
+			Patient: domain.Patient{Name: w.Name, Phone: m.farEnd()}, Provider: w.Provider, Datetime: w.Datetime, Type: w.Type, Notes: w.Notes, CallID: m.call.ID,
+		})
+		return appointmentText(made, err)
+	}
+	if w.AppointmentID == "" {
+		return "", errors.New("appointment_id is required: which one")
+	}
+	if err := m.theirs(ctx, w.AppointmentID); err != nil {
+		return "", err
+	}
+	switch w.Action {
+	case "confirm":
+		return appointmentText(m.d.ConfirmAppointment(ctx, m.p, w.AppointmentID))
+	case "cancel":
+		return appointmentText(m.d.CancelAppointment(ctx, m.p, w.AppointmentID, w.Notes))
+	case "reschedule":
+		return appointmentText(m.d.RescheduleAppointment(ctx, m.p, w.AppointmentID, ask.Reschedule{Datetime: w.Datetime}))
+	}
+	return "", errors.New("action is none of availability, book, confirm, cancel and reschedule")
+}
+
+// theirs is an error where an appointment is not the caller's: what somebody
+// says on the telephone changes nobody else's.
+func (m *mind) theirs(ctx context.Context, id string) error {
+	a, err := m.d.Appointment(ctx, m.p, id)
+	if err != nil {
+		return err
+	}
+	if a.Patient.Phone != m.farEnd() && a.CallID != m.call.ID {
+		return errors.New("there is no such appointment of this caller")
+	}
+	return nil
+}
+
+func appointmentText(a *domain.Appointment, err error) (string, error) {
+	if err != nil {
+		return "", err
+	}
+	return asJSON(map[string]any{
+		"appointment_id": a.ID, "status": a.Status, "provider": a.Provider, "datetime": a.Datetime, "timezone": a.Timezone, "minutes": a.DurationMinutes,
+	})
+}
+
+// freeTimes are the next ones of a provider.
+func (m *mind) freeTimes(ctx context.Context, w visit) (string, error) {
+	q := ask.AvailabilityQuery{Provider: w.Provider, Limit: slotsTold}
+	if day, _, ok := strings.Cut(w.Datetime+"T", "T"); ok && day != "" {
+		q.From = day
+	}
+	free, err := m.d.Availability(ctx, m.p, q)
+	if err != nil {
+		return "", err
+	}
+	times := make([]string, 0, slotsTold)
+	for _, s := range free.Slots {
+		times = append(times, s.LocalStart)
+	}
+	return asJSON(map[string]any{"free": times})
+}

@@ -1,0 +1,25 @@
+package main
+
+import (
+	"time"
+
+	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/actors/llm"
+	"github.com/callboard/callboard/configs"
+)
+
+// modelsOf are the operator's engines that think.
+func modelsOf(file *configs.Engines) actors.Models {
+	m := actors.Models{Order: file.LLM}
+	for i := range file.List {
+		e := &file.List[i]
+		if e.LLM == nil || e.Kind != configs.EngineOpenAI {
+			continue
+		}
+		m.List = append(m.List, llm.Engine{
+			Name: e.Name, URL: e.URL, Key: e.Key.Reveal(), Model: e.LLM.Model,
+			First: time.Duration(e.LLM.FirstMs) * time.Millisecond, Stall: time.Duration(e.LLM.StallMs) * time.Millisecond,
+		})
+	}
+	return m
+}
