@@ -45,6 +45,7 @@ type Desk struct {
 	carriage *carriage
 	gateways *webhook.Client // gives text messages to gateways
 	readings chore           // sources of knowledge bases that are to be read
+	analyses chore           // of calls that are over
 	jobs     *jobs.Runner
 	waits    sync.Map   // *bulkStand of each bulk job that runs, by its id
 	under    sync.Map   // keys of requests that run, by the id of their row

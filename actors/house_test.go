@@ -75,6 +75,8 @@ type house struct {
 	before   func(actor string, msg any)
 	wrap     func(actors.Store) actors.Store // stands between the node and its store; nil: nothing
 	log      *journal
+	models   actors.Models
+	ears     speech.Recogniser
 	live     domain.Principal // the operator
 	test     domain.Principal
 	stop     []func()
@@ -145,7 +147,7 @@ func (h *house) open() {
 		store = h.wrap(store)
 	}
 	h.node = actors.New(actors.Config{
-		Store: store, Keys: h.keys, Blobs: blobs, SIP: h.ua, Media: h.engine, Speaker: hum{},
+		Store: store, Keys: h.keys, Blobs: blobs, SIP: h.ua, Media: h.engine, Speaker: hum{}, Models: h.models, Ears: h.ears,
 		Simulator: func() (sip.Target, bool) { return h.phones.Target(), true }, Carrier: func() netip.AddrPort { return h.phones.Addr() },
 		TestCall: func(ctx context.Context, o simulator.Order) error {
 			at := h.ua.Addr("udp")

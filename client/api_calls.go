@@ -307,12 +307,16 @@ type ListCall struct {
 
 // Passage is an answer of the service, or a part of one.
 type Passage struct {
-	Heading         string `json:"heading,omitzero"`
+	// Under which headings it stands.
+	Heading string `json:"heading,omitzero"`
+	// In which knowledge base.
 	KnowledgeBaseID string `json:"knowledge_base_id"`
-	// For people.
-	Name     string `json:"name"`
+	// What the source is called.
+	Name string `json:"name"`
+	// Of which source.
 	SourceID string `json:"source_id"`
-	URL      string `json:"url,omitzero"`
+	// Where it was read, where that is known.
+	URL string `json:"url,omitzero"`
 }
 
 // PressRequest is sent to the service.
@@ -344,9 +348,11 @@ type Segment struct {
 	// Counts them from 0.
 	Index int64 `json:"index"`
 	// Whether the other side broke in.
-	Interrupted     bool      `json:"interrupted"`
-	LlmFirstTokenMs int64     `json:"llm_first_token_ms,omitzero"`
-	Sources         []Passage `json:"sources,omitzero"`
+	Interrupted bool `json:"interrupted"`
+	// How long a language model took for the first piece of the answer that begins here.
+	LlmFirstTokenMs int64 `json:"llm_first_token_ms,omitzero"`
+	// What a model was told of the knowledge bases for the answer that begins here.
+	Sources []Passage `json:"sources,omitzero"`
 	// agent, caller or human.
 	Speaker string `json:"speaker"`
 	// When it began, from the answer.

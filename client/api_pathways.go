@@ -61,7 +61,7 @@ func (c *Client) AllPathways(ctx context.Context, q ListPathwaysQuery, options .
 //
 // POST /v1/pathways
 //
-// Nodes say, collect, converse, dtmf, condition, tool, appointment, sms, transfer, agent and end; edges lead from node to node. Text takes {{name}} and {{name | fallback}}. Tools, knowledge bases and agents that nodes name must be the workspace's. Calls walk say, collect, dtmf, transfer and end, by key presses, expected words (where they can be heard), time-outs, always, else, success and failure; what takes an engine that is not configured is kept, told of by validate, and refused when a call would walk it (409 engine_not_configured).
+// Nodes say, collect, converse, dtmf, condition, tool, appointment, sms, transfer, agent and end; edges lead from node to node. Text takes {{name}} and {{name | fallback}}. Tools, knowledge bases and agents that nodes name must be the workspace's. Calls walk all of them but condition, by key presses, words (where they can be heard), what a language model decides (where there is one), time-outs, always, else, success and failure; what takes an engine that is not configured is kept, told of by validate, and refused when a call would walk it (409 engine_not_configured).
 func (c *Client) CreatePathway(ctx context.Context, body *PathwayChange, options ...Option) (*Pathway, error) {
 	return send[Pathway](ctx, c, "POST", "/v1/pathways", nil, asJSON(body), options)
 }
@@ -193,11 +193,11 @@ type ChatAction struct {
 	Arguments map[string]string `json:"arguments,omitzero"`
 	// The node that does it.
 	Node string `json:"node,omitzero"`
-	// The destination, the tool, the agent, what is done with the appointment, or the variable.
+	// The destination, the tool, the agent, what is done with the appointment, the variable, or the intent.
 	Target string `json:"target,omitzero"`
 	// The keys, the message, or what is told to whoever answers.
 	Text string `json:"text,omitzero"`
-	// What a call would do. One of dtmf, transfer, tool, appointment, sms, agent, add_to_dnc, missing_variable.
+	// intent: what the caller wants was understood. refused: the model wanted what its node does not offer. One of dtmf, transfer, tool, appointment, sms, agent, add_to_dnc, missing_variable, intent, refused.
 	Type string `json:"type"`
 }
 
@@ -211,6 +211,8 @@ type ChatAnswer struct {
 	Intent string `json:"intent,omitzero"`
 	// What the agent says now.
 	Messages []ChatMessage `json:"messages"`
+	// All that the model has answered, to be sent with the next request.
+	ModelAnswers []ChatModelAnswer `json:"model_answers"`
 	// The notes that were set.
 	Notes string `json:"notes,omitzero"`
 	// What kind of resource this is.
@@ -246,17 +248,43 @@ type ChatMessage struct {
 	Text string `json:"text"`
 }
 
+// ChatModelAnswer is sent to the service.
+type ChatModelAnswer struct {
+	// What it wanted done.
+	Calls []ChatModelCall `json:"calls"`
+	// Why there was none.
+	Failed *string `json:"failed,omitempty"`
+	// What it said.
+	Sentences []string `json:"sentences"`
+}
+
+// ChatModelCall is sent to the service.
+type ChatModelCall struct {
+	// JSON, as the model wrote it.
+	Arguments string `json:"arguments"`
+	// Names it; never changes and is never given again.
+	ID string `json:"id"`
+	// For people.
+	Name string `json:"name"`
+	// The id of the workspace's tool that it names.
+	Tool *string `json:"tool,omitempty"`
+}
+
 // ChatRequest is sent to the service.
 type ChatRequest struct {
+	// Whose model and part it is played with; without one the installation's first model, and no part.
+	AgentID *string `json:"agent_id,omitempty"`
 	// All that the far end has done so far, oldest first: the conversation is played from its beginning, and the answer tells what the last one led to. Nothing is kept here in between.
 	Inputs []ChatInput `json:"inputs,omitzero"`
+	// What the model has answered so far, as the last answer told it: it is not asked again for that.
+	ModelAnswers []ChatModelAnswer `json:"model_answers,omitzero"`
 	// Values of its variables; 200 at most.
 	Variables map[string]string `json:"variables,omitzero"`
 }
 
 // ChatWait is an answer of the service, or a part of one.
 type ChatWait struct {
-	// keys, or the end of a transfer. One of keys, transfer.
+	// words: a model listens. One of keys, words, transfer.
 	For string `json:"for"`
 	// Keys that are still wanted.
 	Length int64 `json:"length,omitzero"`
@@ -307,10 +335,11 @@ type Node struct {
 	// converse: what may be looked up in.
 	KnowledgeBaseIDs []string `json:"knowledge_base_ids,omitzero"`
 	Length           *int64   `json:"length,omitempty"`
-	MaxTurns         *int64   `json:"max_turns,omitempty"`
-	Mode             *string  `json:"mode,omitempty"`
-	Notes            *string  `json:"notes,omitempty"`
-	Outcome          *string  `json:"outcome,omitempty"`
+	// converse: how many answers its model may give before the node is left, 1 to 500; 40 unless said.
+	MaxTurns *int64  `json:"max_turns,omitempty"`
+	Mode     *string `json:"mode,omitempty"`
+	Notes    *string `json:"notes,omitempty"`
+	Outcome  *string `json:"outcome,omitempty"`
 	// What is said; of a converse node what is to be talked about.
 	Prompt         *string  `json:"prompt,omitempty"`
 	Retries        *int64   `json:"retries,omitempty"`
@@ -321,7 +350,7 @@ type Node struct {
 	TimeoutSeconds *float64 `json:"timeout_seconds,omitempty"`
 	// tool: which one.
 	ToolID *string `json:"tool_id,omitempty"`
-	// converse: the tools that may be used, by id.
+	// converse: what its model may do there and nothing else: tools by id, and the built-in appointment, sms, transfer, dnc and end.
 	Tools []string `json:"tools,omitzero"`
 	// say, collect, converse, dtmf, condition, tool, appointment, sms, transfer, agent or end.
 	Type   string   `json:"type"`

@@ -39,6 +39,8 @@ type Call struct {
 	AgentID string `json:"agent_id,omitzero"`
 	// Which version of the agent was pinned.
 	AgentVersion int64 `json:"agent_version,omitzero"`
+	// What a language model found in what was said, where the agent wants that: some time after the end, told by call.analysis.ready.
+	Analysis *CallAnalysis `json:"analysis,omitempty"`
 	// When it was answered; null: never.
 	AnsweredAt *time.Time `json:"answered_at"`
 	// Who answered, where that is known.
@@ -125,6 +127,22 @@ type Call struct {
 	Variables map[string]string `json:"variables"`
 	// Whose it is.
 	WorkspaceID string `json:"workspace_id"`
+}
+
+// CallAnalysis is an answer of the service, or a part of one.
+type CallAnalysis struct {
+	// When it was made.
+	AnalyzedAt time.Time `json:"analyzed_at"`
+	// Why there is no analysis.
+	Error string `json:"error,omitzero"`
+	// What was found of the fields that its agent wants, by name and of their types.
+	Fields map[string]any `json:"fields"`
+	// Whether it was a success by the success_criteria of its agent; null where it has none.
+	Success *bool `json:"success"`
+	// Why.
+	SuccessReason string `json:"success_reason,omitzero"`
+	// What the call was about and what came of it.
+	Summary string `json:"summary,omitzero"`
 }
 
 // CallCompliance is sent to the service.

@@ -130,6 +130,7 @@ type Call struct {
 	Processing          bool              `json:"processing"`                     // recording or transcript still to come
 	Quality             *Quality          `json:"quality,omitempty"`
 	SlowestTurnMs       int               `json:"slowest_turn_ms,omitempty"` // the longest wait for the agent's next word
+	Analysis            *CallAnalysis     `json:"analysis,omitempty"`        // what its agent's analysis found
 	Cost                *Money            `json:"cost,omitempty"`
 }
 

@@ -101,6 +101,9 @@ func (c *Call) appendKept(o *JSONObject) {
 		o.Object("quality", c.Quality)
 	}
 	o.Some("slowest_turn_ms", int64(c.SlowestTurnMs))
+	if c.Analysis != nil {
+		o.Any("analysis", c.Analysis)
+	}
 	if c.Cost != nil {
 		o.Any("cost", c.Cost)
 	}

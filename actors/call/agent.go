@@ -2,6 +2,7 @@ package call
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/asynkron/protoactor-go/actor"
 
@@ -87,4 +88,10 @@ func (c *call) handedOver(ctx actor.Context, m conversation.HandedOver) {
 	c.commit(ctx, event.AgentActionTriggered, event.AgentActionData{
 		CallID: c.call.ID, AgentID: from, Action: "agent", Arguments: arguments, Result: json.RawMessage(`{"status":"done"}`),
 	}, nil)
+}
+
+// heardSomebody says whether the far end has said or pressed anything: of
+// silence there is nothing to be found.
+func heardSomebody(all []domain.Segment) bool {
+	return slices.ContainsFunc(all, func(s domain.Segment) bool { return s.Speaker == "caller" })
 }

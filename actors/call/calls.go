@@ -313,6 +313,9 @@ func (c *Calls) ack(ctx actor.Context, id string) {
 // transcript and its recording.
 func (c *Calls) leave(ctx actor.Context, b *berth, e *Ended) {
 	delete(c.berths, b.callID)
+	if e.Analysis != nil && c.cfg.Analyse != nil {
+		c.cfg.Analyse()
+	}
 	c.finishing(ctx, b, e)
 	c.drained(ctx)
 }

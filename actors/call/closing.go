@@ -64,6 +64,9 @@ func (c *call) settle(ctx actor.Context) {
 		verdict: c.verdict, by: c.endedBy, at: c.endedAt, lasted: c.lasted, reached: c.reached, segments: c.segments, language: c.script.Language,
 		publicURL: c.cfg.PublicURL, recorded: talked && had && stats.Recorded, talked: talked,
 	})
+	if c.script.Analysis.Wants() && talked && heardSomebody(c.segments) {
+		e.Analysis = &domain.AnalysisDue{CallID: c.call.ID, WorkspaceID: c.call.WorkspaceID, LLM: c.script.LLM, Wanted: *c.script.Analysis}
+	}
 	e.Trace = c.cfg.Traces.Take(&e.Call)
 	c.bill(ctx, &e)
 	c.ended, c.call = &e, e.Call

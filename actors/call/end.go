@@ -108,6 +108,9 @@ func EndChange(e Ended, now time.Time) commit.Change {
 		data := event.TranscriptData{CallID: c.ID, TranscriptURL: c.TranscriptURL, Segments: len(e.Segments)}
 		change.Puts = append(change.Puts, transcriptOf(&e))
 		change.Events = append(change.Events, draft(&c, event.CallTranscriptReady, data, now))
+		if e.Analysis != nil {
+			change.Puts = append(change.Puts, e.Analysis)
+		}
 	}
 	if e.Trace != nil {
 		change.Puts = append(change.Puts, e.Trace)

@@ -101,9 +101,10 @@ type Ended struct {
 	Inside            bool           // over no trunk: to a phone of the house, or from one
 	Tariff            int            // of the attempt's opening
 	Segments          []domain.Segment
-	Trace             *domain.TraceRow // what the dialogs said; nil: nothing was kept
-	Language          string           // of the segments
-	version           uint64           // of the attempt's row, where the call knows it
+	Trace             *domain.TraceRow    // what the dialogs said; nil: nothing was kept
+	Language          string              // of the segments
+	Analysis          *domain.AnalysisDue // to be made of them; nil: none
+	version           uint64              // of the attempt's row, where the call knows it
 }
 
 // Control admits it always.

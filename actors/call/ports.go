@@ -136,6 +136,7 @@ type Config struct {
 	PublicURL string  // of transcript_url and recording_url, without a slash at its end
 	Log       *slog.Logger
 	OptOut    func(c domain.Call, channel, keyword string) // the far end wants no more calls; must not block. nil: nobody cares
+	Analyse   func()                                       // an analysis is due; must not block. nil: nobody makes it
 	Committed func()                                       // events were committed: somebody may want to look; nil: nobody
 	Before    func(actor, callID string, msg any)          // sees each message of a call or conversation first; nil in production
 

@@ -130,6 +130,13 @@ func (d TranscriptData) AppendJSON(b []byte) ([]byte, error) {
 	return o.End()
 }
 
+// AnalysisData is the payload of call.analysis.ready.
+type AnalysisData struct {
+	CallID   string              `json:"call_id"`
+	AgentID  string              `json:"agent_id"`
+	Analysis domain.CallAnalysis `json:"analysis"`
+}
+
 // AgentErrorData is the payload of agent.error.
 type AgentErrorData struct {
 	CallID    string `json:"call_id"`

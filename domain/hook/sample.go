@@ -114,7 +114,14 @@ func callExample(t event.Type) any {
 	if t == event.CallRecordingReady {
 		return event.RecordingData{CallID: sampleCall, RecordingURL: url + "/recording", DurationSeconds: 42}
 	}
-	if t == event.CallTranscriptReady || t == event.CallAnalysisReady {
+	if t == event.CallAnalysisReady {
+		success := true
+		return event.AnalysisData{CallID: sampleCall, AgentID: sampleAgent, Analysis: domain.CallAnalysis{
+			Summary: "The caller booked an appointment.", Success: &success, Reason: "An appointment was booked.", Fields: map[string]any{"date": "2030-01-15"},
+			At: time.Date(2030, 1, 15, 12, 0, 0, 0, time.UTC),
+		}}
+	}
+	if t == event.CallTranscriptReady {
 		return event.TranscriptData{CallID: sampleCall, TranscriptURL: url + "/transcript", Segments: 4}
 	}
 	return event.CallData{

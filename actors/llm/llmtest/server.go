@@ -29,19 +29,11 @@ type Call struct{ ID, Name, Arguments string }
 
 // Request is what it was asked.
 type Request struct {
-	Authorization string `json:"-"`
-	Model         string `json:"model"`
-	Stream        bool   `json:"stream"`
-	Messages      []struct {
-		Role       string `json:"role"`
-		Content    string `json:"content"`
-		ToolCallID string `json:"tool_call_id"`
-		ToolCalls  []struct {
-			ID       string `json:"id"`
-			Function struct{ Name, Arguments string }
-		} `json:"tool_calls"`
-	} `json:"messages"`
-	Tools []struct {
+	Authorization string    `json:"-"`
+	Model         string    `json:"model"`
+	Stream        bool      `json:"stream"`
+	Messages      []Message `json:"messages"`
+	Tools         []struct {
 		Type     string `json:"type"`
 		Function struct {
 			Name       string         `json:"name"`
@@ -51,6 +43,17 @@ type Request struct {
 	Temperature *float64       `json:"temperature"`
 	MaxTokens   int            `json:"max_tokens"`
 	Format      map[string]any `json:"response_format"`
+}
+
+// Message is one of a request.
+type Message struct {
+	Role       string `json:"role"`
+	Content    string `json:"content"`
+	ToolCallID string `json:"tool_call_id"`
+	ToolCalls  []struct {
+		ID       string `json:"id"`
+		Function struct{ Name, Arguments string }
+	} `json:"tool_calls"`
 }
 
 // Names are the tools that were offered.
