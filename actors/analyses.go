@@ -95,7 +95,7 @@ func (d *Desk) keepAnalysis(ctx context.Context, due *domain.AnalysisDue, found 
 			if unit == "" {
 				unit = c.WorkspaceID
 			}
-			change.Events = append(change.Events, draft(&c.Meta, event.CallAnalysisReady, c.ID, domain.Unit(unit), event.AnalysisData{CallID: c.ID, AgentID: c.AgentID, Analysis: *found}))
+			change.Events = append(change.Events, draft(&c.Meta, event.CallAnalysisReady, c.ID, domain.Unit(unit), event.AnalysisData{CallRef: event.RefOf(c), Analysis: *found}))
 			if found.Error != "" {
 				change.Events = append(change.Events, draft(&c.Meta, event.AgentError, c.ID, domain.Unit(unit), event.AgentErrorData{
 					CallID: c.ID, AgentID: c.AgentID, Stage: "analysis", Code: "analysis_failed", Message: found.Error,

@@ -6,12 +6,12 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/actors/mailbox"
-	"github.com/callboard/callboard/actors/outbox"
 	"github.com/callboard/callboard/actors/webhook"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/domain/hook"
 )
 
 // ReplayWebhook queues events for an endpoint again: each keeps its id and has
@@ -101,8 +101,7 @@ func (d *Desk) eventsBetween(ctx context.Context, p domain.Principal, w *domain.
 			if e.CreatedAt.After(o.To.Add(disorder)) {
 				return found, nil, nil
 			}
-			_, subscribed := event.Match(w.Events, e.Type)
-			if !subscribed || e.Environment != p.Environment || !outbox.Of(w.CampaignID, e) ||
+			if e.Environment != p.Environment || !subscribed(w, e) ||
 				e.CreatedAt.Before(o.From) || !e.CreatedAt.Before(o.To) || !wanted(o.Types, e.Type) {
 				continue
 			}
@@ -119,6 +118,11 @@ func (d *Desk) eventsBetween(ctx context.Context, p domain.Principal, w *domain.
 		next = &o.From
 	}
 	return found, next, nil
+}
+
+func subscribed(w *domain.Webhook, e *event.Event) bool {
+	_, ok := hook.Wants(w, e, func() event.About { return event.Of(e) })
+	return ok
 }
 
 // redeliver puts the delivery of an event back to its beginning.

@@ -78,7 +78,8 @@ func (d *Desk) ListWebhooks(ctx context.Context, p domain.Principal, q ask.Webho
 	now := time.Now()
 	return list(ctx, d, p.WorkspaceID, index, domain.PrefixWebhook, q.Page, func(w *domain.Webhook) bool {
 		w.Settle(now)
-		return w.Environment == p.Environment
+		_, subscribed := event.Match(w.Events, q.Event)
+		return w.Environment == p.Environment && (q.Status == "" || w.Status == q.Status) && (q.Event == "" || subscribed)
 	})
 }
 

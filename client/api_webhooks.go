@@ -22,6 +22,10 @@ type ListWebhooksQuery struct {
 	CreatedBefore time.Time
 	// Only those that a campaign owns.
 	CampaignID string
+	// Only those in this state.
+	Status string
+	// Only those that subscribe to this event.
+	Event string
 }
 
 func (q *ListWebhooksQuery) values() url.Values {
@@ -40,6 +44,12 @@ func (q *ListWebhooksQuery) values() url.Values {
 	}
 	if q.CampaignID != "" {
 		v.Set("campaign_id", q.CampaignID)
+	}
+	if q.Status != "" {
+		v.Set("status", q.Status)
+	}
+	if q.Event != "" {
+		v.Set("event", q.Event)
 	}
 	return v
 }
@@ -211,6 +221,18 @@ func (c *Client) TestWebhook(ctx context.Context, id string, body *TestRequest, 
 	return send[TestResult](ctx, c, "POST", "/v1/webhooks/"+url.PathEscape(id)+"/test", nil, asJSON(body), options)
 }
 
+// EventFilters is sent to the service.
+type EventFilters struct {
+	// Agents that the event is about, or whose call it is about.
+	AgentIDs []string `json:"agent_ids,omitzero"`
+	// Campaigns that the event is about, or whose call it is about.
+	CampaignIDs []string `json:"campaign_ids,omitzero"`
+	// inbound, outbound: which way the call goes.
+	Directions []string `json:"directions,omitzero"`
+	// Telephone numbers, E.164, one of which the call or message comes from or goes to.
+	Numbers []string `json:"numbers,omitzero"`
+}
+
 // FailedEvent is an answer of the service, or a part of one.
 type FailedEvent struct {
 	Attempts int64 `json:"attempts"`
@@ -275,6 +297,8 @@ type Logs struct {
 type NewWebhook struct {
 	// Event names, a category such as call.*, or *.
 	Events []string `json:"events"`
+	// Of these events, only those that pass: of each list one entry.
+	Filters *EventFilters `json:"filters,omitempty"`
 	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// Signs the deliveries; made here unless said.
@@ -341,6 +365,8 @@ type Webhook struct {
 	// The first of the failed attempts since which none succeeded.
 	FailingSince *time.Time `json:"failing_since,omitempty"`
 	FailureCount int64      `json:"failure_count"`
+	// Of these events, only those that pass.
+	Filters *EventFilters `json:"filters,omitempty"`
 	// Names it; never changes and is never given again.
 	ID             string     `json:"id"`
 	LastDeliveryAt *time.Time `json:"last_delivery_at"`
@@ -365,6 +391,8 @@ type Webhook struct {
 // WebhookChange is sent to the service.
 type WebhookChange struct {
 	Events []string `json:"events,omitzero"`
+	// Takes the place of all filters; {} ends them.
+	Filters *EventFilters `json:"filters,omitempty"`
 	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// Another secret; an empty one is made here and shown in the answer, this once.

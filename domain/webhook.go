@@ -19,6 +19,7 @@ type Webhook struct {
 	Events         []string      `json:"events"`
 	Secret         string        `json:"secret,omitempty"`
 	SecretHint     string        `json:"secret_hint"`
+	Filters        *EventFilters `json:"filters,omitempty" doc:"Of these events, only those that pass."`
 	Status         WebhookStatus `json:"status"`
 	CampaignID     string        `json:"campaign_id,omitempty"` // owned by this campaign
 	LastDeliveryAt *time.Time    `json:"last_delivery_at"`
@@ -33,6 +34,20 @@ type Webhook struct {
 	FailingSince   *time.Time `json:"failing_since,omitempty" doc:"The first of the failed attempts since which none succeeded."`
 	// FirstOffset is that of the first event it may be sent; 0: told by CreatedAt.
 	FirstOffset uint64 `json:"first_offset,omitempty" hidden:"true"`
+}
+
+// EventFilters narrow what an endpoint is sent: of each list that is not empty
+// an event must name one entry. An event that says nothing of it does not pass.
+type EventFilters struct {
+	AgentIDs    []string    `json:"agent_ids,omitempty" nullable:"false" maxItems:"100" doc:"Agents that the event is about, or whose call it is about."`
+	CampaignIDs []string    `json:"campaign_ids,omitempty" nullable:"false" maxItems:"100" doc:"Campaigns that the event is about, or whose call it is about."`
+	Directions  []Direction `json:"directions,omitempty" nullable:"false" maxItems:"2" doc:"inbound, outbound: which way the call goes."`
+	Numbers     []string    `json:"numbers,omitempty" nullable:"false" maxItems:"100" doc:"Telephone numbers, E.164, one of which the call or message comes from or goes to."`
+}
+
+// Empty: every event passes.
+func (f *EventFilters) Empty() bool {
+	return f == nil || len(f.AgentIDs)+len(f.CampaignIDs)+len(f.Directions)+len(f.Numbers) == 0
 }
 
 // Key names the row.

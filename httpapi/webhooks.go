@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/callboard/callboard/domain"
@@ -13,17 +14,19 @@ import (
 
 // NewWebhook is an endpoint as it is sent.
 type NewWebhook struct {
-	URL      string            `json:"url" doc:"https only." example:"https://example.com/hooks"`
-	Events   []string          `json:"events" nullable:"false" doc:"Event names, a category such as call.*, or *."`
-	Secret   string            `json:"secret,omitempty" doc:"Signs the deliveries; made here unless said."`
-	Metadata map[string]string `json:"metadata,omitempty"`
+	URL      string               `json:"url" doc:"https only." example:"https://example.com/hooks"`
+	Events   []string             `json:"events" nullable:"false" doc:"Event names, a category such as call.*, or *."`
+	Filters  *domain.EventFilters `json:"filters,omitempty" doc:"Of these events, only those that pass: of each list one entry."`
+	Secret   string               `json:"secret,omitempty" doc:"Signs the deliveries; made here unless said."`
+	Metadata map[string]string    `json:"metadata,omitempty"`
 }
 
 // WebhookChange is what can be changed of an endpoint.
 type WebhookChange struct {
-	URL      *string           `json:"url,omitempty"`
-	Events   []string          `json:"events,omitempty" nullable:"false"`
-	Metadata map[string]string `json:"metadata,omitempty"`
+	URL      *string              `json:"url,omitempty"`
+	Events   []string             `json:"events,omitempty" nullable:"false"`
+	Filters  *domain.EventFilters `json:"filters,omitempty" doc:"Takes the place of all filters; {} ends them."`
+	Metadata map[string]string    `json:"metadata,omitempty"`
 	// A change of secrets.
 	Secret             *string `json:"secret,omitempty" doc:"Another secret; an empty one is made here and shown in the answer, this once."`
 	SecretOverlapHours *int    `json:"secret_overlap_hours,omitempty" minimum:"0" maximum:"168" doc:"With secret: how long the old one goes on signing X-Svc-Signature, while X-Svc-Signature-Next is by the new one; 24 unless said, 0: not at all."`
@@ -66,6 +69,17 @@ type TestRequest struct {
 	EventType string `json:"event_type,omitempty" doc:"A sample of this event instead of webhook.test."`
 }
 
+// filtersOf is nil where every event passes; rules may write into what it answers.
+func filtersOf(f *domain.EventFilters) *domain.EventFilters {
+	if f.Empty() {
+		return nil
+	}
+	return &domain.EventFilters{
+		AgentIDs: slices.Clone(f.AgentIDs), CampaignIDs: slices.Clone(f.CampaignIDs),
+		Directions: slices.Clone(f.Directions), Numbers: slices.Clone(f.Numbers),
+	}
+}
+
 func logEntry(d *domain.Delivery) LogEntry {
 	e := LogEntry{
 		EventID: d.EventID, EventType: d.EventType, Status: d.State, DeliveredAt: d.DeliveredAt, ResponseStatus: d.ResponseStatus,
@@ -88,7 +102,7 @@ func (s *Server) webhookRoutes() {
 	const tag, path = "Webhooks", "/v1/webhooks"
 	add(s, operation{method: http.MethodPost, path: path, id: "createWebhook", tag: tag, status: http.StatusCreated, summary: "Register an endpoint", about: "The answer holds the secret, this once."},
 		func(ctx context.Context, p domain.Principal, in *struct{ Body NewWebhook }) (*answer[*domain.Webhook], error) {
-			w := &domain.Webhook{URL: in.Body.URL, Events: in.Body.Events, Secret: in.Body.Secret, Status: domain.WebhookActive}
+			w := &domain.Webhook{URL: in.Body.URL, Events: in.Body.Events, Filters: filtersOf(in.Body.Filters), Secret: in.Body.Secret, Status: domain.WebhookActive}
 			w.Metadata = in.Body.Metadata
 			if err := rules.Webhook(w).Err(); err != nil {
 				return nil, err
@@ -99,14 +113,25 @@ func (s *Server) webhookRoutes() {
 	add(s, operation{method: http.MethodGet, path: path, id: "listWebhooks", tag: tag, summary: "List endpoints"},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			Paging
-			CampaignID string `query:"campaign_id" doc:"Only those that a campaign owns."`
+			CampaignID string               `query:"campaign_id" doc:"Only those that a campaign owns."`
+			Status     domain.WebhookStatus `query:"status" enum:"active,paused,disabled" doc:"Only those in this state."`
+			Event      string               `query:"event" maxLength:"100" doc:"Only those that subscribe to this event."`
 		},
 		) (*answer[List[*domain.Webhook]], error) {
 			id, err := optionalID("campaign_id", domain.PrefixCampaign, in.CampaignID)
 			if err != nil {
 				return nil, err
 			}
-			l, err := s.ports.Webhooks.ListWebhooks(ctx, p, ask.WebhookQuery{Page: in.page(), CampaignID: id})
+			q := ask.WebhookQuery{Page: in.page(), CampaignID: id, Status: in.Status}
+			if in.Event != "" {
+				var known bool
+				if q.Event, known = event.Canonical(in.Event); !known {
+					var problems domain.Problems
+					problems.Add("event", domain.CodeValidation, "is no event name")
+					return nil, problems.Err()
+				}
+			}
+			l, err := s.ports.Webhooks.ListWebhooks(ctx, p, q)
 			return page(l, err, (*domain.Webhook).Public)
 		})
 	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getWebhook", tag: tag, summary: "Get an endpoint"},
@@ -153,6 +178,9 @@ func (n *WebhookChange) apply(w *domain.Webhook) error {
 	set(&w.URL, n.URL)
 	if n.Events != nil {
 		w.Events = n.Events
+	}
+	if n.Filters != nil {
+		w.Filters = filtersOf(n.Filters)
 	}
 	if n.Metadata != nil {
 		w.Metadata = n.Metadata

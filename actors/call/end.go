@@ -105,7 +105,7 @@ func EndChange(e Ended, now time.Time) commit.Change {
 		Events:    []event.Draft{draft(&c, event.CallEnded, event.EndedOf(&c), now)},
 	}
 	if c.TranscriptAvailable {
-		data := event.TranscriptData{CallID: c.ID, TranscriptURL: c.TranscriptURL, Segments: len(e.Segments)}
+		data := event.TranscriptData{CallRef: event.RefOf(&c), TranscriptURL: c.TranscriptURL, Segments: len(e.Segments)}
 		change.Puts = append(change.Puts, transcriptOf(&e))
 		change.Events = append(change.Events, draft(&c, event.CallTranscriptReady, data, now))
 		if e.Analysis != nil {

@@ -71,5 +71,5 @@ func (o *outbox) onBegun(m begun) {
 			o.hooks[id] = subscribe(w)
 		}
 	}
-	o.changed = nil
+	o.changed, o.routes = nil, nil
 }

@@ -81,11 +81,15 @@ func (c *counter) Send(ctx context.Context, r webhook.Request) webhook.Answer {
 
 // BenchmarkFanOut is events per second to two endpoints, on the store in
 // memory.
-func BenchmarkFanOut(b *testing.B) {
+func BenchmarkFanOut(b *testing.B) { benchmarkFanOut(b, func(*stage) {}) }
+
+func benchmarkFanOut(b *testing.B, beside func(*stage)) {
+	b.Helper()
 	sys := mailbox.System(slog.New(slog.DiscardHandler))
 	s := newStage(b, sys)
 	s.hook("wh_1", nil)
 	s.hook("wh_2", func(w *domain.Webhook) { w.Events = []string{"call.*"} })
+	beside(s)
 	s.emit(b.N, nil)
 	last := fmt.Sprintf("evt_%06d", b.N)
 	b.ResetTimer()

@@ -86,6 +86,7 @@ type outbox struct {
 
 	hooks   map[string]*subscriber     // nil: not yet read
 	changed map[string]*domain.Webhook // told before that; nil: deleted
+	routes  map[kind]*routes           // of hooks; nil: to be put together anew
 
 	gone     []string // endpoints whose deliveries are to be removed; "": look for orphans
 	sweeping bool
@@ -260,6 +261,7 @@ func (o *outbox) work(ctx actor.Context, f func(context.Context) any) {
 
 func (o *outbox) onChanged(w *domain.Webhook) {
 	o.keep = true // what was not wanted so far stays unwanted after a restart
+	o.routes = nil
 	known := o.hooks[w.ID]
 	switch {
 	case o.hooks == nil:
@@ -279,6 +281,7 @@ func (o *outbox) onDeleted(id string) {
 		o.changed[id] = nil
 	}
 	delete(o.hooks, id)
+	o.routes = nil
 	o.gone = append(o.gone, id)
 }
 
@@ -353,18 +356,14 @@ func (o *outbox) fan(ctx actor.Context) {
 		e := &o.pending[n]
 		n++
 		place.Offset = e.Offset
-		for id, s := range o.hooks {
-			name, wanted := s.wants(e)
-			if !wanted {
-				continue
-			}
+		o.recipients(e, func(id, name string) {
 			place.LastID = nextID(place.LastID, now)
 			touched[id] = true
 			change.Puts = append(change.Puts, &domain.Delivery{
 				ID: place.LastID, WorkspaceID: o.cfg.Workspace, WebhookID: id, EventID: e.ID, EventType: name,
 				EventOffset: e.Offset, Subject: e.Subject, State: domain.DeliveryQueued, CreatedAt: now,
 			})
-		}
+		})
 	}
 	rest := o.pending[n:]
 	if len(change.Puts) == 0 && !o.keep && place.Offset-o.saved < maxUnsaved {
@@ -379,27 +378,6 @@ func (o *outbox) fan(ctx actor.Context) {
 		_, err := cfg.Store.Apply(c, change)
 		return written{of: o, place: place, rest: rest, touched: touched, err: err}
 	})
-}
-
-// wants says whether an endpoint gets an event, and under which name.
-func (s *subscriber) wants(e *event.Event) (name string, ok bool) {
-	w := s.hook
-	if e.Offset < s.first {
-		return "", false
-	}
-	if s.first == 0 && !s.reached {
-		if e.CreatedAt.Before(w.CreatedAt.Truncate(time.Millisecond)) {
-			return "", false
-		}
-		s.reached = true
-	}
-	if w.Environment != e.Environment {
-		return "", false
-	}
-	if name, ok = event.Match(w.Events, e.Type); !ok {
-		return "", false
-	}
-	return name, Of(w.CampaignID, e)
 }
 
 // onWritten: after an error it is unknown whether the rows were kept, and they

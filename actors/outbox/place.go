@@ -1,16 +1,13 @@
 package outbox
 
 import (
-	"bytes"
 	"crypto/rand"
-	"encoding/json"
 	"strings"
 	"time"
 
 	"github.com/oklog/ulid/v2"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/event"
 )
 
 // Place is how far a workspace's events have been fanned out. It is committed
@@ -46,19 +43,4 @@ func nextID(last string, now time.Time) string {
 		}
 	}
 	return string(domain.PrefixDelivery) + "_" + u.String()
-}
-
-// Of says whether an event belongs to a campaign: it is about it, or its payload
-// names it. To "" each belongs.
-func Of(campaignID string, e *event.Event) bool {
-	if campaignID == "" || e.Subject == campaignID {
-		return true
-	}
-	if !bytes.Contains(e.Data, []byte(campaignID)) {
-		return false
-	}
-	var data struct {
-		CampaignID string `json:"campaign_id"`
-	}
-	return json.Unmarshal(e.Data, &data) == nil && data.CampaignID == campaignID
 }

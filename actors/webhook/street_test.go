@@ -72,8 +72,7 @@ func (s *street) mail(h *house, events int) {
 	s.t.Helper()
 	store := s.stores[h.workspace]
 	var c, rows commit.Change
-	last, err := store.LastOffset(context.Background(), h.workspace)
-	require.NoError(s.t, err)
+	last := s.last(h.workspace)
 	for i := range events {
 		id := fmt.Sprintf("evt_%s_%06d", h.id, int(last)+i)
 		c.Events = append(c.Events, event.Draft{ID: id, Type: event.CallEnded, CreatedAt: time.Now().UTC(), WorkspaceID: h.workspace, Subject: id, Data: map[string]int{"n": i}})
@@ -91,6 +90,14 @@ func (s *street) mail(h *house, events int) {
 	if h.pid != nil {
 		s.sys.Root.Send(h.pid, webhook.Nudge{})
 	}
+}
+
+// last is the offset of a workspace's last event.
+func (s *street) last(workspace string) uint64 {
+	s.t.Helper()
+	last, err := s.stores[workspace].LastOffset(context.Background(), workspace)
+	require.NoError(s.t, err)
+	return last
 }
 
 func (s *street) run(houses ...*house) {

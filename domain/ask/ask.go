@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/event"
 )
 
 // Codes that only requests meet.
@@ -62,6 +63,8 @@ type CallQuery struct {
 type WebhookQuery struct {
 	Page
 	CampaignID string
+	Status     domain.WebhookStatus // "": any
+	Event      event.Type           // one that they are subscribed to; "": any
 }
 
 // AuditQuery filters audit entries.

@@ -98,9 +98,22 @@ func EndedOf(c *domain.Call) CallEndedData {
 	return d
 }
 
+// CallRef says which call an event is about, and what kind of call that is.
+type CallRef struct {
+	CallID     string           `json:"call_id"`
+	Direction  domain.Direction `json:"direction"`
+	AgentID    string           `json:"agent_id"`
+	CampaignID string           `json:"campaign_id,omitempty"`
+}
+
+// RefOf is the CallRef of a call.
+func RefOf(c *domain.Call) CallRef {
+	return CallRef{CallID: c.ID, Direction: c.Direction, AgentID: c.AgentID, CampaignID: c.CampaignID}
+}
+
 // TransferredData is the payload of call.transferred.
 type TransferredData struct {
-	CallID string                `json:"call_id"`
+	CallRef
 	To     string                `json:"to"`
 	Mode   domain.TransferMode   `json:"mode"`
 	Status domain.TransferStatus `json:"status"`
@@ -109,14 +122,14 @@ type TransferredData struct {
 
 // RecordingData is the payload of call.recording.ready.
 type RecordingData struct {
-	CallID          string  `json:"call_id"`
+	CallRef
 	RecordingURL    string  `json:"recording_url"`
 	DurationSeconds float64 `json:"duration_seconds"`
 }
 
 // TranscriptData is the payload of call.transcription.ready.
 type TranscriptData struct {
-	CallID        string `json:"call_id"`
+	CallRef
 	TranscriptURL string `json:"transcript_url"`
 	Segments      int    `json:"segments"`
 }
@@ -125,6 +138,9 @@ type TranscriptData struct {
 func (d TranscriptData) AppendJSON(b []byte) ([]byte, error) {
 	o := domain.AppendObject(b)
 	o.Text("call_id", d.CallID)
+	o.Text("direction", string(d.Direction))
+	o.Text("agent_id", d.AgentID)
+	o.Word("campaign_id", d.CampaignID)
 	o.Text("transcript_url", d.TranscriptURL)
 	o.Int("segments", int64(d.Segments))
 	return o.End()
@@ -132,8 +148,7 @@ func (d TranscriptData) AppendJSON(b []byte) ([]byte, error) {
 
 // AnalysisData is the payload of call.analysis.ready.
 type AnalysisData struct {
-	CallID   string              `json:"call_id"`
-	AgentID  string              `json:"agent_id"`
+	CallRef
 	Analysis domain.CallAnalysis `json:"analysis"`
 }
 

@@ -100,6 +100,7 @@ func example(t event.Type, w *domain.Webhook, at time.Time) any {
 
 func callExample(t event.Type) any {
 	const url = "https://callboard.example/v1/calls/" + sampleCall
+	ref := event.CallRef{CallID: sampleCall, Direction: domain.Outbound, AgentID: sampleAgent, CampaignID: sampleCampaign}
 	if t == event.CallEnded {
 		return event.CallEndedData{
 			CallID: sampleCall, Direction: domain.Outbound, From: sampleFrom, To: sampleTo, AgentID: sampleAgent, CampaignID: sampleCampaign,
@@ -109,20 +110,20 @@ func callExample(t event.Type) any {
 		}
 	}
 	if t == event.CallTransferred {
-		return event.TransferredData{CallID: sampleCall, To: sampleTo, Mode: domain.TransferBlind, Status: domain.TransferFailed, Reason: "busy"}
+		return event.TransferredData{CallRef: ref, To: sampleTo, Mode: domain.TransferBlind, Status: domain.TransferFailed, Reason: "busy"}
 	}
 	if t == event.CallRecordingReady {
-		return event.RecordingData{CallID: sampleCall, RecordingURL: url + "/recording", DurationSeconds: 42}
+		return event.RecordingData{CallRef: ref, RecordingURL: url + "/recording", DurationSeconds: 42}
 	}
 	if t == event.CallAnalysisReady {
 		success := true
-		return event.AnalysisData{CallID: sampleCall, AgentID: sampleAgent, Analysis: domain.CallAnalysis{
+		return event.AnalysisData{CallRef: ref, Analysis: domain.CallAnalysis{
 			Summary: "The caller booked an appointment.", Success: &success, Reason: "An appointment was booked.", Fields: map[string]any{"date": "2030-01-15"},
 			At: time.Date(2030, 1, 15, 12, 0, 0, 0, time.UTC),
 		}}
 	}
 	if t == event.CallTranscriptReady {
-		return event.TranscriptData{CallID: sampleCall, TranscriptURL: url + "/transcript", Segments: 4}
+		return event.TranscriptData{CallRef: ref, TranscriptURL: url + "/transcript", Segments: 4}
 	}
 	return event.CallData{
 		CallID: sampleCall, Direction: domain.Outbound, From: sampleFrom, To: sampleTo, AgentID: sampleAgent, CampaignID: sampleCampaign, AnsweredBy: "human",

@@ -1,0 +1,92 @@
+package webhook_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/stretchr/testify/assert"
+
+	"github.com/callboard/callboard/actors/mailbox/actortest"
+	"github.com/callboard/callboard/domain"
+)
+
+// planted is what an endpoint does to an attempt: a status, 0 for a hang, a
+// reset or half an answer, after some time.
+type planted struct {
+	status int
+	takes  time.Duration
+}
+
+// TestEveryEventArrivesOrIsInFailedWhateverTheReceiverDoes lets a receiver
+// answer two thousand events by chance, and counts what has to become of them.
+func TestEveryEventArrivesOrIsInFailedWhateverTheReceiverDoes(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		s := newStreet(t, sys, 256)
+		const houses, events = 20, 100
+		chance := rand.New(rand.NewPCG(7, 7))
+		kinds := []planted{
+			{200, time.Millisecond}, {204, time.Second}, {200, 29 * time.Second}, // a slow body
+			{500, time.Millisecond}, {503, time.Second}, {0, hang}, {0, 50 * time.Millisecond}, // a reset, half an answer
+			{404, time.Millisecond}, {429, time.Millisecond}, {301, time.Millisecond},
+		}
+		wanted := map[string]domain.Delivery{} // by event: its end, as the rules have it
+		var all []*house
+		for n := range houses {
+			mood := n % 4 // the first sort answers most times, the last seldom
+			script := map[string][]planted{}
+			h := s.build(fmt.Sprint("ws_", n%3), fmt.Sprint("wh_", n), 0, func(id, attempt string) (int, time.Duration) {
+				p := script[id][int(attempt[0]-'1')]
+				return p.status, p.takes
+			})
+			for i := range events {
+				id := fmt.Sprintf("evt_%s_%06d", h.id, int(s.last(h.workspace))+i)
+				d := domain.Delivery{State: domain.DeliveryRetrying}
+				for d.State == domain.DeliveryRetrying {
+					p := kinds[0]
+					if chance.IntN(5) <= mood {
+						p = kinds[chance.IntN(len(kinds))]
+					}
+					script[id] = append(script[id], p)
+					d.Attempts, d.ResponseStatus = d.Attempts+1, p.status
+					switch {
+					case p.status/100 == 2:
+						d.State = domain.DeliveryDelivered
+					case p.status/100 == 3, p.status/100 == 4, d.Attempts == 5:
+						d.State = domain.DeliveryFailed
+					}
+				}
+				wanted[id] = d
+			}
+			s.mail(h, events)
+			all = append(all, h)
+		}
+		s.run(all...)
+		pass(12 * time.Hour)
+		sent, counts := 0, map[domain.DeliveryState]int{}
+		for _, h := range all {
+			rows := s.stores[h.workspace].Deliveries(h.id)
+			assert.Len(t, rows, events)
+			attempts := map[string][]string{}
+			for _, a := range h.arrived {
+				attempts[a.id] = append(attempts[a.id], a.attempt)
+			}
+			for id, row := range rows {
+				want := wanted[id]
+				counts[row.State]++
+				sent += len(attempts[id])
+				assert.Equal(t, []any{want.State, want.Attempts, want.ResponseStatus}, []any{row.State, row.Attempts, row.ResponseStatus}, id)
+				assert.Equal(t, []string{"1", "2", "3", "4", "5"}[:want.Attempts], attempts[id], id)
+				failed := slices.Contains(row.Indexes(), "failed="+h.id)
+				assert.Equal(t, want.State == domain.DeliveryFailed, failed, "what is given up stands in failed")
+			}
+		}
+		assert.Equal(t, houses*events, counts[domain.DeliveryDelivered]+counts[domain.DeliveryFailed])
+		assert.Greater(t, counts[domain.DeliveryFailed], 100)
+		t.Logf("%d events: %v, in %d attempts", houses*events, counts, sent)
+		s.end()
+	})
+}
