@@ -61,3 +61,45 @@ func (r *receiver) times(id string) int {
 	defer r.mu.Unlock()
 	return r.ids[id]
 }
+
+func TestFiltersCountForReplaysByTimeAndListsOfEndpointsAreNarrowed(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, d, p := h.Context(), h.desk(), h.live
+	began := time.Now().Add(-time.Second)
+	endpoint := func(f *domain.EventFilters) *domain.Webhook {
+		w, err := d.CreateWebhook(ctx, p, &domain.Webhook{URL: h.receiver.url, Events: []string{"appointment.*"}, Filters: f})
+		require.NoError(t, err)
+		return w
+	}
+	all, one := endpoint(nil), endpoint(&domain.EventFilters{AgentIDs: []string{"agent_01J9999999ZZZZZZZZZZZZZZZZ"}})
+	_, err := d.PauseWebhook(ctx, p, one.ID)
+	require.NoError(t, err)
+	x := h.provider(p, "Dr. Rivera")
+	_, err = d.Book(ctx, p, order(x.ID, dayAhead(2), 30))
+	require.NoError(t, err)
+	for w, n := range map[*domain.Webhook]int{all: 1, one: 0} {
+		dry, err := d.ReplayWebhook(ctx, p, w.ID, ask.ReplayOrder{From: began, To: time.Now().Add(time.Second), DryRun: true})
+		require.NoError(t, err)
+		assert.Len(t, dry.Accepted, n)
+	}
+	for _, c := range []struct {
+		query ask.WebhookQuery
+		want  []string
+	}{
+		{ask.WebhookQuery{}, []string{one.ID, all.ID}},
+		{ask.WebhookQuery{Status: domain.WebhookPaused}, []string{one.ID}},
+		{ask.WebhookQuery{Status: domain.WebhookDisabled}, nil},
+		{ask.WebhookQuery{Event: event.AppointmentCancelled, Status: domain.WebhookActive}, []string{all.ID}},
+		{ask.WebhookQuery{Event: event.CallEnded}, nil},
+	} {
+		c.query.Page.Limit = 10
+		l, err := d.ListWebhooks(ctx, p, c.query)
+		require.NoError(t, err)
+		var ids []string
+		for _, w := range l.Data {
+			ids = append(ids, w.ID)
+		}
+		assert.Equal(t, c.want, ids)
+	}
+}
