@@ -11,6 +11,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/callboard/callboard/actors/llm/llmtest"
+
 	"github.com/callboard/callboard/sip/siptest"
 )
 
@@ -180,6 +182,24 @@ func TestEveryCommandOfTheAgentsGuideWorks(t *testing.T) {
 	chat := said.with(t, blocks, "/chat")
 	assert.Contains(t, chat, `"text":"Thank you."`)
 	assert.Contains(t, chat, `"outcome":"confirmed"`)
+}
+
+func TestEveryCommandOfTheConversationGuideWorks(t *testing.T) {
+	t.Parallel()
+	model := llmtest.New(t, llmtest.Replies(llmtest.Reply{
+		Say: []string{"Order seven, ", "very well."}, Calls: []llmtest.Call{{ID: "1", Name: "save", Arguments: `{"order":7}`}},
+	}))
+	engines := filepath.Join(t.TempDir(), "engines.yaml")
+	require.NoError(t, os.WriteFile(engines, []byte("engines:\n  local: {kind: openai, url: "+model.URL+", llm: {model: tiny}}\nllm: [local]\n"), 0o600))
+	blocks := fences(t, "docs/conversation.md", "sh run")
+	s := newService(t, "CALLBOARD_ENGINES_FILE="+engines)
+	said := s.follow(t.TempDir(), blocks, "", "TEST_KEY="+s.testKey())
+	require.Len(t, said, len(blocks))
+	chat := said.with(t, blocks, "/chat")
+	assert.Contains(t, chat, `"text":"Order seven, very well."`)
+	assert.Contains(t, chat, `"text":"I have noted order 7."`)
+	assert.Contains(t, chat, `"outcome":"confirmed"`)
+	assert.Contains(t, chat, `"model_answers":[{"sentences":["Order seven, very well."]`)
 }
 
 func TestEveryCommandOfTheDataGuideWorks(t *testing.T) {
