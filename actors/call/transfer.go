@@ -418,7 +418,7 @@ func (c *call) transferred(ctx actor.Context, then func(actor.Context, bool)) {
 	t := &c.call.Transfers[c.transfer.at]
 	c.log.Info("call transfer", slog.String("mode", string(t.Mode)), slog.String("status", string(t.Status)), slog.String("reason", t.Reason))
 	c.commit(ctx, event.CallTransferred, event.TransferredData{
-		CallRef: event.RefOf(&c.call), To: t.To, Mode: t.Mode, Status: t.Status, Reason: t.Reason,
+		CallRef: event.RefOf(&c.call), To: t.To, Mode: t.Mode, Status: t.Status, Reason: t.Reason, SIP: slices.Clone(t.SIP),
 	}, then)
 }
 

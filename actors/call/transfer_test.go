@@ -86,6 +86,18 @@ func (h *house) statuses(id string) []domain.TransferStatus {
 	return out
 }
 
+// proofs are the SIP answers that the last call.transferred carried.
+func (h *house) proofs(id string) (out []domain.SIPStep) {
+	h.store.mu.Lock()
+	defer h.store.mu.Unlock()
+	for _, e := range h.store.events {
+		if d, ok := e.Data.(event.TransferredData); ok && e.Subject == id {
+			out = d.SIP
+		}
+	}
+	return out
+}
+
 // route is a pathway that hands the caller on.
 func route(destination string, mode domain.TransferMode) domain.Pathway {
 	return domain.Pathway{
@@ -126,6 +138,7 @@ func TestABridgeJoinsTheCallerWithSomebodyAndHisLeavingReturnsHim(t *testing.T) 
 	assert.Equal(t, "Ada calls.", tr.Summary)
 	assert.NotNil(t, tr.AnsweredAt)
 	assert.Equal(t, 200, tr.SIP[len(tr.SIP)-1].Code)
+	assert.Equal(t, tr.SIP, h.proofs(id), "the event carries them as well")
 	require.Len(t, c.Legs, 2)
 	assert.Equal(t, "transfer", c.Legs[1].Role)
 	assert.Equal(t, h.ua.CallID(id, 2), c.Legs[1].SIPCallID)

@@ -118,6 +118,7 @@ type TransferredData struct {
 	Mode   domain.TransferMode   `json:"mode"`
 	Status domain.TransferStatus `json:"status"`
 	Reason string                `json:"reason,omitempty"`
+	SIP    []domain.SIPStep      `json:"sip,omitempty"` // what the far end has answered so far, at most domain.MaxSIPSteps
 }
 
 // RecordingData is the payload of call.recording.ready.

@@ -66,7 +66,7 @@ func example(t event.Type, w *domain.Webhook, at time.Time) any {
 	switch t {
 	case event.CallStarted, event.CallRinging, event.CallAnswered, event.CallEnded, event.CallTransferred, event.CallRecordingReady,
 		event.CallTranscriptReady, event.CallAnalysisReady:
-		return callExample(t)
+		return callExample(t, at)
 	case event.SMSReceived:
 		return event.SMSReceivedData{MessageID: sampleMessage, From: sampleTo, To: sampleFrom, Body: "Yes", Media: []string{}, ReplyTo: sampleMessage}
 	case event.SMSSent, event.SMSDelivered, event.SMSFailed:
@@ -98,7 +98,7 @@ func example(t event.Type, w *domain.Webhook, at time.Time) any {
 	}
 }
 
-func callExample(t event.Type) any {
+func callExample(t event.Type, at time.Time) any {
 	const url = "https://callboard.example/v1/calls/" + sampleCall
 	ref := event.CallRef{CallID: sampleCall, Direction: domain.Outbound, AgentID: sampleAgent, CampaignID: sampleCampaign}
 	if t == event.CallEnded {
@@ -110,7 +110,13 @@ func callExample(t event.Type) any {
 		}
 	}
 	if t == event.CallTransferred {
-		return event.TransferredData{CallRef: ref, To: sampleTo, Mode: domain.TransferBlind, Status: domain.TransferFailed, Reason: "busy"}
+		return event.TransferredData{
+			CallRef: ref, To: sampleTo, Mode: domain.TransferBlind, Status: domain.TransferFailed, Reason: "busy",
+			SIP: []domain.SIPStep{
+				{At: at.Add(-2 * time.Second), Method: "REFER", Code: 202, Phrase: "Accepted"},
+				{At: at, Method: "NOTIFY", Code: 486, Phrase: "Busy Here"},
+			},
+		}
 	}
 	if t == event.CallRecordingReady {
 		return event.RecordingData{CallRef: ref, RecordingURL: url + "/recording", DurationSeconds: 42}
