@@ -184,7 +184,7 @@ func TestAPanicEndsItsOwnSessionOnly(t *testing.T) {
 	require.NoError(t, err)
 	bad.Play(1, tone.Beep(20*time.Millisecond))
 	eventually(t, "closed", func() bool { return e.Live() == 1 })
-	eventually(t, "and told", told.heard(func(ev media.Event) bool { return ev == media.Vanished{} }))
+	eventually(t, "and told", told.heard(func(ev media.Event) bool { return ev == media.Vanished{Broken: true} }))
 	q.forget()
 	eventually(t, "the other goes on", func() bool { return len(q.heard()) > 5 })
 }

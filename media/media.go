@@ -148,8 +148,9 @@ type (
 	// KeyWorn asks the owner to renew the key of what we send, which has been used for Options.KeyLife or for a million
 	// packets: Rekey, and then a new Offer within the dialog. It is told again each 10 minutes until that is done.
 	KeyWorn struct{}
-	// Vanished says that the far end has been silent, RTP and RTCP, for Options.IdleAfter. Told once until it is heard again.
-	Vanished struct{}
+	// Vanished says that the far end has been silent, RTP and RTCP, for Options.IdleAfter. Told once until it is heard again
+	// or Await. Broken: the session itself has failed and is closed.
+	Vanished struct{ Broken bool }
 	// SpeechBegan says that somebody has been speaking for 200 ms.
 	SpeechBegan struct{}
 	// SpeechEnded says that nobody has spoken for 500 ms.

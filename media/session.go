@@ -79,6 +79,14 @@ type idleness struct {
 	told bool
 }
 
+// Await gives a far end that has vanished another Options.IdleAfter: its owner
+// knows that it lives.
+func (s *Session) Await() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.idle.last, s.idle.told = s.engine.now(), false
+}
+
 func newSession(e *Engine, o Options, port int, sound, control socket) *Session {
 	s := &Session{engine: e, o: o, port: port, sound: sound, control: control}
 	s.desc = newDescription(&s.o)
@@ -242,6 +250,6 @@ func (s *Session) broke(cause any, stack []byte) {
 		}
 	}()
 	if s.o.Notify != nil {
-		s.o.Notify(Vanished{})
+		s.o.Notify(Vanished{Broken: true})
 	}
 }

@@ -104,6 +104,7 @@ type plan struct {
 	numbers actor.ReceiveFunc // the owner of numbers; nil: there is none
 	ours    func(domain.Environment, *sip.Incoming) bool
 	keyLife time.Duration // of SRTP keys
+	idle    time.Duration // until a far end that is silent has vanished
 	listed  call.Listed
 }
 
@@ -167,7 +168,7 @@ func build(t *testing.T, p plan) *house {
 		line = p.phone(line)
 	}
 	h.calls = h.sys.Root.Spawn(call.Props(call.Config{
-		Workspace: workspace, Store: h.store, Phone: line, Sound: listened{call.OverMedia(h.engine), h, p.keyLife}, Speaker: p.speaker, Ears: p.ears,
+		Workspace: workspace, Store: h.store, Phone: line, Sound: listened{call.OverMedia(h.engine), h, p.keyLife, p.idle}, Speaker: p.speaker, Ears: p.ears,
 		Blobs: h.blobs, LinesOut: h.lines, LinesIn: h.inLines, Trunks: h.trunks, Numbers: owner, Reach: reach, Traces: h.traces, SpoolDir: h.spool,
 		PublicURL: "https://calls.example", Log: discard, Before: p.before, Ours: p.ours, Listed: p.listed,
 	}))
@@ -200,10 +201,11 @@ type listened struct {
 	call.Sound
 	h       *house
 	keyLife time.Duration
+	idle    time.Duration
 }
 
 func (l listened) Open(o media.Options) (call.Session, error) {
-	o.KeyLife = l.keyLife
+	o.KeyLife, o.IdleAfter = l.keyLife, l.idle
 	s, err := l.Sound.Open(o)
 	l.h.mu.Lock()
 	defer l.h.mu.Unlock()

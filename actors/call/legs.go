@@ -420,6 +420,10 @@ func (c *call) heard(ctx actor.Context, m heard) {
 	}
 	switch e := m.event.(type) {
 	case media.Vanished:
+		if !e.Broken {
+			c.probe(ctx, c.session, c.vessel.line(), nil)
+			return
+		}
 		c.bye(ctx, byService, domain.ReasonMediaLost)
 		return
 	case media.SendInfo:

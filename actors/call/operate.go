@@ -49,6 +49,8 @@ func (c *call) besides(ctx actor.Context) {
 		c.transferring(ctx, m)
 	case cleared:
 		c.cleared(ctx, m)
+	case probed:
+		c.probed(ctx, m)
 	case asideOpen, asideRings, asideUp, asideRefused, asideOver, asideHeard, asideSignal:
 		c.fromAside(ctx, m)
 	}

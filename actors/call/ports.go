@@ -41,6 +41,7 @@ type Dialog interface {
 	Refer(r sip.ReferTo, told func(sip.ReferProgress))
 	Info(contentType string, body []byte)
 	Reoffer(body []byte, done func(sip.Reanswer))
+	Probe(done func(code int))
 }
 
 // Phone places legs.
@@ -72,6 +73,7 @@ type Session interface {
 	ResumeRecording()
 	Sensitive(on bool)
 	Mark() time.Duration
+	Await()
 	Stats() media.Stats
 	Close() (media.Stats, <-chan media.Recording)
 }

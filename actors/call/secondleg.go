@@ -269,6 +269,10 @@ func (c *call) heardAside(ctx actor.Context, e media.Event) {
 	case media.KeyWorn:
 		rekey(c.log, t.vessel.sound(), t.vessel.line())
 	case media.Vanished:
+		if s := t.vessel.sound(); s != nil && !e.Broken {
+			c.probe(ctx, s, t.vessel.line(), t.aside)
+			return
+		}
 		ctx.Send(t.aside, giveUp{string(domain.ReasonMediaLost)})
 	}
 }
@@ -304,7 +308,11 @@ func (c *call) signalAside(ctx actor.Context, e sip.Event) {
 	}
 }
 
-const sipForbidden = 403
+const (
+	sipForbidden  = 403
+	sipTimeout    = 408
+	sipNoSuchCall = 481
+)
 
 // wanted is a transfer that the pathway asks for.
 func (c *call) wanted(ctx actor.Context, m conversation.Transfer) {

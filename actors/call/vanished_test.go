@@ -1,0 +1,78 @@
+package call_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/sip"
+)
+
+// wordless is a far end that answers and never sends any sound; probes are the
+// requests by which it is asked whether it is there.
+func wordless(t *testing.T) (p *peer, probes chan string) {
+	t.Helper()
+	probes = make(chan string, 256)
+	p = mute(t)
+	p.ua = agentWith(t, func(_ string, m sip.TracedMessage) {
+		method, _, _ := strings.Cut(string(m.Data), " ")
+		if !m.Out && (method == "OPTIONS" || method == "UPDATE") {
+			probes <- method
+		}
+	}, func(in *sip.Incoming) {
+		s, err := p.engine.Open(media.Options{})
+		if err != nil {
+			in.Reject(500, 0)
+			return
+		}
+		body, err := s.Answer(in.Body)
+		if err != nil {
+			in.Reject(488, 0)
+			return
+		}
+		s.Close() // a session that is not begun sends silence
+		in.Answer(body, p.hear)
+	})
+	return p, probes
+}
+
+func TestAFarEndThatFallsSilentIsAskedBeforeItsCallIsEnded(t *testing.T) {
+	t.Parallel()
+	p, probes := wordless(t)
+	h := build(t, plan{trunks: towards(p), idle: 150 * time.Millisecond})
+	id := h.talking(area+"7777", linger())
+	for range 3 {
+		soon(t, probes)
+	}
+	assert.Empty(t, h.ends(id), "it is there: the call goes on")
+	assert.False(t, p.over())
+	require.NoError(t, p.ua.Close()) // nothing listens there any more: the kernel says so
+	e := h.end(id)
+	assert.Equal(t, domain.OutcomeCompleted, e.Verdict.Outcome)
+	assert.Equal(t, domain.ReasonMediaLost, e.Verdict.Reason)
+	assert.Equal(t, "service", e.Call.EndedBy)
+	h.finished(id)
+}
+
+func TestWhoWasCalledForACallerIsAskedAsWell(t *testing.T) {
+	t.Parallel()
+	p, probes := wordless(t)
+	h := build(t, plan{trunks: towards(p), idle: 150 * time.Millisecond})
+	id := h.talking(quiet, linger())
+	require.NoError(t, h.tell(call.Transfer{CallID: id, Way: call.Way{To: area + "7777"}, Mode: domain.TransferBridge}))
+	h.stands(id, domain.TransferConnected)
+	for range 3 {
+		soon(t, probes)
+	}
+	assert.Equal(t, domain.TransferConnected, h.handed(id).Status, "it is there: the bridge stays")
+	require.NoError(t, p.ua.Close())
+	h.stands(id, domain.TransferReturned)
+	require.NoError(t, h.hangUp(id))
+	assert.Equal(t, domain.ReasonHangup, h.end(id).Verdict.Reason, "the caller has stayed")
+}

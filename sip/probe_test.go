@@ -1,0 +1,64 @@
+package sip_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/callboard/callboard/sip"
+)
+
+func TestTheFarEndIsAskedWhetherItStillKnowsTheCall(t *testing.T) {
+	for name, c := range map[string]struct {
+		allow, asked string
+		code         int
+	}{
+		"it takes UPDATE":              {"Allow: UPDATE", "UPDATE", 200},
+		"it takes none":                {"Allow: INVITE", "OPTIONS", 200},
+		"it does not know the call":    {"Allow: INVITE", "OPTIONS", 481},
+		"nor the call of an UPDATE":    {"Allow: UPDATE", "UPDATE", 481},
+		"it lives and takes no UPDATE": {"Allow: UPDATE", "UPDATE", 405},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, s *stage) {
+				d, _, _ := s.timed("Session-Expires: 1800;refresher=uac", c.allow)
+				time.Sleep(10 * time.Minute)
+				heard := make(chan int, 2)
+				d.Probe(func(code int) { heard <- code })
+				m := s.peer.expect(c.asked + " sip:peer@")
+				assert.Contains(t, m.get("To"), "tag=p1", "within the dialog")
+				s.peer.send(m.reply(c.code, "", contact, "Session-Expires: 1800;refresher=uac"), s.us())
+				assert.Equal(t, c.code, <-heard)
+				s.ears.quiet(t)
+				wait := 5 * time.Minute // until the refresh that was due anyhow
+				if c.asked == "UPDATE" && c.code == 200 {
+					wait = 15 * time.Minute // it was one
+				}
+				s.peer.nothing(wait - time.Second)
+				assert.Empty(t, heard, "told once")
+			})
+		})
+	}
+}
+
+func TestAFarEndThatAnswersNothingIsToldAsSuch(t *testing.T) {
+	bubble(t, func(t *testing.T, s *stage) {
+		d, _, _ := s.answered()
+		heard := make(chan int, 2)
+		begun := time.Now()
+		d.Probe(func(code int) { heard <- code })
+		assert.Zero(t, <-heard)
+		assert.Equal(t, 32*time.Second, time.Since(begun))
+		s.ears.quiet(t)
+		for range 11 {
+			s.peer.expect("OPTIONS")
+		}
+		d.Bye(16, "")
+		bye := s.peer.expect("BYE")
+		s.peer.send(bye.reply(200, ""), s.us())
+		next[sip.Ended](t, s.ears)
+		d.Probe(func(code int) { heard <- code })
+		assert.Zero(t, <-heard, "a call that is over")
+	})
+}
