@@ -132,8 +132,8 @@ type loggedEvent struct {
 	Data     json.RawMessage
 }
 
-// log reads every committed event.
-func (o *ordeal) log() (all []loggedEvent) {
+// committedEvents reads every committed event.
+func (s *service) committedEvents() (all []loggedEvent) {
 	for after := ""; ; {
 		var page struct {
 			Data []loggedEvent
@@ -142,9 +142,9 @@ func (o *ordeal) log() (all []loggedEvent) {
 		if after != "" {
 			path += "&after=" + after
 		}
-		code, text, _ := o.try("GET", path, nil)
-		require.Equal(o.t, 200, code, "%s", text)
-		require.NoError(o.t, json.Unmarshal(text, &page))
+		code, text, _ := s.try("GET", path, nil)
+		require.Equal(s.t, 200, code, "%s", text)
+		require.NoError(s.t, json.Unmarshal(text, &page))
 		if len(page.Data) == 0 {
 			return all
 		}
@@ -178,7 +178,7 @@ func (o *ordeal) proveCalls(id string) (told int) {
 
 	seen, sequences := map[string]bool{}, map[string]int{}
 	begun, ended := map[string]int{}, map[string]int{}
-	for _, e := range o.log() {
+	for _, e := range o.committedEvents() {
 		assert.False(t, seen[e.ID], "event %s is in the log twice", e.ID)
 		seen[e.ID] = true
 		sequences[e.Subject]++

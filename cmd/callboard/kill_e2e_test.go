@@ -106,6 +106,7 @@ func (s *service) proveKill(st status, id string, answer *peer) {
 		return len(told()) == killContacts && len(s.receiver.events("campaign.completed")) == 1
 	})
 	assert.Len(t, s.receiver.events("campaign.call.completed"), killContacts, "one event per attempt")
+	s.proveDelivered("campaign.", "call.ended")
 	s.await("no dialog left behind", 60*time.Second, func() bool {
 		left := slices.DeleteFunc(leftOnWire(answer.lines()), func(id string) bool {
 			return strings.Contains(answer.story(id), "BYE sip:") // SIPp gives up a call whose ACK crosses its own answer
@@ -119,6 +120,35 @@ func (s *service) proveKill(st status, id string, answer *peer) {
 	most, _ := wireLoad(slices.DeleteFunc(answer.lines(), func(l line) bool { return slices.Contains(left, l.CallID) }))
 	assert.LessOrEqual(t, most, killLines, "lines used on the wire")
 	s.proveBill(id)
+}
+
+// proveDelivered: every event of the log that the endpoint wants came, and none
+// that the log does not know.
+func (s *service) proveDelivered(wanted ...string) {
+	t := s.t
+	t.Helper()
+	logged := map[string]string{}
+	for _, e := range s.committedEvents() {
+		if slices.ContainsFunc(wanted, func(w string) bool { return strings.HasPrefix(e.Type, w) }) {
+			logged[e.ID] = e.Type
+		}
+	}
+	got := func() map[string]string {
+		out := map[string]string{}
+		for _, e := range s.receiver.events() {
+			out[e.ID] = e.Type
+		}
+		return out
+	}
+	s.await("the last delivery", time.Minute, func() bool { return len(got()) >= len(logged) })
+	assert.Equal(t, logged, got(), "what was delivered is what was logged")
+	ends := 0
+	for _, kind := range logged {
+		if kind == "call.ended" {
+			ends++
+		}
+	}
+	assert.GreaterOrEqual(t, ends, killContacts, "each call has an end")
 }
 
 // proveBill: what was counted is what the ledger says, row for row, and the

@@ -123,11 +123,14 @@ func TestTheBuiltInCarrierCallsANumber(t *testing.T) {
 func TestTheRulesForDestinationsHoldForEveryCall(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
+	s.unlimited()
 	answers := sipp(t, "uas-answer-logged")
-	s.api("POST", "/v1/trunks", object{
+	dear := s.api("POST", "/v1/trunks", object{
 		"name": "dear", "proxies": []object{{"host": "127.0.0.1", "port": answers.port}}, "costs": []object{{"prefix": "+", "cost": "600.00"}},
-	})
+	})["id"]
 	agent := s.hello()
+	s.api("POST", "/v1/phone-numbers", object{"number": "+12025550142", "agent_id": s.branches(object{"accept_refer": true}), "trunk_id": dear})
+	refers := func(to string) error { return s.caller("uac-refers-barred", "+12025550142", "-key", "refer", to) }
 	s.api("PATCH", "/v1/workspace", object{"calling": object{
 		"countries": []string{"US"}, "blocked_prefixes": []string{"+1202555019"}, "daily_spend_cap": object{"amount": "5.00"}, "max_call_minutes": 1,
 	}})
@@ -139,8 +142,13 @@ func TestTheRulesForDestinationsHoldForEveryCall(t *testing.T) {
 		assert.Equal(t, 403, status, "%s: %s", to, body)
 		assert.Contains(t, string(body), code, to)
 	}
+	for _, to := range []string{"+12025550190", "+442071838750", "+19005550123", "911"} {
+		require.NoError(t, refers(to), "a caller may send us where we may go: %s", to)
+	}
+	assert.Empty(t, answers.rung())
 	call := s.ended(s.outbound("+12025550123", agent, nil), 30*time.Second)
 	assert.Equal(t, "completed", call["status"], "%v", call)
+	require.NoError(t, refers("+12025550124"), "nor do callers spend more than the cap")
 	status, body, _ := s.try("POST", "/v1/calls/outbound", object{"to": "+12025550124", "agent_id": agent, "from": "+12025550100"})
 	assert.Equal(t, 403, status, "%s", body)
 	assert.Contains(t, string(body), "spend_cap_reached")
@@ -149,6 +157,8 @@ func TestTheRulesForDestinationsHoldForEveryCall(t *testing.T) {
 	status, body, _ = s.try("POST", "/v1/calls/outbound", object{"to": "+12025550124", "agent_id": agent, "from": "+12025550100"})
 	assert.Equal(t, 403, status, "%s: also after a crash", body)
 	assert.Contains(t, string(body), "spend_cap_reached")
+	assert.Len(t, answers.rung(), 1)
 	s.api("PATCH", "/v1/workspace", object{"calling": object{"daily_spend_cap": object{"amount": ""}}})
+	require.Error(t, refers("+12025550124"), "an agent that takes REFERs takes the ones that are allowed")
 	s.outbound("+12025550124", agent, nil)
 }
