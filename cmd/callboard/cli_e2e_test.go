@@ -172,6 +172,14 @@ func TestTheDemoPlaysOnceAndEverythingIsFoundAgain(t *testing.T) {
 	assert.Equal(t, 0, s.cmd.ProcessState.ExitCode())
 	s.start()
 	s.await("the greeting of the second start", 20*time.Second, func() bool { return strings.Contains(s.logged(), "Everything is still here: 1 campaigns, 20 calls") })
+
+	s.stop()
+	require.NoError(t, os.Remove(filepath.Join(s.data(), "admin.key")), "the key is kept elsewhere")
+	s.launch()
+	s.await("the greeting of the third start", 20*time.Second, func() bool {
+		return strings.Count(s.logged(), "The demo is played once per data folder") == 2
+	})
+	assert.NotContains(t, s.logged(), "could not be played")
 }
 
 func TestDrainLetsLiveCallsEndAndTakesNoNewOnes(t *testing.T) {
@@ -199,4 +207,26 @@ func TestDrainLetsLiveCallsEndAndTakesNoNewOnes(t *testing.T) {
 	st := s.finished(id, 90*time.Second)
 	assert.Equal(t, 50, st.Outcomes["completed"], "%v", st.Outcomes)
 	assert.Len(t, answer.rung(), 50)
+}
+
+func TestCallsThatOutlastTheDrainAreHungUpAndKeepTheirEnd(t *testing.T) {
+	t.Parallel()
+	s := newService(t, "CALLBOARD_DRAIN_SECONDS=1")
+	s.unlimited()
+	answer := sipp(t, "uas-answer-logged")
+	s.trunk("", answer.port)
+	id := s.outbound("+12025550123", s.patient("wait"), nil)
+	s.inProgress(id)
+	require.NoError(t, s.cmd.Process.Signal(syscall.SIGTERM))
+	select {
+	case <-s.exited:
+	case <-time.After(time.Minute):
+		t.Fatal("did not drain")
+	}
+	assert.Equal(t, 0, s.cmd.ProcessState.ExitCode())
+	assert.Contains(t, s.logged(), "live calls are hung up")
+	require.Eventually(t, func() bool { return len(leftOnWire(answer.lines())) == 0 }, time.Minute, 20*time.Millisecond, "its BYE came")
+	s.start()
+	call := s.api("GET", "/v1/calls/"+id, nil)
+	assert.Equal(t, []any{"completed", "hangup", "api"}, []any{call["status"], call["ended_reason"], call["ended_by"]}, "it was not left for the next start to find")
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"net"
 	"net/http"
@@ -65,12 +66,18 @@ func (d *demoShow) say(format string, args ...any) { _, _ = fmt.Fprintf(d.out, f
 func (d *demoShow) play(ctx context.Context, s *service) {
 	d.api = &client.Client{URL: s.cfg.BaseURL(netip.MustParseAddrPort(s.ln.Addr().String()))}
 	key, err := os.ReadFile(filepath.Join(s.cfg.Data, "admin.key"))
-	if err == nil {
+	_, played := os.Stat(filepath.Join(d.dir, "results.csv"))
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && played == nil: // whoever keeps the key elsewhere has deleted it
+		d.once()
+		err = nil
+	case err != nil:
+	case played != nil && !s.cfg.Simulator:
+		err = errors.New("it needs the built-in phones: set simulator to true")
+	default:
 		d.api.Key = strings.TrimSpace(string(key))
-		if _, done := os.Stat(filepath.Join(d.dir, "results.csv")); done == nil {
+		if played == nil {
 			err = d.again(ctx)
-		} else if !s.cfg.Simulator {
-			err = errors.New("it needs the built-in phones: set simulator to true")
 		} else {
 			err = d.first(ctx)
 		}
@@ -94,9 +101,11 @@ func (d *demoShow) again(ctx context.Context) error {
 	for _, c := range campaigns.Data {
 		d.say("    %-12s %s\n", c.Status, c.Name)
 	}
-	d.say("  The demo is played once per data folder: %s.\n\n", d.dir)
+	d.once()
 	return nil
 }
+
+func (d *demoShow) once() { d.say("  The demo is played once per data folder: %s.\n\n", d.dir) }
 
 func (d *demoShow) first(ctx context.Context) error {
 	d.say("\n  A campaign of %d contacts on the built-in phones: they answer, press keys, are busy, decline, do not answer …\n\n", len(demoPeople()))
