@@ -15,7 +15,7 @@ const soakHead = `# Soak
 
 Written by ` + "`make soak SOAK_DOC=docs/soak.md`" + `, which drives the real binary as a process of its own and fails where
 anything below is not given back. Machine: %s, shared with other work; a part of the cores was all that this run had. The short
-form of it is in ` + "`make test`" + `, with the race detector.
+form of it is in ` + "`make test`" + `, without the race detector.
 
 This run: %d short calls (%d placed by campaigns, %d that came in) at most %d a second, and %d calls of %v with two-way
 G.711, playback and stereo recording beside them; %v in all. The figures are those of ` + "`GET /debug/counters?gc=1`" + ` on the admin
