@@ -201,16 +201,17 @@ func TestFailOverRingsOnePhone(t *testing.T) {
 	s.unlimited()
 	s.api("POST", "/v1/webhooks", object{"url": s.receiver.url, "events": []string{"call.ended", "campaign.call.completed"}})
 	agent := s.hello()
-	silent := silentPort(t)
+	late := sipp(t, "uas-late", "-d", "12000")
 	cases := map[string]struct {
-		first int
-		legs  []any
+		first  int
+		code   float64 // of the first leg, as its record says
+		reason string
 	}{
-		"+12025510001": {silent, []any{"trunk_error", ""}},
-		"+12025520001": {siptest.Port(t), []any{"trunk_error", ""}},
-		"+12025530001": {sipp(t, "uas-503").port, []any{"trunk_error", ""}},
-		"+12025540001": {sipp(t, "uas-180-503").port, []any{"trunk_error", ""}},
-		"+12025560001": {sipp(t, "uas-late", "-d", "12000").port, []any{"trunk_error", ""}},
+		"+12025510001": {silentPort(t), 0, "no answer at all"},
+		"+12025520001": {siptest.Port(t), 0, "is unreachable"},
+		"+12025530001": {sipp(t, "uas-503").port, 503, "Service Unavailable"},
+		"+12025540001": {sipp(t, "uas-180-503").port, 503, "Service Unavailable"},
+		"+12025560001": {late.port, 0, "no answer at all"},
 	}
 	second := sipp(t, "uas-answer")
 	ids := map[string]string{}
@@ -223,7 +224,13 @@ func TestFailOverRingsOnePhone(t *testing.T) {
 		assert.Equal(t, 1, st.Outcomes["completed"], "%s: %v", number, st.Outcomes)
 		call := s.api("GET", "/v1/calls?campaign_id="+id, nil)["data"].([]any)
 		require.Len(t, call, 1, number)
-		assert.Len(t, call[0].(object)["legs"], 2, number)
+		legs := call[0].(object)["legs"].([]any)
+		require.Len(t, legs, 2, number)
+		first, answered := legs[0].(object), legs[1].(object)
+		code, _ := first["code"].(float64) // left out where nothing came
+		assert.InDelta(t, cases[number].code, code, 0, number)
+		assert.Contains(t, first["reason"], cases[number].reason, number)
+		assert.InDelta(t, 200, answered["code"], 0, number)
 		assert.Equal(t, 1, second.rung()[strings.TrimPrefix(number, "+")], number)
 	}
 	s.await("one end each", 20*time.Second, func() bool {
@@ -231,6 +238,12 @@ func TestFailOverRingsOnePhone(t *testing.T) {
 	})
 	assert.Len(t, s.receiver.events("campaign.call.completed"), len(cases))
 	assert.Len(t, s.receiver.events("call.ended"), len(cases))
+	used, ok := s.api("GET", "/v1/usage", nil)["total"].(object)
+	require.True(t, ok)
+	assert.EqualValues(t, len(cases), used["attempts"], "two legs are one attempt, and one bill")
+	s.await("the end of the call whose 200 came too late", time.Minute, func() bool {
+		return len(late.rung()) == 1 && len(leftOnWire(late.lines())) == 0
+	})
 }
 
 func TestRetriesScheduleAndPause(t *testing.T) {
@@ -292,36 +305,57 @@ func TestLimitsOfThePlanHoldOnTheWire(t *testing.T) {
 	answer := sipp(t, "uas-answer-logged")
 	s.trunk("", answer.port)
 	agent := s.terse()
+	const lines, perMinute = 5, 15
 	s.api("PATCH", "/v1/workspace", object{"plan": "enterprise", "limits": object{
-		"requests_per_minute": 100000, "concurrent_inbound": 5, "concurrent_outbound": 5, "calls_per_minute": 120,
+		"requests_per_minute": 100000, "concurrent_inbound": lines, "concurrent_outbound": lines, "calls_per_minute": perMinute,
 	}})
-	a := s.campaign(agent, phones("+1202551", 20), object{"pacing": object{"calls_per_minute": 120, "max_concurrent": 5}})
-	b := s.campaign(agent, phones("+1202552", 20), object{"pacing": object{"calls_per_minute": 120, "max_concurrent": 5}})
-	refused := 0
-	for i := range 30 {
+	pace := object{"pacing": object{"calls_per_minute": perMinute, "max_concurrent": lines}}
+	a, b := s.campaign(agent, phones("+1202551", 20), pace), s.campaign(agent, phones("+1202552", 20), pace)
+	refusals := map[string]int{}
+	order := func(i int) {
 		code, text, _ := s.try("POST", "/v1/calls/outbound", object{"to": fmt.Sprintf("+120255300%02d", i), "from": "+12025550100", "agent_id": agent})
-		if code == http.StatusTooManyRequests {
-			refused++
-			var e struct {
-				Error struct {
-					Code   string
-					Active *int `json:"active_calls"`
-					Limit  *int
-				}
-			}
-			require.NoError(t, json.Unmarshal(text, &e))
-			if e.Error.Code == "concurrent_limit_exceeded" {
-				require.NotNil(t, e.Error.Active)
-				require.NotNil(t, e.Error.Limit)
-				assert.Equal(t, 5, *e.Error.Limit)
+		if code != http.StatusTooManyRequests {
+			return
+		}
+		var e struct {
+			Error struct {
+				Code, Message string
+				Active        *int `json:"active_calls"`
+				Limit         *int
 			}
 		}
+		require.NoError(t, json.Unmarshal(text, &e))
+		switch {
+		case e.Error.Code == "concurrent_limit_exceeded":
+			require.NotNil(t, e.Error.Active)
+			require.NotNil(t, e.Error.Limit)
+			assert.Equal(t, lines, *e.Error.Limit)
+			refusals["lines"]++
+		case strings.Contains(e.Error.Message, "may begin in a minute"):
+			require.NotNil(t, e.Error.Limit)
+			assert.Equal(t, perMinute, *e.Error.Limit)
+			refusals["minute"]++
+		default:
+			refusals["requests"]++ // as many of them as calls
+		}
 	}
-	assert.Positive(t, refused)
-	s.finished(a, 2*time.Minute)
-	s.finished(b, 2*time.Minute)
+	s.await("some calls of the campaigns", 30*time.Second, func() bool { return len(answer.rung()) > 3 })
+	for i := range lines + 2 {
+		order(i)
+	}
+	assert.Positive(t, refusals["lines"], "more at once than there are lines")
+	for i := 0; refusals["minute"]+refusals["requests"] == 0; i++ { // each as soon as a line is free
+		s.await("a free line", 30*time.Second, func() bool { return len(s.list("/v1/calls?status=active")) < lines })
+		order(lines + 2 + i)
+	}
+	assert.Positive(t, refusals["minute"], "the minute is full: %v", refusals)
+	for _, id := range []string{a, b} {
+		s.api("POST", "/v1/campaigns/"+id+"/cancel", nil)
+	}
+	s.await("the last call's end", 30*time.Second, func() bool { return len(s.list("/v1/calls?status=active")) == 0 })
 	most, starts := wireLoad(answer.lines())
-	assert.LessOrEqual(t, most, 5, "lines used on the wire")
+	assert.LessOrEqual(t, most, lines, "lines used on the wire")
 	assert.Greater(t, most, 1)
-	assert.LessOrEqual(t, mostIn(starts, 60_000), 120, "calls within a minute on the wire")
+	assert.LessOrEqual(t, mostIn(starts, 60_000), perMinute, "calls within a minute on the wire")
+	assert.GreaterOrEqual(t, mostIn(starts, 60_000), perMinute-2, "the minute was all but used up")
 }
