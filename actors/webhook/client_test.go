@@ -486,9 +486,9 @@ func TestConnectionsAreUsedAgain(t *testing.T) {
 		f := newFarm(t, client, events, counted.URL)
 		want := map[domain.DeliveryState]int{domain.DeliveryDelivered: events}
 		require.Eventually(t, func() bool { return assert.ObjectsAreEqual(want, f.states(0)) }, time.Minute, 20*time.Millisecond)
-		protocol, most := "HTTP/1.1", int32(64) // several for each request at once: one is made while another comes free
+		protocol, most := "HTTP/1.1", int32(events/4) // several for each request at once: one is made while another comes free
 		if http2 {
-			protocol, most = "HTTP/2.0", 4 // the requests that went out before the first handshake
+			protocol, most = "HTTP/2.0", events/20 // those of before the first handshake, and after a pause of a slow machine
 		}
 		assert.LessOrEqual(t, handshakes.Load(), most, protocol)
 		for range events {
