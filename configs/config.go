@@ -31,8 +31,8 @@ type Config struct {
 
 	SIP        []SIPListener  // at least one
 	SIPAddr    netip.AddrPort // of the first of them
-	SIPCert    string         // of tls listeners; empty: TLSCert
-	SIPKey     string         // goes with SIPCert
+	SIPCert    []string       // of tls listeners; none: TLSCert
+	SIPKey     []string       // one for each of SIPCert
 	SIPRoots   string         // trusted besides those of the system when we call over TLS
 	SIPClients string         // have to have issued the certificates of whoever connects to us; empty: nobody needs one
 	SIPPrivate []netip.Prefix // far ends that are given the address listened on, not PublicIP
@@ -73,12 +73,19 @@ func (l SIPListener) Networks() []string {
 	return []string{l.Network}
 }
 
-// SIPFiles are the certificate chain and the key of tls listeners.
-func (c *Config) SIPFiles() (chain, key string) {
-	if c.SIPCert != "" {
-		return c.SIPCert, c.SIPKey
+// KeyPair is a certificate chain and its key, both files in PEM.
+type KeyPair struct{ Chain, Key string }
+
+// SIPFiles are those of tls listeners, the one that is shown to whoever names
+// no server first; none: there is no certificate.
+func (c *Config) SIPFiles() (all []KeyPair) {
+	for i, chain := range c.SIPCert {
+		all = append(all, KeyPair{chain, c.SIPKey[i]})
 	}
-	return c.TLSCert, c.TLSKey
+	if len(all) == 0 && c.TLSCert != "" {
+		all = append(all, KeyPair{c.TLSCert, c.TLSKey})
+	}
+	return all
 }
 
 // PortRange is a range of UDP ports, both ends included.

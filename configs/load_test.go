@@ -93,7 +93,7 @@ func wanted(values map[string]string) configs.Config {
 		SIP: []configs.SIPListener{
 			{Addr: netip.MustParseAddrPort("0.0.0.0:5080")}, {Network: "tls", Addr: netip.MustParseAddrPort("[::]:5081")},
 		},
-		SIPCert: values["sip_tls_cert"], SIPKey: values["sip_tls_key"], SIPRoots: values["sip_tls_ca_file"],
+		SIPCert: []string{values["sip_tls_cert"]}, SIPKey: []string{values["sip_tls_key"]}, SIPRoots: values["sip_tls_ca_file"],
 		SIPClients: values["sip_tls_client_ca_file"], SIPDSCP: 40,
 		SIPPrivate:      []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.168.7.1/32")},
 		MediaPorts:      configs.PortRange{Low: 30000, High: 30999},

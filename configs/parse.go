@@ -41,6 +41,20 @@ func parseFile(s string) (string, bool) {
 	return s, err == nil && info.Mode().IsRegular()
 }
 
+// parseFiles reads a list; a comma may also stand in the name of a single file.
+func parseFiles(s string) (files []string, ok bool) {
+	if one, is := parseFile(s); is {
+		return []string{one}, true
+	}
+	files = list(s)
+	for _, f := range files {
+		if _, ok := parseFile(f); !ok {
+			return nil, false
+		}
+	}
+	return files, true
+}
+
 func parseBool(s string) (value, ok bool) {
 	switch strings.ToLower(s) {
 	case "true", "1", "yes", "on":

@@ -98,8 +98,19 @@ func TestSIPOverTLSNeedsACertificate(t *testing.T) {
 	require.ErrorContains(t, err, "sip_tls_key")
 	c, err := configs.Load("", []string{listen, "CALLBOARD_TLS_CERT=" + cert, "CALLBOARD_TLS_KEY=" + key}, nil)
 	require.NoError(t, err)
-	chain, private := c.SIPFiles()
-	assert.Equal(t, []string{cert, key}, []string{chain, private})
+	assert.Equal(t, []configs.KeyPair{{Chain: cert, Key: key}}, c.SIPFiles())
+}
+
+func TestSIPOverTLSTakesAPairForEachName(t *testing.T) {
+	cert, key, more, other := exampleFile(t, "cert.pem"), exampleFile(t, "key.pem"), exampleFile(t, "cert2.pem"), exampleFile(t, "key2.pem")
+	listen, certs := "CALLBOARD_SIP_ADDR=tls://127.0.0.1:5061", "CALLBOARD_SIP_TLS_CERT="+cert+", "+more
+	c, err := configs.Load("", []string{listen, certs, "CALLBOARD_SIP_TLS_KEY=" + key + "," + other}, nil)
+	require.NoError(t, err)
+	assert.Equal(t, []configs.KeyPair{{Chain: cert, Key: key}, {Chain: more, Key: other}}, c.SIPFiles())
+	for _, keys := range []string{key, key + "," + other + "," + key, key + ",/nowhere"} {
+		_, err = configs.Load("", []string{listen, certs, "CALLBOARD_SIP_TLS_KEY=" + keys}, nil)
+		require.ErrorContains(t, err, "CALLBOARD_SIP_TLS_", keys)
+	}
 }
 
 func TestValuesThatBreakTheirRule(t *testing.T) {

@@ -148,17 +148,17 @@ func signalling() []Setting {
 		},
 		{
 			Key:  "sip_tls_cert",
-			Rule: "an existing file",
-			Doc:  "Certificate chain of SIP over TLS, PEM: of tls:// listeners, and shown to carriers that ask for one. Goes with `sip_tls_key`. Empty: `tls_cert`. Changed files are read again without a restart.",
-			set:  into(func(c *Config) *string { return &c.SIPCert }, parseFile),
-			with: &together{[]string{"sip_tls_key"}, func(c *Config) string { return pair(c.SIPCert, c.SIPKey, "sip_tls_key") }},
+			Rule: "a list of existing files",
+			Doc:  "Certificate chains of SIP over TLS, PEM: of tls:// listeners, each for those who ask for a name in it, the first for everybody else and for carriers that ask for one. Goes with `sip_tls_key`. Empty: `tls_cert`. Changed files are read again without a restart.",
+			set:  into(func(c *Config) *[]string { return &c.SIPCert }, parseFiles),
+			with: &together{[]string{"sip_tls_key"}, func(c *Config) string { return pairs(c.SIPCert, c.SIPKey, "sip_tls_key") }},
 		},
 		{
 			Key:  "sip_tls_key",
-			Rule: "an existing file",
-			Doc:  "Private key of SIP over TLS, PEM. Goes with `sip_tls_cert`.",
-			set:  into(func(c *Config) *string { return &c.SIPKey }, parseFile),
-			with: &together{[]string{"sip_tls_cert"}, func(c *Config) string { return pair(c.SIPKey, c.SIPCert, "sip_tls_cert") }},
+			Rule: "a list of existing files",
+			Doc:  "Private keys of SIP over TLS, PEM, one for each of `sip_tls_cert`, in its order.",
+			set:  into(func(c *Config) *[]string { return &c.SIPKey }, parseFiles),
+			with: &together{[]string{"sip_tls_cert"}, func(c *Config) string { return pairs(c.SIPKey, c.SIPCert, "sip_tls_cert") }},
 		},
 		{
 			Key:  "sip_tls_ca_file",
@@ -323,7 +323,7 @@ func sipIsReachable(c *Config) string {
 			return "one address of this machine, unless public_ip says what others reach"
 		case l.Network != "udp" && l.Addr.Port() != 0 && l.Addr == c.HTTPAddr:
 			return "another address than http_addr: SIP listens on TCP as well"
-		case l.Network == "tls" && c.SIPCert == "" && c.TLSCert == "":
+		case l.Network == "tls" && len(c.SIPCert) == 0 && c.TLSCert == "":
 			return "without tls:// unless sip_tls_cert and sip_tls_key are set"
 		}
 	}
@@ -333,6 +333,13 @@ func sipIsReachable(c *Config) string {
 func pair(mine, other, name string) string {
 	if mine != "" && other == "" {
 		return "set together with " + name
+	}
+	return ""
+}
+
+func pairs(mine, other []string, name string) string {
+	if len(mine) > 0 && len(mine) != len(other) {
+		return "set together with " + name + ", as many files as there"
 	}
 	return ""
 }

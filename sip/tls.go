@@ -18,6 +18,9 @@ type TLS struct {
 	// Certificate is asked at each handshake: as the server's own, and as the
 	// client's where a server demands one. Nil: we have none, and cannot listen.
 	Certificate func() (*tls.Certificate, error)
+	// Others are shown to those who ask for a name (SNI) that Certificate does
+	// not carry, and one of these does: a service of several names.
+	Others []func() (*tls.Certificate, error)
 	// Roots prove the far ends that we call; nil: those of the machine.
 	Roots *x509.CertPool
 	// Clients, if set, must have issued the certificate of whoever connects to us.
@@ -29,17 +32,31 @@ func (t *TLS) server() (*tls.Config, error) {
 	if t == nil || t.Certificate == nil {
 		return nil, errNoCertificate
 	}
-	if _, err := t.Certificate(); err != nil {
-		return nil, fmt.Errorf("sip: certificate: %w", err)
+	for _, read := range append([]func() (*tls.Certificate, error){t.Certificate}, t.Others...) {
+		if _, err := read(); err != nil {
+			return nil, fmt.Errorf("sip: certificate: %w", err)
+		}
 	}
-	conf := &tls.Config{
-		MinVersion:     tls.VersionTLS12,
-		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return t.Certificate() },
-	}
+	conf := &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: t.fitting}
 	if t.Clients != nil {
 		conf.ClientCAs, conf.ClientAuth = t.Clients, tls.RequireAndVerifyClientCert
 	}
 	return conf, nil
+}
+
+// fitting is the certificate for whoever connects: the first that carries the
+// name that he asks for, Certificate where none does.
+func (t *TLS) fitting(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+	first, err := t.Certificate()
+	if err == nil && hello.SupportsCertificate(first) == nil {
+		return first, nil
+	}
+	for _, read := range t.Others {
+		if other, bad := read(); bad == nil && hello.SupportsCertificate(other) == nil {
+			return other, nil
+		}
+	}
+	return first, err
 }
 
 // client is the side that calls; the name to prove is added per connection

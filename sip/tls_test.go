@@ -261,6 +261,31 @@ func TestCertificateIsReadAgainWhenItsFileChanges(t *testing.T) {
 	assert.Equal(t, "three.example.com", shown())
 }
 
+func TestWhoConnectsIsShownTheCertificateOfTheNameHeAsksFor(t *testing.T) {
+	t.Parallel()
+	ca := newAuthority(t)
+	far := served(t, secured(&sip.TLS{
+		Certificate: ca.of("one.example.com", time.Hour),
+		Others:      []func() (*tls.Certificate, error){ca.of("two.example.com", time.Hour), ca.of("three.example.com", time.Hour)},
+	}, nil))
+	for asked, want := range map[string]string{
+		"one.example.com": "one.example.com", "two.example.com": "two.example.com", "three.example.com": "three.example.com",
+		"": "one.example.com", "four.example.com": "one.example.com",
+	} {
+		c, err := tls.Dial("tcp", far.Addr("tls").String(), &tls.Config{ServerName: asked, InsecureSkipVerify: true})
+		require.NoError(t, err)
+		assert.Equal(t, want, c.ConnectionState().PeerCertificates[0].DNSNames[0], asked)
+		require.NoError(t, c.Close())
+	}
+	broken := &sip.TLS{
+		Certificate: ca.of("one.example.com", time.Hour),
+		Others:      []func() (*tls.Certificate, error){sip.CertificateFiles("/nowhere.pem", "/nowhere.key", nil)},
+	}
+	ua, err := sip.New(sip.Config{Listen: []sip.Listener{{Network: "tls", Addr: "127.0.0.1:0"}}, TLS: broken})
+	require.NoError(t, err)
+	require.ErrorContains(t, ua.Serve(t.Context()), "certificate")
+}
+
 func TestTLSNeedsACertificateToListen(t *testing.T) {
 	t.Parallel()
 	for _, conf := range []*sip.TLS{nil, {}, {Certificate: sip.CertificateFiles("/nowhere.pem", "/nowhere.key", nil)}} {

@@ -49,8 +49,12 @@ func sipAddrs(cfg *configs.Config) (out []netip.AddrPort) {
 // sipTLS is what secures SIP. Calls may go out over TLS without any of it.
 func sipTLS(cfg *configs.Config, log *slog.Logger) (*sip.TLS, error) {
 	t := new(sip.TLS)
-	if chain, key := cfg.SIPFiles(); chain != "" {
-		t.Certificate = sip.CertificateFiles(chain, key, log)
+	for i, f := range cfg.SIPFiles() {
+		if read := sip.CertificateFiles(f.Chain, f.Key, log); i == 0 {
+			t.Certificate = read
+		} else {
+			t.Others = append(t.Others, read)
+		}
 	}
 	if cfg.SIPRoots != "" {
 		roots, err := x509.SystemCertPool()
