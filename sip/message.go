@@ -320,7 +320,9 @@ func reasonOf(values []string) (q850 int, text string) {
 				name, v, _ := strings.Cut(strings.TrimSpace(p), "=")
 				switch {
 				case isdn && strings.EqualFold(name, "cause"):
-					q850, _ = strconv.Atoi(v)
+					if n, err := strconv.ParseUint(v, 10, 7); err == nil {
+						q850 = int(n)
+					}
 				case strings.EqualFold(name, "text") && text == "":
 					text = strings.Trim(v, `"`)
 				}

@@ -83,7 +83,7 @@ const farEnd = "127.0.0.2"
 // reaction sends one message of farEnd's to a user agent of ours and tells
 // what came back: the status line of each answer without its phrase, "call"
 // when a call was offered to the owner, "" for nothing.
-func reaction(t *testing.T, b []byte) string {
+func reaction(t *testing.T, b []byte, more ...func(*sip.UserAgent)) string {
 	t.Helper()
 	var said []string
 	synctest.Test(t, func(t *testing.T) {
@@ -93,6 +93,9 @@ func reaction(t *testing.T, b []byte) string {
 				calls++
 				i.Reject(486, 0)
 			})
+			for _, f := range more {
+				f(ua)
+			}
 		})
 		from := netip.MustParseAddrPort(farEnd + ":5060")
 		var ports []*port
@@ -212,6 +215,33 @@ func TestTortureMessagesGetTheirReactions(t *testing.T) {
 	assert.Equal(t, want, got)
 	right := bytes.Replace(tortureMessages(t)["ipv6-in-sdp"], []byte("Content-Length: 268"), []byte("Content-Length: 251"), 1)
 	assert.Equal(t, "100 486 call", reaction(t, right))
+}
+
+// Where phones may register, whoever sends one of the REGISTERs has to prove
+// first who it is.
+func TestTortureMessagesGetNoBindingOfARegistrar(t *testing.T) {
+	want, got, all := map[string]string{}, map[string]string{}, tortureMessages(t)
+	for name, said := range torture() {
+		if said == "405" && bytes.HasPrefix(all[name], []byte("REGISTER ")) {
+			want[name] = "401"
+		}
+	}
+	require.Len(t, want, 11)
+	for name := range want {
+		got[name] = reaction(t, all[name], func(ua *sip.UserAgent) {
+			ua.Registrar(sip.Registrar{
+				Account: func(user string) (sip.Account, bool) {
+					return sip.Account{ID: "phone", User: user, Password: "secret"}, true
+				},
+				At: func(sip.Source) sip.Presence { return sip.Absent },
+				Update: func(u *sip.Update) {
+					t.Errorf("%s: a binding for %s, who proved nothing", name, u.AccountID)
+					u.Refuse(500, 0)
+				},
+			})
+		})
+	}
+	assert.Equal(t, want, got)
 }
 
 // TestUnreadableRequestsAreAnsweredOnce: an answer to what the parser refuses
