@@ -138,3 +138,11 @@ func TestNumbersAreWrittenAsE164(t *testing.T) {
 	assert.Equal(t, "+12025550100", n.Number)
 	assert.Equal(t, []string{"trunk_id validation_error", "agent_id validation_error"}, params(rules.Number(&domain.PhoneNumber{Number: "*"}, "US")))
 }
+
+func TestAWorkspaceHasACeilingOfCallsPerMinute(t *testing.T) {
+	t.Parallel()
+	for perMinute, want := range map[int][]string{0: {"limits.calls_per_minute validation_error"}, 1: {}} {
+		w := &domain.Workspace{Name: "w", DefaultCountry: "US", Plan: domain.Starter, Limits: domain.Limits{RequestsPerMinute: 1, CallsPerMinute: perMinute}}
+		assert.Equal(t, want, params(rules.Workspace(w)))
+	}
+}
