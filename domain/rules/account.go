@@ -12,6 +12,7 @@ import (
 // Limits of webhooks, keys and workspaces.
 const (
 	maxEvents       = 100
+	maxFilter       = 100
 	minSecret       = 8
 	maxSecret       = 256
 	maxCountries    = 260
@@ -38,6 +39,7 @@ func Webhook(w *domain.Webhook) domain.Problems {
 			p.Add(at("events", i), domain.CodeValidation, "%q is no event name and no wildcard", clip(e))
 		}
 	}
+	filters(&p, w.Filters)
 	if w.Secret != "" {
 		Text(&p, "secret", w.Secret, true, maxSecret)
 		if len(w.Secret) < minSecret {
@@ -45,6 +47,32 @@ func Webhook(w *domain.Webhook) domain.Problems {
 		}
 	}
 	return p
+}
+
+// filters finds what is wrong with the filters of an endpoint, and writes ids
+// and numbers as events have them.
+func filters(p *domain.Problems, f *domain.EventFilters) {
+	if f == nil {
+		return
+	}
+	ids := func(param string, prefix domain.Prefix, list []string) {
+		for i, id := range atMost(p, param, list, maxFilter) {
+			good, err := domain.ParseID(prefix, id)
+			if err != nil {
+				p.Add(at(param, i), domain.CodeValidation, "%q is no id of this kind (%s_…)", clip(id), prefix)
+				continue
+			}
+			list[i] = good
+		}
+	}
+	ids("filters.agent_ids", domain.PrefixAgent, f.AgentIDs)
+	ids("filters.campaign_ids", domain.PrefixCampaign, f.CampaignIDs)
+	for i, d := range atMost(p, "filters.directions", f.Directions, 2) { //nolint:mnd // there are two
+		oneOf(p, at("filters.directions", i), string(d), string(domain.Inbound), string(domain.Outbound))
+	}
+	for i, n := range atMost(p, "filters.numbers", f.Numbers, maxFilter) {
+		f.Numbers[i] = Phone(p, at("filters.numbers", i), n, "")
+	}
 }
 
 // Key finds everything that is wrong with an API key.
