@@ -145,13 +145,15 @@ func (s *Server) pace(c *fiber.Ctx, p domain.Principal, route string) error {
 	if err != nil {
 		return err
 	}
-	minute := func(n int) limit.Rule { return limit.Rule{N: n, Window: time.Minute, Burst: true} }
+	if err = s.counts.restore(c.UserContext(), w); err != nil {
+		return err
+	}
 	if p.UserID != "" { // one user leaves half of it to the others
-		if _, err = s.take(c, &s.users, w.ID+" "+p.UserID, minute((w.Limits.RequestsPerMinute+1)/2)); err != nil {
+		if _, err = s.take(c, &s.users, "", w.ID+" "+p.UserID, perMinute((w.Limits.RequestsPerMinute+1)/2)); err != nil {
 			return err
 		}
 	}
-	a, err := s.take(c, &s.limits, w.ID, minute(w.Limits.RequestsPerMinute))
+	a, err := s.take(c, &s.limits, w.ID, w.ID, requestRule(w))
 	if err != nil {
 		return err
 	}
@@ -159,15 +161,20 @@ func (s *Server) pace(c *fiber.Ctx, p domain.Principal, route string) error {
 	if !limited {
 		return nil
 	}
-	own, err := s.take(c, &s.paths, w.ID+" "+path.path, path.rule(w))
+	own, err := s.take(c, &s.paths, w.ID, path.name(w.ID), path.rule(w))
 	if err == nil && a.Remaining < own.Remaining {
 		return tell(c, a)
 	}
 	return err
 }
 
-func (s *Server) take(c *fiber.Ctx, l *limit.Limiter, name string, r limit.Rule) (limit.Answer, error) {
+// take counts a request under a name. keeps is the workspace whose counts are
+// kept, "" for one that ends with the process.
+func (s *Server) take(c *fiber.Ctx, l *limit.Limiter, keeps, name string, r limit.Rule) (limit.Answer, error) {
 	a := l.Take(name, r, time.Now())
+	if keeps != "" {
+		s.counts.note(c.UserContext(), keeps, a)
+	}
 	if err := tell(c, a); err != nil || a.Wait == 0 {
 		return a, err
 	}

@@ -55,7 +55,8 @@ type Ports struct {
 	Messages   Messages
 	Gateways   SMSGateways
 	Knowledge  Knowledge
-	Once       Once // nil: the Idempotency-Key header has no effect
+	Windows    Windows // nil: what is used of the rate limits is forgotten at the end
+	Once       Once    // nil: the Idempotency-Key header has no effect
 }
 
 // Authenticator knows API keys.

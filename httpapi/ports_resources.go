@@ -37,6 +37,13 @@ type Bookings interface {
 	DeleteAppointment(ctx context.Context, p domain.Principal, id string) error
 }
 
+// Windows keep what is used of the rate limits beyond the end of the process.
+type Windows interface {
+	// RateWindows are empty for a workspace of which nothing was kept.
+	RateWindows(ctx context.Context, workspaceID string) (domain.RateWindows, error)
+	KeepRateWindows(ctx context.Context, w *domain.RateWindows) error
+}
+
 // Messages are text messages.
 type Messages interface {
 	// SendMessage answers the message as queued. Errors: destination_not_allowed,

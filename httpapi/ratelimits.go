@@ -48,6 +48,14 @@ func (l pathLimit) rule(w *domain.Workspace) limit.Rule {
 	return limit.Rule{N: n, Window: l.window, Burst: true}
 }
 
+// name is what a workspace's requests are counted under.
+func (l pathLimit) name(workspaceID string) string { return workspaceID + " " + l.path }
+
+// requestRule is the limit of all requests of a workspace.
+func requestRule(w *domain.Workspace) limit.Rule { return perMinute(w.Limits.RequestsPerMinute) }
+
+func perMinute(n int) limit.Rule { return limit.Rule{N: n, Window: time.Minute, Burst: true} }
+
 // limitOf is the limit of its own that a route ("POST /v1/sms") has, if it has one.
 func limitOf(route string) (pathLimit, bool) {
 	method, path, _ := strings.Cut(route, " ")
@@ -96,9 +104,9 @@ func (s *Server) rateLimitUse(ctx context.Context, p domain.Principal, _ *struct
 		return LimitUse{RequestsMade: made, RequestsLimit: r.N, WindowSeconds: int(r.Window / time.Second)}, reset.UTC()
 	}
 	out := RateLimits{Endpoints: make(map[string]LimitUse)}
-	out.CurrentWindow.LimitUse, out.CurrentWindow.WindowReset = use(&s.limits, w.ID, limit.Rule{N: w.Limits.RequestsPerMinute, Window: time.Minute, Burst: true})
+	out.CurrentWindow.LimitUse, out.CurrentWindow.WindowReset = use(&s.limits, w.ID, requestRule(w))
 	for _, l := range pathLimits() {
-		out.Endpoints[l.path], _ = use(&s.paths, w.ID+" "+l.path, l.rule(w))
+		out.Endpoints[l.path], _ = use(&s.paths, l.name(w.ID), l.rule(w))
 	}
 	return ok(out, nil)
 }

@@ -60,7 +60,12 @@ func addressNo(n int) string { return fmt.Sprintf("198.51.100.%d", n) }
 
 func open(t *testing.T, cfg httpapi.Config) *door {
 	t.Helper()
-	f := newFake()
+	return openOn(t, newFake(), cfg)
+}
+
+// openOn opens a door before a service that is there already.
+func openOn(t *testing.T, f *fake, cfg httpapi.Config) *door {
+	t.Helper()
 	s := httpapi.New(cfg, f.ports())
 	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)

@@ -100,6 +100,7 @@ type Server struct {
 	paths    limit.Limiter // by workspace and path
 	users    limit.Limiter // by workspace and user
 	strikes  limit.Limiter // by address, without a good credential
+	counts   *keeper       // of limits and paths
 	tickets  tickets
 	streams  places // streams of events, by workspace
 	pages    *pages
@@ -119,6 +120,7 @@ func New(cfg Config, ports Ports) *Server {
 	cfg = cfg.filled()
 	s := &Server{cfg: cfg, ports: ports, log: cfg.Log, rules: routeTable(), pages: newPages()}
 	base, end := context.WithCancel(context.Background())
+	s.counts = newKeeper(base, ports.Windows, cfg.Log, &s.limits, &s.paths)
 	live, hush := context.WithCancel(base)
 	s.listens, s.hush = func() context.Context { return live }, hush
 	s.begin = func(v *visit) context.Context { return withVisit(base, v) }
@@ -216,6 +218,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	s.hush()
 	err := s.app.ShutdownWithContext(ctx)
 	s.end()
+	s.counts.flush(context.WithoutCancel(ctx))
 	return err
 }
 

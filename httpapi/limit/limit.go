@@ -37,7 +37,12 @@ type Answer struct {
 	Remaining int
 	Reset     time.Time // the end of the window in which the oldest counted request lies
 	Window    time.Duration
+	Unkept    int // counted under the name since Keep
 }
+
+// Hasty says whether so much is counted that is not kept that losing it would
+// give more than half a burst away.
+func (a Answer) Hasty() bool { return 2*a.Unkept >= Rule{N: a.Limit, Burst: true}.burst() }
 
 // RetryAfter is the number of whole seconds until it is worth trying again.
 func (a Answer) RetryAfter(now time.Time) int {
@@ -73,6 +78,7 @@ type count struct {
 	used    int     // the sum of log
 	burst   int     // spent of the burst
 	waiting int
+	unkept  int       // counted since it was kept
 	below   time.Time // since when fewer than N are in the window; zero: not so
 	last    time.Time
 	window  time.Duration
@@ -99,6 +105,8 @@ func (l *Limiter) Take(name string, r Rule, now time.Time) Answer {
 		if c.used >= r.N {
 			c.below = time.Time{}
 		}
+		c.unkept++
+		a.Unkept = c.unkept
 	}
 	a.Remaining = max(0, r.N-c.used)
 	a.Reset = now.Add(r.Window)

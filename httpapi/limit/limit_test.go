@@ -71,7 +71,7 @@ func TestHeadersTellWhenTheOldestRequestLeaves(t *testing.T) {
 	var l limit.Limiter
 	l.Take("ws", minute(2), epoch)
 	a := l.Take("ws", minute(2), epoch.Add(10*time.Second))
-	assert.Equal(t, limit.Answer{OK: true, Limit: 2, Remaining: 0, Reset: epoch.Add(time.Minute + time.Millisecond).Local(), Window: time.Minute}, a)
+	assert.Equal(t, limit.Answer{OK: true, Limit: 2, Remaining: 0, Reset: epoch.Add(time.Minute + time.Millisecond).Local(), Window: time.Minute, Unkept: 2}, a)
 	assert.Equal(t, 51, a.RetryAfter(epoch.Add(10*time.Second)))
 }
 
@@ -116,4 +116,65 @@ func TestNoWindowEverHoldsMoreThanNAndItsBurst(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestWhatIsKeptLetsNobodyDoMore(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var before, after limit.Limiter
+		n := rapid.IntRange(1, 40).Draw(t, "n")
+		rule := minute(n)
+		if rapid.Bool().Draw(t, "of an hour") {
+			rule.Window = time.Hour
+		}
+		now := epoch
+		take := func(l *limit.Limiter) bool {
+			now = now.Add(time.Duration(rapid.Int64Range(0, int64(rule.Window)/20).Draw(t, "gap")))
+			a := l.Take("x", rule, now)
+			if a.Wait > 0 {
+				l.Waited("x")
+			}
+			return a.OK
+		}
+		var passed []time.Time
+		for range rapid.IntRange(1, 100).Draw(t, "requests") {
+			if take(&before) {
+				passed = append(passed, now)
+			}
+		}
+		kept, ok := before.Keep("x")
+		if !ok {
+			t.Fatal("nothing is kept")
+		}
+		after.Restore("x", kept, rule, now)
+		for range rapid.IntRange(1, 100).Draw(t, "requests after") {
+			if take(&after) {
+				passed = append(passed, now)
+			}
+		}
+		most := n + (n*15+99)/100
+		for i := range passed {
+			in := 0
+			for _, p := range passed[i:] {
+				if p.Sub(passed[i]) < rule.Window {
+					in++
+				}
+			}
+			if in > most {
+				t.Fatalf("%d in the window from %v, %d allowed", in, passed[i], most)
+			}
+		}
+	})
+}
+
+func TestAClockThatWasSetBackHoldsNobodyForLong(t *testing.T) {
+	var before, after limit.Limiter
+	for range 10 {
+		before.Take("x", minute(10), epoch)
+	}
+	kept, _ := before.Keep("x")
+	back := epoch.Add(-time.Hour)
+	after.Restore("x", kept, minute(10), back)
+	made, reset := after.Used("x", minute(10), back)
+	assert.Equal(t, 10, made)
+	assert.WithinDuration(t, back.Add(time.Minute), reset, time.Second)
 }

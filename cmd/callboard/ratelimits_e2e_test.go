@@ -1,0 +1,34 @@
+package main_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// requested is how many of n requests the service takes.
+func (s *service) requested(n int) (ok int) {
+	for range n {
+		if status, _, _ := s.try("GET", "/v1/workspace", nil); status == 200 {
+			ok++
+		}
+	}
+	return ok
+}
+
+func TestACrashGivesNoMoreThanABurstOfRequestsAway(t *testing.T) {
+	t.Parallel()
+	s := newPlainService(t)
+	const requests, burst = 100, 15
+	s.api("PATCH", "/v1/workspace", object{"plan": "enterprise", "limits": object{
+		"requests_per_minute": requests, "concurrent_inbound": 1, "concurrent_outbound": 1, "calls_per_minute": 10,
+	}})
+	made := 1 + s.requested(90)
+	require.Equal(t, 91, made)
+	s.kill9()
+	s.start()
+	made += s.requested(2 * requests)
+	assert.GreaterOrEqual(t, made, requests)
+	assert.LessOrEqual(t, made, requests+2*burst, "the burst, and one more for the crash")
+}
