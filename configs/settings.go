@@ -119,7 +119,7 @@ func door() []Setting {
 		{
 			Key:  "admin_addr",
 			Rule: "a loopback address and a port, such as 127.0.0.1:9090",
-			Doc:  "Where `/debug/pprof` and `/debug/counters` (what the process keeps, as JSON) listen. Empty: nowhere.",
+			Doc:  "Where `/metrics` (for Prometheus), `/debug/pprof` and `/debug/counters` (what the process keeps, as JSON) listen. Empty: nowhere.",
 			set:  into(func(c *Config) *addrPort { return (*addrPort)(&c.AdminAddr) }, parseLoopback),
 			with: &together{[]string{"http_addr"}, func(c *Config) string {
 				if c.AdminAddr.Port() != 0 && c.AdminAddr == c.HTTPAddr {

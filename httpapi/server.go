@@ -45,6 +45,8 @@ type Config struct {
 	MaxConnections int           // 16384
 	Heartbeat      time.Duration // between two signs of life on a stream of events (15 s)
 	EventStreams   int           // of one workspace (100)
+	// Observe is told of each answer; method is valid until it returns. nil: nobody is.
+	Observe func(method []byte, status int, took time.Duration)
 }
 
 func (c Config) filled() Config {
@@ -252,6 +254,9 @@ func (s *Server) guard(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 			rc.Response.Header.Set(fiber.HeaderAllow, "GET, HEAD, POST, PUT, PATCH, DELETE")
 		}
 		s.safely(rc, id)
+		if s.cfg.Observe != nil {
+			s.cfg.Observe(rc.Method(), rc.Response.StatusCode(), time.Since(from))
+		}
 		if s.log.Enabled(rc, slog.LevelDebug) {
 			s.log.LogAttrs(rc, slog.LevelDebug, "request", slog.String("request_id", id), slog.String("method", string(rc.Method())),
 				slog.String("path", clip(string(rc.Path()), 200)), slog.Int("status", rc.Response.StatusCode()), slog.Duration("took", time.Since(from)))

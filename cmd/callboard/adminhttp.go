@@ -12,12 +12,13 @@ import (
 	"time"
 )
 
-// adminHTTP serves what an operator looks at to see where time and memory go.
+// adminHTTP serves what an operator looks at: metrics, and where time and
+// memory go.
 // It knows no keys: the settings let it listen on loopback only.
 type adminHTTP struct{ server *http.Server }
 
 // openAdminHTTP listens at addr; at the zero address nothing listens.
-func openAdminHTTP(ctx context.Context, addr netip.AddrPort, count counter, log *slog.Logger) (*adminHTTP, error) {
+func openAdminHTTP(ctx context.Context, addr netip.AddrPort, count counter, meters http.Handler, log *slog.Logger) (*adminHTTP, error) {
 	if !addr.IsValid() {
 		return nil, nil //nolint:nilnil // nil: there is none
 	}
@@ -26,7 +27,7 @@ func openAdminHTTP(ctx context.Context, addr netip.AddrPort, count counter, log 
 		return nil, fmt.Errorf("admin_addr: %w", err)
 	}
 	a := &adminHTTP{server: &http.Server{
-		Handler: localOnly(profileRoutes(count)), ReadHeaderTimeout: 5 * time.Second, MaxHeaderBytes: 16 << 10,
+		Handler: localOnly(adminPages(count, meters)), ReadHeaderTimeout: 5 * time.Second, MaxHeaderBytes: 16 << 10,
 	}}
 	go func() {
 		if err := a.server.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
@@ -36,7 +37,7 @@ func openAdminHTTP(ctx context.Context, addr netip.AddrPort, count counter, log 
 	return a, nil
 }
 
-func profileRoutes(count counter) http.Handler {
+func adminPages(count counter, meters http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
 	mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
@@ -44,6 +45,7 @@ func profileRoutes(count counter) http.Handler {
 	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
 	mux.HandleFunc("GET /debug/counters", count.serve)
+	mux.Handle("GET /metrics", meters)
 	return mux
 }
 

@@ -66,16 +66,14 @@ func (c counter) serve(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(now)
 }
 
-// count is the service's counter.
+// count is the service's counter. With an error the tree is counted in part.
 func (s *service) count(ctx context.Context) (c counters, err error) {
-	if c.Tree, err = s.node.Counters(ctx); err != nil {
-		return c, err
-	}
+	c.Tree, err = s.node.Counters(ctx)
 	c.Process = countProcess()
 	c.SIP = s.ua.Counters()
 	c.Media = mediaCounters{Sessions: s.engine.Live(), Ports: s.engine.Ports()}
 	c.Traces.Calls, c.Traces.Strays = s.traces.Held()
-	return c, nil
+	return c, err
 }
 
 func countProcess() processCounters {

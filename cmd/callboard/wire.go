@@ -18,6 +18,7 @@ import (
 	"github.com/callboard/callboard/actors/call"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/simulator"
+	"github.com/callboard/callboard/cmd/callboard/metrics"
 	"github.com/callboard/callboard/configs"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/allow"
@@ -84,6 +85,7 @@ type service struct {
 	engine *media.Engine
 	phones *simulator.Simulator
 	traces *call.Traces
+	meters *metrics.Meters
 	ears   speech.Recogniser // nil: nobody hears words
 	models actors.Models
 	node   *actors.Node
@@ -104,7 +106,7 @@ type extras struct {
 
 // start opens, wires and starts everything. On an error nothing is left.
 func start(ctx context.Context, cfg *configs.Config, log *slog.Logger, more extras) (_ *service, err error) {
-	s := &service{cfg: cfg, log: log, ended: make(chan error, 4)}
+	s := &service{cfg: cfg, log: log, ended: make(chan error, 4), meters: metrics.New(version)}
 	run, stop := context.WithCancel(context.WithoutCancel(ctx))
 	s.stop = stop
 	defer func() {
@@ -322,7 +324,7 @@ func (s *service) tree(more extras) error {
 	trunks := s.egress(more)
 	trunks.AnyPort = true
 	s.node = actors.New(actors.Config{
-		Store: tamper(s.vault.store), Keys: s.vault.keys, Blobs: blobs, SIP: s.ua, Media: s.engine, Speaker: speaker, Ears: s.ears, Models: s.models,
+		Store: s.meters.Store(tamper(s.vault.store)), Keys: s.vault.keys, Blobs: blobs, SIP: s.ua, Media: s.engine, Speaker: speaker, Ears: s.ears, Models: s.models,
 		Simulator: target, Carrier: calledBy, TestCall: testCall, Egress: s.egress(more), RootCAs: roots, WebhookSends: s.cfg.WebhookSends,
 		MayReach: func(to netip.AddrPort) bool { return trunks.May(to) == nil }, SIPURI: sipURI(s.cfg),
 		PublicURL: s.cfg.BaseURL(netip.MustParseAddrPort(s.ln.Addr().String())),
@@ -332,6 +334,7 @@ func (s *service) tree(more extras) error {
 	s.ua.OnText(s.node.Text)
 	s.ua.Registrar(s.node.Registrar())
 	s.ua.Admit(s.node.Book().Admit)
+	s.meters.Read(s.read)
 	return nil
 }
 
@@ -393,14 +396,14 @@ func (s *service) doors(run context.Context) error {
 	}
 	s.http = httpapi.New(httpapi.Config{
 		Log: s.log, PublicURL: s.cfg.BaseURL(netip.MustParseAddrPort(s.ln.Addr().String())), TrustedProxies: s.cfg.TrustedProxies,
-		Certificate: certificate, Version: version, Ears: s.ears != nil,
+		Certificate: certificate, Version: version, Ears: s.ears != nil, Observe: s.meters.Request,
 	}, portsOf(d))
 	go func() { s.ended <- s.http.Serve(s.ln) }()
 	var err error
 	if s.admin, err = openAdmin(s.cfg.Data, keysOf(s.vault, &staff{running: d, base: s.cfg.BaseURL(netip.MustParseAddrPort(s.ln.Addr().String()))})); err != nil {
 		return err
 	}
-	if s.tools, err = openAdminHTTP(run, s.cfg.AdminAddr, s.count, s.log); err != nil {
+	if s.tools, err = openAdminHTTP(run, s.cfg.AdminAddr, s.count, s.meters.Handler(), s.log); err != nil {
 		return err
 	}
 	return s.node.Start(run)

@@ -1,0 +1,136 @@
+// Package metrics tells Prometheus how the service does. It watches what is
+// committed, what requests take and, at each reading, what the process keeps:
+// no call and no actor knows of it. Labels come from closed lists; nothing is
+// told by workspace, number or address.
+package metrics
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/event"
+)
+
+// Meters are all that is counted. Their methods may be called from anywhere.
+type Meters struct {
+	registry *prometheus.Registry
+
+	calls    *prometheus.CounterVec
+	talked   prometheus.Histogram
+	delay    prometheus.Histogram
+	legs     *prometheus.CounterVec
+	mos      prometheus.Histogram
+	loss     prometheus.Histogram
+	turn     prometheus.Histogram
+	attempts *prometheus.CounterVec
+	events   *prometheus.CounterVec
+
+	deliveries *prometheus.CounterVec
+	answered   prometheus.Histogram
+
+	commits  *prometheus.CounterVec
+	commit   prometheus.Histogram
+	requests *prometheus.CounterVec
+	request  prometheus.Histogram
+}
+
+// New makes the meters of a service of a version.
+func New(version string) *Meters {
+	m := &Meters{registry: prometheus.NewRegistry()}
+	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
+		c := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+		m.registry.MustRegister(c)
+		return c
+	}
+	histogram := func(name, help string, buckets ...float64) prometheus.Histogram {
+		h := prometheus.NewHistogram(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets})
+		m.registry.MustRegister(h)
+		return h
+	}
+	m.calls = counter("callboard_calls_ended_total", "Calls that are over.", "direction", "disposition")
+	m.talked = histogram("callboard_call_duration_seconds", "From the answer to the end, of answered calls.", 1, 5, 15, 30, 60, 120, 300, 600, 1800)
+	m.delay = histogram("callboard_post_dial_delay_seconds", "From an INVITE to the first sign of the far end, by leg.", .1, .25, .5, 1, 2, 3, 5, 10)
+	m.legs = counter("callboard_legs_total", "Legs of calls that are over, by the class of their final answer; none: there was none.", "answer")
+	m.mos = histogram("callboard_call_mos", "Mean opinion score of answered calls, 1 to 4.5.", 2, 2.5, 3, 3.5, 3.8, 4, 4.2, 4.4)
+	m.loss = histogram("callboard_call_loss_percent", "Packets lost on their way to us, of answered calls.", 0, .1, .5, 1, 2, 5, 10, 20)
+	m.turn = histogram("callboard_slowest_turn_seconds", "The longest wait for the agent's next word, of calls that had any.", .1, .25, .5, 1, 1.5, 2, 3, 5)
+	m.attempts = counter("callboard_campaign_attempts_total", "Attempts of campaigns that are over.", "outcome")
+	m.events = counter("callboard_events_total", "Events that were committed.", "type")
+	m.deliveries = counter("callboard_webhook_attempts_total", "Attempts to deliver an event, by what became of the delivery.", "state")
+	m.answered = histogram("callboard_webhook_response_seconds", "What receivers took to answer.", .01, .05, .1, .25, .5, 1, 2.5, 5, 10, 30)
+	m.commits = counter("callboard_commits_total", "Commits.", "result")
+	m.commit = histogram("callboard_commit_seconds", "What a commit took, those that share a write included.", .0005, .001, .0025, .005, .01, .025, .05, .1, .25, 1, 5)
+	m.requests = counter("callboard_http_requests_total", "Requests that were answered.", "method", "status")
+	m.request = histogram("callboard_http_request_seconds", "What an answer took, without what is streamed behind its head.", .001, .0025, .005, .01, .025, .05, .1, .25, 1, 5, 30)
+	m.begin()
+	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "callboard_build_info", Help: "Always 1."}, []string{"version"})
+	build.WithLabelValues(version).Set(1)
+	m.registry.MustRegister(build, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+// begin makes what closed lists name known, at 0: what has not happened yet
+// can be told from what is not counted.
+func (m *Meters) begin() {
+	for _, o := range outcomes {
+		for _, d := range []domain.Direction{domain.Inbound, domain.Outbound} {
+			m.calls.WithLabelValues(string(d), string(o))
+		}
+		if o != domain.OutcomeCancelled {
+			m.attempts.WithLabelValues(string(o))
+		}
+	}
+	for _, c := range classes {
+		m.legs.WithLabelValues(c)
+	}
+	for _, t := range event.Types() {
+		m.events.WithLabelValues(string(t))
+	}
+	for _, s := range []domain.DeliveryState{domain.DeliveryDelivered, domain.DeliveryRetrying, domain.DeliveryFailed} {
+		m.deliveries.WithLabelValues(string(s))
+	}
+	for _, r := range []string{"kept", "conflict", "fenced", "failed"} {
+		m.commits.WithLabelValues(r)
+	}
+}
+
+// outcomes are those of calls.
+var outcomes = [...]domain.Outcome{ //nolint:gochecknoglobals // a table
+	domain.OutcomeCompleted, domain.OutcomeConfirmed, domain.OutcomeDeclined, domain.OutcomeVoicemail, domain.OutcomeNoAnswer,
+	domain.OutcomeBusy, domain.OutcomeFailed, domain.OutcomeCancelled,
+}
+
+// Handler serves them.
+func (m *Meters) Handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError, MaxRequestsInFlight: 4, Timeout: 10 * time.Second})
+}
+
+// methods are those that requests may have.
+var methods = map[string]string{ //nolint:gochecknoglobals // a table
+	"GET": "GET", "HEAD": "HEAD", "POST": "POST", "PUT": "PUT", "PATCH": "PATCH", "DELETE": "DELETE", "OPTIONS": "OPTIONS",
+}
+
+// classes name the classes of statuses, of HTTP and SIP.
+var classes = [...]string{"none", "1xx", "2xx", "3xx", "4xx", "5xx", "6xx"} //nolint:gochecknoglobals // a table
+
+func class(status int) string {
+	if c := status / 100; c >= 1 && c < len(classes) {
+		return classes[c]
+	}
+	return classes[0]
+}
+
+// Request notes a request that was answered.
+func (m *Meters) Request(method []byte, status int, took time.Duration) {
+	name, ok := methods[string(method)]
+	if !ok {
+		name = "other"
+	}
+	m.requests.WithLabelValues(name, class(status)).Inc()
+	m.request.Observe(took.Seconds())
+}

@@ -1,0 +1,55 @@
+package metrics
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// readLimit is how long a reading may take.
+const readLimit = 5 * time.Second
+
+// Value is what the process keeps at the moment of a reading, or a total since
+// its start.
+type Value struct {
+	Name   string
+	Help   string
+	Total  bool
+	Labels []string // name, value, name, value …
+	Value  float64
+}
+
+// Read tells at each reading what values gives. What cannot be given in time
+// is missing from that reading, and callboard_reading_failed is 1.
+func (m *Meters) Read(values func(context.Context) ([]Value, error)) {
+	m.registry.MustRegister(reading(values))
+}
+
+type reading func(context.Context) ([]Value, error)
+
+// Describe tells nothing beforehand: what there is to tell differs.
+func (reading) Describe(chan<- *prometheus.Desc) {}
+
+// Collect reads.
+func (r reading) Collect(into chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), readLimit)
+	defer cancel()
+	values, err := r(ctx)
+	failed := Value{Name: "callboard_reading_failed", Help: "Whether a part of the process did not tell in time what it keeps."}
+	if err != nil {
+		failed.Value = 1
+	}
+	for _, v := range append(slices.Clip(values), failed) {
+		var names, labels []string
+		for pair := range slices.Chunk(v.Labels, 2) {
+			names, labels = append(names, pair[0]), append(labels, pair[1])
+		}
+		kind := prometheus.GaugeValue
+		if v.Total {
+			kind = prometheus.CounterValue
+		}
+		into <- prometheus.MustNewConstMetric(prometheus.NewDesc(v.Name, v.Help, names, nil), kind, v.Value, labels...)
+	}
+}
