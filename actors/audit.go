@@ -89,14 +89,6 @@ func entryOf(p domain.Principal, act ask.Act, now time.Time) *domain.AuditEntry 
 	return e
 }
 
-// auditOf is an entry of an administrative act that rides in its own commit.
-func auditOf(key *domain.APIKey, action string, by domain.Actor) *domain.AuditEntry {
-	p := domain.Principal{WorkspaceID: key.WorkspaceID, Environment: key.Environment}
-	e := entryOf(p, ask.Act{Type: "auth", Action: action, Resource: domain.Resource{Type: "api_key", ID: key.ID}}, stamp())
-	e.Actor, e.Count, e.IP = by, 1, ""
-	return e
-}
-
 // run keeps entries until ctx ends, and then what is left.
 func (a *auditor) run(ctx context.Context) {
 	for {

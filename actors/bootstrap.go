@@ -34,11 +34,11 @@ func Bootstrap(ctx context.Context, store commit.Store, keys *Keyring, plan doma
 	rights := []domain.Permission{domain.AllRead, domain.AllWrite}
 	var err error
 	admin := &domain.APIKey{Meta: domain.Meta{WorkspaceID: w.ID, Environment: domain.Live}, Name: "admin", Permissions: rights, Operator: true}
-	if _, first.AdminKey, err = keys.Create(ctx, admin); err != nil {
+	if _, first.AdminKey, err = keys.Create(ctx, Author{}, admin); err != nil {
 		return nil, err
 	}
 	test := &domain.APIKey{Meta: domain.Meta{WorkspaceID: w.ID, Environment: domain.Test}, Name: "test", Permissions: rights}
-	if _, first.TestKey, err = keys.Create(ctx, test); err != nil {
+	if _, first.TestKey, err = keys.Create(ctx, Author{}, test); err != nil {
 		return nil, err
 	}
 	c := commit.Change{Workspace: w.ID, Guards: []commit.Guard{commit.Absent(w.Key())}}

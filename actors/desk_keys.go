@@ -16,12 +16,12 @@ func (d *Desk) Authenticate(ctx context.Context, text string, from netip.Addr) (
 }
 
 // CreateKey makes a key, child of the caller's.
-func (d *Desk) CreateKey(ctx context.Context, p domain.Principal, k *domain.APIKey) (*domain.APIKey, string, error) {
+func (d *Desk) CreateKey(ctx context.Context, p domain.Principal, act ask.Act, k *domain.APIKey) (*domain.APIKey, string, error) {
 	k.WorkspaceID, k.ParentID = p.WorkspaceID, p.KeyID
 	if k.Environment == "" {
 		k.Environment = p.Environment
 	}
-	return d.keys.Create(ctx, k)
+	return d.keys.Create(ctx, Author{p, act}, k)
 }
 
 // ownKey is a key of the workspace. A live key sees those of both environments,
@@ -60,16 +60,25 @@ func (d *Desk) UpdateKey(ctx context.Context, p domain.Principal, id string, cha
 	if err != nil {
 		return nil, err
 	}
-	return d.keys.Change(ctx, p.WorkspaceID, k.ID, change)
+	return d.keys.Change(ctx, p.WorkspaceID, k.ID, func(key *domain.APIKey) error {
+		of := *key
+		if err := change(key); err != nil {
+			return err
+		}
+		if of.ParentID != "" && key.ParentID == "" && d.keys.orphaned(&of, time.Now()) {
+			return domain.Errorf(domain.CodeInvalidState, "the key has died with its parent; make a new one")
+		}
+		return nil
+	})
 }
 
 // RevokeKey refuses a key from its return on.
-func (d *Desk) RevokeKey(ctx context.Context, p domain.Principal, id string) error {
+func (d *Desk) RevokeKey(ctx context.Context, p domain.Principal, act ask.Act, id string) error {
 	k, err := d.ownKey(p, id)
 	if err != nil {
 		return err
 	}
-	return d.keys.Revoke(ctx, p.WorkspaceID, k.ID)
+	return d.keys.Revoke(ctx, Author{p, act}, p.WorkspaceID, k.ID)
 }
 
 // keepUses writes when keys were used last, every few minutes and at the end.

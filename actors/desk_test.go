@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
@@ -49,7 +50,7 @@ func (h *house) furnish(p domain.Principal, phone string) estate {
 	w, err := d.CreateWebhook(ctx, p, &domain.Webhook{URL: h.receiver.url, Events: []string{"*"}})
 	require.NoError(h, err)
 	e.webhook = w.ID
-	k, text, err := d.CreateKey(ctx, p, &domain.APIKey{Meta: domain.Meta{Environment: p.Environment}, Name: "child", Permissions: []domain.Permission{domain.AllRead}})
+	k, text, err := d.CreateKey(ctx, p, ask.Act{}, &domain.APIKey{Meta: domain.Meta{Environment: p.Environment}, Name: "child", Permissions: []domain.Permission{domain.AllRead}})
 	require.NoError(h, err)
 	e.key, e.text = k.ID, text
 	c, err := d.PlaceCall(ctx, p, ask.NewCall{To: number(1, 2, "11"), AgentID: e.agent, RingTimeout: 5 * time.Second, MaxDuration: time.Minute, Record: true})
@@ -129,7 +130,7 @@ func (h *house) takers(p domain.Principal, e estate) map[string]func() error {
 		"delete trunk":   func() error { return d.DeleteTrunk(ctx, p, e.trunk) },
 		"delete number":  func() error { return d.DeleteNumber(ctx, p, e.number) },
 		"delete webhook": func() error { return d.DeleteWebhook(ctx, p, e.webhook) },
-		"revoke key":     func() error { return d.RevokeKey(ctx, p, e.key) },
+		"revoke key":     func() error { return d.RevokeKey(ctx, p, ask.Act{}, e.key) },
 	}
 }
 
@@ -169,7 +170,7 @@ func (h *house) neighbour() domain.Principal {
 	w.WorkspaceID = w.ID
 	_, err := h.store.Apply(ctx, commit.Change{Workspace: w.ID, Puts: []domain.Record{w}})
 	require.NoError(h, err)
-	_, text, err := h.keys.Create(ctx, &domain.APIKey{
+	_, text, err := h.keys.Create(ctx, actors.Author{}, &domain.APIKey{
 		Meta: domain.Meta{WorkspaceID: w.ID, Environment: domain.Live}, Name: "other", Operator: true, Permissions: []domain.Permission{domain.AllRead, domain.AllWrite},
 	})
 	require.NoError(h, err)
@@ -246,7 +247,7 @@ func TestAKeyIsRefusedAsSoonAsItMayNoLongerBeUsed(t *testing.T) {
 		if edit != nil {
 			edit(k)
 		}
-		made, text, err := d.CreateKey(ctx, p, k)
+		made, text, err := d.CreateKey(ctx, p, ask.Act{}, k)
 		require.NoError(t, err)
 		who, _ := d.Authenticate(ctx, text, here)
 		return who, made.ID, text
@@ -263,7 +264,7 @@ func TestAKeyIsRefusedAsSoonAsItMayNoLongerBeUsed(t *testing.T) {
 	for _, k := range []string{text, child, grandchild} {
 		assert.Empty(t, code(k, elsewhere))
 	}
-	require.NoError(t, d.RevokeKey(ctx, h.live, id))
+	require.NoError(t, d.RevokeKey(ctx, h.live, ask.Act{}, id))
 	for _, k := range []string{text, child, grandchild} {
 		assert.Equal(t, domain.CodeExpiredAPIKey, code(k, here), "revoked, with all that it made")
 	}
@@ -282,10 +283,27 @@ func TestAKeyIsRefusedAsSoonAsItMayNoLongerBeUsed(t *testing.T) {
 	assert.Equal(t, domain.CodeExpiredAPIKey, code(old, here))
 	assert.Equal(t, domain.CodeInvalidAPIKey, code(text[:len(text)-1]+"!", elsewhere))
 
+	soon := time.Now().Add(time.Hour)
+	brief, briefID, _ := make1(h.live, func(k *domain.APIKey) { k.ExpiresAt = &soon })
+	_, _, endless := make1(brief, nil)
+	adopted, adoptedID, kept := make1(brief, nil)
+	_, _, below := make1(adopted, nil)
+	adopt := func(k *domain.APIKey) error { k.ParentID = ""; return nil }
+	_, err = d.UpdateKey(ctx, h.live, adoptedID, adopt)
+	require.NoError(t, err)
+	_, err = d.UpdateKey(ctx, h.live, briefID, func(k *domain.APIKey) error { k.ExpiresAt = &past; return nil })
+	require.NoError(t, err)
+	assert.Equal(t, domain.CodeExpiredAPIKey, code(endless, here), "a key outlives no parent that has expired")
+	assert.Empty(t, code(kept, here), "but one that was adopted")
+	assert.Empty(t, code(below, here), "and what that one made")
+	_, err = d.UpdateKey(ctx, h.live, grand.KeyID, adopt)
+	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(err), "what has died with its parent stays dead")
+
 	h.shut()
 	h.open()
 	d = h.desk()
 	assert.Equal(t, domain.CodeExpiredAPIKey, code(grandchild, here), "a restart forgives nothing")
+	assert.Empty(t, code(kept, here))
 	assert.Empty(t, code(text, elsewhere))
 }
 
@@ -303,7 +321,7 @@ func TestSigningKeysOutliveTheProcessAndTokensDieWithTheirKey(t *testing.T) {
 	assert.Equal(t, first, again)
 
 	key := &domain.APIKey{Meta: domain.Meta{Environment: domain.Live}, Name: "k", Permissions: []domain.Permission{domain.AllRead}}
-	key, _, err = d.CreateKey(ctx, h.live, key)
+	key, _, err = d.CreateKey(ctx, h.live, ask.Act{}, key)
 	require.NoError(t, err)
 	alive := func() domain.Code { return domain.CodeOf(d.KeyAlive(ctx, h.live.WorkspaceID, key.ID)) }
 	assert.Empty(t, alive())
@@ -321,7 +339,7 @@ func TestSigningKeysOutliveTheProcessAndTokensDieWithTheirKey(t *testing.T) {
 	assert.Nil(t, none)
 	assert.Equal(t, 1, made)
 	assert.Empty(t, alive())
-	require.NoError(t, d.RevokeKey(ctx, h.live, key.ID))
+	require.NoError(t, d.RevokeKey(ctx, h.live, ask.Act{}, key.ID))
 	assert.Equal(t, domain.CodeExpiredToken, alive())
 }
 

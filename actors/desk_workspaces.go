@@ -90,7 +90,7 @@ func (d *Desk) growOnce(ctx context.Context, id string) error {
 func (d *Desk) firstKey(ctx context.Context, w *domain.Workspace, id string) (*domain.APIKey, string, error) {
 	now := stamp()
 	w.Meta = domain.Meta{ID: id, Object: "workspace", WorkspaceID: id, Environment: domain.Live, CreatedAt: now, UpdatedAt: now, Metadata: w.Metadata}
-	return d.keys.Create(ctx, &domain.APIKey{
+	return d.keys.Create(ctx, Author{}, &domain.APIKey{
 		Meta: domain.Meta{WorkspaceID: id, Environment: domain.Live}, Name: "first", Permissions: []domain.Permission{domain.AllRead, domain.AllWrite},
 	})
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/allow"
+	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 )
 
@@ -160,7 +161,7 @@ func (k *Keyring) Authenticate(_ context.Context, text string, from netip.Addr) 
 	}
 	now := time.Now()
 	switch {
-	case key.RevokedAt != nil || k.parentRevoked(key):
+	case key.RevokedAt != nil || k.orphaned(key, now):
 		return p, domain.Errorf(domain.CodeExpiredAPIKey, "the API key has been revoked")
 	case key.ExpiresAt != nil && !now.Before(*key.ExpiresAt):
 		return p, domain.Errorf(domain.CodeExpiredAPIKey, "the API key has expired")
@@ -172,14 +173,15 @@ func (k *Keyring) Authenticate(_ context.Context, text string, from netip.Addr) 
 	return p, nil
 }
 
-// parentRevoked: a child key dies with its parent, and a grandchild too.
-func (k *Keyring) parentRevoked(key *domain.APIKey) bool {
+// orphaned: a child key dies with its parent, revoked or expired, and a
+// grandchild too.
+func (k *Keyring) orphaned(key *domain.APIKey, now time.Time) bool {
 	for range 32 {
 		if key.ParentID == "" {
 			return false
 		}
 		parent := k.known(key.ParentID)
-		if parent == nil || parent.RevokedAt != nil {
+		if parent == nil || parent.RevokedAt != nil || parent.ExpiresAt != nil && !now.Before(*parent.ExpiresAt) {
 			return true
 		}
 		key = parent
@@ -210,8 +212,32 @@ func (k *Keyring) lastUsed(key *domain.APIKey) *time.Time {
 	return key.LastUsedAt
 }
 
-// Create makes a key and its text, which is never kept. id "" makes one.
-func (k *Keyring) Create(ctx context.Context, key *domain.APIKey) (made *domain.APIKey, text string, err error) {
+// Author is who makes or revokes a key, for the audit log. The zero value is
+// the operator at the machine itself.
+type Author struct {
+	Principal domain.Principal
+	Act       ask.Act
+}
+
+// entry is what the audit log says of it, to be committed with the key.
+func (a Author) entry(key *domain.APIKey, action string) *domain.AuditEntry {
+	p, act := a.Principal, a.Act
+	system := p.WorkspaceID == ""
+	p.WorkspaceID = key.WorkspaceID
+	if system {
+		p.Environment = key.Environment
+	}
+	act.Type, act.Action, act.Resource = "auth", action, domain.Resource{Type: "api_key", ID: key.ID}
+	e := entryOf(p, act, stamp())
+	e.Count = 1
+	if system {
+		e.Actor, e.IP = domain.Actor{Type: "system"}, ""
+	}
+	return e
+}
+
+// Create makes a key and its text, which is never kept.
+func (k *Keyring) Create(ctx context.Context, by Author, key *domain.APIKey) (made *domain.APIKey, text string, err error) {
 	var random [24]byte
 	if _, err = rand.Read(random[:]); err != nil {
 		return nil, "", err
@@ -227,7 +253,7 @@ func (k *Keyring) Create(ctx context.Context, key *domain.APIKey) (made *domain.
 	if key.AllowedIPs == nil {
 		key.AllowedIPs = []string{}
 	}
-	c := commit.Change{Workspace: key.WorkspaceID, Puts: []domain.Record{key, auditOf(key, "api_key.created", domain.Actor{Type: "system"})}}
+	c := commit.Change{Workspace: key.WorkspaceID, Puts: []domain.Record{key, by.entry(key, "api_key.created")}}
 	if t := turnOf(ctx); t == nil || !t.again { // else nobody has seen the text of the one before
 		c.Guards = []commit.Guard{commit.Absent(key.Key())}
 	}
@@ -245,6 +271,11 @@ func (k *Keyring) Create(ctx context.Context, key *domain.APIKey) (made *domain.
 
 // Change changes a stored key, and from its return on the ring knows it.
 func (k *Keyring) Change(ctx context.Context, workspace, id string, change func(*domain.APIKey) error) (*domain.APIKey, error) {
+	return k.alter(ctx, workspace, id, func(key *domain.APIKey) ([]domain.Record, error) { return nil, change(key) })
+}
+
+// alter is Change with rows that are committed with the key.
+func (k *Keyring) alter(ctx context.Context, workspace, id string, change func(*domain.APIKey) ([]domain.Record, error)) (*domain.APIKey, error) {
 	k.change.Lock()
 	defer k.change.Unlock()
 	if k.gone[workspace] {
@@ -259,12 +290,13 @@ func (k *Keyring) Change(ctx context.Context, workspace, id string, change func(
 		if err != nil {
 			return nil, storeErr(err)
 		}
-		if err = change(key); err != nil {
+		also, err := change(key)
+		if err != nil {
 			return nil, err
 		}
 		key.UpdatedAt = stamp()
 		_, err = k.store.Apply(ctx, commit.Change{
-			Workspace: workspace, Guards: []commit.Guard{{Key: key.Key(), Version: version}}, Puts: []domain.Record{key},
+			Workspace: workspace, Guards: []commit.Guard{{Key: key.Key(), Version: version}}, Puts: append(also, key),
 		})
 		if errors.Is(err, domain.ErrConflict) {
 			continue
@@ -279,13 +311,14 @@ func (k *Keyring) Change(ctx context.Context, workspace, id string, change func(
 }
 
 // Revoke refuses the key from its return on; the row stays.
-func (k *Keyring) Revoke(ctx context.Context, workspace, id string) error {
-	_, err := k.Change(ctx, workspace, id, func(key *domain.APIKey) error {
-		if key.RevokedAt == nil {
-			now := stamp()
-			key.RevokedAt = &now
+func (k *Keyring) Revoke(ctx context.Context, by Author, workspace, id string) error {
+	_, err := k.alter(ctx, workspace, id, func(key *domain.APIKey) ([]domain.Record, error) {
+		if key.RevokedAt != nil {
+			return nil, nil
 		}
-		return nil
+		now := stamp()
+		key.RevokedAt = &now
+		return []domain.Record{by.entry(key, "api_key.revoked")}, nil
 	})
 	return err
 }

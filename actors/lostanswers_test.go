@@ -183,7 +183,7 @@ func TestADeletionOfAWorkspaceHoldsWhateverIsLost(t *testing.T) {
 	<-begun
 	text := ""
 	wait.Go(func() {
-		_, text, _ = d.CreateKey(ctx, p, &domain.APIKey{Name: "k", Permissions: []domain.Permission{domain.AllRead}})
+		_, text, _ = d.CreateKey(ctx, p, ask.Act{}, &domain.APIKey{Name: "k", Permissions: []domain.Permission{domain.AllRead}})
 	})
 	<-begun
 	wait.Go(func() {
@@ -198,7 +198,7 @@ func TestADeletionOfAWorkspaceHoldsWhateverIsLost(t *testing.T) {
 	require.NotEmpty(t, text)
 	assert.Equal(t, domain.CodeInvalidAPIKey, domain.CodeOf(drop(d.Authenticate(ctx, text, here))), "a key that came late is none")
 	h.until(patience, "nothing is left, though a commit of another one hangs", func() bool { return len(h.remains(p.WorkspaceID)) == 0 })
-	_, _, err := d.CreateKey(ctx, p, &domain.APIKey{Name: "k", Permissions: []domain.Permission{domain.AllRead}})
+	_, _, err := d.CreateKey(ctx, p, ask.Act{}, &domain.APIKey{Name: "k", Permissions: []domain.Permission{domain.AllRead}})
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
 	close(otherHeld)
 	others.Wait()

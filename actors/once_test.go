@@ -44,7 +44,7 @@ func (h *house) makers(agent string) map[string]func(context.Context) (string, e
 			return idOf(d.CreateWebhook(ctx, h.live, &domain.Webhook{URL: h.receiver.url, Events: []string{"*"}}))
 		},
 		"key": func(ctx context.Context) (string, error) {
-			k, text, err := d.CreateKey(ctx, h.live, &domain.APIKey{Name: "k", Permissions: []domain.Permission{domain.AllRead}})
+			k, text, err := d.CreateKey(ctx, h.live, ask.Act{}, &domain.APIKey{Name: "k", Permissions: []domain.Permission{domain.AllRead}})
 			if err == nil {
 				_, err = d.Authenticate(ctx, text, here)
 			}

@@ -98,7 +98,7 @@ func (d *Desk) SigningKeys(ctx context.Context, fresh func() (public, private st
 // KeyAlive says whether the API key behind a token still holds: a token dies with its key.
 func (d *Desk) KeyAlive(_ context.Context, workspace, keyID string) error {
 	key, now := d.keys.known(keyID), time.Now()
-	if key == nil || key.WorkspaceID != workspace || key.RevokedAt != nil || d.keys.parentRevoked(key) || key.ExpiresAt != nil && !now.Before(*key.ExpiresAt) {
+	if key == nil || key.WorkspaceID != workspace || key.RevokedAt != nil || d.keys.orphaned(key, now) || key.ExpiresAt != nil && !now.Before(*key.ExpiresAt) {
 		return domain.Errorf(domain.CodeExpiredToken, "The API key behind the token no longer holds.")
 	}
 	return nil

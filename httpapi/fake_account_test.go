@@ -13,9 +13,17 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-func (f *fake) CreateKey(_ context.Context, _ domain.Principal, k *domain.APIKey) (*domain.APIKey, string, error) {
+func (f *fake) CreateKey(ctx context.Context, p domain.Principal, by ask.Act, k *domain.APIKey) (*domain.APIKey, string, error) {
 	k.KeyPrefix, k.Last4, k.Hash = "svc_sk_live_", "wxyz", "secret-hash"
-	return f.apiKeys.add(k), "svc_sk_live_secret", nil
+	k = f.apiKeys.add(k)
+	f.noteKey(ctx, p, by, "api_key.created", k.ID)
+	return k, "svc_sk_live_secret", nil
+}
+
+// noteKey audits as the keyring does: in the commit of the change.
+func (f *fake) noteKey(ctx context.Context, p domain.Principal, by ask.Act, action, id string) {
+	by.Action, by.Resource = action, domain.Resource{Type: "api_key", ID: id}
+	f.Note(ctx, p, by)
 }
 
 func (f *fake) APIKey(_ context.Context, _ domain.Principal, id string) (*domain.APIKey, error) {
@@ -30,7 +38,8 @@ func (f *fake) UpdateKey(_ context.Context, _ domain.Principal, id string, chang
 	return alter(&f.apiKeys, id, change)
 }
 
-func (f *fake) RevokeKey(_ context.Context, _ domain.Principal, id string) error {
+func (f *fake) RevokeKey(ctx context.Context, p domain.Principal, by ask.Act, id string) error {
+	f.noteKey(ctx, p, by, "api_key.revoked", id)
 	return f.apiKeys.drop(id)
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/allow"
+	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/rules"
 )
 
@@ -25,6 +26,7 @@ type KeyChange struct {
 	Name       *string           `json:"name,omitempty"`
 	AllowedIPs []string          `json:"allowed_ips,omitempty" nullable:"false" doc:"[] lets every address in."`
 	Metadata   map[string]string `json:"metadata,omitempty"`
+	Adopt      bool              `json:"adopt,omitempty" doc:"true, by an operator key: the key has no parent any more, and outlives the one that made it. A key whose parent is revoked or expired has died with it."`
 }
 
 // APIKey is a key as the API shows it.
@@ -74,7 +76,7 @@ func (s *Server) keyRoutes() {
 			}
 			return shownKey(s.ports.Keys.APIKey(ctx, p, id))
 		})
-	add(s, operation{method: http.MethodPut, path: path + "/{id}", id: "updateKey", tag: tag, summary: "Change the addresses or the name of an API key"}, s.updateKey)
+	add(s, operation{method: http.MethodPut, path: path + "/{id}", id: "updateKey", tag: tag, summary: "Change the addresses or the name of an API key, or adopt it"}, s.updateKey)
 	add(s, operation{method: http.MethodDelete, path: path + "/{id}", id: "revokeKey", tag: tag, summary: "Revoke an API key at once"},
 		func(ctx context.Context, p domain.Principal, in *One) (*answer[Deleted], error) {
 			id, err := named(domain.PrefixKey, in.ID)
@@ -88,7 +90,7 @@ func (s *Server) keyRoutes() {
 			if err := mayTouch(p, k); err != nil {
 				return nil, err
 			}
-			return deleted(id, "api_key", s.ports.Keys.RevokeKey(ctx, p, id))
+			return deleted(id, "api_key", s.ports.Keys.RevokeKey(ctx, p, actOf(ctx), id))
 		})
 }
 
@@ -110,7 +112,7 @@ func (s *Server) createKey(ctx context.Context, p domain.Principal, in *struct{ 
 	if k.Environment == domain.Live && p.Environment != domain.Live {
 		return nil, domain.Errorf(domain.CodeInsufficientPermissions, "A test key cannot make a live one.")
 	}
-	made, text, err := s.ports.Keys.CreateKey(ctx, p, k)
+	made, text, err := s.ports.Keys.CreateKey(ctx, p, actOf(ctx), k)
 	if err != nil {
 		return nil, err
 	}
@@ -119,6 +121,9 @@ func (s *Server) createKey(ctx context.Context, p domain.Principal, in *struct{ 
 	shown.Key = text
 	return ok(shown, nil)
 }
+
+// actOf is who asks from where, for what is audited in its own commit.
+func actOf(ctx context.Context) ask.Act { return visitOf(ctx).act("auth", "") }
 
 // mayTouch keeps operator keys out of the hands of others.
 func mayTouch(p domain.Principal, k *domain.APIKey) error {
@@ -142,6 +147,12 @@ func (s *Server) updateKey(ctx context.Context, p domain.Principal, in *struct {
 			return err
 		}
 		set(&k.Name, in.Body.Name)
+		if in.Body.Adopt {
+			if !p.Operator {
+				return domain.Errorf(domain.CodeOperatorRequired, "Only an operator key adopts a key.")
+			}
+			k.ParentID = ""
+		}
 		if in.Body.AllowedIPs != nil {
 			k.AllowedIPs = in.Body.AllowedIPs
 		}

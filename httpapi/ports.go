@@ -275,13 +275,14 @@ type Deliveries interface {
 // Keys are API keys. The front door has checked that a new key holds no more
 // than its maker.
 type Keys interface {
-	// CreateKey answers the key and its text, which is never kept.
-	CreateKey(ctx context.Context, p domain.Principal, k *domain.APIKey) (made *domain.APIKey, text string, err error)
+	// CreateKey answers the key and its text, which is never kept. That it was
+	// made is audited in the same commit, as that it was revoked.
+	CreateKey(ctx context.Context, p domain.Principal, by ask.Act, k *domain.APIKey) (made *domain.APIKey, text string, err error)
 	APIKey(ctx context.Context, p domain.Principal, id string) (*domain.APIKey, error)
 	ListKeys(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.APIKey], error)
 	UpdateKey(ctx context.Context, p domain.Principal, id string, change func(*domain.APIKey) error) (*domain.APIKey, error)
 	// RevokeKey: from its return on the key is refused, and its children too.
-	RevokeKey(ctx context.Context, p domain.Principal, id string) error
+	RevokeKey(ctx context.Context, p domain.Principal, by ask.Act, id string) error
 }
 
 // Tokens are what stands behind the JWTs of users.

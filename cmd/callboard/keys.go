@@ -97,7 +97,7 @@ func (s storeKeys) create(ctx context.Context, k newKey) (madeKey, error) {
 	if err != nil {
 		return madeKey{}, err
 	}
-	made, text, err := s.v.keys.Create(ctx, &domain.APIKey{
+	made, text, err := s.v.keys.Create(ctx, actors.Author{}, &domain.APIKey{
 		Meta: domain.Meta{WorkspaceID: ws, Environment: k.Environment}, Name: k.Name, Permissions: k.Permissions,
 		AllowedIPs: k.AllowedIPs, Operator: k.Operator, ExpiresAt: k.ExpiresAt,
 	})
@@ -137,7 +137,7 @@ func (s storeKeys) revoke(ctx context.Context, id string) error {
 		return err
 	}
 	for _, w := range all {
-		err := s.v.keys.Revoke(ctx, w.ID, id)
+		err := s.v.keys.Revoke(ctx, actors.Author{}, w.ID, id)
 		if domain.CodeOf(err) != domain.CodeNotFound {
 			return err
 		}

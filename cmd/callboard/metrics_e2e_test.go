@@ -84,8 +84,8 @@ func TestPrometheusIsToldHowTheServiceDoes(t *testing.T) {
 		return values["callboard_webhook_attempts_total delivered"] >= 2 && values["callboard_calls_open"] == 0 && values["callboard_media_sessions"] == 0
 	})
 	for name, want := range map[string]float64{
-		"callboard_ready": 1, "callboard_reading_failed": 0, "callboard_calls_live": 0, "callboard_sip_dialogs": 0,
-		"callboard_calls_ended_total completed outbound": 1, "callboard_calls_ended_total busy outbound": 1, "callboard_calls_ended_total completed inbound": 0,
+		"callboard_ready": 1, "callboard_reading_failed": 0, "callboard_calls_live": 0,
+		"callboard_calls_ended_total outbound completed": 1, "callboard_calls_ended_total outbound busy": 1, "callboard_calls_ended_total inbound completed": 0,
 		"callboard_legs_total 2xx": 1, "callboard_legs_total 4xx": 1, "callboard_call_duration_seconds": 1, "callboard_call_mos": 1,
 		"callboard_events_total call.ended": 2, "callboard_events_total agent.error": 0, "callboard_webhook_attempts_total delivered": 2,
 		"callboard_webhook_response_seconds": 2, "callboard_campaign_attempts_total completed": 0, "callboard_commits_total failed": 0,

@@ -61,7 +61,7 @@ func (s *service) read(ctx context.Context) ([]metrics.Value, error) {
 		total("callboard_sip_refused_total", refused, u.RefusedFull, "reason", "full"),
 		total("callboard_sip_transport_errors_total", "SIP messages that could not be sent.", u.TransportErrors),
 		total("callboard_sip_panics_total", "Faults of ours while a SIP message was handled.", u.Panics),
-		gauge("callboard_sip_dialogs", "Dialogs.", u.Dialogs),
+		gauge("callboard_sip_dialogs", "Dialogs, those that are over and remembered for half a minute included.", u.Dialogs),
 		gauge("callboard_sip_half_open", "Calls that came in and nobody answered yet.", u.HalfOpen),
 		gauge("callboard_sip_connections", "Connections over TCP and TLS.", u.TCP),
 		gauge("callboard_media_sessions", "Calls with sound.", c.Media.Sessions),

@@ -1,0 +1,48 @@
+package actors_test
+
+import (
+	"net/netip"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+)
+
+func TestEachMakingAndEndOfAKeyIsOneRowOfTheAuditLogInItsOwnCommit(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, d := t.Context(), h.desk()
+	key := func() *domain.APIKey {
+		return &domain.APIKey{Meta: domain.Meta{WorkspaceID: h.live.WorkspaceID, Environment: domain.Live}, Name: "k", Permissions: []domain.Permission{domain.AllRead}}
+	}
+	rows := func(id string) (told []string) {
+		l, err := d.ListAudit(ctx, h.live, ask.AuditQuery{Page: ask.Page{Limit: 100}})
+		require.NoError(t, err)
+		for _, e := range slices.Backward(l.Data) {
+			if e.Resource.ID == id {
+				told = append(told, e.Type+" "+e.Action+" by "+e.Actor.Type+" "+e.Actor.ID+" from "+e.IP+" "+e.UserAgent)
+			}
+		}
+		return told
+	}
+	act := ask.Act{IP: netip.MustParseAddr("192.0.2.7"), UserAgent: "curl"}
+	made, _, err := d.CreateKey(ctx, h.live, act, key())
+	require.NoError(t, err)
+	require.NoError(t, d.RevokeKey(ctx, h.live, act, made.ID))
+	require.NoError(t, d.RevokeKey(ctx, h.live, act, made.ID), "again, which does nothing")
+	by := " by operator " + h.live.KeyID + " from 192.0.2.7 curl"
+	if !h.live.Operator {
+		by = " by api_key " + h.live.KeyID + " from 192.0.2.7 curl"
+	}
+	assert.Equal(t, []string{"auth api_key.created" + by, "auth api_key.revoked" + by}, rows(made.ID))
+
+	local, _, err := h.keys.Create(ctx, actors.Author{}, key())
+	require.NoError(t, err)
+	require.NoError(t, h.keys.Revoke(ctx, actors.Author{}, h.live.WorkspaceID, local.ID))
+	assert.Equal(t, []string{"auth api_key.created by system  from  ", "auth api_key.revoked by system  from  "}, rows(local.ID), "by the command line")
+}
