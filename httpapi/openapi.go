@@ -12,6 +12,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/gofiber/fiber/v2"
+
+	"github.com/callboard/callboard/domain"
 )
 
 const documentIntro = "Campaigns and calls by voice agents. Success answers with the bare resource, failure with " +
@@ -70,6 +72,11 @@ func (s *Server) finishDocument() {
 	o := s.api.OpenAPI()
 	o.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		"api_key": {Type: "http", Scheme: "bearer", Description: "An API key: svc_sk_live_… or svc_sk_test_…"},
+		"token":   {Type: "http", Scheme: "bearer", BearerFormat: "JWT", Description: "A token of POST /v1/auth/token, for the users of your pages."},
+		"oauth": {Type: "oauth2", Description: "On the plan enterprise.", Flows: &huma.OAuthFlows{
+			AuthorizationCode: &huma.OAuthFlow{AuthorizationURL: "/oauth/authorize", TokenURL: "/oauth/token", Scopes: scopes()},
+			ClientCredentials: &huma.OAuthFlow{TokenURL: "/oauth/token", Scopes: scopes()},
+		}},
 	}
 	integer := &huma.Schema{Type: huma.TypeInteger}
 	o.Components.Headers = map[string]*huma.Header{
@@ -86,6 +93,7 @@ func (s *Server) finishDocument() {
 	for _, item := range o.Paths {
 		for _, op := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete} {
 			if op != nil {
+				op.Security = s.credentialsOf(op)
 				finish(op, o.Components.Responses)
 				describeParameters(op)
 				exemplify(op, bodies)
@@ -105,6 +113,38 @@ func (s *Server) writeDocument() []byte {
 		panic("httpapi: the OpenAPI document cannot be written: " + err.Error())
 	}
 	return text
+}
+
+// credentialsOf are those that an operation takes, one of which is enough.
+func (s *Server) credentialsOf(op *huma.Operation) []map[string][]string {
+	if len(op.Security) == 0 {
+		return op.Security
+	}
+	route := op.Method + " " + op.Path
+	takes := func(p domain.Principal) bool { return credential(route, p) == nil }
+	var list []map[string][]string
+	if takes(domain.Principal{KeyID: "key"}) {
+		list = append(list, map[string][]string{"api_key": {}})
+	}
+	if takes(domain.Principal{KeyID: "key", UserID: "user"}) {
+		list = append(list, map[string][]string{"token": {}})
+	}
+	if takes(domain.Principal{ClientID: "client"}) {
+		for _, scope := range s.rules[route].need {
+			list = append(list, map[string][]string{"oauth": {string(scope)}})
+		}
+	}
+	return append(list, op.Security[1:]...) // what stands beside credentials: tickets, links
+}
+
+// scopes are the permissions, as OAuth names them.
+func scopes() map[string]string {
+	return map[string]string{
+		string(domain.AllRead): "read all resources", string(domain.AllWrite): "write all resources",
+		string(domain.CallsRead): "read call data", string(domain.CallsWrite): "create and modify calls",
+		string(domain.AgentsRead): "read agent configurations", string(domain.AgentsWrite): "modify agent configurations",
+		string(domain.AnalyticsRead): "read analytics data",
+	}
 }
 
 // finish adds what every operation has, and moves the errors, which are the

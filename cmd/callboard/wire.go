@@ -96,7 +96,12 @@ type service struct {
 	first  *actors.First
 	ended  chan error
 	stop   context.CancelFunc
+
+	drainEnds time.Time // what is under way then is cut off; zero: nothing drains
 }
+
+// shutdownLeast is how long requests under way have at least to finish.
+const shutdownLeast = 5 * time.Second
 
 // extras are what the demo adds to a configuration.
 type extras struct {
@@ -411,7 +416,8 @@ func (s *service) doors(run context.Context) error {
 
 // drain takes no new calls and lets the live ones end within the limit.
 func (s *service) drain() {
-	ctx, cancel := context.WithTimeout(context.Background(), s.cfg.Drain)
+	s.drainEnds = time.Now().Add(s.cfg.Drain)
+	ctx, cancel := context.WithDeadline(context.Background(), s.drainEnds)
 	defer cancel()
 	s.ua.Drain()
 	s.node.Drain(ctx)
@@ -424,7 +430,7 @@ func (s *service) close() {
 		s.admin.close()
 	}
 	if s.http != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), max(shutdownLeast, time.Until(s.drainEnds)))
 		_ = s.http.Shutdown(ctx)
 		cancel()
 	} else if s.ln != nil {

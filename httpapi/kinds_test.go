@@ -1,0 +1,60 @@
+package httpapi_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/httpapi"
+)
+
+func TestEachRouteTakesTheKindsOfCredentialThatItIsSaidTo(t *testing.T) {
+	d := open(t, httpapi.Config{PublicURL: base})
+	keysOnly := []string{ // what makes credentials
+		"POST /v1/auth/token", "POST /v1/api-keys", "POST /v1/webhooks", "POST /v1/oauth/clients", "POST /v1/users", "PATCH /v1/users/{id}",
+		"POST /v1/users/{id}/sign-in-link",
+	}
+	kinds := map[string]string{"api_key": "operator", "token": d.issued("ada", "*:read", "*:write"), "oauth": d.token("*:read", "*:write")}
+	var doc struct {
+		Paths map[string]map[string]struct {
+			Security []map[string][]string `json:"security"`
+		} `json:"paths"`
+	}
+	require.NoError(t, json.Unmarshal(d.must(200, "GET", "/openapi.json", "", nil).Body, &doc))
+	routes := 0
+	for path, ops := range doc.Paths {
+		for method, op := range ops {
+			if len(op.Security) == 0 || path == "/v1/events/stream" {
+				continue
+			}
+			routes++
+			route := strings.ToUpper(method) + " " + path
+			for kind, credential := range kinds {
+				want := kind == "api_key" || !slices.Contains(keysOnly, route)
+				if route == "POST /v1/auth/refresh" {
+					want = kind == "token"
+				}
+				said := slices.ContainsFunc(op.Security, func(s map[string][]string) bool { _, ok := s[kind]; return ok })
+				assert.Equal(t, want, said, "the document says of %s whether it takes %s", route, kind)
+				r := d.do(strings.ToUpper(method), strings.NewReplacer("{", "", "}", "").Replace(path), credential, nil)
+				assert.NotEqual(t, 401, r.Status, "%s by %s", route, kind)
+				assert.Equal(t, want, !wrongKind(t, r), "%s by %s: %s", route, kind, r.Body)
+			}
+		}
+	}
+	assert.Greater(t, routes, 150)
+}
+
+// wrongKind says whether an answer asks for another kind of credential.
+func wrongKind(t *testing.T, r reply) bool {
+	t.Helper()
+	if r.Status != 403 {
+		return false
+	}
+	e := r.failure(t)
+	return e["code"] == "insufficient_permissions" && (e["required"] == "api_key" || e["required"] == "token")
+}
