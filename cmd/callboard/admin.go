@@ -73,6 +73,7 @@ func adminRoutes(keys keyDesk) http.Handler {
 	mux.HandleFunc("DELETE /keys/{id}", func(w http.ResponseWriter, r *http.Request) {
 		answer(w, struct{}{}, keys.revoke(r.Context(), r.PathValue("id")))
 	})
+	asked(mux, "POST /backup", keys.backup)
 	mux.HandleFunc("POST /recount", func(w http.ResponseWriter, r *http.Request) {
 		var o recountOrder
 		if err := json.NewDecoder(io.LimitReader(r.Body, maxAdminBody)).Decode(&o); err != nil {
@@ -186,6 +187,11 @@ func (s socketKeys) list(ctx context.Context, workspace string) (out []*domain.A
 func (s socketKeys) recount(ctx context.Context, o recountOrder) (out []ask.Recount, err error) {
 	err = s.ask(ctx, http.MethodPost, "/recount", o, &out)
 	return out, err
+}
+
+func (s socketKeys) backup(ctx context.Context, o backupOrder) (made backedUp, err error) {
+	err = s.ask(ctx, http.MethodPost, "/backup", o, &made)
+	return made, err
 }
 
 func (s socketKeys) revoke(ctx context.Context, id string) error {

@@ -44,6 +44,7 @@ type keyDesk interface {
 	list(ctx context.Context, workspace string) ([]*domain.APIKey, error)
 	revoke(ctx context.Context, id string) error
 	recount(ctx context.Context, o recountOrder) ([]ask.Recount, error)
+	backup(ctx context.Context, o backupOrder) (backedUp, error)
 	staffDesk
 }
 

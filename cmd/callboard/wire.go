@@ -38,6 +38,7 @@ type vault struct {
 	driver persistence.Driver
 	store  *persistence.Store
 	keys   *actors.Keyring
+	data   string // the folder
 	unlock func()
 }
 
@@ -47,7 +48,7 @@ func openVault(ctx context.Context, cfg *configs.Config, log *slog.Logger) (*vau
 	if err != nil {
 		return nil, err
 	}
-	v := &vault{unlock: unlock}
+	v := &vault{unlock: unlock, data: cfg.Data}
 	master, err := masterKey(cfg, log)
 	if err != nil {
 		unlock()

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/configs"
+)
+
+// restoredReason is why campaigns of a restored store are paused.
+const restoredReason = "restored"
+
+func restoreCommand() *cobra.Command {
+	goOn := false
+	cmd := &cobra.Command{
+		Use: "restore FOLDER", Short: "Make a data folder of a backup", Args: cobra.ExactArgs(1),
+		Long: "Makes the data folder (--data), which must be empty or hold no more than the master key, of a backup. Campaigns that were running or scheduled are paused: whom they " +
+			"rang since the backup they would ring again. Resume each once you know what it did since, or use --go-on.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cfg, err := settings(cmd)
+			if err != nil {
+				return err
+			}
+			made, err := paperOf(args[0])
+			if err != nil {
+				return err
+			}
+			if err = restorable(cfg); err != nil {
+				return err
+			}
+			if err = os.MkdirAll(cfg.Data, 0o700); err != nil {
+				return err
+			}
+			for _, part := range []string{backupBlobs, backupStore} {
+				err = os.CopyFS(filepath.Join(cfg.Data, part), os.DirFS(filepath.Join(args[0], part)))
+				if err != nil && (part != backupBlobs || !errors.Is(err, fs.ErrNotExist)) {
+					return err
+				}
+			}
+			v, err := openVault(cmd.Context(), cfg, logger(cfg))
+			if err != nil {
+				return err
+			}
+			defer v.close()
+			paused := 0
+			if !goOn {
+				if paused, err = actors.Standstill(cmd.Context(), v.store, restoredReason); err != nil {
+					return err
+				}
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s holds the backup of %s. %d campaigns were paused.\n", cfg.Data, made.At.Format(time.RFC3339), paused)
+			return err
+		},
+	}
+	settingsFlags(cmd)
+	cmd.Flags().BoolVar(&goOn, "go-on", false, "leave campaigns as they were: what was rung since the backup is rung again")
+	return cmd
+}
+
+// restorable says why a backup cannot be restored to where the settings point.
+func restorable(cfg *configs.Config) error {
+	if cfg.RedisURL.Reveal() != "" {
+		return errors.New("redis_url is set: a backup is restored into the embedded store only")
+	}
+	for _, name := range []string{backupStore, backupBlobs, "callboard.lock"} {
+		if _, err := os.Stat(filepath.Join(cfg.Data, name)); !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("--data %s: there is a %s already; name an empty folder", cfg.Data, name)
+		}
+	}
+	key := cfg.MasterKeyFile
+	if key == "" {
+		key = filepath.Join(cfg.Data, "master.key")
+	}
+	if _, err := os.Stat(key); err != nil {
+		return fmt.Errorf("the master key of the backup must lie in %s, or master_key_file name it: %w", key, err)
+	}
+	return nil
+}
