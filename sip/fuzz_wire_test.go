@@ -83,8 +83,11 @@ func FuzzDTMFRelay(f *testing.F) {
 // What a far end says of why a call failed or ended goes into records.
 func FuzzRefusal(f *testing.F) {
 	for _, s := range [][4]string{
-		{"Service Unavailable", "Q.850;cause=34;text=\"no circuit\"", "120 (busy);duration=60", "399 a \"too many calls\""}, {"", "q.850 ; cause=-1", "-5", ""},
-		{"x", "Q.850;cause=99999999999999999999", "99999999999", ""}, {"Decline", "SIP;cause=603;v=analytics, Q.850;cause=21", "1;2(3", ""}, {"", ",,;=;", "", ""},
+		{"Service Unavailable", "Q.850;cause=34;text=\"no circuit\"", "120 (busy);duration=60", "399 a \"too many calls\""},
+		{"", "q.850 ; cause=-1", "-5", ""},
+		{"x", "Q.850;cause=99999999999999999999", "99999999999", ""},
+		{"Decline", "SIP;cause=603;v=analytics, Q.850;cause=21", "1;2(3", ""},
+		{"", ",,;=;", "", ""},
 	} {
 		f.Add(603, s[0], s[1], s[2], s[3])
 	}
