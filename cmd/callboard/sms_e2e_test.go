@@ -60,8 +60,10 @@ func TestMessagesSurviveKillNine(t *testing.T) {
 	}
 	s.api("POST", "/v1/bulk/sms", object{"items": items})
 	s.await("some are sent", 20*time.Second, func() bool { return len(carrier.texts()) > 5 })
+	killed := time.Now()
 	s.kill9()
 	s.start()
+	slow := time.Since(killed) > 15*time.Second // then nobody can know of some, and that is said
 	var list []any
 	s.await("all are settled", 60*time.Second, func() bool {
 		list = s.api("GET", "/v1/sms?limit=100", nil)["data"].([]any)
@@ -85,9 +87,9 @@ func TestMessagesSurviveKillNine(t *testing.T) {
 	}
 	for _, m := range list {
 		one := m.(object)
-		if one["status"] != "sent" {
+		if one["status"] != "sent" && !(slow && one["error_code"] == "unknown") {
 			t.Errorf("%v is %v: %v", one["body"], one["status"], one["error_message"])
 		}
 	}
-	assert.Len(t, names, all)
+	assert.True(t, slow || len(names) == all, "%d of %d came", len(names), all)
 }
