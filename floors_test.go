@@ -41,6 +41,7 @@ func rooms() []room {
 			path: "persistence", below: []string{"domain", "persistence"},
 			outside: []string{"github.com/redis/go-redis", "github.com/cockroachdb/pebble", "github.com/minio/minio-go", "github.com/klauspost/compress", "github.com/go-json-experiment/json", "golang.org/x/sys"},
 		},
+		{path: "engines", below: []string{"engines", "media"}, outside: []string{"github.com/coder/websocket"}},
 		{path: "configs", outside: []string{"github.com/knadh/koanf"}},
 		{path: "client"}, // others build on it: it brings nothing along
 		{

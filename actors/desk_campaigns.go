@@ -181,6 +181,20 @@ func noEngine(param, format string, args ...any) error {
 	return e
 }
 
+// enginesOf refuses an agent that wants engines which there are not.
+func (d *Desk) enginesOf(a *domain.Agent) error {
+	if d.node == nil {
+		return nil
+	}
+	if v, ok := d.node.cfg.Speaker.(interface{ Speaks(engine string) bool }); ok && !v.Speaks(a.Voice.Engine) {
+		return noEngine("agent_id", "agent %s speaks by the engine %s (voice.engine), which is not configured here", a.ID, a.Voice.Engine)
+	}
+	if h, ok := d.node.cfg.Ears.(interface{ Listens(engine string) bool }); ok && a.STT != nil && !h.Listens(a.STT.Engine) {
+		return noEngine("agent_id", "agent %s hears by the engine %s (stt.engine), which is not configured here", a.ID, a.STT.Engine)
+	}
+	return nil
+}
+
 func (d *Desk) readScript(ctx context.Context, p domain.Principal, agentID, pathwayID string) (domain.Script, error) {
 	s := domain.Script{UnitID: domain.Unit(p.WorkspaceID), Language: "en-US", Timezone: "UTC"}
 	first, free := "", false
@@ -200,6 +214,10 @@ func (d *Desk) readScript(ctx context.Context, p domain.Principal, agentID, path
 		s.Version = a.Version
 		s.AgentID, s.UnitID, s.Language, s.Timezone = a.ID, domain.Unit(a.ID), a.Language, a.Timezone
 		s.Transfer, s.Inbound, s.AMD = a.Transfer, a.Inbound, a.AMD
+		s.STT = a.STT
+		if err := d.enginesOf(&a.Agent); err != nil {
+			return s, err
+		}
 		s.Voice, s.Limits, s.Turns, first = a.Voice, a.Limits, a.TurnTaking, a.FirstMessage
 		s.System, s.LLM, s.Analysis = a.SystemPrompt, a.LLM, a.Analysis
 		free = strings.TrimSpace(a.SystemPrompt) != "" && d.node.engines(&s).Model

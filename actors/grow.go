@@ -21,6 +21,7 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/domain/pathway"
+	"github.com/callboard/callboard/media/speech"
 	"github.com/callboard/callboard/sip"
 )
 
@@ -297,10 +298,12 @@ func (n *Node) engines(s *domain.Script) pathway.Engines {
 	if n.cfg.Ears == nil {
 		return has
 	}
-	has.Ears = n.cfg.Ears.Hears(s.Language)
-	if w, ok := n.cfg.Ears.(interface{ Transcribes(language string) bool }); ok {
-		has.Text = w.Transcribes(s.Language)
+	engine := ""
+	if s.STT != nil {
+		engine = s.STT.Engine
 	}
+	ears := speech.For(n.cfg.Ears, engine)
+	has.Ears, has.Text = ears.Hears(s.Hearing()), ears.Transcribes(s.Hearing())
 	return has
 }
 

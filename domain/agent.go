@@ -10,7 +10,7 @@ import (
 
 // Voice chooses how an agent sounds.
 type Voice struct {
-	Engine string  `json:"engine,omitempty"` // espeak-ng | wav
+	Engine string  `json:"engine,omitempty"` // of the installation, espeak-ng or wav
 	Name   string  `json:"name,omitempty"`   // the engine's voice, e.g. en-us
 	Rate   float64 `json:"rate,omitempty"`   // 1 is normal, 0.5 to 2
 }
@@ -252,6 +252,7 @@ type Script struct {
 	Language string         `json:"language"`
 	Timezone string         `json:"timezone"`
 	Voice    Voice          `json:"voice"`
+	STT      *AgentSTT      `json:"stt,omitempty"`
 	Limits   AgentLimits    `json:"limits"`
 	Turns    *AgentTurns    `json:"turn_taking,omitempty"`
 	Transfer AgentTransfer  `json:"transfer"`
@@ -261,6 +262,14 @@ type Script struct {
 	LLM      *AgentLLM      `json:"llm,omitempty"`
 	Analysis *AgentAnalysis `json:"analysis,omitempty"`
 	Pathway  Pathway        `json:"pathway"`
+}
+
+// Hearing is the language that is heard.
+func (s *Script) Hearing() string {
+	if s.STT != nil && s.STT.Language != "" {
+		return s.STT.Language
+	}
+	return s.Language
 }
 
 // PinnedScript is a script kept for a campaign from its start on.

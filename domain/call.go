@@ -131,6 +131,7 @@ type Call struct {
 	Quality             *Quality          `json:"quality,omitempty"`
 	SlowestTurnMs       int               `json:"slowest_turn_ms,omitempty"` // the longest wait for the agent's next word
 	Analysis            *CallAnalysis     `json:"analysis,omitempty"`        // what its agent's analysis found
+	Latency             *Latency          `json:"latency,omitempty"`
 	Cost                *Money            `json:"cost,omitempty"`
 }
 

@@ -104,6 +104,9 @@ func (c *Call) appendKept(o *JSONObject) {
 	if c.Analysis != nil {
 		o.Any("analysis", c.Analysis)
 	}
+	if c.Latency != nil {
+		o.Any("latency", c.Latency)
+	}
 	if c.Cost != nil {
 		o.Any("cost", c.Cost)
 	}

@@ -11,7 +11,7 @@ import (
 
 // NewVoice is a voice as it is sent.
 type NewVoice struct {
-	Engine string  `json:"engine,omitempty" enum:"espeak-ng,wav"`
+	Engine string  `json:"engine,omitempty" maxLength:"100" example:"espeak-ng" doc:"espeak-ng; wav: prompt files, and espeak-ng where there is none; or an engine of the installation. Empty: its own choice."`
 	Name   string  `json:"name,omitempty" example:"en-us"`
 	Rate   float64 `json:"rate,omitempty" minimum:"0.5" maximum:"2"`
 }

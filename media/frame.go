@@ -204,14 +204,29 @@ func (s *Session) next(right []byte) {
 		}
 		return
 	case s.play.active && !s.play.still:
-		n = copy(right, s.play.clip[s.play.at:])
-		if s.play.at += n; s.play.at == len(s.play.clip) {
-			s.events = append(s.events, Played{ID: s.play.id, Heard: samples(s.play.at)})
-			s.play.active, s.play.clip = false, nil
-		}
+		n = s.played(right)
 	}
 	quiet(right[n:])
 	s.blend(right, n > 0)
+}
+
+// played fills a frame with the clip or the feed that plays, as far as there is any.
+func (s *Session) played(right []byte) (n int) {
+	over := false
+	if f := s.play.feed; f != nil {
+		n, over = f.fill(right, s.play.at, s.play.dry)
+		s.play.dry = n < len(right)
+		s.play.at += n
+	} else {
+		n = copy(right, s.play.clip[s.play.at:])
+		s.play.at += n
+		over = s.play.at == len(s.play.clip)
+	}
+	if over {
+		s.events = append(s.events, Played{ID: s.play.id, Heard: samples(s.play.at)})
+		s.play.active, s.play.clip, s.play.feed = false, nil, nil
+	}
+	return n
 }
 
 // watch tells once when the far end is gone. Silence on hold is no death.

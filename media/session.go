@@ -70,6 +70,8 @@ type playback struct {
 	id     uint64
 	active bool
 	still  bool   // it waits, see PausePlaying
+	feed   *Feed  // in place of clip, where it is still being made
+	dry    bool   // nothing of it was there for the last frame
 	keys   []byte // digits as tones, before everything else
 }
 
@@ -151,6 +153,17 @@ func (s *Session) Play(id uint64, clip Clip) {
 	s.play.id, s.play.clip, s.play.at, s.play.active, s.play.still = id, clip, 0, true, false
 }
 
+// PlayFeed sounds what is still being made, as Play does a clip: Played comes once the feed has ended and all of it was heard.
+func (s *Session) PlayFeed(id uint64, feed *Feed) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.interrupt()
+	if s.closed {
+		return
+	}
+	s.play.id, s.play.feed, s.play.at, s.play.active, s.play.still, s.play.dry = id, feed, 0, true, false, true
+}
+
 // StopPlaying interrupts what plays.
 func (s *Session) StopPlaying() {
 	s.mu.Lock()
@@ -184,7 +197,7 @@ func (s *Session) Hear(ear func(frame []byte)) {
 func (s *Session) interrupt() {
 	if s.play.active {
 		s.events = append(s.events, Played{ID: s.play.id, Interrupted: true, Heard: samples(s.play.at)})
-		s.play.active, s.play.clip = false, nil
+		s.play.active, s.play.clip, s.play.feed = false, nil, nil
 	}
 }
 
@@ -219,7 +232,7 @@ func (s *Session) Close() (Stats, <-chan Recording) {
 	if s.taps != nil {
 		s.taps.end()
 	}
-	s.play.clip, s.play.keys, s.events, s.hold, s.taps, s.ear = nil, nil, nil, hold{}, nil, nil
+	s.play.clip, s.play.feed, s.play.keys, s.events, s.hold, s.taps, s.ear = nil, nil, nil, nil, hold{}, nil, nil
 	human := s.human
 	if s.recorder == nil {
 		s.done <- Recording{}

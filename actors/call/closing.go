@@ -38,6 +38,7 @@ func (c *call) finished(ctx actor.Context, m conversation.Finished) {
 	}
 	r := m.Result
 	c.segments, c.call.SlowestTurnMs = m.Segments, int(m.Slowest.Milliseconds())
+	c.call.Latency = domain.LatencyOf(m.Turns)
 	c.call.Intent, c.call.Variables = r.Intent, r.Variables
 	c.call.Outcome = &domain.CallOutcome{Notes: r.Notes, AppointmentBooked: c.appointmentMade}
 	if c.verdict.Outcome == domain.OutcomeCompleted && r.Outcome != "" {

@@ -335,7 +335,7 @@ func (c *call) talk(ctx actor.Context, state sip.DialogState) {
 	c.conversation = ctx.SpawnPrefix(mailbox.Props(func() actor.Actor {
 		return conversation.New(conversation.Config{
 			Script: c.script, Variables: c.spokenVariables(), Sound: c.session, Speaker: c.cfg.Speaker, Log: c.log, Hide: c.session.Sensitive,
-			Mind: c.mind(), OptOut: c.optOut, Ears: c.cfg.Ears, Ear: ear, Answerer: c.in == nil,
+			Mind: c.mind(), OptOut: c.optOut, Ears: c.ears(), Ear: ear, Answerer: c.in == nil,
 			Before: c.beforeConversation(),
 		})
 	}, mailboxSize), "conversation")
@@ -357,9 +357,21 @@ func (c *call) talk(ctx actor.Context, state sip.DialogState) {
 	}
 }
 
+// ears are those that the agent hears with; nil: none.
+func (c *call) ears() speech.Recogniser {
+	if c.cfg.Ears == nil {
+		return nil
+	}
+	engine := ""
+	if c.script.STT != nil {
+		engine = c.script.STT.Engine
+	}
+	return speech.For(c.cfg.Ears, engine)
+}
+
 // ear hears what the far end says, where the pathway listens to words.
 func (c *call) ear() *speech.Ear {
-	if c.cfg.Ears == nil || !c.cfg.Ears.Hears(c.script.Language) || !pathway.Listens(&c.script.Pathway) {
+	if ears := c.ears(); ears == nil || !ears.Hears(c.script.Hearing()) || !pathway.Listens(&c.script.Pathway) {
 		return nil
 	}
 	ear := new(speech.Ear)

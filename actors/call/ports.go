@@ -61,6 +61,7 @@ type Session interface {
 	Early()
 	Begin()
 	Play(id uint64, clip media.Clip)
+	PlayFeed(id uint64, feed *media.Feed)
 	StopPlaying()
 	PausePlaying()
 	ContinuePlaying()

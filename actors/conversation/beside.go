@@ -69,6 +69,7 @@ func (c *Conversation) sounded(ctx actor.Context, done pathway.Input) {
 
 // cutShort ends the text besides, for the pathway has something to say.
 func (c *Conversation) cutShort() {
+	c.unsay()
 	if c.beside.on && c.current >= 0 {
 		c.endSegment(true)
 	}

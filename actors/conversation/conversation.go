@@ -42,8 +42,12 @@ type (
 
 	spoken struct {
 		generation int
-		clip       media.Clip
+		said       speech.Utterance
 		first, err error // of the first try and of the last
+	}
+	engineFailed struct {
+		stage string // tts | stt
+		fault speech.Fault
 	}
 	prepared struct {
 		request speech.Request
@@ -82,6 +86,7 @@ type (
 		Result   pathway.Result
 		Segments []domain.Segment
 		Slowest  time.Duration // the longest wait for the agent's next word
+		Turns    []domain.TurnLatency
 	}
 )
 
@@ -100,6 +105,9 @@ func (Over) Control()     {}
 func (Fault) Control()    {}
 func (Finished) Control() {}
 func (spoken) Control()   {}
+
+func (engineFailed) Control() {}
+
 func (prepared) Control() {}
 func (waited) Control()   {}
 func (silence) Control()  {}
@@ -118,6 +126,7 @@ const (
 // Sound is what a conversation needs of the call's media.
 type Sound interface {
 	Play(id uint64, clip media.Clip)
+	PlayFeed(id uint64, feed *media.Feed)
 	StopPlaying()
 	PausePlaying()
 	ContinuePlaying()
@@ -151,6 +160,8 @@ type Conversation struct {
 	asked      pathway.Say
 	since      time.Time     // when it was asked for; zero: it sounds
 	slowest    time.Duration // of what was asked for
+	stopSaying func()        // ends the engine's work on it; nil: there is none
+	stages     stages
 	timer      func()
 	quiet      func()
 	quietGen   int
@@ -212,6 +223,8 @@ func (c *Conversation) Receive(ctx actor.Context) {
 		c.spoken(ctx, m)
 	case prepared:
 		c.keep(m.request, m.clip)
+	case engineFailed:
+		c.engineFailed(ctx, m)
 	case waited:
 		c.timeout(ctx, m)
 	case silence:
@@ -266,6 +279,7 @@ func (c *Conversation) timeout(ctx actor.Context, m waited) {
 		c.timer = nil
 	default:
 		c.beside.wait = 0
+		c.stages.forget()
 		c.step(ctx, pathway.Timeout{})
 	}
 }
@@ -282,6 +296,7 @@ func (c *Conversation) key(ctx actor.Context, key byte) {
 	c.pressedOut(ctx)
 	c.listen(ctx)
 	c.dropTurn()
+	c.stages.pressed(c.cfg.Sound.Mark())
 	c.step(ctx, pathway.Digit{Key: key})
 	c.goOn(ctx)
 }
@@ -419,11 +434,12 @@ func (c *Conversation) finish(ctx actor.Context) {
 	if c.answering.stage != noDrop { // a machine has it, whatever the pathway had begun with
 		r.Outcome = domain.OutcomeVoicemail
 	}
-	ctx.Send(ctx.Parent(), Finished{Result: r, Segments: c.segments, Slowest: c.slowest})
+	ctx.Send(ctx.Parent(), Finished{Result: r, Segments: c.segments, Slowest: c.slowest, Turns: c.stages.turns})
 }
 
 func (c *Conversation) stopTimers() {
 	c.forget()
+	c.unsay()
 	c.dropTurn()
 	c.supersede()
 	c.quietNow()

@@ -41,6 +41,28 @@ func (s *sound) Play(id uint64, clip media.Clip) {
 	s.timer = time.AfterFunc(clip.Duration(), func() { s.tell(media.Played{ID: id, Heard: clip.Duration()}) })
 }
 
+// PlayFeed plays what is there once the feed has ended.
+func (s *sound) PlayFeed(id uint64, feed *media.Feed) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clip, _, _ := feed.Wait(context.Background(), 0)
+	s.did = append(s.did, "feed "+string(clip[:1]))
+	s.id, s.since, s.left = id, time.Now(), time.Hour
+	s.timer = time.AfterFunc(time.Hour, func() {})
+	since, timer := s.since, s.timer
+	go func() {
+		for over := false; !over; {
+			clip, over, _ = feed.Wait(context.Background(), feed.Len())
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.timer == timer && timer.Stop() {
+			heard := time.Duration(feed.Len()) * time.Second / 8000
+			s.timer = time.AfterFunc(max(heard-time.Since(since), 0), func() { s.tell(media.Played{ID: id, Heard: heard}) })
+		}
+	}()
+}
+
 func (s *sound) StopPlaying() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -114,17 +136,18 @@ func (s *speaker) Speak(ctx context.Context, r speech.Request) (media.Clip, erro
 
 // stage is a call that has only a conversation.
 type stage struct {
-	t     *testing.T
-	sys   *actor.ActorSystem
-	pid   *actor.PID // of the conversation
-	root  *actor.PID
-	sound *sound
-	voice *speaker
-	mind  conversation.Mind
-	ears  *ears
-	mu    sync.Mutex
-	heard []any
-	took  []time.Duration
+	t      *testing.T
+	speaks speech.Speaker // voice, or what stands before it
+	sys    *actor.ActorSystem
+	pid    *actor.PID // of the conversation
+	root   *actor.PID
+	sound  *sound
+	voice  *speaker
+	mind   conversation.Mind
+	ears   *ears
+	mu     sync.Mutex
+	heard  []any
+	took   []time.Duration
 }
 
 type spawn struct{ script domain.Script }
@@ -142,6 +165,13 @@ func openWith(t *testing.T, sys *actor.ActorSystem, script domain.Script, fails 
 		fails = map[string]int{}
 	}
 	s := &stage{t: t, sys: sys, mind: m, sound: &sound{begun: time.Now()}, ears: new(ears), voice: &speaker{asked: map[string]int{}, takes: 100 * time.Millisecond, fails: fails}}
+	s.speaks = s.voice
+	return s.enter(script)
+}
+
+// enter begins the conversation.
+func (s *stage) enter(script domain.Script) *stage {
+	sys := s.sys
 	s.root = sys.Root.Spawn(mailbox.Props(func() actor.Actor { return s }, 100))
 	sys.Root.Send(s.root, spawn{script})
 	synctest.Wait()
@@ -155,7 +185,7 @@ func (s *stage) Receive(ctx actor.Context) {
 	case spawn:
 		s.pid = ctx.Spawn(mailbox.Props(func() actor.Actor {
 			return conversation.New(conversation.Config{
-				Script: m.script, Variables: map[string]string{"name": "Ada"}, Sound: s.sound, Speaker: s.voice, Log: slog.New(slog.DiscardHandler),
+				Script: m.script, Variables: map[string]string{"name": "Ada"}, Sound: s.sound, Speaker: s.speaks, Log: slog.New(slog.DiscardHandler),
 				Mind: s.mind, OptOut: []string{"stop", "9"}, Ears: s.ears, Ear: new(speech.Ear), Answerer: true,
 				Hide: func(on bool) { s.sound.note("hide", on) },
 			})
@@ -242,6 +272,7 @@ func TestAKeyCutsThePromptAndTheNextOneIsReady(t *testing.T) {
 					{Index: 2, Speaker: "agent", Text: "Yes", StartMs: 600, EndMs: 1600, Confidence: 1},
 				},
 				Slowest: 100 * time.Millisecond, // the first word; the next was ready
+				Turns:   []domain.TurnLatency{{Input: domain.InputDTMF, AtMs: 600}},
 			},
 		}, heard)
 		assert.Equal(t, 1850*time.Millisecond, s.took[0], "the end waits until the last word has been heard")

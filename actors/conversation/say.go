@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"strings"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -24,24 +23,45 @@ func (c *Conversation) say(ctx actor.Context, d pathway.Say) {
 // utter has a text spoken, and played once it is there.
 func (c *Conversation) utter(ctx actor.Context, text string) {
 	generation := c.supersede()
+	c.unsay()
 	c.current = -1
 	c.since = time.Now()
 	r := c.request(text)
 	if clip, ok := c.clips[r]; ok {
-		c.play(ctx, clip)
+		c.play(ctx, speech.Utterance{Clip: clip})
 		return
 	}
-	speaker := c.cfg.Speaker
+	speaker, root, self := c.cfg.Speaker, ctx.ActorSystem().Root, ctx.Self()
+	wanted, unwanted := context.WithCancel(context.Background())
+	c.stopSaying = unwanted
 	mailbox.Work(ctx, 2*speakLimit+time.Second, func(bound context.Context) any {
-		return speak(bound, speaker, r, generation)
+		bound, cancel := context.WithCancel(bound)
+		defer cancel()
+		defer context.AfterFunc(wanted, cancel)()
+		return speak(bound, speaker, r, generation, func(f speech.Fault) { root.Send(self, engineFailed{"tts", f}) })
 	})
 }
 
+// unsay ends the work on what is being said, or was about to be.
+func (c *Conversation) unsay() {
+	if c.stopSaying != nil {
+		c.stopSaying()
+		c.stopSaying = nil
+	}
+}
+
+// streamer is a speaker whose words are heard while they are made, and which
+// says which engines failed.
+type streamer interface {
+	Begin(ctx context.Context, r speech.Request, told func(speech.Fault)) (speech.Utterance, error)
+	Prepare(ctx context.Context, r speech.Request) (media.Clip, error)
+}
+
 // speak tries twice.
-func speak(ctx context.Context, speaker speech.Speaker, r speech.Request, generation int) spoken {
+func speak(ctx context.Context, speaker speech.Speaker, r speech.Request, generation int, told func(speech.Fault)) spoken {
 	m := spoken{generation: generation}
 	for range 2 {
-		if m.clip, m.err = once(ctx, speaker, r); m.err == nil {
+		if m.said, m.err = begin(ctx, speaker, r, told); m.err == nil {
 			return m
 		}
 		if m.first == nil {
@@ -51,8 +71,22 @@ func speak(ctx context.Context, speaker speech.Speaker, r speech.Request, genera
 	return m
 }
 
+// begin speaks until the first sound is there.
+func begin(ctx context.Context, speaker speech.Speaker, r speech.Request, told func(speech.Fault)) (u speech.Utterance, err error) {
+	s, streams := speaker.(streamer)
+	if !streams {
+		u.Clip, err = once(ctx, speaker.Speak, r)
+		return u, err
+	}
+	_, err = once(ctx, func(ctx context.Context, r speech.Request) (media.Clip, error) {
+		u, err = s.Begin(ctx, r, told)
+		return nil, err
+	}, r)
+	return u, err
+}
+
 // once speaks in bounded time; a speaker that panics has failed.
-func once(ctx context.Context, speaker speech.Speaker, r speech.Request) (clip media.Clip, err error) {
+func once(ctx context.Context, say func(context.Context, speech.Request) (media.Clip, error), r speech.Request) (clip media.Clip, err error) {
 	bound, cancel := context.WithTimeout(ctx, speakLimit)
 	defer cancel()
 	defer func() {
@@ -60,15 +94,12 @@ func once(ctx context.Context, speaker speech.Speaker, r speech.Request) (clip m
 			err = fmt.Errorf("conversation: speaking panicked: %v", v)
 		}
 	}()
-	return speaker.Speak(bound, r)
+	return say(bound, r)
 }
 
 func (c *Conversation) request(text string) speech.Request {
 	v := c.cfg.Script.Voice
-	r := speech.Request{Text: text, Voice: v.Name}
-	if r.Voice == "" {
-		r.Voice = strings.ToLower(c.cfg.Script.Language)
-	}
+	r := speech.Request{Text: text, Engine: v.Engine, Voice: v.Name, Language: c.cfg.Script.Language}
 	if d := v.Rate - 1; v.Rate > 0 && (d > normalPlenty || d < -normalPlenty) {
 		r.Rate = int(wordsPerMin * v.Rate)
 	}
@@ -84,27 +115,45 @@ func (c *Conversation) spoken(ctx actor.Context, m spoken) {
 		})
 	}
 	if m.generation != c.generation || c.finished {
+		if m.said.Stop != nil {
+			m.said.Stop()
+		}
 		return
 	}
 	if m.err != nil {
 		c.sounded(ctx, pathway.PromptDone{})
 		return
 	}
-	if !c.asked.Sensitive {
-		c.keep(c.request(c.asked.Text), m.clip)
+	if !c.asked.Sensitive && m.said.Feed == nil {
+		c.keep(c.request(c.asked.Text), m.said.Clip)
 	}
-	c.play(ctx, m.clip)
+	c.play(ctx, m.said)
 }
 
-func (c *Conversation) play(ctx actor.Context, clip media.Clip) {
+// engineFailed tells of an engine in whose place another one speaks or hears.
+func (c *Conversation) engineFailed(ctx actor.Context, m engineFailed) {
+	code := speech.Why(m.fault.Err)
+	c.cfg.Log.Warn("an engine failed", slog.String("stage", m.stage), slog.String("engine", m.fault.Engine), slog.Any("error", m.fault.Err), slog.Bool("recovered", m.fault.Recovered))
+	ctx.Send(ctx.Parent(), Fault{Stage: m.stage, Code: code, Message: "the engine " + m.fault.Engine + " failed", Recovered: m.fault.Recovered})
+}
+
+func (c *Conversation) play(ctx actor.Context, said speech.Utterance) {
+	c.unsay()
+	c.stopSaying = said.Stop
 	c.beginSegment()
 	c.credit()
 	c.quietNow()
+	asked := c.since
 	if !c.since.IsZero() {
 		c.slowest, c.since = max(c.slowest, time.Since(c.since)), time.Time{}
 	}
+	c.stages.sounds(time.Now(), asked)
 	c.sounding++
-	c.cfg.Sound.Play(c.sounding, clip)
+	if said.Feed != nil {
+		c.cfg.Sound.PlayFeed(c.sounding, said.Feed)
+	} else {
+		c.cfg.Sound.Play(c.sounding, said.Clip)
+	}
 	c.turn.paused = false
 	if c.turn.on && c.interruptible() {
 		c.pause()
@@ -127,7 +176,11 @@ func (c *Conversation) prepareText(ctx actor.Context, text string) {
 	c.prepared[r] = true
 	speaker := c.cfg.Speaker
 	mailbox.Work(ctx, speakLimit, func(bound context.Context) any {
-		clip, err := once(bound, speaker, r)
+		say := speaker.Speak
+		if s, ok := speaker.(streamer); ok {
+			say = s.Prepare
+		}
+		clip, err := once(bound, say, r)
 		if err != nil {
 			return nil // it is told when the prompt is due
 		}
@@ -144,6 +197,7 @@ func (c *Conversation) keep(r speech.Request, clip media.Clip) {
 // hush stops the prompt, or what is being made of it.
 func (c *Conversation) hush() {
 	c.supersede()
+	c.unsay()
 	c.beside.busy, c.beside.on = false, false
 	if c.current >= 0 {
 		c.endSegment(true)

@@ -37,6 +37,7 @@ type turn struct {
 	id       int
 	began    time.Duration // on the media clock
 	ended    time.Duration
+	overAt   time.Time // when it was known that it is over
 	stream   speech.Stream
 	due      func()        // stops the timer
 	paused   bool          // our sound waits for its end
@@ -91,7 +92,7 @@ func (c *Conversation) began(ctx actor.Context) {
 	}
 	c.turn = turn{on: true, id: c.turn.id + 1, began: c.cfg.Sound.Mark() - noticed}
 	id, root, self := c.turn.id, ctx.ActorSystem().Root, ctx.Self()
-	c.turn.stream = c.cfg.Ears.Open(speech.Wanted{Language: c.cfg.Script.Language, Phrases: append(phrases, c.optOuts()...)}, func(h speech.Heard) {
+	c.turn.stream = c.cfg.Ears.Open(c.wanted(append(phrases, c.optOuts()...)), func(h speech.Heard) {
 		if h.Final {
 			root.Send(self, understood{id, h})
 		}
@@ -105,6 +106,15 @@ func (c *Conversation) began(ctx actor.Context) {
 	if c.interruptible() {
 		c.pause()
 	}
+}
+
+// wanted tells the recogniser what it will hear.
+func (c *Conversation) wanted(phrases []string) speech.Wanted {
+	w := speech.Wanted{Language: c.cfg.Script.Hearing(), Phrases: phrases}
+	if s := c.cfg.Script.STT; s != nil {
+		w.Engine, w.Model, w.Keywords = s.Engine, s.Model, s.Keywords
+	}
+	return w
 }
 
 // optOuts are the keywords that can be said.
@@ -162,7 +172,7 @@ func (c *Conversation) endTurn(ctx actor.Context) {
 	if c.turn.ended == 0 {
 		c.turn.ended = c.cfg.Sound.Mark()
 	}
-	c.turn.over = true
+	c.turn.over, c.turn.overAt = true, time.Now()
 	c.cfg.Ear.End()
 	c.turn.stream.End()
 	c.limitTurn(ctx, lateLimit, true)
@@ -194,6 +204,9 @@ func (c *Conversation) understood(ctx actor.Context, m understood) {
 	lasted, again := t.ended-t.began, t.again
 	t.on, t.over, t.again, t.due, t.stream = false, false, false, nil, nil
 	h := m.heard
+	for _, f := range h.Faults {
+		c.engineFailed(ctx, engineFailed{"stt", f})
+	}
 	if h.Err != nil {
 		c.cfg.Log.Error("what was said could not be understood", slog.Any("error", h.Err))
 		ctx.Send(ctx.Parent(), Fault{Stage: "stt", Code: "recognition_failed", Message: "what the caller said could not be understood", Recovered: true})
@@ -208,6 +221,7 @@ func (c *Conversation) understood(ctx actor.Context, m understood) {
 		if h.Text == "" {
 			c.noteWords(h)
 		}
+		c.stages.spoke(c.turn.ended, c.cfg.Sound.Mark(), c.turn.overAt)
 		c.step(ctx, pathway.Spoken{Text: h.Text, Confidence: h.Confidence})
 	}
 	c.goOn(ctx)

@@ -29,6 +29,8 @@ type ears struct {
 
 func (*ears) Hears(string) bool { return true }
 
+func (*ears) Transcribes(string) bool { return false }
+
 func (e *ears) Open(w speech.Wanted, told func(speech.Heard)) speech.Stream {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -212,7 +212,7 @@ func (s *service) telephony(run context.Context, more extras) (err error) {
 	if !cfg.Simulator {
 		return nil
 	}
-	speaker, err := s.speaker("simulator")
+	speaker, err := s.speaker("simulator", nil)
 	if err != nil {
 		return err
 	}
@@ -246,27 +246,38 @@ func (c *carrier) sound(to netip.AddrPort) bool {
 	return c.of != nil && to.Addr().IsLoopback() && to.Port() >= phonesLow && to.Port() <= phonesHigh
 }
 
-func (s *service) speaker(cache string) (*speech.Voice, error) {
-	v, err := speech.New(speech.Config{
-		PromptDir: s.folder("prompts"), CacheDir: s.folder(filepath.Join("cache", cache)),
-	})
+// speaker is what speaks: with engines those of the operator's, too.
+func (s *service) speaker(cache string, with *speechEngines) (*speech.Voice, error) {
+	cfg := speech.Config{PromptDir: s.folder("prompts"), CacheDir: s.folder(filepath.Join("cache", cache))}
+	if with != nil {
+		cfg.Sources, cfg.Order = with.sources(), with.file.TTS
+	}
+	v, err := speech.New(cfg)
 	if err != nil {
 		return nil, err
 	}
-	if v.Missing() != nil && cache == "speech" {
+	if v.Missing() != nil && with != nil && len(cfg.Order) == 0 {
 		s.log.Warn("espeak-ng is not installed: agents speak only prompts that lie as WAV files in the folder prompts")
 	}
 	return v, nil
 }
 
 // recogniser hears words; nil: nobody does.
-func (s *service) recogniser() speech.Recogniser {
+func (s *service) recogniser(with *speechEngines) speech.Recogniser {
+	var local speech.Recogniser
 	ears, err := speech.NewSphinx(s.folder("turns"), runtime.GOMAXPROCS(0), turnLimit)
-	if err != nil {
+	if err == nil {
+		local = ears
+	}
+	listeners := with.listeners()
+	switch {
+	case len(listeners) > 0:
+		return speech.NewHearing(listeners, with.file.STT, local)
+	case local == nil:
 		s.log.Warn("pocketsphinx is not installed: agents hear keys, and no words")
 		return nil
 	}
-	return ears
+	return speech.NewHearing(nil, nil, local)
 }
 
 // turnLimit is how long what somebody said may take to be understood.
@@ -301,16 +312,20 @@ func (s *service) egress(more extras) allow.Egress {
 
 // tree grows the actors and opens SIP to them.
 func (s *service) tree(more extras) error {
-	speaker, err := s.speaker("speech")
-	if err != nil {
-		return err
-	}
-	s.ears = s.recogniser()
-	blobs, err := blob.NewDisk(s.folder("blobs"), s.vault.store)
-	if err != nil {
-		return err
-	}
 	roots, err := s.roots(more)
+	if err != nil {
+		return err
+	}
+	with, err := readEngines(s.cfg, roots)
+	if err != nil {
+		return err
+	}
+	speaker, err := s.speaker("speech", with)
+	if err != nil {
+		return err
+	}
+	s.ears = s.recogniser(with)
+	blobs, err := blob.NewDisk(s.folder("blobs"), s.vault.store)
 	if err != nil {
 		return err
 	}

@@ -59,7 +59,7 @@ func Agent(a *domain.Agent) domain.Problems {
 	}
 	Zone(&p, "timezone", a.Timezone)
 	if a.Voice.Engine != "" {
-		oneOf(&p, "voice.engine", a.Voice.Engine, "espeak-ng", "wav")
+		Text(&p, "voice.engine", a.Voice.Engine, false, maxEngineName)
 	}
 	Text(&p, "voice.name", a.Voice.Name, false, 64)
 	if r := a.Voice.Rate; r != 0 && !(r >= 0.5 && r <= 2) {

@@ -16,10 +16,29 @@ import (
 	"github.com/callboard/callboard/media/wav"
 )
 
-// Cache remembers what a speaker said, in memory up to a number of bytes and, if it is given a directory, on disk.
-// Many who ask for the same at once cause it to be said once.
+// Engine speaks while it still thinks how.
+type Engine interface {
+	// Utter hands over what is said as it is made, 8 kHz mono µ-law in pieces of any length that out copies, and returns at
+	// its end or with why there is none. It says nothing once ctx is over.
+	Utter(ctx context.Context, r Request, out func(mu []byte)) error
+}
+
+// Whole makes an Engine of a speaker that makes clips.
+type Whole struct{ Speaker }
+
+// Utter hands over the clip.
+func (w Whole) Utter(ctx context.Context, r Request, out func(mu []byte)) error {
+	clip, err := w.Speak(ctx, r)
+	if err == nil {
+		out(clip)
+	}
+	return err
+}
+
+// Cache remembers what an engine said, in memory up to a number of bytes and, if it is given a directory, on disk.
+// Many who ask for the same at once cause it to be said once; what nobody waits for any more is not said to its end.
 type Cache struct {
-	under Speaker
+	under Engine
 	most  int
 	dir   string
 
@@ -35,14 +54,23 @@ type entry struct {
 	clip    media.Clip
 }
 
+// flight is something that is being said.
 type flight struct {
-	done chan struct{}
-	clip media.Clip
-	err  error
+	feed    media.Feed
+	waiting int // who listen
+	cancel  context.CancelFunc
+	done    chan struct{}
+	clip    media.Clip
+	err     error
 }
 
 // NewCache stands before a speaker. dir "" keeps nothing on disk.
 func NewCache(under Speaker, most int, dir string) (*Cache, error) {
+	return cacheOf(Whole{under}, most, dir)
+}
+
+// cacheOf stands before an engine.
+func cacheOf(under Engine, most int, dir string) (*Cache, error) {
 	if dir != "" {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return nil, fmt.Errorf("speech: cache: %w", err)
@@ -54,28 +82,75 @@ func NewCache(under Speaker, most int, dir string) (*Cache, error) {
 	}, nil
 }
 
-// Speak takes it from memory, from disk, from whoever is just saying it, or from the speaker, in this order.
+// Speak takes it from memory, from disk, from whoever is just saying it, or from the engine, in this order.
 func (c *Cache) Speak(ctx context.Context, r Request) (media.Clip, error) {
-	c.mu.Lock()
-	if e, ok := c.known[r]; ok {
-		c.order.MoveToFront(e)
-		clip := value(e).clip
-		c.mu.Unlock()
+	clip, f := c.board(ctx, r)
+	if f == nil {
 		return clip, nil
 	}
-	f, ok := c.flight[r]
-	if !ok {
-		f = &flight{done: make(chan struct{})}
-		c.flight[r] = f
-		// Detached: whoever asked first may hang up, and others wait for the same words. The speaker bounds its own time.
-		go c.fly(context.WithoutCancel(ctx), r, f)
-	}
-	c.mu.Unlock()
+	defer c.leave(r, f)
 	select {
 	case <-f.done:
 		return f.clip, f.err
 	case <-ctx.Done():
 		return nil, fmt.Errorf("speech: %w", ctx.Err())
+	}
+}
+
+// Utter is Speak piece by piece.
+func (c *Cache) Utter(ctx context.Context, r Request, out func(mu []byte)) error {
+	clip, f := c.board(ctx, r)
+	if f == nil {
+		out(clip)
+		return nil
+	}
+	defer c.leave(r, f)
+	at := 0
+	for {
+		more, over, err := f.feed.Wait(ctx, at)
+		if err != nil {
+			return fmt.Errorf("speech: %w", err)
+		}
+		if over {
+			break
+		}
+		out(more)
+		at += len(more)
+	}
+	<-f.done
+	return f.err
+}
+
+// board finds what is known, or joins who is saying it.
+func (c *Cache) board(ctx context.Context, r Request) (media.Clip, *flight) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e, ok := c.known[r]; ok {
+		c.order.MoveToFront(e)
+		return value(e).clip, nil
+	}
+	f, ok := c.flight[r]
+	if !ok {
+		// Detached: whoever asked first may hang up, and others wait for the same words.
+		f = &flight{done: make(chan struct{})}
+		ctx, f.cancel = context.WithCancel(context.WithoutCancel(ctx))
+		c.flight[r] = f
+		go c.fly(ctx, r, f)
+	}
+	f.waiting++
+	return nil, f
+}
+
+// leave ends what nobody listens to any more.
+func (c *Cache) leave(r Request, f *flight) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if f.waiting--; f.waiting > 0 {
+		return
+	}
+	f.cancel()
+	if c.flight[r] == f {
+		delete(c.flight, r)
 	}
 }
 
@@ -86,24 +161,30 @@ func (c *Cache) fly(ctx context.Context, r Request, f *flight) {
 			f.clip, f.err = nil, fmt.Errorf("speech: the engine broke: %v", cause)
 		}
 		c.mu.Lock()
-		delete(c.flight, r)
+		if c.flight[r] == f {
+			delete(c.flight, r)
+		}
 		if f.err == nil {
 			c.keep(r, f.clip)
 		}
 		c.mu.Unlock()
+		f.feed.End()
 		close(f.done)
 	}()
 	if f.clip, f.err = c.load(r); f.err == nil {
+		f.feed.Write(f.clip)
 		return
 	}
-	if f.clip, f.err = c.under.Speak(ctx, r); f.err == nil {
-		c.store(r, f.clip)
+	if f.err = c.under.Utter(ctx, r, f.feed.Write); f.err != nil {
+		return
 	}
+	f.clip, _, _ = f.feed.Wait(ctx, 0) // all of it: nobody writes any more
+	c.store(r, f.clip)
 }
 
 // keep remembers a clip and forgets the ones unused the longest. The lock is held.
 func (c *Cache) keep(r Request, clip media.Clip) {
-	if len(clip) > c.most {
+	if len(clip) > c.most || c.known[r] != nil {
 		return
 	}
 	c.known[r] = c.order.PushFront(&entry{r, clip})
@@ -134,7 +215,11 @@ func (c *Cache) Size() int {
 }
 
 func (c *Cache) path(r Request) string {
-	sum := sha256.Sum256([]byte(r.Voice + "\x00" + strconv.Itoa(r.Rate) + "\x00" + r.Text))
+	text := r.Voice + "\x00" + strconv.Itoa(r.Rate) + "\x00" + r.Text
+	if r.Engine != "" || r.Model != "" {
+		text = r.Engine + "\x00" + r.Model + "\x00" + r.Language + "\x00" + text
+	}
+	sum := sha256.Sum256([]byte(text))
 	return filepath.Join(c.dir, hex.EncodeToString(sum[:])+".wav")
 }
 

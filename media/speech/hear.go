@@ -9,8 +9,11 @@ import (
 
 // Wanted tells a recogniser what it will hear.
 type Wanted struct {
+	Engine   string   // the name of a Listener, or LocalEars; "": the first of the order
+	Model    string   // of that engine; "": its default
 	Language string   // as BCP 47 writes it
 	Phrases  []string // that are likely to be said; a recogniser by grammar understands nothing else
+	Keywords []string // names and terms that may be said, to be spelled like this
 }
 
 // Heard is what was understood of a stream so far.
@@ -19,6 +22,7 @@ type Heard struct {
 	Confidence float64 // 0 to 1
 	Final      bool    // nothing follows
 	Err        error   // why nothing could be understood; Final then
+	Faults     []Fault // engines that failed before this was understood; with Final
 }
 
 // Stream is what one says in a turn.
@@ -36,8 +40,11 @@ type Stream interface {
 type Recogniser interface {
 	// Hears says whether it understands a language.
 	Hears(language string) bool
+	// Transcribes says whether it understands whatever is said in it, not only phrases that are expected.
+	Transcribes(language string) bool
 	// Open begins a turn and returns at once. told is called with what was
-	// understood, never twice at once, and with one final Heard at the end.
+	// understood, never twice at once, never from within Open or a method of
+	// the stream, and with one final Heard at the end.
 	Open(w Wanted, told func(Heard)) Stream
 }
 

@@ -1,4 +1,5 @@
-// Package speech turns text into clips. It knows no call and no node of a conversation: it is handed a text and returns its sound.
+// Package speech turns text into sound, and sound into words. It knows no call and no node of a conversation: it is handed a
+// text and returns its sound.
 package speech
 
 import (
@@ -15,11 +16,20 @@ import (
 	"github.com/callboard/callboard/media/g711"
 )
 
+// The engines of the machine.
+const (
+	LocalVoice = "espeak-ng"
+	PromptsAre = "wav" // prompt files alone, and espeak-ng where there is none
+)
+
 // Request is what shall be said. Two equal requests sound the same.
 type Request struct {
-	Text  string // "wav:NAME.wav" plays that file of the prompt directory
-	Voice string // the engine's name of a voice, as "en-us" or "de"; "": the engine's default
-	Rate  int    // words a minute, 80 to 450; 0: the engine's default
+	Text     string // "wav:NAME.wav" plays that file of the prompt directory
+	Engine   string // the name of a Source, or LocalVoice; "": the first of Config.Order
+	Voice    string // the engine's name of a voice, as "en-us" or "alloy"; "": the engine's default
+	Model    string // of the engine; "": its default
+	Language string // as BCP 47 writes it; "": the engine's default
+	Rate     int    // words a minute, 80 to 450; 0: the engine's default
 }
 
 // Speaker turns text into sound. The clip is shared: it must not be changed.
@@ -34,18 +44,24 @@ type Config struct {
 	CacheBytes  int           // of memory; zero: 64 MB, over two hours
 	Concurrency int           // processes at once; zero: 4
 	Timeout     time.Duration // of one sentence; zero: 10 s
-	Engine      Speaker       // says sentences; nil: espeak-ng, where it is installed
+	Engine      Speaker       // the machine's own; nil: espeak-ng, where it is installed
+	Sources     []Source      // engines besides it
+	Order       []string      // the names of those that are tried where nobody names one
 }
 
 // pause is the silence between two sentences, 200 ms.
 var pause = bytes.Repeat([]byte{g711.MuSilence}, 1600)
 
-// Voice is what calls speak with: prompt files where there are any for the text, else the engine, remembered.
+// Voice is what calls speak with: prompt files where there are any for the text, else engines, remembered. Where one
+// fails another takes its place; the machine's own comes last.
 type Voice struct {
 	prompts Speaker // nil: none
-	whole   *Cache
-	cached  *Cache // sentences
-	missing error  // why there is no engine
+	whole   *Cache  // what the machine itself says
+	cached  *Cache  // sentences
+	missing error   // why the machine has no engine
+	local   Speaker
+	sources []*source
+	order   []*source
 }
 
 // New makes a Voice. Without an engine it still plays prompts: ask Missing, and say so in the log.
@@ -68,6 +84,15 @@ func New(cfg Config) (*Voice, error) {
 			cfg.Engine = e
 		}
 	}
+	v.local = cfg.Engine
+	for _, s := range cfg.Sources {
+		v.sources = append(v.sources, newSource(s))
+	}
+	for _, name := range cfg.Order {
+		if s := v.source(name); s != nil {
+			v.order = append(v.order, s)
+		}
+	}
 	if cfg.PromptDir != "" {
 		p, err := NewPrompts(cfg.PromptDir)
 		if err == nil {
@@ -77,74 +102,108 @@ func New(cfg Config) (*Voice, error) {
 		}
 	}
 	var err error
-	if v.cached, err = NewCache(cfg.Engine, cfg.CacheBytes/2, cfg.CacheDir); err != nil {
+	if v.cached, err = cacheOf(engineFunc(v.utter), cfg.CacheBytes/2, cfg.CacheDir); err != nil {
 		return nil, err
 	}
 	v.whole, err = NewCache(speakerFunc(v.compose), cfg.CacheBytes/2, "")
 	return v, err
 }
 
-type speakerFunc func(ctx context.Context, r Request) (media.Clip, error)
+type (
+	speakerFunc func(ctx context.Context, r Request) (media.Clip, error)
+	engineFunc  func(ctx context.Context, r Request, out func(mu []byte)) error
+)
 
 // Speak calls the function.
 func (f speakerFunc) Speak(ctx context.Context, r Request) (media.Clip, error) { return f(ctx, r) }
 
-// Missing is why no text can be spoken, wrapping ErrNotInstalled; nil where it can.
+// Utter calls the function.
+func (f engineFunc) Utter(ctx context.Context, r Request, out func(mu []byte)) error {
+	return f(ctx, r, out)
+}
+
+// Missing is why the machine itself can speak no text, wrapping ErrNotInstalled; nil where it can.
 func (v *Voice) Missing() error { return v.missing }
 
 // Speak says a text of at most 4000 bytes. An empty text is no sound.
 func (v *Voice) Speak(ctx context.Context, r Request) (media.Clip, error) {
-	if len(r.Text) > textMost {
-		return nil, fmt.Errorf("%w: %d bytes, at most %d", ErrBadRequest, len(r.Text), textMost)
+	r, err := tidy(r)
+	if err != nil || r.Text == "" {
+		return media.Clip{}, err
 	}
-	r.Text = clean(r.Text)
-	if r.Text == "" {
-		return media.Clip{}, nil
+	if len(v.chain(r)) == 0 {
+		return v.whole.Speak(ctx, local(r))
 	}
-	return v.whole.Speak(ctx, r)
+	return v.compose(ctx, r)
 }
 
-// compose looks for a prompt, and else joins the sentences.
-func (v *Voice) compose(ctx context.Context, r Request) (media.Clip, error) {
+// tidy is the request as it is remembered.
+func tidy(r Request) (Request, error) {
+	if len(r.Text) > textMost {
+		return r, fmt.Errorf("%w: %d bytes, at most %d", ErrBadRequest, len(r.Text), textMost)
+	}
+	r.Text = clean(r.Text)
+	return r, nil
+}
+
+// prompt looks for a file that stands for the text; nil: it has to be spoken.
+func (v *Voice) prompt(ctx context.Context, r Request) (media.Clip, error) {
 	explicit := strings.HasPrefix(r.Text, Explicit)
-	if v.prompts != nil {
-		clip, err := v.prompts.Speak(ctx, r)
+	switch {
+	case v.prompts != nil:
+		clip, err := v.prompts.Speak(ctx, v.atHome(r))
 		if err == nil || explicit || !errors.Is(err, ErrNoPrompt) {
 			return clip, err
 		}
-	}
-	if explicit {
+	case explicit:
 		return nil, fmt.Errorf("%w: %s: there is no prompt directory", ErrNoPrompt, r.Text)
 	}
-	if v.missing != nil {
+	if v.local == nil && len(v.chain(r)) == 0 {
 		return nil, fmt.Errorf("%w: looked for %s.wav and %s.wav: %w", ErrNoPrompt, Slug(r.Text), Hash(r.Text), v.missing)
 	}
-	sentences := Sentences(r.Text)
-	if len(sentences) == 1 {
-		return v.cached.Speak(ctx, r)
-	}
-	return v.join(ctx, r, sentences)
+	return nil, nil
 }
 
-// join says the sentences at the same time and puts them one behind the other.
-func (v *Voice) join(ctx context.Context, r Request, sentences []string) (media.Clip, error) {
+// compose looks for a prompt, and else joins the sentences, which are said at the same time.
+func (v *Voice) compose(ctx context.Context, r Request) (media.Clip, error) {
+	clip, err := v.prompt(ctx, r)
+	if clip != nil || err != nil {
+		return clip, err
+	}
+	sentences := Sentences(r.Text)
 	clips, failed := make([]media.Clip, len(sentences)), make([]error, len(sentences))
 	var work sync.WaitGroup
 	for i, sentence := range sentences {
 		work.Go(func() {
-			clips[i], failed[i] = v.cached.Speak(ctx, Request{Text: sentence, Voice: r.Voice, Rate: r.Rate})
+			r := r
+			r.Text = sentence
+			clips[i], failed[i] = v.sentence(ctx, r)
 		})
 	}
 	work.Wait()
 	if err := errors.Join(failed...); err != nil {
 		return nil, err
 	}
-	var out media.Clip
-	for i, clip := range clips {
-		if i > 0 {
-			out = append(out, pause...)
-		}
-		out = append(out, clip...)
+	if len(clips) == 1 {
+		return clips[0], nil
 	}
-	return out, nil
+	return bytes.Join(pieces(clips), pause), nil
+}
+
+func pieces(clips []media.Clip) [][]byte {
+	out := make([][]byte, len(clips))
+	for i, c := range clips {
+		out[i] = c
+	}
+	return out
+}
+
+// sentence is the whole of one, by the first engine that says it.
+func (v *Voice) sentence(ctx context.Context, r Request) (clip media.Clip, err error) {
+	for _, s := range v.tries(r) {
+		if clip, err = v.cached.Speak(ctx, v.asked(s, r)); err == nil || ctx.Err() != nil {
+			return clip, err
+		}
+	}
+	return nil, err
 }

@@ -90,6 +90,9 @@ func (s *Sphinx) Hears(language string) bool {
 	return tag == "en"
 }
 
+// Transcribes nothing but what is expected.
+func (s *Sphinx) Transcribes(string) bool { return false }
+
 // Open begins a turn. It is understood when it is over.
 func (s *Sphinx) Open(w Wanted, told func(Heard)) Stream {
 	ctx, cancel := context.WithCancel(context.Background())

@@ -26,26 +26,83 @@ func Resample(in []int16, from, to int) ([]int16, error) {
 	if from == to {
 		return in, nil
 	}
+	r, err := NewResampler(from, to)
+	if err != nil {
+		return nil, err
+	}
+	return append(r.Write(in), r.Flush()...), nil
+}
+
+// Resampler changes the rate of sound that comes piece by piece. It is behind by the reach of its filter, some
+// milliseconds, until Flush.
+type Resampler struct {
+	up, down int
+	filter   [][]float32
+	half     int
+	kept     []int16 // the newest input
+	first    int     // index of kept[0]
+	got      int     // input so far
+	made     int     // output so far
+}
+
+// NewResampler makes one; both rates are in Hz.
+func NewResampler(from, to int) (*Resampler, error) {
+	if from < minRate || from > maxRate || to < minRate || to > maxRate {
+		return nil, fmt.Errorf("%w: %d Hz to %d Hz", ErrFormat, from, to)
+	}
 	g := gcd(from, to)
-	up, down := to/g, from/g
-	filter, half := phases(up, down)
-	out := make([]int16, (len(in)*up+down-1)/down)
-	for i := range out {
-		pos := i * down
-		centre, phase := pos/up, pos%up
+	r := &Resampler{up: to / g, down: from / g}
+	if from != to {
+		r.filter, r.half = phases(r.up, r.down)
+	}
+	return r, nil
+}
+
+// Write takes sound and returns what became of it so far.
+func (r *Resampler) Write(in []int16) []int16 {
+	if r.filter == nil {
+		return in
+	}
+	r.kept = append(r.kept, in...)
+	r.got += len(in)
+	out := r.make(func(centre int) bool { return centre+r.half < r.got })
+	if old := r.made*r.down/r.up - r.half + 1 - r.first; old > len(r.kept)/2 && old <= len(r.kept) {
+		r.kept = append(r.kept[:0], r.kept[old:]...)
+		r.first += old
+	}
+	return out
+}
+
+// Flush returns the rest. The length of all is that of the input in proportion.
+func (r *Resampler) Flush() []int16 {
+	if r.filter == nil {
+		return nil
+	}
+	total := (r.got*r.up + r.down - 1) / r.down
+	return r.make(func(int) bool { return r.made < total })
+}
+
+// make filters as long as it may.
+func (r *Resampler) make(may func(centre int) bool) []int16 {
+	var out []int16
+	for {
+		pos := r.made * r.down
+		centre, phase := pos/r.up, pos%r.up
+		if !may(centre) {
+			return out
+		}
 		sum := float32(0)
-		taps := filter[phase]
-		first := centre - half + 1
-		for k, tap := range taps[max(0, -first):] {
-			at := max(first, 0) + k
-			if at >= len(in) {
+		from := centre - r.half + 1
+		for k, tap := range r.filter[phase][max(0, -from):] {
+			at := max(from, 0) + k - r.first
+			if at >= len(r.kept) {
 				break
 			}
-			sum += tap * float32(in[at])
+			sum += tap * float32(r.kept[at])
 		}
-		out[i] = int16(min(max(math.Round(float64(sum)), -32768), 32767))
+		out = append(out, int16(min(max(math.Round(float64(sum)), -32768), 32767)))
+		r.made++
 	}
-	return out, nil
 }
 
 // phases makes one filter for each position between two input samples; half is its reach to each side.

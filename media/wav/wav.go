@@ -129,6 +129,15 @@ func EncodeMu(channels int, mu []byte) []byte {
 	return out
 }
 
+// EncodePCM makes a file of 16-bit samples of 8 kHz; those of several channels alternate.
+func EncodePCM(channels int, pcm []int16) []byte {
+	b := PCM16.Header(channels, uint32(2*len(pcm))) //nolint:gosec // the caller's memory is less
+	for _, v := range pcm {
+		b = binary.LittleEndian.AppendUint16(b, uint16(v)) //nolint:gosec // the bits of it
+	}
+	return b
+}
+
 // Repair writes the true lengths into the header of a file of ours that a crash left open, and says how long it sounds. A
 // finished file stays as it is.
 func Repair(path string) (time.Duration, error) {

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"crypto/x509"
+	"net/http"
+	"os"
+
+	"github.com/callboard/callboard/configs"
+	"github.com/callboard/callboard/engines"
+	"github.com/callboard/callboard/engines/deepgram"
+	"github.com/callboard/callboard/engines/elevenlabs"
+	"github.com/callboard/callboard/engines/openai"
+	"github.com/callboard/callboard/media/speech"
+)
+
+// speechEngines are the operator's engines as calls use them. They are reached
+// wherever the operator says: no guard stands before them.
+type speechEngines struct {
+	file   configs.Engines
+	client *http.Client
+}
+
+func readEngines(cfg *configs.Config, roots *x509.CertPool) (*speechEngines, error) {
+	file, err := configs.ReadEngines(cfg.EnginesFile, os.Environ())
+	if err != nil {
+		return nil, err
+	}
+	return &speechEngines{file: file, client: engines.NewHTTP(roots)}, nil
+}
+
+// sources are those that speak.
+func (e *speechEngines) sources() []speech.Source {
+	var all []speech.Source
+	for _, x := range e.file.List {
+		if x.TTS == nil {
+			continue
+		}
+		s := speech.Source{Name: x.Name, Voice: x.TTS.Voice, Model: x.TTS.Model, First: x.TTS.First(), Stall: x.TTS.Stall()}
+		switch x.Kind {
+		case configs.EngineOpenAI:
+			s.Engine = &openai.Speech{Config: e.openai(&x), Rate: x.TTS.SampleRate}
+		case configs.EngineElevenLabs:
+			s.Engine = &elevenlabs.Speech{URL: x.URL, Key: x.Key.Reveal(), Client: e.client}
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// listeners are those that hear.
+func (e *speechEngines) listeners() []speech.Listener {
+	var all []speech.Listener
+	for _, x := range e.file.List {
+		if x.STT == nil {
+			continue
+		}
+		l := speech.Listener{Name: x.Name, Final: x.STT.Final()}
+		switch x.Kind {
+		case configs.EngineOpenAI:
+			l.Recogniser = &openai.Words{Config: e.openai(&x), Model: x.STT.Model}
+		case configs.EngineDeepgram:
+			l.Recogniser = &deepgram.Words{URL: x.URL, Key: x.Key.Reveal(), Model: x.STT.Model, Client: e.client}
+		}
+		all = append(all, l)
+	}
+	return all
+}
+
+func (e *speechEngines) openai(x *configs.Engine) openai.Config {
+	return openai.Config{URL: x.URL, Key: x.Key.Reveal(), Client: e.client}
+}

@@ -1,0 +1,83 @@
+// Package engines holds the clients of engines beyond the machine: one folder per protocol. They speak and hear for
+// media/speech, know no call, and are reached where the operator says. What a far end answers is limited and checked; its
+// words never come into an error, for some repeat the key they were sent.
+package engines
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/callboard/callboard/media/speech"
+)
+
+// What engines fail with; test with errors.Is.
+var (
+	ErrRefused = speech.ErrRefused
+	ErrGarbage = speech.ErrGarbage
+)
+
+const (
+	errorMost   = 4 << 10
+	connectMost = 5 * time.Second
+)
+
+// NewHTTP makes the client of the engines: no redirects, for they would carry the key elsewhere. roots nil: those of the
+// machine.
+func NewHTTP(roots *x509.CertPool) *http.Client {
+	return &http.Client{
+		Transport: &http.Transport{
+			Proxy: http.ProxyFromEnvironment, TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
+			TLSHandshakeTimeout: connectMost, MaxIdleConnsPerHost: 64, IdleConnTimeout: 90 * time.Second, ForceAttemptHTTP2: true,
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// word is what a code of an engine looks like; nothing else of what it says is repeated.
+var word = regexp.MustCompile(`^[a-z][a-z0-9_.-]{0,48}$`)
+
+// Refusal is what an answer says that is none of success.
+func Refusal(answer *http.Response) error {
+	body, _ := io.ReadAll(io.LimitReader(answer.Body, errorMost))
+	var told struct {
+		Error struct {
+			Code any `json:"code"`
+			Type any `json:"type"`
+		} `json:"error"`
+		Detail struct {
+			Status any `json:"status"`
+		} `json:"detail"`
+		Code any `json:"err_code"`
+	}
+	_ = json.Unmarshal(body, &told)
+	for _, v := range []any{told.Error.Code, told.Error.Type, told.Detail.Status, told.Code} {
+		if s, ok := v.(string); ok && word.MatchString(strings.ToLower(s)) && !strings.HasPrefix(s, "sk-") {
+			return fmt.Errorf("%w: %d %s", ErrRefused, answer.StatusCode, strings.ToLower(s))
+		}
+	}
+	return fmt.Errorf("%w: %d", ErrRefused, answer.StatusCode)
+}
+
+// Do sends a request; an answer other than 200 is a Refusal. The caller closes the body.
+func Do(client *http.Client, r *http.Request) (*http.Response, error) {
+	answer, err := client.Do(r)
+	if err != nil {
+		if cause := context.Cause(r.Context()); cause != nil {
+			return nil, cause
+		}
+		return nil, fmt.Errorf("the engine cannot be reached: %w", err)
+	}
+	if answer.StatusCode != http.StatusOK {
+		defer func() { _ = answer.Body.Close() }()
+		return nil, Refusal(answer)
+	}
+	return answer, nil
+}

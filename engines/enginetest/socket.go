@@ -1,0 +1,151 @@
+package enginetest
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/coder/websocket"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/media/g711"
+)
+
+// Mu is how a text sounds, as 8 kHz µ-law.
+func Mu(text string) []byte {
+	pcm := hum(text, 8000)
+	out := make([]byte, len(pcm)/2)
+	for i := range out {
+		out[i] = g711.LinearToMu(int16(uint16(pcm[2*i]) | uint16(pcm[2*i+1])<<8))
+	}
+	return out
+}
+
+// deepgram hears a turn: an interim result with its first sound, the final one at its end.
+func (s *Server) deepgram(w http.ResponseWriter, r *http.Request) {
+	f, text := s.now("deepgram")
+	if r.Header.Get("Authorization") != "Token "+Key || f == Refuses {
+		w.WriteHeader(http.StatusUnauthorized)
+		_, _ = w.Write([]byte(`{"err_code":"INVALID_AUTH","err_msg":"Invalid credentials.","request_id":"b0a4"}`))
+		return
+	}
+	if f == Hangs {
+		s.wait(r)
+		return
+	}
+	conn, err := websocket.Accept(w, r, nil)
+	if err != nil {
+		return
+	}
+	defer func() { _ = conn.CloseNow() }()
+	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context()))
+	defer cancel()
+	go func() {
+		<-s.ended
+		cancel()
+	}()
+	say := func(words string, final bool) {
+		b, _ := json.Marshal(map[string]any{
+			"type": "Results", "is_final": final, "speech_final": final, "start": 0, "duration": 1.2, "channel_index": []int{0, 1},
+			"channel": map[string]any{"alternatives": []any{map[string]any{"transcript": words, "confidence": 0.98, "words": []any{}}}},
+		})
+		_ = conn.Write(ctx, websocket.MessageText, b)
+	}
+	var sound []byte
+	for {
+		kind, b, err := conn.Read(ctx)
+		if err != nil {
+			return
+		}
+		if kind == websocket.MessageBinary {
+			if len(sound) == 0 {
+				switch f {
+				case Garbage:
+					_ = conn.Write(ctx, websocket.MessageText, []byte("<html>"))
+				case Drops:
+					return
+				default:
+					say(strings.Fields(text + " x")[0], false)
+				}
+			}
+			sound = append(sound, b...)
+			continue
+		}
+		if !strings.Contains(string(b), "CloseStream") || f == Stalls {
+			continue
+		}
+		if f == Late {
+			select {
+			case <-s.release:
+			case <-s.ended:
+			}
+		}
+		s.note(Heard{Path: r.URL.RequestURI(), Sound: sound})
+		say(text, true)
+		_ = conn.Write(ctx, websocket.MessageText, []byte(`{"type":"Metadata","request_id":"b0a4","duration":1.2,"channels":1}`))
+		_ = conn.Close(websocket.StatusNormalClosure, "")
+		return
+	}
+}
+
+// Transcript plays the far end of a WebSocket as a file has it: "> " before what the client is to send (JSON that is equal, or
+// binary with its number of bytes), "< " before what it is answered. It returns its address.
+func Transcript(t *testing.T, path string, request func(r *http.Request)) string {
+	t.Helper()
+	file, err := os.ReadFile(path) //nolint:gosec // of the test
+	require.NoError(t, err)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		request(r)
+		conn, err := websocket.Accept(w, r, nil)
+		if !assert.NoError(t, err) {
+			return
+		}
+		defer func() { _ = conn.CloseNow() }()
+		lines := bufio.NewScanner(strings.NewReader(string(file)))
+		lines.Buffer(nil, 1<<20)
+		for lines.Scan() {
+			what, line, _ := strings.Cut(lines.Text(), " ")
+			switch what {
+			case "<":
+				assert.NoError(t, conn.Write(t.Context(), websocket.MessageText, []byte(line)))
+			case ">":
+				if !expect(t, conn, line) {
+					return
+				}
+			}
+		}
+		_ = conn.Close(websocket.StatusNormalClosure, "")
+	}))
+	t.Cleanup(server.Close)
+	return strings.Replace(server.URL, "http", "ws", 1)
+}
+
+// expect reads what the client sends until it is what the line says.
+func expect(t *testing.T, conn *websocket.Conn, line string) bool {
+	t.Helper()
+	var want struct {
+		Binary int `json:"binary"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(line), &want))
+	got := 0
+	for {
+		kind, b, err := conn.Read(t.Context())
+		if !assert.NoError(t, err, line) {
+			return false
+		}
+		if kind == websocket.MessageText {
+			assert.JSONEq(t, line, string(b))
+			return true
+		}
+		if got += len(b); got >= want.Binary {
+			assert.Equal(t, want.Binary, got, line)
+			return true
+		}
+	}
+}

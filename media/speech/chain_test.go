@@ -1,0 +1,273 @@
+package speech_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/media/speech"
+)
+
+// script is an engine that does as it is told; each text sounds as its first letter, a second long.
+type script struct {
+	mu    sync.Mutex
+	does  []func(ctx context.Context, r speech.Request, out func([]byte)) error
+	asked []speech.Request
+	ended int // utterances that were given up
+}
+
+func (s *script) Utter(ctx context.Context, r speech.Request, out func([]byte)) error {
+	s.mu.Lock()
+	s.asked = append(s.asked, r)
+	do := speaks
+	if len(s.does) > 0 {
+		do, s.does = s.does[0], s.does[1:]
+	}
+	s.mu.Unlock()
+	err := do(ctx, r, out)
+	if ctx.Err() != nil {
+		s.mu.Lock()
+		s.ended++
+		s.mu.Unlock()
+	}
+	return err
+}
+
+func (s *script) requests() []speech.Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]speech.Request(nil), s.asked...)
+}
+
+func letters(r speech.Request, n int) []byte {
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = r.Text[0]
+	}
+	return b
+}
+
+func speaks(_ context.Context, r speech.Request, out func([]byte)) error {
+	for range 10 {
+		time.Sleep(20 * time.Millisecond)
+		out(letters(r, 800))
+	}
+	return nil
+}
+
+func hangs(ctx context.Context, _ speech.Request, _ func([]byte)) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+func stalls(ctx context.Context, r speech.Request, out func([]byte)) error {
+	out(letters(r, 1600))
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+func silent(context.Context, speech.Request, func([]byte)) error { return nil }
+
+func breaks(context.Context, speech.Request, func([]byte)) error { panic("broken") }
+
+// endless gives more than any sentence has.
+func endless(ctx context.Context, r speech.Request, out func([]byte)) error {
+	for ctx.Err() == nil {
+		out(letters(r, 80000))
+	}
+	return nil
+}
+
+type local struct{}
+
+func (local) Speak(_ context.Context, r speech.Request) (media.Clip, error) {
+	clip := media.Clip(letters(r, 8000))
+	for i := range clip {
+		clip[i] -= 'a' - 'A' // the machine's own voice is a capital one
+	}
+	return clip, nil
+}
+
+// told gathers faults.
+type told struct {
+	mu  sync.Mutex
+	all []string
+}
+
+func (f *told) hear(x speech.Fault) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	what := x.Engine + " " + speech.Why(x.Err)
+	if x.Recovered {
+		what += " recovered"
+	}
+	f.all = append(f.all, what)
+}
+
+func voiceOf(t *testing.T, engines ...*script) *speech.Voice {
+	t.Helper()
+	cfg := speech.Config{Engine: local{}}
+	for i, e := range engines {
+		name := string(rune('x' + i))
+		cfg.Sources = append(cfg.Sources, speech.Source{Name: name, Engine: e, Voice: name + "-voice", Model: name + "-model", First: time.Second, Stall: 500 * time.Millisecond})
+		cfg.Order = append(cfg.Order, name)
+	}
+	v, err := speech.New(cfg)
+	require.NoError(t, err)
+	return v
+}
+
+// all is the whole of an utterance that nobody plays, one letter for each tenth of a second.
+func all(t *testing.T, u speech.Utterance) string {
+	t.Helper()
+	clip := u.Clip
+	if u.Feed != nil {
+		for over := false; !over; {
+			var err error
+			_, over, err = u.Feed.Wait(t.Context(), u.Feed.Len())
+			require.NoError(t, err)
+		}
+		clip, _, _ = u.Feed.Wait(t.Context(), 0)
+	}
+	out := ""
+	for i := 400; i < len(clip); i += 800 {
+		if c := clip[i]; c == 0xFF {
+			out += "_"
+		} else {
+			out += string(rune(c))
+		}
+	}
+	return out
+}
+
+func TestAnEngineThatFailsIsReplacedByTheNextAndInTheEndByTheMachine(t *testing.T) {
+	for name, c := range map[string]struct {
+		x, y  func(context.Context, speech.Request, func([]byte)) error
+		says  string
+		told  []string
+		after time.Duration // until the first sound
+	}{
+		"well":               {speaks, speaks, "aaaaaaaaaa", nil, 20 * time.Millisecond},
+		"hangs":              {hangs, speaks, "aaaaaaaaaa", []string{"x engine_slow recovered"}, 1020 * time.Millisecond},
+		"says nothing":       {silent, speaks, "aaaaaaaaaa", []string{"x engine_silent recovered"}, 20 * time.Millisecond},
+		"breaks":             {breaks, speaks, "aaaaaaaaaa", []string{"x engine_unreachable recovered"}, 20 * time.Millisecond},
+		"stalls, unheard":    {stalls, speaks, "aaaaaaaaaa", []string{"x engine_stalled recovered"}, 0},
+		"never ends":         {endless, speaks, "aaaaaaaaaa", []string{"x engine_garbage recovered"}, 0},
+		"both hang":          {hangs, hangs, "AAAAAAAAAA", []string{"x engine_slow recovered", "y engine_slow recovered"}, 2 * time.Second},
+		"refuses, then late": {func(context.Context, speech.Request, func([]byte)) error { return speech.ErrRefused }, stalls, "AAAAAAAAAA", []string{"x engine_refused recovered", "y engine_stalled recovered"}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				x, y := &script{}, &script{}
+				x.does, y.does = append(x.does, c.x), append(y.does, c.y)
+				var f told
+				start := time.Now()
+				u, err := voiceOf(t, x, y).Begin(t.Context(), speech.Request{Text: "anna", Language: "en-US"}, f.hear)
+				require.NoError(t, err)
+				assert.Equal(t, c.after, time.Since(start))
+				assert.Equal(t, c.says, all(t, u))
+				assert.Equal(t, c.told, f.all)
+				u.Stop()
+			})
+		})
+	}
+}
+
+func TestSentencesFollowEachOtherAndTheNextIsMadeMeanwhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := &script{does: []func(context.Context, speech.Request, func([]byte)) error{speaks, speaks, hangs}}
+		var f told
+		v := voiceOf(t, x)
+		u, err := v.Begin(t.Context(), speech.Request{Text: "anna. berta. carl."}, f.hear)
+		require.NoError(t, err)
+		assert.Equal(t, "aaaaaaaaaa__bbbbbbbbbb__CCCCCCCCCC", all(t, u))
+		assert.Equal(t, []string{"x engine_slow recovered"}, f.all)
+		assert.Len(t, x.requests(), 3, "each is asked for once")
+		u.Stop()
+
+		again, err := v.Begin(t.Context(), speech.Request{Text: "berta."}, f.hear)
+		require.NoError(t, err)
+		assert.Equal(t, "bbbbbbbbbb", all(t, again))
+		assert.Len(t, x.requests(), 3, "what was said once is remembered")
+		clip, err := v.Prepare(t.Context(), speech.Request{Text: "anna. berta."})
+		require.NoError(t, err)
+		assert.Equal(t, "aaaaaaaaaa__bbbbbbbbbb", all(t, speech.Utterance{Clip: clip}))
+	})
+}
+
+func TestWhoeverStopsListeningEndsTheWorkOfTheEngine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := &script{does: []func(context.Context, speech.Request, func([]byte)) error{stalls, hangs}}
+		var f told
+		v := voiceOf(t, x)
+		u, err := v.Begin(t.Context(), speech.Request{Text: "anna. berta."}, f.hear)
+		require.NoError(t, err)
+		u.Stop()
+		synctest.Wait()
+		assert.Equal(t, 2, x.ended, "the sentence that sounds, and the one that was prepared")
+		assert.Empty(t, f.all, "and nobody is at fault")
+
+		wanted, unwanted := context.WithCancel(t.Context())
+		x.does = append(x.does, hangs)
+		go unwanted()
+		_, err = v.Begin(wanted, speech.Request{Text: "carl"}, f.hear)
+		require.ErrorIs(t, err, context.Canceled)
+		synctest.Wait()
+		assert.Equal(t, 3, x.ended, "also before its first sound")
+	})
+}
+
+func TestAnEngineThatFailsAgainAndAgainRestsAndIsTriedAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := &script{does: []func(context.Context, speech.Request, func([]byte)) error{hangs, hangs, hangs}}
+		var f told
+		v := voiceOf(t, x)
+		say := func(text, want string) time.Duration {
+			start := time.Now()
+			u, err := v.Begin(t.Context(), speech.Request{Text: text}, f.hear)
+			require.NoError(t, err)
+			took := time.Since(start)
+			assert.Equal(t, want, all(t, u), text)
+			u.Stop()
+			return took
+		}
+		for _, text := range []string{"a", "b", "c"} {
+			assert.Equal(t, time.Second, say(text, "AAAAAAAAAA"[:0]+string(repeat(text[0]-32))))
+		}
+		assert.Zero(t, say("d", string(repeat('D'))), "nobody waits for it any more")
+		assert.Len(t, x.requests(), 3)
+		time.Sleep(11 * time.Second)
+		assert.Equal(t, 20*time.Millisecond, say("e", string(repeat('e'))), "it is well again")
+		assert.Len(t, f.all, 3)
+	})
+}
+
+func repeat(c byte) []byte { return letters(speech.Request{Text: string(rune(c))}, 10) }
+
+func TestWhoNamesAnEngineIsSpokenToByItAndItsVoiceIsNobodyElses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x, y := &script{}, &script{}
+		v := voiceOf(t, x, y)
+		y.does = append(y.does, func(context.Context, speech.Request, func([]byte)) error { return errors.New("no") })
+		var f told
+		u, err := v.Begin(t.Context(), speech.Request{Text: "anna", Engine: "y", Voice: "carla", Language: "de-DE"}, f.hear)
+		require.NoError(t, err)
+		assert.Equal(t, "aaaaaaaaaa", all(t, u))
+		assert.Equal(t, []speech.Request{{Text: "anna", Engine: "y", Voice: "carla", Model: "y-model", Language: "de-DE"}}, y.requests())
+		assert.Equal(t, []speech.Request{{Text: "anna", Engine: "x", Voice: "x-voice", Model: "x-model", Language: "de-DE"}}, x.requests())
+		for _, engine := range []string{speech.LocalVoice, speech.PromptsAre} {
+			u, err = v.Begin(t.Context(), speech.Request{Text: "anna", Engine: engine}, f.hear)
+			require.NoError(t, err)
+			assert.Equal(t, "AAAAAAAAAA", all(t, u), engine)
+		}
+		assert.True(t, v.Speaks("x"))
+		assert.False(t, v.Speaks("z"))
+	})
+}

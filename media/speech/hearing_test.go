@@ -1,0 +1,142 @@
+package speech_test
+
+import (
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/callboard/callboard/media/speech"
+)
+
+// hearer understands what it is told to, some time after the end of a turn; late "": never.
+type hearer struct {
+	mu     sync.Mutex
+	text   string
+	err    error
+	after  time.Duration // zero: it never answers
+	breaks bool          // it fails with the first sound
+	free   bool
+	got    int
+	wanted speech.Wanted
+	closed int
+}
+
+func (h *hearer) Hears(language string) bool       { return language != "xx" }
+func (h *hearer) Transcribes(language string) bool { return h.free }
+
+func (h *hearer) Open(w speech.Wanted, told func(speech.Heard)) speech.Stream {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.wanted, h.got = w, 0
+	return &hearing{h, told}
+}
+
+type hearing struct {
+	of   *hearer
+	told func(speech.Heard)
+}
+
+func (s *hearing) Write(mu []byte) {
+	s.of.mu.Lock()
+	defer s.of.mu.Unlock()
+	if s.of.got += len(mu); s.of.breaks {
+		s.of.breaks = false
+		go s.told(speech.Heard{Final: true, Err: errors.New("the connection broke")})
+	}
+}
+
+func (s *hearing) End() {
+	if s.of.after > 0 {
+		time.AfterFunc(s.of.after, func() { s.told(speech.Heard{Text: s.of.text, Confidence: 0.9, Final: true, Err: s.of.err}) })
+	}
+}
+
+func (s *hearing) Close() {
+	s.of.mu.Lock()
+	defer s.of.mu.Unlock()
+	s.of.closed++
+}
+
+func TestATurnThatOneEngineDoesNotUnderstandIsHeardByTheNext(t *testing.T) {
+	for name, c := range map[string]struct {
+		x, y  hearer
+		text  string
+		err   bool
+		told  []string
+		after time.Duration
+	}{
+		"well":                {x: hearer{text: "one", after: 100 * time.Millisecond}, text: "one", after: 100 * time.Millisecond},
+		"hangs":               {y: hearer{text: "two", after: 100 * time.Millisecond}, text: "two", told: []string{"x engine_slow recovered"}, after: 1100 * time.Millisecond},
+		"fails":               {x: hearer{err: speech.ErrGarbage, after: 200 * time.Millisecond}, y: hearer{text: "two", after: 100 * time.Millisecond}, text: "two", told: []string{"x engine_garbage recovered"}, after: 300 * time.Millisecond},
+		"drops":               {x: hearer{breaks: true}, y: hearer{text: "two", after: 100 * time.Millisecond}, text: "two", told: []string{"x engine_unreachable recovered"}, after: 100 * time.Millisecond},
+		"both":                {text: "three", told: []string{"x engine_slow recovered", "y engine_slow recovered"}, after: 2050 * time.Millisecond},
+		"understands nothing": {x: hearer{after: 100 * time.Millisecond}, y: hearer{text: "two", after: 1}, after: 100 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				home := hearer{text: "three", after: 50 * time.Millisecond}
+				ears := speech.NewHearing([]speech.Listener{
+					{Name: "x", Recogniser: &c.x, Final: time.Second}, {Name: "y", Recogniser: &c.y, Final: time.Second},
+				}, []string{"x", "y"}, &home)
+				got := make(chan speech.Heard, 4)
+				s := ears.Open(speech.Wanted{Language: "en-US"}, func(h speech.Heard) { got <- h })
+				for range 5 {
+					s.Write(make([]byte, 800))
+					time.Sleep(100 * time.Millisecond)
+				}
+				s.End()
+				start := time.Now()
+				h := <-got
+				assert.Equal(t, c.after, time.Since(start))
+				assert.Equal(t, c.text, h.Text)
+				assert.NoError(t, h.Err)
+				var f told
+				for _, x := range h.Faults {
+					f.hear(x)
+				}
+				assert.Equal(t, c.told, f.all)
+				if c.text == "two" {
+					assert.Equal(t, 4000, c.y.got, "the whole turn")
+				}
+				time.Sleep(10 * time.Second)
+				assert.Empty(t, got, "nothing is told twice")
+				s.Close()
+				synctest.Wait()
+			})
+		})
+	}
+}
+
+func TestWhereNobodyUnderstandsItTheTurnEndsWithAnError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := hearer{err: speech.ErrRefused, after: time.Millisecond, free: true}
+		ears := speech.NewHearing([]speech.Listener{{Name: "x", Recogniser: &x}}, nil, nil)
+		assert.False(t, ears.Hears("en"), "nobody names it")
+		assert.True(t, ears.For("x").Hears("en"))
+		assert.True(t, ears.For("x").Transcribes("en"))
+		assert.True(t, ears.Listens("x"))
+		assert.False(t, ears.Listens("y"))
+		assert.False(t, ears.Listens(speech.LocalEars), "the machine has none")
+		for engine, want := range map[string]string{"x": "x engine_refused", "": ""} {
+			got := make(chan speech.Heard, 1)
+			s := ears.For(engine).Open(speech.Wanted{Model: "m", Language: "en"}, func(h speech.Heard) { got <- h })
+			s.Write(make([]byte, 80))
+			s.End()
+			h := <-got
+			assert.Error(t, h.Err)
+			assert.True(t, h.Final)
+			var f told
+			for _, fault := range h.Faults {
+				f.hear(fault)
+			}
+			if want != "" {
+				assert.Equal(t, []string{want}, f.all)
+				assert.Equal(t, speech.Wanted{Engine: "x", Model: "m", Language: "en"}, x.wanted)
+			}
+		}
+	})
+}

@@ -1,0 +1,361 @@
+package speech
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/callboard/callboard/media"
+)
+
+// Source is an engine that has a name.
+type Source struct {
+	Name   string
+	Engine Engine
+	Voice  string        // its default
+	Model  string        // its default
+	First  time.Duration // the longest wait for its first sound; zero: 2.5 s
+	Stall  time.Duration // the longest wait for more; zero: 2 s
+}
+
+// What engines fail with, besides their own errors.
+var (
+	ErrSlow    = errors.New("speech: the engine sent no sound in time")
+	ErrStalled = errors.New("speech: the engine stopped in the midst of a sentence")
+	ErrSilent  = errors.New("speech: the engine sent no sound")
+	ErrEndless = errors.New("speech: the engine sent too much sound")
+	ErrUnheard = errors.New("speech: the engine did not tell in time what was said")
+	ErrRefused = errors.New("the engine refused")
+	ErrGarbage = errors.New("the engine answered something else than was asked for")
+)
+
+// Why is a word for what an engine failed with, which may be shown to anybody.
+func Why(err error) string {
+	for _, w := range []struct {
+		err  error
+		code string
+	}{
+		{ErrSlow, "engine_slow"}, {ErrUnheard, "engine_slow"}, {ErrStalled, "engine_stalled"}, {ErrSilent, "engine_silent"},
+		{ErrEndless, "engine_garbage"}, {ErrGarbage, "engine_garbage"}, {ErrRefused, "engine_refused"},
+	} {
+		if errors.Is(err, w.err) {
+			return w.code
+		}
+	}
+	return "engine_unreachable"
+}
+
+const (
+	sentenceLonger = 3 * 60 * 8000 // samples that no sentence takes
+	tiredAfter     = 3             // failures in a row
+	restAtFirst    = 10 * time.Second
+	restAtMost     = time.Minute
+)
+
+// Fault says that an engine failed. Recovered: another one took its place.
+type Fault struct {
+	Engine    string
+	Err       error
+	Recovered bool
+}
+
+// health tells whether an engine is worth a try: one that has failed often rests, so that nobody waits for it again and again.
+type health struct {
+	mu     sync.Mutex
+	failed int
+	until  time.Time
+}
+
+func (h *health) rests(now time.Time) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return now.Before(h.until)
+}
+
+func (h *health) well() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.failed, h.until = 0, time.Time{}
+}
+
+func (h *health) ill(now time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.failed++; h.failed >= tiredAfter {
+		h.until = now.Add(min(restAtFirst<<min(h.failed-tiredAfter, 8), restAtMost))
+	}
+}
+
+type source struct {
+	Source
+	health
+}
+
+func newSource(s Source) *source {
+	if s.First == 0 {
+		s.First = 2500 * time.Millisecond
+	}
+	if s.Stall == 0 {
+		s.Stall = 2 * time.Second
+	}
+	return &source{Source: s}
+}
+
+// utter lets the engine speak within its times.
+func (s *source) utter(ctx context.Context, r Request, out func(mu []byte)) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	late := ErrSlow
+	var mu sync.Mutex
+	timer := time.AfterFunc(s.First, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		cancel(late)
+	})
+	defer timer.Stop()
+	got := 0
+	err := s.Engine.Utter(ctx, r, func(piece []byte) {
+		if ctx.Err() != nil || len(piece) == 0 {
+			return
+		}
+		if got += len(piece); got > sentenceLonger {
+			cancel(ErrEndless)
+			return
+		}
+		mu.Lock()
+		late = ErrStalled
+		timer.Reset(s.Stall)
+		mu.Unlock()
+		out(piece)
+	})
+	if cause := context.Cause(ctx); cause != nil {
+		err = cause
+	}
+	if err == nil && got == 0 {
+		err = ErrSilent
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.Name, err)
+	}
+	return nil
+}
+
+// source finds one by name.
+func (v *Voice) source(name string) *source {
+	for _, s := range v.sources {
+		if s.Name == name {
+			return s
+		}
+	}
+	return nil
+}
+
+// Speaks says whether there is an engine of the name.
+func (v *Voice) Speaks(engine string) bool {
+	return engine == "" || engine == LocalVoice || engine == PromptsAre || v.source(engine) != nil
+}
+
+// chain are the engines beyond the machine's own that a request is tried with: the one it names, then the usual ones.
+func (v *Voice) chain(r Request) []*source {
+	if r.Engine == LocalVoice || r.Engine == PromptsAre {
+		return nil
+	}
+	wanted := v.source(r.Engine)
+	if wanted == nil {
+		return v.order
+	}
+	all := []*source{wanted}
+	for _, s := range v.order {
+		if s != wanted {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// tries are those of the chain that do not rest, and the machine's own as nil.
+func (v *Voice) tries(r Request) []*source {
+	now := time.Now()
+	var all []*source
+	for _, s := range v.chain(r) {
+		if !s.rests(now) {
+			all = append(all, s)
+		}
+	}
+	if v.local != nil {
+		return append(all, nil)
+	}
+	if len(all) == 0 {
+		return v.chain(r)
+	}
+	return all
+}
+
+// asked is the request as an engine hears it; nil: the machine's own.
+func (v *Voice) asked(s *source, r Request) Request {
+	if s == nil {
+		return v.atHome(r)
+	}
+	meant := v.meant(r) == s
+	r.Engine, r.Model = s.Name, s.Model
+	if !meant || r.Voice == "" {
+		r.Voice = s.Voice
+	}
+	return r
+}
+
+// meant is the engine whose voice a request names; nil: the machine's own.
+func (v *Voice) meant(r Request) *source {
+	if chain := v.chain(r); len(chain) > 0 {
+		return chain[0]
+	}
+	return nil
+}
+
+// atHome is the request as the machine's own engine hears it.
+func (v *Voice) atHome(r Request) Request {
+	if v.meant(r) != nil {
+		r.Voice = ""
+	}
+	if r.Voice == "" {
+		r.Voice = strings.ToLower(r.Language)
+	}
+	r.Engine, r.Model, r.Language = "", "", ""
+	return r
+}
+
+// utter lets the engine that the request names speak.
+func (v *Voice) utter(ctx context.Context, r Request, out func(mu []byte)) error {
+	s := v.source(r.Engine)
+	if s == nil {
+		return Whole{v.local}.Utter(ctx, r, out)
+	}
+	err := s.utter(ctx, r, out)
+	switch {
+	case err == nil:
+		s.well()
+	case !errors.Is(err, context.Canceled):
+		s.ill(time.Now())
+	}
+	return err
+}
+
+// Utterance is something that is being said.
+type Utterance struct {
+	Clip media.Clip  // all of it
+	Feed *media.Feed // or, where this is not nil, what is still being made
+	Stop func()      // nobody listens any more; never nil
+}
+
+// Begin is Speak that returns as soon as the first sound is there; the rest follows in the Feed until Stop. told hears of
+// engines that fail meanwhile, from any goroutine, also after Begin has returned.
+func (v *Voice) Begin(ctx context.Context, r Request, told func(Fault)) (Utterance, error) {
+	whole := func(clip media.Clip) Utterance { return Utterance{Clip: clip, Stop: func() {}} }
+	r, err := tidy(r)
+	if err != nil || r.Text == "" {
+		return whole(nil), err
+	}
+	clip, err := v.prompt(ctx, r)
+	if clip != nil || err != nil {
+		return whole(clip), err
+	}
+	if len(v.chain(r)) == 0 {
+		clip, err = v.whole.Speak(ctx, local(r))
+		return whole(clip), err
+	}
+	run, stop := context.WithCancel(context.WithoutCancel(ctx))
+	feed, failed := new(media.Feed), make(chan error, 1)
+	go func() {
+		defer feed.End()
+		failed <- v.follow(run, r, feed, told)
+	}()
+	_, over, err := feed.Wait(ctx, 0)
+	if over {
+		err = <-failed
+	}
+	if err != nil {
+		stop()
+		return whole(nil), fmt.Errorf("speech: %w", err)
+	}
+	return Utterance{Feed: feed, Stop: stop}, nil
+}
+
+// Prepare says something by the first engine alone, so that it need not be waited for when its time comes. Where that
+// fails nobody takes its place: it will be tried again, and told of, then.
+func (v *Voice) Prepare(ctx context.Context, r Request) (media.Clip, error) {
+	r, err := tidy(r)
+	chain := v.chain(r)
+	if err != nil || r.Text == "" || len(chain) == 0 {
+		return v.Speak(ctx, r)
+	}
+	if clip, err := v.prompt(ctx, r); clip != nil || err != nil {
+		return clip, err
+	}
+	var clips [][]byte
+	for _, sentence := range Sentences(r.Text) {
+		one := r
+		one.Text = sentence
+		clip, err := v.cached.Speak(ctx, v.asked(chain[0], one))
+		if err != nil {
+			return nil, err
+		}
+		clips = append(clips, clip)
+	}
+	return bytes.Join(clips, pause), nil
+}
+
+// follow says sentence after sentence, each by the first engine that can. While one sounds the next is already made.
+func (v *Voice) follow(ctx context.Context, r Request, feed *media.Feed, told func(Fault)) (first error) {
+	sentences := Sentences(r.Text)
+	for i, sentence := range sentences {
+		one := r
+		one.Text = sentence
+		if i+1 < len(sentences) {
+			next := r
+			next.Text = sentences[i+1]
+			ahead := v.asked(v.tries(next)[0], next)
+			go func() { _, _ = v.cached.Speak(ctx, ahead) }() // its failure is told when its turn comes
+		}
+		if i > 0 && feed.Len() > 0 {
+			feed.Write(pause)
+		}
+		if err := v.say(ctx, one, feed, told); err != nil && first == nil {
+			first = err
+		}
+		if ctx.Err() != nil {
+			return first
+		}
+	}
+	return first
+}
+
+// say puts one sentence into the feed. Where an engine breaks off in its midst, what nobody heard of it is taken back, and
+// the next engine says it from its beginning.
+func (v *Voice) say(ctx context.Context, r Request, feed *media.Feed, told func(Fault)) (err error) {
+	tries := v.tries(r)
+	for i, s := range tries {
+		begin := feed.Len()
+		if err = v.cached.Utter(ctx, v.asked(s, r), feed.Write); err == nil || ctx.Err() != nil {
+			return err
+		}
+		name := LocalVoice
+		if s != nil {
+			name = s.Name
+		}
+		told(Fault{Engine: name, Err: err, Recovered: i+1 < len(tries)})
+		if feed.TakeBack(begin) > 0 {
+			feed.Write(pause)
+		}
+	}
+	return err
+}
+
+// local is the request for the machine's own engine, whatever stands before it.
+func local(r Request) Request {
+	r.Engine, r.Model = LocalVoice, ""
+	return r
+}

@@ -1,0 +1,41 @@
+package wav
+
+import "github.com/callboard/callboard/media/g711"
+
+// PCM brings 16-bit little-endian mono, which comes in pieces of any length, to 8 kHz µ-law.
+type PCM struct {
+	rate *Resampler
+	odd  []byte // the first half of a sample whose other half is still to come
+}
+
+// NewPCM takes sound of so many Hz.
+func NewPCM(rate int) (*PCM, error) {
+	r, err := NewResampler(rate, 8000)
+	if err != nil {
+		return nil, err
+	}
+	return &PCM{rate: r}, nil
+}
+
+// Write returns what became of it so far.
+func (p *PCM) Write(b []byte) []byte {
+	b = append(p.odd, b...)
+	n := len(b) / 2 * 2
+	in := make([]int16, n/2)
+	for i := range in {
+		in[i] = int16(uint16(b[2*i]) | uint16(b[2*i+1])<<8) //nolint:gosec // the bits of it
+	}
+	p.odd = append([]byte(nil), b[n:]...)
+	return mulaw(p.rate.Write(in))
+}
+
+// Flush returns the rest.
+func (p *PCM) Flush() []byte { return mulaw(p.rate.Flush()) }
+
+func mulaw(in []int16) []byte {
+	out := make([]byte, len(in))
+	for i, v := range in {
+		out[i] = g711.LinearToMu(v)
+	}
+	return out
+}
