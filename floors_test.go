@@ -41,7 +41,6 @@ func rooms() []room {
 			path: "persistence", below: []string{"domain", "persistence"},
 			outside: []string{"github.com/redis/go-redis", "github.com/cockroachdb/pebble", "github.com/minio/minio-go", "github.com/klauspost/compress", "github.com/go-json-experiment/json", "golang.org/x/sys"},
 		},
-		{path: "engines", below: []string{"engines", "media"}, outside: []string{"github.com/coder/websocket"}},
 		{path: "configs", outside: []string{"github.com/knadh/koanf"}},
 		{path: "client"}, // others build on it: it brings nothing along
 		{
@@ -88,6 +87,7 @@ func actorRooms() []room {
 		"booking":      {"mailbox"},
 		"messaging":    {"mailbox", "trunk"},
 		"jobs":         {"mailbox"},
+		"engines":      nil,         // what speaks and hears elsewhere; no actor
 		"llm":          nil,         // language models over HTTP; no actor
 		"tools":        nil,         // what models and pathways have done over HTTP and MCP; no actor
 		"simulator":    {"mailbox"}, // the built-in carrier: phones over loopback

@@ -594,7 +594,7 @@ type NewTurns struct {
 
 // NewVoice is sent to the service.
 type NewVoice struct {
-	// espeak-ng, or wav for recorded prompts. One of espeak-ng, wav.
+	// espeak-ng; wav: prompt files, and espeak-ng where there is none; or an engine of the installation. Empty: its own choice.
 	Engine *string `json:"engine,omitempty"`
 	// The engine's name of the voice.
 	Name *string `json:"name,omitempty"`
@@ -604,7 +604,7 @@ type NewVoice struct {
 
 // Voice is an answer of the service, or a part of one.
 type Voice struct {
-	// espeak-ng, or wav for recorded prompts.
+	// espeak-ng; wav: prompt files, and espeak-ng where there is none; or an engine of the installation.
 	Engine string `json:"engine,omitzero"`
 	// The engine's name of the voice.
 	Name string `json:"name,omitzero"`

@@ -79,6 +79,8 @@ type Call struct {
 	ID string `json:"id"`
 	// What the caller wanted, where the pathway found out.
 	Intent string `json:"intent,omitzero"`
+	// How long the far end waited for the agent's answers; with those of each turn.
+	Latency *Latency `json:"latency,omitempty"`
 	// Each INVITE of it, in order: other targets that were tried, and transfers.
 	Legs []Leg `json:"legs"`
 	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
@@ -280,6 +282,16 @@ type Event struct {
 type FrequencyCaps struct {
 	// Attempts to reach one number on one of its calendar days; 0: no cap.
 	PerNumberPerDay int64 `json:"per_number_per_day"`
+}
+
+// Latency is an answer of the service, or a part of one.
+type Latency struct {
+	// Half of the answers were there by then, in milliseconds from the last word of the far end to the first sound of the agent.
+	P50Ms int64 `json:"p50_ms"`
+	// Of twenty answers nineteen were there by then.
+	P95Ms int64 `json:"p95_ms"`
+	// Turn by turn; the first 200.
+	Turns []TurnLatency `json:"turns"`
 }
 
 // Leg is an answer of the service, or a part of one.
@@ -527,6 +539,24 @@ type Transfer struct {
 	Summary string `json:"summary,omitzero"`
 	// A number, an extension or a SIP address.
 	To string `json:"to"`
+}
+
+// TurnLatency is an answer of the service, or a part of one.
+type TurnLatency struct {
+	// When the far end had said its last word, on the time of the recording.
+	AtMs int64 `json:"at_ms"`
+	// From there until it was known that nothing follows.
+	EouMs int64 `json:"eou_ms"`
+	// How it took its turn: speech or dtmf.
+	Input string `json:"input"`
+	// Until the first word of a language model, where one answered.
+	LlmFirstTokenMs int64 `json:"llm_first_token_ms,omitzero"`
+	// Until the text of what was said.
+	SttMs int64 `json:"stt_ms"`
+	// From the last word to the first sound of the answer.
+	TotalMs int64 `json:"total_ms"`
+	// From the text of the answer to its first sound.
+	TtsFirstAudioMs int64 `json:"tts_first_audio_ms"`
 }
 
 // Workspace is an answer of the service, or a part of one.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/callboard/callboard/engines/enginetest"
+	"github.com/callboard/callboard/actors/engines/enginetest"
 	"github.com/callboard/callboard/media/g711"
 	"github.com/callboard/callboard/media/vad"
 )

@@ -5,11 +5,11 @@ import (
 	"net/http"
 	"os"
 
+	"github.com/callboard/callboard/actors/engines"
+	"github.com/callboard/callboard/actors/engines/deepgram"
+	"github.com/callboard/callboard/actors/engines/elevenlabs"
+	"github.com/callboard/callboard/actors/engines/openai"
 	"github.com/callboard/callboard/configs"
-	"github.com/callboard/callboard/engines"
-	"github.com/callboard/callboard/engines/deepgram"
-	"github.com/callboard/callboard/engines/elevenlabs"
-	"github.com/callboard/callboard/engines/openai"
 	"github.com/callboard/callboard/media/speech"
 )
 

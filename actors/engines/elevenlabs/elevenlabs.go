@@ -13,7 +13,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/callboard/callboard/engines"
+	"github.com/callboard/callboard/actors/engines"
 	"github.com/callboard/callboard/media/speech"
 )
 

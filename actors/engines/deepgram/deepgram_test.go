@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/callboard/callboard/engines"
-	"github.com/callboard/callboard/engines/deepgram"
-	"github.com/callboard/callboard/engines/enginetest"
+	"github.com/callboard/callboard/actors/engines"
+	"github.com/callboard/callboard/actors/engines/deepgram"
+	"github.com/callboard/callboard/actors/engines/enginetest"
 	"github.com/callboard/callboard/media/speech"
 )
 

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/callboard/callboard/engines"
+	"github.com/callboard/callboard/actors/engines"
 	"github.com/callboard/callboard/media/g711"
 	"github.com/callboard/callboard/media/speech"
 	"github.com/callboard/callboard/media/wav"

@@ -14,7 +14,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"github.com/callboard/callboard/engines"
+	"github.com/callboard/callboard/actors/engines"
 	"github.com/callboard/callboard/media/speech"
 )
 

@@ -15,7 +15,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/callboard/callboard/engines"
+	"github.com/callboard/callboard/actors/engines"
 	"github.com/callboard/callboard/media/speech"
 	"github.com/callboard/callboard/media/wav"
 )
