@@ -331,7 +331,11 @@ func (n *Node) campaignProps(ws, id string, t *tree, isNew bool) *actor.Props {
 			SIPCallID: n.cfg.SIP.CallID, Log: n.cfg.Log, Key: n.cfg.Keys.Decisions(ws), Committed: func() { n.committed(ws) },
 			Script: func(ctx context.Context, c *domain.Campaign) (domain.Script, error) {
 				p := domain.Principal{WorkspaceID: c.WorkspaceID, Environment: c.Environment}
-				return n.desk.scriptOf(ctx, p, c.AgentID, c.PathwayID)
+				s, err := n.desk.scriptOf(ctx, p, c.AgentID, c.PathwayID)
+				if err == nil {
+					n.rehearse(ctx, &s)
+				}
+				return s, err
 			},
 			Calling: func() domain.Calling { return t.record.Load().Calling },
 			Tariff:  func() int { return t.record.Load().Tariff },

@@ -9,6 +9,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/pathway"
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/speech"
@@ -97,9 +98,12 @@ func once(ctx context.Context, say func(context.Context, speech.Request) (media.
 	return say(bound, r)
 }
 
-func (c *Conversation) request(text string) speech.Request {
-	v := c.cfg.Script.Voice
-	r := speech.Request{Text: text, Engine: v.Engine, Voice: v.Name, Language: c.cfg.Script.Language}
+func (c *Conversation) request(text string) speech.Request { return Request(&c.cfg.Script, text) }
+
+// Request asks for a text as the agent of a script says it.
+func Request(s *domain.Script, text string) speech.Request {
+	v := s.Voice
+	r := speech.Request{Text: text, Engine: v.Engine, Voice: v.Name, Language: s.Language}
 	if d := v.Rate - 1; v.Rate > 0 && (d > normalPlenty || d < -normalPlenty) {
 		r.Rate = int(wordsPerMin * v.Rate)
 	}

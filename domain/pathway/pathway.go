@@ -310,6 +310,26 @@ func (s State) Upcoming() []string {
 	return texts
 }
 
+// Fixed are the texts that every call of a script says alike: those without
+// variables. Secret ones are not among them.
+func Fixed(s *domain.Script) []string {
+	var texts []string
+	add := func(text string) {
+		if text != "" && !strings.Contains(text, "{{") && !slices.Contains(texts, text) {
+			texts = append(texts, text)
+		}
+	}
+	for i := range s.Pathway.Nodes {
+		if n := &s.Pathway.Nodes[i]; !n.Sensitive && n.Type != domain.NodeConverse {
+			add(n.Prompt)
+		}
+	}
+	if s.AMD.Does() == domain.AMDMessage {
+		add(s.AMD.Message)
+	}
+	return texts
+}
+
 // MissingVariables are the required variables of a pathway that have neither a value
 // nor a default.
 func MissingVariables(p *domain.Pathway, values map[string]string) []string {
