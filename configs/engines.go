@@ -20,16 +20,13 @@ const (
 	EngineOpenAI     = "openai"     // HTTP in OpenAI's shape: speech, transcriptions, chat
 	EngineDeepgram   = "deepgram"   // words, over a WebSocket
 	EngineElevenLabs = "elevenlabs" // speech, streamed
-	EngineRealtime   = "realtime"   // OpenAI's Realtime WebSocket: hears and speaks
-	EngineStream     = "stream"     // a WebSocket in the shape of Twilio's media streams
 )
 
 // What engines can do.
 const (
-	RoleTTS      = "tts"
-	RoleSTT      = "stt"
-	RoleLLM      = "llm"
-	RoleRealtime = "realtime"
+	RoleTTS = "tts"
+	RoleSTT = "stt"
+	RoleLLM = "llm"
 )
 
 // Engine is one that the operator has configured.
@@ -41,8 +38,6 @@ type Engine struct {
 	TTS  *EngineTTS
 	STT  *EngineSTT
 	LLM  *EngineLLM
-	// Realtime is there for the kinds that hear and speak by themselves.
-	Realtime *EngineRealtimeRole
 }
 
 // EngineTTS is how it speaks where an agent says nothing else.
@@ -65,12 +60,6 @@ type EngineLLM struct {
 	Model   string `json:"model"`
 	FirstMs int    `json:"first_ms"` // until the first word
 	StallMs int    `json:"stall_ms"`
-}
-
-// EngineRealtimeRole is how it hears and speaks.
-type EngineRealtimeRole struct {
-	Model string `json:"model"`
-	Voice string `json:"voice"`
 }
 
 // Engines are those of the engines file.
@@ -107,10 +96,6 @@ func kindOf(kind string) (roles []string, address string, schemes []string) {
 		return []string{RoleSTT}, "wss://api.deepgram.com", socket
 	case EngineElevenLabs:
 		return []string{RoleTTS}, "https://api.elevenlabs.io", web
-	case EngineRealtime:
-		return []string{RoleRealtime}, "wss://api.openai.com/v1/realtime", socket
-	case EngineStream:
-		return []string{RoleRealtime}, "", socket
 	}
 	return nil, "", nil
 }
@@ -124,14 +109,13 @@ type engineFile struct {
 }
 
 type writtenEngine struct {
-	Kind     string              `json:"kind"`
-	URL      string              `json:"url"`
-	KeyFile  string              `json:"key_file"`
-	KeyEnv   string              `json:"key_env"`
-	TTS      *EngineTTS          `json:"tts"`
-	STT      *EngineSTT          `json:"stt"`
-	LLM      *EngineLLM          `json:"llm"`
-	Realtime *EngineRealtimeRole `json:"realtime"`
+	Kind    string     `json:"kind"`
+	URL     string     `json:"url"`
+	KeyFile string     `json:"key_file"`
+	KeyEnv  string     `json:"key_env"`
+	TTS     *EngineTTS `json:"tts"`
+	STT     *EngineSTT `json:"stt"`
+	LLM     *EngineLLM `json:"llm"`
 }
 
 // ReadEngines reads the engines file at path; none where it is empty. Keys
@@ -210,7 +194,7 @@ func (e *Engine) Does(role string) bool {
 	case RoleLLM:
 		return e.LLM != nil
 	}
-	return e.Realtime != nil
+	return false
 }
 
 func (r *engineReader) engine(name string, w writtenEngine) Engine {
@@ -218,10 +202,10 @@ func (r *engineReader) engine(name string, w writtenEngine) Engine {
 	if !engineName.MatchString(name) || slices.Contains(local, name) {
 		r.bad(at, name, "named by small letters, digits, - and _, beginning with a letter, and not like an engine of the machine ("+strings.Join(local, ", ")+")")
 	}
-	e := Engine{Name: name, Kind: w.Kind, URL: w.URL, TTS: w.TTS, STT: w.STT, LLM: w.LLM, Realtime: w.Realtime}
+	e := Engine{Name: name, Kind: w.Kind, URL: w.URL, TTS: w.TTS, STT: w.STT, LLM: w.LLM}
 	roles, address, schemes := kindOf(w.Kind)
 	if roles == nil {
-		r.bad(at+".kind", w.Kind, "openai, deepgram, elevenlabs, realtime or stream")
+		r.bad(at+".kind", w.Kind, "openai, deepgram or elevenlabs")
 		return e
 	}
 	if e.URL == "" {
@@ -234,7 +218,7 @@ func (r *engineReader) engine(name string, w writtenEngine) Engine {
 	e.URL = strings.TrimRight(e.URL, "/")
 	e.Key = r.key(at, w)
 	does := false
-	for _, role := range []string{RoleTTS, RoleSTT, RoleLLM, RoleRealtime} {
+	for _, role := range []string{RoleTTS, RoleSTT, RoleLLM} {
 		if e.Does(role) && !slices.Contains(roles, role) {
 			r.bad(at+"."+role, "", "left out: "+w.Kind+" does "+strings.Join(roles, ", "))
 		}
@@ -267,11 +251,6 @@ func (r *engineReader) roles(at string, e *Engine) {
 	if l := e.LLM; l != nil {
 		e.LLM = &EngineLLM{Model: l.Model, FirstMs: r.deadline(at+".llm.first_ms", l.FirstMs, 2*defaultFirst), StallMs: r.deadline(at+".llm.stall_ms", l.StallMs, 2*defaultStall)}
 		r.named(at+".llm.model", &e.LLM.Model, "")
-	}
-	if t := e.Realtime; t != nil && e.Kind == EngineRealtime {
-		e.Realtime = &EngineRealtimeRole{Model: t.Model, Voice: t.Voice}
-		r.named(at+".realtime.model", &e.Realtime.Model, "gpt-realtime")
-		r.named(at+".realtime.voice", &e.Realtime.Voice, "alloy")
 	}
 }
 

@@ -64,7 +64,6 @@ func TestWhatIsWrongWithEnginesIsToldAtOnce(t *testing.T) {
 		`engines: {a: {kind: carrier-pigeon}, b: {kind: openai}}`:                              {`engines.a.kind = "carrier-pigeon": must be openai, deepgram`, `engines.b = "": must be told what it does: tts, stt, llm`},
 		`engines: {a: {kind: deepgram, url: "https://x", stt: {}, tts: {}}}`:                   {`engines.a.url = "https://x": must be a URL of ws or wss`, "engines.a.tts", "left out: deepgram does stt"},
 		`engines: {a: {kind: openai, url: "http://u:pass@x", tts: {}}}`:                        {"without user and fragment"},
-		`engines: {a: {kind: stream, realtime: {}}}`:                                           {"engines.a.url"},
 		`engines: {a: {kind: elevenlabs, tts: {}}}`:                                            {"engines.a.tts.voice"},
 		`engines: {a: {kind: openai, llm: {}}}`:                                                {"engines.a.llm.model"},
 		`engines: {a: {kind: openai, key_env: NOT_THERE, tts: {sample_rate: 7, stall_ms: 1}}}`: {"engines.a.key_env", "a variable of the environment", "engines.a.tts.sample_rate", "engines.a.tts.stall_ms"},
