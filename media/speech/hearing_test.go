@@ -63,24 +63,30 @@ func (s *hearing) Close() {
 
 func TestATurnThatOneEngineDoesNotUnderstandIsHeardByTheNext(t *testing.T) {
 	for name, c := range map[string]struct {
-		x, y  hearer
+		x, y  *hearer
 		text  string
 		err   bool
 		told  []string
 		after time.Duration
 	}{
-		"well":                {x: hearer{text: "one", after: 100 * time.Millisecond}, text: "one", after: 100 * time.Millisecond},
-		"hangs":               {y: hearer{text: "two", after: 100 * time.Millisecond}, text: "two", told: []string{"x engine_slow recovered"}, after: 1100 * time.Millisecond},
-		"fails":               {x: hearer{err: speech.ErrGarbage, after: 200 * time.Millisecond}, y: hearer{text: "two", after: 100 * time.Millisecond}, text: "two", told: []string{"x engine_garbage recovered"}, after: 300 * time.Millisecond},
-		"drops":               {x: hearer{breaks: true}, y: hearer{text: "two", after: 100 * time.Millisecond}, text: "two", told: []string{"x engine_unreachable recovered"}, after: 100 * time.Millisecond},
+		"well":                {x: &hearer{text: "one", after: 100 * time.Millisecond}, text: "one", after: 100 * time.Millisecond},
+		"hangs":               {y: &hearer{text: "two", after: 100 * time.Millisecond}, text: "two", told: []string{"x engine_slow recovered"}, after: 1100 * time.Millisecond},
+		"fails":               {x: &hearer{err: speech.ErrGarbage, after: 200 * time.Millisecond}, y: &hearer{text: "two", after: 100 * time.Millisecond}, text: "two", told: []string{"x engine_garbage recovered"}, after: 300 * time.Millisecond},
+		"drops":               {x: &hearer{breaks: true}, y: &hearer{text: "two", after: 100 * time.Millisecond}, text: "two", told: []string{"x engine_unreachable recovered"}, after: 100 * time.Millisecond},
 		"both":                {text: "three", told: []string{"x engine_slow recovered", "y engine_slow recovered"}, after: 2050 * time.Millisecond},
-		"understands nothing": {x: hearer{after: 100 * time.Millisecond}, y: hearer{text: "two", after: 1}, after: 100 * time.Millisecond},
+		"understands nothing": {x: &hearer{after: 100 * time.Millisecond}, y: &hearer{text: "two", after: 1}, after: 100 * time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
+				if c.x == nil {
+					c.x = new(hearer)
+				}
+				if c.y == nil {
+					c.y = new(hearer)
+				}
 				home := hearer{text: "three", after: 50 * time.Millisecond}
 				ears := speech.NewHearing([]speech.Listener{
-					{Name: "x", Recogniser: &c.x, Final: time.Second}, {Name: "y", Recogniser: &c.y, Final: time.Second},
+					{Name: "x", Recogniser: c.x, Final: time.Second}, {Name: "y", Recogniser: c.y, Final: time.Second},
 				}, []string{"x", "y"}, &home)
 				got := make(chan speech.Heard, 4)
 				s := ears.Open(speech.Wanted{Language: "en-US"}, func(h speech.Heard) { got <- h })
