@@ -65,7 +65,7 @@ func TestEventsAreHandedOutAsTheyAreKept(t *testing.T) {
 	s := open(t, embedded(t))
 	long := string(bytes.Repeat([]byte("long "), 4000))
 	drafts := make([]event.Draft, 0, 3)
-	for i, data := range []any{event.CallData{CallID: "call_1", From: "<b>"}, map[string]string{"notes": long}, event.TranscriptData{CallID: "call_2", Segments: 3}} {
+	for i, data := range []any{event.CallData{CallID: "call_1", From: "<b>"}, map[string]string{"notes": long}, event.TranscriptData{CallRef: event.CallRef{CallID: "call_2"}, Segments: 3}} {
 		drafts = append(drafts, event.Draft{
 			ID: "evt_" + string(rune('1'+i)), Type: event.CallStarted, CreatedAt: time.Date(2030, 1, 2, 3, 4, 5, 6, time.UTC), SvcID: "unit_1", Subject: "call_1", Data: data,
 		})
