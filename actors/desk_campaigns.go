@@ -174,10 +174,10 @@ func (d *Desk) scriptOf(ctx context.Context, p domain.Principal, agentID, pathwa
 	})
 }
 
-// noEngine refuses calls that nothing here can speak.
-func noEngine(param, format string, args ...any) error {
+// noEngine refuses an agent whose calls nothing here can speak.
+func noEngine(format string, args ...any) error {
 	e := domain.Errorf(domain.CodeNoEngine, format, args...)
-	e.Param = param
+	e.Param = "agent_id"
 	return e
 }
 
@@ -187,54 +187,71 @@ func (d *Desk) enginesOf(a *domain.Agent) error {
 		return nil
 	}
 	if v, ok := d.node.cfg.Speaker.(interface{ Speaks(engine string) bool }); ok && !v.Speaks(a.Voice.Engine) {
-		return noEngine("agent_id", "agent %s speaks by the engine %s (voice.engine), which is not configured here", a.ID, a.Voice.Engine)
+		return noEngine("agent %s speaks by the engine %s (voice.engine), which is not configured here", a.ID, a.Voice.Engine)
 	}
 	if h, ok := d.node.cfg.Ears.(interface{ Listens(engine string) bool }); ok && a.STT != nil && !h.Listens(a.STT.Engine) {
-		return noEngine("agent_id", "agent %s hears by the engine %s (stt.engine), which is not configured here", a.ID, a.STT.Engine)
+		return noEngine("agent %s hears by the engine %s (stt.engine), which is not configured here", a.ID, a.STT.Engine)
 	}
 	return nil
 }
 
+// speaker is what an agent brings along besides what its script says.
+type speaker struct {
+	first        string // message
+	free         bool   // it speaks by a model alone
+	tools, bases []string
+	pathwayID    string
+}
+
+// speak lets a script be an agent's.
+func (d *Desk) speak(ctx context.Context, p domain.Principal, agentID string, s *domain.Script) (by speaker, err error) {
+	drafted, err := d.Agent(ctx, p, agentID)
+	if err != nil {
+		return by, err
+	}
+	a, err := d.spoken(ctx, drafted)
+	if err != nil {
+		return by, err
+	}
+	if a.Realtime != nil {
+		return by, noEngine("agent %s wants a realtime engine, and none is configured here", agentID)
+	}
+	s.Version = a.Version
+	s.AgentID, s.UnitID, s.Language, s.Timezone = a.ID, domain.Unit(a.ID), a.Language, a.Timezone
+	s.Transfer, s.Inbound, s.AMD = a.Transfer, a.Inbound, a.AMD
+	s.STT = a.STT
+	if err = d.enginesOf(&a.Agent); err != nil {
+		return by, err
+	}
+	s.Voice, s.Limits, s.Turns = a.Voice, a.Limits, a.TurnTaking
+	s.System, s.LLM, s.Analysis = a.SystemPrompt, a.LLM, a.Analysis
+	return speaker{
+		first: a.FirstMessage, free: strings.TrimSpace(a.SystemPrompt) != "" && d.node.engines(s).Model,
+		tools: a.Tools, bases: a.KnowledgeBaseIDs, pathwayID: a.PathwayID,
+	}, nil
+}
+
 func (d *Desk) readScript(ctx context.Context, p domain.Principal, agentID, pathwayID string) (domain.Script, error) {
 	s := domain.Script{UnitID: domain.Unit(p.WorkspaceID), Language: "en-US", Timezone: "UTC"}
-	first, free := "", false
-	var tools, bases []string
+	var by speaker
 	if agentID != "" {
-		drafted, err := d.Agent(ctx, p, agentID)
-		if err != nil {
+		var err error
+		if by, err = d.speak(ctx, p, agentID, &s); err != nil {
 			return s, err
-		}
-		a, err := d.spoken(ctx, drafted)
-		if err != nil {
-			return s, err
-		}
-		if a.Realtime != nil {
-			return s, noEngine("agent_id", "agent %s wants a realtime engine, and none is configured here", agentID)
-		}
-		s.Version = a.Version
-		s.AgentID, s.UnitID, s.Language, s.Timezone = a.ID, domain.Unit(a.ID), a.Language, a.Timezone
-		s.Transfer, s.Inbound, s.AMD = a.Transfer, a.Inbound, a.AMD
-		s.STT = a.STT
-		if err := d.enginesOf(&a.Agent); err != nil {
-			return s, err
-		}
-		s.Voice, s.Limits, s.Turns, first = a.Voice, a.Limits, a.TurnTaking, a.FirstMessage
-		s.System, s.LLM, s.Analysis = a.SystemPrompt, a.LLM, a.Analysis
-		free = strings.TrimSpace(a.SystemPrompt) != "" && d.node.engines(&s).Model
-		tools, bases = a.Tools, a.KnowledgeBaseIDs
-		if pathwayID == "" {
-			pathwayID = a.PathwayID
 		}
 	}
 	if pathwayID == "" {
-		if free && d.node.engines(&s).Text {
-			s.Pathway = pathway.Free(first, tools, bases)
+		pathwayID = by.pathwayID
+	}
+	if pathwayID == "" {
+		if by.free && d.node.engines(&s).Text {
+			s.Pathway = pathway.Free(by.first, by.tools, by.bases)
 			return s, nil
 		}
-		if first == "" {
-			return s, noEngine("agent_id", "agent %s speaks by a language model (it has a system_prompt, but neither a pathway nor a first_message), and none is configured here", agentID)
+		if by.first == "" {
+			return s, noEngine("agent %s speaks by a language model (it has a system_prompt, but neither a pathway nor a first_message), and none is configured here", agentID)
 		}
-		s.Pathway = pathway.Plain(first)
+		s.Pathway = pathway.Plain(by.first)
 		return s, nil
 	}
 	w, err := d.Pathway(ctx, p, pathwayID)

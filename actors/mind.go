@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -184,7 +185,7 @@ func (m *mind) lookUp(ctx context.Context, t pathway.Think) (text string, from [
 	for _, id := range t.Bases {
 		found, err := m.d.SearchKnowledge(ctx, m.p, id, words, passagesTold)
 		if err != nil {
-			m.d.log.Warn("a knowledge base could not be searched", "knowledge_base_id", id, "error", err)
+			m.d.log.Warn("a knowledge base could not be searched", slog.String("knowledge_base_id", id), slog.Any("error", err))
 			continue
 		}
 		for _, h := range found.Data {
@@ -224,7 +225,7 @@ func (m *mind) Act(ctx context.Context, s *domain.Script, a pathway.Act) convers
 	case domain.NodeSMS:
 		text, err = m.text(ctx, a)
 	case domain.NodeAppointment:
-		text, err = m.appointment(ctx, s, a)
+		text, err = m.appointment(ctx, a)
 	default:
 		err = errors.New("nothing here can do that")
 	}
@@ -298,7 +299,7 @@ type visit struct {
 	Notes         string `json:"notes"`
 }
 
-func (m *mind) appointment(ctx context.Context, s *domain.Script, a pathway.Act) (string, error) {
+func (m *mind) appointment(ctx context.Context, a pathway.Act) (string, error) {
 	w := visit{
 		Action: a.Target, Provider: a.Arguments["provider"], Datetime: a.Arguments["datetime"], AppointmentID: a.Arguments["appointment_id"],
 		Name: a.Arguments["name"], Type: a.Arguments["type"], Notes: a.Arguments["notes"],

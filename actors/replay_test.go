@@ -93,7 +93,7 @@ func TestFiltersCountForReplaysByTimeAndListsOfEndpointsAreNarrowed(t *testing.T
 		{ask.WebhookQuery{Event: event.AppointmentCancelled, Status: domain.WebhookActive}, []string{all.ID}},
 		{ask.WebhookQuery{Event: event.CallEnded}, nil},
 	} {
-		c.query.Page.Limit = 10
+		c.query.Limit = 10
 		l, err := d.ListWebhooks(ctx, p, c.query)
 		require.NoError(t, err)
 		var ids []string

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -162,7 +163,7 @@ func (r *engineReader) bad(name, value, rule string) {
 
 func (r *engineReader) engines(file *engineFile) Engines {
 	if len(file.Engines) > maxEngines {
-		r.bad("engines", fmt.Sprint(len(file.Engines)), fmt.Sprintf("%d at most", maxEngines))
+		r.bad("engines", strconv.Itoa(len(file.Engines)), fmt.Sprintf("%d at most", maxEngines))
 	}
 	var out Engines
 	for _, name := range slices.Sorted(maps.Keys(file.Engines)) {
@@ -239,7 +240,7 @@ func (r *engineReader) roles(at string, e *Engine) {
 			e.TTS.SampleRate = 24000
 		}
 		if !slices.Contains([]int{8000, 16000, 22050, 24000, 44100, 48000}, e.TTS.SampleRate) {
-			r.bad(at+".tts.sample_rate", fmt.Sprint(t.SampleRate), "8000, 16000, 22050, 24000, 44100 or 48000")
+			r.bad(at+".tts.sample_rate", strconv.Itoa(t.SampleRate), "8000, 16000, 22050, 24000, 44100 or 48000")
 		}
 		r.named(at+".tts.model", &e.TTS.Model, map[string]string{EngineOpenAI: "gpt-4o-mini-tts", EngineElevenLabs: "eleven_flash_v2_5"}[e.Kind])
 		r.named(at+".tts.voice", &e.TTS.Voice, map[string]string{EngineOpenAI: "alloy"}[e.Kind])
@@ -259,7 +260,7 @@ func (r *engineReader) deadline(name string, ms, usual int) int {
 		return usual
 	}
 	if ms < minDeadline || ms > maxDeadline {
-		r.bad(name, fmt.Sprint(ms), fmt.Sprintf("a whole number of milliseconds from %d to %d", minDeadline, maxDeadline))
+		r.bad(name, strconv.Itoa(ms), fmt.Sprintf("a whole number of milliseconds from %d to %d", minDeadline, maxDeadline))
 	}
 	return ms
 }
@@ -275,7 +276,8 @@ func (r *engineReader) named(name string, to *string, usual string) {
 
 // key is the secret that an engine asks for.
 func (r *engineReader) key(at string, w writtenEngine) Secret {
-	value, err := "", error(nil)
+	var value string
+	var err error
 	switch {
 	case w.KeyFile != "" && w.KeyEnv != "":
 		r.bad(at+".key_env", w.KeyEnv, "empty beside key_file")

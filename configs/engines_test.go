@@ -74,11 +74,9 @@ func TestWhatIsWrongWithEnginesIsToldAtOnce(t *testing.T) {
 		`- a`: {"is no YAML map"},
 	} {
 		_, err := configs.ReadEngines(enginesFile(t, text), nil)
-		if !assert.Error(t, err, text) {
-			continue
-		}
+		require.Error(t, err, text)
 		for _, w := range wanted {
-			assert.ErrorContains(t, err, w, text)
+			require.ErrorContains(t, err, w, text)
 		}
 		assert.NotContains(t, err.Error(), "pass")
 	}

@@ -45,7 +45,7 @@ type EventFilters struct {
 	Numbers     []string    `json:"numbers,omitempty" nullable:"false" maxItems:"100" doc:"Telephone numbers, E.164, one of which the call or message comes from or goes to."`
 }
 
-// Empty: every event passes.
+// Empty says that every event passes.
 func (f *EventFilters) Empty() bool {
 	return f == nil || len(f.AgentIDs)+len(f.CampaignIDs)+len(f.Directions)+len(f.Numbers) == 0
 }

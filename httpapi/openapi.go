@@ -74,8 +74,8 @@ func (s *Server) finishDocument() {
 		"api_key": {Type: "http", Scheme: "bearer", Description: "An API key: svc_sk_live_… or svc_sk_test_…"},
 		"token":   {Type: "http", Scheme: "bearer", BearerFormat: "JWT", Description: "A token of POST /v1/auth/token, for the users of your pages."},
 		"oauth": {Type: "oauth2", Description: "On the plan enterprise.", Flows: &huma.OAuthFlows{
-			AuthorizationCode: &huma.OAuthFlow{AuthorizationURL: "/oauth/authorize", TokenURL: "/oauth/token", Scopes: scopes()},
-			ClientCredentials: &huma.OAuthFlow{TokenURL: "/oauth/token", Scopes: scopes()},
+			AuthorizationCode: &huma.OAuthFlow{AuthorizationURL: "/oauth/authorize", TokenURL: "/oauth/token", Scopes: scopes()}, //nolint:gosec // a path
+			ClientCredentials: &huma.OAuthFlow{TokenURL: "/oauth/token", Scopes: scopes()},                                       //nolint:gosec // a path
 		}},
 	}
 	integer := &huma.Schema{Type: huma.TypeInteger}

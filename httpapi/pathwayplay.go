@@ -113,6 +113,25 @@ func (s *Server) playRoutes(tag, path string) {
 	}, s.replayCall)
 }
 
+// recalled answers for the model: from memory as far as that goes, then by
+// asking it. All answers are told to out.
+func (s *Server) recalled(ctx context.Context, p domain.Principal, script *domain.Script, play *pathway.Play, memory []ChatModelAnswer, out *ChatAnswer) func(pathway.Think) ([]string, pathway.Answered) {
+	return func(t pathway.Think) ([]string, pathway.Answered) {
+		var a ChatModelAnswer
+		if len(memory) > 0 {
+			a, memory = memory[0], memory[1:]
+		} else {
+			a = s.asked(ctx, p, script, play, t)
+		}
+		out.Answers = append(out.Answers, a)
+		end := pathway.Answered{Failed: a.Failed}
+		for _, c := range a.Calls {
+			end.Calls = append(end.Calls, pathway.Called(c))
+		}
+		return a.Sentences, end
+	}
+}
+
 func (s *Server) chat(ctx context.Context, p domain.Principal, in *struct {
 	One
 	Body ChatRequest
@@ -134,21 +153,7 @@ func (s *Server) chat(ctx context.Context, p domain.Principal, in *struct {
 	}
 	out := ChatAnswer{Object: "pathway_chat", PathwayID: w.ID, PathwayVersion: w.Version, Understood: true, Answers: []ChatModelAnswer{}}
 	play := pathway.Play{State: pathway.New(script, in.Body.Variables)}
-	memory := in.Body.Answers
-	play.Model = func(t pathway.Think) ([]string, pathway.Answered) {
-		var a ChatModelAnswer
-		if len(memory) > 0 {
-			a, memory = memory[0], memory[1:]
-		} else {
-			a = s.asked(ctx, p, &script, &play, t)
-		}
-		out.Answers = append(out.Answers, a)
-		end := pathway.Answered{Failed: a.Failed}
-		for _, c := range a.Calls {
-			end.Calls = append(end.Calls, pathway.Called(c))
-		}
-		return a.Sentences, end
-	}
+	play.Model = s.recalled(ctx, p, &script, &play, in.Body.Answers, &out)
 	dos := play.Begin()
 	for i, input := range in.Body.Inputs {
 		if play.State.Over() {

@@ -100,7 +100,7 @@ func TestACallIsReplayedThroughAPathway(t *testing.T) {
 func TestAChatAsksTheModelOnceForEachAnswer(t *testing.T) {
 	d := open(t, httpapi.Config{})
 	asked := 0
-	d.fake.model = func(brief string, t2 pathway.Think) ([]string, pathway.Answered) {
+	d.model = func(brief string, t2 pathway.Think) ([]string, pathway.Answered) {
 		asked++
 		assert.Contains(t, brief, "Orders of Ada.")
 		switch last := t2.History[len(t2.History)-1]; last.Text {

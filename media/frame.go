@@ -212,7 +212,7 @@ func (s *Session) next(right []byte) {
 
 // played fills a frame with the clip or the feed that plays, as far as there is any.
 func (s *Session) played(right []byte) (n int) {
-	over := false
+	var over bool
 	if f := s.play.feed; f != nil {
 		n, over = f.fill(right, s.play.at, s.play.dry)
 		s.play.dry = n < len(right)

@@ -186,7 +186,8 @@ func TestWhateverAModelDoesTheCallerHearsSomethingAndTheRecordSaysWhy(t *testing
 		"it hangs":          {mindAnswer{hangs: true}, "play O", conversation.Fault{}}, // "One moment, please."
 		"it fails half-way": {mindAnswer{say: []string{"Half."}, failed: "stalled"}, "play H", conversation.Fault{Stage: "llm", Code: "stalled", Message: "stalled"}},
 		"it calls what is not offered": {
-			mindAnswer{say: []string{"Well."}, calls: []pathway.Called{{ID: "1", Name: "rm"}}}, "play W",
+			mindAnswer{say: []string{"Well."}, calls: []pathway.Called{{ID: "1", Name: "rm"}}},
+			"play W",
 			conversation.Fault{Stage: "llm", Code: "tool_refused", Message: "the model called rm at node talk: there is no such tool here", Recovered: true},
 		},
 	} {
@@ -256,7 +257,8 @@ func TestAnotherAgentGoesOn(t *testing.T) {
 		script := domain.Script{Language: "en-US", AgentID: "agent_1", Pathway: domain.Pathway{
 			Start: "hello",
 			Nodes: []domain.Node{
-				{ID: "hello", Type: domain.NodeSay, Prompt: "Ann here."}, {ID: "on", Type: domain.NodeAgent, AgentID: id},
+				{ID: "hello", Type: domain.NodeSay, Prompt: "Ann here."},
+				{ID: "on", Type: domain.NodeAgent, AgentID: id},
 				{ID: "sorry", Type: domain.NodeEnd, Prompt: "Nobody."},
 			},
 			Edges: []domain.Edge{to("hello", "on", domain.EdgeAlways, ""), to("on", "sorry", domain.EdgeElse, "")},

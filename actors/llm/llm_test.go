@@ -160,7 +160,7 @@ func TestWhatATenantNamesIsGuarded(t *testing.T) {
 	assert.Equal(t, "unreachable", f.Code)
 	assert.Empty(t, s.Asked())
 	_, err = client().Ask(t.Context(), nil, hello(), nil, nil)
-	assert.True(t, errors.As(err, &f))
+	assert.ErrorAs(t, err, &f)
 }
 
 func TestSentencesAreCutWhereTheyEnd(t *testing.T) {

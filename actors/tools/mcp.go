@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/callboard/callboard/domain"
@@ -48,7 +49,7 @@ func (c *Client) callMCP(ctx context.Context, t *domain.Tool, arguments map[stri
 	s := &session{client: c, tool: t.MCP}
 	defer s.leave(context.WithoutCancel(ctx))
 	var welcome struct {
-		Version string `json:"protocolVersion"`
+		Version string `json:"protocolVersion"` //nolint:tagliatelle // as the protocol has it
 	}
 	err := s.ask(ctx, 1, "initialize", map[string]any{
 		"protocolVersion": mcpVersion, "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": agentName, "version": "1"},
@@ -65,8 +66,8 @@ func (c *Client) callMCP(ctx context.Context, t *domain.Tool, arguments map[stri
 			Type string `json:"type"`
 			Text string `json:"text"`
 		} `json:"content"`
-		Structured json.RawMessage `json:"structuredContent"`
-		IsError    bool            `json:"isError"`
+		Structured json.RawMessage `json:"structuredContent"` //nolint:tagliatelle // as the protocol has it
+		IsError    bool            `json:"isError"`           //nolint:tagliatelle // as the protocol has it
 	}
 	if err = s.ask(ctx, 2, "tools/call", map[string]any{"name": t.Name, "arguments": arguments}, &result); err != nil {
 		return "", err
@@ -191,7 +192,7 @@ func answerIn(text []byte, id int, into any) (answered bool, err error) {
 	if json.Unmarshal(text, &a) != nil {
 		return false, errors.New("its server answered no JSON")
 	}
-	if string(a.ID) != fmt.Sprint(id) {
+	if string(a.ID) != strconv.Itoa(id) {
 		return false, nil
 	}
 	if a.Error != nil {

@@ -153,8 +153,8 @@ func prove(ctx context.Context, cfg *configs.Config, backup string) (string, err
 		return "", err
 	}
 	recorded, missing, err := actors.MissingRecordings(ctx, v.store, func(workspace, name string) bool {
-		_, err := os.Stat(filepath.Join(backup, backupBlobs, workspace, name))
-		return err == nil
+		_, gone := os.Stat(filepath.Join(backup, backupBlobs, workspace, name))
+		return gone == nil
 	})
 	if err != nil {
 		return "", err
@@ -181,7 +181,7 @@ func trialOf(from, to string) error {
 		}
 		text, err := os.ReadFile(source) //nolint:gosec // of a backup
 		if err == nil {
-			err = os.WriteFile(target, text, 0o600)
+			err = os.WriteFile(target, text, 0o600) //nolint:gosec // in the folder of the trial
 		}
 		if err != nil {
 			return err

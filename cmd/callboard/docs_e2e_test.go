@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/actors/llm/llmtest"
-
 	"github.com/callboard/callboard/sip/siptest"
 )
 

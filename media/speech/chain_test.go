@@ -137,13 +137,15 @@ func all(t *testing.T, u speech.Utterance) string {
 		clip, _, _ = u.Feed.Wait(t.Context(), 0)
 	}
 	out := ""
+	var outSb140 strings.Builder
 	for i := 400; i < len(clip); i += 800 {
 		if c := clip[i]; c == 0xFF {
-			out += "_"
+			outSb140.WriteString("_")
 		} else {
-			out += string(rune(c))
+			outSb140.WriteString(string(rune(c)))
 		}
 	}
+	out += outSb140.String()
 	return out
 }
 

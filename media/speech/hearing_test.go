@@ -99,7 +99,7 @@ func TestATurnThatOneEngineDoesNotUnderstandIsHeardByTheNext(t *testing.T) {
 				h := <-got
 				assert.Equal(t, c.after, time.Since(start))
 				assert.Equal(t, c.text, h.Text)
-				assert.NoError(t, h.Err)
+				require.NoError(t, h.Err)
 				var f told
 				for _, x := range h.Faults {
 					f.hear(x)
@@ -133,7 +133,7 @@ func TestWhereNobodyUnderstandsItTheTurnEndsWithAnError(t *testing.T) {
 			s.Write(make([]byte, 80))
 			s.End()
 			h := <-got
-			assert.Error(t, h.Err)
+			require.Error(t, h.Err)
 			assert.True(t, h.Final)
 			var f told
 			for _, fault := range h.Faults {

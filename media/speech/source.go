@@ -39,8 +39,13 @@ func Why(err error) string {
 		err  error
 		code string
 	}{
-		{ErrSlow, "engine_slow"}, {ErrUnheard, "engine_slow"}, {ErrStalled, "engine_stalled"}, {ErrSilent, "engine_silent"},
-		{ErrEndless, "engine_garbage"}, {ErrGarbage, "engine_garbage"}, {ErrRefused, "engine_refused"},
+		{ErrSlow, "engine_slow"},
+		{ErrUnheard, "engine_slow"},
+		{ErrStalled, "engine_stalled"},
+		{ErrSilent, "engine_silent"},
+		{ErrEndless, "engine_garbage"},
+		{ErrGarbage, "engine_garbage"},
+		{ErrRefused, "engine_refused"},
 	} {
 		if errors.Is(err, w.err) {
 			return w.code

@@ -50,9 +50,9 @@ func Backup(ctx context.Context, from, to string) (blobs int, bytes int64, err e
 
 func linkOrCopy(from, to string) (size int64, err error) {
 	if err = os.Link(from, to); err == nil {
-		at, err := os.Stat(to)
-		if err != nil {
-			return 0, err
+		at, unseen := os.Stat(to)
+		if unseen != nil {
+			return 0, unseen
 		}
 		return at.Size(), nil
 	}

@@ -138,7 +138,7 @@ func (t *turn) run(ctx context.Context, address string) {
 
 // talk sends the sound and gathers the words until the far end has told all.
 func (t *turn) talk(ctx context.Context, address string) (text string, confidence float64, err error) {
-	conn, answer, err := websocket.Dial(ctx, address, &websocket.DialOptions{
+	conn, answer, err := websocket.Dial(ctx, address, &websocket.DialOptions{ //nolint:bodyclose // the library has read and closed it
 		HTTPClient: t.of.Client, HTTPHeader: http.Header{"Authorization": {"Token " + t.of.Key}},
 	})
 	if err != nil {

@@ -65,7 +65,7 @@ func (s *Server) deepgram(w http.ResponseWriter, r *http.Request) {
 		}
 		if kind == websocket.MessageBinary {
 			if len(sound) == 0 {
-				switch f {
+				switch f { //nolint:exhaustive // the others are well here
 				case Garbage:
 					_ = conn.Write(ctx, websocket.MessageText, []byte("<html>"))
 				case Drops:
@@ -98,7 +98,7 @@ func (s *Server) deepgram(w http.ResponseWriter, r *http.Request) {
 // binary with its number of bytes), "< " before what it is answered. It returns its address.
 func Transcript(t *testing.T, path string, request func(r *http.Request)) string {
 	t.Helper()
-	file, err := os.ReadFile(path) //nolint:gosec // of the test
+	file, err := os.ReadFile(path)
 	require.NoError(t, err)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		request(r)
@@ -136,7 +136,8 @@ func expect(t *testing.T, conn *websocket.Conn, line string) bool {
 	got := 0
 	for {
 		kind, b, err := conn.Read(t.Context())
-		if !assert.NoError(t, err, line) {
+		if err != nil {
+			assert.Fail(t, "nothing more came", "%s: %v", line, err) // beside the test
 			return false
 		}
 		if kind == websocket.MessageText {

@@ -141,7 +141,7 @@ func TestEnginesThatMisbehaveAreErrorsWithoutTheKey(t *testing.T) {
 			cancel()
 			require.Error(t, err, "%s %s", name, fault)
 			if want != nil {
-				assert.ErrorIs(t, err, want, "%s %s", name, fault)
+				require.ErrorIs(t, err, want, "%s %s", name, fault)
 			}
 			assert.NotContains(t, err.Error(), enginetest.Key, name)
 			assert.Equal(t, fault == enginetest.Drops || fault == enginetest.Stalls, got > 1000, "%s %s: %d", name, fault, got)
