@@ -80,7 +80,7 @@ func (c *Client) GetKey(ctx context.Context, id string, options ...Option) (*API
 	return send[APIKey](ctx, c, "GET", "/v1/api-keys/"+url.PathEscape(id), nil, nil, options)
 }
 
-// UpdateKey: Change the addresses or the name of an API key.
+// UpdateKey: Change the addresses or the name of an API key, or adopt it.
 //
 // PUT /v1/api-keys/{id}
 func (c *Client) UpdateKey(ctx context.Context, id string, body *KeyChange, options ...Option) (*APIKey, error) {
@@ -121,6 +121,8 @@ type APIKey struct {
 
 // KeyChange is sent to the service.
 type KeyChange struct {
+	// true, by an operator key: the key has no parent any more, and outlives the one that made it. A key whose parent is revoked or expired has died with it.
+	Adopt *bool `json:"adopt,omitempty"`
 	// [] lets every address in.
 	AllowedIPs []string `json:"allowed_ips,omitzero"`
 	// Yours: up to 50 keys with text. Shown in answers, never read by the service.

@@ -2,7 +2,6 @@ package llm_test
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"os"
 	"strings"

@@ -1,7 +1,6 @@
 package deepgram_test
 
 import (
-	"errors"
 	"net/http"
 	"testing"
 
