@@ -238,7 +238,11 @@ func TestWhatAPathwayNamesStaysAndWhatTakesAnEngineIsRefused(t *testing.T) {
 	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(d.DeletePathway(ctx, p, kept.ID)))
 	thinks, err := d.CreateAgent(ctx, p, &domain.Agent{Name: "b", SystemPrompt: "You are a receptionist."})
 	require.NoError(t, err)
-	for param, agent := range map[string]string{"pathway_id": a.ID, "agent_id": thinks.ID} {
+	talks, err := d.CreatePathway(ctx, p, &domain.Pathway{Name: "t", Start: "a", Nodes: []domain.Node{{ID: "a", Type: domain.NodeConverse, Prompt: "Help the caller."}}})
+	require.NoError(t, err)
+	talker, err := d.CreateAgent(ctx, p, &domain.Agent{Name: "c", PathwayID: talks.ID})
+	require.NoError(t, err)
+	for param, agent := range map[string]string{"pathway_id": talker.ID, "agent_id": thinks.ID} {
 		_, err = d.PlaceCall(ctx, p, ask.NewCall{To: number(1, 1, "00"), AgentID: agent, RingTimeout: time.Second, MaxDuration: time.Second})
 		require.ErrorAs(t, err, &refused)
 		assert.Equal(t, []any{domain.CodeNoEngine, param}, []any{refused.Code, refused.Param})
