@@ -35,7 +35,7 @@ func hostile() map[string]struct {
 		"From without tag":          {callUs("From: <sip:a@b>"), "SIP/2.0 400"},
 		"oversized name":            {callUs("Call-ID: " + strings.Repeat("x", 300)), "SIP/2.0 400"},
 		"method unknown":            {ask("JUMP"), "SIP/2.0 501"},
-		"method not served":         {ask("MESSAGE"), "SIP/2.0 405"},
+		"method not served":         {ask("PUBLISH"), "SIP/2.0 405"},
 		"scheme":                    {callUs("INVITE mailto:a SIP/2.0"), "SIP/2.0 416"},
 		"hops used up":              {callUs("Max-Forwards: 0"), "SIP/2.0 483"},
 		"extension required":        {callUs("Require: 100rel, x-foo"), "SIP/2.0 420"},

@@ -207,7 +207,13 @@ func TestSentencesFollowEachOtherAndTheNextIsMadeMeanwhile(t *testing.T) {
 
 func TestWhoeverStopsListeningEndsTheWorkOfTheEngine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		x := &script{does: []func(context.Context, speech.Request, func([]byte)) error{stalls, hangs}}
+		first := func(ctx context.Context, r speech.Request, out func([]byte)) error { // both are asked for at once
+			if strings.HasPrefix(r.Text, "anna") {
+				return stalls(ctx, r, out)
+			}
+			return hangs(ctx, r, out)
+		}
+		x := &script{does: []func(context.Context, speech.Request, func([]byte)) error{first, first}}
 		var f told
 		v := voiceOf(t, x)
 		u, err := v.Begin(t.Context(), speech.Request{Text: "anna. berta."}, f.hear)
