@@ -34,6 +34,13 @@ func (s *stages) pressed(mark time.Duration) {
 	s.open, s.text, s.now = true, time.Now(), domain.TurnLatency{Input: domain.InputDTMF, AtMs: mark.Milliseconds()}
 }
 
+// thought notes how long a language model took for its first word.
+func (s *stages) thought(first time.Duration) {
+	if s.open {
+		s.now.LLMFirstTokenMs = first.Milliseconds()
+	}
+}
+
 // sounds ends the turn: the agent's answer is heard. asked is when it was given
 // to be spoken.
 func (s *stages) sounds(now, asked time.Time) {

@@ -207,6 +207,7 @@ func (c *Conversation) sentence(ctx actor.Context, m sentence) {
 		if c.thinking.first == 0 {
 			c.thinking.first = max(m.first, time.Millisecond)
 			c.thinking.uncredited = true
+			c.stages.thought(c.thinking.first)
 		}
 		c.step(ctx, pathway.Sentence{Round: m.round, Text: m.text})
 	}

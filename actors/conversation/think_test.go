@@ -151,6 +151,10 @@ func TestTheFirstSentenceSoundsWhileTheModelStillThinks(t *testing.T) {
 	assert.Equal(t, int64(250), all[2].FirstTokenMs)
 	assert.Equal(t, []domain.Passage{{KnowledgeBaseID: "kb_1", SourceID: "src_1", Name: "hours"}}, all[2].Sources)
 	assert.Zero(t, all[3].FirstTokenMs)
+	over, ok := heard[len(heard)-1].(conversation.Finished)
+	require.True(t, ok)
+	require.Len(t, over.Turns, 1)
+	assert.Equal(t, int64(250), over.Turns[0].LLMFirstTokenMs, "of the answer's time, the model's part")
 	assert.Contains(t, m.asked[0].Brief, "Talk")
 }
 

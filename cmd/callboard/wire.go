@@ -337,11 +337,7 @@ func (s *service) tree(more extras) error {
 		calledBy = s.phones.Addr
 		testCall = s.testCall
 	}
-	named, err := configs.ReadEngines(s.cfg.EnginesFile, os.Environ())
-	if err != nil {
-		return err
-	}
-	s.models = modelsOf(&named)
+	s.models = modelsOf(&with.file)
 	trunks := s.egress(more)
 	trunks.AnyPort = true
 	s.node = actors.New(actors.Config{
@@ -417,7 +413,7 @@ func (s *service) doors(run context.Context) error {
 	}
 	s.http = httpapi.New(httpapi.Config{
 		Log: s.log, PublicURL: s.cfg.BaseURL(netip.MustParseAddrPort(s.ln.Addr().String())), TrustedProxies: s.cfg.TrustedProxies,
-		Certificate: certificate, Version: version, Ears: s.ears != nil, Observe: s.meters.Request,
+		Certificate: certificate, Version: version, Ears: s.ears != nil, Text: s.ears != nil && s.ears.Transcribes("en-US"), Observe: s.meters.Request,
 	}, portsOf(d))
 	go func() { s.ended <- s.http.Serve(s.ln) }()
 	var err error
