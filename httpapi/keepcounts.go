@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -147,7 +148,8 @@ func (k *keeper) keep(ctx context.Context) {
 	}
 }
 
-// flush writes what has changed. What cannot be written now is tried again.
+// flush writes what has changed. What cannot be written now is tried again, but
+// for a workspace that is not ours any more.
 func (k *keeper) flush(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, keepLimit)
 	defer cancel()
@@ -157,7 +159,12 @@ func (k *keeper) flush(ctx context.Context) {
 	k.mu.Unlock()
 	defer close(written)
 	for id := range dirty {
-		if err := k.windows.KeepRateWindows(ctx, k.countsOf(id)); err != nil {
+		err := k.windows.KeepRateWindows(ctx, k.countsOf(id))
+		if errors.Is(err, domain.ErrFenced) { // the workspace was deleted, or is another process's
+			k.read.Delete(id)
+			continue
+		}
+		if err != nil {
 			k.log.Debug("what is used of the rate limits could not be kept; trying again", slog.String("workspace_id", id), slog.Any("error", err))
 			k.mark(id)
 		}

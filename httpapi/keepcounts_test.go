@@ -15,9 +15,11 @@ import (
 
 // windows keep counts as a store does.
 type windows struct {
-	mu   sync.Mutex
-	rows map[string]domain.RateWindows
-	down error
+	mu    sync.Mutex
+	rows  map[string]domain.RateWindows
+	down  error // of reading and writing
+	lost  error // of writing
+	asked int   // writings
 }
 
 func (w *windows) RateWindows(_ context.Context, id string) (domain.RateWindows, error) {
@@ -29,8 +31,12 @@ func (w *windows) RateWindows(_ context.Context, id string) (domain.RateWindows,
 func (w *windows) KeepRateWindows(_ context.Context, row *domain.RateWindows) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.asked++
 	if w.down != nil {
 		return w.down
+	}
+	if w.lost != nil {
+		return w.lost
 	}
 	if w.rows == nil {
 		w.rows = make(map[string]domain.RateWindows)
@@ -89,4 +95,19 @@ func TestWithoutWhatWasUsedNobodyIsLetIn(t *testing.T) {
 	d.windows.down = nil
 	d.windows.mu.Unlock()
 	d.must(200, "GET", "/v1/agents", "operator", nil)
+}
+
+func TestNothingIsKeptOfAWorkspaceThatIsGone(t *testing.T) {
+	d := open(t, httpapi.Config{})
+	d.limited(20, 10)
+	d.windows.lost = domain.ErrFenced
+	asked := func() int {
+		d.windows.mu.Lock()
+		defer d.windows.mu.Unlock()
+		return d.windows.asked
+	}
+	require.Equal(t, 1, d.passed(1))
+	require.Eventually(t, func() bool { return asked() == 1 }, 10*time.Second, time.Millisecond)
+	require.NoError(t, d.server.Shutdown(t.Context())) // which writes what is still to be written
+	assert.Equal(t, 1, asked(), "it is not tried again")
 }

@@ -138,6 +138,9 @@ func (s *Shares) Next() (workspace, endpoint string, ok bool) {
 			workspace, endpoint, ok = t.id, e.id, true
 			continue
 		}
+		if t.used > 0 && t.used >= s.free {
+			break // nor may those behind it, who have as many or more
+		}
 		heap.Pop(&s.waiting)
 		passed = append(passed, t)
 	}
