@@ -21,7 +21,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -457,46 +456,5 @@ func BenchmarkDeliveries(b *testing.B) {
 	f := newFarm(b, r.patient(b, loopback(b), time.Minute), b.N, r.URL+"/ok")
 	for f.states(0)[domain.DeliveryDelivered] < b.N {
 		time.Sleep(20 * time.Millisecond)
-	}
-}
-
-// TestConnectionsAreUsedAgain counts the TLS handshakes that a receiver sees.
-func TestConnectionsAreUsedAgain(t *testing.T) {
-	t.Parallel()
-	const events = 600
-	for _, http2 := range []bool{false, true} {
-		var handshakes, resumed atomic.Int32
-		protocols := make(chan string, events)
-		r := newReceiver(t, http2)
-		counted := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-			protocols <- req.Proto
-			_, _ = io.Copy(w, req.Body)
-		}))
-		counted.EnableHTTP2 = http2
-		counted.TLS = &tls.Config{Certificates: r.TLS.Certificates, VerifyConnection: func(s tls.ConnectionState) error {
-			handshakes.Add(1)
-			if s.DidResume {
-				resumed.Add(1)
-			}
-			return nil
-		}}
-		counted.StartTLS()
-		t.Cleanup(counted.Close)
-		client := r.patient(t, loopback(t), time.Minute)
-		f := newFarm(t, client, events, counted.URL)
-		want := map[domain.DeliveryState]int{domain.DeliveryDelivered: events}
-		require.Eventually(t, func() bool { return assert.ObjectsAreEqual(want, f.states(0)) }, time.Minute, 20*time.Millisecond)
-		protocol, most := "HTTP/1.1", int32(events/4) // several for each request at once: one is made while another comes free
-		if http2 {
-			protocol, most = "HTTP/2.0", events/20 // those of before the first handshake, and after a pause of a slow machine
-		}
-		assert.LessOrEqual(t, handshakes.Load(), most, protocol)
-		for range events {
-			assert.Equal(t, protocol, <-protocols)
-		}
-		assert.Equal(t, 200, post(t, client, counted.URL).Status)
-		client.Close()
-		assert.Equal(t, 200, post(t, client, counted.URL).Status)
-		assert.Positive(t, resumed.Load(), "a connection that is made again takes up the session of the one before")
 	}
 }
