@@ -350,6 +350,7 @@ func (u *UserAgent) answer(m *message, code int, tag string, extra []Header, bod
 	if m.method == methodOptions {
 		w.header("Allow", allow)
 		w.header("Accept", contentSDP)
+		w.header("Supported", supported) // RFC 3261 11.2
 	}
 	if u.cfg.UserAgent != "" && code >= 200 {
 		w.header("Server", u.cfg.UserAgent)

@@ -319,6 +319,7 @@ func theirs() map[string]called {
 		"uac-session-refresh":         {answer, nil, "Ended"},
 		"uac-bye-glare":               {then(func(l *leg) { l.d.Bye(16, "") }), nil, "Ended"},
 		"uac-routes":                  {answer, play{"Reoffer 1": bye}, "Reoffer Ended"},
+		"uac-strict":                  {then(func(l *leg) { l.d.Bye(16, "") }), nil, "Ended"},
 		"uac-refer":                   {then(referAttended), nil, "Ended"},
 		"uac-refers": {answer, play{"Referred 1": func(l *leg, e sip.Event) {
 			r := e.(sip.Referred)

@@ -168,3 +168,19 @@ func TestSIPpCallsUs(t *testing.T) { //nolint:tparallel // beside its own cases 
 		})
 	}
 }
+
+func TestSIPpIsToldWhetherWeLive(t *testing.T) {
+	t.Parallel()
+	ua := served(t, func(_ *sip.Config, ua *sip.UserAgent) {
+		if ua != nil {
+			ua.OnInvite(func(i *sip.Incoming) { i.Reject(486, 0) })
+		}
+	})
+	for _, network := range []string{"udp", "tcp"} {
+		runSIPp(t, "uac-options", network, "-m", "1", "-s", "+15551000", ua.Addr(network).String()).finished(t)
+	}
+	ua.Drain()
+	for _, network := range []string{"udp", "tcp"} {
+		runSIPp(t, "uac-options-draining", network, "-m", "1", "-s", "+15551000", ua.Addr(network).String()).finished(t)
+	}
+}

@@ -147,9 +147,6 @@ func dial(v *vessel, sound Sound, phone Phone, o media.Options, in sip.Invite) (
 
 // take opens the sound of a call that came in and describes it.
 func (c *call) take(ctx actor.Context) {
-	if c.script.Inbound.Answer == answerRing || c.script.Inbound.Answer == "" {
-		c.in.Ring()
-	}
 	c.reached = true
 	o, sound, v, offer := c.options(ctx), c.cfg.Sound, c.vessel, c.in.Body
 	mailbox.Work(ctx, dialLimit, func(context.Context) any {

@@ -34,6 +34,8 @@ func (c *call) letRing(ctx actor.Context, body []byte) {
 	switch s := c.vessel.sound(); {
 	case c.script.Inbound.Answer == answerDirect || c.hangup:
 		wait = 0
+	case c.script.Inbound.Answer == answerRing || c.script.Inbound.Answer == "":
+		c.in.Ring() // whose offer is refused hears no ringing
 	case c.script.Inbound.Answer == answerEarly && s != nil:
 		s.Hold(c.cfg.ringback)
 		s.Early()

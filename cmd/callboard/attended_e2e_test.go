@@ -1,6 +1,8 @@
 package main_test
 
 import (
+	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -61,4 +63,88 @@ func TestTheAgentIsTheTargetOfATransferBetweenTwoPhones(t *testing.T) {
 	assert.Equal(t, []any{"completed", "remote_hangup"}, []any{call["status"], call["ended_reason"]})
 	assert.Len(t, call["legs"], 2, "one call, two far ends one after the other")
 	assert.Len(t, s.api("GET", "/v1/calls?direction=inbound", nil)["data"], 1)
+}
+
+var (
+	phoneCalls = regexp.MustCompile(`(?m)^INVITE [^\r]*\r?\n(?:[^\r\n]+\r?\n)*`)
+	fromTag    = regexp.MustCompile(`(?mi)^From:[^\r\n]*;tag=([^\s;]+)`)
+	toTag      = regexp.MustCompile(`(?mi)^To:[^\r\n]*;tag=([^\s;]+)`)
+	callIDs    = regexp.MustCompile(`(?mi)^Call-ID: *(\S+)`)
+	replacing  = regexp.MustCompile(`(?mi)^Replaces: *(\S+)`)
+)
+
+// dialog is the phone's first call that came in, as a Replaces names it that is
+// sent to the phone.
+func (p *phone) dialog() string {
+	p.t.Helper()
+	_, rest, _ := strings.Cut(p.log(), "INVITE sip:")
+	_, answer, answered := strings.Cut(rest, "SIP/2.0 200 ")
+	call, from, to := callIDs.FindStringSubmatch(rest), fromTag.FindStringSubmatch(rest), toTag.FindStringSubmatch(answer)
+	if !answered || call == nil || from == nil || to == nil {
+		return ""
+	}
+	return call[1] + ";to-tag=" + to[1] + ";from-tag=" + from[1]
+}
+
+// Two softphones: the one whom the agent called asks the other one first and then
+// hands the agent over, by REFER with Replaces of the call between the two. This
+// baresip reads no Replaces: what its user would see replaced he ends himself.
+func TestBaresipHandsTheAgentWithAttendanceToAnotherBaresip(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	s.api("POST", "/v1/webhooks", object{"url": s.receiver.url, "events": []string{"call.transferred"}})
+	first, second := baresip(t, "+12025550147"), baresip(t, "+12025550199")
+	s.trunkWith("+12025550147", first.port, "udp", nil)
+	s.trunkWith("+12025550199", second.port, "udp", nil)
+	id := s.outbound("+12025550147", s.branches(object{"accept_refer": true}), nil)
+	s.inProgress(id)
+	first.command("dial", "sip:+12025550199@127.0.0.1:"+strconv.Itoa(second.port))
+	var between string
+	s.await("the phones' own call", 20*time.Second, func() bool { between = second.dialog(); return between != "" })
+	first.command("line", "1") // back to the agent
+	first.command("transfer", "<sip:+12025550199@127.0.0.1?Replaces="+url.QueryEscape(between)+">")
+	s.await("the other has the agent", 30*time.Second, func() bool { return s.handed(id)["status"] == "completed" })
+	asked := replacing.FindStringSubmatch(second.log())
+	require.NotNil(t, asked, "the service says what its call replaces")
+	assert.Equal(t, between, asked[1])
+	s.await("the first has left", 20*time.Second, func() bool {
+		legs := s.api("GET", "/v1/calls/"+id, nil)["legs"].([]any)
+		return len(legs) == 2 && legs[0].(object)["ended_at"] != nil
+	})
+	assert.Equal(t, []any{"attended", "remote", "+12025550199"}, []any{s.handed(id)["mode"], s.handed(id)["by"], s.handed(id)["to"]})
+	assert.Equal(t, "in_progress", s.api("GET", "/v1/calls/"+id, nil)["status"])
+	first.command("hangup", "") // the call between the two
+	s.await("the end of the call that was replaced", 20*time.Second, func() bool { return strings.Contains(second.log(), "BYE sip:") })
+	second.press("7")
+	call := s.ended(id, 30*time.Second)
+	assert.Equal(t, "confirmed", call["disposition"], "the agent hears the other phone: %v", call)
+	s.await("the events", 10*time.Second, func() bool { return len(s.told()) >= 2 })
+	assert.Equal(t, []string{"attended in_progress", "attended completed"}, s.told())
+}
+
+// The agent asks the one phone and then sends the other one there: the service
+// is out of the call, and the two talk.
+func TestTheAgentHandsABaresipWithAttendanceToAnotherBaresip(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	first, second := baresip(t, "+12025550148"), baresip(t, "+12025550199")
+	s.trunkWith("+12025550148", first.port, "udp", nil)
+	s.trunkWith("+12025550199", second.port, "udp", nil)
+	id := s.outbound("+12025550148", s.patient("wait"), nil)
+	s.inProgress(id)
+	s.api("POST", "/v1/calls/"+id+"/transfer", object{"to": "+12025550199", "mode": "attended", "summary": "Ada is here."})
+	call := s.ended(id, 30*time.Second)
+	assert.Equal(t, []any{"completed", "transferred"}, []any{call["status"], call["ended_reason"]}, "%v", call)
+	h := s.handed(id)
+	assert.Equal(t, []any{"attended", "completed", "api"}, []any{h["mode"], h["status"], h["by"]})
+	referred := regexp.MustCompile(`(?mi)^Refer-To: *<[^>?]+\?Replaces=([^>]+)>`).FindStringSubmatch(first.log())
+	require.NotNil(t, referred, "REFER names the call to take over")
+	named, err := url.PathUnescape(referred[1])
+	require.NoError(t, err)
+	assert.Equal(t, second.dialog(), named, "which is ours with the other one, as he knows it")
+	s.await("the phones' own call", 20*time.Second, func() bool { return len(phoneCalls.FindAllString(second.log(), -1)) == 2 })
+	calls := phoneCalls.FindAllString(second.log(), -1)
+	assert.Contains(t, calls[1], "<sip:+12025550148@", "the first phone has called the second")
+	s.await("the end of our call to it", 20*time.Second, func() bool { return strings.Contains(second.log(), "BYE sip:") })
+	assert.Equal(t, 1, strings.Count(second.log(), "BYE sip:"), "the other goes on without us")
 }

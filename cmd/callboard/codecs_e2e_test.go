@@ -11,14 +11,7 @@ import (
 func TestBaresipSpeaksEncryptedAndWide(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	agent := s.agent(object{
-		"name": "wide", "start": "talk",
-		"nodes": []object{
-			{"id": "talk", "type": "say", "prompt": "Your visit is tomorrow at a quarter past nine in the morning, and please bring the letter of your doctor."},
-			{"id": "bye", "type": "end"},
-		},
-		"edges": []object{{"from": "talk", "to": "bye", "when": object{"type": "always"}}},
-	})
+	agent := s.brief()
 	for name, c := range map[string]struct {
 		number, codecs, encryption, srtp, codec string
 		status                                  string

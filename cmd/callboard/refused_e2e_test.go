@@ -1,0 +1,92 @@
+package main_test
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/sip/siptest"
+)
+
+func TestKeysOfSRTPAreToldTakenAndRefused(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	s.unlimited()
+	agent := s.hello()
+	takes, refuses := sipp(t, "uas-srtp", "-m", "1"), sipp(t, "uas-srtp-refused")
+	inClear := object{"srtp": "required", "srtp_keys_in_clear": true}
+	s.trunkWith("+12025550121", takes.port, "udp", inClear)
+	s.trunkWith("+12025550122", refuses.port, "udp", inClear)
+	for prefix, mode := range map[string]string{"1": "required", "2": "off", "3": "optional"} {
+		in := s.api("POST", "/v1/trunks", object{
+			"name": mode, "prefixes": []string{"+1999" + prefix}, "srtp": mode, "srtp_keys_in_clear": true,
+			"proxies": []object{{"host": "127.0.0.1", "port": siptest.Port(t), "transport": "udp"}},
+		})["id"]
+		s.api("POST", "/v1/phone-numbers", object{"number": "+1202555014" + prefix, "agent_id": agent, "trunk_id": in})
+	}
+
+	out, barred := s.outbound("+12025550121", agent, nil), s.outbound("+12025550122", agent, nil)
+	require.NoError(t, s.caller("uac-srtp", "+12025550141", "-d", "300"), "keys where they are demanded")
+	require.NoError(t, s.caller("uac-refused-488", "+12025550141"), "no keys where they are demanded")
+	require.NoError(t, s.caller("uac-srtp-refused", "+12025550142"), "keys where they are not spoken")
+	require.NoError(t, s.caller("uac-hangup", "+12025550142", "-d", "300"), "and none there")
+	require.NoError(t, s.caller("uac-srtp", "+12025550143", "-d", "300"), "keys where they may be")
+	require.NoError(t, s.caller("uac-hangup", "+12025550143", "-d", "300"), "and none there")
+
+	require.NoError(t, <-takes.done, "three suites, AEAD is chosen, BYE")
+	assert.Equal(t, "completed", s.ended(out, 30*time.Second)["status"])
+	call := s.ended(barred, 30*time.Second)
+	assert.Equal(t, []any{"failed", "media"}, []any{call["status"], call["ended_reason"]}, "%v", call)
+	assert.Equal(t, map[string]int{"12025550122": 2}, refuses.rung(), "once more with other codecs, and never in the clear")
+}
+
+func TestWhoeverIsAskedTooMuchIsAskedLater(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	p := sipp(t, "uas-429")
+	s.trunk("", p.port)
+	call := s.ended(s.outbound("+12025550123", s.hello(), nil), 30*time.Second)
+	assert.Equal(t, "completed", call["disposition"], "%v", call)
+	legs := call["legs"].([]any)
+	require.Len(t, legs, 2)
+	assert.Equal(t, []any{429.0, 200.0}, []any{legs[0].(object)["code"], legs[1].(object)["code"]})
+	lines := p.lines()
+	require.Len(t, lines, 2)
+	assert.GreaterOrEqual(t, lines[1].Ms-lines[0].Ms, 1900, "Retry-After is obeyed")
+}
+
+func TestAReferThatNeedsAProofOfItsSenderLeavesTheCaller(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	p := sipp(t, "uas-refer-429", "-m", "1")
+	s.trunk("", p.port)
+	id := s.outbound("+12025550123", s.patient("wait"), nil)
+	s.inProgress(id)
+	s.api("POST", "/v1/calls/"+id+"/transfer", object{"to": "+12025550199", "mode": "blind"})
+	s.await("the refusal", 20*time.Second, func() bool { return s.handed(id)["status"] == "failed" })
+	assert.Equal(t, "in_progress", s.api("GET", "/v1/calls/"+id, nil)["status"], "the caller is the agent's again")
+	steps := s.handed(id)["sip"].([]any)
+	assert.Equal(t, []any{"REFER", 429.0}, []any{steps[0].(object)["method"], steps[0].(object)["code"]})
+	s.api("POST", "/v1/calls/"+id+"/hangup", nil)
+	require.NoError(t, <-p.done)
+}
+
+func TestARedirectionIsNotFollowed(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	there := sipp(t, "uas-answer-logged")
+	moved := sipp(t, "uas-302", "-key", "contact", "127.0.0.1:"+strconv.Itoa(there.port))
+	s.trunk("", moved.port, there.port) // not even to a target that the trunk has
+	call := s.ended(s.outbound("+12025550123", s.hello(), nil), 30*time.Second)
+	assert.Equal(t, []any{"failed", "redirected"}, []any{call["status"], call["ended_reason"]}, "%v", call)
+	legs := call["legs"].([]any)
+	require.Len(t, legs, 1)
+	assert.InDelta(t, 302.0, legs[0].(object)["code"], 0)
+	assert.Empty(t, there.lines())
+	trace := strings.Join(s.said(call["id"].(string)), " ")
+	assert.True(t, strings.HasPrefix(trace, "INVITE") && strings.HasSuffix(trace, "302 ACK"), trace)
+}

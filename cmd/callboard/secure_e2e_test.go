@@ -1,0 +1,171 @@
+package main_test
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/sip/siptest"
+)
+
+// brief is an agent that says one sentence of five seconds.
+func (s *service) brief() string {
+	s.t.Helper()
+	return s.agent(object{
+		"name": "brief", "start": "talk",
+		"nodes": []object{
+			{"id": "talk", "type": "say", "prompt": "Your visit is tomorrow at a quarter past nine in the morning, and please bring the letter of your doctor."},
+			{"id": "bye", "type": "end"},
+		},
+		"edges": []object{{"from": "talk", "to": "bye", "when": object{"type": "always"}}},
+	})
+}
+
+// A carrier that takes TLS and SRTP only: its keys are told over TLS and nowhere
+// else, both ways, and whoever has none or another certificate gets no call.
+func TestBaresipTalksOverTLSWithTheKeysInIt(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := func(name string) string { return filepath.Join(dir, name) }
+	for _, who := range []string{"service", "phone", "stranger"} {
+		selfSigned(t, who, file(who+".pem"), file(who+".key"))
+		cert, err := os.ReadFile(file(who + ".pem"))
+		require.NoError(t, err)
+		key, err := os.ReadFile(file(who + ".key"))
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(file(who+".both"), append(cert, key...), 0o600))
+	}
+	s := prepare(t, "CALLBOARD_SIP_TLS_CERT="+file("service.pem"), "CALLBOARD_SIP_TLS_KEY="+file("service.key"), "CALLBOARD_SIP_TLS_CA_FILE="+file("phone.pem"))
+	secure := "127.0.0.1:" + strconv.Itoa(s.sip+1)
+	s.args = append(s.args, "--sip", "127.0.0.1:"+strconv.Itoa(s.sip)+",tls://"+secure)
+	s.start()
+	s.unlimited()
+	agent := s.brief()
+	// A phone listens for TLS beside its port.
+	phoneOf := func(who, number, encryption string) *phone {
+		return baresipAs(t, "<sip:"+number+"@127.0.0.1;transport=tls>;regint=0"+encryption,
+			"sip_certificate "+file(who+".both"), "sip_cafile "+file("service.pem"))
+	}
+	onlySecure := object{"srtp": "required"}
+	ring := func(who, encryption string) func(number string) *phone {
+		return func(number string) *phone {
+			p := phoneOf(who, number, encryption)
+			s.trunkWith(number, p.port+1, "tls", onlySecure)
+			return p
+		}
+	}
+
+	c := s.steady(agent, ring("phone", ";mediaenc=srtp-mand"))
+	c.sounds()
+	quality := c.record["quality"].(object)
+	assert.Zero(t, quality["packets_refused"])
+	assert.Equal(t, "0,0", c.report[3], "packets lost, by the phone's report")
+	for _, line := range []string{"INVITE sip:", "m=audio ", "RTP/SAVP", "a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:", ";transport=tls"} {
+		assert.Contains(t, c.phone.log(), line, "what came over TLS, as the phone shows it")
+	}
+
+	for number, p := range map[string]func(string) *phone{"+12025550135": ring("phone", ""), "+12025550136": ring("stranger", ";mediaenc=srtp-mand")} {
+		there := p(number)
+		call := s.ended(s.outbound(number, agent, nil), 60*time.Second)
+		assert.Equal(t, "failed", call["status"], "%v", call)
+		if number == "+12025550135" {
+			assert.Equal(t, "media", call["ended_reason"], "a phone without keys refuses a call that has to have them")
+		} else {
+			assert.Equal(t, "trunk_error", call["ended_reason"], "another certificate")
+			assert.NotContains(t, there.log(), "INVITE sip:", "nobody tells a stranger whom he calls, nor a key")
+		}
+	}
+
+	in := s.api("POST", "/v1/trunks", object{
+		"name": "in", "prefixes": []string{"+1999"}, "srtp": "required",
+		"proxies": []object{{"host": "127.0.0.1", "port": siptest.Port(t), "transport": "tls"}},
+	})["id"]
+	s.api("POST", "/v1/phone-numbers", object{"number": "+12025550142", "agent_id": agent, "trunk_id": in})
+	open := phoneOf("phone", "+12025550137", "")
+	open.command("dial", fmt.Sprintf("sip:+12025550142@%s;transport=tls", secure))
+	s.await("the refusal of a call in the clear", 20*time.Second, func() bool { return strings.Contains(open.log(), "488 Not Acceptable Here") })
+	p := phoneOf("phone", "+12025550138", ";mediaenc=srtp-mand")
+	p.command("dial", fmt.Sprintf("sip:+12025550142@%s;transport=tls", secure))
+	var came object
+	s.await("the phone's call", 30*time.Second, func() bool {
+		for _, raw := range s.list("/v1/calls?direction=inbound") {
+			if call := raw.(object); call["from"] == "+12025550138" {
+				came = call
+			}
+		}
+		return came["ended_at"] != nil
+	})
+	require.Equal(t, "completed", came["disposition"], "%v", came)
+	quality = came["quality"].(object)
+	assert.Greater(t, quality["packets_received"], 100.0)
+	assert.LessOrEqual(t, quality["packets_refused"], 2.0)
+	heard := p.kept("dec")
+	right := samples(t, s.recording(came["id"].(string)), 2)
+	require.Greater(t, len(heard), 3*rate)
+	assert.Greater(t, endOf(heard, right), 0.9, "what the phone heard is what we played")
+}
+
+// Of the three suites that are offered, a phone that knows them all takes the
+// first. A proxy that lets AEAD alone pass makes it take that.
+func TestBaresipOpensWhatIsSealedByAEAD(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	c := s.steady(s.brief(), func(number string) *phone {
+		p := baresipAs(t, "<sip:"+number+"@127.0.0.1>;regint=0;mediaenc=srtp-mand")
+		s.trunkWith(number, s.leavingOut(p.port, otherSuites), "udp", object{"srtp": "required", "srtp_keys_in_clear": true})
+		return p
+	})
+	answer := c.phone.log()
+	answer = answer[strings.Index(answer, "SIP/2.0 200"):]
+	assert.Contains(t, answer, "a=crypto:2 AEAD_AES_128_GCM inline:")
+	assert.NotContains(t, answer, "a=crypto:1")
+	c.sounds()
+	quality := c.record["quality"].(object)
+	assert.Zero(t, quality["packets_refused"])
+	assert.Greater(t, quality["packets_received"], 100.0)
+}
+
+var (
+	otherSuites = regexp.MustCompile(`a=crypto:\d+ AES_CM_\S+ [^\r\n]*\r\n`)
+	bodyLength  = regexp.MustCompile(`(?i)Content-Length: *\d+`)
+)
+
+// leavingOut is the port of a proxy that passes what the service sends to a
+// phone's port, without what the pattern finds in bodies, and back what comes
+// from there.
+func (s *service) leavingOut(port int, pattern *regexp.Regexp) int {
+	s.t.Helper()
+	conn, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: siptest.Port(s.t)})
+	require.NoError(s.t, err)
+	s.t.Cleanup(func() { _ = conn.Close() })
+	go func() {
+		b := make([]byte, 64<<10)
+		for {
+			n, from, err := conn.ReadFromUDP(b)
+			if err != nil {
+				return
+			}
+			to, text := s.sip, b[:n]
+			if from.Port != port {
+				to = port
+				if head, body, found := bytes.Cut(text, []byte("\r\n\r\n")); found {
+					body = pattern.ReplaceAll(body, nil)
+					head = bodyLength.ReplaceAll(head, fmt.Appendf(nil, "Content-Length: %d", len(body)))
+					text = append(append(bytes.Clone(head), "\r\n\r\n"...), body...)
+				}
+			}
+			_, _ = conn.WriteToUDP(text, &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: to}) // lost, as datagrams may be
+		}
+	}()
+	return conn.LocalAddr().(*net.UDPAddr).Port
+}
