@@ -41,15 +41,7 @@ func Bootstrap(ctx context.Context, store commit.Store, keys *Keyring, plan doma
 	if _, first.TestKey, err = keys.Create(ctx, Author{}, test); err != nil {
 		return nil, err
 	}
-	c := commit.Change{Workspace: w.ID, Guards: []commit.Guard{commit.Absent(w.Key())}}
-	if simulator {
-		for _, env := range []domain.Environment{domain.Live, domain.Test} {
-			c.Puts = append(c.Puts, simulatorTrunk(w.ID, env))
-		}
-	}
-	c.Puts = append(c.Puts, w) // the workspace is what makes the store count as filled
-	_, err = store.Apply(ctx, c)
-	return first, err
+	return first, found(ctx, store, w, simulator) // the workspace is what makes the store count as filled
 }
 
 // simulatorTrunk leads to the built-in carrier: every number of the test

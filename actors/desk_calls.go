@@ -326,23 +326,35 @@ func (d *Desk) Call(ctx context.Context, p domain.Principal, id string) (*domain
 
 // ListCalls reads a page.
 func (d *Desk) ListCalls(ctx context.Context, p domain.Principal, q ask.CallQuery) (ask.List[*domain.Call], error) {
-	index := envOf(p)
-	switch {
-	case q.CampaignID != "":
+	if q.CampaignID != "" {
 		if _, err := d.Campaign(ctx, p, q.CampaignID); err != nil {
 			return ask.List[*domain.Call]{}, err
 		}
-		index = "campaign=" + q.CampaignID
-	case q.Status == "active":
-		index = "active=" + string(p.Environment)
-	case q.Status != "":
-		index = "status=" + string(p.Environment) + "/" + q.Status
 	}
-	return list(ctx, d, p.WorkspaceID, index, domain.PrefixCall, q.Page, func(c *domain.Call) bool {
-		return (q.Status == "" || q.Status == "active" && !c.Final() || string(c.Status) == q.Status) &&
+	return list(ctx, d, p.WorkspaceID, callIndex(p, q, d.listed(p.WorkspaceID)), domain.PrefixCall, q.Page, func(c *domain.Call) bool {
+		return c.Environment == p.Environment && (q.CampaignID == "" || c.CampaignID == q.CampaignID) &&
+			(q.Status == "" || q.Status == "active" && !c.Final() || string(c.Status) == q.Status) &&
 			(q.ContactID == "" || c.ContactID == q.ContactID) && (q.AgentID == "" || c.AgentID == q.AgentID) &&
 			(q.Direction == "" || c.Direction == q.Direction)
 	})
+}
+
+// callIndex is the list of calls with the fewest that a query does not ask for.
+// listed: that of a contact and that of an agent are whole.
+func callIndex(p domain.Principal, q ask.CallQuery, listed bool) string {
+	switch {
+	case listed && q.ContactID != "":
+		return "contact=" + q.ContactID
+	case q.Status == "active":
+		return "active=" + string(p.Environment)
+	case q.CampaignID != "":
+		return "campaign=" + q.CampaignID
+	case listed && q.AgentID != "":
+		return "agent=" + q.AgentID
+	case q.Status != "":
+		return "status=" + string(p.Environment) + "/" + q.Status
+	}
+	return envOf(p)
 }
 
 // HangupCall ends a live call.

@@ -24,6 +24,11 @@ const maxWorkspaces = 1000
 // CreateWorkspace keeps a new workspace, grows it and makes its first key,
 // whose text is shown this once.
 func (d *Desk) CreateWorkspace(ctx context.Context, w *domain.Workspace) (made *domain.Workspace, key *domain.APIKey, text string, err error) {
+	return d.createWorkspace(ctx, w)
+}
+
+// createWorkspace is CreateWorkspace; more adds to the commit that founds it.
+func (d *Desk) createWorkspace(ctx context.Context, w *domain.Workspace, more ...func(*commit.Change)) (made *domain.Workspace, key *domain.APIKey, text string, err error) {
 	d.founding.Lock()
 	defer d.founding.Unlock()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), growLimit) // half a workspace is no use to anybody
@@ -37,7 +42,7 @@ func (d *Desk) CreateWorkspace(ctx context.Context, w *domain.Workspace) (made *
 		return before, key, text, err
 	}
 	_, simulated := d.node.cfg.Simulator()
-	err = found(ctx, d.store, w, simulated)
+	err = found(ctx, d.store, w, simulated, more...)
 	if t := turnOf(ctx); errors.Is(err, domain.ErrConflict) && t != nil && t.again {
 		_, err = d.store.Get(ctx, w) // it was founded before, and did not grow
 	}
@@ -96,12 +101,15 @@ func (d *Desk) firstKey(ctx context.Context, w *domain.Workspace, id string) (*d
 }
 
 // found keeps a workspace with its trunks to the built-in carrier.
-func found(ctx context.Context, store commit.Store, w *domain.Workspace, simulated bool) error {
-	c := commit.Change{Workspace: w.ID, Guards: []commit.Guard{commit.Absent(w.Key())}, Puts: []domain.Record{w}}
+func found(ctx context.Context, store commit.Store, w *domain.Workspace, simulated bool, more ...func(*commit.Change)) error {
+	c := commit.Change{Workspace: w.ID, Guards: []commit.Guard{commit.Absent(w.Key())}, Puts: []domain.Record{w, &domain.Relisted{WorkspaceID: w.ID, At: stamp()}}}
 	if simulated {
 		for _, env := range []domain.Environment{domain.Live, domain.Test} {
 			c.Puts = append(c.Puts, simulatorTrunk(w.ID, env))
 		}
+	}
+	for _, f := range more {
+		f(&c)
 	}
 	_, err := store.Apply(ctx, c)
 	return err
@@ -127,6 +135,11 @@ func (d *Desk) ListWorkspaces(ctx context.Context, q ask.Page) (ask.List[*domain
 // refused, its calls hang up, and nothing of it is found. What it was made of
 // goes in the background, also across the end of the process.
 func (d *Desk) DeleteWorkspace(ctx context.Context, p domain.Principal, id string) error {
+	return d.deleteWorkspace(ctx, p, id)
+}
+
+// deleteWorkspace is DeleteWorkspace; more adds to the commit that ends it.
+func (d *Desk) deleteWorkspace(ctx context.Context, p domain.Principal, id string, more ...func(*commit.Change)) error {
 	w, err := d.AnyWorkspace(ctx, id)
 	if err != nil {
 		return err
@@ -143,9 +156,7 @@ func (d *Desk) DeleteWorkspace(ctx context.Context, p domain.Principal, id strin
 		if err != nil {
 			return storeErr(err)
 		}
-		_, err = d.store.Apply(ctx, commit.Change{
-			Guards: []commit.Guard{{Key: now.Key(), Version: version}}, Puts: []domain.Record{&domain.GoneWorkspace{ID: w.ID, At: stamp()}}, Deletes: []domain.Key{now.Key()},
-		})
+		err = d.end(ctx, now, version, more...)
 		if errors.Is(err, domain.ErrConflict) {
 			continue
 		}
@@ -157,6 +168,18 @@ func (d *Desk) DeleteWorkspace(ctx context.Context, p domain.Principal, id strin
 		return nil
 	}
 	return storeErr(domain.ErrConflict)
+}
+
+// end is the commit after which a workspace is no more.
+func (d *Desk) end(ctx context.Context, w *domain.Workspace, version uint64, more ...func(*commit.Change)) error {
+	c := commit.Change{
+		Guards: []commit.Guard{{Key: w.Key(), Version: version}}, Puts: []domain.Record{&domain.GoneWorkspace{ID: w.ID, At: stamp()}}, Deletes: []domain.Key{w.Key()},
+	}
+	for _, f := range more {
+		f(&c)
+	}
+	_, err := d.store.Apply(ctx, c)
+	return err
 }
 
 // deleteAgain goes on with a deletion whose commit was not known to have been

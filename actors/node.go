@@ -114,6 +114,7 @@ type tree struct {
 	root, outbound, inbound, trunks, calls, campaigns, webhooks, outbox, phones, numbers *actor.PID
 	record                                                                               atomic.Pointer[domain.Workspace]
 	orphans                                                                              orphans
+	listed                                                                               atomic.Bool // every call stands in all of its lists
 	// changing is held from a commit of settings until the actors were told, so
 	// that they hear changes in the order in which they were committed.
 	changing sync.Mutex

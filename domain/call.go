@@ -149,7 +149,9 @@ func (c *Call) Final() bool {
 // Key names the row.
 func (c *Call) Key() Key { return Key{"call", c.WorkspaceID, c.ID} }
 
-// Indexes: by environment, status, activity, campaign and recording.
+// Indexes: by environment, status, activity, recording, campaign, contact and
+// agent. Calls that were kept before the last two of these existed are put there
+// by whoever writes Relisted.
 func (c *Call) Indexes() []string {
 	e := string(c.Environment)
 	ix := []string{envIndex(c.Environment), "status=" + e + "/" + string(c.Status)}
@@ -161,6 +163,12 @@ func (c *Call) Indexes() []string {
 	}
 	if c.CampaignID != "" {
 		ix = append(ix, "campaign="+c.CampaignID)
+	}
+	if c.ContactID != "" {
+		ix = append(ix, "contact="+c.ContactID)
+	}
+	if c.AgentID != "" {
+		ix = append(ix, "agent="+c.AgentID)
 	}
 	return ix
 }
