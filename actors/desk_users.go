@@ -22,6 +22,10 @@ const seenEvery = 5 * time.Minute
 
 // CreateUser keeps a new user.
 func (d *Desk) CreateUser(ctx context.Context, p domain.Principal, u *domain.User) (*domain.User, error) {
+	return d.createUser(ctx, p, u)
+}
+
+func (d *Desk) createUser(ctx context.Context, p domain.Principal, u *domain.User, more ...func(*commit.Change)) (*domain.User, error) {
 	if made, err := madeBefore[domain.User](ctx, d, p, domain.PrefixUser); made != nil || err != nil {
 		return made, err
 	}
@@ -31,7 +35,7 @@ func (d *Desk) CreateUser(ctx context.Context, p domain.Principal, u *domain.Use
 		return nil, domain.Errorf(domain.CodeInvalidState, "the workspace has %d users, which is the most; delete some first", usersMost)
 	}
 	fill(&u.Meta, "user", p, newID(ctx, domain.PrefixUser), stamp())
-	if err := create(ctx, d, u); err != nil {
+	if err := create(ctx, d, u, more...); err != nil {
 		return nil, err
 	}
 	d.guests.welcome(u)
@@ -90,6 +94,10 @@ func placeOf(text string) (workspace, rest string, ok bool) {
 
 // SignInLink makes what a link needs to sign the user in, once.
 func (d *Desk) SignInLink(ctx context.Context, p domain.Principal, userID string) (text string, until time.Time, err error) {
+	return d.signInLink(ctx, p, userID)
+}
+
+func (d *Desk) signInLink(ctx context.Context, p domain.Principal, userID string, more ...func(*commit.Change)) (text string, until time.Time, err error) {
 	u, _, err := get[domain.User](ctx, d, p, domain.PrefixUser, userID)
 	if err != nil {
 		return "", time.Time{}, err
@@ -97,7 +105,7 @@ func (d *Desk) SignInLink(ctx context.Context, p domain.Principal, userID string
 	secret, now := secretText(), stamp()
 	s := &domain.SignIn{UserID: u.ID, Until: now.Add(domain.SignInLife)}
 	fill(&s.Meta, "sign_in", p, allow.HashKey(d.guests.pepper, "sign-in "+secret), now)
-	return placed(p.WorkspaceID, secret), s.Until, create(ctx, d, s)
+	return placed(p.WorkspaceID, secret), s.Until, create(ctx, d, s, more...)
 }
 
 // SignIn uses a link up and answers the cookie of a new session.

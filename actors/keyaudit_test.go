@@ -46,3 +46,36 @@ func TestEachMakingAndEndOfAKeyIsOneRowOfTheAuditLogInItsOwnCommit(t *testing.T)
 	require.NoError(t, h.keys.Revoke(ctx, actors.Author{}, h.live.WorkspaceID, local.ID))
 	assert.Equal(t, []string{"auth api_key.created by system  from  ", "auth api_key.revoked by system  from  "}, rows(local.ID), "by the command line")
 }
+
+func TestWhatTheCommandLineDoesToWorkspacesAndUsersIsInTheAuditLogByItsOwnCommit(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, d := t.Context(), h.desk()
+	rows := func(workspace string) (told []string) {
+		l, err := h.desk().ListAudit(ctx, domain.Principal{WorkspaceID: workspace, Environment: domain.Live}, ask.AuditQuery{Page: ask.Page{Limit: 100}})
+		require.NoError(t, err)
+		for _, e := range slices.Backward(l.Data) {
+			if e.Actor.Type == "system" && e.Resource.Type != "api_key" {
+				told = append(told, e.Type+" "+e.Action+" "+e.Resource.ID)
+			}
+		}
+		return told
+	}
+	acme := func(name string) *domain.Workspace {
+		return &domain.Workspace{Name: name, Plan: domain.Enterprise, Limits: domain.RoomyLimits(), DefaultCountry: "US", Calling: domain.Calling{Countries: []string{"US"}}}
+	}
+	first, _, _, err := d.Local().CreateWorkspace(ctx, acme("first"))
+	require.NoError(t, err)
+	u, err := d.Local().CreateUser(ctx, first.ID, &domain.User{Name: "Ada", Role: "viewer"})
+	require.NoError(t, err)
+	_, _, err = d.Local().SignInLink(ctx, u)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"admin workspace.created " + first.ID, "admin user.created " + u.ID, "auth user.sign_in_link_created " + u.ID}, rows(first.ID))
+	require.NoError(t, d.Local().DeleteWorkspace(ctx, first.ID, h.live.WorkspaceID))
+	home := []string{"admin workspace.deleted " + first.ID}
+	assert.Equal(t, home, rows(h.live.WorkspaceID))
+
+	h.shut()
+	h.open()
+	assert.Equal(t, home, rows(h.live.WorkspaceID), "once")
+}

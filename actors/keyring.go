@@ -212,8 +212,8 @@ func (k *Keyring) lastUsed(key *domain.APIKey) *time.Time {
 	return key.LastUsedAt
 }
 
-// Author is who makes or revokes a key, for the audit log. The zero value is
-// the operator at the machine itself.
+// Author is who makes or revokes a key, or a user or a workspace, for the audit
+// log. The zero value is the operator at the machine itself.
 type Author struct {
 	Principal domain.Principal
 	Act       ask.Act
@@ -221,13 +221,19 @@ type Author struct {
 
 // entry is what the audit log says of it, to be committed with the key.
 func (a Author) entry(key *domain.APIKey, action string) *domain.AuditEntry {
+	return a.says(key.WorkspaceID, key.Environment, "auth", action, domain.Resource{Type: "api_key", ID: key.ID})
+}
+
+// says is the row in a workspace's audit log; of the operator at the machine
+// itself it stands in the environment given.
+func (a Author) says(workspace string, env domain.Environment, kind, action string, on domain.Resource) *domain.AuditEntry {
 	p, act := a.Principal, a.Act
 	system := p.WorkspaceID == ""
-	p.WorkspaceID = key.WorkspaceID
+	p.WorkspaceID = workspace
 	if system {
-		p.Environment = key.Environment
+		p.Environment = env
 	}
-	act.Type, act.Action, act.Resource = "auth", action, domain.Resource{Type: "api_key", ID: key.ID}
+	act.Type, act.Action, act.Resource = kind, action, on
 	e := entryOf(p, act, stamp())
 	e.Count = 1
 	if system {

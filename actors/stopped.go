@@ -5,7 +5,6 @@ import (
 	"log/slog"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/commit"
 )
 
 // Stopped is the desk of a store on which no service runs: workspaces and
@@ -42,18 +41,16 @@ func (s *Stopped) CreateWorkspace(ctx context.Context, w *domain.Workspace, simu
 	if err != nil {
 		return nil, nil, "", err
 	}
-	return w, key, text, found(ctx, s.desk.store, w, simulated)
+	return w, key, text, found(ctx, s.desk.store, w, simulated, local(w.ID, "admin", "workspace.created", domain.Resource{Type: "workspace", ID: w.ID}))
 }
 
-// DeleteWorkspace ends a workspace; the next start removes what it was made of.
-func (s *Stopped) DeleteWorkspace(ctx context.Context, id string) error {
+// DeleteWorkspace ends a workspace, as the audit log of another one tells; the
+// next start removes what it was made of.
+func (s *Stopped) DeleteWorkspace(ctx context.Context, id, other string) error {
 	w := &domain.Workspace{Meta: domain.Meta{ID: id}}
 	version, err := s.desk.store.Get(ctx, w)
 	if err != nil {
 		return err
 	}
-	_, err = s.desk.store.Apply(ctx, commit.Change{
-		Guards: []commit.Guard{{Key: w.Key(), Version: version}}, Puts: []domain.Record{&domain.GoneWorkspace{ID: id, At: stamp()}}, Deletes: []domain.Key{w.Key()},
-	})
-	return err
+	return s.desk.end(ctx, w, version, local(other, "admin", "workspace.deleted", domain.Resource{Type: "workspace", ID: id}))
 }

@@ -100,7 +100,7 @@ func (s *staff) createTenant(ctx context.Context, n newTenant) (made madeTenant,
 	}
 	var key *domain.APIKey
 	if s.running != nil {
-		made.Workspace, key, made.Key, err = s.running.CreateWorkspace(ctx, w)
+		made.Workspace, key, made.Key, err = s.running.Local().CreateWorkspace(ctx, w)
 	} else {
 		made.Workspace, key, made.Key, err = s.stopped.CreateWorkspace(ctx, w, s.demo)
 	}
@@ -128,16 +128,17 @@ func (s *staff) deleteTenant(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(keys, func(k *domain.APIKey) bool { return k.Operator && k.WorkspaceID != id && stateOf(k) == active }) {
+	other := slices.IndexFunc(keys, func(k *domain.APIKey) bool { return k.Operator && k.WorkspaceID != id && stateOf(k) == active })
+	if other < 0 {
 		return errors.New("no operator key would be left: make one in another workspace first (callboard keys create --operator --workspace …)")
 	}
 	if s.running != nil {
-		return s.running.DeleteWorkspace(ctx, domain.Principal{Operator: true}, id)
+		return s.running.Local().DeleteWorkspace(ctx, id, keys[other].WorkspaceID)
 	}
 	if err = s.ready(ctx); err != nil {
 		return err
 	}
-	return s.stopped.DeleteWorkspace(ctx, id)
+	return s.stopped.DeleteWorkspace(ctx, id, keys[other].WorkspaceID)
 }
 
 func (s *staff) createPerson(ctx context.Context, n newPerson) (*domain.User, error) {
@@ -157,7 +158,7 @@ func (s *staff) createPerson(ctx context.Context, n newPerson) (*domain.User, er
 	if err != nil {
 		return nil, err
 	}
-	return s.desk().CreateUser(ctx, domain.Principal{WorkspaceID: n.Workspace, Environment: domain.Live, Operator: true}, u)
+	return s.desk().Local().CreateUser(ctx, n.Workspace, u)
 }
 
 func (s *staff) people(ctx context.Context, workspace string) (out []*domain.User, err error) {
@@ -192,7 +193,7 @@ func (s *staff) linkOf(ctx context.Context, userID string) (link, error) {
 		if u.ID != userID {
 			continue
 		}
-		text, until, err := s.desk().SignInLink(ctx, domain.Principal{WorkspaceID: u.WorkspaceID, Environment: u.Environment, Operator: true}, u.ID)
+		text, until, err := s.desk().Local().SignInLink(ctx, u)
 		return link{UserID: u.ID, URL: s.base + "/sign-in?token=" + text, ExpiresAt: until}, err
 	}
 	return link{}, fmt.Errorf("there is no user %s", userID)

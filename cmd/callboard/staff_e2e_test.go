@@ -33,6 +33,7 @@ func TestWorkspacesAndUsersAreMadeOnARunningAndAStoppedService(t *testing.T) {
 		}
 		return list
 	}
+	var hired []string
 	hire := func(workspace string) string {
 		t.Helper()
 		id, errs, err := s.callboard("users", "create", "Ada", "--role", "manager", "--workspace", workspace)
@@ -43,11 +44,36 @@ func TestWorkspacesAndUsersAreMadeOnARunningAndAStoppedService(t *testing.T) {
 		list, _, err := s.callboard("users", "list", "--workspace", workspace)
 		require.NoError(t, err)
 		assert.Contains(t, list, id)
+		hired = append(hired, strings.TrimSpace(id))
 		return url
+	}
+	// audited is what the audit log that a key may read says of the command line.
+	audited := func(key string) (told []string) {
+		t.Helper()
+		status, text, _ := s.try("GET", "/v1/audit-logs?limit=100", nil, "Authorization", "Bearer "+strings.TrimSpace(key))
+		require.Equal(t, http.StatusOK, status, "%s", text)
+		var page struct {
+			Data []struct {
+				Action          string
+				Actor, Resource struct{ Type, ID string }
+			}
+		}
+		require.NoError(t, json.Unmarshal(text, &page))
+		for _, e := range page.Data {
+			if e.Actor.Type == "system" && e.Resource.Type != "api_key" {
+				told = append(told, e.Action+" "+e.Resource.ID)
+			}
+		}
+		slices.Reverse(told)
+		return told
+	}
+	made := func(workspace, user string) []string {
+		return []string{"workspace.created " + workspace, "user.created " + user, "user.sign_in_link_created " + user}
 	}
 	first, key := found("first")
 	assert.Equal(t, http.StatusOK, s.statusWith(key), "it works at once")
 	hire(first)
+	assert.Equal(t, made(first, hired[0]), audited(key))
 	_, errs, err := s.callboard("users", "create", "Bob")
 	require.Error(t, err)
 	assert.Contains(t, errs, "--workspace is required")
@@ -65,8 +91,10 @@ func TestWorkspacesAndUsersAreMadeOnARunningAndAStoppedService(t *testing.T) {
 	assert.Equal(t, http.StatusOK, status, "a link of a stopped service: %s", page)
 	assert.Contains(t, head.Get("Set-Cookie"), "HttpOnly")
 	assert.Equal(t, http.StatusOK, s.statusWith(later))
+	assert.Equal(t, made(second, hired[1]), audited(later))
 	_, errs, err = s.callboard("workspaces", "delete", first, "--confirm", first)
 	require.NoError(t, err, errs)
+	assert.Contains(t, audited(s.key), "workspace.deleted "+first, "in what is left")
 	assert.Equal(t, http.StatusUnauthorized, s.statusWith(key), "its keys are refused at once")
 	assert.Equal(t, http.StatusOK, s.statusWith(later))
 
@@ -83,5 +111,6 @@ func TestWorkspacesAndUsersAreMadeOnARunningAndAStoppedService(t *testing.T) {
 	require.NoError(t, err, errs)
 	assert.Equal(t, []string{"default"}, names())
 	s.start()
+	assert.Contains(t, audited(s.key), "workspace.deleted "+second)
 	assert.Equal(t, http.StatusUnauthorized, s.statusWith(later))
 }
