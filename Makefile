@@ -12,7 +12,7 @@ LINTER  ?= go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 # Each COMMAND:PACKAGE,… that is missing is installed from Debian or Ubuntu; see .ci/install.
 SPEECH_TOOLS := espeak-ng:espeak-ng pocketsphinx_batch:pocketsphinx,pocketsphinx-en-us
 TEST_TOOLS   := $(SPEECH_TOOLS) sipp:sip-tester redis-server:redis-server baresip:baresip-core sox:sox ffmpeg:ffmpeg openssl:openssl \
-                python3:python3 gcc:gcc,libc6-dev kamailio:kamailio tc:iproute2 tshark:tshark \
+                python3:python3 gcc:gcc,libc6-dev pkg-config:pkg-config opus.pc:libopus-dev kamailio:kamailio tc:iproute2 tshark:tshark \
                 node:nodejs npm:npm php:php-cli ruby:ruby
 
 # Debian keeps kamailio and tc where only root looks.
@@ -21,6 +21,9 @@ export PATH := $(PATH):/usr/sbin:/sbin
 # What takes longest begins first.
 TEST_PACKAGES ?= ./cmd/callboard ./httpapi ./actors/campaign/modeltest ./...
 TEST_FLAGS    ?=
+# Tested once more as make build TAGS=opus builds them.
+OPUS_TESTS    ?= Codec|Opus|SoundComes|LaterOffers|FuzzDecoder
+OPUS_PACKAGES ?= ./media ./media/opus
 FUZZ_PACKAGES ?= ./...
 FUZZ_TIME     ?= 10s
 BENCH          ?= .
@@ -57,8 +60,10 @@ build: ## build bin/callboard
 	@command -v go >/dev/null || { echo "missing: go 1.26 or newer, from https://go.dev/dl/"; exit 1; }
 	CGO_ENABLED=$(if $(filter opus,$(TAGS)),1,0) go build -trimpath -tags '$(TAGS)' -ldflags '-s -w -X main.version=$(VERSION)' -o bin/callboard ./cmd/callboard
 
-test: tools ## run every test with the race detector, against SIPp, baresip, Kamailio and Redis
-	@CGO_ENABLED=1 go test -race -count=1 -timeout 15m $(TEST_FLAGS) -json $(TEST_PACKAGES) | .ci/summary
+test: tools ## run every test with the race detector, against SIPp, baresip, Kamailio and Redis, and sound with Opus too
+	@{ bad=0; CGO_ENABLED=1 go test -race -count=1 -timeout 15m $(TEST_FLAGS) -json $(TEST_PACKAGES) || bad=1; \
+	  CGO_ENABLED=1 go test -tags opus -count=1 -timeout 5m -run '$(OPUS_TESTS)' -json $(OPUS_PACKAGES) | sed -E 's/"(Package|ImportPath)":"[^ "]*/&+opus/' || bad=1; \
+	  exit $$bad; } | .ci/summary
 
 lint: ## run the linter, which also checks the formatting
 	$(LINTER) run
