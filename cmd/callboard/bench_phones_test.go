@@ -38,11 +38,13 @@ const (
 )
 
 // heard is what the phones say of the packets that reached them, by the time
-// stamps of the kernel.
+// stamps of the kernel where they took them.
 type heard struct {
 	Count                    int
 	P50Ms, P99Ms, MostMs     float64
 	Phones, Watched, Refused int
+	Streams                  int     // of which packets were counted from "watch" to "tell"
+	Slowest, Fastest         float64 // packets a second of one stream
 }
 
 // phoneFarm are phones that answer at once and talk until they are hung up on,
@@ -91,9 +93,20 @@ type farm struct {
 	phones  atomic.Int64
 	refused atomic.Int64
 	watched []*ear
+	talking map[*media.Session]bool
 	mu      sync.Mutex
 	since   atomic.Int64 // intervals before it do not count
+	counted map[counter]uint64
+	from    time.Time
 }
+
+// counter is whoever counts the packets of one stream.
+type counter interface{ packets() uint64 }
+
+// wholePhone is a phone with all that belongs to one.
+type wholePhone struct{ *media.Session }
+
+func (w wholePhone) packets() uint64 { return w.Stats().PacketsReceived }
 
 // answerAsPhones runs the far end until its input ends.
 func answerAsPhones(port string) {
@@ -102,7 +115,7 @@ func answerAsPhones(port string) {
 	if err != nil {
 		panic(err)
 	}
-	f := &farm{engine: engine, words: tone.Make(60*time.Second, 0.3, 300, 1100)}
+	f := &farm{engine: engine, words: tone.Make(60*time.Second, 0.3, 300, 1100), talking: make(map[*media.Session]bool)}
 	ua, err := sip.New(sip.Config{Listen: []sip.Listener{{Network: "udp", Addr: "127.0.0.1:" + port}}, PublicIP: local})
 	if err != nil {
 		panic(err)
@@ -117,10 +130,15 @@ func answerAsPhones(port string) {
 	fmt.Println("ready")
 	in := bufio.NewScanner(os.Stdin)
 	for in.Scan() {
-		if in.Text() == "watch" {
+		h := f.told()
+		switch in.Text() {
+		case "watch":
 			f.since.Store(time.Now().UnixNano())
+			f.counted, f.from = f.counts(), time.Now()
+		case "tell":
+			f.rates(&h)
 		}
-		text, err := json.Marshal(f.told())
+		text, err := json.Marshal(h)
 		if err != nil {
 			panic(err)
 		}
@@ -149,8 +167,14 @@ func (f *farm) take(i *sip.Incoming) {
 		i.Reject(488, 0)
 		return
 	}
+	f.mu.Lock()
+	f.talking[s] = true
+	f.mu.Unlock()
 	i.Answer(body, func(e sip.Event) {
 		if _, over := e.(sip.Ended); over {
+			f.mu.Lock()
+			delete(f.talking, s)
+			f.mu.Unlock()
 			s.Close()
 		}
 	})
@@ -162,7 +186,15 @@ func (f *farm) take(i *sip.Incoming) {
 type ear struct {
 	mu   sync.Mutex
 	last int64
+	n    uint64
+	over bool
 	gaps []float64 // in milliseconds
+}
+
+func (e *ear) packets() uint64 {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.n
 }
 
 var (
@@ -192,6 +224,9 @@ func (f *farm) listen(i *sip.Incoming) {
 	i.Answer(fmt.Appendf(nil, "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio %d RTP/AVP 0\r\n",
 		conn.LocalAddr().(*net.UDPAddr).Port), func(ev sip.Event) {
 		if _, over := ev.(sip.Ended); over {
+			e.mu.Lock()
+			e.over = true
+			e.mu.Unlock()
 			_ = conn.Close()
 		}
 	})
@@ -212,6 +247,7 @@ func (e *ear) hear(conn *net.UDPConn, since *atomic.Int64) {
 			continue
 		}
 		e.mu.Lock()
+		e.n++
 		if from := since.Load(); from > 0 && e.last >= from {
 			e.gaps = append(e.gaps, float64(at-e.last)/1e6)
 		}
@@ -249,6 +285,40 @@ func talk(conn *net.UDPConn, to *net.UDPAddr, words media.Clip) {
 		if _, err := conn.WriteToUDP(packet, to); err != nil {
 			return
 		}
+	}
+}
+
+// counts are the packets so far of every stream that goes on.
+func (f *farm) counts() map[counter]uint64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	out := make(map[counter]uint64)
+	for s := range f.talking {
+		out[wholePhone{s}] = wholePhone{s}.packets()
+	}
+	for _, e := range f.watched {
+		e.mu.Lock()
+		if !e.over {
+			out[e] = e.n
+		}
+		e.mu.Unlock()
+	}
+	return out
+}
+
+// rates says how many packets a second came of each stream since "watch".
+func (f *farm) rates(h *heard) {
+	passed := time.Since(f.from).Seconds()
+	for c, n := range f.counts() {
+		before, known := f.counted[c]
+		if !known {
+			continue
+		}
+		rate := float64(n-before) / passed
+		if h.Streams++; h.Streams == 1 || rate < h.Slowest {
+			h.Slowest = rate
+		}
+		h.Fastest = max(h.Fastest, rate)
 	}
 }
 

@@ -196,6 +196,8 @@ func talking(b *testing.B, calls int) {
 		fmt.Sprintf("%.2f, so %.2f per 1000, %.1f ×", u.ours, cores, cores/least), cores <= 0.5 && cores <= 2*least, &u)
 	board.add(fmt.Sprintf("Interval of the packets of %d calls, by the kernel, %d packets", calls, h.Count), "p99 ≤ 22 ms",
 		fmt.Sprintf("p50 %.1f, p99 %.1f, most %.1f ms", h.P50Ms, h.P99Ms, h.MostMs), h.P99Ms <= 22, nil)
+	board.add(fmt.Sprintf("Packets a second of each of %d streams", h.Streams), fmt.Sprintf("50 of each of %d", calls),
+		fmt.Sprintf("at least %.2f, at most %.2f", h.Slowest, h.Fastest), h.Streams == calls && h.Slowest >= 49.5 && h.Fastest <= 50.5, nil)
 	each := (rss - idle) / 1024 / float64(calls)
 	board.add(fmt.Sprintf("Memory for %d calls, actors included", calls), "≤ 40 KB a call", fmt.Sprintf("%.0f MB, %.0f KB per call above idle", rss/mb, each), each <= 40, nil)
 	s.kill9() // their end is no part of this
