@@ -310,6 +310,15 @@ func (n *Node) engines(s *domain.Script) pathway.Engines {
 	return has
 }
 
+// warnDeaf says in the log where keywords of who wants no more calls are not
+// heard in what is said.
+func (n *Node) warnDeaf(c *domain.Campaign, s *domain.Script) {
+	if o := c.Compliance.OptOut; o != nil && len(dnc.Sayable(o.Keywords)) > 0 && !n.engines(s).Text {
+		n.cfg.Log.Warn("keywords of opt_out_handling are heard at nodes that ask for words in a language that a recogniser knows, and nowhere else: there is no engine that transcribes; keys count everywhere",
+			slog.String("campaign_id", c.ID), slog.String("language", s.Hearing()))
+	}
+}
+
 func (n *Node) callProps(ws string, t *tree) *actor.Props {
 	return call.Props(call.Config{
 		Workspace: ws, Store: n.cfg.Store, Phone: call.OverSIP(n.cfg.SIP), Sound: call.OverMedia(n.cfg.Media),
@@ -337,6 +346,7 @@ func (n *Node) campaignProps(ws, id string, t *tree, isNew bool) *actor.Props {
 				s, err := n.desk.scriptOf(ctx, p, c.AgentID, c.PathwayID)
 				if err == nil {
 					n.rehearse(ctx, &s)
+					n.warnDeaf(c, &s)
 				}
 				return s, err
 			},

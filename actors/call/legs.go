@@ -366,9 +366,11 @@ func (c *call) ears() speech.Recogniser {
 	return speech.For(c.cfg.Ears, engine)
 }
 
-// ear hears what the far end says, where the pathway listens to words.
+// ear hears what the far end says, where the pathway listens to words or some
+// of them mean no more calls.
 func (c *call) ear() *speech.Ear {
-	if ears := c.ears(); ears == nil || !ears.Hears(c.script.Hearing()) || !pathway.Listens(&c.script.Pathway) {
+	ears, language := c.ears(), c.script.Hearing()
+	if ears == nil || !ears.Hears(language) || !pathway.Listens(&c.script.Pathway) && !conversation.HearsAside(ears, language, c.optOut) {
 		return nil
 	}
 	ear := new(speech.Ear)

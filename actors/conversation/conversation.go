@@ -205,8 +205,6 @@ func (c *Conversation) Receive(ctx actor.Context) {
 		c.heard(ctx, m.Event)
 	case Key:
 		c.key(ctx, m.Key)
-	case Said:
-		c.said(ctx, m.Text)
 	case Speak:
 		c.speakBeside(ctx, m.Text)
 	case Away:
@@ -275,7 +273,7 @@ func (c *Conversation) heard(ctx actor.Context, e media.Event) {
 func (c *Conversation) timeout(ctx actor.Context, m waited) {
 	switch {
 	case m.generation != c.generation:
-	case c.turn.on:
+	case c.turn.on && !c.turn.aside:
 		c.timer = nil
 	default:
 		c.beside.wait = 0

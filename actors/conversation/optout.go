@@ -6,21 +6,25 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/callboard/callboard/domain/dnc"
+	"github.com/callboard/callboard/media/speech"
 )
 
-type (
-	// Said is what a recogniser has understood the far end to say.
-	Said struct{ Text string }
-	// OptedOut tells the call that the far end wants no more calls: by a
-	// keyword that he said or pressed, or where the pathway came to say so.
-	OptedOut struct {
-		Channel string // speech | dtmf | pathway
-		Keyword string
-	}
-)
+// OptedOut tells the call that the far end wants no more calls: by a keyword
+// that he said or pressed, or where the pathway came to say so.
+type OptedOut struct {
+	Channel string // speech | dtmf | pathway
+	Keyword string
+}
 
-// Control: both are bound by the call.
-func (Said) Control()     {}
+// HearsAside says whether keywords are listened for where a pathway asks for no
+// words. That takes a recogniser that writes down whatever is said: one that
+// knows phrases alone takes any words for one of them when it is told no others,
+// and whoever asks "who is this?" would never be called again.
+func HearsAside(ears speech.Recogniser, language string, keywords []string) bool {
+	return ears != nil && len(dnc.Sayable(keywords)) > 0 && ears.Transcribes(language)
+}
+
+// Control: it is bound by the call.
 func (OptedOut) Control() {}
 
 // The ways to opt out of calls.

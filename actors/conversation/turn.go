@@ -10,6 +10,7 @@ import (
 
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/domain/pathway"
 	"github.com/callboard/callboard/media/speech"
 )
@@ -34,6 +35,7 @@ type turn struct {
 	on       bool // speech is under way, or being understood
 	over     bool // it is being understood
 	again    bool // and somebody speaks meanwhile
+	aside    bool // the pathway asks for no words: only who wants no more calls is heard
 	id       int
 	began    time.Duration // on the media clock
 	ended    time.Duration
@@ -87,10 +89,10 @@ func (c *Conversation) began(ctx actor.Context) {
 		return
 	}
 	phrases, hears := c.state.Expects()
-	if !hears {
+	if !hears && (c.state.Secret() || !HearsAside(c.cfg.Ears, c.cfg.Script.Hearing(), c.cfg.OptOut)) {
 		return
 	}
-	c.turn = turn{on: true, id: c.turn.id + 1, began: c.cfg.Sound.Mark() - noticed}
+	c.turn = turn{on: true, aside: !hears, id: c.turn.id + 1, began: c.cfg.Sound.Mark() - noticed}
 	id, root, self := c.turn.id, ctx.ActorSystem().Root, ctx.Self()
 	c.turn.stream = c.cfg.Ears.Open(c.wanted(append(phrases, c.optOuts()...)), func(h speech.Heard) {
 		if h.Final {
@@ -99,6 +101,9 @@ func (c *Conversation) began(ctx actor.Context) {
 	})
 	c.cfg.Ear.Begin(c.turn.stream, noticed+before)
 	c.limitTurn(ctx, turnLimit, false)
+	if c.turn.aside {
+		return
+	}
 	if c.timer != nil && c.current < 0 && c.beside.wait > 0 {
 		c.timer()
 		c.timer = nil
@@ -118,15 +123,7 @@ func (c *Conversation) wanted(phrases []string) speech.Wanted {
 }
 
 // optOuts are the keywords that can be said.
-func (c *Conversation) optOuts() []string {
-	var words []string
-	for _, w := range c.cfg.OptOut {
-		if strings.Trim(w, "0123456789*# ") != "" {
-			words = append(words, strings.ToLower(w))
-		}
-	}
-	return words
-}
+func (c *Conversation) optOuts() []string { return dnc.Sayable(c.cfg.OptOut) }
 
 // pause lets our sound wait until it is known what the far end wants.
 func (c *Conversation) pause() {
@@ -149,7 +146,7 @@ func (c *Conversation) fellSilent(ctx actor.Context) {
 		return
 	}
 	c.turn.ended = c.cfg.Sound.Mark() - hangover
-	if more := time.Duration(c.turns().EndOfTurnMs)*time.Millisecond - hangover; more > 0 {
+	if more := time.Duration(c.turns().EndOfTurnMs)*time.Millisecond - hangover; more > 0 && !c.turn.aside {
 		c.limitTurn(ctx, more, false)
 		return
 	}
@@ -201,7 +198,7 @@ func (c *Conversation) understood(ctx actor.Context, m understood) {
 	if t.due != nil {
 		t.due()
 	}
-	lasted, again := t.ended-t.began, t.again
+	lasted, again, aside := t.ended-t.began, t.again, t.aside
 	t.on, t.over, t.again, t.due, t.stream = false, false, false, nil, nil
 	h := m.heard
 	for _, f := range h.Faults {
@@ -211,13 +208,13 @@ func (c *Conversation) understood(ctx actor.Context, m understood) {
 		c.cfg.Log.Error("what was said could not be understood", slog.Any("error", h.Err))
 		ctx.Send(ctx.Parent(), Fault{Stage: "stt", Code: "recognition_failed", Message: "what the caller said could not be understood", Recovered: true})
 	}
-	if h.Confidence < pathway.Unsure {
+	if h.Confidence < pathway.Unsure || aside && h.Confidence < pathway.Sure {
 		h.Text = ""
 	}
 	if h.Text != "" && c.noteWords(h) {
 		c.said(ctx, h.Text)
 	}
-	if !c.away && c.counts(h, lasted) && !c.state.Over() {
+	if !aside && !c.away && c.counts(h, lasted) && !c.state.Over() {
 		if h.Text == "" {
 			c.noteWords(h)
 		}

@@ -19,17 +19,18 @@ import (
 
 // ears understand what the test says is said next, 100 ms after its end.
 type ears struct {
-	mu     sync.Mutex
-	next   speech.Heard
-	deaf   bool // it never answers
-	wanted []string
-	opened int
-	closed int
+	mu      sync.Mutex
+	next    speech.Heard
+	deaf    bool // it never answers
+	phrases bool // it knows phrases alone
+	wanted  []string
+	opened  int
+	closed  int
 }
 
 func (*ears) Hears(string) bool { return true }
 
-func (*ears) Transcribes(string) bool { return false }
+func (e *ears) Transcribes(string) bool { return !e.phrases }
 
 func (e *ears) Open(w speech.Wanted, told func(speech.Heard)) speech.Stream {
 	e.mu.Lock()

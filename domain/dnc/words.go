@@ -23,6 +23,18 @@ func OptOut(text string, keywords []string) string {
 	return ""
 }
 
+// Sayable are the keywords that can be said, in small letters: those that are
+// not keys alone.
+func Sayable(keywords []string) []string {
+	var said []string
+	for _, w := range keywords {
+		if strings.Trim(w, "0123456789*# ") != "" {
+			said = append(said, strings.ToLower(w))
+		}
+	}
+	return said
+}
+
 func words(text string) []string {
 	return strings.FieldsFunc(fold(text), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) && r != '*' && r != '#'
