@@ -180,6 +180,34 @@ func TestTheLogTellsWhyAndShowsWhatWasDoneToIt(t *testing.T) {
 	assert.Equal(t, []any{false, 1}, []any{v.Valid, *v.BrokenRow})
 }
 
+func TestTheLogOfANumberTellsOfTheEndThatCameBeforeItsTurn(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, d := t.Context(), h.desk()
+	phones := []string{number(1, 1, "14"), number(1, 2, "14"), number(1, 3, "14")}
+	id := h.campaign(h.live, h.agent(h.live, menu()), phones...)
+	log, err := d.ListDecisions(ctx, h.live, id, phones[0], ask.Page{Limit: 10})
+	require.NoError(t, err)
+	assert.Empty(t, log.Data)
+	people, err := d.ListContacts(ctx, h.live, id, ask.ContactQuery{Limit: 10})
+	require.NoError(t, err)
+	require.NoError(t, d.DeleteContact(ctx, h.live, id, people.Data[1].ID))
+	_, err = d.CancelCampaign(ctx, h.live, id, false)
+	require.NoError(t, err)
+	for phone, want := range map[string][]any{
+		phones[0]: {domain.DecidedCancel, 2, "", "", "cancelled"}, people.Data[1].Phone: {domain.DecidedCancel, 0, people.Data[1].Phone, people.Data[1].ID, "removed"},
+	} {
+		log, err = d.ListDecisions(ctx, h.live, id, phone, ask.Page{Limit: 10})
+		require.NoError(t, err)
+		require.Len(t, log.Data, 1, phone)
+		one := log.Data[0]
+		assert.Equal(t, want, []any{one.Decision, one.Contacts, one.Phone, one.ContactID, one.Rules[0].Rule})
+	}
+	v, err := d.VerifyDecisions(ctx, h.live, id)
+	require.NoError(t, err)
+	assert.Equal(t, []any{true, 2}, []any{v.Valid, v.Decisions})
+}
+
 // scrubbing is a campaign that scrubs, at a pace that leaves time to see it.
 func (h *house) scrubbing(agent string, phones ...string) string {
 	h.Helper()

@@ -60,6 +60,10 @@ func (n *Node) countTree(ctx context.Context, t *tree, c *Counters) error {
 	if err != nil {
 		return err
 	}
+	tests, err := mailbox.Ask[lines.UsageNow](ctx, n.sys, t.tests, lines.Usage{})
+	if err != nil {
+		return err
+	}
 	in, err := mailbox.Ask[lines.UsageNow](ctx, n.sys, t.inbound, lines.Usage{})
 	if err != nil {
 		return err
@@ -71,9 +75,9 @@ func (n *Node) countTree(ctx context.Context, t *tree, c *Counters) error {
 	c.Calls += len(live.Calls)
 	c.CallsOpen += live.Known
 	c.Recordings += live.Work
-	c.LinesOut += out.Active
+	c.LinesOut += out.Active + tests.Active
 	c.LinesIn += in.Active
-	c.LinesWaiting += out.Waiting + in.Waiting
+	c.LinesWaiting += out.Waiting + tests.Waiting + in.Waiting
 	c.TrunkChannels += trunks.Channels
 	c.TrunkHoldings += trunks.Holding
 	c.TrunkBound += trunks.Bound

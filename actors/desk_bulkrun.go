@@ -205,7 +205,7 @@ func (r *bulkRun) calls(ctx context.Context) error {
 	if t == nil {
 		return missing("workspace")
 	}
-	w := lines.NewWaiter(r.desk.node.sys, t.outbound)
+	w := lines.NewWaiter(r.desk.node.sys, t.lines(r.row.Environment))
 	defer w.Close()
 	over, err := r.settled(ctx)
 	if err != nil {

@@ -37,7 +37,7 @@ func (d *Desk) PlaceCall(ctx context.Context, p domain.Principal, o ask.NewCall)
 		return made, err
 	}
 	return d.placeBy(ctx, p, o, placing{id: newID(ctx, domain.PrefixCall), permit: func(ctx context.Context, t *tree) (lines.Permit, error) {
-		return mailbox.Ask[lines.Permit](ctx, d.node.sys, t.outbound, lines.Try{})
+		return mailbox.Ask[lines.Permit](ctx, d.node.sys, t.lines(p.Environment), lines.Try{})
 	}})
 }
 
@@ -80,7 +80,7 @@ func (d *Desk) placeBy(ctx context.Context, p domain.Principal, o ask.NewCall, h
 		err = d.hoursAllow(o.CallingHours, who.to) // it may have closed since
 	}
 	if err != nil {
-		d.node.sys.Root.Send(t.outbound, lines.Return{Permit: permit})
+		d.node.sys.Root.Send(t.lines(c.Environment), lines.Return{Permit: permit})
 		d.node.sys.Root.Send(t.trunks, trunk.Free{CallID: c.ID})
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func (d *Desk) placeBy(ctx context.Context, p domain.Principal, o ask.NewCall, h
 	}
 	if err != nil {
 		d.node.sys.Root.Send(t.numbers, numbers.Return{CallID: c.ID})
-		d.node.sys.Root.Send(t.outbound, lines.Return{Permit: permit})
+		d.node.sys.Root.Send(t.lines(c.Environment), lines.Return{Permit: permit})
 		d.node.sys.Root.Send(t.trunks, trunk.Return{CallID: c.ID, Key: slot.Key})
 		return nil, err
 	}

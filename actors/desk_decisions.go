@@ -46,10 +46,57 @@ func (d *Desk) ListDecisions(ctx context.Context, p domain.Principal, campaignID
 			}
 		}
 		if len(rows) < decisionRows {
-			return out, nil
+			break
 		}
 		row, from = rows[len(rows)-1].Seq+1, 0
 	}
+	if phone == "" {
+		return out, nil
+	}
+	return out, d.leftBehind(ctx, c, &out, page)
+}
+
+// leftBehind adds to what the log says of a number what the end of the campaign
+// decided about all who were left, unless this one was not among them.
+func (d *Desk) leftBehind(ctx context.Context, c *domain.Campaign, out *ask.List[ask.Decision], page ask.Page) error {
+	if !c.Status.Final() {
+		return nil
+	}
+	if n := len(out.Data); n > 0 {
+		last := out.Data[n-1]
+		ordinal, ok := domain.ContactOrdinal(c.ID, last.ContactID)
+		if !ok || last.Decision != domain.DecidedDial {
+			return nil
+		}
+		states := &domain.ContactPage{WorkspaceID: c.WorkspaceID, CampaignID: c.ID, Index: ordinal / domain.PageSize}
+		if _, err := d.store.Get(ctx, states); err != nil {
+			return storeErr(err)
+		}
+		i := ordinal % domain.PageSize
+		if i >= len(states.States) {
+			return nil
+		}
+		if s := domain.ContactState(states.States[i]); s != domain.ContactRetryWait && s != domain.ContactPending {
+			return nil // it came to an end of its own
+		}
+	}
+	rows, err := d.decisionsOf(ctx, c, "", 1)
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		for i := range r.Decisions {
+			switch {
+			case r.Decisions[i].Contacts == 0:
+			case len(out.Data) == page.Limit:
+				out.Next = strconv.Itoa(r.Seq) + "-" + strconv.Itoa(i)
+				return nil
+			default:
+				out.Data = append(out.Data, decisionOf(c, r, i))
+			}
+		}
+	}
+	return nil
 }
 
 // pageOfDecisions adds what a row says to a page; full: the page goes on there.
@@ -91,24 +138,39 @@ func (d *Desk) decisionPages(ctx context.Context, c *domain.Campaign, phone stri
 		}
 		return nil
 	}
-	at := &domain.DecisionPage{WorkspaceID: c.WorkspaceID, CampaignID: c.ID, Seq: row}
 	if phone != "" {
-		_, err := d.store.List(ctx, commit.Query{
-			Kind: at.Key().Kind, Workspace: c.WorkspaceID, Index: domain.DecisionIndex(c.ID, phone), From: at.Sort(), Limit: decisionRows, Oldest: true,
-		}, fresh, take)
-		return rows, storeErr(err)
+		return d.decisionsOf(ctx, c, phone, row)
 	}
-	at.Seq--
+	at := &domain.DecisionPage{WorkspaceID: c.WorkspaceID, CampaignID: c.ID, Seq: row - 1}
 	prefix := domain.Key{Kind: at.Key().Kind, Workspace: c.WorkspaceID, ID: c.ID + "/"}
 	return rows, storeErr(d.store.Under(ctx, prefix, at.Key().ID, decisionRows, fresh, take))
 }
 
+// decisionsOf reads rows that tell of a number; "": of those who are not named.
+func (d *Desk) decisionsOf(ctx context.Context, c *domain.Campaign, phone string, row int) ([]*domain.DecisionPage, error) {
+	var rows []*domain.DecisionPage
+	at := &domain.DecisionPage{WorkspaceID: c.WorkspaceID, CampaignID: c.ID, Seq: row}
+	_, err := d.store.List(ctx, commit.Query{
+		Kind: at.Key().Kind, Workspace: c.WorkspaceID, Index: domain.DecisionIndex(c.ID, phone), From: at.Sort(), Limit: decisionRows, Oldest: true,
+	}, func() domain.Record { return &domain.DecisionPage{} }, func(r domain.Record) error {
+		if page, ok := r.(*domain.DecisionPage); ok {
+			rows = append(rows, page)
+		}
+		return nil
+	})
+	return rows, storeErr(err)
+}
+
 func decisionOf(c *domain.Campaign, r *domain.DecisionPage, i int) ask.Decision {
 	one := &r.Decisions[i]
-	return ask.Decision{
-		Row: r.Seq, At: one.At, ContactID: domain.ContactID(c.ID, one.Ordinal), Phone: one.Phone, Decision: one.Verdict,
-		Attempt: one.Attempt, CallID: one.CallID, Rules: one.Rules,
+	d := ask.Decision{
+		Row: r.Seq, At: one.At, Phone: one.Phone, Decision: one.Verdict, Attempt: one.Attempt, CallID: one.CallID,
+		Contacts: one.Contacts, Rules: one.Rules,
 	}
+	if one.Contacts == 0 {
+		d.ContactID = domain.ContactID(c.ID, one.Ordinal)
+	}
+	return d
 }
 
 // Decisions walks the log of a campaign.

@@ -100,7 +100,7 @@ func (d *Desk) DeleteContact(ctx context.Context, p domain.Principal, campaignID
 	if err != nil {
 		return err
 	}
-	return d.revise(ctx, c, campaign.Remove{Ordinal: o.ordinal})
+	return d.revise(ctx, c, campaign.Remove{Ordinal: o.ordinal, Phone: o.contact.Phone})
 }
 
 func (d *Desk) revise(ctx context.Context, c *domain.Campaign, msg any) error {

@@ -17,11 +17,15 @@ import (
 // Usage is how the lines of one direction are used.
 func (n *Node) Usage(ctx context.Context, workspaceID string, d domain.Direction) (lines.UsageNow, error) {
 	t := n.tree(workspaceID)
-	pid := t.outbound
 	if d == domain.Inbound {
-		pid = t.inbound
+		return mailbox.Ask[lines.UsageNow](ctx, n.sys, t.inbound, lines.Usage{})
 	}
-	return mailbox.Ask[lines.UsageNow](ctx, n.sys, pid, lines.Usage{})
+	live, err := mailbox.Ask[lines.UsageNow](ctx, n.sys, t.outbound, lines.Usage{})
+	if err != nil {
+		return live, err
+	}
+	tests, err := mailbox.Ask[lines.UsageNow](ctx, n.sys, t.tests, lines.Usage{})
+	return lines.UsageNow{Active: live.Active + tests.Active, Waiting: live.Waiting + tests.Waiting, Limit: live.Limit}, err
 }
 
 // MayRing is what the owner of the numbers says to a campaign.
@@ -46,10 +50,10 @@ func (n *Node) CampaignLives(ctx context.Context, workspaceID, id string) bool {
 
 // Courtesy is how an upload gives way to live calls; it works for as long as
 // passes between two calls of it.
-func Courtesy(ctx context.Context) func() error {
-	way := giveWay{since: time.Now(), rest: leastRest}
-	return func() error { return way.pause(ctx) }
-}
+func Courtesy(ctx context.Context, onCalls func() bool) func() error { return courtesy(ctx, onCalls) }
+
+// OnCalls is what an upload goes by.
+func (d *Desk) OnCalls() bool { return d.onCalls() }
 
 // OrphanedLegs are the legs of a call of an earlier process that have not ended.
 func (n *Node) OrphanedLegs(workspaceID, callID string) int {

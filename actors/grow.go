@@ -70,7 +70,7 @@ func (n *Node) grow(ctx context.Context, w *domain.Workspace) error {
 	n.phones.Set(w.ID, own)
 	pid := func(path ...string) *actor.PID { return workspace.PID(n.sys, w.ID, path...) }
 	t := &tree{
-		root: pid(), outbound: pid(workspace.LinesOut), inbound: pid(workspace.LinesIn), trunks: pid(workspace.Trunks),
+		root: pid(), outbound: pid(workspace.LinesOut), tests: pid(workspace.LinesTest), inbound: pid(workspace.LinesIn), trunks: pid(workspace.Trunks),
 		calls: pid(workspace.Calls), campaigns: pid(workspace.Campaigns), webhooks: pid(workspace.Webhooks), outbox: pid(workspace.Outbox),
 		phones: pid(workspace.Phones), numbers: pid(workspace.Numbers),
 	}
@@ -162,34 +162,32 @@ func (n *Node) attemptsOf(ctx context.Context, ws string) ([]*domain.Attempt, er
 	return out, nil
 }
 
-// openedLately are the times of the outbound calls of the last minute: the
-// latest at which they can have been sent, because the store knows only when
-// they were opened.
-func (n *Node) openedLately(ctx context.Context, ws string) ([]time.Time, error) {
+// openedLately are the times of an environment's outbound calls of the last
+// minute: the latest at which they can have been sent, because the store knows
+// only when they were opened.
+func (n *Node) openedLately(ctx context.Context, ws string, env domain.Environment) ([]time.Time, error) {
 	var out []time.Time
 	now := time.Now()
 	since := now.Add(-61*time.Second - sentWithin)
-	for _, env := range []domain.Environment{domain.Live, domain.Test} {
-		q := commit.Query{Kind: "call", Workspace: ws, Index: "env=" + string(env), Oldest: true, Limit: 1000, From: sortAt(domain.PrefixCall, since)}
-		for {
-			next, err := n.cfg.Store.List(ctx, q, func() domain.Record { return &domain.Call{} }, func(r domain.Record) error {
-				if c, ok := r.(*domain.Call); ok && c.Direction == domain.Outbound && c.StartedAt != nil {
-					if at := c.StartedAt.Add(sentWithin); at.Before(now) {
-						out = append(out, at)
-					} else {
-						out = append(out, now)
-					}
+	q := commit.Query{Kind: "call", Workspace: ws, Index: "env=" + string(env), Oldest: true, Limit: 1000, From: sortAt(domain.PrefixCall, since)}
+	for {
+		next, err := n.cfg.Store.List(ctx, q, func() domain.Record { return &domain.Call{} }, func(r domain.Record) error {
+			if c, ok := r.(*domain.Call); ok && c.Direction == domain.Outbound && c.StartedAt != nil {
+				if at := c.StartedAt.Add(sentWithin); at.Before(now) {
+					out = append(out, at)
+				} else {
+					out = append(out, now)
 				}
-				return nil
-			})
-			if err != nil {
-				return nil, err
 			}
-			if next == "" {
-				break
-			}
-			q.Cursor = next
+			return nil
+		})
+		if err != nil {
+			return nil, err
 		}
+		if next == "" {
+			break
+		}
+		q.Cursor = next
 	}
 	return out, nil
 }
@@ -229,8 +227,9 @@ func (n *Node) family(w *domain.Workspace, t *tree, l *loaded) workspace.Config 
 		Children: []workspace.Child{
 			{Name: workspace.Calls, Props: n.callProps(w.ID, t)}, // asked by the lines' census; starts no call by itself
 			{Name: workspace.Numbers, Props: n.numbersProps(w.ID, t)},
-			{Name: workspace.LinesOut, Props: n.linesProps(t, domain.Outbound)},
-			{Name: workspace.LinesIn, Props: n.linesProps(t, domain.Inbound)},
+			{Name: workspace.LinesOut, Props: n.linesProps(t, domain.Outbound, domain.Live)},
+			{Name: workspace.LinesTest, Props: n.linesProps(t, domain.Outbound, domain.Test)},
+			{Name: workspace.LinesIn, Props: n.linesProps(t, domain.Inbound, "")},
 			{Name: workspace.Trunks, Props: n.trunkProps(t, l.trunks)},
 			{Name: workspace.Webhooks, Props: workspace.Family(hooks, webhookProps, log, onGiveUp)},
 			{Name: workspace.Outbox, Props: n.outboxProps(w.ID)},
@@ -241,35 +240,38 @@ func (n *Node) family(w *domain.Workspace, t *tree, l *loaded) workspace.Config 
 	}
 }
 
-func (n *Node) linesProps(t *tree, d domain.Direction) *actor.Props {
+// linesProps are the lines of a direction. Outbound calls of the test
+// environment have lines of their own: what is tried out takes nothing away from
+// live calls, and may go as fast as its clock. env "": of both.
+func (n *Node) linesProps(t *tree, d domain.Direction, env domain.Environment) *actor.Props {
 	return mailbox.Props(n.overseen("lines", func() actor.Actor {
 		limits := t.record.Load().Limits // of now: a restarted actor must not know old ones
 		cfg := lines.Config{
 			Concurrent: limits.ConcurrentInbound, Log: n.cfg.Log,
-			Census: func(ctx context.Context) ([]lines.Live, error) { return n.census(ctx, t, d) },
+			Census: func(ctx context.Context) ([]lines.Live, error) { return n.census(ctx, t, d, env) },
 		}
 		if d == domain.Outbound {
 			cfg.Concurrent, cfg.PerMinute, cfg.Keep = limits.ConcurrentOutbound, limits.CallsPerMinute, true
-			cfg.Opened = func(ctx context.Context) ([]time.Time, error) { return n.openedLately(ctx, t.record.Load().ID) }
+			cfg.Opened = func(ctx context.Context) ([]time.Time, error) { return n.openedLately(ctx, t.record.Load().ID, env) }
 			cfg.Behind = n.cfg.SIP.Behind
 		}
 		return lines.New(cfg)
 	}), 10_000)
 }
 
-func (n *Node) census(ctx context.Context, t *tree, d domain.Direction) ([]lines.Live, error) {
+func (n *Node) census(ctx context.Context, t *tree, d domain.Direction, env domain.Environment) ([]lines.Live, error) {
 	live, err := mailbox.Ask[call.LiveNow](ctx, n.sys, t.calls, call.Live{})
 	if err != nil {
 		return nil, err
 	}
 	var out []lines.Live
 	for _, c := range live.Calls {
-		if c.Direction == d {
+		if c.Direction == d && (env == "" || c.Environment == env) {
 			out = append(out, lines.Live{CallID: c.CallID, Call: c.PID, Campaign: c.CampaignID != ""})
 		}
 	}
 	for _, c := range live.Seconds {
-		if c.Direction == d {
+		if c.Direction == d && (env == "" || c.Environment == env) {
 			out = append(out, lines.Live{CallID: c.CallID, Call: c.PID})
 		}
 	}
@@ -322,7 +324,7 @@ func (n *Node) warnDeaf(c *domain.Campaign, s *domain.Script) {
 func (n *Node) callProps(ws string, t *tree) *actor.Props {
 	return call.Props(call.Config{
 		Workspace: ws, Store: n.cfg.Store, Phone: call.OverSIP(n.cfg.SIP), Sound: call.OverMedia(n.cfg.Media),
-		Speaker: n.cfg.Speaker, Ears: n.cfg.Ears, Blobs: n.cfg.Blobs, LinesOut: t.outbound, LinesIn: t.inbound, Trunks: t.trunks, Numbers: t.numbers, Reach: n.reach, Traces: n.cfg.Traces,
+		Speaker: n.cfg.Speaker, Ears: n.cfg.Ears, Blobs: n.cfg.Blobs, LinesOut: t.outbound, LinesTest: t.tests, LinesIn: t.inbound, Trunks: t.trunks, Numbers: t.numbers, Reach: n.reach, Traces: n.cfg.Traces,
 		Listed: func(ctx context.Context, s dnc.Scrub, e164 string) (bool, error) {
 			hit, err := n.dnc.Check(ctx, ws, s, e164)
 			return hit != nil, err
@@ -338,7 +340,7 @@ func (n *Node) campaignProps(ws, id string, t *tree, isNew bool) *actor.Props {
 	first.Store(isNew) // whoever comes after a crash reads
 	return mailbox.Props(func() actor.Actor {
 		return campaign.New(campaign.Config{
-			Workspace: ws, CampaignID: id, Store: n.cfg.Store, Lines: t.outbound, Trunks: t.trunks, Calls: t.calls, Boot: n.boot,
+			Workspace: ws, CampaignID: id, Store: n.cfg.Store, Lines: t.lines, Trunks: t.trunks, Calls: t.calls, Boot: n.boot,
 			Numbers: t.numbers, Lists: n.dnc, Left: func() map[string]time.Time { return t.orphans.of(id) },
 			SIPCallID: n.cfg.SIP.CallID, Log: n.cfg.Log, Key: n.cfg.Keys.Decisions(ws), Committed: func() { n.committed(ws) },
 			Script: func(ctx context.Context, c *domain.Campaign) (domain.Script, error) {

@@ -111,13 +111,22 @@ type Node struct {
 
 // tree is what the node knows of one workspace's actors.
 type tree struct {
-	root, outbound, inbound, trunks, calls, campaigns, webhooks, outbox, phones, numbers *actor.PID
-	record                                                                               atomic.Pointer[domain.Workspace]
-	orphans                                                                              orphans
-	listed                                                                               atomic.Bool // every call stands in all of its lists
+	root, outbound, tests, inbound, trunks, calls, campaigns, webhooks, outbox, phones, numbers *actor.PID // tests: lines of outbound calls with a test key
+
+	record  atomic.Pointer[domain.Workspace]
+	orphans orphans
+	listed  atomic.Bool // every call stands in all of its lists
 	// changing is held from a commit of settings until the actors were told, so
 	// that they hear changes in the order in which they were committed.
 	changing sync.Mutex
+}
+
+// lines are those of the outbound calls of an environment.
+func (t *tree) lines(env domain.Environment) *actor.PID {
+	if env == domain.Test {
+		return t.tests
+	}
+	return t.outbound
 }
 
 // New makes a node; nothing runs before Start.
@@ -313,7 +322,9 @@ func (n *Node) setWorkspace(w *domain.Workspace) {
 		return
 	}
 	t.record.Store(w)
-	n.sys.Root.Send(t.outbound, lines.SetLimits{Concurrent: w.Limits.ConcurrentOutbound, PerMinute: w.Limits.CallsPerMinute})
+	for _, pid := range []*actor.PID{t.outbound, t.tests} {
+		n.sys.Root.Send(pid, lines.SetLimits{Concurrent: w.Limits.ConcurrentOutbound, PerMinute: w.Limits.CallsPerMinute})
+	}
 	n.sys.Root.Send(t.inbound, lines.SetLimits{Concurrent: w.Limits.ConcurrentInbound})
 	n.sys.Root.Send(t.campaigns, workspace.Tell{Message: campaign.Decide{}})
 }

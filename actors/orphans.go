@@ -189,7 +189,7 @@ func (o *orphans) forgotten() (over []string, left int) {
 // keep their lines, channels and numbers.
 func (n *Node) endOrphans(t *tree, all []*domain.Orphan) {
 	for _, o := range all {
-		linesPID := t.outbound
+		linesPID := t.lines(o.Environment)
 		if o.Direction == domain.Inbound {
 			linesPID = t.inbound
 		}

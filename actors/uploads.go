@@ -174,13 +174,18 @@ func (d *Desk) addContacts(
 
 // courtesy is how an upload makes way: it clears up behind itself, and gives
 // way to live calls.
-func (d *Desk) courtesy(ctx context.Context) func() error {
+func (d *Desk) courtesy(ctx context.Context) func() error { return courtesy(ctx, d.onCalls) }
+
+// onCalls says whether there is a live call.
+func (d *Desk) onCalls() bool { return d.node.cfg.Media != nil && d.node.cfg.Media.Live() > 0 }
+
+func courtesy(ctx context.Context, onCalls func() bool) func() error {
 	chunks, way := 0, giveWay{since: time.Now(), rest: leastRest}
 	return func() error {
 		if chunks++; chunks%clearEvery == 0 {
 			runtime.GC()
 		}
-		if d.node.cfg.Media == nil || d.node.cfg.Media.Live() == 0 {
+		if !onCalls() {
 			way.since = time.Now()
 			return ctx.Err()
 		}

@@ -11,28 +11,33 @@ import (
 
 // Verdicts of a decision about a contact.
 const (
-	DecidedDial = "dial" // an attempt was opened
-	DecidedSkip = "skip" // it is left out for good
+	DecidedDial   = "dial"   // an attempt was opened
+	DecidedSkip   = "skip"   // it is left out for good
+	DecidedCancel = "cancel" // it was taken out, or the campaign was cancelled before its turn
+	DecidedExpire = "expire" // the schedule ended before its turn
 )
 
 // DecisionsPerPage bounds the decisions of one row.
 const DecisionsPerPage = 64
 
-// Decision is why a contact was rung or left out, and what held it before.
+// Decision is why a contact was rung or left out, and what held it before. The
+// end of a campaign decides about everybody who waits at once: Contacts is then
+// how many they are, and no number is named.
 type Decision struct {
-	At      time.Time `json:"at"`
-	Ordinal int       `json:"ordinal"`
-	Phone   string    `json:"phone"`
-	Verdict string    `json:"decision"`
-	Attempt int       `json:"attempt,omitempty"`
-	CallID  string    `json:"call_id,omitempty"`
-	Rules   []Ruling  `json:"rules"`
+	At       time.Time `json:"at"`
+	Ordinal  int       `json:"ordinal"`
+	Phone    string    `json:"phone"`
+	Verdict  string    `json:"decision"`
+	Attempt  int       `json:"attempt,omitempty"`
+	CallID   string    `json:"call_id,omitempty"`
+	Contacts int       `json:"contacts,omitempty"` // 0: the one that is named
+	Rules    []Ruling  `json:"rules"`
 }
 
 // Ruling is what one rule said, and by what. What held a contact again and
 // again is one, with a count.
 type Ruling struct {
-	Rule    string     `json:"rule"` // schedule | calling_hours | dnc | frequency | destination | line
+	Rule    string     `json:"rule"` // schedule | calling_hours | dnc | frequency | destination | line | cancelled | removed
 	Passed  bool       `json:"passed"`
 	Window  string     `json:"window,omitempty"`  // calling_hours
 	Zone    string     `json:"zone,omitempty"`    // calling_hours: of the contact; several count together
@@ -143,6 +148,7 @@ func (h *summer) decision(d *Decision) {
 	h.text(14, d.Verdict)
 	h.number(15, int64(d.Attempt))
 	h.text(16, d.CallID)
+	h.number(17, int64(d.Contacts))
 	for i := range d.Rules {
 		r := &d.Rules[i]
 		h.b = append(h.b, 20)

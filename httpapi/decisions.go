@@ -21,7 +21,9 @@ func (s *Server) decisionRoutes() {
 	add(s, operation{
 		method: http.MethodGet, path: path, id: "listDecisions", tag: tag, summary: "Why each contact was or was not called",
 		about: "Each rule that let a contact pass, left it out or held it, with what it went by, in the order in which that was written. " +
-			"What held a contact again and again is one rule with a count.",
+			"What held a contact again and again is one rule with a count. The end of a campaign decides at once about all who still wait: " +
+			"one entry (cancel or expire) with contacts, how many they are, and no number; it is shown for each number whose log ends before, of a contact or not. " +
+			"Rows that an upload refused are in the errors of the upload.",
 		errors: []int{http.StatusUnprocessableEntity},
 	},
 		func(ctx context.Context, p domain.Principal, in *struct {
@@ -80,7 +82,7 @@ func (s *Server) exportDecisions(c *fiber.Ctx, ending, kind string, write func(i
 func decisionColumns() []string {
 	return []string{
 		"row", "at", "phone", "contact_id", "decision", "attempt", "call_id", "rule", "passed", "window", "zone", "local", "lists", "source",
-		"count", "limit", "held", "first", "last",
+		"count", "limit", "held", "first", "last", "country", "contacts",
 	}
 }
 
@@ -97,7 +99,7 @@ func writeDecisions(rows iter.Seq2[ask.Decision, error], w io.Writer) error {
 			r := &d.Rules[i]
 			if err := put(append(record[:0], strconv.Itoa(d.Row), stamp(&d.At), d.Phone, d.ContactID, d.Decision, strconv.Itoa(d.Attempt), d.CallID,
 				r.Rule, strconv.FormatBool(r.Passed), r.Window, r.Zone, r.Local, strings.Join(r.Lists, " "), string(r.Source),
-				strconv.Itoa(r.Count), strconv.Itoa(r.Limit), strconv.Itoa(r.Held), stamp(r.First), stamp(r.Last))); err != nil {
+				strconv.Itoa(r.Count), strconv.Itoa(r.Limit), strconv.Itoa(r.Held), stamp(r.First), stamp(r.Last), r.Country, strconv.Itoa(d.Contacts))); err != nil {
 				return err
 			}
 		}

@@ -131,9 +131,9 @@ func (a *aside) Receive(ctx actor.Context) {
 	}
 	switch m := ctx.Message().(type) {
 	case *actor.Started:
-		ctx.Request(a.cfg.LinesOut, lines.Try{})
+		ctx.Request(linesOf(a.cfg, false, a.environment), lines.Try{})
 	case lines.Permit:
-		ctx.Request(a.cfg.LinesOut, lines.Bind{Permit: m, CallID: a.key, Call: ctx.Self()})
+		ctx.Request(linesOf(a.cfg, false, a.environment), lines.Bind{Permit: m, CallID: a.key, Call: ctx.Self()})
 	case *domain.Error:
 		a.over(ctx, string(m.Code), sip.Ended{})
 	case lines.Late:

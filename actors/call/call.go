@@ -113,11 +113,14 @@ type order struct {
 	owner       *actor.PID
 }
 
-func (o *order) lines(cfg *Config) *actor.PID { return linesOf(cfg, o.in != nil) }
+func (o *order) lines(cfg *Config) *actor.PID { return linesOf(cfg, o.in != nil, o.call.Environment) }
 
-func linesOf(cfg *Config, inbound bool) *actor.PID {
-	if inbound {
+func linesOf(cfg *Config, inbound bool, env domain.Environment) *actor.PID {
+	switch {
+	case inbound:
 		return cfg.LinesIn
+	case env == domain.Test && cfg.LinesTest != nil:
+		return cfg.LinesTest
 	}
 	return cfg.LinesOut
 }

@@ -220,7 +220,7 @@ func (c *Calls) census() LiveNow {
 				CallID: id, AttemptID: b.attemptID, CampaignID: b.campaignID, Direction: b.direction(), PID: b.pid,
 				Number: b.number, Environment: b.environment,
 			})
-			now.Seconds = append(now.Seconds, b.vessel.seconds()...)
+			now.Seconds = append(now.Seconds, b.vessel.seconds(b.environment)...)
 		}
 	}
 	return now
@@ -263,7 +263,7 @@ func (c *Calls) inStead(ctx actor.Context, b *berth, e *Ended) {
 // giveBack returns what a call did not live to bind. What it had bound was
 // freed by its death.
 func (c *Calls) giveBack(ctx actor.Context, b *berth) {
-	ctx.Send(linesOf(&c.cfg, b.inbound), lines.Return{Permit: b.permit})
+	ctx.Send(linesOf(&c.cfg, b.inbound, b.environment), lines.Return{Permit: b.permit})
 	if !b.inbound && c.cfg.Trunks != nil {
 		ctx.Send(c.cfg.Trunks, trunk.Free{CallID: b.callID})
 	}

@@ -126,11 +126,14 @@ type Config struct {
 	Mind     func(c domain.Call) conversation.Mind
 	Blobs    Blobs
 	LinesOut *actor.PID
-	LinesIn  *actor.PID
-	Trunks   *actor.PID
-	Numbers  *actor.PID // hears who is on the line; nil: nobody does
-	Reach    Reach      // nil: nobody can be reached, every transfer fails
-	Listed   Listed     // asked before legs that follow the first one; nil: nobody is
+	// LinesTest are those of the outbound calls of the test environment; nil:
+	// LinesOut.
+	LinesTest *actor.PID
+	LinesIn   *actor.PID
+	Trunks    *actor.PID
+	Numbers   *actor.PID // hears who is on the line; nil: nobody does
+	Reach     Reach      // nil: nobody can be reached, every transfer fails
+	Listed    Listed     // asked before legs that follow the first one; nil: nobody is
 	// Ours says whether a caller comes over a trunk or a phone of the workspace
 	// and environment: nobody else may take the place of a far end. nil: all do.
 	Ours      func(env domain.Environment, in *sip.Incoming) bool

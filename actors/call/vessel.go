@@ -90,7 +90,7 @@ func (v *vessel) mans(pid *actor.PID, key string) {
 
 // seconds are the second legs of a call, as a census tells; one that is over
 // may be among them.
-func (v *vessel) seconds() []LiveCall {
+func (v *vessel) seconds(env domain.Environment) []LiveCall {
 	v.mu.Lock()
 	towed := v.towed
 	v.mu.Unlock()
@@ -98,7 +98,7 @@ func (v *vessel) seconds() []LiveCall {
 	for _, t := range towed {
 		t.mu.Lock()
 		if t.pid != nil && !t.gone {
-			out = append(out, LiveCall{CallID: t.key, Direction: domain.Outbound, PID: t.pid})
+			out = append(out, LiveCall{CallID: t.key, Direction: domain.Outbound, Environment: env, PID: t.pid})
 		}
 		t.mu.Unlock()
 	}

@@ -55,7 +55,8 @@ type Config struct {
 	Workspace, CampaignID string
 	Boot                  string // names this process: open attempts of another one were interrupted
 	Store                 Store
-	Lines, Trunks, Calls  *actor.PID
+	Lines                 func(domain.Environment) *actor.PID
+	Trunks, Calls         *actor.PID
 	Numbers               *actor.PID                                                     // says last whether a number may be rung; nil: each may
 	Lists                 *dnc.Register                                                  // of numbers that are never called; nil: none
 	Script                func(context.Context, *domain.Campaign) (domain.Script, error) // may block; read when the campaign starts
@@ -118,7 +119,9 @@ type Campaign struct {
 	skips     []skip
 	skipped   map[int]bool
 	heldBy    map[int][]domain.Ruling // what holds contacts just now, for the log of decisions
+	heldFull  bool                    // nobody else could be noted there
 	clocks    *calendar.Zones         // of that log
+	times     map[string]shown        // by zone
 	ops       []operation
 	revisions []revision
 	outdated  []int // chunks that changed while they were read
@@ -162,7 +165,7 @@ func New(cfg Config) *Campaign {
 		incarnation: rand.Uint64(), generation: rand.Uint64(), gates: rand.Uint64(), //nolint:gosec // no secrets
 		wants: int(rand.Int32()), //nolint:gosec // no secret
 		open:  make(map[string]*attempt), held: make(map[string]time.Time), gone: make(map[string]bool), closing: make(map[string]bool), skipped: make(map[int]bool),
-		heldBy: make(map[int][]domain.Ruling), clocks: calendar.NewZones(),
+		heldBy: make(map[int][]domain.Ruling), clocks: calendar.NewZones(), times: make(map[string]shown),
 		tries: make(map[string]*try), ahead: leastAhead, backoff: firstBackoff,
 		people: newPeople(0, calendar.Rules{}),
 	}
@@ -188,9 +191,9 @@ func (a *Campaign) Receive(ctx actor.Context) {
 	case Begin, Pause, Resume, Cancel:
 		a.operate(ctx, operationOf(m))
 	case Edit:
-		a.revise(ctx, m.Ordinal, &m.Contact)
+		a.revise(ctx, revision{ordinal: m.Ordinal, contact: &m.Contact})
 	case Remove:
-		a.revise(ctx, m.Ordinal, nil)
+		a.revise(ctx, revision{ordinal: m.Ordinal, phone: m.Phone})
 	case Status:
 		a.tellStatus(ctx)
 		return

@@ -1,6 +1,9 @@
 package campaign
 
 import (
+	"log/slog"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,6 +15,9 @@ import (
 // heldMost bounds the contacts of whom it is remembered what holds them.
 const heldMost = 10_000
 
+// zonesNamed bounds what the decision about all who are left says.
+const zonesNamed = 32
+
 // The rules as the log of decisions names them.
 const (
 	ruleSchedule    = "schedule"
@@ -20,6 +26,8 @@ const (
 	ruleFrequency   = "frequency"
 	ruleDestination = "destination"
 	ruleLine        = "line" // the number talks to somebody else
+	ruleCancelled   = "cancelled"
+	ruleRemoved     = "removed"
 	ruleUnknown     = "unknown"
 )
 
@@ -35,6 +43,10 @@ func (a *Campaign) holds(ordinal int, r domain.Ruling, now time.Time) {
 		}
 	}
 	if notes == nil && len(a.heldBy) >= heldMost {
+		if !a.heldFull {
+			a.heldFull = true
+			a.log.Warn("more contacts are held at once than the log of decisions can say why", slog.Int("remembered", heldMost))
+		}
 		return
 	}
 	r.Held, r.First, r.Last = 1, &now, &now
@@ -51,11 +63,10 @@ func (a *Campaign) rulings(ordinal int) []domain.Ruling {
 // dialled is why a contact is rung.
 func (a *Campaign) dialled(t *try, now time.Time) domain.Decision {
 	c, z := &a.campaign, t.who.zone
-	rules := make([]domain.Ruling, 0, 8)
-	if t.attempt.Number == 1 {
-		if r := a.closedAtFirst(z); r != nil {
-			rules = append(rules, *r)
-		}
+	closed, held := a.closedTo(&t.who, now)
+	rules := make([]domain.Ruling, 0, 6+len(a.heldBy[t.who.ordinal]))
+	if held {
+		rules = append(rules, closed)
 	}
 	rules = append(rules, a.rulings(t.who.ordinal)...)
 	rules = append(rules, domain.Ruling{Rule: ruleSchedule, Passed: true, Zone: c.Schedule.Timezone, Local: a.clock(c.Schedule.Timezone, now)})
@@ -63,7 +74,7 @@ func (a *Campaign) dialled(t *try, now time.Time) domain.Decision {
 		rules = append(rules, a.hoursOf(z, now, true))
 	}
 	scrub := a.scrub()
-	rules = append(rules, domain.Ruling{Rule: ruleDestination, Passed: true}, domain.Ruling{Rule: ruleDNC, Passed: true, Lists: scrub.Lists()})
+	rules = append(rules, domain.Ruling{Rule: ruleDestination, Passed: true, Country: t.who.country}, domain.Ruling{Rule: ruleDNC, Passed: true, Lists: scrub.Lists()})
 	if g := &t.grant; g.Cap > 0 {
 		rules = append(rules, domain.Ruling{Rule: ruleFrequency, Passed: true, Count: g.Count, Limit: g.Cap})
 	}
@@ -81,6 +92,39 @@ func (a *Campaign) leftOut(s skip, now time.Time) domain.Decision {
 	}
 }
 
+// removed is why a contact is taken out: somebody wanted it.
+func (a *Campaign) removed(r revision, now time.Time) domain.Decision {
+	phone := r.phone
+	if phone == "" {
+		phone = a.phoneOf(r.ordinal)
+	}
+	return domain.Decision{
+		At: now, Ordinal: r.ordinal, Phone: phone, Verdict: domain.DecidedCancel, Attempt: int(a.people.attempts[r.ordinal]),
+		Rules: append(a.rulings(r.ordinal), domain.Ruling{Rule: ruleRemoved}),
+	}
+}
+
+// leftBehind is why all those are not rung any more who wait at the end: one
+// decision, however many they are. The zones that are closed just now are named,
+// as far as there are few.
+func (a *Campaign) leftBehind(verdict string, n int, now time.Time) domain.Decision {
+	c := &a.campaign
+	d := domain.Decision{At: now, Verdict: verdict, Contacts: n, Rules: []domain.Ruling{{Rule: ruleCancelled}}}
+	if verdict == domain.DecidedExpire {
+		d.Rules[0] = domain.Ruling{Rule: ruleSchedule, Zone: c.Schedule.Timezone, Local: a.clock(c.Schedule.Timezone, now)}
+		if c.Schedule.End != nil {
+			end := c.Schedule.End.UTC()
+			d.Rules[0].Last = &end
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(a.people.zones)) {
+		if z := a.people.zones[key]; !z.empty() && !z.window.Allows(now) && len(d.Rules) < zonesNamed {
+			d.Rules = append(d.Rules, a.hoursOf(z, now, false))
+		}
+	}
+	return d
+}
+
 func (a *Campaign) scrub() lists.Scrub { return lists.ScrubOf(&a.campaign) }
 
 // hoursOf are the calling hours of a zone.
@@ -95,32 +139,26 @@ func (a *Campaign) hoursOf(z *zone, now time.Time, passed bool) domain.Ruling {
 	return r
 }
 
-// clock is the time of day in a zone.
-func (a *Campaign) clock(zone string, now time.Time) string {
-	if l := a.clocks.Load(zone); l != nil {
-		return now.In(l).Format("Mon 15:04")
-	}
-	return ""
+// shown is a time of day, worked out once in a minute.
+type shown struct {
+	minute int64
+	text   string
 }
 
-// closedAtFirst says whether calendar and hours kept a zone closed when the
-// campaign began, and until when. It is worked out once for each zone.
-func (a *Campaign) closedAtFirst(z *zone) *domain.Ruling {
-	start := a.campaign.StartedAt
-	if z.looked || start == nil {
-		return z.closed
+// clock is the time of day in a zone, by the campaign's clock.
+func (a *Campaign) clock(zone string, now time.Time) string {
+	at := a.campaign.Clock().Shown(now)
+	minute := at.Unix() / 60
+	if s, ok := a.times[zone]; ok && s.minute == minute {
+		return s.text
 	}
-	z.looked = true
-	if z.window.Allows(*start) {
-		return nil
+	l := a.clocks.Load(zone)
+	if l == nil {
+		return ""
 	}
-	if opened, ok := z.window.Next(*start); ok {
-		r := a.hoursOf(z, *start, false)
-		first, last := start.UTC(), opened.UTC()
-		r.Held, r.First, r.Last = 1, &first, &last
-		z.closed = &r
-	}
-	return z.closed
+	s := shown{minute, at.In(l).Format("Mon 15:04")}
+	a.times[zone] = s
+	return s.text
 }
 
 // why words the rule that leaves a contact out, where nothing more is known.
@@ -145,7 +183,11 @@ func (a *Campaign) why(ordinal int, by Skip) domain.Ruling {
 		return domain.Ruling{Rule: ruleFrequency}
 	case SkipInvalid:
 	}
-	return domain.Ruling{Rule: ruleDestination}
+	r := domain.Ruling{Rule: ruleDestination}
+	if c := a.people.chunks[ordinal/domain.ChunkSize]; c != nil {
+		r.Country = c.countries[ordinal%domain.ChunkSize]
+	}
+	return r
 }
 
 // phoneOf is the number of a contact whose body is at hand.

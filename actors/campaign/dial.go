@@ -191,9 +191,11 @@ func (a *Campaign) ask(ctx actor.Context, d dialplan.Decision, now time.Time) {
 	a.want(ctx)
 }
 
+func (a *Campaign) lines() *actor.PID { return a.cfg.Lines(a.campaign.Environment) }
+
 func (a *Campaign) want(ctx actor.Context) {
-	ctx.Request(a.cfg.Lines, lines.Want{
-		Weight: a.cfg.Weight, Count: a.asked, Retries: min(a.asked, len(a.people.due)), Generation: a.wants, Come: a.come,
+	ctx.Request(a.lines(), lines.Want{
+		Weight: a.cfg.Weight, Count: a.asked, Retries: min(a.asked, len(a.people.due)), Generation: a.wants, Come: a.come, Speed: a.campaign.Clock().Factor,
 	})
 }
 
@@ -204,7 +206,7 @@ func (a *Campaign) permitted(ctx actor.Context, m lines.Permit) {
 		a.come++
 	}
 	if m.Generation != a.wants || a.asked == 0 {
-		ctx.Send(a.cfg.Lines, lines.Return{Permit: m})
+		ctx.Send(a.lines(), lines.Return{Permit: m})
 		return
 	}
 	a.asked--
@@ -213,7 +215,7 @@ func (a *Campaign) permitted(ctx actor.Context, m lines.Permit) {
 		who, ok = a.people.take(now)
 	}
 	if !ok {
-		ctx.Send(a.cfg.Lines, lines.Return{Permit: m})
+		ctx.Send(a.lines(), lines.Return{Permit: m})
 		return
 	}
 	t := &try{who: who, permit: m}
@@ -273,7 +275,7 @@ func (a *Campaign) putBack(ctx actor.Context, t *try, now time.Time) {
 
 func (a *Campaign) returnTry(ctx actor.Context, t *try) {
 	a.unask(ctx, t)
-	ctx.Send(a.cfg.Lines, lines.Return{Permit: t.permit})
+	ctx.Send(a.lines(), lines.Return{Permit: t.permit})
 	if t.slotted {
 		ctx.Send(a.cfg.Trunks, trunk.Return{CallID: t.call.ID, Key: t.slot.Key})
 	}
@@ -283,7 +285,7 @@ func (a *Campaign) returnTry(ctx actor.Context, t *try) {
 func (a *Campaign) unmake(ctx actor.Context) {
 	now := time.Now()
 	if a.asked > 0 {
-		ctx.Request(a.cfg.Lines, lines.Unwant{})
+		ctx.Request(a.lines(), lines.Unwant{})
 		a.asked, a.come = 0, 0
 		a.wants++
 	}

@@ -282,11 +282,12 @@ type judge struct {
 
 func (j judge) chunk(contacts []domain.Contact) *chunk {
 	c := &chunk{
-		contacts: contacts, zones: make([]string, len(contacts)), invalid: make([]bool, len(contacts)),
+		contacts: contacts, zones: make([]string, len(contacts)), invalid: make([]bool, len(contacts)), countries: make([]string, len(contacts)),
 		windows: map[string]calendar.Window{"": j.rules.For(nil)},
 	}
 	for i, who := range contacts {
 		number, err := j.zones.Number(who.Phone)
+		c.countries[i] = number.Country
 		_, forbidden := domain.DialForbidden(who.Phone, j.country)
 		c.invalid[i] = err != nil || forbidden || !j.anyone && number.Allowed(j.calling, j.country, j.env) != nil
 		if !j.rules.Local() {

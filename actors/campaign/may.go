@@ -140,7 +140,7 @@ func (p *people) hold(ordinal int, until time.Time) { heap.Push(&p.holds, waitin
 // unhold looks at those whose time has come.
 func (p *people) unhold(now time.Time, skip func(int, Skip)) {
 	for len(p.holds) > 0 && len(p.ready) < atHand && len(p.due) < atHand && !p.holds[0].at.After(now) {
-		if !p.look(p.holds[0].ordinal, now, skip) {
+		if !p.look(p.holds[0].ordinal, p.holds[0].at, now, skip) {
 			return
 		}
 		heap.Pop(&p.holds)

@@ -33,7 +33,10 @@ type (
 		Contact domain.Contact
 	}
 	// Remove takes a contact that waits out for good; answered like Edit.
-	Remove struct{ Ordinal int }
+	Remove struct {
+		Ordinal int
+		Phone   string // its number, for the log
+	}
 	// Revised answers Edit and Remove once that is durable.
 	Revised struct{}
 	// Drain ends the opening of attempts; ends are committed as before.

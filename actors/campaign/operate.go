@@ -184,6 +184,7 @@ func (a *Campaign) enact(b *batch, op *operation, to domain.CampaignStatus, now 
 		c.EndedAt = &now
 		if n := b.progress.Remaining(); n > 0 {
 			b.progress.Outcomes[domain.OutcomeCancelled] += n
+			b.decisions = append(b.decisions, a.leftBehind(domain.DecidedCancel, n, now))
 		}
 		b.progress.Waits = 0
 		b.tell(a, event.CampaignCancelled, a.data(&c, op))
@@ -192,7 +193,10 @@ func (a *Campaign) enact(b *batch, op *operation, to domain.CampaignStatus, now 
 		if op.on == lifecycle.Expire {
 			c.CompletionReason = "window_ended"
 		}
-		b.progress.Expired += max(0, b.progress.Remaining())
+		if n := b.progress.Remaining(); n > 0 {
+			b.progress.Expired += n
+			b.decisions = append(b.decisions, a.leftBehind(domain.DecidedExpire, n, now))
+		}
 		b.progress.Waits = 0
 	case domain.CampaignDraft:
 	}

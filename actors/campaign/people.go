@@ -42,14 +42,15 @@ type candidate struct {
 	ordinal int
 	contact domain.Contact
 	zone    *zone
+	country string // of the number; "": none
 	retry   bool
+	since   time.Time // since when a retry is due; zero: since before the zone opened
 }
 
 // zone is a bucket of contacts who wait for the same opening.
 type zone struct {
 	key       string
-	looked    bool           // closed is known
-	closed    *domain.Ruling // how it was when the campaign began; nil: open
+	closed    closures
 	window    calendar.Window
 	opens     time.Time // zero: never
 	again     time.Time // where it is never: when to ask once more
@@ -88,9 +89,11 @@ type chunk struct {
 	contacts []domain.Contact
 	zones    []string // keys; "" is unknown
 	invalid  []bool
-	windows  map[string]calendar.Window
-	hits     map[int]*dnc.Hit // who is on a list
-	used     int
+
+	countries []string // of the numbers; "" is none
+	windows   map[string]calendar.Window
+	hits      map[int]*dnc.Hit // who is on a list
+	used      int
 }
 
 // waits is a heap of contacts by the time of their retry.
@@ -180,20 +183,20 @@ func (p *people) unread(now time.Time) bool {
 // missing; whom no rule lets ring is given to skip.
 func (p *people) fill(now time.Time, skip func(ordinal int, by Skip)) {
 	for len(p.due) < atHand && len(p.retries) > 0 && !p.retries[0].at.After(now) {
-		if !p.look(p.retries[0].ordinal, now, skip) {
+		if !p.look(p.retries[0].ordinal, p.retries[0].at, now, skip) {
 			break
 		}
 		heap.Pop(&p.retries)
 	}
 	p.unhold(now, skip)
-	for len(p.again) > 0 && len(p.ready) < atHand && p.look(p.again[0], now, skip) {
+	for len(p.again) > 0 && len(p.ready) < atHand && p.look(p.again[0], time.Time{}, now, skip) {
 		p.again = p.again[1:]
 	}
 	for _, z := range p.zones {
 		p.reopen(z, now, skip)
 	}
 	for p.fresh < len(p.states) && len(p.ready) < atHand {
-		if p.state(p.fresh) == domain.ContactPending && !p.look(p.fresh, now, skip) {
+		if p.state(p.fresh) == domain.ContactPending && !p.look(p.fresh, time.Time{}, now, skip) {
 			break
 		}
 		p.fresh++
@@ -209,16 +212,17 @@ func (p *people) reopen(z *zone, now time.Time, skip func(int, Skip)) {
 		z.refresh(now)
 		return
 	}
-	for len(z.due) > 0 && len(p.due) < atHand && p.look(int(z.due[0]), now, skip) {
+	for len(z.due) > 0 && len(p.due) < atHand && p.look(int(z.due[0]), time.Time{}, now, skip) {
 		z.due = z.due[1:]
 	}
-	for len(z.wait) > 0 && len(p.ready) < atHand && p.look(int(z.wait[0]), now, skip) {
+	for len(z.wait) > 0 && len(p.ready) < atHand && p.look(int(z.wait[0]), time.Time{}, now, skip) {
 		z.wait = z.wait[1:]
 	}
 }
 
-// look decides about one idle contact; false: its body is not at hand.
-func (p *people) look(ordinal int, now time.Time, skip func(int, Skip)) bool {
+// look decides about one idle contact, who is due since then; false: its body
+// is not at hand.
+func (p *people) look(ordinal int, since, now time.Time, skip func(int, Skip)) bool {
 	s := p.state(ordinal)
 	if s != domain.ContactPending && s != domain.ContactRetryWait {
 		return true // it is no longer idle
@@ -243,7 +247,7 @@ func (p *people) look(ordinal int, now time.Time, skip func(int, Skip)) bool {
 	if ordinal == p.fresh {
 		z.seen++
 	}
-	who := candidate{ordinal: ordinal, contact: c.contacts[i], zone: z, retry: s == domain.ContactRetryWait}
+	who := candidate{ordinal: ordinal, contact: c.contacts[i], zone: z, country: c.countries[i], retry: s == domain.ContactRetryWait, since: since}
 	switch {
 	case z.window.Allows(now):
 		p.enqueue(who, false)

@@ -17,6 +17,7 @@ const maxRevisions = 1000
 type revision struct {
 	ordinal int
 	contact *domain.Contact // nil: it is removed
+	phone   string          // of one that is removed
 	reply   *actor.PID
 }
 
@@ -26,10 +27,10 @@ func (r revision) answer(ctx actor.Context, m any) {
 	}
 }
 
-func (a *Campaign) revise(ctx actor.Context, ordinal int, contact *domain.Contact) {
-	r := revision{ordinal: ordinal, contact: contact, reply: ctx.Sender()}
+func (a *Campaign) revise(ctx actor.Context, r revision) {
+	r.reply = ctx.Sender()
 	if a.phase == gone && a.campaign.Status.Final() {
-		r.answer(ctx, a.refusal(ordinal, nil))
+		r.answer(ctx, a.refusal(r.ordinal, nil))
 		return
 	}
 	if a.phase == gone || a.down || len(a.revisions) >= maxRevisions {
@@ -108,19 +109,21 @@ func (a *Campaign) revising(b *batch) {
 			b.put(&domain.ContactEdit{CampaignID: a.campaign.ID, WorkspaceID: a.cfg.Workspace, Ordinal: r.ordinal, Contact: *r.contact})
 			continue
 		}
-		a.remove(b, r.ordinal)
+		a.remove(b, r)
 	}
 	a.revisions = later
 }
 
 // remove counts a contact as cancelled: it is never rung.
-func (a *Campaign) remove(b *batch, ordinal int) {
+func (a *Campaign) remove(b *batch, r revision) {
+	ordinal := r.ordinal
 	if a.people.state(ordinal) == domain.ContactRetryWait {
 		b.progress.Waits--
 	}
 	b.progress.Outcomes[domain.OutcomeCancelled]++
 	d := delta{ordinal: ordinal, state: domain.ContactCancelled, attempts: a.people.attempts[ordinal]}
 	b.deltas = append(b.deltas, d)
+	b.decisions = append(b.decisions, a.removed(r, b.begun))
 	at := b.begun
 	b.put(&domain.ContactResult{
 		CampaignID: a.campaign.ID, WorkspaceID: a.cfg.Workspace, Ordinal: ordinal, State: d.state.String(),

@@ -172,7 +172,7 @@ func (w *world) begin() {
 	})
 	cfg := campaign.Config{
 		Workspace: workspace, CampaignID: campaignID, Boot: boot, Store: as{w.store, p.dead},
-		Lines: p.lines, Trunks: p.trunks, Calls: p.calls, Check: w.check, Calling: w.calling, Log: w.log,
+		Lines: func(domain.Environment) *actor.PID { return p.lines }, Trunks: p.trunks, Calls: p.calls, Check: w.check, Calling: w.calling, Log: w.log,
 		Script: func(context.Context, *domain.Campaign) (domain.Script, error) {
 			w.mu.Lock()
 			defer w.mu.Unlock()

@@ -42,11 +42,13 @@ type Lines struct {
 	bound   map[pidKey][]*permit // by call
 	taken   int                  // leased and bound
 	ringing int                  // of these, by campaigns
+	quick   int                  // of those that are leased, the fast
 	holds   map[string]time.Time // orphaned dialogs by call
 	due     time.Time            // no lease and no hold ends before; it may be too early
 	looks   atomic.Int64         // at what may have ended
 	senders map[pidKey]*sender   // campaigns
 	row     row
+	fast    fast
 	minute  window
 	pace    pace
 	owed    int       // places of the minute that campaigns leave to calls that were refused for want of one
@@ -66,6 +68,7 @@ type permit struct {
 	id       uint64
 	expires  time.Time // of the lease
 	campaign bool
+	fast     bool // of a sender with another clock: it counts in no minute of ours
 	callID   string
 }
 
@@ -113,7 +116,7 @@ func (l *Lines) Receive(ctx actor.Context) {
 		l.free(ctx, m)
 	case SetLimits:
 		l.cfg.Concurrent, l.cfg.PerMinute = m.Concurrent, m.PerMinute
-		l.pace.widen(time.Now(), m.PerMinute)
+		l.widen(time.Now(), m.PerMinute)
 		l.serve(ctx)
 	case Usage:
 		ctx.Respond(l.usage())
@@ -182,8 +185,10 @@ func (l *Lines) want(ctx actor.Context, m Want) {
 	if s == nil {
 		s = &sender{pid: who, generation: m.Generation, granted: m.Come}
 		l.senders[k] = s
-		l.row.all = append(l.row.all, s)
 		ctx.Watch(who)
+	}
+	if speed := max(1, m.Speed); speed != s.speed {
+		l.enrol(s, speed)
 	}
 	if m.Generation != s.generation {
 		s.granted = m.Come
@@ -230,7 +235,9 @@ func (l *Lines) answer() any {
 			With("retry_after", wait).With("limit", l.cfg.PerMinute)
 	}
 	l.owed = max(0, l.owed-1)
-	return l.grant(now, false, 0)
+	p := l.grant(now, &permit{})
+	l.pace.take(now, l.cfg.PerMinute)
+	return p
 }
 
 // owe keeps a place of the minute for a call that was refused for want of one
@@ -240,12 +247,11 @@ func (l *Lines) owe(free time.Time) {
 	l.owing = free.Add(lease)
 }
 
-func (l *Lines) grant(now time.Time, campaign bool, generation int) Permit {
+func (l *Lines) grant(now time.Time, p *permit) Permit {
 	l.last++
-	p := &permit{id: l.last, expires: now.Add(lease), campaign: campaign}
+	p.id, p.expires = l.last, now.Add(lease)
 	l.take(p)
-	l.pace.take(now, l.cfg.PerMinute)
-	return Permit{ID: p.id, Epoch: l.epoch, Generation: generation, Expires: p.expires}
+	return Permit{ID: p.id, Epoch: l.epoch, Expires: p.expires}
 }
 
 // take counts a line as leased.
@@ -255,6 +261,9 @@ func (l *Lines) take(p *permit) {
 	l.taken++
 	if p.campaign {
 		l.ringing++
+	}
+	if p.fast {
+		l.quick++
 	}
 }
 
@@ -269,13 +278,13 @@ func (l *Lines) endsBy(t time.Time) {
 func (l *Lines) tie(ctx actor.Context, call *actor.PID, id uint64) {
 	k := keyOf(call)
 	l.bound[k] = append(l.bound[k], l.leased[id])
-	delete(l.leased, id)
+	l.unlease(l.leased[id])
 	ctx.Watch(call)
 }
 
 // release counts a line as free.
 func (l *Lines) release(p *permit) {
-	delete(l.leased, p.id)
+	l.unlease(p)
 	l.taken--
 	if p.campaign {
 		l.ringing--
@@ -289,7 +298,9 @@ func (l *Lines) bind(ctx actor.Context, m Bind) {
 	case m.Permit.Epoch != l.epoch || m.Call == nil:
 	case p != nil && now.Before(p.expires):
 		p.callID = m.CallID
-		l.minute.add(now)
+		if !p.fast {
+			l.minute.add(now)
+		}
 		l.tie(ctx, m.Call, p.id)
 		answer = Bound{}
 	case slices.ContainsFunc(l.bound[keyOf(m.Call)], func(p *permit) bool { return p.id == m.Permit.ID }):
@@ -304,7 +315,9 @@ func (l *Lines) bind(ctx actor.Context, m Bind) {
 func (l *Lines) giveBack(ctx actor.Context, m Return) {
 	if p := l.leased[m.Permit.ID]; p != nil && m.Permit.Epoch == l.epoch {
 		l.release(p)
-		l.pace.back(l.cfg.PerMinute)
+		if !p.fast {
+			l.pace.back(l.cfg.PerMinute)
+		}
 		l.serve(ctx)
 	}
 }
@@ -333,7 +346,7 @@ func (l *Lines) died(ctx actor.Context, who *actor.PID) {
 	l.hangUp(k)
 	if s := l.senders[k]; s != nil {
 		delete(l.senders, k)
-		l.row.all = slices.DeleteFunc(l.row.all, func(o *sender) bool { return o == s })
+		l.strike(s)
 	}
 	l.serve(ctx)
 }
@@ -351,12 +364,12 @@ func (l *Lines) serve(ctx actor.Context) {
 			look = now.Add(holdBack)
 			break
 		}
-		if free := l.freeForCampaigns(now); free.After(now) {
-			look = free.Add(grain / 5) // a wide pace gets some places at once
+		s, at := l.turn(now)
+		if s == nil {
+			look = at
 			break
 		}
-		s := l.row.next()
-		ctx.Send(s.pid, l.grant(now, true, s.generation))
+		l.send(ctx, now, s)
 	}
 	if !l.due.IsZero() {
 		look = earlier(look, l.due)
@@ -432,7 +445,7 @@ func (l *Lines) minuteFree(now time.Time, kept int) time.Time {
 	if l.cfg.PerMinute <= 0 {
 		return now
 	}
-	return l.minute.free(now, l.cfg.PerMinute-len(l.leased)-kept)
+	return l.minute.free(now, l.cfg.PerMinute-(len(l.leased)-l.quick)-kept)
 }
 
 // freeForCampaigns is when the next call of a campaign may begin.
@@ -455,13 +468,14 @@ func (l *Lines) freeForCampaigns(now time.Time) time.Time {
 
 // waiting says whether any campaign waits for a permit.
 func (l *Lines) waiting() bool {
-	return slices.ContainsFunc(l.row.all, func(s *sender) bool { return s.count > 0 })
+	waits := func(s *sender) bool { return s.count > 0 }
+	return slices.ContainsFunc(l.row.all, waits) || slices.ContainsFunc(l.fast.all, waits)
 }
 
 func (l *Lines) usage() UsageNow {
 	l.expire(time.Now())
 	u := UsageNow{Active: l.active(), Limit: l.cfg.Concurrent}
-	for _, s := range l.row.all {
+	for _, s := range slices.Concat(l.row.all, l.fast.all) {
 		u.Waiting += s.count
 	}
 	return u

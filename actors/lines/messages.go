@@ -18,6 +18,7 @@ type (
 	// as a Permit once its turn has come. A new Want replaces the sender's old
 	// one; what was granted before stays granted.
 	Want struct {
+		Speed      int // how much faster than ours the sender's clock goes: above 1, it has the ceiling per minute for itself, so much higher
 		Weight     int // share of the lines beside other campaigns; below 1 counts as 1
 		Count      int // permits wanted; below 1 counts as 1
 		Retries    int // of these, for due retries: they come before what others want for first attempts

@@ -83,6 +83,76 @@ func TestACallOfTheAPIGetsTheNextPlaceBesideCampaignsAtTheCeiling(t *testing.T) 
 	})
 }
 
+func TestACampaignWhoseClockGoesFasterHasAMinuteOfItsOwn(t *testing.T) {
+	t.Parallel()
+	on(t, lines.Config{Concurrent: 1000, PerMinute: 10}, func(s *stage) {
+		fast, ours := s.campaign(), s.campaign()
+		s.want(fast, lines.Want{Count: 1000, Speed: 60})
+		s.want(ours, lines.Want{Count: 1000})
+		bound := map[*campaign]int{}
+		for range 61 {
+			time.Sleep(time.Second)
+			synctest.Wait()
+			for _, c := range []*campaign{fast, ours} {
+				for ; bound[c] < len(c.permits()); bound[c]++ {
+					call := s.call()
+					require.True(s, s.bind(c.permits()[bound[c]], "call", call))
+					s.tell(lines.Free{CallID: "call"})
+				}
+			}
+			assert.LessOrEqual(s, bound[fast], 1000)
+		}
+		assert.InDelta(s, 600, bound[fast], 15, "an hour of its own in a minute of ours, evenly")
+		assert.InDelta(s, 10, bound[ours], 1, "and nothing is taken from who goes by our clock")
+		_, err := s.try()
+		assert.Error(s, err, "whose minute is full")
+		s.want(fast, lines.Want{Count: 1000, Generation: 1})
+		before := len(fast.permits())
+		time.Sleep(30 * time.Second)
+		synctest.Wait()
+		assert.LessOrEqual(s, len(fast.permits())-before, 6, "by our clock again")
+	})
+}
+
+func TestCampaignsByBothClocksTakeTurnsWhereLinesAreShort(t *testing.T) {
+	t.Parallel()
+	on(t, lines.Config{Concurrent: 1, PerMinute: 6000}, func(s *stage) {
+		all := []*campaign{s.campaign(), s.campaign(), s.campaign()}
+		s.want(all[0], lines.Want{Count: 100, Speed: 60})
+		s.want(all[1], lines.Want{Count: 100, Speed: 60})
+		s.want(all[2], lines.Want{Count: 100})
+		bound := make([]int, len(all))
+		for range 40 {
+			time.Sleep(time.Second)
+			synctest.Wait()
+			for i, c := range all {
+				for ; bound[i] < len(c.permits()); bound[i]++ {
+					call := s.call()
+					require.True(s, s.bind(c.permits()[bound[i]], "call", call))
+					s.die(call)
+				}
+			}
+		}
+		assert.InDeltaSlice(s, []int{bound[2] / 2, bound[2] / 2, bound[0] + bound[1]}, bound, 2)
+		assert.Greater(s, bound[2], 15)
+	})
+}
+
+func TestAFastCampaignFeelsAnotherCeilingAtOnce(t *testing.T) {
+	t.Parallel()
+	on(t, lines.Config{Concurrent: 1000, PerMinute: 1}, func(s *stage) {
+		c := s.campaign()
+		s.want(c, lines.Want{Count: 1000, Speed: 2})
+		time.Sleep(time.Second)
+		synctest.Wait()
+		before := len(c.permits())
+		s.tell(lines.SetLimits{Concurrent: 1000, PerMinute: 600})
+		time.Sleep(5 * time.Second)
+		synctest.Wait()
+		assert.InDelta(s, 100, len(c.permits())-before, 5, "20 in a second")
+	})
+}
+
 func TestRetriesOfOneCampaignDoNotStopTheOthers(t *testing.T) {
 	t.Parallel()
 	on(t, lines.Config{Concurrent: 1}, func(s *stage) {

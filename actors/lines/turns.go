@@ -14,8 +14,10 @@ type sender struct {
 	count      int // permits it still waits for
 	retries    int // of these, for due retries
 	generation int
-	granted    int // of this generation
-	credit     int // of the smooth round-robin
+	granted    int  // of this generation
+	credit     int  // of the smooth round-robin
+	speed      int  // of its clock; 1: ours
+	pace       pace // of a clock that is not ours
 }
 
 // waits says whether the sender takes part in a turn for due retries, or in

@@ -18,6 +18,7 @@ import (
 // each can be told the address of the others before they live.
 const (
 	LinesOut  = "lines-out"
+	LinesTest = "lines-test"
 	LinesIn   = "lines-in"
 	Trunks    = "trunks"
 	Numbers   = "numbers"

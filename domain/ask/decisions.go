@@ -6,15 +6,17 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Decision is why a contact was rung or left out, as the API shows it.
+// Decision is why a contact was rung, left out or left behind, as the API shows
+// it.
 type Decision struct {
 	Row       int             `json:"row"` // of the log: its chain is checked row by row
 	At        time.Time       `json:"at"`
 	ContactID string          `json:"contact_id"`
 	Phone     string          `json:"phone"`
-	Decision  string          `json:"decision"` // dial | skip
+	Decision  string          `json:"decision"` // dial | skip | cancel | expire
 	Attempt   int             `json:"attempt"`
 	CallID    string          `json:"call_id,omitempty"`
+	Contacts  int             `json:"contacts,omitempty"` // all who were left at the end: so many, and none is named
 	Rules     []domain.Ruling `json:"rules"`
 }
 

@@ -155,6 +155,46 @@ func (w Window) next(t time.Time) (time.Time, bool) {
 	return time.Time{}, false
 }
 
+// Closes is the first moment from t on at which it may not ring; false where
+// there is none within the next 400 days.
+func (w Window) Closes(t time.Time) (time.Time, bool) {
+	closes, ok := w.closes(w.clock.Shown(t))
+	if !ok {
+		return time.Time{}, false
+	}
+	if closes = w.clock.Moment(closes); closes.Before(t) { // between two ticks of ours
+		closes = t
+	}
+	return closes, true
+}
+
+func (w Window) closes(t time.Time) (time.Time, bool) {
+	for last := t.Add(horizon); t.Before(last); {
+		if !w.allows(t) {
+			return t, true
+		}
+		soon := last
+		if !w.end.IsZero() && w.end.Before(soon) {
+			soon = w.end
+		}
+		if w.zone != nil && (w.someDays || len(w.excluded) > 0) {
+			soon = sooner(soon, nextAt(t, w.zone, 0, func(at time.Time) bool { return !w.allowsDay(at) }))
+		}
+		for _, h := range w.hours {
+			soon = sooner(soon, nextAt(t, h.zone, h.to, func(at time.Time) bool { return !h.allow(at) }))
+		}
+		t = soon
+	}
+	return time.Time{}, false
+}
+
+func sooner(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
 // Ended says whether the end of the schedule has passed.
 func (w Window) Ended(t time.Time) bool { return !w.end.IsZero() && !w.clock.Shown(t).Before(w.end) }
 

@@ -103,6 +103,7 @@ func TestTheWindowOpensWhenASlowCalculationSays(t *testing.T) {
 		w := r.For(locations)
 		const look = 54 * 60
 		want, found := time.Time{}, false
+		shut, shuts := time.Time{}, false
 		for i := range look {
 			m := from.Add(time.Duration(i) * time.Minute)
 			ok := slow(cache.Load, s, h, names, m)
@@ -111,6 +112,9 @@ func TestTheWindowOpensWhenASlowCalculationSays(t *testing.T) {
 			}
 			if ok && !found {
 				want, found = m, true
+			}
+			if !ok && !shuts {
+				shut, shuts = m, true
 			}
 		}
 		got, ok := w.Next(from)
@@ -121,6 +125,13 @@ func TestTheWindowOpensWhenASlowCalculationSays(t *testing.T) {
 			t.Fatalf("Next(%s) = %s; the slow way finds nothing", from, got)
 		case ok && !w.Allows(got):
 			t.Fatalf("Next(%s) = %s is not allowed", from, got)
+		}
+		got, ok = w.Closes(from)
+		switch {
+		case shuts && (!ok || !got.Equal(shut)):
+			t.Fatalf("Closes(%s) = %s, %v; the slow way finds %s", from, got, ok, shut)
+		case !shuts && ok && got.Before(from.Add(look*time.Minute)):
+			t.Fatalf("Closes(%s) = %s; the slow way finds nothing", from, got)
 		}
 	})
 }

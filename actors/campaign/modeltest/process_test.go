@@ -136,7 +136,8 @@ func (w *world) grow(ctx actor.Context, p *process) {
 		trunksPID := p.spawn(ctx, "trunks "+sp.id, func() actor.Actor { return &trunks{w: w, space: sp.id} })
 		for _, c := range sp.campaigns {
 			cfg := campaign.Config{
-				Workspace: sp.id, CampaignID: c.row.ID, Boot: p.boot, Store: p.disk, Lines: linesPID, Trunks: trunksPID, Calls: callsPID,
+				Workspace: sp.id, CampaignID: c.row.ID, Boot: p.boot, Store: p.disk, Trunks: trunksPID, Calls: callsPID,
+				Lines: func(domain.Environment) *actor.PID { return linesPID },
 				Script: func(context.Context, *domain.Campaign) (domain.Script, error) {
 					return domain.Script{AgentID: "agent_1", UnitID: "unit_1"}, nil
 				},
