@@ -186,7 +186,7 @@ func (d *Desk) CopyCampaign(ctx context.Context, p domain.Principal, id string, 
 // again are the contacts of a campaign in some states, as if they were sent.
 func (d *Desk) again(ctx context.Context, c *domain.Campaign, words []string) iter.Seq2[ask.RawContact, error] {
 	return func(yield func(ask.RawContact, error) bool) {
-		wanted := make(states, domain.ContactCancelled+1)
+		wanted := make(states, domain.ContactInCall+1)
 		for _, word := range words {
 			for s, has := range statesOf(c.Status, word) {
 				wanted[s] = wanted[s] || has

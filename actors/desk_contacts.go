@@ -38,7 +38,7 @@ func statesOf(status domain.CampaignStatus, word string) states {
 	if word == "" {
 		return nil
 	}
-	wanted := make(states, domain.ContactCancelled+1)
+	wanted := make(states, domain.ContactInCall+1)
 	for s := range wanted {
 		wanted[s] = lifecycle.Seen(status, domain.ContactState(s)).String() == word
 	}
@@ -88,9 +88,10 @@ func (d *Desk) peopleByChunk(ctx context.Context, c *domain.Campaign, wanted sta
 			yield(nil, err)
 			return
 		}
+		talks := talks{d: d, of: c}
 		for start := 0; start < progress.Total; start += domain.ChunkSize {
 			n := min(domain.ChunkSize, progress.Total-start)
-			now, err := d.states(ctx, c, start, n)
+			now, err := d.states(ctx, &talks, start, n)
 			if err != nil {
 				yield(nil, err)
 				return
@@ -138,10 +139,10 @@ func (d *Desk) ofChunk(
 }
 
 // states are those of n contacts from an ordinal on.
-func (d *Desk) states(ctx context.Context, c *domain.Campaign, start, n int) ([]domain.ContactState, error) {
+func (d *Desk) states(ctx context.Context, talks *talks, start, n int) ([]domain.ContactState, error) {
 	out := make([]domain.ContactState, n) // a page without a row is all pending
 	first := start / domain.PageSize
-	err := d.pages(ctx, c, first, (start+n-1)/domain.PageSize-first+1, func(row *domain.ContactPage) bool {
+	err := d.pages(ctx, talks.of, first, (start+n-1)/domain.PageSize-first+1, func(row *domain.ContactPage) bool {
 		for i, s := range row.States {
 			if at := row.Index*domain.PageSize + i - start; at >= 0 && at < n {
 				out[at] = domain.ContactState(s)
@@ -149,7 +150,10 @@ func (d *Desk) states(ctx context.Context, c *domain.Campaign, start, n int) ([]
 		}
 		return true
 	})
-	return out, err
+	if err != nil {
+		return nil, err
+	}
+	return out, talks.mark(ctx, out, start)
 }
 
 // errEnough ends a scan.
@@ -271,14 +275,15 @@ func (d *Desk) ListContacts(ctx context.Context, p domain.Principal, campaignID 
 	if err != nil {
 		return out, err
 	}
-	found, next, err := d.find(ctx, c, progress, from, statesOf(c.Status, q.Status), q.Limit)
+	talks := talks{d: d, of: c}
+	found, next, err := d.find(ctx, &talks, progress, from, statesOf(c.Status, q.Status), q.Limit)
 	if err != nil {
 		return out, err
 	}
 	if next < progress.Total {
 		out.Next = strconv.Itoa(next)
 	}
-	some, err := d.some(ctx, c, progress, found)
+	some, err := d.some(ctx, &talks, progress, found)
 	for _, one := range some {
 		out.Data = append(out.Data, one.shown(c))
 	}
@@ -288,9 +293,14 @@ func (d *Desk) ListContacts(ctx context.Context, p domain.Principal, campaignID 
 // find are the first ordinals from one on whose contacts are in a wanted state,
 // and where to go on.
 func (d *Desk) find(
-	ctx context.Context, c *domain.Campaign, progress *domain.Progress, from int, wanted states, limit int,
+	ctx context.Context, talks *talks, progress *domain.Progress, from int, wanted states, limit int,
 ) (found []int, next int, err error) {
 	next = from
+	if wanted.has(domain.ContactOpen) != wanted.has(domain.ContactInCall) {
+		if err = talks.look(ctx); err != nil {
+			return nil, next, err
+		}
+	}
 	// take looks at the contacts up to an ordinal, whose states begin at first.
 	take := func(to, first int, states []byte) bool {
 		for ; next < min(to, progress.Total); next++ {
@@ -299,7 +309,7 @@ func (d *Desk) find(
 			}
 			s := domain.ContactPending
 			if i := next - first; i >= 0 && i < len(states) {
-				s = domain.ContactState(states[i])
+				s = talks.seen(next, domain.ContactState(states[i]))
 			}
 			if wanted.has(s) {
 				found = append(found, next)
@@ -313,7 +323,7 @@ func (d *Desk) find(
 	}
 	first := from / domain.PageSize
 	more := true
-	err = d.pages(ctx, c, first, pagesAtOnce, func(row *domain.ContactPage) bool {
+	err = d.pages(ctx, talks.of, first, pagesAtOnce, func(row *domain.ContactPage) bool {
 		at := row.Index * domain.PageSize
 		more = take(at, at, nil) && take(at+domain.PageSize, at, row.States) // what has no row is pending
 		return more
@@ -325,18 +335,18 @@ func (d *Desk) find(
 }
 
 // some are the contacts at ordinals, which go up.
-func (d *Desk) some(ctx context.Context, c *domain.Campaign, progress *domain.Progress, ordinals []int) (all []person, err error) {
+func (d *Desk) some(ctx context.Context, talks *talks, progress *domain.Progress, ordinals []int) (all []person, err error) {
 	for len(ordinals) > 0 {
 		start := ordinals[0] - ordinals[0]%domain.ChunkSize
 		n := 1
 		for n < len(ordinals) && ordinals[n] < start+domain.ChunkSize {
 			n++
 		}
-		now, err := d.states(ctx, c, start, min(domain.ChunkSize, progress.Total-start))
+		now, err := d.states(ctx, talks, start, min(domain.ChunkSize, progress.Total-start))
 		if err != nil {
 			return nil, err
 		}
-		of, err := d.ofChunk(ctx, c, progress, start, now, ordinals[:n])
+		of, err := d.ofChunk(ctx, talks.of, progress, start, now, ordinals[:n])
 		if err != nil {
 			return nil, err
 		}
@@ -356,7 +366,7 @@ func (d *Desk) one(ctx context.Context, c *domain.Campaign, contactID string) (p
 	if !ok || ordinal >= progress.Total {
 		return person{}, missing("contact")
 	}
-	some, err := d.some(ctx, c, progress, []int{ordinal})
+	some, err := d.some(ctx, &talks{d: d, of: c}, progress, []int{ordinal})
 	if err == nil && len(some) == 0 {
 		err = missing("contact")
 	}

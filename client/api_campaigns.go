@@ -267,7 +267,7 @@ func (q *ListDecisionsQuery) values() url.Values {
 //
 // GET /v1/campaigns/{id}/decisions
 //
-// Each rule that let a contact pass, left it out or held it, with what it went by, in the order in which that was written. What held a contact again and again is one rule with a count.
+// Each rule that let a contact pass, left it out or held it, with what it went by, in the order in which that was written. What held a contact again and again is one rule with a count. The end of a campaign decides at once about all who still wait: one entry (cancel or expire) with contacts, how many they are, and no number; it is shown for each number whose log ends before, of a contact or not. Rows that an upload refused are in the errors of the upload.
 func (c *Client) ListDecisions(ctx context.Context, id string, q ListDecisionsQuery, options ...Option) (*ListDecision, error) {
 	return send[ListDecision](ctx, c, "GET", "/v1/campaigns/"+url.PathEscape(id)+"/decisions", q.values(), nil, options)
 }
@@ -710,7 +710,7 @@ type Contact struct {
 	Phone string `json:"phone"`
 	// Why.
 	Reason string `json:"reason,omitzero"`
-	// pending, dialing, retry_wait, or how it ended.
+	// pending, dialing, in_call (the call was answered), retry_wait, or how it ended.
 	Status string `json:"status"`
 	// Its zone, where it is not that of its number.
 	Timezone string `json:"timezone,omitzero"`
@@ -761,11 +761,13 @@ type Decision struct {
 	Attempt int64 `json:"attempt"`
 	// The call of the attempt.
 	CallID string `json:"call_id,omitzero"`
-	// The contact.
+	// The contact; empty where contacts is there.
 	ContactID string `json:"contact_id"`
-	// dial: an attempt was opened. skip: the contact is left out.
+	// How many contacts waited when the campaign ended, all of whom this is about; not there: it is about the one named.
+	Contacts int64 `json:"contacts,omitzero"`
+	// dial: an attempt was opened. skip: the contact is left out. cancel: it was taken out, or the campaign was cancelled. expire: the schedule ended before its turn.
 	Decision string `json:"decision"`
-	// E.164.
+	// E.164; empty where contacts is there.
 	Phone string `json:"phone"`
 	// Of the log: its chain is checked row by row.
 	Row int64 `json:"row"`
@@ -1033,7 +1035,7 @@ type Ruling struct {
 	Local string `json:"local,omitzero"`
 	// Whether it let the contact pass.
 	Passed bool `json:"passed"`
-	// schedule, calling_hours, dnc, frequency, destination, line (somebody else talks with the number) or unknown (the store did not say).
+	// schedule, calling_hours, dnc, frequency, destination, line (somebody else talks with the number), cancelled, removed or unknown (the store did not say).
 	Rule string `json:"rule"`
 	// How the number came onto the list.
 	Source string `json:"source,omitzero"`

@@ -237,7 +237,7 @@ type ContactState byte
 // The contact states. The order is stored: never change it.
 const (
 	ContactPending ContactState = iota
-	ContactOpen                 // dialing or in_call: an attempt row exists
+	ContactOpen                 // dialing: an attempt row exists
 	ContactRetryWait
 	ContactCompleted
 	ContactConfirmed
@@ -249,11 +249,12 @@ const (
 	ContactSkipped
 	ContactExpired
 	ContactCancelled
+	ContactInCall // an open one whose call was answered: shown, never stored
 )
 
 var contactWords = [...]string{
 	"pending", "dialing", "retry_wait", "completed", "confirmed", "declined", "voicemail",
-	"no_answer", "busy", "failed", "skipped", "expired", "cancelled",
+	"no_answer", "busy", "failed", "skipped", "expired", "cancelled", "in_call",
 }
 
 func (s ContactState) String() string {
@@ -264,7 +265,7 @@ func (s ContactState) String() string {
 }
 
 // Final says whether nothing follows.
-func (s ContactState) Final() bool { return s >= ContactCompleted }
+func (s ContactState) Final() bool { return s >= ContactCompleted && s <= ContactCancelled }
 
 // ContactStateOf is the final contact state of an outcome.
 func ContactStateOf(o Outcome) ContactState {

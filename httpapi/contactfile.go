@@ -17,7 +17,7 @@ import (
 // contactStates are the words that lists of contacts are filtered by.
 func contactStates() []any {
 	var words []any
-	for state := domain.ContactPending; state <= domain.ContactCancelled; state++ {
+	for state := domain.ContactPending; state <= domain.ContactInCall; state++ {
 		words = append(words, state.String())
 	}
 	return words

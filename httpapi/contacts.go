@@ -45,7 +45,7 @@ func (s *Server) contactRoutes() {
 			One
 			Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"20"`
 			Cursor string `query:"cursor" maxLength:"512"`
-			Status string `query:"status" enum:"pending,dialing,retry_wait,completed,confirmed,declined,voicemail,no_answer,busy,failed,skipped,expired,cancelled"`
+			Status string `query:"status" enum:"pending,dialing,retry_wait,completed,confirmed,declined,voicemail,no_answer,busy,failed,skipped,expired,cancelled,in_call"`
 		},
 		) (*answer[List[ask.Contact]], error) {
 			id, err := named(domain.PrefixCampaign, in.ID)

@@ -1,0 +1,62 @@
+package actors_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+)
+
+// by are the numbers of a campaign's contacts that are listed by a state.
+func (h *house) by(id, status string) (phones []string) {
+	h.Helper()
+	l, err := h.desk().ListContacts(h.Context(), h.test, id, ask.ContactQuery{Limit: 10, Status: status})
+	require.NoError(h, err)
+	for _, c := range l.Data {
+		if status != "" {
+			assert.Equal(h, status, c.Status)
+		}
+		phones = append(phones, c.Phone)
+	}
+	return phones
+}
+
+func TestAContactThatTalksIsShownAsInCall(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, d := t.Context(), h.desk()
+	talks, rings, waits := number(7, 1, "11"), number(7, 2, "15"), number(7, 3, "11")
+	id := h.campaign(h.test, h.agent(h.test, linger()), talks, rings, waits)
+	_, _, err := d.UpdateCampaign(ctx, h.test, id, func(c *domain.Campaign) error { c.Pacing.MaxConcurrent = 2; return nil })
+	require.NoError(t, err)
+	assert.False(t, d.OnCalls(), "uploads need not give way")
+	_, err = d.StartCampaign(ctx, h.test, id)
+	require.NoError(t, err)
+	h.until(10*time.Second, "one talks and one rings", func() bool {
+		return len(h.by(id, "in_call")) == 1 && len(h.by(id, "dialing")) == 1
+	})
+	assert.True(t, d.OnCalls(), "uploads give way")
+	assert.Equal(t, []string{talks}, h.by(id, "in_call"))
+	assert.Equal(t, []string{rings}, h.by(id, "dialing"))
+	assert.Equal(t, []string{waits}, h.by(id, "pending"))
+	assert.Equal(t, []string{talks, rings, waits}, h.by(id, ""))
+	l, err := d.ListContacts(ctx, h.test, id, ask.ContactQuery{Limit: 1})
+	require.NoError(t, err)
+	assert.Equal(t, "in_call", l.Data[0].Status)
+	one, err := d.Contact(ctx, h.test, id, l.Data[0].ID)
+	require.NoError(t, err)
+	assert.Equal(t, "in_call", one.Status)
+	export, err := d.ExportContacts(ctx, h.test, id, "in_call")
+	require.NoError(t, err)
+	for c, err := range export.Rows {
+		require.NoError(t, err)
+		assert.Equal(t, []string{talks, "in_call"}, []string{c.Phone, c.Status})
+	}
+	_, err = d.CancelCampaign(ctx, h.test, id, true)
+	require.NoError(t, err)
+	h.until(20*time.Second, "nobody talks", func() bool { return len(h.by(id, "in_call"))+len(h.by(id, "dialing")) == 0 })
+}
