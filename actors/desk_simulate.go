@@ -123,6 +123,7 @@ func (d *Desk) play(
 	if plan.From.IsZero() {
 		plan.From = stamp()
 	}
+	plan.Cap = w.FrequencyCaps.PerNumberPerDay
 	if err = d.cast(ctx, c, w.Calling, people, &plan, s); err != nil {
 		return nil, err
 	}
@@ -150,6 +151,7 @@ func (d *Desk) cast(
 	assessor := campaign.NewAssessor(c, rules, calling)
 	listed := d.scrubber(c)
 	crowds := make(map[string]int32)
+	often := frequency{d: d, of: c, plan: plan, zones: calendar.NewZones(), days: make(map[string]int32)}
 	var some []person
 	flush := func() error {
 		contacts := make([]domain.Contact, len(some))
@@ -176,7 +178,11 @@ func (d *Desk) cast(
 				crowds[zone] = at
 				plan.Crowds = append(plan.Crowds, rehearsal.Crowd{Window: a.Windows[zone], Unknown: rules.Local() && zone == ""})
 			}
-			plan.People = append(plan.People, played(one, at, plan.From))
+			who := played(one, at, plan.From)
+			if err := often.learn(ctx, one.contact.Phone, &who); err != nil {
+				return err
+			}
+			plan.People = append(plan.People, who)
 		}
 		some = some[:0]
 		return nil
@@ -220,7 +226,7 @@ func tellHow(s *ask.Simulation, r rehearsal.Report) {
 		s.CompletesAt = &at
 	}
 	s.Attempts, s.Expired, s.PeakConcurrent, s.TalkMinutes = r.Attempts, r.Expired, r.Peak, r.Talk.Minutes()
-	s.Skipped.Hours = r.SkippedHours
+	s.Skipped.Hours, s.Skipped.Frequency = r.SkippedHours, r.SkippedOften
 	s.Outcomes = make(map[domain.Outcome]int)
 	for _, word := range domain.OutcomeWords() {
 		s.Outcomes[word] = r.Outcomes[word]

@@ -106,6 +106,37 @@ func TestACampaignThatIsNotKeptIsSimulatedToo(t *testing.T) {
 	assert.Empty(t, list.Data)
 }
 
+func TestASimulationKnowsHowOftenNumbersWereRung(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, d := t.Context(), h.desk()
+	at := time.Date(2027, 3, 1, 17, 0, 0, 0, time.UTC)
+	phones := []string{"+12125550100", "+12125550101", "+13105550100", "+12125550102"}
+	for phone, rung := range map[string][]time.Time{
+		phones[0]: {at.Add(-time.Hour), at.Add(-2 * time.Hour)},
+		phones[1]: {at.Add(-time.Hour), at.Add(-13 * time.Hour)}, // 23:00 of the day before in New York
+		phones[2]: {at.Add(-time.Hour), at.Add(-8 * time.Hour)},  // 01:00 in Los Angeles
+	} {
+		row := &domain.NumberDays{WorkspaceID: h.live.WorkspaceID, Environment: domain.Live, Number: phone}
+		for i, at := range rung {
+			row = row.With(domain.Ring{CallID: fmt.Sprint(i), At: at})
+		}
+		h.keep(row)
+	}
+	id := h.campaign(h.live, h.agent(h.live, menu()), phones...)
+	o := ask.SimulationOrder{StartAt: at, Assume: asKnown}
+	for limit, want := range map[int]int{0: 0, 2: 2, 1: 3} {
+		_, err := d.UpdateWorkspace(ctx, h.live, func(w *domain.Workspace) error {
+			w.FrequencyCaps.PerNumberPerDay = limit
+			return nil
+		})
+		require.NoError(t, err)
+		s, err := d.SimulateCampaign(ctx, h.live, id, o)
+		require.NoError(t, err)
+		assert.Equal(t, []int{want, 4 - want}, []int{s.Skipped.Frequency, s.Attempts}, "a cap of %d", limit)
+	}
+}
+
 func TestOneSimulationOfAWorkspaceRunsAtATime(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)

@@ -5,6 +5,7 @@ package rehearsal
 
 import (
 	"container/heap"
+	"slices"
 	"time"
 
 	"github.com/callboard/callboard/domain"
@@ -20,9 +21,11 @@ type Crowd struct {
 
 // Person is a contact who is not final yet.
 type Person struct {
-	Crowd int32     // index of its crowd
-	Spent uint8     // attempts so far
-	Due   time.Time // of its next attempt; zero: it was never rung
+	Crowd int32       // index of its crowd
+	Spent uint8       // attempts so far
+	Due   time.Time   // of its next attempt; zero: it was never rung
+	Rung  []time.Time // the number's latest attempts, by whomever, where there is a Cap
+	Days  int32       // index of the zones by which its number's days go, where there is a Cap
 }
 
 // Halt is a time in which the campaign is paused.
@@ -34,6 +37,8 @@ type Plan struct {
 	Rules    calendar.Rules
 	Crowds   []Crowd
 	People   []Person
+	Cap      int                // attempts per number and its day; 0: any
+	Days     [][]*time.Location // zones of numbers; none: nobody knows them
 	From     time.Time
 	Assume   Assumptions
 	Seed     uint64
@@ -55,6 +60,7 @@ type Report struct {
 	Reason       string    // exhausted | window_ended; "" where it did not finish
 	Outcomes     map[domain.Outcome]int
 	SkippedHours int
+	SkippedOften int // their numbers were rung often enough on the day on which their turn came
 	Expired      int
 	Attempts     int
 	Months       map[string]int // attempts by month in UTC, YYYY-MM
@@ -317,10 +323,37 @@ func (s *stage) take() (int32, bool) {
 			}
 			who := (*q)[0]
 			*q = (*q)[1:]
+			if s.tooOften(c, who) {
+				continue
+			}
 			return who, true
 		}
 	}
 	return 0, false
+}
+
+// tooOften keeps to the cap as a campaign does: a retry waits for the number's
+// next day, whom others have rung often enough is not begun with.
+func (s *stage) tooOften(c *crowd, who int32) bool {
+	p := &s.people[who]
+	if s.p.Cap <= 0 {
+		return false
+	}
+	since, until := calendar.Day(s.p.Days[p.Days], s.now)
+	p.Rung = slices.DeleteFunc(p.Rung, func(at time.Time) bool { return at.Before(since) })
+	if len(p.Rung) < s.p.Cap {
+		return false
+	}
+	if p.Spent > 0 {
+		c.cohorts.Drop(int(p.Spent))
+		s.wait(who, until)
+		return true
+	}
+	s.never--
+	s.final++
+	s.view.Idle--
+	s.report.SkippedOften++
+	return true
 }
 
 func (s *stage) first(retry bool) *crowd {
@@ -348,6 +381,9 @@ func (s *stage) ring(who int32) {
 		c.cohorts.Drop(int(p.Spent))
 	}
 	p.Spent++
+	if s.p.Cap > 0 {
+		p.Rung = append(p.Rung, s.now)
+	}
 	c.opened[p.Spent]++
 	s.view.Idle--
 	s.view.LastSent = s.now

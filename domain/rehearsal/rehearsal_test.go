@@ -106,6 +106,31 @@ func TestAPlayGoesOnFromWhereACampaignStandsAndStopsWhenAsked(t *testing.T) {
 	assert.Less(t, r.Attempts, 50_000)
 }
 
+func TestAPlayKeepsToTheCapOfANumberAndItsDay(t *testing.T) {
+	t.Parallel()
+	p := plan(t, 4, domain.Campaign{
+		Pacing: domain.Pacing{CallsPerMinute: 60, MaxConcurrent: 100},
+		Retry:  domain.Retry{Enabled: true, MaxAttempts: 3, IntervalHours: 1, RetryOn: []string{"no_answer"}},
+	})
+	p.Assume = rehearsal.Assumptions{Unheard: 30 * time.Second}
+	p.Cap, p.Days = 2, [][]*time.Location{{time.UTC}, {time.FixedZone("", -9*3600)}}
+	p.People[0].Rung = []time.Time{friday.Add(-time.Hour), friday.Add(-time.Minute)}
+	p.People[1].Rung = []time.Time{friday.Add(-24 * time.Hour), friday.Add(-13 * time.Hour), friday.Add(-time.Hour)} // the first two were yesterday
+	p.People[3].Days = 1                                                                                             // its day begins now
+	r := rehearsal.Run(p)
+	assert.True(t, r.Finished)
+	assert.Equal(t, 1, r.SkippedOften, "whom others have rung often enough is not begun with")
+	midnight := friday.Truncate(24 * time.Hour).Add(24 * time.Hour)
+	assert.Equal(t, []rehearsal.Hour{
+		{Hour: friday, Calls: 3}, {Hour: friday.Add(time.Hour), Calls: 2}, // not the one with one call before
+		{Hour: midnight, Calls: 2}, // their second and third
+		{Hour: midnight.Add(time.Hour), Calls: 1},
+		{Hour: midnight.Add(9 * time.Hour), Calls: 1}, // whose day is over then
+	}, r.Hours)
+	assert.Equal(t, 9, r.Attempts)
+	assert.Equal(t, 3, r.Outcomes[domain.OutcomeNoAnswer])
+}
+
 func TestTheSameSeedPlaysTheSame(t *testing.T) {
 	t.Parallel()
 	c := domain.Campaign{Pacing: domain.Pacing{CallsPerMinute: 60, MaxConcurrent: 20}}

@@ -1,0 +1,51 @@
+package actors
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/calendar"
+	"github.com/callboard/callboard/domain/rehearsal"
+)
+
+// frequency tells a simulation how often the numbers of its contacts have been
+// rung, and by which zones their days go.
+type frequency struct {
+	d     *Desk
+	of    *domain.Campaign
+	plan  *rehearsal.Plan
+	zones *calendar.Zones
+	days  map[string]int32 // by the zones' key: index of the plan's Days
+}
+
+// learn completes a person, where there is a cap.
+func (f *frequency) learn(ctx context.Context, phone string, who *rehearsal.Person) error {
+	if f.plan.Cap <= 0 {
+		return nil
+	}
+	var key string
+	var zones []*time.Location
+	if n, err := f.zones.Number(phone); err == nil {
+		key, zones = f.zones.OfNumber(n)
+	}
+	at, known := f.days[key]
+	if !known {
+		at = int32(len(f.plan.Days)) //nolint:gosec // a few hundred
+		f.days[key] = at
+		f.plan.Days = append(f.plan.Days, zones)
+	}
+	who.Days = at
+	row := &domain.NumberDays{WorkspaceID: f.of.WorkspaceID, Environment: f.of.Environment, Number: phone}
+	if _, err := f.d.store.Get(ctx, row); err != nil {
+		if errors.Is(err, domain.ErrNotFound) {
+			return nil
+		}
+		return storeErr(err)
+	}
+	for _, r := range row.Rings {
+		who.Rung = append(who.Rung, r.At)
+	}
+	return nil
+}

@@ -1,0 +1,60 @@
+package main_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestAHundredThousandContactsAreSimulatedInSeconds goes the whole way: an
+// upload, lists, the decisions of the real campaign, the plan's prices.
+func TestAHundredThousandContactsAreSimulatedInSeconds(t *testing.T) {
+	t.Parallel()
+	s := newPlainService(t)
+	const contacts, listed = 100_000, 1000
+	id := s.api("POST", "/v1/campaigns", object{
+		"name": "large", "agent_id": s.hello(), "caller_id": object{"number": "+12025550100"},
+		"schedule":   object{"timezone": "UTC", "days": []string{"monday", "tuesday", "wednesday", "thursday", "friday"}},
+		"compliance": object{"calling_hours": object{"start": "09:00", "end": "17:00", "timezone": "local"}},
+		"retry":      object{"enabled": true, "max_attempts": 2, "interval_hours": 4, "retry_on": []string{"no_answer", "busy"}},
+	})["id"].(string)
+	path := "/v1/campaigns/" + id
+	status, answer, _ := s.try("POST", path+"/contacts", listOf(contacts), "Content-Type", "text/csv")
+	require.Equal(t, http.StatusOK, status, string(answer))
+	status, answer, _ = s.try("POST", path+"/contacts", "phone\n+870773111111\n+870773111112\n", "Content-Type", "text/csv") // ships: nobody knows their zone
+	require.Equal(t, http.StatusOK, status, string(answer))
+	var numbers strings.Builder
+	for i := range listed {
+		fmt.Fprintf(&numbers, "+1%d\n", 2012000000+i*7)
+	}
+	list := s.api("GET", "/v1/dnc-lists", nil)["data"].([]any)[0].(object)["id"].(string)
+	status, answer, _ = s.try("POST", "/v1/dnc-lists/"+list+"/entries", numbers.String(), "Content-Type", "text/plain")
+	require.Less(t, status, 300, string(answer))
+
+	began := time.Now()
+	sim := s.api("POST", path+"/simulate", object{"start_at": "2027-03-01T00:00:00Z"})
+	t.Logf("simulated in %s", time.Since(began))
+	skipped := sim["skipped"].(object)
+	assert.Equal(t, []any{contacts + 2.0, listed + 0.0, 0.0}, []any{sim["contacts"], skipped["dnc"], skipped["frequency"]})
+	rung := contacts - listed + 2 - skipped["invalid"].(float64) - skipped["hours"].(float64)
+	assert.InDelta(t, 2, skipped["invalid"].(float64)+skipped["hours"].(float64), 0, "%v", skipped)
+	sum := 0.0
+	for _, n := range sim["outcomes"].(object) {
+		sum += n.(float64)
+	}
+	assert.InDelta(t, rung, sum, 0, "everybody else comes to an end")
+	attempts := sim["attempts"].(float64)
+	assert.Greater(t, attempts, rung, "with retries")
+	assert.InDelta(t, attempts, sim["cost"].(object)["attempts"].(float64), 0)
+	done, err := time.Parse(time.RFC3339, sim["completes_at"].(string))
+	require.NoError(t, err)
+	assert.Greater(t, done, time.Time{})
+	status, answer, _ = s.try("GET", path+"/contacts?status=pending&limit=1", nil)
+	assert.Equal(t, http.StatusOK, status, string(answer))
+	assert.Contains(t, string(answer), `"attempts":0`, "nobody was rung")
+}
