@@ -200,7 +200,38 @@ func talking(b *testing.B, calls int) {
 		fmt.Sprintf("at least %.2f, at most %.2f", h.Slowest, h.Fastest), h.Streams == calls && h.Slowest >= 49.5 && h.Fastest <= 50.5, nil)
 	each := (rss - idle) / 1024 / float64(calls)
 	board.add(fmt.Sprintf("Memory for %d calls, actors included", calls), "≤ 40 KB a call", fmt.Sprintf("%.0f MB, %.0f KB per call above idle", rss/mb, each), each <= 40, nil)
+	if calls == 300 {
+		uploading(b, s, far, calls)
+	}
 	s.kill9() // their end is no part of this
+}
+
+// uploading measures live calls once more while a large list comes in.
+func uploading(b *testing.B, s *service, far *phoneFarm, calls int) {
+	b.Helper()
+	const window = 15 * time.Second
+	id := s.large()
+	go func() {
+		_, _, _, _ = s.request("POST", "/v1/campaigns/"+id+"/contacts", listOf(1_000_000), "Content-Type", "text/csv")
+	}() // it ends with the service
+	received := func() float64 {
+		up := s.list("/v1/campaigns/" + id + "/uploads")
+		if len(up) == 0 {
+			return 0
+		}
+		return up[0].(object)["contacts_summary"].(object)["received"].(float64)
+	}
+	s.await("the upload", time.Minute, func() bool { return received() > 0 })
+	before := received()
+	far.ask(b, "watch")
+	w := startWatch(b, s.pid(), far.cmd.Process.Pid)
+	time.Sleep(window)
+	u := w.stop()
+	h := far.ask(b, "tell")
+	rate := (received() - before) / window.Seconds()
+	require.Positive(b, h.Count)
+	board.add(fmt.Sprintf("Interval of the packets of %d calls while a million contacts are uploaded (%.0f a second)", calls, rate), "p99 ≤ 22 ms",
+		fmt.Sprintf("p50 %.1f, p99 %.1f, most %.1f ms", h.P50Ms, h.P99Ms, h.MostMs), h.P99Ms <= 22 && rate > 0, &u)
 }
 
 // BenchmarkCommits is what the drivers do alone.

@@ -1,0 +1,78 @@
+package main_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors/dnc"
+	"github.com/callboard/callboard/domain"
+	lists "github.com/callboard/callboard/domain/dnc"
+)
+
+// listed is the i-th number of a long list: ten digits that look drawn by
+// chance, and no two alike.
+func listed(i int) string {
+	return fmt.Sprintf("+1%d", 2_000_000_000+uint64(i)*2_654_435_761%7_999_999_999)
+}
+
+// BenchmarkDoNotCall is a do-not-call list of ten numbers for each contact of a
+// large campaign: how it comes, how it is loaded, and what a look-up costs.
+func BenchmarkDoNotCall(b *testing.B) {
+	n := 10 * *benchContacts
+	s := measured(b)
+	list := s.api("GET", "/v1/dnc-lists", nil)["data"].([]any)[0].(object)["id"].(string)
+	r, w := io.Pipe()
+	go func() {
+		to := bufio.NewWriterSize(w, 64<<10)
+		for i := range n {
+			_, _ = to.WriteString(listed(i) + "\n")
+		}
+		_ = w.CloseWithError(to.Flush())
+	}()
+	idle := resident(b, s.pid())
+	_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", s.pid()), []byte("5"), 0o200)
+	watch := startWatch(b, s.pid())
+	status, text, _ := s.try("POST", "/v1/dnc-lists/"+list+"/entries", r, "Content-Type", "text/plain")
+	u := watch.stop()
+	require.Less(b, status, 300, string(text))
+	board.add(fmt.Sprintf("Import of %d numbers into a do-not-call list", n), "",
+		fmt.Sprintf("%.1f s, at most %.0f MB above idle", u.elapsed.Seconds(), (peak(b, s.pid())-idle)/mb), false, &u)
+	s.kill9()
+
+	d, store, ws := s.stored()
+	defer func() { require.NoError(b, d.Close()) }()
+	register, scrub, ctx := dnc.New(store, slog.New(slog.DiscardHandler)), lists.ScrubAll(ws, domain.Live), context.Background()
+	require.Equal(b, list, scrub.Default)
+	began := time.Now()
+	require.NoError(b, register.Load(ctx, ws, list))
+	loaded := time.Since(began)
+	look := func(times int, number func(int) string, wanted bool) time.Duration {
+		numbers := make([]string, times)
+		for i := range numbers {
+			numbers[i] = number(rand.IntN(n))
+		}
+		began := time.Now()
+		for _, number := range numbers {
+			hit, err := register.Check(ctx, ws, scrub, number)
+			require.NoError(b, err)
+			if (hit != nil) != wanted {
+				b.Fatalf("%s is listed: %v", number, hit != nil)
+			}
+		}
+		return time.Since(began) / time.Duration(times)
+	}
+	miss := look(1_000_000, func(i int) string { return "+44" + listed(i)[2:] }, false)
+	hit := look(10_000, listed, true)
+	board.add(fmt.Sprintf("Look-up of a number among %d that it is not one of, by the filters in memory", n), "≤ 5 µs",
+		fmt.Sprintf("%.2f µs (loaded in %.1f s)", float64(miss)/1000, loaded.Seconds()), miss <= 5*time.Microsecond, nil)
+	board.add("Look-up of one that is listed, confirmed by the store", "", fmt.Sprintf("%.0f µs", float64(hit)/1000), false, nil)
+}
