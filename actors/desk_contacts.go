@@ -88,10 +88,10 @@ func (d *Desk) peopleByChunk(ctx context.Context, c *domain.Campaign, wanted sta
 			yield(nil, err)
 			return
 		}
-		talks := talks{d: d, of: c}
+		who := talks{d: d, of: c}
 		for start := 0; start < progress.Total; start += domain.ChunkSize {
 			n := min(domain.ChunkSize, progress.Total-start)
-			now, err := d.states(ctx, &talks, start, n)
+			now, err := d.states(ctx, &who, start, n)
 			if err != nil {
 				yield(nil, err)
 				return
@@ -275,15 +275,15 @@ func (d *Desk) ListContacts(ctx context.Context, p domain.Principal, campaignID 
 	if err != nil {
 		return out, err
 	}
-	talks := talks{d: d, of: c}
-	found, next, err := d.find(ctx, &talks, progress, from, statesOf(c.Status, q.Status), q.Limit)
+	who := talks{d: d, of: c}
+	found, next, err := d.find(ctx, &who, progress, from, statesOf(c.Status, q.Status), q.Limit)
 	if err != nil {
 		return out, err
 	}
 	if next < progress.Total {
 		out.Next = strconv.Itoa(next)
 	}
-	some, err := d.some(ctx, &talks, progress, found)
+	some, err := d.some(ctx, &who, progress, found)
 	for _, one := range some {
 		out.Data = append(out.Data, one.shown(c))
 	}

@@ -3,6 +3,7 @@ package actors_test
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
@@ -119,7 +120,7 @@ func TestASimulationKnowsHowOftenNumbersWereRung(t *testing.T) {
 	} {
 		row := &domain.NumberDays{WorkspaceID: h.live.WorkspaceID, Environment: domain.Live, Number: phone}
 		for i, at := range rung {
-			row = row.With(domain.Ring{CallID: fmt.Sprint(i), At: at})
+			row = row.With(domain.Ring{CallID: strconv.Itoa(i), At: at})
 		}
 		h.keep(row)
 	}

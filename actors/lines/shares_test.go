@@ -105,7 +105,7 @@ func TestACampaignWhoseClockGoesFasterHasAMinuteOfItsOwn(t *testing.T) {
 		assert.InDelta(s, 600, bound[fast], 15, "an hour of its own in a minute of ours, evenly")
 		assert.InDelta(s, 10, bound[ours], 1, "and nothing is taken from who goes by our clock")
 		_, err := s.try()
-		assert.Error(s, err, "whose minute is full")
+		require.Error(s, err, "whose minute is full")
 		s.want(fast, lines.Want{Count: 1000, Generation: 1})
 		before := len(fast.permits())
 		time.Sleep(30 * time.Second)

@@ -122,8 +122,9 @@ func TestAPlayKeepsToTheCapOfANumberAndItsDay(t *testing.T) {
 	assert.Equal(t, 1, r.SkippedOften, "whom others have rung often enough is not begun with")
 	midnight := friday.Truncate(24 * time.Hour).Add(24 * time.Hour)
 	assert.Equal(t, []rehearsal.Hour{
-		{Hour: friday, Calls: 3}, {Hour: friday.Add(time.Hour), Calls: 2}, // not the one with one call before
-		{Hour: midnight, Calls: 2}, // their second and third
+		{Hour: friday, Calls: 3},
+		{Hour: friday.Add(time.Hour), Calls: 2}, // not the one with one call before
+		{Hour: midnight, Calls: 2},              // their second and third
 		{Hour: midnight.Add(time.Hour), Calls: 1},
 		{Hour: midnight.Add(9 * time.Hour), Calls: 1}, // whose day is over then
 	}, r.Hours)
