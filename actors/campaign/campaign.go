@@ -148,11 +148,12 @@ type Campaign struct {
 	draining   bool
 	looks      atomic.Int64 // at what may be due
 
-	guess  guess        // the estimate that was told last
-	shown  bool         // a status that holds until the next message
-	asleep bool         // nothing was read yet
-	askers []*actor.PID // want the status, before the first load
-	cancel func()       // the wake-up
+	guess   guess        // the estimate that was told last
+	shown   bool         // a status that holds until the next message
+	asleep  bool         // nothing was read yet
+	askers  []*actor.PID // want the status, before the first load
+	cancel  func()       // the wake-up
+	wakeDue time.Time    // when cancel's timer is due
 }
 
 // New makes a campaign; it begins with a look into the store.
@@ -222,6 +223,7 @@ func (a *Campaign) Receive(ctx actor.Context) {
 	case release:
 		a.release(m)
 	case wake: // advance looks again
+		a.cancel = nil
 	}
 	a.advance(ctx)
 }

@@ -124,7 +124,7 @@ func (a *Campaign) opening(b *batch) {
 	due := later(a.lastSent.Add(interval*time.Duration(len(a.gate)+1)), b.begun)
 	for i, t := range b.opens {
 		a.describe(t, b.begun)
-		number := t.attempt.Number
+		number := t.row.Number
 		d := delta{ordinal: t.who.ordinal, state: domain.ContactOpen, attempts: byte(min(number, 255)), zone: t.who.zone} //nolint:gosec // bounded
 		b.deltas = append(b.deltas, d)
 		if number == 1 {
@@ -134,21 +134,20 @@ func (a *Campaign) opening(b *batch) {
 			b.progress.Waits--
 			b.put(&domain.ContactResult{
 				CampaignID: a.campaign.ID, WorkspaceID: a.cfg.Workspace, Ordinal: d.ordinal, State: d.state.String(),
-				Attempts: number, CallID: t.call.ID, Duration: a.people.durations[d.ordinal],
+				Attempts: number, CallID: t.id, Duration: a.people.durations[d.ordinal],
 			})
 		}
 		b.progress.InProgress++
 		b.progress.LastOpenAt = due.Add(interval * time.Duration(i)).UTC()
-		b.change.Guards = append(b.change.Guards, commit.Absent(t.attempt.Key()))
+		b.change.Guards = append(b.change.Guards, commit.Absent(t.row.Key()))
 		b.change.Guards = append(b.change.Guards, t.grant.Guards...)
 		b.change.Puts = append(b.change.Puts, t.grant.Puts...)
 		b.decisions = append(b.decisions, a.dialled(t, b.begun))
-		row, record := t.attempt, t.call
-		b.put(&row)
-		b.put(&record)
+		b.put(&t.row)
+		b.put(&t.call)
 		b.change.Events = append(b.change.Events, event.Draft{
 			ID: mailbox.NewID(domain.PrefixEvent), Type: event.CallStarted, CreatedAt: b.begun, WorkspaceID: a.cfg.Workspace,
-			Environment: record.Environment, SvcID: a.script.UnitID, Subject: record.ID, Data: event.CallOf(&record),
+			Environment: t.call.Environment, SvcID: a.script.UnitID, Subject: t.id, Data: event.CallOf(&t.call),
 		})
 	}
 }
@@ -400,10 +399,10 @@ func (a *Campaign) follow(ctx actor.Context, b *batch) {
 	}
 	a.revised(ctx, b, now)
 	for _, t := range b.opens {
-		a.open[t.attempt.ID] = &attempt{row: t.attempt, call: t.call, zone: t.who.zone}
+		a.open[t.row.ID] = &attempt{made: t.made, zone: t.who.zone}
 		a.gate = append(a.gate, &placing{t})
 		if t.asked {
-			ctx.Send(a.cfg.Numbers, numbers.Opened{CallID: t.call.ID})
+			ctx.Send(a.cfg.Numbers, numbers.Opened{CallID: t.id})
 		}
 	}
 	for _, e := range b.ends {

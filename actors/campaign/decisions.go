@@ -79,8 +79,8 @@ func (a *Campaign) dialled(t *try, now time.Time) domain.Decision {
 		rules = append(rules, domain.Ruling{Rule: ruleFrequency, Passed: true, Count: g.Count, Limit: g.Cap})
 	}
 	return domain.Decision{
-		At: now, Ordinal: t.who.ordinal, Phone: t.who.contact.Phone, Verdict: domain.DecidedDial, Attempt: t.attempt.Number,
-		CallID: t.call.ID, Rules: rules,
+		At: now, Ordinal: t.who.ordinal, Phone: t.who.contact.Phone, Verdict: domain.DecidedDial, Attempt: t.row.Number,
+		CallID: t.id, Rules: rules,
 	}
 }
 

@@ -26,6 +26,7 @@ const leaseMargin = 2 * time.Second
 // try is an attempt on its way: it has a permit and waits for a trunk slot,
 // then for its commit.
 type try struct {
+	id      string // of its call
 	who     candidate
 	permit  lines.Permit
 	slot    trunk.Slot
@@ -35,9 +36,14 @@ type try struct {
 	question   int // asked last of the owner of the numbers
 	questionAt time.Time
 
-	grant   numbers.Granted
-	call    domain.Call
-	attempt domain.Attempt
+	grant numbers.Granted
+	*made // nil until it is described
+}
+
+// made are the rows of an attempt as it was opened; nobody changes them.
+type made struct {
+	row  domain.Attempt
+	call domain.Call
 }
 
 // placing is an attempt that is open in the store and waits at the gate.
@@ -219,10 +225,10 @@ func (a *Campaign) permitted(ctx actor.Context, m lines.Permit) {
 		return
 	}
 	t := &try{who: who, permit: m}
-	t.call.ID = mailbox.NewID(domain.PrefixCall)
+	t.id = mailbox.NewID(domain.PrefixCall)
 	a.await(t)
 	ctx.Request(a.cfg.Trunks, trunk.Want{
-		To: who.contact.Phone, From: a.campaign.CallerID.Number, Environment: a.campaign.Environment, CallID: t.call.ID,
+		To: who.contact.Phone, From: a.campaign.CallerID.Number, Environment: a.campaign.Environment, CallID: t.id,
 		Generation: a.wants, Checked: a.cfg.Calling != nil,
 	})
 }
@@ -277,7 +283,7 @@ func (a *Campaign) returnTry(ctx actor.Context, t *try) {
 	a.unask(ctx, t)
 	ctx.Send(a.lines(), lines.Return{Permit: t.permit})
 	if t.slotted {
-		ctx.Send(a.cfg.Trunks, trunk.Return{CallID: t.call.ID, Key: t.slot.Key})
+		ctx.Send(a.cfg.Trunks, trunk.Return{CallID: t.id, Key: t.slot.Key})
 	}
 }
 
@@ -310,11 +316,12 @@ func (a *Campaign) describe(t *try, now time.Time) {
 	id := domain.AttemptID(c.ID, who.ordinal, number)
 	sipCallID := ""
 	if a.cfg.SIPCallID != nil {
-		sipCallID = a.cfg.SIPCallID(t.call.ID, 1) // of the call: an attempt that was put back is another call
+		sipCallID = a.cfg.SIPCallID(t.id, 1) // of the call: an attempt that was put back is another call
 	}
+	t.made = new(made)
 	t.call = domain.Call{
 		Meta: domain.Meta{
-			ID: t.call.ID, Object: "call", WorkspaceID: c.WorkspaceID, Environment: c.Environment, CreatedAt: now, UpdatedAt: now,
+			ID: t.id, Object: "call", WorkspaceID: c.WorkspaceID, Environment: c.Environment, CreatedAt: now, UpdatedAt: now,
 		},
 		Direction: domain.Outbound, From: from, To: who.contact.Phone, AgentID: c.AgentID, AgentVersion: a.script.Version, PathwayID: c.PathwayID,
 		CampaignID: c.ID, ContactID: domain.ContactID(c.ID, who.ordinal), Status: domain.CallInitiated,
@@ -323,13 +330,13 @@ func (a *Campaign) describe(t *try, now time.Time) {
 			TrunkID: t.slot.Trunk.ID, Target: t.slot.Target.String(), SIPCallID: sipCallID, StartedAt: now,
 		}},
 	}
-	t.attempt = domain.Attempt{
-		ID: id, WorkspaceID: c.WorkspaceID, Environment: c.Environment, CallID: t.call.ID, CampaignID: c.ID,
+	t.row = domain.Attempt{
+		ID: id, WorkspaceID: c.WorkspaceID, Environment: c.Environment, CallID: t.id, CampaignID: c.ID,
 		Ordinal: who.ordinal, Number: number, Direction: domain.Outbound, Boot: a.cfg.Boot, OpenedAt: now,
 		Legs: []domain.AttemptLeg{call.OpenLeg(1, t.slot.Trunk.ID, t.slot.Target, sipCallID)},
 	}
 	if a.cfg.Tariff != nil {
-		t.attempt.Tariff = a.cfg.Tariff()
+		t.row.Tariff = a.cfg.Tariff()
 	}
 }
 
@@ -370,7 +377,7 @@ func (a *Campaign) send(ctx actor.Context, now time.Time) {
 		c := t.call
 		c.Legs = slices.Clone(c.Legs)
 		ctx.Request(a.cfg.Calls, call.Start{
-			Call: c, Attempt: t.attempt, Script: *a.script, CallerName: a.campaign.CallerID.Name, OptOut: a.optOutWords(), Scrub: a.scrub(),
+			Call: c, Attempt: t.row, Script: *a.script, CallerName: a.campaign.CallerID.Name, OptOut: a.optOutWords(), Scrub: a.scrub(),
 			Variables: map[string]string{"campaign_name": a.campaign.Name},
 			Permit:    t.permit, Slot: t.slot, RingTimeout: a.cfg.RingTimeout, MaxDuration: a.maxDuration(), Owner: ctx.Self(),
 		})
@@ -380,8 +387,8 @@ func (a *Campaign) send(ctx actor.Context, now time.Time) {
 // unplace closes an attempt that is open and is not to be sent any more.
 func (a *Campaign) unplace(ctx actor.Context, p *placing, now time.Time) {
 	a.returnTry(ctx, p.try)
-	a.closing[p.attempt.ID] = true
-	a.ends = append(a.ends, call.NotStarted(p.call, p.attempt, now.UTC()))
+	a.closing[p.row.ID] = true
+	a.ends = append(a.ends, call.NotStarted(p.call, p.row, now.UTC()))
 }
 
 func (a *Campaign) maxDuration() time.Duration {
@@ -391,12 +398,20 @@ func (a *Campaign) maxDuration() time.Duration {
 	return a.cfg.MaxDuration
 }
 
-// wakeAt sets the one wake-up.
+// wakeAt sets the one wake-up. One that comes sooner stays: each message moves
+// the time, mostly on.
 func (a *Campaign) wakeAt(ctx actor.Context, at, now time.Time) {
-	a.silence()
-	if !at.IsZero() {
-		a.cancel = mailbox.After(ctx, max(0, at.Sub(now)), wake{})
+	if at.IsZero() {
+		a.silence()
+		return
 	}
+	wait := max(0, at.Sub(now))
+	due := now.Add(wait) // by the clock that nobody sets
+	if a.cancel != nil && !due.Before(a.wakeDue) {
+		return
+	}
+	a.silence()
+	a.cancel, a.wakeDue = mailbox.After(ctx, wait, wake{}), due
 }
 
 func (a *Campaign) silence() {

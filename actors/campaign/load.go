@@ -180,7 +180,7 @@ func (r reader) attempts(ctx context.Context, s *snapshot) error {
 		if !ok {
 			return fmt.Errorf("campaign: row of type %T", row)
 		}
-		s.attempts = append(s.attempts, &attempt{row: *a})
+		s.attempts = append(s.attempts, &attempt{made: &made{row: *a}})
 		return nil
 	})
 	if err != nil {
@@ -312,8 +312,7 @@ func (j judge) zonesOf(who domain.Contact, number domain.Number, known bool) (st
 
 // attempt is one that is open: it is in the store until its end is.
 type attempt struct {
-	row    domain.Attempt
-	call   domain.Call
+	*made
 	zone   *zone     // nil: not known
 	lostAt time.Time // nobody knows of its call: then it counts as never placed
 }

@@ -50,7 +50,7 @@ func (a *Campaign) askNumber(ctx actor.Context, t *try) {
 	t.questionAt = time.Now()
 	ctx.Request(a.cfg.Numbers, numbers.May{
 		Generation: t.question,
-		CallID:     t.call.ID, Number: t.who.contact.Phone, Environment: a.campaign.Environment,
+		CallID:     t.id, Number: t.who.contact.Phone, Environment: a.campaign.Environment,
 		Scrub: a.scrub(), Alone: true, Until: t.permit.Expires,
 	})
 }
@@ -113,7 +113,7 @@ func (a *Campaign) leaveOut(t *try, by Skip, why domain.Ruling) {
 func (a *Campaign) unask(ctx actor.Context, t *try) {
 	if t.asked {
 		t.asked = false
-		ctx.Send(a.cfg.Numbers, numbers.Return{CallID: t.call.ID})
+		ctx.Send(a.cfg.Numbers, numbers.Return{CallID: t.id})
 	}
 }
 

@@ -24,7 +24,7 @@ func (t *try) due() time.Time {
 
 // await notes an attempt that waits for an answer.
 func (a *Campaign) await(t *try) {
-	a.tries[t.call.ID] = t
+	a.tries[t.id] = t
 	a.triesDue = earlier(a.triesDue, t.due())
 }
 
@@ -139,7 +139,7 @@ func (a *Campaign) giveUpLost(now time.Time) {
 func (a *Campaign) queued() map[string]bool {
 	calls := make(map[string]bool, len(a.gate))
 	for _, p := range a.gate {
-		calls[p.call.ID] = true
+		calls[p.id] = true
 	}
 	return calls
 }
