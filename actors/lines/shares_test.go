@@ -114,6 +114,19 @@ func TestACampaignWhoseClockGoesFasterHasAMinuteOfItsOwn(t *testing.T) {
 	})
 }
 
+func TestPermitsOfAFastCampaignThatWaitForTheirCallsTakeNoPlaceOfOurMinute(t *testing.T) {
+	t.Parallel()
+	on(t, lines.Config{Concurrent: 1000, PerMinute: 10}, func(s *stage) {
+		fast := s.campaign()
+		s.want(fast, lines.Want{Count: 1000, Speed: 60})
+		time.Sleep(5 * time.Second)
+		synctest.Wait()
+		require.Greater(s, len(fast.permits()), 20)
+		_, err := s.try()
+		require.NoError(s, err)
+	})
+}
+
 func TestCampaignsByBothClocksTakeTurnsWhereLinesAreShort(t *testing.T) {
 	t.Parallel()
 	on(t, lines.Config{Concurrent: 1, PerMinute: 6000}, func(s *stage) {
