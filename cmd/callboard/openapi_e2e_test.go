@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"encoding/json"
 	"net/http"
 	"os"
 	"os/exec"
@@ -103,4 +104,70 @@ func (s *service) walk(t *testing.T) {
 	assert.Greater(t, tally.Sent, 500)
 	assert.Less(t, len(tally.Never), len(contract.Operations)/2)
 	assert.NotContains(t, s.logged(), "panic in a request")
+	s.strangers(t, &w)
+}
+
+// strangers ask for all that the walk has made: whoever may do everything in
+// another workspace, and who may do so with test keys in this one. There is no
+// such thing for them, and in the end there is for its owner.
+func (s *service) strangers(t *testing.T, w *apitest.Walk) {
+	leave := w.Leave
+	w.Leave = func(method, path string) bool { // operators alone know of other workspaces
+		return leave(method, path) || strings.HasPrefix(path, "/v1/workspaces/")
+	}
+	idOf := func(method, path string, body any, header ...string) string {
+		t.Helper()
+		status, text, _ := s.try(method, path, body, header...)
+		require.Less(t, status, 300, "%s %s: %s", method, path, text)
+		var made struct {
+			ID   string
+			Data []struct{ ID string }
+		}
+		require.NoError(t, json.Unmarshal(text, &made))
+		if len(made.Data) > 0 {
+			return made.Data[0].ID
+		}
+		return made.ID
+	}
+	s.unlimited()
+	hours := object{}
+	for day := time.Sunday; day <= time.Saturday; day++ {
+		hours[strings.ToLower(day.String())] = []object{{"start": "00:00", "end": "24:00"}}
+	}
+	provider := idOf("POST", "/v1/providers", object{"name": "Dr. Ada", "timezone": "UTC", "hours": hours})
+	made := map[string]string{
+		"/v1/appointments": idOf("POST", "/v1/appointments", object{
+			"patient": object{"name": "Bob", "phone": "+12025550123"}, "provider": provider, "datetime": time.Now().Add(48 * time.Hour).UTC().Truncate(time.Hour), "type": "visit",
+		}),
+		"/v1/bulk":          idOf("POST", "/v1/bulk/dnc", object{"items": []object{{"phone": "+12025550123"}}}),
+		"/v1/exports":       idOf("POST", "/v1/exports", object{"type": "usage", "format": "csv"}),
+		"/v1/phone-numbers": idOf("POST", "/v1/phone-numbers", object{"number": "+12025550189"}),
+		"/v1/events":        idOf("GET", "/v1/events?limit=1", nil),
+	}
+	ask := func(key string, made map[string]string) apitest.Foreign {
+		got, err := w.Foreign(made, func(r apitest.Request) (apitest.Reply, error) {
+			header := []string{"Content-Type", r.Kind, "Authorization", "Bearer " + key}
+			for name, v := range r.Header {
+				header = append(header, name, v)
+			}
+			status, body, head, err := s.request(r.Method, r.Path, r.Body, header...)
+			return apitest.Reply{Status: status, Header: head, Body: body}, err
+		})
+		require.NoError(t, err)
+		return got
+	}
+	got := ask(s.testKey(), made)
+	assert.Empty(t, got.Fault, "with a test key of the same workspace")
+	assert.Equal(t, []string{"GET /v1/sms/{id}", "DELETE /v1/sms/{id}"}, got.Unasked, "there is no live route for messages")
+
+	made["/v1/sms"] = idOf("POST", "/v1/sms", object{"to": "+15005550000", "body": "Hello."}, "Authorization", "Bearer "+s.testKey())
+	other := s.api("POST", "/v1/workspaces", object{"name": "others", "plan": "enterprise"})["key"].(string)
+	got = ask(other, made)
+	assert.Empty(t, got.Fault, "of another workspace")
+	assert.Empty(t, got.Unasked)
+	assert.Greater(t, len(got.Asked), 100)
+
+	delete(made, "/v1/sms")
+	got = ask(s.key, made)
+	assert.Greater(t, len(got.Fault), 90, "of %d that the owner asks for", len(got.Asked))
 }

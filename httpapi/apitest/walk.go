@@ -246,6 +246,8 @@ func (w *Walk) path(o *openapi.Operation, a *attempt, junk bool) string {
 		v := w.pool.one(w.Rand, w.kindBelow(collection, p.Name))
 		if p.Name == "phone" {
 			v = "12025550123"
+		} else if s, _ := w.doc.Plain(p.Schema); v == "" && s.Type() == "integer" {
+			v = "1"
 		}
 		if v == "" || junk {
 			a.good, a.bad = false, false
