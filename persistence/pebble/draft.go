@@ -3,6 +3,7 @@ package pebble
 import (
 	"errors"
 	"io"
+	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
 )
@@ -27,10 +28,16 @@ func newDraft(db *pebble.DB, r *recent) *draft {
 // was changed lately without its value.
 func (d *draft) Get(k []byte) ([]byte, io.Closer, error) {
 	v, known := d.recent.find(k)
-	switch {
-	case !known:
-		return d.look(k)
-	case v == nil:
+	if !known {
+		fresh, err := d.recent.fresh(d.db, k)
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case !fresh:
+			return d.look(k)
+		}
+	}
+	if v == nil {
 		return nil, nil, pebble.ErrNotFound
 	}
 	return v, open{}, nil
@@ -43,11 +50,15 @@ type open struct{}
 func (open) Close() error { return nil }
 
 // look reads what is stored. What is not there is looked for once: a guard asks
-// for a new row, and then whoever writes it.
+// for a new row, and then whoever writes it. So is a token, which each commit
+// shows.
 func (d *draft) look(k []byte) ([]byte, io.Closer, error) {
 	v, closer, err := d.db.Get(k)
-	if errors.Is(err, pebble.ErrNotFound) {
+	switch {
+	case errors.Is(err, pebble.ErrNotFound):
 		d.recent.young[string(k)] = nil
+	case err == nil && k[0] == tokenSpace:
+		d.recent.young[string(k)] = slices.Clone(v)
 	}
 	return v, closer, err
 }
@@ -71,31 +82,3 @@ func (d *draft) drop(k []byte) error {
 	d.recent.young[string(k)] = nil
 	return d.batch.Delete(k, nil)
 }
-
-// recentMost bounds each of the two generations of what is remembered.
-const recentMost = 8192
-
-// recent remembers what the last batches changed, as the store has it, and what
-// the one in the making changes. Only the committer uses it.
-type recent struct{ young, old map[string][]byte }
-
-func newRecent() *recent { return &recent{young: make(map[string][]byte)} }
-
-// find is what is remembered of a key; nil and known: it is not stored.
-func (r *recent) find(k []byte) (v []byte, known bool) {
-	if v, known = r.young[string(k)]; !known {
-		v, known = r.old[string(k)]
-	}
-	return v, known
-}
-
-// age bounds what is remembered, once a batch is applied: within one nothing of
-// it may be lost.
-func (r *recent) age() {
-	if len(r.young) > recentMost {
-		r.young, r.old = make(map[string][]byte), r.young
-	}
-}
-
-// forget is for batches of which nobody knows what they did.
-func (r *recent) forget() { r.young, r.old = make(map[string][]byte), nil }

@@ -108,7 +108,7 @@ func Open(dir string, o Options) (*Driver, error) {
 	}
 	d := &Driver{
 		lock: lock, fs: newGuardedFS(o.FS, o.Logger), dir: dir, o: o,
-		write: pebble.Sync, recent: newRecent(),
+		write: pebble.Sync, recent: newRecent(recentMost),
 		queue: make(chan *request, queueLength), quit: make(chan struct{}), done: make(chan struct{}),
 	}
 	if o.NoSync {

@@ -1,0 +1,95 @@
+package pebble
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+const (
+	// recentMost keys are in each of the two generations of what is remembered.
+	recentMost = 8192
+	// rangesMost bounds the ranges of keys whose ends are known.
+	rangesMost = 4096
+)
+
+// recent remembers what the last batches changed, as the store has it, and what
+// the one in the making changes. Only the committer uses it.
+//
+// It also knows what cannot be stored. Ids grow with time, so most rows are
+// written behind all others of their table: beyond is, for each table and each
+// log's subjects, the greatest key that may be stored and is not remembered. What
+// stands behind it and is not remembered is new, without a look at the disk.
+type recent struct {
+	most       int // of each generation, roughly
+	young, old map[string][]byte
+	beyond     map[string]string // by the key's beginning
+}
+
+func newRecent(most int) *recent {
+	return &recent{most: most, young: make(map[string][]byte), beyond: make(map[string]string)}
+}
+
+// find is what is remembered of a key; nil and known: it is not stored.
+func (r *recent) find(k []byte) (v []byte, known bool) {
+	if v, known = r.young[string(k)]; !known {
+		v, known = r.old[string(k)]
+	}
+	return v, known
+}
+
+// fresh says that a key that is not remembered is not stored. Not fresh: who
+// knows.
+func (r *recent) fresh(db *pebble.DB, k []byte) (bool, error) {
+	if k[0] != rowSpace && k[0] != sequenceSpace {
+		return false, nil
+	}
+	begin := k[:bytes.IndexByte(k, 0)+1]
+	last, known := r.beyond[string(begin)]
+	if !known {
+		var err error
+		if last, err = lastKey(db, begin); err != nil {
+			return false, err
+		}
+		if len(r.beyond) >= rangesMost {
+			clear(r.beyond)
+		}
+		r.beyond[string(begin)] = last
+	}
+	return string(k) > last, nil
+}
+
+// lastKey is the greatest stored key that begins so; "": there is none.
+func lastKey(db *pebble.DB, begin []byte) (last string, err error) {
+	end := slices.Clone(begin)
+	end[len(end)-1] = 1 // it was the zero byte
+	it, err := db.NewIter(&pebble.IterOptions{LowerBound: begin, UpperBound: end})
+	if err != nil {
+		return "", err
+	}
+	if it.Last() {
+		last = string(it.Key())
+	}
+	return last, errors.Join(it.Error(), it.Close())
+}
+
+// age bounds what is remembered, once a batch is applied: within one nothing of
+// it may be lost.
+func (r *recent) age() {
+	if len(r.young) <= r.most {
+		return
+	}
+	for k, v := range r.old {
+		begin := k[:strings.IndexByte(k, 0)+1]
+		if last, known := r.beyond[begin]; known && v != nil && k > last {
+			r.beyond[begin] = k
+		}
+	}
+	r.young, r.old = make(map[string][]byte), r.young
+}
+
+// forget is for batches of which nobody knows what they did.
+func (r *recent) forget() { *r = *newRecent(r.most) }

@@ -1,0 +1,84 @@
+package pebble
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/persistence"
+)
+
+// What the committer remembers, and takes for new without a look, must never
+// differ from what is stored, however little it remembers.
+func TestWhatIsRememberedIsWhatIsStored(t *testing.T) {
+	for seed := range uint64(6) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			rnd := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // no secret
+			fs := vfs.NewMem()
+			d := remembering(t, fs, 1+rnd.IntN(12))
+			versions := map[persistence.Key]uint64{}
+			counts := map[string]uint64{}
+			for step := range 600 {
+				switch rnd.IntN(60) {
+				case 0: // it starts anew, and remembers nothing
+					require.NoError(t, d.Close())
+					d = remembering(t, fs, 1+rnd.IntN(12))
+				case 1:
+					_, err := d.Commit(t.Context(), persistence.Commit{Forget: "log"})
+					require.NoError(t, err)
+					clear(counts)
+				case 2:
+					require.NoError(t, d.Claim(t.Context(), "shard", fmt.Sprint(step)))
+				}
+				// Most ids are greater than all before; some are old, some of no order.
+				id := fmt.Sprintf("%05d", step)
+				switch rnd.IntN(3) {
+				case 0:
+					id = fmt.Sprintf("%05d", max(0, step-rnd.IntN(40)))
+				case 1:
+					id = fmt.Sprintf("%05d", rnd.IntN(1200))
+				}
+				k := persistence.Key{Table: []string{"a", "ab", "b/1"}[rnd.IntN(3)], ID: id}
+				c := persistence.Commit{Log: "log", Puts: []persistence.Put{{Key: k, Value: []byte(id), Sort: id, Lists: []string{"l"}}}}
+				c.Events = []persistence.Event{{Subject: id, Payload: []byte("x")}}
+				have := versions[k]
+				wrong := rnd.IntN(4) == 0
+				c.Guards = []persistence.Guard{{Key: k, Version: have}}
+				if wrong {
+					c.Guards[0].Version++
+				}
+				if gone := rnd.IntN(5) == 0; gone {
+					c.Puts[0] = persistence.Put{Key: k}
+				}
+				res, err := d.Commit(t.Context(), c)
+				if wrong {
+					require.True(t, errors.Is(err, domain.ErrConflict), "step %d: %v", step, err)
+					continue
+				}
+				require.NoError(t, err, "step %d: %v holds version %d", step, k, have)
+				if c.Puts[0].Value == nil {
+					delete(versions, k)
+				} else {
+					require.Equal(t, have+1, res.Versions[0], "step %d", step)
+					versions[k]++
+				}
+				counts[id]++
+				require.Equal(t, counts[id], res.Sequences[0], "step %d", step)
+			}
+			require.NoError(t, d.Close())
+		})
+	}
+}
+
+func remembering(t *testing.T, fs vfs.FS, most int) *Driver {
+	t.Helper()
+	d, err := Open("store", Options{FS: fs, MinFree: 1})
+	require.NoError(t, err)
+	d.recent.most = most
+	return d
+}
