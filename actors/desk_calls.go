@@ -120,7 +120,7 @@ func (d *Desk) newCall(ctx context.Context, p domain.Principal, w *domain.Worksp
 	if err != nil {
 		return nil, none, parties{}, err
 	}
-	script, err := d.scriptOf(ctx, p, o.AgentID, o.PathwayID)
+	script, err := d.scriptFor(ctx, p, &o)
 	if err != nil {
 		if domain.CodeOf(err) == domain.CodeNotFound {
 			err = problem("agent_id", domain.CodeValidation, "there is no such agent or pathway")

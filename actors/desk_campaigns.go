@@ -170,8 +170,28 @@ func (d *Desk) campaignWebhooks(ctx context.Context, p domain.Principal, c *doma
 // pathway named beside it or its own.
 func (d *Desk) scriptOf(ctx context.Context, p domain.Principal, agentID, pathwayID string) (domain.Script, error) {
 	return d.scripts.of(d.store, p.WorkspaceID, string(p.Environment)+"/"+agentID+"/"+pathwayID, func() (domain.Script, error) {
-		return d.readScript(ctx, p, agentID, pathwayID)
+		return d.readScript(ctx, p, agentID, pathwayID, nil)
 	})
+}
+
+// scriptFor pins what an order's call speaks: as its agent does, but for what
+// the order says otherwise.
+func (d *Desk) scriptFor(ctx context.Context, p domain.Principal, o *ask.NewCall) (s domain.Script, err error) {
+	if o.Overrides == nil {
+		s, err = d.scriptOf(ctx, p, o.AgentID, o.PathwayID)
+	} else {
+		s, err = d.readScript(ctx, p, o.AgentID, o.PathwayID, o.Overrides)
+	}
+	if err != nil {
+		return s, err
+	}
+	if o.Overrides != nil && o.Overrides.FirstMessage != "" && s.Pathway.ID != "" {
+		return s, problem("overrides.first_message", domain.CodeValidation, "is said by agents without a pathway only; this call walks "+s.Pathway.ID)
+	}
+	if s.AMD = o.AMD.Over(s.AMD); s.AMD.Does() == domain.AMDMessage && strings.TrimSpace(s.AMD.Message) == "" {
+		return s, problem("voicemail.message", domain.CodeValidation, "is required where a message is to be left and the agent has none (amd.message)")
+	}
+	return s, nil
 }
 
 // noEngine refuses an agent whose calls nothing here can speak.
@@ -204,41 +224,50 @@ type speaker struct {
 }
 
 // speak lets a script be an agent's.
-func (d *Desk) speak(ctx context.Context, p domain.Principal, agentID string, s *domain.Script) (by speaker, err error) {
+func (d *Desk) speak(ctx context.Context, p domain.Principal, agentID string, over *domain.CallOverrides, s *domain.Script) (by speaker, err error) {
 	drafted, err := d.Agent(ctx, p, agentID)
 	if err != nil {
 		return by, err
 	}
-	a, err := d.spoken(ctx, drafted)
+	version, err := d.spoken(ctx, drafted)
 	if err != nil {
 		return by, err
 	}
+	a := over.Over(version.Agent)
 	if a.Realtime != nil {
 		return by, noEngine("agent %s wants a realtime engine, and none is configured here", agentID)
 	}
-	s.Version = a.Version
-	s.AgentID, s.UnitID, s.Language, s.Timezone = a.ID, domain.Unit(a.ID), a.Language, a.Timezone
+	s.Version, s.AgentID, s.UnitID = a.Version, a.ID, domain.Unit(a.ID)
 	s.Transfer, s.Inbound, s.AMD = a.Transfer, a.Inbound, a.AMD
-	s.STT = a.STT
-	if err = d.enginesOf(&a.Agent); err != nil {
+	if err = d.sound(&a, s); err != nil {
 		return by, err
 	}
-	s.Voice, s.Limits, s.Turns = a.Voice, a.Limits, a.TurnTaking
-	s.System, s.LLM, s.Analysis = a.SystemPrompt, a.LLM, a.Analysis
 	return speaker{
 		first: a.FirstMessage, free: strings.TrimSpace(a.SystemPrompt) != "" && d.node.engines(s).Model,
 		tools: a.Tools, bases: a.KnowledgeBaseIDs, pathwayID: a.PathwayID,
 	}, nil
 }
 
-func (d *Desk) readScript(ctx context.Context, p domain.Principal, agentID, pathwayID string) (domain.Script, error) {
+// sound lets a script speak, hear and think as an agent does, or a call without
+// one.
+func (d *Desk) sound(a *domain.Agent, s *domain.Script) error {
+	s.Language, s.Timezone, s.Voice, s.STT, s.Limits, s.Turns = a.Language, a.Timezone, a.Voice, a.STT, a.Limits, a.TurnTaking
+	s.System, s.LLM, s.Analysis = a.SystemPrompt, a.LLM, a.Analysis
+	return d.enginesOf(a)
+}
+
+func (d *Desk) readScript(ctx context.Context, p domain.Principal, agentID, pathwayID string, over *domain.CallOverrides) (domain.Script, error) {
 	s := domain.Script{UnitID: domain.Unit(p.WorkspaceID), Language: "en-US", Timezone: "UTC"}
 	var by speaker
+	var err error
 	if agentID != "" {
-		var err error
-		if by, err = d.speak(ctx, p, agentID, &s); err != nil {
-			return s, err
-		}
+		by, err = d.speak(ctx, p, agentID, over, &s)
+	} else if over != nil {
+		a := over.Over(domain.Agent{Language: s.Language, Timezone: s.Timezone})
+		err = d.sound(&a, &s)
+	}
+	if err != nil {
+		return s, err
 	}
 	if pathwayID == "" {
 		pathwayID = by.pathwayID

@@ -13,7 +13,7 @@ import (
 // Bounds of an outbound call.
 const (
 	defaultRing, minRing, maxRing = 30, 5, 120
-	defaultCall, minCall, maxCall = 1800, 5, 14400
+	minCall, maxCall              = 5, 14400
 )
 
 // CallCompliance are the rules of one call as they are sent.
@@ -30,8 +30,11 @@ type NewCallRequest struct {
 	Context            domain.Context    `json:"context,omitempty"`
 	Metadata           map[string]string `json:"metadata,omitempty"`
 	RingTimeoutSeconds int               `json:"ring_timeout_seconds,omitempty" minimum:"5" maximum:"120" default:"30"`
-	MaxDurationSeconds int               `json:"max_duration_seconds,omitempty" minimum:"5" maximum:"14400" default:"1800"`
+	MaxDurationSeconds int               `json:"max_duration_seconds,omitempty" minimum:"5" maximum:"14400" doc:"Unless said the agent's limits.max_minutes, else 1800."`
 	Record             *bool             `json:"record,omitempty" default:"true"`
+	Overrides          *NewOverrides     `json:"overrides,omitempty" doc:"What this call has otherwise than its agent. What is left out stays; an object replaces the agent's as a whole. Variables are given by context."`
+	AMD                *NewCallAMD       `json:"amd,omitempty" doc:"How this call finds out who has answered; as its agent unless said."`
+	Voicemail          *NewVoicemail     `json:"voicemail,omitempty" doc:"What this call does about a machine that has answered; as its agent unless said."`
 	Compliance         *CallCompliance   `json:"compliance,omitempty"`
 }
 
@@ -79,7 +82,8 @@ func (s *Server) placeCall(ctx context.Context, p domain.Principal, in *struct{ 
 func (b *NewCallRequest) order(house rules.House, problems *domain.Problems) ask.NewCall {
 	order := ask.NewCall{
 		To: b.To, Context: b.Context, Metadata: b.Metadata, Record: b.Record == nil || *b.Record,
-		RingTimeout: seconds(b.RingTimeoutSeconds, defaultRing), MaxDuration: seconds(b.MaxDurationSeconds, defaultCall),
+		RingTimeout: seconds(b.RingTimeoutSeconds, defaultRing), MaxDuration: seconds(b.MaxDurationSeconds, 0),
+		Overrides: b.Overrides.overrides(problems), AMD: b.machines(problems),
 	}
 	rules.Text(problems, "to", b.To, true, 64)
 	rules.Metadata(problems, b.Metadata)

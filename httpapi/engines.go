@@ -81,17 +81,12 @@ func optional[T, N any](was *T, sent *N, convert func(N) T) *T {
 // applyEngines takes over what is said of engines, turns and analysis.
 func (n *AgentChange) applyEngines(a *domain.Agent) {
 	a.LLM = optional(a.LLM, n.LLM, func(l NewLLM) domain.AgentLLM { return domain.AgentLLM(l) })
-	a.STT = optional(a.STT, n.STT, func(s NewSTT) domain.AgentSTT {
-		s.Keywords = slices.Clone(s.Keywords)
-		return domain.AgentSTT(s)
-	})
+	a.STT = optional(a.STT, n.STT, heardAs)
 	a.Realtime = optional(a.Realtime, n.Realtime, func(r NewRealtime) domain.AgentRealtime { return domain.AgentRealtime(r) })
 	a.TurnTaking = optional(a.TurnTaking, n.TurnTaking, func(t NewTurns) domain.AgentTurns { return domain.AgentTurns(t) })
 	a.AMD = optional(a.AMD, n.AMD, func(m NewAMD) domain.AgentAMD { return domain.AgentAMD(m) })
 	a.OnInbound = optional(a.OnInbound, n.OnInbound, func(h NewInboundHook) domain.AgentHook { return domain.AgentHook(h) })
-	a.Analysis = optional(a.Analysis, n.Analysis, func(x NewAnalysis) domain.AgentAnalysis {
-		return domain.AgentAnalysis{Summary: x.Summary, SuccessCriteria: x.SuccessCriteria, Fields: fieldsSent(x.Fields)}
-	})
+	a.Analysis = optional(a.Analysis, n.Analysis, analysed)
 }
 
 func fieldsSent(all []NewAnalysisField) []domain.AnalysisField {

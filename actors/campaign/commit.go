@@ -241,7 +241,7 @@ func (a *Campaign) completed(e call.Ended, b *batch, s domain.ContactState, spen
 	name, _ := e.Call.Context.Text("name")
 	d := event.CampaignCallData{
 		CampaignID: a.campaign.ID, CallID: e.CallID, Contact: event.ContactData{Phone: e.Call.To, Name: name},
-		Outcome: e.Verdict.Outcome, Reason: e.Verdict.Reason, Attempts: spent, Final: s.Final(),
+		Outcome: e.Verdict.Outcome, Reason: e.Verdict.Reason, AnsweredBy: e.Call.AnsweredBy, Attempts: spent, Final: s.Final(),
 	}
 	d.Progress.Completed, d.Progress.Remaining = b.progress.Final(), b.progress.Remaining()
 	d.Progress.PercentComplete = b.progress.Percent()

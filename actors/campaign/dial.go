@@ -379,7 +379,7 @@ func (a *Campaign) send(ctx actor.Context, now time.Time) {
 		ctx.Request(a.cfg.Calls, call.Start{
 			Call: c, Attempt: t.row, Script: *a.script, CallerName: a.campaign.CallerID.Name, OptOut: a.optOutWords(), Scrub: a.scrub(),
 			Variables: map[string]string{"campaign_name": a.campaign.Name},
-			Permit:    t.permit, Slot: t.slot, RingTimeout: a.cfg.RingTimeout, MaxDuration: a.maxDuration(), Owner: ctx.Self(),
+			Permit:    t.permit, Slot: t.slot, RingTimeout: a.cfg.RingTimeout, MaxDuration: a.cfg.MaxDuration, Owner: ctx.Self(),
 		})
 	}
 }
@@ -389,13 +389,6 @@ func (a *Campaign) unplace(ctx actor.Context, p *placing, now time.Time) {
 	a.returnTry(ctx, p.try)
 	a.closing[p.row.ID] = true
 	a.ends = append(a.ends, call.NotStarted(p.call, p.row, now.UTC()))
-}
-
-func (a *Campaign) maxDuration() time.Duration {
-	if m := a.script.Limits.MaxMinutes; m > 0 && a.cfg.MaxDuration == 0 {
-		return time.Duration(m) * time.Minute
-	}
-	return a.cfg.MaxDuration
 }
 
 // wakeAt sets the one wake-up. One that comes sooner stays: each message moves

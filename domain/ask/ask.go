@@ -185,9 +185,11 @@ type NewCall struct {
 	Context      domain.Context
 	Metadata     map[string]string
 	RingTimeout  time.Duration
-	MaxDuration  time.Duration
+	MaxDuration  time.Duration // 0: the agent's, or 30 minutes
 	Record       bool
-	CallingHours *domain.CallingHours // nil: not limited
+	Overrides    *domain.CallOverrides // nil: none
+	AMD          *domain.CallAMD       // nil: as the agent
+	CallingHours *domain.CallingHours  // nil: not limited
 }
 
 // Transfer hands the caller of a live call on: exactly one of To, Phone and

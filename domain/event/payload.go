@@ -215,6 +215,7 @@ type CampaignCallData struct {
 	Contact    ContactData    `json:"contact"`
 	Outcome    domain.Outcome `json:"outcome"`
 	Reason     domain.Reason  `json:"reason"`
+	AnsweredBy string         `json:"answered_by,omitempty"` // as in the call: human, voicemail … where somebody listened for it
 	Attempts   int            `json:"attempts"`
 	Final      bool           `json:"final"`
 	Progress   struct {

@@ -1,0 +1,150 @@
+package main_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const machine, person = "+15005550003", "+15005550000"
+
+// spoke is who answered a call, how it ended, and what the agent said.
+func (s *service) spoke(id string) (by, disposition any, said []string) {
+	s.t.Helper()
+	c := s.ended(id, time.Minute)
+	code, text, _ := s.try("GET", "/v1/calls/"+id+"/transcript", nil)
+	if code == http.StatusOK {
+		var told struct{ Segments []struct{ Speaker, Text string } }
+		require.NoError(s.t, json.Unmarshal(text, &told))
+		for _, seg := range told.Segments {
+			if seg.Speaker == "agent" {
+				said = append(said, seg.Text)
+			}
+		}
+	}
+	return c["answered_by"], c["disposition"], said
+}
+
+func TestACallIsOtherwiseThanItsAgentWhereTheOrderSaysSo(t *testing.T) {
+	t.Parallel()
+	s := newPlainService(t)
+	s.key = s.testKey()
+	speaks := func(more object) string {
+		body := object{"name": "speaks", "first_message": "Good morning, this is the agent of the house."}
+		for k, v := range more {
+			body[k] = v
+		}
+		return s.api("POST", "/v1/agents", body)["id"].(string)
+	}
+	plain := speaks(nil)
+	leaves := speaks(object{"amd": object{"mode": "wait", "voicemail_action": "leave_message", "message": "The agent's message."}})
+	const first, message = "Good morning {{name}}, this is said to you alone.", "A message for {{name}} only."
+	leave := object{"action": "leave_message", "message": message}
+	ada := object{"name": "Ada"}
+	cases := map[string]struct {
+		agent, to       string
+		more            object
+		by, disposition any
+		said            []string // the last of what is said; nil: it does not matter
+	}{
+		"as the agent":                  {plain, machine, object{}, nil, "completed", []string{"Good morning, this is the agent of the house."}},
+		"another first message":         {plain, person, object{"context": ada, "overrides": object{"first_message": first, "language": "en-GB", "voice": object{"rate": 1.5}}}, nil, "completed", []string{"Good morning Ada, this is said to you alone."}},
+		"a message to a machine":        {plain, machine, object{"context": ada, "amd": object{"mode": "wait"}, "voicemail": leave}, "voicemail", "voicemail", []string{"A message for Ada only."}},
+		"an end for a machine":          {plain, machine, object{"voicemail": object{"action": "hangup"}}, "voicemail", "voicemail", nil},
+		"another message than agents'":  {leaves, machine, object{"context": ada, "voicemail": leave}, "voicemail", "voicemail", []string{"A message for Ada only."}},
+		"nobody listens, as this call":  {leaves, machine, object{"amd": object{"mode": "off"}}, nil, "completed", []string{"Good morning, this is the agent of the house."}},
+		"it goes on with the machine":   {leaves, machine, object{"voicemail": object{"action": "continue"}}, "voicemail", "voicemail", []string{"Good morning, this is the agent of the house."}},
+		"a person is asked for as well": {plain, person, object{"amd": object{"mode": "async"}, "voicemail": leave}, "human", "completed", []string{"Good morning, this is the agent of the house."}},
+	}
+	ids := map[string]string{}
+	for name, c := range cases {
+		body := object{"to": c.to, "agent_id": c.agent}
+		for k, v := range c.more {
+			body[k] = v
+		}
+		ids[name] = s.api("POST", "/v1/calls/outbound", body)["id"].(string)
+	}
+	job := s.api("POST", "/v1/bulk/calls", object{
+		"defaults": object{"agent_id": plain, "context": ada, "amd": object{"mode": "wait"}, "voicemail": leave},
+		"items":    []object{{"to": machine}, {"to": machine, "voicemail": object{"action": "hangup", "message": ""}}, {"to": machine, "voicemail": object{"action": "loudly"}}},
+	})
+	assert.Equal(t, []any{2.0, "voicemail.action"}, []any{job["accepted"], job["errors"].([]any)[0].(object)["param"]})
+	for name, c := range cases {
+		by, disposition, said := s.spoke(ids[name])
+		assert.Equal(t, []any{c.by, c.disposition}, []any{by, disposition}, name)
+		if c.said != nil && assert.NotEmpty(t, said, name) {
+			assert.Equal(t, c.said, said[len(said)-1:], name)
+		}
+	}
+	items := func() []any { return s.api("GET", "/v1/bulk/"+job["id"].(string)+"/items", nil)["data"].([]any) }
+	s.await("the calls of the job", time.Minute, func() bool { return items()[1].(object)["result_id"] != nil })
+	by, disposition, said := s.spoke(items()[0].(object)["result_id"].(string))
+	assert.Equal(t, []any{"voicemail", "voicemail", []string{"A message for Ada only."}}, []any{by, disposition, said}, "of a bulk job")
+	by, disposition, said = s.spoke(items()[1].(object)["result_id"].(string))
+	assert.Equal(t, []any{"voicemail", "voicemail"}, []any{by, disposition}, "an item that says otherwise")
+	assert.Empty(t, said)
+
+	walks := s.menu()
+	for param, body := range map[string]object{
+		"voicemail.message":         {"agent_id": plain, "voicemail": object{"action": "leave_message"}},
+		"voicemail.action":          {"agent_id": plain, "amd": object{"mode": "off"}, "voicemail": leave},
+		"amd.mode":                  {"agent_id": plain, "amd": object{"mode": "loud"}},
+		"overrides.voice.rate":      {"agent_id": plain, "overrides": object{"voice": object{"rate": 9}}},
+		"overrides.language":        {"agent_id": plain, "overrides": object{"language": "so to speak"}},
+		"overrides.first_message":   {"agent_id": walks, "overrides": object{"first_message": "Hello."}},
+		"overrides.limits":          {"agent_id": plain, "overrides": object{"limits": 3}},
+		"overrides.silence_seconds": {"agent_id": plain, "overrides": object{"silence_seconds": 3}},
+	} {
+		body["to"] = person
+		code, text, _ := s.try("POST", "/v1/calls/outbound", body)
+		assert.Equal(t, http.StatusUnprocessableEntity, code, param)
+		assert.Contains(t, string(text), param)
+	}
+}
+
+func TestACallIsNoLongerThanItsAgentOrTheOrderAllows(t *testing.T) {
+	t.Parallel()
+	s := newPlainService(t)
+	s.key = s.testKey()
+	agent := s.api("POST", "/v1/agents", object{"name": "speaks", "first_message": strings.Repeat("And on and on it goes. ", 20)})["id"].(string)
+	c := s.ended(s.api("POST", "/v1/calls/outbound", object{"to": "+15005550009", "agent_id": agent, "max_duration_seconds": 5})["id"].(string), time.Minute)
+	assert.Equal(t, []any{"max_duration", 5.0}, []any{c["ended_reason"], c["duration_seconds"]})
+}
+
+func TestACampaignRingsAMachineAgainAndTellsWhoHasAnswered(t *testing.T) {
+	t.Parallel()
+	s := newPlainService(t)
+	s.key = s.testKey()
+	agent := s.api("POST", "/v1/agents", object{"name": "speaks", "first_message": "Good morning.", "amd": object{"mode": "wait", "voicemail_action": "hangup"}})["id"].(string)
+	id := s.campaign(agent, []string{machine, person}, object{
+		"retry": object{"enabled": true, "max_attempts": 2, "interval_hours": 0.0003, "retry_on": []string{"voicemail"}},
+	})
+	st := s.finished(id, time.Minute)
+	assert.Equal(t, []int{1, 1}, []int{st.Outcomes["voicemail"], st.Outcomes["completed"]})
+	type end struct {
+		Outcome    string
+		AnsweredBy string `json:"answered_by"`
+		Attempts   int
+		Final      bool
+	}
+	told := map[string][]end{}
+	for _, e := range s.committedEvents() {
+		if e.Type == "campaign.call.completed" {
+			var d struct {
+				end
+				Contact struct{ Phone string }
+			}
+			require.NoError(t, json.Unmarshal(e.Data, &d))
+			told[d.Contact.Phone] = append(told[d.Contact.Phone], d.end)
+		}
+	}
+	assert.Equal(t, map[string][]end{
+		machine: {{"voicemail", "voicemail", 1, false}, {"voicemail", "voicemail", 2, true}},
+		person:  {{"completed", "human", 1, true}},
+	}, told)
+}
