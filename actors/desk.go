@@ -24,32 +24,34 @@ import (
 // Desk answers the front door. It commits plain records itself, guarded by
 // the version it read, and asks the actors whatever they own.
 type Desk struct {
-	node     *Node
-	store    *counting
-	keys     *Keyring
-	guests   *guests
-	signers  signers
-	audit    *auditor
-	log      *slog.Logger
-	uploads  uploads
-	revising turns    // contacts
-	booking  turns    // by provider
-	imports  sync.Map // of numbers, by list: one at a time
-	logs     sync.Map // logEnd, by workspace
-	scripts  recall[domain.Script]
-	called   recall[*domain.PhoneNumber]
-	shown    recall[[]string] // caller ids
-	zones    *calendar.Shared
-	plays    rehearsals
-	messages chore // what is to be done with text messages
-	carriage *carriage
-	gateways *webhook.Client // gives text messages to gateways
-	readings chore           // sources of knowledge bases that are to be read
-	analyses chore           // of calls that are over
-	jobs     *jobs.Runner
-	waits    sync.Map   // *bulkStand of each bulk job that runs, by its id
-	under    sync.Map   // keys of requests that run, by the id of their row
-	founding sync.Mutex // of workspaces
+	node      *Node
+	store     *counting
+	keys      *Keyring
+	guests    *guests
+	signers   signers
+	audit     *auditor
+	log       *slog.Logger
+	uploads   uploads
+	revising  turns    // contacts
+	booking   turns    // by provider
+	imports   sync.Map // of numbers, by list: one at a time
+	logs      sync.Map // logEnd, by workspace
+	scripts   recall[domain.Script]
+	called    recall[*domain.PhoneNumber]
+	shown     recall[[]string] // caller ids
+	zones     *calendar.Shared
+	plays     rehearsals
+	messages  chore // what is to be done with text messages
+	carriage  *carriage
+	gateways  *webhook.Client // gives text messages to gateways
+	readings  chore           // sources of knowledge bases that are to be read
+	analyses  chore           // of calls that are over
+	reminders chore           // of appointments
+	alarms    alarms
+	jobs      *jobs.Runner
+	waits     sync.Map   // *bulkStand of each bulk job that runs, by its id
+	under     sync.Map   // keys of requests that run, by the id of their row
+	founding  sync.Mutex // of workspaces
 	// environments of campaigns, by their ids.
 	environments recall[domain.Environment]
 	// exporting has room for the exports that are written at once.

@@ -38,6 +38,11 @@ func (d *Desk) Book(ctx context.Context, p domain.Principal, o ask.NewAppointmen
 	if err != nil {
 		return nil, err
 	}
+	if o.Reminders != nil {
+		if err = d.remindersFit(ctx, p, *o.Reminders); err != nil {
+			return nil, err
+		}
+	}
 	end, err := d.booking.take(ctx, x.ID)
 	if err != nil {
 		return nil, err
@@ -57,10 +62,16 @@ func (d *Desk) Book(ctx context.Context, p domain.Principal, o ask.NewAppointmen
 		if err = setTime(a, x, ask.Reschedule{Datetime: o.Datetime, Timezone: o.Timezone, Minutes: o.Minutes}); err != nil {
 			return nil, err
 		}
+		orders := x.Reminders
+		if o.Reminders != nil {
+			orders = *o.Reminders
+		}
+		d.schedule(a, x, orders)
 		c := commit.Change{
 			Workspace: p.WorkspaceID, Guards: []commit.Guard{commit.Absent(a.Key()), {Key: x.Key(), Version: version}}, Puts: []domain.Record{a},
 			Events: []event.Draft{bookingEvent(a, event.AppointmentCreated, nil)},
 		}
+		keepDue(&c, &domain.Appointment{}, a)
 		if err = d.occupy(ctx, &c, x, a); err != nil {
 			return nil, err
 		}
@@ -71,6 +82,7 @@ func (d *Desk) Book(ctx context.Context, p domain.Principal, o ask.NewAppointmen
 			return nil, storeErr(err)
 		}
 		d.node.committed(p.WorkspaceID)
+		d.reminders.wake(p.WorkspaceID)
 		return a, nil
 	}
 	return nil, domain.Errorf(domain.CodeUnavailable, "the provider's calendar keeps changing; try again").With("retry_after", 1)
@@ -285,12 +297,14 @@ func (d *Desk) amend(
 			}
 		}
 		a.Sequence++
+		keepDue(c, &before, a)
 		c.Events = append(c.Events, bookingEvent(a, t, previous))
 		dropEmpty(c)
 		return nil
 	})
 	if err == nil && told {
 		d.node.committed(p.WorkspaceID)
+		d.reminders.wake(p.WorkspaceID)
 	}
 	return a, err
 }
@@ -314,7 +328,13 @@ func (d *Desk) UpdateAppointment(ctx context.Context, p domain.Principal, id str
 		if err := change(a); err != nil {
 			return err
 		}
+		if slices.ContainsFunc(a.Reminders, func(r domain.AppointmentReminder) bool { return r.Status == "" }) || len(a.Reminders) < len(before.Reminders) {
+			if err := d.remindAnew(ctx, p, a); err != nil {
+				return err
+			}
+		}
 		if to := a.Status; to != before.Status {
+			booking.Unremind(a)
 			a.Status = before.Status
 			if err := enter(a, to); err != nil {
 				return err
@@ -362,6 +382,7 @@ func (d *Desk) CancelAppointment(ctx context.Context, p domain.Principal, id, re
 		}
 		now := stamp()
 		a.CancelledAt, a.CancelReason = &now, reason
+		booking.Unremind(a)
 		return d.release(ctx, c, a)
 	})
 }
@@ -415,6 +436,7 @@ func (d *Desk) RescheduleAppointment(ctx context.Context, p domain.Principal, id
 		}
 		a.Moves++
 		a.Status, a.ConfirmedAt = domain.AppointmentBooked, nil
+		d.schedule(a, x, booking.Orders(a))
 		return d.occupy(ctx, c, x, a)
 	})
 }

@@ -35,6 +35,9 @@ func (d *Desk) CreateProvider(ctx context.Context, p domain.Principal, x *domain
 	if made, err := madeBefore[domain.Provider](ctx, d, p, domain.PrefixProvider); made != nil || err != nil {
 		return made, err
 	}
+	if err := d.remindersFit(ctx, p, x.Reminders); err != nil {
+		return nil, err
+	}
 	end, err := d.booking.take(ctx, p.WorkspaceID)
 	if err != nil {
 		return nil, err
@@ -75,6 +78,9 @@ func (d *Desk) UpdateProvider(ctx context.Context, p domain.Principal, id string
 		}
 		before := *x
 		if err = change(x); err != nil {
+			return nil, err
+		}
+		if err = d.remindersFit(ctx, p, x.Reminders); err != nil {
 			return nil, err
 		}
 		x.UpdatedAt = stamp()

@@ -17,6 +17,8 @@ type Provider struct {
 	Hours         map[string][]OpenSpan `json:"hours"` // by lowercase weekday
 	ExcludedDates []string              `json:"excluded_dates"`
 	SlotMinutes   int                   `json:"slot_minutes"`
+	Reminders     []Reminder            `json:"reminders,omitempty"`      // of appointments that say nothing else
+	ReminderHours *ReminderHours        `json:"reminder_hours,omitempty"` // 08:00 to 21:00 unless said
 }
 
 // Key names the row.
@@ -76,24 +78,25 @@ type Patient struct {
 // Appointment is a time of a provider that was given to somebody.
 type Appointment struct {
 	Meta
-	AppointmentID   string            `json:"appointment_id"` // as ID
-	Patient         Patient           `json:"patient"`
-	Provider        string            `json:"provider"` // its name when it was booked
-	ProviderID      string            `json:"provider_id"`
-	Datetime        time.Time         `json:"datetime"`
-	EndsAt          time.Time         `json:"ends_at"`
-	Timezone        string            `json:"timezone"`
-	LocalDatetime   string            `json:"local_datetime"` // Datetime in Timezone, with its offset
-	DurationMinutes int               `json:"duration_minutes"`
-	Type            string            `json:"type"`
-	Status          AppointmentStatus `json:"status"`
-	CallID          string            `json:"call_id,omitempty"`
-	Notes           string            `json:"notes,omitempty"`
-	CancelReason    string            `json:"cancel_reason,omitempty"`
-	ConfirmedAt     *time.Time        `json:"confirmed_at"`
-	CancelledAt     *time.Time        `json:"cancelled_at"`
-	Moves           int               `json:"moves"`    // how often it was rescheduled
-	Sequence        int               `json:"sequence"` // how often it was changed
+	AppointmentID   string                `json:"appointment_id"` // as ID
+	Patient         Patient               `json:"patient"`
+	Provider        string                `json:"provider"` // its name when it was booked
+	ProviderID      string                `json:"provider_id"`
+	Datetime        time.Time             `json:"datetime"`
+	EndsAt          time.Time             `json:"ends_at"`
+	Timezone        string                `json:"timezone"`
+	LocalDatetime   string                `json:"local_datetime"` // Datetime in Timezone, with its offset
+	DurationMinutes int                   `json:"duration_minutes"`
+	Type            string                `json:"type"`
+	Status          AppointmentStatus     `json:"status"`
+	CallID          string                `json:"call_id,omitempty"`
+	Notes           string                `json:"notes,omitempty"`
+	CancelReason    string                `json:"cancel_reason,omitempty"`
+	ConfirmedAt     *time.Time            `json:"confirmed_at"`
+	CancelledAt     *time.Time            `json:"cancelled_at"`
+	Moves           int                   `json:"moves"`    // how often it was rescheduled
+	Sequence        int                   `json:"sequence"` // how often it was changed
+	Reminders       []AppointmentReminder `json:"reminders,omitempty"`
 }
 
 // Key names the row.

@@ -31,17 +31,19 @@ type NewAppointment struct {
 	CallID          string            `json:"call_id,omitempty" doc:"The call in which it was made."`
 	Notes           string            `json:"notes,omitempty"`
 	Status          string            `json:"status,omitempty" enum:"booked,confirmed" default:"booked" doc:"confirmed: the patient has said so already."`
+	Reminders       []NewReminder     `json:"reminders,omitempty" nullable:"false" doc:"How the patient is reminded; as the provider says unless said. An empty list: not at all."`
 	Metadata        map[string]string `json:"metadata,omitempty"`
 }
 
 // AppointmentChange is what can be changed of an appointment without moving it.
 type AppointmentChange struct {
-	Patient  *NewPatient       `json:"patient,omitempty"`
-	Type     *string           `json:"type,omitempty"`
-	CallID   *string           `json:"call_id,omitempty"`
-	Notes    *string           `json:"notes,omitempty"`
-	Status   *string           `json:"status,omitempty" enum:"completed,no_show" doc:"What became of it, once it has begun. The other states have routes of their own."`
-	Metadata map[string]string `json:"metadata,omitempty"`
+	Patient   *NewPatient       `json:"patient,omitempty"`
+	Type      *string           `json:"type,omitempty"`
+	CallID    *string           `json:"call_id,omitempty"`
+	Notes     *string           `json:"notes,omitempty"`
+	Status    *string           `json:"status,omitempty" enum:"completed,no_show" doc:"What became of it, once it has begun. The other states have routes of their own."`
+	Reminders []NewReminder     `json:"reminders,omitempty" nullable:"false" doc:"Take the place of those that there are, sent or not."`
+	Metadata  map[string]string `json:"metadata,omitempty"`
 }
 
 func (n *AppointmentChange) apply(country string) func(a *domain.Appointment) error {
@@ -59,6 +61,12 @@ func (n *AppointmentChange) apply(country string) func(a *domain.Appointment) er
 			a.Metadata = n.Metadata
 		}
 		var p domain.Problems
+		if n.Reminders != nil {
+			a.Reminders = nil
+			for _, r := range remindersOf(n.Reminders, &p) {
+				a.Reminders = append(a.Reminders, domain.AppointmentReminder{Channel: r.Channel, MinutesBefore: r.MinutesBefore, Body: r.Body, AgentID: r.AgentID, From: r.From})
+			}
+		}
 		rules.Appointment(&p, a, country)
 		return p.Err()
 	}
@@ -183,12 +191,17 @@ func (s *Server) book(ctx context.Context, p domain.Principal, in *struct{ Body 
 	if b.Timezone != "" {
 		rules.Zone(&problems, "timezone", b.Timezone)
 	}
+	var reminders *[]domain.Reminder
+	if b.Reminders != nil {
+		all := remindersOf(b.Reminders, &problems)
+		reminders = &all
+	}
 	if err = problems.Err(); err != nil {
 		return nil, err
 	}
 	made, err := s.ports.Bookings.Book(ctx, p, ask.NewAppointment{
 		Patient: a.Patient, Provider: b.Provider, Datetime: b.Datetime, Timezone: b.Timezone, Minutes: b.DurationMinutes,
-		Type: a.Type, CallID: a.CallID, Notes: a.Notes, Confirmed: b.Status == string(domain.AppointmentConfirmed), Metadata: b.Metadata,
+		Type: a.Type, CallID: a.CallID, Notes: a.Notes, Confirmed: b.Status == string(domain.AppointmentConfirmed), Metadata: b.Metadata, Reminders: reminders,
 	})
 	return touched(ctx, made, err)
 }

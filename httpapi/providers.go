@@ -24,7 +24,34 @@ type ProviderChange struct {
 	Hours         map[string][]NewSpan `json:"hours,omitempty" nullable:"false" doc:"Opening hours by lowercase weekday; days that are not named are closed. Monday to Friday, 09:00 to 17:00, unless said."`
 	ExcludedDates []string             `json:"excluded_dates,omitempty" nullable:"false" doc:"Days (YYYY-MM-DD, in the zone) without any hours."`
 	SlotMinutes   *int                 `json:"slot_minutes,omitempty" minimum:"5" maximum:"720" doc:"How far free times lie apart, and how long an appointment takes unless it says otherwise; 30 unless said."`
+	Reminders     []NewReminder        `json:"reminders,omitempty" nullable:"false" doc:"How patients are reminded whose appointment says nothing else; 5 at most. Appointments that there are keep theirs."`
+	ReminderHours *NewReminderHours    `json:"reminder_hours,omitempty" doc:"Within which patients are reminded; 08:00 to 21:00 unless said."`
 	Metadata      map[string]string    `json:"metadata,omitempty"`
+}
+
+// NewReminder is a reminder as it is sent.
+type NewReminder struct {
+	Channel       string `json:"channel" enum:"sms,call"`
+	MinutesBefore int    `json:"minutes_before" minimum:"5" maximum:"86400" doc:"The appointment." example:"1440"`
+	Body          string `json:"body,omitempty" maxLength:"1600" doc:"sms: its text; one of ours unless said. {{patient_name}}, {{provider}}, {{date}}, {{time}}, {{type}}, {{datetime}} and {{appointment_id}} stand for what the appointment says." example:"See you on {{date}} at {{time}}, {{provider}}."`
+	AgentID       string `json:"agent_id,omitempty" doc:"call: who calls; required. Its variables are those of body, and name."`
+	From          string `json:"from,omitempty" doc:"The number shown; the workspace's unless said." example:"+12025550100"`
+}
+
+// NewReminderHours are hours as they are sent.
+type NewReminderHours struct {
+	Start string `json:"start,omitempty" doc:"HH:MM, as clocks in the appointment's zone show it." example:"08:00"`
+	End   string `json:"end,omitempty" doc:"HH:MM, up to 24:00." example:"21:00"`
+}
+
+// remindersOf are reminders as they were sent.
+func remindersOf(sent []NewReminder, p *domain.Problems) []domain.Reminder {
+	out := make([]domain.Reminder, len(sent))
+	for i, n := range sent {
+		out[i] = domain.Reminder(n)
+	}
+	rules.Reminders(p, out)
+	return out
 }
 
 func (n *ProviderChange) apply(x *domain.Provider) error {
@@ -45,8 +72,15 @@ func (n *ProviderChange) apply(x *domain.Provider) error {
 	if n.Metadata != nil {
 		x.Metadata = n.Metadata
 	}
-	booking.Defaults(x)
 	var p domain.Problems
+	if n.Reminders != nil {
+		x.Reminders = remindersOf(n.Reminders, &p)
+	}
+	if h := n.ReminderHours; h != nil {
+		full := booking.RemindHours((*domain.ReminderHours)(h))
+		x.ReminderHours = &full
+	}
+	booking.Defaults(x)
 	rules.Provider(&p, x)
 	booking.Validate(x, &p)
 	return p.Err()

@@ -19,7 +19,9 @@ func (s *service) spoke(id string) (by, disposition any, said []string) {
 	c := s.ended(id, time.Minute)
 	code, text, _ := s.try("GET", "/v1/calls/"+id+"/transcript", nil)
 	if code == http.StatusOK {
-		var told struct{ Segments []struct{ Speaker, Text string } }
+		var told struct {
+			Segments []struct{ Speaker, Text string }
+		}
 		require.NoError(s.t, json.Unmarshal(text, &told))
 		for _, seg := range told.Segments {
 			if seg.Speaker == "agent" {

@@ -29,6 +29,7 @@ type NewAppointment struct {
 	Notes     string
 	Confirmed bool // booked and confirmed at once
 	Metadata  map[string]string
+	Reminders *[]domain.Reminder // nil: the provider's
 }
 
 // Reschedule moves an appointment.

@@ -48,6 +48,9 @@ func Defaults(x *domain.Provider) {
 	if x.ExcludedDates == nil {
 		x.ExcludedDates = []string{}
 	}
+	if x.Reminders == nil {
+		x.Reminders = []domain.Reminder{}
+	}
 }
 
 // Hours is a provider's calendar, parsed.
@@ -69,7 +72,10 @@ func Of(x *domain.Provider) (Hours, error) {
 }
 
 // Validate notes everything that is wrong with a provider's hours.
-func Validate(x *domain.Provider, p *domain.Problems) { parse(x, p) }
+func Validate(x *domain.Provider, p *domain.Problems) {
+	parse(x, p)
+	ValidateReminderHours(x.ReminderHours, p)
+}
 
 func parse(x *domain.Provider, p *domain.Problems) Hours {
 	h := Hours{zone: calendar.NewZones().Load(x.Timezone), closed: make(map[string]bool), slot: time.Duration(x.SlotMinutes) * time.Minute}

@@ -26,6 +26,10 @@ type AppointmentData struct {
 	CancelReason    string                     `json:"cancel_reason,omitempty"`
 	Metadata        map[string]string          `json:"metadata,omitempty"`
 	Previous        map[string]json.RawMessage `json:"previous,omitempty"`
+	Channel         string                     `json:"channel,omitempty"` // of a reminder: sms or call
+	SentAt          *time.Time                 `json:"sent_at,omitempty"`
+	MessageID       string                     `json:"message_id,omitempty"`       // the reminder's
+	ReminderCallID  string                     `json:"reminder_call_id,omitempty"` // call_id is that in which it was booked
 }
 
 // AppointmentOf is the AppointmentData of an appointment.

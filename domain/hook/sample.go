@@ -180,6 +180,9 @@ func appointmentExample(t event.Type, at time.Time) any {
 		event.AppointmentRescheduled: {"datetime": before},
 		event.AppointmentConfirmed:   {"status": json.RawMessage(`"booked"`)},
 	}[t]
+	if t == event.AppointmentReminder {
+		d.Channel, d.SentAt, d.MessageID = domain.RemindSMS, &at, "msg_00000000000000000000000000"
+	}
 	if t == event.AppointmentCancelled {
 		d.Status, d.CancelReason = domain.AppointmentCancelled, "The patient is ill."
 	}

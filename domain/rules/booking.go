@@ -16,6 +16,9 @@ const (
 	MaxNotes  = 2000
 	MaxReason = 500
 	maxType   = 100
+
+	maxReminders       = 5               // of an appointment
+	minAhead, maxAhead = 5, 60 * 24 * 60 // minutes between a reminder and its appointment
 )
 
 // Provider finds what is wrong with a provider beside its hours.
@@ -32,6 +35,28 @@ func Appointment(p *domain.Problems, a *domain.Appointment, country string) {
 	Text(p, "type", a.Type, false, maxType)
 	Prose(p, "notes", a.Notes, MaxNotes)
 	a.CallID = ID(p, "call_id", domain.PrefixCall, a.CallID)
+}
+
+// Reminders finds what is wrong with reminders, but for what their texts use.
+func Reminders(p *domain.Problems, all []domain.Reminder) {
+	for i := range atMost(p, "reminders", all, maxReminders) {
+		r, here := &all[i], at("reminders", i)
+		oneOf(p, here+".channel", r.Channel, domain.RemindSMS, domain.RemindCall)
+		between(p, here+".minutes_before", r.MinutesBefore, minAhead, maxAhead)
+		Prose(p, here+".body", r.Body, sms.MaxBody)
+		r.AgentID = ID(p, here+".agent_id", domain.PrefixAgent, r.AgentID)
+		if r.From != "" {
+			r.From = Phone(p, here+".from", r.From, "")
+		}
+		switch call := r.Channel == domain.RemindCall; {
+		case call && r.AgentID == "":
+			p.Add(here+".agent_id", domain.CodeValidation, "is required: somebody has to call")
+		case call && r.Body != "":
+			p.Add(here+".body", domain.CodeValidation, "is for the channel sms; in a call the agent speaks")
+		case !call && r.AgentID != "":
+			p.Add(here+".agent_id", domain.CodeValidation, "is for the channel call")
+		}
+	}
 }
 
 // Message finds what is wrong with a text message, but for its numbers.

@@ -1,0 +1,273 @@
+package actors
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/callboard/callboard/actors/lines"
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/booking"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/domain/pathway"
+)
+
+const (
+	remindAtOnce = 50
+	remindLook   = 30 * time.Second // the time of day may be set meanwhile
+	remindAgain  = 20 * time.Second // where a reminder cannot go out now
+)
+
+// alarms wake the reminders of workspaces: one clock each.
+type alarms struct {
+	mu sync.Mutex
+	of map[string]*time.Timer
+}
+
+func (a *alarms) set(workspaceID string, in time.Duration, wake func(string)) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.of == nil {
+		a.of = make(map[string]*time.Timer)
+	}
+	if t := a.of[workspaceID]; t != nil {
+		t.Stop()
+	}
+	a.of[workspaceID] = time.AfterFunc(in, func() { wake(workspaceID) })
+}
+
+// remindersFit notes what is wrong with reminders: their words, and agents that
+// there are not.
+func (d *Desk) remindersFit(ctx context.Context, p domain.Principal, all []domain.Reminder) error {
+	var problems domain.Problems
+	for i, r := range all {
+		here := fmt.Sprintf("reminders[%d]", i)
+		if _, left := pathway.Fill(r.Body, booking.Words(&domain.Appointment{})); len(left) > 0 {
+			problems.Add(here+".body", domain.CodeValidation, "uses %s; there are appointment_id, date, datetime, patient_name, provider, time and type", left[0])
+		}
+		if r.AgentID == "" {
+			continue
+		}
+		switch _, err := d.scriptOf(ctx, p, r.AgentID, ""); domain.CodeOf(err) {
+		case domain.CodeNotFound:
+			problems.Add(here+".agent_id", domain.CodeValidation, "there is no such agent")
+		case "":
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return problems.Err()
+}
+
+// schedule lets the reminders of an appointment be these, from now on.
+func (d *Desk) schedule(a *domain.Appointment, x *domain.Provider, orders []domain.Reminder) {
+	booking.Remind(a, orders, booking.RemindHours(x.ReminderHours), zoneOf(a), time.Now())
+}
+
+// remindAnew schedules the reminders that a change has brought along.
+func (d *Desk) remindAnew(ctx context.Context, p domain.Principal, a *domain.Appointment) error {
+	if !a.Status.Open() {
+		return domain.Errorf(domain.CodeInvalidState, "of an appointment that is %s nobody is reminded", a.Status).With("current_status", a.Status)
+	}
+	orders := booking.Orders(a)
+	if err := d.remindersFit(ctx, p, orders); err != nil {
+		return err
+	}
+	x, err := d.Provider(ctx, p, a.ProviderID)
+	if err == nil {
+		d.schedule(a, x, orders)
+	}
+	return err
+}
+
+func zoneOf(a *domain.Appointment) *time.Location {
+	zone, err := time.LoadLocation(a.Timezone)
+	if err != nil {
+		return time.UTC
+	}
+	return zone
+}
+
+// keepDue adds to a commit when the reminders of an appointment are looked at.
+func keepDue(c *commit.Change, before, a *domain.Appointment) {
+	_, was := before.NextReminder()
+	at, is := a.NextReminder()
+	row := &domain.ReminderDue{WorkspaceID: a.WorkspaceID, AppointmentID: a.ID, At: at}
+	switch {
+	case is:
+		c.Puts = append(c.Puts, row)
+	case was:
+		c.Deletes = append(c.Deletes, row.Key())
+	}
+}
+
+// remind sends the reminders of a workspace that are due, and sets its alarm
+// for the next.
+func (d *Desk) remind(ctx context.Context, workspaceID string) error {
+	for {
+		now := time.Now()
+		due, next, err := d.dueReminders(ctx, workspaceID, now)
+		if err != nil {
+			return err
+		}
+		if len(due) == 0 {
+			if !next.IsZero() {
+				d.alarms.set(workspaceID, min(max(next.Sub(now), 0), remindLook), d.reminders.wake)
+			}
+			return nil
+		}
+		for _, row := range due {
+			if err = d.remindOne(ctx, row, now); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// dueReminders are rows that are due; without any, when the next one is.
+func (d *Desk) dueReminders(ctx context.Context, workspaceID string, now time.Time) (due []*domain.ReminderDue, next time.Time, err error) {
+	q := commit.Query{Kind: "reminder", Workspace: workspaceID, Index: "all", Oldest: true, Limit: remindAtOnce}
+	_, err = d.store.List(ctx, q, func() domain.Record { return &domain.ReminderDue{} }, func(r domain.Record) error {
+		row, ok := r.(*domain.ReminderDue)
+		switch {
+		case !ok:
+		case !row.At.After(now):
+			due = append(due, row)
+		case next.IsZero():
+			next = row.At
+		}
+		return nil
+	})
+	return due, next, err
+}
+
+// remindOne does what is due of one appointment, each reminder in the commit
+// that says that it went out: whatever happens, it goes out once at most.
+func (d *Desk) remindOne(ctx context.Context, row *domain.ReminderDue, now time.Time) error {
+	for range tries {
+		a := &domain.Appointment{Meta: domain.Meta{ID: row.AppointmentID, WorkspaceID: row.WorkspaceID}}
+		version, err := d.store.Get(ctx, a)
+		if errors.Is(err, domain.ErrNotFound) {
+			_, err = d.store.Apply(ctx, commit.Change{Workspace: row.WorkspaceID, Deletes: []domain.Key{row.Key()}})
+		}
+		if err != nil || a.CreatedAt.IsZero() {
+			return err
+		}
+		p := domain.Principal{WorkspaceID: a.WorkspaceID, Environment: a.Environment}
+		x, err := d.Provider(ctx, p, a.ProviderID)
+		if err != nil && domain.CodeOf(err) != domain.CodeNotFound {
+			return err
+		}
+		if x == nil {
+			x = &domain.Provider{}
+		}
+		send, changed := booking.Due(a, booking.RemindHours(x.ReminderHours), zoneOf(a), now)
+		if send >= 0 {
+			err = d.sendReminder(ctx, p, a, version, send)
+		} else {
+			err = d.keepReminders(ctx, a, version, changed, nil)
+		}
+		if !errors.Is(err, domain.ErrConflict) {
+			return err
+		}
+	}
+	return nil // somebody keeps changing it: it is looked at again
+}
+
+// keepReminders stores what has become of reminders. later is when to look again
+// where nothing has; nil: when the next one is due.
+func (d *Desk) keepReminders(ctx context.Context, a *domain.Appointment, version uint64, changed bool, later *time.Time) error {
+	c := commit.Change{Workspace: a.WorkspaceID, Guards: []commit.Guard{{Key: a.Key(), Version: version}}}
+	if changed {
+		a.UpdatedAt = stamp()
+		c.Puts = append(c.Puts, a)
+	}
+	d.duesOf(&c, a, later)
+	_, err := d.store.Apply(ctx, c)
+	return err
+}
+
+func (d *Desk) duesOf(c *commit.Change, a *domain.Appointment, later *time.Time) {
+	at, is := a.NextReminder()
+	row := &domain.ReminderDue{WorkspaceID: a.WorkspaceID, AppointmentID: a.ID, At: at}
+	if !is {
+		c.Deletes = append(c.Deletes, row.Key())
+		return
+	}
+	if later != nil {
+		row.At = *later
+	}
+	c.Puts = append(c.Puts, row)
+}
+
+// sendReminder sends one. What cannot be done now is tried again for as long as
+// the appointment lies ahead.
+func (d *Desk) sendReminder(ctx context.Context, p domain.Principal, a *domain.Appointment, version uint64, which int) error {
+	before := *a
+	before.Reminders = slices.Clone(a.Reminders)
+	with := func(c *commit.Change, messageID, callID string) {
+		r, now := &a.Reminders[which], stamp()
+		r.Status, r.SentAt, r.MessageID, r.CallID = domain.ReminderSent, &now, messageID, callID
+		a.UpdatedAt = now
+		c.Guards = append(c.Guards, commit.Guard{Key: a.Key(), Version: version})
+		c.Puts = append(c.Puts, a)
+		d.duesOf(c, a, nil)
+		data := event.AppointmentOf(a, nil)
+		data.Channel, data.SentAt, data.MessageID, data.ReminderCallID = r.Channel, &now, messageID, callID
+		c.Events = append(c.Events, draft(&a.Meta, event.AppointmentReminder, a.ID, domain.Unit(a.WorkspaceID), data))
+	}
+	r := a.Reminders[which]
+	var err error
+	if r.Channel == domain.RemindCall {
+		err = d.remindByCall(ctx, p, a, r, with)
+	} else {
+		err = d.remindBySMS(ctx, p, a, r, with)
+	}
+	switch {
+	case err == nil:
+		d.node.committed(a.WorkspaceID)
+		return nil
+	case errors.Is(err, domain.ErrConflict):
+		return err
+	case passes(err):
+		later := time.Now().Add(remindAgain)
+		return d.keepReminders(ctx, &before, version, false, &later)
+	}
+	failed := &before.Reminders[which]
+	failed.Status, failed.Reason = domain.ReminderFailed, domain.CodeOf(err)
+	return d.keepReminders(ctx, &before, version, true, nil)
+}
+
+func (d *Desk) remindBySMS(ctx context.Context, p domain.Principal, a *domain.Appointment, r domain.AppointmentReminder, with func(*commit.Change, string, string)) error {
+	o := ask.NewMessage{To: a.Patient.Phone, From: r.From, Body: orElse(r.Body, booking.DefaultBody), Context: wordsOf(a), Metadata: map[string]string{"appointment_id": a.ID}}
+	id := mailbox.NewID(domain.PrefixMessage)
+	_, err := d.sendMessage(ctx, p, o, id, func(c *commit.Change) { with(c, id, "") })
+	return err
+}
+
+func (d *Desk) remindByCall(ctx context.Context, p domain.Principal, a *domain.Appointment, r domain.AppointmentReminder, with func(*commit.Change, string, string)) error {
+	o := ask.NewCall{To: a.Patient.Phone, From: r.From, AgentID: r.AgentID, Context: wordsOf(a), Metadata: map[string]string{"appointment_id": a.ID}, Record: true}
+	_, err := d.placeBy(ctx, p, o, placing{
+		id: mailbox.NewID(domain.PrefixCall),
+		permit: func(ctx context.Context, t *tree) (lines.Permit, error) {
+			return mailbox.Ask[lines.Permit](ctx, d.node.sys, t.outbound, lines.Try{})
+		},
+		with: func(c *commit.Change, call *domain.Call) { with(c, "", call.ID) },
+	})
+	return err
+}
+
+func wordsOf(a *domain.Appointment) domain.Context {
+	out := domain.Context{"name": a.Patient.Name}
+	for name, v := range booking.Words(a) {
+		out[name] = v
+	}
+	return out
+}

@@ -1,0 +1,88 @@
+package actors_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/event"
+)
+
+// soon is a whole second so far ahead of an hour from now, so that a reminder of
+// an hour is due then.
+func soon(in time.Duration) time.Time {
+	return time.Now().UTC().Truncate(time.Second).Add(time.Hour + in)
+}
+
+func hourBefore(body string) *[]domain.Reminder {
+	return &[]domain.Reminder{{Channel: domain.RemindSMS, MinutesBefore: 60, Body: body}}
+}
+
+func TestAReminderGoesOutOnceAndIsToldOf(t *testing.T) {
+	h := build(t, nil)
+	ctx, d, p := h.Context(), h.desk(), h.test
+	x := h.provider(p, "Dr. Rivera")
+	_, err := d.UpdateProvider(ctx, p, x.ID, func(x *domain.Provider) error {
+		x.ReminderHours = &domain.ReminderHours{Start: "00:00", End: "24:00"}
+		x.Reminders = *hourBefore("{{patient_name}} sees {{provider}}.")
+		return nil
+	})
+	require.NoError(t, err)
+	book := func(at time.Time, phone string, more *[]domain.Reminder) *domain.Appointment {
+		o := order(x.ID, at, 5)
+		o.Patient.Phone, o.Reminders = phone, more
+		a, err := d.Book(ctx, p, o)
+		require.NoError(t, err)
+		return a
+	}
+	at := soon(2 * time.Second)
+	reminded := book(at, "+15005550000", nil)
+	none := book(at.Add(5*time.Minute), "+15005550000", &[]domain.Reminder{})
+	cancelled := book(at.Add(10*time.Minute), "+15005550000", &[]domain.Reminder{{Channel: domain.RemindSMS, MinutesBefore: 70}})
+	moved := book(at.Add(15*time.Minute), "+15005550000", &[]domain.Reminder{{Channel: domain.RemindSMS, MinutesBefore: 75}})
+	opted := book(at.Add(20*time.Minute), "+15005550007", &[]domain.Reminder{{Channel: domain.RemindSMS, MinutesBefore: 80}})
+	past := book(at.Add(25*time.Minute), "+15005550000", &[]domain.Reminder{{Channel: domain.RemindSMS, MinutesBefore: 1440}})
+	_, err = d.TestInboundMessage(ctx, p, ask.InboundMessage{From: "+15005550007", To: "+15005550100", Body: "STOP"})
+	require.NoError(t, err)
+	_, err = d.CancelAppointment(ctx, p, cancelled.ID, "ill")
+	require.NoError(t, err)
+	_, err = d.RescheduleAppointment(ctx, p, moved.ID, ask.Reschedule{Datetime: at.Add(26 * time.Hour).Format(time.RFC3339)})
+	require.NoError(t, err)
+
+	read := func(a *domain.Appointment) []domain.AppointmentReminder {
+		now, err := d.Appointment(ctx, p, a.ID)
+		require.NoError(t, err)
+		return now.Reminders
+	}
+	require.Eventually(t, func() bool { return read(reminded)[0].Status == domain.ReminderSent && read(opted)[0].Status != domain.ReminderScheduled }, 20*time.Second, 10*time.Millisecond)
+	r := read(reminded)[0]
+	m, err := d.Message(ctx, p, r.MessageID)
+	require.NoError(t, err)
+	assert.Equal(t, []any{"Ada sees Dr. Rivera.", "+15005550000", reminded.ID}, []any{m.Body, m.To, m.Metadata["appointment_id"]})
+	assert.False(t, r.SentAt.Before(r.DueAt), "not before it is due")
+	assert.Empty(t, read(none))
+	assert.Equal(t, domain.ReminderCancelled, read(cancelled)[0].Status)
+	assert.Equal(t, domain.ReminderScheduled, read(moved)[0].Status)
+	assert.Equal(t, []any{domain.ReminderFailed, domain.CodeOptedOut}, []any{read(opted)[0].Status, read(opted)[0].Reason})
+	assert.Equal(t, []any{domain.ReminderSkipped, domain.Code("too_late")}, []any{read(past)[0].Status, read(past)[0].Reason})
+	var told []event.AppointmentData
+	for _, e := range h.events(p.WorkspaceID) {
+		if e.Type == event.AppointmentReminder {
+			var data event.AppointmentData
+			require.NoError(t, json.Unmarshal(e.Data, &data))
+			told = append(told, data)
+		}
+	}
+	require.Len(t, told, 1)
+	assert.Equal(t, []string{reminded.ID, "sms", m.ID}, []string{told[0].AppointmentID, told[0].Channel, told[0].MessageID})
+
+	_, err = d.Book(ctx, p, ask.NewAppointment{Patient: reminded.Patient, Provider: x.ID, Datetime: at.Add(time.Hour).Format(time.RFC3339), Reminders: hourBefore("{{dr}}")})
+	var refused *domain.Error
+	require.ErrorAs(t, err, &refused)
+	assert.Equal(t, "reminders[0].body", refused.Param)
+}

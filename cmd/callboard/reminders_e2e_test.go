@@ -1,0 +1,70 @@
+package main_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestEveryReminderGoesOutOnceAlsoWhereTheServiceIsKilled(t *testing.T) {
+	t.Parallel()
+	s := newPlainService(t)
+	s.key = s.testKey()
+	agent := s.api("POST", "/v1/agents", object{"name": "reminds", "first_message": "{{name}}, you see {{provider}} on {{date}}."})["id"].(string)
+	always := object{}
+	for _, day := range strings.Fields("monday tuesday wednesday thursday friday saturday sunday") {
+		always[day] = []object{{"start": "00:00", "end": "24:00"}}
+	}
+	s.api("POST", "/v1/providers", object{"name": "Dr. Rivera", "hours": always, "slot_minutes": 5, "reminder_hours": object{"start": "00:00", "end": "24:00"}})
+	const patients = 30
+	due := time.Now().UTC().Truncate(time.Second).Add(3 * time.Second)
+	for i := range patients {
+		minutes := 60 + 5*i
+		reminder := object{"channel": "sms", "minutes_before": minutes}
+		if i == 0 {
+			reminder = object{"channel": "call", "minutes_before": minutes, "agent_id": agent}
+		}
+		s.api("POST", "/v1/appointments", object{
+			"patient": object{"name": "Ada", "phone": fmt.Sprintf("+150055511%02d", i)}, "provider": "Dr. Rivera", "duration_minutes": 5,
+			"datetime": due.Add(time.Duration(minutes) * time.Minute).Format(time.RFC3339), "reminders": []object{reminder},
+		})
+	}
+	told := func() (n int) {
+		for _, e := range s.committedEvents() {
+			if e.Type == "appointment.reminder.sent" {
+				n++
+			}
+		}
+		return n
+	}
+	s.await("the first reminder", 20*time.Second, func() bool { return told() > 0 })
+	s.kill9()
+	s.start()
+	s.await("every reminder", 30*time.Second, func() bool { return told() >= patients })
+	messages, at := 0, map[string]int{}
+	for _, m := range s.list("/v1/sms?direction=outbound") {
+		messages++
+		at[m.(object)["to"].(string)]++
+	}
+	assert.Equal(t, patients-1, messages)
+	assert.Len(t, at, patients-1, "each once")
+	calls := s.list("/v1/calls")
+	assert.Len(t, calls, 1)
+	c := s.ended(calls[0].(object)["id"].(string), time.Minute)
+	assert.Equal(t, "+15005551100", c["to"])
+	assert.Equal(t, patients, told())
+
+	for field, body := range map[string]object{
+		"reminders[0].channel":        {"channel": "pigeon", "minutes_before": 60},
+		"reminders[0].agent_id":       {"channel": "call", "minutes_before": 60},
+		"reminders[0].minutes_before": {"channel": "sms", "minutes_before": 1},
+	} {
+		code, text, _ := s.try("POST", "/v1/providers", object{"name": "Dr. Who", "reminders": []object{body}})
+		assert.Equal(t, http.StatusUnprocessableEntity, code)
+		assert.Contains(t, string(text), field)
+	}
+}
