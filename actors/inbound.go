@@ -129,13 +129,20 @@ func (n *Node) take(ctx context.Context, in *sip.Incoming) error {
 	if err != nil {
 		return err
 	}
+	var also func(*commit.Change, *domain.Call)
+	if script.Hook != nil {
+		also = n.lookUp(ctx, script.Hook, c)
+		bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), inboundLimit) // it had its own time
+		defer cancel()
+		ctx = bound
+	}
 	a := &domain.Attempt{
 		ID: c.ID, WorkspaceID: c.WorkspaceID, Environment: c.Environment, CallID: c.ID, Number: 1,
 		Direction: domain.Inbound, Boot: n.boot, OpenedAt: *c.StartedAt, Tariff: n.tariff(c.WorkspaceID),
 		Legs:  []domain.AttemptLeg{{Number: 1, TrunkID: entry.Trunk.ID, SIPCallID: in.CallID}},
 		Trace: n.cfg.Traces.Begun(in.CallID, in.Tag()),
 	}
-	if err := n.desk.open(ctx, c, a, numbers.Granted{}, nil); err != nil {
+	if err := n.desk.open(ctx, c, a, numbers.Granted{}, also); err != nil {
 		n.sys.Root.Send(t.inbound, lines.Return{Permit: permit})
 		return err
 	}

@@ -261,6 +261,7 @@ type Script struct {
 	System   string         `json:"system_prompt,omitempty"`
 	LLM      *AgentLLM      `json:"llm,omitempty"`
 	Analysis *AgentAnalysis `json:"analysis,omitempty"`
+	Hook     *AgentHook     `json:"on_inbound,omitempty"`
 	Pathway  Pathway        `json:"pathway"`
 }
 

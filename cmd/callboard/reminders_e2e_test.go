@@ -46,13 +46,13 @@ func TestEveryReminderGoesOutOnceAlsoWhereTheServiceIsKilled(t *testing.T) {
 	s.start()
 	s.await("every reminder", 30*time.Second, func() bool { return told() >= patients })
 	messages, at := 0, map[string]int{}
-	for _, m := range s.list("/v1/sms?direction=outbound") {
+	for _, m := range s.list("/v1/sms?direction=outbound&limit=100") {
 		messages++
 		at[m.(object)["to"].(string)]++
 	}
 	assert.Equal(t, patients-1, messages)
 	assert.Len(t, at, patients-1, "each once")
-	calls := s.list("/v1/calls")
+	calls := s.list("/v1/calls?limit=100")
 	assert.Len(t, calls, 1)
 	c := s.ended(calls[0].(object)["id"].(string), time.Minute)
 	assert.Equal(t, "+15005551100", c["to"])
