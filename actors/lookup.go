@@ -66,6 +66,7 @@ func (n *Node) askAbout(ctx context.Context, url string, c *domain.Call) (known 
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json")
+	req.Header.Set("User-Agent", "callboard")
 	resp, err := n.toolbox.HTTP.Do(req)
 	if err != nil {
 		return nil, lateOr(ctx, "unreachable"), errors.New("did not answer in time or could not be reached")

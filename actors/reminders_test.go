@@ -59,7 +59,9 @@ func TestAReminderGoesOutOnceAndIsToldOf(t *testing.T) {
 		require.NoError(t, err)
 		return now.Reminders
 	}
-	require.Eventually(t, func() bool { return read(reminded)[0].Status == domain.ReminderSent && read(opted)[0].Status != domain.ReminderScheduled }, 20*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool {
+		return read(reminded)[0].Status == domain.ReminderSent && read(opted)[0].Status != domain.ReminderScheduled
+	}, 20*time.Second, 10*time.Millisecond)
 	r := read(reminded)[0]
 	m, err := d.Message(ctx, p, r.MessageID)
 	require.NoError(t, err)

@@ -1,0 +1,92 @@
+package main_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestOnInboundKnowsTheCallerBeforeTheAgentAnswers(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	asked := map[string]string{} // call by path
+	knows := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var about struct {
+			CallID string `json:"call_id"`
+			From   string
+		}
+		_ = json.NewDecoder(r.Body).Decode(&about)
+		mu.Lock()
+		asked[r.URL.Path] = about.CallID + " " + about.From
+		mu.Unlock()
+		switch r.URL.Path {
+		case "/known":
+			_, _ = w.Write([]byte(`{"variables": {"name": "Ada", "balance": 12, "more": {"a": true}}}`))
+		case "/slow":
+			<-r.Context().Done()
+		case "/wrong":
+			http.Error(w, "{}", http.StatusInternalServerError)
+		case "/garbage":
+			_, _ = w.Write([]byte(`["Ada"]`))
+		case "/big":
+			_, _ = w.Write([]byte(`{"variables": {"name": "` + strings.Repeat("A", 70_000) + `"}}`))
+		case "/elsewhere":
+			http.Redirect(w, r, "/known", http.StatusTemporaryRedirect)
+		}
+	}))
+	t.Cleanup(knows.Close)
+	s := newPlainService(t)
+	s.key = s.testKey()
+	type want struct{ said, code string }
+	const unknown = "Good day caller, you have no money."
+	cases := map[string]want{
+		"/known": {"Good day Ada, you have 12 money.", ""}, "/nothing": {unknown, ""}, "/slow": {unknown, "timeout"}, "/wrong": {unknown, "http_status"},
+		"/garbage": {unknown, "bad_answer"}, "/big": {unknown, "bad_answer"}, "/elsewhere": {unknown, "http_status"},
+	}
+	calls, i := map[string]string{}, 0
+	for path := range cases {
+		agent := s.api("POST", "/v1/agents", object{
+			"name": path, "first_message": "Good day {{name | caller}}, you have {{balance | no}} money.", "on_inbound": object{"url": knows.URL + path, "timeout_ms": 700},
+		})["id"]
+		i++
+		number := fmt.Sprintf("+1500555030%d", i)
+		s.api("POST", "/v1/phone-numbers", object{"number": number, "agent_id": agent})
+		calls[path] = s.api("POST", "/v1/test/inbound-calls", object{"to": number, "from": "+12025550177"})["id"].(string)
+	}
+	got := map[string]want{}
+	for path, id := range calls {
+		_, _, said := s.spoke(id)
+		require.NotEmpty(t, said, path)
+		got[path] = want{said: said[0]}
+		mu.Lock()
+		assert.Equal(t, id+" +12025550177", asked[path])
+		mu.Unlock()
+	}
+	for _, e := range s.committedEvents() {
+		if e.Type != "agent.error" {
+			continue
+		}
+		var d struct {
+			CallID string `json:"call_id"`
+			Stage  string
+			Code   string
+		}
+		require.NoError(t, json.Unmarshal(e.Data, &d))
+		for path, id := range calls {
+			if id == d.CallID && d.Stage == "on_inbound" {
+				got[path] = want{got[path].said, d.Code}
+			}
+		}
+	}
+	assert.Equal(t, cases, got)
+	c := s.ended(calls["/known"], time.Minute)
+	assert.Equal(t, object{"name": "Ada", "balance": 12.0, "more": object{"a": true}}, c["context"])
+}
