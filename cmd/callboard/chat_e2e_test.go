@@ -1,0 +1,60 @@
+package main_test
+
+import (
+	"bytes"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// chats runs callboard chat with these lines and returns what it shows.
+func (s *service) chats(lines string, args ...string) (string, error) {
+	cmd := exec.Command(s.binary, append([]string{"chat", "--url", "http://" + s.http, "--key", s.key}, args...)...)
+	cmd.Env, cmd.Dir, cmd.Stdin = s.env, s.dir, strings.NewReader(lines)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	err := cmd.Run()
+	return out.String(), err
+}
+
+func TestAPathwayIsTriedOnTheCommandLine(t *testing.T) {
+	t.Parallel()
+	s := newPlainService(t)
+	s.key = s.testKey()
+	pathway := s.api("POST", "/v1/pathways", object{
+		"name": "visit", "start": "ask", "variables": []object{{"name": "name", "default": "there"}},
+		"nodes": []object{
+			{"id": "ask", "type": "collect", "input": "both", "prompt": "Hello {{name}}, will you come?", "save_as": "answer", "retries": 1},
+			{"id": "hand", "type": "transfer", "destination": "+12025550123"},
+			{"id": "yes", "type": "end", "prompt": "See you.", "outcome": "confirmed"},
+			{"id": "no", "type": "end", "prompt": "Goodbye."},
+		},
+		"edges": []object{
+			{"from": "ask", "to": "yes", "when": object{"type": "intent", "intent": "yes"}}, {"from": "ask", "to": "hand", "when": object{"type": "dtmf", "digits": "0"}},
+			{"from": "ask", "to": "no", "when": object{"type": "else"}},
+			{"from": "hand", "to": "yes", "when": object{"type": "success"}}, {"from": "hand", "to": "no", "when": object{"type": "failure"}},
+		},
+	})["id"].(string)
+	agent := s.api("POST", "/v1/agents", object{"name": "a", "pathway_id": pathway})["id"].(string)
+	silent := s.api("POST", "/v1/agents", object{"name": "b", "first_message": "Hello."})["id"].(string)
+
+	got, err := s.chats("purple\nyes please\n", "--var", "name=Ada", agent)
+	require.NoError(t, err, got)
+	assert.Equal(t, "agent: Hello Ada, will you come?\n> (not understood)\nagent: Hello Ada, will you come?\n> agent: See you.\n[intent yes]\n[ended outcome=confirmed intent=yes answer=yes]\n", got)
+	got, err = s.chats("0\n/reached\n", pathway)
+	require.NoError(t, err, got)
+	assert.Equal(t, "agent: Hello there, will you come?\n> [transfer +12025550123]\n> agent: See you.\n[ended outcome=confirmed answer=0]\n", got)
+	got, err = s.chats("/quit\n", pathway)
+	require.NoError(t, err, got)
+	assert.Equal(t, "agent: Hello there, will you come?\n> ", got)
+	for want, args := range map[string][]string{
+		"has no pathway": {silent}, "404 not_found": {"pathway_01ARZ3NDEKTSV4RRFFQ69G5FAV"}, "NAME=VALUE": {"--var", "name", pathway},
+	} {
+		got, err = s.chats("", args...)
+		require.Error(t, err, want)
+		assert.Contains(t, got, want)
+	}
+}
