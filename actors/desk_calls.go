@@ -331,12 +331,31 @@ func (d *Desk) ListCalls(ctx context.Context, p domain.Principal, q ask.CallQuer
 			return ask.List[*domain.Call]{}, err
 		}
 	}
-	return list(ctx, d, p.WorkspaceID, callIndex(p, q, d.listed(p.WorkspaceID)), domain.PrefixCall, q.Page, func(c *domain.Call) bool {
+	var unread error
+	out, err := list(ctx, d, p.WorkspaceID, callIndex(p, q, d.listed(p.WorkspaceID)), domain.PrefixCall, q.Page, func(c *domain.Call) bool {
 		return c.Environment == p.Environment && (q.CampaignID == "" || c.CampaignID == q.CampaignID) &&
 			(q.Status == "" || q.Status == "active" && !c.Final() || string(c.Status) == q.Status) &&
 			(q.ContactID == "" || c.ContactID == q.ContactID) && (q.AgentID == "" || c.AgentID == q.AgentID) &&
-			(q.Direction == "" || c.Direction == q.Direction)
+			(q.Direction == "" || c.Direction == q.Direction) && (q.Said == nil || d.said(ctx, c, q.Said, &unread))
 	})
+	if err == nil {
+		err = unread
+	}
+	return out, err
+}
+
+// said says whether words were said in a call. A transcript that cannot be read
+// is the error.
+func (d *Desk) said(ctx context.Context, c *domain.Call, words domain.Spoken, unread *error) bool {
+	if !c.TranscriptAvailable || *unread != nil {
+		return false
+	}
+	t := &domain.Transcript{CallID: c.ID, WorkspaceID: c.WorkspaceID}
+	_, err := d.store.Get(ctx, t)
+	if err != nil && !errors.Is(err, domain.ErrNotFound) {
+		*unread = storeErr(err)
+	}
+	return err == nil && words.In(t)
 }
 
 // callIndex is the list of calls with the fewest that a query does not ask for.

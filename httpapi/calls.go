@@ -134,6 +134,7 @@ func (s *Server) listCalls(ctx context.Context, p domain.Principal, in *struct {
 	ContactID  string `query:"contact_id"`
 	AgentID    string `query:"agent_id"`
 	Direction  string `query:"direction" enum:"inbound,outbound"`
+	Transcript string `query:"transcript" maxLength:"200" doc:"Only calls in which all of these words were said, by whomever; a phrase stands in quotes. A page looks through a bounded number of calls: it may hold fewer than limit, or none, while next_cursor goes on." example:"cancel appointment"`
 },
 ) (*answer[List[*domain.Call]], error) {
 	q := ask.CallQuery{Page: in.page(), Status: in.Status, Direction: domain.Direction(in.Direction)}
@@ -152,6 +153,13 @@ func (s *Server) listCalls(ctx context.Context, p domain.Principal, in *struct {
 			return nil, err
 		}
 		*f.into = id
+	}
+	if in.Transcript != "" {
+		said, err := domain.ReadSpoken(in.Transcript)
+		if err != nil {
+			return nil, err
+		}
+		q.Said = said
 	}
 	l, err := s.ports.Calls.ListCalls(ctx, p, q)
 	return page(l, err, s.showCall)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -87,6 +88,18 @@ func TestOnInboundKnowsTheCallerBeforeTheAgentAnswers(t *testing.T) {
 		}
 	}
 	assert.Equal(t, cases, got)
+	found := func(words string) (ids []string) {
+		for _, c := range s.list("/v1/calls?transcript=" + url.QueryEscape(words)) {
+			ids = append(ids, c.(object)["id"].(string))
+		}
+		return ids
+	}
+	assert.Equal(t, []string{calls["/known"]}, found(`MONEY "good day ada"`), "found by what was said")
+	assert.Len(t, found("caller"), len(calls)-1)
+	assert.Empty(t, found("pigeon"))
+	code, text, _ := s.try("GET", "/v1/calls?transcript=%22open", nil)
+	assert.Equal(t, http.StatusUnprocessableEntity, code)
+	assert.Contains(t, string(text), "transcript")
 	c := s.ended(calls["/known"], time.Minute)
 	assert.Equal(t, object{"name": "Ada", "balance": 12.0, "more": object{"a": true}}, c["context"])
 }

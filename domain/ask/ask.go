@@ -57,6 +57,7 @@ type CallQuery struct {
 	ContactID  string
 	AgentID    string
 	Direction  domain.Direction
+	Said       domain.Spoken // in its transcript; nil: anything
 }
 
 // WebhookQuery filters endpoints.
