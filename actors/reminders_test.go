@@ -10,13 +10,28 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
 )
 
-// soon is a whole second so far ahead of an hour from now, so that a reminder of
-// an hour is due then.
-func soon(in time.Duration) time.Time {
-	return time.Now().UTC().Truncate(time.Second).Add(time.Hour + in)
+// falls lets the reminders of appointments be due now.
+func (h *house) falls(all ...*domain.Appointment) {
+	h.Helper()
+	for _, a := range all {
+		row := &domain.Appointment{Meta: domain.Meta{ID: a.ID, WorkspaceID: a.WorkspaceID}}
+		_, err := h.store.Get(h.Context(), row)
+		require.NoError(h, err)
+		now := time.Now().UTC()
+		for i := range row.Reminders {
+			row.Reminders[i].DueAt = now
+		}
+		c := commit.Change{Workspace: a.WorkspaceID, Puts: []domain.Record{row}}
+		if _, scheduled := row.NextReminder(); scheduled {
+			c.Puts = append(c.Puts, &domain.ReminderDue{WorkspaceID: a.WorkspaceID, AppointmentID: a.ID, At: now})
+		}
+		_, err = h.store.Apply(h.Context(), c)
+		require.NoError(h, err)
+	}
 }
 
 func hourBefore(body string) *[]domain.Reminder {
@@ -40,18 +55,21 @@ func TestAReminderGoesOutOnceAndIsToldOf(t *testing.T) {
 		require.NoError(t, err)
 		return a
 	}
-	at := soon(2 * time.Second)
+	at := time.Now().UTC().Truncate(time.Minute).Add(2 * time.Hour)
 	reminded := book(at, "+15005550000", nil)
 	none := book(at.Add(5*time.Minute), "+15005550000", &[]domain.Reminder{})
-	cancelled := book(at.Add(10*time.Minute), "+15005550000", &[]domain.Reminder{{Channel: domain.RemindSMS, MinutesBefore: 70}})
-	moved := book(at.Add(15*time.Minute), "+15005550000", &[]domain.Reminder{{Channel: domain.RemindSMS, MinutesBefore: 75}})
-	opted := book(at.Add(20*time.Minute), "+15005550007", &[]domain.Reminder{{Channel: domain.RemindSMS, MinutesBefore: 80}})
+	cancelled := book(at.Add(10*time.Minute), "+15005550000", hourBefore(""))
+	moved := book(at.Add(15*time.Minute), "+15005550000", hourBefore(""))
+	opted := book(at.Add(20*time.Minute), "+15005550007", hourBefore(""))
 	past := book(at.Add(25*time.Minute), "+15005550000", &[]domain.Reminder{{Channel: domain.RemindSMS, MinutesBefore: 1440}})
 	_, err = d.TestInboundMessage(ctx, p, ask.InboundMessage{From: "+15005550007", To: "+15005550100", Body: "STOP"})
 	require.NoError(t, err)
 	_, err = d.CancelAppointment(ctx, p, cancelled.ID, "ill")
 	require.NoError(t, err)
 	_, err = d.RescheduleAppointment(ctx, p, moved.ID, ask.Reschedule{Datetime: at.Add(26 * time.Hour).Format(time.RFC3339)})
+	require.NoError(t, err)
+	h.falls(reminded, cancelled, opted)
+	_, err = d.ConfirmAppointment(ctx, p, none.ID) // which has them looked at
 	require.NoError(t, err)
 
 	read := func(a *domain.Appointment) []domain.AppointmentReminder {

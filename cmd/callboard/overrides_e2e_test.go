@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const machine, person = "+15005550003", "+15005550000"
+const aMachine, aPerson = "+15005550003", "+15005550000"
 
 // spoke is who answered a call, how it ended, and what the agent said.
 func (s *service) spoke(id string) (by, disposition any, said []string) {
@@ -54,14 +54,14 @@ func TestACallIsOtherwiseThanItsAgentWhereTheOrderSaysSo(t *testing.T) {
 		by, disposition any
 		said            []string // the last of what is said; nil: it does not matter
 	}{
-		"as the agent":                  {plain, machine, object{}, nil, "completed", []string{"Good morning, this is the agent of the house."}},
-		"another first message":         {plain, person, object{"context": ada, "overrides": object{"first_message": first, "language": "en-GB", "voice": object{"rate": 1.5}}}, nil, "completed", []string{"Good morning Ada, this is said to you alone."}},
-		"a message to a machine":        {plain, machine, object{"context": ada, "amd": object{"mode": "wait"}, "voicemail": leave}, "voicemail", "voicemail", []string{"A message for Ada only."}},
-		"an end for a machine":          {plain, machine, object{"voicemail": object{"action": "hangup"}}, "voicemail", "voicemail", nil},
-		"another message than agents'":  {leaves, machine, object{"context": ada, "voicemail": leave}, "voicemail", "voicemail", []string{"A message for Ada only."}},
-		"nobody listens, as this call":  {leaves, machine, object{"amd": object{"mode": "off"}}, nil, "completed", []string{"Good morning, this is the agent of the house."}},
-		"it goes on with the machine":   {leaves, machine, object{"voicemail": object{"action": "continue"}}, "voicemail", "voicemail", []string{"Good morning, this is the agent of the house."}},
-		"a person is asked for as well": {plain, person, object{"amd": object{"mode": "async"}, "voicemail": leave}, "human", "completed", []string{"Good morning, this is the agent of the house."}},
+		"as the agent":                  {plain, aMachine, object{}, nil, "completed", []string{"Good morning, this is the agent of the house."}},
+		"another first message":         {plain, aPerson, object{"context": ada, "overrides": object{"first_message": first, "language": "en-GB", "voice": object{"rate": 1.5}}}, nil, "completed", []string{"Good morning Ada, this is said to you alone."}},
+		"a message to a machine":        {plain, aMachine, object{"context": ada, "amd": object{"mode": "wait"}, "voicemail": leave}, "voicemail", "voicemail", []string{"A message for Ada only."}},
+		"an end for a machine":          {plain, aMachine, object{"voicemail": object{"action": "hangup"}}, "voicemail", "voicemail", nil},
+		"another message than agents'":  {leaves, aMachine, object{"context": ada, "voicemail": leave}, "voicemail", "voicemail", []string{"A message for Ada only."}},
+		"nobody listens, as this call":  {leaves, aMachine, object{"amd": object{"mode": "off"}}, nil, "completed", []string{"Good morning, this is the agent of the house."}},
+		"it goes on with the machine":   {leaves, aMachine, object{"voicemail": object{"action": "continue"}}, "voicemail", "voicemail", []string{"Good morning, this is the agent of the house."}},
+		"a person is asked for as well": {plain, aPerson, object{"amd": object{"mode": "async"}, "voicemail": leave}, "human", "completed", []string{"Good morning, this is the agent of the house."}},
 	}
 	ids := map[string]string{}
 	for name, c := range cases {
@@ -73,7 +73,7 @@ func TestACallIsOtherwiseThanItsAgentWhereTheOrderSaysSo(t *testing.T) {
 	}
 	job := s.api("POST", "/v1/bulk/calls", object{
 		"defaults": object{"agent_id": plain, "context": ada, "amd": object{"mode": "wait"}, "voicemail": leave},
-		"items":    []object{{"to": machine}, {"to": machine, "voicemail": object{"action": "hangup", "message": ""}}, {"to": machine, "voicemail": object{"action": "loudly"}}},
+		"items":    []object{{"to": aMachine}, {"to": aMachine, "voicemail": object{"action": "hangup", "message": ""}}, {"to": aMachine, "voicemail": object{"action": "loudly"}}},
 	})
 	assert.Equal(t, []any{2.0, "voicemail.action"}, []any{job["accepted"], job["errors"].([]any)[0].(object)["param"]})
 	for name, c := range cases {
@@ -102,7 +102,7 @@ func TestACallIsOtherwiseThanItsAgentWhereTheOrderSaysSo(t *testing.T) {
 		"overrides.limits":          {"agent_id": plain, "overrides": object{"limits": 3}},
 		"overrides.silence_seconds": {"agent_id": plain, "overrides": object{"silence_seconds": 3}},
 	} {
-		body["to"] = person
+		body["to"] = aPerson
 		code, text, _ := s.try("POST", "/v1/calls/outbound", body)
 		assert.Equal(t, http.StatusUnprocessableEntity, code, param)
 		assert.Contains(t, string(text), param)
@@ -123,7 +123,7 @@ func TestACampaignRingsAMachineAgainAndTellsWhoHasAnswered(t *testing.T) {
 	s := newPlainService(t)
 	s.key = s.testKey()
 	agent := s.api("POST", "/v1/agents", object{"name": "speaks", "first_message": "Good morning.", "amd": object{"mode": "wait", "voicemail_action": "hangup"}})["id"].(string)
-	id := s.campaign(agent, []string{machine, person}, object{
+	id := s.campaign(agent, []string{aMachine, aPerson}, object{
 		"retry": object{"enabled": true, "max_attempts": 2, "interval_hours": 0.0003, "retry_on": []string{"voicemail"}},
 	})
 	st := s.finished(id, time.Minute)
@@ -146,7 +146,7 @@ func TestACampaignRingsAMachineAgainAndTellsWhoHasAnswered(t *testing.T) {
 		}
 	}
 	assert.Equal(t, map[string][]end{
-		machine: {{"voicemail", "voicemail", 1, false}, {"voicemail", "voicemail", 2, true}},
-		person:  {{"completed", "human", 1, true}},
+		aMachine: {{"voicemail", "voicemail", 1, false}, {"voicemail", "voicemail", 2, true}},
+		aPerson:  {{"completed", "human", 1, true}},
 	}, told)
 }

@@ -12,7 +12,8 @@ import (
 
 func TestEveryReminderGoesOutOnceAlsoWhereTheServiceIsKilled(t *testing.T) {
 	t.Parallel()
-	s := newPlainService(t)
+	w := newWatch(t)
+	s := newService(t, w.env())
 	s.key = s.testKey()
 	agent := s.api("POST", "/v1/agents", object{"name": "reminds", "first_message": "{{name}}, you see {{provider}} on {{date}}."})["id"].(string)
 	always := object{}
@@ -21,17 +22,18 @@ func TestEveryReminderGoesOutOnceAlsoWhereTheServiceIsKilled(t *testing.T) {
 	}
 	s.api("POST", "/v1/providers", object{"name": "Dr. Rivera", "hours": always, "slot_minutes": 5, "reminder_hours": object{"start": "00:00", "end": "24:00"}})
 	const patients = 30
-	due := time.Now().UTC().Truncate(time.Second).Add(3 * time.Second)
+	due := time.Now().UTC().Truncate(time.Minute).Add(2 * time.Hour)
+	last := ""
 	for i := range patients {
 		minutes := 60 + 5*i
 		reminder := object{"channel": "sms", "minutes_before": minutes}
 		if i == 0 {
 			reminder = object{"channel": "call", "minutes_before": minutes, "agent_id": agent}
 		}
-		s.api("POST", "/v1/appointments", object{
+		last = s.api("POST", "/v1/appointments", object{
 			"patient": object{"name": "Ada", "phone": fmt.Sprintf("+150055511%02d", i)}, "provider": "Dr. Rivera", "duration_minutes": 5,
 			"datetime": due.Add(time.Duration(minutes) * time.Minute).Format(time.RFC3339), "reminders": []object{reminder},
-		})
+		})["id"].(string)
 	}
 	told := func() (n int) {
 		for _, e := range s.committedEvents() {
@@ -41,6 +43,14 @@ func TestEveryReminderGoesOutOnceAlsoWhereTheServiceIsKilled(t *testing.T) {
 		}
 		return n
 	}
+	assert.Zero(t, told(), "not before they are due")
+	w.set(t, 2*time.Hour)
+	s.await("the clock", 20*time.Second, func() bool {
+		_, _, head, err := s.request("GET", "/healthz", nil)
+		at, _ := time.Parse(time.RFC1123, head.Get("Date"))
+		return err == nil && time.Until(at) > time.Hour
+	})
+	s.api("POST", "/v1/appointments/"+last+"/confirm", nil)
 	s.await("the first reminder", 20*time.Second, func() bool { return told() > 0 })
 	s.kill9()
 	s.start()

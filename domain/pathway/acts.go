@@ -196,8 +196,6 @@ func (p *plan) nodeNeeds(n *domain.Node, has Engines) string {
 			return "a converse node takes a language model"
 		}
 		return deaf()
-	case domain.NodeCondition:
-		return "a condition node takes an engine for expressions"
 	case domain.NodeCollect:
 		if listens(n) {
 			return deaf()
@@ -206,7 +204,7 @@ func (p *plan) nodeNeeds(n *domain.Node, has Engines) string {
 		if !has.Told && !has.Acts {
 			return fmt.Sprintf("a %s node takes an engine that acts in calls", n.Type)
 		}
-	case domain.NodeSay, domain.NodeDTMF, domain.NodeTransfer, domain.NodeEnd:
+	case domain.NodeSay, domain.NodeDTMF, domain.NodeTransfer, domain.NodeCondition, domain.NodeEnd:
 	}
 	return ""
 }
@@ -224,9 +222,7 @@ func edgeNeeds(w *domain.When, has Engines) string {
 		if !has.Model {
 			return needModel
 		}
-	case domain.EdgeExpr:
-		return "an expression takes an engine for it"
-	case domain.EdgeAlways, domain.EdgeElse, domain.EdgeDTMF, domain.EdgeTimeout, domain.EdgeSuccess, domain.EdgeFailure:
+	case domain.EdgeExpr, domain.EdgeAlways, domain.EdgeElse, domain.EdgeDTMF, domain.EdgeTimeout, domain.EdgeSuccess, domain.EdgeFailure:
 	}
 	return ""
 }
@@ -295,7 +291,7 @@ func (w *walk) act(n *domain.Node) {
 func (w *walk) actedNode(n *domain.Node, in Acted) {
 	order := []domain.EdgeType{domain.EdgeFailure, domain.EdgeElse, domain.EdgeAlways}
 	if in.OK {
-		order = []domain.EdgeType{domain.EdgeSuccess, domain.EdgeAlways, domain.EdgeElse}
+		order = []domain.EdgeType{domain.EdgeExpr, domain.EdgeSuccess, domain.EdgeAlways, domain.EdgeElse}
 		if n.SaveAs != "" && in.Result != "" {
 			w.keep(n.SaveAs, cut(in.Result), n.Sensitive)
 			w.tell(Set{w.s.Result()})

@@ -308,7 +308,7 @@ func (w *walk) drained(n *domain.Node) {
 	case thenEnter:
 		w.enter(next.to)
 	case thenLeave:
-		w.leave([]domain.EdgeType{domain.EdgeAlways}, n.ID)
+		w.leave([]domain.EdgeType{domain.EdgeExpr, domain.EdgeAlways}, n.ID)
 	case thenEnd:
 		w.end(next.outcome, next.notes, next.reason)
 	case thenTransfer:

@@ -278,7 +278,7 @@ func (w *walk) save(n *domain.Node, c *Called, given map[string]any) {
 		return
 	}
 	w.result(c, "kept")
-	if w.allKnown(n) && w.hasEdge(n.ID, domain.EdgeAlways) && w.s.talk.then.kind == thenListen {
+	if w.allKnown(n) && (w.hasEdge(n.ID, domain.EdgeAlways) || w.decided(n.ID)) && w.s.talk.then.kind == thenListen {
 		w.s.talk.then = then{kind: thenLeave}
 	}
 }

@@ -103,7 +103,7 @@ func (w *walk) enter(id string) {
 	case domain.NodeConverse:
 		w.converse(n)
 	case domain.NodeCondition:
-		w.end("", "", "engine_not_configured")
+		w.decide()
 	default:
 		w.end("", "", "unknown_node_type")
 	}
@@ -366,7 +366,7 @@ func (w *walk) onward(keyed string) {
 		w.enter(to)
 		return
 	}
-	w.leave([]domain.EdgeType{domain.EdgeAlways, domain.EdgeElse}, w.s.node)
+	w.leave([]domain.EdgeType{domain.EdgeExpr, domain.EdgeAlways, domain.EdgeElse}, w.s.node)
 }
 
 // leave takes the first edge of the first type that there is, place by place.
@@ -375,7 +375,7 @@ func (w *walk) leave(order []domain.EdgeType, places ...string) {
 	for _, from := range places {
 		for _, t := range order {
 			for _, e := range w.s.plan.edges[from] {
-				if e.When.Type == t && (from != anywhere || e.To != w.s.node) {
+				if e.When.Type == t && (from != anywhere || e.To != w.s.node) && (t != domain.EdgeExpr || w.met(&e)) {
 					w.enter(e.To)
 					return
 				}

@@ -46,7 +46,7 @@ func (w *walk) transferred(ok bool) {
 	order := []domain.EdgeType{domain.EdgeFailure, domain.EdgeElse, domain.EdgeAlways}
 	if ok {
 		w.s.idle = 0 // it took somebody's time: no circle
-		order = []domain.EdgeType{domain.EdgeSuccess, domain.EdgeAlways}
+		order = []domain.EdgeType{domain.EdgeExpr, domain.EdgeSuccess, domain.EdgeAlways}
 	}
 	w.leave(order, w.s.node)
 }

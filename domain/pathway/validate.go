@@ -320,7 +320,10 @@ func (v *validation) edge(i int, e *domain.Edge) {
 		v.word(at+".when.intent", e.When.Intent, maxName)
 		v.words(at+".when.words", e.When.Words)
 	case domain.EdgeExpr:
-		v.word(at+".when.expr", e.When.Expr, maxNotes)
+		if e.From == anywhere {
+			v.bad(at+".when.type", "an edge from anywhere cannot be expr")
+		}
+		v.expression(at+".when.expr", e.When.Expr)
 	case domain.EdgeLLM:
 		v.word(at+".when.prompt", e.When.Prompt, maxNotes)
 	case domain.EdgeElse, domain.EdgeTimeout:

@@ -407,7 +407,7 @@ func (w *walk) take(n *domain.Node, m meant, in Spoken) {
 		w.enter(m.to)
 		return
 	}
-	w.leave([]domain.EdgeType{domain.EdgeAlways, domain.EdgeElse}, w.s.node)
+	w.leave([]domain.EdgeType{domain.EdgeExpr, domain.EdgeAlways, domain.EdgeElse}, w.s.node)
 }
 
 // sameCase says whether two edges are for the same case.

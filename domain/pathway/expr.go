@@ -1,0 +1,301 @@
+package pathway
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// Bounds of an expression.
+const (
+	maxExprTokens = 200
+	maxExprDepth  = 20
+)
+
+// An expression over the variables: names, numbers, texts in quotes, true and
+// false; == != < <= > >= contains; ! && || and parentheses.
+type expr interface {
+	value(of map[string]string) string
+}
+
+type (
+	exprText string
+	exprName string
+	exprNot  struct{ of expr }
+	exprTwo  struct {
+		op   string
+		a, b expr
+	}
+)
+
+// The values of conditions.
+const (
+	exprTrue  = "true"
+	exprFalse = "false"
+)
+
+func truth(b bool) string {
+	if b {
+		return exprTrue
+	}
+	return exprFalse
+}
+
+// holds says whether a value counts as true: it is there, and neither false, no
+// nor 0.
+func holds(value string) bool {
+	switch strings.ToLower(strings.TrimSpace(value)) {
+	case "", exprFalse, "no", "0":
+		return false
+	}
+	return true
+}
+
+func (t exprText) value(map[string]string) string    { return string(t) }
+func (n exprName) value(of map[string]string) string { return of[string(n)] }
+func (n exprNot) value(of map[string]string) string  { return truth(!holds(n.of.value(of))) }
+
+func (t exprTwo) value(of map[string]string) string {
+	a := t.a.value(of)
+	switch t.op {
+	case "&&":
+		return truth(holds(a) && holds(t.b.value(of)))
+	case "||":
+		return truth(holds(a) || holds(t.b.value(of)))
+	}
+	return truth(compared(t.op, strings.TrimSpace(a), strings.TrimSpace(t.b.value(of))))
+}
+
+// compared compares two values: as numbers where both are such, else as texts
+// without regard to case. A number is neither before nor behind what is none,
+// and nothing is before or behind a value that is missing.
+func compared(op, a, b string) bool {
+	x, errA := strconv.ParseFloat(a, 64)
+	y, errB := strconv.ParseFloat(b, 64)
+	a, b = strings.ToLower(a), strings.ToLower(b)
+	numbers, mixed := errA == nil && errB == nil, (errA == nil) != (errB == nil)
+	order := strings.Compare(a, b)
+	if numbers {
+		order = 0
+		if x < y {
+			order = -1
+		} else if x > y {
+			order = 1
+		}
+	}
+	switch op {
+	case "contains":
+		return strings.Contains(a, b)
+	case "==":
+		return order == 0
+	case "!=":
+		return order != 0
+	}
+	if mixed || a == "" || b == "" {
+		return false
+	}
+	switch op {
+	case "<":
+		return order < 0
+	case "<=":
+		return order <= 0
+	case ">":
+		return order > 0
+	}
+	return order >= 0
+}
+
+// readExpr reads an expression; names are the variables that it uses.
+func readExpr(text string) (e expr, names []string, err error) {
+	tokens, err := exprTokens(text)
+	if err != nil {
+		return nil, nil, err
+	}
+	r := exprReader{tokens: tokens}
+	if e, err = r.either(0); err == nil && len(r.tokens) > 0 {
+		err = fmt.Errorf("%s is too much", r.tokens[0].shown())
+	}
+	return e, r.names, err
+}
+
+// exprToken is one piece of an expression. kind: 'n' name, 't' text, 'd' number,
+// 'o' operator.
+type exprToken struct {
+	kind byte
+	text string
+}
+
+func (t exprToken) shown() string { return strconv.Quote(t.text) }
+
+func exprTokens(text string) (out []exprToken, err error) {
+	for text = strings.TrimSpace(text); text != ""; text = strings.TrimSpace(text) {
+		if len(out) == maxExprTokens {
+			return nil, errors.New("it is too long")
+		}
+		t, n, err := exprFirst(text)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, t)
+		text = text[n:]
+	}
+	return out, nil
+}
+
+// exprFirst is the first token of a text, and its length.
+func exprFirst(text string) (exprToken, int, error) {
+	for _, op := range []string{"&&", "||", "==", "!=", "<=", ">=", "<", ">", "!", "(", ")"} {
+		if strings.HasPrefix(text, op) {
+			return exprToken{'o', op}, len(op), nil
+		}
+	}
+	first, size := utf8.DecodeRuneInString(text)
+	switch {
+	case first == '"' || first == '\'':
+		end := strings.IndexRune(text[1:], first)
+		if end < 0 {
+			return exprToken{}, 0, errors.New("a text in quotes is not closed")
+		}
+		return exprToken{'t', text[1 : end+1]}, end + 2, nil
+	case unicode.IsDigit(first) || first == '-':
+		n := size + len(text[size:]) - len(strings.TrimLeft(text[size:], "0123456789."))
+		if _, err := strconv.ParseFloat(text[:n], 64); err != nil {
+			return exprToken{}, 0, fmt.Errorf("%q is no number", text[:n])
+		}
+		return exprToken{'d', text[:n]}, n, nil
+	case first == '_' || unicode.IsLetter(first):
+		n := strings.IndexFunc(text, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+		if n < 0 {
+			n = len(text)
+		}
+		return exprToken{'n', text[:n]}, n, nil
+	}
+	return exprToken{}, 0, fmt.Errorf("%q means nothing", string(first))
+}
+
+type exprReader struct {
+	tokens []exprToken
+	names  []string
+}
+
+// take takes the next token where it is one of these operators or words.
+func (r *exprReader) take(ops ...string) (op string, ok bool) {
+	if len(r.tokens) == 0 || r.tokens[0].kind == 't' || r.tokens[0].kind == 'd' {
+		return "", false
+	}
+	for _, op = range ops {
+		if r.tokens[0].text == op {
+			r.tokens = r.tokens[1:]
+			return op, true
+		}
+	}
+	return "", false
+}
+
+func (r *exprReader) either(depth int) (expr, error) {
+	return r.chain("||", func() (expr, error) {
+		return r.chain("&&", func() (expr, error) { return r.compare(depth) })
+	})
+}
+
+// chain reads operands with an operator between them, from left to right.
+func (r *exprReader) chain(op string, next func() (expr, error)) (expr, error) {
+	e, err := next()
+	for err == nil {
+		if _, more := r.take(op); !more {
+			break
+		}
+		var b expr
+		b, err = next()
+		e = exprTwo{op, e, b}
+	}
+	return e, err
+}
+
+func (r *exprReader) compare(depth int) (expr, error) {
+	a, err := r.operand(depth)
+	if err != nil {
+		return nil, err
+	}
+	op, ok := r.take("==", "!=", "<=", ">=", "<", ">", "contains")
+	if !ok {
+		return a, nil
+	}
+	b, err := r.operand(depth)
+	return exprTwo{op, a, b}, err
+}
+
+func (r *exprReader) operand(depth int) (expr, error) {
+	if depth > maxExprDepth {
+		return nil, errors.New("it is nested too deeply")
+	}
+	if _, not := r.take("!"); not {
+		e, err := r.operand(depth + 1)
+		return exprNot{e}, err
+	}
+	if _, open := r.take("("); open {
+		e, err := r.either(depth + 1)
+		if _, shut := r.take(")"); err == nil && !shut {
+			err = errors.New("a ( is not closed")
+		}
+		return e, err
+	}
+	if len(r.tokens) == 0 {
+		return nil, errors.New("something is missing at its end")
+	}
+	t := r.tokens[0]
+	r.tokens = r.tokens[1:]
+	switch {
+	case t.kind == 'o' || t.text == "contains" && t.kind == 'n':
+		return nil, fmt.Errorf("%s stands where a value should", t.shown())
+	case t.kind == 'n' && t.text != exprTrue && t.text != exprFalse:
+		r.names = append(r.names, t.text)
+		return exprName(t.text), nil
+	}
+	return exprText(t.text), nil
+}
+
+// expression checks that of an edge.
+func (v *validation) expression(param, text string) {
+	v.word(param, text, maxNotes)
+	if strings.TrimSpace(text) == "" {
+		return
+	}
+	_, names, err := readExpr(text)
+	if err != nil {
+		v.bad(param, "cannot be read: %s", err)
+		return
+	}
+	for _, name := range names {
+		if !v.known[name] {
+			v.bad(param, "%q is neither declared nor built in", name)
+		}
+	}
+}
+
+// decide takes the edge of a condition: the first whose expression holds, else
+// the one for the rest.
+func (w *walk) decide() {
+	w.leave([]domain.EdgeType{domain.EdgeExpr, domain.EdgeElse, domain.EdgeAlways}, w.s.node)
+}
+
+// met says whether an edge's expression holds.
+func (w *walk) met(e *domain.Edge) bool {
+	read, _, err := readExpr(e.When.Expr)
+	return err == nil && holds(read.value(w.s.values))
+}
+
+// decided says whether the expression of an edge of a node holds.
+func (w *walk) decided(from string) bool {
+	for _, e := range w.s.plan.edges[from] {
+		if e.When.Type == domain.EdgeExpr && w.met(&e) {
+			return true
+		}
+	}
+	return false
+}
