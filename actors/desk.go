@@ -47,6 +47,8 @@ type Desk struct {
 	readings  chore           // sources of knowledge bases that are to be read
 	analyses  chore           // of calls that are over
 	reminders chore           // of appointments
+	texting   chore           // messages that agents answer
+	writing   writing
 	alarms    alarms
 	jobs      *jobs.Runner
 	waits     sync.Map   // *bulkStand of each bulk job that runs, by its id

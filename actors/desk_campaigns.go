@@ -238,7 +238,7 @@ func (d *Desk) speak(ctx context.Context, p domain.Principal, agentID string, ov
 		return by, noEngine("agent %s wants a realtime engine, and none is configured here", agentID)
 	}
 	s.Version, s.AgentID, s.UnitID = a.Version, a.ID, domain.Unit(a.ID)
-	s.Transfer, s.Inbound, s.AMD, s.Hook = a.Transfer, a.Inbound, a.AMD, a.OnInbound
+	s.Transfer, s.Inbound, s.AMD, s.Hook, s.SMS = a.Transfer, a.Inbound, a.AMD, a.OnInbound, a.SMS
 	if err = d.sound(&a, s); err != nil {
 		return by, err
 	}

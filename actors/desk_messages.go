@@ -196,8 +196,11 @@ func (d *Desk) ListMessages(ctx context.Context, p domain.Principal, q ask.Messa
 	if q.To != "" {
 		index = "to=" + e + "/" + q.To
 	}
+	if q.Conversation != "" {
+		index = "conversation=" + q.Conversation
+	}
 	return list(ctx, d, p.WorkspaceID, index, domain.PrefixMessage, q.Page, func(m *domain.Message) bool {
-		return (q.Status == "" || m.Status == q.Status) && (q.Direction == "" || m.Direction == q.Direction) &&
+		return m.Environment == p.Environment && (q.Conversation == "" || m.ConversationID == q.Conversation) && (q.Status == "" || m.Status == q.Status) && (q.Direction == "" || m.Direction == q.Direction) &&
 			(q.To == "" || m.To == q.To) && (q.From == "" || m.From == q.From)
 	})
 }
@@ -258,6 +261,7 @@ func (d *Desk) takeIn(ctx context.Context, m *domain.Message, seen *domain.TextS
 	}
 	d.node.committed(m.WorkspaceID)
 	d.messages.wake(m.WorkspaceID)
+	d.texting.wake(m.WorkspaceID)
 	return false, nil
 }
 
@@ -273,6 +277,9 @@ func (d *Desk) received(ctx context.Context, c *commit.Change, m *domain.Message
 		if err = d.heardStop(ctx, c, m, number); err != nil {
 			return err
 		}
+	}
+	if err = d.toAnswer(ctx, c, p, m); err != nil {
+		return err
 	}
 	c.Puts = append(c.Puts, m)
 	c.Events = append(c.Events, draft(&m.Meta, event.SMSReceived, m.ID, domain.Unit(m.WorkspaceID), event.ReceivedOf(m)))

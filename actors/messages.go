@@ -58,6 +58,7 @@ func (d *Desk) moveMessages(ctx context.Context, workspaceID string) error {
 		}
 		if err == nil {
 			d.node.committed(workspaceID)
+			d.texting.wake(workspaceID) // phones of the simulator may have answered
 		}
 	}
 }
@@ -104,7 +105,7 @@ func (d *Desk) moveMessage(ctx context.Context, c *commit.Change, key domain.Key
 	case domain.TodoOptOut:
 		err = d.listSender(ctx, m)
 		c.Deletes = append(c.Deletes, stopHeard(m).Key())
-	case "", domain.TodoCarry, domain.TodoAwait: // done since it was listed, or for a carrier
+	case "", domain.TodoCarry, domain.TodoAwait, domain.TodoAnswer: // done since it was listed, or for a carrier
 		return nil
 	default:
 		return fmt.Errorf("%w: %q", errTodo, m.Todo)

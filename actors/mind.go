@@ -340,7 +340,7 @@ func (m *mind) theirs(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	if a.Patient.Phone != m.farEnd() && a.CallID != m.call.ID {
+	if a.Patient.Phone != m.farEnd() && (a.CallID == "" || a.CallID != m.call.ID) {
 		return errors.New("there is no such appointment of this caller")
 	}
 	return nil

@@ -111,6 +111,11 @@ func (d *Desk) sweepOld(ctx context.Context, workspaceID string, now time.Time) 
 				m, ok := r.(*domain.Message)
 				return ok && m.Todo == ""
 			}),
+		d.sweepKind(ctx, workspaceID, "sms_conversation", domain.PrefixTexting, now.AddDate(0, 0, -w.Retention.MessageDays), w.Retention.MessageDays,
+			func() domain.Record { return &domain.Texting{} }, func(r domain.Record, _ time.Time) bool {
+				t, ok := r.(*domain.Texting)
+				return ok && t.Now(now) != domain.TextingOpen
+			}),
 		d.sweepKind(ctx, workspaceID, "appointment", domain.PrefixAppoint, now.AddDate(0, 0, -w.Retention.AppointmentDays), w.Retention.AppointmentDays,
 			func() domain.Record { return &domain.Appointment{} }, func(r domain.Record, before time.Time) bool {
 				a, ok := r.(*domain.Appointment)

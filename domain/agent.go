@@ -50,6 +50,7 @@ type Agent struct {
 	Tools            []string       `json:"tools"` // ids
 	OnInbound        *AgentHook     `json:"on_inbound,omitempty"`
 	Analysis         *AgentAnalysis `json:"analysis,omitempty"`
+	SMS              *AgentSMS      `json:"sms,omitempty"`
 	Extension        string         `json:"extension,omitempty"`           // that phones of the workspace dial to reach the agent
 	Version          int            `json:"version"`                       // the newest published one, which calls speak
 	PublishedAt      *time.Time     `json:"published_at"`                  // when that was published
@@ -262,6 +263,7 @@ type Script struct {
 	LLM      *AgentLLM      `json:"llm,omitempty"`
 	Analysis *AgentAnalysis `json:"analysis,omitempty"`
 	Hook     *AgentHook     `json:"on_inbound,omitempty"`
+	SMS      *AgentSMS      `json:"sms,omitempty"`
 	Pathway  Pathway        `json:"pathway"`
 }
 

@@ -39,6 +39,7 @@ const (
 	PrefixSession   Prefix = "sess"
 	PrefixMessage   Prefix = "msg"
 	PrefixGateway   Prefix = "gw"
+	PrefixTexting   Prefix = "conv"
 	PrefixAppoint   Prefix = "appt"
 	PrefixProvider  Prefix = "prov"
 	PrefixKnowledge Prefix = "kb"

@@ -44,11 +44,13 @@ type Message struct {
 	ErrorMessage string          `json:"error_message,omitempty"`
 	OptOut       bool            `json:"opt_out"`            // inbound: the sender wants no more
 	Notice       bool            `json:"notice"`             // outbound: says that an opt-out was heard; the only one that such a number still gets
-	ReplyTo      string          `json:"reply_to,omitempty"` // inbound: the message that it answers
-	Context      Context         `json:"context,omitempty"`
-	SentAt       *time.Time      `json:"sent_at"`
-	DeliveredAt  *time.Time      `json:"delivered_at"`
-	FailedAt     *time.Time      `json:"failed_at"`
+	ReplyTo      string          `json:"reply_to,omitempty"` // the message that it answers
+	// ConversationID is that of an agent with the contact.
+	ConversationID string     `json:"conversation_id,omitempty" doc:"The conversation of an agent that it belongs to."`
+	Context        Context    `json:"context,omitempty"`
+	SentAt         *time.Time `json:"sent_at"`
+	DeliveredAt    *time.Time `json:"delivered_at"`
+	FailedAt       *time.Time `json:"failed_at"`
 	// RouteID is the trunk or gateway that carries it; "": the built-in carrier,
 	// or none yet.
 	RouteID string `json:"route_id,omitempty" doc:"The trunk or SMS gateway that carried it."`
@@ -74,6 +76,7 @@ const (
 	TodoReply  MessageTodo = "reply"   // delivered to a phone of the test environment that answers
 	TodoOptOut MessageTodo = "opt_out" // received; its sender is to go onto the default list
 	TodoCarry  MessageTodo = "carry"   // queued for a carrier: a trunk or a gateway
+	TodoAnswer MessageTodo = "answer"  // received; the agent of its number is to answer
 	TodoAwait  MessageTodo = "await"   // a carrier is being given it; its answer is to come
 )
 
@@ -91,8 +94,13 @@ func (m *Message) Indexes() []string {
 		envIndex(m.Environment), "status=" + e + "/" + string(m.Status), "direction=" + e + "/" + string(m.Direction),
 		"to=" + e + "/" + m.To, "from=" + e + "/" + m.From,
 	}
+	if m.ConversationID != "" {
+		ix = append(ix, "conversation="+m.ConversationID)
+	}
 	switch {
 	case m.Todo == "":
+	case m.Todo == TodoAnswer:
+		ix = append(ix, "answer")
 	case m.Todo != TodoCarry && m.Todo != TodoAwait:
 		ix = append(ix, "todo")
 	case m.NextAt != nil:

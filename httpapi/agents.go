@@ -65,6 +65,7 @@ type AgentChange struct {
 	Tools            []string          `json:"tools,omitempty" nullable:"false" doc:"What its model may do where the agent has no pathway: tools by id, and the built-in appointment, sms, transfer, dnc and end; 50 at most."`
 	OnInbound        *NewInboundHook   `json:"on_inbound,omitempty" doc:"Whom to ask when a call comes in."`
 	Analysis         *NewAnalysis      `json:"analysis,omitempty" doc:"What is wanted to be known of its calls."`
+	SMS              *NewAgentSMS      `json:"sms,omitempty" doc:"How it answers text messages to its numbers; not at all unless said."`
 	Extension        *string           `json:"extension,omitempty" doc:"2 to 6 digits that phones of the workspace dial to reach the agent." example:"200"`
 	Metadata         map[string]string `json:"metadata,omitempty"`
 }

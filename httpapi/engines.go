@@ -50,6 +50,13 @@ type NewInboundHook struct {
 	TimeoutMs int    `json:"timeout_ms,omitempty" minimum:"0" maximum:"5000" default:"1500" doc:"How long an answer is waited for: 100 to 5000."`
 }
 
+// NewAgentSMS is how an agent answers text messages as it is sent.
+type NewAgentSMS struct {
+	Enabled        bool `json:"enabled" doc:"Who writes to a number of the agent gets an answer, by its pathway."`
+	TimeoutMinutes int  `json:"timeout_minutes,omitempty" minimum:"1" maximum:"10080" default:"60" doc:"So long without a message ends a conversation; the next one begins anew."`
+	MaxReplies     int  `json:"max_replies,omitempty" minimum:"1" maximum:"100" default:"20" doc:"So many replies of one conversation; then the agent is silent until it times out."`
+}
+
 // NewAnalysisField is something to be found as it is sent.
 type NewAnalysisField struct {
 	Name        string   `json:"name" example:"order"`
@@ -87,6 +94,7 @@ func (n *AgentChange) applyEngines(a *domain.Agent) {
 	a.AMD = optional(a.AMD, n.AMD, func(m NewAMD) domain.AgentAMD { return domain.AgentAMD(m) })
 	a.OnInbound = optional(a.OnInbound, n.OnInbound, func(h NewInboundHook) domain.AgentHook { return domain.AgentHook(h) })
 	a.Analysis = optional(a.Analysis, n.Analysis, analysed)
+	a.SMS = optional(a.SMS, n.SMS, func(t NewAgentSMS) domain.AgentSMS { return domain.AgentSMS(t) })
 }
 
 func fieldsSent(all []NewAnalysisField) []domain.AnalysisField {

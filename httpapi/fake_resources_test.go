@@ -15,6 +15,7 @@ type booked struct {
 	providers    shelf[*domain.Provider]
 	appointments shelf[*domain.Appointment]
 	messages     shelf[*domain.Message]
+	textings     shelf[*domain.Texting]
 	knowledge    shelf[*domain.KnowledgeBase]
 	tools        shelf[*domain.Tool]
 	gateways     shelf[*domain.SMSGateway]
@@ -23,7 +24,7 @@ type booked struct {
 }
 
 func (f *fake) furnish() {
-	f.tools.kind, f.gateways.kind = domain.PrefixTool, domain.PrefixGateway
+	f.tools.kind, f.gateways.kind, f.textings.kind = domain.PrefixTool, domain.PrefixGateway, domain.PrefixTexting
 	f.providers.kind, f.appointments.kind, f.messages.kind, f.knowledge.kind = domain.PrefixProvider, domain.PrefixAppoint, domain.PrefixMessage, domain.PrefixKnowledge
 }
 

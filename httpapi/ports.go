@@ -53,6 +53,7 @@ type Ports struct {
 	Health     Health
 	Bookings   Bookings
 	Messages   Messages
+	Textings   Textings
 	Gateways   SMSGateways
 	Knowledge  Knowledge
 	Windows    Windows // nil: what is used of the rate limits is forgotten at the end

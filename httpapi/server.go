@@ -179,6 +179,7 @@ func (s *Server) routes() {
 	s.providerRoutes()
 	s.appointmentRoutes()
 	s.smsRoutes()
+	s.textingRoutes()
 	s.knowledgeRoutes()
 	s.webhookRoutes()
 	s.keyRoutes()

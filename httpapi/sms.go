@@ -108,6 +108,7 @@ func (s *Server) listSMS(ctx context.Context, p domain.Principal, in *struct {
 	Direction string `query:"direction" enum:"inbound,outbound" doc:"Only those of this direction."`
 	To        string `query:"to" maxLength:"40" doc:"Only those to this number."`
 	From      string `query:"from" maxLength:"40" doc:"Only those from this number."`
+	TextingID string `query:"conversation_id" doc:"Only those of this conversation of an agent."`
 },
 ) (*answer[List[*domain.Message]], error) {
 	w, err := s.ports.Workspaces.Workspace(ctx, p)
@@ -115,6 +116,9 @@ func (s *Server) listSMS(ctx context.Context, p domain.Principal, in *struct {
 		return nil, err
 	}
 	q := ask.MessageQuery{Page: in.page(), Status: domain.MessageStatus(in.Status), Direction: domain.Direction(in.Direction)}
+	if q.Conversation, err = optionalID("conversation_id", domain.PrefixTexting, in.TextingID); err != nil {
+		return nil, err
+	}
 	if q.To, err = optionalPhone("to", in.To, w.DefaultCountry); err != nil {
 		return nil, err
 	}

@@ -468,6 +468,6 @@ func portsOf(d *actors.Desk) httpapi.Ports {
 	return httpapi.Ports{
 		Auth: d, Campaigns: d, Contacts: d, Calls: d, Recordings: d, Listening: d, Agents: d, Pathways: d, Tools: d, Trunks: d, Numbers: d, Phones: d, DNC: d,
 		Webhooks: d, Deliveries: d, Keys: d, Tokens: d, OAuth: d, Consents: d, Users: d, Audit: d, Workspaces: d, Usages: d, Bulks: d, Exports: d, Tenants: d, Events: d, Health: d, Windows: d, Once: d,
-		Bookings: d, Messages: d, Gateways: d, Knowledge: d,
+		Bookings: d, Messages: d, Textings: d, Gateways: d, Knowledge: d,
 	}
 }

@@ -8,6 +8,15 @@ type MessageQuery struct {
 	Status    domain.MessageStatus // "": any
 	Direction domain.Direction     // "": any
 	To, From  string               // E.164; "": any
+	// Conversation is the id of one of an agent; "": any.
+	Conversation string
+}
+
+// TextingQuery filters conversations by text message.
+type TextingQuery struct {
+	Page
+	Status  domain.TextingStatus // "": any
+	Contact string               // E.164; "": any
 }
 
 // NewMessage orders a text message. The names of Context are filled into Body.

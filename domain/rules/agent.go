@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -15,6 +16,9 @@ const (
 	maxAgentMinutes   = 240
 	maxRingSeconds    = 60
 	maxDestinations   = 100
+
+	stdTextingMinutes, maxTextingMinutes = 60, 7 * 24 * 60
+	stdTextingReplies, maxTextingReplies = 20, 100
 )
 
 // holdMusic is a file of the prompts; where it lies is bounded by whoever opens it.
@@ -38,6 +42,9 @@ func AgentDefaults(a *domain.Agent) {
 	}
 	if a.Analysis != nil {
 		fieldDefaults(a.Analysis.Fields)
+	}
+	if t := a.SMS; t != nil {
+		t.TimeoutMinutes, t.MaxReplies = cmp.Or(t.TimeoutMinutes, stdTextingMinutes), cmp.Or(t.MaxReplies, stdTextingReplies)
 	}
 }
 
@@ -74,6 +81,10 @@ func Agent(a *domain.Agent) domain.Problems {
 	}
 	between(&p, "inbound.ring_seconds", a.Inbound.RingSeconds, 0, maxRingSeconds)
 	engines(&p, a)
+	if t := a.SMS; t != nil {
+		between(&p, "sms.timeout_minutes", t.TimeoutMinutes, 1, maxTextingMinutes)
+		between(&p, "sms.max_replies", t.MaxReplies, 1, maxTextingReplies)
+	}
 	conduct(&p, a)
 	a.Tools = toolNames(&p, "tools", a.Tools)
 	a.KnowledgeBaseIDs = ids(&p, "knowledge_base_ids", domain.PrefixKnowledge, a.KnowledgeBaseIDs, maxAgentBases)

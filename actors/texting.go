@@ -1,0 +1,461 @@
+package actors
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/callboard/callboard/actors/conversation"
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/dnc"
+	"github.com/callboard/callboard/domain/pathway"
+	"github.com/callboard/callboard/domain/sms"
+)
+
+const (
+	textingAtOnce = 8 // conversations of a workspace that are answered at a time
+	textingAgain  = time.Second
+	textingLimit  = 90 * time.Second // of one answer: models and tools have times of their own
+	textingMost   = 12               // questions to models, and things done, of one answer
+	noTextReply   = "the service ended while this was done: nobody knows whether it was"
+)
+
+// writing are the conversations that are being answered now: of one contact with
+// one number one message at a time.
+type writing struct {
+	mu sync.Mutex
+	of map[string]map[string]bool // by workspace
+}
+
+func (w *writing) begin(workspaceID, who string) (begun, full bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	x := w.of[workspaceID]
+	switch {
+	case x[who]:
+		return false, false
+	case len(x) >= textingAtOnce:
+		return false, true
+	case w.of == nil:
+		w.of = make(map[string]map[string]bool)
+	}
+	if x == nil {
+		x = make(map[string]bool)
+		w.of[workspaceID] = x
+	}
+	x[who] = true
+	return true, false
+}
+
+func (w *writing) end(workspaceID, who string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if delete(w.of[workspaceID], who); len(w.of[workspaceID]) == 0 {
+		delete(w.of, workspaceID)
+	}
+}
+
+// answersTexts is what the agent of a number speaks where it answers messages;
+// nil: it does not.
+func (d *Desk) answersTexts(ctx context.Context, p domain.Principal, to string) (*domain.Script, error) {
+	number, err := d.numberNamed(ctx, p.WorkspaceID, p.Environment, to)
+	if err != nil || number == nil || number.AgentID == "" {
+		return nil, err
+	}
+	s, err := d.scriptOf(ctx, p, number.AgentID, "")
+	if err == nil && s.SMS != nil && s.SMS.Enabled {
+		return &s, nil
+	}
+	if code := domain.CodeOf(err); code == domain.CodeUnavailable || code == "" {
+		return nil, err
+	}
+	return nil, nil //nolint:nilnil // an agent that cannot speak does not answer
+}
+
+// answerTexts answers the messages of a workspace that wait for it, beside: it
+// waits for none.
+func (d *Desk) answerTexts(ctx context.Context, workspaceID string) error {
+	q := commit.Query{Kind: "message", Workspace: workspaceID, Index: "answer", Oldest: true, Limit: messagesAtOnce}
+	for {
+		var due []*domain.Message
+		next, err := d.store.List(ctx, q, func() domain.Record { return &domain.Message{} }, func(r domain.Record) error {
+			if m, ok := r.(*domain.Message); ok {
+				due = append(due, m)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		for _, m := range due {
+			who := domain.OpenTexting(m.Environment, m.To, m.From)
+			begun, full := d.writing.begin(workspaceID, who)
+			if full {
+				return nil // whichever ends wakes us
+			}
+			if begun {
+				d.node.beside(func() { d.answerBeside(m.Key(), who) })
+			}
+		}
+		if q.Cursor = next; next == "" {
+			return nil
+		}
+	}
+}
+
+func (d *Desk) answerBeside(key domain.Key, who string) {
+	again := textingAgain
+	defer func() {
+		d.writing.end(key.Workspace, who)
+		if d.node.life().Err() == nil {
+			time.AfterFunc(again, func() { d.texting.wake(key.Workspace) })
+		}
+	}()
+	ctx, cancel := context.WithTimeout(d.node.life(), textingLimit)
+	defer cancel()
+	err := d.answerText(ctx, key)
+	switch {
+	case err == nil:
+		again = 0
+	case d.node.life().Err() == nil:
+		d.log.Warn("a text message could not be answered; it is tried again", slog.String("message_id", key.ID), slog.Any("error", err))
+	}
+}
+
+// answerText answers one message.
+func (d *Desk) answerText(ctx context.Context, key domain.Key) error {
+	m, version, err := d.messageAt(ctx, key)
+	if err != nil || m == nil || m.Todo != domain.TodoAnswer {
+		return err
+	}
+	p := domain.Principal{WorkspaceID: m.WorkspaceID, Environment: m.Environment}
+	t, known, err := d.openTexting(ctx, m)
+	if err != nil {
+		return err
+	}
+	now := stamp()
+	a := &texted{d: d, p: p, message: m, messageVersion: version, talk: t, version: known}
+	if t != nil && t.Now(now) == domain.TextingTimedOut {
+		t.End(domain.TextingTimedOut, "", t.ExpiresAt)
+		if err = a.keep(ctx, nil); err != nil {
+			return err
+		}
+		a.talk = nil
+	}
+	if a.talk == nil {
+		s, err := d.answersTexts(ctx, p, m.To)
+		if err != nil {
+			return err
+		}
+		if s == nil {
+			return a.done(ctx, nil)
+		}
+		a.begin(s, now)
+	}
+	return a.answer(ctx)
+}
+
+// openTexting is the open conversation to which a message belongs; nil: none.
+func (d *Desk) openTexting(ctx context.Context, m *domain.Message) (t *domain.Texting, version uint64, err error) {
+	q := commit.Query{Kind: "sms_conversation", Workspace: m.WorkspaceID, Index: domain.OpenTexting(m.Environment, m.To, m.From), Limit: 1}
+	_, err = d.store.List(ctx, q, func() domain.Record { return &domain.Texting{} }, func(r domain.Record) error {
+		t, _ = r.(*domain.Texting)
+		return nil
+	})
+	if err != nil || t == nil {
+		return nil, 0, storeErr(err)
+	}
+	t = &domain.Texting{Meta: domain.Meta{ID: t.ID, WorkspaceID: t.WorkspaceID}}
+	if version, err = d.store.Get(ctx, t); errors.Is(err, domain.ErrNotFound) || err == nil && t.Status != domain.TextingOpen {
+		return nil, 0, nil
+	}
+	return t, version, storeErr(err)
+}
+
+// texted is one message that is being answered.
+type texted struct {
+	d              *Desk
+	p              domain.Principal
+	message        *domain.Message
+	messageVersion uint64
+	talk           *domain.Texting
+	version        uint64 // of the talk; 0: it is not stored yet
+	turn           *domain.TextingTurn
+	models, acts   int // of the turn that were asked for
+	asked          int // anew
+	err            error
+	optOut         bool
+}
+
+// begin makes a conversation.
+func (a *texted) begin(s *domain.Script, now time.Time) {
+	m := a.message
+	a.version = 0
+	a.talk = &domain.Texting{
+		AgentID: s.AgentID, AgentVersion: s.Version, PathwayID: s.Pathway.ID, Number: m.To, Contact: m.From, Status: domain.TextingOpen,
+		LastAt: now, Variables: map[string]string{}, Script: s,
+	}
+	fill(&a.talk.Meta, "sms_conversation", a.p, mailbox.NewID(domain.PrefixTexting), now)
+}
+
+// answer walks the conversation from its beginning to what the message leads to,
+// and stores that with the reply.
+func (a *texted) answer(ctx context.Context) error {
+	t, now := a.talk, stamp()
+	if refused, err := a.refused(ctx); err != nil || refused != "" {
+		if err == nil {
+			t.End(domain.TextingFailed, refused, now)
+			err = a.done(ctx, nil)
+		}
+		return err
+	}
+	if t.Replies >= t.Script.SMS.MaxReplies { // silent until it times out: two machines could write to each other for ever
+		t.Reason = "max_replies"
+		return a.done(ctx, nil)
+	}
+	if n := len(t.Turns); n == 0 || t.Turns[n-1].MessageID != a.message.ID {
+		t.Turns = append(t.Turns, domain.TextingTurn{MessageID: a.message.ID, Text: a.message.Body})
+	}
+	play := &pathway.Play{State: pathway.New(*t.Script, map[string]string{"phone": t.Contact, "caller_number": t.Contact, "called_number": t.Number})}
+	play.Model, play.Hand = a.model(ctx, play), a.hand(ctx)
+	var dos []pathway.Do
+	for i := range t.Turns {
+		a.turn, a.models, a.acts = &t.Turns[i], 0, 0
+		dos = nil
+		if i == 0 {
+			dos = play.Begin()
+		}
+		dos = append(dos, a.feed(play, i == 0)...)
+	}
+	if a.err != nil {
+		return a.err
+	}
+	body := a.body(dos)
+	r := play.State.Result()
+	t.Outcome, t.Intent, t.Notes, t.Variables = r.Outcome, r.Intent, r.Notes, maps.Clone(r.Variables)
+	now = stamp()
+	t.LastAt, t.UpdatedAt = now, now
+	t.ExpiresAt = now.Add(time.Duration(t.Script.SMS.TimeoutMinutes) * time.Minute)
+	if play.State.Over() {
+		t.End(domain.TextingCompleted, "", now)
+	}
+	return a.done(ctx, a.reply(body))
+}
+
+// refused says why the contact must not or cannot be written to; "": it may.
+func (a *texted) refused(ctx context.Context) (string, error) {
+	w := a.d.node.workspace(a.p.WorkspaceID)
+	if w == nil {
+		return "", missing("workspace")
+	}
+	number, err := domain.ReadNumber(a.talk.Contact, w.DefaultCountry)
+	if err == nil {
+		err = number.Allowed(w.Calling, w.DefaultCountry, a.p.Environment)
+	} else {
+		err = problem("to", domain.CodeDestination, "there is nobody to be written to")
+	}
+	if err == nil {
+		err = a.d.mayWrite(ctx, a.p, number.E164)
+	}
+	if err == nil {
+		err = a.d.carried(ctx, a.p, a.talk.Number, number.E164)
+	}
+	if err == nil || passes(err) {
+		return "", err
+	}
+	return string(domain.CodeOf(err)), nil
+}
+
+// feed tells the pathway what the contact wrote. With their first message they
+// begin a conversation: it counts as an answer where it is one.
+func (a *texted) feed(play *pathway.Play, first bool) []pathway.Do {
+	text := a.turn.Text
+	dos := unreached(play)
+	if play.State.Over() {
+		return dos
+	}
+	keyed, keys := pathway.Keys(text)
+	keys = keys && keyed != "" && !strings.ContainsAny(keyed, "ABCD")
+	switch {
+	case first && !play.Talks() && !play.State.Understands(text):
+		return dos
+	case keys:
+		dos = append(dos, play.Press(keyed)...)
+	case play.Hears():
+		dos = append(dos, play.Speak(text)...)
+	default:
+		dos = append(dos, play.Press("")...)
+	}
+	return append(dos, unreached(play)...)
+}
+
+// unreached tells that nobody is reached: nobody is called because of a text.
+func unreached(play *pathway.Play) (dos []pathway.Do) {
+	for range textingMost {
+		if !play.Handing() {
+			break
+		}
+		dos = append(dos, play.Back(false)...)
+	}
+	return dos
+}
+
+// model answers from memory as far as that goes, then by asking.
+func (a *texted) model(ctx context.Context, play *pathway.Play) func(pathway.Think) ([]string, pathway.Answered) {
+	return func(t pathway.Think) ([]string, pathway.Answered) {
+		a.models++
+		if a.models > len(a.turn.Models) {
+			if a.asked++; a.asked > textingMost || a.err != nil {
+				return nil, pathway.Answered{Failed: "too_many"}
+			}
+			a.turn.Models = append(a.turn.Models, a.think(ctx, play, t))
+		}
+		known := a.turn.Models[a.models-1]
+		end := pathway.Answered{Failed: known.Failed}
+		for _, c := range known.Calls {
+			end.Calls = append(end.Calls, pathway.Called(c))
+		}
+		return known.Sentences, end
+	}
+}
+
+func (a *texted) mind() conversation.Mind { return a.d.mindOf(a.asCall()) }
+
+// asCall is the conversation as those who act know one.
+func (a *texted) asCall() domain.Call {
+	return domain.Call{
+		Meta:      domain.Meta{WorkspaceID: a.p.WorkspaceID, Environment: a.p.Environment},
+		Direction: domain.Inbound, From: a.talk.Contact, To: a.talk.Number, AgentID: a.talk.AgentID,
+	}
+}
+
+func (a *texted) think(ctx context.Context, play *pathway.Play, t pathway.Think) (out domain.TextingModel) {
+	s := a.talk.Script
+	got := a.mind().Think(ctx, conversation.Thought{Script: s, Brief: play.State.Brief(s.System, t), Ask: t}, func(text string, _ time.Duration) {
+		out.Sentences = append(out.Sentences, text)
+	})
+	for _, c := range got.Calls {
+		out.Calls = append(out.Calls, domain.TextingCall(c))
+	}
+	out.Failed = got.Failed
+	return out
+}
+
+// hand does what is to be done. That it is begun is stored first: what was
+// interrupted is not done again.
+func (a *texted) hand(ctx context.Context) func(pathway.Act) pathway.Acted {
+	return func(x pathway.Act) pathway.Acted {
+		out := pathway.Acted{Round: x.Round, ID: x.ID}
+		a.acts++
+		if a.acts > len(a.turn.Acts) {
+			if a.asked++; a.asked > textingMost || a.err != nil {
+				return out
+			}
+			a.act(ctx, x)
+		}
+		if a.err != nil {
+			return out
+		}
+		known := a.turn.Acts[a.acts-1]
+		if out.OK, out.Result = known.OK, known.Result; !known.Over {
+			out.Result = noTextReply
+		}
+		return out
+	}
+}
+
+func (a *texted) act(ctx context.Context, x pathway.Act) {
+	a.turn.Acts = append(a.turn.Acts, domain.TextingAct{})
+	if a.err = a.keep(ctx, nil); a.err != nil {
+		return
+	}
+	got := a.mind().Act(ctx, a.talk.Script, x)
+	a.turn.Acts[len(a.turn.Acts)-1] = domain.TextingAct{Over: true, OK: got.OK, Result: got.Text}
+	a.err = a.keep(ctx, nil)
+}
+
+// body is what the agent says, as one message.
+func (a *texted) body(dos []pathway.Do) string {
+	var said []string
+	for _, do := range dos {
+		switch do := do.(type) {
+		case pathway.Say:
+			if text := strings.TrimSpace(do.Text); text != "" {
+				said = append(said, text)
+			}
+		case pathway.OptOut:
+			a.optOut = true
+		}
+	}
+	body := strings.Join(said, "\n")
+	if utf8.RuneCountInString(body) > sms.MaxBody {
+		body = string([]rune(body)[:sms.MaxBody-1]) + "…"
+	}
+	return body
+}
+
+// reply is the message that answers; nil: nothing was said.
+func (a *texted) reply(body string) *domain.Message {
+	if body == "" {
+		return nil
+	}
+	a.talk.Replies++
+	m := &domain.Message{
+		Direction: domain.Outbound, From: a.talk.Number, To: a.talk.Contact, Body: body, Status: domain.MessageQueued, ReplyTo: a.message.ID,
+		Notice: a.optOut, ConversationID: a.talk.ID, Todo: sendTodo(a.p.Environment),
+	}
+	a.d.newMessage(m, a.p)
+	return m
+}
+
+// done stores the conversation and that the message is answered, in one commit
+// with the reply.
+func (a *texted) done(ctx context.Context, reply *domain.Message) error {
+	m := a.message
+	m.Todo, m.UpdatedAt = "", stamp()
+	if a.talk != nil {
+		m.ConversationID = a.talk.ID
+	}
+	if a.optOut {
+		m.Todo = domain.TodoOptOut
+		if number, err := dnc.Number(m.From); err == nil {
+			a.d.node.dnc.OptOut(m.WorkspaceID, domain.DefaultDNCID(m.WorkspaceID, m.Environment), number)
+		}
+	}
+	err := a.keep(ctx, func(c *commit.Change) {
+		c.Guards = append(c.Guards, commit.Guard{Key: m.Key(), Version: a.messageVersion})
+		c.Puts = append(c.Puts, m)
+		if reply != nil {
+			c.Guards = append(c.Guards, commit.Absent(reply.Key()))
+			c.Puts = append(c.Puts, reply)
+		}
+	})
+	if err == nil {
+		a.d.node.committed(m.WorkspaceID)
+		a.d.messages.wake(m.WorkspaceID)
+	}
+	return err
+}
+
+// keep stores the conversation as it stands, with what more adds.
+func (a *texted) keep(ctx context.Context, more func(*commit.Change)) error {
+	c := commit.Change{Workspace: a.p.WorkspaceID}
+	if t := a.talk; t != nil {
+		c.Guards, c.Puts = []commit.Guard{{Key: t.Key(), Version: a.version}}, []domain.Record{t.Copy()}
+	}
+	if more != nil {
+		more(&c)
+	}
+	if _, err := a.d.store.Apply(ctx, c); err != nil {
+		return err
+	}
+	a.version++
+	return nil
+}

@@ -1,0 +1,174 @@
+package domain
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+)
+
+// AgentSMS is how an agent answers text messages to its numbers.
+type AgentSMS struct {
+	Enabled        bool `json:"enabled"`
+	TimeoutMinutes int  `json:"timeout_minutes,omitempty"` // without a message ends a conversation
+	MaxReplies     int  `json:"max_replies,omitempty"`     // of one conversation
+}
+
+// TextingStatus is where a conversation by text message stands.
+type TextingStatus string
+
+// The states of a conversation by text message. All but the first are final.
+const (
+	TextingOpen      TextingStatus = "open"
+	TextingCompleted TextingStatus = "completed" // the pathway came to its end
+	TextingTimedOut  TextingStatus = "timed_out" // nobody wrote any more
+	TextingClosed    TextingStatus = "closed"    // by the API, an opt-out or the most replies
+	TextingFailed    TextingStatus = "failed"    // it could not be answered
+)
+
+// Texting is a conversation by text message: an agent with whoever wrote to one
+// of its numbers.
+type Texting struct {
+	Meta
+	AgentID      string            `json:"agent_id"`
+	AgentVersion int               `json:"agent_version,omitempty"` // which was pinned
+	PathwayID    string            `json:"pathway_id,omitempty"`
+	Number       string            `json:"number"` // the workspace's
+	Contact      string            `json:"contact"`
+	Status       TextingStatus     `json:"status"`
+	Reason       string            `json:"reason,omitempty"` // why it was closed or failed
+	Outcome      Outcome           `json:"outcome,omitempty"`
+	Intent       string            `json:"intent,omitempty"`
+	Notes        string            `json:"notes,omitempty"`
+	Variables    map[string]string `json:"variables"`
+	Replies      int               `json:"replies"`
+	LastAt       time.Time         `json:"last_message_at"`
+	ExpiresAt    time.Time         `json:"expires_at"` // where nobody writes
+	EndedAt      *time.Time        `json:"ended_at"`
+	// Script is what it speaks, and Turns all that it was told: it is walked from
+	// its beginning at each message.
+	Script *Script       `json:"script,omitempty" hidden:"true"`
+	Turns  []TextingTurn `json:"turns,omitempty" hidden:"true"`
+	// SealedTurns are Turns, Variables and Notes as they are kept.
+	SealedTurns string `json:"sealed_turns,omitempty" hidden:"true"`
+}
+
+// TextingTurn is one message of the contact, with what the model answered to it
+// and what was done.
+type TextingTurn struct {
+	MessageID string         `json:"message_id"`
+	Text      string         `json:"text"`
+	Models    []TextingModel `json:"models,omitempty"`
+	Acts      []TextingAct   `json:"acts,omitempty"`
+}
+
+// TextingModel is one answer of a model.
+type TextingModel struct {
+	Sentences []string      `json:"sentences,omitempty"`
+	Calls     []TextingCall `json:"calls,omitempty"`
+	Failed    string        `json:"failed,omitempty"`
+}
+
+// TextingCall is what a model wants done.
+type TextingCall struct {
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+	Tool      string `json:"tool,omitempty"`
+}
+
+// TextingAct is what came of something that was done besides writing. It is
+// stored before that is begun, and once more when it is over.
+type TextingAct struct {
+	Over   bool   `json:"over"`
+	OK     bool   `json:"ok,omitempty"`
+	Result string `json:"result,omitempty"`
+}
+
+// Now is the conversation as it stands at a time.
+func (t *Texting) Now(now time.Time) TextingStatus {
+	if t.Status == TextingOpen && !now.Before(t.ExpiresAt) {
+		return TextingTimedOut
+	}
+	return t.Status
+}
+
+// End ends it.
+func (t *Texting) End(status TextingStatus, reason string, at time.Time) {
+	t.Status, t.Reason, t.EndedAt, t.UpdatedAt = status, reason, &at, at
+}
+
+// Key names the row.
+func (t *Texting) Key() Key { return Key{"sms_conversation", t.WorkspaceID, t.ID} }
+
+// OpenTexting is the index of the open conversation of a number with a contact.
+func OpenTexting(env Environment, number, contact string) string {
+	return "open=" + string(env) + "/" + number + "/" + contact
+}
+
+// Indexes: by environment, contact and, while it is open, number and contact.
+func (t *Texting) Indexes() []string {
+	ix := []string{envIndex(t.Environment), "contact=" + string(t.Environment) + "/" + t.Contact}
+	if t.Status == TextingOpen {
+		ix = append(ix, OpenTexting(t.Environment, t.Number, t.Contact))
+	}
+	return ix
+}
+
+// Sort is by age.
+func (t *Texting) Sort() string { return t.ID }
+
+// textingWords are what is sealed.
+type textingWords struct {
+	Turns     []TextingTurn     `json:"turns"`
+	Variables map[string]string `json:"variables"`
+	Notes     string            `json:"notes"`
+}
+
+// Sealed returns a copy whose words are one sealed text.
+func (t *Texting) Sealed(f func(field, text string) (string, error)) (Record, error) {
+	words, err := json.Marshal(textingWords{t.Turns, t.Variables, t.Notes})
+	if err != nil {
+		return nil, err
+	}
+	c := *t
+	c.Turns, c.Variables, c.Notes = nil, nil, ""
+	c.SealedTurns, err = f("turns", string(words))
+	return &c, err
+}
+
+// Unseal restores the words.
+func (t *Texting) Unseal(f func(field, text string) (string, error)) error {
+	text, err := f("turns", t.SealedTurns)
+	if err != nil {
+		return err
+	}
+	var words textingWords
+	t.SealedTurns = ""
+	err = json.Unmarshal([]byte(text), &words)
+	t.Turns, t.Variables, t.Notes = words.Turns, words.Variables, words.Notes
+	return err
+}
+
+// Public is the conversation as the API shows it at a time.
+func (t *Texting) Public(now time.Time) *Texting {
+	c := *t
+	c.Script, c.Turns = nil, nil
+	if c.Status = t.Now(now); c.Status == TextingTimedOut && c.EndedAt == nil {
+		c.EndedAt = &c.ExpiresAt
+	}
+	if c.Variables == nil {
+		c.Variables = map[string]string{}
+	}
+	return &c
+}
+
+// Copy shares nothing of the turns that may still change.
+func (t *Texting) Copy() *Texting {
+	c := *t
+	c.Turns = slices.Clone(t.Turns)
+	if n := len(c.Turns); n > 0 {
+		last := &c.Turns[n-1]
+		last.Models, last.Acts = slices.Clone(last.Models), slices.Clone(last.Acts)
+	}
+	return &c
+}

@@ -1,0 +1,38 @@
+package httpapi_test
+
+import (
+	"context"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+)
+
+func (f *fake) Texting(_ context.Context, _ domain.Principal, id string) (*domain.Texting, error) {
+	return f.textings.get(id)
+}
+
+func (f *fake) ListTextings(_ context.Context, _ domain.Principal, q ask.TextingQuery) (ask.List[*domain.Texting], error) {
+	f.heard(q)
+	return f.textings.list(q.Page), nil
+}
+
+func (f *fake) CloseTexting(_ context.Context, _ domain.Principal, id string) (*domain.Texting, error) {
+	t, err := f.textings.get(id)
+	if err == nil {
+		t.End(domain.TextingClosed, "api", time.Now())
+	}
+	return t, err
+}
+
+func (f *fake) DeleteTexting(_ context.Context, _ domain.Principal, id string) error {
+	return f.textings.drop(id)
+}
+
+// texted puts a conversation onto the shelf.
+func (f *fake) texted() string {
+	now := time.Now()
+	return f.textings.add(&domain.Texting{
+		AgentID: "agent_" + ulidOf(1), Number: "+12025550100", Contact: "+12025550123", Status: domain.TextingOpen, Variables: map[string]string{}, LastAt: now, ExpiresAt: now.Add(time.Hour),
+	}).ID
+}
