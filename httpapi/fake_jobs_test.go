@@ -80,6 +80,9 @@ func (d *door) stockJob(kind string) string {
 	if kind == "bulk" {
 		return d.bulks.add(&domain.Bulk{Type: domain.BulkCalls, Status: domain.BulkRunning}).ID
 	}
+	if kind == "sms-conversations" {
+		return d.texted()
+	}
 	if kind == "events" {
 		return "evt_" + ulidOf(1)
 	}
