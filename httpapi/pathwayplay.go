@@ -161,33 +161,42 @@ func (s *Server) chat(ctx context.Context, p domain.Principal, in *struct {
 			e.Param = fmt.Sprintf("inputs[%d]", i)
 			return nil, e
 		}
-		if play.Handing() {
-			dos, out.Understood = play.Back(input.Transfer == "reached"), true
-			continue
-		}
-		keyed, understood := pathway.Keys(input.Text)
-		switch {
-		case !understood && play.Hears():
-			out.Understood = play.Talks() || play.State.Understands(input.Text)
-			dos = play.Speak(input.Text)
-		case !understood:
-			dos, out.Understood = play.Press(""), false
-		default:
-			dos, out.Understood = play.Press(keyed), true
-		}
+		dos, out.Understood = took(&play, input)
 	}
 	out.tell(dos)
 	r := play.State.Result()
 	out.Intent, out.Notes, out.Variables = r.Intent, r.Notes, r.Variables
+	out.WaitsFor = waitOf(&play)
+	return ok(out, nil)
+}
+
+// took goes on with what the far end does.
+func took(play *pathway.Play, input ChatInput) (dos []pathway.Do, understood bool) {
+	if play.Handing() {
+		return play.Back(input.Transfer == "reached"), true
+	}
+	keyed, keys := pathway.Keys(input.Text)
+	switch {
+	case !keys && play.Hears():
+		understood = play.Talks() || play.State.Understands(input.Text)
+		return play.Speak(input.Text), understood
+	case !keys:
+		return play.Press(""), false
+	}
+	return play.Press(keyed), true
+}
+
+// waitOf is what a pathway waits for; nil: it has ended.
+func waitOf(play *pathway.Play) *ChatWait {
 	switch c := play.Waits; {
 	case play.Handing():
-		out.WaitsFor = &ChatWait{For: "transfer"}
+		return &ChatWait{For: "transfer"}
 	case c != nil && play.Talks():
-		out.WaitsFor = &ChatWait{For: "words", TimeoutSeconds: c.Timeout.Seconds()}
+		return &ChatWait{For: "words", TimeoutSeconds: c.Timeout.Seconds()}
 	case c != nil:
-		out.WaitsFor = &ChatWait{For: "keys", Length: c.Length, TimeoutSeconds: c.Timeout.Seconds(), Sensitive: c.Sensitive}
+		return &ChatWait{For: "keys", Length: c.Length, TimeoutSeconds: c.Timeout.Seconds(), Sensitive: c.Sensitive}
 	}
-	return ok(out, nil)
+	return nil
 }
 
 // chatScript is what a chat speaks: the pathway, with the part and the model of

@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -136,4 +137,51 @@ func TestAChatAsksTheModelOnceForEachAnswer(t *testing.T) {
 	assert.Equal(t, 3, asked, "what it has answered is not asked again")
 	assert.Len(t, answers, 3)
 	d.must(422, "POST", path, "agents:read", m{"agent_id": "agent_x"})
+}
+
+func TestAPathwayIsHeldToScenarios(t *testing.T) {
+	d := open(t, httpapi.Config{})
+	path := "/v1/pathways/" + d.make("/v1/pathways", errands()) + "/test"
+	good := m{
+		"name": "reaches nobody", "variables": m{"name": "Ada"}, "greeting": m{"says": []string{"your code, ada"}, "waits_for": "keys"},
+		"turns": []m{
+			{"text": "what?", "expect": m{"understood": false, "says": []string{"your code"}}},
+			{"text": "1234", "expect": m{"actions": []string{"sms", "transfer desk"}, "waits_for": "transfer"}},
+			{"transfer": "failed", "expect": m{"says": []string{"goodbye"}, "says_not": []string{"code"}, "waits_for": "nothing"}},
+		},
+		"expect": m{"ended": true, "outcome": "confirmed"},
+	}
+	retries := errands()
+	retries["nodes"].([]m)[0]["retries"] = 1
+	d.must(200, "PATCH", path[:len(path)-len("/test")], "all", m{"nodes": retries["nodes"]})
+	got := d.must(200, "POST", path, "agents:read", m{"runs": 3, "scenarios": []m{good}}).json(t)
+	assert.Equal(t, true, got["passed"], "%v", got)
+	report := got["scenarios"].([]any)[0].(m)
+	assert.Equal(t, []any{true, 3.0, 3.0, []any{}}, []any{report["passed"], report["runs"], report["passed_runs"], report["failures"]})
+	assert.Equal(t, []any{
+		m{"speaker": "agent", "text": "Your code, Ada?"}, m{"speaker": "caller", "text": "what?"}, m{"speaker": "agent", "text": "Your code, Ada?"},
+		m{"speaker": "caller", "text": "1234"}, m{"speaker": "action", "text": "sms"}, m{"speaker": "action", "text": "transfer desk"},
+		m{"speaker": "caller", "text": "[transfer failed]"}, m{"speaker": "agent", "text": "Goodbye."},
+	}, report["transcript"])
+
+	bad := m{
+		"name": "goes otherwise", "greeting": m{"says": []string{"welcome"}, "says_not": []string{"code"}, "waits_for": "words", "actions": []string{"dtmf"}},
+		"turns":  []m{{"text": "1234", "expect": m{"understood": false}}, {"transfer": "failed"}, {"text": "1"}},
+		"expect": m{"ended": false, "outcome": "declined", "intent": "yes", "variables": m{"code": "1234"}},
+	}
+	got = d.must(200, "POST", path, "agents:read", m{"scenarios": []m{good, bad}}).json(t)
+	assert.Equal(t, false, got["passed"])
+	var checks []string
+	for _, f := range got["scenarios"].([]any)[1].(m)["failures"].([]any) {
+		checks = append(checks, fmt.Sprintf("%v %v", f.(m)["turn"], f.(m)["check"]))
+	}
+	assert.Equal(t, []string{"0 says", "0 says_not", "0 actions", "0 waits_for", "1 understood", "3 turns", "-1 ended", "-1 outcome", "-1 intent", "-1 variables.code"}, checks)
+
+	for param, body := range map[string]m{
+		"scenarios":         {"runs": 20, "scenarios": []m{{"name": "long", "turns": make([]m, 100)}}},
+		"scenarios[1].name": {"scenarios": []m{{"name": "a"}, {"name": "a"}}},
+		"agent_id":          {"agent_id": "agent_" + ulidOf(99), "scenarios": []m{{"name": "a"}}},
+	} {
+		assert.Equal(t, param, d.must(422, "POST", path, "agents:read", body).failure(t)["param"])
+	}
 }

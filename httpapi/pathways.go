@@ -147,4 +147,5 @@ func (s *Server) pathwayRoutes() {
 			return deleted(id, "pathway", s.ports.Pathways.DeletePathway(ctx, p, id))
 		})
 	s.playRoutes(tag, path)
+	s.testPathwayRoutes(tag, path)
 }

@@ -166,6 +166,7 @@ func resourceRules() map[string]rule {
 		"GET /v1/events/stream":                              {need: anyOf(domain.AnalyticsRead)},
 		"GET /v1/events/{id}":                                {need: anyOf(domain.AnalyticsRead)},
 		"POST /v1/pathways/{id}/chat":                        {need: readAgents},
+		"POST /v1/pathways/{id}/test":                        {need: readAgents},
 		"POST /v1/pathways/{id}/replay":                      {need: anyOf(domain.AllRead)},
 		"GET /v1/appointments/availability":                  {need: readAgents},
 		"GET /v1/appointments/{id}/calendar.ics":             {need: readAgents},

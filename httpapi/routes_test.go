@@ -139,6 +139,7 @@ func routeCases() []routeCase {
 		{"GET /v1/pathways/{id}", "agents:read", nil, 200, ""},
 		{"POST /v1/pathways/{id}/validate", "agents:read", nil, 200, ""},
 		{"POST /v1/pathways/{id}/chat", "agents:read", m{}, 200, ""},
+		{"POST /v1/pathways/{id}/test", "agents:read", m{"scenarios": []m{{"name": "a"}}}, 200, ""},
 		{"POST /v1/pathways/{id}/replay", "*:read", m{"call_id": "x"}, 422, ""},
 		{"PATCH /v1/pathways/{id}", "agents:write", m{"name": "b"}, 200, "pathway.updated"},
 		{"DELETE /v1/pathways/{id}", "agents:write", nil, 200, "pathway.deleted"},

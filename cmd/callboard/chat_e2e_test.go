@@ -2,7 +2,9 @@ package main_test
 
 import (
 	"bytes"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -50,6 +52,26 @@ func TestAPathwayIsTriedOnTheCommandLine(t *testing.T) {
 	got, err = s.chats("/quit\n", pathway)
 	require.NoError(t, err, got)
 	assert.Equal(t, "agent: Hello there, will you come?\n> ", got)
+	file := filepath.Join(t.TempDir(), "visit.json")
+	tested := func(more string) (string, error) {
+		require.NoError(t, os.WriteFile(file, []byte(`{"pathway_id": "`+pathway+`", "runs": 2, "scenarios": [
+			{"name": "comes", "variables": {"name": "Ada"}, "greeting": {"says": ["hello ada"]}, "turns": [{"text": "yes", "expect": {"says": ["see you"]}}], "expect": {"outcome": "confirmed"}}`+more+`]}`), 0o600))
+		cmd := exec.Command(s.binary, "test", "--url", "http://"+s.http, "--key", s.key, file)
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	got, err = tested("")
+	require.NoError(t, err, got)
+	assert.Equal(t, "ok   comes (2 of 2)\n", got)
+	got, err = tested(`, {"name": "stays away", "turns": [{"text": "0"}, {}], "expect": {"outcome": "declined"}}`)
+	require.Error(t, err)
+	assert.Equal(t, "ok   comes (2 of 2)\nFAIL stays away (0 of 2)\n     run 1, end: outcome: expected \"declined\", got \"completed\"\n"+
+		"     run 2, end: outcome: expected \"declined\", got \"completed\"\n     | agent: Hello there, will you come?\n     | caller: 0\n"+
+		"     | action: transfer +12025550123\n     | caller: [transfer failed]\n     | agent: Goodbye.\ncallboard: not every scenario passed\n", got)
+	got, err = tested(`, {"title": "x"}`)
+	require.Error(t, err)
+	assert.Contains(t, got, "unknown field")
+
 	for want, args := range map[string][]string{
 		"has no pathway": {silent}, "404 not_found": {"pathway_01ARZ3NDEKTSV4RRFFQ69G5FAV"}, "NAME=VALUE": {"--var", "name", pathway},
 	} {
