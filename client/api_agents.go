@@ -196,6 +196,8 @@ type Agent struct {
 	PublishedAt *time.Time `json:"published_at"`
 	// The engine that hears and speaks by itself.
 	Realtime *AgentRealtime `json:"realtime,omitempty"`
+	// Messages sent.
+	SMS *AgentSMS `json:"sms,omitempty"`
 	// How it hears.
 	Stt *AgentSTT `json:"stt,omitempty"`
 	// What a language model is told of its part.
@@ -270,6 +272,8 @@ type AgentChange struct {
 	PathwayID *string `json:"pathway_id,omitempty"`
 	// An engine that hears and speaks by itself; calls of such an agent need it.
 	Realtime *NewRealtime `json:"realtime,omitempty"`
+	// How it answers text messages to its numbers; not at all unless said.
+	SMS *NewAgentSMS `json:"sms,omitempty"`
 	// How it hears.
 	Stt *NewSTT `json:"stt,omitempty"`
 	// What a language model is told of its part. An agent that has neither a pathway nor a first_message speaks by it alone, and its calls need such a model.
@@ -330,6 +334,13 @@ type AgentRealtime struct {
 	Model string `json:"model,omitzero"`
 	// Its voice.
 	Voice string `json:"voice,omitzero"`
+}
+
+// AgentSMS is an answer of the service, or a part of one.
+type AgentSMS struct {
+	Enabled        bool  `json:"enabled"`
+	MaxReplies     int64 `json:"max_replies,omitzero"`
+	TimeoutMinutes int64 `json:"timeout_minutes,omitzero"`
 }
 
 // AgentSTT is an answer of the service, or a part of one.
@@ -406,6 +417,8 @@ type AgentVersion struct {
 	PublishedAt *time.Time `json:"published_at"`
 	// The engine that hears and speaks by itself.
 	Realtime *AgentRealtime `json:"realtime,omitempty"`
+	// Messages sent.
+	SMS *AgentSMS `json:"sms,omitempty"`
 	// How it hears.
 	Stt *AgentSTT `json:"stt,omitempty"`
 	// What a language model is told of its part.
@@ -484,12 +497,14 @@ type NewAgentInbound struct {
 	RingSeconds *int64 `json:"ring_seconds,omitempty"`
 }
 
-// NewAgentLimits is sent to the service.
-type NewAgentLimits struct {
-	// The longest conversation.
-	MaxMinutes *int64 `json:"max_minutes,omitempty"`
-	// So much silence ends it.
-	SilenceSeconds *int64 `json:"silence_seconds,omitempty"`
+// NewAgentSMS is sent to the service.
+type NewAgentSMS struct {
+	// Who writes to a number of the agent gets an answer, by its pathway.
+	Enabled bool `json:"enabled"`
+	// So many replies of one conversation; then the agent is silent until it times out.
+	MaxReplies *int64 `json:"max_replies,omitempty"`
+	// So long without a message ends a conversation; the next one begins anew.
+	TimeoutMinutes *int64 `json:"timeout_minutes,omitempty"`
 }
 
 // NewAgentTransfer is sent to the service.
@@ -502,30 +517,6 @@ type NewAgentTransfer struct {
 	HoldMusic *string `json:"hold_music,omitempty"`
 	// The caller hears it ring while a transfer is dialled.
 	Ringback *bool `json:"ringback,omitempty"`
-}
-
-// NewAnalysis is sent to the service.
-type NewAnalysis struct {
-	// 50 at most.
-	Fields []NewAnalysisField `json:"fields,omitzero"`
-	// When a call was a success, in words.
-	SuccessCriteria *string `json:"success_criteria,omitempty"`
-	// Whether a summary is wanted.
-	Summary *bool `json:"summary,omitempty"`
-}
-
-// NewAnalysisField is sent to the service.
-type NewAnalysisField struct {
-	// What it is.
-	Description *string `json:"description,omitempty"`
-	// For people.
-	Name string `json:"name"`
-	// Whether it has to be found.
-	Required *bool `json:"required,omitempty"`
-	// What kind of value it is. One of string, number, integer, boolean.
-	Type *string `json:"type,omitempty"`
-	// The ones that a string may have; 100 at most.
-	Values []string `json:"values,omitzero"`
 }
 
 // NewDestination is sent to the service.
@@ -548,18 +539,6 @@ type NewInboundHook struct {
 	URL *string `json:"url,omitempty"`
 }
 
-// NewLLM is sent to the service.
-type NewLLM struct {
-	// An engine of the installation; empty: its own choice.
-	Engine *string `json:"engine,omitempty"`
-	// Of one answer; 0: as the engine has it.
-	MaxTokens *int64 `json:"max_tokens,omitempty"`
-	// Its model.
-	Model *string `json:"model,omitempty"`
-	// How freely it chooses words.
-	Temperature *float64 `json:"temperature,omitempty"`
-}
-
 // NewRealtime is sent to the service.
 type NewRealtime struct {
 	// An engine of the installation; empty: its own choice.
@@ -568,38 +547,6 @@ type NewRealtime struct {
 	Model *string `json:"model,omitempty"`
 	// Its voice.
 	Voice *string `json:"voice,omitempty"`
-}
-
-// NewSTT is sent to the service.
-type NewSTT struct {
-	// An engine of the installation; empty: its own choice.
-	Engine *string `json:"engine,omitempty"`
-	// Words that are likely to be said; 100 at most.
-	Keywords []string `json:"keywords,omitzero"`
-	// Where it is not the agent's.
-	Language *string `json:"language,omitempty"`
-	// Its model.
-	Model *string `json:"model,omitempty"`
-}
-
-// NewTurns is sent to the service.
-type NewTurns struct {
-	// So much silence ends the caller's turn; 0: as the engine has it.
-	EndOfTurnMs *int64 `json:"end_of_turn_ms,omitempty"`
-	// Speech may cut what it says.
-	Interruptible *bool `json:"interruptible,omitempty"`
-	// So many words count as an interruption; 0: as the engine has it.
-	InterruptionWords *int64 `json:"interruption_words,omitempty"`
-}
-
-// NewVoice is sent to the service.
-type NewVoice struct {
-	// espeak-ng; wav: prompt files, and espeak-ng where there is none; or an engine of the installation. Empty: its own choice.
-	Engine *string `json:"engine,omitempty"`
-	// The engine's name of the voice.
-	Name *string `json:"name,omitempty"`
-	// How fast it speaks: 1 is normal.
-	Rate *float64 `json:"rate,omitempty"`
 }
 
 // Voice is an answer of the service, or a part of one.

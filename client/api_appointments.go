@@ -324,7 +324,8 @@ type Appointment struct {
 	// Whose time it is: its name when it was booked.
 	Provider string `json:"provider"`
 	// Whose time it is.
-	ProviderID string `json:"provider_id"`
+	ProviderID string                `json:"provider_id"`
+	Reminders  []AppointmentReminder `json:"reminders,omitzero"`
 	// How often it was changed, as its calendar file says it.
 	Sequence int64 `json:"sequence"`
 	// booked, confirmed, cancelled, completed or no_show.
@@ -349,10 +350,29 @@ type AppointmentChange struct {
 	Notes *string `json:"notes,omitempty"`
 	// For whom it is.
 	Patient *NewPatient `json:"patient,omitempty"`
+	// Take the place of those that there are, sent or not.
+	Reminders []NewReminder `json:"reminders,omitzero"`
 	// What became of it, once it has begun. The other states have routes of their own. One of completed, no_show.
 	Status *string `json:"status,omitempty"`
 	// What it is about, in your words.
 	Type *string `json:"type,omitempty"`
+}
+
+// AppointmentReminder is an answer of the service, or a part of one.
+type AppointmentReminder struct {
+	// Which agent speaks.
+	AgentID string `json:"agent_id,omitzero"`
+	Body    string `json:"body,omitzero"`
+	// The call.
+	CallID        string     `json:"call_id,omitzero"`
+	Channel       string     `json:"channel"`
+	DueAt         time.Time  `json:"due_at"`
+	From          string     `json:"from,omitzero"`
+	MessageID     string     `json:"message_id,omitzero"`
+	MinutesBefore int64      `json:"minutes_before"`
+	Reason        string     `json:"reason,omitzero"`
+	SentAt        *time.Time `json:"sent_at"`
+	Status        string     `json:"status"`
 }
 
 // Availability is an answer of the service, or a part of one.
@@ -425,6 +445,8 @@ type NewAppointment struct {
 	Patient NewPatient `json:"patient"`
 	// The id or the name of a provider.
 	Provider string `json:"provider"`
+	// How the patient is reminded; as the provider says unless said. An empty list: not at all.
+	Reminders []NewReminder `json:"reminders,omitzero"`
 	// confirmed: the patient has said so already. One of booked, confirmed.
 	Status *string `json:"status,omitempty"`
 	// In which the time is meant and told; the provider's unless said.
@@ -439,6 +461,28 @@ type NewPatient struct {
 	Name string `json:"name"`
 	// Best in E.164.
 	Phone string `json:"phone"`
+}
+
+// NewReminder is sent to the service.
+type NewReminder struct {
+	// call: who calls; required. Its variables are those of body, and name.
+	AgentID *string `json:"agent_id,omitempty"`
+	// sms: its text; one of ours unless said. {{patient_name}}, {{provider}}, {{date}}, {{time}}, {{type}}, {{datetime}} and {{appointment_id}} stand for what the appointment says.
+	Body *string `json:"body,omitempty"`
+	// One of sms, call.
+	Channel string `json:"channel"`
+	// The number shown; the workspace's unless said.
+	From *string `json:"from,omitempty"`
+	// The appointment.
+	MinutesBefore int64 `json:"minutes_before"`
+}
+
+// NewReminderHours is sent to the service.
+type NewReminderHours struct {
+	// HH:MM, up to 24:00.
+	End *string `json:"end,omitempty"`
+	// HH:MM, as clocks in the appointment's zone show it.
+	Start *string `json:"start,omitempty"`
 }
 
 // NewSpan is sent to the service.
@@ -482,7 +526,9 @@ type Provider struct {
 	// For people.
 	Name string `json:"name"`
 	// What kind of resource this is.
-	Object string `json:"object"`
+	Object        string         `json:"object"`
+	ReminderHours *ReminderHours `json:"reminder_hours,omitempty"`
+	Reminders     []Reminder     `json:"reminders,omitzero"`
 	// How far free times lie apart, and how long an appointment takes unless it says otherwise.
 	SlotMinutes int64 `json:"slot_minutes"`
 	// In which its hours are meant.
@@ -503,10 +549,30 @@ type ProviderChange struct {
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// Unique among the providers.
 	Name *string `json:"name,omitempty"`
+	// Within which patients are reminded; 08:00 to 21:00 unless said.
+	ReminderHours *NewReminderHours `json:"reminder_hours,omitempty"`
+	// How patients are reminded whose appointment says nothing else; 5 at most. Appointments that there are keep theirs.
+	Reminders []NewReminder `json:"reminders,omitzero"`
 	// How far free times lie apart, and how long an appointment takes unless it says otherwise; 30 unless said.
 	SlotMinutes *int64 `json:"slot_minutes,omitempty"`
 	// In which hours and times without an offset are meant; UTC unless said.
 	Timezone *string `json:"timezone,omitempty"`
+}
+
+// Reminder is an answer of the service, or a part of one.
+type Reminder struct {
+	// Which agent speaks.
+	AgentID       string `json:"agent_id,omitzero"`
+	Body          string `json:"body,omitzero"`
+	Channel       string `json:"channel"`
+	From          string `json:"from,omitzero"`
+	MinutesBefore int64  `json:"minutes_before"`
+}
+
+// ReminderHours is an answer of the service, or a part of one.
+type ReminderHours struct {
+	End   string `json:"end"`
+	Start string `json:"start"`
 }
 
 // RescheduleRequest is sent to the service.

@@ -31,6 +31,8 @@ type ListCallsQuery struct {
 	AgentID string
 	// Only calls of this direction.
 	Direction string
+	// Only calls in which all of these words were said, by whomever; a phrase stands in quotes. A page looks through a bounded number of calls: it may hold fewer than limit, or none, while next_cursor goes on.
+	Transcript string
 }
 
 func (q *ListCallsQuery) values() url.Values {
@@ -61,6 +63,9 @@ func (q *ListCallsQuery) values() url.Values {
 	}
 	if q.Direction != "" {
 		v.Set("direction", q.Direction)
+	}
+	if q.Transcript != "" {
+		v.Set("transcript", q.Transcript)
 	}
 	return v
 }

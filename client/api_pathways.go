@@ -114,6 +114,15 @@ func (c *Client) ReplayCall(ctx context.Context, id string, body *CallReplay, op
 	return send[CallReplayed](ctx, c, "POST", "/v1/pathways/"+url.PathEscape(id)+"/replay", nil, asJSON(body), options)
 }
 
+// TestPathway: Hold a pathway to scenarios.
+//
+// POST /v1/pathways/{id}/test
+//
+// Plays each scenario as a chat is, and says where it went otherwise than expected. Nothing is kept, nothing besides speaking is done. 409 engine_not_configured where it takes an engine.
+func (c *Client) TestPathway(ctx context.Context, id string, body *PathwayTest, options ...Option) (*PathwayTested, error) {
+	return send[PathwayTested](ctx, c, "POST", "/v1/pathways/"+url.PathEscape(id)+"/test", nil, asJSON(body), options)
+}
+
 // ValidateSavedPathway: Check a saved pathway.
 //
 // POST /v1/pathways/{id}/validate
@@ -407,6 +416,107 @@ type PathwayReport struct {
 	Valid    bool `json:"valid"`
 	// What is odd but stops nothing.
 	Warnings []Detail `json:"warnings"`
+}
+
+// PathwayTest is sent to the service.
+type PathwayTest struct {
+	// Whose model and part they are played with.
+	AgentID *string `json:"agent_id,omitempty"`
+	// How often each is played: a model does not always say the same. 2000 turns in all at most.
+	Runs      *int64     `json:"runs,omitempty"`
+	Scenarios []Scenario `json:"scenarios"`
+}
+
+// PathwayTested is an answer of the service, or a part of one.
+type PathwayTested struct {
+	// What kind of resource this is.
+	Object string `json:"object"`
+	// Every scenario did, in every run.
+	Passed bool `json:"passed"`
+	// Which pathway it follows.
+	PathwayID      string           `json:"pathway_id"`
+	PathwayVersion int64            `json:"pathway_version"`
+	Scenarios      []ScenarioReport `json:"scenarios"`
+}
+
+// Scenario is sent to the service.
+type Scenario struct {
+	// What it comes to.
+	Expect *ScenarioResult `json:"expect,omitempty"`
+	// What is expected before the caller does anything.
+	Greeting *ScenarioExpect `json:"greeting,omitempty"`
+	// For people.
+	Name string `json:"name"`
+	// What the caller does, in its order. Turns behind the end of the pathway fail.
+	Turns []ScenarioTurn `json:"turns,omitzero"`
+	// Values of the pathway's variables; 200 at most.
+	Variables map[string]string `json:"variables,omitzero"`
+}
+
+// ScenarioExpect is sent to the service.
+type ScenarioExpect struct {
+	// A call would do these, by type, or by type and target.
+	Actions []string `json:"actions,omitzero"`
+	// The agent says each of these, in any case.
+	Says []string `json:"says,omitzero"`
+	// And none of these.
+	SaysNot []string `json:"says_not,omitzero"`
+	// Whether the words lead somewhere.
+	Understood *bool `json:"understood,omitempty"`
+	// One of keys, words, transfer, nothing.
+	WaitsFor *string `json:"waits_for,omitempty"`
+}
+
+// ScenarioFailure is an answer of the service, or a part of one.
+type ScenarioFailure struct {
+	// The field that was expected otherwise.
+	Check    string `json:"check"`
+	Expected string `json:"expected"`
+	Got      string `json:"got"`
+	// Which one, from 1.
+	Run int64 `json:"run"`
+	// Behind which turn, from 1; 0: the greeting; -1: at the end.
+	Turn int64 `json:"turn"`
+}
+
+// ScenarioLine is an answer of the service, or a part of one.
+type ScenarioLine struct {
+	// One of agent, caller, action.
+	Speaker string `json:"speaker"`
+	Text    string `json:"text"`
+}
+
+// ScenarioReport is an answer of the service, or a part of one.
+type ScenarioReport struct {
+	// 100 at most.
+	Failures []ScenarioFailure `json:"failures"`
+	// For people.
+	Name string `json:"name"`
+	// Every run did.
+	Passed     bool  `json:"passed"`
+	PassedRuns int64 `json:"passed_runs"`
+	Runs       int64 `json:"runs"`
+	// Of the first run that failed, else of the first.
+	Transcript []ScenarioLine `json:"transcript"`
+}
+
+// ScenarioResult is sent to the service.
+type ScenarioResult struct {
+	// Whether the pathway comes to its end.
+	Ended   *bool   `json:"ended,omitempty"`
+	Intent  *string `json:"intent,omitempty"`
+	Outcome *string `json:"outcome,omitempty"`
+	// What is collected and set, among others.
+	Variables map[string]string `json:"variables,omitzero"`
+}
+
+// ScenarioTurn is sent to the service.
+type ScenarioTurn struct {
+	Expect *ScenarioExpect `json:"expect,omitempty"`
+	// What the caller says or keys in; empty: silence.
+	Text *string `json:"text,omitempty"`
+	// How the transfer went that is awaited; failed unless said. One of reached, failed.
+	Transfer *string `json:"transfer,omitempty"`
 }
 
 // Variable is sent to the service.

@@ -28,6 +28,8 @@ type ListSMSQuery struct {
 	To string
 	// Only those from this number.
 	From string
+	// Only those of this conversation of an agent.
+	ConversationID string
 }
 
 func (q *ListSMSQuery) values() url.Values {
@@ -55,6 +57,9 @@ func (q *ListSMSQuery) values() url.Values {
 	}
 	if q.From != "" {
 		v.Set("from", q.From)
+	}
+	if q.ConversationID != "" {
+		v.Set("conversation_id", q.ConversationID)
 	}
 	return v
 }
@@ -84,6 +89,90 @@ func (c *Client) AllSMS(ctx context.Context, q ListSMSQuery, options ...Option) 
 // Answers with the message as queued; what becomes of it is told by sms.sent, sms.delivered and sms.failed. Who opted out is 403 recipient_opted_out. With a live key 409 no_sms_route while no trunk carries messages; with a test key the built-in carrier takes them. All routes of this path share 100 requests per minute.
 func (c *Client) SendSMS(ctx context.Context, body *NewMessage, options ...Option) (*Message, error) {
 	return send[Message](ctx, c, "POST", "/v1/sms", nil, asJSON(body), options)
+}
+
+// ListSMSConversationsQuery is what ListSMSConversations can be asked; what is zero is left out.
+type ListSMSConversationsQuery struct {
+	// Rows per page.
+	Limit int64
+	// next_cursor of the page before.
+	Cursor string
+	// Only what was created after this time.
+	CreatedAfter time.Time
+	// Only what was created before this time.
+	CreatedBefore time.Time
+	// Only those in this state.
+	Status string
+	// Only those with this number.
+	Contact string
+}
+
+func (q *ListSMSConversationsQuery) values() url.Values {
+	v := make(url.Values)
+	if q.Limit != 0 {
+		v.Set("limit", strconv.FormatInt(q.Limit, 10))
+	}
+	if q.Cursor != "" {
+		v.Set("cursor", q.Cursor)
+	}
+	if !q.CreatedAfter.IsZero() {
+		v.Set("created_after", q.CreatedAfter.UTC().Format(time.RFC3339Nano))
+	}
+	if !q.CreatedBefore.IsZero() {
+		v.Set("created_before", q.CreatedBefore.UTC().Format(time.RFC3339Nano))
+	}
+	if q.Status != "" {
+		v.Set("status", q.Status)
+	}
+	if q.Contact != "" {
+		v.Set("contact", q.Contact)
+	}
+	return v
+}
+
+// ListSMSConversations: List the conversations of agents by text message.
+//
+// GET /v1/sms-conversations
+//
+// Who writes to a number whose agent has sms enabled is answered along its pathway. What was written: GET /v1/sms?conversation_id=.
+func (c *Client) ListSMSConversations(ctx context.Context, q ListSMSConversationsQuery, options ...Option) (*ListTexting, error) {
+	return send[ListTexting](ctx, c, "GET", "/v1/sms-conversations", q.values(), nil, options)
+}
+
+// AllSMSConversations walks the pages of ListSMSConversations to their end; an error is the last that comes.
+func (c *Client) AllSMSConversations(ctx context.Context, q ListSMSConversationsQuery, options ...Option) iter.Seq2[Texting, error] {
+	return pages(&q.Cursor, func() ([]Texting, *string, error) {
+		l, err := c.ListSMSConversations(ctx, q, options...)
+		if err != nil {
+			return nil, nil, err
+		}
+		return l.Data, l.NextCursor, nil
+	})
+}
+
+// DeleteSMSConversation: Delete a conversation by text message.
+//
+// DELETE /v1/sms-conversations/{id}
+//
+// 409 invalid_state while it is open. Its messages stay.
+func (c *Client) DeleteSMSConversation(ctx context.Context, id string, options ...Option) (*Deleted, error) {
+	return send[Deleted](ctx, c, "DELETE", "/v1/sms-conversations/"+url.PathEscape(id), nil, nil, options)
+}
+
+// GetSMSConversation: Get a conversation by text message.
+//
+// GET /v1/sms-conversations/{id}
+func (c *Client) GetSMSConversation(ctx context.Context, id string, options ...Option) (*Texting, error) {
+	return send[Texting](ctx, c, "GET", "/v1/sms-conversations/"+url.PathEscape(id), nil, nil, options)
+}
+
+// CloseSMSConversation: End a conversation by text message.
+//
+// POST /v1/sms-conversations/{id}/close
+//
+// The next message of the contact begins another one. Without effect on one that is over.
+func (c *Client) CloseSMSConversation(ctx context.Context, id string, options ...Option) (*Texting, error) {
+	return send[Texting](ctx, c, "POST", "/v1/sms-conversations/"+url.PathEscape(id)+"/close", nil, nil, options)
 }
 
 // ListSMSGatewaysQuery is what ListSMSGateways can be asked; what is zero is left out.
@@ -223,12 +312,26 @@ type ListSMSGateway struct {
 	Object string `json:"object"`
 }
 
+// ListTexting is an answer of the service, or a part of one.
+type ListTexting struct {
+	// The rows of this page.
+	Data []Texting `json:"data"`
+	// Whether there is another page.
+	HasMore bool `json:"has_more"`
+	// Send it as cursor for the next page; null at the end.
+	NextCursor *string `json:"next_cursor"`
+	// What kind of resource this is. One of list.
+	Object string `json:"object"`
+}
+
 // Message is an answer of the service, or a part of one.
 type Message struct {
 	// The words, with the context filled in.
 	Body string `json:"body"`
 	// What was filled in.
 	Context map[string]any `json:"context,omitzero"`
+	// The conversation of an agent that it belongs to.
+	ConversationID string `json:"conversation_id,omitzero"`
 	// When it was made.
 	CreatedAt time.Time `json:"created_at"`
 	// When it was reported as delivered.
@@ -383,4 +486,40 @@ type TestMessage struct {
 	From string `json:"from"`
 	// To which number of yours.
 	To string `json:"to"`
+}
+
+// Texting is an answer of the service, or a part of one.
+type Texting struct {
+	// Which agent speaks.
+	AgentID      string `json:"agent_id"`
+	AgentVersion int64  `json:"agent_version,omitzero"`
+	Contact      string `json:"contact"`
+	// When it was made.
+	CreatedAt time.Time  `json:"created_at"`
+	EndedAt   *time.Time `json:"ended_at"`
+	// live or test; the two never see each other.
+	Environment string `json:"environment"`
+	// When it ends.
+	ExpiresAt time.Time `json:"expires_at"`
+	// Names it; never changes and is never given again.
+	ID            string    `json:"id"`
+	Intent        string    `json:"intent,omitzero"`
+	LastMessageAt time.Time `json:"last_message_at"`
+	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	Metadata map[string]string `json:"metadata,omitzero"`
+	Notes    string            `json:"notes,omitzero"`
+	Number   string            `json:"number"`
+	// What kind of resource this is.
+	Object  string `json:"object"`
+	Outcome string `json:"outcome,omitzero"`
+	// Which pathway it follows.
+	PathwayID string `json:"pathway_id,omitzero"`
+	Reason    string `json:"reason,omitzero"`
+	Replies   int64  `json:"replies"`
+	Status    string `json:"status"`
+	// When it was last changed.
+	UpdatedAt time.Time         `json:"updated_at"`
+	Variables map[string]string `json:"variables"`
+	// Whose it is.
+	WorkspaceID string `json:"workspace_id"`
 }

@@ -364,20 +364,62 @@ type Money struct {
 	Currency string `json:"currency"`
 }
 
+// NewAgentLimits is sent to the service.
+type NewAgentLimits struct {
+	// The longest conversation.
+	MaxMinutes *int64 `json:"max_minutes,omitempty"`
+	// So much silence ends it.
+	SilenceSeconds *int64 `json:"silence_seconds,omitempty"`
+}
+
+// NewAnalysis is sent to the service.
+type NewAnalysis struct {
+	// 50 at most.
+	Fields []NewAnalysisField `json:"fields,omitzero"`
+	// When a call was a success, in words.
+	SuccessCriteria *string `json:"success_criteria,omitempty"`
+	// Whether a summary is wanted.
+	Summary *bool `json:"summary,omitempty"`
+}
+
+// NewAnalysisField is sent to the service.
+type NewAnalysisField struct {
+	// What it is.
+	Description *string `json:"description,omitempty"`
+	// For people.
+	Name string `json:"name"`
+	// Whether it has to be found.
+	Required *bool `json:"required,omitempty"`
+	// What kind of value it is. One of string, number, integer, boolean.
+	Type *string `json:"type,omitempty"`
+	// The ones that a string may have; 100 at most.
+	Values []string `json:"values,omitzero"`
+}
+
+// NewCallAMD is sent to the service.
+type NewCallAMD struct {
+	// off; async: while the agent speaks already; wait: before it speaks, for 6 seconds at most. One of off, async, wait.
+	Mode string `json:"mode"`
+}
+
 // NewCallRequest is sent to the service.
 type NewCallRequest struct {
 	// agent_id or pathway_id is required.
 	AgentID *string `json:"agent_id,omitempty"`
+	// How this call finds out who has answered; as its agent unless said.
+	AMD *NewCallAMD `json:"amd,omitempty"`
 	// Rules of this call.
 	Compliance *CallCompliance `json:"compliance,omitempty"`
 	// Variables of the pathway.
 	Context map[string]any `json:"context,omitzero"`
 	// The workspace's first number unless said.
 	From *string `json:"from,omitempty"`
-	// After so long it is ended.
+	// Unless said the agent's limits.max_minutes, else 1800.
 	MaxDurationSeconds *int64 `json:"max_duration_seconds,omitempty"`
 	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
 	Metadata map[string]string `json:"metadata,omitzero"`
+	// What this call has otherwise than its agent. What is left out stays; an object replaces the agent's as a whole. Variables are given by context.
+	Overrides *NewOverrides `json:"overrides,omitempty"`
 	// agent_id or pathway_id is required.
 	PathwayID *string `json:"pathway_id,omitempty"`
 	// false: nothing is recorded.
@@ -386,6 +428,8 @@ type NewCallRequest struct {
 	RingTimeoutSeconds *int64 `json:"ring_timeout_seconds,omitempty"`
 	// A telephone number, or the extension or SIP address of a phone of the workspace.
 	To string `json:"to"`
+	// What this call does about a machine that has answered; as its agent unless said.
+	Voicemail *NewVoicemail `json:"voicemail,omitempty"`
 }
 
 // NewContact is sent to the service.
@@ -407,6 +451,18 @@ type NewHours struct {
 	Start string `json:"start"`
 	// A zone's name, or local: the contact's.
 	Timezone *string `json:"timezone,omitempty"`
+}
+
+// NewLLM is sent to the service.
+type NewLLM struct {
+	// An engine of the installation; empty: its own choice.
+	Engine *string `json:"engine,omitempty"`
+	// Of one answer; 0: as the engine has it.
+	MaxTokens *int64 `json:"max_tokens,omitempty"`
+	// Its model.
+	Model *string `json:"model,omitempty"`
+	// How freely it chooses words.
+	Temperature *float64 `json:"temperature,omitempty"`
 }
 
 // NewMessage is sent to the service.
@@ -433,12 +489,73 @@ type NewMoney struct {
 	Currency *string `json:"currency,omitempty"`
 }
 
+// NewOverrides is sent to the service.
+type NewOverrides struct {
+	// What is wanted to be known of the call.
+	Analysis *NewAnalysis `json:"analysis,omitempty"`
+	// What an agent without a pathway says first; {{name}} stands for a variable. 422 where the call walks a pathway.
+	FirstMessage *string `json:"first_message,omitempty"`
+	// In which it speaks and, unless stt says otherwise, hears.
+	Language *string         `json:"language,omitempty"`
+	Limits   *NewAgentLimits `json:"limits,omitempty"`
+	// The language model.
+	Llm *NewLLM `json:"llm,omitempty"`
+	// How it hears.
+	Stt *NewSTT `json:"stt,omitempty"`
+	// What a language model is told of its part.
+	SystemPrompt *string `json:"system_prompt,omitempty"`
+	Timezone     *string `json:"timezone,omitempty"`
+	// When it takes the word.
+	TurnTaking *NewTurns `json:"turn_taking,omitempty"`
+	Voice      *NewVoice `json:"voice,omitempty"`
+}
+
 // NewPricing is sent to the service.
 type NewPricing struct {
 	// Per month.
 	IncludedAttempts *int64 `json:"included_attempts,omitempty"`
 	// Of each further one. An empty amount takes the price away.
 	PricePerAttempt NewMoney `json:"price_per_attempt"`
+}
+
+// NewSTT is sent to the service.
+type NewSTT struct {
+	// An engine of the installation; empty: its own choice.
+	Engine *string `json:"engine,omitempty"`
+	// Words that are likely to be said; 100 at most.
+	Keywords []string `json:"keywords,omitzero"`
+	// Where it is not the agent's.
+	Language *string `json:"language,omitempty"`
+	// Its model.
+	Model *string `json:"model,omitempty"`
+}
+
+// NewTurns is sent to the service.
+type NewTurns struct {
+	// So much silence ends the caller's turn; 0: as the engine has it.
+	EndOfTurnMs *int64 `json:"end_of_turn_ms,omitempty"`
+	// Speech may cut what it says.
+	Interruptible *bool `json:"interruptible,omitempty"`
+	// So many words count as an interruption; 0: as the engine has it.
+	InterruptionWords *int64 `json:"interruption_words,omitempty"`
+}
+
+// NewVoice is sent to the service.
+type NewVoice struct {
+	// espeak-ng; wav: prompt files, and espeak-ng where there is none; or an engine of the installation. Empty: its own choice.
+	Engine *string `json:"engine,omitempty"`
+	// The engine's name of the voice.
+	Name *string `json:"name,omitempty"`
+	// How fast it speaks: 1 is normal.
+	Rate *float64 `json:"rate,omitempty"`
+}
+
+// NewVoicemail is sent to the service.
+type NewVoicemail struct {
+	// Where neither the call nor its agent says how machines are noticed, they are with mode async. One of hangup, leave_message, continue.
+	Action string `json:"action"`
+	// leave_message: what is left behind the beep, the agent's amd.message unless said; {{name}} stands for a variable.
+	Message *string `json:"message,omitempty"`
 }
 
 // Pricing is an answer of the service, or a part of one.
