@@ -97,8 +97,7 @@ func TestWhatTakesAnEngineIsKeptAndNamed(t *testing.T) {
 		needs[d.Param] = true
 	}
 	assert.Equal(t, map[string]bool{
-		"nodes[0].type": true, "nodes[1].type": true, "nodes[2].input": true,
-		"edges[0].when.type": true, "edges[1].when.type": true, "edges[2].when.type": true,
+		"nodes[0].type": true, "nodes[2].input": true, "edges[0].when.type": true, "edges[1].when.type": true,
 	}, needs)
 	p = confirm()
 	assert.Empty(t, pathway.Needs(&p, pathway.Engines{}))
