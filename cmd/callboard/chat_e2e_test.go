@@ -45,7 +45,7 @@ func TestAPathwayIsTriedOnTheCommandLine(t *testing.T) {
 
 	got, err := s.chats("purple\nyes please\n", "--var", "name=Ada", agent)
 	require.NoError(t, err, got)
-	assert.Equal(t, "agent: Hello Ada, will you come?\n> (not understood)\nagent: Hello Ada, will you come?\n> agent: See you.\n[intent yes]\n[ended outcome=confirmed intent=yes answer=yes]\n", got)
+	assert.Equal(t, "agent: Hello Ada, will you come?\n> (not understood)\nagent: Hello Ada, will you come?\n> agent: See you.\n[intent yes]\n[ended outcome=confirmed intent=yes answer=yes please]\n", got)
 	got, err = s.chats("0\n/reached\n", pathway)
 	require.NoError(t, err, got)
 	assert.Equal(t, "agent: Hello there, will you come?\n> [transfer +12025550123]\n> agent: See you.\n[ended outcome=confirmed answer=0]\n", got)

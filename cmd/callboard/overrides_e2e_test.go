@@ -123,6 +123,7 @@ func TestACampaignRingsAMachineAgainAndTellsWhoHasAnswered(t *testing.T) {
 	s := newPlainService(t)
 	s.key = s.testKey()
 	agent := s.api("POST", "/v1/agents", object{"name": "speaks", "first_message": "Good morning.", "amd": object{"mode": "wait", "voicemail_action": "hangup"}})["id"].(string)
+	s.api("POST", "/v1/phone-numbers", object{"number": "+12025550100", "agent_id": agent})
 	id := s.campaign(agent, []string{aMachine, aPerson}, object{
 		"retry": object{"enabled": true, "max_attempts": 2, "interval_hours": 0.0003, "retry_on": []string{"voicemail"}},
 	})

@@ -54,6 +54,7 @@ func TestEveryReminderGoesOutOnceAlsoWhereTheServiceIsKilled(t *testing.T) {
 	s.await("the first reminder", 20*time.Second, func() bool { return told() > 0 })
 	s.kill9()
 	s.start()
+	s.key = s.testKey()
 	s.await("every reminder", 30*time.Second, func() bool { return told() >= patients })
 	messages, at := 0, map[string]int{}
 	for _, m := range s.list("/v1/sms?direction=outbound&limit=100") {

@@ -68,6 +68,7 @@ func TestAnAgentAnswersTextMessagesAlongItsPathway(t *testing.T) {
 	assert.Equal(t, []string{"< yes", "> Will you come on Monday?\nHow many of you, 1 to 9?"}, s.texts(eve, number, "yes"), "one that is an answer counts")
 	s.kill9()
 	s.start()
+	s.key = s.testKey()
 	assert.Equal(t, []string{"< Hi!", "> Will you come on Monday?", "< 0", "> I look for somebody.\nNobody is here.\nWill you come on Monday?"}, s.texts(ada, number, "0"), "it goes on after a crash; nobody is called because of a text")
 	assert.Equal(t, []string{"< yes", "> Will you come on Monday?\nHow many of you, 1 to 9?", "< 7", "> So many! See you."}, s.texts(eve, number, "7"))
 	assert.Equal(t, "> How many of you, 1 to 9?", last(s.texts(ada, number, "Yes, please!")))
