@@ -54,13 +54,10 @@ func (d *Desk) remindersFit(ctx context.Context, p domain.Principal, all []domai
 		if r.AgentID == "" {
 			continue
 		}
-		switch _, err := d.scriptOf(ctx, p, r.AgentID, ""); domain.CodeOf(err) {
-		case domain.CodeNotFound:
+		if _, err := d.scriptOf(ctx, p, r.AgentID, ""); domain.CodeOf(err) == domain.CodeNotFound {
 			problems.Add(here+".agent_id", domain.CodeValidation, "there is no such agent")
-		case "":
-			if err != nil {
-				return err
-			}
+		} else if err != nil && domain.CodeOf(err) == "" {
+			return err
 		}
 	}
 	return problems.Err()

@@ -160,9 +160,14 @@ func TestAPathwayIsHeldToScenarios(t *testing.T) {
 	report := got["scenarios"].([]any)[0].(m)
 	assert.Equal(t, []any{true, 3.0, 3.0, []any{}}, []any{report["passed"], report["runs"], report["passed_runs"], report["failures"]})
 	assert.Equal(t, []any{
-		m{"speaker": "agent", "text": "Your code, Ada?"}, m{"speaker": "caller", "text": "what?"}, m{"speaker": "agent", "text": "Your code, Ada?"},
-		m{"speaker": "caller", "text": "1234"}, m{"speaker": "action", "text": "sms"}, m{"speaker": "action", "text": "transfer desk"},
-		m{"speaker": "caller", "text": "[transfer failed]"}, m{"speaker": "agent", "text": "Goodbye."},
+		m{"speaker": "agent", "text": "Your code, Ada?"},
+		m{"speaker": "caller", "text": "what?"},
+		m{"speaker": "agent", "text": "Your code, Ada?"},
+		m{"speaker": "caller", "text": "1234"},
+		m{"speaker": "action", "text": "sms"},
+		m{"speaker": "action", "text": "transfer desk"},
+		m{"speaker": "caller", "text": "[transfer failed]"},
+		m{"speaker": "agent", "text": "Goodbye."},
 	}, report["transcript"])
 
 	bad := m{

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/callboard/callboard/domain"
@@ -250,7 +251,7 @@ func (r *scenarioRun) judge(play *pathway.Play, dos []pathway.Do, understood boo
 		r.fail("waits_for", want.WaitsFor, waits)
 	}
 	if want.Understood != nil && *want.Understood != understood {
-		r.fail("understood", fmt.Sprint(*want.Understood), fmt.Sprint(understood))
+		r.fail("understood", strconv.FormatBool(*want.Understood), strconv.FormatBool(understood))
 	}
 }
 
@@ -261,7 +262,7 @@ func (r *scenarioRun) conclude(play *pathway.Play, want *ScenarioResult) {
 	}
 	got := play.State.Result()
 	if over := play.State.Over(); want.Ended != nil && *want.Ended != over {
-		r.fail("ended", fmt.Sprint(*want.Ended), fmt.Sprint(over))
+		r.fail("ended", strconv.FormatBool(*want.Ended), strconv.FormatBool(over))
 	}
 	if want.Outcome != "" && want.Outcome != string(got.Outcome) {
 		r.fail("outcome", want.Outcome, string(got.Outcome))

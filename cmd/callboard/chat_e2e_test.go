@@ -35,9 +35,11 @@ func TestAPathwayIsTriedOnTheCommandLine(t *testing.T) {
 			{"id": "no", "type": "end", "prompt": "Goodbye."},
 		},
 		"edges": []object{
-			{"from": "ask", "to": "yes", "when": object{"type": "intent", "intent": "yes"}}, {"from": "ask", "to": "hand", "when": object{"type": "dtmf", "digits": "0"}},
+			{"from": "ask", "to": "yes", "when": object{"type": "intent", "intent": "yes"}},
+			{"from": "ask", "to": "hand", "when": object{"type": "dtmf", "digits": "0"}},
 			{"from": "ask", "to": "no", "when": object{"type": "else"}},
-			{"from": "hand", "to": "yes", "when": object{"type": "success"}}, {"from": "hand", "to": "no", "when": object{"type": "failure"}},
+			{"from": "hand", "to": "yes", "when": object{"type": "success"}},
+			{"from": "hand", "to": "no", "when": object{"type": "failure"}},
 		},
 	})["id"].(string)
 	agent := s.api("POST", "/v1/agents", object{"name": "a", "pathway_id": pathway})["id"].(string)

@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -38,9 +39,7 @@ func TestACallIsOtherwiseThanItsAgentWhereTheOrderSaysSo(t *testing.T) {
 	s.key = s.testKey()
 	speaks := func(more object) string {
 		body := object{"name": "speaks", "first_message": "Good morning, this is the agent of the house."}
-		for k, v := range more {
-			body[k] = v
-		}
+		maps.Copy(body, more)
 		return s.api("POST", "/v1/agents", body)["id"].(string)
 	}
 	plain := speaks(nil)
@@ -66,9 +65,7 @@ func TestACallIsOtherwiseThanItsAgentWhereTheOrderSaysSo(t *testing.T) {
 	ids := map[string]string{}
 	for name, c := range cases {
 		body := object{"to": c.to, "agent_id": c.agent}
-		for k, v := range c.more {
-			body[k] = v
-		}
+		maps.Copy(body, c.more)
 		ids[name] = s.api("POST", "/v1/calls/outbound", body)["id"].(string)
 	}
 	job := s.api("POST", "/v1/bulk/calls", object{

@@ -58,11 +58,15 @@ func TestExpressionsDecideBehindAnAnswerAndBehindWhatWasDone(t *testing.T) {
 		Nodes: []domain.Node{
 			{ID: "ask", Type: domain.NodeCollect, Prompt: "How many?", SaveAs: "people", Length: 2},
 			{ID: "look", Type: domain.NodeTool, ToolID: "tool_01ARZ3NDEKTSV4RRFFQ69G5FAV", SaveAs: "free"},
-			{ID: "many", Type: domain.NodeEnd, Notes: "many"}, {ID: "few", Type: domain.NodeEnd, Notes: "few"}, {ID: "full", Type: domain.NodeEnd, Notes: "full"},
+			{ID: "many", Type: domain.NodeEnd, Notes: "many"},
+			{ID: "few", Type: domain.NodeEnd, Notes: "few"},
+			{ID: "full", Type: domain.NodeEnd, Notes: "full"},
 		},
 		Edges: []domain.Edge{
-			{From: "ask", To: "look", When: domain.When{Type: domain.EdgeAlways}}, {From: "ask", To: "many", When: domain.When{Type: domain.EdgeExpr, Expr: "people > 8"}},
-			{From: "look", To: "few", When: domain.When{Type: domain.EdgeSuccess}}, {From: "look", To: "full", When: domain.When{Type: domain.EdgeExpr, Expr: `free == "0"`}},
+			{From: "ask", To: "look", When: domain.When{Type: domain.EdgeAlways}},
+			{From: "ask", To: "many", When: domain.When{Type: domain.EdgeExpr, Expr: "people > 8"}},
+			{From: "look", To: "few", When: domain.When{Type: domain.EdgeSuccess}},
+			{From: "look", To: "full", When: domain.When{Type: domain.EdgeExpr, Expr: `free == "0"`}},
 		},
 	}
 	require.NoError(t, pathway.Validate(&p))
