@@ -216,7 +216,7 @@ func (a *texted) answer(ctx context.Context) error {
 		}
 		return err
 	}
-	if t.Replies >= t.Script.SMS.MaxReplies { // silent until it times out: two machines could write to each other for ever
+	if t.Replies >= t.Script.SMS.MaxReplies || len(t.Turns) > 2*t.Script.SMS.MaxReplies { // silent until it times out: two machines could write to each other for ever
 		t.Reason = "max_replies"
 		return a.done(ctx, nil)
 	}
@@ -243,8 +243,11 @@ func (a *texted) answer(ctx context.Context) error {
 	now = stamp()
 	t.LastAt, t.UpdatedAt = now, now
 	t.ExpiresAt = now.Add(time.Duration(t.Script.SMS.TimeoutMinutes) * time.Minute)
-	if play.State.Over() {
+	switch {
+	case play.State.Over():
 		t.End(domain.TextingCompleted, "", now)
+	case a.optOut:
+		t.End(domain.TextingClosed, "opt_out", now)
 	}
 	return a.done(ctx, a.reply(body))
 }
