@@ -1,6 +1,7 @@
 package domain
 
 import (
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -19,6 +20,15 @@ type Voice struct {
 type AgentLimits struct {
 	SilenceSeconds int `json:"silence_seconds,omitempty"`
 	MaxMinutes     int `json:"max_minutes,omitempty"`
+}
+
+// Longest is how long a conversation may be: as its order asks, else as the agent
+// says, else otherwise.
+func (l AgentLimits) Longest(asked, otherwise time.Duration) time.Duration {
+	if asked > 0 {
+		return asked
+	}
+	return cmp.Or(time.Duration(l.MaxMinutes)*time.Minute, otherwise)
 }
 
 // AgentInbound is how an agent takes a call that comes in.

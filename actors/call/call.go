@@ -1,7 +1,6 @@
 package call
 
 import (
-	"cmp"
 	"log/slog"
 	"time"
 
@@ -176,9 +175,7 @@ type call struct {
 }
 
 func newCall(cfg *Config, o *order, v *vessel) actor.Actor {
-	if o.maxDuration <= 0 {
-		o.maxDuration = cmp.Or(time.Duration(o.script.Limits.MaxMinutes)*time.Minute, longest)
-	}
+	o.maxDuration = o.script.Limits.Longest(o.maxDuration, longest)
 	log := cfg.Log.With(slog.String("call_id", o.call.ID))
 	return &call{order: o, cfg: cfg, log: log, vessel: v, save: saver{cfg: cfg, log: log, version: opened}}
 }
