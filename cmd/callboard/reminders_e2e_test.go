@@ -17,7 +17,7 @@ func TestEveryReminderGoesOutOnceAlsoWhereTheServiceIsKilled(t *testing.T) {
 	s.key = s.testKey()
 	agent := s.api("POST", "/v1/agents", object{"name": "reminds", "first_message": "{{name}}, you see {{provider}} on {{date}}."})["id"].(string)
 	always := object{}
-	for _, day := range strings.FieldsSeq("monday tuesday wednesday thursday friday saturday sunday") {
+	for day := range strings.FieldsSeq("monday tuesday wednesday thursday friday saturday sunday") {
 		always[day] = []object{{"start": "00:00", "end": "24:00"}}
 	}
 	s.api("POST", "/v1/providers", object{"name": "Dr. Rivera", "hours": always, "slot_minutes": 5, "reminder_hours": object{"start": "00:00", "end": "24:00"}})
