@@ -99,7 +99,7 @@ func TestAnAgentAnswersTextMessagesAlongItsPathway(t *testing.T) {
 	assert.Equal(t, "> Will you come on Monday?", last(s.texts(bob, "what?")))
 	assert.Equal(t, "< what?", last(s.texts(bob, "what?")), "no more than max_replies")
 
-	assert.Equal(t, "> We never write again.", last(s.texts(kim, "never again")))
+	assert.Equal(t, "> Will you come on Monday?\nWe never write again.", last(s.texts(kim, "never again")))
 	code, text, _ := s.try("POST", "/v1/sms", object{"to": kim, "body": "Hello?"})
 	assert.Equal(t, http.StatusForbidden, code, "%s", text)
 
