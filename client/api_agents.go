@@ -168,7 +168,7 @@ type Agent struct {
 	Environment string `json:"environment"`
 	// What phones of the workspace dial to reach it: 2 to 6 digits.
 	Extension string `json:"extension,omitzero"`
-	// What it says first, before its pathway begins.
+	// What it says first, where it has no pathway.
 	FirstMessage string `json:"first_message,omitzero"`
 	// Names it; never changes and is never given again.
 	ID string `json:"id"`
@@ -338,8 +338,11 @@ type AgentRealtime struct {
 
 // AgentSMS is an answer of the service, or a part of one.
 type AgentSMS struct {
-	Enabled        bool  `json:"enabled"`
-	MaxReplies     int64 `json:"max_replies,omitzero"`
+	// Who writes to a number of the agent gets an answer, by its pathway.
+	Enabled bool `json:"enabled"`
+	// So many replies of one conversation; then the agent is silent until it times out.
+	MaxReplies int64 `json:"max_replies,omitzero"`
+	// So long without a message ends a conversation.
 	TimeoutMinutes int64 `json:"timeout_minutes,omitzero"`
 }
 

@@ -324,8 +324,9 @@ type Appointment struct {
 	// Whose time it is: its name when it was booked.
 	Provider string `json:"provider"`
 	// Whose time it is.
-	ProviderID string                `json:"provider_id"`
-	Reminders  []AppointmentReminder `json:"reminders,omitzero"`
+	ProviderID string `json:"provider_id"`
+	// How the patient is reminded, the first due one first.
+	Reminders []AppointmentReminder `json:"reminders,omitzero"`
 	// How often it was changed, as its calendar file says it.
 	Sequence int64 `json:"sequence"`
 	// booked, confirmed, cancelled, completed or no_show.
@@ -360,19 +361,28 @@ type AppointmentChange struct {
 
 // AppointmentReminder is an answer of the service, or a part of one.
 type AppointmentReminder struct {
-	// Which agent speaks.
+	// Who calls.
 	AgentID string `json:"agent_id,omitzero"`
-	Body    string `json:"body,omitzero"`
-	// The call.
-	CallID        string     `json:"call_id,omitzero"`
-	Channel       string     `json:"channel"`
-	DueAt         time.Time  `json:"due_at"`
-	From          string     `json:"from,omitzero"`
-	MessageID     string     `json:"message_id,omitzero"`
-	MinutesBefore int64      `json:"minutes_before"`
-	Reason        string     `json:"reason,omitzero"`
-	SentAt        *time.Time `json:"sent_at"`
-	Status        string     `json:"status"`
+	// The text, before it is filled in; empty: one of ours.
+	Body string `json:"body,omitzero"`
+	// The call that it became.
+	CallID string `json:"call_id,omitzero"`
+	// sms or call.
+	Channel string `json:"channel"`
+	// When it goes out.
+	DueAt time.Time `json:"due_at"`
+	// The number shown, where it is not the workspace's first.
+	From string `json:"from,omitzero"`
+	// The message that it became.
+	MessageID string `json:"message_id,omitzero"`
+	// How long before the appointment it was wanted.
+	MinutesBefore int64 `json:"minutes_before"`
+	// Why it was skipped (too_late) or failed (an error's code).
+	Reason string `json:"reason,omitzero"`
+	// When its message was queued or its call placed.
+	SentAt *time.Time `json:"sent_at"`
+	// scheduled, sent, skipped (there was no time left), failed, or cancelled with the appointment.
+	Status string `json:"status"`
 }
 
 // Availability is an answer of the service, or a part of one.
@@ -469,7 +479,7 @@ type NewReminder struct {
 	AgentID *string `json:"agent_id,omitempty"`
 	// sms: its text; one of ours unless said. {{patient_name}}, {{provider}}, {{date}}, {{time}}, {{type}}, {{datetime}} and {{appointment_id}} stand for what the appointment says.
 	Body *string `json:"body,omitempty"`
-	// One of sms, call.
+	// sms: a text message; call: an agent calls. One of sms, call.
 	Channel string `json:"channel"`
 	// The number shown; the workspace's unless said.
 	From *string `json:"from,omitempty"`
@@ -526,9 +536,11 @@ type Provider struct {
 	// For people.
 	Name string `json:"name"`
 	// What kind of resource this is.
-	Object        string         `json:"object"`
+	Object string `json:"object"`
+	// Within which patients are reminded, in the appointment's zone; 08:00 to 21:00 without.
 	ReminderHours *ReminderHours `json:"reminder_hours,omitempty"`
-	Reminders     []Reminder     `json:"reminders,omitzero"`
+	// How patients are reminded whose appointment says nothing else.
+	Reminders []Reminder `json:"reminders,omitzero"`
 	// How far free times lie apart, and how long an appointment takes unless it says otherwise.
 	SlotMinutes int64 `json:"slot_minutes"`
 	// In which its hours are meant.
@@ -561,17 +573,23 @@ type ProviderChange struct {
 
 // Reminder is an answer of the service, or a part of one.
 type Reminder struct {
-	// Which agent speaks.
-	AgentID       string `json:"agent_id,omitzero"`
-	Body          string `json:"body,omitzero"`
-	Channel       string `json:"channel"`
-	From          string `json:"from,omitzero"`
-	MinutesBefore int64  `json:"minutes_before"`
+	// Who calls.
+	AgentID string `json:"agent_id,omitzero"`
+	// The text, before it is filled in; empty: one of ours.
+	Body string `json:"body,omitzero"`
+	// sms or call.
+	Channel string `json:"channel"`
+	// The number shown, where it is not the workspace's first.
+	From string `json:"from,omitzero"`
+	// How long before the appointment.
+	MinutesBefore int64 `json:"minutes_before"`
 }
 
 // ReminderHours is an answer of the service, or a part of one.
 type ReminderHours struct {
-	End   string `json:"end"`
+	// HH:MM, up to 24:00.
+	End string `json:"end"`
+	// HH:MM.
 	Start string `json:"start"`
 }
 

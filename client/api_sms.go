@@ -491,34 +491,46 @@ type TestMessage struct {
 // Texting is an answer of the service, or a part of one.
 type Texting struct {
 	// Which agent speaks.
-	AgentID      string `json:"agent_id"`
-	AgentVersion int64  `json:"agent_version,omitzero"`
-	Contact      string `json:"contact"`
+	AgentID string `json:"agent_id"`
+	// Which version of the agent was pinned.
+	AgentVersion int64 `json:"agent_version,omitzero"`
+	// Who wrote, in E.164.
+	Contact string `json:"contact"`
 	// When it was made.
-	CreatedAt time.Time  `json:"created_at"`
-	EndedAt   *time.Time `json:"ended_at"`
+	CreatedAt time.Time `json:"created_at"`
+	// When it ended.
+	EndedAt *time.Time `json:"ended_at"`
 	// live or test; the two never see each other.
 	Environment string `json:"environment"`
 	// When it ends.
 	ExpiresAt time.Time `json:"expires_at"`
 	// Names it; never changes and is never given again.
-	ID            string    `json:"id"`
-	Intent        string    `json:"intent,omitzero"`
+	ID string `json:"id"`
+	// What the contact wants, as the pathway has understood it.
+	Intent string `json:"intent,omitzero"`
+	// When the agent last dealt with a message of the contact.
 	LastMessageAt time.Time `json:"last_message_at"`
 	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	Notes    string            `json:"notes,omitzero"`
-	Number   string            `json:"number"`
+	// What the pathway noted.
+	Notes string `json:"notes,omitzero"`
+	// The workspace's number.
+	Number string `json:"number"`
 	// What kind of resource this is.
-	Object  string `json:"object"`
+	Object string `json:"object"`
+	// What the pathway came to.
 	Outcome string `json:"outcome,omitzero"`
 	// Which pathway it follows.
 	PathwayID string `json:"pathway_id,omitzero"`
-	Reason    string `json:"reason,omitzero"`
-	Replies   int64  `json:"replies"`
-	Status    string `json:"status"`
+	// Why it was closed (api, opt_out), failed, or is silent (max_replies).
+	Reason string `json:"reason,omitzero"`
+	// How many messages the agent has written.
+	Replies int64 `json:"replies"`
+	// open, completed, timed_out, closed or failed.
+	Status string `json:"status"`
 	// When it was last changed.
-	UpdatedAt time.Time         `json:"updated_at"`
+	UpdatedAt time.Time `json:"updated_at"`
+	// What was collected and set, without what is sensitive.
 	Variables map[string]string `json:"variables"`
 	// Whose it is.
 	WorkspaceID string `json:"workspace_id"`

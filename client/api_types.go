@@ -496,18 +496,21 @@ type NewOverrides struct {
 	// What an agent without a pathway says first; {{name}} stands for a variable. 422 where the call walks a pathway.
 	FirstMessage *string `json:"first_message,omitempty"`
 	// In which it speaks and, unless stt says otherwise, hears.
-	Language *string         `json:"language,omitempty"`
-	Limits   *NewAgentLimits `json:"limits,omitempty"`
+	Language *string `json:"language,omitempty"`
+	// What ends the conversation.
+	Limits *NewAgentLimits `json:"limits,omitempty"`
 	// The language model.
 	Llm *NewLLM `json:"llm,omitempty"`
 	// How it hears.
 	Stt *NewSTT `json:"stt,omitempty"`
 	// What a language model is told of its part.
 	SystemPrompt *string `json:"system_prompt,omitempty"`
-	Timezone     *string `json:"timezone,omitempty"`
+	// Its zone, for times in texts.
+	Timezone *string `json:"timezone,omitempty"`
 	// When it takes the word.
 	TurnTaking *NewTurns `json:"turn_taking,omitempty"`
-	Voice      *NewVoice `json:"voice,omitempty"`
+	// How it sounds.
+	Voice *NewVoice `json:"voice,omitempty"`
 }
 
 // NewPricing is sent to the service.
