@@ -82,8 +82,8 @@ func TestRowsThatWriteThemselvesWriteWhatEncodingJSONWould(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, v := range []any{
-		&domain.Call{}, &domain.Attempt{}, &domain.TraceRow{}, &domain.LedgerRow{}, &domain.Transcript{}, &domain.Leg{},
-		&event.CallData{}, &event.CallEndedData{}, &event.TranscriptData{}, &sip.DialogState{}, &sip.Target{},
+		&domain.Call{}, &domain.Attempt{}, &domain.TraceRow{}, &domain.LedgerRow{}, &domain.Transcript{}, &domain.Leg{}, &domain.Delivery{},
+		&event.Event{}, &event.CallData{}, &event.CallEndedData{}, &event.TranscriptData{}, &sip.DialogState{}, &sip.Target{},
 	} {
 		for range 500 {
 			at := reflect.ValueOf(v).Elem()

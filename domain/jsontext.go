@@ -126,6 +126,13 @@ func (o *JSONObject) Moment(name string, t *time.Time) {
 	o.Time(name, *t)
 }
 
+// when writes a point in time that is known.
+func (o *JSONObject) when(name string, t *time.Time) {
+	if t != nil {
+		o.Time(name, *t)
+	}
+}
+
 // Null writes null.
 func (o *JSONObject) Null(name string) {
 	o.name(name)

@@ -21,12 +21,16 @@ func (Crashed) Control() {}
 // Work runs f beside the actor, with a deadline and a recover, and sends what
 // it returns to the actor: a Control message that carries a generation, so
 // that the actor can tell stale results. A nil result sends nothing; a panic
-// sends Crashed.
+// sends Crashed. Without a limit f has no deadline but its own.
 func Work(ctx actor.Context, limit time.Duration, f func(context.Context) any) {
 	self, root := ctx.Self(), ctx.ActorSystem().Root
 	crewOf(ctx.ActorSystem()).do(func() {
-		bound, cancel := context.WithTimeout(context.Background(), limit)
-		defer cancel()
+		bound := context.Background()
+		if limit > 0 {
+			var cancel context.CancelFunc
+			bound, cancel = context.WithTimeout(bound, limit)
+			defer cancel()
+		}
 		defer func() {
 			if v := recover(); v != nil {
 				root.Send(self, Crashed{Value: v, Stack: string(debug.Stack())})

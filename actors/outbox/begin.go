@@ -48,7 +48,7 @@ func endpoints(ctx context.Context, cfg Config) (all []*domain.Webhook, err erro
 	return all, nil
 }
 
-func (o *outbox) onBegun(m begun) {
+func (o *outbox) onBegun(ctx actor.Context, m begun) {
 	if m.of != o {
 		return
 	}
@@ -59,6 +59,7 @@ func (o *outbox) onBegun(m begun) {
 	o.started, o.dirty, o.pending = true, true, nil
 	o.place, o.version, o.saved = m.place, m.version, m.place.Offset
 	if o.hooks != nil {
+		o.nudge(ctx)
 		return
 	}
 	o.hooks = make(map[string]*subscriber, len(m.hooks))
@@ -72,4 +73,8 @@ func (o *outbox) onBegun(m begun) {
 		}
 	}
 	o.changed, o.routes = nil, nil
+	for id := range o.hooks { // the incarnation before may have ended between its commit and its nudges
+		o.owed[id] = true
+	}
+	o.nudge(ctx)
 }

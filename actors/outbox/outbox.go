@@ -83,6 +83,9 @@ type outbox struct {
 	version uint64
 	saved   uint64        // the offset in the store
 	pending []event.Event // read, not yet fanned out
+	// owed are endpoints for which something may have been queued without their
+	// having heard of it.
+	owed map[string]bool
 
 	hooks   map[string]*subscriber     // nil: not yet read
 	changed map[string]*domain.Webhook // told before that; nil: deleted
@@ -123,11 +126,10 @@ type (
 		err  error
 	}
 	written struct {
-		of      *outbox
-		place   Place
-		rest    []event.Event
-		touched map[string]bool
-		err     error
+		of    *outbox
+		place Place
+		rest  []event.Event
+		err   error
 	}
 	swept struct {
 		of      *outbox
@@ -155,7 +157,7 @@ func New(cfg Config) actor.Producer {
 	return func() actor.Actor {
 		return &outbox{
 			cfg: cfg, log: cfg.Log.With(slog.String("workspace_id", cfg.Workspace)),
-			changed: make(map[string]*domain.Webhook), gone: []string{""}, dirty: true,
+			changed: make(map[string]*domain.Webhook), owed: make(map[string]bool), gone: []string{""}, dirty: true,
 		}
 	}
 }
@@ -174,7 +176,7 @@ func (o *outbox) Receive(ctx actor.Context) {
 	case Deleted:
 		o.onDeleted(m.WebhookID)
 	case begun:
-		o.onBegun(m)
+		o.onBegun(ctx, m)
 	case read:
 		o.onRead(m)
 	case passed:
@@ -349,7 +351,6 @@ func (o *outbox) onPassed(m passed) {
 func (o *outbox) fan(ctx actor.Context) {
 	place := o.place
 	change := commit.Change{Workspace: o.cfg.Workspace}
-	touched := make(map[string]bool)
 	now := time.Now().UTC()
 	n := 0
 	for n < len(o.pending) && len(change.Puts) < o.cfg.Rows {
@@ -358,7 +359,7 @@ func (o *outbox) fan(ctx actor.Context) {
 		place.Offset = e.Offset
 		o.recipients(e, func(id, name string) {
 			place.LastID = nextID(place.LastID, now)
-			touched[id] = true
+			o.owed[id] = true
 			change.Puts = append(change.Puts, &domain.Delivery{
 				ID: place.LastID, WorkspaceID: o.cfg.Workspace, WebhookID: id, EventID: e.ID, EventType: name,
 				EventOffset: e.Offset, Subject: e.Subject, State: domain.DeliveryQueued, CreatedAt: now,
@@ -376,13 +377,13 @@ func (o *outbox) fan(ctx actor.Context) {
 	cfg := o.cfg
 	o.work(ctx, func(c context.Context) any {
 		_, err := cfg.Store.Apply(c, change)
-		return written{of: o, place: place, rest: rest, touched: touched, err: err}
+		return written{of: o, place: place, rest: rest, err: err}
 	})
 }
 
 // onWritten: after an error it is unknown whether the rows were kept, and they
 // may have been sent meanwhile; so the place is read again before anything is
-// written again.
+// written again, and then their endpoints look.
 func (o *outbox) onWritten(ctx actor.Context, m written) {
 	if m.of != o {
 		return
@@ -400,11 +401,17 @@ func (o *outbox) onWritten(ctx actor.Context, m written) {
 	o.place, o.pending, o.saved = m.place, m.rest, m.place.Offset
 	o.version++
 	o.pause = 0
-	for id := range m.touched {
+	o.nudge(ctx)
+}
+
+// nudge tells endpoints that something may be queued for them.
+func (o *outbox) nudge(ctx actor.Context) {
+	for id := range o.owed {
 		if pid := o.endpoint(id); pid != nil {
 			ctx.Send(pid, webhook.Nudge{})
 		}
 	}
+	clear(o.owed)
 }
 
 func (o *outbox) endpoint(id string) *actor.PID {

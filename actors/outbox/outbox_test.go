@@ -144,6 +144,12 @@ func (s *stage) queued(id string) (events []string) {
 	return events
 }
 
+func (s *stage) nudges(id string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.nudged[id]
+}
+
 func pass(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
@@ -268,7 +274,7 @@ func TestManyEventsAreQueuedInFewCommitsAndFewNudges(t *testing.T) {
 		assert.Equal(t, ids, s.queued("wh_1"))
 		assert.Equal(t, ids, s.queued("wh_2"))
 		assert.LessOrEqual(t, s.store.Commits()-before, 2*10)
-		assert.LessOrEqual(t, s.nudged["wh_1"], 2*10)
+		assert.LessOrEqual(t, s.nudged["wh_1"], 2*10+1, "and one at its start")
 		s.end()
 	})
 }
@@ -361,11 +367,27 @@ func TestALostAnswerOfTheStoreDoesNotStopTheFanOut(t *testing.T) {
 			return nil
 		}
 		s.run()
+		synctest.Wait()
+		before := s.nudges("wh_1")
 		pass(time.Second)
+		assert.Greater(t, s.nudges("wh_1"), before, "what was kept all the same is told")
 		ids = append(ids, s.emit(3, nil)...)
 		pass(time.Second)
 		assert.Equal(t, ids, s.queued("wh_1"))
 		assert.Zero(t, s.store.Rewritten("delivery"))
+		s.end()
+	})
+}
+
+// An outbox that ends between its commit and its nudges tells the endpoints at
+// its next start.
+func TestAnOutboxThatBeginsTellsEachEndpoint(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		s := newStage(t, sys)
+		s.hook("wh_1", nil)
+		s.run()
+		pass(time.Second)
+		assert.Positive(t, s.nudges("wh_1"))
 		s.end()
 	})
 }

@@ -30,7 +30,9 @@ type result struct {
 func (a attempt) run(ctx context.Context) result {
 	ev := a.event
 	if ev == nil {
-		got, err := a.cfg.Store.Events(ctx, a.cfg.Workspace, max(a.row.EventOffset, 1)-1, 1)
+		read, cancel := context.WithTimeout(ctx, workLimit)
+		got, err := a.cfg.Store.Events(read, a.cfg.Workspace, max(a.row.EventOffset, 1)-1, 1)
+		cancel()
 		if err != nil {
 			return result{err: err}
 		}
@@ -59,7 +61,8 @@ func (a attempt) run(ctx context.Context) result {
 	case domain.DeliveryDelivered:
 		row.DeliveredAt, row.Error = &ended, ""
 	case domain.DeliveryRetrying:
-		row.DueAt = &verdict.DueAt
+		due := ended.Add(verdict.DueAt.Sub(ended) / time.Duration(a.cfg.Hurry))
+		row.DueAt = &due
 	case domain.DeliveryQueued, domain.DeliveryFailed:
 	}
 	return result{row: row}
@@ -122,7 +125,7 @@ func (e *endpoint) answerQuestions(ctx actor.Context) {
 
 func (e *endpoint) try(ctx actor.Context, to *actor.PID, typ event.Type, name string) {
 	a, seat, lane := attempt{cfg: e.cfg, hook: e.hook}, e.seat, e.lane()
-	e.work(ctx, sendLimit, func(c context.Context) any {
+	e.work(ctx, testLimit, func(c context.Context) any {
 		defer seat.give(lane)
 		now := time.Now().UTC()
 		ev := hook.Sample(typ, a.hook, mailbox.NewID(domain.PrefixEvent), now)

@@ -11,8 +11,10 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -52,6 +54,12 @@ type Client struct {
 	cfg       ClientConfig
 	transport *http.Transport
 	http      http.Client
+	parsed    atomic.Pointer[parsed] // of the last request
+}
+
+type parsed struct {
+	text string
+	url  *url.URL
 }
 
 // NewClient makes the client. It uses no proxy, follows no redirect, and
@@ -104,8 +112,8 @@ func (c *Client) guard(_ context.Context, _, address string, _ syscall.RawConn) 
 // shape, and that every address of its host may be reached. A resolver that
 // does not answer in time is no fault of the URL; each connection is checked
 // again anyway. The error is a *domain.Error invalid_url.
-func (c *Client) Check(ctx context.Context, url string) error {
-	target, err := hook.ParseURL(url, c.cfg.Egress)
+func (c *Client) Check(ctx context.Context, link string) error {
+	target, err := hook.ParseURL(link, c.cfg.Egress)
 	if err != nil || target.Addr.IsValid() {
 		return err
 	}
@@ -154,14 +162,11 @@ func (c *Client) Send(ctx context.Context, r Request) Answer {
 	start := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.URL, bytes.NewReader(r.Body))
-	if err != nil || req.URL.Scheme != "https" {
+	req := c.request(ctx, &r)
+	if req == nil {
 		return Answer{Error: "the URL is not valid"}
 	}
-	for _, h := range r.Header {
-		req.Header.Set(h.Name, h.Value)
-	}
-	resp, err := c.http.Do(req)
+	resp, err := c.transport.RoundTrip(req) // a redirect is an answer like any other, and nobody sets cookies
 	a := Answer{Took: time.Since(start)}
 	if err != nil {
 		a.Error = c.reason(err)
@@ -175,10 +180,38 @@ func (c *Client) Send(ctx context.Context, r Request) Answer {
 	if a.Status < 200 || a.Status > 299 {
 		a.Error = fmt.Sprintf("the endpoint answered %d", a.Status)
 	}
-	slow := time.AfterFunc(drainTimeout, cancel)
-	defer slow.Stop()
-	_, _ = io.CopyN(io.Discard, resp.Body, maxAnswer) // the status has decided
+	if resp.Body != http.NoBody {
+		slow := time.AfterFunc(drainTimeout, cancel)
+		defer slow.Stop()
+		_, _ = io.CopyN(io.Discard, resp.Body, maxAnswer) // the status has decided
+	}
 	return a
+}
+
+// request is what goes out; nil: the URL is not valid. The names of its header
+// lines are in their canonical form.
+func (c *Client) request(ctx context.Context, r *Request) *http.Request {
+	target := c.parsed.Load()
+	if target == nil || target.text != r.URL {
+		u, err := url.Parse(r.URL)
+		if err != nil || u.Scheme != "https" || u.Host == "" {
+			return nil
+		}
+		target = &parsed{r.URL, u}
+		c.parsed.Store(target)
+	}
+	req := &http.Request{
+		Method: http.MethodPost, URL: target.url, Host: target.url.Host, Header: make(http.Header, len(r.Header)+1),
+		ContentLength: int64(len(r.Body)), Body: io.NopCloser(bytes.NewReader(r.Body)),
+		// A connection that was closed before anything was written to it is no attempt.
+		GetBody: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(r.Body)), nil },
+	}
+	values := make([]string, len(r.Header))
+	for i, h := range r.Header {
+		values[i] = h.Value
+		req.Header[h.Name] = values[i : i+1 : i+1]
+	}
+	return req.WithContext(ctx)
 }
 
 // reason tells a failure in words that hold nothing of the far end's.

@@ -139,8 +139,10 @@ func (e *endpoint) onLoaded(ctx actor.Context, m loaded) {
 			due := hook.Due(it.row.Attempts, *it.row.DueAt, now)
 			it.row.DueAt = &due
 		}
-		if !settled[it.row.EventID] {
-			e.q.add(it)
+		if !settled[it.row.EventID] && e.q.add(it) && it.row.Replay {
+			// Its id is of another clock than the outbox's: what was being
+			// committed meanwhile may stand in front of it.
+			e.again = now.Add(2 * workLimit)
 		}
 		e.last = it.row.ID
 	}
@@ -162,11 +164,20 @@ func (e *endpoint) adopt(w *domain.Webhook) {
 }
 
 // write commits the results at hand, many at once: while one commit is under
-// way the next ones gather.
-func (e *endpoint) write(ctx actor.Context) {
+// way, or others are soon to come, they gather.
+func (e *endpoint) write(ctx actor.Context, now time.Time) {
 	if e.writing != nil || len(e.results) == 0 {
 		return
 	}
+	if e.firsts+e.resent > 0 && len(e.results) < enough {
+		if e.writeAt.IsZero() {
+			e.writeAt = now.Add(gatherFor)
+		}
+		if e.writeAt.After(now) {
+			return
+		}
+	}
+	e.writeAt = time.Time{}
 	e.writing = make(map[string]domain.Delivery, min(len(e.results), maxBatch))
 	change := commit.Change{Workspace: e.cfg.Workspace}
 	for id, row := range e.results {

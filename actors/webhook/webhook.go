@@ -45,20 +45,27 @@ type Config struct {
 	// goes on failing: 256. It bounds memory and spares the held events'
 	// attempts.
 	MaxRetrying int
+	// Hurry divides the waits before retries, for tests of the whole service;
+	// 0: 1.
+	Hurry int
 	// Committed hears that an event was committed; nil: nobody does.
 	Committed func()
 }
 
 const (
 	workLimit   = 20 * time.Second // of one visit to the store
-	sendLimit   = hook.Timeout + 10*time.Second
+	testLimit   = hook.Timeout + 10*time.Second
 	probeEvery  = 5 * time.Second
 	statsEvery  = 5 * time.Second
 	expireEvery = 10 * time.Minute
 	pauseLimit  = 72 * time.Hour
 	maxResults  = 512 // results in memory beyond which nothing more is sent
 	maxBatch    = 256 // results per commit
-	maxTests    = 4   // under way at once
+	// While requests are under way their results gather for gatherFor, or until
+	// there are enough: a commit costs nearly as much for one as for many.
+	gatherFor   = 5 * time.Millisecond
+	enough      = 64
+	maxTests    = 4 // under way at once
 	firstWait   = 100 * time.Millisecond
 	longestWait = 5 * time.Second
 )
@@ -68,21 +75,23 @@ const (
 type endpoint struct {
 	cfg  Config
 	log  *slog.Logger
-	bind func(context.Context) (context.Context, context.CancelFunc) // ends with this incarnation
+	life func() context.Context // it ends with this incarnation
 	end  context.CancelFunc
 	over bool
 
 	hook  *domain.Webhook // as last read; never changed in place
 	q     *queue
-	last  string // the newest delivery read
-	more  bool   // there may be deliveries behind last
-	stale bool   // read the row and the deliveries from the start
+	last  string    // the newest delivery read
+	more  bool      // there may be deliveries behind last
+	stale bool      // read the row and the deliveries from the start
+	again time.Time // do so then
 
 	loading bool
 	reading bool                       // the endpoint's own row as well
 	settled map[string]bool            // settled in the store while a page was read
 	results map[string]domain.Delivery // not yet committed, by event
 	writing map[string]domain.Delivery // in the commit under way
+	writeAt time.Time                  // when what is there is committed, if no more comes
 	pause   time.Duration              // after failures of the store
 	retryAt time.Time
 
@@ -167,6 +176,7 @@ func New(cfg Config) actor.Producer {
 	if cfg.MaxRetrying == 0 {
 		cfg.MaxRetrying = 256
 	}
+	cfg.Hurry = max(cfg.Hurry, 1)
 	if cfg.Gate == nil {
 		cfg.Gate = NewGate(0)
 	}
@@ -220,12 +230,7 @@ func (e *endpoint) start(ctx actor.Context) {
 	self, root := ctx.Self(), ctx.ActorSystem().Root
 	e.seat = e.cfg.Gate.sit(e.cfg.Workspace, e.cfg.ID, func() { root.Send(self, admitted{e}) })
 	life, end := context.WithCancel(context.Background())
-	e.end = end
-	e.bind = func(c context.Context) (context.Context, context.CancelFunc) {
-		c, cancel := context.WithCancel(c)
-		unlink := context.AfterFunc(life, cancel)
-		return c, func() { unlink(); cancel() }
-	}
+	e.life, e.end = func() context.Context { return life }, end
 }
 
 // stop ends what is under way. What was sent without its result committed is
@@ -255,14 +260,17 @@ func (e *endpoint) quit(ctx actor.Context) {
 
 // pump does all that can be done now and sets one wake-up for the rest.
 func (e *endpoint) pump(ctx actor.Context) {
-	if e.over || e.bind == nil {
+	if e.over || e.life == nil {
 		return
 	}
 	now := time.Now()
 	e.expire(now)
+	if !e.again.IsZero() && !e.again.After(now) {
+		e.again, e.stale = time.Time{}, true
+	}
 	if !e.retryAt.After(now) {
 		e.load(ctx)
-		e.write(ctx)
+		e.write(ctx, now)
 		e.save(ctx, now)
 	}
 	e.dispatch(ctx, now)
@@ -335,19 +343,19 @@ func (e *endpoint) held() bool {
 
 // send makes one attempt in a slot that was taken.
 func (e *endpoint) send(ctx actor.Context, it *item, lane hook.Lane) {
-	job, seat := attempt{cfg: e.cfg, hook: e.hook, row: it.row, event: it.event}, e.seat
-	e.work(ctx, sendLimit, func(c context.Context) any {
+	job, seat, life := attempt{cfg: e.cfg, hook: e.hook, row: it.row, event: it.event}, e.seat, e.life
+	mailbox.Work(ctx, 0, func(context.Context) any { // the sender has a deadline of its own
 		defer seat.give(lane)
-		return sent{of: e, item: it, result: job.run(c)}
+		return sent{of: e, item: it, result: job.run(life())}
 	})
 }
 
 // work runs f beside the actor; it ends with this incarnation.
 func (e *endpoint) work(ctx actor.Context, limit time.Duration, f func(context.Context) any) {
-	bind := e.bind
-	mailbox.Work(ctx, limit, func(c context.Context) any {
-		c, release := bind(c)
-		defer release()
+	life := e.life
+	mailbox.Work(ctx, 0, func(context.Context) any {
+		c, cancel := context.WithTimeout(life(), limit)
+		defer cancel()
 		return f(c)
 	})
 }
@@ -439,6 +447,10 @@ func (e *endpoint) lookAt(now time.Time) (at time.Time) {
 	}
 	if e.unsaved && !e.saving {
 		soonest(e.statsAt)
+	}
+	soonest(e.again)
+	if e.writing == nil {
+		soonest(e.writeAt)
 	}
 	switch {
 	case e.hook == nil:

@@ -410,3 +410,25 @@ func TestAPageThatWasReadBeforeAResultWasStoredSendsNothingTwice(t *testing.T) {
 		s.end()
 	})
 }
+
+// A replay's row has an id of its own clock: what the outbox was committing at
+// that moment may stand in front of it.
+func TestWhatWasQueuedBesideAReplayIsNotPassedOver(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		s := newStage(t, sys)
+		ids := s.queue("a", "b")
+		rows := s.store.Deliveries(endpoint)
+		late, replayed := rows[ids[0]], rows[ids[1]]
+		replayed.Replay = true
+		s.apply(commit.Change{Puts: []domain.Record{&replayed}, Deletes: []domain.Key{late.Key()}})
+		s.run()
+		s.tell(webhook.Changed{})
+		pass(time.Second)
+		assert.Equal(t, ids[1:], s.ids())
+		s.apply(commit.Change{Puts: []domain.Record{&late}})
+		s.tell(webhook.Nudge{})
+		pass(time.Minute)
+		assert.Equal(t, []string{ids[1], ids[0]}, s.ids())
+		s.end()
+	})
+}

@@ -43,8 +43,11 @@ func After(n, status int, endedAt time.Time) Verdict {
 	return Verdict{State: domain.DeliveryRetrying, DueAt: endedAt.Add(delays[max(n, 1)-1])}
 }
 
+// envelope is about what stands around the data of an event.
+const envelope = 384
+
 // Body is the envelope of an event as it is sent, under the name that the
-// endpoint subscribed to.
+// endpoint subscribed to. Its data are JSON, and stand in it as they are.
 func Body(e event.Event, as string) ([]byte, error) {
 	if as != "" {
 		e.Type = event.Type(as)
@@ -53,7 +56,7 @@ func Body(e event.Event, as string) ([]byte, error) {
 	if len(e.Data) == 0 {
 		e.Data = json.RawMessage("{}")
 	}
-	return json.Marshal(e)
+	return e.AppendJSON(make([]byte, 0, len(e.Data)+envelope))
 }
 
 // Attempt is one sending of one event.

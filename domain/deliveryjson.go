@@ -1,0 +1,30 @@
+package domain
+
+var _ JSONAppender = (*Delivery)(nil)
+
+// AppendJSON writes the delivery, of which there is one for each endpoint and
+// event and which is stored twice at least.
+func (d *Delivery) AppendJSON(b []byte) ([]byte, error) {
+	o := AppendObject(b)
+	o.Text("id", d.ID)
+	o.Text("workspace_id", d.WorkspaceID)
+	o.Text("webhook_id", d.WebhookID)
+	o.Text("event_id", d.EventID)
+	o.Text("event_type", d.EventType)
+	o.Count("event_offset", d.EventOffset)
+	o.Text("subject", d.Subject)
+	o.Text("state", string(d.State))
+	o.Int("attempts", int64(d.Attempts))
+	o.when("first_attempt_at", d.FirstAttemptAt)
+	o.when("last_attempt_at", d.LastAttemptAt)
+	o.when("due_at", d.DueAt)
+	o.when("delivered_at", d.DeliveredAt)
+	o.Int("response_status", int64(d.ResponseStatus))
+	o.Int("response_time_ms", d.ResponseTimeMs)
+	o.Word("error", d.Error)
+	o.Time("created_at", d.CreatedAt)
+	if d.Replay {
+		o.Bool("replay", true)
+	}
+	return o.End()
+}
