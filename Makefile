@@ -46,7 +46,7 @@ SOAK_DOC       ?=
 NIGHTLY_TESTS    := ^(TestEveryZoneOpensAsACalculationOfItsOwnSays|TestTheEstimateIsWithinTenPercentFromTenPercentOn|TestTheModelAllowsWhateverHappens|Test(Kills|FailOvers|FullDisks|Clocks).*)$$
 NIGHTLY_PACKAGES := ./domain/calendar ./domain/rehearsal ./actors/campaign/modeltest ./cmd/callboard
 
-.PHONY: help run build test lint fmt bench bench-parts e2e fuzz attack soak dialogues nightly netem amd openapi postman client check tools clean
+.PHONY: help run build test lint fmt bench bench-parts e2e fuzz attack soak dialogues nightly chaos netem amd openapi postman client check tools clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -98,6 +98,11 @@ ATTACK_TESTS   := ^(TestAttack.*|TestASourceIsLockedAndAnInjectorIsRefused|TestN
 attack: tools ## attack every floor that strangers reach, ATTACK_SECONDS for each flood (about 2 minutes, no root), and print the figures
 	@CGO_ENABLED=1 ATTACK_SECONDS=$(ATTACK_SECONDS) go test -race -count=1 -timeout 15m -v -run '$(ATTACK_TESTS)' ./sip ./media ./cmd/callboard | \
 	  grep -E 'attack:|^(---|ok|FAIL|panic)'
+
+CHAOS_DELIVERIES ?= 100000
+chaos: tools ## kill the service every few seconds while it makes CHAOS_DELIVERIES webhook deliveries, and count what came again (about 3 minutes)
+	@CHAOS_DELIVERIES=$(CHAOS_DELIVERIES) go test -count=1 -timeout 30m -v -run '^(TestKillsLoseNoDeliveryAndKeepTheOrder|TestAPlaceStoredBeforeItsDeliveriesLosesSome)$$' ./cmd/callboard | \
+	  grep -E 'chaos:|^(---|ok|FAIL|panic)'
 
 netem: tools ## make calls over a bad network between two namespaces (root, about 4 minutes), and print the figures
 	@.ci/netem

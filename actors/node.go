@@ -76,11 +76,15 @@ type Config struct {
 	RootCAs   *x509.CertPool                               // of webhook receivers; nil: the system's
 	// WebhookSends is how many webhook requests may be under way at once; 0: 2048.
 	WebhookSends int
-	PublicURL    string
-	SpoolDir     string
-	Traces       *call.Traces // what the user agent's dialogs say; nil: not kept
-	Log          *slog.Logger
-	Before       func(actor string, msg any) // sees each message first; nil in production
+	// WebhookTimeout is how long a webhook may take to answer, WebhookHurry
+	// divides the waits before retries; 0: as documented. Tests hurry.
+	WebhookTimeout time.Duration
+	WebhookHurry   int
+	PublicURL      string
+	SpoolDir       string
+	Traces         *call.Traces // what the user agent's dialogs say; nil: not kept
+	Log            *slog.Logger
+	Before         func(actor string, msg any) // sees each message first; nil in production
 }
 
 // Node is one process: the supervision tree of every workspace.
@@ -147,7 +151,7 @@ func New(cfg Config) *Node {
 		n.book.Resolve = cfg.SIP.Resolve
 	}
 	n.book.Carrier = cfg.Carrier
-	n.sender = webhook.NewClient(webhook.ClientConfig{Egress: cfg.Egress, RootCAs: cfg.RootCAs})
+	n.sender = webhook.NewClient(webhook.ClientConfig{Egress: cfg.Egress, RootCAs: cfg.RootCAs, Timeout: cfg.WebhookTimeout})
 	n.gate = webhook.NewGate(cfg.WebhookSends)
 	n.models = &llm.Client{Free: openWeb(cfg.RootCAs), Guarded: n.sender.Web()}
 	n.toolbox = &tools.Client{HTTP: n.sender.Web()}

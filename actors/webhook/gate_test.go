@@ -136,6 +136,39 @@ func TestFirstAttemptsOfAllGoOnWhileRetriesFillTheirLane(t *testing.T) {
 	})
 }
 
+func TestEndpointsThatFailedLastTakeNoSlotsOfThoseThatAnswer(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		s := newStreet(t, sys, 32)
+		hanging := false
+		moody := func(string, string) (int, time.Duration) {
+			if hanging {
+				return 0, hang
+			}
+			return 503, time.Millisecond
+		}
+		var bad []*house
+		for n := range 40 {
+			bad = append(bad, s.build(fmt.Sprint("ws_", n%8), fmt.Sprint("wh_bad_", n), 1, moody))
+		}
+		s.run(bad...)
+		pass(time.Second)
+		s.locked(func() { hanging = true })
+		for _, h := range bad {
+			s.mail(h, 4)
+		}
+		pass(5 * time.Second)
+		open := 0
+		s.locked(func() { open = s.open })
+		assert.LessOrEqual(t, open, 8, "they have a quarter of the slots")
+		assert.GreaterOrEqual(t, open, 7)
+		good := s.build("ws_1", "wh_good", 20, answers)
+		s.run(good)
+		pass(time.Second)
+		assert.Len(t, good.arrived, 20)
+		s.end()
+	})
+}
+
 func TestSlotsOfAnEndpointThatEndsComeBack(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		s := newStreet(t, sys, 8)

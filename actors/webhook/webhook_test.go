@@ -184,12 +184,21 @@ func TestAThousandEventsArriveOnceInFewCommits(t *testing.T) {
 			}
 			ids = append(ids, s.queue(subjects...)...)
 		}
+		n := 0
+		s.answer = func(arrival) (int, time.Duration) { n++; return 200, time.Duration(1+n%7) * time.Millisecond }
+		before := s.store.Commits()
 		s.run()
 		pass(10 * time.Second)
+		assert.LessOrEqual(t, s.store.Commits()-before, 150)
+		late := s.queue("alone")
+		s.tell(webhook.Nudge{})
+		pass(7 * time.Millisecond)
+		ids = append(ids, late...)
+		assert.Equal(t, domain.DeliveryDelivered, s.store.Deliveries(endpoint)[late[0]].State, "nothing else is under way: stored at once")
 		got := s.ids()
 		slices.Sort(got)
 		assert.Equal(t, ids, got)
-		assert.Equal(t, map[domain.DeliveryState]int{domain.DeliveryDelivered: 1000}, s.states())
+		assert.Equal(t, map[domain.DeliveryState]int{domain.DeliveryDelivered: 1001}, s.states())
 		w := s.store.Webhook(workspace, endpoint)
 		assert.Equal(t, 0, w.FailureCount)
 		assert.NotNil(t, w.LastDeliveryAt)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -281,38 +280,4 @@ func commits(b *testing.B, store string, d persistence.Driver, writers, server i
 	u.ours, u.far = u.far, u.ours // the driver runs in this process, a server is far
 	board.add(fmt.Sprintf("Commits per second, %s, %d writers", store, writers), "", fmt.Sprintf("%.0f", float64(done.Load())/u.elapsed.Seconds()), false, &u)
 	require.NoError(b, d.Close())
-}
-
-// BenchmarkWebhooks lets events pile up behind an endpoint that hesitates and
-// times what follows once it answers.
-func BenchmarkWebhooks(b *testing.B) {
-	const calls = 1500
-	s, far := measured(b), sipp(b, "uas-instant")
-	s.route(far.port)
-	open := make(chan struct{})
-	var got, last atomic.Int64
-	hook := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		<-open
-		got.Add(1)
-		last.Store(time.Now().UnixNano())
-		w.WriteHeader(http.StatusNoContent)
-	}))
-	b.Cleanup(hook.Close)
-	release := sync.OnceFunc(func() { close(open) })
-	b.Cleanup(release)
-	s.api("POST", "/v1/webhooks", object{"url": hook.URL, "events": []string{"*"}})
-	s.finished(s.campaign(s.mute(), phones("+1202556", calls), object{
-		"pacing": object{"calls_per_minute": 100000, "max_concurrent": 1000},
-	}), time.Minute)
-	time.Sleep(2 * time.Second) // the last recordings
-	before := got.Load()
-	began := time.Now()
-	w := startWatch(b, s.pid())
-	release()
-	s.await("most deliveries", time.Minute, func() bool { return got.Load() >= 4*calls })
-	u := w.stop()
-	n := got.Load() - before
-	rate := float64(n) / time.Unix(0, last.Load()).Sub(began).Seconds()
-	board.add("Webhook deliveries per second, TLS, one endpoint, durable results", "",
-		fmt.Sprintf("%.0f (%d deliveries, %.2f s of CPU per 1000)", rate, n, u.cpu.Seconds()*1000/float64(n)), false, &u)
 }

@@ -64,6 +64,10 @@ func TestMain(m *testing.M) {
 		answerAsHTTP(addr)
 		return
 	}
+	if path := os.Getenv(benchPost); path != "" {
+		postBare(path)
+		return
+	}
 	if at := os.Getenv(networkPhone); at != "" {
 		answerAsNetworkPhone(at)
 		return

@@ -26,5 +26,9 @@ func linger() time.Duration { return 0 }
 // as long as the user agent thinks right.
 func patience() time.Duration { return 0 }
 
+// hurried is how long a webhook may take to answer and what divides the waits
+// before its retries; 0: as documented.
+func hurried() (timeout time.Duration, hurry int) { return 0, 0 }
+
 // shiftClock leaves the time of day alone.
 func shiftClock() {}

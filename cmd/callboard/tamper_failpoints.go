@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"sync"
 	"time"
@@ -20,7 +21,7 @@ const lateFor = 400 * time.Millisecond
 // tamper is the control of the kill test: with FAILPOINT_LATE_OPEN the opening
 // of an attempt is stored after its INVITE, which must ring somebody twice.
 func tamper(s actors.Store) actors.Store {
-	s = parting(holding(s))
+	s = skipping(parting(holding(s)))
 	if os.Getenv("FAILPOINT_LATE_OPEN") == "" {
 		return s
 	}
@@ -44,6 +45,18 @@ func linger() time.Duration {
 func patience() time.Duration {
 	d, _ := time.ParseDuration(os.Getenv("FAILPOINT_PATIENCE"))
 	return d
+}
+
+// hurried is how long a webhook may take to answer and what divides the waits
+// before its retries: with FAILPOINT_HURRY, such as "2s 1000", so that a test
+// need not wait for an hour.
+func hurried() (timeout time.Duration, hurry int) {
+	var answers string
+	if _, err := fmt.Sscanf(os.Getenv("FAILPOINT_HURRY"), "%s %d", &answers, &hurry); err != nil {
+		return 0, 0
+	}
+	timeout, _ = time.ParseDuration(answers)
+	return timeout, hurry
 }
 
 type lateStore struct {

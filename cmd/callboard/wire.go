@@ -340,9 +340,10 @@ func (s *service) tree(more extras) error {
 	s.models = modelsOf(&with.file)
 	trunks := s.egress(more)
 	trunks.AnyPort = true
+	answers, hurry := hurried()
 	s.node = actors.New(actors.Config{
 		Store: s.meters.Store(tamper(s.vault.store)), Keys: s.vault.keys, Blobs: blobs, SIP: s.ua, Media: s.engine, Speaker: speaker, Ears: s.ears, Models: s.models,
-		Simulator: target, Carrier: calledBy, TestCall: testCall, Egress: s.egress(more), RootCAs: roots, WebhookSends: s.cfg.WebhookSends,
+		Simulator: target, Carrier: calledBy, TestCall: testCall, Egress: s.egress(more), RootCAs: roots, WebhookSends: s.cfg.WebhookSends, WebhookTimeout: answers, WebhookHurry: hurry,
 		MayReach: func(to netip.AddrPort) bool { return trunks.May(to) == nil }, SIPURI: sipURI(s.cfg),
 		PublicURL: s.cfg.BaseURL(netip.MustParseAddrPort(s.ln.Addr().String())),
 		SpoolDir:  s.folder("spool"), Traces: s.traces, Log: s.log,

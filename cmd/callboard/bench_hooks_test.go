@@ -1,0 +1,383 @@
+package main_test
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"github.com/valyala/fasthttp"
+)
+
+// benchEvents is how many deliveries are queued where their number is measured.
+var benchEvents = flag.Int("bench-events", 1_000_000, "deliveries that are queued") //nolint:gochecknoglobals // a flag
+
+// benchPost makes this test binary a bare loop over net/http that posts what the
+// file of that name says.
+const benchPost = "CALLBOARD_BENCH_POST"
+
+// posting is what such a loop posts: N requests to each URL, Workers at a time,
+// over connections that each URL has for itself.
+type posting struct {
+	URLs    []string
+	CA      []byte // PEM
+	Header  http.Header
+	Body    []byte
+	N       int
+	Workers int
+}
+
+// postBare posts once for each line of its input, and says when it is done.
+func postBare(path string) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		panic(err)
+	}
+	var p posting
+	if err = json.Unmarshal(text, &p); err != nil {
+		panic(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(p.CA)
+	clients := make([]*http.Client, len(p.URLs))
+	for i := range clients {
+		clients[i] = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, MaxIdleConnsPerHost: p.Workers}}
+	}
+	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
+		var wg sync.WaitGroup
+		for i, url := range p.URLs {
+			var next atomic.Int64
+			for range p.Workers {
+				wg.Go(func() {
+					for next.Add(1) <= int64(p.N) {
+						p.post(clients[i], url)
+					}
+				})
+			}
+		}
+		wg.Wait()
+		fmt.Println("done")
+	}
+}
+
+func (p *posting) post(c *http.Client, url string) {
+	req, err := http.NewRequest(http.MethodPost, url, bytes.NewReader(p.Body))
+	if err != nil {
+		panic(err)
+	}
+	for name, values := range p.Header {
+		req.Header.Set(name, values[0])
+	}
+	res, err := c.Do(req)
+	if err != nil {
+		panic(err)
+	}
+	_, _ = io.Copy(io.Discard, res.Body)
+	_ = res.Body.Close()
+}
+
+// floor runs a bare loop, once to warm up, and returns the processor time of a
+// request.
+func (p *posting) floor(b *testing.B) time.Duration {
+	b.Helper()
+	text, err := json.Marshal(p)
+	require.NoError(b, err)
+	path := filepath.Join(b.TempDir(), "posting")
+	require.NoError(b, os.WriteFile(path, text, 0o600))
+	alone := exec.Command(os.Args[0])
+	alone.Env = append(os.Environ(), benchPost+"="+path)
+	alone.Stderr = os.Stderr
+	in, err := alone.StdinPipe()
+	require.NoError(b, err)
+	out, err := alone.StdoutPipe()
+	require.NoError(b, err)
+	require.NoError(b, alone.Start())
+	said := bufio.NewScanner(out)
+	once := func() {
+		_, err := io.WriteString(in, "go\n")
+		require.NoError(b, err)
+		require.True(b, said.Scan())
+	}
+	once()
+	w := startWatch(b, alone.Process.Pid)
+	once()
+	u := w.stop()
+	_ = in.Close()
+	_ = alone.Wait()
+	return u.cpu / time.Duration(p.N*len(p.URLs))
+}
+
+// sink is a receiver that counts, and keeps how late events came while it is
+// told to.
+type sink struct {
+	server *httptest.Server
+	got    atomic.Int64
+	last   atomic.Int64 // unix nanoseconds
+	first  chan struct{}
+	hangs  atomic.Bool // paths that end in 0 do
+
+	mu     sync.Mutex
+	header http.Header
+	body   []byte
+	late   []time.Duration // since created_at, while it is not nil
+	end    chan struct{}
+}
+
+func newSink(b *testing.B) *sink {
+	b.Helper()
+	k := &sink{first: make(chan struct{}), end: make(chan struct{})}
+	var once sync.Once
+	k.server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return
+		}
+		if k.hangs.Load() && strings.HasSuffix(r.URL.Path, "0") {
+			select {
+			case <-k.end:
+			case <-r.Context().Done():
+			}
+			return
+		}
+		now := time.Now()
+		k.got.Add(1)
+		k.last.Store(now.UnixNano())
+		once.Do(func() {
+			k.mu.Lock()
+			k.header, k.body = r.Header, body
+			k.mu.Unlock()
+			close(k.first)
+		})
+		k.note(now, body)
+		w.WriteHeader(http.StatusNoContent)
+	}))
+	k.server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	k.server.StartTLS()
+	b.Cleanup(func() { close(k.end); k.server.Close() })
+	return k
+}
+
+func (k *sink) note(now time.Time, body []byte) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.late == nil {
+		return
+	}
+	var e struct {
+		CreatedAt time.Time `json:"created_at"`
+	}
+	if json.Unmarshal(body, &e) == nil {
+		k.late = append(k.late, now.Sub(e.CreatedAt))
+	}
+}
+
+// listen keeps from now on how late events come; heard ends that.
+func (k *sink) listen() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.late = make([]time.Duration, 0, 1<<16)
+}
+
+func (k *sink) heard() (n int, p50, p99 time.Duration) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	late := k.late
+	k.late = nil
+	slices.Sort(late)
+	if n = len(late); n == 0 {
+		return 0, 0, 0
+	}
+	return n, late[n/2], late[n*99/100]
+}
+
+// BenchmarkWebhooks is what deliveries cost and how fast they are.
+func BenchmarkWebhooks(b *testing.B) {
+	b.Run("one", func(b *testing.B) { deliveries(b, 1, 40000) })
+	b.Run("thousand", func(b *testing.B) { deliveries(b, 1000, 60) })
+	b.Run("latency", lateness)
+	b.Run("million", queuedDeliveries)
+}
+
+// deliveries sends events to each of so many endpoints, from the log to the last
+// result, and the same by a bare loop beside.
+func deliveries(b *testing.B, endpoints, events int) {
+	b.Helper()
+	far := newSink(b)
+	s := prepare(b, "CALLBOARD_LOG_LEVEL=warn", "CALLBOARD_ADMIN_ADDR="+os.Getenv("BENCH_ADMIN"))
+	s.start()
+	s.unlimited()
+	p := posting{CA: s.receiver.pem, N: 20000, Workers: 16}
+	for i := range endpoints {
+		p.URLs = append(p.URLs, far.server.URL+"/"+strconv.Itoa(i))
+		s.subscribe(p.URLs[i], nil, "call.ended")
+	}
+	if endpoints > 1 {
+		p.N, p.Workers = 20, 1
+	}
+	s.kill9()
+	s.fillEvents(events, max(events/4, 1))
+	s.launch()
+	<-far.first
+	w, before, began := startWatch(b, s.pid()), far.got.Load(), time.Now()
+	s.await("all deliveries", 5*time.Minute, func() bool { return far.got.Load() >= int64(endpoints*events) })
+	u := w.stop()
+	n := far.got.Load() - before
+	rate := float64(n) / time.Unix(0, far.last.Load()).Sub(began).Seconds()
+	each := u.cpu / time.Duration(n)
+	rss := peak(b, s.pid())
+	s.kill9()
+	p.Header, p.Body = far.header, far.body
+	floor := p.floor(b)
+	times := float64(each) / float64(floor)
+	what := "one endpoint"
+	if endpoints > 1 {
+		what = fmt.Sprintf("%d endpoints", endpoints)
+	}
+	board.add("Webhook deliveries over TLS, "+what+", from the log to the stored result, beside a bare loop over net/http", "≤ 2 ×",
+		fmt.Sprintf("%.0f µs of CPU, %.1f × (%.0f µs); %.0f a second, %.0f MB at most", us(each), times, us(floor), rate, rss/mb), times <= 2, &u)
+}
+
+func us(d time.Duration) float64 { return d.Seconds() * 1e6 }
+
+// eventRate is how many events a second are made where latency is measured.
+const eventRate = 500
+
+// happen makes events at eventRate by changing agents in turn.
+func (s *service) happen(b *testing.B, agents []string, window time.Duration) {
+	b.Helper()
+	far := &fasthttp.HostClient{Addr: s.http, MaxConns: 32, ReadTimeout: 30 * time.Second, MaxIdemponentCallAttempts: 1}
+	defer far.CloseIdleConnections()
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	began := time.Now()
+	for range 32 {
+		wg.Go(func() {
+			for !b.Failed() {
+				n := next.Add(1) - 1
+				at := began.Add(time.Duration(n) * time.Second / eventRate)
+				if at.Sub(began) > window {
+					return
+				}
+				time.Sleep(time.Until(at))
+				req, res := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
+				req.SetRequestURI("http://" + s.http + "/v1/agents/" + agents[n%int64(len(agents))])
+				req.Header.SetMethod(http.MethodPatch)
+				req.Header.Set("Authorization", "Bearer "+s.key)
+				req.Header.SetContentType("application/json")
+				req.SetBodyString(`{"metadata":{"n":"` + strconv.FormatInt(n, 10) + `"}}`)
+				if err := far.Do(req, res); err != nil || res.StatusCode() != http.StatusOK {
+					b.Errorf("PATCH: %d %s %v", res.StatusCode(), res.Body(), err)
+				}
+				fasthttp.ReleaseRequest(req)
+				fasthttp.ReleaseResponse(res)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// lateness is how long events are on their way: to one endpoint, to a thousand
+// of which each is sent those of one agent, and to these while a hundred hang.
+func lateness(b *testing.B) {
+	far := newSink(b)
+	s := prepare(b, "CALLBOARD_LOG_LEVEL=error", "CALLBOARD_ADMIN_ADDR="+os.Getenv("BENCH_ADMIN"))
+	s.start()
+	s.unlimited()
+	pathway := s.api("POST", "/v1/pathways", object{
+		"name": "mute", "start": "bye", "nodes": []object{{"id": "bye", "type": "end"}}, "edges": []object{},
+	})["id"]
+	agents := make([]string, 1000)
+	for i := range agents {
+		agents[i] = s.api("POST", "/v1/agents", object{"name": "a" + strconv.Itoa(i), "pathway_id": pathway})["id"].(string)
+	}
+	measure := func(window time.Duration) (n int, p50, p99 time.Duration, u usage) {
+		s.happen(b, agents, 3*time.Second) // warms up
+		far.listen()
+		w := startWatch(b, s.pid())
+		s.happen(b, agents, window)
+		u = w.stop()
+		n, p50, p99 = far.heard()
+		return n, p50, p99, u
+	}
+	one := s.subscribe(far.server.URL+"/one", nil, "agent.updated")
+	n, p50, p99, u := measure(8 * time.Second)
+	board.add(fmt.Sprintf("From before the commit to the receiver, %d events a second, one endpoint, %d events", eventRate, n), "p50 ≤ 10, p99 ≤ 50 ms",
+		fmt.Sprintf("p50 %.1f, p99 %.1f ms", ms(p50), ms(p99)), p50 <= 10*time.Millisecond && p99 <= 50*time.Millisecond, &u)
+	code, _, _ := s.try("DELETE", "/v1/webhooks/"+one, nil)
+	require.Equal(b, http.StatusNoContent, code)
+	for i, a := range agents {
+		s.subscribe(far.server.URL+"/"+strconv.Itoa(i), object{"agent_ids": []string{a}}, "agent.updated")
+	}
+	n, calm50, calm99, u := measure(10 * time.Second)
+	board.add(fmt.Sprintf("The same with 1000 endpoints of one agent each, %d events", n), "",
+		fmt.Sprintf("p50 %.1f, p99 %.1f ms", ms(calm50), ms(calm99)), false, &u)
+	far.hangs.Store(true)
+	n, p50, p99, u = measure(40 * time.Second)
+	times := max(float64(p50)/float64(calm50), float64(p99)/float64(calm99))
+	board.add(fmt.Sprintf("The other 900 while 100 of these hang for 30 s, %d events", n), "≤ 1.5 ×",
+		fmt.Sprintf("p50 %.1f, p99 %.1f ms: %.2f × and %.2f ×", ms(p50), ms(p99), float64(p50)/float64(calm50), float64(p99)/float64(calm99)), times <= 1.5, &u)
+	s.kill9()
+}
+
+// queuedDeliveries lets events pile up behind a paused endpoint.
+func queuedDeliveries(b *testing.B) {
+	n := *benchEvents
+	far := newSink(b)
+	s := prepare(b, "CALLBOARD_LOG_LEVEL=warn", "CALLBOARD_ADMIN_ADDR="+os.Getenv("BENCH_ADMIN"))
+	s.start()
+	s.unlimited()
+	id := s.subscribe(far.server.URL+"/one", nil, "call.ended")
+	s.api("POST", "/v1/webhooks/"+id+"/pause", nil)
+	last := s.subscribe(far.server.URL+"/last", nil, "agent.updated")
+	idle := resident(b, s.pid())
+	agent := s.mute()
+	s.kill9()
+	s.fillEvents(n, n/4)
+	s.launch()
+	s.await("readiness", time.Minute, func() bool { return s.readyz() == http.StatusOK })
+	w := startWatch(b, s.pid())
+	s.api("PATCH", "/v1/agents/"+agent, object{"name": "behind all"}) // told once everything before it is queued
+	<-far.first
+	u := w.stop()
+	rss := peak(b, s.pid())
+	board.add(fmt.Sprintf("%d events queued for an endpoint", n), "",
+		fmt.Sprintf("%.0f a second, %.0f µs of CPU each", float64(n)/u.elapsed.Seconds(), us(u.cpu)/float64(n)), false, &u)
+	s.api("POST", "/v1/webhooks/"+last+"/pause", nil)
+	far.hangs.Store(true)
+	s.api("POST", "/v1/webhooks/"+id+"/resume", nil)
+	s.kill9()
+	far.hangs.Store(false)
+	before := far.got.Load()
+	began := time.Now()
+	s.launch()
+	s.await("the first delivery", time.Minute, func() bool { return far.got.Load() > before })
+	took := time.Since(began)
+	board.add(fmt.Sprintf("After kill -9 to the first delivery, %d queued", n), "≤ 3 s", fmt.Sprintf("%.2f s", took.Seconds()), took <= 3*time.Second, nil)
+	w = startWatch(b, s.pid())
+	from := far.got.Load()
+	time.Sleep(5 * time.Second)
+	u = w.stop()
+	sent := far.got.Load() - from
+	rss = max(rss, peak(b, s.pid()))
+	board.add(fmt.Sprintf("Memory with %d queued, at most", n), "", fmt.Sprintf("%.0f MB, %.0f MB above idle", rss/mb, (rss-idle)/mb), false, nil)
+	board.add("Deliveries per second while these go out", "", fmt.Sprintf("%.0f, %.0f µs of CPU each", float64(sent)/5, us(u.cpu)/float64(sent)), false, &u)
+	s.kill9()
+}
