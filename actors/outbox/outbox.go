@@ -47,6 +47,8 @@ const (
 	// maxUnsaved is how far the place in the log may run ahead of its row
 	// while nobody wants the events.
 	maxUnsaved = 4096
+	// maxHanded is how many deliveries an endpoint is given at once.
+	maxHanded = 256
 )
 
 // subscriber is an endpoint as far as the fan-out needs it.
@@ -59,6 +61,9 @@ type subscriber struct {
 	// reached: the log was seen up to the endpoint's creation; every event
 	// from here on is younger, whatever the clock says.
 	reached bool
+	// last is the newest delivery queued for it by this incarnation; "": not
+	// known.
+	last string
 }
 
 // subscribe keeps no secret.
@@ -129,6 +134,7 @@ type (
 		of    *outbox
 		place Place
 		rest  []event.Event
+		fresh map[string][]webhook.Queued // by endpoint
 		err   error
 	}
 	swept struct {
@@ -351,19 +357,22 @@ func (o *outbox) onPassed(m passed) {
 func (o *outbox) fan(ctx actor.Context) {
 	place := o.place
 	change := commit.Change{Workspace: o.cfg.Workspace}
+	fresh := make(map[string][]webhook.Queued)
 	now := time.Now().UTC()
 	n := 0
 	for n < len(o.pending) && len(change.Puts) < o.cfg.Rows {
-		e := &o.pending[n]
+		e := o.pending[n] // a copy, so that one that waits keeps none of the others
 		n++
 		place.Offset = e.Offset
-		o.recipients(e, func(id, name string) {
+		o.recipients(&e, func(id, name string) {
 			place.LastID = nextID(place.LastID, now)
 			o.owed[id] = true
-			change.Puts = append(change.Puts, &domain.Delivery{
+			row := &domain.Delivery{
 				ID: place.LastID, WorkspaceID: o.cfg.Workspace, WebhookID: id, EventID: e.ID, EventType: name,
 				EventOffset: e.Offset, Subject: e.Subject, State: domain.DeliveryQueued, CreatedAt: now,
-			})
+			}
+			change.Puts = append(change.Puts, row)
+			fresh[id] = append(fresh[id], webhook.Queued{Row: row, Event: &e})
 		})
 	}
 	rest := o.pending[n:]
@@ -377,7 +386,7 @@ func (o *outbox) fan(ctx actor.Context) {
 	cfg := o.cfg
 	o.work(ctx, func(c context.Context) any {
 		_, err := cfg.Store.Apply(c, change)
-		return written{of: o, place: place, rest: rest, err: err}
+		return written{of: o, place: place, rest: rest, fresh: fresh, err: err}
 	})
 }
 
@@ -396,12 +405,36 @@ func (o *outbox) onWritten(ctx actor.Context, m written) {
 	}
 	if o.failed("deliveries could not be queued", m.err) {
 		o.started, o.pending = false, nil
+		for id := range m.fresh {
+			if s := o.hooks[id]; s != nil {
+				s.last = ""
+			}
+		}
 		return
 	}
 	o.place, o.pending, o.saved = m.place, m.rest, m.place.Offset
 	o.version++
 	o.pause = 0
+	for id, items := range m.fresh {
+		o.hand(ctx, id, items)
+	}
 	o.nudge(ctx)
+}
+
+// hand gives an endpoint what was queued for it; too much at once it reads as
+// far as it has room.
+func (o *outbox) hand(ctx actor.Context, id string, items []webhook.Queued) {
+	s, pid := o.hooks[id], o.endpoint(id)
+	if s == nil {
+		return
+	}
+	if pid == nil || len(items) > maxHanded {
+		s.last = "" // it is nudged
+		return
+	}
+	delete(o.owed, id)
+	ctx.Send(pid, webhook.Fresh{After: s.last, Items: items})
+	s.last = items[len(items)-1].Row.ID
 }
 
 // nudge tells endpoints that something may be queued for them.

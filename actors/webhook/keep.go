@@ -150,6 +150,20 @@ func (e *endpoint) onLoaded(ctx actor.Context, m loaded) {
 	e.expireAt = time.Time{}
 }
 
+// onFresh takes in what the outbox has just committed, without reading it
+// again. Where something may stand in between it is read.
+func (e *endpoint) onFresh(m Fresh) {
+	behind := e.hook == nil || e.stale || e.loading || e.more || e.last == "" || e.last != m.After
+	if behind || e.q.queued+len(m.Items) > e.cfg.Window {
+		e.more = true
+		return
+	}
+	for _, it := range m.Items {
+		e.q.add(&item{row: *it.Row, event: it.Event})
+		e.last = it.Row.ID
+	}
+}
+
 // adopt takes the endpoint's row as it was read. Who makes it active again, or
 // gives it another URL, says that it is well.
 func (e *endpoint) adopt(w *domain.Webhook) {

@@ -11,10 +11,22 @@
 // of two.
 package webhook
 
+import (
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/event"
+)
+
 // What an endpoint hears.
 type (
 	// Nudge says that deliveries were queued behind the last one.
 	Nudge struct{}
+	// Fresh brings deliveries, oldest first, that were queued right behind the
+	// one named After. To an endpoint that has read up to that one and has room
+	// they are as good as read, to any other they are a Nudge.
+	Fresh struct {
+		After string
+		Items []Queued
+	}
 	// Changed says that the endpoint's row, or deliveries that the outbox did
 	// not write, were committed: read everything anew. Also how an endpoint is
 	// paused and resumed.
@@ -29,6 +41,12 @@ type (
 	}
 )
 
+// Queued is a delivery that was queued, and its event. Nobody changes them.
+type Queued struct {
+	Row   *domain.Delivery
+	Event *event.Event
+}
+
 // Tested is how the endpoint answered a test.
 type Tested struct {
 	EventID        string `json:"event_id"`
@@ -40,6 +58,9 @@ type Tested struct {
 
 // Control admits it always.
 func (Nudge) Control() {}
+
+// Control admits it always.
+func (Fresh) Control() {}
 
 // Control admits it always.
 func (Changed) Control() {}

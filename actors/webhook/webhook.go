@@ -202,6 +202,8 @@ func (e *endpoint) Receive(ctx actor.Context) {
 		e.stop()
 	case Nudge:
 		e.more = true
+	case Fresh:
+		e.onFresh(m)
 	case Changed:
 		e.stale = true
 	case Deleted:

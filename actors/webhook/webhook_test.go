@@ -441,3 +441,55 @@ func TestWhatWasQueuedBesideAReplayIsNotPassedOver(t *testing.T) {
 		s.end()
 	})
 }
+
+func TestWhatIsHandedOverIsSentUnreadAndWhatStandsInBetweenIsRead(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		s := newStage(t, sys)
+		lists := 0
+		s.store.Fail = func(what string) error {
+			if what == "list" {
+				lists++
+			}
+			return nil
+		}
+		fresh := func(after int, ids ...string) webhook.Fresh {
+			m := webhook.Fresh{After: fmt.Sprintf("dlv_%06d", after)}
+			rows := s.store.Deliveries(endpoint)
+			for _, id := range ids {
+				row := rows[id]
+				got, err := s.store.Events(t.Context(), workspace, row.EventOffset-1, 1)
+				assert.NoError(t, err)
+				m.Items = append(m.Items, webhook.Queued{Row: &row, Event: &got[0]})
+			}
+			return m
+		}
+		ids := s.queue("a")
+		s.run()
+		pass(time.Second)
+		before := lists
+		ids = append(ids, s.queue("b", "c")...)
+		s.tell(fresh(1, ids[1:]...))
+		pass(time.Second)
+		assert.ElementsMatch(t, ids, s.ids())
+		assert.Equal(t, before, lists, "nothing is read")
+
+		ids = append(ids, s.queue("d", "e")...)
+		s.tell(fresh(4, ids[4:]...)) // nobody told of d
+		pass(time.Second)
+		assert.ElementsMatch(t, ids, s.ids())
+		assert.Greater(t, lists, before)
+
+		s.setStatus(domain.WebhookPaused)
+		s.tell(webhook.Changed{})
+		pass(time.Second)
+		many := s.queue(make([]string, 300)...)
+		s.tell(fresh(5, many...)) // more than it has room for
+		more := s.queue("f")
+		s.tell(fresh(305, more...))
+		s.setStatus(domain.WebhookActive)
+		s.tell(webhook.Changed{})
+		pass(10 * time.Second)
+		assert.ElementsMatch(t, slices.Concat(ids, many, more), s.ids())
+		s.end()
+	})
+}
