@@ -458,7 +458,7 @@ func TestWhatIsHandedOverIsSentUnreadAndWhatStandsInBetweenIsRead(t *testing.T) 
 			for _, id := range ids {
 				row := rows[id]
 				got, err := s.store.Events(t.Context(), workspace, row.EventOffset-1, 1)
-				assert.NoError(t, err)
+				require.NoError(t, err)
 				m.Items = append(m.Items, webhook.Queued{Row: &row, Event: &got[0]})
 			}
 			return m
