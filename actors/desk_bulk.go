@@ -123,7 +123,7 @@ func (d *Desk) messagesFit(ctx context.Context, p domain.Principal, w *domain.Wo
 	}
 	for i := range o.Items {
 		if m := o.Items[i].Message; m != nil && o.Items[i].Error == nil {
-			o.Items[i].Error = blame(i, reachable(m.To, w, p.Environment))
+			o.Items[i].Error = blame(i, d.reachable(m.To, w, p.Environment))
 		}
 	}
 	return nil
@@ -148,12 +148,12 @@ func (d *Desk) callNever(ctx context.Context, p domain.Principal, w *domain.Work
 	if _, inside := domain.PhoneUser(o.To); inside {
 		return nil
 	}
-	return blame(index, reachable(o.To, w, p.Environment))
+	return blame(index, d.reachable(o.To, w, p.Environment))
 }
 
 // reachable says why a number is never called or written to; nil: it may be.
-func reachable(to string, w *domain.Workspace, env domain.Environment) error {
-	n, err := domain.ReadNumber(to, w.DefaultCountry)
+func (d *Desk) reachable(to string, w *domain.Workspace, env domain.Environment) error {
+	n, err := d.zones.Number(to, w.DefaultCountry)
 	switch {
 	case errors.Is(err, domain.ErrPhoneForbidden):
 		return &domain.Error{Code: domain.CodeDestination, Param: "to", Message: "to is an emergency number or a short code; these are never called"}

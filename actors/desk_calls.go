@@ -158,7 +158,7 @@ func (d *Desk) parties(ctx context.Context, p domain.Principal, w *domain.Worksp
 	if inside {
 		return parties{from: cmp.Or(o.From, insideCaller), to: domain.Number{E164: phone.Phone.Extension}, contacts: phone.Contacts}, nil
 	}
-	number, err := domain.ReadNumber(o.To, w.DefaultCountry)
+	number, err := d.zones.Number(o.To, w.DefaultCountry)
 	if errors.Is(err, domain.ErrPhoneForbidden) {
 		return parties{}, &domain.Error{Code: domain.CodeDestination, Param: "to", Message: "to is an emergency number or a short code; these are never called"}
 	}

@@ -34,7 +34,7 @@ func (d *Desk) sendMessage(ctx context.Context, p domain.Principal, o ask.NewMes
 	if w == nil {
 		return nil, missing("workspace")
 	}
-	number, err := domain.ReadNumber(o.To, w.DefaultCountry)
+	number, err := d.zones.Number(o.To, w.DefaultCountry)
 	if errors.Is(err, domain.ErrPhoneForbidden) {
 		return nil, &domain.Error{Code: domain.CodeDestination, Param: "to", Message: "to is an emergency number or a short code; these get no messages"}
 	}

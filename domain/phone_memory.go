@@ -1,6 +1,10 @@
 package domain
 
-import "github.com/nyaruka/phonenumbers"
+import (
+	"strings"
+
+	"github.com/nyaruka/phonenumbers"
+)
 
 // mostExchanges bounds what Numbers remembers.
 const mostExchanges = 1 << 16
@@ -34,6 +38,14 @@ func (m *Numbers) Known(e164 string) (Number, error) {
 	}
 	n.Country, n.Kind = x.country, x.kind
 	return n, nil
+}
+
+// Read is ReadNumber.
+func (m *Numbers) Read(text, defaultCountry string) (Number, error) {
+	if text = strings.TrimSpace(text); cleanNANP(text) {
+		return m.Known(text)
+	}
+	return ReadNumber(text, defaultCountry)
 }
 
 // subdivided says whether seven digits decide in an area: in Barbados and

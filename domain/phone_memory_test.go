@@ -40,6 +40,19 @@ func TestNumbersThatAreRememberedAreWhatTheTablesSay(t *testing.T) {
 	require.Error(t, err)
 }
 
+func TestWhatPeopleWriteIsReadTheSameWithAMemory(t *testing.T) {
+	t.Parallel()
+	var m domain.Numbers
+	for range 2 {
+		for _, text := range []string{"+12025550100", " +12025550100 ", "(202) 555-0100", "+4930123456", "911", "+1911", "+49110", "12345", "", "+1 202 555 01000", "+10025550100"} {
+			want, errWant := domain.ReadNumber(text, "US")
+			got, err := m.Read(text, "US")
+			require.Equal(t, errWant, err, text)
+			require.Equal(t, want, got, text)
+		}
+	}
+}
+
 // What Numbers takes for granted: in no table of a country behind +1 does a
 // pattern look beyond the sixth digit, but in those it leaves out.
 func TestSixDigitsDecideWhatANumberBehindPlusOneIs(t *testing.T) {

@@ -2,8 +2,6 @@ package calendar
 
 import (
 	"time"
-
-	"github.com/callboard/callboard/domain"
 )
 
 // Day is the calendar day of a moment where its zone is not sure: it began
@@ -28,12 +26,17 @@ func Day(zones []*time.Location, now time.Time) (since, until time.Time) {
 
 // Day is the day of a number, by its zones.
 func (s *Shared) Day(e164 string, now time.Time) (since, until time.Time) {
-	n, err := domain.KnownNumber(e164)
-	if err != nil {
-		return Day(nil, now)
-	}
+	return Day(s.zonesOf(e164), now)
+}
+
+// zonesOf are the zones of a number; nil: it is none.
+func (s *Shared) zonesOf(e164 string) []*time.Location {
 	s.mu.Lock()
+	defer s.mu.Unlock()
+	n, err := s.zones.Number(e164)
+	if err != nil {
+		return nil
+	}
 	_, zones := s.zones.OfNumber(n)
-	s.mu.Unlock()
-	return Day(zones, now)
+	return zones
 }

@@ -26,3 +26,11 @@ func (s *Shared) Window(hours domain.CallingHours, number domain.Number) (Window
 	_, zones := s.zones.OfNumber(number)
 	return rules.For(zones), nil
 }
+
+// Number is domain.ReadNumber, which takes a walk through the tables of all
+// countries only once for an exchange.
+func (s *Shared) Number(text, defaultCountry string) (domain.Number, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.zones.numbers.Read(text, defaultCountry)
+}
