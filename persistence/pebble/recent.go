@@ -1,10 +1,8 @@
 package pebble
 
 import (
-	"bytes"
 	"errors"
 	"slices"
-	"strings"
 
 	"github.com/cockroachdb/pebble/v2"
 )
@@ -21,7 +19,7 @@ const (
 //
 // It also knows what cannot be stored. Ids grow with time, so most rows are
 // written behind all others of their table: beyond is, for each table and each
-// log's subjects, the greatest key that may be stored and is not remembered. What
+// log's subjects, and each kind of id, the greatest key that may be stored and is not remembered. What
 // stands behind it and is not remembered is new, without a look at the disk.
 type recent struct {
 	most       int // of each generation, roughly
@@ -47,7 +45,7 @@ func (r *recent) fresh(db *pebble.DB, k []byte) (bool, error) {
 	if k[0] != rowSpace && k[0] != sequenceSpace {
 		return false, nil
 	}
-	begin := k[:bytes.IndexByte(k, 0)+1]
+	begin := rangeOf(k)
 	last, known := r.beyond[string(begin)]
 	if !known {
 		var err error
@@ -62,10 +60,27 @@ func (r *recent) fresh(db *pebble.DB, k []byte) (bool, error) {
 	return string(k) > last, nil
 }
 
+// rangeOf is the beginning that the ids of one kind have in common: table or log,
+// and the id's prefix, if it has one.
+func rangeOf[K string | []byte](k K) K {
+	for i := range len(k) {
+		if k[i] != 0 {
+			continue
+		}
+		for j := i + 1; j < len(k); j++ {
+			if k[j] == '_' {
+				return k[:j+1]
+			}
+		}
+		return k[:i+1]
+	}
+	return k[:0]
+}
+
 // lastKey is the greatest stored key that begins so; "": there is none.
 func lastKey(db *pebble.DB, begin []byte) (last string, err error) {
 	end := slices.Clone(begin)
-	end[len(end)-1] = 1 // it was the zero byte
+	end[len(end)-1]++ // zero or "_"
 	it, err := db.NewIter(&pebble.IterOptions{LowerBound: begin, UpperBound: end})
 	if err != nil {
 		return "", err
@@ -83,7 +98,7 @@ func (r *recent) age() {
 		return
 	}
 	for k, v := range r.old {
-		begin := k[:strings.IndexByte(k, 0)+1]
+		begin := rangeOf(k)
 		if last, known := r.beyond[begin]; known && v != nil && k > last {
 			r.beyond[begin] = k
 		}
