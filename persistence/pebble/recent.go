@@ -18,9 +18,10 @@ const (
 // the one in the making changes. Only the committer uses it.
 //
 // It also knows what cannot be stored. Ids grow with time, so most rows are
-// written behind all others of their table: beyond is, for each table and each
-// log's subjects, and each kind of id, the greatest key that may be stored and is not remembered. What
-// stands behind it and is not remembered is new, without a look at the disk.
+// written behind all others of their kind: beyond is, for each kind of id of each
+// table and of each log's subjects, the greatest key that may be stored and is
+// not remembered. What stands behind it and is not remembered is new, without a
+// look at the disk.
 type recent struct {
 	most       int // of each generation, roughly
 	young, old map[string][]byte
