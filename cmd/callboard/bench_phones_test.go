@@ -133,6 +133,7 @@ func answerAsPhones(port string) {
 		h := f.told()
 		switch in.Text() {
 		case "watch":
+			f.forget()
 			f.since.Store(time.Now().UnixNano())
 			f.counted, f.from = f.counts(), time.Now()
 		case "tell":
@@ -319,6 +320,17 @@ func (f *farm) rates(h *heard) {
 			h.Slowest = rate
 		}
 		h.Fastest = max(h.Fastest, rate)
+	}
+}
+
+// forget begins the intervals anew.
+func (f *farm) forget() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, e := range f.watched {
+		e.mu.Lock()
+		e.gaps = nil
+		e.mu.Unlock()
 	}
 }
 

@@ -200,16 +200,17 @@ func talking(b *testing.B, calls int) {
 	each := (rss - idle) / 1024 / float64(calls)
 	board.add(fmt.Sprintf("Memory for %d calls, actors included", calls), "≤ 40 KB a call", fmt.Sprintf("%.0f MB, %.0f KB per call above idle", rss/mb, each), each <= 40, nil)
 	if calls == 300 {
-		uploading(b, s, far, calls)
+		uploading(b, s, far, h)
 	}
 	s.kill9() // their end is no part of this
 }
 
-// uploading measures live calls once more while a large list comes in.
-func uploading(b *testing.B, s *service, far *phoneFarm, calls int) {
+// uploading measures live calls once more while a large list comes in; alone is
+// how they were before.
+func uploading(b *testing.B, s *service, far *phoneFarm, alone heard) {
 	b.Helper()
 	const window = 15 * time.Second
-	id := s.large()
+	id := s.api("POST", "/v1/campaigns", object{"name": "large", "agent_id": s.mute(), "caller_id": object{"number": "+12025550100"}})["id"].(string)
 	go func() {
 		_, _, _, _ = s.request("POST", "/v1/campaigns/"+id+"/contacts", listOf(1_000_000), "Content-Type", "text/csv")
 	}() // it ends with the service
@@ -229,8 +230,8 @@ func uploading(b *testing.B, s *service, far *phoneFarm, calls int) {
 	h := far.ask(b, "tell")
 	rate := (received() - before) / window.Seconds()
 	require.Positive(b, h.Count)
-	board.add(fmt.Sprintf("Interval of the packets of %d calls while a million contacts are uploaded (%.0f a second)", calls, rate), "p99 ≤ 22 ms",
-		fmt.Sprintf("p50 %.1f, p99 %.1f, most %.1f ms", h.P50Ms, h.P99Ms, h.MostMs), h.P99Ms <= 22 && rate > 0, &u)
+	board.add(fmt.Sprintf("Interval of the packets of %d calls while a million contacts are uploaded (%.0f a second)", h.Phones, rate), "p99 ≤ 22 ms",
+		fmt.Sprintf("p50 %.1f, p99 %.1f, most %.1f ms (without: p99 %.1f ms)", h.P50Ms, h.P99Ms, h.MostMs, alone.P99Ms), h.P99Ms <= 22 && rate > 0, &u)
 }
 
 // BenchmarkCommits is what the drivers do alone.
