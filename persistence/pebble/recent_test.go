@@ -1,9 +1,9 @@
 package pebble
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -17,8 +17,8 @@ import (
 // differ from what is stored, however little it remembers.
 func TestWhatIsRememberedIsWhatIsStored(t *testing.T) {
 	for seed := range uint64(6) {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			rnd := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // no secret
+		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
+			rnd := rand.New(rand.NewPCG(seed, 1))
 			fs := vfs.NewMem()
 			d := remembering(t, fs, 1+rnd.IntN(12))
 			versions := map[persistence.Key]uint64{}
@@ -33,7 +33,7 @@ func TestWhatIsRememberedIsWhatIsStored(t *testing.T) {
 					require.NoError(t, err)
 					clear(counts)
 				case 2:
-					require.NoError(t, d.Claim(t.Context(), "shard", fmt.Sprint(step)))
+					require.NoError(t, d.Claim(t.Context(), "shard", strconv.Itoa(step)))
 				}
 				// Most ids are greater than all before; some are old, some of no order.
 				id := fmt.Sprintf("%05d", step)
@@ -58,7 +58,7 @@ func TestWhatIsRememberedIsWhatIsStored(t *testing.T) {
 				}
 				res, err := d.Commit(t.Context(), c)
 				if wrong {
-					require.True(t, errors.Is(err, domain.ErrConflict), "step %d: %v", step, err)
+					require.ErrorIs(t, err, domain.ErrConflict, "step %d", step)
 					continue
 				}
 				require.NoError(t, err, "step %d: %v holds version %d", step, k, have)
