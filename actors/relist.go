@@ -38,10 +38,11 @@ func (n *Node) relist(ctx context.Context, workspace string, t *tree) error {
 		if err != nil {
 			return err
 		}
+		t.listed.Store(true) // it may not be known as the workspace's yet
 		n.mu.RLock()
 		defer n.mu.RUnlock()
-		if t := n.spaces[workspace]; t != nil {
-			t.listed.Store(true)
+		if now := n.spaces[workspace]; now != nil {
+			now.listed.Store(true)
 		}
 		return nil
 	})

@@ -154,6 +154,7 @@ type Campaign struct {
 	askers  []*actor.PID // want the status, before the first load
 	cancel  func()       // the wake-up
 	wakeDue time.Time    // when cancel's timer is due
+	wakings uint64       // how many were set
 }
 
 // New makes a campaign; it begins with a look into the store.
@@ -223,6 +224,9 @@ func (a *Campaign) Receive(ctx actor.Context) {
 	case release:
 		a.release(m)
 	case wake: // advance looks again
+		if m.n != a.wakings {
+			return // another one was set while it was under way
+		}
 		a.cancel = nil
 	}
 	a.advance(ctx)

@@ -404,7 +404,8 @@ func (a *Campaign) wakeAt(ctx actor.Context, at, now time.Time) {
 		return
 	}
 	a.silence()
-	a.cancel, a.wakeDue = mailbox.After(ctx, wait, wake{}), due
+	a.wakings++
+	a.cancel, a.wakeDue = mailbox.After(ctx, wait, wake{a.wakings}), due
 }
 
 func (a *Campaign) silence() {

@@ -98,7 +98,7 @@ type (
 		generation uint64
 		err        error
 	}
-	wake    struct{}
+	wake    struct{ n uint64 }          // its number; those before it are of no use
 	release struct{ generation uint64 } // the spacing gate opens
 	reload  struct{ generation uint64 }
 )

@@ -115,7 +115,8 @@ func (e *endpoint) onLoaded(ctx actor.Context, m loaded) {
 	if m.of != e || e.over {
 		return
 	}
-	e.loading, e.reading = false, false
+	came := e.came
+	e.loading, e.reading, e.came = false, false, false
 	settled := e.settled
 	e.settled = make(map[string]bool)
 	switch {
@@ -139,10 +140,15 @@ func (e *endpoint) onLoaded(ctx actor.Context, m loaded) {
 			due := hook.Due(it.row.Attempts, *it.row.DueAt, now)
 			it.row.DueAt = &due
 		}
-		if !settled[it.row.EventID] && e.q.add(it) && it.row.Replay {
+		if known := e.q.known[it.row.EventID]; it.row.Replay && (known == nil || known.row.ID != it.row.ID) {
 			// Its id is of another clock than the outbox's: what was being
-			// committed meanwhile may stand in front of it.
+			// committed meanwhile may stand in front of it. And where its event
+			// has only just been settled, it is passed over now.
 			e.again = now.Add(2 * workLimit)
+			e.stale = e.stale || came
+		}
+		if !settled[it.row.EventID] {
+			e.q.add(it)
 		}
 		e.last = it.row.ID
 	}
@@ -153,6 +159,10 @@ func (e *endpoint) onLoaded(ctx actor.Context, m loaded) {
 // onFresh takes in what the outbox has just committed, without reading it
 // again. Where something may stand in between it is read.
 func (e *endpoint) onFresh(m Fresh) {
+	e.came = e.came || e.loading
+	if e.overtaken(m) {
+		e.stale = true
+	}
 	behind := e.hook == nil || e.stale || e.loading || e.more || e.last == "" || e.last != m.After
 	if behind || e.q.queued+len(m.Items) > e.cfg.Window {
 		e.more = true
@@ -162,6 +172,17 @@ func (e *endpoint) onFresh(m Fresh) {
 		e.q.add(&item{row: *it.Row, event: it.Event})
 		e.last = it.Row.ID
 	}
+}
+
+// overtaken says whether something was read that stands behind what comes only
+// now, and is not known: a replay did.
+func (e *endpoint) overtaken(m Fresh) bool {
+	return slices.ContainsFunc(m.Items, func(it Queued) bool {
+		id := it.Row.EventID
+		_, result := e.results[id]
+		_, writing := e.writing[id]
+		return it.Row.ID <= e.last && e.q.known[id] == nil && !result && !writing && !e.settled[id]
+	})
 }
 
 // adopt takes the endpoint's row as it was read. Who makes it active again, or

@@ -89,6 +89,7 @@ type endpoint struct {
 	loading bool
 	reading bool                       // the endpoint's own row as well
 	settled map[string]bool            // settled in the store while a page was read
+	came    bool                       // something was handed over meanwhile
 	results map[string]domain.Delivery // not yet committed, by event
 	writing map[string]domain.Delivery // in the commit under way
 	writeAt time.Time                  // when what is there is committed, if no more comes

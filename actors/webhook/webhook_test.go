@@ -442,6 +442,28 @@ func TestWhatWasQueuedBesideAReplayIsNotPassedOver(t *testing.T) {
 	})
 }
 
+func TestWhatAReplayOvertookIsSentAsSoonAsItIsHandedOver(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		s := newStage(t, sys)
+		ids := s.queue("a", "b")
+		rows := s.store.Deliveries(endpoint)
+		late, replayed := rows[ids[0]], rows[ids[1]]
+		replayed.Replay = true
+		s.apply(commit.Change{Puts: []domain.Record{&replayed}, Deletes: []domain.Key{late.Key()}})
+		s.run()
+		s.tell(webhook.Changed{})
+		pass(time.Second)
+		require.Equal(t, ids[1:], s.ids())
+		s.apply(commit.Change{Puts: []domain.Record{&late}})
+		got, err := s.store.Events(t.Context(), workspace, late.EventOffset-1, 1)
+		require.NoError(t, err)
+		s.tell(webhook.Fresh{After: "dlv_000000", Items: []webhook.Queued{{Row: &late, Event: &got[0]}}})
+		pass(time.Second)
+		assert.Equal(t, []string{ids[1], ids[0]}, s.ids())
+		s.end()
+	})
+}
+
 func TestWhatIsHandedOverIsSentUnreadAndWhatStandsInBetweenIsRead(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		s := newStage(t, sys)

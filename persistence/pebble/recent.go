@@ -11,7 +11,7 @@ const (
 	// recentMost keys are in each of the two generations of what is remembered.
 	recentMost = 8192
 	// rangesMost bounds the ranges of keys whose ends are known.
-	rangesMost = 4096
+	rangesMost = 16384
 )
 
 // recent remembers what the last batches changed, as the store has it, and what
@@ -53,12 +53,25 @@ func (r *recent) fresh(db *pebble.DB, k []byte) (bool, error) {
 		if last, err = lastKey(db, begin); err != nil {
 			return false, err
 		}
-		if len(r.beyond) >= rangesMost {
-			clear(r.beyond)
-		}
+		r.shrink()
 		r.beyond[string(begin)] = last
 	}
 	return string(k) > last, nil
+}
+
+// shrink makes room among the ranges: some that chance picks are read again when
+// they are asked for.
+func (r *recent) shrink() {
+	if len(r.beyond) < rangesMost {
+		return
+	}
+	n := 0
+	for begin := range r.beyond {
+		delete(r.beyond, begin)
+		if n++; n == rangesMost/16 {
+			return
+		}
+	}
 }
 
 // rangeOf is the beginning that the ids of one kind have in common: table or log,
