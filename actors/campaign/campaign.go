@@ -224,10 +224,7 @@ func (a *Campaign) Receive(ctx actor.Context) {
 	case release:
 		a.release(m)
 	case wake: // advance looks again
-		if m.n != a.wakings {
-			return // another one was set while it was under way
-		}
-		a.cancel = nil
+		a.woken(m)
 	}
 	a.advance(ctx)
 }

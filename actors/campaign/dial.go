@@ -408,6 +408,14 @@ func (a *Campaign) wakeAt(ctx actor.Context, at, now time.Time) {
 	a.cancel, a.wakeDue = mailbox.After(ctx, wait, wake{a.wakings}), due
 }
 
+// woken: there is no wake-up any more, unless another one was set while this one
+// was under way.
+func (a *Campaign) woken(m wake) {
+	if m.n == a.wakings {
+		a.cancel = nil
+	}
+}
+
 func (a *Campaign) silence() {
 	if a.cancel != nil {
 		a.cancel()

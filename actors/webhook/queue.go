@@ -33,25 +33,24 @@ func newQueue() *queue {
 }
 
 // add takes in an open delivery, unless it is known.
-func (q *queue) add(it *item) (fresh bool) {
+func (q *queue) add(it *item) {
 	if _, known := q.known[it.row.EventID]; known {
-		return false
+		return
 	}
 	it.place = -1
 	q.known[it.row.EventID] = it
 	if it.row.State == domain.DeliveryRetrying {
 		q.later(it)
-		return true
+		return
 	}
 	q.queued++
 	subject := it.row.Subject
 	if behind, busy := q.waiting[subject]; busy && subject != "" {
 		q.waiting[subject] = append(behind, it)
-		return true
+		return
 	}
 	q.waiting[subject] = nil
 	q.ready = append(q.ready, it)
-	return true
 }
 
 // waits says whether next has one.
