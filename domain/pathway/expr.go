@@ -1,8 +1,10 @@
 package pathway
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"unicode"
@@ -71,22 +73,36 @@ func (t exprTwo) value(of map[string]string) string {
 	return truth(compared(t.op, strings.TrimSpace(a), strings.TrimSpace(t.b.value(of))))
 }
 
+// maxExact is how many digits a number of digits only may have: one that is
+// longer names something, and may not be rounded.
+const maxExact = 15
+
+// number reads a value that is one: finite, and written in digits.
+func number(text string) (float64, bool) {
+	x, err := strconv.ParseFloat(text, 64)
+	return x, err == nil && !math.IsNaN(x) && !math.IsInf(x, 0)
+}
+
+// long says that a value is a long row of digits.
+func long(text string) bool {
+	return len(text) > maxExact && strings.Trim(text, "0123456789") == ""
+}
+
 // compared compares two values: as numbers where both are such, else as texts
-// without regard to case. A number is neither before nor behind what is none,
+// without regard to case. Two long rows of digits are alike only letter for
+// letter. A number is neither before nor behind what is none,
 // and nothing is before or behind a value that is missing.
 func compared(op, a, b string) bool {
-	x, errA := strconv.ParseFloat(a, 64)
-	y, errB := strconv.ParseFloat(b, 64)
+	x, isA := number(a)
+	y, isB := number(b)
 	a, b = strings.ToLower(a), strings.ToLower(b)
-	numbers, mixed := errA == nil && errB == nil, (errA == nil) != (errB == nil)
+	numbers, mixed := isA && isB, isA != isB
 	order := strings.Compare(a, b)
-	if numbers {
-		order = 0
-		if x < y {
-			order = -1
-		} else if x > y {
-			order = 1
-		}
+	switch {
+	case numbers && x == y && long(a) && long(b):
+		order = cmp.Or(cmp.Compare(len(a), len(b)), order)
+	case numbers:
+		order = cmp.Compare(x, y)
 	}
 	switch op {
 	case "contains":

@@ -33,6 +33,8 @@ func TestAConditionGoesWhereTheFirstExpressionThatHoldsLeads(t *testing.T) {
 		`age >= 18`: true, `age > 36`: false, `age == 36.0`: true, `age != 36`: false, `age < 100 && city == "berlin"`: true, `city == 'Bonn' || member`: true,
 		`!member`: false, `!(city == "Bonn")`: true, `city contains "LIN"`: true, `city < "Bonn"`: true, `city > 5`: false, `city < 5`: false,
 		`member == true || age > 50 && false`: false, `(false || true) && age <= 36`: true, `age > -1`: true, `"2030-01-02" < "2030-01-10"`: true, `phone contains "+1"`: true,
+		`"nan" == 5`: false, `"nan" != 5`: true, `"nan" == "NaN"`: true, `"inf" == "Infinity"`: false, `"inf" > 5`: false, `age < "infinity"`: false,
+		`"1234567890123456" == "1234567890123457"`: false, `"12345678901234567" == "12345678901234567"`: true, `"0012345678901234567" == "12345678901234567"`: false, `"007" == 7`: true, `"9999999999999999" < "10000000000000000"`: true,
 	} {
 		p := branching(text)
 		require.NoError(t, pathway.Validate(&p), text)
