@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/asynkron/protoactor-go/actor"
+
 	"github.com/callboard/callboard/actors/jobs"
 	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/actors/mailbox"
@@ -236,7 +238,7 @@ func (r *bulkRun) call(ctx context.Context, w *lines.Waiter, index int, o ask.Ne
 		var kept func()
 		_, err := d.placeBy(ctx, r.by, o, placing{
 			id: mailbox.NewID(domain.PrefixCall),
-			permit: func(ctx context.Context, _ *tree) (lines.Permit, error) {
+			permit: func(ctx context.Context, _ *actor.PID) (lines.Permit, error) {
 				r.stand.waits(forLine)
 				defer r.stand.waits("")
 				return w.Permit(ctx)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/asynkron/protoactor-go/actor"
+
 	"github.com/callboard/callboard/actors/call"
 	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/actors/mailbox"
@@ -36,16 +38,19 @@ func (d *Desk) PlaceCall(ctx context.Context, p domain.Principal, o ask.NewCall)
 	if made, err := madeBefore[domain.Call](ctx, d, p, domain.PrefixCall); made != nil || err != nil {
 		return made, err
 	}
-	return d.placeBy(ctx, p, o, placing{id: newID(ctx, domain.PrefixCall), permit: func(ctx context.Context, t *tree) (lines.Permit, error) {
-		return mailbox.Ask[lines.Permit](ctx, d.node.sys, t.lines(p.Environment), lines.Try{})
-	}})
+	return d.placeBy(ctx, p, o, placing{id: newID(ctx, domain.PrefixCall), permit: d.tryLine})
+}
+
+// tryLine takes a line that is free now.
+func (d *Desk) tryLine(ctx context.Context, from *actor.PID) (lines.Permit, error) {
+	return mailbox.Ask[lines.Permit](ctx, d.node.sys, from, lines.Try{})
 }
 
 // placing is how a call comes to its line, and what else its commit holds.
 type placing struct {
-	id     string // of the call
-	permit func(context.Context, *tree) (lines.Permit, error)
-	with   func(*commit.Change, *domain.Call) // nil: nothing
+	id     string                                                           // of the call
+	permit func(ctx context.Context, from *actor.PID) (lines.Permit, error) // from: the lines of the call's environment
+	with   func(*commit.Change, *domain.Call)                               // nil: nothing
 }
 
 // placeBy is PlaceCall with another way to a line.
@@ -65,7 +70,7 @@ func (d *Desk) placeBy(ctx context.Context, p domain.Principal, o ask.NewCall, h
 	if err != nil {
 		return nil, err
 	}
-	permit, err := how.permit(ctx, t)
+	permit, err := how.permit(ctx, t.lines(c.Environment))
 	if err != nil {
 		return nil, err
 	}

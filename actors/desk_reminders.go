@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
@@ -252,10 +251,7 @@ func (d *Desk) remindBySMS(ctx context.Context, p domain.Principal, a *domain.Ap
 func (d *Desk) remindByCall(ctx context.Context, p domain.Principal, a *domain.Appointment, r domain.AppointmentReminder, with func(*commit.Change, string, string)) error {
 	o := ask.NewCall{To: a.Patient.Phone, From: r.From, AgentID: r.AgentID, Context: wordsOf(a), Metadata: map[string]string{"appointment_id": a.ID}, Record: true}
 	_, err := d.placeBy(ctx, p, o, placing{
-		id: mailbox.NewID(domain.PrefixCall),
-		permit: func(ctx context.Context, t *tree) (lines.Permit, error) {
-			return mailbox.Ask[lines.Permit](ctx, d.node.sys, t.outbound, lines.Try{})
-		},
+		id: mailbox.NewID(domain.PrefixCall), permit: d.tryLine,
 		with: func(c *commit.Change, call *domain.Call) { with(c, "", call.ID) },
 	})
 	return err

@@ -61,6 +61,8 @@ func TestAReminderGoesOutOnceAndIsToldOf(t *testing.T) {
 	cancelled := book(at.Add(10*time.Minute), "+15005550000", hourBefore(""))
 	moved := book(at.Add(15*time.Minute), "+15005550000", hourBefore(""))
 	opted := book(at.Add(20*time.Minute), "+15005550007", hourBefore(""))
+	agent := h.agent(p, menu())
+	called := book(at.Add(30*time.Minute), "+15005550000", &[]domain.Reminder{{Channel: domain.RemindCall, MinutesBefore: 60, AgentID: agent}})
 	past := book(at.Add(25*time.Minute), "+15005550000", &[]domain.Reminder{{Channel: domain.RemindSMS, MinutesBefore: 1440}})
 	_, err = d.TestInboundMessage(ctx, p, ask.InboundMessage{From: "+15005550007", To: "+15005550100", Body: "STOP"})
 	require.NoError(t, err)
@@ -69,7 +71,7 @@ func TestAReminderGoesOutOnceAndIsToldOf(t *testing.T) {
 	assert.Equal(t, domain.ReminderCancelled, gone.Reminders[0].Status, "its reminders go along")
 	_, err = d.RescheduleAppointment(ctx, p, moved.ID, ask.Reschedule{Datetime: at.Add(26 * time.Hour).Format(time.RFC3339)})
 	require.NoError(t, err)
-	h.falls(reminded, cancelled, opted)
+	h.falls(reminded, cancelled, opted, called)
 	_, err = d.ConfirmAppointment(ctx, p, none.ID) // which has them looked at
 	require.NoError(t, err)
 
@@ -79,7 +81,8 @@ func TestAReminderGoesOutOnceAndIsToldOf(t *testing.T) {
 		return now.Reminders
 	}
 	require.Eventually(t, func() bool {
-		return read(reminded)[0].Status == domain.ReminderSent && read(opted)[0].Status != domain.ReminderScheduled
+		return read(reminded)[0].Status == domain.ReminderSent && read(opted)[0].Status != domain.ReminderScheduled &&
+			read(called)[0].Status == domain.ReminderSent
 	}, 20*time.Second, 10*time.Millisecond)
 	r := read(reminded)[0]
 	m, err := d.Message(ctx, p, r.MessageID)
@@ -91,12 +94,16 @@ func TestAReminderGoesOutOnceAndIsToldOf(t *testing.T) {
 	assert.Equal(t, domain.ReminderScheduled, read(moved)[0].Status)
 	assert.Equal(t, []any{domain.ReminderFailed, domain.CodeOptedOut}, []any{read(opted)[0].Status, read(opted)[0].Reason})
 	assert.Equal(t, []any{domain.ReminderSkipped, domain.Code("too_late")}, []any{read(past)[0].Status, read(past)[0].Reason})
+	h.until(20*time.Second, "the call is over", func() bool { return h.call(p, read(called)[0].CallID).Final() })
+	assert.NotNil(t, h.call(p, read(called)[0].CallID).AnsweredAt, "on the lines of its environment")
 	var told []event.AppointmentData
 	for _, e := range h.events(p.WorkspaceID) {
 		if e.Type == event.AppointmentReminder {
 			var data event.AppointmentData
 			require.NoError(t, json.Unmarshal(e.Data, &data))
-			told = append(told, data)
+			if data.Channel == domain.RemindSMS {
+				told = append(told, data)
+			}
 		}
 	}
 	require.Len(t, told, 1)
