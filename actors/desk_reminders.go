@@ -15,6 +15,7 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/domain/pathway"
+	"github.com/callboard/callboard/domain/rules"
 )
 
 const (
@@ -95,13 +96,22 @@ func zoneOf(a *domain.Appointment) *time.Location {
 func keepDue(c *commit.Change, before, a *domain.Appointment) {
 	_, was := before.NextReminder()
 	at, is := a.NextReminder()
-	row := &domain.ReminderDue{WorkspaceID: a.WorkspaceID, AppointmentID: a.ID, At: at}
+	row := &domain.ReminderDue{WorkspaceID: a.WorkspaceID, AppointmentID: a.ID, At: laterOf(at, time.Now())}
 	switch {
 	case is:
 		c.Puts = append(c.Puts, row)
 	case was:
 		c.Deletes = append(c.Deletes, row.Key())
 	}
+}
+
+// laterOf is when to look at a reminder: one that is due and waits was not
+// slept through.
+func laterOf(at, now time.Time) time.Time {
+	if at.Before(now) {
+		return now.UTC()
+	}
+	return at
 }
 
 // remind sends the reminders of a workspace that are due, and sets its alarm
@@ -164,9 +174,9 @@ func (d *Desk) remindOne(ctx context.Context, row *domain.ReminderDue, now time.
 		if x == nil {
 			x = &domain.Provider{}
 		}
-		send, changed := booking.Due(a, booking.RemindHours(x.ReminderHours), zoneOf(a), now)
-		if send >= 0 {
-			err = d.sendReminder(ctx, p, a, version, send)
+		send, changed := booking.Due(a, booking.RemindHours(x.ReminderHours), zoneOf(a), row.At, now)
+		if len(send) > 0 {
+			err = d.sendReminders(ctx, p, a, version, send, changed)
 		} else {
 			err = d.keepReminders(ctx, a, version, changed, nil)
 		}
@@ -192,7 +202,7 @@ func (d *Desk) keepReminders(ctx context.Context, a *domain.Appointment, version
 
 func (d *Desk) duesOf(c *commit.Change, a *domain.Appointment, later *time.Time) {
 	at, is := a.NextReminder()
-	row := &domain.ReminderDue{WorkspaceID: a.WorkspaceID, AppointmentID: a.ID, At: at}
+	row := &domain.ReminderDue{WorkspaceID: a.WorkspaceID, AppointmentID: a.ID, At: laterOf(at, time.Now())}
 	if !is {
 		c.Deletes = append(c.Deletes, row.Key())
 		return
@@ -203,8 +213,31 @@ func (d *Desk) duesOf(c *commit.Change, a *domain.Appointment, later *time.Time)
 	c.Puts = append(c.Puts, row)
 }
 
-// sendReminder sends one. What cannot be done now is tried again for as long as
-// the appointment lies ahead.
+// sendReminders sends the first of those that can go out now. Where none can,
+// all are tried again for as long as the appointment lies ahead.
+func (d *Desk) sendReminders(ctx context.Context, p domain.Principal, a *domain.Appointment, version uint64, due []int, changed bool) error {
+	for _, which := range due {
+		one := *a
+		one.Reminders = slices.Clone(a.Reminders)
+		if err := d.sendReminder(ctx, p, &one, version, which); !errors.Is(err, errRemindLater) {
+			return err
+		}
+	}
+	later := time.Now().Add(remindAgain)
+	return d.keepReminders(ctx, a, version, changed, &later)
+}
+
+// errRemindLater says that a reminder cannot go out now.
+var errRemindLater = errors.New("this reminder goes out later")
+
+// waitsFor says whether a reminder that was refused may go out another time.
+func waitsFor(err error) bool {
+	return passes(err) || slices.Contains([]domain.Code{
+		domain.CodeNoTrunk, domain.CodeNoSMSRoute, domain.CodeSpendCap, domain.CodeFrequencyCap, domain.CodeOutsideCallingHours,
+	}, domain.CodeOf(err))
+}
+
+// sendReminder sends one.
 func (d *Desk) sendReminder(ctx context.Context, p domain.Principal, a *domain.Appointment, version uint64, which int) error {
 	before := *a
 	before.Reminders = slices.Clone(a.Reminders)
@@ -232,9 +265,8 @@ func (d *Desk) sendReminder(ctx context.Context, p domain.Principal, a *domain.A
 		return nil
 	case errors.Is(err, domain.ErrConflict):
 		return err
-	case passes(err):
-		later := time.Now().Add(remindAgain)
-		return d.keepReminders(ctx, &before, version, false, &later)
+	case waitsFor(err):
+		return errRemindLater
 	}
 	failed := &before.Reminders[which]
 	failed.Status, failed.Reason = domain.ReminderFailed, domain.CodeOf(err)
@@ -250,6 +282,9 @@ func (d *Desk) remindBySMS(ctx context.Context, p domain.Principal, a *domain.Ap
 
 func (d *Desk) remindByCall(ctx context.Context, p domain.Principal, a *domain.Appointment, r domain.AppointmentReminder, with func(*commit.Change, string, string)) error {
 	o := ask.NewCall{To: a.Patient.Phone, From: r.From, AgentID: r.AgentID, Context: wordsOf(a), Metadata: map[string]string{"appointment_id": a.ID}, Record: true}
+	if p.Environment != domain.Test {
+		o.CallingHours = rules.CallingHours()
+	}
 	_, err := d.placeBy(ctx, p, o, placing{
 		id: mailbox.NewID(domain.PrefixCall), permit: d.tryLine,
 		with: func(c *commit.Change, call *domain.Call) { with(c, "", call.ID) },

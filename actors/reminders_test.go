@@ -114,3 +114,46 @@ func TestAReminderGoesOutOnceAndIsToldOf(t *testing.T) {
 	require.ErrorAs(t, err, &refused)
 	assert.Equal(t, "reminders[0].body", refused.Param)
 }
+
+func TestAReminderThatCannotGoOutNowWaits(t *testing.T) {
+	h := build(t, nil)
+	ctx, d, p := h.Context(), h.desk(), h.test
+	_, err := d.UpdateWorkspace(ctx, h.live, func(w *domain.Workspace) error {
+		w.FrequencyCaps.PerNumberPerDay = 1
+		return nil
+	})
+	require.NoError(t, err)
+	x := h.provider(p, "Dr. Rivera")
+	_, err = d.UpdateProvider(ctx, p, x.ID, func(x *domain.Provider) error {
+		x.ReminderHours = &domain.ReminderHours{Start: "00:00", End: "24:00"}
+		return nil
+	})
+	require.NoError(t, err)
+	agent := h.agent(p, menu())
+	at := time.Now().UTC().Truncate(time.Minute).Add(2 * time.Hour)
+	var all []*domain.Appointment
+	for i := range 2 {
+		o := order(x.ID, at.Add(time.Duration(i)*5*time.Minute), 5)
+		o.Patient.Phone = "+15005550000"
+		o.Reminders = &[]domain.Reminder{{Channel: domain.RemindCall, MinutesBefore: 60, AgentID: agent}, {Channel: domain.RemindSMS, MinutesBefore: 60}}
+		a, err := d.Book(ctx, p, o)
+		require.NoError(t, err)
+		all = append(all, a)
+	}
+	h.falls(all...)
+	_, err = d.ConfirmAppointment(ctx, p, all[0].ID) // which has them looked at
+	require.NoError(t, err)
+	states := func() (n map[string]int) {
+		n = map[string]int{}
+		for _, a := range all {
+			now, err := d.Appointment(ctx, p, a.ID)
+			require.NoError(t, err)
+			for _, r := range now.Reminders {
+				n[r.Channel+" "+string(r.Status)]++
+			}
+		}
+		return n
+	}
+	h.until(20*time.Second, "all but one have gone out", func() bool { n := states(); return n["sms sent"] == 2 && n["call scheduled"] < 2 })
+	assert.Equal(t, map[string]int{"call sent": 1, "call scheduled": 1, "sms sent": 2}, states(), "the number has been rung today; nothing waits behind that")
+}

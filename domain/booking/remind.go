@@ -2,6 +2,7 @@ package booking
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"time"
 
@@ -12,7 +13,8 @@ import (
 const (
 	remindFrom  = "08:00"
 	remindTo    = "21:00"
-	remindLeast = 30 * time.Minute // that has to be left when one that waited for its hours goes out
+	remindLeast = 30 * time.Minute // that has to be left when one that waited for its hours, or was slept through, goes out
+	remindGrace = 5 * time.Minute  // behind the time to look at it: from then on it was slept through
 )
 
 // CodeTooLate says that there was no time left for a reminder.
@@ -119,26 +121,42 @@ func Unremind(a *domain.Appointment) {
 	}
 }
 
-// Due skips what is too late, lets wait what is due outside the hours, and says
-// which reminder goes out now; -1: none. changed: the appointment is to be kept.
-func Due(a *domain.Appointment, h domain.ReminderHours, zone *time.Location, now time.Time) (send int, changed bool) {
+// Due skips what is too late and what a nearer one that is due as well stands
+// for, lets wait what is due outside the hours, and says which reminders go out
+// now, in their order. look is when they were to be looked at, earlier than now
+// where the service slept. changed: the appointment is to be kept.
+func Due(a *domain.Appointment, h domain.ReminderHours, zone *time.Location, look, now time.Time) (send []int, changed bool) {
 	a.Reminders = slices.Clone(a.Reminders)
 	next, open := MayRemind(now, h, zone)
+	least := nearest(a, now)
+	soon := now.After(a.Datetime.Add(-remindLeast))
 	for i := range a.Reminders {
 		r := &a.Reminders[i]
 		switch {
 		case r.Status != domain.ReminderScheduled || r.DueAt.After(now):
 		case !a.Status.Open():
 			r.Status, changed = domain.ReminderCancelled, true
-		case !now.Before(a.Datetime) || !open && next.After(a.Datetime.Add(-remindLeast)):
+		case !now.Before(a.Datetime) || r.MinutesBefore > least || soon && now.After(look.Add(remindGrace)) || !open && next.After(a.Datetime.Add(-remindLeast)):
 			r.Status, r.Reason, changed = domain.ReminderSkipped, CodeTooLate, true
 		case !open:
 			r.DueAt, changed = next.UTC(), true
 		default:
-			return i, changed
+			send = append(send, i)
 		}
 	}
-	return -1, changed
+	return send, changed
+}
+
+// nearest is how many minutes before an appointment the last of those reminders
+// is that are due.
+func nearest(a *domain.Appointment, now time.Time) int {
+	least := math.MaxInt
+	for i := range a.Reminders {
+		if r := &a.Reminders[i]; r.Status == domain.ReminderScheduled && !r.DueAt.After(now) {
+			least = min(least, r.MinutesBefore)
+		}
+	}
+	return least
 }
 
 // Words are what a reminder may say of an appointment, by name.

@@ -69,19 +69,23 @@ func TestARemindersTimePassesAndItsHoursAreKept(t *testing.T) {
 	for name, c := range map[string]struct {
 		now     time.Time
 		status  domain.AppointmentStatus
-		send    int
+		slept   time.Duration
+		send    []int
 		changed bool
 		want    state // of the first
 	}{
-		"not yet":                        {first.Add(-time.Second), domain.AppointmentBooked, -1, false, state{domain.ReminderScheduled, first, ""}},
-		"now":                            {first, domain.AppointmentConfirmed, 0, false, state{domain.ReminderScheduled, first, ""}},
-		"the service was down till late": {first.Add(10 * time.Hour), domain.AppointmentBooked, -1, true, state{domain.ReminderScheduled, noon.Add(-4 * time.Hour), ""}},
-		"the appointment has begun":      {noon, domain.AppointmentBooked, -1, true, state{domain.ReminderSkipped, first, booking.CodeTooLate}},
-		"it is over":                     {first, domain.AppointmentNoShow, -1, true, state{domain.ReminderCancelled, first, ""}},
+		"not yet":                        {first.Add(-time.Second), domain.AppointmentBooked, 0, nil, false, state{domain.ReminderScheduled, first, ""}},
+		"now":                            {first, domain.AppointmentConfirmed, 0, []int{0}, false, state{domain.ReminderScheduled, first, ""}},
+		"the service was down till late": {first.Add(10 * time.Hour), domain.AppointmentBooked, 10 * time.Hour, nil, true, state{domain.ReminderScheduled, noon.Add(-4 * time.Hour), ""}},
+		"the appointment has begun":      {noon, domain.AppointmentBooked, 0, nil, true, state{domain.ReminderSkipped, first, booking.CodeTooLate}},
+		"both are due: the last one":     {second, domain.AppointmentBooked, 23 * time.Hour, []int{1}, true, state{domain.ReminderSkipped, first, booking.CodeTooLate}},
+		"slept, and soon it begins":      {noon.Add(-29 * time.Minute), domain.AppointmentBooked, 31 * time.Minute, nil, true, state{domain.ReminderSkipped, first, booking.CodeTooLate}},
+		"no line all the while":          {noon.Add(-29 * time.Minute), domain.AppointmentBooked, 20 * time.Second, []int{1}, true, state{domain.ReminderSkipped, first, booking.CodeTooLate}},
+		"it is over":                     {first, domain.AppointmentNoShow, 0, nil, true, state{domain.ReminderCancelled, first, ""}},
 	} {
 		a := booked(noon.AddDate(0, 0, -3))
 		a.Status = c.status
-		send, changed := booking.Due(a, hours, time.UTC, c.now)
+		send, changed := booking.Due(a, hours, time.UTC, c.now.Add(-c.slept), c.now)
 		assert.Equal(t, []any{c.send, c.changed, c.want}, []any{send, changed, of(a)[0]}, name)
 	}
 	booking.Unremind(a)

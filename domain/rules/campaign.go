@@ -46,6 +46,12 @@ type House struct {
 	Now            time.Time
 }
 
+// CallingHours are those of live calls unless others are set: from 08:00 to
+// 21:00 where the number is.
+func CallingHours() *domain.CallingHours {
+	return &domain.CallingHours{Start: "08:00", End: "21:00", Timezone: "local"}
+}
+
 // CampaignDefaults fills in what was left out.
 func CampaignDefaults(c *domain.Campaign, h House) {
 	s := &c.Schedule
@@ -85,7 +91,7 @@ func CampaignDefaults(c *domain.Campaign, h House) {
 	case h.Test:
 		*hours = domain.CallingHours{Start: "00:00", End: "24:00", Timezone: "UTC"}
 	default:
-		*hours = domain.CallingHours{Start: "08:00", End: "21:00"}
+		*hours = *CallingHours()
 	}
 	if hours.Timezone == "" {
 		hours.Timezone = "local"
