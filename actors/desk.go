@@ -35,6 +35,7 @@ type Desk struct {
 	revising  turns    // contacts
 	booking   turns    // by provider
 	imports   sync.Map // of numbers, by list: one at a time
+	searches  sync.Map // in transcripts, by workspace: one at a time
 	logs      sync.Map // logEnd, by workspace
 	scripts   recall[domain.Script]
 	called    recall[*domain.PhoneNumber]
@@ -208,6 +209,14 @@ func remove[T any, R noun[T]](
 func list[T any, R record[T]](
 	ctx context.Context, d *Desk, workspace, index string, prefix domain.Prefix, page ask.Page, keep func(R) bool,
 ) (ask.List[R], error) {
+	return listWithin(ctx, d, workspace, index, prefix, page, keep, func() int { return page.Limit })
+}
+
+// listWithin is list for rows that are dear to look at: left is how many may be
+// looked at still; behind the last the page ends, and its cursor goes on there.
+func listWithin[T any, R record[T]](
+	ctx context.Context, d *Desk, workspace, index string, prefix domain.Prefix, page ask.Page, keep func(R) bool, left func() int,
+) (ask.List[R], error) {
 	out := ask.List[R]{Data: []R{}, Next: page.Cursor}
 	q := commit.Query{Kind: R(new(T)).Key().Kind, Workspace: workspace, Index: index}
 	if !page.CreatedAfter.IsZero() {
@@ -216,8 +225,8 @@ func list[T any, R record[T]](
 	if !page.CreatedBefore.IsZero() {
 		q.To = sortAt(prefix, page.CreatedBefore)
 	}
-	for rounds := 0; len(out.Data) < page.Limit; rounds++ {
-		q.Cursor, q.Limit = out.Next, page.Limit-len(out.Data)
+	for rounds := 0; len(out.Data) < page.Limit && left() > 0; rounds++ {
+		q.Cursor, q.Limit = out.Next, min(page.Limit-len(out.Data), left())
 		next, err := d.store.List(ctx, q, func() domain.Record { return R(new(T)) }, func(rec domain.Record) error {
 			if r, ok := rec.(R); ok && (keep == nil || keep(r)) {
 				out.Data = append(out.Data, r)

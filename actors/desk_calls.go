@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -336,31 +337,54 @@ func (d *Desk) ListCalls(ctx context.Context, p domain.Principal, q ask.CallQuer
 			return ask.List[*domain.Call]{}, err
 		}
 	}
-	var unread error
-	out, err := list(ctx, d, p.WorkspaceID, callIndex(p, q, d.listed(p.WorkspaceID)), domain.PrefixCall, q.Page, func(c *domain.Call) bool {
+	look := search{words: q.Said, left: searchMost}
+	if q.Said != nil {
+		if _, busy := d.searches.LoadOrStore(p.WorkspaceID, true); busy {
+			return ask.List[*domain.Call]{}, domain.Errorf(domain.CodeConcurrentLimit, "another search in transcripts is running in this workspace; try again").With("limit", 1).With("retry_after", 1)
+		}
+		defer d.searches.Delete(p.WorkspaceID)
+	}
+	out, err := listWithin(ctx, d, p.WorkspaceID, callIndex(p, q, d.listed(p.WorkspaceID)), domain.PrefixCall, q.Page, func(c *domain.Call) bool {
 		return c.Environment == p.Environment && (q.CampaignID == "" || c.CampaignID == q.CampaignID) &&
 			(q.Status == "" || q.Status == "active" && !c.Final() || string(c.Status) == q.Status) &&
 			(q.ContactID == "" || c.ContactID == q.ContactID) && (q.AgentID == "" || c.AgentID == q.AgentID) &&
-			(q.Direction == "" || c.Direction == q.Direction) && (q.Said == nil || d.said(ctx, c, q.Said, &unread))
-	})
+			(q.Direction == "" || c.Direction == q.Direction) && (q.Said == nil || d.said(ctx, c, &look))
+	}, func() int { return look.left })
 	if err == nil {
-		err = unread
+		err = look.err
 	}
 	return out, err
 }
 
-// said says whether words were said in a call. A transcript that cannot be read
-// is the error.
-func (d *Desk) said(ctx context.Context, c *domain.Call, words domain.Spoken, unread *error) bool {
-	if !c.TranscriptAvailable || *unread != nil {
+// searchMost is how many transcripts one page of a search reads.
+const searchMost = 300
+
+// search looks for words in transcripts.
+type search struct {
+	words domain.Spoken
+	left  int   // transcripts that may be read still
+	err   error // the first of the store: the search is over
+}
+
+// said says whether words were said in a call. A damaged transcript is passed
+// over: it would end every search for good.
+func (d *Desk) said(ctx context.Context, c *domain.Call, look *search) bool {
+	if !c.TranscriptAvailable || look.err != nil {
 		return false
 	}
+	look.left--
 	t := &domain.Transcript{CallID: c.ID, WorkspaceID: c.WorkspaceID}
 	_, err := d.store.Get(ctx, t)
-	if err != nil && !errors.Is(err, domain.ErrNotFound) {
-		*unread = storeErr(err)
+	switch {
+	case err == nil:
+		return look.words.In(t)
+	case errors.Is(err, domain.ErrNotFound):
+	case errors.Is(err, domain.ErrDamaged):
+		d.log.Error("a transcript is damaged; searches pass it over", slog.String("workspace_id", c.WorkspaceID), slog.String("call_id", c.ID))
+	default:
+		look.err, look.left = storeErr(err), 0
 	}
-	return err == nil && words.In(t)
+	return false
 }
 
 // callIndex is the list of calls with the fewest that a query does not ask for.

@@ -118,7 +118,7 @@ func (c *Client) ReplayCall(ctx context.Context, id string, body *CallReplay, op
 //
 // POST /v1/pathways/{id}/test
 //
-// Plays each scenario as a chat is, and says where it went otherwise than expected. Nothing is kept, nothing besides speaking is done. 409 engine_not_configured where it takes an engine.
+// Plays each scenario as a chat is, and says where it went otherwise than expected. Nothing is kept, nothing besides speaking is done. One test runs at a time in a workspace, for as long as a request may take: play many scenarios in several. 409 engine_not_configured where it takes an engine.
 func (c *Client) TestPathway(ctx context.Context, id string, body *PathwayTest, options ...Option) (*PathwayTested, error) {
 	return send[PathwayTested](ctx, c, "POST", "/v1/pathways/"+url.PathEscape(id)+"/test", nil, asJSON(body), options)
 }

@@ -132,4 +132,6 @@ var (
 	ErrConflict = errors.New("a row has changed since it was read")
 	// ErrNotFound: no such row.
 	ErrNotFound = errors.New("no such record")
+	// ErrDamaged: the row is there and cannot be read, now or ever.
+	ErrDamaged = errors.New("a row is damaged")
 )

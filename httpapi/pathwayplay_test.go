@@ -138,6 +138,15 @@ func TestAChatAsksTheModelOnceForEachAnswer(t *testing.T) {
 	assert.Equal(t, 3, asked, "what it has answered is not asked again")
 	assert.Len(t, answers, 3)
 	d.must(422, "POST", path, "agents:read", m{"agent_id": "agent_x"})
+
+	scenarios := m{"scenarios": []m{{"name": "a", "turns": []m{{"text": "hello"}}}}}
+	test := path[:len(path)-len("/chat")] + "/test"
+	d.model = func(string, pathway.Think) ([]string, pathway.Answered) {
+		d.must(429, "POST", test, "agents:read", scenarios)
+		return []string{"Bye."}, pathway.Answered{Calls: []pathway.Called{{ID: "3", Name: "end_call", Arguments: `{"outcome":"confirmed"}`}}}
+	}
+	d.must(200, "POST", test, "agents:read", scenarios)
+	d.must(200, "POST", test, "agents:read", scenarios)
 }
 
 func TestAPathwayIsHeldToScenarios(t *testing.T) {

@@ -93,7 +93,7 @@ type PathwayTested struct {
 func (s *Server) testPathwayRoutes(tag, path string) {
 	add(s, operation{
 		method: http.MethodPost, path: path + "/{id}/test", id: "testPathway", tag: tag, summary: "Hold a pathway to scenarios", errors: []int{http.StatusConflict},
-		about: "Plays each scenario as a chat is, and says where it went otherwise than expected. Nothing is kept, nothing besides speaking is done. 409 engine_not_configured where it takes an engine.",
+		about: "Plays each scenario as a chat is, and says where it went otherwise than expected. Nothing is kept, nothing besides speaking is done. One test runs at a time in a workspace, for as long as a request may take: play many scenarios in several. 409 engine_not_configured where it takes an engine.",
 	}, s.testPathway)
 }
 
@@ -118,15 +118,19 @@ func (s *Server) testPathway(ctx context.Context, p domain.Principal, in *struct
 	if err = unable(w, s.ports.Pathways.Thinks(ctx, p, script.LLM)); err != nil {
 		return nil, err
 	}
+	leave, free := s.tests.take(p.WorkspaceID, 1)
+	if !free {
+		return nil, domain.Errorf(domain.CodeConcurrentLimit, "Another test of a pathway of this workspace is running; try again.").With("limit", 1)
+	}
+	defer leave()
 	out := PathwayTested{Object: "pathway_test", PathwayID: w.ID, PathwayVersion: w.Version, Passed: true}
 	for i := range b.Scenarios {
 		report := ScenarioReport{Name: b.Scenarios[i].Name, Runs: b.Runs, Failures: []ScenarioFailure{}}
 		for run := range b.Runs {
-			if err = ctx.Err(); err != nil {
+			r := &scenarioRun{run: run + 1}
+			if err = s.playScenario(ctx, p, &script, &b.Scenarios[i], r); err != nil {
 				return nil, err
 			}
-			r := &scenarioRun{run: run + 1}
-			s.playScenario(ctx, p, &script, &b.Scenarios[i], r)
 			report.add(r)
 		}
 		report.Passed = report.PassedRuns == report.Runs
@@ -177,12 +181,16 @@ func (r *scenarioRun) fail(check, expected, got string) {
 	r.failures = append(r.failures, ScenarioFailure{Run: r.run, Turn: r.turn, Check: check, Expected: expected, Got: got})
 }
 
-func (s *Server) playScenario(ctx context.Context, p domain.Principal, script *domain.Script, x *Scenario, r *scenarioRun) {
+// playScenario plays one run. The error is that its time is over.
+func (s *Server) playScenario(ctx context.Context, p domain.Principal, script *domain.Script, x *Scenario, r *scenarioRun) error {
 	play := &pathway.Play{State: pathway.New(*script, x.Variables)}
 	play.Model = s.recalled(ctx, p, script, play, nil, &ChatAnswer{})
 	r.lines = []ScenarioLine{}
 	r.judge(play, play.Begin(), true, x.Greeting)
 	for i := range x.Turns {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		t := &x.Turns[i]
 		r.turn = i + 1
 		if play.State.Over() {
@@ -195,6 +203,7 @@ func (s *Server) playScenario(ctx context.Context, p domain.Principal, script *d
 	}
 	r.turn = -1
 	r.conclude(play, x.Expect)
+	return ctx.Err()
 }
 
 func callerLine(play *pathway.Play, t *ScenarioTurn) string {

@@ -105,6 +105,7 @@ type Server struct {
 	counts   *keeper       // of limits and paths
 	tickets  tickets
 	streams  places // streams of events, by workspace
+	tests    places // of pathways that run, by workspace
 	pages    *pages
 	listens  func() context.Context // of those who listen to calls or events
 	hush     context.CancelFunc     // ends it

@@ -249,7 +249,7 @@ func (s *Store) load(ctx context.Context, value []byte, into domain.Record) erro
 		v.Elem().SetZero()
 	}
 	if err := s.codec.decode(value, into); err != nil {
-		return fmt.Errorf("persistence: %T: %w", into, err)
+		return fmt.Errorf("persistence: %T: %w: %w", into, domain.ErrDamaged, err)
 	}
 	sealer, ok := into.(domain.Sealer)
 	if !ok {

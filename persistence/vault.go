@@ -107,11 +107,11 @@ func (v *vault) seal(ctx context.Context, k domain.Key, field, text string) (str
 func (v *vault) unseal(ctx context.Context, k domain.Key, field, text string) (string, error) {
 	body, ok := strings.CutPrefix(text, sealedMark)
 	if !ok {
-		return "", fmt.Errorf("%w: %s %s %s is not sealed", errSealed, k.Kind, k.ID, field)
+		return "", fmt.Errorf("%w: %w: %s %s %s is not sealed", domain.ErrDamaged, errSealed, k.Kind, k.ID, field)
 	}
 	sealed, err := base64.RawStdEncoding.DecodeString(body)
 	if err != nil {
-		return "", fmt.Errorf("%w: %s %s %s: %w", errSealed, k.Kind, k.ID, field, err)
+		return "", fmt.Errorf("%w: %w: %s %s %s: %w", domain.ErrDamaged, errSealed, k.Kind, k.ID, field, err)
 	}
 	aead, err := v.key(ctx, k.Workspace, false)
 	if err != nil {
@@ -119,7 +119,7 @@ func (v *vault) unseal(ctx context.Context, k domain.Key, field, text string) (s
 	}
 	plain, err := unlock(aead, sealed, additional(k, field))
 	if err != nil {
-		return "", fmt.Errorf("%s %s %s: %w", k.Kind, k.ID, field, err)
+		return "", fmt.Errorf("%w: %s %s %s: %w", domain.ErrDamaged, k.Kind, k.ID, field, err)
 	}
 	return string(plain), nil
 }
