@@ -240,12 +240,23 @@ func (d *Desk) takeIn(ctx context.Context, m *domain.Message, seen *domain.TextS
 		return false, err
 	}
 	defer end()
+	fresh := *m
+	for range tries { // its opt-out may end a conversation that is being answered
+		*m = fresh
+		if known, err = d.takeOnce(ctx, m, seen); !errors.Is(err, domain.ErrConflict) {
+			return known, storeErr(err)
+		}
+	}
+	return false, storeErr(err)
+}
+
+func (d *Desk) takeOnce(ctx context.Context, m *domain.Message, seen *domain.TextSeen) (known bool, err error) {
 	c := commit.Change{Workspace: m.WorkspaceID}
 	if seen != nil {
 		if _, err = d.store.Get(ctx, seen); err == nil {
 			return true, nil
 		} else if !errors.Is(err, domain.ErrNotFound) {
-			return false, storeErr(err)
+			return false, err
 		}
 		c.Guards = append(c.Guards, commit.Absent(seen.Key()))
 		c.Puts = append(c.Puts, seen)
@@ -257,7 +268,7 @@ func (d *Desk) takeIn(ctx context.Context, m *domain.Message, seen *domain.TextS
 		seen.MessageID = m.ID
 	}
 	if _, err = d.store.Apply(ctx, c); err != nil {
-		return false, storeErr(err)
+		return false, err
 	}
 	d.node.committed(m.WorkspaceID)
 	d.messages.wake(m.WorkspaceID)

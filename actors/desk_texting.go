@@ -2,6 +2,7 @@ package actors
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/callboard/callboard/domain"
@@ -32,6 +33,78 @@ func (d *Desk) toAnswer(ctx context.Context, c *commit.Change, p domain.Principa
 	return err
 }
 
+func timeoutOf(s *domain.Script) time.Duration {
+	return time.Duration(s.SMS.TimeoutMinutes) * time.Minute
+}
+
+// manyReplies says whether the sender of a message has had as many replies as
+// one conversation may have, in those that began within its timeout: two
+// machines may write to each other along a pathway that ends at each message.
+func (d *Desk) manyReplies(ctx context.Context, m *domain.Message, s *domain.Script, now time.Time) (bool, error) {
+	replies, over := 0, false
+	q := commit.Query{Kind: "sms_conversation", Workspace: m.WorkspaceID, Index: domain.ContactTexting(m.Environment, m.From), Limit: textingsAtOnce}
+	for range textingPages {
+		next, err := d.store.List(ctx, q, func() domain.Record { return &domain.Texting{} }, func(r domain.Record) error {
+			t, ok := r.(*domain.Texting)
+			switch {
+			case !ok:
+			case now.Sub(t.CreatedAt) > timeoutOf(s):
+				over = true
+			case t.Number == m.To:
+				replies += t.Replies
+			}
+			return nil
+		})
+		if err != nil {
+			return false, storeErr(err)
+		}
+		if replies >= s.SMS.MaxReplies {
+			return true, nil
+		}
+		if q.Cursor = next; over || next == "" {
+			break
+		}
+	}
+	return false, nil
+}
+
+// textingsAtOnce bounds the conversations that are read at a time.
+const textingsAtOnce = 20
+
+// answersTexts is what the agent of a number speaks where it answers messages;
+// nil: it does not.
+func (d *Desk) answersTexts(ctx context.Context, p domain.Principal, to string) (*domain.Script, error) {
+	number, err := d.numberNamed(ctx, p.WorkspaceID, p.Environment, to)
+	if err != nil || number == nil || number.AgentID == "" {
+		return nil, err
+	}
+	s, err := d.scriptOf(ctx, p, number.AgentID, "")
+	if err == nil && s.SMS != nil && s.SMS.Enabled {
+		return &s, nil
+	}
+	if code := domain.CodeOf(err); code == domain.CodeUnavailable || code == "" {
+		return nil, err
+	}
+	return nil, nil //nolint:nilnil // an agent that cannot speak does not answer
+}
+
+// openTexting is the open conversation to which a message belongs; nil: none.
+func (d *Desk) openTexting(ctx context.Context, m *domain.Message) (t *domain.Texting, version uint64, err error) {
+	q := commit.Query{Kind: "sms_conversation", Workspace: m.WorkspaceID, Index: domain.OpenTexting(m.Environment, m.To, m.From), Limit: 1}
+	_, err = d.store.List(ctx, q, func() domain.Record { return &domain.Texting{} }, func(r domain.Record) error {
+		t, _ = r.(*domain.Texting)
+		return nil
+	})
+	if err != nil || t == nil {
+		return nil, 0, storeErr(err)
+	}
+	t = &domain.Texting{Meta: domain.Meta{ID: t.ID, WorkspaceID: t.WorkspaceID}}
+	if version, err = d.store.Get(ctx, t); errors.Is(err, domain.ErrNotFound) || err == nil && t.Status != domain.TextingOpen {
+		return nil, 0, nil
+	}
+	return t, version, storeErr(err)
+}
+
 // Texting reads a conversation by text message.
 func (d *Desk) Texting(ctx context.Context, p domain.Principal, id string) (*domain.Texting, error) {
 	t, _, err := get[domain.Texting](ctx, d, p, domain.PrefixTexting, id)
@@ -45,7 +118,7 @@ func (d *Desk) Texting(ctx context.Context, p domain.Principal, id string) (*dom
 func (d *Desk) ListTextings(ctx context.Context, p domain.Principal, q ask.TextingQuery) (ask.List[*domain.Texting], error) {
 	index := envOf(p)
 	if q.Contact != "" {
-		index = "contact=" + string(p.Environment) + "/" + q.Contact
+		index = domain.ContactTexting(p.Environment, q.Contact)
 	}
 	now := time.Now()
 	l, err := list(ctx, d, p.WorkspaceID, index, domain.PrefixTexting, q.Page, func(t *domain.Texting) bool {

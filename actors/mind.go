@@ -32,11 +32,13 @@ type mind struct {
 	d    *Desk
 	p    domain.Principal
 	call domain.Call // of a chat: empty
+	// texts is the number from which it writes, where it may; "": the workspace's.
+	texts string
 }
 
 // mindOf is what thinks and acts in a call.
 func (d *Desk) mindOf(c domain.Call) conversation.Mind {
-	return &mind{d, domain.Principal{WorkspaceID: c.WorkspaceID, Environment: c.Environment}, c}
+	return &mind{d: d, p: domain.Principal{WorkspaceID: c.WorkspaceID, Environment: c.Environment}, call: c}
 }
 
 // Think answers for the model of a chat.
@@ -269,7 +271,10 @@ func (m *mind) text(ctx context.Context, a pathway.Act) (string, error) {
 		}
 		body = given.Body
 	}
-	sent, err := m.d.SendMessage(ctx, m.p, ask.NewMessage{To: m.farEnd(), Body: body})
+	sent, err := m.d.SendMessage(ctx, m.p, ask.NewMessage{From: m.texts, To: m.farEnd(), Body: body})
+	if refused, ok := errors.AsType[*domain.Error](err); ok && refused.Param == "from" && m.texts != "" { // it only answers: its sms_enabled is not set
+		sent, err = m.d.SendMessage(ctx, m.p, ask.NewMessage{To: m.farEnd(), Body: body})
+	}
 	if err != nil {
 		return "", err
 	}

@@ -2,7 +2,6 @@ package actors
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"maps"
 	"strings"
@@ -24,6 +23,8 @@ const (
 	textingAgain  = time.Second
 	textingLimit  = 90 * time.Second // of one answer: models and tools have times of their own
 	textingMost   = 12               // questions to models, and things done, of one answer
+	textingKeep   = 10 * time.Second // to store what came of it
+	textingPages  = 10               // of waiting messages that are looked at in one go
 	noTextReply   = "the service ended while this was done: nobody knows whether it was"
 )
 
@@ -62,28 +63,12 @@ func (w *writing) end(workspaceID, who string) {
 	}
 }
 
-// answersTexts is what the agent of a number speaks where it answers messages;
-// nil: it does not.
-func (d *Desk) answersTexts(ctx context.Context, p domain.Principal, to string) (*domain.Script, error) {
-	number, err := d.numberNamed(ctx, p.WorkspaceID, p.Environment, to)
-	if err != nil || number == nil || number.AgentID == "" {
-		return nil, err
-	}
-	s, err := d.scriptOf(ctx, p, number.AgentID, "")
-	if err == nil && s.SMS != nil && s.SMS.Enabled {
-		return &s, nil
-	}
-	if code := domain.CodeOf(err); code == domain.CodeUnavailable || code == "" {
-		return nil, err
-	}
-	return nil, nil //nolint:nilnil // an agent that cannot speak does not answer
-}
-
 // answerTexts answers the messages of a workspace that wait for it, beside: it
 // waits for none.
 func (d *Desk) answerTexts(ctx context.Context, workspaceID string) error {
 	q := commit.Query{Kind: "message", Workspace: workspaceID, Index: "answer", Oldest: true, Limit: messagesAtOnce}
-	for {
+	seen := make(map[string]bool) // contacts: only the oldest message of each, even where it fails meanwhile
+	for range textingPages {
 		var due []*domain.Message
 		next, err := d.store.List(ctx, q, func() domain.Record { return &domain.Message{} }, func(r domain.Record) error {
 			if m, ok := r.(*domain.Message); ok {
@@ -96,6 +81,10 @@ func (d *Desk) answerTexts(ctx context.Context, workspaceID string) error {
 		}
 		for _, m := range due {
 			who := domain.OpenTexting(m.Environment, m.To, m.From)
+			if seen[who] {
+				continue
+			}
+			seen[who] = true
 			begun, full := d.writing.begin(workspaceID, who)
 			if full {
 				return nil // whichever ends wakes us
@@ -108,6 +97,7 @@ func (d *Desk) answerTexts(ctx context.Context, workspaceID string) error {
 			return nil
 		}
 	}
+	return nil // whoever was answered wakes us
 }
 
 func (d *Desk) answerBeside(key domain.Key, who string) {
@@ -140,11 +130,14 @@ func (d *Desk) answerText(ctx context.Context, key domain.Key) error {
 	if err != nil {
 		return err
 	}
-	now := stamp()
 	a := &texted{d: d, p: p, message: m, messageVersion: version, talk: t, version: known}
-	if t != nil && t.Now(now) == domain.TextingTimedOut {
+	if m.Answering != "" && (t == nil || t.ID != m.Answering) { // it ended under way: nothing is done again
+		m.ConversationID, a.talk = m.Answering, nil
+		return a.done(nil)
+	}
+	if t != nil && !t.Answers(m.ID) && t.Now(m.CreatedAt) == domain.TextingTimedOut {
 		t.End(domain.TextingTimedOut, "", t.ExpiresAt)
-		if err = a.keep(ctx, nil); err != nil {
+		if err = a.keep(nil); err != nil {
 			return err
 		}
 		a.talk = nil
@@ -155,28 +148,18 @@ func (d *Desk) answerText(ctx context.Context, key domain.Key) error {
 			return err
 		}
 		if s == nil {
-			return a.done(ctx, nil)
+			return a.done(nil)
+		}
+		now := stamp()
+		if many, err := d.manyReplies(ctx, m, s, now); err != nil {
+			return err
+		} else if many {
+			d.log.Info("a text message is not answered: its sender has had max_replies", slog.String("message_id", m.ID))
+			return a.done(nil)
 		}
 		a.begin(s, now)
 	}
 	return a.answer(ctx)
-}
-
-// openTexting is the open conversation to which a message belongs; nil: none.
-func (d *Desk) openTexting(ctx context.Context, m *domain.Message) (t *domain.Texting, version uint64, err error) {
-	q := commit.Query{Kind: "sms_conversation", Workspace: m.WorkspaceID, Index: domain.OpenTexting(m.Environment, m.To, m.From), Limit: 1}
-	_, err = d.store.List(ctx, q, func() domain.Record { return &domain.Texting{} }, func(r domain.Record) error {
-		t, _ = r.(*domain.Texting)
-		return nil
-	})
-	if err != nil || t == nil {
-		return nil, 0, storeErr(err)
-	}
-	t = &domain.Texting{Meta: domain.Meta{ID: t.ID, WorkspaceID: t.WorkspaceID}}
-	if version, err = d.store.Get(ctx, t); errors.Is(err, domain.ErrNotFound) || err == nil && t.Status != domain.TextingOpen {
-		return nil, 0, nil
-	}
-	return t, version, storeErr(err)
 }
 
 // texted is one message that is being answered.
@@ -200,7 +183,7 @@ func (a *texted) begin(s *domain.Script, now time.Time) {
 	a.version = 0
 	a.talk = &domain.Texting{
 		AgentID: s.AgentID, AgentVersion: s.Version, PathwayID: s.Pathway.ID, Number: m.To, Contact: m.From, Status: domain.TextingOpen,
-		LastAt: now, Variables: map[string]string{}, Script: s,
+		LastAt: now, ExpiresAt: now.Add(timeoutOf(s)), Variables: map[string]string{}, Script: s,
 	}
 	fill(&a.talk.Meta, "sms_conversation", a.p, mailbox.NewID(domain.PrefixTexting), now)
 }
@@ -212,15 +195,15 @@ func (a *texted) answer(ctx context.Context) error {
 	if refused, err := a.refused(ctx); err != nil || refused != "" {
 		if err == nil {
 			t.End(domain.TextingFailed, refused, now)
-			err = a.done(ctx, nil)
+			err = a.done(nil)
 		}
 		return err
 	}
 	if t.Replies >= t.Script.SMS.MaxReplies || len(t.Turns) > 2*t.Script.SMS.MaxReplies { // silent until it times out: two machines could write to each other for ever
 		t.Reason = "max_replies"
-		return a.done(ctx, nil)
+		return a.done(nil)
 	}
-	if n := len(t.Turns); n == 0 || t.Turns[n-1].MessageID != a.message.ID {
+	if !t.Answers(a.message.ID) {
 		t.Turns = append(t.Turns, domain.TextingTurn{MessageID: a.message.ID, Text: a.message.Body})
 	}
 	play := &pathway.Play{State: pathway.New(*t.Script, map[string]string{"phone": t.Contact, "caller_number": t.Contact, "called_number": t.Number})}
@@ -242,14 +225,14 @@ func (a *texted) answer(ctx context.Context) error {
 	t.Outcome, t.Intent, t.Notes, t.Variables = r.Outcome, r.Intent, r.Notes, maps.Clone(r.Variables)
 	now = stamp()
 	t.LastAt, t.UpdatedAt = now, now
-	t.ExpiresAt = now.Add(time.Duration(t.Script.SMS.TimeoutMinutes) * time.Minute)
+	t.ExpiresAt = now.Add(timeoutOf(t.Script))
 	switch {
 	case play.State.Over():
 		t.End(domain.TextingCompleted, "", now)
 	case a.optOut:
 		t.End(domain.TextingClosed, "opt_out", now)
 	}
-	return a.done(ctx, a.reply(body))
+	return a.done(a.reply(body))
 }
 
 // refused says why the contact must not or cannot be written to; "": it may.
@@ -315,10 +298,16 @@ func (a *texted) model(ctx context.Context, play *pathway.Play) func(pathway.Thi
 	return func(t pathway.Think) ([]string, pathway.Answered) {
 		a.models++
 		if a.models > len(a.turn.Models) {
-			if a.asked++; a.asked > textingMost || a.err != nil {
+			var got domain.TextingModel
+			switch a.asked++; {
+			case a.err != nil:
 				return nil, pathway.Answered{Failed: "too_many"}
+			case a.asked > textingMost:
+				got.Failed = "too_many" // stored: the next walk is to come to the same
+			default:
+				got = a.think(ctx, play, t)
 			}
-			a.turn.Models = append(a.turn.Models, a.think(ctx, play, t))
+			a.turn.Models = append(a.turn.Models, got)
 		}
 		known := a.turn.Models[a.models-1]
 		end := pathway.Answered{Failed: known.Failed}
@@ -329,7 +318,9 @@ func (a *texted) model(ctx context.Context, play *pathway.Play) func(pathway.Thi
 	}
 }
 
-func (a *texted) mind() conversation.Mind { return a.d.mindOf(a.asCall()) }
+func (a *texted) mind() conversation.Mind {
+	return &mind{d: a.d, p: a.p, call: a.asCall(), texts: a.talk.Number}
+}
 
 // asCall is the conversation as those who act know one.
 func (a *texted) asCall() domain.Call {
@@ -358,10 +349,14 @@ func (a *texted) hand(ctx context.Context) func(pathway.Act) pathway.Acted {
 		out := pathway.Acted{Round: x.Round, ID: x.ID}
 		a.acts++
 		if a.acts > len(a.turn.Acts) {
-			if a.asked++; a.asked > textingMost || a.err != nil {
+			switch a.asked++; {
+			case a.err != nil:
 				return out
+			case a.asked > textingMost:
+				a.turn.Acts = append(a.turn.Acts, domain.TextingAct{Over: true})
+			default:
+				a.act(ctx, x)
 			}
-			a.act(ctx, x)
 		}
 		if a.err != nil {
 			return out
@@ -376,12 +371,27 @@ func (a *texted) hand(ctx context.Context) func(pathway.Act) pathway.Acted {
 
 func (a *texted) act(ctx context.Context, x pathway.Act) {
 	a.turn.Acts = append(a.turn.Acts, domain.TextingAct{})
-	if a.err = a.keep(ctx, nil); a.err != nil {
+	if a.err = a.keep(a.claim); a.err != nil {
 		return
 	}
+	if a.message.Answering == "" {
+		a.message.Answering = a.talk.ID
+		a.messageVersion++
+	}
 	got := a.mind().Act(ctx, a.talk.Script, x)
-	a.turn.Acts[len(a.turn.Acts)-1] = domain.TextingAct{Over: true, OK: got.OK, Result: got.Text}
-	a.err = a.keep(ctx, nil)
+	a.turn.Acts[len(a.turn.Acts)-1] = domain.TextingAct{Over: true, OK: got.OK, Result: pathway.CutResult(got.Text)}
+	a.err = a.keep(nil)
+}
+
+// claim notes on the message, once, in which conversation something is done for it.
+func (a *texted) claim(c *commit.Change) {
+	if a.message.Answering != "" {
+		return
+	}
+	m := *a.message
+	m.Answering = a.talk.ID
+	c.Guards = append(c.Guards, commit.Guard{Key: m.Key(), Version: a.messageVersion})
+	c.Puts = append(c.Puts, &m)
 }
 
 // body is what the agent says, as one message.
@@ -420,19 +430,16 @@ func (a *texted) reply(body string) *domain.Message {
 
 // done stores the conversation and that the message is answered, in one commit
 // with the reply.
-func (a *texted) done(ctx context.Context, reply *domain.Message) error {
+func (a *texted) done(reply *domain.Message) error {
 	m := a.message
-	m.Todo, m.UpdatedAt = "", stamp()
+	m.Todo, m.Answering, m.UpdatedAt = "", "", stamp()
 	if a.talk != nil {
 		m.ConversationID = a.talk.ID
 	}
 	if a.optOut {
 		m.Todo = domain.TodoOptOut
-		if number, err := dnc.Number(m.From); err == nil {
-			a.d.node.dnc.OptOut(m.WorkspaceID, domain.DefaultDNCID(m.WorkspaceID, m.Environment), number)
-		}
 	}
-	err := a.keep(ctx, func(c *commit.Change) {
+	err := a.keep(func(c *commit.Change) {
 		c.Guards = append(c.Guards, commit.Guard{Key: m.Key(), Version: a.messageVersion})
 		c.Puts = append(c.Puts, m)
 		if reply != nil {
@@ -440,15 +447,27 @@ func (a *texted) done(ctx context.Context, reply *domain.Message) error {
 			c.Puts = append(c.Puts, reply)
 		}
 	})
-	if err == nil {
-		a.d.node.committed(m.WorkspaceID)
-		a.d.messages.wake(m.WorkspaceID)
+	if err != nil {
+		return err
 	}
-	return err
+	if number, err := dnc.Number(m.From); err == nil && a.optOut { // not before: who is tried again must find them writable
+		a.d.node.dnc.OptOut(m.WorkspaceID, domain.DefaultDNCID(m.WorkspaceID, m.Environment), number)
+	}
+	a.d.node.committed(m.WorkspaceID)
+	a.d.messages.wake(m.WorkspaceID)
+	return nil
 }
 
-// keep stores the conversation as it stands, with what more adds.
-func (a *texted) keep(ctx context.Context, more func(*commit.Change)) error {
+// keep stores the conversation as it stands, with what more adds. It has a time
+// of its own: what took too long is stored, too. What the end of the service cut
+// off is not.
+func (a *texted) keep(more func(*commit.Change)) error {
+	life := a.d.node.life()
+	if err := life.Err(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(life, textingKeep)
+	defer cancel()
 	c := commit.Change{Workspace: a.p.WorkspaceID}
 	if t := a.talk; t != nil {
 		c.Guards, c.Puts = []commit.Guard{{Key: t.Key(), Version: a.version}}, []domain.Record{t.Copy()}

@@ -62,6 +62,9 @@ type Message struct {
 	// Todo is what is still to be done with the message, "" for nothing: a
 	// process that ends in between finds it.
 	Todo MessageTodo `json:"todo,omitempty" hidden:"true"`
+	// Answering is the conversation in which something was begun to answer it,
+	// while that is under way.
+	Answering string `json:"answering,omitempty" hidden:"true"`
 	// SealedContext is Context as it is kept.
 	SealedContext string `json:"sealed_context,omitempty" hidden:"true"`
 }
@@ -147,6 +150,6 @@ func (m *Message) Unseal(f func(field, text string) (string, error)) (err error)
 // Public is the message as the API shows it.
 func (m *Message) Public() *Message {
 	c := *m
-	c.Todo, c.TriedAt = "", nil
+	c.Todo, c.Answering, c.TriedAt = "", "", nil
 	return &c
 }

@@ -92,6 +92,11 @@ func (t *Texting) Now(now time.Time) TextingStatus {
 	return t.Status
 }
 
+// Answers says whether a message is the last one that it was told.
+func (t *Texting) Answers(messageID string) bool {
+	return len(t.Turns) > 0 && t.Turns[len(t.Turns)-1].MessageID == messageID
+}
+
 // End ends it.
 func (t *Texting) End(status TextingStatus, reason string, at time.Time) {
 	t.Status, t.Reason, t.EndedAt, t.UpdatedAt = status, reason, &at, at
@@ -105,9 +110,14 @@ func OpenTexting(env Environment, number, contact string) string {
 	return "open=" + string(env) + "/" + number + "/" + contact
 }
 
+// ContactTexting is the index of the conversations with a contact.
+func ContactTexting(env Environment, contact string) string {
+	return "contact=" + string(env) + "/" + contact
+}
+
 // Indexes: by environment, contact and, while it is open, number and contact.
 func (t *Texting) Indexes() []string {
-	ix := []string{envIndex(t.Environment), "contact=" + string(t.Environment) + "/" + t.Contact}
+	ix := []string{envIndex(t.Environment), ContactTexting(t.Environment, t.Contact)}
 	if t.Status == TextingOpen {
 		ix = append(ix, OpenTexting(t.Environment, t.Number, t.Contact))
 	}

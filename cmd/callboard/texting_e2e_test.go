@@ -40,7 +40,7 @@ func TestAnAgentAnswersTextMessagesAlongItsPathway(t *testing.T) {
 	pathway := s.api("POST", "/v1/pathways", object{
 		"name": "visit", "start": "ask",
 		"nodes": []object{
-			{"id": "ask", "type": "collect", "input": "both", "prompt": "Will you come on Monday?", "retries": 3},
+			{"id": "ask", "type": "collect", "input": "both", "prompt": "Will you come on Monday?", "retries": 4},
 			{"id": "people", "type": "collect", "prompt": "How many of you, 1 to 9?", "save_as": "people", "retries": 3},
 			{"id": "hand", "type": "transfer", "prompt": "I look for somebody.", "destination": "+12025550123"},
 			{"id": "sorry", "type": "say", "prompt": "Nobody is here."},
@@ -65,7 +65,7 @@ func TestAnAgentAnswersTextMessagesAlongItsPathway(t *testing.T) {
 		},
 	})["id"]
 	const silent = "+15005550301"
-	answers := s.api("POST", "/v1/agents", object{"name": "a", "pathway_id": pathway, "sms": object{"enabled": true, "max_replies": 4}})["id"].(string)
+	answers := s.api("POST", "/v1/agents", object{"name": "a", "pathway_id": pathway, "sms": object{"enabled": true, "max_replies": 5}})["id"].(string)
 	s.api("POST", "/v1/phone-numbers", object{"number": textNumber, "agent_id": answers})
 	s.api("POST", "/v1/phone-numbers", object{"number": silent, "agent_id": s.hello()})
 	const ada, eve, bob, kim, jo = "+15005551101", "+15005551102", "+15005551103", "+15005551104", "+15005551105"
@@ -93,7 +93,7 @@ func TestAnAgentAnswersTextMessagesAlongItsPathway(t *testing.T) {
 	}
 	assert.Equal(t, 1, notes, "what a node does besides is done once")
 
-	for range 3 {
+	for range 4 {
 		s.texts(bob, "what?")
 	}
 	assert.Equal(t, "> Will you come on Monday?", last(s.texts(bob, "what?")))

@@ -305,16 +305,22 @@ func (w *walk) acted(in Acted) {
 		w.actedNode(n, in)
 	case w.s.phase == thinking && w.s.talk.acting > 0:
 		w.s.talk.acting--
-		result := in.Result
-		if len(result) > maxResult {
-			result = strings.ToValidUTF8(result[:maxResult], "")
-		}
+		result := CutResult(in.Result)
 		if !in.OK {
 			result = "error: " + result
 		}
 		w.note(Message{By: ByTool, ID: in.ID, Text: result})
 		w.drained(n)
 	}
+}
+
+// CutResult is what a conversation keeps of the result of something that was
+// done: 16 KiB at most.
+func CutResult(text string) string {
+	if len(text) > maxResult {
+		return strings.ToValidUTF8(text[:maxResult], "")
+	}
+	return text
 }
 
 // meantEdge tells of an intent that the model has found.
