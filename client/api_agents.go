@@ -340,7 +340,7 @@ type AgentRealtime struct {
 type AgentSMS struct {
 	// Who writes to a number of the agent gets an answer, by its pathway.
 	Enabled bool `json:"enabled"`
-	// So many replies of one conversation; then the agent is silent until it times out.
+	// So many replies to one contact within timeout_minutes, over all conversations; then the agent is silent.
 	MaxReplies int64 `json:"max_replies,omitzero"`
 	// So long without a message ends a conversation.
 	TimeoutMinutes int64 `json:"timeout_minutes,omitzero"`
@@ -504,7 +504,7 @@ type NewAgentInbound struct {
 type NewAgentSMS struct {
 	// Who writes to a number of the agent gets an answer, by its pathway.
 	Enabled bool `json:"enabled"`
-	// So many replies of one conversation; then the agent is silent until it times out.
+	// So many replies to one contact within timeout_minutes, over all conversations; then the agent is silent.
 	MaxReplies *int64 `json:"max_replies,omitempty"`
 	// So long without a message ends a conversation; the next one begins anew.
 	TimeoutMinutes *int64 `json:"timeout_minutes,omitempty"`

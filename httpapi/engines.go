@@ -54,7 +54,7 @@ type NewInboundHook struct {
 type NewAgentSMS struct {
 	Enabled        bool `json:"enabled" doc:"Who writes to a number of the agent gets an answer, by its pathway."`
 	TimeoutMinutes int  `json:"timeout_minutes,omitempty" minimum:"1" maximum:"10080" default:"60" doc:"So long without a message ends a conversation; the next one begins anew."`
-	MaxReplies     int  `json:"max_replies,omitempty" minimum:"1" maximum:"100" default:"20" doc:"So many replies of one conversation; then the agent is silent until it times out."`
+	MaxReplies     int  `json:"max_replies,omitempty" minimum:"1" maximum:"100" default:"20" doc:"So many replies to one contact within timeout_minutes, over all conversations; then the agent is silent."`
 }
 
 // NewAnalysisField is something to be found as it is sent.
