@@ -71,7 +71,7 @@ func (d *Desk) Book(ctx context.Context, p domain.Principal, o ask.NewAppointmen
 			Workspace: p.WorkspaceID, Guards: []commit.Guard{commit.Absent(a.Key()), {Key: x.Key(), Version: version}}, Puts: []domain.Record{a},
 			Events: []event.Draft{bookingEvent(a, event.AppointmentCreated, nil)},
 		}
-		keepDue(&c, &domain.Appointment{}, a)
+		keepDue(&c, a, false, nil)
 		if err = d.occupy(ctx, &c, x, a); err != nil {
 			return nil, err
 		}
@@ -297,7 +297,8 @@ func (d *Desk) amend(
 			}
 		}
 		a.Sequence++
-		keepDue(c, &before, a)
+		_, due := before.NextReminder()
+		keepDue(c, a, due, nil)
 		c.Events = append(c.Events, bookingEvent(a, t, previous))
 		dropEmpty(c)
 		return nil

@@ -39,7 +39,16 @@ func (a *alarms) set(workspaceID string, in time.Duration, wake func(string)) {
 	if t := a.of[workspaceID]; t != nil {
 		t.Stop()
 	}
-	a.of[workspaceID] = time.AfterFunc(in, func() { wake(workspaceID) })
+	var t *time.Timer
+	t = time.AfterFunc(in, func() {
+		a.mu.Lock()
+		if a.of[workspaceID] == t {
+			delete(a.of, workspaceID)
+		}
+		a.mu.Unlock()
+		wake(workspaceID)
+	})
+	a.of[workspaceID] = t
 }
 
 // remindersFit notes what is wrong with reminders: their words, and agents that
@@ -92,11 +101,15 @@ func zoneOf(a *domain.Appointment) *time.Location {
 	return zone
 }
 
-// keepDue adds to a commit when the reminders of an appointment are looked at.
-func keepDue(c *commit.Change, before, a *domain.Appointment) {
-	_, was := before.NextReminder()
+// keepDue adds to a commit when the reminders of an appointment are looked at:
+// later, or, where that is nil, when the next one is due. was says whether there
+// may be such a row.
+func keepDue(c *commit.Change, a *domain.Appointment, was bool, later *time.Time) {
 	at, is := a.NextReminder()
 	row := &domain.ReminderDue{WorkspaceID: a.WorkspaceID, AppointmentID: a.ID, At: laterOf(at, time.Now())}
+	if later != nil {
+		row.At = *later
+	}
 	switch {
 	case is:
 		c.Puts = append(c.Puts, row)
@@ -195,22 +208,9 @@ func (d *Desk) keepReminders(ctx context.Context, a *domain.Appointment, version
 		a.UpdatedAt = stamp()
 		c.Puts = append(c.Puts, a)
 	}
-	d.duesOf(&c, a, later)
+	keepDue(&c, a, true, later)
 	_, err := d.store.Apply(ctx, c)
 	return err
-}
-
-func (d *Desk) duesOf(c *commit.Change, a *domain.Appointment, later *time.Time) {
-	at, is := a.NextReminder()
-	row := &domain.ReminderDue{WorkspaceID: a.WorkspaceID, AppointmentID: a.ID, At: laterOf(at, time.Now())}
-	if !is {
-		c.Deletes = append(c.Deletes, row.Key())
-		return
-	}
-	if later != nil {
-		row.At = *later
-	}
-	c.Puts = append(c.Puts, row)
 }
 
 // sendReminders sends the first of those that can go out now. Where none can,
@@ -247,7 +247,7 @@ func (d *Desk) sendReminder(ctx context.Context, p domain.Principal, a *domain.A
 		a.UpdatedAt = now
 		c.Guards = append(c.Guards, commit.Guard{Key: a.Key(), Version: version})
 		c.Puts = append(c.Puts, a)
-		d.duesOf(c, a, nil)
+		keepDue(c, a, true, nil)
 		data := event.AppointmentOf(a, nil)
 		data.Channel, data.SentAt, data.MessageID, data.ReminderCallID = r.Channel, &now, messageID, callID
 		c.Events = append(c.Events, draft(&a.Meta, event.AppointmentReminder, a.ID, domain.Unit(a.WorkspaceID), data))

@@ -86,14 +86,6 @@ func (n *Node) arrived(e trunk.Entry, refusal string) {
 	}
 }
 
-// lookUpAside is lookUp: whoever waits for a stranger's server holds a line, and
-// no place among those that are taken.
-func (n *Node) lookUpAside(ctx context.Context, h *domain.AgentHook, c *domain.Call) func(*commit.Change, *domain.Call) {
-	n.taking.Add(-1)
-	defer n.taking.Add(1)
-	return n.lookUp(ctx, h, c)
-}
-
 func (n *Node) take(ctx context.Context, in *sip.Incoming) error {
 	number, entry, err := n.numberOf(ctx, in)
 	if errors.Is(err, errNoNumber) {
@@ -139,7 +131,7 @@ func (n *Node) take(ctx context.Context, in *sip.Incoming) error {
 	}
 	var also func(*commit.Change, *domain.Call)
 	if script.Hook != nil {
-		also = n.lookUpAside(ctx, script.Hook, c)
+		also = n.lookUp(ctx, script.Hook, c)
 		bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), inboundLimit) // it had its own time
 		defer cancel()
 		ctx = bound

@@ -35,8 +35,11 @@ type lookupAsked struct {
 // lookUp asks an agent's on_inbound about a call that comes in, before it is
 // answered. The variables that it answers with become the call's context. Where
 // nothing of use comes in time the call goes on without them, and the commit
-// that opens it says why.
+// that opens it says why. Whoever waits for a stranger's server holds a line, and
+// no place among the calls that are taken.
 func (n *Node) lookUp(ctx context.Context, h *domain.AgentHook, c *domain.Call) func(*commit.Change, *domain.Call) {
+	n.taking.Add(-1)
+	defer n.taking.Add(1)
 	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Duration(h.TimeoutMs)*time.Millisecond)
 	defer cancel()
 	known, code, err := n.askAbout(bound, h.URL, c)

@@ -60,3 +60,16 @@ func TestAnEndpointIsHandedWhatWasQueuedAndToldWhatStandsBeforeIt(t *testing.T) 
 		s.end()
 	})
 }
+
+// An outbox that ends between its commit and its nudges tells the endpoints at
+// its next start.
+func TestAnOutboxThatBeginsTellsEachEndpoint(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		s := newStage(t, sys)
+		s.hook("wh_1", nil)
+		s.run()
+		pass(time.Second)
+		assert.Positive(t, s.nudges("wh_1"))
+		s.end()
+	})
+}
