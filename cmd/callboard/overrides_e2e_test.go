@@ -43,6 +43,8 @@ func TestACallIsOtherwiseThanItsAgentWhereTheOrderSaysSo(t *testing.T) {
 		return s.api("POST", "/v1/agents", body)["id"].(string)
 	}
 	plain := speaks(nil)
+	// What is heard beside a greeting must be heard before the greeting is over.
+	long := speaks(object{"first_message": strings.Repeat("Good morning, this is the agent of the house. ", 5)})
 	leaves := speaks(object{"amd": object{"mode": "wait", "voicemail_action": "leave_message", "message": "The agent's message."}})
 	const first, message = "Good morning {{name}}, this is said to you alone.", "A message for {{name}} only."
 	leave := object{"action": "leave_message", "message": message}
@@ -56,11 +58,11 @@ func TestACallIsOtherwiseThanItsAgentWhereTheOrderSaysSo(t *testing.T) {
 		"as the agent":                  {plain, aMachine, object{}, nil, "completed", []string{"Good morning, this is the agent of the house."}},
 		"another first message":         {plain, aPerson, object{"context": ada, "overrides": object{"first_message": first, "language": "en-GB", "voice": object{"rate": 1.5}}}, nil, "completed", []string{"Good morning Ada, this is said to you alone."}},
 		"a message to a machine":        {plain, aMachine, object{"context": ada, "amd": object{"mode": "wait"}, "voicemail": leave}, "voicemail", "voicemail", []string{"A message for Ada only."}},
-		"an end for a machine":          {plain, aMachine, object{"voicemail": object{"action": "hangup"}}, "voicemail", "voicemail", nil},
+		"an end for a machine":          {long, aMachine, object{"voicemail": object{"action": "hangup"}}, "voicemail", "voicemail", nil},
 		"another message than agents'":  {leaves, aMachine, object{"context": ada, "voicemail": leave}, "voicemail", "voicemail", []string{"A message for Ada only."}},
 		"nobody listens, as this call":  {leaves, aMachine, object{"amd": object{"mode": "off"}}, nil, "completed", []string{"Good morning, this is the agent of the house."}},
 		"it goes on with the machine":   {leaves, aMachine, object{"voicemail": object{"action": "continue"}}, "voicemail", "voicemail", []string{"Good morning, this is the agent of the house."}},
-		"a person is asked for as well": {plain, aPerson, object{"amd": object{"mode": "async"}, "voicemail": leave}, "human", "completed", []string{"Good morning, this is the agent of the house."}},
+		"a person is asked for as well": {long, aPerson, object{"amd": object{"mode": "async"}, "voicemail": leave}, "human", "completed", nil},
 	}
 	ids := map[string]string{}
 	for name, c := range cases {
