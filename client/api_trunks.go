@@ -291,7 +291,8 @@ type Trunk struct {
 	// Its targets.
 	Proxies []Proxy `json:"proxies"`
 	// What became of its calls.
-	Quality *TrunkQuality `json:"quality,omitempty"`
+	Quality       *TrunkQuality `json:"quality,omitempty"`
+	RedirectHosts []string      `json:"redirect_hosts"`
 	// Whether it is registered at.
 	Register bool `json:"register"`
 	// The built-in carrier.
@@ -382,6 +383,8 @@ type TrunkChange struct {
 	Priority *int64 `json:"priority,omitempty"`
 	// Its targets, 20 at most.
 	Proxies []NewProxy `json:"proxies,omitzero"`
+	// Names, addresses and networks to which a 3xx of the trunk may send a call on, for the same number. Empty: 3xx is not followed.
+	RedirectHosts []string `json:"redirect_hosts,omitzero"`
 	// Registers at the first proxy with the credentials of auth.
 	Register *bool `json:"register,omitempty"`
 	// How it carries text messages by SIP MESSAGE: not at all, as plain text, or wrapped in CPIM with a request for delivery reports. One of off, plain, imdn.

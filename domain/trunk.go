@@ -87,10 +87,11 @@ type Trunk struct {
 	MaxChannels     int           `json:"max_channels"` // 0: no limit of its own
 	OptionsPing     bool          `json:"options_ping"` // its targets are asked by OPTIONS whether they live
 	MediaNetworks   []string      `json:"media_networks"`
-	SMS             string        `json:"sms"`      // off | plain | imdn
-	Prefixes        []string      `json:"prefixes"` // numbers it takes; empty: all
-	Priority        int           `json:"priority"` // among trunks of one prefix length, lower first
-	Costs           []Rate        `json:"costs"`    // among trunks of one priority, cheaper first
+	RedirectHosts   []string      `json:"redirect_hosts"` // names, addresses and networks to which its 3xx may send a call on; empty: to none
+	SMS             string        `json:"sms"`            // off | plain | imdn
+	Prefixes        []string      `json:"prefixes"`       // numbers it takes; empty: all
+	Priority        int           `json:"priority"`       // among trunks of one prefix length, lower first
+	Costs           []Rate        `json:"costs"`          // among trunks of one priority, cheaper first
 	CallerIDs       []string      `json:"caller_ids"`
 	CallerIDHeaders []string      `json:"caller_id_headers"` // P-Asserted-Identity, Remote-Party-ID, Diversion: sent, and believed
 	Alarms          TrunkAlarms   `json:"alarms"`

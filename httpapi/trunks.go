@@ -68,6 +68,7 @@ type TrunkChange struct {
 	MaxChannels     *int              `json:"max_channels,omitempty" doc:"0: no limit of its own."`
 	OptionsPing     *bool             `json:"options_ping,omitempty" doc:"Asks the targets every 30 seconds by OPTIONS. One that does not answer comes last, unless its calls succeed."`
 	MediaNetworks   []string          `json:"media_networks,omitempty" nullable:"false"`
+	RedirectHosts   []string          `json:"redirect_hosts,omitempty" nullable:"false" doc:"Names, addresses and networks to which a 3xx of the trunk may send a call on, for the same number. Empty: 3xx is not followed."`
 	SMS             *string           `json:"sms,omitempty" enum:"off,plain,imdn" doc:"How it carries text messages by SIP MESSAGE: not at all, as plain text, or wrapped in CPIM with a request for delivery reports."`
 	Prefixes        []string          `json:"prefixes,omitempty" nullable:"false" doc:"Numbers that it takes; empty: all. The trunk with the longest one is taken."`
 	Priority        *int              `json:"priority,omitempty" minimum:"0" maximum:"65535" doc:"Among trunks of one prefix length: lower first."`
@@ -139,6 +140,7 @@ func (n *TrunkChange) apply(t *domain.Trunk) error {
 	}{
 		{&t.Codecs, n.Codecs},
 		{&t.MediaNetworks, n.MediaNetworks},
+		{&t.RedirectHosts, n.RedirectHosts},
 		{&t.Prefixes, n.Prefixes},
 		{&t.CallerIDs, n.CallerIDs},
 		{&t.CallerIDHeaders, n.CallerIDHeaders},

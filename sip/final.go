@@ -18,6 +18,9 @@ func finalOf(m *message) Final {
 			f.RetryAfter = time.Duration(min(n, 86400)) * time.Second
 		}
 	}
+	if m.code >= 300 && m.code < 400 {
+		f.Moved, f.Identity = movedOf(m), identities(m)
+	}
 	said := strings.ToLower(strings.Join([]string{m.phrase, f.Reason, m.get("Warning"), m.get("X-Twilio-Error")}, " "))
 	f.RateText = speaksOfRate(said)
 	f.Blocked = m.code == 607 || m.code == 608 ||

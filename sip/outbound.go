@@ -96,7 +96,7 @@ func (u *UserAgent) newOutbound(in *Invite) (*Dialog, error) {
 		contactUser: from, target: hop, preset: routes, creds: in.Credentials, out: &outbound{inv: *in},
 	}
 	if in.URI != "" {
-		d.remoteURI, d.pinned = in.URI, true
+		d.remoteURI, d.pinned = in.URI, !in.Moved
 	}
 	d.far.target = d.remoteURI
 	d.localParty = "<" + d.localURI + ">"

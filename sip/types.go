@@ -69,6 +69,7 @@ type Invite struct {
 	Credentials  *Credentials
 	To, From     string    // E.164 users
 	URI          string    // the Request-URI of a registered phone; all messages then go to Target. "": sip:To@Target
+	Moved        bool      // URI is what a 3xx named: messages go by the dialog's routes, as with any far end
 	Contacts     []Contact // of a registered phone, for Ring: all of them ring, and the first answer has the call
 	FromName     string
 	FromDomain   string // "" is the public host
@@ -197,6 +198,8 @@ type Final struct {
 	Authenticated bool // credentials had been sent
 	Sent          bool // at least one INVITE left
 	PDD           time.Duration
+	Moved         []Moved  // of a 3xx: the places to call instead, the one wanted most first
+	Identity      []string // of a 3xx: what the redirecting server has signed (RFC 8224)
 }
 
 // DialogState is what must survive a crash so that the dialog can be ended.

@@ -137,6 +137,8 @@ type call struct {
 	tried           []string
 	codecs          []media.Codec
 	recoded         bool      // other codecs were offered already
+	detour          *detour   // that the leg takes; nil: it goes to its trunk
+	moves           int       // how often a 3xx has sent the call on
 	waitsTill       time.Time // for trunks that want no calls now; zero: none has said so
 	reached         bool
 	hangup          bool // the API wants it ended

@@ -109,6 +109,7 @@ func (c *call) dial(ctx actor.Context) {
 		Notify: func(e sip.Event) { root.Send(self, signal{leg, e}) },
 	}
 	c.slot.Fill(&in, c.call.To, trunk.Caller{Number: c.call.From, Name: c.callerName})
+	c.detour.takes(&in)
 	o, sound, phone, v, may := c.options(ctx), c.cfg.Sound, c.cfg.Phone, c.vessel, c.mayRingOn()
 	c.invitedAt, c.previewed = time.Now(), ""
 	c.stage = preparing

@@ -32,9 +32,10 @@ func (c *call) refused(ctx actor.Context, f sip.Final) {
 	c.row().Closed = true
 	if c.cfg.Trunks != nil {
 		ctx.Send(c.cfg.Trunks, trunk.Result{
-			CallID: c.call.ID, Key: c.slot.Key, TrunkID: c.slot.Trunk.ID, Final: f, Verdict: v,
+			CallID: c.call.ID, Key: c.slot.Key, TrunkID: c.slot.Trunk.ID, Final: f, Verdict: v, Moved: c.detour != nil,
 		})
 	}
+	c.detour = c.sentOn(f)
 	c.vessel.unload()
 	c.note()
 	by := byRemote
@@ -69,6 +70,11 @@ func (c *call) another(ctx actor.Context, v domain.Verdict) bool {
 	}
 	if v.Throttled {
 		return c.anew(ctx, v)
+	}
+	if c.detour != nil {
+		c.stage = rerouting
+		c.reroute(ctx, v)
+		return true
 	}
 	switch v.NextLeg {
 	case domain.NextLegNone:
@@ -112,7 +118,7 @@ func (c *call) anew(ctx actor.Context, v domain.Verdict) bool {
 // freed with its end.
 func (c *call) reroute(ctx actor.Context, v domain.Verdict) {
 	tried, wait := c.tried, rerouteWait
-	if v.NextLeg == domain.NextLegOtherCodecs || v.Throttled {
+	if v.NextLeg == domain.NextLegOtherCodecs || v.Throttled || c.detour != nil {
 		if c.cfg.Trunks == nil {
 			c.open(ctx, c.slot)
 			return
@@ -129,9 +135,10 @@ func (c *call) reroute(ctx actor.Context, v domain.Verdict) {
 	mailbox.After(ctx, wait+rerouteLimit-rerouteWait, late{stage: rerouting, leg: c.leg})
 }
 
-// only keeps other codecs to the trunk that asked for them.
+// only keeps other codecs to the trunk that asked for them, and a detour to
+// the one that named it.
 func (c *call) only(v domain.Verdict) string {
-	if v.NextLeg == domain.NextLegOtherCodecs {
+	if v.NextLeg == domain.NextLegOtherCodecs || c.detour != nil {
 		return c.slot.Trunk.ID
 	}
 	return ""
@@ -156,7 +163,10 @@ func (c *call) slotted(ctx actor.Context, m trunk.Slot) {
 		ctx.Send(c.cfg.Trunks, trunk.Return{CallID: m.CallID, Key: m.Key})
 		return
 	}
-	if !slices.Contains(c.tried, m.Key) {
+	switch {
+	case c.detour != nil:
+		m.Target = c.detour.to
+	case !slices.Contains(c.tried, m.Key):
 		c.tried = append(c.tried, m.Key)
 		c.codecs = codecsOf(m.Trunk.Codecs)
 	}

@@ -195,7 +195,7 @@ func said(f sip.Final) string {
 // gets it; one that keeps failing, or that OPTIONS misses as well, comes last.
 func (b *bucket) failed(m *Result, now time.Time) {
 	h := b.health[m.Key]
-	if h == nil {
+	if h == nil || m.Moved {
 		return
 	}
 	h.failures++

@@ -40,6 +40,7 @@ type (
 		Verdict              domain.Verdict
 		Answered             bool
 		Second               bool // a second leg's: the ledger does not know it
+		Moved                bool // it went where a 3xx had sent it: its failure is not the target's
 	}
 	// Ended tells how long an answered call was; before or after its slot is
 	// freed.

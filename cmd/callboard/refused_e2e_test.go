@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"net/http"
 	"strconv"
 	"strings"
 	"testing"
@@ -73,6 +74,40 @@ func TestAReferThatNeedsAProofOfItsSenderLeavesTheCaller(t *testing.T) {
 	assert.Equal(t, []any{"REFER", 429.0}, []any{steps[0].(object)["method"], steps[0].(object)["code"]})
 	s.api("POST", "/v1/calls/"+id+"/hangup", nil)
 	require.NoError(t, <-p.done)
+}
+
+func TestARedirectionIsFollowedToTheHostsThatItsTrunkAllows(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	there := sipp(t, "uas-answer-logged")
+	moved := sipp(t, "uas-302", "-key", "contact", "127.0.0.1:"+strconv.Itoa(there.port))
+	trunk := "/v1/trunks/" + s.trunk("", moved.port)
+	s.api("PATCH", trunk, object{"redirect_hosts": []string{"127.0.0.0/8"}})
+	call := s.ended(s.outbound("+12025550123", s.hello(), nil), 30*time.Second)
+	assert.Equal(t, "completed", call["status"], "%v", call)
+	legs := call["legs"].([]any)
+	require.Len(t, legs, 2)
+	assert.Equal(t, []any{302.0, 200.0}, []any{legs[0].(object)["code"], legs[1].(object)["code"]})
+	assert.Contains(t, legs[1].(object)["target"], strconv.Itoa(there.port))
+	assert.Len(t, there.lines(), 1)
+	var second string
+	for _, m := range s.api("GET", "/v1/calls/"+call["id"].(string)+"/sip", nil)["messages"].([]any) {
+		if text, _ := m.(object)["message"].(string); strings.HasPrefix(text, "INVITE") {
+			second = text
+		}
+	}
+	assert.True(t, strings.HasPrefix(second, "INVITE sip:+12025550123;npdi@127.0.0.1:"), second)
+	assert.Contains(t, second, "\r\nIdentity: e30.e30.c2lnbmVk;info=")
+
+	port := siptest.Port(t)
+	round := sippAt(t, port, "uas-302", "-key", "contact", "127.0.0.1:"+strconv.Itoa(port))
+	s.api("PATCH", trunk, object{"proxies": []object{{"host": "127.0.0.1", "port": port, "transport": "udp"}}})
+	call = s.ended(s.outbound("+12025550124", s.hello(), nil), 30*time.Second)
+	assert.Equal(t, []any{"failed", "redirected"}, []any{call["status"], call["ended_reason"]}, "%v", call)
+	assert.Len(t, round.lines(), 4, "it is sent on three times")
+	code, text, _ := s.try("PATCH", trunk, object{"redirect_hosts": []string{"not a host"}})
+	assert.Equal(t, http.StatusUnprocessableEntity, code)
+	assert.Contains(t, string(text), "redirect_hosts[0]")
 }
 
 func TestARedirectionIsNotFollowed(t *testing.T) {

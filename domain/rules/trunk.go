@@ -57,7 +57,8 @@ func TrunkDefaults(t *domain.Trunk) {
 	}
 	t.Proxies, t.Costs = orEmpty(t.Proxies), orEmpty(t.Costs)
 	t.Inbound.AllowedIPs, t.CallerIDHeaders = orEmpty(t.Inbound.AllowedIPs), orEmpty(t.CallerIDHeaders)
-	t.MediaNetworks, t.Prefixes, t.CallerIDs = orEmpty(t.MediaNetworks), orEmpty(t.Prefixes), orEmpty(t.CallerIDs)
+	t.MediaNetworks, t.RedirectHosts = orEmpty(t.MediaNetworks), orEmpty(t.RedirectHosts)
+	t.Prefixes, t.CallerIDs = orEmpty(t.Prefixes), orEmpty(t.CallerIDs)
 }
 
 // proxyDefaults leaves open what DNS is to say: port and transport of a name
@@ -106,6 +107,11 @@ func Trunk(t *domain.Trunk) domain.Problems {
 	written(&p, t)
 	inbound(&p, &t.Inbound)
 	networks(&p, "media_networks", atMost(&p, "media_networks", t.MediaNetworks, maxNetworks))
+	for i, x := range atMost(&p, "redirect_hosts", t.RedirectHosts, maxNetworks) {
+		if _, err := netip.ParsePrefix(x); err != nil && !validHost(x) {
+			p.Add(at("redirect_hosts", i), domain.CodeValidation, "%q is no host name, address or network", clip(x))
+		}
+	}
 	sound(&p, t)
 	rate(&p, "calls_per_second", t.CallsPerSecond, false)
 	between(&p, "max_channels", t.MaxChannels, 0, maxChannels)

@@ -1,0 +1,60 @@
+package call
+
+import (
+	"log/slog"
+
+	"github.com/callboard/callboard/domain/route"
+	"github.com/callboard/callboard/sip"
+)
+
+// mostMoves bounds how often one call is sent on.
+const mostMoves = 3
+
+const transportTLS = "tls"
+
+// detour is where a 3xx has sent the call, and what its sender has signed.
+type detour struct {
+	to       sip.Target
+	uri      string
+	identity []string
+}
+
+// sentOn is the detour that a refused leg names, where its trunk allows one;
+// nil: the redirection is not followed. What went over TLS stays there.
+func (c *call) sentOn(f sip.Final) *detour {
+	if c.cfg.Trunks == nil || len(f.Moved) == 0 || c.moves >= mostMoves {
+		return nil
+	}
+	places := make([]route.Place, len(f.Moved))
+	for i, m := range f.Moved {
+		places[i] = route.Place{User: m.User, Host: m.Host}
+	}
+	i, ok := route.Follow(&c.slot.Trunk, c.slot.Trunk.Dialled(c.call.To), places)
+	if !ok {
+		return nil
+	}
+	m := f.Moved[i]
+	if c.slot.Target.Transport == transportTLS {
+		if m.Transport != "" && m.Transport != transportTLS {
+			return nil
+		}
+		m.Transport = transportTLS
+	}
+	c.moves++
+	c.log.Info("call sent on", slog.String("host", m.Host), slog.Int("code", f.Code))
+	return &detour{
+		to:  sip.Target{Host: m.Host, Port: m.Port, Transport: m.Transport, TrunkID: c.slot.Trunk.ID},
+		uri: m.URI, identity: f.Identity,
+	}
+}
+
+// takes leads an INVITE by way of the detour.
+func (d *detour) takes(in *sip.Invite) {
+	if d == nil {
+		return
+	}
+	in.URI, in.Moved = d.uri, true
+	for _, v := range d.identity {
+		in.Headers = append(in.Headers, sip.Header{Name: "Identity", Value: v})
+	}
+}

@@ -1,0 +1,68 @@
+package sip
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	sipmsg "github.com/emiago/sipgo/sip"
+)
+
+// Moved is a place that a 3xx names to call instead.
+type Moved struct {
+	URI       string // as a request line takes it
+	User      string // without the parameters of a number
+	Host      string
+	Port      int    // 0: not named
+	Transport string // udp, tcp or tls; "": not named
+}
+
+// What of a redirection is looked at.
+const (
+	mostMoved    = 5
+	mostIdentity = 4
+	identityMost = 8 << 10
+)
+
+// movedOf are the places of a 3xx, the one wanted most first (RFC 3261
+// 8.1.3.4). What cannot stand in a request line is left out.
+func movedOf(m *message) []Moved {
+	type place struct {
+		moved Moved
+		q     float64
+	}
+	var places []place
+	for _, v := range list(strings.Join(m.every("contact"), ",")) {
+		a, code := readContact(v, 0, false)
+		var u sipmsg.Uri
+		if len(places) == mostMoved {
+			break
+		}
+		if code == 400 || sipmsg.ParseUri(a.URI, &u) != nil || u.User == "" {
+			continue
+		}
+		p := Moved{URI: a.URI, User: before(u.User, ";"), Host: u.Host, Port: u.Port}
+		p.Transport, _ = u.UriParams.Get("transport")
+		if p.Transport = strings.ToLower(p.Transport); u.IsEncrypted() {
+			p.Transport = networkTLS
+		}
+		places = append(places, place{p, a.Q})
+	}
+	slices.SortStableFunc(places, func(a, b place) int { return cmp.Compare(b.q, a.q) })
+	out := make([]Moved, 0, len(places))
+	for _, p := range places {
+		out = append(out, p.moved)
+	}
+	return out
+}
+
+// identities are what a redirecting server has signed (RFC 8224).
+func identities(m *message) []string {
+	var out []string
+	for _, v := range m.all("Identity") {
+		if len(out) < mostIdentity && len(v) <= identityMost && clean(v) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
