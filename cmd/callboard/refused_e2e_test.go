@@ -89,7 +89,7 @@ func TestARedirectionIsFollowedToTheHostsThatItsTrunkAllows(t *testing.T) {
 	require.Len(t, legs, 2)
 	assert.Equal(t, []any{302.0, 200.0}, []any{legs[0].(object)["code"], legs[1].(object)["code"]})
 	assert.Contains(t, legs[1].(object)["target"], strconv.Itoa(there.port))
-	assert.Len(t, there.lines(), 1)
+	assert.Len(t, there.lines(), 2, "an INVITE and its end")
 	var second string
 	for _, m := range s.api("GET", "/v1/calls/"+call["id"].(string)+"/sip", nil)["messages"].([]any) {
 		if text, _ := m.(object)["message"].(string); strings.HasPrefix(text, "INVITE") {
