@@ -20,7 +20,7 @@ const (
 	exportsAtOnce = 2
 	exportTries   = 5                   // in one process, of one that fails
 	exportFor     = 30 * 24 * time.Hour // that the row is kept behind its file
-	exportYield   = 500                 // rows after which an export gives way to live calls
+	exportYield   = pieceOf             // rows after which an export gives way to live calls
 )
 
 // CreateExport orders a file; it is made by this process or by the next.

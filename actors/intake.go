@@ -18,6 +18,7 @@ const (
 	maxContacts    = 1_000_000
 	maxFields      = 200 // names in contexts that are told
 	chunksPerWrite = 8
+	pieceOf        = 100 // rows, taken or not, that are read at a time
 )
 
 // intake turns raw rows into chunks: it normalises numbers, drops duplicates
@@ -36,7 +37,7 @@ type intake struct {
 	ready    []domain.Record
 	keep     func(chunks []domain.Record) error
 	progress func(ask.ContactsSummary, []ask.ContactError) // after each row; nil: nobody looks
-	yield    func() error                                  // after each chunk; nil: nobody is in the way
+	yield    func() error                                  // after each piece; nil: nobody is in the way
 	refused  func(phone string) (bool, error)              // by a do-not-call list; nil: there is none
 	sum      ask.ContactsSummary
 	errs     []ask.ContactError
@@ -147,6 +148,12 @@ func (in *intake) read(rows iter.Seq2[ask.RawContact, error]) error {
 		if in.progress != nil {
 			in.progress(in.sum, in.errs)
 		}
+		if in.yield == nil || in.sum.Received%pieceOf != 0 {
+			continue
+		}
+		if err := in.yield(); err != nil {
+			return err
+		}
 	}
 	if len(in.chunk) > 0 && in.total > in.base {
 		in.pack(in.total / domain.ChunkSize)
@@ -181,10 +188,7 @@ func (in *intake) add(row ask.RawContact) error {
 			return err
 		}
 	}
-	if in.yield == nil {
-		return nil
-	}
-	return in.yield()
+	return nil
 }
 
 func (in *intake) tell(e ask.ContactError) {

@@ -21,9 +21,9 @@ const (
 	maxUploads = 4 // of a workspace at once: each holds the numbers of its campaign
 	tidyLimit  = 15 * time.Second
 	tidyAtOnce = 250 // chunks that one commit removes
-	// clearEvery is the number of chunks after which an upload clears up what
+	// clearEvery is the number of pieces after which an upload clears up what
 	// its rows left in memory: the collector is set to let much of it gather.
-	clearEvery = 128
+	clearEvery = 640
 )
 
 // uploads are those that are being received.
@@ -180,9 +180,9 @@ func (d *Desk) courtesy(ctx context.Context) func() error { return courtesy(ctx,
 func (d *Desk) onCalls() bool { return d.node.cfg.Media != nil && d.node.cfg.Media.Live() > 0 }
 
 func courtesy(ctx context.Context, onCalls func() bool) func() error {
-	chunks, way := 0, giveWay{since: time.Now(), rest: leastRest}
+	pieces, way := 0, giveWay{since: time.Now(), rest: leastRest}
 	return func() error {
-		if chunks++; chunks%clearEvery == 0 {
+		if pieces++; pieces%clearEvery == 0 {
 			runtime.GC()
 		}
 		if !onCalls() {
@@ -193,10 +193,10 @@ func courtesy(ctx context.Context, onCalls func() bool) func() error {
 	}
 }
 
-// How long an upload rests beside live calls, in times of its work: three
+// How long an upload rests beside live calls, in times of its work: four
 // times, and more while the machine is late.
 const (
-	leastRest = 3
+	leastRest = 4
 	mostRest  = 24
 	lateBy    = 2 * time.Millisecond
 )

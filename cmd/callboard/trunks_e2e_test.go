@@ -99,6 +99,9 @@ func TestWhatATrunkTellsOfItsCallerIsKept(t *testing.T) {
 
 	s.api("PATCH", "/v1/trunks/"+id, object{"inbound": object{"calls_per_second": 0, "auth": object{"username": "carrier", "password": "proof"}}})
 	require.NoError(t, s.caller("uac-refused-401", "2025550142"), "no proof")
+	require.NoError(t, s.caller("uac-digest", "2025550142"), "with one")
+	s.api("PATCH", "/v1/trunks/"+id, object{"inbound": object{"auth": object{"username": "carrier", "password": "another"}}})
+	require.Error(t, s.caller("uac-digest", "2025550142"), "the wrong one")
 }
 
 func TestTheBuiltInCarrierCallsANumber(t *testing.T) {
