@@ -123,6 +123,7 @@ func New(cfg Config) (*UserAgent, error) {
 		dialogs: make(map[dialogKey]*Dialog), pending: make(map[dialogKey]*Dialog), texts: texts{of: make(map[string]*serverText)},
 	}
 	u.bind, u.tcp, u.trunks = u.bindUDP, newPool(u), newAuthority("", u.id, nil)
+	u.trunks.elders.wait = elderWait
 	// Sipgo logs whole messages of strangers: silenced.
 	u.layer = sipmsg.NewTransportLayer(net.DefaultResolver, u.parser, nil, sipmsg.WithTransportLayerLogger(silent))
 	u.layer.OnMessage(u.handle)

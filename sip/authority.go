@@ -50,6 +50,7 @@ type authority struct {
 	nonces  *nonces
 	wrong   *limiter
 	elders  *elders
+	sources bool // elders are known by their source: what calls is not who proves itself
 	id      identity
 }
 
@@ -171,8 +172,16 @@ func (a *authority) check(m *message, now time.Time) (Account, verdict) {
 	case old || !a.nonces.count(account.ID, p.nonce, made, p.nc, now):
 		return Account{}, vStale
 	}
-	a.elders.proved(source, p.user, p.better, now)
+	a.elders.proved(source, a.elder(source, p.user), p.better, now)
 	return account, vGood
+}
+
+// elder is the name under which one is remembered who knows MD5 alone.
+func (a *authority) elder(source netip.Addr, user string) string {
+	if a.sources {
+		return source.String()
+	}
+	return user
 }
 
 // sameURI tells whether a proof was made for this Request-URI. Phones differ

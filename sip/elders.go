@@ -10,11 +10,16 @@ import (
 // elderFor is how long we remember that a phone knows MD5 alone.
 const elderFor = 2 * time.Hour
 
-// elders remembers which phones give up at the sight of SHA-256: they are
-// asked, send no proof, and some time later begin anew. From their second try
-// on they are asked for MD5 alone (RFC 8760 calls for both, and many phones in
-// use stop reading there). The table of them never grows.
+// elderWait is how long a carrier that sends calls has to prove itself before
+// its next call tells that it could not: many begin at the same time.
+const elderWait = 3 * time.Second
+
+// elders remembers which phones and carriers give up at the sight of SHA-256:
+// they are asked, send no proof, and some time later begin anew. From their
+// second try on they are asked for MD5 alone (RFC 8760 calls for both, and many
+// in use stop reading there). The table of them never grows.
 type elders struct {
+	wait  time.Duration // from a first try until another one tells
 	mu    sync.Mutex
 	seed  maphash.Seed
 	slots []elder
@@ -58,8 +63,10 @@ func (e *elders) asks(source netip.Addr, user, callID string, cseq uint32, fresh
 		}
 		return false
 	}
-	s.old = s.old || fresh && s.try != try
-	s.at = now
+	s.old = s.old || fresh && s.try != try && now.Sub(s.at) >= e.wait
+	if s.old {
+		s.at = now
+	}
 	return s.old
 }
 

@@ -1,7 +1,6 @@
 package sip
 
 import (
-	"net/netip"
 	"strings"
 	"time"
 )
@@ -10,6 +9,7 @@ import (
 func (u *UserAgent) provenBy(a Admission) authority {
 	auth := *u.trunks
 	auth.account = a.Account
+	auth.sources = true
 	if a.Realm != "" {
 		auth.realm = a.Realm
 	}
@@ -41,7 +41,7 @@ func (u *UserAgent) demanded(m *message, a Admission) (ok bool) {
 	}
 	u.stats.rejected.Add(1)
 	tag := u.id.answerTag(m.callID, m.from.tag+m.branch())
-	for _, some := range auth.offers(m.flow.addr.Addr(), v == vStale, now) {
+	for _, some := range auth.offers(m, v == vStale, now) {
 		if b, err := u.answer(m, 401, tag, some, nil); err == nil && (m.flow.stream() || len(b) <= len(m.raw)) {
 			u.respond(m, b)
 			return false
@@ -53,9 +53,15 @@ func (u *UserAgent) demanded(m *message, a Admission) (ok bool) {
 
 // offers are the choices of challenges, the best first. Where a source may be
 // forged the first one is sent that is not larger than what was asked: whoever
-// forges it gains nothing.
-func (a *authority) offers(source netip.Addr, stale bool, now time.Time) [][]Header {
+// forges it gains nothing. Who has shown that it knows MD5 alone is asked for
+// that.
+func (a *authority) offers(m *message, stale bool, now time.Time) [][]Header {
+	source := m.flow.addr.Addr()
 	all := a.challenges(source, stale, now)
+	fresh := len(m.every("authorization")) == 0
+	if a.elders.asks(source, a.elder(source, userOf(m.from.uri)), m.callID, m.cseq, fresh, now) {
+		return [][]Header{all[1:]}
+	}
 	return [][]Header{all, all[:1], all[1:]}
 }
 
@@ -69,7 +75,7 @@ func (i *Incoming) Challenge() {
 		return
 	}
 	d.do(func() {
-		for _, some := range i.prove.offers(m.flow.addr.Addr(), false, time.Now()) {
+		for _, some := range i.prove.offers(m, false, time.Now()) {
 			b, err := d.ua.answer(d.srv.request, 401, d.key.tag, some, nil)
 			if err == nil && (m.flow.stream() || len(b) <= i.size) {
 				d.ua.stats.rejected.Add(1)

@@ -161,7 +161,7 @@ func (t *IncomingText) Challenge() {
 		t.Reply(403, 0)
 		return
 	}
-	for _, some := range t.prove.offers(t.m.flow.addr.Addr(), false, time.Now()) {
+	for _, some := range t.prove.offers(t.m, false, time.Now()) {
 		b, err := t.u.answer(t.m, 401, "", some, nil)
 		if err == nil && (t.m.flow.stream() || len(b)+tagRoom <= t.size) {
 			t.answer(401, some)

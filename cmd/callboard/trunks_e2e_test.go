@@ -99,9 +99,10 @@ func TestWhatATrunkTellsOfItsCallerIsKept(t *testing.T) {
 
 	s.api("PATCH", "/v1/trunks/"+id, object{"inbound": object{"calls_per_second": 0, "auth": object{"username": "carrier", "password": "proof"}}})
 	require.NoError(t, s.caller("uac-refused-401", "2025550142"), "no proof")
-	require.NoError(t, s.caller("uac-digest", "2025550142"), "with one")
+	signs := "2025550142@127.0.0.1:" + strconv.Itoa(s.sip)
+	require.NoError(t, s.caller("uac-digest", "2025550142", "-auth_uri", signs), "with one")
 	s.api("PATCH", "/v1/trunks/"+id, object{"inbound": object{"auth": object{"username": "carrier", "password": "another"}}})
-	require.Error(t, s.caller("uac-digest", "2025550142"), "the wrong one")
+	require.Error(t, s.caller("uac-digest", "2025550142", "-auth_uri", signs), "the wrong one")
 }
 
 func TestTheBuiltInCarrierCallsANumber(t *testing.T) {
