@@ -111,9 +111,11 @@ soak: tools ## place SOAK_CALLS short calls beside SOAK_LONG calls of SOAK_MINUT
 	@SOAK_CALLS=$(SOAK_CALLS) SOAK_LONG=$(SOAK_LONG) SOAK_MINUTES=$(SOAK_MINUTES) SOAK_RATE=$(SOAK_RATE) SOAK_DOC='$(abspath $(SOAK_DOC))' \
 	  go test -count=1 -timeout 120m -v -run '^TestNoCallLeavesAnythingBehind$$' ./cmd/callboard
 
-dialogues: tools ## let 112 callers of synthetic speech talk with an agent by words, over SIP (about 5 minutes), and print how many reach their goal
+# DIALOGUES=tuning plays the voices by which recognition was tuned, instead of others.
+DIALOGUES ?= 1
+dialogues: tools ## let 132 callers of synthetic speech talk with an agent by words, and 5 by keys, over SIP (about 3 minutes), and print how many reach their goal
 	@.ci/install flite:flite
-	@CGO_ENABLED=1 DIALOGUES=1 go test -count=1 -timeout 30m -parallel 4 -v -run '^TestCallersReachTheirGoalsByWords$$' ./actors/call | grep -E 'dialogues:|reached|came to|^(ok|FAIL|panic)'
+	@CGO_ENABLED=1 DIALOGUES=$(DIALOGUES) go test -count=1 -timeout 30m -parallel 10 -v -run '^TestCallersReachTheirGoalsByWords$$' ./actors/call | grep -E 'dialogues:|reached|came to|^(ok|FAIL|panic)'
 
 nightly: tools ## run what is too long for every day: every hour of two years in every time zone, and more of all that is drawn by chance
 	@CGO_ENABLED=1 NIGHTLY=1 go test -count=1 -timeout 300m -v -run '$(NIGHTLY_TESTS)' $(NIGHTLY_PACKAGES)

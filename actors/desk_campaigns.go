@@ -252,6 +252,7 @@ func (d *Desk) speak(ctx context.Context, p domain.Principal, agentID string, ov
 // one.
 func (d *Desk) sound(a *domain.Agent, s *domain.Script) error {
 	s.Language, s.Timezone, s.Voice, s.STT, s.Limits, s.Turns = a.Language, a.Timezone, a.Voice, a.STT, a.Limits, a.TurnTaking
+	s.Languages = a.Languages
 	s.System, s.LLM, s.Analysis = a.SystemPrompt, a.LLM, a.Analysis
 	return d.enginesOf(a)
 }

@@ -178,6 +178,8 @@ type Agent struct {
 	KnowledgeBaseIDs []string `json:"knowledge_base_ids"`
 	// The language that it speaks, as BCP 47 writes it.
 	Language string `json:"language"`
+	// Languages that its pathway can go over to.
+	Languages []AgentLanguage `json:"languages,omitzero"`
 	// What ends a conversation.
 	Limits AgentLimits `json:"limits"`
 	// By which language model it speaks.
@@ -258,6 +260,8 @@ type AgentChange struct {
 	KnowledgeBaseIDs []string `json:"knowledge_base_ids,omitzero"`
 	// The language that it speaks, as BCP 47 writes it.
 	Language *string `json:"language,omitempty"`
+	// Languages that its pathway can go over to (set.language of a node), with its voice in each; 20 at most.
+	Languages []AgentLanguage `json:"languages,omitzero"`
 	// What ends a conversation.
 	Limits *NewAgentLimits `json:"limits,omitempty"`
 	// The language model. {} takes it away, as with the objects below.
@@ -316,6 +320,14 @@ type AgentLLM struct {
 	Model string `json:"model,omitzero"`
 	// How freely it chooses words.
 	Temperature float64 `json:"temperature,omitzero"`
+}
+
+// AgentLanguage is sent to the service.
+type AgentLanguage struct {
+	// The language, as BCP 47 writes it.
+	Language string `json:"language"`
+	// How it sounds in it.
+	Voice Voice `json:"voice"`
 }
 
 // AgentLimits is an answer of the service, or a part of one.
@@ -401,7 +413,8 @@ type AgentVersion struct {
 	// What it may look things up in.
 	KnowledgeBaseIDs []string `json:"knowledge_base_ids"`
 	// The language that it speaks, as BCP 47 writes it.
-	Language string `json:"language"`
+	Language  string          `json:"language"`
+	Languages []AgentLanguage `json:"languages,omitzero"`
 	// What ends a conversation.
 	Limits AgentLimits `json:"limits"`
 	// By which language model it speaks.
@@ -552,12 +565,14 @@ type NewRealtime struct {
 	Voice *string `json:"voice,omitempty"`
 }
 
-// Voice is an answer of the service, or a part of one.
+// Voice is sent to the service.
 type Voice struct {
 	// espeak-ng; wav: prompt files, and espeak-ng where there is none; or an engine of the installation.
-	Engine string `json:"engine,omitzero"`
+	Engine *string `json:"engine,omitempty"`
 	// The engine's name of the voice.
-	Name string `json:"name,omitzero"`
+	Name *string `json:"name,omitempty"`
+	// How words are said that it would say wrongly.
+	Pronunciations []Pronunciation `json:"pronunciations,omitzero"`
 	// How fast it speaks: 1 is normal.
-	Rate float64 `json:"rate,omitzero"`
+	Rate *float64 `json:"rate,omitempty"`
 }

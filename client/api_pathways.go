@@ -133,8 +133,10 @@ func (c *Client) ValidateSavedPathway(ctx context.Context, id string, options ..
 // Assign is sent to the service.
 type Assign struct {
 	// The far end wants no more calls: its number goes onto the default list.
-	AddToDNC  *bool             `json:"add_to_dnc,omitempty"`
-	Intent    *string           `json:"intent,omitempty"`
+	AddToDNC *bool   `json:"add_to_dnc,omitempty"`
+	Intent   *string `json:"intent,omitempty"`
+	// The language that is spoken and heard from this node on, as BCP 47 writes it.
+	Language  *string           `json:"language,omitempty"`
 	Notes     *string           `json:"notes,omitempty"`
 	Outcome   *string           `json:"outcome,omitempty"`
 	Variables map[string]string `json:"variables,omitzero"`
@@ -352,6 +354,7 @@ type Node struct {
 	// What is said; of a converse node what is to be talked about.
 	Prompt         *string  `json:"prompt,omitempty"`
 	Retries        *int64   `json:"retries,omitempty"`
+	RetryPrompt    *string  `json:"retry_prompt,omitempty"`
 	SaveAs         *string  `json:"save_as,omitempty"`
 	Sensitive      *bool    `json:"sensitive,omitempty"`
 	Set            *Assign  `json:"set,omitempty"`

@@ -549,6 +549,8 @@ type NewVoice struct {
 	Engine *string `json:"engine,omitempty"`
 	// The engine's name of the voice.
 	Name *string `json:"name,omitempty"`
+	// How words are said that it would say wrongly; 200 at most. Transcripts keep the word.
+	Pronunciations []Pronunciation `json:"pronunciations,omitzero"`
 	// How fast it speaks: 1 is normal.
 	Rate *float64 `json:"rate,omitempty"`
 }
@@ -567,6 +569,14 @@ type Pricing struct {
 	IncludedAttempts int64 `json:"included_attempts"`
 	// Of each further one.
 	PricePerAttempt Money `json:"price_per_attempt"`
+}
+
+// Pronunciation is sent to the service.
+type Pronunciation struct {
+	// What is said in its place.
+	Say string `json:"say"`
+	// The word or words, in any case.
+	Word string `json:"word"`
 }
 
 // Quality is an answer of the service, or a part of one.

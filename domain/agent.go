@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -14,6 +15,20 @@ type Voice struct {
 	Engine string  `json:"engine,omitempty"` // of the installation, espeak-ng or wav
 	Name   string  `json:"name,omitempty"`   // the engine's voice, e.g. en-us
 	Rate   float64 `json:"rate,omitempty"`   // 1 is normal, 0.5 to 2
+
+	Pronunciations []Pronunciation `json:"pronunciations,omitempty"`
+}
+
+// AgentLanguage is a language that an agent can go over to, and its voice in it.
+type AgentLanguage struct {
+	Language string `json:"language"`
+	Voice    Voice  `json:"voice"`
+}
+
+// Pronunciation is how a word is said.
+type Pronunciation struct {
+	Word string `json:"word"` // or words, as texts write it, in any case
+	Say  string `json:"say"`  // what is said in its place
 }
 
 // AgentLimits bound a conversation.
@@ -41,31 +56,32 @@ type AgentInbound struct {
 // hold at once; the rest is a draft until it is published.
 type Agent struct {
 	Meta
-	Name             string         `json:"name"`
-	PathwayID        string         `json:"pathway_id,omitempty"`
-	SystemPrompt     string         `json:"system_prompt,omitempty"`
-	FirstMessage     string         `json:"first_message,omitempty"`
-	Language         string         `json:"language"`
-	Timezone         string         `json:"timezone"`
-	Voice            Voice          `json:"voice"`
-	LLM              *AgentLLM      `json:"llm,omitempty"`
-	STT              *AgentSTT      `json:"stt,omitempty"`
-	Realtime         *AgentRealtime `json:"realtime,omitempty"`
-	TurnTaking       *AgentTurns    `json:"turn_taking,omitempty"`
-	AMD              *AgentAMD      `json:"amd,omitempty"`
-	Limits           AgentLimits    `json:"limits"`
-	Transfer         AgentTransfer  `json:"transfer"`
-	Inbound          AgentInbound   `json:"inbound"`
-	KnowledgeBaseIDs []string       `json:"knowledge_base_ids"`
-	Tools            []string       `json:"tools"` // ids
-	OnInbound        *AgentHook     `json:"on_inbound,omitempty"`
-	Analysis         *AgentAnalysis `json:"analysis,omitempty"`
-	SMS              *AgentSMS      `json:"sms,omitempty"`
-	Extension        string         `json:"extension,omitempty"`           // that phones of the workspace dial to reach the agent
-	Version          int            `json:"version"`                       // the newest published one, which calls speak
-	PublishedAt      *time.Time     `json:"published_at"`                  // when that was published
-	Unpublished      []string       `json:"unpublished_changes"`           // the fields of the draft that differ from it
-	Names            []string       `json:"names,omitempty" hidden:"true"` // what draft and version name, by id
+	Name             string          `json:"name"`
+	PathwayID        string          `json:"pathway_id,omitempty"`
+	SystemPrompt     string          `json:"system_prompt,omitempty"`
+	FirstMessage     string          `json:"first_message,omitempty"`
+	Language         string          `json:"language"`
+	Timezone         string          `json:"timezone"`
+	Voice            Voice           `json:"voice"`
+	Languages        []AgentLanguage `json:"languages,omitempty"` // that it can go over to
+	LLM              *AgentLLM       `json:"llm,omitempty"`
+	STT              *AgentSTT       `json:"stt,omitempty"`
+	Realtime         *AgentRealtime  `json:"realtime,omitempty"`
+	TurnTaking       *AgentTurns     `json:"turn_taking,omitempty"`
+	AMD              *AgentAMD       `json:"amd,omitempty"`
+	Limits           AgentLimits     `json:"limits"`
+	Transfer         AgentTransfer   `json:"transfer"`
+	Inbound          AgentInbound    `json:"inbound"`
+	KnowledgeBaseIDs []string        `json:"knowledge_base_ids"`
+	Tools            []string        `json:"tools"` // ids
+	OnInbound        *AgentHook      `json:"on_inbound,omitempty"`
+	Analysis         *AgentAnalysis  `json:"analysis,omitempty"`
+	SMS              *AgentSMS       `json:"sms,omitempty"`
+	Extension        string          `json:"extension,omitempty"`           // that phones of the workspace dial to reach the agent
+	Version          int             `json:"version"`                       // the newest published one, which calls speak
+	PublishedAt      *time.Time      `json:"published_at"`                  // when that was published
+	Unpublished      []string        `json:"unpublished_changes"`           // the fields of the draft that differ from it
+	Names            []string        `json:"names,omitempty" hidden:"true"` // what draft and version name, by id
 }
 
 // Refs are what the agent as it stands names: its pathway, tools and knowledge
@@ -163,6 +179,7 @@ type Assign struct {
 	Outcome   Outcome           `json:"outcome,omitempty"`
 	Notes     string            `json:"notes,omitempty"`
 	Intent    string            `json:"intent,omitempty"`
+	Language  string            `json:"language,omitempty"` // spoken and heard from here on
 	Variables map[string]string `json:"variables,omitempty"`
 	AddToDNC  bool              `json:"add_to_dnc,omitempty"` // the far end wants no more calls
 }
@@ -179,6 +196,7 @@ type Node struct {
 	Length         int          `json:"length,omitempty"` // collect: digits to wait for (1)
 	TimeoutSeconds float64      `json:"timeout_seconds,omitempty"`
 	Retries        int          `json:"retries,omitempty"`
+	RetryPrompt    string       `json:"retry_prompt,omitempty"` // collect: said in place of prompt from the second time on
 	Sensitive      bool         `json:"sensitive,omitempty"`
 	Digits         string       `json:"digits,omitempty"`      // dtmf: what to send
 	Outcome        Outcome      `json:"outcome,omitempty"`     // end
@@ -257,24 +275,25 @@ func (p *Pathway) Sort() string { return p.ID }
 // Script is what a call speaks: one version of an agent with its pathway,
 // pinned when the call or its campaign starts.
 type Script struct {
-	AgentID  string         `json:"agent_id,omitempty"`
-	Version  int            `json:"agent_version,omitempty"`
-	UnitID   string         `json:"unit_id"`
-	Language string         `json:"language"`
-	Timezone string         `json:"timezone"`
-	Voice    Voice          `json:"voice"`
-	STT      *AgentSTT      `json:"stt,omitempty"`
-	Limits   AgentLimits    `json:"limits"`
-	Turns    *AgentTurns    `json:"turn_taking,omitempty"`
-	Transfer AgentTransfer  `json:"transfer"`
-	Inbound  AgentInbound   `json:"inbound"`
-	AMD      *AgentAMD      `json:"amd,omitempty"`
-	System   string         `json:"system_prompt,omitempty"`
-	LLM      *AgentLLM      `json:"llm,omitempty"`
-	Analysis *AgentAnalysis `json:"analysis,omitempty"`
-	Hook     *AgentHook     `json:"on_inbound,omitempty"`
-	SMS      *AgentSMS      `json:"sms,omitempty"`
-	Pathway  Pathway        `json:"pathway"`
+	AgentID   string          `json:"agent_id,omitempty"`
+	Version   int             `json:"agent_version,omitempty"`
+	UnitID    string          `json:"unit_id"`
+	Language  string          `json:"language"`
+	Timezone  string          `json:"timezone"`
+	Voice     Voice           `json:"voice"`
+	Languages []AgentLanguage `json:"languages,omitempty"`
+	STT       *AgentSTT       `json:"stt,omitempty"`
+	Limits    AgentLimits     `json:"limits"`
+	Turns     *AgentTurns     `json:"turn_taking,omitempty"`
+	Transfer  AgentTransfer   `json:"transfer"`
+	Inbound   AgentInbound    `json:"inbound"`
+	AMD       *AgentAMD       `json:"amd,omitempty"`
+	System    string          `json:"system_prompt,omitempty"`
+	LLM       *AgentLLM       `json:"llm,omitempty"`
+	Analysis  *AgentAnalysis  `json:"analysis,omitempty"`
+	Hook      *AgentHook      `json:"on_inbound,omitempty"`
+	SMS       *AgentSMS       `json:"sms,omitempty"`
+	Pathway   Pathway         `json:"pathway"`
 }
 
 // Hearing is the language that is heard.
@@ -283,6 +302,26 @@ func (s *Script) Hearing() string {
 		return s.STT.Language
 	}
 	return s.Language
+}
+
+// In is the script in a language: by the voice that the agent has for it, else by its engine's own, and heard in it too.
+func (s Script) In(language string) Script {
+	if strings.EqualFold(language, s.Language) {
+		return s
+	}
+	s.Voice = Voice{Engine: s.Voice.Engine, Rate: s.Voice.Rate}
+	for _, l := range s.Languages {
+		if strings.EqualFold(l.Language, language) {
+			s.Voice = l.Voice
+		}
+	}
+	s.Language = language
+	if s.STT != nil && s.STT.Language != "" {
+		stt := *s.STT
+		stt.Language = ""
+		s.STT = &stt
+	}
+	return s
 }
 
 // PinnedScript is a script kept for a campaign from its start on.

@@ -14,6 +14,8 @@ type NewVoice struct {
 	Engine string  `json:"engine,omitempty" maxLength:"100" example:"espeak-ng" doc:"espeak-ng; wav: prompt files, and espeak-ng where there is none; or an engine of the installation. Empty: its own choice."`
 	Name   string  `json:"name,omitempty" example:"en-us"`
 	Rate   float64 `json:"rate,omitempty" minimum:"0.5" maximum:"2"`
+
+	Pronunciations []domain.Pronunciation `json:"pronunciations,omitempty" doc:"How words are said that it would say wrongly; 200 at most. Transcripts keep the word."`
 }
 
 // NewAgentLimits are the limits of an agent as they are sent.
@@ -46,28 +48,29 @@ type NewAgentInbound struct {
 
 // AgentChange is an agent as it is sent; in a PATCH what is left out stays.
 type AgentChange struct {
-	Name             *string           `json:"name,omitempty"`
-	PathwayID        *string           `json:"pathway_id,omitempty"`
-	SystemPrompt     *string           `json:"system_prompt,omitempty" doc:"What a language model is told of its part. An agent that has neither a pathway nor a first_message speaks by it alone, and its calls need such a model."`
-	FirstMessage     *string           `json:"first_message,omitempty" doc:"Without a pathway: all that the agent says."`
-	Language         *string           `json:"language,omitempty" example:"en-US"`
-	Timezone         *string           `json:"timezone,omitempty" example:"America/New_York"`
-	Voice            *NewVoice         `json:"voice,omitempty"`
-	LLM              *NewLLM           `json:"llm,omitempty" doc:"The language model. {} takes it away, as with the objects below."`
-	STT              *NewSTT           `json:"stt,omitempty" doc:"How it hears."`
-	Realtime         *NewRealtime      `json:"realtime,omitempty" doc:"An engine that hears and speaks by itself; calls of such an agent need it."`
-	TurnTaking       *NewTurns         `json:"turn_taking,omitempty" doc:"When it takes the word. It counts where speech is heard."`
-	AMD              *NewAMD           `json:"amd,omitempty" doc:"What it does about answering machines."`
-	Limits           *NewAgentLimits   `json:"limits,omitempty"`
-	Transfer         *NewAgentTransfer `json:"transfer,omitempty"`
-	Inbound          *NewAgentInbound  `json:"inbound,omitempty"`
-	KnowledgeBaseIDs []string          `json:"knowledge_base_ids,omitempty" nullable:"false" doc:"What it may look things up in; 20 at most."`
-	Tools            []string          `json:"tools,omitempty" nullable:"false" doc:"What its model may do where the agent has no pathway: tools by id, and the built-in appointment, sms, transfer, dnc and end; 50 at most."`
-	OnInbound        *NewInboundHook   `json:"on_inbound,omitempty" doc:"Whom to ask when a call comes in."`
-	Analysis         *NewAnalysis      `json:"analysis,omitempty" doc:"What is wanted to be known of its calls."`
-	SMS              *NewAgentSMS      `json:"sms,omitempty" doc:"How it answers text messages to its numbers; not at all unless said."`
-	Extension        *string           `json:"extension,omitempty" doc:"2 to 6 digits that phones of the workspace dial to reach the agent." example:"200"`
-	Metadata         map[string]string `json:"metadata,omitempty"`
+	Name             *string                `json:"name,omitempty"`
+	PathwayID        *string                `json:"pathway_id,omitempty"`
+	SystemPrompt     *string                `json:"system_prompt,omitempty" doc:"What a language model is told of its part. An agent that has neither a pathway nor a first_message speaks by it alone, and its calls need such a model."`
+	FirstMessage     *string                `json:"first_message,omitempty" doc:"Without a pathway: all that the agent says."`
+	Language         *string                `json:"language,omitempty" example:"en-US"`
+	Timezone         *string                `json:"timezone,omitempty" example:"America/New_York"`
+	Voice            *NewVoice              `json:"voice,omitempty"`
+	Languages        []domain.AgentLanguage `json:"languages,omitempty" nullable:"false" doc:"Languages that its pathway can go over to (set.language of a node), with its voice in each; 20 at most."`
+	LLM              *NewLLM                `json:"llm,omitempty" doc:"The language model. {} takes it away, as with the objects below."`
+	STT              *NewSTT                `json:"stt,omitempty" doc:"How it hears."`
+	Realtime         *NewRealtime           `json:"realtime,omitempty" doc:"An engine that hears and speaks by itself; calls of such an agent need it."`
+	TurnTaking       *NewTurns              `json:"turn_taking,omitempty" doc:"When it takes the word. It counts where speech is heard."`
+	AMD              *NewAMD                `json:"amd,omitempty" doc:"What it does about answering machines."`
+	Limits           *NewAgentLimits        `json:"limits,omitempty"`
+	Transfer         *NewAgentTransfer      `json:"transfer,omitempty"`
+	Inbound          *NewAgentInbound       `json:"inbound,omitempty"`
+	KnowledgeBaseIDs []string               `json:"knowledge_base_ids,omitempty" nullable:"false" doc:"What it may look things up in; 20 at most."`
+	Tools            []string               `json:"tools,omitempty" nullable:"false" doc:"What its model may do where the agent has no pathway: tools by id, and the built-in appointment, sms, transfer, dnc and end; 50 at most."`
+	OnInbound        *NewInboundHook        `json:"on_inbound,omitempty" doc:"Whom to ask when a call comes in."`
+	Analysis         *NewAnalysis           `json:"analysis,omitempty" doc:"What is wanted to be known of its calls."`
+	SMS              *NewAgentSMS           `json:"sms,omitempty" doc:"How it answers text messages to its numbers; not at all unless said."`
+	Extension        *string                `json:"extension,omitempty" doc:"2 to 6 digits that phones of the workspace dial to reach the agent." example:"200"`
+	Metadata         map[string]string      `json:"metadata,omitempty"`
 }
 
 // set copies what was sent.
@@ -87,6 +90,9 @@ func (n *AgentChange) apply(a *domain.Agent) error {
 	set(&a.Extension, n.Extension)
 	if n.Voice != nil {
 		a.Voice = domain.Voice(*n.Voice)
+	}
+	if n.Languages != nil {
+		a.Languages = slices.Clone(n.Languages)
 	}
 	if n.Limits != nil {
 		a.Limits = domain.AgentLimits(*n.Limits)

@@ -106,6 +106,7 @@ type plan struct {
 	keyLife time.Duration // of SRTP keys
 	idle    time.Duration // until a far end that is silent has vanished
 	listed  call.Listed
+	plays   func(media.Clip) // hears what each session of the house begins to play
 }
 
 // ports are a range of RTP ports that no other test uses.
@@ -168,7 +169,7 @@ func build(t *testing.T, p plan) *house {
 		line = p.phone(line)
 	}
 	h.calls = h.sys.Root.Spawn(call.Props(call.Config{
-		Workspace: workspace, Store: h.store, Phone: line, Sound: listened{call.OverMedia(h.engine), h, p.keyLife, p.idle}, Speaker: p.speaker, Ears: p.ears,
+		Workspace: workspace, Store: h.store, Phone: line, Sound: listened{call.OverMedia(h.engine), h, p.keyLife, p.idle, p.plays}, Speaker: p.speaker, Ears: p.ears,
 		Blobs: h.blobs, LinesOut: h.lines, LinesIn: h.inLines, Trunks: h.trunks, Numbers: owner, Reach: reach, Traces: h.traces, SpoolDir: h.spool,
 		PublicURL: "https://calls.example", Log: discard, Before: p.before, Ours: p.ours, Listed: p.listed,
 	}))
@@ -202,6 +203,20 @@ type listened struct {
 	h       *house
 	keyLife time.Duration
 	idle    time.Duration
+	plays   func(media.Clip)
+}
+
+// player is a session of which it is heard what it begins to play.
+type player struct {
+	call.Session
+	plays func(media.Clip)
+}
+
+func (p player) Play(id uint64, clip media.Clip) {
+	if len(clip) > 0 {
+		p.plays(clip)
+	}
+	p.Session.Play(id, clip)
 }
 
 func (l listened) Open(o media.Options) (call.Session, error) {
@@ -210,6 +225,9 @@ func (l listened) Open(o media.Options) (call.Session, error) {
 	l.h.mu.Lock()
 	defer l.h.mu.Unlock()
 	l.h.sessions[strings.TrimSuffix(filepath.Base(o.RecordPath), ".wav")] = s
+	if l.plays != nil && err == nil {
+		return player{s, l.plays}, nil
+	}
 	return s, err
 }
 

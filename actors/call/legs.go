@@ -371,7 +371,7 @@ func (c *call) ears() speech.Recogniser {
 // of them mean no more calls.
 func (c *call) ear() *speech.Ear {
 	ears, language := c.ears(), c.script.Hearing()
-	if ears == nil || !ears.Hears(language) || !pathway.Listens(&c.script.Pathway) && !conversation.HearsAside(ears, language, c.optOut) {
+	if ears == nil || !slices.ContainsFunc(pathway.Languages(&c.script), ears.Hears) || !pathway.Listens(&c.script.Pathway) && !conversation.HearsAside(ears, language, c.optOut) {
 		return nil
 	}
 	ear := new(speech.Ear)

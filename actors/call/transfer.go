@@ -13,6 +13,7 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/domain/pathway"
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/speech"
 	"github.com/callboard/callboard/sip"
@@ -208,7 +209,7 @@ func (c *call) prepareSummary(ctx actor.Context) {
 		return
 	}
 	generation, speaker := c.asked, c.cfg.Speaker
-	r := speech.Request{Text: t.summary, Voice: c.script.Voice.Name}
+	r := speech.Request{Text: pathway.Pronounce(t.summary, c.script.Voice.Pronunciations), Voice: c.script.Voice.Name}
 	if r.Voice == "" {
 		r.Voice = c.script.Language
 	}

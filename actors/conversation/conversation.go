@@ -153,6 +153,7 @@ type Config struct {
 // Conversation is the actor.
 type Conversation struct {
 	cfg        Config
+	home       domain.Script // before it went over to another language
 	state      pathway.State
 	generation int    // of the prompt or the wait that counts now
 	sounding   uint64 // id of the last Play or SendDigits
@@ -184,7 +185,7 @@ type Conversation struct {
 // New makes the actor.
 func New(cfg Config) actor.Actor {
 	return &Conversation{
-		cfg: cfg, state: pathway.New(cfg.Script, cfg.Variables), current: -1, human: -1,
+		cfg: cfg, home: cfg.Script, state: pathway.New(cfg.Script, cfg.Variables), current: -1, human: -1,
 		clips: make(map[speech.Request]media.Clip), prepared: make(map[speech.Request]bool),
 	}
 }
@@ -310,6 +311,8 @@ func (c *Conversation) step(ctx actor.Context, in pathway.Input) {
 		switch d := d.(type) {
 		case pathway.Say:
 			c.say(ctx, d)
+		case pathway.Speaks:
+			c.speaks(ctx, d.Language)
 		case pathway.Hush:
 			c.hush()
 		case pathway.Collect:

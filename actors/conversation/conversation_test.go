@@ -113,11 +113,13 @@ type speaker struct {
 	asked map[string]int
 	takes time.Duration
 	fails map[string]int // times that a text fails
+	by    []string       // voice, language and text of what was asked
 }
 
 func (s *speaker) Speak(ctx context.Context, r speech.Request) (media.Clip, error) {
 	s.mu.Lock()
 	s.asked[r.Text]++
+	s.by = append(s.by, r.Voice+" "+r.Language+" "+r.Text)
 	s.fails[r.Text]--
 	left := s.fails[r.Text]
 	s.mu.Unlock()

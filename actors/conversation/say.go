@@ -103,7 +103,7 @@ func (c *Conversation) request(text string) speech.Request { return Request(&c.c
 // Request asks for a text as the agent of a script says it.
 func Request(s *domain.Script, text string) speech.Request {
 	v := s.Voice
-	r := speech.Request{Text: text, Engine: v.Engine, Voice: v.Name, Language: s.Language}
+	r := speech.Request{Text: pathway.Pronounce(text, v.Pronunciations), Engine: v.Engine, Voice: v.Name, Language: s.Language}
 	if d := v.Rate - 1; v.Rate > 0 && (d > normalPlenty || d < -normalPlenty) {
 		r.Rate = int(wordsPerMin * v.Rate)
 	}

@@ -391,6 +391,7 @@ func (c *Conversation) replaced(ctx actor.Context, m replaced) {
 	if before.AMD != nil {
 		c.cfg.Script.AMD = before.AMD
 	}
+	c.home = c.cfg.Script
 	c.state = c.state.Continue(m.script)
 	clear(c.clips)
 	clear(c.prepared)

@@ -26,9 +26,10 @@ type ears struct {
 	wanted  []string
 	opened  int
 	closed  int
+	in      []string // languages of what was heard
 }
 
-func (*ears) Hears(string) bool { return true }
+func (*ears) Hears(language string) bool { return language != "fr-FR" }
 
 func (e *ears) Transcribes(string) bool { return !e.phrases }
 
@@ -36,6 +37,7 @@ func (e *ears) Open(w speech.Wanted, told func(speech.Heard)) speech.Stream {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.wanted = w.Phrases
+	e.in = append(e.in, w.Language)
 	e.opened++
 	return &stream{e, told}
 }

@@ -72,6 +72,8 @@ type (
 		Interruptible bool
 		Sensitive     bool // Text must not be kept
 	}
+	// Speaks is the language in which is spoken and heard from now on.
+	Speaks struct{ Language string }
 	// Hush stops what is being said; no PromptDone follows.
 	Hush struct{}
 	// Collect waits for keys; Digit or Timeout follow. It replaces an earlier
@@ -112,6 +114,7 @@ type (
 
 func (Say) do()        {}
 func (Hush) do()       {}
+func (Speaks) do()     {}
 func (Collect) do()    {}
 func (SendDigits) do() {}
 func (Transfer) do()   {}
@@ -296,16 +299,19 @@ func (s State) Upcoming() []string {
 		return nil
 	}
 	var texts []string
+	add := func(prompt string) {
+		text, missing := Fill(prompt, s.values)
+		if _, hidden := s.shownText(prompt); prompt != "" && !hidden && len(missing) == 0 && !slices.Contains(texts, text) {
+			texts = append(texts, text)
+		}
+	}
 	for _, e := range s.plan.edges[s.node] {
-		n := s.plan.nodes[e.To]
-		if n == nil || n.Prompt == "" || n.Sensitive || n.Type == domain.NodeConverse {
-			continue
+		if n := s.plan.nodes[e.To]; n != nil && !n.Sensitive && n.Type != domain.NodeConverse && (n.Set == nil || n.Set.Language == "") {
+			add(n.Prompt)
 		}
-		text, missing := Fill(n.Prompt, s.values)
-		if _, hidden := s.shownText(n.Prompt); hidden || len(missing) > 0 || slices.Contains(texts, text) {
-			continue
-		}
-		texts = append(texts, text)
+	}
+	if n := s.plan.nodes[s.node]; n != nil && !n.Sensitive && s.tries < n.Retries {
+		add(n.RetryPrompt)
 	}
 	return texts
 }
@@ -322,6 +328,7 @@ func Fixed(s *domain.Script) []string {
 	for i := range s.Pathway.Nodes {
 		if n := &s.Pathway.Nodes[i]; !n.Sensitive && n.Type != domain.NodeConverse {
 			add(n.Prompt)
+			add(n.RetryPrompt)
 		}
 	}
 	if s.AMD.Does() == domain.AMDMessage {

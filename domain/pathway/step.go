@@ -123,6 +123,10 @@ func (w *walk) assign(n *domain.Node) {
 	if n.Set.Intent != "" {
 		w.s.intent = n.Set.Intent
 	}
+	if tag := n.Set.Language; tag != "" && tag != w.s.language {
+		w.s.language, w.s.english = tag, English(tag)
+		w.tell(Speaks{Language: tag})
+	}
 	for _, name := range slices.Sorted(maps.Keys(n.Set.Variables)) {
 		value, _ := Fill(n.Set.Variables[name], w.s.values)
 		_, hidden := w.s.shownText(n.Set.Variables[name])
@@ -159,7 +163,11 @@ func (w *walk) keep(name, value string, secret bool) {
 func (w *walk) say(n *domain.Node, next phase) {
 	w.s.phase = next
 	w.s.reply = next == speaking && (n.Interruptible == nil || *n.Interruptible)
-	text, missing := Fill(n.Prompt, w.s.values)
+	prompt := n.Prompt
+	if w.s.tries > 0 && n.RetryPrompt != "" {
+		prompt = n.RetryPrompt
+	}
+	text, missing := Fill(prompt, w.s.values)
 	for _, name := range missing {
 		w.tell(Missing{Node: n.ID, Name: name})
 	}
@@ -167,7 +175,7 @@ func (w *walk) say(n *domain.Node, next phase) {
 		w.promptDone()
 		return
 	}
-	shown, hidden := w.s.shownText(n.Prompt)
+	shown, hidden := w.s.shownText(prompt)
 	w.tell(Say{Node: n.ID, Text: text, Shown: shown, Interruptible: w.s.reply, Sensitive: hidden})
 	w.note(Message{By: ByAgent, Text: shown})
 }

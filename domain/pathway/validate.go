@@ -28,6 +28,7 @@ const (
 
 var (
 	identifier   = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$`)
+	languageTag  = regexp.MustCompile(`^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$`)
 	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
 )
 
@@ -174,6 +175,11 @@ func (v *validation) node(i int, n *domain.Node) {
 	if utf8.RuneCountInString(n.Prompt) > maxPrompt {
 		v.bad(at+".prompt", "has more than %d letters", maxPrompt)
 	}
+	if utf8.RuneCountInString(n.RetryPrompt) > maxPrompt {
+		v.bad(at+".retry_prompt", "has more than %d letters", maxPrompt)
+	} else if n.RetryPrompt != "" && n.Type != domain.NodeCollect {
+		v.bad(at+".retry_prompt", "is for collect nodes, which ask again")
+	}
 	switch n.Type {
 	case domain.NodeSay:
 		if strings.TrimSpace(n.Prompt) == "" {
@@ -240,6 +246,9 @@ func (v *validation) set(at string, s *domain.Assign) {
 	}
 	if utf8.RuneCountInString(s.Intent) > maxName {
 		v.bad(at+".intent", "has more than %d letters", maxName)
+	}
+	if s.Language != "" && !languageTag.MatchString(s.Language) {
+		v.bad(at+".language", "%q is no language tag (e.g. en-US)", s.Language)
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Variables)) {
 		if !variableName.MatchString(name) {
@@ -356,6 +365,7 @@ func (v *validation) texts() {
 	for i, n := range v.p.Nodes {
 		at := fmt.Sprintf("nodes[%d]", i)
 		v.text(at+".prompt", n.Prompt)
+		v.text(at+".retry_prompt", n.RetryPrompt)
 		v.text(at+".digits", n.Digits)
 		v.text(at+".notes", n.Notes)
 		v.text(at+".destination", n.Destination)

@@ -42,10 +42,10 @@ func TestEverythingWrongIsToldAtOnce(t *testing.T) {
 		Start:     "nowhere",
 		Variables: []domain.Variable{{Name: "1st"}, {Name: "a"}, {Name: "a"}},
 		Nodes: []domain.Node{
-			{ID: "a", Type: domain.NodeSay},
+			{ID: "a", Type: domain.NodeSay, RetryPrompt: "Again."},
 			{ID: "a", Type: domain.NodeSay, Prompt: strings.Repeat("x", 4001)},
 			{ID: "b", Type: "dance"},
-			{ID: "c", Type: domain.NodeCollect, Input: "smell", Length: 99, Retries: 99, TimeoutSeconds: 999, SaveAs: "not good", Values: []string{"x", ""}},
+			{ID: "c", Type: domain.NodeCollect, Input: "smell", Length: 99, Retries: 99, TimeoutSeconds: 999, SaveAs: "not good", Values: []string{"x", ""}, RetryPrompt: "{{who}}" + strings.Repeat("x", 4000)},
 			{ID: "d", Type: domain.NodeDTMF, Digits: "12a3"},
 			{ID: "e", Type: domain.NodeEnd, Outcome: "voicemail", Prompt: "{{who}} {{}} {{ok | x}}"},
 			{ID: "no good", Type: domain.NodeSay, Prompt: "{{open", Set: &domain.Assign{Outcome: "great", Variables: map[string]string{"b c": "{{gone}}"}}},
@@ -58,7 +58,7 @@ func TestEverythingWrongIsToldAtOnce(t *testing.T) {
 	}
 	assert.Equal(t, map[string]int{
 		"name": 1, "start": 1, "variables[0].name": 1, "variables[2].name": 1,
-		"nodes[0].prompt": 1, "nodes[1].id": 1, "nodes[1].prompt": 1, "nodes[2].type": 1,
+		"nodes[0].prompt": 1, "nodes[0].retry_prompt": 1, "nodes[3].retry_prompt": 2, "nodes[1].id": 1, "nodes[1].prompt": 1, "nodes[2].type": 1,
 		"nodes[3].input": 1, "nodes[3].length": 1, "nodes[3].retries": 1, "nodes[3].timeout_seconds": 1, "nodes[3].save_as": 1,
 		"nodes[3].values[0]": 1, "nodes[3].values[1]": 1, "nodes[3]": 1,
 		"nodes[5].outcome": 1, "nodes[5].prompt": 2, "nodes[6].id": 1, "nodes[6].prompt": 1,

@@ -58,7 +58,7 @@ func wordsOf(w *domain.When) []string {
 func keyWords(key string) []string {
 	switch key {
 	case "0":
-		return []string{"zero", "oh"}
+		return []string{"zero"}
 	case "*":
 		return []string{"star"}
 	case "#":
@@ -69,6 +69,17 @@ func keyWords(key string) []string {
 		return names[key[0]-'1' : key[0]-'0']
 	}
 	return nil
+}
+
+// Languages are those in which a script may hear: its own, and those that its pathway goes over to.
+func Languages(s *domain.Script) []string {
+	all := []string{s.Hearing()}
+	for i := range s.Pathway.Nodes {
+		if set := s.Pathway.Nodes[i].Set; set != nil && set.Language != "" && !slices.Contains(all, set.Language) {
+			all = append(all, set.Language)
+		}
+	}
+	return all
 }
 
 // English says whether a language tag is one of English, the language of what

@@ -95,6 +95,46 @@ func TestWordsOverAPromptCutItOrAreKept(t *testing.T) {
 	assert.Equal(t, pathway.Hush{}, told[2][0])
 }
 
+func TestAQuestionIsAskedOtherwiseTheSecondTime(t *testing.T) {
+	t.Parallel()
+	p := visit()
+	p.Nodes[1].Retries, p.Nodes[1].RetryPrompt = 2, "Please say yes or no, {{name | dear caller}}."
+	asks := func(dos []pathway.Do) (texts []string) {
+		for _, d := range dos {
+			if say, ok := d.(pathway.Say); ok {
+				texts = append(texts, say.Text)
+			}
+		}
+		return texts
+	}
+	s, told := run(t, p, map[string]string{"name": "Ada"}, began, spoken, spoken, said("banana"), spoken, timeout)
+	assert.Equal(t, []string{"Will you come?"}, asks(told[1]))
+	assert.Equal(t, []string{"Please say yes or no, Ada."}, asks(told[3]))
+	assert.Equal(t, []string{"Please say yes or no, Ada."}, asks(told[5]))
+	assert.NotContains(t, s.Upcoming(), "Please say yes or no, Ada.", "it is not asked a fourth time")
+	s, _ = run(t, p, map[string]string{"name": "Ada"}, began, spoken)
+	assert.Contains(t, s.Upcoming(), "Please say yes or no, Ada.", "so that it can be spoken at once")
+	p.Nodes[1].RetryPrompt = "Please."
+	assert.Contains(t, pathway.Fixed(&domain.Script{Pathway: p}), "Please.")
+}
+
+func TestANodeGoesOverToAnotherLanguage(t *testing.T) {
+	t.Parallel()
+	p := visit()
+	p.Nodes[1].Set = &domain.Assign{Language: "de-DE"}
+	_, told := run(t, p, nil, began, spoken, spoken, timeout, spoken, pathway.Spoken{Text: "yes", Confidence: 0.5})
+	assert.Contains(t, told[1], pathway.Do(pathway.Speaks{Language: "de-DE"}))
+	for _, d := range told[5] {
+		if say, ok := d.(pathway.Say); ok {
+			assert.NotContains(t, say.Text, "Did you say", "nobody is asked back in English")
+		}
+	}
+	script := domain.Script{Language: "en-US", Pathway: p}
+	assert.Equal(t, []string{"en-US", "de-DE"}, pathway.Languages(&script))
+	p.Nodes[1].Set.Language = "german!"
+	assert.Equal(t, map[string]int{"nodes[1].set.language": 1}, params(t, pathway.Validate(&p)))
+}
+
 func TestWhatIsExpectedIsKnownBeforeItIsSaid(t *testing.T) {
 	t.Parallel()
 	s, _ := run(t, visit(), nil, began)

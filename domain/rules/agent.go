@@ -65,12 +65,13 @@ func Agent(a *domain.Agent) domain.Problems {
 		p.Add("language", domain.CodeValidation, "%q is no language tag (e.g. en-US)", clip(a.Language))
 	}
 	Zone(&p, "timezone", a.Timezone)
-	if a.Voice.Engine != "" {
-		Text(&p, "voice.engine", a.Voice.Engine, false, maxEngineName)
-	}
-	Text(&p, "voice.name", a.Voice.Name, false, 64)
-	if r := a.Voice.Rate; r != 0 && !(r >= 0.5 && r <= 2) {
-		p.Add("voice.rate", domain.CodeValidation, "must be between 0.5 and 2")
+	voice(&p, "voice", &a.Voice)
+	for i := range atMost(&p, "languages", a.Languages, maxLanguages) {
+		l := &a.Languages[i]
+		if !language.MatchString(l.Language) {
+			p.Add(at("languages", i)+".language", domain.CodeValidation, "%q is no language tag (e.g. en-US)", clip(l.Language))
+		}
+		voice(&p, at("languages", i)+".voice", &l.Voice)
 	}
 	destinations(&p, a.Transfer.Destinations)
 	if m := a.Transfer.HoldMusic; m != "" && m != domain.HoldSilence && m != domain.HoldTone && (!holdMusic.MatchString(m) || strings.Contains(m, "..")) {
@@ -91,6 +92,21 @@ func Agent(a *domain.Agent) domain.Problems {
 	between(&p, "limits.silence_seconds", a.Limits.SilenceSeconds, 0, maxSilenceSeconds)
 	between(&p, "limits.max_minutes", a.Limits.MaxMinutes, 0, maxAgentMinutes)
 	return p
+}
+
+// voice checks how an agent sounds.
+func voice(p *domain.Problems, param string, v *domain.Voice) {
+	if v.Engine != "" {
+		Text(p, param+".engine", v.Engine, false, maxEngineName)
+	}
+	Text(p, param+".name", v.Name, false, 64)
+	if r := v.Rate; r != 0 && !(r >= 0.5 && r <= 2) {
+		p.Add(param+".rate", domain.CodeValidation, "must be between 0.5 and 2")
+	}
+	for i, how := range atMost(p, param+".pronunciations", v.Pronunciations, maxPronunciations) {
+		Text(p, at(param+".pronunciations", i)+".word", how.Word, true, MaxName)
+		Text(p, at(param+".pronunciations", i)+".say", how.Say, true, MaxName)
+	}
 }
 
 // destinations checks whom an agent may hand its callers to.

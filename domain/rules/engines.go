@@ -10,20 +10,22 @@ import (
 
 // Limits of what an agent says about engines, turns and what is to be found.
 const (
-	maxSystemPrompt = 32_000
-	maxAgentTools   = 50
-	maxAgentBases   = 20
-	maxEngineName   = 100
-	maxTokens       = 32_000
-	maxEngineWords  = 100
-	maxTurnMs       = 5000
-	maxWords        = 10
-	maxCriteria     = 4000
-	maxFields       = 50
-	maxFieldValues  = 100
-	minHookTimeout  = 100
-	maxHookTimeout  = 5000
-	stdHookTimeout  = 1500
+	maxSystemPrompt   = 32_000
+	maxAgentTools     = 50
+	maxAgentBases     = 20
+	maxEngineName     = 100
+	maxTokens         = 32_000
+	maxEngineWords    = 100
+	maxPronunciations = 200
+	maxLanguages      = 20
+	maxTurnMs         = 5000
+	maxWords          = 10
+	maxCriteria       = 4000
+	maxFields         = 50
+	maxFieldValues    = 100
+	minHookTimeout    = 100
+	maxHookTimeout    = 5000
+	stdHookTimeout    = 1500
 )
 
 // fieldName is what a program may call a value.
