@@ -54,6 +54,12 @@ func TestPocketsphinxUnderstandsThePhrasesThatItIsTold(t *testing.T) {
 			assert.True(t, h.Final)
 		}
 	}
+	// Of a telephone's sound alone these are distrusted.
+	for _, c := range [][2]string{{"en-gb", "Yes please."}, {"en-us", "Yes, I confirm."}, {"en-us+m3", "Yeah, sure."}} {
+		h := hear(t, s, c[0], c[1], "yes", "yeah", "sure", "yes please", "no", "okay", "cancel", "i want to speak to a person", "stop calling me")
+		require.NoError(t, h.Err)
+		assert.GreaterOrEqual(t, h.Confidence, 0.6, "%s: %s: %+v", c[0], c[1], h)
+	}
 	far := hear(t, s, "en-us", "where did you put my keys this morning", phrases...)
 	assert.Less(t, far.Confidence, 0.6, "%+v: other words are not trusted", far)
 	assert.Empty(t, hear(t, s, "en-us", "yes", "xyzzyq").Text, "a word without a sound cannot be heard")
