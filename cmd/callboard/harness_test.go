@@ -64,6 +64,10 @@ func TestMain(m *testing.M) {
 		answerAsPhones(port)
 		return
 	}
+	if order := os.Getenv(benchTalkers); order != "" {
+		speakAsTalkers(order)
+		return
+	}
 	if port := os.Getenv(benchSIP); port != "" {
 		answerAsSIP(port)
 		return

@@ -1,0 +1,245 @@
+package main_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors/engines/enginetest"
+	"github.com/callboard/callboard/actors/llm/llmtest"
+	"github.com/callboard/callboard/media/speech"
+	"github.com/callboard/callboard/media/tone"
+	"github.com/callboard/callboard/media/wav"
+	"github.com/callboard/callboard/sip/siptest"
+)
+
+// What a turn takes besides the runtime: the silence that ends it, and the jitter buffer of a network that delays nothing.
+const turnSilence, turnBuffer = 500.0, 40.0
+
+// talkers are callers in a process of their own, who all say the same each time it is their turn.
+type talkers struct {
+	port int
+	cmd  *exec.Cmd
+	in   io.WriteCloser
+	out  *bufio.Reader
+}
+
+func startTalkers(b testing.TB, words []byte) *talkers {
+	b.Helper()
+	path := filepath.Join(b.TempDir(), "words.wav")
+	require.NoError(b, os.WriteFile(path, wav.EncodeMu(1, words), 0o600))
+	t := &talkers{port: siptest.Port(b), cmd: exec.Command(os.Args[0])}
+	t.cmd.Env = append(os.Environ(), benchTalkers+"="+strconv.Itoa(t.port)+" "+path)
+	t.cmd.Stderr = os.Stderr
+	var err error
+	t.in, err = t.cmd.StdinPipe()
+	require.NoError(b, err)
+	out, err := t.cmd.StdoutPipe()
+	require.NoError(b, err)
+	require.NoError(b, t.cmd.Start())
+	b.Cleanup(func() { _ = t.in.Close(); _ = t.cmd.Wait() })
+	t.out = bufio.NewReader(out)
+	ready, err := t.out.ReadString('\n')
+	require.NoError(b, err)
+	require.Equal(b, "ready\n", ready)
+	return t
+}
+
+// ask sends a word; "watch" begins the figures anew.
+func (t *talkers) ask(b testing.TB, word string) (h turnsTold) {
+	b.Helper()
+	_, err := fmt.Fprintln(t.in, word)
+	require.NoError(b, err)
+	line, err := t.out.ReadBytes('\n')
+	require.NoError(b, err)
+	require.NoError(b, json.Unmarshal(line, &h))
+	return h
+}
+
+// instant is a service whose engines answer at once.
+func instant(b *testing.B) *service {
+	b.Helper()
+	engines, model := enginetest.New(b), llmtest.New(b, func(int, *llmtest.Request) llmtest.Reply { return llmtest.Words("Go on. ") })
+	dir := b.TempDir()
+	key, path := filepath.Join(dir, "key"), filepath.Join(dir, "engines.yaml")
+	require.NoError(b, os.WriteFile(key, []byte(enginetest.Key), 0o600))
+	require.NoError(b, os.WriteFile(path, fmt.Appendf(nil, `
+engines:
+  fake: {kind: openai, url: %s/v1, key_file: %s, tts: {}, stt: {}}
+  mind: {kind: openai, url: %s, llm: {model: fake}}
+tts: [fake]
+stt: [fake]
+llm: [mind]
+`, engines.URL, key, model.URL), 0o600))
+	return measured(b, "CALLBOARD_ENGINES_FILE="+path)
+}
+
+// askingAgain is a pathway that asks again whatever is said.
+func askingAgain(prompt string) object {
+	return object{
+		"name": "asking", "start": "ask",
+		"nodes": []object{{"id": "ask", "type": "collect", "input": "speech", "prompt": prompt, "retries": 9, "timeout_seconds": 20}, {"id": "bye", "type": "end"}},
+		"edges": []object{
+			{"from": "ask", "to": "ask", "when": object{"type": "intent", "intent": "yes"}},
+			{"from": "ask", "to": "bye", "when": object{"type": "else"}},
+		},
+	}
+}
+
+// conversing is a talk with a language model, whose answers are short.
+func conversing() object {
+	return object{
+		"name": "conversing", "start": "talk",
+		"nodes": []object{{"id": "hello", "type": "say", "prompt": "Go on."}, {"id": "talk", "type": "converse", "prompt": "Talk.", "timeout_seconds": 30, "max_turns": 500}, {"id": "bye", "type": "end"}},
+		"edges": []object{{"from": "talk", "to": "bye", "when": object{"type": "else"}}, {"from": "hello", "to": "talk", "when": object{"type": "always"}}},
+	}
+}
+
+// beep is a second that a detector of speech takes for it.
+func beep() []byte { return tone.Make(600*time.Millisecond, 0.3, 300, 1100) }
+
+// BenchmarkTurns is what the runtime adds to a turn, on the wire, with engines that answer at once, of one conversation
+// and of 200 side by side, and what conversations cost.
+func BenchmarkTurns(b *testing.B) {
+	b.Run("phrases", func(b *testing.B) {
+		s, far := instant(b), startTalkers(b, beep())
+		s.route(far.port)
+		agent := s.agent(askingAgain("Go on."))
+		turnsOf(b, s, far, agent, 1, "engines for speech")
+		turnsOf(b, s, far, agent, 200, "engines for speech")
+	})
+	b.Run("model", func(b *testing.B) {
+		s, far := instant(b), startTalkers(b, beep())
+		s.route(far.port)
+		agent := s.agent(conversing())
+		turnsOf(b, s, far, agent, 1, "engines for speech and a model")
+		turnsOf(b, s, far, agent, 200, "engines for speech and a model")
+	})
+	b.Run("local", func(b *testing.B) {
+		e, err := speech.NewEspeak(1, 10*time.Second)
+		require.NoError(b, err)
+		yes, err := e.Speak(b.Context(), speech.Request{Text: "Yes please.", Voice: "en-us+f3"})
+		require.NoError(b, err)
+		s, far := measured(b), startTalkers(b, yes)
+		s.route(far.port)
+		turnsOf(b, s, far, s.agent(askingAgain("Go on.")), 20, "espeak-ng and pocketsphinx")
+	})
+}
+
+// turnsOf holds so many conversations and takes the time of their turns.
+func turnsOf(b *testing.B, s *service, far *talkers, agent string, calls int, by string) {
+	b.Helper()
+	const window = 15 * time.Second
+	s.api("PATCH", "/v1/workspace", object{"limits": object{"concurrent_outbound": 1000}})
+	before := far.ask(b, "count").Phones
+	id := s.campaign(agent, phones("+120255"+strconv.Itoa(calls%10+5), calls), object{"pacing": object{"calls_per_minute": 100000, "max_concurrent": calls}})
+	s.await("all talkers to talk", 90*time.Second, func() bool {
+		h := far.ask(b, "count")
+		return h.Phones == before+calls && h.Turns >= 2*calls
+	})
+	far.ask(b, "watch")
+	w := startWatch(b, s.pid(), far.cmd.Process.Pid)
+	kids := childTime(b, s.pid())
+	time.Sleep(window)
+	u := w.stop()
+	kids = childTime(b, s.pid()) - kids
+	h := far.ask(b, "tell")
+	require.Positive(b, h.Turns)
+	st, _ := s.statusOf(id)
+	require.Equal(b, calls, st.Progress.InProgress, "conversations at the end")
+	name := fmt.Sprintf("%d conversations", calls)
+	if calls == 1 {
+		name = "one conversation"
+	}
+	rest := turnSilence + turnBuffer
+	goal, met := "", false
+	if !strings.Contains(by, "espeak") {
+		goal, met = "p50 ≤ 50, p95 ≤ 100 ms", h.P50Ms-rest <= 50 && h.P95Ms-rest <= 100
+	}
+	board.add(fmt.Sprintf("What the runtime adds to a turn, %s, %s, %d turns", name, by, h.Turns), goal,
+		fmt.Sprintf("p50 %.0f, p95 %.0f, most %.0f ms; %d without an answer", h.P50Ms-rest, h.P95Ms-rest, h.MostMs-rest, h.Lost), met, &u)
+	each := (u.cpu + kids).Seconds() / u.elapsed.Seconds() / float64(calls)
+	board.add(fmt.Sprintf("Processor of a conversation, %s, %s", name, by), "",
+		fmt.Sprintf("%.1f %% of a core, %.0f ms a turn", 100*each, (u.cpu+kids).Seconds()*1000/float64(h.Turns)), false, nil)
+	s.api("POST", "/v1/campaigns/"+id+"/cancel", object{"hangup_active": true})
+	s.await("the end of all calls", time.Minute, func() bool { return len(s.list("/v1/calls?status=active&limit=1")) == 0 })
+}
+
+// childTime is what the ended children of a process have used.
+func childTime(b testing.TB, pid int) time.Duration {
+	b.Helper()
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	require.NoError(b, err)
+	_, after, _ := strings.Cut(string(stat), ") ")
+	f := strings.Fields(after)
+	return jiffies(b, f[13]) + jiffies(b, f[14])
+}
+
+// BenchmarkBargeIn is how long our sound goes on after the caller has begun to speak, as the recordings have it.
+func BenchmarkBargeIn(b *testing.B) {
+	const calls = 10
+	s, far := instant(b), startTalkers(b, beep())
+	far.ask(b, "interrupt")
+	s.route(far.port)
+	agent := s.agent(askingAgain(strings.Repeat("Who speaks now is heard. ", 6)))
+	var ids []string
+	for _, to := range phones("+1202557", calls) {
+		ids = append(ids, s.outbound(to, agent, object{"record": true, "compliance": anyHour()}))
+	}
+	s.await("all talkers to talk", 90*time.Second, func() bool { return far.ask(b, "count").Phones == calls })
+	time.Sleep(30 * time.Second)
+	var stops []float64
+	for _, id := range ids {
+		s.api("POST", "/v1/calls/"+id+"/hangup", nil)
+		stops = append(stops, stopsIn(b, s.recording(id))...)
+	}
+	require.Greater(b, len(stops), 2*calls)
+	slices.Sort(stops)
+	p50, p95, most := stops[len(stops)/2], stops[len(stops)*95/100], stops[len(stops)-1]
+	board.add(fmt.Sprintf("Barge-in: our sound goes on after the caller began to speak, %d times, in recordings", len(stops)), "≤ 300 ms",
+		fmt.Sprintf("p50 %.0f, p95 %.0f, most %.0f ms", p50, p95, most), most <= 300, nil)
+}
+
+// stopsIn are the times from each begin of the caller's speech over ours to our silence, in ms, of frames of 10 ms.
+func stopsIn(b testing.TB, path string) (stops []float64) {
+	b.Helper()
+	file, err := wav.ReadFile(path, 100<<20)
+	require.NoError(b, err)
+	left, right := audibleFrames(file.Channel(0)), audibleFrames(file.Channel(1))
+	for i := 30; i < min(len(left), len(right))-100; i++ {
+		if !left[i] || slices.Contains(left[i-30:i], true) || !right[i] {
+			continue // not a begin, or not over our sound
+		}
+		for k := i; k < len(right)-20; k++ {
+			if !slices.Contains(right[k:k+20], true) {
+				stops = append(stops, float64(k-i)*10)
+				break
+			}
+		}
+	}
+	return stops
+}
+
+// audibleFrames says of each 10 ms whether something sounds.
+func audibleFrames(samples []int16) (out []bool) {
+	const frame = 80
+	for from := 0; from+frame <= len(samples); from += frame {
+		sum := 0.0
+		for _, v := range samples[from : from+frame] {
+			sum += float64(v) * float64(v)
+		}
+		out = append(out, sum/frame > 200*200)
+	}
+	return out
+}
