@@ -291,6 +291,9 @@ func (d *Desk) Ready(ctx context.Context) error { return d.node.Ready(ctx) }
 
 func (n *Node) draining() bool { return n.drain.Load() }
 
+// Draining is what the front door asks before anything is begun.
+func (d *Desk) Draining() bool { return d.node.draining() }
+
 func (n *Node) tree(workspaceID string) *tree {
 	n.mu.RLock()
 	defer n.mu.RUnlock()

@@ -51,7 +51,7 @@ func (s *Server) let(c *fiber.Ctx, v *visit, r rule, route string, err error) er
 			With("required", required)
 	}
 	s.ports.Audit.Note(ctx, v.principal, v.act("auth", "api_key.used"))
-	return nil
+	return s.stopping(route)
 }
 
 // identify finds out whose credential it is. A failure counts against the

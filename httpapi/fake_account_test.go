@@ -130,6 +130,8 @@ func (f *fake) ListEvents(_ context.Context, _ domain.Principal, q ask.EventQuer
 
 func (f *fake) Ready(context.Context) error { return f.ready }
 
+func (f *fake) Draining() bool { return f.draining.Load() }
+
 func (f *fake) Reserve(ctx context.Context, _ domain.Principal, k ask.OnceKey, _ string) (context.Context, *ask.OnceReply, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

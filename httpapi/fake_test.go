@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/callboard/callboard/domain"
@@ -118,6 +119,7 @@ type fake struct {
 	said      []string // texts and digits
 	results   iter.Seq2[ask.ResultRow, error]
 	ready     error
+	draining  atomic.Bool
 	fault     error // of every port that asks for a campaign
 	onRow     func(ask.RawContact)
 	replies   map[ask.OnceKey]*ask.OnceReply

@@ -345,6 +345,9 @@ type Health interface {
 	// Ready is nil when the store is open, SIP listens and campaigns are
 	// loaded; otherwise its text is the reason shown.
 	Ready(ctx context.Context) error
+	// Draining says whether the service is being stopped: live calls go on,
+	// nothing new begins.
+	Draining() bool
 }
 
 // Once keeps the answers to requests with an Idempotency-Key for 24 hours.

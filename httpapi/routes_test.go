@@ -337,6 +337,29 @@ func TestNoRouteOpensWithoutACredential(t *testing.T) {
 	}
 }
 
+func TestWhileTheServiceIsStoppedNothingBeginsAndWhatLivesIsServed(t *testing.T) {
+	d := open(t, httpapi.Config{})
+	serves := []string{
+		"POST /v1/calls/{id}/hangup", "POST /v1/calls/{id}/transfer", "POST /v1/calls/{id}/say", "POST /v1/calls/{id}/dtmf",
+		"POST /v1/calls/{id}/recording/pause", "POST /v1/calls/{id}/recording/resume", "POST /v1/calls/{id}/recording/link",
+		"POST /v1/tickets", "POST /v1/campaigns/{id}/pause", "POST /v1/campaigns/{id}/cancel",
+	}
+	for _, c := range routeCases() {
+		method, _, _ := strings.Cut(c.route, " ")
+		path := d.stock(c.route)
+		d.draining.Store(true)
+		r := d.do(method, path, "operator", c.sent("*:read"))
+		d.draining.Store(false)
+		if method == http.MethodGet || slices.Contains(serves, c.route) {
+			assert.Equal(t, c.status, r.Status, "%s: %s", c.route, r.Body)
+			continue
+		}
+		assert.Equal(t, http.StatusServiceUnavailable, r.Status, "%s: %s", c.route, r.Body)
+		assert.Equal(t, "5", r.Header.Get("Retry-After"), c.route)
+		assert.Equal(t, "unavailable", r.failure(t)["code"])
+	}
+}
+
 func TestTheAuditLogLearnsOfEveryUseAndChange(t *testing.T) {
 	d := open(t, httpapi.Config{})
 	for _, c := range routeCases() {

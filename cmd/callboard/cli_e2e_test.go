@@ -209,6 +209,44 @@ func TestDrainLetsLiveCallsEndAndTakesNoNewOnes(t *testing.T) {
 	assert.Len(t, answer.rung(), 50)
 }
 
+func TestWhileALiveCallHoldsTheStopNothingIsBegunAndTheCallIsStillServed(t *testing.T) {
+	t.Parallel()
+	s := newPlainService(t, "CALLBOARD_DRAIN_SECONDS=120")
+	s.unlimited()
+	answer := sipp(t, "uas-answer-logged")
+	s.trunk("", answer.port)
+	agent := s.patient("wait")
+	id := s.outbound("+12025550123", agent, nil)
+	s.inProgress(id)
+	require.NoError(t, s.cmd.Process.Signal(syscall.SIGTERM))
+	s.await("the stop", 20*time.Second, func() bool { return s.readyz() == http.StatusServiceUnavailable })
+	for _, r := range []struct {
+		method, path string
+		body         any
+	}{
+		{"POST", "/v1/calls/outbound", object{"to": "+12025550124", "agent_id": agent}},
+		{"POST", "/v1/agents", object{"name": "a", "first_message": "Hello."}},
+		{"POST", "/v1/campaigns", object{"name": "c", "agent_id": agent}},
+		{"PATCH", "/v1/agents/" + agent, object{"name": "b"}},
+		{"DELETE", "/v1/agents/" + agent, nil},
+	} {
+		code, body, header := s.try(r.method, r.path, r.body)
+		assert.Equal(t, http.StatusServiceUnavailable, code, "%s %s: %s", r.method, r.path, body)
+		assert.NotEmpty(t, header.Get("Retry-After"), "%s %s", r.method, r.path)
+	}
+	assert.Equal(t, "in_progress", s.api("GET", "/v1/calls/"+id, nil)["status"], "the live call goes on")
+	assert.NotEqual(t, "b", s.api("GET", "/v1/agents/"+agent, nil)["name"])
+	s.api("POST", "/v1/calls/"+id+"/say", object{"text": "One moment."})
+	s.api("POST", "/v1/calls/"+id+"/hangup", object{})
+	select {
+	case <-s.exited:
+	case <-time.After(time.Minute):
+		t.Fatal("the last call is over, and it did not stop")
+	}
+	assert.Equal(t, 0, s.cmd.ProcessState.ExitCode())
+	assert.Len(t, answer.rung(), 1)
+}
+
 func TestCallsThatOutlastTheDrainAreHungUpAndKeepTheirEnd(t *testing.T) {
 	t.Parallel()
 	s := newService(t, "CALLBOARD_DRAIN_SECONDS=1")

@@ -1,0 +1,32 @@
+package httpapi
+
+import (
+	"strings"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// drainRetry is after how many seconds somebody who is turned away while the
+// service is being stopped may ask again.
+const drainRetry = 5
+
+// goesOn says whether a route is served while the service is being stopped:
+// what reads, what live calls need, and what ends calls and begins none.
+func goesOn(route string) bool {
+	switch route {
+	case "POST /v1/calls/{id}/hangup", "POST /v1/calls/{id}/transfer", "POST /v1/calls/{id}/say", "POST /v1/calls/{id}/dtmf",
+		"POST /v1/calls/{id}/recording/pause", "POST /v1/calls/{id}/recording/resume", "POST /v1/calls/{id}/recording/link",
+		"POST /v1/tickets", "POST /v1/campaigns/{id}/pause", "POST /v1/campaigns/{id}/cancel":
+		return true
+	}
+	return strings.HasPrefix(route, "GET ")
+}
+
+// stopping refuses what would begin something while the service is being
+// stopped: whoever asks again finds the next process.
+func (s *Server) stopping(route string) error {
+	if goesOn(route) || !s.ports.Health.Draining() {
+		return nil
+	}
+	return domain.Errorf(domain.CodeUnavailable, "The service is being stopped; try again in %d seconds.", drainRetry).With("retry_after", drainRetry)
+}
