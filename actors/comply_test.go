@@ -92,6 +92,36 @@ func TestWhoOptsOutIsRungNoMore(t *testing.T) {
 	assert.Equal(t, domain.CodeDNCBlocked, domain.CodeOf(err))
 }
 
+func TestANumberAskedForWithoutItsPlusIsTheOneThatWasMeant(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, d := t.Context(), h.desk()
+	const abroad, home = "+6582123456", "+16582123456" // the same digits, dialled from abroad and at home
+	lists, err := d.ListDNCLists(ctx, h.live, ask.Page{Limit: 10})
+	require.NoError(t, err)
+	list := lists.Data[0].ID
+	enter := func(phone string) {
+		_, err := d.ImportDNC(ctx, h.live, list, func(yield func(ask.RawNumber, error) bool) { yield(ask.RawNumber{Line: 1, Phone: phone}, nil) })
+		require.NoError(t, err)
+	}
+	enter(abroad)
+	for text, want := range map[string]string{abroad: abroad, abroad[1:]: home, " " + abroad[1:]: abroad, home[1:]: home, " " + home[1:]: home, "442071838750": "+442071838750"} {
+		found, err := d.CheckDNC(ctx, h.live, text)
+		require.NoError(t, err)
+		assert.Equal(t, []any{want, want == abroad}, []any{found.Phone, found.Listed}, "%q", text)
+	}
+	enter(home)
+	for text, want := range map[string]string{abroad[1:]: abroad, home[1:]: home} { // in a path it is E.164 without its plus
+		removed, err := d.DeleteDNCEntry(ctx, h.live, list, text)
+		require.NoError(t, err)
+		assert.Equal(t, want, removed)
+	}
+	enter("+12025550123")
+	removed, err := d.DeleteDNCEntry(ctx, h.live, list, "(202) 555-0123")
+	require.NoError(t, err)
+	assert.Equal(t, "+12025550123", removed)
+}
+
 func TestCampaignsAndCallsShareWhatANumberMayBeRungInADay(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)

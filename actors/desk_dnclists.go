@@ -240,7 +240,7 @@ func (d *Desk) DeleteDNCEntry(ctx context.Context, p domain.Principal, id, phone
 	if err != nil {
 		return "", err
 	}
-	e164, n, err := d.numberIn(p, phone)
+	e164, n, err := d.numberAt(p, phone)
 	if err != nil {
 		return "", missing("number on this list")
 	}
@@ -276,19 +276,38 @@ func (d *Desk) CheckDNC(ctx context.Context, p domain.Principal, phone string) (
 	return out, nil
 }
 
-// numberIn reads a number as somebody writes it in a request; in a path the
-// plus may be missing.
+// numberIn reads a number as somebody writes it in a query, where a plus that
+// is not escaped arrives as a space.
 func (d *Desk) numberIn(p domain.Principal, text string) (e164 string, n uint64, err error) {
-	country := ""
-	if w := d.node.workspace(p.WorkspaceID); w != nil {
-		country = w.DefaultCountry
+	if rest, lost := strings.CutPrefix(text, " "); lost {
+		text = "+" + strings.TrimSpace(rest)
 	}
-	if e164, err = domain.E164(text, country); err != nil && !strings.HasPrefix(text, "+") {
-		e164, err = domain.E164("+"+strings.TrimSpace(text), country)
+	if e164, err = domain.E164(text, d.country(p)); err != nil && !strings.HasPrefix(text, "+") {
+		e164, err = domain.E164("+"+text, "")
 	}
 	if err != nil {
 		return "", 0, err
 	}
 	n, err = dnc.Number(e164)
 	return e164, n, err
+}
+
+// numberAt reads a number in a path: E.164, of which the plus may be left out.
+// What is written otherwise is read as it is dialled in the workspace's country.
+func (d *Desk) numberAt(p domain.Principal, text string) (e164 string, n uint64, err error) {
+	text = strings.TrimSpace(text)
+	if strings.Trim(text, "0123456789") == "" {
+		if e164, err = domain.E164("+"+text, ""); err == nil {
+			text = e164
+		}
+	}
+	return d.numberIn(p, text)
+}
+
+// country is how numbers without a plus are read.
+func (d *Desk) country(p domain.Principal) string {
+	if w := d.node.workspace(p.WorkspaceID); w != nil {
+		return w.DefaultCountry
+	}
+	return ""
 }

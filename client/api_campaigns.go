@@ -916,7 +916,8 @@ type NewCampaign struct {
 type NewCompliance struct {
 	// 08:00 to 21:00 local unless said.
 	CallingHours *NewHours `json:"calling_hours,omitempty"`
-	DNCListID    *string   `json:"dnc_list_id,omitempty"`
+	// Scrubbed against beside the default list. Empty: against that alone.
+	DNCListID *string `json:"dnc_list_id,omitempty"`
 	// true unless said.
 	DNCScrub       *bool      `json:"dnc_scrub,omitempty"`
 	OptOutHandling *NewOptOut `json:"opt_out_handling,omitempty"`

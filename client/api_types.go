@@ -199,7 +199,7 @@ type Calling struct {
 type CallingChange struct {
 	// Beginnings of numbers that are never called.
 	BlockedPrefixes []string `json:"blocked_prefixes,omitzero"`
-	// ISO 3166 codes; * is every country.
+	// ISO 3166 codes; * is every country. []: default_country as it is now; another default_country later allows no others.
 	Countries []string `json:"countries,omitzero"`
 	// Of outbound calls per day in UTC, by the costs of the trunks, or by the plan's price of an attempt where a trunk names none. An empty amount takes it away.
 	DailySpendCap *NewMoney `json:"daily_spend_cap,omitempty"`

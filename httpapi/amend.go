@@ -331,9 +331,7 @@ func (n *NewCompliance) change(c *domain.Compliance) {
 		return
 	}
 	set(&c.DNCScrub, n.DNCScrub)
-	if n.DNCListID != "" {
-		c.DNCListID = n.DNCListID
-	}
+	set(&c.DNCListID, n.DNCListID)
 	if h := n.CallingHours; h != nil {
 		c.CallingHours = domain.CallingHours{Start: h.Start, End: h.End, Timezone: h.Timezone}
 	}

@@ -74,6 +74,13 @@ func TestAChangeIsCheckedAndKeepsWhatItLeavesOut(t *testing.T) {
 	c := d.must(200, "PATCH", path, "operator", m{"pacing": m{"max_concurrent": 4}, "retry": m{"max_attempts": 2}}).json(t)
 	assert.Equal(t, m{"calls_per_minute": 9.0, "max_concurrent": 4.0, "mode": "fixed"}, c["pacing"])
 	assert.Equal(t, m{"enabled": true, "max_attempts": 2.0, "interval_hours": 2.0, "retry_on": []any{"no_answer", "busy"}}, c["retry"])
+	list := "dnc_" + ulidOf(7)
+	c = d.must(200, "PATCH", path, "operator", m{"compliance": m{"dnc_list_id": list}}).json(t)
+	assert.Equal(t, list, c["compliance"].(m)["dnc_list_id"])
+	c = d.must(200, "PATCH", path, "operator", m{"compliance": m{"dnc_scrub": true}}).json(t)
+	assert.Equal(t, list, c["compliance"].(m)["dnc_list_id"], "what is left out stays")
+	c = d.must(200, "PATCH", path, "operator", m{"compliance": m{"dnc_list_id": ""}}).json(t)
+	assert.NotContains(t, c["compliance"], "dnc_list_id")
 	c = d.must(200, "PATCH", path, "operator", m{"pacing": m{"mode": "adaptive"}}).json(t)
 	assert.Equal(t, m{"calls_per_minute": 9.0, "max_concurrent": 4.0, "mode": "adaptive"}, c["pacing"])
 	for param, body := range map[string]m{

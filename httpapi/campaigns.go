@@ -59,7 +59,7 @@ type NewOptOut struct {
 // NewCompliance are the rules of a campaign as they are sent.
 type NewCompliance struct {
 	DNCScrub     *bool      `json:"dnc_scrub,omitempty" doc:"true unless said."`
-	DNCListID    string     `json:"dnc_list_id,omitempty"`
+	DNCListID    *string    `json:"dnc_list_id,omitempty" doc:"Scrubbed against beside the default list. Empty: against that alone."`
 	CallingHours *NewHours  `json:"calling_hours,omitempty" doc:"08:00 to 21:00 local unless said."`
 	OptOut       *NewOptOut `json:"opt_out_handling,omitempty"`
 }
@@ -134,7 +134,7 @@ func (n *NewCompliance) fill(c *domain.Compliance) {
 		return
 	}
 	c.DNCScrub = n.DNCScrub == nil || *n.DNCScrub
-	c.DNCListID = n.DNCListID
+	set(&c.DNCListID, n.DNCListID)
 	if h := n.CallingHours; h != nil {
 		c.CallingHours = domain.CallingHours{Start: h.Start, End: h.End, Timezone: h.Timezone}
 	}

@@ -18,7 +18,7 @@ type LimitsChange struct {
 
 // CallingChange are the destination rules of a workspace as they are sent.
 type CallingChange struct {
-	Countries       []string  `json:"countries,omitempty" nullable:"false" doc:"ISO 3166 codes; * is every country."`
+	Countries       []string  `json:"countries,omitempty" nullable:"false" doc:"ISO 3166 codes; * is every country. []: default_country as it is now; another default_country later allows no others."`
 	BlockedPrefixes []string  `json:"blocked_prefixes,omitempty" nullable:"false"`
 	DailySpendCap   *NewMoney `json:"daily_spend_cap,omitempty" doc:"Of outbound calls per day in UTC, by the costs of the trunks, or by the plan's price of an attempt where a trunk names none. An empty amount takes it away."`
 	MaxCallMinutes  *int      `json:"max_call_minutes,omitempty" doc:"Of an outbound or transferred call. 0: none of its own."`
@@ -96,6 +96,9 @@ func shownWorkspace(p domain.Principal, w *domain.Workspace) *domain.Workspace {
 
 func (n *WorkspaceChange) apply(w *domain.Workspace) error {
 	set(&w.Name, n.Name)
+	if len(w.Calling.Countries) == 0 && w.DefaultCountry != "" { // of a version that kept none
+		w.Calling.Countries = []string{w.DefaultCountry}
+	}
 	set(&w.DefaultCountry, n.DefaultCountry)
 	if n.Metadata != nil {
 		w.Metadata = n.Metadata

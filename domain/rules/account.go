@@ -120,6 +120,9 @@ func Workspace(w *domain.Workspace) domain.Problems {
 	}
 	between(&p, "retention.appointment_days", w.Retention.AppointmentDays, 0, maxDays)
 	between(&p, "frequency_caps.per_number_per_day", w.FrequencyCaps.PerNumberPerDay, 0, maxPerDay)
+	if len(w.Calling.Countries) == 0 && w.DefaultCountry != "" { // said, so that another default country allows no other calls
+		w.Calling.Countries = []string{w.DefaultCountry}
+	}
 	w.Calling.Countries = orEmpty(w.Calling.Countries)
 	w.Calling.BlockedPrefixes = orEmpty(w.Calling.BlockedPrefixes)
 	for i, c := range atMost(&p, "calling.countries", w.Calling.Countries, maxCountries) {
