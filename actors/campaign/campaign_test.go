@@ -299,6 +299,37 @@ func TestPauseStopsNewCallsAndLiveOnesGoOn(t *testing.T) {
 	})
 }
 
+func TestAPausedCampaignEndsAsOneThatRuns(t *testing.T) {
+	t.Parallel()
+	in(t, 3, nil, func(w *world) { // its last calls end while it is paused
+		w.ends = func(domain.Call) plan { return plan{verdict: done, lasts: 20 * time.Second, reached: true} }
+		w.must(campaign.Begin{})
+		time.Sleep(10 * time.Second)
+		o := w.must(campaign.Pause{})
+		require.Equal(w, []any{domain.CampaignPaused, 3}, []any{o.Status, o.Progress.InProgress})
+		o = w.until(time.Minute, domain.CampaignCompleted)
+		assert.Equal(w, "exhausted", o.CompletionReason)
+		assert.Equal(w, 3, o.Outcomes[domain.OutcomeCompleted])
+	})
+	var end time.Time
+	in(t, 100, func(c *domain.Campaign) {
+		c.Pacing.CallsPerMinute = 60
+		end = time.Now().Add(time.Hour)
+		c.Schedule.End = &end
+	}, func(w *world) { // its window ends while it is paused
+		w.must(campaign.Begin{})
+		time.Sleep(10500 * time.Millisecond)
+		w.must(campaign.Pause{})
+		rung := len(w.calls())
+		time.Sleep(58 * time.Minute)
+		assert.Equal(w, domain.CampaignPaused, w.must(campaign.Status{}).Status)
+		o := w.until(10*time.Minute, domain.CampaignCompleted)
+		assert.Equal(w, []any{"window_ended", 100 - rung}, []any{o.CompletionReason, o.Expired})
+		assert.Len(w, w.store.told(event.CampaignCompleted), 1)
+		assert.Len(w, w.calls(), rung)
+	})
+}
+
 func TestCancelEndsACampaignForGood(t *testing.T) {
 	t.Parallel()
 	for _, hangup := range []bool{false, true} {

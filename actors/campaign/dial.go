@@ -53,7 +53,7 @@ type placing struct{ *try }
 func (a *Campaign) view(now time.Time) dialplan.View {
 	v := dialplan.View{
 		Status: a.campaign.Status, Schedule: a.people.rules.Schedule(), Open: a.people.rules.Global(),
-		Pacing: a.tempo.Of(a.campaign.Paced()), AutoComplete: a.campaign.AutoComplete,
+		Pacing: a.tempo.Of(a.campaign.Paced()), AutoComplete: a.campaign.AutoComplete, Begun: a.campaign.StartedAt != nil,
 		LastSent: a.lastSent, Ahead: a.ahead, Live: len(a.open), Held: len(a.held), Queued: len(a.gate),
 		Making: a.asked + len(a.tries) + len(a.made), Asked: a.asked,
 		Idle: a.progress.Remaining(), Ready: len(a.people.ready) + len(a.people.due), Retries: len(a.people.due),

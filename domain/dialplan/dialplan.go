@@ -40,6 +40,7 @@ type View struct {
 	Schedule, Open calendar.Window // the schedule alone; with the calling hours of one zone
 	Pacing         domain.Pacing
 	AutoComplete   bool
+	Begun          bool // it has been running
 
 	LastSent time.Time     // of the latest attempt
 	Ahead    time.Duration // how far an attempt may be prepared before it is due
@@ -99,10 +100,26 @@ func Next(v View, now time.Time) Decision {
 		return scheduled(v, now)
 	case domain.CampaignRunning:
 		return running(v, now)
-	case domain.CampaignDraft, domain.CampaignPaused, domain.CampaignCompleted, domain.CampaignCancelled:
+	case domain.CampaignPaused:
+		return paused(v, now)
+	case domain.CampaignDraft, domain.CampaignCompleted, domain.CampaignCancelled:
 		return Decision{}
 	}
 	return Decision{}
+}
+
+// paused rings nobody, but ends as if it ran: when its schedule does, and when
+// its last calls have left nobody to ring.
+func paused(v View, now time.Time) Decision {
+	switch {
+	case v.StoreDown || v.Live+v.Making > 0:
+		return Decision{}
+	case past(v.Ends, now):
+		return Decision{Do: Expire}
+	case v.Begun && v.AutoComplete && v.Idle <= 0:
+		return Decision{Do: Exhaust}
+	}
+	return Decision{LookAt: v.Ends}
 }
 
 func scheduled(v View, now time.Time) Decision {

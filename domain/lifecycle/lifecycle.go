@@ -55,6 +55,8 @@ func Campaigns() []CampaignRow {
 		{From: running, On: Exhaust, To: completed},
 		{From: running, On: Expire, To: completed},
 		{From: scheduled, On: Expire, To: completed},
+		{From: paused, On: Exhaust, To: completed}, // its last calls ended meanwhile
+		{From: paused, On: Expire, To: completed},
 	}
 }
 

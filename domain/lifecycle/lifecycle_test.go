@@ -32,8 +32,8 @@ resume      -          =          =          running    -          -
 cancel      cancelled  cancelled  cancelled  cancelled  -          =
 due         -          running    =          -          -          -
 trip        -          -          paused     =          -          -
-exhaust     -          -          completed  -          =          -
-expire      -          completed  completed  -          =          -
+exhaust     -          -          completed  completed  =          -
+expire      -          completed  completed  completed  =          -
 `
 
 func TestTheCampaignTableIsTheOneThatIsDocumented(t *testing.T) {
