@@ -413,7 +413,8 @@ type AgentVersion struct {
 	// What it may look things up in.
 	KnowledgeBaseIDs []string `json:"knowledge_base_ids"`
 	// The language that it speaks, as BCP 47 writes it.
-	Language  string          `json:"language"`
+	Language string `json:"language"`
+	// Languages that its pathway can go over to.
 	Languages []AgentLanguage `json:"languages,omitzero"`
 	// What ends a conversation.
 	Limits AgentLimits `json:"limits"`

@@ -291,8 +291,9 @@ type Trunk struct {
 	// Its targets.
 	Proxies []Proxy `json:"proxies"`
 	// What became of its calls.
-	Quality       *TrunkQuality `json:"quality,omitempty"`
-	RedirectHosts []string      `json:"redirect_hosts"`
+	Quality *TrunkQuality `json:"quality,omitempty"`
+	// Names, addresses and networks to which its 3xx may send a call on, for the same number; empty: it is not followed.
+	RedirectHosts []string `json:"redirect_hosts"`
 	// Whether it is registered at.
 	Register bool `json:"register"`
 	// The built-in carrier.
