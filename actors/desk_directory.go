@@ -244,6 +244,7 @@ func (d *Desk) CreateNumber(ctx context.Context, p domain.Principal, n *domain.P
 		return nil, err
 	}
 	fill(&n.Meta, "phone_number", p, newID(ctx, domain.PrefixNumber), stamp())
+	n.Status = d.numberStands(p)
 	claim := claimOf(n)
 	err := create(ctx, d, n, func(c *commit.Change) {
 		c.Guards = append(c.Guards, commit.Absent(claim.Key()))
@@ -299,7 +300,7 @@ func (d *Desk) CallerIDs(ctx context.Context, p domain.Principal) ([]string, err
 func (d *Desk) readCallerIDs(ctx context.Context, p domain.Principal) ([]string, error) {
 	var out []string
 	err := every(ctx, d.store, "number", p.WorkspaceID, envOf(p), func(n *domain.PhoneNumber) {
-		if n.Number != "*" {
+		if n.Number != "*" && n.Standing() == domain.NumberLive {
 			out = append(out, n.Number)
 		}
 	})

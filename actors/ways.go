@@ -81,14 +81,15 @@ func (d *Desk) carriers(ctx context.Context, workspaceID string, env domain.Envi
 	return all, gateways, storeErr(err)
 }
 
-// numberNamed is the row of a number of the workspace; nil: it is none.
+// numberNamed is the row of a number of the workspace that is live; nil: it is
+// none.
 func (d *Desk) numberNamed(ctx context.Context, workspaceID string, env domain.Environment, e164 string) (own *domain.PhoneNumber, err error) {
 	if e164 == "" {
 		return nil, nil //nolint:nilnil // none is no error
 	}
 	q := commit.Query{Kind: "number", Workspace: workspaceID, Index: "number=" + e164, Oldest: true, Limit: 10}
 	_, err = d.store.List(ctx, q, func() domain.Record { return &domain.PhoneNumber{} }, func(r domain.Record) error {
-		if n, ok := r.(*domain.PhoneNumber); ok && n.Environment == env && own == nil {
+		if n, ok := r.(*domain.PhoneNumber); ok && n.Environment == env && n.Standing() == domain.NumberLive && own == nil {
 			own = n
 		}
 		return nil

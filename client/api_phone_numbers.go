@@ -61,7 +61,7 @@ func (c *Client) AllNumbers(ctx context.Context, q ListNumbersQuery, options ...
 //
 // POST /v1/phone-numbers
 //
-// A number is unique in the installation: 409 already_exists.
+// A number is unique in the installation: 409 already_exists. Where several workspaces share it, status is pending until an operator approves; an operator's own are live.
 func (c *Client) CreateNumber(ctx context.Context, body *NewNumber, options ...Option) (*PhoneNumber, error) {
 	return send[PhoneNumber](ctx, c, "POST", "/v1/phone-numbers", nil, asJSON(body), options)
 }
@@ -96,18 +96,6 @@ func (c *Client) TestInboundCall(ctx context.Context, body *TestInbound, options
 	return send[Call](ctx, c, "POST", "/v1/test/inbound-calls", nil, asJSON(body), options)
 }
 
-// ListPhoneNumber is an answer of the service, or a part of one.
-type ListPhoneNumber struct {
-	// The rows of this page.
-	Data []PhoneNumber `json:"data"`
-	// Whether there is another page.
-	HasMore bool `json:"has_more"`
-	// Send it as cursor for the next page; null at the end.
-	NextCursor *string `json:"next_cursor"`
-	// What kind of resource this is. One of list.
-	Object string `json:"object"`
-}
-
 // NewNumber is sent to the service.
 type NewNumber struct {
 	// Who answers.
@@ -132,32 +120,6 @@ type NumberChange struct {
 	SMSEnabled *bool `json:"sms_enabled,omitempty"`
 	// The only trunk over which it may be called.
 	TrunkID *string `json:"trunk_id,omitempty"`
-}
-
-// PhoneNumber is an answer of the service, or a part of one.
-type PhoneNumber struct {
-	// Who answers.
-	AgentID string `json:"agent_id"`
-	// When it was made.
-	CreatedAt time.Time `json:"created_at"`
-	// live or test; the two never see each other.
-	Environment string `json:"environment"`
-	// Names it; never changes and is never given again.
-	ID string `json:"id"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
-	Metadata map[string]string `json:"metadata,omitzero"`
-	// E.164, or * for whatever else its trunk brings.
-	Number string `json:"number"`
-	// What kind of resource this is.
-	Object string `json:"object"`
-	// Whether messages that name no from may come from it.
-	SMSEnabled bool `json:"sms_enabled"`
-	// The only trunk over which it may be called; empty: any of the workspace.
-	TrunkID string `json:"trunk_id"`
-	// When it was last changed.
-	UpdatedAt time.Time `json:"updated_at"`
-	// Whose it is.
-	WorkspaceID string `json:"workspace_id"`
 }
 
 // TestInbound is sent to the service.

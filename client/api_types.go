@@ -356,6 +356,18 @@ type ListEvent struct {
 	Object string `json:"object"`
 }
 
+// ListPhoneNumber is an answer of the service, or a part of one.
+type ListPhoneNumber struct {
+	// The rows of this page.
+	Data []PhoneNumber `json:"data"`
+	// Whether there is another page.
+	HasMore bool `json:"has_more"`
+	// Send it as cursor for the next page; null at the end.
+	NextCursor *string `json:"next_cursor"`
+	// What kind of resource this is. One of list.
+	Object string `json:"object"`
+}
+
 // Money is an answer of the service, or a part of one.
 type Money struct {
 	// Decimal text.
@@ -561,6 +573,33 @@ type NewVoicemail struct {
 	Action string `json:"action"`
 	// leave_message: what is left behind the beep, the agent's amd.message unless said; {{name}} stands for a variable.
 	Message *string `json:"message,omitempty"`
+}
+
+// PhoneNumber is an answer of the service, or a part of one.
+type PhoneNumber struct {
+	// Who answers.
+	AgentID string `json:"agent_id"`
+	// When it was made.
+	CreatedAt time.Time `json:"created_at"`
+	// live or test; the two never see each other.
+	Environment string `json:"environment"`
+	// Names it; never changes and is never given again.
+	ID string `json:"id"`
+	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	Metadata map[string]string `json:"metadata,omitzero"`
+	// E.164, or * for whatever else its trunk brings.
+	Number string `json:"number"`
+	// What kind of resource this is.
+	Object string `json:"object"`
+	// Whether messages that name no from may come from it.
+	SMSEnabled bool   `json:"sms_enabled"`
+	Status     string `json:"status"`
+	// The only trunk over which it may be called; empty: any of the workspace.
+	TrunkID string `json:"trunk_id"`
+	// When it was last changed.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Whose it is.
+	WorkspaceID string `json:"workspace_id"`
 }
 
 // Pricing is an answer of the service, or a part of one.

@@ -91,6 +91,69 @@ func (c *Client) UpdateAnyWorkspace(ctx context.Context, id string, body *Worksp
 	return send[Workspace](ctx, c, "PATCH", "/v1/workspaces/"+url.PathEscape(id), nil, asJSON(body), options)
 }
 
+// ListAnyNumbersQuery is what ListAnyNumbers can be asked; what is zero is left out.
+type ListAnyNumbersQuery struct {
+	// Rows per page.
+	Limit int64
+	// next_cursor of the page before.
+	Cursor string
+	// Only what was created after this time.
+	CreatedAfter time.Time
+	// Only what was created before this time.
+	CreatedBefore time.Time
+	// In this state only.
+	Status string
+}
+
+func (q *ListAnyNumbersQuery) values() url.Values {
+	v := make(url.Values)
+	if q.Limit != 0 {
+		v.Set("limit", strconv.FormatInt(q.Limit, 10))
+	}
+	if q.Cursor != "" {
+		v.Set("cursor", q.Cursor)
+	}
+	if !q.CreatedAfter.IsZero() {
+		v.Set("created_after", q.CreatedAfter.UTC().Format(time.RFC3339Nano))
+	}
+	if !q.CreatedBefore.IsZero() {
+		v.Set("created_before", q.CreatedBefore.UTC().Format(time.RFC3339Nano))
+	}
+	if q.Status != "" {
+		v.Set("status", q.Status)
+	}
+	return v
+}
+
+// ListAnyNumbers: List the numbers of a workspace of the install.
+//
+// GET /v1/workspaces/{id}/phone-numbers
+//
+// Operators only. Those of the live environment.
+func (c *Client) ListAnyNumbers(ctx context.Context, id string, q ListAnyNumbersQuery, options ...Option) (*ListPhoneNumber, error) {
+	return send[ListPhoneNumber](ctx, c, "GET", "/v1/workspaces/"+url.PathEscape(id)+"/phone-numbers", q.values(), nil, options)
+}
+
+// AllAnyNumbers walks the pages of ListAnyNumbers to their end; an error is the last that comes.
+func (c *Client) AllAnyNumbers(ctx context.Context, id string, q ListAnyNumbersQuery, options ...Option) iter.Seq2[PhoneNumber, error] {
+	return pages(&q.Cursor, func() ([]PhoneNumber, *string, error) {
+		l, err := c.ListAnyNumbers(ctx, id, q, options...)
+		if err != nil {
+			return nil, nil, err
+		}
+		return l.Data, l.NextCursor, nil
+	})
+}
+
+// ApproveNumber: Let a number go live.
+//
+// POST /v1/workspaces/{id}/phone-numbers/{number_id}/approve
+//
+// Operators only. Where several workspaces share the install, a number that no operator created is pending until then: no call and no message reaches it or comes from it.
+func (c *Client) ApproveNumber(ctx context.Context, id string, numberID string, options ...Option) (*PhoneNumber, error) {
+	return send[PhoneNumber](ctx, c, "POST", "/v1/workspaces/"+url.PathEscape(id)+"/phone-numbers/"+url.PathEscape(numberID)+"/approve", nil, nil, options)
+}
+
 // ListWorkspace is an answer of the service, or a part of one.
 type ListWorkspace struct {
 	// The rows of this page.

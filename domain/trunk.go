@@ -209,22 +209,48 @@ func (t *Trunk) Public() *Trunk {
 	return &c
 }
 
+// NumberStatus says whether a number is used.
+type NumberStatus string
+
+// The states of a number. A pending one is claimed, and waits for an operator:
+// nothing comes in to it and nothing goes out from it.
+const (
+	NumberLive    NumberStatus = "live"
+	NumberPending NumberStatus = "pending"
+)
+
 // PhoneNumber is a number of a workspace and who answers it.
 type PhoneNumber struct {
 	Meta
-	Number     string `json:"number"` // E.164, or * for the rest of its trunk
-	AgentID    string `json:"agent_id"`
-	TrunkID    string `json:"trunk_id"`
-	SMSEnabled bool   `json:"sms_enabled"` // messages may come from it
+	Number     string       `json:"number"` // E.164, or * for the rest of its trunk
+	AgentID    string       `json:"agent_id"`
+	TrunkID    string       `json:"trunk_id"`
+	SMSEnabled bool         `json:"sms_enabled"` // messages may come from it
+	Status     NumberStatus `json:"status"`      // "" of rows of versions before: live
+}
+
+// Standing is the state of the number.
+func (n *PhoneNumber) Standing() NumberStatus {
+	if n.Status == "" {
+		return NumberLive
+	}
+	return n.Status
+}
+
+// Shown is the number as the API shows it.
+func (n *PhoneNumber) Shown() *PhoneNumber {
+	c := *n
+	c.Status = n.Standing()
+	return &c
 }
 
 // Key names the row.
 func (n *PhoneNumber) Key() Key { return Key{"number", n.WorkspaceID, n.ID} }
 
-// Indexes: by environment and by number, and those for messages.
+// Indexes: by environment and by number, and those that messages may come from.
 func (n *PhoneNumber) Indexes() []string {
 	ix := []string{envIndex(n.Environment), "number=" + n.Number}
-	if n.SMSEnabled {
+	if n.SMSEnabled && n.Standing() == NumberLive {
 		ix = append(ix, "sms="+string(n.Environment))
 	}
 	return ix

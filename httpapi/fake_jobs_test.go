@@ -138,6 +138,14 @@ func (f *fake) ListWorkspaces(_ context.Context, q ask.Page) (ask.List[*domain.W
 	return f.tenants.list(q), nil
 }
 
+func (f *fake) NumbersOf(_ context.Context, _ string, _ domain.NumberStatus, q ask.Page) (ask.List[*domain.PhoneNumber], error) {
+	return f.numbers.list(q), nil
+}
+
+func (f *fake) ApproveNumber(_ context.Context, _, id string) (*domain.PhoneNumber, error) {
+	return alter(&f.numbers, id, func(n *domain.PhoneNumber) error { n.Status = domain.NumberLive; return nil })
+}
+
 func (f *fake) DeleteWorkspace(_ context.Context, _ domain.Principal, id string) error {
 	return f.tenants.drop(id)
 }

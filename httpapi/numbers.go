@@ -30,11 +30,11 @@ type NumberChange struct {
 
 func (s *Server) numberRoutes() {
 	const tag, path = "Phone numbers", "/v1/phone-numbers"
-	add(s, operation{method: http.MethodPost, path: path, id: "createNumber", tag: tag, status: http.StatusCreated, summary: "Let an agent answer a number", about: "A number is unique in the installation: 409 already_exists."}, s.createNumber)
+	add(s, operation{method: http.MethodPost, path: path, id: "createNumber", tag: tag, status: http.StatusCreated, summary: "Let an agent answer a number", about: "A number is unique in the installation: 409 already_exists. Where several workspaces share it, status is pending until an operator approves; an operator's own are live."}, s.createNumber)
 	add(s, operation{method: http.MethodGet, path: path, id: "listNumbers", tag: tag, summary: "List numbers"},
 		func(ctx context.Context, p domain.Principal, in *struct{ Paging }) (*answer[List[*domain.PhoneNumber]], error) {
 			l, err := s.ports.Numbers.ListNumbers(ctx, p, in.page())
-			return page(l, err, same)
+			return page(l, err, (*domain.PhoneNumber).Shown)
 		})
 	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getNumber", tag: tag, summary: "Get a number"},
 		func(ctx context.Context, p domain.Principal, in *One) (*answer[*domain.PhoneNumber], error) {
@@ -42,7 +42,7 @@ func (s *Server) numberRoutes() {
 			if err != nil {
 				return nil, err
 			}
-			return ok(s.ports.Numbers.Number(ctx, p, id))
+			return shownNumber(s.ports.Numbers.Number(ctx, p, id))
 		})
 	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateNumber", tag: tag, summary: "Let somebody else answer a number"}, s.updateNumber)
 	add(s, operation{method: http.MethodDelete, path: path + "/{id}", id: "deleteNumber", tag: tag, summary: "Give a number up"},
@@ -125,7 +125,7 @@ func (s *Server) updateNumber(ctx context.Context, p domain.Principal, in *struc
 	if err != nil {
 		return nil, err
 	}
-	return ok(s.ports.Numbers.UpdateNumber(ctx, p, id, func(n *domain.PhoneNumber) error {
+	return shownNumber(s.ports.Numbers.UpdateNumber(ctx, p, id, func(n *domain.PhoneNumber) error {
 		set(&n.AgentID, in.Body.AgentID)
 		set(&n.TrunkID, in.Body.TrunkID)
 		set(&n.SMSEnabled, in.Body.SMSEnabled)

@@ -201,6 +201,9 @@ func tenantRules() map[string]rule {
 		"GET /v1/workspaces/{id}":    {need: readAll},
 		"PATCH /v1/workspaces/{id}":  {writeAll, "admin", "workspace.updated", "workspace"},
 		"DELETE /v1/workspaces/{id}": {writeAll, "admin", "workspace.deleted", "workspace"},
+
+		"GET /v1/workspaces/{id}/phone-numbers":                      {need: readAll},
+		"POST /v1/workspaces/{id}/phone-numbers/{number_id}/approve": {writeAll, "admin", "phone_number.approved", "phone_number"},
 	}
 }
 

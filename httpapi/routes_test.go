@@ -97,6 +97,8 @@ func routeCases() []routeCase {
 		{"GET /v1/workspaces/{id}", "operator", nil, 200, ""},
 		{"PATCH /v1/workspaces/{id}", "operator", m{"name": "x"}, 200, "workspace.updated"},
 		{"DELETE /v1/workspaces/{id}", "operator", nil, 200, "workspace.deleted"},
+		{"GET /v1/workspaces/{id}/phone-numbers", "operator", nil, 200, ""},
+		{"POST /v1/workspaces/{id}/phone-numbers/{number_id}/approve", "operator", nil, 200, "phone_number.approved"},
 		{"POST /v1/exports", "calls:read analytics:read", exportFor, 202, "export.created"},
 		{"GET /v1/exports", "calls:read analytics:read", nil, 200, ""},
 		{"GET /v1/exports/{id}", "calls:read analytics:read", nil, 200, ""},
@@ -252,7 +254,7 @@ func (d *door) stock(route string) string {
 	if !strings.Contains(path, "{id}") {
 		return path
 	}
-	path = strings.NewReplacer("{contact_id}", "contact_"+ulidOf(1), "{upload_id}", "upload_"+ulidOf(1), "{phone}", "12025550123", "{source_id}", "src_"+ulidOf(1), "{version}", "1").Replace(path)
+	path = strings.NewReplacer("{contact_id}", "contact_"+ulidOf(1), "{number_id}", "num_"+ulidOf(1), "{upload_id}", "upload_"+ulidOf(1), "{phone}", "12025550123", "{source_id}", "src_"+ulidOf(1), "{version}", "1").Replace(path)
 	kind := strings.Split(path, "/")[2]
 	bodies := map[string]any{
 		"campaigns": m{"name": "c", "agent_id": "agent_" + ulidOf(1)}, "agents": m{"name": "a", "first_message": "Hello."},
@@ -273,6 +275,9 @@ func (d *door) stock(route string) string {
 		at, bodies[kind] = "/v1/calls/outbound", m{"to": "+12025550123", "agent_id": "agent_" + ulidOf(1)}
 	}
 	_ = method
+	if strings.Contains(route, "{number_id}") {
+		d.make("/v1/phone-numbers", bodies["phone-numbers"])
+	}
 	if id := d.stockJob(kind); id != "" {
 		return strings.Replace(path, "{id}", id, 1)
 	}
@@ -376,6 +381,9 @@ func TestTheAuditLogLearnsOfEveryUseAndChange(t *testing.T) {
 			if strings.Contains(c.route, "{contact_id}") {
 				id = "contact_" + ulidOf(1)
 			}
+			if strings.Contains(c.route, "{number_id}") {
+				id = "num_" + ulidOf(1)
+			}
 			if !strings.Contains(c.route, "{id}") || strings.HasSuffix(path, "/duplicate") { // what was made
 				id, _ = r.json(t)["id"].(string)
 			}
@@ -402,7 +410,7 @@ func TestWhatDoesNotExistIsNotFound(t *testing.T) {
 		kind := idIn(d.stock(c.route))
 		prefix, _, _ := strings.Cut(kind, "_")
 		for _, id := range []string{prefix + "_01J9999999ZZZZZZZZZZZZZZZZ", "x", "other_" + ulidOf(1), "%00", strings.Repeat("a", 3000)} {
-			inner := strings.NewReplacer("{id}", id, "{contact_id}", "contact_"+ulidOf(1), "{upload_id}", "upload_"+ulidOf(1), "{phone}", "12025550123", "{source_id}", "src_"+ulidOf(1), "{version}", "1").Replace(path)
+			inner := strings.NewReplacer("{id}", id, "{contact_id}", "contact_"+ulidOf(1), "{number_id}", "num_"+ulidOf(1), "{upload_id}", "upload_"+ulidOf(1), "{phone}", "12025550123", "{source_id}", "src_"+ulidOf(1), "{version}", "1").Replace(path)
 			if scarce(inner) {
 				d.unlimited()
 			}

@@ -191,6 +191,7 @@ func (s *Server) routes() {
 	s.auditRoutes()
 	s.workspaceRoutes()
 	s.tenantRoutes()
+	s.tenantNumberRoutes()
 	s.eventRoutes()
 	s.healthRoutes()
 	s.documentRoutes()

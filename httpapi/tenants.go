@@ -20,6 +20,11 @@ type Tenants interface {
 	// DeleteWorkspace ends a workspace; its credentials are refused from the
 	// return on. invalid_state for the one whose key asks.
 	DeleteWorkspace(ctx context.Context, p domain.Principal, id string) error
+	// NumbersOf are the live environment's numbers of a workspace, in a state
+	// unless that is "".
+	NumbersOf(ctx context.Context, workspaceID string, status domain.NumberStatus, q ask.Page) (ask.List[*domain.PhoneNumber], error)
+	// ApproveNumber lets a pending number go live.
+	ApproveNumber(ctx context.Context, workspaceID, id string) (*domain.PhoneNumber, error)
 }
 
 // WorkspaceCreated is a new workspace with its first key.
@@ -82,6 +87,52 @@ func (s *Server) tenantRoutes() {
 		}
 		return deleted(w.ID, "workspace", s.ports.Tenants.DeleteWorkspace(ctx, p, w.ID))
 	})
+}
+
+// tenantNumberRoutes are those by which operators let numbers go live.
+func (s *Server) tenantNumberRoutes() {
+	const tag, path = "Workspaces", "/v1/workspaces/{id}/phone-numbers"
+	add(s, operation{method: http.MethodGet, path: path, id: "listAnyNumbers", tag: tag, summary: "List the numbers of a workspace of the install", about: "Operators only. Those of the live environment."},
+		func(ctx context.Context, p domain.Principal, in *struct {
+			One
+			Paging
+			Status string `query:"status" enum:"live,pending" doc:"In this state only."`
+		},
+		) (*answer[List[*domain.PhoneNumber]], error) {
+			w, err := s.tenant(ctx, p, in.ID)
+			if err != nil {
+				return nil, err
+			}
+			l, err := s.ports.Tenants.NumbersOf(ctx, w.ID, domain.NumberStatus(in.Status), in.page())
+			return page(l, err, (*domain.PhoneNumber).Shown)
+		})
+	add(s, operation{
+		method: http.MethodPost, path: path + "/{number_id}/approve", id: "approveNumber", tag: tag, summary: "Let a number go live",
+		about: "Operators only. Where several workspaces share the install, a number that no operator created is pending until then: no call and no message reaches it or comes from it.",
+	}, func(ctx context.Context, p domain.Principal, in *struct {
+		One
+		NumberID string `path:"number_id" doc:"The number's id."`
+	},
+	) (*answer[*domain.PhoneNumber], error) {
+		w, err := s.tenant(ctx, p, in.ID)
+		if err != nil {
+			return nil, err
+		}
+		id, err := named(domain.PrefixNumber, in.NumberID)
+		if err != nil {
+			return nil, err
+		}
+		touch(ctx, id)
+		return shownNumber(s.ports.Tenants.ApproveNumber(ctx, w.ID, id))
+	})
+}
+
+// shownNumber is the answer of a number.
+func shownNumber(n *domain.PhoneNumber, err error) (*answer[*domain.PhoneNumber], error) {
+	if err != nil {
+		return nil, err
+	}
+	return ok(n.Shown(), nil)
 }
 
 // tenant is a workspace that an operator names.
