@@ -592,8 +592,9 @@ type PhoneNumber struct {
 	// What kind of resource this is.
 	Object string `json:"object"`
 	// Whether messages that name no from may come from it.
-	SMSEnabled bool   `json:"sms_enabled"`
-	Status     string `json:"status"`
+	SMSEnabled bool `json:"sms_enabled"`
+	// live, or pending: it waits for an operator to approve it, and no call and no message reaches it or comes from it until then.
+	Status string `json:"status"`
 	// The only trunk over which it may be called; empty: any of the workspace.
 	TrunkID string `json:"trunk_id"`
 	// When it was last changed.

@@ -244,6 +244,17 @@ func idIn(path string) string {
 	return strings.Split(strings.Replace(path, "/oauth/clients", "/clients", 1)+"///", "/")[3]
 }
 
+// actedOn is the resource that a path is about: the last one that it names.
+func actedOn(route, path string) string {
+	switch {
+	case strings.Contains(route, "{contact_id}"):
+		return "contact_" + ulidOf(1)
+	case strings.Contains(route, "{number_id}"):
+		return "num_" + ulidOf(1)
+	}
+	return idIn(path)
+}
+
 // stock puts one resource of each kind on the shelves and answers the path of
 // a route with a fresh id in it.
 func (d *door) stock(route string) string {
@@ -377,13 +388,7 @@ func TestTheAuditLogLearnsOfEveryUseAndChange(t *testing.T) {
 			want = append(want, "auth api_key.used key_operator  false ")
 		}
 		if c.acts != "" {
-			id := idIn(path)
-			if strings.Contains(c.route, "{contact_id}") {
-				id = "contact_" + ulidOf(1)
-			}
-			if strings.Contains(c.route, "{number_id}") {
-				id = "num_" + ulidOf(1)
-			}
+			id := actedOn(c.route, path)
 			if !strings.Contains(c.route, "{id}") || strings.HasSuffix(path, "/duplicate") { // what was made
 				id, _ = r.json(t)["id"].(string)
 			}
