@@ -319,7 +319,7 @@ func (m *mind) appointment(ctx context.Context, a pathway.Act) (string, error) {
 		made, err := m.d.Book(ctx, m.p, ask.NewAppointment{
 			Patient: domain.Patient{Name: w.Name, Phone: m.farEnd()}, Provider: w.Provider, Datetime: w.Datetime, Type: w.Type, Notes: w.Notes, CallID: m.call.ID,
 		})
-		return appointmentText(made, err)
+		return appointmentText(w.Action, made, err)
 	}
 	if w.AppointmentID == "" {
 		return "", errors.New("appointment_id is required: which one")
@@ -327,15 +327,19 @@ func (m *mind) appointment(ctx context.Context, a pathway.Act) (string, error) {
 	if err := m.theirs(ctx, w.AppointmentID); err != nil {
 		return "", err
 	}
+	var changed *domain.Appointment
+	var err error
 	switch w.Action {
 	case "confirm":
-		return appointmentText(m.d.ConfirmAppointment(ctx, m.p, w.AppointmentID))
+		changed, err = m.d.ConfirmAppointment(ctx, m.p, w.AppointmentID)
 	case "cancel":
-		return appointmentText(m.d.CancelAppointment(ctx, m.p, w.AppointmentID, w.Notes))
+		changed, err = m.d.CancelAppointment(ctx, m.p, w.AppointmentID, w.Notes)
 	case "reschedule":
-		return appointmentText(m.d.RescheduleAppointment(ctx, m.p, w.AppointmentID, ask.Reschedule{Datetime: w.Datetime}))
+		changed, err = m.d.RescheduleAppointment(ctx, m.p, w.AppointmentID, ask.Reschedule{Datetime: w.Datetime})
+	default:
+		return "", errors.New("action is none of availability, book, confirm, cancel and reschedule")
 	}
-	return "", errors.New("action is none of availability, book, confirm, cancel and reschedule")
+	return appointmentText(w.Action, changed, err)
 }
 
 // theirs is an error where an appointment is not the caller's: what somebody
@@ -351,12 +355,15 @@ func (m *mind) theirs(ctx context.Context, id string) error {
 	return nil
 }
 
-func appointmentText(a *domain.Appointment, err error) (string, error) {
+// appointmentText is what was done with an appointment: a booking.Act, and more
+// for the model.
+func appointmentText(action string, a *domain.Appointment, err error) (string, error) {
 	if err != nil {
 		return "", err
 	}
 	return asJSON(map[string]any{
-		"appointment_id": a.ID, "status": a.Status, "provider": a.Provider, "datetime": a.Datetime, "timezone": a.Timezone, "minutes": a.DurationMinutes,
+		"action": action, "appointment_id": a.ID, "status": a.Status, "provider": a.Provider, "datetime": a.Datetime,
+		"local_datetime": a.LocalDatetime, "timezone": a.Timezone, "minutes": a.DurationMinutes,
 	})
 }
 

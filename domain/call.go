@@ -56,7 +56,10 @@ type Leg struct {
 // CallOutcome is the outcome object of a call and of call.ended.
 type CallOutcome struct {
 	Result            Outcome `json:"result"`
-	AppointmentBooked bool    `json:"appointment_booked"`
+	AppointmentBooked bool    `json:"appointment_booked" doc:"In this call, and not cancelled in it again."`
+	AppointmentID     string  `json:"appointment_id,omitempty" doc:"Of that appointment."`
+	AppointmentDate   string  `json:"appointment_date,omitempty" doc:"Its date in the provider's zone, YYYY-MM-DD."`
+	AppointmentTime   string  `json:"appointment_time,omitempty" doc:"Its time in the provider's zone, HH:MM."`
 	Intent            string  `json:"intent,omitempty"`
 	Notes             string  `json:"notes,omitempty"`
 }

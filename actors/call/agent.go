@@ -8,6 +8,7 @@ import (
 
 	"github.com/callboard/callboard/actors/conversation"
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/booking"
 	"github.com/callboard/callboard/domain/event"
 )
 
@@ -24,7 +25,7 @@ func (c *call) acted(ctx actor.Context, m conversation.Acted) {
 	if c.stage >= flushing {
 		return
 	}
-	if m.Action == booked && json.Valid(m.Result) {
+	if m.Action == domain.ToolAppointment {
 		c.appointed(m.Result)
 	}
 	c.commit(ctx, event.AgentActionTriggered, event.AgentActionData{
@@ -32,16 +33,11 @@ func (c *call) acted(ctx actor.Context, m conversation.Acted) {
 	}, nil)
 }
 
-// booked is the action that makes appointments.
-const booked = domain.ToolAppointment
-
-// appointed notes in the record that an appointment was made.
+// appointed notes what was done with an appointment.
 func (c *call) appointed(result json.RawMessage) {
-	var a struct {
-		ID string `json:"appointment_id"`
-	}
-	if json.Unmarshal(result, &a) == nil && a.ID != "" {
-		c.appointmentMade = true
+	var a booking.Act
+	if json.Unmarshal(result, &a) == nil { // otherwise it failed, and says so in words
+		c.appointments = c.appointments.After(a)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/booking"
 	lists "github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/media"
@@ -128,52 +129,52 @@ func linesOf(cfg *Config, inbound bool, env domain.Environment) *actor.PID {
 // call is the actor of one call. Its order is its own from the start on.
 type call struct {
 	*order
-	cfg             *Config
-	log             *slog.Logger
-	vessel          *vessel
-	save            saver
-	stage           stage
-	leg             int // number of the leg that counts now, from 1
-	tried           []string
-	codecs          []media.Codec
-	recoded         bool      // other codecs were offered already
-	detour          *detour   // that the leg takes; nil: it goes to its trunk
-	moves           int       // how often a 3xx has sent the call on
-	waitsTill       time.Time // for trunks that want no calls now; zero: none has said so
-	reached         bool
-	hangup          bool // the API wants it ended
-	leaving         bool // the agent does, once the answer is stored
-	byeBy           string
-	byeReason       domain.Reason
-	invitedAt       time.Time
-	session         Session
-	conversation    *actor.PID
-	stopClock       func()
-	stopRepeat      func()
-	timers          []func()       // that stop the others
-	verdict         domain.Verdict // of the leg refused last, then of the call
-	endedBy         string
-	endedAt         time.Time
-	answeredAt      time.Time     // by the clock that nobody sets
-	lasted          time.Duration // since then, once it is over
-	stopping        bool
-	transfer        *transfer            // the one under way
-	leavers         map[string]*transfer // second legs that are being ended, by actor
-	adopted         *actor.PID           // whose leg has become ours
-	asked           int                  // generation of what is asked about transfers
-	away            uint8                // why the agent is silent
-	wasReached      bool
-	rung            bool // a call that came in rings until it is answered
-	early           bool // and hears our sound meanwhile
-	soundLeg        int  // the leg whose sound is heard
-	summedUp        bool // nothing but second legs is waited for
-	ended           *Ended
-	segments        []domain.Segment
-	appointmentMade bool       // by the agent, in this call
-	deaf            bool       // the far end holds us
-	music           media.Clip // what a party hears that waits; nil: not read, or none
-	musicAsked      bool
-	previewed       string // the far end's tag of the early dialog whose sound is heard
+	cfg          *Config
+	log          *slog.Logger
+	vessel       *vessel
+	save         saver
+	stage        stage
+	leg          int // number of the leg that counts now, from 1
+	tried        []string
+	codecs       []media.Codec
+	recoded      bool      // other codecs were offered already
+	detour       *detour   // that the leg takes; nil: it goes to its trunk
+	moves        int       // how often a 3xx has sent the call on
+	waitsTill    time.Time // for trunks that want no calls now; zero: none has said so
+	reached      bool
+	hangup       bool // the API wants it ended
+	leaving      bool // the agent does, once the answer is stored
+	byeBy        string
+	byeReason    domain.Reason
+	invitedAt    time.Time
+	session      Session
+	conversation *actor.PID
+	stopClock    func()
+	stopRepeat   func()
+	timers       []func()       // that stop the others
+	verdict      domain.Verdict // of the leg refused last, then of the call
+	endedBy      string
+	endedAt      time.Time
+	answeredAt   time.Time     // by the clock that nobody sets
+	lasted       time.Duration // since then, once it is over
+	stopping     bool
+	transfer     *transfer            // the one under way
+	leavers      map[string]*transfer // second legs that are being ended, by actor
+	adopted      *actor.PID           // whose leg has become ours
+	asked        int                  // generation of what is asked about transfers
+	away         uint8                // why the agent is silent
+	wasReached   bool
+	rung         bool // a call that came in rings until it is answered
+	early        bool // and hears our sound meanwhile
+	soundLeg     int  // the leg whose sound is heard
+	summedUp     bool // nothing but second legs is waited for
+	ended        *Ended
+	segments     []domain.Segment
+	appointments booking.Made // by the agent, in this call
+	deaf         bool         // the far end holds us
+	music        media.Clip   // what a party hears that waits; nil: not read, or none
+	musicAsked   bool
+	previewed    string // the far end's tag of the early dialog whose sound is heard
 }
 
 func newCall(cfg *Config, o *order, v *vessel) actor.Actor {

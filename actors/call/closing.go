@@ -40,7 +40,8 @@ func (c *call) finished(ctx actor.Context, m conversation.Finished) {
 	c.segments, c.call.SlowestTurnMs = m.Segments, int(m.Slowest.Milliseconds())
 	c.call.Latency = domain.LatencyOf(m.Turns)
 	c.call.Intent, c.call.Variables = r.Intent, r.Variables
-	c.call.Outcome = &domain.CallOutcome{Notes: r.Notes, AppointmentBooked: c.appointmentMade}
+	c.call.Outcome = &domain.CallOutcome{Notes: r.Notes}
+	c.appointments.Tell(c.call.Outcome)
 	if c.verdict.Outcome == domain.OutcomeCompleted && r.Outcome != "" {
 		c.verdict.Outcome = r.Outcome
 	}

@@ -3,7 +3,7 @@ package hook
 import (
 	"cmp"
 	"encoding/json"
-	"maps"
+	"strings"
 	"time"
 
 	"github.com/callboard/callboard/domain"
@@ -13,14 +13,16 @@ import (
 // The made-up identifiers and numbers of samples; the numbers are of the range
 // that is set aside for fiction.
 const (
-	sampleCall     = "call_00000000000000000000000000"
-	sampleAgent    = "agent_00000000000000000000000000"
-	sampleCampaign = "campaign_00000000000000000000000000"
-	sampleContact  = "contact_00000000000000000000000000"
-	sampleMessage  = "msg_00000000000000000000000000"
-	sampleFrom     = "+12025550100"
-	sampleTo       = "+12025550123"
-	sampleName     = "Alex Example"
+	sampleCall        = "call_00000000000000000000000000"
+	sampleAgent       = "agent_00000000000000000000000000"
+	sampleCampaign    = "campaign_00000000000000000000000000"
+	sampleContact     = "contact_00000000000000000000000000"
+	sampleMessage     = "msg_00000000000000000000000000"
+	sampleAppointment = "appt_00000000000000000000000000"
+	sampleTrunk       = "trunk_00000000000000000000000000"
+	sampleFrom        = "+12025550100"
+	sampleTo          = "+12025550123"
+	sampleName        = "Alex Example"
 )
 
 // Sample is the event of a test: webhook.test, or an example of another type
@@ -42,23 +44,29 @@ func Sample(t event.Type, w *domain.Webhook, id string, at time.Time) event.Even
 	_ = json.Unmarshal(raw, &fields) // objects all
 	fields["test"] = json.RawMessage("true")
 	e.Data, _ = json.Marshal(fields)
-	var subject struct {
-		CallID        string `json:"call_id"`
-		CampaignID    string `json:"campaign_id"`
-		MessageID     string `json:"message_id"`
-		AppointmentID string `json:"appointment_id"`
-		ID            string `json:"id"`
-	}
-	_ = json.Unmarshal(e.Data, &subject)
-	switch {
-	case subject.AppointmentID != "":
-		e.Subject = subject.AppointmentID
-	case subject.CampaignID != "" && t != event.CallStarted && subject.CallID == "":
-		e.Subject = subject.CampaignID
-	default:
-		e.Subject = cmp.Or(subject.CallID, subject.MessageID, subject.ID, e.Subject)
-	}
+	e.Subject = cmp.Or(subjectOf(t, w), e.Subject)
 	return e
+}
+
+// subjectOf is what an example is about, as the events of its type are.
+func subjectOf(t event.Type, w *domain.Webhook) string {
+	switch category, _, _ := strings.Cut(string(t), "."); {
+	case t == event.AgentUpdated:
+		return sampleAgent
+	case t == event.WorkspaceUpdated:
+		return w.WorkspaceID
+	case t == event.SystemDegraded:
+		return sampleTrunk
+	case category == "call", category == "agent", category == "contact":
+		return sampleCall
+	case category == "sms":
+		return sampleMessage
+	case category == "appointment":
+		return sampleAppointment
+	case category == "campaign":
+		return sampleCampaign
+	}
+	return ""
 }
 
 // example is the payload of a type.
@@ -93,7 +101,7 @@ func example(t event.Type, w *domain.Webhook, at time.Time) any {
 	case event.SystemDegraded, event.WebhookTest: // the latter has a payload of its own
 	}
 	return event.DegradedData{
-		TrunkID: "trunk_00000000000000000000000000", TrunkName: "Example", Measure: "asr", Value: 0.31, Bound: 0.4, Calls: 100, WindowSeconds: 3600,
+		TrunkID: sampleTrunk, TrunkName: "Example", Measure: "asr", Value: 0.31, Bound: 0.4, Calls: 100, WindowSeconds: 3600,
 		Message: "asr of trunk Example is 0.31 over its last 100 calls; its bound is 0.4",
 	}
 }
@@ -105,7 +113,11 @@ func callExample(t event.Type, at time.Time) any {
 		return event.CallEndedData{
 			CallID: sampleCall, Direction: domain.Outbound, From: sampleFrom, To: sampleTo, AgentID: sampleAgent, CampaignID: sampleCampaign,
 			Duration: 42, DurationSeconds: 42, Disposition: "completed", EndedReason: domain.ReasonCompleted, Intent: "book_appointment",
-			Outcome:       domain.CallOutcome{Result: domain.OutcomeCompleted, AppointmentBooked: true, Intent: "book_appointment"},
+			AnsweredBy: "human",
+			Outcome: domain.CallOutcome{
+				Result: domain.OutcomeCompleted, AppointmentBooked: true, AppointmentID: sampleAppointment, AppointmentDate: "2030-01-15",
+				AppointmentTime: "09:30", Intent: "book_appointment", Notes: "Rings twice.",
+			},
 			TranscriptURL: url + "/transcript", RecordingURL: url + "/recording", TranscriptAvailable: true, RecordingAvailable: true,
 		}
 	}
@@ -148,27 +160,30 @@ func smsExample(t event.Type) any {
 }
 
 func agentExample(t event.Type) any {
-	type object = map[string]any
-	about := object{"call_id": sampleCall, "agent_id": sampleAgent}
-	more := map[event.Type]object{
-		event.AgentIntentDetected:  {"intent": "book_appointment", "confidence": 0.93, "entities": object{"date": "2030-01-15"}},
-		event.AgentActionTriggered: {"action": "check_availability", "arguments": object{}, "result": object{}, "latency_ms": 120},
-		event.AgentEscalation:      {"reason": "requested", "destination": sampleTo, "summary": "The caller asked for a person."},
-	}[t]
-	if more == nil {
-		return event.AgentErrorData{
-			CallID: sampleCall, AgentID: sampleAgent, Stage: "speech", Code: "unavailable", Message: "The speech engine did not answer.", Recovered: true,
+	switch t { //nolint:exhaustive // the others are of other categories
+	case event.AgentIntentDetected:
+		return event.AgentIntentData{
+			CallID: sampleCall, AgentID: sampleAgent, Intent: "book_appointment", Confidence: 0.93, Entities: map[string]string{"date": "2030-01-15"},
+		}
+	case event.AgentActionTriggered:
+		return event.AgentActionData{
+			CallID: sampleCall, AgentID: sampleAgent, Action: "check_availability", Arguments: json.RawMessage("{}"), Result: json.RawMessage("{}"), LatencyMs: 120,
+		}
+	case event.AgentEscalation:
+		return event.AgentEscalationData{
+			CallID: sampleCall, AgentID: sampleAgent, Reason: "requested", Destination: sampleTo, Summary: "The caller asked for a person.",
 		}
 	}
-	maps.Copy(more, about)
-	return more
+	return event.AgentErrorData{
+		CallID: sampleCall, AgentID: sampleAgent, Stage: "speech", Code: "unavailable", Message: "The speech engine did not answer.", Recovered: true,
+	}
 }
 
 func appointmentExample(t event.Type, at time.Time) any {
 	starts := at.Truncate(time.Hour).AddDate(0, 0, 1)
 	before, _ := json.Marshal(starts.AddDate(0, 0, -1)) // a time: cannot fail
 	d := event.AppointmentData{
-		AppointmentID: "appt_00000000000000000000000000", CallID: sampleCall, Patient: domain.Patient{Name: sampleName, Phone: sampleTo},
+		AppointmentID: sampleAppointment, CallID: sampleCall, Patient: domain.Patient{Name: sampleName, Phone: sampleTo},
 		Provider: "Dr. Example", ProviderID: "prov_00000000000000000000000000", Datetime: starts, EndsAt: starts.Add(30 * time.Minute), Timezone: "UTC",
 		LocalDatetime: starts.Format("2006-01-02T15:04:05"), DurationMinutes: 30, Type: "consultation", Status: domain.AppointmentConfirmed, Notes: "Rings twice.",
 		Metadata: map[string]string{"room": "4"},
@@ -196,7 +211,7 @@ func campaignExample(t event.Type, at time.Time) any {
 	if t == event.CampaignCallCompleted {
 		d := event.CampaignCallData{
 			CampaignID: sampleCampaign, CallID: sampleCall, Contact: event.ContactData{Phone: sampleTo, Name: sampleName},
-			Outcome: domain.OutcomeCompleted, Reason: domain.ReasonCompleted, Attempts: 1, Final: true,
+			Outcome: domain.OutcomeCompleted, Reason: domain.ReasonCompleted, AnsweredBy: "human", Attempts: 1, Final: true,
 		}
 		d.Progress.Completed, d.Progress.Remaining, d.Progress.PercentComplete = 5, 5, 50
 		return d

@@ -1,0 +1,129 @@
+package actors_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/event"
+)
+
+// does is a pathway that does one thing after the other with appointments.
+func does(acts ...domain.Node) domain.Pathway {
+	w := domain.Pathway{Start: "hello", Nodes: []domain.Node{{ID: "hello", Type: domain.NodeSay, Prompt: "One moment."}}}
+	last, when := "hello", domain.EdgeAlways
+	for i, n := range acts {
+		n.ID, n.Type = string(rune('a'+i)), domain.NodeAppointment
+		w.Nodes = append(w.Nodes, n)
+		w.Edges = append(w.Edges, domain.Edge{From: last, To: n.ID, When: domain.When{Type: when}})
+		last, when = n.ID, domain.EdgeSuccess
+	}
+	w.Nodes = append(w.Nodes, domain.Node{ID: "end", Type: domain.NodeEnd, Notes: "all done"})
+	w.Edges = append(w.Edges, domain.Edge{From: last, To: "end", When: domain.When{Type: when}})
+	return w
+}
+
+func TestTheEndOfACallTellsTheAppointmentThatItMade(t *testing.T) {
+	t.Parallel()
+	h, _ := reopened(t, nil)
+	ctx, p := t.Context(), h.test
+	x := h.provider(p, "Dr. Rivera")
+	zone, err := time.LoadLocation(x.Timezone)
+	require.NoError(t, err)
+	at := dayAhead(3)
+	to := number(0, 0, "00")
+	kept := func(hours int) string {
+		a, err := h.desk().Book(ctx, p, ask.NewAppointment{Patient: domain.Patient{Name: "Ada", Phone: to}, Provider: x.ID, Datetime: at.Add(time.Duration(hours) * time.Hour).Format(time.RFC3339), Type: "visit"})
+		require.NoError(t, err)
+		return a.ID
+	}
+	act := func(action string, arguments map[string]string) domain.Node {
+		return domain.Node{Action: action, Arguments: arguments}
+	}
+	book := act("book", map[string]string{"provider": x.Name, "datetime": at.Format(time.RFC3339), "name": "Ada", "type": "visit"})
+	older, another := kept(2), kept(3)
+
+	ended := func(w domain.Pathway) map[string]any {
+		id := h.calls(h.agent(p, w), to)
+		assert.Equal(t, "all done", h.ended(id).Outcome.Notes)
+		var data []map[string]any
+		h.until(time.Minute, "the end is told", func() bool { data = h.payloadsOf(id, event.CallEnded); return len(data) == 1 })
+		return data[0]["outcome"].(map[string]any)
+	}
+	changed := ended(does(
+		act("confirm", map[string]string{"appointment_id": older}),
+		act("reschedule", map[string]string{"appointment_id": older, "datetime": at.Add(5 * time.Hour).Format(time.RFC3339)}),
+		act("cancel", map[string]string{"appointment_id": older}),
+	))
+	assert.Equal(t, false, changed["appointment_booked"], "it was there before")
+	for _, name := range []string{"appointment_id", "appointment_date", "appointment_time"} {
+		assert.NotContains(t, changed, name)
+	}
+	made := ended(does(book, act("cancel", map[string]string{"appointment_id": another})))
+	stands, err := h.desk().ListAppointments(ctx, p, ask.AppointmentQuery{Page: ask.Page{Limit: 10}, Status: domain.AppointmentBooked})
+	require.NoError(t, err)
+	require.Len(t, stands.Data, 1)
+	local := at.In(zone)
+	assert.Equal(t, []any{true, stands.Data[0].ID, local.Format(time.DateOnly), local.Format("15:04")},
+		[]any{made["appointment_booked"], made["appointment_id"], made["appointment_date"], made["appointment_time"]})
+}
+
+func TestWhatACallerWantsAndThatHeIsHandedOverIsTold(t *testing.T) {
+	t.Parallel()
+	h, _ := reopened(t, nil)
+	ctx := t.Context()
+	kept, err := h.desk().CreatePathway(ctx, h.test, &domain.Pathway{
+		Name: "order", Start: "ask",
+		Nodes: []domain.Node{
+			{ID: "ask", Type: domain.NodeCollect, Input: "speech", Prompt: "What can I do?", TimeoutSeconds: 5, Retries: 10},
+			{ID: "hand", Type: domain.NodeTransfer, Destination: "sales", Mode: domain.TransferBridge, Summary: "Asks for an order."},
+			{ID: "end", Type: domain.NodeEnd},
+		},
+		Edges: []domain.Edge{
+			{From: "ask", To: "hand", When: domain.When{Type: domain.EdgeIntent, Intent: "order", Words: []string{"order seven"}}},
+			{From: "ask", To: "end", When: domain.When{Type: domain.EdgeElse}},
+			{From: "hand", To: "end", When: domain.When{Type: domain.EdgeElse}},
+		},
+	})
+	require.NoError(t, err)
+	agent, err := h.desk().CreateAgent(ctx, h.test, &domain.Agent{
+		Name: "desk", PathwayID: kept.ID, Language: "en-US", Timezone: "UTC",
+		Transfer: domain.AgentTransfer{Destinations: []domain.Destination{{Name: "sales", To: number(0, 1, "02")}}},
+	})
+	require.NoError(t, err)
+	id := h.calls(agent.ID, "+15005550007")
+	h.ended(id)
+	want := h.payloadsOf(id, event.AgentIntentDetected)
+	require.Len(t, want, 1)
+	assert.Equal(t, []any{id, agent.ID, "order", 0.9, map[string]any{"number": "7"}},
+		[]any{want[0]["call_id"], want[0]["agent_id"], want[0]["intent"], want[0]["confidence"], want[0]["entities"]})
+	assert.Equal(t, []map[string]any{{"call_id": id, "agent_id": agent.ID, "reason": "pathway", "destination": "sales", "summary": "Asks for an order."}},
+		h.payloadsOf(id, event.AgentEscalation))
+}
+
+func TestATrunkThatDoesBadlyIsToldOf(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx := t.Context()
+	trunk, err := h.desk().CreateTrunk(ctx, h.live, &domain.Trunk{Name: "house", Simulator: true, Alarms: domain.TrunkAlarms{MinASR: 0.9, MinCalls: 2}})
+	require.NoError(t, err)
+	id := h.campaign(h.live, h.agent(h.live, menu()), number(0, 0, "02"), number(0, 1, "02"))
+	_, err = h.desk().StartCampaign(ctx, h.live, id)
+	require.NoError(t, err)
+	var told map[string]any
+	h.until(time.Minute, "the trunk's alarm is told", func() bool {
+		for _, e := range h.events(h.live.WorkspaceID) {
+			if e.Type == event.SystemDegraded && e.Subject == trunk.ID {
+				require.NoError(t, json.Unmarshal(e.Data, &told))
+			}
+		}
+		return told != nil
+	})
+	assert.Equal(t, []any{trunk.ID, "house", "asr", 0.0, 0.9, 2.0, false},
+		[]any{told["trunk_id"], told["trunk_name"], told["measure"], told["value"], told["bound"], told["calls"], told["recovered"]})
+}
