@@ -28,6 +28,25 @@ func does(acts ...domain.Node) domain.Pathway {
 	return w
 }
 
+// about holds what the filters of endpoints see of events to what it should be,
+// and answers their types; where want has no number, it is any.
+func (h *house) about(which func(*event.Event) bool, want event.About) (types []event.Type) {
+	h.Helper()
+	for _, e := range h.events(h.live.WorkspaceID) {
+		if !which(&e) {
+			continue
+		}
+		types = append(types, e.Type)
+		got := event.Of(&e)
+		if want.To == "" {
+			assert.NotEmpty(h, got.To, e.Type)
+			got.To = ""
+		}
+		assert.Equal(h, want, got, "%s: %s", e.Type, e.Data)
+	}
+	return types
+}
+
 func TestTheEndOfACallTellsTheAppointmentThatItMade(t *testing.T) {
 	t.Parallel()
 	h, _ := reopened(t, nil)
@@ -93,11 +112,19 @@ func TestWhatACallerWantsAndThatHeIsHandedOverIsTold(t *testing.T) {
 	require.NoError(t, err)
 	agent, err := h.desk().CreateAgent(ctx, h.test, &domain.Agent{
 		Name: "desk", PathwayID: kept.ID, Language: "en-US", Timezone: "UTC",
-		Transfer: domain.AgentTransfer{Destinations: []domain.Destination{{Name: "sales", To: number(0, 1, "02")}}},
+		Transfer: domain.AgentTransfer{Destinations: []domain.Destination{{Name: "sales", To: number(0, 1, "14")}}},
 	})
 	require.NoError(t, err)
-	id := h.calls(agent.ID, "+15005550007")
+	placed, err := h.desk().PlaceCall(ctx, h.test, ask.NewCall{To: "+15005550007", AgentID: agent.ID, RingTimeout: 20 * time.Second, MaxDuration: time.Minute, Record: true})
+	require.NoError(t, err)
+	id := placed.ID
 	h.ended(id)
+	h.until(time.Minute, "the recording is told", func() bool { return len(h.payloadsOf(id, event.CallRecordingReady)) == 1 })
+	kinds := h.about(func(e *event.Event) bool { return e.Subject == id }, event.About{AgentID: agent.ID, Direction: domain.Outbound, From: placed.From, To: "+15005550007"})
+	assert.Subset(t, kinds, []event.Type{
+		event.AgentIntentDetected, event.AgentEscalation, event.AgentActionTriggered, event.CallTransferred, event.CallEnded,
+		event.CallTranscriptReady, event.CallRecordingReady,
+	})
 	want := h.payloadsOf(id, event.AgentIntentDetected)
 	require.Len(t, want, 1)
 	assert.Equal(t, []any{id, agent.ID, "order", 0.9, map[string]any{"number": "7"}},
@@ -112,7 +139,8 @@ func TestATrunkThatDoesBadlyIsToldOf(t *testing.T) {
 	ctx := t.Context()
 	trunk, err := h.desk().CreateTrunk(ctx, h.live, &domain.Trunk{Name: "house", Simulator: true, Alarms: domain.TrunkAlarms{MinASR: 0.9, MinCalls: 2}})
 	require.NoError(t, err)
-	id := h.campaign(h.live, h.agent(h.live, menu()), number(0, 0, "02"), number(0, 1, "02"))
+	agent := h.agent(h.live, menu())
+	id := h.campaign(h.live, agent, number(0, 0, "14"), number(0, 1, "14"))
 	_, err = h.desk().StartCampaign(ctx, h.live, id)
 	require.NoError(t, err)
 	var told map[string]any
@@ -124,6 +152,9 @@ func TestATrunkThatDoesBadlyIsToldOf(t *testing.T) {
 		}
 		return told != nil
 	})
+	calls := h.about(func(e *event.Event) bool { return e.Type == event.CampaignCallCompleted },
+		event.About{AgentID: agent, CampaignID: id, Direction: domain.Outbound, From: "+15005550100"})
+	assert.NotEmpty(t, calls)
 	assert.Equal(t, []any{trunk.ID, "house", "asr", 0.0, 0.9, 2.0, false},
 		[]any{told["trunk_id"], told["trunk_name"], told["measure"], told["value"], told["bound"], told["calls"], told["recovered"]})
 }

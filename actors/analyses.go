@@ -91,13 +91,9 @@ func (d *Desk) keepAnalysis(ctx context.Context, due *domain.AnalysisDue, found 
 			c.Analysis, c.UpdatedAt = found, stamp()
 			change.Guards = []commit.Guard{{Key: c.Key(), Version: version}}
 			change.Puts = []domain.Record{c}
-			unit := c.AgentID
-			if unit == "" {
-				unit = c.WorkspaceID
-			}
-			change.Events = append(change.Events, draft(&c.Meta, event.CallAnalysisReady, c.ID, domain.Unit(unit), event.AnalysisData{CallRef: event.RefOf(c), Analysis: *found}))
+			change.Events = append(change.Events, callDraft(c, event.CallAnalysisReady, event.AnalysisData{CallRef: event.RefOf(c), Analysis: *found}))
 			if found.Error != "" {
-				change.Events = append(change.Events, draft(&c.Meta, event.AgentError, c.ID, domain.Unit(unit), event.AgentErrorData{
+				change.Events = append(change.Events, callDraft(c, event.AgentError, event.AgentErrorData{
 					CallID: c.ID, AgentID: c.AgentID, Stage: "analysis", Code: "analysis_failed", Message: found.Error,
 				}))
 			}

@@ -49,7 +49,7 @@ func (n *Node) lookUp(ctx context.Context, h *domain.AgentHook, c *domain.Call) 
 	}
 	n.cfg.Log.Warn("on_inbound did not answer for a call", slog.String("call_id", c.ID), slog.String("code", code), slog.Any("error", err))
 	return func(change *commit.Change, c *domain.Call) {
-		change.Events = append(change.Events, draft(&c.Meta, event.AgentError, c.ID, domain.Unit(c.AgentID), event.AgentErrorData{
+		change.Events = append(change.Events, callDraft(c, event.AgentError, event.AgentErrorData{
 			CallID: c.ID, AgentID: c.AgentID, Stage: "on_inbound", Code: code, Message: "on_inbound " + err.Error() + "; the call goes on without its variables", Recovered: true,
 		}))
 	}

@@ -37,6 +37,7 @@ func (n *Node) optOut(c domain.Call, channel, keyword string) {
 	told := draft(&c.Meta, event.ContactOptedOut, c.ID, unit, event.OptedOutData{
 		Phone: phone, Channel: channel, Keyword: keyword, CallID: c.ID, CampaignID: c.CampaignID, ContactID: c.ContactID, ListID: list,
 	})
+	told.About = event.AboutCall(&c)
 	origin := dnc.Origin{Source: domain.DNCOptOut, At: now, CallID: c.ID}
 	n.beside(func() {
 		wait := time.NewTicker(optOutAgain)

@@ -1,6 +1,7 @@
 package actors
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -34,6 +35,13 @@ func draft(m *domain.Meta, t event.Type, subject, unit string, data any) event.D
 		ID: mailbox.NewID(domain.PrefixEvent), Type: t, CreatedAt: stamp(), WorkspaceID: m.WorkspaceID,
 		Environment: m.Environment, SvcID: unit, Subject: subject, Data: data,
 	}
+}
+
+// callDraft is an event about a call.
+func callDraft(c *domain.Call, t event.Type, data any) event.Draft {
+	d := draft(&c.Meta, t, c.ID, domain.Unit(cmp.Or(c.AgentID, c.WorkspaceID)), data)
+	d.About = event.AboutCall(c)
+	return d
 }
 
 // changed names the JSON fields in which two nouns differ, in order.

@@ -20,6 +20,7 @@ const (
 	schemaVersion  = 1
 	eventVersion   = 2 // of an event's value: its parts by length, then its data as they are
 	tailVersion    = 3 // of a row's value: the length of its JSON, its JSON, and bytes as they are
+	aboutVersion   = 4 // of an event's value: as eventVersion, with what it is about behind its first parts
 	compressedFlag = 0x80
 	compressAbove  = 8 << 10
 	maxExpanded    = 256 << 20
@@ -136,10 +137,18 @@ func unknown(have, know byte) error {
 // stand in the log.
 func (c codec) encodeEvent(b []byte, e *event.Event, data any) (out []byte, at int, err error) {
 	start := len(b)
-	b = append(b, eventVersion)
+	version := byte(eventVersion)
+	if e.About != nil {
+		version = aboutVersion
+	}
+	b = append(b, version)
 	for _, text := range [...]string{e.ID, string(e.Type), string(e.Environment), e.SvcID} {
-		b = binary.AppendUvarint(b, uint64(len(text)))
-		b = append(b, text...)
+		b = appendText(b, text)
+	}
+	if a := e.About; a != nil {
+		for _, text := range [...]string{a.AgentID, a.CampaignID, string(a.Direction), a.From, a.To} {
+			b = appendText(b, text)
+		}
 	}
 	b = binary.AppendVarint(b, e.CreatedAt.Unix())
 	b = binary.AppendUvarint(b, uint64(e.CreatedAt.Nanosecond())) //nolint:gosec // never negative
@@ -153,16 +162,26 @@ func (c codec) encodeEvent(b []byte, e *event.Event, data any) (out []byte, at i
 	return c.shorter(b, start), at, nil
 }
 
+func appendText(b []byte, text string) []byte {
+	b = binary.AppendUvarint(b, uint64(len(text)))
+	return append(b, text...)
+}
+
 func (c codec) decodeEvent(value []byte) (e event.Event, err error) {
 	version, body, err := c.unpacked(value)
 	if err != nil {
 		return e, err
 	}
-	if version != eventVersion {
-		return e, unknown(version, eventVersion)
+	var texts [9]string
+	parts := 4
+	switch version {
+	case eventVersion:
+	case aboutVersion:
+		parts = len(texts)
+	default:
+		return e, unknown(version, aboutVersion)
 	}
-	var texts [4]string
-	for i := range texts {
+	for i := range parts {
 		n, size := binary.Uvarint(body)
 		if size <= 0 || n > uint64(len(body)-size) { //nolint:gosec // never negative
 			return e, errBadValue
@@ -179,6 +198,9 @@ func (c codec) decodeEvent(value []byte) (e event.Event, err error) {
 		return e, errBadValue
 	}
 	e.ID, e.Type, e.Environment, e.SvcID = texts[0], event.Type(texts[1]), domain.Environment(texts[2]), texts[3]
+	if version == aboutVersion {
+		e.About = &event.About{AgentID: texts[4], CampaignID: texts[5], Direction: domain.Direction(texts[6]), From: texts[7], To: texts[8]}
+	}
 	e.CreatedAt, e.Data = time.Unix(at, int64(nanos)).UTC(), body[size:]
 	return e, nil
 }

@@ -221,7 +221,7 @@ func (s *Store) draft(made *bale, log string, d *event.Draft) (event.Event, erro
 	}
 	e := event.Event{
 		ID: d.ID, Type: d.Type, CreatedAt: d.CreatedAt.UTC().Round(0), WorkspaceID: log, SvcID: d.SvcID,
-		Subject: d.Subject, Environment: d.Environment,
+		Subject: d.Subject, Environment: d.Environment, About: d.About,
 	}
 	out, at, err := s.codec.encodeEvent(made.b, &e, d.Data)
 	if err != nil {

@@ -261,7 +261,10 @@ func TestEventsComeBackWhole(t *testing.T) {
 		first := apply(t, s, commit.Change{Events: []event.Draft{
 			draft("evt_1", "call_1", map[string]string{"a": big}), draft("evt_2", "call_2", nil), draft("evt_3", "call_1", []int{1}),
 		}})
-		second := apply(t, s, commit.Change{Events: []event.Draft{draft("evt_4", "call_1", 4)}})
+		told := draft("evt_4", "call_1", 4)
+		told.About = &event.About{AgentID: "agent_1", CampaignID: "campaign_1", Direction: domain.Inbound, From: "+12025550100", To: "+12025550123"}
+		second := apply(t, s, commit.Change{Events: []event.Draft{told}})
+		assert.Equal(t, told.About, second[0].About)
 		want := append(first, second...)
 		for i, e := range want {
 			assert.Equal(t, uint64(i)+1, e.Offset)

@@ -209,8 +209,14 @@ func draft(c *domain.Call, t event.Type, data any, now time.Time) event.Draft {
 	if unit == "" {
 		unit = c.WorkspaceID
 	}
-	return event.Draft{
+	d := event.Draft{
 		ID: mailbox.NewID(domain.PrefixEvent), Type: t, CreatedAt: now, WorkspaceID: c.WorkspaceID,
 		Environment: c.Environment, SvcID: domain.Unit(unit), Subject: c.ID, Data: data,
 	}
+	switch data.(type) {
+	case event.CallData, event.CallEndedData: // they say it all
+	default:
+		d.About = event.AboutCall(c)
+	}
+	return d
 }

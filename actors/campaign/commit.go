@@ -198,6 +198,7 @@ func (a *Campaign) ending(b *batch) {
 		b.put(a.result(e, d))
 		if e.Verdict.Spent() {
 			b.tell(a, event.CampaignCallCompleted, a.completed(e, b, fate.State, spent))
+			b.change.Events[len(b.change.Events)-1].About = event.AboutCall(&e.Call)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package event
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -16,7 +17,14 @@ type About struct {
 	From, To   string // numbers, E.164
 }
 
-// Of reads what an event is about from its subject and its payload.
+// AboutCall is what every event of a call is about, whatever its payload shows.
+func AboutCall(c *domain.Call) *About {
+	return &About{AgentID: c.AgentID, CampaignID: c.CampaignID, Direction: c.Direction, From: c.From, To: c.To}
+}
+
+// Of tells what an event is about: as its commit says and, where that says
+// nothing, as its payload and its subject do. An agent that the payload names
+// comes first: a call may have had several.
 func Of(e *Event) About {
 	var data struct {
 		AgentID    string           `json:"agent_id"`
@@ -27,15 +35,18 @@ func Of(e *Event) About {
 		Phone      string           `json:"phone"`
 	}
 	_ = json.Unmarshal(e.Data, &data) // another shape says nothing of these
-	a := About{AgentID: data.AgentID, CampaignID: data.CampaignID, Direction: data.Direction, From: data.From, To: data.To}
+	a := About{AgentID: data.AgentID, CampaignID: data.CampaignID, Direction: data.Direction, From: cmp.Or(data.From, data.Phone), To: data.To}
+	if e.About != nil {
+		a = About{
+			AgentID: cmp.Or(a.AgentID, e.About.AgentID), CampaignID: cmp.Or(e.About.CampaignID, a.CampaignID),
+			Direction: cmp.Or(e.About.Direction, a.Direction), From: cmp.Or(e.About.From, a.From), To: cmp.Or(e.About.To, a.To),
+		}
+	}
 	switch {
 	case a.CampaignID == "" && strings.HasPrefix(e.Subject, string(domain.PrefixCampaign)+"_"):
 		a.CampaignID = e.Subject
 	case a.AgentID == "" && strings.HasPrefix(e.Subject, string(domain.PrefixAgent)+"_"):
 		a.AgentID = e.Subject
-	}
-	if a.From == "" {
-		a.From = data.Phone
 	}
 	return a
 }

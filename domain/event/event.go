@@ -133,6 +133,7 @@ type Draft struct {
 	SvcID       string
 	Subject     string // id of the call, campaign, appointment …
 	Data        any    // JSON
+	About       *About // nil: its payload says it all
 }
 
 // Event is the committed envelope.
@@ -145,8 +146,10 @@ type Event struct {
 	Subject     string          `json:"subject"`
 	Sequence    uint64          `json:"sequence"` // per subject, from 1
 	Data        json.RawMessage `json:"data"`
-	// Environment and Offset are the store's; the envelope sent out has neither.
+	// Environment, Offset and About are the store's; the envelope sent out has
+	// none of them.
 	Environment domain.Environment `json:"-"`
+	About       *About             `json:"-"` // nil: its payload says it all
 	Offset      uint64             `json:"-"` // commit order within the workspace, dense from 1
 }
 

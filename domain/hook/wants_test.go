@@ -53,3 +53,17 @@ func TestAnEventPassesWhereItNamesOneEntryOfEachFilter(t *testing.T) {
 		assert.False(t, ok, "it is not subscribed to this")
 	}
 }
+
+func TestWhatACommitSaysOfAnEventComesBeforeItsPayload(t *testing.T) {
+	t.Parallel()
+	said := &event.About{AgentID: "agent_1", CampaignID: "campaign_1", Direction: domain.Inbound, From: "+12025550100", To: "+12025550123"}
+	for data, want := range map[string]event.About{
+		`{"call_id":"call_1"}`:                         *said,
+		`{"call_id":"call_1","agent_id":"agent_2"}`:    {AgentID: "agent_2", CampaignID: "campaign_1", Direction: domain.Inbound, From: "+12025550100", To: "+12025550123"},
+		`{"call_id":"call_1","to":"+12025550199"}`:     *said, // of a transfer
+		`{"campaign_id":"campaign_1","phone":"+1202"}`: *said,
+	} {
+		assert.Equal(t, want, event.Of(&event.Event{Subject: "call_1", Data: json.RawMessage(data), About: said}), data)
+	}
+	assert.Equal(t, event.About{From: "+1202"}, event.Of(&event.Event{Subject: "call_1", Data: json.RawMessage(`{"phone":"+1202"}`), About: &event.About{}}))
+}
