@@ -89,6 +89,10 @@ func (d *Desk) UpdateWebhook(ctx context.Context, p domain.Principal, id string,
 	if err != nil {
 		return nil, err
 	}
+	checked, err := d.checkChange(ctx, p, id, change) // which may take as long as a name server does
+	if err != nil {
+		return nil, err
+	}
 	t.changing.Lock()
 	defer t.changing.Unlock()
 	w, err := update(ctx, d, p, domain.PrefixWebhook, id, func(w *domain.Webhook) error {
@@ -97,16 +101,30 @@ func (d *Desk) UpdateWebhook(ctx context.Context, p domain.Principal, id string,
 		if failed := change(w); failed != nil {
 			return failed
 		}
-		if w.URL == url {
+		if w.URL == url || w.URL == checked {
 			return nil
 		}
-		return d.node.checkURL(ctx, "url", w.URL)
+		return d.node.checkURL(ctx, "url", w.URL) // another change came in between
 	})
 	if err != nil {
 		return nil, err
 	}
 	d.node.webhookChanged(ctx, w)
 	return w, nil
+}
+
+// checkChange answers the URL that a change gives an endpoint, once it may be
+// sent to; "": it keeps its own.
+func (d *Desk) checkChange(ctx context.Context, p domain.Principal, id string, change func(*domain.Webhook) error) (string, error) {
+	w, err := d.Webhook(ctx, p, id)
+	if err != nil {
+		return "", err
+	}
+	url := w.URL
+	if err = change(w); err != nil || w.URL == url {
+		return "", err
+	}
+	return w.URL, d.node.checkURL(ctx, "url", w.URL)
 }
 
 // DeleteWebhook removes an endpoint and what is queued for it.
@@ -168,10 +186,12 @@ func (d *Desk) ResumeWebhook(ctx context.Context, p domain.Principal, id string)
 
 func (d *Desk) setWebhook(ctx context.Context, p domain.Principal, id string, to domain.WebhookStatus) (*domain.Webhook, error) {
 	return d.UpdateWebhook(ctx, p, id, func(w *domain.Webhook) error {
-		w.Status = to
-		if to == domain.WebhookActive {
-			w.Revive()
+		if to == domain.WebhookPaused {
+			w.Pause(stamp())
+			return nil
 		}
+		w.Status = to
+		w.Revive()
 		return nil
 	})
 }

@@ -155,8 +155,14 @@ type CallCompliance struct {
 
 // CallOutcome is an answer of the service, or a part of one.
 type CallOutcome struct {
-	// Whether an appointment came of it.
+	// In this call, and not cancelled in it again.
 	AppointmentBooked bool `json:"appointment_booked"`
+	// Its date in the provider's zone, YYYY-MM-DD.
+	AppointmentDate string `json:"appointment_date,omitzero"`
+	// Of that appointment.
+	AppointmentID string `json:"appointment_id,omitzero"`
+	// Its time in the provider's zone, HH:MM.
+	AppointmentTime string `json:"appointment_time,omitzero"`
 	// What the caller wanted.
 	Intent string `json:"intent,omitzero"`
 	// As the pathway put it.

@@ -31,6 +31,7 @@ type Webhook struct {
 	// What ended the deliveries without anybody's asking.
 	DisabledReason string     `json:"disabled_reason,omitempty" doc:"Why it was disabled: gone (it answered 410), failing (no delivery succeeded for three days)."`
 	DisabledAt     *time.Time `json:"disabled_at,omitempty"`
+	PausedAt       *time.Time `json:"paused_at,omitempty" doc:"Since when it is paused. What was queued then is given up 72 hours later, what came since 72 hours after it came."`
 	FailingSince   *time.Time `json:"failing_since,omitempty" doc:"The first of the failed attempts since which none succeeded."`
 	// FirstOffset is that of the first event it may be sent; 0: told by CreatedAt.
 	FirstOffset uint64 `json:"first_offset,omitempty" hidden:"true"`
@@ -117,7 +118,28 @@ func (w *Webhook) Rotate(secret, hint string, at time.Time) {
 
 // Revive forgets how the endpoint failed: somebody says that it is well.
 func (w *Webhook) Revive() {
-	w.FailureCount, w.FailingSince, w.DisabledReason, w.DisabledAt = 0, nil, "", nil
+	w.FailureCount, w.FailingSince, w.DisabledReason, w.DisabledAt, w.PausedAt = 0, nil, "", nil, nil
+}
+
+// Pause holds the endpoint back because somebody says so, also where it was
+// disabled before.
+func (w *Webhook) Pause(now time.Time) {
+	if w.Status == WebhookPaused {
+		return
+	}
+	w.Status, w.PausedAt, w.DisabledReason, w.DisabledAt = WebhookPaused, &now, "", nil
+}
+
+// HeldSince is since when nothing is sent to it; zero: it is active, or nobody
+// knows.
+func (w *Webhook) HeldSince() time.Time {
+	switch {
+	case w.Status == WebhookPaused && w.PausedAt != nil:
+		return *w.PausedAt
+	case w.Status == WebhookDisabled && w.DisabledAt != nil:
+		return *w.DisabledAt
+	}
+	return time.Time{}
 }
 
 // Public is the endpoint as the API shows it: a hint for the secret.

@@ -263,8 +263,8 @@ func (s *Server) testWebhook(ctx context.Context, p domain.Principal, in *struct
 	}
 	kind := event.WebhookTest
 	if in.Body != nil && in.Body.EventType != "" {
-		var known bool
-		if kind, known = event.Canonical(in.Body.EventType); !known {
+		kind = event.Type(in.Body.EventType)
+		if _, known := event.Canonical(in.Body.EventType); !known {
 			var problems domain.Problems
 			problems.Add("event_type", domain.CodeValidation, "is no event name")
 			return nil, problems.Err()

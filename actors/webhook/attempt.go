@@ -125,6 +125,9 @@ func (e *endpoint) answerQuestions(ctx actor.Context) {
 
 func (e *endpoint) try(ctx actor.Context, to *actor.PID, typ event.Type, name string) {
 	a, seat, lane := attempt{cfg: e.cfg, hook: e.hook}, e.seat, e.lane()
+	if as, subscribed := event.Match(e.hook.Events, typ); subscribed && name == string(typ) {
+		name = as // the twin, where the endpoint knows only that
+	}
 	e.work(ctx, testLimit, func(c context.Context) any {
 		defer seat.give(lane)
 		now := time.Now().UTC()

@@ -165,3 +165,66 @@ func TestARetryIsNeverLaterThanItsDelayWhateverTheClockSaid(t *testing.T) {
 		s.end()
 	})
 }
+
+// What the address before answers late says nothing of the one that is served
+// now.
+func TestALateAnswerOfTheAddressBeforeEndsNothing(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		s := newStage(t, sys)
+		s.answer = func(a arrival) (int, time.Duration) {
+			if a.url == "https://example.com/new" {
+				return 200, 0
+			}
+			return 410, 10 * time.Second
+		}
+		s.run()
+		s.queue("x")
+		s.tell(webhook.Nudge{})
+		pass(time.Second)
+		w := s.store.Webhook(workspace, endpoint)
+		w.URL = "https://example.com/new"
+		s.store.Put(&w)
+		s.tell(webhook.Changed{})
+		pass(time.Minute)
+		s.queue("y")
+		s.tell(webhook.Nudge{})
+		pass(time.Minute)
+		w = s.store.Webhook(workspace, endpoint)
+		assert.Equal(t, []any{domain.WebhookActive, 0}, []any{w.Status, w.FailureCount})
+		assert.Empty(t, s.told())
+		assert.Equal(t, map[domain.DeliveryState]int{domain.DeliveryFailed: 1, domain.DeliveryDelivered: 1}, s.states())
+		s.end()
+	})
+}
+
+// What waits when an endpoint is disabled or paused has 72 hours from then on.
+func TestWhatWaitsBeforeAPauseHasAsLongAsWhatComesInIt(t *testing.T) {
+	for _, status := range []domain.WebhookStatus{domain.WebhookPaused, domain.WebhookDisabled} {
+		actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+			s := newStage(t, sys)
+			s.queue("old")
+			pass(70 * time.Hour) // the service was down
+			w := s.store.Webhook(workspace, endpoint)
+			now := time.Now().UTC()
+			if status == domain.WebhookPaused {
+				w.Pause(now)
+			} else {
+				w.Status, w.DisabledReason, w.DisabledAt = status, hook.ReasonFailing, &now
+			}
+			s.store.Put(&w)
+			s.run()
+			pass(71 * time.Hour)
+			s.kill()
+			s.run()
+			s.queue("new")
+			s.tell(webhook.Nudge{})
+			pass(45 * time.Minute)
+			assert.Equal(t, map[domain.DeliveryState]int{domain.DeliveryQueued: 2}, s.states(), status)
+			pass(time.Hour)
+			assert.Equal(t, map[domain.DeliveryState]int{domain.DeliveryFailed: 1, domain.DeliveryQueued: 1}, s.states(), status)
+			pass(72 * time.Hour)
+			assert.Equal(t, map[domain.DeliveryState]int{domain.DeliveryFailed: 2}, s.states(), status)
+			s.end()
+		})
+	}
+}

@@ -29,7 +29,7 @@ const (
 // anew after a change.
 func (e *endpoint) load(ctx actor.Context) {
 	refresh := e.stale
-	if e.loading || !refresh && (!e.more || e.hook == nil || e.q.queued > e.cfg.Window/2) {
+	if e.loading || !refresh && (!e.more || e.hook == nil || e.full()) {
 		return
 	}
 	if refresh {
@@ -154,6 +154,7 @@ func (e *endpoint) onLoaded(ctx actor.Context, m loaded) {
 	}
 	e.more = e.more || m.full
 	e.expireAt = time.Time{}
+	e.park()
 }
 
 // onFresh takes in what the outbox has just committed, without reading it
@@ -194,7 +195,7 @@ func (e *endpoint) adopt(w *domain.Webhook) {
 	case was == nil:
 		e.failures, e.failing, e.delivered = w.FailureCount, w.FailingSince, w.LastDeliveryAt
 	case w.URL != was.URL, w.Status == domain.WebhookActive && was.Status != domain.WebhookActive:
-		e.failures, e.failing, e.unsaved = 0, nil, true
+		e.failures, e.failing, e.disable, e.unsaved = 0, nil, "", true
 	}
 }
 
@@ -258,19 +259,24 @@ func (e *endpoint) onCommitted(ctx actor.Context, m committed) {
 			e.settled[id] = true
 		}
 	}
+	e.park()
 }
 
-// expire gives up what outlived the longest pause.
+// expire gives up what outlived the longest pause: what came before it has as
+// long as what comes at its beginning.
 func (e *endpoint) expire(now time.Time) {
 	if e.hook == nil || e.active() || e.expireAt.After(now) {
 		return
 	}
 	e.expireAt = now.Add(expireEvery)
+	if e.hook.HeldSince().After(now.Add(-pauseLimit)) {
+		return
+	}
 	for _, it := range e.q.expire(now.Add(-pauseLimit)) {
 		it.row.State, it.row.DueAt = domain.DeliveryFailed, nil
 		it.row.Error = "the endpoint was paused for longer than 72 hours"
 		e.results[it.row.EventID] = it.row
-		e.more = true
+		e.more, e.stale = true, e.stale || !e.parked.IsZero()
 	}
 }
 

@@ -34,6 +34,7 @@ type arrival struct {
 	attempt string
 	first   string
 	body    string
+	url     string
 }
 
 // stage is one endpoint with a store, a far end and the actor.
@@ -47,6 +48,7 @@ type stage struct {
 	parent *actor.PID
 	pid    *actor.PID
 	n      int
+	last   actor.Actor // as it was made last
 
 	mu       sync.Mutex
 	arrivals []arrival
@@ -84,7 +86,7 @@ func (s *stage) Send(ctx context.Context, r webhook.Request) webhook.Answer {
 	if err := json.Unmarshal(r.Body, &body); err != nil {
 		panic(err)
 	}
-	a := arrival{at: time.Since(s.start), id: body.ID, body: string(r.Body)}
+	a := arrival{at: time.Since(s.start), id: body.ID, body: string(r.Body), url: r.URL}
 	for _, h := range r.Header {
 		switch h.Name {
 		case "X-Svc-Delivery-Attempt":
@@ -141,7 +143,7 @@ func (s *stage) run() {
 	if s.parent == nil {
 		s.parent = s.sys.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
 			if _, ok := ctx.Message().(spawn); ok {
-				ctx.Respond(ctx.Spawn(mailbox.Props(func() actor.Actor { return webhook.New(s.cfg)() }, 20, s.opts...)))
+				ctx.Respond(ctx.Spawn(mailbox.Props(func() actor.Actor { s.last = webhook.New(s.cfg)(); return s.last }, 20, s.opts...)))
 			}
 		}, actor.WithSupervisor(mailbox.Restart(s.cfg.Log, nil))))
 	}

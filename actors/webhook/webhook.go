@@ -45,6 +45,9 @@ type Config struct {
 	// goes on failing: 256. It bounds memory and spares the held events'
 	// attempts.
 	MaxRetrying int
+	// MaxRetries is how many retries are held in memory: 4096. Those that are
+	// due later are read from the store again when their time comes.
+	MaxRetries int
 	// Hurry divides the waits before retries, for tests of the whole service;
 	// 0: 1.
 	Hurry int
@@ -85,6 +88,8 @@ type endpoint struct {
 	more  bool      // there may be deliveries behind last
 	stale bool      // read the row and the deliveries from the start
 	again time.Time // do so then
+
+	parked time.Time // when the first retry that is in the store alone is due; zero: none is
 
 	loading bool
 	reading bool                       // the endpoint's own row as well
@@ -148,6 +153,7 @@ type (
 	sent struct {
 		of     *endpoint
 		item   *item
+		url    string // where it was sent
 		result result
 	}
 	admitted struct{ of *endpoint } // there is a slot for what waits
@@ -176,6 +182,9 @@ func New(cfg Config) actor.Producer {
 	}
 	if cfg.MaxRetrying == 0 {
 		cfg.MaxRetrying = 256
+	}
+	if cfg.MaxRetries == 0 {
+		cfg.MaxRetries = 4096
 	}
 	cfg.Hurry = max(cfg.Hurry, 1)
 	if cfg.Gate == nil {
@@ -271,6 +280,7 @@ func (e *endpoint) pump(ctx actor.Context) {
 	if !e.again.IsZero() && !e.again.After(now) {
 		e.again, e.stale = time.Time{}, true
 	}
+	e.fetchParked(now)
 	if !e.retryAt.After(now) {
 		e.load(ctx)
 		e.write(ctx, now)
@@ -349,7 +359,7 @@ func (e *endpoint) send(ctx actor.Context, it *item, lane hook.Lane) {
 	job, seat, life := attempt{cfg: e.cfg, hook: e.hook, row: it.row, event: it.event}, e.seat, e.life
 	mailbox.Work(ctx, 0, func(context.Context) any { // the sender has a deadline of its own
 		defer seat.give(lane)
-		return sent{of: e, item: it, result: job.run(life())}
+		return sent{of: e, item: it, url: job.hook.URL, result: job.run(life())}
 	})
 }
 
@@ -393,7 +403,7 @@ func (e *endpoint) onSent(m sent) {
 		m.item.event = nil // read again then: an hour is long
 		e.q.later(m.item)
 	}
-	if tried {
+	if tried && m.url == e.hook.URL { // what another address answered says nothing of this one
 		e.learn(row)
 	}
 }
@@ -429,69 +439,4 @@ func (e *endpoint) fail(row domain.Delivery) {
 	if why := hook.Disable(row.ResponseStatus, e.failures, now.Sub(*e.failing)); why != "" && e.active() {
 		e.disable = why
 	}
-}
-
-func (e *endpoint) onWake(m wake) {
-	if m.of == e && m.n == e.wakes {
-		e.wakeAt = time.Time{}
-	}
-}
-
-// lookAt is the earliest moment at which anything can happen by itself; zero:
-// never.
-func (e *endpoint) lookAt(now time.Time) (at time.Time) {
-	if e.retryAt.After(now) {
-		return e.retryAt
-	}
-	soonest := func(t time.Time) {
-		if !t.IsZero() && (at.IsZero() || t.Before(at)) {
-			at = t
-		}
-	}
-	if e.unsaved && !e.saving {
-		soonest(e.statsAt)
-	}
-	soonest(e.again)
-	if e.writing == nil {
-		soonest(e.writeAt)
-	}
-	switch {
-	case e.hook == nil:
-		return at
-	case !e.active():
-		soonest(e.expireAt)
-		return at
-	}
-	if len(e.results) < maxResults && !e.wants[hook.LaneRetry] {
-		soonest(e.q.nextDue())
-	}
-	if e.held() && e.firsts == 0 && e.q.waits() && !e.wants[e.lane()] {
-		soonest(e.probeAt)
-	}
-	return at
-}
-
-// arm sets the one wake-up.
-func (e *endpoint) arm(ctx actor.Context, now time.Time) {
-	at := e.lookAt(now)
-	if at.Equal(e.wakeAt) {
-		return
-	}
-	if e.cancelWake != nil {
-		e.cancelWake()
-		e.cancelWake = nil
-	}
-	e.wakeAt = at
-	if at.IsZero() {
-		return
-	}
-	e.wakes++
-	e.cancelWake = mailbox.After(ctx, max(at.Sub(now), time.Microsecond), wake{of: e, n: e.wakes})
-}
-
-// storeFailed waits longer and longer before the store is asked again.
-func (e *endpoint) storeFailed(what string, err error) {
-	e.pause = min(max(2*e.pause, firstWait), longestWait)
-	e.retryAt = time.Now().Add(e.pause)
-	e.log.Warn("the store failed a webhook", slog.String("what", what), slog.Any("error", err), slog.Duration("again_in", e.pause))
 }
