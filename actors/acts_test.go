@@ -137,7 +137,13 @@ func TestATrunkThatDoesBadlyIsToldOf(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	ctx := t.Context()
-	trunk, err := h.desk().CreateTrunk(ctx, h.live, &domain.Trunk{Name: "house", Simulator: true, Alarms: domain.TrunkAlarms{MinASR: 0.9, MinCalls: 2}})
+	all, err := h.desk().ListTrunks(ctx, h.live, ask.Page{Limit: 10})
+	require.NoError(t, err)
+	require.Len(t, all.Data, 1)
+	trunk, err := h.desk().UpdateTrunk(ctx, h.live, all.Data[0].ID, func(x *domain.Trunk) error {
+		x.Alarms = domain.TrunkAlarms{MinASR: 0.9, MinCalls: 2}
+		return nil
+	})
 	require.NoError(t, err)
 	agent := h.agent(h.live, menu())
 	id := h.campaign(h.live, agent, number(0, 0, "14"), number(0, 1, "14"))
@@ -155,6 +161,6 @@ func TestATrunkThatDoesBadlyIsToldOf(t *testing.T) {
 	calls := h.about(func(e *event.Event) bool { return e.Type == event.CampaignCallCompleted },
 		event.About{AgentID: agent, CampaignID: id, Direction: domain.Outbound, From: "+15005550100"})
 	assert.NotEmpty(t, calls)
-	assert.Equal(t, []any{trunk.ID, "house", "asr", 0.0, 0.9, 2.0, false},
+	assert.Equal(t, []any{trunk.ID, trunk.Name, "asr", 0.0, 0.9, 2.0, false},
 		[]any{told["trunk_id"], told["trunk_name"], told["measure"], told["value"], told["bound"], told["calls"], told["recovered"]})
 }

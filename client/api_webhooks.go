@@ -377,10 +377,12 @@ type Webhook struct {
 	// Of the secret that takes over.
 	NextSecretHint string `json:"next_secret_hint,omitzero"`
 	// What kind of resource this is.
-	Object     string `json:"object"`
-	Secret     string `json:"secret,omitzero"`
-	SecretHint string `json:"secret_hint"`
-	Status     string `json:"status"`
+	Object string `json:"object"`
+	// Since when it is paused. What was queued then is given up 72 hours later, what came since 72 hours after it came.
+	PausedAt   *time.Time `json:"paused_at,omitempty"`
+	Secret     string     `json:"secret,omitzero"`
+	SecretHint string     `json:"secret_hint"`
+	Status     string     `json:"status"`
 	// When it was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
 	URL       string    `json:"url"`
