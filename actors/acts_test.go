@@ -158,6 +158,7 @@ func TestATrunkThatDoesBadlyIsToldOf(t *testing.T) {
 		}
 		return told != nil
 	})
+	h.over(h.live, id)
 	calls := h.about(func(e *event.Event) bool { return e.Type == event.CampaignCallCompleted },
 		event.About{AgentID: agent, CampaignID: id, Direction: domain.Outbound, From: "+15005550100"})
 	assert.NotEmpty(t, calls)

@@ -105,7 +105,9 @@ func (d *Desk) eventsBetween(ctx context.Context, p domain.Principal, w *domain.
 				e.CreatedAt.Before(o.From) || !e.CreatedAt.Before(o.To) || !wanted(o.Types, e.Type) {
 				continue
 			}
-			if len(found) == ask.MaxReplay {
+			// What was made at one moment stays together, so that who goes on
+			// from next neither misses any of it nor comes back to it.
+			if n := len(found); n >= ask.MaxReplay && e.CreatedAt.After(o.From) && !e.CreatedAt.Equal(found[n-1].CreatedAt) {
 				return found, next, nil
 			}
 			found = append(found, *e)

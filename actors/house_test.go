@@ -77,6 +77,7 @@ type house struct {
 	log      *journal
 	models   actors.Models
 	ears     speech.Recogniser
+	egress   *allow.Egress    // nil: this machine may be reached
 	live     domain.Principal // the operator
 	test     domain.Principal
 	stop     []func()
@@ -146,6 +147,10 @@ func (h *house) open() {
 	if h.wrap != nil {
 		store = h.wrap(store)
 	}
+	egress := allow.Egress{Allow: []allow.Rule{{Network: netip.PrefixFrom(loopback, 8)}}}
+	if h.egress != nil {
+		egress = *h.egress
+	}
 	h.node = actors.New(actors.Config{
 		Store: store, Keys: h.keys, Blobs: blobs, SIP: h.ua, Media: h.engine, Speaker: hum{}, Models: h.models, Ears: h.ears,
 		Simulator: func() (sip.Target, bool) { return h.phones.Target(), true }, Carrier: func() netip.AddrPort { return h.phones.Addr() },
@@ -154,7 +159,7 @@ func (h *house) open() {
 			o.At = sip.Target{Host: at.Addr().String(), Port: int(at.Port()), Transport: "udp"}
 			return h.phones.Call(ctx, o)
 		},
-		Egress: allow.Egress{Allow: []allow.Rule{{Network: netip.PrefixFrom(loopback, 8)}}}, RootCAs: h.receiver.roots,
+		Egress: egress, RootCAs: h.receiver.roots,
 		PublicURL: "https://calls.example", SpoolDir: filepath.Join(h.dir, "spool"), Log: log, Before: h.before,
 	})
 	h.ua.OnInvite(h.node.Inbound)

@@ -217,7 +217,7 @@ func (s *Server) deliveryRoutes(tag, path string) {
 	add(s, operation{method: http.MethodPost, path: path + "/{id}/test", id: "testWebhook", tag: tag, summary: "Send a test event and wait for the answer"}, s.testWebhook)
 	add(s, operation{
 		method: http.MethodPost, path: path + "/{id}/replay", id: "replayEvents", tag: tag, status: http.StatusAccepted, summary: "Deliver events again",
-		about: "Either event_ids (100 at most), or what the endpoint subscribes to between from and to, of some types: 1000 at most, more tells that there are others. " +
+		about: "Either event_ids (100 at most), or what the endpoint subscribes to between from and to, of some types: about 1000 at most (what was made at one moment stays together), more tells that there are others. " +
 			"Events keep id and created_at, come with X-Svc-Replay: true and have all five attempts again; those that are on their way already go on as they are.",
 	}, s.replayWebhook)
 	add(s, operation{method: http.MethodGet, path: path + "/{id}/logs", id: "getWebhookLogs", tag: tag, summary: "Read the log of deliveries"},

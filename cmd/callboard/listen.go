@@ -31,10 +31,15 @@ const (
 	comeBack     = 2 * time.Second // after a stream has ended
 	longestEvent = 16 << 20
 	longestTold  = 64 << 10 // of what a service answers
+	// silence is how long nothing may come over a stream, which beats every 15 s.
+	silence = 45 * time.Second
 )
 
 // errRefused ends listening: it would be refused again.
 var errRefused = errors.New("refused")
+
+// errSilent says that the line is dead, though nobody has closed it.
+var errSilent = errors.New("nothing came for too long")
 
 // forwarder posts events to a program of whoever develops one.
 type forwarder struct {
@@ -104,10 +109,15 @@ func serviceFlags(cmd *cobra.Command) *client.Client {
 	return c
 }
 
-// follow reads events until the stream ends, and gives each to do as it came:
+// follow reads events until the stream ends, or nothing comes over it for so
+// long as quiet, and gives each to do as it came:
 // what is posted is what was told, byte by byte. last is the id of the last event
 // that was done with, or now.
-func follow(ctx context.Context, c *client.Client, types, last string, opened func(), do func(id, kind string, body []byte)) (string, error) {
+func follow(ctx context.Context, c *client.Client, quiet time.Duration, types, last string, opened func(), do func(id, kind string, body []byte)) (string, error) {
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	dead := time.AfterFunc(quiet, func() { end(errSilent) })
+	defer dead.Stop()
 	resp, err := c.StreamEvents(ctx, client.StreamEventsQuery{Type: types, After: last})
 	if err != nil {
 		var refusal *client.Error
@@ -121,6 +131,7 @@ func follow(ctx context.Context, c *client.Client, types, last string, opened fu
 	lines := bufio.NewScanner(resp.Body)
 	lines.Buffer(nil, longestEvent)
 	for lines.Scan() {
+		dead.Reset(quiet)
 		body, ok := bytes.CutPrefix(lines.Bytes(), []byte("data: "))
 		if !ok {
 			continue
@@ -129,8 +140,13 @@ func follow(ctx context.Context, c *client.Client, types, last string, opened fu
 		if json.Unmarshal(body, &e) != nil {
 			continue
 		}
+		dead.Stop() // what is done with an event takes as long as it takes
 		do(e.ID, e.Type, body)
 		last = e.ID
+		dead.Reset(quiet)
+	}
+	if errors.Is(context.Cause(ctx), errSilent) {
+		return last, errSilent
 	}
 	return last, lines.Err()
 }
@@ -149,7 +165,7 @@ func listenCommand() *cobra.Command {
 			ctx, note := cmd.Context(), cmd.ErrOrStderr()
 			opened := func() { _, _ = fmt.Fprintf(note, "listening; signed with %s\n", f.secret) }
 			for last := after; ; {
-				last, err = follow(ctx, s, types, last, opened, func(id, kind string, body []byte) {
+				last, err = follow(ctx, s, silence, types, last, opened, func(id, kind string, body []byte) {
 					_ = f.forward(ctx, id, kind, body) // which has told it
 				})
 				if ctx.Err() != nil {
