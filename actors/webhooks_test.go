@@ -54,12 +54,16 @@ func (r *receiver) keeps(status int) func() []request {
 func (h *house) emit(of event.Type, n int, at func(i int) time.Time) (ids []string) {
 	h.Helper()
 	c := commit.Change{Workspace: h.live.WorkspaceID}
+	data := any(event.CallOf(&domain.Call{}))
+	if of == event.CallEnded {
+		data = event.EndedOf(&domain.Call{})
+	}
 	for i := range n {
 		id := mailbox.NewID(domain.PrefixEvent)
 		ids = append(ids, id)
 		c.Events = append(c.Events, event.Draft{
 			ID: id, Type: of, CreatedAt: at(i), WorkspaceID: h.live.WorkspaceID, Environment: domain.Live, SvcID: "unit_1",
-			Subject: fmt.Sprint("call_", i%7), Data: map[string]int{"n": i},
+			Subject: fmt.Sprint("call_", i%7), Data: data,
 		})
 	}
 	_, err := h.store.Apply(h.Context(), c)
@@ -71,11 +75,11 @@ func TestNoHostileURLIsKeptAndOneThatStandsThereIsNotDialled(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	ctx, p := t.Context(), h.live
+	old := h.emit(event.CallEnded, 1, func(int) time.Time { return time.Now().UTC() })[0] // before there is an endpoint
 	w, err := h.desk().CreateWebhook(ctx, p, &domain.Webhook{URL: h.receiver.url, Events: []string{"call.ended"}})
 	require.NoError(t, err)
 	agent := h.agent(p, menu())
 	id := h.campaign(p, agent, number(0, 0, "00"))
-	old := h.emit(event.CallEnded, 1, func(int) time.Time { return time.Now().UTC() })[0]
 	h.shut()
 	h.egress = &allow.Egress{} // from here on this machine may not be reached
 	h.open()
@@ -103,7 +107,6 @@ func TestNoHostileURLIsKeptAndOneThatStandsThereIsNotDialled(t *testing.T) {
 	tested, err := d.TestWebhook(ctx, p, w.ID, event.CallEnded)
 	require.NoError(t, err)
 	assert.Equal(t, []any{false, 0, why}, []any{tested.Delivered, tested.ResponseStatus, tested.Error})
-	before := h.receiver.times(old)
 	_, err = d.ReplayWebhook(ctx, p, w.ID, ask.ReplayOrder{EventIDs: []string{old}})
 	require.NoError(t, err)
 	h.until(time.Minute, "the replay was tried", func() bool {
@@ -111,7 +114,7 @@ func TestNoHostileURLIsKeptAndOneThatStandsThereIsNotDialled(t *testing.T) {
 		require.NoError(t, err)
 		return len(l.Data) == 1 && l.Data[0].Replay && l.Data[0].Error == why
 	})
-	assert.Equal(t, before, h.receiver.times(old))
+	assert.Zero(t, h.receiver.times(old))
 }
 
 func TestAReplayByTimeComesMarkedWithItsOwnTimesAndInPages(t *testing.T) {
@@ -183,8 +186,10 @@ func TestTwoSecretsSignUntilTheSecondTakesOver(t *testing.T) {
 	}
 	both := func(now, then string) {
 		t.Helper()
-		a, b := signed()
-		assert.Equal(t, []string{now, then}, []string{a, b})
+		h.until(time.Minute, "it is signed as it should be", func() bool { // the endpoint's actor hears of a change behind the answer
+			a, b := signed()
+			return a == now && b == then
+		})
 	}
 	both("old", "")
 	rotate(time.Hour)

@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -33,4 +34,38 @@ func TestFiltersOfAnEndpointAreCheckedReplacedAndEnded(t *testing.T) {
 	assert.Equal(t, "event", d.must(422, "GET", "/v1/webhooks?event=call.eaten", "operator", nil).failure(t)["param"])
 	d.must(422, "GET", "/v1/webhooks?status=asleep", "operator", nil)
 	d.must(200, "GET", "/v1/webhooks?status=paused&event=call.initiated", "operator", nil)
+}
+
+func TestATestKeepsTheNameThatWasAskedFor(t *testing.T) {
+	d := open(t, httpapi.Config{})
+	path := "/v1/webhooks/" + d.make("/v1/webhooks", m{"url": "https://example.com/hook", "events": []string{"call.initiated"}}) + "/test"
+	for asked, want := range map[string]string{"call.initiated": "call.initiated", "call.started": "call.started", "": "webhook.test"} {
+		body := m{}
+		if asked != "" {
+			body["event_type"] = asked
+		}
+		assert.Equal(t, want, d.must(200, "POST", path, "operator", body).json(t)["error"], "the port is told this name")
+	}
+}
+
+func TestWhatAReplayByTimeMayAsk(t *testing.T) {
+	d := open(t, httpapi.Config{})
+	path := "/v1/webhooks/" + d.make("/v1/webhooks", m{"url": "https://example.com/hook", "events": []string{"*"}}) + "/replay"
+	const from, to = "2030-01-15T12:00:00Z", "2030-01-15T13:00:00Z"
+	one := []string{"evt_" + ulidOf(1)}
+	for param, body := range map[string]m{
+		"event_ids": {},
+		"to":        {"from": to, "to": from},
+		"types[1]":  {"from": from, "to": to, "types": []string{"call.*", "call.exploded"}},
+	} {
+		details := d.must(422, "POST", path, "operator", body).failure(t)
+		assert.Contains(t, fmt.Sprint(details), param)
+	}
+	for name, body := range map[string]m{
+		"ids and from": {"event_ids": one, "from": from}, "ids and to": {"event_ids": one, "to": to}, "ids and types": {"event_ids": one, "types": []string{"call.*"}},
+		"a from that is no time": {"from": "yesterday"}, "a to without a from": {"to": to}, "one moment": {"from": from, "to": from},
+	} {
+		assert.Equal(t, 422, d.do("POST", path, "operator", body).Status, name)
+	}
+	d.must(202, "POST", path, "operator", m{"from": from, "to": to, "types": []string{"call.*", "call.initiated"}, "dry_run": true})
 }
