@@ -200,7 +200,7 @@ func (c *Client) PauseWebhook(ctx context.Context, id string, options ...Option)
 //
 // POST /v1/webhooks/{id}/replay
 //
-// Either event_ids (100 at most), or what the endpoint subscribes to between from and to, of some types: 1000 at most, more tells that there are others. Events keep id and created_at, come with X-Svc-Replay: true and have all five attempts again; those that are on their way already go on as they are.
+// Either event_ids (100 at most), or what the endpoint subscribes to between from and to, of some types: about 1000 at most (what was made at one moment stays together), more tells that there are others. Events keep id and created_at, come with X-Svc-Replay: true and have all five attempts again; those that are on their way already go on as they are.
 func (c *Client) ReplayEvents(ctx context.Context, id string, body *ReplayRequest, options ...Option) (*Replay, error) {
 	return send[Replay](ctx, c, "POST", "/v1/webhooks/"+url.PathEscape(id)+"/replay", nil, asJSON(body), options)
 }
