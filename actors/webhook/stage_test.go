@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -48,7 +49,7 @@ type stage struct {
 	parent *actor.PID
 	pid    *actor.PID
 	n      int
-	last   actor.Actor // as it was made last
+	held   atomic.Int64 // the most retries that an actor had in memory
 
 	mu       sync.Mutex
 	arrivals []arrival
@@ -138,12 +139,23 @@ func (s *stage) queue(subjects ...string) []string {
 
 type spawn struct{}
 
+// watched is an endpoint's actor of which it is noted how many retries it holds.
+type watched struct {
+	actor.Actor
+	most *atomic.Int64
+}
+
+func (w *watched) Receive(ctx actor.Context) {
+	w.Actor.Receive(ctx)
+	w.most.Store(max(w.most.Load(), int64(webhook.Held(w.Actor))))
+}
+
 // run starts the actor, under a parent that restarts it.
 func (s *stage) run() {
 	if s.parent == nil {
 		s.parent = s.sys.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
 			if _, ok := ctx.Message().(spawn); ok {
-				ctx.Respond(ctx.Spawn(mailbox.Props(func() actor.Actor { s.last = webhook.New(s.cfg)(); return s.last }, 20, s.opts...)))
+				ctx.Respond(ctx.Spawn(mailbox.Props(func() actor.Actor { return &watched{webhook.New(s.cfg)(), &s.held} }, 20, s.opts...)))
 			}
 		}, actor.WithSupervisor(mailbox.Restart(s.cfg.Log, nil))))
 	}
