@@ -87,6 +87,9 @@ func (s *Server) recognise(c *fiber.Ctx, v *visit, ticketed bool) error {
 	if code == "" || code == domain.CodeUnavailable {
 		return err
 	}
+	if code != codeOrigin {
+		s.showPage(c, v)
+	}
 	if limited := s.strike(c, v); limited != nil {
 		return limited
 	}

@@ -92,28 +92,29 @@ func (c Config) filled() Config {
 
 // Server is the front door.
 type Server struct {
-	cfg      Config
-	ports    Ports
-	log      *slog.Logger
-	app      *fiber.App
-	api      huma.API
-	rules    map[string]rule
-	limits   limit.Limiter // by workspace
-	paths    limit.Limiter // by workspace and path
-	users    limit.Limiter // by workspace and user
-	strikes  limit.Limiter // by address, without a good credential
-	counts   *keeper       // of limits and paths
-	tickets  tickets
-	streams  places // streams of events, by workspace
-	tests    places // of pathways that run, by workspace
-	pages    *pages
-	listens  func() context.Context // of those who listen to calls or events
-	hush     context.CancelFunc     // ends it
-	document func() []byte          // the OpenAPI document, written when it is first asked for
-	closed   atomic.Bool
-	begin    func(*visit) context.Context // ends with the server
-	lease    func(*visit) *lease          // the same, for one request
-	end      context.CancelFunc
+	cfg        Config
+	ports      Ports
+	log        *slog.Logger
+	app        *fiber.App
+	api        huma.API
+	rules      map[string]rule
+	limits     limit.Limiter // by workspace
+	paths      limit.Limiter // by workspace and path
+	users      limit.Limiter // by workspace and user
+	strikes    limit.Limiter // by address, without a good credential
+	preflights limit.Limiter // by address, of pages that are let in
+	counts     *keeper       // of limits and paths
+	tickets    tickets
+	streams    places // streams of events, by workspace
+	tests      places // of pathways that run, by workspace
+	pages      *pages
+	listens    func() context.Context // of those who listen to calls or events
+	hush       context.CancelFunc     // ends it
+	document   func() []byte          // the OpenAPI document, written when it is first asked for
+	closed     atomic.Bool
+	begin      func(*visit) context.Context // ends with the server
+	lease      func(*visit) *lease          // the same, for one request
+	end        context.CancelFunc
 }
 
 // New builds the front door. It panics where a route is missing from the table

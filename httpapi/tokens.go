@@ -10,6 +10,7 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/allow"
+	"github.com/callboard/callboard/httpapi/limit"
 	"github.com/callboard/callboard/httpapi/token"
 )
 
@@ -205,19 +206,35 @@ func allowOrigin(c *fiber.Ctx, origin string) {
 	c.Vary(fiber.HeaderOrigin)
 }
 
+// showPage lets a page of an origin that some workspace names read why its
+// token was refused: it would see a fault of the network instead.
+func (s *Server) showPage(c *fiber.Ctx, v *visit) {
+	if origin := c.Get(fiber.HeaderOrigin); origin != "" && token.Looks(v.credential) && s.ports.Tokens.OriginAllowed(origin) {
+		allowOrigin(c, origin)
+	}
+}
+
+// preflightRule bounds the preflights of pages that are let in, by address: an
+// office behind one address sends many, and none shows a bad credential.
+func preflightRule() limit.Rule { return limit.Rule{N: 600, Window: time.Minute} }
+
 // preflight answers a browser that asks whether a page may send a request at all; who may is seen when it does.
 func (s *Server) preflight(c *fiber.Ctx) error {
 	origin := c.Get(fiber.HeaderOrigin)
 	if c.Method() != fiber.MethodOptions || origin == "" || c.Get(fiber.HeaderAccessControlRequestMethod) == "" {
 		return c.Next()
 	}
-	if err := s.strike(c, visitOf(c.UserContext())); err != nil {
-		return s.refuse(c, err)
-	}
+	v := visitOf(c.UserContext())
 	if !s.ports.Tokens.OriginAllowed(origin) {
+		if err := s.strike(c, v); err != nil {
+			return s.refuse(c, err)
+		}
 		return s.refuse(c, domain.Errorf(codeOrigin, "No workspace lets pages of this origin in."))
 	}
 	allowOrigin(c, origin)
+	if err := tell(c, s.preflights.Take(neighbourhood(v.ip), preflightRule(), time.Now())); err != nil {
+		return s.refuse(c, err)
+	}
 	c.Set(fiber.HeaderAccessControlAllowMethods, "GET, HEAD, POST, PUT, PATCH, DELETE")
 	c.Set(fiber.HeaderAccessControlAllowHeaders, "Authorization, Content-Type, Idempotency-Key, Last-Event-ID, Range")
 	c.Set(fiber.HeaderAccessControlMaxAge, "600")

@@ -222,6 +222,33 @@ func TestHostileTokensAreRefusedForTheRightReason(t *testing.T) {
 	}
 }
 
+func TestPreflightsOfPagesThatAreLetInAreNoBadCredentials(t *testing.T) {
+	d := open(t, httpapi.Config{PublicURL: base})
+	d.must(200, "PATCH", "/v1/workspace", "operator", m{"allowed_origins": []string{page}})
+	expired := d.forge(func(c *token.Claims) { c.ExpiresAt = jwt.NewNumericDate(time.Now().Add(-time.Second)) })
+	for range 60 {
+		d.must(204, "OPTIONS", "/v1/calls", "", nil, "Origin", page, "Access-Control-Request-Method", "GET")
+	}
+	r := d.must(401, "GET", "/v1/calls", expired, nil, "Origin", page)
+	assert.Equal(t, page, r.Header.Get("Access-Control-Allow-Origin"), "the page may read that its token has expired")
+	assert.Equal(t, "expired_token", r.failure(t)["code"])
+	r = d.must(401, "GET", "/v1/calls", expired, nil, "Origin", "https://evil.example.com")
+	assert.Empty(t, r.Header.Get("Access-Control-Allow-Origin"))
+	limited := 0
+	for range 600 {
+		if d.do("OPTIONS", "/v1/calls", "", nil, "Origin", page, "Access-Control-Request-Method", "GET").Status == http.StatusTooManyRequests {
+			limited++
+		}
+	}
+	assert.Positive(t, limited, "they have a limit of their own")
+	strangers := map[int]int{}
+	for range 40 {
+		strangers[d.do("OPTIONS", "/v1/calls", "", nil, "Origin", "https://evil.example.com", "Access-Control-Request-Method", "GET").Status]++
+	}
+	assert.Positive(t, strangers[http.StatusForbidden])
+	assert.Positive(t, strangers[http.StatusTooManyRequests], "pages that nobody named count as before")
+}
+
 func TestPagesOfNamedOriginsMayComeWithTokensOnly(t *testing.T) {
 	d := open(t, httpapi.Config{PublicURL: base})
 	text := d.issued("ada", "calls:read")
