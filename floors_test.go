@@ -89,6 +89,7 @@ func actorRooms() []room {
 		"jobs":         {"mailbox"},
 		"engines":      nil,         // what speaks and hears elsewhere; no actor
 		"llm":          nil,         // language models over HTTP; no actor
+		"paper":        nil,         // what reads PDF files, in a process of its own; no actor
 		"tools":        nil,         // what models and pathways have done over HTTP and MCP; no actor
 		"simulator":    {"mailbox"}, // the built-in carrier: phones over loopback
 		"phones":       {"mailbox"}, // who registered, and where they are

@@ -2,6 +2,7 @@ package actors
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"mime"
 	"net/url"
@@ -25,6 +26,7 @@ const (
 	plainText = "text/plain"
 	markdown  = "text/markdown"
 	hypertext = "text/html"
+	pdf       = "application/pdf"
 )
 
 // CreateKnowledge keeps a new knowledge base with its first sources, in one
@@ -94,6 +96,9 @@ func (d *Desk) newSource(ctx context.Context, k *domain.KnowledgeBase, id string
 	}
 	if s.Name == "" {
 		s.Name = "text"
+	}
+	if s.Raw != "" && s.ContentType == pdf {
+		s.Raw = base64.StdEncoding.EncodeToString([]byte(o.Text)) // rows hold text
 	}
 	fill(&s.Meta, "knowledge_source", domain.Principal{WorkspaceID: k.WorkspaceID, Environment: k.Environment}, id, stamp())
 	return s, nil
@@ -419,17 +424,38 @@ func (d *Desk) keepPassages(ctx context.Context, s *domain.KnowledgeSource, all 
 func (d *Desk) textOf(ctx context.Context, s *domain.KnowledgeSource) (text, kind, title, why string) {
 	text, kind = s.Raw, s.ContentType
 	if s.Type == domain.SourceURL {
-		page, err := d.node.sender.Fetch(ctx, s.URL, 4*knowledge.MaxBytes)
+		page, err := d.node.sender.Fetch(ctx, s.URL, knowledge.MaxPaper)
 		if err != nil {
 			return "", "", "", err.Error()
 		}
-		if kind = kindOf(page.ContentType, s.URL); kind == "" {
-			return "", "", "", "the page is neither HTML nor Markdown nor plain text"
+		switch kind = kindOf(page.ContentType, s.URL); {
+		case kind == "":
+			return "", "", "", "the page is neither HTML nor Markdown nor plain text nor PDF"
+		case kind == pdf:
+			text = string(page.Body)
+		case len(page.Body) > 4*knowledge.MaxBytes:
+			return "", "", "", "the page has more than " + strconv.Itoa(4*knowledge.MaxBytes) + " bytes"
+		default:
+			text = strings.ToValidUTF8(string(page.Body), "\uFFFD")
 		}
-		text = strings.ToValidUTF8(string(page.Body), "\uFFFD")
+	} else if kind == pdf {
+		file, err := base64.StdEncoding.DecodeString(text)
+		if err != nil {
+			return "", "", "", "it cannot be read"
+		}
+		text = string(file)
 	}
-	if kind == hypertext {
+	switch kind {
+	case hypertext:
 		title, text = readable(text)
+	case pdf:
+		if d.node.cfg.Papers == nil {
+			return "", "", "", "PDF files are not read here"
+		}
+		var err error
+		if text, err = d.node.cfg.Papers.Text(ctx, []byte(text)); err != nil {
+			return "", "", "", err.Error()
+		}
 	}
 	if !utf8.ValidString(text) || len(text) > knowledge.MaxBytes {
 		return "", "", "", "it has too much text"
@@ -446,6 +472,8 @@ func kindOf(said, address string) string {
 	switch kind {
 	case hypertext, "application/xhtml+xml":
 		return hypertext
+	case pdf:
+		return pdf
 	case markdown, "text/x-markdown":
 		return markdown
 	case plainText:

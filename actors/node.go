@@ -67,6 +67,7 @@ type Config struct {
 	Speaker   speech.Speaker
 	Ears      speech.Recogniser                            // nil: nobody hears words
 	Models    Models                                       // language models; none: no model takes part in calls
+	Papers    Papers                                       // reads PDF files; nil: nobody does
 	Simulator func() (sip.Target, bool)                    // where the built-in carrier listens
 	Carrier   func() netip.AddrPort                        // where the built-in carrier sends from; nil: there is none
 	TestCall  func(context.Context, simulator.Order) error // lets the built-in carrier call us; nil: there is none
@@ -85,6 +86,11 @@ type Config struct {
 	Traces         *call.Traces // what the user agent's dialogs say; nil: not kept
 	Log            *slog.Logger
 	Before         func(actor string, msg any) // sees each message first; nil in production
+}
+
+// Papers reads the words of PDF files, as Markdown. Its error is fit to be shown.
+type Papers interface {
+	Text(ctx context.Context, file []byte) (string, error)
 }
 
 // Node is one process: the supervision tree of every workspace.

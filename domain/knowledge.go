@@ -51,7 +51,7 @@ type KnowledgeSource struct {
 	Type            SourceType      `json:"type"`
 	Name            string          `json:"name"`
 	URL             string          `json:"url,omitempty"`
-	ContentType     string          `json:"content_type"` // text/plain, text/markdown or text/html
+	ContentType     string          `json:"content_type"` // text/plain, text/markdown, text/html or application/pdf
 	Status          KnowledgeStatus `json:"status"`
 	Error           string          `json:"error,omitempty"`
 	Title           string          `json:"title,omitempty"`

@@ -21,9 +21,9 @@ type NewSource struct {
 	Name        string `json:"name,omitempty" doc:"For people; a file's own name, which is required for it." example:"opening-hours.md"`
 	Text        string `json:"text,omitempty" doc:"Of a text." example:"We are open on Mondays from nine to five."`
 	URL         string `json:"url,omitempty" doc:"Of a page, https only. It is read once, without following redirects, and must lie at an address that may be reached." example:"https://example.com/faq"`
-	Content     string `json:"content,omitempty" doc:"Of a file: its text, or base64 where encoding says so."`
+	Content     string `json:"content,omitempty" doc:"Of a file: its text, or base64 where encoding says so, as a PDF takes it (6 MiB and 500 pages at most)."`
 	Encoding    string `json:"encoding,omitempty" enum:"utf-8,base64" default:"utf-8" doc:"Of content."`
-	ContentType string `json:"content_type,omitempty" enum:"text/plain,text/markdown,text/html" doc:"Of a file it follows from its name (.txt, .md, .html) unless said, of a page from its server; a text is plain."`
+	ContentType string `json:"content_type,omitempty" enum:"text/plain,text/markdown,text/html,application/pdf" doc:"Of a file it follows from its name (.txt, .md, .html, .pdf) unless said, of a page from its server; a text is plain."`
 }
 
 // NewKnowledge is a knowledge base as it is sent.
@@ -79,8 +79,9 @@ func (n *NewSource) order(p *domain.Problems, prefix string) ask.NewSource {
 			}
 			o.Text = string(raw)
 		}
-		o.Text = strings.TrimPrefix(o.Text, "\ufeff")
-		o.ContentType = cmp.Or(n.ContentType, kindOfName(n.Name))
+		if o.ContentType = cmp.Or(n.ContentType, kindOfName(n.Name)); o.ContentType != "application/pdf" {
+			o.Text = strings.TrimPrefix(o.Text, "\ufeff")
+		}
 	case domain.SourceURL:
 		o.Text = n.Text + n.Content
 	}
@@ -95,6 +96,8 @@ func kindOfName(name string) string {
 		return "text/markdown"
 	case ".html", ".htm":
 		return "text/html"
+	case ".pdf":
+		return "application/pdf"
 	}
 	return ""
 }

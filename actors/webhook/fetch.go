@@ -24,7 +24,7 @@ func (c *Client) Fetch(ctx context.Context, url string, most int64) (Fetched, er
 	if err != nil || req.URL.Scheme != "https" {
 		return Fetched{}, errors.New("the URL is not valid")
 	}
-	req.Header.Set("Accept", "text/html, text/markdown, text/plain")
+	req.Header.Set("Accept", "text/html, text/markdown, text/plain, application/pdf")
 	req.Header.Set("User-Agent", "callboard")
 	resp, err := c.http.Do(req)
 	if err != nil {

@@ -169,6 +169,7 @@ func TestEveryCommandOfTheAppointmentsGuideWorks(t *testing.T) {
 	assert.Contains(t, messages, "delivered gsm7 1 See you on Monday, there.\nTrue\n")
 	assert.Contains(t, messages, "recipient_opted_out")
 	assert.Contains(t, said.with(t, blocks, "/search"), "We open at nine on Mondays.\n")
+	assert.Contains(t, said.with(t, blocks, "house-rules.pdf"), "house-rules.pdf Page 1 Dogs are welcome on Fridays.\n")
 }
 
 func TestEveryCommandOfTheAgentsGuideWorks(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/actors/call"
 	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/paper"
 	"github.com/callboard/callboard/actors/simulator"
 	"github.com/callboard/callboard/cmd/callboard/metrics"
 	"github.com/callboard/callboard/configs"
@@ -341,8 +342,12 @@ func (s *service) tree(more extras) error {
 	trunks := s.egress(more)
 	trunks.AnyPort = true
 	answers, hurry := hurried()
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
 	s.node = actors.New(actors.Config{
-		Store: s.meters.Store(tamper(s.vault.store)), Keys: s.vault.keys, Blobs: blobs, SIP: s.ua, Media: s.engine, Speaker: speaker, Ears: s.ears, Models: s.models,
+		Store: s.meters.Store(tamper(s.vault.store)), Keys: s.vault.keys, Blobs: blobs, SIP: s.ua, Media: s.engine, Speaker: speaker, Ears: s.ears, Models: s.models, Papers: paper.New(program, "read-pdf"),
 		Simulator: target, Carrier: calledBy, TestCall: testCall, Egress: s.egress(more), RootCAs: roots, WebhookSends: s.cfg.WebhookSends, WebhookTimeout: answers, WebhookHurry: hurry,
 		MayReach: func(to netip.AddrPort) bool { return trunks.May(to) == nil }, SIPURI: sipURI(s.cfg),
 		PublicURL: s.cfg.BaseURL(netip.MustParseAddrPort(s.ln.Addr().String())),

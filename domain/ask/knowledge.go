@@ -7,9 +7,9 @@ import "github.com/callboard/callboard/domain"
 type NewSource struct {
 	Type        domain.SourceType
 	Name        string
-	Text        string // of text and file
+	Text        string // of text and file; the bytes of a PDF
 	URL         string
-	ContentType string // text/plain, text/markdown or text/html
+	ContentType string // text/plain, text/markdown, text/html or application/pdf
 }
 
 // KnowledgeHit is a passage that a search found.

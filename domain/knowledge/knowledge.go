@@ -16,6 +16,7 @@ import (
 const (
 	MaxSources  = 100     // of a base
 	MaxBytes    = 1 << 20 // of a source's text
+	MaxPaper    = 6 << 20 // bytes of a PDF file, whose text is MaxBytes at most
 	MaxBase     = 8 << 20 // of a base's text
 	MaxQuery    = 500     // letters
 	DefaultTop  = 5

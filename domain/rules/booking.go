@@ -101,13 +101,27 @@ func Source(p *domain.Problems, prefix string, s *ask.NewSource) {
 	switch {
 	case strings.TrimSpace(s.Text) == "":
 		p.Add(field, domain.CodeValidation, "is required")
+	case s.Type == domain.SourceFile && s.ContentType == "application/pdf":
+		paper(p, field, s.Text)
 	case len(s.Text) > knowledge.MaxBytes:
 		p.Add(field, domain.CodeValidation, "has more than %d bytes", knowledge.MaxBytes)
 	case !utf8.ValidString(s.Text) || strings.ContainsRune(s.Text, 0):
 		p.Add(field, domain.CodeValidation, "must be text in UTF-8")
 	}
-	if s.ContentType == "" {
-		p.Add(prefix+"content_type", domain.CodeValidation, "must be text/plain, text/markdown or text/html, or follow from a name that ends in .txt, .md or .html")
+	switch {
+	case s.ContentType == "":
+		p.Add(prefix+"content_type", domain.CodeValidation, "must be text/plain, text/markdown, text/html or application/pdf, or follow from a name that ends in .txt, .md, .html or .pdf")
+	case s.ContentType == "application/pdf" && s.Type == domain.SourceText:
+		p.Add(prefix+"content_type", domain.CodeValidation, "must not be application/pdf for a text; send it as a file")
+	}
+}
+
+// paper finds what can be seen of a PDF file without reading it.
+func paper(p *domain.Problems, field, file string) {
+	if len(file) > knowledge.MaxPaper {
+		p.Add(field, domain.CodeValidation, "has more than %d bytes", knowledge.MaxPaper)
+	} else if !strings.Contains(file[:min(len(file), 1024)], "%PDF-") {
+		p.Add(field, domain.CodeValidation, "must be a PDF file, in base64")
 	}
 }
 

@@ -1,0 +1,16 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/callboard/callboard/actors/paper"
+)
+
+// readPDFCommand is how the service has PDF files read: by itself, in a process
+// of its own.
+func readPDFCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "read-pdf", Short: "Write the words of the PDF on the standard input", Hidden: true, Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return paper.Serve(c.InOrStdin(), c.OutOrStdout()) },
+	}
+}
