@@ -312,9 +312,9 @@ type NewKnowledge struct {
 
 // NewSource is sent to the service.
 type NewSource struct {
-	// Of a file: its text, or base64 where encoding says so.
+	// Of a file: its text, or base64 where encoding says so, as a PDF takes it (6 MiB and 500 pages at most).
 	Content *string `json:"content,omitempty"`
-	// Of a file it follows from its name (.txt, .md, .html) unless said, of a page from its server; a text is plain. One of text/plain, text/markdown, text/html.
+	// Of a file it follows from its name (.txt, .md, .html, .pdf) unless said, of a page from its server; a text is plain. One of text/plain, text/markdown, text/html, application/pdf.
 	ContentType *string `json:"content_type,omitempty"`
 	// Of content. One of utf-8, base64.
 	Encoding *string `json:"encoding,omitempty"`
