@@ -159,6 +159,11 @@ func (h *house) open() {
 			o.At = sip.Target{Host: at.Addr().String(), Port: int(at.Port()), Transport: "udp"}
 			return h.phones.Call(ctx, o)
 		},
+		Talk: func(ctx context.Context, o simulator.Order, ear func([]byte), told func(simulator.Event)) (*simulator.Handset, error) {
+			at := h.ua.Addr("udp")
+			o.At = sip.Target{Host: at.Addr().String(), Port: int(at.Port()), Transport: "udp"}
+			return h.phones.Talk(ctx, o, ear, told)
+		},
 		Egress: egress, RootCAs: h.receiver.roots,
 		PublicURL: "https://calls.example", SpoolDir: filepath.Join(h.dir, "spool"), Log: log, Before: h.before,
 	})

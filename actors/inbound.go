@@ -87,7 +87,11 @@ func (n *Node) arrived(e trunk.Entry, refusal string) {
 }
 
 func (n *Node) take(ctx context.Context, in *sip.Incoming) error {
-	number, entry, err := n.numberOf(ctx, in)
+	number, entry := n.orderedFor(in)
+	var err error
+	if number == nil {
+		number, entry, err = n.numberOf(ctx, in)
+	}
 	if errors.Is(err, errNoNumber) {
 		n.refuse(in, entry, sipNotFound, 0, "unknown_number")
 		return nil
@@ -147,6 +151,7 @@ func (n *Node) take(ctx context.Context, in *sip.Incoming) error {
 		return err
 	}
 	n.arrived(entry, "")
+	n.tests.becomes(in.Header[simulator.TestHeader], c.ID)
 	n.sys.Root.Send(t.calls, call.Inbound{
 		In: in, Call: *c, Attempt: *a, Script: script, Variables: map[string]string{}, Permit: permit,
 		Trunk: entry.Trunk,

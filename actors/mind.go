@@ -38,8 +38,22 @@ type mind struct {
 
 // mindOf is what thinks and acts in a call.
 func (d *Desk) mindOf(c domain.Call) conversation.Mind {
-	return &mind{d: d, p: domain.Principal{WorkspaceID: c.WorkspaceID, Environment: c.Environment}, call: c}
+	m := &mind{d: d, p: domain.Principal{WorkspaceID: c.WorkspaceID, Environment: c.Environment}, call: c}
+	if wrote := d.node.tests.watcher(c.ID); wrote != nil {
+		return &watchedMind{mind: m, wrote: wrote}
+	}
+	return m
 }
+
+// watchedMind is that of a call in which somebody reads along.
+type watchedMind struct {
+	*mind
+
+	wrote func(domain.Segment)
+}
+
+// Wrote is conversation.Watcher.
+func (m *watchedMind) Wrote(s domain.Segment) { m.wrote(s) }
 
 // Think answers for the model of a chat.
 func (d *Desk) Think(ctx context.Context, p domain.Principal, agent *domain.AgentLLM, brief string, t pathway.Think) (sentences []string, end pathway.Answered) {

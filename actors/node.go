@@ -71,6 +71,7 @@ type Config struct {
 	Simulator func() (sip.Target, bool)                    // where the built-in carrier listens
 	Carrier   func() netip.AddrPort                        // where the built-in carrier sends from; nil: there is none
 	TestCall  func(context.Context, simulator.Order) error // lets the built-in carrier call us; nil: there is none
+	Talk      Talk                                         // lets somebody call us on a phone of the built-in carrier; nil: there is none
 	MayReach  func(netip.AddrPort) bool                    // where trunks may lead; nil: anywhere
 	SIPURI    string                                       // where carriers send calls
 	Egress    allow.Egress                                 // what webhooks may reach
@@ -87,6 +88,9 @@ type Config struct {
 	Log            *slog.Logger
 	Before         func(actor string, msg any) // sees each message first; nil in production
 }
+
+// Talk is simulator.Simulator.Talk, to wherever we listen.
+type Talk func(ctx context.Context, o simulator.Order, ear func(frame []byte), told func(simulator.Event)) (*simulator.Handset, error)
 
 // Papers reads the words of PDF files, as Markdown. Its error is fit to be shown.
 type Papers interface {

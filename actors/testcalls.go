@@ -15,25 +15,65 @@ import (
 // testCallWait bounds how long an ordered call may take to be taken or refused.
 const testCallWait = 6 * time.Second
 
-// tests knows which calls of the built-in carrier were ordered, by their mark.
-type tests struct {
-	mu sync.Mutex
-	by map[string]chan string
+// ordered is a call of the built-in carrier that somebody waits for.
+type ordered struct {
+	taken     chan string // the id of what it became
+	workspace string
+	agentID   string // whom it is for; "": whose number was called
+	watch     func(domain.Segment)
 }
 
-func (t *tests) expect(mark string) (taken <-chan string, forget func()) {
-	c := make(chan string, 1)
+// tests knows which calls of the built-in carrier were ordered, by their mark,
+// and who reads along in which call.
+type tests struct {
+	mu    sync.Mutex
+	by    map[string]ordered
+	watch map[string]func(domain.Segment) // by call
+}
+
+func (t *tests) expect(mark string, o ordered) (taken <-chan string, forget func()) {
+	o.taken = make(chan string, 1)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.by == nil {
-		t.by = make(map[string]chan string)
+		t.by, t.watch = make(map[string]ordered), make(map[string]func(domain.Segment))
 	}
-	t.by[mark] = c
-	return c, func() {
+	t.by[mark] = o
+	return o.taken, func() {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		delete(t.by, mark)
 	}
+}
+
+// of is what was ordered under a mark; the zero value: nothing.
+func (t *tests) of(mark string) ordered {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.by[mark]
+}
+
+// becomes says which call an ordered one is about to be, before anything is said
+// in it.
+func (t *tests) becomes(mark, callID string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if o := t.by[mark]; o.watch != nil {
+		t.watch[callID] = o.watch
+	}
+}
+
+// watcher is who reads along in a call; nil: nobody.
+func (t *tests) watcher(callID string) func(domain.Segment) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.watch[callID]
+}
+
+func (t *tests) unwatch(callID string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.watch, callID)
 }
 
 // taken says which call an ordered one has become.
@@ -43,8 +83,8 @@ func (t *tests) taken(mark, callID string) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if c := t.by[mark]; c != nil {
-		c <- callID
+	if o, ok := t.by[mark]; ok {
+		o.taken <- callID
 		delete(t.by, mark)
 	}
 }
@@ -52,38 +92,55 @@ func (t *tests) taken(mark, callID string) {
 // TestInboundCall lets the built-in carrier call a number of the workspace and
 // answers with the call that it became.
 func (d *Desk) TestInboundCall(ctx context.Context, p domain.Principal, o ask.InboundTest) (*domain.Call, error) {
-	if p.Environment != domain.Test {
-		return nil, domain.Errorf(domain.CodeInvalidState, "the built-in carrier calls with a test key only")
-	}
-	if d.node.cfg.TestCall == nil {
-		return nil, domain.Errorf(domain.CodeNoTrunk, "the built-in carrier is switched off")
-	}
-	if d.node.draining() {
-		return nil, domain.Errorf(domain.CodeUnavailable, "the service is being stopped; try again").With("retry_after", 5)
+	if err := d.testsOnly(p, d.node.cfg.TestCall != nil); err != nil {
+		return nil, err
 	}
 	mark := mailbox.NewID("test")
-	taken, forget := d.node.tests.expect(mark)
+	taken, forget := d.node.tests.expect(mark, ordered{})
 	defer forget()
 	bound, cancel := context.WithTimeout(ctx, testCallWait)
 	defer cancel()
 	err := d.node.cfg.TestCall(bound, simulator.Order{
 		To: o.To, From: o.From, Name: o.Name, Mark: mark, Digits: o.Digits, Says: o.Says, HangUp: o.HangUp,
 	})
-	var refused *simulator.RefusedError
-	switch {
-	case errors.As(err, &refused) && refused.Code == sipNotFound:
-		return nil, problem("to", domain.CodeValidation, "to must be a number of this workspace's test environment that an agent answers")
-	case errors.As(err, &refused) && refused.Code == sipBusyHere:
-		return nil, domain.Errorf(domain.CodeConcurrentLimit, "all inbound lines are busy")
-	case errors.As(err, &refused):
-		return nil, domain.Errorf(domain.CodeUnavailable, "the call was refused: %d %s", refused.Code, refused.Phrase).With("retry_after", 1)
-	case err != nil:
+	if err = refusedAs(err); err != nil {
 		return nil, err
 	}
 	select {
 	case id := <-taken:
 		return d.Call(ctx, p, id)
 	case <-bound.Done():
-		return nil, domain.Errorf(domain.CodeUnavailable, "the call was not taken in time; try again").With("retry_after", 1)
+		return nil, errNotTaken()
 	}
+}
+
+func errNotTaken() error {
+	return domain.Errorf(domain.CodeUnavailable, "the call was not taken in time; try again").With("retry_after", 1)
+}
+
+// testsOnly is an error where the built-in carrier calls nobody.
+func (d *Desk) testsOnly(p domain.Principal, there bool) error {
+	switch {
+	case p.Environment != domain.Test:
+		return domain.Errorf(domain.CodeInvalidState, "the built-in carrier calls with a test key only")
+	case !there:
+		return domain.Errorf(domain.CodeNoTrunk, "the built-in carrier is switched off")
+	case d.node.draining():
+		return domain.Errorf(domain.CodeUnavailable, "the service is being stopped; try again").With("retry_after", 5)
+	}
+	return nil
+}
+
+// refusedAs words why a call of the built-in carrier was not taken.
+func refusedAs(err error) error {
+	refused, ok := errors.AsType[*simulator.RefusedError](err)
+	switch {
+	case !ok:
+		return err
+	case refused.Code == sipNotFound:
+		return problem("to", domain.CodeValidation, "to must be a number of this workspace's test environment that an agent answers")
+	case refused.Code == sipBusyHere:
+		return domain.Errorf(domain.CodeConcurrentLimit, "all inbound lines are busy")
+	}
+	return domain.Errorf(domain.CodeUnavailable, "the call was refused: %d %s", refused.Code, refused.Phrase).With("retry_after", 1)
 }

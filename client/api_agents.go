@@ -5,10 +5,22 @@ package client
 import (
 	"context"
 	"iter"
+	"net/http"
 	"net/url"
 	"strconv"
 	"time"
 )
+
+// GetTalkScript: The script of that page.
+//
+// GET /talk.js
+//
+// For browsers.
+//
+// The caller reads the body and closes it.
+func (c *Client) GetTalkScript(ctx context.Context, options ...Option) (*http.Response, error) {
+	return c.open(ctx, "GET", "/talk.js", nil, nil, options)
+}
 
 // ListAgentsQuery is what ListAgents can be asked; what is zero is left out.
 type ListAgentsQuery struct {

@@ -128,6 +128,7 @@ type fake struct {
 	unknown   []bool // of each request under a key that failed
 	wav       []byte
 	stage     stage    // who listens to calls
+	booth     booth    // who talks to an agent
 	types     []string // of the last reading of events
 	told      telling  // to who follows events
 	signers   []*domain.SigningKey
@@ -184,7 +185,7 @@ func newFake() *fake {
 
 func (f *fake) ports() httpapi.Ports {
 	return httpapi.Ports{
-		Auth: f, Campaigns: f, Contacts: f, Calls: f, Recordings: f, Listening: f, Agents: f, Pathways: f, Tools: f, Gateways: f, Trunks: f, Numbers: f, Phones: f, DNC: f, Webhooks: f,
+		Auth: f, Campaigns: f, Contacts: f, Calls: f, Recordings: f, Listening: f, Talking: f, Agents: f, Pathways: f, Tools: f, Gateways: f, Trunks: f, Numbers: f, Phones: f, DNC: f, Webhooks: f,
 		Deliveries: f, Keys: f, Tokens: f, OAuth: f, Consents: f, Users: f, Audit: f, Workspaces: f, Usages: f, Bulks: f, Exports: f, Tenants: f, Events: f, Health: f, Once: f,
 		Bookings: f, Messages: f, Textings: f, Knowledge: f, Windows: &f.windows,
 	}

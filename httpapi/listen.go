@@ -97,20 +97,35 @@ func (s *Server) listen(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	h := &hearer{server: s, callID: id, mode: mode, seat: seat, heard: heard, log: s.log.With(slog.String("call_id", id), slog.String("request_id", v.requestID))}
+	h := &hearer{server: s, seat: seat, heard: heard, log: s.log.With(slog.String("call_id", id), slog.String("request_id", v.requestID))}
+	return h.begin(c, r, ListenHello{Type: "hello", CallID: id, Mode: mode, Format: listenFormat()})
+}
+
+func listenFormat() ListenFormat {
+	return ListenFormat{Encoding: "mulaw", Rate: ask.ListenRate, Channels: 1, FrameMs: ask.ListenFrame * 1000 / ask.ListenRate}
+}
+
+// hearer is one who listens to a call, or takes part in it.
+type hearer struct {
+	server *Server
+	hello  []byte
+	seat   ask.Seat
+	heard  *earful
+	notes  *notes             // what is told besides sound; nil: nothing
+	text   func([]byte) error // takes the texts that are sent; nil: they are left unread
+	log    *slog.Logger
+}
+
+// begin takes the connection over once the request has been answered.
+func (h *hearer) begin(c *fiber.Ctx, r *http.Request, hello any) error {
+	var err error
+	if h.hello, err = json.Marshal(hello); err != nil {
+		h.seat.Leave()
+		return err
+	}
 	c.Context().HijackSetNoResponse(true)
 	c.Context().Hijack(func(conn net.Conn) { h.serve(conn, r) })
 	return nil
-}
-
-// hearer is one who listens to a call.
-type hearer struct {
-	server *Server
-	callID string
-	mode   ask.ListenMode
-	seat   ask.Seat
-	heard  *earful
-	log    *slog.Logger
 }
 
 // errSlow: the client did not take the sound as fast as it came.
@@ -137,6 +152,7 @@ func (h *hearer) serve(conn net.Conn, r *http.Request) {
 	ctx, cancel := context.WithCancelCause(h.server.listens())
 	defer cancel(nil)
 	h.heard.attend(func() { cancel(errSlow) })
+	h.notes.attend(func() { cancel(errSlow) })
 	spoken := make(chan error, 1)
 	go func() {
 		why := h.take(ctx, ws)
@@ -158,21 +174,21 @@ func (h *hearer) take(ctx context.Context, ws *websocket.Conn) error {
 		if err != nil {
 			return err
 		}
-		if kind == websocket.MessageBinary {
+		switch {
+		case kind == websocket.MessageBinary:
 			h.seat.Say(sound)
+		case h.text != nil:
+			if err = h.text(sound); err != nil {
+				_ = ws.Close(websocket.StatusPolicyViolation, err.Error())
+				return err
+			}
 		}
 	}
 }
 
 // give sends what is heard; nil: the call is over.
 func (h *hearer) give(ctx context.Context, ws *websocket.Conn) error {
-	hello, err := json.Marshal(ListenHello{
-		Type: "hello", CallID: h.callID, Mode: h.mode,
-		Format: ListenFormat{Encoding: "mulaw", Rate: ask.ListenRate, Channels: 1, FrameMs: ask.ListenFrame * 1000 / ask.ListenRate},
-	})
-	if err == nil {
-		err = h.send(ctx, ws, websocket.MessageText, hello)
-	}
+	err := h.send(ctx, ws, websocket.MessageText, h.hello)
 	if err != nil {
 		return err
 	}
@@ -191,10 +207,21 @@ func (h *hearer) give(ctx context.Context, ws *websocket.Conn) error {
 				return err
 			}
 		case <-h.heard.more:
+		case <-h.notes.more():
+		}
+		for _, note := range h.notes.take() {
+			if err = h.send(ctx, ws, websocket.MessageText, note); err != nil {
+				return err
+			}
 		}
 		for {
 			n, over := h.heard.take(frame)
 			if n == 0 && over {
+				for _, note := range h.notes.take() { // the last words may come beside the end
+					if err := h.send(ctx, ws, websocket.MessageText, note); err != nil {
+						return err
+					}
+				}
 				return h.send(ctx, ws, websocket.MessageText, []byte(`{"type":"ended"}`))
 			}
 			if n == 0 {

@@ -26,6 +26,8 @@ func routeTable() map[string]rule {
 		"GET /readyz":                               {},
 		"GET /openapi.json":                         {},
 		"GET /docs":                                 {},
+		"GET /talk":                                 {},
+		"GET /talk.js":                              {},
 		"POST /v1/trunks/{id}/test":                 {need: writeCalls},
 		"GET /v1/events":                            {need: anyOf(domain.AnalyticsRead)},
 		"GET /v1/usage/rate-limits":                 {need: anyOf(domain.AnalyticsRead)},
@@ -153,6 +155,7 @@ func callRules() map[string]rule {
 		"POST /v1/calls/{id}/recording/pause":  {writeCalls, "admin", "recording.paused", "call"},
 		"POST /v1/calls/{id}/recording/resume": {writeCalls, "admin", "recording.resumed", "call"},
 		"GET /v1/calls/{id}/listen":            {writeCalls, "admin", "call.listened", "call"},
+		"GET /v1/agents/{id}/talk":             {writeCalls, "admin", "agent.talked_to", "agent"},
 		"POST /v1/tickets":                     {need: anyOf(domain.CallsWrite, domain.AnalyticsRead)},
 	}
 }

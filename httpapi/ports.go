@@ -29,6 +29,7 @@ type Ports struct {
 	Calls      Calls
 	Recordings Recordings
 	Listening  Listening
+	Talking    Talking
 	Agents     Agents
 	Pathways   Pathways
 	Tools      Tools

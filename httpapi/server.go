@@ -169,6 +169,8 @@ func (s *Server) routes() {
 	s.recordingRoutes()
 	s.linkRoutes()
 	s.listenRoutes()
+	s.talkRoutes()
+	s.talkPages()
 	s.ticketRoutes()
 	s.agentRoutes()
 	s.toolRoutes()

@@ -35,7 +35,7 @@ type Ticket struct {
 }
 
 // ticketed are the paths that take tickets.
-var ticketed = regexp.MustCompile(`^/v1/(calls/[^/?#]+/listen|events/stream)(\?[^#]*)?$`)
+var ticketed = regexp.MustCompile(`^/v1/(calls/[^/?#]+/listen|agents/[^/?#]+/talk|events/stream)(\?[^#]*)?$`)
 
 func (s *Server) ticketRoutes() {
 	add(s, operation{
@@ -48,7 +48,7 @@ func (s *Server) createTicket(ctx context.Context, p domain.Principal, in *struc
 	path := in.Body.Path
 	if !ticketed.MatchString(path) || len(path) > 500 {
 		var ps domain.Problems
-		ps.Add("path", domain.CodeValidation, "takes no ticket; /v1/calls/{id}/listen and /v1/events/stream do")
+		ps.Add("path", domain.CodeValidation, "takes no ticket; /v1/calls/{id}/listen, /v1/agents/{id}/talk and /v1/events/stream do")
 		return nil, ps.Err()
 	}
 	until := time.Now().Add(ticketLife).UTC()

@@ -169,6 +169,7 @@ type Conversation struct {
 	clips      map[speech.Request]media.Clip
 	prepared   map[speech.Request]bool
 	segments   []domain.Segment
+	shown      []domain.Segment // as a watcher was told
 	finished   bool
 	optedOut   bool
 	hidden     bool // as Hide was told last
@@ -195,6 +196,7 @@ func (c *Conversation) Receive(ctx actor.Context) {
 	if c.cfg.Before != nil {
 		c.cfg.Before(ctx.Message())
 	}
+	defer c.readAlong()
 	switch m := ctx.Message().(type) {
 	case Begin:
 		c.begin(ctx)

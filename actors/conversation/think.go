@@ -27,6 +27,12 @@ type Mind interface {
 	Agent(ctx context.Context, id string) (domain.Script, error)
 }
 
+// Watcher is a Mind that reads along: it is told each segment of the transcript
+// when it begins, and again whenever more is known of it. It must not block.
+type Watcher interface {
+	Wrote(s domain.Segment)
+}
+
 // Thought is a question to a model.
 type Thought struct {
 	Script *domain.Script // of the agent who asks

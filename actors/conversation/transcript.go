@@ -22,6 +22,29 @@ func (c *Conversation) add(speaker, text string) int {
 	return len(c.segments) - 1
 }
 
+// readAlong tells a watcher what has come to the transcript, or changed at its
+// end, since it was last told.
+func (c *Conversation) readAlong() {
+	w, ok := c.cfg.Mind.(Watcher)
+	if !ok {
+		return
+	}
+	from := max(0, len(c.shown)-1) // only the last one still changes
+	for i := from; i < len(c.segments); i++ {
+		s := c.segments[i]
+		if i < len(c.shown) {
+			was := c.shown[i]
+			if was.Text == s.Text && was.EndMs == s.EndMs && was.Interrupted == s.Interrupted {
+				continue
+			}
+			c.shown[i] = s
+		} else {
+			c.shown = append(c.shown, s)
+		}
+		w.Wrote(s)
+	}
+}
+
 // beginSegment writes down what is being said now.
 func (c *Conversation) beginSegment() { c.current = c.add(agent, c.asked.Shown) }
 

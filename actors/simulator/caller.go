@@ -38,14 +38,25 @@ func (e *RefusedError) Error() string {
 // Call makes a call. It returns when the call rings, is answered or refused
 // (*RefusedError), or ctx ends; the call itself goes on.
 func (s *Simulator) Call(ctx context.Context, o Order) error {
-	p := &phone{
-		sim: s, number: o.From, wire: make(chan any, 256),
-		nature: nature{presses: o.Digits, says: o.Says, leaves: o.HangUp, deaf: true},
+	p, session, err := s.callingPhone(o)
+	if err != nil {
+		return err
 	}
+	p.nature = nature{presses: o.Digits, says: o.Says, leaves: o.HangUp, deaf: true}
+	return s.place(ctx, p, session, o)
+}
+
+func (s *Simulator) callingPhone(o Order) (*phone, *media.Session, error) {
+	p := &phone{sim: s, number: o.From, wire: make(chan any, 256)}
 	session, err := s.engine.Open(media.Options{Notify: func(e media.Event) { p.post(e) }})
 	if err != nil {
-		return fmt.Errorf("simulator: %w", err)
+		return nil, nil, fmt.Errorf("simulator: %w", err)
 	}
+	return p, session, nil
+}
+
+// place makes the call of a phone; see Call.
+func (s *Simulator) place(ctx context.Context, p *phone, session *media.Session, o Order) error {
 	s.mu.Lock()
 	if s.stop.Err() != nil {
 		s.mu.Unlock()
@@ -56,7 +67,7 @@ func (s *Simulator) Call(ctx context.Context, o Order) error {
 	s.phones.Go(func() { p.call(s.stop, session, o, first) })
 	s.mu.Unlock()
 	select {
-	case err = <-first:
+	case err := <-first:
 		return err
 	case <-ctx.Done():
 		return ctx.Err()
@@ -111,6 +122,11 @@ func (p *phone) call(stop context.Context, session *media.Session, o Order, firs
 			d.Cancel("the carrier is being stopped")
 			session.Close()
 			tell(context.Canceled)
+			return
+		case <-p.held:
+			d.Cancel("hung up")
+			session.Close()
+			p.tell(HungUp)
 			return
 		}
 	}

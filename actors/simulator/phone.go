@@ -36,6 +36,8 @@ type phone struct {
 	played  uint64
 	heard   bool // the caller has spoken
 	keys    string
+	held    chan struct{} // closed: who talks on it hangs up; nil: nobody holds it
+	also    func(Event)   // hears what happens, besides the simulator's own; nil: nobody
 }
 
 // post hands an event to the phone; one that is flooded misses some.
@@ -51,6 +53,9 @@ func (p *phone) tell(what string) { p.told(Event{What: what}) }
 func (p *phone) told(e Event) {
 	e.Number, e.CallID = p.number, p.callID
 	p.sim.tell(e)
+	if p.also != nil {
+		p.also(e)
+	}
 }
 
 // live is the phone's whole call.
@@ -163,6 +168,9 @@ func (p *phone) talk(stop context.Context) {
 		case <-leave.C:
 			p.hangUp()
 			return
+		case <-p.held:
+			p.hangUp()
+			return
 		case <-stop.Done():
 			p.hangUp()
 			return
@@ -189,6 +197,9 @@ func (p *phone) got(e any, act *time.Timer) bool {
 		if p.heard && p.waiting() {
 			act.Reset(beforeKey)
 		}
+	case pressNow:
+		p.played++
+		p.session.SendDigits(p.played, e.keys)
 	case media.Vanished:
 		p.dialog.Bye(16, "nobody there")
 	}

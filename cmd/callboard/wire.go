@@ -333,10 +333,11 @@ func (s *service) tree(more extras) error {
 	target := func() (sip.Target, bool) { return sip.Target{}, false }
 	var calledBy func() netip.AddrPort
 	var testCall func(context.Context, simulator.Order) error
+	var talk actors.Talk
 	if s.phones != nil {
 		target = func() (sip.Target, bool) { return s.phones.Target(), true }
 		calledBy = s.phones.Addr
-		testCall = s.testCall
+		testCall, talk = s.testCall, s.talk
 	}
 	s.models = modelsOf(&with.file)
 	trunks := s.egress(more)
@@ -348,7 +349,7 @@ func (s *service) tree(more extras) error {
 	}
 	s.node = actors.New(actors.Config{
 		Store: s.meters.Store(tamper(s.vault.store)), Keys: s.vault.keys, Blobs: blobs, SIP: s.ua, Media: s.engine, Speaker: speaker, Ears: s.ears, Models: s.models, Papers: paper.New(program, "read-pdf"),
-		Simulator: target, Carrier: calledBy, TestCall: testCall, Egress: s.egress(more), RootCAs: roots, WebhookSends: s.cfg.WebhookSends, WebhookTimeout: answers, WebhookHurry: hurry,
+		Simulator: target, Carrier: calledBy, TestCall: testCall, Talk: talk, Egress: s.egress(more), RootCAs: roots, WebhookSends: s.cfg.WebhookSends, WebhookTimeout: answers, WebhookHurry: hurry,
 		MayReach: func(to netip.AddrPort) bool { return trunks.May(to) == nil }, SIPURI: sipURI(s.cfg),
 		PublicURL: s.cfg.BaseURL(netip.MustParseAddrPort(s.ln.Addr().String())),
 		SpoolDir:  s.folder("spool"), Traces: s.traces, Log: s.log,
@@ -364,12 +365,22 @@ func (s *service) tree(more extras) error {
 // testCall lets a built-in phone call us: at our first listener, or at
 // loopback where that takes every address.
 func (s *service) testCall(ctx context.Context, o simulator.Order) error {
+	o.At = s.here()
+	return s.phones.Call(ctx, o)
+}
+
+// talk lets somebody call us on a built-in phone.
+func (s *service) talk(ctx context.Context, o simulator.Order, ear func([]byte), told func(simulator.Event)) (*simulator.Handset, error) {
+	o.At = s.here()
+	return s.phones.Talk(ctx, o, ear, told)
+}
+
+func (s *service) here() sip.Target {
 	at := s.ua.Addr("udp")
 	if at.Addr().IsUnspecified() {
 		at = netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), at.Port())
 	}
-	o.At = sip.Target{Host: at.Addr().String(), Port: int(at.Port()), Transport: "udp"}
-	return s.phones.Call(ctx, o)
+	return sip.Target{Host: at.Addr().String(), Port: int(at.Port()), Transport: "udp"}
 }
 
 // sipURI is where carriers send calls.
@@ -472,7 +483,7 @@ func (s *service) close() {
 // portsOf gives everything that the front door asks for to the desk.
 func portsOf(d *actors.Desk) httpapi.Ports {
 	return httpapi.Ports{
-		Auth: d, Campaigns: d, Contacts: d, Calls: d, Recordings: d, Listening: d, Agents: d, Pathways: d, Tools: d, Trunks: d, Numbers: d, Phones: d, DNC: d,
+		Auth: d, Campaigns: d, Contacts: d, Calls: d, Recordings: d, Listening: d, Talking: d, Agents: d, Pathways: d, Tools: d, Trunks: d, Numbers: d, Phones: d, DNC: d,
 		Webhooks: d, Deliveries: d, Keys: d, Tokens: d, OAuth: d, Consents: d, Users: d, Audit: d, Workspaces: d, Usages: d, Bulks: d, Exports: d, Tenants: d, Events: d, Health: d, Windows: d, Once: d,
 		Bookings: d, Messages: d, Textings: d, Gateways: d, Knowledge: d,
 	}

@@ -1,0 +1,187 @@
+package httpapi
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+)
+
+// Talking lets people talk to agents without a telephone.
+type Talking interface {
+	// TalkToAgent calls an agent for somebody whose sound goes over a socket, and
+	// answers once the call is taken. Errors: not_found, invalid_state,
+	// engine_not_configured, no_trunk, concurrent_limit_exceeded, unavailable.
+	TalkToAgent(ctx context.Context, p domain.Principal, o ask.NewTalk, hears ask.Listener) (ask.Talk, error)
+}
+
+// TalkHello is the first message to who talks to an agent, a text.
+type TalkHello struct {
+	Type   string       `json:"type" enum:"hello" doc:"Always hello."`
+	CallID string       `json:"call_id"`
+	Format ListenFormat `json:"format" doc:"Of the binary messages, both ways."`
+}
+
+// TalkNote is a text to who talks to an agent.
+type TalkNote struct {
+	Type    string            `json:"type" enum:"state,transcript,dtmf,ended" doc:"What it tells."`
+	Status  domain.CallStatus `json:"status,omitempty" doc:"Of the call, with state: in_progress from the answer on."`
+	Segment *domain.Segment   `json:"segment,omitempty" doc:"With transcript: what is said, when it begins, and again with the same index whenever more is known of it."`
+	Digits  string            `json:"digits,omitempty" doc:"With dtmf: the key that the agent presses."`
+}
+
+// TalkOrder is a text from who talks to an agent.
+type TalkOrder struct {
+	Type   string `json:"type" enum:"dtmf,hangup" doc:"What is to be done."`
+	Digits string `json:"digits,omitempty" doc:"With dtmf: keys to press, 32 at most."`
+}
+
+// TalkTexts are the texts of the socket.
+type TalkTexts struct {
+	Hello TalkHello `json:"hello" doc:"The first message."`
+	Note  TalkNote  `json:"note" doc:"The others."`
+	Order TalkOrder `json:"order" doc:"What may be sent."`
+}
+
+// What one who talks may send within one call, beside sound.
+const (
+	mostOrders  = 500
+	mostPressed = 32
+)
+
+func (s *Server) talkRoutes() {
+	const path = "/v1/agents/{id}/talk"
+	s.rawBy(operation{
+		method: http.MethodGet, path: path, id: "talkToAgent", live: true, tag: "Agents", summary: "Talk to an agent by WebSocket",
+		about: "A WebSocket, with a test key. The service's built-in carrier calls the agent: a call like any other that comes in, which takes a line and stands in the record " +
+			"(`direction` inbound, `caller.name` Browser), until either side ends it or the socket does. The first message is a text, TalkHello; then come binary messages of 20 ms of the " +
+			"agent's sound: µ-law, 8 kHz, one channel; and texts, TalkNote, for the state, the transcript as it grows and keys; at the end the text {\"type\":\"ended\"}. Binary messages of the " +
+			"same format, of 4096 bytes at most, are what the caller says, at the pace at which it is said: what is more than 400 ms ahead is lost. Texts, TalkOrder, press keys or hang up. " +
+			"Who takes the sound too slowly is dropped. Browsers use a ticket; the page /talk does.",
+		errors: []int{http.StatusConflict, http.StatusUnprocessableEntity, http.StatusUpgradeRequired},
+	}, s.admitTicketed, func(h *huma.Operation) {
+		h.Parameters = append(
+			h.Parameters,
+			&huma.Param{Name: "from", In: "query", Description: "The number that the call comes from, E.164.", Schema: &huma.Schema{Type: huma.TypeString, Default: "+15005550000"}},
+			&huma.Param{Name: ticketParam, In: "query", Description: "In place of a credential.", Schema: &huma.Schema{Type: huma.TypeString}},
+		)
+		h.Security = append(h.Security, map[string][]string{})
+		h.Responses["101"] = &huma.Response{Description: "The socket is open. Its texts are of these shapes.", Content: map[string]*huma.MediaType{
+			fiber.MIMEApplicationJSON: {Schema: schemaOf[TalkTexts](s.api)},
+		}}
+	}, s.talk)
+}
+
+func (s *Server) talk(c *fiber.Ctx) error {
+	id, err := named(domain.PrefixAgent, c.Params("id"))
+	if err != nil {
+		return err
+	}
+	o := ask.NewTalk{AgentID: id}
+	if from := c.Query("from"); from != "" {
+		if o.From, err = domain.E164(strings.ReplaceAll(from, " ", "+"), ""); err != nil { // a plus in a query is a space
+			var ps domain.Problems
+			ps.Add("from", domain.CodeValidation, "must be a number in E.164")
+			return ps.Err()
+		}
+	}
+	v := visitOf(c.UserContext())
+	r, err := upgrade(c)
+	if err != nil {
+		return err
+	}
+	heard, told := newEarful(), newNotes()
+	var once sync.Once
+	t, err := s.ports.Talking.TalkToAgent(c.UserContext(), v.principal, o, ask.Listener{
+		Sound: heard.put,
+		Segment: func(segment domain.Segment) {
+			once.Do(func() { told.put(TalkNote{Type: "state", Status: domain.CallInProgress}) })
+			told.put(TalkNote{Type: "transcript", Segment: &segment})
+		},
+		State: func(status domain.CallStatus) {
+			if status == domain.CallInProgress {
+				once.Do(func() { told.put(TalkNote{Type: "state", Status: status}) })
+			}
+		},
+		Key: func(key byte) { told.put(TalkNote{Type: "dtmf", Digits: string(key)}) },
+	})
+	if err != nil {
+		return err
+	}
+	h := &hearer{
+		server: s, seat: ask.Seat{Say: t.Say, Leave: t.Leave}, heard: heard, notes: told, text: orders(&t),
+		log: s.log.With(slog.String("call_id", t.CallID), slog.String("request_id", v.requestID)),
+	}
+	return h.begin(c, r, TalkHello{Type: "hello", CallID: t.CallID, Format: listenFormat()})
+}
+
+// orders takes the texts of who talks.
+func orders(t *ask.Talk) func([]byte) error {
+	left := mostOrders
+	return func(text []byte) error {
+		var o TalkOrder
+		if left--; left < 0 {
+			return errors.New("too many orders")
+		}
+		if json.Unmarshal(text, &o) != nil {
+			return errors.New("an order must be a JSON object")
+		}
+		switch {
+		case o.Type == "hangup":
+			t.Leave()
+		case o.Type != "dtmf":
+			return errors.New("type must be dtmf or hangup")
+		case o.Digits == "" || len(o.Digits) > mostPressed || strings.Trim(o.Digits, "0123456789ABCD*#") != "":
+			return errors.New("digits must be 1 to 32 of 0-9, A-D, * and #")
+		default:
+			t.Press(o.Digits)
+		}
+		return nil
+	}
+}
+
+//go:embed pages/talk.js
+var talkScript string
+
+// talkPolicy lets the page load its own script and open its own socket.
+const talkPolicy = "; script-src 'self'; connect-src 'self'"
+
+// talkPage is the page to talk to an agent.
+type talkPage struct {
+	frame
+
+	Keys []string
+}
+
+func (s *Server) talkPages() {
+	s.person(operation{
+		method: http.MethodGet, path: "/talk", id: "getTalkPage", tag: "Agents", summary: "A page to talk to an agent", open: true,
+		about: "For browsers, with a microphone. What stands behind the # of its address is the path of /v1/agents/{id}/talk with a ticket; it never leaves the browser but for opening the socket.",
+	}, func(*huma.Operation) {}, func(c *fiber.Ctx) error {
+		if err := s.show(c, http.StatusOK, "talk", talkPage{titled("Talk to an agent"), strings.Split("123456789*0#", "")}, ""); err != nil {
+			return err
+		}
+		c.Set(fiber.HeaderContentSecurityPolicy, s.pages.policy+talkPolicy)
+		c.Set("Permissions-Policy", "microphone=(self)")
+		return nil
+	})
+	s.raw(operation{
+		method: http.MethodGet, path: "/talk.js", id: "getTalkScript", tag: "Agents", summary: "The script of that page", open: true, about: "For browsers.",
+	}, func(h *huma.Operation) {
+		h.Responses["200"] = response("A script.", "text/javascript", &huma.Schema{Type: huma.TypeString})
+	}, func(c *fiber.Ctx) error {
+		c.Set(fiber.HeaderContentType, "text/javascript; charset=utf-8")
+		c.Set(fiber.HeaderCacheControl, "public, max-age=300")
+		return c.SendString(talkScript)
+	})
+}

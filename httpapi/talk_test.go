@@ -1,0 +1,158 @@
+package httpapi_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/httpapi"
+)
+
+// booth is the agent of the fake who is talked to.
+type booth struct {
+	mu      sync.Mutex
+	asked   ask.NewTalk
+	hears   ask.Listener
+	said    []byte
+	pressed string
+	left    int
+	err     error
+}
+
+func (f *fake) TalkToAgent(_ context.Context, _ domain.Principal, o ask.NewTalk, hears ask.Listener) (ask.Talk, error) {
+	b := &f.booth
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.err != nil {
+		return ask.Talk{}, b.err
+	}
+	b.asked, b.hears = o, hears
+	locked := func(do func()) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		do()
+	}
+	return ask.Talk{
+		CallID: "call_" + ulidOf(7), Say: func(mu []byte) { locked(func() { b.said = append(b.said, mu...) }) },
+		Press: func(keys string) { locked(func() { b.pressed += keys }) }, Leave: func() { locked(func() { b.left++ }) },
+	}, nil
+}
+
+func (b *booth) now() (said, pressed string, left int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return string(b.said), b.pressed, b.left
+}
+
+func TestWhoTalksToAnAgentHearsReadsAndPresses(t *testing.T) {
+	d := open(t, httpapi.Config{})
+	agent := "agent_" + ulidOf(1)
+	d.noted()
+	ws, _, err := d.socket("/v1/agents/"+agent+"/talk?from=+12025550177", "calls:write")
+	require.NoError(t, err)
+	assert.Equal(t, ask.NewTalk{AgentID: agent, From: "+12025550177"}, d.booth.asked)
+	_, hello := next(t, ws)
+	assert.JSONEq(t, `{"type":"hello","call_id":"call_`+ulidOf(7)+`","format":{"encoding":"mulaw","rate":8000,"channels":1,"frame_ms":20}}`, string(hello))
+	h := d.booth.hears
+	h.State(domain.CallInProgress)
+	h.Segment(domain.Segment{Speaker: "agent", Text: "Hello.", Confidence: 1})
+	h.Key('5')
+	texts := []string{}
+	for len(texts) < 3 {
+		kind, b := next(t, ws)
+		require.Equal(t, websocket.MessageText, kind)
+		texts = append(texts, string(b))
+	}
+	assert.Equal(t, `{"type":"state","status":"in_progress"}`, texts[0])
+	var note httpapi.TalkNote
+	require.NoError(t, json.Unmarshal([]byte(texts[1]), &note))
+	assert.Equal(t, "transcript Hello.", note.Type+" "+note.Segment.Text)
+	assert.Equal(t, `{"type":"dtmf","digits":"5"}`, texts[2])
+	h.Sound([]byte(strings.Repeat("x", ask.ListenFrame)))
+	kind, b := next(t, ws)
+	assert.Equal(t, websocket.MessageBinary, kind)
+	assert.Len(t, b, ask.ListenFrame)
+
+	require.NoError(t, ws.Write(t.Context(), websocket.MessageBinary, []byte("hello")))
+	require.NoError(t, ws.Write(t.Context(), websocket.MessageText, []byte(`{"type":"dtmf","digits":"12#"}`)))
+	require.NoError(t, ws.Write(t.Context(), websocket.MessageText, []byte(`{"type":"hangup"}`)))
+	require.Eventually(t, func() bool {
+		said, pressed, left := d.booth.now()
+		return said == "hello" && pressed == "12#" && left == 1
+	}, time.Minute, time.Millisecond)
+	h.Segment(domain.Segment{Index: 1, Speaker: "agent", Text: "Bye."})
+	h.Sound(nil)
+	_, b = next(t, ws)
+	assert.Contains(t, string(b), "Bye.", "what was said last is told before the end")
+	_, b = next(t, ws)
+	assert.JSONEq(t, `{"type":"ended"}`, string(b))
+	assert.Contains(t, d.noted(), "admin agent.talked_to key_calls:write "+agent+" false ")
+}
+
+func TestHostileTalkersAreSentAway(t *testing.T) {
+	d := open(t, httpapi.Config{})
+	path := "/v1/agents/agent_" + ulidOf(1) + "/talk"
+	for i, text := range []string{`[]`, `{`, `{"type":"shout"}`, `{"type":"dtmf"}`, `{"type":"dtmf","digits":"x"}`, `{"type":"dtmf","digits":"` + strings.Repeat("1", 33) + `"}`, strings.Repeat("x", 5000)} {
+		ws, _, err := d.socket(path, "operator")
+		require.NoError(t, err)
+		_, _ = next(t, ws)
+		require.NoError(t, ws.Write(t.Context(), websocket.MessageText, []byte(text)))
+		_, _, err = ws.Read(t.Context())
+		want := websocket.StatusPolicyViolation
+		if len(text) > 4096 {
+			want = websocket.StatusMessageTooBig
+		}
+		assert.Equal(t, want, websocket.CloseStatus(err), text)
+		require.Eventually(t, func() bool { _, _, left := d.booth.now(); return left == i+1 }, time.Minute, time.Millisecond, "the call ends with the socket")
+	}
+	ws, _, err := d.socket(path, "operator")
+	require.NoError(t, err)
+	_, _ = next(t, ws)
+	for range 200_000 {
+		d.booth.hears.Key('1')
+	}
+	require.Eventually(t, func() bool { _, _, left := d.booth.now(); return left == 8 }, time.Minute, time.Millisecond, "who does not read is dropped")
+
+	for name, c := range map[string]struct {
+		path, key string
+		status    int
+	}{
+		"no key":   {path, "", 401},
+		"no right": {path, "calls:read", 403},
+		"no id":    {"/v1/agents/x/talk", "operator", 404},
+		"no phone": {path + "?from=me", "operator", 422},
+	} {
+		_, status, err := d.socket(c.path, c.key)
+		require.Error(t, err, name)
+		assert.Equal(t, c.status, status, name)
+	}
+	d.booth.err = domain.Errorf(domain.CodeConcurrentLimit, "Full.")
+	_, status, err := d.socket(path, "operator")
+	require.Error(t, err)
+	assert.Equal(t, 429, status)
+}
+
+func TestThePageToTalkLoadsOnlyItsOwnScript(t *testing.T) {
+	d := open(t, httpapi.Config{PublicURL: "https://calls.example.com"})
+	page := d.must(200, "GET", "/talk", "", nil)
+	policy := page.Header.Get("Content-Security-Policy")
+	assert.Contains(t, policy, "default-src 'none'")
+	assert.Contains(t, policy, "script-src 'self'; connect-src 'self'")
+	assert.NotContains(t, policy, "unsafe")
+	assert.NotContains(t, string(page.Body), "https://")
+	assert.Equal(t, "text/javascript; charset=utf-8", d.must(200, "GET", "/talk.js", "", nil).Header.Get("Content-Type"))
+	at := d.must(201, "POST", "/v1/tickets", "operator", m{"path": "/v1/agents/agent_" + ulidOf(1) + "/talk"}).json(t)["url"].(string)
+	ws, _, err := d.socket(strings.TrimPrefix(at, "https://calls.example.com"), "", "Origin", "https://calls.example.com")
+	require.NoError(t, err)
+	_, hello := next(t, ws)
+	assert.Contains(t, string(hello), `"hello"`)
+}
