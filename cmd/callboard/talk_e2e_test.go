@@ -106,7 +106,7 @@ func TestAnAgentIsTalkedToByMicrophoneInABrowser(t *testing.T) {
 	require.NoError(t, err)
 	silence := bytes.Repeat([]byte{0xff}, 3*8000)
 	file := filepath.Join(t.TempDir(), "yes.wav")
-	require.NoError(t, os.WriteFile(file, wav.Encode(1, append(append(bytes.Clone(silence), yes...), silence...)), 0o600))
+	require.NoError(t, os.WriteFile(file, wav.EncodeMu(1, append(append(bytes.Clone(silence), yes...), silence...)), 0o600))
 	s := newPlainService(t)
 	s.key = s.testKey()
 	pathway := s.api("POST", "/v1/pathways", object{
@@ -123,9 +123,13 @@ func TestAnAgentIsTalkedToByMicrophoneInABrowser(t *testing.T) {
 
 	b := browse(t, file)
 	b.call("Page.navigate", object{"url": base + "/talk#/v1/" + path})
-	s.await("the page is there", time.Minute, func() bool { return b.run(`document.readyState === "complete" && !!document.getElementById("start")`) == true })
+	s.await("the page is there", time.Minute, func() bool {
+		return b.run(`document.readyState === "complete" && !!document.getElementById("start")`) == true
+	})
 	b.run(`document.getElementById("start").click()`)
-	s.await("the call is over", 90*time.Second, func() bool { return strings.HasPrefix(b.run(`document.getElementById("state").textContent`).(string), "The call is over") })
+	s.await("the call is over", 90*time.Second, func() bool {
+		return strings.HasPrefix(b.run(`document.getElementById("state").textContent`).(string), "The call is over")
+	})
 	read := b.run(`document.getElementById("transcript").innerText`).(string)
 	assert.Regexp(t, `(?s)^agent: Will you come\?.*caller: yes.*agent: See you tomorrow\.`, read)
 	id := b.run(`document.getElementById("call").textContent`).(string)
