@@ -69,6 +69,33 @@ func (d *Desk) Thinks(_ context.Context, _ domain.Principal, l *domain.AgentLLM)
 	return d.node.thinks(l)
 }
 
+// callerWords bounds what a model may write that plays a caller, in tokens.
+const callerWords = 200
+
+// PlayCaller has the first model of the service that answers say what a caller
+// says next. To the model the agent is who asks.
+func (d *Desk) PlayCaller(ctx context.Context, _ domain.Principal, brief string, said []pathway.Message) (string, error) {
+	r := llm.Request{Messages: []llm.Message{{Role: llm.System, Text: brief}}, MaxTokens: callerWords}
+	if len(said) == 0 || said[0].By != pathway.ByAgent {
+		r.Messages = append(r.Messages, llm.Message{Role: llm.User, Text: "(the agent says nothing yet)"})
+	}
+	for _, m := range said {
+		role := llm.User
+		if m.By == pathway.ByCaller {
+			role = llm.Assistant
+		}
+		r.Messages = append(r.Messages, llm.Message{Role: role, Text: m.Text})
+	}
+	if r.Messages[len(r.Messages)-1].Role == llm.Assistant {
+		r.Messages = append(r.Messages, llm.Message{Role: llm.User, Text: "(the agent says nothing)"})
+	}
+	got, err := d.node.models.Ask(ctx, d.node.cfg.Models.of(nil), r, nil, nil)
+	if f, ok := errors.AsType[*llm.Fault](err); ok {
+		return "", errors.New(f.Code + ": engine " + f.Engine + ": " + f.Message)
+	}
+	return got.Text, err
+}
+
 // Think asks the first engine that answers.
 func (m *mind) Think(ctx context.Context, t conversation.Thought, sentence func(string, time.Duration)) conversation.Answer {
 	engines := m.d.node.cfg.Models.of(t.Script.LLM)

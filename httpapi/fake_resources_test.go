@@ -269,6 +269,10 @@ func (f *fake) Think(_ context.Context, _ domain.Principal, _ *domain.AgentLLM, 
 	return f.model(brief, t)
 }
 
+func (f *fake) PlayCaller(_ context.Context, _ domain.Principal, brief string, said []pathway.Message) (string, error) {
+	return f.caller(brief, said)
+}
+
 func (f *fake) publish(a *domain.Agent) *domain.AgentVersion {
 	at := a.UpdatedAt
 	a.Version, a.PublishedAt, a.Unpublished, a.Names = a.Version+1, &at, nil, a.Refs()

@@ -109,6 +109,7 @@ type fake struct {
 	windows   windows
 	mu        sync.Mutex
 	model     func(brief string, t pathway.Think) ([]string, pathway.Answered) // nil: there is none
+	caller    func(brief string, said []pathway.Message) (string, error)       // whom a model plays
 	keys      map[string]domain.Principal
 	acts      []string
 	workspace *domain.Workspace

@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -147,6 +148,54 @@ func TestAChatAsksTheModelOnceForEachAnswer(t *testing.T) {
 	}
 	d.must(200, "POST", test, "agents:read", scenarios)
 	d.must(200, "POST", test, "agents:read", scenarios)
+}
+
+func TestAModelPlaysTheCallerOfAScenario(t *testing.T) {
+	d := open(t, httpapi.Config{})
+	path := "/v1/pathways/" + d.make("/v1/pathways", errands()) + "/test"
+	body := m{"runs": 2, "min_pass_share": 0.5, "scenarios": []m{{
+		"name": "a caller", "variables": m{"name": "Ada"}, "caller": m{"goal": "to leave a code", "persona": "brief", "max_turns": 5},
+		"expect": m{"ended": true, "outcome": "confirmed", "says": []string{"your code, ada", "goodbye"}, "says_not": []string{"welcome"}, "actions": []string{"transfer desk"}},
+	}}}
+	assert.Equal(t, "engine_not_configured", d.must(409, "POST", path, "agents:read", body).failure(t)["code"])
+	d.model = func(string, pathway.Think) ([]string, pathway.Answered) { return nil, pathway.Answered{} }
+	asked := 0
+	d.caller = func(brief string, said []pathway.Message) (string, error) {
+		asked++
+		assert.Contains(t, brief, "to leave a code")
+		assert.Contains(t, brief, "brief")
+		assert.Equal(t, pathway.Message{By: pathway.ByAgent, Text: "Your code, Ada?"}, said[len(said)-1])
+		if asked == 2 {
+			return "[hang up]", nil
+		}
+		return "[press 1 2 3 4]", nil
+	}
+	report := d.must(200, "POST", path, "agents:read", body).json(t)["scenarios"].([]any)[0].(m)
+	assert.Equal(t, []any{true, 2.0, 1.0, 0.5}, []any{report["passed"], report["runs"], report["passed_runs"], report["pass_share"]}, "%v", report)
+	assert.Equal(t, m{"speaker": "caller", "text": "[hangs up]"}, report["transcript"].([]any)[1])
+	var checks []string
+	for _, f := range report["failures"].([]any) {
+		checks = append(checks, fmt.Sprintf("%v %v", f.(m)["run"], f.(m)["check"]))
+	}
+	assert.Equal(t, []string{"2 ended", "2 outcome", "2 says", "2 actions"}, checks)
+	assert.Equal(t, 2, asked, "a transfer is not the caller's")
+
+	d.caller = func(string, []pathway.Message) (string, error) {
+		return "", errors.New("timeout: engine one: no answer")
+	}
+	report = d.must(200, "POST", path, "agents:read", m{"scenarios": body["scenarios"]}).json(t)["scenarios"].([]any)[0].(m)
+	assert.Equal(t, "timeout: engine one: no answer", report["failures"].([]any)[0].(m)["got"])
+	asked = 0
+	d.caller = func(string, []pathway.Message) (string, error) { asked++; return "What?", nil }
+	d.must(200, "POST", path, "agents:read", m{"scenarios": []m{{"name": "a", "caller": m{"goal": "x", "max_turns": 3}}}})
+	assert.LessOrEqual(t, asked, 3)
+
+	for param, bad := range map[string]m{
+		"scenarios[0].caller": {"scenarios": []m{{"name": "a", "caller": m{"goal": "x"}, "turns": []m{{}}}}},
+		"scenarios":           {"runs": 20, "scenarios": []m{{"name": "a", "caller": m{"goal": "x", "max_turns": 50}}, {"name": "b", "caller": m{"goal": "x", "max_turns": 50}}}},
+	} {
+		assert.Equal(t, param, d.must(422, "POST", path, "agents:read", bad).failure(t)["param"])
+	}
 }
 
 func TestAPathwayIsHeldToScenarios(t *testing.T) {

@@ -202,6 +202,9 @@ type Pathways interface {
 	Thinks(ctx context.Context, p domain.Principal, l *domain.AgentLLM) bool
 	// Think asks it. brief is what it is told of its part.
 	Think(ctx context.Context, p domain.Principal, l *domain.AgentLLM, brief string, t pathway.Think) ([]string, pathway.Answered)
+	// PlayCaller has the service's own model be the caller of a conversation. The
+	// error is fit to be shown.
+	PlayCaller(ctx context.Context, p domain.Principal, brief string, said []pathway.Message) (string, error)
 }
 
 // Trunks are ways to the telephone network.

@@ -1,0 +1,50 @@
+package pathway
+
+import "strings"
+
+// What a model that plays a caller writes in place of words.
+const (
+	callerPresses = "[press "
+	callerSilent  = "[silence]"
+	callerLeaves  = "[hang up]"
+	callerLongest = 500 // letters of what a caller says at once
+)
+
+// CallerBrief is what a model is told that plays a caller: somebody with a goal,
+// who is as persona says.
+func CallerBrief(goal, persona string) string {
+	var b strings.Builder
+	b.WriteString("You play a person on the telephone, to try out an automated agent. What you are told is what the agent says. Answer only with what the person says next: " +
+		"one or two short sentences, spoken, without quotes or stage directions. Never speak for the agent, never say that you are a model or that this is a test. " +
+		"To press keys, answer only " + callerPresses + "1] with the keys. To say nothing, answer only " + callerSilent + ". " +
+		"Once the person has what it wants or gives it up, take leave in a word and end your answer with " + callerLeaves + ".")
+	b.WriteString("\n\nWhat the person wants: " + goal)
+	if persona != "" {
+		b.WriteString("\n\nHow the person is: " + persona)
+	}
+	return b.String()
+}
+
+// CallerTurn reads what such a model wrote: what the caller says or keys in, ""
+// being silence, and whether it hangs up behind that.
+func CallerTurn(text string) (says string, leaves bool) {
+	text = strings.TrimSpace(text)
+	lower := strings.ToLower(text)
+	if i := strings.Index(lower, callerLeaves); i >= 0 {
+		leaves = true
+		text = strings.TrimSpace(text[:i])
+		lower = strings.ToLower(text)
+	}
+	if i := strings.Index(lower, callerPresses); i >= 0 {
+		keys, _, _ := strings.Cut(text[i+len(callerPresses):], "]")
+		return strings.Join(strings.Fields(keys), ""), leaves
+	}
+	if strings.Contains(lower, callerSilent) {
+		return "", leaves
+	}
+	text = strings.Join(strings.Fields(strings.Trim(text, `"“”`)), " ")
+	if letters := []rune(text); len(letters) > callerLongest {
+		text = string(letters[:callerLongest])
+	}
+	return text, leaves
+}
