@@ -1,6 +1,7 @@
 package actors_test
 
 import (
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -20,6 +21,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/domain/pathway"
 	"github.com/callboard/callboard/media/speech"
 )
 
@@ -207,4 +209,30 @@ func TestACallIsAnalysedOnceItIsOverWhateverHappensInBetween(t *testing.T) {
 	ready := h.payloadsOf(id, event.CallAnalysisReady)
 	require.Len(t, ready, 1)
 	assert.Equal(t, agent.ID, ready[0]["agent_id"])
+}
+
+func TestAModelIsTheCallerOfAConversation(t *testing.T) {
+	t.Parallel()
+	h, up := reopened(t, llmtest.Replies(llmtest.Words("Yes, please."), llmtest.Words("Bye. [hang up]"), llmtest.Reply{Hang: true}))
+	says := func(said ...pathway.Message) string {
+		got, err := h.desk().PlayCaller(t.Context(), h.test, "You want to come.", said)
+		require.NoError(t, err)
+		return got
+	}
+	assert.Equal(t, "Yes, please.", says(pathway.Message{By: pathway.ByAgent, Text: "Will you come?"}))
+	assert.Equal(t, "Bye. [hang up]", says(pathway.Message{By: pathway.ByCaller, Text: "Hello?"}))
+	lines := func(n int) (out []string) {
+		for _, m := range up.Asked()[n].Messages {
+			out = append(out, m.Role+" "+m.Content)
+		}
+		return out
+	}
+	assert.Equal(t, []string{"system You want to come.", "user Will you come?"}, lines(0), "to the caller the agent is who asks")
+	assert.Equal(t, []string{"system You want to come.", "user (the agent says nothing yet)", "assistant Hello?", "user (the agent says nothing)"}, lines(1))
+	assert.Equal(t, 200, up.Asked()[0].MaxTokens)
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	_, err := h.desk().PlayCaller(ctx, h.test, "You want to come.", nil)
+	require.Error(t, err)
+	assert.NotContains(t, err.Error(), "sk-secret")
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -81,4 +82,30 @@ func TestAPathwayIsTriedOnTheCommandLine(t *testing.T) {
 		require.Error(t, err, want)
 		assert.Contains(t, got, want)
 	}
+}
+
+func TestACallIsReplayedOnTheCommandLine(t *testing.T) {
+	t.Parallel()
+	s := newPlainService(t)
+	s.key = s.testKey()
+	agent := s.menu()
+	pathway := s.api("GET", "/v1/agents/"+agent, nil)["pathway_id"].(string)
+	id := s.api("POST", "/v1/calls/outbound", object{"to": "+15005550000", "from": "+15005550100", "agent_id": agent})["id"].(string)
+	s.await("the call is over", time.Minute, func() bool { return s.api("GET", "/v1/calls/"+id, nil)["transcript_available"] == true })
+	replays := func(args ...string) (string, error) {
+		out, err := exec.Command(s.binary, append([]string{"replay", "--url", "http://" + s.http, "--key", s.key}, args...)...).CombinedOutput()
+		return string(out), err
+	}
+	got, err := replays(id)
+	require.NoError(t, err, got)
+	assert.Equal(t, "  agent: Press one or two.\n  caller: [pressed 1]\n"+pathway+", version 1: as it was\n", got)
+	nodes := s.api("GET", "/v1/pathways/"+pathway, nil)["nodes"].([]any)
+	nodes[0].(object)["prompt"] = "Please press one or two."
+	nodes[1].(object)["outcome"] = "declined"
+	s.api("PATCH", "/v1/pathways/"+pathway, object{"nodes": nodes})
+	got, err = replays("--pathway", pathway, id)
+	require.Error(t, err)
+	assert.Equal(t, "- agent: Press one or two.\n+ agent: Please press one or two.\n  caller: [pressed 1]\n"+
+		"- outcome \"confirmed\", intent \"\", notes \"pressed 1\"\n+ outcome \"declined\", intent \"\", notes \"pressed 1\"\n"+
+		pathway+", version 2: otherwise\ncallboard: the call would go otherwise\n", got)
 }

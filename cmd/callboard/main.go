@@ -28,7 +28,7 @@ func run(args []string) int {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(serveCommand(stop), keysCommand(), workspacesCommand(), usersCommand(), usageCommand(), openapiCommand(), chatCommand(), testCommand(), listenCommand(), triggerCommand(), backupCommand(), restoreCommand(), readPDFCommand())
+	root.AddCommand(serveCommand(stop), keysCommand(), workspacesCommand(), usersCommand(), usageCommand(), openapiCommand(), chatCommand(), testCommand(), listenCommand(), triggerCommand(), backupCommand(), restoreCommand(), readPDFCommand(), replayCommand())
 	root.SetArgs(args)
 	if err := root.ExecuteContext(ctx); err != nil {
 		if !errors.Is(err, context.Canceled) {

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/callboard/callboard/client"
+)
+
+// errDiffers makes the exit code tell that a call would go otherwise.
+var errDiffers = errors.New("the call would go otherwise")
+
+// replayed tells a call beside what a pathway says now: as it was with a minus,
+// as it is with a plus.
+func replayed(ctx context.Context, c *client.Client, callID, pathwayID string, out io.Writer) (same bool, err error) {
+	if pathwayID == "" {
+		call, err := c.GetCall(ctx, callID)
+		if err != nil {
+			return false, err
+		}
+		if pathwayID = call.PathwayID; pathwayID == "" {
+			return false, fmt.Errorf("call %s had no pathway; --pathway names one", callID)
+		}
+	}
+	got, err := c.ReplayCall(ctx, pathwayID, &client.CallReplay{CallID: callID})
+	if err != nil {
+		return false, err
+	}
+	for _, l := range got.Lines {
+		if l.Same {
+			_, _ = fmt.Fprintf(out, "  %s: %s\n", l.Speaker, l.Recorded)
+			continue
+		}
+		if l.Recorded != "" {
+			_, _ = fmt.Fprintf(out, "- %s: %s\n", l.Speaker, l.Recorded)
+		}
+		if l.Now != "" {
+			_, _ = fmt.Fprintf(out, "+ %s: %s\n", l.Speaker, l.Now)
+		}
+	}
+	if was, now := cameTo(got.Recorded), cameTo(got.Now); got.Ended && was != now {
+		_, _ = fmt.Fprintf(out, "- %s\n+ %s\n", was, now)
+	}
+	_, _ = fmt.Fprintf(out, "%s, version %d: %s\n", got.PathwayID, got.PathwayVersion, map[bool]string{true: "as it was", false: "otherwise"}[got.Same])
+	return got.Same, nil
+}
+
+func cameTo(r client.CallReplayResult) string {
+	return fmt.Sprintf("outcome %q, intent %q, notes %q", r.Outcome, r.Intent, r.Notes)
+}
+
+func replayCommand() *cobra.Command {
+	var s *client.Client
+	var pathwayID string
+	cmd := &cobra.Command{
+		Use: "replay CALL", Short: "Show how a call that is over would go along a pathway as it is now", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			same, err := replayed(cmd.Context(), s, args[0], pathwayID, cmd.OutOrStdout())
+			if err == nil && !same {
+				err = errDiffers
+			}
+			return err
+		},
+	}
+	s = serviceFlags(cmd)
+	cmd.Flags().StringVar(&pathwayID, "pathway", "", "another pathway than that of the call")
+	return cmd
+}
