@@ -22,25 +22,20 @@ func (c *Conversation) add(speaker, text string) int {
 	return len(c.segments) - 1
 }
 
-// readAlong tells a watcher what has come to the transcript, or changed at its
-// end, since it was last told.
+// readAlong tells a watcher what has come to the transcript, or changed in it,
+// since it was last told. A prompt may end behind the key that ended it.
 func (c *Conversation) readAlong() {
 	w, ok := c.cfg.Mind.(Watcher)
 	if !ok {
 		return
 	}
-	from := max(0, len(c.shown)-1) // only the last one still changes
-	for i := from; i < len(c.segments); i++ {
-		s := c.segments[i]
-		if i < len(c.shown) {
-			was := c.shown[i]
-			if was.Text == s.Text && was.EndMs == s.EndMs && was.Interrupted == s.Interrupted {
-				continue
-			}
-			c.shown[i] = s
-		} else {
+	for i, s := range c.segments {
+		if i == len(c.shown) {
 			c.shown = append(c.shown, s)
+		} else if was := c.shown[i]; was.Text == s.Text && was.EndMs == s.EndMs && was.Interrupted == s.Interrupted {
+			continue
 		}
+		c.shown[i] = s
 		w.Wrote(s)
 	}
 }
