@@ -91,7 +91,7 @@ func TestSomebodyTalksToAnAgentFromABrowser(t *testing.T) {
 	talk.Leave()
 	talk.Leave()
 	h.until(20*time.Second, "who leaves ends the call", func() bool { return h.call(h.test, talk.CallID).Final() })
-	assert.Equal(t, "caller", h.call(h.test, talk.CallID).EndedBy)
+	assert.Equal(t, "remote", h.call(h.test, talk.CallID).EndedBy)
 
 	for code, c := range map[domain.Code]struct {
 		p     domain.Principal
