@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/callboard/callboard/media/g711"
 	"github.com/callboard/callboard/media/speech"
 	"github.com/callboard/callboard/media/wav"
 )
@@ -106,13 +108,13 @@ func TestAnAgentIsTalkedToByMicrophoneInABrowser(t *testing.T) {
 	require.NoError(t, err)
 	silence := bytes.Repeat([]byte{0xff}, 3*8000)
 	file := filepath.Join(t.TempDir(), "yes.wav")
-	require.NoError(t, os.WriteFile(file, wav.EncodeMu(1, append(append(bytes.Clone(silence), yes...), silence...)), 0o600))
+	require.NoError(t, os.WriteFile(file, wav.EncodePCM(1, g711.DecodeMu(slices.Concat(silence, yes, silence))), 0o600))
 	s := newPlainService(t)
 	s.key = s.testKey()
 	pathway := s.api("POST", "/v1/pathways", object{
 		"name": "come", "start": "ask",
 		"nodes": []object{
-			{"id": "ask", "type": "collect", "input": "speech", "prompt": "Will you come?", "retries": 5, "timeout_seconds": 10},
+			{"id": "ask", "type": "collect", "input": "speech", "prompt": "Will you come?", "retries": 1, "timeout_seconds": 12},
 			{"id": "yes", "type": "end", "prompt": "See you tomorrow.", "outcome": "confirmed"}, {"id": "bye", "type": "end", "prompt": "Goodbye."},
 		},
 		"edges": []object{{"from": "ask", "to": "yes", "when": object{"type": "intent", "intent": "yes"}}, {"from": "ask", "to": "bye", "when": object{"type": "else"}}},
