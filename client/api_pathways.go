@@ -425,7 +425,9 @@ type PathwayReport struct {
 type PathwayTest struct {
 	// Whose model and part they are played with.
 	AgentID *string `json:"agent_id,omitempty"`
-	// How often each is played: a model does not always say the same. 2000 turns in all at most.
+	// The share of its runs that a scenario has to pass.
+	MinPassShare *float64 `json:"min_pass_share,omitempty"`
+	// How often each is played: a model does not always say the same. 2000 turns in all at most, those of callers counted as many as they may be.
 	Runs      *int64     `json:"runs,omitempty"`
 	Scenarios []Scenario `json:"scenarios"`
 }
@@ -434,7 +436,7 @@ type PathwayTest struct {
 type PathwayTested struct {
 	// What kind of resource this is.
 	Object string `json:"object"`
-	// Every scenario did, in every run.
+	// Every scenario did.
 	Passed bool `json:"passed"`
 	// Which pathway it follows.
 	PathwayID      string           `json:"pathway_id"`
@@ -444,6 +446,8 @@ type PathwayTested struct {
 
 // Scenario is sent to the service.
 type Scenario struct {
+	// Who speaks in place of turns: a caller whom the language model of the service plays.
+	Caller *ScenarioCaller `json:"caller,omitempty"`
 	// What it comes to.
 	Expect *ScenarioResult `json:"expect,omitempty"`
 	// What is expected before the caller does anything.
@@ -454,6 +458,16 @@ type Scenario struct {
 	Turns []ScenarioTurn `json:"turns,omitzero"`
 	// Values of the pathway's variables; 200 at most.
 	Variables map[string]string `json:"variables,omitzero"`
+}
+
+// ScenarioCaller is sent to the service.
+type ScenarioCaller struct {
+	// What the caller wants.
+	Goal string `json:"goal"`
+	// How often the caller speaks at most; then it hangs up.
+	MaxTurns *int64 `json:"max_turns,omitempty"`
+	// How the caller is.
+	Persona *string `json:"persona,omitempty"`
 }
 
 // ScenarioExpect is sent to the service.
@@ -495,7 +509,9 @@ type ScenarioReport struct {
 	Failures []ScenarioFailure `json:"failures"`
 	// For people.
 	Name string `json:"name"`
-	// Every run did.
+	// passed_runs by runs.
+	PassShare float64 `json:"pass_share"`
+	// Every run did, or as large a share of them as min_pass_share says.
 	Passed     bool  `json:"passed"`
 	PassedRuns int64 `json:"passed_runs"`
 	Runs       int64 `json:"runs"`
@@ -505,10 +521,16 @@ type ScenarioReport struct {
 
 // ScenarioResult is sent to the service.
 type ScenarioResult struct {
+	// A call would do these somewhere in it, by type, or by type and target.
+	Actions []string `json:"actions,omitzero"`
 	// Whether the pathway comes to its end.
 	Ended   *bool   `json:"ended,omitempty"`
 	Intent  *string `json:"intent,omitempty"`
 	Outcome *string `json:"outcome,omitempty"`
+	// The agent says each of these somewhere in it, in any case.
+	Says []string `json:"says,omitzero"`
+	// And none of these anywhere.
+	SaysNot []string `json:"says_not,omitzero"`
 	// What is collected and set, among others.
 	Variables map[string]string `json:"variables,omitzero"`
 }
