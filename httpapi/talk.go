@@ -96,6 +96,9 @@ func (s *Server) talk(c *fiber.Ctx) error {
 		}
 	}
 	v := visitOf(c.UserContext())
+	if _, err = s.ports.Agents.Agent(c.UserContext(), v.principal, id); err != nil {
+		return err
+	}
 	r, err := upgrade(c)
 	if err != nil {
 		return err

@@ -55,7 +55,7 @@ func (b *booth) now() (said, pressed string, left int) {
 
 func TestWhoTalksToAnAgentHearsReadsAndPresses(t *testing.T) {
 	d := open(t, httpapi.Config{})
-	agent := "agent_" + ulidOf(1)
+	agent := d.make("/v1/agents", m{"name": "Reception", "first_message": "Hello."})
 	d.noted()
 	ws, _, err := d.socket("/v1/agents/"+agent+"/talk?from=+12025550177", "calls:write")
 	require.NoError(t, err)
@@ -100,7 +100,7 @@ func TestWhoTalksToAnAgentHearsReadsAndPresses(t *testing.T) {
 
 func TestHostileTalkersAreSentAway(t *testing.T) {
 	d := open(t, httpapi.Config{})
-	path := "/v1/agents/agent_" + ulidOf(1) + "/talk"
+	path := "/v1/agents/" + d.make("/v1/agents", m{"name": "Reception", "first_message": "Hello."}) + "/talk"
 	for i, text := range []string{`[]`, `{`, `{"type":"shout"}`, `{"type":"dtmf"}`, `{"type":"dtmf","digits":"x"}`, `{"type":"dtmf","digits":"` + strings.Repeat("1", 33) + `"}`, strings.Repeat("x", 5000)} {
 		ws, _, err := d.socket(path, "operator")
 		require.NoError(t, err)
@@ -129,6 +129,7 @@ func TestHostileTalkersAreSentAway(t *testing.T) {
 		"no key":   {path, "", 401},
 		"no right": {path, "calls:read", 403},
 		"no id":    {"/v1/agents/x/talk", "operator", 404},
+		"no agent": {"/v1/agents/agent_01J9999999ZZZZZZZZZZZZZZZZ/talk", "operator", 404},
 		"no phone": {path + "?from=me", "operator", 422},
 	} {
 		_, status, err := d.socket(c.path, c.key)
@@ -150,7 +151,7 @@ func TestThePageToTalkLoadsOnlyItsOwnScript(t *testing.T) {
 	assert.NotContains(t, policy, "unsafe")
 	assert.NotContains(t, string(page.Body), "https://")
 	assert.Equal(t, "text/javascript; charset=utf-8", d.must(200, "GET", "/talk.js", "", nil).Header.Get("Content-Type"))
-	at := d.must(201, "POST", "/v1/tickets", "operator", m{"path": "/v1/agents/agent_" + ulidOf(1) + "/talk"}).json(t)["url"].(string)
+	at := d.must(201, "POST", "/v1/tickets", "operator", m{"path": "/v1/agents/" + d.make("/v1/agents", m{"name": "Reception", "first_message": "Hello."}) + "/talk"}).json(t)["url"].(string)
 	ws, _, err := d.socket(strings.TrimPrefix(at, "https://calls.example.com"), "", "Origin", "https://calls.example.com")
 	require.NoError(t, err)
 	_, hello := next(t, ws)
