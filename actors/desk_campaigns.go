@@ -147,6 +147,9 @@ func (d *Desk) campaignWebhooks(ctx context.Context, p domain.Principal, c *doma
 		}
 		byURL[url] = append(byURL[url], name)
 	}
+	if len(byURL) == 0 {
+		return nil, "", nil
+	}
 	first, err := d.firstOffset(ctx, p.WorkspaceID)
 	if err != nil {
 		return nil, "", err

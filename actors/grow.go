@@ -216,7 +216,8 @@ func (n *Node) family(w *domain.Workspace, t *tree, l *loaded) workspace.Config 
 	onGiveUp := func(pid *actor.PID, reason any) {
 		log.Error("an actor was given up", slog.String("actor", pid.Id), slog.Any("reason", reason))
 	}
-	campaignProps := func(id string, isNew bool) *actor.Props { return n.campaignProps(w.ID, id, t, isNew) }
+	key := n.cfg.Keys.Decisions(w.ID)
+	campaignProps := func(id string, isNew bool) *actor.Props { return n.campaignProps(w.ID, id, t, key, isNew) }
 	webhookProps := func(id string, _ bool) *actor.Props { return n.webhookProps(w.ID, id) }
 	hooks := make([]string, len(l.webhooks))
 	for i := range l.webhooks {
@@ -335,14 +336,14 @@ func (n *Node) callProps(ws string, t *tree) *actor.Props {
 	})
 }
 
-func (n *Node) campaignProps(ws, id string, t *tree, isNew bool) *actor.Props {
+func (n *Node) campaignProps(ws, id string, t *tree, key []byte, isNew bool) *actor.Props {
 	var first atomic.Bool
 	first.Store(isNew) // whoever comes after a crash reads
 	return mailbox.Props(func() actor.Actor {
 		return campaign.New(campaign.Config{
 			Workspace: ws, CampaignID: id, Store: n.cfg.Store, Lines: t.lines, Trunks: t.trunks, Calls: t.calls, Boot: n.boot,
 			Numbers: t.numbers, Lists: n.dnc, Left: func() map[string]time.Time { return t.orphans.of(id) },
-			SIPCallID: n.cfg.SIP.CallID, Log: n.cfg.Log, Key: n.cfg.Keys.Decisions(ws), Committed: func() { n.committed(ws) },
+			SIPCallID: n.cfg.SIP.CallID, Log: n.cfg.Log, Key: key, Committed: func() { n.committed(ws) },
 			Script: func(ctx context.Context, c *domain.Campaign) (domain.Script, error) {
 				p := domain.Principal{WorkspaceID: c.WorkspaceID, Environment: c.Environment}
 				s, err := n.desk.scriptOf(ctx, p, c.AgentID, c.PathwayID)

@@ -183,6 +183,7 @@ func (in *intake) add(row ask.RawContact) error {
 		return nil
 	}
 	in.pack(in.total/domain.ChunkSize - 1)
+	in.chunk = make([]domain.Contact, 0, domain.ChunkSize) // more will follow: few campaigns end here
 	if len(in.ready) >= chunksPerWrite {
 		if err := in.flush(); err != nil {
 			return err
@@ -295,7 +296,7 @@ func (in *intake) pack(index int) {
 	} else {
 		in.ready = append(in.ready, chunk)
 	}
-	in.chunk = make([]domain.Contact, 0, domain.ChunkSize)
+	in.chunk = nil
 }
 
 func (in *intake) flush() error {

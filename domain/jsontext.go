@@ -199,6 +199,23 @@ func jsonList[T any, P interface {
 	o.b = append(o.b, ']')
 }
 
+// texts writes a list of texts; nil: null.
+func (o *JSONObject) texts(name string, all []string) {
+	if all == nil {
+		o.Null(name)
+		return
+	}
+	o.name(name)
+	o.b = append(o.b, '[')
+	for i, text := range all {
+		if i > 0 {
+			o.b = append(o.b, ',')
+		}
+		o.b = appendText(o.b, text)
+	}
+	o.b = append(o.b, ']')
+}
+
 // appendText writes a text; one with anything but plain characters as
 // encoding/json does.
 func appendText(b []byte, s string) []byte {
