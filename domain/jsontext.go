@@ -154,10 +154,9 @@ func (o *JSONObject) Object(name string, v JSONAppender) {
 // Inner writes an object within.
 func (o *JSONObject) Inner(name string, write func(in *JSONObject)) {
 	o.name(name)
-	in := JSONObject{b: append(o.b, '{')}
-	write(&in)
-	o.b = append(in.b, '}')
-	o.err = errors.Join(o.err, in.err)
+	o.b, o.full = append(o.b, '{'), false
+	write(o)
+	o.b, o.full = append(o.b, '}'), true
 }
 
 // Any writes whatever is too rare for words of its own.

@@ -10,10 +10,13 @@ import (
 
 // How the heap is tended. While much is allocated garbage may gather, in
 // percent of what lives: collecting it costs as much as what lives, however
-// much there is. While little is, what gathered is collected and given back to
-// the system, once it is worth a collection.
+// much there is. Where much lives it is so many bytes instead, but never less
+// than what lives. While little is allocated, what gathered is collected and
+// given back to the system, once it is worth a collection.
 const (
-	gcPercent  = 400
+	gcMost     = 400
+	gcLeast    = 100
+	gcBytes    = 256 << 20
 	heapLook   = 4 * time.Second
 	calmRate   = 4 << 20 // bytes allocated in a second
 	worthBytes = 6 << 20
@@ -27,7 +30,8 @@ func tendHeap(ctx context.Context) {
 	if os.Getenv("GOGC") != "" {
 		return
 	}
-	debug.SetGCPercent(gcPercent)
+	percent := gcMost
+	debug.SetGCPercent(percent)
 	look := newHeapLook()
 	var k heapKeeper
 	k.tidied(look.now())
@@ -39,18 +43,33 @@ func tendHeap(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		if k.worth(look.now()) {
+		s := look.now()
+		if p := gcPercent(s.living); p != percent {
+			percent = p
+			debug.SetGCPercent(percent)
+		}
+		if k.worth(s) {
 			debug.FreeOSMemory()
 			k.tidied(look.now())
 		}
 	}
 }
 
+// gcPercent is how much garbage may gather before it is collected, in percent
+// of the bytes that live.
+func gcPercent(living uint64) int {
+	if living <= gcBytes*100/gcMost {
+		return gcMost
+	}
+	return max(int(gcBytes*100/living), gcLeast) //nolint:gosec // below gcMost
+}
+
 // heapState is what the runtime tells: bytes allocated since the start, and
-// bytes held for objects and the places of dead ones.
+// bytes held for objects and the places of dead ones, and bytes that lived when
+// garbage was collected last.
 type heapState struct {
-	at              time.Time
-	allocated, held uint64
+	at                      time.Time
+	allocated, held, living uint64
 }
 
 // heapKeeper decides when the heap is tidied.
@@ -75,6 +94,7 @@ type heapLookout struct{ samples []metrics.Sample }
 func newHeapLook() *heapLookout {
 	return &heapLookout{samples: []metrics.Sample{
 		{Name: "/gc/heap/allocs:bytes"},
+		{Name: "/gc/heap/live:bytes"},
 		{Name: "/memory/classes/heap/objects:bytes"},
 		{Name: "/memory/classes/heap/unused:bytes"},
 		{Name: "/memory/classes/heap/free:bytes"},
@@ -83,8 +103,8 @@ func newHeapLook() *heapLookout {
 
 func (l *heapLookout) now() heapState {
 	metrics.Read(l.samples)
-	s := heapState{at: time.Now(), allocated: l.samples[0].Value.Uint64()}
-	for _, v := range l.samples[1:] {
+	s := heapState{at: time.Now(), allocated: l.samples[0].Value.Uint64(), living: l.samples[1].Value.Uint64()}
+	for _, v := range l.samples[2:] {
 		s.held += v.Value.Uint64()
 	}
 	return s

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"runtime"
 	"testing"
 	"time"
 
@@ -22,7 +23,7 @@ func TestTheHeapIsTidiedWhenThereIsCalmAndMuchToGain(t *testing.T) {
 			var k heapKeeper
 			at := time.Now()
 			k.tidied(heapState{at: at, allocated: 1000 * mb, held: 20 * mb})
-			assert.Equal(t, c.want, k.worth(heapState{at.Add(heapLook), 1000*mb + c.allocated, 20*mb + c.held}))
+			assert.Equal(t, c.want, k.worth(heapState{at: at.Add(heapLook), allocated: 1000*mb + c.allocated, held: 20*mb + c.held}))
 		})
 	}
 }
@@ -39,10 +40,21 @@ func TestAHeapThatOnlyGrewIsNotTidiedAgainAndAgain(t *testing.T) {
 	assert.False(t, k.worth(grown))
 }
 
+func TestGarbageIsBoundedWhereMuchLives(t *testing.T) {
+	const mb = 1 << 20
+	got := make(map[int]int)
+	for _, living := range []int{0, 20, 64, 128, 160, 256, 1000, 1 << 20} {
+		got[living] = gcPercent(uint64(living) * mb) //nolint:gosec // of the table
+	}
+	assert.Equal(t, map[int]int{0: 400, 20: 400, 64: 400, 128: 200, 160: 160, 256: 100, 1000: 100, 1 << 20: 100}, got)
+}
+
 func TestWhatTheRuntimeTellsOfTheHeapIsThere(t *testing.T) {
 	l := newHeapLook()
 	before := l.now()
 	assert.Positive(t, before.held)
+	runtime.GC()
+	assert.Positive(t, l.now().living)
 	kept := make([]byte, 4<<20)
 	after := l.now()
 	assert.GreaterOrEqual(t, after.allocated-before.allocated, uint64(len(kept)))

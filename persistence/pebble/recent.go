@@ -8,8 +8,11 @@ import (
 )
 
 const (
-	// recentMost keys are in each of the two generations of what is remembered.
-	recentMost = 8192
+	// recentMost keys are in each of the two generations of what is remembered,
+	// some 16 MB in all. Deliveries are queued far ahead of their results, and to
+	// look for the row of each on disk costs more than all else that a commit does
+	// with it.
+	recentMost = 32768
 	// rangesMost bounds the ranges of keys whose ends are known.
 	rangesMost = 16384
 )
