@@ -87,7 +87,9 @@ func TestWhatIsNotYetHeardIsGivenUpToo(t *testing.T) {
 		synctest.Wait()
 		assert.Equal(t, "Hangs", <-e.ended)
 		assert.Empty(t, s.sound.done(), "and is not heard late")
-		s.close()
+		for _, told := range s.close() {
+			assert.IsNotType(t, conversation.Fault{}, told, "it is nobody's fault")
+		}
 	})
 }
 

@@ -2,6 +2,7 @@ package conversation
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -111,7 +112,8 @@ func Request(s *domain.Script, text string) speech.Request {
 }
 
 func (c *Conversation) spoken(ctx actor.Context, m spoken) {
-	if m.first != nil {
+	gone := m.generation != c.generation && errors.Is(m.first, context.Canceled) // nobody wanted it any more
+	if m.first != nil && !gone {
 		c.cfg.Log.Error("a prompt could not be spoken at once", slog.String("node", c.asked.Node), slog.Any("error", m.first), slog.Bool("recovered", m.err == nil))
 		ctx.Send(ctx.Parent(), Fault{
 			Stage: "tts", Code: "synthesis_failed",

@@ -22,6 +22,9 @@ type Reply struct {
 	Hang   bool   // nothing comes until the client goes
 	Stall  bool   // nothing follows the pieces until the client goes
 	Drop   bool   // the connection breaks behind the pieces
+	// Late keeps the last piece back until it is closed, also where nobody waits
+	// for it any more; nil: it comes at once.
+	Late <-chan struct{}
 }
 
 // Call is what it wants done.
@@ -152,7 +155,10 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, reply *Reply) {
 		_, _ = fmt.Fprintf(w, "data: %s\n\n", b)
 		flush()
 	}
-	for _, piece := range reply.Say {
+	for i, piece := range reply.Say {
+		if reply.Late != nil && i == len(reply.Say)-1 {
+			<-reply.Late
+		}
 		event(map[string]any{"content": piece}, nil)
 	}
 	switch {

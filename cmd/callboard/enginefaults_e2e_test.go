@@ -1,0 +1,337 @@
+package main_test
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors/engines/enginetest"
+	"github.com/callboard/callboard/actors/llm/llmtest"
+)
+
+// illCase is a call with an engine that does not do what it should.
+type illCase struct {
+	name   string
+	agent  object        // what the agent has besides
+	nodes  string        // which pathway it walks
+	part   func(*talker) // of the caller
+	errors []string      // all that agent.error tells, each once or more: stage code recovered
+	said   []string      // by the agent, whole sentences of the transcript
+	never  []string      // words that stand in no line of the transcript
+	ends   string        // the outcome
+	hum    [2]float64    // least and most seconds of the engine's own sound in the recording
+	voice  float64       // least seconds of another voice
+}
+
+// illHouse is the service, the far ends of its engines and the people who are
+// called.
+type illHouse struct {
+	t       *testing.T
+	file    strings.Builder
+	people  *talkers
+	cases   []illCase
+	release []func()
+}
+
+func (h *illHouse) engine(name, kind, url, does string) string {
+	key := filepath.Join(h.t.TempDir(), "key")
+	require.NoError(h.t, os.WriteFile(key, []byte(enginetest.Key), 0o600))
+	fmt.Fprintf(&h.file, "  %s: {kind: %s, url: %q, key_file: %s, %s}\n", name, kind, url, key, does)
+	return name
+}
+
+// words of the caller are understood as this.
+const illWords = "yes please"
+
+// illTurn listens to the agent and answers.
+func illTurn(o *talker) {
+	o.await(true)
+	o.await(false)
+	o.hums(800 * time.Millisecond)
+}
+
+// speech are engines that speak.
+func (h *illHouse) speech() {
+	const text = "This is the clinic on the corner with a message for you."
+	for kind, role := range map[string]string{"openai": "speech", "elevenlabs": "elevenlabs"} {
+		for fault, code := range map[enginetest.Fault]string{
+			enginetest.Hangs: "engine_slow", enginetest.Stalls: "engine_stalled", enginetest.Garbage: "engine_garbage",
+			enginetest.Drops: "engine_unreachable", enginetest.Refuses: "engine_refused",
+		} {
+			server := enginetest.New(h.t)
+			server.Is(role, fault)
+			at := server.URL
+			if kind == "openai" {
+				at += "/v1"
+			}
+			name := h.engine("tts-"+kind+"-"+string(fault), kind, at, "tts: {voice: v, first_ms: 500, stall_ms: 500}")
+			c := illCase{
+				name: name, nodes: "say", agent: object{"voice": object{"engine": name}}, part: func(*talker) {},
+				errors: []string{"tts " + code + " true"}, said: []string{text}, ends: "completed", voice: 1.5,
+			}
+			if fault == enginetest.Stalls || fault == enginetest.Drops {
+				c.hum = [2]float64{0, 0.4} // as far as it came
+			}
+			h.cases = append(h.cases, c)
+		}
+	}
+	server, barged := enginetest.New(h.t), make(chan struct{})
+	server.Is("speech", enginetest.Late)
+	name := h.engine("tts-late", "openai", server.URL+"/v1", "tts: {voice: v, first_ms: 20000}")
+	h.cases = append(h.cases, illCase{
+		name: name + " after words over it", nodes: "ask", agent: object{"voice": object{"engine": name}},
+		part: func(o *talker) { o.hums(900 * time.Millisecond); close(barged) },
+		said: []string{"Fine."}, never: []string{"Will you come"}, ends: "confirmed", hum: [2]float64{0.2, 0.5},
+		errors: nil,
+	})
+	h.after(barged, func() bool { return len(server.Requests()) > 1 }, server.Release)
+}
+
+// after does something once a caller has come so far and the engine was asked.
+func (h *illHouse) after(far <-chan struct{}, asked func() bool, then func()) {
+	h.release = append(h.release, func() {
+		<-far
+		tick := time.NewTicker(10 * time.Millisecond)
+		defer tick.Stop()
+		for !asked() && h.t.Context().Err() == nil {
+			<-tick.C
+		}
+		then()
+	})
+}
+
+// hearing are engines that hear.
+func (h *illHouse) hearing() {
+	for kind, role := range map[string]string{"openai": "transcriptions", "deepgram": "deepgram"} {
+		for fault, code := range map[enginetest.Fault]string{
+			enginetest.Hangs: "engine_slow", enginetest.Stalls: "engine_slow", enginetest.Garbage: "engine_garbage",
+			enginetest.Drops: "engine_unreachable", enginetest.Refuses: "engine_refused",
+		} {
+			server := enginetest.New(h.t)
+			server.Is(role, fault)
+			server.Says("no never")
+			at := server.WS()
+			if kind == "openai" {
+				at = server.URL + "/v1"
+			}
+			name := h.engine("stt-"+kind+"-"+string(fault), kind, at, "stt: {model: m, final_ms: 500}")
+			h.cases = append(h.cases, illCase{
+				name: name, nodes: "ask", agent: object{"stt": object{"engine": name}}, part: illTurn,
+				errors: []string{"stt " + code + " true"}, said: []string{"Will you come tomorrow?", "Fine."}, never: []string{"no never"}, ends: "confirmed", voice: 1,
+			})
+		}
+	}
+	server, pressed := enginetest.New(h.t), make(chan struct{})
+	server.Is("transcriptions", enginetest.Late)
+	server.Says("no never")
+	name := h.engine("stt-late", "openai", server.URL+"/v1", "stt: {model: m, final_ms: 20000}")
+	h.cases = append(h.cases, illCase{
+		name: name + " after a key", nodes: "ask", agent: object{"stt": object{"engine": name}},
+		part: func(o *talker) {
+			illTurn(o)
+			for len(server.Requests()) == 0 && o.ctx.Err() == nil {
+				<-time.After(10 * time.Millisecond)
+			}
+			o.presses("2")
+			close(pressed)
+			o.await(true)
+			o.await(false)
+			o.presses("3")
+		},
+		said: []string{"Which day?", "Noted."}, never: []string{"no never"}, ends: "confirmed",
+	})
+	h.after(pressed, func() bool { return true }, server.Release)
+}
+
+// models are engines that think. Behind each stands one that is well, but for
+// agents who are alone.
+func (h *illHouse) models() {
+	fine := llmtest.Reply{Say: []string{"Fine, ", "goodbye."}, Calls: []llmtest.Call{{ID: "c1", Name: "end_call", Arguments: `{"outcome":"confirmed"}`}}}
+	spare := llmtest.New(h.t, func(_ int, r *llmtest.Request) llmtest.Reply {
+		if strings.Contains(r.Messages[0].Content, "You are alone.") {
+			return llmtest.Reply{Status: 503}
+		}
+		return fine
+	})
+	h.engine("spare", "openai", spare.URL, "llm: {model: m}")
+	again := func(o *talker) { illTurn(o); illTurn(o) }
+	model := func(name string, replies ...llmtest.Reply) string {
+		return h.engine("llm-"+name, "openai", llmtest.New(h.t, llmtest.Replies(replies...)).URL, "llm: {model: m, first_ms: 500, stall_ms: 500}")
+	}
+	for name, c := range map[string]struct {
+		reply llmtest.Reply
+		code  string
+		half  bool // a sentence was said
+	}{
+		"hangs":             {llmtest.Reply{Hang: true}, "timeout", false},
+		"garbage":           {llmtest.Reply{Kind: "text/html", Raw: "<html>Welcome to the proxy</html>"}, "garbage", false},
+		"nonsense":          {llmtest.Reply{Raw: "data: <html>\n\n"}, "garbage", false},
+		"empty":             {llmtest.Reply{}, "empty", false},
+		"drops":             {llmtest.Reply{Drop: true, Say: []string{"Well"}}, "dropped", false},
+		"refuses":           {llmtest.Reply{Status: 401}, "refused", false},
+		"stalls":            {llmtest.Reply{Stall: true, Say: []string{"Let me", " see"}}, "stalled", false},
+		"stalls-in-midst":   {llmtest.Reply{Stall: true, Say: []string{"First things first. ", "And then"}}, "stalled", true},
+		"drops-in-midst":    {llmtest.Reply{Drop: true, Say: []string{"First things first. ", "And then"}}, "dropped", true},
+		"half-of-an-action": {llmtest.Reply{Raw: `data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"x","type":"function","function":{"name":"end_call","arguments":"{\"outcome\":\"decl"}}]}}]}` + "\n\n"}, "dropped", false},
+	} {
+		engine := model(name, c.reply, fine)
+		x := illCase{
+			name: "llm-" + name, nodes: "talk", agent: object{"llm": object{"engine": engine}, "system_prompt": "Be kind."}, part: illTurn,
+			errors: []string{"llm " + c.code + " true"}, said: []string{"Hello.", "Fine, goodbye."}, never: []string{"Well", "Let me", "And then"}, ends: "confirmed", voice: 1,
+		}
+		if c.half {
+			x.errors, x.said, x.part = []string{"llm " + c.code + " false"}, []string{"Hello.", "First things first.", "Fine, goodbye."}, again
+		}
+		h.cases = append(h.cases, x)
+	}
+	engine := model("dead", llmtest.Reply{Hang: true})
+	h.cases = append(h.cases, illCase{
+		name: "llm-dead and nobody else", nodes: "talk", agent: object{"llm": object{"engine": engine}, "system_prompt": "You are alone."}, part: again,
+		errors: []string{"llm timeout true", "llm overloaded false", "pathway model_failed false"}, ends: "completed", voice: 2,
+		said: []string{"Hello.", "I'm sorry, I didn't get that. Could you say it again, please?", "I'm sorry, I can't help you right now. Goodbye."},
+	})
+	late := make(chan struct{})
+	held := llmtest.New(h.t, llmtest.Replies(llmtest.Reply{Say: []string{"Well, listen to me now. ", "Old words. "}, Late: late}, fine))
+	engine = h.engine("llm-late", "openai", held.URL, "llm: {model: m, first_ms: 20000, stall_ms: 20000}")
+	over := make(chan struct{})
+	h.cases = append(h.cases, illCase{
+		name: "llm-late after words over it", nodes: "talk", agent: object{"llm": object{"engine": engine}, "system_prompt": "Be kind."},
+		part: func(o *talker) {
+			illTurn(o)
+			o.await(true)
+			o.hums(900 * time.Millisecond)
+			close(over)
+		},
+		said: []string{"Hello.", "Fine, goodbye."}, never: []string{"Old words"}, ends: "confirmed",
+	})
+	h.after(over, func() bool { return len(held.Asked()) > 1 }, func() { close(late) })
+}
+
+func TestWhateverEnginesDoTheCallerHearsSomethingSensibleAndTheRecordSaysWhy(t *testing.T) { //nolint:tparallel // its cases look at calls that run already
+	t.Parallel()
+	h := &illHouse{t: t, people: newTalkers(t)}
+	h.file.WriteString("engines:\n")
+	ears := enginetest.New(t)
+	ears.Says(illWords)
+	h.engine("well", "openai", ears.URL+"/v1", "stt: {model: m}")
+	h.speech()
+	h.hearing()
+	h.models()
+	h.file.WriteString("stt: [well]\nllm: [spare]\n")
+	path := filepath.Join(t.TempDir(), "engines.yaml")
+	require.NoError(t, os.WriteFile(path, []byte(h.file.String()), 0o600))
+	s := newPlainService(t, "CALLBOARD_ENGINES_FILE="+path)
+	s.unlimited()
+	s.trunk("", h.people.port)
+	pathways := s.illPathways()
+	ids := make([]string, len(h.cases))
+	for i, c := range h.cases {
+		number := fmt.Sprintf("+120255502%02d", i)
+		h.people.plays(number, c.part)
+		body := object{"name": c.name, "pathway_id": pathways[c.nodes], "turn_taking": object{"end_of_turn_ms": 500}}
+		maps.Copy(body, c.agent)
+		ids[i] = s.outbound(number, s.api("POST", "/v1/agents", body)["id"].(string), nil)
+	}
+	for _, then := range h.release {
+		go then()
+	}
+	for i, c := range h.cases {
+		t.Run(c.name, func(t *testing.T) { s.illCall(t, &c, ids[i]) })
+	}
+	assert.NotContains(t, s.logged(), enginetest.Key)
+}
+
+func (s *service) illPathways() map[string]any {
+	out := map[string]any{}
+	intent := func(from, to, intent string) object {
+		return object{"from": from, "to": to, "when": object{"type": "intent", "intent": intent}}
+	}
+	edge := func(from, to, kind string) object {
+		return object{"from": from, "to": to, "when": object{"type": kind}}
+	}
+	for name, p := range map[string]object{
+		"say": {
+			"start": "say", "nodes": []object{{"id": "say", "type": "say", "prompt": "This is the clinic on the corner with a message for you."}, {"id": "end", "type": "end"}},
+			"edges": []object{edge("say", "end", "always")},
+		},
+		"ask": {
+			"start": "ask",
+			"nodes": []object{
+				{"id": "ask", "type": "collect", "input": "both", "prompt": "Will you come tomorrow?", "retries": 2, "timeout_seconds": 30},
+				{"id": "day", "type": "collect", "input": "dtmf", "prompt": "Which day?", "timeout_seconds": 30},
+				{"id": "noted", "type": "end", "prompt": "Noted.", "outcome": "confirmed"},
+				{"id": "yes", "type": "end", "prompt": "Fine.", "outcome": "confirmed"},
+				{"id": "no", "type": "end", "outcome": "declined"},
+				{"id": "none", "type": "end"},
+			},
+			"edges": []object{
+				intent("ask", "yes", "yes"), intent("ask", "no", "no"), {"from": "ask", "to": "day", "when": object{"type": "dtmf", "digits": "2"}}, edge("ask", "none", "else"),
+				{"from": "day", "to": "noted", "when": object{"type": "dtmf", "digits": "3"}}, edge("day", "none", "else"),
+			},
+		},
+		"talk": {
+			"start": "hello",
+			"nodes": []object{
+				{"id": "hello", "type": "say", "prompt": "Hello."},
+				{"id": "talk", "type": "converse", "prompt": "Talk.", "tools": []string{"end"}, "timeout_seconds": 30},
+			},
+			"edges": []object{edge("hello", "talk", "always")},
+		},
+	} {
+		p["name"] = name
+		out[name] = s.api("POST", "/v1/pathways", p)["id"]
+	}
+	return out
+}
+
+// illCall looks at what has become of a call.
+func (s *service) illCall(t *testing.T, c *illCase, id string) {
+	call := s.ended(id, time.Minute)
+	var said, all []string
+	for _, x := range s.api("GET", "/v1/calls/"+id+"/transcript", nil)["segments"].([]any) {
+		segment := x.(object)
+		all = append(all, fmt.Sprint(segment["speaker"], ": ", segment["text"]))
+		if segment["speaker"] == "agent" {
+			said = append(said, segment["text"].(string))
+		}
+	}
+	told := map[string]bool{}
+	for _, x := range s.list("/v1/calls/" + id + "/events") {
+		if e := x.(object); e["type"] == "agent.error" {
+			d := e["data"].(object)
+			told[fmt.Sprint(d["stage"], " ", d["code"], " ", d["recovered"])] = true
+		}
+	}
+	var errors []string
+	for what := range told {
+		errors = append(errors, what)
+	}
+	assert.ElementsMatch(t, c.errors, errors, "%v", all)
+	assert.Equal(t, c.ends, call["disposition"], "%v", all)
+	for _, text := range c.said {
+		assert.Contains(t, said, text, "%v", all)
+	}
+	for _, text := range c.never {
+		assert.NotContains(t, strings.Join(all, "\n"), text)
+	}
+	sound := samples(t, s.recording(id), 2)
+	hum, voice := 0.0, 0.0
+	const piece = rate / 20
+	for at := 0; at+piece <= len(sound); at += piece {
+		switch now := sound[at : at+piece]; {
+		case pure(now, 400) > 0.8:
+			hum += 0.05
+		case loud(now) > 200:
+			voice += 0.05
+		}
+	}
+	assert.True(t, hum >= c.hum[0] && hum <= c.hum[1]+0.05, "%.2f s of the engine's sound, not %v", hum, c.hum)
+	assert.GreaterOrEqual(t, voice, c.voice, "seconds of a voice")
+}
