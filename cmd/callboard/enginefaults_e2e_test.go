@@ -272,8 +272,11 @@ func (s *service) illPathways() map[string]any {
 				{"id": "none", "type": "end"},
 			},
 			"edges": []object{
-				intent("ask", "yes", "yes"), intent("ask", "no", "no"), {"from": "ask", "to": "day", "when": object{"type": "dtmf", "digits": "2"}}, edge("ask", "none", "else"),
-				{"from": "day", "to": "noted", "when": object{"type": "dtmf", "digits": "3"}}, edge("day", "none", "else"),
+				intent("ask", "yes", "yes"), intent("ask", "no", "no"),
+				{"from": "ask", "to": "day", "when": object{"type": "dtmf", "digits": "2"}},
+				edge("ask", "none", "else"),
+				{"from": "day", "to": "noted", "when": object{"type": "dtmf", "digits": "3"}},
+				edge("day", "none", "else"),
 			},
 		},
 		"talk": {
