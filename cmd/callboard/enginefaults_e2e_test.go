@@ -35,7 +35,7 @@ type illCase struct {
 type illHouse struct {
 	t       *testing.T
 	file    strings.Builder
-	people  *talkers
+	people  *gathering
 	cases   []illCase
 	release []func()
 }
@@ -216,7 +216,7 @@ func (h *illHouse) models() {
 
 func TestWhateverEnginesDoTheCallerHearsSomethingSensibleAndTheRecordSaysWhy(t *testing.T) { //nolint:tparallel // its cases look at calls that run already
 	t.Parallel()
-	h := &illHouse{t: t, people: newTalkers(t)}
+	h := &illHouse{t: t, people: newGathering(t)}
 	h.file.WriteString("engines:\n")
 	ears := enginetest.New(t)
 	ears.Says(illWords)

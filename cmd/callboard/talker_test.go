@@ -16,9 +16,9 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// talkers are people at telephones, at one port: each number is somebody who
+// gathering are people at telephones, at one port: each number is somebody who
 // does what his part says.
-type talkers struct {
+type gathering struct {
 	t      testing.TB
 	port   int
 	engine *media.Engine
@@ -36,9 +36,9 @@ type talker struct {
 	played  chan struct{}
 }
 
-func newTalkers(t testing.TB) *talkers {
+func newGathering(t testing.TB) *gathering {
 	t.Helper()
-	p := &talkers{t: t, port: siptest.Port(t), parts: map[string]func(*talker){}}
+	p := &gathering{t: t, port: siptest.Port(t), parts: map[string]func(*talker){}}
 	at := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(p.port))
 	low := siptest.ManyPorts(t)
 	var err error
@@ -68,13 +68,13 @@ func newTalkers(t testing.TB) *talkers {
 }
 
 // plays gives a number its part.
-func (p *talkers) plays(number string, part func(*talker)) {
+func (p *gathering) plays(number string, part func(*talker)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.parts[number] = part
 }
 
-func (p *talkers) take(i *sip.Incoming) {
+func (p *gathering) take(i *sip.Incoming) {
 	p.mu.Lock()
 	part := p.parts["+"+strings.TrimPrefix(i.To, "+")]
 	p.mu.Unlock()
