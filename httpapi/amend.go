@@ -63,7 +63,7 @@ type CampaignChanged struct {
 // AppendAnswer writes the answer, the campaign's fields among its own.
 func (c *CampaignChanged) AppendAnswer(b []byte) ([]byte, error) {
 	o := domain.AppendObject(b)
-	c.Campaign.AppendAnswerTo(&o)
+	c.AppendAnswerTo(&o)
 	o.Word("webhook_secret", c.WebhookSecret)
 	return o.End()
 }

@@ -175,7 +175,7 @@ type CampaignMade struct {
 // AppendAnswer writes the answer, the campaign's fields among its own.
 func (m *CampaignMade) AppendAnswer(b []byte) ([]byte, error) {
 	o := domain.AppendObject(b)
-	m.Campaign.AppendAnswerTo(&o)
+	m.AppendAnswerTo(&o)
 	o.Word("upload_id", m.UploadID)
 	o.Object("contacts_summary", &m.ContactsSummary)
 	if errs := m.ContactErrors; errs == nil {

@@ -209,29 +209,41 @@ func (h *hearer) give(ctx context.Context, ws *websocket.Conn) error {
 		case <-h.heard.more:
 		case <-h.notes.more():
 		}
-		for _, note := range h.notes.take() {
-			if err = h.send(ctx, ws, websocket.MessageText, note); err != nil {
-				return err
-			}
-		}
-		for {
-			n, over := h.heard.take(frame)
-			if n == 0 && over {
-				for _, note := range h.notes.take() { // the last words may come beside the end
-					if err := h.send(ctx, ws, websocket.MessageText, note); err != nil {
-						return err
-					}
-				}
-				return h.send(ctx, ws, websocket.MessageText, []byte(`{"type":"ended"}`))
-			}
-			if n == 0 {
-				break
-			}
-			if err := h.send(ctx, ws, websocket.MessageBinary, frame[:n]); err != nil {
-				return err
-			}
+		if over, err := h.giveSound(ctx, ws, frame); over || err != nil {
+			return err
 		}
 	}
+}
+
+// giveSound sends what waits; over: nothing will follow.
+func (h *hearer) giveSound(ctx context.Context, ws *websocket.Conn, frame []byte) (over bool, err error) {
+	if err = h.giveNotes(ctx, ws); err != nil {
+		return false, err
+	}
+	for {
+		n, over := h.heard.take(frame)
+		switch {
+		case n == 0 && over:
+			if err = h.giveNotes(ctx, ws); err != nil { // the last words may come beside the end
+				return true, err
+			}
+			return true, h.send(ctx, ws, websocket.MessageText, []byte(`{"type":"ended"}`))
+		case n == 0:
+			return false, nil
+		}
+		if err = h.send(ctx, ws, websocket.MessageBinary, frame[:n]); err != nil {
+			return false, err
+		}
+	}
+}
+
+func (h *hearer) giveNotes(ctx context.Context, ws *websocket.Conn) error {
+	for _, note := range h.notes.take() {
+		if err := h.send(ctx, ws, websocket.MessageText, note); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (h *hearer) send(ctx context.Context, ws *websocket.Conn, kind websocket.MessageType, message []byte) error {

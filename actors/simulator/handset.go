@@ -18,11 +18,8 @@ type Handset struct {
 	hang  sync.Once
 }
 
-// Orders to a phone from its handset.
-type (
-	pressNow  struct{ keys string }
-	hangUpNow struct{}
-)
+// pressNow orders a phone to press keys.
+type pressNow struct{ keys string }
 
 // Say is what is said into the phone: 8 kHz mono µ-law of any length, at the
 // pace at which it shall be heard. What is more than 400 ms ahead is lost.

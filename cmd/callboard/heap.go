@@ -61,7 +61,7 @@ func gcPercent(living uint64) int {
 	if living <= gcBytes*100/gcMost {
 		return gcMost
 	}
-	return max(int(gcBytes*100/living), gcLeast) //nolint:gosec // below gcMost
+	return max(int(gcBytes*100/living), gcLeast)
 }
 
 // heapState is what the runtime tells: bytes allocated since the start, and

@@ -44,7 +44,7 @@ func TestGarbageIsBoundedWhereMuchLives(t *testing.T) {
 	const mb = 1 << 20
 	got := make(map[int]int)
 	for _, living := range []int{0, 20, 64, 128, 160, 256, 1000, 1 << 20} {
-		got[living] = gcPercent(uint64(living) * mb) //nolint:gosec // of the table
+		got[living] = gcPercent(uint64(living) * mb)
 	}
 	assert.Equal(t, map[int]int{0: 400, 20: 400, 64: 400, 128: 200, 160: 160, 256: 100, 1000: 100, 1 << 20: 100}, got)
 }

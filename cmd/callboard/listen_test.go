@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/client"
 )
@@ -26,6 +27,6 @@ func TestListeningNoticesALineThatIsDead(t *testing.T) {
 	var got []string
 	last, err := follow(context.Background(), &client.Client{URL: far.URL, Key: "k"}, 300*time.Millisecond, "", "now", func() {}, func(id, kind string, _ []byte) { got = append(got, id+" "+kind) })
 	assert.Equal(t, "evt_1", last)
-	assert.ErrorIs(t, err, errSilent)
+	require.ErrorIs(t, err, errSilent)
 	assert.Equal(t, []string{"evt_1 call.ended"}, got)
 }

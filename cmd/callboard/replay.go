@@ -18,9 +18,9 @@ var errDiffers = errors.New("the call would go otherwise")
 // as it is with a plus.
 func replayed(ctx context.Context, c *client.Client, callID, pathwayID string, out io.Writer) (same bool, err error) {
 	if pathwayID == "" {
-		call, err := c.GetCall(ctx, callID)
-		if err != nil {
-			return false, err
+		call, failed := c.GetCall(ctx, callID)
+		if failed != nil {
+			return false, failed
 		}
 		if pathwayID = call.PathwayID; pathwayID == "" {
 			return false, fmt.Errorf("call %s had no pathway; --pathway names one", callID)

@@ -35,7 +35,7 @@ type browser struct {
 func browse(t *testing.T, microphone string) *browser {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	cmd := exec.CommandContext(ctx, "chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--user-data-dir="+t.TempDir(), //nolint:gosec // a file of ours
+	cmd := exec.CommandContext(ctx, "chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--user-data-dir="+t.TempDir(),
 		"--remote-debugging-port=0", "--use-fake-ui-for-media-stream", "--use-fake-device-for-media-stream", "--use-file-for-fake-audio-capture="+microphone, "about:blank")
 	cmd.WaitDelay = 10 * time.Second
 	out, err := cmd.StderrPipe()
@@ -115,7 +115,8 @@ func TestAnAgentIsTalkedToByMicrophoneInABrowser(t *testing.T) {
 		"name": "come", "start": "ask",
 		"nodes": []object{
 			{"id": "ask", "type": "collect", "input": "speech", "prompt": "Will you come?", "retries": 1, "timeout_seconds": 12},
-			{"id": "yes", "type": "end", "prompt": "See you tomorrow.", "outcome": "confirmed"}, {"id": "bye", "type": "end", "prompt": "Goodbye."},
+			{"id": "yes", "type": "end", "prompt": "See you tomorrow.", "outcome": "confirmed"},
+			{"id": "bye", "type": "end", "prompt": "Goodbye."},
 		},
 		"edges": []object{{"from": "ask", "to": "yes", "when": object{"type": "intent", "intent": "yes"}}, {"from": "ask", "to": "bye", "when": object{"type": "else"}}},
 	})
