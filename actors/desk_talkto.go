@@ -60,6 +60,7 @@ func (d *Desk) TalkToAgent(ctx context.Context, p domain.Principal, o ask.NewTal
 		}
 	})
 	if err = refusedAs(err); err != nil {
+		d.node.tests.abandon(mark, taken)
 		return ask.Talk{}, err
 	}
 	select {
@@ -68,28 +69,25 @@ func (d *Desk) TalkToAgent(ctx context.Context, p domain.Principal, o ask.NewTal
 		return ask.Talk{CallID: id, Say: handset.Say, Press: handset.Press, Leave: handset.HangUp}, nil
 	case <-bound.Done():
 		handset.HangUp()
-		select {
-		case id := <-taken:
-			end(id)
-		default:
-		}
+		d.node.tests.abandon(mark, taken)
 		return ask.Talk{}, errNotTaken()
 	}
 }
 
 // orderedFor is whom a call of the built-in carrier is for that was ordered for
-// an agent; nil: it is for a number.
-func (n *Node) orderedFor(in *sip.Incoming) (*domain.PhoneNumber, trunk.Entry) {
+// an agent; nil: it is for a number. One for an agent is never for anybody
+// else: where its workspace has no such carrier, nobody has the number.
+func (n *Node) orderedFor(in *sip.Incoming) (*domain.PhoneNumber, trunk.Entry, error) {
 	o := n.tests.of(in.Header[simulator.TestHeader])
 	if o.agentID == "" || in.PhoneID != "" {
-		return nil, trunk.Entry{}
+		return nil, trunk.Entry{}, nil
 	}
 	for _, e := range n.book.Of(in.Source) {
-		if e.WorkspaceID == o.workspace && e.Trunk.Simulator {
+		if e.WorkspaceID == o.workspace && e.Trunk.Simulator && e.Trunk.Environment == domain.Test {
 			return &domain.PhoneNumber{
 				Meta: domain.Meta{WorkspaceID: o.workspace, Environment: domain.Test}, Number: browserTo, AgentID: o.agentID,
-			}, e
+			}, e, nil
 		}
 	}
-	return nil, trunk.Entry{}
+	return nil, trunk.Entry{}, errNoNumber
 }

@@ -87,9 +87,8 @@ func (n *Node) arrived(e trunk.Entry, refusal string) {
 }
 
 func (n *Node) take(ctx context.Context, in *sip.Incoming) error {
-	number, entry := n.orderedFor(in)
-	var err error
-	if number == nil {
+	number, entry, err := n.orderedFor(in)
+	if number == nil && err == nil {
 		number, entry, err = n.numberOf(ctx, in)
 	}
 	if errors.Is(err, errNoNumber) {

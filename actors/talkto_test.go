@@ -103,3 +103,23 @@ func TestSomebodyTalksToAnAgentFromABrowser(t *testing.T) {
 		assert.Equal(t, code, domain.CodeOf(err))
 	}
 }
+
+func TestWhoHasNoCarrierIsToldSo(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, d := t.Context(), h.desk()
+	agent := h.agent(h.test, menu())
+	for _, p := range []domain.Principal{h.live, h.test} {
+		all, err := d.ListTrunks(ctx, p, ask.Page{Limit: 100})
+		require.NoError(t, err)
+		for _, x := range all.Data {
+			if x.Simulator {
+				require.NoError(t, d.DeleteTrunk(ctx, p, x.ID))
+			}
+		}
+	}
+	var one talker
+	_, err := d.TalkToAgent(ctx, h.test, ask.NewTalk{AgentID: agent}, one.listener())
+	require.Error(t, err)
+	assert.Empty(t, one.read())
+}

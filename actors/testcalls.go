@@ -21,6 +21,7 @@ type ordered struct {
 	workspace string
 	agentID   string // whom it is for; "": whose number was called
 	watch     func(domain.Segment)
+	became    string // the call whose watcher it has
 }
 
 // tests knows which calls of the built-in carrier were ordered, by their mark,
@@ -59,7 +60,22 @@ func (t *tests) becomes(mark, callID string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if o := t.by[mark]; o.watch != nil {
-		t.watch[callID] = o.watch
+		o.became = callID
+		t.by[mark], t.watch[callID] = o, o.watch
+	}
+}
+
+// abandon forgets an order that nobody waits for any more, and who would have
+// read along.
+func (t *tests) abandon(mark string, taken <-chan string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.watch, t.by[mark].became)
+	delete(t.by, mark)
+	select {
+	case id := <-taken:
+		delete(t.watch, id)
+	default:
 	}
 }
 

@@ -21,7 +21,7 @@ type Moved struct {
 const (
 	mostMoved    = 5
 	mostIdentity = 4
-	identityMost = 8 << 10
+	identityMost = 4 * maxValue
 )
 
 // movedOf are the places of a 3xx, the one wanted most first (RFC 3261
@@ -46,7 +46,9 @@ func movedOf(m *message) []Moved {
 		if p.Transport = strings.ToLower(p.Transport); u.IsEncrypted() {
 			p.Transport = networkTLS
 		}
-		places = append(places, place{p, a.Q})
+		if p.Transport == "" || p.Transport == networkUDP || p.Transport == networkTCP || p.Transport == networkTLS {
+			places = append(places, place{p, a.Q})
+		}
 	}
 	slices.SortStableFunc(places, func(a, b place) int { return cmp.Compare(b.q, a.q) })
 	out := make([]Moved, 0, len(places))

@@ -175,7 +175,11 @@ func (u *UserAgent) checkInvite(in *Invite) error {
 		}
 	}
 	for _, h := range in.Headers {
-		if !isToken(h.Name) || !clean(h.Value) || len(h.Value) > 1024 || slices.Contains(ownHeaders(), canonical(h.Name)) {
+		most := maxValue
+		if canonical(h.Name) == nameIdentity {
+			most = identityMost
+		}
+		if !isToken(h.Name) || !clean(h.Value) || len(h.Value) > most || slices.Contains(ownHeaders(), canonical(h.Name)) {
 			return fmt.Errorf("sip: header %q is not allowed", h.Name)
 		}
 	}

@@ -2,6 +2,7 @@ package call
 
 import (
 	"log/slog"
+	"slices"
 
 	"github.com/callboard/callboard/domain/route"
 	"github.com/callboard/callboard/sip"
@@ -22,22 +23,21 @@ type detour struct {
 // sentOn is the detour that a refused leg names, where its trunk allows one;
 // nil: the redirection is not followed. What went over TLS stays there.
 func (c *call) sentOn(f sip.Final) *detour {
-	if c.cfg.Trunks == nil || len(f.Moved) == 0 || c.moves >= mostMoves {
+	if c.cfg.Trunks == nil || c.moves >= mostMoves || f.RingTimeout || f.Cancelled {
 		return nil
 	}
-	places := make([]route.Place, len(f.Moved))
-	for i, m := range f.Moved {
+	secure := c.slot.Target.Transport == transportTLS
+	moved := slices.DeleteFunc(slices.Clone(f.Moved), func(m sip.Moved) bool { return secure && m.Transport != "" && m.Transport != transportTLS })
+	places := make([]route.Place, len(moved))
+	for i, m := range moved {
 		places[i] = route.Place{User: m.User, Host: m.Host}
 	}
 	i, ok := route.Follow(&c.slot.Trunk, c.slot.Trunk.Dialled(c.call.To), places)
 	if !ok {
 		return nil
 	}
-	m := f.Moved[i]
-	if c.slot.Target.Transport == transportTLS {
-		if m.Transport != "" && m.Transport != transportTLS {
-			return nil
-		}
+	m := moved[i]
+	if secure {
 		m.Transport = transportTLS
 	}
 	c.moves++

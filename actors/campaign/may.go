@@ -120,6 +120,11 @@ func (a *Campaign) unask(ctx actor.Context, t *try) {
 // stands says whether nobody has put the number onto a list since it was
 // granted: the last look before the INVITE.
 func (a *Campaign) stands(t *try) bool {
+	if a.cfg.Check != nil {
+		if _, may := a.cfg.Check(t.who.contact); !may {
+			return false
+		}
+	}
 	if a.cfg.Lists == nil || !t.asked {
 		return true
 	}

@@ -32,17 +32,15 @@ func (l *layout) fontOf(v pdf.Value) *font {
 		f.composite(v.Key("DescendantFonts").Index(0))
 	} else {
 		first := int(v.Key("FirstChar").Int64())
-		for i := range min(v.Key("Widths").Len(), 256) {
-			f.widths[first+i] = v.Key("Widths").Index(i).Float64()
+		widths := v.Key("Widths")
+		for i := range min(widths.Len(), 256) {
+			f.widths[first+i] = widths.Index(i).Float64()
 		}
 		if m := v.Key("FontMatrix"); m.Len() == 6 { // Type 3: in units of its own
 			for code := range f.widths {
 				f.widths[code] *= 1000 * m.Index(0).Float64()
 			}
 		}
-	}
-	if l.fonts == nil {
-		l.fonts = make(map[string]*font)
 	}
 	if len(l.fonts) < maxFonts {
 		l.fonts[key] = f

@@ -36,13 +36,15 @@ func read(file []byte) (text string, err error) {
 		return "", ErrPages
 	}
 	var out strings.Builder
+	fonts := make(map[string]*font)
+	var bad error
 	for n := 1; n <= pages; n++ {
-		page := doc.Page(n)
-		if page.V.IsNull() {
-			continue
+		l := layout{most: MaxText - out.Len(), fonts: fonts}
+		if err := l.shown(doc, n); errors.Is(err, ErrText) {
+			return "", ErrText
+		} else if err != nil {
+			bad = err // what was shown of the page counts, and so do the others
 		}
-		l := layout{most: MaxText - out.Len()}
-		l.page(page)
 		words := strings.TrimSpace(l.text())
 		if words == "" {
 			continue
@@ -52,7 +54,26 @@ func read(file []byte) (text string, err error) {
 			return "", ErrText
 		}
 	}
+	if out.Len() == 0 && bad != nil {
+		return "", bad
+	}
 	return out.String(), nil
+}
+
+// shown shows the text of a page, as far as it is understood.
+func (l *layout) shown(doc *pdf.Reader, n int) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = errors.Join(ErrBroken, fmt.Errorf("page %d: %v", n, v))
+			if known, ok := v.(error); ok && errors.Is(known, ErrText) {
+				err = ErrText
+			}
+		}
+	}()
+	if page := doc.Page(n); !page.V.IsNull() {
+		l.page(page)
+	}
+	return nil
 }
 
 // framed is a file as its library wants it: with a header of version 1.x at the

@@ -164,7 +164,7 @@ func (b *bucket) learn(m *Result, now time.Time) {
 		b.record.Answered(now)
 		b.well(m.Key)
 		return
-	case m.Verdict.Throttled:
+	case m.Verdict.Throttled && !m.Moved:
 		b.wait = min(max(2*b.wait, firstWait), lastWait)
 		b.backoff = now.Add(max(b.wait, min(m.Final.RetryAfter, maxWait)))
 		b.lastErr = "throttled"

@@ -410,7 +410,7 @@ func (t *Trunks) result(ctx actor.Context, m *Result) {
 		b.learn(m, now)
 		t.charge(b, m, now)
 		t.changed(ctx, b)
-		if m.Verdict.Alert {
+		if m.Verdict.Alert && !m.Moved {
 			t.raise(ctx, b, Alarm{
 				Measure: string(m.Verdict.Reason), Calls: 1,
 				Message: fmt.Sprintf("trunk %s refuses calls: %d %s", b.trunk.Name, m.Final.Code, m.Final.Phrase),

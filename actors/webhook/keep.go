@@ -33,7 +33,7 @@ func (e *endpoint) load(ctx actor.Context) {
 		return
 	}
 	if refresh {
-		e.stale, e.more, e.last = false, true, ""
+		e.stale, e.more, e.last, e.fromStart = false, true, "", true
 	}
 	e.loading, e.reading, e.more = true, refresh, false
 	cfg, last := e.cfg, e.last
@@ -140,7 +140,7 @@ func (e *endpoint) onLoaded(ctx actor.Context, m loaded) {
 			due := hook.Due(it.row.Attempts, *it.row.DueAt, now)
 			it.row.DueAt = &due
 		}
-		if known := e.q.known[it.row.EventID]; it.row.Replay && (known == nil || known.row.ID != it.row.ID) {
+		if known := e.q.known[it.row.EventID]; it.row.Replay && it.row.State == domain.DeliveryQueued && (known == nil || known.row.ID != it.row.ID) {
 			// Its id is of another clock than the outbox's: what was being
 			// committed meanwhile may stand in front of it. And where its event
 			// has only just been settled, it is passed over now.
@@ -152,7 +152,7 @@ func (e *endpoint) onLoaded(ctx actor.Context, m loaded) {
 		}
 		e.last = it.row.ID
 	}
-	e.more = e.more || m.full
+	e.more, e.fromStart = e.more || m.full, e.fromStart && m.full
 	e.expireAt = time.Time{}
 	e.park()
 }
@@ -265,7 +265,7 @@ func (e *endpoint) onCommitted(ctx actor.Context, m committed) {
 // expire gives up what outlived the longest pause: what came before it has as
 // long as what comes at its beginning.
 func (e *endpoint) expire(now time.Time) {
-	if e.hook == nil || e.active() || e.expireAt.After(now) {
+	if e.hook == nil || e.hook.Status == domain.WebhookActive || e.expireAt.After(now) {
 		return
 	}
 	e.expireAt = now.Add(expireEvery)

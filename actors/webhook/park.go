@@ -30,10 +30,10 @@ func (e *endpoint) park() {
 // fetchParked reads what was let go, once it is due and nothing held is due
 // before it. A reading from the start that goes on already brings it too.
 func (e *endpoint) fetchParked(now time.Time) {
-	if e.parked.IsZero() || e.parked.After(now) || e.loading || e.more && !e.full() {
+	if e.parked.IsZero() || e.parked.After(now) || e.loading || e.fromStart && !e.full() {
 		return
 	}
-	if due := e.q.nextDue(); due.IsZero() || due.After(now) {
+	if due := e.q.nextDue(); due.IsZero() || due.After(e.parked) {
 		e.parked, e.stale = time.Time{}, true
 	}
 }

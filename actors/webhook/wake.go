@@ -7,6 +7,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/hook"
 )
 
@@ -38,7 +39,9 @@ func (e *endpoint) lookAt(now time.Time) (at time.Time) {
 	case e.hook == nil:
 		return at
 	case !e.active():
-		soonest(e.expireAt)
+		if e.hook.Status != domain.WebhookActive { // it is being disabled
+			soonest(e.expireAt)
+		}
 		return at
 	}
 	if len(e.results) < maxResults && !e.wants[hook.LaneRetry] {

@@ -107,6 +107,7 @@ type endpoint struct {
 	limit          float64          // of first attempts
 	probeAt        time.Time
 	expireAt       time.Time
+	fromStart      bool // all of its deliveries are being read
 
 	failures    int // attempts in a row that failed
 	delivered   *time.Time

@@ -25,15 +25,23 @@ func CallerBrief(goal, persona string) string {
 	return b.String()
 }
 
+// small lowers what our own words are made of, and keeps every letter's length.
+func small(r rune) rune {
+	if 'A' <= r && r <= 'Z' {
+		return r + 'a' - 'A'
+	}
+	return r
+}
+
 // CallerTurn reads what such a model wrote: what the caller says or keys in, ""
 // being silence, and whether it hangs up behind that.
 func CallerTurn(text string) (says string, leaves bool) {
-	text = strings.TrimSpace(text)
-	lower := strings.ToLower(text)
+	text = strings.TrimSpace(strings.ToValidUTF8(text, ""))
+	lower := strings.Map(small, text)
 	if i := strings.Index(lower, callerLeaves); i >= 0 {
 		leaves = true
 		text = strings.TrimSpace(text[:i])
-		lower = strings.ToLower(text)
+		lower = strings.Map(small, text)
 	}
 	if i := strings.Index(lower, callerPresses); i >= 0 {
 		keys, _, _ := strings.Cut(text[i+len(callerPresses):], "]")

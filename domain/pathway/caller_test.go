@@ -23,6 +23,8 @@ func TestWhatAModelWritesIsWhatACallerDoes(t *testing.T) {
 		"[press 1]":                 {"1", false},
 		"[PRESS 1 2 #] [hang up]":   {"12#", true},
 		"[press 1":                  {"1", false},
+		"ȺȺȺȺ İ. [Hang up]":         {"ȺȺȺȺ İ.", true},
+		"ȺȺȺȺȺȺȺȺ[PRESS 5]":         {"5", false},
 		strings.Repeat("ä", 600):    {strings.Repeat("ä", 500), false},
 	} {
 		says, leaves := pathway.CallerTurn(text)
