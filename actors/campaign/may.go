@@ -27,12 +27,10 @@ const (
 
 // mayRing asks the owner of the numbers, right before the attempt is opened.
 func (a *Campaign) mayRing(ctx actor.Context, t *try) {
-	if a.cfg.Check != nil {
-		if by, ok := a.cfg.Check(t.who.contact); !ok {
-			a.returnTry(ctx, t)
-			a.leaveOut(t, by, a.why(t.who.ordinal, by))
-			return
-		}
+	if by, ok := a.check(t); !ok {
+		a.returnTry(ctx, t)
+		a.leaveOut(t, by, a.why(t.who.ordinal, by))
+		return
 	}
 	if a.cfg.Numbers == nil {
 		a.gather(t)
@@ -41,6 +39,14 @@ func (a *Campaign) mayRing(ctx actor.Context, t *try) {
 	t.asked = true
 	a.askNumber(ctx, t)
 	a.await(t)
+}
+
+// check asks whether a contact may be rung, or by which rule not.
+func (a *Campaign) check(t *try) (by Skip, ok bool) {
+	if a.cfg.Check != nil {
+		return a.cfg.Check(t.who.contact)
+	}
+	return by, true
 }
 
 // askNumber asks, once more or for the first time: no answer but the one to
@@ -120,10 +126,8 @@ func (a *Campaign) unask(ctx actor.Context, t *try) {
 // stands says whether nobody has put the number onto a list since it was
 // granted: the last look before the INVITE.
 func (a *Campaign) stands(t *try) bool {
-	if a.cfg.Check != nil {
-		if _, may := a.cfg.Check(t.who.contact); !may {
-			return false
-		}
+	if _, ok := a.check(t); !ok {
+		return false
 	}
 	if a.cfg.Lists == nil || !t.asked {
 		return true
