@@ -104,22 +104,29 @@ func TestSomebodyTalksToAnAgentFromABrowser(t *testing.T) {
 	}
 }
 
-func TestWhoHasNoCarrierIsToldSo(t *testing.T) {
+func TestWhoHasNoCarrierTalksToNobodyElsesAgent(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	ctx, d := t.Context(), h.desk()
-	agent := h.agent(h.test, menu())
-	for _, p := range []domain.Principal{h.live, h.test} {
+	const dialled = "+15005550100" // that a browser's call goes to
+	_, err := d.CreateNumber(ctx, h.test, &domain.PhoneNumber{Number: dialled, AgentID: h.agent(h.test, menu())})
+	require.NoError(t, err)
+	live := h.founded("acme")
+	test := live
+	test.Environment = domain.Test
+	agent := h.agent(test, menu())
+	for _, p := range []domain.Principal{live, test} {
 		all, err := d.ListTrunks(ctx, p, ask.Page{Limit: 100})
 		require.NoError(t, err)
 		for _, x := range all.Data {
-			if x.Simulator {
-				require.NoError(t, d.DeleteTrunk(ctx, p, x.ID))
-			}
+			require.NoError(t, d.DeleteTrunk(ctx, p, x.ID))
 		}
 	}
 	var one talker
-	_, err := d.TalkToAgent(ctx, h.test, ask.NewTalk{AgentID: agent}, one.listener())
+	_, err = d.TalkToAgent(ctx, test, ask.NewTalk{AgentID: agent}, one.listener())
 	require.Error(t, err)
 	assert.Empty(t, one.read())
+	calls, err := d.ListCalls(ctx, h.test, ask.CallQuery{Page: ask.Page{Limit: 10}})
+	require.NoError(t, err)
+	assert.Empty(t, calls.Data, "the other workspace was not called")
 }

@@ -39,7 +39,7 @@ func (e *endpoint) lookAt(now time.Time) (at time.Time) {
 	case e.hook == nil:
 		return at
 	case !e.active():
-		if e.hook.Status != domain.WebhookActive { // it is being disabled
+		if e.hook.Status != domain.WebhookActive { // else it is only being disabled
 			soonest(e.expireAt)
 		}
 		return at
