@@ -279,7 +279,7 @@ func menu() domain.Pathway {
 	return domain.Pathway{
 		Start: "ask",
 		Nodes: []domain.Node{
-			{ID: "ask", Type: domain.NodeCollect, Input: "dtmf", Length: 1, Values: []string{"1", "2"}, TimeoutSeconds: 2, Prompt: "Press one or two."},
+			{ID: "ask", Type: domain.NodeCollect, Input: "dtmf", Length: 1, Values: []string{"1", "2"}, TimeoutSeconds: 10, Prompt: "Press one or two."},
 			{ID: "yes", Type: domain.NodeEnd, Prompt: "Thank you.", Outcome: domain.OutcomeConfirmed},
 			{ID: "none", Type: domain.NodeEnd},
 		},
