@@ -15,6 +15,9 @@ TEST_TOOLS   := $(SPEECH_TOOLS) sipp:sip-tester redis-server:redis-server chromi
                 python3:python3 gcc:gcc,libc6-dev pkg-config:pkg-config opus.pc:libopus-dev kamailio:kamailio tc:iproute2 tshark:tshark \
                 node:nodejs npm:npm php:php-cli ruby:ruby
 
+# The binary is compiled by the profile in cmd/callboard/default.pgo; tests go without, or everything would be compiled twice.
+export GOFLAGS := $(strip $(shell go env GOFLAGS 2>/dev/null) -pgo=off)
+
 # Debian keeps kamailio and tc where only root looks.
 export PATH := $(PATH):/usr/sbin:/sbin
 
@@ -46,7 +49,7 @@ SOAK_DOC       ?=
 NIGHTLY_TESTS    := ^(TestEveryZoneOpensAsACalculationOfItsOwnSays|TestTheEstimateIsWithinTenPercentFromTenPercentOn|TestTheModelAllowsWhateverHappens|Test(Kills|FailOvers|FullDisks|Clocks).*)$$
 NIGHTLY_PACKAGES := ./domain/calendar ./domain/rehearsal ./actors/campaign/modeltest ./cmd/callboard
 
-.PHONY: help run build test lint fmt bench bench-parts e2e fuzz attack soak dialogues nightly chaos netem amd openapi postman client check tools clean
+.PHONY: help run build test lint fmt bench bench-parts profile e2e fuzz attack soak dialogues nightly chaos netem amd openapi postman client check tools clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -58,7 +61,7 @@ run: ## install what is missing, build, start the service and play the demo camp
 
 build: ## build bin/callboard
 	@command -v go >/dev/null || { echo "missing: go 1.26 or newer, from https://go.dev/dl/"; exit 1; }
-	CGO_ENABLED=$(if $(filter opus,$(TAGS)),1,0) go build -trimpath -tags '$(TAGS)' -ldflags '-s -w -X main.version=$(VERSION)' -o bin/callboard ./cmd/callboard
+	CGO_ENABLED=$(if $(filter opus,$(TAGS)),1,0) go build -pgo=auto -trimpath -tags '$(TAGS)' -ldflags '-s -w -X main.version=$(VERSION)' -o bin/callboard ./cmd/callboard
 
 test: tools ## run every test with the race detector, against SIPp, baresip, Kamailio and Redis, and sound with Opus too
 	@{ bad=0; CGO_ENABLED=1 go test -race -count=1 -timeout 15m $(TEST_FLAGS) -json $(TEST_PACKAGES) || bad=1; \
@@ -74,6 +77,12 @@ fmt: ## format every Go file as the linter wants it
 bench: tools ## measure the whole service and print one table
 	@go test -run '^$$' -bench '$(BENCH)' -benchtime 1x -timeout 60m ./cmd/callboard -bench-doc '$(abspath $(BENCH_DOC))' -bench-contacts $(BENCH_CONTACTS) -bench-calls $(BENCH_CALLS) | \
 	  sed -uE '/^(PASS|ok |goos|goarch|pkg:|cpu:)/d; s/^Benchmark([^ ]+)-[0-9]+[[:space:]]+1[[:space:]].*/measured: \1/'
+
+PROFILE_BENCH ?= ^Benchmark(CallsByRequest|Campaign|Inbound|Media|API|Webhooks|Turns)$$
+profile: tools ## measure what the service does with its time (about 10 minutes) and keep it as cmd/callboard/default.pgo, by which it is compiled
+	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
+	  go test -run '^$$' -bench '$(PROFILE_BENCH)' -benchtime 1x -timeout 60m ./cmd/callboard -bench-profile "$$dir" && \
+	  go tool pprof -proto "$$dir"/*.pprof >cmd/callboard/default.pgo
 
 bench-parts: ## measure single parts: sound, dialogs, stores, deliveries
 	go test -run '^$$' -bench '$(BENCH)' -benchmem -benchtime $(BENCH_TIME) $(BENCH_PACKAGES) | { grep -vE '^(PASS|ok |\?|goos|goarch)' || true; }

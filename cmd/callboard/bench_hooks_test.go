@@ -221,7 +221,7 @@ func BenchmarkWebhooks(b *testing.B) {
 func deliveries(b *testing.B, endpoints, events int) {
 	b.Helper()
 	far := newSink(b)
-	s := prepare(b, "CALLBOARD_LOG_LEVEL=warn", "CALLBOARD_ADMIN_ADDR="+os.Getenv("BENCH_ADMIN"))
+	s := prepare(b, "CALLBOARD_LOG_LEVEL=warn")
 	s.start()
 	s.unlimited()
 	p := posting{CA: s.receiver.pem, N: 20000, Workers: 16}
@@ -303,7 +303,7 @@ func (s *service) happen(b *testing.B, rate int, window time.Duration, order fun
 // of which each is sent those of one agent, and to these while a hundred hang.
 func lateness(b *testing.B) {
 	far := newSink(b)
-	s := prepare(b, "CALLBOARD_LOG_LEVEL=error", "CALLBOARD_ADMIN_ADDR="+os.Getenv("BENCH_ADMIN"))
+	s := prepare(b, "CALLBOARD_LOG_LEVEL=error")
 	s.start()
 	s.unlimited()
 	agent := s.mute()
@@ -346,7 +346,7 @@ func lateness(b *testing.B) {
 func queuedDeliveries(b *testing.B) {
 	n := *benchEvents
 	far := newSink(b)
-	s := prepare(b, "CALLBOARD_LOG_LEVEL=warn", "CALLBOARD_ADMIN_ADDR="+os.Getenv("BENCH_ADMIN"))
+	s := prepare(b, "CALLBOARD_LOG_LEVEL=warn")
 	s.start()
 	s.unlimited()
 	id := s.subscribe(far.server.URL+"/one", nil, "call.ended")

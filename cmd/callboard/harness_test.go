@@ -40,11 +40,12 @@ var plain = sync.OnceValues(func() (string, error) {
 })
 
 // build makes the service with its points of failure; what is measured is
-// linked as it is shipped.
+// optimised by its profile and linked, as it is shipped.
 func build(to string, args ...string) error {
 	link := "-ldflags=-checklinkname=0"
 	if onlySpeed() {
 		link += " -s -w"
+		args = append(args, "-pgo=auto")
 	}
 	cmd := exec.Command("go", append(append([]string{"build"}, args...), "-tags", "failpoints", link, "-o", to, ".")...)
 	if onlySpeed() {
@@ -130,6 +131,7 @@ type service struct {
 	http     string
 	sip      int
 	key      string
+	admin    string // where its profiles are, if anywhere
 	cmd      *exec.Cmd
 	log      *os.File
 	receiver *receiver
@@ -177,6 +179,7 @@ func prepare(t testing.TB, env ...string) *service {
 		s.env = append(s.env, "FAILPOINT_PATIENCE=10s")
 	}
 	s.args = []string{"serve"}
+	s.watched()
 	t.Cleanup(s.stop)
 	return s
 }
@@ -219,6 +222,7 @@ func (s *service) launch() {
 	exited, cmd := make(chan struct{}), s.cmd
 	s.exited = exited
 	go func() { _ = cmd.Wait(); close(exited) }()
+	s.profiled()
 }
 
 // kill9 ends the process as a power cut of it would.
