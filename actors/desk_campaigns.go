@@ -215,6 +215,9 @@ func (d *Desk) enginesOf(a *domain.Agent) error {
 	if h, ok := d.node.cfg.Ears.(interface{ Listens(engine string) bool }); ok && a.STT != nil && !h.Listens(a.STT.Engine) {
 		return noEngine("agent %s hears by the engine %s (stt.engine), which is not configured here", a.ID, a.STT.Engine)
 	}
+	if r := a.Realtime; r != nil && !d.node.cfg.Lives.Has(r.Engine) {
+		return noEngine("agent %s wants a realtime engine (realtime.engine %q), which is not configured here", a.ID, r.Engine)
+	}
 	return nil
 }
 
@@ -237,16 +240,13 @@ func (d *Desk) speak(ctx context.Context, p domain.Principal, agentID string, ov
 		return by, err
 	}
 	a := over.Over(version.Agent)
-	if a.Realtime != nil {
-		return by, noEngine("agent %s wants a realtime engine, and none is configured here", agentID)
-	}
 	s.Version, s.AgentID, s.UnitID = a.Version, a.ID, domain.Unit(a.ID)
 	s.Transfer, s.Inbound, s.AMD, s.Hook, s.SMS = a.Transfer, a.Inbound, a.AMD, a.OnInbound, a.SMS
 	if err = d.sound(&a, s); err != nil {
 		return by, err
 	}
 	return speaker{
-		first: a.FirstMessage, free: strings.TrimSpace(a.SystemPrompt) != "" && d.node.engines(s).Model,
+		first: a.FirstMessage, free: d.node.engines(s).Live || strings.TrimSpace(a.SystemPrompt) != "" && d.node.engines(s).Model,
 		tools: a.Tools, bases: a.KnowledgeBaseIDs, pathwayID: a.PathwayID,
 	}, nil
 }
@@ -256,7 +256,7 @@ func (d *Desk) speak(ctx context.Context, p domain.Principal, agentID string, ov
 func (d *Desk) sound(a *domain.Agent, s *domain.Script) error {
 	s.Language, s.Timezone, s.Voice, s.STT, s.Limits, s.Turns = a.Language, a.Timezone, a.Voice, a.STT, a.Limits, a.TurnTaking
 	s.Languages = a.Languages
-	s.System, s.LLM, s.Analysis = a.SystemPrompt, a.LLM, a.Analysis
+	s.System, s.LLM, s.Realtime, s.Analysis = a.SystemPrompt, a.LLM, a.Realtime, a.Analysis
 	return d.enginesOf(a)
 }
 
@@ -277,6 +277,10 @@ func (d *Desk) readScript(ctx context.Context, p domain.Principal, agentID, path
 		pathwayID = by.pathwayID
 	}
 	if pathwayID == "" {
+		if by.free && d.node.engines(&s).Live {
+			s.Pathway = pathway.FreeVoice(by.first, by.tools, by.bases)
+			return s, nil
+		}
 		if by.free && d.node.engines(&s).Text {
 			s.Pathway = pathway.Free(by.first, by.tools, by.bases)
 			return s, nil

@@ -300,7 +300,7 @@ func (n *Node) engines(s *domain.Script) pathway.Engines {
 	if n == nil {
 		return pathway.Engines{}
 	}
-	has := pathway.Engines{Acts: true, Model: n.thinks(s.LLM)}
+	has := pathway.Engines{Acts: true, Model: n.thinks(s.LLM), Live: s.Realtime != nil && n.cfg.Lives.Has(s.Realtime.Engine)}
 	if n.cfg.Ears == nil {
 		return has
 	}

@@ -66,6 +66,7 @@ type Config struct {
 	Media     *media.Engine
 	Speaker   speech.Speaker
 	Ears      speech.Recogniser                            // nil: nobody hears words
+	Lives     *speech.Lives                                // engines that hear and speak by themselves; nil: there is none
 	Models    Models                                       // language models; none: no model takes part in calls
 	Papers    Papers                                       // reads PDF files; nil: nobody does
 	Simulator func() (sip.Target, bool)                    // where the built-in carrier listens

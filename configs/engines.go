@@ -28,6 +28,8 @@ const (
 	RoleTTS = "tts"
 	RoleSTT = "stt"
 	RoleLLM = "llm"
+	// RoleRealtime hears and speaks by itself.
+	RoleRealtime = "realtime"
 )
 
 // Engine is one that the operator has configured.
@@ -39,6 +41,8 @@ type Engine struct {
 	TTS  *EngineTTS
 	STT  *EngineSTT
 	LLM  *EngineLLM
+	// Realtime is how it hears and speaks by itself.
+	Realtime *EngineRealtime
 }
 
 // EngineTTS is how it speaks where an agent says nothing else.
@@ -63,12 +67,22 @@ type EngineLLM struct {
 	StallMs int    `json:"stall_ms"`
 }
 
+// EngineRealtime is how it hears and speaks by itself.
+type EngineRealtime struct {
+	Model   string `json:"model"`
+	Voice   string `json:"voice"`
+	Words   string `json:"transcription_model"` // writes down what the caller says
+	FirstMs int    `json:"first_ms"`            // until it hears, and until an answer begins
+	StallMs int    `json:"stall_ms"`            // from one piece of it to the next
+}
+
 // Engines are those of the engines file.
 type Engines struct {
 	List []Engine // by name
-	// TTS, STT and LLM name the ones that are tried where an agent names none,
-	// and behind the one that it names, in this order.
-	TTS, STT, LLM []string
+	// TTS, STT, LLM and Realtime name the ones that are tried where an agent
+	// names none, and behind the one that it names, in this order; of Realtime
+	// none stands behind one that is named.
+	TTS, STT, LLM, Realtime []string
 }
 
 // The limits of what the engines file says.
@@ -92,7 +106,7 @@ func kindOf(kind string) (roles []string, address string, schemes []string) {
 	web, socket := []string{"http", "https"}, []string{"ws", "wss"}
 	switch kind {
 	case EngineOpenAI:
-		return []string{RoleTTS, RoleSTT, RoleLLM}, "https://api.openai.com/v1", web
+		return []string{RoleTTS, RoleSTT, RoleLLM, RoleRealtime}, "https://api.openai.com/v1", web
 	case EngineDeepgram:
 		return []string{RoleSTT}, "wss://api.deepgram.com", socket
 	case EngineElevenLabs:
@@ -107,16 +121,18 @@ type engineFile struct {
 	TTS     []string                 `json:"tts"`
 	STT     []string                 `json:"stt"`
 	LLM     []string                 `json:"llm"`
+	Live    []string                 `json:"realtime"`
 }
 
 type writtenEngine struct {
-	Kind    string     `json:"kind"`
-	URL     string     `json:"url"`
-	KeyFile string     `json:"key_file"`
-	KeyEnv  string     `json:"key_env"`
-	TTS     *EngineTTS `json:"tts"`
-	STT     *EngineSTT `json:"stt"`
-	LLM     *EngineLLM `json:"llm"`
+	Kind    string          `json:"kind"`
+	URL     string          `json:"url"`
+	KeyFile string          `json:"key_file"`
+	KeyEnv  string          `json:"key_env"`
+	TTS     *EngineTTS      `json:"tts"`
+	STT     *EngineSTT      `json:"stt"`
+	LLM     *EngineLLM      `json:"llm"`
+	Live    *EngineRealtime `json:"realtime"`
 }
 
 // ReadEngines reads the engines file at path; none where it is empty. Keys
@@ -173,7 +189,7 @@ func (r *engineReader) engines(file *engineFile) Engines {
 		role string
 		from []string
 		to   *[]string
-	}{{RoleTTS, file.TTS, &out.TTS}, {RoleSTT, file.STT, &out.STT}, {RoleLLM, file.LLM, &out.LLM}} {
+	}{{RoleTTS, file.TTS, &out.TTS}, {RoleSTT, file.STT, &out.STT}, {RoleLLM, file.LLM, &out.LLM}, {RoleRealtime, file.Live, &out.Realtime}} {
 		for i, name := range o.from {
 			j := slices.IndexFunc(out.List, func(e Engine) bool { return e.Name == name })
 			if j < 0 || !out.List[j].Does(o.role) || slices.Contains(o.from[:i], name) {
@@ -194,6 +210,8 @@ func (e *Engine) Does(role string) bool {
 		return e.STT != nil
 	case RoleLLM:
 		return e.LLM != nil
+	case RoleRealtime:
+		return e.Realtime != nil
 	}
 	return false
 }
@@ -203,7 +221,7 @@ func (r *engineReader) engine(name string, w writtenEngine) Engine {
 	if !engineName.MatchString(name) || slices.Contains(local, name) {
 		r.bad(at, name, "named by small letters, digits, - and _, beginning with a letter, and not like an engine of the machine ("+strings.Join(local, ", ")+")")
 	}
-	e := Engine{Name: name, Kind: w.Kind, URL: w.URL, TTS: w.TTS, STT: w.STT, LLM: w.LLM}
+	e := Engine{Name: name, Kind: w.Kind, URL: w.URL, TTS: w.TTS, STT: w.STT, LLM: w.LLM, Realtime: w.Live}
 	roles, address, schemes := kindOf(w.Kind)
 	if roles == nil {
 		r.bad(at+".kind", w.Kind, "openai, deepgram or elevenlabs")
@@ -219,7 +237,7 @@ func (r *engineReader) engine(name string, w writtenEngine) Engine {
 	e.URL = strings.TrimRight(e.URL, "/")
 	e.Key = r.key(at, w)
 	does := false
-	for _, role := range []string{RoleTTS, RoleSTT, RoleLLM} {
+	for _, role := range []string{RoleTTS, RoleSTT, RoleLLM, RoleRealtime} {
 		if e.Does(role) && !slices.Contains(roles, role) {
 			r.bad(at+"."+role, "", "left out: "+w.Kind+" does "+strings.Join(roles, ", "))
 		}
@@ -252,6 +270,15 @@ func (r *engineReader) roles(at string, e *Engine) {
 	if l := e.LLM; l != nil {
 		e.LLM = &EngineLLM{Model: l.Model, FirstMs: r.deadline(at+".llm.first_ms", l.FirstMs, 2*defaultFirst), StallMs: r.deadline(at+".llm.stall_ms", l.StallMs, 2*defaultStall)}
 		r.named(at+".llm.model", &e.LLM.Model, "")
+	}
+	if l := e.Realtime; l != nil {
+		e.Realtime = &EngineRealtime{
+			Model: l.Model, Voice: l.Voice, Words: l.Words,
+			FirstMs: r.deadline(at+".realtime.first_ms", l.FirstMs, defaultFinal), StallMs: r.deadline(at+".realtime.stall_ms", l.StallMs, 2*defaultStall),
+		}
+		r.named(at+".realtime.model", &e.Realtime.Model, "gpt-realtime")
+		r.named(at+".realtime.voice", &e.Realtime.Voice, "marin")
+		r.named(at+".realtime.transcription_model", &e.Realtime.Words, "gpt-4o-mini-transcribe")
 	}
 }
 

@@ -30,11 +30,13 @@ engines:
     tts: {voice: verse, first_ms: 900}
     stt: {model: whisper-1}
     llm: {model: gpt-4o-mini}
+    realtime: {voice: cedar, stall_ms: 700}
   deepgram: {kind: deepgram, key_file: `+key+`, stt: {}}
   nearby: {kind: openai, url: "http://127.0.0.1:9000/v1/", tts: {model: kokoro, sample_rate: 16000}}
 tts: [openai, nearby]
 stt: [deepgram, openai]
 llm: [openai]
+realtime: [openai]
 `), []string{"OTHER=1", "SOME_KEY= sk-secret "})
 	require.NoError(t, err)
 	require.Len(t, got.List, 3)
@@ -47,6 +49,8 @@ llm: [openai]
 	assert.Equal(t, configs.EngineTTS{Model: "kokoro", Voice: "alloy", SampleRate: 16000, FirstMs: 2500, StallMs: 2000}, *nearby.TTS)
 	assert.Equal(t, "sk-secret", openai.Key.Reveal())
 	assert.Equal(t, configs.EngineTTS{Model: "gpt-4o-mini-tts", Voice: "verse", SampleRate: 24000, FirstMs: 900, StallMs: 2000}, *openai.TTS)
+	assert.Equal(t, configs.EngineRealtime{Model: "gpt-realtime", Voice: "cedar", Words: "gpt-4o-mini-transcribe", FirstMs: 3000, StallMs: 700}, *openai.Realtime)
+	assert.Equal(t, []string{"openai"}, got.Realtime)
 	assert.Equal(t, []string{"deepgram", "openai"}, got.STT)
 	assert.NotContains(t, fmt.Sprintf("%v %+v %#v", got, got, got), "secret")
 }
@@ -61,7 +65,7 @@ func TestWhatIsWrongWithEnginesIsToldAtOnce(t *testing.T) {
 	for text, wanted := range map[string][]string{
 		`engines: {A: {kind: openai, tts: {}}}`:                                                {`engines.A = "A": must be named by small letters`},
 		`engines: {espeak-ng: {kind: openai, tts: {}}}`:                                        {"not like an engine of the machine"},
-		`engines: {a: {kind: carrier-pigeon}, b: {kind: openai}}`:                              {`engines.a.kind = "carrier-pigeon": must be openai, deepgram`, `engines.b = "": must be told what it does: tts, stt, llm`},
+		`engines: {a: {kind: carrier-pigeon}, b: {kind: openai}}`:                              {`engines.a.kind = "carrier-pigeon": must be openai, deepgram`, `engines.b = "": must be told what it does: tts, stt, llm, realtime`},
 		`engines: {a: {kind: deepgram, url: "https://x", stt: {}, tts: {}}}`:                   {`engines.a.url = "https://x": must be a URL of ws or wss`, "engines.a.tts", "left out: deepgram does stt"},
 		`engines: {a: {kind: openai, url: "http://u:pass@x", tts: {}}}`:                        {"without user and fragment"},
 		`engines: {a: {kind: elevenlabs, tts: {}}}`:                                            {"engines.a.tts.voice"},
@@ -71,6 +75,7 @@ func TestWhatIsWrongWithEnginesIsToldAtOnce(t *testing.T) {
 		`engines: {a: {kind: openai, key_file: /nowhere/at/all, tts: {}}}`:                     {"engines.a.key_file"},
 		"engines: {a: {kind: deepgram, stt: {}}}\ntts: [a]\nstt: [a, a, b]\n":                  {"tts[0]", "stt[1]", `stt[2] = "b": must be the name of an engine above that does stt`},
 		`engines: {a: {kind: openai, key: sk-inline, tts: {}}}`:                                {`unknown field "key"`},
+		"engines: {a: {kind: deepgram, stt: {}, realtime: {}}}\nrealtime: [b]\n":               {"engines.a.realtime", "left out: deepgram does stt", `realtime[0] = "b"`},
 		`- a`: {"is no YAML map"},
 	} {
 		_, err := configs.ReadEngines(enginesFile(t, text), nil)

@@ -290,6 +290,7 @@ type Script struct {
 	AMD       *AgentAMD       `json:"amd,omitempty"`
 	System    string          `json:"system_prompt,omitempty"`
 	LLM       *AgentLLM       `json:"llm,omitempty"`
+	Realtime  *AgentRealtime  `json:"realtime,omitempty"`
 	Analysis  *AgentAnalysis  `json:"analysis,omitempty"`
 	Hook      *AgentHook      `json:"on_inbound,omitempty"`
 	SMS       *AgentSMS       `json:"sms,omitempty"`

@@ -368,10 +368,11 @@ func (c *call) ears() speech.Recogniser {
 }
 
 // ear hears what the far end says, where the pathway listens to words or some
-// of them mean no more calls.
+// of them mean no more calls, or an engine hears and speaks by itself.
 func (c *call) ear() *speech.Ear {
 	ears, language := c.ears(), c.script.Hearing()
-	if ears == nil || !slices.ContainsFunc(pathway.Languages(&c.script), ears.Hears) || !pathway.Listens(&c.script.Pathway) && !conversation.HearsAside(ears, language, c.optOut) {
+	words := ears != nil && slices.ContainsFunc(pathway.Languages(&c.script), ears.Hears) && (pathway.Listens(&c.script.Pathway) || conversation.HearsAside(ears, language, c.optOut))
+	if !words && c.script.Realtime == nil {
 		return nil
 	}
 	ear := new(speech.Ear)

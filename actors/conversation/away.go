@@ -25,6 +25,7 @@ func (c *Conversation) goAway() {
 	if c.finished {
 		return
 	}
+	c.endLive()
 	c.dropTurn()
 	c.forget()
 	c.away, c.handing = true, false

@@ -60,6 +60,8 @@ func (c *Conversation) sounded(ctx actor.Context, done pathway.Input) {
 	}
 	b.busy = false
 	switch {
+	case c.live.round != 0:
+		c.liveGoesOn(ctx)
 	case done != nil:
 		c.step(ctx, done)
 	case b.wait > 0:

@@ -180,15 +180,18 @@ type Conversation struct {
 	answering  answering
 	thinking   thinking
 	handovers  int
+	live       live
 	human      int // index of the segment in which somebody else speaks, or -1
 }
 
 // New makes the actor.
 func New(cfg Config) actor.Actor {
-	return &Conversation{
-		cfg: cfg, home: cfg.Script, state: pathway.New(cfg.Script, cfg.Variables), current: -1, human: -1,
+	c := &Conversation{
+		cfg: cfg, home: cfg.Script, current: -1, human: -1,
 		clips: make(map[speech.Request]media.Clip), prepared: make(map[speech.Request]bool),
 	}
+	c.state = pathway.New(cfg.Script, cfg.Variables).Lively(c.lively())
+	return c
 }
 
 // Receive is the table of contents.
@@ -253,6 +256,10 @@ func (c *Conversation) heard(ctx actor.Context, e media.Event) {
 	case media.Digit:
 		c.key(ctx, e.Key)
 	case media.Played:
+		if e.ID == c.sounding && c.current >= 0 && c.live.sounds.Kind != 0 && !c.finished {
+			c.livePlayed(ctx, e.Heard, e.Interrupted)
+			return
+		}
 		if e.ID == c.sounding && c.current >= 0 && !c.finished {
 			c.endSegment(e.Interrupted)
 			c.listen(ctx)
@@ -264,9 +271,11 @@ func (c *Conversation) heard(ctx actor.Context, e media.Event) {
 		}
 	case media.SpeechBegan:
 		c.listen(ctx)
+		c.liveVoice(true)
 		c.began(ctx)
 	case media.SpeechEnded:
 		c.listen(ctx)
+		c.liveVoice(false)
 		c.fellSilent(ctx)
 	}
 }
@@ -309,6 +318,9 @@ func (c *Conversation) step(ctx actor.Context, in pathway.Input) {
 	}
 	var dos []pathway.Do
 	c.state, dos = pathway.Step(c.state, in)
+	if round, lives := c.state.Lives(); c.live.round != 0 && (!lives || round != c.live.round) {
+		c.endLive()
+	}
 	for _, d := range dos {
 		switch d := d.(type) {
 		case pathway.Say:
@@ -332,6 +344,13 @@ func (c *Conversation) step(ctx actor.Context, in pathway.Input) {
 		case pathway.Set:
 		case pathway.Think:
 			c.think(ctx, d)
+		case pathway.Live:
+			c.enliven(ctx, d)
+		case pathway.Told:
+			c.live.talk.Result(d.ID, d.Text)
+		case pathway.Answer:
+			c.live.busy = true
+			c.live.talk.Answer(d.Text)
 		case pathway.Forget:
 			c.forget()
 		case pathway.Act:
@@ -441,6 +460,7 @@ func (c *Conversation) finish(ctx actor.Context) {
 }
 
 func (c *Conversation) stopTimers() {
+	c.endLive()
 	c.forget()
 	c.unsay()
 	c.dropTurn()

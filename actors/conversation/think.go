@@ -147,6 +147,8 @@ func (c *Conversation) mind(ctx actor.Context) {
 		}
 	case replaced:
 		c.replaced(ctx, m)
+	default:
+		c.liveMessage(ctx)
 	}
 }
 
@@ -398,7 +400,7 @@ func (c *Conversation) replaced(ctx actor.Context, m replaced) {
 		c.cfg.Script.AMD = before.AMD
 	}
 	c.home = c.cfg.Script
-	c.state = c.state.Continue(m.script)
+	c.state = c.state.Continue(m.script).Lively(c.lively())
 	clear(c.clips)
 	clear(c.prepared)
 	ctx.Send(ctx.Parent(), HandedOver{AgentID: m.script.AgentID, Version: m.script.Version, PathwayID: m.script.Pathway.ID, From: before.AgentID})

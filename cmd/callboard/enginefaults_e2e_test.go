@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
@@ -28,6 +29,8 @@ type illCase struct {
 	ends   string        // the outcome
 	hum    [2]float64    // least and most seconds of the engine's own sound in the recording
 	voice  float64       // least seconds of another voice
+	// look looks at more: the call, its transcript and both sides of its recording.
+	look func(t *testing.T, call object, segments []any, left, right []float64)
 }
 
 // illHouse is the service, the far ends of its engines and the people who are
@@ -214,6 +217,99 @@ func (h *illHouse) models() {
 	h.after(over, func() bool { return len(held.Asked()) > 1 }, func() { close(late) })
 }
 
+// lively are engines that hear and speak by themselves.
+func (h *illHouse) lively() {
+	for fault, code := range map[enginetest.Fault]string{
+		enginetest.Hangs: "engine_slow", enginetest.Stalls: "engine_stalled", enginetest.Garbage: "engine_garbage",
+		enginetest.Drops: "engine_unreachable", enginetest.Refuses: "engine_refused",
+	} {
+		server := enginetest.New(h.t)
+		server.Is("realtime", fault)
+		name := h.engine("live-"+string(fault), "openai", server.URL+"/v1", "realtime: {first_ms: 700, stall_ms: 700}")
+		h.cases = append(h.cases, illCase{
+			name: name, agent: object{"realtime": object{"engine": name}, "system_prompt": "Be kind.", "tools": []string{"end"}}, part: func(*talker) {},
+			errors: []string{"realtime " + code + " true"}, said: []string{"Fine, goodbye."}, ends: "confirmed", voice: 0.7, hum: [2]float64{0, 0.4},
+		})
+	}
+	const first, second, third = "Good morning, how can I help you?", "On Friday there are a great many times, and I will tell you all of them.", "See you on Friday then."
+	server := enginetest.New(h.t)
+	server.Says("I want to come on Friday.")
+	server.Answers(func(n int, _ string) enginetest.Answer {
+		return []enginetest.Answer{
+			{Say: first},
+			{Say: second},
+			{Calls: []enginetest.Call{{ID: "call_1", Name: "transfer_call", Arguments: `{"destination": "+19005550100"}`}}},
+			{Say: third, Calls: []enginetest.Call{{ID: "call_2", Name: "end_call", Arguments: `{"outcome": "confirmed"}`}}},
+		}[min(n, 3)]
+	})
+	name := h.engine("live", "openai", server.URL+"/v1", "realtime: {}")
+	h.cases = append(h.cases, illCase{
+		name: name, agent: object{"realtime": object{"engine": name, "voice": "cedar"}, "system_prompt": "Be kind to {{phone}}.", "first_message": first, "tools": []string{"end"}},
+		part: func(o *talker) {
+			illTurn(o)
+			o.await(true)
+			o.hums(900 * time.Millisecond)
+		},
+		errors: []string{"llm tool_refused true"}, said: []string{first, second, third}, ends: "confirmed", hum: [2]float64{4, 8},
+		look: func(t *testing.T, call object, segments []any, left, right []float64) {
+			h.livelyCall(t, server, call, segments, left, right)
+		},
+	})
+}
+
+// livelyCall looks at a call with an engine that is well.
+func (h *illHouse) livelyCall(t *testing.T, server *enginetest.Server, call object, segments []any, left, right []float64) {
+	t.Helper()
+	var lines []string
+	for _, x := range segments {
+		s := x.(object)
+		lines = append(lines, fmt.Sprint(s["speaker"], " ", s["text"], " ", s["interrupted"] == true))
+	}
+	assert.Equal(t, []string{
+		"agent Good morning, how can I help you? false", "caller I want to come on Friday. false",
+		"agent On Friday there are a great many times, and I will tell you all of them. true", "caller I want to come on Friday. false",
+		"agent See you on Friday then. false",
+	}, lines)
+	told := strings.Join(server.Told(), "\n")
+	assert.Contains(t, told, `"output":"error: there is no such tool here"`)
+	assert.NotContains(t, told, `"name":"transfer_call"`, "it is not even offered")
+	assert.Contains(t, told, `"voice":"cedar"`)
+	var cut struct {
+		ItemID string `json:"item_id"`
+		EndMs  int    `json:"audio_end_ms"`
+	}
+	for _, line := range server.Told() {
+		if strings.Contains(line, "truncate") {
+			require.NoError(t, json.Unmarshal([]byte(line), &cut))
+		}
+	}
+	assert.Equal(t, "item_agent_2", cut.ItemID)
+	assert.Greater(t, cut.EndMs, 100)
+	assert.Less(t, cut.EndMs, 3000, "as much as was heard")
+	const piece = rate / 50
+	speaks, last := -1, 0 // pieces: when the caller begins for the second time, and the last before he is quiet that the agent sounds
+	bursts, quiet := 0, 1000
+	for i := 0; (i+1)*piece <= min(len(left), len(right)); i++ {
+		if loud(left[i*piece:(i+1)*piece]) > 1000 {
+			if quiet > 25 {
+				bursts++
+			}
+			if quiet = 0; bursts == 2 && speaks < 0 {
+				speaks = i
+			}
+		} else {
+			quiet++
+		}
+		if bursts == 2 && quiet < 10 && loud(right[i*piece:(i+1)*piece]) > 200 {
+			last = i
+		}
+	}
+	require.Positive(t, speaks, "the caller is in the recording")
+	t.Logf("barge-in: our sound ends %d ms after the caller begins", (last+1-speaks)*20)
+	assert.LessOrEqual(t, (last+1-speaks)*20, 300, "ms until our sound stops")
+	assert.NotEmpty(t, call["latency"], "%v", call)
+}
+
 func TestWhateverEnginesDoTheCallerHearsSomethingSensibleAndTheRecordSaysWhy(t *testing.T) { //nolint:tparallel // its cases look at calls that run already
 	t.Parallel()
 	h := &illHouse{t: t, people: newGathering(t)}
@@ -224,6 +320,7 @@ func TestWhateverEnginesDoTheCallerHearsSomethingSensibleAndTheRecordSaysWhy(t *
 	h.speech()
 	h.hearing()
 	h.models()
+	h.lively()
 	h.file.WriteString("stt: [well]\nllm: [spare]\n")
 	path := filepath.Join(t.TempDir(), "engines.yaml")
 	require.NoError(t, os.WriteFile(path, []byte(h.file.String()), 0o600))
@@ -235,7 +332,10 @@ func TestWhateverEnginesDoTheCallerHearsSomethingSensibleAndTheRecordSaysWhy(t *
 	for i, c := range h.cases {
 		number := fmt.Sprintf("+120255502%02d", i)
 		h.people.plays(number, c.part)
-		body := object{"name": c.name, "pathway_id": pathways[c.nodes], "turn_taking": object{"end_of_turn_ms": 500}}
+		body := object{"name": c.name, "turn_taking": object{"end_of_turn_ms": 500}}
+		if c.nodes != "" {
+			body["pathway_id"] = pathways[c.nodes]
+		}
 		maps.Copy(body, c.agent)
 		ids[i] = s.outbound(number, s.api("POST", "/v1/agents", body)["id"].(string), nil)
 	}
@@ -298,7 +398,8 @@ func (s *service) illPathways() map[string]any {
 func (s *service) illCall(t *testing.T, c *illCase, id string) {
 	call := s.ended(id, time.Minute)
 	var said, all []string
-	for _, x := range s.api("GET", "/v1/calls/"+id+"/transcript", nil)["segments"].([]any) {
+	segments := s.api("GET", "/v1/calls/"+id+"/transcript", nil)["segments"].([]any)
+	for _, x := range segments {
 		segment := x.(object)
 		all = append(all, fmt.Sprint(segment["speaker"], ": ", segment["text"]))
 		if segment["speaker"] == "agent" {
@@ -324,7 +425,8 @@ func (s *service) illCall(t *testing.T, c *illCase, id string) {
 	for _, text := range c.never {
 		assert.NotContains(t, strings.Join(all, "\n"), text)
 	}
-	sound := samples(t, s.recording(id), 2)
+	recording := s.recording(id)
+	sound := samples(t, recording, 2)
 	hum, voice := 0.0, 0.0
 	const piece = rate / 20
 	for at := 0; at+piece <= len(sound); at += piece {
@@ -337,4 +439,7 @@ func (s *service) illCall(t *testing.T, c *illCase, id string) {
 	}
 	assert.True(t, hum >= c.hum[0] && hum <= c.hum[1]+0.05, "%.2f s of the engine's sound, not %v", hum, c.hum)
 	assert.GreaterOrEqual(t, voice, c.voice, "seconds of a voice")
+	if c.look != nil {
+		c.look(t, call, segments, samples(t, recording, 1), sound)
+	}
 }

@@ -4,11 +4,13 @@ import (
 	"crypto/x509"
 	"net/http"
 	"os"
+	"time"
 
 	"github.com/callboard/callboard/actors/engines"
 	"github.com/callboard/callboard/actors/engines/deepgram"
 	"github.com/callboard/callboard/actors/engines/elevenlabs"
 	"github.com/callboard/callboard/actors/engines/openai"
+	"github.com/callboard/callboard/actors/engines/realtime"
 	"github.com/callboard/callboard/configs"
 	"github.com/callboard/callboard/media/speech"
 )
@@ -64,6 +66,23 @@ func (e *speechEngines) listeners() []speech.Listener {
 		all = append(all, l)
 	}
 	return all
+}
+
+// lives are those that hear and speak by themselves; nil: there is none.
+func (e *speechEngines) lives() *speech.Lives {
+	var all []speech.LiveSource
+	for _, x := range e.file.List {
+		if r := x.Realtime; r != nil {
+			all = append(all, speech.LiveSource{Name: x.Name, Engine: &realtime.Engine{
+				URL: x.URL, Key: x.Key.Reveal(), Model: r.Model, Voice: r.Voice, Words: r.Words, Client: e.client,
+				First: time.Duration(r.FirstMs) * time.Millisecond, Stall: time.Duration(r.StallMs) * time.Millisecond,
+			}})
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return speech.NewLives(all, e.file.Realtime)
 }
 
 func (e *speechEngines) openai(x *configs.Engine) openai.Config {

@@ -348,7 +348,7 @@ func (s *service) tree(more extras) error {
 		return err
 	}
 	s.node = actors.New(actors.Config{
-		Store: s.meters.Store(tamper(s.vault.store)), Keys: s.vault.keys, Blobs: blobs, SIP: s.ua, Media: s.engine, Speaker: speaker, Ears: s.ears, Models: s.models, Papers: paper.New(program, "read-pdf"),
+		Store: s.meters.Store(tamper(s.vault.store)), Keys: s.vault.keys, Blobs: blobs, SIP: s.ua, Media: s.engine, Speaker: speaker, Ears: s.ears, Models: s.models, Lives: with.lives(), Papers: paper.New(program, "read-pdf"),
 		Simulator: target, Carrier: calledBy, TestCall: testCall, Talk: talk, Egress: s.egress(more), RootCAs: roots, WebhookSends: s.cfg.WebhookSends, WebhookTimeout: answers, WebhookHurry: hurry,
 		MayReach: func(to netip.AddrPort) bool { return trunks.May(to) == nil }, SIPURI: sipURI(s.cfg),
 		PublicURL: s.cfg.BaseURL(netip.MustParseAddrPort(s.ln.Addr().String())),

@@ -149,6 +149,7 @@ type Engines struct {
 	Told  bool // what it does besides speaking is only told of
 	Ears  bool // words that are expected can be heard
 	Text  bool // whatever is said comes as text
+	Live  bool // an engine hears and speaks by itself
 }
 
 // Needs are the places of a pathway that take an engine which there is not:
@@ -166,6 +167,9 @@ func Needs(p *domain.Pathway, has Engines) []domain.Detail {
 		}
 	}
 	for i := range p.Edges {
+		if has.Live && words.lively(p.Edges[i].From) {
+			continue
+		}
 		if what := edgeNeeds(&p.Edges[i].When, has); what != "" {
 			out.Add(fmt.Sprintf("edges[%d].when.type", i), domain.CodeNoEngine, "%s, and none is configured here", what)
 		}
@@ -192,6 +196,9 @@ func (p *plan) nodeNeeds(n *domain.Node, has Engines) string {
 	}
 	switch n.Type {
 	case domain.NodeConverse:
+		if has.Live {
+			return ""
+		}
 		if !has.Model {
 			return "a converse node takes a language model"
 		}
@@ -207,6 +214,21 @@ func (p *plan) nodeNeeds(n *domain.Node, has Engines) string {
 	case domain.NodeSay, domain.NodeDTMF, domain.NodeTransfer, domain.NodeCondition, domain.NodeEnd:
 	}
 	return ""
+}
+
+// lively says whether nobody but an engine that hears and speaks by itself takes
+// the edges from a place.
+func (p *plan) lively(from string) bool {
+	if from != anywhere {
+		n := p.nodes[from]
+		return n != nil && n.Type == domain.NodeConverse
+	}
+	for _, n := range p.nodes {
+		if n.Type == domain.NodeCollect && listens(n) {
+			return false
+		}
+	}
+	return true
 }
 
 func edgeNeeds(w *domain.When, has Engines) string {

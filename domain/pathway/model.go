@@ -144,6 +144,7 @@ type talk struct {
 	filled   bool
 	then     then
 	heard    Spoken // what is being chosen for
+	rested   bool   // living: nobody speaks
 }
 
 // then is what follows once everything was said.
@@ -197,6 +198,10 @@ func (w *walk) pronounce(text string) {
 // converse enters a node at which a model speaks: who has just spoken waits
 // for an answer.
 func (w *walk) converse(n *domain.Node) {
+	if w.s.live {
+		w.enliven(n)
+		return
+	}
 	w.s.talk = talk{}
 	w.s.reply = n.Interruptible == nil || *n.Interruptible
 	said := w.s.said
@@ -300,8 +305,13 @@ func (w *walk) drained(n *domain.Node) {
 	if t.saying || len(t.queue) > 0 {
 		return
 	}
-	next := t.then
-	t.then = then{}
+	w.next(n)
+}
+
+// next does what follows once everything was said.
+func (w *walk) next(n *domain.Node) {
+	next := w.s.talk.then
+	w.s.talk.then = then{}
 	switch next.kind {
 	case thenListen:
 		w.listen(n)
@@ -421,16 +431,23 @@ func (w *walk) keyedWhile(n *domain.Node, key byte) {
 // unheard: the caller is silent. The model says something to that, until it
 // was silent too often.
 func (w *walk) unheard(n *domain.Node) {
+	if !w.tooSilent(n) {
+		w.note(Message{By: ByCaller, Text: silent})
+		w.think(n)
+	}
+}
+
+// tooSilent leaves a node whose caller was silent too often.
+func (w *walk) tooSilent(n *domain.Node) bool {
 	most := n.Retries
 	if most == 0 {
 		most = defaultAskings
 	}
-	if w.s.tries++; w.s.tries > most {
-		w.leave([]domain.EdgeType{domain.EdgeTimeout, domain.EdgeElse, domain.EdgeAlways}, n.ID, anywhere)
-		return
+	if w.s.tries++; w.s.tries <= most {
+		return false
 	}
-	w.note(Message{By: ByCaller, Text: silent})
-	w.think(n)
+	w.leave([]domain.EdgeType{domain.EdgeTimeout, domain.EdgeElse, domain.EdgeAlways}, n.ID, anywhere)
+	return true
 }
 
 // speechless: there is no answer, by no engine. The caller hears that, and may

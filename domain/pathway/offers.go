@@ -251,7 +251,15 @@ func (w *walk) refuse(n *domain.Node, c *Called, why string) {
 	w.result(c, "error: "+why)
 }
 
-func (w *walk) result(c *Called, text string) { w.note(Message{By: ByTool, ID: c.ID, Text: text}) }
+func (w *walk) result(c *Called, text string) { w.answer(c.ID, text) }
+
+// answer is the result of what a model wanted.
+func (w *walk) answer(id, text string) {
+	w.note(Message{By: ByTool, ID: id, Text: text})
+	if w.s.phase == living {
+		w.tell(Told{ID: id, Text: text})
+	}
+}
 
 // save keeps what the model has found out.
 func (w *walk) save(n *domain.Node, c *Called, given map[string]any) {
@@ -303,13 +311,17 @@ func (w *walk) acted(in Acted) {
 	switch {
 	case w.s.phase == acting:
 		w.actedNode(n, in)
-	case w.s.phase == thinking && w.s.talk.acting > 0:
+	case (w.s.phase == thinking || w.s.phase == living) && w.s.talk.acting > 0:
 		w.s.talk.acting--
 		result := CutResult(in.Result)
 		if !in.OK {
 			result = "error: " + result
 		}
-		w.note(Message{By: ByTool, ID: in.ID, Text: result})
+		w.answer(in.ID, result)
+		if w.s.phase == living {
+			w.settled()
+			return
+		}
 		w.drained(n)
 	}
 }

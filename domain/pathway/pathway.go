@@ -144,6 +144,7 @@ const (
 	thinking  // a model thinks or speaks, or what it wants is being done
 	listening // the caller may say to it what he wants
 	acting    // what the node does besides speaking is being done
+	living    // an engine has the caller that hears and speaks by itself
 	ending    // the prompt of an end node is being spoken
 	ended
 )
@@ -173,6 +174,7 @@ type State struct {
 	round    int    // of what was asked of a model, or is being done
 	talk     talk
 	history  []Message // what a model is told
+	live     bool      // converse nodes are an engine's that hears and speaks by itself
 }
 
 // plan is a pathway ready to be walked. It is never changed.
@@ -233,6 +235,16 @@ func Free(message string, tools, bases []string) domain.Pathway {
 		p.Start = "say"
 		p.Nodes = append(p.Nodes, domain.Node{ID: "say", Type: domain.NodeSay, Prompt: message})
 		p.Edges = []domain.Edge{{From: "say", To: "converse", When: domain.When{Type: domain.EdgeAlways}}}
+	}
+	return p
+}
+
+// FreeVoice is Free for an engine that hears and speaks by itself: it says the
+// first message too, so that the caller hears one voice.
+func FreeVoice(message string, tools, bases []string) domain.Pathway {
+	p := Free("", tools, bases)
+	if strings.TrimSpace(message) != "" {
+		p.Nodes[0].Prompt = "Begin with these words, unless they were said already: " + message + "\n" + p.Nodes[0].Prompt
 	}
 	return p
 }

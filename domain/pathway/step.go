@@ -44,6 +44,17 @@ func Step(s State, in Input) (State, []Do) {
 		if s.phase == listening {
 			w.unheard(w.s.plan.nodes[w.s.node])
 		}
+		if s.phase == living {
+			w.hushed(w.s.plan.nodes[w.s.node])
+		}
+	case Overheard:
+		w.overheard(in)
+	case Wanted:
+		w.wanted(in)
+	case Rested:
+		w.rested(in)
+	case Broke:
+		w.broke(in)
 	case Sentence:
 		w.sentence(in)
 	case Answered:
@@ -226,7 +237,7 @@ func (w *walk) promptDone() {
 		w.tell(Collect{Length: lengthOf(n), Timeout: timeoutOf(n), Sensitive: n.Sensitive})
 	case thinking:
 		w.spokenOn(n)
-	case fresh, collecting, sending, handing, listening, acting, ended:
+	case fresh, collecting, sending, handing, listening, acting, living, ended:
 	}
 }
 
@@ -276,6 +287,8 @@ func (w *walk) digit(key byte) {
 		w.remember(key)
 	case thinking, listening:
 		w.keyedWhile(n, key)
+	case living:
+		w.livelyKey(key)
 	case fresh, ending, ended:
 	}
 }

@@ -77,6 +77,8 @@ func (w *walk) resume() {
 			return
 		}
 		w.think(n)
+	case living:
+		w.converse(n)
 	case fresh, acting, ended: // what is being done tells when it is done
 	}
 }

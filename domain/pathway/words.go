@@ -305,7 +305,7 @@ func (w *walk) spoken(in Spoken) {
 		w.interrupted(n, in)
 	case acting:
 		w.s.said = in
-	case fresh, sending, handing, ending, ended:
+	case fresh, sending, handing, ending, living, ended:
 	}
 }
 

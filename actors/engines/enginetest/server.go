@@ -43,6 +43,8 @@ type Server struct {
 	heard   []Heard
 	release chan struct{}
 	ended   chan struct{}
+	answers func(n int, heard string) Answer
+	told    []string // what realtime clients sent, but for sound
 }
 
 // Heard is a request that came in.
@@ -61,6 +63,7 @@ func New(tb testing.TB) *Server {
 	mux.HandleFunc("POST /v1/audio/transcriptions", s.transcribe)
 	mux.HandleFunc("POST /v1/text-to-speech/{voice}/stream", s.elevenlabs)
 	mux.HandleFunc("GET /v1/listen", s.deepgram)
+	mux.HandleFunc("GET /v1/realtime", s.realtime)
 	s.Server = httptest.NewServer(mux)
 	tb.Cleanup(func() {
 		close(s.ended)
@@ -73,7 +76,7 @@ func New(tb testing.TB) *Server {
 // WS is its address for WebSockets.
 func (s *Server) WS() string { return strings.Replace(s.URL, "http", "ws", 1) }
 
-// Is sets how one protocol misbehaves: speech, transcriptions, elevenlabs or deepgram.
+// Is sets how one protocol misbehaves: speech, transcriptions, elevenlabs, deepgram or realtime.
 func (s *Server) Is(what string, f Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

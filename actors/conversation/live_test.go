@@ -1,0 +1,173 @@
+package conversation_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/stretchr/testify/assert"
+
+	"github.com/callboard/callboard/actors/conversation"
+	"github.com/callboard/callboard/actors/mailbox/actortest"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/pathway"
+	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/media/speech"
+)
+
+// living is a mind whose engine hears and speaks by itself, as the test says.
+type living struct {
+	mind
+	instead bool
+	opened  []pathway.Live
+	told    func(speech.LiveEvent)
+	did     []string
+}
+
+func (l *living) note(format string, all ...any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.did = append(l.did, fmt.Sprintf(format, all...))
+}
+
+func (l *living) Live(_ context.Context, _ *domain.Script, _ string, d pathway.Live, told func(speech.LiveEvent)) (conversation.LiveTalk, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.opened, l.told = append(l.opened, d), told
+	return conversation.LiveTalk{Live: &livingTalk{of: l}, Engine: "voice", Tools: map[string]string{"orders": "tool_1"}}, nil
+}
+
+func (l *living) Instead(*domain.Script) bool { return l.instead }
+
+// says lets the engine speak for so long.
+func (l *living) says(item, text string, lasts time.Duration, calls ...speech.LiveCall) {
+	feed := new(media.Feed)
+	feed.Write(fmt.Appendf(nil, "%-*s", int(lasts*8000/time.Second), text))
+	feed.End()
+	l.told(speech.LiveEvent{Kind: speech.LiveSaid, Item: item, Text: text})
+	l.told(speech.LiveEvent{Kind: speech.LiveSounds, Item: item, Feed: feed})
+	l.told(speech.LiveEvent{Kind: speech.LiveDone, Calls: calls})
+	synctest.Wait()
+}
+
+// hears lets it hear the caller's words.
+func (l *living) hears(item, text string) {
+	l.told(speech.LiveEvent{Kind: speech.LiveBegan, Item: item})
+	time.Sleep(time.Second)
+	l.told(speech.LiveEvent{Kind: speech.LiveEnded, Item: item})
+	l.told(speech.LiveEvent{Kind: speech.LiveHeard, Item: item, Text: text})
+	synctest.Wait()
+}
+
+type livingTalk struct{ of *living }
+
+func (t *livingTalk) Write([]byte)           {}
+func (t *livingTalk) End()                   {}
+func (t *livingTalk) Close()                 { t.of.note("close") }
+func (t *livingTalk) Answer(text string)     { t.of.note("answer %s", text) }
+func (t *livingTalk) Result(id, text string) { t.of.note("result %s %s", id, text) }
+func (t *livingTalk) Cut(item string, heard time.Duration) {
+	t.of.note("cut %s %s", item, heard)
+}
+
+// lives opens a conversation whose converse node is an engine's.
+func lives(t *testing.T, l *living, then func(s *stage)) []any {
+	t.Helper()
+	var heard []any
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		script := chatter()
+		script.Realtime = &domain.AgentRealtime{Engine: "voice"}
+		s := openWith(t, sys, script, nil, l)
+		s.send(conversation.Begin{})
+		time.Sleep(1200 * time.Millisecond) // the greeting
+		synctest.Wait()
+		l.told(speech.LiveEvent{Kind: speech.LiveReady})
+		synctest.Wait()
+		then(s)
+		heard = s.close()
+	})
+	return heard
+}
+
+func TestAnEngineHasTheCallerAndBothStandInTheTranscript(t *testing.T) {
+	t.Parallel()
+	l := &living{}
+	heard := lives(t, l, func(s *stage) {
+		assert.False(t, l.opened[0].Speak, "the caller was greeted")
+		l.hears("u1", "Where is my order?")
+		l.says("a1", "It is on its way.", time.Second, speech.LiveCall{ID: "c1", Name: "orders", Arguments: "{}"})
+		time.Sleep(4 * time.Second)
+		synctest.Wait()
+		assert.Equal(t, []string{`result c1 {"at":"Berlin"}`, "answer "}, l.did)
+		l.says("a2", "In Berlin.", time.Second, speech.LiveCall{ID: "c2", Name: "end_call", Arguments: "{}"})
+		assert.NotContains(t, l.did, "close", "it is still to be heard")
+		time.Sleep(1500 * time.Millisecond)
+		synctest.Wait()
+		assert.Equal(t, "close", l.did[len(l.did)-1])
+	})
+	assert.Equal(t, []string{"Hello", "Where is my order?", "It is on its way.", "In Berlin."}, wordsOf(segments(t, heard)))
+	assert.Equal(t, "tool_1", l.acted[0].Target)
+	assert.Contains(t, heard, any(conversation.Over{Outcome: domain.OutcomeCompleted}))
+}
+
+func TestWhoSpeaksOverTheEngineSilencesItAndItIsToldWhatWasHeard(t *testing.T) {
+	t.Parallel()
+	l := &living{}
+	heard := lives(t, l, func(s *stage) {
+		l.says("a1", "one two three four five six seven eight nine ten", 10*time.Second)
+		time.Sleep(3 * time.Second)
+		s.send(conversation.Heard{Event: media.SpeechBegan{}}, conversation.Heard{Event: media.SpeechEnded{}})
+		assert.Equal(t, []string{"play H", "feed o", "pause", "continue"}, s.sound.done(), "our ears hush it, a cough goes by")
+		time.Sleep(time.Second)
+		l.hears("u1", "Stop, please.")
+		assert.Contains(t, l.did, "cut a1 1s")
+		l.says("a2", "Fine.", time.Second)
+		time.Sleep(2 * time.Second)
+		s.send(conversation.Speak{Text: "Wait"})
+		time.Sleep(2 * time.Second)
+		l.told(speech.LiveEvent{Kind: speech.LiveLost, Err: speech.ErrStalled})
+		time.Sleep(4 * time.Second)
+		synctest.Wait()
+	})
+	all := segments(t, heard)
+	assert.Equal(t, []string{"Hello", "one two three four five six seven eight nine ten", "Stop, please.", "Fine.", "Wait"}, wordsOf(all)[:5])
+	assert.True(t, all[1].Interrupted)
+	assert.Contains(t, heard, any(conversation.Fault{Stage: "realtime", Code: "engine_stalled", Message: "the engine voice failed"}))
+	assert.Equal(t, "I'm sorry, I can't help you right now. Goodbye.", all[len(all)-1].Text)
+}
+
+func TestWhereTheEngineIsLostTheModelKnowsWhatWasSaid(t *testing.T) {
+	t.Parallel()
+	l := &living{instead: true, mind: mind{answers: []mindAnswer{{say: []string{"Again then."}}}}}
+	heard := lives(t, l, func(*stage) {
+		l.hears("u1", "Where is my order?")
+		l.says("a1", "It is on its way to you.", 5*time.Second)
+		time.Sleep(2 * time.Second)
+		l.told(speech.LiveEvent{Kind: speech.LiveLost, Err: speech.ErrStalled})
+		time.Sleep(3 * time.Second)
+		synctest.Wait()
+	})
+	history := l.asked[0].Ask.History
+	assert.Equal(t, []pathway.Message{{By: pathway.ByCaller, Text: "Where is my order?"}, {By: pathway.ByAgent, Text: "It is on —"}}, history[len(history)-2:])
+	assert.Equal(t, []string{"Hello", "Where is my order?", "It is on its way to you.", "Again then."}, wordsOf(segments(t, heard)))
+	assert.Contains(t, heard, any(conversation.Fault{Stage: "realtime", Code: "engine_stalled", Message: "the engine voice failed", Recovered: true}))
+}
+
+func TestWhoWasAwayComesBackToTheEngine(t *testing.T) {
+	t.Parallel()
+	l := &living{}
+	lives(t, l, func(s *stage) {
+		l.says("a1", "a long answer", 5*time.Second)
+		s.send(conversation.Away{})
+		assert.Equal(t, []string{"close"}, l.did)
+		l.says("a1", "nobody hears this", time.Second)
+		s.send(conversation.Back{})
+		synctest.Wait()
+		assert.Len(t, l.opened, 2)
+		assert.Greater(t, l.opened[1].Round, l.opened[0].Round)
+		assert.Equal(t, []string{"play H", "feed a", "stop"}, s.sound.done())
+	})
+}

@@ -1,0 +1,327 @@
+// Package realtime speaks OpenAI's Realtime protocol: one WebSocket for a conversation, that the caller's sound goes into and
+// the agent's comes out of, both as 8 kHz µ-law.
+package realtime
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/callboard/callboard/actors/engines"
+	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/media/speech"
+)
+
+const (
+	messageMost = 1 << 20
+	pingEvery   = 5 * time.Second
+	soundMost   = 2 * 8000      // samples of the caller's that may wait to be sent
+	answerMost  = 3 * 60 * 8000 // samples of one answer
+	ordersMost  = 64            // messages of ours that may wait to be sent
+	textMost    = 32 << 10      // bytes of the words of one answer
+	callsMost   = 16
+	givenMost   = 32 << 10 // bytes of the arguments of one call
+	itemMost    = 256      // bytes of a name of theirs
+)
+
+// ErrSlow and ErrStalled are what a silent far end fails with.
+var (
+	ErrSlow    = speech.ErrSlow
+	ErrStalled = speech.ErrStalled
+	errBroke   = errors.New("the connection broke")
+	errGone    = errors.New("nobody wants it any more")
+)
+
+// Engine opens conversations.
+type Engine struct {
+	URL    string // http, https, ws or wss, up to and with /v1
+	Key    string // "": it asks for none
+	Model  string // its defaults
+	Voice  string
+	Words  string        // the model that writes down what the caller says; "": nobody does
+	First  time.Duration // the longest wait for the session, and for an answer to begin
+	Stall  time.Duration // and for more of it
+	Client *http.Client
+}
+
+// Live begins a conversation, and connects meanwhile.
+func (e *Engine) Live(o speech.LiveOrder, told func(speech.LiveEvent)) speech.Live {
+	if o.Model == "" {
+		o.Model = e.Model
+	}
+	if o.Voice == "" {
+		o.Voice = e.Voice
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	s := &session{of: e, order: o, told: told, cancel: cancel, more: make(chan struct{}, 1), cut: make(map[string]bool), said: make(map[string]*strings.Builder)}
+	go s.run(ctx)
+	return s
+}
+
+// session is one connection.
+type session struct {
+	of     *Engine
+	order  speech.LiveOrder
+	told   func(speech.LiveEvent)
+	cancel context.CancelCauseFunc
+	more   chan struct{}
+
+	mu     sync.Mutex
+	ring   [soundMost]byte
+	at, n  int
+	ready  bool     // the far end takes sound
+	orders [][]byte // that are still to be sent
+	closed bool
+	watch  *time.Timer // ends a session whose far end keeps us waiting
+	cut    map[string]bool
+
+	// Of the reader alone.
+	item string // that sounds
+	feed *media.Feed
+	said map[string]*strings.Builder
+	busy bool // an answer is being made
+}
+
+// Write keeps sound until it is sent. What nobody takes for two seconds ends
+// the session.
+func (s *session) Write(mu []byte) {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return
+	}
+	if s.ready && s.n+len(mu) > soundMost {
+		s.mu.Unlock()
+		s.cancel(ErrStalled)
+		return
+	}
+	for _, b := range mu {
+		s.ring[(s.at+s.n)%soundMost] = b
+		if s.n < soundMost {
+			s.n++
+		} else { // it is not there yet: the newest counts
+			s.at = (s.at + 1) % soundMost
+		}
+	}
+	ready := s.ready
+	s.mu.Unlock()
+	if ready {
+		s.wake()
+	}
+}
+
+// End does nothing: the far end knows by itself when a turn is over.
+func (s *session) End() {}
+
+// Close gives up.
+func (s *session) Close() {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	s.cancel(errGone)
+}
+
+// Answer has the far end speak.
+func (s *session) Answer(text string) {
+	if text != "" {
+		s.send(itemOf(line{Caller: true, Text: text}))
+	}
+	s.send(order{Type: "response.create"})
+	s.wind(s.of.First, ErrSlow)
+}
+
+// Result tells the far end what came of a call.
+func (s *session) Result(id, text string) {
+	s.send(order{Type: "conversation.item.create", Item: &item{Type: "function_call_output", CallID: id, Output: &text}})
+}
+
+// Cut tells the far end how much of an item was heard.
+func (s *session) Cut(name string, heard time.Duration) {
+	s.mu.Lock()
+	s.cut[name] = true
+	s.mu.Unlock()
+	ms := heard.Milliseconds()
+	zero := 0
+	s.send(order{Type: "conversation.item.truncate", ItemID: name, Index: &zero, EndMs: &ms})
+}
+
+func (s *session) wake() {
+	select {
+	case s.more <- struct{}{}:
+	default:
+	}
+}
+
+// send queues a message; a far end that takes none of so many is gone.
+func (s *session) send(o order) {
+	b := o.bytes()
+	s.mu.Lock()
+	full := len(s.orders) >= ordersMost
+	if !full && !s.closed {
+		s.orders = append(s.orders, b)
+	}
+	s.mu.Unlock()
+	if full {
+		s.cancel(ErrStalled)
+		return
+	}
+	s.wake()
+}
+
+// wind sets until when something has to come; 0: nothing has to.
+func (s *session) wind(limit time.Duration, late error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.watch != nil {
+		s.watch.Stop()
+		s.watch = nil
+	}
+	if limit > 0 && !s.closed {
+		s.watch = time.AfterFunc(limit, func() { s.cancel(late) })
+	}
+}
+
+// tell tells, unless nobody wants to hear any more.
+func (s *session) tell(e speech.LiveEvent) {
+	s.mu.Lock()
+	closed := s.closed
+	s.mu.Unlock()
+	if !closed {
+		s.told(e)
+	}
+}
+
+func (s *session) run(ctx context.Context) {
+	s.wind(s.of.First, ErrSlow)
+	err := s.talk(ctx)
+	if cause := context.Cause(ctx); cause != nil {
+		err = cause
+	}
+	s.wind(0, nil)
+	s.silence()
+	s.tell(speech.LiveEvent{Kind: speech.LiveLost, Err: fmt.Errorf("realtime: %w", err)})
+	s.Close()
+}
+
+// silence ends what sounds.
+func (s *session) silence() {
+	if s.feed != nil {
+		s.feed.End()
+	}
+	s.feed, s.item = nil, ""
+}
+
+// talk connects, and reads until the end.
+func (s *session) talk(ctx context.Context) error {
+	header := http.Header{}
+	if s.of.Key != "" {
+		header.Set("Authorization", "Bearer "+s.of.Key)
+	}
+	address := s.of.URL + "/realtime?model=" + url.QueryEscape(s.order.Model)
+	conn, answer, err := websocket.Dial(ctx, address, &websocket.DialOptions{HTTPClient: s.of.Client, HTTPHeader: header}) //nolint:bodyclose // the library has read and closed it
+	if err != nil {
+		if answer != nil && answer.StatusCode != http.StatusSwitchingProtocols {
+			return engines.Refusal(answer)
+		}
+		return errors.New("the engine cannot be reached")
+	}
+	defer func() { _ = conn.CloseNow() }()
+	conn.SetReadLimit(messageMost)
+	sending, stop := context.WithCancel(ctx)
+	var work sync.WaitGroup
+	defer work.Wait()
+	defer stop()
+	s.send(s.opening())
+	work.Go(func() { s.write(sending, conn) })
+	work.Go(func() { s.ping(sending, conn) })
+	for {
+		kind, b, err := conn.Read(ctx)
+		if err != nil {
+			return ending(err)
+		}
+		if kind != websocket.MessageText {
+			return fmt.Errorf("%w: binary", engines.ErrGarbage)
+		}
+		if err := s.take(b); err != nil {
+			return err
+		}
+	}
+}
+
+// ending is why a connection ended.
+func ending(err error) error {
+	if code := websocket.CloseStatus(err); code > 0 {
+		return fmt.Errorf("%w: it closed the connection with %d", errBroke, code)
+	}
+	return errBroke
+}
+
+// ping finds a connection that is gone without a word.
+func (s *session) ping(ctx context.Context, conn *websocket.Conn) {
+	tick := time.NewTicker(pingEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		bound, cancel := context.WithTimeout(ctx, pingEvery)
+		err := conn.Ping(bound)
+		cancel()
+		if err != nil && ctx.Err() == nil {
+			s.cancel(errBroke)
+			return
+		}
+	}
+}
+
+// What stands around sound on its way out.
+const (
+	appendHead = `{"type":"input_audio_buffer.append","audio":"`
+	appendTail = `"}`
+)
+
+// write sends what waits: messages in their order, and sound.
+func (s *session) write(ctx context.Context, conn *websocket.Conn) {
+	var sound [soundMost]byte
+	message := make([]byte, 0, len(appendHead)+base64.StdEncoding.EncodedLen(soundMost)+len(appendTail))
+	for {
+		s.mu.Lock()
+		orders := s.orders
+		s.orders = nil
+		n := 0
+		if s.ready {
+			n = copy(sound[:s.n], s.ring[s.at:])
+			n += copy(sound[n:s.n], s.ring[:])
+			s.at, s.n = (s.at+n)%soundMost, 0
+		}
+		s.mu.Unlock()
+		for _, b := range orders {
+			if conn.Write(ctx, websocket.MessageText, b) != nil {
+				return
+			}
+		}
+		if n > 0 {
+			message = append(message[:0], appendHead...)
+			message = base64.StdEncoding.AppendEncode(message, sound[:n])
+			message = append(message, appendTail...)
+			if conn.Write(ctx, websocket.MessageText, message) != nil {
+				return
+			}
+		}
+		select {
+		case <-s.more:
+		case <-ctx.Done():
+			return
+		}
+	}
+}

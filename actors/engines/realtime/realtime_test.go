@@ -1,0 +1,143 @@
+package realtime_test
+
+import (
+	"bytes"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors/engines"
+	"github.com/callboard/callboard/actors/engines/enginetest"
+	"github.com/callboard/callboard/actors/engines/realtime"
+	"github.com/callboard/callboard/media/speech"
+)
+
+// opens a conversation whose events come over a channel.
+func opens(t *testing.T, e *realtime.Engine, o speech.LiveOrder) (speech.Live, <-chan speech.LiveEvent) {
+	t.Helper()
+	told := make(chan speech.LiveEvent, 256)
+	l := e.Live(o, func(e speech.LiveEvent) { told <- e })
+	t.Cleanup(l.Close)
+	return l, told
+}
+
+// until reads events to the first of a kind.
+func until(t *testing.T, told <-chan speech.LiveEvent, kind speech.LiveKind) speech.LiveEvent {
+	t.Helper()
+	for {
+		select {
+		case e := <-told:
+			if e.Kind == kind {
+				return e
+			}
+			if e.Kind == speech.LiveLost {
+				require.NoError(t, e.Err)
+			}
+		case <-t.Context().Done():
+			t.FailNow()
+		}
+	}
+}
+
+func TestAConversationGoesAsTheDocumentationShows(t *testing.T) {
+	t.Parallel()
+	at := enginetest.Transcript(t, "testdata/conversation.txt", func(r *http.Request) {
+		assert.Equal(t, "/v1/realtime", r.URL.Path)
+		assert.Equal(t, "gpt-realtime", r.URL.Query().Get("model"))
+		assert.Equal(t, "Bearer sk-key", r.Header.Get("Authorization"))
+	})
+	l, told := opens(t, &realtime.Engine{
+		URL: at + "/v1", Key: "sk-key", Model: "gpt-realtime", Voice: "marin", Words: "gpt-4o-mini-transcribe", First: time.Minute, Stall: time.Minute, Client: http.DefaultClient,
+	}, speech.LiveOrder{
+		Brief: "Be kind.", Language: "en-US", Keywords: []string{"Callboard", "Ada"}, EndOfTurn: 600 * time.Millisecond, Interruptible: true, Speak: true,
+		History: []speech.LiveLine{{Text: "Hello."}}, Tools: []speech.LiveTool{{Name: "end_call", Description: "Ends the call.", Parameters: map[string]any{"type": "object"}}},
+	})
+	sounds := until(t, told, speech.LiveSounds)
+	assert.Equal(t, "item_C9G8p3", sounds.Item)
+	assert.Equal(t, speech.LiveEvent{Kind: speech.LiveSaid, Item: "item_C9G8p3", Text: "Good morning."}, until(t, told, speech.LiveSaid))
+	assert.Empty(t, until(t, told, speech.LiveDone).Calls)
+	assert.Equal(t, 8, sounds.Feed.Len())
+	assert.Equal(t, "msg_003", until(t, told, speech.LiveBegan).Item)
+	l.Cut("item_C9G8p3", 1900*time.Microsecond)
+	assert.Equal(t, "msg_003", until(t, told, speech.LiveEnded).Item)
+	assert.Equal(t, speech.LiveEvent{Kind: speech.LiveHeard, Item: "msg_003", Text: "Goodbye then."}, until(t, told, speech.LiveHeard))
+	done := until(t, told, speech.LiveDone)
+	assert.Equal(t, []speech.LiveCall{{ID: "call_sHlR7iaFwQ2YQOqm", Name: "end_call", Arguments: `{"outcome": "confirmed"}`}}, done.Calls)
+	l.Result(done.Calls[0].ID, "done")
+	for e := range told {
+		if e.Kind == speech.LiveLost { // the transcript is over
+			assert.Equal(t, "engine_unreachable", speech.Why(e.Err))
+			return
+		}
+	}
+}
+
+func engine(server *enginetest.Server) *realtime.Engine {
+	return &realtime.Engine{URL: server.URL + "/v1", Key: enginetest.Key, Model: "m", Voice: "v", Words: "w", First: 300 * time.Millisecond, Stall: 300 * time.Millisecond, Client: http.DefaultClient}
+}
+
+func TestFaultsOfTheFarEndEndTheConversation(t *testing.T) {
+	t.Parallel()
+	for fault, code := range map[enginetest.Fault]string{
+		enginetest.Garbage: "engine_garbage", enginetest.Refuses: "engine_refused", enginetest.Drops: "engine_unreachable", enginetest.Stalls: "engine_stalled",
+	} {
+		server := enginetest.New(t)
+		server.Is("realtime", fault)
+		_, told := opens(t, engine(server), speech.LiveOrder{Speak: true})
+		for e := range told {
+			if e.Kind != speech.LiveLost {
+				continue
+			}
+			assert.Equal(t, code, speech.Why(e.Err), "%s: %v", fault, e.Err)
+			assert.NotContains(t, e.Err.Error(), enginetest.Key)
+			break
+		}
+	}
+	_, told := opens(t, &realtime.Engine{URL: "http://127.0.0.1:1/v1", Client: http.DefaultClient}, speech.LiveOrder{})
+	assert.NotErrorIs(t, (<-told).Err, engines.ErrRefused)
+}
+
+func TestWhatIsSaidBeforeTheEngineListensIsHeard(t *testing.T) {
+	t.Parallel()
+	server := enginetest.New(t)
+	server.Says("move it to Friday")
+	l, told := opens(t, engine(server), speech.LiveOrder{})
+	sound := append(enginetest.Mu("hello"), silence(8000)...)
+	for i := 0; i+160 <= len(sound); i += 160 { // connecting takes longer
+		l.Write(sound[i : i+160])
+	}
+	until(t, told, speech.LiveReady)
+	assert.Equal(t, "move it to Friday", until(t, told, speech.LiveHeard).Text)
+}
+
+func silence(n int) []byte { return bytes.Repeat([]byte{0xFF}, n) }
+
+func TestTheMediaClockMakesNoGarbage(t *testing.T) { //nolint:paralleltest // it counts what is allocated
+	server := enginetest.New(t)
+	server.Is("realtime", enginetest.Hangs)
+	l, _ := opens(t, engine(server), speech.LiveOrder{})
+	frame := silence(160)
+	assert.Less(t, testing.AllocsPerRun(1000, func() { l.Write(frame) }), 1.0)
+}
+
+func TestWhoSpeaksOverAnAnswerHearsNoMoreOfIt(t *testing.T) {
+	t.Parallel()
+	server := enginetest.New(t)
+	server.Answers(func(int, string) enginetest.Answer {
+		return enginetest.Answer{Say: "a long answer that nobody wants to hear to its end"}
+	})
+	l, told := opens(t, engine(server), speech.LiveOrder{Interruptible: true, Speak: true})
+	first := until(t, told, speech.LiveSounds)
+	l.Cut(first.Item, 120*time.Millisecond)
+	sound := append(enginetest.Mu("stop it"), silence(8000)...)
+	for i := 0; i+160 <= len(sound); i += 160 {
+		l.Write(sound[i : i+160])
+	}
+	until(t, told, speech.LiveBegan)
+	second := until(t, told, speech.LiveSounds)
+	assert.NotEqual(t, first.Item, second.Item)
+	assert.Contains(t, server.Told(), `{"type":"conversation.item.truncate","item_id":"`+first.Item+`","content_index":0,"audio_end_ms":120}`)
+}

@@ -1,0 +1,54 @@
+package actors
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/callboard/callboard/actors/conversation"
+	"github.com/callboard/callboard/actors/llm"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/pathway"
+	"github.com/callboard/callboard/media/speech"
+)
+
+// Live hands the caller to an engine that hears and speaks by itself.
+func (m *mind) Live(ctx context.Context, s *domain.Script, brief string, d pathway.Live, told func(speech.LiveEvent)) (conversation.LiveTalk, error) {
+	if s.Realtime == nil || m.d.node.cfg.Lives == nil {
+		return conversation.LiveTalk{}, errors.New("no engine is configured that hears and speaks by itself")
+	}
+	r, names := m.request(ctx, &conversation.Thought{Script: s, Brief: brief, Ask: d.Think})
+	o := speech.LiveOrder{
+		Model: s.Realtime.Model, Voice: s.Realtime.Voice, Language: s.Hearing(), Interruptible: d.Interruptible, Speak: d.Speak,
+	}
+	if s.STT != nil {
+		o.Keywords = s.STT.Keywords
+	}
+	if t := s.Turns; t != nil {
+		o.EndOfTurn = time.Duration(t.EndOfTurnMs) * time.Millisecond
+		o.Interruptible = o.Interruptible && (t.Interruptible == nil || *t.Interruptible)
+	}
+	for _, x := range r.Messages {
+		switch x.Role {
+		case llm.System:
+			o.Brief = x.Text
+		case llm.User:
+			o.History = append(o.History, speech.LiveLine{Caller: true, Text: x.Text})
+		case llm.Assistant:
+			if x.Text != "" {
+				o.History = append(o.History, speech.LiveLine{Text: x.Text})
+			}
+		}
+	}
+	for _, t := range r.Tools {
+		o.Tools = append(o.Tools, speech.LiveTool{Name: t.Name, Description: t.Description, Parameters: t.Parameters})
+	}
+	talk, name, err := m.d.node.cfg.Lives.Open(s.Realtime.Engine, o, told)
+	return conversation.LiveTalk{Live: talk, Engine: name, Tools: names}, err
+}
+
+// Instead says whether a model can go on with the caller: it hears any words.
+func (m *mind) Instead(s *domain.Script) bool {
+	has := m.d.node.engines(s)
+	return has.Model && has.Text
+}

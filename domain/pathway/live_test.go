@@ -1,0 +1,133 @@
+package pathway_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/pathway"
+)
+
+// lively is a conversation whose one node is an engine's that hears and speaks
+// by itself.
+func lively(edges ...domain.Edge) pathway.State {
+	return pathway.New(domain.Script{Language: "en-US", Pathway: domain.Pathway{
+		Start: "talk",
+		Nodes: []domain.Node{
+			{ID: "talk", Type: domain.NodeConverse, Prompt: "Talk", Tools: []string{"end", "tool_1"}, TimeoutSeconds: 3, Retries: 1},
+			{ID: "bye", Type: domain.NodeEnd, Prompt: "Bye."},
+			{ID: "person", Type: domain.NodeEnd, Prompt: "A person."},
+		},
+		Edges: append([]domain.Edge{{From: "talk", To: "bye", When: domain.When{Type: domain.EdgeTimeout}}}, edges...),
+	}}, nil).Lively(true)
+}
+
+// steps feeds a state and returns what the last input asks for.
+func steps(s pathway.State, all ...pathway.Input) (pathway.State, []pathway.Do) {
+	var dos []pathway.Do
+	for _, in := range all {
+		s, dos = pathway.Step(s, in)
+	}
+	return s, dos
+}
+
+func begins(t *testing.T, s pathway.State) (pathway.State, pathway.Live) {
+	t.Helper()
+	s, dos := pathway.Step(s, pathway.Began{})
+	require.Len(t, dos, 1)
+	l, ok := dos[0].(pathway.Live)
+	require.True(t, ok, "%v", dos)
+	return s, l
+}
+
+func TestAnEngineHasTheCallerAtAConverseNodeAndSpeaksFirstWhereNobodyHas(t *testing.T) {
+	t.Parallel()
+	s, l := begins(t, lively())
+	assert.True(t, l.Speak)
+	assert.True(t, l.Interruptible)
+	assert.Equal(t, "Talk", l.Prompt)
+	round, lives := s.Lives()
+	assert.True(t, lives)
+	assert.Equal(t, round, l.Round)
+	s, dos := steps(s, pathway.Rested{Round: round})
+	assert.Equal(t, []pathway.Do{pathway.Collect{Length: 1, Timeout: 3 * time.Second}}, dos, "the caller has the word")
+	s, dos = steps(s, pathway.Timeout{})
+	assert.Equal(t, []pathway.Do{pathway.Answer{Text: "(The caller says nothing.)"}}, dos)
+	s, dos = steps(s, pathway.Rested{Round: round}, pathway.Timeout{})
+	assert.Equal(t, []pathway.Do{pathway.Say{Node: "bye", Text: "Bye.", Shown: "Bye."}}, dos, "who is silent too often is left")
+	_, lives = s.Lives()
+	assert.False(t, lives)
+}
+
+func TestWhatAnEngineWantsIsDoneOnlyWhereTheNodeOffersIt(t *testing.T) {
+	t.Parallel()
+	s, l := begins(t, lively())
+	s, dos := steps(s, pathway.Wanted{Round: l.Round, Calls: []pathway.Called{{ID: "a", Name: "transfer_call", Arguments: `{"destination":"+1900"}`}}})
+	assert.Equal(t, []pathway.Do{
+		pathway.Refused{Node: "talk", Name: "transfer_call", Why: "there is no such tool here"},
+		pathway.Told{ID: "a", Text: "error: there is no such tool here"},
+		pathway.Answer{},
+	}, dos)
+	s, dos = steps(s, pathway.Wanted{Round: l.Round, Calls: []pathway.Called{{ID: "b", Name: "orders", Tool: "tool_2", Arguments: `{}`}}})
+	assert.IsType(t, pathway.Refused{}, dos[0], "nor what another node may use")
+	s, dos = steps(s, pathway.Wanted{Round: l.Round, Calls: []pathway.Called{{ID: "c", Name: "orders", Tool: "tool_1", Arguments: `{"n":7}`}}})
+	require.Len(t, dos, 1)
+	act, ok := dos[0].(pathway.Act)
+	require.True(t, ok)
+	assert.Equal(t, "tool_1", act.Target)
+	s, dos = steps(s, pathway.Rested{Round: l.Round})
+	assert.Empty(t, dos, "it is being done")
+	_, dos = steps(s, pathway.Acted{Round: act.Round, ID: "c", OK: true, Result: `{"state":"sent"}`})
+	assert.Equal(t, []pathway.Do{pathway.Told{ID: "c", Text: `{"state":"sent"}`}, pathway.Answer{}}, dos)
+}
+
+func TestAnEngineEndsTheCallOnceItsGoodbyeWasHeard(t *testing.T) {
+	t.Parallel()
+	s, l := begins(t, lively())
+	s, dos := steps(s, pathway.Wanted{Round: l.Round, Calls: []pathway.Called{{ID: "a", Name: "end_call", Arguments: `{"outcome":"confirmed"}`}}})
+	assert.Equal(t, []pathway.Do{pathway.Told{ID: "a", Text: "done"}}, dos)
+	s, dos = steps(s, pathway.Rested{Round: l.Round - 1})
+	assert.Empty(t, dos, "of another round")
+	_, dos = steps(s, pathway.Rested{Round: l.Round})
+	assert.Equal(t, []pathway.Do{pathway.End{Outcome: domain.OutcomeConfirmed}}, dos)
+}
+
+func TestWordsAndKeysThatEdgesNameTakeTheCallerFromTheEngine(t *testing.T) {
+	t.Parallel()
+	edges := []domain.Edge{
+		{From: "*", To: "person", When: domain.When{Type: domain.EdgeIntent, Intent: "person", Words: []string{"a human"}}},
+		{From: "talk", To: "person", When: domain.When{Type: domain.EdgeDTMF, Digits: "0"}},
+	}
+	person := pathway.Say{Node: "person", Text: "A person.", Shown: "A person."}
+	s, l := begins(t, lively(edges...))
+	_, dos := steps(s, pathway.Overheard{Round: l.Round, By: pathway.ByCaller, Text: "Give me a human, please."})
+	assert.Contains(t, dos, pathway.Do(person))
+	s2, dos := steps(s, pathway.Overheard{Round: l.Round, By: pathway.ByAgent, Text: "Shall a human call?"}, pathway.Digit{Key: '5'})
+	assert.Empty(t, dos)
+	_, dos = steps(s2, pathway.Digit{Key: '0'})
+	assert.Equal(t, []pathway.Do{person}, dos)
+}
+
+func TestWhereAnEngineBreaksTheOthersGoOnOrTheCallerHearsAWord(t *testing.T) {
+	t.Parallel()
+	s, l := begins(t, lively())
+	s, _ = steps(s, pathway.Overheard{Round: l.Round, By: pathway.ByCaller, Text: "Hello?"}, pathway.Overheard{Round: l.Round, By: pathway.ByAgent, Text: pathway.CutShort("Good")})
+	next, dos := steps(s, pathway.Broke{Round: l.Round, Instead: true})
+	require.Len(t, dos, 1)
+	think, ok := dos[0].(pathway.Think)
+	require.True(t, ok)
+	assert.Equal(t, []pathway.Message{{By: pathway.ByCaller, Text: "Hello?"}, {By: pathway.ByAgent, Text: "Good —"}}, think.History)
+	_, dos = steps(next, pathway.Sentence{Round: think.Round, Text: "Good morning."})
+	assert.IsType(t, pathway.Say{}, dos[0], "the model has taken its place")
+	_, dos = steps(s, pathway.Broke{Round: l.Round})
+	assert.Equal(t, "bye", dos[0].(pathway.Say).Node, "where there is none, the edge for it")
+	alone := pathway.New(domain.Script{Language: "en-US", Pathway: pathway.Free("", nil, nil)}, nil).Lively(true)
+	alone, l = begins(t, alone)
+	alone, dos = steps(alone, pathway.Broke{Round: l.Round})
+	assert.Equal(t, "I'm sorry, I can't help you right now. Goodbye.", dos[0].(pathway.Say).Text)
+	_, dos = steps(alone, pathway.PromptDone{})
+	assert.Equal(t, "realtime_failed", dos[0].(pathway.End).Reason)
+}

@@ -1,0 +1,156 @@
+package speech
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/callboard/callboard/media"
+)
+
+// LiveOrder tells an engine that hears and speaks by itself what a
+// conversation is about.
+type LiveOrder struct {
+	Model         string // "": the engine's default
+	Voice         string // likewise
+	Language      string // as BCP 47 writes it
+	Brief         string // its part
+	History       []LiveLine
+	Tools         []LiveTool
+	Keywords      []string      // that are likely to be said
+	EndOfTurn     time.Duration // so much silence ends the caller's turn; zero: the engine's default
+	Interruptible bool          // words of the caller cut its own
+	Speak         bool          // it has the word
+}
+
+// LiveLine is something that was said before.
+type LiveLine struct {
+	Caller bool
+	Text   string
+}
+
+// LiveTool is something that the engine may want done.
+type LiveTool struct {
+	Name, Description string
+	Parameters        map[string]any // JSON Schema
+}
+
+// LiveCall is something that it wants done. Arguments are a stranger's.
+type LiveCall struct{ ID, Name, Arguments string }
+
+// LiveKind is what a LiveEvent tells.
+type LiveKind uint8
+
+// The kinds of events. Item names what was said or heard.
+const (
+	LiveReady  LiveKind = iota + 1 // it hears
+	LiveBegan                      // the caller begins to speak: Item
+	LiveEnded                      // and stops
+	LiveHeard                      // what he said: Item, Text
+	LiveSounds                     // it speaks: Item, and Feed with what is there of it so far
+	LiveSaid                       // what it says: Item, and Text so far
+	LiveDone                       // its answer is over, but for the sound: Calls
+	LiveLost                       // it is gone: Err. Nothing follows
+)
+
+// LiveEvent is something that such an engine tells.
+type LiveEvent struct {
+	Kind  LiveKind
+	Item  string
+	Text  string
+	Feed  *media.Feed
+	Calls []LiveCall
+	Err   error
+}
+
+// Live is a conversation with such an engine. Its methods return at once and
+// may be called from any goroutine; Write may be called from the media clock.
+type Live interface {
+	Stream
+	// Answer has it speak; text, where there is any, is told it as the caller's.
+	Answer(text string)
+	// Result tells how a LiveCall ended.
+	Result(id, text string)
+	// Cut tells that no more of an item was heard than this.
+	Cut(item string, heard time.Duration)
+}
+
+// LiveEngine opens conversations. told is never called from within Open, a
+// method of the Live, or twice at once.
+type LiveEngine interface {
+	Live(o LiveOrder, told func(LiveEvent)) Live
+}
+
+// LiveSource is such an engine with a name.
+type LiveSource struct {
+	Name   string
+	Engine LiveEngine
+}
+
+// Lives are the engines of an installation that hear and speak by themselves.
+type Lives struct {
+	all   []*liveSource
+	order []string
+}
+
+type liveSource struct {
+	LiveSource
+	health
+}
+
+// NewLives takes them; order names those that serve whoever names none.
+func NewLives(all []LiveSource, order []string) *Lives {
+	l := &Lives{order: order}
+	for _, s := range all {
+		l.all = append(l.all, &liveSource{LiveSource: s})
+	}
+	return l
+}
+
+// Has says whether there is an engine of the name, or any where it is "".
+func (l *Lives) Has(name string) bool { return l != nil && len(l.chain(name)) > 0 }
+
+// chain are the engines for a name.
+func (l *Lives) chain(name string) (all []*liveSource) {
+	names := l.order
+	if name != "" {
+		names = []string{name}
+	}
+	for _, n := range names {
+		if i := slices.IndexFunc(l.all, func(s *liveSource) bool { return s.Name == n }); i >= 0 {
+			all = append(all, l.all[i])
+		}
+	}
+	return all
+}
+
+// ErrResting: the engine has failed so often of late that it is left alone.
+var ErrResting = errors.New("speech: the engine has failed too often, and rests")
+
+// Open begins a conversation with the first engine for a name that is well, and
+// says which it is.
+func (l *Lives) Open(name string, o LiveOrder, told func(LiveEvent)) (Live, string, error) {
+	all := l.chain(name)
+	if len(all) == 0 {
+		return nil, name, fmt.Errorf("speech: there is no engine %q", name)
+	}
+	now := time.Now()
+	i := slices.IndexFunc(all, func(s *liveSource) bool { return !s.rests(now) })
+	if i < 0 {
+		return nil, all[0].Name, ErrResting
+	}
+	s := all[i]
+	if i > 0 { // they are names of the first one's
+		o.Model, o.Voice = "", ""
+	}
+	return s.Engine.Live(o, func(e LiveEvent) {
+		switch e.Kind { //nolint:exhaustive // the others tell nothing of its health
+		case LiveReady:
+			s.well()
+		case LiveLost:
+			s.ill(time.Now())
+		}
+		told(e)
+	}), s.Name, nil
+}
