@@ -26,9 +26,12 @@ func (m *mind) Live(ctx context.Context, s *domain.Script, brief string, d pathw
 	}
 	if t := s.Turns; t != nil {
 		o.EndOfTurn = time.Duration(t.EndOfTurnMs) * time.Millisecond
-		o.Interruptible = o.Interruptible && (t.Interruptible == nil || *t.Interruptible)
 	}
+	done := make(map[string]llm.Call)
 	for _, x := range r.Messages {
+		for _, c := range x.Calls {
+			done[c.ID] = c
+		}
 		switch x.Role {
 		case llm.System:
 			o.Brief = x.Text
@@ -38,6 +41,9 @@ func (m *mind) Live(ctx context.Context, s *domain.Script, brief string, d pathw
 			if x.Text != "" {
 				o.History = append(o.History, speech.LiveLine{Text: x.Text})
 			}
+		case llm.ToolRole:
+			c := done[x.ID]
+			o.History = append(o.History, speech.LiveLine{Text: x.Text, Call: &speech.LiveCall{ID: x.ID, Name: c.Name, Arguments: c.Arguments}})
 		}
 	}
 	for _, t := range r.Tools {

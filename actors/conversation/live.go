@@ -86,6 +86,8 @@ func (c *Conversation) enliven(ctx actor.Context, d pathway.Live) {
 	c.forget()
 	c.supersedeWait()
 	c.dropTurn()
+	may := c.turns().Interruptible
+	d.Interruptible = d.Interruptible && (may == nil || *may)
 	c.live = live{round: d.Round, busy: d.Speak, reply: d.Interruptible, heard: make(map[string]int), said: make(map[string]string)}
 	root, self, script := ctx.ActorSystem().Root, ctx.Self(), c.cfg.Script
 	mind, ok := c.cfg.Mind.(LiveMind)
@@ -200,7 +202,7 @@ func (c *Conversation) liveTold(ctx actor.Context, e speech.LiveEvent) {
 	case speech.LiveDone:
 		l.busy = false
 		c.liveWants(ctx, e.Calls)
-		c.liveRests(ctx)
+		c.liveRests(ctx) // where it still has the caller
 	}
 }
 
@@ -241,9 +243,6 @@ func (c *Conversation) liveHeard(ctx actor.Context, e speech.LiveEvent) {
 
 // liveWants has done what the engine wants.
 func (c *Conversation) liveWants(ctx actor.Context, calls []speech.LiveCall) {
-	if len(calls) == 0 {
-		return
-	}
 	in := pathway.Wanted{Round: c.live.round}
 	for _, w := range calls {
 		in.Calls = append(in.Calls, pathway.Called{ID: w.ID, Name: w.Name, Arguments: w.Arguments, Tool: c.live.talk.Tools[w.Name]})
@@ -346,6 +345,7 @@ func (c *Conversation) liveLost(ctx actor.Context, err error) {
 func (c *Conversation) liveVoice(speaks bool) {
 	l := &c.live
 	switch {
+	case l.round == 0:
 	case speaks && l.reply && l.sounds.Kind != 0 && !l.stopped:
 		c.pause()
 	case !speaks && c.turn.paused && c.current >= 0 && !l.stopped:

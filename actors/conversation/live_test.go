@@ -3,6 +3,7 @@ package conversation_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -33,6 +34,27 @@ func (l *living) note(format string, all ...any) {
 	l.did = append(l.did, fmt.Sprintf(format, all...))
 }
 
+// all are the things that were done, and begins how conversations were opened.
+func (l *living) all() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.did)
+}
+
+func (l *living) begins() []pathway.Live {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.opened)
+}
+
+// tell tells as the engine that was opened last does.
+func (l *living) tell(e speech.LiveEvent) {
+	l.mu.Lock()
+	told := l.told
+	l.mu.Unlock()
+	told(e)
+}
+
 func (l *living) Live(_ context.Context, _ *domain.Script, _ string, d pathway.Live, told func(speech.LiveEvent)) (conversation.LiveTalk, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -47,18 +69,18 @@ func (l *living) says(item, text string, lasts time.Duration, calls ...speech.Li
 	feed := new(media.Feed)
 	feed.Write(fmt.Appendf(nil, "%-*s", int(lasts*8000/time.Second), text))
 	feed.End()
-	l.told(speech.LiveEvent{Kind: speech.LiveSaid, Item: item, Text: text})
-	l.told(speech.LiveEvent{Kind: speech.LiveSounds, Item: item, Feed: feed})
-	l.told(speech.LiveEvent{Kind: speech.LiveDone, Calls: calls})
+	l.tell(speech.LiveEvent{Kind: speech.LiveSaid, Item: item, Text: text})
+	l.tell(speech.LiveEvent{Kind: speech.LiveSounds, Item: item, Feed: feed})
+	l.tell(speech.LiveEvent{Kind: speech.LiveDone, Calls: calls})
 	synctest.Wait()
 }
 
 // hears lets it hear the caller's words.
 func (l *living) hears(item, text string) {
-	l.told(speech.LiveEvent{Kind: speech.LiveBegan, Item: item})
+	l.tell(speech.LiveEvent{Kind: speech.LiveBegan, Item: item})
 	time.Sleep(time.Second)
-	l.told(speech.LiveEvent{Kind: speech.LiveEnded, Item: item})
-	l.told(speech.LiveEvent{Kind: speech.LiveHeard, Item: item, Text: text})
+	l.tell(speech.LiveEvent{Kind: speech.LiveEnded, Item: item})
+	l.tell(speech.LiveEvent{Kind: speech.LiveHeard, Item: item, Text: text})
 	synctest.Wait()
 }
 
@@ -76,15 +98,19 @@ func (t *livingTalk) Cut(item string, heard time.Duration) {
 // lives opens a conversation whose converse node is an engine's.
 func lives(t *testing.T, l *living, then func(s *stage)) []any {
 	t.Helper()
+	return livesBy(t, l, chatter(), then)
+}
+
+func livesBy(t *testing.T, l *living, script domain.Script, then func(s *stage)) []any {
+	t.Helper()
 	var heard []any
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		script := chatter()
 		script.Realtime = &domain.AgentRealtime{Engine: "voice"}
 		s := openWith(t, sys, script, nil, l)
 		s.send(conversation.Begin{})
 		time.Sleep(1200 * time.Millisecond) // the greeting
 		synctest.Wait()
-		l.told(speech.LiveEvent{Kind: speech.LiveReady})
+		l.tell(speech.LiveEvent{Kind: speech.LiveReady})
 		synctest.Wait()
 		then(s)
 		heard = s.close()
@@ -96,17 +122,17 @@ func TestAnEngineHasTheCallerAndBothStandInTheTranscript(t *testing.T) {
 	t.Parallel()
 	l := &living{}
 	heard := lives(t, l, func(s *stage) {
-		assert.False(t, l.opened[0].Speak, "the caller was greeted")
+		assert.False(t, l.begins()[0].Speak, "the caller was greeted")
 		l.hears("u1", "Where is my order?")
 		l.says("a1", "It is on its way.", time.Second, speech.LiveCall{ID: "c1", Name: "orders", Arguments: "{}"})
 		time.Sleep(4 * time.Second)
 		synctest.Wait()
-		assert.Equal(t, []string{`result c1 {"at":"Berlin"}`, "answer "}, l.did)
+		assert.Equal(t, []string{`result c1 {"at":"Berlin"}`, "answer "}, l.all())
 		l.says("a2", "In Berlin.", time.Second, speech.LiveCall{ID: "c2", Name: "end_call", Arguments: "{}"})
-		assert.NotContains(t, l.did, "close", "it is still to be heard")
+		assert.NotContains(t, l.all(), "close", "it is still to be heard")
 		time.Sleep(1500 * time.Millisecond)
 		synctest.Wait()
-		assert.Equal(t, "close", l.did[len(l.did)-1])
+		assert.Equal(t, "close", l.all()[len(l.all())-1])
 	})
 	assert.Equal(t, []string{"Hello", "Where is my order?", "It is on its way.", "In Berlin."}, wordsOf(segments(t, heard)))
 	assert.Equal(t, "tool_1", l.acted[0].Target)
@@ -123,12 +149,12 @@ func TestWhoSpeaksOverTheEngineSilencesItAndItIsToldWhatWasHeard(t *testing.T) {
 		assert.Equal(t, []string{"play H", "feed o", "pause", "continue"}, s.sound.done(), "our ears hush it, a cough goes by")
 		time.Sleep(time.Second)
 		l.hears("u1", "Stop, please.")
-		assert.Contains(t, l.did, "cut a1 1s")
+		assert.Contains(t, l.all(), "cut a1 1s")
 		l.says("a2", "Fine.", time.Second)
 		time.Sleep(2 * time.Second)
 		s.send(conversation.Speak{Text: "Wait"})
 		time.Sleep(2 * time.Second)
-		l.told(speech.LiveEvent{Kind: speech.LiveLost, Err: speech.ErrStalled})
+		l.tell(speech.LiveEvent{Kind: speech.LiveLost, Err: speech.ErrStalled})
 		time.Sleep(4 * time.Second)
 		synctest.Wait()
 	})
@@ -136,7 +162,22 @@ func TestWhoSpeaksOverTheEngineSilencesItAndItIsToldWhatWasHeard(t *testing.T) {
 	assert.Equal(t, []string{"Hello", "one two three four five six seven eight nine ten", "Stop, please.", "Fine.", "Wait"}, wordsOf(all)[:5])
 	assert.True(t, all[1].Interrupted)
 	assert.Contains(t, heard, any(conversation.Fault{Stage: "realtime", Code: "engine_stalled", Message: "the engine voice failed"}))
-	assert.Equal(t, "I'm sorry, I can't help you right now. Goodbye.", all[len(all)-1].Text)
+	assert.Equal(t, "Bye", all[len(all)-1].Text, "the edge for it is taken")
+}
+
+func TestNobodySpeaksOverAnAgentThatMayNotBeInterrupted(t *testing.T) {
+	t.Parallel()
+	l, no := &living{}, false
+	script := chatter()
+	script.Turns = &domain.AgentTurns{Interruptible: &no}
+	livesBy(t, l, script, func(s *stage) {
+		assert.False(t, l.begins()[0].Interruptible)
+		l.says("a1", "one two three four five six", 6*time.Second)
+		s.send(conversation.Heard{Event: media.SpeechBegan{}})
+		l.hears("u1", "Stop, please.")
+		assert.Equal(t, []string{"play H", "feed o"}, s.sound.done())
+		assert.Empty(t, l.all())
+	})
 }
 
 func TestWhereTheEngineIsLostTheModelKnowsWhatWasSaid(t *testing.T) {
@@ -146,7 +187,7 @@ func TestWhereTheEngineIsLostTheModelKnowsWhatWasSaid(t *testing.T) {
 		l.hears("u1", "Where is my order?")
 		l.says("a1", "It is on its way to you.", 5*time.Second)
 		time.Sleep(2 * time.Second)
-		l.told(speech.LiveEvent{Kind: speech.LiveLost, Err: speech.ErrStalled})
+		l.tell(speech.LiveEvent{Kind: speech.LiveLost, Err: speech.ErrStalled})
 		time.Sleep(3 * time.Second)
 		synctest.Wait()
 	})
@@ -162,12 +203,12 @@ func TestWhoWasAwayComesBackToTheEngine(t *testing.T) {
 	lives(t, l, func(s *stage) {
 		l.says("a1", "a long answer", 5*time.Second)
 		s.send(conversation.Away{})
-		assert.Equal(t, []string{"close"}, l.did)
+		assert.Equal(t, []string{"close"}, l.all())
 		l.says("a1", "nobody hears this", time.Second)
 		s.send(conversation.Back{})
 		synctest.Wait()
-		assert.Len(t, l.opened, 2)
-		assert.Greater(t, l.opened[1].Round, l.opened[0].Round)
+		assert.Len(t, l.begins(), 2)
+		assert.Greater(t, l.begins()[1].Round, l.begins()[0].Round)
 		assert.Equal(t, []string{"play H", "feed a", "stop"}, s.sound.done())
 	})
 }

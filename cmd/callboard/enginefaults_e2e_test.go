@@ -221,7 +221,7 @@ func (h *illHouse) models() {
 func (h *illHouse) lively() {
 	for fault, code := range map[enginetest.Fault]string{
 		enginetest.Hangs: "engine_slow", enginetest.Stalls: "engine_stalled", enginetest.Garbage: "engine_garbage",
-		enginetest.Drops: "engine_unreachable", enginetest.Refuses: "engine_refused",
+		enginetest.Drops: "engine_unreachable", enginetest.Refuses: "engine_refused", enginetest.Late: "engine_slow",
 	} {
 		server := enginetest.New(h.t)
 		server.Is("realtime", fault)
@@ -250,7 +250,7 @@ func (h *illHouse) lively() {
 			o.await(true)
 			o.hums(900 * time.Millisecond)
 		},
-		errors: []string{"llm tool_refused true"}, said: []string{first, second, third}, ends: "confirmed", hum: [2]float64{4, 8},
+		errors: []string{"llm tool_refused true"}, said: []string{first, second, third}, ends: "confirmed", hum: [2]float64{2.8, 5.5},
 		look: func(t *testing.T, call object, segments []any, left, right []float64) {
 			h.livelyCall(t, server, call, segments, left, right)
 		},

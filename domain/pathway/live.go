@@ -14,7 +14,7 @@ type (
 		By    string
 		Text  string
 	}
-	// Wanted is what the engine wants done, at the end of one of its answers.
+	// Wanted is what the engine wants done, at the end of each of its answers.
 	Wanted struct {
 		Round int
 		Calls []Called
@@ -110,12 +110,15 @@ func (w *walk) overheard(in Overheard) {
 
 // wanted does what the engine wants, where the node offers it.
 func (w *walk) wanted(in Wanted) {
-	if !w.lives(in.Round) || len(in.Calls) == 0 {
+	if !w.lives(in.Round) {
 		return
 	}
 	t, n := &w.s.talk, w.s.plan.nodes[w.s.node]
 	if t.turns++; t.turns > turnsOf(n) {
 		w.giveUp("too_many_turns")
+		return
+	}
+	if len(in.Calls) == 0 {
 		return
 	}
 	w.note(Message{By: ByAgent, Calls: in.Calls})

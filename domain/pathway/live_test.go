@@ -131,3 +131,15 @@ func TestWhereAnEngineBreaksTheOthersGoOnOrTheCallerHearsAWord(t *testing.T) {
 	_, dos = steps(alone, pathway.PromptDone{})
 	assert.Equal(t, "realtime_failed", dos[0].(pathway.End).Reason)
 }
+
+func TestAnEngineIsLeftAfterAsManyAnswersAsTheNodeHas(t *testing.T) {
+	t.Parallel()
+	s, l := begins(t, lively())
+	var dos []pathway.Do
+	for range 40 {
+		s, dos = steps(s, pathway.Overheard{Round: l.Round, By: pathway.ByCaller, Text: "And then?"}, pathway.Wanted{Round: l.Round})
+		assert.Empty(t, dos)
+	}
+	_, dos = steps(s, pathway.Wanted{Round: l.Round})
+	assert.Equal(t, []pathway.Do{pathway.Say{Node: "bye", Text: "Bye.", Shown: "Bye."}}, dos)
+}

@@ -24,10 +24,11 @@ type LiveOrder struct {
 	Speak         bool          // it has the word
 }
 
-// LiveLine is something that was said before.
+// LiveLine is something that was said before, or done.
 type LiveLine struct {
 	Caller bool
 	Text   string
+	Call   *LiveCall // what was done, Text being its result; nil: it was said
 }
 
 // LiveTool is something that the engine may want done.

@@ -176,6 +176,13 @@ func (t *realtimeTalk) over(n int, status string, a Answer) {
 // answer sends the next answer, beside what is heard meanwhile.
 func (t *realtimeTalk) answer() {
 	f, heard := t.s.now("realtime")
+	if f == Late {
+		select {
+		case <-t.s.release:
+		case <-t.ctx.Done():
+			return
+		}
+	}
 	t.s.mu.Lock()
 	a := Answer{Say: "How can I help you?"}
 	if t.s.answers != nil {

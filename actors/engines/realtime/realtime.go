@@ -78,6 +78,7 @@ type session struct {
 	ring   [soundMost]byte
 	at, n  int
 	ready  bool     // the far end takes sound
+	past   [][]byte // what was said before, to be sent first: the conversation bounds it
 	orders [][]byte // that are still to be sent
 	closed bool
 	watch  *time.Timer // ends a session whose far end keeps us waiting
@@ -132,7 +133,9 @@ func (s *session) Close() {
 // Answer has the far end speak.
 func (s *session) Answer(text string) {
 	if text != "" {
-		s.send(itemOf(line{Caller: true, Text: text}))
+		for _, o := range itemsOf(line{Caller: true, Text: text}) {
+			s.send(o)
+		}
 	}
 	s.send(order{Type: "response.create"})
 	s.wind(s.of.First, ErrSlow)
@@ -140,7 +143,7 @@ func (s *session) Answer(text string) {
 
 // Result tells the far end what came of a call.
 func (s *session) Result(id, text string) {
-	s.send(order{Type: "conversation.item.create", Item: &item{Type: "function_call_output", CallID: id, Output: &text}})
+	s.send(resultOf(id, text))
 }
 
 // Cut tells the far end how much of an item was heard.
@@ -296,8 +299,8 @@ func (s *session) write(ctx context.Context, conn *websocket.Conn) {
 	message := make([]byte, 0, len(appendHead)+base64.StdEncoding.EncodedLen(soundMost)+len(appendTail))
 	for {
 		s.mu.Lock()
-		orders := s.orders
-		s.orders = nil
+		orders := append(s.past, s.orders...)
+		s.past, s.orders = nil, nil
 		n := 0
 		if s.ready {
 			n = copy(sound[:s.n], s.ring[s.at:])

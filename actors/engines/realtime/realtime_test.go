@@ -2,6 +2,7 @@ package realtime_test
 
 import (
 	"bytes"
+	"fmt"
 	"net/http"
 	"testing"
 	"time"
@@ -83,6 +84,7 @@ func TestFaultsOfTheFarEndEndTheConversation(t *testing.T) {
 	t.Parallel()
 	for fault, code := range map[enginetest.Fault]string{
 		enginetest.Garbage: "engine_garbage", enginetest.Refuses: "engine_refused", enginetest.Drops: "engine_unreachable", enginetest.Stalls: "engine_stalled",
+		enginetest.Late: "engine_slow",
 	} {
 		server := enginetest.New(t)
 		server.Is("realtime", fault)
@@ -111,6 +113,35 @@ func TestWhatIsSaidBeforeTheEngineListensIsHeard(t *testing.T) {
 	}
 	until(t, told, speech.LiveReady)
 	assert.Equal(t, "move it to Friday", until(t, told, speech.LiveHeard).Text)
+}
+
+func TestALongPastIsToldWholeAndBeforeTheFirstAnswer(t *testing.T) {
+	t.Parallel()
+	server := enginetest.New(t)
+	o := speech.LiveOrder{Speak: true, History: []speech.LiveLine{{Text: `{"state":"sent"}`, Call: &speech.LiveCall{ID: "call_1", Name: "orders", Arguments: `{"n":7}`}}}}
+	for i := range 200 { // more than may wait to be sent
+		o.History = append(o.History, speech.LiveLine{Caller: i%2 == 0, Text: fmt.Sprint("line ", i)})
+	}
+	_, told := opens(t, engine(server), o)
+	until(t, told, speech.LiveDone)
+	all := server.Told()
+	require.Len(t, all, 204)
+	assert.JSONEq(t, `{"type":"conversation.item.create","item":{"type":"function_call","call_id":"call_1","name":"orders","arguments":"{\"n\":7}"}}`, all[1])
+	assert.JSONEq(t, `{"type":"conversation.item.create","item":{"type":"function_call_output","call_id":"call_1","output":"{\"state\":\"sent\"}"}}`, all[2])
+	assert.JSONEq(t, `{"type":"conversation.item.create","item":{"type":"message","role":"user","content":[{"type":"input_text","text":"line 198"}]}}`, all[201])
+	assert.JSONEq(t, `{"type":"response.create"}`, all[203])
+}
+
+func TestServersOfTheOlderNamesAreUnderstood(t *testing.T) {
+	t.Parallel()
+	at := enginetest.Transcript(t, "testdata/older.txt", func(*http.Request) {})
+	_, told := opens(t, &realtime.Engine{URL: at + "/v1", Model: "m", First: time.Minute, Stall: time.Minute, Client: http.DefaultClient}, speech.LiveOrder{Speak: true})
+	sounds := until(t, told, speech.LiveSounds)
+	assert.Equal(t, "msg_008", sounds.Item)
+	assert.Equal(t, "Good ", until(t, told, speech.LiveSaid).Text)
+	assert.Equal(t, "Good day.", until(t, told, speech.LiveSaid).Text)
+	until(t, told, speech.LiveDone)
+	assert.Equal(t, 4, sounds.Feed.Len())
 }
 
 func silence(n int) []byte { return bytes.Repeat([]byte{0xFF}, n) }

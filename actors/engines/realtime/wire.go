@@ -86,13 +86,23 @@ func (o order) bytes() []byte {
 	return b
 }
 
-// itemOf is something that was said before.
-func itemOf(l line) order {
+// itemsOf are something that was said or done before.
+func itemsOf(l line) []order {
+	if c := l.Call; c != nil {
+		return []order{{Type: create, Item: &item{Type: "function_call", CallID: c.ID, Name: c.Name, Arguments: c.Arguments}}, resultOf(c.ID, l.Text)}
+	}
 	i := item{Type: "message", Role: "assistant", Content: []part{{Type: "output_text", Text: l.Text}}}
 	if l.Caller {
 		i.Role, i.Content[0].Type = "user", "input_text"
 	}
-	return order{Type: "conversation.item.create", Item: &i}
+	return []order{{Type: create, Item: &i}}
+}
+
+const create = "conversation.item.create"
+
+// resultOf is what came of a call.
+func resultOf(id, text string) order {
+	return order{Type: create, Item: &item{Type: "function_call_output", CallID: id, Output: &text}}
 }
 
 // opening is what the session shall be.
@@ -198,9 +208,15 @@ func (s *session) begin() {
 		return
 	}
 	s.wind(0, nil)
+	var past [][]byte
 	for _, l := range s.order.History {
-		s.send(itemOf(l))
+		for _, o := range itemsOf(l) {
+			past = append(past, o.bytes())
+		}
 	}
+	s.mu.Lock()
+	s.past = past
+	s.mu.Unlock()
 	if s.order.Speak {
 		s.Answer("")
 	}
