@@ -205,10 +205,15 @@ func TestWhoWasAwayComesBackToTheEngine(t *testing.T) {
 		s.send(conversation.Away{})
 		assert.Equal(t, []string{"close"}, l.all())
 		l.says("a1", "nobody hears this", time.Second)
+		l.mu.Lock()
+		before := l.told
+		l.mu.Unlock()
 		s.send(conversation.Back{})
 		synctest.Wait()
 		assert.Len(t, l.begins(), 2)
 		assert.Greater(t, l.begins()[1].Round, l.begins()[0].Round)
+		before(speech.LiveEvent{Kind: speech.LiveSounds, Item: "a2", Feed: new(media.Feed)})
+		synctest.Wait()
 		assert.Equal(t, []string{"play H", "feed a", "stop"}, s.sound.done())
 	})
 }

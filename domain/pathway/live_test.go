@@ -91,6 +91,8 @@ func TestAnEngineEndsTheCallOnceItsGoodbyeWasHeard(t *testing.T) {
 	assert.Equal(t, []pathway.Do{pathway.Told{ID: "a", Text: "done"}}, dos)
 	s, dos = steps(s, pathway.Rested{Round: l.Round - 1})
 	assert.Empty(t, dos, "of another round")
+	_, dos = steps(s, pathway.Broke{Round: l.Round, Instead: true})
+	assert.Equal(t, []pathway.Do{pathway.End{Outcome: domain.OutcomeConfirmed}}, dos, "what was agreed is done, also where the engine is gone")
 	_, dos = steps(s, pathway.Rested{Round: l.Round})
 	assert.Equal(t, []pathway.Do{pathway.End{Outcome: domain.OutcomeConfirmed}}, dos)
 }

@@ -84,7 +84,7 @@ func TestFaultsOfTheFarEndEndTheConversation(t *testing.T) {
 	t.Parallel()
 	for fault, code := range map[enginetest.Fault]string{
 		enginetest.Garbage: "engine_garbage", enginetest.Refuses: "engine_refused", enginetest.Drops: "engine_unreachable", enginetest.Stalls: "engine_stalled",
-		enginetest.Late: "engine_slow",
+		enginetest.Late: "engine_slow", enginetest.Hangs: "engine_slow",
 	} {
 		server := enginetest.New(t)
 		server.Is("realtime", fault)
@@ -100,6 +100,25 @@ func TestFaultsOfTheFarEndEndTheConversation(t *testing.T) {
 	}
 	_, told := opens(t, &realtime.Engine{URL: "http://127.0.0.1:1/v1", Client: http.DefaultClient}, speech.LiveOrder{})
 	assert.NotErrorIs(t, (<-told).Err, engines.ErrRefused)
+}
+
+func TestAnEngineThatHearsAndDoesNotAnswerIsGivenUp(t *testing.T) {
+	t.Parallel()
+	server := enginetest.New(t)
+	server.Is("realtime", enginetest.Late)
+	l, told := opens(t, engine(server), speech.LiveOrder{})
+	until(t, told, speech.LiveReady)
+	sound := append(enginetest.Mu("hello"), silence(8000)...)
+	for i := 0; i+160 <= len(sound); i += 160 {
+		l.Write(sound[i : i+160])
+	}
+	until(t, told, speech.LiveEnded)
+	for e := range told {
+		if e.Kind == speech.LiveLost {
+			assert.Equal(t, "engine_slow", speech.Why(e.Err))
+			return
+		}
+	}
 }
 
 func TestWhatIsSaidBeforeTheEngineListensIsHeard(t *testing.T) {

@@ -1,0 +1,63 @@
+package speech_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/media/speech"
+)
+
+// liveEngine keeps what conversations were about, and their ears.
+type liveEngine struct {
+	orders []speech.LiveOrder
+	told   []func(speech.LiveEvent)
+}
+
+func (e *liveEngine) Live(o speech.LiveOrder, told func(speech.LiveEvent)) speech.Live {
+	e.orders, e.told = append(e.orders, o), append(e.told, told)
+	return nil
+}
+
+func TestALiveEngineThatFailsTooOftenRestsAndTheNextOneHasItsCallers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		first, second := new(liveEngine), new(liveEngine)
+		l := speech.NewLives([]speech.LiveSource{{Name: "a", Engine: first}, {Name: "b", Engine: second}}, []string{"a", "b"})
+		assert.True(t, l.Has("") && l.Has("b") && !l.Has("c"))
+		assert.False(t, (*speech.Lives)(nil).Has(""))
+		order := speech.LiveOrder{Model: "m", Voice: "v", Brief: "Be kind."}
+		heard := 0
+		open := func(name string) (string, error) {
+			_, got, err := l.Open(name, order, func(speech.LiveEvent) { heard++ })
+			return got, err
+		}
+		for range 3 {
+			name, err := open("")
+			require.NoError(t, err)
+			assert.Equal(t, "a", name)
+			first.told[len(first.told)-1](speech.LiveEvent{Kind: speech.LiveLost, Err: speech.ErrSlow})
+		}
+		assert.Equal(t, 3, heard)
+		name, err := open("")
+		require.NoError(t, err)
+		assert.Equal(t, "b", name)
+		assert.Equal(t, speech.LiveOrder{Brief: "Be kind."}, second.orders[0], "names of models and voices are the first one's")
+		_, err = open("a")
+		require.ErrorIs(t, err, speech.ErrResting, "nobody stands behind one that is named")
+		_, err = open("c")
+		require.Error(t, err)
+		time.Sleep(time.Minute)
+		name, err = open("")
+		require.NoError(t, err)
+		assert.Equal(t, "a", name)
+		assert.Equal(t, order, first.orders[3])
+		first.told[3](speech.LiveEvent{Kind: speech.LiveReady})
+		first.told[3](speech.LiveEvent{Kind: speech.LiveLost, Err: speech.ErrSlow})
+		_, err = open("a")
+		require.NoError(t, err, "it was well in between")
+	})
+}
