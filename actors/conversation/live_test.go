@@ -76,7 +76,8 @@ func (l *living) says(item, text string, lasts time.Duration, calls ...speech.Li
 }
 
 // hears lets it hear the caller's words.
-func (l *living) hears(item, text string) {
+func (l *living) hears(text string) {
+	const item = "u1"
 	l.tell(speech.LiveEvent{Kind: speech.LiveBegan, Item: item})
 	time.Sleep(time.Second)
 	l.tell(speech.LiveEvent{Kind: speech.LiveEnded, Item: item})
@@ -123,7 +124,7 @@ func TestAnEngineHasTheCallerAndBothStandInTheTranscript(t *testing.T) {
 	l := &living{}
 	heard := lives(t, l, func(s *stage) {
 		assert.False(t, l.begins()[0].Speak, "the caller was greeted")
-		l.hears("u1", "Where is my order?")
+		l.hears("Where is my order?")
 		l.says("a1", "It is on its way.", time.Second, speech.LiveCall{ID: "c1", Name: "orders", Arguments: "{}"})
 		time.Sleep(4 * time.Second)
 		synctest.Wait()
@@ -148,7 +149,7 @@ func TestWhoSpeaksOverTheEngineSilencesItAndItIsToldWhatWasHeard(t *testing.T) {
 		s.send(conversation.Heard{Event: media.SpeechBegan{}}, conversation.Heard{Event: media.SpeechEnded{}})
 		assert.Equal(t, []string{"play H", "feed o", "pause", "continue"}, s.sound.done(), "our ears hush it, a cough goes by")
 		time.Sleep(time.Second)
-		l.hears("u1", "Stop, please.")
+		l.hears("Stop, please.")
 		assert.Contains(t, l.all(), "cut a1 1s")
 		l.says("a2", "Fine.", time.Second)
 		time.Sleep(2 * time.Second)
@@ -174,7 +175,7 @@ func TestNobodySpeaksOverAnAgentThatMayNotBeInterrupted(t *testing.T) {
 		assert.False(t, l.begins()[0].Interruptible)
 		l.says("a1", "one two three four five six", 6*time.Second)
 		s.send(conversation.Heard{Event: media.SpeechBegan{}})
-		l.hears("u1", "Stop, please.")
+		l.hears("Stop, please.")
 		assert.Equal(t, []string{"play H", "feed o"}, s.sound.done())
 		assert.Empty(t, l.all())
 	})
@@ -184,7 +185,7 @@ func TestWhereTheEngineIsLostTheModelKnowsWhatWasSaid(t *testing.T) {
 	t.Parallel()
 	l := &living{instead: true, mind: mind{answers: []mindAnswer{{say: []string{"Again then."}}}}}
 	heard := lives(t, l, func(*stage) {
-		l.hears("u1", "Where is my order?")
+		l.hears("Where is my order?")
 		l.says("a1", "It is on its way to you.", 5*time.Second)
 		time.Sleep(2 * time.Second)
 		l.tell(speech.LiveEvent{Kind: speech.LiveLost, Err: speech.ErrStalled})

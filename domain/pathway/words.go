@@ -231,7 +231,7 @@ func (s State) Expects() (phrases []string, hears bool) {
 		return phrases, hears
 	case listening, thinking:
 		hears = true
-	case fresh, sending, handing, acting, ending, ended:
+	case fresh, sending, handing, acting, living, ending, ended:
 		return nil, false
 	}
 	if !hears {

@@ -126,7 +126,7 @@ func (l *Lives) chain(name string) (all []*liveSource) {
 	return all
 }
 
-// ErrResting: the engine has failed so often of late that it is left alone.
+// ErrResting says that the engine has failed so often of late that it is left alone.
 var ErrResting = errors.New("speech: the engine has failed too often, and rests")
 
 // Open begins a conversation with the first engine for a name that is well, and

@@ -84,7 +84,7 @@ func (s *Server) realtime(w http.ResponseWriter, r *http.Request) {
 type realtimeTalk struct {
 	s      *Server
 	conn   *websocket.Conn
-	ctx    context.Context //nolint:containedctx // of the connection
+	ctx    context.Context // of the connection
 	drop   func()
 	mu     sync.Mutex
 	loud   int
