@@ -216,22 +216,51 @@ func (e *endpoint) write(ctx actor.Context, now time.Time) {
 	e.writeAt = time.Time{}
 	e.writing = make(map[string]domain.Delivery, min(len(e.results), maxBatch))
 	change := commit.Change{Workspace: e.cfg.Workspace}
+	var doubtful []*domain.Delivery
 	for id, row := range e.results {
 		if len(e.writing) == maxBatch {
 			break
 		}
 		e.writing[id] = row
 		delete(e.results, id)
+		if e.unsure[id] {
+			doubtful = append(doubtful, &row)
+			continue
+		}
 		change.Puts = append(change.Puts, &row)
 	}
 	store := e.cfg.Store
 	e.work(ctx, workLimit, func(c context.Context) any {
-		_, err := store.Apply(c, change)
-		return committed{of: e, err: err}
+		m := committed{of: e}
+		if m.replayed, m.err = confirm(c, store, doubtful, &change); m.err == nil && len(change.Puts) > 0 {
+			_, m.err = store.Apply(c, change)
+		}
+		return m
 	})
 }
 
-// onCommitted: an unknown outcome is committed again; the rows say the same.
+// confirm adds results to a change that a commit of unknown outcome may have
+// stored already, under guard: where it did, the event may have been replayed
+// since, and the row is another delivery's. Those events are replayed.
+func confirm(ctx context.Context, store Store, doubtful []*domain.Delivery, change *commit.Change) (replayed []string, err error) {
+	for _, row := range doubtful {
+		stored := &domain.Delivery{WorkspaceID: row.WorkspaceID, WebhookID: row.WebhookID, EventID: row.EventID}
+		version, err := store.Get(ctx, stored)
+		switch {
+		case err == nil && stored.ID == row.ID:
+			change.Guards = append(change.Guards, commit.Guard{Key: row.Key(), Version: version})
+			change.Puts = append(change.Puts, row)
+		case err == nil, errors.Is(err, domain.ErrNotFound):
+			replayed = append(replayed, row.EventID)
+		default:
+			return nil, err
+		}
+	}
+	return replayed, nil
+}
+
+// onCommitted: what has an unknown outcome is committed again, where the rows
+// are still its own.
 func (e *endpoint) onCommitted(ctx actor.Context, m committed) {
 	if m.of != e || e.over {
 		return
@@ -244,13 +273,20 @@ func (e *endpoint) onCommitted(ctx actor.Context, m committed) {
 		return
 	}
 	if m.err != nil {
+		for id := range written {
+			e.unsure[id] = true
+		}
 		maps.Copy(written, e.results) // newer ones win
 		e.results = written
-		e.storeFailed("webhook results could not be stored", m.err)
+		if !errors.Is(m.err, domain.ErrConflict) { // a replay came in between: look again
+			e.storeFailed("webhook results could not be stored", m.err)
+		}
 		return
 	}
 	e.pause = 0
+	e.stale = e.stale || len(m.replayed) > 0
 	for id, row := range written {
+		delete(e.unsure, id)
 		if _, newer := e.results[id]; newer || row.State == domain.DeliveryRetrying {
 			continue
 		}

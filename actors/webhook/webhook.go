@@ -97,6 +97,7 @@ type endpoint struct {
 	came    bool                       // something was handed over meanwhile
 	results map[string]domain.Delivery // not yet committed, by event
 	writing map[string]domain.Delivery // in the commit under way
+	unsure  map[string]bool            // results that a commit of unknown outcome may have stored
 	writeAt time.Time                  // when what is there is committed, if no more comes
 	pause   time.Duration              // after failures of the store
 	retryAt time.Time
@@ -143,8 +144,9 @@ type (
 		err   error
 	}
 	committed struct {
-		of  *endpoint
-		err error
+		of       *endpoint
+		replayed []string // whose rows are other deliveries' now, or gone: their results are dropped
+		err      error
 	}
 	saved struct {
 		of  *endpoint
@@ -198,7 +200,7 @@ func New(cfg Config) actor.Producer {
 		}
 		return &endpoint{
 			cfg: cfg, log: cfg.Log.With(slog.String("webhook_id", cfg.ID)),
-			q: newQueue(), results: make(map[string]domain.Delivery), settled: make(map[string]bool),
+			q: newQueue(), results: make(map[string]domain.Delivery), settled: make(map[string]bool), unsure: make(map[string]bool),
 			limit: max(1, float64(cfg.Concurrency)/4), stale: true,
 		}
 	}
