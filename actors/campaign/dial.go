@@ -368,7 +368,7 @@ func (a *Campaign) send(ctx actor.Context, now time.Time) {
 		}
 		t := a.gate[0]
 		a.gate = a.gate[1:]
-		if !t.who.zone.window.Allows(now) || !a.stands(t.try) { // it has closed while the commit was under way, or was listed
+		if !a.mayStill(t.try, now) { // it has closed while the commit was under way, or was listed
 			a.unplace(ctx, t, now)
 			continue
 		}

@@ -3,6 +3,7 @@ package campaign
 import (
 	"container/heap"
 	"context"
+	"slices"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -134,6 +135,27 @@ func (a *Campaign) stands(t *try) bool {
 	}
 	n, err := lists.Number(t.who.contact.Phone)
 	return err == nil && a.cfg.Lists.Stands(a.cfg.Workspace, a.scrub(), n, t.grant.Mark)
+}
+
+// mayStill says whether what let a contact be rung holds on: its hours, and
+// the lists.
+func (a *Campaign) mayStill(t *try, now time.Time) bool {
+	return t.who.zone.window.Allows(now) && a.stands(t)
+}
+
+// weed gives attempts back that were granted and may not be made any more:
+// however long they wait for a commit, they are not decided by what was.
+func (a *Campaign) weed(ctx actor.Context, now time.Time) {
+	if a.flight != nil {
+		return
+	}
+	a.made = slices.DeleteFunc(a.made, func(t *try) bool {
+		may := a.mayStill(t, now)
+		if !may {
+			a.putBack(ctx, t, now)
+		}
+		return !may
+	})
 }
 
 // uncount takes an attempt that reached nobody out of its number's count.
