@@ -144,8 +144,10 @@ func TestAnOptOutHoldsForWhatHasBeenGrantedAndForWhatIsOpen(t *testing.T) {
 		decided []string
 	}{
 		"granted": {func(msg any, _ bool) bool { _, is := msg.(numbers.Granted); return is }, []string{domain.DecidedSkip}},
-		"open": {func(msg any, granted bool) bool { return granted && fmt.Sprintf("%T", msg) == "campaign.committed" },
-			[]string{domain.DecidedDial, domain.DecidedSkip}},
+		"open": {
+			func(msg any, granted bool) bool { return granted && fmt.Sprintf("%T", msg) == "campaign.committed" },
+			[]string{domain.DecidedDial, domain.DecidedSkip},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
