@@ -132,6 +132,14 @@ func (n *Node) take(ctx context.Context, in *sip.Incoming) error {
 	if err != nil {
 		return err
 	}
+	onTheLine, gone := numbers.Rings{CallID: c.ID, Number: c.From, Environment: c.Environment}, numbers.Over{CallID: c.ID}
+	n.sys.Root.Send(t.numbers, onTheLine) // no campaign is to ring the caller while the call is opened
+	opened := false
+	defer func() {
+		if !opened {
+			n.sys.Root.Send(t.numbers, gone)
+		}
+	}()
 	var also func(*commit.Change, *domain.Call)
 	if script.Hook != nil {
 		also = n.lookUp(ctx, script.Hook, c)
@@ -149,6 +157,7 @@ func (n *Node) take(ctx context.Context, in *sip.Incoming) error {
 		n.sys.Root.Send(t.inbound, lines.Return{Permit: permit})
 		return err
 	}
+	opened = true
 	n.arrived(entry, "")
 	n.tests.becomes(in.Header[simulator.TestHeader], c.ID)
 	n.sys.Root.Send(t.calls, call.Inbound{

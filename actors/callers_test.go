@@ -1,0 +1,102 @@
+package actors_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/numbers"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/event"
+)
+
+// shutIn is a store that takes no opening of a call that comes in.
+type shutIn struct {
+	actors.Store
+	refused atomic.Int64
+}
+
+func (s *shutIn) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
+	if slices.ContainsFunc(c.Puts, func(r domain.Record) bool {
+		a, is := r.(*domain.Attempt)
+		return is && a.Direction == domain.Inbound
+	}) {
+		s.refused.Add(1)
+		return nil, errors.New("no room")
+	}
+	return s.Store.Apply(ctx, c)
+}
+
+// Somebody calls whom a campaign has in its queue: from the moment on at which
+// the call is taken nobody rings them, and where it is not, they are rung.
+func TestWhoCallsInIsNotRungMeanwhile(t *testing.T) {
+	t.Parallel()
+	for name, taken := range map[string]bool{"taken": true, "not taken": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			comes, goOn := make(chan struct{}), make(chan struct{})
+			answers := make(chan any, 100)
+			var once sync.Once
+			h := build(t, func(actor string, msg any) {
+				switch msg.(type) {
+				case call.Inbound:
+					once.Do(func() {
+						close(comes)
+						<-goOn
+					})
+				case numbers.Granted, numbers.Denied:
+					if actor == "campaign" {
+						answers <- msg
+					}
+				}
+			})
+			store := &shutIn{}
+			if !taken {
+				h.shut()
+				h.wrap = func(s actors.Store) actors.Store { store.Store = s; return store }
+				h.open()
+			}
+			ctx, d := t.Context(), h.desk()
+			const own = "+15005550150"
+			phone := number(3, 3, "14")
+			agent := h.agent(h.test, linger())
+			_, err := d.CreateNumber(ctx, h.test, &domain.PhoneNumber{Number: own, AgentID: agent})
+			require.NoError(t, err)
+			var called sync.WaitGroup
+			called.Go(func() { _, _ = d.TestInboundCall(context.WithoutCancel(ctx), h.test, ask.InboundTest{To: own, From: phone}) })
+			if taken {
+				<-comes
+			} else {
+				h.until(patience, "it is refused", func() bool { return store.refused.Load() > 0 })
+				called.Wait()
+			}
+			id := h.one(agent, nil, phone)
+			_, err = d.StartCampaign(ctx, h.test, id)
+			require.NoError(t, err)
+			first := <-answers
+			denied, is := first.(numbers.Denied)
+			assert.Equal(t, taken, is, "%T", first)
+			if is {
+				assert.Equal(t, numbers.Busy, denied.By)
+				assert.Zero(t, h.rung(phone))
+				_, err = d.CancelCampaign(ctx, h.test, id, false)
+				require.NoError(t, err)
+			} else {
+				h.finished(id)
+				assert.Equal(t, 1, h.rung(phone))
+			}
+			close(goOn)
+			called.Wait()
+		})
+	}
+}
