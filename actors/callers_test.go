@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -72,31 +73,33 @@ func TestWhoCallsInIsNotRungMeanwhile(t *testing.T) {
 			agent := h.agent(h.test, linger())
 			_, err := d.CreateNumber(ctx, h.test, &domain.PhoneNumber{Number: own, AgentID: agent})
 			require.NoError(t, err)
+			id := h.one(agent, nil, phone)
+			h.status(h.test, id) // it is loaded, for which it asks who is on the line
 			var called sync.WaitGroup
-			called.Go(func() { _, _ = d.TestInboundCall(context.WithoutCancel(ctx), h.test, ask.InboundTest{To: own, From: phone}) })
+			called.Go(func() { _, _ = d.TestInboundCall(context.WithoutCancel(ctx), h.test, ask.InboundTest{To: own, From: phone, HangUp: 200 * time.Millisecond}) })
 			if taken {
 				<-comes
 			} else {
 				h.until(patience, "it is refused", func() bool { return store.refused.Load() > 0 })
 				called.Wait()
 			}
-			id := h.one(agent, nil, phone)
+			rung := 0
 			_, err = d.StartCampaign(ctx, h.test, id)
 			require.NoError(t, err)
 			first := <-answers
+			close(goOn)
 			denied, is := first.(numbers.Denied)
 			assert.Equal(t, taken, is, "%T", first)
 			if is {
 				assert.Equal(t, numbers.Busy, denied.By)
-				assert.Zero(t, h.rung(phone))
 				_, err = d.CancelCampaign(ctx, h.test, id, false)
 				require.NoError(t, err)
 			} else {
-				h.finished(id)
-				assert.Equal(t, 1, h.rung(phone))
+				rung++
 			}
-			close(goOn)
 			called.Wait()
+			h.over(h.test, id)
+			assert.Equal(t, rung, h.status(h.test, id).Progress.Attempted)
 		})
 	}
 }
