@@ -38,6 +38,27 @@ func (s *shutIn) Apply(ctx context.Context, c commit.Change) ([]event.Event, err
 	return s.Store.Apply(ctx, c)
 }
 
+// watchesCallers is a house that stops at the first call that comes in, once it
+// is opened, until it may go on; and what its campaigns hear of numbers.
+func watchesCallers(t *testing.T) (h *house, comes, goOn chan struct{}, answers chan any) {
+	t.Helper()
+	comes, goOn, answers = make(chan struct{}), make(chan struct{}), make(chan any, 100)
+	var once sync.Once
+	return build(t, func(actor string, msg any) {
+		switch msg.(type) {
+		case call.Inbound:
+			once.Do(func() {
+				close(comes)
+				<-goOn
+			})
+		case numbers.Granted, numbers.Denied:
+			if actor == "campaign" {
+				answers <- msg
+			}
+		}
+	}), comes, goOn, answers
+}
+
 // Somebody calls whom a campaign has in its queue: from the moment on at which
 // the call is taken nobody rings them, and where it is not, they are rung.
 func TestWhoCallsInIsNotRungMeanwhile(t *testing.T) {
@@ -45,23 +66,8 @@ func TestWhoCallsInIsNotRungMeanwhile(t *testing.T) {
 	for name, taken := range map[string]bool{"taken": true, "not taken": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			comes, goOn := make(chan struct{}), make(chan struct{})
-			answers := make(chan any, 100)
-			var once sync.Once
-			h := build(t, func(actor string, msg any) {
-				switch msg.(type) {
-				case call.Inbound:
-					once.Do(func() {
-						close(comes)
-						<-goOn
-					})
-				case numbers.Granted, numbers.Denied:
-					if actor == "campaign" {
-						answers <- msg
-					}
-				}
-			})
 			store := &shutIn{}
+			h, comes, goOn, answers := watchesCallers(t)
 			if !taken {
 				h.shut()
 				h.wrap = func(s actors.Store) actors.Store { store.Store = s; return store }
@@ -76,7 +82,9 @@ func TestWhoCallsInIsNotRungMeanwhile(t *testing.T) {
 			id := h.one(agent, nil, phone)
 			h.status(h.test, id) // it is loaded, for which it asks who is on the line
 			var called sync.WaitGroup
-			called.Go(func() { _, _ = d.TestInboundCall(context.WithoutCancel(ctx), h.test, ask.InboundTest{To: own, From: phone, HangUp: 200 * time.Millisecond}) })
+			called.Go(func() {
+				_, _ = d.TestInboundCall(context.WithoutCancel(ctx), h.test, ask.InboundTest{To: own, From: phone, HangUp: 200 * time.Millisecond})
+			})
 			if taken {
 				<-comes
 			} else {
