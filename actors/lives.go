@@ -49,8 +49,29 @@ func (m *mind) Live(ctx context.Context, s *domain.Script, brief string, d pathw
 	for _, t := range r.Tools {
 		o.Tools = append(o.Tools, speech.LiveTool{Name: t.Name, Description: t.Description, Parameters: t.Parameters})
 	}
-	talk, name, err := m.d.node.cfg.Lives.Open(s.Realtime.Engine, o, told)
-	return conversation.LiveTalk{Live: talk, Engine: name, Tools: names}, err
+	o.About = m.about(s, &d)
+	talk, from, err := m.d.node.cfg.Lives.Open(s.Realtime.Engine, o, told)
+	return conversation.LiveTalk{Live: talk, Engine: from.Name, Alone: from.Alone, Tools: names}, err
+}
+
+const knownMost = 1 << 10 // bytes of a variable that is told to an engine of somebody's own
+
+// about is what an engine of somebody's own is told of the call, besides its
+// sound.
+func (m *mind) about(s *domain.Script, d *pathway.Live) map[string]string {
+	all := make(map[string]string, len(d.Known)+8)
+	for name, value := range d.Known {
+		if len(value) <= knownMost {
+			all[name] = value
+		}
+	}
+	for name, value := range map[string]string{
+		"call_id": m.call.ID, "workspace_id": m.p.WorkspaceID, "agent_id": s.AgentID, "node": d.Node, "language": s.Hearing(),
+		"direction": string(m.call.Direction), "from": m.call.From, "to": m.call.To,
+	} {
+		all[name] = value
+	}
+	return all
 }
 
 // Instead says whether a model can go on with the caller: it hears any words.

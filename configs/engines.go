@@ -18,9 +18,10 @@ import (
 
 // The kinds of engines, by the protocol that they speak.
 const (
-	EngineOpenAI     = "openai"     // HTTP in OpenAI's shape: speech, transcriptions, chat
-	EngineDeepgram   = "deepgram"   // words, over a WebSocket
-	EngineElevenLabs = "elevenlabs" // speech, streamed
+	EngineOpenAI     = "openai"       // HTTP in OpenAI's shape: speech, transcriptions, chat
+	EngineDeepgram   = "deepgram"     // words, over a WebSocket
+	EngineElevenLabs = "elevenlabs"   // speech, streamed
+	EngineStream     = "media-stream" // a developer's own server, over a WebSocket in the shape of Twilio's Media Streams
 )
 
 // What engines can do.
@@ -109,6 +110,8 @@ func kindOf(kind string) (roles []string, address string, schemes []string) {
 		return []string{RoleTTS, RoleSTT, RoleLLM, RoleRealtime}, "https://api.openai.com/v1", web
 	case EngineDeepgram:
 		return []string{RoleSTT}, "wss://api.deepgram.com", socket
+	case EngineStream:
+		return []string{RoleRealtime}, "", []string{"wss"}
 	case EngineElevenLabs:
 		return []string{RoleTTS}, "https://api.elevenlabs.io", web
 	}
@@ -224,7 +227,7 @@ func (r *engineReader) engine(name string, w writtenEngine) Engine {
 	e := Engine{Name: name, Kind: w.Kind, URL: w.URL, TTS: w.TTS, STT: w.STT, LLM: w.LLM, Realtime: w.Live}
 	roles, address, schemes := kindOf(w.Kind)
 	if roles == nil {
-		r.bad(at+".kind", w.Kind, "openai, deepgram or elevenlabs")
+		r.bad(at+".kind", w.Kind, "openai, deepgram, elevenlabs or media-stream")
 		return e
 	}
 	if e.URL == "" {
@@ -275,6 +278,15 @@ func (r *engineReader) roles(at string, e *Engine) {
 		e.Realtime = &EngineRealtime{
 			Model: l.Model, Voice: l.Voice, Words: l.Words,
 			FirstMs: r.deadline(at+".realtime.first_ms", l.FirstMs, defaultFinal), StallMs: r.deadline(at+".realtime.stall_ms", l.StallMs, 2*defaultStall),
+		}
+		if e.Kind == EngineStream {
+			if l.Model+l.Voice+l.Words != "" || l.StallMs != 0 {
+				r.bad(at+".realtime", "", "told first_ms and nothing else: the server chooses")
+			}
+			if e.Key.Reveal() == "" {
+				r.bad(at+".key_file", "", "named, or key_env: the server knows us by what it signs")
+			}
+			return
 		}
 		r.named(at+".realtime.model", &e.Realtime.Model, "gpt-realtime")
 		r.named(at+".realtime.voice", &e.Realtime.Voice, "marin")

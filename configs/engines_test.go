@@ -65,7 +65,7 @@ func TestWhatIsWrongWithEnginesIsToldAtOnce(t *testing.T) {
 	for text, wanted := range map[string][]string{
 		`engines: {A: {kind: openai, tts: {}}}`:                                                {`engines.A = "A": must be named by small letters`},
 		`engines: {espeak-ng: {kind: openai, tts: {}}}`:                                        {"not like an engine of the machine"},
-		`engines: {a: {kind: carrier-pigeon}, b: {kind: openai}}`:                              {`engines.a.kind = "carrier-pigeon": must be openai, deepgram`, `engines.b = "": must be told what it does: tts, stt, llm, realtime`},
+		`engines: {a: {kind: carrier-pigeon}, b: {kind: openai}}`:                              {`engines.a.kind = "carrier-pigeon": must be openai, deepgram, elevenlabs or media-stream`, `engines.b = "": must be told what it does: tts, stt, llm, realtime`},
 		`engines: {a: {kind: deepgram, url: "https://x", stt: {}, tts: {}}}`:                   {`engines.a.url = "https://x": must be a URL of ws or wss`, "engines.a.tts", "left out: deepgram does stt"},
 		`engines: {a: {kind: openai, url: "http://u:pass@x", tts: {}}}`:                        {"without user and fragment"},
 		`engines: {a: {kind: elevenlabs, tts: {}}}`:                                            {"engines.a.tts.voice"},
@@ -76,6 +76,7 @@ func TestWhatIsWrongWithEnginesIsToldAtOnce(t *testing.T) {
 		"engines: {a: {kind: deepgram, stt: {}}}\ntts: [a]\nstt: [a, a, b]\n":                  {"tts[0]", "stt[1]", `stt[2] = "b": must be the name of an engine above that does stt`},
 		`engines: {a: {kind: openai, key: sk-inline, tts: {}}}`:                                {`unknown field "key"`},
 		"engines: {a: {kind: deepgram, stt: {}, realtime: {}}}\nrealtime: [b]\n":               {"engines.a.realtime", "left out: deepgram does stt", `realtime[0] = "b"`},
+		`engines: {a: {kind: media-stream, url: "ws://x", realtime: {model: m}}}`:              {`engines.a.url = "ws://x": must be a URL of wss`, "engines.a.realtime", "engines.a.key_file"},
 		`- a`: {"is no YAML map"},
 	} {
 		_, err := configs.ReadEngines(enginesFile(t, text), nil)

@@ -48,6 +48,13 @@ func (f *Feed) TakeBack(n int) (heard int) {
 	return max(f.heard-n, 0)
 }
 
+// Heard is how many samples were played so far.
+func (f *Feed) Heard() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.heard
+}
+
 // Len is how many samples were written so far.
 func (f *Feed) Len() int {
 	f.mu.Lock()

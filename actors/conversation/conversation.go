@@ -271,11 +271,11 @@ func (c *Conversation) heard(ctx actor.Context, e media.Event) {
 		}
 	case media.SpeechBegan:
 		c.listen(ctx)
-		c.liveVoice(true)
+		c.liveVoice(ctx, true)
 		c.began(ctx)
 	case media.SpeechEnded:
 		c.listen(ctx)
-		c.liveVoice(false)
+		c.liveVoice(ctx, false)
 		c.fellSilent(ctx)
 	}
 }
@@ -307,6 +307,7 @@ func (c *Conversation) key(ctx actor.Context, key byte) {
 	c.listen(ctx)
 	c.dropTurn()
 	c.stages.pressed(c.cfg.Sound.Mark())
+	c.liveKey(key)
 	c.step(ctx, pathway.Digit{Key: key})
 	c.goOn(ctx)
 }

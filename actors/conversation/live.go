@@ -29,6 +29,7 @@ type LiveMind interface {
 type LiveTalk struct {
 	speech.Live
 	Engine string            // its name
+	Alone  bool              // it tells nothing of turns and words, and takes its own sound back
 	Tools  map[string]string // ids of tools by the names that the engine has for them
 }
 
@@ -72,6 +73,7 @@ type live struct {
 	heard   map[string]int     // segments by what the engine calls them
 	said    map[string]string  // words of answers that are not heard yet
 	reply   bool               // words cut what it says
+	voice   int                // alone: index+1 of the segment in which the caller speaks
 }
 
 // lively says whether an engine that hears and speaks by itself can have the
@@ -199,6 +201,17 @@ func (c *Conversation) liveTold(ctx actor.Context, e speech.LiveEvent) {
 		} else if len(l.said) < liveWaiting {
 			l.said[e.Item] = e.Text
 		}
+	case speech.LiveIdle:
+		l.busy = false
+		c.liveRests(ctx)
+	case speech.LiveCleared:
+		l.busy, l.waiting = false, nil
+		c.liveStops()
+		c.liveRests(ctx)
+	case speech.LiveLeft:
+		l.busy = false
+		c.step(ctx, pathway.Left{Round: l.round})
+		c.liveRests(ctx)
 	case speech.LiveDone:
 		l.busy = false
 		c.liveWants(ctx, e.Calls)
@@ -221,7 +234,12 @@ func (c *Conversation) liveBegan(e speech.LiveEvent) {
 		return
 	}
 	l.busy, l.waiting = false, nil
-	if l.sounds.Kind != 0 && !l.stopped {
+	c.liveStops()
+}
+
+// liveStops ends what sounds of the engine.
+func (c *Conversation) liveStops() {
+	if l := &c.live; l.sounds.Kind != 0 && !l.stopped {
 		l.stopped = true
 		c.cfg.Sound.StopPlaying() // it tells how much was heard
 	}
@@ -262,7 +280,11 @@ func (c *Conversation) liveNext() {
 	c.quietNow()
 	c.unsay()
 	c.beside.busy = true
-	c.asked = pathway.Say{Node: "", Text: l.said[l.sounds.Item], Shown: l.said[l.sounds.Item], Interruptible: l.reply}
+	text := l.said[l.sounds.Item]
+	if l.talk.Alone {
+		text = onTheLine
+	}
+	c.asked = pathway.Say{Node: "", Text: text, Shown: text, Interruptible: l.reply}
 	delete(l.said, l.sounds.Item)
 	c.beginSegment()
 	l.heard[l.sounds.Item] = c.current
@@ -283,7 +305,9 @@ func (c *Conversation) livePlayed(ctx actor.Context, heard time.Duration, interr
 		l.talk.Cut(item, heard)
 		text = pathway.CutShort(asMuch(text, heard, feed.Len()))
 	}
-	c.step(ctx, pathway.Overheard{Round: l.round, By: pathway.ByAgent, Text: text})
+	if !l.talk.Alone {
+		c.step(ctx, pathway.Overheard{Round: l.round, By: pathway.ByAgent, Text: text})
+	}
 	c.listen(ctx)
 	c.liveGoesOn(ctx)
 }
@@ -328,7 +352,7 @@ func (c *Conversation) liveLost(ctx actor.Context, err error) {
 	c.cfg.Log.Error("an engine that speaks by itself is gone", slog.String("engine", name), slog.Any("error", err), slog.Bool("recovered", instead))
 	ctx.Send(ctx.Parent(), Fault{Stage: "realtime", Code: speech.Why(err), Message: "the engine " + name + " failed", Recovered: instead})
 	text := ""
-	if c.current >= 0 && c.live.sounds.Kind != 0 {
+	if c.current >= 0 && c.live.sounds.Kind != 0 && !c.live.talk.Alone {
 		now := c.segments[c.current]
 		text = pathway.CutShort(asMuch(now.Text, c.cfg.Sound.Mark()-time.Duration(now.StartMs)*time.Millisecond, c.live.sounds.Feed.Len()))
 	}
@@ -342,14 +366,41 @@ func (c *Conversation) liveLost(ctx actor.Context, err error) {
 
 // liveVoice takes what our own ears tell while an engine has the caller: our
 // sound waits as soon as he speaks, for the engine knows it later.
-func (c *Conversation) liveVoice(speaks bool) {
+func (c *Conversation) liveVoice(ctx actor.Context, speaks bool) {
 	l := &c.live
 	switch {
 	case l.round == 0:
+	case l.open && l.talk.Alone:
+		c.liveAlone(ctx, speaks)
 	case speaks && l.reply && l.sounds.Kind != 0 && !l.stopped:
 		c.pause()
 	case !speaks && c.turn.paused && c.current >= 0 && !l.stopped:
 		c.turn.paused = false
 		c.cfg.Sound.ContinuePlaying()
+	}
+}
+
+// liveAlone notes that the caller speaks, for an engine that tells nothing of it.
+func (c *Conversation) liveAlone(ctx actor.Context, speaks bool) {
+	l := &c.live
+	if l.speaks = speaks; speaks {
+		c.supersedeWait()
+		if l.voice == 0 {
+			l.voice = 1 + c.add(caller, onTheLine)
+			c.segments[l.voice-1].StartMs = max(c.segments[l.voice-1].StartMs-noticed.Milliseconds(), 0)
+		}
+		return
+	}
+	if l.voice > 0 {
+		c.segments[l.voice-1].EndMs = max(c.cfg.Sound.Mark()-hangover, 0).Milliseconds()
+		l.voice = 0
+	}
+	c.liveRests(ctx)
+}
+
+// liveKey tells the engine of a key, before an edge is taken by it.
+func (c *Conversation) liveKey(key byte) {
+	if c.live.open {
+		c.live.talk.Key(key)
 	}
 }

@@ -23,6 +23,7 @@ import (
 type living struct {
 	mind
 	instead bool
+	alone   bool
 	opened  []pathway.Live
 	told    func(speech.LiveEvent)
 	did     []string
@@ -59,7 +60,7 @@ func (l *living) Live(_ context.Context, _ *domain.Script, _ string, d pathway.L
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.opened, l.told = append(l.opened, d), told
-	return conversation.LiveTalk{Live: &livingTalk{of: l}, Engine: "voice", Tools: map[string]string{"orders": "tool_1"}}, nil
+	return conversation.LiveTalk{Live: &livingTalk{of: l}, Engine: "voice", Alone: l.alone, Tools: map[string]string{"orders": "tool_1"}}, nil
 }
 
 func (l *living) Instead(*domain.Script) bool { return l.instead }
@@ -92,6 +93,7 @@ func (t *livingTalk) End()                   {}
 func (t *livingTalk) Close()                 { t.of.note("close") }
 func (t *livingTalk) Answer(text string)     { t.of.note("answer %s", text) }
 func (t *livingTalk) Result(id, text string) { t.of.note("result %s %s", id, text) }
+func (t *livingTalk) Key(key byte)           { t.of.note("key %c", key) }
 func (t *livingTalk) Cut(item string, heard time.Duration) {
 	t.of.note("cut %s %s", item, heard)
 }
@@ -217,4 +219,48 @@ func TestWhoWasAwayComesBackToTheEngine(t *testing.T) {
 		synctest.Wait()
 		assert.Equal(t, []string{"play H", "feed a", "stop"}, s.sound.done())
 	})
+}
+
+func TestAnEngineOfSomebodysOwnTakesTurnsByItself(t *testing.T) {
+	t.Parallel()
+	l := &living{alone: true}
+	heard := lives(t, l, func(s *stage) {
+		sounds := func(item string) *media.Feed {
+			feed := new(media.Feed)
+			feed.Write(fmt.Appendf(nil, "%-80000s", item)) // 10 s
+			l.tell(speech.LiveEvent{Kind: speech.LiveSounds, Item: item, Feed: feed})
+			synctest.Wait()
+			return feed
+		}
+		one, two := sounds("1"), sounds("2")
+		time.Sleep(2 * time.Second)
+		s.send(conversation.Heard{Event: media.SpeechBegan{}})
+		assert.Equal(t, []string{"play H", "feed 1"}, s.sound.done(), "it is not hushed")
+		s.send(conversation.Key{Key: '7'})
+		one.End()
+		two.End()
+		l.tell(speech.LiveEvent{Kind: speech.LiveCleared})
+		synctest.Wait()
+		assert.Equal(t, []string{"stop"}, s.sound.done()[2:], "it takes all of its words back")
+		time.Sleep(20 * time.Second)
+		s.send(conversation.Heard{Event: media.SpeechEnded{}})
+		assert.Equal(t, []string{"key 7", "cut 1 2s"}, l.all(), "who speaks is not asked whether he is there")
+		time.Sleep(8 * time.Second)
+		synctest.Wait()
+		assert.Equal(t, "answer (The caller says nothing.)", l.all()[2])
+		l.tell(speech.LiveEvent{Kind: speech.LiveIdle})
+		feed := sounds("3")
+		feed.End()
+		l.tell(speech.LiveEvent{Kind: speech.LiveLeft})
+		synctest.Wait()
+		assert.NotContains(t, l.all(), "close", "it is still heard")
+		time.Sleep(11 * time.Second)
+		synctest.Wait()
+		assert.Equal(t, "close", l.all()[len(l.all())-1])
+	})
+	all := segments(t, heard)
+	assert.Equal(t, []string{"Hello", "[on the line]", "[on the line]", "[pressed 7]", "[on the line]"}, wordsOf(all))
+	assert.True(t, all[1].Interrupted)
+	assert.Equal(t, int64(20), (all[2].EndMs-all[2].StartMs+500)/1000, "as long as he spoke")
+	assert.Contains(t, heard, any(conversation.Over{Outcome: domain.OutcomeCompleted}))
 }

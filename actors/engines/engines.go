@@ -10,9 +10,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/netip"
 	"regexp"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/callboard/callboard/media/speech"
@@ -39,6 +42,23 @@ func NewHTTP(roots *x509.CertPool) *http.Client {
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
+}
+
+// NewGuarded makes a client like that of NewHTTP for servers of developers: it connects without a proxy, and to nothing but
+// what may says nil to, asked for each address behind a name.
+func NewGuarded(roots *x509.CertPool, may func(netip.AddrPort) error) *http.Client {
+	c := NewHTTP(roots)
+	dialer := &net.Dialer{Timeout: connectMost, ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
+		to, err := netip.ParseAddrPort(address)
+		if err != nil {
+			return err
+		}
+		return may(to)
+	}}
+	c.Transport = &http.Transport{
+		DialContext: dialer.DialContext, TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}, TLSHandshakeTimeout: connectMost,
+	}
+	return c
 }
 
 // word is what a code of an engine looks like; nothing else of what it says is repeated.

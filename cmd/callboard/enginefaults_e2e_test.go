@@ -257,6 +257,47 @@ func (h *illHouse) lively() {
 	})
 }
 
+// streams are servers of developers.
+func (h *illHouse) streams() {
+	for fault, code := range map[enginetest.Fault]string{
+		enginetest.Hangs: "engine_slow", enginetest.Garbage: "engine_garbage", enginetest.Drops: "engine_unreachable", enginetest.Refuses: "engine_refused",
+	} {
+		server := enginetest.NewTLS(h.t)
+		server.Is("media", fault)
+		name := h.engine("media-"+string(fault), "media-stream", strings.Replace(server.URL, "https", "wss", 1)+"/v1/media", "realtime: {first_ms: 700}")
+		h.cases = append(h.cases, illCase{
+			name: name, agent: object{"realtime": object{"engine": name}, "system_prompt": "Be kind.", "tools": []string{"end"}}, part: func(*talker) {},
+			errors: []string{"realtime " + code + " true"}, said: []string{"Fine, goodbye."}, ends: "confirmed", voice: 0.7, hum: [2]float64{0, 0.5},
+		})
+	}
+	server := enginetest.NewTLS(h.t)
+	name := h.engine("media", "media-stream", strings.Replace(server.URL, "https", "wss", 1)+"/v1/media?for=clinic", "realtime: {}")
+	h.cases = append(h.cases, illCase{
+		name: name, agent: object{"realtime": object{"engine": name}, "system_prompt": "Be kind."},
+		part: func(o *talker) {
+			o.await(true)
+			o.presses("7")
+			o.hums(900 * time.Millisecond)
+		},
+		said: []string{"[on the line]"}, ends: "completed", hum: [2]float64{1.2, 3.2}, errors: nil,
+		look: func(t *testing.T, call object, segments []any, _, _ []float64) {
+			t.Helper()
+			var lines []string
+			for _, x := range segments {
+				s := x.(object)
+				lines = append(lines, fmt.Sprint(s["speaker"], " ", s["text"], " ", s["interrupted"] == true))
+			}
+			assert.Equal(t, []string{"agent [on the line] true", "caller [pressed 7] false", "caller [on the line] false", "agent [on the line] false"}, lines)
+			told := strings.Join(server.Told(), "\n")
+			assert.Contains(t, told, `"callSid":"`+call["id"].(string)+`"`)
+			assert.Contains(t, told, `"to":"`+call["to"].(string)+`"`)
+			assert.Contains(t, told, `"dtmf":{"track":"inbound_track","digit":"7"}`)
+			assert.Contains(t, told, `"mark":{"name":"greeted"}`, "it was taken back")
+			assert.Contains(t, told, `"mark":{"name":"answered"}`, "it was heard")
+		},
+	})
+}
+
 // livelyCall looks at a call with an engine that is well.
 func (h *illHouse) livelyCall(t *testing.T, server *enginetest.Server, call object, segments []any, left, right []float64) {
 	t.Helper()
@@ -321,6 +362,7 @@ func TestWhateverEnginesDoTheCallerHearsSomethingSensibleAndTheRecordSaysWhy(t *
 	h.hearing()
 	h.models()
 	h.lively()
+	h.streams()
 	h.file.WriteString("stt: [well]\nllm: [spare]\n")
 	path := filepath.Join(t.TempDir(), "engines.yaml")
 	require.NoError(t, os.WriteFile(path, []byte(h.file.String()), 0o600))

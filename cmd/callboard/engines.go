@@ -3,15 +3,19 @@ package main
 import (
 	"crypto/x509"
 	"net/http"
+	"net/netip"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/callboard/callboard/actors/engines"
 	"github.com/callboard/callboard/actors/engines/deepgram"
 	"github.com/callboard/callboard/actors/engines/elevenlabs"
+	"github.com/callboard/callboard/actors/engines/mediastream"
 	"github.com/callboard/callboard/actors/engines/openai"
 	"github.com/callboard/callboard/actors/engines/realtime"
 	"github.com/callboard/callboard/configs"
+	"github.com/callboard/callboard/domain/hook"
 	"github.com/callboard/callboard/media/speech"
 )
 
@@ -20,14 +24,16 @@ import (
 type speechEngines struct {
 	file   configs.Engines
 	client *http.Client
+	// guarded is for servers of developers, who may be others than the operator.
+	guarded *http.Client
 }
 
-func readEngines(cfg *configs.Config, roots *x509.CertPool) (*speechEngines, error) {
+func readEngines(cfg *configs.Config, roots *x509.CertPool, may func(netip.AddrPort) error) (*speechEngines, error) {
 	file, err := configs.ReadEngines(cfg.EnginesFile, os.Environ())
 	if err != nil {
 		return nil, err
 	}
-	return &speechEngines{file: file, client: engines.NewHTTP(roots)}, nil
+	return &speechEngines{file: file, client: engines.NewHTTP(roots), guarded: engines.NewGuarded(roots, may)}, nil
 }
 
 // sources are those that speak.
@@ -72,7 +78,13 @@ func (e *speechEngines) listeners() []speech.Listener {
 func (e *speechEngines) lives() *speech.Lives {
 	var all []speech.LiveSource
 	for _, x := range e.file.List {
-		if r := x.Realtime; r != nil {
+		switch r := x.Realtime; {
+		case r == nil:
+		case x.Kind == configs.EngineStream:
+			all = append(all, speech.LiveSource{Name: x.Name, Alone: true, Engine: &mediastream.Engine{
+				URL: x.URL, Sign: signer(x.Key.Reveal()), First: time.Duration(r.FirstMs) * time.Millisecond, Client: e.guarded,
+			}})
+		default:
 			all = append(all, speech.LiveSource{Name: x.Name, Engine: &realtime.Engine{
 				URL: x.URL, Key: x.Key.Reveal(), Model: r.Model, Voice: r.Voice, Words: r.Words, Client: e.client,
 				First: time.Duration(r.FirstMs) * time.Millisecond, Stall: time.Duration(r.StallMs) * time.Millisecond,
@@ -83,6 +95,22 @@ func (e *speechEngines) lives() *speech.Lives {
 		return nil
 	}
 	return speech.NewLives(all, e.file.Realtime)
+}
+
+// signer signs the request of a media stream as a webhook is signed whose body
+// is its URL; X-Svc-Signature has the id and the time within, so that a request
+// that somebody has recorded is of no use later.
+func signer(secret string) func(id string, at time.Time, url string) http.Header {
+	return func(id string, at time.Time, url string) http.Header {
+		stamp := strconv.FormatInt(at.Unix(), 10)
+		h := http.Header{
+			"X-Svc-Signature": {hook.Sign(secret, []byte(id+"."+stamp+"."+url))}, "Webhook-Id": {id}, "Webhook-Timestamp": {stamp},
+		}
+		if key, ok := hook.StandardKey(secret); ok {
+			h.Set("Webhook-Signature", hook.StandardSign(key, id, at, []byte(url)))
+		}
+		return h
+	}
 }
 
 func (e *speechEngines) openai(x *configs.Engine) openai.Config {

@@ -317,7 +317,7 @@ func (s *service) tree(more extras) error {
 	if err != nil {
 		return err
 	}
-	with, err := readEngines(s.cfg, roots)
+	with, err := readEngines(s.cfg, roots, s.egress(more).May)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,10 @@
 package pathway
 
-import "github.com/callboard/callboard/domain"
+import (
+	"maps"
+
+	"github.com/callboard/callboard/domain"
+)
 
 // Where an engine hears and speaks by itself, a converse node is its: the
 // pathway hears what was said, does what the engine wants and the node offers,
@@ -22,6 +26,8 @@ type (
 	// Rested says that the engine's answer was heard to its end, and that it
 	// makes no other one.
 	Rested struct{ Round int }
+	// Left says that the engine has no more to do with the caller.
+	Left struct{ Round int }
 	// Broke says that the engine is gone. Instead: a model, a voice and ears are
 	// there that can go on in its place.
 	Broke struct {
@@ -34,13 +40,16 @@ func (Overheard) input() {}
 func (Wanted) input()    {}
 func (Rested) input()    {}
 func (Broke) input()     {}
+func (Left) input()      {}
 
 // What a step asks of such an engine.
 type (
 	// Live hands the caller to the engine, with all that a Think tells. Speak:
-	// it has the word. Interruptible: words cut what it says.
+	// it has the word. Interruptible: words cut what it says. Known are the
+	// variables, as a record may show them.
 	Live struct {
 		Think
+		Known         map[string]string
 		Speak         bool
 		Interruptible bool
 	}
@@ -84,6 +93,7 @@ func (w *walk) enliven(n *domain.Node) {
 	prompt, _ := w.s.shownText(n.Prompt)
 	w.tell(Live{
 		Think: Think{Round: w.s.round, Node: n.ID, Prompt: prompt, History: w.s.history, Offers: w.s.plan.offers(n), Bases: n.KnowledgeBaseIDs},
+		Known: maps.Clone(w.s.shown),
 		Speak: last < 0 || w.s.history[last].By != ByAgent || len(w.s.history[last].Calls) > 0, Interruptible: w.s.reply,
 	})
 }
@@ -162,6 +172,17 @@ func (w *walk) rested(in Rested) {
 		w.next(n)
 	default:
 		w.tell(Collect{Length: lengthOf(n), Timeout: patienceOf(n)})
+	}
+}
+
+// left: the engine is done with the caller, who hears it to its end.
+func (w *walk) left(in Left) {
+	if !w.lives(in.Round) {
+		return
+	}
+	if t := &w.s.talk; t.then.kind == thenListen {
+		t.then = then{kind: thenLeave}
+		t.again = false
 	}
 }
 

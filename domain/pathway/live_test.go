@@ -134,6 +134,21 @@ func TestWhereAnEngineBreaksTheOthersGoOnOrTheCallerHearsAWord(t *testing.T) {
 	assert.Equal(t, "realtime_failed", dos[0].(pathway.End).Reason)
 }
 
+func TestAnEngineThatIsDoneLeavesTheCallerOnceHeHasHeardIt(t *testing.T) {
+	t.Parallel()
+	always := domain.Edge{From: "talk", To: "person", When: domain.When{Type: domain.EdgeAlways}}
+	s, l := begins(t, lively(always))
+	s, dos := steps(s, pathway.Left{Round: l.Round - 1}, pathway.Rested{Round: l.Round})
+	assert.Equal(t, []pathway.Do{pathway.Collect{Length: 1, Timeout: 3 * time.Second}}, dos, "of another round")
+	s, dos = steps(s, pathway.Left{Round: l.Round})
+	assert.Empty(t, dos)
+	_, dos = steps(s, pathway.Rested{Round: l.Round})
+	assert.Equal(t, "person", dos[0].(pathway.Say).Node)
+	s, l = begins(t, lively())
+	_, dos = steps(s, pathway.Left{Round: l.Round}, pathway.Rested{Round: l.Round})
+	assert.Equal(t, []pathway.Do{pathway.End{Outcome: domain.OutcomeCompleted}}, dos, "where nothing leads on, the call ends")
+}
+
 func TestAnEngineIsLeftAfterAsManyAnswersAsTheNodeHas(t *testing.T) {
 	t.Parallel()
 	s, l := begins(t, lively())

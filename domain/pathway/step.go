@@ -55,6 +55,8 @@ func Step(s State, in Input) (State, []Do) {
 		w.rested(in)
 	case Broke:
 		w.broke(in)
+	case Left:
+		w.left(in)
 	case Sentence:
 		w.sentence(in)
 	case Answered:

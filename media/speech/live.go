@@ -22,6 +22,9 @@ type LiveOrder struct {
 	EndOfTurn     time.Duration // so much silence ends the caller's turn; zero: the engine's default
 	Interruptible bool          // words of the caller cut its own
 	Speak         bool          // it has the word
+	// About is what is told of the call to an engine of somebody's own, by name:
+	// call_id, workspace_id, and more.
+	About map[string]string
 }
 
 // LiveLine is something that was said before, or done.
@@ -45,14 +48,17 @@ type LiveKind uint8
 
 // The kinds of events. Item names what was said or heard.
 const (
-	LiveReady  LiveKind = iota + 1 // it hears
-	LiveBegan                      // the caller begins to speak: Item
-	LiveEnded                      // and stops
-	LiveHeard                      // what he said: Item, Text
-	LiveSounds                     // it speaks: Item, and Feed with what is there of it so far
-	LiveSaid                       // what it says: Item, and Text so far
-	LiveDone                       // its answer is over, but for the sound: Calls
-	LiveLost                       // it is gone: Err. Nothing follows
+	LiveReady   LiveKind = iota + 1 // it hears
+	LiveBegan                       // the caller begins to speak: Item
+	LiveEnded                       // and stops
+	LiveHeard                       // what he said: Item, Text
+	LiveSounds                      // it speaks: Item, and Feed with what is there of it so far
+	LiveSaid                        // what it says: Item, and Text so far
+	LiveDone                        // its answer is over, but for the sound: Calls
+	LiveLost                        // it is gone: Err. Nothing follows
+	LiveIdle                        // it says nothing more for now, though it was no answer of which there are only so many
+	LiveCleared                     // what was not heard yet of all that it says is taken back
+	LiveLeft                        // it has no more to do with the caller, once he has heard what it says. Nothing follows
 )
 
 // LiveEvent is something that such an engine tells.
@@ -75,6 +81,8 @@ type Live interface {
 	Result(id, text string)
 	// Cut tells that no more of an item was heard than this.
 	Cut(item string, heard time.Duration)
+	// Key tells that the caller has pressed one.
+	Key(key byte)
 }
 
 // LiveEngine opens conversations. told is never called from within Open, a
@@ -87,6 +95,9 @@ type LiveEngine interface {
 type LiveSource struct {
 	Name   string
 	Engine LiveEngine
+	// Alone: it finds the caller's turns and interruptions by itself and tells
+	// nothing of them, nor of words.
+	Alone bool
 }
 
 // Lives are the engines of an installation that hear and speak by themselves.
@@ -131,15 +142,15 @@ var ErrResting = errors.New("speech: the engine has failed too often, and rests"
 
 // Open begins a conversation with the first engine for a name that is well, and
 // says which it is.
-func (l *Lives) Open(name string, o LiveOrder, told func(LiveEvent)) (Live, string, error) {
+func (l *Lives) Open(name string, o LiveOrder, told func(LiveEvent)) (Live, LiveSource, error) {
 	all := l.chain(name)
 	if len(all) == 0 {
-		return nil, name, fmt.Errorf("speech: there is no engine %q", name)
+		return nil, LiveSource{Name: name}, fmt.Errorf("speech: there is no engine %q", name)
 	}
 	now := time.Now()
 	i := slices.IndexFunc(all, func(s *liveSource) bool { return !s.rests(now) })
 	if i < 0 {
-		return nil, all[0].Name, ErrResting
+		return nil, all[0].LiveSource, ErrResting
 	}
 	s := all[i]
 	if i > 0 { // they are names of the first one's
@@ -153,5 +164,5 @@ func (l *Lives) Open(name string, o LiveOrder, told func(LiveEvent)) (Live, stri
 			s.ill(time.Now())
 		}
 		told(e)
-	}), s.Name, nil
+	}), s.LiveSource, nil
 }

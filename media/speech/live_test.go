@@ -33,7 +33,7 @@ func TestALiveEngineThatFailsTooOftenRestsAndTheNextOneHasItsCallers(t *testing.
 		heard := 0
 		open := func(name string) (string, error) {
 			_, got, err := l.Open(name, order, func(speech.LiveEvent) { heard++ })
-			return got, err
+			return got.Name, err
 		}
 		for range 3 {
 			name, err := open("")

@@ -30,8 +30,8 @@ func (s *Server) Answers(f func(n int, heard string) Answer) {
 	s.answers = f
 }
 
-// Told is what clients of the realtime engine sent, but for sound, in its
-// order and as JSON.
+// Told is what clients of the realtime engine and of the media stream sent,
+// but for sound, in its order and as JSON.
 func (s *Server) Told() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

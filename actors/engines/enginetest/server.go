@@ -44,7 +44,7 @@ type Server struct {
 	release chan struct{}
 	ended   chan struct{}
 	answers func(n int, heard string) Answer
-	told    []string // what realtime clients sent, but for sound
+	told    []string // what clients of realtime and media sent, but for sound
 }
 
 // Heard is a request that came in.
@@ -57,6 +57,17 @@ type Heard struct {
 // New starts one; it ends with the test. What it hears is text until Says.
 func New(tb testing.TB) *Server {
 	tb.Helper()
+	return with(tb, httptest.NewServer)
+}
+
+// NewTLS starts one whose certificate is that of all servers of httptest.
+func NewTLS(tb testing.TB) *Server {
+	tb.Helper()
+	return with(tb, httptest.NewTLSServer)
+}
+
+func with(tb testing.TB, start func(http.Handler) *httptest.Server) *Server {
+	tb.Helper()
 	s := &Server{fault: make(map[string]Fault), text: "yes please", rate: 24000, release: make(chan struct{}), ended: make(chan struct{})}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/audio/speech", s.speech)
@@ -64,7 +75,8 @@ func New(tb testing.TB) *Server {
 	mux.HandleFunc("POST /v1/text-to-speech/{voice}/stream", s.elevenlabs)
 	mux.HandleFunc("GET /v1/listen", s.deepgram)
 	mux.HandleFunc("GET /v1/realtime", s.realtime)
-	s.Server = httptest.NewServer(mux)
+	mux.HandleFunc("GET /v1/media", s.mediaStream)
+	s.Server = start(mux)
 	tb.Cleanup(func() {
 		close(s.ended)
 		s.CloseClientConnections()
@@ -76,7 +88,7 @@ func New(tb testing.TB) *Server {
 // WS is its address for WebSockets.
 func (s *Server) WS() string { return strings.Replace(s.URL, "http", "ws", 1) }
 
-// Is sets how one protocol misbehaves: speech, transcriptions, elevenlabs, deepgram or realtime.
+// Is sets how one protocol misbehaves: speech, transcriptions, elevenlabs, deepgram, realtime or media.
 func (s *Server) Is(what string, f Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -22,8 +22,6 @@ import (
 
 const (
 	messageMost = 1 << 20
-	pingEvery   = 5 * time.Second
-	soundMost   = 2 * 8000      // samples of the caller's that may wait to be sent
 	answerMost  = 3 * 60 * 8000 // samples of one answer
 	ordersMost  = 64            // messages of ours that may wait to be sent
 	textMost    = 32 << 10      // bytes of the words of one answer
@@ -74,9 +72,8 @@ type session struct {
 	cancel context.CancelCauseFunc
 	more   chan struct{}
 
+	ring   engines.Ring
 	mu     sync.Mutex
-	ring   [soundMost]byte
-	at, n  int
 	ready  bool     // the far end takes sound
 	past   [][]byte // what was said before, to be sent first: the conversation bounds it
 	orders [][]byte // that are still to be sent
@@ -99,21 +96,12 @@ func (s *session) Write(mu []byte) {
 		s.mu.Unlock()
 		return
 	}
-	if s.ready && s.n+len(mu) > soundMost {
-		s.mu.Unlock()
+	ready := s.ready
+	s.mu.Unlock()
+	if !s.ring.Write(mu) {
 		s.cancel(ErrStalled)
 		return
 	}
-	for _, b := range mu {
-		s.ring[(s.at+s.n)%soundMost] = b
-		if s.n < soundMost {
-			s.n++
-		} else { // it is not there yet: the newest counts
-			s.at = (s.at + 1) % soundMost
-		}
-	}
-	ready := s.ready
-	s.mu.Unlock()
 	if ready {
 		s.wake()
 	}
@@ -140,6 +128,9 @@ func (s *session) Answer(text string) {
 	s.send(order{Type: "response.create"})
 	s.wind(s.of.First, ErrSlow)
 }
+
+// Key does nothing: the far end hears no keys.
+func (s *session) Key(byte) {}
 
 // Result tells the far end what came of a call.
 func (s *session) Result(id, text string) {
@@ -244,7 +235,7 @@ func (s *session) talk(ctx context.Context) error {
 	defer stop()
 	s.send(s.opening())
 	work.Go(func() { s.write(sending, conn) })
-	work.Go(func() { s.ping(sending, conn) })
+	work.Go(func() { engines.Ping(sending, conn, func() { s.cancel(errBroke) }) })
 	for {
 		kind, b, err := conn.Read(ctx)
 		if err != nil {
@@ -267,26 +258,6 @@ func ending(err error) error {
 	return errBroke
 }
 
-// ping finds a connection that is gone without a word.
-func (s *session) ping(ctx context.Context, conn *websocket.Conn) {
-	tick := time.NewTicker(pingEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		bound, cancel := context.WithTimeout(ctx, pingEvery)
-		err := conn.Ping(bound)
-		cancel()
-		if err != nil && ctx.Err() == nil {
-			s.cancel(errBroke)
-			return
-		}
-	}
-}
-
 // What stands around sound on its way out.
 const (
 	appendHead = `{"type":"input_audio_buffer.append","audio":"`
@@ -295,25 +266,19 @@ const (
 
 // write sends what waits: messages in their order, and sound.
 func (s *session) write(ctx context.Context, conn *websocket.Conn) {
-	var sound [soundMost]byte
-	message := make([]byte, 0, len(appendHead)+base64.StdEncoding.EncodedLen(soundMost)+len(appendTail))
+	var sound [engines.RingKeeps]byte
+	message := make([]byte, 0, len(appendHead)+base64.StdEncoding.EncodedLen(len(sound))+len(appendTail))
 	for {
 		s.mu.Lock()
 		orders := append(s.past, s.orders...)
 		s.past, s.orders = nil, nil
-		n := 0
-		if s.ready {
-			n = copy(sound[:s.n], s.ring[s.at:])
-			n += copy(sound[n:s.n], s.ring[:])
-			s.at, s.n = (s.at+n)%soundMost, 0
-		}
 		s.mu.Unlock()
 		for _, b := range orders {
 			if conn.Write(ctx, websocket.MessageText, b) != nil {
 				return
 			}
 		}
-		if n > 0 {
+		if n := s.ring.Take(sound[:]); n > 0 {
 			message = append(message[:0], appendHead...)
 			message = base64.StdEncoding.AppendEncode(message, sound[:n])
 			message = append(message, appendTail...)

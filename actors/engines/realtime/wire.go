@@ -208,6 +208,7 @@ func (s *session) begin() {
 		return
 	}
 	s.wind(0, nil)
+	s.ring.Open()
 	var past [][]byte
 	for _, l := range s.order.History {
 		for _, o := range itemsOf(l) {
