@@ -3,6 +3,7 @@ package actors
 import (
 	"context"
 	"errors"
+	"maps"
 	"time"
 
 	"github.com/callboard/callboard/actors/conversation"
@@ -65,12 +66,10 @@ func (m *mind) about(s *domain.Script, d *pathway.Live) map[string]string {
 			all[name] = value
 		}
 	}
-	for name, value := range map[string]string{
+	maps.Copy(all, map[string]string{
 		"call_id": m.call.ID, "workspace_id": m.p.WorkspaceID, "agent_id": s.AgentID, "node": d.Node, "language": s.Hearing(),
 		"direction": string(m.call.Direction), "from": m.call.From, "to": m.call.To,
-	} {
-		all[name] = value
-	}
+	})
 	return all
 }
 

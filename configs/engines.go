@@ -274,23 +274,29 @@ func (r *engineReader) roles(at string, e *Engine) {
 		e.LLM = &EngineLLM{Model: l.Model, FirstMs: r.deadline(at+".llm.first_ms", l.FirstMs, 2*defaultFirst), StallMs: r.deadline(at+".llm.stall_ms", l.StallMs, 2*defaultStall)}
 		r.named(at+".llm.model", &e.LLM.Model, "")
 	}
-	if l := e.Realtime; l != nil {
-		e.Realtime = &EngineRealtime{
-			Model: l.Model, Voice: l.Voice, Words: l.Words,
-			FirstMs: r.deadline(at+".realtime.first_ms", l.FirstMs, defaultFinal), StallMs: r.deadline(at+".realtime.stall_ms", l.StallMs, 2*defaultStall),
-		}
-		if e.Kind == EngineStream {
-			if l.Model+l.Voice+l.Words != "" || l.StallMs != 0 {
-				r.bad(at+".realtime", "", "told first_ms and nothing else: the server chooses")
-			}
-			if e.Key.Reveal() == "" {
-				r.bad(at+".key_file", "", "named, or key_env: the server knows us by what it signs")
-			}
-			return
-		}
+	if e.Realtime != nil {
+		r.realtime(at, e)
+	}
+}
+
+// realtime fills in and checks how an engine hears and speaks by itself.
+func (r *engineReader) realtime(at string, e *Engine) {
+	l := e.Realtime
+	e.Realtime = &EngineRealtime{
+		Model: l.Model, Voice: l.Voice, Words: l.Words,
+		FirstMs: r.deadline(at+".realtime.first_ms", l.FirstMs, defaultFinal), StallMs: r.deadline(at+".realtime.stall_ms", l.StallMs, 2*defaultStall),
+	}
+	if e.Kind != EngineStream {
 		r.named(at+".realtime.model", &e.Realtime.Model, "gpt-realtime")
 		r.named(at+".realtime.voice", &e.Realtime.Voice, "marin")
 		r.named(at+".realtime.transcription_model", &e.Realtime.Words, "gpt-4o-mini-transcribe")
+		return
+	}
+	if l.Model+l.Voice+l.Words != "" || l.StallMs != 0 {
+		r.bad(at+".realtime", "", "told first_ms and nothing else: the server chooses")
+	}
+	if e.Key.Reveal() == "" {
+		r.bad(at+".key_file", "", "named, or key_env: the server knows us by what it signs")
 	}
 }
 

@@ -225,12 +225,10 @@ func (s *stream) talk(ctx context.Context) error {
 	for {
 		kind, b, err := conn.Read(ctx)
 		if err != nil {
-			switch code := websocket.CloseStatus(err); code {
-			case websocket.StatusNormalClosure, websocket.StatusGoingAway, websocket.StatusNoStatusRcvd:
+			if code := websocket.CloseStatus(err); code == websocket.StatusNormalClosure || code == websocket.StatusGoingAway || code == websocket.StatusNoStatusRcvd {
 				return nil
-			default:
-				return errBroke
 			}
+			return errBroke
 		}
 		if kind != websocket.MessageText {
 			return fmt.Errorf("%w: binary", engines.ErrGarbage)
@@ -287,7 +285,7 @@ func (s *stream) heard(now time.Time) (idle bool) {
 
 // write sends what waits: the caller's sound in pieces of 20 ms, and messages.
 func (s *stream) write(ctx context.Context, conn *websocket.Conn) {
-	w := writer{ctx: ctx, conn: conn, stream: s.id}
+	w := writer{stream: s.id, write: func(b []byte) error { return conn.Write(ctx, websocket.MessageText, b) }}
 	call, workspace := s.about["call_id"], s.about["workspace_id"]
 	known := make(map[string]string, len(s.about))
 	for name, value := range s.about {
@@ -333,9 +331,8 @@ func (s *stream) write(ctx context.Context, conn *websocket.Conn) {
 
 // writer numbers what it sends.
 type writer struct {
-	ctx    context.Context
-	conn   *websocket.Conn
 	stream string
+	write  func([]byte) error
 	number int
 	pieces int
 	failed bool
@@ -343,7 +340,7 @@ type writer struct {
 
 func (w *writer) bare(m message) {
 	if !w.failed {
-		w.failed = w.conn.Write(w.ctx, websocket.MessageText, m.bytes()) != nil
+		w.failed = w.write(m.bytes()) != nil
 	}
 }
 
