@@ -132,12 +132,17 @@ func (n *Node) take(ctx context.Context, in *sip.Incoming) error {
 	if err != nil {
 		return err
 	}
-	onTheLine, gone := numbers.Rings{CallID: c.ID, Number: c.From, Environment: c.Environment}, numbers.Over{CallID: c.ID}
-	n.sys.Root.Send(t.numbers, onTheLine) // no campaign is to ring the caller while the call is opened
+	return n.admit(ctx, t, in, c, permit, &entry, &script)
+}
+
+// admit opens a call that has a line, and lets it go on. No campaign rings the
+// caller from now on.
+func (n *Node) admit(ctx context.Context, t *tree, in *sip.Incoming, c *domain.Call, permit lines.Permit, entry *trunk.Entry, script *domain.Script) error {
+	n.sys.Root.Send(t.numbers, numbers.Rings{CallID: c.ID, Number: c.From, Environment: c.Environment})
 	opened := false
 	defer func() {
 		if !opened {
-			n.sys.Root.Send(t.numbers, gone)
+			n.sys.Root.Send(t.numbers, numbers.Over{CallID: c.ID})
 		}
 	}()
 	var also func(*commit.Change, *domain.Call)
@@ -158,10 +163,10 @@ func (n *Node) take(ctx context.Context, in *sip.Incoming) error {
 		return err
 	}
 	opened = true
-	n.arrived(entry, "")
+	n.arrived(*entry, "")
 	n.tests.becomes(in.Header[simulator.TestHeader], c.ID)
 	n.sys.Root.Send(t.calls, call.Inbound{
-		In: in, Call: *c, Attempt: *a, Script: script, Variables: map[string]string{}, Permit: permit,
+		In: in, Call: *c, Attempt: *a, Script: *script, Variables: map[string]string{}, Permit: permit,
 		Trunk: entry.Trunk,
 	})
 	n.tests.taken(in.Header[simulator.TestHeader], c.ID)
