@@ -222,16 +222,24 @@ func TestTheLogOfANumberTellsOfTheEndThatCameBeforeItsTurn(t *testing.T) {
 	people, err := d.ListContacts(ctx, h.live, id, ask.ContactQuery{Limit: 10})
 	require.NoError(t, err)
 	require.NoError(t, d.DeleteContact(ctx, h.live, id, people.Data[1].ID))
+	moved := number(1, 4, "14")
+	_, err = d.UpdateContact(ctx, h.live, id, people.Data[2].ID, ask.ContactChange{Phone: &moved})
+	require.NoError(t, err)
 	_, err = d.CancelCampaign(ctx, h.live, id, false)
 	require.NoError(t, err)
 	for phone, want := range map[string][]any{
-		phones[0]: {domain.DecidedCancel, 2, "", "", "cancelled"}, people.Data[1].Phone: {domain.DecidedCancel, 0, people.Data[1].Phone, people.Data[1].ID, "removed"},
+		phones[0]: {domain.DecidedCancel, 2, "", "", "cancelled"}, moved: {domain.DecidedCancel, 2, "", "", "cancelled"}, people.Data[1].Phone: {domain.DecidedCancel, 0, people.Data[1].Phone, people.Data[1].ID, "removed"},
 	} {
 		log, err = d.ListDecisions(ctx, h.live, id, phone, ask.Page{Limit: 10})
 		require.NoError(t, err)
 		require.Len(t, log.Data, 1, phone)
 		one := log.Data[0]
 		assert.Equal(t, want, []any{one.Decision, one.Contacts, one.Phone, one.ContactID, one.Rules[0].Rule})
+	}
+	for _, phone := range []string{phones[2], number(1, 5, "14")} {
+		log, err = d.ListDecisions(ctx, h.live, id, phone, ask.Page{Limit: 10})
+		require.NoError(t, err)
+		assert.Empty(t, log.Data, "%s is nobody's any more, or never was", phone)
 	}
 	v, err := d.VerifyDecisions(ctx, h.live, id)
 	require.NoError(t, err)

@@ -53,29 +53,31 @@ func (d *Desk) ListDecisions(ctx context.Context, p domain.Principal, campaignID
 	if phone == "" {
 		return out, nil
 	}
-	return out, d.leftBehind(ctx, c, &out, page)
+	return out, d.leftBehind(ctx, c, phone, &out, page)
 }
 
 // leftBehind adds to what the log says of a number what the end of the campaign
-// decided about all who were left, unless this one was not among them.
-func (d *Desk) leftBehind(ctx context.Context, c *domain.Campaign, out *ask.List[ask.Decision], page ask.Page) error {
+// decided about all who were left, if this one was among them.
+func (d *Desk) leftBehind(ctx context.Context, c *domain.Campaign, phone string, out *ask.List[ask.Decision], page ask.Page) error {
 	if !c.Status.Final() {
 		return nil
 	}
+	ordinal, known, err := 0, false, error(nil)
 	if n := len(out.Data); n > 0 {
 		last := out.Data[n-1]
-		ordinal, ok := domain.ContactOrdinal(c.ID, last.ContactID)
-		if !ok || last.Decision != domain.DecidedDial {
-			return nil
-		}
-		states := &domain.ContactPage{WorkspaceID: c.WorkspaceID, CampaignID: c.ID, Index: ordinal / domain.PageSize}
-		if _, err := d.store.Get(ctx, states); err != nil {
-			return storeErr(err)
-		}
-		i := ordinal % domain.PageSize
-		if i >= len(states.States) {
-			return nil
-		}
+		ordinal, known = domain.ContactOrdinal(c.ID, last.ContactID)
+		known = known && last.Decision == domain.DecidedDial
+	} else {
+		ordinal, known, err = d.ordinalOf(ctx, c, phone)
+	}
+	if !known || err != nil {
+		return err
+	}
+	states := &domain.ContactPage{WorkspaceID: c.WorkspaceID, CampaignID: c.ID, Index: ordinal / domain.PageSize}
+	if _, err := d.store.Get(ctx, states); err != nil && !errors.Is(err, domain.ErrNotFound) { // of whom nothing is stored yet nothing has happened to
+		return storeErr(err)
+	}
+	if i := ordinal % domain.PageSize; i < len(states.States) {
 		if s := domain.ContactState(states.States[i]); s != domain.ContactRetryWait && s != domain.ContactPending {
 			return nil // it came to an end of its own
 		}
@@ -97,6 +99,35 @@ func (d *Desk) leftBehind(ctx context.Context, c *domain.Campaign, out *ask.List
 		}
 	}
 	return nil
+}
+
+// ordinalOf finds the contact of a number. It looks through the numbers of all
+// contacts, about a microsecond each: whoever was ever decided about is found
+// without.
+func (d *Desk) ordinalOf(ctx context.Context, c *domain.Campaign, phone string) (ordinal int, known bool, err error) {
+	progress, err := d.progressOf(ctx, c)
+	if err != nil {
+		return 0, false, err
+	}
+	edited := make(map[int]bool)
+	for e, err := range d.edits(ctx, c, progress) {
+		if err != nil {
+			return 0, false, err
+		}
+		if e.Contact.Phone == phone {
+			return e.Ordinal, true, nil
+		}
+		edited[e.Ordinal] = true
+	}
+	for ordinal, one := range d.numbers(ctx, c, progress.Total) {
+		if one.err != nil {
+			return 0, false, one.err
+		}
+		if one.text == phone && !edited[ordinal] {
+			return ordinal, true, nil
+		}
+	}
+	return 0, false, nil
 }
 
 // pageOfDecisions adds what a row says to a page; full: the page goes on there.

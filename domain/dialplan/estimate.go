@@ -1,6 +1,7 @@
 package dialplan
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -90,6 +91,7 @@ type flow struct {
 type pool struct {
 	window calendar.Window
 	rung   float64 // its share of those who were rung
+	size   float64 // all of its contacts
 	fresh  float64
 	due    [mostAttempts + 1]float64
 	sum    float64 // of due
@@ -230,6 +232,7 @@ func (f *flow) fill(crowds []Crowd) {
 		p := pool{window: c.Window}
 		p.rung = share(float64(c.Weight), weight, 1/float64(len(crowds)))
 		p.fresh = float64(c.Waiting) + p.rung*rest
+		p.size = max(float64(c.Weight)+p.rung*rest, p.fresh)
 		p.rung = share(float64(max(0, c.Weight-c.Waiting)), rung, p.rung)
 		f.pools = append(f.pools, p)
 	}
@@ -329,26 +332,57 @@ func (f *flow) step() bool {
 		return false
 	}
 	room := f.rate * f.stride
-	ofDue, ofFresh := 0.0, 0.0
+	ofDue := 0.0
 	if due > 0 {
 		ofDue = min(1, room/due)
 	}
-	if fresh > 0 {
-		ofFresh = min(1, max(0, room-due)/fresh)
-	}
-	served := due*ofDue + fresh*ofFresh
+	ofFresh := min(fresh, max(0, room-due))
+	served := due*ofDue + ofFresh
 	ends := f.now.Add(time.Duration(served / f.rate * float64(time.Second)))
+	down := 0.0
+	if ofFresh < fresh {
+		down = f.down(&open, ofFresh)
+	}
 	for i := range f.pools {
 		if open[i] {
-			f.serve(i, ofDue, ofFresh, ends.Add(f.again))
+			f.serve(i, ofDue, down, ends.Add(f.again))
 		}
 	}
 	f.last, f.now = ends, ends.Add(time.Nanosecond)
 	return true
 }
 
-// serve rings a share of a pool.
-func (f *flow) serve(i int, ofDue, ofFresh float64, again time.Time) {
+// down is the share of each open pool that is left when so many were rung who
+// never were before: in the order of the list, so that those come first who had
+// to wait for their hours while others were rung.
+func (f *flow) down(open *[mostCrowds]bool, room float64) float64 {
+	var at [mostCrowds]int
+	pools := at[:0]
+	for i := range f.pools {
+		if open[i] && f.pools[i].fresh > 0 {
+			pools = append(pools, i)
+		}
+	}
+	left := func(i int) float64 { return f.pools[i].fresh / f.pools[i].size }
+	slices.SortFunc(pools, func(a, b int) int { return cmp.Compare(left(b), left(a)) })
+	fresh, size := 0.0, 0.0
+	for n, i := range pools {
+		fresh += f.pools[i].fresh
+		size += f.pools[i].size
+		next := 0.0
+		if n+1 < len(pools) {
+			next = left(pools[n+1])
+		}
+		if share := (fresh - room) / size; share >= next {
+			return share
+		}
+	}
+	return 0
+}
+
+// serve rings a share of those of a pool who are due, and of the others down to
+// a share that is left.
+func (f *flow) serve(i int, ofDue, down float64, again time.Time) {
 	p := &f.pools[i]
 	sum := 0.0
 	for n := range p.due {
@@ -361,7 +395,7 @@ func (f *flow) serve(i int, ofDue, ofFresh float64, again time.Time) {
 		sum += p.due[n]
 	}
 	p.sum = sum
-	amount := p.fresh * ofFresh
+	amount := max(0, p.fresh-down*p.size)
 	p.fresh -= amount
 	f.follow(again, i, 1, amount)
 }

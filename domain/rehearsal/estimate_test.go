@@ -46,7 +46,6 @@ type world struct {
 	zones    []string
 	halts    []rehearsal.Halt
 	change   func(*rehearsal.Assumptions)
-	off      float64 // share of estimates that may be off by more, where chance decides whether a window is missed
 }
 
 func worlds() []world {
@@ -84,7 +83,14 @@ func worlds() []world {
 			},
 		},
 		{
-			name: "four zones", contacts: 6000, off: 0.08, zones: []string{"America/New_York", "America/Los_Angeles", "Europe/Berlin", "Asia/Tokyo"},
+			name: "a pause before a weekend", contacts: 8000, halts: []rehearsal.Halt{after(2*time.Hour, 2*time.Hour)},
+			campaign: domain.Campaign{
+				Pacing: domain.Pacing{CallsPerMinute: 8, MaxConcurrent: 25}, Retry: retry(3, 4, "no_answer", "busy"),
+				Schedule: domain.Schedule{Timezone: "UTC", Days: weekdays}, Compliance: office,
+			},
+		},
+		{
+			name: "four zones", contacts: 6000, zones: []string{"America/New_York", "America/Los_Angeles", "Europe/Berlin", "Asia/Tokyo"},
 			campaign: domain.Campaign{
 				Pacing: domain.Pacing{CallsPerMinute: 8, MaxConcurrent: 50}, Retry: retry(3, 2.5, "no_answer", "busy"), Compliance: local,
 			},
@@ -132,6 +138,14 @@ func estimates(t *testing.T, w world, seed uint64, each int) (all []sample, begi
 	return all, r.Begins, r.Ends
 }
 
+// misled is what no estimate can know: how the few answer who are still to be
+// rung right before the hours end. Where all of four zones are rung once and
+// the last retries come up to a closing, a handful of them more or less move
+// the end by 5 of 29 hours; the lengths of the first calls tell who will be that
+// late only to a share of some. Over 100 seeds and each percent that is N of M
+// estimates in that world, and none in the others.
+const misled = "one in two hundred may be off by more, where a handful of contacts decides whether a window is missed"
+
 // From a tenth of the progress on, the estimate is off by at most a tenth of
 // the whole. What nobody can know is left out: a pause that is still to come.
 func TestTheEstimateIsWithinTenPercentFromTenPercentOn(t *testing.T) {
@@ -167,7 +181,7 @@ func TestTheEstimateIsWithinTenPercentFromTenPercentOn(t *testing.T) {
 				require.Greater(t, checked, 5)
 			}
 			t.Logf("%d estimates, off by %.2f %% on average, %.2f %% at worst, %d by more than 10 %%", count, 100*sum/float64(count), 100*worst, wrong)
-			assert.LessOrEqual(t, float64(wrong), max(0.005, w.off)*float64(count), "the lengths of the first calls may mislead one in two hundred")
+			assert.LessOrEqual(t, float64(wrong), 0.005*float64(count), "%s", misled)
 		})
 	}
 }
