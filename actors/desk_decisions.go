@@ -62,19 +62,12 @@ func (d *Desk) leftBehind(ctx context.Context, c *domain.Campaign, phone string,
 	if !c.Status.Final() {
 		return nil
 	}
-	ordinal, known, err := 0, false, error(nil)
-	if n := len(out.Data); n > 0 {
-		last := out.Data[n-1]
-		ordinal, known = domain.ContactOrdinal(c.ID, last.ContactID)
-		known = known && last.Decision == domain.DecidedDial
-	} else {
-		ordinal, known, err = d.ordinalOf(ctx, c, phone)
-	}
+	ordinal, known, err := d.lastOrdinal(ctx, c, phone, out.Data)
 	if !known || err != nil {
 		return err
 	}
 	states := &domain.ContactPage{WorkspaceID: c.WorkspaceID, CampaignID: c.ID, Index: ordinal / domain.PageSize}
-	if _, err := d.store.Get(ctx, states); err != nil && !errors.Is(err, domain.ErrNotFound) { // of whom nothing is stored yet nothing has happened to
+	if _, err = d.store.Get(ctx, states); err != nil && !errors.Is(err, domain.ErrNotFound) { // of whom nothing is stored yet nothing has happened to
 		return storeErr(err)
 	}
 	if i := ordinal % domain.PageSize; i < len(states.States) {
@@ -99,6 +92,17 @@ func (d *Desk) leftBehind(ctx context.Context, c *domain.Campaign, phone string,
 		}
 	}
 	return nil
+}
+
+// lastOrdinal is the contact of a number, unless the last that was decided about
+// it was more than an attempt.
+func (d *Desk) lastOrdinal(ctx context.Context, c *domain.Campaign, phone string, decided []ask.Decision) (ordinal int, known bool, err error) {
+	if len(decided) == 0 {
+		return d.ordinalOf(ctx, c, phone)
+	}
+	last := decided[len(decided)-1]
+	ordinal, known = domain.ContactOrdinal(c.ID, last.ContactID)
+	return ordinal, known && last.Decision == domain.DecidedDial, nil
 }
 
 // ordinalOf finds the contact of a number. It looks through the numbers of all

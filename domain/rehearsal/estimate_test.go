@@ -138,13 +138,12 @@ func estimates(t *testing.T, w world, seed uint64, each int) (all []sample, begi
 	return all, r.Begins, r.Ends
 }
 
-// misled is what no estimate can know: how the few answer who are still to be
-// rung right before the hours end. Where all of four zones are rung once and
-// the last retries come up to a closing, a handful of them more or less move
-// the end by 5 of 29 hours; the lengths of the first calls tell who will be that
-// late only to a share of some. Over 100 seeds and each percent that is N of M
-// estimates in that world, and none in the others.
-const misled = "one in two hundred may be off by more, where a handful of contacts decides whether a window is missed"
+// misled is what no estimate knows: whether those who are left when the hours
+// of a zone end are one more or less than half a contact (in four zones that
+// moves the end by 5 of 29 hours), and how long calls last of which few have
+// been made. Over 100 seeds and each percent it is 5 estimates of 85,418: 3 of
+// four zones, at 12 and 13 %, and 2 of few lines, which are 10.2 % off.
+const misled = "one in a thousand may be off by more"
 
 // From a tenth of the progress on, the estimate is off by at most a tenth of
 // the whole. What nobody can know is left out: a pause that is still to come.
@@ -181,7 +180,7 @@ func TestTheEstimateIsWithinTenPercentFromTenPercentOn(t *testing.T) {
 				require.Greater(t, checked, 5)
 			}
 			t.Logf("%d estimates, off by %.2f %% on average, %.2f %% at worst, %d by more than 10 %%", count, 100*sum/float64(count), 100*worst, wrong)
-			assert.LessOrEqual(t, float64(wrong), 0.005*float64(count), "%s", misled)
+			assert.LessOrEqual(t, float64(wrong), 0.001*float64(count), misled)
 		})
 	}
 }
