@@ -7,6 +7,7 @@ type AgentLLM struct {
 	Model       string   `json:"model,omitempty"`
 	Temperature *float64 `json:"temperature,omitempty"` // 0 to 2
 	MaxTokens   int      `json:"max_tokens,omitempty"`  // of one answer
+	Speculative bool     `json:"speculative,omitempty"` // it is asked as soon as the caller is silent
 }
 
 // AgentSTT is how an agent hears.

@@ -16,8 +16,15 @@ type TurnLatency struct {
 	STTMs           int64  `json:"stt_ms"`                       // until its text
 	LLMFirstTokenMs int64  `json:"llm_first_token_ms,omitempty"` // until a language model's first word
 	TTSFirstAudioMs int64  `json:"tts_first_audio_ms"`           // from the text to be spoken to its first sound
+	Speculative     string `json:"speculative,omitempty"`        // hit | miss: a model was asked before the turn was over
 	TotalMs         int64  `json:"total_ms"`                     // from the last word to the first sound
 }
+
+// What became of asking a model before the turn was over.
+const (
+	SpeculativeHit  = "hit"
+	SpeculativeMiss = "miss"
+)
 
 // Latency is how long the far end of a call waited for the agent's answers.
 type Latency struct {

@@ -13,6 +13,7 @@ type NewLLM struct {
 	Model       string   `json:"model,omitempty" maxLength:"100"`
 	Temperature *float64 `json:"temperature,omitempty" minimum:"0" maximum:"2"`
 	MaxTokens   int      `json:"max_tokens,omitempty" minimum:"0" maximum:"32000" doc:"Of one answer; 0: as the engine has it."`
+	Speculative bool     `json:"speculative,omitempty" doc:"It is asked as soon as the caller is silent, and again where he says more."`
 }
 
 // NewSTT is how an agent hears as it is sent.

@@ -181,6 +181,7 @@ type Conversation struct {
 	thinking   thinking
 	handovers  int
 	live       live
+	ahead      ahead
 	human      int // index of the segment in which somebody else speaks, or -1
 }
 

@@ -41,6 +41,18 @@ func (s *stages) thought(first time.Duration) {
 	}
 }
 
+// guessed notes that the model was asked before the turn was over, and whether
+// that was of use.
+func (s *stages) guessed(right bool) {
+	if !s.open {
+		return
+	}
+	s.now.Speculative = domain.SpeculativeMiss
+	if right {
+		s.now.Speculative = domain.SpeculativeHit
+	}
+}
+
 // sounds ends the turn: the agent's answer is heard. asked is when it was given
 // to be spoken.
 func (s *stages) sounds(now, asked time.Time) {

@@ -126,6 +126,7 @@ type thinking struct {
 	late   []pathway.Input  // what was done while somebody else had the caller
 	// uncredited: the transcript does not tell first and from yet.
 	uncredited bool
+	ahead      time.Duration // so long before it was known what is asked was the model asked it
 }
 
 // mind handles what has to do with a model and with actions.
@@ -147,6 +148,10 @@ func (c *Conversation) mind(ctx actor.Context) {
 		}
 	case replaced:
 		c.replaced(ctx, m)
+	case interim:
+		c.interim(ctx, m)
+	case guessed:
+		c.guessed(ctx, m)
 	default:
 		c.liveMessage(ctx)
 	}
@@ -157,7 +162,10 @@ func (c *Conversation) think(ctx actor.Context, d pathway.Think) {
 	c.forget()
 	c.supersedeWait()
 	t := &c.thinking
-	t.round, t.first, t.from, t.uncredited = d.Round, 0, nil, false
+	t.round, t.first, t.from, t.uncredited, t.ahead = d.Round, 0, nil, false, 0
+	if c.foreseen(ctx, &d) {
+		return
+	}
 	mind, root, self := c.cfg.Mind, ctx.ActorSystem().Root, ctx.Self()
 	if mind == nil {
 		root.Send(self, thought{d.Round, Answer{Failed: "no_model", Message: "no language model is configured"}})
@@ -213,7 +221,7 @@ func (c *Conversation) supersedeWait() {
 func (c *Conversation) sentence(ctx actor.Context, m sentence) {
 	if m.round == c.thinking.round && c.thinking.cancel != nil && !c.away {
 		if c.thinking.first == 0 {
-			c.thinking.first = max(m.first, time.Millisecond)
+			c.thinking.first = max(m.first-c.thinking.ahead, time.Millisecond)
 			c.thinking.uncredited = true
 			c.stages.thought(c.thinking.first)
 		}

@@ -41,6 +41,7 @@ type turn struct {
 	ended    time.Duration
 	overAt   time.Time // when it was known that it is over
 	stream   speech.Stream
+	sofar    speech.Heard  // what was understood of it so far; Text "": nothing
 	due      func()        // stops the timer
 	paused   bool          // our sound waits for its end
 	pausedAt time.Duration // on the media clock
@@ -84,6 +85,7 @@ func (c *Conversation) began(ctx actor.Context) {
 		if !c.turn.over && c.turn.due != nil { // it was a pause within the turn
 			c.turn.due()
 			c.turn.ended = 0
+			c.unforesee()
 			c.limitTurn(ctx, max(turnLimit-(c.cfg.Sound.Mark()-c.turn.began), time.Millisecond), false)
 		}
 		return
@@ -93,10 +95,12 @@ func (c *Conversation) began(ctx actor.Context) {
 		return
 	}
 	c.turn = turn{on: true, aside: !hears, id: c.turn.id + 1, began: c.cfg.Sound.Mark() - noticed}
-	id, root, self := c.turn.id, ctx.ActorSystem().Root, ctx.Self()
+	id, root, self, foresees := c.turn.id, ctx.ActorSystem().Root, ctx.Self(), c.foresees()
 	c.turn.stream = c.cfg.Ears.Open(c.wanted(append(phrases, c.optOuts()...)), func(h speech.Heard) {
 		if h.Final {
 			root.Send(self, understood{id, h})
+		} else if foresees {
+			root.Send(self, interim{id, h})
 		}
 	})
 	c.cfg.Ear.Begin(c.turn.stream, noticed+before)
@@ -146,6 +150,7 @@ func (c *Conversation) fellSilent(ctx actor.Context) {
 		return
 	}
 	c.turn.ended = c.cfg.Sound.Mark() - hangover
+	c.foresee(ctx)
 	if more := time.Duration(c.turns().EndOfTurnMs)*time.Millisecond - hangover; more > 0 && !c.turn.aside {
 		c.limitTurn(ctx, more, false)
 		return
@@ -184,6 +189,8 @@ func (c *Conversation) dropTurn() {
 	if c.turn.due != nil {
 		c.turn.due()
 	}
+	c.unforesee()
+	c.ahead.asked = 0
 	c.cfg.Ear.End()
 	c.turn.stream.Close()
 	c.turn = turn{id: c.turn.id + 1, paused: c.turn.paused, pausedAt: c.turn.pausedAt}
@@ -221,6 +228,7 @@ func (c *Conversation) understood(ctx actor.Context, m understood) {
 		c.stages.spoke(c.turn.ended, c.cfg.Sound.Mark(), c.turn.overAt)
 		c.step(ctx, pathway.Spoken{Text: h.Text, Confidence: h.Confidence})
 	}
+	c.foretold()
 	c.goOn(ctx)
 	if again {
 		c.began(ctx)

@@ -1,6 +1,7 @@
 package pathway
 
 import (
+	"reflect"
 	"slices"
 
 	"github.com/callboard/callboard/domain"
@@ -110,6 +111,22 @@ type (
 		Text       string // the words; "" where they are secret
 	}
 )
+
+// Same says whether a model is asked the same, but for how the caller's last
+// words are written: signs and capitals are a recogniser's afterthoughts.
+func (t *Think) Same(o *Think) bool {
+	n := len(t.History)
+	if n == 0 || n != len(o.History) {
+		return false
+	}
+	a, b := t.History[n-1], o.History[n-1]
+	if a.By != ByCaller || b.By != ByCaller || plainWords(a.Text) == "" || plainWords(a.Text) != plainWords(b.Text) {
+		return false
+	}
+	x, y := *t, *o
+	x.History, y.History = x.History[:n-1], y.History[:n-1]
+	return reflect.DeepEqual(x, y)
+}
 
 func (Think) do()   {}
 func (Forget) do()  {}

@@ -153,6 +153,7 @@ func (t *turn) talk(ctx context.Context, address string) (text string, confidenc
 	defer stop()
 	go t.send(sending, conn)
 	var words gathered
+	far := "" // what was told
 	for {
 		kind, b, err := conn.Read(ctx)
 		if err != nil {
@@ -165,8 +166,9 @@ func (t *turn) talk(ctx context.Context, address string) (text string, confidenc
 		if err != nil || done {
 			return words.text, words.confidence(), err
 		}
-		if words.interim != "" {
-			t.say(speech.Heard{Text: strings.TrimSpace(words.text + " " + words.interim), Confidence: words.sure})
+		if so := strings.TrimSpace(words.text + " " + words.interim); so != "" && so != far {
+			far = so
+			t.say(speech.Heard{Text: so, Confidence: words.sure})
 		}
 	}
 }
