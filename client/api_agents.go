@@ -330,6 +330,8 @@ type AgentLLM struct {
 	MaxTokens int64 `json:"max_tokens,omitzero"`
 	// Its model.
 	Model string `json:"model,omitzero"`
+	// It is asked as soon as the caller is silent, and again where he says more.
+	Speculative bool `json:"speculative,omitzero"`
 	// How freely it chooses words.
 	Temperature float64 `json:"temperature,omitzero"`
 }

@@ -479,6 +479,8 @@ type NewLLM struct {
 	MaxTokens *int64 `json:"max_tokens,omitempty"`
 	// Its model.
 	Model *string `json:"model,omitempty"`
+	// It is asked as soon as the caller is silent, and again where he says more.
+	Speculative *bool `json:"speculative,omitempty"`
 	// How freely it chooses words.
 	Temperature *float64 `json:"temperature,omitempty"`
 }
@@ -727,6 +729,8 @@ type TurnLatency struct {
 	Input string `json:"input"`
 	// Until the first word of a language model, where one answered.
 	LlmFirstTokenMs int64 `json:"llm_first_token_ms,omitzero"`
+	// `hit` or `miss` where the model was asked before it was known that the caller had said all.
+	Speculative string `json:"speculative,omitzero"`
 	// Until the text of what was said.
 	SttMs int64 `json:"stt_ms"`
 	// From the last word to the first sound of the answer.

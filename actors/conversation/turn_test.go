@@ -27,6 +27,7 @@ type ears struct {
 	opened  int
 	closed  int
 	in      []string // languages of what was heard
+	told    func(speech.Heard)
 }
 
 func (*ears) Hears(language string) bool { return language != "fr-FR" }
@@ -39,7 +40,17 @@ func (e *ears) Open(w speech.Wanted, told func(speech.Heard)) speech.Stream {
 	e.wanted = w.Phrases
 	e.in = append(e.in, w.Language)
 	e.opened++
+	e.told = told
 	return &stream{e, told}
+}
+
+// sofar tells what the turn that was opened last sounds like so far.
+func (e *ears) sofar(text string) {
+	e.mu.Lock()
+	told := e.told
+	e.mu.Unlock()
+	told(speech.Heard{Text: text, Confidence: 0.9})
+	synctest.Wait()
 }
 
 type stream struct {
