@@ -104,11 +104,11 @@ type Client struct {
 
 // Ask has the first engine that can answer do so, in the order given, and tells
 // each sentence as soon as it is whole. One that failed three times in a row is
-// left alone for ten seconds, later for up to a minute, where another is there. Each engine that fails is told to lost.
+// asked last for ten seconds, later for up to a minute. Each engine that fails is told to lost.
 // One that has spoken is not replaced: what was said cannot be taken back.
 func (c *Client) Ask(ctx context.Context, engines []Engine, r Request, sentence func(text string, first time.Duration), lost func(*Fault)) (Answer, error) {
 	last := error(&Fault{Code: "refused", Message: "no engine is configured"})
-	engines = c.resting.awake(engines, time.Now())
+	engines = c.resting.sort(engines, time.Now())
 	for i := range engines {
 		a, err := c.ask(ctx, &engines[i], r, sentence)
 		if err == nil {

@@ -26,19 +26,19 @@ type health struct {
 	until  time.Time
 }
 
-// awake are the engines that do not rest, or all where each does: nobody is
-// helped by a model that is not asked.
-func (r *resting) awake(engines []Engine, now time.Time) []Engine {
+// sort puts the engines that rest behind all others, where they are asked last.
+func (r *resting) sort(engines []Engine, now time.Time) []Engine {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	awake := slices.DeleteFunc(slices.Clone(engines), func(e Engine) bool {
-		h := r.all[keyOf(&e)]
-		return h != nil && now.Before(h.until)
-	})
-	if len(awake) == 0 {
-		return engines
+	var awake, tired []Engine
+	for _, e := range engines {
+		if h := r.all[keyOf(&e)]; h != nil && now.Before(h.until) {
+			tired = append(tired, e)
+		} else {
+			awake = append(awake, e)
+		}
 	}
-	return awake
+	return append(awake, tired...)
 }
 
 // note keeps what came of asking an engine. What a request is to blame for

@@ -75,6 +75,16 @@ func TestAModelThatFailsAgainAndAgainIsLeftAloneForAWhile(t *testing.T) {
 		require.NoError(t, ask(dead, well))
 		require.NoError(t, ask(dead, well))
 		assert.Equal(t, 11, s.asked["dead"], "what was before it was well is forgotten")
+		s.answers["well"] = ""
+		s.answers["dead"] = string(words)
+		require.NoError(t, ask(dead, well))
+		s.answers["dead"] = ""
+		for range 3 {
+			require.Error(t, ask(dead))
+		}
+		s.answers["dead"] = string(words)
+		require.NoError(t, ask(dead, well), "before nobody answers, one that rests does")
+		s.answers["well"] = string(words)
 		picky := llm.Engine{Name: "picky", URL: "http://picky"}
 		for range 5 {
 			require.NoError(t, ask(picky, well))

@@ -217,6 +217,32 @@ func (h *illHouse) models() {
 	h.after(over, func() bool { return len(held.Asked()) > 1 }, func() { close(late) })
 }
 
+// hasty are agents whose model is asked before the caller's turn is over.
+func (h *illHouse) hasty() {
+	for said, what := range map[string]string{"Friday": "hit", "Friday then": "miss"} { // the first word is told while one speaks
+		ears := enginetest.New(h.t)
+		ears.Says(said)
+		server := llmtest.New(h.t, func(_ int, r *llmtest.Request) llmtest.Reply {
+			if r.Last() != said {
+				return llmtest.Reply{Say: []string{"Never heard."}, Calls: []llmtest.Call{{ID: "c1", Name: "end_call", Arguments: `{"outcome":"declined"}`}}}
+			}
+			return llmtest.Reply{Say: []string{"Fine, goodbye."}, Calls: []llmtest.Call{{ID: "c1", Name: "end_call", Arguments: `{"outcome":"confirmed"}`}}}
+		})
+		stt := h.engine("stt-hasty-"+what, "deepgram", ears.WS(), "stt: {model: m}")
+		model := h.engine("llm-hasty-"+what, "openai", server.URL, "llm: {model: m}")
+		h.cases = append(h.cases, illCase{
+			name: "llm-" + what, nodes: "talk", agent: object{"stt": object{"engine": stt}, "llm": object{"engine": model, "speculative": true}, "turn_taking": object{"end_of_turn_ms": 1000}}, part: illTurn,
+			said: []string{"Hello.", "Fine, goodbye."}, never: []string{"Never heard"}, ends: "confirmed", voice: 1, errors: nil,
+			look: func(t *testing.T, call object, _ []any, _, _ []float64) {
+				t.Helper()
+				turn := call["latency"].(object)["turns"].([]any)[0].(object)
+				assert.Equal(t, what, turn["speculative"], "%v", turn)
+				assert.Len(t, server.Asked(), map[string]int{"hit": 1, "miss": 2}[what])
+			},
+		})
+	}
+}
+
 // lively are engines that hear and speak by themselves.
 func (h *illHouse) lively() {
 	for fault, code := range map[enginetest.Fault]string{
@@ -361,6 +387,7 @@ func TestWhateverEnginesDoTheCallerHearsSomethingSensibleAndTheRecordSaysWhy(t *
 	h.speech()
 	h.hearing()
 	h.models()
+	h.hasty()
 	h.lively()
 	h.streams()
 	h.file.WriteString("stt: [well]\nllm: [spare]\n")
