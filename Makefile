@@ -46,7 +46,7 @@ SOAK_RATE      ?= 250
 SOAK_DOC       ?=
 
 # Tests that do more of the same where NIGHTLY is set.
-NIGHTLY_TESTS    := ^(TestEveryZoneOpensAsACalculationOfItsOwnSays|TestTheEstimateIsWithinTenPercentFromTenPercentOn|TestTheModelAllowsWhateverHappens|Test(Kills|FailOvers|FullDisks|Clocks).*)$$
+NIGHTLY_TESTS    := ^(TestEveryZoneOpensAsACalculationOfItsOwnSays|TestTheEstimateIsWithinTenPercentFromTenPercentOn|TestTheModelAllowsWhateverHappens|Test(Kills|FailOvers|FullDisks|FullRedis|Clocks).*)$$
 NIGHTLY_PACKAGES := ./domain/calendar ./domain/rehearsal ./actors/campaign/modeltest ./cmd/callboard
 
 .PHONY: help run build test lint fmt bench bench-parts profile e2e fuzz attack soak dialogues nightly chaos netem amd openapi postman client check tools clean

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/persistence/redis/redistest"
 )
 
 // watch is the clock of a service: it can be set while the service runs.
@@ -24,7 +26,7 @@ func newWatch(t *testing.T) watch {
 func (w watch) env() string { return "FAILPOINT_CLOCK=" + w.path }
 
 // set makes the clock wrong by d.
-func (w watch) set(t *testing.T, d time.Duration) {
+func (w watch) set(t testing.TB, d time.Duration) {
 	t.Helper()
 	require.NoError(t, os.WriteFile(w.path+".new", []byte(d.String()), 0o600))
 	require.NoError(t, os.Rename(w.path+".new", w.path))
@@ -59,36 +61,57 @@ func (o *ordeal) retried() {
 	o.await("a retry", time.Minute, func() bool { return again() > before || again() == o.contacts/5 })
 }
 
-// The clock is set back an hour each time: under a running service, and while
-// it is down. Whoever was busy before is rung again as soon as without that.
-// When webhooks are told again is by the clock, and not looked at.
-func TestClocksSetBackRingNobodyTwiceAndForgetNobody(t *testing.T) {
-	t.Parallel()
-	w := newWatch(t)
-	o := newOrdeal(t, w.env())
+// setBack lets a campaign go through clocks that are set back an hour each
+// time: under the running service in even rounds, and while it is down in odd
+// ones. Whoever was busy before is rung again as soon as without that. When
+// webhooks are told again is by the clock, and not looked at.
+func (o *ordeal) setBack(w watch, from, to int) {
+	o.t.Helper()
 	o.mixed = true
-	if os.Getenv("NIGHTLY") == "" {
-		o.contacts, o.rounds = 100, 2
-	} else {
-		o.rounds = 20
-	}
 	id := o.begin()
-	for round := range o.rounds {
+	for round := from; round < to; round++ {
 		back := -time.Duration(round+1) * time.Hour
 		o.between()
-		o.await("somebody who is busy", time.Minute, func() bool { return len(o.busy.rung()) > round })
+		o.await("somebody who is busy", time.Minute, func() bool { return len(o.busy.rung()) > round-from })
 		if round%2 == 1 {
 			o.kill9()
-			w.set(t, back)
+			w.set(o.t, back)
 			o.start()
 			o.shows(back)
 			continue
 		}
-		w.set(t, back)
+		w.set(o.t, back)
 		o.shows(back)
 		o.retried()
 	}
 	o.proveCalls(id)
+}
+
+func TestClocksSetBackRingNobodyTwiceAndForgetNobody(t *testing.T) {
+	t.Parallel()
+	w := newWatch(t)
+	o := newOrdeal(t, w.env())
+	if os.Getenv("NIGHTLY") != "" {
+		o.setBack(w, 0, 20)
+		return
+	}
+	o.contacts = 100
+	o.setBack(w, 0, 2)
+}
+
+// Where the service is killed with its clock set back, what Redis holds is by
+// another clock than what follows.
+func TestClocksSetBackBesideRedisRingNobodyTwiceAndForgetNobody(t *testing.T) {
+	t.Parallel()
+	url, _ := redistest.Start(t)
+	w := newWatch(t)
+	o := newOrdeal(t, w.env(), "CALLBOARD_REDIS_URL="+url)
+	if os.Getenv("NIGHTLY") != "" {
+		o.setBack(w, 0, 20)
+		return
+	}
+	o.contacts = 60
+	o.setBack(w, 1, 2)
 }
 
 // The control: with the clock set back and a kill, an attempt that is stored

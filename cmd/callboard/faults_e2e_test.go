@@ -370,7 +370,7 @@ func TestFullDisksStopTheDiallingAndForgetNobody(t *testing.T) {
 	})
 }
 
-func TestAFullRedisStopsTheDiallingAndForgetsNobody(t *testing.T) {
+func TestFullRedisServersStopTheDiallingAndForgetNobody(t *testing.T) {
 	t.Parallel()
 	url, server := redistest.Start(t)
 	o := newOrdeal(t, "CALLBOARD_REDIS_URL="+url)
@@ -386,6 +386,23 @@ func TestAFullRedisStopsTheDiallingAndForgetsNobody(t *testing.T) {
 		server.Drain()
 		o.await("health again", time.Minute, func() bool { return o.readyz() == 200 })
 	})
+}
+
+// The control: attempts that are stored after their INVITEs are lost where
+// Redis is full then, and rung again.
+func TestFullRedisServersMakePeopleRingTwiceWhereAttemptsAreStoredLate(t *testing.T) {
+	t.Parallel()
+	url, server := redistest.Start(t)
+	o := newOrdeal(t, "CALLBOARD_REDIS_URL="+url, "FAILPOINT_LATE_OPEN=1")
+	o.contacts *= 2 // somebody must be left to ring
+	o.begin()
+	o.await("some calls", time.Minute, func() bool { return len(o.answers.rung()) > 3 })
+	server.Fill()
+	o.await("health to say so", time.Minute, func() bool { return o.readyz() == 503 })
+	o.kill9()
+	server.Drain()
+	o.start()
+	o.await("somebody to be rung twice", time.Minute, func() bool { return o.twice() > 0 })
 }
 
 // The control: a disk that says that everything is safe and keeps nothing.
