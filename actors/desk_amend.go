@@ -183,7 +183,8 @@ func (d *Desk) CopyCampaign(ctx context.Context, p domain.Principal, id string, 
 	return made, nil
 }
 
-// again are the contacts of a campaign in some states, as if they were sent.
+// again are the contacts of a campaign in some states, as if they were sent. Who
+// was taken out stays out.
 func (d *Desk) again(ctx context.Context, c *domain.Campaign, words []string) iter.Seq2[ask.RawContact, error] {
 	return func(yield func(ask.RawContact, error) bool) {
 		wanted := make(states, domain.ContactInCall+1)
@@ -197,6 +198,9 @@ func (d *Desk) again(ctx context.Context, c *domain.Campaign, words []string) it
 			if err != nil {
 				yield(ask.RawContact{}, err)
 				return
+			}
+			if one.result != nil && one.result.Reason == domain.ReasonRemoved {
+				continue
 			}
 			n++
 			row := ask.RawContact{Line: n, Phone: one.contact.Phone, Context: one.contact.Context, Timezone: one.contact.Timezone, Country: one.contact.Country}

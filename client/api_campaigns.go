@@ -220,7 +220,7 @@ func (c *Client) ExportContactsJSONLines(ctx context.Context, id string, q Expor
 //
 // DELETE /v1/campaigns/{id}/contacts/{contact_id}
 //
-// Only while it is pending or retry_wait. It is not rung any more, counts as cancelled, and stays in lists and results.
+// Only while it is pending or retry_wait. It is not rung any more, counts as cancelled (reason removed), stays in lists and results, and is in no copy of the campaign.
 func (c *Client) DeleteContact(ctx context.Context, id string, contactID string, options ...Option) (*Deleted, error) {
 	return send[Deleted](ctx, c, "DELETE", "/v1/campaigns/"+url.PathEscape(id)+"/contacts/"+url.PathEscape(contactID), nil, nil, options)
 }

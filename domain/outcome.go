@@ -47,6 +47,7 @@ const (
 	ReasonConcurrency   Reason = "concurrent_limit_exceeded"
 	ReasonNumberUnknown Reason = "number_unknown"
 	ReasonProtocol      Reason = "protocol_error" // the far end broke the dialog (no ACK, bad answer)
+	ReasonRemoved       Reason = "removed"        // of a contact that somebody took out
 )
 
 // NextLeg says whether an attempt may go on with another INVITE at once.

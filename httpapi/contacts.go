@@ -110,7 +110,7 @@ func (s *Server) singleContactRoutes(tag string) {
 	})
 	add(s, operation{
 		method: http.MethodDelete, path: path, id: "deleteContact", tag: tag, errors: []int{http.StatusConflict}, summary: "Take a contact out of a campaign",
-		about: "Only while it is pending or retry_wait. It is not rung any more, counts as cancelled, and stays in lists and results.",
+		about: "Only while it is pending or retry_wait. It is not rung any more, counts as cancelled (reason removed), stays in lists and results, and is in no copy of the campaign.",
 	}, func(ctx context.Context, p domain.Principal, in *OneContact) (*answer[Deleted], error) {
 		campaign, contact, err := in.ids()
 		if err != nil {

@@ -127,7 +127,7 @@ func (a *Campaign) remove(b *batch, r revision) {
 	at := b.begun
 	b.put(&domain.ContactResult{
 		CampaignID: a.campaign.ID, WorkspaceID: a.cfg.Workspace, Ordinal: ordinal, State: d.state.String(),
-		Attempts: int(d.attempts), Duration: a.people.durations[ordinal], EndedAt: &at,
+		Reason: domain.ReasonRemoved, Attempts: int(d.attempts), Duration: a.people.durations[ordinal], EndedAt: &at,
 	})
 }
 
