@@ -45,10 +45,11 @@ type Desk struct {
 	messages  chore // what is to be done with text messages
 	carriage  *carriage
 	gateways  *webhook.Client // gives text messages to gateways
-	readings  chore           // sources of knowledge bases that are to be read
-	analyses  chore           // of calls that are over
-	reminders chore           // of appointments
-	texting   chore           // messages that agents answer
+	asked     asked
+	readings  chore // sources of knowledge bases that are to be read
+	analyses  chore // of calls that are over
+	reminders chore // of appointments
+	texting   chore // messages that agents answer
 	writing   writing
 	alarms    alarms
 	jobs      *jobs.Runner

@@ -259,6 +259,9 @@ func (d *Desk) settle(ctx context.Context, k *domain.KnowledgeBase, more func(*c
 			all = append(all, is)
 		}
 		k.Status, k.Sources, k.Passages, k.Bytes = domain.KnowledgeReady, len(all), 0, 0
+		if is != nil {
+			k.EmbeddingModel = "" // its new passages have no meanings yet
+		}
 		failed := 0
 		for _, s := range all {
 			k.Passages += s.Passages
@@ -300,6 +303,7 @@ func (d *Desk) SearchKnowledge(ctx context.Context, p domain.Principal, id, quer
 	if err != nil {
 		return out, storeErr(err)
 	}
+	meaning := d.meaning(ctx, k, query)
 	search := knowledge.NewSearch[*domain.KnowledgePassage](query)
 	prefix := domain.Key{Kind: "knowledge_passage", Workspace: k.WorkspaceID, ID: k.ID + "/"}
 	for after, n := "", eraseRows; n == eraseRows; {
@@ -308,7 +312,11 @@ func (d *Desk) SearchKnowledge(ctx context.Context, p domain.Principal, id, quer
 			n++
 			after = r.Key().ID
 			if x, ok := r.(*domain.KnowledgePassage); ok && ready[x.SourceID] != nil {
-				search.Look(x, knowledge.Passage{Heading: x.Heading, Text: x.Text})
+				alike := 0.0
+				if meaning != nil && x.Embedder == k.EmbeddingModel {
+					alike = knowledge.Alike(meaning, x.Vector)
+				}
+				search.LookAlike(x, knowledge.Passage{Heading: x.Heading, Text: x.Text}, alike)
 			}
 			return nil
 		})
@@ -326,7 +334,7 @@ func (d *Desk) SearchKnowledge(ctx context.Context, p domain.Principal, id, quer
 }
 
 // readSources reads what is to be read of a workspace, one source after the
-// other.
+// other; then passages get their meanings.
 func (d *Desk) readSources(ctx context.Context, workspaceID string) error {
 	for {
 		var due *domain.KnowledgeSource
@@ -335,8 +343,11 @@ func (d *Desk) readSources(ctx context.Context, workspaceID string) error {
 			due, _ = r.(*domain.KnowledgeSource)
 			return nil
 		})
-		if err != nil || due == nil {
+		if err != nil {
 			return err
+		}
+		if due == nil {
+			return d.giveMeanings(ctx, workspaceID)
 		}
 		if err = d.readSource(ctx, due); err != nil {
 			return err

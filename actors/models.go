@@ -13,8 +13,11 @@ import (
 
 // Models are the language models of the installation.
 type Models struct {
-	List  []llm.Engine // each of another name
-	Order []string     // tried where an agent names none, and behind the one that it names
+	List []llm.Engine // each of another name
+	// Meanings is the model of /v1/embeddings by which knowledge bases are
+	// searched besides words; nil: there is none.
+	Meanings *llm.Engine
+	Order    []string // tried where an agent names none, and behind the one that it names
 }
 
 // of are the engines that an agent is answered by, the first one first.

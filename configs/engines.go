@@ -31,6 +31,8 @@ const (
 	RoleLLM = "llm"
 	// RoleRealtime hears and speaks by itself.
 	RoleRealtime = "realtime"
+	// RoleEmbeddings tells what texts mean.
+	RoleEmbeddings = "embeddings"
 )
 
 // Engine is one that the operator has configured.
@@ -44,6 +46,13 @@ type Engine struct {
 	LLM  *EngineLLM
 	// Realtime is how it hears and speaks by itself.
 	Realtime *EngineRealtime
+	// Embeddings is how it tells what texts mean.
+	Embeddings *EngineEmbeddings
+}
+
+// EngineEmbeddings is how it tells what texts mean.
+type EngineEmbeddings struct {
+	Model string `json:"model"`
 }
 
 // EngineTTS is how it speaks where an agent says nothing else.
@@ -84,6 +93,8 @@ type Engines struct {
 	// names none, and behind the one that it names, in this order; of Realtime
 	// none stands behind one that is named.
 	TTS, STT, LLM, Realtime []string
+	// Embeddings names the one whose model tells what texts mean; none or one.
+	Embeddings []string
 }
 
 // The limits of what the engines file says.
@@ -107,7 +118,7 @@ func kindOf(kind string) (roles []string, address string, schemes []string) {
 	web, socket := []string{"http", "https"}, []string{"ws", "wss"}
 	switch kind {
 	case EngineOpenAI:
-		return []string{RoleTTS, RoleSTT, RoleLLM, RoleRealtime}, "https://api.openai.com/v1", web
+		return []string{RoleTTS, RoleSTT, RoleLLM, RoleRealtime, RoleEmbeddings}, "https://api.openai.com/v1", web
 	case EngineDeepgram:
 		return []string{RoleSTT}, "wss://api.deepgram.com", socket
 	case EngineStream:
@@ -125,17 +136,19 @@ type engineFile struct {
 	STT     []string                 `json:"stt"`
 	LLM     []string                 `json:"llm"`
 	Live    []string                 `json:"realtime"`
+	Embed   []string                 `json:"embeddings"`
 }
 
 type writtenEngine struct {
-	Kind    string          `json:"kind"`
-	URL     string          `json:"url"`
-	KeyFile string          `json:"key_file"`
-	KeyEnv  string          `json:"key_env"`
-	TTS     *EngineTTS      `json:"tts"`
-	STT     *EngineSTT      `json:"stt"`
-	LLM     *EngineLLM      `json:"llm"`
-	Live    *EngineRealtime `json:"realtime"`
+	Kind    string            `json:"kind"`
+	URL     string            `json:"url"`
+	KeyFile string            `json:"key_file"`
+	KeyEnv  string            `json:"key_env"`
+	TTS     *EngineTTS        `json:"tts"`
+	STT     *EngineSTT        `json:"stt"`
+	LLM     *EngineLLM        `json:"llm"`
+	Live    *EngineRealtime   `json:"realtime"`
+	Embed   *EngineEmbeddings `json:"embeddings"`
 }
 
 // ReadEngines reads the engines file at path; none where it is empty. Keys
@@ -192,7 +205,7 @@ func (r *engineReader) engines(file *engineFile) Engines {
 		role string
 		from []string
 		to   *[]string
-	}{{RoleTTS, file.TTS, &out.TTS}, {RoleSTT, file.STT, &out.STT}, {RoleLLM, file.LLM, &out.LLM}, {RoleRealtime, file.Live, &out.Realtime}} {
+	}{{RoleTTS, file.TTS, &out.TTS}, {RoleSTT, file.STT, &out.STT}, {RoleLLM, file.LLM, &out.LLM}, {RoleRealtime, file.Live, &out.Realtime}, {RoleEmbeddings, file.Embed, &out.Embeddings}} {
 		for i, name := range o.from {
 			j := slices.IndexFunc(out.List, func(e Engine) bool { return e.Name == name })
 			if j < 0 || !out.List[j].Does(o.role) || slices.Contains(o.from[:i], name) {
@@ -200,6 +213,9 @@ func (r *engineReader) engines(file *engineFile) Engines {
 			}
 		}
 		*o.to = o.from
+	}
+	if len(out.Embeddings) > 1 {
+		r.bad("embeddings", strings.Join(out.Embeddings, ", "), "one engine: meanings of two models cannot be compared")
 	}
 	return out
 }
@@ -215,6 +231,8 @@ func (e *Engine) Does(role string) bool {
 		return e.LLM != nil
 	case RoleRealtime:
 		return e.Realtime != nil
+	case RoleEmbeddings:
+		return e.Embeddings != nil
 	}
 	return false
 }
@@ -224,7 +242,7 @@ func (r *engineReader) engine(name string, w writtenEngine) Engine {
 	if !engineName.MatchString(name) || slices.Contains(local, name) {
 		r.bad(at, name, "named by small letters, digits, - and _, beginning with a letter, and not like an engine of the machine ("+strings.Join(local, ", ")+")")
 	}
-	e := Engine{Name: name, Kind: w.Kind, URL: w.URL, TTS: w.TTS, STT: w.STT, LLM: w.LLM, Realtime: w.Live}
+	e := Engine{Name: name, Kind: w.Kind, URL: w.URL, TTS: w.TTS, STT: w.STT, LLM: w.LLM, Realtime: w.Live, Embeddings: w.Embed}
 	roles, address, schemes := kindOf(w.Kind)
 	if roles == nil {
 		r.bad(at+".kind", w.Kind, "openai, deepgram, elevenlabs or media-stream")
@@ -240,7 +258,7 @@ func (r *engineReader) engine(name string, w writtenEngine) Engine {
 	e.URL = strings.TrimRight(e.URL, "/")
 	e.Key = r.key(at, w)
 	does := false
-	for _, role := range []string{RoleTTS, RoleSTT, RoleLLM, RoleRealtime} {
+	for _, role := range []string{RoleTTS, RoleSTT, RoleLLM, RoleRealtime, RoleEmbeddings} {
 		if e.Does(role) && !slices.Contains(roles, role) {
 			r.bad(at+"."+role, "", "left out: "+w.Kind+" does "+strings.Join(roles, ", "))
 		}
@@ -273,6 +291,10 @@ func (r *engineReader) roles(at string, e *Engine) {
 	if l := e.LLM; l != nil {
 		e.LLM = &EngineLLM{Model: l.Model, FirstMs: r.deadline(at+".llm.first_ms", l.FirstMs, 2*defaultFirst), StallMs: r.deadline(at+".llm.stall_ms", l.StallMs, 2*defaultStall)}
 		r.named(at+".llm.model", &e.LLM.Model, "")
+	}
+	if m := e.Embeddings; m != nil {
+		e.Embeddings = &EngineEmbeddings{Model: m.Model}
+		r.named(at+".embeddings.model", &e.Embeddings.Model, "text-embedding-3-small")
 	}
 	if e.Realtime != nil {
 		r.realtime(at, e)

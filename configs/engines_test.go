@@ -31,12 +31,14 @@ engines:
     stt: {model: whisper-1}
     llm: {model: gpt-4o-mini}
     realtime: {voice: cedar, stall_ms: 700}
+    embeddings: {}
   deepgram: {kind: deepgram, key_file: `+key+`, stt: {}}
   nearby: {kind: openai, url: "http://127.0.0.1:9000/v1/", tts: {model: kokoro, sample_rate: 16000}}
 tts: [openai, nearby]
 stt: [deepgram, openai]
 llm: [openai]
 realtime: [openai]
+embeddings: [openai]
 `), []string{"OTHER=1", "SOME_KEY= sk-secret "})
 	require.NoError(t, err)
 	require.Len(t, got.List, 3)
@@ -51,6 +53,8 @@ realtime: [openai]
 	assert.Equal(t, configs.EngineTTS{Model: "gpt-4o-mini-tts", Voice: "verse", SampleRate: 24000, FirstMs: 900, StallMs: 2000}, *openai.TTS)
 	assert.Equal(t, configs.EngineRealtime{Model: "gpt-realtime", Voice: "cedar", Words: "gpt-4o-mini-transcribe", FirstMs: 3000, StallMs: 700}, *openai.Realtime)
 	assert.Equal(t, []string{"openai"}, got.Realtime)
+	assert.Equal(t, "text-embedding-3-small", openai.Embeddings.Model)
+	assert.Equal(t, []string{"openai"}, got.Embeddings)
 	assert.Equal(t, []string{"deepgram", "openai"}, got.STT)
 	assert.NotContains(t, fmt.Sprintf("%v %+v %#v", got, got, got), "secret")
 }
@@ -63,20 +67,21 @@ func TestNoEnginesFileMeansNoEngines(t *testing.T) {
 
 func TestWhatIsWrongWithEnginesIsToldAtOnce(t *testing.T) {
 	for text, wanted := range map[string][]string{
-		`engines: {A: {kind: openai, tts: {}}}`:                                                {`engines.A = "A": must be named by small letters`},
-		`engines: {espeak-ng: {kind: openai, tts: {}}}`:                                        {"not like an engine of the machine"},
-		`engines: {a: {kind: carrier-pigeon}, b: {kind: openai}}`:                              {`engines.a.kind = "carrier-pigeon": must be openai, deepgram, elevenlabs or media-stream`, `engines.b = "": must be told what it does: tts, stt, llm, realtime`},
-		`engines: {a: {kind: deepgram, url: "https://x", stt: {}, tts: {}}}`:                   {`engines.a.url = "https://x": must be a URL of ws or wss`, "engines.a.tts", "left out: deepgram does stt"},
-		`engines: {a: {kind: openai, url: "http://u:pass@x", tts: {}}}`:                        {"without user and fragment"},
-		`engines: {a: {kind: elevenlabs, tts: {}}}`:                                            {"engines.a.tts.voice"},
-		`engines: {a: {kind: openai, llm: {}}}`:                                                {"engines.a.llm.model"},
-		`engines: {a: {kind: openai, key_env: NOT_THERE, tts: {sample_rate: 7, stall_ms: 1}}}`: {"engines.a.key_env", "a variable of the environment", "engines.a.tts.sample_rate", "engines.a.tts.stall_ms"},
-		`engines: {a: {kind: openai, key_file: /nowhere/at/all, key_env: X, tts: {}}}`:         {"empty beside key_file"},
-		`engines: {a: {kind: openai, key_file: /nowhere/at/all, tts: {}}}`:                     {"engines.a.key_file"},
-		"engines: {a: {kind: deepgram, stt: {}}}\ntts: [a]\nstt: [a, a, b]\n":                  {"tts[0]", "stt[1]", `stt[2] = "b": must be the name of an engine above that does stt`},
-		`engines: {a: {kind: openai, key: sk-inline, tts: {}}}`:                                {`unknown field "key"`},
-		"engines: {a: {kind: deepgram, stt: {}, realtime: {}}}\nrealtime: [b]\n":               {"engines.a.realtime", "left out: deepgram does stt", `realtime[0] = "b"`},
-		`engines: {a: {kind: media-stream, url: "ws://x", realtime: {model: m}}}`:              {`engines.a.url = "ws://x": must be a URL of wss`, "engines.a.realtime", "engines.a.key_file"},
+		`engines: {A: {kind: openai, tts: {}}}`:                                                                 {`engines.A = "A": must be named by small letters`},
+		`engines: {espeak-ng: {kind: openai, tts: {}}}`:                                                         {"not like an engine of the machine"},
+		`engines: {a: {kind: carrier-pigeon}, b: {kind: openai}}`:                                               {`engines.a.kind = "carrier-pigeon": must be openai, deepgram, elevenlabs or media-stream`, `engines.b = "": must be told what it does: tts, stt, llm, realtime, embeddings`},
+		`engines: {a: {kind: deepgram, url: "https://x", stt: {}, tts: {}}}`:                                    {`engines.a.url = "https://x": must be a URL of ws or wss`, "engines.a.tts", "left out: deepgram does stt"},
+		`engines: {a: {kind: openai, url: "http://u:pass@x", tts: {}}}`:                                         {"without user and fragment"},
+		`engines: {a: {kind: elevenlabs, tts: {}}}`:                                                             {"engines.a.tts.voice"},
+		`engines: {a: {kind: openai, llm: {}}}`:                                                                 {"engines.a.llm.model"},
+		`engines: {a: {kind: openai, key_env: NOT_THERE, tts: {sample_rate: 7, stall_ms: 1}}}`:                  {"engines.a.key_env", "a variable of the environment", "engines.a.tts.sample_rate", "engines.a.tts.stall_ms"},
+		`engines: {a: {kind: openai, key_file: /nowhere/at/all, key_env: X, tts: {}}}`:                          {"empty beside key_file"},
+		`engines: {a: {kind: openai, key_file: /nowhere/at/all, tts: {}}}`:                                      {"engines.a.key_file"},
+		"engines: {a: {kind: deepgram, stt: {}}}\ntts: [a]\nstt: [a, a, b]\n":                                   {"tts[0]", "stt[1]", `stt[2] = "b": must be the name of an engine above that does stt`},
+		`engines: {a: {kind: openai, key: sk-inline, tts: {}}}`:                                                 {`unknown field "key"`},
+		"engines: {a: {kind: deepgram, stt: {}, realtime: {}}}\nrealtime: [b]\n":                                {"engines.a.realtime", "left out: deepgram does stt", `realtime[0] = "b"`},
+		`engines: {a: {kind: media-stream, url: "ws://x", realtime: {model: m}}}`:                               {`engines.a.url = "ws://x": must be a URL of wss`, "engines.a.realtime", "engines.a.key_file"},
+		"engines: {a: {kind: openai, embeddings: {}}, b: {kind: openai, embeddings: {}}}\nembeddings: [a, b]\n": {`embeddings = "a, b": must be one engine`},
 		`- a`: {"is no YAML map"},
 	} {
 		_, err := configs.ReadEngines(enginesFile(t, text), nil)

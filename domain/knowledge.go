@@ -22,6 +22,8 @@ type KnowledgeBase struct {
 	Sources  int             `json:"source_count"`
 	Passages int             `json:"passage_count"`
 	Bytes    int             `json:"bytes"`
+	// EmbeddingModel is the one by which all passages have their meanings; "": words alone find them.
+	EmbeddingModel string `json:"embedding_model,omitempty"`
 }
 
 // Key names the row.
@@ -93,6 +95,8 @@ type KnowledgePassage struct {
 	Number          int    `json:"number"` // within the source, from 0
 	Heading         string `json:"heading,omitempty"`
 	Text            string `json:"text"`
+	Embedder        string `json:"embedder,omitempty"` // whose Vector it is
+	Vector          []byte `json:"vector,omitempty"`   // its meaning, packed
 }
 
 // Key names the row: below its source.

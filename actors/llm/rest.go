@@ -41,6 +41,14 @@ func (r *resting) sort(engines []Engine, now time.Time) []Engine {
 	return append(awake, tired...)
 }
 
+// rests says whether an engine is left alone now.
+func (r *resting) rests(e *Engine, now time.Time) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	h := r.all[keyOf(e)]
+	return h != nil && now.Before(h.until)
+}
+
 // note keeps what came of asking an engine. What a request is to blame for
 // tells nothing of the engine, and what tenants name is theirs to mend.
 func (r *resting) note(e *Engine, f *Fault, now time.Time) {

@@ -13,6 +13,9 @@ func modelsOf(file *configs.Engines) actors.Models {
 	m := actors.Models{Order: file.LLM}
 	for i := range file.List {
 		e := &file.List[i]
+		if len(file.Embeddings) == 1 && e.Name == file.Embeddings[0] {
+			m.Meanings = &llm.Engine{Name: e.Name, URL: e.URL, Key: e.Key.Reveal(), Model: e.Embeddings.Model}
+		}
 		if e.LLM == nil || e.Kind != configs.EngineOpenAI {
 			continue
 		}

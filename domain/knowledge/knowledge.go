@@ -149,6 +149,7 @@ type candidate[T any] struct {
 	what   T
 	length int
 	counts []int
+	alike  float64
 }
 
 // NewSearch looks for the words of a query.
@@ -162,8 +163,17 @@ func NewSearch[T any](query string) *Search[T] {
 	return &Search[T]{terms: terms, seen: make([]int, len(terms))}
 }
 
+// What means nearly the same counts as much as words do, from alikeLeast on.
+const (
+	alikeLeast = 0.25
+	alikeWorth = 4
+)
+
 // Look looks at a passage.
-func (s *Search[T]) Look(what T, p Passage) {
+func (s *Search[T]) Look(what T, p Passage) { s.LookAlike(what, p, 0) }
+
+// LookAlike looks at a passage of which is known how near its meaning is.
+func (s *Search[T]) LookAlike(what T, p Passage, alike float64) {
 	body, head := words(p.Text), words(p.Heading)
 	s.total++
 	s.length += len(body)
@@ -185,8 +195,11 @@ func (s *Search[T]) Look(what T, p Passage) {
 			hit = true
 		}
 	}
-	if hit {
-		s.found = append(s.found, candidate[T]{what, len(body), counts})
+	if alike < alikeLeast {
+		alike = 0
+	}
+	if hit || alike > 0 {
+		s.found = append(s.found, candidate[T]{what, len(body), counts, alike})
 	}
 }
 
@@ -208,7 +221,7 @@ func (s *Search[T]) Best(most int) []Hit[T] {
 	mean := float64(s.length) / float64(max(1, s.total))
 	out := make([]Hit[T], 0, len(s.found))
 	for _, c := range s.found {
-		score := 0.0
+		score := alikeWorth * c.alike
 		for i, n := range c.counts {
 			if n == 0 {
 				continue
