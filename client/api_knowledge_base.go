@@ -170,6 +170,8 @@ type KnowledgeBase struct {
 	Bytes int64 `json:"bytes"`
 	// When it was made.
 	CreatedAt time.Time `json:"created_at"`
+	// The engine and model by whose meanings all of it is found, besides words; empty: by words alone.
+	EmbeddingModel string `json:"embedding_model,omitzero"`
 	// live or test; the two never see each other.
 	Environment string `json:"environment"`
 	// Names it; never changes and is never given again.

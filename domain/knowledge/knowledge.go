@@ -163,10 +163,13 @@ func NewSearch[T any](query string) *Search[T] {
 	return &Search[T]{terms: terms, seen: make([]int, len(terms))}
 }
 
-// What means nearly the same counts as much as words do, from alikeLeast on.
+// Where meanings are known, a passage is worth as much of bothWorth as its words
+// and its meaning are near to those of the best: a rare word that says nothing
+// must not outdo what was meant.
 const (
-	alikeLeast = 0.25
-	alikeWorth = 4
+	alikeLeast = 0.25 // below it nothing is alike
+	bothWorth  = 4.0
+	alikePart  = 0.6
 )
 
 // Look looks at a passage.
@@ -220,8 +223,9 @@ const (
 func (s *Search[T]) Best(most int) []Hit[T] {
 	mean := float64(s.length) / float64(max(1, s.total))
 	out := make([]Hit[T], 0, len(s.found))
+	bestWords, bestAlike := 0.0, 0.0
 	for _, c := range s.found {
-		score := alikeWorth * c.alike
+		score := 0.0
 		for i, n := range c.counts {
 			if n == 0 {
 				continue
@@ -230,7 +234,14 @@ func (s *Search[T]) Best(most int) []Hit[T] {
 			f := float64(n)
 			score += rare * f * (saturation + 1) / (f + saturation*(1-lengthwise+lengthwise*float64(c.length)/max(mean, 1)))
 		}
-		out = append(out, Hit[T]{c.what, math.Round(score*1e4) / 1e4})
+		out = append(out, Hit[T]{c.what, score})
+		bestWords, bestAlike = max(bestWords, score), max(bestAlike, c.alike)
+	}
+	for i, c := range s.found {
+		if bestAlike > 0 {
+			out[i].Score = bothWorth * ((1-alikePart)*out[i].Score/max(bestWords, 1) + alikePart*c.alike/bestAlike)
+		}
+		out[i].Score = math.Round(out[i].Score*1e4) / 1e4
 	}
 	slices.SortStableFunc(out, func(a, b Hit[T]) int { return cmp.Compare(b.Score, a.Score) })
 	return out[:min(len(out), most)]
