@@ -167,12 +167,12 @@ func (d *Desk) giveSome(ctx context.Context, e *llm.Engine, name string, due []*
 	c := commit.Change{Workspace: due[0].WorkspaceID}
 	for i, x := range due {
 		is := &domain.KnowledgePassage{WorkspaceID: x.WorkspaceID, KnowledgeBaseID: x.KnowledgeBaseID, SourceID: x.SourceID, Number: x.Number}
-		version, err := d.store.Get(ctx, is)
-		if errors.Is(err, domain.ErrNotFound) || err == nil && (is.Text != x.Text || is.Heading != x.Heading) {
+		version, failed := d.store.Get(ctx, is)
+		if errors.Is(failed, domain.ErrNotFound) || failed == nil && (is.Text != x.Text || is.Heading != x.Heading) {
 			continue
 		}
-		if err != nil {
-			return err
+		if failed != nil {
+			return failed
 		}
 		is.Embedder, is.Vector = name, knowledge.Pack(got[i])
 		c.Guards = append(c.Guards, commit.Guard{Key: is.Key(), Version: version})

@@ -12,7 +12,7 @@ func Pack(v []float32) []byte {
 	out := make([]byte, len(v))
 	if most > 0 {
 		for i, x := range v {
-			out[i] = byte(int8(math.Round(float64(x / most * math.MaxInt8))))
+			out[i] = byte(int8(math.Round(float64(x / most * math.MaxInt8)))) //nolint:gosec // the bits are kept
 		}
 	}
 	return out
@@ -26,7 +26,7 @@ func Alike(a, b []byte) float64 {
 	}
 	dot, left, right := 0, 0, 0
 	for i := range a {
-		x, y := int(int8(a[i])), int(int8(b[i]))
+		x, y := int(int8(a[i])), int(int8(b[i])) //nolint:gosec // the bits were kept
 		dot, left, right = dot+x*y, left+x*x, right+y*y
 	}
 	if left == 0 || right == 0 {
