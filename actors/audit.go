@@ -13,11 +13,14 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// How the audit log is kept: what happens within flushEvery is one commit, and
-// at most pendingMost merged entries wait for it.
+// How the audit log is kept. Changes are told of by their own commit, and what
+// changes nothing before its answer. Uses and refusals of credentials are
+// merged: those within flushEvery are one commit, and at most pendingMost
+// entries wait for it.
 const (
 	flushEvery  = time.Second
 	pendingMost = 10_000
+	keepWithin  = 5 * time.Second
 )
 
 // auditor merges acts and keeps them beside the requests. Equal acts (same
@@ -175,6 +178,42 @@ func (d *Desk) Note(_ context.Context, p domain.Principal, act ask.Act) {
 	}
 	if d.node.workspace(p.WorkspaceID) != nil {
 		d.audit.note(p, act, time.Now())
+	}
+}
+
+// Ride is a context for what the front door asks the desk to do: the row that
+// tells of it is kept by the commit that does it.
+func (d *Desk) Ride(ctx context.Context, p domain.Principal, act ask.Act) context.Context {
+	return commit.WithRider(ctx, commit.NewRider(*rowOf(ctx, p, act)))
+}
+
+// rowOf is the row of one act that is not merged. The same request has the same
+// row, also where it comes again after the end of the process.
+func rowOf(ctx context.Context, p domain.Principal, act ask.Act) *domain.AuditEntry {
+	e := entryOf(p, act, time.Now())
+	e.ID, e.Count = newID(ctx, domain.PrefixAudit), 1
+	return e
+}
+
+// Record keeps an act before it returns, unless the commit that did it has. While
+// the store does not answer it waits in memory.
+func (d *Desk) Record(ctx context.Context, p domain.Principal, act ask.Act) {
+	row := rowOf(ctx, p, act)
+	if r := commit.RiderOf(ctx); r != nil {
+		if r.HasRidden() {
+			return
+		}
+		row.ID = r.Row().ID
+	}
+	if d.node.workspace(p.WorkspaceID) == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keepWithin)
+	defer cancel()
+	_, err := d.store.Apply(commit.Alone(ctx), commit.Change{Workspace: p.WorkspaceID, Puts: []domain.Record{row}})
+	if err != nil && !errors.Is(err, domain.ErrFenced) {
+		d.log.Warn("an entry of the audit log waits for the store", slog.Any("error", err))
+		d.Note(ctx, p, act)
 	}
 }
 

@@ -321,22 +321,22 @@ func (d *Desk) ListCampaigns(ctx context.Context, p domain.Principal, q ask.Camp
 
 // StartCampaign starts a draft.
 func (d *Desk) StartCampaign(ctx context.Context, p domain.Principal, id string) (domain.CampaignStatusObject, error) {
-	return d.tellCampaign(ctx, p, id, campaign.Begin{})
+	return d.tellCampaign(ctx, p, id, campaign.Begin{Rider: commit.RiderOf(ctx)})
 }
 
 // PauseCampaign stops new calls; live ones go on.
 func (d *Desk) PauseCampaign(ctx context.Context, p domain.Principal, id string) (domain.CampaignStatusObject, error) {
-	return d.tellCampaign(ctx, p, id, campaign.Pause{})
+	return d.tellCampaign(ctx, p, id, campaign.Pause{Rider: commit.RiderOf(ctx)})
 }
 
 // ResumeCampaign goes on after a pause.
 func (d *Desk) ResumeCampaign(ctx context.Context, p domain.Principal, id string) (domain.CampaignStatusObject, error) {
-	return d.tellCampaign(ctx, p, id, campaign.Resume{})
+	return d.tellCampaign(ctx, p, id, campaign.Resume{Rider: commit.RiderOf(ctx)})
 }
 
 // CancelCampaign ends a campaign.
 func (d *Desk) CancelCampaign(ctx context.Context, p domain.Principal, id string, hangupActive bool) (domain.CampaignStatusObject, error) {
-	return d.tellCampaign(ctx, p, id, campaign.Cancel{HangupActive: hangupActive})
+	return d.tellCampaign(ctx, p, id, campaign.Cancel{HangupActive: hangupActive, Rider: commit.RiderOf(ctx)})
 }
 
 // CampaignStatus asks the campaign, or reads the store where it is over.

@@ -24,7 +24,7 @@ func secretText() string {
 func (d *Desk) IssueCode(ctx context.Context, c *domain.OAuthCode) (string, error) {
 	text, now := secretText(), stamp()
 	c.ID, c.CreatedAt, c.Until = allow.HashKey(d.guests.pepper, "code "+text), now, now.Add(domain.CodeLife)
-	_, err := d.store.Apply(ctx, commit.Change{Workspace: c.WorkspaceID, Guards: []commit.Guard{commit.Absent(c.Key())}, Puts: []domain.Record{c}})
+	_, err := d.store.Apply(commit.Boarding(ctx), commit.Change{Workspace: c.WorkspaceID, Guards: []commit.Guard{commit.Absent(c.Key())}, Puts: []domain.Record{c}})
 	return text, storeErr(err)
 }
 
@@ -182,7 +182,7 @@ func (d *Desk) EndGrant(ctx context.Context, client *domain.OAuthClient, id stri
 		until := now.Add(domain.AccessLife + time.Minute)
 		g.RevokedAt, g.UpdatedAt = &now, now
 		r := &domain.OAuthRevocation{Meta: domain.Meta{ID: id, WorkspaceID: g.WorkspaceID, Environment: g.Environment, CreatedAt: now}, Until: until}
-		_, err = d.store.Apply(ctx, commit.Change{
+		_, err = d.store.Apply(commit.Boarding(ctx), commit.Change{
 			Workspace: g.WorkspaceID, Guards: []commit.Guard{{Key: g.Key(), Version: version}}, Puts: []domain.Record{g, r},
 		})
 		if errors.Is(err, domain.ErrConflict) {

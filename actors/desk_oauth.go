@@ -122,7 +122,7 @@ func (d *Desk) OAuthAlive(_ context.Context, p domain.Principal, grant, token st
 // return on; until is when the last of them ends by itself.
 func (d *Desk) RevokeOAuth(ctx context.Context, c *domain.OAuthClient, id string, until time.Time) error {
 	r := &domain.OAuthRevocation{Meta: domain.Meta{ID: id, WorkspaceID: c.WorkspaceID, Environment: c.Environment, CreatedAt: stamp()}, Until: until}
-	if _, err := d.store.Apply(ctx, commit.Change{Workspace: c.WorkspaceID, Puts: []domain.Record{r}}); err != nil {
+	if _, err := d.store.Apply(commit.Boarding(ctx), commit.Change{Workspace: c.WorkspaceID, Puts: []domain.Record{r}}); err != nil {
 		return storeErr(err)
 	}
 	d.guests.refuse(id, until)

@@ -11,6 +11,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/calendar"
+	"github.com/callboard/callboard/domain/commit"
 )
 
 // maxContext bounds the context of one contact, in bytes of JSON.
@@ -84,7 +85,7 @@ func (d *Desk) UpdateContact(ctx context.Context, p domain.Principal, campaignID
 			return none, err
 		}
 	}
-	if err = d.revise(ctx, c, campaign.Edit{Ordinal: before.ordinal, Contact: after}); err != nil {
+	if err = d.revise(ctx, c, campaign.Edit{Ordinal: before.ordinal, Contact: after, Rider: commit.RiderOf(ctx)}); err != nil {
 		return none, err
 	}
 	return d.Contact(ctx, p, c.ID, contactID)
@@ -100,7 +101,7 @@ func (d *Desk) DeleteContact(ctx context.Context, p domain.Principal, campaignID
 	if err != nil {
 		return err
 	}
-	return d.revise(ctx, c, campaign.Remove{Ordinal: o.ordinal, Phone: o.contact.Phone})
+	return d.revise(ctx, c, campaign.Remove{Ordinal: o.ordinal, Phone: o.contact.Phone, Rider: commit.RiderOf(ctx)})
 }
 
 func (d *Desk) revise(ctx context.Context, c *domain.Campaign, msg any) error {

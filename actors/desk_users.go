@@ -105,7 +105,7 @@ func (d *Desk) signInLink(ctx context.Context, p domain.Principal, userID string
 	secret, now := secretText(), stamp()
 	s := &domain.SignIn{UserID: u.ID, Until: now.Add(domain.SignInLife)}
 	fill(&s.Meta, "sign_in", p, allow.HashKey(d.guests.pepper, "sign-in "+secret), now)
-	return placed(p.WorkspaceID, secret), s.Until, create(ctx, d, s, more...)
+	return placed(p.WorkspaceID, secret), s.Until, create(commit.Boarding(ctx), d, s, more...)
 }
 
 // SignIn uses a link up and answers the cookie of a new session.
@@ -207,5 +207,5 @@ func (d *Desk) EndSession(ctx context.Context, p domain.Principal, userID, id st
 	if s.UserID != u.ID {
 		return missing("session")
 	}
-	return remove[domain.Session](ctx, d, p, domain.PrefixSession, id)
+	return remove[domain.Session](commit.Boarding(ctx), d, p, domain.PrefixSession, id)
 }

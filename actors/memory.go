@@ -84,7 +84,11 @@ func (s *counting) Apply(ctx context.Context, c commit.Change) ([]event.Event, e
 		return nil, domain.ErrFenced
 	}
 	defer s.leave(c.Workspace)
+	c, rider := commit.Board(ctx, c)
 	events, err := s.Store.Apply(ctx, c)
+	if err == nil {
+		rider.Rode()
+	}
 	if len(events) > 0 {
 		s.bells.ring(c.Workspace)
 	}

@@ -158,7 +158,7 @@ func (d *Desk) addContacts(
 		return none, err
 	}
 	in.keep = func(chunks []domain.Record) error {
-		_, failed := d.store.Apply(ctx, commit.Change{Workspace: c.WorkspaceID, Puts: chunks})
+		_, failed := d.store.Apply(commit.Alone(ctx), commit.Change{Workspace: c.WorkspaceID, Puts: chunks})
 		return storeErr(failed)
 	}
 	in.progress, in.yield, in.most = now.progress, d.courtesy(ctx), most

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/httpapi/limit"
 )
 
@@ -223,16 +225,38 @@ func tell(c *fiber.Ctx, a limit.Answer) error {
 		With("retry_after", after)
 }
 
-// admin notes a write that succeeded.
-func (s *Server) admin(c *fiber.Ctx, r rule) {
-	if r.kind == "" || c.Method() == fiber.MethodHead || c.Response().StatusCode() >= http.StatusBadRequest {
-		return
-	}
+// audited is what the audit log calls the use of a route; false: nothing.
+func audited(c *fiber.Ctx, r rule) (*visit, ask.Act, bool) {
 	v := visitOf(c.UserContext())
-	act := v.act(r.kind, r.action)
-	act.Resource = domain.Resource{Type: r.object, ID: v.touched}
-	if act.Resource.ID == "" {
-		act.Resource.ID = c.Params("id")
+	if r.kind == "" || c.Method() == fiber.MethodHead {
+		return v, ask.Act{}, false
 	}
-	s.ports.Audit.Note(c.UserContext(), v.principal, act)
+	act := v.act(r.kind, r.action)
+	id := c.Params("id")
+	switch r.object {
+	case "contact":
+		id = c.Params("contact_id")
+	case "phone_number":
+		id = cmp.Or(c.Params("number_id"), id)
+	case "campaign":
+		if good, err := domain.ParseID(domain.PrefixCampaign, id); err == nil {
+			id = good
+		}
+	}
+	act.Resource = domain.Resource{Type: r.object, ID: cmp.Or(v.touched, id)}
+	return v, act, true
+}
+
+// ride lets the act of a write ride in the commit that the write makes.
+func (s *Server) ride(c *fiber.Ctx, r rule) {
+	if v, act, ok := audited(c, r); ok {
+		c.SetUserContext(s.ports.Audit.Ride(c.UserContext(), v.principal, act))
+	}
+}
+
+// admin keeps the act of a write that succeeded, unless it rode.
+func (s *Server) admin(c *fiber.Ctx, r rule) {
+	if v, act, ok := audited(c, r); ok && c.Response().StatusCode() < http.StatusBadRequest {
+		s.ports.Audit.Record(c.UserContext(), v.principal, act)
+	}
 }

@@ -205,6 +205,7 @@ func (s *Server) gate(hc huma.Context, next func(huma.Context)) {
 		return
 	}
 	s.once(c, text, func() {
+		s.ride(c, r)
 		next(&read{humaContext: hc, body: bytes.NewReader(text)})
 		s.admin(c, r)
 	})
@@ -269,6 +270,7 @@ func (s *Server) rawBy(op operation, admit func(*fiber.Ctx, rule, string) error,
 		if err := admit(c, r, op.key()); err != nil {
 			return s.refuse(c, err)
 		}
+		s.ride(c, r)
 		if err := handle(c); err != nil {
 			return s.refuse(c, err)
 		}

@@ -241,18 +241,19 @@ func (s *Server) takeConsent(c *fiber.Ctx) error {
 	act.Resource = domain.Resource{Type: "oauth_client", ID: a.client.ID}
 	if values.Get("decision") != "allow" {
 		act.Action = "oauth.denied"
-		s.ports.Audit.Note(c.UserContext(), a.principal(), act)
+		s.ports.Audit.Record(c.UserContext(), a.principal(), act)
 		return s.backWith(c, a.values, domain.Errorf(domain.OAuthAccessDenied, "The user said no."))
 	}
 	code := &domain.OAuthCode{
 		ClientID: a.client.ID, UserID: a.user.ID, RedirectURI: a.values.Get("redirect_uri"), Challenge: a.values.Get("code_challenge"), Scopes: a.asked,
 	}
 	code.WorkspaceID, code.Environment = a.client.WorkspaceID, a.client.Environment
-	text, err := s.ports.Consents.IssueCode(c.UserContext(), code)
+	ctx := s.ports.Audit.Ride(c.UserContext(), a.principal(), act)
+	text, err := s.ports.Consents.IssueCode(ctx, code)
 	if err != nil {
 		return err
 	}
-	s.ports.Audit.Note(c.UserContext(), a.principal(), act)
+	s.ports.Audit.Record(ctx, a.principal(), act)
 	return s.back(c, a.values, url.Values{"code": {text}})
 }
 

@@ -90,6 +90,10 @@ func (f *fake) Note(_ context.Context, p domain.Principal, a ask.Act) {
 	f.acts = append(f.acts, fmt.Sprintf("%s %s %s %s %v %s", a.Type, a.Action, p.KeyID, a.Resource.ID, a.Failed, a.Reason))
 }
 
+func (f *fake) Ride(ctx context.Context, _ domain.Principal, _ ask.Act) context.Context { return ctx }
+
+func (f *fake) Record(ctx context.Context, p domain.Principal, a ask.Act) { f.Note(ctx, p, a) }
+
 func (f *fake) noted() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()

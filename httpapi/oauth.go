@@ -369,7 +369,8 @@ func (s *Server) noteReuse(ctx context.Context, client *domain.OAuthClient, err 
 	if !errors.As(err, &e) || e.Extra["reused"] == nil {
 		return
 	}
-	s.noteClient(ctx, client, "token.reused")
+	v := visitOf(ctx)
+	s.ports.Audit.Record(ctx, v.principal, v.clientAct(client, "token.reused"))
 }
 
 // access signs an access token and notes it.
@@ -381,9 +382,7 @@ func (s *Server) access(c *fiber.Ctx, client *domain.OAuthClient, g ask.Granted,
 	}
 	v := visitOf(ctx)
 	v.principal.UserID = g.UserID
-	act := v.act("auth", action)
-	act.Resource = domain.Resource{Type: "oauth_client", ID: client.ID}
-	s.ports.Audit.Note(ctx, v.principal, act)
+	s.ports.Audit.Record(ctx, v.principal, v.clientAct(client, action))
 	return &AccessToken{
 		AccessToken: signed.Body.Token, TokenType: "Bearer", ExpiresIn: signed.Body.ExpiresIn, Scope: allow.ScopeText(g.Rights), Refresh: g.Refresh,
 	}, nil
@@ -415,12 +414,14 @@ func (s *Server) owned(ctx context.Context, f *form) (c token.Claims, rights []d
 
 // revokeToken takes a token back, with everything of the same consent.
 func (s *Server) revokeToken(c *fiber.Ctx, f *form) (any, error) {
-	ctx := c.UserContext()
+	v := visitOf(c.UserContext())
+	act := v.clientAct(f.client, "token.revoked")
+	ctx := s.ports.Audit.Ride(c.UserContext(), v.principal, act)
 	if g, _, err := s.ports.Consents.GrantOf(ctx, f.client, f.get("token")); err == nil {
 		if err = s.ports.Consents.EndGrant(ctx, f.client, g.GrantID); err != nil {
 			return nil, err
 		}
-		s.noteClient(ctx, f.client, "token.revoked")
+		s.ports.Audit.Record(ctx, v.principal, act)
 		return struct{}{}, nil
 	} else if domain.CodeOf(err) != domain.OAuthInvalidGrant {
 		return nil, err
@@ -437,15 +438,14 @@ func (s *Server) revokeToken(c *fiber.Ctx, f *form) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.noteClient(ctx, f.client, "token.revoked")
+	s.ports.Audit.Record(ctx, v.principal, act)
 	return struct{}{}, nil
 }
 
-func (s *Server) noteClient(ctx context.Context, client *domain.OAuthClient, action string) {
-	v := visitOf(ctx)
+func (v *visit) clientAct(client *domain.OAuthClient, action string) ask.Act {
 	act := v.act("auth", action)
 	act.Resource = domain.Resource{Type: "oauth_client", ID: client.ID}
-	s.ports.Audit.Note(ctx, v.principal, act)
+	return act
 }
 
 func (s *Server) introspect(c *fiber.Ctx, f *form) (any, error) {

@@ -309,6 +309,11 @@ type Audit interface {
 	// Note keeps an act; it never waits for the store. Principal.WorkspaceID
 	// "": the credential is unknown, and only the operator's log may tell.
 	Note(ctx context.Context, p domain.Principal, act ask.Act)
+	// Ride is a context for the question to another port: what is changed under
+	// it is committed together with the act, or not at all.
+	Ride(ctx context.Context, p domain.Principal, act ask.Act) context.Context
+	// Record keeps an act before it returns, unless it rode under this context.
+	Record(ctx context.Context, p domain.Principal, act ask.Act)
 	ListAudit(ctx context.Context, p domain.Principal, q ask.AuditQuery) (ask.List[*domain.AuditEntry], error)
 }
 

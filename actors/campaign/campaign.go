@@ -193,9 +193,9 @@ func (a *Campaign) Receive(ctx actor.Context) {
 	case Begin, Pause, Resume, Cancel:
 		a.operate(ctx, operationOf(m))
 	case Edit:
-		a.revise(ctx, revision{ordinal: m.Ordinal, contact: &m.Contact})
+		a.revise(ctx, revision{ordinal: m.Ordinal, contact: &m.Contact, rider: m.Rider})
 	case Remove:
-		a.revise(ctx, revision{ordinal: m.Ordinal, phone: m.Phone})
+		a.revise(ctx, revision{ordinal: m.Ordinal, phone: m.Phone, rider: m.Rider})
 	case Status:
 		a.tellStatus(ctx)
 		return

@@ -42,6 +42,7 @@ type batch struct {
 	skips     []skip
 	revisions []revision
 	op        *operation
+	riders    []*commit.Rider
 	begun     time.Time
 	now       time.Time // begun, by the clock that nobody sets
 }
@@ -73,6 +74,14 @@ func (b *batch) tell(a *Campaign, t event.Type, data any) {
 		ID: mailbox.NewID(domain.PrefixEvent), Type: t, CreatedAt: b.begun, WorkspaceID: a.cfg.Workspace,
 		Environment: a.campaign.Environment, SvcID: domain.Unit(unit), Subject: a.campaign.ID, Data: data,
 	})
+}
+
+// board takes the row of the audit log along that tells of what is done.
+func (b *batch) board(r *commit.Rider) {
+	if r != nil {
+		b.riders = append(b.riders, r)
+		b.put(r.Row())
+	}
 }
 
 func (b *batch) put(r domain.Record) { b.change.Puts = append(b.change.Puts, r) }
@@ -378,6 +387,9 @@ func (a *Campaign) drop(ctx actor.Context, b *batch) {
 // follow does what a durable commit allows.
 func (a *Campaign) follow(ctx actor.Context, b *batch) {
 	now := time.Now()
+	for _, r := range b.riders {
+		r.Rode()
+	}
 	a.ahead = min(max((3*a.ahead+2*now.Sub(b.begun))/4, leastAhead), mostAhead)
 	a.progress = b.progress
 	a.pVersion++

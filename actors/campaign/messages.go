@@ -5,19 +5,24 @@ package campaign
 
 import (
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
 )
 
 // What a campaign hears. Begin, Pause, Resume, Cancel and Status are answered
-// with a domain.CampaignStatusObject or a *domain.Error.
+// with a domain.CampaignStatusObject or a *domain.Error. A Rider is the row of
+// the audit log that their commit takes along; nil: none.
 type (
 	// Begin starts a draft, or arms it for the start of its schedule.
-	Begin struct{}
+	Begin struct{ Rider *commit.Rider }
 	// Pause stops new calls; live ones go on.
-	Pause struct{}
+	Pause struct{ Rider *commit.Rider }
 	// Resume goes on after Pause.
-	Resume struct{}
+	Resume struct{ Rider *commit.Rider }
 	// Cancel ends the campaign for good; HangupActive ends its live calls too.
-	Cancel struct{ HangupActive bool }
+	Cancel struct {
+		HangupActive bool
+		Rider        *commit.Rider
+	}
 	// Status asks for the status object.
 	Status struct{}
 	// Added says that contacts were appended in the store.
@@ -31,11 +36,13 @@ type (
 	Edit struct {
 		Ordinal int
 		Contact domain.Contact
+		Rider   *commit.Rider
 	}
 	// Remove takes a contact that waits out for good; answered like Edit.
 	Remove struct {
 		Ordinal int
 		Phone   string // its number, for the log
+		Rider   *commit.Rider
 	}
 	// Revised answers Edit and Remove once that is durable.
 	Revised struct{}

@@ -11,6 +11,7 @@ import (
 	"github.com/callboard/callboard/actors/call"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/dialplan"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/domain/lifecycle"
@@ -30,18 +31,19 @@ type operation struct {
 	hangup bool
 	reason string
 	reply  *actor.PID // nil: the campaign's own
+	rider  *commit.Rider
 }
 
 func operationOf(m any) operation {
 	switch m := m.(type) {
 	case Begin:
-		return operation{on: lifecycle.Start}
+		return operation{on: lifecycle.Start, rider: m.Rider}
 	case Pause:
-		return operation{on: lifecycle.Pause}
+		return operation{on: lifecycle.Pause, rider: m.Rider}
 	case Resume:
-		return operation{on: lifecycle.Resume}
+		return operation{on: lifecycle.Resume, rider: m.Rider}
 	case Cancel:
-		return operation{on: lifecycle.Cancel, hangup: m.HangupActive}
+		return operation{on: lifecycle.Cancel, hangup: m.HangupActive, rider: m.Rider}
 	}
 	return operation{}
 }
@@ -154,6 +156,7 @@ func (a *Campaign) scripted(ctx actor.Context, m scripted) {
 // enact changes the state in a batch.
 func (a *Campaign) enact(b *batch, op *operation, to domain.CampaignStatus, now time.Time) {
 	b.op = op
+	b.board(op.rider)
 	c := a.campaign
 	from := c.Status
 	c.Status, c.UpdatedAt, c.PauseReason = to, now, ""

@@ -8,6 +8,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
 )
 
 // maxRevisions bounds what waits for its commit.
@@ -19,6 +20,7 @@ type revision struct {
 	contact *domain.Contact // nil: it is removed
 	phone   string          // of one that is removed
 	reply   *actor.PID
+	rider   *commit.Rider
 }
 
 func (r revision) answer(ctx actor.Context, m any) {
@@ -104,6 +106,7 @@ func (a *Campaign) revising(b *batch) {
 		}
 		a.skipped[r.ordinal] = true // nobody rings it meanwhile
 		b.revisions = append(b.revisions, r)
+		b.board(r.rider)
 		if r.contact != nil {
 			b.progress.Edits++
 			b.put(&domain.ContactEdit{CampaignID: a.campaign.ID, WorkspaceID: a.cfg.Workspace, Ordinal: r.ordinal, Contact: *r.contact})

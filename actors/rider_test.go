@@ -1,0 +1,224 @@
+package actors_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/commit"
+)
+
+// witness tells which commits took rows of the audit log along.
+type witness struct {
+	mu   sync.Mutex
+	with map[string][]string // by action: what else the commit with its row did, and the resource
+}
+
+func (w *witness) see(c commit.Change, do func() error) error {
+	err := do()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, r := range c.Puts {
+		e, ok := r.(*domain.AuditEntry)
+		if !ok || e.Action == "api_key.used" {
+			continue
+		}
+		if err != nil {
+			w.with[e.Action] = append(w.with[e.Action], err.Error())
+			continue
+		}
+		what := "alone"
+		if len(c.Puts)+len(c.Deletes) > 1 {
+			what = "along"
+		}
+		w.with[e.Action] = append(w.with[e.Action], what+" "+e.Resource.Type+" "+e.Resource.ID)
+	}
+	return err
+}
+
+func (w *witness) told() map[string][]string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	out := w.with
+	w.with = make(map[string][]string)
+	return out
+}
+
+// act does something as the front door does: the act rides, and is recorded.
+func (h *house) act(action, object, id string, do func(ctx context.Context) error) {
+	h.Helper()
+	a := ask.Act{Type: "admin", Action: action, IP: here, UserAgent: "curl", Resource: domain.Resource{Type: object, ID: id}}
+	ctx := h.desk().Ride(h.Context(), h.live, a)
+	require.NoError(h, do(ctx), action)
+	h.desk().Record(ctx, h.live, a)
+}
+
+func TestAdministrativeActsRideInTheCommitThatDoesThem(t *testing.T) {
+	t.Parallel()
+	h, m := meddled(t)
+	d, w := h.desk(), &witness{with: make(map[string][]string)}
+	m.meddle(w.see, nil)
+	// one does something to a resource; id is that which the row must name.
+	one := func(action, object, named string, do func(ctx context.Context) (id string, err error)) string {
+		t.Helper()
+		var id string
+		h.act(action, object, named, func(ctx context.Context) (err error) { id, err = do(ctx); return err })
+		if named != "" && object != "campaign" {
+			id = named
+		}
+		assert.Equal(t, map[string][]string{action: {"along " + object + " " + id}}, w.told())
+		return id
+	}
+	just := func(action, object, id string, do func(ctx context.Context) error) {
+		t.Helper()
+		one(action, object, id, func(ctx context.Context) (string, error) { return id, do(ctx) })
+	}
+	p := h.live
+
+	hook := one("webhook.created", "webhook", "", func(ctx context.Context) (string, error) {
+		return idOf(d.CreateWebhook(ctx, p, &domain.Webhook{URL: h.receiver.url, Events: []string{"*"}}))
+	})
+	just("webhook.updated", "webhook", hook, func(ctx context.Context) error {
+		return drop(d.UpdateWebhook(ctx, p, hook, func(w *domain.Webhook) error { w.Events = []string{"call.ended"}; return nil }))
+	})
+	just("webhook.paused", "webhook", hook, func(ctx context.Context) error { return drop(d.PauseWebhook(ctx, p, hook)) })
+	just("webhook.resumed", "webhook", hook, func(ctx context.Context) error { return drop(d.ResumeWebhook(ctx, p, hook)) })
+	just("webhook.deleted", "webhook", hook, func(ctx context.Context) error { return d.DeleteWebhook(ctx, p, hook) })
+
+	user := one("user.created", "user", "", func(ctx context.Context) (string, error) {
+		return idOf(d.CreateUser(ctx, p, &domain.User{Name: "Ada", Role: "viewer"}))
+	})
+	just("user.updated", "user", user, func(ctx context.Context) error {
+		return drop(d.UpdateUser(ctx, p, user, func(u *domain.User) error { u.Name = "Bea"; return nil }))
+	})
+	var link string
+	just("user.sign_in_link_created", "user", user, func(ctx context.Context) (err error) {
+		link, _, err = d.SignInLink(ctx, p, user)
+		return err
+	})
+	_, _, err := d.SignIn(t.Context(), link, here, "browser")
+	require.NoError(t, err)
+	sessions, err := d.ListSessions(t.Context(), p, user, ask.Page{Limit: 1})
+	require.NoError(t, err)
+	just("user.signed_out", "user", user, func(ctx context.Context) error { return d.EndSession(ctx, p, user, sessions.Data[0].ID) })
+	just("user.deleted", "user", user, func(ctx context.Context) error { return d.DeleteUser(ctx, p, user) })
+
+	client := one("oauth_client.created", "oauth_client", "", func(ctx context.Context) (string, error) {
+		c, _, err := d.CreateClient(ctx, p, &domain.OAuthClient{Name: "c", Scopes: []domain.Permission{domain.AllRead}})
+		return c.ID, err
+	})
+	crm := &domain.OAuthClient{Meta: domain.Meta{ID: client, WorkspaceID: p.WorkspaceID, Environment: p.Environment}}
+	just("token.revoked", "oauth_client", client, func(ctx context.Context) error { return d.RevokeOAuth(ctx, crm, "one", time.Now().Add(time.Hour)) })
+	just("oauth.consented", "oauth_client", client, func(ctx context.Context) error {
+		return drop(d.IssueCode(ctx, &domain.OAuthCode{Meta: domain.Meta{WorkspaceID: p.WorkspaceID, Environment: p.Environment}, ClientID: client}))
+	})
+	just("oauth_client.deleted", "oauth_client", client, func(ctx context.Context) error { return d.DeleteClient(ctx, p, client) })
+
+	key, _, err := d.CreateKey(t.Context(), p, ask.Act{}, &domain.APIKey{Name: "k", Permissions: []domain.Permission{domain.AllRead}})
+	require.NoError(t, err)
+	w.told()
+	just("api_key.updated", "api_key", key.ID, func(ctx context.Context) error {
+		return drop(d.UpdateKey(ctx, p, key.ID, func(k *domain.APIKey) error { k.Name = "j"; return nil }))
+	})
+	one("workspace.updated", "workspace", "", func(ctx context.Context) (string, error) {
+		x, err := d.UpdateWorkspace(ctx, p, func(w *domain.Workspace) error { w.Name = "ours"; return nil })
+		return x.ID, err
+	})
+	place := one("workspace.created", "workspace", "", func(ctx context.Context) (string, error) {
+		x, _, _, err := d.CreateWorkspace(ctx, &domain.Workspace{Name: "n", Plan: domain.Enterprise, Limits: domain.RoomyLimits(), DefaultCountry: "US", Calling: domain.Calling{Countries: []string{"US"}}})
+		w.mu.Lock()
+		delete(w.with, "api_key.created") // its first key has a row of its own
+		w.mu.Unlock()
+		return x.ID, err
+	})
+	just("workspace.deleted", "workspace", place, func(ctx context.Context) error { return d.DeleteWorkspace(ctx, p, place) })
+
+	list := one("dnc_list.created", "dnc_list", "", func(ctx context.Context) (string, error) { return idOf(d.CreateDNCList(ctx, p, &domain.DNCList{Name: "l"})) })
+	just("dnc_list.imported", "dnc_list", list, func(ctx context.Context) error {
+		return drop(d.ImportDNC(ctx, p, list, func(yield func(ask.RawNumber, error) bool) { yield(ask.RawNumber{Line: 1, Phone: "+12025550170"}, nil) }))
+	})
+	just("dnc_list.entry_deleted", "dnc_list", list, func(ctx context.Context) error { return drop(d.DeleteDNCEntry(ctx, p, list, "+12025550170")) })
+	just("dnc_list.deleted", "dnc_list", list, func(ctx context.Context) error { return d.DeleteDNCList(ctx, p, list) })
+
+	agent := h.agent(p, linger())
+	w.told()
+	just("agent.published", "agent", agent, func(ctx context.Context) error {
+		if err := drop(d.UpdateAgent(context.WithoutCancel(h.Context()), p, agent, func(a *domain.Agent) error { a.FirstMessage = "Hi."; return nil })); err != nil {
+			return err
+		}
+		return drop(d.PublishAgent(ctx, p, agent))
+	})
+	one("phone_number.created", "phone_number", "", func(ctx context.Context) (string, error) {
+		return idOf(d.CreateNumber(ctx, p, &domain.PhoneNumber{Number: "+12025550171", AgentID: agent}))
+	})
+	base := one("knowledge_base.created", "knowledge_base", "", func(ctx context.Context) (string, error) {
+		return idOf(d.CreateKnowledge(ctx, p, &domain.KnowledgeBase{Name: "k"}, nil))
+	})
+	var source string
+	just("knowledge_base.source_added", "knowledge_base", base, func(ctx context.Context) (err error) {
+		source, err = idOf(d.AddSource(ctx, p, base, ask.NewSource{Type: domain.SourceText, Name: "s", ContentType: "text/plain", Text: "Words."}))
+		return err
+	})
+	just("knowledge_base.source_deleted", "knowledge_base", base, func(ctx context.Context) error { return d.DeleteSource(ctx, p, base, source) })
+	just("knowledge_base.deleted", "knowledge_base", base, func(ctx context.Context) error { return d.DeleteKnowledge(ctx, p, base) })
+
+	campaign := h.campaign(p, agent, number(1, 1, "00"), number(1, 2, "00"))
+	w.told()
+	ids := domain.ContactID(campaign, 0)
+	just("campaign.contact_updated", "contact", ids, func(ctx context.Context) error {
+		return drop(d.UpdateContact(ctx, p, campaign, ids, ask.ContactChange{Context: map[string]any{"name": "Ada"}}))
+	})
+	just("campaign.contact_deleted", "contact", ids, func(ctx context.Context) error { return d.DeleteContact(ctx, p, campaign, ids) })
+	just("campaign.contacts_added", "campaign", campaign, func(ctx context.Context) error {
+		return drop(d.AddContacts(ctx, p, campaign, contacts(number(1, 3, "00"))))
+	})
+	just("campaign.cancelled", "campaign", campaign, func(ctx context.Context) error { return drop(d.CancelCampaign(ctx, p, campaign, false)) })
+	just("campaign.deleted", "campaign", campaign, func(ctx context.Context) error { return d.DeleteCampaign(ctx, p, campaign) })
+	one("bulk.created", "bulk", "", func(ctx context.Context) (string, error) {
+		return idOf(d.StartBulk(ctx, p, ask.NewBulk{Type: domain.BulkDNC, Items: []ask.BulkOrder{{Number: &ask.RawNumber{Line: 1, Phone: "+12025550172"}}}}))
+	})
+	one("export.created", "export", "", func(ctx context.Context) (string, error) {
+		return idOf(d.CreateExport(ctx, p, &domain.Export{Type: domain.ExportUsage, Format: "csv"}))
+	})
+
+	h.act("token.issued", "api_key", p.KeyID, func(context.Context) error { return nil })
+	assert.Equal(t, map[string][]string{"token.issued": {"alone api_key " + p.KeyID}}, w.told(), "what changes nothing is kept before its answer")
+}
+
+func TestWhatFailsLeavesNoActAndWhatTheStoreRefusesIsKeptLater(t *testing.T) {
+	t.Parallel()
+	h, m := meddled(t)
+	d := h.desk()
+	act := ask.Act{Type: "admin", Action: "webhook.created", IP: here, Resource: domain.Resource{Type: "webhook"}}
+	rows := func() int {
+		l, err := d.ListAudit(t.Context(), h.live, ask.AuditQuery{Action: act.Action, Page: ask.Page{Limit: 10}})
+		require.NoError(t, err)
+		return len(l.Data)
+	}
+	m.meddle(func(c commit.Change, do func() error) error {
+		if puts(c, "webhook") {
+			return domain.ErrConflict
+		}
+		return do()
+	}, nil)
+	ctx := d.Ride(t.Context(), h.live, act)
+	_, err := d.CreateWebhook(ctx, h.live, &domain.Webhook{URL: h.receiver.url, Events: []string{"*"}})
+	require.Error(t, err)
+	assert.Zero(t, rows())
+
+	m.meddle(func(c commit.Change, do func() error) error {
+		if puts(c, "audit") {
+			return context.DeadlineExceeded
+		}
+		return do()
+	}, nil)
+	d.Record(t.Context(), h.live, act)
+	m.meddle(nil, nil)
+	h.until(patience, "it is kept when the store answers again", func() bool { return rows() == 1 })
+}
