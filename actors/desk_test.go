@@ -315,7 +315,8 @@ func TestSigningKeysOutliveTheProcessAndTokensDieWithTheirKey(t *testing.T) {
 	fresh := func() (string, string, error) { made++; return "public", "a secret seed", nil }
 	first, err := d.SigningKeys(ctx, fresh)
 	require.NoError(t, err)
-	require.Len(t, first, 1)
+	require.Len(t, first.Reads, 1)
+	assert.Same(t, first.Reads[0], first.Signs, "nobody can have kept a list without it")
 	again, err := d.SigningKeys(ctx, fresh)
 	require.NoError(t, err)
 	assert.Equal(t, first, again)
@@ -330,7 +331,7 @@ func TestSigningKeysOutliveTheProcessAndTokensDieWithTheirKey(t *testing.T) {
 	h.shut()
 	h.open()
 	d = h.desk()
-	k, err := d.SigningKey(ctx, first[0].ID)
+	k, err := d.SigningKey(ctx, first.Signs.ID)
 	require.NoError(t, err)
 	require.NotNil(t, k, "what was signed before a restart holds after it")
 	assert.Equal(t, "a secret seed", k.Private)

@@ -139,7 +139,9 @@ func TestAdministrativeActsRideInTheCommitThatDoesThem(t *testing.T) {
 	})
 	just("workspace.deleted", "workspace", place, func(ctx context.Context) error { return d.DeleteWorkspace(ctx, p, place) })
 
-	list := one("dnc_list.created", "dnc_list", "", func(ctx context.Context) (string, error) { return idOf(d.CreateDNCList(ctx, p, &domain.DNCList{Name: "l"})) })
+	list := one("dnc_list.created", "dnc_list", "", func(ctx context.Context) (string, error) {
+		return idOf(d.CreateDNCList(ctx, p, &domain.DNCList{Name: "l"}))
+	})
 	just("dnc_list.imported", "dnc_list", list, func(ctx context.Context) error {
 		return drop(d.ImportDNC(ctx, p, list, func(yield func(ask.RawNumber, error) bool) { yield(ask.RawNumber{Line: 1, Phone: "+12025550170"}, nil) }))
 	})

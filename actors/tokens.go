@@ -2,6 +2,7 @@ package actors
 
 import (
 	"context"
+	"log/slog"
 	"slices"
 	"sync"
 	"time"
@@ -39,8 +40,8 @@ func (d *Desk) SigningKey(ctx context.Context, kid string) (*domain.SigningKey, 
 	d.signers.mu.Lock()
 	defer d.signers.mu.Unlock()
 	find := func() *domain.SigningKey {
-		for _, k := range d.signers.keys {
-			if k.ID == kid && k.Reads(time.Now()) {
+		for _, k := range domain.SigningOf(d.signers.keys, time.Now()).Reads {
+			if k.ID == kid {
 				return k
 			}
 		}
@@ -55,44 +56,47 @@ func (d *Desk) SigningKey(ctx context.Context, kid string) (*domain.SigningKey, 
 	return find(), nil
 }
 
-// SigningKeys are the keys whose tokens may hold, oldest first; the last one signs. One that has signed for its time is
-// followed by another.
-func (d *Desk) SigningKeys(ctx context.Context, fresh func() (public, private string, err error)) ([]*domain.SigningKey, error) {
+// SigningKeys are the keys that can be read now, and which of them signs. One that has signed for its time is followed
+// by another, which can be read before it signs.
+func (d *Desk) SigningKeys(ctx context.Context, fresh func() (public, private string, err error)) (domain.Signing, error) {
 	d.signers.mu.Lock()
 	defer d.signers.mu.Unlock()
-	now := time.Now()
-	signs := func() bool {
-		return slices.ContainsFunc(d.signers.keys, func(k *domain.SigningKey) bool { return k.Signs(now) })
+	s := domain.SigningOf(d.signers.keys, time.Now())
+	if !s.Next {
+		return s, nil
 	}
-	if !signs() {
-		if err := d.loadSigners(ctx); err != nil {
-			return nil, err
-		}
-	}
-	if !signs() {
-		k := &domain.SigningKey{Meta: domain.Meta{ID: mailbox.NewID(domain.PrefixSigner), Object: "signing_key", CreatedAt: stamp(), UpdatedAt: stamp()}}
-		var err error
-		if k.Public, k.Private, err = fresh(); err != nil {
-			return nil, err
-		}
-		c := commit.Change{Guards: []commit.Guard{commit.Absent(k.Key())}, Puts: []domain.Record{k}}
-		for _, old := range d.signers.keys {
-			if !old.Reads(now) {
-				c.Deletes = append(c.Deletes, old.Key())
-			}
-		}
-		if _, err = d.store.Apply(ctx, c); err != nil {
-			return nil, storeErr(err)
-		}
-		d.signers.keys = append(d.signers.keys, k)
-	}
-	var all []*domain.SigningKey
-	for _, k := range d.signers.keys {
-		if k.Reads(now) {
-			all = append(all, k)
+	err := d.loadSigners(ctx)
+	if err == nil {
+		if s = domain.SigningOf(d.signers.keys, time.Now()); s.Next {
+			err = d.nextSigner(ctx, s, fresh)
 		}
 	}
-	return all, nil
+	now := domain.SigningOf(d.signers.keys, time.Now())
+	if err != nil && now.Signs != nil { // it goes on until there is another
+		d.log.Warn("there is no new signing key yet", slog.Any("error", err))
+		return now, nil
+	}
+	return now, err
+}
+
+// nextSigner makes another key, and removes those that nobody reads any more.
+func (d *Desk) nextSigner(ctx context.Context, s domain.Signing, fresh func() (public, private string, err error)) error {
+	k := &domain.SigningKey{Meta: domain.Meta{ID: mailbox.NewID(domain.PrefixSigner), Object: "signing_key", CreatedAt: stamp(), UpdatedAt: stamp()}}
+	var err error
+	if k.Public, k.Private, err = fresh(); err != nil {
+		return err
+	}
+	c := commit.Change{Guards: []commit.Guard{commit.Absent(k.Key())}, Puts: []domain.Record{k}}
+	for _, old := range d.signers.keys {
+		if !slices.Contains(s.Reads, old) {
+			c.Deletes = append(c.Deletes, old.Key())
+		}
+	}
+	if _, err = d.store.Apply(ctx, c); err != nil {
+		return storeErr(err)
+	}
+	d.signers.keys = append(slices.Clone(s.Reads), k)
+	return nil
 }
 
 // KeyAlive says whether the API key behind a token still holds: a token dies with its key.

@@ -10,19 +10,44 @@ type SigningKey struct {
 	Private string `json:"private"` // its seed, base64url; never shown
 }
 
-// A key signs for SigningKeyLife; what it signed can be read for a day more.
 const (
+	// SigningKeyLife is the age at which the newest key gets a follower.
 	SigningKeyLife = 30 * 24 * time.Hour
-	signedLife     = 24 * time.Hour
+	// SigningKeyLead is how long a key can be read by all before it signs:
+	// twice as long as others may keep a list of keys.
+	SigningKeyLead = 10 * time.Minute
+	// signedLife is how long what a key signed last can hold, and a little more.
+	signedLife = 25 * time.Hour
 )
 
-// Signs says whether the key signs new tokens.
-func (k *SigningKey) Signs(now time.Time) bool { return now.Before(k.CreatedAt.Add(SigningKeyLife)) }
-
-// Reads says whether tokens that it signed may still hold.
-func (k *SigningKey) Reads(now time.Time) bool {
-	return now.Before(k.CreatedAt.Add(SigningKeyLife + signedLife + time.Hour))
+// Signing is which keys of an install count at a time.
+type Signing struct {
+	Reads []*SigningKey // whose tokens may hold, and the one that signs next; oldest first
+	Signs *SigningKey   // nil: there is no key yet
+	Next  bool          // another key is to be made now
 }
+
+// SigningOf sorts keys, oldest first. A key signs from SigningKeyLead after it
+// was made, the first of all at once, until the next one does.
+func SigningOf(keys []*SigningKey, now time.Time) Signing {
+	s := Signing{Next: true}
+	for i, k := range keys {
+		over := false
+		if i+1 < len(keys) {
+			over = !now.Before(keys[i+1].signsFrom().Add(signedLife))
+		}
+		if !over {
+			s.Reads = append(s.Reads, k)
+		}
+		if s.Signs == nil || !now.Before(k.signsFrom()) {
+			s.Signs = k
+		}
+		s.Next = !now.Before(k.CreatedAt.Add(SigningKeyLife))
+	}
+	return s
+}
+
+func (k *SigningKey) signsFrom() time.Time { return k.CreatedAt.Add(SigningKeyLead) }
 
 // Key names the row.
 func (k *SigningKey) Key() Key { return Key{"signing_key", "", k.ID} }

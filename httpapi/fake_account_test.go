@@ -54,18 +54,18 @@ func (f *fake) SigningKey(_ context.Context, kid string) (*domain.SigningKey, er
 	return nil, nil //nolint:nilnil // there is none
 }
 
-func (f *fake) SigningKeys(_ context.Context, fresh func() (string, string, error)) ([]*domain.SigningKey, error) {
+func (f *fake) SigningKeys(_ context.Context, fresh func() (string, string, error)) (domain.Signing, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.signers) == 0 {
 		k := &domain.SigningKey{Meta: domain.Meta{ID: "jwk_" + ulidOf(1)}}
 		var err error
 		if k.Public, k.Private, err = fresh(); err != nil {
-			return nil, err
+			return domain.Signing{}, err
 		}
 		f.signers = append(f.signers, k)
 	}
-	return f.signers, nil
+	return domain.Signing{Reads: f.signers, Signs: f.signers[len(f.signers)-1]}, nil
 }
 
 func (f *fake) KeyAlive(_ context.Context, _, id string) error {

@@ -295,9 +295,9 @@ type Tokens interface {
 	// SigningKey is the key of a kid, nil where there is none whose tokens may
 	// still hold. It must be quick: it stands before every request.
 	SigningKey(ctx context.Context, kid string) (*domain.SigningKey, error)
-	// SigningKeys are those whose tokens may hold, oldest first; the last one
-	// signs. fresh makes one where none does.
-	SigningKeys(ctx context.Context, fresh func() (public, private string, err error)) ([]*domain.SigningKey, error)
+	// SigningKeys are those whose tokens may hold, and which of them signs; fresh
+	// makes another where one is due.
+	SigningKeys(ctx context.Context, fresh func() (public, private string, err error)) (domain.Signing, error)
 	// KeyAlive fails with expired_token where the API key no longer holds.
 	KeyAlive(ctx context.Context, workspace, keyID string) error
 	// OriginAllowed says whether any workspace lets pages of an origin in.

@@ -66,7 +66,7 @@ func (s *Server) tokenRoutes() {
 			return nil, err
 		}
 		out := JWKS{Keys: []JWK{}}
-		for _, k := range keys {
+		for _, k := range keys.Reads {
 			out.Keys = append(out.Keys, JWK{KeyType: "OKP", Curve: "Ed25519", Use: "sig", Alg: "EdDSA", KeyID: k.ID, X: k.Public})
 		}
 		return &cached[JWKS]{Control: "public, max-age=300", Body: out}, nil
@@ -113,7 +113,7 @@ func (s *Server) sign(ctx context.Context, c token.Claims) (*answer[Token], erro
 	if err != nil {
 		return nil, err
 	}
-	text, err := token.Sign(c, keys[len(keys)-1])
+	text, err := token.Sign(c, keys.Signs)
 	if err != nil {
 		return nil, err
 	}

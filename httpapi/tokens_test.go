@@ -150,7 +150,7 @@ func (d *door) forge(change func(*token.Claims)) string {
 	require.NoError(d.t, err)
 	c := token.Issue(base, "ada", d.keys["operator"], []domain.Permission{domain.CallsRead}, 10*time.Minute, time.Now())
 	change(&c)
-	text, err := token.Sign(c, keys[len(keys)-1])
+	text, err := token.Sign(c, keys.Signs)
 	require.NoError(d.t, err)
 	return text
 }
@@ -166,8 +166,8 @@ func TestHostileTokensAreRefusedForTheRightReason(t *testing.T) {
 	}
 	keys, err := d.SigningKeys(t.Context(), token.NewKey)
 	require.NoError(t, err)
-	kid := keys[0].ID
-	public, err := base64.RawURLEncoding.DecodeString(keys[0].Public)
+	kid := keys.Signs.ID
+	public, err := base64.RawURLEncoding.DecodeString(keys.Signs.Public)
 	require.NoError(t, err)
 	hs := func(secret []byte) string { // the public key taken for a shared secret
 		text := part(m{"alg": "HS256", "typ": "JWT", "kid": kid}) + "." + parts[1]
@@ -190,7 +190,7 @@ func TestHostileTokensAreRefusedForTheRightReason(t *testing.T) {
 		"no algorithm":          {part(m{"alg": "none", "kid": kid}) + "." + parts[1] + ".", "invalid_token"},
 		"None":                  {part(m{"alg": "None", "kid": kid}) + "." + parts[1] + "." + parts[2], "invalid_token"},
 		"another algorithm":     {hs(public), "invalid_token"},
-		"the key's text":        {hs([]byte(keys[0].Public)), "invalid_token"},
+		"the key's text":        {hs([]byte(keys.Signs.Public)), "invalid_token"},
 		"more rights":           {parts[0] + "." + part(more) + "." + parts[2], "invalid_token"},
 		"a stranger's key":      {theirs, "invalid_token"},
 		"a kid that is a path":  {part(m{"alg": "EdDSA", "kid": "../../etc/passwd"}) + "." + parts[1] + "." + parts[2], "invalid_token"},
