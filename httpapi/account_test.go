@@ -46,6 +46,27 @@ func TestAKeyMakesNoneThatMayDoMore(t *testing.T) {
 	assert.Equal(t, m{"id": op, "object": "api_key", "deleted": true}, d.must(200, "DELETE", "/v1/api-keys/"+op, "operator", nil).json(t))
 }
 
+func TestAKeyDisposesOfNoneThatMayDoMore(t *testing.T) {
+	d := open(t, httpapi.Config{})
+	strong := d.apiKeys.add(&domain.APIKey{Name: "strong", Permissions: []domain.Permission{domain.AllRead, domain.AllWrite}, AllowedIPs: []string{"192.0.2.1"}}).ID
+	reads := d.apiKeys.add(&domain.APIKey{Name: "reads", Permissions: []domain.Permission{domain.CallsRead}}).ID
+	weak := d.apiKeys.add(&domain.APIKey{Name: "weak", Permissions: []domain.Permission{domain.CallsWrite}}).ID
+	for _, id := range []string{strong, reads} {
+		for _, body := range []m{{"allowed_ips": []string{}}, {"name": "mine"}} {
+			e := d.must(403, "PUT", "/v1/api-keys/"+id, "*:write", body).failure(t)
+			assert.Equal(t, "insufficient_permissions", e["code"])
+			assert.NotEmpty(t, e["required"])
+		}
+		assert.Equal(t, "insufficient_permissions", d.must(403, "DELETE", "/v1/api-keys/"+id, "*:write", nil).failure(t)["code"])
+	}
+	kept := d.must(200, "GET", "/v1/api-keys/"+strong, "all", nil).json(t)
+	assert.Equal(t, []any{"strong", []any{"192.0.2.1"}}, []any{kept["name"], kept["allowed_ips"]})
+	d.must(200, "PUT", "/v1/api-keys/"+weak, "*:write", m{"allowed_ips": []string{"10.0.0.0/8"}})
+	d.must(200, "DELETE", "/v1/api-keys/"+weak, "*:write", nil)
+	d.must(200, "DELETE", "/v1/api-keys/"+strong, "all", nil)
+	d.must(200, "DELETE", "/v1/api-keys/"+reads, "operator", nil)
+}
+
 func TestPlanAndLimitsAreTheOperators(t *testing.T) {
 	d := open(t, httpapi.Config{})
 	for _, body := range []m{{"plan": "starter"}, {"limits": m{"calls_per_minute": 1}}, {"calling": m{"countries": []string{"*"}}}} {

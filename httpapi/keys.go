@@ -125,10 +125,14 @@ func (s *Server) createKey(ctx context.Context, p domain.Principal, in *struct{ 
 // actOf is who asks from where, for what is audited in its own commit.
 func actOf(ctx context.Context) ask.Act { return visitOf(ctx).act("auth", "") }
 
-// mayTouch keeps operator keys out of the hands of others.
+// mayTouch keeps operator keys out of the hands of others, and keys that may do
+// more than the one that asks.
 func mayTouch(p domain.Principal, k *domain.APIKey) error {
 	if k.Operator && !p.Operator {
 		return domain.Errorf(domain.CodeOperatorRequired, "An operator key can only be changed by an operator key.")
+	}
+	if !p.Operator && !allow.Subset(k.Permissions, p.Permissions) {
+		return domain.Errorf(domain.CodeInsufficientPermissions, "The key may do more than the one that asks.").With("required", k.Permissions)
 	}
 	return nil
 }
