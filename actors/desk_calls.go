@@ -340,7 +340,7 @@ func (d *Desk) ListCalls(ctx context.Context, p domain.Principal, q ask.CallQuer
 	look := search{words: q.Said, left: searchMost}
 	if q.Said != nil {
 		if _, busy := d.searches.LoadOrStore(p.WorkspaceID, true); busy {
-			return ask.List[*domain.Call]{}, domain.Errorf(domain.CodeConcurrentLimit, "another search in transcripts is running in this workspace; try again").With("limit", 1).With("retry_after", 1)
+			return ask.List[*domain.Call]{}, domain.Errorf(domain.CodeRateLimit, "another search in transcripts is running in this workspace; try again").With("limit", 1).With("retry_after", 1)
 		}
 		defer d.searches.Delete(p.WorkspaceID)
 	}

@@ -59,7 +59,7 @@ func (d *Desk) TalkToAgent(ctx context.Context, p domain.Principal, o ask.NewTal
 			end("")
 		}
 	})
-	if err = refusedAs(err); err != nil {
+	if err = d.refusedAs(ctx, p, err); err != nil {
 		d.node.tests.abandon(mark, taken)
 		return ask.Talk{}, err
 	}

@@ -71,7 +71,7 @@ func TestALiveCallIsListenedToAndItsRecordingPaused(t *testing.T) {
 		require.NoError(t, err)
 	}
 	_, err = d.ListenCall(ctx, h.test, c.ID, ask.Listen, func([]byte) {})
-	assert.Equal(t, domain.CodeConcurrentLimit, domain.CodeOf(err), "eight are enough")
+	assert.Equal(t, domain.CodeRateLimit, domain.CodeOf(err), "eight are enough")
 	require.NoError(t, d.PauseRecording(ctx, h.test, c.ID, true))
 	require.NoError(t, d.PauseRecording(ctx, h.test, c.ID, false))
 	_, err = d.ListenCall(ctx, h.live, c.ID, ask.Listen, func([]byte) {})

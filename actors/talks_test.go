@@ -60,3 +60,20 @@ func TestAContactThatTalksIsShownAsInCall(t *testing.T) {
 	require.NoError(t, err)
 	h.until(20*time.Second, "nobody talks", func() bool { return len(h.by(id, "in_call"))+len(h.by(id, "dialing")) == 0 })
 }
+
+func TestACallBeyondTheInboundLinesIsToldHowManyThereAre(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, d := t.Context(), h.desk()
+	_, err := d.UpdateWorkspace(ctx, h.live, func(w *domain.Workspace) error { w.Limits.ConcurrentInbound = 1; return nil })
+	require.NoError(t, err)
+	_, err = d.CreateNumber(ctx, h.test, &domain.PhoneNumber{Number: "+15005550142", AgentID: h.agent(h.test, linger())})
+	require.NoError(t, err)
+	order := ask.InboundTest{To: "+15005550142", From: "+12025550100", HangUp: time.Minute}
+	_, err = d.TestInboundCall(ctx, h.test, order)
+	require.NoError(t, err)
+	_, err = d.TestInboundCall(ctx, h.test, order)
+	var busy *domain.Error
+	require.ErrorAs(t, err, &busy)
+	assert.Equal(t, []any{domain.CodeConcurrentLimit, map[string]any{"active_calls": 1, "limit": 1}}, []any{busy.Code, busy.Extra})
+}

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/simulator"
 	"github.com/callboard/callboard/domain"
@@ -119,7 +120,7 @@ func (d *Desk) TestInboundCall(ctx context.Context, p domain.Principal, o ask.In
 	err := d.node.cfg.TestCall(bound, simulator.Order{
 		To: o.To, From: o.From, Name: o.Name, Mark: mark, Digits: o.Digits, Says: o.Says, HangUp: o.HangUp,
 	})
-	if err = refusedAs(err); err != nil {
+	if err = d.refusedAs(ctx, p, err); err != nil {
 		return nil, err
 	}
 	select {
@@ -148,7 +149,7 @@ func (d *Desk) testsOnly(p domain.Principal, there bool) error {
 }
 
 // refusedAs words why a call of the built-in carrier was not taken.
-func refusedAs(err error) error {
+func (d *Desk) refusedAs(ctx context.Context, p domain.Principal, err error) error {
 	refused, ok := errors.AsType[*simulator.RefusedError](err)
 	switch {
 	case !ok:
@@ -156,7 +157,20 @@ func refusedAs(err error) error {
 	case refused.Code == sipNotFound:
 		return problem("to", domain.CodeValidation, "to must be a number of this workspace's test environment that an agent answers")
 	case refused.Code == sipBusyHere:
-		return domain.Errorf(domain.CodeConcurrentLimit, "all inbound lines are busy")
+		return d.busyInbound(ctx, p)
 	}
 	return domain.Errorf(domain.CodeUnavailable, "the call was refused: %d %s", refused.Code, refused.Phrase).With("retry_after", 1)
+}
+
+// busyInbound tells that all inbound lines are taken, as far as they are.
+func (d *Desk) busyInbound(ctx context.Context, p domain.Principal) error {
+	t, err := d.node.living(p.WorkspaceID)
+	if err != nil {
+		return err
+	}
+	now, err := mailbox.Ask[lines.UsageNow](ctx, d.node.sys, t.inbound, lines.Usage{})
+	if err != nil {
+		return err
+	}
+	return domain.Errorf(domain.CodeConcurrentLimit, "all %d inbound lines are busy", now.Limit).With("active_calls", now.Active).With("limit", now.Limit)
 }

@@ -23,7 +23,7 @@ type Listening interface {
 	// ListenCall seats somebody at a live call. out is handed frames of
 	// ask.ListenFrame bytes, overwritten afterwards, and nil once, at the call's
 	// end; it neither blocks nor leaves. Errors: invalid_state,
-	// concurrent_limit_exceeded.
+	// rate_limit_exceeded where as many listen as may.
 	ListenCall(ctx context.Context, p domain.Principal, callID string, mode ask.ListenMode, out func(frame []byte)) (ask.Seat, error)
 }
 

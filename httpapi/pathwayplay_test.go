@@ -143,7 +143,7 @@ func TestAChatAsksTheModelOnceForEachAnswer(t *testing.T) {
 	scenarios := m{"scenarios": []m{{"name": "a", "turns": []m{{"text": "hello"}}}}}
 	test := path[:len(path)-len("/chat")] + "/test"
 	d.model = func(string, pathway.Think) ([]string, pathway.Answered) {
-		d.must(429, "POST", test, "agents:read", scenarios)
+		assert.Equal(t, "rate_limit_exceeded", d.must(429, "POST", test, "agents:read", scenarios).failure(t)["code"])
 		return []string{"Bye."}, pathway.Answered{Calls: []pathway.Called{{ID: "3", Name: "end_call", Arguments: `{"outcome":"confirmed"}`}}}
 	}
 	d.must(200, "POST", test, "agents:read", scenarios)

@@ -129,7 +129,7 @@ func (s *Server) testPathway(ctx context.Context, p domain.Principal, in *struct
 	}
 	leave, free := s.tests.take(p.WorkspaceID, 1)
 	if !free {
-		return nil, domain.Errorf(domain.CodeConcurrentLimit, "Another test of a pathway of this workspace is running; try again.").With("limit", 1)
+		return nil, domain.Errorf(domain.CodeRateLimit, "Another test of a pathway of this workspace is running; try again.").With("limit", 1).With("retry_after", 1)
 	}
 	defer leave()
 	out := PathwayTested{Object: "pathway_test", PathwayID: w.ID, PathwayVersion: w.Version, Passed: true}

@@ -81,7 +81,8 @@ func (s *Server) streamEvents(c *fiber.Ctx) error {
 	}
 	leave, seated := s.streams.take(v.principal.WorkspaceID, s.cfg.EventStreams)
 	if !seated {
-		return domain.Errorf(domain.CodeConcurrentLimit, "The workspace has %d streams of events open.", s.cfg.EventStreams).With("limit", s.cfg.EventStreams)
+		return domain.Errorf(domain.CodeRateLimit, "The workspace has %d streams of events open, which is the most.", s.cfg.EventStreams).
+			With("limit", s.cfg.EventStreams).With("retry_after", 1)
 	}
 	if err = s.greetPage(c, v.principal); err != nil {
 		leave()

@@ -193,8 +193,9 @@ func TestAWorkspaceHasABoundedNumberOfStreams(t *testing.T) {
 	d.told.open()
 	first := d.follow(streamPath, "operator")
 	d.follow(streamPath, "operator")
-	e := d.must(429, "GET", streamPath, "operator", nil).failure(t)
-	assert.Equal(t, []any{"concurrent_limit_exceeded", 2.0}, []any{e["code"], e["limit"]})
+	full := d.must(429, "GET", streamPath, "operator", nil)
+	e := full.failure(t)
+	assert.Equal(t, []any{"rate_limit_exceeded", 2.0, 1.0, "1"}, []any{e["code"], e["limit"], e["retry_after"], full.Header.Get("Retry-After")})
 	d.keys["other"] = domain.Principal{KeyID: "key_other", WorkspaceID: "ws_" + ulidOf(2), Environment: domain.Live, Permissions: []domain.Permission{domain.AllRead}}
 	assert.Equal(t, 200, d.follow(streamPath, "other").StatusCode, "another's are its own")
 	first.leave()

@@ -64,7 +64,7 @@ func (c *call) listen(ctx actor.Context, m Listen) {
 	tap, err := s.Tap(m.Mode, m.Out)
 	switch {
 	case errors.Is(err, media.ErrTaps):
-		ctx.Respond(domain.Errorf(domain.CodeConcurrentLimit, "as many listen to this call as may"))
+		ctx.Respond(domain.Errorf(domain.CodeRateLimit, "as many listen to this call as may").With("retry_after", 5))
 	case err != nil:
 		ctx.Respond(c.notTalking())
 	default:
