@@ -144,7 +144,8 @@ func (s *Server) stranger(c *fiber.Ctx, _ int) error {
 }
 
 // pace counts a request against the workspace, and against the route's own
-// limit if it has one. The headers show the tighter.
+// limit if it has one, and the user's if it is one's. The headers show the
+// tightest, or the one that refuses.
 func (s *Server) pace(c *fiber.Ctx, p domain.Principal, route string) error {
 	w, err := s.ports.Workspaces.Workspace(c.UserContext(), p)
 	if err != nil {
@@ -153,24 +154,32 @@ func (s *Server) pace(c *fiber.Ctx, p domain.Principal, route string) error {
 	if err = s.counts.restore(c.UserContext(), w); err != nil {
 		return err
 	}
-	if p.UserID != "" { // one user leaves half of it to the others
-		if _, err = s.take(c, &s.users, "", w.ID+" "+p.UserID, perMinute((w.Limits.RequestsPerMinute+1)/2)); err != nil {
+	var tightest, last limit.Answer
+	take := func(l *limit.Limiter, keeps, name string, r limit.Rule) error {
+		a, err := s.take(c, l, keeps, name, r)
+		if tightest.Limit == 0 || a.Remaining <= tightest.Remaining {
+			tightest = a
+		}
+		last = a
+		return err
+	}
+	if p.UserID != "" {
+		if err = take(&s.users, "", w.ID+" "+p.UserID, userRule(w)); err != nil {
 			return err
 		}
 	}
-	a, err := s.take(c, &s.limits, w.ID, w.ID, requestRule(w))
-	if err != nil {
+	if err = take(&s.limits, w.ID, w.ID, requestRule(w)); err != nil {
 		return err
 	}
-	path, limited := limitOf(route)
-	if !limited {
-		return nil
+	if path, limited := limitOf(route); limited {
+		if err = take(&s.paths, w.ID, path.name(w.ID), path.rule(w)); err != nil {
+			return err
+		}
 	}
-	own, err := s.take(c, &s.paths, w.ID, path.name(w.ID), path.rule(w))
-	if err == nil && a.Remaining < own.Remaining {
-		return tell(c, a)
+	if tightest != last {
+		return tell(c, tightest)
 	}
-	return err
+	return nil
 }
 
 // take counts a request under a name. keeps is the workspace whose counts are

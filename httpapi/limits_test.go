@@ -57,6 +57,32 @@ func TestPlacingCallsHasItsOwnLimit(t *testing.T) {
 	assert.Equal(t, "100", d.must(200, "GET", "/v1/calls", "operator", nil).Header.Get("X-RateLimit-Limit"))
 }
 
+func TestOneUserHasHalfOfTheRateAndNoBurst(t *testing.T) {
+	d := open(t, httpapi.Config{PublicURL: base})
+	ada, bea := d.issued("ada", "calls:read", "calls:write"), d.issued("bea", "calls:read") // two requests of the key
+	d.limited(22, 3)
+	shown := func(r reply) string {
+		return strconv.Itoa(r.Status) + " " + r.Header.Get("X-RateLimit-Limit") + " " + r.Header.Get("X-RateLimit-Remaining")
+	}
+	ask := func(token string) string { return shown(d.do("GET", "/v1/calls", token, nil)) }
+	call := m{"to": "+12025550123", "agent_id": "agent_" + ulidOf(1)}
+	assert.Equal(t, "201 3 2", shown(d.do("POST", "/v1/calls/outbound", ada, call)), "the path's is the tightest")
+	got := make([]string, 0, 13)
+	for range 11 {
+		got = append(got, ask(ada))
+	}
+	assert.Equal(t, []string{
+		"200 11 9", "200 11 8", "200 11 7", "200 11 6", "200 11 5", "200 11 4", "200 11 3", "200 11 2", "200 11 1", "200 11 0", "429 11 0",
+	}, got, "half of 22, and no burst")
+	got = got[:0]
+	for range 13 {
+		got = append(got, ask(bea))
+	}
+	assert.Equal(t, []string{
+		"200 22 8", "200 22 7", "200 22 6", "200 22 5", "200 22 4", "200 22 3", "200 22 2", "200 22 1", "200 22 0", "200 22 0", "200 22 0", "429 11 0", "429 11 0",
+	}, got, "the workspace's is the tighter now, and its burst is for whoever is within his own half")
+}
+
 func TestWhatIsUsedOfTheLimitsIsTold(t *testing.T) {
 	d := open(t, httpapi.Config{})
 	d.limited(100, 7)

@@ -52,9 +52,15 @@ func (l pathLimit) rule(w *domain.Workspace) limit.Rule {
 func (l pathLimit) name(workspaceID string) string { return workspaceID + " " + l.path }
 
 // requestRule is the limit of all requests of a workspace.
-func requestRule(w *domain.Workspace) limit.Rule { return perMinute(w.Limits.RequestsPerMinute) }
+func requestRule(w *domain.Workspace) limit.Rule {
+	return limit.Rule{N: w.Limits.RequestsPerMinute, Window: time.Minute, Burst: true}
+}
 
-func perMinute(n int) limit.Rule { return limit.Rule{N: n, Window: time.Minute, Burst: true} }
+// userRule lets one user have half of it and no burst: that is for the whole
+// workspace.
+func userRule(w *domain.Workspace) limit.Rule {
+	return limit.Rule{N: (w.Limits.RequestsPerMinute + 1) / 2, Window: time.Minute}
+}
 
 // limitOf is the limit of its own that a route ("POST /v1/sms") has, if it has one.
 func limitOf(route string) (pathLimit, bool) {
