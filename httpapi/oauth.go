@@ -125,6 +125,7 @@ func (f *form) get(name string) string { return f.values.Get(name) }
 // oauthForm registers an endpoint that takes a form of a client.
 func (s *Server) oauthForm(op operation, fields map[string]string, good *huma.Schema, handle func(*fiber.Ctx, *form) (any, error)) {
 	op.method, op.tag, op.open = http.MethodPost, oauthTag, true
+	op.about = strings.TrimSpace(op.about + " An Idempotency-Key has no effect.")
 	s.raw(op, func(h *huma.Operation) {
 		failure := schemaOf[OAuthFailure](s.api)
 		for status, about := range map[int]string{

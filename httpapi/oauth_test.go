@@ -252,3 +252,24 @@ func TestTheMetadataTellWhatThereIs(t *testing.T) {
 		[]any{got["issuer"], got["token_endpoint"], got["revocation_endpoint"], got["introspection_endpoint"], got["jwks_uri"]})
 	assert.Contains(t, got["scopes_supported"], string(domain.AnalyticsRead))
 }
+
+func TestOAuthGoesByItsOwnRulesAndNotByIdempotencyKeys(t *testing.T) {
+	d := open(t, httpapi.Config{PublicURL: base})
+	id, secret := d.machine("calls:read")
+	clear(d.replies)
+	creds := m{"grant_type": "client_credentials", "client_id": id, "client_secret": secret}
+	first, again := d.form("/oauth/token", creds, "Idempotency-Key", "one"), d.form("/oauth/token", creds, "Idempotency-Key", "one")
+	require.Equal(t, []int{200, 200}, []int{first.Status, again.Status})
+	assert.NotEqual(t, first.json(t)["access_token"], again.json(t)["access_token"], "another token")
+	gone := m{"client_id": id, "client_secret": secret, "token": first.json(t)["access_token"]}
+	for range 2 {
+		r := d.form("/oauth/revoke", gone, "Idempotency-Key", "two")
+		assert.Equal(t, []any{200, ""}, []any{r.Status, r.Header.Get("Idempotent-Replayed")})
+	}
+	assert.Equal(t, false, d.form("/oauth/introspect", gone, "Idempotency-Key", "three").json(t)["active"])
+	assert.Empty(t, d.replies, "no answer is kept")
+	for _, path := range []string{"/oauth/token", "/oauth/revoke", "/oauth/introspect"} {
+		post := d.must(200, "GET", "/openapi.json", "", nil).json(t)["paths"].(m)[path].(m)["post"].(m)
+		assert.Contains(t, post["description"], "Idempotency-Key", path)
+	}
+}

@@ -2,6 +2,7 @@ package commit
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 
@@ -95,7 +96,7 @@ func Board(ctx context.Context, c Change) (Change, *Rider) {
 		return c, nil
 	}
 	row := r.row
-	c.Puts = append(c.Puts[:len(c.Puts):len(c.Puts)], &row)
+	c.Puts = append(slices.Clip(c.Puts), &row)
 	return c, r.Rider
 }
 
@@ -117,12 +118,7 @@ func (r *Rider) meets(c *Change) bool {
 			return true
 		}
 	}
-	for _, k := range c.Deletes {
-		if same(k) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.Deletes, same)
 }
 
 // made says whether a row is the resource, or one that was made of it.
