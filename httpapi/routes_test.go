@@ -279,7 +279,7 @@ func (d *door) stock(route string) string {
 		"phones":    m{"extension": "1001", "name": "desk"},
 		"trunks":    m{"name": "t", "proxies": []m{{"host": "10.0.0.1"}}},
 		"dnc-lists": m{"name": "Registry"},
-		"webhooks":  m{"url": "https://example.com/hook", "events": []string{"*"}}, "api-keys": m{"name": "k", "permissions": []string{"calls:read"}},
+		"webhooks":  m{"url": "https://example.com/hook", "events": []string{"*"}}, "api-keys": m{"name": "k", "permissions": []string{"calls:write"}},
 	}
 	at := "/v1/" + kind
 	if kind == "oauth" {
