@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -183,9 +184,13 @@ func (d *Desk) refusedNow(ctx context.Context, m *domain.Message) (*domain.Error
 	if m.Notice {
 		return nil, nil //nolint:nilnil // the one notice of an opt-out always may
 	}
-	err := d.mayWrite(ctx, domain.Principal{WorkspaceID: m.WorkspaceID, Environment: m.Environment}, m.To)
+	p := domain.Principal{WorkspaceID: m.WorkspaceID, Environment: m.Environment}
+	err := d.mayWrite(ctx, p, m.To)
+	if err == nil {
+		err = d.mayPay(ctx, p, m.To)
+	}
 	refused, ok := errors.AsType[*domain.Error](err)
-	if ok && (refused.Code == domain.CodeOptedOut || refused.Code == domain.CodeDNCBlocked) {
+	if ok && slices.Contains([]domain.Code{domain.CodeOptedOut, domain.CodeDNCBlocked, domain.CodeSpendCap, domain.CodeDestination}, refused.Code) {
 		return refused, nil
 	}
 	return nil, err

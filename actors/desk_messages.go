@@ -51,6 +51,9 @@ func (d *Desk) sendMessage(ctx context.Context, p domain.Principal, o ask.NewMes
 	if err = d.mayWrite(ctx, p, number.E164); err != nil {
 		return nil, err
 	}
+	if err = d.mayPay(ctx, p, number.E164); err != nil {
+		return nil, err
+	}
 	if err = d.carried(ctx, p, "", number.E164); err != nil {
 		return nil, err
 	}
@@ -68,6 +71,17 @@ func (d *Desk) sendMessage(ctx context.Context, p domain.Principal, o ask.NewMes
 	}
 	d.messages.wake(p.WorkspaceID)
 	return m, nil
+}
+
+// mayPay refuses a live message once the workspace has spent what it may for
+// the day. Messages themselves have no price.
+func (d *Desk) mayPay(ctx context.Context, p domain.Principal, e164 string) error {
+	w := d.node.workspace(p.WorkspaceID)
+	if p.Environment != domain.Live || w == nil || w.Calling.DailySpendCap == nil {
+		return nil
+	}
+	_, _, err := d.node.mayCall(ctx, p, e164)
+	return err
 }
 
 // carried refuses a live message that nothing would carry.

@@ -304,6 +304,55 @@ func TestAMessageThatACrashCutOffIsNotSentTwice(t *testing.T) {
 	assert.Equal(t, map[string]int{long.ID: 1}, told(h.events(h.live.WorkspaceID), event.SMSFailed))
 }
 
+func TestWhatHasBeenSpentForTheDayHoldsBackMessagesToo(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, d := h.Context(), h.desk()
+	posts, status := make(chan struct{}, 16), make(chan int, 16)
+	handler := func(w http.ResponseWriter, _ *http.Request, _ []byte) {
+		posts <- struct{}{}
+		w.WriteHeader(<-status)
+	}
+	h.receiver.other.Store(&handler)
+	_, err := d.CreateSMSGateway(ctx, h.live, &domain.SMSGateway{Name: "house", URL: h.receiver.url + "/sms"})
+	require.NoError(t, err)
+	_, err = d.CreateNumber(ctx, h.live, &domain.PhoneNumber{Number: "+12025550171", AgentID: h.agent(h.live, menu()), SMSEnabled: true})
+	require.NoError(t, err)
+	capped := func(amount string) {
+		_, err := d.UpdateWorkspace(ctx, h.live, func(w *domain.Workspace) error {
+			w.Calling.DailySpendCap = &domain.Money{Amount: amount, Currency: "USD"}
+			return nil
+		})
+		require.NoError(t, err)
+	}
+	send := func(p domain.Principal) (*domain.Message, error) {
+		return d.SendMessage(ctx, p, ask.NewMessage{To: "+12025550123", Body: "Hello."})
+	}
+	capped("1.00")
+	status <- 200
+	var m *domain.Message
+	h.until(patience, "what was spent today is known", func() bool {
+		m, err = send(h.live)
+		return domain.CodeOf(err) != domain.CodeUnavailable
+	})
+	require.NoError(t, err)
+	<-posts
+	h.reaches(m.ID, domain.MessageSent)
+
+	m, err = send(h.live)
+	require.NoError(t, err)
+	<-posts
+	capped("0.00") // while the gateway thinks
+	status <- 429
+	late := h.reaches(m.ID, domain.MessageFailed)
+	assert.Equal(t, string(domain.CodeSpendCap), late.ErrorCode, "it is not tried again")
+	_, err = send(h.live)
+	assert.Equal(t, domain.CodeSpendCap, domain.CodeOf(err))
+	_, err = send(h.test)
+	require.NoError(t, err, "tests cost nothing")
+	assert.Empty(t, posts)
+}
+
 func TestAGatewayCarriesMessagesBothWays(t *testing.T) {
 	h := build(t, nil)
 	ctx, d := h.Context(), h.desk()

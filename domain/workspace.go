@@ -43,7 +43,7 @@ func RoomyLimits() Limits {
 type Calling struct {
 	Countries       []string `json:"countries"` // ISO 3166 alpha-2; "*" is any
 	BlockedPrefixes []string `json:"blocked_prefixes"`
-	DailySpendCap   *Money   `json:"daily_spend_cap"`  // of outbound calls, per day in UTC; nil: none
+	DailySpendCap   *Money   `json:"daily_spend_cap"`  // of outbound calls, per day in UTC; holds messages back too; nil: none
 	MaxCallMinutes  int      `json:"max_call_minutes"` // of an outbound or transferred call; 0: none of its own
 }
 

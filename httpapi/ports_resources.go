@@ -47,7 +47,7 @@ type Windows interface {
 // Messages are text messages.
 type Messages interface {
 	// SendMessage answers the message as queued. Errors: destination_not_allowed,
-	// recipient_opted_out, dnc_blocked, and no_sms_route where nothing carries
+	// recipient_opted_out, dnc_blocked, spend_cap_reached, and no_sms_route where nothing carries
 	// messages.
 	SendMessage(ctx context.Context, p domain.Principal, o ask.NewMessage) (*domain.Message, error)
 	Message(ctx context.Context, p domain.Principal, id string) (*domain.Message, error)

@@ -30,7 +30,7 @@ func (s *Server) smsRoutes() {
 	const tag, path = "SMS", "/v1/sms"
 	add(s, operation{
 		method: http.MethodPost, path: path, id: "sendSMS", tag: tag, status: http.StatusCreated, summary: "Send a text message",
-		about: "Answers with the message as queued; what becomes of it is told by sms.sent, sms.delivered and sms.failed. Who opted out is 403 recipient_opted_out. " +
+		about: "Answers with the message as queued; what becomes of it is told by sms.sent, sms.delivered and sms.failed. Who opted out is 403 recipient_opted_out; once daily_spend_cap is reached, 403 spend_cap_reached. " +
 			"With a live key 409 no_sms_route while no trunk carries messages; with a test key the built-in carrier takes them. All routes of this path share 100 requests per minute.",
 	}, s.sendSMS)
 	add(s, operation{method: http.MethodGet, path: path, id: "listSMS", tag: tag, summary: "List text messages", errors: []int{http.StatusUnprocessableEntity}}, s.listSMS)

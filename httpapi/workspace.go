@@ -20,7 +20,7 @@ type LimitsChange struct {
 type CallingChange struct {
 	Countries       []string  `json:"countries,omitempty" nullable:"false" doc:"ISO 3166 codes; * is every country. []: default_country as it is now; another default_country later allows no others."`
 	BlockedPrefixes []string  `json:"blocked_prefixes,omitempty" nullable:"false"`
-	DailySpendCap   *NewMoney `json:"daily_spend_cap,omitempty" doc:"Of outbound calls per day in UTC, by the costs of the trunks, or by the plan's price of an attempt where a trunk names none. An empty amount takes it away."`
+	DailySpendCap   *NewMoney `json:"daily_spend_cap,omitempty" doc:"Of outbound calls per day in UTC, by the costs of the trunks, or by the plan's price of an attempt where a trunk names none. Once it is reached, no call, transfer or text message goes out; messages have no price. An empty amount takes it away."`
 	MaxCallMinutes  *int      `json:"max_call_minutes,omitempty" doc:"Of an outbound or transferred call. 0: none of its own."`
 }
 
