@@ -309,9 +309,13 @@ func TestWhatHasBeenSpentForTheDayHoldsBackMessagesToo(t *testing.T) {
 	h := build(t, nil)
 	ctx, d := h.Context(), h.desk()
 	posts, status := make(chan struct{}, 16), make(chan int, 16)
-	handler := func(w http.ResponseWriter, _ *http.Request, _ []byte) {
+	handler := func(w http.ResponseWriter, r *http.Request, _ []byte) {
 		posts <- struct{}{}
-		w.WriteHeader(<-status)
+		select {
+		case code := <-status:
+			w.WriteHeader(code)
+		case <-r.Context().Done():
+		}
 	}
 	h.receiver.other.Store(&handler)
 	_, err := d.CreateSMSGateway(ctx, h.live, &domain.SMSGateway{Name: "house", URL: h.receiver.url + "/sms"})
