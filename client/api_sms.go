@@ -86,7 +86,7 @@ func (c *Client) AllSMS(ctx context.Context, q ListSMSQuery, options ...Option) 
 //
 // POST /v1/sms
 //
-// Answers with the message as queued; what becomes of it is told by sms.sent, sms.delivered and sms.failed. Who opted out is 403 recipient_opted_out. With a live key 409 no_sms_route while no trunk carries messages; with a test key the built-in carrier takes them. All routes of this path share 100 requests per minute.
+// Answers with the message as queued; what becomes of it is told by sms.sent, sms.delivered and sms.failed. Who opted out is 403 recipient_opted_out; once daily_spend_cap is reached, 403 spend_cap_reached. With a live key 409 no_sms_route while no trunk carries messages; with a test key the built-in carrier takes them. All routes of this path share 100 requests per minute.
 func (c *Client) SendSMS(ctx context.Context, body *NewMessage, options ...Option) (*Message, error) {
 	return send[Message](ctx, c, "POST", "/v1/sms", nil, asJSON(body), options)
 }

@@ -207,7 +207,7 @@ type CallingChange struct {
 	BlockedPrefixes []string `json:"blocked_prefixes,omitzero"`
 	// ISO 3166 codes; * is every country. []: default_country as it is now; another default_country later allows no others.
 	Countries []string `json:"countries,omitzero"`
-	// Of outbound calls per day in UTC, by the costs of the trunks, or by the plan's price of an attempt where a trunk names none. An empty amount takes it away.
+	// Of outbound calls per day in UTC, by the costs of the trunks, or by the plan's price of an attempt where a trunk names none. Once it is reached, no call, transfer or text message goes out; messages have no price. An empty amount takes it away.
 	DailySpendCap *NewMoney `json:"daily_spend_cap,omitempty"`
 	// Of an outbound or transferred call. 0: none of its own.
 	MaxCallMinutes *int64 `json:"max_call_minutes,omitempty"`
