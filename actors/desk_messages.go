@@ -80,7 +80,7 @@ func (d *Desk) mayPay(ctx context.Context, p domain.Principal, e164 string) erro
 	if p.Environment != domain.Live || w == nil || w.Calling.DailySpendCap == nil {
 		return nil
 	}
-	_, _, err := d.node.mayCall(ctx, p, e164)
+	_, err := d.node.mayCall(ctx, p, e164)
 	return err
 }
 

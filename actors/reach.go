@@ -41,7 +41,7 @@ func (n *Node) reachText(ctx context.Context, c *domain.Call, text, param string
 // reachNumber asks whether a number may be called at all.
 func (n *Node) reachNumber(ctx context.Context, c *domain.Call, text, param string) (call.Way, error) {
 	p := domain.Principal{WorkspaceID: c.WorkspaceID, Environment: c.Environment}
-	to, _, err := n.mayCall(ctx, p, text)
+	to, err := n.mayCall(ctx, p, text)
 	if err == nil {
 		err = n.desk.listsAllow(ctx, p, to)
 	}

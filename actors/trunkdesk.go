@@ -205,22 +205,21 @@ func (n *Node) spent(ctx context.Context, w *domain.Workspace, since time.Time) 
 
 // mayCall says whether a number, as a person or a far end writes it, may be
 // called by the rules of a workspace: destination_not_allowed or
-// spend_cap_reached otherwise. Transfers and REFER ask it; what asks the trunks
-// for a slot is asked there besides. longest is the most that such a call may
-// take, 0 without a rule.
-func (n *Node) mayCall(ctx context.Context, p domain.Principal, to string) (e164 string, longest time.Duration, err error) {
+// spend_cap_reached otherwise. Transfers, REFER and text messages ask it; what
+// asks the trunks for a slot is asked there besides.
+func (n *Node) mayCall(ctx context.Context, p domain.Principal, to string) (e164 string, err error) {
 	t := n.tree(p.WorkspaceID)
 	if t == nil {
-		return "", 0, missing("workspace")
+		return "", missing("workspace")
 	}
 	bound, cancel := context.WithTimeout(ctx, checkWait)
 	defer cancel()
 	got, err := mailbox.Ask[trunk.Checked](bound, n.sys, t.trunks, trunk.Check{To: to, Environment: p.Environment})
 	if err != nil {
-		return "", 0, err
+		return "", err
 	}
 	if got.Err != nil {
-		return "", 0, got.Err
+		return "", got.Err
 	}
-	return got.To, got.MaxDuration, nil
+	return got.To, nil
 }

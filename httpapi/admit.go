@@ -156,12 +156,12 @@ func (s *Server) pace(c *fiber.Ctx, p domain.Principal, route string) error {
 	}
 	var tightest, last limit.Answer
 	take := func(l *limit.Limiter, keeps, name string, r limit.Rule) error {
-		a, err := s.take(c, l, keeps, name, r)
+		a, refused := s.take(c, l, keeps, name, r)
 		if tightest.Limit == 0 || a.Remaining <= tightest.Remaining {
 			tightest = a
 		}
 		last = a
-		return err
+		return refused
 	}
 	if p.UserID != "" {
 		if err = take(&s.users, "", w.ID+" "+p.UserID, userRule(w)); err != nil {

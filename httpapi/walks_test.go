@@ -1,0 +1,210 @@
+package httpapi_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/httpapi"
+)
+
+// shown is a credential as a request of the walk brings it.
+type shown struct {
+	bearer string   // an API key or a token
+	kind   string   // key | jwt | oauth | "": none of these
+	rights []string // of it
+	query  string   // a ticket or a link
+	cookie string
+}
+
+// permitted says whether rights hold one of the permissions: by name, or by
+// meaning.
+func permitted(rights, any []string) bool {
+	return slices.ContainsFunc(any, func(need string) bool {
+		_, verb, _ := strings.Cut(need, ":")
+		return slices.Contains(rights, need) || slices.Contains(rights, "*:"+verb)
+	})
+}
+
+// needs are the permissions of every route that takes a credential, any of
+// which opens it; by operators only where operator is among them.
+func needs() map[string][]string {
+	out := map[string][]string{
+		"POST /v1/auth/refresh": {"*:read", "*:write", "calls:read", "calls:write", "agents:read", "agents:write", "analytics:read"},
+		"POST /v1/users":        {"*:write"}, "PATCH /v1/users/{id}": {"*:write"}, "DELETE /v1/users/{id}": {"*:write"},
+		"POST /v1/users/{id}/sign-in-link": {"*:write"}, "DELETE /v1/users/{id}/sessions/{session_id}": {"*:write"},
+	}
+	for _, c := range routeCases() {
+		route, _, _ := strings.Cut(c.route, "?")
+		if c.may == "" {
+			continue
+		}
+		out[route] = strings.Fields(c.may)
+		if c.may == "operator" {
+			out[route] = []string{"operator", "*:write"}
+			if strings.HasPrefix(route, "GET ") {
+				out[route] = []string{"operator", "*:read"}
+			}
+		}
+	}
+	// What an event or an export is of takes its own permission besides.
+	out["GET /v1/events/stream"], out["GET /v1/events/{id}"] = []string{"analytics:read"}, []string{"analytics:read"}
+	out["GET /v1/exports/{id}/download"] = []string{"calls:read", "analytics:read"}
+	return out
+}
+
+// verdict is what a route must say to a credential: in, or why not.
+func verdict(route string, need []string, who string, s shown) string {
+	switch {
+	case who == "link" && route == "GET /v1/calls/{id}/recording":
+		return "in"
+	case who == "ticket" && slices.Contains([]string{"GET /v1/calls/{id}/listen", "GET /v1/agents/{id}/talk", "GET /v1/events/stream"}, route):
+		return "401 invalid_ticket"
+	case s.kind == "":
+		return "401 authentication_required"
+	case s.kind != "jwt" && route == "POST /v1/auth/refresh":
+		return "403 takes a token"
+	case s.kind != "key" && slices.Contains([]string{
+		"POST /v1/auth/token", "POST /v1/api-keys", "POST /v1/webhooks", "POST /v1/oauth/clients", "POST /v1/users", "PATCH /v1/users/{id}", "POST /v1/users/{id}/sign-in-link",
+	}, route):
+		return "403 takes a key"
+	case !permitted(s.rights, need):
+		return "403 lacks a permission"
+	case slices.Contains(need, "operator") && who != "operator":
+		return "403 operator_required"
+	}
+	return "in"
+}
+
+// said is the same of an answer.
+func said(t *testing.T, r reply) string {
+	t.Helper()
+	if r.Status != http.StatusUnauthorized && r.Status != http.StatusForbidden {
+		return "in"
+	}
+	e := r.failure(t)
+	switch required := e["required"].(type) {
+	case string:
+		return map[string]string{"api_key": "403 takes a key", "token": "403 takes a token"}[required]
+	case []any:
+		return "403 lacks a permission"
+	}
+	return fmt.Sprint(r.Status, " ", e["code"])
+}
+
+func TestEveryRouteToEveryKindOfCredential(t *testing.T) {
+	t.Parallel()
+	d := open(t, httpapi.Config{PublicURL: base, TrustedProxies: loopback()})
+	call := d.call()
+	b, _ := d.signedIn("admin")
+	at := func(path string) string { return "/v1/calls/" + call + path }
+	_, ticket, _ := strings.Cut(d.must(201, "POST", "/v1/tickets", "operator", m{"path": at("/listen")}).json(t)["url"].(string), "?")
+	_, link, _ := strings.Cut(d.must(201, "POST", at("/recording/link"), "operator", m{}).json(t)["url"].(string), "?")
+	whole := []string{"*:read", "*:write"}
+	creds := map[string]shown{
+		"nothing": {}, "cookie": {cookie: b.cookie}, "ticket": {query: ticket}, "link": {query: link},
+		"operator": {bearer: "operator", kind: "key", rights: whole}, "live": {bearer: "all", kind: "key", rights: whole},
+	}
+	for _, p := range append([]string{"*:read *:write"}, strings.Fields("*:read *:write calls:read calls:write agents:read agents:write analytics:read")...) {
+		rights := strings.Fields(p)
+		typed := make([]domain.Permission, len(rights))
+		for i := range rights {
+			typed[i] = domain.Permission(rights[i])
+		}
+		test := d.keys["all"]
+		test.Environment, test.Permissions = domain.Test, typed
+		d.keys["test "+p] = test
+		creds["test "+p] = shown{bearer: "test " + p, kind: "key", rights: rights}
+		if len(rights) == 1 {
+			creds["live "+p] = shown{bearer: p, kind: "key", rights: rights}
+		}
+		creds["jwt "+p] = shown{bearer: d.issued("ada", rights...), kind: "jwt", rights: rights}
+		creds["oauth "+p] = shown{bearer: d.token(rights...), kind: "oauth", rights: rights}
+	}
+	var doc struct {
+		Paths map[string]map[string]struct {
+			Security []map[string][]string `json:"security"`
+		} `json:"paths"`
+	}
+	require.NoError(t, json.Unmarshal(d.must(200, "GET", "/openapi.json", "", nil).Body, &doc))
+	table, routes := needs(), map[string]bool{}
+	got, want := map[string]string{}, map[string]string{}
+	n := 0
+	for path, ops := range doc.Paths {
+		for method, op := range ops {
+			route := strings.ToUpper(method) + " " + path
+			if len(op.Security) == 0 {
+				continue
+			}
+			routes[route] = true
+			for who, s := range creds {
+				n++
+				d.elsewhere(n)
+				want[route+" by "+who] = verdict(route, table[route], who, s)
+				got[route+" by "+who] = said(t, d.walk(strings.ToUpper(method), path, call, s, n))
+			}
+		}
+	}
+	assert.ElementsMatch(t, slices.Collect(maps.Keys(table)), slices.Collect(maps.Keys(routes)), "the table holds every route")
+	maps.DeleteFunc(got, func(what, is string) bool {
+		same := want[what] == is
+		if same {
+			delete(want, what)
+		}
+		return same
+	})
+	assert.Equal(t, want, got)
+	assert.Greater(t, n, 6000)
+}
+
+// elsewhere lets what comes next be counted elsewhere: paths have limits.
+func (d *door) elsewhere(n int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	w := *d.workspace
+	w.ID = "ws_" + ulidOf(n%1000)
+	d.workspace = &w
+}
+
+// walk asks for a route with nothing that it could do. What answers look like
+// is the business of others.
+func (d *door) walk(method, path, call string, s shown, n int) reply {
+	query := s.query
+	switch path {
+	case "/v1/calls/{id}/recording":
+		path = strings.Replace(path, "{id}", call, 1)
+	case "/v1/events/stream":
+		query += "&after=no"
+	}
+	var body io.Reader
+	if strings.HasPrefix(path, "/v1/workspaces") && method != http.MethodGet {
+		body = strings.NewReader("{}")
+	}
+	req, err := http.NewRequestWithContext(d.t.Context(), method, d.url(strings.NewReplacer("{", "", "}", "").Replace(path)+"?"+query), body)
+	require.NoError(d.t, err)
+	req.Header.Set("X-Forwarded-For", fmt.Sprintf("198.18.%d.%d", n>>8, n&255))
+	if s.bearer != "" {
+		req.Header.Set("Authorization", "Bearer "+s.bearer)
+	}
+	if s.cookie != "" {
+		req.Header.Set("Cookie", s.cookie)
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	res, err := d.client.Do(req)
+	require.NoError(d.t, err)
+	defer func() { _ = res.Body.Close() }()
+	text, err := io.ReadAll(res.Body)
+	require.NoError(d.t, err)
+	return reply{res.StatusCode, res.Header, text}
+}
