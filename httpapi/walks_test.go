@@ -28,8 +28,8 @@ type shown struct {
 
 // permitted says whether rights hold one of the permissions: by name, or by
 // meaning.
-func permitted(rights, any []string) bool {
-	return slices.ContainsFunc(any, func(need string) bool {
+func permitted(rights, needed []string) bool {
+	return slices.ContainsFunc(needed, func(need string) bool {
 		_, verb, _ := strings.Cut(need, ":")
 		return slices.Contains(rights, need) || slices.Contains(rights, "*:"+verb)
 	})
