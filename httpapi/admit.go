@@ -27,6 +27,14 @@ func (s *Server) admit(c *fiber.Ctx, r rule, route string) error {
 		return nil
 	}
 	v := visitOf(c.UserContext())
+	if c.Locals(insideLocal) != nil {
+		if c.Method() != http.MethodGet { // what a page reads is counted as one
+			if err := s.pace(c, v.principal, route); err != nil {
+				return err
+			}
+		}
+		return s.permit(c, v, r, route)
+	}
 	return s.let(c, v, r, route, s.identify(c, v))
 }
 
@@ -39,8 +47,23 @@ func (s *Server) let(c *fiber.Ctx, v *visit, r rule, route string, err error) er
 	if err := s.pace(c, v.principal, route); err != nil {
 		return err
 	}
+	if err := s.permit(c, v, r, route); err != nil {
+		return err
+	}
+	s.ports.Audit.Note(ctx, v.principal, v.act("auth", "api_key.used"))
+	return nil
+}
+
+// permit says whether whoever asks may do what a route does, and whether
+// anything may begin at all.
+func (s *Server) permit(c *fiber.Ctx, v *visit, r rule, route string) error {
+	refused := func() {
+		if c.Locals(insideLocal) == nil { // pages show what is left
+			s.denied(c.UserContext(), v, domain.CodeInsufficientPermissions)
+		}
+	}
 	if err := credential(route, v.principal); err != nil {
-		s.denied(ctx, v, domain.CodeInsufficientPermissions)
+		refused()
 		return err
 	}
 	if !r.allowed(v.principal.Permissions) {
@@ -48,11 +71,10 @@ func (s *Server) let(c *fiber.Ctx, v *visit, r rule, route string, err error) er
 		for i, p := range r.need {
 			required[i] = string(p)
 		}
-		s.denied(ctx, v, domain.CodeInsufficientPermissions)
+		refused()
 		return domain.Errorf(domain.CodeInsufficientPermissions, "The key lacks the permission %s.", strings.Join(required, " or ")).
 			With("required", required)
 	}
-	s.ports.Audit.Note(ctx, v.principal, v.act("auth", "api_key.used"))
 	return s.stopping(route)
 }
 

@@ -108,9 +108,10 @@ type Server struct {
 	streams    places // streams of events, by workspace
 	tests      places // of pathways that run, by workspace
 	pages      *pages
-	listens    func() context.Context // of those who listen to calls or events
-	hush       context.CancelFunc     // ends it
-	document   func() []byte          // the OpenAPI document, written when it is first asked for
+	listens    func() context.Context  // of those who listen to calls or events
+	hush       context.CancelFunc      // ends it
+	document   func() []byte           // the OpenAPI document, written when it is first asked for
+	routed     fasthttp.RequestHandler // the routes, without what stands around them
 	closed     atomic.Bool
 	begin      func(*visit) context.Context // ends with the server
 	lease      func(*visit) *lease          // the same, for one request
@@ -147,7 +148,8 @@ func New(cfg Config, ports Ports) *Server {
 		ErrorHandler:                 s.onError,
 	})
 	server := s.app.Server()
-	server.Handler = s.guard(server.Handler)
+	s.routed = server.Handler
+	server.Handler = s.guard(s.routed)
 	server.CloseOnShutdown = true
 	s.app.Use(s.enter, s.preflight)
 	s.api = s.newAPI()
@@ -199,6 +201,7 @@ func (s *Server) routes() {
 	s.healthRoutes()
 	s.documentRoutes()
 	s.docsRoutes()
+	s.boardRoutes()
 }
 
 // Serve answers requests until Shutdown. With a certificate in the Config it
@@ -362,6 +365,9 @@ func (s *Server) enter(c *fiber.Ctx) error {
 		ip:        clientAddr(c.Context().RemoteAddr(), forwarded(c), s.cfg.TrustedProxies),
 		agent:     clip(c.Get(fiber.HeaderUserAgent), 200),
 		requestID: requestID(c),
+	}
+	if from, ok := c.Locals(insideLocal).(*visit); ok {
+		v.ip, v.agent, v.principal = from.ip, from.agent, from.principal
 	}
 	l := s.lease(v)
 	defer l.end()

@@ -1,20 +1,14 @@
 package main_test
 
 import (
-	"bufio"
 	"bytes"
-	"context"
-	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/coder/websocket"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -22,83 +16,6 @@ import (
 	"github.com/callboard/callboard/media/speech"
 	"github.com/callboard/callboard/media/wav"
 )
-
-// browser is a Chromium whose microphone is a file, spoken to by the DevTools
-// protocol.
-type browser struct {
-	t    *testing.T
-	ws   *websocket.Conn
-	id   int
-	page string // the session of its page
-}
-
-func browse(t *testing.T, microphone string) *browser {
-	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	cmd := exec.CommandContext(ctx, "chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--user-data-dir="+t.TempDir(),
-		"--remote-debugging-port=0", "--use-fake-ui-for-media-stream", "--use-fake-device-for-media-stream", "--use-file-for-fake-audio-capture="+microphone, "about:blank")
-	cmd.WaitDelay = 10 * time.Second
-	out, err := cmd.StderrPipe()
-	require.NoError(t, err)
-	require.NoError(t, cmd.Start())
-	t.Cleanup(func() { cancel(); _ = cmd.Wait() })
-	lines := bufio.NewScanner(out)
-	at := ""
-	for at == "" && lines.Scan() {
-		if m := regexp.MustCompile(`DevTools listening on (ws://\S+)`).FindStringSubmatch(lines.Text()); m != nil {
-			at = m[1]
-		}
-	}
-	require.NotEmpty(t, at, "chromium listens")
-	go func() {
-		for lines.Scan() { // what it says must not fill the pipe
-		}
-	}()
-	b := &browser{t: t}
-	b.ws, _, err = websocket.Dial(ctx, at, nil) //nolint:bodyclose // it is the socket
-	require.NoError(t, err)
-	b.ws.SetReadLimit(16 << 20)
-	target := b.call("Target.createTarget", object{"url": "about:blank"})["targetId"]
-	b.page = b.call("Target.attachToTarget", object{"targetId": target, "flatten": true})["sessionId"].(string)
-	return b
-}
-
-// call is one command; its answer.
-func (b *browser) call(method string, params object) object {
-	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.t.Context(), time.Minute)
-	defer cancel()
-	b.id++
-	message := object{"id": b.id, "method": method, "params": params}
-	if b.page != "" {
-		message["sessionId"] = b.page
-	}
-	text, err := json.Marshal(message)
-	require.NoError(b.t, err)
-	require.NoError(b.t, b.ws.Write(ctx, websocket.MessageText, text))
-	for {
-		_, text, err = b.ws.Read(ctx)
-		require.NoError(b.t, err)
-		var got struct {
-			ID     int
-			Result object
-			Error  any
-		}
-		require.NoError(b.t, json.Unmarshal(text, &got))
-		if got.ID == b.id {
-			require.Nil(b.t, got.Error, method)
-			return got.Result
-		}
-	}
-}
-
-// run evaluates a script as if somebody had clicked.
-func (b *browser) run(script string) any {
-	b.t.Helper()
-	got := b.call("Runtime.evaluate", object{"expression": script, "userGesture": true, "returnByValue": true})
-	require.Nil(b.t, got["exceptionDetails"], script)
-	return got["result"].(object)["value"]
-}
 
 func TestAnAgentIsTalkedToByMicrophoneInABrowser(t *testing.T) {
 	t.Parallel()

@@ -1,0 +1,131 @@
+package main_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/stretchr/testify/require"
+)
+
+// browser is a Chromium whose microphone is a file, spoken to by the DevTools
+// protocol.
+type browser struct {
+	t    *testing.T
+	ws   *websocket.Conn
+	id   int
+	page string // the session of its page
+}
+
+func browse(t *testing.T, microphone string) *browser {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	cmd := exec.CommandContext(ctx, "chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--user-data-dir="+t.TempDir(),
+		"--remote-debugging-port=0", "--use-fake-ui-for-media-stream", "--use-fake-device-for-media-stream", "--use-file-for-fake-audio-capture="+microphone, "about:blank")
+	cmd.WaitDelay = 10 * time.Second
+	out, err := cmd.StderrPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() { cancel(); _ = cmd.Wait() })
+	lines := bufio.NewScanner(out)
+	at := ""
+	for at == "" && lines.Scan() {
+		if m := regexp.MustCompile(`DevTools listening on (ws://\S+)`).FindStringSubmatch(lines.Text()); m != nil {
+			at = m[1]
+		}
+	}
+	require.NotEmpty(t, at, "chromium listens")
+	go func() {
+		for lines.Scan() { // what it says must not fill the pipe
+		}
+	}()
+	b := &browser{t: t}
+	b.ws, _, err = websocket.Dial(ctx, at, nil) //nolint:bodyclose // it is the socket
+	require.NoError(t, err)
+	b.ws.SetReadLimit(16 << 20)
+	target := b.call("Target.createTarget", object{"url": "about:blank"})["targetId"]
+	b.page = b.call("Target.attachToTarget", object{"targetId": target, "flatten": true})["sessionId"].(string)
+	return b
+}
+
+// call is one command; its answer.
+func (b *browser) call(method string, params object) object {
+	b.t.Helper()
+	result, failed := b.ask(method, params)
+	require.Nil(b.t, failed, method)
+	return result
+}
+
+// ask is one command that may fail, as a script does while the page is left.
+func (b *browser) ask(method string, params object) (result object, failed any) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.t.Context(), time.Minute)
+	defer cancel()
+	b.id++
+	message := object{"id": b.id, "method": method, "params": params}
+	if b.page != "" {
+		message["sessionId"] = b.page
+	}
+	text, err := json.Marshal(message)
+	require.NoError(b.t, err)
+	require.NoError(b.t, b.ws.Write(ctx, websocket.MessageText, text))
+	for {
+		_, text, err = b.ws.Read(ctx)
+		require.NoError(b.t, err)
+		var got struct {
+			ID     int
+			Result object
+			Error  any
+		}
+		require.NoError(b.t, json.Unmarshal(text, &got))
+		if got.ID == b.id {
+			return got.Result, got.Error
+		}
+	}
+}
+
+// run evaluates a script as if somebody had clicked.
+func (b *browser) run(script string) any {
+	b.t.Helper()
+	got := b.call("Runtime.evaluate", object{"expression": script, "userGesture": true, "returnByValue": true, "awaitPromise": true})
+	require.Nil(b.t, got["exceptionDetails"], script)
+	return got["result"].(object)["value"]
+}
+
+// open loads a page and waits until it is there.
+func (b *browser) open(url string) {
+	b.t.Helper()
+	b.run(`window.left = true`)
+	b.call("Page.navigate", object{"url": url})
+	b.arrived()
+}
+
+// press clicks what a selector names, and waits for the page that it leads to.
+func (b *browser) press(selector string) {
+	b.t.Helper()
+	b.run(`window.left = true; document.querySelector(` + strconv.Quote(selector) + `).click()`)
+	b.arrived()
+}
+
+func (b *browser) arrived() {
+	b.t.Helper()
+	for limit := time.Now().Add(time.Minute); ; {
+		got, failed := b.ask("Runtime.evaluate", object{"expression": `!window.left && document.readyState === "complete"`, "returnByValue": true})
+		if failed == nil && got["result"].(object)["value"] == true {
+			return
+		}
+		require.True(b.t, time.Now().Before(limit), "the page comes")
+	}
+}
+
+// text is what the page shows.
+func (b *browser) text() string {
+	b.t.Helper()
+	return b.run(`document.body.innerText`).(string)
+}

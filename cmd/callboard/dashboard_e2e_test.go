@@ -1,0 +1,142 @@
+package main_test
+
+import (
+	"encoding/base64"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// hostile is what a stranger may call himself.
+const hostile = `<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>'\"`
+
+// signIn signs a user of a role in, by a link that works once.
+func (b *browser) signIn(s *service, role string) {
+	b.t.Helper()
+	user := s.api("POST", "/v1/users", object{"name": "Ada " + hostile, "role": role})["id"].(string)
+	link := s.api("POST", "/v1/users/"+user+"/sign-in-link", nil)["url"].(string)
+	b.open(link)
+	b.press("button")
+	require.Contains(b.t, b.text(), "You are signed in")
+}
+
+// accessible has axe-core look at the page in both themes.
+func (b *browser) accessible(axe, name string) {
+	b.t.Helper()
+	b.run(axe)
+	for _, theme := range []string{"light", "dark"} {
+		b.call("Emulation.setEmulatedMedia", object{"features": []object{{"name": "prefers-color-scheme", "value": theme}}})
+		found := b.run(`axe.run({resultTypes: ["violations"]}).then(r => r.violations.map(v => v.id + ": " + v.nodes.map(n => n.html).join(" ")).join("\n"))`)
+		assert.Empty(b.t, found, "%s, %s", name, theme)
+		if dir := os.Getenv("SCREENSHOTS"); dir != "" {
+			shot := b.call("Page.captureScreenshot", object{"captureBeyondViewport": true})["data"].(string)
+			png, err := base64.StdEncoding.DecodeString(shot)
+			require.NoError(b.t, err)
+			require.NoError(b.t, os.WriteFile(filepath.Join(dir, name+"-"+theme+".png"), png, 0o600))
+		}
+	}
+}
+
+// TestACampaignIsMadeAndWatchedInABrowser does what somebody at the dashboard
+// does, from the link to the recording, with names that mean harm.
+func TestACampaignIsMadeAndWatchedInABrowser(t *testing.T) {
+	t.Parallel()
+	axe, err := os.ReadFile("testdata/clients/node_modules/axe-core/axe.min.js")
+	require.NoError(t, err)
+	s := newPlainService(t)
+	s.key = s.testKey()
+	agent := s.agent(object{
+		"name": "Confirm " + hostile, "start": "ask",
+		"nodes": []object{
+			{"id": "ask", "type": "collect", "input": "dtmf", "values": []string{"1"}, "length": 1, "timeout_seconds": 10, "prompt": "Press one, {{name}}."},
+			{"id": "yes", "type": "end", "prompt": "Thank you.", "outcome": "confirmed"},
+			{"id": "no", "type": "end", "notes": hostile},
+		},
+		"edges": []object{{"from": "ask", "to": "yes", "when": object{"type": "dtmf", "digits": "1"}}, {"from": "ask", "to": "no", "when": object{"type": "else"}}},
+	})
+	hook := s.api("POST", "/v1/webhooks", object{"url": s.receiver.url + "/?" + url.QueryEscape(hostile), "events": []string{"call.ended"}})["id"].(string)
+	base := "http://" + s.http
+
+	b := browse(t, os.DevNull)
+	b.open(base + "/")
+	assert.Contains(t, b.text(), "Nobody is signed in here")
+	b.signIn(s, "admin")
+
+	b.open(base + "/campaigns/new")
+	b.run(`for (const [name, value] of Object.entries({name: ` + quoted("First "+hostile) + `, caller_id: "+15005550100", calls_per_minute: "x",
+		hours_start: "00:00", hours_end: "24:00", hours_timezone: "UTC"})) document.querySelector("[name=" + name + "]").value = value`)
+	b.press("button.main")
+	assert.Contains(t, b.text(), "pacing.calls_per_minute must be a number.")
+	assert.Equal(t, "First "+hostile, b.run(`document.querySelector("[name=name]").value`), "nothing that was typed is lost")
+	b.run(`document.querySelector("[name=calls_per_minute]").value = "600"`)
+	b.press("button.main")
+	require.Contains(t, b.text(), "The campaign is created.")
+	campaign := b.run(`location.pathname`).(string)
+
+	file := filepath.Join(t.TempDir(), "people.csv")
+	require.NoError(t, os.WriteFile(file, []byte("phone,name\n+15005550000,\"<img src=x onerror=window.hacked=1>\"\n+15005550001,Bob\n"), 0o600))
+	document := b.call("DOM.getDocument", object{})["root"].(object)["nodeId"]
+	input := b.call("DOM.querySelector", object{"nodeId": document, "selector": "input[type=file]"})["nodeId"]
+	b.call("DOM.setFileInputFiles", object{"nodeId": input, "files": []string{file}})
+	b.press("form.row button")
+	require.Contains(t, b.text(), "The contacts are uploaded.")
+	b.press("form[action$='/start'] button")
+	require.Contains(t, b.text(), "The campaign is started.")
+	b.run(`window.stayed = true`)
+	s.await("the page shows the end", time.Minute, func() bool {
+		return strings.HasPrefix(b.run(`document.querySelector("#live").innerText`).(string), "completed")
+	})
+	assert.Equal(t, true, b.run(`window.stayed`), "without being loaded anew")
+	b.accessible(string(axe), "campaign")
+
+	var call string
+	s.await("the call is there", time.Minute, func() bool {
+		l := s.api("GET", "/v1/calls?limit=10", nil)["data"].([]any)
+		for _, c := range l {
+			if c := c.(object); c["disposition"] == "confirmed" && c["recording_available"] == true && c["processing"] == false {
+				call = c["id"].(string)
+			}
+		}
+		return call != ""
+	})
+	b.open(base + "/calls/" + call)
+	assert.Regexp(t, `(?s)Press one, <img src=x onerror=window.hacked=1>.*pressed 1.*call\.ended.*INVITE \+SDP`, b.text())
+	assert.Greater(t, b.run(`new Promise((done, failed) => { const a = document.querySelector("audio"); a.onloadedmetadata = () => done(a.duration); a.onerror = () => failed(a.error.message); a.load(); a.preload = "metadata" })`), 1.0)
+	b.accessible(string(axe), "call")
+
+	var log []any
+	s.await("the delivery is in the log", time.Minute, func() bool {
+		log = s.api("GET", "/v1/webhooks/"+hook+"/logs", nil)["logs"].([]any)
+		return len(log) == 2
+	})
+	b.open(base + "/webhooks/" + hook)
+	before := len(s.receiver.deliveries())
+	b.press("table form[action$='/replay'] button")
+	s.await("it came again", time.Minute, func() bool { return len(s.receiver.deliveries()) > before })
+
+	for name, path := range map[string]string{
+		"overview": "/", "campaigns": "/campaigns", "newcampaign": "/campaigns/new", "decisions": campaign + "/decisions", "calls": "/calls", "agents": "/agents",
+		"agent": "/agents/" + agent, "pathway": "/pathways/" + s.api("GET", "/v1/agents/"+agent, nil)["pathway_id"].(string), "numbers": "/numbers",
+		"appointments": "/appointments", "messages": "/messages", "webhooks": "/webhooks", "webhook": "/webhooks/" + hook, "usage": "/usage", "access": "/access", "audit": "/audit",
+	} {
+		b.open(base + path)
+		assert.NotContains(t, b.text(), "could not be made", name)
+		b.accessible(string(axe), name)
+		assert.NotEqual(t, 1.0, b.run(`window.hacked`), name)
+		assert.Less(t, b.run(`performance.getEntriesByType("resource").concat(performance.getEntriesByType("navigation")).reduce((n, e) => n + e.transferSize, 0)`), 150e3, name)
+	}
+	b.open(base + "/")
+	b.press("header form button")
+	b.open(base + "/campaigns")
+	assert.Contains(t, b.text(), "Nobody is signed in here")
+}
+
+func quoted(s string) string {
+	return `atob("` + base64.StdEncoding.EncodeToString([]byte(s)) + `")`
+}

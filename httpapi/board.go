@@ -1,0 +1,137 @@
+package httpapi
+
+import (
+	"io"
+	"net/http"
+	"net/url"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/valyala/fasthttp"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/allow"
+	"github.com/callboard/callboard/httpapi/dashboard"
+)
+
+// insideLocal holds the *visit of whoever asks from a page of the dashboard.
+// Nothing that comes by the wire can set it.
+const insideLocal = "callboard.inside"
+
+// boardRoutes are the dashboard. Its pages ask the API as everybody else does,
+// without leaving the process: see docs/adr/0070.
+func (s *Server) boardRoutes() {
+	board := dashboard.New()
+	for _, r := range dashboard.Routes() {
+		s.app.Add(r.Method, r.Path, func(c *fiber.Ctx) error { return s.board(c, board, r) })
+	}
+	s.app.Get("/assets/:name", func(c *fiber.Ctx) error {
+		content, kind := dashboard.Asset(c.Params("name"))
+		if content == nil {
+			return fiber.ErrNotFound
+		}
+		c.Set(fiber.HeaderContentType, kind)
+		c.Set(fiber.HeaderCacheControl, "public, max-age=300")
+		return c.Send(content)
+	})
+}
+
+// board answers one request for a page or by a button of one.
+func (s *Server) board(c *fiber.Ctx, board *dashboard.Dashboard, r dashboard.Route) error {
+	v := visitOf(c.UserContext())
+	u, session, err := s.signedIn(c)
+	if domain.CodeOf(err) == domain.CodeAuthenticationRequired {
+		if limited := s.strike(c, v); limited != nil {
+			return s.refuse(c, limited)
+		}
+		c.Set(fiber.HeaderWWWAuthenticate, "Bearer")
+		return s.paint(c, board.SignedOut())
+	}
+	if err != nil {
+		return s.refuse(c, err)
+	}
+	if r.Method != http.MethodGet && !s.ownPage(c) {
+		return s.say(c, http.StatusForbidden, "This page is out of date", "Load it again.")
+	}
+	for _, part := range []string{c.Params("id"), c.Params("verb")} {
+		if !plainName(part) {
+			return s.say(c, http.StatusNotFound, "There is no such page", "Go back to the overview.")
+		}
+	}
+	rights := u.Role.Permissions()
+	v.principal = domain.Principal{WorkspaceID: u.WorkspaceID, Environment: u.Environment, UserID: u.ID, Permissions: rights}
+	w, err := s.ports.Workspaces.Workspace(c.UserContext(), v.principal)
+	if err != nil {
+		return s.refuse(c, err)
+	}
+	query, err := url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return s.refuse(c, domain.Errorf(domain.CodeInvalidRequest, "The query cannot be read."))
+	}
+	req := &dashboard.Request{
+		ID: c.Params("id"), Verb: c.Params("verb"), Query: query, Part: query.Get("part") == "live",
+		Visitor: dashboard.Visitor{
+			Name: u.Name, Role: string(u.Role), Workspace: w.Name, Test: session.Environment == domain.Test,
+			Rights: func(right string) bool { return allow.Covers(rights, domain.Permission(right)) },
+		},
+		API: func(method, path, contentType string, body io.Reader) (int, []byte) {
+			return s.inside(c, v, method, path, contentType, body)
+		},
+	}
+	switch {
+	case r.Upload:
+		req.ContentType, req.Body = c.Get(fiber.HeaderContentType), bodyOf(c)
+	case r.Method != http.MethodGet && c.Request().Header.ContentLength() != 0:
+		if req.Form, err = formOf(c); err != nil {
+			return s.refusedPage(c, err)
+		}
+	}
+	return s.paint(c, board.Serve(r, req))
+}
+
+// plainName says whether a piece of a path may stand in another: nothing in it
+// leads elsewhere.
+func plainName(s string) bool {
+	for _, b := range []byte(s) {
+		if b != '_' && b != '-' && (b < '0' || b > '9') && (b < 'A' || b > 'Z') && (b < 'a' || b > 'z') {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *Server) paint(c *fiber.Ctx, r dashboard.Response) error {
+	if r.Location != "" {
+		return c.Redirect(r.Location, r.Status)
+	}
+	c.Set(fiber.HeaderContentType, fiber.MIMETextHTMLCharsetUTF8)
+	c.Set(fiber.HeaderContentSecurityPolicy, dashboard.Policy)
+	c.Set(fiber.HeaderReferrerPolicy, "same-origin") // browsers leave the origin out of forms without any
+	return c.Status(r.Status).Send(r.Body)
+}
+
+// inside asks a route of the API in the name of a visit, as a request of its
+// own that never was on the wire: rights, validation, audit and errors are
+// those of the route, and so are the limits of what changes something.
+func (s *Server) inside(c *fiber.Ctx, v *visit, method, path, contentType string, content io.Reader) (status int, answer []byte) {
+	var rc fasthttp.RequestCtx
+	rc.Init2(c.Context().Conn(), nil, false)
+	req := &rc.Request
+	req.Header.SetMethod(method)
+	req.SetRequestURI(path)
+	req.Header.SetHostBytes(c.Request().Host())
+	if contentType != "" {
+		req.Header.SetContentType(contentType)
+	}
+	b := &body{stream: content, conn: c.Context().Conn(), limit: s.cfg.UploadLimit, grace: s.cfg.BodyGrace, rate: int64(s.cfg.BodyRate)}
+	if content != nil {
+		req.Header.SetContentLength(-1)
+		if sized, ok := content.(interface{ Len() int }); ok {
+			req.Header.SetContentLength(sized.Len())
+		}
+	}
+	rc.SetUserValue(requestIDLocal, newRequestID())
+	rc.SetUserValue(bodyLocal, b)
+	rc.SetUserValue(insideLocal, v)
+	s.routed(&rc)
+	return rc.Response.StatusCode(), append([]byte(nil), rc.Response.Body()...)
+}

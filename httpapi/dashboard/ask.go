@@ -1,0 +1,134 @@
+package dashboard
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// object is a resource as the API shows it.
+type object = map[string]any
+
+// list is a page of resources.
+type list struct {
+	Data []object `json:"data"`
+	Logs []object `json:"logs"` // in place of it, where the specification says so
+	More bool     `json:"has_more"`
+	Next string   `json:"next_cursor"`
+	// Newer is where the pages begin, "" on the first; Older leads to the next.
+	Newer, Older string `json:"-"`
+}
+
+// problem is what the API refused, in its own words.
+type problem struct {
+	Status    int
+	Code      string
+	Message   string
+	Param     string
+	RequestID string
+	Details   []struct{ Param, Message string }
+}
+
+func (p *problem) Error() string { return p.Message }
+
+// get asks for a resource.
+func (r *Request) get(path string) (object, error) {
+	var o object
+	return o, r.ask(http.MethodGet, path, nil, &o)
+}
+
+// list asks for the page of a list that the browser is on. Filters are those
+// parts of the browser's query that it names.
+func (r *Request) list(path, here string, limit string, filters ...string) (list, error) {
+	q := url.Values{"limit": {limit}}
+	kept := url.Values{}
+	for _, name := range filters {
+		if v := r.Query.Get(name); v != "" {
+			q.Set(name, v)
+			kept.Set(name, v)
+		}
+	}
+	if c := r.Query.Get("cursor"); c != "" {
+		q.Set("cursor", c)
+	}
+	separator := "?"
+	if strings.Contains(path, "?") {
+		separator = "&"
+	}
+	var l list
+	if err := r.ask(http.MethodGet, path+separator+q.Encode(), nil, &l); err != nil {
+		return l, err
+	}
+	if r.Query.Get("cursor") != "" {
+		l.Newer = here
+		if len(kept) > 0 {
+			l.Newer += "?" + kept.Encode()
+		}
+	}
+	if l.More {
+		kept.Set("cursor", l.Next)
+		l.Older = here + "?" + kept.Encode()
+	}
+	return l, nil
+}
+
+// send asks for a change. body may be nil.
+func (r *Request) send(method, path string, body any) (object, error) {
+	var o object
+	return o, r.ask(method, path, body, &o)
+}
+
+func (r *Request) ask(method, path string, body, into any) error {
+	var content io.Reader
+	kind := ""
+	if body != nil {
+		text, err := json.Marshal(body)
+		if err != nil {
+			return err
+		}
+		content, kind = bytes.NewReader(text), "application/json"
+	}
+	return understand(r.API(method, path, kind, content))(into)
+}
+
+// understand reads an answer of the API.
+func understand(status int, answer []byte) func(into any) error {
+	return func(into any) error {
+		if status < http.StatusMultipleChoices {
+			if len(answer) == 0 {
+				return nil
+			}
+			return json.Unmarshal(answer, into)
+		}
+		var e struct {
+			Error struct {
+				Code      string `json:"code"`
+				Message   string `json:"message"`
+				Param     string `json:"param"`
+				RequestID string `json:"request_id"`
+				Details   []struct {
+					Param   string `json:"param"`
+					Message string `json:"message"`
+				} `json:"details"`
+			} `json:"error"`
+		}
+		if err := json.Unmarshal(answer, &e); err != nil {
+			return &problem{Status: status, Message: "The service gave no answer that could be read."}
+		}
+		p := &problem{Status: status, Code: e.Error.Code, Message: e.Error.Message, Param: e.Error.Param, RequestID: e.Error.RequestID}
+		for _, d := range e.Error.Details {
+			p.Details = append(p.Details, struct{ Param, Message string }(d))
+		}
+		return p
+	}
+}
+
+// absent says whether an error is only that there is nothing, or nothing yet,
+// or nothing that this visitor may see: a page shows what is left.
+func absent(err error) bool {
+	p, ok := err.(*problem) //nolint:errorlint // ask wraps nothing
+	return ok && (p.Status == http.StatusNotFound || p.Status == http.StatusForbidden || p.Status == http.StatusConflict)
+}

@@ -1,0 +1,60 @@
+package dashboard
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+)
+
+func (d *Dashboard) calls(r *Request) (view, error) {
+	filters := []string{"status", "direction", "campaign_id", "contact_id", "agent_id", "transcript"}
+	l, err := r.list("/v1/calls", "/calls", pageSize, filters...)
+	return view{name: "calls", title: "Calls", data: object{"list": l, "query": r.Query}}, err
+}
+
+// call is one call: what happened, what was said, how it sounded.
+func (d *Dashboard) call(r *Request) (view, error) {
+	path := "/v1/calls/" + r.ID
+	c, err := r.get(path)
+	if err != nil {
+		return view{}, err
+	}
+	data := object{"call": c, "live": text(c, "ended_at") == ""}
+	transcript, err := r.get(path + "/transcript")
+	if err != nil && !absent(err) {
+		return view{}, err
+	}
+	data["transcript"] = transcript
+	var events list
+	if err = r.ask(http.MethodGet, path+"/events?limit=100", nil, &events); err != nil && !absent(err) {
+		return view{}, err
+	}
+	data["events"] = events.Data
+	if !r.Part {
+		status, ladder := r.API(http.MethodGet, path+"/sip?format=ladder", "", nil)
+		if status == http.StatusOK && !json.Valid(ladder) {
+			data["ladder"] = string(ladder)
+		}
+		if has, _ := c["recording_available"].(bool); has && r.Visitor.May("calls:read") {
+			if link, err := r.send(http.MethodPost, path+"/recording/link", object{}); err == nil {
+				data["recording"] = pathOf(text(link, "url"))
+			}
+		}
+	}
+	return view{name: "call", title: "Call " + text(c, "to"), data: data}, nil
+}
+
+// pathOf is a URL of the service's own without its host.
+func pathOf(url string) string {
+	if _, rest, ok := strings.Cut(url, "://"); ok {
+		if _, path, ok := strings.Cut(rest, "/"); ok {
+			return "/" + path
+		}
+	}
+	return url
+}
+
+func (d *Dashboard) hangUp(r *Request) (view, error) {
+	_, err := r.send(http.MethodPost, "/v1/calls/"+r.ID+"/hangup", nil)
+	return view{to: "/calls/" + r.ID + "?done=hangup"}, err
+}

@@ -1,0 +1,205 @@
+// Package dashboard is what people see of the service: pages that a browser
+// shows without a script, and that htmx keeps fresh where it runs. It knows
+// HTML and the shape of the API, which it asks in the name of who is signed in,
+// so nobody sees or does more here than there.
+package dashboard
+
+import (
+	"bytes"
+	"embed"
+	"errors"
+	"fmt"
+	"html/template"
+	"io"
+	"net/http"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+)
+
+//go:embed templates/*.html
+var templates embed.FS
+
+//go:embed assets
+var assets embed.FS
+
+// Policy is the Content-Security-Policy of every page: scripts, styles and
+// sound of the service's own alone, and nothing inline.
+const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
+
+// API answers requests in the name of who is signed in: the status, and the
+// body as JSON.
+type API func(method, path, contentType string, body io.Reader) (status int, answer []byte)
+
+// Visitor is who looks.
+type Visitor struct {
+	Name, Role, Workspace string
+	Test                  bool                         // of the test environment
+	Rights                func(permission string) bool // such as calls:write
+}
+
+// May says whether the visitor has a permission.
+func (v Visitor) May(permission string) bool { return v.Rights != nil && v.Rights(permission) }
+
+// Request is what a browser asks for.
+type Request struct {
+	ID          string // of the resource in the path, "" where there is none
+	Verb        string // behind it, "" where there is none
+	Query, Form url.Values
+	ContentType string
+	Body        io.Reader // of an upload
+	Part        bool      // htmx wants the changing part alone
+	Visitor     Visitor
+	API         API
+}
+
+// Response is what it gets: a page, or where to go next.
+type Response struct {
+	Status   int
+	Location string
+	Body     []byte
+}
+
+// Route is a page or a button. Paths are Fiber's.
+type Route struct {
+	Method, Path string
+	Upload       bool // the body is passed on as it comes
+	serve        func(*Dashboard, *Request) (view, error)
+}
+
+// view is a page: its template, what it shows, or where to go instead.
+type view struct {
+	name, title string
+	data        any
+	to          string
+}
+
+// Dashboard shows pages.
+type Dashboard struct {
+	pages map[string]*template.Template
+}
+
+// New parses the templates; it panics where one is broken, which is a fault of
+// the program.
+func New() *Dashboard {
+	d := &Dashboard{pages: map[string]*template.Template{}}
+	files, err := templates.ReadDir("templates")
+	if err != nil {
+		panic(err)
+	}
+	shared := template.Must(template.New("").Funcs(functions()).ParseFS(templates, "templates/frame.html", "templates/parts.html"))
+	for _, f := range files {
+		name := strings.TrimSuffix(f.Name(), ".html")
+		if name == "frame" || name == "parts" {
+			continue
+		}
+		page := template.Must(shared.Clone())
+		d.pages[name] = template.Must(page.ParseFS(templates, "templates/"+f.Name()))
+	}
+	return d
+}
+
+// Asset is a file that pages load, with its type; nil: there is none.
+func Asset(name string) (content []byte, kind string) {
+	switch path.Ext(name) {
+	case ".css":
+		kind = "text/css; charset=utf-8"
+	case ".js":
+		kind = "text/javascript; charset=utf-8"
+	default:
+		return nil, ""
+	}
+	content, err := assets.ReadFile("assets/" + path.Base(name))
+	if err != nil {
+		return nil, ""
+	}
+	return content, kind
+}
+
+// frame is what every page is shown in.
+type frame struct {
+	Title   string
+	Visitor Visitor
+	Menu    []entry
+	Problem *problem
+	Done    string
+	Data    any
+}
+
+type entry struct {
+	Name, Path string
+	Here       bool
+}
+
+// Serve answers a request for a route.
+func (d *Dashboard) Serve(r Route, req *Request) Response {
+	v, err := r.serve(d, req)
+	if err == nil && v.to != "" {
+		return Response{Status: http.StatusSeeOther, Location: v.to}
+	}
+	status := http.StatusOK
+	if err != nil {
+		var p *problem
+		if !errors.As(err, &p) {
+			p = &problem{Status: http.StatusInternalServerError, Message: "This page could not be made."}
+		}
+		status = p.Status
+		if v.name == "" {
+			v = view{name: "problem", title: "Something is in the way"}
+		}
+		return d.show(status, v, req, p)
+	}
+	return d.show(status, v, req, nil)
+}
+
+// SignedOut is the page for whom nobody knows.
+func (d *Dashboard) SignedOut() Response {
+	return d.show(http.StatusUnauthorized, view{name: "signedout", title: "Sign in"}, &Request{}, nil)
+}
+
+func (d *Dashboard) show(status int, v view, req *Request, p *problem) Response {
+	page, ok := d.pages[v.name]
+	if !ok {
+		panic("dashboard: no page " + v.name)
+	}
+	f := frame{Title: v.title, Visitor: req.Visitor, Problem: p, Done: doneTexts()[req.Query.Get("done")], Data: v.data}
+	if req.Visitor.Name != "" {
+		f.Menu = menu(v.name)
+	}
+	name := "frame"
+	if req.Part {
+		name = "live"
+	}
+	var b bytes.Buffer
+	if err := page.ExecuteTemplate(&b, name, f); err != nil {
+		return Response{Status: http.StatusInternalServerError, Body: fmt.Appendf(nil, "This page could not be made: %v", err)}
+	}
+	return Response{Status: status, Body: b.Bytes()}
+}
+
+// menu are the pages that the head of each names; here is the template of the
+// one that is shown.
+func menu(here string) []entry {
+	all := []struct {
+		name, path string
+		of         []string
+	}{
+		{"Overview", "/", []string{"overview"}},
+		{"Campaigns", "/campaigns", []string{"campaigns", "campaign", "newcampaign", "decisions"}},
+		{"Calls", "/calls", []string{"calls", "call"}},
+		{"Agents", "/agents", []string{"agents", "agent", "pathway"}},
+		{"Numbers", "/numbers", []string{"numbers"}},
+		{"Appointments", "/appointments", []string{"appointments"}},
+		{"Messages", "/messages", []string{"messages"}},
+		{"Webhooks", "/webhooks", []string{"webhooks", "webhook"}},
+		{"Usage", "/usage", []string{"usage"}},
+		{"Access", "/access", []string{"access"}},
+		{"Audit", "/audit", []string{"audit"}},
+	}
+	m := make([]entry, len(all))
+	for i, e := range all {
+		m[i] = entry{Name: e.name, Path: e.path, Here: slices.Contains(e.of, here)}
+	}
+	return m
+}

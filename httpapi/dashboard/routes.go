@@ -1,0 +1,45 @@
+package dashboard
+
+import "net/http"
+
+// Routes are all pages and buttons. Whatever changes something is a POST, so
+// the browser's origin is checked before.
+func Routes() []Route {
+	get, post := http.MethodGet, http.MethodPost
+	return []Route{
+		{Method: get, Path: "/", serve: (*Dashboard).overview},
+		{Method: get, Path: "/campaigns", serve: (*Dashboard).campaigns},
+		{Method: get, Path: "/campaigns/new", serve: (*Dashboard).newCampaign},
+		{Method: post, Path: "/campaigns", serve: (*Dashboard).createCampaign},
+		{Method: get, Path: "/campaigns/:id", serve: (*Dashboard).campaign},
+		{Method: post, Path: "/campaigns/:id/contacts", Upload: true, serve: (*Dashboard).uploadContacts},
+		{Method: get, Path: "/campaigns/:id/decisions", serve: (*Dashboard).decisions},
+		{Method: post, Path: "/campaigns/:id/:verb", serve: (*Dashboard).driveCampaign},
+		{Method: get, Path: "/calls", serve: (*Dashboard).calls},
+		{Method: get, Path: "/calls/:id", serve: (*Dashboard).call},
+		{Method: post, Path: "/calls/:id/hangup", serve: (*Dashboard).hangUp},
+		{Method: get, Path: "/agents", serve: (*Dashboard).agents},
+		{Method: get, Path: "/agents/:id", serve: (*Dashboard).agent},
+		{Method: get, Path: "/pathways/:id", serve: (*Dashboard).pathway},
+		{Method: get, Path: "/numbers", serve: (*Dashboard).numbers},
+		{Method: get, Path: "/appointments", serve: (*Dashboard).appointments},
+		{Method: post, Path: "/appointments/:id/:verb", serve: (*Dashboard).driveAppointment},
+		{Method: get, Path: "/messages", serve: (*Dashboard).messages},
+		{Method: get, Path: "/webhooks", serve: (*Dashboard).webhooks},
+		{Method: get, Path: "/webhooks/:id", serve: (*Dashboard).webhook},
+		{Method: post, Path: "/webhooks/:id/:verb", serve: (*Dashboard).driveWebhook},
+		{Method: get, Path: "/usage", serve: (*Dashboard).usage},
+		{Method: get, Path: "/access", serve: (*Dashboard).access},
+		{Method: post, Path: "/access/keys/:id/revoke", serve: (*Dashboard).revokeKey},
+		{Method: get, Path: "/audit", serve: (*Dashboard).audit},
+	}
+}
+
+// doneTexts are what pages say after a button has done its work.
+func doneTexts() map[string]string {
+	return map[string]string{
+		"created": "The campaign is created.", "start": "The campaign is started.", "pause": "It is paused.", "resume": "It goes on.",
+		"cancel": "It is cancelled.", "uploaded": "The contacts are uploaded.", "hangup": "The call is being ended.", "confirm": "The appointment is confirmed.",
+		"test": "A test was sent; see the log.", "replay": "Failed deliveries are being sent again.", "revoked": "The key is revoked: it is refused from now on.",
+	}
+}

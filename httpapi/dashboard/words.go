@@ -1,0 +1,135 @@
+package dashboard
+
+import (
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"slices"
+	"strings"
+	"time"
+)
+
+// text is a string of a resource, "" where it has none.
+func text(o object, name string) string {
+	s, _ := o[name].(string)
+	return s
+}
+
+// share is a part of a whole, for a bar.
+type share struct {
+	Name    string
+	Count   float64
+	Percent float64
+}
+
+// shares are parts of a whole, most first.
+func shares(counts map[string]float64) []share {
+	total := 0.0
+	for _, n := range counts {
+		total += n
+	}
+	all := make([]share, 0, len(counts))
+	for name, n := range counts {
+		all = append(all, share{Name: name, Count: n, Percent: 100 * n / total})
+	}
+	slices.SortFunc(all, func(a, b share) int {
+		if a.Count != b.Count {
+			return int(b.Count - a.Count)
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	return all
+}
+
+func functions() template.FuncMap {
+	return template.FuncMap{
+		"when":    when,
+		"words":   func(v any) string { s, _ := v.(string); return strings.ReplaceAll(s, "_", " ") },
+		"num":     number,
+		"percent": func(part, whole any) float64 { return percent(part, whole) },
+		"clock":   clock,
+		"short":   short,
+		"pretty":  pretty,
+		"list":    func(v any) []any { l, _ := v.([]any); return l },
+		"tone":    tone,
+		"campaignStates": func() []string {
+			return []string{"draft", "scheduled", "running", "paused", "completed", "cancelled"}
+		},
+		"callStates": func() []string { return []string{"active", "completed", "failed"} },
+		"directions": func() []string { return []string{"outbound", "inbound"} },
+	}
+}
+
+// when is a time as people read it, to the second, in UTC.
+func when(v any) string {
+	s, _ := v.(string)
+	t, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil {
+		return s
+	}
+	return t.UTC().Format("2006-01-02 15:04:05")
+}
+
+// number is a number without needless digits.
+func number(v any) string {
+	switch n := v.(type) {
+	case float64:
+		if n == float64(int64(n)) {
+			return fmt.Sprint(int64(n))
+		}
+		return fmt.Sprintf("%.2f", n)
+	case int:
+		return fmt.Sprint(n)
+	case nil:
+		return "–"
+	}
+	return fmt.Sprint(v)
+}
+
+func percent(part, whole any) float64 {
+	p, _ := part.(float64)
+	w, _ := whole.(float64)
+	if w == 0 {
+		return 0
+	}
+	return 100 * p / w
+}
+
+// clock is milliseconds as minutes and seconds.
+func clock(v any) string {
+	ms, _ := v.(float64)
+	s := int(ms) / 1000
+	return fmt.Sprintf("%d:%02d", s/60, s%60)
+}
+
+// short is an id by its end, which tells more than its beginning.
+func short(v any) string {
+	s, _ := v.(string)
+	if _, id, ok := strings.Cut(s, "_"); ok && len(id) > 6 {
+		return "…" + id[len(id)-6:]
+	}
+	return s
+}
+
+// pretty is anything else, as JSON.
+func pretty(v any) string {
+	b, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return ""
+	}
+	return string(b)
+}
+
+// tone is the colour of a state.
+func tone(v any) string {
+	s, _ := v.(string)
+	switch s {
+	case "running", "active", "confirmed", "up", "delivered", "live", "success", "in_progress", "answered", "scheduled":
+		return "good"
+	case "failed", "down", "disabled", "declined", "failure", "invalid", "cancelled":
+		return "bad"
+	case "paused", "retry_wait", "retrying", "busy", "no_answer", "degraded", "pending", "queued":
+		return "wait"
+	}
+	return "plain"
+}
