@@ -49,7 +49,7 @@ SOAK_DOC       ?=
 NIGHTLY_TESTS    := ^(TestEveryZoneOpensAsACalculationOfItsOwnSays|TestTheEstimateIsWithinTenPercentFromTenPercentOn|TestTheModelAllowsWhateverHappens|Test(Kills|FailOvers|FullDisks|FullRedis|Clocks).*)$$
 NIGHTLY_PACKAGES := ./domain/calendar ./domain/rehearsal ./actors/campaign/modeltest ./cmd/callboard
 
-.PHONY: help run build test lint fmt bench bench-parts profile e2e fuzz attack soak dialogues nightly chaos netem amd openapi postman client check tools clean
+.PHONY: help run build test lint fmt bench bench-parts profile e2e fuzz attack soak dialogues nightly chaos netem amd screenshots openapi postman client check tools clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -128,6 +128,10 @@ dialogues: tools ## let 132 callers of synthetic speech talk with an agent by wo
 
 nightly: tools ## run what is too long for every day: every hour of two years in every time zone, and more of all that is drawn by chance
 	@CGO_ENABLED=1 NIGHTLY=1 go test -count=1 -timeout 300m -v -run '$(NIGHTLY_TESTS)' $(NIGHTLY_PACKAGES)
+
+SCREENSHOTS ?= bin/screenshots
+screenshots: tools ## take a picture of every page of the dashboard, in both themes, into SCREENSHOTS (about a minute)
+	@mkdir -p '$(SCREENSHOTS)' && SCREENSHOTS='$(abspath $(SCREENSHOTS))' go test -count=1 -run '^TestACampaignIsMadeAndWatchedInABrowser$$' ./cmd/callboard
 
 openapi: tools build ## write bin/openapi.json and lint it
 	@bin/callboard openapi >bin/openapi.json

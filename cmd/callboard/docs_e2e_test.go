@@ -207,8 +207,8 @@ func TestEveryCommandOfTheConversationGuideWorks(t *testing.T) {
 
 func TestEveryCommandOfTheDataGuideWorks(t *testing.T) {
 	t.Parallel()
-	blocks := fences(t, "docs/data.md", "sh run")
-	require.GreaterOrEqual(t, len(blocks), 5)
+	blocks := append(fences(t, "docs/data.md", "sh run"), fences(t, "docs/dashboard.md", "sh run")...)
+	require.GreaterOrEqual(t, len(blocks), 6)
 	s := newService(t)
 	said := s.follow(t.TempDir(), blocks, "",
 		"TEST_KEY="+s.testKey(), "CALLBOARD_DATA="+s.data(), "PATH="+filepath.Dir(binary)+":"+os.Getenv("PATH"))
@@ -217,4 +217,5 @@ func TestEveryCommandOfTheDataGuideWorks(t *testing.T) {
 	assert.Regexp(t, `^\d{4}-\d\d-\d\dT\d\d:00:00Z\ncancelled\n$`, said.with(t, blocks, "status=waiting"))
 	assert.Equal(t, "['+15005550001', '+15005550005']\nid,dire\n", said.with(t, blocks, "/v1/exports"))
 	assert.Equal(t, "1\n['default']\n", said.with(t, blocks, "callboard workspaces"))
+	assert.Equal(t, "1\n", said.with(t, blocks, "--role admin"))
 }
