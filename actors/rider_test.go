@@ -22,15 +22,14 @@ type witness struct {
 
 func (w *witness) see(c commit.Change, do func() error) error {
 	err := do()
+	if err != nil { // a conflict with what runs beside: the desk commits it again
+		return err
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, r := range c.Puts {
 		e, ok := r.(*domain.AuditEntry)
 		if !ok || e.Action == "api_key.used" {
-			continue
-		}
-		if err != nil {
-			w.with[e.Action] = append(w.with[e.Action], err.Error())
 			continue
 		}
 		what := "alone"
@@ -39,7 +38,7 @@ func (w *witness) see(c commit.Change, do func() error) error {
 		}
 		w.with[e.Action] = append(w.with[e.Action], what+" "+e.Resource.Type+" "+e.Resource.ID)
 	}
-	return err
+	return nil
 }
 
 func (w *witness) told() map[string][]string {

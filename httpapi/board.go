@@ -68,7 +68,7 @@ func (s *Server) board(c *fiber.Ctx, board *dashboard.Dashboard, r dashboard.Rou
 		return s.refuse(c, domain.Errorf(domain.CodeInvalidRequest, "The query cannot be read."))
 	}
 	req := &dashboard.Request{
-		ID: c.Params("id"), Verb: c.Params("verb"), Query: query, Part: query.Get("part") == "live",
+		ID: c.Params("id"), Verb: c.Params("verb"), Query: query, Part: query.Get("part"),
 		Visitor: dashboard.Visitor{
 			Name: u.Name, Role: string(u.Role), Workspace: w.Name, Test: session.Environment == domain.Test,
 			Rights: func(right string) bool { return allow.Covers(rights, domain.Permission(right)) },

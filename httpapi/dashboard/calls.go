@@ -30,7 +30,7 @@ func (d *Dashboard) call(r *Request) (view, error) {
 		return view{}, err
 	}
 	data["events"] = events.Data
-	if !r.Part {
+	if r.Part == "" {
 		status, ladder := r.API(http.MethodGet, path+"/sip?format=ladder", "", nil)
 		if status == http.StatusOK && !json.Valid(ladder) {
 			data["ladder"] = string(ladder)

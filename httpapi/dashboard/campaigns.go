@@ -90,8 +90,8 @@ func (d *Dashboard) campaign(r *Request) (view, error) {
 			}
 		}
 	}
-	data := object{"campaign": c, "status": status, "outcomes": shares(counts), "states": contactStates(), "state": r.Query.Get("status")}
-	if !r.Part {
+	data := object{"campaign": c, "status": status, "outcomes": shares(counts), "states": contactStates(), "state": r.Query.Get("status"), "cursor": r.Query.Get("cursor")}
+	if r.Part != "live" {
 		contacts, err := r.list(path+"/contacts", "/campaigns/"+r.ID, pageSize, "status")
 		if err != nil && !absent(err) {
 			return view{}, err

@@ -49,7 +49,7 @@ type Request struct {
 	Query, Form url.Values
 	ContentType string
 	Body        io.Reader // of an upload
-	Part        bool      // htmx wants the changing part alone
+	Part        string    // htmx wants a part alone that changes: live or people
 	Visitor     Visitor
 	API         API
 }
@@ -168,8 +168,8 @@ func (d *Dashboard) show(status int, v view, req *Request, p *problem) Response 
 		f.Menu = menu(v.name)
 	}
 	name := "frame"
-	if req.Part {
-		name = "live"
+	if req.Part == "live" || req.Part == "people" {
+		name = req.Part
 	}
 	var b bytes.Buffer
 	if err := page.ExecuteTemplate(&b, name, f); err != nil {

@@ -106,7 +106,7 @@ func clock(v any) string {
 func short(v any) string {
 	s, _ := v.(string)
 	if _, id, ok := strings.Cut(s, "_"); ok && len(id) > 6 {
-		return "…" + id[len(id)-6:]
+		return "…\u2060" + id[len(id)-6:] // which no line is broken at
 	}
 	return s
 }
