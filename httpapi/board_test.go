@@ -83,7 +83,7 @@ func TestButtonsDoWhatTheAPIDoesForWhoMay(t *testing.T) {
 	assert.Equal(t, []any{"spring", 30.0, "local"}, []any{c["name"], c["pacing"].(m)["calls_per_minute"], c["compliance"].(m)["calling_hours"].(m)["timezone"]})
 
 	const boundary = "cut"
-	upload, err := http.NewRequestWithContext(t.Context(), "POST", d.url(path+"/contacts"), strings.NewReader(
+	upload, err := http.NewRequestWithContext(t.Context(), http.MethodPost, d.url(path+"/contacts"), strings.NewReader(
 		"--cut\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.csv\"\r\nContent-Type: text/csv\r\n\r\nphone,name\n+12025550123,Ada\n+12025550124,Bob\n\r\n--cut--\r\n"))
 	require.NoError(t, err)
 	upload.Header.Set("Content-Type", "multipart/form-data; boundary="+boundary)

@@ -92,7 +92,9 @@ func TestACampaignIsMadeAndWatchedInABrowser(t *testing.T) {
 	s.await("the page shows the end", time.Minute, func() bool {
 		return strings.HasPrefix(b.run(`document.querySelector("#live").innerText`).(string), "completed")
 	})
-	s.await("so do the contacts", time.Minute, func() bool { return strings.Contains(b.run(`document.querySelector("#people").innerText`).(string), "confirmed") })
+	s.await("so do the contacts", time.Minute, func() bool {
+		return strings.Contains(b.run(`document.querySelector("#people").innerText`).(string), "confirmed")
+	})
 	assert.Equal(t, true, b.run(`window.stayed`), "without being loaded anew")
 	b.accessible(string(axe), "campaign")
 

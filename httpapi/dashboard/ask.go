@@ -42,7 +42,7 @@ func (r *Request) get(path string) (object, error) {
 
 // list asks for the page of a list that the browser is on. Filters are those
 // parts of the browser's query that it names.
-func (r *Request) list(path, here string, limit string, filters ...string) (list, error) {
+func (r *Request) list(path, here, limit string, filters ...string) (list, error) {
 	q := url.Values{"limit": {limit}}
 	kept := url.Values{}
 	for _, name := range filters {

@@ -19,9 +19,9 @@ func (d *Dashboard) overview(r *Request) (view, error) {
 		return view{}, err
 	}
 	for _, c := range running.Data {
-		status, err := r.get("/v1/campaigns/" + text(c, "id") + "/status")
-		if err != nil {
-			return view{}, err
+		status, lost := r.get("/v1/campaigns/" + text(c, "id") + "/status")
+		if lost != nil {
+			return view{}, lost
 		}
 		c["progress"] = status["progress"]
 	}

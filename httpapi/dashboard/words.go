@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -75,11 +76,11 @@ func number(v any) string {
 	switch n := v.(type) {
 	case float64:
 		if n == float64(int64(n)) {
-			return fmt.Sprint(int64(n))
+			return strconv.FormatInt(int64(n), 10)
 		}
 		return fmt.Sprintf("%.2f", n)
 	case int:
-		return fmt.Sprint(n)
+		return strconv.Itoa(n)
 	case nil:
 		return "–"
 	}
