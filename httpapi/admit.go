@@ -58,7 +58,7 @@ func (s *Server) let(c *fiber.Ctx, v *visit, r rule, route string, err error) er
 // anything may begin at all.
 func (s *Server) permit(c *fiber.Ctx, v *visit, r rule, route string) error {
 	refused := func() {
-		if c.Locals(insideLocal) == nil { // pages show what is left
+		if c.Locals(insideLocal) == nil || c.Method() != http.MethodGet { // pages show what is left
 			s.denied(c.UserContext(), v, domain.CodeInsufficientPermissions)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"time"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
@@ -11,6 +12,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/allow"
 	"github.com/callboard/callboard/httpapi/dashboard"
+	"github.com/callboard/callboard/httpapi/limit"
 )
 
 // insideLocal holds the *visit of whoever asks from a page of the dashboard.
@@ -38,16 +40,20 @@ func (s *Server) boardRoutes() {
 // board answers one request for a page or by a button of one.
 func (s *Server) board(c *fiber.Ctx, board *dashboard.Dashboard, r dashboard.Route) error {
 	v := visitOf(c.UserContext())
-	u, session, err := s.signedIn(c)
+	u, session, err := s.visitor(c)
 	if domain.CodeOf(err) == domain.CodeAuthenticationRequired {
+		if c.Get("HX-Request") == "true" { // a page that was left open: it is loaded anew, which asks for nothing more
+			c.Set("HX-Refresh", "true")
+			return s.paint(c, board.SignedOut())
+		}
 		if limited := s.strike(c, v); limited != nil {
-			return s.refuse(c, limited)
+			return s.excuse(c, limited)
 		}
 		c.Set(fiber.HeaderWWWAuthenticate, "Bearer")
 		return s.paint(c, board.SignedOut())
 	}
 	if err != nil {
-		return s.refuse(c, err)
+		return s.excuse(c, err)
 	}
 	if r.Method != http.MethodGet && !s.ownPage(c) {
 		return s.say(c, http.StatusForbidden, "This page is out of date", "Load it again.")
@@ -61,11 +67,11 @@ func (s *Server) board(c *fiber.Ctx, board *dashboard.Dashboard, r dashboard.Rou
 	v.principal = domain.Principal{WorkspaceID: u.WorkspaceID, Environment: u.Environment, UserID: u.ID, Permissions: rights}
 	w, err := s.ports.Workspaces.Workspace(c.UserContext(), v.principal)
 	if err != nil {
-		return s.refuse(c, err)
+		return s.excuse(c, err)
 	}
 	query, err := url.ParseQuery(string(c.Request().URI().QueryString()))
 	if err != nil {
-		return s.refuse(c, domain.Errorf(domain.CodeInvalidRequest, "The query cannot be read."))
+		return s.excuse(c, domain.Errorf(domain.CodeInvalidRequest, "The query cannot be read."))
 	}
 	req := &dashboard.Request{
 		ID: c.Params("id"), Verb: c.Params("verb"), Query: query, Part: query.Get("part"),
@@ -85,7 +91,36 @@ func (s *Server) board(c *fiber.Ctx, board *dashboard.Dashboard, r dashboard.Rou
 			return s.refusedPage(c, err)
 		}
 	}
-	return s.paint(c, board.Serve(r, req))
+	page := board.Serve(r, req)
+	if page.Fault != nil {
+		return s.excuse(c, page.Fault)
+	}
+	return s.paint(c, page)
+}
+
+// pollRule bounds how often the pages of a user ask for their changing parts,
+// which count for nothing else: nobody is kept from a button by watching.
+func pollRule() limit.Rule { return limit.Rule{N: 600, Window: time.Minute} }
+
+// visitor is who sits at the browser.
+func (s *Server) visitor(c *fiber.Ctx) (*domain.User, *domain.Session, error) {
+	if c.Method() != http.MethodGet || c.Get("HX-Request") != "true" {
+		return s.signedIn(c)
+	}
+	u, session, err := s.whoSits(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	return u, session, tell(c, s.polls.Take(u.WorkspaceID+" "+u.ID, pollRule(), time.Now()))
+}
+
+// excuse says in words for people why there is no page.
+func (s *Server) excuse(c *fiber.Ctx, err error) error {
+	f := s.failure(c.UserContext(), err)
+	for k, values := range f.GetHeaders() {
+		c.Set(k, values[0])
+	}
+	return s.say(c, f.status, "This page is not to be had now", f.Error())
 }
 
 // plainName says whether a piece of a path may stand in another: nothing in it

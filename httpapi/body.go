@@ -72,6 +72,8 @@ func (b *body) Read(p []byte) (int, error) {
 	case err == nil:
 	case errors.Is(err, io.EOF):
 		b.err = io.EOF
+	case domain.CodeOf(err) != "": // of a body within this one
+		b.err = err
 	case errors.As(err, &netErr) && netErr.Timeout():
 		b.err = errTooSlow
 	default:

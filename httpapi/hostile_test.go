@@ -69,7 +69,7 @@ func TestHostileBodiesGetClearErrors(t *testing.T) {
 func TestRoutesAndMethodsThatDoNotExist(t *testing.T) {
 	d := open(t, httpapi.Config{})
 	assert.Equal(t, "not_found", d.must(404, "GET", "/v1/nothing", "operator", nil).failure(t)["code"])
-	assert.Equal(t, "not_found", d.must(404, "GET", "/", "", nil).failure(t)["code"])
+	assert.Equal(t, "not_found", d.must(404, "GET", "/nothing", "", nil).failure(t)["code"])
 	r := d.must(405, "DELETE", "/v1/campaigns", "operator", nil)
 	assert.Equal(t, "method_not_allowed", r.failure(t)["code"])
 	assert.Equal(t, "GET, HEAD, POST", strings.Join(r.Header.Values("Allow"), ", "))

@@ -103,6 +103,7 @@ type Server struct {
 	users      limit.Limiter // by workspace and user
 	strikes    limit.Limiter // by address, without a good credential
 	preflights limit.Limiter // by address, of pages that are let in
+	polls      limit.Limiter // by user, of the parts of pages that change
 	counts     *keeper       // of limits and paths
 	tickets    tickets
 	streams    places // streams of events, by workspace

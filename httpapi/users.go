@@ -231,6 +231,15 @@ func (s *Server) signInLink(ctx context.Context, p domain.Principal, in *One) (*
 // signedIn is who sits at the browser. Errors: authentication_required, or
 // what the limits say.
 func (s *Server) signedIn(c *fiber.Ctx) (*domain.User, *domain.Session, error) {
+	u, session, err := s.whoSits(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	return u, session, s.pace(c, visitOf(c.UserContext()).principal, "")
+}
+
+// whoSits is signedIn without the limits.
+func (s *Server) whoSits(c *fiber.Ctx) (*domain.User, *domain.Session, error) {
 	v := visitOf(c.UserContext())
 	u, session, err := s.ports.Users.Session(c.UserContext(), c.Cookies(cookieName), v.ip)
 	if u != nil {
@@ -244,7 +253,7 @@ func (s *Server) signedIn(c *fiber.Ctx) (*domain.User, *domain.Session, error) {
 		return nil, nil, err
 	}
 	c.Locals(knownLocal, true)
-	return u, session, s.pace(c, v.principal, "")
+	return u, session, nil
 }
 
 // refusedPage counts a form that could not be read against its address.

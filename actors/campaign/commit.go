@@ -96,7 +96,6 @@ func (a *Campaign) commit(ctx actor.Context, now time.Time) {
 	told, _ := dialplan.Tell(&a.progress, a.changed, now)
 	told = told && a.campaign.Status == domain.CampaignRunning
 	a.revisable(ctx)
-	a.weed(ctx, now)
 	if op == nil && len(a.revisions) == 0 && len(a.made) == 0 && len(a.ends) == 0 && len(a.skips) == 0 && !told {
 		return
 	}

@@ -87,6 +87,7 @@ func (a *Campaign) advance(ctx actor.Context) {
 	} else {
 		a.sweep(ctx, now)
 	}
+	a.weed(ctx, now) // before the plan looks at who is there
 	a.send(ctx, now)
 	d := a.decide(ctx, now, dialling)
 	a.commit(ctx, now)

@@ -68,7 +68,7 @@ func (c *Conversation) back(ctx actor.Context, ok bool) {
 		c.step(ctx, pathway.Began{}) // another agent took over meanwhile
 		return
 	}
-	if len(late) == 0 {
+	if _, lives := c.state.Lives(); lives || len(late) == 0 {
 		c.step(ctx, pathway.Resume{})
 	}
 }

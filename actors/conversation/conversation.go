@@ -349,10 +349,14 @@ func (c *Conversation) step(ctx actor.Context, in pathway.Input) {
 		case pathway.Live:
 			c.enliven(ctx, d)
 		case pathway.Told:
-			c.live.talk.Result(d.ID, d.Text)
+			if c.live.open { // else it learns of it by the history
+				c.live.talk.Result(d.ID, d.Text)
+			}
 		case pathway.Answer:
-			c.live.busy = true
-			c.live.talk.Answer(d.Text)
+			if c.live.open {
+				c.live.busy = true
+				c.live.talk.Answer(d.Text)
+			}
 		case pathway.Forget:
 			c.forget()
 		case pathway.Act:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -58,9 +59,40 @@ const (
 	byWriting   = 0.9              // how sure words are that the engine has written down
 )
 
+// opening is a conversation with an engine that is under way or not open yet:
+// whoever leaves it closes it, now or as soon as it is there. The actor may have
+// ended by then.
+type opening struct {
+	mu   sync.Mutex
+	left bool
+	talk speech.Live // nil: it is not open yet
+}
+
+func (o *opening) opened(t LiveTalk) {
+	o.mu.Lock()
+	o.talk = t.Live
+	left := o.left
+	o.mu.Unlock()
+	if left {
+		t.Close()
+	}
+}
+
+func (o *opening) leave() {
+	o.mu.Lock()
+	first := !o.left
+	o.left = true
+	talk := o.talk
+	o.mu.Unlock()
+	if first && talk != nil {
+		talk.Close()
+	}
+}
+
 // live is the engine that has the caller.
 type live struct {
 	round   int // 0: none has
+	opening *opening
 	talk    LiveTalk
 	open    bool
 	ended   bool // no engine will have the caller any more
@@ -91,6 +123,8 @@ func (c *Conversation) enliven(ctx actor.Context, d pathway.Live) {
 	may := c.turns().Interruptible
 	d.Interruptible = d.Interruptible && (may == nil || *may)
 	c.live = live{round: d.Round, busy: d.Speak, reply: d.Interruptible, heard: make(map[string]int), said: make(map[string]string)}
+	gone := new(opening)
+	c.live.opening = gone
 	root, self, script := ctx.ActorSystem().Root, ctx.Self(), c.cfg.Script
 	mind, ok := c.cfg.Mind.(LiveMind)
 	if !ok {
@@ -100,6 +134,11 @@ func (c *Conversation) enliven(ctx actor.Context, d pathway.Live) {
 	brief := c.state.Brief(script.System, d.Think)
 	mailbox.Work(ctx, liveOpening, func(bound context.Context) any {
 		m := liveOpened{round: d.Round}
+		defer func() {
+			if m.err == nil {
+				gone.opened(m.talk)
+			}
+		}()
 		m.talk, m.err = mind.Live(bound, &script, brief, d, func(e speech.LiveEvent) {
 			if e.Kind == speech.LiveLost {
 				root.Send(self, liveLost{d.Round, e.Err})
@@ -118,8 +157,8 @@ func (c *Conversation) endLive() {
 	}
 	if c.live.open {
 		c.cfg.Ear.End()
-		c.live.talk.Close()
 	}
+	c.live.opening.leave()
 	sounded := c.live.sounds.Kind != 0
 	c.live = live{ended: c.live.ended}
 	if sounded {
@@ -150,10 +189,7 @@ func (c *Conversation) liveMessage(ctx actor.Context) {
 
 func (c *Conversation) liveOpened(ctx actor.Context, m liveOpened) {
 	if m.round != c.live.round || c.finished {
-		if m.err == nil {
-			m.talk.Close()
-		}
-		return
+		return // whoever took the caller back has closed it
 	}
 	c.live.talk = m.talk
 	if m.err != nil {
@@ -233,6 +269,9 @@ func (c *Conversation) liveBegan(e speech.LiveEvent) {
 	if !l.reply {
 		return
 	}
+	for _, unheard := range l.waiting {
+		l.talk.Cut(unheard.Item, 0)
+	}
 	l.busy, l.waiting = false, nil
 	c.liveStops()
 }
@@ -252,8 +291,8 @@ func (c *Conversation) liveHeard(ctx actor.Context, e speech.LiveEvent) {
 	}
 	if i, ok := c.live.heard[e.Item]; ok {
 		c.segments[i].Text, c.segments[i].Confidence = e.Text, byWriting
-	} else {
-		c.add(caller, e.Text)
+	} else if len(c.live.heard) < 4*turnsMost {
+		c.live.heard[e.Item] = c.add(caller, e.Text)
 	}
 	c.said(ctx, e.Text)
 	c.step(ctx, pathway.Overheard{Round: c.live.round, By: pathway.ByCaller, Text: e.Text})

@@ -40,6 +40,10 @@ func (w *walk) transferred(ok bool) {
 	if n := w.s.plan.nodes[w.s.node]; !ok && n.Type == domain.NodeConverse && !w.hasEdge(n.ID, domain.EdgeFailure) {
 		w.s.idle = 0
 		w.note(Message{By: ByCaller, Text: unreached})
+		if w.s.live {
+			w.enliven(n)
+			return
+		}
 		w.think(n)
 		return
 	}

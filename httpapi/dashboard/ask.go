@@ -54,12 +54,8 @@ func (r *Request) list(path, here, limit string, filters ...string) (list, error
 	if c := r.Query.Get("cursor"); c != "" {
 		q.Set("cursor", c)
 	}
-	separator := "?"
-	if strings.Contains(path, "?") {
-		separator = "&"
-	}
 	var l list
-	if err := r.ask(http.MethodGet, path+separator+q.Encode(), nil, &l); err != nil {
+	if err := r.ask(http.MethodGet, path+"?"+q.Encode(), nil, &l); err != nil {
 		return l, err
 	}
 	if r.Query.Get("cursor") != "" {
@@ -79,6 +75,16 @@ func (r *Request) list(path, here, limit string, filters ...string) (list, error
 func (r *Request) send(method, path string, body any) (object, error) {
 	var o object
 	return o, r.ask(method, path, body, &o)
+}
+
+// first asks for the beginning of a list that has no pages here.
+func (r *Request) first(path string) (list, error) {
+	separator := "?"
+	if strings.Contains(path, "?") {
+		separator = "&"
+	}
+	var l list
+	return l, r.ask(http.MethodGet, path+separator+"limit=100", nil, &l)
 }
 
 func (r *Request) ask(method, path string, body, into any) error {

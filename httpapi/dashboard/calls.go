@@ -25,23 +25,26 @@ func (d *Dashboard) call(r *Request) (view, error) {
 		return view{}, err
 	}
 	data["transcript"] = transcript
-	var events list
-	if err = r.ask(http.MethodGet, path+"/events?limit=100", nil, &events); err != nil && !absent(err) {
-		return view{}, err
+	if text(c, "ended_at") != "" { // they are looked for among all that happened: once is enough
+		events, err := r.first(path + "/events")
+		if err != nil && !absent(err) {
+			return view{}, err
+		}
+		data["events"], data["more"] = events.Data, events.More
 	}
-	data["events"] = events.Data
 	if r.Part == "" {
 		status, ladder := r.API(http.MethodGet, path+"/sip?format=ladder", "", nil)
 		if status == http.StatusOK && !json.Valid(ladder) {
 			data["ladder"] = string(ladder)
 		}
-		if has, _ := c["recording_available"].(bool); has && r.Visitor.May("calls:read") {
-			if link, err := r.send(http.MethodPost, path+"/recording/link", object{}); err == nil {
-				data["recording"] = pathOf(text(link, "url"))
-			}
-		}
 	}
 	return view{name: "call", title: "Call " + text(c, "to"), data: data}, nil
+}
+
+// recording leads the player to the sound, once somebody plays it.
+func (d *Dashboard) recording(r *Request) (view, error) {
+	link, err := r.send(http.MethodPost, "/v1/calls/"+r.ID+"/recording/link", object{})
+	return view{to: pathOf(text(link, "url"))}, err
 }
 
 // pathOf is a URL of the service's own without its host.

@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 )
@@ -14,30 +15,30 @@ func (d *Dashboard) overview(r *Request) (view, error) {
 	if err != nil && !absent(err) {
 		return view{}, err
 	}
-	running, err := r.list("/v1/campaigns?status=running", "/", "10")
+	running, err := r.first("/v1/campaigns?status=running")
 	if err != nil && !absent(err) {
 		return view{}, err
 	}
 	for _, c := range running.Data {
 		status, lost := r.get("/v1/campaigns/" + text(c, "id") + "/status")
-		if lost != nil {
+		if lost != nil && !absent(lost) {
 			return view{}, lost
 		}
 		c["progress"] = status["progress"]
 	}
-	live, err := r.list("/v1/calls?status=active", "/", "100")
+	live, err := r.first("/v1/calls?status=active")
 	if err != nil && !absent(err) {
 		return view{}, err
 	}
-	recent, err := r.list("/v1/calls", "/", "100")
+	recent, err := r.first("/v1/calls")
 	if err != nil && !absent(err) {
 		return view{}, err
 	}
-	trunks, err := r.list("/v1/trunks", "/", "20")
+	trunks, err := r.first("/v1/trunks")
 	if err != nil && !absent(err) {
 		return view{}, err
 	}
-	hooks, err := r.list("/v1/webhooks?status=disabled", "/", "10")
+	hooks, err := r.first("/v1/webhooks?status=disabled")
 	if err != nil && !absent(err) {
 		return view{}, err
 	}
@@ -97,6 +98,11 @@ func (d *Dashboard) campaign(r *Request) (view, error) {
 			return view{}, err
 		}
 		data["contacts"] = contacts
+		if id := r.Query.Get("upload"); id != "" {
+			if data["upload"], err = r.get(path + "/uploads/" + url.PathEscape(id)); err != nil && !absent(err) {
+				return view{}, err
+			}
+		}
 	}
 	v.title, v.data = text(c, "name"), data
 	return v, nil
@@ -110,7 +116,7 @@ func contactStates() []string {
 }
 
 func (d *Dashboard) newCampaign(r *Request) (view, error) {
-	agents, err := r.list("/v1/agents", "/agents", "100")
+	agents, err := r.first("/v1/agents")
 	if err != nil && !absent(err) {
 		return view{}, err
 	}
@@ -171,7 +177,8 @@ func (d *Dashboard) uploadContacts(r *Request) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	return view{to: "/campaigns/" + r.ID + "?done=uploaded"}, nil
+	id, _ := answer["upload_id"].(string)
+	return view{to: "/campaigns/" + r.ID + "?done=uploaded&upload=" + url.QueryEscape(id)}, nil
 }
 
 func (d *Dashboard) driveCampaign(r *Request) (view, error) {

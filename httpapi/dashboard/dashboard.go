@@ -8,7 +8,6 @@ import (
 	"bytes"
 	"embed"
 	"errors"
-	"fmt"
 	"html/template"
 	"io"
 	"net/http"
@@ -26,7 +25,7 @@ var assets embed.FS
 
 // Policy is the Content-Security-Policy of every page: scripts, styles and
 // sound of the service's own alone, and nothing inline.
-const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
+const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; media-src 'self'; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
 
 // API answers requests in the name of who is signed in: the status, and the
 // body as JSON.
@@ -59,6 +58,7 @@ type Response struct {
 	Status   int
 	Location string
 	Body     []byte
+	Fault    error // of a page that could not be made
 }
 
 // Route is a page or a button. Paths are Fiber's.
@@ -142,7 +142,7 @@ func (d *Dashboard) Serve(r Route, req *Request) Response {
 	if err != nil {
 		var p *problem
 		if !errors.As(err, &p) {
-			p = &problem{Status: http.StatusInternalServerError, Message: "This page could not be made."}
+			return Response{Status: http.StatusInternalServerError, Fault: err}
 		}
 		status = p.Status
 		if v.name == "" {
@@ -165,7 +165,7 @@ func (d *Dashboard) show(status int, v view, req *Request, p *problem) Response 
 	}
 	f := frame{Title: v.title, Visitor: req.Visitor, Problem: p, Done: doneTexts()[req.Query.Get("done")], Data: v.data}
 	if req.Visitor.Name != "" {
-		f.Menu = menu(v.name)
+		f.Menu = menu(v.name, req.Visitor)
 	}
 	name := "frame"
 	if req.Part == "live" || req.Part == "people" {
@@ -173,33 +173,35 @@ func (d *Dashboard) show(status int, v view, req *Request, p *problem) Response 
 	}
 	var b bytes.Buffer
 	if err := page.ExecuteTemplate(&b, name, f); err != nil {
-		return Response{Status: http.StatusInternalServerError, Body: fmt.Appendf(nil, "This page could not be made: %v", err)}
+		return Response{Status: http.StatusInternalServerError, Fault: err}
 	}
 	return Response{Status: status, Body: b.Bytes()}
 }
 
 // menu are the pages that the head of each names; here is the template of the
 // one that is shown.
-func menu(here string) []entry {
+func menu(here string, who Visitor) []entry {
 	all := []struct {
-		name, path string
-		of         []string
+		name, path, right string
+		of                []string
 	}{
-		{"Overview", "/", []string{"overview"}},
-		{"Campaigns", "/campaigns", []string{"campaigns", "campaign", "newcampaign", "decisions"}},
-		{"Calls", "/calls", []string{"calls", "call"}},
-		{"Agents", "/agents", []string{"agents", "agent", "pathway"}},
-		{"Numbers", "/numbers", []string{"numbers"}},
-		{"Appointments", "/appointments", []string{"appointments"}},
-		{"Messages", "/messages", []string{"messages"}},
-		{"Webhooks", "/webhooks", []string{"webhooks", "webhook"}},
-		{"Usage", "/usage", []string{"usage"}},
-		{"Access", "/access", []string{"access"}},
-		{"Audit", "/audit", []string{"audit"}},
+		{"Overview", "/", "calls:read", []string{"overview"}},
+		{"Campaigns", "/campaigns", "calls:read", []string{"campaigns", "campaign", "newcampaign", "decisions"}},
+		{"Calls", "/calls", "calls:read", []string{"calls", "call"}},
+		{"Agents", "/agents", "agents:read", []string{"agents", "agent", "pathway"}},
+		{"Numbers", "/numbers", "calls:read", []string{"numbers"}},
+		{"Appointments", "/appointments", "agents:read", []string{"appointments"}},
+		{"Messages", "/messages", "calls:read", []string{"messages"}},
+		{"Webhooks", "/webhooks", "*:read", []string{"webhooks", "webhook"}},
+		{"Usage", "/usage", "analytics:read", []string{"usage"}},
+		{"Access", "/access", "*:read", []string{"access"}},
+		{"Audit", "/audit", "*:read", []string{"audit"}},
 	}
-	m := make([]entry, len(all))
-	for i, e := range all {
-		m[i] = entry{Name: e.name, Path: e.path, Here: slices.Contains(e.of, here)}
+	var m []entry
+	for _, e := range all {
+		if who.May(e.right) {
+			m = append(m, entry{Name: e.name, Path: e.path, Here: slices.Contains(e.of, here)})
+		}
 	}
 	return m
 }

@@ -1,8 +1,10 @@
 package dashboard
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
+	"time"
 )
 
 func (d *Dashboard) agents(r *Request) (view, error) {
@@ -10,7 +12,7 @@ func (d *Dashboard) agents(r *Request) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	pathways, err := r.list("/v1/pathways", "/agents", "100")
+	pathways, err := r.first("/v1/pathways")
 	if err != nil && !absent(err) {
 		return view{}, err
 	}
@@ -22,7 +24,7 @@ func (d *Dashboard) agent(r *Request) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	versions, err := r.list("/v1/agents/"+r.ID+"/versions", "/agents/"+r.ID, "20")
+	versions, err := r.first("/v1/agents/" + r.ID + "/versions")
 	if err != nil && !absent(err) {
 		return view{}, err
 	}
@@ -86,11 +88,11 @@ func (d *Dashboard) numbers(r *Request) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	trunks, err := r.list("/v1/trunks", "/numbers", "100")
+	trunks, err := r.first("/v1/trunks")
 	if err != nil && !absent(err) {
 		return view{}, err
 	}
-	phones, err := r.list("/v1/phones", "/numbers", "100")
+	phones, err := r.first("/v1/phones")
 	if err != nil && !absent(err) {
 		return view{}, err
 	}
@@ -98,8 +100,15 @@ func (d *Dashboard) numbers(r *Request) (view, error) {
 }
 
 func (d *Dashboard) appointments(r *Request) (view, error) {
+	typed := r.Query
+	r.Query = maps.Clone(typed)
+	for name, later := range map[string]int{"from": 0, "to": 1} { // days as they are typed; the API has times, and ends before the last one
+		if day, err := time.Parse(time.DateOnly, typed.Get(name)); err == nil {
+			r.Query.Set(name, day.AddDate(0, 0, later).Format(time.RFC3339))
+		}
+	}
 	l, err := r.list("/v1/appointments", "/appointments", pageSize, "status", "provider", "from", "to")
-	return view{name: "appointments", title: "Appointments", data: object{"list": l, "query": r.Query}}, err
+	return view{name: "appointments", title: "Appointments", data: object{"list": l, "query": typed}}, err
 }
 
 func (d *Dashboard) driveAppointment(r *Request) (view, error) {
@@ -202,7 +211,7 @@ func (d *Dashboard) usage(r *Request) (view, error) {
 func (d *Dashboard) access(r *Request) (view, error) {
 	data := object{}
 	for name, path := range map[string]string{"keys": "/v1/api-keys", "users": "/v1/users", "clients": "/v1/oauth/clients"} {
-		l, err := r.list(path, "/access", "100")
+		l, err := r.first(path)
 		if err != nil && !absent(err) {
 			return view{}, err
 		}

@@ -17,6 +17,7 @@ func Routes() []Route {
 		{Method: post, Path: "/campaigns/:id/:verb", serve: (*Dashboard).driveCampaign},
 		{Method: get, Path: "/calls", serve: (*Dashboard).calls},
 		{Method: get, Path: "/calls/:id", serve: (*Dashboard).call},
+		{Method: get, Path: "/calls/:id/recording", serve: (*Dashboard).recording},
 		{Method: post, Path: "/calls/:id/hangup", serve: (*Dashboard).hangUp},
 		{Method: get, Path: "/agents", serve: (*Dashboard).agents},
 		{Method: get, Path: "/agents/:id", serve: (*Dashboard).agent},

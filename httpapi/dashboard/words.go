@@ -125,9 +125,9 @@ func pretty(v any) string {
 func tone(v any) string {
 	s, _ := v.(string)
 	switch s {
-	case "running", "active", "confirmed", "up", "delivered", "live", "success", "in_progress", "answered", "scheduled":
+	case "running", "active", "confirmed", "up", "delivered", "live", "success", "in_progress", "answered", "scheduled", "booked", "registered":
 		return "good"
-	case "failed", "down", "disabled", "declined", "failure", "invalid", "cancelled":
+	case "failed", "down", "disabled", "declined", "failure", "invalid", "cancelled", "undelivered":
 		return "bad"
 	case "paused", "retry_wait", "retrying", "busy", "no_answer", "degraded", "pending", "queued":
 		return "wait"

@@ -222,6 +222,7 @@ func (s *stream) talk(ctx context.Context) error {
 	work.Go(func() { engines.Ping(working, conn, func() { s.cancel(errBroke) }) })
 	work.Go(func() { s.look(working) })
 	s.tell(speech.LiveEvent{Kind: speech.LiveReady})
+	s.tell(speech.LiveEvent{Kind: speech.LiveIdle}) // nobody knows whether it means to speak first
 	for {
 		kind, b, err := conn.Read(ctx)
 		if err != nil {

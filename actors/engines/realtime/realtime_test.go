@@ -77,7 +77,19 @@ func TestAConversationGoesAsTheDocumentationShows(t *testing.T) {
 }
 
 func engine(server *enginetest.Server) *realtime.Engine {
-	return &realtime.Engine{URL: server.URL + "/v1", Key: enginetest.Key, Model: "m", Voice: "v", Words: "w", First: 300 * time.Millisecond, Stall: 300 * time.Millisecond, Client: http.DefaultClient}
+	return &realtime.Engine{URL: server.URL + "/v1", Key: enginetest.Key, Model: "m", Voice: "v", Words: "w", First: time.Minute, Stall: time.Minute, Client: http.DefaultClient}
+}
+
+// hasty is an engine whose deadline finds a fault.
+func hasty(server *enginetest.Server, f enginetest.Fault) *realtime.Engine {
+	e := engine(server)
+	switch f { //nolint:exhaustive // the others are told by the engine itself
+	case enginetest.Hangs, enginetest.Late:
+		e.First = 300 * time.Millisecond
+	case enginetest.Stalls:
+		e.Stall = 300 * time.Millisecond
+	}
+	return e
 }
 
 func TestFaultsOfTheFarEndEndTheConversation(t *testing.T) {
@@ -88,7 +100,7 @@ func TestFaultsOfTheFarEndEndTheConversation(t *testing.T) {
 	} {
 		server := enginetest.New(t)
 		server.Is("realtime", fault)
-		_, told := opens(t, engine(server), speech.LiveOrder{Speak: true})
+		_, told := opens(t, hasty(server, fault), speech.LiveOrder{Speak: true})
 		for e := range told {
 			if e.Kind != speech.LiveLost {
 				continue
@@ -106,7 +118,9 @@ func TestAnEngineThatHearsAndDoesNotAnswerIsGivenUp(t *testing.T) {
 	t.Parallel()
 	server := enginetest.New(t)
 	server.Is("realtime", enginetest.Late)
-	l, told := opens(t, engine(server), speech.LiveOrder{})
+	impatient := engine(server)
+	impatient.First = 3 * time.Second
+	l, told := opens(t, impatient, speech.LiveOrder{})
 	until(t, told, speech.LiveReady)
 	sound := append(enginetest.Mu("hello"), silence(8000)...)
 	for i := 0; i+160 <= len(sound); i += 160 {
