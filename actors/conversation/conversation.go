@@ -349,14 +349,9 @@ func (c *Conversation) step(ctx actor.Context, in pathway.Input) {
 		case pathway.Live:
 			c.enliven(ctx, d)
 		case pathway.Told:
-			if c.live.open { // else it learns of it by the history
-				c.live.talk.Result(d.ID, d.Text)
-			}
+			c.liveResult(d)
 		case pathway.Answer:
-			if c.live.open {
-				c.live.busy = true
-				c.live.talk.Answer(d.Text)
-			}
+			c.liveAnswer(d)
 		case pathway.Forget:
 			c.forget()
 		case pathway.Act:

@@ -307,6 +307,22 @@ func (c *Conversation) liveWants(ctx actor.Context, calls []speech.LiveCall) {
 	c.step(ctx, in)
 }
 
+// liveResult tells the engine what came of a tool; one that does not have the
+// caller now learns of it by the history.
+func (c *Conversation) liveResult(d pathway.Told) {
+	if c.live.open {
+		c.live.talk.Result(d.ID, d.Text)
+	}
+}
+
+// liveAnswer asks for an answer of the engine, where it has the caller.
+func (c *Conversation) liveAnswer(d pathway.Answer) {
+	if c.live.open {
+		c.live.busy = true
+		c.live.talk.Answer(d.Text)
+	}
+}
+
 // liveNext lets the next answer be heard.
 func (c *Conversation) liveNext() {
 	l := &c.live

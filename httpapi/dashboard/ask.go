@@ -42,8 +42,8 @@ func (r *Request) get(path string) (object, error) {
 
 // list asks for the page of a list that the browser is on. Filters are those
 // parts of the browser's query that it names.
-func (r *Request) list(path, here, limit string, filters ...string) (list, error) {
-	q := url.Values{"limit": {limit}}
+func (r *Request) list(path, here string, filters ...string) (list, error) {
+	q := url.Values{"limit": {pageSize}}
 	kept := url.Values{}
 	for _, name := range filters {
 		if v := r.Query.Get(name); v != "" {

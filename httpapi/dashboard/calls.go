@@ -8,7 +8,7 @@ import (
 
 func (d *Dashboard) calls(r *Request) (view, error) {
 	filters := []string{"status", "direction", "campaign_id", "contact_id", "agent_id", "transcript"}
-	l, err := r.list("/v1/calls", "/calls", pageSize, filters...)
+	l, err := r.list("/v1/calls", "/calls", filters...)
 	return view{name: "calls", title: "Calls", data: object{"list": l, "query": r.Query}}, err
 }
 

@@ -64,7 +64,7 @@ func outcomesOf(calls []object) []share {
 }
 
 func (d *Dashboard) campaigns(r *Request) (view, error) {
-	l, err := r.list("/v1/campaigns", "/campaigns", pageSize, "status")
+	l, err := r.list("/v1/campaigns", "/campaigns", "status")
 	return view{name: "campaigns", title: "Campaigns", data: object{"list": l, "status": r.Query.Get("status")}}, err
 }
 
@@ -93,7 +93,7 @@ func (d *Dashboard) campaign(r *Request) (view, error) {
 	}
 	data := object{"campaign": c, "status": status, "outcomes": shares(counts), "states": contactStates(), "state": r.Query.Get("status"), "cursor": r.Query.Get("cursor")}
 	if r.Part != "live" {
-		contacts, err := r.list(path+"/contacts", "/campaigns/"+r.ID, pageSize, "status")
+		contacts, err := r.list(path+"/contacts", "/campaigns/"+r.ID, "status")
 		if err != nil && !absent(err) {
 			return view{}, err
 		}
@@ -198,6 +198,6 @@ func (d *Dashboard) decisions(r *Request) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	l, err := r.list("/v1/campaigns/"+r.ID+"/decisions", "/campaigns/"+r.ID+"/decisions", pageSize, "phone")
+	l, err := r.list("/v1/campaigns/"+r.ID+"/decisions", "/campaigns/"+r.ID+"/decisions", "phone")
 	return view{name: "decisions", title: "Why: " + text(c, "name"), data: object{"campaign": c, "list": l, "phone": r.Query.Get("phone")}}, err
 }

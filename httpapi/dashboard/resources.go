@@ -8,7 +8,7 @@ import (
 )
 
 func (d *Dashboard) agents(r *Request) (view, error) {
-	agents, err := r.list("/v1/agents", "/agents", pageSize)
+	agents, err := r.list("/v1/agents", "/agents")
 	if err != nil {
 		return view{}, err
 	}
@@ -84,7 +84,7 @@ func nodesOf(p object) []node {
 }
 
 func (d *Dashboard) numbers(r *Request) (view, error) {
-	numbers, err := r.list("/v1/phone-numbers", "/numbers", pageSize)
+	numbers, err := r.list("/v1/phone-numbers", "/numbers")
 	if err != nil {
 		return view{}, err
 	}
@@ -107,7 +107,7 @@ func (d *Dashboard) appointments(r *Request) (view, error) {
 			r.Query.Set(name, day.AddDate(0, 0, later).Format(time.RFC3339))
 		}
 	}
-	l, err := r.list("/v1/appointments", "/appointments", pageSize, "status", "provider", "from", "to")
+	l, err := r.list("/v1/appointments", "/appointments", "status", "provider", "from", "to")
 	return view{name: "appointments", title: "Appointments", data: object{"list": l, "query": typed}}, err
 }
 
@@ -120,12 +120,12 @@ func (d *Dashboard) driveAppointment(r *Request) (view, error) {
 }
 
 func (d *Dashboard) messages(r *Request) (view, error) {
-	l, err := r.list("/v1/sms", "/messages", pageSize, "status", "direction", "to", "from", "conversation_id")
+	l, err := r.list("/v1/sms", "/messages", "status", "direction", "to", "from", "conversation_id")
 	return view{name: "messages", title: "Messages", data: object{"list": l, "query": r.Query}}, err
 }
 
 func (d *Dashboard) webhooks(r *Request) (view, error) {
-	l, err := r.list("/v1/webhooks", "/webhooks", pageSize, "status", "campaign_id")
+	l, err := r.list("/v1/webhooks", "/webhooks", "status", "campaign_id")
 	return view{name: "webhooks", title: "Webhooks", data: object{"list": l}}, err
 }
 
@@ -139,7 +139,7 @@ func (d *Dashboard) webhook(r *Request) (view, error) {
 	if data["failed"], err = r.failed(); err != nil && !absent(err) {
 		return view{}, err
 	}
-	log, err := r.list(path+"/logs", "/webhooks/"+r.ID, pageSize)
+	log, err := r.list(path+"/logs", "/webhooks/"+r.ID)
 	data["log"] = log
 	return view{name: "webhook", title: text(w, "url"), data: data}, err
 }
@@ -226,6 +226,6 @@ func (d *Dashboard) revokeKey(r *Request) (view, error) {
 }
 
 func (d *Dashboard) audit(r *Request) (view, error) {
-	l, err := r.list("/v1/audit-logs", "/audit", pageSize, "type", "action", "actor")
+	l, err := r.list("/v1/audit-logs", "/audit", "type", "action", "actor")
 	return view{name: "audit", title: "Audit log", data: object{"list": l, "query": r.Query}}, err
 }
