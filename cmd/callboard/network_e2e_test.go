@@ -153,8 +153,11 @@ func judged(t *testing.T, by map[string]figures) {
 	assert.Less(t, jitter.mos, clean.mos-0.02, "so is jitter")
 	assert.Less(t, all.mos, clean.mos-0.02)
 	if twice := by["duplication"]; twice.steady() {
-		assert.Greater(t, twice.mos, clean.mos-0.06, "twice the same is nothing")
-		assert.Greater(t, twice.phone.Stats.MOS, clean.phone.Stats.MOS-0.06, "at neither end")
+		// What the machine itself kept back meanwhile is no fault of copies: some hundredths for each millisecond.
+		kept := 0.04 * max(twice.jitter-clean.jitter, 0)
+		keptThere := 0.04 * max(twice.phone.Stats.JitterMs-clean.phone.Stats.JitterMs, 0)
+		assert.Greater(t, twice.mos, clean.mos-0.06-kept, "twice the same is nothing")
+		assert.Greater(t, twice.phone.Stats.MOS, clean.phone.Stats.MOS-0.06-keptThere, "at neither end")
 	}
 	assert.Less(t, five.phone.Stats.MOS, one.phone.Stats.MOS-0.1, "at the phone's end too")
 	assert.Greater(t, jitter.jitter, 10+clean.jitter)
