@@ -43,6 +43,9 @@ func (s *Server) board(c *fiber.Ctx, board *dashboard.Dashboard, r dashboard.Rou
 	u, session, err := s.visitor(c)
 	if domain.CodeOf(err) == domain.CodeAuthenticationRequired {
 		if c.Get("HX-Request") == "true" { // a page that was left open: it is loaded anew, which asks for nothing more
+			if limited := tell(c, s.polls.Take(neighbourhood(v.ip), strikeRule(), time.Now())); limited != nil {
+				return s.excuse(c, limited) // apart from what keeps people from signing in, and as narrow
+			}
 			c.Set("HX-Refresh", "true")
 			return s.paint(c, board.SignedOut())
 		}

@@ -65,6 +65,12 @@ func TestPagesAreForWhoIsSignedInAndButtonsForPagesOfOurs(t *testing.T) {
 		assert.NotRegexp(t, `svc_sk_|whsec_`, string(page.Body), path)
 		assert.Less(t, len(page.Body), 150<<10)
 	}
+	guessed := map[int]int{}
+	for range 40 { // what a page left open asks for is no way to guess sessions, and keeps nobody from signing in
+		guessed[gone.send("GET", "/?part=live", nil, "HX-Request", "true", "X-Forwarded-For", addressNo(200)).Status]++
+	}
+	assert.Equal(t, map[int]int{401: 30, 429: 10}, guessed)
+	assert.Equal(t, 401, gone.send("GET", "/", nil, "X-Forwarded-For", addressNo(200)).Status)
 	assert.Equal(t, 404, reader.send("GET", "/calls/..%2Fwebhooks", nil).Status, "nothing in a path leads elsewhere")
 	assert.Equal(t, 404, reader.send("GET", "/campaigns/campaign_"+ulidOf(7), nil).Status)
 }
