@@ -122,6 +122,10 @@ func TestTheSummaryOfATestRunForgivesNothing(t *testing.T) {
 			[]string{"exit status 3"},
 			"1 passed, 1 failed",
 		},
+		"the go command fails, and nobody says where": {
+			[]string{`{"Action":"run","Package":"a","Test":"TestX"}`, `{"Action":"pass","Package":"a","Test":"TestX"}`, `{"Action":"pass","Package":"a","Elapsed":1}`, `{"Exit":1}`},
+			nil, "1 passed, 1 failed",
+		},
 		"nothing ran": {nil, nil, "0 passed, 0 failed"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -138,6 +142,57 @@ func TestTheSummaryOfATestRunForgivesNothing(t *testing.T) {
 				assert.NoError(t, err)
 			} else {
 				assert.Error(t, err)
+			}
+		})
+	}
+}
+
+// What failed while the machine was taken away has one more try, and nothing
+// else has.
+func TestTheSummaryRunsAgainOnlyWhatTheMachineMayHaveSpoilt(t *testing.T) {
+	fails := []string{
+		`{"Action":"run","Package":"a","Test":"TestX"}`, `{"Action":"run","Package":"a","Test":"TestX/one"}`,
+		`{"Action":"output","Package":"a","Test":"TestX/one","Output":"too late\n"}`,
+		`{"Action":"fail","Package":"a","Test":"TestX/one"}`, `{"Action":"fail","Package":"a","Test":"TestX"}`,
+		`{"Action":"run","Package":"a","Test":"TestY"}`, `{"Action":"pass","Package":"a","Test":"TestY"}`,
+		`{"Action":"fail","Package":"a"}`, `{"Exit":1}`,
+	}
+	passes := []string{
+		`{"Action":"run","Package":"a","Test":"TestX"}`, `{"Action":"run","Package":"a","Test":"TestX/one"}`,
+		`{"Action":"pass","Package":"a","Test":"TestX/one"}`, `{"Action":"pass","Package":"a","Test":"TestX"}`, `{"Action":"pass","Package":"a"}`,
+	}
+	for name, c := range map[string]struct {
+		stolen string
+		lines  []string
+		again  []string
+		asked  string
+		last   string
+	}{
+		"it passes alone":             {"0", fails, passes, "-run ^TestX$ a\n", "2 passed, 0 failed"},
+		"it fails alone":              {"0", fails, fails[:5], "-run ^TestX$ a\n", "1 passed, 1 failed"},
+		"it does not build any more":  {"0", fails, nil, "-run ^TestX$ a\n", "1 passed, 1 failed"},
+		"the machine was all ours":    {"101", fails, passes, "", "1 passed, 1 failed"},
+		"a race was found":            {"0", append([]string{`{"Action":"output","Package":"a","Test":"TestY","Output":"WARNING: DATA RACE\n"}`}, fails...), passes, "", "1 passed, 1 failed"},
+		"something panicked":          {"0", append([]string{`{"Action":"output","Package":"a","Test":"TestX/one","Output":"panic: nil map\n"}`}, fails...), passes, "", "1 passed, 1 failed"},
+		"another test is skipped":     {"0", append([]string{`{"Action":"skip","Package":"a","Test":"TestZ"}`}, fails...), passes, "", "1 passed, 2 failed"},
+		"another package fell silent": {"0", append([]string{`{"Action":"fail","Package":"b"}`}, fails...), passes, "", "1 passed, 2 failed"},
+		"all is well":                 {"0", passes, fails, "", "1 passed, 0 failed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "again"), []byte(strings.Join(c.again, "\n")+"\n"), 0o600))
+			cmd := exec.CommandContext(t.Context(), ".ci/summary", "sh", "-c", `echo "$@" >> `+dir+`/asked; cat `+dir+`/again`, "sh")
+			cmd.Env = append(os.Environ(), "SUMMARY_STOLEN="+c.stolen)
+			cmd.Stdin = strings.NewReader(strings.Join(c.lines, "\n") + "\n")
+			out, err := cmd.Output()
+			text := strings.TrimSpace(string(out))
+			asked, _ := os.ReadFile(filepath.Join(dir, "asked"))
+			assert.Equal(t, c.asked, string(asked))
+			assert.Equal(t, c.last, text[strings.LastIndexByte(text, '\n')+1:])
+			assert.Equal(t, strings.HasSuffix(c.last, " 0 failed"), err == nil, "%v", err)
+			if c.asked != "" {
+				assert.Contains(t, text, "again, alone")
+				assert.Contains(t, text, "too late", "the first failure is shown")
 			}
 		})
 	}

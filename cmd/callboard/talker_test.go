@@ -139,13 +139,22 @@ func (o *talker) until(ch <-chan struct{}) {
 	}
 }
 
+// hush forgets what was heard: what the caller does next is an answer to all of it.
+func (o *talker) hush() {
+	for len(o.heard) > 0 {
+		<-o.heard
+	}
+}
+
 // hums makes a sound as long as a sentence, and waits for its end.
 func (o *talker) hums(d time.Duration) {
+	o.hush()
 	o.session.Play(1, tone.Make(d, 0.3, 220, 700))
 	o.until(o.played)
 }
 
 func (o *talker) presses(keys string) {
+	o.hush()
 	o.session.SendDigits(2, keys)
 	o.until(o.played)
 }

@@ -1,0 +1,148 @@
+package main_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors/engines/enginetest"
+)
+
+// lively are engines that hear and speak by themselves.
+func (h *illHouse) lively() {
+	for fault, code := range map[enginetest.Fault]string{
+		enginetest.Hangs: "engine_slow", enginetest.Stalls: "engine_stalled", enginetest.Garbage: "engine_garbage",
+		enginetest.Drops: "engine_unreachable", enginetest.Refuses: "engine_refused", enginetest.Late: "engine_slow",
+	} {
+		server := enginetest.New(h.t)
+		server.Is("realtime", fault)
+		name := h.engine("live-"+string(fault), "openai", server.URL+"/v1", "realtime: {"+firstOf(fault)+", "+stallOf(fault)+"}")
+		h.cases = append(h.cases, illCase{
+			name: name, agent: object{"realtime": object{"engine": name}, "system_prompt": "Be kind.", "tools": []string{"end"}}, part: func(*talker) {},
+			errors: []string{"realtime " + code + " true"}, said: []string{"Fine, goodbye."}, ends: "confirmed", voice: 0.7, hum: [2]float64{0, 0.4},
+		})
+	}
+	const first, second, third = "Good morning, how can I help you?", "On Friday there are a great many times, and I will tell you all of them.", "See you on Friday then."
+	server := enginetest.New(h.t)
+	server.Says("I want to come on Friday.")
+	server.Answers(func(n int, _ string) enginetest.Answer {
+		return []enginetest.Answer{
+			{Say: first},
+			{Say: second},
+			{Calls: []enginetest.Call{{ID: "call_1", Name: "transfer_call", Arguments: `{"destination": "+19005550100"}`}}},
+			{Say: third, Calls: []enginetest.Call{{ID: "call_2", Name: "end_call", Arguments: `{"outcome": "confirmed"}`}}},
+		}[min(n, 3)]
+	})
+	name := h.engine("live", "openai", server.URL+"/v1", "realtime: {}")
+	h.cases = append(h.cases, illCase{
+		name: name, agent: object{"realtime": object{"engine": name, "voice": "cedar"}, "system_prompt": "Be kind to {{phone}}.", "first_message": first, "tools": []string{"end"}},
+		part: func(o *talker) {
+			illTurn(o)
+			o.await(true)
+			o.hums(900 * time.Millisecond)
+		},
+		errors: []string{"llm tool_refused true"}, said: []string{first, second, third}, ends: "confirmed", hum: [2]float64{2.8, 5.5},
+		look: func(t *testing.T, call object, segments []any, left, right []float64) {
+			h.livelyCall(t, server, call, segments, left, right)
+		},
+	})
+}
+
+// streams are servers of developers.
+func (h *illHouse) streams() {
+	for fault, code := range map[enginetest.Fault]string{
+		enginetest.Hangs: "engine_slow", enginetest.Garbage: "engine_garbage", enginetest.Drops: "engine_unreachable", enginetest.Refuses: "engine_refused",
+	} {
+		server := enginetest.NewTLS(h.t)
+		server.Is("media", fault)
+		name := h.engine("media-"+string(fault), "media-stream", strings.Replace(server.URL, "https", "wss", 1)+"/v1/media", "realtime: {"+firstOf(fault)+"}")
+		h.cases = append(h.cases, illCase{
+			name: name, agent: object{"realtime": object{"engine": name}, "system_prompt": "Be kind.", "tools": []string{"end"}}, part: func(*talker) {},
+			errors: []string{"realtime " + code + " true"}, said: []string{"Fine, goodbye."}, ends: "confirmed", voice: 0.7, hum: [2]float64{0, 0.5},
+		})
+	}
+	server := enginetest.NewTLS(h.t)
+	name := h.engine("media", "media-stream", strings.Replace(server.URL, "https", "wss", 1)+"/v1/media?for=clinic", "realtime: {}")
+	h.cases = append(h.cases, illCase{
+		name: name, agent: object{"realtime": object{"engine": name}, "system_prompt": "Be kind."},
+		part: func(o *talker) {
+			o.await(true)
+			o.presses("7")
+			o.hums(900 * time.Millisecond)
+		},
+		said: []string{"[on the line]"}, ends: "completed", hum: [2]float64{1.2, 3.2}, errors: nil,
+		look: func(t *testing.T, call object, segments []any, _, _ []float64) {
+			t.Helper()
+			var lines []string
+			for _, x := range segments {
+				s := x.(object)
+				lines = append(lines, fmt.Sprint(s["speaker"], " ", s["text"], " ", s["interrupted"] == true))
+			}
+			assert.Equal(t, []string{"agent [on the line] true", "caller [pressed 7] false", "caller [on the line] false", "agent [on the line] false"}, lines)
+			told := strings.Join(server.Told(), "\n")
+			assert.Contains(t, told, `"callSid":"`+call["id"].(string)+`"`)
+			assert.Contains(t, told, `"to":"`+call["to"].(string)+`"`)
+			assert.Contains(t, told, `"dtmf":{"track":"inbound_track","digit":"7"}`)
+			assert.Contains(t, told, `"mark":{"name":"greeted"}`, "it was taken back")
+			assert.Contains(t, told, `"mark":{"name":"answered"}`, "it was heard")
+		},
+	})
+}
+
+// livelyCall looks at a call with an engine that is well.
+func (h *illHouse) livelyCall(t *testing.T, server *enginetest.Server, call object, segments []any, left, right []float64) {
+	t.Helper()
+	var lines []string
+	for _, x := range segments {
+		s := x.(object)
+		lines = append(lines, fmt.Sprint(s["speaker"], " ", s["text"], " ", s["interrupted"] == true))
+	}
+	assert.Equal(t, []string{
+		"agent Good morning, how can I help you? false", "caller I want to come on Friday. false",
+		"agent On Friday there are a great many times, and I will tell you all of them. true", "caller I want to come on Friday. false",
+		"agent See you on Friday then. false",
+	}, lines)
+	told := strings.Join(server.Told(), "\n")
+	assert.Contains(t, told, `"output":"error: there is no such tool here"`)
+	assert.NotContains(t, told, `"name":"transfer_call"`, "it is not even offered")
+	assert.Contains(t, told, `"voice":"cedar"`)
+	var cut struct {
+		ItemID string `json:"item_id"`
+		EndMs  int    `json:"audio_end_ms"`
+	}
+	for _, line := range server.Told() {
+		if strings.Contains(line, "truncate") {
+			require.NoError(t, json.Unmarshal([]byte(line), &cut))
+		}
+	}
+	assert.Equal(t, "item_agent_2", cut.ItemID)
+	assert.Greater(t, cut.EndMs, 100)
+	assert.Less(t, cut.EndMs, 3000, "as much as was heard")
+	const piece = rate / 50
+	speaks, last := -1, 0 // pieces: when the caller begins for the second time, and the last before he is quiet that the agent sounds
+	bursts, quiet := 0, 1000
+	for i := 0; (i+1)*piece <= min(len(left), len(right)); i++ {
+		if loud(left[i*piece:(i+1)*piece]) > 1000 {
+			if quiet > 25 {
+				bursts++
+			}
+			if quiet = 0; bursts == 2 && speaks < 0 {
+				speaks = i
+			}
+		} else {
+			quiet++
+		}
+		if bursts == 2 && quiet < 10 && loud(right[i*piece:(i+1)*piece]) > 200 {
+			last = i
+		}
+	}
+	require.Positive(t, speaks, "the caller is in the recording")
+	t.Logf("barge-in: our sound ends %d ms after the caller begins", (last+1-speaks)*20)
+	assert.LessOrEqual(t, (last+1-speaks)*20, 2000, "ms until our sound stops, on a machine as busy as it may be: make bench says how long it takes")
+	assert.NotEmpty(t, call["latency"], "%v", call)
+}
