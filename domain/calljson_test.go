@@ -1,9 +1,11 @@
 package domain_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -100,6 +102,49 @@ func TestRowsThatWriteThemselvesWriteWhatEncodingJSONWould(t *testing.T) {
 			require.Equal(t, "before"+string(want), string(got), "%T", v)
 		}
 	}
+}
+
+func TestRowsThatReadThemselvesReadWhatEncodingJSONWould(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(3, 4))
+	took := 0
+	for range 2000 {
+		want := new(domain.Delivery)
+		at := reflect.ValueOf(want).Elem()
+		filled(r, at)
+		for _, f := range at.Fields() {
+			if f.Kind() == reflect.String && r.IntN(20) > 0 {
+				f.SetString([]string{"", "evt_01J", "Zürich +1"}[r.IntN(3)])
+			}
+		}
+		text, err := json.Marshal(want)
+		require.NoError(t, err)
+		escaped := bytes.ContainsRune(text, '\\')
+		if *want = (domain.Delivery{}); !escaped {
+			took++
+		}
+		require.NoError(t, json.Unmarshal(text, want))
+		got := &domain.Delivery{ID: "before"}
+		require.Equal(t, !escaped, got.TakeJSON(text), "%s", text)
+		if !escaped {
+			require.Equal(t, want, got)
+			continue
+		}
+		require.Equal(t, &domain.Delivery{ID: "before"}, got, "it is left as it was")
+	}
+	require.Greater(t, took, 500)
+	text, err := json.Marshal(domain.Delivery{ID: "dlv_1", Error: "no answer", Replay: true})
+	require.NoError(t, err)
+	for cut := range text {
+		for _, other := range [][]byte{text[:cut], slices.Concat(text[:cut], text[cut+1:]), slices.Concat(text[:cut], []byte(" "), text[cut:])} {
+			var quick, whole domain.Delivery
+			if quick.TakeJSON(other) {
+				require.NoError(t, json.Unmarshal(other, &whole), "%s", other)
+				require.Equal(t, whole, quick, "%s", other)
+			}
+		}
+	}
+	require.False(t, new(domain.Delivery).TakeJSON(bytes.Replace(text, []byte("{"), []byte(`{"young":1,`), 1)))
 }
 
 func TestWhatJSONCannotSayIsAnError(t *testing.T) {

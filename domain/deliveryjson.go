@@ -28,3 +28,33 @@ func (d *Delivery) AppendJSON(b []byte) ([]byte, error) {
 	}
 	return o.End()
 }
+
+// TakeJSON is JSONTaker's.
+func (d *Delivery) TakeJSON(text []byte) bool {
+	f := TakeObject(text)
+	taken := Delivery{
+		ID:             f.Text("id"),
+		WorkspaceID:    f.Text("workspace_id"),
+		WebhookID:      f.Text("webhook_id"),
+		EventID:        f.Text("event_id"),
+		EventType:      f.Text("event_type"),
+		EventOffset:    f.Count("event_offset"),
+		Subject:        f.Text("subject"),
+		State:          DeliveryState(f.Text("state")),
+		Attempts:       int(f.Int("attempts")),
+		FirstAttemptAt: f.When("first_attempt_at"),
+		LastAttemptAt:  f.When("last_attempt_at"),
+		DueAt:          f.When("due_at"),
+		DeliveredAt:    f.When("delivered_at"),
+		ResponseStatus: int(f.Int("response_status")),
+		ResponseTimeMs: f.Int("response_time_ms"),
+		Error:          f.Word("error"),
+		CreatedAt:      f.Time("created_at"),
+		Replay:         f.Set("replay"),
+	}
+	if !f.End() {
+		return false
+	}
+	*d = taken
+	return true
+}

@@ -181,13 +181,21 @@ func (c codec) decodeEvent(value []byte) (e event.Event, err error) {
 	default:
 		return e, unknown(version, aboutVersion)
 	}
+	var ends [len(texts)][2]int // where each lies in the body
+	begin := 0
 	for i := range parts {
-		n, size := binary.Uvarint(body)
-		if size <= 0 || n > uint64(len(body)-size) { //nolint:gosec // never negative
+		n, size := binary.Uvarint(body[begin:])
+		if size <= 0 || n > uint64(len(body)-begin-size) { //nolint:gosec // never negative
 			return e, errBadValue
 		}
-		texts[i], body = string(body[size:size+int(n)]), body[size+int(n):] //nolint:gosec // within the body
+		ends[i] = [2]int{begin + size, begin + size + int(n)} //nolint:gosec // within the body
+		begin = ends[i][1]
 	}
+	all := string(body[:begin]) // one copy for all of them
+	for i := range parts {
+		texts[i] = all[ends[i][0]:ends[i][1]]
+	}
+	body = body[begin:]
 	at, size := binary.Varint(body)
 	if size <= 0 {
 		return e, errBadValue
@@ -219,6 +227,9 @@ func (c codec) decode(value []byte, into any) error {
 		}
 	case version != schemaVersion:
 		return unknown(version, tailVersion)
+	}
+	if t, ok := into.(domain.JSONTaker); ok && t.TakeJSON(body) {
+		return nil
 	}
 	if err := jsonv1.Unmarshal(body, into); err != nil {
 		return fmt.Errorf("%w: %w", errBadValue, err)

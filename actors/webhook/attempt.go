@@ -19,6 +19,7 @@ type attempt struct {
 	hook  *domain.Webhook
 	row   domain.Delivery
 	event *event.Event
+	signs *hook.Signers
 }
 
 // result is the row after an attempt; err tells that none was made.
@@ -80,7 +81,7 @@ func (a attempt) send(ctx context.Context, ev event.Event, row domain.Delivery, 
 		return Answer{Error: "the event could not be written as JSON"}
 	}
 	secret, next := a.hook.Secrets(at)
-	h := hook.Attempt{EventID: ev.ID, Number: row.Attempts, First: *row.FirstAttemptAt, At: at, Secret: secret, Next: next, Replay: row.Replay}
+	h := hook.Attempt{EventID: ev.ID, Number: row.Attempts, First: *row.FirstAttemptAt, At: at, Secret: secret, Next: next, Replay: row.Replay, Signers: a.signs}
 	return a.cfg.Sender.Send(ctx, Request{URL: a.hook.URL, Header: h.Headers(body), Body: body})
 }
 
@@ -124,7 +125,7 @@ func (e *endpoint) answerQuestions(ctx actor.Context) {
 }
 
 func (e *endpoint) try(ctx actor.Context, to *actor.PID, typ event.Type, name string) {
-	a, seat, lane := attempt{cfg: e.cfg, hook: e.hook}, e.seat, e.lane()
+	a, seat, lane := attempt{cfg: e.cfg, hook: e.hook, signs: e.signs}, e.seat, e.lane()
 	if as, subscribed := event.Match(e.hook.Events, typ); subscribed && name == string(typ) {
 		name = as // the twin, where the endpoint knows only that
 	}

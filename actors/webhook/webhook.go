@@ -83,6 +83,7 @@ type endpoint struct {
 	over bool
 
 	hook  *domain.Webhook // as last read; never changed in place
+	signs *hook.Signers
 	q     *queue
 	last  string    // the newest delivery read
 	more  bool      // there may be deliveries behind last
@@ -200,7 +201,7 @@ func New(cfg Config) actor.Producer {
 		}
 		return &endpoint{
 			cfg: cfg, log: cfg.Log.With(slog.String("webhook_id", cfg.ID)),
-			q: newQueue(), results: make(map[string]domain.Delivery), settled: make(map[string]bool), unsure: make(map[string]bool),
+			q: newQueue(), signs: new(hook.Signers), results: make(map[string]domain.Delivery), settled: make(map[string]bool), unsure: make(map[string]bool),
 			limit: max(1, float64(cfg.Concurrency)/4), stale: true,
 		}
 	}
@@ -359,7 +360,7 @@ func (e *endpoint) held() bool {
 
 // send makes one attempt in a slot that was taken.
 func (e *endpoint) send(ctx actor.Context, it *item, lane hook.Lane) {
-	job, seat, life := attempt{cfg: e.cfg, hook: e.hook, row: it.row, event: it.event}, e.seat, e.life
+	job, seat, life := attempt{cfg: e.cfg, hook: e.hook, row: it.row, event: it.event, signs: e.signs}, e.seat, e.life
 	mailbox.Work(ctx, 0, func(context.Context) any { // the sender has a deadline of its own
 		defer seat.give(lane)
 		return sent{of: e, item: it, url: job.hook.URL, result: job.run(life())}

@@ -260,7 +260,7 @@ func stallOf(f enginetest.Fault) string {
 	return "stall_ms: 30000"
 }
 
-func TestWhateverEnginesDoTheCallerHearsSomethingSensibleAndTheRecordSaysWhy(t *testing.T) { //nolint:tparallel // its cases look at calls that run already
+func TestWhateverEnginesDoTheCallerHearsSomethingSensibleAndTheRecordSaysWhy(t *testing.T) {
 	t.Parallel()
 	h := &illHouse{t: t, people: newGathering(t)}
 	h.file.WriteString("engines:\n")

@@ -68,6 +68,7 @@ type Attempt struct {
 	Secret  string
 	Next    string // the secret that is taking over; "": none
 	Replay  bool   // the event is sent again because somebody asked for it
+	Signers *Signers
 }
 
 // Header is one line of a request's header.
@@ -80,11 +81,11 @@ func (a Attempt) Headers(body []byte) []Header {
 	h := []Header{
 		{"Content-Type", "application/json"},
 		{"User-Agent", "Callboard-Webhook/1"},
-		{"X-Svc-Signature", Sign(a.Secret, body)},
+		{"X-Svc-Signature", a.Signers.of(a.Secret).sign(body)},
 		{"X-Svc-Delivery-Attempt", strconv.Itoa(a.Number)},
 	}
 	if a.Next != "" {
-		h = append(h, Header{"X-Svc-Signature-Next", Sign(a.Next, body)})
+		h = append(h, Header{"X-Svc-Signature-Next", a.Signers.of(a.Next).sign(body)})
 	}
 	if a.Number > 1 {
 		h = append(h, Header{"X-Svc-First-Attempt", a.First.UTC().Format(time.RFC3339Nano)})
@@ -106,8 +107,8 @@ func (a Attempt) Headers(body []byte) []Header {
 func (a Attempt) standard(body []byte) string {
 	var all []string
 	for _, secret := range []string{a.Secret, a.Next} {
-		if key, ok := StandardKey(secret); ok {
-			all = append(all, StandardSign(key, a.EventID, a.At, body))
+		if s := a.Signers.of(secret); s.keyed {
+			all = append(all, s.standardSign(a.EventID, a.At, body))
 		}
 	}
 	return strings.Join(all, " ")

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -155,6 +156,22 @@ func TestWhileSecretsChangeADeliveryCarriesTheSignaturesOfBoth(t *testing.T) {
 	one := signed(hook.Attempt{Secret: "plain secret", Next: young})
 	assert.Equal(t, []string{standard(young), "evt_1"}, []string{one["Webhook-Signature"], one["Webhook-Id"]}, "only the new one is of that kind")
 	assert.NotContains(t, signed(hook.Attempt{Secret: old}), "X-Svc-Signature-Next")
+}
+
+func TestSecretsThatAreKeptReadySignAsOthers(t *testing.T) {
+	t.Parallel()
+	kept := new(hook.Signers)
+	var work sync.WaitGroup
+	for i := range 64 {
+		work.Go(func() {
+			body := []byte(strings.Repeat("x", i*37))
+			a := hook.Attempt{EventID: "evt_1", Number: 1, At: noon, Secret: hook.NewSecret([32]byte{byte(i / 16)}), Next: []string{"", "plain"}[i%2]}
+			want := a.Headers(body)
+			a.Signers = kept
+			assert.Equal(t, want, a.Headers(body))
+		})
+	}
+	work.Wait()
 }
 
 func TestAnotherSecretTakesOverAtItsTime(t *testing.T) {

@@ -222,7 +222,7 @@ func (d *Driver) stage(b *draft, r *request) (persistence.Result, error) {
 		return persistence.Result{}, domain.ErrFenced
 	}
 	for _, g := range c.Guards {
-		have, errRow := getRow(b, rowKey(g.Key))
+		have, errRow := getKept(b, rowKey(g.Key))
 		if errRow != nil {
 			return persistence.Result{}, errRow
 		}
@@ -290,6 +290,15 @@ func getRow(b source, k []byte) (row, error) {
 		return row{}, err
 	}
 	return decodeRow(v)
+}
+
+// getKept reads a row without where it stands; version 0: there is none.
+func getKept(b source, k []byte) (row, error) {
+	v, err := get(b, k)
+	if err != nil || v == nil {
+		return row{}, err
+	}
+	return decodeKept(v)
 }
 
 func put(b *draft, p persistence.Put) (version uint64, err error) {

@@ -108,6 +108,32 @@ func (r *reader) text() string {
 	return s
 }
 
+func (r *reader) skip() {
+	n := r.number()
+	if r.bad || n > uint64(len(r.b)) {
+		r.bad = true
+		return
+	}
+	r.b = r.b[n:]
+}
+
+// decodeKept reads a row's version and value, which shares b, and not where it
+// stands.
+func decodeKept(b []byte) (row, error) {
+	in := reader{b: b}
+	r := row{version: in.number()}
+	in.skip()
+	n := in.number()
+	for range min(n, uint64(len(in.b))) {
+		in.skip()
+	}
+	if in.bad || n > uint64(len(b)) {
+		return row{}, errCorrupt
+	}
+	r.value = in.b
+	return r, nil
+}
+
 // decodeRow shares b with the value.
 func decodeRow(b []byte) (row, error) {
 	in := reader{b: b}

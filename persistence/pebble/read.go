@@ -94,7 +94,7 @@ func (d *Driver) read(ctx context.Context, f func(*view) error) error {
 // Get returns a row, or domain.ErrNotFound.
 func (d *Driver) Get(ctx context.Context, k persistence.Key) (value []byte, version uint64, err error) {
 	err = d.read(ctx, func(w *view) error {
-		r, errRow := getRow(w, rowKey(k))
+		r, errRow := getKept(w, rowKey(k))
 		value, version = r.value, r.version
 		return errRow
 	})
@@ -140,12 +140,18 @@ func scan(ctx context.Context, w *view, r persistence.Range) (page persistence.P
 		begin, next = it.Last, it.Prev
 	}
 	limit, size := r.Clamp(), 0
+	rows := &rowsInOrder{ctx: ctx, w: w, table: r.Table}
+	defer func() {
+		if closed := rows.close(); err == nil {
+			err = closed
+		}
+	}()
 	for ok := begin(); ok; ok = next() {
 		if len(page.Rows) == limit || size > persistence.PageBytes {
 			page.More = true
 			break
 		}
-		found, err := rowAt(w, r, string(it.Key()[len(base):]), it.Value())
+		found, err := rowAt(rows, r, string(it.Key()[len(base):]), it.Value())
 		if err != nil {
 			return page, err
 		}
@@ -156,17 +162,66 @@ func scan(ctx context.Context, w *view, r persistence.Range) (page persistence.P
 }
 
 // rowAt is the row that stands at a place; value is that of the place's key.
-func rowAt(w *view, r persistence.Range, place string, value []byte) (persistence.Row, error) {
+func rowAt(rows *rowsInOrder, r persistence.Range, place string, value []byte) (persistence.Row, error) {
 	if r.List == "" {
-		kept, err := decodeRow(append([]byte(nil), value...))
+		kept, err := decodeKept(append([]byte(nil), value...))
 		return persistence.Row{ID: place, Place: place, Value: kept.value, Version: kept.version}, err
 	}
 	_, id, _ := strings.Cut(place, "\x00")
-	kept, err := getRow(w, rowKey(persistence.Key{Table: r.Table, ID: id}))
+	kept, err := rows.get(rowKey(persistence.Key{Table: r.Table, ID: id}))
 	if err == nil && kept.version == 0 {
 		err = fmt.Errorf("%w: %s %s stands in list %s and is not there", errCorrupt, r.Table, id, r.List)
 	}
 	return persistence.Row{ID: id, Place: place, Value: kept.value, Version: kept.version}, err
+}
+
+// rowsInOrder reads rows of a table, most of which are asked for in the order
+// in which they lie: then each next one is a step and no search.
+type rowsInOrder struct {
+	ctx   context.Context //nolint:containedctx // of the one scan that it lives in
+	w     *view
+	table string
+	it    *pebble.Iterator
+	last  []byte
+	run   int // rows that came in order
+}
+
+// inOrder is after how many rows in order an iterator is worth its making.
+const inOrder = 4
+
+func (o *rowsInOrder) get(k []byte) (row, error) {
+	if bytes.Compare(k, o.last) < 0 {
+		o.run = 0
+	}
+	o.last = k
+	if o.run++; o.run < inOrder {
+		return getKept(o.w, k)
+	}
+	if o.it == nil {
+		base := append(key(rowSpace, o.table), 0)
+		above := slices.Clone(base)
+		above[len(above)-1] = 1
+		it, err := o.w.NewIterWithContext(o.ctx, &pebble.IterOptions{LowerBound: base, UpperBound: above})
+		if err != nil {
+			return row{}, err
+		}
+		o.it = it
+	}
+	if !o.it.SeekGE(k) || !bytes.Equal(o.it.Key(), k) {
+		return row{}, o.it.Error()
+	}
+	v, err := o.it.ValueAndErr()
+	if err != nil {
+		return row{}, err
+	}
+	return decodeKept(slices.Clone(v))
+}
+
+func (o *rowsInOrder) close() error {
+	if o.it == nil {
+		return nil
+	}
+	return o.it.Close()
 }
 
 // LastOffset is the offset of the last entry of a log; 0: it has none.
