@@ -49,7 +49,7 @@ SOAK_DOC       ?=
 NIGHTLY_TESTS    := ^(TestEveryZoneOpensAsACalculationOfItsOwnSays|TestTheEstimateIsWithinTenPercentFromTenPercentOn|TestTheModelAllowsWhateverHappens|Test(Kills|FailOvers|FullDisks|FullRedis|Clocks).*)$$
 NIGHTLY_PACKAGES := ./domain/calendar ./domain/rehearsal ./actors/campaign/modeltest ./cmd/callboard
 
-.PHONY: help run build test lint fmt bench bench-parts profile e2e fuzz attack soak dialogues nightly chaos netem amd screenshots openapi postman client check tools clean
+.PHONY: help run build test lint fmt bench bench-parts profile e2e fuzz attack soak dialogues nightly chaos netem amd screenshots pictures openapi postman client check tools clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -100,21 +100,23 @@ fuzz: ## feed noise to every parser, FUZZ_TIME each
 	  done || exit 1; \
 	done
 
-ATTACK_SECONDS ?= 20
+# make chaos RELIABILITY_DOC=docs/reliability.md also keeps the figures there; so do attack, netem and dialogues.
+RELIABILITY_DOC ?=
+ATTACK_SECONDS  ?= 20
 # Injected sound, descriptions that point inside, proofs sent again and smuggled headers are tests of their own.
 ATTACK_TESTS   := ^(TestAttack.*|TestASourceIsLockedAndAnInjectorIsRefused|TestNoSoundGoesWhereItMustNot|TestAProofCountsOnceFromItsSourceInItsTime|TestWrongPasswordsAndUnknownUsersGetTheSameAnswerAndAreSlowedDown|TestNobodyButTheHostWeCalledGetsAProof|TestBadInputIsRefusedBeforeAnythingIsSent)$$
 
 attack: tools ## attack every floor that strangers reach, ATTACK_SECONDS for each flood (about 2 minutes, no root), and print the figures
 	@CGO_ENABLED=1 ATTACK_SECONDS=$(ATTACK_SECONDS) go test -race -count=1 -timeout 15m -v -run '$(ATTACK_TESTS)' ./sip ./media ./cmd/callboard | \
-	  grep -E 'attack:|^(---|ok|FAIL|panic)'
+	  grep -E 'attack:|^(---|ok|FAIL|panic)' | .ci/keep '$(RELIABILITY_DOC)' attack
 
 CHAOS_DELIVERIES ?= 100000
 chaos: tools ## kill the service every few seconds while it makes CHAOS_DELIVERIES webhook deliveries, and count what came again (about 3 minutes)
 	@CHAOS_DELIVERIES=$(CHAOS_DELIVERIES) go test -count=1 -timeout 30m -v -run '^(TestKillsLoseNoDeliveryAndKeepTheOrder|TestAPlaceStoredBeforeItsDeliveriesLosesSome)$$' ./cmd/callboard | \
-	  grep -E 'chaos:|^(---|ok|FAIL|panic)'
+	  grep -E 'chaos:|^(---|ok|FAIL|panic)' | .ci/keep '$(RELIABILITY_DOC)' chaos
 
 netem: tools ## make calls over a bad network between two namespaces (root, about 4 minutes), and print the figures
-	@.ci/netem
+	@.ci/netem | .ci/keep '$(RELIABILITY_DOC)' netem
 
 soak: tools ## place SOAK_CALLS short calls beside SOAK_LONG calls of SOAK_MINUTES and look for leaks (about 25 minutes, no root)
 	@SOAK_CALLS=$(SOAK_CALLS) SOAK_LONG=$(SOAK_LONG) SOAK_MINUTES=$(SOAK_MINUTES) SOAK_RATE=$(SOAK_RATE) SOAK_DOC='$(abspath $(SOAK_DOC))' \
@@ -124,7 +126,7 @@ soak: tools ## place SOAK_CALLS short calls beside SOAK_LONG calls of SOAK_MINUT
 DIALOGUES ?= 1
 dialogues: tools ## let 132 callers of synthetic speech talk with an agent by words, and 5 by keys, over SIP (about 3 minutes), and print how many reach their goal
 	@.ci/install flite:flite
-	@CGO_ENABLED=1 DIALOGUES=$(DIALOGUES) go test -count=1 -timeout 30m -parallel 10 -v -run '^TestCallersReachTheirGoalsByWords$$' ./actors/call | grep -E 'dialogues:|reached|came to|^(ok|FAIL|panic)'
+	@CGO_ENABLED=1 DIALOGUES=$(DIALOGUES) go test -count=1 -timeout 30m -parallel 10 -v -run '^TestCallersReachTheirGoalsByWords$$' ./actors/call | grep -E 'dialogues:|reached|came to|^(ok|FAIL|panic)' | .ci/keep '$(RELIABILITY_DOC)' dialogues
 
 nightly: tools ## run what is too long for every day: every hour of two years in every time zone, and more of all that is drawn by chance
 	@CGO_ENABLED=1 NIGHTLY=1 go test -count=1 -timeout 300m -v -run '$(NIGHTLY_TESTS)' $(NIGHTLY_PACKAGES)
@@ -132,6 +134,9 @@ nightly: tools ## run what is too long for every day: every hour of two years in
 SCREENSHOTS ?= bin/screenshots
 screenshots: tools ## take a picture of every page of the dashboard, in both themes, into SCREENSHOTS (about a minute)
 	@mkdir -p '$(SCREENSHOTS)' && SCREENSHOTS='$(abspath $(SCREENSHOTS))' go test -count=1 -run '^TestACampaignIsMadeAndWatchedInABrowser$$' ./cmd/callboard
+
+pictures: tools ## take the pictures of the README anew, into docs/img (about a minute)
+	@PICTURES='$(CURDIR)/docs/img' go test -count=1 -run '^TestTheDemoPlaysOnceAndEverythingIsFoundAgain$$' ./cmd/callboard
 
 openapi: tools build ## write bin/openapi.json and lint it
 	@bin/callboard openapi >bin/openapi.json

@@ -6,39 +6,201 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
-var link = regexp.MustCompile(`\]\(([^)#\s]+)(#[^)\s]*)?\)`)
+var (
+	link    = regexp.MustCompile(`\]\(([^)#\s]*)(#[^)\s]*)?\)`)
+	fenced  = regexp.MustCompile("(?ms)^ *```.*?^ *```$")
+	heading = regexp.MustCompile(`(?m)^#+ +(.*)$`)
+)
 
-func TestEveryLinkOfTheDocumentsLeadsSomewhere(t *testing.T) {
-	pages, err := filepath.Glob("*.md")
+// pages are the documents that people read.
+func pages(t *testing.T) []string {
+	t.Helper()
+	all, err := filepath.Glob("*.md")
 	require.NoError(t, err)
-	pages = append(pages, "deploy/sipp/README.md")
+	all = append(all, "deploy/sipp/README.md")
 	require.NoError(t, filepath.WalkDir("docs", func(path string, _ fs.DirEntry, err error) error {
 		if strings.HasSuffix(path, ".md") {
-			pages = append(pages, path)
+			all = append(all, path)
 		}
 		return err
 	}))
-	links := 0
-	for _, page := range pages {
-		text, err := os.ReadFile(page)
-		require.NoError(t, err)
-		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
+	return all
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return string(text)
+}
+
+// anchors are the places of a page that links can name, as GitHub makes them.
+func anchors(text string) map[string]bool {
+	all := make(map[string]bool)
+	for _, m := range heading.FindAllStringSubmatch(fenced.ReplaceAllString(text, ""), -1) {
+		name := strings.Map(func(r rune) rune {
+			switch {
+			case r == ' ':
+				return '-'
+			case r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r):
+				return unicode.ToLower(r)
+			}
+			return -1
+		}, strings.ReplaceAll(link.ReplaceAllString(m[1], ""), "[", ""))
+		for i, first := 1, name; all[name]; i++ {
+			name = first + "-" + strconv.Itoa(i)
+		}
+		all[name] = true
+	}
+	return all
+}
+
+func TestEveryLinkOfTheDocumentsLeadsSomewhere(t *testing.T) {
+	links, places := 0, 0
+	for _, page := range pages(t) {
+		for _, m := range link.FindAllStringSubmatch(fenced.ReplaceAllString(read(t, page), ""), -1) {
 			if strings.Contains(m[1], "://") {
 				continue
 			}
 			links++
-			_, err := os.Stat(filepath.Join(filepath.Dir(page), m[1]))
+			to := page
+			if m[1] != "" {
+				to = filepath.Join(filepath.Dir(page), m[1])
+			}
+			_, err := os.Stat(to)
 			require.NoError(t, err, "%s links to %s", page, m[1])
+			if m[2] != "" && strings.HasSuffix(to, ".md") {
+				places++
+				assert.True(t, anchors(read(t, to))[m[2][1:]], "%s links to %s%s, which has no such heading", page, m[1], m[2])
+			}
 		}
 	}
-	assert.Greater(t, links, 5)
+	assert.Greater(t, links, 50)
+	assert.Greater(t, places, 20)
+}
+
+func TestThePlacesOfAPageAreNamedAsTheyAreShown(t *testing.T) {
+	text := "# What it costs\n## What it costs\n```sh\n# no heading\n```\n### OAuth 2.0 for people's `programs`\n## See [that](that.md#there)\n"
+	assert.Equal(t, map[string]bool{"what-it-costs": true, "what-it-costs-1": true, "oauth-20-for-peoples-programs": true, "see-that": true}, anchors(text))
+}
+
+// The README leads to every page, or nobody finds it.
+func TestTheMapOfTheREADMENamesEveryPage(t *testing.T) {
+	all, err := filepath.Glob("docs/*.md")
+	require.NoError(t, err)
+	front := read(t, "README.md")
+	for _, page := range all {
+		assert.Contains(t, front, "]("+page+")")
+	}
+}
+
+var metric = regexp.MustCompile(`\bcallboard_[a-z_]+`)
+
+// docs/metrics.md is held to what the service tells by a test of the whole
+// binary; what other pages name has to stand there.
+func TestEveryMetricThatThePagesNameExists(t *testing.T) {
+	there := make(map[string]bool)
+	for _, row := range regexp.MustCompile("(?m)^\\| `(callboard_[a-z_]+)` \\|").FindAllStringSubmatch(read(t, "docs/metrics.md"), -1) {
+		there[row[1]] = true
+	}
+	assert.Greater(t, len(there), 30)
+	named := 0
+	for _, page := range pages(t) {
+		for _, name := range metric.FindAllString(read(t, page), -1) {
+			named++
+			for _, part := range []string{"_bucket", "_count", "_sum"} {
+				name = strings.TrimSuffix(name, part)
+			}
+			assert.True(t, there[name], "%s names %s, which nobody tells", page, name)
+		}
+	}
+	assert.Greater(t, named, 2*len(there)/3)
+}
+
+func TestEveryTargetThatThePagesNameExists(t *testing.T) {
+	there := make(map[string]bool)
+	for _, m := range regexp.MustCompile(`(?m)^([a-z0-9-]+):.*## `).FindAllStringSubmatch(read(t, "Makefile"), -1) {
+		there[m[1]] = true
+	}
+	told := regexp.MustCompile("(?m)(?:`|^|sudo )make ([a-z0-9-]+)")
+	for _, page := range pages(t) {
+		for _, m := range told.FindAllStringSubmatch(read(t, page), -1) {
+			assert.True(t, there[m[1]], "%s tells of make %s", page, m[1])
+		}
+	}
+}
+
+// Blocks of commands are run by the tests of the pages, but for those that
+// cannot be: each has a reason.
+func TestCommandsAreRunOrSayWhyNot(t *testing.T) {
+	known := map[string]string{
+		"git clone https://github.com/callboard/callboard && cd callboard":                                "make run is the demo, which has a test of its own",
+		"bin/callboard users create Ada --role admin    # prints an id":                                   "the page of the dashboard runs them",
+		"CALLBOARD_SIP_ADDR=192.168.1.10:5060 CALLBOARD_EGRESS_ALLOW=127.0.0.0/8,192.168.1.0/24 make run": "the addresses are the reader's",
+		"make build": "the tests build it",
+		"callboard backup /backups/monday             # of a running service, or a stopped one":                                     "backups have tests of their own",
+		`websocat --binary "ws://127.0.0.1:8080/v1/calls/$CALL/listen?mode=listen&ticket=…" | play -t raw -r 8000 -e mu-law -c 1 -`: "it takes a loudspeaker",
+	}
+	plain := regexp.MustCompile("(?ms)^```sh\n(.*?)\n")
+	for _, page := range pages(t) {
+		for _, m := range plain.FindAllStringSubmatch(read(t, page), -1) {
+			assert.NotEmpty(t, known[m[1]], "%s has commands that nobody runs: %s", page, m[1])
+		}
+	}
+}
+
+func TestThePicturesAreSmallAndShown(t *testing.T) {
+	pictures, err := filepath.Glob("docs/img/*")
+	require.NoError(t, err)
+	var text strings.Builder
+	for _, page := range pages(t) {
+		text.WriteString(read(t, page))
+	}
+	for _, path := range pictures {
+		info, err := os.Stat(path)
+		require.NoError(t, err)
+		assert.Less(t, info.Size(), int64(100<<10), path)
+		assert.Contains(t, text.String(), "img/"+filepath.Base(path)+")", "nobody shows it")
+	}
+	assert.GreaterOrEqual(t, len(pictures), 3)
+}
+
+// What a measurement printed is kept in its place of a page, unless it failed.
+func TestFiguresAreKeptInTheirPlace(t *testing.T) {
+	page := filepath.Join(t.TempDir(), "page.md")
+	keep := func(name, lines string) (string, error) {
+		cmd := exec.CommandContext(t.Context(), ".ci/keep", page, name)
+		cmd.Stdin = strings.NewReader(lines)
+		out, err := cmd.Output()
+		return string(out), err
+	}
+	before := "a\n<!-- x -->\nold\n<!-- end of x -->\nb\n<!-- y -->\nother\n<!-- end of y -->\n"
+	require.NoError(t, os.WriteFile(page, []byte(before), 0o600))
+	for _, bad := range []string{"x: 1\n--- FAIL: TestX\n", "panic: no\n", ""} {
+		said, err := keep("x", bad)
+		require.NoError(t, err)
+		assert.Equal(t, bad, said)
+		assert.Equal(t, before, read(t, page))
+	}
+	_, err := keep("z", "1\n")
+	require.Error(t, err)
+	said, err := keep("x", "x: 1\nok\n")
+	require.NoError(t, err)
+	assert.Equal(t, "x: 1\nok\n", said)
+	assert.Regexp(t, "^a\n<!-- x -->\n```text\n\\d{4}-\\d\\d-\\d\\d, \\w+/\\w+, \\d+ cores\nx: 1\nok\n```\n<!-- end of x -->\nb\n<!-- y -->\nother\n<!-- end of y -->\n$", read(t, page))
+	for _, name := range regexp.MustCompile(`(?m)\.ci/keep '\$\(RELIABILITY_DOC\)' (\w+)$`).FindAllStringSubmatch(read(t, "Makefile"), -1) {
+		assert.Contains(t, read(t, "docs/reliability.md"), "<!-- "+name[1]+" -->\n")
+		assert.Contains(t, read(t, "docs/reliability.md"), "<!-- end of "+name[1]+" -->\n")
+	}
 }
 
 var command = regexp.MustCompile(`(?m)^ +(sipp -sf \S+.*)$`)

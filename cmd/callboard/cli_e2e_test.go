@@ -162,6 +162,9 @@ func TestTheDemoPlaysOnceAndEverythingIsFoundAgain(t *testing.T) {
 	wavs, err := filepath.Glob(filepath.Join(s.data(), "demo", "recording-*.wav"))
 	require.NoError(t, err)
 	assert.GreaterOrEqual(t, len(wavs), 12)
+	if dir := os.Getenv("PICTURES"); dir != "" {
+		s.pictures(t, dir)
+	}
 
 	require.NoError(t, s.cmd.Process.Signal(syscall.SIGINT))
 	select {

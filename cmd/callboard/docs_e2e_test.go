@@ -97,11 +97,12 @@ func TestEveryCommandOfTheSIPGuideWorks(t *testing.T) {
 	assert.Contains(t, messages, "call.transferred")
 }
 
-func TestEveryCommandOfTheGuidesToSecurityAndOperationWorks(t *testing.T) {
+func TestEveryCommandOfTheGuidesToSecurityOperationAndTheAPIWorks(t *testing.T) {
 	t.Parallel()
 	blocks := append(fences(t, "docs/security.md", "sh run"), fences(t, "docs/operations.md", "sh run")...)
+	blocks = append(blocks, fences(t, "docs/api.md", "sh run")...)
 	s := newService(t)
-	said := s.follow(t.TempDir(), blocks, "")
+	said := s.follow(t.TempDir(), blocks, "", "TEST_KEY="+s.testKey())
 	require.Len(t, said, len(blocks))
 	rules := said.with(t, blocks, "blocked_prefixes")
 	assert.Contains(t, rules, "'countries': ['US', 'CA']")
@@ -114,6 +115,19 @@ func TestEveryCommandOfTheGuidesToSecurityAndOperationWorks(t *testing.T) {
 	assert.Regexp(t, `^401\n`, failed)
 	assert.Contains(t, failed, `"action":"api_key.created"`)
 	assert.Contains(t, said.with(t, blocks, "api GET /v1/trunks |"), "carrier up {} {}\n")
+
+	assert.Equal(t, "completed completed completed {'order': '4711'}\n", said.with(t, blocks, `"order": "4711"`))
+	assert.Regexp(t, `^list\n.*"code":"insufficient_permissions".*"required":\["agents:write"\]`, said.with(t, blocks, `"name": "reports", "permissions": ["calls:read"`))
+	assert.Equal(t, "list\n", said.with(t, blocks, "$NEXT"))
+	assert.Equal(t, "list\n", said.with(t, blocks, `"scopes": ["calls:read"]}')`))
+	assert.Equal(t, "validation_error ['name', 'pacing.calls_per_minute', 'retry.retry_on[0]']\n", said.with(t, blocks, "bored"))
+	assert.Regexp(t, `(?i)^idempotent-replayed: true\s+idempotency_mismatch\n$`, said.with(t, blocks, "Idempotency-Key"))
+	assert.Equal(t, "1 pages\n", said.with(t, blocks, "next_cursor"))
+	assert.Equal(t, "4\n['/v1/bulk/*', '/v1/calls/outbound', '/v1/exports', '/v1/knowledge-base', '/v1/sms']\n", said.with(t, blocks, "x-ratelimit"))
+	assert.Equal(t, "2 done, 1 rejected: phone of item 2\n", said.with(t, blocks, "/v1/bulk/dnc"))
+	assert.Equal(t, "completed\n", said.with(t, blocks, "jsonl"))
+	assert.Equal(t, "call.ended completed\n", said.with(t, blocks, "type=call.*"))
+	assert.Regexp(t, `^id: evt_\w+\n$`, said.with(t, blocks, "/v1/events/stream"))
 }
 
 // Every page whose blocks claim to run has a test that runs them.

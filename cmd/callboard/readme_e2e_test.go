@@ -71,12 +71,13 @@ func TestEveryCommandOfTheREADMEWorks(t *testing.T) {
 	s, dir := newService(t), t.TempDir()
 	p := sipp(t, "uas-press", "-key", "press", "1")
 	said := s.follow(dir, blocks, `printf %s "$HOOK_SECRET" >secret`,
-		"PHONE_HOST=127.0.0.1", "PHONE_PORT="+strconv.Itoa(p.port), "HOOK_URL="+s.receiver.url)
+		"TEST_KEY="+s.testKey(), "PHONE_HOST=127.0.0.1", "PHONE_PORT="+strconv.Itoa(p.port), "HOOK_URL="+s.receiver.url)
 	require.Len(t, said, len(blocks))
 
+	assert.Contains(t, said.with(t, blocks, "first_message"), "Hello Ada, this is my first call.")
 	assert.Regexp(t, `^trunk trunk_\w+\n$`, said.with(t, blocks, "POST /v1/trunks"))
-	assert.Regexp(t, `^agent agent_\w+\n$`, said.with(t, blocks, "POST /v1/agents"))
-	assert.Regexp(t, `^call call_\w+: completed\n$`, said.with(t, blocks, "POST /v1/calls/outbound"))
+	assert.Regexp(t, `^agent agent_\w+\n$`, said.with(t, blocks, "api POST /v1/agents"))
+	assert.Regexp(t, `^call call_\w+: completed\n$`, said.with(t, blocks, "api POST /v1/calls/outbound"))
 	assert.Equal(t, map[string]int{"12025550123": 2}, p.rung(), "one call and one campaign rang the phone")
 
 	var test struct{ Delivered bool }
