@@ -148,6 +148,9 @@ func mustJSON(t *testing.T, v any) []byte {
 func TestTheDemoPlaysOnceAndEverythingIsFoundAgain(t *testing.T) {
 	t.Parallel()
 	s := prepare(t)
+	if os.Getenv("PICTURES") != "" { // as people see it
+		s = preparePlain(t)
+	}
 	s.args = []string{"serve", "--demo"}
 	s.start()
 	s.await("the end of the demo", 150*time.Second, func() bool { return strings.Contains(s.logged(), "Ctrl-C ends it") })

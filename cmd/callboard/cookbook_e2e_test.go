@@ -62,7 +62,7 @@ func TestEveryRecipeOfTheCookbookHoldsItsScenarios(t *testing.T) {
 	assert.Equal(t, "busy\n", said.with(t, blocks, "your order has been sent"))
 
 	assert.Equal(t, "True\n", said.with(t, blocks, `"event_type": "call.ended"`))
-	assert.Equal(t, "call\ncall.ended delivered 200\ncall.started delivered 200\n", said.with(t, blocks, `"name": "hooked"`))
+	assert.Equal(t, "call\ncall.ended delivered 204\ncall.started delivered 204\n", said.with(t, blocks, `"name": "hooked"`))
 	assert.Equal(t, "another one, from tomorrow on alone\n", said.with(t, blocks, "NEXT_SECRET"))
 	assert.Equal(t, "paused\nactive\n", said.with(t, blocks, "/pause"))
 	assert.Equal(t, "1 0\n", said.with(t, blocks, "/replay"))

@@ -24,7 +24,8 @@ func (s *service) pictures(t *testing.T, dir string) {
 	}
 	require.NotEmpty(t, call)
 	b := browse(t, os.DevNull)
-	b.call("Emulation.setDeviceMetricsOverride", object{"width": 1200, "height": 820, "deviceScaleFactor": 1, "mobile": false})
+	b.call("Emulation.setDeviceMetricsOverride", object{"width": 1280, "height": 900, "deviceScaleFactor": 1, "mobile": false})
+	b.call("Emulation.setScrollbarsHidden", object{"hidden": true})
 	b.open(s.api("POST", "/v1/users/"+user+"/sign-in-link", nil)["url"].(string))
 	b.press("button")
 	for _, p := range []struct{ name, path, theme string }{
