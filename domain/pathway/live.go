@@ -110,8 +110,13 @@ func (w *walk) overheard(in Overheard) {
 	if in.By == ByCaller {
 		w.s.idle, w.s.tries, w.s.talk.acts = 0, 0, 0
 		n := w.s.plan.nodes[w.s.node]
-		if m, ok := w.s.plan.understand(n, in.Text); ok && w.s.talk.then.kind == thenListen && w.s.talk.acting == 0 {
-			w.take(n, m, Spoken{Text: in.Text, Confidence: byModel})
+		if m, ok := w.s.plan.understand(n, in.Text); ok && w.s.talk.then.kind == thenListen {
+			said := Spoken{Text: in.Text, Confidence: byModel}
+			if w.s.talk.acting > 0 {
+				w.s.said = said // it leads on once that is done
+				return
+			}
+			w.take(n, m, said)
 			return
 		}
 	}
@@ -149,6 +154,7 @@ func (w *walk) settled() {
 	t := &w.s.talk
 	switch {
 	case t.acting > 0:
+	case w.held(w.s.plan.nodes[w.s.node]):
 	case t.then.kind != thenListen:
 		if t.rested {
 			w.next(w.s.plan.nodes[w.s.node])
@@ -197,35 +203,41 @@ func (w *walk) hushed(n *domain.Node) {
 }
 
 // livelyKey takes a key where an engine has the caller: what no edge is for
-// goes unheard.
+// goes unheard, and what is being done is waited for.
 func (w *walk) livelyKey(key byte) {
-	if to, ok := w.keyEdge(string(key)); ok && w.s.talk.acting == 0 {
+	to, ok := w.keyEdge(string(key))
+	switch {
+	case !ok:
+	case w.s.talk.acting > 0:
+		w.s.ahead = string(key)
+	default:
 		w.enter(to)
 	}
 }
 
-// broke goes on without the engine.
+// broke goes on without the engine. What is being done for it goes on too, and
+// the others go on by its result: nothing is done twice.
 func (w *walk) broke(in Broke) {
 	if !w.lives(in.Round) {
 		return
 	}
-	n := w.s.plan.nodes[w.s.node]
-	t := &w.s.talk
+	t, n := &w.s.talk, w.s.plan.nodes[w.s.node]
 	w.s.live = false
-	pending := t.then
+	if t.then.kind == thenListen && !in.Instead {
+		t.then = then{kind: thenLost}
+	}
+	if t.turns = 0; t.acting > 0 {
+		w.await()
+		return
+	}
 	w.s.round++
 	w.s.phase = thinking
-	w.s.talk = talk{then: pending}
-	switch {
-	case pending.kind != thenListen:
+	w.s.talk = talk{then: t.then}
+	if t.then.kind != thenListen {
 		w.next(n)
-	case in.Instead:
-		w.think(n)
-	case w.hasEdge(n.ID, domain.EdgeFailure):
-		w.leave([]domain.EdgeType{domain.EdgeFailure}, n.ID)
-	default:
-		w.giveUp("realtime_failed")
+		return
 	}
+	w.think(n)
 }
 
 // CutShort is how words stand in a history that somebody spoke over.

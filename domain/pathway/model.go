@@ -183,6 +183,7 @@ const (
 	thenEnd
 	thenTransfer
 	thenLeave
+	thenLost // the engine is gone, and nobody takes its place
 )
 
 // sentence of the model is said, behind those that wait.
@@ -311,7 +312,14 @@ func (w *walk) drained(n *domain.Node) {
 	if t.waits || t.acting > 0 {
 		return
 	}
+	if (t.again || t.then.kind == thenLost) && w.held(n) {
+		return
+	}
 	if t.again {
+		if w.s.live { // somebody else had the caller meanwhile
+			w.enliven(n)
+			return
+		}
 		if said := w.s.said; said.Text != "" {
 			w.s.said = Spoken{}
 			w.note(Message{By: ByCaller, Text: said.Text})
@@ -336,6 +344,12 @@ func (w *walk) next(n *domain.Node) {
 		w.enter(next.to)
 	case thenLeave:
 		w.leave([]domain.EdgeType{domain.EdgeExpr, domain.EdgeAlways}, n.ID)
+	case thenLost:
+		if w.hasEdge(n.ID, domain.EdgeFailure) {
+			w.leave([]domain.EdgeType{domain.EdgeFailure}, n.ID)
+			return
+		}
+		w.giveUp("realtime_failed")
 	case thenEnd:
 		w.end(next.outcome, next.notes, next.reason)
 	case thenTransfer:

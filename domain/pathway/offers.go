@@ -255,7 +255,7 @@ func (w *walk) result(c *Called, text string) { w.answer(c.ID, text) }
 
 // answer is the result of what a model wanted.
 func (w *walk) answer(id, text string) {
-	w.note(Message{By: ByTool, ID: id, Text: text})
+	w.noteResult(id, text)
 	if w.s.phase == living {
 		w.tell(Told{ID: id, Text: text})
 	}
@@ -306,6 +306,9 @@ func (w *walk) allKnown(n *domain.Node) bool {
 func (w *walk) acted(in Acted) {
 	n := w.s.plan.nodes[w.s.node]
 	if in.Round != w.s.round {
+		if in.ID != "" { // nobody waits for it any more, but whoever goes on may want it too
+			w.noteResult(in.ID, resultOf(in))
+		}
 		return
 	}
 	switch {
@@ -313,17 +316,21 @@ func (w *walk) acted(in Acted) {
 		w.actedNode(n, in)
 	case (w.s.phase == thinking || w.s.phase == living) && w.s.talk.acting > 0:
 		w.s.talk.acting--
-		result := CutResult(in.Result)
-		if !in.OK {
-			result = "error: " + result
-		}
-		w.answer(in.ID, result)
+		w.answer(in.ID, resultOf(in))
 		if w.s.phase == living {
 			w.settled()
 			return
 		}
 		w.drained(n)
 	}
+}
+
+// resultOf is how something ended, as a model is told.
+func resultOf(in Acted) string {
+	if !in.OK {
+		return "error: " + CutResult(in.Result)
+	}
+	return CutResult(in.Result)
 }
 
 // CutResult is what a conversation keeps of the result of something that was
@@ -399,7 +406,11 @@ func (w *walk) note(m Message) {
 		return
 	}
 	m.Text = cut(m.Text)
-	h := append(slices.Clip(w.s.history), m)
+	w.keepHistory(append(slices.Clip(w.s.history), m))
+}
+
+// keepHistory keeps as much of a history as a model is told.
+func (w *walk) keepHistory(h []Message) {
 	w.s.history = recent(h)
 	if cutOff := len(h) - len(w.s.history); cutOff > 0 {
 		w.s.talk.noted = max(0, w.s.talk.noted-cutOff)

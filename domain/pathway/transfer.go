@@ -74,6 +74,10 @@ func (w *walk) resume() {
 	case listening:
 		w.listen(n)
 	case thinking:
+		if w.s.talk.acting > 0 {
+			w.await()
+			return
+		}
 		choosing := w.s.talk.choosing
 		w.s.talk = talk{turns: w.s.talk.turns}
 		if choosing {
@@ -82,6 +86,10 @@ func (w *walk) resume() {
 		}
 		w.think(n)
 	case living:
+		if w.s.talk.acting > 0 {
+			w.await()
+			return
+		}
 		w.converse(n)
 	case fresh, acting, ended: // what is being done tells when it is done
 	}

@@ -49,6 +49,7 @@ func (w *walk) giveUp(why string) {
 	if t.waits {
 		w.tell(Forget{})
 	}
+	w.abandon()
 	t.waits, t.again, t.acting = false, false, 0
 	w.s.round++
 	for _, e := range []domain.EdgeType{domain.EdgeFailure, domain.EdgeElse, domain.EdgeTimeout} {
@@ -81,8 +82,6 @@ func (w *walk) slow(in Slow) {
 		return
 	}
 	if w.s.phase == thinking && (t.waits || t.acting > 0) {
-		t.filled, t.saying = true, true
-		text := phraseOf(w.s.language).moment
-		w.tell(Say{Node: w.s.node, Text: text, Shown: text, Interruptible: w.s.reply})
+		w.fill()
 	}
 }

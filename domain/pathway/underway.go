@@ -1,0 +1,113 @@
+package pathway
+
+import (
+	"slices"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// What is being done takes its time. Meanwhile the caller speaks and presses
+// keys, somebody else may have him, and the engine that wanted it may be gone:
+// what came of it is known nevertheless, and it is done once.
+
+// underway stands in a history for the result of something that is still being
+// done where its node was left.
+const underway = "(It is being done, and what came of it is not known yet. Do not ask for it again.)"
+
+// held takes the edge of a key or of words that came while something was being
+// done.
+func (w *walk) held(n *domain.Node) bool {
+	if to, ok := w.keyEdge(w.s.ahead); ok {
+		w.s.ahead = ""
+		w.enter(to)
+		return true
+	}
+	said := w.s.said
+	if said.Text == "" || said.Confidence < Sure {
+		return false
+	}
+	m, ok := w.s.plan.understand(n, said.Text)
+	if !ok {
+		return false
+	}
+	w.s.said = Spoken{}
+	w.take(n, m, said)
+	return true
+}
+
+// await goes on once what is being done is done: its result comes to the same
+// round. The caller is told to wait.
+func (w *walk) await() {
+	t := &w.s.talk
+	w.s.phase = thinking
+	w.s.talk = talk{turns: t.turns, then: t.then, acting: t.acting, again: t.then.kind == thenListen}
+	w.fill()
+}
+
+// fill has a word said into a silence in which something is being thought or
+// done.
+func (w *walk) fill() {
+	t := &w.s.talk
+	t.filled, t.saying = true, true
+	text := phraseOf(w.s.language).moment
+	w.tell(Say{Node: w.s.node, Text: text, Shown: text, Interruptible: w.s.reply})
+}
+
+// abandon notes what is still being done where nobody waits for it any more.
+func (w *walk) abandon() {
+	for range w.s.talk.acting {
+		id := w.unanswered()
+		if id == "" {
+			return
+		}
+		w.noteResult(id, underway)
+	}
+}
+
+// unanswered is something that was wanted and has no result in the history.
+func (w *walk) unanswered() string {
+	answered := make(map[string]bool)
+	for _, m := range slices.Backward(w.s.history) {
+		if m.By == ByTool {
+			answered[m.ID] = true
+		}
+		for _, c := range m.Calls {
+			if !answered[c.ID] {
+				return c.ID
+			}
+		}
+	}
+	return ""
+}
+
+// noteResult keeps a result right behind the message that wanted it, wherever
+// the conversation has come to since.
+func (w *walk) noteResult(id, text string) {
+	if !w.s.plan.thinks {
+		return
+	}
+	h := w.s.history
+	for i, m := range slices.Backward(h) {
+		if !slices.ContainsFunc(m.Calls, func(c Called) bool { return c.ID == id }) {
+			continue
+		}
+		at := i + 1
+		for at < len(h) && h[at].By == ByTool && h[at].ID != id {
+			at++
+		}
+		switch there := at < len(h) && h[at].By == ByTool; {
+		case there && h[at].Text == underway:
+			h = slices.Clone(h)
+			h[at].Text = cut(text)
+			w.s.history = h
+			return
+		case there:
+			continue // ids are the model's own, and may come again
+		}
+		if w.s.talk.noted > at {
+			w.s.talk.noted++
+		}
+		w.keepHistory(slices.Insert(slices.Clone(h), at, Message{By: ByTool, ID: id, Text: cut(text)}))
+		return
+	}
+}

@@ -1,0 +1,139 @@
+package pathway_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/pathway"
+)
+
+// wants has the engine want something done that takes its time.
+func wants(t *testing.T, s pathway.State, round int) (pathway.State, pathway.Act) {
+	t.Helper()
+	s, dos := steps(s, pathway.Overheard{Round: round, By: pathway.ByCaller, Text: "Book it."},
+		pathway.Wanted{Round: round, Calls: []pathway.Called{{ID: "c", Name: "book", Tool: "tool_1", Arguments: `{"n":7}`}}})
+	require.Len(t, dos, 1)
+	act, ok := dos[0].(pathway.Act)
+	require.True(t, ok, "%v", dos)
+	return s, act
+}
+
+func moment() []pathway.Do {
+	return []pathway.Do{pathway.Say{Node: "talk", Text: "One moment, please.", Shown: "One moment, please.", Interruptible: true}}
+}
+
+func done(act pathway.Act) pathway.Acted {
+	return pathway.Acted{Round: act.Round, ID: act.ID, OK: true, Result: `{"id":1}`}
+}
+
+// booked is what is known once it is done.
+func booked(more ...pathway.Message) []pathway.Message {
+	return append([]pathway.Message{
+		{By: pathway.ByCaller, Text: "Book it."},
+		{By: pathway.ByAgent, Calls: []pathway.Called{{ID: "c", Name: "book", Tool: "tool_1", Arguments: `{"n":7}`}}},
+		{By: pathway.ByTool, ID: "c", Text: `{"id":1}`},
+	}, more...)
+}
+
+func TestWhatIsUnderWayWhenAnEngineBreaksIsKnownToTheModelInItsPlace(t *testing.T) {
+	t.Parallel()
+	s, l := begins(t, lively())
+	s, act := wants(t, s, l.Round)
+	s, dos := steps(s, pathway.Broke{Round: l.Round, Instead: true})
+	assert.Equal(t, moment(), dos, "the model is not asked before it is known")
+	s, dos = steps(s, pathway.PromptDone{}, pathway.Slow{Round: act.Round}, pathway.Acted{Round: act.Round - 1, ID: "c", OK: true})
+	assert.Empty(t, dos)
+	_, dos = steps(s, done(act))
+	require.Len(t, dos, 1)
+	think, ok := dos[0].(pathway.Think)
+	require.True(t, ok, "%v", dos)
+	assert.Equal(t, booked(), think.History)
+
+	s, l = begins(t, lively(domain.Edge{From: "talk", To: "person", When: domain.When{Type: domain.EdgeFailure}}))
+	s, act = wants(t, s, l.Round)
+	s, _ = steps(s, pathway.Broke{Round: l.Round}, pathway.PromptDone{})
+	_, dos = steps(s, done(act))
+	assert.Equal(t, "person", dos[0].(pathway.Say).Node, "nobody is there in its place")
+}
+
+func TestWhoHadTheCallerMeanwhileHandsHimBackOnceItIsDone(t *testing.T) {
+	t.Parallel()
+	s, l := begins(t, lively())
+	s, act := wants(t, s, l.Round)
+	s, dos := steps(s, pathway.Resume{})
+	assert.Equal(t, moment(), dos)
+	_, dos = steps(s, done(act))
+	require.Len(t, dos, 1)
+	again, ok := dos[0].(pathway.Live)
+	require.True(t, ok, "%v", dos)
+	assert.Equal(t, booked(), again.History)
+	assert.True(t, again.Speak)
+	assert.Greater(t, again.Round, l.Round)
+}
+
+func TestAResultStandsBehindWhatWantedItHoweverLateItComes(t *testing.T) {
+	t.Parallel()
+	s, l := begins(t, lively())
+	s, act := wants(t, s, l.Round)
+	s, _ = steps(s, pathway.Overheard{Round: l.Round, By: pathway.ByCaller, Text: "And?"},
+		pathway.Wanted{Round: l.Round, Calls: []pathway.Called{{ID: "d", Name: "nothing", Arguments: `{}`}}})
+	s, _ = steps(s, done(act))
+	_, dos := steps(s, pathway.Broke{Round: l.Round, Instead: true})
+	assert.Equal(t, booked(
+		pathway.Message{By: pathway.ByCaller, Text: "And?"},
+		pathway.Message{By: pathway.ByAgent, Calls: []pathway.Called{{ID: "d", Name: "nothing", Arguments: `{}`}}},
+		pathway.Message{By: pathway.ByTool, ID: "d", Text: "error: there is no such tool here"},
+	), dos[0].(pathway.Think).History)
+}
+
+func TestWhoeverGoesOnKnowsWhatIsStillBeingDone(t *testing.T) {
+	t.Parallel()
+	s := lively(domain.Edge{From: "talk", To: "talk", When: domain.When{Type: domain.EdgeFailure}})
+	s, l := begins(t, s)
+	s, act := wants(t, s, l.Round)
+	var dos []pathway.Do
+	for range 40 { // as many answers as the node has
+		s, dos = steps(s, pathway.Wanted{Round: l.Round})
+	}
+	require.Len(t, dos, 1)
+	again := dos[0].(pathway.Live)
+	assert.Equal(t, "c", again.History[2].ID)
+	assert.Contains(t, again.History[2].Text, "Do not ask for it again")
+	s, dos = steps(s, done(act))
+	assert.Empty(t, dos)
+	_, dos = steps(s, pathway.Broke{Round: again.Round, Instead: true})
+	assert.Equal(t, booked(), dos[0].(pathway.Think).History)
+}
+
+func TestKeysAndWordsThatEdgesNameWaitForWhatIsBeingDone(t *testing.T) {
+	t.Parallel()
+	edges := []domain.Edge{
+		{From: "*", To: "person", When: domain.When{Type: domain.EdgeIntent, Intent: "person", Words: []string{"a human"}}},
+		{From: "talk", To: "person", When: domain.When{Type: domain.EdgeDTMF, Digits: "0"}},
+	}
+	person := pathway.Say{Node: "person", Text: "A person.", Shown: "A person."}
+	asks := pathway.Overheard{By: pathway.ByCaller, Text: "Give me a human."}
+	for name, in := range map[string]pathway.Input{"a key": pathway.Digit{Key: '0'}, "words": asks} {
+		s, l := begins(t, lively(edges...))
+		if _, words := in.(pathway.Overheard); words {
+			asks.Round = l.Round
+			in = asks
+		}
+		s, act := wants(t, s, l.Round)
+		held, dos := steps(s, pathway.Digit{Key: '5'}, in)
+		assert.Empty(t, dos, name)
+		left, dos := steps(held, done(act))
+		assert.Contains(t, dos, pathway.Do(person), "%s: it is not lost while something is being done", name)
+		assert.NotContains(t, dos, pathway.Do(pathway.Answer{}), name)
+		_, lives := left.Lives()
+		assert.False(t, lives, name)
+		for _, instead := range []bool{true, false} {
+			broken, _ := steps(held, pathway.Broke{Round: l.Round, Instead: instead}, pathway.PromptDone{})
+			_, dos = steps(broken, done(act))
+			assert.Contains(t, dos, pathway.Do(person), "%s: nor where the engine breaks meanwhile", name)
+		}
+	}
+}
