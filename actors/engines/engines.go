@@ -24,6 +24,7 @@ import (
 // What engines fail with; test with errors.Is.
 var (
 	ErrRefused = speech.ErrRefused
+	ErrUnfit   = speech.ErrUnfit
 	ErrGarbage = speech.ErrGarbage
 )
 
@@ -80,10 +81,19 @@ func Refusal(answer *http.Response) error {
 	_ = json.Unmarshal(body, &told)
 	for _, v := range []any{told.Error.Code, told.Error.Type, told.Detail.Status, told.Code} {
 		if s, ok := v.(string); ok && word.MatchString(strings.ToLower(s)) && !strings.HasPrefix(s, "sk-") {
-			return fmt.Errorf("%w: %d %s", ErrRefused, answer.StatusCode, strings.ToLower(s))
+			return fmt.Errorf("%w: %d %s", refusedBy(answer.StatusCode), answer.StatusCode, strings.ToLower(s))
 		}
 	}
-	return fmt.Errorf("%w: %d", ErrRefused, answer.StatusCode)
+	return fmt.Errorf("%w: %d", refusedBy(answer.StatusCode), answer.StatusCode)
+}
+
+// refusedBy tells what the request is to blame for from what is a matter of keys, limits and the engine itself.
+func refusedBy(status int) error {
+	switch status {
+	case http.StatusBadRequest, http.StatusNotFound, http.StatusRequestEntityTooLarge, http.StatusRequestURITooLong, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity:
+		return ErrUnfit
+	}
+	return ErrRefused
 }
 
 // Do sends a request; an answer other than 200 is a Refusal. The caller closes the body.

@@ -1,6 +1,7 @@
 package speech
 
 import (
+	"bytes"
 	"sync"
 	"time"
 
@@ -51,6 +52,9 @@ type Recogniser interface {
 // earKeeps is how much sound an Ear remembers, 2 s.
 const earKeeps = 16000
 
+// lingers is how much sound may still come of what was over already, 440 ms: as a recording's gap is longer.
+const lingers = 3520
+
 // Ear keeps the last two seconds of what the far end says, so that a turn can
 // begin with its first word, which was said before it was noticed.
 type Ear struct {
@@ -58,14 +62,30 @@ type Ear struct {
 	ring   [earKeeps]byte
 	at, n  int
 	stream Stream
+	aside  Stream // hears besides
+	mute   int    // so much sound is still heard as silence
 }
 
 // Frame takes sound; it does not wait, so that it can be called from the media clock.
 func (e *Ear) Frame(mu []byte) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.stream != nil {
-		e.stream.Write(mu)
+	if n := min(e.mute, len(mu)); n > 0 {
+		e.mute -= n
+		e.take(bytes.Repeat([]byte{g711.MuSilence}, n))
+		mu = mu[n:]
+	}
+	if len(mu) > 0 {
+		e.take(mu)
+	}
+}
+
+// take gives sound to who hears it, and keeps it. The lock is held.
+func (e *Ear) take(mu []byte) {
+	for _, s := range [...]Stream{e.stream, e.aside} {
+		if s != nil {
+			s.Write(mu)
+		}
 	}
 	for len(mu) > 0 {
 		k := copy(e.ring[e.at:], mu)
@@ -78,19 +98,47 @@ func (e *Ear) Frame(mu []byte) {
 func (e *Ear) Begin(s Stream, back time.Duration) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.remember(s, back)
+	e.stream = s
+}
+
+// End lets no stream hear any more, but for one besides.
+func (e *Ear) End() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.stream = nil
+}
+
+// BeginAside lets a stream hear besides the one that hears already.
+func (e *Ear) BeginAside(s Stream, back time.Duration) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.remember(s, back)
+	e.aside = s
+}
+
+// EndAside ends that.
+func (e *Ear) EndAside() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.aside = nil
+}
+
+// Forget forgets what was said so far, and hears nothing of what still comes of
+// it: it was secret.
+func (e *Ear) Forget() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.n, e.mute = 0, lingers
+}
+
+// remember has a stream hear what was said so long ago. The lock is held.
+func (e *Ear) remember(s Stream, back time.Duration) {
 	n := min(int(back*8000/time.Second), e.n)
 	from := (e.at - n + earKeeps) % earKeeps
 	k := min(n, earKeeps-from)
 	s.Write(e.ring[from : from+k])
 	s.Write(e.ring[:n-k])
-	e.stream = s
-}
-
-// End lets no stream hear any more.
-func (e *Ear) End() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.stream = nil
 }
 
 // linear is the sound that a recogniser for 16 kHz takes, at half its rate.

@@ -220,7 +220,7 @@ func (t *hearingTurn) heard(at int, heard Heard) {
 	}
 	defer t.mu.Unlock()
 	l := t.tries[at-1]
-	l.ill(time.Now())
+	l.failed(heard.Err, time.Now())
 	t.faults = append(t.faults, Fault{Engine: l.Name, Err: fmt.Errorf("%s: %w", l.Name, heard.Err), Recovered: at < len(t.tries)})
 	old := t.stream
 	t.next(heard.Err)

@@ -123,6 +123,12 @@ func NewLives(all []LiveSource, order []string) *Lives {
 // Has says whether there is an engine of the name, or any where it is "".
 func (l *Lives) Has(name string) bool { return l != nil && len(l.chain(name)) > 0 }
 
+// Alone says whether an engine that tells nothing of words may have the caller
+// of whoever names this one.
+func (l *Lives) Alone(name string) bool {
+	return l != nil && slices.ContainsFunc(l.chain(name), func(s *liveSource) bool { return s.Alone })
+}
+
 // chain are the engines for a name.
 func (l *Lives) chain(name string) (all []*liveSource) {
 	names := l.order
@@ -161,7 +167,11 @@ func (l *Lives) Open(name string, o LiveOrder, told func(LiveEvent)) (Live, Live
 		case LiveReady:
 			s.well()
 		case LiveLost:
-			s.ill(time.Now())
+			if s.Alone { // nothing of an agent's choice is in what it is asked for
+				s.ill(time.Now())
+			} else {
+				s.failed(e.Err, time.Now())
+			}
 		}
 		told(e)
 	}), s.LiveSource, nil

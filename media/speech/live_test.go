@@ -61,3 +61,25 @@ func TestALiveEngineThatFailsTooOftenRestsAndTheNextOneHasItsCallers(t *testing.
 		require.NoError(t, err, "it was well in between")
 	})
 }
+
+func TestWhatAnAgentNamesWrongRestsNoEngine(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		voice, bot := new(liveEngine), new(liveEngine)
+		l := speech.NewLives([]speech.LiveSource{{Name: "voice", Engine: voice}, {Name: "bot", Engine: bot, Alone: true}}, nil)
+		assert.True(t, l.Alone("bot") && !l.Alone("voice") && !l.Alone("other"))
+		lose := func(name string, of *liveEngine, err error) {
+			for range 4 {
+				if _, _, failed := l.Open(name, speech.LiveOrder{Voice: "nobody"}, func(speech.LiveEvent) {}); failed == nil {
+					of.told[len(of.told)-1](speech.LiveEvent{Kind: speech.LiveLost, Err: err})
+				}
+			}
+		}
+		lose("voice", voice, speech.ErrUnfit)
+		assert.Len(t, voice.told, 4, "others have named what there is")
+		lose("voice", voice, speech.ErrRefused)
+		assert.Len(t, voice.told, 7, "a wrong key is everybody's")
+		lose("bot", bot, speech.ErrUnfit)
+		assert.Len(t, bot.told, 3, "nothing that is asked of it is an agent's choice")
+	})
+}

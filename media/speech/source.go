@@ -31,6 +31,9 @@ var (
 	ErrUnheard = errors.New("speech: the engine did not tell in time what was said")
 	ErrRefused = errors.New("the engine refused")
 	ErrGarbage = errors.New("the engine answered something else than was asked for")
+	// ErrUnfit is an ErrRefused that the request is to blame for, as for a voice which the engine does not have: who asks may
+	// name what there is not, and that tells nothing of the engine's health.
+	ErrUnfit = fmt.Errorf("%w what it was asked for", ErrRefused)
 )
 
 // Why is a word for what an engine failed with, which may be shown to anybody.
@@ -70,9 +73,9 @@ type Fault struct {
 
 // health tells whether an engine is worth a try: one that has failed often rests, so that nobody waits for it again and again.
 type health struct {
-	mu     sync.Mutex
-	failed int
-	until  time.Time
+	mu    sync.Mutex
+	times int // that it failed in a row
+	until time.Time
 }
 
 func (h *health) rests(now time.Time) bool {
@@ -84,14 +87,21 @@ func (h *health) rests(now time.Time) bool {
 func (h *health) well() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.failed, h.until = 0, time.Time{}
+	h.times, h.until = 0, time.Time{}
+}
+
+// failed counts a failure, unless the request is to blame for it.
+func (h *health) failed(err error, now time.Time) {
+	if !errors.Is(err, ErrUnfit) {
+		h.ill(now)
+	}
 }
 
 func (h *health) ill(now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.failed++; h.failed >= tiredAfter {
-		h.until = now.Add(min(restAtFirst<<min(h.failed-tiredAfter, 8), restAtMost))
+	if h.times++; h.times >= tiredAfter {
+		h.until = now.Add(min(restAtFirst<<min(h.times-tiredAfter, 8), restAtMost))
 	}
 }
 
@@ -244,7 +254,7 @@ func (v *Voice) utter(ctx context.Context, r Request, out func(mu []byte)) error
 	case err == nil:
 		s.well()
 	case !errors.Is(err, context.Canceled):
-		s.ill(time.Now())
+		s.failed(err, time.Now())
 	}
 	return err
 }

@@ -1,8 +1,10 @@
 package speech_test
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -125,4 +127,27 @@ func TestAnEarBeginsWithWhatWasSaidBefore(t *testing.T) {
 	all := new(note)
 	e.Begin(all, time.Hour)
 	assert.Len(t, all.got, 16000, "two seconds are kept")
+}
+
+func TestAnEarHasTwoHearersAndForgetsWhatWasSecret(t *testing.T) {
+	t.Parallel()
+	var e speech.Ear
+	sound := func(b byte, n int) []byte { return bytes.Repeat([]byte{b}, n) }
+	first, aside := new(note), new(note)
+	e.Frame(sound(1, 400))
+	e.Begin(first, time.Second)
+	e.BeginAside(aside, 10*time.Millisecond)
+	e.Frame(sound(2, 10))
+	e.EndAside()
+	e.Frame(sound(3, 10))
+	assert.Equal(t, slices.Concat(sound(1, 400), sound(2, 10), sound(3, 10)), first.got)
+	assert.Equal(t, slices.Concat(sound(1, 80), sound(2, 10)), aside.got)
+	e.End()
+	e.Frame(sound(4, 800))
+	e.Forget()
+	after := new(note)
+	e.Begin(after, time.Second)
+	e.Frame(sound(4, 3519)) // the rest of a key that is held
+	e.Frame([]byte{4, 5, 5})
+	assert.Equal(t, slices.Concat(sound(0xFF, 3520), []byte{5, 5}), after.got)
 }

@@ -28,6 +28,7 @@ const (
 	callsMost   = 16
 	givenMost   = 32 << 10 // bytes of the arguments of one call
 	itemMost    = 256      // bytes of a name of theirs
+	turnMost    = time.Minute
 )
 
 // ErrSlow and ErrStalled are what a silent far end fails with.
@@ -47,6 +48,7 @@ type Engine struct {
 	Words  string        // the model that writes down what the caller says; "": nobody does
 	First  time.Duration // the longest wait for the session, and for an answer to begin
 	Stall  time.Duration // and for more of it
+	Turn   time.Duration // the longest that the caller speaks without a pause; zero: a minute
 	Client *http.Client
 }
 
@@ -82,10 +84,11 @@ type session struct {
 	cut    map[string]bool
 
 	// Of the reader alone.
-	item string // that sounds
-	feed *media.Feed
-	said map[string]*strings.Builder
-	busy bool // an answer is being made
+	item   string // that sounds
+	feed   *media.Feed
+	said   map[string]*strings.Builder
+	busy   bool // an answer is being made
+	speaks bool // the caller does, as it says
 }
 
 // Write keeps sound until it is sent. What nobody takes for two seconds ends

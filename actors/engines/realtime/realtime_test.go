@@ -2,11 +2,14 @@ package realtime_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"testing"
 	"time"
 
+	"github.com/coder/websocket"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -204,4 +207,60 @@ func TestWhoSpeaksOverAnAnswerHearsNoMoreOfIt(t *testing.T) {
 	second := until(t, told, speech.LiveSounds)
 	assert.NotEqual(t, first.Item, second.Item)
 	assert.Contains(t, server.Told(), `{"type":"conversation.item.truncate","item_id":"`+first.Item+`","content_index":0,"audio_end_ms":120}`)
+}
+
+// tells is a far end that tells some things and then nothing more.
+func tells(t *testing.T, all ...string) string {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		conn, err := websocket.Accept(w, r, nil)
+		if err != nil {
+			return
+		}
+		defer func() { _ = conn.CloseNow() }()
+		for _, text := range all {
+			_ = conn.Write(t.Context(), websocket.MessageText, []byte(text))
+		}
+		for {
+			if _, _, err := conn.Read(t.Context()); err != nil {
+				return
+			}
+		}
+	}))
+	t.Cleanup(server.Close)
+	return server.URL + "/v1"
+}
+
+func lost(told <-chan speech.LiveEvent) error {
+	for e := range told {
+		if e.Kind == speech.LiveLost {
+			return e.Err
+		}
+	}
+	return nil
+}
+
+func TestAnEngineThatHangsWhileTheCallerSpeaksIsFound(t *testing.T) {
+	t.Parallel()
+	began := `{"type":"input_audio_buffer.speech_started","item_id":"msg_1"}`
+	for name, all := range map[string][]string{
+		"in silence":           {`{"type":"session.updated"}`, began},
+		"which ends an answer": {`{"type":"session.updated"}`, `{"type":"response.created"}`, began, `{"type":"response.done","response":{"status":"cancelled"}}`},
+	} {
+		_, told := opens(t, &realtime.Engine{URL: tells(t, all...), First: time.Minute, Stall: time.Minute, Turn: 100 * time.Millisecond, Client: http.DefaultClient}, speech.LiveOrder{})
+		assert.Equal(t, "engine_stalled", speech.Why(lost(told)), name)
+	}
+}
+
+func TestARefusalTellsWhetherTheOrderIsToBlame(t *testing.T) {
+	t.Parallel()
+	for code, unfit := range map[string]bool{"invalid_value": true, "model_not_found": true, "invalid_api_key": false} {
+		_, told := opens(t, &realtime.Engine{
+			URL: tells(t, `{"type":"error","error":{"type":"invalid_request_error","code":"`+code+`"}}`), First: time.Minute, Stall: time.Minute, Client: http.DefaultClient,
+		}, speech.LiveOrder{Voice: "nobody"})
+		err := lost(told)
+		require.ErrorIs(t, err, engines.ErrRefused)
+		assert.Equal(t, unfit, errors.Is(err, engines.ErrUnfit), code)
+		assert.Contains(t, err.Error(), code)
+	}
 }

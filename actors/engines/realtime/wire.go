@@ -1,6 +1,7 @@
 package realtime
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -160,11 +161,12 @@ func (s *session) take(b []byte) error {
 	case "session.updated":
 		s.begin()
 	case "input_audio_buffer.speech_started":
-		if !s.busy {
-			s.wind(0, nil)
+		if s.speaks = true; !s.busy {
+			s.wind(cmp.Or(s.of.Turn, turnMost), ErrStalled)
 		}
 		s.tell(speech.LiveEvent{Kind: speech.LiveBegan, Item: e.ItemID})
 	case "input_audio_buffer.speech_stopped":
+		s.speaks = false
 		s.tell(speech.LiveEvent{Kind: speech.LiveEnded, Item: e.ItemID})
 		s.wind(s.of.First, ErrSlow)
 	case "conversation.item.input_audio_transcription.completed":
@@ -273,7 +275,9 @@ func (s *session) words(e *event) error {
 // done ends an answer.
 func (s *session) done(e *event) error {
 	s.busy = false
-	s.wind(0, nil)
+	if s.wind(0, nil); s.speaks { // which has ended the answer
+		s.wind(cmp.Or(s.of.Turn, turnMost), ErrStalled)
+	}
 	s.silence()
 	clear(s.said)
 	if e.Response == nil {
@@ -313,12 +317,17 @@ func (s *session) failed(e *event) error {
 	return refusal(e.Error.Code, e.Error.Type)
 }
 
-// refusal is what they refused with.
-func refusal(all ...any) error {
-	for _, v := range all {
+// refusal is what they refused with: their code and their type of error. An invalid request is to blame itself, as for a voice
+// that there is not, but for its key.
+func refusal(code any, kind string) error {
+	err := engines.ErrRefused
+	if kind == "invalid_request_error" && code != "invalid_api_key" {
+		err = engines.ErrUnfit
+	}
+	for _, v := range []any{code, kind} {
 		if text, ok := v.(string); ok && word.MatchString(strings.ToLower(text)) && !strings.HasPrefix(text, "sk-") {
-			return fmt.Errorf("%w: %s", engines.ErrRefused, strings.ToLower(text))
+			return fmt.Errorf("%w: %s", err, strings.ToLower(text))
 		}
 	}
-	return engines.ErrRefused
+	return err
 }
