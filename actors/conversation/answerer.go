@@ -147,12 +147,12 @@ func (c *Conversation) answererIs(ctx actor.Context, by amd.Class) {
 	case !by.Machine() || action == "" || c.state.Over():
 		c.openLate(ctx)
 	case action == domain.AMDMessage && by == amd.Voicemail:
-		c.goAway()
+		c.goAway(ctx)
 		a.closed, a.stage = false, dropWaits
 		a.generation++
 		mailbox.After(ctx, beepMost, beepLate{a.generation})
 	default:
-		c.goAway()
+		c.goAway(ctx)
 		c.leaveMachine(ctx, 0)
 	}
 }

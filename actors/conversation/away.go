@@ -15,18 +15,18 @@ const (
 
 // handOn asks the call to transfer the caller, as the pathway wants.
 func (c *Conversation) handOn(ctx actor.Context, d pathway.Transfer) {
-	c.goAway()
+	c.goAway(ctx)
 	ctx.Send(ctx.Parent(), Transfer{Destination: d.Destination, Mode: d.Mode, Summary: d.Summary, Reason: d.Reason, Sensitive: d.Sensitive})
 	c.handing = true
 }
 
 // goAway is silent until Back.
-func (c *Conversation) goAway() {
+func (c *Conversation) goAway(ctx actor.Context) {
 	if c.finished {
 		return
 	}
-	c.endLive()
 	c.dropTurn()
+	c.endLive(ctx)
 	c.forget()
 	c.away, c.handing = true, false
 	c.beside = beside{}
@@ -92,12 +92,16 @@ func (c *Conversation) noteHumanKey(key byte) {
 	c.add(human, "[pressed "+string(key)+"]")
 }
 
-// hide tells whether what is keyed in now must not be kept.
+// hide tells whether what is keyed in now must not be kept. Whoever hears the
+// far end afterwards hears nothing of it.
 func (c *Conversation) hide(on bool) {
 	if on == c.hidden {
 		return
 	}
 	c.hidden = on
+	if !on && c.cfg.Ear != nil {
+		c.cfg.Ear.Forget()
+	}
 	if c.cfg.Hide != nil {
 		c.cfg.Hide(on)
 	}

@@ -215,7 +215,7 @@ func (c *Conversation) Receive(ctx actor.Context) {
 	case Speak:
 		c.speakBeside(ctx, m.Text)
 	case Away:
-		c.goAway()
+		c.goAway(ctx)
 	case Back:
 		c.back(ctx, m.OK)
 	case Human:
@@ -243,7 +243,7 @@ func (c *Conversation) Receive(ctx actor.Context) {
 			ctx.Send(ctx.Parent(), m.over)
 		}
 	case *actor.Stopping:
-		c.stopTimers()
+		c.stopTimers(ctx)
 	default:
 		c.mind(ctx)
 	}
@@ -306,7 +306,9 @@ func (c *Conversation) key(ctx actor.Context, key byte) {
 	}
 	c.pressedOut(ctx)
 	c.listen(ctx)
-	c.dropTurn()
+	if !c.turn.apart {
+		c.dropTurn()
+	}
 	c.stages.pressed(c.cfg.Sound.Mark())
 	c.liveKey(key)
 	c.step(ctx, pathway.Digit{Key: key})
@@ -321,7 +323,7 @@ func (c *Conversation) step(ctx actor.Context, in pathway.Input) {
 	var dos []pathway.Do
 	c.state, dos = pathway.Step(c.state, in)
 	if round, lives := c.state.Lives(); c.live.round != 0 && (!lives || round != c.live.round) {
-		c.endLive()
+		c.endLive(ctx)
 	}
 	for _, d := range dos {
 		switch d := d.(type) {
@@ -444,7 +446,7 @@ func (c *Conversation) silent(ctx actor.Context, m silence) {
 
 func (c *Conversation) finish(ctx actor.Context) {
 	if !c.finished {
-		c.stopTimers()
+		c.stopTimers(ctx)
 		if c.current >= 0 {
 			c.endSegment(true)
 		}
@@ -460,11 +462,11 @@ func (c *Conversation) finish(ctx actor.Context) {
 	ctx.Send(ctx.Parent(), Finished{Result: r, Segments: c.segments, Slowest: c.slowest, Turns: c.stages.turns})
 }
 
-func (c *Conversation) stopTimers() {
-	c.endLive()
+func (c *Conversation) stopTimers(ctx actor.Context) {
+	c.dropTurn()
+	c.endLive(ctx)
 	c.forget()
 	c.unsay()
-	c.dropTurn()
 	c.supersede()
 	c.quietNow()
 }

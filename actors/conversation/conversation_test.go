@@ -147,6 +147,7 @@ type stage struct {
 	voice  *speaker
 	mind   conversation.Mind
 	ears   *ears
+	ear    *speech.Ear
 	mu     sync.Mutex
 	heard  []any
 	took   []time.Duration
@@ -166,7 +167,7 @@ func openWith(t *testing.T, sys *actor.ActorSystem, script domain.Script, fails 
 	if fails == nil {
 		fails = map[string]int{}
 	}
-	s := &stage{t: t, sys: sys, mind: m, sound: &sound{begun: time.Now()}, ears: new(ears), voice: &speaker{asked: map[string]int{}, takes: 100 * time.Millisecond, fails: fails}}
+	s := &stage{t: t, sys: sys, mind: m, sound: &sound{begun: time.Now()}, ears: new(ears), ear: new(speech.Ear), voice: &speaker{asked: map[string]int{}, takes: 100 * time.Millisecond, fails: fails}}
 	s.speaks = s.voice
 	return s.enter(script)
 }
@@ -188,7 +189,7 @@ func (s *stage) Receive(ctx actor.Context) {
 		s.pid = ctx.Spawn(mailbox.Props(func() actor.Actor {
 			return conversation.New(conversation.Config{
 				Script: m.script, Variables: map[string]string{"name": "Ada"}, Sound: s.sound, Speaker: s.speaks, Log: slog.New(slog.DiscardHandler),
-				Mind: s.mind, OptOut: []string{"stop", "9"}, Ears: s.ears, Ear: new(speech.Ear), Answerer: true,
+				Mind: s.mind, OptOut: []string{"stop", "9"}, Ears: s.ears, Ear: s.ear, Answerer: true,
 				Hide: func(on bool) { s.sound.note("hide", on) },
 			})
 		}, 100))

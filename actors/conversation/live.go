@@ -48,10 +48,12 @@ type (
 		round int
 		err   error
 	}
+	liveDeaf struct{ round, silence int }
 )
 
 func (liveOpened) Control() {}
 func (liveLost) Control()   {}
+func (liveDeaf) Control()   {}
 
 const (
 	liveOpening = 10 * time.Second // the tools are looked up; connecting follows
@@ -106,6 +108,8 @@ type live struct {
 	said    map[string]string  // words of answers that are not heard yet
 	reply   bool               // words cut what it says
 	voice   int                // alone: index+1 of the segment in which the caller speaks
+	silence int                // of the caller, as our ears count them
+	deaf    func()             // stops the timer of the one that the engine has not noticed; nil: there is none
 }
 
 // lively says whether an engine that hears and speaks by itself can have the
@@ -151,12 +155,16 @@ func (c *Conversation) enliven(ctx actor.Context, d pathway.Live) {
 }
 
 // endLive takes the caller back.
-func (c *Conversation) endLive() {
+func (c *Conversation) endLive(ctx actor.Context) {
 	if c.live.round == 0 {
 		return
 	}
+	c.attend()
 	if c.live.open {
 		c.cfg.Ear.End()
+	}
+	if c.turn.on && c.turn.apart && !c.turn.over {
+		c.endTurn(ctx) // who wants no more calls may have said it
 	}
 	c.live.opening.leave()
 	sounded := c.live.sounds.Kind != 0
@@ -183,6 +191,10 @@ func (c *Conversation) liveMessage(ctx actor.Context) {
 	case liveLost:
 		if m.round == c.live.round && !c.finished {
 			c.liveLost(ctx, m.err)
+		}
+	case liveDeaf:
+		if m.round == c.live.round && m.silence == c.live.silence && c.live.deaf != nil && !c.finished {
+			c.liveLost(ctx, speech.ErrStalled)
 		}
 	}
 }
@@ -216,6 +228,7 @@ func (c *Conversation) liveTold(ctx actor.Context, e speech.LiveEvent) {
 	case speech.LiveBegan:
 		c.liveBegan(e)
 	case speech.LiveEnded:
+		c.attend()
 		l.speaks, l.busy = false, true
 		c.listen(ctx)
 		now := c.cfg.Sound.Mark()
@@ -415,47 +428,6 @@ func (c *Conversation) liveLost(ctx actor.Context, err error) {
 	if text != "" {
 		c.step(ctx, pathway.Overheard{Round: round, By: pathway.ByAgent, Text: text})
 	}
-	c.endLive()
+	c.endLive(ctx)
 	c.step(ctx, pathway.Broke{Round: round, Instead: instead})
-}
-
-// liveVoice takes what our own ears tell while an engine has the caller: our
-// sound waits as soon as he speaks, for the engine knows it later.
-func (c *Conversation) liveVoice(ctx actor.Context, speaks bool) {
-	l := &c.live
-	switch {
-	case l.round == 0:
-	case l.open && l.talk.Alone:
-		c.liveAlone(ctx, speaks)
-	case speaks && l.reply && l.sounds.Kind != 0 && !l.stopped:
-		c.pause()
-	case !speaks && c.turn.paused && c.current >= 0 && !l.stopped:
-		c.turn.paused = false
-		c.cfg.Sound.ContinuePlaying()
-	}
-}
-
-// liveAlone notes that the caller speaks, for an engine that tells nothing of it.
-func (c *Conversation) liveAlone(ctx actor.Context, speaks bool) {
-	l := &c.live
-	if l.speaks = speaks; speaks {
-		c.supersedeWait()
-		if l.voice == 0 {
-			l.voice = 1 + c.add(caller, onTheLine)
-			c.segments[l.voice-1].StartMs = max(c.segments[l.voice-1].StartMs-noticed.Milliseconds(), 0)
-		}
-		return
-	}
-	if l.voice > 0 {
-		c.segments[l.voice-1].EndMs = max(c.cfg.Sound.Mark()-hangover, 0).Milliseconds()
-		l.voice = 0
-	}
-	c.liveRests(ctx)
-}
-
-// liveKey tells the engine of a key, before an edge is taken by it.
-func (c *Conversation) liveKey(key byte) {
-	if c.live.open {
-		c.live.talk.Key(key)
-	}
 }

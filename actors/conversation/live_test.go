@@ -27,6 +27,8 @@ type living struct {
 	opened  []pathway.Live
 	told    func(speech.LiveEvent)
 	did     []string
+	opens   chan struct{} // what is opened is there once it is closed; nil: at once
+	heard   []byte        // of the caller
 }
 
 func (l *living) note(format string, all ...any) {
@@ -58,8 +60,11 @@ func (l *living) tell(e speech.LiveEvent) {
 
 func (l *living) Live(_ context.Context, _ *domain.Script, _ string, d pathway.Live, told func(speech.LiveEvent)) (conversation.LiveTalk, error) {
 	l.mu.Lock()
-	defer l.mu.Unlock()
 	l.opened, l.told = append(l.opened, d), told
+	l.mu.Unlock()
+	if l.opens != nil {
+		<-l.opens
+	}
 	return conversation.LiveTalk{Live: &livingTalk{of: l}, Engine: "voice", Alone: l.alone, Tools: map[string]string{"orders": "tool_1"}}, nil
 }
 
@@ -88,7 +93,11 @@ func (l *living) hears(text string) {
 
 type livingTalk struct{ of *living }
 
-func (t *livingTalk) Write([]byte)           {}
+func (t *livingTalk) Write(mu []byte) {
+	t.of.mu.Lock()
+	defer t.of.mu.Unlock()
+	t.of.heard = append(t.of.heard, mu...)
+}
 func (t *livingTalk) End()                   {}
 func (t *livingTalk) Close()                 { t.of.note("close") }
 func (t *livingTalk) Answer(text string)     { t.of.note("answer %s", text) }

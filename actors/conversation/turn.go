@@ -36,6 +36,7 @@ type turn struct {
 	over     bool // it is being understood
 	again    bool // and somebody speaks meanwhile
 	aside    bool // the pathway asks for no words: only who wants no more calls is heard
+	apart    bool // and an engine has the caller that tells nothing of words
 	id       int
 	began    time.Duration // on the media clock
 	ended    time.Duration
@@ -77,7 +78,7 @@ func (c *Conversation) interruptible() bool {
 
 // began opens a turn: the far end has begun to speak.
 func (c *Conversation) began(ctx actor.Context) {
-	if c.cfg.Ear == nil || c.cfg.Ears == nil || c.live.round != 0 || c.finished || c.away || !c.answering.begun || c.state.Over() || !c.hearsLanguage() {
+	if c.cfg.Ear == nil || c.cfg.Ears == nil || c.live.round != 0 && !(c.live.open && c.live.talk.Alone) || c.finished || c.away || !c.answering.begun || c.state.Over() || !c.hearsLanguage() {
 		return
 	}
 	if c.turn.on {
@@ -94,7 +95,7 @@ func (c *Conversation) began(ctx actor.Context) {
 	if !hears && (c.state.Secret() || !HearsAside(c.cfg.Ears, c.cfg.Script.Hearing(), c.cfg.OptOut)) {
 		return
 	}
-	c.turn = turn{on: true, aside: !hears, id: c.turn.id + 1, began: c.cfg.Sound.Mark() - noticed}
+	c.turn = turn{on: true, aside: !hears, apart: c.live.round != 0, id: c.turn.id + 1, began: c.cfg.Sound.Mark() - noticed}
 	id, root, self, foresees := c.turn.id, ctx.ActorSystem().Root, ctx.Self(), c.foresees()
 	c.turn.stream = c.cfg.Ears.Open(c.wanted(append(phrases, c.optOuts()...)), func(h speech.Heard) {
 		if h.Final {
@@ -103,7 +104,11 @@ func (c *Conversation) began(ctx actor.Context) {
 			root.Send(self, interim{id, h})
 		}
 	})
-	c.cfg.Ear.Begin(c.turn.stream, noticed+before)
+	if c.turn.apart {
+		c.cfg.Ear.BeginAside(c.turn.stream, noticed+before)
+	} else {
+		c.cfg.Ear.Begin(c.turn.stream, noticed+before)
+	}
 	c.limitTurn(ctx, turnLimit, false)
 	if c.turn.aside {
 		return
@@ -175,7 +180,7 @@ func (c *Conversation) endTurn(ctx actor.Context) {
 		c.turn.ended = c.cfg.Sound.Mark()
 	}
 	c.turn.over, c.turn.overAt = true, time.Now()
-	c.cfg.Ear.End()
+	c.unhear()
 	c.turn.stream.End()
 	c.limitTurn(ctx, lateLimit, true)
 }
@@ -191,9 +196,18 @@ func (c *Conversation) dropTurn() {
 	}
 	c.unforesee()
 	c.ahead.asked = 0
-	c.cfg.Ear.End()
+	c.unhear()
 	c.turn.stream.Close()
 	c.turn = turn{id: c.turn.id + 1, paused: c.turn.paused, pausedAt: c.turn.pausedAt}
+}
+
+// unhear lets the turn hear no more; an engine that has the caller does.
+func (c *Conversation) unhear() {
+	if c.turn.apart {
+		c.cfg.Ear.EndAside()
+	} else {
+		c.cfg.Ear.End()
+	}
 }
 
 // understood takes what was said.
@@ -205,7 +219,7 @@ func (c *Conversation) understood(ctx actor.Context, m understood) {
 	if t.due != nil {
 		t.due()
 	}
-	lasted, again, aside := t.ended-t.began, t.again, t.aside
+	lasted, again, aside, apart := t.ended-t.began, t.again, t.aside, t.apart
 	t.on, t.over, t.again, t.due, t.stream = false, false, false, nil, nil
 	h := m.heard
 	for _, f := range h.Faults {
@@ -217,6 +231,9 @@ func (c *Conversation) understood(ctx actor.Context, m understood) {
 	}
 	if h.Confidence < pathway.Unsure || aside && h.Confidence < pathway.Sure {
 		h.Text = ""
+	}
+	if apart && dnc.OptOut(h.Text, c.cfg.OptOut) == "" {
+		h.Text = "" // of other words the transcript tells no more than that they were said
 	}
 	if h.Text != "" && c.noteWords(h) {
 		c.said(ctx, h.Text)
