@@ -47,6 +47,7 @@ type Desk struct {
 	gateways  *webhook.Client // gives text messages to gateways
 	asked     asked
 	readings  chore // sources of knowledge bases that are to be read
+	meanings  chore // passages of knowledge bases that have no meaning yet
 	analyses  chore // of calls that are over
 	reminders chore // of appointments
 	texting   chore // messages that agents answer

@@ -278,6 +278,10 @@ func (d *Desk) readScript(ctx context.Context, p domain.Principal, agentID, path
 	}
 	if pathwayID == "" {
 		if by.free && d.node.engines(&s).Live {
+			if d.node.cfg.Lives.Alone(s.Realtime.Engine) { // it is told no words to begin with
+				s.Pathway = pathway.Free(by.first, by.tools, by.bases)
+				return s, nil
+			}
 			s.Pathway = pathway.FreeVoice(by.first, by.tools, by.bases)
 			return s, nil
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/callboard/callboard/actors/numbers"
 	"github.com/callboard/callboard/domain"
 	lists "github.com/callboard/callboard/domain/dnc"
+	"github.com/callboard/callboard/domain/pathway"
 )
 
 // Usage is how the lines of one direction are used.
@@ -82,4 +83,14 @@ func Chores(ctx context.Context, log *slog.Logger, do func(ctx context.Context, 
 // Ahead is ahead of numbers.
 func Ahead(ctx context.Context, walk func(context.Context) iter.Seq2[int, error]) iter.Seq2[int, error] {
 	return ahead(ctx, walk)
+}
+
+// LookUp is what a model is told of the knowledge bases of a node.
+func (d *Desk) LookUp(ctx context.Context, p domain.Principal, t pathway.Think) (text string, from []domain.Passage) {
+	return (&mind{d: d, p: p}).lookUp(ctx, t)
+}
+
+// ScriptOf is what calls of an agent speak.
+func (d *Desk) ScriptOf(ctx context.Context, p domain.Principal, agentID string) (domain.Script, error) {
+	return d.scriptOf(ctx, p, agentID, "")
 }

@@ -77,6 +77,7 @@ type house struct {
 	log      *journal
 	models   actors.Models
 	ears     speech.Recogniser
+	lives    *speech.Lives
 	egress   *allow.Egress    // nil: this machine may be reached
 	live     domain.Principal // the operator
 	test     domain.Principal
@@ -152,7 +153,7 @@ func (h *house) open() {
 		egress = *h.egress
 	}
 	h.node = actors.New(actors.Config{
-		Store: store, Keys: h.keys, Blobs: blobs, SIP: h.ua, Media: h.engine, Speaker: hum{}, Models: h.models, Ears: h.ears,
+		Store: store, Keys: h.keys, Blobs: blobs, SIP: h.ua, Media: h.engine, Speaker: hum{}, Models: h.models, Ears: h.ears, Lives: h.lives,
 		Simulator: func() (sip.Target, bool) { return h.phones.Target(), true }, Carrier: func() netip.AddrPort { return h.phones.Addr() },
 		TestCall: func(ctx context.Context, o simulator.Order) error {
 			at := h.ua.Addr("udp")

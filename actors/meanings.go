@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -53,10 +54,10 @@ func (n *Node) embedder() (*llm.Engine, string) {
 	return e, e.Name + "/" + e.Model
 }
 
-// meaning is that of a question to a knowledge base; nil: words alone decide.
-func (d *Desk) meaning(ctx context.Context, k *domain.KnowledgeBase, query string) []byte {
+// meaning is that of a question to knowledge bases; nil: words alone decide.
+func (d *Desk) meaning(ctx context.Context, all []*domain.KnowledgeBase, query string) []byte {
 	e, name := d.node.embedder()
-	if e == nil || k.EmbeddingModel != name {
+	if e == nil || !slices.ContainsFunc(all, func(k *domain.KnowledgeBase) bool { return k.EmbeddingModel == name }) {
 		return nil
 	}
 	if known := d.asked.get(query); known != nil {
@@ -66,7 +67,7 @@ func (d *Desk) meaning(ctx context.Context, k *domain.KnowledgeBase, query strin
 	defer cancel()
 	got, err := d.node.models.Embed(bound, e, []string{query})
 	if err != nil {
-		d.log.Warn("a question is looked up by its words alone", slog.String("knowledge_base_id", k.ID), slog.Any("error", err))
+		d.log.Warn("a question is looked up by its words alone", slog.String("knowledge_base_id", all[0].ID), slog.Any("error", err))
 		return nil
 	}
 	packed := knowledge.Pack(got[0])
@@ -130,7 +131,7 @@ func (d *Desk) giveMeaning(ctx context.Context, k *domain.KnowledgeBase, e *llm.
 	is := &domain.KnowledgeBase{Meta: domain.Meta{ID: k.ID, WorkspaceID: k.WorkspaceID}}
 	version, err := d.store.Get(ctx, is)
 	if errors.Is(err, domain.ErrNotFound) || err == nil && !is.UpdatedAt.Equal(k.UpdatedAt) {
-		d.readings.wake(k.WorkspaceID) // sources of it came or went: once more
+		d.meanings.wake(k.WorkspaceID) // sources of it came or went: once more
 		return nil
 	}
 	if err != nil {

@@ -15,6 +15,8 @@ import (
 	"github.com/callboard/callboard/actors/llm"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/pathway"
+	"github.com/callboard/callboard/media/speech"
 )
 
 // topics is a server of /v1/embeddings that knows two things to speak of.
@@ -23,6 +25,8 @@ type topics struct {
 	fails bool
 	asked []string // model and number of texts
 	most  int
+	hold  chan struct{} // answers come once it is closed; nil: at once
+	gone  int           // who did not wait for that
 }
 
 func (s *topics) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -33,8 +37,18 @@ func (s *topics) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewDecoder(r.Body).Decode(&q)
 	s.mu.Lock()
 	s.asked, s.most = append(s.asked, q.Model), max(s.most, len(q.Input))
-	fails := s.fails
+	fails, hold := s.fails, s.hold
 	s.mu.Unlock()
+	if hold != nil {
+		select {
+		case <-hold:
+		case <-r.Context().Done():
+			s.mu.Lock()
+			s.gone++
+			s.mu.Unlock()
+			return
+		}
+	}
 	if fails || r.Header.Get("Authorization") != "Bearer sk-secret" || r.URL.Path != "/v1/embeddings" {
 		w.WriteHeader(http.StatusServiceUnavailable)
 		return
@@ -136,4 +150,67 @@ func TestKnowledgeIsFoundByWhatItMeansAndByItsWordsWhereNoModelAnswers(t *testin
 	h.open()
 	assert.Equal(t, "noon.txt", first("where may I leave my car"), "nobody is asked where nobody is configured")
 	assert.Len(t, s.models(), len(asked))
+}
+
+func text(name, words string) ask.NewSource {
+	return ask.NewSource{Type: domain.SourceText, Name: name, Text: words, ContentType: "text/markdown"}
+}
+
+func TestSeveralBasesAreSearchedAsOneAndASlowModelHoldsUpNoUpload(t *testing.T) {
+	t.Parallel()
+	s := &topics{hold: make(chan struct{})}
+	far := httptest.NewServer(s)
+	t.Cleanup(far.Close)
+	h := build(t, nil)
+	h.shut()
+	h.models.Meanings = &llm.Engine{Name: "near", URL: far.URL + "/v1", Key: "sk-secret", Model: "one"}
+	h.open()
+	ctx := t.Context()
+	var many strings.Builder
+	for range 30 {
+		many.WriteString("# Nothing\n" + strings.Repeat("Nothing of that. ", 20) + "\n\n")
+	}
+	doors, err := h.desk().CreateKnowledge(ctx, h.test, &domain.KnowledgeBase{Name: "doors"}, []ask.NewSource{text("doors", many.String()+"# Doors\nWhere is told at each of them.")})
+	require.NoError(t, err)
+	h.until(time.Minute, "the model is asked", func() bool { return len(s.models()) == 1 })
+	_, err = h.desk().AddSource(ctx, h.test, doors.ID, text("bus", "The bus is free."))
+	require.NoError(t, err)
+	h.until(time.Minute, "it can be found", func() bool {
+		found, err := h.desk().SearchKnowledge(ctx, h.test, doors.ID, "bus", 3)
+		return err == nil && len(found.Data) == 1
+	})
+	s.mu.Lock()
+	assert.Zero(t, s.gone, "the model has not answered yet")
+	s.mu.Unlock()
+	close(s.hold)
+
+	house, err := h.desk().CreateKnowledge(ctx, h.test, &domain.KnowledgeBase{Name: "house"}, []ask.NewSource{text("house", "The garage is behind the house.")})
+	require.NoError(t, err)
+	for _, id := range []string{doors.ID, house.ID} {
+		h.until(time.Minute, "all has its meaning", func() bool {
+			k, err := h.desk().KnowledgeBase(ctx, h.test, id)
+			return err == nil && k.EmbeddingModel == "near/one"
+		})
+	}
+	_, from := h.desk().LookUp(ctx, h.test, pathway.Think{
+		Bases: []string{doors.ID, house.ID, "kb_nobody"}, History: []pathway.Message{{By: pathway.ByCaller, Text: "where may I leave my car"}},
+	})
+	require.NotEmpty(t, from)
+	assert.Equal(t, "house", from[0].Name, "a rare word of the other base does not outdo what was meant")
+}
+
+func TestWhoeverTakesACallByAStreamIsAnnouncedByTheAgentsOwnVoice(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	h.shut()
+	h.lives = speech.NewLives([]speech.LiveSource{{Name: "bot", Alone: true}, {Name: "voice"}}, []string{"voice"})
+	h.open()
+	ctx := t.Context()
+	for engine, start := range map[string]string{"bot": "say", "voice": "converse", "": "converse"} {
+		a, err := h.desk().CreateAgent(ctx, h.test, &domain.Agent{Name: "a" + engine, Language: "en-US", FirstMessage: "Good day {{name | there}}.", Realtime: &domain.AgentRealtime{Engine: engine}})
+		require.NoError(t, err)
+		script, err := h.desk().ScriptOf(ctx, h.test, a.ID)
+		require.NoError(t, err)
+		assert.Equal(t, start, script.Pathway.Start, engine)
+	}
 }

@@ -1,7 +1,6 @@
 package actors
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +14,7 @@ import (
 	"github.com/callboard/callboard/actors/llm"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/knowledge"
 	"github.com/callboard/callboard/domain/pathway"
 	"github.com/callboard/callboard/domain/rules"
 )
@@ -220,32 +220,34 @@ func (m *mind) lookUp(ctx context.Context, t pathway.Think) (text string, from [
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookUpLimit)
 	defer cancel()
-	type hit struct {
-		ask.KnowledgeHit
-		base string
-	}
-	var all []hit
+	var bases []*domain.KnowledgeBase
 	for _, id := range t.Bases {
-		found, err := m.d.SearchKnowledge(ctx, m.p, id, words, passagesTold)
+		k, err := m.d.KnowledgeBase(ctx, m.p, id)
 		if err != nil {
 			m.d.log.Warn("a knowledge base could not be searched", slog.String("knowledge_base_id", id), slog.Any("error", err))
 			continue
 		}
-		for _, h := range found.Data {
-			if h.Score >= passageLeast {
-				all = append(all, hit{h, id})
-			}
+		bases = append(bases, k)
+	}
+	search := knowledge.NewSearch[passageOf](words) // one of all bases: scores of several would be of several scales
+	meaning := m.d.meaning(ctx, bases, words)
+	for _, k := range bases {
+		if err := m.d.look(ctx, search, k, meaning); err != nil {
+			m.d.log.Warn("a knowledge base could not be searched", slog.String("knowledge_base_id", k.ID), slog.Any("error", err))
 		}
 	}
-	slices.SortStableFunc(all, func(a, b hit) int { return cmp.Compare(b.Score, a.Score) })
 	var b strings.Builder
-	for i, h := range all[:min(len(all), passagesTold)] {
-		fmt.Fprintf(&b, "[%d] %s", i+1, h.SourceName)
-		if h.Heading != "" {
-			b.WriteString(" › " + h.Heading)
+	for i, h := range search.Best(passagesTold) {
+		if h.Score < passageLeast {
+			break
 		}
-		b.WriteString(":\n" + h.Text + "\n")
-		p := domain.Passage{KnowledgeBaseID: h.base, SourceID: h.SourceID, Name: h.SourceName, URL: h.URL, Heading: h.Heading}
+		x := h.What
+		fmt.Fprintf(&b, "[%d] %s", i+1, x.source.Name)
+		if x.Heading != "" {
+			b.WriteString(" › " + x.Heading)
+		}
+		b.WriteString(":\n" + x.Text + "\n")
+		p := domain.Passage{KnowledgeBaseID: x.KnowledgeBaseID, SourceID: x.SourceID, Name: x.source.Name, URL: x.source.URL, Heading: x.Heading}
 		if !slices.Contains(from, p) {
 			from = append(from, p)
 		}

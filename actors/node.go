@@ -166,7 +166,7 @@ func New(cfg Config) *Node {
 	n.gate = webhook.NewGate(cfg.WebhookSends)
 	n.models = &llm.Client{Free: openWeb(cfg.RootCAs), Guarded: n.sender.Web()}
 	n.toolbox = &tools.Client{HTTP: n.sender.Web()}
-	n.desk = &Desk{messages: newChore(), readings: newChore(), analyses: newChore(), reminders: newChore(), texting: newChore(), node: n, store: store, zones: calendar.NewShared(), keys: cfg.Keys, guests: newGuests(store, cfg.Keys), audit: newAuditor(cfg.Store, cfg.Log), log: cfg.Log, jobs: jobs.New(cfg.Log), exporting: make(chan struct{}, exportsAtOnce)}
+	n.desk = &Desk{messages: newChore(), readings: newChore(), meanings: newChore(), analyses: newChore(), reminders: newChore(), texting: newChore(), node: n, store: store, zones: calendar.NewShared(), keys: cfg.Keys, guests: newGuests(store, cfg.Keys), audit: newAuditor(cfg.Store, cfg.Log), log: cfg.Log, jobs: jobs.New(cfg.Log), exporting: make(chan struct{}, exportsAtOnce)}
 	n.desk.carriage = newCarriage()
 	n.desk.gateways = webhook.NewClient(webhook.ClientConfig{Egress: cfg.Egress, RootCAs: cfg.RootCAs})
 	return n
@@ -222,12 +222,14 @@ func (n *Node) Start(ctx context.Context) error {
 		}
 		n.desk.messages.wake(w.ID)
 		n.desk.readings.wake(w.ID)
+		n.desk.meanings.wake(w.ID)
 		n.desk.analyses.wake(w.ID)
 		n.desk.reminders.wake(w.ID)
 		n.desk.texting.wake(w.ID)
 	}
 	n.beside(func() { n.desk.messages.run(run, n.cfg.Log, "text messages", n.desk.doMessages) })
 	n.beside(func() { n.desk.readings.run(run, n.cfg.Log, "knowledge bases", n.desk.readSources) })
+	n.beside(func() { n.desk.meanings.run(run, n.cfg.Log, "meanings", n.desk.giveMeanings) })
 	n.beside(func() { n.desk.analyses.run(run, n.cfg.Log, "analyses of calls", n.desk.analyse) })
 	n.beside(func() { n.desk.reminders.run(run, n.cfg.Log, "reminders of appointments", n.desk.remind) })
 	n.beside(func() { n.desk.texting.run(run, n.cfg.Log, "answers to text messages", n.desk.answerTexts) })
