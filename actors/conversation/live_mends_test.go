@@ -35,7 +35,9 @@ func TestWhatIsUnderWayWhenTheEngineBreaksIsDoneOnceAndKnown(t *testing.T) {
 		pass(time.Second)
 		l.tell(speech.LiveEvent{Kind: speech.LiveLost, Err: speech.ErrStalled})
 		pass(time.Second)
+		l.mu.Lock()
 		assert.Empty(t, l.asked, "it is not known yet")
+		l.mu.Unlock()
 		pass(5 * time.Second)
 	})
 	assert.Len(t, l.acted, 1)
@@ -62,7 +64,7 @@ func TestWhatIsDoneWhileSomebodyElseHasTheCallerIsKnownToTheEngineThatTakesHimBa
 				pass(5 * time.Second)
 				require.Len(t, l.begins(), 2)
 				again := l.begins()[1]
-				assert.Equal(t, `{"at":"Berlin"}`, again.History[len(again.History)-1].Text)
+				assert.JSONEq(t, `{"at":"Berlin"}`, again.History[len(again.History)-1].Text)
 				assert.True(t, again.Speak)
 			})
 			assert.Len(t, l.acted, 1)

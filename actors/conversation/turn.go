@@ -78,7 +78,7 @@ func (c *Conversation) interruptible() bool {
 
 // began opens a turn: the far end has begun to speak.
 func (c *Conversation) began(ctx actor.Context) {
-	if c.cfg.Ear == nil || c.cfg.Ears == nil || c.live.round != 0 && !(c.live.open && c.live.talk.Alone) || c.finished || c.away || !c.answering.begun || c.state.Over() || !c.hearsLanguage() {
+	if c.cfg.Ear == nil || c.cfg.Ears == nil || c.live.round != 0 && (!c.live.open || !c.live.talk.Alone) || c.finished || c.away || !c.answering.begun || c.state.Over() || !c.hearsLanguage() {
 		return
 	}
 	if c.turn.on {

@@ -306,9 +306,7 @@ func (w *walk) allKnown(n *domain.Node) bool {
 func (w *walk) acted(in Acted) {
 	n := w.s.plan.nodes[w.s.node]
 	if in.Round != w.s.round {
-		if in.ID != "" { // nobody waits for it any more, but whoever goes on may want it too
-			w.noteResult(in.ID, resultOf(in))
-		}
+		w.noteLate(in)
 		return
 	}
 	switch {

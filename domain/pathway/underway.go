@@ -95,13 +95,7 @@ func (w *walk) noteResult(id, text string) {
 		for at < len(h) && h[at].By == ByTool && h[at].ID != id {
 			at++
 		}
-		switch there := at < len(h) && h[at].By == ByTool; {
-		case there && h[at].Text == underway:
-			h = slices.Clone(h)
-			h[at].Text = cut(text)
-			w.s.history = h
-			return
-		case there:
+		if at < len(h) && h[at].By == ByTool {
 			continue // ids are the model's own, and may come again
 		}
 		if w.s.talk.noted > at {
@@ -109,5 +103,16 @@ func (w *walk) noteResult(id, text string) {
 		}
 		w.keepHistory(slices.Insert(slices.Clone(h), at, Message{By: ByTool, ID: id, Text: cut(text)}))
 		return
+	}
+}
+
+// noteLate keeps the result of something that nobody waits for any more.
+func (w *walk) noteLate(in Acted) {
+	for i, m := range slices.Backward(w.s.history) {
+		if m.By == ByTool && m.ID == in.ID && m.Text == underway {
+			w.s.history = slices.Clone(w.s.history)
+			w.s.history[i].Text = resultOf(in)
+			return
+		}
 	}
 }
