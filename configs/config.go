@@ -53,6 +53,10 @@ type Config struct {
 	Simulator     bool
 	Drain         time.Duration // how long live calls may take to end
 
+	OTLPURL         string // of a collector of traces; empty: none
+	OTLPHeadersFile string
+	OTLPShare       float64
+
 	LogLevel  slog.Level
 	LogFormat LogFormat
 

@@ -78,6 +78,7 @@ func everyValue(t *testing.T) map[string]string {
 		"egress_allow": "127.0.0.0/8,192.0.2.7:8443,[fd00::]/8:443", "egress_ports": "8443,9443,8443", "egress_ca_file": exampleFile(t, "ca.pem"),
 		"webhook_sends": "512",
 		"default_plan":  "starter", "default_limits": "",
+		"otlp_url": "https://traces.example.com:4318/tenant/", "otlp_headers_file": exampleFile(t, "otlp.headers"), "otlp_share": "0.25",
 		"drain_seconds": "5", "log_level": "debug", "log_format": "json",
 	}
 }
@@ -104,6 +105,7 @@ func wanted(values map[string]string) configs.Config {
 			{Prefix: netip.MustParsePrefix("fd00::/8"), Port: 443},
 		},
 		EgressPorts: []uint16{8443, 9443}, EgressCAFile: values["egress_ca_file"], WebhookSends: 512,
+		OTLPURL: "https://traces.example.com:4318/tenant", OTLPHeadersFile: values["otlp_headers_file"], OTLPShare: 0.25,
 		DefaultPlan: "starter", Drain: 5 * time.Second, LogLevel: slog.LevelDebug, LogFormat: configs.LogJSON,
 	}
 }

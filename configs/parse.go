@@ -232,6 +232,11 @@ func parsePublicURL(s string) (string, bool) {
 	return strings.TrimRight(u.String(), "/"), true
 }
 
+func parseShare(s string) (float64, bool) {
+	f, err := strconv.ParseFloat(s, 64)
+	return f, err == nil && f >= 0 && f <= 1
+}
+
 func parseRedis(s string) (Secret, bool) {
 	u, err := url.Parse(s)
 	if err != nil || (u.Scheme != "redis" && u.Scheme != "rediss") || u.Hostname() == "" || u.Fragment != "" {

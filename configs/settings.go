@@ -291,6 +291,24 @@ func process() []Setting {
 			set:  into(func(c *Config) *seconds { return (*seconds)(&c.Drain) }, parseSeconds),
 		},
 		{
+			Key:  "otlp_url",
+			Rule: "the http or https URL of a collector without /v1/traces, such as http://127.0.0.1:4318",
+			Doc:  "Where traces of calls and deliveries go, by OTLP over HTTP in JSON; see [operations](operations.md#traces). Empty: nowhere.",
+			set:  into(func(c *Config) *string { return &c.OTLPURL }, parsePublicURL),
+		},
+		{
+			Key:  "otlp_headers_file",
+			Rule: "an existing file",
+			Doc:  "Header lines for that collector, one `Name: value` a line.",
+			set:  into(func(c *Config) *string { return &c.OTLPHeadersFile }, parseFile),
+		},
+		{
+			Key: "otlp_share", Default: "1",
+			Rule: "a number from 0 to 1",
+			Doc:  "The share of calls whose traces are sent.",
+			set:  into(func(c *Config) *float64 { return &c.OTLPShare }, parseShare),
+		},
+		{
 			Key: "log_level", Flag: "log-level", Default: "info",
 			Rule: "debug, info, warn or error",
 			Doc:  "Least severe line that is written.",

@@ -4,10 +4,13 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -65,7 +68,18 @@ func metricNames(text string) map[string]bool {
 func TestPrometheusIsToldHowTheServiceDoes(t *testing.T) {
 	t.Parallel()
 	admin := "127.0.0.1:" + strconv.Itoa(siptest.Port(t))
-	s := newService(t, "CALLBOARD_ADMIN_ADDR="+admin)
+	var told sync.Map // span names that a collector took
+	collector := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		for _, name := range regexp.MustCompile(`"name":"([^"]*)","kind"`).FindAllSubmatch(body, -1) {
+			told.Store(r.URL.Path+" "+r.Header.Get("X-Tenant")+" "+string(name[1]), true)
+		}
+		w.WriteHeader(http.StatusOK)
+	}))
+	t.Cleanup(collector.Close)
+	lines := filepath.Join(t.TempDir(), "lines")
+	require.NoError(t, os.WriteFile(lines, []byte("X-Tenant: us\n\n"), 0o600))
+	s := newService(t, "CALLBOARD_ADMIN_ADDR="+admin, "CALLBOARD_OTLP_URL="+collector.URL, "CALLBOARD_OTLP_HEADERS_FILE="+lines)
 	key := s.key
 	s.key = s.testKey()
 	s.api("POST", "/v1/webhooks", object{"url": s.receiver.url, "events": []string{"call.ended"}})
@@ -81,8 +95,13 @@ func TestPrometheusIsToldHowTheServiceDoes(t *testing.T) {
 	var kinds map[string]string
 	s.await("deliveries, and the end of what calls hold", time.Minute, func() bool {
 		kinds, values = s.metered(admin)
-		return values["callboard_webhook_attempts_total delivered"] >= 2 && values["callboard_calls_open"] == 0 && values["callboard_media_sessions"] == 0
+		return values["callboard_webhook_attempts_total delivered"] >= 2 && values["callboard_calls_open"] == 0 && values["callboard_media_sessions"] == 0 &&
+			values["callboard_spans_total sent"] >= 7
 	})
+	for _, name := range []string{"call outbound", "leg", "talk", "webhook call.ended"} {
+		_, ok := told.Load("/v1/traces us " + name)
+		assert.True(t, ok, name)
+	}
 	for name, want := range map[string]float64{
 		"callboard_ready": 1, "callboard_reading_failed": 0, "callboard_calls_live": 0,
 		"callboard_calls_ended_total outbound completed": 1, "callboard_calls_ended_total outbound busy": 1, "callboard_calls_ended_total inbound completed": 0,

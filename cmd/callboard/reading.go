@@ -46,7 +46,9 @@ func (s *service) read(ctx context.Context) ([]metrics.Value, error) {
 	}
 	const dropped = "SIP messages that were dropped without an answer."
 	const refused = "SIP requests that were refused before anybody looked for their number."
+	const spanned = "Spans of calls and deliveries, by what became of them."
 	u, ports := &c.SIP, &c.Media.Ports
+	sent, lost := s.spans.counts()
 	return append(values,
 		total("callboard_sip_messages_total", "SIP messages.", u.Received, "way", "received"),
 		total("callboard_sip_messages_total", "SIP messages.", u.Sent, "way", "sent"),
@@ -67,5 +69,7 @@ func (s *service) read(ctx context.Context) ([]metrics.Value, error) {
 		gauge("callboard_media_sessions", "Calls with sound.", c.Media.Sessions),
 		gauge("callboard_media_ports_used", "Pairs of ports for sound that are taken.", ports.Taken),
 		gauge("callboard_media_ports", "Pairs of ports for sound.", ports.Pairs),
+		total("callboard_spans_total", spanned, sent, "result", "sent"),
+		total("callboard_spans_total", spanned, lost, "result", "lost"),
 	), err
 }

@@ -87,6 +87,7 @@ type service struct {
 	engine *media.Engine
 	phones *simulator.Simulator
 	traces *call.Traces
+	spans  *tracing
 	meters *metrics.Meters
 	ears   speech.Recogniser // nil: nobody hears words
 	models actors.Models
@@ -347,8 +348,11 @@ func (s *service) tree(more extras) error {
 	if err != nil {
 		return err
 	}
+	if s.spans, err = s.openTracing(context.Background()); err != nil {
+		return err
+	}
 	s.node = actors.New(actors.Config{
-		Store: s.meters.Store(tamper(s.vault.store)), Keys: s.vault.keys, Blobs: blobs, SIP: s.ua, Media: s.engine, Speaker: speaker, Ears: s.ears, Models: s.models, Lives: with.lives(), Papers: paper.New(program, "read-pdf"),
+		Store: s.meters.Store(s.spans.store(tamper(s.vault.store))), Keys: s.vault.keys, Blobs: blobs, SIP: s.ua, Media: s.engine, Speaker: speaker, Ears: s.ears, Models: s.models, Lives: with.lives(), Papers: paper.New(program, "read-pdf"),
 		Simulator: target, Carrier: calledBy, TestCall: testCall, Talk: talk, Egress: s.egress(more), RootCAs: roots, WebhookSends: s.cfg.WebhookSends, WebhookTimeout: answers, WebhookHurry: hurry,
 		MayReach: func(to netip.AddrPort) bool { return trunks.May(to) == nil }, SIPURI: sipURI(s.cfg),
 		PublicURL: s.cfg.BaseURL(netip.MustParseAddrPort(s.ln.Addr().String())),
@@ -468,6 +472,7 @@ func (s *service) close() {
 	if s.node != nil {
 		s.node.Stop()
 	}
+	s.spans.close()
 	s.stop()
 	if s.ua != nil {
 		_ = s.ua.Close()
