@@ -67,7 +67,7 @@ func headerFile(path string) (http.Header, error) {
 	if path == "" {
 		return nil, nil
 	}
-	f, err := os.Open(path)
+	f, err := os.Open(path) //nolint:gosec // the operator's own
 	if err != nil {
 		return nil, fmt.Errorf("otlp_headers_file: %w", err)
 	}

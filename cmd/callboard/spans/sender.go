@@ -101,7 +101,7 @@ func (s *Sender) add(all []span) {
 		select {
 		case s.waiting <- all[i]:
 		default:
-			s.lost.Add(uint64(len(all) - i))
+			s.lost.Add(uint64(len(all) - i)) //nolint:gosec // never negative
 			return
 		}
 	}
@@ -146,7 +146,7 @@ func (s *Sender) rest(ctx context.Context, batch []span) {
 			s.gaveUp(len(batch), err)
 			return
 		}
-		s.sent.Add(uint64(n)) //nolint:gosec // a length
+		s.sent.Add(uint64(n))
 		batch = batch[n:]
 	}
 }

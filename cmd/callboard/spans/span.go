@@ -42,7 +42,7 @@ type about struct {
 	number int64
 }
 
-func text(name, s string) about     { return about{name: name, text: s} }
+func text(name, s string) about         { return about{name: name, text: s} }
 func number(name string, n int64) about { return about{name: name, number: n} }
 
 // traceOf is the trace of what has an id: the 16 bytes of its ULID, so that who

@@ -198,7 +198,7 @@ func TestOnlyWhatIsStoredIsTold(t *testing.T) {
 	_, change = aCall("call_of_another_shape")
 	_, _ = store.Apply(t.Context(), change)
 	n, lost := counts()
-	assert.Equal(t, []uint64{0, 0, 0}, []uint64{n, lost, uint64(c.asked.Load())}) //nolint:gosec // a count
+	assert.Equal(t, []uint64{0, 0, 0}, []uint64{n, lost, uint64(c.asked.Load())})
 }
 
 func TestAShareOfTracesIsKeptEachWholeOrNotAtAll(t *testing.T) {
