@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -29,7 +30,7 @@ type authority struct {
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
 	pool *x509.CertPool
-	next int64
+	next atomic.Int64 // the last serial number: parallel tests share it
 }
 
 func newAuthority(t testing.TB) *authority {
@@ -46,7 +47,9 @@ func newAuthority(t testing.TB) *authority {
 	require.NoError(t, err)
 	pool := x509.NewCertPool()
 	pool.AddCert(root)
-	return &authority{t: t, cert: root, key: key, pool: pool, next: 2}
+	a := &authority{t: t, cert: root, key: key, pool: pool}
+	a.next.Store(2)
+	return a
 }
 
 // issue makes a certificate for a name or an address, good for so long.
@@ -54,9 +57,8 @@ func (a *authority) issue(name string, good time.Duration) (chain, key []byte) {
 	a.t.Helper()
 	own, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	require.NoError(a.t, err)
-	a.next++
 	leaf := &x509.Certificate{
-		SerialNumber: big.NewInt(a.next), Subject: pkix.Name{CommonName: name},
+		SerialNumber: big.NewInt(a.next.Add(1)), Subject: pkix.Name{CommonName: name},
 		NotBefore: time.Now().Add(-2 * time.Hour), NotAfter: time.Now().Add(good),
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	}
