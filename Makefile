@@ -49,7 +49,7 @@ SOAK_DOC       ?=
 NIGHTLY_TESTS    := ^(TestEveryZoneOpensAsACalculationOfItsOwnSays|TestTheEstimateIsWithinTenPercentFromTenPercentOn|TestTheModelAllowsWhateverHappens|Test(Kills|FailOvers|FullDisks|FullRedis|Clocks).*)$$
 NIGHTLY_PACKAGES := ./domain/calendar ./domain/rehearsal ./actors/campaign/modeltest ./cmd/callboard
 
-.PHONY: help run build test lint fmt bench bench-parts profile e2e fuzz attack soak dialogues nightly chaos netem amd screenshots pictures openapi postman client check tools clean
+.PHONY: help run build test lint fmt bench bench-parts profile e2e fuzz attack soak dialogues nightly chaos netem amd screenshots pictures openapi postman client deb check tools clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -147,6 +147,9 @@ postman: build ## write bin/callboard.postman_collection.json
 
 client: ## write the Go client (client/api_*.go) anew from the OpenAPI document
 	@go test -count=1 -run '^TestTheGoClientIsThatOfTheDocument$$' ./httpapi -update
+
+deb: build ## write a Debian package of bin/callboard into bin
+	@deploy/debian/build bin/callboard '$(VERSION)' bin
 
 check: ## everything a change must pass: tidy modules, the linter, the tests
 	go mod tidy -diff

@@ -122,15 +122,16 @@ func readBounded(path string) ([]byte, error) {
 	return text, nil
 }
 
-// clusterVariable matches what Kubernetes sets in every container beside a
-// service named callboard; nobody wrote these as settings.
-var clusterVariable = regexp.MustCompile(`^CALLBOARD_(SERVICE_HOST|SERVICE_PORT(_.*)?|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$`)
+// noSetting matches what Kubernetes sets in every container beside a service
+// named callboard, and what says whom the command line asks; nobody wrote these
+// as settings.
+var noSetting = regexp.MustCompile(`^CALLBOARD_(KEY|URL|PROFILES?|SERVICE_HOST|SERVICE_PORT(_.*)?|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$`)
 
 func (l *loader) environment(env []string) map[string]any {
 	known := make(map[string]any)
 	for _, line := range env {
 		name, value, _ := strings.Cut(line, "=")
-		if !strings.HasPrefix(name, EnvPrefix) || clusterVariable.MatchString(name) {
+		if !strings.HasPrefix(name, EnvPrefix) || noSetting.MatchString(name) {
 			continue
 		}
 		i := slices.IndexFunc(l.settings, func(s Setting) bool { return s.Env == name })

@@ -230,6 +230,7 @@ func TestRulesBetweenSettings(t *testing.T) {
 		"limits beside a fixed plan":         {[]string{"CALLBOARD_DEFAULT_PLAN=starter", "CALLBOARD_DEFAULT_LIMITS=calls_per_minute=1"}, "CALLBOARD_DEFAULT_LIMITS"},
 		"a key file that is not there":       {[]string{"CALLBOARD_MASTER_KEY_FILE=/nonexistent/key"}, "CALLBOARD_MASTER_KEY_FILE"},
 		"a key file that is a folder":        {[]string{"CALLBOARD_MASTER_KEY_FILE=" + t.TempDir()}, "CALLBOARD_MASTER_KEY_FILE"},
+		"variables of the command line":      {[]string{"CALLBOARD_KEY=svc_sk_live_x", "CALLBOARD_URL=http://127.0.0.1:1", "CALLBOARD_PROFILE=a", "CALLBOARD_PROFILES=/nowhere"}, ""},
 		"variables of a cluster":             {[]string{"CALLBOARD_PORT=tcp://10.0.0.1:8080", "CALLBOARD_SERVICE_HOST=10.0.0.1", "CALLBOARD_SERVICE_PORT_HTTP=8080", "CALLBOARD_PORT_8080_TCP_ADDR=10.0.0.1"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

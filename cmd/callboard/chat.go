@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/callboard/callboard/client"
+	"github.com/callboard/callboard/cmd/callboard/cli"
 )
 
 // The lines of a chat that are no words.
@@ -152,7 +153,7 @@ func chatCommand() *cobra.Command {
 			return c.run(cmd.Context(), cmd.InOrStdin(), "> ")
 		},
 	}
-	s = serviceFlags(cmd)
+	s = cli.Flags(cmd)
 	cmd.Flags().StringArrayVar(&variables, "var", nil, "NAME=VALUE of a variable; may be given several times")
 	cmd.Flags().StringVar(&agentID, "agent", "", "the agent whose model and part a pathway is tried with")
 	return cmd

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -273,4 +274,41 @@ func TestCallsThatOutlastTheDrainAreHungUpAndKeepTheirEnd(t *testing.T) {
 	s.start()
 	call := s.api("GET", "/v1/calls/"+id, nil)
 	assert.Equal(t, []any{"completed", "hangup", "api"}, []any{call["status"], call["ended_reason"], call["ended_by"]}, "it was not left for the next start to find")
+}
+
+func TestASetupKeepsTheFirstTrunkAndRingsForATest(t *testing.T) {
+	t.Parallel()
+	s := preparePlain(t)
+	p := sipp(t, "uas-answer-logged")
+	path := filepath.Join(s.dir, "callboard.env")
+	setting := func(name string) string {
+		for _, line := range s.env {
+			if value, ok := strings.CutPrefix(line, "CALLBOARD_"+name+"="); ok {
+				return value
+			}
+		}
+		return ""
+	}
+	args := []string{
+		"init", "--json", "--env-file", path, "--data", s.data(), "--sip", setting("SIP_ADDR"), "--http", s.http, "--media-ports", setting("MEDIA_PORTS"),
+		"--trunk-host", "127.0.0.1", "--trunk-port", strconv.Itoa(p.port), "--caller-id", "+12025550100", "--test-call", "+12025550123",
+	}
+	out, errs, err := s.callboard(args...)
+	require.NoError(t, err, errs)
+	var done struct {
+		TrunkID string `json:"trunk_id"`
+		Call    string
+	}
+	require.NoError(t, json.Unmarshal([]byte(out), &done))
+	assert.Equal(t, "completed", done.Call)
+	assert.Len(t, p.rung(), 1)
+	_, errs, err = s.callboard(args...)
+	require.Error(t, err)
+	assert.Contains(t, errs, "--force")
+
+	s.args = []string{"serve", "--env-file", path}
+	s.env = append(os.Environ(), "FAILPOINT_PATIENCE=10s") // all settings are those of the file
+	s.start()
+	trunk := s.api("GET", "/v1/trunks/"+done.TrunkID, nil)
+	assert.Equal(t, "127.0.0.1", trunk["name"])
 }

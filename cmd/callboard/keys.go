@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/cmd/callboard/cli"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/allow"
 	"github.com/callboard/callboard/domain/ask"
@@ -146,8 +147,23 @@ func (s storeKeys) revoke(ctx context.Context, id string) error {
 	return fmt.Errorf("there is no key %s", id)
 }
 
-// withKeys runs f on the running service, or on the store where none runs.
+// deskFlags are the settings, and the service that is asked instead where one
+// is named.
+func deskFlags(cmd *cobra.Command) {
+	settingsFlags(cmd)
+	cli.Flags(cmd)
+}
+
+// withKeys runs f on the service that is named; else on the one that runs here,
+// or on the store where none runs.
 func withKeys(cmd *cobra.Command, f func(context.Context, keyDesk) error) error {
+	if cli.Remote(cmd) {
+		c, err := cli.Of(cmd)
+		if err != nil {
+			return err
+		}
+		return f(cmd.Context(), remoteDesk{c})
+	}
 	cfg, err := settings(cmd)
 	if err != nil {
 		return err
@@ -171,7 +187,7 @@ func withKeys(cmd *cobra.Command, f func(context.Context, keyDesk) error) error 
 }
 
 func keysCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "keys", Short: "Make, list and revoke API keys, on a running service or a stopped one"}
+	cmd := &cobra.Command{Use: "keys", Short: "Make, list and revoke API keys, on a running service, a stopped one, or by --url or --profile on another one"}
 	cmd.AddCommand(keysCreate(), keysList(), keysRevoke(), keysMaster())
 	return cmd
 }
@@ -210,7 +226,7 @@ func keysCreate() *cobra.Command {
 			})
 		},
 	}
-	settingsFlags(cmd)
+	deskFlags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&k.Name, "name", "cli", "what the key is for")
 	f.StringVar(&rights, "permissions", "*:read,*:write", "comma-separated permissions")
@@ -245,7 +261,7 @@ func keysList() *cobra.Command {
 			})
 		},
 	}
-	settingsFlags(cmd)
+	deskFlags(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.Flags().StringVar(&workspace, "workspace", "", "id of one workspace")
 	return cmd
@@ -276,7 +292,7 @@ func keysRevoke() *cobra.Command {
 			})
 		},
 	}
-	settingsFlags(cmd)
+	deskFlags(cmd)
 	return cmd
 }
 

@@ -14,7 +14,6 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
-	"os"
 	"syscall"
 	"time"
 
@@ -22,6 +21,7 @@ import (
 
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/client"
+	"github.com/callboard/callboard/cmd/callboard/cli"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/domain/hook"
@@ -100,15 +100,6 @@ func (f *forwarder) forward(ctx context.Context, id, kind string, body []byte) e
 	return nil
 }
 
-// serviceFlags are where a running service is and who asks.
-func serviceFlags(cmd *cobra.Command) *client.Client {
-	c := &client.Client{}
-	cmd.Flags().StringVar(&c.URL, "url", "http://127.0.0.1:8080", "where the service is")
-	cmd.Flags().StringVar(&c.Key, "key", "", "an API key; CALLBOARD_KEY unless said")
-	cmd.PreRun = func(*cobra.Command, []string) { c.Key = cmp.Or(c.Key, os.Getenv("CALLBOARD_KEY")) }
-	return c
-}
-
 // follow reads events until the stream ends, or nothing comes over it for so
 // long as quiet, and gives each to do as it came:
 // what is posted is what was told, byte by byte. last is the id of the last event
@@ -183,7 +174,7 @@ func listenCommand() *cobra.Command {
 			}
 		},
 	}
-	s = serviceFlags(cmd)
+	s = cli.Flags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&to, "forward-to", "", "where the events go")
 	f.StringVar(&types, "events", "", "comma-separated names or categories such as call.*; all unless said")
@@ -223,7 +214,7 @@ func triggerCommand() *cobra.Command {
 			return f.forward(cmd.Context(), id, args[0], body)
 		},
 	}
-	s = serviceFlags(cmd)
+	s = cli.Flags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&to, "forward-to", "", "where the sample goes")
 	f.StringVar(&webhookID, "webhook", "", "instead: the id of an endpoint that the service sends it to")

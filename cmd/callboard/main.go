@@ -3,13 +3,15 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/callboard/callboard/cmd/callboard/cli"
 )
 
 // version is set by the linker.
@@ -28,13 +30,14 @@ func run(args []string) int {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(serveCommand(stop), keysCommand(), workspacesCommand(), usersCommand(), usageCommand(), openapiCommand(), chatCommand(), testCommand(), listenCommand(), triggerCommand(), backupCommand(), restoreCommand(), readPDFCommand(), replayCommand())
+	root.AddCommand(serveCommand(stop), keysCommand(), workspacesCommand(), usersCommand(), usageCommand(), openapiCommand(), chatCommand(), testCommand(), listenCommand(), triggerCommand(), backupCommand(), restoreCommand(), readPDFCommand(), replayCommand(), doctorCommand(), initCommand())
+	root.AddCommand(cli.Commands()...)
+	cli.Tidy(root)
 	root.SetArgs(args)
-	if err := root.ExecuteContext(ctx); err != nil {
-		if !errors.Is(err, context.Canceled) {
-			fmt.Fprintln(os.Stderr, "callboard:", err)
-		}
-		return 1
+	err := root.ExecuteContext(ctx)
+	code := cli.ExitCode(err)
+	if err != nil && code != cli.Interrupted {
+		fmt.Fprintln(os.Stderr, "callboard:", strings.TrimPrefix(err.Error(), "callboard: "))
 	}
-	return 0
+	return code
 }

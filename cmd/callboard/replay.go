@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/callboard/callboard/client"
+	"github.com/callboard/callboard/cmd/callboard/cli"
 )
 
 // errDiffers makes the exit code tell that a call would go otherwise.
@@ -66,7 +67,7 @@ func replayCommand() *cobra.Command {
 			return err
 		},
 	}
-	s = serviceFlags(cmd)
+	s = cli.Flags(cmd)
 	cmd.Flags().StringVar(&pathwayID, "pathway", "", "another pathway than that of the call")
 	return cmd
 }

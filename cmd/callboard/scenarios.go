@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/callboard/callboard/client"
+	"github.com/callboard/callboard/cmd/callboard/cli"
 )
 
 // scenarioFile is a file of scenarios: what POST /v1/pathways/{id}/test takes,
@@ -112,7 +113,7 @@ func testCommand() *cobra.Command {
 			return nil
 		},
 	}
-	s = serviceFlags(cmd)
+	s = cli.Flags(cmd)
 	cmd.Flags().StringVar(&pathwayID, "pathway", "", "the pathway, in place of the file's")
 	cmd.Flags().StringVar(&agentID, "agent", "", "the agent whose model and part it is played with")
 	cmd.Flags().Int64Var(&runs, "runs", 0, "how often each is played, in place of the file's")

@@ -7,17 +7,20 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/callboard/callboard/cmd/callboard/setup"
 	"github.com/callboard/callboard/configs"
 )
 
 // settingsFlags gives a command the flags of the settings.
 func settingsFlags(cmd *cobra.Command) {
 	cmd.Flags().String("config", "", "YAML file with settings")
+	cmd.Flags().String("env-file", "", "file with variables of the environment, as callboard init writes it; those that are set win")
 	for _, s := range configs.Settings() {
 		if s.Flag == "" {
 			continue
@@ -46,7 +49,32 @@ func settings(cmd *cobra.Command) (*configs.Config, error) {
 	if err != nil {
 		return nil, err
 	}
+	if file, err := cmd.Flags().GetString("env-file"); err != nil {
+		return nil, err
+	} else if file != "" {
+		if err = setEnv(file); err != nil {
+			return nil, err
+		}
+	}
 	return configs.Load(path, os.Environ(), given)
+}
+
+// setEnv sets the variables of a file that are not set.
+func setEnv(path string) error {
+	lines, err := setup.ReadEnv(path)
+	if err != nil {
+		return err
+	}
+	for _, line := range lines {
+		name, value, _ := strings.Cut(line, "=")
+		if _, set := os.LookupEnv(name); set {
+			continue
+		}
+		if err = os.Setenv(name, value); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	return nil
 }
 
 func logger(cfg *configs.Config) *slog.Logger {

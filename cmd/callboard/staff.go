@@ -236,7 +236,7 @@ func staffCommand(use, short string, args cobra.PositionalArgs, run func(context
 			return withKeys(cmd, func(ctx context.Context, d keyDesk) error { return run(ctx, cmd, d, args) })
 		},
 	}
-	settingsFlags(cmd)
+	deskFlags(cmd)
 	return cmd
 }
 

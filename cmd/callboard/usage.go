@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/client"
+	"github.com/callboard/callboard/cmd/callboard/cli"
 	"github.com/callboard/callboard/domain/ask"
 )
 
@@ -46,12 +48,17 @@ func (s storeKeys) recount(ctx context.Context, o recountOrder) ([]ask.Recount, 
 func usageCommand() *cobra.Command {
 	var o recountOrder
 	var from, to string
+	var c *client.Client
 	recount, asJSON := false, false
 	cmd := &cobra.Command{
-		Use: "usage", Short: "Recount what was billed from the ledger and compare it with the counters", Args: cobra.NoArgs,
+		Use: "usage", Short: "Show what was used and what it costs, or recount it from the ledger", Args: cobra.NoArgs,
+		Example: "  callboard usage --from 2027-01-01\n  callboard usage --recount --repair",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !recount {
-				return cmd.Help()
+				return cli.Usage(cmd, c, from, to, asJSON)
+			}
+			if cli.Remote(cmd) {
+				return cli.Misuse("--recount reads the store: it works where the data folder lies")
 			}
 			now := time.Now().UTC()
 			o.From, o.To = time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC), now
@@ -72,8 +79,9 @@ func usageCommand() *cobra.Command {
 		},
 	}
 	settingsFlags(cmd)
+	c = cli.Flags(cmd)
 	f := cmd.Flags()
-	f.BoolVar(&recount, "recount", false, "count the rows of the ledger")
+	f.BoolVar(&recount, "recount", false, "count the rows of the ledger and compare them with the counters, here")
 	f.BoolVar(&o.Repair, "repair", false, "correct the counters where they are wrong")
 	f.StringVar(&from, "from", "", "the first day, in UTC (the first of this month)")
 	f.StringVar(&to, "to", "", "the last day (today)")

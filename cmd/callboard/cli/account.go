@@ -1,0 +1,353 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/callboard/callboard/client"
+)
+
+// standingOf is how a service and a workspace do.
+type standingOf struct {
+	URL         string             `json:"url"`
+	Ready       bool               `json:"ready"`
+	Reason      string             `json:"reason,omitempty"` // why not
+	WorkspaceID string             `json:"workspace_id"`
+	Workspace   string             `json:"workspace"`
+	Environment string             `json:"environment"`
+	LiveCalls   int                `json:"live_calls"`
+	MoreCalls   bool               `json:"more_calls"` // live_calls is the most that is counted
+	Campaigns   []campaignStanding `json:"campaigns"`  // running and paused
+	Trunks      []trunkStanding    `json:"trunks"`
+	Endpoints   []endpointStanding `json:"endpoints"` // not active
+	Today       *client.Used       `json:"today"`
+}
+
+type campaignStanding struct {
+	ID     string                       `json:"id"`
+	Name   string                       `json:"name"`
+	Status *client.CampaignStatusObject `json:"status"`
+}
+
+type trunkStanding struct {
+	ID     string `json:"id"`
+	Name   string `json:"name"`
+	Health string `json:"health"`
+	Error  string `json:"error,omitempty"`
+}
+
+type endpointStanding struct {
+	ID     string `json:"id"`
+	URL    string `json:"url"`
+	Status string `json:"status"`
+}
+
+func status() *cobra.Command {
+	return command("status", "Show how a service and its workspace do; exit code 1 while it is not ready",
+		"callboard status\ncallboard status --profile production --json", cobra.NoArgs, func(s *session, _ []string) error {
+			st := &standingOf{URL: s.URL, Campaigns: []campaignStanding{}, Trunks: []trunkStanding{}, Endpoints: []endpointStanding{}}
+			once := *s.Client
+			once.Retries = 0
+			_, err := once.Readyz(s.ctx())
+			var refusal *client.Error
+			switch {
+			case err == nil:
+				st.Ready = true
+			case errors.As(err, &refusal) && refusal.Status == http.StatusServiceUnavailable:
+				st.Reason = refusal.Message
+				if refusal.Code == "" {
+					st.Reason = strings.TrimSpace(string(refusal.Body))
+				}
+			default:
+				return err
+			}
+			if err = s.gather(st); err != nil {
+				return err
+			}
+			if s.asJSON {
+				err = s.json(st)
+			} else {
+				err = s.standing(st)
+			}
+			if err == nil && !st.Ready {
+				err = fmt.Errorf("the service is %w", ErrBad)
+			}
+			return err
+		})
+}
+
+// most bounds what a status looks through.
+const most = 100
+
+func (s *session) gather(st *standingOf) error {
+	ctx := s.ctx()
+	w, err := s.GetWorkspace(ctx)
+	if err != nil {
+		return err
+	}
+	st.WorkspaceID, st.Workspace, st.Environment = w.ID, w.Name, w.Environment
+	live, err := s.ListCalls(ctx, client.ListCallsQuery{Status: "active", Limit: most})
+	if err != nil {
+		return err
+	}
+	st.LiveCalls, st.MoreCalls = len(live.Data), live.HasMore
+	for _, status := range []string{"running", "paused"} {
+		page, err := s.ListCampaigns(ctx, client.ListCampaignsQuery{Status: status, Limit: 20})
+		if err != nil {
+			return err
+		}
+		for _, c := range page.Data {
+			one, err := s.GetCampaignStatus(ctx, c.ID)
+			if err != nil {
+				return err
+			}
+			st.Campaigns = append(st.Campaigns, campaignStanding{c.ID, c.Name, one})
+		}
+	}
+	for t, err := range s.AllTrunks(ctx, client.ListTrunksQuery{}) {
+		if err != nil {
+			return err
+		}
+		one := trunkStanding{ID: t.ID, Name: t.Name}
+		if t.Health != nil {
+			one.Health, one.Error = t.Health.Status, t.Health.LastError
+		}
+		st.Trunks = append(st.Trunks, one)
+	}
+	for h, err := range s.AllWebhooks(ctx, client.ListWebhooksQuery{}) {
+		if err != nil {
+			return err
+		}
+		if h.Status != "active" {
+			st.Endpoints = append(st.Endpoints, endpointStanding{h.ID, h.URL, h.Status})
+		}
+	}
+	today := time.Now().UTC().Format(time.DateOnly)
+	used, err := s.GetUsage(ctx, client.GetUsageQuery{From: today, To: today})
+	if err != nil {
+		return err
+	}
+	st.Today = &used.Total
+	return nil
+}
+
+func (s *session) standing(st *standingOf) error {
+	w := tabwriter.NewWriter(s.out(), 0, 4, 2, ' ', 0)
+	ready := "ready"
+	if !st.Ready {
+		ready = "not ready: " + st.Reason
+	}
+	cells(w, "service", st.URL+" "+ready)
+	cells(w, "workspace", st.Workspace+" ("+st.Environment+")")
+	cells(w, "live calls", fmt.Sprintf("%d%s", st.LiveCalls, map[bool]string{true: " or more"}[st.MoreCalls]))
+	for _, c := range st.Campaigns {
+		cells(w, "campaign", c.ID+" "+c.Name+" "+standing(c.Status))
+	}
+	for _, t := range st.Trunks {
+		cells(w, "trunk", strings.TrimSpace(t.ID+" "+t.Name+" "+t.Health+" "+t.Error))
+	}
+	for _, e := range st.Endpoints {
+		cells(w, "endpoint", e.ID+" "+e.URL+" "+e.Status)
+	}
+	cells(w, "today", fmt.Sprintf("%d attempts, %d inbound calls, %.1f minutes, %d messages", st.Today.Attempts, st.Today.InboundCalls, st.Today.Minutes, st.Today.SMS))
+	return w.Flush()
+}
+
+// stopped is what pause-all did.
+type stopped struct {
+	Paused    []string `json:"paused"`
+	Cancelled []string `json:"cancelled_bulk_jobs"`
+	HungUp    int      `json:"hung_up"`
+}
+
+func pauseAll() *cobra.Command {
+	hangUp, bulk := false, false
+	cmd := command("pause-all", "Pause every running campaign of the workspace", "callboard pause-all\ncallboard pause-all --bulk --hangup", cobra.NoArgs, func(s *session, _ []string) error {
+		done := &stopped{Paused: []string{}, Cancelled: []string{}}
+		err := s.halt(done, bulk, hangUp)
+		if s.asJSON {
+			return errors.Join(s.json(done), err)
+		}
+		s.say("%d campaigns are paused, %d bulk jobs cancelled, %d calls hung up", len(done.Paused), len(done.Cancelled), done.HungUp)
+		return err
+	})
+	cmd.Long = "Pauses every campaign that runs or is scheduled: nobody is rung any more, live calls go on. Each is resumed by callboard campaigns resume."
+	cmd.Flags().BoolVar(&bulk, "bulk", false, "cancel bulk jobs that are under way, too: these cannot be resumed")
+	cmd.Flags().BoolVar(&hangUp, "hangup", false, "end live calls, too")
+	return cmd
+}
+
+// halt goes on after what cannot be stopped and tells of it in the end.
+func (s *session) halt(done *stopped, bulk, hangUp bool) error {
+	ctx := s.ctx()
+	var faults []error
+	for _, status := range []string{"running", "scheduled"} {
+		for c, err := range s.AllCampaigns(ctx, client.ListCampaignsQuery{Status: status}) {
+			if err != nil {
+				return errors.Join(append(faults, err)...)
+			}
+			if _, err = s.PauseCampaign(ctx, c.ID); over(err) {
+				continue
+			}
+			if err != nil {
+				faults = append(faults, fmt.Errorf("%s: %w", c.ID, err))
+				continue
+			}
+			done.Paused = append(done.Paused, c.ID)
+		}
+	}
+	if bulk {
+		for b, err := range s.AllBulks(ctx, client.ListBulksQuery{}) {
+			if err != nil {
+				return errors.Join(append(faults, err)...)
+			}
+			if b.CompletedAt != nil {
+				continue
+			}
+			if _, err = s.CancelBulk(ctx, b.ID); err == nil {
+				done.Cancelled = append(done.Cancelled, b.ID)
+			} else if !over(err) {
+				faults = append(faults, fmt.Errorf("%s: %w", b.ID, err))
+			}
+		}
+	}
+	if hangUp {
+		for c, err := range s.AllCalls(ctx, client.ListCallsQuery{Status: "active"}) {
+			if err != nil {
+				return errors.Join(append(faults, err)...)
+			}
+			if _, err = s.HangUpCall(ctx, c.ID); err == nil {
+				done.HungUp++
+			} else if !over(err) {
+				faults = append(faults, fmt.Errorf("%s: %w", c.ID, err))
+			}
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// over: it ended by itself meanwhile.
+func over(err error) bool {
+	var refusal *client.Error
+	return errors.As(err, &refusal) && (refusal.Status == http.StatusConflict || refusal.Status == http.StatusNotFound)
+}
+
+// Usage shows what was used and what it costs, from the API.
+func Usage(cmd *cobra.Command, c *client.Client, from, to string, asJSON bool) error {
+	s := &session{Client: c, cmd: cmd, asJSON: asJSON}
+	u, err := s.GetUsage(s.ctx(), client.GetUsageQuery{From: from, To: to})
+	if err != nil || asJSON {
+		return errors.Join(err, s.jsonOf(u, err))
+	}
+	w := tabwriter.NewWriter(s.out(), 0, 4, 2, ' ', 0)
+	cells(w, "DAY", "ATTEMPTS", "INBOUND", "MINUTES", "SMS", "AMOUNT")
+	for _, d := range u.Days {
+		cells(w, d.Day, d.Attempts, d.InboundCalls, fmt.Sprintf("%.1f", d.Minutes), d.SMS, d.Amount.Amount+" "+d.Amount.Currency)
+	}
+	t := u.Total
+	cells(w, "total", t.Attempts, t.InboundCalls, fmt.Sprintf("%.1f", t.Minutes), t.SMS, t.Amount.Amount+" "+t.Amount.Currency)
+	return w.Flush()
+}
+
+func (s *session) jsonOf(v any, err error) error {
+	if err != nil {
+		return nil //nolint:nilerr // there is nothing to print
+	}
+	return s.json(v)
+}
+
+func rawAPI() *cobra.Command {
+	body := ""
+	var headers []string
+	cmd := command("api METHOD PATH", "Send any request of the API and print the answer",
+		`callboard api GET /v1/workspace
+callboard api PATCH /v1/workspace -d '{"name": "North"}'
+callboard api POST /v1/knowledge-bases -d @base.json`,
+		cobra.ExactArgs(2), func(s *session, args []string) error {
+			method := strings.ToUpper(args[0])
+			if !strings.HasPrefix(args[1], "/") {
+				return Misuse("PATH must begin with /, such as /v1/calls?limit=1")
+			}
+			at, err := url.Parse(args[1])
+			if err != nil || at.Host != "" {
+				return Misuse("PATH must be a path of the API, such as /v1/calls?limit=1")
+			}
+			text, err := s.body(body)
+			if err != nil {
+				return err
+			}
+			return s.raw(method, at.RequestURI(), text, headers)
+		})
+	cmd.Flags().StringVarP(&body, "data", "d", "", "the JSON body; @FILE reads it from a file, @- from the standard input")
+	cmd.Flags().StringArrayVarP(&headers, "header", "H", nil, "'Name: value' of a header; may be given several times")
+	return cmd
+}
+
+func (s *session) body(said string) ([]byte, error) {
+	path, ok := strings.CutPrefix(said, "@")
+	switch {
+	case !ok:
+		return []byte(said), nil
+	case path == "-":
+		return io.ReadAll(io.LimitReader(s.cmd.InOrStdin(), bodyMost))
+	}
+	return os.ReadFile(path) //nolint:gosec // the user names it
+}
+
+// raw prints the answer as it came; indented where it is JSON.
+func (s *session) raw(method, path string, body []byte, headers []string) error {
+	ctx, cancel := context.WithTimeout(s.ctx(), 10*patience)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, method, strings.TrimRight(s.URL, "/")+path, bytes.NewReader(body))
+	if err != nil {
+		return Misuse("%w", err)
+	}
+	req.Header.Set("Authorization", "Bearer "+s.Key)
+	if len(body) > 0 {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for _, h := range headers {
+		name, value, ok := strings.Cut(h, ":")
+		if !ok {
+			return Misuse("--header must be 'Name: value'")
+		}
+		req.Header.Set(strings.TrimSpace(name), strings.TrimSpace(value))
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if !strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json") && resp.StatusCode < 300 {
+		_, err = io.Copy(s.out(), resp.Body)
+		return err
+	}
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return err
+	}
+	var pretty bytes.Buffer
+	if json.Indent(&pretty, text, "", "  ") != nil {
+		pretty.Reset()
+		pretty.Write(text)
+	}
+	if pretty.Len() > 0 {
+		_, err = fmt.Fprintln(s.out(), strings.TrimRight(pretty.String(), "\n"))
+	}
+	if err == nil && resp.StatusCode >= 300 {
+		err = &client.Error{Status: resp.StatusCode, Code: "refused", Message: resp.Status}
+	}
+	return err
+}

@@ -1,0 +1,121 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+
+	goredis "github.com/redis/go-redis/v9"
+
+	"github.com/callboard/callboard/configs"
+)
+
+// engines asks each engine of the file whether it is there and takes the key.
+func (v *Visit) engines(ctx context.Context) {
+	if v.Config.EnginesFile == "" {
+		return
+	}
+	file, err := configs.ReadEngines(v.Config.EnginesFile, v.Env)
+	if err != nil {
+		var wrong *configs.InvalidError
+		if !errors.As(err, &wrong) {
+			v.bad("engines_file", "see docs/engines.md", "%v", err)
+			return
+		}
+		for _, p := range wrong.Problems {
+			v.bad("engines_file", "see docs/engines.md", "%s", p)
+		}
+		return
+	}
+	for i := range file.List {
+		v.engine(ctx, &file.List[i])
+	}
+}
+
+func (v *Visit) engine(ctx context.Context, e *configs.Engine) {
+	at, err := url.Parse(e.URL)
+	if err != nil {
+		return // the file was read
+	}
+	if (at.Scheme == "http" || at.Scheme == "ws") && !loopbackName(at.Hostname()) && !privateName(at.Hostname()) {
+		v.warn("engine_clear", "https:// or wss://", "engine %s hears and speaks in the clear: %s", e.Name, e.URL)
+	}
+	ask := *at
+	ask.Scheme = strings.Replace(ask.Scheme, "ws", "http", 1)
+	if e.Kind == configs.EngineOpenAI {
+		ask.Path = strings.TrimRight(ask.Path, "/") + "/models"
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, ask.String(), http.NoBody)
+	if err != nil {
+		return
+	}
+	if e.Kind == configs.EngineOpenAI && e.Key.Reveal() != "" {
+		req.Header.Set("Authorization", "Bearer "+e.Key.Reveal())
+	}
+	resp, err := (&http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}).Do(req)
+	if err != nil {
+		v.bad("engine", "look at its url and at the firewall; calls go on by the next engine of the chain", "engine %s does not answer: %v", e.Name, err)
+		return
+	}
+	_ = resp.Body.Close()
+	if e.Kind == configs.EngineOpenAI && slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden}, resp.StatusCode) {
+		v.bad("engine_key", "the right key in key_file or key_env", "engine %s does not take its key (%d)", e.Name, resp.StatusCode)
+		return
+	}
+	v.ok("engine", "engine %s answers %d", e.Name, resp.StatusCode)
+}
+
+func privateName(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.IsPrivate()
+}
+
+// redis asks the store for what it would lose.
+func (v *Visit) redis(ctx context.Context) {
+	address := v.Config.RedisURL.Reveal()
+	if address == "" {
+		return
+	}
+	o, err := goredis.ParseURL(address)
+	if err != nil {
+		v.bad("redis", "see redis_url in docs/configuration.md", "redis_url cannot be read")
+		return
+	}
+	host, _, err := net.SplitHostPort(o.Addr)
+	if err == nil && o.Password == "" && !loopbackName(host) {
+		v.warn("redis_open", "requirepass or an ACL in Redis, and the password in redis_url", "Redis at %s asks for no password", o.Addr)
+	}
+	o.MaxRetries = -1
+	rdb := goredis.NewClient(o)
+	defer func() { _ = rdb.Close() }()
+	if err = rdb.Ping(ctx).Err(); err != nil {
+		v.bad("redis", "start it, or look at redis_url", "Redis at %s does not answer: %v", o.Addr, err)
+		return
+	}
+	v.ok("redis", "Redis at %s answers", o.Addr)
+	for _, w := range []struct{ check, name, value, risk string }{
+		{"redis_append", "appendonly", "yes", "a restart of Redis loses commits"},
+		{"redis_sync", "appendfsync", "always", "a power cut loses the last second"},
+		{"redis_policy", "maxmemory-policy", "noeviction", "Redis drops rows when memory is short"},
+	} {
+		got, err := rdb.ConfigGet(ctx, w.name).Result()
+		if err != nil {
+			v.warn(w.check, "let the user of redis_url use CONFIG GET", "%s cannot be asked for: %v", w.name, err)
+			continue
+		}
+		if got[w.name] != w.value {
+			v.bad(w.check, "CONFIG SET "+w.name+" "+w.value+", and the same in redis.conf", "%s is %s: %s", w.name, got[w.name], w.risk)
+			continue
+		}
+		v.ok(w.check, "%s is %s", w.name, w.value)
+	}
+	info, err := rdb.Info(ctx, "memory").Result()
+	if err == nil && strings.Contains(info, "\r\nmaxmemory:0\r\n") {
+		v.warn("redis_memory", "maxmemory, with room for what is kept: see docs/operations.md", "Redis has no limit of memory: the kernel ends it when there is none left")
+	}
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/callboard/callboard/client"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+)
+
+// remoteDesk asks a service by its API, with the rights of a key.
+type remoteDesk struct{ c *client.Client }
+
+// errLocal: the API has no such thing.
+var errLocal = errors.New("this works only where the data folder lies: leave --url and --profile out there")
+
+// as reads what the API answers as the noun that it is.
+func as[Out any](in any, failed error) (out Out, err error) {
+	if failed != nil {
+		return out, failed
+	}
+	text, err := json.Marshal(in)
+	if err == nil {
+		err = json.Unmarshal(text, &out)
+	}
+	return out, err
+}
+
+func (r remoteDesk) create(ctx context.Context, k newKey) (madeKey, error) {
+	if k.Operator || k.Workspace != "" {
+		return madeKey{}, errors.New("--operator and --workspace: keys that are made by a key belong to its workspace and are no operator's; " + errLocal.Error())
+	}
+	n := &client.NewKey{Name: k.Name, AllowedIPs: k.AllowedIPs, ExpiresAt: k.ExpiresAt, Environment: new(string(k.Environment))}
+	for _, p := range k.Permissions {
+		n.Permissions = append(n.Permissions, string(p))
+	}
+	made, err := r.c.CreateKey(ctx, n)
+	return as[madeKey](made, err)
+}
+
+func (r remoteDesk) list(ctx context.Context, workspace string) (out []*domain.APIKey, err error) {
+	for k, err := range r.c.AllKeys(ctx, client.ListKeysQuery{}) {
+		one, err := as[*domain.APIKey](k, err)
+		if err != nil {
+			return nil, err
+		}
+		if workspace == "" || one.WorkspaceID == workspace {
+			out = append(out, one)
+		}
+	}
+	return out, nil
+}
+
+func (r remoteDesk) revoke(ctx context.Context, id string) error {
+	_, err := r.c.RevokeKey(ctx, id)
+	return err
+}
+
+func (r remoteDesk) recount(context.Context, recountOrder) ([]ask.Recount, error) {
+	return nil, errLocal
+}
+
+func (r remoteDesk) backup(context.Context, backupOrder) (backedUp, error) {
+	return backedUp{}, errLocal
+}
+
+func (r remoteDesk) createTenant(ctx context.Context, n newTenant) (madeTenant, error) {
+	made, err := r.c.CreateWorkspace(ctx, &client.WorkspaceChange{
+		Name: &n.Name, Plan: &n.Plan, DefaultCountry: &n.Country, Calling: &client.CallingChange{Countries: []string{n.Country}},
+	})
+	return as[madeTenant](made, err)
+}
+
+func (r remoteDesk) tenants(ctx context.Context) (out []*domain.Workspace, err error) {
+	for w, err := range r.c.AllWorkspaces(ctx, client.ListWorkspacesQuery{}) {
+		one, err := as[*domain.Workspace](w, err)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, one)
+	}
+	return out, nil
+}
+
+func (r remoteDesk) deleteTenant(ctx context.Context, id string) error {
+	_, err := r.c.DeleteWorkspace(ctx, id)
+	return err
+}
+
+func (r remoteDesk) createPerson(ctx context.Context, n newPerson) (*domain.User, error) {
+	if n.Workspace != "" {
+		return nil, errors.New("--workspace: users that are made by a key belong to its workspace")
+	}
+	made, err := r.c.CreateUser(ctx, &client.NewUser{Name: n.Name, Role: n.Role})
+	return as[*domain.User](made, err)
+}
+
+func (r remoteDesk) people(ctx context.Context, workspace string) (out []*domain.User, err error) {
+	for u, err := range r.c.AllUsers(ctx, client.ListUsersQuery{}) {
+		one, err := as[*domain.User](u, err)
+		if err != nil {
+			return nil, err
+		}
+		if workspace == "" || one.WorkspaceID == workspace {
+			out = append(out, one)
+		}
+	}
+	return out, nil
+}
+
+func (r remoteDesk) linkOf(ctx context.Context, userID string) (link, error) {
+	l, err := r.c.CreateSignInLink(ctx, userID)
+	return as[link](l, err)
+}
