@@ -48,6 +48,9 @@ func rooms() []room {
 			never: []string{"github.com/asynkron", "github.com/redis", "github.com/cockroachdb", "github.com/emiago", "github.com/pion"},
 		},
 		{path: "cmd", below: []string{"*"}, outside: []string{"*"}},
+		{path: "cmd/callboard/cli", below: []string{"client"}, outside: []string{"github.com/spf13", "github.com/schollz/progressbar", "golang.org/x/term"}},
+		{path: "cmd/callboard/doctor", below: []string{"client", "configs"}, outside: []string{"github.com/redis/go-redis", "golang.org/x/sys"}},
+		{path: "cmd/callboard/setup", below: []string{"client", "configs"}},
 	}
 	for path, below := range map[string][]string{
 		"domain": nil, "domain/event": nil, "domain/lifecycle": nil, "domain/calendar": nil, "domain/pathway": nil, "domain/allow": nil, "domain/billing": nil, "domain/sipflow": nil, "domain/route": nil, "domain/dnc": nil, "domain/sheet": nil, "domain/sms": nil, "domain/knowledge": nil,
@@ -303,6 +306,12 @@ func TestAnImportThatRunsUpIsCaught(t *testing.T) {
 		{"cmd/callboard", module + "/configs", false},
 		{"cmd/callboard", module + "/actors", false},
 		{"cmd/callboard", testify, true},
+		{"cmd/callboard/metrics", module + "/actors", false},
+		{"cmd/callboard/cli", module + "/client", false},
+		{"cmd/callboard/cli", module + "/domain", true},
+		{"cmd/callboard/doctor", module + "/configs", false},
+		{"cmd/callboard/doctor", module + "/persistence", true},
+		{"cmd/callboard/setup", "github.com/spf13/cobra", true},
 		{"util", "time", true},
 		{"internal/store", "time", true},
 	} {
