@@ -37,7 +37,9 @@ callboard calls list --campaign camp_01J… --limit 0 --json`,
 	return group("calls", "Dial, follow, show and end calls",
 		dialCommand(), tailCommand(), showCall(), list,
 		doer("hangup CALL...", "End live calls", "callboard calls hangup call_01J…", func(*client.Call) string { return "is hung up" },
-			func(ctx context.Context, c *client.Client, id string) (*client.Call, error) { return c.HangUpCall(ctx, id) }),
+			func(ctx context.Context, c *client.Client, id string) (*client.Call, error) {
+				return c.HangUpCall(ctx, id)
+			}),
 		recordingCommand())
 }
 

@@ -78,7 +78,9 @@ func completeCampaigns(cmd *cobra.Command, _ []string, _ string) ([]string, cobr
 // step changes where a campaign stands.
 func step(use, short, example string, do func(*client.Client, context.Context, string, ...client.Option) (*client.CampaignStatusObject, error)) *cobra.Command {
 	return doer(use+"...", short, example, func(s *client.CampaignStatusObject) string { return "is " + s.Status },
-		func(ctx context.Context, c *client.Client, id string) (*client.CampaignStatusObject, error) { return do(c, ctx, id) })
+		func(ctx context.Context, c *client.Client, id string) (*client.CampaignStatusObject, error) {
+			return do(c, ctx, id)
+		})
 }
 
 func cancelCommand() *cobra.Command {

@@ -333,7 +333,7 @@ func TestAWatchEndsWithItsCampaign(t *testing.T) {
 func TestPauseAllGoesOnAfterWhatCannotBePaused(t *testing.T) {
 	home(t)
 	s := newServer(t, map[string]string{
-		"GET /v1/campaigns":           `{"data": [{"id": "over"}, {"id": "broken"}, {"id": "good"}]}`,
+		"GET /v1/campaigns":               `{"data": [{"id": "over"}, {"id": "broken"}, {"id": "good"}]}`,
 		"POST /v1/campaigns/over/pause":   `409|{"error": {"code": "invalid_state", "message": "no"}}`,
 		"POST /v1/campaigns/broken/pause": `500|{"error": {"code": "internal", "message": "no"}}`,
 		"POST /v1/campaigns/good/pause":   `{"status": "paused"}`,

@@ -186,43 +186,49 @@ func (b *bed) chmod(path string, mode os.FileMode) {
 // faults are planted for real, each in a service that is well otherwise.
 func faults() map[string]func(*bed) {
 	all := map[string]func(*bed){
-		"settings":      func(b *bed) { b.set("sip_adr", "127.0.0.1:5060") },
-		"open_files":    func(b *bed) { b.inside(nil, "sh", "-c", `ulimit -n 200; exec "$0"`, os.Args[0]) },
-		"espeak-ng":     func(b *bed) { b.Setenv("PATH", b.dir) },
-		"pocketsphinx":  func(b *bed) { b.Setenv("PATH", b.dir) },
-		"clock":         func(b *bed) { b.visit.Clock = b.slowClock() },
-		"clock_back":    func(b *bed) { b.later(b.file("data/store.log", "x")) },
-		"data_folder":   func(b *bed) { b.set("data", b.file("no-folder", "")) },
-		"data_mode":     func(b *bed) { b.chmod(b.data, 0o755) },
-		"data_owner":    func(b *bed) { b.elsewhere() },
-		"data_write":    func(b *bed) { b.set("data", "/proc/self") },
-		"data_passing":  func(b *bed) { b.set("data", b.passing()) },
-		"disk":          func(b *bed) { b.tinyDisk() },
-		"master_key":    func(b *bed) { b.file("master.key", "too short") },
-		"key_mode":      func(b *bed) { b.chmod(b.file("data/test.key", "svc_sk_test_x"), 0o644) },
-		"admin_key":     func(b *bed) { b.file("data/admin.key", "svc_sk_live_x") },
-		"http_port":     func(b *bed) { b.listen("tcp", b.get("http_addr")) },
-		"sip_port":      func(b *bed) { b.listen("udp", b.get("sip_addr")) },
-		"admin_port":    func(b *bed) { b.set("admin_addr", "127.0.0.1:"+port(b.T)); b.listen("tcp", b.get("admin_addr")) },
-		"media_ports":   func(b *bed) { low, _, _ := strings.Cut(b.get("media_ports"), "-"); b.listen("udp", "127.0.0.1:"+low) },
-		"media_room":    func(b *bed) { low, _, _ := strings.Cut(b.get("media_ports"), "-"); b.set("media_ports", low+"-"+low[:len(low)-1]+"9") },
-		"nat":           func(b *bed) { b.set("sip_addr", "10.255.1.2:5060") },
-		"sip_loopback":  func(*bed) {},
-		"egress_open":   func(b *bed) { b.set("egress_allow", "0.0.0.0/0") },
-		"engines_file":  func(b *bed) { b.set("engines_file", b.file("engines.yaml", "engines: {a: {kind: pigeon, tts: {}}}")) },
-		"engines_mode":  func(b *bed) { b.set("engines_file", b.file("engines.yaml", "engines: {}\n")); b.chmod(b.get("engines_file"), 0o666) },
-		"engine":        func(b *bed) { b.engine("http://" + b.closedPort()) },
-		"engine_key":    func(b *bed) { b.engine(b.server(http.StatusUnauthorized).URL) },
-		"redis":         func(b *bed) { b.set("redis_url", "redis://"+b.closedPort()) },
-		"redis_policy":  func(b *bed) { b.redis("--maxmemory-policy", "allkeys-lru") },
-		"redis_append":  func(b *bed) { b.redis("--appendonly", "no") },
-		"redis_sync":    func(b *bed) { b.redis("--appendfsync", "everysec") },
-		"redis_memory":  func(b *bed) { b.redis("--maxmemory", "0") },
-		"egress":        func(b *bed) { b.visit.Reach = "https://" + b.closedPort() },
-		"authorities":   func(b *bed) { b.set("egress_ca_file", b.file("ca.pem", "no certificate")) },
-		"service":       func(b *bed) { b.visit.Running = true },
-		"http_clear":    func(b *bed) { b.set("http_addr", "0.0.0.0:"+port(b.T)).set("insecure_http", "true") },
-		"public_url":    func(b *bed) { b.set("public_url", "http://10.1.2.3") },
+		"settings":     func(b *bed) { b.set("sip_adr", "127.0.0.1:5060") },
+		"open_files":   func(b *bed) { b.inside(nil, "sh", "-c", `ulimit -n 200; exec "$0"`, os.Args[0]) },
+		"espeak-ng":    func(b *bed) { b.Setenv("PATH", b.dir) },
+		"pocketsphinx": func(b *bed) { b.Setenv("PATH", b.dir) },
+		"clock":        func(b *bed) { b.visit.Clock = b.slowClock() },
+		"clock_back":   func(b *bed) { b.later(b.file("data/store.log", "x")) },
+		"data_folder":  func(b *bed) { b.set("data", b.file("no-folder", "")) },
+		"data_mode":    func(b *bed) { b.chmod(b.data, 0o755) },
+		"data_owner":   func(b *bed) { b.elsewhere() },
+		"data_write":   func(b *bed) { b.set("data", "/proc/self") },
+		"data_passing": func(b *bed) { b.set("data", b.passing()) },
+		"disk":         func(b *bed) { b.tinyDisk() },
+		"master_key":   func(b *bed) { b.file("master.key", "too short") },
+		"key_mode":     func(b *bed) { b.chmod(b.file("data/test.key", "svc_sk_test_x"), 0o644) },
+		"admin_key":    func(b *bed) { b.file("data/admin.key", "svc_sk_live_x") },
+		"http_port":    func(b *bed) { b.listen("tcp", b.get("http_addr")) },
+		"sip_port":     func(b *bed) { b.listen("udp", b.get("sip_addr")) },
+		"admin_port":   func(b *bed) { b.set("admin_addr", "127.0.0.1:"+port(b.T)); b.listen("tcp", b.get("admin_addr")) },
+		"media_ports":  func(b *bed) { low, _, _ := strings.Cut(b.get("media_ports"), "-"); b.listen("udp", "127.0.0.1:"+low) },
+		"media_room": func(b *bed) {
+			low, _, _ := strings.Cut(b.get("media_ports"), "-")
+			b.set("media_ports", low+"-"+low[:len(low)-1]+"9")
+		},
+		"nat":          func(b *bed) { b.set("sip_addr", "10.255.1.2:5060") },
+		"sip_loopback": func(*bed) {},
+		"egress_open":  func(b *bed) { b.set("egress_allow", "0.0.0.0/0") },
+		"engines_file": func(b *bed) { b.set("engines_file", b.file("engines.yaml", "engines: {a: {kind: pigeon, tts: {}}}")) },
+		"engines_mode": func(b *bed) {
+			b.set("engines_file", b.file("engines.yaml", "engines: {}\n"))
+			b.chmod(b.get("engines_file"), 0o666)
+		},
+		"engine":       func(b *bed) { b.engine("http://" + b.closedPort()) },
+		"engine_key":   func(b *bed) { b.engine(b.server(http.StatusUnauthorized).URL) },
+		"redis":        func(b *bed) { b.set("redis_url", "redis://"+b.closedPort()) },
+		"redis_policy": func(b *bed) { b.redis("--maxmemory-policy", "allkeys-lru") },
+		"redis_append": func(b *bed) { b.redis("--appendonly", "no") },
+		"redis_sync":   func(b *bed) { b.redis("--appendfsync", "everysec") },
+		"redis_memory": func(b *bed) { b.redis("--maxmemory", "0") },
+		"egress":       func(b *bed) { b.visit.Reach = "https://" + b.closedPort() },
+		"authorities":  func(b *bed) { b.set("egress_ca_file", b.file("ca.pem", "no certificate")) },
+		"service":      func(b *bed) { b.visit.Running = true },
+		"http_clear":   func(b *bed) { b.set("http_addr", "0.0.0.0:"+port(b.T)).set("insecure_http", "true") },
+		"public_url":   func(b *bed) { b.set("public_url", "http://10.1.2.3") },
 		"socket_buffers": func(b *bed) {
 			b.visit.Buffer = 1 << 30 // no kernel grants that
 		},
@@ -232,9 +238,15 @@ func faults() map[string]func(*bed) {
 		"public_url_name":    func(b *bed) { b.set("public_url", "https://calls.invalid") },
 		"egress_metadata":    func(b *bed) { b.set("egress_allow", "169.254.0.0/16") },
 		"egress_certificate": func(b *bed) { b.visit.Reach = b.unknownServer() },
-		"master_key_lost":    func(b *bed) { b.set("master_key_file", ""); require.NoError(b, os.Mkdir(filepath.Join(b.data, "store"), 0o700)) },
-		"master_key_mode":    func(b *bed) { b.chmod(b.get("master_key_file"), 0o640) },
-		"master_key_place":   func(b *bed) { require.NoError(b, os.Rename(b.get("master_key_file"), filepath.Join(b.data, "master.key"))); b.set("master_key_file", "") },
+		"master_key_lost": func(b *bed) {
+			b.set("master_key_file", "")
+			require.NoError(b, os.Mkdir(filepath.Join(b.data, "store"), 0o700))
+		},
+		"master_key_mode": func(b *bed) { b.chmod(b.get("master_key_file"), 0o640) },
+		"master_key_place": func(b *bed) {
+			require.NoError(b, os.Rename(b.get("master_key_file"), filepath.Join(b.data, "master.key")))
+			b.set("master_key_file", "")
+		},
 		"master_key_entropy": func(b *bed) { b.file("master.key", strings.Repeat("42", 32)) },
 	}
 	for check, spoil := range map[string]func(*x509.Certificate){
@@ -402,4 +414,3 @@ func TestTheWorstStateIsTold(t *testing.T) {
 	assert.Equal(t, doctor.Warn, doctor.Worst([]doctor.Finding{{State: doctor.Warn}, {State: doctor.OK}}))
 	assert.Equal(t, doctor.Bad, doctor.Worst([]doctor.Finding{{State: doctor.Warn}, {State: doctor.Bad}, {State: doctor.OK}}))
 }
-

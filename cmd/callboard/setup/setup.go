@@ -224,7 +224,9 @@ func (a *Answers) Write(path string, replace bool) error {
 
 // quoted is a value as systemd, a shell and ReadEnv take it alike.
 func quoted(value string) string {
-	if strings.ContainsFunc(value, func(r rune) bool { return !strings.ContainsRune("-_./:,@+=[]", r) && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') }) {
+	if strings.ContainsFunc(value, func(r rune) bool {
+		return !strings.ContainsRune("-_./:,@+=[]", r) && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	}) {
 		return "'" + strings.ReplaceAll(value, "'", `'\''`) + "'"
 	}
 	return value
