@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -84,10 +85,25 @@ func (s storeKeys) backup(ctx context.Context, o backupOrder) (made backedUp, er
 	return made, synced(filepath.Dir(o.To))
 }
 
+// provenBackup is what a backup tells in JSON.
+type provenBackup struct {
+	backedUp
+	Folder string `json:"folder"`
+	Proof  string `json:"proof,omitempty"` // what was read of it; empty: it was not opened
+}
+
+func inJSON(cmd *cobra.Command, asJSON bool, v any) error {
+	if !asJSON {
+		return nil
+	}
+	return printJSON(cmd.OutOrStdout(), v)
+}
+
 func backupCommand() *cobra.Command {
-	unproven := false
+	unproven, asJSON := false, false
 	cmd := &cobra.Command{
 		Use: "backup FOLDER", Short: "Write a backup into a folder, of a running service or a stopped one, and prove it", Args: cobra.ExactArgs(1),
+		Example: "  callboard backup /backups/monday",
 		Long: "Writes what is committed, with all recordings, into a folder that is not there yet; calls go on. What never changes is linked, so a backup on the same " +
 			"file system takes little room: carry it elsewhere afterwards. Then the backup is opened as a store of its own, with the master key, and every recording that it names is looked for. " +
 			"The master key is not in it: keep that apart.",
@@ -104,8 +120,11 @@ func backupCommand() *cobra.Command {
 				return err
 			}
 			out := cmd.OutOrStdout()
+			if asJSON {
+				out = io.Discard
+			}
 			if _, err = fmt.Fprintf(out, "The backup of %s lies in %s: the store, and %d recordings and exports of %d bytes.\n", made.At.Format(time.RFC3339), to, made.Blobs, made.Bytes); err != nil || unproven {
-				return err
+				return errors.Join(err, inJSON(cmd, asJSON, provenBackup{made, to, ""}))
 			}
 			cfg, err := settings(cmd)
 			if err != nil {
@@ -116,10 +135,11 @@ func backupCommand() *cobra.Command {
 				return fmt.Errorf("the backup cannot be restored: %w", err)
 			}
 			_, err = fmt.Fprintf(out, "It was opened and read: %s.\n", proof)
-			return err
+			return errors.Join(err, inJSON(cmd, asJSON, provenBackup{made, to, proof}))
 		},
 	}
 	settingsFlags(cmd)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.Flags().BoolVar(&unproven, "unproven", false, "do not open the backup to see that it can be restored")
 	return cmd
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -29,6 +30,7 @@ type chat struct {
 	pathwayID string
 	request   client.ChatRequest
 	out       io.Writer
+	asJSON    bool
 }
 
 // aim finds the pathway of what was named: itself, or an agent's.
@@ -55,6 +57,9 @@ func (c *chat) turn(ctx context.Context) (*client.ChatAnswer, error) {
 		return nil, err
 	}
 	c.request.ModelAnswers = a.ModelAnswers
+	if c.asJSON {
+		return a, json.NewEncoder(c.out).Encode(a)
+	}
 	if !a.Understood {
 		c.tell("(not understood)")
 	}
@@ -113,7 +118,9 @@ func (c *chat) run(ctx context.Context, in io.Reader, prompt string) error {
 	a, err := c.turn(ctx)
 	lines := bufio.NewScanner(in)
 	for err == nil && !a.Ended {
-		_, _ = fmt.Fprint(c.out, prompt)
+		if !c.asJSON {
+			_, _ = fmt.Fprint(c.out, prompt)
+		}
 		if !lines.Scan() {
 			return lines.Err()
 		}
@@ -131,12 +138,14 @@ func chatCommand() *cobra.Command {
 	var s *client.Client
 	var variables []string
 	var agentID string
+	asJSON := false
 	cmd := &cobra.Command{
 		Use: "chat PATHWAY|AGENT", Short: "Try a pathway in text: each line of the input is what the caller says or keys in", Args: cobra.ExactArgs(1),
+		Example: "  callboard chat agent_01J… --var name=Ada",
 		Long: "Each line of the input is what the caller says, or keys of a phone; an empty line is silence. Where a transfer is awaited, " +
 			transferReached + " or " + transferFailed + " says how it went; " + chatOver + " ends the chat. What a call would do besides speaking is shown in brackets and not done.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c := &chat{client: s, out: cmd.OutOrStdout(), request: client.ChatRequest{Variables: make(map[string]string)}}
+			c := &chat{client: s, out: cmd.OutOrStdout(), asJSON: asJSON, request: client.ChatRequest{Variables: make(map[string]string)}}
 			for _, v := range variables {
 				name, value, ok := strings.Cut(v, "=")
 				if !ok || name == "" {
@@ -154,6 +163,7 @@ func chatCommand() *cobra.Command {
 		},
 	}
 	s = cli.Flags(cmd)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print each turn as a JSON object on a line")
 	cmd.Flags().StringArrayVar(&variables, "var", nil, "NAME=VALUE of a variable; may be given several times")
 	cmd.Flags().StringVar(&agentID, "agent", "", "the agent whose model and part a pathway is tried with")
 	return cmd

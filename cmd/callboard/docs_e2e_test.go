@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -258,9 +259,21 @@ func TestEveryCommandOfTheCommandLineGuideWorks(t *testing.T) {
 	assert.Contains(t, said.with(t, blocks, "pause-all"), `"paused": []`)
 	assert.Regexp(t, `(?s)1 of 1 numbers are new.*exit code 1.*may be called.*campaign.completed`, said.with(t, blocks, "dnc add"))
 	assert.Contains(t, said.with(t, blocks, "rate-limits"), "current_window")
-	assert.Contains(t, said.with(t, blocks, "keys list"), "reader")
+	assert.Regexp(t, `(?s)reader.*"revoked": true`, said.with(t, blocks, "keys list"))
 	assert.Contains(t, said.with(t, blocks, "callboard doctor"), "warn")
 	out, errs, err := s.callboard("keys", "list", "--json", "--url", "http://"+s.http, "--key", s.key)
 	require.NoError(t, err, errs)
-	assert.Contains(t, out, `"reader"`)
+	assert.Contains(t, out, `"operator": true`)
+
+	// What only the running service knows, the doctor asks it.
+	s.trunk("", siptest.Port(t))
+	out, _, err = s.callboard("doctor", "--json")
+	require.Error(t, err)
+	var found []struct{ Check, State, What string }
+	require.NoError(t, json.Unmarshal([]byte(out), &found))
+	told := make(map[string]string)
+	for _, f := range found {
+		told[f.Check] += f.State
+	}
+	assert.Equal(t, []string{"ok", "bad"}, []string{told["ready"], told["trunk"]}, "%v", found)
 }

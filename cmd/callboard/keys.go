@@ -154,6 +154,15 @@ func deskFlags(cmd *cobra.Command) {
 	cli.Flags(cmd)
 }
 
+// tell prints what was done, as JSON or as a sentence.
+func tell(cmd *cobra.Command, asJSON bool, done any, format string, args ...any) error {
+	if asJSON {
+		return printJSON(cmd.OutOrStdout(), done)
+	}
+	_, err := fmt.Fprintf(cmd.OutOrStdout(), format, args...)
+	return err
+}
+
 // withKeys runs f on the service that is named; else on the one that runs here,
 // or on the store where none runs.
 func withKeys(cmd *cobra.Command, f func(context.Context, keyDesk) error) error {
@@ -280,6 +289,7 @@ func stateOf(k *domain.APIKey) string {
 }
 
 func keysRevoke() *cobra.Command {
+	asJSON := false
 	cmd := &cobra.Command{
 		Use: "revoke KEY_ID", Short: "Refuse an API key from now on", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -287,12 +297,12 @@ func keysRevoke() *cobra.Command {
 				if err := d.revoke(ctx, args[0]); err != nil {
 					return err
 				}
-				_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s is revoked\n", args[0])
-				return err
+				return tell(cmd, asJSON, map[string]any{"id": args[0], "revoked": true}, "%s is revoked\n", args[0])
 			})
 		},
 	}
 	deskFlags(cmd)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 

@@ -17,7 +17,7 @@ var errDiffers = errors.New("the call would go otherwise")
 
 // replayed tells a call beside what a pathway says now: as it was with a minus,
 // as it is with a plus.
-func replayed(ctx context.Context, c *client.Client, callID, pathwayID string, out io.Writer) (same bool, err error) {
+func replayed(ctx context.Context, c *client.Client, callID, pathwayID string, asJSON bool, out io.Writer) (same bool, err error) {
 	if pathwayID == "" {
 		call, failed := c.GetCall(ctx, callID)
 		if failed != nil {
@@ -30,6 +30,9 @@ func replayed(ctx context.Context, c *client.Client, callID, pathwayID string, o
 	got, err := c.ReplayCall(ctx, pathwayID, &client.CallReplay{CallID: callID})
 	if err != nil {
 		return false, err
+	}
+	if asJSON {
+		return got.Same, printJSON(out, got)
 	}
 	for _, l := range got.Lines {
 		if l.Same {
@@ -57,10 +60,12 @@ func cameTo(r client.CallReplayResult) string {
 func replayCommand() *cobra.Command {
 	var s *client.Client
 	var pathwayID string
+	asJSON := false
 	cmd := &cobra.Command{
 		Use: "replay CALL", Short: "Show how a call that is over would go along a pathway as it is now", Args: cobra.ExactArgs(1),
+		Example: "  callboard replay call_01J…\n  callboard replay call_01J… --pathway pathway_01J…",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			same, err := replayed(cmd.Context(), s, args[0], pathwayID, cmd.OutOrStdout())
+			same, err := replayed(cmd.Context(), s, args[0], pathwayID, asJSON, cmd.OutOrStdout())
 			if err == nil && !same {
 				err = errDiffers
 			}
@@ -68,6 +73,7 @@ func replayCommand() *cobra.Command {
 		},
 	}
 	s = cli.Flags(cmd)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.Flags().StringVar(&pathwayID, "pathway", "", "another pathway than that of the call")
 	return cmd
 }

@@ -18,9 +18,10 @@ import (
 const restoredReason = "restored"
 
 func restoreCommand() *cobra.Command {
-	goOn := false
+	goOn, asJSON := false, false
 	cmd := &cobra.Command{
 		Use: "restore FOLDER", Short: "Make a data folder of a backup", Args: cobra.ExactArgs(1),
+		Example: "  callboard restore /backups/monday --data ./data",
 		Long: "Makes the data folder (--data), which must be empty or hold no more than the master key, of a backup. Campaigns that were running or scheduled are paused: whom they " +
 			"rang since the backup they would ring again. Resume each once you know what it did since, or use --go-on.",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -55,11 +56,11 @@ func restoreCommand() *cobra.Command {
 					return err
 				}
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s holds the backup of %s. %d campaigns were paused.\n", cfg.Data, made.At.Format(time.RFC3339), paused)
-			return err
+			return tell(cmd, asJSON, map[string]any{"data": cfg.Data, "at": made.At, "paused": paused}, "%s holds the backup of %s. %d campaigns were paused.\n", cfg.Data, made.At.Format(time.RFC3339), paused)
 		},
 	}
 	settingsFlags(cmd)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.Flags().BoolVar(&goOn, "go-on", false, "leave campaigns as they were: what was rung since the backup is rung again")
 	return cmd
 }

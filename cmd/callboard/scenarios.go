@@ -42,13 +42,16 @@ func readScenarios(path string) (*scenarioFile, error) {
 
 // runScenarios holds the pathway of a file to its scenarios and tells how each
 // of them went.
-func runScenarios(ctx context.Context, c *client.Client, f *scenarioFile, out io.Writer) (passed bool, err error) {
+func runScenarios(ctx context.Context, c *client.Client, f *scenarioFile, asJSON bool, out io.Writer) (passed bool, err error) {
 	if f.PathwayID == "" {
 		return false, errors.New("pathway_id is missing in the file; --pathway names one, too")
 	}
 	got, err := c.TestPathway(ctx, f.PathwayID, &f.PathwayTest)
 	if err != nil {
 		return false, err
+	}
+	if asJSON {
+		return got.Passed, printJSON(out, got)
 	}
 	for _, s := range got.Scenarios {
 		word := "ok  "
@@ -83,8 +86,10 @@ func testCommand() *cobra.Command {
 	var s *client.Client
 	var pathwayID, agentID string
 	var runs int64
+	asJSON := false
 	cmd := &cobra.Command{
 		Use: "test FILE...", Short: "Hold pathways to scenarios, each a JSON file of callers and what is expected", Args: cobra.MinimumNArgs(1),
+		Example: "  callboard test scenarios/*.json --runs 10",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			all := true
 			for _, path := range args {
@@ -101,7 +106,7 @@ func testCommand() *cobra.Command {
 				if runs > 0 {
 					f.Runs = &runs
 				}
-				passed, err := runScenarios(cmd.Context(), s, f, cmd.OutOrStdout())
+				passed, err := runScenarios(cmd.Context(), s, f, asJSON, cmd.OutOrStdout())
 				if err != nil {
 					return fmt.Errorf("%s: %w", path, err)
 				}
@@ -114,6 +119,7 @@ func testCommand() *cobra.Command {
 		},
 	}
 	s = cli.Flags(cmd)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object for each file")
 	cmd.Flags().StringVar(&pathwayID, "pathway", "", "the pathway, in place of the file's")
 	cmd.Flags().StringVar(&agentID, "agent", "", "the agent whose model and part it is played with")
 	cmd.Flags().Int64Var(&runs, "runs", 0, "how often each is played, in place of the file's")

@@ -272,9 +272,6 @@ func workspacesCommand() *cobra.Command {
 		}
 		return w.Flush()
 	})
-	for _, c := range []*cobra.Command{create, list} {
-		c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	}
 	sure := ""
 	remove := staffCommand("delete WORKSPACE_ID", "Delete a workspace with everything in it", cobra.ExactArgs(1), func(ctx context.Context, cmd *cobra.Command, d keyDesk, args []string) error {
 		if sure != args[0] {
@@ -283,10 +280,12 @@ func workspacesCommand() *cobra.Command {
 		if err := d.deleteTenant(ctx, args[0]); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s is deleted\n", args[0])
-		return err
+		return tell(cmd, asJSON, map[string]any{"id": args[0], "deleted": true}, "%s is deleted\n", args[0])
 	})
 	remove.Flags().StringVar(&sure, "confirm", "", "the id once more")
+	for _, c := range []*cobra.Command{create, list, remove} {
+		c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	}
 	cmd.AddCommand(create, list, remove)
 	return cmd
 }

@@ -97,7 +97,7 @@ func (s *session) gather(st *standingOf) error {
 	if err != nil {
 		return err
 	}
-	st.WorkspaceID, st.Workspace, st.Environment = w.ID, w.Name, w.Environment
+	st.WorkspaceID, st.Workspace, st.Environment = w.ID, w.Name, s.environment(w)
 	live, err := s.ListCalls(ctx, client.ListCallsQuery{Status: "active", Limit: most})
 	if err != nil {
 		return err

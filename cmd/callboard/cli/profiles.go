@@ -270,14 +270,22 @@ callboard campaigns list --profile test`,
 				return err
 			}
 			if s.asJSON {
-				return s.json(map[string]string{"profile": name, "url": s.URL, "workspace_id": w.ID, "workspace": w.Name, "environment": w.Environment})
+				return s.json(map[string]string{"profile": name, "url": s.URL, "workspace_id": w.ID, "workspace": w.Name, "environment": s.environment(w)})
 			}
-			s.say("%s is %s, workspace %s (%s)", name, s.URL, w.Name, w.Environment)
+			s.say("%s is %s, workspace %s (%s)", name, s.URL, w.Name, s.environment(w))
 			return nil
 		})
 	cmd.Flags().StringVar(&keyFile, "key-file", "", "a file with the key; - is the standard input")
 	cmd.Flags().BoolVar(&insecure, "insecure-http", false, "let the key cross a network in the clear")
 	return cmd
+}
+
+// environment is that of the key; the workspace itself has both.
+func (s *session) environment(w *client.Workspace) string {
+	if strings.HasPrefix(s.Key, "svc_sk_test_") {
+		return "test"
+	}
+	return w.Environment
 }
 
 // keyFrom is the key of a login: of a file, as it was said, or typed in.
