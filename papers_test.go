@@ -148,6 +148,9 @@ func TestCommandsAreRunOrSayWhyNot(t *testing.T) {
 		"CALLBOARD_SIP_ADDR=192.168.1.10:5060 CALLBOARD_EGRESS_ALLOW=127.0.0.0/8,192.168.1.0/24 make run": "the addresses are the reader's",
 		"make build": "the tests build it",
 		"CALLBOARD_OTLP_URL=http://127.0.0.1:4318 callboard serve":                                                                  "the test of metrics serves with a collector",
+		"callboard init                                    # addresses, TLS, the first trunk, a test call":                          "a test sets a service up by flags; the addresses are the reader's",
+		"callboard init                                   # asks for addresses, TLS, a trunk, a number to ring":                     "the same",
+		"make deb && sudo apt-get install ./bin/callboard_*.deb":                                                                    "a test builds the package and looks into it; nothing is installed",
 		"callboard backup /backups/monday             # of a running service, or a stopped one":                                     "backups have tests of their own",
 		`websocat --binary "ws://127.0.0.1:8080/v1/calls/$CALL/listen?mode=listen&ticket=…" | play -t raw -r 8000 -e mu-law -c 1 -`: "it takes a loudspeaker",
 	}

@@ -53,8 +53,7 @@ func doctorCommand() *cobra.Command {
 			return cmd.Context().Err()
 		},
 	}
-	settingsFlags(cmd)
-	cli.Flags(cmd)
+	deskFlags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&v.Reach, "reach", "", "an https:// URL that webhooks ought to reach")
 	f.StringVar(&v.Clock, "clock", "", "the URL of a server whose clock is right")

@@ -152,6 +152,7 @@ func (s storeKeys) revoke(ctx context.Context, id string) error {
 func deskFlags(cmd *cobra.Command) {
 	settingsFlags(cmd)
 	cli.Flags(cmd)
+	cmd.PreRunE = nil // what is here needs no profile
 }
 
 // tell prints what was done, as JSON or as a sentence.

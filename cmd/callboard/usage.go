@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/callboard/callboard/actors"
-	"github.com/callboard/callboard/client"
 	"github.com/callboard/callboard/cmd/callboard/cli"
 	"github.com/callboard/callboard/domain/ask"
 )
@@ -48,13 +47,16 @@ func (s storeKeys) recount(ctx context.Context, o recountOrder) ([]ask.Recount, 
 func usageCommand() *cobra.Command {
 	var o recountOrder
 	var from, to string
-	var c *client.Client
 	recount, asJSON := false, false
 	cmd := &cobra.Command{
 		Use: "usage", Short: "Show what was used and what it costs, or recount it from the ledger", Args: cobra.NoArgs,
 		Example: "  callboard usage --from 2027-01-01\n  callboard usage --recount --repair",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !recount {
+				c, err := cli.Of(cmd)
+				if err != nil {
+					return err
+				}
 				return cli.Usage(cmd, c, from, to, asJSON)
 			}
 			if cli.Remote(cmd) {
@@ -78,8 +80,7 @@ func usageCommand() *cobra.Command {
 			return withKeys(cmd, func(ctx context.Context, d keyDesk) error { return showRecount(ctx, cmd, d, o, asJSON) })
 		},
 	}
-	settingsFlags(cmd)
-	c = cli.Flags(cmd)
+	deskFlags(cmd)
 	f := cmd.Flags()
 	f.BoolVar(&recount, "recount", false, "count the rows of the ledger and compare them with the counters, here")
 	f.BoolVar(&o.Repair, "repair", false, "correct the counters where they are wrong")
