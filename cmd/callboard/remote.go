@@ -40,7 +40,7 @@ func (r remoteDesk) create(ctx context.Context, k newKey) (madeKey, error) {
 	return as[madeKey](made, err)
 }
 
-func (r remoteDesk) list(ctx context.Context, workspace string) (out []*domain.APIKey, err error) {
+func (r remoteDesk) list(ctx context.Context, workspace string) (out []*domain.APIKey, _ error) {
 	for k, err := range r.c.AllKeys(ctx, client.ListKeysQuery{}) {
 		one, err := as[*domain.APIKey](k, err)
 		if err != nil {
@@ -73,7 +73,7 @@ func (r remoteDesk) createTenant(ctx context.Context, n newTenant) (madeTenant, 
 	return as[madeTenant](made, err)
 }
 
-func (r remoteDesk) tenants(ctx context.Context) (out []*domain.Workspace, err error) {
+func (r remoteDesk) tenants(ctx context.Context) (out []*domain.Workspace, _ error) {
 	for w, err := range r.c.AllWorkspaces(ctx, client.ListWorkspacesQuery{}) {
 		one, err := as[*domain.Workspace](w, err)
 		if err != nil {
@@ -97,7 +97,7 @@ func (r remoteDesk) createPerson(ctx context.Context, n newPerson) (*domain.User
 	return as[*domain.User](made, err)
 }
 
-func (r remoteDesk) people(ctx context.Context, workspace string) (out []*domain.User, err error) {
+func (r remoteDesk) people(ctx context.Context, workspace string) (out []*domain.User, _ error) {
 	for u, err := range r.c.AllUsers(ctx, client.ListUsersQuery{}) {
 		one, err := as[*domain.User](u, err)
 		if err != nil {

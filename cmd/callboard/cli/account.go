@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"net/http"
 	"net/url"
 	"os"
@@ -104,14 +105,14 @@ func (s *session) gather(st *standingOf) error {
 	}
 	st.LiveCalls, st.MoreCalls = len(live.Data), live.HasMore
 	for _, status := range []string{"running", "paused"} {
-		page, err := s.ListCampaigns(ctx, client.ListCampaignsQuery{Status: status, Limit: 20})
-		if err != nil {
-			return err
+		page, failed := s.ListCampaigns(ctx, client.ListCampaignsQuery{Status: status, Limit: 20})
+		if failed != nil {
+			return failed
 		}
 		for _, c := range page.Data {
-			one, err := s.GetCampaignStatus(ctx, c.ID)
-			if err != nil {
-				return err
+			var one *client.CampaignStatusObject
+			if one, failed = s.GetCampaignStatus(ctx, c.ID); failed != nil {
+				return failed
 			}
 			st.Campaigns = append(st.Campaigns, campaignStanding{c.ID, c.Name, one})
 		}
@@ -194,45 +195,48 @@ func (s *session) halt(done *stopped, bulk, hangUp bool) error {
 	ctx := s.ctx()
 	var faults []error
 	for _, status := range []string{"running", "scheduled"} {
-		for c, err := range s.AllCampaigns(ctx, client.ListCampaignsQuery{Status: status}) {
-			if err != nil {
-				return errors.Join(append(faults, err)...)
+		faults = append(faults, each(s.AllCampaigns(ctx, client.ListCampaignsQuery{Status: status}), func(c *client.Campaign) (string, error) {
+			_, err := s.PauseCampaign(ctx, c.ID)
+			if err == nil {
+				done.Paused = append(done.Paused, c.ID)
 			}
-			if _, err = s.PauseCampaign(ctx, c.ID); over(err) {
-				continue
-			}
-			if err != nil {
-				faults = append(faults, fmt.Errorf("%s: %w", c.ID, err))
-				continue
-			}
-			done.Paused = append(done.Paused, c.ID)
-		}
+			return c.ID, err
+		}))
 	}
 	if bulk {
-		for b, err := range s.AllBulks(ctx, client.ListBulksQuery{}) {
-			if err != nil {
-				return errors.Join(append(faults, err)...)
-			}
+		faults = append(faults, each(s.AllBulks(ctx, client.ListBulksQuery{}), func(b *client.Bulk) (string, error) {
 			if b.CompletedAt != nil {
-				continue
+				return b.ID, nil
 			}
-			if _, err = s.CancelBulk(ctx, b.ID); err == nil {
+			_, err := s.CancelBulk(ctx, b.ID)
+			if err == nil {
 				done.Cancelled = append(done.Cancelled, b.ID)
-			} else if !over(err) {
-				faults = append(faults, fmt.Errorf("%s: %w", b.ID, err))
 			}
-		}
+			return b.ID, err
+		}))
 	}
 	if hangUp {
-		for c, err := range s.AllCalls(ctx, client.ListCallsQuery{Status: "active"}) {
-			if err != nil {
-				return errors.Join(append(faults, err)...)
-			}
-			if _, err = s.HangUpCall(ctx, c.ID); err == nil {
+		faults = append(faults, each(s.AllCalls(ctx, client.ListCallsQuery{Status: "active"}), func(c *client.Call) (string, error) {
+			_, err := s.HangUpCall(ctx, c.ID)
+			if err == nil {
 				done.HungUp++
-			} else if !over(err) {
-				faults = append(faults, fmt.Errorf("%s: %w", c.ID, err))
 			}
+			return c.ID, err
+		}))
+	}
+	return errors.Join(faults...)
+}
+
+// each does something to each row and gathers what failed, but for what was
+// over by itself.
+func each[T any](all iter.Seq2[T, error], do func(*T) (id string, err error)) error {
+	var faults []error
+	for one, err := range all {
+		if err != nil {
+			return errors.Join(append(faults, err)...)
+		}
+		if id, failed := do(&one); failed != nil && !over(failed) {
+			faults = append(faults, fmt.Errorf("%s: %w", id, failed))
 		}
 	}
 	return errors.Join(faults...)

@@ -99,20 +99,11 @@ callboard calls tail call_01J…`,
 // follow tells the events of a call to its end, and what it came to. It fails
 // where nobody was reached.
 func (s *session) follow(id string) error {
-	last := ""
-	tell := func(e *client.Event) error {
-		last = e.ID
-		return s.event(e)
-	}
-	for e, err := range s.AllCallEvents(s.ctx(), id, client.ListCallEventsQuery{}) {
-		if err != nil {
+	for last := ""; ; {
+		var err error
+		if last, err = s.sofar(id, last); err != nil {
 			return err
 		}
-		if err = tell(&e); err != nil {
-			return err
-		}
-	}
-	for {
 		call, err := s.GetCall(s.ctx(), id)
 		if err != nil {
 			return err
@@ -121,54 +112,57 @@ func (s *session) follow(id string) error {
 			return s.over(call, last)
 		}
 		if last == "" { // its first event is on its way
-			if err = pause(s.ctx(), watchLeast); err != nil {
-				return err
-			}
-			for e, err := range s.AllCallEvents(s.ctx(), id, client.ListCallEventsQuery{}) {
-				if err != nil {
-					return err
-				}
-				if err = tell(&e); err != nil {
-					return err
-				}
-			}
-			continue
+			err = pause(s.ctx(), watchLeast)
+		} else {
+			last, err = s.toTheEnd(id, last)
 		}
-		for e, err := range s.Events(s.ctx(), client.StreamEventsQuery{After: last, Type: "call.*"}) {
-			if err != nil {
-				return err
-			}
-			if last = e.ID; e.Subject != id {
-				continue
-			}
-			if err = tell(&e); err != nil {
-				return err
-			}
-			if e.Type == "call.ended" {
-				break
-			}
-		}
-		if err = s.ctx().Err(); err != nil {
+		if err != nil {
 			return err
 		}
 	}
 }
 
-// over tells what came of a call, and its events that were not told.
-func (s *session) over(call *client.Call, last string) error {
+// sofar tells the events of a call that came behind one, and which was the last.
+func (s *session) sofar(id, last string) (string, error) {
 	told := last == ""
-	for e, err := range s.AllCallEvents(s.ctx(), call.ID, client.ListCallEventsQuery{}) {
+	for e, err := range s.AllCallEvents(s.ctx(), id, client.ListCallEventsQuery{}) {
 		if err != nil {
-			return err
+			return last, err
 		}
 		if told {
 			if err = s.event(&e); err != nil {
-				return err
+				return last, err
 			}
+			last = e.ID
 		}
 		told = told || e.ID == last
 	}
-	var err error
+	return last, nil
+}
+
+// toTheEnd tells what comes of a call behind an event, until the call is over.
+func (s *session) toTheEnd(id, last string) (string, error) {
+	for e, err := range s.Events(s.ctx(), client.StreamEventsQuery{After: last, Type: "call.*"}) {
+		if err != nil {
+			return last, err
+		}
+		if e.Subject != id {
+			continue
+		}
+		last = e.ID
+		if err = s.event(&e); err != nil || e.Type == "call.ended" {
+			return last, err
+		}
+	}
+	return last, s.ctx().Err()
+}
+
+// over tells what came of a call, and its events that were not told.
+func (s *session) over(call *client.Call, last string) error {
+	_, err := s.sofar(call.ID, last)
+	if err != nil {
+		return err
+	}
 	if s.asJSON {
 		err = s.line(call)
 	} else {
@@ -245,7 +239,7 @@ callboard calls show call_01J… --sip`,
 				if s.asJSON {
 					format = "json"
 				}
-				resp, err := s.GetCallMessagesRaw(s.ctx(), args[0], client.GetCallMessagesQuery{Format: format})
+				resp, err := s.GetCallMessagesRaw(s.ctx(), args[0], client.GetCallMessagesQuery{Format: format}) //nolint:bodyclose // save does
 				if err != nil {
 					return err
 				}
@@ -287,7 +281,7 @@ func recordingCommand() *cobra.Command {
 	to := ""
 	cmd := command("recording CALL", "Download the recording of a call", "callboard calls recording call_01J… -o call.wav", cobra.ExactArgs(1),
 		func(s *session, args []string) error {
-			resp, err := s.GetRecording(s.ctx(), args[0])
+			resp, err := s.GetRecording(s.ctx(), args[0]) //nolint:bodyclose // save does
 			if err != nil {
 				return err
 			}

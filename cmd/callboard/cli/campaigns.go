@@ -100,68 +100,83 @@ type imported struct {
 	*client.UploadSummary
 }
 
+// order is what an import makes of a file.
+type order struct {
+	name, agent, pathway, from, into, country string
+	start                                     bool
+}
+
 func importCommand() *cobra.Command {
-	var name, agent, pathway, from, into, country string
-	start := false
+	o := &order{}
 	cmd := command("import FILE", "Make a campaign of a file of contacts (CSV, or a JSON object on each line), or add them to one",
 		`callboard campaigns import contacts.csv --name "May visits" --agent agent_01J… --from +12025550100 --start
 callboard campaigns import more.jsonl --campaign camp_01J…`,
-		cobra.ExactArgs(1), func(s *session, args []string) error {
-			kind, err := mediaType(args[0])
-			if err != nil {
-				return err
-			}
-			f, err := os.Open(args[0])
-			if err != nil {
-				return err
-			}
-			defer func() { _ = f.Close() }()
-			info, err := f.Stat()
-			if err != nil {
-				return err
-			}
-			out := imported{CampaignID: into}
-			if into == "" {
-				if agent == "" && pathway == "" {
-					return Misuse("--agent or --pathway must say who speaks, or --campaign to which campaign the contacts come")
-				}
-				n := &client.NewCampaign{Name: name, AgentID: given(agent), PathwayID: given(pathway), DefaultCountry: given(country), Draft: new(true)}
-				if n.Name == "" {
-					n.Name = strings.TrimSuffix(filepath.Base(args[0]), filepath.Ext(args[0]))
-				}
-				if from != "" {
-					n.CallerID = &client.NewCallerID{Number: &from}
-				}
-				made, err := s.CreateCampaign(s.ctx(), n)
-				if err != nil {
-					return err
-				}
-				out.CampaignID = made.ID
-			}
-			b := s.newBar(info.Size(), "uploading", true)
-			out.UploadSummary, err = s.AddContactsFrom(s.ctx(), out.CampaignID, kind, &counted{from: f, bar: b})
-			b.end()
-			if err != nil {
-				if into == "" { // nothing of what failed is left behind
-					ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx()), patience)
-					defer cancel()
-					_, undone := s.DeleteCampaign(ctx, out.CampaignID)
-					err = errors.Join(err, undone)
-				}
-				return err
-			}
-			return s.finish(&out, start)
-		})
+		cobra.ExactArgs(1), func(s *session, args []string) error { return s.take(args[0], o) })
 	f := cmd.Flags()
-	f.StringVar(&name, "name", "", "of the campaign; that of the file unless said")
-	f.StringVar(&agent, "agent", "", "who speaks")
-	f.StringVar(&pathway, "pathway", "", "what is said, where no agent is named")
-	f.StringVar(&from, "from", "", "the number that is shown")
-	f.StringVar(&country, "country", "", "how numbers without a country code are read, ISO 3166")
-	f.StringVar(&into, "campaign", "", "add to this campaign instead of making one")
-	f.BoolVar(&start, "start", false, "start it")
+	f.StringVar(&o.name, "name", "", "of the campaign; that of the file unless said")
+	f.StringVar(&o.agent, "agent", "", "who speaks")
+	f.StringVar(&o.pathway, "pathway", "", "what is said, where no agent is named")
+	f.StringVar(&o.from, "from", "", "the number that is shown")
+	f.StringVar(&o.country, "country", "", "how numbers without a country code are read, ISO 3166")
+	f.StringVar(&o.into, "campaign", "", "add to this campaign instead of making one")
+	f.BoolVar(&o.start, "start", false, "start it")
 	cmd.MarkFlagsMutuallyExclusive("campaign", "name")
 	return cmd
+}
+
+// take streams a file of contacts into a campaign.
+func (s *session) take(path string, o *order) error {
+	kind, err := mediaType(path)
+	if err != nil {
+		return err
+	}
+	if o.into+o.agent+o.pathway == "" {
+		return Misuse("--agent or --pathway must say who speaks, or --campaign to which campaign the contacts come")
+	}
+	f, err := os.Open(path) //nolint:gosec // the user names it
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	out := imported{CampaignID: o.into}
+	if o.into == "" {
+		if out.CampaignID, err = s.draft(path, o); err != nil {
+			return err
+		}
+	}
+	b := s.newBar(info.Size(), "uploading", true)
+	out.UploadSummary, err = s.AddContactsFrom(s.ctx(), out.CampaignID, kind, &counted{from: f, bar: b})
+	b.end()
+	if err != nil && o.into == "" { // nothing of what failed is left behind
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx()), patience)
+		defer cancel()
+		_, undone := s.DeleteCampaign(ctx, out.CampaignID)
+		err = errors.Join(err, undone)
+	}
+	if err != nil {
+		return err
+	}
+	return s.finish(&out, o.start)
+}
+
+// draft makes the campaign of an import.
+func (s *session) draft(path string, o *order) (string, error) {
+	n := &client.NewCampaign{Name: o.name, AgentID: given(o.agent), PathwayID: given(o.pathway), DefaultCountry: given(o.country), Draft: new(true)}
+	if n.Name == "" {
+		n.Name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+	}
+	if o.from != "" {
+		n.CallerID = &client.NewCallerID{Number: &o.from}
+	}
+	made, err := s.CreateCampaign(s.ctx(), n)
+	if err != nil {
+		return "", err
+	}
+	return made.ID, nil
 }
 
 func (s *session) finish(out *imported, start bool) error {
@@ -207,9 +222,9 @@ func resultsCommand() *cobra.Command {
 			var resp *http.Response
 			var err error
 			if s.asJSON {
-				resp, err = s.ExportContactsJSONLines(s.ctx(), args[0], client.ExportContactsJSONLinesQuery{})
+				resp, err = s.ExportContactsJSONLines(s.ctx(), args[0], client.ExportContactsJSONLinesQuery{}) //nolint:bodyclose // save does
 			} else {
-				resp, err = s.GetCampaignResults(s.ctx(), args[0])
+				resp, err = s.GetCampaignResults(s.ctx(), args[0]) //nolint:bodyclose // save does
 			}
 			if err != nil {
 				return err
@@ -307,16 +322,16 @@ func rulings(rules []client.Ruling) string {
 			passed = append(passed, r.Rule)
 			continue
 		}
-		text := r.Rule
+		words := []string{r.Rule}
 		for _, f := range []string{r.Window, r.Zone, r.Local, r.Country, strings.Join(r.Lists, "+")} {
 			if f != "" {
-				text += " " + f
+				words = append(words, f)
 			}
 		}
 		if r.Count > 1 {
-			text += fmt.Sprintf(" (%d times)", r.Count)
+			words = append(words, fmt.Sprintf("(%d times)", r.Count))
 		}
-		held = append(held, text)
+		held = append(held, strings.Join(words, " "))
 	}
 	if len(held) > 0 {
 		return "held by " + strings.Join(held, ", ")

@@ -71,7 +71,7 @@ func readProfiles() (*Profiles, error) {
 	all := &Profiles{List: make(map[string]Profile)}
 	path, err := profilesPath()
 	if err != nil {
-		return all, nil //nolint:nilerr // without a place there is no file
+		return all, nil // without a place there is no file
 	}
 	f, err := os.Open(path) //nolint:gosec // the user's own file
 	if errors.Is(err, fs.ErrNotExist) {
@@ -195,9 +195,9 @@ func (a *asked) resolve(env func(string) string, read func() (*Profiles, error))
 		p = Profile{URL: cmp.Or(env(envURL), here), Key: env(envKey)}
 	case name == "" && a.url != "" && a.key != "": // nothing is wanted of the file
 	default:
-		all, err := read()
-		if err != nil {
-			return p, err
+		all, failed := read()
+		if failed != nil {
+			return p, failed
 		}
 		if name == "" {
 			p = all.List[all.Current]

@@ -167,9 +167,9 @@ func sheet(w io.Writer, d *json.Decoder, depth int) error {
 	}
 	pad := strings.Repeat("  ", depth)
 	for d.More() {
-		name, err := d.Token()
-		if err != nil {
-			return err
+		name, failed := d.Token()
+		if failed != nil {
+			return failed
 		}
 		var raw json.RawMessage
 		if err = d.Decode(&raw); err != nil {

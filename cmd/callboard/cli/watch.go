@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"reflect"
@@ -96,10 +97,8 @@ func standing(st *client.CampaignStatusObject) string {
 			text += " until " + when(*w.Until)
 		}
 	}
-	for _, reason := range []string{st.PauseReason, st.CompletionReason} {
-		if reason != "" {
-			text += " (" + reason + ")"
-		}
+	if reason := cmp.Or(st.PauseReason, st.CompletionReason); reason != "" {
+		text += " (" + reason + ")"
 	}
 	return text
 }

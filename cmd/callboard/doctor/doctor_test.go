@@ -20,6 +20,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -269,7 +270,7 @@ func faults() map[string]func(*bed) {
 	return all
 }
 
-func port(t *testing.T) string { return fmt.Sprint(siptest.Port(t)) }
+func port(t *testing.T) string { return strconv.Itoa(siptest.Port(t)) }
 
 func ephemeral(b *bed) string {
 	b.Helper()

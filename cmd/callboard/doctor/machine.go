@@ -138,7 +138,7 @@ func (v *Visit) folder(context.Context) {
 		v.bad("data_folder", "name a folder by data", "%s is no folder", data)
 		return
 	}
-	if at, err := filepath.Abs(data); err == nil && (at == "/tmp" || filepath.Dir(at) == "/tmp" || at == "/dev/shm" || filepath.Dir(at) == "/dev/shm") {
+	if at, failed := filepath.Abs(data); failed == nil && (at == "/tmp" || filepath.Dir(at) == "/tmp" || at == "/dev/shm" || filepath.Dir(at) == "/dev/shm") {
 		v.warn("data_passing", "a folder such as /var/lib/callboard", "%s lies where machines clear up", data)
 	}
 	if mode := info.Mode().Perm(); mode&0o077 != 0 {

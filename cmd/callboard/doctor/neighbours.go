@@ -103,9 +103,9 @@ func (v *Visit) redis(ctx context.Context) {
 		{"redis_sync", "appendfsync", "always", "a power cut loses the last second"},
 		{"redis_policy", "maxmemory-policy", "noeviction", "Redis drops rows when memory is short"},
 	} {
-		got, err := rdb.ConfigGet(ctx, w.name).Result()
-		if err != nil {
-			v.warn(w.check, "let the user of redis_url use CONFIG GET", "%s cannot be asked for: %v", w.name, err)
+		got, failed := rdb.ConfigGet(ctx, w.name).Result()
+		if failed != nil {
+			v.warn(w.check, "let the user of redis_url use CONFIG GET", "%s cannot be asked for: %v", w.name, failed)
 			continue
 		}
 		if got[w.name] != w.value {
