@@ -41,8 +41,8 @@ func (r remoteDesk) create(ctx context.Context, k newKey) (madeKey, error) {
 }
 
 func (r remoteDesk) list(ctx context.Context, workspace string) (out []*domain.APIKey, _ error) {
-	for k, err := range r.c.AllKeys(ctx, client.ListKeysQuery{}) {
-		one, err := as[*domain.APIKey](k, err)
+	for k, failed := range r.c.AllKeys(ctx, client.ListKeysQuery{}) {
+		one, err := as[*domain.APIKey](k, failed)
 		if err != nil {
 			return nil, err
 		}
@@ -74,8 +74,8 @@ func (r remoteDesk) createTenant(ctx context.Context, n newTenant) (madeTenant, 
 }
 
 func (r remoteDesk) tenants(ctx context.Context) (out []*domain.Workspace, _ error) {
-	for w, err := range r.c.AllWorkspaces(ctx, client.ListWorkspacesQuery{}) {
-		one, err := as[*domain.Workspace](w, err)
+	for w, failed := range r.c.AllWorkspaces(ctx, client.ListWorkspacesQuery{}) {
+		one, err := as[*domain.Workspace](w, failed)
 		if err != nil {
 			return nil, err
 		}
@@ -98,8 +98,8 @@ func (r remoteDesk) createPerson(ctx context.Context, n newPerson) (*domain.User
 }
 
 func (r remoteDesk) people(ctx context.Context, workspace string) (out []*domain.User, _ error) {
-	for u, err := range r.c.AllUsers(ctx, client.ListUsersQuery{}) {
-		one, err := as[*domain.User](u, err)
+	for u, failed := range r.c.AllUsers(ctx, client.ListUsersQuery{}) {
+		one, err := as[*domain.User](u, failed)
 		if err != nil {
 			return nil, err
 		}
