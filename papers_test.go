@@ -146,7 +146,6 @@ func TestCommandsAreRunOrSayWhyNot(t *testing.T) {
 		"git clone https://github.com/callboard/callboard && cd callboard":                                "make run is the demo, which has a test of its own",
 		"bin/callboard users create Ada --role admin    # prints an id":                                   "the page of the dashboard runs them",
 		"CALLBOARD_SIP_ADDR=192.168.1.10:5060 CALLBOARD_EGRESS_ALLOW=127.0.0.0/8,192.168.1.0/24 make run": "the addresses are the reader's",
-		"CALLBOARD_OTLP_URL=http://127.0.0.1:4318 callboard serve":                                        "a test tells a collector of its own",
 		"make build": "the tests build it",
 		"CALLBOARD_OTLP_URL=http://127.0.0.1:4318 callboard serve":                                                                  "the test of metrics serves with a collector",
 		"callboard init                                    # addresses, TLS, the first trunk, a test call":                          "a test sets a service up by flags; the addresses are the reader's",
