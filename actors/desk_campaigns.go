@@ -260,6 +260,15 @@ func (d *Desk) sound(a *domain.Agent, s *domain.Script) error {
 	return d.enginesOf(a)
 }
 
+// aloud is the pathway of an agent that has none and whose engine speaks by
+// itself. One that is told no words has none to begin with: they are said before.
+func (d *Desk) aloud(s *domain.Script, by *speaker) domain.Pathway {
+	if d.node.cfg.Lives.Alone(s.Realtime.Engine) {
+		return pathway.Free(by.first, by.tools, by.bases)
+	}
+	return pathway.FreeVoice(by.first, by.tools, by.bases)
+}
+
 func (d *Desk) readScript(ctx context.Context, p domain.Principal, agentID, pathwayID string, over *domain.CallOverrides) (domain.Script, error) {
 	s := domain.Script{UnitID: domain.Unit(p.WorkspaceID), Language: "en-US", Timezone: "UTC"}
 	var by speaker
@@ -278,11 +287,7 @@ func (d *Desk) readScript(ctx context.Context, p domain.Principal, agentID, path
 	}
 	if pathwayID == "" {
 		if by.free && d.node.engines(&s).Live {
-			if d.node.cfg.Lives.Alone(s.Realtime.Engine) { // it is told no words to begin with
-				s.Pathway = pathway.Free(by.first, by.tools, by.bases)
-				return s, nil
-			}
-			s.Pathway = pathway.FreeVoice(by.first, by.tools, by.bases)
+			s.Pathway = d.aloud(&s, &by)
 			return s, nil
 		}
 		if by.free && d.node.engines(&s).Text {
