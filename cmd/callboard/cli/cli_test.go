@@ -362,3 +362,17 @@ func TestAnyRequestOfTheAPICanBeSent(t *testing.T) {
 		assert.Equal(t, cli.Misused, code, path)
 	}
 }
+
+func TestADialThatIsWaitedForSaysWhetherSomebodyWasReached(t *testing.T) {
+	home(t)
+	for status, code := range map[string]int{"completed": cli.Done, "busy": cli.Failed, "no_answer": cli.Failed} {
+		s := newServer(t, map[string]string{
+			"POST /v1/calls/outbound": `{"id": "call_1"}`, "GET /v1/calls/call_1": `{"id": "call_1", "status": "` + status + `"}`,
+			"GET /v1/calls/call_1/events": `{"data": [{"id": "evt_1", "type": "call.started", "subject": "call_1"}, {"id": "evt_2", "type": "call.ended", "subject": "call_1"}]}`,
+		})
+		out, errs, got := run(t, "", "calls", "dial", "+12025550123", "--agent", "agent_1", "--wait", "--url", s.URL)
+		assert.Equal(t, code, got, "%s: %s", status, errs)
+		assert.Equal(t, 1, strings.Count(out, "call.started"), "each event once: %s", out)
+		assert.Equal(t, 1, strings.Count(out, "call.ended"), out)
+	}
+}
