@@ -415,3 +415,11 @@ func TestTheWorstStateIsTold(t *testing.T) {
 	assert.Equal(t, doctor.Warn, doctor.Worst([]doctor.Finding{{State: doctor.Warn}, {State: doctor.OK}}))
 	assert.Equal(t, doctor.Bad, doctor.Worst([]doctor.Finding{{State: doctor.Warn}, {State: doctor.Bad}, {State: doctor.OK}}))
 }
+
+func TestEveryFindingStandsInTheGuide(t *testing.T) {
+	guide, err := os.ReadFile("../../../docs/cli.md")
+	require.NoError(t, err)
+	for check := range faults() {
+		assert.Contains(t, string(guide), "`"+check+"`")
+	}
+}
