@@ -7,11 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -82,13 +85,16 @@ func inquirer(cmd *cobra.Command, cfg *configs.Config) (*client.Client, error) {
 	return c, nil
 }
 
+// ownDial bounds a connection to a service on this machine.
+const ownDial = 5 * time.Second
+
 // trustOwn lets a client know the service here by its certificate, whatever
 // name that is for.
 func trustOwn(c *client.Client, cfg *configs.Config) {
 	if cfg.TLSCert == "" {
 		return
 	}
-	c.HTTP = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{
+	c.HTTP = &http.Client{Transport: &http.Transport{DialContext: (&net.Dialer{Timeout: ownDial}).DialContext, TLSClientConfig: &tls.Config{
 		MinVersion: tls.VersionTLS12, InsecureSkipVerify: true, //nolint:gosec // VerifyConnection compares the certificate itself
 		VerifyConnection: sameCertificate(cfg.TLSCert),
 	}}}
@@ -97,7 +103,7 @@ func trustOwn(c *client.Client, cfg *configs.Config) {
 // listening is where the service here listens, as this machine reaches it.
 func listening(cfg *configs.Config) string {
 	own := *cfg
-	own.PublicURL = ""
+	own.PublicURL, own.PublicIP = "", netip.Addr{} // which a NAT need not lead back
 	return own.BaseURL(cfg.HTTPAddr)
 }
 

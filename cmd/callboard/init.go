@@ -10,9 +10,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/callboard/callboard/client"
 	"github.com/callboard/callboard/cmd/callboard/cli"
@@ -54,11 +56,15 @@ func initCommand() *cobra.Command {
 				}
 				a.TrunkPassword = strings.TrimSpace(string(text))
 			}
+			a.Hidden = hidden(cmd.InOrStdin())
 			if err := a.Interview(cmd.InOrStdin(), cmd.ErrOrStderr(), !quiet && !asJSON && terminal()); err != nil {
 				return err
 			}
 			cfg, err := a.Check()
 			if err != nil {
+				return err
+			}
+			if err = mineOrNobodys(cfg.Data, a); err != nil {
 				return err
 			}
 			if err = a.Write(path, force); err != nil {
@@ -106,6 +112,31 @@ func initCommand() *cobra.Command {
 	return cmd
 }
 
+// hidden reads a line that a terminal does not show; nil: there is no terminal.
+func hidden(from io.Reader) func() (string, error) {
+	in, ok := from.(*os.File)
+	if !ok || !term.IsTerminal(int(in.Fd())) {
+		return nil
+	}
+	return func() (string, error) {
+		text, err := term.ReadPassword(int(in.Fd()))
+		return string(text), err
+	}
+}
+
+// mineOrNobodys refuses a data folder of another user: what a service leaves in
+// it for a moment, that user could not read.
+func mineOrNobodys(data string, a *setup.Answers) error {
+	info, err := os.Stat(data)
+	if err != nil || a.TrunkHost == "" {
+		return nil //nolint:nilerr // the start makes it, or says why not
+	}
+	if st, ok := info.Sys().(*syscall.Stat_t); ok && int(st.Uid) != os.Geteuid() {
+		return fmt.Errorf("%s belongs to another user (uid %d), who could not read what the trunk is kept in: set up without a trunk, start the service, and use callboard trunks create; or run this as that user", data, st.Uid)
+	}
+	return nil
+}
+
 // firstTrunk starts the service for a moment and does what an operator would
 // do by hand.
 func firstTrunk(ctx context.Context, cfg *configs.Config, a *setup.Answers, done *initialised, note io.Writer) error {
@@ -144,7 +175,7 @@ func firstTrunk(ctx context.Context, cfg *configs.Config, a *setup.Answers, done
 // inside is a client of a service in this process.
 func inside(s *service, key string) *client.Client {
 	own := *s.cfg
-	own.PublicURL = ""
+	own.PublicURL, own.PublicIP = "", netip.Addr{}
 	c := &client.Client{URL: own.BaseURL(netip.MustParseAddrPort(s.ln.Addr().String())), Key: key, Retries: 3}
 	trustOwn(c, s.cfg)
 	return c

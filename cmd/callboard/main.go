@@ -37,7 +37,11 @@ func run(args []string) int {
 	err := root.ExecuteContext(ctx)
 	code := cli.ExitCode(err)
 	if err != nil && code != cli.Interrupted {
-		fmt.Fprintln(os.Stderr, "callboard:", strings.TrimPrefix(err.Error(), "callboard: "))
+		lines := strings.Split(strings.TrimPrefix(err.Error(), "callboard: "), "\n") // of a server, too: it may say anything
+		for i, line := range lines {
+			lines[i] = cli.Clean(line)
+		}
+		fmt.Fprintln(os.Stderr, "callboard:", strings.Join(lines, "\n"))
 	}
 	return code
 }

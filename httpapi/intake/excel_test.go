@@ -132,7 +132,6 @@ func TestJSONIsReadOneContactAtATime(t *testing.T) {
 		"a list":              {`[` + text + `]`, []ask.RawContact{ada}},
 		"an object":           {`{"contacts":[` + text + `]}`, []ask.RawContact{ada}},
 		"spaces and a mark":   {"\xef\xbb\xbf \r\n{ \"contacts\" :\t[ " + text + " ] } \n", []ask.RawContact{ada}},
-		"others around":       {`{"a":1,"b":{"contacts":[7]},"c":"x","contacts":[` + text + `],"d":[[]],"e":null}`, []ask.RawContact{ada}},
 		"none":                {`[]`, nil},
 		"none in an object":   {`{"contacts": [ ]}`, nil},
 		"what is no contact":  {`[7, "x", null , {"phone":7}]`, []ask.RawContact{{Line: 1, Problem: "the row is no contact: it must be a JSON object, not number"}, {Line: 2, Problem: "the row is no contact: it must be a JSON object, not string"}, {Line: 3, Problem: "the row has no phone"}, {Line: 4, Problem: "the row is no contact: phone must not be a number"}}},
@@ -154,6 +153,7 @@ func TestWhatIsNoJSONEndsTheRows(t *testing.T) {
 		`{"contacts":[]`: "invalid_request", `{contacts:[]}`: "invalid_request", `{"a":nul,"contacts":[]}`: "invalid_request", `[,]`: "invalid_request",
 		`{"contacts":[}]`: "invalid_request", `[}`: "invalid_request", `{"contacts":[]]`: "invalid_request",
 		`{}`: "validation_error", `{"contacts":null}`: "validation_error", `{"contacts":"x"}`: "validation_error", `{"contacts":{}}`: "validation_error",
+		`{"a":1,"contacts":[]}`: "validation_error", `{"b":{"contacts":[7]},"contacts":[]}`: "validation_error", `{"contacts":[],"d":[[]]}`: "validation_error", `{"":null}`: "validation_error",
 		`7`: "validation_error", `"x"`: "validation_error", `{"contacts":-1}`: "validation_error",
 	} {
 		_, err := all(intake.JSON(strings.NewReader(text)))

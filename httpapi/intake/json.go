@@ -1,10 +1,12 @@
 package intake
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
 	"iter"
+	"strings"
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
@@ -156,8 +158,10 @@ func (l *list) contacts() error {
 	})
 }
 
-// object reads the members of the body; those that are not contacts are passed
-// over.
+// maxName bounds what is shown of a name that is not known.
+const maxName = 60
+
+// object reads the members of the body, which is contacts alone.
 func (l *list) object() error {
 	return l.each('}', func() error {
 		text, whole, err := l.w.value()
@@ -182,10 +186,15 @@ func (l *list) object() error {
 		case whole && name == "contacts":
 			return wrongKind("contacts", "a list of contacts", first)
 		}
-		if text, whole, err = l.w.value(); err == nil && whole && !json.Valid(text) {
+		if text, whole, err = l.w.value(); err != nil {
+			return ended(err)
+		}
+		if whole && !json.Valid(text) {
 			return errNoJSON
 		}
-		return ended(err)
+		var p domain.Problems
+		p.Add(cmp.Or(strings.ToValidUTF8(name[:min(len(name), maxName)], ""), "body"), domain.CodeValidation, "there is no such field")
+		return p.Err()
 	})
 }
 

@@ -140,9 +140,15 @@ func (s *session) sofar(id, last string) (string, error) {
 	return last, nil
 }
 
+// lookAgain is how long a stream is believed while a call is waited for.
+const lookAgain = time.Minute
+
 // toTheEnd tells what comes of a call behind an event, until the call is over.
+// It comes back now and then, as a stream goes on for ever where nobody answers.
 func (s *session) toTheEnd(id, last string) (string, error) {
-	for e, err := range s.Events(s.ctx(), client.StreamEventsQuery{After: last, Type: "call.*"}) {
+	ctx, cancel := context.WithTimeout(s.ctx(), lookAgain)
+	defer cancel()
+	for e, err := range s.Events(ctx, client.StreamEventsQuery{After: last, Type: "call.*"}) {
 		if err != nil {
 			return last, err
 		}
@@ -187,6 +193,9 @@ func summary(c *client.Call) string {
 
 // tail follows events until somebody ends it.
 func (s *session) tail(q client.StreamEventsQuery) error {
+	if _, err := s.ListEvents(s.ctx(), client.ListEventsQuery{Limit: 1}); err != nil {
+		return err // a stream would ask for ever
+	}
 	for e, err := range s.Events(s.ctx(), q) {
 		if err != nil {
 			return err

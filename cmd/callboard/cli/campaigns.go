@@ -120,7 +120,9 @@ callboard campaigns import more.jsonl --campaign camp_01J…`,
 	f.StringVar(&o.country, "country", "", "how numbers without a country code are read, ISO 3166")
 	f.StringVar(&o.into, "campaign", "", "add to this campaign instead of making one")
 	f.BoolVar(&o.start, "start", false, "start it")
-	cmd.MarkFlagsMutuallyExclusive("campaign", "name")
+	for _, of := range []string{"name", "agent", "pathway", "from", "country"} { // a campaign that is there has its own
+		cmd.MarkFlagsMutuallyExclusive("campaign", of)
+	}
 	return cmd
 }
 
@@ -180,18 +182,18 @@ func (s *session) draft(path string, o *order) (string, error) {
 }
 
 func (s *session) finish(out *imported, start bool) error {
-	var st *client.CampaignStatusObject
-	var err error
-	if start {
-		st, err = s.StartCampaign(s.ctx(), out.CampaignID)
-	} else {
-		st, err = s.GetCampaignStatus(s.ctx(), out.CampaignID)
+	var refused error
+	if start { // what was taken stays, so it is told whether it starts or not
+		if _, refused = s.StartCampaign(s.ctx(), out.CampaignID); refused != nil {
+			refused = fmt.Errorf("%s did not start: %w", out.CampaignID, refused)
+		}
 	}
+	st, err := s.GetCampaignStatus(s.ctx(), out.CampaignID)
 	if err != nil {
-		return err
+		return errors.Join(refused, err)
 	}
 	if out.Status = st.Status; s.asJSON {
-		return s.json(out)
+		return errors.Join(s.json(out), refused)
 	}
 	sum := out.ContactsSummary
 	s.say("%s is %s: %d of %d contacts taken, %d invalid, %d twice, %d on do-not-call lists, %d without a variable that is spoken",
@@ -199,7 +201,7 @@ func (s *session) finish(out *imported, start bool) error {
 	for _, e := range out.ContactErrors {
 		s.note("line %d: %s", e.Line, Clean(e.Message))
 	}
-	return nil
+	return refused
 }
 
 // mediaType goes by the name of a file of contacts.

@@ -79,7 +79,7 @@ func exitOf(status int) int {
 // misusedCobra knows the errors that cobra makes without a type.
 func misusedCobra(err error) bool {
 	text := err.Error()
-	for _, begin := range []string{"unknown command ", "required flag(s) "} {
+	for _, begin := range []string{"unknown command ", "required flag(s) ", "if any flags in the group "} {
 		if strings.HasPrefix(text, begin) {
 			return true
 		}

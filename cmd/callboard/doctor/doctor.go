@@ -45,13 +45,18 @@ type Visit struct {
 	Env     []string       // of the service, for keys of engines
 	Now     time.Time      // zero: the time of this machine
 	Buffer  int            // bytes of a SIP socket's buffer; 0: what the service asks for
+	Free    int64          // bytes of disk below which nothing is committed; 0: the service's own
 
 	mu    sync.Mutex
 	found []Finding
 }
 
-// checkLimit bounds each check.
-const checkLimit = 20 * time.Second
+// checkLimit bounds each check, and oneLimit what one of several neighbours may
+// take of it.
+const (
+	checkLimit = time.Minute
+	oneLimit   = 5 * time.Second
+)
 
 func (v *Visit) ok(check, what string, args ...any) {
 	v.add(Finding{Check: check, State: OK, What: fmt.Sprintf(what, args...)})
@@ -131,7 +136,9 @@ func (v *Visit) service(ctx context.Context) {
 		}
 		return
 	}
-	if _, err := v.Client.Readyz(ctx); err != nil {
+	once := *v.Client
+	once.Retries = 0 // what is not ready is not ready in a second either
+	if _, err := once.Readyz(ctx); err != nil {
 		var refusal *client.Error
 		if !errors.As(err, &refusal) {
 			v.bad("service", "start it, or name it by --url", "nobody answers at %s: %v", v.Client.URL, err)
@@ -169,7 +176,9 @@ func (v *Visit) trunks(ctx context.Context) {
 		if t.Srtp == "off" && overTLS(&t) {
 			v.warn("trunk_srtp", "set srtp to optional or required", "trunk %s (%s) signals over TLS, and its sound is in the clear", t.Name, t.ID)
 		}
-		got, err := v.Client.TestTrunk(ctx, t.ID)
+		one, cancel := context.WithTimeout(ctx, oneLimit)
+		got, err := v.Client.TestTrunk(one, t.ID)
+		cancel()
 		if err != nil {
 			v.refused("trunk", err)
 			continue

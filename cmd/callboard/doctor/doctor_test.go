@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
+	"math"
 	"math/big"
 	"net"
 	"net/http"
@@ -22,13 +23,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sys/unix"
 
 	"github.com/callboard/callboard/cmd/callboard/doctor"
 	"github.com/callboard/callboard/configs"
@@ -42,11 +41,6 @@ const asPatient = "DOCTOR_TEST_PATIENT"
 
 func TestMain(m *testing.M) {
 	if data := os.Getenv(asPatient); data != "" {
-		if os.Getenv(asPatient+"_DISK") != "" { // in a mount namespace of its own
-			if err := unix.Mount("none", data, "tmpfs", 0, "size=1m"); err != nil {
-				panic(err)
-			}
-		}
 		cfg, err := configs.Load("", []string{"CALLBOARD_DATA=" + data}, nil)
 		v := &doctor.Visit{Config: cfg, Faulty: err, Running: true}
 		_ = json.NewEncoder(os.Stdout).Encode(v.Look(context.Background()))
@@ -108,14 +102,10 @@ func (b *bed) look() []doctor.Finding {
 }
 
 // inside lets another process look at itself.
-func (b *bed) inside(attr *syscall.SysProcAttr, name string, args ...string) {
+func (b *bed) inside(name string, args ...string) {
 	b.Helper()
 	cmd := exec.CommandContext(b.Context(), name, args...)
-	cmd.SysProcAttr = attr
 	cmd.Env = append(os.Environ(), asPatient+"="+b.data)
-	if attr != nil {
-		cmd.Env = append(cmd.Env, asPatient+"_DISK=1")
-	}
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
 	out, err := cmd.Output()
@@ -188,7 +178,7 @@ func (b *bed) chmod(path string, mode os.FileMode) {
 func faults() map[string]func(*bed) {
 	all := map[string]func(*bed){
 		"settings":     func(b *bed) { b.set("sip_adr", "127.0.0.1:5060") },
-		"open_files":   func(b *bed) { b.inside(nil, "sh", "-c", `ulimit -n 200; exec "$0"`, os.Args[0]) },
+		"open_files":   func(b *bed) { b.inside("sh", "-c", `ulimit -n 200; exec "$0"`, os.Args[0]) },
 		"espeak-ng":    func(b *bed) { b.Setenv("PATH", b.dir) },
 		"pocketsphinx": func(b *bed) { b.Setenv("PATH", b.dir) },
 		"clock":        func(b *bed) { b.visit.Clock = b.slowClock() },
@@ -198,7 +188,7 @@ func faults() map[string]func(*bed) {
 		"data_owner":   func(b *bed) { b.elsewhere() },
 		"data_write":   func(b *bed) { b.set("data", "/proc/self") },
 		"data_passing": func(b *bed) { b.set("data", b.passing()) },
-		"disk":         func(b *bed) { b.tinyDisk() },
+		"disk":         func(b *bed) { b.visit.Free = math.MaxInt64 }, // no disk has that
 		"master_key":   func(b *bed) { b.file("master.key", "too short") },
 		"key_mode":     func(b *bed) { b.chmod(b.file("data/test.key", "svc_sk_test_x"), 0o644) },
 		"admin_key":    func(b *bed) { b.file("data/admin.key", "svc_sk_live_x") },
@@ -243,7 +233,7 @@ func faults() map[string]func(*bed) {
 			b.set("master_key_file", "")
 			require.NoError(b, os.Mkdir(filepath.Join(b.data, "store"), 0o700))
 		},
-		"master_key_mode": func(b *bed) { b.chmod(b.get("master_key_file"), 0o640) },
+		"master_key_mode": func(b *bed) { b.chmod(b.get("master_key_file"), 0o644) },
 		"master_key_place": func(b *bed) {
 			require.NoError(b, os.Rename(b.get("master_key_file"), filepath.Join(b.data, "master.key")))
 			b.set("master_key_file", "")
@@ -313,19 +303,6 @@ func (b *bed) passing() string {
 	require.NoError(b, err)
 	b.Cleanup(func() { _ = os.RemoveAll(dir) })
 	return dir
-}
-
-// tinyDisk lets a process have a file system of one megabyte.
-func (b *bed) tinyDisk() {
-	b.Helper()
-	attr := &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
-	if id := os.Geteuid(); id != 0 {
-		attr.Cloneflags |= syscall.CLONE_NEWUSER
-		attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: id, Size: 1}}
-	} else {
-		attr.Unshareflags = syscall.CLONE_NEWNS // which makes mounts of it private
-	}
-	b.inside(attr, os.Args[0])
 }
 
 func (b *bed) server(status int) *httptest.Server {

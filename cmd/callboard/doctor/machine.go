@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -181,8 +182,9 @@ func (v *Visit) disk(context.Context) {
 	}
 	free := int64(st.Bavail) * st.Bsize //nolint:gosec // no disk is so large
 	const mend = "give it room, or shorten the retention of the workspaces"
+	least := cmp.Or(v.Free, leastDisk)
 	switch {
-	case free < leastDisk:
+	case free < least:
 		v.bad("disk", mend, "%d MB are free at %s: below 64 MB nothing is committed and nobody is rung", free>>20, at)
 	case free < enoughDisk:
 		v.warn("disk", mend, "%d MB are free at %s; a call takes 1 MB a minute while it is recorded", free>>20, at)
@@ -194,11 +196,12 @@ func (v *Visit) disk(context.Context) {
 	}
 }
 
-// open says whether others than the owner may read or write a file.
+// open says whether strangers may read a file, or others than its owner may
+// write it. A group that may read it is how a key of root's is lent to a service.
 func open(path string) (fs.FileMode, bool) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return 0, false
 	}
-	return info.Mode().Perm(), info.Mode().Perm()&0o077 != 0
+	return info.Mode().Perm(), info.Mode().Perm()&0o027 != 0
 }

@@ -38,6 +38,8 @@ func (v *Visit) engines(ctx context.Context) {
 }
 
 func (v *Visit) engine(ctx context.Context, e *configs.Engine) {
+	ctx, cancel := context.WithTimeout(ctx, oneLimit)
+	defer cancel()
 	at, err := url.Parse(e.URL)
 	if err != nil {
 		return // the file was read

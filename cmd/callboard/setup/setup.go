@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/callboard/callboard/client"
 	"github.com/callboard/callboard/configs"
@@ -44,6 +45,8 @@ type Answers struct {
 	TrunkRegister  bool
 	CallerID       string
 	TestCall       string // a number that is rung in the end
+	// Hidden reads a line that is not shown, for the password; nil: it is shown.
+	Hidden func() (string, error)
 }
 
 // Where a service lies unless somebody says otherwise.
@@ -58,7 +61,7 @@ const (
 // Interview asks for what is missing: at a terminal a question each, else it
 // takes what is usual.
 func (a *Answers) Interview(in io.Reader, out io.Writer, ask bool) error {
-	q := &interviewer{lines: bufio.NewScanner(in), out: out, ask: ask}
+	q := &interviewer{lines: bufio.NewScanner(in), out: out, ask: ask, hidden: a.Hidden}
 	q.text(&a.Data, "Folder for everything durable", DefaultData)
 	if abs, err := filepath.Abs(a.Data); err == nil {
 		a.Data = abs
@@ -82,7 +85,7 @@ func (a *Answers) Interview(in io.Reader, out io.Writer, ask bool) error {
 		q.text(&a.TrunkTransport, "Transport: udp, tcp or tls", "udp")
 		q.text(&a.TrunkUser, "User name at the carrier (empty: it knows this address)", "")
 		if a.TrunkUser != "" && a.TrunkPassword == "" {
-			q.text(&a.TrunkPassword, "Password", "")
+			q.secret(&a.TrunkPassword, "Password")
 		}
 		q.text(&a.CallerID, "Number that is shown, such as +12025550100", "")
 		q.text(&a.TestCall, "Number to ring for a test, such as your own (empty: none)", "")
@@ -95,6 +98,8 @@ type interviewer struct {
 	out   io.Writer
 	ask   bool
 	err   error
+	// hidden reads a line that is not shown; nil: everything is.
+	hidden func() (string, error)
 }
 
 // text keeps what was said by a flag; else asks; else takes the usual answer.
@@ -119,6 +124,23 @@ func (q *interviewer) text(to *string, question, usual string) {
 	if text := strings.TrimSpace(q.lines.Text()); text != "" {
 		*to = text
 	}
+}
+
+// secret asks for what is not shown.
+func (q *interviewer) secret(to *string, question string) {
+	if q.hidden == nil {
+		q.text(to, question, "")
+		return
+	}
+	if !q.ask {
+		return
+	}
+	_, _ = fmt.Fprintf(q.out, "%s: ", question)
+	text, err := q.hidden()
+	if q.err = errors.Join(q.err, err); err == nil {
+		*to = strings.TrimSpace(text)
+	}
+	_, _ = fmt.Fprintln(q.out)
 }
 
 // defaultSIP is the address of this machine by which it reaches others.
@@ -214,12 +236,25 @@ func (a *Answers) Write(path string, replace bool) error {
 	}
 	_, err = f.WriteString(head + strings.Join(lines, "\n") + "\n")
 	if err = errors.Join(err, f.Sync(), f.Close()); err == nil && part != path {
+		asBefore(part, path)
 		err = os.Rename(part, path)
 	}
 	if err != nil {
 		_ = os.Remove(part)
 	}
 	return err
+}
+
+// asBefore gives a file the group and the rights of the one that it replaces: a
+// service that could read that can read this.
+func asBefore(part, path string) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return
+	}
+	if st, ok := info.Sys().(*syscall.Stat_t); ok && os.Chown(part, int(st.Uid), int(st.Gid)) == nil {
+		_ = os.Chmod(part, info.Mode().Perm()&0o640)
+	}
 }
 
 // quoted is a value as systemd, a shell and ReadEnv take it alike.
