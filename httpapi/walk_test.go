@@ -30,7 +30,7 @@ func TestNoRequestToAnyRouteBreaksTheContract(t *testing.T) {
 	d := open(t, httpapi.Config{TrustedProxies: loopback()})
 	n := 0
 	w := apitest.Walk{
-		Contract: d.contract(), Seed: walkSeed(t), Rounds: 18,
+		Contract: d.contract(), Seed: walkSeed(t), Rounds: 12,
 		Send: func(r apitest.Request) (apitest.Reply, error) {
 			n++
 			if scarce(r.Path) {
