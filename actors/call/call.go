@@ -25,7 +25,7 @@ const (
 	rerouteLimit = 20 * time.Second
 	rerouteWait  = 15 * time.Second // for the next target's turn
 	throttleWait = 30 * time.Second // for trunks that want no calls now, of a call that no campaign takes back
-	finishLimit  = time.Second
+	finishLimit  = 3 * time.Second
 	leaveLimit   = time.Second
 	byeLimit     = 40 * time.Second // longer than Timer F
 	repeatEvery  = 2 * time.Second

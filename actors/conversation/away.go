@@ -25,7 +25,9 @@ func (c *Conversation) goAway(ctx actor.Context) {
 	if c.finished {
 		return
 	}
-	c.dropTurn()
+	if !c.turn.apart {
+		c.dropTurn()
+	}
 	c.endLive(ctx)
 	c.forget()
 	c.away, c.handing = true, false

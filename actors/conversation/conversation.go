@@ -55,6 +55,7 @@ type (
 	}
 	waited  struct{ generation int }
 	silence struct{ generation int }
+	unsaid  struct{} // nobody knows yet what was said last
 	over    struct{ over Over }
 )
 
@@ -111,6 +112,7 @@ func (engineFailed) Control() {}
 func (prepared) Control() {}
 func (waited) Control()   {}
 func (silence) Control()  {}
+func (unsaid) Control()   {}
 func (over) Control()     {}
 
 // How long things may take.
@@ -121,6 +123,10 @@ const (
 	clipsKept    = 16
 	mergeKeys    = 3 * time.Second // keys closer than that are one input in the transcript
 	normalPlenty = 0.01
+
+	// lastLimit is for the words that were being said when the call ended. The
+	// call waits longer.
+	lastLimit = 900 * time.Millisecond
 )
 
 // Sound is what a conversation needs of the call's media.
@@ -171,6 +177,7 @@ type Conversation struct {
 	segments   []domain.Segment
 	shown      []domain.Segment // as a watcher was told
 	finished   bool
+	speaking   bool // the far end, as our ears tell
 	optedOut   bool
 	hidden     bool // as Hide was told last
 	beside     beside
@@ -224,6 +231,8 @@ func (c *Conversation) Receive(ctx actor.Context) {
 		c.noteHumanKey(m.Key)
 	case Finish:
 		c.finish(ctx)
+	case unsaid:
+		c.lastUnknown(ctx)
 	case spoken:
 		c.spoken(ctx, m)
 	case prepared:
@@ -271,10 +280,12 @@ func (c *Conversation) heard(ctx actor.Context, e media.Event) {
 			c.sounded(ctx, pathway.DigitsSent{})
 		}
 	case media.SpeechBegan:
+		c.speaking = true
 		c.listen(ctx)
 		c.liveVoice(ctx, true)
 		c.began(ctx)
 	case media.SpeechEnded:
+		c.speaking = false
 		c.listen(ctx)
 		c.liveVoice(ctx, false)
 		c.fellSilent(ctx)
@@ -439,31 +450,20 @@ func (c *Conversation) silent(ctx actor.Context, m silence) {
 		return
 	}
 	c.supersede()
-	c.dropTurn()
+	if !c.tells() {
+		c.dropTurn()
+	}
 	c.state, _ = pathway.Step(c.state, pathway.Hangup{})
 	ctx.Send(ctx.Parent(), Over{Outcome: c.state.Result().Outcome})
 }
 
-func (c *Conversation) finish(ctx actor.Context) {
-	if !c.finished {
-		c.stopTimers(ctx)
-		if c.current >= 0 {
-			c.endSegment(true)
-		}
-		c.joined(false)
-		c.hide(false)
-		c.state, _ = pathway.Step(c.state, pathway.Hangup{})
-		c.finished = true
-	}
-	r := c.state.Result()
-	if c.answering.stage != noDrop { // a machine has it, whatever the pathway had begun with
-		r.Outcome = domain.OutcomeVoicemail
-	}
-	ctx.Send(ctx.Parent(), Finished{Result: r, Segments: c.segments, Slowest: c.slowest, Turns: c.stages.turns})
-}
-
 func (c *Conversation) stopTimers(ctx actor.Context) {
 	c.dropTurn()
+	c.stopRest(ctx)
+}
+
+// stopRest ends all but what is being said.
+func (c *Conversation) stopRest(ctx actor.Context) {
 	c.endLive(ctx)
 	c.forget()
 	c.unsay()

@@ -216,6 +216,7 @@ func (s *stage) press(keys string) {
 
 func (s *stage) close() []any {
 	s.send(conversation.Finish{})
+	time.Sleep(time.Second) // what was being said is understood first
 	s.sys.Root.Poison(s.root)
 	time.Sleep(10 * time.Second)
 	s.mu.Lock()

@@ -123,7 +123,7 @@ func (c *Conversation) lively() bool {
 func (c *Conversation) enliven(ctx actor.Context, d pathway.Live) {
 	c.forget()
 	c.supersedeWait()
-	c.dropTurn()
+	c.setApart(ctx)
 	may := c.turns().Interruptible
 	d.Interruptible = d.Interruptible && (may == nil || *may)
 	c.live = live{round: d.Round, busy: d.Speak, reply: d.Interruptible, heard: make(map[string]int), said: make(map[string]string)}
@@ -216,6 +216,9 @@ func (c *Conversation) liveOpened(ctx actor.Context, m liveOpened) {
 		if c.live.round == m.round {
 			c.liveTold(ctx, e)
 		}
+	}
+	if c.speaking && c.live.round == m.round && m.talk.Alone {
+		c.began(ctx) // it tells nothing of what he has begun to say
 	}
 }
 

@@ -36,10 +36,9 @@ const (
 
 // said looks for a keyword in what the far end said.
 func (c *Conversation) said(ctx actor.Context, text string) {
-	if c.finished {
-		return
+	if !c.finished {
+		c.betrayed(ctx, text)
 	}
-	c.betrayed(ctx, text)
 	if c.away {
 		return
 	}

@@ -78,7 +78,7 @@ func (c *Conversation) interruptible() bool {
 
 // began opens a turn: the far end has begun to speak.
 func (c *Conversation) began(ctx actor.Context) {
-	if c.cfg.Ear == nil || c.cfg.Ears == nil || c.live.round != 0 && (!c.live.open || !c.live.talk.Alone) || c.finished || c.away || !c.answering.begun || c.state.Over() || !c.hearsLanguage() {
+	if c.cfg.Ear == nil || c.cfg.Ears == nil || c.live.open && !c.live.talk.Alone || c.finished || c.away || !c.answering.begun || c.state.Over() || !c.hearsLanguage() {
 		return
 	}
 	if c.turn.on {
@@ -201,6 +201,32 @@ func (c *Conversation) dropTurn() {
 	c.turn = turn{id: c.turn.id + 1, paused: c.turn.paused, pausedAt: c.turn.pausedAt}
 }
 
+// tells says whether a turn is under way in which a keyword counts.
+func (c *Conversation) tells() bool {
+	return c.turn.on && !c.optedOut && len(c.optOuts()) > 0 && (c.turn.apart || !c.state.Secret())
+}
+
+// setApart lets a turn go on beside the engine that takes the caller over: it
+// leads nowhere any more, but who wants no more calls may be saying so.
+func (c *Conversation) setApart(ctx actor.Context) {
+	t := &c.turn
+	if !c.tells() {
+		c.dropTurn()
+		return
+	}
+	c.unforesee()
+	c.ahead.asked = 0
+	switch {
+	case t.over || t.apart:
+	case t.ended > 0: // he is silent
+		c.endTurn(ctx)
+	default:
+		c.cfg.Ear.End()
+		c.cfg.Ear.BeginAside(t.stream, 0)
+	}
+	t.aside, t.apart = true, true
+}
+
 // unhear lets the turn hear no more; an engine that has the caller does.
 func (c *Conversation) unhear() {
 	if c.turn.apart {
@@ -213,7 +239,7 @@ func (c *Conversation) unhear() {
 // understood takes what was said.
 func (c *Conversation) understood(ctx actor.Context, m understood) {
 	t := &c.turn
-	if m.id != t.id || !t.on || c.finished {
+	if m.id != t.id || !t.on {
 		return
 	}
 	if t.due != nil {
@@ -222,6 +248,10 @@ func (c *Conversation) understood(ctx actor.Context, m understood) {
 	lasted, again, aside, apart := t.ended-t.began, t.again, t.aside, t.apart
 	t.on, t.over, t.again, t.due, t.stream = false, false, false, nil, nil
 	h := m.heard
+	if c.finished {
+		c.lastWords(ctx, h, aside, apart)
+		return
+	}
 	for _, f := range h.Faults {
 		c.engineFailed(ctx, engineFailed{"stt", f})
 	}
@@ -229,15 +259,8 @@ func (c *Conversation) understood(ctx actor.Context, m understood) {
 		c.cfg.Log.Error("what was said could not be understood", slog.Any("error", h.Err))
 		ctx.Send(ctx.Parent(), Fault{Stage: "stt", Code: "recognition_failed", Message: "what the caller said could not be understood", Recovered: true})
 	}
-	if h.Confidence < pathway.Unsure || aside && h.Confidence < pathway.Sure {
-		h.Text = ""
-	}
-	if apart && dnc.OptOut(h.Text, c.cfg.OptOut) == "" {
-		h.Text = "" // of other words the transcript tells no more than that they were said
-	}
-	if h.Text != "" && c.noteWords(h) {
-		c.said(ctx, h.Text)
-	}
+	h.Text = c.words(h, aside, apart)
+	c.saidWords(ctx, h, apart)
 	if !aside && !c.away && c.counts(h, lasted) && !c.state.Over() {
 		if h.Text == "" {
 			c.noteWords(h)
@@ -249,6 +272,29 @@ func (c *Conversation) understood(ctx actor.Context, m understood) {
 	c.goOn(ctx)
 	if again {
 		c.began(ctx)
+	}
+}
+
+// words are those that count of what was heard. Of a turn apart the transcript
+// tells no other word than the one that counts.
+func (c *Conversation) words(h speech.Heard, aside, apart bool) string {
+	switch {
+	case h.Confidence < pathway.Unsure, aside && h.Confidence < pathway.Sure:
+		return ""
+	case apart:
+		return dnc.OptOut(h.Text, c.cfg.OptOut)
+	}
+	return h.Text
+}
+
+// saidWords writes words down and looks for a keyword in them; apart: they are one.
+func (c *Conversation) saidWords(ctx actor.Context, h speech.Heard, apart bool) {
+	switch {
+	case h.Text == "" || !c.noteWords(h):
+	case apart:
+		c.optOut(ctx, bySpeech, h.Text)
+	default:
+		c.said(ctx, h.Text)
 	}
 }
 
@@ -293,7 +339,7 @@ func (c *Conversation) noteWords(h speech.Heard) bool {
 		Index: len(c.segments), Speaker: caller, Text: h.Text, Confidence: h.Confidence,
 		StartMs: max(c.turn.began, 0).Milliseconds(), EndMs: max(c.turn.ended, 0).Milliseconds(),
 	}
-	secret := c.state.Secret()
+	secret := c.state.Secret() && !c.turn.apart // that was said before
 	switch {
 	case secret:
 		s.Text = hidden

@@ -22,6 +22,7 @@ type ears struct {
 	mu      sync.Mutex
 	next    speech.Heard
 	deaf    bool // it never answers
+	takes   time.Duration // 0: 100 ms
 	phrases bool // it knows phrases alone
 	wanted  []string
 	opened  int
@@ -63,11 +64,11 @@ func (*stream) Write([]byte) {}
 func (s *stream) End() {
 	s.of.mu.Lock()
 	h := s.of.next
-	deaf := s.of.deaf
+	deaf, takes := s.of.deaf, max(s.of.takes, 100*time.Millisecond)
 	s.of.mu.Unlock()
 	h.Final = true
 	if !deaf {
-		time.AfterFunc(100*time.Millisecond, func() { s.told(h) })
+		time.AfterFunc(takes, func() { s.told(h) })
 	}
 }
 
