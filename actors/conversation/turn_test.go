@@ -21,9 +21,9 @@ import (
 type ears struct {
 	mu      sync.Mutex
 	next    speech.Heard
-	deaf    bool // it never answers
+	deaf    bool          // it never answers
 	takes   time.Duration // 0: 100 ms
-	phrases bool // it knows phrases alone
+	phrases bool          // it knows phrases alone
 	wanted  []string
 	opened  int
 	closed  int
