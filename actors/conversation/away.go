@@ -61,16 +61,18 @@ func (c *Conversation) back(ctx actor.Context, ok bool) {
 		c.step(ctx, pathway.Transferred{OK: ok})
 		return
 	}
+	c.step(ctx, pathway.Silenced{})
 	late := c.thinking.late
 	c.thinking.late = nil
+	goesOn := false
 	for _, in := range late {
-		c.step(ctx, in)
+		goesOn = c.step(ctx, in) || goesOn
 	}
 	if c.state.Fresh() {
 		c.step(ctx, pathway.Began{}) // another agent took over meanwhile
 		return
 	}
-	if _, lives := c.state.Lives(); lives || len(late) == 0 {
+	if !goesOn {
 		c.step(ctx, pathway.Resume{})
 	}
 }

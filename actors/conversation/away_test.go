@@ -11,6 +11,7 @@ import (
 	"github.com/callboard/callboard/actors/conversation"
 	"github.com/callboard/callboard/actors/mailbox/actortest"
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/pathway"
 )
 
 func (s *sound) note(what string, on bool) {
@@ -137,4 +138,19 @@ func TestSecretKeysAreHiddenFromWhoeverKeepsSound(t *testing.T) {
 		s.close()
 		assert.Equal(t, []string{"hide true", "play P", "play T", "hide false"}, s.sound.done())
 	})
+}
+
+func TestWhoComesBackAfterAToolIsDoneHearsWhatCameOfIt(t *testing.T) {
+	t.Parallel()
+	call := pathway.Called{ID: "c1", Name: "orders", Tool: "tool_1", Arguments: "{}"}
+	m := &mind{answers: []mindAnswer{{calls: []pathway.Called{call}}, {say: []string{"In Berlin."}}}}
+	heard := talks(t, m, chatter(), func(s *stage) {
+		pass(2500 * time.Millisecond)
+		assert.Equal(t, "play O", s.sound.done()[len(s.sound.done())-1], "one moment")
+		s.send(conversation.Away{})
+		pass(10 * time.Second)
+		s.send(conversation.Back{OK: true})
+		pass(3 * time.Second)
+	})
+	assert.Contains(t, texts(heard), "agent: In Berlin.")
 }

@@ -327,9 +327,10 @@ func (c *Conversation) key(ctx actor.Context, key byte) {
 }
 
 // step tells the pathway what happened and does what it asks for.
-func (c *Conversation) step(ctx actor.Context, in pathway.Input) {
+// goesOn: something of that is said, awaited or ends the conversation.
+func (c *Conversation) step(ctx actor.Context, in pathway.Input) (goesOn bool) {
 	if c.finished {
-		return
+		return false
 	}
 	var dos []pathway.Do
 	c.state, dos = pathway.Step(c.state, in)
@@ -337,6 +338,7 @@ func (c *Conversation) step(ctx actor.Context, in pathway.Input) {
 		c.endLive(ctx)
 	}
 	for _, d := range dos {
+		goesOn = goesOn || leads(d)
 		switch d := d.(type) {
 		case pathway.Say:
 			c.say(ctx, d)
@@ -383,6 +385,16 @@ func (c *Conversation) step(ctx actor.Context, in pathway.Input) {
 		}
 	}
 	c.hide(!c.state.Over() && c.state.Secret())
+	return goesOn
+}
+
+// leads says whether the conversation goes on by something that is done.
+func leads(d pathway.Do) bool {
+	switch d.(type) {
+	case pathway.Say, pathway.Collect, pathway.SendDigits, pathway.Transfer, pathway.Think, pathway.Live, pathway.Act, pathway.End:
+		return true
+	}
+	return false
 }
 
 // supersede makes results and timers of before stale.

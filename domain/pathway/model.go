@@ -152,6 +152,7 @@ type talk struct {
 	acting   int  // Acted that are awaited
 	again    bool // what was done has answers that the model is to hear
 	saying   bool
+	fills    bool     // what is being said is no sentence of the model's
 	queue    []string // sentences that are still to be said
 	said     []string // of this answer
 	noted    int      // index+1 of the answer in the history
@@ -208,7 +209,7 @@ func (w *walk) utter(text string) {
 
 func (w *walk) pronounce(text string) {
 	t := &w.s.talk
-	t.saying = true
+	t.saying, t.fills = true, false
 	t.said = append(slices.Clip(t.said), text)
 	w.tell(Say{Node: w.s.node, Text: text, Shown: text, Interruptible: w.s.reply})
 }
@@ -312,7 +313,14 @@ func (w *walk) drained(n *domain.Node) {
 	if t.waits || t.acting > 0 {
 		return
 	}
-	if (t.again || t.then.kind == thenLost) && w.held(n) {
+	if (t.again || t.then.kind == thenLost) && w.holds(n) {
+		if t.saying || len(t.queue) > 0 {
+			if !w.s.reply {
+				return // once it was heard
+			}
+			w.quiet()
+		}
+		w.held(n)
 		return
 	}
 	if t.again {
@@ -363,7 +371,7 @@ func (t *then) mode() domain.TransferMode { return domain.TransferBridge }
 // spokenOn goes on behind a sentence.
 func (w *walk) spokenOn(n *domain.Node) {
 	t := &w.s.talk
-	t.saying = false
+	t.saying, t.fills = false, false
 	if len(t.queue) > 0 {
 		next := t.queue[0]
 		t.queue = t.queue[1:]
@@ -428,17 +436,24 @@ func (w *walk) quiet() {
 	if t.waits {
 		w.tell(Forget{})
 	}
+	w.noteHeard()
+	w.s.round++
+	*t = talk{turns: t.turns, failed: t.failed}
+}
+
+// noteHeard keeps as much of an answer in the history as was heard.
+func (w *walk) noteHeard() {
+	t := &w.s.talk
 	heard := joined(t.said)
 	switch {
-	case t.noted > 0 && (t.saying || len(t.queue) > 0):
+	case t.noted > 0 && (t.saying && !t.fills || len(t.queue) > 0):
 		h := append([]Message(nil), w.s.history...)
 		h[t.noted-1].Text = heard + interruption
 		w.s.history = h
 	case t.noted == 0 && heard != "":
 		w.note(Message{By: ByAgent, Text: heard + interruption})
+		t.noted = len(w.s.history)
 	}
-	w.s.round++
-	*t = talk{turns: t.turns, failed: t.failed}
 }
 
 const interruption = " —"

@@ -43,6 +43,8 @@ type (
 	// Transferred says how the last Transfer ended. OK: the caller was reached
 	// by somebody, and is back.
 	Transferred struct{ OK bool }
+	// Silenced says that what was being said was cut off: no PromptDone follows.
+	Silenced struct{}
 	// Resume begins the node that stands anew: somebody else had the caller.
 	Resume struct{}
 	// Hangup ends the conversation from outside.
@@ -50,6 +52,7 @@ type (
 )
 
 func (Began) input()       {}
+func (Silenced) input()    {}
 func (PromptDone) input()  {}
 func (DigitsSent) input()  {}
 func (Digit) input()       {}

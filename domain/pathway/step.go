@@ -35,6 +35,8 @@ func Step(s State, in Input) (State, []Do) {
 		if s.phase == handing {
 			w.transferred(in.OK)
 		}
+	case Silenced:
+		w.silenced()
 	case Resume:
 		w.resume()
 	case Timeout:

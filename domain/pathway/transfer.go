@@ -90,6 +90,10 @@ func (w *walk) resume() {
 			w.await()
 			return
 		}
+		if w.s.talk.then.kind != thenListen {
+			w.next(n)
+			return
+		}
 		w.converse(n)
 	case fresh, acting, ended: // what is being done tells when it is done
 	}

@@ -14,23 +14,33 @@ import (
 // done where its node was left.
 const underway = "(It is being done, and what came of it is not known yet. Do not ask for it again.)"
 
-// held takes the edge of a key or of words that came while something was being
-// done.
-func (w *walk) held(n *domain.Node) bool {
-	if to, ok := w.keyEdge(w.s.ahead); ok {
-		w.s.ahead = ""
-		w.enter(to)
+// holds says whether a key or words came while something was being done that an
+// edge is for.
+func (w *walk) holds(n *domain.Node) bool {
+	if _, ok := w.keyEdge(w.s.ahead); ok {
 		return true
 	}
 	said := w.s.said
 	if said.Text == "" || said.Confidence < Sure {
 		return false
 	}
-	m, ok := w.s.plan.understand(n, said.Text)
-	if !ok {
+	_, ok := w.s.plan.understand(n, said.Text)
+	return ok
+}
+
+// held takes that edge.
+func (w *walk) held(n *domain.Node) bool {
+	if !w.holds(n) {
 		return false
 	}
+	if to, ok := w.keyEdge(w.s.ahead); ok {
+		w.s.ahead = ""
+		w.enter(to)
+		return true
+	}
+	said := w.s.said
 	w.s.said = Spoken{}
+	m, _ := w.s.plan.understand(n, said.Text)
 	w.take(n, m, said)
 	return true
 }
@@ -48,9 +58,18 @@ func (w *walk) await() {
 // done.
 func (w *walk) fill() {
 	t := &w.s.talk
-	t.filled, t.saying = true, true
+	t.filled, t.saying, t.fills = true, true, true
 	text := phraseOf(w.s.language).moment
 	w.tell(Say{Node: w.s.node, Text: text, Shown: text, Interruptible: w.s.reply})
+}
+
+// silenced: nothing sounds any more of what was being said, and nothing tells of
+// its end.
+func (w *walk) silenced() {
+	if t := &w.s.talk; w.s.phase == thinking {
+		w.noteHeard()
+		t.saying, t.fills, t.queue = false, false, nil
+	}
 }
 
 // abandon notes what is still being done where nobody waits for it any more.

@@ -137,3 +137,46 @@ func TestKeysAndWordsThatEdgesNameWaitForWhatIsBeingDone(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatWasToFollowIsNotLostWhereSomebodyElseHadTheCallerMeanwhile(t *testing.T) {
+	t.Parallel()
+	calls := []pathway.Called{{ID: "c", Name: "book", Tool: "tool_1", Arguments: `{}`}, {ID: "e", Name: "end_call", Arguments: `{"outcome":"confirmed"}`}}
+	over := []pathway.Do{pathway.End{Outcome: domain.OutcomeConfirmed}}
+	s, l := begins(t, lively())
+	s, dos := steps(s, pathway.Wanted{Round: l.Round, Calls: calls})
+	act, ok := dos[0].(pathway.Act)
+	require.True(t, ok, "%v", dos)
+	s, _ = steps(s, pathway.Silenced{}, done(act))
+	_, dos = steps(s, pathway.Resume{})
+	assert.Equal(t, over, dos)
+}
+
+func TestWhatIsHeldDoesNotCutShortWhatMustBeHeard(t *testing.T) {
+	t.Parallel()
+	person := pathway.Say{Node: "person", Text: "A person.", Shown: "A person."}
+	for _, interruptible := range []bool{false, true} {
+		script := domain.Script{Language: "en-US", Pathway: domain.Pathway{
+			Start: "talk",
+			Nodes: []domain.Node{
+				{ID: "talk", Type: domain.NodeConverse, Prompt: "Talk", Tools: []string{"tool_1"}, Interruptible: &interruptible},
+				{ID: "person", Type: domain.NodeEnd, Prompt: "A person."},
+			},
+			Edges: []domain.Edge{{From: "talk", To: "person", When: domain.When{Type: domain.EdgeDTMF, Digits: "0"}}},
+		}}
+		s, dos := steps(pathway.New(script, nil), pathway.Began{})
+		think, ok := dos[0].(pathway.Think)
+		require.True(t, ok, "%v", dos)
+		calls := []pathway.Called{{ID: "c", Name: "book", Tool: "tool_1", Arguments: `{}`}}
+		s, dos = steps(s, pathway.Sentence{Round: think.Round, Text: "What must be heard."}, pathway.Answered{Round: think.Round, Calls: calls})
+		act, ok := dos[0].(pathway.Act)
+		require.True(t, ok, "%v", dos)
+		s, dos = steps(s, pathway.Digit{Key: '0'}, done(act))
+		if interruptible {
+			assert.Equal(t, []pathway.Do{pathway.Hush{}, person}, dos)
+			continue
+		}
+		assert.Empty(t, dos)
+		_, dos = steps(s, pathway.PromptDone{})
+		assert.Equal(t, []pathway.Do{person}, dos)
+	}
+}
