@@ -40,15 +40,7 @@ func Step(s State, in Input) (State, []Do) {
 	case Resume:
 		w.resume()
 	case Timeout:
-		if s.phase == collecting || s.phase == confirming {
-			w.failed(domain.EdgeTimeout)
-		}
-		if s.phase == listening {
-			w.unheard(w.s.plan.nodes[w.s.node])
-		}
-		if s.phase == living {
-			w.hushed(w.s.plan.nodes[w.s.node])
-		}
+		w.timedOut()
 	case Overheard:
 		w.overheard(in)
 	case Wanted:
@@ -71,6 +63,19 @@ func Step(s State, in Input) (State, []Do) {
 		w.s.phase = ended
 	}
 	return w.s, w.out
+}
+
+// timedOut: the caller is silent where something is awaited of him.
+func (w *walk) timedOut() {
+	n := w.s.plan.nodes[w.s.node]
+	switch w.s.phase { //nolint:exhaustive // nothing is awaited of him elsewhere
+	case collecting, confirming:
+		w.failed(domain.EdgeTimeout)
+	case listening:
+		w.unheard(n)
+	case living:
+		w.hushed(n)
+	}
 }
 
 // walk is one step in the making.
