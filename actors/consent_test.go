@@ -10,6 +10,7 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/commit"
 )
 
 // guest is a client that asks users, and a user who may do what a role may.
@@ -108,11 +109,11 @@ func TestWhatAUserGaveOutlivesARestartAndNotTheUser(t *testing.T) {
 	assert.WithinDuration(t, time.Now().Add(domain.RefreshIdle), until, time.Minute)
 	_, err = d.RedeemCode(ctx, c, kept, "https://a.example/", "")
 	require.NoError(t, err)
-	who, session, err := d.Session(ctx, cookie, elsewhere)
+	who, session, err := d.Session(ctx, cookie, elsewhere, false)
 	require.NoError(t, err)
 	assert.Equal(t, u.ID, who.ID)
 	for _, bad := range []string{"", "x", cookie + "x", cookie[:len(cookie)-1], "x" + cookie} {
-		_, _, err = d.Session(ctx, bad, here)
+		_, _, err = d.Session(ctx, bad, here, false)
 		assert.Equal(t, domain.CodeAuthenticationRequired, domain.CodeOf(err), bad)
 	}
 	change := func(f func(*domain.User)) {
@@ -120,7 +121,7 @@ func TestWhatAUserGaveOutlivesARestartAndNotTheUser(t *testing.T) {
 		require.NoError(t, err)
 	}
 	change(func(u *domain.User) { u.AllowedIPs = []string{here.String()} })
-	_, _, err = d.Session(ctx, cookie, elsewhere)
+	_, _, err = d.Session(ctx, cookie, elsewhere, false)
 	assert.Equal(t, domain.CodeIPNotAllowed, domain.CodeOf(err))
 	change(func(u *domain.User) { u.Role = domain.RoleViewer })
 	rights, err := d.OAuthAlive(ctx, holderOf(c, g), g.GrantID, "")
@@ -135,11 +136,37 @@ func TestWhatAUserGaveOutlivesARestartAndNotTheUser(t *testing.T) {
 	_, err = d.OAuthAlive(ctx, holderOf(c, g), g.GrantID, "")
 	require.NoError(t, err)
 	require.NoError(t, d.DeleteUser(ctx, h.live, u.ID))
-	_, _, err = d.Session(ctx, cookie, here)
+	_, _, err = d.Session(ctx, cookie, here, false)
 	assert.Equal(t, domain.CodeAuthenticationRequired, domain.CodeOf(err))
 	_, err = d.OAuthAlive(ctx, holderOf(c, g), g.GrantID, "")
 	assert.Equal(t, domain.CodeExpiredToken, domain.CodeOf(err))
 	_, err = d.RenewGrant(ctx, c, next.Refresh, "")
 	assert.Equal(t, domain.OAuthInvalidGrant, domain.CodeOf(err))
 	h.node.Sweep(ctx)
+}
+
+func TestWhoOnlyWatchesDoesNotMakeASessionLast(t *testing.T) {
+	h := build(t, nil)
+	ctx := t.Context()
+	_, u := h.guest(domain.RoleAgent)
+	text, _, err := h.desk().SignInLink(ctx, h.live, u.ID)
+	require.NoError(t, err)
+	cookie, _, err := h.desk().SignIn(ctx, text, here, "browser")
+	require.NoError(t, err)
+	_, s, err := h.desk().Session(ctx, cookie, here, false)
+	require.NoError(t, err)
+
+	row := &domain.Session{Meta: domain.Meta{ID: s.ID, WorkspaceID: s.WorkspaceID}}
+	version, err := h.store.Get(ctx, row)
+	require.NoError(t, err)
+	long := time.Now().UTC().Add(time.Minute - domain.SessionIdle)
+	row.SeenAt = long
+	_, err = h.store.Apply(ctx, commit.Change{Workspace: row.WorkspaceID, Guards: []commit.Guard{{Key: row.Key(), Version: version}}, Puts: []domain.Record{row}})
+	require.NoError(t, err)
+	_, s, err = h.desk().Session(ctx, cookie, here, true)
+	require.NoError(t, err)
+	assert.True(t, s.SeenAt.Equal(long), "looking on is none")
+	_, s, err = h.desk().Session(ctx, cookie, here, false)
+	require.NoError(t, err)
+	assert.True(t, s.SeenAt.After(long), "a page that is opened is use")
 }

@@ -149,9 +149,10 @@ func (d *Desk) sessionHash(id, secret string) string {
 	return allow.HashKey(d.guests.pepper, "session "+id+" "+secret)
 }
 
-// Session is who is signed in with a cookie. Errors: authentication_required,
-// ip_not_allowed.
-func (d *Desk) Session(ctx context.Context, cookie string, from netip.Addr) (*domain.User, *domain.Session, error) {
+// Session is who is signed in with a cookie. watching: it is only looked on, as
+// a page does that keeps itself fresh, which is no use of the session. Errors:
+// authentication_required, ip_not_allowed.
+func (d *Desk) Session(ctx context.Context, cookie string, from netip.Addr, watching bool) (*domain.User, *domain.Session, error) {
 	nobody := domain.Errorf(domain.CodeAuthenticationRequired, "You are not signed in.")
 	workspace, rest, ok := placeOf(cookie)
 	id, secret, parted := strings.Cut(rest, ".")
@@ -172,7 +173,7 @@ func (d *Desk) Session(ctx context.Context, cookie string, from netip.Addr) (*do
 	case !allow.From(u.AllowedIPs, from):
 		return u, s, domain.Errorf(domain.CodeIPNotAllowed, "You are not allowed to be signed in from this address.")
 	}
-	if now.Sub(s.SeenAt) >= seenEvery {
+	if !watching && now.Sub(s.SeenAt) >= seenEvery {
 		s.SeenAt, s.IP, s.UpdatedAt = now, from.String(), now
 		_, err = d.store.Apply(ctx, commit.Change{
 			Workspace: workspace, Guards: []commit.Guard{{Key: s.Key(), Version: version}}, Puts: []domain.Record{s},

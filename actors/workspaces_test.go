@@ -94,7 +94,7 @@ func TestADeletedWorkspaceLeavesNothing(t *testing.T) {
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(d.DeleteWorkspace(ctx, h.live, p.WorkspaceID)))
 	assert.Equal(t, domain.CodeInvalidAPIKey, domain.CodeOf(drop(d.Authenticate(ctx, e.text, here))))
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(drop(d.PlaceCall(ctx, p, ask.NewCall{To: number(1, 2, "11"), AgentID: e.agent}))))
-	_, _, err = d.Session(ctx, cookie, here)
+	_, _, err = d.Session(ctx, cookie, here, false)
 	assert.Equal(t, domain.CodeAuthenticationRequired, domain.CodeOf(err))
 	gone, err := d.ClientOf(ctx, c.ID)
 	require.NoError(t, err)

@@ -70,6 +70,8 @@ func (s *SignIn) Sort() string { return sortTime(s.Until) + s.ID }
 const (
 	SessionIdle = 12 * time.Hour
 	SessionLife = 7 * 24 * time.Hour
+	// SessionFresh is how long after signing in credentials may be made.
+	SessionFresh = 15 * time.Minute
 )
 
 // Session is a user who is signed in in one browser. Only a keyed hash of its
@@ -100,6 +102,10 @@ func (s *Session) Until() time.Time {
 	}
 	return last
 }
+
+// Fresh says whether its user came in by a link a moment ago, as what makes
+// credentials asks for.
+func (s *Session) Fresh(now time.Time) bool { return now.Before(s.CreatedAt.Add(SessionFresh)) }
 
 // Holds says whether the session is good still.
 func (s *Session) Holds(now time.Time) bool { return now.Before(s.Until()) }

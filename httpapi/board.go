@@ -66,8 +66,12 @@ func (s *Server) board(c *fiber.Ctx, board *dashboard.Dashboard, r dashboard.Rou
 			return s.say(c, http.StatusNotFound, "There is no such page", "Go back to the overview.")
 		}
 	}
+	fresh := session.Fresh(time.Now())
+	if r.Again && !fresh {
+		return s.say(c, http.StatusForbidden, "Sign in once more", "This makes a credential, so it takes a sign-in of the last 15 minutes. Open another sign-in link, then come back. Nothing was made.")
+	}
 	rights := u.Role.Permissions()
-	v.principal = domain.Principal{WorkspaceID: u.WorkspaceID, Environment: u.Environment, UserID: u.ID, Permissions: rights}
+	v.principal, v.cookie = domain.Principal{WorkspaceID: u.WorkspaceID, Environment: u.Environment, UserID: u.ID, Permissions: rights}, c.Cookies(cookieName)
 	w, err := s.ports.Workspaces.Workspace(c.UserContext(), v.principal)
 	if err != nil {
 		return s.excuse(c, err)
@@ -79,7 +83,7 @@ func (s *Server) board(c *fiber.Ctx, board *dashboard.Dashboard, r dashboard.Rou
 	req := &dashboard.Request{
 		ID: c.Params("id"), Verb: c.Params("verb"), Query: query, Part: query.Get("part"),
 		Visitor: dashboard.Visitor{
-			Name: u.Name, Role: string(u.Role), Workspace: w.Name, Test: session.Environment == domain.Test,
+			Name: u.Name, Role: string(u.Role), Workspace: w.Name, Test: session.Environment == domain.Test, Fresh: fresh,
 			Rights: func(right string) bool { return allow.Covers(rights, domain.Permission(right)) },
 		},
 		API: func(method, path, contentType string, body io.Reader) (int, []byte) {
@@ -90,7 +94,10 @@ func (s *Server) board(c *fiber.Ctx, board *dashboard.Dashboard, r dashboard.Rou
 	case r.Upload:
 		req.ContentType, req.Body = c.Get(fiber.HeaderContentType), bodyOf(c)
 	case r.Method != http.MethodGet && c.Request().Header.ContentLength() != 0:
-		if req.Form, err = formOf(c); err != nil {
+		if req.Form, err = pageForm(c, r); err != nil {
+			if domain.CodeOf(err) != domain.OAuthInvalidRequest {
+				return s.excuse(c, err)
+			}
 			return s.refusedPage(c, err)
 		}
 	}
@@ -99,6 +106,26 @@ func (s *Server) board(c *fiber.Ctx, board *dashboard.Dashboard, r dashboard.Rou
 		return s.excuse(c, page.Fault)
 	}
 	return s.paint(c, page)
+}
+
+// longForm bounds the form of a page that sends a pathway, or a conversation.
+const longForm = 4 << 20
+
+// pageForm is what a page sends. Boxes that are ticked have one name.
+func pageForm(c *fiber.Ctx, r dashboard.Route) (url.Values, error) {
+	most := int64(formLimit)
+	if r.Long {
+		most = longForm
+	}
+	text, err := formText(c, most)
+	if err != nil {
+		return nil, err
+	}
+	values, err := url.ParseQuery(text)
+	if err != nil {
+		return nil, domain.Errorf(domain.OAuthInvalidRequest, "The form cannot be read.")
+	}
+	return values, nil
 }
 
 // pollRule bounds how often the pages of a user ask for their changing parts,
@@ -110,7 +137,7 @@ func (s *Server) visitor(c *fiber.Ctx) (*domain.User, *domain.Session, error) {
 	if c.Method() != http.MethodGet || c.Get("HX-Request") != "true" {
 		return s.signedIn(c)
 	}
-	u, session, err := s.whoSits(c)
+	u, session, err := s.whoSits(c, true)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -20,6 +20,7 @@ type people struct {
 	users    shelf[*domain.User]
 	sessions shelf[*domain.Session]
 	links    map[string]string // text → user
+	watching bool              // whoever came last with a cookie only watched
 	codes    map[string]*domain.OAuthCode
 	grants   map[string]*domain.OAuthGrant
 }
@@ -75,10 +76,16 @@ func (f *fake) SignIn(_ context.Context, text string, from netip.Addr, agent str
 	}
 	now := time.Now().UTC()
 	s := f.sessions.add(&domain.Session{UserID: id, IP: from.String(), UserAgent: agent, SeenAt: now, Hash: "hash of a session"})
+	f.mu.Lock()
+	s.CreatedAt = now
+	f.mu.Unlock()
 	return "cookie-" + s.ID, u, nil
 }
 
-func (f *fake) Session(_ context.Context, cookie string, from netip.Addr) (*domain.User, *domain.Session, error) {
+func (f *fake) Session(_ context.Context, cookie string, from netip.Addr, watching bool) (*domain.User, *domain.Session, error) {
+	f.mu.Lock()
+	f.watching = watching
+	f.mu.Unlock()
 	nobody := domain.Errorf(domain.CodeAuthenticationRequired, "You are not signed in.")
 	s, err := f.sessions.get(strings.TrimPrefix(cookie, "cookie-"))
 	if err != nil {

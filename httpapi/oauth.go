@@ -238,16 +238,25 @@ func (s *Server) readForm(c *fiber.Ctx) (*form, error) {
 
 // formOf is the form in the body.
 func formOf(c *fiber.Ctx) (url.Values, error) {
-	b := bodyOf(c)
-	b.limit = formLimit
-	text, err := b.all(c.Request().Header.ContentLength())
+	text, err := formText(c, formLimit)
 	if err != nil {
 		return nil, err
 	}
-	if mediaType(c) != fiber.MIMEApplicationForm {
-		return nil, domain.Errorf(domain.OAuthInvalidRequest, "The body must be a form: Content-Type: application/x-www-form-urlencoded.")
+	return pairs(text)
+}
+
+// formText is the form in the body as it came, of so many bytes at most.
+func formText(c *fiber.Ctx, most int64) (string, error) {
+	b := bodyOf(c)
+	b.limit = most
+	text, err := b.all(c.Request().Header.ContentLength())
+	if err != nil {
+		return "", err
 	}
-	return pairs(string(text))
+	if mediaType(c) != fiber.MIMEApplicationForm {
+		return "", domain.Errorf(domain.OAuthInvalidRequest, "The body must be a form: Content-Type: application/x-www-form-urlencoded.")
+	}
+	return string(text), nil
 }
 
 // refused counts a request without a good client or grant against its address,

@@ -368,7 +368,7 @@ func (s *Server) enter(c *fiber.Ctx) error {
 		requestID: requestID(c),
 	}
 	if from, ok := c.Locals(insideLocal).(*visit); ok {
-		v.ip, v.agent, v.principal = from.ip, from.agent, from.principal
+		v.ip, v.agent, v.principal, v.cookie = from.ip, from.agent, from.principal, from.cookie
 	}
 	l := s.lease(v)
 	defer l.end()

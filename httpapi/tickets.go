@@ -52,7 +52,7 @@ func (s *Server) createTicket(ctx context.Context, p domain.Principal, in *struc
 		return nil, ps.Err()
 	}
 	until := time.Now().Add(ticketLife).UTC()
-	code, left := s.tickets.sell(p.WorkspaceID, ticket{path: path, credential: visitOf(ctx).credential, until: until})
+	code, left := s.tickets.sell(p.WorkspaceID, ticket{path: path, credential: visitOf(ctx).credential, cookie: visitOf(ctx).cookie, until: until})
 	if !left {
 		return nil, domain.Errorf(domain.CodeUnavailable, "The workspace has too many tickets out; try again.").With("retry_after", int(ticketLife/time.Second))
 	}
@@ -64,10 +64,12 @@ func (s *Server) createTicket(ctx context.Context, p domain.Principal, in *struc
 }
 
 // ticket is one that was not used yet. It keeps the credential and not what
-// that may do, so that a key that is revoked takes its tickets along.
+// that may do, so that a key that is revoked, or a session that is ended, takes
+// its tickets along.
 type ticket struct {
 	path       string
 	credential string
+	cookie     string // in place of it, of who is signed in
 	until      time.Time
 }
 
@@ -124,16 +126,13 @@ func (t *tickets) clear(workspace string, now time.Time) {
 	}
 }
 
-// take uses a ticket up and answers its credential; "": it opens nothing.
-func (t *tickets) take(code, path string) string {
+// take uses a ticket up; false: it opens nothing.
+func (t *tickets) take(code, path string) (ticket, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	one, ok := t.out[code]
 	delete(t.out, code)
-	if !ok || time.Now().After(one.until) || one.path != path {
-		return ""
-	}
-	return one.credential
+	return one, ok && !time.Now().After(one.until) && one.path == path
 }
 
 // admitTicketed lets in who has a ticket, and anybody else by a credential.
@@ -144,13 +143,25 @@ func (s *Server) admitTicketed(c *fiber.Ctx, r rule, route string) error {
 		return s.admit(c, r, route)
 	}
 	v := visitOf(c.UserContext())
-	v.credential = s.tickets.take(code, path)
-	if v.credential == "" {
+	one, good := s.tickets.take(code, path)
+	if !good {
 		if err := s.strike(c, v); err != nil {
 			return err
 		}
 		s.denied(c.UserContext(), v, domain.CodeInvalidTicket)
 		return domain.Errorf(domain.CodeInvalidTicket, "The ticket was used, is too old, or is for another path.")
+	}
+	if v.credential = one.credential; one.cookie != "" {
+		u, _, err := s.ports.Users.Session(c.UserContext(), one.cookie, v.ip, true)
+		if err != nil {
+			return err
+		}
+		v.principal = domain.Principal{WorkspaceID: u.WorkspaceID, Environment: u.Environment, UserID: u.ID, Permissions: u.Role.Permissions()}
+		c.Locals(knownLocal, true)
+		if err = s.pace(c, v.principal, route); err != nil {
+			return err
+		}
+		return s.permit(c, v, r, route)
 	}
 	return s.let(c, v, r, route, s.recognise(c, v, true))
 }

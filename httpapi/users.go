@@ -29,9 +29,10 @@ type Users interface {
 	// SignIn uses a link up and answers the cookie of a session. Errors:
 	// invalid_link, expired_link, ip_not_allowed.
 	SignIn(ctx context.Context, text string, from netip.Addr, agent string) (cookie string, u *domain.User, err error)
-	// Session is who has a cookie. Errors: authentication_required,
+	// Session is who has a cookie. watching: by a page that keeps itself fresh,
+	// which does not make the session last. Errors: authentication_required,
 	// ip_not_allowed.
-	Session(ctx context.Context, cookie string, from netip.Addr) (*domain.User, *domain.Session, error)
+	Session(ctx context.Context, cookie string, from netip.Addr, watching bool) (*domain.User, *domain.Session, error)
 	ListSessions(ctx context.Context, p domain.Principal, userID string, q ask.Page) (ask.List[*domain.Session], error)
 	EndSession(ctx context.Context, p domain.Principal, userID, id string) error
 }
@@ -231,17 +232,17 @@ func (s *Server) signInLink(ctx context.Context, p domain.Principal, in *One) (*
 // signedIn is who sits at the browser. Errors: authentication_required, or
 // what the limits say.
 func (s *Server) signedIn(c *fiber.Ctx) (*domain.User, *domain.Session, error) {
-	u, session, err := s.whoSits(c)
+	u, session, err := s.whoSits(c, false)
 	if err != nil {
 		return nil, nil, err
 	}
 	return u, session, s.pace(c, visitOf(c.UserContext()).principal, "")
 }
 
-// whoSits is signedIn without the limits.
-func (s *Server) whoSits(c *fiber.Ctx) (*domain.User, *domain.Session, error) {
+// whoSits is signedIn without the limits, also for who only watches.
+func (s *Server) whoSits(c *fiber.Ctx, watching bool) (*domain.User, *domain.Session, error) {
 	v := visitOf(c.UserContext())
-	u, session, err := s.ports.Users.Session(c.UserContext(), c.Cookies(cookieName), v.ip)
+	u, session, err := s.ports.Users.Session(c.UserContext(), c.Cookies(cookieName), v.ip, watching)
 	if u != nil {
 		v.principal = domain.Principal{WorkspaceID: u.WorkspaceID, Environment: u.Environment, UserID: u.ID}
 	}

@@ -18,6 +18,7 @@ import (
 type visit struct {
 	principal  domain.Principal
 	credential string // the key as it was sent
+	cookie     string // of who is signed in and asks from a page
 	ip         netip.Addr
 	agent      string
 	requestID  string

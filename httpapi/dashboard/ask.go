@@ -43,6 +43,12 @@ func (r *Request) get(path string) (object, error) {
 // list asks for the page of a list that the browser is on. Filters are those
 // parts of the browser's query that it names.
 func (r *Request) list(path, here string, filters ...string) (list, error) {
+	return r.pageOf("cursor", path, here, filters...)
+}
+
+// pageOf is list where several stand on a page: cursor is the part of the
+// browser's query that tells which of its pages is shown.
+func (r *Request) pageOf(cursor, path, here string, filters ...string) (list, error) {
 	q := url.Values{"limit": {pageSize}}
 	kept := url.Values{}
 	for _, name := range filters {
@@ -51,24 +57,46 @@ func (r *Request) list(path, here string, filters ...string) (list, error) {
 			kept.Set(name, v)
 		}
 	}
-	if c := r.Query.Get("cursor"); c != "" {
-		q.Set("cursor", c)
+	at := r.Query.Get(cursor)
+	if at != "" {
+		q.Set("cursor", at)
 	}
 	var l list
 	if err := r.ask(http.MethodGet, path+"?"+q.Encode(), nil, &l); err != nil {
 		return l, err
 	}
-	if r.Query.Get("cursor") != "" {
+	if at != "" {
 		l.Newer = here
 		if len(kept) > 0 {
 			l.Newer += "?" + kept.Encode()
 		}
 	}
 	if l.More {
-		kept.Set("cursor", l.Next)
+		kept.Set(cursor, l.Next)
 		l.Older = here + "?" + kept.Encode()
 	}
 	return l, nil
+}
+
+// newest asks for a list from its beginning on until enough says so, five
+// hundred at most; whole says whether nothing is left out.
+func (r *Request) newest(path string, enough func(last object) bool) (all []object, whole bool, err error) {
+	q, separator := "", "?"
+	if strings.Contains(path, "?") {
+		separator = "&"
+	}
+	for range 5 {
+		var l list
+		if err = r.ask(http.MethodGet, path+separator+"limit=100"+q, nil, &l); err != nil {
+			return nil, false, err
+		}
+		all = append(all, l.Data...)
+		if !l.More || len(l.Data) == 0 || enough(l.Data[len(l.Data)-1]) {
+			return all, true, nil
+		}
+		q = "&cursor=" + url.QueryEscape(l.Next)
+	}
+	return all, false, nil
 }
 
 // send asks for a change. body may be nil.

@@ -47,6 +47,19 @@ func (d *Dashboard) recording(r *Request) (view, error) {
 	return view{to: pathOf(text(link, "url"))}, err
 }
 
+// listen hands out a ticket that opens the sound of a live call, once.
+func (d *Dashboard) listen(r *Request) (view, error) {
+	if !r.Visitor.May("calls:write") { // as the route asks that the ticket opens
+		return view{}, &problem{Status: http.StatusForbidden, Message: "Listening takes the permission calls:write."}
+	}
+	c, err := r.get("/v1/calls/" + r.ID)
+	if err != nil {
+		return view{}, err
+	}
+	ticket, err := r.send(http.MethodPost, "/v1/tickets", object{"path": "/v1/calls/" + r.ID + "/listen"})
+	return view{name: "listen", title: "Listen to the call to " + text(c, "to"), data: object{"call": c, "path": pathOf(text(ticket, "url"))}}, err
+}
+
 // pathOf is a URL of the service's own without its host.
 func pathOf(url string) string {
 	if _, rest, ok := strings.Cut(url, "://"); ok {

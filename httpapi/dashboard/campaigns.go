@@ -5,51 +5,73 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 )
 
 const pageSize = "50"
 
 // overview is what goes on now.
 func (d *Dashboard) overview(r *Request) (view, error) {
+	data := object{}
+	for part, fill := range map[string]func(*Request, object) error{"live": goesOn, "people": hasEnded, "chart": lastHour} {
+		if r.Part != "" && r.Part != part {
+			continue
+		}
+		if err := fill(r, data); err != nil && !absent(err) {
+			return view{}, err
+		}
+	}
+	return view{name: "overview", title: "Overview", data: data}, nil
+}
+
+// goesOn is what is in the air, and what is in the way.
+func goesOn(r *Request, data object) error {
 	workspace, err := r.get("/v1/workspace")
 	if err != nil && !absent(err) {
-		return view{}, err
+		return err
 	}
 	running, err := r.first("/v1/campaigns?status=running")
 	if err != nil && !absent(err) {
-		return view{}, err
+		return err
 	}
 	for _, c := range running.Data {
 		status, lost := r.get("/v1/campaigns/" + text(c, "id") + "/status")
 		if lost != nil && !absent(lost) {
-			return view{}, lost
+			return lost
 		}
 		c["progress"] = status["progress"]
 	}
 	live, err := r.first("/v1/calls?status=active")
 	if err != nil && !absent(err) {
-		return view{}, err
-	}
-	recent, err := r.first("/v1/calls")
-	if err != nil && !absent(err) {
-		return view{}, err
-	}
-	trunks, err := r.first("/v1/trunks")
-	if err != nil && !absent(err) {
-		return view{}, err
+		return err
 	}
 	hooks, err := r.first("/v1/webhooks?status=disabled")
+	data["workspace"], data["running"], data["live"], data["more"], data["disabled"] = workspace, running.Data, len(live.Data), live.More, hooks.Data
+	return err
+}
+
+// hasEnded is what has become of the newest calls.
+func hasEnded(r *Request, data object) error {
+	recent, err := r.first("/v1/calls")
 	if err != nil && !absent(err) {
-		return view{}, err
+		return err
 	}
+	trunks, err := r.first("/v1/trunks")
 	newest := recent.Data
 	if len(newest) > 8 {
 		newest = newest[:8]
 	}
-	return view{name: "overview", title: "Overview", data: object{
-		"workspace": workspace, "running": running.Data, "live": len(live.Data), "more": live.More,
-		"outcomes": outcomesOf(recent.Data), "recent": newest, "counted": len(recent.Data), "trunks": trunks.Data, "disabled": hooks.Data,
-	}}, nil
+	data["outcomes"], data["recent"], data["counted"], data["trunks"] = outcomesOf(recent.Data), newest, len(recent.Data), trunks.Data
+	return err
+}
+
+// lastHour is how calls began within it.
+func lastHour(r *Request, data object) error {
+	now := time.Now().UTC()
+	since := now.Truncate(time.Minute).Add(-59 * time.Minute) // sixty minutes, the last of them not over yet
+	rates, err := r.rates("/v1/calls?created_after="+url.QueryEscape(since.Format(time.RFC3339)), since, now)
+	data["rates"] = rates
+	return err
 }
 
 // outcomesOf are the shares of how calls ended, most first.
@@ -79,20 +101,17 @@ func (d *Dashboard) campaign(r *Request) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	counts := map[string]float64{}
-	for _, kind := range []string{"outcomes", "skipped"} {
-		of, _ := status[kind].(object)
-		for name, n := range of {
-			if count, _ := n.(float64); count > 0 {
-				if kind == "skipped" {
-					name = "skipped: " + name
-				}
-				counts[name] = count
-			}
-		}
+	counts := countsOf(status, "outcomes")
+	for name, n := range countsOf(status, "skipped") {
+		counts["skipped: "+name] = n
 	}
 	data := object{"campaign": c, "status": status, "outcomes": shares(counts), "states": contactStates(), "state": r.Query.Get("status"), "cursor": r.Query.Get("cursor")}
-	if r.Part != "live" {
+	if r.Part == "" || r.Part == "chart" {
+		if data["rates"], err = r.rates("/v1/calls?campaign_id="+r.ID, time.Time{}, until(c)); err != nil && !absent(err) {
+			return view{}, err
+		}
+	}
+	if r.Part == "" || r.Part == "people" {
 		contacts, err := r.list(path+"/contacts", "/campaigns/"+r.ID, "status")
 		if err != nil && !absent(err) {
 			return view{}, err
@@ -106,6 +125,14 @@ func (d *Dashboard) campaign(r *Request) (view, error) {
 	}
 	v.title, v.data = text(c, "name"), data
 	return v, nil
+}
+
+// until is when a campaign ended, or now.
+func until(c object) time.Time {
+	if ended, err := time.Parse(time.RFC3339Nano, text(c, "ended_at")); err == nil {
+		return ended
+	}
+	return time.Now().UTC()
 }
 
 // contactStates are the states by which contacts are filtered.
@@ -179,6 +206,37 @@ func (d *Dashboard) uploadContacts(r *Request) (view, error) {
 	}
 	id, _ := answer["upload_id"].(string)
 	return view{to: "/campaigns/" + r.ID + "?done=uploaded&upload=" + url.QueryEscape(id)}, nil
+}
+
+// rehearsal is how a campaign would go.
+func (d *Dashboard) rehearsal(r *Request) (view, error) {
+	c, err := r.get("/v1/campaigns/" + r.ID)
+	if err != nil {
+		return view{}, err
+	}
+	played, err := r.send(http.MethodPost, "/v1/campaigns/"+r.ID+"/simulate", object{})
+	if err != nil {
+		return view{}, err
+	}
+	hours, _ := played["calls_per_hour"].([]any)
+	if len(hours) > 500 {
+		hours = hours[:500]
+	}
+	return view{name: "rehearsal", title: "Rehearsal: " + text(c, "name"), data: object{
+		"campaign": c, "rehearsal": played, "outcomes": shares(countsOf(played, "outcomes")), "skipped": shares(countsOf(played, "skipped")), "hours": hours,
+	}}, nil
+}
+
+// countsOf are the counts of an object within one, those that are none left out.
+func countsOf(o object, name string) map[string]float64 {
+	of, _ := o[name].(object)
+	counts := map[string]float64{}
+	for k, n := range of {
+		if count, _ := n.(float64); count > 0 {
+			counts[k] = count
+		}
+	}
+	return counts
 }
 
 func (d *Dashboard) driveCampaign(r *Request) (view, error) {

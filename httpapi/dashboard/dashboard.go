@@ -35,6 +35,7 @@ type API func(method, path, contentType string, body io.Reader) (status int, ans
 type Visitor struct {
 	Name, Role, Workspace string
 	Test                  bool                         // of the test environment
+	Fresh                 bool                         // has signed in a moment ago
 	Rights                func(permission string) bool // such as calls:write
 }
 
@@ -48,7 +49,7 @@ type Request struct {
 	Query, Form url.Values
 	ContentType string
 	Body        io.Reader // of an upload
-	Part        string    // htmx wants a part alone that changes: live or people
+	Part        string    // htmx wants a part alone that changes, one of parts
 	Visitor     Visitor
 	API         API
 }
@@ -65,6 +66,9 @@ type Response struct {
 type Route struct {
 	Method, Path string
 	Upload       bool // the body is passed on as it comes
+	Long         bool // its form may be as long as a pathway
+	Reads        bool // a POST that changes nothing
+	Again        bool // only for who has signed in a moment ago
 	serve        func(*Dashboard, *Request) (view, error)
 }
 
@@ -107,6 +111,8 @@ func Asset(name string) (content []byte, kind string) {
 		kind = "text/css; charset=utf-8"
 	case ".js":
 		kind = "text/javascript; charset=utf-8"
+	case ".txt":
+		kind = "text/plain; charset=utf-8"
 	default:
 		return nil, ""
 	}
@@ -168,7 +174,7 @@ func (d *Dashboard) show(status int, v view, req *Request, p *problem) Response 
 		f.Menu = menu(v.name, req.Visitor)
 	}
 	name := "frame"
-	if req.Part == "live" || req.Part == "people" {
+	if slices.Contains(parts(), req.Part) {
 		name = req.Part
 	}
 	var b bytes.Buffer
@@ -178,6 +184,9 @@ func (d *Dashboard) show(status int, v view, req *Request, p *problem) Response 
 	return Response{Status: status, Body: b.Bytes()}
 }
 
+// parts are the templates that htmx asks for alone.
+func parts() []string { return []string{"live", "people", "chart"} }
+
 // menu are the pages that the head of each names; here is the template of the
 // one that is shown.
 func menu(here string, who Visitor) []entry {
@@ -186,15 +195,16 @@ func menu(here string, who Visitor) []entry {
 		of                []string
 	}{
 		{"Overview", "/", "calls:read", []string{"overview"}},
-		{"Campaigns", "/campaigns", "calls:read", []string{"campaigns", "campaign", "newcampaign", "decisions"}},
-		{"Calls", "/calls", "calls:read", []string{"calls", "call"}},
-		{"Agents", "/agents", "agents:read", []string{"agents", "agent", "pathway"}},
+		{"Campaigns", "/campaigns", "calls:read", []string{"campaigns", "campaign", "newcampaign", "decisions", "rehearsal"}},
+		{"Calls", "/calls", "calls:read", []string{"calls", "call", "listen"}},
+		{"Agents", "/agents", "agents:read", []string{"agents", "agent", "pathway", "editpathway", "trypathway"}},
 		{"Numbers", "/numbers", "calls:read", []string{"numbers"}},
-		{"Appointments", "/appointments", "agents:read", []string{"appointments"}},
+		{"Appointments", "/appointments", "agents:read", []string{"appointments", "calendar", "appointment", "newappointment"}},
 		{"Messages", "/messages", "calls:read", []string{"messages"}},
 		{"Webhooks", "/webhooks", "*:read", []string{"webhooks", "webhook"}},
 		{"Usage", "/usage", "analytics:read", []string{"usage"}},
-		{"Access", "/access", "*:read", []string{"access"}},
+		{"Access", "/access", "*:read", []string{"access", "newkey"}},
+		{"Settings", "/settings", "*:read", []string{"settings"}},
 		{"Audit", "/audit", "*:read", []string{"audit"}},
 	}
 	var m []entry

@@ -1,10 +1,8 @@
 package dashboard
 
 import (
-	"maps"
 	"net/http"
 	"net/url"
-	"time"
 )
 
 func (d *Dashboard) agents(r *Request) (view, error) {
@@ -12,11 +10,11 @@ func (d *Dashboard) agents(r *Request) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	pathways, err := r.first("/v1/pathways")
+	pathways, err := r.pageOf("pathways", "/v1/pathways", "/agents")
 	if err != nil && !absent(err) {
 		return view{}, err
 	}
-	return view{name: "agents", title: "Agents", data: object{"agents": agents, "pathways": pathways.Data}}, nil
+	return view{name: "agents", title: "Agents", data: object{"agents": agents, "pathways": pathways}}, nil
 }
 
 func (d *Dashboard) agent(r *Request) (view, error) {
@@ -24,20 +22,11 @@ func (d *Dashboard) agent(r *Request) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	versions, err := r.first("/v1/agents/" + r.ID + "/versions")
+	versions, err := r.list("/v1/agents/"+r.ID+"/versions", "/agents/"+r.ID)
 	if err != nil && !absent(err) {
 		return view{}, err
 	}
-	return view{name: "agent", title: text(a, "name"), data: object{"agent": a, "versions": versions.Data}}, nil
-}
-
-// pathway is a plan as one reads it: each node with the ways out of it.
-func (d *Dashboard) pathway(r *Request) (view, error) {
-	p, err := r.get("/v1/pathways/" + r.ID)
-	if err != nil {
-		return view{}, err
-	}
-	return view{name: "pathway", title: text(p, "name"), data: object{"pathway": p, "nodes": nodesOf(p)}}, nil
+	return view{name: "agent", title: text(a, "name"), data: object{"agent": a, "versions": versions}}, nil
 }
 
 type node struct {
@@ -88,35 +77,15 @@ func (d *Dashboard) numbers(r *Request) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	trunks, err := r.first("/v1/trunks")
+	trunks, err := r.pageOf("trunks", "/v1/trunks", "/numbers")
 	if err != nil && !absent(err) {
 		return view{}, err
 	}
-	phones, err := r.first("/v1/phones")
+	phones, err := r.pageOf("phones", "/v1/phones", "/numbers")
 	if err != nil && !absent(err) {
 		return view{}, err
 	}
-	return view{name: "numbers", title: "Numbers and trunks", data: object{"numbers": numbers, "trunks": trunks.Data, "phones": phones.Data}}, nil
-}
-
-func (d *Dashboard) appointments(r *Request) (view, error) {
-	typed := r.Query
-	r.Query = maps.Clone(typed)
-	for name, later := range map[string]int{"from": 0, "to": 1} { // days as they are typed; the API has times, and ends before the last one
-		if day, err := time.Parse(time.DateOnly, typed.Get(name)); err == nil {
-			r.Query.Set(name, day.AddDate(0, 0, later).Format(time.RFC3339))
-		}
-	}
-	l, err := r.list("/v1/appointments", "/appointments", "status", "provider", "from", "to")
-	return view{name: "appointments", title: "Appointments", data: object{"list": l, "query": typed}}, err
-}
-
-func (d *Dashboard) driveAppointment(r *Request) (view, error) {
-	if r.Verb != "confirm" && r.Verb != "cancel" {
-		return view{}, &problem{Status: http.StatusNotFound, Message: "There is no such button."}
-	}
-	_, err := r.send(http.MethodPost, "/v1/appointments/"+r.ID+"/"+r.Verb, object{})
-	return view{to: "/appointments?done=" + r.Verb}, err
+	return view{name: "numbers", title: "Numbers and trunks", data: object{"numbers": numbers, "trunks": trunks, "phones": phones}}, nil
 }
 
 func (d *Dashboard) messages(r *Request) (view, error) {
@@ -200,29 +169,7 @@ func (d *Dashboard) usage(r *Request) (view, error) {
 	if err != nil && !absent(err) {
 		return view{}, err
 	}
-	workspace, err := r.get("/v1/workspace")
-	if err != nil && !absent(err) {
-		return view{}, err
-	}
-	return view{name: "usage", title: "Usage and limits", data: object{"usage": u, "limits": limits, "workspace": workspace}}, nil
-}
-
-// access is who may come in: keys, users, OAuth clients.
-func (d *Dashboard) access(r *Request) (view, error) {
-	data := object{}
-	for name, path := range map[string]string{"keys": "/v1/api-keys", "users": "/v1/users", "clients": "/v1/oauth/clients"} {
-		l, err := r.first(path)
-		if err != nil && !absent(err) {
-			return view{}, err
-		}
-		data[name] = l.Data
-	}
-	return view{name: "access", title: "Access", data: data}, nil
-}
-
-func (d *Dashboard) revokeKey(r *Request) (view, error) {
-	_, err := r.send(http.MethodDelete, "/v1/api-keys/"+r.ID, nil)
-	return view{to: "/access?done=revoked"}, err
+	return view{name: "usage", title: "Usage and limits", data: object{"usage": u, "limits": limits}}, nil
 }
 
 func (d *Dashboard) audit(r *Request) (view, error) {

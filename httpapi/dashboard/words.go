@@ -44,15 +44,22 @@ func shares(counts map[string]float64) []share {
 
 func functions() template.FuncMap {
 	return template.FuncMap{
-		"when":    when,
-		"words":   func(v any) string { s, _ := v.(string); return strings.ReplaceAll(s, "_", " ") },
-		"num":     number,
-		"percent": func(part, whole any) float64 { return percent(part, whole) },
-		"clock":   clock,
-		"short":   short,
-		"pretty":  pretty,
-		"list":    func(v any) []any { l, _ := v.([]any); return l },
-		"tone":    tone,
+		"when":     when,
+		"words":    func(v any) string { s, _ := v.(string); return strings.ReplaceAll(s, "_", " ") },
+		"num":      number,
+		"clock":    clock,
+		"short":    short,
+		"pretty":   pretty,
+		"list":     func(v any) []any { l, _ := v.([]any); return l },
+		"tone":     tone,
+		"chosen":   chosen,
+		"seconds":  func(v any) float64 { ms, _ := v.(float64); return ms / 1000 },
+		"unix":     unix,
+		"share":    func(v any) string { return fmt.Sprintf("%.0f %%", percent(v, 1.0)) },
+		"json":     compact,
+		"hour":     func(v any) string { return asThere(v, "15:04") },
+		"dayof":    func(v any) string { return asThere(v, time.DateOnly) },
+		"clockday": func(v any) string { return asThere(v, "Mon 2 Jan 2006, 15:04") },
 		"campaignStates": func() []string {
 			return []string{"draft", "scheduled", "running", "paused", "completed", "cancelled"}
 		},
@@ -69,6 +76,26 @@ func when(v any) string {
 		return s
 	}
 	return t.UTC().Format("2006-01-02 15:04:05")
+}
+
+// asThere is a time as the clocks show it that its offset is of.
+func asThere(v any, layout string) string {
+	s, _ := v.(string)
+	t, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil {
+		return s
+	}
+	return t.Format(layout)
+}
+
+// unix is a time in seconds.
+func unix(v any) int64 {
+	s, _ := v.(string)
+	t, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil {
+		return 0
+	}
+	return t.Unix()
 }
 
 // number is a number without needless digits.
@@ -115,6 +142,15 @@ func short(v any) string {
 // pretty is anything else, as JSON.
 func pretty(v any) string {
 	b, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return ""
+	}
+	return string(b)
+}
+
+// compact is anything else, for a field that nobody sees.
+func compact(v any) string {
+	b, err := json.Marshal(v)
 	if err != nil {
 		return ""
 	}

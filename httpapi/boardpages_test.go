@@ -1,0 +1,198 @@
+package httpapi_test
+
+import (
+	"html"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/httpapi"
+)
+
+func TestAPageThatIsOnlyWatchedIsNoUseOfTheSession(t *testing.T) {
+	t.Parallel()
+	d := open(t, httpapi.Config{PublicURL: base})
+	b, _ := d.signedIn("admin")
+	for _, c := range []struct {
+		method, path string
+		headers      []string
+		watching     bool
+	}{
+		{"GET", "/", nil, false},
+		{"GET", "/?part=live", []string{"HX-Request", "true"}, true},
+		{"POST", "/campaigns", []string{"HX-Request", "true"}, false},
+	} {
+		b.send(c.method, c.path, nil, c.headers...)
+		assert.Equal(t, c.watching, d.watching, "%s %s", c.method, c.path)
+	}
+}
+
+func TestAKeyIsMadeByWhoHasJustSignedInAndShownOnce(t *testing.T) {
+	t.Parallel()
+	d := open(t, httpapi.Config{PublicURL: base})
+	b, _ := d.signedIn("admin")
+	form := url.Values{"name": {"till"}, "permissions": {"calls:read", "calls:write"}, "allowed_ips": {"192.0.2.0/24, 198.51.100.7"}, "environment": {"test"}, "expires_at": {"2099-01-31"}}
+	made := b.send("POST", "/access/keys", form)
+	require.Equal(t, 200, made.Status, "%s", made.Body)
+	assert.Contains(t, string(made.Body), "svc_sk_live_secret")
+	assert.Equal(t, "no-store", made.Header.Get("Cache-Control"))
+	l, err := d.ListKeys(t.Context(), domain.Principal{}, ask.Page{Limit: 1})
+	require.NoError(t, err)
+	k := l.Data[0]
+	assert.Equal(t, []any{"till", []domain.Permission{"calls:read", "calls:write"}, []string{"192.0.2.0/24", "198.51.100.7"}, domain.Test, "2099-01-31"},
+		[]any{k.Name, k.Permissions, k.AllowedIPs, k.Environment, k.ExpiresAt.Format(time.DateOnly)})
+	assert.NotContains(t, string(b.send("GET", "/access", nil).Body), "svc_sk_live_secret")
+
+	form["permissions"] = []string{"all"}
+	wrong := b.send("POST", "/access/keys", form)
+	assert.Equal(t, 422, wrong.Status)
+	assert.Contains(t, string(wrong.Body), `value="till"`, "what was typed stays")
+
+	id := strings.TrimPrefix(strings.TrimPrefix(b.cookie, "__Host-callboard="), "cookie-")
+	s, err := d.sessions.get(id)
+	require.NoError(t, err)
+	d.mu.Lock()
+	s.CreatedAt = time.Now().Add(-16 * time.Minute)
+	d.mu.Unlock()
+	form["permissions"], form["name"] = []string{"calls:read"}, []string{"late"}
+	late := b.send("POST", "/access/keys", form)
+	assert.Equal(t, 403, late.Status)
+	assert.Contains(t, string(late.Body), "Sign in once more")
+	page := b.send("GET", "/access", nil)
+	assert.NotContains(t, string(page.Body), "late", "nothing was made")
+	assert.NotContains(t, string(page.Body), `id="newkey"`)
+}
+
+func TestListsOfAPageAreTurnedOneByOne(t *testing.T) {
+	t.Parallel()
+	d := open(t, httpapi.Config{PublicURL: base})
+	b, _ := d.signedIn("viewer")
+	for n := range 51 {
+		d.make("/v1/pathways", func() m { p := goodPathway(); p["name"] = "path " + strconv.Itoa(n); return p }())
+	}
+	first := string(b.send("GET", "/agents", nil).Body)
+	assert.Contains(t, first, "path 50<")
+	assert.NotContains(t, first, "path 0<")
+	older := regexp.MustCompile(`href="(/agents\?pathways=[^"]+)"`).FindStringSubmatch(first)
+	require.NotNil(t, older)
+	second := string(b.send("GET", html.UnescapeString(older[1]), nil).Body)
+	assert.Contains(t, second, "path 0<")
+	assert.NotContains(t, second, "path 50<")
+}
+
+func TestAppointmentsAreBookedMovedAndCancelledByForms(t *testing.T) {
+	t.Parallel()
+	d := open(t, httpapi.Config{PublicURL: base})
+	provider := d.make("/v1/providers", m{"name": "Dr. <Rivera>", "timezone": "UTC", "hours": m{"monday": []m{{"start": "09:00", "end": "17:00"}}}})
+	b, _ := d.signedIn("manager")
+	page := string(b.send("GET", "/appointments/new?provider="+provider+"&from=2030-04-01", nil).Body)
+	assert.Contains(t, page, `value="2030-04-01T10:00:00Z"`, "a time that is free")
+	form := url.Values{"provider": {provider}, "from": {"2030-04-01"}, "datetime": {"2030-04-01T10:00:00Z"}, "name": {"Ada"}, "phone": {"(202) 555-0123"}, "notes": {"taken"}}
+	taken := b.send("POST", "/appointments", form)
+	assert.Equal(t, 409, taken.Status)
+	assert.Contains(t, string(taken.Body), "Somebody has it.")
+	assert.Contains(t, string(taken.Body), `value="Ada"`, "what was typed stays")
+	form.Del("notes")
+	made := b.send("POST", "/appointments", form)
+	require.Equal(t, 303, made.Status, "%s", made.Body)
+	path, _, _ := strings.Cut(made.Header.Get("Location"), "?")
+	assert.Contains(t, string(b.send("GET", path, nil).Body), "12025550123<")
+	require.Equal(t, 303, b.send("POST", path+"/reschedule", url.Values{"datetime": {"2030-04-02T11:00:00Z"}}).Status)
+	require.Equal(t, 303, b.send("POST", path+"/cancel", url.Values{"reason": {"ill"}}).Status)
+	d.mu.Lock()
+	asked := d.asked
+	d.mu.Unlock()
+	assert.Contains(t, asked, any(ask.Reschedule{Datetime: "2030-04-02T11:00:00Z"}))
+	assert.Contains(t, asked, any("ill"))
+}
+
+func TestAPathwayIsEditedAsTextAndTriedOut(t *testing.T) {
+	t.Parallel()
+	d := open(t, httpapi.Config{PublicURL: base})
+	id := d.make("/v1/pathways", m{
+		"name": "bar", "start": "ask",
+		"nodes": []m{{"id": "ask", "type": "collect", "input": "dtmf", "prompt": "Press <one>.", "length": 1}, {"id": "yes", "type": "end", "prompt": "Thanks."}, {"id": "no", "type": "end"}},
+		"edges": []m{{"from": "ask", "to": "yes", "when": m{"type": "dtmf", "digits": "1"}}, {"from": "ask", "to": "no", "when": m{"type": "else"}}},
+	})
+	b, _ := d.signedIn("manager")
+	page := string(b.send("GET", "/pathways/"+id+"/edit", nil).Body)
+	plan := html.UnescapeString(regexp.MustCompile(`(?s)<textarea[^>]*>(.*)</textarea>`).FindStringSubmatch(page)[1])
+
+	broken := b.send("POST", "/pathways/"+id, url.Values{"plan": {plan + "x"}})
+	assert.Equal(t, 422, broken.Status)
+	assert.Contains(t, string(broken.Body), "nothing may follow the object")
+	assert.Contains(t, string(broken.Body), "}x</textarea>", "what was typed stays")
+	bad := strings.NewReplacer(`"start": "ask"`, `"start": "gone"`, `"to": "yes"`, `"to": "nowhere"`).Replace(plan)
+	for _, path := range []string{"/pathways/" + id, "/pathways/" + id + "/check"} {
+		page := string(b.send("POST", path, url.Values{"plan": {bad}}).Body)
+		assert.Contains(t, page, `data-param="start"`, path)
+		assert.Contains(t, page, `data-param="edges[0].to"`, "%s: all problems at once", path)
+	}
+	assert.Contains(t, string(b.send("POST", "/pathways/"+id+"/check", url.Values{"plan": {plan}}).Body), "Nothing is wrong with it.")
+	better := strings.ReplaceAll(plan, "Thanks.", "Thank you.")
+	require.Equal(t, 303, b.send("POST", "/pathways/"+id, url.Values{"plan": {strings.ReplaceAll(better, "\n", "\r\n")}}).Status)
+	saved := d.must(200, "GET", "/v1/pathways/"+id, "operator", nil)
+	assert.Contains(t, string(saved.Body), "Thank you.")
+	assert.Equal(t, 404, b.send("POST", "/pathways/"+id+"/burn", url.Values{"plan": {plan}}).Status)
+
+	talk := b.send("GET", "/pathways/"+id+"/try", nil)
+	assert.Contains(t, string(talk.Body), "<q>Press &lt;one&gt;.</q>")
+	form := url.Values{}
+	for _, f := range regexp.MustCompile(`<input type="hidden" name="([^"]*)" value="([^"]*)">`).FindAllStringSubmatch(string(talk.Body), -1) {
+		form.Set(f[1], html.UnescapeString(f[2]))
+	}
+	form.Set("text", "1")
+	said := string(b.send("POST", "/pathways/"+id+"/try", form).Body)
+	assert.Regexp(t, `(?s)Press &lt;one&gt;.*<q>1</q>.*Thank you\..*has ended`, said)
+	assert.NotContains(t, said, `id="say"`, "nothing more is asked")
+}
+
+func TestSettingsAreSavedTogether(t *testing.T) {
+	t.Parallel()
+	d := open(t, httpapi.Config{PublicURL: base})
+	b, _ := d.signedIn("admin")
+	form := url.Values{"name": {"Ours"}, "default_country": {"DE"}, "recording_days": {"30"}, "per_number_per_day": {"2"}, "allowed_origins": {"https://a.example\r\nhttps://b.example"}}
+	require.Equal(t, 303, b.send("POST", "/settings", form).Status)
+	w := d.must(200, "GET", "/v1/workspace", "operator", nil).json(t)
+	assert.Equal(t, []any{"Ours", "DE", 30.0, 2.0, []any{"https://a.example", "https://b.example"}},
+		[]any{w["name"], w["default_country"], w["retention"].(m)["recording_days"], w["frequency_caps"].(m)["per_number_per_day"], w["allowed_origins"]})
+	form.Set("recording_days", "a month")
+	wrong := b.send("POST", "/settings", form)
+	assert.Equal(t, 422, wrong.Status)
+	assert.Contains(t, string(wrong.Body), "retention.recording_days must be a number.")
+	assert.Contains(t, string(wrong.Body), `value="a month"`)
+}
+
+func TestAPageListensByATicketThatItsSessionKeepsGood(t *testing.T) {
+	t.Parallel()
+	d := open(t, httpapi.Config{PublicURL: base})
+	call := d.call()
+	ticket := func(b *browser) string {
+		page := b.send("POST", "/calls/"+call+"/listen", nil)
+		require.Equal(t, 200, page.Status, "%s", page.Body)
+		return html.UnescapeString(regexp.MustCompile(`data-path="([^"]*)"`).FindStringSubmatch(string(page.Body))[1])
+	}
+	b, user := d.signedIn("agent")
+	path := ticket(b)
+	ws, status, err := d.socket(path, "")
+	require.NoError(t, err, status)
+	_ = ws.Close(websocket.StatusNormalClosure, "")
+	_, status, err = d.socket(path, "")
+	require.Error(t, err)
+	assert.Equal(t, 401, status, "once")
+
+	again := ticket(b)
+	d.must(200, "DELETE", "/v1/users/"+user, "operator", nil)
+	_, status, err = d.socket(again, "")
+	require.Error(t, err)
+	assert.Equal(t, 401, status, "the user is no more")
+}

@@ -1,0 +1,60 @@
+package dashboard
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+// access is who may come in: keys, users, OAuth clients.
+func (d *Dashboard) access(r *Request) (view, error) {
+	data := object{"form": r.Form, "permissions": permissions()}
+	for _, l := range []struct{ name, path string }{{"keys", "/v1/api-keys"}, {"users", "/v1/users"}, {"clients", "/v1/oauth/clients"}} {
+		page, err := r.pageOf(l.name, l.path, "/access")
+		if err != nil && !absent(err) {
+			return view{}, err
+		}
+		data[l.name] = page
+	}
+	return view{name: "access", title: "Access", data: data}, nil
+}
+
+// permissions are those that a key may have.
+func permissions() []string {
+	return []string{"calls:read", "calls:write", "agents:read", "agents:write", "analytics:read", "*:read", "*:write"}
+}
+
+// createKey makes a key and shows it, this once.
+func (d *Dashboard) createKey(r *Request) (view, error) {
+	f := r.Form
+	body := object{"name": f.Get("name"), "permissions": append([]string{}, f["permissions"]...)}
+	for name, v := range map[string]string{"environment": f.Get("environment"), "expires_at": f.Get("expires_at")} {
+		if v != "" {
+			body[name] = v
+		}
+	}
+	if day, err := time.Parse(time.DateOnly, f.Get("expires_at")); err == nil {
+		body["expires_at"] = day.Format(time.RFC3339)
+	}
+	if from := strings.FieldsFunc(f.Get("allowed_ips"), func(c rune) bool { return strings.ContainsRune(", \t\r\n", c) }); len(from) > 0 {
+		body["allowed_ips"] = from
+	}
+	made, err := r.send(http.MethodPost, "/v1/api-keys", body)
+	if err != nil {
+		v, again := d.access(r)
+		if again != nil {
+			return view{}, err
+		}
+		return v, err
+	}
+	return view{name: "newkey", title: "A new key", data: object{"key": made}}, nil
+}
+
+func (d *Dashboard) revokeKey(r *Request) (view, error) {
+	_, err := r.send(http.MethodDelete, "/v1/api-keys/"+r.ID, nil)
+	return view{to: "/access?done=revoked"}, err
+}
+
+// chosen says whether a box of a form was ticked.
+func chosen(values []string, one string) bool { return slices.Contains(values, one) }

@@ -1,0 +1,77 @@
+"use strict";
+// Draws tables that say so as charts. Without it the tables stand there; with
+// it they are one click away.
+(() => {
+  const opened = new Set(); // tables that somebody wants to read
+  let plots = [];
+  const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const strokes = ["--link", "--good", "--bad"];
+
+  const draw = (table) => {
+    const rows = [...table.tBodies[0].rows];
+    if (rows.length < 2 || table.dataset.drawn) return;
+    table.dataset.drawn = "yes";
+    const details = table.closest("details");
+    details.open = opened.has(details.id);
+    details.addEventListener("toggle", () => (details.open ? opened.add(details.id) : opened.delete(details.id)));
+    const heads = [...table.tHead.rows[0].cells].slice(1).filter((h) => !("plain" in h.dataset));
+    const time = table.dataset.chart === "time";
+    const data = [rows.map((r) => Number(r.cells[0].dataset.at))];
+    heads.forEach((h) => data.push(rows.map((r) => (r.cells[h.cellIndex].dataset.n ? Number(r.cells[h.cellIndex].dataset.n) : null))));
+    const figure = document.createElement("figure");
+    figure.className = "plot";
+    const caption = document.createElement("figcaption");
+    heads.forEach((h, i) => {
+      const name = document.createElement("span");
+      name.className = "series s" + i;
+      name.textContent = h.textContent;
+      caption.append(name, " ");
+    });
+    const at = document.createElement("div");
+    at.setAttribute("role", "img");
+    at.setAttribute("aria-label", table.caption.textContent + ". The table below has the numbers.");
+    figure.append(caption, at);
+    details.before(figure);
+    const scale = (h) => h.dataset.scale || "y";
+    const ink = colour("--dim"), line = colour("--line");
+    const axis = { stroke: ink, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 } };
+    const axes = [{ ...axis }, { ...axis, scale: "y" }];
+    const spans = data[0][data[0].length - 1] - data[0][0]; // seconds
+    const told = spans > 129600 ? [5, 10] : spans > 600 ? [11, 16] : [11, 19]; // of 2030-04-01T09:00:00Z
+    if (time) axes[0].values = (_, ticks) => ticks.map((t) => new Date(t * 1e3).toISOString().slice(...told));
+    else axes[0].values = (_, ticks) => ticks.map((t) => Math.floor(t / 60) + ":" + String(Math.floor(t % 60)).padStart(2, "0"));
+    const scales = { x: { time }, y: { range: (_, low, high) => [0, Math.max(1, high * 1.1)] } };
+    if (heads.some((h) => scale(h) === "%")) {
+      axes.push({ ...axis, side: 1, scale: "%", grid: { show: false }, values: (_, ticks) => ticks.map((t) => t + " %") });
+      scales["%"] = { range: [0, 100] };
+    }
+    const plot = new uPlot(
+      {
+        width: Math.max(280, figure.clientWidth), height: 220, scales, axes, legend: { show: false }, cursor: { drag: { setScale: false } },
+        tzDate: (ts) => uPlot.tzDate(new Date(ts * 1e3), "Etc/UTC"),
+        series: [{}, ...heads.map((h, i) => ({ label: h.textContent, scale: scale(h), stroke: colour(strokes[i % strokes.length]), width: 2, spanGaps: false }))],
+      },
+      data,
+      at,
+    );
+    plots.push({ plot, figure, table });
+  };
+
+  const drawAll = () => {
+    plots = plots.filter((p) => p.figure.isConnected || p.plot.destroy());
+    document.querySelectorAll("table[data-chart]").forEach(draw);
+  };
+  const again = () => {
+    plots.forEach((p) => {
+      p.plot.destroy();
+      p.figure.remove();
+      delete p.table.dataset.drawn;
+    });
+    plots = [];
+    drawAll();
+  };
+  addEventListener("resize", () => plots.forEach((p) => p.plot.setSize({ width: Math.max(280, p.figure.clientWidth), height: 220 })));
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
+  document.addEventListener("htmx:afterSwap", drawAll);
+  drawAll();
+})();

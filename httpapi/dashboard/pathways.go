@@ -1,0 +1,221 @@
+package dashboard
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// pathway is a plan as one reads it: drawn, and each node with the ways out of
+// it.
+func (d *Dashboard) pathway(r *Request) (view, error) {
+	p, err := r.get("/v1/pathways/" + r.ID)
+	if err != nil {
+		return view{}, err
+	}
+	return view{name: "pathway", title: text(p, "name"), data: object{"pathway": p, "plan": planOf(p), "nodes": nodesOf(p)}}, nil
+}
+
+// planOf is what can be edited of a pathway, as JSON.
+func planOf(p object) string {
+	some := func(name string) any {
+		if of, ok := p[name].([]any); ok {
+			return of
+		}
+		return []any{}
+	}
+	text, err := json.Marshal(struct { // in the order in which it is read
+		Name      any `json:"name"`
+		Start     any `json:"start"`
+		Variables any `json:"variables"`
+		Nodes     any `json:"nodes"`
+		Edges     any `json:"edges"`
+	}{p["name"], p["start"], some("variables"), some("nodes"), some("edges")})
+	if err != nil {
+		return ""
+	}
+	var b bytes.Buffer
+	if json.Indent(&b, text, "", "  ") != nil {
+		return ""
+	}
+	return b.String()
+}
+
+// readPlan is what somebody has typed, or where it is no JSON.
+func readPlan(text string) (object, error) {
+	bad := func(at int64, why string) error {
+		before := text[:min(at, int64(len(text)))]
+		line := 1 + strings.Count(before, "\n")
+		column := 1 + len([]rune(before[strings.LastIndex(before, "\n")+1:]))
+		return &problem{Status: http.StatusUnprocessableEntity, Param: "plan", Message: fmt.Sprintf("The pathway is no JSON: line %d, column %d: %s.", line, column, why)}
+	}
+	in := json.NewDecoder(strings.NewReader(text))
+	var plan object
+	err := in.Decode(&plan)
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &syntax):
+		return nil, bad(max(0, syntax.Offset-1), strings.TrimPrefix(syntax.Error(), "json: "))
+	case errors.As(err, &kind) || err == nil && plan == nil:
+		return nil, bad(0, "it must be an object with name, start, nodes and edges")
+	case err != nil:
+		return nil, bad(int64(len(text)), "it ends too early")
+	}
+	if _, err = in.Token(); !errors.Is(err, io.EOF) {
+		return nil, bad(in.InputOffset(), "nothing may follow the object")
+	}
+	return plan, nil
+}
+
+// finding is something that is wrong with a plan, or odd about it.
+type finding struct{ Param, Message, Kind string }
+
+// findings are what a validation says, the worst first.
+func findings(report object) []finding {
+	var all []finding
+	for _, kind := range []struct{ field, name string }{{"errors", "wrong"}, {"needs", "needs"}, {"warnings", "odd"}} {
+		of, _ := report[kind.field].([]any)
+		for _, one := range of {
+			if o, ok := one.(object); ok {
+				all = append(all, finding{text(o, "param"), text(o, "message"), kind.name})
+			}
+		}
+	}
+	return all
+}
+
+// found are the details of a refusal.
+func found(err error) []finding {
+	var p *problem
+	if !errors.As(err, &p) {
+		return nil
+	}
+	var all []finding
+	for _, d := range p.Details {
+		all = append(all, finding{d.Param, d.Message, "wrong"})
+	}
+	if len(all) == 0 && p.Param != "" {
+		all = []finding{{p.Param, p.Message, "wrong"}}
+	}
+	return all
+}
+
+func (d *Dashboard) editPathway(r *Request) (view, error) {
+	p, err := r.get("/v1/pathways/" + r.ID)
+	if err != nil {
+		return view{}, err
+	}
+	plan := planOf(p)
+	if r.Form.Has("plan") {
+		plan = strings.ReplaceAll(r.Form.Get("plan"), "\r\n", "\n") // as browsers send the lines
+	}
+	return view{name: "editpathway", title: "Edit " + text(p, "name"), data: object{"pathway": p, "plan": plan, "checked": false, "found": []finding(nil)}}, nil
+}
+
+// changePathway checks what was typed, and saves it unless only that is wanted.
+func (d *Dashboard) changePathway(r *Request) (view, error) {
+	if r.Verb != "" && r.Verb != "check" {
+		return view{}, &problem{Status: http.StatusNotFound, Message: "There is no such button."}
+	}
+	v, err := d.editPathway(r)
+	if err != nil {
+		return view{}, err
+	}
+	data, _ := v.data.(object)
+	plan, err := readPlan(text(data, "plan"))
+	if err != nil {
+		return v, err
+	}
+	if r.Verb == "check" {
+		var report object
+		report, err = r.send(http.MethodPost, "/v1/pathways/validate", plan)
+		data["checked"], data["found"] = err == nil, append(findings(report), found(err)...)
+		return v, err
+	}
+	if _, err = r.send(http.MethodPatch, "/v1/pathways/"+r.ID, plan); err != nil {
+		data["found"] = found(err)
+		return v, err
+	}
+	return view{to: "/pathways/" + r.ID + "?done=pathway"}, nil
+}
+
+// line is one of a conversation that is tried out.
+type line struct {
+	Who  string `json:"who"`
+	Text string `json:"text"`
+}
+
+// tryPathway is a conversation by text. All that was said stands in the form,
+// and nothing of it is kept.
+func (d *Dashboard) tryPathway(r *Request) (view, error) {
+	p, err := r.get("/v1/pathways/" + r.ID)
+	if err != nil {
+		return view{}, err
+	}
+	var talk []line
+	var inputs, answers []any
+	for name, into := range map[string]any{"talk": &talk, "inputs": &inputs, "answers": &answers} {
+		if t := r.Form.Get(name); t != "" && json.Unmarshal([]byte(t), into) != nil {
+			return view{}, &problem{Status: http.StatusUnprocessableEntity, Param: name, Message: "The conversation cannot be read any more. Begin again."}
+		}
+	}
+	data := object{"pathway": p, "talk": talk, "inputs": inputs, "answers": answers}
+	v := view{name: "trypathway", title: "Try " + text(p, "name"), data: data}
+	if r.Form.Has("text") || r.Form.Has("transfer") {
+		input, said := object{}, r.Form.Get("text")
+		switch transfer := r.Form.Get("transfer"); {
+		case transfer != "":
+			input["transfer"], said = transfer, "(the transfer: "+transfer+")"
+		case said != "":
+			input["text"] = said
+		default:
+			said = "(says nothing)"
+		}
+		inputs, talk = append(inputs, input), append(talk, line{"caller", said})
+	}
+	body := object{}
+	if len(inputs) > 0 {
+		body["inputs"] = inputs
+	}
+	if len(answers) > 0 {
+		body["model_answers"] = answers
+	}
+	answer, err := r.send(http.MethodPost, "/v1/pathways/"+r.ID+"/chat", body)
+	if err != nil {
+		return v, err // as it was before
+	}
+	data["talk"], data["inputs"], data["answers"], data["answer"] = append(talk, linesOf(answer)...), inputs, answer["model_answers"], answer
+	return v, nil
+}
+
+// linesOf are what an answer says and would do, as lines.
+func linesOf(answer object) []line {
+	var lines []line
+	if understood, ok := answer["understood"].(bool); ok && !understood {
+		lines = append(lines, line{"note", "That leads nowhere."})
+	}
+	each := func(field string, add func(object)) {
+		of, _ := answer[field].([]any)
+		for _, one := range of {
+			if o, ok := one.(object); ok {
+				add(o)
+			}
+		}
+	}
+	each("messages", func(o object) { lines = append(lines, line{"agent", text(o, "text")}) })
+	each("actions", func(o object) {
+		parts := []string{text(o, "type"), text(o, "target"), text(o, "text")}
+		parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
+		lines = append(lines, line{"note", "A call would now do: " + strings.Join(parts, ", ")})
+	})
+	if ended, _ := answer["ended"].(bool); ended {
+		lines = append(lines, line{"note", strings.TrimSpace("The conversation has ended. " + strings.TrimSpace(text(answer, "outcome")+" "+text(answer, "reason")))})
+	}
+	return lines
+}

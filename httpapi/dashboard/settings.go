@@ -1,0 +1,110 @@
+package dashboard
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// keeping is a sort of data, and for how many days it is kept.
+type keeping struct{ Field, What string }
+
+// kept are all of them, as the API names them.
+func kept() []keeping {
+	return []keeping{
+		{"recording_days", "Recordings"},
+		{"transcript_days", "Transcripts"},
+		{"trace_days", "SIP messages of calls"},
+		{"message_days", "Text messages"},
+		{"appointment_days", "Appointments"},
+		{"event_days", "Events and logs of deliveries"},
+	}
+}
+
+func (d *Dashboard) settings(r *Request) (view, error) {
+	w, err := r.get("/v1/workspace")
+	if err != nil {
+		return view{}, err
+	}
+	values := map[string]string{"name": text(w, "name"), "default_country": text(w, "default_country")}
+	for group, fields := range map[string][]string{"retention": fieldsOf(kept()), "frequency_caps": {"per_number_per_day"}} {
+		of, _ := w[group].(object)
+		for _, f := range fields {
+			n, _ := of[f].(float64)
+			values[f] = strconv.Itoa(int(n))
+		}
+	}
+	origins, _ := w["allowed_origins"].([]any)
+	for _, o := range origins {
+		s, _ := o.(string)
+		values["allowed_origins"] += s + "\n"
+	}
+	for name := range values {
+		if r.Form.Has(name) {
+			values[name] = r.Form.Get(name) // what was typed stays
+		}
+	}
+	if r.Form.Has("allowed_origins") {
+		values["allowed_origins"] = r.Form.Get("allowed_origins")
+	}
+	return view{name: "settings", title: "Settings", data: object{"workspace": w, "kept": kept(), "values": values}}, nil
+}
+
+func fieldsOf(all []keeping) []string {
+	names := make([]string, len(all))
+	for i, k := range all {
+		names[i] = k.Field
+	}
+	return names
+}
+
+func (d *Dashboard) changeSettings(r *Request) (view, error) {
+	body, err := settingsOf(r)
+	if err == nil {
+		_, err = r.send(http.MethodPatch, "/v1/workspace", body)
+	}
+	if err != nil {
+		v, again := d.settings(r)
+		if again != nil {
+			return view{}, err
+		}
+		return v, err
+	}
+	return view{to: "/settings?done=settings"}, nil
+}
+
+// settingsOf is what the form changes.
+func settingsOf(r *Request) (object, error) {
+	numbers := func(group string, fields []string) (object, error) {
+		o := object{}
+		for _, f := range fields {
+			if !r.Form.Has(f) {
+				continue
+			}
+			n, err := strconv.Atoi(strings.TrimSpace(r.Form.Get(f)))
+			if err != nil {
+				return nil, &problem{Status: http.StatusUnprocessableEntity, Message: group + "." + f + " must be a number.", Param: group + "." + f}
+			}
+			o[f] = n
+		}
+		return o, nil
+	}
+	retention, err := numbers("retention", fieldsOf(kept()))
+	if err != nil {
+		return nil, err
+	}
+	caps, err := numbers("frequency_caps", []string{"per_number_per_day"})
+	if err != nil {
+		return nil, err
+	}
+	body := object{"retention": retention, "frequency_caps": caps}
+	for _, f := range []string{"name", "default_country"} {
+		if r.Form.Has(f) {
+			body[f] = strings.TrimSpace(r.Form.Get(f))
+		}
+	}
+	if r.Form.Has("allowed_origins") {
+		body["allowed_origins"] = append([]string{}, strings.Fields(r.Form.Get("allowed_origins"))...)
+	}
+	return body, nil
+}
