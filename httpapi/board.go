@@ -42,18 +42,7 @@ func (s *Server) board(c *fiber.Ctx, board *dashboard.Dashboard, r dashboard.Rou
 	v := visitOf(c.UserContext())
 	u, session, err := s.visitor(c)
 	if domain.CodeOf(err) == domain.CodeAuthenticationRequired {
-		if c.Get("HX-Request") == "true" { // a page that was left open: it is loaded anew, which asks for nothing more
-			if limited := tell(c, s.polls.Take(neighbourhood(v.ip), strikeRule(), time.Now())); limited != nil {
-				return s.excuse(c, limited) // apart from what keeps people from signing in, and as narrow
-			}
-			c.Set("HX-Refresh", "true")
-			return s.paint(c, board.SignedOut())
-		}
-		if limited := s.strike(c, v); limited != nil {
-			return s.excuse(c, limited)
-		}
-		c.Set(fiber.HeaderWWWAuthenticate, "Bearer")
-		return s.paint(c, board.SignedOut())
+		return s.nobody(c, board)
 	}
 	if err != nil {
 		return s.excuse(c, err)
@@ -106,6 +95,23 @@ func (s *Server) board(c *fiber.Ctx, board *dashboard.Dashboard, r dashboard.Rou
 		return s.excuse(c, page.Fault)
 	}
 	return s.paint(c, page)
+}
+
+// nobody answers who is not signed in.
+func (s *Server) nobody(c *fiber.Ctx, board *dashboard.Dashboard) error {
+	v := visitOf(c.UserContext())
+	if c.Get("HX-Request") == "true" { // a page that was left open: it is loaded anew, which asks for nothing more
+		if limited := tell(c, s.polls.Take(neighbourhood(v.ip), strikeRule(), time.Now())); limited != nil {
+			return s.excuse(c, limited) // apart from what keeps people from signing in, and as narrow
+		}
+		c.Set("HX-Refresh", "true")
+		return s.paint(c, board.SignedOut())
+	}
+	if limited := s.strike(c, v); limited != nil {
+		return s.excuse(c, limited)
+	}
+	c.Set(fiber.HeaderWWWAuthenticate, "Bearer")
+	return s.paint(c, board.SignedOut())
 }
 
 // longForm bounds the form of a page that sends a pathway, or a conversation.

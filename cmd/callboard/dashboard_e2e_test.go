@@ -84,8 +84,12 @@ func TestACampaignIsMadeAndWatchedInABrowser(t *testing.T) {
 	document := b.call("DOM.getDocument", object{})["root"].(object)["nodeId"]
 	input := b.call("DOM.querySelector", object{"nodeId": document, "selector": "input[type=file]"})["nodeId"]
 	b.call("DOM.setFileInputFiles", object{"nodeId": input, "files": []string{file}})
-	b.press("form.row button")
+	b.press("#upload button")
 	require.Contains(t, b.text(), "The contacts are uploaded.")
+	b.open(base + campaign + "/rehearsal")
+	assert.Contains(t, b.text(), "nobody was rung")
+	b.accessible(string(axe), "rehearsal")
+	b.open(base + campaign)
 	b.press("form[action$='/start'] button")
 	require.Contains(t, b.text(), "The campaign is started.")
 	b.run(`window.stayed = true`)
@@ -111,6 +115,8 @@ func TestACampaignIsMadeAndWatchedInABrowser(t *testing.T) {
 	b.open(base + "/calls/" + call)
 	assert.Regexp(t, `(?s)Press one, <img src=x onerror=window.hacked=1>.*pressed 1.*call\.ended.*INVITE \+SDP`, b.text())
 	assert.Greater(t, b.run(`new Promise((done, failed) => { const a = document.querySelector("audio"); a.onloadedmetadata = () => done(a.duration); a.onerror = () => failed(a.error.message); a.load(); a.preload = "metadata" })`), 1.0)
+	b.run(`document.querySelector("audio").play()`)
+	s.await("its waveform is drawn", time.Minute, func() bool { return b.run(`document.querySelector("#waveform").hidden`) == false })
 	b.accessible(string(axe), "call")
 
 	var log []any
@@ -123,10 +129,21 @@ func TestACampaignIsMadeAndWatchedInABrowser(t *testing.T) {
 	b.press("table form[action$='/replay'] button")
 	s.await("it came again", time.Minute, func() bool { return len(s.receiver.deliveries()) > before })
 
+	pathway := s.api("GET", "/v1/agents/"+agent, nil)["pathway_id"].(string)
+	b.editsAPathway(base+"/pathways/"+pathway, string(axe))
+	assert.Contains(t, s.api("GET", "/v1/pathways/"+pathway, nil)["nodes"].([]any)[2].(object)["prompt"], "Good bye, <b>{{name}}</b>.")
+	day := time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, 28)
+	appointment := b.booksAnAppointment(s, base, day)
+	b.open(base + "/access")
+	b.run(`document.querySelector("#newkey [name=name]").value = ` + quoted(hostile) + `; document.querySelector("#newkey [value='calls:read']").checked = true`)
+	b.press("#newkey button")
+	assert.Contains(t, b.text(), "svc_sk_test_")
+	b.accessible(string(axe), "newkey")
+
 	for name, path := range map[string]string{
 		"overview": "/", "campaigns": "/campaigns", "newcampaign": "/campaigns/new", "decisions": campaign + "/decisions", "calls": "/calls", "agents": "/agents",
-		"agent": "/agents/" + agent, "pathway": "/pathways/" + s.api("GET", "/v1/agents/"+agent, nil)["pathway_id"].(string), "numbers": "/numbers",
-		"appointments": "/appointments", "messages": "/messages", "webhooks": "/webhooks", "webhook": "/webhooks/" + hook, "usage": "/usage", "access": "/access", "audit": "/audit",
+		"agent": "/agents/" + agent, "pathway": "/pathways/" + pathway, "trypathway": "/pathways/" + pathway + "/try", "numbers": "/numbers",
+		"appointments": "/appointments/list", "calendar": "/appointments?week=" + day.Format(time.DateOnly), "newappointment": "/appointments/new", "appointment": appointment, "settings": "/settings", "messages": "/messages", "webhooks": "/webhooks", "webhook": "/webhooks/" + hook, "usage": "/usage", "access": "/access", "audit": "/audit",
 	} {
 		b.open(base + path)
 		assert.NotContains(t, b.text(), "could not be made", name)
@@ -135,9 +152,52 @@ func TestACampaignIsMadeAndWatchedInABrowser(t *testing.T) {
 		assert.Less(t, b.run(`performance.getEntriesByType("resource").concat(performance.getEntriesByType("navigation")).reduce((n, e) => n + e.transferSize, 0)`), 150e3, name)
 	}
 	b.open(base + "/")
+	assert.Equal(t, 1.0, b.run(`document.querySelectorAll("#chart figure canvas").length`), "calls are drawn")
+	assert.Equal(t, false, b.run(`document.querySelector("#chart details").open`), "and the table is a click away")
 	b.press("header form button")
 	b.open(base + "/campaigns")
 	assert.Contains(t, b.text(), "Nobody is signed in here")
+}
+
+// editsAPathway gives a node another prompt in the graph, and saves it once what
+// is wrong with it is mended.
+func (b *browser) editsAPathway(at, axe string) {
+	b.t.Helper()
+	b.open(at + "/edit")
+	edit := func(field, value string) {
+		b.run(`{const f = document.querySelector("` + field + `"); f.value = ` + quoted(value) + `; f.dispatchEvent(new Event("change"))}`)
+	}
+	b.run(`document.querySelector("g[data-node=no]").dispatchEvent(new KeyboardEvent("keydown", {key: "Enter"}))`)
+	edit("#node-prompt", "Good bye, <b>{{nmae}}</b>.")
+	b.press("#save")
+	assert.Contains(b.t, b.text(), "nmae", "it says what is wrong")
+	assert.Equal(b.t, 1.0, b.run(`document.querySelectorAll("#graph g.bad").length`), "and shows where")
+	b.accessible(axe, "editpathway")
+	edit("#node-prompt", "Good bye, <b>{{name}}</b>.")
+	b.press("#save")
+	require.Contains(b.t, b.text(), "The pathway is saved.")
+	b.open(at + "/try")
+	assert.Contains(b.t, b.text(), "Press one")
+	b.run(`document.querySelector("#say [name=text]").value = "1"`)
+	b.press("#say button")
+	assert.Contains(b.t, b.text(), "has ended")
+}
+
+// booksAnAppointment does so on a day, with names that mean harm; the path of
+// its page.
+func (b *browser) booksAnAppointment(s *service, base string, day time.Time) string {
+	b.t.Helper()
+	hours := object{}
+	for _, day := range []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"} {
+		hours[day] = []object{{"start": "00:00", "end": "24:00"}}
+	}
+	provider := s.api("POST", "/v1/providers", object{"name": "Dr. " + hostile, "timezone": "UTC", "hours": hours})["id"].(string)
+	b.open(base + "/appointments/new?from=" + day.Format(time.DateOnly) + "&provider=" + provider)
+	b.run(`document.querySelector("#book [name=name]").value = ` + quoted("Ada "+hostile) + `; document.querySelector("#book [name=phone]").value = "+15005550000"`)
+	b.press("#book button")
+	require.Contains(b.t, b.text(), "The appointment is booked.")
+	assert.Contains(b.t, b.text(), day.Format("Mon 2 Jan 2006, 15:04"))
+	return b.run(`location.pathname`).(string)
 }
 
 func quoted(s string) string {
