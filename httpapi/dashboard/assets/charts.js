@@ -42,7 +42,7 @@
     else axes[0].values = (_, ticks) => ticks.map((t) => Math.floor(t / 60) + ":" + String(Math.floor(t % 60)).padStart(2, "0"));
     const scales = { x: { time }, y: { range: (_, low, high) => [0, Math.max(1, high * 1.1)] } };
     if (heads.some((h) => scale(h) === "%")) {
-      axes.push({ ...axis, side: 1, scale: "%", grid: { show: false }, values: (_, ticks) => ticks.map((t) => t + " %") });
+      axes.push({ ...axis, side: 1, scale: "%", size: 60, grid: { show: false }, values: (_, ticks) => ticks.map((t) => t + " %") });
       scales["%"] = { range: [0, 100] };
     }
     const plot = new uPlot(
