@@ -84,19 +84,24 @@ func (s *Sender) watch(c *commit.Change) {
 	for _, r := range c.Puts {
 		switch r := r.(type) {
 		case *domain.Call:
-			if over[r.ID] {
+			if over[r.ID] && s.wants(r.ID) {
 				s.add(ofCall(r))
 			}
 		case *domain.Delivery:
-			s.add(ofDelivery(r))
+			if r.LastAttemptAt != nil && s.wants(ofWhat(r)) {
+				s.add(ofDelivery(r))
+			}
 		}
 	}
 }
 
+// wants says whether the trace of what has an id is one of those that are sent.
+func (s *Sender) wants(id string) bool {
+	trace, ok := traceOf(id)
+	return ok && sampled(trace, s.cfg.Share)
+}
+
 func (s *Sender) add(all []span) {
-	if len(all) == 0 || !sampled(all[0].trace, s.cfg.Share) {
-		return
-	}
 	for i := range all {
 		select {
 		case s.waiting <- all[i]:

@@ -148,20 +148,13 @@ func leg(child childOf, l *domain.Leg, place int, ended time.Time) {
 // ofDelivery is an attempt of a webhook. It stands in the trace of the call that
 // its event is about, or in one of its own.
 func ofDelivery(d *domain.Delivery) []span {
-	if d.LastAttemptAt == nil {
+	trace, ok := traceOf(ofWhat(d))
+	if !ok || d.LastAttemptAt == nil {
 		return nil
 	}
 	var parent [8]byte
-	trace, ok := [16]byte{}, false
-	if strings.HasPrefix(d.Subject, string(domain.PrefixCall)+"_") {
-		trace, ok = traceOf(d.Subject)
+	if ofWhat(d) == d.Subject {
 		parent = spanOf(d.Subject)
-	}
-	if !ok {
-		if trace, ok = traceOf(d.EventID); !ok {
-			return nil
-		}
-		parent = [8]byte{}
 	}
 	s := span{
 		trace: trace, parent: parent, id: spanOf(d.WebhookID, d.EventID, strconv.Itoa(d.Attempts)), name: "webhook " + d.EventType, kind: client,
@@ -177,6 +170,15 @@ func ofDelivery(d *domain.Delivery) []span {
 		}
 	}
 	return []span{s}
+}
+
+// ofWhat is whose trace a delivery stands in: the call's that its event is
+// about, or the event's own.
+func ofWhat(d *domain.Delivery) string {
+	if strings.HasPrefix(d.Subject, string(domain.PrefixCall)+"_") {
+		return d.Subject
+	}
+	return d.EventID
 }
 
 // known leaves out what nobody knows.
