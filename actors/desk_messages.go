@@ -303,6 +303,7 @@ func (d *Desk) received(ctx context.Context, c *commit.Change, m *domain.Message
 			return err
 		}
 	}
+	m.Body = d.node.redactor(m.WorkspaceID).Text(m.Body) // behind the look for an opt-out
 	if err = d.toAnswer(ctx, c, p, m); err != nil {
 		return err
 	}

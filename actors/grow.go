@@ -332,7 +332,7 @@ func (n *Node) callProps(ws string, t *tree) *actor.Props {
 		},
 		Ours:     func(env domain.Environment, in *sip.Incoming) bool { return n.comesTo(ws, env, in) },
 		SpoolDir: n.cfg.SpoolDir, PublicURL: n.cfg.PublicURL, Log: n.cfg.Log,
-		Committed: func() { n.committed(ws) }, Before: n.beforeCall(), OptOut: n.optOut, Mind: n.desk.mindOf, Analyse: func() { n.desk.analyses.wake(ws) },
+		Committed: func() { n.committed(ws) }, Before: n.beforeCall(), OptOut: n.optOut, Redact: t.redactor, Mind: n.desk.mindOf, Analyse: func() { n.desk.analyses.wake(ws) },
 	})
 }
 

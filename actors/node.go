@@ -129,11 +129,38 @@ type tree struct {
 	root, outbound, tests, inbound, trunks, calls, campaigns, webhooks, outbox, phones, numbers *actor.PID // tests: lines of outbound calls with a test key
 
 	record  atomic.Pointer[domain.Workspace]
+	redacts redacts
 	orphans orphans
 	listed  atomic.Bool // every call stands in all of its lists
 	// changing is held from a commit of settings until the actors were told, so
 	// that they hear changes in the order in which they were committed.
 	changing sync.Mutex
+}
+
+// redacts is what the patterns of a workspace's record were made into.
+type redacts struct {
+	mu       sync.Mutex
+	of       *domain.Workspace
+	redactor *domain.Redactor
+}
+
+// redactor takes out of words what the workspace does not want kept now.
+func (t *tree) redactor() *domain.Redactor {
+	w := t.record.Load()
+	t.redacts.mu.Lock()
+	defer t.redacts.mu.Unlock()
+	if t.redacts.of != w {
+		t.redacts.of, t.redacts.redactor = w, w.Redaction.Redactor()
+	}
+	return t.redacts.redactor
+}
+
+// redactor is that of a workspace; nil where it is gone.
+func (n *Node) redactor(workspaceID string) *domain.Redactor {
+	if t := n.tree(workspaceID); t != nil {
+		return t.redactor()
+	}
+	return nil
 }
 
 // lines are those of the outbound calls of an environment.

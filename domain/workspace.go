@@ -61,6 +61,7 @@ type Workspace struct {
 	FrequencyCaps  FrequencyCaps `json:"frequency_caps"`
 	Retention      Retention     `json:"retention"`
 	AllowedOrigins []string      `json:"allowed_origins"`
+	Redaction      Redaction     `json:"redaction"`
 }
 
 // Key names the row.

@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -90,6 +91,25 @@ func TestPlanAndLimitsAreTheOperators(t *testing.T) {
 	}
 	d.must(200, "PATCH", "/v1/workspace", "all", m{"default_country": "DE"})
 	d.must(422, "PATCH", "/v1/workspace", "all", m{"default_country": "Germany"})
+}
+
+func TestPatternsOfRedactionAreChecked(t *testing.T) {
+	d := open(t, httpapi.Config{})
+	assert.Equal(t, m{"patterns": []any{}}, d.must(200, "GET", "/v1/workspace", "all", nil).json(t)["redaction"], "of a workspace that never had any")
+	w := d.must(200, "PATCH", "/v1/workspace", "all", m{"redaction": m{"patterns": []string{`\d{13,16}`, `(?i)policy \w+`}}}).json(t)
+	assert.Equal(t, m{"patterns": []any{`\d{13,16}`, `(?i)policy \w+`}}, w["redaction"])
+	for param, patterns := range map[string][]string{
+		"redaction.patterns[1]": {`\d{4}`, `(\d`},
+		"redaction.patterns[0]": {" "},
+		"redaction.patterns":    {`(?:\w{900}){1}`, `x{990}`, `y{990}`, `z{990}`, `a{990}`},
+	} {
+		assert.Equal(t, param, d.must(422, "PATCH", "/v1/workspace", "all", m{"redaction": m{"patterns": patterns}}).failure(t)["param"])
+	}
+	d.must(422, "PATCH", "/v1/workspace", "all", m{"redaction": m{"patterns": slices.Repeat([]string{"x"}, 21)}})
+	w = d.must(200, "PATCH", "/v1/workspace", "all", m{"name": "other", "redaction": m{}}).json(t)
+	assert.Equal(t, m{"patterns": []any{`\d{13,16}`, `(?i)policy \w+`}}, w["redaction"], "what nobody names stays")
+	w = d.must(200, "PATCH", "/v1/workspace", "all", m{"redaction": m{"patterns": []string{}}}).json(t)
+	assert.Equal(t, m{"patterns": []any{}}, w["redaction"])
 }
 
 func TestEventsAreShownToWhoMayReadTheirResource(t *testing.T) {

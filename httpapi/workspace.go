@@ -52,6 +52,11 @@ type CapsChange struct {
 	PerNumberPerDay *int `json:"per_number_per_day,omitempty" minimum:"0" maximum:"100" doc:"Attempts to reach one number on one calendar day where it is: of all campaigns and single calls together. They are counted from the moment a cap is set. 0: no cap."`
 }
 
+// RedactionChange is what must not be kept of what is said, as it is sent.
+type RedactionChange struct {
+	Patterns []string `json:"patterns,omitempty" nullable:"false" maxItems:"20" doc:"Regular expressions (RE2), 500 bytes each at most. What one finds in an utterance, in keys pressed in a row or in a text message received is [redacted] before it is stored. [] is none. They hold for calls answered from now on."`
+}
+
 // WorkspaceChange is what can be changed of a workspace.
 type WorkspaceChange struct {
 	Name           *string           `json:"name,omitempty"`
@@ -63,6 +68,7 @@ type WorkspaceChange struct {
 	Retention      *RetentionChange  `json:"retention,omitempty"`
 	AllowedOrigins []string          `json:"allowed_origins,omitempty" nullable:"false" doc:"Origins whose pages may come with the tokens of users, e.g. https://app.example.com; [] is none."`
 	FrequencyCaps  *CapsChange       `json:"frequency_caps,omitempty"`
+	Redaction      *RedactionChange  `json:"redaction,omitempty"`
 	Metadata       map[string]string `json:"metadata,omitempty"`
 }
 
@@ -84,13 +90,17 @@ func (s *Server) workspaceRoutes() {
 		})
 }
 
-// shownWorkspace names the default list of the environment that asks.
+// shownWorkspace is a workspace as the environment that asks sees it: with that
+// environment's default list.
 func shownWorkspace(p domain.Principal, w *domain.Workspace) *domain.Workspace {
 	if w == nil {
 		return nil
 	}
 	shown := *w
-	shown.DefaultDNC = domain.DefaultDNCID(w.ID, p.Environment)
+	shown.Environment, shown.DefaultDNC = p.Environment, domain.DefaultDNCID(w.ID, p.Environment)
+	if shown.Redaction.Patterns == nil { // of a version that knew none
+		shown.Redaction.Patterns = []string{}
+	}
 	return &shown
 }
 
@@ -116,6 +126,9 @@ func (n *WorkspaceChange) apply(w *domain.Workspace) error {
 		set(&w.Retention.MessageDays, n.Retention.MessageDays)
 		set(&w.Retention.AppointmentDays, n.Retention.AppointmentDays)
 		set(&w.Retention.EventDays, n.Retention.EventDays)
+	}
+	if n.Redaction != nil && n.Redaction.Patterns != nil {
+		w.Redaction.Patterns = n.Redaction.Patterns
 	}
 	if n.FrequencyCaps != nil {
 		set(&w.FrequencyCaps.PerNumberPerDay, n.FrequencyCaps.PerNumberPerDay)

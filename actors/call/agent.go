@@ -20,6 +20,14 @@ func (c *call) mind() conversation.Mind {
 	return c.cfg.Mind(c.call)
 }
 
+// redactor takes out of what the conversation tells what must not be kept.
+func (c *call) redactor() *domain.Redactor {
+	if c.cfg.Redact == nil {
+		return nil
+	}
+	return c.cfg.Redact()
+}
+
 // acted tells of something that the agent did.
 func (c *call) acted(ctx actor.Context, m conversation.Acted) {
 	if c.stage >= flushing {
@@ -57,16 +65,13 @@ func (c *call) meant(ctx actor.Context, m conversation.Intent) {
 
 // escalated tells that the agent hands the caller to a person.
 func (c *call) escalated(ctx actor.Context, m conversation.Transfer) {
-	reason, summary := m.Reason, m.Summary
+	reason := m.Reason
 	if reason == "" {
 		reason = "pathway"
 	}
-	if m.Sensitive {
-		summary = ""
-	}
 	arguments, _ := json.Marshal(map[string]string{"destination": m.Destination, "mode": string(m.Mode), "reason": reason}) // texts: cannot fail
 	c.commit(ctx, event.AgentEscalation, event.AgentEscalationData{
-		CallID: c.call.ID, AgentID: c.call.AgentID, Reason: reason, Destination: m.Destination, Summary: summary,
+		CallID: c.call.ID, AgentID: c.call.AgentID, Reason: reason, Destination: m.Destination, Summary: m.Kept,
 	}, nil)
 	c.commit(ctx, event.AgentActionTriggered, event.AgentActionData{
 		CallID: c.call.ID, AgentID: c.call.AgentID, Action: domain.ToolTransfer, Arguments: arguments, Result: json.RawMessage(`{"status":"started"}`),

@@ -333,7 +333,7 @@ func (c *call) talk(ctx actor.Context, state sip.DialogState) {
 	c.conversation = ctx.SpawnPrefix(mailbox.Props(func() actor.Actor {
 		return conversation.New(conversation.Config{
 			Script: c.script, Variables: c.spokenVariables(), Sound: c.session, Speaker: c.cfg.Speaker, Log: c.log, Hide: c.session.Sensitive,
-			Mind: c.mind(), OptOut: c.optOut, Ears: c.ears(), Ear: ear, Answerer: c.in == nil,
+			Mind: c.mind(), OptOut: c.optOut, Ears: c.ears(), Ear: ear, Answerer: c.in == nil, Redact: c.redactor(),
 			Before: c.beforeConversation(),
 		})
 	}, mailboxSize), "conversation")

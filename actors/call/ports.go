@@ -142,6 +142,7 @@ type Config struct {
 	PublicURL string  // of transcript_url and recording_url, without a slash at its end
 	Log       *slog.Logger
 	OptOut    func(c domain.Call, channel, keyword string) // the far end wants no more calls; must not block. nil: nobody cares
+	Redact    func() *domain.Redactor                      // what is said and must not be kept; nil: nobody minds
 	Analyse   func()                                       // an analysis is due; must not block. nil: nobody makes it
 	Committed func()                                       // events were committed: somebody may want to look; nil: nobody
 	Before    func(actor, callID string, msg any)          // sees each message of a call or conversation first; nil in production

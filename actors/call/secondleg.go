@@ -321,7 +321,7 @@ func (c *call) wanted(ctx actor.Context, m conversation.Transfer) {
 	}
 	c.escalated(ctx, m)
 	c.away |= awayTransfer // the conversation waits already
-	c.reach(ctx, Whom{Destination: m.Destination}, wish{mode: m.Mode, summary: m.Summary, hidden: m.Sensitive, by: byAgent})
+	c.reach(ctx, Whom{Destination: m.Destination}, wish{mode: m.Mode, summary: m.Summary, kept: m.Kept, by: byAgent})
 }
 
 // reach looks for somebody beside the actor.

@@ -82,7 +82,7 @@ func (briefed) Control()  {}
 type wish struct {
 	mode    domain.TransferMode
 	summary string
-	hidden  bool // the summary must not be kept
+	kept    string // summary as the record shows it
 	by      string
 	refer   *sip.Referred // by the far end
 }
@@ -123,10 +123,7 @@ func (c *call) handOn(ctx actor.Context, way Way, w wish) error {
 	c.asked++
 	c.transfer = &transfer{wish: w, way: way, at: len(c.call.Transfers)}
 	t := domain.Transfer{
-		To: way.To, Name: way.Name, Mode: w.mode, Status: domain.TransferStarted, By: w.by, Summary: w.summary, StartedAt: time.Now().UTC(),
-	}
-	if w.hidden {
-		t.Summary = ""
+		To: way.To, Name: way.Name, Mode: w.mode, Status: domain.TransferStarted, By: w.by, Summary: w.kept, StartedAt: time.Now().UTC(),
 	}
 	c.call.Transfers = append(append([]domain.Transfer(nil), c.call.Transfers...), t)
 	if w.refer == nil {

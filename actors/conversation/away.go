@@ -16,7 +16,11 @@ const (
 // handOn asks the call to transfer the caller, as the pathway wants.
 func (c *Conversation) handOn(ctx actor.Context, d pathway.Transfer) {
 	c.goAway(ctx)
-	ctx.Send(ctx.Parent(), Transfer{Destination: d.Destination, Mode: d.Mode, Summary: d.Summary, Reason: d.Reason, Sensitive: d.Sensitive})
+	kept := c.cfg.Redact.Text(d.Summary)
+	if d.Sensitive {
+		kept = ""
+	}
+	ctx.Send(ctx.Parent(), Transfer{Destination: d.Destination, Mode: d.Mode, Summary: d.Summary, Kept: kept, Reason: c.cfg.Redact.Text(d.Reason)})
 	c.handing = true
 }
 

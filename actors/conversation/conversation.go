@@ -73,8 +73,8 @@ type (
 		Destination string
 		Mode        domain.TransferMode
 		Summary     string
+		Kept        string // Summary as it may be kept
 		Reason      string // why; "": the pathway wants it
-		Sensitive   bool   // Summary must not be kept
 	}
 	// Fault says that something went wrong; Recovered: the caller did not
 	// notice. The conversation goes on.
@@ -149,11 +149,12 @@ type Config struct {
 	Ears      speech.Recogniser // nil: words are not heard
 	Ear       *speech.Ear       // hears what the far end says; nil as Ears
 	Log       *slog.Logger
-	Mind      Mind          // nil: no model takes part, and nothing is done besides speaking
-	Answerer  bool          // Sound tells who has answered: what Script.AMD wants is done
-	OptOut    []string      // what the far end says or presses to get no more calls
-	Hide      func(on bool) // what is keyed in now must not be kept; nil: nobody cares
-	Before    func(msg any) // sees each message first; nil in production
+	Mind      Mind             // nil: no model takes part, and nothing is done besides speaking
+	Answerer  bool             // Sound tells who has answered: what Script.AMD wants is done
+	OptOut    []string         // what the far end says or presses to get no more calls
+	Hide      func(on bool)    // what is keyed in now must not be kept; nil: nobody cares
+	Redact    *domain.Redactor // takes out of all that is told what must not be kept; nil: nothing
+	Before    func(msg any)    // sees each message first; nil in production
 }
 
 // Conversation is the actor.

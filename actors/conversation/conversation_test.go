@@ -148,6 +148,7 @@ type stage struct {
 	mind   conversation.Mind
 	ears   *ears
 	ear    *speech.Ear
+	redact *domain.Redactor
 	mu     sync.Mutex
 	heard  []any
 	took   []time.Duration
@@ -190,7 +191,7 @@ func (s *stage) Receive(ctx actor.Context) {
 			return conversation.New(conversation.Config{
 				Script: m.script, Variables: map[string]string{"name": "Ada"}, Sound: s.sound, Speaker: s.speaks, Log: slog.New(slog.DiscardHandler),
 				Mind: s.mind, OptOut: []string{"stop", "9"}, Ears: s.ears, Ear: s.ear, Answerer: true,
-				Hide: func(on bool) { s.sound.note("hide", on) },
+				Hide: func(on bool) { s.sound.note("hide", on) }, Redact: s.redact,
 			})
 		}, 100))
 	case conversation.Over, conversation.Fault, conversation.Finished, conversation.Transfer, conversation.OptedOut, conversation.Answerer, conversation.Acted, conversation.Intent, conversation.HandedOver:

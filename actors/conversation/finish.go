@@ -58,5 +58,6 @@ func (c *Conversation) tellFinished(ctx actor.Context) {
 	if c.answering.stage != noDrop { // a machine has it, whatever the pathway had begun with
 		r.Outcome = domain.OutcomeVoicemail
 	}
-	ctx.Send(ctx.Parent(), Finished{Result: r, Segments: c.segments, Slowest: c.slowest, Turns: c.stages.turns})
+	r.Notes, r.Variables = c.cfg.Redact.Text(r.Notes), c.cfg.Redact.Texts(r.Variables)
+	ctx.Send(ctx.Parent(), Finished{Result: r, Segments: c.cfg.Redact.Segments(c.segments), Slowest: c.slowest, Turns: c.stages.turns})
 }

@@ -301,7 +301,8 @@ func (c *Conversation) acted(ctx actor.Context, m acted) {
 	}
 	c.tellActed(ctx, name, given(d), shown(m.result), m.took)
 	if !m.result.OK {
-		ctx.Send(ctx.Parent(), Fault{Stage: "tool", Code: "action_failed", Message: fmt.Sprintf("%s at node %s: %s", name, d.Node, clip(m.result.Text, 200)), Recovered: true})
+		text := clip(c.cfg.Redact.Text(m.result.Text), 200)
+		ctx.Send(ctx.Parent(), Fault{Stage: "tool", Code: "action_failed", Message: fmt.Sprintf("%s at node %s: %s", name, d.Node, text), Recovered: true})
 	}
 	in := pathway.Acted{Round: d.Round, ID: d.ID, OK: m.result.OK, Result: m.result.Text}
 	if c.away {
@@ -312,7 +313,7 @@ func (c *Conversation) acted(ctx actor.Context, m acted) {
 }
 
 func (c *Conversation) tellActed(ctx actor.Context, name string, arguments, result json.RawMessage, took time.Duration) {
-	ctx.Send(ctx.Parent(), Acted{Action: name, Arguments: arguments, Result: result, Took: took})
+	ctx.Send(ctx.Parent(), Acted{Action: name, Arguments: c.cfg.Redact.JSON(arguments), Result: c.cfg.Redact.JSON(result), Took: took})
 }
 
 // given are the arguments of an action as an event shows them.
@@ -369,7 +370,8 @@ func (c *Conversation) meant(ctx actor.Context, d pathway.Meant) {
 	if err != nil {
 		zone = time.UTC
 	}
-	ctx.Send(ctx.Parent(), Intent{Name: d.Intent, Confidence: d.Confidence, Entities: pathway.Entities(d.Text, time.Now().In(zone))})
+	entities := c.cfg.Redact.Texts(pathway.Entities(d.Text, time.Now().In(zone)))
+	ctx.Send(ctx.Parent(), Intent{Name: d.Intent, Confidence: d.Confidence, Entities: entities})
 }
 
 // handOver lets another agent go on with the caller.

@@ -36,6 +36,7 @@ func (c *Conversation) readAlong() {
 			continue
 		}
 		c.shown[i] = s
+		s.Text = c.cfg.Redact.Text(s.Text)
 		w.Wrote(s)
 	}
 }

@@ -39,13 +39,21 @@ func (d *Dashboard) settings(r *Request) (view, error) {
 		s, _ := o.(string)
 		values["allowed_origins"] += s + "\n"
 	}
+	of, _ := w["redaction"].(object)
+	patterns, _ := of["patterns"].([]any)
+	for _, p := range patterns {
+		s, _ := p.(string)
+		values["patterns"] += s + "\n"
+	}
 	for name := range values {
 		if r.Form.Has(name) {
 			values[name] = r.Form.Get(name) // what was typed stays
 		}
 	}
-	if r.Form.Has("allowed_origins") {
-		values["allowed_origins"] = r.Form.Get("allowed_origins")
+	for _, name := range []string{"allowed_origins", "patterns"} {
+		if r.Form.Has(name) {
+			values[name] = r.Form.Get(name)
+		}
 	}
 	return view{name: "settings", title: "Settings", data: object{"workspace": w, "kept": kept(), "values": values}}, nil
 }
@@ -105,6 +113,15 @@ func settingsOf(r *Request) (object, error) {
 	}
 	if r.Form.Has("allowed_origins") {
 		body["allowed_origins"] = append([]string{}, strings.Fields(r.Form.Get("allowed_origins"))...)
+	}
+	if r.Form.Has("patterns") {
+		patterns := []string{}
+		for line := range strings.Lines(r.Form.Get("patterns")) {
+			if line = strings.TrimRight(line, "\r\n"); line != "" { // spaces at its ends may be meant
+				patterns = append(patterns, line)
+			}
+		}
+		body["redaction"] = object{"patterns": patterns}
 	}
 	return body, nil
 }

@@ -1,0 +1,112 @@
+package conversation_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors/conversation"
+	"github.com/callboard/callboard/actors/mailbox/actortest"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/pathway"
+	"github.com/callboard/callboard/media/speech"
+)
+
+// reader is a mind whose tools tell numbers, and that reads along.
+type reader struct {
+	mind
+
+	read sync.Map // text by index
+}
+
+func (r *reader) Act(_ context.Context, _ *domain.Script, a pathway.Act) conversation.Result {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.acted = append(r.acted, a)
+	if a.Target == "tool_2" {
+		return conversation.Result{Text: "no account 987654"}
+	}
+	return conversation.Result{OK: true, Text: `{"account":987654,"list":["987654"]}`}
+}
+
+func (r *reader) Wrote(s domain.Segment) { r.read.Store(s.Index, s.Text) }
+
+func TestWhatPatternsFindIsUsedAndNotTold(t *testing.T) {
+	t.Parallel()
+	script := domain.Script{Language: "en-US", Timezone: "UTC", Pathway: domain.Pathway{
+		Start: "pin",
+		Nodes: []domain.Node{
+			{ID: "pin", Type: domain.NodeCollect, Prompt: "Pin", Length: 6, SaveAs: "pin", TimeoutSeconds: 9},
+			{ID: "tool", Type: domain.NodeTool, ToolID: "tool_1", Arguments: map[string]string{"pin": "{{pin}}"}},
+			{ID: "fails", Type: domain.NodeTool, ToolID: "tool_2"},
+			{
+				ID: "number", Type: domain.NodeCollect, Input: "speech", Prompt: "So {{pin}}, and your number?", TimeoutSeconds: 9,
+				Set: &domain.Assign{Notes: "pin {{pin}}", Variables: map[string]string{"both": "{{pin}} of {{name}}"}},
+			},
+			{ID: "hand", Type: domain.NodeTransfer, Destination: "desk", Mode: domain.TransferBlind, Summary: "Pin {{pin}}"},
+		},
+		Edges: []domain.Edge{
+			to("pin", "tool", domain.EdgeAlways, ""), to("tool", "fails", domain.EdgeAlways, ""), to("fails", "number", domain.EdgeFailure, ""),
+			{From: "number", To: "hand", When: domain.When{Type: domain.EdgeIntent, Intent: "number", Words: []string{"number"}}},
+		},
+	}}
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		m := new(reader)
+		s := &stage{
+			t: t, sys: sys, mind: m, sound: &sound{begun: time.Now()}, ears: new(ears), redact: domain.Redaction{Patterns: []string{`\d{5,}`}}.Redactor(),
+			voice: &speaker{asked: map[string]int{}, takes: 100 * time.Millisecond, fails: map[string]int{}},
+		}
+		s.ear, s.speaks = new(speech.Ear), s.voice
+		s.enter(script)
+		s.send(conversation.Begin{})
+		time.Sleep(2 * time.Second)
+		s.press("123456")
+		time.Sleep(3 * time.Second)
+		s.says("my number is 765432", 0.9, 900*time.Millisecond)
+		time.Sleep(time.Second)
+		heard := s.close()
+
+		for i, told := range heard {
+			if x, ok := told.(conversation.Transfer); ok {
+				assert.Equal(t, conversation.Transfer{Destination: "desk", Mode: domain.TransferBlind, Summary: "Pin 123456", Kept: "Pin [redacted]"}, x)
+				continue
+			}
+			shown := fmt.Sprintf("%+v", told)
+			if a, ok := told.(conversation.Acted); ok {
+				shown = string(a.Arguments) + string(a.Result)
+				assert.Contains(t, shown, "[redacted]")
+			}
+			for _, secret := range []string{"123456", "987654", "765432"} {
+				assert.NotContains(t, shown, secret, "%d: %T", i, told)
+			}
+		}
+		assert.Equal(t, []string{
+			"agent: Pin", "caller: [pressed [redacted]]", "agent: So [redacted], and your number?", "caller: my number is [redacted]",
+		}, texts(heard))
+		f, ok := heard[len(heard)-1].(conversation.Finished)
+		require.True(t, ok)
+		assert.Equal(t, map[string]string{"pin": "[redacted]", "both": "[redacted] of Ada"}, f.Result.Variables)
+		assert.Equal(t, "pin [redacted]", f.Result.Notes)
+
+		kinds := make([]string, 0, len(heard))
+		for _, told := range heard {
+			kinds = append(kinds, strings.TrimPrefix(fmt.Sprintf("%T", told), "conversation."))
+		}
+		assert.Subset(t, kinds, []string{"Acted", "Fault", "Intent", "Transfer", "Finished"}, "all that could tell has told")
+		last, _ := m.read.Load(3)
+		assert.Equal(t, "my number is [redacted]", last, "who reads along")
+
+		assert.Equal(t, 1, s.voice.asked["So 123456, and your number?"], "the caller hears it")
+		given, err := json.Marshal(m.acted[0].Arguments)
+		require.NoError(t, err)
+		assert.JSONEq(t, `{"pin":"123456"}`, string(given), "the tool gets it")
+	})
+}

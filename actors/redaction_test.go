@@ -1,0 +1,54 @@
+package actors_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/event"
+)
+
+func TestNothingIsStoredOfWhatPatternsFind(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, d := t.Context(), h.desk()
+	_, err := d.UpdateWorkspace(ctx, h.live, func(w *domain.Workspace) error {
+		w.Redaction.Patterns = []string{`\b\d{4,5}\b`, `(?i)stop`}
+		return nil
+	})
+	require.NoError(t, err)
+
+	c, text := h.spoke(h.test, h.agent(h.test, domain.Pathway{
+		Start: "say",
+		Nodes: []domain.Node{
+			{ID: "say", Type: domain.NodeSay, Prompt: "Your code is 90210.", Set: &domain.Assign{Notes: "told 90210", Variables: map[string]string{"code": "90210"}}},
+			{ID: "end", Type: domain.NodeEnd},
+		},
+		Edges: []domain.Edge{{From: "say", To: "end", When: domain.When{Type: domain.EdgeAlways}}},
+	}), number(1, 1, "00"))
+	assert.Contains(t, text, "Your code is [redacted].")
+	assert.Equal(t, map[string]string{"code": "[redacted]"}, c.Variables)
+	row, err := json.Marshal(c)
+	require.NoError(t, err)
+	assert.NotContains(t, string(row), "90210")
+
+	const own, ada, eve = "+15005550410", "+15005551301", "+15005551302"
+	h.writes(own, 5, chain(1, domain.Node{Type: domain.NodeSay, Prompt: "Hello."}))
+	m := h.answered(h.text(ada, own, "it is 90210"))
+	assert.Equal(t, "it is [redacted]", m.Body)
+	turns := h.talks(ada)[0].Turns
+	require.Len(t, turns, 1)
+	assert.Equal(t, "it is [redacted]", turns[0].Text)
+	m = h.answered(h.text(eve, own, "STOP"))
+	assert.Equal(t, []any{"[redacted]", true}, []any{m.Body, m.OptOut}, "who wants no more is heard")
+
+	events := h.events(h.test.WorkspaceID)
+	assert.Len(t, told(events, event.SMSReceived), 2)
+	assert.Len(t, told(events, event.CallEnded), 1)
+	for _, e := range events {
+		assert.NotContains(t, string(e.Data), "90210", "%s", e.Type)
+	}
+}

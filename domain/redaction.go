@@ -1,0 +1,185 @@
+package domain
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strings"
+)
+
+// Redaction says which words of a workspace's calls and received messages must
+// not be kept.
+type Redaction struct {
+	Patterns []string `json:"patterns"` // regular expressions (RE2)
+}
+
+// Bounds of a redaction. Looking for a pattern takes steps in proportion to the
+// letters of a text and to the instructions of the pattern.
+const (
+	MaxRedactionPatterns = 20
+	MaxRedactionSteps    = 4000 // of all patterns together
+	maxPatternBytes      = 500
+)
+
+// Redacted stands for what a pattern found.
+const Redacted = "[redacted]"
+
+// What transcripts say of keys: "[pressed 12]".
+const (
+	pressedOpen  = "[pressed "
+	pressedClose = "]"
+)
+
+// CheckRedactionPattern says what is wrong with a pattern, and otherwise how
+// many steps it takes for a letter at most.
+func CheckRedactionPattern(pattern string) (steps int, err error) {
+	switch {
+	case strings.TrimSpace(pattern) == "":
+		return 0, errors.New("is empty")
+	case len(pattern) > maxPatternBytes:
+		return 0, fmt.Errorf("has more than %d bytes", maxPatternBytes)
+	}
+	tree, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		return 0, fmt.Errorf("is no regular expression: %w", err)
+	}
+	prog, err := syntax.Compile(tree.Simplify())
+	if err != nil {
+		return 0, fmt.Errorf("is no regular expression: %w", err)
+	}
+	return len(prog.Inst), nil
+}
+
+// Redactor takes out of texts what must not be kept. The zero and the nil
+// Redactor leave all as it is. It may be used from any goroutine.
+type Redactor struct{ patterns []*regexp.Regexp }
+
+// Redactor makes one of the patterns; nil where there are none.
+func (r Redaction) Redactor() *Redactor {
+	var all Redactor
+	for _, p := range r.Patterns {
+		if x, err := regexp.Compile(p); err == nil { // checked where it was set
+			all.patterns = append(all.patterns, x)
+		}
+	}
+	if len(all.patterns) == 0 {
+		return nil
+	}
+	return &all
+}
+
+// Text is a text as it may be kept: what any pattern finds in it is one
+// Redacted, and so is what several find that overlap. Of keys that were pressed
+// the keys alone are looked at.
+func (r *Redactor) Text(s string) string {
+	if r == nil || s == "" {
+		return s
+	}
+	if keys, ok := strings.CutPrefix(s, pressedOpen); ok && strings.HasSuffix(keys, pressedClose) {
+		return pressedOpen + r.text(strings.TrimSuffix(keys, pressedClose)) + pressedClose
+	}
+	return r.text(s)
+}
+
+func (r *Redactor) text(s string) string {
+	var found [][]int
+	for _, p := range r.patterns {
+		for _, at := range p.FindAllStringIndex(s, -1) {
+			if at[0] < at[1] {
+				found = append(found, at)
+			}
+		}
+	}
+	if len(found) == 0 {
+		return s
+	}
+	slices.SortFunc(found, func(a, b []int) int { return a[0] - b[0] })
+	var b strings.Builder
+	end := 0
+	for _, at := range found {
+		if at[0] >= end {
+			b.WriteString(s[end:at[0]])
+			b.WriteString(Redacted)
+		}
+		end = max(end, at[1])
+	}
+	b.WriteString(s[end:])
+	return b.String()
+}
+
+// Texts are values by name as they may be kept; the map given stays as it is.
+func (r *Redactor) Texts(all map[string]string) map[string]string {
+	if r == nil || len(all) == 0 {
+		return all
+	}
+	kept := maps.Clone(all)
+	for name, value := range kept {
+		kept[name] = r.Text(value)
+	}
+	return kept
+}
+
+// Segments are those of a transcript as they may be kept.
+func (r *Redactor) Segments(all []Segment) []Segment {
+	if r == nil || len(all) == 0 {
+		return all
+	}
+	kept := slices.Clone(all)
+	for i := range kept {
+		kept[i].Text = r.Text(kept[i].Text)
+	}
+	return kept
+}
+
+// JSON is a JSON value as it may be kept: its texts, its numbers, which become
+// texts, and the names of its members. What is no JSON is looked at as a text,
+// and is a JSON text then.
+func (r *Redactor) JSON(raw json.RawMessage) json.RawMessage {
+	if r == nil || len(raw) == 0 {
+		return raw
+	}
+	var v any = string(raw)
+	if json.Valid(raw) {
+		d := json.NewDecoder(bytes.NewReader(raw))
+		d.UseNumber()
+		_ = d.Decode(&v) // it is valid
+	}
+	kept, changed := r.value(v)
+	if !changed {
+		return raw
+	}
+	b, _ := json.Marshal(kept) // was decoded: cannot fail
+	return b
+}
+
+func (r *Redactor) value(v any) (kept any, changed bool) {
+	switch v := v.(type) {
+	case string:
+		s := r.Text(v)
+		return s, s != v
+	case json.Number:
+		if s := r.Text(v.String()); s != v.String() {
+			return s, true
+		}
+	case []any:
+		for i := range v {
+			of, is := r.value(v[i])
+			v[i], changed = of, changed || is
+		}
+		return v, changed
+	case map[string]any:
+		all := make(map[string]any, len(v))
+		for name, of := range v {
+			of, is := r.value(of)
+			shown := r.Text(name)
+			all[shown], changed = of, changed || is || shown != name
+		}
+		return all, changed
+	}
+	return v, false
+}

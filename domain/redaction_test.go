@@ -1,0 +1,82 @@
+package domain_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
+)
+
+func TestWhatPatternsFindIsNotKept(t *testing.T) {
+	r := domain.Redaction{Patterns: []string{`\b(?:\d[ -]?){12,18}\d\b`, `(?i)policy \w+`, `(?i)\w+@\w+\.\w+`, `\b\d{4}\b`}}.Redactor()
+	for text, want := range map[string]string{
+		"":                                       "",
+		"see you on Monday at 10":                "see you on Monday at 10",
+		"it is 4111 1111 1111 1111, thank you":   "it is [redacted], thank you",
+		"it is 4111-1111-1111-1111 or 1234":      "it is [redacted] or [redacted]",
+		"Policy AB12 and policy cd34":            "[redacted] and [redacted]",
+		"policy 1234 twice found is one":         "[redacted] twice found is one",
+		"schreiben Sie an ärzte@example.com, ja": "schreiben Sie an ä[redacted], ja", // \w is ASCII
+		"[pressed 1234]":                         "[pressed [redacted]]",
+		"[pressed 12]":                           "[pressed 12]",
+		"[hidden]":                               "[hidden]",
+	} {
+		assert.Equal(t, want, r.Text(text))
+	}
+	anchored := domain.Redaction{Patterns: []string{`^\d+$`, `x*`}}.Redactor()
+	assert.Equal(t, "[pressed [redacted]]", anchored.Text("[pressed 12]"), "of keys the keys alone are looked at")
+	assert.Equal(t, "a 12", anchored.Text("a 12"), "what finds nothing takes nothing out")
+	assert.Equal(t, "[redacted]", domain.Redaction{Patterns: []string{`.+`, `\w+`, "redacted"}}.Redactor().Text("all of it"), "what stands for words is not looked at again")
+
+	var none *domain.Redactor
+	assert.Nil(t, domain.Redaction{}.Redactor())
+	assert.Equal(t, "1234", none.Text("1234"))
+	assert.JSONEq(t, `{"a":1234}`, string(none.JSON(json.RawMessage(`{"a":1234}`))))
+
+	was := map[string]string{"pin": "1234", "name": "Ada"}
+	assert.Equal(t, map[string]string{"pin": "[redacted]", "name": "Ada"}, r.Texts(was))
+	assert.Equal(t, "1234", was["pin"], "what a conversation knows stays")
+	segments := []domain.Segment{{Index: 0, Speaker: "caller", Text: "1234", EndMs: 7}}
+	assert.Equal(t, []domain.Segment{{Index: 0, Speaker: "caller", Text: "[redacted]", EndMs: 7}}, r.Segments(segments))
+	assert.Equal(t, "1234", segments[0].Text)
+}
+
+func TestNothingIsKeptOfJSONThatPatternsFind(t *testing.T) {
+	r := domain.Redaction{Patterns: []string{`\d{4,}`}}.Redactor()
+	for raw, want := range map[string]string{
+		`{"card":"no 41111","n":41111,"list":["1234",{"deep":12345678901234567890}],"ok":true,"none":null}`: `{"card":"no [redacted]","n":"[redacted]","list":["[redacted]",{"deep":"[redacted]"}],"ok":true,"none":null}`,
+		`{"4111":1}`:              `{"[redacted]":1}`,
+		`not json 4111`:           `"not json [redacted]"`,
+		`{"b":1.50,"a":"\u0031"}`: `{"b":1.50,"a":"\u0031"}`,
+	} {
+		assert.JSONEq(t, want, string(r.JSON(json.RawMessage(raw))), raw)
+	}
+	same := json.RawMessage(`{"b": 1.50,  "a":"x"}`)
+	assert.Equal(t, string(same), string(r.JSON(same)), "what holds nothing stays as it is written")
+}
+
+func TestPatternsAreChecked(t *testing.T) {
+	for _, good := range []string{`\d{13,16}`, `(?i)(?:\b(?:zero|oh|one|two|three|four|five|six|seven|eight|nine)\b[ ,-]*){6,}`, `[\p{L}.]+@[\p{L}.]+`, `x{400}`} {
+		steps, err := domain.CheckRedactionPattern(good)
+		require.NoError(t, err, good)
+		assert.Positive(t, steps)
+	}
+	for bad, why := range map[string]string{
+		"":                       "is empty",
+		"  ":                     "is empty",
+		strings.Repeat("a", 501): "has more than 500 bytes",
+		`(\d`:                    "is no regular expression",
+		`(?=x)y`:                 "is no regular expression",
+		`\d{1001}`:               "is no regular expression",
+	} {
+		_, err := domain.CheckRedactionPattern(bad)
+		require.ErrorContains(t, err, why, bad)
+	}
+	steps, err := domain.CheckRedactionPattern(`x{400}`)
+	require.NoError(t, err)
+	assert.Greater(t, steps, 400, "a count is as many steps")
+}
