@@ -647,6 +647,18 @@ type Quality struct {
 	RoundTripMs float64 `json:"round_trip_ms"`
 }
 
+// Redaction is an answer of the service, or a part of one.
+type Redaction struct {
+	// Regular expressions (RE2): what they find is [redacted] before it is stored.
+	Patterns []string `json:"patterns"`
+}
+
+// RedactionChange is sent to the service.
+type RedactionChange struct {
+	// Regular expressions (RE2), 500 bytes each at most. What one finds in an utterance, in keys pressed in a row or in a text message received is [redacted] before it is stored. [] is none. They hold for calls answered from now on.
+	Patterns []string `json:"patterns,omitzero"`
+}
+
 // Retention is an answer of the service, or a part of one.
 type Retention struct {
 	// Days after its end after which an appointment is deleted; 0: it is kept.
@@ -769,6 +781,8 @@ type Workspace struct {
 	Plan string `json:"plan"`
 	// What an account on enterprise pays for an attempt; null: nothing.
 	Pricing *Pricing `json:"pricing,omitempty"`
+	// What is not kept of what is said and written to it.
+	Redaction Redaction `json:"redaction"`
 	// How long its data are kept.
 	Retention Retention `json:"retention"`
 	// The number of the price that holds now; each change of it counts on.
@@ -799,6 +813,8 @@ type WorkspaceChange struct {
 	Plan *string `json:"plan,omitempty"`
 	// What an account on enterprise has agreed to pay. Operators only.
 	Pricing *NewPricing `json:"pricing,omitempty"`
+	// What is not kept of what is said and written to it.
+	Redaction *RedactionChange `json:"redaction,omitempty"`
 	// How long its data are kept.
 	Retention *RetentionChange `json:"retention,omitempty"`
 }
