@@ -189,6 +189,7 @@ type Conversation struct {
 	thinking   thinking
 	handovers  int
 	live       live
+	owing      owing
 	ahead      ahead
 	human      int // index of the segment in which somebody else speaks, or -1
 }
@@ -473,6 +474,7 @@ func (c *Conversation) silent(ctx actor.Context, m silence) {
 func (c *Conversation) stopTimers(ctx actor.Context) {
 	c.dropTurn()
 	c.stopRest(ctx)
+	c.forgo()
 }
 
 // stopRest ends all but what is being said.

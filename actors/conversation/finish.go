@@ -13,7 +13,7 @@ import (
 // said it: what is being said is understood first.
 func (c *Conversation) finish(ctx actor.Context) {
 	if c.finished {
-		if !c.turn.on {
+		if !c.waits() {
 			c.tellFinished(ctx)
 		}
 		return
@@ -31,7 +31,7 @@ func (c *Conversation) finish(ctx actor.Context) {
 	c.hide(false)
 	c.state, _ = pathway.Step(c.state, pathway.Hangup{})
 	c.finished = true
-	if c.turn.on {
+	if c.waits() {
 		mailbox.After(ctx, lastLimit, unsaid{})
 		return
 	}
@@ -42,13 +42,16 @@ func (c *Conversation) finish(ctx actor.Context) {
 func (c *Conversation) lastWords(ctx actor.Context, h speech.Heard, aside, apart bool) {
 	h.Text = c.words(h, aside, apart)
 	c.saidWords(ctx, h, apart)
-	c.tellFinished(ctx)
+	if !c.waits() {
+		c.tellFinished(ctx)
+	}
 }
 
 // lastUnknown waits for them no longer.
 func (c *Conversation) lastUnknown(ctx actor.Context) {
-	if c.turn.on {
+	if c.waits() {
 		c.dropTurn()
+		c.forgo()
 		c.tellFinished(ctx)
 	}
 }

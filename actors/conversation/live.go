@@ -97,14 +97,17 @@ type live struct {
 	opening *opening
 	talk    LiveTalk
 	open    bool
+	lost    bool // it is gone
 	ended   bool // no engine will have the caller any more
 	early   []speech.LiveEvent
+	results []pathway.Told     // that are to be told once it is there
 	waiting []speech.LiveEvent // answers that are not heard yet
 	sounds  speech.LiveEvent   // the one that is heard; Kind 0: none
 	busy    bool               // an answer is being made, or was asked for
 	speaks  bool               // the caller does
 	stopped bool               // what sounds was told to stop
 	heard   map[string]int     // segments by what the engine calls them
+	last    string             // of those the caller's last one
 	said    map[string]string  // words of answers that are not heard yet
 	reply   bool               // words cut what it says
 	voice   int                // alone: index+1 of the segment in which the caller speaks
@@ -166,7 +169,7 @@ func (c *Conversation) endLive(ctx actor.Context) {
 	if c.turn.on && c.turn.apart && !c.turn.over {
 		c.endTurn(ctx) // who wants no more calls may have said it
 	}
-	c.live.opening.leave()
+	c.owe(ctx)
 	sounded := c.live.sounds.Kind != 0
 	c.live = live{ended: c.live.ended}
 	if sounded {
@@ -179,7 +182,15 @@ func (c *Conversation) liveMessage(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case liveOpened:
 		c.liveOpened(ctx, m)
+	case owed:
+		if m.round == c.owing.round {
+			c.settle(ctx)
+		}
 	case liveTold:
+		if c.owing.round != 0 && m.round == c.owing.round {
+			c.repaid(ctx, m.e)
+			return
+		}
 		if m.round != c.live.round || c.finished {
 			return
 		}
@@ -189,6 +200,10 @@ func (c *Conversation) liveMessage(ctx actor.Context) {
 			c.live.early = append(c.live.early, m.e)
 		}
 	case liveLost:
+		if c.owing.round != 0 && m.round == c.owing.round {
+			c.settle(ctx)
+			return
+		}
 		if m.round == c.live.round && !c.finished {
 			c.liveLost(ctx, m.err)
 		}
@@ -210,8 +225,11 @@ func (c *Conversation) liveOpened(ctx actor.Context, m liveOpened) {
 	}
 	c.live.open = true
 	c.cfg.Ear.Begin(m.talk, noticed+before)
+	for _, d := range c.live.results {
+		m.talk.Result(d.ID, d.Text)
+	}
 	early := c.live.early
-	c.live.early = nil
+	c.live.early, c.live.results = nil, nil
 	for _, e := range early {
 		if c.live.round == m.round {
 			c.liveTold(ctx, e)
@@ -229,7 +247,7 @@ func (c *Conversation) liveTold(ctx actor.Context, e speech.LiveEvent) {
 	case speech.LiveReady:
 		c.liveRests(ctx)
 	case speech.LiveBegan:
-		c.liveBegan(e)
+		c.liveBegan(ctx, e)
 	case speech.LiveEnded:
 		c.attend()
 		l.speaks, l.busy = false, true
@@ -272,7 +290,7 @@ func (c *Conversation) liveTold(ctx actor.Context, e speech.LiveEvent) {
 }
 
 // liveBegan: the caller speaks. What is said to him ends, where it may.
-func (c *Conversation) liveBegan(e speech.LiveEvent) {
+func (c *Conversation) liveBegan(ctx actor.Context, e speech.LiveEvent) {
 	l := &c.live
 	l.speaks = true
 	c.supersedeWait()
@@ -280,7 +298,10 @@ func (c *Conversation) liveBegan(e speech.LiveEvent) {
 	if len(l.heard) < 4*turnsMost {
 		i := c.add(caller, pathway.NotUnderstood)
 		c.segments[i].StartMs = max(c.segments[i].StartMs-noticed.Milliseconds(), 0)
-		l.heard[e.Item] = i
+		l.heard[e.Item], l.last = i, e.Item
+	}
+	if l.speaks && !c.speaking && !l.talk.Alone {
+		c.awaitEnd(ctx) // our ears have heard him end before it heard him begin
 	}
 	if !l.reply {
 		return
@@ -323,11 +344,14 @@ func (c *Conversation) liveWants(ctx actor.Context, calls []speech.LiveCall) {
 	c.step(ctx, in)
 }
 
-// liveResult tells the engine what came of a tool; one that does not have the
-// caller now learns of it by the history.
+// liveResult tells the engine what came of a tool, once it is there; one that
+// gets the caller later learns of it by the history.
 func (c *Conversation) liveResult(d pathway.Told) {
-	if c.live.open {
-		c.live.talk.Result(d.ID, d.Text)
+	switch l := &c.live; {
+	case l.open:
+		l.talk.Result(d.ID, d.Text)
+	case l.round != 0 && len(l.results) < liveWaiting:
+		l.results = append(l.results, d)
 	}
 }
 
@@ -427,7 +451,7 @@ func (c *Conversation) liveLost(ctx actor.Context, err error) {
 		now := c.segments[c.current]
 		text = pathway.CutShort(asMuch(now.Text, c.cfg.Sound.Mark()-time.Duration(now.StartMs)*time.Millisecond, c.live.sounds.Feed.Len()))
 	}
-	c.live.ended = true
+	c.live.ended, c.live.lost = true, true
 	if text != "" {
 		c.step(ctx, pathway.Overheard{Round: round, By: pathway.ByAgent, Text: text})
 	}

@@ -21,9 +21,7 @@ func (c *Conversation) liveVoice(ctx actor.Context, speaks bool) {
 	l := &c.live
 	c.attend()
 	if !speaks && l.open && l.speaks && !l.talk.Alone {
-		l.silence++
-		wait := deafAfter + time.Duration(c.turns().EndOfTurnMs)*time.Millisecond
-		l.deaf = mailbox.After(ctx, wait, liveDeaf{l.round, l.silence})
+		c.awaitEnd(ctx)
 	}
 	switch {
 	case l.round == 0:
@@ -35,6 +33,15 @@ func (c *Conversation) liveVoice(ctx actor.Context, speaks bool) {
 		c.turn.paused = false
 		c.cfg.Sound.ContinuePlaying()
 	}
+}
+
+// awaitEnd gives the engine some time to notice that the caller is silent.
+func (c *Conversation) awaitEnd(ctx actor.Context) {
+	l := &c.live
+	c.attend()
+	l.silence++
+	wait := deafAfter + time.Duration(c.turns().EndOfTurnMs)*time.Millisecond
+	l.deaf = mailbox.After(ctx, wait, liveDeaf{l.round, l.silence})
 }
 
 // liveAlone notes that the caller speaks, for an engine that tells nothing of it.

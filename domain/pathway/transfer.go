@@ -78,6 +78,10 @@ func (w *walk) resume() {
 			w.await()
 			return
 		}
+		if w.s.talk.then.kind != thenListen { // all was said but the last of it
+			w.next(n)
+			return
+		}
 		choosing := w.s.talk.choosing
 		w.s.talk = talk{turns: w.s.talk.turns}
 		if choosing {

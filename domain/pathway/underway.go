@@ -125,12 +125,16 @@ func (w *walk) noteResult(id, text string) {
 	}
 }
 
-// noteLate keeps the result of something that nobody waits for any more.
+// noteLate keeps the result of something that nobody waits for any more; an
+// engine that has the caller now was told that it is under way.
 func (w *walk) noteLate(in Acted) {
 	for i, m := range slices.Backward(w.s.history) {
 		if m.By == ByTool && m.ID == in.ID && m.Text == underway {
 			w.s.history = slices.Clone(w.s.history)
 			w.s.history[i].Text = resultOf(in)
+			if w.s.phase == living {
+				w.tell(Told{ID: in.ID, Text: resultOf(in)})
+			}
 			return
 		}
 	}

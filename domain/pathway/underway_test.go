@@ -103,7 +103,9 @@ func TestWhoeverGoesOnKnowsWhatIsStillBeingDone(t *testing.T) {
 	assert.Equal(t, "c", again.History[2].ID)
 	assert.Contains(t, again.History[2].Text, "Do not ask for it again")
 	s, dos = steps(s, done(act))
-	assert.Empty(t, dos)
+	assert.Equal(t, []pathway.Do{pathway.Told{ID: "c", Text: `{"id":1}`}}, dos, "the engine that has the caller now is told")
+	_, dos = steps(s, done(act))
+	assert.Empty(t, dos, "once")
 	_, dos = steps(s, pathway.Broke{Round: again.Round, Instead: true})
 	assert.Equal(t, booked(), dos[0].(pathway.Think).History)
 }
@@ -149,6 +151,14 @@ func TestWhatWasToFollowIsNotLostWhereSomebodyElseHadTheCallerMeanwhile(t *testi
 	s, _ = steps(s, pathway.Silenced{}, done(act))
 	_, dos = steps(s, pathway.Resume{})
 	assert.Equal(t, over, dos)
+
+	s, dos = steps(lively().Lively(false), pathway.Began{})
+	think, ok := dos[0].(pathway.Think)
+	require.True(t, ok, "%v", dos)
+	s, _ = steps(s, pathway.Sentence{Round: think.Round, Text: "Goodbye then."}, pathway.Answered{Round: think.Round, Calls: calls[1:]})
+	s, _ = steps(s, pathway.Silenced{})
+	_, dos = steps(s, pathway.Resume{})
+	assert.Equal(t, over, dos, "a model had said its last")
 }
 
 func TestWhatIsHeldDoesNotCutShortWhatMustBeHeard(t *testing.T) {

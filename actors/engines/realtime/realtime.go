@@ -61,7 +61,7 @@ func (e *Engine) Live(o speech.LiveOrder, told func(speech.LiveEvent)) speech.Li
 		o.Voice = e.Voice
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
-	s := &session{of: e, order: o, told: told, cancel: cancel, more: make(chan struct{}, 1), cut: make(map[string]bool), said: make(map[string]*strings.Builder)}
+	s := &session{of: e, order: o, told: told, cancel: cancel, more: make(chan struct{}, 1), cut: make(map[string]bool), wanted: make(map[string]bool), said: make(map[string]*strings.Builder)}
 	go s.run(ctx)
 	return s
 }
@@ -82,6 +82,7 @@ type session struct {
 	closed bool
 	watch  *time.Timer // ends a session whose far end keeps us waiting
 	cut    map[string]bool
+	wanted map[string]bool // ids of calls of this session
 
 	// Of the reader alone.
 	item   string // that sounds
@@ -135,8 +136,18 @@ func (s *session) Answer(text string) {
 // Key does nothing: the far end hears no keys.
 func (s *session) Key(byte) {}
 
-// Result tells the far end what came of a call.
+// Result tells the far end what came of a call. One of before this session has
+// a result already, by its history: the late one is told as a message.
 func (s *session) Result(id, text string) {
+	s.mu.Lock()
+	own := s.wanted[id]
+	s.mu.Unlock()
+	for i := range s.order.History {
+		if c := s.order.History[i].Call; c != nil && c.ID == id && !own {
+			s.send(itemsOf(line{Caller: true, Text: "(This is what came of " + c.Name + ", which was under way: " + text + ")"})[0])
+			return
+		}
+	}
 	s.send(resultOf(id, text))
 }
 

@@ -168,6 +168,26 @@ func TestALongPastIsToldWholeAndBeforeTheFirstAnswer(t *testing.T) {
 	assert.JSONEq(t, `{"type":"response.create"}`, all[203])
 }
 
+func TestALateResultOfBeforeTheSessionIsTold(t *testing.T) {
+	t.Parallel()
+	server := enginetest.New(t)
+	server.Answers(func(int, string) enginetest.Answer { return enginetest.Answer{Say: "One moment."} })
+	l, told := opens(t, engine(server), speech.LiveOrder{
+		Speak: true, History: []speech.LiveLine{{Text: "It is being done.", Call: &speech.LiveCall{ID: "call_1", Name: "orders", Arguments: "{}"}}},
+	})
+	until(t, told, speech.LiveDone)
+	l.Result("call_1", `{"at":"Berlin"}`)
+	l.Result("call_2", "ok")
+	l.Answer("")
+	until(t, told, speech.LiveDone)
+	all := server.Told()
+	message, result := all[len(all)-3], all[len(all)-2]
+	assert.Contains(t, message, `"role":"user"`)
+	assert.Contains(t, message, `orders, which was under way: {\"at\":\"Berlin\"}`)
+	assert.NotContains(t, message, "function_call_output", "it has one by the history")
+	assert.JSONEq(t, `{"type":"conversation.item.create","item":{"type":"function_call_output","call_id":"call_2","output":"ok"}}`, result)
+}
+
 func TestServersOfTheOlderNamesAreUnderstood(t *testing.T) {
 	t.Parallel()
 	at := enginetest.Transcript(t, "testdata/older.txt", func(*http.Request) {})

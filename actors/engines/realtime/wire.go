@@ -299,6 +299,13 @@ func (s *session) done(e *event) error {
 		}
 		calls = append(calls, speech.LiveCall{ID: i.CallID, Name: i.Name, Arguments: i.Arguments})
 	}
+	s.mu.Lock()
+	for _, c := range calls {
+		if len(s.wanted) < callsMost*ordersMost {
+			s.wanted[c.ID] = true
+		}
+	}
+	s.mu.Unlock()
 	s.tell(speech.LiveEvent{Kind: speech.LiveDone, Calls: calls})
 	return nil
 }
