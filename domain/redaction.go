@@ -175,9 +175,9 @@ func (r *Redactor) value(v any) (kept any, changed bool) {
 	case map[string]any:
 		all := make(map[string]any, len(v))
 		for name, of := range v {
-			of, is := r.value(of)
+			member, is := r.value(of)
 			shown := r.Text(name)
-			all[shown], changed = of, changed || is || shown != name
+			all[shown], changed = member, changed || is || shown != name
 		}
 		return all, changed
 	}
