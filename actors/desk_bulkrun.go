@@ -270,7 +270,7 @@ func (r *bulkRun) call(ctx context.Context, w *lines.Waiter, index int, o ask.Ne
 		case domain.CodeOf(err) == "":
 			strange++
 		}
-		r.stand.waits(forTrunk)
+		r.stand.waits(reasonOf(err))
 		err = jobs.Rest(ctx, restOf(err))
 		r.stand.waits("")
 		if err != nil {

@@ -21,6 +21,16 @@ const (
 	forHours = "calling_hours"
 )
 
+// reasonOf is what a call waits for that was refused for now.
+func reasonOf(err error) string {
+	if e, ok := errors.AsType[*domain.Error](err); ok {
+		if why, halted := e.Extra["reason"].(string); halted {
+			return why
+		}
+	}
+	return forTrunk
+}
+
 // hoursLook bounds how long a job sleeps until the next opening: the time of
 // day may be set while it does.
 const hoursLook = 30 * time.Second

@@ -111,12 +111,13 @@ func (d *Desk) placeBy(ctx context.Context, p domain.Principal, o ask.NewCall, h
 	return &answer, nil
 }
 
-// takesCalls is an error while the service is being stopped.
+// takesCalls is an error while the service is being stopped, and while an
+// operator lets nobody be rung.
 func (d *Desk) takesCalls() error {
 	if d.node.draining() {
 		return domain.Errorf(domain.CodeUnavailable, "the service is being stopped; try again").With("retry_after", 5)
 	}
-	return nil
+	return d.node.halts.refusal()
 }
 
 // newCall checks an order against the rules and makes its record.

@@ -231,6 +231,7 @@ func (d *Desk) eraseWorkspace(ctx context.Context, id string) error {
 	d.store.dismiss(id)
 	d.audit.dismiss(id)
 	d.logs.Delete(id)
+	d.store.work.Delete(id)
 	d.node.book.Set(ctx, d.node.book.Turn(), id, nil)
 	d.node.phones.Set(id, nil)
 	claims := commit.Change{}

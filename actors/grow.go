@@ -354,6 +354,7 @@ func (n *Node) campaignProps(ws, id string, t *tree, key []byte, isNew bool) *ac
 				return s, err
 			},
 			Calling: func() domain.Calling { return t.record.Load().Calling },
+			Stopped: n.halts.why,
 			Tariff:  func() int { return t.record.Load().Tariff },
 			Before:  n.before("campaign"),
 			New:     first.Swap(false),

@@ -32,6 +32,7 @@ type counting struct {
 	gone    map[string]bool   // workspaces to which nothing is written any more
 	quiet   *sync.Cond        // on door: nothing is written to a workspace that is gone
 	bells   bells
+	work    sync.Map // *activity by workspace: what was committed lately
 }
 
 func newCounting(s Store) *counting {
@@ -88,6 +89,9 @@ func (s *counting) Apply(ctx context.Context, c commit.Change) ([]event.Event, e
 	events, err := s.Store.Apply(ctx, c)
 	if err == nil {
 		rider.Rode()
+	}
+	if err == nil && c.Workspace != "" {
+		s.of(c.Workspace).committed(&c, time.Now())
 	}
 	if len(events) > 0 {
 		s.bells.ring(c.Workspace)

@@ -112,6 +112,8 @@ type Node struct {
 	gate    *webhook.Gate
 	boot    string
 	drain   atomic.Bool
+	halts   halts
+	loads   loads
 	taking  atomic.Int32 // INVITEs that are being looked at
 	paces   paces
 	tests   tests
@@ -211,6 +213,9 @@ func (n *Node) Start(ctx context.Context) error {
 	run, stop := context.WithCancel(context.WithoutCancel(ctx))
 	n.stop = stop
 	n.lives.Store(&run)
+	if err := n.readDialling(ctx); err != nil {
+		return err
+	}
 	var all []*domain.Workspace
 	if err := every(ctx, n.cfg.Store, "workspace", "", "all", func(w *domain.Workspace) { all = append(all, w) }); err != nil {
 		return err
@@ -311,6 +316,9 @@ func (n *Node) housekeeping(ctx context.Context) {
 func (n *Node) Ready(context.Context) error {
 	if n.drain.Load() {
 		return errors.New("the service is being stopped")
+	}
+	if err := n.halts.drainedSince(); err != nil {
+		return err
 	}
 	if !n.loaded.Load() {
 		return errors.New("campaigns are being loaded")

@@ -72,13 +72,6 @@ func (c *Client) AllAuditLogs(ctx context.Context, q ListAuditLogsQuery, options
 	})
 }
 
-// Actor is an answer of the service, or a part of one.
-type Actor struct {
-	// Names it; never changes and is never given again.
-	ID   string `json:"id"`
-	Type string `json:"type"`
-}
-
 // AuditEntry is an answer of the service, or a part of one.
 type AuditEntry struct {
 	Action string `json:"action"`

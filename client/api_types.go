@@ -7,6 +7,13 @@ import (
 	"time"
 )
 
+// Actor is an answer of the service, or a part of one.
+type Actor struct {
+	// Names it; never changes and is never given again.
+	ID   string `json:"id"`
+	Type string `json:"type"`
+}
+
 // AnalysisField is sent to the service.
 type AnalysisField struct {
 	// What it is.

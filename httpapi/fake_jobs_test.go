@@ -149,3 +149,33 @@ func (f *fake) ApproveNumber(_ context.Context, _, id string) (*domain.PhoneNumb
 func (f *fake) DeleteWorkspace(_ context.Context, _ domain.Principal, id string) error {
 	return f.tenants.drop(id)
 }
+
+func (f *fake) Load(_ context.Context, requests func(*domain.Workspace) int) (*ask.NodeLoad, error) {
+	return &ask.NodeLoad{
+		Object: "node_load", AsOf: f.workspace.CreatedAt, Ready: true, Workspaces: 1, SpentToday: domain.Dollars(0), LastMinute: ask.Activity{Requests: requests(f.workspace)},
+		Noisy: []ask.NoisyShare{{WorkspaceID: f.workspace.ID, Name: f.workspace.Name, Shares: ask.Shares{Requests: 1}}},
+	}, nil
+}
+
+func (f *fake) ListLoads(context.Context, ask.Page, func(*domain.Workspace) int) (ask.List[*ask.WorkspaceLoad], error) {
+	return ask.List[*ask.WorkspaceLoad]{Data: []*ask.WorkspaceLoad{{
+		Object: "workspace_load", ID: f.workspace.ID, Name: f.workspace.Name, Plan: f.workspace.Plan, SpentToday: domain.Dollars(0),
+		Troubles: []ask.TrunkTrouble{{ID: "trunk_" + ulidOf(1), Name: "carrier", Environment: domain.Live, Status: "down"}},
+	}}}, nil
+}
+
+func (f *fake) StopDialling(_ context.Context, _ domain.Principal, reason string) (ask.DiallingNow, error) {
+	return ask.DiallingNow{Stopped: true, Reason: reason, Since: &f.workspace.CreatedAt, By: &domain.Actor{Type: "operator", ID: "key_operator"}}, nil
+}
+
+func (f *fake) ResumeDialling(context.Context, domain.Principal) (ask.DiallingNow, error) {
+	return ask.DiallingNow{}, nil
+}
+
+func (f *fake) DrainNode(context.Context, domain.Principal) (ask.DrainNow, error) {
+	return ask.DrainNow{On: true, Since: &f.workspace.CreatedAt, By: &domain.Actor{Type: "operator", ID: "key_operator"}}, nil
+}
+
+func (f *fake) UndrainNode(context.Context, domain.Principal) (ask.DrainNow, error) {
+	return ask.DrainNow{}, nil
+}

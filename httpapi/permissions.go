@@ -205,6 +205,13 @@ func tenantRules() map[string]rule {
 		"PATCH /v1/workspaces/{id}":  {writeAll, "admin", "workspace.updated", "workspace"},
 		"DELETE /v1/workspaces/{id}": {writeAll, "admin", "workspace.deleted", "workspace"},
 
+		"GET /v1/operator/load":             {need: readAll},
+		"GET /v1/operator/workspaces":       {need: readAll},
+		"POST /v1/operator/dialling/stop":   {writeAll, "admin", "dialling.stopped", "dialling"},
+		"POST /v1/operator/dialling/resume": {writeAll, "admin", "dialling.resumed", "dialling"},
+		"POST /v1/operator/drain":           {writeAll, "admin", "node.drained", "node"},
+		"POST /v1/operator/undrain":         {writeAll, "admin", "node.undrained", "node"},
+
 		"GET /v1/workspaces/{id}/phone-numbers":                      {need: readAll},
 		"POST /v1/workspaces/{id}/phone-numbers/{number_id}/approve": {writeAll, "admin", "phone_number.approved", "phone_number"},
 	}

@@ -50,6 +50,7 @@ type Ports struct {
 	Bulks      Bulks
 	Exports    Exports
 	Tenants    Tenants
+	Operators  Operators
 	Events     Events
 	Health     Health
 	Bookings   Bookings

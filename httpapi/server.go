@@ -198,6 +198,7 @@ func (s *Server) routes() {
 	s.workspaceRoutes()
 	s.tenantRoutes()
 	s.tenantNumberRoutes()
+	s.operatorRoutes()
 	s.eventRoutes()
 	s.healthRoutes()
 	s.documentRoutes()

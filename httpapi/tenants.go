@@ -39,7 +39,7 @@ func byOperator(p domain.Principal) error {
 	if p.Operator && !p.ByToken() {
 		return nil
 	}
-	return domain.Errorf(domain.CodeOperatorRequired, "The workspaces of the install take an operator key.")
+	return domain.Errorf(domain.CodeOperatorRequired, "The workspaces of the install, and the node itself, take an operator key.")
 }
 
 func (s *Server) tenantRoutes() {

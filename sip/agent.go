@@ -43,8 +43,10 @@ type UserAgent struct {
 	outward  outward
 	stats    counts
 	draining atomic.Bool
-	phones   *registrar // nil: nobody may register here
-	trunks   *authority // asks trunks for proofs
+	held     atomic.Bool  // no call is begun
+	leaving  atomic.Int64 // INVITEs that are being sent
+	phones   *registrar   // nil: nobody may register here
+	trunks   *authority   // asks trunks for proofs
 
 	onInvite func(*Incoming)
 	onText   func(*IncomingText)

@@ -51,6 +51,9 @@ func (u *UserAgent) Invite(in Invite) (*Dialog, error) {
 	default:
 		return nil, errNotReady
 	}
+	if u.held.Load() {
+		return nil, ErrHeld
+	}
 	d, err := u.newOutbound(&in)
 	if err != nil {
 		return nil, err
@@ -235,6 +238,12 @@ func (d *Dialog) nextAddress() {
 
 func (d *Dialog) sendInvite() {
 	o := d.out
+	leaves := d.ua.leaves()
+	defer d.ua.sent()
+	if !leaves {
+		d.refuse(Final{Held: true, Phrase: ErrHeld.Error()})
+		return
+	}
 	if o.sentAt.IsZero() {
 		o.sentAt = time.Now()
 	}

@@ -14,6 +14,8 @@ func Classify(f Final) domain.Verdict {
 		return domain.Verdict{Outcome: domain.OutcomeCancelled, Reason: domain.ReasonCancelled}
 	case f.RingTimeout:
 		return verdictNoAnswer
+	case f.Held:
+		return failed(domain.ReasonNotSent, "")
 	case f.Silent, f.Transport, f.Code < 300:
 		return verdictTrunkError
 	case f.Blocked:

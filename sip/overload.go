@@ -1,13 +1,39 @@
 package sip
 
 import (
+	"errors"
 	"net/netip"
+	"runtime"
 	"time"
 )
 
 // Drain makes the user agent refuse new calls and answer OPTIONS with 503, so
-// that whoever spreads calls sends them elsewhere; live dialogs go on.
-func (u *UserAgent) Drain() { u.draining.Store(true) }
+// that whoever spreads calls sends them elsewhere; live dialogs go on. false
+// takes it back.
+func (u *UserAgent) Drain(on bool) { u.draining.Store(on) }
+
+// ErrHeld says that no call may be begun now: see HoldCalls.
+var ErrHeld = errors.New("sip: calls are held back")
+
+// HoldCalls lets no INVITE leave that begins a call, from its return on: Invite
+// answers ErrHeld, and a leg whose next INVITE would be due ends as Held. Live
+// dialogs go on, what was sent before is sent again where nobody answers it.
+// false takes it back.
+func (u *UserAgent) HoldCalls(on bool) {
+	u.held.Store(on)
+	for on && u.leaving.Load() > 0 {
+		runtime.Gosched() // a write to a socket
+	}
+}
+
+// leaves is asked before an INVITE is sent; sent is called after it, whatever
+// the answer was.
+func (u *UserAgent) leaves() bool {
+	u.leaving.Add(1)
+	return !u.held.Load()
+}
+
+func (u *UserAgent) sent() { u.leaving.Add(-1) }
 
 // overloaded tells whether a new call has to be refused before it costs
 // anything: we are draining, fall behind with reading, or hold too many calls

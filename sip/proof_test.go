@@ -84,7 +84,7 @@ func TestATargetTellsByOPTIONSThatItLives(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []any{200, "carrier/1.0", carrier.Addr("udp")}, []any{pong.Code, pong.Server, pong.Addr})
 	assert.Contains(t, pong.Allow, "INVITE")
-	carrier.Drain()
+	carrier.Drain(true)
 	pong, err = house.Ping(ctx, targetOf(carrier))
 	require.NoError(t, err)
 	assert.Equal(t, 503, pong.Code, "it lives and wants no calls")

@@ -179,7 +179,7 @@ func TestSIPpIsToldWhetherWeLive(t *testing.T) {
 	for _, network := range []string{"udp", "tcp"} {
 		runSIPp(t, "uac-options", network, "-m", "1", "-s", "+15551000", ua.Addr(network).String()).finished(t)
 	}
-	ua.Drain()
+	ua.Drain(true)
 	for _, network := range []string{"udp", "tcp"} {
 		runSIPp(t, "uac-options-draining", network, "-m", "1", "-s", "+15551000", ua.Addr(network).String()).finished(t)
 	}

@@ -192,6 +192,7 @@ type Final struct {
 	RateText      bool // the phrase or a header speaks of rate or channel limits
 	Silent        bool // nothing at all arrived
 	Transport     bool // ICMP, connection refused, no such host
+	Held          bool // by HoldCalls: the INVITE that was due did not leave
 	RangBefore    bool
 	Cancelled     bool // by Cancel
 	RingTimeout   bool // by our ring time-out

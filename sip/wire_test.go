@@ -279,7 +279,7 @@ func TestDrainingSendsNewCallsElsewhere(t *testing.T) {
 		(<-in.calls).Answer([]byte(sdp), s.ears.hear)
 		ok := s.peer.expect("SIP/2.0 200")
 		s.peer.send(follow("ACK", tagOf(ok), 10), s.us())
-		s.ua.Drain()
+		s.ua.Drain(true)
 		for _, text := range []string{
 			strings.Replace(strings.Replace(callUs("Call-ID: other"), "INVITE", "OPTIONS", 1), "10 INVITE", "10 OPTIONS", 1), callUs("Call-ID: another"),
 		} {

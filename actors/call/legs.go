@@ -139,6 +139,9 @@ func dial(v *vessel, sound Sound, phone Phone, o media.Options, in sip.Invite) (
 	}
 	in.Body = s.Offer()
 	d, err := phone.Invite(in)
+	if errors.Is(err, sip.ErrHeld) {
+		return prepared{leg: in.Leg, err: err, reason: domain.ReasonNotSent}
+	}
 	if err != nil {
 		return prepared{leg: in.Leg, err: err, reason: domain.ReasonInternal}
 	}
@@ -196,7 +199,11 @@ func (c *call) prepared(ctx actor.Context, m prepared) {
 		return
 	}
 	if m.err != nil {
-		c.log.Error("a leg could not be placed", slogErr(m.err))
+		level := slog.LevelError
+		if errors.Is(m.err, sip.ErrHeld) {
+			level = slog.LevelInfo
+		}
+		c.log.Log(context.Background(), level, "a leg could not be placed", slogErr(m.err))
 		v := domain.Verdict{Outcome: domain.OutcomeFailed, Reason: m.reason}
 		if m.reason == domain.ReasonInternal {
 			v.RetryOn = "failed"

@@ -59,6 +59,7 @@ func (a *Campaign) view(now time.Time) dialplan.View {
 		Idle: a.progress.Remaining(), Ready: len(a.people.ready) + len(a.people.due), Retries: len(a.people.due),
 		Unread: a.people.unread(now), NextRetry: a.people.nextRetry(), NextOpening: a.people.nextOpening(),
 		TrunkUntil: a.trunkUntil, StoreDown: a.down || a.phase != ready, Draining: a.draining,
+		Stopped: a.stopped(),
 	}
 	if s := a.campaign.Schedule.Start; s != nil {
 		v.Begins = a.campaign.Clock().Moment(*s)
@@ -72,6 +73,19 @@ func (a *Campaign) view(now time.Time) dialplan.View {
 	return v
 }
 
+// stopped is why nobody may be rung over all workspaces; "": everybody may.
+func (a *Campaign) stopped() string {
+	if a.cfg.Stopped == nil {
+		return ""
+	}
+	return a.cfg.Stopped()
+}
+
+// dialling says whether attempts are made and sent at all.
+func (a *Campaign) dialling() bool {
+	return a.campaign.Status == domain.CampaignRunning && !a.draining && a.stopped() == ""
+}
+
 // advance does what can be done now, commits what has gathered and sets the
 // one wake-up.
 func (a *Campaign) advance(ctx actor.Context) {
@@ -81,7 +95,7 @@ func (a *Campaign) advance(ctx actor.Context) {
 	now := time.Now()
 	a.giveUpLost(now)
 	a.letGo(now)
-	dialling := a.campaign.Status == domain.CampaignRunning && !a.draining
+	dialling := a.dialling()
 	if !dialling {
 		a.unmake(ctx)
 	} else {
@@ -352,7 +366,7 @@ func (a *Campaign) release(m release) {
 // pace allows: a commit that took long releases no burst. What is open already
 // when the campaign stops is not rung any more.
 func (a *Campaign) send(ctx actor.Context, now time.Time) {
-	if a.campaign.Status != domain.CampaignRunning || a.draining {
+	if !a.dialling() {
 		for _, p := range a.gate {
 			a.unplace(ctx, p, now)
 		}

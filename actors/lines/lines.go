@@ -474,7 +474,7 @@ func (l *Lines) waiting() bool {
 
 func (l *Lines) usage() UsageNow {
 	l.expire(time.Now())
-	u := UsageNow{Active: l.active(), Limit: l.cfg.Concurrent}
+	u := UsageNow{Active: l.active(), Live: l.taken - len(l.leased), Limit: l.cfg.Concurrent}
 	for _, s := range slices.Concat(l.row.all, l.fast.all) {
 		u.Waiting += s.count
 	}

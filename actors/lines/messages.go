@@ -70,6 +70,7 @@ type (
 	// UsageNow is how the lines are used.
 	UsageNow struct {
 		Active  int // bound, leased and held
+		Live    int // of these, bound to a call
 		Waiting int // permits that campaigns wait for
 		Limit   int
 	}

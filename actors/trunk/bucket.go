@@ -283,7 +283,7 @@ func (b *bucket) state(now time.Time, waiting int) State {
 		q.Alarms = append(q.Alarms, what)
 	}
 	slices.Sort(q.Alarms)
-	return State{Health: h, Quality: q}
+	return State{Name: b.trunk.Name, Environment: b.trunk.Environment, Health: h, Quality: q}
 }
 
 func (b *bucket) targetState(i int, now time.Time) domain.TargetHealth {

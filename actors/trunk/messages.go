@@ -107,8 +107,12 @@ type (
 		MaxDuration time.Duration // of what is called so; 0: no rule
 		Generation  int
 	}
-	// HealthNow is the state of each trunk by id.
-	HealthNow struct{ Trunks map[string]State }
+	// HealthNow is the state of each trunk by id, and what today's outbound calls
+	// have cost so far.
+	HealthNow struct {
+		Trunks map[string]State
+		Spent  int64 // millionths of a dollar; 0 until the ledger was read
+	}
 	// CensusNow counts what is kept for calls; without calls all of it is 0.
 	CensusNow struct {
 		Channels int // taken, on all trunks
@@ -119,8 +123,10 @@ type (
 	}
 	// State is how a trunk is doing, in the words of the API.
 	State struct {
-		Health  domain.TrunkHealth
-		Quality domain.TrunkQuality
+		Name        string
+		Environment domain.Environment
+		Health      domain.TrunkHealth
+		Quality     domain.TrunkQuality
 	}
 )
 

@@ -130,7 +130,7 @@ func (t *Trunks) Receive(ctx actor.Context) {
 		t.keeper.waiting = append(t.keeper.waiting, ctx.Sender())
 		t.keep(ctx)
 	case Health:
-		ctx.Respond(HealthNow{Trunks: t.states()})
+		ctx.Respond(HealthNow{Trunks: t.states(), Spent: t.purse.spent(time.Now())})
 	case Census:
 		ctx.Respond(t.census())
 	case tick:

@@ -30,6 +30,8 @@ const (
 	ForTrunk    = "trunk"
 	ForContacts = "no_contacts"
 	ForStore    = "store"
+	ForDialling = "dialling_stopped" // an operator has stopped all dialling
+	ForDrain    = "draining"         // an operator has drained the node
 )
 
 // View is all that the decision depends on. Its size does not depend on the
@@ -60,6 +62,7 @@ type View struct {
 	TrunkUntil time.Time // the trunks have nothing before then
 	StoreDown  bool
 	Draining   bool
+	Stopped    string // ForDialling or ForDrain: nobody may be rung, until somebody says otherwise; ""
 }
 
 // Decision is what to do, why nothing rings if so, and when to look again if
@@ -153,6 +156,8 @@ func running(v View, now time.Time) Decision {
 		return until(wait(ForContacts, time.Time{}), v.Ends)
 	case v.Draining:
 		return Decision{}
+	case v.Stopped != "":
+		return until(wait(v.Stopped, time.Time{}), v.Ends)
 	case !v.Open.Allows(now):
 		return until(closed(v, now), v.Ends)
 	case v.TrunkUntil.After(now):

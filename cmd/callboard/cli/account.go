@@ -174,8 +174,11 @@ type stopped struct {
 }
 
 func pauseAll() *cobra.Command {
-	hangUp, bulk := false, false
-	cmd := command("pause-all", "Pause every running campaign of the workspace", "callboard pause-all\ncallboard pause-all --bulk --hangup", cobra.NoArgs, func(s *session, _ []string) error {
+	hangUp, bulk, everywhere := false, false, false
+	cmd := command("pause-all", "Pause every running campaign of the workspace", "callboard pause-all\ncallboard pause-all --bulk --hangup\ncallboard pause-all --everywhere", cobra.NoArgs, func(s *session, _ []string) error {
+		if everywhere {
+			return s.stopDialling("")
+		}
 		done := &stopped{Paused: []string{}, Cancelled: []string{}}
 		err := s.halt(done, bulk, hangUp)
 		if s.asJSON {
@@ -184,9 +187,13 @@ func pauseAll() *cobra.Command {
 		s.say("%d campaigns are paused, %d bulk jobs cancelled, %d calls hung up", len(done.Paused), len(done.Cancelled), done.HungUp)
 		return err
 	})
-	cmd.Long = "Pauses every campaign that runs or is scheduled: nobody is rung any more, live calls go on. Each is resumed by callboard campaigns resume."
+	cmd.Long = "Pauses every campaign that runs or is scheduled: nobody is rung any more, live calls go on. Each is resumed by callboard campaigns resume. " +
+		"--everywhere takes an operator key and stops all dialling in all workspaces instead; callboard operator resume-dialling lets all of it go on."
 	cmd.Flags().BoolVar(&bulk, "bulk", false, "cancel bulk jobs that are under way, too: these cannot be resumed")
 	cmd.Flags().BoolVar(&hangUp, "hangup", false, "end live calls, too")
+	cmd.Flags().BoolVar(&everywhere, "everywhere", false, "stop all dialling, in all workspaces (callboard operator stop-dialling)")
+	cmd.MarkFlagsMutuallyExclusive("everywhere", "bulk")
+	cmd.MarkFlagsMutuallyExclusive("everywhere", "hangup")
 	return cmd
 }
 

@@ -348,6 +348,30 @@ func TestPauseAllGoesOnAfterWhatCannotBePaused(t *testing.T) {
 	assert.Contains(t, done.Paused, "good")
 }
 
+func TestAnOperatorSeesAndStopsEverything(t *testing.T) {
+	home(t)
+	const stopped = `{"stopped": true, "reason": "a complaint\u001b[2J", "since": "2026-03-01T12:00:00Z", "by": {"type": "operator", "id": "key_1"}}`
+	s := newServer(t, map[string]string{
+		"POST /v1/operator/dialling/stop": stopped, "POST /v1/operator/dialling/resume": `{"stopped": false}`,
+		"POST /v1/operator/drain": `{"on": true}`, "POST /v1/operator/undrain": `{"on": false}`,
+		"GET /v1/operator/load": `{"ready": true, "dialling": ` + stopped + `, "lines": {"outbound": {"used": 3, "limit": 5, "waiting": 2}},
+			"noisy": [{"workspace_id": "ws_1", "name": "loud", "calls": 0.75}]}`,
+		"GET /v1/operator/workspaces": `{"data": [{"id": "ws_1", "name": "loud", "share": {"calls": 0.75}, "troubles": [{"id": "trunk_1", "name": "carrier", "status": "down"}]}]}`,
+	})
+	for args, want := range map[string]string{
+		"operator stop-dialling --reason x": "all dialling is stopped since", "operator stop-dialling --json": `"stopped": true`, "operator resume-dialling": "people are rung",
+		"pause-all --everywhere": "a complaint", "operator drain": "the node takes no calls", "operator undrain --json": `"on": false`,
+		"operator load": "3 of 5, 2 are waited for", "operator load --json": `"noisy"`, "operator workspaces": "75 %", "operator workspaces --json": `"trunk_1"`,
+	} {
+		out, errs, code := run(t, "", append(strings.Fields(args), "--url", s.URL)...)
+		assert.Equal(t, cli.Done, code, "%s: %s", args, errs)
+		assert.Contains(t, out, want, args)
+		assert.NotContains(t, out, "\x1b", args)
+	}
+	_, _, code := run(t, "", "pause-all", "--everywhere", "--hangup", "--url", s.URL)
+	assert.Equal(t, cli.Misused, code)
+}
+
 func TestAnyRequestOfTheAPICanBeSent(t *testing.T) {
 	home(t)
 	s := newServer(t, map[string]string{"PATCH /v1/workspace": workspace, "GET /v1/x": `418|{"error": {"code": "teapot", "message": "no"}}`})

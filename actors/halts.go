@@ -1,0 +1,189 @@
+package actors
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/callboard/callboard/actors/campaign"
+	"github.com/callboard/callboard/actors/workspace"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/dialplan"
+)
+
+// halts are what an operator holds back over all workspaces. The zero value
+// holds nothing back.
+type halts struct {
+	changing sync.Mutex
+	stopped  atomic.Pointer[domain.Dialling] // nobody is rung; nil: everybody may be
+	drained  atomic.Pointer[ask.DrainNow]       // no call begins on this node; nil: calls may
+}
+
+// haltRetry is after how many seconds somebody who is refused may ask again.
+const haltRetry = 5
+
+// why is why nobody may be rung, as dialplan.View.Stopped.
+func (h *halts) why() string {
+	switch {
+	case h.stopped.Load() != nil:
+		return dialplan.ForDialling
+	case h.drained.Load() != nil:
+		return dialplan.ForDrain
+	}
+	return ""
+}
+
+// refusal is the same for whoever orders a call.
+func (h *halts) refusal() error {
+	why := h.why()
+	text := "an operator has stopped all dialling; try again later"
+	switch why {
+	case "":
+		return nil
+	case dialplan.ForDrain:
+		text = "an operator has drained this node: it takes no calls; try again later"
+	}
+	return domain.Errorf(domain.CodeUnavailable, "%s", text).With("reason", why).With("retry_after", haltRetry)
+}
+
+// drainedSince is why the node is not ready, where it was drained.
+func (h *halts) drainedSince() error {
+	if d := h.drained.Load(); d != nil && d.Since != nil {
+		return fmt.Errorf("an operator has drained the node at %s", d.Since.Format(time.RFC3339))
+	}
+	return nil
+}
+
+// readDialling reads at the start whether nobody may be rung.
+func (n *Node) readDialling(ctx context.Context) error {
+	row := &domain.Dialling{}
+	_, err := n.cfg.Store.Get(ctx, row)
+	if errors.Is(err, domain.ErrNotFound) || err == nil && !row.Stopped {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	n.halts.stopped.Store(row)
+	n.holdCalls(true)
+	n.cfg.Log.Warn("nobody is rung: an operator has stopped all dialling", slog.Time("since", row.Since), slog.String("reason", row.Reason))
+	return nil
+}
+
+// holdCalls has the user agent send no INVITE that begins a call.
+func (n *Node) holdCalls(on bool) {
+	if n.cfg.SIP != nil {
+		n.cfg.SIP.HoldCalls(on)
+	}
+}
+
+// StopDialling lets nobody be rung any more, in no workspace, until
+// ResumeDialling, also across a restart. Live calls go on. What is stopped stays
+// so, and as it was said first.
+func (d *Desk) StopDialling(ctx context.Context, p domain.Principal, reason string) (ask.DiallingNow, error) {
+	h := &d.node.halts
+	h.changing.Lock()
+	defer h.changing.Unlock()
+	if row := h.stopped.Load(); row != nil && !row.Since.IsZero() {
+		return diallingOf(row), nil
+	}
+	h.stopped.Store(&domain.Dialling{Stopped: true, Reason: reason}) // before it is kept: nobody is rung while the store is slow
+	d.node.holdCalls(true)
+	d.node.nudgeCampaigns()
+	row := &domain.Dialling{Stopped: true, Reason: reason, Since: stamp(), By: actorOf(p)}
+	if _, err := d.store.Apply(commit.Boarding(ctx), commit.Change{Puts: []domain.Record{row}}); err != nil {
+		d.log.Error("nobody is rung, but whether a restart will know it is not: stop all dialling once more", slog.Any("error", err))
+		return ask.DiallingNow{}, storeErr(err)
+	}
+	h.stopped.Store(row)
+	d.log.Warn("an operator has stopped all dialling", slog.String("actor", row.By.ID))
+	return diallingOf(row), nil
+}
+
+// ResumeDialling lets people be rung again. Campaigns that were paused stay so.
+func (d *Desk) ResumeDialling(ctx context.Context, p domain.Principal) (ask.DiallingNow, error) {
+	h := &d.node.halts
+	h.changing.Lock()
+	defer h.changing.Unlock()
+	if h.stopped.Load() == nil {
+		return ask.DiallingNow{}, nil
+	}
+	row := &domain.Dialling{Since: stamp(), By: actorOf(p)}
+	if _, err := d.store.Apply(commit.Boarding(ctx), commit.Change{Puts: []domain.Record{row}}); err != nil {
+		return ask.DiallingNow{}, storeErr(err)
+	}
+	h.stopped.Store(nil)
+	d.node.holdCalls(false)
+	d.node.nudgeCampaigns()
+	d.log.Warn("an operator lets people be rung again", slog.String("actor", row.By.ID))
+	return ask.DiallingNow{}, nil
+}
+
+// DrainNode takes no call any more, in or out, until UndrainNode or the end of
+// the process; live ones go on.
+func (d *Desk) DrainNode(_ context.Context, p domain.Principal) (ask.DrainNow, error) {
+	h := &d.node.halts
+	h.changing.Lock()
+	defer h.changing.Unlock()
+	if now := h.drained.Load(); now != nil {
+		return *now, nil
+	}
+	at, by := stamp(), actorOf(p)
+	now := &ask.DrainNow{On: true, Since: &at, By: &by}
+	h.drained.Store(now)
+	if d.node.cfg.SIP != nil {
+		d.node.cfg.SIP.Drain(true)
+	}
+	d.node.nudgeCampaigns()
+	d.log.Warn("an operator has drained the node", slog.String("actor", by.ID))
+	return *now, nil
+}
+
+// UndrainNode takes DrainNode back. What is being stopped stays so.
+func (d *Desk) UndrainNode(_ context.Context, p domain.Principal) (ask.DrainNow, error) {
+	h := &d.node.halts
+	h.changing.Lock()
+	defer h.changing.Unlock()
+	if h.drained.Swap(nil) == nil {
+		return ask.DrainNow{}, nil
+	}
+	if d.node.cfg.SIP != nil && !d.node.draining() {
+		d.node.cfg.SIP.Drain(false)
+	}
+	d.node.nudgeCampaigns()
+	by := actorOf(p)
+	d.log.Warn("an operator lets the node take calls again", slog.String("actor", by.ID))
+	return ask.DrainNow{}, nil
+}
+
+// actorOf is who asks, as the audit log names it.
+func actorOf(p domain.Principal) domain.Actor {
+	return entryOf(p, ask.Act{}, time.Now()).Actor
+}
+
+func diallingOf(row *domain.Dialling) ask.DiallingNow {
+	if row == nil {
+		return ask.DiallingNow{}
+	}
+	now := ask.DiallingNow{Stopped: true, Reason: row.Reason}
+	if !row.Since.IsZero() {
+		since, by := row.Since, row.By
+		now.Since, now.By = &since, &by
+	}
+	return now
+}
+
+// nudgeCampaigns has every campaign look again whether it may ring.
+func (n *Node) nudgeCampaigns() {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	for _, t := range n.spaces {
+		n.sys.Root.Send(t.campaigns, workspace.Tell{Message: campaign.Decide{}})
+	}
+}

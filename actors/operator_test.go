@@ -1,0 +1,165 @@
+package actors_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors/simulator"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/sip"
+)
+
+// waitsFor is why a campaign rings nobody; "": it does not say.
+func (h *house) waitsFor(id string) string {
+	h.Helper()
+	st, err := h.desk().CampaignStatus(h.Context(), h.live, id)
+	require.NoError(h, err)
+	if st.Waiting == nil {
+		return ""
+	}
+	return st.Waiting.Reason
+}
+
+// noRequests are the requests of a workspace.
+func noRequests(*domain.Workspace) int { return 0 }
+
+func TestWhereDiallingIsStoppedNobodyIsRungUntilItIsResumed(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, d := t.Context(), h.desk()
+	agent := h.agent(h.live, menu())
+	act := ask.Act{Type: "admin", Action: "dialling.stopped", Resource: domain.Resource{Type: "dialling"}}
+	now, err := d.StopDialling(d.Ride(ctx, h.live, act), h.live, "a complaint")
+	require.NoError(t, err)
+	assert.Equal(t, []any{true, "a complaint", h.live.KeyID}, []any{now.Stopped, now.Reason, now.By.ID})
+	log, err := d.ListAudit(ctx, h.live, ask.AuditQuery{Action: "dialling.stopped", Page: ask.Page{Limit: 2}})
+	require.NoError(t, err)
+	assert.Len(t, log.Data, 1, "it was kept together with what it tells of")
+	id := h.campaign(h.live, agent, number(1, 1, "14"), number(1, 2, "14"), number(1, 3, "14"))
+	_, err = d.StartCampaign(ctx, h.live, id)
+	require.NoError(t, err)
+	order := ask.NewCall{To: number(2, 1, "14"), AgentID: agent, RingTimeout: 5 * time.Second, MaxDuration: time.Minute}
+	bulk, err := d.StartBulk(ctx, h.live, ask.NewBulk{Type: domain.BulkCalls, Items: []ask.BulkOrder{{Call: &order}}})
+	require.NoError(t, err)
+	for restarted := range 2 {
+		h.until(time.Minute, "the campaign says why it waits", func() bool { return h.waitsFor(id) == "dialling_stopped" })
+		h.until(time.Minute, "and so does the bulk job", func() bool {
+			b, err := h.desk().Bulk(ctx, h.live, bulk.ID)
+			return err == nil && b.Waiting == "dialling_stopped"
+		})
+		_, err = h.desk().PlaceCall(ctx, h.live, order)
+		assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(err), restarted)
+		assert.Empty(t, h.diary.all(), restarted)
+		load, err := h.desk().Load(ctx, noRequests)
+		require.NoError(t, err)
+		assert.Equal(t, []any{true, "a complaint", true}, []any{load.Dialling.Stopped, load.Dialling.Reason, load.Ready})
+		if restarted == 0 {
+			h.shut()
+			h.open()
+		}
+	}
+	again, err := h.desk().StopDialling(ctx, h.live, "another reason")
+	require.NoError(t, err)
+	assert.Equal(t, "a complaint", again.Reason)
+	_, err = h.desk().ResumeDialling(ctx, h.live)
+	require.NoError(t, err)
+	h.until(time.Minute, "everybody was rung", func() bool { return h.status(h.live, id).Status == domain.CampaignCompleted && len(h.diary.all()) == 4 })
+	h.shut()
+	h.open()
+	load, err := h.desk().Load(ctx, noRequests)
+	require.NoError(t, err)
+	assert.False(t, load.Dialling.Stopped)
+}
+
+func TestAStopInTheMiddleLosesNobodyAndRingsNobodyTwice(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, d := t.Context(), h.desk()
+	phones := make([]string, 30)
+	for i := range phones {
+		phones[i] = number(3+i/10, i%10, "14")
+	}
+	id := h.campaign(h.live, h.agent(h.live, menu()), phones...)
+	_, err := d.StartCampaign(ctx, h.live, id)
+	require.NoError(t, err)
+	h.until(time.Minute, "some were rung", func() bool { return len(h.diary.all()) > 5 })
+	_, err = d.StopDialling(ctx, h.live, "")
+	require.NoError(t, err)
+	h.until(time.Minute, "what was on its way is over", func() bool {
+		return h.waitsFor(id) == "dialling_stopped" && h.attempts("campaign="+id) == 0
+	})
+	rung := len(h.diary.all())
+	assert.Less(t, rung, 30)
+	_, err = d.ResumeDialling(ctx, h.live)
+	require.NoError(t, err)
+	h.until(time.Minute, "the campaign is over", func() bool { return h.status(h.live, id).Status == domain.CampaignCompleted })
+	seen := map[string]int{}
+	for _, r := range h.diary.all() {
+		seen[r.number]++
+	}
+	assert.Len(t, seen, 30)
+	for n, times := range seen {
+		assert.Equal(t, 1, times, n)
+	}
+}
+
+func TestADrainedNodeTakesNoCallsUntilItIsUndrained(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, d := t.Context(), h.desk()
+	const own = "+15005550150"
+	agent := h.agent(h.test, linger())
+	_, err := d.CreateNumber(ctx, h.test, &domain.PhoneNumber{Number: own, AgentID: agent})
+	require.NoError(t, err)
+	live, err := d.TestInboundCall(ctx, h.test, ask.InboundTest{To: own, From: number(1, 1, "11")})
+	require.NoError(t, err)
+	_, err = d.DrainNode(ctx, h.live)
+	require.NoError(t, err)
+	require.ErrorContains(t, h.node.Ready(ctx), "drained the node")
+	_, err = d.TestInboundCall(ctx, h.test, ask.InboundTest{To: own, From: number(1, 2, "11")})
+	assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(err))
+	at := h.ua.Addr("udp")
+	refused := h.phones.Call(ctx, simulator.Order{To: own, From: number(1, 3, "11"), At: sip.Target{Host: at.Addr().String(), Port: int(at.Port()), Transport: "udp"}})
+	require.ErrorContains(t, refused, "503")
+	_, err = d.PlaceCall(ctx, h.test, ask.NewCall{To: number(2, 1, "14"), AgentID: agent, RingTimeout: time.Second, MaxDuration: time.Minute})
+	assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(err))
+	assert.False(t, h.call(h.test, live.ID).Final(), "the live one goes on")
+	_, err = d.UndrainNode(ctx, h.live)
+	require.NoError(t, err)
+	require.NoError(t, h.node.Ready(ctx))
+	_, err = d.TestInboundCall(ctx, h.test, ask.InboundTest{To: own, From: number(1, 4, "11")})
+	require.NoError(t, err)
+}
+
+func TestALoadNamesTheNoisy(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx := t.Context()
+	loud, quiet := h.founded("loud"), h.founded("<quiet>")
+	agent := h.agent(loud, menu())
+	for i := range 3 {
+		_, err := h.desk().PlaceCall(ctx, loud, ask.NewCall{To: number(4, i, "14"), From: "+15005550100", AgentID: agent, RingTimeout: 5 * time.Second, MaxDuration: time.Minute})
+		_ = err // what is refused is no call
+	}
+	calls := len(told(h.events(loud.WorkspaceID), event.CallStarted))
+	load, err := h.desk().Load(ctx, func(w *domain.Workspace) int { return map[string]int{"<quiet>": 1, "loud": 3}[w.Name] })
+	require.NoError(t, err)
+	require.NotEmpty(t, load.Noisy)
+	assert.Equal(t, []any{"loud", 3, calls, 4}, []any{load.Noisy[0].Name, load.Workspaces, load.LastMinute.Calls, load.LastMinute.Requests})
+	assert.InDelta(t, 0.75, load.Noisy[0].Requests, 0.001)
+	assert.Positive(t, load.Noisy[0].Commits)
+	first, err := h.desk().ListLoads(ctx, ask.Page{Limit: 2}, noRequests)
+	require.NoError(t, err)
+	require.Len(t, first.Data, 2)
+	assert.Equal(t, quiet.WorkspaceID, first.Data[0].ID, "the newest comes first")
+	rest, err := h.desk().ListLoads(ctx, ask.Page{Limit: 2, Cursor: first.Next}, noRequests)
+	require.NoError(t, err)
+	assert.Len(t, rest.Data, 1)
+	assert.Empty(t, rest.Next)
+	assert.Equal(t, 3, load.Trunks.Up/2, "each has its trunks to the built-in carrier")
+}

@@ -1,0 +1,168 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/callboard/callboard/client"
+)
+
+func operator() *cobra.Command {
+	reason := ""
+	stop := command("stop-dialling", "Let nobody be rung any more, in no workspace",
+		"callboard operator stop-dialling --reason 'a carrier complains'", cobra.NoArgs, func(s *session, _ []string) error {
+			return s.stopDialling(reason)
+		})
+	stop.Flags().StringVar(&reason, "reason", "", "why, for whoever asks why nobody is rung")
+	stop.Long = "Nobody is rung any more, in no workspace, also after a restart; live calls go on, calls still come in. Campaigns wait and say why."
+	return group("operator", "What an operator sees and does, over all workspaces; takes an operator key",
+		command("load", "Show how the node does", "callboard operator load\ncallboard operator load --json", cobra.NoArgs, func(s *session, _ []string) error {
+			l, err := s.GetLoad(s.ctx())
+			if err != nil || s.asJSON {
+				return errors.Join(err, s.jsonOf(l, err))
+			}
+			return s.load(l)
+		}),
+		command("workspaces", "Show how each workspace does: calls, lines, money, trunks, its share of the whole",
+			"callboard operator workspaces", cobra.NoArgs, func(s *session, _ []string) error { return s.loads() }),
+		stop,
+		command("resume-dialling", "Let people be rung again", "callboard operator resume-dialling", cobra.NoArgs, func(s *session, _ []string) error {
+			now, err := s.ResumeDialling(s.ctx())
+			return s.dialling(now, err)
+		}),
+		command("drain", "Take no calls on this node; live ones go on", "callboard operator drain", cobra.NoArgs, func(s *session, _ []string) error {
+			now, err := s.DrainNode(s.ctx())
+			return s.drained(now, err)
+		}),
+		command("undrain", "Take calls on this node again", "callboard operator undrain", cobra.NoArgs, func(s *session, _ []string) error {
+			now, err := s.UndrainNode(s.ctx())
+			return s.drained(now, err)
+		}),
+	)
+}
+
+func (s *session) stopDialling(reason string) error {
+	why := &client.DiallingStop{}
+	if reason != "" {
+		why.Reason = &reason
+	}
+	now, err := s.StopDialling(s.ctx(), why)
+	return s.dialling(now, err)
+}
+
+func (s *session) dialling(now *client.DiallingNow, err error) error {
+	if err != nil || s.asJSON {
+		return errors.Join(err, s.jsonOf(now, err))
+	}
+	s.say("%s", diallingWords(now))
+	return nil
+}
+
+func diallingWords(now *client.DiallingNow) string {
+	if !now.Stopped {
+		return "people are rung"
+	}
+	text := "all dialling is stopped"
+	if now.Since != nil {
+		text += " since " + when(*now.Since)
+	}
+	if now.Reason != "" {
+		text += ": " + now.Reason
+	}
+	return text
+}
+
+func (s *session) drained(now *client.DrainNow, err error) error {
+	if err != nil || s.asJSON {
+		return errors.Join(err, s.jsonOf(now, err))
+	}
+	s.say("%s", drainWords(now))
+	return nil
+}
+
+func drainWords(now *client.DrainNow) string {
+	if !now.On {
+		return "the node takes calls"
+	}
+	text := "the node takes no calls"
+	if now.Since != nil {
+		text += " since " + when(*now.Since)
+	}
+	return text
+}
+
+// load prints how the node does.
+func (s *session) load(l *client.NodeLoad) error {
+	w := tabwriter.NewWriter(s.out(), 0, 4, 2, ' ', 0)
+	ready := "ready"
+	if !l.Ready {
+		ready = "not ready: " + l.Reason
+	}
+	cells(w, "node", ready)
+	cells(w, "calls", drainWords(&l.Drain))
+	cells(w, "dialling", diallingWords(&l.Dialling))
+	workspaces := fmt.Sprint(l.Workspaces)
+	if l.WorkspacesSilent > 0 {
+		workspaces += fmt.Sprintf(", %d do not answer", l.WorkspacesSilent)
+	}
+	cells(w, "workspaces", workspaces)
+	cells(w, "live calls", l.LiveCalls)
+	cells(w, "lines out", ofLimit(l.Lines.Outbound))
+	cells(w, "lines in", ofLimit(l.Lines.Inbound))
+	cells(w, "lines test", ofLimit(l.Lines.Test))
+	cells(w, "last minute", fmt.Sprintf("%d calls, %d commits, %d requests", l.LastMinute.Calls, l.LastMinute.Commits, l.LastMinute.Requests))
+	cells(w, "spent today", l.SpentToday.Amount+" "+l.SpentToday.Currency)
+	cells(w, "trunks", trunkWords(l.Trunks))
+	for _, n := range l.Noisy {
+		cells(w, "noisy", fmt.Sprintf("%s %s: %.0f %% of calls, %.0f %% of commits, %.0f %% of requests", n.WorkspaceID, n.Name, 100*n.Calls, 100*n.Commits, 100*n.Requests))
+	}
+	return w.Flush()
+}
+
+func ofLimit(l client.LineUse) string {
+	text := fmt.Sprintf("%d of %d", l.Used, l.Limit)
+	if l.Waiting > 0 {
+		text += fmt.Sprintf(", %d are waited for", l.Waiting)
+	}
+	return text
+}
+
+func trunkWords(t client.TrunkCounts) string {
+	return fmt.Sprintf("%d up, %d degraded, %d down", t.Up, t.Degraded, t.Down)
+}
+
+// loads prints how each workspace does.
+func (s *session) loads() error {
+	all := []client.WorkspaceLoad{}
+	for w, err := range s.AllLoads(s.ctx(), client.ListLoadsQuery{Limit: most}) {
+		if err != nil {
+			return err
+		}
+		all = append(all, w)
+	}
+	if s.asJSON {
+		return s.json(all)
+	}
+	w := tabwriter.NewWriter(s.out(), 0, 4, 2, ' ', 0)
+	cells(w, "WORKSPACE", "NAME", "CALLS", "OUT", "IN", "CALLS/MIN", "OF ALL", "SPENT", "CAP", "TRUNKS")
+	for i := range all {
+		one := &all[i]
+		limit := "-"
+		if one.DailySpendCap != nil {
+			limit = one.DailySpendCap.Amount
+		}
+		name := one.Name
+		if one.Silent {
+			name += " (does not answer)"
+		}
+		cells(w, one.ID, name, one.LiveCalls, ofLimit(one.Lines.Outbound), ofLimit(one.Lines.Inbound), fmt.Sprintf("%d of %d", one.LastMinute.Calls, one.CallsPerMinute),
+			fmt.Sprintf("%.0f %%", 100*max(one.Share.Calls, one.Share.Commits, one.Share.Requests)), one.SpentToday.Amount, limit, trunkWords(one.Trunks))
+		for _, t := range one.Troubles {
+			cells(w, "", t.ID+" "+t.Name+" "+t.Status+" "+t.LastError)
+		}
+	}
+	return w.Flush()
+}

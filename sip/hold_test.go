@@ -1,0 +1,48 @@
+package sip_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/sip"
+)
+
+func TestWhileCallsAreHeldNoInviteLeavesThatBeginsOne(t *testing.T) {
+	bubble(t, func(t *testing.T, s *stage) {
+		target := sip.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp"}
+		s.invite(func(in *sip.Invite) { in.Credentials = &sip.Credentials{Username: "u", Password: "p"} })
+		asked := s.peer.expect("INVITE")
+		s.ua.HoldCalls(true)
+		_, err := s.ua.Invite(sip.Invite{Attempt: "att_2", Leg: 1, Target: target, To: "+15550002", From: "+15559999", Notify: s.ears.hear})
+		require.ErrorIs(t, err, sip.ErrHeld)
+		_, err = s.ua.Ring(sip.Invite{Attempt: "att_3", Leg: 1, To: "88", From: "+15559999", Contacts: []sip.Contact{{URI: "sip:88@127.0.0.1:5070", Target: target}}, Notify: s.ears.hear})
+		require.ErrorIs(t, err, sip.ErrHeld)
+		s.peer.send(asked.reply(401, "p1", `WWW-Authenticate: Digest realm="r", nonce="n", qop="auth"`), s.us())
+		s.peer.expect("ACK")
+		f := next[sip.Refused](t, s.ears).Final
+		assert.True(t, f.Held)
+		assert.Equal(t, domain.ReasonNotSent, sip.Classify(f).Reason)
+		assert.False(t, sip.Classify(f).Spent(), "it is rung another time")
+		s.peer.nothing(time.Minute)
+		s.ua.HoldCalls(false)
+		d := s.invite(func(in *sip.Invite) { in.Attempt = "att_4" })
+		assert.Equal(t, d.CallID(), s.peer.expect("INVITE").get("Call-ID"))
+		synctest.Wait()
+	})
+}
+
+func TestALiveCallGoesOnWhileCallsAreHeld(t *testing.T) {
+	bubble(t, func(t *testing.T, s *stage) {
+		d, _, _ := s.answered()
+		s.ua.HoldCalls(true)
+		d.Reoffer([]byte(sdp), func(sip.Reanswer) {})
+		again := s.peer.expect("INVITE")
+		assert.Equal(t, d.CallID(), again.get("Call-ID"), "within its dialog")
+		d.Bye(16, "done")
+	})
+}
