@@ -22,7 +22,7 @@ import (
 type halts struct {
 	changing sync.Mutex
 	stopped  atomic.Pointer[domain.Dialling] // nobody is rung; nil: everybody may be
-	drained  atomic.Pointer[ask.DrainNow]       // no call begins on this node; nil: calls may
+	drained  atomic.Pointer[ask.DrainNow]    // no call begins on this node; nil: calls may
 }
 
 // haltRetry is after how many seconds somebody who is refused may ask again.

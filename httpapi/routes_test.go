@@ -368,7 +368,7 @@ func TestWhileTheServiceIsStoppedNothingBeginsAndWhatLivesIsServed(t *testing.T)
 		"POST /v1/calls/{id}/hangup", "POST /v1/calls/{id}/transfer", "POST /v1/calls/{id}/say", "POST /v1/calls/{id}/dtmf",
 		"POST /v1/calls/{id}/recording/pause", "POST /v1/calls/{id}/recording/resume", "POST /v1/calls/{id}/recording/link",
 		"POST /v1/tickets", "POST /v1/campaigns/{id}/pause", "POST /v1/campaigns/{id}/cancel", "POST /v1/bulk/{id}/cancel",
-		"POST /v1/auth/token", "POST /v1/auth/refresh", "POST /v1/dnc-lists/{id}/entries", "POST /v1/sms-gateways/{id}/events",
+		"POST /v1/auth/token", "POST /v1/auth/refresh", "POST /v1/dnc-lists/{id}/entries", "POST /v1/sms-gateways/{id}/events", "POST /v1/operator/dialling/stop",
 	}
 	for _, c := range routeCases() {
 		method, _, _ := strings.Cut(c.route, " ")

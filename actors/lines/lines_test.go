@@ -142,7 +142,7 @@ func TestAPermitIsALeaseOfTenSecondsUntilItIsBound(t *testing.T) {
 		assert.True(s, s.bind(early, "call_1", s.call()))
 		time.Sleep(time.Millisecond)
 		assert.False(s, s.bind(late, "call_2", s.call()), "its ten seconds are over")
-		assert.Equal(s, lines.UsageNow{Active: 1, Limit: 2}, s.usage())
+		assert.Equal(s, lines.UsageNow{Active: 1, Live: 1, Limit: 2}, s.usage())
 		time.Sleep(time.Hour)
 		assert.Equal(s, 1, s.usage().Active, "a bound permit lives as long as its call")
 	})
