@@ -182,6 +182,14 @@ func answer(v *vessel, sound Sound, o media.Options, offer []byte) (m prepared) 
 	return prepared{leg: 1, answer: body}
 }
 
+// levelOf is how loud it is said that a leg could not be placed.
+func levelOf(err error) slog.Level {
+	if errors.Is(err, sip.ErrHeld) {
+		return slog.LevelInfo // somebody wants it so
+	}
+	return slog.LevelError
+}
+
 func (c *call) prepared(ctx actor.Context, m prepared) {
 	if m.leg == c.leg && c.stage == talking && c.byeReason != "" && m.err == nil {
 		c.sendBye() // it was answered and over before we held its dialog
@@ -199,11 +207,7 @@ func (c *call) prepared(ctx actor.Context, m prepared) {
 		return
 	}
 	if m.err != nil {
-		level := slog.LevelError
-		if errors.Is(m.err, sip.ErrHeld) {
-			level = slog.LevelInfo
-		}
-		c.log.Log(context.Background(), level, "a leg could not be placed", slogErr(m.err))
+		c.log.Log(context.Background(), levelOf(m.err), "a leg could not be placed", slogErr(m.err))
 		v := domain.Verdict{Outcome: domain.OutcomeFailed, Reason: m.reason}
 		if m.reason == domain.ReasonInternal {
 			v.RetryOn = "failed"

@@ -383,7 +383,7 @@ func TestFullRedisServersStopTheDiallingAndForgetNobody(t *testing.T) {
 			o.kill9()
 			o.launch()
 		}
-		server.Drain(true)
+		server.Drain()
 		o.await("health again", time.Minute, func() bool { return o.readyz() == 200 })
 	})
 }
@@ -402,7 +402,7 @@ func TestFullRedisServersMakePeopleRingTwiceWhereAttemptsAreStoredLate(t *testin
 		server.Fill()
 		o.await("health to say so", time.Minute, func() bool { return o.readyz() == 503 })
 		o.kill9()
-		server.Drain(true)
+		server.Drain()
 		o.start()
 		o.await("calls again", time.Minute, func() bool { return o.twice() > 0 || len(o.answers.rung()) > before+2 })
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -104,7 +105,7 @@ func (s *session) load(l *client.NodeLoad) error {
 	cells(w, "node", ready)
 	cells(w, "calls", drainWords(&l.Drain))
 	cells(w, "dialling", diallingWords(&l.Dialling))
-	workspaces := fmt.Sprint(l.Workspaces)
+	workspaces := strconv.FormatInt(l.Workspaces, 10)
 	if l.WorkspacesSilent > 0 {
 		workspaces += fmt.Sprintf(", %d do not answer", l.WorkspacesSilent)
 	}
