@@ -317,6 +317,9 @@ func (d *Desk) BulkItems(ctx context.Context, p domain.Principal, id string, q a
 			return out, problem("cursor", ask.CodeInvalidCursor, "cursor is not one that a page before returned")
 		}
 	}
+	if !q.Created.Holds(b.CreatedAt) {
+		return out, nil
+	}
 	for i := at / domain.BulkChunkSize; i*domain.BulkChunkSize < b.Total; i++ {
 		items, err := d.itemsOf(ctx, b, i)
 		if err != nil {
@@ -330,6 +333,7 @@ func (d *Desk) BulkItems(ctx context.Context, p domain.Principal, id string, q a
 				out.Next = strconv.Itoa(item.Index)
 				return out, nil
 			}
+			item.CreatedAt = b.CreatedAt
 			out.Data = append(out.Data, item)
 		}
 	}

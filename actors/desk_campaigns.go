@@ -36,7 +36,7 @@ func (d *Desk) CreateCampaign(
 		c.Test.Since = &c.CreatedAt
 	}
 	change := commit.Change{Workspace: p.WorkspaceID, Guards: []commit.Guard{commit.Absent(c.Key())}}
-	in, err := d.newIntake(ctx, p, c, &domain.Progress{})
+	in, err := d.newIntake(ctx, p, c, &domain.Progress{}, c.CreatedAt)
 	if err != nil {
 		return none, err
 	}

@@ -6,7 +6,9 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"sort"
 	"strconv"
+	"time"
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
@@ -26,6 +28,7 @@ const (
 type person struct {
 	ordinal int
 	contact domain.Contact
+	added   time.Time
 	state   domain.ContactState
 	result  *domain.ContactResult // nil: idle so far
 }
@@ -132,7 +135,7 @@ func (d *Desk) ofChunk(
 	some := make([]person, 0, len(ordinals))
 	for _, o := range ordinals {
 		if o-start < len(chunk.Contacts) {
-			some = append(some, person{ordinal: o, contact: chunk.Contacts[o-start], state: now[o-start], result: results[o]})
+			some = append(some, person{ordinal: o, contact: chunk.Contacts[o-start], added: domain.AddedAt(chunk.Added, o-start, c.CreatedAt), state: now[o-start], result: results[o]})
 		}
 	}
 	return some, nil
@@ -275,12 +278,15 @@ func (d *Desk) ListContacts(ctx context.Context, p domain.Principal, campaignID 
 	if err != nil {
 		return out, err
 	}
-	who := talks{d: d, of: c}
-	found, next, err := d.find(ctx, &who, progress, from, statesOf(c.Status, q.Status), q.Limit)
+	who, upto := talks{d: d, of: c}, *progress
+	if from, upto.Total, err = d.between(ctx, c, progress.Total, from, q.Created); err != nil {
+		return out, err
+	}
+	found, next, err := d.find(ctx, &who, &upto, from, statesOf(c.Status, q.Status), q.Limit)
 	if err != nil {
 		return out, err
 	}
-	if next < progress.Total {
+	if next < upto.Total {
 		out.Next = strconv.Itoa(next)
 	}
 	some, err := d.some(ctx, &who, progress, found)
@@ -288,6 +294,54 @@ func (d *Desk) ListContacts(ctx context.Context, p domain.Principal, campaignID 
 		out.Data = append(out.Data, one.shown(c))
 	}
 	return out, err
+}
+
+// between narrows the ordinals from one on to the contacts that were taken in
+// within a span.
+func (d *Desk) between(ctx context.Context, c *domain.Campaign, total, from int, span ask.Span) (first, end int, err error) {
+	first, end = from, total
+	if !span.After.IsZero() {
+		begin, err := d.addedFrom(ctx, c, total, func(at time.Time) bool { return at.After(span.After) })
+		if err != nil {
+			return 0, 0, err
+		}
+		first = max(first, begin)
+	}
+	if !span.Before.IsZero() {
+		if end, err = d.addedFrom(ctx, c, total, func(at time.Time) bool { return !at.Before(span.Before) }); err != nil {
+			return 0, 0, err
+		}
+	}
+	return first, end, nil
+}
+
+// addedFrom is the first ordinal whose contact was taken in so late. They stand
+// in the order in which they came, so that it is found by bisection of the
+// chunks: of a million contacts twelve are read.
+func (d *Desk) addedFrom(ctx context.Context, c *domain.Campaign, total int, late func(time.Time) bool) (int, error) {
+	if late(c.CreatedAt) {
+		return 0, nil
+	}
+	var failed error
+	first := func(index int) int { // in the chunk
+		row := &domain.ContactTimes{CampaignID: c.ID, WorkspaceID: c.WorkspaceID, Index: index}
+		if _, err := d.store.Get(ctx, row); err != nil {
+			failed = errors.Join(failed, storeErr(err))
+			return 0
+		}
+		for _, r := range row.Added {
+			if late(r.At) {
+				return r.First
+			}
+		}
+		return domain.ChunkSize
+	}
+	chunks := (total + domain.ChunkSize - 1) / domain.ChunkSize
+	index := sort.Search(chunks, func(i int) bool { return failed == nil && first(i) < domain.ChunkSize })
+	if failed != nil || index == chunks {
+		return total, failed
+	}
+	return min(index*domain.ChunkSize+first(index), total), failed
 }
 
 // find are the first ordinals from one on whose contacts are in a wanted state,
@@ -390,7 +444,7 @@ func (o person) shown(c *domain.Campaign) ask.Contact {
 	s := ask.Contact{
 		Meta: domain.Meta{
 			ID: domain.ContactID(c.ID, o.ordinal), Object: "contact", WorkspaceID: c.WorkspaceID,
-			Environment: c.Environment, CreatedAt: c.CreatedAt, UpdatedAt: c.CreatedAt,
+			Environment: c.Environment, CreatedAt: o.added, UpdatedAt: o.added,
 		},
 		CampaignID: c.ID, Phone: o.contact.Phone, Context: o.contact.Context, Timezone: o.contact.Timezone,
 		Country: o.contact.Country, Status: lifecycle.Seen(c.Status, o.state).String(),
@@ -399,7 +453,7 @@ func (o person) shown(c *domain.Campaign) ask.Contact {
 		s.Outcome, s.Reason, s.Attempts, s.LastCallID = r.Outcome, r.Reason, r.Attempts, r.CallID
 		s.NextAttemptAt, s.CompletedAt = r.RetryAt, r.EndedAt
 		if r.EndedAt != nil {
-			s.UpdatedAt = *r.EndedAt
+			s.UpdatedAt = later(o.added, *r.EndedAt)
 		}
 	}
 	return s

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"sort"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
@@ -32,6 +34,11 @@ func (d *Desk) ListDecisions(ctx context.Context, p domain.Principal, campaignID
 			return out, problem("phone", domain.CodeValidation, "phone must be a full telephone number, best in E.164")
 		}
 	}
+	if since, err := d.decidedSince(ctx, c, page.CreatedAfter); err != nil {
+		return out, err
+	} else if since > row {
+		row, from = since, 0
+	}
 	for {
 		rows, err := d.decisionPages(ctx, c, phone, row)
 		if err != nil {
@@ -41,7 +48,7 @@ func (d *Desk) ListDecisions(ctx context.Context, p domain.Principal, campaignID
 			if r.Seq != row {
 				from = 0
 			}
-			if pageOfDecisions(&out, c, r, from, phone, page.Limit) {
+			if pageOfDecisions(&out, c, r, from, phone, page) {
 				return out, nil
 			}
 		}
@@ -54,6 +61,30 @@ func (d *Desk) ListDecisions(ctx context.Context, p domain.Principal, campaignID
 		return out, nil
 	}
 	return out, d.leftBehind(ctx, c, phone, &out, page)
+}
+
+// decidedSince is the first row of a log that may tell of what was decided after
+// a time. Rows stand in the order in which they were written: it is found by
+// bisection.
+func (d *Desk) decidedSince(ctx context.Context, c *domain.Campaign, t time.Time) (row int, err error) {
+	if t.IsZero() {
+		return 1, nil
+	}
+	progress, err := d.progressOf(ctx, c)
+	if err != nil {
+		return 0, err
+	}
+	row = 1 + sort.Search(progress.DecisionPages, func(i int) bool {
+		r := &domain.DecisionPage{WorkspaceID: c.WorkspaceID, CampaignID: c.ID, Seq: i + 1}
+		if err != nil {
+			return true
+		}
+		if _, err = d.store.Get(ctx, r); err != nil || len(r.Decisions) == 0 {
+			return err != nil
+		}
+		return r.Decisions[len(r.Decisions)-1].At.After(t)
+	})
+	return row, storeErr(err)
 }
 
 // leftBehind adds to what the log says of a number what the end of the campaign
@@ -82,7 +113,7 @@ func (d *Desk) leftBehind(ctx context.Context, c *domain.Campaign, phone string,
 	for _, r := range rows {
 		for i := range r.Decisions {
 			switch {
-			case r.Decisions[i].Contacts == 0:
+			case r.Decisions[i].Contacts == 0, !page.Created().Holds(r.Decisions[i].At):
 			case len(out.Data) == page.Limit:
 				out.Next = strconv.Itoa(r.Seq) + "-" + strconv.Itoa(i)
 				return nil
@@ -134,13 +165,18 @@ func (d *Desk) ordinalOf(ctx context.Context, c *domain.Campaign, phone string) 
 	return 0, false, nil
 }
 
-// pageOfDecisions adds what a row says to a page; full: the page goes on there.
-func pageOfDecisions(out *ask.List[ask.Decision], c *domain.Campaign, r *domain.DecisionPage, from int, phone string, limit int) (full bool) {
+// pageOfDecisions adds what a row says to a page; full: the page goes on there,
+// or nothing of its span follows.
+func pageOfDecisions(out *ask.List[ask.Decision], c *domain.Campaign, r *domain.DecisionPage, from int, phone string, page ask.Page) (full bool) {
+	span := page.Created()
 	for i := from; i < len(r.Decisions); i++ {
-		if phone != "" && r.Decisions[i].Phone != phone {
+		if !span.Before.IsZero() && !r.Decisions[i].At.Before(span.Before) {
+			return true
+		}
+		if phone != "" && r.Decisions[i].Phone != phone || !span.Holds(r.Decisions[i].At) {
 			continue
 		}
-		if len(out.Data) == limit {
+		if len(out.Data) == page.Limit {
 			out.Next = strconv.Itoa(r.Seq) + "-" + strconv.Itoa(i)
 			return true
 		}

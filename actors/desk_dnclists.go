@@ -7,6 +7,7 @@ import (
 	"iter"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
@@ -206,7 +207,9 @@ func (in *numberImport) flush() error {
 	return storeErr(err)
 }
 
-// ListDNCEntries reads a page of a list, in its own order.
+// ListDNCEntries reads a page of a list, in its own order. The rows stand by
+// number and not by time: a page of a span looks through a thirty-second of
+// the list at most, and the next one goes on there.
 func (d *Desk) ListDNCEntries(ctx context.Context, p domain.Principal, id string, page ask.Page) (ask.List[domain.DNCEntry], error) {
 	out := ask.List[domain.DNCEntry]{Data: []domain.DNCEntry{}}
 	l, _, err := get[domain.DNCList](ctx, d, p, domain.PrefixDNC, id)
@@ -223,7 +226,11 @@ func (d *Desk) ListDNCEntries(ctx context.Context, p domain.Principal, id string
 			return out, problem("cursor", ask.CodeInvalidCursor, "cursor is not one that a page before returned")
 		}
 	}
-	entries, bucket, after, err := d.node.dnc.Entries(ctx, p.WorkspaceID, l.ID, bucket, after, page.Limit)
+	var keep func(time.Time) bool
+	if span := page.Created(); span != (ask.Span{}) {
+		keep = span.Holds
+	}
+	entries, bucket, after, err := d.node.dnc.Entries(ctx, p.WorkspaceID, l.ID, bucket, after, page.Limit, keep)
 	if err != nil {
 		return out, storeErr(err)
 	}

@@ -20,6 +20,9 @@ const eventBatch = 500
 func (d *Desk) ListEvents(ctx context.Context, p domain.Principal, q ask.EventQuery) (ask.List[event.Event], error) {
 	out := ask.List[event.Event]{Data: []event.Event{}}
 	after, err := d.placeAfter(ctx, p.WorkspaceID, q.After)
+	if err == nil {
+		after, err = d.spanFrom(ctx, p.WorkspaceID, after, q.Created)
+	}
 	if err != nil {
 		return out, err
 	}
@@ -32,7 +35,10 @@ func (d *Desk) ListEvents(ctx context.Context, p domain.Principal, q ask.EventQu
 		for i := range batch {
 			e := batch[i]
 			after, last = e.Offset, e.ID
-			if e.Environment != p.Environment || !wanted(q.Types, e.Type) {
+			if pastSpan(q.Created, &e) {
+				return out, nil
+			}
+			if e.Environment != p.Environment || !wanted(q.Types, e.Type) || !q.Created.Holds(e.CreatedAt) {
 				continue
 			}
 			if len(out.Data) == q.Limit {
@@ -47,6 +53,21 @@ func (d *Desk) ListEvents(ctx context.Context, p domain.Principal, q ask.EventQu
 	}
 	out.Next = last // enough for one page: the next goes on from here
 	return out, nil
+}
+
+// spanFrom is where a reading of the events behind an offset begins that wants
+// only those of a span.
+func (d *Desk) spanFrom(ctx context.Context, workspace string, after uint64, span ask.Span) (uint64, error) {
+	if span.After.IsZero() {
+		return after, nil
+	}
+	first, err := d.before(ctx, workspace, span.After.Add(-disorder))
+	return max(after, first), storeErr(err)
+}
+
+// pastSpan says whether no event of a span follows an event.
+func pastSpan(span ask.Span, e *event.Event) bool {
+	return !span.Before.IsZero() && e.CreatedAt.After(span.Before.Add(disorder))
 }
 
 // placeAfter is where a reading of events begins; after is an event's id, or
@@ -256,6 +277,9 @@ func (d *Desk) CallEvents(ctx context.Context, p domain.Principal, id string, q 
 	} else {
 		after, err = d.before(ctx, p.WorkspaceID, c.CreatedAt.Add(-eventsAround))
 	}
+	if err == nil {
+		after, err = d.spanFrom(ctx, p.WorkspaceID, after, q.Created)
+	}
 	if err != nil {
 		return out, storeErr(err)
 	}
@@ -267,14 +291,14 @@ func (d *Desk) CallEvents(ctx context.Context, p domain.Principal, id string, q 
 		for i := range batch {
 			e := batch[i]
 			after = e.Offset
-			if e.Subject == c.ID {
+			if e.Subject == c.ID && q.Created.Holds(e.CreatedAt) {
 				out.Data = append(out.Data, e)
 				if len(out.Data) == q.Limit {
 					out.Next = e.ID
 					return out, nil
 				}
 			}
-			if pastCall(c, &e) {
+			if pastCall(c, &e) || pastSpan(q.Created, &e) {
 				return out, nil
 			}
 		}

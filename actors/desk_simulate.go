@@ -72,7 +72,7 @@ func (d *Desk) SimulateDraft(
 		return nil, err
 	}
 	fill(&c.Meta, "campaign", p, "", stamp())
-	in, err := d.newIntake(ctx, p, c, &domain.Progress{})
+	in, err := d.newIntake(ctx, p, c, &domain.Progress{}, c.CreatedAt)
 	if err != nil {
 		return nil, err
 	}

@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
@@ -30,6 +32,8 @@ type intake struct {
 	zones    *calendar.Zones
 	seen     map[uint64]struct{}
 	fields   map[string]struct{} // names in the contexts
+	at       time.Time           // when the contacts count as taken in
+	runs     []domain.ContactRun // of the chunk that was begun before
 	base     int                 // contacts that the campaign had before
 	chunk    []domain.Contact    // the unfinished chunk
 	total    int                 // contacts of the campaign so far
@@ -46,9 +50,9 @@ type intake struct {
 }
 
 // newIntake begins an upload behind the total contacts that the campaign has.
-func (d *Desk) newIntake(ctx context.Context, p domain.Principal, c *domain.Campaign, before *domain.Progress) (*intake, error) {
+func (d *Desk) newIntake(ctx context.Context, p domain.Principal, c *domain.Campaign, before *domain.Progress, at time.Time) (*intake, error) {
 	in := &intake{
-		campaign: c, seen: make(map[uint64]struct{}, before.Total), fields: make(map[string]struct{}),
+		campaign: c, at: at, seen: make(map[uint64]struct{}, before.Total), fields: make(map[string]struct{}),
 		base: before.Total, total: before.Total, zones: calendar.NewZones(), most: ask.MaxContactErrors,
 	}
 	if s, err := d.scriptOf(ctx, p, c.AgentID, c.PathwayID); err == nil {
@@ -80,6 +84,7 @@ func (d *Desk) newIntake(ctx context.Context, p domain.Principal, c *domain.Camp
 		return nil, storeErr(err)
 	}
 	in.chunk = append(in.chunk, last.Contacts[:before.Total%domain.ChunkSize]...)
+	in.runs = last.Added
 	return in, nil
 }
 
@@ -291,7 +296,14 @@ func (in *intake) pack(index int) {
 	chunk := &domain.ContactChunk{
 		CampaignID: in.campaign.ID, WorkspaceID: in.campaign.WorkspaceID, Index: index, Contacts: in.chunk,
 	}
-	if index*domain.ChunkSize < in.base {
+	first := in.base - index*domain.ChunkSize
+	if first > 0 {
+		chunk.Added = in.runs
+	}
+	if in.at.After(in.campaign.CreatedAt) {
+		chunk.Added = append(slices.Clip(chunk.Added), domain.ContactRun{First: max(first, 0), At: in.at})
+	}
+	if first > 0 {
 		in.tail = chunk
 	} else {
 		in.ready = append(in.ready, chunk)

@@ -150,7 +150,7 @@ func (d *Desk) addContacts(
 	if _, err = d.store.Get(ctx, before); err != nil && !errors.Is(err, domain.ErrNotFound) {
 		return none, storeErr(err)
 	}
-	in, err := d.newIntake(ctx, p, c, before)
+	in, err := d.newIntake(ctx, p, c, before, row.CreatedAt)
 	if err != nil {
 		return none, err
 	}

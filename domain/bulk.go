@@ -150,6 +150,7 @@ type BulkItem struct {
 	Message     string         `json:"message,omitempty"`
 	Param       string         `json:"param,omitempty"`
 	Until       *time.Time     `json:"until,omitempty"` // of one that waits
+	CreatedAt   time.Time      `json:"-"`               // the job's; not stored
 }
 
 // Key names the row.

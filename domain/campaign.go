@@ -213,7 +213,47 @@ type ContactChunk struct {
 	WorkspaceID string    `json:"workspace_id"`
 	Index       int       `json:"index"`
 	Contacts    []Contact `json:"contacts"`
+	// Added are the runs of contacts that came later than the campaign was made.
+	Added []ContactRun `json:"added,omitempty"`
 }
+
+// ContactRun is a run of contacts of a chunk that were taken in together: from
+// the place First in the chunk on.
+type ContactRun struct {
+	First int       `json:"first"`
+	At    time.Time `json:"at"`
+}
+
+// AddedAt is when the contact at a place of a chunk was taken in; without runs:
+// when the campaign was made.
+func AddedAt(runs []ContactRun, place int, made time.Time) time.Time {
+	for _, r := range runs {
+		if r.First > place {
+			break
+		}
+		made = r.At
+	}
+	return made
+}
+
+// ContactTimes is a ContactChunk of which only the times are read.
+type ContactTimes struct {
+	CampaignID  string       `json:"campaign_id"`
+	WorkspaceID string       `json:"workspace_id"`
+	Index       int          `json:"index"`
+	Added       []ContactRun `json:"added"`
+}
+
+// Key names the row: the chunk's.
+func (c *ContactTimes) Key() Key {
+	return Key{"chunk", c.WorkspaceID, c.CampaignID + "/" + ordered(c.Index)}
+}
+
+// Indexes: none, as of the chunk.
+func (c *ContactTimes) Indexes() []string { return nil }
+
+// Sort is the chunk's.
+func (c *ContactTimes) Sort() string { return ordered(c.Index) }
 
 func ordered(n int) string { // sorts like the number
 	s := strconv.Itoa(n)

@@ -150,6 +150,17 @@ func (c *ContactChunk) AppendJSON(b []byte) ([]byte, error) {
 	o.Text("workspace_id", c.WorkspaceID)
 	o.Int("index", int64(c.Index))
 	jsonList(&o, "contacts", c.Contacts)
+	if len(c.Added) > 0 {
+		jsonList(&o, "added", c.Added)
+	}
+	return o.End()
+}
+
+// AppendJSON writes the run.
+func (r *ContactRun) AppendJSON(b []byte) ([]byte, error) {
+	o := AppendObject(b)
+	o.Int("first", int64(r.First))
+	o.Time("at", r.At)
 	return o.End()
 }
 

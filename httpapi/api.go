@@ -45,6 +45,9 @@ func (o operation) failures() []int {
 	if strings.Contains(o.path, "{id}") {
 		all = append(all, http.StatusNotFound)
 	}
+	if strings.HasPrefix(o.path, underVersion) {
+		all = append(all, http.StatusUnprocessableEntity)
+	}
 	if o.method != http.MethodGet && o.method != http.MethodDelete {
 		all = append(all, http.StatusBadRequest, http.StatusConflict, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge,
 			http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity)
@@ -191,6 +194,10 @@ func (s *Server) gate(hc huma.Context, next func(huma.Context)) {
 		_ = s.refuse(c, err) // into memory: cannot fail
 		return
 	}
+	if err := s.queries.check(c, route); err != nil {
+		_ = s.refuse(c, err)
+		return
+	}
 	b := bodyOf(c)
 	b.limit = s.cfg.JSONLimit
 	text, err := b.all(c.Request().Header.ContentLength())
@@ -267,11 +274,15 @@ func (s *Server) rawBy(op operation, admit func(*fiber.Ctx, rule, string) error,
 	h := op.huma()
 	s.describeRaw(&h, op, describe)
 	s.route(op, func(c *fiber.Ctx) error {
-		if err := admit(c, r, op.key()); err != nil {
+		err := admit(c, r, op.key())
+		if err == nil {
+			err = s.queries.check(c, op.key())
+		}
+		if err != nil {
 			return s.refuse(c, err)
 		}
 		s.ride(c, r)
-		if err := handle(c); err != nil {
+		if err = handle(c); err != nil {
 			return s.refuse(c, err)
 		}
 		s.admin(c, r)

@@ -244,8 +244,7 @@ func (s *Server) bulkReadRoutes(tag, path string) {
 	add(s, operation{method: http.MethodGet, path: path + "/{id}/items", id: "listBulkItems", tag: tag, summary: "See what became of the items of a bulk job, in their order"},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			One
-			Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"Rows per page."`
-			Cursor string `query:"cursor" maxLength:"512" doc:"next_cursor of the page before."`
+			Paging
 			Status string `query:"status" enum:"pending,waiting,done,failed,rejected,cancelled" doc:"Only items in this state."`
 		},
 		) (*answer[List[*BulkItem]], error) {
@@ -253,7 +252,7 @@ func (s *Server) bulkReadRoutes(tag, path string) {
 			if err != nil {
 				return nil, err
 			}
-			l, err := s.ports.Bulks.BulkItems(ctx, p, id, ask.BulkItemQuery{Limit: in.Limit, Cursor: in.Cursor, Status: domain.BulkItemStatus(in.Status)})
+			l, err := s.ports.Bulks.BulkItems(ctx, p, id, ask.BulkItemQuery{Limit: in.Limit, Cursor: in.Cursor, Status: domain.BulkItemStatus(in.Status), Created: in.created()})
 			return page(l, err, showBulkItem)
 		})
 	add(s, operation{
@@ -279,10 +278,11 @@ type BulkItem struct {
 	Message  string                `json:"message,omitempty"`
 	Param    string                `json:"param,omitempty" doc:"The field to blame."`
 	Until    *time.Time            `json:"until,omitempty" doc:"When the calling hours of one that waits open."`
+	Created  time.Time             `json:"created_at" doc:"The job's: its items are made with it."`
 }
 
 func showBulkItem(i *domain.BulkItem) *BulkItem {
-	return &BulkItem{Object: "bulk_item", BulkID: i.BulkID, Index: i.Index, Status: i.Status, ResultID: i.ResultID, Code: i.Code, Message: i.Message, Param: i.Param, Until: i.Until}
+	return &BulkItem{Object: "bulk_item", BulkID: i.BulkID, Index: i.Index, Status: i.Status, ResultID: i.ResultID, Code: i.Code, Message: i.Message, Param: i.Param, Until: i.Until, Created: i.CreatedAt}
 }
 
 // showBulk leaves out what only the service needs.

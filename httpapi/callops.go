@@ -115,15 +115,14 @@ func (s *Server) callOperations() {
 	add(s, operation{method: http.MethodGet, path: path + "/events", id: "listCallEvents", tag: tag, summary: "List the events of a call, oldest first"},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			One
-			Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"Rows per page."`
-			Cursor string `query:"cursor" maxLength:"512" doc:"next_cursor of the page before."`
+			Paging
 		},
 		) (*answer[List[Event]], error) {
 			id, err := named(domain.PrefixCall, in.ID)
 			if err != nil {
 				return nil, err
 			}
-			l, err := s.ports.Calls.CallEvents(ctx, p, id, ask.EventQuery{After: in.Cursor, Limit: in.Limit})
+			l, err := s.ports.Calls.CallEvents(ctx, p, id, ask.EventQuery{After: in.Cursor, Limit: in.Limit, Created: in.created()})
 			return page(l, err, showEvent)
 		})
 	s.callTraceRoute()

@@ -40,11 +40,11 @@ func (s *Server) contactRoutes() {
 			"multipart/form-data takes one such file. Rows that cannot be used are counted and the first 100 of them told; the first of duplicates wins. " +
 			"An upload counts as a whole or not at all; GET …/uploads shows how far it is. A campaign that is running goes on with the new contacts at once.",
 	}, s.describeUpload, s.addContacts)
-	add(s, operation{method: http.MethodGet, path: "/v1/campaigns/{id}/contacts", id: "listContacts", tag: tag, summary: "List a campaign's contacts, in the order of upload"},
+	add(s, operation{method: http.MethodGet, path: "/v1/campaigns/{id}/contacts", id: "listContacts", tag: tag, summary: "List a campaign's contacts, in the order of upload",
+		about: "created_at of a contact is when its upload began."},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			One
-			Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"20"`
-			Cursor string `query:"cursor" maxLength:"512"`
+			Paging
 			Status string `query:"status" enum:"pending,dialing,retry_wait,completed,confirmed,declined,voicemail,no_answer,busy,failed,skipped,expired,cancelled,in_call"`
 		},
 		) (*answer[List[ask.Contact]], error) {
@@ -52,7 +52,7 @@ func (s *Server) contactRoutes() {
 			if err != nil {
 				return nil, err
 			}
-			l, err := s.ports.Contacts.ListContacts(ctx, p, id, ask.ContactQuery{Limit: in.Limit, Cursor: in.Cursor, Status: in.Status})
+			l, err := s.ports.Contacts.ListContacts(ctx, p, id, ask.ContactQuery{Limit: in.Limit, Cursor: in.Cursor, Status: in.Status, Created: in.created()})
 			return page(l, err, func(c ask.Contact) ask.Contact { return c })
 		})
 	s.singleContactRoutes(tag)

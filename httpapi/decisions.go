@@ -28,16 +28,15 @@ func (s *Server) decisionRoutes() {
 	},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			One
-			Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"20"`
-			Cursor string `query:"cursor" maxLength:"64"`
-			Phone  string `query:"phone" maxLength:"64" doc:"Of this number only."`
+			Paging
+			Phone string `query:"phone" maxLength:"64" doc:"Of this number only."`
 		},
 		) (*answer[List[ask.Decision]], error) {
 			id, err := named(domain.PrefixCampaign, in.ID)
 			if err != nil {
 				return nil, err
 			}
-			l, err := s.ports.DNC.ListDecisions(ctx, p, id, in.Phone, ask.Page{Limit: in.Limit, Cursor: in.Cursor})
+			l, err := s.ports.DNC.ListDecisions(ctx, p, id, in.Phone, in.page())
 			return page(l, err, func(d ask.Decision) ask.Decision { return d })
 		})
 	add(s, operation{

@@ -27,6 +27,8 @@ const (
 	codeHeaders       domain.Code = "headers_too_large"
 	codeRange         domain.Code = "range_not_satisfiable"
 	codeUpgrade       domain.Code = "upgrade_required"
+	// codeUnknownParameter: the query names what the route does not know.
+	codeUnknownParameter domain.Code = "unknown_parameter"
 )
 
 // statuses is the HTTP status of each code.
@@ -77,6 +79,7 @@ func statuses() map[domain.Code]int {
 		domain.CodeRateLimit:               http.StatusTooManyRequests,
 		domain.CodeConcurrentLimit:         http.StatusTooManyRequests,
 		domain.CodeProcessing:              http.StatusAccepted,
+		codeUnknownParameter:               http.StatusUnprocessableEntity,
 		codeNotAcceptable:                  http.StatusNotAcceptable,
 		codeTimeout:                        http.StatusRequestTimeout,
 		codeHeaders:                        http.StatusRequestHeaderFieldsTooLarge,

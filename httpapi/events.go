@@ -43,13 +43,17 @@ func (s *Server) eventRoutes() {
 		Cursor string `query:"cursor" doc:"The same, under the name that lists give it."`
 		Type   string `query:"type" maxLength:"2000" doc:"Event names, or a category such as call.*, parted by commas."`
 		Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"20"`
+
+		CreatedAfter  time.Time `query:"created_after" doc:"Only what was created after this time."`
+		CreatedBefore time.Time `query:"created_before" doc:"Only what was created before this time."`
 	},
 	) (*answer[List[Event]], error) {
 		q, err := eventQuery(p, cmp.Or(in.After, in.Cursor), in.Type)
 		if err != nil {
 			return nil, err
 		}
-		if q.Limit = in.Limit; len(q.Types) == 0 {
+		q.Limit, q.Created = in.Limit, ask.Span{After: in.CreatedAfter, Before: in.CreatedBefore}
+		if len(q.Types) == 0 {
 			return page(ask.List[event.Event]{}, nil, showEvent)
 		}
 		l, err := s.ports.Events.ListEvents(ctx, p, q)

@@ -24,6 +24,9 @@ func (p Paging) page() ask.Page {
 	return ask.Page{Limit: p.Limit, Cursor: p.Cursor, CreatedAfter: p.CreatedAfter, CreatedBefore: p.CreatedBefore}
 }
 
+// created is when what the list shows may have been made.
+func (p Paging) created() ask.Span { return p.page().Created() }
+
 // List is a page as the API shows it.
 type List[T any] struct {
 	Object     string  `json:"object" enum:"list"`

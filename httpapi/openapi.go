@@ -18,7 +18,7 @@ import (
 
 const documentIntro = "Campaigns and calls by voice agents. Success answers with the bare resource, failure with " +
 	"`{\"success\": false, \"error\": {code, message, param?, details?, request_id}}`. Lists are pages, newest first. " +
-	"Times are ISO 8601 in UTC. HEAD is answered as GET is, without the body, but for streams and sockets. POST takes an Idempotency-Key, but for /oauth/* and the sign-in pages, where the rules of OAuth 2.0 hold: a code is used once, a refresh token brings the next one, and no answer that holds a token is kept. A field of a request that may be left out may also be null, which means the same."
+	"Times are ISO 8601 in UTC. HEAD is answered as GET is, without the body, but for streams and sockets. POST takes an Idempotency-Key, but for /oauth/* and the sign-in pages, where the rules of OAuth 2.0 hold: a code is used once, a refresh token brings the next one, and no answer that holds a token is kept. A field of a request that may be left out may also be null, which means the same. A query parameter that a route under /v1 does not know is 422 unknown_parameter, which names it."
 
 func (s *Server) documentRoutes() {
 	s.raw(operation{method: http.MethodGet, path: "/openapi.json", id: "getDocument", tag: "Document", summary: "This document", open: true},
@@ -93,6 +93,7 @@ func (s *Server) finishDocument() {
 	for _, item := range o.Paths {
 		for _, op := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete} {
 			if op != nil {
+				s.queries.note(op)
 				op.Security = s.credentialsOf(op)
 				finish(op, o.Components.Responses)
 				describeParameters(op)

@@ -76,6 +76,9 @@ func quickly[O any](s *Server, op operation, r rule, look func(context.Context, 
 	return func(c *fiber.Ctx) error {
 		err := s.admit(c, r, route)
 		if err == nil {
+			err = s.queries.check(c, route)
+		}
+		if err == nil {
 			err = s.emptyBody(c)
 		}
 		if err != nil {

@@ -98,6 +98,7 @@ type Server struct {
 	app        *fiber.App
 	api        huma.API
 	rules      map[string]rule
+	queries    queries
 	limits     limit.Limiter // by workspace
 	paths      limit.Limiter // by workspace and path
 	users      limit.Limiter // by workspace and user
@@ -124,7 +125,7 @@ type Server struct {
 func New(cfg Config, ports Ports) *Server {
 	useEnvelope()
 	cfg = cfg.filled()
-	s := &Server{cfg: cfg, ports: ports, log: cfg.Log, rules: routeTable(), pages: newPages()}
+	s := &Server{cfg: cfg, ports: ports, log: cfg.Log, rules: routeTable(), queries: make(queries), pages: newPages()}
 	base, end := context.WithCancel(context.Background())
 	s.counts = newKeeper(base, ports.Windows, cfg.Log, &s.limits, &s.paths)
 	live, hush := context.WithCancel(base)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
@@ -190,15 +191,30 @@ func (r *Register) Opted(workspace, id string, n uint64) {
 	r.pending.Delete(opted{listKey{workspace, id}, n})
 }
 
-// Entries are numbers of a list behind a place, in the list's own order. The
-// next place is 0, 0 behind the last one.
-func (r *Register) Entries(ctx context.Context, workspace, id string, bucket int, after uint64, limit int) (out []domain.DNCEntry, nextBucket int, nextAfter uint64, err error) {
+// bucketsAtOnce is how many buckets Entries looks through for those that keep
+// wants.
+const bucketsAtOnce = 128
+
+// Entries are numbers of a list behind a place, in the list's own order; with
+// keep only those that it wants, among a bounded number of buckets. The next
+// place is 0, 0 behind the last one.
+func (r *Register) Entries(
+	ctx context.Context, workspace, id string, bucket int, after uint64, limit int, keep func(made time.Time) bool,
+) (out []domain.DNCEntry, nextBucket int, nextAfter uint64, err error) {
 	k := listKey{workspace, id}
 	from := ""
 	if bucket > 0 {
 		from = (&dnc.Bucket{WorkspaceID: workspace, ListID: id, Index: bucket - 1}).Key().ID
 	}
+	looked := 0
 	err = r.walk(ctx, k, from, func(b *dnc.Bucket) (bool, error) {
+		if looked++; keep != nil && looked > bucketsAtOnce {
+			nextBucket, nextAfter = b.Index, 1
+			return false, nil
+		}
+		if keep != nil && !slices.ContainsFunc(b.Strata, func(s dnc.Stratum) bool { return keep(s.At) }) {
+			return true, nil
+		}
 		above := uint64(0)
 		if b.Index == bucket {
 			above = after
@@ -206,6 +222,9 @@ func (r *Register) Entries(ctx context.Context, workspace, id string, bucket int
 		entries, errRead := b.Entries(above)
 		if errRead != nil {
 			return false, errRead
+		}
+		if keep != nil {
+			entries = slices.DeleteFunc(entries, func(e domain.DNCEntry) bool { return !keep(e.CreatedAt) })
 		}
 		if room := limit - len(out); len(entries) > room {
 			if room > 0 {

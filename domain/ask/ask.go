@@ -29,6 +29,17 @@ type Page struct {
 	CreatedBefore time.Time // zero: open; exclusive
 }
 
+// Created is when what the page shows may have been made.
+func (p Page) Created() Span { return Span{After: p.CreatedAfter, Before: p.CreatedBefore} }
+
+// Span is a stretch of time without its ends; where one is zero it is open.
+type Span struct{ After, Before time.Time }
+
+// Holds says whether a time lies in the span.
+func (s Span) Holds(t time.Time) bool {
+	return (s.After.IsZero() || t.After(s.After)) && (s.Before.IsZero() || t.Before(s.Before))
+}
+
 // List is one page. Next is the cursor of the following one, "" at the end.
 type List[T any] struct {
 	Data []T
@@ -44,9 +55,10 @@ type CampaignQuery struct {
 // ContactQuery filters a campaign's contacts; they stand in the order of
 // upload.
 type ContactQuery struct {
-	Limit  int
-	Cursor string
-	Status string // a contact state's word; "": any
+	Limit   int
+	Cursor  string
+	Status  string // a contact state's word; "": any
+	Created Span   // when they were taken in
 }
 
 // CallQuery filters calls. Status may be "active": any that is not final.
@@ -78,9 +90,10 @@ type AuditQuery struct {
 
 // EventQuery reads events forwards, oldest first, after the id given.
 type EventQuery struct {
-	After string   // an event id; "": from the oldest kept
-	Types []string // names, twins or wildcards; empty: all
-	Limit int
+	After   string   // an event id; "": from the oldest kept
+	Types   []string // names, twins or wildcards; empty: all
+	Limit   int
+	Created Span
 }
 
 // EventsFromNow stands in EventQuery.After for the end of the log.

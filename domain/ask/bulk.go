@@ -22,7 +22,8 @@ type BulkOrder struct {
 
 // BulkItemQuery reads the items of a job in their order.
 type BulkItemQuery struct {
-	Limit  int
-	Cursor string
-	Status domain.BulkItemStatus // "": any
+	Limit   int
+	Cursor  string
+	Status  domain.BulkItemStatus // "": any
+	Created Span                  // of the job, with which its items are made
 }

@@ -269,6 +269,11 @@ func (w *Walk) kindBelow(collection, name string) string {
 // query makes the query and the headers.
 func (w *Walk) query(o *openapi.Operation, a *attempt, kind int) url.Values {
 	q := url.Values{}
+	if kind == 7 && strings.HasPrefix(o.Path, "/v1/") && w.IntN(4) == 0 {
+		q.Set("created_afterwards", "x")
+		a.good, a.bad, a.about = false, a.named == nil || a.bad, "an unknown parameter:"
+		a.named = append(a.named, "created_afterwards")
+	}
 	for _, p := range o.Parameters {
 		if p.In == "path" || !p.Required && w.IntN(4) > 0 {
 			continue

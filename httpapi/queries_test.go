@@ -1,0 +1,45 @@
+package httpapi_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/callboard/callboard/httpapi"
+)
+
+func TestAQueryParameterThatARouteDoesNotKnowIsNamed(t *testing.T) {
+	d := open(t, httpapi.Config{})
+	n := 0
+	for _, c := range routeCases() {
+		method, _, _ := strings.Cut(c.route, " ")
+		path := d.stock(c.route)
+		if scarce(path) {
+			d.unlimited()
+		}
+		separator := "?"
+		if strings.Contains(path, "?") {
+			separator = "&"
+		}
+		path += separator + "created_aftr=2026-03-01T00%3A00%3A00Z&limt=%ff"
+		if !strings.HasPrefix(path, "/v1/") {
+			if method == "GET" { // a probe, or a page
+				d.must(200, method, path, "", nil)
+			}
+			continue
+		}
+		n++
+		e := d.must(422, method, path, "operator", c.sent("*:read")).failure(t)
+		assert.Equal(t, []any{"unknown_parameter", "created_aftr"}, []any{e["code"], e["param"]}, c.route)
+		details, _ := e["details"].([]any)
+		if assert.Len(t, details, 2, c.route) {
+			assert.Equal(t, "limt", details[1].(map[string]any)["param"], c.route)
+		}
+	}
+	assert.Greater(t, n, 100)
+	e := d.must(422, "GET", "/v1/calls?stauts=active", "operator", nil).failure(t)
+	assert.Contains(t, e["message"], "stauts is no query parameter of GET /v1/calls: it takes agent_id, campaign_id")
+	d.must(200, "GET", "/v1/calls?&=&status=active", "operator", nil)
+	d.must(422, "HEAD", "/v1/calls?stauts=active", "operator", nil)
+}
