@@ -187,7 +187,7 @@ func (d *Desk) refusedNow(ctx context.Context, m *domain.Message) (*domain.Error
 	p := domain.Principal{WorkspaceID: m.WorkspaceID, Environment: m.Environment}
 	err := d.mayWrite(ctx, p, m.To)
 	if err == nil {
-		err = d.mayPay(ctx, p, m.To)
+		err = d.mayPay(ctx, m)
 	}
 	refused, ok := errors.AsType[*domain.Error](err)
 	if ok && slices.Contains([]domain.Code{domain.CodeOptedOut, domain.CodeDNCBlocked, domain.CodeSpendCap, domain.CodeDestination}, refused.Code) {
@@ -211,10 +211,14 @@ func (d *Desk) fails(ctx context.Context, m *domain.Message, version uint64, cod
 	now := stamp()
 	m.Todo, m.NextAt, m.UpdatedAt = "", nil, now
 	m.Status, m.FailedAt, m.ErrorCode, m.ErrorMessage = domain.MessageFailed, &now, code, text
-	return d.keepMessage(ctx, commit.Change{
+	err := d.keepMessage(ctx, commit.Change{
 		Workspace: m.WorkspaceID, Guards: []commit.Guard{{Key: m.Key(), Version: version}}, Puts: []domain.Record{m},
 		Events: []event.Draft{smsEvent(m, event.SMSFailed)},
 	})
+	if err == nil {
+		d.node.textPaid(m, false)
+	}
+	return err
 }
 
 func smsEvent(m *domain.Message, t event.Type) event.Draft {
@@ -290,6 +294,7 @@ func (d *Desk) settleOnce(ctx context.Context, key domain.Key, o sms.Outcome, wa
 	}
 	if len(c.Events) > 0 {
 		d.node.committed(m.WorkspaceID)
+		d.node.textPaid(m, o.Sent)
 	}
 	if m.NextAt != nil {
 		d.carryLater(key, again)
@@ -303,7 +308,7 @@ func (d *Desk) messageCounted(m *domain.Message, now time.Time) []domain.Tally {
 		return nil
 	}
 	u := &domain.Usage{WorkspaceID: m.WorkspaceID, Day: domain.Day(now), Tariff: d.node.tariff(m.WorkspaceID)}
-	u.CountMessage()
+	u.CountMessage(m.Segments)
 	return []domain.Tally{u}
 }
 

@@ -51,9 +51,6 @@ func (d *Desk) sendMessage(ctx context.Context, p domain.Principal, o ask.NewMes
 	if err = d.mayWrite(ctx, p, number.E164); err != nil {
 		return nil, err
 	}
-	if err = d.mayPay(ctx, p, number.E164); err != nil {
-		return nil, err
-	}
 	if err = d.carried(ctx, p, "", number.E164); err != nil {
 		return nil, err
 	}
@@ -66,22 +63,25 @@ func (d *Desk) sendMessage(ctx context.Context, p domain.Principal, o ask.NewMes
 	}
 	m.ID, m.Metadata = id, o.Metadata
 	d.newMessage(m, p)
+	if err = d.mayPay(ctx, m); err != nil {
+		return nil, err
+	}
 	if err = create(ctx, d, m, more...); err != nil {
+		d.node.textPaid(m, false) // should it be there after all, it asks again before it goes
 		return nil, err
 	}
 	d.messages.wake(p.WorkspaceID)
 	return m, nil
 }
 
-// mayPay refuses a live message once the workspace has spent what it may for
-// the day. Messages themselves have no price.
-func (d *Desk) mayPay(ctx context.Context, p domain.Principal, e164 string) error {
-	w := d.node.workspace(p.WorkspaceID)
-	if p.Environment != domain.Live || w == nil || w.Calling.DailySpendCap == nil {
+// mayPay refuses a live message that would cost more than the workspace may
+// still spend on the day, and sets aside what it costs until it is settled.
+func (d *Desk) mayPay(ctx context.Context, m *domain.Message) error {
+	w := d.node.workspace(m.WorkspaceID)
+	if m.Environment != domain.Live || w == nil || w.Calling.DailySpendCap == nil {
 		return nil
 	}
-	_, err := d.node.mayCall(ctx, p, e164)
-	return err
+	return d.node.mayText(ctx, w, m.Environment, m.ID, m.To, m.Segments)
 }
 
 // carried refuses a live message that nothing would carry.

@@ -163,6 +163,9 @@ func (d *Desk) reported(ctx context.Context, key domain.Key, r *sms.Report) erro
 		}
 		if err == nil {
 			d.node.committed(m.WorkspaceID)
+			if sent {
+				d.node.textPaid(m, true)
+			}
 		}
 		return storeErr(err)
 	}

@@ -178,11 +178,15 @@ func (n *Node) alarm(ctx context.Context, a trunk.Alarm) {
 	n.committed(a.Trunk.WorkspaceID)
 }
 
-// spent is what the ledger says of the outbound calls since a time: by their
-// trunks' costs, and by the plan's price of an attempt where those name none.
+// spent is what the ledger says of the outbound calls since the beginning of a
+// day, by their trunks' costs and by the plan's price of an attempt where those
+// name none, and what the text messages have cost since then.
 func (n *Node) spent(ctx context.Context, w *domain.Workspace, since time.Time) (int64, error) {
 	micros := billing.TariffOf(w).Micros
-	var sum int64
+	sum, err := n.spentOnTexts(ctx, w, since)
+	if err != nil {
+		return 0, err
+	}
 	q := commit.Query{
 		Kind: "ledger", Workspace: w.ID, Index: "month=" + since.UTC().Format("2006-01"), Oldest: true, Limit: 1000,
 		From: since.UTC().Format("20060102T150405.000000000"),
@@ -203,18 +207,60 @@ func (n *Node) spent(ctx context.Context, w *domain.Workspace, since time.Time) 
 	}
 }
 
+// spentOnTexts is what the text messages of a day have cost.
+func (n *Node) spentOnTexts(ctx context.Context, w *domain.Workspace, day time.Time) (sum int64, err error) {
+	of, err := tariffs(ctx, n.cfg.Store, w)
+	if err != nil {
+		return 0, err
+	}
+	rows, err := counters(ctx, n.cfg.Store, w.ID, day, day)
+	for _, u := range rows {
+		sum += int64(u.Segments()) * of[u.Tariff].Segment
+	}
+	return sum, err
+}
+
+// textPaid settles what was set aside for a text message.
+func (n *Node) textPaid(m *domain.Message, sent bool) {
+	t := n.tree(m.WorkspaceID)
+	if t == nil || m.Environment != domain.Live {
+		return
+	}
+	p := trunk.Paid{Message: m.ID}
+	if sent {
+		p.Micros = textCosts(t.record.Load(), m.Segments)
+	}
+	n.sys.Root.Send(t.trunks, p)
+}
+
+// textCosts is the price of a text message now, in millionths of a dollar.
+func textCosts(w *domain.Workspace, segments int) int64 {
+	return billing.TariffOf(w).Segment * int64(segments)
+}
+
+// mayText says whether a text message may go by the rules of a workspace, and
+// sets aside what it will cost until textPaid.
+func (n *Node) mayText(ctx context.Context, w *domain.Workspace, env domain.Environment, id, to string, segments int) error {
+	_, err := n.mayReach(ctx, w.ID, trunk.Check{To: to, Environment: env, Message: id, Micros: textCosts(w, segments)})
+	return err
+}
+
 // mayCall says whether a number, as a person or a far end writes it, may be
 // called by the rules of a workspace: destination_not_allowed or
-// spend_cap_reached otherwise. Transfers, REFER and text messages ask it; what
-// asks the trunks for a slot is asked there besides.
+// spend_cap_reached otherwise. Transfers and REFER ask it; what asks the trunks
+// for a slot is asked there besides.
 func (n *Node) mayCall(ctx context.Context, p domain.Principal, to string) (e164 string, err error) {
-	t := n.tree(p.WorkspaceID)
+	return n.mayReach(ctx, p.WorkspaceID, trunk.Check{To: to, Environment: p.Environment})
+}
+
+func (n *Node) mayReach(ctx context.Context, workspaceID string, check trunk.Check) (e164 string, err error) {
+	t := n.tree(workspaceID)
 	if t == nil {
 		return "", missing("workspace")
 	}
 	bound, cancel := context.WithTimeout(ctx, checkWait)
 	defer cancel()
-	got, err := mailbox.Ask[trunk.Checked](bound, n.sys, t.trunks, trunk.Check{To: to, Environment: p.Environment})
+	got, err := mailbox.Ask[trunk.Checked](bound, n.sys, t.trunks, check)
 	if err != nil {
 		return "", err
 	}

@@ -31,7 +31,7 @@ func (n *Node) tariff(workspaceID string) int {
 // before is written with it the first time, because nothing else knows it.
 func retariff(c *commit.Change, before, w *domain.Workspace) {
 	was, is := billing.TariffOf(before), billing.TariffOf(w)
-	if was.Plan == is.Plan && was.Included == is.Included && was.Micros == is.Micros {
+	if was.Plan == is.Plan && was.Included == is.Included && was.Micros == is.Micros && was.Segment == is.Segment {
 		return
 	}
 	w.Tariff++
@@ -95,6 +95,7 @@ type priced struct {
 	*domain.Usage
 	before int // attempts of the month before it
 	charge billing.Charge
+	texts  int64 // what its text messages cost, in millionths of a dollar
 }
 
 // price meters the counters of whole months, in order.
@@ -106,7 +107,8 @@ func price(rows []*domain.Usage, of map[int]domain.Tariff) []priced {
 		if m := u.Day[:7]; m != month {
 			meter, used, month = billing.Meter{}, 0, m
 		}
-		out = append(out, priced{u, used, meter.Use(of[u.Tariff], u.Attempts())})
+		t := of[u.Tariff]
+		out = append(out, priced{u, used, meter.Use(t, u.Attempts()), int64(u.Segments()) * t.Segment})
 		used += u.Attempts()
 	}
 	return out
@@ -171,11 +173,13 @@ type sum struct {
 	name   string
 	counts domain.Usage
 	charge billing.Charge
+	texts  int64
 }
 
 func (s *sum) add(r priced) {
 	s.counts.Add(r.Usage)
 	s.charge.Add(r.charge)
+	s.texts += r.texts
 }
 
 func addTo(sums []*sum, name string, r priced) []*sum {
@@ -192,6 +196,7 @@ func (s *sum) used() ask.Used {
 		Attempts: u.Attempts(), Included: s.charge.Included, Overage: s.charge.Overage, Amount: domain.Dollars(s.charge.Micros),
 		Minutes:         math.Round(float64(u.OutboundSeconds()+u.InboundSeconds())*100/60) / 100,
 		OutboundSeconds: u.OutboundSeconds(), InboundCalls: u.InboundCalls(), InboundSeconds: u.InboundSeconds(), SMS: u.SMS(),
+		Segments: u.Segments(), SMSAmount: domain.Dollars(s.texts), TotalAmount: domain.Dollars(s.charge.Micros + s.texts),
 	}
 }
 

@@ -19,6 +19,7 @@ const (
 	usedInboundCalls
 	usedInboundSeconds
 	usedSMS
+	usedSegments
 	usedNumbers
 )
 
@@ -69,8 +70,14 @@ func (u *Usage) Count(l *LedgerRow) {
 	u.Counts[usedOutboundSeconds] += int64(l.Seconds)
 }
 
+// Segments is the number of segments that the messages sent were in.
+func (u *Usage) Segments() int { return int(u.Counts[usedSegments]) }
+
 // CountMessage adds a text message that a carrier took.
-func (u *Usage) CountMessage() { u.Counts[usedSMS]++ }
+func (u *Usage) CountMessage(segments int) {
+	u.Counts[usedSMS]++
+	u.Counts[usedSegments] += int64(segments)
+}
 
 // Add adds what another row counts.
 func (u *Usage) Add(v *Usage) {
@@ -106,8 +113,9 @@ type Tariff struct {
 	WorkspaceID string    `json:"workspace_id"`
 	Number      int       `json:"number"` // from 0
 	Plan        Plan      `json:"plan"`
-	Included    int       `json:"included"` // attempts per month
-	Micros      int64     `json:"micros"`   // of each further one, in millionths of a dollar
+	Included    int       `json:"included"`          // attempts per month
+	Micros      int64     `json:"micros"`            // of each further one, in millionths of a dollar
+	Segment     int64     `json:"segment,omitempty"` // of each segment of a text message, likewise
 	From        time.Time `json:"from"`
 }
 

@@ -43,7 +43,7 @@ func RoomyLimits() Limits {
 type Calling struct {
 	Countries       []string `json:"countries"` // ISO 3166 alpha-2; "*" is any
 	BlockedPrefixes []string `json:"blocked_prefixes"`
-	DailySpendCap   *Money   `json:"daily_spend_cap"`  // of outbound calls, per day in UTC; holds messages back too; nil: none
+	DailySpendCap   *Money   `json:"daily_spend_cap"`  // of outbound calls and text messages, per day in UTC; nil: none
 	MaxCallMinutes  int      `json:"max_call_minutes"` // of an outbound or transferred call; 0: none of its own
 }
 
@@ -53,7 +53,8 @@ type Workspace struct {
 	Name           string        `json:"name"`
 	Plan           Plan          `json:"plan"`
 	Pricing        *Pricing      `json:"pricing,omitempty"` // of an account on enterprise; nil: nothing is charged
-	Tariff         int           `json:"tariff"`            // the number of what holds now
+	SegmentPrice   *Money        `json:"sms_price_per_segment,omitempty"`
+	Tariff         int           `json:"tariff"` // the number of what holds now
 	Limits         Limits        `json:"limits"`
 	Calling        Calling       `json:"calling"`
 	DefaultCountry string        `json:"default_country"`

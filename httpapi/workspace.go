@@ -20,7 +20,7 @@ type LimitsChange struct {
 type CallingChange struct {
 	Countries       []string  `json:"countries,omitempty" nullable:"false" doc:"ISO 3166 codes; * is every country. []: default_country as it is now; another default_country later allows no others."`
 	BlockedPrefixes []string  `json:"blocked_prefixes,omitempty" nullable:"false"`
-	DailySpendCap   *NewMoney `json:"daily_spend_cap,omitempty" doc:"Of outbound calls per day in UTC, by the costs of the trunks, or by the plan's price of an attempt where a trunk names none. Once it is reached, no call, transfer or text message goes out; messages have no price. An empty amount takes it away."`
+	DailySpendCap   *NewMoney `json:"daily_spend_cap,omitempty" doc:"Of outbound calls and text messages per day in UTC, by the costs of the trunks, or by the plan's price of an attempt where a trunk names none. A text message counts from when it is queued, by sms_price_per_segment. Once it is reached, no call, transfer or text message goes out. An empty amount takes it away."`
 	MaxCallMinutes  *int      `json:"max_call_minutes,omitempty" doc:"Of an outbound or transferred call. 0: none of its own."`
 }
 
@@ -64,6 +64,7 @@ type WorkspaceChange struct {
 	Limits         *LimitsChange     `json:"limits,omitempty" doc:"On enterprise only. Operators only."`
 	Calling        *CallingChange    `json:"calling,omitempty" doc:"Operators only."`
 	Pricing        *NewPricing       `json:"pricing,omitempty" doc:"What an account on enterprise has agreed to pay. Operators only."`
+	SegmentPrice   *NewMoney         `json:"sms_price_per_segment,omitempty" doc:"Of each segment of a live text message that a carrier took, on any plan. An empty amount takes it away. Operators only."`
 	DefaultCountry *string           `json:"default_country,omitempty"`
 	Retention      *RetentionChange  `json:"retention,omitempty"`
 	AllowedOrigins []string          `json:"allowed_origins,omitempty" nullable:"false" doc:"Origins whose pages may come with the tokens of users, e.g. https://app.example.com; [] is none."`
@@ -82,7 +83,7 @@ func (s *Server) workspaceRoutes() {
 	add(s, operation{method: http.MethodPatch, path: path, id: "updateWorkspace", tag: tag, summary: "Change the workspace", about: "Plan, price, limits and destination rules take an operator key: 403 operator_required."},
 		func(ctx context.Context, p domain.Principal, in *struct{ Body WorkspaceChange }) (*answer[*domain.Workspace], error) {
 			b := &in.Body
-			if !p.Operator && (b.Plan != nil || b.Limits != nil || b.Calling != nil || b.Pricing != nil) {
+			if !p.Operator && (b.Plan != nil || b.Limits != nil || b.Calling != nil || b.Pricing != nil || b.SegmentPrice != nil) {
 				return nil, domain.Errorf(domain.CodeOperatorRequired, "Plan, price, limits and destination rules take an operator key.")
 			}
 			w, err := s.ports.Workspaces.UpdateWorkspace(ctx, p, b.apply)
@@ -141,6 +142,11 @@ func (n *WorkspaceChange) apply(w *domain.Workspace) error {
 	}
 	if err := n.Pricing.apply(w); err != nil {
 		return err
+	}
+	if m := n.SegmentPrice; m != nil {
+		if w.SegmentPrice = (&domain.Money{Amount: m.Amount, Currency: "USD"}); m.Amount == "" {
+			w.SegmentPrice = nil
+		}
 	}
 	if l := n.Limits; l != nil {
 		if w.Plan != domain.Enterprise {

@@ -58,8 +58,17 @@ type (
 	Check struct {
 		To          string // as a person or a far end writes it
 		Environment domain.Environment
-		CallID      string
-		Generation  int
+		// Message is set aside for what it will cost, until Paid; "": it is a call.
+		Message    string
+		Micros     int64 // millionths of a dollar
+		CallID     string
+		Generation int
+	}
+	// Paid ends what was set aside for a text message: it has cost so much, 0 for
+	// one that did not go.
+	Paid struct {
+		Message string
+		Micros  int64
 	}
 	// Set replaces the trunks of the workspace.
 	Set struct{ Trunks []domain.Trunk }

@@ -21,6 +21,8 @@ type purse struct {
 	booked int64 // of micros: what the ledger says, or will say
 	known  bool  // what an earlier process spent today was read
 	live   map[string]meter
+	aside  map[string]int64 // by text message that is queued
+	held   int64            // the sum of aside
 }
 
 // meter runs while a call is answered.
@@ -28,6 +30,9 @@ type meter struct {
 	perMinute int64
 	since     time.Time
 }
+
+// Control admits it always: it belongs to a message that was admitted.
+func (Paid) Control() {}
 
 // spentBefore is what the ledger says of today, and what was kept besides.
 type spentBefore struct {
@@ -105,6 +110,24 @@ func (p *purse) spent(now time.Time) int64 {
 	return sum
 }
 
+// bound is what today has cost and what is set aside: what counts for the cap.
+func (p *purse) bound(now time.Time) int64 { return p.spent(now) + p.held }
+
+// setAside keeps money for a text message.
+func (p *purse) setAside(message string, micros int64) {
+	if p.aside == nil {
+		p.aside = make(map[string]int64)
+	}
+	p.aside[message] = micros
+	p.held += micros
+}
+
+// giveBack frees what is set aside for one.
+func (p *purse) giveBack(message string) {
+	p.held -= p.aside[message]
+	delete(p.aside, message)
+}
+
 // began starts the meter of a call that was answered.
 func (p *purse) began(call string, perMinute int64, now time.Time) {
 	if perMinute > 0 {
@@ -166,7 +189,7 @@ func (t *Trunks) workspace() *domain.Workspace {
 
 // forbidden says why a number may not be called by the rules of the workspace;
 // until: when it may be asked again, zero for never.
-func (t *Trunks) forbidden(asked *Want, now time.Time) (err *domain.Error, until time.Time) {
+func (t *Trunks) forbidden(asked *Want, micros int64, now time.Time) (err *domain.Error, until time.Time) {
 	w := t.workspace()
 	if w == nil {
 		return nil, time.Time{}
@@ -180,10 +203,14 @@ func (t *Trunks) forbidden(asked *Want, now time.Time) (err *domain.Error, until
 		return nil, time.Time{}
 	}
 	limit, bad := domain.Micros(w.Calling.DailySpendCap.Amount)
+	full := t.purse.bound(now) >= limit
+	if micros > 0 { // a message tells what it costs; of a call nobody knows
+		full = t.purse.bound(now)+micros > limit
+	}
 	switch {
 	case !t.purse.known:
 		return domain.Errorf(domain.CodeUnavailable, "what was spent today is still being counted; try again").With("retry_after", 1), now.Add(time.Second)
-	case bad != nil || t.purse.spent(now) >= limit:
+	case bad != nil || full:
 		at := midnight(now)
 		again := now.Add(lookAtCap) // it may be raised before
 		if at.Before(again) {
@@ -227,7 +254,22 @@ func (t *Trunks) check(ctx actor.Context, m Check) {
 		out.Err = domain.Errorf(domain.CodeDestination, "this number cannot be called: it is %s", err.Error())
 	} else {
 		out.To = e164
-		out.Err, _ = t.forbidden(&Want{To: e164, Environment: m.Environment}, now)
+		t.purse.giveBack(m.Message) // it asks anew before each try
+		out.Err, _ = t.forbidden(&Want{To: e164, Environment: m.Environment}, m.Micros, now)
+		if out.Err == nil && m.Micros > 0 {
+			t.purse.setAside(m.Message, m.Micros)
+		}
 	}
 	ctx.Respond(out)
+}
+
+// paid settles a text message. What it has cost is in the usage of the day, by
+// the commit that says it was sent.
+func (t *Trunks) paid(ctx actor.Context, m Paid) {
+	t.purse.giveBack(m.Message)
+	t.purse.turn(time.Now())
+	t.purse.add(m.Micros, true)
+	if m.Micros == 0 {
+		t.serve(ctx) // there may be money for a call that waits
+	}
 }

@@ -107,6 +107,8 @@ func (t *Trunks) Receive(ctx actor.Context) {
 		t.want(ctx, m)
 	case Check:
 		t.check(ctx, m)
+	case Paid:
+		t.paid(ctx, m)
 	case Bind:
 		t.bind(ctx, m)
 	case Return:
@@ -218,7 +220,7 @@ func (t *Trunks) byID(id string) *bucket {
 
 func (t *Trunks) want(ctx actor.Context, w Want) {
 	now := time.Now()
-	if err, until := t.forbidden(&w, now); err != nil {
+	if err, until := t.forbidden(&w, 0, now); err != nil {
 		reason := string(err.Code)
 		if err.Code == domain.CodeUnavailable {
 			reason = Throttled

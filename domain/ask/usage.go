@@ -24,6 +24,9 @@ type Used struct {
 	InboundCalls    int          `json:"inbound_calls"`
 	InboundSeconds  int          `json:"inbound_seconds"`
 	SMS             int          `json:"sms"`
+	Segments        int          `json:"sms_segments"`
+	SMSAmount       domain.Money `json:"sms_amount"`
+	TotalAmount     domain.Money `json:"total_amount"`
 }
 
 // UsedOn is the use of one day.

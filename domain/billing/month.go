@@ -3,9 +3,13 @@ package billing
 import "github.com/callboard/callboard/domain"
 
 // TariffOf are the terms under which a workspace opens attempts now. The
-// account of a plan without a price pays what was agreed, or nothing.
+// account of a plan without a price pays what was agreed, or nothing. The plans
+// name no price of a text message: that is the operator's, on each of them.
 func TariffOf(w *domain.Workspace) domain.Tariff {
 	t := domain.Tariff{WorkspaceID: w.ID, Number: w.Tariff, Plan: w.Plan, From: w.UpdatedAt}
+	if m := w.SegmentPrice; m != nil {
+		t.Segment, _ = domain.Micros(m.Amount) // checked where it was taken
+	}
 	if terms, ok := TermsOf(w.Plan); ok {
 		t.Included, t.Micros = terms.Included, terms.Micros
 		return t

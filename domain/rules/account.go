@@ -135,6 +135,11 @@ func Workspace(w *domain.Workspace) domain.Problems {
 			p.Add("calling.daily_spend_cap", domain.CodeValidation, "%q is no amount of money (e.g. 25.00)", clip(c.Amount))
 		}
 	}
+	if m := w.SegmentPrice; m != nil {
+		if _, err := domain.Micros(m.Amount); err != nil {
+			p.Add("sms_price_per_segment", domain.CodeValidation, "%q is no amount of money (e.g. 0.0079)", clip(m.Amount))
+		}
+	}
 	if x := w.Pricing; x != nil {
 		between(&p, "pricing.included_attempts", x.IncludedAttempts, 0, maxAttemptsIncluded)
 		if _, err := domain.Micros(x.PricePerAttempt.Amount); err != nil {
