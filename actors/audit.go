@@ -92,6 +92,23 @@ func entryOf(p domain.Principal, act ask.Act, now time.Time) *domain.AuditEntry 
 	return e
 }
 
+// await keeps a row that has its id already and whose commit did not answer: it
+// may be there, and writing it again changes nothing.
+func (a *auditor) await(e *domain.AuditEntry) {
+	k := mergeKey{workspace: e.WorkspaceID, action: e.Action, resource: e.ID, minute: e.CreatedAt.Unix() / 60}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.entries) >= pendingMost {
+		a.lost++
+		return
+	}
+	a.entries[k], a.dirty[k] = e, true
+	select {
+	case a.wake <- struct{}{}:
+	default:
+	}
+}
+
 // run keeps entries until ctx ends, and then what is left.
 func (a *auditor) run(ctx context.Context) {
 	for {
@@ -196,7 +213,7 @@ func rowOf(ctx context.Context, p domain.Principal, act ask.Act) *domain.AuditEn
 }
 
 // Record keeps an act before it returns, unless the commit that did it has. While
-// the store does not answer it waits in memory.
+// the store does not answer it waits in memory, and is the same row each time.
 func (d *Desk) Record(ctx context.Context, p domain.Principal, act ask.Act) {
 	row := rowOf(ctx, p, act)
 	if r := commit.RiderOf(ctx); r != nil {
@@ -213,7 +230,7 @@ func (d *Desk) Record(ctx context.Context, p domain.Principal, act ask.Act) {
 	_, err := d.store.Apply(commit.Alone(ctx), commit.Change{Workspace: p.WorkspaceID, Puts: []domain.Record{row}})
 	if err != nil && !errors.Is(err, domain.ErrFenced) {
 		d.log.Warn("an entry of the audit log waits for the store", slog.Any("error", err))
-		d.Note(ctx, p, act)
+		d.audit.await(row)
 	}
 }
 

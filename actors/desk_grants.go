@@ -55,7 +55,7 @@ func (d *Desk) RedeemCode(ctx context.Context, client *domain.OAuthClient, text,
 			return ask.Granted{}, err
 		}
 		c.GrantID = g.ID
-		_, err = d.store.Apply(ctx, commit.Change{
+		_, err = d.store.Apply(by(ctx, g), commit.Change{
 			Workspace: client.WorkspaceID, Puts: []domain.Record{c, g},
 			Guards: []commit.Guard{{Key: c.Key(), Version: version}, commit.Absent(g.Key())},
 		})
@@ -65,6 +65,13 @@ func (d *Desk) RedeemCode(ctx context.Context, client *domain.OAuthClient, text,
 		return d.granted(client, g, rights), storeErr(err)
 	}
 	return ask.Granted{}, storeErr(domain.ErrConflict)
+}
+
+// by is a context for the commit that gives what a grant holds, which is an act
+// of its user.
+func by(ctx context.Context, g *domain.OAuthGrant) context.Context {
+	commit.RiderOf(ctx).Tells("", domain.Actor{Type: "user", ID: g.UserID})
+	return commit.Boarding(ctx)
 }
 
 // granted is a grant as its client learns of it.
@@ -116,7 +123,7 @@ func (d *Desk) RenewGrant(ctx context.Context, client *domain.OAuthClient, text,
 		}
 		g.Generation++
 		g.RefreshedAt, g.UpdatedAt = now, now
-		_, err = d.store.Apply(ctx, commit.Change{
+		_, err = d.store.Apply(by(ctx, g), commit.Change{
 			Workspace: client.WorkspaceID, Guards: []commit.Guard{{Key: g.Key(), Version: version}}, Puts: []domain.Record{g},
 		})
 		if errors.Is(err, domain.ErrConflict) {
@@ -158,6 +165,7 @@ func (d *Desk) GrantOf(ctx context.Context, client *domain.OAuthClient, text str
 // reused ends what a code or a refresh token gave that was used twice: one of
 // the two is a thief.
 func (d *Desk) reused(ctx context.Context, client *domain.OAuthClient, grantID string, err error) error {
+	commit.RiderOf(ctx).Tells("token.reused", domain.Actor{})
 	if end := d.EndGrant(ctx, client, grantID); end != nil {
 		return end
 	}

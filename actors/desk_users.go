@@ -108,7 +108,8 @@ func (d *Desk) signInLink(ctx context.Context, p domain.Principal, userID string
 	return placed(p.WorkspaceID, secret), s.Until, create(commit.Boarding(ctx), d, s, more...)
 }
 
-// SignIn uses a link up and answers the cookie of a new session.
+// SignIn uses a link up and answers the cookie of a new session; the audit log
+// tells of it by the same commit.
 func (d *Desk) SignIn(ctx context.Context, text string, from netip.Addr, agent string) (cookie string, u *domain.User, err error) {
 	workspace, secret, ok := placeOf(text)
 	bad := domain.Errorf(domain.CodeInvalidLink, "The link was used before, or is none.")
@@ -135,7 +136,10 @@ func (d *Desk) SignIn(ctx context.Context, text string, from netip.Addr, agent s
 	s := &domain.Session{UserID: u.ID, IP: from.String(), UserAgent: agent, SeenAt: now}
 	fill(&s.Meta, "session", domain.Principal{WorkspaceID: workspace, Environment: u.Environment}, mailbox.NewID(domain.PrefixSession), now)
 	s.Hash = d.sessionHash(s.ID, secret)
-	_, err = d.store.Apply(ctx, commit.Change{
+	ctx = d.Ride(ctx, domain.Principal{WorkspaceID: workspace, Environment: u.Environment, UserID: u.ID}, ask.Act{
+		Type: "auth", Action: "user.signed_in", IP: from, UserAgent: agent, Resource: domain.Resource{Type: "user", ID: u.ID},
+	})
+	_, err = d.store.Apply(commit.Boarding(ctx), commit.Change{
 		Workspace: workspace, Guards: []commit.Guard{{Key: link.Key(), Version: version}, commit.Absent(s.Key())},
 		Deletes: []domain.Key{link.Key()}, Puts: []domain.Record{s},
 	})

@@ -103,6 +103,7 @@ func TestAdministrativeActsRideInTheCommitThatDoesThem(t *testing.T) {
 	})
 	_, _, err := d.SignIn(t.Context(), link, here, "browser")
 	require.NoError(t, err)
+	assert.Equal(t, map[string][]string{"user.signed_in": {"along user " + user}}, w.told())
 	sessions, err := d.ListSessions(t.Context(), p, user, ask.Page{Limit: 1})
 	require.NoError(t, err)
 	just("user.signed_out", "user", user, func(ctx context.Context) error { return d.EndSession(ctx, p, user, sessions.Data[0].ID) })
@@ -222,4 +223,75 @@ func TestWhatFailsLeavesNoActAndWhatTheStoreRefusesIsKeptLater(t *testing.T) {
 	d.Record(t.Context(), h.live, act)
 	m.meddle(nil, nil)
 	h.until(patience, "it is kept when the store answers again", func() bool { return rows() == 1 })
+}
+
+func TestWhatACodeAndARefreshTokenGiveIsToldByTheCommitThatGivesIt(t *testing.T) {
+	t.Parallel()
+	h, m := meddled(t)
+	d, w := h.desk(), &witness{with: make(map[string][]string)}
+	c, u := h.guest(domain.RoleAdmin)
+	code := h.code(c, u)
+	m.meddle(w.see, nil)
+	client := domain.Principal{ClientID: c.ID, WorkspaceID: c.WorkspaceID, Environment: c.Environment}
+	does := func(action string, do func(ctx context.Context) error) (told map[string][]string, err error) {
+		ctx := d.Ride(t.Context(), client, ask.Act{Type: "auth", Action: action, IP: here, Resource: domain.Resource{Type: "oauth_client", ID: c.ID}})
+		err = do(ctx)
+		return w.told(), err
+	}
+	along := "along oauth_client " + c.ID
+	var g ask.Granted
+	told, err := does("token.issued", func(ctx context.Context) (err error) {
+		g, err = d.RedeemCode(ctx, c, code, "https://a.example/", "")
+		return err
+	})
+	require.NoError(t, err)
+	assert.Equal(t, map[string][]string{"token.issued": {along}}, told)
+	refresh := func(ctx context.Context) error { return drop(d.RenewGrant(ctx, c, g.Refresh, "")) }
+	told, err = does("token.refreshed", refresh)
+	require.NoError(t, err)
+	assert.Equal(t, map[string][]string{"token.refreshed": {along}}, told)
+	told, err = does("token.refreshed", refresh)
+	assert.Equal(t, domain.OAuthInvalidGrant, domain.CodeOf(err))
+	assert.Equal(t, map[string][]string{"token.reused": {along}}, told, "one of the two is a thief")
+	log, err := d.ListAudit(t.Context(), h.live, ask.AuditQuery{Type: "auth", Page: ask.Page{Limit: 10}})
+	require.NoError(t, err)
+	actors := make(map[string]domain.Actor)
+	for _, e := range log.Data {
+		actors[e.Action] = e.Actor
+	}
+	user, itself := domain.Actor{Type: "user", ID: u.ID}, domain.Actor{Type: "oauth_client", ID: c.ID}
+	assert.Equal(t, []domain.Actor{user, user, itself}, []domain.Actor{actors["token.issued"], actors["token.refreshed"], actors["token.reused"]})
+}
+
+func TestAnActWhoseCommitWasNotAnsweredIsOneRowWhenItIsWrittenAgain(t *testing.T) {
+	t.Parallel()
+	h, m := meddled(t)
+	d := h.desk()
+	var mu sync.Mutex
+	lost, again := 0, 0
+	m.meddle(func(c commit.Change, do func() error) error {
+		err := do()
+		mu.Lock()
+		defer mu.Unlock()
+		for _, r := range c.Puts {
+			if e, ok := r.(*domain.AuditEntry); ok && e.Action == "token.issued" {
+				if lost++; lost == 1 {
+					return context.DeadlineExceeded // it was kept, and nobody knows
+				}
+				again++
+			}
+		}
+		return err
+	}, nil)
+	h.act("token.issued", "api_key", h.live.KeyID, func(context.Context) error { return nil })
+	h.until(time.Minute, "it is written again", func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return again > 0
+	})
+	log, err := d.ListAudit(t.Context(), h.live, ask.AuditQuery{Action: "token.issued", Page: ask.Page{Limit: 10}})
+	require.NoError(t, err)
+	if assert.Len(t, log.Data, 1) {
+		assert.Equal(t, 1, log.Data[0].Count)
+	}
 }

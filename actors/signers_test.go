@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -23,11 +24,18 @@ import (
 // cupboard is a store that has signing keys and nothing else.
 type cupboard struct {
 	actors.Store
-	keys map[domain.Key]*domain.SigningKey
-	down bool
+	keys  map[domain.Key]*domain.SigningKey
+	down  bool
+	hangs atomic.Bool  // it never answers
+	asked atomic.Int32 // how often something was to be kept
 }
 
-func (s *cupboard) Apply(_ context.Context, c commit.Change) ([]event.Event, error) {
+func (s *cupboard) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
+	s.asked.Add(1)
+	if s.hangs.Load() {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
 	if s.down {
 		return nil, errors.New("the disk is full")
 	}
@@ -161,4 +169,38 @@ func TestAServiceThatNobodyAskedForLongSignsOnWithItsOldKeyUntilTheNextOneIsKnow
 		assert.Equal(t, want, domain.SigningOf(keys, start.Add(at)), "%s", at)
 	}
 	assert.Equal(t, domain.Signing{Next: true}, domain.SigningOf(nil, start))
+}
+
+func TestAStoreThatHangsHoldsUpNoTokenForLong(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := &cupboard{keys: make(map[domain.Key]*domain.SigningKey)}
+		d := actors.New(actors.Config{Store: store, Log: slog.New(slog.DiscardHandler)}).Desk()
+		ctx := t.Context()
+		first, err := d.SigningKeys(ctx, token.NewKey)
+		require.NoError(t, err)
+		time.Sleep(30 * 24 * time.Hour)
+		store.hangs.Store(true)
+		store.asked.Store(0)
+		waited := make(map[time.Duration]int)
+		for range 3600 { // a token each second
+			from := time.Now()
+			now, err := d.SigningKeys(ctx, token.NewKey)
+			require.NoError(t, err)
+			require.Equal(t, first.Signs, now.Signs, "it signs on with the key that it has")
+			known, err := d.SigningKey(ctx, first.Signs.ID)
+			require.NoError(t, err)
+			require.Equal(t, first.Signs, known)
+			waited[time.Since(from)]++
+			time.Sleep(time.Second)
+		}
+		asked := int(store.asked.Load())
+		assert.Equal(t, map[time.Duration]int{0: 3600 - asked, time.Second: asked}, waited)
+		assert.Equal(t, 11, asked, "more and more seldom")
+		store.hangs.Store(false)
+		time.Sleep(10 * time.Minute)
+		now, err := d.SigningKeys(ctx, token.NewKey)
+		require.NoError(t, err)
+		assert.Len(t, now.Reads, 2, "the next one is there")
+	})
 }

@@ -1,82 +1,161 @@
 package actors
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"slices"
 	"sync"
 	"time"
 
+	"golang.org/x/sync/singleflight"
+
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// reloadSigners bounds how often the store is asked for a key that nobody here knows: another node may have made it.
-const reloadSigners = time.Second
+// How the store is asked for signing keys. It may hang: whoever can do without
+// its answer waits signerPatience at most, and the next who asks for a follower
+// comes signerPause later, or twice as long as the last time up to mostPause.
+const (
+	reloadSigners  = time.Second // between two readings for a key that nobody here knows: another node may have made it
+	signerTry      = 10 * time.Second
+	signerPatience = time.Second
+	signerPause    = 15 * time.Second
+	mostPause      = 10 * time.Minute
+)
 
-// signers are the keys that sign the tokens of users, from memory: they stand before every request.
+// signers are the keys that sign the tokens of users, from memory: they stand before every request. The store is
+// never asked under the lock.
 type signers struct {
 	mu     sync.Mutex
 	keys   []*domain.SigningKey // oldest first
-	loaded time.Time
+	loaded time.Time            // when the store was read last
+	failed error                // what came of that
+	due    time.Time            // before which nobody tries to make a follower
+	pause  time.Duration        // behind the next try that fails
+	store  singleflight.Group
 }
 
-// load reads the keys again unless that was done just now.
-func (d *Desk) loadSigners(ctx context.Context) error {
-	if time.Since(d.signers.loaded) < reloadSigners {
-		return nil
+func (s *signers) now() domain.Signing {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return domain.SigningOf(s.keys, time.Now())
+}
+
+func (s *signers) find(kid string) *domain.SigningKey {
+	for _, k := range s.now().Reads {
+		if k.ID == kid {
+			return k
+		}
 	}
-	var keys []*domain.SigningKey
-	if err := every(ctx, d.store, "signing_key", "", "all", func(k *domain.SigningKey) { keys = append(keys, k) }); err != nil {
-		return storeErr(err)
-	}
-	d.signers.keys, d.signers.loaded = keys, time.Now()
 	return nil
+}
+
+// take adds keys to those that are known.
+func (s *signers) take(keys []*domain.SigningKey) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := slices.Clone(s.keys)
+	for _, k := range keys {
+		if !slices.ContainsFunc(all, func(known *domain.SigningKey) bool { return known.ID == k.ID }) {
+			all = append(all, k)
+		}
+	}
+	slices.SortFunc(all, func(a, b *domain.SigningKey) int {
+		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
+	})
+	s.keys = all
+}
+
+// try says whether it is time to try for a follower; the next time is later.
+func (s *signers) try() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := time.Now()
+	if now.Before(s.due) {
+		return false
+	}
+	s.pause = min(max(2*s.pause, signerPause), mostPause)
+	s.due = now.Add(s.pause)
+	return true
+}
+
+// once does what takes the store, once for all who ask for it meanwhile, and
+// waits for it as long as ctx does.
+func (s *signers) once(ctx context.Context, what string, do func(context.Context) error) error {
+	done := s.store.DoChan(what, func() (any, error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), signerTry)
+		defer cancel()
+		return nil, do(ctx)
+	})
+	select {
+	case r := <-done:
+		return r.Err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// readSigners reads the keys.
+func (d *Desk) readSigners(ctx context.Context) error {
+	var keys []*domain.SigningKey
+	err := storeErr(every(ctx, d.store, "signing_key", "", "all", func(k *domain.SigningKey) { keys = append(keys, k) }))
+	if err == nil {
+		d.signers.take(keys)
+	}
+	d.signers.mu.Lock()
+	d.signers.loaded, d.signers.failed = time.Now(), err
+	d.signers.mu.Unlock()
+	return err
 }
 
 // SigningKey is the key of a kid; nil: there is none whose tokens may still hold.
 func (d *Desk) SigningKey(ctx context.Context, kid string) (*domain.SigningKey, error) {
-	d.signers.mu.Lock()
-	defer d.signers.mu.Unlock()
-	find := func() *domain.SigningKey {
-		for _, k := range domain.SigningOf(d.signers.keys, time.Now()).Reads {
-			if k.ID == kid {
-				return k
-			}
-		}
-		return nil
-	}
-	if k := find(); k != nil {
+	if k := d.signers.find(kid); k != nil {
 		return k, nil
 	}
-	if err := d.loadSigners(ctx); err != nil {
+	d.signers.mu.Lock()
+	recent, err := time.Since(d.signers.loaded) < reloadSigners, d.signers.failed
+	d.signers.mu.Unlock()
+	if !recent {
+		err = d.signers.once(ctx, "read", d.readSigners)
+	}
+	if err != nil {
 		return nil, err
 	}
-	return find(), nil
+	return d.signers.find(kid), nil
 }
 
 // SigningKeys are the keys that can be read now, and which of them signs. One that has signed for its time is followed
 // by another, which can be read before it signs.
 func (d *Desk) SigningKeys(ctx context.Context, fresh func() (public, private string, err error)) (domain.Signing, error) {
-	d.signers.mu.Lock()
-	defer d.signers.mu.Unlock()
-	s := domain.SigningOf(d.signers.keys, time.Now())
-	if !s.Next {
+	s := d.signers.now()
+	if !s.Next || s.Signs != nil && !d.signers.try() {
 		return s, nil
 	}
-	err := d.loadSigners(ctx)
-	if err == nil {
-		if s = domain.SigningOf(d.signers.keys, time.Now()); s.Next {
-			err = d.nextSigner(ctx, s, fresh)
+	wait := ctx
+	if s.Signs != nil { // it goes on until there is another
+		var cancel context.CancelFunc
+		wait, cancel = context.WithTimeout(ctx, signerPatience)
+		defer cancel()
+	}
+	err := d.signers.once(wait, "follow", func(ctx context.Context) error {
+		if err := d.readSigners(ctx); err != nil {
+			return err
 		}
-	}
-	now := domain.SigningOf(d.signers.keys, time.Now())
-	if err != nil && now.Signs != nil { // it goes on until there is another
+		if s := d.signers.now(); s.Next {
+			return d.nextSigner(ctx, s, fresh)
+		}
+		return nil
+	})
+	s = d.signers.now()
+	if err != nil && s.Signs != nil {
 		d.log.Warn("there is no new signing key yet", slog.Any("error", err))
-		return now, nil
+		return s, nil
 	}
-	return now, err
+	return s, err
 }
 
 // nextSigner makes another key, and removes those that nobody reads any more.
@@ -87,15 +166,20 @@ func (d *Desk) nextSigner(ctx context.Context, s domain.Signing, fresh func() (p
 		return err
 	}
 	c := commit.Change{Guards: []commit.Guard{commit.Absent(k.Key())}, Puts: []domain.Record{k}}
+	d.signers.mu.Lock()
 	for _, old := range d.signers.keys {
 		if !slices.Contains(s.Reads, old) {
 			c.Deletes = append(c.Deletes, old.Key())
 		}
 	}
-	if _, err = d.store.Apply(ctx, c); err != nil {
+	d.signers.mu.Unlock()
+	if _, err = d.store.Apply(commit.Alone(ctx), c); err != nil {
 		return storeErr(err)
 	}
-	d.signers.keys = append(slices.Clone(s.Reads), k)
+	d.signers.mu.Lock()
+	d.signers.keys, d.signers.due, d.signers.pause = slices.Clone(s.Reads), time.Time{}, 0
+	d.signers.mu.Unlock()
+	d.signers.take([]*domain.SigningKey{k})
 	return nil
 }
 

@@ -80,6 +80,19 @@ func ParseID(p Prefix, id string) (string, error) {
 	return string(p) + "_" + u.String(), nil
 }
 
+// CanonicalID is an identifier of any kind in its canonical spelling; what is
+// none stays as it is.
+func CanonicalID(id string) string {
+	kind, _, ok := strings.Cut(id, "_")
+	if kind == "camp" {
+		kind = string(PrefixCampaign)
+	}
+	if good, err := ParseID(Prefix(kind), id); ok && err == nil {
+		return good
+	}
+	return id
+}
+
 // ContactID is the identifier of the contact at an ordinal of a campaign. It
 // is computed, not stored: a million contacts need no table of names.
 func ContactID(campaignID string, ordinal int) string {

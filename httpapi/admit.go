@@ -269,12 +269,8 @@ func audited(c *fiber.Ctx, r rule) (*visit, ask.Act, bool) {
 		id = c.Params("contact_id")
 	case "phone_number":
 		id = cmp.Or(c.Params("number_id"), id)
-	case "campaign":
-		if good, err := domain.ParseID(domain.PrefixCampaign, id); err == nil {
-			id = good
-		}
 	}
-	act.Resource = domain.Resource{Type: r.object, ID: cmp.Or(v.touched, id)}
+	act.Resource = domain.Resource{Type: r.object, ID: domain.CanonicalID(cmp.Or(v.touched, id))}
 	return v, act, true
 }
 

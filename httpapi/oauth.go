@@ -345,32 +345,36 @@ func (s *Server) token(c *fiber.Ctx, f *form) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		return s.access(c, f.client, ask.Granted{Rights: rights}, "token.issued")
+		return s.access(c.UserContext(), f.client, ask.Granted{Rights: rights}, "token.issued")
 	}
-	granted, action, err := s.consented(c.UserContext(), f, g)
+	action := "token.issued"
+	if g == domain.GrantRefresh {
+		action = "token.refreshed"
+	}
+	v := visitOf(c.UserContext())
+	ctx := s.ports.Audit.Ride(c.UserContext(), v.principal, v.clientAct(f.client, action))
+	granted, err := s.consented(ctx, f, g)
 	if err != nil {
-		s.noteReuse(c.UserContext(), f.client, err)
+		s.noteReuse(ctx, f.client, err)
 		return nil, s.refused(c, err)
 	}
-	return s.access(c, f.client, granted, action)
+	return s.access(ctx, f.client, granted, action)
 }
 
 // consented is what a code or a refresh token stands for; either is used up.
-func (s *Server) consented(ctx context.Context, f *form, g domain.GrantType) (granted ask.Granted, action string, err error) {
+func (s *Server) consented(ctx context.Context, f *form, g domain.GrantType) (ask.Granted, error) {
 	if g == domain.GrantRefresh {
 		if f.get("refresh_token") == "" {
-			return granted, "", domain.Errorf(domain.OAuthInvalidRequest, "refresh_token is required.")
+			return ask.Granted{}, domain.Errorf(domain.OAuthInvalidRequest, "refresh_token is required.")
 		}
-		granted, err = s.ports.Consents.RenewGrant(ctx, f.client, f.get("refresh_token"), f.get("scope"))
-		return granted, "token.refreshed", err
+		return s.ports.Consents.RenewGrant(ctx, f.client, f.get("refresh_token"), f.get("scope"))
 	}
 	for _, name := range []string{"code", "redirect_uri"} {
 		if f.get(name) == "" {
-			return granted, "", domain.Errorf(domain.OAuthInvalidRequest, "%s is required.", name)
+			return ask.Granted{}, domain.Errorf(domain.OAuthInvalidRequest, "%s is required.", name)
 		}
 	}
-	granted, err = s.ports.Consents.RedeemCode(ctx, f.client, f.get("code"), f.get("redirect_uri"), f.get("code_verifier"))
-	return granted, "token.issued", err
+	return s.ports.Consents.RedeemCode(ctx, f.client, f.get("code"), f.get("redirect_uri"), f.get("code_verifier"))
 }
 
 // noteReuse tells the audit log of something that was used twice.
@@ -383,9 +387,8 @@ func (s *Server) noteReuse(ctx context.Context, client *domain.OAuthClient, err 
 	s.ports.Audit.Record(ctx, v.principal, v.clientAct(client, "token.reused"))
 }
 
-// access signs an access token and notes it.
-func (s *Server) access(c *fiber.Ctx, client *domain.OAuthClient, g ask.Granted, action string) (*AccessToken, error) {
-	ctx := c.UserContext()
+// access signs an access token and notes it, unless the commit that gave it has.
+func (s *Server) access(ctx context.Context, client *domain.OAuthClient, g ask.Granted, action string) (*AccessToken, error) {
 	signed, err := s.sign(ctx, token.Access(s.issuer(), g.UserID, g.GrantID, client, g.Rights, domain.AccessLife, time.Now()))
 	if err != nil {
 		return nil, err

@@ -68,9 +68,6 @@ func (s *Server) signIn(c *fiber.Ctx) error {
 		return err
 	}
 	s.setCookie(c, cookie, time.Now().Add(domain.SessionLife))
-	act := v.act("auth", "user.signed_in")
-	act.Resource = domain.Resource{Type: "user", ID: u.ID}
-	s.ports.Audit.Record(c.UserContext(), v.principal, act)
 	return s.say(c, http.StatusOK, "You are signed in", "Welcome, "+u.Name+". Go back to the program that sent you here.")
 }
 

@@ -88,6 +88,9 @@ func verdict(route string, need []string, who string, s shown) string {
 // said is the same of an answer.
 func said(t *testing.T, r reply) string {
 	t.Helper()
+	if r.Status == http.StatusTooManyRequests || r.Status >= http.StatusInternalServerError { // nobody was let in by these
+		return fmt.Sprint(r.Status)
+	}
 	if r.Status != http.StatusUnauthorized && r.Status != http.StatusForbidden {
 		return "in"
 	}

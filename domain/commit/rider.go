@@ -1,6 +1,7 @@
 package commit
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -27,6 +28,18 @@ func (r *Rider) Row() *domain.AuditEntry {
 	defer r.mu.Unlock()
 	row := r.row
 	return &row
+}
+
+// Tells sets what the row says where that is known only now: what was done, or
+// by whom; what is empty stays. nil: nothing rides.
+func (r *Rider) Tells(action string, by domain.Actor) {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.row.Action = cmp.Or(action, r.row.Action)
+	r.row.Actor = cmp.Or(by, r.row.Actor)
 }
 
 // Rode says that a commit with the row has been made.
