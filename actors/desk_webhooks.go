@@ -3,6 +3,8 @@ package actors
 import (
 	"context"
 	"crypto/rand"
+	"slices"
+	"strconv"
 	"time"
 
 	"github.com/callboard/callboard/actors/mailbox"
@@ -35,6 +37,9 @@ func (d *Desk) CreateWebhook(ctx context.Context, p domain.Principal, w *domain.
 	if err := d.node.checkURL(ctx, "url", w.URL); err != nil {
 		return nil, err
 	}
+	if err := d.filtersFit(ctx, p, nil, w.Filters); err != nil {
+		return nil, err
+	}
 	if w.Secret == "" {
 		w.Secret = newSecret()
 	}
@@ -51,6 +56,46 @@ func (d *Desk) CreateWebhook(ctx context.Context, p domain.Principal, w *domain.
 	shown := *w
 	shown.FirstOffset = 0
 	return &shown, nil
+}
+
+// filtersFit refuses filters that name an agent or a campaign which the
+// workspace does not have: nothing would ever pass. What they named before may
+// be gone since.
+func (d *Desk) filtersFit(ctx context.Context, p domain.Principal, before, f *domain.EventFilters) error {
+	if f == nil {
+		return nil
+	}
+	if before == nil {
+		before = &domain.EventFilters{}
+	}
+	var problems domain.Problems
+	look := func(param, what string, ids, known []string, get func(id string) error) error {
+		for i, id := range ids {
+			if slices.Contains(known, id) {
+				continue
+			}
+			switch err := get(id); {
+			case domain.CodeOf(err) == domain.CodeNotFound:
+				problems.Add(param+"["+strconv.Itoa(i)+"]", domain.CodeValidation, "there is no such %s", what)
+			case err != nil:
+				return err
+			}
+		}
+		return nil
+	}
+	if err := look("filters.agent_ids", "agent", f.AgentIDs, before.AgentIDs, func(id string) error {
+		_, err := d.Agent(ctx, p, id)
+		return err
+	}); err != nil {
+		return err
+	}
+	if err := look("filters.campaign_ids", "campaign", f.CampaignIDs, before.CampaignIDs, func(id string) error {
+		_, err := d.Campaign(ctx, p, id)
+		return err
+	}); err != nil {
+		return err
+	}
+	return problems.Err()
 }
 
 // firstOffset is that of the first event that an endpoint made now is sent. It
@@ -97,8 +142,11 @@ func (d *Desk) UpdateWebhook(ctx context.Context, p domain.Principal, id string,
 	defer t.changing.Unlock()
 	w, err := update(ctx, d, p, domain.PrefixWebhook, id, func(w *domain.Webhook) error {
 		w.Settle(time.Now())
-		url := w.URL
+		url, filters := w.URL, w.Filters
 		if failed := change(w); failed != nil {
+			return failed
+		}
+		if failed := d.filtersFit(ctx, p, filters, w.Filters); failed != nil {
 			return failed
 		}
 		if w.URL == url || w.URL == checked {

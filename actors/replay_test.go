@@ -72,7 +72,7 @@ func TestFiltersCountForReplaysByTimeAndListsOfEndpointsAreNarrowed(t *testing.T
 		require.NoError(t, err)
 		return w
 	}
-	all, one := endpoint(nil), endpoint(&domain.EventFilters{AgentIDs: []string{"agent_01J9999999ZZZZZZZZZZZZZZZZ"}})
+	all, one := endpoint(nil), endpoint(&domain.EventFilters{AgentIDs: []string{h.agent(h.live, menu())}})
 	_, err := d.PauseWebhook(ctx, p, one.ID)
 	require.NoError(t, err)
 	x := h.provider(p, "Dr. Rivera")

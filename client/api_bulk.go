@@ -117,6 +117,10 @@ type ListBulkItemsQuery struct {
 	Limit int64
 	// next_cursor of the page before.
 	Cursor string
+	// Only what was created after this time.
+	CreatedAfter time.Time
+	// Only what was created before this time.
+	CreatedBefore time.Time
 	// Only items in this state.
 	Status string
 }
@@ -128,6 +132,12 @@ func (q *ListBulkItemsQuery) values() url.Values {
 	}
 	if q.Cursor != "" {
 		v.Set("cursor", q.Cursor)
+	}
+	if !q.CreatedAfter.IsZero() {
+		v.Set("created_after", q.CreatedAfter.UTC().Format(time.RFC3339Nano))
+	}
+	if !q.CreatedBefore.IsZero() {
+		v.Set("created_before", q.CreatedBefore.UTC().Format(time.RFC3339Nano))
 	}
 	if q.Status != "" {
 		v.Set("status", q.Status)
@@ -208,6 +218,8 @@ type BulkItem struct {
 	BulkID string `json:"bulk_id"`
 	// Why it was rejected or failed.
 	Code string `json:"code,omitzero"`
+	// The job's: its items are made with it.
+	CreatedAt time.Time `json:"created_at"`
 	// Its place among the items, from 0.
 	Index int64 `json:"index"`
 	// The same in words.

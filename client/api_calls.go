@@ -117,6 +117,10 @@ type ListCallEventsQuery struct {
 	Limit int64
 	// next_cursor of the page before.
 	Cursor string
+	// Only what was created after this time.
+	CreatedAfter time.Time
+	// Only what was created before this time.
+	CreatedBefore time.Time
 }
 
 func (q *ListCallEventsQuery) values() url.Values {
@@ -126,6 +130,12 @@ func (q *ListCallEventsQuery) values() url.Values {
 	}
 	if q.Cursor != "" {
 		v.Set("cursor", q.Cursor)
+	}
+	if !q.CreatedAfter.IsZero() {
+		v.Set("created_after", q.CreatedAfter.UTC().Format(time.RFC3339Nano))
+	}
+	if !q.CreatedBefore.IsZero() {
+		v.Set("created_before", q.CreatedBefore.UTC().Format(time.RFC3339Nano))
 	}
 	return v
 }

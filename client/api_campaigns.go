@@ -115,9 +115,15 @@ func (c *Client) CancelCampaign(ctx context.Context, id string, body *CancelRequ
 
 // ListContactsQuery is what ListContacts can be asked; what is zero is left out.
 type ListContactsQuery struct {
-	Limit  int64
+	// Rows per page.
+	Limit int64
+	// next_cursor of the page before.
 	Cursor string
-	Status string
+	// Only what was created after this time.
+	CreatedAfter time.Time
+	// Only what was created before this time.
+	CreatedBefore time.Time
+	Status        string
 }
 
 func (q *ListContactsQuery) values() url.Values {
@@ -128,6 +134,12 @@ func (q *ListContactsQuery) values() url.Values {
 	if q.Cursor != "" {
 		v.Set("cursor", q.Cursor)
 	}
+	if !q.CreatedAfter.IsZero() {
+		v.Set("created_after", q.CreatedAfter.UTC().Format(time.RFC3339Nano))
+	}
+	if !q.CreatedBefore.IsZero() {
+		v.Set("created_before", q.CreatedBefore.UTC().Format(time.RFC3339Nano))
+	}
 	if q.Status != "" {
 		v.Set("status", q.Status)
 	}
@@ -137,6 +149,8 @@ func (q *ListContactsQuery) values() url.Values {
 // ListContacts: List a campaign's contacts, in the order of upload.
 //
 // GET /v1/campaigns/{id}/contacts
+//
+// created_at of a contact is when its upload began.
 func (c *Client) ListContacts(ctx context.Context, id string, q ListContactsQuery, options ...Option) (*ListContact, error) {
 	return send[ListContact](ctx, c, "GET", "/v1/campaigns/"+url.PathEscape(id)+"/contacts", q.values(), nil, options)
 }
@@ -243,8 +257,14 @@ func (c *Client) UpdateContact(ctx context.Context, id string, contactID string,
 
 // ListDecisionsQuery is what ListDecisions can be asked; what is zero is left out.
 type ListDecisionsQuery struct {
-	Limit  int64
+	// Rows per page.
+	Limit int64
+	// next_cursor of the page before.
 	Cursor string
+	// Only what was created after this time.
+	CreatedAfter time.Time
+	// Only what was created before this time.
+	CreatedBefore time.Time
 	// Of this number only.
 	Phone string
 }
@@ -256,6 +276,12 @@ func (q *ListDecisionsQuery) values() url.Values {
 	}
 	if q.Cursor != "" {
 		v.Set("cursor", q.Cursor)
+	}
+	if !q.CreatedAfter.IsZero() {
+		v.Set("created_after", q.CreatedAfter.UTC().Format(time.RFC3339Nano))
+	}
+	if !q.CreatedBefore.IsZero() {
+		v.Set("created_before", q.CreatedBefore.UTC().Format(time.RFC3339Nano))
 	}
 	if q.Phone != "" {
 		v.Set("phone", q.Phone)

@@ -92,8 +92,14 @@ func (c *Client) UpdateDNCList(ctx context.Context, id string, body *DNCListChan
 
 // ListDNCEntriesQuery is what ListDNCEntries can be asked; what is zero is left out.
 type ListDNCEntriesQuery struct {
-	Limit  int64
+	// Rows per page.
+	Limit int64
+	// next_cursor of the page before.
 	Cursor string
+	// Only what was created after this time.
+	CreatedAfter time.Time
+	// Only what was created before this time.
+	CreatedBefore time.Time
 }
 
 func (q *ListDNCEntriesQuery) values() url.Values {
@@ -104,12 +110,20 @@ func (q *ListDNCEntriesQuery) values() url.Values {
 	if q.Cursor != "" {
 		v.Set("cursor", q.Cursor)
 	}
+	if !q.CreatedAfter.IsZero() {
+		v.Set("created_after", q.CreatedAfter.UTC().Format(time.RFC3339Nano))
+	}
+	if !q.CreatedBefore.IsZero() {
+		v.Set("created_before", q.CreatedBefore.UTC().Format(time.RFC3339Nano))
+	}
 	return v
 }
 
 // ListDNCEntries: List the numbers of a do-not-call list, in an order of its own.
 //
 // GET /v1/dnc-lists/{id}/entries
+//
+// With created_after or created_before a page looks through a bounded part of the list: it may hold fewer than limit, or none, while next_cursor goes on.
 func (c *Client) ListDNCEntries(ctx context.Context, id string, q ListDNCEntriesQuery, options ...Option) (*ListDNCEntry, error) {
 	return send[ListDNCEntry](ctx, c, "GET", "/v1/dnc-lists/"+url.PathEscape(id)+"/entries", q.values(), nil, options)
 }

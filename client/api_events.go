@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"time"
 )
 
 // ListEventsQuery is what ListEvents can be asked; what is zero is left out.
@@ -19,6 +20,10 @@ type ListEventsQuery struct {
 	// Event names, or a category such as call.*, parted by commas.
 	Type  string
 	Limit int64
+	// Only what was created after this time.
+	CreatedAfter time.Time
+	// Only what was created before this time.
+	CreatedBefore time.Time
 }
 
 func (q *ListEventsQuery) values() url.Values {
@@ -34,6 +39,12 @@ func (q *ListEventsQuery) values() url.Values {
 	}
 	if q.Limit != 0 {
 		v.Set("limit", strconv.FormatInt(q.Limit, 10))
+	}
+	if !q.CreatedAfter.IsZero() {
+		v.Set("created_after", q.CreatedAfter.UTC().Format(time.RFC3339Nano))
+	}
+	if !q.CreatedBefore.IsZero() {
+		v.Set("created_before", q.CreatedBefore.UTC().Format(time.RFC3339Nano))
 	}
 	return v
 }

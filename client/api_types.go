@@ -214,7 +214,7 @@ type CallingChange struct {
 	BlockedPrefixes []string `json:"blocked_prefixes,omitzero"`
 	// ISO 3166 codes; * is every country. []: default_country as it is now; another default_country later allows no others.
 	Countries []string `json:"countries,omitzero"`
-	// Of outbound calls per day in UTC, by the costs of the trunks, or by the plan's price of an attempt where a trunk names none. Once it is reached, no call, transfer or text message goes out; messages have no price. An empty amount takes it away.
+	// Of outbound calls and text messages per day in UTC, by the costs of the trunks, or by the plan's price of an attempt where a trunk names none. A text message counts from when it is queued, by sms_price_per_segment. Once it is reached, no call, transfer or text message goes out. An empty amount takes it away.
 	DailySpendCap *NewMoney `json:"daily_spend_cap,omitempty"`
 	// Of an outbound or transferred call. 0: none of its own.
 	MaxCallMinutes *int64 `json:"max_call_minutes,omitempty"`
@@ -792,6 +792,8 @@ type Workspace struct {
 	Redaction Redaction `json:"redaction"`
 	// How long its data are kept.
 	Retention Retention `json:"retention"`
+	// What a segment of a text message costs, on any plan; missing: nothing.
+	SMSPricePerSegment *Money `json:"sms_price_per_segment,omitempty"`
 	// The number of the price that holds now; each change of it counts on.
 	Tariff int64 `json:"tariff"`
 	// When it was last changed.
@@ -824,4 +826,6 @@ type WorkspaceChange struct {
 	Redaction *RedactionChange `json:"redaction,omitempty"`
 	// How long its data are kept.
 	Retention *RetentionChange `json:"retention,omitempty"`
+	// Of each segment of a live text message that a carrier took, on any plan. An empty amount takes it away. Operators only.
+	SMSPricePerSegment *NewMoney `json:"sms_price_per_segment,omitempty"`
 }

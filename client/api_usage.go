@@ -139,6 +139,12 @@ type Used struct {
 	Overage int64 `json:"overage"`
 	// Messages sent.
 	SMS int64 `json:"sms"`
+	// What they cost, by the price of a segment when they were sent.
+	SMSAmount Money `json:"sms_amount"`
+	// The segments that they were in.
+	SMSSegments int64 `json:"sms_segments"`
+	// What attempts and messages cost together.
+	TotalAmount Money `json:"total_amount"`
 }
 
 // UsedIn is an answer of the service, or a part of one.
@@ -163,6 +169,12 @@ type UsedIn struct {
 	Overage int64 `json:"overage"`
 	// Messages sent.
 	SMS int64 `json:"sms"`
+	// What they cost, by the price of a segment when they were sent.
+	SMSAmount Money `json:"sms_amount"`
+	// The segments that they were in.
+	SMSSegments int64 `json:"sms_segments"`
+	// What attempts and messages cost together.
+	TotalAmount Money `json:"total_amount"`
 }
 
 // UsedOn is an answer of the service, or a part of one.
@@ -187,6 +199,12 @@ type UsedOn struct {
 	Overage int64 `json:"overage"`
 	// Messages sent.
 	SMS int64 `json:"sms"`
+	// What they cost, by the price of a segment when they were sent.
+	SMSAmount Money `json:"sms_amount"`
+	// The segments that they were in.
+	SMSSegments int64 `json:"sms_segments"`
+	// What attempts and messages cost together.
+	TotalAmount Money `json:"total_amount"`
 }
 
 // WindowUse is an answer of the service, or a part of one.

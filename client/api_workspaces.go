@@ -189,12 +189,12 @@ type WorkspaceCreated struct {
 	// For people.
 	Name string `json:"name"`
 	// What kind of resource this is.
-	Object    string    `json:"object"`
-	Plan      string    `json:"plan"`
-	Pricing   *Pricing  `json:"pricing,omitempty"`
-	Redaction Redaction `json:"redaction"`
-	Retention Retention `json:"retention"`
-	Tariff    int64     `json:"tariff"`
+	Object             string    `json:"object"`
+	Plan               string    `json:"plan"`
+	Pricing            *Pricing  `json:"pricing,omitempty"`
+	Retention          Retention `json:"retention"`
+	SMSPricePerSegment *Money    `json:"sms_price_per_segment,omitempty"`
+	Tariff             int64     `json:"tariff"`
 	// When it was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
 	// Whose it is.
