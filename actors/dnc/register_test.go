@@ -150,7 +150,7 @@ func TestAListIsWalkedPageByPageAndDropped(t *testing.T) {
 		seen := make(map[string]bool)
 		bucket, after := 0, uint64(0)
 		for {
-			page, nextBucket, nextAfter, err := r.Entries(t.Context(), ws, own, bucket, after, 7)
+			page, nextBucket, nextAfter, err := r.Entries(t.Context(), ws, own, bucket, after, 7, nil)
 			require.NoError(t, err)
 			require.LessOrEqual(t, len(page), 7)
 			for _, e := range page {
