@@ -132,8 +132,12 @@ func (d *Desk) carry(m *domain.Message) {
 // before, what came of it after. An error leaves it as it was.
 func (d *Desk) carryOne(ctx context.Context, key domain.Key) error {
 	m, version, err := d.messageAt(ctx, key)
-	if err != nil || m == nil || m.Todo != domain.TodoCarry && m.Todo != domain.TodoAwait {
+	if err != nil || m == nil {
 		return err
+	}
+	if m.Todo != domain.TodoCarry && m.Todo != domain.TodoAwait {
+		d.node.textFound(m)
+		return nil
 	}
 	ways, err := d.waysOf(ctx, m.WorkspaceID, m.Environment, m.From, m.To)
 	if err != nil {
@@ -141,7 +145,7 @@ func (d *Desk) carryOne(ctx context.Context, key domain.Key) error {
 	}
 	if m.Todo == domain.TodoAwait { // by a process that ended
 		if by := resumed(ways, m); by != nil {
-			return d.handAndSettle(ctx, m, by, len(ways))
+			return d.handAgain(ctx, m, by, len(ways))
 		}
 		return d.fails(ctx, m, version, domain.CodeUnknownFate, "the service ended while a carrier was given the message: nobody knows whether it has it")
 	}
@@ -167,6 +171,21 @@ func (d *Desk) carryOne(ctx context.Context, key domain.Key) error {
 		return err
 	}
 	return d.handAndSettle(ctx, m, by, len(ways))
+}
+
+// handAgain gives a message to the carrier that a process which ended was giving
+// it to. What it will cost is set aside first; a report may have ended it before.
+func (d *Desk) handAgain(ctx context.Context, m *domain.Message, by *way, ways int) error {
+	d.node.textAside(m)
+	now, _, err := d.messageAt(ctx, m.Key())
+	if err != nil {
+		return err
+	}
+	if now == nil || now.Todo != domain.TodoAwait {
+		d.node.textPaid(m, false)
+		return nil
+	}
+	return d.handAndSettle(ctx, now, by, ways)
 }
 
 // handAndSettle gives a message to its carrier and stores what came of it. After
@@ -268,7 +287,15 @@ func (d *Desk) settleOnce(ctx context.Context, key domain.Key, o sms.Outcome, wa
 	if err != nil || m == nil {
 		return err == nil, err
 	}
-	if m.Todo != domain.TodoAwait { // a report has overtaken the answer
+	switch m.Todo {
+	case domain.TodoAwait:
+	case domain.TodoCarry: // by ourselves, and the store's answer was lost
+		if m.NextAt != nil {
+			d.carryLater(key, max(0, time.Until(*m.NextAt)))
+		}
+		return true, nil
+	default: // the same, or a report has overtaken the answer
+		d.node.textFound(m)
 		return true, nil
 	}
 	now := stamp()

@@ -301,8 +301,8 @@ func (d *Desk) ListContacts(ctx context.Context, p domain.Principal, campaignID 
 func (d *Desk) between(ctx context.Context, c *domain.Campaign, total, from int, span ask.Span) (first, end int, err error) {
 	first, end = from, total
 	if !span.After.IsZero() {
-		begin, err := d.addedFrom(ctx, c, total, func(at time.Time) bool { return at.After(span.After) })
-		if err != nil {
+		var begin int
+		if begin, err = d.addedFrom(ctx, c, total, func(at time.Time) bool { return at.After(span.After) }); err != nil {
 			return 0, 0, err
 		}
 		first = max(first, begin)

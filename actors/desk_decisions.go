@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -93,6 +94,10 @@ func (d *Desk) leftBehind(ctx context.Context, c *domain.Campaign, phone string,
 	if !c.Status.Final() {
 		return nil
 	}
+	rows, err := d.decisionsOf(ctx, c, "", 1)
+	if err != nil || !slices.ContainsFunc(rows, func(r *domain.DecisionPage) bool { return tellsOfMany(r, page.Created()) }) {
+		return err // before all numbers are looked through
+	}
 	ordinal, known, err := d.lastOrdinal(ctx, c, phone, out.Data)
 	if !known || err != nil {
 		return err
@@ -105,10 +110,6 @@ func (d *Desk) leftBehind(ctx context.Context, c *domain.Campaign, phone string,
 		if s := domain.ContactState(states.States[i]); s != domain.ContactRetryWait && s != domain.ContactPending {
 			return nil // it came to an end of its own
 		}
-	}
-	rows, err := d.decisionsOf(ctx, c, "", 1)
-	if err != nil {
-		return err
 	}
 	for _, r := range rows {
 		for i := range r.Decisions {
@@ -123,6 +124,12 @@ func (d *Desk) leftBehind(ctx context.Context, c *domain.Campaign, phone string,
 		}
 	}
 	return nil
+}
+
+// tellsOfMany says whether a row holds, within a span, what was decided about
+// all who were left.
+func tellsOfMany(r *domain.DecisionPage, span ask.Span) bool {
+	return slices.ContainsFunc(r.Decisions, func(one domain.Decision) bool { return one.Contacts > 0 && span.Holds(one.At) })
 }
 
 // lastOrdinal is the contact of a number, unless the last that was decided about

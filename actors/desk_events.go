@@ -268,21 +268,11 @@ func (d *Desk) CallEvents(ctx context.Context, p domain.Principal, id string, q 
 	if err != nil {
 		return out, err
 	}
-	var after uint64
-	var last string
-	if q.After != "" {
-		if after, err = d.place(ctx, p.WorkspaceID, q.After); errors.Is(err, domain.ErrNotFound) {
-			return out, problem("cursor", ask.CodeInvalidCursor, "is no cursor of this list")
-		}
-	} else {
-		after, err = d.before(ctx, p.WorkspaceID, c.CreatedAt.Add(-eventsAround))
-	}
-	if err == nil {
-		after, err = d.spanFrom(ctx, p.WorkspaceID, after, q.Created)
-	}
+	after, err := d.callFrom(ctx, c, q)
 	if err != nil {
 		return out, storeErr(err)
 	}
+	var last string
 	for range filterRounds {
 		batch, err := d.store.Events(ctx, p.WorkspaceID, after, eventBatch)
 		if err != nil {
@@ -293,10 +283,10 @@ func (d *Desk) CallEvents(ctx context.Context, p domain.Principal, id string, q 
 			after = e.Offset
 			if e.Subject == c.ID && q.Created.Holds(e.CreatedAt) {
 				out.Data = append(out.Data, e)
-				if len(out.Data) == q.Limit {
-					out.Next = e.ID
-					return out, nil
-				}
+			}
+			if len(out.Data) == q.Limit {
+				out.Next = e.ID
+				return out, nil
 			}
 			if pastCall(c, &e) || pastSpan(q.Created, &e) {
 				return out, nil
@@ -309,6 +299,19 @@ func (d *Desk) CallEvents(ctx context.Context, p domain.Principal, id string, q 
 	}
 	out.Next = last
 	return out, nil
+}
+
+// callFrom is the offset behind which a page of a call's events begins.
+func (d *Desk) callFrom(ctx context.Context, c *domain.Call, q ask.EventQuery) (after uint64, err error) {
+	if q.After == "" {
+		after, err = d.before(ctx, c.WorkspaceID, c.CreatedAt.Add(-eventsAround))
+	} else if after, err = d.place(ctx, c.WorkspaceID, q.After); errors.Is(err, domain.ErrNotFound) {
+		return 0, problem("cursor", ask.CodeInvalidCursor, "is no cursor of this list")
+	}
+	if err != nil {
+		return 0, err
+	}
+	return d.spanFrom(ctx, c.WorkspaceID, after, q.Created)
 }
 
 // pastCall says whether no event of a call can follow an event.

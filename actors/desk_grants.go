@@ -165,7 +165,7 @@ func (d *Desk) GrantOf(ctx context.Context, client *domain.OAuthClient, text str
 // reused ends what a code or a refresh token gave that was used twice: one of
 // the two is a thief.
 func (d *Desk) reused(ctx context.Context, client *domain.OAuthClient, grantID string, err error) error {
-	commit.RiderOf(ctx).Tells("token.reused", domain.Actor{})
+	commit.RiderOf(ctx).Tells("token.reused", domain.Actor{Type: "oauth_client", ID: client.ID})
 	if end := d.EndGrant(ctx, client, grantID); end != nil {
 		return end
 	}

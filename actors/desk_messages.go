@@ -64,6 +64,7 @@ func (d *Desk) sendMessage(ctx context.Context, p domain.Principal, o ask.NewMes
 	m.ID, m.Metadata = id, o.Metadata
 	d.newMessage(m, p)
 	if err = d.mayPay(ctx, m); err != nil {
+		d.node.textPaid(m, false) // an answer that came too late may have set it aside
 		return nil, err
 	}
 	if err = create(ctx, d, m, more...); err != nil {

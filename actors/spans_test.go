@@ -45,7 +45,7 @@ func spans(t *testing.T, read func(ask.Span) []dated) {
 		for _, span := range []ask.Span{{After: at}, {Before: at}, {After: at, Before: times[(i+1)%len(times)]}} {
 			want := slices.DeleteFunc(slices.Clone(all), func(r dated) bool { return !span.Holds(r.at) })
 			got := read(span)
-			assert.Equal(t, len(want), len(got), "%+v", span)
+			assert.Len(t, got, len(want), "%+v", span)
 			assert.Equal(t, want, slices.Clip(append([]dated{}, got...)), "%+v", span)
 		}
 	}

@@ -144,6 +144,9 @@ func (d *Desk) reported(ctx context.Context, key domain.Key, r *sms.Report) erro
 		now := stamp()
 		sent, told := sms.Told(m, r, now)
 		if !told {
+			if m.Direction == domain.Outbound && m.Todo == "" { // it comes again where we could not answer the first
+				d.node.textFound(m)
+			}
 			return nil
 		}
 		m.UpdatedAt = now

@@ -86,9 +86,9 @@ func (s *signers) try() bool {
 // waits for it as long as ctx does.
 func (s *signers) once(ctx context.Context, what string, do func(context.Context) error) error {
 	done := s.store.DoChan(what, func() (any, error) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), signerTry)
+		bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), signerTry)
 		defer cancel()
-		return nil, do(ctx)
+		return nil, do(bound)
 	})
 	select {
 	case r := <-done:
@@ -145,8 +145,8 @@ func (d *Desk) SigningKeys(ctx context.Context, fresh func() (public, private st
 		if err := d.readSigners(ctx); err != nil {
 			return err
 		}
-		if s := d.signers.now(); s.Next {
-			return d.nextSigner(ctx, s, fresh)
+		if now := d.signers.now(); now.Next {
+			return d.nextSigner(ctx, now, fresh)
 		}
 		return nil
 	})

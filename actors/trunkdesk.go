@@ -220,17 +220,32 @@ func (n *Node) spentOnTexts(ctx context.Context, w *domain.Workspace, day time.T
 	return sum, err
 }
 
-// textPaid settles what was set aside for a text message.
-func (n *Node) textPaid(m *domain.Message, sent bool) {
+// textPaid settles what was set aside for a text message, by whoever has stored
+// what became of it.
+func (n *Node) textPaid(m *domain.Message, sent bool) { n.settleText(m, sent, false) }
+
+// textFound settles what may still be set aside for a text message that was
+// found ended: the answer to the commit was lost, or a report was faster.
+func (n *Node) textFound(m *domain.Message) { n.settleText(m, m.SentAt != nil, true) }
+
+func (n *Node) settleText(m *domain.Message, sent, found bool) {
 	t := n.tree(m.WorkspaceID)
 	if t == nil || m.Environment != domain.Live {
 		return
 	}
-	p := trunk.Paid{Message: m.ID}
+	p := trunk.Paid{Message: m.ID, Found: found}
 	if sent {
 		p.Micros = textCosts(t.record.Load(), m.Segments)
 	}
 	n.sys.Root.Send(t.trunks, p)
+}
+
+// textAside sets aside what a text message will cost, whatever the cap says: a
+// carrier may have it.
+func (n *Node) textAside(m *domain.Message) {
+	if t := n.tree(m.WorkspaceID); t != nil && m.Environment == domain.Live {
+		n.sys.Root.Send(t.trunks, trunk.Aside{Message: m.ID, Micros: textCosts(t.record.Load(), m.Segments)})
+	}
 }
 
 // textCosts is the price of a text message now, in millionths of a dollar.

@@ -214,7 +214,7 @@ type CallingChange struct {
 	BlockedPrefixes []string `json:"blocked_prefixes,omitzero"`
 	// ISO 3166 codes; * is every country. []: default_country as it is now; another default_country later allows no others.
 	Countries []string `json:"countries,omitzero"`
-	// Of outbound calls and text messages per day in UTC, by the costs of the trunks, or by the plan's price of an attempt where a trunk names none. A text message counts from when it is queued, by sms_price_per_segment. Once it is reached, no call, transfer or text message goes out. An empty amount takes it away.
+	// Of outbound calls and text messages per day in UTC, by the costs of the trunks, or by the plan's price of an attempt where a trunk names none. A text message counts by sms_price_per_segment: one sent over the API from when it is queued, an agent's reply from when it is about to be handed to a carrier. Once it is reached, no call, transfer or text message goes out. An empty amount takes it away.
 	DailySpendCap *NewMoney `json:"daily_spend_cap,omitempty"`
 	// Of an outbound or transferred call. 0: none of its own.
 	MaxCallMinutes *int64 `json:"max_call_minutes,omitempty"`
@@ -826,6 +826,6 @@ type WorkspaceChange struct {
 	Redaction *RedactionChange `json:"redaction,omitempty"`
 	// How long its data are kept.
 	Retention *RetentionChange `json:"retention,omitempty"`
-	// Of each segment of a live text message that a carrier took, on any plan. An empty amount takes it away. Operators only.
+	// Of each segment of a live text message that a carrier took, on any plan, at most 1000.00. An empty amount takes it away. Operators only.
 	SMSPricePerSegment *NewMoney `json:"sms_price_per_segment,omitempty"`
 }

@@ -40,8 +40,10 @@ func (s *Server) contactRoutes() {
 			"multipart/form-data takes one such file. Rows that cannot be used are counted and the first 100 of them told; the first of duplicates wins. " +
 			"An upload counts as a whole or not at all; GET …/uploads shows how far it is. A campaign that is running goes on with the new contacts at once.",
 	}, s.describeUpload, s.addContacts)
-	add(s, operation{method: http.MethodGet, path: "/v1/campaigns/{id}/contacts", id: "listContacts", tag: tag, summary: "List a campaign's contacts, in the order of upload",
-		about: "created_at of a contact is when its upload began."},
+	add(s, operation{
+		method: http.MethodGet, path: "/v1/campaigns/{id}/contacts", id: "listContacts", tag: tag, summary: "List a campaign's contacts, in the order of upload",
+		about: "created_at of a contact is when its upload began.",
+	},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			One
 			Paging

@@ -124,8 +124,10 @@ func (s *Server) dncEntryRoutes(tag, path string) {
 			"10 million numbers. Rows that cannot be used are counted and the first 100 of them told. What was added before an import broke off stays; " +
 			"the same import again adds the rest. Each number holds from its import on, also for attempts that are queued.",
 	}, s.describeNumbers, s.importNumbers)
-	add(s, operation{method: http.MethodGet, path: path, id: "listDNCEntries", tag: tag, summary: "List the numbers of a do-not-call list, in an order of its own", errors: []int{http.StatusUnprocessableEntity},
-		about: "With created_after or created_before a page looks through a bounded part of the list: it may hold fewer than limit, or none, while next_cursor goes on."},
+	add(s, operation{
+		method: http.MethodGet, path: path, id: "listDNCEntries", tag: tag, summary: "List the numbers of a do-not-call list, in an order of its own", errors: []int{http.StatusUnprocessableEntity},
+		about: "With created_after or created_before a page looks through a bounded part of the list: it may hold fewer than limit, or none, while next_cursor goes on.",
+	},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			One
 			Paging

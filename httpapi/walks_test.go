@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -89,7 +90,7 @@ func verdict(route string, need []string, who string, s shown) string {
 func said(t *testing.T, r reply) string {
 	t.Helper()
 	if r.Status == http.StatusTooManyRequests || r.Status >= http.StatusInternalServerError { // nobody was let in by these
-		return fmt.Sprint(r.Status)
+		return strconv.Itoa(r.Status)
 	}
 	if r.Status != http.StatusUnauthorized && r.Status != http.StatusForbidden {
 		return "in"

@@ -20,7 +20,7 @@ type LimitsChange struct {
 type CallingChange struct {
 	Countries       []string  `json:"countries,omitempty" nullable:"false" doc:"ISO 3166 codes; * is every country. []: default_country as it is now; another default_country later allows no others."`
 	BlockedPrefixes []string  `json:"blocked_prefixes,omitempty" nullable:"false"`
-	DailySpendCap   *NewMoney `json:"daily_spend_cap,omitempty" doc:"Of outbound calls and text messages per day in UTC, by the costs of the trunks, or by the plan's price of an attempt where a trunk names none. A text message counts from when it is queued, by sms_price_per_segment. Once it is reached, no call, transfer or text message goes out. An empty amount takes it away."`
+	DailySpendCap   *NewMoney `json:"daily_spend_cap,omitempty" doc:"Of outbound calls and text messages per day in UTC, by the costs of the trunks, or by the plan's price of an attempt where a trunk names none. A text message counts by sms_price_per_segment: one sent over the API from when it is queued, an agent's reply from when it is about to be handed to a carrier. Once it is reached, no call, transfer or text message goes out. An empty amount takes it away."`
 	MaxCallMinutes  *int      `json:"max_call_minutes,omitempty" doc:"Of an outbound or transferred call. 0: none of its own."`
 }
 
@@ -64,7 +64,7 @@ type WorkspaceChange struct {
 	Limits         *LimitsChange     `json:"limits,omitempty" doc:"On enterprise only. Operators only."`
 	Calling        *CallingChange    `json:"calling,omitempty" doc:"Operators only."`
 	Pricing        *NewPricing       `json:"pricing,omitempty" doc:"What an account on enterprise has agreed to pay. Operators only."`
-	SegmentPrice   *NewMoney         `json:"sms_price_per_segment,omitempty" doc:"Of each segment of a live text message that a carrier took, on any plan. An empty amount takes it away. Operators only."`
+	SegmentPrice   *NewMoney         `json:"sms_price_per_segment,omitempty" doc:"Of each segment of a live text message that a carrier took, on any plan, at most 1000.00. An empty amount takes it away. Operators only."`
 	DefaultCountry *string           `json:"default_country,omitempty"`
 	Retention      *RetentionChange  `json:"retention,omitempty"`
 	AllowedOrigins []string          `json:"allowed_origins,omitempty" nullable:"false" doc:"Origins whose pages may come with the tokens of users, e.g. https://app.example.com; [] is none."`

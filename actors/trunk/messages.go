@@ -64,11 +64,19 @@ type (
 		CallID     string
 		Generation int
 	}
+	// Aside sets aside what a text message will cost that was admitted by a
+	// process before, until Paid.
+	Aside struct {
+		Message string
+		Micros  int64
+	}
 	// Paid ends what was set aside for a text message: it has cost so much, 0 for
-	// one that did not go.
+	// one that did not go. Whoever has stored that it was sent tells of it once;
+	// whoever has found it stored tells as often as it likes.
 	Paid struct {
 		Message string
 		Micros  int64
+		Found   bool // by somebody else: it counts if something is set aside for it
 	}
 	// Set replaces the trunks of the workspace.
 	Set struct{ Trunks []domain.Trunk }

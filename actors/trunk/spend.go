@@ -23,6 +23,10 @@ type purse struct {
 	live   map[string]meter
 	aside  map[string]int64 // by text message that is queued
 	held   int64            // the sum of aside
+	// settled are the messages of the day that were counted before whoever
+	// stored that they were sent has told of it.
+	settled map[string]bool
+	unsure  bool // a message was sent while the ledger is being read: it may say so or not
 }
 
 // meter runs while a call is answered.
@@ -33,6 +37,9 @@ type meter struct {
 
 // Control admits it always: it belongs to a message that was admitted.
 func (Paid) Control() {}
+
+// Control admits it always: it belongs to a message that was admitted.
+func (Aside) Control() {}
 
 // spentBefore is what the ledger says of today, and what was kept besides.
 type spentBefore struct {
@@ -61,6 +68,7 @@ func (t *Trunks) readSpent(ctx actor.Context) {
 		t.purse.known = true
 		return
 	}
+	t.purse.unsure = false
 	read, beside, now := t.cfg.Spent, t.cfg.Beside, time.Now().UTC()
 	mailbox.Work(ctx, readLimit, func(bound context.Context) any {
 		m := spentBefore{day: dayOf(now)}
@@ -74,6 +82,10 @@ func (t *Trunks) readSpent(ctx actor.Context) {
 func (t *Trunks) spentBefore(ctx actor.Context, m spentBefore) {
 	if m.err != nil {
 		mailbox.After(ctx, readAgain, readSpent{})
+		return
+	}
+	if t.purse.unsure && !t.purse.known {
+		t.readSpent(ctx)
 		return
 	}
 	t.purse.turn(time.Now())
@@ -96,7 +108,7 @@ func (readSpent) Control() {}
 // turn begins a new day.
 func (p *purse) turn(now time.Time) {
 	if day := dayOf(now); day != p.day {
-		p.day, p.micros, p.booked = day, 0, 0
+		p.day, p.micros, p.booked, p.settled = day, 0, 0, nil
 	}
 }
 
@@ -113,8 +125,9 @@ func (p *purse) spent(now time.Time) int64 {
 // bound is what today has cost and what is set aside: what counts for the cap.
 func (p *purse) bound(now time.Time) int64 { return p.spent(now) + p.held }
 
-// setAside keeps money for a text message.
+// setAside keeps money for a text message, instead of what is kept for it.
 func (p *purse) setAside(message string, micros int64) {
+	p.giveBack(message)
 	if p.aside == nil {
 		p.aside = make(map[string]int64)
 	}
@@ -264,12 +277,39 @@ func (t *Trunks) check(ctx actor.Context, m Check) {
 }
 
 // paid settles a text message. What it has cost is in the usage of the day, by
-// the commit that says it was sent.
+// the commit that says it was sent: while that is being read, it is read again.
 func (t *Trunks) paid(ctx actor.Context, m Paid) {
-	t.purse.giveBack(m.Message)
 	t.purse.turn(time.Now())
-	t.purse.add(m.Micros, true)
+	if t.purse.settle(m) {
+		t.purse.unsure = true
+		if t.purse.known {
+			t.purse.add(m.Micros, true)
+		}
+	}
 	if m.Micros == 0 {
 		t.serve(ctx) // there may be money for a call that waits
 	}
+}
+
+// settle ends what is set aside for a message, and says whether what it has cost
+// is to be counted: once, whoever tells of it first.
+func (p *purse) settle(m Paid) (counts bool) {
+	_, aside := p.aside[m.Message]
+	p.giveBack(m.Message)
+	switch {
+	case m.Micros == 0:
+		return false
+	case m.Found && aside:
+		if p.settled == nil {
+			p.settled = make(map[string]bool)
+		}
+		p.settled[m.Message] = true
+		return true
+	case m.Found:
+		return false
+	case p.settled[m.Message]:
+		delete(p.settled, m.Message)
+		return false
+	}
+	return true
 }

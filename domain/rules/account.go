@@ -98,6 +98,10 @@ const (
 	maxOriginLength = 200
 )
 
+// maxSegmentPrice is the most that a segment of a text message may cost, in
+// millionths of a dollar.
+const maxSegmentPrice = 1000_000_000
+
 var origin = regexp.MustCompile(`^https?://[a-z0-9.\[\]:-]+$`)
 
 // Workspace finds everything that is wrong with a workspace.
@@ -136,8 +140,10 @@ func Workspace(w *domain.Workspace) domain.Problems {
 		}
 	}
 	if m := w.SegmentPrice; m != nil {
-		if _, err := domain.Micros(m.Amount); err != nil {
+		if micros, err := domain.Micros(m.Amount); err != nil {
 			p.Add("sms_price_per_segment", domain.CodeValidation, "%q is no amount of money (e.g. 0.0079)", clip(m.Amount))
+		} else if micros > maxSegmentPrice {
+			p.Add("sms_price_per_segment", domain.CodeValidation, "is %s dollars; a segment costs at most %s", clip(m.Amount), domain.Dollars(maxSegmentPrice).Amount)
 		}
 	}
 	if x := w.Pricing; x != nil {
