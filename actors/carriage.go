@@ -287,15 +287,13 @@ func (d *Desk) settleOnce(ctx context.Context, key domain.Key, o sms.Outcome, wa
 	if err != nil || m == nil {
 		return err == nil, err
 	}
-	switch m.Todo {
-	case domain.TodoAwait:
-	case domain.TodoCarry: // by ourselves, and the store's answer was lost
+	if m.Todo != domain.TodoAwait { // the store's answer was lost, or a report has overtaken that of the carrier
 		if m.NextAt != nil {
 			d.carryLater(key, max(0, time.Until(*m.NextAt)))
 		}
-		return true, nil
-	default: // the same, or a report has overtaken the answer
-		d.node.textFound(m)
+		if m.Todo != domain.TodoCarry {
+			d.node.textFound(m)
+		}
 		return true, nil
 	}
 	now := stamp()

@@ -276,6 +276,16 @@ func (t *Trunks) check(ctx actor.Context, m Check) {
 	ctx.Respond(out)
 }
 
+// text keeps money for a text message, or settles it.
+func (t *Trunks) text(ctx actor.Context, m any) {
+	switch m := m.(type) {
+	case Aside:
+		t.purse.setAside(m.Message, m.Micros)
+	case Paid:
+		t.paid(ctx, m)
+	}
+}
+
 // paid settles a text message. What it has cost is in the usage of the day, by
 // the commit that says it was sent: while that is being read, it is read again.
 func (t *Trunks) paid(ctx actor.Context, m Paid) {

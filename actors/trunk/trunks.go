@@ -107,10 +107,8 @@ func (t *Trunks) Receive(ctx actor.Context) {
 		t.want(ctx, m)
 	case Check:
 		t.check(ctx, m)
-	case Aside:
-		t.purse.setAside(m.Message, m.Micros)
-	case Paid:
-		t.paid(ctx, m)
+	case Aside, Paid:
+		t.text(ctx, m)
 	case Bind:
 		t.bind(ctx, m)
 	case Return:

@@ -146,3 +146,22 @@ func TestAWorkspaceHasACeilingOfCallsPerMinute(t *testing.T) {
 		assert.Equal(t, want, params(rules.Workspace(w)))
 	}
 }
+
+func TestASegmentOfATextMessageHasAPriceWithinBounds(t *testing.T) {
+	t.Parallel()
+	for amount, says := range map[string]string{
+		"0.0079": "", "1000.00": "", "1000.000001": "is 1000.000001 dollars; a segment costs at most 1000.00", "a lot": `"a lot" is no amount of money (e.g. 0.0079)`,
+	} {
+		w := &domain.Workspace{
+			Name: "w", DefaultCountry: "US", Plan: domain.Starter, Limits: domain.Limits{RequestsPerMinute: 1, CallsPerMinute: 1},
+			SegmentPrice: &domain.Money{Amount: amount, Currency: "USD"},
+		}
+		found := rules.Workspace(w)
+		if says == "" {
+			assert.Empty(t, found, amount)
+			continue
+		}
+		assert.Equal(t, []string{"sms_price_per_segment validation_error"}, params(found))
+		assert.ErrorContains(t, found.Err(), says)
+	}
+}
