@@ -1,0 +1,89 @@
+package trunk_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/mailbox/actortest"
+	"github.com/callboard/callboard/actors/trunk"
+	"github.com/callboard/callboard/domain"
+)
+
+// purseOf is a workspace that may spend a dollar a day, by what is asked for
+// texts.
+func purseOf(spent func(context.Context, time.Time) (int64, error)) trunk.Config {
+	w := &domain.Workspace{DefaultCountry: "US", Calling: domain.Calling{DailySpendCap: &domain.Money{Amount: "1.00"}}}
+	return trunk.Config{Workspace: func() *domain.Workspace { return w }, Spent: spent}
+}
+
+// leaves asserts that a purse leaves exactly so much.
+func leaves(t *testing.T, sys *actor.ActorSystem, trunks *actor.PID, micros int64, why string) {
+	t.Helper()
+	fits := func(micros int64) bool {
+		ask := trunk.Check{To: "+12025550100", Environment: domain.Live, Message: "probe", Micros: micros}
+		got, err := mailbox.Ask[trunk.Checked](t.Context(), sys, trunks, ask)
+		require.NoError(t, err)
+		sys.Root.Send(trunks, trunk.Paid{Message: "probe"})
+		if got.Err != nil {
+			assert.Equal(t, domain.CodeSpendCap, got.Err.Code, why)
+		}
+		return got.Err == nil
+	}
+	assert.True(t, fits(micros), why)
+	assert.False(t, fits(micros+1), why)
+}
+
+func TestATextMessageIsPaidOnceWhoeverFindsItSent(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		a, _, end := launch(sys, purseOf(func(context.Context, time.Time) (int64, error) { return 0, nil }))
+		tell := func(m any) { sys.Root.Send(a.trunks, m) }
+		stored, found := trunk.Paid{Message: "a", Micros: 100_000}, trunk.Paid{Message: "a", Micros: 100_000, Found: true}
+		tell(found)
+		leaves(t, sys, a.trunks, 1_000_000, "nothing is set aside for it: whoever stored it tells")
+		tell(trunk.Aside{Message: "a", Micros: 100_000})
+		tell(trunk.Aside{Message: "a", Micros: 100_000})
+		leaves(t, sys, a.trunks, 900_000, "it is set aside once")
+		for range 2 {
+			tell(found)
+			leaves(t, sys, a.trunks, 900_000, "found")
+		}
+		tell(stored)
+		leaves(t, sys, a.trunks, 900_000, "it was found before it was told of")
+		tell(trunk.Aside{Message: "b", Micros: 100_000})
+		tell(trunk.Paid{Message: "b", Micros: 100_000})
+		tell(trunk.Paid{Message: "b", Micros: 100_000, Found: true})
+		leaves(t, sys, a.trunks, 800_000, "told of before it was found")
+		tell(trunk.Aside{Message: "c", Micros: 100_000})
+		tell(trunk.Paid{Message: "c", Found: true})
+		leaves(t, sys, a.trunks, 800_000, "it failed")
+		end()
+	})
+}
+
+func TestATextMessageThatIsSentWhileTheLedgerIsReadCountsOnce(t *testing.T) {
+	for name, first := range map[string]int64{"the ledger knows it": 300_000, "it does not yet": 200_000} {
+		t.Run(name, func(t *testing.T) {
+			actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+				reads := make(chan int64)
+				a, _, end := launch(sys, purseOf(func(context.Context, time.Time) (int64, error) { return <-reads, nil }))
+				sys.Root.Send(a.trunks, trunk.Aside{Message: "a", Micros: 100_000})
+				sys.Root.Send(a.trunks, trunk.Paid{Message: "a", Micros: 100_000})
+				synctest.Wait()
+				reads <- first
+				reads <- 300_000
+				synctest.Wait()
+				leaves(t, sys, a.trunks, 700_000, "spent before, and the message")
+				sys.Root.Send(a.trunks, trunk.Paid{Message: "b", Micros: 100_000})
+				leaves(t, sys, a.trunks, 600_000, "from now on it is told")
+				end()
+			})
+		})
+	}
+}
