@@ -255,6 +255,7 @@ func (d *Desk) DeleteAgent(ctx context.Context, p domain.Principal, id string) e
 	defer end()
 	return remove(ctx, d, p, domain.PrefixAgent, id, func(c *commit.Change, a *domain.Agent) error {
 		moveExtension(c, &a.Meta, a.Extension, "")
+		c.Deletes = append(c.Deletes, (&domain.LookupKey{WorkspaceID: a.WorkspaceID, AgentID: a.ID}).Key())
 		for number := 1; number <= a.Version; number++ {
 			v := domain.AgentVersion{Agent: domain.Agent{Meta: a.Meta, Version: number}}
 			c.Deletes = append(c.Deletes, v.Key())

@@ -120,17 +120,39 @@ func (d *Desk) UpdatePathway(ctx context.Context, p domain.Principal, id string,
 		return nil, err
 	}
 	defer end()
+	var was domain.Pathway
 	w, err := update(ctx, d, p, domain.PrefixPathway, id, func(w *domain.Pathway) error {
+		was = *w
 		w.Version++
 		if refused := change(w); refused != nil {
 			return refused
 		}
 		return d.CheckPathway(ctx, p, w)
+	}, func(c *commit.Change, _ *domain.Pathway) error {
+		c.Puts = append(c.Puts, &domain.PathwayVersion{Pathway: was})
+		if was.Version > domain.KeptPathways {
+			was.Version -= domain.KeptPathways
+			c.Deletes = append(c.Deletes, (&domain.PathwayVersion{Pathway: was}).Key())
+		}
+		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
 	return w, d.follow(ctx, p)
+}
+
+// PathwayVersion reads a pathway as it was; 0: as it is.
+func (d *Desk) PathwayVersion(ctx context.Context, p domain.Principal, id string, number int) (*domain.Pathway, error) {
+	w, err := d.Pathway(ctx, p, id)
+	if err != nil || number == 0 || number == w.Version {
+		return w, err
+	}
+	v := &domain.PathwayVersion{Pathway: domain.Pathway{Meta: w.Meta, Version: number}}
+	if _, err = d.store.Get(ctx, v); errors.Is(err, domain.ErrNotFound) {
+		return nil, problem("version", domain.CodeValidation, fmt.Sprintf("there is no version %d of the pathway: it has come to %d, and the last %d before that are kept", number, w.Version, domain.KeptPathways))
+	}
+	return &v.Pathway, storeErr(err)
 }
 
 // DeletePathway removes a pathway that no agent speaks.
@@ -140,7 +162,11 @@ func (d *Desk) DeletePathway(ctx context.Context, p domain.Principal, id string)
 		return err
 	}
 	defer end()
-	return remove(ctx, d, p, domain.PrefixPathway, id, func(_ *commit.Change, w *domain.Pathway) error {
+	return remove(ctx, d, p, domain.PrefixPathway, id, func(c *commit.Change, w *domain.Pathway) error {
+		for number := max(1, w.Version-domain.KeptPathways); number < w.Version; number++ {
+			v := domain.PathwayVersion{Pathway: domain.Pathway{Meta: w.Meta, Version: number}}
+			c.Deletes = append(c.Deletes, v.Key())
+		}
 		return d.unused(ctx, p, "pathway", w.ID)
 	})
 }

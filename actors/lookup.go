@@ -14,6 +14,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/domain/hook"
 	"github.com/callboard/callboard/domain/rules"
 )
 
@@ -68,8 +69,11 @@ func (n *Node) askAbout(ctx context.Context, url string, c *domain.Call) (known 
 		return nil, "unreachable", errors.New("cannot be asked")
 	}
 	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Accept", "application/json")
 	req.Header.Set("User-Agent", "callboard")
+	if err = n.signLookup(ctx, req, c, body); err != nil {
+		return nil, lateOr(ctx, "unreachable"), errors.New("cannot be asked: its secret cannot be read")
+	}
+	req.Header.Set("Accept", "application/json")
 	resp, err := n.toolbox.HTTP.Do(req)
 	if err != nil {
 		return nil, lateOr(ctx, "unreachable"), errors.New("did not answer in time or could not be reached")
@@ -99,6 +103,38 @@ func (n *Node) askAbout(ctx context.Context, url string, c *domain.Call) (known 
 		return nil, "bad_answer", fmt.Errorf("answered %s that %s", problems[0].Param, problems[0].Message)
 	}
 	return answer.Variables, "", nil
+}
+
+// signLookup signs a request as a delivery of an event is signed whose id is the
+// call's, where the agent has a secret for that.
+func (n *Node) signLookup(ctx context.Context, req *http.Request, c *domain.Call, body []byte) error {
+	k := &domain.LookupKey{WorkspaceID: c.WorkspaceID, AgentID: c.AgentID}
+	_, err := n.cfg.Store.Get(ctx, k)
+	if errors.Is(err, domain.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	for _, h := range (hook.Attempt{EventID: c.ID, Number: 1, First: now, At: now, Secret: k.Secret}).Headers(body) {
+		req.Header.Set(h.Name, h.Value)
+	}
+	return nil
+}
+
+// SignOnInbound makes the secret that signs what an agent's on_inbound is asked,
+// in the place of the one before. Nobody is shown it again.
+func (d *Desk) SignOnInbound(ctx context.Context, p domain.Principal, id string) (secret string, err error) {
+	k := &domain.LookupKey{WorkspaceID: p.WorkspaceID, Secret: newSecret(), MadeAt: stamp()}
+	_, err = update(ctx, d, p, domain.PrefixAgent, id, func(a *domain.Agent) error {
+		k.AgentID = a.ID
+		return nil
+	}, func(c *commit.Change, _ *domain.Agent) error {
+		c.Puts = append(c.Puts, k)
+		return nil
+	})
+	return k.Secret, err
 }
 
 func lateOr(ctx context.Context, code string) string {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/hook"
 	"github.com/callboard/callboard/domain/rules"
 )
 
@@ -182,7 +183,27 @@ type VersionOne struct {
 	Version int `path:"version" minimum:"1" maximum:"999999" doc:"The version's number."`
 }
 
+// OnInboundSecret signs what an agent's on_inbound is asked.
+type OnInboundSecret struct {
+	Object     string `json:"object" example:"on_inbound_secret"`
+	AgentID    string `json:"agent_id" doc:"The agent."`
+	Secret     string `json:"secret" doc:"Shown here and nowhere else." example:"whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"`
+	SecretHint string `json:"secret_hint" doc:"The last letters of the secret."`
+}
+
 func (s *Server) versionRoutes(tag, path string) {
+	add(s, operation{
+		method: http.MethodPost, path: path + "/on-inbound-secret", id: "signOnInbound", tag: tag, summary: "Make the secret that signs on_inbound",
+		about: "From now on each request to the agent's on_inbound is signed by it as a delivery of an event is (X-Svc-Signature, webhook-id, webhook-timestamp, webhook-signature), the id being the call's. " +
+			"It takes the place of the one before at once, and holds for the draft and all versions. Without one requests are not signed. The secret is in this answer only.",
+	}, func(ctx context.Context, p domain.Principal, in *One) (*answer[OnInboundSecret], error) {
+		id, err := named(domain.PrefixAgent, in.ID)
+		if err != nil {
+			return nil, err
+		}
+		secret, err := s.ports.Agents.SignOnInbound(ctx, p, id)
+		return ok(OnInboundSecret{Object: "on_inbound_secret", AgentID: id, Secret: secret, SecretHint: hook.Hint(secret)}, err)
+	})
 	add(s, operation{
 		method: http.MethodPost, path: path + "/publish", id: "publishAgent", tag: tag, summary: "Publish an agent's draft", errors: []int{http.StatusConflict},
 		about: "Makes a version, which never changes, and answers it. Calls that begin from now on speak it; a campaign goes on with the version that it began with, unless it says follow_latest. " +

@@ -292,6 +292,11 @@ func (f *fake) PublishAgent(_ context.Context, _ domain.Principal, id string) (*
 	return f.publish(a), nil
 }
 
+func (f *fake) SignOnInbound(_ context.Context, _ domain.Principal, id string) (string, error) {
+	_, err := f.agents.get(id)
+	return "whsec_" + id, err
+}
+
 func (f *fake) AgentVersion(_ context.Context, _ domain.Principal, id string, number int) (*domain.AgentVersion, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

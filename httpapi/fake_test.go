@@ -273,6 +273,14 @@ func (f *fake) Pathway(_ context.Context, _ domain.Principal, id string) (*domai
 	return f.pathways.get(id)
 }
 
+func (f *fake) PathwayVersion(_ context.Context, _ domain.Principal, id string, number int) (*domain.Pathway, error) {
+	w, err := f.pathways.get(id)
+	if err == nil && number > w.Version {
+		err = domain.Problems{{Param: "version", Code: domain.CodeValidation, Message: "there is none"}}.Err()
+	}
+	return w, err
+}
+
 func (f *fake) ListPathways(_ context.Context, _ domain.Principal, q ask.Page) (ask.List[*domain.Pathway], error) {
 	return f.pathways.list(q), nil
 }

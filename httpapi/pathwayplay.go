@@ -312,7 +312,8 @@ func actionOf(d pathway.Act) ChatAction {
 
 // CallReplay names the call.
 type CallReplay struct {
-	CallID string `json:"call_id" doc:"A call that is over."`
+	CallID  string `json:"call_id" doc:"A call that is over."`
+	Version int    `json:"version,omitempty" minimum:"1" doc:"The version of the pathway that is walked, one of the newest 101; the newest unless said." example:"3"`
 }
 
 // CallReplayLine is one thing that was said or keyed in, beside what it is now.
@@ -351,7 +352,11 @@ func (s *Server) replayCall(ctx context.Context, p domain.Principal, in *struct 
 	Body CallReplay
 },
 ) (*answer[CallReplayed], error) {
-	w, err := s.pathwayOf(ctx, p, in.One)
+	pathwayID, err := named(domain.PrefixPathway, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	w, err := s.ports.Pathways.PathwayVersion(ctx, p, pathwayID, in.Body.Version)
 	if err != nil {
 		return nil, err
 	}

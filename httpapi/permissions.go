@@ -43,6 +43,7 @@ func routeTable() map[string]rule {
 		"GET /v1/webhooks/{id}/logs":                {need: readAll},
 		"GET /v1/webhooks/{id}/failed":              {need: readAll},
 		"POST /v1/agents/{id}/publish":              {writeAgents, "admin", "agent.published", "agent"},
+		"POST /v1/agents/{id}/on-inbound-secret":    {writeAgents, "admin", "agent.secret_made", "agent"},
 		"GET /v1/agents/{id}/versions":              {need: readAgents},
 		"GET /v1/agents/{id}/versions/{version}":    {need: readAgents},
 		"POST /v1/pathways/validate":                {need: writeAgents},

@@ -186,12 +186,17 @@ type Agents interface {
 	PublishAgent(ctx context.Context, p domain.Principal, id string) (*domain.AgentVersion, error)
 	AgentVersion(ctx context.Context, p domain.Principal, id string, number int) (*domain.AgentVersion, error)
 	ListAgentVersions(ctx context.Context, p domain.Principal, id string, q ask.Page) (ask.List[*domain.AgentVersion], error)
+	// SignOnInbound makes the secret that signs what on_inbound is asked.
+	SignOnInbound(ctx context.Context, p domain.Principal, id string) (secret string, err error)
 }
 
 // Pathways are plans of conversations.
 type Pathways interface {
 	CreatePathway(ctx context.Context, p domain.Principal, w *domain.Pathway) (*domain.Pathway, error)
 	Pathway(ctx context.Context, p domain.Principal, id string) (*domain.Pathway, error)
+	// PathwayVersion is one as it was, 422 with param version where that is not
+	// kept; 0: as it is.
+	PathwayVersion(ctx context.Context, p domain.Principal, id string, number int) (*domain.Pathway, error)
 	ListPathways(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Pathway], error)
 	UpdatePathway(ctx context.Context, p domain.Principal, id string, change func(*domain.Pathway) error) (*domain.Pathway, error)
 	// DeletePathway: invalid_state with used_by while an agent names it.

@@ -142,6 +142,7 @@ func routeCases() []routeCase {
 		{"PATCH /v1/agents/{id}", "agents:write", m{"name": "b"}, 200, "agent.updated"},
 		{"DELETE /v1/agents/{id}", "agents:write", nil, 200, "agent.deleted"},
 		{"POST /v1/agents/{id}/publish", "agents:write", nil, 200, "agent.published"},
+		{"POST /v1/agents/{id}/on-inbound-secret", "agents:write", nil, 200, "agent.secret_made"},
 		{"GET /v1/agents/{id}/versions", "agents:read", nil, 200, ""},
 		{"GET /v1/agents/{id}/versions/{version}", "agents:read", nil, 200, ""},
 		{"POST /v1/pathways", "agents:write", goodPathway(), 201, "pathway.created"},

@@ -108,4 +108,10 @@ func TestACallIsReplayedOnTheCommandLine(t *testing.T) {
 	assert.Equal(t, "- agent: Press one or two.\n+ agent: Please press one or two.\n  caller: [pressed 1]\n"+
 		"- outcome \"confirmed\", intent \"\", notes \"pressed 1\"\n+ outcome \"declined\", intent \"\", notes \"pressed 1\"\n"+
 		pathway+", version 2: otherwise\ncallboard: the call would go otherwise\n", got)
+	got, err = replays("--version", "1", id)
+	require.NoError(t, err, got)
+	assert.Contains(t, got, pathway+", version 1: as it was\n")
+	got, err = replays("--version", "3", id)
+	require.Error(t, err)
+	assert.Contains(t, got, "there is no version 3 of the pathway")
 }

@@ -3,9 +3,11 @@ package main_test
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -13,20 +15,32 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain/hook"
 )
 
 func TestOnInboundKnowsTheCallerBeforeTheAgentAnswers(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
-	asked := map[string]string{} // call by path
+	asked, secrets := map[string]string{}, map[string]string{} // calls and secrets by path
 	knows := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var about struct {
 			CallID string `json:"call_id"`
 			From   string
 		}
-		_ = json.NewDecoder(r.Body).Decode(&about)
+		body, _ := io.ReadAll(r.Body)
+		_ = json.Unmarshal(body, &about)
 		mu.Lock()
 		asked[r.URL.Path] = about.CallID + " " + about.From
+		if secret := secrets[r.URL.Path]; secret != "" {
+			assert.Equal(t, hook.Sign(secret, body), r.Header.Get("X-Svc-Signature"))
+			assert.Equal(t, about.CallID, r.Header.Get("Webhook-Id"))
+			at, _ := strconv.ParseInt(r.Header.Get("Webhook-Timestamp"), 10, 64)
+			key, _ := hook.StandardKey(secret)
+			assert.Equal(t, hook.StandardSign(key, about.CallID, time.Unix(at, 0), body), r.Header.Get("Webhook-Signature"))
+		} else {
+			assert.Empty(t, r.Header.Get("X-Svc-Signature"))
+		}
 		mu.Unlock()
 		switch r.URL.Path {
 		case "/known":
@@ -56,7 +70,15 @@ func TestOnInboundKnowsTheCallerBeforeTheAgentAnswers(t *testing.T) {
 	for path := range cases {
 		agent := s.api("POST", "/v1/agents", object{
 			"name": path, "first_message": "Good day {{name | caller}}, you have {{balance | no}} money.", "on_inbound": object{"url": knows.URL + path, "timeout_ms": 700},
-		})["id"]
+		})["id"].(string)
+		if path == "/known" { // twice: the newest one counts
+			s.api("POST", "/v1/agents/"+agent+"/on-inbound-secret", nil)
+			made := s.api("POST", "/v1/agents/"+agent+"/on-inbound-secret", nil)
+			mu.Lock()
+			secrets[path] = made["secret"].(string)
+			mu.Unlock()
+			assert.NotContains(t, fmt.Sprint(s.api("GET", "/v1/agents/"+agent, nil)), made["secret"])
+		}
 		i++
 		number := fmt.Sprintf("+1500555030%d", i)
 		s.api("POST", "/v1/phone-numbers", object{"number": number, "agent_id": agent})

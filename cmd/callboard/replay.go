@@ -17,7 +17,7 @@ var errDiffers = errors.New("the call would go otherwise")
 
 // replayed tells a call beside what a pathway says now: as it was with a minus,
 // as it is with a plus.
-func replayed(ctx context.Context, c *client.Client, callID, pathwayID string, asJSON bool, out io.Writer) (same bool, err error) {
+func replayed(ctx context.Context, c *client.Client, callID, pathwayID string, version int64, asJSON bool, out io.Writer) (same bool, err error) {
 	if pathwayID == "" {
 		call, failed := c.GetCall(ctx, callID)
 		if failed != nil {
@@ -27,7 +27,7 @@ func replayed(ctx context.Context, c *client.Client, callID, pathwayID string, a
 			return false, fmt.Errorf("call %s had no pathway; --pathway names one", callID)
 		}
 	}
-	got, err := c.ReplayCall(ctx, pathwayID, &client.CallReplay{CallID: callID})
+	got, err := c.ReplayCall(ctx, pathwayID, &client.CallReplay{CallID: callID, Version: version})
 	if err != nil {
 		return false, err
 	}
@@ -60,12 +60,13 @@ func cameTo(r client.CallReplayResult) string {
 func replayCommand() *cobra.Command {
 	var s *client.Client
 	var pathwayID string
+	var version int64
 	asJSON := false
 	cmd := &cobra.Command{
-		Use: "replay CALL", Short: "Show how a call that is over would go along a pathway as it is now", Args: cobra.ExactArgs(1),
-		Example: "  callboard replay call_01J…\n  callboard replay call_01J… --pathway pathway_01J…",
+		Use: "replay CALL", Short: "Show how a call that is over would go along a pathway as it is now, or as it was", Args: cobra.ExactArgs(1),
+		Example: "  callboard replay call_01J…\n  callboard replay call_01J… --pathway pathway_01J…\n  callboard replay call_01J… --version 3",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			same, err := replayed(cmd.Context(), s, args[0], pathwayID, asJSON, cmd.OutOrStdout())
+			same, err := replayed(cmd.Context(), s, args[0], pathwayID, version, asJSON, cmd.OutOrStdout())
 			if err == nil && !same {
 				err = errDiffers
 			}
@@ -75,5 +76,6 @@ func replayCommand() *cobra.Command {
 	s = cli.Flags(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.Flags().StringVar(&pathwayID, "pathway", "", "another pathway than that of the call")
+	cmd.Flags().Int64Var(&version, "version", 0, "an earlier version of the pathway; 0: the newest")
 	return cmd
 }
