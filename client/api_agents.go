@@ -105,6 +105,15 @@ func (c *Client) UpdateAgent(ctx context.Context, id string, body *AgentChange, 
 	return send[Agent](ctx, c, "PATCH", "/v1/agents/"+url.PathEscape(id), nil, asJSON(body), options)
 }
 
+// SignOnInbound: Make the secret that signs on_inbound.
+//
+// POST /v1/agents/{id}/on-inbound-secret
+//
+// From now on each request to the agent's on_inbound is signed by it as a delivery of an event is (X-Svc-Signature, webhook-id, webhook-timestamp, webhook-signature), the id being the call's. It takes the place of the one before at once, and holds for the draft and all versions. Without one requests are not signed. The secret is in this answer only.
+func (c *Client) SignOnInbound(ctx context.Context, id string, options ...Option) (*OnInboundSecret, error) {
+	return send[OnInboundSecret](ctx, c, "POST", "/v1/agents/"+url.PathEscape(id)+"/on-inbound-secret", nil, nil, options)
+}
+
 // PublishAgent: Publish an agent's draft.
 //
 // POST /v1/agents/{id}/publish
@@ -578,6 +587,18 @@ type NewRealtime struct {
 	Model *string `json:"model,omitempty"`
 	// Its voice.
 	Voice *string `json:"voice,omitempty"`
+}
+
+// OnInboundSecret is an answer of the service, or a part of one.
+type OnInboundSecret struct {
+	// The agent.
+	AgentID string `json:"agent_id"`
+	// What kind of resource this is.
+	Object string `json:"object"`
+	// Shown here and nowhere else.
+	Secret string `json:"secret"`
+	// The last letters of the secret.
+	SecretHint string `json:"secret_hint"`
 }
 
 // Voice is sent to the service.

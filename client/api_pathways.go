@@ -146,6 +146,8 @@ type Assign struct {
 type CallReplay struct {
 	// A call that is over.
 	CallID string `json:"call_id"`
+	// The version of the pathway that is walked, one of the newest 101; the newest unless said.
+	Version *int64 `json:"version,omitempty"`
 }
 
 // CallReplayLine is an answer of the service, or a part of one.

@@ -27,7 +27,11 @@ func replayed(ctx context.Context, c *client.Client, callID, pathwayID string, v
 			return false, fmt.Errorf("call %s had no pathway; --pathway names one", callID)
 		}
 	}
-	got, err := c.ReplayCall(ctx, pathwayID, &client.CallReplay{CallID: callID, Version: version})
+	order := client.CallReplay{CallID: callID}
+	if version != 0 {
+		order.Version = &version
+	}
+	got, err := c.ReplayCall(ctx, pathwayID, &order)
 	if err != nil {
 		return false, err
 	}
