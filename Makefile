@@ -18,6 +18,9 @@ TEST_TOOLS   := $(SPEECH_TOOLS) sipp:sip-tester redis-server:redis-server chromi
 # The binary is compiled by the profile in cmd/callboard/default.pgo; tests go without, or everything would be compiled twice.
 export GOFLAGS := $(strip $(shell go env GOFLAGS 2>/dev/null) -pgo=off)
 
+# By itself the race detector lets every process wait for a second before it ends.
+export GORACE := atexit_sleep_ms=0
+
 # Debian keeps kamailio and tc where only root looks.
 export PATH := $(PATH):/usr/sbin:/sbin
 

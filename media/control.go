@@ -66,7 +66,7 @@ func (s *Session) reported(data []byte, from netip.AddrPort, arrived int64, now 
 	if err != nil {
 		return
 	}
-	s.idle.last, s.idle.told = now, false
+	s.idle.heard(now)
 	for _, p := range packets {
 		switch p := p.(type) {
 		case *rtcp.SenderReport:

@@ -208,7 +208,7 @@ func (s *Session) agree(b []byte, offered bool) (*sdp.Session, error) {
 func (s *Session) told(a *sdp.Agreed, now time.Duration) {
 	before := &s.desc.agreed
 	if before.Held && !a.Held || before.Silent && !a.Silent {
-		s.idle.last = now
+		s.idle.heard(now)
 	}
 	if before.Held != a.Held || before.Silent != a.Silent {
 		s.events = append(s.events, Hold{Deaf: a.Held, Mute: a.Silent})

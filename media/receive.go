@@ -177,7 +177,7 @@ func (s *Session) packet(data []byte, from netip.AddrPort, arrived int64) {
 		}
 		return
 	}
-	s.idle.last, s.idle.told = s.engine.now(), false
+	s.idle.heard(s.engine.now())
 	if k == opusKind {
 		s.code.narrow(&p)
 	}

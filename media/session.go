@@ -79,14 +79,20 @@ type playback struct {
 type idleness struct {
 	last time.Duration // when anything was received, on the engine's time
 	told bool
+	more int // how often it was given more time since
 }
 
-// Await gives a far end that has vanished another Options.IdleAfter: its owner
-// knows that it lives.
-func (s *Session) Await() {
+// heard says that there is somebody.
+func (i *idleness) heard(now time.Duration) { *i = idleness{last: now} }
+
+// Await gives a far end that has vanished another Options.IdleAfter, as its
+// owner knows that it lives, and says how often it has done so since anything
+// was received.
+func (s *Session) Await() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.idle.last, s.idle.told = s.engine.now(), false
+	s.idle = idleness{last: s.engine.now(), more: s.idle.more + 1}
+	return s.idle.more
 }
 
 func newSession(e *Engine, o Options, port int, sound, control socket) *Session {

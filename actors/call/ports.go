@@ -74,7 +74,7 @@ type Session interface {
 	ResumeRecording()
 	Sensitive(on bool)
 	Mark() time.Duration
-	Await()
+	Await() int
 	Stats() media.Stats
 	Close() (media.Stats, <-chan media.Recording)
 }

@@ -10,6 +10,11 @@ import (
 // none of it: a gateway that suppresses silence, or one that lost its sound on
 // the way. It is asked by SIP before its call is ended.
 
+// patience is how often a far end that lives by SIP may go on without a packet
+// of any kind: with media.Options.IdleAfter of 60 s it has six minutes. Switches
+// have five by custom, and no phone is silent in RTCP as well for so long.
+const patience = 5
+
 // probed says what a far end answered that had vanished.
 type probed struct {
 	of    Session    // that heard nothing
@@ -44,8 +49,7 @@ func (c *call) probed(ctx actor.Context, m probed) {
 		gone = m.of.Stats().PacketsReceived == m.heard
 	}
 	switch t := c.transfer; {
-	case !gone:
-		m.of.Await()
+	case !gone && m.of.Await() <= patience:
 	case m.aside == nil && c.session == m.of:
 		c.bye(ctx, byService, domain.ReasonMediaLost)
 	case m.aside != nil && t != nil && t.aside != nil && t.aside.Equal(m.aside):

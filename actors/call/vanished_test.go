@@ -45,9 +45,9 @@ func wordless(t *testing.T) (p *peer, probes chan string) {
 func TestAFarEndThatFallsSilentIsAskedBeforeItsCallIsEnded(t *testing.T) {
 	t.Parallel()
 	p, probes := wordless(t)
-	h := build(t, plan{trunks: towards(p), idle: 150 * time.Millisecond})
+	h := build(t, plan{trunks: towards(p), idle: time.Second})
 	id := h.talking(area+"7777", linger())
-	for range 3 {
+	for range 2 {
 		soon(t, probes)
 	}
 	assert.Empty(t, h.ends(id), "it is there: the call goes on")
@@ -60,14 +60,25 @@ func TestAFarEndThatFallsSilentIsAskedBeforeItsCallIsEnded(t *testing.T) {
 	h.finished(id)
 }
 
+func TestAFarEndThatOnlyAnswersWhenItIsAskedIsLetGoAtLast(t *testing.T) {
+	t.Parallel()
+	p, probes := wordless(t)
+	h := build(t, plan{trunks: towards(p), idle: 100 * time.Millisecond})
+	id := h.talking(area+"7777", linger())
+	assert.Equal(t, domain.ReasonMediaLost, h.end(id).Verdict.Reason)
+	h.finished(id)
+	assert.Len(t, probes, 6, "as often as it was asked")
+	assert.True(t, p.over(), "it was told")
+}
+
 func TestWhoWasCalledForACallerIsAskedAsWell(t *testing.T) {
 	t.Parallel()
 	p, probes := wordless(t)
-	h := build(t, plan{trunks: towards(p), idle: 150 * time.Millisecond})
+	h := build(t, plan{trunks: towards(p), idle: time.Second})
 	id := h.talking(quiet, linger())
 	require.NoError(t, h.tell(call.Transfer{CallID: id, Way: call.Way{To: area + "7777"}, Mode: domain.TransferBridge}))
 	h.stands(id, domain.TransferConnected)
-	for range 3 {
+	for range 2 {
 		soon(t, probes)
 	}
 	assert.Equal(t, domain.TransferConnected, h.handed(id).Status, "it is there: the bridge stays")

@@ -173,7 +173,7 @@ func prepare(t testing.TB, env ...string) *service {
 	s.env = append(append(os.Environ(),
 		"CALLBOARD_DATA="+s.data(), "CALLBOARD_HTTP_ADDR="+s.http, "CALLBOARD_SIP_ADDR=127.0.0.1:"+strconv.Itoa(s.sip),
 		"CALLBOARD_PUBLIC_IP=127.0.0.1", "CALLBOARD_EGRESS_ALLOW=127.0.0.0/8", "CALLBOARD_EGRESS_CA_FILE="+ca,
-		"CALLBOARD_MEDIA_PORTS="+fmt.Sprintf("%d-%d", low, low+399), "GORACE=halt_on_error=0 exitcode=66",
+		"CALLBOARD_MEDIA_PORTS="+fmt.Sprintf("%d-%d", low, low+399), "GORACE=halt_on_error=0 exitcode=66 atexit_sleep_ms=0",
 	), env...)
 	if !onlySpeed() {
 		s.env = append(s.env, "FAILPOINT_PATIENCE=10s")

@@ -120,12 +120,14 @@ func TestNoCallLeavesAnythingBehind(t *testing.T) {
 // house lays out trunks, numbers and agents.
 func (s *soak) house() {
 	t := s.t
-	instant, refer := sipp(t, "uas-instant"), sipp(t, "uas-refer")
-	busy, hangup := sipp(t, "uas-busy"), sipp(t, "uas-hangup")
+	// A request that comes again when it is no longer waited for is no reason to drop a call without a word.
+	patient := func(scenario string) *peer { return sipp(t, scenario, "-default_behaviors", "all,-abortunexp") }
+	instant, refer := patient("uas-instant"), patient("uas-refer")
+	busy, hangup := patient("uas-busy"), patient("uas-hangup")
 	ports := map[string][]int{
-		"+120251": {instant.port}, "+120252": {sipp(t, "uas-instant").port}, "+120253": {hangup.port}, "+120254": {busy.port},
-		"+120255": {sipp(t, "uas-decline").port}, "+120256": {sipp(t, "uas-unknown").port},
-		"+120257": {sipp(t, "uas-503").port, instant.port}, "+120258": {sipp(t, "uas-instant").port}, "+120259": {instant.port},
+		"+120251": {instant.port}, "+120252": {patient("uas-instant").port}, "+120253": {hangup.port}, "+120254": {busy.port},
+		"+120255": {patient("uas-decline").port}, "+120256": {patient("uas-unknown").port},
+		"+120257": {patient("uas-503").port, instant.port}, "+120258": {patient("uas-instant").port}, "+120259": {instant.port},
 		"+120260": {refer.port}, desk: {hangup.port}, noDesk: {busy.port},
 	}
 	s.far = startPhones(t)
