@@ -192,6 +192,7 @@ type WorkspaceCreated struct {
 	Object             string    `json:"object"`
 	Plan               string    `json:"plan"`
 	Pricing            *Pricing  `json:"pricing,omitempty"`
+	Redaction          Redaction `json:"redaction"`
 	Retention          Retention `json:"retention"`
 	SMSPricePerSegment *Money    `json:"sms_price_per_segment,omitempty"`
 	Tariff             int64     `json:"tariff"`
