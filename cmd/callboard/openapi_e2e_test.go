@@ -86,8 +86,13 @@ func (s *service) walk(t *testing.T) {
 		},
 		Leave: func(_, path string) bool { return path == "/v1/events/stream" }, // which does not end
 		After: func(o *openapi.Operation, _ apitest.Reply) {
-			if o.Method == http.MethodPatch && strings.HasPrefix(o.Path, "/v1/workspace") {
+			switch {
+			case o.Method == http.MethodPatch && strings.HasPrefix(o.Path, "/v1/workspace"):
 				s.unlimited() // it may have been given less than the walk takes
+			case o.Path == "/v1/operator/dialling/stop":
+				s.api("POST", "/v1/operator/dialling/resume", nil)
+			case o.Path == "/v1/operator/drain":
+				s.api("POST", "/v1/operator/undrain", nil)
 			}
 		},
 	}
