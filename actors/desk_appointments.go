@@ -227,7 +227,7 @@ func (d *Desk) unavailable(ctx context.Context, x *domain.Provider, h *booking.H
 	}
 	e := &domain.Error{Code: domain.CodeSlotUnavailable, Param: "datetime", Message: text}
 	next := []string{}
-	to := s.Start.Add(availableFor)
+	to := bookable(s.Start.Add(availableFor), time.Now())
 	if days, err := d.bookedWithin(ctx, x, booking.Span{Start: s.Start, End: to.AddDate(0, 0, 1)}); err == nil {
 		var booked []domain.Booked
 		for _, day := range days {

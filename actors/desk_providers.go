@@ -182,7 +182,8 @@ func (d *Desk) Availability(ctx context.Context, p domain.Principal, q ask.Avail
 			return none, problem("timezone", domain.CodeValidation, "must be a time zone like Europe/Berlin")
 		}
 	}
-	from, to, err := rangeOf(q, zone, time.Now().UTC())
+	now := time.Now().UTC()
+	from, to, err := rangeOf(q, zone, now)
 	if err != nil {
 		return none, err
 	}
@@ -199,7 +200,7 @@ func (d *Desk) Availability(ctx context.Context, p domain.Principal, q ask.Avail
 	for _, day := range days {
 		booked = append(booked, day.Booked...)
 	}
-	slots, more := hours.Slots(from, to, length, booked, q.Limit)
+	slots, more := hours.Slots(from, bookable(to, now), length, booked, q.Limit)
 	out := ask.Availability{
 		Object: "availability", ProviderID: x.ID, Provider: x.Name, Timezone: zone.String(), DurationMinutes: minutes, SlotMinutes: x.SlotMinutes,
 		From: from, To: to, Slots: make([]ask.Slot, 0, len(slots)), HasMore: more,
@@ -208,6 +209,14 @@ func (d *Desk) Availability(ctx context.Context, p domain.Principal, q ask.Avail
 		out.Slots = append(out.Slots, ask.Slot{Start: s.Start.UTC(), End: s.End.UTC(), LocalStart: s.Start.In(zone).Format(time.RFC3339)})
 	}
 	return out, nil
+}
+
+// bookable is the end of a range, as far as something may be booked in it.
+func bookable(to, now time.Time) time.Time {
+	if last := now.Add(maxAhead); to.After(last) {
+		return last
+	}
+	return to
 }
 
 // rangeOf is the range that is asked for: nothing of it lies behind now.

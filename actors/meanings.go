@@ -57,7 +57,9 @@ func (n *Node) embedder() (*llm.Engine, string) {
 // meaning is that of a question to knowledge bases; nil: words alone decide.
 func (d *Desk) meaning(ctx context.Context, all []*domain.KnowledgeBase, query string) []byte {
 	e, name := d.node.embedder()
-	if e == nil || !slices.ContainsFunc(all, func(k *domain.KnowledgeBase) bool { return k.EmbeddingModel == name }) {
+	has := func(k *domain.KnowledgeBase) bool { return k.EmbeddingModel == name }
+	lacks := func(k *domain.KnowledgeBase) bool { return !has(k) && k.Passages > 0 }
+	if e == nil || !slices.ContainsFunc(all, has) || slices.ContainsFunc(all, lacks) { // without theirs, one's passages would lose to another's
 		return nil
 	}
 	if known := d.asked.get(query); known != nil {

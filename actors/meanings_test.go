@@ -197,6 +197,19 @@ func TestSeveralBasesAreSearchedAsOneAndASlowModelHoldsUpNoUpload(t *testing.T) 
 	})
 	require.NotEmpty(t, from)
 	assert.Equal(t, "house", from[0].Name, "a rare word of the other base does not outdo what was meant")
+
+	s.set(true)
+	yard, err := h.desk().CreateKnowledge(ctx, h.test, &domain.KnowledgeBase{Name: "yard"}, []ask.NewSource{text("yard", "You may leave a bag in the yard.")})
+	require.NoError(t, err)
+	h.until(time.Minute, "it can be found", func() bool {
+		k, err := h.desk().KnowledgeBase(ctx, h.test, yard.ID)
+		return err == nil && k.Status == domain.KnowledgeReady
+	})
+	_, from = h.desk().LookUp(ctx, h.test, pathway.Think{
+		Bases: []string{house.ID, yard.ID}, History: []pathway.Message{{By: pathway.ByCaller, Text: "where may I leave my car"}},
+	})
+	require.NotEmpty(t, from)
+	assert.Equal(t, "yard", from[0].Name, "words alone decide until all of them have their meanings")
 }
 
 func TestWhoeverTakesACallByAStreamIsAnnouncedByTheAgentsOwnVoice(t *testing.T) {

@@ -180,6 +180,9 @@ func bulkOf[D, T any](b *NewBulkOf[D, T], kind domain.BulkType, check func(*D, *
 	if len(problems) == 0 && check != nil {
 		check(base, &problems)
 	}
+	if len(problems) == 0 && len(b.Defaults.text) > 0 {
+		checkDefaults(b.Defaults.text, start, each, &problems)
+	}
 	if err := problems.Err(); err != nil {
 		return out, nil, err
 	}
@@ -200,6 +203,41 @@ func bulkOf[D, T any](b *NewBulkOf[D, T], kind domain.BulkType, check func(*D, *
 		}
 	}
 	return out, base, nil
+}
+
+// checkDefaults holds what defaults say to the rules of an item. What they do
+// not say may come with the items.
+func checkDefaults[D, T any](text json.RawMessage, start func(*D) T, each func(*T, *domain.Problems) ask.BulkOrder, problems *domain.Problems) {
+	var wrong domain.Problems
+	base := new(D) // of its own, as for an item
+	decoded(text, base, &wrong, "defaults")
+	one := start(base)
+	each(&one, &wrong)
+	for _, w := range wrong {
+		if said(text, w.Param) {
+			problems.Add("defaults."+w.Param, w.Code, "%s", w.Message)
+		}
+	}
+}
+
+// said says whether an object holds the field at a path, e.g. amd.mode or
+// list[2].
+func said(object json.RawMessage, path string) bool {
+	var at any
+	if json.Unmarshal(object, &at) != nil {
+		return false
+	}
+	for name := range strings.SplitSeq(path, ".") {
+		name, _, _ = strings.Cut(name, "[")
+		of, ok := at.(map[string]any)
+		if !ok {
+			return false
+		}
+		if at, ok = of[name]; !ok {
+			return false
+		}
+	}
+	return true
 }
 
 func (s *Server) bulkRoutes() {

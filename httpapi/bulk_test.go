@@ -52,19 +52,22 @@ func TestEachItemOfABulkJobIsReadByItself(t *testing.T) {
 		{"items": []m{}}: "items", {"defaults": m{"to": 5}, "items": []m{{}}}: "defaults.to", {}: "items", {"items": make([]m, 10_001)}: "items",
 		{"items": []m{{}}, "item": 1}: "item", {"items": 5}: "items", {"items": []m{{}}, "metadata": m{"a": 1}}: "metadata",
 		{"defaults": m{"context": m{"a": padded(40_000)}}, "items": make([]m, 1000)}:               "defaults",
-		{"defaults": m{"to": "+12025550123", "context": m{"a": padded(70_000)}}, "items": []m{{}}}: "",
+		{"defaults": m{"to": "+12025550123", "context": m{"a": padded(70_000)}}, "items": []m{{}}}: "defaults.context",
+		{"defaults": m{"ring_timeout_seconds": -3}, "items": []m{{}}}:                              "defaults.ring_timeout_seconds",
+		{"defaults": m{"agent_id": "x"}, "items": []m{{}}}:                                         "defaults.agent_id",
+		{"defaults": m{"compliance": m{"calling_hours": m{"start": "8"}}}, "items": []m{{}}}:       "defaults.compliance.calling_hours",
+		{"defaults": m{"amd": m{"mode": "guess"}}, "items": []m{{}}}:                               "defaults.amd.mode",
 	} {
 		d.unlimited()
-		if param == "" {
-			one := d.must(202, "POST", "/v1/bulk/calls", "operator", *body).json(t)["errors"].([]any)[0].(map[string]any)
-			assert.Equal(t, "context", one["param"], "of one call")
-			continue
-		}
 		assert.Equal(t, param, d.must(422, "POST", "/v1/bulk/calls", "operator", *body).failure(t)["param"])
 	}
 	d.unlimited()
 	assert.Equal(t, "defaults.campaign_id", d.must(422, "POST", "/v1/bulk/contacts", "operator", m{"items": []m{{"phone": "1"}}}).failure(t)["param"])
 	d.must(400, "POST", "/v1/bulk/calls", "operator", "[")
+	d.unlimited()
+	assert.Equal(t, "defaults.body", d.must(422, "POST", "/v1/bulk/sms", "operator", m{"defaults": m{"body": padded(1601)}, "items": []m{{"to": "+12025550123"}}}).failure(t)["param"])
+	d.unlimited()
+	d.must(202, "POST", "/v1/bulk/calls", "operator", m{"defaults": m{"voicemail": m{"action": "leave_message"}}, "items": []m{{"to": "+12025550123", "voicemail": m{"message": "Hello."}}}})
 }
 
 func padded(n int) string { return strings.Repeat("x", n) }
