@@ -78,6 +78,7 @@ type house struct {
 	models   actors.Models
 	ears     speech.Recogniser
 	lives    *speech.Lives
+	speaker  speech.Speaker   // nil: hum
 	egress   *allow.Egress    // nil: this machine may be reached
 	live     domain.Principal // the operator
 	test     domain.Principal
@@ -152,8 +153,12 @@ func (h *house) open() {
 	if h.egress != nil {
 		egress = *h.egress
 	}
+	voice := speech.Speaker(hum{})
+	if h.speaker != nil {
+		voice = h.speaker
+	}
 	h.node = actors.New(actors.Config{
-		Store: store, Keys: h.keys, Blobs: blobs, SIP: h.ua, Media: h.engine, Speaker: hum{}, Models: h.models, Ears: h.ears, Lives: h.lives,
+		Store: store, Keys: h.keys, Blobs: blobs, SIP: h.ua, Media: h.engine, Speaker: voice, Models: h.models, Ears: h.ears, Lives: h.lives,
 		Simulator: func() (sip.Target, bool) { return h.phones.Target(), true }, Carrier: func() netip.AddrPort { return h.phones.Addr() },
 		TestCall: func(ctx context.Context, o simulator.Order) error {
 			at := h.ua.Addr("udp")

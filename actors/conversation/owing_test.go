@@ -98,6 +98,10 @@ func TestWordsThatNeverComeAreNotWaitedForLong(t *testing.T) {
 				pass(time.Second)
 				s.send(conversation.Finish{})
 				tell(l)
+				pass(0)
+				if finished, _ := over(s); name == "the engine is gone" || name == "they are none" {
+					assert.Equal(t, 1, finished, "at once")
+				}
 				pass(900 * time.Millisecond)
 				assert.Equal(t, []string{"close"}, l.all())
 				finished, _ := over(s)
