@@ -135,6 +135,16 @@ func TestAnAppointmentLivesByItsTableAndTellsOfIt(t *testing.T) {
 	require.NoError(t, err)
 	assert.True(t, open.HasMore)
 	assert.Equal(t, []time.Time{at.Add(30 * time.Minute), at.Add(time.Hour)}, []time.Time{open.Slots[0].Start, open.Slots[1].Start})
+	last := time.Now().Add(2 * 366 * 24 * time.Hour) // as far ahead as may be booked
+	open, err = d.Availability(ctx, p, ask.AvailabilityQuery{Provider: x.ID, From: last.Add(-2 * time.Hour).Format(time.RFC3339), To: last.Add(48 * time.Hour).Format(time.RFC3339), Limit: 500})
+	require.NoError(t, err)
+	require.NotEmpty(t, open.Slots)
+	for _, s := range open.Slots {
+		assert.True(t, s.Start.Before(last.Add(time.Minute)), "%s cannot be booked", s.Start)
+	}
+	open, err = d.Availability(ctx, p, ask.AvailabilityQuery{Provider: x.ID, From: last.Add(24 * time.Hour).Format(time.RFC3339), Limit: 500})
+	require.NoError(t, err)
+	assert.Empty(t, open.Slots)
 
 	for range 2 {
 		a, err = d.ConfirmAppointment(ctx, p, a.ID)

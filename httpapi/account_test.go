@@ -93,6 +93,15 @@ func TestPlanAndLimitsAreTheOperators(t *testing.T) {
 	d.must(422, "PATCH", "/v1/workspace", "all", m{"default_country": "Germany"})
 }
 
+func TestAWorkspaceIsShownAsTheKeysEnvironmentSeesIt(t *testing.T) {
+	d := open(t, httpapi.Config{})
+	d.keys["tester"] = domain.Principal{KeyID: "k", WorkspaceID: d.workspace.ID, Environment: domain.Test, Permissions: []domain.Permission{domain.AllRead, domain.AllWrite}}
+	assert.Equal(t, "test", d.must(200, "GET", "/v1/workspace", "tester", nil).json(t)["environment"])
+	w := d.must(200, "PATCH", "/v1/workspace", "tester", m{"name": "tried out"}).json(t)
+	assert.Equal(t, []any{"test", domain.DefaultDNCID(d.workspace.ID, domain.Test)}, []any{w["environment"], w["default_dnc_list_id"]})
+	assert.Equal(t, domain.Live, d.workspace.Environment, "it has both")
+}
+
 func TestPatternsOfRedactionAreChecked(t *testing.T) {
 	d := open(t, httpapi.Config{})
 	assert.Equal(t, m{"patterns": []any{}}, d.must(200, "GET", "/v1/workspace", "all", nil).json(t)["redaction"], "of a workspace that never had any")

@@ -39,6 +39,24 @@ func (r *reader) Act(_ context.Context, _ *domain.Script, a pathway.Act) convers
 
 func (r *reader) Wrote(s domain.Segment) { r.read.Store(s.Index, s.Text) }
 
+func TestASummaryThatTellsASecretIsNotKept(t *testing.T) {
+	t.Parallel()
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		s := open(t, sys, domain.Script{Pathway: domain.Pathway{
+			Start: "pin",
+			Nodes: []domain.Node{
+				{ID: "pin", Type: domain.NodeCollect, Prompt: "Pin", Length: 2, SaveAs: "pin", Sensitive: true, TimeoutSeconds: 9},
+				{ID: "hand", Type: domain.NodeTransfer, Destination: "desk", Mode: domain.TransferBlind, Summary: "Pin {{pin}}"},
+			},
+			Edges: []domain.Edge{to("pin", "hand", domain.EdgeAlways, "")},
+		}}, nil)
+		s.send(conversation.Begin{})
+		time.Sleep(2 * time.Second)
+		s.press("12")
+		assert.Contains(t, s.close(), any(conversation.Transfer{Destination: "desk", Mode: domain.TransferBlind, Summary: "Pin 12"}))
+	})
+}
+
 func TestWhatPatternsFindIsUsedAndNotTold(t *testing.T) {
 	t.Parallel()
 	script := domain.Script{Language: "en-US", Timezone: "UTC", Pathway: domain.Pathway{
