@@ -55,7 +55,7 @@ func TestEachItemOfABulkJobIsReadByItself(t *testing.T) {
 		{"defaults": m{"to": "+12025550123", "context": m{"a": padded(70_000)}}, "items": []m{{}}}: "defaults.context",
 		{"defaults": m{"ring_timeout_seconds": -3}, "items": []m{{}}}:                              "defaults.ring_timeout_seconds",
 		{"defaults": m{"agent_id": "x"}, "items": []m{{}}}:                                         "defaults.agent_id",
-		{"defaults": m{"compliance": m{"calling_hours": m{"start": "8"}}}, "items": []m{{}}}:       "defaults.compliance.calling_hours",
+		{"defaults": m{"compliance": m{"calling_hours": m{"start": "8"}}}, "items": []m{{}}}:       "defaults.compliance.calling_hours.start",
 		{"defaults": m{"amd": m{"mode": "guess"}}, "items": []m{{}}}:                               "defaults.amd.mode",
 	} {
 		d.unlimited()
