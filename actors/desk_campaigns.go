@@ -240,7 +240,7 @@ func (d *Desk) speak(ctx context.Context, p domain.Principal, agentID string, ov
 		return by, err
 	}
 	a := over.Over(version.Agent)
-	s.Version, s.AgentID, s.UnitID = a.Version, a.ID, domain.Unit(a.ID)
+	s.Version, s.AgentID, s.AgentName, s.UnitID = a.Version, a.ID, a.Name, domain.Unit(a.ID)
 	s.Transfer, s.Inbound, s.AMD, s.Hook, s.SMS = a.Transfer, a.Inbound, a.AMD, a.OnInbound, a.SMS
 	if err = d.sound(&a, s); err != nil {
 		return by, err

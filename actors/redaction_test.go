@@ -24,12 +24,12 @@ func TestNothingIsStoredOfWhatPatternsFind(t *testing.T) {
 	c, text := h.spoke(h.test, h.agent(h.test, domain.Pathway{
 		Start: "say",
 		Nodes: []domain.Node{
-			{ID: "say", Type: domain.NodeSay, Prompt: "Your code is 90210.", Set: &domain.Assign{Notes: "told 90210", Variables: map[string]string{"code": "90210"}}},
+			{ID: "say", Type: domain.NodeSay, Prompt: "Here is {{agent_name}}. Your code is 90210.", Set: &domain.Assign{Notes: "told 90210", Variables: map[string]string{"code": "90210"}}},
 			{ID: "end", Type: domain.NodeEnd},
 		},
 		Edges: []domain.Edge{{From: "say", To: "end", When: domain.When{Type: domain.EdgeAlways}}},
 	}), number(1, 1, "00"))
-	assert.Contains(t, text, "Your code is [redacted].")
+	assert.Contains(t, text, "Here is say. Your code is [redacted].")
 	assert.Equal(t, map[string]string{"code": "[redacted]"}, c.Variables)
 	row, err := json.Marshal(c)
 	require.NoError(t, err)

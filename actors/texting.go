@@ -206,7 +206,9 @@ func (a *texted) answer(ctx context.Context) error {
 	if !t.Answers(a.message.ID) {
 		t.Turns = append(t.Turns, domain.TextingTurn{MessageID: a.message.ID, Text: a.message.Body})
 	}
-	play := &pathway.Play{State: pathway.New(*t.Script, map[string]string{"phone": t.Contact, "caller_number": t.Contact, "called_number": t.Number})}
+	values := pathway.Given(t.Script, t.CreatedAt)
+	values["phone"], values["caller_number"], values["called_number"] = t.Contact, t.Contact, t.Number
+	play := &pathway.Play{State: pathway.New(*t.Script, values)}
 	play.Model, play.Hand = a.model(ctx, play), a.hand(ctx)
 	var dos []pathway.Do
 	for i := range t.Turns {

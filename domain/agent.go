@@ -276,6 +276,7 @@ func (p *Pathway) Sort() string { return p.ID }
 // pinned when the call or its campaign starts.
 type Script struct {
 	AgentID   string          `json:"agent_id,omitempty"`
+	AgentName string          `json:"agent_name,omitempty"`
 	Version   int             `json:"agent_version,omitempty"`
 	UnitID    string          `json:"unit_id"`
 	Language  string          `json:"language"`

@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/pathway"
@@ -152,7 +154,7 @@ func (s *Server) chat(ctx context.Context, p domain.Principal, in *struct {
 		return nil, err
 	}
 	out := ChatAnswer{Object: "pathway_chat", PathwayID: w.ID, PathwayVersion: w.Version, Understood: true, Answers: []ChatModelAnswer{}}
-	play := pathway.Play{State: pathway.New(script, in.Body.Variables)}
+	play := pathway.Play{State: pathway.New(script, givenTo(&script, in.Body.Variables))}
 	play.Model = s.recalled(ctx, p, &script, &play, in.Body.Answers, &out)
 	dos := play.Begin()
 	for i, input := range in.Body.Inputs {
@@ -219,8 +221,16 @@ func (s *Server) chatScript(ctx context.Context, p domain.Principal, w *domain.P
 	if err != nil {
 		return script, err
 	}
-	script.AgentID, script.Language, script.Timezone, script.System, script.LLM, script.Transfer = a.ID, a.Language, a.Timezone, a.SystemPrompt, a.LLM, a.Transfer
+	script.AgentID, script.AgentName, script.Language, script.Timezone, script.System, script.LLM, script.Transfer = a.ID, a.Name, a.Language, a.Timezone, a.SystemPrompt, a.LLM, a.Transfer
 	return script, nil
+}
+
+// givenTo are the variables of a conversation that is tried out now: what is
+// built in gives way to what was sent.
+func givenTo(script *domain.Script, sent map[string]string) map[string]string {
+	values := pathway.Given(script, time.Now())
+	maps.Copy(values, sent)
+	return values
 }
 
 // asked asks the model, once.
@@ -433,7 +443,18 @@ func (s *Server) spokenIn(ctx context.Context, p domain.Principal, c *domain.Cal
 	if c.Direction == domain.Inbound {
 		phone = c.From
 	}
-	values := map[string]string{"phone": phone, "caller_number": c.From, "called_number": c.To}
+	began := c.CreatedAt
+	if c.AnsweredAt != nil {
+		began = *c.AnsweredAt
+	}
+	script := domain.Script{Timezone: "UTC"}
+	if c.AgentID != "" {
+		if a, err := s.ports.Agents.Agent(ctx, p, c.AgentID); err == nil {
+			script.AgentName, script.Timezone = a.Name, a.Timezone
+		}
+	}
+	values := pathway.Given(&script, began)
+	values["phone"], values["caller_number"], values["called_number"] = phone, c.From, c.To
 	if c.CampaignID != "" {
 		if of, err := s.ports.Campaigns.Campaign(ctx, p, c.CampaignID); err == nil {
 			values["campaign_name"] = of.Name

@@ -197,7 +197,7 @@ func (r *scenarioRun) fail(check, expected, got string) {
 
 // playScenario plays one run. The error is that its time is over.
 func (s *Server) playScenario(ctx context.Context, p domain.Principal, script *domain.Script, x *Scenario, r *scenarioRun) error {
-	play := &pathway.Play{State: pathway.New(*script, x.Variables)}
+	play := &pathway.Play{State: pathway.New(*script, givenTo(script, x.Variables))}
 	play.Model = s.recalled(ctx, p, script, play, nil, &ChatAnswer{})
 	r.lines = []ScenarioLine{}
 	r.judge(play, play.Begin(), true, x.Greeting)

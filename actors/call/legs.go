@@ -405,7 +405,8 @@ func (c *call) spokenVariables() map[string]string {
 	if c.call.Direction == domain.Inbound {
 		phone = c.call.From
 	}
-	v := map[string]string{"phone": phone, "caller_number": c.call.From, "called_number": c.call.To}
+	v := pathway.Given(&c.script, c.answeredAt)
+	v["phone"], v["caller_number"], v["called_number"] = phone, c.call.From, c.call.To
 	maps.Copy(v, c.variables)
 	maps.Copy(v, c.call.Variables)
 	for name := range c.call.Context {

@@ -23,7 +23,7 @@ type (
 		Call        domain.Call       // status initiated; ids and numbers filled in
 		Attempt     domain.Attempt    // as committed, leg 1 in it
 		Script      domain.Script     // agent version, pathway pinned
-		Variables   map[string]string // built-ins that the starter knows: campaign_name, agent_name
+		Variables   map[string]string // built-ins that the starter knows: campaign_name
 		CallerName  string            // shown to the called; may be empty
 		OptOut      []string          // keywords of who wants no more calls
 		Scrub       lists.Scrub       // the do-not-call lists that hold for it

@@ -275,6 +275,9 @@ func (s State) Continue(script domain.Script) State {
 	next := New(script, s.values)
 	next.shown, next.secret, next.outcome, next.notes, next.intent = s.shown, s.secret, s.outcome, s.notes, s.intent
 	next.round = s.round + 1
+	if script.AgentName != "" {
+		next.values["agent_name"] = script.AgentName
+	}
 	if next.plan.thinks {
 		for _, m := range s.history {
 			if len(m.Calls) == 0 && m.By != ByTool { // what was done belongs to tools that it may not have

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/callboard/callboard/domain"
@@ -33,9 +34,25 @@ var (
 )
 
 // BuiltIn are the variables that every conversation has: the contact's name
-// and phone, and what is known of campaign, agent and numbers.
+// and phone, what is known of campaign, agent and numbers, and when it began.
 func BuiltIn() []string {
-	return []string{"name", "phone", "campaign_name", "agent_name", "caller_number", "called_number"}
+	return []string{"name", "phone", "campaign_name", "agent_name", "caller_number", "called_number", "now", "today"}
+}
+
+// Given are those of the built-in variables that a script and the begin of its
+// conversation tell: the time (RFC 3339) and the day (YYYY-MM-DD) are the
+// agent's, and stay as they are.
+func Given(s *domain.Script, began time.Time) map[string]string {
+	zone, err := time.LoadLocation(s.Timezone)
+	if err != nil || s.Timezone == "Local" {
+		zone = time.UTC
+	}
+	at := began.In(zone)
+	given := map[string]string{"now": at.Format(time.RFC3339), "today": at.Format(time.DateOnly)}
+	if s.AgentName != "" {
+		given["agent_name"] = s.AgentName
+	}
+	return given
 }
 
 // Validate finds everything that is wrong with a pathway, at once.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
@@ -73,6 +74,24 @@ func TestAFloodOfNodesIsRefusedAtOnce(t *testing.T) {
 	assert.Equal(t, map[string]int{"nodes": 1, "edges": 1}, params(t, pathway.Validate(&p)))
 }
 
+func TestWhatIsBuiltInIsToldInTheAgentsZone(t *testing.T) {
+	t.Parallel()
+	began := time.Date(2026, 11, 22, 23, 30, 0, 0, time.UTC)
+	script := domain.Script{AgentName: "Zoe", Timezone: "Europe/Berlin"}
+	given := pathway.Given(&script, began)
+	assert.Equal(t, map[string]string{"agent_name": "Zoe", "now": "2026-11-23T00:30:00+01:00", "today": "2026-11-23"}, given)
+	assert.Equal(t, map[string]string{"now": "2026-11-22T23:30:00Z", "today": "2026-11-22"}, pathway.Given(&domain.Script{Timezone: "Nowhere"}, began))
+	for name := range given {
+		assert.Contains(t, pathway.BuiltIn(), name)
+	}
+	first := pathway.New(script, given)
+	said, _, missing := first.Continue(domain.Script{AgentName: "Ada"}).Filled("{{agent_name}}, {{today}}")
+	assert.Equal(t, "Ada, 2026-11-23", said, "who goes on has a name of his own")
+	assert.Empty(t, missing)
+	said, _, _ = first.Filled("{{agent_name}}")
+	assert.Equal(t, "Zoe", said)
+}
+
 func TestTextsAreFilled(t *testing.T) {
 	t.Parallel()
 	values := map[string]string{"name": "Ada", "empty": "", "evil": "{{name}}", "first name": "A"}
@@ -118,7 +137,7 @@ func FuzzFill(f *testing.F) {
 			t.Fatalf("validation failed with %v", err)
 		} else if err == nil && len(missing) > 0 {
 			for _, m := range missing {
-				if !strings.Contains("name phone campaign_name agent_name caller_number called_number", m) {
+				if !strings.Contains("name phone campaign_name agent_name caller_number called_number now today", m) {
 					t.Fatalf("validation passed a text that needs %q", m)
 				}
 			}
