@@ -27,6 +27,7 @@ type Meters struct {
 	mos      prometheus.Histogram
 	loss     prometheus.Histogram
 	turn     prometheus.Histogram
+	stages   *prometheus.HistogramVec
 	attempts *prometheus.CounterVec
 	events   *prometheus.CounterVec
 
@@ -59,6 +60,10 @@ func New(version string) *Meters {
 	m.mos = histogram("callboard_call_mos", "Mean opinion score of answered calls, 1 to 4.5.", 2, 2.5, 3, 3.5, 3.8, 4, 4.2, 4.4)
 	m.loss = histogram("callboard_call_loss_percent", "Packets lost on their way to us, of answered calls.", 0, .1, .5, 1, 2, 5, 10, 20)
 	m.turn = histogram("callboard_slowest_turn_seconds", "The longest wait for the agent's next word, of calls that had any.", .1, .25, .5, 1, 1.5, 2, 3, 5)
+	m.stages = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "callboard_turn_stage_seconds", Help: "What the stages of the agent's answers took, of calls that are over.", Buckets: []float64{.025, .05, .1, .25, .5, 1, 1.5, 2, 3, 5, 10},
+	}, []string{"stage"})
+	m.registry.MustRegister(m.stages)
 	m.attempts = counter("callboard_campaign_attempts_total", "Attempts of campaigns that are over.", "outcome")
 	m.events = counter("callboard_events_total", "Events that were committed.", "type")
 	m.deliveries = counter("callboard_webhook_attempts_total", "Attempts to deliver an event, by what became of the delivery.", "state")
@@ -85,6 +90,9 @@ func (m *Meters) begin() {
 			m.attempts.WithLabelValues(string(o))
 		}
 	}
+	for _, s := range stages {
+		m.stages.WithLabelValues(s)
+	}
 	for _, c := range classes {
 		m.legs.WithLabelValues(c)
 	}
@@ -98,6 +106,9 @@ func (m *Meters) begin() {
 		m.commits.WithLabelValues(r)
 	}
 }
+
+// stages are those of an answer, as the record of a call names them.
+var stages = [...]string{"eou", "stt", "llm_first_token", "tts_first_audio", "total"} //nolint:gochecknoglobals // a table
 
 // outcomes are those of calls.
 var outcomes = [...]domain.Outcome{ //nolint:gochecknoglobals // a table

@@ -92,6 +92,25 @@ func (m *Meters) ended(c *domain.Call) {
 	if c.SlowestTurnMs > 0 {
 		m.turn.Observe(float64(c.SlowestTurnMs) / 1000)
 	}
+	if c.Latency != nil {
+		m.answers(c.Latency.Turns)
+	}
+}
+
+// answers notes what their stages took. A key has no words to be understood,
+// and a model has a part in some answers only.
+func (m *Meters) answers(turns []domain.TurnLatency) {
+	for i := range turns {
+		t := &turns[i]
+		took := [...]int64{t.EOUMs, t.STTMs, t.LLMFirstTokenMs, t.TTSFirstAudioMs, t.TotalMs}
+		spoken := t.Input == domain.InputSpeech
+		was := [...]bool{spoken, spoken, t.LLMFirstTokenMs > 0, true, true}
+		for s, name := range stages {
+			if was[s] {
+				m.stages.WithLabelValues(name).Observe(float64(took[s]) / 1000)
+			}
+		}
+	}
 }
 
 // delivered notes an attempt of a delivery.
