@@ -104,6 +104,22 @@ const maxSegmentPrice = 1000_000_000
 
 var origin = regexp.MustCompile(`^https?://[a-z0-9.\[\]:-]+$`)
 
+// redaction checks what is not to be kept of words.
+func redaction(p *domain.Problems, r *domain.Redaction) {
+	r.Patterns = orEmpty(r.Patterns)
+	steps := 0
+	for i, x := range atMost(p, "redaction.patterns", r.Patterns, domain.MaxRedactionPatterns) {
+		takes, err := domain.CheckRedactionPattern(x)
+		if err != nil {
+			p.Add(at("redaction.patterns", i), domain.CodeValidation, "%s", err.Error())
+		}
+		steps += takes
+	}
+	if steps > domain.MaxRedactionSteps {
+		p.Add("redaction.patterns", domain.CodeValidation, "take %d steps for a letter; %d at most (a count like {100} is as many)", steps, domain.MaxRedactionSteps)
+	}
+}
+
 // Workspace finds everything that is wrong with a workspace.
 func Workspace(w *domain.Workspace) domain.Problems {
 	var p domain.Problems
@@ -158,18 +174,7 @@ func Workspace(w *domain.Workspace) domain.Problems {
 			p.Add(at("allowed_origins", i), domain.CodeValidation, "%q is no origin (e.g. https://app.example.com, without a path)", clip(o))
 		}
 	}
-	w.Redaction.Patterns = orEmpty(w.Redaction.Patterns)
-	steps := 0
-	for i, x := range atMost(&p, "redaction.patterns", w.Redaction.Patterns, domain.MaxRedactionPatterns) {
-		takes, err := domain.CheckRedactionPattern(x)
-		if err != nil {
-			p.Add(at("redaction.patterns", i), domain.CodeValidation, "%s", err.Error())
-		}
-		steps += takes
-	}
-	if steps > domain.MaxRedactionSteps {
-		p.Add("redaction.patterns", domain.CodeValidation, "take %d steps for a letter; %d at most (a count like {100} is as many)", steps, domain.MaxRedactionSteps)
-	}
+	redaction(&p, &w.Redaction)
 	between(&p, "calling.max_call_minutes", w.Calling.MaxCallMinutes, 0, 24*60)
 	for i, x := range atMost(&p, "calling.blocked_prefixes", w.Calling.BlockedPrefixes, maxPrefixes) {
 		if !prefix.MatchString(x) || len(x) > maxPrefixLength {
