@@ -34,6 +34,7 @@ require (
 	github.com/standard-webhooks/standard-webhooks/libraries v0.0.1
 	github.com/stretchr/testify v1.12.1
 	github.com/valyala/fasthttp v1.71.0
+	github.com/wneessen/go-mail v0.7.2
 	golang.org/x/net v0.55.0
 	golang.org/x/oauth2 v0.37.0
 	golang.org/x/sync v0.20.0

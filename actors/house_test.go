@@ -24,6 +24,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/actors/alerts"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/simulator"
 	"github.com/callboard/callboard/domain"
@@ -79,6 +80,7 @@ type house struct {
 	ears     speech.Recogniser
 	lives    *speech.Lives
 	speaker  speech.Speaker   // nil: hum
+	mail     alerts.Mailer    // nil: there is none
 	egress   *allow.Egress    // nil: this machine may be reached
 	live     domain.Principal // the operator
 	test     domain.Principal
@@ -171,7 +173,7 @@ func (h *house) open() {
 			return h.phones.Talk(ctx, o, ear, told)
 		},
 		Egress: egress, RootCAs: h.receiver.roots,
-		PublicURL: "https://calls.example", SpoolDir: filepath.Join(h.dir, "spool"), Log: log, Before: h.before,
+		PublicURL: "https://calls.example", SpoolDir: filepath.Join(h.dir, "spool"), Log: log, Before: h.before, Mail: h.mail, AlertsEvery: 200 * time.Millisecond,
 	})
 	h.ua.OnInvite(h.node.Inbound)
 	h.ua.OnText(h.node.Text)

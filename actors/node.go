@@ -13,6 +13,7 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/callboard/callboard/actors/alerts"
 	"github.com/callboard/callboard/actors/call"
 	"github.com/callboard/callboard/actors/campaign"
 	"github.com/callboard/callboard/actors/dnc"
@@ -77,6 +78,9 @@ type Config struct {
 	SIPURI    string                                       // where carriers send calls
 	Egress    allow.Egress                                 // what webhooks may reach
 	RootCAs   *x509.CertPool                               // of webhook receivers; nil: the system's
+	Mail      alerts.Mailer                                // sends mails of alerts; nil: there is no mail server
+	// AlertsEvery is how often alerts are looked for; 0: as usual. Tests hurry.
+	AlertsEvery time.Duration
 	// WebhookSends is how many webhook requests may be under way at once; 0: 2048.
 	WebhookSends int
 	// WebhookTimeout is how long a webhook may take to answer, WebhookHurry
@@ -258,6 +262,9 @@ func (n *Node) Start(ctx context.Context) error {
 		n.desk.analyses.wake(w.ID)
 		n.desk.reminders.wake(w.ID)
 		n.desk.texting.wake(w.ID)
+	}
+	if err := n.growAlerts(); err != nil {
+		return err
 	}
 	n.beside(func() { n.desk.messages.run(run, n.cfg.Log, "text messages", n.desk.doMessages) })
 	n.beside(func() { n.desk.readings.run(run, n.cfg.Log, "knowledge bases", n.desk.readSources) })
@@ -446,6 +453,7 @@ func (n *Node) Stop() {
 	trees := n.spaces
 	n.spaces = make(map[string]*tree)
 	n.mu.Unlock()
+	n.gone(alertsActor)
 	for id, t := range trees {
 		n.flushTrunks(t)
 		n.gone(id)

@@ -17,8 +17,7 @@ import (
 // waitsFor is why a campaign rings nobody; "": it does not say.
 func (h *house) waitsFor(id string) string {
 	h.Helper()
-	st, err := h.desk().CampaignStatus(h.Context(), h.live, id)
-	require.NoError(h, err)
+	st := h.status(h.live, id)
 	if st.Waiting == nil {
 		return ""
 	}

@@ -61,10 +61,6 @@ type ListLoadsQuery struct {
 	Limit int64
 	// next_cursor of the page before.
 	Cursor string
-	// Only what was created after this time.
-	CreatedAfter time.Time
-	// Only what was created before this time.
-	CreatedBefore time.Time
 }
 
 func (q *ListLoadsQuery) values() url.Values {
@@ -74,12 +70,6 @@ func (q *ListLoadsQuery) values() url.Values {
 	}
 	if q.Cursor != "" {
 		v.Set("cursor", q.Cursor)
-	}
-	if !q.CreatedAfter.IsZero() {
-		v.Set("created_after", q.CreatedAfter.UTC().Format(time.RFC3339Nano))
-	}
-	if !q.CreatedBefore.IsZero() {
-		v.Set("created_before", q.CreatedBefore.UTC().Format(time.RFC3339Nano))
 	}
 	return v
 }

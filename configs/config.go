@@ -57,6 +57,12 @@ type Config struct {
 	OTLPHeadersFile string
 	OTLPShare       float64
 
+	SMTPAddr         string // host:port of the mail server of alerts; empty: none
+	SMTPFrom         string
+	SMTPTLS          string // starttls, tls or none
+	SMTPUser         string // empty: it asks for none
+	SMTPPasswordFile string
+
 	LogLevel  slog.Level
 	LogFormat LogFormat
 

@@ -79,6 +79,7 @@ func everyValue(t *testing.T) map[string]string {
 		"webhook_sends": "512",
 		"default_plan":  "starter", "default_limits": "",
 		"otlp_url": "https://traces.example.com:4318/tenant/", "otlp_headers_file": exampleFile(t, "otlp.headers"), "otlp_share": "0.25",
+		"smtp_addr": "mail.example.com:465", "smtp_from": "callboard@example.com", "smtp_tls": "tls", "smtp_user": "ada", "smtp_password_file": exampleFile(t, "smtp.password"),
 		"drain_seconds": "5", "log_level": "debug", "log_format": "json",
 	}
 }
@@ -106,6 +107,7 @@ func wanted(values map[string]string) configs.Config {
 		},
 		EgressPorts: []uint16{8443, 9443}, EgressCAFile: values["egress_ca_file"], WebhookSends: 512,
 		OTLPURL: "https://traces.example.com:4318/tenant", OTLPHeadersFile: values["otlp_headers_file"], OTLPShare: 0.25,
+		SMTPAddr: "mail.example.com:465", SMTPFrom: "callboard@example.com", SMTPTLS: "tls", SMTPUser: "ada", SMTPPasswordFile: values["smtp_password_file"],
 		DefaultPlan: "starter", Drain: 5 * time.Second, LogLevel: slog.LevelDebug, LogFormat: configs.LogJSON,
 	}
 }
@@ -193,7 +195,7 @@ func TestEveryWrongSettingIsNamedWithValueAndRuleAtOnce(t *testing.T) {
 	env := []string{"CALLBOARD_SIP_ADR=x", "CALLBOARD_MEDIA_PORTS=30000", "CALLBOARD_DEFAULT_LIMITS=calls=7", "CALLBOARD_XYZZY=1", "CALLBOARD_REDIS_URL=redis://:s3cr3t@h:port"}
 	_, err := configs.Load(file, env, map[string]string{"http": "0.0.0.0:80", "dat": "x"})
 	assert.Equal(t, []string{
-		"htp_addr in callboard.yaml: there is no such setting; did you mean http_addr or sip_addr?",
+		"htp_addr in callboard.yaml: there is no such setting; did you mean http_addr or sip_addr or smtp_addr?",
 		"CALLBOARD_SIP_ADR: there is no such setting; did you mean CALLBOARD_SIP_ADDR?",
 		"CALLBOARD_XYZZY: there is no such setting",
 		"--dat: there is no such setting; did you mean data?",

@@ -2,6 +2,8 @@ package configs
 
 import (
 	"log/slog"
+	"net"
+	"net/mail"
 	"net/netip"
 	"net/url"
 	"os"
@@ -9,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // Each parser gets one trimmed value and says whether it follows the rule. The
@@ -39,6 +42,23 @@ func parsePath(s string) (string, bool) { return s, !strings.ContainsRune(s, 0) 
 func parseFile(s string) (string, bool) {
 	info, err := os.Stat(s)
 	return s, err == nil && info.Mode().IsRegular()
+}
+
+func parseHostPort(s string) (string, bool) {
+	host, port, err := net.SplitHostPort(s)
+	if _, ok := parsePort(port); err != nil || !ok || host == "" || strings.ContainsAny(host, " \r\n\t") {
+		return "", false
+	}
+	return s, true
+}
+
+func parseMail(s string) (string, bool) {
+	at, err := mail.ParseAddress(s)
+	return s, err == nil && at.Address == s
+}
+
+func parseLine(s string) (string, bool) {
+	return s, !strings.ContainsFunc(s, unicode.IsControl)
 }
 
 // parseFiles reads a list; a comma may also stand in the name of a single file.

@@ -309,6 +309,46 @@ func process() []Setting {
 			set:  into(func(c *Config) *float64 { return &c.OTLPShare }, parseShare),
 		},
 		{
+			Key:  "smtp_addr",
+			Rule: "the host and the port of a mail server, such as mail.example.com:587",
+			Doc:  "Where mails of [alerts](operations.md#alerts) go. Empty: none are sent.",
+			set:  into(func(c *Config) *string { return &c.SMTPAddr }, parseHostPort),
+			with: &together{[]string{"smtp_from"}, func(c *Config) string { return pair(c.SMTPAddr, c.SMTPFrom, "smtp_from") }},
+		},
+		{
+			Key:  "smtp_from",
+			Rule: "a mail address such as callboard@example.com",
+			Doc:  "Who these mails are from.",
+			set:  into(func(c *Config) *string { return &c.SMTPFrom }, parseMail),
+			with: &together{[]string{"smtp_addr"}, func(c *Config) string { return pair(c.SMTPFrom, c.SMTPAddr, "smtp_addr") }},
+		},
+		{
+			Key: "smtp_tls", Default: "starttls",
+			Rule: "starttls, tls or none",
+			Doc:  "How the connection is encrypted: `starttls` (port 587; without it nothing is sent), `tls` from the first byte on (port 465), `none`.",
+			set:  into(func(c *Config) *string { return &c.SMTPTLS }, oneOf("starttls", "tls", "none")),
+			with: &together{[]string{"smtp_user"}, func(c *Config) string {
+				if c.SMTPTLS == "none" && c.SMTPUser != "" {
+					return "starttls or tls where smtp_user is set: a password does not cross the network in the clear"
+				}
+				return ""
+			}},
+		},
+		{
+			Key:  "smtp_user",
+			Rule: "a name without control characters",
+			Doc:  "Who we are to the mail server. Goes with `smtp_password_file`. Empty: it does not ask.",
+			set:  into(func(c *Config) *string { return &c.SMTPUser }, parseLine),
+			with: &together{[]string{"smtp_password_file"}, func(c *Config) string { return pair(c.SMTPUser, c.SMTPPasswordFile, "smtp_password_file") }},
+		},
+		{
+			Key:  "smtp_password_file",
+			Rule: "an existing file",
+			Doc:  "The password for it, in one line.",
+			set:  into(func(c *Config) *string { return &c.SMTPPasswordFile }, parseFile),
+			with: &together{[]string{"smtp_user"}, func(c *Config) string { return pair(c.SMTPPasswordFile, c.SMTPUser, "smtp_user") }},
+		},
+		{
 			Key: "log_level", Flag: "log-level", Default: "info",
 			Rule: "debug, info, warn or error",
 			Doc:  "Least severe line that is written.",

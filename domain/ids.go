@@ -47,6 +47,9 @@ const (
 	PrefixTool      Prefix = "tool"
 	PrefixBulk      Prefix = "bulk"
 	PrefixExport    Prefix = "exp"
+	PrefixAlertRule Prefix = "alertrule"
+	PrefixAlert     Prefix = "alert"
+	PrefixAlertMail Prefix = "mail"
 )
 
 // ID makes an identifier <prefix>_<ULID> of a time and 10 random bytes. Both

@@ -130,7 +130,7 @@ func TestEventsAreShownToWhoMayReadTheirResource(t *testing.T) {
 	assert.Equal(t, []string{"call.started"}, d.types)
 	assert.Equal(t, m{"call_id": "call_x"}, l["data"].([]any)[0].(m)["data"])
 	d.must(200, "GET", "/v1/events", "*:read", nil)
-	assert.Len(t, d.types, 36)
+	assert.Len(t, d.types, 38)
 	e := d.must(200, "GET", "/v1/events/evt_"+ulidOf(1), "calls and analytics", nil).json(t)
 	assert.Equal(t, []any{"evt_" + ulidOf(1), "call.ended"}, []any{e["id"], e["type"]})
 	assert.Equal(t, []any{"calls:read"}, d.must(403, "GET", "/v1/events/evt_"+ulidOf(1), "analytics:read", nil).failure(t)["required"])

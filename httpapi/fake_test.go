@@ -152,6 +152,7 @@ type fake struct {
 	people
 	booked
 	desks
+	watches
 }
 
 func newFake() *fake {
@@ -180,6 +181,7 @@ func newFake() *fake {
 	f.trunks.kind, f.numbers.kind, f.webhooks.kind, f.apiKeys.kind = domain.PrefixTrunk, domain.PrefixNumber, domain.PrefixWebhook, domain.PrefixKey
 	f.people.begin()
 	f.desks.begin()
+	f.watches.begin()
 	f.furnish()
 	return f
 }
@@ -187,7 +189,7 @@ func newFake() *fake {
 func (f *fake) ports() httpapi.Ports {
 	return httpapi.Ports{
 		Auth: f, Campaigns: f, Contacts: f, Calls: f, Recordings: f, Listening: f, Talking: f, Agents: f, Pathways: f, Tools: f, Gateways: f, Trunks: f, Numbers: f, Phones: f, DNC: f, Webhooks: f,
-		Deliveries: f, Keys: f, Tokens: f, OAuth: f, Consents: f, Users: f, Audit: f, Workspaces: f, Usages: f, Bulks: f, Exports: f, Tenants: f, Operators: f, Events: f, Health: f, Once: f,
+		Deliveries: f, Keys: f, Tokens: f, OAuth: f, Consents: f, Users: f, Audit: f, Workspaces: f, Usages: f, Bulks: f, Exports: f, Tenants: f, Operators: f, Alerts: f, Events: f, Health: f, Once: f,
 		Bookings: f, Messages: f, Textings: f, Knowledge: f, Windows: &f.windows,
 	}
 }

@@ -45,11 +45,15 @@ func (s *Server) operatorRoutes() {
 	add(s, operation{
 		method: http.MethodGet, path: path + "/workspaces", id: "listLoads", tag: tag, summary: "List how each workspace does",
 		about: "Operators only. The newest workspace comes first.",
-	}, func(ctx context.Context, p domain.Principal, in *struct{ Paging }) (*answer[List[*ask.WorkspaceLoad]], error) {
+	}, func(ctx context.Context, p domain.Principal, in *struct {
+		Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"Rows per page."`
+		Cursor string `query:"cursor" maxLength:"512" doc:"next_cursor of the page before."`
+	},
+	) (*answer[List[*ask.WorkspaceLoad]], error) {
 		if err := byOperator(p); err != nil {
 			return nil, err
 		}
-		l, err := s.ports.Operators.ListLoads(ctx, in.page(), s.requestsOf)
+		l, err := s.ports.Operators.ListLoads(ctx, Paging{Limit: in.Limit, Cursor: in.Cursor}.page(), s.requestsOf)
 		return page(l, err, same)
 	})
 	add(s, operation{

@@ -213,6 +213,14 @@ func tenantRules() map[string]rule {
 		"POST /v1/operator/drain":           {writeAll, "admin", "node.drained", "node"},
 		"POST /v1/operator/undrain":         {writeAll, "admin", "node.undrained", "node"},
 
+		"POST /v1/alert-rules":           {writeAll, "admin", "alert_rule.created", "alert_rule"},
+		"GET /v1/alert-rules":            {need: readAll},
+		"GET /v1/alert-rules/{id}":       {need: readAll},
+		"PATCH /v1/alert-rules/{id}":     {writeAll, "admin", "alert_rule.updated", "alert_rule"},
+		"DELETE /v1/alert-rules/{id}":    {writeAll, "admin", "alert_rule.deleted", "alert_rule"},
+		"POST /v1/alert-rules/{id}/test": {need: writeAll},
+		"GET /v1/alerts":                 {need: readAll},
+
 		"GET /v1/workspaces/{id}/phone-numbers":                      {need: readAll},
 		"POST /v1/workspaces/{id}/phone-numbers/{number_id}/approve": {writeAll, "admin", "phone_number.approved", "phone_number"},
 	}

@@ -51,6 +51,7 @@ type Ports struct {
 	Exports    Exports
 	Tenants    Tenants
 	Operators  Operators
+	Alerts     Alerts
 	Events     Events
 	Health     Health
 	Bookings   Bookings

@@ -107,6 +107,13 @@ func routeCases() []routeCase {
 		{"POST /v1/operator/dialling/resume", "operator", nil, 200, "dialling.resumed"},
 		{"POST /v1/operator/drain", "operator", nil, 200, "node.drained"},
 		{"POST /v1/operator/undrain", "operator", nil, 200, "node.undrained"},
+		{"POST /v1/alert-rules", "operator", goodAlertRule(), 201, "alert_rule.created"},
+		{"GET /v1/alert-rules", "operator", nil, 200, ""},
+		{"GET /v1/alert-rules/{id}", "operator", nil, 200, ""},
+		{"PATCH /v1/alert-rules/{id}", "operator", m{"paused": true}, 200, "alert_rule.updated"},
+		{"DELETE /v1/alert-rules/{id}", "operator", nil, 200, "alert_rule.deleted"},
+		{"POST /v1/alert-rules/{id}/test", "operator", nil, 200, ""},
+		{"GET /v1/alerts", "operator", nil, 200, ""},
 		{"POST /v1/exports", "calls:read analytics:read", exportFor, 202, "export.created"},
 		{"GET /v1/exports", "calls:read analytics:read", nil, 200, ""},
 		{"GET /v1/exports/{id}", "calls:read analytics:read", nil, 200, ""},
@@ -249,6 +256,11 @@ func routeCases() []routeCase {
 	}
 }
 
+// goodAlertRule is an alert rule as it is sent.
+func goodAlertRule() m {
+	return m{"name": "Carrier", "kind": "trunk_down", "emails": []string{"ops@example.com"}}
+}
+
 // idIn is the resource that a path names; "": none.
 func idIn(path string) string {
 	return strings.Split(strings.Replace(path, "/oauth/clients", "/clients", 1)+"///", "/")[3]
@@ -285,8 +297,8 @@ func (d *door) stock(route string) string {
 		"knowledge-base": m{"name": "Front desk"}, "tools": goodTool(), "sms-gateways": goodGateway(),
 		"phones":    m{"extension": "1001", "name": "desk"},
 		"trunks":    m{"name": "t", "proxies": []m{{"host": "10.0.0.1"}}},
-		"dnc-lists": m{"name": "Registry"},
-		"webhooks":  m{"url": "https://example.com/hook", "events": []string{"*"}}, "api-keys": m{"name": "k", "permissions": []string{"calls:write"}},
+		"dnc-lists": m{"name": "Registry"}, "alert-rules": goodAlertRule(),
+		"webhooks": m{"url": "https://example.com/hook", "events": []string{"*"}}, "api-keys": m{"name": "k", "permissions": []string{"calls:write"}},
 	}
 	at := "/v1/" + kind
 	if kind == "oauth" {

@@ -200,6 +200,7 @@ func (s *Server) routes() {
 	s.tenantRoutes()
 	s.tenantNumberRoutes()
 	s.operatorRoutes()
+	s.alertRoutes()
 	s.eventRoutes()
 	s.healthRoutes()
 	s.documentRoutes()

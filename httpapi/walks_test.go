@@ -190,7 +190,7 @@ func (d *door) walk(method, path, call string, s shown, n int) reply {
 		query += "&after=no"
 	}
 	var body io.Reader
-	if strings.HasPrefix(path, "/v1/workspaces") && method != http.MethodGet {
+	if (strings.HasPrefix(path, "/v1/workspaces") || strings.HasPrefix(path, "/v1/alert-rules")) && method != http.MethodGet { // who asks comes before what for
 		body = strings.NewReader("{}")
 	}
 	req, err := http.NewRequestWithContext(d.t.Context(), method, d.url(strings.NewReplacer("{", "", "}", "").Replace(path)+"?"+query), body)

@@ -92,6 +92,9 @@ type (
 	Arrived struct{ TrunkID, Refusal string }
 	// Health asks for the state of each trunk: HealthNow.
 	Health struct{}
+	// Lately asks what became of the live outbound calls of a window, an hour at
+	// most: LatelyNow.
+	Lately struct{ Window time.Duration }
 	// Census asks what calls have and wait for: CensusNow.
 	Census struct{}
 )
@@ -130,6 +133,8 @@ type (
 		Trunks map[string]State
 		Spent  int64 // millionths of a dollar; 0 until the ledger was read
 	}
+	// LatelyNow answers Lately, over all trunks of the live environment.
+	LatelyNow struct{ Attempts, Answered int }
 	// CensusNow counts what is kept for calls; without calls all of it is 0.
 	CensusNow struct {
 		Channels int // taken, on all trunks

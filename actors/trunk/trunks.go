@@ -133,6 +133,8 @@ func (t *Trunks) Receive(ctx actor.Context) {
 		t.keep(ctx)
 	case Health:
 		ctx.Respond(HealthNow{Trunks: t.states(), Spent: t.purse.spent(time.Now())})
+	case Lately:
+		ctx.Respond(t.lately(m.Window))
 	case Census:
 		ctx.Respond(t.census())
 	case tick:
@@ -451,6 +453,19 @@ func (t *Trunks) arrived(ctx actor.Context, m Arrived) {
 		b.refused[m.Refusal]++
 	}
 	t.changed(ctx, b)
+}
+
+func (t *Trunks) lately(window time.Duration) LatelyNow {
+	var sum LatelyNow
+	now := time.Now()
+	for _, b := range t.trunks {
+		if b.trunk.Environment == domain.Live {
+			attempts, answered := b.record.Since(now, window)
+			sum.Attempts += attempts
+			sum.Answered += answered
+		}
+	}
+	return sum
 }
 
 func (t *Trunks) census() CensusNow {

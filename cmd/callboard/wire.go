@@ -351,12 +351,16 @@ func (s *service) tree(more extras) error {
 	if s.spans, err = s.openTracing(context.Background()); err != nil {
 		return err
 	}
+	mailer, err := s.mailer()
+	if err != nil {
+		return err
+	}
 	s.node = actors.New(actors.Config{
 		Store: s.meters.Store(s.spans.store(tamper(s.vault.store))), Keys: s.vault.keys, Blobs: blobs, SIP: s.ua, Media: s.engine, Speaker: speaker, Ears: s.ears, Models: s.models, Lives: with.lives(), Papers: paper.New(program, "read-pdf"),
 		Simulator: target, Carrier: calledBy, TestCall: testCall, Talk: talk, Egress: s.egress(more), RootCAs: roots, WebhookSends: s.cfg.WebhookSends, WebhookTimeout: answers, WebhookHurry: hurry,
 		MayReach: func(to netip.AddrPort) bool { return trunks.May(to) == nil }, SIPURI: sipURI(s.cfg),
 		PublicURL: s.cfg.BaseURL(netip.MustParseAddrPort(s.ln.Addr().String())),
-		SpoolDir:  s.folder("spool"), Traces: s.traces, Log: s.log,
+		SpoolDir:  s.folder("spool"), Traces: s.traces, Log: s.log, Mail: mailer,
 	})
 	s.ua.OnInvite(s.node.Inbound)
 	s.ua.OnText(s.node.Text)
@@ -489,7 +493,7 @@ func (s *service) close() {
 func portsOf(d *actors.Desk) httpapi.Ports {
 	return httpapi.Ports{
 		Auth: d, Campaigns: d, Contacts: d, Calls: d, Recordings: d, Listening: d, Talking: d, Agents: d, Pathways: d, Tools: d, Trunks: d, Numbers: d, Phones: d, DNC: d,
-		Webhooks: d, Deliveries: d, Keys: d, Tokens: d, OAuth: d, Consents: d, Users: d, Audit: d, Workspaces: d, Usages: d, Bulks: d, Exports: d, Tenants: d, Operators: d, Events: d, Health: d, Windows: d, Once: d,
+		Webhooks: d, Deliveries: d, Keys: d, Tokens: d, OAuth: d, Consents: d, Users: d, Audit: d, Workspaces: d, Usages: d, Bulks: d, Exports: d, Tenants: d, Operators: d, Alerts: d, Events: d, Health: d, Windows: d, Once: d,
 		Bookings: d, Messages: d, Textings: d, Gateways: d, Knowledge: d,
 	}
 }

@@ -51,6 +51,8 @@ const (
 	WebhookDisabled        Type = "webhook.disabled"
 	WorkspaceUpdated       Type = "workspace.updated"
 	SystemDegraded         Type = "system.degraded"
+	AlertFiring            Type = "alert.firing"
+	AlertResolved          Type = "alert.resolved"
 )
 
 var all = []Type{
@@ -61,6 +63,7 @@ var all = []Type{
 	AppointmentRescheduled, AppointmentReminder, CampaignCreated, CampaignStarted, CampaignPaused,
 	CampaignResumed, CampaignCancelled, CampaignProgress, CampaignCompleted, CampaignCallCompleted,
 	ContactOptedOut, WebhookTest, WebhookDisabled, WorkspaceUpdated, SystemDegraded,
+	AlertFiring, AlertResolved,
 }
 
 // twins maps the other spelling of a name to the one that is emitted.

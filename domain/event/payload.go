@@ -251,6 +251,23 @@ type DegradedData struct {
 	Recovered     bool    `json:"recovered"`
 }
 
+// AlertData is the payload of alert.firing and alert.resolved: what a rule of an
+// operator has found, or that it is so no more.
+type AlertData struct {
+	AlertID       string           `json:"alert_id"`
+	RuleID        string           `json:"rule_id"`
+	RuleName      string           `json:"rule_name"`
+	Kind          domain.AlertKind `json:"kind"`
+	OfWorkspaceID string           `json:"of_workspace_id"` // "": all workspaces together
+	SubjectID     string           `json:"subject_id"`      // of the trunk, the endpoint, the workspace; or all
+	SubjectName   string           `json:"subject_name"`
+	Value         float64          `json:"value"`
+	Bound         float64          `json:"bound"`
+	Calls         int              `json:"calls"` // of an answer rate
+	Since         time.Time        `json:"since"`
+	Message       string           `json:"message"`
+}
+
 // WebhookTestData is the payload of webhook.test.
 type WebhookTestData struct {
 	WebhookID string `json:"webhook_id"`

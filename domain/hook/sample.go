@@ -20,6 +20,7 @@ const (
 	sampleMessage     = "msg_00000000000000000000000000"
 	sampleAppointment = "appt_00000000000000000000000000"
 	sampleTrunk       = "trunk_00000000000000000000000000"
+	sampleAlert       = "alert_00000000000000000000000000"
 	sampleFrom        = "+12025550100"
 	sampleTo          = "+12025550123"
 	sampleName        = "Alex Example"
@@ -57,6 +58,8 @@ func subjectOf(t event.Type, w *domain.Webhook) string {
 		return w.WorkspaceID
 	case t == event.SystemDegraded:
 		return sampleTrunk
+	case category == "alert":
+		return sampleAlert
 	case category == "call", category == "agent", category == "contact":
 		return sampleCall
 	case category == "sms":
@@ -98,6 +101,11 @@ func example(t event.Type, w *domain.Webhook, at time.Time) any {
 		return event.ChangedData{ID: sampleAgent, Changed: []string{"name"}}
 	case event.WorkspaceUpdated:
 		return event.ChangedData{ID: w.WorkspaceID, Changed: []string{"name"}}
+	case event.AlertFiring, event.AlertResolved:
+		return event.AlertData{
+			AlertID: sampleAlert, RuleID: "alertrule_00000000000000000000000000", RuleName: "Example", Kind: domain.AlertTrunkDown, OfWorkspaceID: w.WorkspaceID,
+			SubjectID: sampleTrunk, SubjectName: "Example", Since: at, Message: "trunk Example is down",
+		}
 	case event.SystemDegraded, event.WebhookTest: // the latter has a payload of its own
 	}
 	return event.DegradedData{

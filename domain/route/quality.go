@@ -221,3 +221,16 @@ func Judge(s Sum, a domain.TrunkAlarms) []Breach {
 	}
 	return out
 }
+
+// Since counts the attempts of a window that ends now, in whole minutes, and
+// those of them that were answered.
+func (r *Record) Since(now time.Time, window time.Duration) (attempts, answered int) {
+	r.at(now)
+	for m := max(r.last-int64(window/time.Minute)+1, r.last-int64(steps)+1); m <= r.last; m++ {
+		if s := &r.steps[(m+int64(steps))%int64(steps)]; s.minute == m {
+			attempts += s.sum.Attempts
+			answered += s.sum.Answered
+		}
+	}
+	return attempts, answered
+}

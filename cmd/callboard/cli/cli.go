@@ -174,6 +174,6 @@ func indented(example string) string {
 func Commands() []*cobra.Command {
 	return []*cobra.Command{
 		campaigns(), calls(), agents(), pathways(), numbers(), trunks(), phones(), sms(), webhooks(), appointments(), dnc(), events(),
-		status(), pauseAll(), operator(), rawAPI(), login(), profilesCommand(),
+		status(), pauseAll(), operator(), alerts(), rawAPI(), login(), profilesCommand(),
 	}
 }

@@ -1,0 +1,135 @@
+package alerts
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/actors/mailbox"
+)
+
+const (
+	lookEvery = 15 * time.Second
+	lookLimit = time.Minute
+	postLimit = 5 * time.Minute
+)
+
+// Alerts is the actor. It keeps nothing but which workspaces may have something
+// of alerts: everything else is in the store.
+type Alerts struct {
+	cfg   Config
+	known map[string]bool // nil: not looked through yet
+	mails bool
+
+	looking, again bool // a look is under way; another one is wanted
+	posting        bool
+	generation     int
+	cancel         func()
+}
+
+// New makes the actor.
+func New(cfg Config) *Alerts {
+	if cfg.Every == 0 {
+		cfg.Every = lookEvery
+	}
+	return &Alerts{cfg: cfg}
+}
+
+// Receive is protoactor's.
+func (a *Alerts) Receive(ctx actor.Context) {
+	switch m := ctx.Message().(type) {
+	case *actor.Started:
+		a.look(ctx)
+	case *actor.Stopping, *actor.Restarting:
+		a.rest()
+	case Changed:
+		if a.known != nil {
+			a.known[m.Workspace] = true
+		}
+		a.look(ctx)
+	case tick:
+		if m.generation == a.generation {
+			a.look(ctx)
+		}
+	case looked:
+		a.looked(ctx, m)
+	case posted:
+		a.posted(m)
+	case mailbox.Crashed:
+		a.cfg.Log.Error("a look for alerts has panicked", slog.Any("reason", m.Value))
+		a.looking, a.posting = false, false
+		a.sleep(ctx)
+	}
+}
+
+// look begins one, or another one once the one under way is over.
+func (a *Alerts) look(ctx actor.Context) {
+	if a.looking {
+		a.again = true
+		return
+	}
+	a.rest()
+	a.looking, a.again = true, false
+	r := round{cfg: &a.cfg, known: a.known}
+	mailbox.Work(ctx, lookLimit, func(bound context.Context) any {
+		known, mails, err := r.run(bound, time.Now().UTC())
+		return looked{known, mails, err}
+	})
+}
+
+func (a *Alerts) looked(ctx actor.Context, m looked) {
+	a.looking = false
+	if m.err != nil {
+		a.cfg.Log.Warn("alerts could not be looked for; trying again", slog.Any("error", m.err))
+	} else {
+		if a.again && a.known != nil { // what changed meanwhile may be of others
+			for id := range a.known {
+				m.known[id] = true
+			}
+		} else if a.again {
+			m.known = nil
+		}
+		a.known, a.mails = m.known, m.mails
+	}
+	if a.mails && a.cfg.Mail != nil && !a.posting {
+		a.post(ctx)
+	}
+	if a.again && m.err == nil {
+		a.look(ctx)
+		return
+	}
+	a.sleep(ctx)
+}
+
+// post sends the mails that are due, beside the looks: a server that hangs holds
+// up mails alone.
+func (a *Alerts) post(ctx actor.Context) {
+	a.posting = true
+	p := post{cfg: &a.cfg, known: make([]string, 0, len(a.known))}
+	for id := range a.known {
+		p.known = append(p.known, id)
+	}
+	mailbox.Work(ctx, postLimit, func(bound context.Context) any { return posted{p.run(bound, time.Now)} })
+}
+
+func (a *Alerts) posted(m posted) {
+	a.posting = false
+	if m.err != nil {
+		a.cfg.Log.Warn("mails of alerts could not be looked for; trying again", slog.Any("error", m.err))
+	}
+}
+
+func (a *Alerts) sleep(ctx actor.Context) {
+	a.rest()
+	a.cancel = mailbox.After(ctx, a.cfg.Every, tick{a.generation})
+}
+
+func (a *Alerts) rest() {
+	a.generation++
+	if a.cancel != nil {
+		a.cancel()
+		a.cancel = nil
+	}
+}

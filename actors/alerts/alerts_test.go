@@ -1,0 +1,237 @@
+package alerts_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/stretchr/testify/assert"
+
+	"github.com/callboard/callboard/actors/alerts"
+	mb "github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/mailbox/actortest"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/alert"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/event"
+)
+
+const ws = "ws_01J00000000000000000000000"
+
+// world is a store, a mail server and a trunk; they outlive the actor.
+type world struct {
+	*testing.T
+	sys *actor.ActorSystem
+	pid *actor.PID
+
+	mu     sync.Mutex
+	rows   map[domain.Key]domain.Record
+	told   []event.Type
+	mails  []string
+	fails  int           // commits
+	refuse int           // mails
+	hang   chan struct{} // mails wait for it; nil: they do not
+	down   bool
+	panics int
+}
+
+func in(t *testing.T, f func(w *world)) {
+	t.Helper()
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		w := &world{T: t, sys: sys, rows: make(map[domain.Key]domain.Record)}
+		r := &domain.AlertRule{
+			Meta: domain.Meta{ID: "alertrule_1", WorkspaceID: ws}, Name: "r", Kind: domain.AlertTrunkDown, Minutes: 3, Emails: []string{"ops@example.com"},
+		}
+		w.rows[r.Key()] = r
+		w.begin()
+		f(w)
+		w.end()
+	})
+}
+
+func (w *world) begin() {
+	w.pid = w.sys.Root.Spawn(mb.Props(func() actor.Actor {
+		return alerts.New(alerts.Config{
+			Store: w, Workspaces: func() []string { return []string{ws} }, Read: w.read, Mail: w, Log: slog.New(slog.DiscardHandler),
+		})
+	}, 100))
+}
+
+func (w *world) end() {
+	w.sys.Root.Poison(w.pid)
+	synctest.Wait()
+}
+
+func (w *world) read(context.Context, []*domain.AlertRule) map[string][]alert.Reading {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.panics--; w.panics >= 0 {
+		panic("no")
+	}
+	return map[string][]alert.Reading{"alertrule_1": {{Of: ws, Subject: "trunk_1", Name: "carrier", Known: true, Bad: w.down}}}
+}
+
+// Apply is the store's.
+func (w *world) Apply(_ context.Context, c commit.Change) ([]event.Event, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.fails--; w.fails >= 0 {
+		return nil, errors.New("the store is away")
+	}
+	for _, p := range c.Puts {
+		w.rows[p.Key()] = p
+	}
+	for _, k := range c.Deletes {
+		delete(w.rows, k)
+	}
+	for _, e := range c.Events {
+		w.told = append(w.told, e.Type)
+	}
+	return nil, nil
+}
+
+// List is the store's.
+func (w *world) List(_ context.Context, q commit.Query, _ func() domain.Record, each func(domain.Record) error) (string, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, k := range slices.SortedFunc(maps.Keys(w.rows), func(a, b domain.Key) int { return cmpID(a.ID, b.ID) }) {
+		if k.Kind != q.Kind || k.Workspace != q.Workspace {
+			continue
+		}
+		if err := each(copied(w.rows[k])); err != nil {
+			return "", err
+		}
+	}
+	return "", nil
+}
+
+func cmpID(a, b string) int {
+	if a < b {
+		return -1
+	}
+	return 1
+}
+
+// copied is a row as a store reads it: one's own.
+func copied(r domain.Record) domain.Record {
+	switch r := r.(type) {
+	case *domain.AlertRule:
+		c := *r
+		return &c
+	case *domain.Alert:
+		c := *r
+		return &c
+	case *domain.AlertMail:
+		c := *r
+		return &c
+	}
+	return r
+}
+
+// Send is the mail server's.
+func (w *world) Send(ctx context.Context, l alerts.Letter) error {
+	w.mu.Lock()
+	hang := w.hang
+	w.mu.Unlock()
+	if hang != nil {
+		select {
+		case <-hang:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.refuse--; w.refuse >= 0 {
+		return errors.New("451 later")
+	}
+	w.mails = append(w.mails, l.Subject)
+	return nil
+}
+
+// set changes the world and lets time pass.
+func (w *world) set(change func(), pass time.Duration) {
+	w.mu.Lock()
+	change()
+	w.mu.Unlock()
+	time.Sleep(pass)
+	synctest.Wait()
+}
+
+// seen is what was told so far.
+func (w *world) seen() (events []event.Type, mails int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.told), len(w.mails)
+}
+
+func TestATrunkThatStaysDownIsToldOnceAlsoAcrossARestart(t *testing.T) {
+	t.Parallel()
+	in(t, func(w *world) {
+		w.set(func() { w.down = true }, 2*time.Minute)
+		events, _ := w.seen()
+		assert.Empty(w, events, "not for long enough")
+		w.end()
+		w.begin()
+		w.set(func() {}, 90*time.Second)
+		events, mails := w.seen()
+		assert.Equal(w, []event.Type{event.AlertFiring}, events, "the time before the restart counts")
+		assert.Equal(w, 1, mails)
+		w.end()
+		w.begin()
+		w.set(func() { w.down = false }, time.Minute)
+		w.set(func() { w.down = true }, time.Minute)
+		w.set(func() { w.down = false }, 4*time.Minute)
+		events, _ = w.seen()
+		assert.Len(w, events, 1, "it comes and goes")
+		w.set(func() {}, 2*time.Minute)
+		events, mails = w.seen()
+		assert.Equal(w, []event.Type{event.AlertFiring, event.AlertResolved}, events)
+		assert.Equal(w, 2, mails)
+	})
+}
+
+func TestWhatCannotBeCommittedOrSentIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	in(t, func(w *world) {
+		w.set(func() { w.down, w.fails, w.panics = true, 3, 2 }, 5*time.Minute)
+		events, mails := w.seen()
+		assert.Equal(w, []event.Type{event.AlertFiring}, events)
+		assert.Equal(w, 1, mails)
+		w.set(func() { w.down, w.refuse = false, 2 }, 6*time.Minute)
+		_, mails = w.seen()
+		assert.Equal(w, 1, mails, "the server wants it later")
+		w.set(func() {}, 5*time.Minute)
+		_, mails = w.seen()
+		assert.Equal(w, 2, mails)
+		w.set(func() { w.down, w.refuse = true, 1000 }, 26*time.Hour)
+		w.mu.Lock()
+		left := len(w.rows)
+		w.refuse = 0
+		w.mu.Unlock()
+		assert.Equal(w, 2, left, "rule and alert: the mail was given up after a day")
+	})
+}
+
+func TestAMailServerThatHangsHoldsUpNoLook(t *testing.T) {
+	t.Parallel()
+	in(t, func(w *world) {
+		hang := make(chan struct{})
+		w.set(func() { w.down, w.hang = true, hang }, 4*time.Minute)
+		w.set(func() { w.down = false }, 7*time.Minute)
+		events, mails := w.seen()
+		assert.Equal(w, []event.Type{event.AlertFiring, event.AlertResolved}, events)
+		assert.Zero(w, mails)
+		close(hang)
+		w.set(func() { w.hang = nil }, 2*time.Hour)
+		_, mails = w.seen()
+		assert.Equal(w, 2, mails)
+	})
+}

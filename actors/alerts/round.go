@@ -1,0 +1,266 @@
+package alerts
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/alert"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/event"
+)
+
+// mailFor is how long a mail is tried.
+const mailFor = 24 * time.Hour
+
+// round is one look: it reads what is stored, has the rules read, and commits
+// what moved.
+type round struct {
+	cfg   *Config
+	known map[string]bool // workspaces that may have anything of alerts; nil: all may
+}
+
+// stored is what a workspace has of alerts.
+type stored struct {
+	rules  map[string]*domain.AlertRule
+	alerts map[string]*domain.Alert // by rule and subject
+	mails  int
+}
+
+func keyOf(rule, subject string) string { return rule + "/" + subject }
+
+func (r *round) run(ctx context.Context, now time.Time) (known map[string]bool, mails bool, err error) {
+	known = make(map[string]bool)
+	of := make(map[string]*stored)
+	var rules []*domain.AlertRule
+	for _, ws := range r.cfg.Workspaces() {
+		if r.known != nil && !r.known[ws] {
+			continue
+		}
+		s, err := r.read(ctx, ws)
+		if err != nil {
+			return nil, false, err
+		}
+		if len(s.rules)+len(s.alerts)+s.mails == 0 {
+			continue
+		}
+		known[ws], of[ws] = true, s
+		mails = mails || s.mails > 0
+		for _, rule := range s.rules {
+			if !rule.Paused {
+				rules = append(rules, rule)
+			}
+		}
+	}
+	read := map[string][]alert.Reading{}
+	if len(rules) > 0 {
+		read = r.cfg.Read(ctx, rules)
+	}
+	for ws, s := range of {
+		sent, err := r.decide(ctx, ws, s, read, now)
+		if errors.Is(err, domain.ErrFenced) { // the workspace is gone
+			continue
+		}
+		if err != nil {
+			return nil, false, err
+		}
+		mails = mails || sent
+	}
+	return known, mails, nil
+}
+
+// read is what is stored of a workspace.
+func (r *round) read(ctx context.Context, ws string) (*stored, error) {
+	s := &stored{rules: make(map[string]*domain.AlertRule), alerts: make(map[string]*domain.Alert)}
+	err := every(ctx, r.cfg.Store, "alert_rule", ws, func(rule *domain.AlertRule) { s.rules[rule.ID] = rule })
+	if err == nil {
+		err = every(ctx, r.cfg.Store, "alert", ws, func(a *domain.Alert) { s.alerts[keyOf(a.RuleID, a.Subject)] = a })
+	}
+	if err == nil {
+		err = every(ctx, r.cfg.Store, "alert_mail", ws, func(*domain.AlertMail) { s.mails++ })
+	}
+	return s, err
+}
+
+// decide commits what moved in a workspace.
+func (r *round) decide(ctx context.Context, ws string, s *stored, read map[string][]alert.Reading, now time.Time) (mails bool, err error) {
+	c := commit.Change{Workspace: ws}
+	seen := make(map[string]bool)
+	for id, rule := range s.rules {
+		readings, known := read[id]
+		if !known && !rule.Paused {
+			for key, a := range s.alerts {
+				seen[key] = seen[key] || a.RuleID == id // it stays as it is
+			}
+		}
+		for _, in := range readings {
+			key := keyOf(id, in.Subject)
+			seen[key] = true
+			before := s.alerts[key]
+			after, told := alert.Next(rule, before, in, now)
+			r.move(&c, rule, before, after, told, now)
+		}
+	}
+	for key, a := range s.alerts { // what it was about is gone, or nobody watches it any more
+		if seen[key] {
+			continue
+		}
+		told := alert.Nothing // whoever has deleted or paused a rule knows it
+		rule := s.rules[a.RuleID]
+		if a.Status == domain.AlertFiring && rule != nil && !rule.Paused {
+			told = alert.Resolved
+		}
+		r.gone(&c, rule, a, told, now)
+	}
+	if len(c.Puts)+len(c.Deletes) == 0 {
+		return false, nil
+	}
+	if _, err = r.cfg.Store.Apply(ctx, c); err != nil {
+		return false, err
+	}
+	if len(c.Events) > 0 && r.cfg.Committed != nil {
+		r.cfg.Committed(ws)
+	}
+	return slices.ContainsFunc(c.Puts, func(p domain.Record) bool { _, mail := p.(*domain.AlertMail); return mail }), nil
+}
+
+// move puts what became of an alert into a change.
+func (r *round) move(c *commit.Change, rule *domain.AlertRule, before, after *domain.Alert, told alert.Told, now time.Time) {
+	switch {
+	case told == alert.Resolved:
+		r.gone(c, rule, after, told, now)
+		return
+	case !alert.Moved(before, after):
+		return
+	case after == nil:
+		c.Deletes = append(c.Deletes, before.Key())
+		return
+	case before == nil:
+		after.Meta = domain.Meta{
+			ID: mailbox.NewID(domain.PrefixAlert), Object: "alert", WorkspaceID: rule.WorkspaceID, Environment: domain.Live, CreatedAt: now,
+		}
+	}
+	after.UpdatedAt = now
+	c.Puts = append(c.Puts, after)
+	r.tell(c, rule, after, told, now)
+}
+
+// gone ends an alert.
+func (r *round) gone(c *commit.Change, rule *domain.AlertRule, a *domain.Alert, told alert.Told, now time.Time) {
+	c.Deletes = append(c.Deletes, a.Key())
+	r.tell(c, rule, a, told, now)
+}
+
+// tell puts the event and the mails of what is to be told into a change.
+func (r *round) tell(c *commit.Change, rule *domain.AlertRule, a *domain.Alert, told alert.Told, now time.Time) {
+	if told == alert.Nothing {
+		return
+	}
+	c.Events = append(c.Events, Event(a, told, now))
+	if len(rule.Emails) > 0 {
+		subject, body := alert.Mail(a, told, now)
+		c.Puts = append(c.Puts, &domain.AlertMail{
+			ID: mailbox.NewID(domain.PrefixAlertMail), WorkspaceID: rule.WorkspaceID, RuleID: rule.ID, To: rule.Emails, Subject: subject, Body: body,
+			Due: now, Until: now.Add(mailFor),
+		})
+	}
+	r.cfg.Log.Warn("an alert", slog.String("workspace_id", a.WorkspaceID), slog.String("rule_id", a.RuleID), slog.String("kind", string(a.Kind)),
+		slog.String("subject", a.Subject), slog.Bool("resolved", told == alert.Resolved))
+}
+
+// Event is the event that tells of an alert.
+func Event(a *domain.Alert, told alert.Told, now time.Time) event.Draft {
+	d := event.Draft{
+		ID: mailbox.NewID(domain.PrefixEvent), Type: event.AlertFiring, CreatedAt: now, WorkspaceID: a.WorkspaceID, Environment: domain.Live,
+		SvcID: domain.Unit(a.WorkspaceID), Subject: a.ID,
+	}
+	if told == alert.Resolved {
+		d.Type = event.AlertResolved
+	}
+	d.Data = event.AlertData{
+		AlertID: a.ID, RuleID: a.RuleID, RuleName: a.RuleName, Kind: a.Kind, OfWorkspaceID: a.Of, SubjectID: a.Subject, SubjectName: a.Name,
+		Value: a.Value, Bound: a.Bound, Calls: a.Count, Since: a.Since, Message: alert.Message(a),
+	}
+	return d
+}
+
+// every walks all rows of a kind, oldest first.
+func every[T any, R interface {
+	*T
+	domain.Record
+}](ctx context.Context, store Store, kind, workspace string, each func(R)) error {
+	q := commit.Query{Kind: kind, Workspace: workspace, Index: "all", Oldest: true, Limit: 1000}
+	for {
+		next, err := store.List(ctx, q, func() domain.Record { return R(new(T)) }, func(rec domain.Record) error {
+			if r, ok := rec.(R); ok {
+				each(r)
+			}
+			return nil
+		})
+		if err != nil || next == "" {
+			return err
+		}
+		q.Cursor = next
+	}
+}
+
+// post sends the mails that are due.
+type post struct {
+	cfg   *Config
+	known []string // workspaces
+}
+
+const sendLimit = 30 * time.Second
+
+func (p *post) run(ctx context.Context, now func() time.Time) error {
+	var due []*domain.AlertMail
+	for _, ws := range slices.Sorted(slices.Values(p.known)) {
+		err := every(ctx, p.cfg.Store, "alert_mail", ws, func(m *domain.AlertMail) {
+			if !m.Due.After(now()) {
+				due = append(due, m)
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for _, m := range due {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err := p.send(ctx, m, now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// send tries one mail. Its error is the store's.
+func (p *post) send(ctx context.Context, m *domain.AlertMail, now func() time.Time) error {
+	bound, cancel := context.WithTimeout(ctx, sendLimit)
+	failed := p.cfg.Mail.Send(bound, Letter{ID: m.ID, To: m.To, Subject: m.Subject, Body: m.Body})
+	cancel()
+	c, at := commit.Change{Workspace: m.WorkspaceID}, now().UTC()
+	log := p.cfg.Log.With(slog.String("workspace_id", m.WorkspaceID), slog.String("rule_id", m.RuleID))
+	switch {
+	case failed == nil:
+		c.Deletes = []domain.Key{m.Key()}
+	case !at.Before(m.Until):
+		log.Error("a mail of an alert is given up", slog.Any("error", failed), slog.Int("tries", m.Tries+1))
+		c.Deletes = []domain.Key{m.Key()}
+	default:
+		m.Tries++
+		m.Due = at.Add(alert.Again(m.Tries))
+		log.Warn("a mail of an alert could not be sent; trying again", slog.Any("error", failed), slog.Time("due", m.Due))
+		c.Puts = []domain.Record{m}
+	}
+	_, err := p.cfg.Store.Apply(ctx, c)
+	if errors.Is(err, domain.ErrFenced) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,146 @@
+package alerts
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/textproto"
+	"strings"
+
+	"github.com/wneessen/go-mail"
+)
+
+// The ways in which a connection to a mail server is encrypted.
+const (
+	TLSStart = "starttls" // asked for, and nothing is sent without it
+	TLSFull  = "tls"      // from the first byte on
+	TLSNone  = "none"
+)
+
+// SMTP hands mails to a mail server (RFC 5321). It is the operator's own: it may
+// stand anywhere.
+type SMTP struct {
+	Host     string
+	Port     int
+	From     string
+	TLS      string // TLSStart, TLSFull, TLSNone
+	User     string // "": it asks for none
+	Password string
+	Roots    *x509.CertPool // nil: those of the machine
+	Domain   string         // how we call ourselves; "": the name of the machine
+}
+
+// Send hands a letter over. Everybody gets it, or it has failed.
+func (s *SMTP) Send(ctx context.Context, l Letter) error {
+	m, err := s.message(l)
+	if err != nil {
+		return err
+	}
+	var wire net.Conn
+	c, err := s.client(func(ctx context.Context, network, address string) (conn net.Conn, err error) {
+		dialer := net.Dialer{Timeout: sendLimit}
+		conn, err = dialer.DialContext(ctx, network, address)
+		if err == nil && s.TLS == TLSFull {
+			conn = tls.Client(conn, s.config())
+		}
+		wire = conn
+		return conn, err
+	})
+	if err != nil {
+		return err
+	}
+	defer func() { // whatever the client has left open
+		if wire != nil {
+			_ = wire.Close()
+		}
+	}()
+	if err = c.DialAndSendWithContext(ctx, m); err != nil {
+		return errors.New(reason(err))
+	}
+	return nil
+}
+
+func (s *SMTP) message(l Letter) (*mail.Msg, error) {
+	m := mail.NewMsg(mail.WithNoDefaultUserAgent())
+	if err := m.From(s.From); err != nil {
+		return nil, err
+	}
+	if err := m.To(l.To...); err != nil {
+		return nil, err
+	}
+	_, at, _ := strings.Cut(s.From, "@")
+	m.Subject(l.Subject)
+	m.SetDate()
+	m.SetMessageIDWithValue(l.ID + "@" + strings.Trim(at, "<> "))
+	m.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834: no machine answers it
+	m.SetBodyString(mail.TypeTextPlain, l.Body)
+	return m, nil
+}
+
+func (s *SMTP) config() *tls.Config {
+	return &tls.Config{ServerName: s.Host, RootCAs: s.Roots, MinVersion: tls.VersionTLS12}
+}
+
+func (s *SMTP) client(dial mail.DialContextFunc) (*mail.Client, error) {
+	options := []mail.Option{
+		mail.WithPort(s.Port), mail.WithTimeout(sendLimit), mail.WithoutNoop(),
+		mail.WithTLSConfig(s.config()), mail.WithDialContextFunc(dial),
+	}
+	switch s.TLS {
+	case TLSFull:
+		options = append(options, mail.WithSSL())
+	case TLSNone:
+		options = append(options, mail.WithTLSPolicy(mail.NoTLS))
+	default:
+		options = append(options, mail.WithTLSPolicy(mail.TLSMandatory))
+	}
+	if s.User != "" {
+		how := mail.SMTPAuthAutoDiscover
+		if s.TLS == TLSFull { // the connection is encrypted, which the client does not see
+			how = mail.SMTPAuthPlainNoEnc
+		}
+		options = append(options, mail.WithSMTPAuth(how), mail.WithUsername(s.User), mail.WithPassword(s.Password))
+	}
+	if s.Domain != "" {
+		options = append(options, mail.WithHELO(s.Domain))
+	}
+	return mail.NewClient(s.Host, options...)
+}
+
+// reason tells a failure without what a server may have put into it but its code
+// and one short line.
+func reason(err error) string {
+	var dns *net.DNSError
+	var op *net.OpError
+	var cert *tls.CertificateVerificationError
+	var said *textproto.Error
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return "the mail server did not answer in time"
+	case errors.As(err, &dns):
+		return "the name of the mail server does not resolve"
+	case errors.As(err, &cert):
+		return "the certificate of the mail server is not valid or not trusted"
+	case errors.As(err, &said):
+		return fmt.Sprintf("the mail server answered %d %s", said.Code, short(said.Msg))
+	case errors.As(err, &op) && op.Op == "dial":
+		return "the mail server cannot be reached"
+	}
+	return "the mail could not be sent: " + short(err.Error())
+}
+
+func short(text string) string {
+	text = strings.Join(strings.Fields(strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, text)), " ")
+	if len(text) > 200 {
+		text = strings.ToValidUTF8(text[:200], "") + "…"
+	}
+	return text
+}

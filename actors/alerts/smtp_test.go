@@ -1,0 +1,253 @@
+package alerts_test
+
+import (
+	"bufio"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/base64"
+	"fmt"
+	"math/big"
+	"net"
+	"net/mail"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors/alerts"
+)
+
+// mailbox is a mail server on a real socket: it takes mail and keeps it.
+type mailbox struct {
+	*testing.T
+	ln     net.Listener
+	tls    *tls.Config
+	roots  *x509.CertPool
+	login  string // user, a zero byte, password; "": everybody may
+	full   bool   // TLS from the first byte on
+	offers bool   // STARTTLS
+
+	mu      sync.Mutex
+	refuses int // mails, each with 451
+	took    []taken
+}
+
+// taken is one mail.
+type taken struct {
+	from string
+	to   []string
+	data string
+	tls  bool
+	user string
+}
+
+func newMailbox(t *testing.T, change func(*mailbox)) *mailbox {
+	t.Helper()
+	b := &mailbox{T: t, offers: true}
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	require.NoError(t, err)
+	card := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "mail"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, card, card, key.Public(), key)
+	require.NoError(t, err)
+	signed, err := x509.ParseCertificate(der)
+	require.NoError(t, err)
+	b.roots = x509.NewCertPool()
+	b.roots.AddCert(signed)
+	b.tls = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}, MinVersion: tls.VersionTLS12}
+	if change != nil {
+		change(b)
+	}
+	b.ln, err = net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	var open sync.WaitGroup
+	open.Go(func() {
+		for {
+			c, err := b.ln.Accept()
+			if err != nil {
+				return
+			}
+			open.Go(func() { b.serve(c) })
+		}
+	})
+	t.Cleanup(func() {
+		_ = b.ln.Close()
+		open.Wait()
+	})
+	return b
+}
+
+// sender sends to it.
+func (b *mailbox) sender(how string) *alerts.SMTP {
+	at, _ := b.ln.Addr().(*net.TCPAddr)
+	return &alerts.SMTP{Host: "127.0.0.1", Port: at.Port, From: "callboard@example.com", TLS: how, Roots: b.roots, Domain: "callboard.example"}
+}
+
+func (b *mailbox) serve(c net.Conn) {
+	defer func() { _ = c.Close() }()
+	_ = c.SetDeadline(time.Now().Add(time.Minute))
+	secure := false
+	if b.full {
+		c, secure = tls.Server(c, b.tls), true
+	}
+	r := bufio.NewReader(c)
+	say := func(line string) { _, _ = fmt.Fprint(c, line, "\r\n") }
+	say("220 mail ESMTP")
+	one := taken{tls: secure}
+	for {
+		line, err := r.ReadString('\n')
+		if err != nil {
+			return
+		}
+		line = strings.TrimRight(line, "\r\n")
+		verb, rest, _ := strings.Cut(line, " ")
+		switch strings.ToUpper(verb) {
+		case "EHLO":
+			say("250-mail")
+			if b.offers && !one.tls {
+				say("250-STARTTLS")
+			}
+			if b.login != "" && one.tls {
+				say("250-AUTH PLAIN")
+			}
+			say("250 8BITMIME")
+		case "STARTTLS":
+			say("220 go on")
+			c, one.tls = tls.Server(c, b.tls), true
+			r = bufio.NewReader(c)
+		case "AUTH":
+			text, _ := base64.StdEncoding.DecodeString(strings.TrimPrefix(rest, "PLAIN "))
+			if strings.TrimPrefix(string(text), "\x00") != b.login {
+				say("535 5.7.8 no")
+				continue
+			}
+			one.user = b.login
+			say("235 yes")
+		case "MAIL":
+			if b.login != "" && one.user == "" {
+				say("530 5.7.0 who are you")
+				continue
+			}
+			one.from = rest
+			say("250 ok")
+		case "RCPT":
+			one.to = append(one.to, rest)
+			say("250 ok")
+		case "DATA":
+			if b.refused() {
+				say("451 4.7.1 later, please\r\n")
+				return
+			}
+			say("354 go on")
+			data, err := readDots(r)
+			if err != nil {
+				return
+			}
+			one.data = data
+			b.mu.Lock()
+			b.took = append(b.took, one)
+			b.mu.Unlock()
+			say("250 taken")
+			one = taken{tls: one.tls, user: one.user}
+		case "QUIT":
+			say("221 bye")
+			return
+		default:
+			say("250 ok")
+		}
+	}
+}
+
+func (b *mailbox) refused() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.refuses--
+	return b.refuses >= 0
+}
+
+func readDots(r *bufio.Reader) (string, error) {
+	var all strings.Builder
+	for {
+		line, err := r.ReadString('\n')
+		if err != nil || line == ".\r\n" {
+			return all.String(), err
+		}
+		all.WriteString(strings.TrimPrefix(line, "."))
+	}
+}
+
+func (b *mailbox) all() []taken {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return append([]taken(nil), b.took...)
+}
+
+func TestAMailReachesItsServer(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		how    string
+		change func(*mailbox)
+		login  string
+		fails  string
+	}{
+		"starttls":               {how: alerts.TLSStart},
+		"tls":                    {how: alerts.TLSFull, change: func(b *mailbox) { b.full = true }},
+		"in the clear":           {how: alerts.TLSNone},
+		"with a password":        {how: alerts.TLSStart, change: func(b *mailbox) { b.login = "ada\x00secret" }, login: "ada\x00secret"},
+		"with one, over tls":     {how: alerts.TLSFull, change: func(b *mailbox) { b.login, b.full = "ada\x00secret", true }, login: "ada\x00secret"},
+		"with a wrong one":       {how: alerts.TLSStart, change: func(b *mailbox) { b.login = "ada\x00secret" }, login: "ada\x00guess", fails: "535"},
+		"no TLS where it must":   {how: alerts.TLSStart, change: func(b *mailbox) { b.offers = false }, fails: "STARTTLS"},
+		"a password in the open": {how: alerts.TLSNone, login: "ada\x00secret", fails: "could not be sent"},
+		"it refuses for now":     {how: alerts.TLSNone, change: func(b *mailbox) { b.refuses = 1 }, fails: "451"},
+		"an unknown certificate": {how: alerts.TLSStart, change: func(b *mailbox) { b.roots = x509.NewCertPool() }, fails: "certificate"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newMailbox(t, c.change)
+			s := b.sender(c.how)
+			s.User, s.Password, _ = strings.Cut(c.login, "\x00")
+			err := s.Send(t.Context(), alerts.Letter{ID: "mail_1", To: []string{"ops@example.com", "ada@example.com"}, Subject: "[callboard] trunk Ä is down", Body: "one\n.\ntwo\n"})
+			if c.fails != "" {
+				require.ErrorContains(t, err, c.fails)
+				assert.NotContains(t, err.Error(), "secret")
+				assert.Empty(t, b.all())
+				return
+			}
+			require.NoError(t, err)
+			require.Len(t, b.all(), 1)
+			got := b.all()[0]
+			assert.Equal(t, []any{c.how != alerts.TLSNone, c.login, 2}, []any{got.tls, got.user, len(got.to)})
+			m, err := mail.ReadMessage(strings.NewReader(got.data))
+			require.NoError(t, err)
+			assert.Equal(t, []string{"<mail_1@example.com>", "auto-generated"}, []string{m.Header.Get("Message-Id"), m.Header.Get("Auto-Submitted")})
+		})
+	}
+}
+
+func TestNothingOfANameBecomesAHeader(t *testing.T) {
+	t.Parallel()
+	b := newMailbox(t, nil)
+	s := b.sender(alerts.TLSNone)
+	require.NoError(t, s.Send(t.Context(), alerts.Letter{
+		ID: "mail_1", To: []string{"ops@example.com"}, Subject: "x\r\nBcc: evil@example.com\r\n\r\nbody", Body: "y",
+	}))
+	got := b.all()[0]
+	m, err := mail.ReadMessage(strings.NewReader(got.data))
+	require.NoError(t, err)
+	assert.Empty(t, m.Header.Get("Bcc"))
+	assert.Len(t, got.to, 1)
+	require.Error(t, s.Send(t.Context(), alerts.Letter{ID: "mail_2", To: []string{"ops@example.com>\r\nRCPT TO:<evil@example.com"}, Subject: "x", Body: "y"}))
+	bound, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.Error(t, s.Send(bound, alerts.Letter{ID: "mail_3", To: []string{"ops@example.com"}, Subject: "x", Body: "y"}))
+}

@@ -1,0 +1,239 @@
+package actors
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/actors/alerts"
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/trunk"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/alert"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/event"
+)
+
+// maxAlertRules bounds the rules that the operators of one workspace have.
+const maxAlertRules = 100
+
+// mailWithin bounds how long a mail may take that somebody waits for.
+const mailWithin = 20 * time.Second
+
+// alertsActor is the id of the actor of alerts.
+const alertsActor = "alerts"
+
+// growAlerts starts the actor that looks for alerts.
+func (n *Node) growAlerts() error {
+	root := n.sys.Root.Copy().WithGuardian(mailbox.Restart(n.cfg.Log, func(pid *actor.PID, reason any) {
+		n.cfg.Log.Error("an actor was given up", slog.String("actor", pid.Id), slog.Any("reason", reason))
+	}))
+	cfg := alerts.Config{
+		Store: n.cfg.Store, Workspaces: n.workspaces, Read: n.readAlerts, Mail: n.cfg.Mail, Committed: n.committed, Every: n.cfg.AlertsEvery, Log: n.cfg.Log,
+	}
+	_, err := root.SpawnNamed(mailbox.Props(n.overseen(alertsActor, func() actor.Actor { return alerts.New(cfg) }), 1000), alertsActor)
+	return err
+}
+
+// alertsChanged has the actor look now.
+func (n *Node) alertsChanged(workspace string) {
+	n.sys.Root.Send(n.sys.NewLocalPID(alertsActor), alerts.Changed{Workspace: workspace})
+}
+
+// CreateAlertRule keeps a rule.
+func (d *Desk) CreateAlertRule(ctx context.Context, p domain.Principal, r *domain.AlertRule) (*domain.AlertRule, error) {
+	if made, err := madeBefore[domain.AlertRule](ctx, d, p, domain.PrefixAlertRule); made != nil || err != nil {
+		return made, err
+	}
+	if err := d.ruleFits(r); err != nil {
+		return nil, err
+	}
+	n := 0
+	if err := every(ctx, d.store, "alert_rule", p.WorkspaceID, "all", func(*domain.AlertRule) { n++ }); err != nil {
+		return nil, storeErr(err)
+	}
+	if n >= maxAlertRules {
+		return nil, domain.Errorf(domain.CodeInvalidState, "there are %d alert rules, which is the most", maxAlertRules)
+	}
+	fill(&r.Meta, "alert_rule", p, newID(ctx, domain.PrefixAlertRule), stamp())
+	if err := create(ctx, d, r); err != nil {
+		return nil, err
+	}
+	d.node.alertsChanged(p.WorkspaceID)
+	return r, nil
+}
+
+// ruleFits says what is wrong with a rule as this service is.
+func (d *Desk) ruleFits(r *domain.AlertRule) error {
+	if r.Watches != "" && d.node.workspace(r.Watches) == nil {
+		return problem("watches_workspace_id", domain.CodeValidation, "there is no such workspace")
+	}
+	if len(r.Emails) > 0 && d.node.cfg.Mail == nil {
+		return problem("emails", domain.CodeValidation, "no mail server is set up: smtp_addr")
+	}
+	return nil
+}
+
+// AlertRule reads one.
+func (d *Desk) AlertRule(ctx context.Context, p domain.Principal, id string) (*domain.AlertRule, error) {
+	r, _, err := get[domain.AlertRule](ctx, d, p, domain.PrefixAlertRule, id)
+	return r, err
+}
+
+// ListAlertRules reads a page.
+func (d *Desk) ListAlertRules(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.AlertRule], error) {
+	return list[domain.AlertRule](ctx, d, p.WorkspaceID, "all", domain.PrefixAlertRule, q, nil)
+}
+
+// UpdateAlertRule changes a rule. What it has found so far stands until the next
+// look, which follows at once.
+func (d *Desk) UpdateAlertRule(ctx context.Context, p domain.Principal, id string, change func(*domain.AlertRule) error) (*domain.AlertRule, error) {
+	r, err := update(ctx, d, p, domain.PrefixAlertRule, id, func(r *domain.AlertRule) error {
+		if err := change(r); err != nil {
+			return err
+		}
+		return d.ruleFits(r)
+	})
+	if err == nil {
+		d.node.alertsChanged(p.WorkspaceID)
+	}
+	return r, err
+}
+
+// DeleteAlertRule removes a rule; what it has found is over.
+func (d *Desk) DeleteAlertRule(ctx context.Context, p domain.Principal, id string) error {
+	err := remove[domain.AlertRule](ctx, d, p, domain.PrefixAlertRule, id)
+	if err == nil {
+		d.node.alertsChanged(p.WorkspaceID)
+	}
+	return err
+}
+
+// ListAlerts reads a page of what the rules have found and is so now.
+func (d *Desk) ListAlerts(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Alert], error) {
+	return list[domain.Alert](ctx, d, p.WorkspaceID, "all", domain.PrefixAlert, q, nil)
+}
+
+// TestAlertRule tells of an alert that is none, by the ways of a rule: an event,
+// and a mail to each of its addresses.
+func (d *Desk) TestAlertRule(ctx context.Context, p domain.Principal, id string) (ask.AlertTest, error) {
+	r, err := d.AlertRule(ctx, p, id)
+	if err != nil {
+		return ask.AlertTest{}, err
+	}
+	now := stamp()
+	a := &domain.Alert{
+		Meta:   domain.Meta{ID: mailbox.NewID(domain.PrefixAlert), WorkspaceID: p.WorkspaceID},
+		RuleID: r.ID, RuleName: r.Name, Kind: r.Kind, Of: r.Watches, Subject: r.ID, Name: "a test of " + r.Name, Status: domain.AlertFiring, Since: now,
+	}
+	e := alerts.Event(a, alert.Firing, now)
+	if data, ok := e.Data.(event.AlertData); ok {
+		data.Message = "this is a test: " + data.Message
+		e.Data = data
+	}
+	if _, err = d.store.Apply(ctx, commit.Change{Workspace: p.WorkspaceID, Events: []event.Draft{e}}); err != nil {
+		return ask.AlertTest{}, storeErr(err)
+	}
+	d.node.committed(p.WorkspaceID)
+	out := ask.AlertTest{EventID: e.ID, AlertID: a.ID, Mails: []ask.AlertMailTest{}}
+	if len(r.Emails) == 0 || d.node.cfg.Mail == nil {
+		return out, nil
+	}
+	subject, body := alert.Mail(a, alert.Firing, now)
+	for _, to := range r.Emails {
+		bound, cancel := context.WithTimeout(ctx, mailWithin)
+		one := ask.AlertMailTest{To: to, Sent: true}
+		if err := d.node.cfg.Mail.Send(bound, alerts.Letter{ID: mailbox.NewID(domain.PrefixAlertMail), To: []string{to}, Subject: "this is a test: " + subject, Body: body}); err != nil {
+			one.Sent, one.Error = false, err.Error()
+		}
+		cancel()
+		out.Mails = append(out.Mails, one)
+	}
+	return out, nil
+}
+
+// readAlerts looks at what rules are about. A workspace that does not answer
+// leaves its rules, and those of all, as they are.
+func (n *Node) readAlerts(ctx context.Context, rules []*domain.AlertRule) map[string][]alert.Reading {
+	out := make(map[string][]alert.Reading, len(rules))
+	for _, r := range rules {
+		readings, err := n.readRule(ctx, r)
+		if err != nil {
+			n.cfg.Log.Debug("an alert rule could not be read; trying again", slog.String("rule_id", r.ID), slog.Any("error", err))
+			continue
+		}
+		out[r.ID] = readings
+	}
+	return out
+}
+
+func (n *Node) readRule(ctx context.Context, r *domain.AlertRule) ([]alert.Reading, error) {
+	watched := []string{r.Watches}
+	if r.Watches == "" {
+		watched = n.workspaces()
+		slices.Sort(watched)
+	}
+	var out []alert.Reading
+	var sums [4]int64 // attempts, answered, spent, cap
+	for _, id := range watched {
+		t := n.tree(id)
+		if t == nil {
+			continue // it is gone
+		}
+		readings, parts, err := n.readTree(ctx, r, t)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, readings...)
+		for i := range sums {
+			sums[i] += parts[i]
+		}
+	}
+	if !r.Together {
+		return out, nil
+	}
+	const name = "all workspaces together"
+	if r.Kind == domain.AlertSpend {
+		return []alert.Reading{alert.Spend(r, "", alert.All, name, sums[2], sums[3])}, nil
+	}
+	return []alert.Reading{alert.AnswerRate(r, "", alert.All, name, int(sums[0]), int(sums[1]))}, nil
+}
+
+// readTree reads one workspace.
+func (n *Node) readTree(ctx context.Context, r *domain.AlertRule, t *tree) (out []alert.Reading, parts [4]int64, err error) {
+	w := t.record.Load()
+	if r.Kind == domain.AlertEndpointDisabled {
+		err = every(ctx, n.cfg.Store, "webhook", w.ID, "env="+string(domain.Live), func(h *domain.Webhook) {
+			out = append(out, alert.Reading{Of: w.ID, Subject: h.ID, Name: h.URL, Known: true, Bad: h.Status == domain.WebhookDisabled})
+		})
+		return out, parts, err
+	}
+	if r.Kind == domain.AlertAnswerRate {
+		window := time.Duration(r.Minutes) * time.Minute
+		now, failed := mailbox.Ask[trunk.LatelyNow](ctx, n.sys, t.trunks, trunk.Lately{Window: window})
+		parts[0], parts[1] = int64(now.Attempts), int64(now.Answered)
+		return []alert.Reading{alert.AnswerRate(r, w.ID, w.ID, w.Name, now.Attempts, now.Answered)}, parts, failed
+	}
+	health, err := mailbox.Ask[trunk.HealthNow](ctx, n.sys, t.trunks, trunk.Health{})
+	if err != nil {
+		return nil, parts, err
+	}
+	if r.Kind == domain.AlertSpend {
+		if limit := w.Calling.DailySpendCap; limit != nil {
+			parts[2] = health.Spent
+			parts[3], _ = domain.Micros(limit.Amount) // it was checked when it was set
+		}
+		return []alert.Reading{alert.Spend(r, w.ID, w.ID, w.Name, parts[2], parts[3])}, parts, nil
+	}
+	for id, s := range health.Trunks {
+		signed := s.Health.Registration
+		out = append(out, alert.Reading{
+			Of: w.ID, Subject: id, Name: s.Name, Known: true, Bad: s.Health.Status == "down" || signed != nil && signed.Status == "failed",
+		})
+	}
+	return out, parts, nil
+}

@@ -1,0 +1,40 @@
+package httpapi_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/callboard/callboard/httpapi"
+)
+
+func TestAlertRulesAreHeldToTheirKind(t *testing.T) {
+	d := open(t, httpapi.Config{})
+	for name, c := range map[string]struct {
+		body  m
+		param string
+	}{
+		"no name":           {m{"kind": "trunk_down"}, "name"},
+		"no kind":           {m{"name": "a"}, "kind"},
+		"no bound":          {m{"name": "a", "kind": "answer_rate"}, "below"},
+		"no share":          {m{"name": "a", "kind": "spend"}, "share"},
+		"of another kind":   {m{"name": "a", "kind": "trunk_down", "share": 0.5}, "share"},
+		"too long":          {m{"name": "a", "kind": "trunk_down", "minutes": 61}, "minutes"},
+		"not together":      {m{"name": "a", "kind": "endpoint_disabled", "together": true}, "together"},
+		"together with one": {m{"name": "a", "kind": "spend", "share": 1, "together": true, "watches_workspace_id": "ws_1"}, "together"},
+		"a header":          {m{"name": "a\r\nBcc: b", "kind": "trunk_down"}, "name"},
+		"no address":        {m{"name": "a", "kind": "trunk_down", "emails": []string{"ops"}}, "emails"},
+		"a name beside it":  {m{"name": "a", "kind": "trunk_down", "emails": []string{"Ops <ops@example.com>"}}, "emails"},
+		"two in one":        {m{"name": "a", "kind": "trunk_down", "emails": []string{"ops@example.com\r\nBcc: b@example.com"}}, "emails"},
+		"twice":             {m{"name": "a", "kind": "trunk_down", "emails": []string{"ops@example.com", "ops@example.com"}}, "emails"},
+	} {
+		assert.Equal(t, c.param, d.must(422, "POST", "/v1/alert-rules", "operator", c.body).failure(t)["param"], name)
+	}
+	r := d.must(201, "POST", "/v1/alert-rules", "operator", m{"name": "a", "kind": "answer_rate", "below": 0.3, "emails": []string{"ops@example.com"}}).json(t)
+	assert.Equal(t, []any{15.0, 20.0, false}, []any{r["minutes"], r["min_calls"], r["paused"]})
+	id, _ := r["id"].(string)
+	r = d.must(200, "PATCH", "/v1/alert-rules/"+id, "operator", m{"paused": true, "emails": []string{}}).json(t)
+	assert.Equal(t, []any{true, []any{}, 0.3}, []any{r["paused"], r["emails"], r["below"]})
+	assert.Equal(t, "operator_required", d.must(403, "GET", "/v1/alert-rules/"+id, "all", nil).failure(t)["code"])
+	assert.Equal(t, "operator_required", d.must(403, "GET", "/v1/alerts", "all", nil).failure(t)["code"])
+}

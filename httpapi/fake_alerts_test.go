@@ -1,0 +1,52 @@
+package httpapi_test
+
+import (
+	"context"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+)
+
+// watches are the alert rules of a fake, and what they found.
+type watches struct {
+	alertRules shelf[*domain.AlertRule]
+	alerts     shelf[*domain.Alert]
+}
+
+func (w *watches) begin() {
+	w.alertRules.kind, w.alerts.kind = domain.PrefixAlertRule, domain.PrefixAlert
+	at := w.alerts.add(&domain.Alert{
+		RuleID: "alertrule_" + ulidOf(1), RuleName: "r", Kind: domain.AlertTrunkDown, Of: "ws_" + ulidOf(1), Subject: "trunk_" + ulidOf(1), Name: "carrier",
+		Status: domain.AlertFiring,
+	})
+	at.Since, at.FiredAt = at.CreatedAt, &at.CreatedAt
+}
+
+func (f *fake) CreateAlertRule(_ context.Context, _ domain.Principal, r *domain.AlertRule) (*domain.AlertRule, error) {
+	return f.alertRules.add(r), nil
+}
+
+func (f *fake) AlertRule(_ context.Context, _ domain.Principal, id string) (*domain.AlertRule, error) {
+	return f.alertRules.get(id)
+}
+
+func (f *fake) ListAlertRules(_ context.Context, _ domain.Principal, q ask.Page) (ask.List[*domain.AlertRule], error) {
+	return f.alertRules.list(q), nil
+}
+
+func (f *fake) UpdateAlertRule(_ context.Context, _ domain.Principal, id string, change func(*domain.AlertRule) error) (*domain.AlertRule, error) {
+	return alter(&f.alertRules, id, change)
+}
+
+func (f *fake) DeleteAlertRule(_ context.Context, _ domain.Principal, id string) error {
+	return f.alertRules.drop(id)
+}
+
+func (f *fake) ListAlerts(_ context.Context, _ domain.Principal, q ask.Page) (ask.List[*domain.Alert], error) {
+	return f.alerts.list(q), nil
+}
+
+func (f *fake) TestAlertRule(_ context.Context, _ domain.Principal, id string) (ask.AlertTest, error) {
+	_, err := f.alertRules.get(id)
+	return ask.AlertTest{EventID: "evt_" + ulidOf(1), Mails: []ask.AlertMailTest{{To: "ops@example.com", Error: "no"}}}, err
+}
