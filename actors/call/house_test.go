@@ -106,6 +106,7 @@ type plan struct {
 	keyLife time.Duration // of SRTP keys
 	idle    time.Duration // until a far end that is silent has vanished
 	listed  call.Listed
+	redact  domain.Redaction
 	plays   func(media.Clip) // hears what each session of the house begins to play
 }
 
@@ -172,6 +173,7 @@ func build(t *testing.T, p plan) *house {
 		Workspace: workspace, Store: h.store, Phone: line, Sound: listened{call.OverMedia(h.engine), h, p.keyLife, p.idle, p.plays}, Speaker: p.speaker, Ears: p.ears,
 		Blobs: h.blobs, LinesOut: h.lines, LinesIn: h.inLines, Trunks: h.trunks, Numbers: owner, Reach: reach, Traces: h.traces, SpoolDir: h.spool,
 		PublicURL: "https://calls.example", Log: discard, Before: p.before, Ours: p.ours, Listed: p.listed,
+		Redact: p.redact.Redactor,
 	}))
 	t.Cleanup(func() {
 		h.sys.Root.Poison(h.calls)

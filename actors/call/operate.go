@@ -61,7 +61,7 @@ func (c *call) operate(ctx actor.Context, msg any) {
 	var err error
 	switch m := msg.(type) {
 	case Transfer:
-		err = c.handOn(ctx, m.Way, wish{mode: m.Mode, summary: m.Summary, kept: m.Summary, by: byAPI})
+		err = c.handOn(ctx, m.Way, wish{mode: m.Mode, summary: m.Summary, kept: c.redactor().Text(m.Summary), by: byAPI})
 	case Say:
 		if err = c.talks(); err == nil && c.conversation != nil {
 			ctx.Send(c.conversation, conversation.Speak{Text: m.Text})

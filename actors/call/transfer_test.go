@@ -336,14 +336,15 @@ func TestAnAttendedTransferHandsTheSecondCallOver(t *testing.T) {
 		asked <- r
 		r.Accept()(200, "OK", true)
 	})
-	h := build(t, plan{trunks: towards(p)})
+	h := build(t, plan{trunks: towards(p), redact: domain.Redaction{Patterns: []string{`\b4\d{3}\b`}}})
 	id := h.talking(area+"7777", linger())
-	require.NoError(t, h.tell(call.Transfer{CallID: id, Way: call.Way{To: quiet}, Mode: domain.TransferAttended, Summary: "A caller."}))
+	require.NoError(t, h.tell(call.Transfer{CallID: id, Way: call.Way{To: quiet}, Mode: domain.TransferAttended, Summary: "A caller with card 4111."}))
 	e := h.end(id)
 	r := soon(t, asked)
 	require.NotNil(t, r.Replaces)
 	assert.Equal(t, h.ua.CallID(id, 2), r.Replaces.CallID)
 	assert.Equal(t, domain.TransferCompleted, e.Call.Transfers[0].Status)
+	assert.Equal(t, "A caller with card [redacted].", e.Call.Transfers[0].Summary, "as it is kept")
 	assert.Equal(t, domain.ReasonTransferred, e.Verdict.Reason)
 	h.until(5*time.Second, "nothing is left", func() bool { return h.carrier.Live() == 0 && h.inUse() == 0 })
 }

@@ -120,6 +120,28 @@ func redaction(p *domain.Problems, r *domain.Redaction) {
 	}
 }
 
+// money checks what a workspace pays and how much it may spend.
+func money(p *domain.Problems, w *domain.Workspace) {
+	if c := w.Calling.DailySpendCap; c != nil {
+		if _, err := domain.Micros(c.Amount); err != nil {
+			p.Add("calling.daily_spend_cap", domain.CodeValidation, "%q is no amount of money (e.g. 25.00)", clip(c.Amount))
+		}
+	}
+	if m := w.SegmentPrice; m != nil {
+		if micros, err := domain.Micros(m.Amount); err != nil {
+			p.Add("sms_price_per_segment", domain.CodeValidation, "%q is no amount of money (e.g. 0.0079)", clip(m.Amount))
+		} else if micros > maxSegmentPrice {
+			p.Add("sms_price_per_segment", domain.CodeValidation, "is %s dollars; a segment costs at most %s", clip(m.Amount), domain.Dollars(maxSegmentPrice).Amount)
+		}
+	}
+	if x := w.Pricing; x != nil {
+		between(p, "pricing.included_attempts", x.IncludedAttempts, 0, maxAttemptsIncluded)
+		if _, err := domain.Micros(x.PricePerAttempt.Amount); err != nil {
+			p.Add("pricing.price_per_attempt", domain.CodeValidation, "%q is no amount of money (e.g. 0.05)", clip(x.PricePerAttempt.Amount))
+		}
+	}
+}
+
 // Workspace finds everything that is wrong with a workspace.
 func Workspace(w *domain.Workspace) domain.Problems {
 	var p domain.Problems
@@ -150,24 +172,7 @@ func Workspace(w *domain.Workspace) domain.Problems {
 			Country(&p, at("calling.countries", i), c)
 		}
 	}
-	if c := w.Calling.DailySpendCap; c != nil {
-		if _, err := domain.Micros(c.Amount); err != nil {
-			p.Add("calling.daily_spend_cap", domain.CodeValidation, "%q is no amount of money (e.g. 25.00)", clip(c.Amount))
-		}
-	}
-	if m := w.SegmentPrice; m != nil {
-		if micros, err := domain.Micros(m.Amount); err != nil {
-			p.Add("sms_price_per_segment", domain.CodeValidation, "%q is no amount of money (e.g. 0.0079)", clip(m.Amount))
-		} else if micros > maxSegmentPrice {
-			p.Add("sms_price_per_segment", domain.CodeValidation, "is %s dollars; a segment costs at most %s", clip(m.Amount), domain.Dollars(maxSegmentPrice).Amount)
-		}
-	}
-	if x := w.Pricing; x != nil {
-		between(&p, "pricing.included_attempts", x.IncludedAttempts, 0, maxAttemptsIncluded)
-		if _, err := domain.Micros(x.PricePerAttempt.Amount); err != nil {
-			p.Add("pricing.price_per_attempt", domain.CodeValidation, "%q is no amount of money (e.g. 0.05)", clip(x.PricePerAttempt.Amount))
-		}
-	}
+	money(&p, w)
 	w.AllowedOrigins = orEmpty(w.AllowedOrigins)
 	for i, o := range atMost(&p, "allowed_origins", w.AllowedOrigins, maxOrigins) {
 		if !origin.MatchString(o) || len(o) > maxOriginLength {
