@@ -123,10 +123,10 @@ func (d *Desk) UpdatePathway(ctx context.Context, p domain.Principal, id string,
 	var was domain.Pathway
 	w, err := update(ctx, d, p, domain.PrefixPathway, id, func(w *domain.Pathway) error {
 		was = *w
-		w.Version++
 		if refused := change(w); refused != nil {
 			return refused
 		}
+		w.Version++
 		return d.CheckPathway(ctx, p, w)
 	}, func(c *commit.Change, _ *domain.Pathway) error {
 		c.Puts = append(c.Puts, &domain.PathwayVersion{Pathway: was})

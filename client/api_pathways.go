@@ -92,7 +92,7 @@ func (c *Client) GetPathway(ctx context.Context, id string, options ...Option) (
 // PATCH /v1/pathways/{id}
 //
 // Calls and campaigns that are running keep the pathway they began with.
-func (c *Client) UpdatePathway(ctx context.Context, id string, body *PathwayChange, options ...Option) (*Pathway, error) {
+func (c *Client) UpdatePathway(ctx context.Context, id string, body *PathwayPatch, options ...Option) (*Pathway, error) {
 	return send[Pathway](ctx, c, "PATCH", "/v1/pathways/"+url.PathEscape(id), nil, asJSON(body), options)
 }
 
@@ -408,6 +408,21 @@ type PathwayChange struct {
 	// The id of the first node.
 	Start     *string    `json:"start,omitempty"`
 	Variables []Variable `json:"variables,omitzero"`
+}
+
+// PathwayPatch is sent to the service.
+type PathwayPatch struct {
+	Edges []Edge `json:"edges,omitzero"`
+	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	Metadata map[string]string `json:"metadata,omitzero"`
+	// For people.
+	Name  *string `json:"name,omitempty"`
+	Nodes []Node  `json:"nodes,omitzero"`
+	// The id of the first node.
+	Start     *string    `json:"start,omitempty"`
+	Variables []Variable `json:"variables,omitzero"`
+	// The version that the change was made to: 409 invalid_state with current_version, and no change, where another one has been saved since. Unless said, whichever there is is changed.
+	Version *int64 `json:"version,omitempty"`
 }
 
 // PathwayReport is an answer of the service, or a part of one.

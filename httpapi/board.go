@@ -19,6 +19,9 @@ import (
 // Nothing that comes by the wire can set it.
 const insideLocal = "callboard.inside"
 
+// formLocal holds what a page has sent, once it was read.
+const formLocal = "callboard.form"
+
 // boardRoutes are the dashboard. Its pages ask the API as everybody else does,
 // without leaving the process: see docs/adr/0070.
 func (s *Server) boardRoutes() {
@@ -42,10 +45,10 @@ func (s *Server) board(c *fiber.Ctx, board *dashboard.Dashboard, r dashboard.Rou
 	v := visitOf(c.UserContext())
 	u, session, err := s.visitor(c)
 	if domain.CodeOf(err) == domain.CodeAuthenticationRequired {
-		return s.nobody(c, board)
+		return s.nobody(c, board, r)
 	}
 	if err != nil {
-		return s.excuse(c, err)
+		return s.excuse(c, board, r, err)
 	}
 	if r.Method != http.MethodGet && !s.ownPage(c) {
 		return s.say(c, http.StatusForbidden, "This page is out of date", "Load it again.")
@@ -57,26 +60,27 @@ func (s *Server) board(c *fiber.Ctx, board *dashboard.Dashboard, r dashboard.Rou
 	}
 	fresh := session.Fresh(time.Now())
 	if r.Again && !fresh {
-		return s.say(c, http.StatusForbidden, "Sign in once more", "This makes a credential, so it takes a sign-in of the last 15 minutes. Open another sign-in link, then come back. Nothing was made.")
+		return s.lost(c, board, r, http.StatusForbidden, "Sign in once more", "This makes a credential, so it takes a sign-in of the last 15 minutes. Open another sign-in link, then come back. Nothing was made.")
 	}
 	rights := u.Role.Permissions()
 	v.principal, v.cookie = domain.Principal{WorkspaceID: u.WorkspaceID, Environment: u.Environment, UserID: u.ID, Permissions: rights}, c.Cookies(cookieName)
 	w, err := s.ports.Workspaces.Workspace(c.UserContext(), v.principal)
 	if err != nil {
-		return s.excuse(c, err)
+		return s.excuse(c, board, r, err)
 	}
 	query, err := url.ParseQuery(string(c.Request().URI().QueryString()))
 	if err != nil {
-		return s.excuse(c, domain.Errorf(domain.CodeInvalidRequest, "The query cannot be read."))
+		return s.excuse(c, board, r, domain.Errorf(domain.CodeInvalidRequest, "The query cannot be read."))
 	}
 	req := &dashboard.Request{
+		Method: r.Method, Path: c.Path(),
 		ID: c.Params("id"), Verb: c.Params("verb"), Query: query, Part: query.Get("part"),
 		Visitor: dashboard.Visitor{
 			Name: u.Name, Role: string(u.Role), Workspace: w.Name, Test: session.Environment == domain.Test, Fresh: fresh,
 			Rights: func(right string) bool { return allow.Covers(rights, domain.Permission(right)) },
 		},
-		API: func(method, path, contentType string, body io.Reader) (int, []byte) {
-			return s.inside(c, v, method, path, contentType, body)
+		API: func(method, path, contentType, once string, body io.Reader) (int, []byte) {
+			return s.inside(c, v, method, path, contentType, once, body)
 		},
 	}
 	switch {
@@ -85,33 +89,63 @@ func (s *Server) board(c *fiber.Ctx, board *dashboard.Dashboard, r dashboard.Rou
 	case r.Method != http.MethodGet && c.Request().Header.ContentLength() != 0:
 		if req.Form, err = pageForm(c, r); err != nil {
 			if domain.CodeOf(err) != domain.OAuthInvalidRequest {
-				return s.excuse(c, err)
+				return s.excuse(c, board, r, err)
 			}
 			return s.refusedPage(c, err)
 		}
+		c.Locals(formLocal, req.Form)
 	}
 	page := board.Serve(r, req)
 	if page.Fault != nil {
-		return s.excuse(c, page.Fault)
+		return s.excuse(c, board, r, page.Fault)
 	}
 	return s.paint(c, page)
 }
 
 // nobody answers who is not signed in.
-func (s *Server) nobody(c *fiber.Ctx, board *dashboard.Dashboard) error {
+func (s *Server) nobody(c *fiber.Ctx, board *dashboard.Dashboard, r dashboard.Route) error {
 	v := visitOf(c.UserContext())
 	if c.Get("HX-Request") == "true" { // a page that was left open: it is loaded anew, which asks for nothing more
 		if limited := tell(c, s.polls.Take(neighbourhood(v.ip), strikeRule(), time.Now())); limited != nil {
-			return s.excuse(c, limited) // apart from what keeps people from signing in, and as narrow
+			return s.excuse(c, board, r, limited) // apart from what keeps people from signing in, and as narrow
 		}
 		c.Set("HX-Refresh", "true")
 		return s.paint(c, board.SignedOut())
 	}
 	if limited := s.strike(c, v); limited != nil {
-		return s.excuse(c, limited)
+		return s.excuse(c, board, r, limited)
 	}
 	c.Set(fiber.HeaderWWWAuthenticate, "Bearer")
+	if form := s.formOf(c, r); form != nil { // of a session that ended while somebody typed
+		return s.paint(c, board.Keep(dashboard.Lost{
+			Status: http.StatusUnauthorized, Title: "You are not signed in any more", Text: "The session has ended. Nothing was done with what you sent.", Path: c.Path(), Form: form,
+		}))
+	}
 	return s.paint(c, board.SignedOut())
+}
+
+// formOf is what a page of ours has sent, nil where there is nothing to hand
+// back: a form that another page sends is never shown as one of ours.
+func (s *Server) formOf(c *fiber.Ctx, r dashboard.Route) url.Values {
+	if r.Method == http.MethodGet || r.Upload || c.Request().Header.ContentLength() == 0 || !s.ownPage(c) || !plainName(c.Params("id")) || !plainName(c.Params("verb")) {
+		return nil
+	}
+	if form, ok := c.Locals(formLocal).(url.Values); ok {
+		return form
+	}
+	form, err := pageForm(c, r)
+	if err != nil || len(form) == 0 {
+		return nil
+	}
+	return form
+}
+
+// lost says why there is no page, and hands back the form that was sent.
+func (s *Server) lost(c *fiber.Ctx, board *dashboard.Dashboard, r dashboard.Route, status int, title, text string) error {
+	if form := s.formOf(c, r); form != nil {
+		return s.paint(c, board.Keep(dashboard.Lost{Status: status, Title: title, Text: text, Path: c.Path(), Form: form}))
+	}
+	return s.say(c, status, title, text)
 }
 
 // longForm bounds the form of a page that sends a pathway, or a conversation.
@@ -151,12 +185,12 @@ func (s *Server) visitor(c *fiber.Ctx) (*domain.User, *domain.Session, error) {
 }
 
 // excuse says in words for people why there is no page.
-func (s *Server) excuse(c *fiber.Ctx, err error) error {
+func (s *Server) excuse(c *fiber.Ctx, board *dashboard.Dashboard, r dashboard.Route, err error) error {
 	f := s.failure(c.UserContext(), err)
 	for k, values := range f.GetHeaders() {
 		c.Set(k, values[0])
 	}
-	return s.say(c, f.status, "This page is not to be had now", f.Error())
+	return s.lost(c, board, r, f.status, "This page is not to be had now", f.Error())
 }
 
 // plainName says whether a piece of a path may stand in another: nothing in it
@@ -183,7 +217,7 @@ func (s *Server) paint(c *fiber.Ctx, r dashboard.Response) error {
 // inside asks a route of the API in the name of a visit, as a request of its
 // own that never was on the wire: rights, validation, audit and errors are
 // those of the route, and so are the limits of what changes something.
-func (s *Server) inside(c *fiber.Ctx, v *visit, method, path, contentType string, content io.Reader) (status int, answer []byte) {
+func (s *Server) inside(c *fiber.Ctx, v *visit, method, path, contentType, once string, content io.Reader) (status int, answer []byte) {
 	var rc fasthttp.RequestCtx
 	rc.Init2(c.Context().Conn(), nil, false)
 	req := &rc.Request
@@ -192,6 +226,9 @@ func (s *Server) inside(c *fiber.Ctx, v *visit, method, path, contentType string
 	req.Header.SetHostBytes(c.Request().Host())
 	if contentType != "" {
 		req.Header.SetContentType(contentType)
+	}
+	if once != "" {
+		req.Header.Set(onceHeader, once)
 	}
 	b := &body{stream: content, conn: c.Context().Conn(), limit: s.cfg.UploadLimit, grace: s.cfg.BodyGrace, rate: int64(s.cfg.BodyRate)}
 	if content != nil {

@@ -48,14 +48,26 @@ func TestAKeyIsMadeByWhoHasJustSignedInAndShownOnce(t *testing.T) {
 	l, err := d.ListKeys(t.Context(), domain.Principal{}, ask.Page{Limit: 1})
 	require.NoError(t, err)
 	k := l.Data[0]
-	assert.Equal(t, []any{"till", []domain.Permission{"calls:read", "calls:write"}, []string{"192.0.2.0/24", "198.51.100.7"}, domain.Test, "2099-01-31"},
-		[]any{k.Name, k.Permissions, k.AllowedIPs, k.Environment, k.ExpiresAt.Format(time.DateOnly)})
+	assert.Equal(t, []any{"till", []domain.Permission{"calls:read", "calls:write"}, []string{"192.0.2.0/24", "198.51.100.7"}, domain.Test, "2099-01-31T23:59:59Z"},
+		[]any{k.Name, k.Permissions, k.AllowedIPs, k.Environment, k.ExpiresAt.UTC().Format(time.RFC3339)}, "to the end of the day")
 	assert.NotContains(t, string(b.send("GET", "/access", nil).Body), "svc_sk_live_secret")
 
 	form["permissions"] = []string{"all"}
 	wrong := b.send("POST", "/access/keys", form)
 	assert.Equal(t, 422, wrong.Status)
 	assert.Contains(t, string(wrong.Body), `value="till"`, "what was typed stays")
+
+	form["permissions"], form["once"] = []string{"calls:read"}, []string{strings.Repeat("ab", 16)}
+	count := func() int {
+		l, err := d.ListKeys(t.Context(), domain.Principal{}, ask.Page{Limit: 100})
+		require.NoError(t, err)
+		return len(l.Data)
+	}
+	before := count()
+	first, second := b.send("POST", "/access/keys", form), b.send("POST", "/access/keys", form)
+	assert.Equal(t, []int{200, 200}, []int{first.Status, second.Status}, "%s", second.Body)
+	assert.Equal(t, before+1, count(), "two clicks make one key")
+	form.Del("once")
 
 	id := strings.TrimPrefix(strings.TrimPrefix(b.cookie, "__Host-callboard="), "cookie-")
 	s, err := d.sessions.get(id)
@@ -67,6 +79,7 @@ func TestAKeyIsMadeByWhoHasJustSignedInAndShownOnce(t *testing.T) {
 	late := b.send("POST", "/access/keys", form)
 	assert.Equal(t, 403, late.Status)
 	assert.Contains(t, string(late.Body), "Sign in once more")
+	assert.Contains(t, string(late.Body), `name="name" value="late"`, "what was typed is handed back")
 	page := b.send("GET", "/access", nil)
 	assert.NotContains(t, string(page.Body), "late", "nothing was made")
 	assert.NotContains(t, string(page.Body), `id="newkey"`)
@@ -139,9 +152,18 @@ func TestAPathwayIsEditedAsTextAndTriedOut(t *testing.T) {
 	}
 	assert.Contains(t, string(b.send("POST", "/pathways/"+id+"/check", url.Values{"plan": {plan}}).Body), "Nothing is wrong with it.")
 	better := strings.ReplaceAll(plan, "Thanks.", "Thank you.")
-	require.Equal(t, 303, b.send("POST", "/pathways/"+id, url.Values{"plan": {strings.ReplaceAll(better, "\n", "\r\n")}}).Status)
+	require.Equal(t, 303, b.send("POST", "/pathways/"+id, url.Values{"version": fields(reply{Body: []byte(page)})["version"], "plan": {strings.ReplaceAll(better, "\n", "\r\n")}}).Status)
 	saved := d.must(200, "GET", "/v1/pathways/"+id, "operator", nil)
 	assert.Contains(t, string(saved.Body), "Thank you.")
+
+	late := b.send("POST", "/pathways/"+id, url.Values{"version": {"1"}, "plan": {strings.ReplaceAll(plan, "Thanks.", "Thanks to you.")}})
+	assert.Equal(t, 409, late.Status, "somebody else was faster")
+	assert.Contains(t, string(late.Body), "Thanks to you.")
+	assert.Contains(t, string(late.Body), "Thank you.", "both are shown")
+	assert.Contains(t, string(d.must(200, "GET", "/v1/pathways/"+id, "operator", nil).Body), "Thank you.", "and nothing is overwritten")
+	f := d.must(409, "PATCH", "/v1/pathways/"+id, "operator", m{"name": "x", "version": 1}).failure(t)
+	assert.Equal(t, []any{"invalid_state", "version", 2.0}, []any{f["code"], f["param"], f["current_version"]})
+	d.must(200, "PATCH", "/v1/pathways/"+id, "operator", m{"name": "x", "version": 2})
 	assert.Equal(t, 404, b.send("POST", "/pathways/"+id+"/burn", url.Values{"plan": {plan}}).Status)
 
 	talk := b.send("GET", "/pathways/"+id+"/try", nil)
@@ -195,4 +217,24 @@ func TestAPageListensByATicketThatItsSessionKeepsGood(t *testing.T) {
 	_, status, err = d.socket(again, "")
 	require.Error(t, err)
 	assert.Equal(t, 401, status, "the user is no more")
+}
+
+func TestAFormOutlivesItsSession(t *testing.T) {
+	t.Parallel()
+	d := open(t, httpapi.Config{PublicURL: base, TrustedProxies: loopback()})
+	id := d.make("/v1/pathways", goodPathway())
+	b, user := d.signedIn("admin")
+	d.must(200, "DELETE", "/v1/users/"+user, "operator", nil)
+	form := url.Values{"plan": {"{\n\"mine\": \"<b>\"}"}, "version": {"1"}}
+	page := b.send("POST", "/pathways/"+id, form)
+	assert.Equal(t, 401, page.Status)
+	assert.Contains(t, string(page.Body), "Nothing was done with what you sent.")
+	assert.Contains(t, string(page.Body), `action="/pathways/`+id+`"`)
+	assert.Contains(t, html.UnescapeString(string(page.Body)), "{\n\"mine\": \"<b>\"}</textarea>")
+	assert.NotContains(t, string(page.Body), "<b>")
+	for _, origin := range []string{"https://evil.example.com", ""} {
+		foreign := b.send("POST", "/pathways/"+id, form, "Origin", origin)
+		assert.Equal(t, 401, foreign.Status)
+		assert.NotContains(t, string(foreign.Body), "mine", "what a page of somebody else's sends is not shown as ours: %q", origin)
+	}
 }

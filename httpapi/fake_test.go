@@ -268,6 +268,7 @@ func (f *fake) DeleteAgent(_ context.Context, _ domain.Principal, id string) err
 }
 
 func (f *fake) CreatePathway(_ context.Context, _ domain.Principal, w *domain.Pathway) (*domain.Pathway, error) {
+	w.Version = 1
 	return f.pathways.add(w), nil
 }
 
@@ -288,7 +289,13 @@ func (f *fake) ListPathways(_ context.Context, _ domain.Principal, q ask.Page) (
 }
 
 func (f *fake) UpdatePathway(_ context.Context, _ domain.Principal, id string, change func(*domain.Pathway) error) (*domain.Pathway, error) {
-	return alter(&f.pathways, id, change)
+	return alter(&f.pathways, id, func(w *domain.Pathway) error {
+		if err := change(w); err != nil {
+			return err
+		}
+		w.Version++
+		return nil
+	})
 }
 
 func (f *fake) DeletePathway(_ context.Context, _ domain.Principal, id string) error {

@@ -21,6 +21,21 @@ type PathwayChange struct {
 	Metadata  map[string]string `json:"metadata,omitempty"`
 }
 
+// PathwayPatch is what is changed of a pathway.
+type PathwayPatch struct {
+	PathwayChange
+	Version *int `json:"version,omitempty" minimum:"1" doc:"The version that the change was made to: 409 invalid_state with current_version, and no change, where another one has been saved since. Unless said, whichever there is is changed."`
+}
+
+func (n *PathwayPatch) apply(w *domain.Pathway) error {
+	if n.Version != nil && *n.Version != w.Version {
+		e := domain.Errorf(domain.CodeInvalidState, "Version %d is saved by now; the change was made to version %d.", w.Version, *n.Version)
+		e.Param = "version"
+		return e.With("current_version", w.Version)
+	}
+	return n.PathwayChange.apply(w)
+}
+
 func (n *PathwayChange) onto(w *domain.Pathway) {
 	set(&w.Name, n.Name)
 	set(&w.Start, n.Start)
@@ -129,7 +144,7 @@ func (s *Server) pathwayRoutes() {
 	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updatePathway", tag: tag, summary: "Change a pathway", about: "Calls and campaigns that are running keep the pathway they began with."},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			One
-			Body PathwayChange
+			Body PathwayPatch
 		},
 		) (*answer[*domain.Pathway], error) {
 			id, err := named(domain.PrefixPathway, in.ID)

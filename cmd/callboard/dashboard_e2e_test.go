@@ -165,7 +165,7 @@ func (b *browser) editsAPathway(at, axe string) {
 	b.t.Helper()
 	b.open(at + "/edit")
 	edit := func(field, value string) {
-		b.run(`{const f = document.querySelector("` + field + `"); f.value = ` + quoted(value) + `; f.dispatchEvent(new Event("change"))}`)
+		b.run(`{const f = document.querySelector("` + field + `"); f.value = ` + quoted(value) + `; f.dispatchEvent(new Event("input"))}`)
 	}
 	b.run(`document.querySelector("g[data-node=no]").dispatchEvent(new KeyboardEvent("keydown", {key: "Enter"}))`)
 	edit("#node-prompt", "Good bye, <b>{{surname}}</b>.")

@@ -35,7 +35,7 @@ func (d *Dashboard) createKey(r *Request) (view, error) {
 		}
 	}
 	if day, err := time.Parse(time.DateOnly, f.Get("expires_at")); err == nil {
-		body["expires_at"] = day.Format(time.RFC3339)
+		body["expires_at"] = day.AddDate(0, 0, 1).Add(-time.Second).Format(time.RFC3339) // to the end of the day
 	}
 	if from := strings.FieldsFunc(f.Get("allowed_ips"), func(c rune) bool { return strings.ContainsRune(", \t\r\n", c) }); len(from) > 0 {
 		body["allowed_ips"] = from

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -92,11 +93,18 @@ func (d *Dashboard) appointments(r *Request) (view, error) {
 	return view{name: "appointments", title: "Appointments", data: object{"list": l, "query": typed}}, err
 }
 
-// free are the times at which a provider can be booked, from a day on.
-func (r *Request) free(provider, from string) (object, error) {
-	q := url.Values{"provider": {provider}}
-	if from != "" {
-		q.Set("from", from)
+// mostTimes are offered at once, of the week from a day on; a later day shows
+// what follows.
+const mostTimes = "500"
+
+// free are the times at which a provider can be booked, from a day on. minutes
+// and zone are those of what shall be booked, "" for the provider's.
+func (r *Request) free(provider, from, minutes, zone string) (object, error) {
+	q := url.Values{"provider": {provider}, "limit": {mostTimes}}
+	for name, v := range map[string]string{"from": from, "duration_minutes": minutes, "timezone": zone} {
+		if v != "" {
+			q.Set(name, v)
+		}
 	}
 	return r.get("/v1/appointments/availability?" + q.Encode())
 }
@@ -114,7 +122,7 @@ func (d *Dashboard) newAppointment(r *Request) (view, error) {
 	data := object{"providers": providers, "provider": from.Get("provider"), "from": from.Get("from"), "form": r.Form}
 	v := view{name: "newappointment", title: "Book an appointment", data: data}
 	if from.Get("provider") != "" {
-		free, err := r.free(from.Get("provider"), from.Get("from"))
+		free, err := r.free(from.Get("provider"), from.Get("from"), "", "")
 		if err != nil {
 			return v, err
 		}
@@ -151,7 +159,8 @@ func (d *Dashboard) appointment(r *Request) (view, error) {
 	patient, _ := a["patient"].(object)
 	data := object{"appointment": a, "from": r.Query.Get("from"), "open": text(a, "status") == "booked" || text(a, "status") == "confirmed"}
 	if who := text(a, "provider_id"); who != "" && r.Visitor.May("agents:write") {
-		if data["free"], err = r.free(who, r.Query.Get("from")); err != nil && !absent(err) {
+		minutes, _ := a["duration_minutes"].(float64)
+		if data["free"], err = r.free(who, r.Query.Get("from"), strconv.Itoa(int(minutes)), text(a, "timezone")); err != nil && !absent(err) {
 			return view{}, err
 		}
 	}

@@ -3,10 +3,12 @@ package dashboard
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 )
 
 // object is a resource as the API shows it.
@@ -116,17 +118,35 @@ func (r *Request) first(path string) (list, error) {
 }
 
 func (r *Request) ask(method, path string, body, into any) error {
-	var content io.Reader
-	kind := ""
+	var text []byte
+	kind, once := "", ""
 	if body != nil {
-		text, err := json.Marshal(body)
-		if err != nil {
+		var err error
+		if text, err = json.Marshal(body); err != nil {
 			return err
 		}
-		content, kind = bytes.NewReader(text), "application/json"
+		kind = "application/json"
 	}
-	return understand(r.API(method, path, kind, content))(into)
+	if method == http.MethodPost {
+		once = r.once()
+	}
+	for pause := firstPause; ; pause = min(2*pause, longestPause) {
+		var content io.Reader
+		if body != nil {
+			content = bytes.NewReader(text)
+		}
+		err := understand(r.API(method, path, kind, once, content))(into)
+		var p *problem
+		if once == "" || !errors.As(err, &p) || p.Code != "idempotency_conflict" || pause == longestPause {
+			return err
+		}
+		time.Sleep(pause) // the first click of two is under way: the second one waits for its answer
+	}
 }
+
+// How long the second click of two waits for the first, between asking and in
+// all: about five seconds.
+const firstPause, longestPause = 20 * time.Millisecond, 5 * time.Second
 
 // understand reads an answer of the API.
 func understand(status int, answer []byte) func(into any) error {

@@ -3,13 +3,20 @@ package dashboard
 import (
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"strings"
 )
 
 func (d *Dashboard) calls(r *Request) (view, error) {
 	filters := []string{"status", "direction", "campaign_id", "contact_id", "agent_id", "transcript"}
 	l, err := r.list("/v1/calls", "/calls", filters...)
-	return view{name: "calls", title: "Calls", data: object{"list": l, "query": r.Query}}, err
+	poll := url.Values{"part": {"people"}}
+	for _, name := range append(filters, "cursor") {
+		if v := r.Query.Get(name); v != "" {
+			poll.Set(name, v)
+		}
+	}
+	return view{name: "calls", title: "Calls", data: object{"list": l, "query": r.Query, "poll": "/calls?" + poll.Encode()}}, err
 }
 
 // call is one call: what happened, what was said, how it sounded.
@@ -33,7 +40,7 @@ func (d *Dashboard) call(r *Request) (view, error) {
 		data["events"], data["more"] = events.Data, events.More
 	}
 	if r.Part == "" {
-		status, ladder := r.API(http.MethodGet, path+"/sip?format=ladder", "", nil)
+		status, ladder := r.API(http.MethodGet, path+"/sip?format=ladder", "", "", nil)
 		if status == http.StatusOK && !json.Valid(ladder) {
 			data["ladder"] = string(ladder)
 		}

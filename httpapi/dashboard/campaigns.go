@@ -200,7 +200,7 @@ func (d *Dashboard) createCampaign(r *Request) (view, error) {
 // uploadContacts passes a file on as it comes.
 func (d *Dashboard) uploadContacts(r *Request) (view, error) {
 	var answer object
-	err := understand(r.API(http.MethodPost, "/v1/campaigns/"+r.ID+"/contacts", r.ContentType, r.Body))(&answer)
+	err := understand(r.API(http.MethodPost, "/v1/campaigns/"+r.ID+"/contacts", r.ContentType, "", r.Body))(&answer)
 	if err != nil {
 		return view{}, err
 	}

@@ -28,8 +28,8 @@ var assets embed.FS
 const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; media-src 'self'; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
 
 // API answers requests in the name of who is signed in: the status, and the
-// body as JSON.
-type API func(method, path, contentType string, body io.Reader) (status int, answer []byte)
+// body as JSON. once, where it is not "", is the Idempotency-Key.
+type API func(method, path, contentType, once string, body io.Reader) (status int, answer []byte)
 
 // Visitor is who looks.
 type Visitor struct {
@@ -44,6 +44,8 @@ func (v Visitor) May(permission string) bool { return v.Rights != nil && v.Right
 
 // Request is what a browser asks for.
 type Request struct {
+	Method      string
+	Path        string // without its query
 	ID          string // of the resource in the path, "" where there is none
 	Verb        string // behind it, "" where there is none
 	Query, Form url.Values
@@ -130,6 +132,7 @@ type frame struct {
 	Menu    []entry
 	Problem *problem
 	Done    string
+	Once    string // names the form of the page, where it has one that makes something
 	Data    any
 }
 
@@ -151,6 +154,9 @@ func (d *Dashboard) Serve(r Route, req *Request) Response {
 			return Response{Status: http.StatusInternalServerError, Fault: err}
 		}
 		status = p.Status
+		if again, ok := handBack(req, err); ok && v.name == "" {
+			v = again
+		}
 		if v.name == "" {
 			v = view{name: "problem", title: "Something is in the way"}
 		}
@@ -169,7 +175,7 @@ func (d *Dashboard) show(status int, v view, req *Request, p *problem) Response 
 	if !ok {
 		panic("dashboard: no page " + v.name)
 	}
-	f := frame{Title: v.title, Visitor: req.Visitor, Problem: p, Done: doneTexts()[req.Query.Get("done")], Data: v.data}
+	f := frame{Title: v.title, Visitor: req.Visitor, Problem: p, Done: doneTexts()[req.Query.Get("done")], Once: req.nextOnce(p), Data: v.data}
 	if req.Visitor.Name != "" {
 		f.Menu = menu(v.name, req.Visitor)
 	}

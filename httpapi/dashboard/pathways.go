@@ -1,13 +1,15 @@
 package dashboard
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -29,21 +31,13 @@ func planOf(p object) string {
 		}
 		return []any{}
 	}
-	text, err := json.Marshal(struct { // in the order in which it is read
+	return pretty(struct { // in the order in which it is read
 		Name      any `json:"name"`
 		Start     any `json:"start"`
 		Variables any `json:"variables"`
 		Nodes     any `json:"nodes"`
 		Edges     any `json:"edges"`
 	}{p["name"], p["start"], some("variables"), some("nodes"), some("edges")})
-	if err != nil {
-		return ""
-	}
-	var b bytes.Buffer
-	if json.Indent(&b, text, "", "  ") != nil {
-		return ""
-	}
-	return b.String()
 }
 
 // readPlan is what somebody has typed, or where it is no JSON.
@@ -106,16 +100,21 @@ func found(err error) []finding {
 	return all
 }
 
+// editPathway shows the plan that is saved, or the one that was typed: this one
+// also where the other is not to be had.
 func (d *Dashboard) editPathway(r *Request) (view, error) {
 	p, err := r.get("/v1/pathways/" + r.ID)
-	if err != nil {
+	typed := r.Form.Has("plan")
+	if err != nil && !typed {
 		return view{}, err
 	}
-	plan := planOf(p)
-	if r.Form.Has("plan") {
-		plan = strings.ReplaceAll(r.Form.Get("plan"), "\r\n", "\n") // as browsers send the lines
+	plan, version := planOf(p), number(p["version"])
+	if typed {
+		plan, version = strings.ReplaceAll(r.Form.Get("plan"), "\r\n", "\n"), r.Form.Get("version") // as browsers send the lines
 	}
-	return view{name: "editpathway", title: "Edit " + text(p, "name"), data: object{"pathway": p, "plan": plan, "checked": false, "found": []finding(nil)}}, nil
+	return view{name: "editpathway", title: strings.TrimSpace("Edit " + text(p, "name")), data: object{
+		"id": r.ID, "plan": plan, "version": version, "typed": typed, "checked": false, "found": []finding(nil), "theirs": "", "saved": p, "differs": []string(nil),
+	}}, err
 }
 
 // changePathway checks what was typed, and saves it unless only that is wanted.
@@ -125,7 +124,7 @@ func (d *Dashboard) changePathway(r *Request) (view, error) {
 	}
 	v, err := d.editPathway(r)
 	if err != nil {
-		return view{}, err
+		return v, err
 	}
 	data, _ := v.data.(object)
 	plan, err := readPlan(text(data, "plan"))
@@ -138,11 +137,76 @@ func (d *Dashboard) changePathway(r *Request) (view, error) {
 		data["checked"], data["found"] = err == nil, append(findings(report), found(err)...)
 		return v, err
 	}
-	if _, err = r.send(http.MethodPatch, "/v1/pathways/"+r.ID, plan); err != nil {
+	change := maps.Clone(plan)
+	version, _ := strconv.Atoi(text(data, "version"))
+	change["version"] = max(1, version) // one that the form does not tell was changed before it was versioned: the first
+	if _, err = r.send(http.MethodPatch, "/v1/pathways/"+r.ID, change); err != nil {
+		var p *problem
+		if errors.As(err, &p) && p.Status == http.StatusConflict && p.Param == "version" {
+			return d.bothPathways(r, v, plan, err)
+		}
 		data["found"] = found(err)
 		return v, err
 	}
 	return view{to: "/pathways/" + r.ID + "?done=pathway"}, nil
+}
+
+// bothPathways shows what somebody else has saved beside what was typed; saving
+// once more puts this in its place.
+func (d *Dashboard) bothPathways(r *Request, v view, mine object, conflict error) (view, error) {
+	saved, err := r.get("/v1/pathways/" + r.ID)
+	if err != nil {
+		return v, err
+	}
+	data, _ := v.data.(object)
+	data["saved"], data["theirs"], data["version"], data["differs"] = saved, planOf(saved), number(saved["version"]), differences(mine, saved)
+	return v, conflict
+}
+
+// differences are the parts in which a plan is not as the saved one.
+func differences(mine, saved object) []string {
+	var all []string
+	for _, name := range []string{"name", "start"} {
+		if text(mine, name) != text(saved, name) {
+			all = append(all, name)
+		}
+	}
+	for _, kind := range []struct{ list, by, what string }{{"variables", "name", "variable "}, {"nodes", "id", "node "}, {"edges", "from", "ways out of "}} {
+		ours, theirs := grouped(mine[kind.list], kind.by), grouped(saved[kind.list], kind.by)
+		names := slices.Collect(maps.Keys(ours))
+		for name := range theirs {
+			if _, both := ours[name]; !both {
+				names = append(names, name)
+			}
+		}
+		slices.Sort(names)
+		for _, name := range names {
+			m, in := ours[name]
+			t, too := theirs[name]
+			switch {
+			case !too:
+				all = append(all, kind.what+name+": only in yours")
+			case !in:
+				all = append(all, kind.what+name+": only in what is saved")
+			case pretty(m) != pretty(t):
+				all = append(all, kind.what+name)
+			}
+		}
+	}
+	return all
+}
+
+func listOf(v any) []any { l, _ := v.([]any); return l }
+
+// grouped are the parts of a plan by a field of theirs.
+func grouped(v any, by string) map[string][]object {
+	groups := map[string][]object{}
+	for _, one := range listOf(v) {
+		if o, ok := one.(object); ok {
+			groups[text(o, by)] = append(groups[text(o, by)], o)
+		}
+	}
+	return groups
 }
 
 // line is one of a conversation that is tried out.
@@ -156,16 +220,17 @@ type line struct {
 func (d *Dashboard) tryPathway(r *Request) (view, error) {
 	p, err := r.get("/v1/pathways/" + r.ID)
 	if err != nil {
-		return view{}, err
+		return view{}, err // what was said stands in the form that is handed back
 	}
 	var talk []line
 	var inputs, answers []any
-	for name, into := range map[string]any{"talk": &talk, "inputs": &inputs, "answers": &answers} {
+	var waits object
+	for name, into := range map[string]any{"talk": &talk, "inputs": &inputs, "answers": &answers, "waits": &waits} {
 		if t := r.Form.Get(name); t != "" && json.Unmarshal([]byte(t), into) != nil {
 			return view{}, &problem{Status: http.StatusUnprocessableEntity, Param: name, Message: "The conversation cannot be read any more. Begin again."}
 		}
 	}
-	data := object{"pathway": p, "talk": talk, "inputs": inputs, "answers": answers}
+	data := object{"pathway": p, "talk": talk, "inputs": inputs, "answers": answers, "waits": waits, "form": r.Form, "answer": nil}
 	v := view{name: "trypathway", title: "Try " + text(p, "name"), data: data}
 	if r.Form.Has("text") || r.Form.Has("transfer") {
 		input, said := object{}, r.Form.Get("text")
@@ -188,9 +253,10 @@ func (d *Dashboard) tryPathway(r *Request) (view, error) {
 	}
 	answer, err := r.send(http.MethodPost, "/v1/pathways/"+r.ID+"/chat", body)
 	if err != nil {
-		return v, err // as it was before
+		return v, err // as it was before, to be said again
 	}
 	data["talk"], data["inputs"], data["answers"], data["answer"] = append(talk, linesOf(answer)...), inputs, answer["model_answers"], answer
+	data["waits"], data["form"] = answer["waits_for"], url.Values{}
 	return v, nil
 }
 

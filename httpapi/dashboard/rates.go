@@ -26,7 +26,9 @@ func widths() []time.Duration {
 const stretchesMost = 60
 
 // ratesOf counts calls by when they began, in stretches from one time to
-// another: the shortest ones of which no more than sixty are needed.
+// another: the shortest ones of which no more than sixty are needed. The last
+// one is under way: it counts by how much of it has gone by, and is left out
+// while that is less than a quarter, which tells no rate.
 func ratesOf(calls []object, from, to time.Time) []rate {
 	if !from.Before(to) {
 		return nil
@@ -62,14 +64,22 @@ func ratesOf(calls []object, from, to time.Time) []rate {
 			rates[i].Failed++
 		}
 	}
-	minutes := width.Minutes()
+	last := len(rates) - 1
+	begun := min(width, to.Sub(rates[last].At))
 	for i := range rates {
+		minutes := width.Minutes()
+		if i == last {
+			minutes = begun.Minutes()
+		}
 		rates[i].Answered = -1
 		if rates[i].Calls > 0 {
 			rates[i].Answered = 100 * answered[i] / rates[i].Calls
 		}
 		rates[i].Calls /= minutes
 		rates[i].Failed /= minutes
+	}
+	if last > 0 && 4*begun < width {
+		return rates[:last]
 	}
 	return rates
 }

@@ -27,6 +27,11 @@ func TestCallsAreCountedByStretchesOfTime(t *testing.T) {
 	assert.Len(t, short, 20)
 	assert.InDelta(t, 60.0, short[0].Calls, 1e-9, "one in a second is sixty a minute")
 
+	underWay := ratesOf(append(calls, call(59*time.Minute+time.Second, "completed", "x")), at, at.Add(59*time.Minute+30*time.Second))
+	assert.Len(t, underWay, 60)
+	assert.Equal(t, rate{At: at.Add(59 * time.Minute), Calls: 2, Answered: 100}, underWay[59], "one in half a minute")
+	assert.Len(t, ratesOf(calls, at, at.Add(59*time.Minute+14*time.Second)), 59, "of a quarter of a minute nothing is told")
+
 	long := ratesOf(calls, at.Add(10*time.Second), at.Add(61*time.Minute))
 	assert.Len(t, long, 13)
 	assert.Equal(t, at, long[0].At, "stretches begin at round times")

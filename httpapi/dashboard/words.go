@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"html/template"
@@ -53,6 +54,7 @@ func functions() template.FuncMap {
 		"list":     func(v any) []any { l, _ := v.([]any); return l },
 		"tone":     tone,
 		"chosen":   chosen,
+		"fresh":    newOnce,
 		"seconds":  func(v any) float64 { ms, _ := v.(float64); return ms / 1000 },
 		"unix":     unix,
 		"share":    func(v any) string { return fmt.Sprintf("%.0f %%", percent(v, 1.0)) },
@@ -141,11 +143,14 @@ func short(v any) string {
 
 // pretty is anything else, as JSON.
 func pretty(v any) string {
-	b, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
+	var b bytes.Buffer
+	out := json.NewEncoder(&b)
+	out.SetEscapeHTML(false) // the template does, once
+	out.SetIndent("", "  ")
+	if out.Encode(v) != nil {
 		return ""
 	}
-	return string(b)
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // compact is anything else, for a field that nobody sees.

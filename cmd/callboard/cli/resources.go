@@ -58,7 +58,7 @@ func pathways() *cobra.Command {
 		maker("Make a pathway of a file", "callboard pathways create -f visit.json", func(ctx context.Context, c *client.Client, in *client.PathwayChange) (*client.Pathway, error) {
 			return c.CreatePathway(ctx, in)
 		}),
-		changer("Change a pathway by a file", "callboard pathways update pathway_01J… -f visit.json", func(ctx context.Context, c *client.Client, id string, in *client.PathwayChange) (*client.Pathway, error) {
+		changer("Change a pathway by a file", "callboard pathways update pathway_01J… -f visit.json", func(ctx context.Context, c *client.Client, id string, in *client.PathwayPatch) (*client.Pathway, error) {
 			return c.UpdatePathway(ctx, id, in)
 		}),
 		validateCommand(),

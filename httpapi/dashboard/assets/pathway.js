@@ -25,20 +25,30 @@
     e.append(...children);
     return e;
   };
-  const clip = (s, most) => (s.length > most ? s.slice(0, most - 1) + "…" : s);
-  const label = (when = {}) => {
-    const value = when[ways[when.type]];
-    return (when.type === "dtmf" ? "key " : "") + (value || (when.type || "").replaceAll("_", " "));
+  const clip = (s, most) => ((s = String(s)).length > most ? s.slice(0, most - 1) + "…" : s);
+  const label = (when) => {
+    const w = when && typeof when === "object" ? when : {}, value = w[ways[w.type]];
+    return (w.type === "dtmf" ? "key " : "") + (value || String(w.type || "").replaceAll("_", " "));
+  };
+  // What somebody types may hold anything in the place of a node or a way: such
+  // is not drawn, and stays where it is.
+  const objects = (all) => (Array.isArray(all) ? all.filter((o) => o && typeof o === "object" && !Array.isArray(o)) : []);
+  const nodes = () => objects(plan.nodes);
+  const edges = () => objects(plan.edges);
+  const parse = (json) => {
+    const p = JSON.parse(json);
+    if (!p || typeof p !== "object" || Array.isArray(p)) throw new Error("no object");
+    return p;
   };
 
   // layers puts each node one below the first that leads to it.
   const layers = () => {
-    const ids = plan.nodes.map((n) => n.id), at = new Map();
-    const starts = plan.edges.some((e) => e.from === anywhere) ? [plan.start, anywhere] : [plan.start];
+    const ids = nodes().map((n) => n.id), at = new Map();
+    const starts = edges().some((e) => e.from === anywhere) ? [plan.start, anywhere] : [plan.start];
     const walk = (from) => {
       for (let queue = from.filter((id) => !at.has(id)), depth = 0; queue.length; depth++) {
         queue.forEach((id) => at.set(id, depth));
-        queue = [...new Set(queue.flatMap((id) => plan.edges.filter((e) => e.from === id).map((e) => e.to)))].filter((id) => ids.includes(id) && !at.has(id));
+        queue = [...new Set(queue.flatMap((id) => edges().filter((e) => e.from === id).map((e) => e.to)))].filter((id) => ids.includes(id) && !at.has(id));
       }
     };
     walk(starts.filter((id) => id === anywhere || ids.includes(id)));
@@ -58,11 +68,11 @@
     const root = svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "group", "aria-label": "The pathway as a graph" });
     root.append(svg("defs", {}, svg("marker", { id: "head", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 8, markerHeight: 8, orient: "auto" }, svg("path", { d: "M0 0L8 4L0 8z", class: "head" }))));
     const pairs = new Map();
-    plan.edges.forEach((e) => {
+    edges().forEach((e) => {
       if (places.has(e.from) && places.has(e.to)) pairs.set(e.from + "\n" + e.to, [...(pairs.get(e.from + "\n" + e.to) || []), e]);
     });
-    pairs.forEach((edges) => {
-      const a = places.get(edges[0].from), b = places.get(edges[0].to);
+    pairs.forEach((same) => {
+      const a = places.get(same[0].from), b = places.get(same[0].to);
       let d, at;
       if (b.y > a.y) {
         const x1 = a.x + wide / 2, y1 = a.y + high, x2 = b.x + wide / 2;
@@ -78,10 +88,10 @@
         at = { x: out - between / 4, y: (y1 + y2) / 2 };
       }
       root.append(svg("path", { d, class: "edge", "marker-end": "url(#head)" }));
-      root.append(svg("text", { x: at.x, y: at.y + 4, class: "way" }, clip(edges.map((e) => label(e.when)).join(", "), 28)));
+      root.append(svg("text", { x: at.x, y: at.y + 4, class: "way" }, clip(same.map((e) => label(e.when)).join(", "), 28)));
     });
     places.forEach((p, id) => {
-      const node = plan.nodes.find((n) => n.id === id);
+      const node = nodes().find((n) => n.id === id);
       const bad = faults.has(id), kind = (bad ? "problem: " : "") + (id === anywhere ? "from any node" : node.type + (id === plan.start ? ", the start" : ""));
       const g = svg("g", { class: "node" + (bad ? " bad" : "") + (id === chosen ? " chosen" : "") + (id === anywhere ? " any" : ""), transform: `translate(${p.x} ${p.y})` });
       g.append(svg("rect", { width: wide, height: high, rx: 8 }), svg("text", { x: 10, y: 22, class: "name" }, clip(id === anywhere ? "anywhere" : id, 22)), svg("text", { x: 10, y: 42, class: "kind" }, clip(kind + (node && node.prompt ? ": " + node.prompt : ""), 24)));
@@ -104,19 +114,18 @@
   };
 
   if (!text) {
-    plan = JSON.parse(graph.dataset.plan);
-    plan.nodes ||= [];
-    plan.edges ||= [];
+    plan = parse(graph.dataset.plan);
     draw();
     return;
   }
 
-  const parts = document.getElementById("parts"), details = document.getElementById("text");
+  const parts = document.getElementById("parts"), details = document.getElementById("text"), form = document.getElementById("editor");
+  const opened = text.value;
+  let sending = false;
+  const unsaved = () => "unsaved" in graph.dataset || text.value !== opened;
   const read = () => {
     try {
-      plan = JSON.parse(text.value);
-      plan.nodes = Array.isArray(plan.nodes) ? plan.nodes : [];
-      plan.edges = Array.isArray(plan.edges) ? plan.edges : [];
+      plan = parse(text.value);
       return true;
     } catch {
       plan = undefined;
@@ -127,9 +136,18 @@
     text.value = JSON.stringify(plan, null, 2);
     draw();
   };
+  // list is one of the plan's that can be added to.
+  const list = (name) => (Array.isArray(plan[name]) ? plan[name] : (plan[name] = []));
+  // field is written into the plan with each letter: what would only be written
+  // once the field is left would move the button that it is left for.
   const field = (name, control, change) => {
-    control.addEventListener("change", () => change(control));
-    return make("label", {}, name + " ", control);
+    const says = make("span", { className: "bad" }); // what is wrong with it, which keeps the form from being sent
+    says.setAttribute("role", "alert");
+    control.addEventListener(control.tagName === "SELECT" ? "change" : "input", () => {
+      change(control);
+      says.textContent = control.validationMessage;
+    });
+    return make("label", {}, name + " ", control, says);
   };
   const select = (values, value) => {
     const s = make("select", {});
@@ -144,7 +162,7 @@
   };
 
   const wayOf = (edge, n) => {
-    edge.when ||= { type: "always" };
+    if (!edge.when || typeof edge.when !== "object") edge.when = { type: "always" };
     const row = make("div", { className: "row" });
     row.append(field("If", select(Object.keys(ways), edge.when.type), (c) => {
       edge.when = { type: c.value };
@@ -159,18 +177,18 @@
       }));
     }
     if (edge.when.type === "intent") {
-      row.append(field("words, with commas between", make("input", { value: (edge.when.words || []).join(", ") }), (c) => {
+      row.append(field("words, with commas between", make("input", { value: (Array.isArray(edge.when.words) ? edge.when.words : []).join(", ") }), (c) => {
         edge.when.words = c.value.split(",").map((w) => w.trim()).filter(Boolean);
         if (!edge.when.words.length) delete edge.when.words;
         changed();
       }));
     }
-    row.append(field("go to", select(plan.nodes.map((x) => x.id), edge.to), (c) => {
+    row.append(field("go to", select(nodes().map((x) => x.id), edge.to), (c) => {
       edge.to = c.value;
       changed();
     }));
     row.append(button("Remove way " + n, () => {
-      plan.edges.splice(plan.edges.indexOf(edge), 1);
+      list("edges").splice(plan.edges.indexOf(edge), 1);
       changed();
       show();
     }, "danger"));
@@ -179,37 +197,47 @@
 
   // show is the form of the chosen node.
   const show = () => {
-    const node = plan && plan.nodes.find((n) => n.id === chosen);
+    const node = plan && nodes().find((n) => n.id === chosen);
     parts.replaceChildren();
     if (!plan) return;
     const bar = make("div", { className: "buttons" });
     bar.append(button("Add a node", () => {
-      let n = plan.nodes.length + 1;
-      while (plan.nodes.some((x) => x.id === "node" + n)) n++;
-      plan.nodes.push({ id: "node" + n, type: "say", prompt: "" });
+      let n = nodes().length + 1;
+      while (nodes().some((x) => x.id === "node" + n)) n++;
+      list("nodes").push({ id: "node" + n, type: "say", prompt: "" });
       chosen = "node" + n;
       changed();
       show();
     }));
     parts.append(bar);
     if (!node && chosen !== anywhere) return;
-    const box = make("fieldset", { className: "sheet" }, make("legend", { textContent: node ? "Node " + node.id : "From any node" }));
+    const legend = make("legend", { textContent: node ? "Node " + node.id : "From any node" });
+    const box = make("fieldset", { className: "sheet" }, legend);
+    const remove = node && button("Remove the node " + node.id, () => {
+      list("nodes").splice(plan.nodes.indexOf(node), 1);
+      plan.edges = list("edges").filter((e) => !e || (e.from !== node.id && e.to !== node.id));
+      chosen = undefined;
+      changed();
+      show();
+    }, "danger");
     (faults.get(chosen) || []).forEach((f) => box.append(make("p", { className: "note bad", textContent: f })));
     if (node) {
       box.append(field("Name", make("input", { value: node.id, id: "node-name" }), (c) => {
         const name = c.value.trim();
-        if (!name || plan.nodes.some((x) => x !== node && x.id === name)) {
-          c.value = node.id; // one that there is already would hide another
-          return;
-        }
-        plan.edges.forEach((e) => {
+        // One that there is already would hide another.
+        c.setCustomValidity(!name ? "A node needs a name." : name === anywhere || nodes().some((x) => x !== node && x.id === name) ? "Another node has this name." : "");
+        if (!c.checkValidity()) return;
+        edges().forEach((e) => {
           if (e.from === node.id) e.from = name;
           if (e.to === node.id) e.to = name;
         });
         if (plan.start === node.id) plan.start = name;
+        if (faults.has(node.id)) faults.set(name, faults.get(node.id));
+        if (name !== node.id) faults.delete(node.id);
         chosen = node.id = name;
+        legend.textContent = "Node " + name;
+        remove.textContent = "Remove the node " + name;
         changed();
-        show();
       }));
       box.append(field("What it does", select(types, node.type), (c) => {
         node.type = c.value;
@@ -223,23 +251,29 @@
         changed();
       })));
       const rest = Object.fromEntries(Object.entries(node).filter(([k]) => k !== "id" && k !== "type" && !own.includes(k)));
-      box.append(field("Everything else, as JSON", make("textarea", { value: JSON.stringify(rest, null, 2), rows: 4, className: "code" }), (c) => {
+      let held = Object.keys(rest); // what the field has put into the node, and takes back
+      box.append(field("Everything else, as JSON", make("textarea", { id: "node-rest", value: JSON.stringify(rest, null, 2), rows: 4, className: "code" }), (c) => {
+        let more;
         try {
-          const more = JSON.parse(c.value || "{}");
-          c.setCustomValidity("");
-          Object.keys(rest).forEach((k) => delete node[k]);
-          Object.assign(node, more, { id: node.id, type: node.type });
-          changed();
+          more = parse(c.value.trim() || "{}");
         } catch (e) {
-          c.setCustomValidity("This is no JSON: " + e.message);
-          c.reportValidity();
+          c.setCustomValidity("This is no JSON object: " + e.message);
+          return;
         }
+        const twice = Object.keys(more).find((k) => k === "id" || k === "type" || own.includes(k));
+        c.setCustomValidity(twice ? twice + " has a field of its own." : "");
+        if (twice) return;
+        held.forEach((k) => delete node[k]);
+        held = Object.keys(more);
+        Object.assign(node, more);
+        changed();
       }));
     }
     box.append(make("h2", { textContent: "Ways on" }));
-    plan.edges.filter((e) => e.from === chosen).forEach((e, i) => box.append(wayOf(e, i + 1)));
+    edges().filter((e) => e.from === chosen).forEach((e, i) => box.append(wayOf(e, i + 1)));
     box.append(button("Add a way", () => {
-      plan.edges.push({ from: chosen, to: plan.nodes[0].id, when: { type: "always" } });
+      const first = nodes()[0];
+      list("edges").push({ from: chosen, to: first ? first.id : "", when: { type: "always" } });
       changed();
       show();
     }));
@@ -247,13 +281,7 @@
       box.append(make("div", { className: "buttons" }, button("Begin here", () => {
         plan.start = node.id;
         changed();
-      }), button("Remove the node " + node.id, () => {
-        plan.nodes.splice(plan.nodes.indexOf(node), 1);
-        plan.edges = plan.edges.filter((e) => e.from !== node.id && e.to !== node.id);
-        chosen = undefined;
-        changed();
-        show();
-      }, "danger")));
+      }), remove));
     }
     parts.append(box);
   };
@@ -269,7 +297,7 @@
   const blame = () => {
     document.querySelectorAll("#found [data-param]").forEach((li) => {
       const [, kind, n] = /^(nodes|edges)\[(\d+)\]/.exec(li.dataset.param) || [];
-      const one = kind && plan[kind][Number(n)];
+      const one = kind && Array.isArray(plan[kind]) && plan[kind][Number(n)];
       const id = one && (kind === "nodes" ? one.id : one.from);
       if (id && li.dataset.kind === "wrong") faults.set(id, [...(faults.get(id) || []), li.textContent]);
     });
@@ -277,6 +305,14 @@
 
   parts.addEventListener("keydown", (e) => {
     if (e.key === "Enter" && e.target.tagName === "INPUT") e.preventDefault(); // or the form would be sent
+  });
+  form.addEventListener("submit", (e) => {
+    if (sending) e.preventDefault(); // the second click of two
+    sending = true;
+  });
+  addEventListener("pageshow", () => (sending = false)); // who comes back may send it again
+  addEventListener("beforeunload", (e) => {
+    if (unsaved() && !sending) e.preventDefault();
   });
   text.addEventListener("input", () => {
     read();
