@@ -166,18 +166,47 @@ func (c *Client) AllContacts(ctx context.Context, id string, q ListContactsQuery
 	})
 }
 
+// AddContactsQuery is what AddContacts can be asked; what is zero is left out.
+type AddContactsQuery struct {
+	// The column of a CSV file that holds the phone, as its first row names it; phone unless said. A column that is called phone beside it becomes context as file_phone. Of no effect on JSON.
+	PhoneColumn string
+	// The column of a CSV file that holds the timezone, as its first row names it; timezone unless said. A column that is called timezone beside it becomes context as file_timezone. Of no effect on JSON.
+	TimezoneColumn string
+	// The column of a CSV file that holds the country, as its first row names it; country unless said. A column that is called country beside it becomes context as file_country. Of no effect on JSON.
+	CountryColumn string
+	// The column of a CSV file that holds the name, as its first row names it; name unless said. A column that is called name beside it becomes context as file_name. Of no effect on JSON.
+	NameColumn string
+}
+
+func (q *AddContactsQuery) values() url.Values {
+	v := make(url.Values)
+	if q.PhoneColumn != "" {
+		v.Set("phone_column", q.PhoneColumn)
+	}
+	if q.TimezoneColumn != "" {
+		v.Set("timezone_column", q.TimezoneColumn)
+	}
+	if q.CountryColumn != "" {
+		v.Set("country_column", q.CountryColumn)
+	}
+	if q.NameColumn != "" {
+		v.Set("name_column", q.NameColumn)
+	}
+	return v
+}
+
 // AddContacts: Add contacts to a campaign.
 //
 // POST /v1/campaigns/{id}/contacts
 //
-// Takes JSON, one JSON object per line, or CSV, all streamed and as large as 1 GB, up to 1,000,000 contacts per campaign. CSV has a header row with a column phone, optionally timezone and country; every other column becomes context. UTF-8 or UTF-16; commas, semicolons or tabs; what spreadsheets add (a line sep=;, a byte order mark, empty columns and rows) is understood. multipart/form-data takes one such file. Rows that cannot be used are counted and the first 100 of them told; the first of duplicates wins. An upload counts as a whole or not at all; GET …/uploads shows how far it is. A campaign that is running goes on with the new contacts at once.
-func (c *Client) AddContacts(ctx context.Context, id string, body *ContactsUpload, options ...Option) (*UploadSummary, error) {
-	return send[UploadSummary](ctx, c, "POST", "/v1/campaigns/"+url.PathEscape(id)+"/contacts", nil, asJSON(body), options)
+// Takes JSON, one JSON object per line, or CSV, all streamed and as large as 1 GB, up to 1,000,000 contacts per campaign. CSV has a header row with a column phone, optionally timezone and country; every other column becomes context. UTF-8 or UTF-16; commas, semicolons or tabs; what spreadsheets add (a line sep=;, a byte order mark, empty columns and rows) is understood. Columns of other names are named by phone_column, timezone_column, country_column and name_column, in the query or in fields before the file. multipart/form-data takes one such file. Rows that cannot be used are counted and the first 100 of them told; the first of duplicates wins. An upload counts as a whole or not at all; GET …/uploads shows how far it is. A campaign that is running goes on with the new contacts at once.
+func (c *Client) AddContacts(ctx context.Context, id string, q AddContactsQuery, body *ContactsUpload, options ...Option) (*UploadSummary, error) {
+	return send[UploadSummary](ctx, c, "POST", "/v1/campaigns/"+url.PathEscape(id)+"/contacts", q.values(), asJSON(body), options)
 }
 
 // AddContactsFrom sends the body as it is read, of a media type that the operation takes.
-func (c *Client) AddContactsFrom(ctx context.Context, id string, mediaType string, body io.Reader, options ...Option) (*UploadSummary, error) {
-	return send[UploadSummary](ctx, c, "POST", "/v1/campaigns/"+url.PathEscape(id)+"/contacts", nil, stream{mediaType, body}, options)
+func (c *Client) AddContactsFrom(ctx context.Context, id string, q AddContactsQuery, mediaType string, body io.Reader, options ...Option) (*UploadSummary, error) {
+	return send[UploadSummary](ctx, c, "POST", "/v1/campaigns/"+url.PathEscape(id)+"/contacts", q.values(), stream{mediaType, body}, options)
 }
 
 // ExportContactsCSVQuery is what ExportContactsCSV can be asked; what is zero is left out.

@@ -158,7 +158,7 @@ func TestFilesAndBodiesAreStreamed(t *testing.T) {
 		w.WriteHeader(http.StatusPartialContent)
 		_, _ = io.WriteString(w, "RIFF")
 	})
-	up, err := f.AddContactsFrom(t.Context(), "campaign_1", "text/csv", strings.NewReader("phone\n+12025550123\n"))
+	up, err := f.AddContactsFrom(t.Context(), "campaign_1", client.AddContactsQuery{PhoneColumn: "phone"}, "text/csv", strings.NewReader("phone\n+12025550123\n"))
 	require.NoError(t, err)
 	assert.Equal(t, int64(1), up.ContactsSummary.Accepted)
 	resp, err := f.GetRecording(t.Context(), "call_1", client.WithHeader("Range", "bytes=0-3"))

@@ -219,6 +219,41 @@ func TestAPageListensByATicketThatItsSessionKeepsGood(t *testing.T) {
 	assert.Equal(t, 401, status, "the user is no more")
 }
 
+func TestColumnsOfAFileAreNamedBeforeIt(t *testing.T) {
+	t.Parallel()
+	d := open(t, httpapi.Config{PublicURL: base})
+	b, _ := d.signedIn("manager")
+	path := "/v1/campaigns/" + d.campaign() + "/contacts"
+	part := func(name, value string) string {
+		return "--cut\r\nContent-Disposition: form-data; name=\"" + name + "\"\r\n\r\n" + value + "\r\n"
+	}
+	const file = "--cut\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.csv\"\r\n\r\n\ufeffMobile;Phone;Who\r\n+12025550123;office;Ada\r\n\r\n--cut--\r\n"
+	send := func(path, body, kind string) reply {
+		return d.do("POST", path, "operator", body, "Content-Type", kind)
+	}
+	const form = "multipart/form-data; boundary=cut"
+	r := send(path, part("phone_column", "Mobile")+part("name_column", "who")+part("country_column", "")+file, form)
+	require.Equal(t, 200, r.Status, "%s", r.Body)
+	require.Len(t, d.contacts, 1)
+	name, _ := d.contacts[0].Context.Text("name")
+	office, _ := d.contacts[0].Context.Text("file_phone")
+	assert.Equal(t, []string{"+12025550123", "Ada", "office"}, []string{d.contacts[0].Phone, name, office})
+	r = send(path+"?phone_column=Tel", "Tel,x\n+12025550124,y\n", "text/csv")
+	require.Equal(t, 200, r.Status, "%s", r.Body)
+
+	for want, r := range map[string]reply{
+		"phone_column": send(path, part("phone_column", "gone")+file, form),
+		"name_column":  send(path, part("phone_column", "Mobile")+part("name_column", strings.Repeat("x", 1001))+file, form),
+		"header":       send(path, part("name_column", "Phone")+strings.ReplaceAll(file, "Who", "Mobile"), form),
+	} {
+		require.Equal(t, 422, r.Status, "%s: %s", want, r.Body)
+		assert.Equal(t, want, r.failure(t)["param"], "%s", r.Body)
+	}
+
+	page := string(b.send("GET", strings.TrimSuffix(strings.TrimPrefix(path, "/v1"), "/contacts"), nil).Body)
+	assert.Less(t, strings.Index(page, `name="phone_column"`), strings.Index(page, `type="file"`), "browsers send fields in their order, and the file is read as it comes")
+}
+
 func TestAFormOutlivesItsSession(t *testing.T) {
 	t.Parallel()
 	d := open(t, httpapi.Config{PublicURL: base, TrustedProxies: loopback()})

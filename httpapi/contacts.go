@@ -9,6 +9,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -37,6 +38,7 @@ func (s *Server) contactRoutes() {
 		about: "Takes JSON, one JSON object per line, or CSV, all streamed and as large as 1 GB, up to 1,000,000 contacts per campaign. " +
 			"CSV has a header row with a column phone, optionally timezone and country; every other column becomes context. " +
 			"UTF-8 or UTF-16; commas, semicolons or tabs; what spreadsheets add (a line sep=;, a byte order mark, empty columns and rows) is understood. " +
+			"Columns of other names are named by phone_column, timezone_column, country_column and name_column, in the query or in fields before the file. " +
 			"multipart/form-data takes one such file. Rows that cannot be used are counted and the first 100 of them told; the first of duplicates wins. " +
 			"An upload counts as a whole or not at all; GET …/uploads shows how far it is. A campaign that is running goes on with the new contacts at once.",
 	}, s.describeUpload, s.addContacts)
@@ -162,6 +164,11 @@ func (s *Server) uploadRoutes(tag string) {
 func (s *Server) describeUpload(h *huma.Operation) {
 	text := &huma.Schema{Type: huma.TypeString}
 	file := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{"file": {Type: huma.TypeString, Format: "binary"}}}
+	for _, meaning := range meanings() {
+		about := "The column of a CSV file that holds the " + meaning + ", as its first row names it; " + meaning + " unless said. A column that is called " + meaning + " beside it becomes context as file_" + meaning + ". Of no effect on JSON."
+		h.Parameters = append(h.Parameters, &huma.Param{Name: meaning + columnParam, In: "query", Description: about, Schema: &huma.Schema{Type: huma.TypeString, MaxLength: new(maxColumnName)}})
+		file.Properties[meaning+columnParam] = &huma.Schema{Type: huma.TypeString, MaxLength: new(maxColumnName), Description: about}
+	}
 	h.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
 		fiber.MIMEApplicationJSON: {Schema: schemaOf[ContactsUpload](s.api)},
 		mimeNDJSON:                {Schema: text},
@@ -199,6 +206,27 @@ func (s *Server) addContacts(c *fiber.Ctx) error {
 	})
 }
 
+const (
+	columnParam   = "_column"
+	maxColumnName = 1000 // bytes
+)
+
+// meanings are what columns of a file can be said to hold.
+func meanings() []string { return []string{"phone", "timezone", "country", "name"} }
+
+// meant keeps which column holds what.
+func meant(as intake.Meanings, meaning, column string) error {
+	if len(column) > maxColumnName {
+		var p domain.Problems
+		p.Add(meaning+columnParam, domain.CodeValidation, "has more than %d bytes", maxColumnName)
+		return p.Err()
+	}
+	if column != "" {
+		as[meaning] = column
+	}
+	return nil
+}
+
 // rowsOf are the contacts in a request, by its content type.
 func (s *Server) rowsOf(c *fiber.Ctx) (iter.Seq2[ask.RawContact, error], error) {
 	b := bodyOf(c)
@@ -206,16 +234,22 @@ func (s *Server) rowsOf(c *fiber.Ctx) (iter.Seq2[ask.RawContact, error], error) 
 	if err != nil {
 		kind = ""
 	}
-	if kind == fiber.MIMEMultipartForm {
-		return s.rowsOfForm(b, params["boundary"])
+	as := make(intake.Meanings)
+	for _, meaning := range meanings() {
+		if err = meant(as, meaning, c.Query(meaning+columnParam)); err != nil {
+			return nil, err
+		}
 	}
-	return s.rowsIn(b, kind)
+	if kind == fiber.MIMEMultipartForm {
+		return s.rowsOfForm(b, params["boundary"], as)
+	}
+	return s.rowsIn(b, kind, as)
 }
 
-func (s *Server) rowsIn(r io.Reader, kind string) (iter.Seq2[ask.RawContact, error], error) {
+func (s *Server) rowsIn(r io.Reader, kind string, as intake.Meanings) (iter.Seq2[ask.RawContact, error], error) {
 	switch kind {
 	case mimeCSV:
-		return intake.CSV(r), nil
+		return intake.CSVAs(r, as), nil
 	case mimeNDJSON, "application/ndjson", "application/jsonl", "application/x-jsonlines":
 		return intake.NDJSON(r), nil
 	case fiber.MIMEApplicationJSON:
@@ -224,8 +258,9 @@ func (s *Server) rowsIn(r io.Reader, kind string) (iter.Seq2[ask.RawContact, err
 	return nil, domain.Errorf(domain.CodeUnsupportedMedia, "Contacts come as application/json, application/x-ndjson, text/csv or multipart/form-data.")
 }
 
-// rowsOfForm reads the first file of a form, as it comes.
-func (s *Server) rowsOfForm(b io.Reader, boundary string) (iter.Seq2[ask.RawContact, error], error) {
+// rowsOfForm reads the first file of a form, as it comes; fields before it say
+// which column holds what.
+func (s *Server) rowsOfForm(b io.Reader, boundary string, as intake.Meanings) (iter.Seq2[ask.RawContact, error], error) {
 	if boundary == "" {
 		return nil, domain.Errorf(domain.CodeInvalidRequest, "The form has no boundary.")
 	}
@@ -240,7 +275,16 @@ func (s *Server) rowsOfForm(b io.Reader, boundary string) (iter.Seq2[ask.RawCont
 			return nil, formError(err)
 		}
 		if part.FileName() != "" || part.FormName() == "file" || part.FormName() == "contacts" {
-			return s.rowsIn(formPart{part}, kindOfPart(part))
+			return s.rowsIn(formPart{part}, kindOfPart(part), as)
+		}
+		if meaning, ok := strings.CutSuffix(part.FormName(), columnParam); ok && slices.Contains(meanings(), meaning) {
+			column, err := io.ReadAll(io.LimitReader(part, maxColumnName+1))
+			if err != nil {
+				return nil, formError(err)
+			}
+			if err = meant(as, meaning, string(column)); err != nil {
+				return nil, err
+			}
 		}
 	}
 	var p domain.Problems

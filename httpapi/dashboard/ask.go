@@ -140,7 +140,7 @@ func (r *Request) ask(method, path string, body, into any) error {
 		if once == "" || !errors.As(err, &p) || p.Code != "idempotency_conflict" || pause == longestPause {
 			return err
 		}
-		time.Sleep(pause) // the first click of two is under way: the second one waits for its answer
+		<-time.After(pause) // the first click of two is under way: the second one waits for its answer
 	}
 }
 

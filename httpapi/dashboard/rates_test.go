@@ -32,7 +32,7 @@ func TestCallsAreCountedByStretchesOfTime(t *testing.T) {
 	assert.Equal(t, rate{At: at.Add(59 * time.Minute), Calls: 2, Answered: 100}, underWay[59], "one in half a minute")
 	assert.Len(t, ratesOf(calls, at, at.Add(59*time.Minute+14*time.Second)), 59, "of a quarter of a minute nothing is told")
 
-	long := ratesOf(calls, at.Add(10*time.Second), at.Add(61*time.Minute))
+	long := ratesOf(calls, at.Add(10*time.Second), at.Add(62*time.Minute))
 	assert.Len(t, long, 13)
 	assert.Equal(t, at, long[0].At, "stretches begin at round times")
 	assert.InDelta(t, 0.6, long[0].Calls, 1e-9)

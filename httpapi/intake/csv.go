@@ -24,9 +24,12 @@ const maxColumns = 200
 // CR. Columns without a name and rows without a value are passed over. A row
 // that cannot be read has a Problem. An error of r, or of the header, ends the
 // rows.
-func CSV(r io.Reader) iter.Seq2[ask.RawContact, error] {
+func CSV(r io.Reader) iter.Seq2[ask.RawContact, error] { return CSVAs(r, nil) }
+
+// CSVAs is CSV of a file whose columns have other names.
+func CSVAs(r io.Reader, as Meanings) iter.Seq2[ask.RawContact, error] {
 	return func(yield func(ask.RawContact, error) bool) {
-		t := &table{w: newWindow(decoded(r)), line: 1, delimiter: ',', end: '\n'}
+		t := &table{w: newWindow(decoded(r)), line: 1, delimiter: ',', end: '\n', as: as}
 		if err := t.header(); err != nil {
 			yield(ask.RawContact{}, err)
 			return
@@ -57,6 +60,7 @@ type table struct {
 	columns   []string
 	phone     int
 	fields    []string
+	as        Meanings
 }
 
 func (t *table) header() error {
@@ -89,9 +93,14 @@ func (t *table) header() error {
 		return headerError("the file has more than 200 columns")
 	}
 	t.phone = -1
+	for i, name := range names {
+		names[i] = trimmed(name)
+	}
+	if err = t.as.apply(names); err != nil {
+		return err
+	}
 	seen := make(map[string]bool)
 	for i, name := range names {
-		name = trimmed(name)
 		if low := strings.ToLower(name); low == "phone" || low == "timezone" || low == "country" {
 			name = low
 		}

@@ -151,7 +151,7 @@ func (s *session) take(path string, o *order) error {
 		}
 	}
 	b := s.newBar(info.Size(), "uploading", true)
-	out.UploadSummary, err = s.AddContactsFrom(s.ctx(), out.CampaignID, kind, &counted{from: f, bar: b})
+	out.UploadSummary, err = s.AddContactsFrom(s.ctx(), out.CampaignID, client.AddContactsQuery{}, kind, &counted{from: f, bar: b})
 	b.end()
 	if err != nil && o.into == "" { // nothing of what failed is left behind
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx()), patience)

@@ -1,0 +1,103 @@
+package main_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+)
+
+// BenchmarkDashboard loads each page of the dashboard over a past of calls, all
+// of one campaign, the newest of them just now.
+func BenchmarkDashboard(b *testing.B) {
+	const calls, batch, most = 100_000, 1000, 300 * time.Millisecond
+	s := prepare(b, "CALLBOARD_LOG_LEVEL=warn")
+	s.start()
+	s.api("PATCH", "/v1/workspace", object{"plan": "enterprise", "limits": object{
+		"requests_per_minute": 1_000_000, "concurrent_inbound": 1000, "concurrent_outbound": 1000, "calls_per_minute": 100_000,
+	}})
+	agent := s.mute()
+	campaign := s.api("POST", "/v1/campaigns", object{
+		"name": "one", "agent_id": agent, "caller_id": object{"number": "+12025550100"}, "contacts": []object{{"phone": "+12025550123"}},
+	})["id"].(string)
+	hook := s.api("POST", "/v1/webhooks", object{"url": "https://example.com/hook", "events": []string{"call.ended"}})["id"].(string)
+	provider := s.api("POST", "/v1/providers", object{"name": "Dr. Rivera", "timezone": "UTC", "hours": object{"monday": []object{{"start": "00:00", "end": "24:00"}}}})["id"].(string)
+	pathway := s.api("GET", "/v1/agents/"+agent, nil)["pathway_id"].(string)
+	user := s.api("POST", "/v1/users", object{"name": "Ada", "role": "admin"})["id"].(string)
+	s.kill9()
+
+	d, store, ws := s.stored()
+	began := time.Now().UTC().Truncate(time.Millisecond).Add(-calls * 40 * time.Millisecond) // 1500 a minute
+	for from := 0; from < calls; from += batch {
+		change := commit.Change{Workspace: ws}
+		for i := from; i < from+batch; i++ {
+			change.Puts = append(change.Puts, domain.Record(pastCall(ws, agent, campaign, i, began.Add(time.Duration(i)*40*time.Millisecond))))
+		}
+		_, err := store.Apply(context.Background(), change)
+		require.NoError(b, err)
+	}
+	require.NoError(b, d.Close())
+	s.start()
+	call := s.api("GET", "/v1/calls?limit=1", nil)["data"].([]any)[0].(object)["id"].(string)
+
+	link, err := url.Parse(s.api("POST", "/v1/users/"+user+"/sign-in-link", nil)["url"].(string))
+	require.NoError(b, err)
+	cookie := ""
+	ask := func(method, path string, form url.Values) (took time.Duration, size int) {
+		b.Helper()
+		req, err := http.NewRequest(method, "http://"+s.http+path, strings.NewReader(form.Encode()))
+		require.NoError(b, err)
+		req.Header.Set("Origin", "http://"+s.http)
+		req.Header.Set("Cookie", cookie)
+		if form != nil {
+			req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		}
+		began := time.Now()
+		res, err := http.DefaultTransport.RoundTrip(req)
+		require.NoError(b, err)
+		text, err := io.ReadAll(res.Body)
+		took = time.Since(began)
+		require.NoError(b, err)
+		require.NoError(b, res.Body.Close())
+		require.Equal(b, http.StatusOK, res.StatusCode, "%s: %s", path, text)
+		if set := res.Header.Get("Set-Cookie"); set != "" {
+			cookie, _, _ = strings.Cut(set, ";")
+		}
+		return took, len(text)
+	}
+	ask(http.MethodPost, "/sign-in", url.Values{"token": {link.Query().Get("token")}})
+
+	slowest, where, largest := time.Duration(0), "", 0
+	for _, path := range []string{
+		"/", "/campaigns", "/campaigns/new", "/campaigns/" + campaign, "/campaigns/" + campaign + "/decisions", "/campaigns/" + campaign + "/rehearsal",
+		"/calls", "/calls?status=active", "/calls?campaign_id=" + campaign, "/calls/" + call, "/agents", "/agents/" + agent, "/pathways/" + pathway, "/pathways/" + pathway + "/edit",
+		"/pathways/" + pathway + "/try", "/numbers", "/appointments", "/appointments/list", "/appointments/new?provider=" + provider, "/messages", "/webhooks", "/webhooks/" + hook,
+		"/usage", "/access", "/settings", "/audit",
+	} {
+		var all []time.Duration
+		size := 0
+		for range 9 {
+			took, n := ask(http.MethodGet, path, nil)
+			all, size = append(all, took), n
+		}
+		slices.Sort(all)
+		b.Logf("%-60s %5.1f ms, %d kB", path, ms(all[len(all)/2]), size>>10)
+		if all[len(all)/2] > slowest {
+			slowest, where = all[len(all)/2], path
+		}
+		largest = max(largest, size)
+	}
+	where = strings.NewReplacer(campaign, "…", call, "…", pathway, "…", agent, "…", provider, "…", hook, "…").Replace(where)
+	board.add(fmt.Sprintf("Slowest page of the dashboard, %d calls stored", calls), "≤ 300 ms", fmt.Sprintf("%.0f ms (%s); the largest has %d kB", ms(slowest), where, largest>>10), slowest <= most, nil)
+	s.kill9()
+}

@@ -1,0 +1,75 @@
+package intake_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/httpapi/intake"
+)
+
+func TestColumnsAreTakenForWhatTheyAreSaidToMean(t *testing.T) {
+	t.Parallel()
+	const bom = "\ufeff"
+	for name, c := range map[string]struct {
+		text string
+		as   intake.Meanings
+		want map[string]string // "" is the phone
+	}{
+		"semicolons, a mark and another case": {
+			bom + "Mobile No;Phone;Who\n+12025550123;office;Ada\n",
+			intake.Meanings{"phone": " mobile no", "name": "WHO", "timezone": ""},
+			map[string]string{"": "+12025550123", "name": "Ada", "file_phone": "office"},
+		},
+		"two change places":        {"phone,name\nAda,+12025550123\n", intake.Meanings{"phone": "name", "name": "phone"}, map[string]string{"": "+12025550123", "name": "Ada"}},
+		"as it is written first":   {"tel,TEL\n+12025550123,old\n", intake.Meanings{"phone": "tel"}, map[string]string{"": "+12025550123", "TEL": "old"}},
+		"what nobody can see":      {"\u200bTel\u00a0,x\n+12025550123,y\n", intake.Meanings{"phone": "\ufeffTel "}, map[string]string{"": "+12025550123", "x": "y"}},
+		"names that mean harm":     {"\"<script>alert(1)</script>\",\"=cmd|' /C calc'!A0\"\n+12025550123,y\n", intake.Meanings{"phone": "<script>alert(1)</script>"}, map[string]string{"": "+12025550123", "=cmd|' /C calc'!A0": "y"}},
+		"quotes, commas and lines": {"\"Tel, \"\"mobile\"\"\nof him\",x\n+12025550123,y\n", intake.Meanings{"phone": "Tel, \"mobile\"\nof him"}, map[string]string{"": "+12025550123", "x": "y"}},
+		"said as it is":            {"phone,x\n+12025550123,y\n", intake.Meanings{"phone": "phone"}, map[string]string{"": "+12025550123", "x": "y"}},
+	} {
+		got, err := all(intake.CSVAs(strings.NewReader(c.text), c.as))
+		require.NoError(t, err, name)
+		require.Len(t, got, 1, name)
+		assert.Empty(t, got[0].Problem, name)
+		have := map[string]string{"": got[0].Phone}
+		for key := range got[0].Context {
+			have[key], _ = got[0].Context.Text(key)
+		}
+		assert.Equal(t, c.want, have, name)
+	}
+}
+
+func TestColumnsThatAreNotThereOrStandForTwoThingsAreToldByTheirParameter(t *testing.T) {
+	t.Parallel()
+	for text, c := range map[string]struct {
+		as   intake.Meanings
+		says map[string]string
+	}{
+		"phone,Who\n": {
+			intake.Meanings{"phone": "gone", "country": "Who", "name": "who"},
+			map[string]string{"phone_column": `the file has no column "gone"`, "name_column": `the column "who" is country already`},
+		},
+		"Tel,TEL,x\n":        {intake.Meanings{"phone": "tel"}, map[string]string{"phone_column": `the file has 2 columns "tel"`}},
+		"Tel,Tel\n":          {intake.Meanings{"phone": "Tel"}, map[string]string{"phone_column": `the file has 2 columns "Tel"`}},
+		"tel,phone\n":        {intake.Meanings{"name": "tel"}, nil},
+		"tel,x\n":            {intake.Meanings{"name": "tel"}, map[string]string{"header": "the first row must name the columns, phone among them"}},
+		"a,file_phone,phone": {intake.Meanings{"phone": "a"}, map[string]string{"header": "two columns have the same name"}},
+	} {
+		_, err := all(intake.CSVAs(strings.NewReader(text), c.as))
+		if c.says == nil {
+			require.NoError(t, err, text)
+			continue
+		}
+		var known *domain.Error
+		require.ErrorAs(t, err, &known, text)
+		told := map[string]string{}
+		for _, d := range known.Details {
+			told[d.Param] = d.Message
+		}
+		assert.Equal(t, c.says, told, text)
+	}
+}
