@@ -91,6 +91,19 @@ type Quality struct {
 	PacketsSent     uint64  `json:"packets_sent"`
 	PacketsReceived uint64  `json:"packets_received"`
 	PacketsRefused  uint64  `json:"packets_refused"`
+	// How it went over time, one part after the other, forty at most.
+	Stretches []QualityStretch `json:"stretches,omitempty"`
+}
+
+// QualityStretch is the media quality of a part of a call: jitter and round
+// trip are the worst of it.
+type QualityStretch struct {
+	AtMs        int64   `json:"at_ms"` // since its sound began
+	ForMs       int64   `json:"for_ms"`
+	MOS         float64 `json:"mos"` // 0: nothing was received
+	JitterMs    float64 `json:"jitter_ms"`
+	LossPercent float64 `json:"loss_percent"`
+	RoundTripMs float64 `json:"round_trip_ms"`
 }
 
 // Call is one phone call as the API shows it.

@@ -165,6 +165,21 @@ func (q *Quality) AppendJSON(b []byte) ([]byte, error) {
 	o.Count("packets_sent", q.PacketsSent)
 	o.Count("packets_received", q.PacketsReceived)
 	o.Count("packets_refused", q.PacketsRefused)
+	if len(q.Stretches) > 0 {
+		jsonList(&o, "stretches", q.Stretches)
+	}
+	return o.End()
+}
+
+// AppendJSON writes the quality of a part.
+func (q *QualityStretch) AppendJSON(b []byte) ([]byte, error) {
+	o := AppendObject(b)
+	o.Int("at_ms", q.AtMs)
+	o.Int("for_ms", q.ForMs)
+	o.Float("mos", q.MOS)
+	o.Float("jitter_ms", q.JitterMs)
+	o.Float("loss_percent", q.LossPercent)
+	o.Float("round_trip_ms", q.RoundTripMs)
 	return o.End()
 }
 

@@ -162,7 +162,14 @@ func (s *Server) listCalls(ctx context.Context, p domain.Principal, in *struct {
 		q.Said = said
 	}
 	l, err := s.ports.Calls.ListCalls(ctx, p, q)
-	return page(l, err, s.showCall)
+	return page(l, err, func(c *domain.Call) *domain.Call {
+		shown := s.showCall(c)
+		if c.Quality != nil { // a page of calls would be mostly that
+			whole := *c.Quality
+			whole.Stretches, shown.Quality = nil, &whole
+		}
+		return shown
+	})
 }
 
 // showCall is a call as the API shows it: with the addresses of what can be

@@ -44,6 +44,9 @@ func (s *Session) converse(c *clock, n int, now time.Duration) {
 	if r.due -= n; r.due <= 0 {
 		r.due = reportEvery/2 + rand.IntN(reportEvery) //nolint:gosec // no secret
 		s.sendReport()
+		if s.runs() {
+			s.course.add(s.mark())
+		}
 	}
 }
 

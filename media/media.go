@@ -204,4 +204,5 @@ type Stats struct {
 	IntervalP99Ms   float64       `json:"interval_p99_ms"`
 	IntervalMaxMs   float64       `json:"interval_max_ms"`
 	Recorded        bool          `json:"recorded"` // there is, or will be, a Recording with a file
+	Course          []Stretch     `json:"course"`   // forty at most, one after the other
 }

@@ -39,6 +39,7 @@ type Session struct {
 	out     sender
 	in      receiver
 	report  reporter
+	course  course
 
 	play     playback
 	digits   dtmf.Sender

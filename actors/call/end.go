@@ -85,11 +85,21 @@ func overTrunk(c *domain.Call, a *domain.Attempt) bool {
 }
 
 func qualityOf(s media.Stats) *domain.Quality {
+	var parts []domain.QualityStretch
+	for _, p := range s.Course {
+		parts = append(parts, domain.QualityStretch{
+			AtMs: p.At.Milliseconds(), ForMs: p.For.Milliseconds(), MOS: rounded(p.MOS, 100), JitterMs: rounded(p.JitterMs, 10), LossPercent: rounded(p.LossPercent, 100), RoundTripMs: rounded(p.RoundTripMs, 10),
+		})
+	}
 	return &domain.Quality{
-		Codec: s.Codec, MOS: s.MOS, JitterMs: s.JitterMs, LossPercent: s.LossPercent, RoundTripMs: s.RoundTripMs,
+		Stretches: parts,
+		Codec:     s.Codec, MOS: s.MOS, JitterMs: s.JitterMs, LossPercent: s.LossPercent, RoundTripMs: s.RoundTripMs,
 		PacketsSent: s.PacketsSent, PacketsReceived: s.PacketsReceived, PacketsRefused: s.PacketsRefused,
 	}
 }
+
+// rounded is a figure to so many parts of one.
+func rounded(v, parts float64) float64 { return math.Round(v*parts) / parts }
 
 // EndChange is the part of a call's end that every owner commits: the final
 // call, its transcript, the attempt's row gone, the bill where one is due,

@@ -43,7 +43,7 @@
     const scales = { x: { time }, y: { range: (_, low, high) => [0, Math.max(1, high * 1.1)] } };
     if (heads.some((h) => scale(h) === "%")) {
       axes.push({ ...axis, side: 1, scale: "%", size: 60, grid: { show: false }, values: (_, ticks) => ticks.map((t) => t + " %") });
-      scales["%"] = { range: [0, 100] };
+      scales["%"] = { range: time ? [0, 100] : (_, low, high) => [0, Math.max(5, high * 1.2)] }; // little loss is much
     }
     const plot = new uPlot(
       {

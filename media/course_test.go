@@ -1,0 +1,48 @@
+package media //nolint:testpackage // what a session counts by itself takes minutes
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestTheCourseOfACallIsBoundedAndKeepsWhatWasWorst(t *testing.T) {
+	t.Parallel()
+	const second = sampleRate
+	var c course
+	assert.Empty(t, c.stretches(mark{at: second - 1}), "of less than a second nothing is told")
+	c.add(mark{at: 5 * second, received: 250, jitter: 1, trip: 20, delay: 60})
+	c.add(mark{at: 10 * second, received: 450, lost: 50, jitter: 9, trip: 10, delay: 60})
+	c.add(mark{at: 15 * second, received: 450, lost: 50})
+	all := c.stretches(mark{at: 17 * second, received: 550, lost: 49, delay: 60})
+	assert.Len(t, all, 4)
+	assert.Equal(t, []any{time.Duration(0), 5 * time.Second, 0.0, 1.0, 20.0}, []any{all[0].At, all[0].For, all[0].LossPercent, all[0].JitterMs, all[0].RoundTripMs})
+	assert.Equal(t, []any{5 * time.Second, 5 * time.Second, 20.0, 9.0}, []any{all[1].At, all[1].For, all[1].LossPercent, all[1].JitterMs})
+	assert.Equal(t, []any{0.0, 0.0}, []any{all[2].MOS, all[2].LossPercent}, "nothing came")
+	assert.Equal(t, []any{15 * time.Second, 2 * time.Second, 0.0}, []any{all[3].At, all[3].For, all[3].LossPercent}, "what came late was not lost")
+	assert.Greater(t, all[0].MOS, 4.0)
+	assert.Less(t, all[1].MOS, 3.0)
+
+	c = course{}
+	at, received := int64(0), uint64(0)
+	for n := range 5000 {
+		at, received = at+5*second, received+250
+		m := mark{at: at, received: received, jitter: 1}
+		if n == 2345 {
+			m.jitter = 77
+		}
+		c.add(m)
+		assert.LessOrEqual(t, len(c.marks), mostStretches)
+	}
+	all = c.stretches(mark{at: at, received: received})
+	assert.GreaterOrEqual(t, len(all), mostStretches/2)
+	assert.LessOrEqual(t, len(all), mostStretches+1)
+	ends, worst := time.Duration(0), 0.0
+	for _, s := range all {
+		assert.Equal(t, ends, s.At, "each begins where the one before it ends")
+		ends, worst = s.At+s.For, max(worst, s.JitterMs)
+	}
+	assert.Equal(t, 5000*5*time.Second, ends)
+	assert.InDelta(t, 77.0, worst, 1e-9, "one bad moment is not averaged away")
+}
