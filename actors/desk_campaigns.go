@@ -360,6 +360,26 @@ func (d *Desk) CampaignStatus(ctx context.Context, p domain.Principal, id string
 	return d.askCampaign(ctx, p, stands, campaign.Status{})
 }
 
+// CampaignProgress reads how far a campaign was when, oldest first.
+func (d *Desk) CampaignProgress(ctx context.Context, p domain.Principal, id string) ([]domain.ProgressMark, error) {
+	id, err := d.campaignStands(ctx, p, id)
+	if err != nil {
+		return nil, err
+	}
+	const most = 101 // per cents
+	all := make([]domain.ProgressMark, 0, most)
+	err = d.store.Under(ctx, domain.Key{Kind: "progress_mark", Workspace: p.WorkspaceID, ID: id + "/"}, "", most,
+		func() domain.Record { return &domain.ProgressMark{} },
+		func(r domain.Record) error {
+			if m, ok := r.(*domain.ProgressMark); ok {
+				all = append(all, *m)
+			}
+			return nil
+		})
+	slices.SortStableFunc(all, func(a, b domain.ProgressMark) int { return a.At.Compare(b.At) }) // contacts that are added lower the per cent
+	return all, storeErr(err)
+}
+
 // campaignHead is as much of a campaign's row as says whose it is: the rest of
 // it is long and not read.
 type campaignHead struct {

@@ -154,6 +154,7 @@ func kindsOfCampaign() []kindOfCampaign {
 		{"page", func() domain.Record { return &domain.ContactPage{} }},
 		{"result", func() domain.Record { return &domain.ContactResult{} }},
 		{"edit", func() domain.Record { return &domain.ContactEdit{} }},
+		{"progress_mark", func() domain.Record { return &domain.ProgressMark{} }},
 		{"decision", func() domain.Record { return &domain.DecisionPage{} }},
 	}
 }

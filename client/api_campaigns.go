@@ -385,6 +385,15 @@ func (c *Client) PauseCampaign(ctx context.Context, id string, options ...Option
 	return send[CampaignStatusObject](ctx, c, "POST", "/v1/campaigns/"+url.PathEscape(id)+"/pause", nil, nil, options)
 }
 
+// GetCampaignProgress: See how far a campaign was when.
+//
+// GET /v1/campaigns/{id}/progress
+//
+// Oldest first. A mark is made at each five per cent, at most each minute between them, and at the end; of those at the same per cent the last one is kept, so that there are 101 at most.
+func (c *Client) GetCampaignProgress(ctx context.Context, id string, options ...Option) (*CampaignProgress, error) {
+	return send[CampaignProgress](ctx, c, "GET", "/v1/campaigns/"+url.PathEscape(id)+"/progress", nil, nil, options)
+}
+
 // RedialCampaign: Make a draft of those whom a campaign has not reached.
 //
 // POST /v1/campaigns/{id}/redial
@@ -688,6 +697,13 @@ type CampaignMade struct {
 	Webhooks      map[string]string `json:"webhooks,omitzero"`
 	// Whose it is.
 	WorkspaceID string `json:"workspace_id"`
+}
+
+// CampaignProgress is an answer of the service, or a part of one.
+type CampaignProgress struct {
+	// Of which campaign it is, where it is of one.
+	CampaignID string         `json:"campaign_id"`
+	Marks      []ProgressMark `json:"marks"`
 }
 
 // CampaignStatusObject is an answer of the service, or a part of one.
@@ -1041,6 +1057,24 @@ type PacingChange struct {
 	CallsPerMinute *int64  `json:"calls_per_minute,omitempty"`
 	MaxConcurrent  *int64  `json:"max_concurrent,omitempty"`
 	Mode           *string `json:"mode,omitempty"`
+}
+
+// ProgressMark is an answer of the service, or a part of one.
+type ProgressMark struct {
+	// When it was so.
+	At time.Time `json:"at"`
+	// Contacts with at least one attempt.
+	Attempted int64 `json:"attempted"`
+	// Calls, all contacts together.
+	Attempts int64 `json:"attempts"`
+	// Contacts to which nothing more happens, those that were skipped among them.
+	Finished int64 `json:"finished"`
+	// Contacts that are finished, by how.
+	Outcomes map[string]int64 `json:"outcomes"`
+	// Contacts to which nothing more happens, of all.
+	Percent int64 `json:"percent"`
+	// Contacts, by then.
+	Total int64 `json:"total"`
 }
 
 // RedialRequest is sent to the service.

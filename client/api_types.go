@@ -652,6 +652,24 @@ type Quality struct {
 	PacketsSent int64 `json:"packets_sent"`
 	// To the far end and back, by its reports.
 	RoundTripMs float64 `json:"round_trip_ms"`
+	// How it went, one part after the other, forty at most; of one call, not in lists.
+	Stretches []QualityStretch `json:"stretches,omitzero"`
+}
+
+// QualityStretch is an answer of the service, or a part of one.
+type QualityStretch struct {
+	// Milliseconds since the sound of the call began.
+	AtMs int64 `json:"at_ms"`
+	// How long it is, in milliseconds.
+	ForMs int64 `json:"for_ms"`
+	// How unevenly packets came, at worst.
+	JitterMs float64 `json:"jitter_ms"`
+	// Packets that never came.
+	LossPercent float64 `json:"loss_percent"`
+	// The expected judgement of a listener, 1 to 4.5; 0: nothing came.
+	MOS float64 `json:"mos"`
+	// To the far end and back, at worst, by its reports.
+	RoundTripMs float64 `json:"round_trip_ms"`
 }
 
 // Redaction is an answer of the service, or a part of one.

@@ -140,7 +140,7 @@ func decoded(text json.RawMessage, into any, problems *domain.Problems, at strin
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		field, message = wrong.Field, "must be "+wordOf(wrong.Type)
 	} else if name, unknown := strings.CutPrefix(err.Error(), "json: unknown field "); unknown {
-		field, message = strings.Trim(name, `"`), "is not known"
+		field, message = strange(reflect.TypeOf(into), text, strings.Trim(name, `"`)), "is not known"
 	}
 	problems.Add(strings.Trim(at+"."+field, "."), domain.CodeValidation, "%s", message)
 }
@@ -372,6 +372,7 @@ func (s *Server) bulkContacts(ctx context.Context, p domain.Principal, in *struc
 		return NewContact{Context: d.Context, Timezone: d.Timezone, Country: d.Country}
 	}, func(one *NewContact, wrong *domain.Problems) ask.BulkOrder {
 		rules.Text(wrong, "phone", one.Phone, true, 64)
+		rules.Text(wrong, "country", one.Country, false, 2)
 		return ask.BulkOrder{Contact: &ask.RawContact{Phone: one.Phone, Context: one.Context, Timezone: one.Timezone, Country: one.Country}}
 	})
 	if err == nil {

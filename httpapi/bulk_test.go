@@ -117,3 +117,12 @@ func TestAnExportIsForThoseWhoMayReadWhatItIsOf(t *testing.T) {
 	}
 	assert.Equal(t, 429, last)
 }
+
+func TestAMemberThatIsNotKnownIsNamedByItsPath(t *testing.T) {
+	t.Parallel()
+	d := open(t, httpapi.Config{})
+	f := d.do("POST", "/v1/bulk/calls", "operator", m{
+		"defaults": m{"agent_id": "agent_" + ulidOf(1), "overrides": m{"limits": m{"max_minutes": 17, "no_such_field": true}}}, "items": []m{{"to": "+12025550123"}},
+	}).failure(t)
+	assert.Equal(t, "defaults.overrides.limits.no_such_field", f["param"])
+}

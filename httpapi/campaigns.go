@@ -240,6 +240,10 @@ func (s *Server) campaignVerbs(tag, path string) {
 			return ok(v.do(ctx, p, id))
 		})
 	}
+	add(s, operation{
+		method: http.MethodGet, path: path + "/{id}/progress", id: "getCampaignProgress", tag: tag, summary: "See how far a campaign was when",
+		about: "Oldest first. A mark is made at each five per cent, at most each minute between them, and at the end; of those at the same per cent the last one is kept, so that there are 101 at most.",
+	}, s.campaignProgress)
 	add(s, operation{method: http.MethodPost, path: path + "/{id}/cancel", id: "cancelCampaign", tag: tag, summary: "End a campaign for good"},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			One
@@ -252,6 +256,43 @@ func (s *Server) campaignVerbs(tag, path string) {
 			}
 			return ok(s.ports.Campaigns.CancelCampaign(ctx, p, id, in.Body != nil && in.Body.HangupActive))
 		})
+}
+
+// CampaignProgress is how far a campaign was when.
+type CampaignProgress struct {
+	CampaignID string         `json:"campaign_id"`
+	Marks      []ProgressMark `json:"marks"`
+}
+
+// ProgressMark is how far a campaign was at a time.
+type ProgressMark struct {
+	At        time.Time      `json:"at" doc:"When it was so."`
+	Percent   int            `json:"percent" doc:"Contacts to which nothing more happens, of all."`
+	Total     int            `json:"total" doc:"Contacts, by then."`
+	Attempted int            `json:"attempted" doc:"Contacts with at least one attempt."`
+	Attempts  int            `json:"attempts" doc:"Calls, all contacts together."`
+	Finished  int            `json:"finished" doc:"Contacts to which nothing more happens, those that were skipped among them."`
+	Outcomes  map[string]int `json:"outcomes" doc:"Contacts that are finished, by how."`
+}
+
+func (s *Server) campaignProgress(ctx context.Context, p domain.Principal, in *One) (*answer[CampaignProgress], error) {
+	id, err := named(domain.PrefixCampaign, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	all, err := s.ports.Campaigns.CampaignProgress(ctx, p, id)
+	if err != nil {
+		return nil, err
+	}
+	out := CampaignProgress{CampaignID: id, Marks: make([]ProgressMark, 0, len(all))}
+	for _, m := range all {
+		outcomes := make(map[string]int, len(m.Outcomes))
+		for o, n := range m.Outcomes {
+			outcomes[string(o)] = n
+		}
+		out.Marks = append(out.Marks, ProgressMark{At: m.At, Percent: m.Percent, Total: m.Total, Attempted: m.Attempted, Attempts: m.Attempts, Finished: m.Finished, Outcomes: outcomes})
+	}
+	return ok(out, nil)
 }
 
 func (s *Server) createCampaign(ctx context.Context, p domain.Principal, in *struct{ Body NewCampaign }) (*answer[*CampaignMade], error) {

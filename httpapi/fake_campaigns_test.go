@@ -86,6 +86,18 @@ func (f *fake) CampaignStatus(_ context.Context, _ domain.Principal, id string) 
 	return f.status(id, "")
 }
 
+func (f *fake) CampaignProgress(_ context.Context, _ domain.Principal, id string) ([]domain.ProgressMark, error) {
+	if _, err := f.campaigns.get(id); err != nil {
+		return nil, err
+	}
+	at := time.Date(2030, 4, 1, 9, 0, 0, 0, time.UTC)
+	mark := func(percent int) domain.ProgressMark {
+		p := &domain.Progress{CampaignID: id, Total: 100, Attempted: percent + 2, Attempts: percent + 5, Outcomes: map[domain.Outcome]int{domain.OutcomeCompleted: percent}}
+		return *domain.MarkOf(p, at.Add(time.Duration(percent)*time.Minute))
+	}
+	return []domain.ProgressMark{mark(5), mark(10)}, f.fault
+}
+
 func (f *fake) take(rows iter.Seq2[ask.RawContact, error]) (ask.UploadSummary, error) {
 	sum := ask.UploadSummary{UploadID: "upload_" + ulidOf(1)}
 	for r, err := range rows {

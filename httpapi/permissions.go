@@ -128,6 +128,7 @@ func campaignRules() map[string]rule {
 		"POST /v1/campaigns/{id}/resume":                  {writeCalls, "admin", "campaign.resumed", "campaign"},
 		"POST /v1/campaigns/{id}/cancel":                  {writeCalls, "admin", "campaign.cancelled", "campaign"},
 		"GET /v1/campaigns/{id}/status":                   {need: readCalls},
+		"GET /v1/campaigns/{id}/progress":                 {need: readCalls},
 		"GET /v1/campaigns/{id}/results":                  {need: anyOf(domain.CallsRead, domain.AnalyticsRead)},
 		"GET /v1/campaigns/{id}/decisions":                {need: readCalls},
 		"GET /v1/campaigns/{id}/decisions.csv":            {need: readCalls},

@@ -97,6 +97,9 @@ type Campaigns interface {
 	ResumeCampaign(ctx context.Context, p domain.Principal, id string) (domain.CampaignStatusObject, error)
 	CancelCampaign(ctx context.Context, p domain.Principal, id string, hangupActive bool) (domain.CampaignStatusObject, error)
 	CampaignStatus(ctx context.Context, p domain.Principal, id string) (domain.CampaignStatusObject, error)
+	// CampaignProgress answers how far a campaign was when, oldest first, 101
+	// marks at most.
+	CampaignProgress(ctx context.Context, p domain.Principal, id string) ([]domain.ProgressMark, error)
 	// SimulateCampaign plays what is left of a campaign on a virtual clock;
 	// unavailable while another simulation of the workspace runs, invalid_state
 	// where the campaign is over. It ends with the context.

@@ -83,6 +83,7 @@ func routeCases() []routeCase {
 		{"POST /v1/campaigns/{id}/resume", "calls:write", nil, 200, "campaign.resumed"},
 		{"POST /v1/campaigns/{id}/cancel", "calls:write", nil, 200, "campaign.cancelled"},
 		{"GET /v1/campaigns/{id}/status", "calls:read", nil, 200, ""},
+		{"GET /v1/campaigns/{id}/progress", "calls:read", nil, 200, ""},
 		{"POST /v1/campaigns/simulate", "calls:read", m{"name": "c", "agent_id": "agent_" + ulidOf(1)}, 200, ""},
 		{"POST /v1/campaigns/{id}/simulate", "calls:read", m{"assumptions": m{"answer_rate": 0.5}}, 200, ""},
 		{"GET /v1/campaigns/{id}/results", "calls:read analytics:read", nil, 200, ""},

@@ -39,8 +39,9 @@ func TestTheCourseOfACallIsBoundedAndKeepsWhatWasWorst(t *testing.T) {
 	assert.GreaterOrEqual(t, len(all), mostStretches/2)
 	assert.LessOrEqual(t, len(all), mostStretches+1)
 	ends, worst := time.Duration(0), 0.0
-	for _, s := range all {
+	for i, s := range all {
 		assert.Equal(t, ends, s.At, "each begins where the one before it ends")
+		assert.True(t, s.For == all[0].For || i == len(all)-1, "all are of one length, but for the last")
 		ends, worst = s.At+s.For, max(worst, s.JitterMs)
 	}
 	assert.Equal(t, 5000*5*time.Second, ends)

@@ -37,6 +37,14 @@ func TestACampaignRingsEverybodyOnce(t *testing.T) {
 		assert.Equal(w, 1, got[event.CampaignStarted])
 		assert.Equal(w, 1, got[event.CampaignCompleted])
 		assert.GreaterOrEqual(w, got[event.CampaignProgress], 20)
+		marks := w.store.marks()
+		assert.Len(w, marks, 20, "one at each five per cent, the last one at the end")
+		last := marks[len(marks)-1]
+		assert.Equal(w, []int{100, 600, 600, 600, 600}, []int{last.Percent, last.Total, last.Attempted, last.Finished, last.Outcomes[domain.OutcomeCompleted]})
+		for i := 1; i < len(marks); i++ {
+			assert.Greater(w, marks[i].Finished, marks[i-1].Finished)
+			assert.False(w, marks[i].At.Before(marks[i-1].At))
+		}
 	})
 }
 

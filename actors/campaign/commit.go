@@ -303,6 +303,10 @@ func (a *Campaign) telling(b *batch) {
 			Event: event.CampaignProgress, CampaignID: a.campaign.ID, ProgressPercent: b.progress.Percent(),
 			Outcomes: domain.StatusObject(&a.campaign, &b.progress).Outcomes,
 		})
+		b.put(domain.MarkOf(&b.progress, b.begun))
+	}
+	if b.campaign != nil && status.Final() {
+		b.put(domain.MarkOf(&b.progress, b.begun))
 	}
 	if b.campaign != nil && status == domain.CampaignCompleted {
 		b.tell(a, event.CampaignCompleted, domain.StatusObject(b.campaign, &b.progress))

@@ -91,6 +91,22 @@ func (m *memory) put(r domain.Record) {
 	m.rows[k] = row{m.rows[k].version + 1, body, r.Indexes(), r.Sort()}
 }
 
+// marks are those of how far campaigns were, by per cent.
+func (m *memory) marks() []domain.ProgressMark {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var all []domain.ProgressMark
+	for k := range m.kinds["progress_mark"] {
+		var mark domain.ProgressMark
+		if err := json.Unmarshal(m.rows[k].body, &mark); err != nil {
+			panic(err)
+		}
+		all = append(all, mark)
+	}
+	slices.SortFunc(all, func(a, b domain.ProgressMark) int { return a.Percent - b.Percent })
+	return all
+}
+
 // add raises a tally.
 func (m *memory) add(t domain.Tally) {
 	sum, ok := t.(*domain.Usage)

@@ -30,7 +30,6 @@ func BenchmarkDashboard(b *testing.B) {
 	campaign := s.api("POST", "/v1/campaigns", object{
 		"name": "one", "agent_id": agent, "caller_id": object{"number": "+12025550100"}, "contacts": []object{{"phone": "+12025550123"}},
 	})["id"].(string)
-	hook := s.api("POST", "/v1/webhooks", object{"url": "https://example.com/hook", "events": []string{"call.ended"}})["id"].(string)
 	provider := s.api("POST", "/v1/providers", object{"name": "Dr. Rivera", "timezone": "UTC", "hours": object{"monday": []object{{"start": "00:00", "end": "24:00"}}}})["id"].(string)
 	pathway := s.api("GET", "/v1/agents/"+agent, nil)["pathway_id"].(string)
 	user := s.api("POST", "/v1/users", object{"name": "Ada", "role": "admin"})["id"].(string)
@@ -81,7 +80,7 @@ func BenchmarkDashboard(b *testing.B) {
 	for _, path := range []string{
 		"/", "/campaigns", "/campaigns/new", "/campaigns/" + campaign, "/campaigns/" + campaign + "/decisions", "/campaigns/" + campaign + "/rehearsal",
 		"/calls", "/calls?status=active", "/calls?campaign_id=" + campaign, "/calls/" + call, "/agents", "/agents/" + agent, "/pathways/" + pathway, "/pathways/" + pathway + "/edit",
-		"/pathways/" + pathway + "/try", "/numbers", "/appointments", "/appointments/list", "/appointments/new?provider=" + provider, "/messages", "/webhooks", "/webhooks/" + hook,
+		"/pathways/" + pathway + "/try", "/numbers", "/appointments", "/appointments/list", "/appointments/new?provider=" + provider, "/messages", "/webhooks",
 		"/usage", "/access", "/settings", "/audit",
 	} {
 		var all []time.Duration
@@ -97,7 +96,7 @@ func BenchmarkDashboard(b *testing.B) {
 		}
 		largest = max(largest, size)
 	}
-	where = strings.NewReplacer(campaign, "…", call, "…", pathway, "…", agent, "…", provider, "…", hook, "…").Replace(where)
+	where = strings.NewReplacer(campaign, "…", call, "…", pathway, "…", agent, "…", provider, "…").Replace(where)
 	board.add(fmt.Sprintf("Slowest page of the dashboard, %d calls stored", calls), "≤ 300 ms", fmt.Sprintf("%.0f ms (%s); the largest has %d kB", ms(slowest), where, largest>>10), slowest <= most, nil)
 	s.kill9()
 }

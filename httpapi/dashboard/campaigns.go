@@ -111,6 +111,11 @@ func (d *Dashboard) campaign(r *Request) (view, error) {
 			return view{}, err
 		}
 	}
+	if r.Part == "" || r.Part == "chart" {
+		if data["marks"], err = r.marks(c); err != nil {
+			return view{}, err
+		}
+	}
 	if r.Part == "" || r.Part == "people" {
 		contacts, err := r.list(path+"/contacts", "/campaigns/"+r.ID, "status")
 		if err != nil && !absent(err) {
@@ -125,6 +130,33 @@ func (d *Dashboard) campaign(r *Request) (view, error) {
 	}
 	v.title, v.data = text(c, "name"), data
 	return v, nil
+}
+
+// marks are how far a campaign was when, from its start on.
+func (r *Request) marks(c object) ([]object, error) {
+	progress, err := r.get("/v1/campaigns/" + r.ID + "/progress")
+	if err != nil && !absent(err) {
+		return nil, err
+	}
+	var all []object
+	if at := text(c, "started_at"); at != "" {
+		all = append(all, object{"at": at, "percent": 0.0, "attempted": 0.0, "finished": 0.0, "reached": 0.0})
+	}
+	for _, one := range listOf(progress["marks"]) {
+		if m, ok := one.(object); ok {
+			m["reached"] = reached(countsOf(m, "outcomes"))
+			all = append(all, m)
+		}
+	}
+	return all, nil
+}
+
+// reached is how many contacts somebody has answered for.
+func reached(outcomes map[string]float64) (n float64) {
+	for _, name := range []string{"completed", "confirmed", "declined"} {
+		n += outcomes[name]
+	}
+	return n
 }
 
 // until is when a campaign ended, or now.

@@ -186,3 +186,17 @@ func TestTimesToMoveToAreOfTheLengthAndTheZoneOfTheAppointment(t *testing.T) {
 	assert.Equal(t, url.Values{"provider": {"provider_x"}, "from": {"2030-04-01"}, "duration_minutes": {"45"}, "timezone": {"Asia/Tokyo"}, "limit": {"500"}}, asked)
 	assert.Contains(t, body, "There are more: choose a later day.")
 }
+
+func TestACampaignIsDrawnFromItsMarksFromItsStartOn(t *testing.T) {
+	t.Parallel()
+	s := service{
+		"GET /v1/campaigns/c":          always(200, `{"id":"c","name":"n","started_at":"2030-04-01T09:00:00Z"}`),
+		"GET /v1/campaigns/c/status":   always(200, `{"status":"running","progress":{"total":100,"in_progress":0}}`),
+		"GET /v1/campaigns/c/progress": always(200, `{"marks":[{"at":"2030-04-01T09:05:00Z","percent":5,"attempted":9,"finished":5,"outcomes":{"confirmed":2,"declined":1,"busy":2}}]}`),
+	}
+	_, body := serve(t, s, "GET", "/campaigns/c", nil, "part=chart")
+	assert.Regexp(t, `(?s)data-at="1901264400".*data-n="0".*data-at="1901264700".*data-n="9".*data-n="3"`, body)
+	delete(s, "GET /v1/campaigns/c/progress")
+	_, body = serve(t, s, "GET", "/campaigns/c", nil, "part=chart")
+	assert.NotContains(t, body, "Its progress", "of a start alone nothing is drawn")
+}

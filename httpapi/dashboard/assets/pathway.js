@@ -92,7 +92,7 @@
     });
     places.forEach((p, id) => {
       const node = nodes().find((n) => n.id === id);
-      const bad = faults.has(id), kind = (bad ? "problem: " : "") + (id === anywhere ? "from any node" : node.type + (id === plan.start ? ", the start" : ""));
+      const bad = faults.has(id), kind = (bad ? "problem: " : "") + (id === anywhere ? "from any node" : (node.type || "of no type") + (id === plan.start ? ", the start" : ""));
       const g = svg("g", { class: "node" + (bad ? " bad" : "") + (id === chosen ? " chosen" : "") + (id === anywhere ? " any" : ""), transform: `translate(${p.x} ${p.y})` });
       g.append(svg("rect", { width: wide, height: high, rx: 8 }), svg("text", { x: 10, y: 22, class: "name" }, clip(id === anywhere ? "anywhere" : id, 22)), svg("text", { x: 10, y: 42, class: "kind" }, clip(kind + (node && node.prompt ? ": " + node.prompt : ""), 24)));
       if (text) {
