@@ -114,7 +114,7 @@ func (n *Node) look(ctx context.Context, requests func(*domain.Workspace) int) (
 	n.loads.mu.Lock()
 	defer n.loads.mu.Unlock()
 	if n.loads.rows != nil && time.Since(n.loads.at) < loadsFor {
-		return n.loads.rows, n.loads.at.UTC(), nil
+		return n.loads.rows, n.loads.at.UTC().Truncate(time.Millisecond), nil
 	}
 	n.mu.RLock()
 	trees := make([]*tree, 0, len(n.spaces))
@@ -142,7 +142,7 @@ func (n *Node) look(ctx context.Context, requests func(*domain.Workspace) int) (
 	}
 	share(rows)
 	n.loads.rows, n.loads.at = rows, now
-	return rows, now.UTC(), nil
+	return rows, now.UTC().Truncate(time.Millisecond), nil
 }
 
 func (n *Node) loadOf(ctx context.Context, t *tree, now time.Time, requests func(*domain.Workspace) int) *ask.WorkspaceLoad {
