@@ -39,7 +39,7 @@ func (s stream) SetReadDeadline(time.Time) error { return nil }
 // Frames are the messages that a stream is cut into, up to the first fault.
 func Frames(b []byte) (all [][]byte) {
 	s := stream{r: bytes.NewReader(b)}
-	c := &tcpConn{Conn: s, pool: &tcpPool{header: time.Minute}, r: bufio.NewReaderSize(s, 4096), out: make(chan tcpJob, len(b)), gone: make(chan struct{})}
+	c := &tcpConn{Conn: s, pool: &tcpPool{header: time.Minute}, r: bufio.NewReaderSize(s, 4096), out: make(chan parcel, len(b)), gone: make(chan struct{})}
 	for {
 		frame, err := c.frame()
 		if err != nil {

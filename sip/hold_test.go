@@ -1,6 +1,8 @@
 package sip_test
 
 import (
+	"crypto/tls"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -43,6 +45,56 @@ func TestALiveCallGoesOnWhileCallsAreHeld(t *testing.T) {
 		d.Reoffer([]byte(sdp), func(sip.Reanswer) {})
 		again := s.peer.expect("INVITE")
 		assert.Equal(t, d.CallID(), again.get("Call-ID"), "within its dialog")
+		d.Bye(16, "done")
+	})
+}
+
+func TestAnInviteThatWaitsForItsConnectionDoesNotLeaveOnceCallsAreHeld(t *testing.T) {
+	t.Parallel()
+	ca := newAuthority(t)
+	of, asked, goOn := ca.of("127.0.0.1", time.Hour), make(chan struct{}, 8), make(chan struct{})
+	var slow atomic.Bool
+	there, here := newEars(), newEars()
+	far := served(t, secured(&sip.TLS{Roots: ca.pool, Certificate: func() (*tls.Certificate, error) {
+		if slow.Load() {
+			asked <- struct{}{}
+			<-goOn
+		}
+		return of()
+	}}, answering(there)))
+	near := served(t, secured(&sip.TLS{Certificate: of, Roots: ca.pool}, nil))
+	slow.Store(true)
+	_, err := near.Invite(over("tls", far, here, ""))
+	require.NoError(t, err)
+	<-asked // the handshake has begun
+	near.HoldCalls(true)
+	close(goOn)
+	f := next[sip.Refused](t, here).Final
+	assert.True(t, f.Held)
+	assert.Equal(t, domain.ReasonNotSent, sip.Classify(f).Reason)
+	near.HoldCalls(false)
+	again := over("tls", far, here, "")
+	again.Attempt = "again"
+	d, err := near.Invite(again)
+	require.NoError(t, err)
+	next[sip.Trying](t, here)
+	next[sip.Ringing](t, here)
+	next[sip.Answered](t, here)
+	assert.Equal(t, uint64(1), far.Counters().Incoming, "one INVITE has come")
+	assert.Equal(t, 1, near.Counters().TCP, "the connection was good")
+	d.Bye(16, "done")
+}
+
+func TestNobodyIsReferredWhileCallsAreHeld(t *testing.T) {
+	bubble(t, func(t *testing.T, s *stage) {
+		d, _, _ := s.answered()
+		s.ua.HoldCalls(true)
+		told := make(chan sip.ReferProgress, 1)
+		d.Refer(sip.ReferTo{URI: "sip:88@127.0.0.1:5070"}, func(p sip.ReferProgress) { told <- p })
+		p := <-told
+		assert.True(t, p.Final && p.Failed)
+		assert.Equal(t, 503, p.Code)
+		s.peer.nothing(time.Second)
 		d.Bye(16, "done")
 	})
 }

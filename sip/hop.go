@@ -131,6 +131,11 @@ func (u *UserAgent) localOf(f flow) netip.AddrPort {
 // send puts bytes on the wire without waiting. failed may be called later,
 // from another goroutine, if they could not be delivered.
 func (u *UserAgent) send(to flow, b []byte, failed func(error)) error {
+	return u.post(to, parcel{b: b, failed: failed})
+}
+
+// post puts a message on the wire without waiting.
+func (u *UserAgent) post(to flow, p parcel) error {
 	select {
 	case <-u.closed:
 		return net.ErrClosed
@@ -144,10 +149,17 @@ func (u *UserAgent) send(to flow, b []byte, failed func(error)) error {
 		if s == nil {
 			return errNoRoute
 		}
-		return s.write(b, to.addr)
+		if p.begins {
+			leaves := u.leaves()
+			defer u.sent()
+			if !leaves {
+				return ErrHeld
+			}
+		}
+		return s.write(p.b, to.addr)
 	}
 	if to.tcp != nil {
-		if err := to.tcp.send(b, failed); err == nil {
+		if err := to.tcp.send(p); err == nil {
 			return nil
 		}
 	}
@@ -156,7 +168,7 @@ func (u *UserAgent) send(to flow, b []byte, failed func(error)) error {
 		u.stats.transport.Add(1)
 		return errOverflow
 	}
-	return conn.send(b, failed)
+	return conn.send(p)
 }
 
 // private tells whether a far end sees our own addresses rather than the

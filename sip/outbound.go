@@ -267,6 +267,10 @@ func (d *Dialog) sendInvite() {
 // inviteHeard takes what comes back to the INVITE, or that nothing did.
 func (d *Dialog) inviteHeard(_ *clientTx, m *message, err error) {
 	o := d.out
+	if m == nil && errors.Is(err, ErrHeld) { // says nothing of the address
+		d.refuse(Final{Held: true, Phrase: ErrHeld.Error()})
+		return
+	}
 	d.remember(m != nil)
 	switch {
 	case m == nil && len(o.addrs) > 0 && !o.cancelWanted:

@@ -3,7 +3,6 @@ package sip
 import (
 	"errors"
 	"net/netip"
-	"runtime"
 	"time"
 )
 
@@ -22,7 +21,7 @@ var ErrHeld = errors.New("sip: calls are held back")
 func (u *UserAgent) HoldCalls(on bool) {
 	u.held.Store(on)
 	for on && u.leaving.Load() > 0 {
-		runtime.Gosched() // a write to a socket
+		time.Sleep(time.Millisecond) // a write to a socket, which has tcpWrite at most
 	}
 }
 

@@ -146,7 +146,7 @@ func (p *tcpPool) add(key connKey, guest, known bool) *tcpConn {
 	c := &tcpConn{
 		pool: p, key: key, remote: key.addr, name: endpoint(key.network + "#" + strconv.Itoa(p.next)),
 		guest: guest, young: guest, guess: !known, since: time.Now(),
-		out: make(chan tcpJob, tcpQueue), gone: make(chan struct{}),
+		out: make(chan parcel, tcpQueue), gone: make(chan struct{}),
 	}
 	p.conns[key] = c
 	return c

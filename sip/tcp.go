@@ -51,14 +51,16 @@ type tcpConn struct {
 	since  time.Time
 	r      *bufio.Reader
 	raw    []byte // the message being handled
-	out    chan tcpJob
+	out    chan parcel
 	once   sync.Once
 	gone   chan struct{}
 }
 
-type tcpJob struct {
+// parcel is a message on its way.
+type parcel struct {
 	b      []byte
-	failed func(error)
+	failed func(error) // later, from another goroutine, if it could not be delivered; nil: nobody minds
+	begins bool        // an INVITE that begins a call, which HoldCalls keeps here
 }
 
 func (c *tcpConn) dial() {
@@ -156,14 +158,13 @@ func (c *tcpConn) drop() {
 	})
 }
 
-// send queues a message. failed is called later, from another goroutine, if
-// it could not be written.
-func (c *tcpConn) send(b []byte, failed func(error)) error {
+// send queues a message.
+func (c *tcpConn) send(p parcel) error {
 	if c.lost() {
 		return net.ErrClosed
 	}
 	select {
-	case c.out <- tcpJob{b, failed}:
+	case c.out <- p:
 		if c.lost() {
 			go c.drain(net.ErrClosed)
 		}
@@ -180,20 +181,36 @@ func (c *tcpConn) write() {
 		case <-c.gone:
 			return
 		case job := <-c.out:
-			err := c.SetWriteDeadline(time.Now().Add(tcpWrite))
-			if err == nil {
-				_, err = c.Write(job.b)
+			err := c.hand(job)
+			if err != nil && job.failed != nil {
+				job.failed(fmt.Errorf("sip: send to %s: %w", c.remote, err))
 			}
-			if err != nil {
-				if job.failed != nil {
-					job.failed(fmt.Errorf("sip: send to %s: %w", c.remote, err))
-				}
+			if err != nil && !errors.Is(err, ErrHeld) {
 				c.fail(err)
 				return
 			}
-			c.pool.u.stats.sent.Add(1)
 		}
 	}
+}
+
+// hand gives a message to the network, unless it begins a call and calls are
+// held by now: it may have waited long for the connection.
+func (c *tcpConn) hand(p parcel) error {
+	if p.begins {
+		leaves := c.pool.u.leaves()
+		defer c.pool.u.sent()
+		if !leaves {
+			return ErrHeld
+		}
+	}
+	if err := c.SetWriteDeadline(time.Now().Add(tcpWrite)); err != nil {
+		return err
+	}
+	if _, err := c.Write(p.b); err != nil {
+		return err
+	}
+	c.pool.u.stats.sent.Add(1)
+	return nil
 }
 
 func (c *tcpConn) taken() arrival {
@@ -315,7 +332,7 @@ func (c *tcpConn) skipKeepAlive() error {
 			return err
 		}
 		if crlf%4 == 3 {
-			_ = c.send([]byte("\r\n"), nil)
+			_ = c.send(parcel{b: []byte("\r\n")})
 		}
 	}
 }

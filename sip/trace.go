@@ -27,11 +27,13 @@ type TracedMessage struct {
 }
 
 // send puts a message of the dialog on the wire.
-func (d *Dialog) send(to flow, b []byte, failed func(error)) error {
+func (d *Dialog) send(to flow, b []byte) error { return d.post(to, parcel{b: b}) }
+
+func (d *Dialog) post(to flow, p parcel) error {
 	if !d.untold {
-		d.ua.trace(d.key.callID, d.traceTag(), to, true, b)
+		d.ua.trace(d.key.callID, d.traceTag(), to, true, p.b)
 	}
-	return d.ua.send(to, b, failed)
+	return d.ua.post(to, p)
 }
 
 // traceTag tells dialogs that came in with the same Call-ID apart. That of a

@@ -34,6 +34,7 @@ type clientTx struct {
 	wait     time.Duration // until the next retransmission
 	deadline time.Time
 	patience time.Duration // 0: 64*T1
+	left     bool          // as a datagram, which is sent again
 	answered bool          // a 1xx came
 	done     bool
 }
@@ -66,9 +67,9 @@ func (d *Dialog) firstWait(tx *clientTx) time.Duration {
 }
 
 func (d *Dialog) transmit(tx *clientTx) {
-	err := d.send(tx.to, tx.bytes, func(err error) {
-		d.do(func() { d.fail(tx, err) })
-	})
+	begins := d.out != nil && d.out.tx == tx && !tx.left
+	tx.left = tx.left || !tx.to.stream()
+	err := d.post(tx.to, parcel{tx.bytes, func(err error) { d.do(func() { d.fail(tx, err) }) }, begins})
 	if err != nil {
 		// Not at once: the owner may not know the dialog yet.
 		go d.do(func() { d.fail(tx, err) })
@@ -265,7 +266,7 @@ func (d *Dialog) ackRefusal(far remote, to flow, m *message) {
 	far.tag = m.to.tag
 	b, err := d.build(&clientTx{method: methodAck, cseq: m.cseq, far: far, to: to, extra: d.auth})
 	if err == nil {
-		_ = d.send(to, b, nil)
+		_ = d.send(to, b)
 	}
 }
 
@@ -282,7 +283,7 @@ func (d *Dialog) acknowledge(far remote, m *message, body []byte, then func()) {
 		b, err := d.build(tx)
 		if err == nil {
 			d.acks[key] = &sentAck{b, to}
-			_ = d.send(to, b, nil)
+			_ = d.send(to, b)
 		}
 		then()
 	})
@@ -300,7 +301,7 @@ func (d *Dialog) acknowledged(m *message) bool {
 	ack, known := d.acks[ackKey(m)]
 	if known && ack.b != nil {
 		d.ua.stats.retransmitted.Add(1)
-		_ = d.send(ack.to, ack.b, nil)
+		_ = d.send(ack.to, ack.b)
 	}
 	return known
 }
