@@ -64,7 +64,7 @@ func TestAnInviteThatWaitsForItsConnectionDoesNotLeaveOnceCallsAreHeld(t *testin
 	}}, answering(there)))
 	near := served(t, secured(&sip.TLS{Certificate: of, Roots: ca.pool}, nil))
 	slow.Store(true)
-	_, err := near.Invite(over("tls", far, here, ""))
+	_, err := near.Invite(overTLS(far, here, ""))
 	require.NoError(t, err)
 	<-asked // the handshake has begun
 	near.HoldCalls(true)
@@ -73,7 +73,7 @@ func TestAnInviteThatWaitsForItsConnectionDoesNotLeaveOnceCallsAreHeld(t *testin
 	assert.True(t, f.Held)
 	assert.Equal(t, domain.ReasonNotSent, sip.Classify(f).Reason)
 	near.HoldCalls(false)
-	again := over("tls", far, here, "")
+	again := overTLS(far, here, "")
 	again.Attempt = "again"
 	d, err := near.Invite(again)
 	require.NoError(t, err)

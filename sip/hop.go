@@ -142,21 +142,7 @@ func (u *UserAgent) post(to flow, p parcel) error {
 	default:
 	}
 	if !to.stream() {
-		s := to.udp
-		if s == nil {
-			s = u.socketTo(to.addr)
-		}
-		if s == nil {
-			return errNoRoute
-		}
-		if p.begins {
-			leaves := u.leaves()
-			defer u.sent()
-			if !leaves {
-				return ErrHeld
-			}
-		}
-		return s.write(p.b, to.addr)
+		return u.datagram(to, p)
 	}
 	if to.tcp != nil {
 		if err := to.tcp.send(p); err == nil {
@@ -169,6 +155,24 @@ func (u *UserAgent) post(to flow, p parcel) error {
 		return errOverflow
 	}
 	return conn.send(p)
+}
+
+func (u *UserAgent) datagram(to flow, p parcel) error {
+	s := to.udp
+	if s == nil {
+		s = u.socketTo(to.addr)
+	}
+	if s == nil {
+		return errNoRoute
+	}
+	if p.begins {
+		leaves := u.leaves()
+		defer u.sent()
+		if !leaves {
+			return ErrHeld
+		}
+	}
+	return s.write(p.b, to.addr)
 }
 
 // private tells whether a far end sees our own addresses rather than the

@@ -21,7 +21,7 @@ var ErrHeld = errors.New("sip: calls are held back")
 func (u *UserAgent) HoldCalls(on bool) {
 	u.held.Store(on)
 	for on && u.leaving.Load() > 0 {
-		time.Sleep(time.Millisecond) // a write to a socket, which has tcpWrite at most
+		<-time.After(time.Millisecond) // a write to a socket, which has tcpWrite at most
 	}
 }
 

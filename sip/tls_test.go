@@ -98,9 +98,9 @@ func secured(conf *sip.TLS, more func(*sip.Config, *sip.UserAgent)) func(*sip.Co
 	}
 }
 
-func over(network string, ua *sip.UserAgent, here *ears, name string) sip.Invite {
+func overTLS(ua *sip.UserAgent, here *ears, name string) sip.Invite {
 	return sip.Invite{
-		Attempt: network + name, Target: sip.Target{Host: "127.0.0.1", Port: int(ua.Addr(network).Port()), Transport: network, Name: name},
+		Attempt: "tls" + name, Target: sip.Target{Host: "127.0.0.1", Port: int(ua.Addr("tls").Port()), Transport: "tls", Name: name},
 		To: "+15550001", From: "+15559999", Body: []byte(sdp), Notify: here.hear,
 	}
 }
@@ -111,7 +111,7 @@ func TestCallsOverTLS(t *testing.T) {
 	there, here := newEars(), newEars()
 	far := served(t, secured(&sip.TLS{Certificate: ca.of("sip.example.com", time.Hour), Roots: ca.pool}, answering(there)))
 	near := served(t, secured(&sip.TLS{Certificate: ca.of("near.example.com", time.Hour), Roots: ca.pool}, nil))
-	d, err := near.Invite(over("tls", far, here, "sip.example.com"))
+	d, err := near.Invite(overTLS(far, here, "sip.example.com"))
 	require.NoError(t, err)
 	next[sip.Trying](t, here)
 	next[sip.Ringing](t, here)
@@ -152,7 +152,7 @@ func TestFarEndProvesItsName(t *testing.T) {
 			near := served(t, secured(&sip.TLS{Roots: c.roots}, nil))
 			for _, name := range c.names {
 				here := newEars()
-				_, err := near.Invite(over("tls", far, here, name))
+				_, err := near.Invite(overTLS(far, here, name))
 				require.NoError(t, err)
 				if c.fine {
 					next[sip.Trying](t, here)
@@ -215,7 +215,7 @@ func TestCallersMayHaveToProveThemselves(t *testing.T) {
 			t.Parallel()
 			here := newEars()
 			near := served(t, secured(&sip.TLS{Certificate: c.by, Roots: ca.pool}, nil))
-			in := over("tls", far, here, "")
+			in := overTLS(far, here, "")
 			if !c.fine { // they are hung up on, or hear nothing: no need to wait long for nothing
 				in.SilentAfter = 500 * time.Millisecond
 			}

@@ -131,12 +131,8 @@ func (t *Trunks) Receive(ctx actor.Context) {
 	case Flush:
 		t.keeper.waiting = append(t.keeper.waiting, ctx.Sender())
 		t.keep(ctx)
-	case Health:
-		ctx.Respond(HealthNow{Trunks: t.states(), Spent: t.purse.spent(time.Now())})
-	case Lately:
-		ctx.Respond(t.lately(m.Window))
-	case Census:
-		ctx.Respond(t.census())
+	case Health, Lately, Census:
+		t.tellState(ctx)
 	case tick:
 		if m.generation == t.generation {
 			t.cancel = nil
@@ -150,6 +146,18 @@ func (t *Trunks) Receive(ctx actor.Context) {
 		}
 	default:
 		t.receiveOwn(ctx)
+	}
+}
+
+// tellState tells how things stand.
+func (t *Trunks) tellState(ctx actor.Context) {
+	switch m := ctx.Message().(type) {
+	case Health:
+		ctx.Respond(HealthNow{Trunks: t.states(), Spent: t.purse.spent(time.Now())})
+	case Lately:
+		ctx.Respond(t.lately(m.Window))
+	case Census:
+		ctx.Respond(t.census())
 	}
 }
 
