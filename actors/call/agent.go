@@ -8,7 +8,6 @@ import (
 
 	"github.com/callboard/callboard/actors/conversation"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/booking"
 	"github.com/callboard/callboard/domain/event"
 )
 
@@ -33,20 +32,10 @@ func (c *call) acted(ctx actor.Context, m conversation.Acted) {
 	if c.stage >= flushing {
 		return
 	}
-	if m.Action == domain.ToolAppointment {
-		c.appointed(m.Result)
-	}
+	c.appointments = c.appointments.After(m.Appointment)
 	c.commit(ctx, event.AgentActionTriggered, event.AgentActionData{
 		CallID: c.call.ID, AgentID: c.call.AgentID, Action: m.Action, Arguments: m.Arguments, Result: m.Result, LatencyMs: m.Took.Milliseconds(),
 	}, nil)
-}
-
-// appointed notes what was done with an appointment.
-func (c *call) appointed(result json.RawMessage) {
-	var a booking.Act
-	if json.Unmarshal(result, &a) == nil { // otherwise it failed, and says so in words
-		c.appointments = c.appointments.After(a)
-	}
 }
 
 // meant tells what the caller wants.

@@ -374,7 +374,7 @@ func (c *Conversation) step(ctx actor.Context, in pathway.Input) (goesOn bool) {
 		case pathway.Act:
 			c.act(ctx, d)
 		case pathway.Done:
-			c.tellActed(ctx, d.Name, d.Given, json.RawMessage(`{"status":"done"}`), 0)
+			ctx.Send(ctx.Parent(), c.asKept(d.Name, d.Given, json.RawMessage(`{"status":"done"}`)))
 		case pathway.Refused:
 			c.cfg.Log.Warn("a model wanted what its node does not offer", slog.String("node", d.Node), slog.String("tool", d.Name), slog.String("reason", d.Why))
 			ctx.Send(ctx.Parent(), Fault{Stage: "llm", Code: "tool_refused", Message: "the model called " + d.Name + " at node " + d.Node + ": " + d.Why, Recovered: true})

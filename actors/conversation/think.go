@@ -11,6 +11,7 @@ import (
 
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/booking"
 	"github.com/callboard/callboard/domain/pathway"
 )
 
@@ -61,6 +62,8 @@ type Acted struct {
 	Arguments json.RawMessage // an object
 	Result    json.RawMessage // an object
 	Took      time.Duration
+	// Appointment is what was done with one, as it was and not as it may be kept.
+	Appointment booking.Act
 }
 
 // Intent tells the call what the caller wants.
@@ -299,7 +302,12 @@ func (c *Conversation) acted(ctx actor.Context, m acted) {
 			name = d.Target
 		}
 	}
-	c.tellActed(ctx, name, given(d), shown(m.result), m.took)
+	told := c.asKept(name, given(d), shown(m.result))
+	told.Took = m.took
+	if name == domain.ToolAppointment && m.result.OK {
+		_ = json.Unmarshal([]byte(m.result.Text), &told.Appointment) // or it is none
+	}
+	ctx.Send(ctx.Parent(), told)
 	if !m.result.OK {
 		text := clip(c.cfg.Redact.Text(m.result.Text), 200)
 		ctx.Send(ctx.Parent(), Fault{Stage: "tool", Code: "action_failed", Message: fmt.Sprintf("%s at node %s: %s", name, d.Node, text), Recovered: true})
@@ -312,8 +320,9 @@ func (c *Conversation) acted(ctx actor.Context, m acted) {
 	c.step(ctx, in)
 }
 
-func (c *Conversation) tellActed(ctx actor.Context, name string, arguments, result json.RawMessage, took time.Duration) {
-	ctx.Send(ctx.Parent(), Acted{Action: name, Arguments: c.cfg.Redact.JSON(arguments), Result: c.cfg.Redact.JSON(result), Took: took})
+// asKept tells of something that was done without what must not be kept.
+func (c *Conversation) asKept(name string, arguments, result json.RawMessage) Acted {
+	return Acted{Action: name, Arguments: c.cfg.Redact.JSON(arguments), Result: c.cfg.Redact.JSON(result)}
 }
 
 // given are the arguments of an action as an event shows them.
