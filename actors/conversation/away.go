@@ -97,7 +97,7 @@ func (c *Conversation) noteHumanKey(key byte) {
 	if c.human < 0 || c.finished || !strings.ContainsRune("0123456789*#ABCD", rune(key)) {
 		return
 	}
-	c.add(human, "[pressed "+string(key)+"]")
+	c.noteKey(human, key, false)
 }
 
 // hide tells whether what is keyed in now must not be kept. Whoever hears the

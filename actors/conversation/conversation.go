@@ -312,7 +312,7 @@ func (c *Conversation) key(ctx actor.Context, key byte) {
 	if c.finished || c.state.Over() {
 		return
 	}
-	c.noteKey(key)
+	c.noteKey(caller, key, c.state.Secret())
 	c.pressedKey(ctx)
 	if c.away {
 		return

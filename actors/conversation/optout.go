@@ -53,7 +53,7 @@ func (c *Conversation) pressedOut(ctx actor.Context) {
 	if len(c.cfg.OptOut) == 0 || c.state.Secret() || n == 0 {
 		return
 	}
-	keys, ok := strings.CutPrefix(c.segments[n-1].Text, "[pressed ")
+	keys, ok := strings.CutPrefix(c.segments[n-1].Text, pressedOpen)
 	if !ok || c.segments[n-1].Speaker != caller {
 		return
 	}

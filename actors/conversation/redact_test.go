@@ -128,3 +128,28 @@ func TestWhatPatternsFindIsUsedAndNotTold(t *testing.T) {
 		assert.JSONEq(t, `{"pin":"123456"}`, string(given), "the tool gets it")
 	})
 }
+
+func TestKeysOfSomebodyElseAreOneInputAsWell(t *testing.T) {
+	t.Parallel()
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		s := &stage{
+			t: t, sys: sys, sound: &sound{begun: time.Now()}, ears: new(ears), redact: domain.Redaction{Patterns: []string{`\d{5,}`}}.Redactor(),
+			voice: &speaker{asked: map[string]int{}, fails: map[string]int{}},
+		}
+		s.ear, s.speaks = new(speech.Ear), s.voice
+		s.enter(menu())
+		s.send(conversation.Begin{})
+		time.Sleep(time.Second)
+		s.send(conversation.Away{}, conversation.Human{On: true})
+		for _, key := range []byte("123456") {
+			s.send(conversation.HumanKey{Key: key})
+			time.Sleep(time.Second)
+		}
+		time.Sleep(3 * time.Second)
+		s.send(conversation.HumanKey{Key: '7'})
+		s.press("12")
+		assert.Equal(t, []string{
+			"agent: Ask Ada", "human: [on the line]", "human: [pressed [redacted]]", "human: [pressed 7]", "caller: [pressed 12]",
+		}, texts(s.close()))
+	})
+}

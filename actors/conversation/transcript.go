@@ -12,7 +12,10 @@ const (
 	caller = "caller"
 )
 
-const hidden = "[hidden]"
+const (
+	hidden      = "[hidden]"
+	pressedOpen = "[pressed " // keys and "]" follow
+)
 
 func (c *Conversation) add(speaker, text string) int {
 	at := c.cfg.Sound.Mark().Milliseconds()
@@ -54,26 +57,26 @@ func (c *Conversation) endSegment(interrupted bool) {
 	c.current, c.turn.paused = -1, false
 }
 
-// noteKey writes down a key. Keys in a row are one input; secret ones leave
-// neither themselves nor their number.
-func (c *Conversation) noteKey(key byte) {
+// noteKey writes down a key that the caller or somebody else pressed. Keys in a
+// row are one input; secret ones leave neither themselves nor their number.
+func (c *Conversation) noteKey(speaker string, key byte, secret bool) {
 	now := c.cfg.Sound.Mark().Milliseconds()
 	if n := len(c.segments); n > 0 {
 		last := &c.segments[n-1]
-		near := last.Speaker == caller && now-last.EndMs < mergeKeys.Milliseconds()
+		near := last.Speaker == speaker && now-last.EndMs < mergeKeys.Milliseconds()
 		switch {
-		case near && c.state.Secret() && last.Text == hidden:
+		case near && secret && last.Text == hidden:
 			last.EndMs = now
 			return
-		case near && !c.state.Secret() && strings.HasPrefix(last.Text, "[pressed "):
+		case near && !secret && strings.HasPrefix(last.Text, pressedOpen):
 			last.Text = strings.TrimSuffix(last.Text, "]") + string(key) + "]"
 			last.EndMs = now
 			return
 		}
 	}
-	if c.state.Secret() {
-		c.add(caller, hidden)
+	if secret {
+		c.add(speaker, hidden)
 		return
 	}
-	c.add(caller, "[pressed "+string(key)+"]")
+	c.add(speaker, pressedOpen+string(key)+"]")
 }
