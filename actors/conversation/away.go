@@ -93,11 +93,12 @@ func (c *Conversation) joined(on bool) {
 }
 
 // noteHumanKey writes down a key that somebody else pressed.
-func (c *Conversation) noteHumanKey(key byte) {
+func (c *Conversation) noteHumanKey(ctx actor.Context, key byte) {
 	if c.human < 0 || c.finished || !strings.ContainsRune("0123456789*#ABCD", rune(key)) {
 		return
 	}
 	c.noteKey(human, key, false)
+	c.awaitKeys(ctx)
 }
 
 // hide tells whether what is keyed in now must not be kept. Whoever hears the

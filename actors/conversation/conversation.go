@@ -177,6 +177,7 @@ type Conversation struct {
 	prepared   map[speech.Request]bool
 	segments   []domain.Segment
 	shown      []domain.Segment // as a watcher was told
+	keys       keys
 	finished   bool
 	speaking   bool // the far end, as our ears tell
 	optedOut   bool
@@ -230,7 +231,7 @@ func (c *Conversation) Receive(ctx actor.Context) {
 	case Human:
 		c.joined(m.On)
 	case HumanKey:
-		c.noteHumanKey(m.Key)
+		c.noteHumanKey(ctx, m.Key)
 	case Finish:
 		c.finish(ctx)
 	case unsaid:
@@ -313,6 +314,7 @@ func (c *Conversation) key(ctx actor.Context, key byte) {
 		return
 	}
 	c.noteKey(caller, key, c.state.Secret())
+	c.awaitKeys(ctx)
 	c.pressedKey(ctx)
 	if c.away {
 		return
@@ -374,7 +376,7 @@ func (c *Conversation) step(ctx actor.Context, in pathway.Input) (goesOn bool) {
 		case pathway.Act:
 			c.act(ctx, d)
 		case pathway.Done:
-			ctx.Send(ctx.Parent(), c.asKept(d.Name, d.Given, json.RawMessage(`{"status":"done"}`)))
+			ctx.Send(ctx.Parent(), Acted{Action: d.Name, Arguments: c.cfg.Redact.JSON(d.Given), Result: json.RawMessage(`{"status":"done"}`)})
 		case pathway.Refused:
 			c.cfg.Log.Warn("a model wanted what its node does not offer", slog.String("node", d.Node), slog.String("tool", d.Name), slog.String("reason", d.Why))
 			ctx.Send(ctx.Parent(), Fault{Stage: "llm", Code: "tool_refused", Message: "the model called " + d.Name + " at node " + d.Node + ": " + d.Why, Recovered: true})
@@ -484,4 +486,5 @@ func (c *Conversation) stopRest(ctx actor.Context) {
 	c.unsay()
 	c.supersede()
 	c.quietNow()
+	c.stopKeys()
 }

@@ -24,7 +24,8 @@ import (
 type reader struct {
 	mind
 
-	read sync.Map // text by index
+	read  sync.Map // text by index
+	wrote []string // all of them
 }
 
 func (r *reader) Act(_ context.Context, _ *domain.Script, a pathway.Act) conversation.Result {
@@ -37,7 +38,12 @@ func (r *reader) Act(_ context.Context, _ *domain.Script, a pathway.Act) convers
 	return conversation.Result{OK: true, Text: `{"account":987654,"list":["987654"]}`}
 }
 
-func (r *reader) Wrote(s domain.Segment) { r.read.Store(s.Index, s.Text) }
+func (r *reader) Wrote(s domain.Segment) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.read.Store(s.Index, s.Text)
+	r.wrote = append(r.wrote, s.Text)
+}
 
 func TestASummaryThatTellsASecretIsNotKept(t *testing.T) {
 	t.Parallel()
@@ -122,6 +128,13 @@ func TestWhatPatternsFindIsUsedAndNotTold(t *testing.T) {
 		last, _ := m.read.Load(3)
 		assert.Equal(t, "my number is [redacted]", last, "who reads along")
 
+		m.mu.Lock()
+		all := strings.Join(m.wrote, "\n")
+		m.mu.Unlock()
+		assert.Equal(t, 1, strings.Count(all, "[pressed …]"), "keys that come one by one are not told one by one")
+		assert.Contains(t, all, "[pressed [redacted]]")
+		assert.NotRegexp(t, `[1-9]`, all)
+
 		assert.Equal(t, 1, s.voice.asked["So 123456, and your number?"], "the caller hears it")
 		given, err := json.Marshal(m.acted[0].Arguments)
 		require.NoError(t, err)
@@ -152,4 +165,76 @@ func TestKeysOfSomebodyElseAreOneInputAsWell(t *testing.T) {
 			"agent: Ask Ada", "human: [on the line]", "human: [pressed [redacted]]", "human: [pressed 7]", "caller: [pressed 12]",
 		}, texts(s.close()))
 	})
+}
+
+func TestWhoReadsAlongIsToldKeysThatAreNoSecretWhenTheyAreAll(t *testing.T) {
+	t.Parallel()
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		m := new(reader)
+		s := &stage{
+			t: t, sys: sys, mind: m, sound: &sound{begun: time.Now()}, ears: new(ears), redact: domain.Redaction{Patterns: []string{`\d{5,}`}}.Redactor(),
+			voice: &speaker{asked: map[string]int{}, fails: map[string]int{}},
+		}
+		s.ear, s.speaks = new(speech.Ear), s.voice
+		s.enter(menu())
+		s.send(conversation.Begin{})
+		time.Sleep(2 * time.Second)
+		s.send(conversation.Away{}, conversation.Human{On: true})
+		keyed := func(keys string) (told string) {
+			s.press(keys)
+			last, _ := m.read.Load(2)
+			told, _ = last.(string)
+			return told
+		}
+		assert.Equal(t, "[pressed …]", keyed("12"))
+		time.Sleep(2 * time.Second)
+		assert.Equal(t, "[pressed …]", keyed("34"))
+		time.Sleep(4 * time.Second)
+		assert.Equal(t, "[pressed 1234]", keyed(""), "no key followed")
+		keyed("5")
+		s.close()
+		last, _ := m.read.Load(3)
+		assert.Equal(t, "[pressed 5]", last, "at the end they are all")
+	})
+}
+
+func TestWhatIsCutIsRedactedBefore(t *testing.T) {
+	t.Parallel()
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		long := strings.Repeat("x", 1018) + " 123456" // cut behind 12345
+		s := &stage{
+			t: t, sys: sys, mind: &teller{tells: strings.Repeat("x", 4090) + " 123456"}, sound: &sound{begun: time.Now()}, ears: new(ears),
+			redact: domain.Redaction{Patterns: []string{`\d{6}`}}.Redactor(), voice: &speaker{asked: map[string]int{}, fails: map[string]int{}},
+		}
+		s.ear, s.speaks = new(speech.Ear), s.voice
+		s.enter(domain.Script{Pathway: domain.Pathway{
+			Start: "tool",
+			Nodes: []domain.Node{
+				{ID: "tool", Type: domain.NodeTool, ToolID: "tool_1", Arguments: map[string]string{"a": long}},
+				{ID: "bye", Type: domain.NodeEnd},
+			},
+			Edges: []domain.Edge{to("tool", "bye", domain.EdgeAlways, "")},
+		}})
+		s.send(conversation.Begin{})
+		time.Sleep(2 * time.Second)
+		acts := 0
+		for _, told := range s.close() {
+			if a, ok := told.(conversation.Acted); ok {
+				acts++
+				assert.NotContains(t, string(a.Arguments)+string(a.Result), "123")
+			}
+		}
+		assert.Equal(t, 1, acts)
+	})
+}
+
+// teller is a mind whose tools tell one thing.
+type teller struct {
+	mind
+
+	tells string
+}
+
+func (r *teller) Act(context.Context, *domain.Script, pathway.Act) conversation.Result {
+	return conversation.Result{OK: true, Text: r.tells}
 }

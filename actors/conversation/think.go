@@ -151,6 +151,8 @@ func (c *Conversation) mind(ctx actor.Context) {
 		}
 	case replaced:
 		c.replaced(ctx, m)
+	case keysRest:
+		c.keysRested(m)
 	case interim:
 		c.interim(ctx, m)
 	case guessed:
@@ -302,8 +304,7 @@ func (c *Conversation) acted(ctx actor.Context, m acted) {
 			name = d.Target
 		}
 	}
-	told := c.asKept(name, given(d), shown(m.result))
-	told.Took = m.took
+	told := Acted{Action: name, Arguments: given(d, c.cfg.Redact), Result: shown(m.result, c.cfg.Redact), Took: m.took}
 	if name == domain.ToolAppointment && m.result.OK {
 		_ = json.Unmarshal([]byte(m.result.Text), &told.Appointment) // or it is none
 	}
@@ -320,16 +321,12 @@ func (c *Conversation) acted(ctx actor.Context, m acted) {
 	c.step(ctx, in)
 }
 
-// asKept tells of something that was done without what must not be kept.
-func (c *Conversation) asKept(name string, arguments, result json.RawMessage) Acted {
-	return Acted{Action: name, Arguments: c.cfg.Redact.JSON(arguments), Result: c.cfg.Redact.JSON(result)}
-}
-
-// given are the arguments of an action as an event shows them.
-func given(d pathway.Act) json.RawMessage {
+// given are the arguments of an action as an event shows them: without what must
+// not be kept, of which no piece is to be left by cutting.
+func given(d pathway.Act, kept *domain.Redactor) json.RawMessage {
 	switch {
 	case len(d.Given) > 0 && len(d.Given) <= maxShown && json.Valid(d.Given):
-		return d.Given
+		return kept.JSON(d.Given)
 	case len(d.Given) > 0:
 		return json.RawMessage(`{"too_long":true}`)
 	}
@@ -339,10 +336,10 @@ func given(d pathway.Act) json.RawMessage {
 	}
 	all := make(map[string]string, len(arguments)+2)
 	for name, value := range arguments {
-		all[name] = clip(value, maxShown/4)
+		all[name] = clip(kept.Text(value), maxShown/4)
 	}
 	if text != "" {
-		all["body"] = clip(text, maxShown/4)
+		all["body"] = clip(kept.Text(text), maxShown/4)
 	}
 	if d.Type == domain.NodeAppointment {
 		all["action"] = d.Target
@@ -351,17 +348,22 @@ func given(d pathway.Act) json.RawMessage {
 	return b
 }
 
-// shown is a result as an event shows it: an object.
-func shown(r Result) json.RawMessage {
+// shown is a result as an event shows it: an object, without what must not be
+// kept.
+func shown(r Result, kept *domain.Redactor) json.RawMessage {
+	text := kept.Text(r.Text)
+	if json.Valid([]byte(r.Text)) {
+		text = string(kept.JSON(json.RawMessage(r.Text)))
+	}
 	var object map[string]json.RawMessage
-	if len(r.Text) <= maxShown && json.Unmarshal([]byte(r.Text), &object) == nil && object != nil && r.OK {
-		return json.RawMessage(r.Text)
+	if len(text) <= maxShown && json.Unmarshal([]byte(text), &object) == nil && object != nil && r.OK {
+		return json.RawMessage(text)
 	}
 	name := "text"
 	if !r.OK {
 		name = "error"
 	}
-	b, _ := json.Marshal(map[string]string{name: clip(r.Text, maxShown)}) // texts: cannot fail
+	b, _ := json.Marshal(map[string]string{name: clip(text, maxShown)}) // texts: cannot fail
 	return b
 }
 
