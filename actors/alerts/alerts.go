@@ -2,7 +2,10 @@ package alerts
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
+	"maps"
+	"runtime/debug"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -57,10 +60,6 @@ func (a *Alerts) Receive(ctx actor.Context) {
 		a.looked(ctx, m)
 	case posted:
 		a.posted(m)
-	case mailbox.Crashed:
-		a.cfg.Log.Error("a look for alerts has panicked", slog.Any("reason", m.Value))
-		a.looking, a.posting = false, false
-		a.sleep(ctx)
 	}
 }
 
@@ -72,11 +71,27 @@ func (a *Alerts) look(ctx actor.Context) {
 	}
 	a.rest()
 	a.looking, a.again = true, false
-	r := round{cfg: &a.cfg, known: a.known}
+	r := round{cfg: &a.cfg, known: maps.Clone(a.known)} // what changes meanwhile changes ours
 	mailbox.Work(ctx, lookLimit, func(bound context.Context) any {
-		known, mails, err := r.run(bound, time.Now().UTC())
-		return looked{known, mails, err}
+		var m looked
+		m.err = caught(a.cfg.Log, func() (err error) {
+			m.known, m.mails, err = r.run(bound, time.Now().UTC())
+			return err
+		})
+		return m
 	})
+}
+
+// caught makes an error of a panic, so that a look and a post that go on side by
+// side are each known to be over.
+func caught(log *slog.Logger, f func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			log.Error("the actor of alerts has panicked", slog.Any("reason", v), slog.String("stack", string(debug.Stack())))
+			err = fmt.Errorf("panic: %v", v)
+		}
+	}()
+	return f()
 }
 
 func (a *Alerts) looked(ctx actor.Context, m looked) {
@@ -111,7 +126,9 @@ func (a *Alerts) post(ctx actor.Context) {
 	for id := range a.known {
 		p.known = append(p.known, id)
 	}
-	mailbox.Work(ctx, postLimit, func(bound context.Context) any { return posted{p.run(bound, time.Now)} })
+	mailbox.Work(ctx, postLimit, func(bound context.Context) any {
+		return posted{caught(a.cfg.Log, func() error { return p.run(bound, time.Now) })}
+	})
 }
 
 func (a *Alerts) posted(m posted) {

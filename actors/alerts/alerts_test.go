@@ -40,6 +40,9 @@ type world struct {
 	hang   chan struct{} // mails wait for it; nil: they do not
 	down   bool
 	panics int
+	sends  [2]int          // mails that are being sent, and the most at a time
+	lists  []string        // looks, and the workspaces whose rules each has read; not before looks is set
+	looks  func() []string // which workspaces live; nil: ws does
 }
 
 func in(t *testing.T, f func(w *world)) {
@@ -59,9 +62,19 @@ func in(t *testing.T, f func(w *world)) {
 func (w *world) begin() {
 	w.pid = w.sys.Root.Spawn(mb.Props(func() actor.Actor {
 		return alerts.New(alerts.Config{
-			Store: w, Workspaces: func() []string { return []string{ws} }, Read: w.read, Mail: w, Log: slog.New(slog.DiscardHandler),
+			Store: w, Workspaces: w.workspaces, Read: w.read, Mail: w, Log: slog.New(slog.DiscardHandler),
 		})
 	}, 100))
+}
+
+func (w *world) workspaces() []string {
+	w.mu.Lock()
+	looks := w.looks
+	w.mu.Unlock()
+	if looks != nil {
+		return looks()
+	}
+	return []string{ws}
 }
 
 func (w *world) end() {
@@ -101,6 +114,9 @@ func (w *world) Apply(_ context.Context, c commit.Change) ([]event.Event, error)
 func (w *world) List(_ context.Context, q commit.Query, _ func() domain.Record, each func(domain.Record) error) (string, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if q.Kind == "alert_rule" && w.looks != nil {
+		w.lists = append(w.lists, q.Workspace)
+	}
 	for _, k := range slices.SortedFunc(maps.Keys(w.rows), func(a, b domain.Key) int { return cmpID(a.ID, b.ID) }) {
 		if k.Kind != q.Kind || k.Workspace != q.Workspace {
 			continue
@@ -139,7 +155,10 @@ func copied(r domain.Record) domain.Record {
 func (w *world) Send(ctx context.Context, l alerts.Letter) error {
 	w.mu.Lock()
 	hang := w.hang
+	w.sends[0]++
+	w.sends[1] = max(w.sends[0], w.sends[1])
 	w.mu.Unlock()
+	defer w.sent()
 	if hang != nil {
 		select {
 		case <-hang:
@@ -154,6 +173,12 @@ func (w *world) Send(ctx context.Context, l alerts.Letter) error {
 	}
 	w.mails = append(w.mails, l.Subject)
 	return nil
+}
+
+func (w *world) sent() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.sends[0]--
 }
 
 // set changes the world and lets time pass.
@@ -233,5 +258,46 @@ func TestAMailServerThatHangsHoldsUpNoLook(t *testing.T) {
 		w.set(func() { w.hang = nil }, 2*time.Hour)
 		_, mails = w.seen()
 		assert.Equal(w, 2, mails)
+	})
+}
+
+func TestALookThatPanicsLetsNoSecondPostBegin(t *testing.T) {
+	t.Parallel()
+	in(t, func(w *world) {
+		hang := make(chan struct{})
+		w.set(func() { w.down, w.hang = true, hang }, 3*time.Minute+5*time.Second)
+		w.set(func() { w.panics = 1 }, 20*time.Second)
+		w.mu.Lock()
+		assert.Equal(w, [2]int{1, 1}, w.sends, "the first one is under way still")
+		w.mu.Unlock()
+		close(hang)
+		w.set(func() { w.hang = nil }, time.Minute)
+		_, mails := w.seen()
+		assert.Equal(w, 1, mails)
+	})
+}
+
+// A look reads its own list: what the actor writes meanwhile is for the next one.
+func TestARuleMayBeChangedDuringALook(t *testing.T) {
+	t.Parallel()
+	in(t, func(w *world) {
+		const other = "ws_01J00000000000000000000001"
+		w.set(func() {}, time.Second) // the first look reads all
+		w.set(func() {
+			w.looks = func() []string {
+				w.mu.Lock()
+				w.lists = append(w.lists, "look")
+				first := len(w.lists) == 1
+				w.mu.Unlock()
+				if first {
+					w.sys.Root.Send(w.pid, alerts.Changed{Workspace: other})
+					time.Sleep(time.Second) // the actor has heard it
+				}
+				return []string{ws, other}
+			}
+		}, 20*time.Second)
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		assert.Equal(w, []string{"look", ws, "look", ws, other}, w.lists)
 	})
 }
