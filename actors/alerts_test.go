@@ -11,7 +11,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/actors/alerts"
+	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/event"
@@ -101,7 +103,7 @@ func TestAnEndpointThatIsDisabledIsAnAlertUntilItIsResumed(t *testing.T) {
 	h.mail = box
 	h.open()
 	ctx := t.Context()
-	hook, err := h.desk().CreateWebhook(ctx, h.live, &domain.Webhook{URL: h.receiver.url + "/", Events: []string{"webhook.test"}})
+	hook, err := h.desk().CreateWebhook(ctx, h.live, &domain.Webhook{URL: h.receiver.url + "/?token=s3cret", Events: []string{"webhook.test"}})
 	require.NoError(t, err)
 	_, err = h.desk().CreateAlertRule(ctx, h.live, &domain.AlertRule{Name: "r", Kind: domain.AlertEndpointDisabled, Watches: "ws_none"})
 	assert.Equal(t, domain.CodeValidation, domain.CodeOf(err))
@@ -121,4 +123,41 @@ func TestAnEndpointThatIsDisabledIsAnAlertUntilItIsResumed(t *testing.T) {
 	h.until(time.Minute, "it is over", func() bool { return resolved() == 1 })
 	h.until(time.Minute, "a mail has come", func() bool { return len(box.subjects()) == 1 })
 	assert.Equal(t, []int{1, 1}, []int{firing(), resolved()})
+	assert.Contains(t, box.subjects()[0], "webhook endpoint 127.0.0.1 is", "the host alone")
+	for _, e := range h.events(h.live.WorkspaceID) {
+		assert.NotContains(t, string(e.Data), "s3cret")
+	}
+	rule := &domain.AlertRule{Meta: domain.Meta{ID: "alertrule_1"}, Kind: domain.AlertTrunkDown, Minutes: 2}
+	assert.Contains(t, h.node.ReadAlerts(ctx, rule), rule.ID)
+	h.shut()
+	assert.Empty(t, h.node.ReadAlerts(ctx, rule), "nothing is found where all has ended")
+}
+
+func TestWhatIsNotKnownOfAWorkspaceIsNotFound(t *testing.T) {
+	t.Parallel()
+	a, b := &domain.Workspace{Meta: domain.Meta{ID: "ws_a"}}, &domain.Workspace{Meta: domain.Meta{ID: "ws_b"}}
+	for _, w := range []*domain.Workspace{a, b} {
+		w.Calling.DailySpendCap = &domain.Money{Amount: "1.00", Currency: "USD"}
+	}
+	spend := &domain.AlertRule{Kind: domain.AlertSpend, Share: 0.5}
+	all := &domain.AlertRule{Kind: domain.AlertSpend, Share: 0.5, Together: true}
+	said := map[*domain.Workspace]*trunk.HealthNow{a: {Spent: 600_000, SpentKnown: true}, b: {Spent: 0}}
+	found := actors.FoundBy(spend, said)
+	assert.Equal(t, map[string]bool{"ws_b": true}, found.Unread, "its ledger was not read yet")
+	if assert.Len(t, found.Readings, 1) {
+		assert.Equal(t, "ws_a", found.Readings[0].Of)
+	}
+	assert.Equal(t, alerts.Found{Unread: map[string]bool{"": true}}, actors.FoundBy(all, said), "0.30 so far, of both caps")
+	said[a].Spent = 1_200_000
+	found = actors.FoundBy(all, said)
+	assert.Empty(t, found.Unread)
+	assert.True(t, found.Readings[0].Bad, "it is too much whatever the other has spent")
+	down := domain.TrunkHealth{Status: "down"}
+	said[a].Trunks = map[string]trunk.State{"trunk_1": {Environment: domain.Live, Health: down}, "trunk_2": {Environment: domain.Test, Health: down}}
+	said[b] = nil
+	found = actors.FoundBy(&domain.AlertRule{Kind: domain.AlertTrunkDown}, said)
+	assert.Equal(t, map[string]bool{"ws_b": true}, found.Unread)
+	if assert.Len(t, found.Readings, 1, "what is tried out is not watched") {
+		assert.Equal(t, "trunk_1", found.Readings[0].Subject)
+	}
 }

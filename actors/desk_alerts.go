@@ -3,14 +3,12 @@ package actors
 import (
 	"context"
 	"log/slog"
-	"slices"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/callboard/callboard/actors/alerts"
 	"github.com/callboard/callboard/actors/mailbox"
-	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/alert"
 	"github.com/callboard/callboard/domain/ask"
@@ -154,86 +152,4 @@ func (d *Desk) TestAlertRule(ctx context.Context, p domain.Principal, id string)
 		out.Mails = append(out.Mails, one)
 	}
 	return out, nil
-}
-
-// readAlerts looks at what rules are about. A workspace that does not answer
-// leaves its rules, and those of all, as they are.
-func (n *Node) readAlerts(ctx context.Context, rules []*domain.AlertRule) map[string][]alert.Reading {
-	out := make(map[string][]alert.Reading, len(rules))
-	for _, r := range rules {
-		readings, err := n.readRule(ctx, r)
-		if err != nil {
-			n.cfg.Log.Debug("an alert rule could not be read; trying again", slog.String("rule_id", r.ID), slog.Any("error", err))
-			continue
-		}
-		out[r.ID] = readings
-	}
-	return out
-}
-
-func (n *Node) readRule(ctx context.Context, r *domain.AlertRule) ([]alert.Reading, error) {
-	watched := []string{r.Watches}
-	if r.Watches == "" {
-		watched = n.workspaces()
-		slices.Sort(watched)
-	}
-	var out []alert.Reading
-	var sums [4]int64 // attempts, answered, spent, cap
-	for _, id := range watched {
-		t := n.tree(id)
-		if t == nil {
-			continue // it is gone
-		}
-		readings, parts, err := n.readTree(ctx, r, t)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, readings...)
-		for i := range sums {
-			sums[i] += parts[i]
-		}
-	}
-	if !r.Together {
-		return out, nil
-	}
-	const name = "all workspaces together"
-	if r.Kind == domain.AlertSpend {
-		return []alert.Reading{alert.Spend(r, "", alert.All, name, sums[2], sums[3])}, nil
-	}
-	return []alert.Reading{alert.AnswerRate(r, "", alert.All, name, int(sums[0]), int(sums[1]))}, nil
-}
-
-// readTree reads one workspace.
-func (n *Node) readTree(ctx context.Context, r *domain.AlertRule, t *tree) (out []alert.Reading, parts [4]int64, err error) {
-	w := t.record.Load()
-	if r.Kind == domain.AlertEndpointDisabled {
-		err = every(ctx, n.cfg.Store, "webhook", w.ID, "env="+string(domain.Live), func(h *domain.Webhook) {
-			out = append(out, alert.Reading{Of: w.ID, Subject: h.ID, Name: h.URL, Known: true, Bad: h.Status == domain.WebhookDisabled})
-		})
-		return out, parts, err
-	}
-	if r.Kind == domain.AlertAnswerRate {
-		window := time.Duration(r.Minutes) * time.Minute
-		now, failed := mailbox.Ask[trunk.LatelyNow](ctx, n.sys, t.trunks, trunk.Lately{Window: window})
-		parts[0], parts[1] = int64(now.Attempts), int64(now.Answered)
-		return []alert.Reading{alert.AnswerRate(r, w.ID, w.ID, w.Name, now.Attempts, now.Answered)}, parts, failed
-	}
-	health, err := mailbox.Ask[trunk.HealthNow](ctx, n.sys, t.trunks, trunk.Health{})
-	if err != nil {
-		return nil, parts, err
-	}
-	if r.Kind == domain.AlertSpend {
-		if limit := w.Calling.DailySpendCap; limit != nil {
-			parts[2] = health.Spent
-			parts[3], _ = domain.Micros(limit.Amount) // it was checked when it was set
-		}
-		return []alert.Reading{alert.Spend(r, w.ID, w.ID, w.Name, parts[2], parts[3])}, parts, nil
-	}
-	for id, s := range health.Trunks {
-		signed := s.Health.Registration
-		out = append(out, alert.Reading{
-			Of: w.ID, Subject: id, Name: s.Name, Known: true, Bad: s.Health.Status == "down" || signed != nil && signed.Status == "failed",
-		})
-	}
-	return out, parts, nil
 }

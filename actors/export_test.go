@@ -6,10 +6,12 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/callboard/callboard/actors/alerts"
 	"github.com/callboard/callboard/actors/campaign"
 	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/numbers"
+	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
 	lists "github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/domain/pathway"
@@ -93,4 +95,22 @@ func (d *Desk) LookUp(ctx context.Context, p domain.Principal, t pathway.Think) 
 // ScriptOf is what calls of an agent speak.
 func (d *Desk) ScriptOf(ctx context.Context, p domain.Principal, agentID string) (domain.Script, error) {
 	return d.scriptOf(ctx, p, agentID, "")
+}
+
+// ReadAlerts is one look.
+func (n *Node) ReadAlerts(ctx context.Context, rules ...*domain.AlertRule) map[string]alerts.Found {
+	return n.readAlerts(ctx, rules)
+}
+
+// FoundBy is what a look finds where the trunks of some workspaces have said
+// something; nil: they did not answer.
+func FoundBy(r *domain.AlertRule, said map[*domain.Workspace]*trunk.HealthNow) alerts.Found {
+	seen := make(map[string]*glance)
+	var all []string
+	for w, health := range said {
+		g := &glance{tree: &tree{}, health: health}
+		g.tree.record.Store(w)
+		seen[w.ID], all = g, append(all, w.ID)
+	}
+	return foundBy(r, watchedBy(r, all), seen)
 }

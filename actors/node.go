@@ -449,11 +449,11 @@ func (n *Node) drainCalls(ctx context.Context, t *tree) {
 func (n *Node) Stop() {
 	n.drain.Store(true)
 	n.desk.jobs.Close()
+	n.gone(alertsActor) // before what it looks at
 	n.mu.Lock()
 	trees := n.spaces
 	n.spaces = make(map[string]*tree)
 	n.mu.Unlock()
-	n.gone(alertsActor)
 	for id, t := range trees {
 		n.flushTrunks(t)
 		n.gone(id)

@@ -40,6 +40,8 @@ type world struct {
 	hang   chan struct{} // mails wait for it; nil: they do not
 	down   bool
 	panics int
+	silent bool            // ws does not answer
+	two    bool            // another one has a trunk as well
 	sends  [2]int          // mails that are being sent, and the most at a time
 	lists  []string        // looks, and the workspaces whose rules each has read; not before looks is set
 	looks  func() []string // which workspaces live; nil: ws does
@@ -82,13 +84,26 @@ func (w *world) end() {
 	synctest.Wait()
 }
 
-func (w *world) read(context.Context, []*domain.AlertRule) map[string][]alert.Reading {
+func (w *world) read(context.Context, []*domain.AlertRule) map[string]alerts.Found {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.panics--; w.panics >= 0 {
 		panic("no")
 	}
-	return map[string][]alert.Reading{"alertrule_1": {{Of: ws, Subject: "trunk_1", Name: "carrier", Known: true, Bad: w.down}}}
+	other := alert.Reading{Of: "ws_01J00000000000000000000001", Subject: "trunk_2", Name: "other", Known: true, Bad: w.down}
+	if w.silent {
+		return map[string]alerts.Found{"alertrule_1": {Readings: w.others(other), Unread: map[string]bool{ws: true}}}
+	}
+	one := alert.Reading{Of: ws, Subject: "trunk_1", Name: "carrier", Known: true, Bad: w.down}
+	return map[string]alerts.Found{"alertrule_1": {Readings: append(w.others(other), one)}}
+}
+
+// others are readings of another workspace, where there is one.
+func (w *world) others(r alert.Reading) []alert.Reading {
+	if w.two {
+		return []alert.Reading{r}
+	}
+	return nil
 }
 
 // Apply is the store's.
@@ -299,5 +314,20 @@ func TestARuleMayBeChangedDuringALook(t *testing.T) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		assert.Equal(w, []string{"look", ws, "look", ws, other}, w.lists)
+	})
+}
+
+func TestAWorkspaceThatDoesNotAnswerKeepsWhatWasFoundOfItAlone(t *testing.T) {
+	t.Parallel()
+	in(t, func(w *world) {
+		w.set(func() { w.down, w.two = true, true }, 4*time.Minute)
+		events, _ := w.seen()
+		assert.Equal(w, []event.Type{event.AlertFiring, event.AlertFiring}, events)
+		w.set(func() { w.down, w.silent = false, true }, 2*time.Hour)
+		events, _ = w.seen()
+		assert.Equal(w, []event.Type{event.AlertFiring, event.AlertFiring, event.AlertResolved}, events, "of the one that answers")
+		w.set(func() { w.silent = false }, 6*time.Minute)
+		events, _ = w.seen()
+		assert.Len(w, events, 4)
 	})
 }

@@ -63,13 +63,21 @@ type Letter struct {
 	Body    string // plain text
 }
 
+// Found is what a look has found of one rule.
+type Found struct {
+	Readings []alert.Reading
+	// Unread are the workspaces that did not answer, "" for all together: what was
+	// found of them stays as it is.
+	Unread map[string]bool
+}
+
 // Config of the actor.
 type Config struct {
 	Store      Store
 	Workspaces func() []string // those that live
 	// Read looks at what rules are about; of one that it does not answer for, all
 	// stays as it is.
-	Read      func(ctx context.Context, rules []*domain.AlertRule) map[string][]alert.Reading
+	Read      func(ctx context.Context, rules []*domain.AlertRule) map[string]Found
 	Mail      Mailer                 // nil: mails wait until there is one
 	Committed func(workspace string) // events were committed
 	Every     time.Duration          // between two looks; 0: 15 s

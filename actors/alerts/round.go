@@ -14,8 +14,10 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// mailFor is how long a mail is tried.
-const mailFor = 24 * time.Hour
+const (
+	mailFor     = 24 * time.Hour // how long a mail is tried
+	commitLimit = 10 * time.Second
+)
 
 // round is one look: it reads what is stored, has the rules read, and commits
 // what moved.
@@ -56,7 +58,7 @@ func (r *round) run(ctx context.Context, now time.Time) (known map[string]bool, 
 			}
 		}
 	}
-	read := map[string][]alert.Reading{}
+	read := map[string]Found{}
 	if len(rules) > 0 {
 		read = r.cfg.Read(ctx, rules)
 	}
@@ -87,17 +89,17 @@ func (r *round) read(ctx context.Context, ws string) (*stored, error) {
 }
 
 // decide commits what moved in a workspace.
-func (r *round) decide(ctx context.Context, ws string, s *stored, read map[string][]alert.Reading, now time.Time) (mails bool, err error) {
+func (r *round) decide(ctx context.Context, ws string, s *stored, read map[string]Found, now time.Time) (mails bool, err error) {
 	c := commit.Change{Workspace: ws}
 	seen := make(map[string]bool)
 	for id, rule := range s.rules {
-		readings, known := read[id]
-		if !known && !rule.Paused {
-			for key, a := range s.alerts {
-				seen[key] = seen[key] || a.RuleID == id // it stays as it is
+		found, known := read[id]
+		for key, a := range s.alerts {
+			if a.RuleID == id && (found.Unread[a.Of] || !known && !rule.Paused) {
+				seen[key] = true // it stays as it is
 			}
 		}
-		for _, in := range readings {
+		for _, in := range found.Readings {
 			key := keyOf(id, in.Subject)
 			seen[key] = true
 			before := s.alerts[key]
@@ -119,7 +121,9 @@ func (r *round) decide(ctx context.Context, ws string, s *stored, read map[strin
 	if len(c.Puts)+len(c.Deletes) == 0 {
 		return false, nil
 	}
-	if _, err = r.cfg.Store.Apply(ctx, c); err != nil {
+	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitLimit) // however long the reading took
+	defer cancel()
+	if _, err = r.cfg.Store.Apply(bound, c); err != nil {
 		return false, err
 	}
 	if len(c.Events) > 0 && r.cfg.Committed != nil {

@@ -186,3 +186,24 @@ func TestARestartForgetsNothingThatWasSpentToday(t *testing.T) {
 		end()
 	})
 }
+
+func TestWhatWasSpentIsNotKnownUntilTheLedgerWasRead(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		reads := 0
+		a, _, end := launch(sys, trunk.Config{Spent: func(context.Context, time.Time) (int64, error) {
+			if reads++; reads == 1 {
+				return 0, errors.New("the store is away")
+			}
+			return 700, nil
+		}})
+		time.Sleep(time.Second)
+		now, err := mailbox.Ask[trunk.HealthNow](t.Context(), sys, a.trunks, trunk.Health{})
+		require.NoError(t, err)
+		assert.False(t, now.SpentKnown)
+		time.Sleep(10 * time.Second)
+		now, err = mailbox.Ask[trunk.HealthNow](t.Context(), sys, a.trunks, trunk.Health{})
+		require.NoError(t, err)
+		assert.Equal(t, []any{int64(700), true}, []any{now.Spent, now.SpentKnown})
+		end()
+	})
+}

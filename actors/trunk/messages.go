@@ -130,8 +130,9 @@ type (
 	// HealthNow is the state of each trunk by id, and what today's outbound calls
 	// have cost so far.
 	HealthNow struct {
-		Trunks map[string]State
-		Spent  int64 // millionths of a dollar; 0 until the ledger was read
+		Trunks     map[string]State
+		Spent      int64 // millionths of a dollar
+		SpentKnown bool  // false until the ledger was read: Spent says less than all
 	}
 	// LatelyNow answers Lately, over all trunks of the live environment.
 	LatelyNow struct{ Attempts, Answered int }

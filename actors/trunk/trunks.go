@@ -153,7 +153,7 @@ func (t *Trunks) Receive(ctx actor.Context) {
 func (t *Trunks) tellState(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case Health:
-		ctx.Respond(HealthNow{Trunks: t.states(), Spent: t.purse.spent(time.Now())})
+		ctx.Respond(HealthNow{Trunks: t.states(), Spent: t.purse.spent(time.Now()), SpentKnown: t.purse.known})
 	case Lately:
 		ctx.Respond(t.lately(m.Window))
 	case Census:
