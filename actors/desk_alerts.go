@@ -3,6 +3,7 @@ package actors
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -19,7 +20,8 @@ import (
 // maxAlertRules bounds the rules that the operators of one workspace have.
 const maxAlertRules = 100
 
-// mailWithin bounds how long a mail may take that somebody waits for.
+// mailWithin bounds how long mails may take that somebody waits for, all
+// together.
 const mailWithin = 20 * time.Second
 
 // alertsActor is the id of the actor of alerts.
@@ -142,14 +144,19 @@ func (d *Desk) TestAlertRule(ctx context.Context, p domain.Principal, id string)
 		return out, nil
 	}
 	subject, body := alert.Mail(a, alert.Firing, now)
-	for _, to := range r.Emails {
-		bound, cancel := context.WithTimeout(ctx, mailWithin)
-		one := ask.AlertMailTest{To: to, Sent: true}
-		if err := d.node.cfg.Mail.Send(bound, alerts.Letter{ID: mailbox.NewID(domain.PrefixAlertMail), To: []string{to}, Subject: "this is a test: " + subject, Body: body}); err != nil {
-			one.Sent, one.Error = false, err.Error()
-		}
-		cancel()
-		out.Mails = append(out.Mails, one)
+	bound, cancel := context.WithTimeout(ctx, mailWithin)
+	defer cancel()
+	out.Mails = make([]ask.AlertMailTest, len(r.Emails))
+	var wait sync.WaitGroup
+	for i, to := range r.Emails {
+		wait.Go(func() {
+			one := ask.AlertMailTest{To: to, Sent: true}
+			if err := d.node.cfg.Mail.Send(bound, alerts.Letter{ID: mailbox.NewID(domain.PrefixAlertMail), To: []string{to}, Subject: "this is a test: " + subject, Body: body}); err != nil {
+				one.Sent, one.Error = false, err.Error()
+			}
+			out.Mails[i] = one
+		})
 	}
+	wait.Wait()
 	return out, nil
 }

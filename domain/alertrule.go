@@ -76,8 +76,8 @@ func (a *Alert) Indexes() []string { return []string{"all"} }
 // Sort is by age.
 func (a *Alert) Sort() string { return a.ID }
 
-// AlertMail is a mail that is to be sent: at least once, until it is taken or
-// given up.
+// AlertMail is a mail to one address that is to be sent: at least once, until it
+// is taken or given up.
 type AlertMail struct {
 	ID          string    `json:"id"`
 	WorkspaceID string    `json:"workspace_id"`

@@ -108,7 +108,7 @@ func (a *Alerts) looked(ctx actor.Context, m looked) {
 		}
 		a.known, a.mails = m.known, m.mails
 	}
-	if a.mails && a.cfg.Mail != nil && !a.posting {
+	if a.mails && !a.posting {
 		a.post(ctx)
 	}
 	if a.again && m.err == nil {
@@ -118,7 +118,7 @@ func (a *Alerts) looked(ctx actor.Context, m looked) {
 	a.sleep(ctx)
 }
 
-// post sends the mails that are due, beside the looks: a server that hangs holds
+// post sends the mails that are due and drops those nobody wants any more, beside the looks: a server that hangs holds
 // up mails alone.
 func (a *Alerts) post(ctx actor.Context) {
 	a.posting = true

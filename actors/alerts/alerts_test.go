@@ -40,6 +40,8 @@ type world struct {
 	hang   chan struct{} // mails wait for it; nil: they do not
 	down   bool
 	panics int
+	bad    string          // an address that no mail is taken for
+	mute   bool            // there is no mail server
 	silent bool            // ws does not answer
 	two    bool            // another one has a trunk as well
 	sends  [2]int          // mails that are being sent, and the most at a time
@@ -62,9 +64,13 @@ func in(t *testing.T, f func(w *world)) {
 }
 
 func (w *world) begin() {
+	var mailer alerts.Mailer = w
+	if w.mute {
+		mailer = nil
+	}
 	w.pid = w.sys.Root.Spawn(mb.Props(func() actor.Actor {
 		return alerts.New(alerts.Config{
-			Store: w, Workspaces: w.workspaces, Read: w.read, Mail: w, Log: slog.New(slog.DiscardHandler),
+			Store: w, Workspaces: w.workspaces, Read: w.read, Mail: mailer, Log: slog.New(slog.DiscardHandler),
 		})
 	}, 100))
 }
@@ -183,6 +189,9 @@ func (w *world) Send(ctx context.Context, l alerts.Letter) error {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if l.To[0] == w.bad {
+		return errors.New("550 nobody")
+	}
 	if w.refuse--; w.refuse >= 0 {
 		return errors.New("451 later")
 	}
@@ -329,5 +338,81 @@ func TestAWorkspaceThatDoesNotAnswerKeepsWhatWasFoundOfItAlone(t *testing.T) {
 		w.set(func() { w.silent = false }, 6*time.Minute)
 		events, _ = w.seen()
 		assert.Len(w, events, 4)
+	})
+}
+
+// left are the mails that wait.
+func (w *world) left() (n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for k := range w.rows {
+		if k.Kind == "alert_mail" {
+			n++
+		}
+	}
+	return n
+}
+
+// rule changes the rule.
+func (w *world) rule(change func(*domain.AlertRule)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for k, r := range w.rows {
+		if r, ok := r.(*domain.AlertRule); ok {
+			c := *r
+			change(&c)
+			w.rows[k] = &c
+		}
+	}
+}
+
+func TestAnAddressThatIsRefusedKeepsTheMailFromNobody(t *testing.T) {
+	t.Parallel()
+	in(t, func(w *world) {
+		w.rule(func(r *domain.AlertRule) { r.Emails = []string{"gone@example.com", "ops@example.com"} })
+		w.set(func() { w.down, w.bad = true, "gone@example.com" }, time.Hour)
+		_, mails := w.seen()
+		assert.Equal(w, []int{1, 1}, []int{mails, w.left()}, "one was taken, the other one is tried again")
+	})
+}
+
+func TestMailsThatNobodyWantsAreDropped(t *testing.T) {
+	t.Parallel()
+	in(t, func(w *world) {
+		w.set(func() { w.down, w.refuse = true, 1000 }, time.Hour)
+		assert.Equal(w, 1, w.left())
+		w.end()
+		w.mute = true
+		w.begin()
+		w.set(func() { w.down = false }, time.Hour)
+		events, _ := w.seen()
+		assert.Equal(w, []event.Type{event.AlertFiring, event.AlertResolved}, events)
+		assert.Equal(w, 1, w.left(), "without a mail server none is written, and what waits does so")
+		w.set(func() {}, 24*time.Hour)
+		assert.Zero(w, w.left(), "for a day")
+		w.end()
+		w.mute = false
+		w.begin()
+		w.set(func() { w.down = true }, time.Hour)
+		assert.Equal(w, 1, w.left())
+		w.set(func() {
+			maps.DeleteFunc(w.rows, func(k domain.Key, _ domain.Record) bool { return k.Kind == "alert_rule" })
+		}, 2*time.Hour)
+		assert.Zero(w, w.left(), "the rule is gone")
+		_, mails := w.seen()
+		assert.Zero(w, mails)
+	})
+}
+
+func TestAMailThatIsTooOldIsNotSent(t *testing.T) {
+	t.Parallel()
+	in(t, func(w *world) {
+		w.set(func() { w.down, w.refuse = true, 1000 }, time.Hour)
+		w.end()
+		w.set(func() { w.refuse = 0 }, 24*time.Hour)
+		w.begin()
+		w.set(func() {}, time.Hour)
+		_, mails := w.seen()
+		assert.Equal(w, []int{0, 0}, []int{mails, w.left()})
 	})
 }

@@ -78,7 +78,7 @@ type Config struct {
 	// Read looks at what rules are about; of one that it does not answer for, all
 	// stays as it is.
 	Read      func(ctx context.Context, rules []*domain.AlertRule) map[string]Found
-	Mail      Mailer                 // nil: mails wait until there is one
+	Mail      Mailer                 // nil: none are written, and those that wait do so until there is one, or are given up
 	Committed func(workspace string) // events were committed
 	Every     time.Duration          // between two looks; 0: 15 s
 	Log       *slog.Logger

@@ -165,12 +165,14 @@ func (r *round) tell(c *commit.Change, rule *domain.AlertRule, a *domain.Alert, 
 		return
 	}
 	c.Events = append(c.Events, Event(a, told, now))
-	if len(rule.Emails) > 0 {
+	if len(rule.Emails) > 0 && r.cfg.Mail != nil {
 		subject, body := alert.Mail(a, told, now)
-		c.Puts = append(c.Puts, &domain.AlertMail{
-			ID: mailbox.NewID(domain.PrefixAlertMail), WorkspaceID: rule.WorkspaceID, RuleID: rule.ID, To: rule.Emails, Subject: subject, Body: body,
-			Due: now, Until: now.Add(mailFor),
-		})
+		for _, to := range rule.Emails { // each by itself: a server may refuse one of them
+			c.Puts = append(c.Puts, &domain.AlertMail{
+				ID: mailbox.NewID(domain.PrefixAlertMail), WorkspaceID: rule.WorkspaceID, RuleID: rule.ID, To: []string{to}, Subject: subject, Body: body,
+				Due: now, Until: now.Add(mailFor),
+			})
+		}
 	}
 	r.cfg.Log.Warn("an alert", slog.String("workspace_id", a.WorkspaceID), slog.String("rule_id", a.RuleID), slog.String("kind", string(a.Kind)),
 		slog.String("subject", a.Subject), slog.Bool("resolved", told == alert.Resolved))
@@ -212,7 +214,8 @@ func every[T any, R interface {
 	}
 }
 
-// post sends the mails that are due.
+// post sends the mails that are due, and drops those that are too old and those
+// of rules that are gone.
 type post struct {
 	cfg   *Config
 	known []string // workspaces
@@ -221,16 +224,32 @@ type post struct {
 const sendLimit = 30 * time.Second
 
 func (p *post) run(ctx context.Context, now func() time.Time) error {
-	var due []*domain.AlertMail
+	var due, gone []*domain.AlertMail
 	for _, ws := range slices.Sorted(slices.Values(p.known)) {
-		err := every(ctx, p.cfg.Store, "alert_mail", ws, func(m *domain.AlertMail) {
-			if !m.Due.After(now()) {
-				due = append(due, m)
-			}
-		})
+		rules := make(map[string]bool)
+		err := every(ctx, p.cfg.Store, "alert_rule", ws, func(r *domain.AlertRule) { rules[r.ID] = true })
+		if err == nil {
+			err = every(ctx, p.cfg.Store, "alert_mail", ws, func(m *domain.AlertMail) {
+				switch at := now(); {
+				case !rules[m.RuleID], !at.Before(m.Until):
+					gone = append(gone, m)
+				case !m.Due.After(at):
+					due = append(due, m)
+				}
+			})
+		}
 		if err != nil {
 			return err
 		}
+	}
+	for _, m := range gone {
+		p.logOf(m).Warn("a mail of an alert is given up: it is too old, or its rule is gone", slog.Int("tries", m.Tries))
+		if err := p.commit(ctx, commit.Change{Workspace: m.WorkspaceID, Deletes: []domain.Key{m.Key()}}); err != nil {
+			return err
+		}
+	}
+	if p.cfg.Mail == nil {
+		return nil
 	}
 	for _, m := range due {
 		if ctx.Err() != nil {
@@ -248,23 +267,30 @@ func (p *post) send(ctx context.Context, m *domain.AlertMail, now func() time.Ti
 	bound, cancel := context.WithTimeout(ctx, sendLimit)
 	failed := p.cfg.Mail.Send(bound, Letter{ID: m.ID, To: m.To, Subject: m.Subject, Body: m.Body})
 	cancel()
-	c, at := commit.Change{Workspace: m.WorkspaceID}, now().UTC()
-	log := p.cfg.Log.With(slog.String("workspace_id", m.WorkspaceID), slog.String("rule_id", m.RuleID))
-	switch {
-	case failed == nil:
+	c := commit.Change{Workspace: m.WorkspaceID}
+	if failed == nil {
 		c.Deletes = []domain.Key{m.Key()}
-	case !at.Before(m.Until):
-		log.Error("a mail of an alert is given up", slog.Any("error", failed), slog.Int("tries", m.Tries+1))
-		c.Deletes = []domain.Key{m.Key()}
-	default:
+	} else {
 		m.Tries++
-		m.Due = at.Add(alert.Again(m.Tries))
-		log.Warn("a mail of an alert could not be sent; trying again", slog.Any("error", failed), slog.Time("due", m.Due))
+		m.Due = now().UTC().Add(alert.Again(m.Tries))
+		p.logOf(m).Warn("a mail of an alert could not be sent; trying again", slog.Any("error", failed), slog.Time("due", m.Due))
 		c.Puts = []domain.Record{m}
 	}
-	_, err := p.cfg.Store.Apply(ctx, c)
-	if errors.Is(err, domain.ErrFenced) {
+	return p.commit(ctx, c)
+}
+
+// commit keeps what became of a mail, also where the time for sending is over:
+// what was sent is not to be sent again.
+func (p *post) commit(ctx context.Context, c commit.Change) error {
+	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitLimit)
+	defer cancel()
+	_, err := p.cfg.Store.Apply(bound, c)
+	if errors.Is(err, domain.ErrFenced) { // the workspace is gone
 		return nil
 	}
 	return err
+}
+
+func (p *post) logOf(m *domain.AlertMail) *slog.Logger {
+	return p.cfg.Log.With(slog.String("workspace_id", m.WorkspaceID), slog.String("rule_id", m.RuleID))
 }

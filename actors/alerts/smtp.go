@@ -33,7 +33,8 @@ type SMTP struct {
 	Domain   string         // how we call ourselves; "": the name of the machine
 }
 
-// Send hands a letter over. Everybody gets it, or it has failed.
+// Send hands a letter over. Everybody gets it, or it has failed; what goes wrong
+// once the server has taken it is no failure.
 func (s *SMTP) Send(ctx context.Context, l Letter) error {
 	m, err := s.message(l)
 	if err != nil {
@@ -57,7 +58,7 @@ func (s *SMTP) Send(ctx context.Context, l Letter) error {
 			_ = wire.Close()
 		}
 	}()
-	if err = c.DialAndSendWithContext(ctx, m); err != nil {
+	if err = c.DialAndSendWithContext(ctx, m); err != nil && !m.IsDelivered() {
 		return errors.New(reason(err))
 	}
 	return nil

@@ -34,6 +34,7 @@ type mailbox struct {
 	login  string // user, a zero byte, password; "": everybody may
 	full   bool   // TLS from the first byte on
 	offers bool   // STARTTLS
+	drops  bool   // the connection, once it has taken a mail
 
 	mu      sync.Mutex
 	refuses int // mails, each with 451
@@ -158,6 +159,9 @@ func (b *mailbox) serve(c net.Conn) {
 			b.took = append(b.took, one)
 			b.mu.Unlock()
 			say("250 taken")
+			if b.drops {
+				return
+			}
 			one = taken{tls: one.tls, user: one.user}
 		case "QUIT":
 			say("221 bye")
@@ -208,6 +212,7 @@ func TestAMailReachesItsServer(t *testing.T) {
 		"with a wrong one":       {how: alerts.TLSStart, change: func(b *mailbox) { b.login = "ada\x00secret" }, login: "ada\x00guess", fails: "535"},
 		"no TLS where it must":   {how: alerts.TLSStart, change: func(b *mailbox) { b.offers = false }, fails: "STARTTLS"},
 		"a password in the open": {how: alerts.TLSNone, login: "ada\x00secret", fails: "could not be sent"},
+		"it is gone at the end":  {how: alerts.TLSNone, change: func(b *mailbox) { b.drops = true }},
 		"it refuses for now":     {how: alerts.TLSNone, change: func(b *mailbox) { b.refuses = 1 }, fails: "451"},
 		"an unknown certificate": {how: alerts.TLSStart, change: func(b *mailbox) { b.roots = x509.NewCertPool() }, fails: "certificate"},
 	} {
