@@ -18,12 +18,17 @@ type Redaction struct {
 	Patterns []string `json:"patterns"` // regular expressions (RE2)
 }
 
-// Bounds of a redaction. Looking for a pattern takes steps in proportion to the
-// letters of a text and to the instructions of the pattern.
+// Bounds of a redaction. To look for a pattern once takes at most as many steps as
+// it has instructions, for each letter of a text. Behind each find it is looked for
+// again, and a pattern may look at all that follows to find one letter: the steps
+// grow with the finds, too.
 const (
 	MaxRedactionPatterns = 20
-	MaxRedactionSteps    = 4000 // of all patterns together
+	MaxRedactionSteps    = 500 // for a letter, of all patterns together
 	maxPatternBytes      = 500
+
+	maxRedactedBytes = 16 << 10                             // of one text
+	redactionWork    = maxRedactedBytes * MaxRedactionSteps // steps for one text: all patterns look once at the longest
 )
 
 // Redacted stands for what a pattern found.
@@ -57,15 +62,23 @@ func CheckRedactionPattern(pattern string) (steps int, err error) {
 
 // Redactor takes out of texts what must not be kept. The zero and the nil
 // Redactor leave all as it is. It may be used from any goroutine.
-type Redactor struct{ patterns []*regexp.Regexp }
+type Redactor struct{ patterns []sought }
+
+type sought struct {
+	*regexp.Regexp
+
+	steps int // for a letter
+}
 
 // Redactor makes one of the patterns; nil where there are none.
 func (r Redaction) Redactor() *Redactor {
 	var all Redactor
 	for _, p := range r.Patterns {
-		if x, err := regexp.Compile(p); err == nil { // checked where it was set
-			all.patterns = append(all.patterns, x)
+		steps, err := CheckRedactionPattern(p)
+		if err != nil {
+			continue // it was checked where it was set
 		}
+		all.patterns = append(all.patterns, sought{regexp.MustCompile(p), steps})
 	}
 	if len(all.patterns) == 0 {
 		return nil
@@ -75,7 +88,8 @@ func (r Redaction) Redactor() *Redactor {
 
 // Text is a text as it may be kept: what any pattern finds in it is one
 // Redacted, and so is what several find that overlap. Of keys that were pressed
-// the keys alone are looked at.
+// the keys alone are looked at. A text in which looking takes too many steps is
+// Redacted as a whole.
 func (r *Redactor) Text(s string) string {
 	if r == nil || s == "" {
 		return s
@@ -87,9 +101,23 @@ func (r *Redactor) Text(s string) string {
 }
 
 func (r *Redactor) text(s string) string {
+	if len(s) > maxRedactedBytes {
+		return Redacted
+	}
 	var found [][]int
+	left := redactionWork
 	for _, p := range r.patterns {
-		for _, at := range p.FindAllStringIndex(s, -1) {
+		once := p.steps * len(s)
+		most := left / once // looks
+		if most == 0 {
+			return Redacted
+		}
+		all := p.FindAllStringIndex(s, most)
+		if len(all) == most {
+			return Redacted
+		}
+		left -= once * (len(all) + 1)
+		for _, at := range all {
 			if at[0] < at[1] {
 				found = append(found, at)
 			}
@@ -137,7 +165,8 @@ func (r *Redactor) Segments(all []Segment) []Segment {
 }
 
 // JSON is a JSON value as it may be kept: its texts, its numbers, which become
-// texts, and the names of its members. What is no JSON is looked at as a text,
+// texts, and the names of its members; of those that become the same the second
+// is told by a (2), in the order of the names. What is no JSON is looked at as a text,
 // and is a JSON text then.
 func (r *Redactor) JSON(raw json.RawMessage) json.RawMessage {
 	if r == nil || len(raw) == 0 {
@@ -174,9 +203,15 @@ func (r *Redactor) value(v any) (kept any, changed bool) {
 		return v, changed
 	case map[string]any:
 		all := make(map[string]any, len(v))
-		for name, of := range v {
-			member, is := r.value(of)
-			shown := r.Text(name)
+		again := make(map[string]int)
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			member, is := r.value(v[name])
+			kept := r.Text(name)
+			shown := kept
+			for _, taken := all[shown]; taken; _, taken = all[shown] {
+				again[kept]++
+				shown = fmt.Sprintf("%s (%d)", kept, again[kept]+1)
+			}
 			all[shown], changed = member, changed || is || shown != name
 		}
 		return all, changed

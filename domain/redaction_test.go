@@ -49,7 +49,8 @@ func TestNothingIsKeptOfJSONThatPatternsFind(t *testing.T) {
 	r := domain.Redaction{Patterns: []string{`\d{4,}`}}.Redactor()
 	for raw, want := range map[string]string{
 		`{"card":"no 41111","n":41111,"list":["1234",{"deep":12345678901234567890}],"ok":true,"none":null}`: `{"card":"no [redacted]","n":"[redacted]","list":["[redacted]",{"deep":"[redacted]"}],"ok":true,"none":null}`,
-		`{"4111":1}`:              `{"[redacted]":1}`,
+		`{"4111":1}`: `{"[redacted]":1}`,
+		`{"b 4113":3,"4112":{"x":2},"4111":1,"[redacted]":4}`: `{"[redacted]":1,"[redacted] (2)":{"x":2},"[redacted] (3)":4,"b [redacted]":3}`,
 		`not json 4111`:           `"not json [redacted]"`,
 		`{"b":1.50,"a":"\u0031"}`: `{"b":1.50,"a":"\u0031"}`,
 	} {
@@ -79,4 +80,21 @@ func TestPatternsAreChecked(t *testing.T) {
 	steps, err := domain.CheckRedactionPattern(`x{400}`)
 	require.NoError(t, err)
 	assert.Greater(t, steps, 400, "a count is as many steps")
+}
+
+func TestLookingForPatternsHasBounds(t *testing.T) {
+	long := strings.Repeat("a", 16<<10)
+	far := domain.Redaction{Patterns: []string{`.{0,240}y|x`}}.Redactor()
+	assert.Len(t, far.Text(long), len(long), "once is always affordable")
+	assert.Equal(t, "[redacted]", far.Text(long+"a"), "what is too long is not looked at")
+	assert.Equal(t, "[redacted]", far.Text(strings.Repeat("x", 4<<10)), "each letter costs a look at what follows")
+	assert.Equal(t, strings.Repeat("[redacted]", 100), far.Text(strings.Repeat("x", 100)))
+
+	text := strings.Repeat("xa", 120)
+	for _, alone := range []string{`.{0,120}y|x`, `.{0,120}z|a`} {
+		assert.NotEqual(t, "[redacted]", domain.Redaction{Patterns: []string{alone}}.Redactor().Text(text))
+	}
+	assert.Equal(t, "[redacted]", domain.Redaction{Patterns: []string{`.{0,120}y|x`, `.{0,120}z|a`}}.Redactor().Text(text), "they have the steps together")
+	usual := domain.Redaction{Patterns: []string{`\d`}}.Redactor()
+	assert.Equal(t, strings.Repeat("[redacted] ", 500), usual.Text(strings.Repeat("1 ", 500)))
 }

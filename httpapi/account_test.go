@@ -110,7 +110,7 @@ func TestPatternsOfRedactionAreChecked(t *testing.T) {
 	for param, patterns := range map[string][]string{
 		"redaction.patterns[1]": {`\d{4}`, `(\d`},
 		"redaction.patterns[0]": {" "},
-		"redaction.patterns":    {`(?:\w{900}){1}`, `x{990}`, `y{990}`, `z{990}`, `a{990}`},
+		"redaction.patterns":    {`\w{300}`, `x{200}`},
 	} {
 		assert.Equal(t, param, d.must(422, "PATCH", "/v1/workspace", "all", m{"redaction": m{"patterns": patterns}}).failure(t)["param"])
 	}
