@@ -179,7 +179,8 @@ type Conversation struct {
 	shown      []domain.Segment // as a watcher was told
 	keys       keys
 	finished   bool
-	speaking   bool // the far end, as our ears tell
+	speaking   bool          // the far end, as our ears tell
+	spoke      time.Duration // until when it did; 0: it never did
 	optedOut   bool
 	hidden     bool // as Hide was told last
 	beside     beside
@@ -288,7 +289,7 @@ func (c *Conversation) heard(ctx actor.Context, e media.Event) {
 		c.liveVoice(ctx, true)
 		c.began(ctx)
 	case media.SpeechEnded:
-		c.speaking = false
+		c.speaking, c.spoke = false, c.cfg.Sound.Mark()
 		c.listen(ctx)
 		c.liveVoice(ctx, false)
 		c.fellSilent(ctx)

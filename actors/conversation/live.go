@@ -300,7 +300,7 @@ func (c *Conversation) liveBegan(ctx actor.Context, e speech.LiveEvent) {
 		c.segments[i].StartMs = max(c.segments[i].StartMs-noticed.Milliseconds(), 0)
 		l.heard[e.Item], l.last = i, e.Item
 	}
-	if l.speaks && !c.speaking && !l.talk.Alone {
+	if !c.speaking && !l.talk.Alone && c.spoke > 0 && c.cfg.Sound.Mark()-c.spoke < justSpoke {
 		c.awaitEnd(ctx) // our ears have heard him end before it heard him begin
 	}
 	if !l.reply {

@@ -200,6 +200,47 @@ func TestAnEngineThatDoesNotNoticeTheCallersSilenceIsGivenUp(t *testing.T) {
 	assert.Contains(t, wordsOf(segments(t, heard)), "Again then.")
 }
 
+func TestAnEngineIsNotGivenUpForACallerWhomItAloneHears(t *testing.T) {
+	t.Parallel()
+	for name, ours := range map[string]bool{"our ears never heard him": false, "our ears heard him long ago": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := &living{instead: true}
+			heard := lives(t, l, func(s *stage) {
+				if ours {
+					s.send(conversation.Heard{Event: media.SpeechBegan{}})
+					pass(time.Second)
+					s.send(conversation.Heard{Event: media.SpeechEnded{}})
+					pass(5 * time.Second)
+				}
+				l.tell(speech.LiveEvent{Kind: speech.LiveBegan, Item: "u"})
+				pass(15 * time.Second)
+				assert.NotContains(t, l.all(), "close")
+				l.tell(speech.LiveEvent{Kind: speech.LiveEnded, Item: "u"})
+				pass(time.Second)
+			})
+			for _, told := range heard {
+				_, fault := told.(conversation.Fault)
+				assert.False(t, fault, "%v", told)
+			}
+		})
+	}
+}
+
+func TestAnEngineThatHearsTheCallerBeginBehindHisEndMustNoticeThat(t *testing.T) {
+	t.Parallel()
+	l := &living{instead: true, mind: mind{answers: []mindAnswer{{say: []string{"Again then."}}}}}
+	lives(t, l, func(s *stage) {
+		s.send(conversation.Heard{Event: media.SpeechBegan{}})
+		pass(time.Second)
+		s.send(conversation.Heard{Event: media.SpeechEnded{}})
+		pass(time.Second)
+		l.tell(speech.LiveEvent{Kind: speech.LiveBegan, Item: "u"})
+		pass(12 * time.Second)
+		assert.Contains(t, l.all(), "close")
+	})
+}
+
 func TestAnEngineHearsNothingOfASecret(t *testing.T) {
 	t.Parallel()
 	l := &living{}

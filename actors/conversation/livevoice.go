@@ -15,6 +15,10 @@ import (
 // ears do.
 const deafAfter = 10 * time.Second
 
+// justSpoke: an engine hears the caller begin at most that long after our own ears
+// have heard him end. Otherwise it alone hears him, and knows best when he ends.
+const justSpoke = 3 * time.Second
+
 // liveVoice takes what our own ears tell while an engine has the caller: our
 // sound waits as soon as he speaks, for the engine knows it later.
 func (c *Conversation) liveVoice(ctx actor.Context, speaks bool) {
