@@ -295,6 +295,10 @@ func (d *Desk) takeOnce(ctx context.Context, m *domain.Message, seen *domain.Tex
 // notice that answers an opt-out. From here on nobody is rung or written to who
 // opted out, whether or not the store answers.
 func (d *Desk) received(ctx context.Context, c *commit.Change, m *domain.Message) error {
+	t := d.node.tree(m.WorkspaceID)
+	if t == nil { // it has not begun here, or ends: nobody knows what must not be kept
+		return domain.Errorf(domain.CodeUnavailable, "the workspace is not ready to take messages; try again").With("retry_after", 1)
+	}
 	p := domain.Principal{WorkspaceID: m.WorkspaceID, Environment: m.Environment}
 	m.Direction, m.Status = domain.Inbound, domain.MessageReceived
 	d.newMessage(m, p)
@@ -304,7 +308,7 @@ func (d *Desk) received(ctx context.Context, c *commit.Change, m *domain.Message
 			return err
 		}
 	}
-	m.Body = d.node.redactor(m.WorkspaceID).Text(m.Body) // behind the look for an opt-out
+	m.Body = t.redactor().Text(m.Body) // behind the look for an opt-out
 	if err = d.toAnswer(ctx, c, p, m); err != nil {
 		return err
 	}

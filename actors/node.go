@@ -161,14 +161,6 @@ func (t *tree) redactor() *domain.Redactor {
 	return t.redacts.redactor
 }
 
-// redactor is that of a workspace; nil where it is gone.
-func (n *Node) redactor(workspaceID string) *domain.Redactor {
-	if t := n.tree(workspaceID); t != nil {
-		return t.redactor()
-	}
-	return nil
-}
-
 // lines are those of the outbound calls of an environment.
 func (t *tree) lines(env domain.Environment) *actor.PID {
 	if env == domain.Test {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/event"
 )
 
@@ -48,4 +49,15 @@ func TestNothingIsStoredOfWhatPatternsFind(t *testing.T) {
 	for _, e := range events {
 		assert.NotContains(t, string(e.Data), "90210", "%s", e.Type)
 	}
+}
+
+func TestNoMessageIsStoredWhereNobodyKnowsThePatterns(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	p := h.test
+	p.WorkspaceID = "ws_01ARZ3NDEKTSV4RRFFQ69G5FAV" // none is there that is not here yet or any more
+	_, err := h.desk().TestInboundMessage(t.Context(), p, ask.InboundMessage{From: "+15005551301", To: "+15005550410", Body: "it is 90210"})
+	require.Error(t, err)
+	assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(err), "it is sent again")
+	assert.Empty(t, h.events(p.WorkspaceID))
 }
