@@ -67,7 +67,7 @@ func TestAFarEndThatOnlyAnswersWhenItIsAskedIsLetGoAtLast(t *testing.T) {
 	id := h.talking(area+"7777", linger())
 	assert.Equal(t, domain.ReasonMediaLost, h.end(id).Verdict.Reason)
 	h.finished(id)
-	assert.Len(t, probes, 6, "as often as it was asked")
+	assert.GreaterOrEqual(t, len(probes), 6, "as often as it was asked; who is slow is asked again")
 	assert.True(t, p.over(), "it was told")
 }
 
