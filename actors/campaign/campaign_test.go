@@ -361,6 +361,9 @@ func TestCancelEndsACampaignForGood(t *testing.T) {
 			o = w.must(campaign.Status{})
 			assert.Equal(w, 100, o.Outcomes[domain.OutcomeCancelled]+o.Outcomes[domain.OutcomeCompleted])
 			assert.Len(w, w.store.told(event.CampaignCancelled), 1)
+			marks := w.store.marks()
+			last := marks[len(marks)-1]
+			assert.Equal(w, []int{100, 100}, []int{last.Percent, last.Finished}, "the calls that went on are in the course")
 			_, err := w.ask(campaign.Resume{})
 			var refused *domain.Error
 			require.ErrorAs(w, err, &refused)

@@ -305,7 +305,7 @@ func (a *Campaign) telling(b *batch) {
 		})
 		b.put(domain.MarkOf(&b.progress, b.begun))
 	}
-	if b.campaign != nil && status.Final() {
+	if status.Final() && (b.campaign != nil || len(b.deltas) > 0) { // calls that were on their way end later
 		b.put(domain.MarkOf(&b.progress, b.begun))
 	}
 	if b.campaign != nil && status == domain.CampaignCompleted {
