@@ -2,8 +2,10 @@ package httpapi
 
 import (
 	"io"
+	"math"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -58,12 +60,12 @@ func (s *Server) board(c *fiber.Ctx, board *dashboard.Dashboard, r dashboard.Rou
 			return s.say(c, http.StatusNotFound, "There is no such page", "Go back to the overview.")
 		}
 	}
+	rights := u.Role.Permissions()
+	v.principal, v.cookie = domain.Principal{WorkspaceID: u.WorkspaceID, Environment: u.Environment, UserID: u.ID, Permissions: rights}, c.Cookies(cookieName)
 	fresh := session.Fresh(time.Now())
 	if r.Again && !fresh {
 		return s.lost(c, board, r, http.StatusForbidden, "Sign in once more", "This makes a credential, so it takes a sign-in of the last 15 minutes. Open another sign-in link, then come back. Nothing was made.")
 	}
-	rights := u.Role.Permissions()
-	v.principal, v.cookie = domain.Principal{WorkspaceID: u.WorkspaceID, Environment: u.Environment, UserID: u.ID, Permissions: rights}, c.Cookies(cookieName)
 	w, err := s.ports.Workspaces.Workspace(c.UserContext(), v.principal)
 	if err != nil {
 		return s.excuse(c, board, r, err)
@@ -87,7 +89,7 @@ func (s *Server) board(c *fiber.Ctx, board *dashboard.Dashboard, r dashboard.Rou
 	case r.Upload:
 		req.ContentType, req.Body = c.Get(fiber.HeaderContentType), bodyOf(c)
 	case r.Method != http.MethodGet && c.Request().Header.ContentLength() != 0:
-		if req.Form, err = pageForm(c, r); err != nil {
+		if req.Form, err = pageForm(c, longestForm(r), math.MaxInt); err != nil {
 			if domain.CodeOf(err) != domain.OAuthInvalidRequest {
 				return s.excuse(c, board, r, err)
 			}
@@ -107,13 +109,13 @@ func (s *Server) nobody(c *fiber.Ctx, board *dashboard.Dashboard, r dashboard.Ro
 	v := visitOf(c.UserContext())
 	if c.Get("HX-Request") == "true" { // a page that was left open: it is loaded anew, which asks for nothing more
 		if limited := tell(c, s.polls.Take(neighbourhood(v.ip), strikeRule(), time.Now())); limited != nil {
-			return s.excuse(c, board, r, limited) // apart from what keeps people from signing in, and as narrow
+			return s.limited(c, limited) // apart from what keeps people from signing in, and as narrow
 		}
 		c.Set("HX-Refresh", "true")
 		return s.paint(c, board.SignedOut())
 	}
 	if limited := s.strike(c, v); limited != nil {
-		return s.excuse(c, board, r, limited)
+		return s.limited(c, limited)
 	}
 	c.Set(fiber.HeaderWWWAuthenticate, "Bearer")
 	if form := s.formOf(c, r); form != nil { // of a session that ended while somebody typed
@@ -133,7 +135,11 @@ func (s *Server) formOf(c *fiber.Ctx, r dashboard.Route) url.Values {
 	if form, ok := c.Locals(formLocal).(url.Values); ok {
 		return form
 	}
-	form, err := pageForm(c, r)
+	most, fields := longestForm(r), math.MaxInt
+	if visitOf(c.UserContext()).principal.UserID == "" { // anybody can say that a page of ours has sent it
+		most, fields = min(most, strangeForm), strangeFields
+	}
+	form, err := pageForm(c, most, fields)
 	if err != nil || len(form) == 0 {
 		return nil
 	}
@@ -148,18 +154,43 @@ func (s *Server) lost(c *fiber.Ctx, board *dashboard.Dashboard, r dashboard.Rout
 	return s.say(c, status, title, text)
 }
 
+// limited says that too much was asked for. What was sent is not even read:
+// whoever asks too often costs nothing more.
+func (s *Server) limited(c *fiber.Ctx, err error) error {
+	f := s.failure(c.UserContext(), err)
+	for k, values := range f.GetHeaders() {
+		c.Set(k, values[0])
+	}
+	return s.say(c, f.status, "This page is not to be had now", f.Error())
+}
+
+// strangeForm and strangeFields bound the form that is handed back to whoever
+// is not signed in: in bytes, and in fields.
+const (
+	strangeForm   = 256 << 10
+	strangeFields = 100
+)
+
 // longForm bounds the form of a page that sends a pathway, or a conversation.
 const longForm = 4 << 20
 
-// pageForm is what a page sends. Boxes that are ticked have one name.
-func pageForm(c *fiber.Ctx, r dashboard.Route) (url.Values, error) {
-	most := int64(formLimit)
+// longestForm is how many bytes a page may send.
+func longestForm(r dashboard.Route) int64 {
 	if r.Long {
-		most = longForm
+		return longForm
 	}
+	return formLimit
+}
+
+// pageForm is what a page sends, of so many bytes and fields. Boxes that are
+// ticked have one name.
+func pageForm(c *fiber.Ctx, most int64, fields int) (url.Values, error) {
 	text, err := formText(c, most)
 	if err != nil {
 		return nil, err
+	}
+	if strings.Count(text, "&") >= fields {
+		return nil, domain.Errorf(domain.OAuthInvalidRequest, "The form has more than %d fields.", fields)
 	}
 	values, err := url.ParseQuery(text)
 	if err != nil {

@@ -273,3 +273,36 @@ func TestAFormOutlivesItsSession(t *testing.T) {
 		assert.NotContains(t, string(foreign.Body), "mine", "what a page of somebody else's sends is not shown as ours: %q", origin)
 	}
 }
+
+func TestWhoIsNotSignedInIsHandedBackALittleAndNothingOnceLimited(t *testing.T) {
+	t.Parallel()
+	d := open(t, httpapi.Config{PublicURL: base, TrustedProxies: loopback()})
+	id := d.make("/v1/pathways", goodPathway())
+	stranger := &browser{d: d}
+	send := func(plan string, fields int) reply {
+		form := url.Values{"plan": {plan}}
+		for range fields - 1 {
+			form.Add("x", "y")
+		}
+		return stranger.send("POST", "/pathways/"+id, form, "Sec-Fetch-Site", "same-origin", "X-Forwarded-For", addressNo(201))
+	}
+	for n, c := range []struct {
+		size, fields int
+		back         bool
+	}{{250 << 10, 1, true}, {257 << 10, 1, false}, {1, 100, true}, {1, 101, false}} {
+		page := send("mine"+strings.Repeat("m", c.size), c.fields)
+		assert.Equal(t, 401, page.Status, "%d", n)
+		assert.Equal(t, c.back, strings.Contains(string(page.Body), "minem"), "%d", n)
+	}
+	for range 26 {
+		require.Equal(t, 401, send("mine", 1).Status)
+	}
+	limited := send("mine", 1)
+	assert.Equal(t, 429, limited.Status)
+	assert.NotEmpty(t, limited.Header.Get("Retry-After"))
+	assert.NotContains(t, string(limited.Body), "mine")
+
+	user, _ := d.signedIn("admin")
+	again := user.send("POST", "/pathways/"+id, url.Values{"plan": {"mine" + strings.Repeat("m", 300<<10)}, "version": {"1"}})
+	assert.Contains(t, string(again.Body), "minem", "who is signed in keeps all of it")
+}
