@@ -130,7 +130,7 @@ func (d *Desk) reserve(ctx context.Context, p domain.Principal, k ask.OnceKey, d
 			case row.Done:
 				return ctx, &row.Reply, nil
 			case before != "" && digest != "" && before != digest:
-				return ctx, nil, domain.Errorf(domain.CodeIdempotencyMismatch, "This Idempotency-Key came with another body before.")
+				return ctx, nil, domain.Errorf(domain.CodeIdempotencyMismatch, "This Idempotency-Key came with another body or query before.")
 			}
 			fresh.At = row.At
 		}

@@ -157,6 +157,15 @@ func TestAnIdempotencyKeyMakesARequestOnce(t *testing.T) {
 	require.Equal(t, "true", upload("phone\n+12025550123\n").Header.Get("Idempotent-Replayed"))
 	assert.Equal(t, 422, upload("phone\n+12025550124\n").Status)
 	assert.Len(t, d.contacts, 1)
+
+	columns := func(query string) reply {
+		return d.do("POST", "/v1/campaigns/"+id+"/contacts"+query, "operator", "home,office\n+12025550125,+12025550126\n", "Content-Type", "text/csv", "Idempotency-Key", "columns")
+	}
+	require.Equal(t, 200, columns("?phone_column=home").Status)
+	require.Equal(t, "true", columns("?phone_column=home").Header.Get("Idempotent-Replayed"))
+	other := columns("?phone_column=office")
+	require.Equal(t, 422, other.Status)
+	assert.Equal(t, "idempotency_mismatch", other.failure(t)["code"], "the query says what is to be done, too")
 }
 
 func TestAKeyIsGivenBackOnlyWhereNothingWasDone(t *testing.T) {

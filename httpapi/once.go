@@ -10,6 +10,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"hash"
 	"io"
 	"log/slog"
 	"net/http"
@@ -46,8 +47,9 @@ type onceRequest struct {
 // memory.
 func (s *Server) once(c *fiber.Ctx, text []byte, run func()) {
 	digest := func() (string, error) {
-		sum := sha256.Sum256(text)
-		return hex.EncodeToString(sum[:]), nil
+		sum := digestOf(c)
+		sum.Write(text)
+		return hex.EncodeToString(sum.Sum(nil)), nil
 	}
 	known := ""
 	if c.Get(onceHeader) != "" {
@@ -61,13 +63,25 @@ func (s *Server) once(c *fiber.Ctx, text []byte, run func()) {
 // onceStream is once for a body that is digested while it is read.
 func (s *Server) onceStream(c *fiber.Ctx, run func() error) error {
 	b := bodyOf(c)
-	b.sum = sha256.New()
+	b.sum = digestOf(c)
 	return s.runOnce(c, "", func() (string, error) {
 		if _, err := io.Copy(io.Discard, b); err != nil {
 			return "", err
 		}
 		return hex.EncodeToString(b.sum.Sum(nil)), nil
 	}, run)
+}
+
+// digestOf begins the digest of a request with its query: that says as much as
+// the body what is to be done.
+func digestOf(c *fiber.Ctx) hash.Hash {
+	sum := sha256.New()
+	if query := c.Request().URI().QueryString(); len(query) > 0 {
+		sum.Write([]byte{'?'})
+		sum.Write(query)
+		sum.Write([]byte{'\n'})
+	}
+	return sum
 }
 
 func (s *Server) runOnce(c *fiber.Ctx, known string, digest func() (string, error), run func() error) error {
@@ -124,7 +138,7 @@ func (s *Server) replay(c *fiber.Ctx, r onceRequest, before *ask.OnceReply) erro
 		return err
 	}
 	if digest != before.Digest {
-		return domain.Errorf(domain.CodeIdempotencyMismatch, "This Idempotency-Key came with another body before.")
+		return domain.Errorf(domain.CodeIdempotencyMismatch, "This Idempotency-Key came with another body or query before.")
 	}
 	text, err := seal(r.header, r.key, before.Sealed, false)
 	if err != nil {
