@@ -3,7 +3,9 @@ package httpapi
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -35,7 +37,8 @@ func strangeIn(t reflect.Type, v any, name, at string) string {
 			}
 		}
 	case map[string]any:
-		for member, one := range x {
+		for _, member := range slices.Sorted(maps.Keys(x)) { // always the same one of several
+			one := x[member]
 			inner, known := memberOf(t, member)
 			if !known && member == name {
 				return at + "." + member
