@@ -308,6 +308,7 @@
   });
   form.addEventListener("submit", (e) => {
     if (sending) e.preventDefault(); // the second click of two
+    else setTimeout(() => (sending = false), 5000); // who stops it may send it again
     sending = true;
   });
   addEventListener("pageshow", () => (sending = false)); // who comes back may send it again
