@@ -664,7 +664,7 @@ type QualityStretch struct {
 	ForMs int64 `json:"for_ms"`
 	// How unevenly packets came, at worst.
 	JitterMs float64 `json:"jitter_ms"`
-	// Packets that never came.
+	// Packets that never came, counted where it is noticed; nothing is said of it where nothing came (mos 0).
 	LossPercent float64 `json:"loss_percent"`
 	// The expected judgement of a listener, 1 to 4.5; 0: nothing came.
 	MOS float64 `json:"mos"`

@@ -46,6 +46,7 @@ func (s *Session) converse(c *clock, n int, now time.Duration) {
 		s.sendReport()
 		if s.runs() {
 			s.course.add(s.mark())
+			s.in.count.Afresh()
 		}
 	}
 }

@@ -58,9 +58,10 @@ func worse(a, b mark) mark {
 	return b
 }
 
-// stretches are those between the marks, and the one that is under way if it has lasted a second.
+// stretches are those between the marks. What came after the last of them belongs to it where it is under way; else it
+// is one of its own if it has lasted a second.
 func (c *course) stretches(now mark) []Stretch {
-	all := make([]Stretch, 0, len(c.marks)+1)
+	all := make([]Stretch, 0, mostStretches)
 	var from mark
 	add := func(to mark) {
 		part := Stretch{At: samples(uint64(from.at)), For: samples(uint64(to.at - from.at)), JitterMs: to.jitter, RoundTripMs: to.trip} //nolint:gosec // never negative
@@ -73,10 +74,13 @@ func (c *course) stretches(now mark) []Stretch {
 		all = append(all, part)
 		from = to
 	}
-	for _, m := range c.marks {
+	for i, m := range c.marks {
+		if c.have > 0 && i == len(c.marks)-1 {
+			m = worse(m, now)
+		}
 		add(m)
 	}
-	if now.at-from.at >= sampleRate {
+	if c.have == 0 && now.at-from.at >= sampleRate {
 		add(now)
 	}
 	return all
@@ -91,6 +95,6 @@ func (s *Session) mark() mark {
 	wait := float64(s.buffer.Delay()) * 1000 / sampleRate
 	return mark{
 		at: s.media, received: t.Received, lost: t.Lost, late: s.in.late,
-		jitter: s.in.count.Jitter() * 1000 / sampleRate, trip: millis(s.report.trip), delay: millis(s.report.trip)/2 + wait + float64(s.out.ptime),
+		jitter: s.in.count.Worst() * 1000 / sampleRate, trip: millis(s.report.trip), delay: millis(s.report.trip)/2 + wait + float64(s.out.ptime),
 	}
 }

@@ -11,6 +11,7 @@ type Receiver struct {
 	seen      uint64 // bit n: highest-n was there
 	transit   int64
 	jitter    float64 // in timestamp units
+	worst     float64 // jitter since Afresh
 	past      Totals  // of earlier sources
 	expectedR uint64  // at the last report
 	receivedR uint64
@@ -74,6 +75,7 @@ func (r *Receiver) Got(p *Packet, arrived int64, timed bool) Verdict {
 	r.transit = transit
 	if d = max(d, -d); d < leap {
 		r.jitter += (float64(d) - r.jitter) / 16
+		r.worst = max(r.worst, r.jitter)
 	}
 	return Next
 }
@@ -107,6 +109,12 @@ func (r *Receiver) Totals() Totals {
 
 // Jitter is the interarrival jitter in timestamp units.
 func (r *Receiver) Jitter() float64 { return r.jitter }
+
+// Worst is the greatest jitter since Afresh, in timestamp units.
+func (r *Receiver) Worst() float64 { return r.worst }
+
+// Afresh begins to look for the worst jitter anew.
+func (r *Receiver) Afresh() { r.worst = r.jitter }
 
 // Report makes the block of the next receiver report, false: there is no source yet.
 func (r *Receiver) Report() (Report, bool) {

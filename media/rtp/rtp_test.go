@@ -100,6 +100,14 @@ func TestJitterIsThatOfTheStandard(t *testing.T) {
 		}
 	}
 	assert.InDelta(t, want, r.Jitter(), 0.001)
+	assert.InDelta(t, want, r.Worst(), 0.001)
+	for i := 200; i < 400; i++ { // it calms down
+		r.Got(&rtp.Packet{Seq: uint16(i), Timestamp: uint32(i * 160)}, int64(i*160)+80, true)
+	}
+	assert.Less(t, r.Jitter(), 1.0)
+	assert.InDelta(t, want, r.Worst(), 0.001, "what was worst stays")
+	r.Afresh()
+	assert.InDelta(t, r.Jitter(), r.Worst(), 0.001)
 	before := r.Jitter()
 	r.Got(&rtp.Packet{Seq: 200, Timestamp: 900000}, 200*160, true)
 	assert.InDelta(t, before, r.Jitter(), 0.001, "a new clock is no jitter")
