@@ -28,7 +28,7 @@ func (s *Server) admit(c *fiber.Ctx, r rule, route string) error {
 	}
 	v := visitOf(c.UserContext())
 	if c.Locals(insideLocal) != nil {
-		if c.Method() != http.MethodGet { // what a page reads is counted as one
+		if c.Method() != http.MethodGet && c.Locals(againLocal) != true { // what a page reads is counted as one
 			if err := s.pace(c, v.principal, route); err != nil {
 				return err
 			}

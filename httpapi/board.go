@@ -21,6 +21,9 @@ import (
 // Nothing that comes by the wire can set it.
 const insideLocal = "callboard.inside"
 
+// againLocal is true where a page asks once more for what it has asked for.
+const againLocal = "callboard.again"
+
 // formLocal holds what a page has sent, once it was read.
 const formLocal = "callboard.form"
 
@@ -74,6 +77,7 @@ func (s *Server) board(c *fiber.Ctx, board *dashboard.Dashboard, r dashboard.Rou
 	if err != nil {
 		return s.excuse(c, board, r, domain.Errorf(domain.CodeInvalidRequest, "The query cannot be read."))
 	}
+	asked := make(map[string]bool) // what is asked once more is waited for, and counts for nothing
 	req := &dashboard.Request{
 		Method: r.Method, Path: c.Path(),
 		ID: c.Params("id"), Verb: c.Params("verb"), Query: query, Part: query.Get("part"),
@@ -82,8 +86,12 @@ func (s *Server) board(c *fiber.Ctx, board *dashboard.Dashboard, r dashboard.Rou
 			Rights: func(right string) bool { return allow.Covers(rights, domain.Permission(right)) },
 		},
 		API: func(method, path, contentType, once string, body io.Reader) (int, []byte) {
-			return s.inside(c, v, method, path, contentType, once, body)
+			name := method + " " + path + " " + once
+			again := once != "" && asked[name]
+			asked[name] = true
+			return s.inside(c, v, again, method, path, contentType, once, body)
 		},
+		Ended: c.UserContext().Done,
 	}
 	switch {
 	case r.Upload:
@@ -247,8 +255,9 @@ func (s *Server) paint(c *fiber.Ctx, r dashboard.Response) error {
 
 // inside asks a route of the API in the name of a visit, as a request of its
 // own that never was on the wire: rights, validation, audit and errors are
-// those of the route, and so are the limits of what changes something.
-func (s *Server) inside(c *fiber.Ctx, v *visit, method, path, contentType, once string, content io.Reader) (status int, answer []byte) {
+// those of the route, and so are the limits of what changes something, unless
+// it is asked for again.
+func (s *Server) inside(c *fiber.Ctx, v *visit, again bool, method, path, contentType, once string, content io.Reader) (status int, answer []byte) {
 	var rc fasthttp.RequestCtx
 	rc.Init2(c.Context().Conn(), nil, false)
 	req := &rc.Request
@@ -271,6 +280,7 @@ func (s *Server) inside(c *fiber.Ctx, v *visit, method, path, contentType, once 
 	rc.SetUserValue(requestIDLocal, newRequestID())
 	rc.SetUserValue(bodyLocal, b)
 	rc.SetUserValue(insideLocal, v)
+	rc.SetUserValue(againLocal, again)
 	s.routed(&rc)
 	return rc.Response.StatusCode(), append([]byte(nil), rc.Response.Body()...)
 }

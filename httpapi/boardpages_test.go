@@ -306,3 +306,23 @@ func TestWhoIsNotSignedInIsHandedBackALittleAndNothingOnceLimited(t *testing.T) 
 	again := user.send("POST", "/pathways/"+id, url.Values{"plan": {"mine" + strings.Repeat("m", 300<<10)}, "version": {"1"}})
 	assert.Contains(t, string(again.Body), "minem", "who is signed in keeps all of it")
 }
+
+func TestASecondClickThatWaitsIsCountedOnce(t *testing.T) {
+	t.Parallel()
+	d := open(t, httpapi.Config{PublicURL: base})
+	agent := d.make("/v1/agents", m{"name": "a", "first_message": "Hello."})
+	b, _ := d.signedIn("manager")
+	used := func() float64 {
+		window, _ := d.must(200, "GET", "/v1/usage/rate-limits", "operator", nil).json(t)["current_window"].(m)
+		n, _ := window["requests_made"].(float64)
+		return n
+	}
+	send := func(busy int) float64 {
+		before := used()
+		d.busy = busy
+		page := b.send("POST", "/campaigns", url.Values{"name": {"spring"}, "agent_id": {agent}, "calls_per_minute": {"30"}, "once": {strings.Repeat("a"+strconv.Itoa(busy), 16)}})
+		require.Equal(t, 303, page.Status, "%s", page.Body)
+		return used() - before
+	}
+	assert.InDelta(t, send(0), send(3), 0, "what waits for its answer asks for nothing more")
+}

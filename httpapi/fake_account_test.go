@@ -139,7 +139,7 @@ func (f *fake) Draining() bool { return f.draining.Load() }
 func (f *fake) Reserve(ctx context.Context, _ domain.Principal, k ask.OnceKey, _ string) (context.Context, *ask.OnceReply, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.running[k] {
+	if f.busy--; f.running[k] || f.busy >= 0 {
 		return ctx, nil, domain.Errorf(domain.CodeIdempotencyConflict, "A request with this key is still running.")
 	}
 	if r := f.replies[k]; r != nil {

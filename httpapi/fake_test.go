@@ -125,6 +125,7 @@ type fake struct {
 	onRow     func(ask.RawContact)
 	replies   map[ask.OnceKey]*ask.OnceReply
 	running   map[ask.OnceKey]bool
+	busy      int    // requests that find their key in use
 	stumble   bool   // CancelCampaign panics
 	unknown   []bool // of each request under a key that failed
 	wav       []byte

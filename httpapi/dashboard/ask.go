@@ -140,8 +140,20 @@ func (r *Request) ask(method, path string, body, into any) error {
 		if once == "" || !errors.As(err, &p) || p.Code != "idempotency_conflict" || pause == longestPause {
 			return err
 		}
-		<-time.After(pause) // the first click of two is under way: the second one waits for its answer
+		select { // the first click of two is under way: the second one waits for its answer
+		case <-time.After(pause):
+		case <-r.ended():
+			return err
+		}
 	}
+}
+
+// ended is closed once nobody waits for the answer any more.
+func (r *Request) ended() <-chan struct{} {
+	if r.Ended == nil {
+		return nil
+	}
+	return r.Ended()
 }
 
 // How long the second click of two waits for the first, between asking and in

@@ -54,6 +54,7 @@ type Request struct {
 	Part        string    // htmx wants a part alone that changes, one of parts
 	Visitor     Visitor
 	API         API
+	Ended       func() <-chan struct{} // closed once the answer comes too late; nil: never
 }
 
 // Response is what it gets: a page, or where to go next.

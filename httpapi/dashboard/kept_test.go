@@ -136,6 +136,23 @@ func TestTheSecondClickOfTwoHearsWhatTheFirstOneMade(t *testing.T) {
 	}
 }
 
+func TestNobodyWaitsForTheFirstClickOnceTheRequestIsOver(t *testing.T) {
+	t.Parallel()
+	over, asked := make(chan struct{}), 0
+	close(over)
+	r := &Request{
+		Form:  url.Values{"once": {strings.Repeat("0f", 16)}},
+		Ended: func() <-chan struct{} { return over },
+		API: func(string, string, string, string, io.Reader) (int, []byte) {
+			asked++
+			return 409, []byte(`{"error":{"code":"idempotency_conflict","message":"It runs."}}`)
+		},
+	}
+	_, err := r.send("POST", "/v1/campaigns", object{})
+	require.Error(t, err)
+	assert.Equal(t, 1, asked)
+}
+
 func TestAConversationGoesOnAfterAnError(t *testing.T) {
 	t.Parallel()
 	s := service{"GET /v1/pathways/p": always(200, `{"id":"p","name":"n"}`), "POST /v1/pathways/p/chat": always(503, away)}
