@@ -20,7 +20,8 @@ import (
 // halts are what an operator holds back over all workspaces. The zero value
 // holds nothing back.
 type halts struct {
-	changing sync.Mutex
+	changing sync.Mutex                      // held while a stop is kept, and while one is taken back
+	draining sync.Mutex                      // held while the user agent is told; never over the store
 	stopped  atomic.Pointer[domain.Dialling] // nobody is rung; nil: everybody may be
 	drained  atomic.Pointer[ask.DrainNow]    // no call begins on this node; nil: calls may
 }
@@ -129,8 +130,8 @@ func (d *Desk) ResumeDialling(ctx context.Context, p domain.Principal) (ask.Dial
 // the process; live ones go on.
 func (d *Desk) DrainNode(_ context.Context, p domain.Principal) (ask.DrainNow, error) {
 	h := &d.node.halts
-	h.changing.Lock()
-	defer h.changing.Unlock()
+	h.draining.Lock()
+	defer h.draining.Unlock()
 	if now := h.drained.Load(); now != nil {
 		return *now, nil
 	}
@@ -145,21 +146,35 @@ func (d *Desk) DrainNode(_ context.Context, p domain.Principal) (ask.DrainNow, e
 	return *now, nil
 }
 
-// UndrainNode takes DrainNode back. What is being stopped stays so.
+// UndrainNode takes DrainNode back. It is refused while the service is being
+// stopped.
 func (d *Desk) UndrainNode(_ context.Context, p domain.Principal) (ask.DrainNow, error) {
 	h := &d.node.halts
-	h.changing.Lock()
-	defer h.changing.Unlock()
+	h.draining.Lock()
+	defer h.draining.Unlock()
+	if d.node.draining() {
+		return ask.DrainNow{}, domain.Errorf(domain.CodeUnavailable, "the service is being stopped: it takes no calls any more").With("reason", dialplan.ForDrain)
+	}
 	if h.drained.Swap(nil) == nil {
 		return ask.DrainNow{}, nil
 	}
-	if d.node.cfg.SIP != nil && !d.node.draining() {
+	if d.node.cfg.SIP != nil {
 		d.node.cfg.SIP.Drain(false)
 	}
 	d.node.nudgeCampaigns()
 	by := actorOf(p)
 	d.log.Warn("an operator lets the node take calls again", slog.String("actor", by.ID))
 	return ask.DrainNow{}, nil
+}
+
+// stopping lets no call begin any more, for good.
+func (n *Node) stopping() {
+	n.halts.draining.Lock()
+	defer n.halts.draining.Unlock()
+	n.drain.Store(true)
+	if n.cfg.SIP != nil {
+		n.cfg.SIP.Drain(true)
+	}
 }
 
 // actorOf is who asks, as the audit log names it.

@@ -401,7 +401,7 @@ const showWithin = 5 * time.Second
 // Drain takes no new calls, lets live ones end until ctx does, and hangs up
 // the rest.
 func (n *Node) Drain(ctx context.Context) {
-	n.drain.Store(true)
+	n.stopping()
 	n.mu.RLock()
 	trees := make([]*tree, 0, len(n.spaces))
 	for _, t := range n.spaces {

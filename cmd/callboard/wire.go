@@ -456,7 +456,6 @@ func (s *service) drain() {
 	s.drainEnds = time.Now().Add(s.cfg.Drain)
 	ctx, cancel := context.WithDeadline(context.Background(), s.drainEnds)
 	defer cancel()
-	s.ua.Drain(true)
 	s.node.Drain(ctx)
 }
 
