@@ -234,7 +234,11 @@ func (d *Dashboard) uploadContacts(r *Request) (view, error) {
 	var answer object
 	err := understand(r.API(http.MethodPost, "/v1/campaigns/"+r.ID+"/contacts", r.ContentType, "", r.Body))(&answer)
 	if err != nil {
-		return view{}, err
+		v, again := d.campaign(r) // which has the form for another file
+		if again != nil {
+			return view{}, err
+		}
+		return v, err
 	}
 	id, _ := answer["upload_id"].(string)
 	return view{to: "/campaigns/" + r.ID + "?done=uploaded&upload=" + url.QueryEscape(id)}, nil

@@ -80,6 +80,10 @@ func TestNothingThatWasTypedIsLostToAnError(t *testing.T) {
 	broken := service{"POST /v1/appointments/a/cancel": always(500, away)}
 	page, body := serve(t, broken, "POST", "/appointments/a/cancel", url.Values{"reason": {"ill"}, "once": {strings.Repeat("ab", 16)}})
 	assert.Equal(t, 500, page.Status)
+	s := service{"POST /v1/appointments/a/cancel": always(422, `{"error":{"code":"idempotency_mismatch","message":"Something else."}}`)}
+	_, other := serve(t, s, "POST", "/appointments/a/cancel", url.Values{"reason": {"ill"}, "once": {strings.Repeat("ab", 16)}})
+	assert.Regexp(t, `name="once" value="[0-9a-f]{32}"`, other)
+	assert.NotContains(t, other, strings.Repeat("ab", 16), "a name that stands for something else is not sent again")
 	assert.Regexp(t, `action="/appointments/a/cancel"[^>]*id="kept">(?s).*name="once" value="(ab){16}".*value="ill"`, body, "a form that has no page of its own is handed back")
 }
 
@@ -151,6 +155,19 @@ func TestNobodyWaitsForTheFirstClickOnceTheRequestIsOver(t *testing.T) {
 	_, err := r.send("POST", "/v1/campaigns", object{})
 	require.Error(t, err)
 	assert.Equal(t, 1, asked)
+}
+
+func TestAFileThatIsRefusedLeavesTheCampaign(t *testing.T) {
+	t.Parallel()
+	s := service{
+		"GET /v1/campaigns/c":           always(200, `{"id":"c","name":"spring","status":"draft"}`),
+		"GET /v1/campaigns/c/status":    always(200, `{"progress":{"in_progress":0,"percent_complete":0}}`),
+		"POST /v1/campaigns/c/contacts": always(422, `{"error":{"code":"validation_failed","message":"The file has no phone."}}`),
+	}
+	page, body := serve(t, s, "POST", "/campaigns/c/contacts", nil)
+	assert.Equal(t, 422, page.Status)
+	assert.Contains(t, body, "The file has no phone.")
+	assert.Contains(t, body, `type="file"`, "another one can be sent")
 }
 
 func TestAConversationGoesOnAfterAnError(t *testing.T) {
