@@ -377,7 +377,11 @@ func (s *Server) replayCall(ctx context.Context, p domain.Principal, in *struct 
 	if err = unable(w, false); err != nil {
 		return nil, err
 	}
-	record := pathway.Recorded{Segments: t.Segments, ByAgent: c.EndedBy == "agent"}
+	home, err := s.ports.Workspaces.Workspace(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	record := pathway.Recorded{Segments: t.Segments, ByAgent: c.EndedBy == "agent", Redact: home.Redaction.Redactor()}
 	for _, x := range c.Transfers {
 		if x.By == "agent" {
 			record.Transfers = append(record.Transfers, x)
@@ -399,9 +403,9 @@ func (s *Server) replayCall(ctx context.Context, p domain.Principal, in *struct 
 		out.Lines = append(out.Lines, line)
 	}
 	r := state.Result()
-	out.Now = CallReplayResult{Outcome: r.Outcome, Intent: r.Intent, Notes: r.Notes}
+	out.Now = CallReplayResult{Outcome: r.Outcome, Intent: r.Intent, Notes: record.Redact.Text(r.Notes)}
 	if o := c.Outcome; o != nil {
-		out.Recorded = CallReplayResult{Outcome: o.Result, Intent: o.Intent, Notes: o.Notes}
+		out.Recorded = CallReplayResult{Outcome: o.Result, Intent: o.Intent, Notes: record.Redact.Text(o.Notes)}
 	}
 	out.Same = out.FirstDifferent == nil && (!out.Ended || out.Now == out.Recorded)
 	return ok(out, nil)

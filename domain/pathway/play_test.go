@@ -179,3 +179,29 @@ func TestAReplayNeverTurnsForever(t *testing.T) {
 		assert.True(t, state.Over())
 	}
 }
+
+func TestOfWhatWasNotKeptAReplayAssumesZeros(t *testing.T) {
+	p := domain.Pathway{
+		Start: "pin",
+		Nodes: []domain.Node{
+			{ID: "pin", Type: domain.NodeCollect, Prompt: "Your pin?", Length: 6, SaveAs: "pin", TimeoutSeconds: 5},
+			{ID: "end", Type: domain.NodeEnd, Prompt: "It was {{pin}}, here is 98765."},
+		},
+		Edges: []domain.Edge{{From: "pin", To: "end", When: domain.When{Type: domain.EdgeAlways}}},
+	}
+	for name, kept := range map[string]string{"redacted": "It was [redacted], here is [redacted].", "before there was a pattern": "It was 123456, here is 98765."} {
+		lines, state := pathway.Replay(domain.Script{Pathway: p}, nil, pathway.Recorded{
+			Segments: []domain.Segment{
+				{Speaker: "agent", Text: "Your pin?", EndMs: 1000},
+				{Speaker: "caller", Text: "[pressed [redacted]]", StartMs: 1500, EndMs: 1900},
+				{Speaker: "agent", Text: kept, StartMs: 2000, EndMs: 3000},
+			},
+			ByAgent: true, Redact: domain.Redaction{Patterns: []string{`\d{5,}`}}.Redactor(),
+		})
+		require.Len(t, lines, 3, name)
+		assert.True(t, lines[1].Assumed)
+		assert.True(t, lines[2].Same(), "%+v", lines[2])
+		assert.Equal(t, "It was [redacted], here is [redacted].", lines[2].Now)
+		assert.Equal(t, "000000", state.Result().Variables["pin"])
+	}
+}

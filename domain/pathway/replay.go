@@ -1,6 +1,7 @@
 package pathway
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/callboard/callboard/domain"
@@ -20,7 +21,7 @@ type Line struct {
 	Node     string
 	Recorded string // "": it was not said then
 	Now      string // "": it is not said now
-	Assumed  bool   // it was keyed in secretly: zeros stand for it
+	Assumed  bool   // it was keyed in secretly, or not kept: zeros stand for it
 	Beside   bool   // it was said besides the pathway
 }
 
@@ -32,11 +33,19 @@ type Recorded struct {
 	Segments  []domain.Segment
 	Transfers []domain.Transfer
 	ByAgent   bool // the agent has ended it
+	// Redact takes out of what is said now what was not kept of what was said then.
+	Redact *domain.Redactor
 }
 
 // Replay walks a pathway with what was keyed in during a call, and tells line
 // by line what would be said now. It ends where the call ended.
 func Replay(script domain.Script, variables map[string]string, call Recorded) ([]Line, State) {
+	call.Segments = slices.Clone(call.Segments)
+	for i, s := range call.Segments { // patterns may have been set behind the call
+		if s.Speaker == byAgent {
+			call.Segments[i].Text = call.Redact.Text(s.Text)
+		}
+	}
 	r := replay{call: call, state: New(script, variables)}
 	r.queue = []Input{Began{}}
 	for len(r.queue) > 0 && !r.over {
@@ -75,6 +84,7 @@ func (r *replay) step(in Input) {
 	for _, d := range dos {
 		switch d := d.(type) {
 		case Say:
+			d.Shown = r.call.Redact.Text(d.Shown)
 			r.said(d)
 		case Hush: // the prompt is not heard to its end
 			if r.spoken {
@@ -149,7 +159,8 @@ func (r *replay) take(s *domain.Segment) {
 	if s.Speaker != byCaller {
 		return
 	}
-	if s.Text == keyedHide {
+	keyed, keys := strings.CutPrefix(s.Text, pressed)
+	if s.Text == keyedHide || keys && strings.Contains(keyed, domain.Redacted) {
 		n := 1
 		if r.waits != nil {
 			n = r.waits.Length
@@ -161,8 +172,7 @@ func (r *replay) take(s *domain.Segment) {
 		return
 	}
 	r.lines = append(r.lines, Line{Speaker: byCaller, Recorded: s.Text, Now: s.Text})
-	keyed, ok := strings.CutPrefix(s.Text, pressed)
-	if !ok {
+	if !keys {
 		r.spokenWords(s)
 		return
 	}
