@@ -37,9 +37,12 @@ func TestNothingIsStoredOfWhatPatternsFind(t *testing.T) {
 	assert.NotContains(t, string(row), "90210")
 
 	const own, ada, eve = "+15005550410", "+15005551301", "+15005551302"
-	h.writes(own, 5, chain(1, domain.Node{Type: domain.NodeSay, Prompt: "Hello."}))
+	h.writes(own, 5, chain(1, domain.Node{Type: domain.NodeSay, Prompt: "Hello.", Set: &domain.Assign{Notes: "told 90210", Variables: map[string]string{"code": "90210"}}}))
 	m := h.answered(h.text(ada, own, "it is 90210"))
 	assert.Equal(t, "it is [redacted]", m.Body)
+	talk, err := d.Texting(ctx, h.test, m.ConversationID)
+	require.NoError(t, err)
+	assert.Equal(t, []any{"told [redacted]", "[redacted]"}, []any{talk.Notes, talk.Variables["code"]})
 	m = h.answered(h.text(eve, own, "STOP"))
 	assert.Equal(t, []any{"[redacted]", true}, []any{m.Body, m.OptOut}, "who wants no more is heard")
 

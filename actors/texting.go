@@ -223,8 +223,12 @@ func (a *texted) answer(ctx context.Context) error {
 		return a.err
 	}
 	body := a.body(dos)
-	r := play.State.Result()
-	t.Outcome, t.Intent, t.Notes, t.Variables = r.Outcome, r.Intent, r.Notes, maps.Clone(r.Variables)
+	space, err := a.d.node.living(a.p.WorkspaceID)
+	if err != nil {
+		return err
+	}
+	kept, r := space.redactor(), play.State.Result() // what it goes on with is walked again
+	t.Outcome, t.Intent, t.Notes, t.Variables = r.Outcome, r.Intent, kept.Text(r.Notes), maps.Clone(kept.Texts(r.Variables))
 	now = stamp()
 	t.LastAt, t.UpdatedAt = now, now
 	t.ExpiresAt = now.Add(timeoutOf(t.Script))
