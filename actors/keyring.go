@@ -8,6 +8,7 @@ import (
 	"errors"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/callboard/callboard/domain"
@@ -29,6 +30,8 @@ type Keyring struct {
 	used   map[string]time.Time        // last use, not yet kept
 	proven map[[sha256.Size]byte]proof // texts that were good, by what none of them can be made of
 	gone   map[string]bool             // workspaces that were deleted; under change
+
+	reading atomic.Bool // a start has not read the keys of all workspaces yet: one that is unknown may be good
 }
 
 // NewKeyring makes one whose hashes are peppered from the master key.
@@ -148,6 +151,9 @@ func (k *Keyring) Authenticate(_ context.Context, text string, from netip.Addr) 
 		return domain.Principal{}, err
 	}
 	key := k.known(shown.parsed.ID)
+	if key == nil && k.reading.Load() {
+		return domain.Principal{}, domain.Errorf(domain.CodeUnavailable, "the keys are being read; try again").With("retry_after", 1)
+	}
 	if key == nil {
 		allow.SameHash(shown.hash, shown.hash) // as long as with a known key
 		return domain.Principal{}, domain.Errorf(domain.CodeInvalidAPIKey, "the API key is malformed or unknown")

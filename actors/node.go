@@ -175,6 +175,7 @@ func New(cfg Config) *Node {
 	cfg.Store = store
 	if cfg.Keys != nil {
 		cfg.Keys.store = store // what is fenced for others is for keys
+		cfg.Keys.reading.Store(true)
 	}
 	if cfg.Blobs != nil {
 		cfg.Blobs = blobsOf{cfg.Blobs, store.isGone}
@@ -231,6 +232,7 @@ func (n *Node) Start(ctx context.Context) error {
 		}
 		n.beside(func() { n.readLists(run, w.ID) })
 	}
+	n.cfg.Keys.reading.Store(false)
 	for _, w := range all {
 		if err := n.desk.resumeJobs(run, w.ID); err != nil {
 			return err
