@@ -20,11 +20,11 @@ type early struct {
 	heard error
 }
 
-func (e *early) List(ctx context.Context, q commit.Query, make func() domain.Record, each func(domain.Record) error) (string, error) {
+func (e *early) List(ctx context.Context, q commit.Query, fresh func() domain.Record, each func(domain.Record) error) (string, error) {
 	if q.Kind == "api_key" && e.heard == nil {
 		e.heard = e.ask()
 	}
-	return e.Store.List(ctx, q, make, each)
+	return e.Store.List(ctx, q, fresh, each)
 }
 
 func TestAKeyThatWasNotReadYetIsNotCalledUnknown(t *testing.T) {
