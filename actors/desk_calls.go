@@ -269,7 +269,7 @@ func (d *Desk) opening(c *domain.Call, slot trunk.Slot) *domain.Attempt {
 	return &domain.Attempt{
 		ID: c.ID, WorkspaceID: c.WorkspaceID, Environment: c.Environment, CallID: c.ID, Number: 1,
 		Direction: c.Direction, Boot: d.node.boot, OpenedAt: now, Tariff: d.node.tariff(c.WorkspaceID),
-		Legs: []domain.AttemptLeg{call.OpenLeg(1, slot.Trunk.ID, slot.Target, sipID)},
+		Legs: []domain.AttemptLeg{call.OpenLeg(1, slot.Trunk().ID, slot.Target, sipID)},
 	}
 }
 

@@ -167,7 +167,7 @@ func (n *Node) admit(ctx context.Context, t *tree, in *sip.Incoming, c *domain.C
 	n.tests.becomes(in.Header[simulator.TestHeader], c.ID)
 	n.sys.Root.Send(t.calls, call.Inbound{
 		In: in, Call: *c, Attempt: *a, Script: *script, Variables: map[string]string{}, Permit: permit,
-		Trunk: entry.Trunk,
+		Trunk: &entry.Trunk,
 	})
 	n.tests.taken(in.Header[simulator.TestHeader], c.ID)
 	return nil

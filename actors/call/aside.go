@@ -241,7 +241,7 @@ func (a *aside) dial(ctx actor.Context, leg int) {
 // the word of a Diversion that we hand him on, else we.
 func (a *aside) shown() trunk.Caller {
 	number := strings.HasPrefix(a.caller, "+") || a.caller == domain.Anonymous
-	if a.diverted && number && slices.Contains(a.slot.Trunk.CallerIDHeaders, domain.HeaderDiversion) {
+	if a.diverted && number && slices.Contains(a.slot.Trunk().CallerIDHeaders, domain.HeaderDiversion) {
 		return trunk.Caller{Number: a.caller, Diversion: a.from, Identity: a.identity}
 	}
 	return trunk.Caller{Number: a.from}
@@ -337,7 +337,7 @@ func (a *aside) answered(ctx actor.Context, e sip.Answered) {
 		a.stop = mailbox.After(ctx, most, asideMaxed{})
 	}
 	if a.cfg.Trunks != nil && a.slot.Key != "" {
-		ctx.Send(a.cfg.Trunks, trunk.Result{CallID: a.key, Key: a.slot.Key, TrunkID: a.slot.Trunk.ID, Answered: true, Second: true})
+		ctx.Send(a.cfg.Trunks, trunk.Result{CallID: a.key, Key: a.slot.Key, TrunkID: a.slot.Trunk().ID, Answered: true, Second: true})
 	}
 	s := a.shared
 	if s == nil {
@@ -357,7 +357,7 @@ func (a *aside) answered(ctx actor.Context, e sip.Answered) {
 func (a *aside) refused(ctx actor.Context, f sip.Final) {
 	v := sip.Classify(f)
 	if a.cfg.Trunks != nil && a.slot.Key != "" {
-		ctx.Send(a.cfg.Trunks, trunk.Result{CallID: a.key, Key: a.slot.Key, TrunkID: a.slot.Trunk.ID, Final: f, Verdict: v, Second: true})
+		ctx.Send(a.cfg.Trunks, trunk.Result{CallID: a.key, Key: a.slot.Key, TrunkID: a.slot.Trunk().ID, Final: f, Verdict: v, Second: true})
 	}
 	a.vessel.unload()
 	a.leg = 0
@@ -412,7 +412,7 @@ func (a *aside) over(ctx actor.Context, why string, e sip.Ended) {
 // its next hop, where that is no name.
 func hostFor(phone Phone, slot trunk.Slot, contacts []sip.Contact) netip.Addr {
 	next := slot.Target
-	if p := slot.Trunk.OutboundProxy; p != nil {
+	if p := slot.Trunk().OutboundProxy; p != nil {
 		next = sip.Target{Host: p.Host, Port: p.Port, Transport: p.Transport}
 	}
 	if len(contacts) > 0 {
@@ -427,7 +427,7 @@ func hostFor(phone Phone, slot trunk.Slot, contacts []sip.Contact) netip.Addr {
 
 // soundOf gives a session what its trunk wants.
 func soundOf(o *media.Options, slot trunk.Slot, more []string) {
-	t := &slot.Trunk
+	t := slot.Trunk()
 	o.Codecs, o.Networks = codecsOf(t.Codecs), networksOf(slot, more)
 	o.KeysInClear, o.Confidential = t.KeysInClear, slot.Target.Transport == "tls"
 	if t.OutboundProxy != nil {

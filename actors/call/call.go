@@ -269,10 +269,10 @@ func (c *call) begin(ctx actor.Context) {
 	if c.in != nil {
 		root, self := ctx.ActorSystem().Root, ctx.Self()
 		c.in.Notify(func(e sip.Event) { root.Send(self, signal{1, e}) })
-		c.codecs = codecsOf(c.slot.Trunk.Codecs)
+		c.codecs = codecsOf(c.slot.Trunk().Codecs)
 	} else {
 		c.tried = []string{c.slot.Key}
-		c.codecs = codecsOf(c.slot.Trunk.Codecs)
+		c.codecs = codecsOf(c.slot.Trunk().Codecs)
 		if most := c.slot.MaxDuration; most > 0 {
 			c.maxDuration = min(c.maxDuration, most)
 		}
@@ -330,7 +330,7 @@ func (c *call) noteLeg(now time.Time) {
 	if c.in != nil {
 		l.TrunkID, l.SIPCallID, l.Target = c.in.TrunkID, c.in.CallID, c.in.Source.String()
 	} else {
-		l.TrunkID, l.Target = c.slot.Trunk.ID, c.slot.Target.String()
+		l.TrunkID, l.Target = c.slot.Trunk().ID, c.slot.Target.String()
 		l.SIPCallID = c.cfg.Phone.CallID(c.call.ID, c.leg)
 	}
 	if l.StartedAt.IsZero() {

@@ -315,7 +315,7 @@ func (h *house) order(to string, p domain.Pathway) call.Start {
 	slot := h.slot(to, id)
 	a := domain.Attempt{
 		ID: id, WorkspaceID: workspace, Environment: domain.Live, CallID: id, Number: 1, Direction: domain.Outbound, Boot: "b", OpenedAt: now,
-		Legs: []domain.AttemptLeg{{Number: 1, TrunkID: slot.Trunk.ID, SIPCallID: h.ua.CallID(id, 1)}},
+		Legs: []domain.AttemptLeg{{Number: 1, TrunkID: slot.Trunk().ID, SIPCallID: h.ua.CallID(id, 1)}},
 	}
 	_, err := h.store.Apply(context.Background(), commit.Change{
 		Guards: []commit.Guard{commit.Absent(a.Key())}, Puts: []domain.Record{&c, &a},

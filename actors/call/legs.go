@@ -51,7 +51,7 @@ func spoolFile(cfg *Config, callID string) string {
 // target and its media networks.
 func networksOf(slot trunk.Slot, more []string) []netip.Prefix {
 	var out []netip.Prefix
-	t := slot.Trunk
+	t := slot.Trunk()
 	for _, text := range slices.Concat(t.MediaNetworks, more, []string{strings.Trim(slot.Target.Host, "[]")}) {
 		if p, err := netip.ParsePrefix(text); err == nil {
 			out = append(out, p.Masked())
@@ -307,7 +307,7 @@ func (c *call) answered(ctx actor.Context, e sip.Answered) {
 	l := c.record()
 	l.Code, l.Reason, l.PDDMs = 200, "OK", e.PDD.Milliseconds()
 	if c.cfg.Trunks != nil {
-		ctx.Send(c.cfg.Trunks, trunk.Result{CallID: c.call.ID, Key: c.slot.Key, TrunkID: c.slot.Trunk.ID, Answered: true})
+		ctx.Send(c.cfg.Trunks, trunk.Result{CallID: c.call.ID, Key: c.slot.Key, TrunkID: c.slot.Trunk().ID, Answered: true})
 	}
 	s := c.vessel.sound()
 	err := errors.New("call: no sound")

@@ -82,6 +82,6 @@ func orderOf(m *Start) *order {
 func orderIn(m *Inbound) *order {
 	return &order{
 		call: m.Call, attempt: m.Attempt, script: m.Script, variables: m.Variables, permit: m.Permit, in: m.In,
-		slot: trunk.Slot{Trunk: m.Trunk}, networks: m.Networks, maxDuration: m.MaxDuration, owner: m.Owner,
+		slot: trunk.Slot{Via: m.Trunk}, networks: m.Networks, maxDuration: m.MaxDuration, owner: m.Owner,
 	}
 }

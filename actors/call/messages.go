@@ -43,9 +43,9 @@ type (
 		Variables   map[string]string
 		Permit      lines.Permit
 		MaxDuration time.Duration
-		Networks    []string     // further networks that its sound may come from
-		Trunk       domain.Trunk // over which it came; its media networks, codecs, DTMF and SRTP hold
-		Owner       *actor.PID   // as in Start
+		Networks    []string      // further networks that its sound may come from
+		Trunk       *domain.Trunk // over which it came; its media networks, codecs, DTMF and SRTP hold
+		Owner       *actor.PID    // as in Start
 	}
 	// Ack says that the owner has committed the end; it goes to whoever sent
 	// Ended, or to Calls.

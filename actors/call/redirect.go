@@ -32,7 +32,7 @@ func (c *call) sentOn(f sip.Final) *detour {
 	for i, m := range moved {
 		places[i] = route.Place{User: m.User, Host: m.Host}
 	}
-	i, ok := route.Follow(&c.slot.Trunk, c.slot.Trunk.Dialled(c.call.To), places)
+	i, ok := route.Follow(c.slot.Trunk(), c.slot.Trunk().Dialled(c.call.To), places)
 	if !ok {
 		return nil
 	}
@@ -43,7 +43,7 @@ func (c *call) sentOn(f sip.Final) *detour {
 	c.moves++
 	c.log.Info("call sent on", slog.String("host", m.Host), slog.Int("code", f.Code))
 	return &detour{
-		to:  sip.Target{Host: m.Host, Port: m.Port, Transport: m.Transport, TrunkID: c.slot.Trunk.ID},
+		to:  sip.Target{Host: m.Host, Port: m.Port, Transport: m.Transport, TrunkID: c.slot.Trunk().ID},
 		uri: m.URI, identity: f.Identity,
 	}
 }

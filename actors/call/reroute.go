@@ -32,7 +32,7 @@ func (c *call) refused(ctx actor.Context, f sip.Final) {
 	c.row().Closed = true
 	if c.cfg.Trunks != nil {
 		ctx.Send(c.cfg.Trunks, trunk.Result{
-			CallID: c.call.ID, Key: c.slot.Key, TrunkID: c.slot.Trunk.ID, Final: f, Verdict: v, Moved: c.detour != nil,
+			CallID: c.call.ID, Key: c.slot.Key, TrunkID: c.slot.Trunk().ID, Final: f, Verdict: v, Moved: c.detour != nil,
 		})
 	}
 	c.detour = c.sentOn(f)
@@ -139,7 +139,7 @@ func (c *call) reroute(ctx actor.Context, v domain.Verdict) {
 // the one that named it.
 func (c *call) only(v domain.Verdict) string {
 	if v.NextLeg == domain.NextLegOtherCodecs || c.detour != nil {
-		return c.slot.Trunk.ID
+		return c.slot.Trunk().ID
 	}
 	return ""
 }
@@ -168,7 +168,7 @@ func (c *call) slotted(ctx actor.Context, m trunk.Slot) {
 		m.Target = c.detour.to
 	case !slices.Contains(c.tried, m.Key):
 		c.tried = append(c.tried, m.Key)
-		c.codecs = codecsOf(m.Trunk.Codecs)
+		c.codecs = codecsOf(m.Trunk().Codecs)
 	}
 	c.open(ctx, m)
 }

@@ -36,10 +36,10 @@ func (c *call) opened(ctx actor.Context, m asideOpen) {
 	n := len(c.call.Legs) + 1
 	id := c.cfg.Phone.CallID(c.call.ID, n)
 	c.call.Legs = append(append([]domain.Leg(nil), c.call.Legs...), domain.Leg{
-		TrunkID: m.slot.Trunk.ID, Target: m.slot.Target.String(), SIPCallID: id, Role: roleTransfer, StartedAt: now,
+		TrunkID: m.slot.Trunk().ID, Target: m.slot.Target.String(), SIPCallID: id, Role: roleTransfer, StartedAt: now,
 	})
 	c.row()
-	c.attempt.Legs = append(append([]domain.AttemptLeg(nil), c.attempt.Legs...), OpenLeg(n, m.slot.Trunk.ID, m.slot.Target, id))
+	c.attempt.Legs = append(append([]domain.AttemptLeg(nil), c.attempt.Legs...), OpenLeg(n, m.slot.Trunk().ID, m.slot.Target, id))
 	h := c.handed()
 	h.Legs = append(slices.Clip(h.Legs), n)
 	t.leg = n
@@ -378,7 +378,7 @@ func (c *call) referURI(w Way) string {
 	if c.in != nil {
 		host, port = c.in.Source.Addr().Unmap().String(), int(c.in.Source.Port())
 	} else {
-		user = c.slot.Trunk.Dialled(user)
+		user = c.slot.Trunk().Dialled(user)
 	}
 	switch {
 	case port != 0 && port != 5060:

@@ -324,8 +324,8 @@ func (a *Campaign) unmake(ctx actor.Context) {
 func (a *Campaign) describe(t *try, now time.Time) {
 	c, who := &a.campaign, t.who
 	from := c.CallerID.Number
-	if from == "" && len(t.slot.Trunk.CallerIDs) > 0 {
-		from = t.slot.Trunk.CallerIDs[0]
+	if from == "" && len(t.slot.Trunk().CallerIDs) > 0 {
+		from = t.slot.Trunk().CallerIDs[0]
 	}
 	number := int(a.people.attempts[who.ordinal]) + 1
 	id := domain.AttemptID(c.ID, who.ordinal, number)
@@ -342,13 +342,13 @@ func (a *Campaign) describe(t *try, now time.Time) {
 		CampaignID: c.ID, ContactID: domain.ContactID(c.ID, who.ordinal), Status: domain.CallInitiated,
 		Attempt: number, StartedAt: &now, Variables: map[string]string{}, Context: who.contact.Context, Record: true,
 		Legs: []domain.Leg{{
-			TrunkID: t.slot.Trunk.ID, Target: t.slot.Target.String(), SIPCallID: sipCallID, StartedAt: now,
+			TrunkID: t.slot.Trunk().ID, Target: t.slot.Target.String(), SIPCallID: sipCallID, StartedAt: now,
 		}},
 	}
 	t.row = domain.Attempt{
 		ID: id, WorkspaceID: c.WorkspaceID, Environment: c.Environment, CallID: t.id, CampaignID: c.ID,
 		Ordinal: who.ordinal, Number: number, Direction: domain.Outbound, Boot: a.cfg.Boot, OpenedAt: now,
-		Legs: []domain.AttemptLeg{call.OpenLeg(1, t.slot.Trunk.ID, t.slot.Target, sipCallID)},
+		Legs: []domain.AttemptLeg{call.OpenLeg(1, t.slot.Trunk().ID, t.slot.Target, sipCallID)},
 	}
 	if a.cfg.Tariff != nil {
 		t.row.Tariff = a.cfg.Tariff()

@@ -303,7 +303,7 @@ func (w *world) trunk(ctx actor.Context) {
 		}
 		ctx.Send(ctx.Sender(), trunk.Slot{
 			CallID: m.CallID, Key: "k", Generation: m.Generation, Target: sip.Target{Host: "192.0.2.1"},
-			Trunk: domain.Trunk{Meta: domain.Meta{ID: "trunk_1"}},
+			Via: &domain.Trunk{Meta: domain.Meta{ID: "trunk_1"}},
 		})
 	}
 }

@@ -26,7 +26,7 @@ const (
 
 // bucket is one trunk's calls per second, channels, targets and health.
 type bucket struct {
-	trunk    domain.Trunk
+	trunk    *domain.Trunk // nobody changes it: slots of calls that live show it
 	channels int
 	next     time.Time // the next call may leave then
 	backoff  time.Time // no call before
@@ -66,13 +66,13 @@ type health struct {
 
 func newBucket() *bucket {
 	return &bucket{
-		health: make(map[string]*health), resolved: make(map[domain.Proxy][]sip.Target),
+		trunk: new(domain.Trunk), health: make(map[string]*health), resolved: make(map[domain.Proxy][]sip.Target),
 		raised: make(map[string]time.Time), refused: make(map[string]int),
 	}
 }
 
 // set gives the bucket its trunk, new or changed.
-func (b *bucket) set(t domain.Trunk) {
+func (b *bucket) set(t *domain.Trunk) {
 	b.trunk = t
 	for p := range b.resolved {
 		if !slices.Contains(t.Proxies, p) {

@@ -20,7 +20,7 @@ type Caller struct {
 // Fill writes the trunk's side of an INVITE to a number in E.164: where it
 // goes, with which credentials, how numbers are written, and who is shown.
 func (s *Slot) Fill(in *sip.Invite, to string, c Caller) {
-	t := &s.Trunk
+	t := s.Trunk()
 	in.Target, in.To, in.FromDomain = s.Target, t.Dialled(to), t.FromDomain
 	if p := t.OutboundProxy; p != nil {
 		in.Proxy = &sip.Target{Host: p.Host, Port: p.Port, Transport: p.Transport, TrunkID: t.ID}

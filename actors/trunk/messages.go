@@ -104,7 +104,7 @@ type (
 	// Slot is a channel on a target, taken until the leg or the call ends.
 	Slot struct {
 		CallID      string
-		Trunk       domain.Trunk // with its credentials
+		Via         *domain.Trunk // with its credentials; nil: to a phone of the workspace. Nobody changes it
 		Target      sip.Target
 		Key         string        // names the target in Want.Tried
 		MaxDuration time.Duration // of the call, by the rules of the workspace; 0: none
@@ -152,6 +152,17 @@ type (
 		Quality     domain.TrunkQuality
 	}
 )
+
+// phone is the trunk of a way that needs none.
+var phone domain.Trunk //nolint:gochecknoglobals // nobody changes it
+
+// Trunk is the one that the slot is of; that of a phone says nothing.
+func (s *Slot) Trunk() *domain.Trunk {
+	if s.Via == nil {
+		return &phone
+	}
+	return s.Via
+}
 
 // The reasons of NoSlot.
 const (

@@ -18,7 +18,7 @@ func (t *Trunks) register(ctx actor.Context) {
 	}
 	wanted := make(map[string]bool)
 	for _, b := range t.trunks {
-		tr := &b.trunk
+		tr := b.trunk
 		if !tr.Register || tr.Simulator || tr.Auth == nil {
 			b.signed = nil
 			continue

@@ -198,7 +198,8 @@ func (t *Trunks) set(ctx actor.Context, trunks []domain.Trunk) {
 		old[b.trunk.ID] = b
 	}
 	t.trunks, t.records = t.trunks[:0:0], t.records[:0:0]
-	for _, tr := range trunks {
+	for i := range trunks {
+		tr := &trunks[i]
 		b := old[tr.ID]
 		if b == nil {
 			b = newBucket()
@@ -208,7 +209,7 @@ func (t *Trunks) set(ctx actor.Context, trunks []domain.Trunk) {
 			delete(t.pinged, tr.ID)
 		}
 		b.set(tr)
-		t.trunks, t.records = append(t.trunks, b), append(t.records, &b.trunk)
+		t.trunks, t.records = append(t.trunks, b), append(t.records, b.trunk)
 	}
 	for id := range old {
 		delete(t.looked, id)
@@ -391,7 +392,7 @@ func (t *Trunks) routes(w Want) []*bucket {
 
 // target is the trunk's next untried target as a slot of it.
 func (t *Trunks) target(b *bucket, w *Want, now time.Time) (slot Slot, rests time.Time, ok bool) {
-	slot = Slot{CallID: w.CallID, Trunk: b.trunk, MaxDuration: t.longest(), Generation: w.Generation}
+	slot = Slot{CallID: w.CallID, Via: b.trunk, MaxDuration: t.longest(), Generation: w.Generation}
 	if b.trunk.Simulator {
 		if t.cfg.Simulator == nil {
 			return slot, time.Time{}, false

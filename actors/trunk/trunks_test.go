@@ -43,7 +43,7 @@ func (a *asker) Receive(ctx actor.Context) {
 	case trunk.Want:
 		ctx.Request(a.trunks, m)
 	case trunk.Slot:
-		m.Trunk = domain.Trunk{}
+		m.Via = nil
 		a.heard, a.at = append(a.heard, m), append(a.at, time.Since(a.start))
 	case trunk.NoSlot:
 		a.heard, a.at = append(a.heard, m), append(a.at, time.Since(a.start))

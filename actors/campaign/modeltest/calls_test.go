@@ -35,7 +35,7 @@ func (t *trunks) Receive(ctx actor.Context) {
 	}
 	ctx.Respond(trunk.Slot{
 		CallID: m.CallID, Key: "k", Generation: m.Generation, Target: sip.Target{Host: "192.0.2.1"},
-		Trunk: domain.Trunk{Meta: domain.Meta{ID: "trunk_1"}},
+		Via: &domain.Trunk{Meta: domain.Meta{ID: "trunk_1"}},
 	})
 }
 
