@@ -61,7 +61,7 @@ func worse(a, b mark) mark {
 // stretches are those between the marks. What came after the last of them belongs to it where it is under way; else it
 // is one of its own if it has lasted a second.
 func (c *course) stretches(now mark) []Stretch {
-	all := make([]Stretch, 0, mostStretches)
+	all := make([]Stretch, 0, len(c.marks)+1)
 	var from mark
 	add := func(to mark) {
 		part := Stretch{At: samples(uint64(from.at)), For: samples(uint64(to.at - from.at)), JitterMs: to.jitter, RoundTripMs: to.trip} //nolint:gosec // never negative
