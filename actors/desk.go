@@ -46,6 +46,7 @@ type Desk struct {
 	carriage  *carriage
 	gateways  *webhook.Client // gives text messages to gateways
 	asked     asked
+	shelves   shelves
 	readings  chore // sources of knowledge bases that are to be read
 	meanings  chore // passages of knowledge bases that have no meaning yet
 	analyses  chore // of calls that are over

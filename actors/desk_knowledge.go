@@ -148,6 +148,7 @@ func (d *Desk) DeleteKnowledge(ctx context.Context, p domain.Principal, id strin
 			return storeErr(err)
 		}
 	}
+	d.shelves.forget(shelfKey(k))
 	return remove[domain.KnowledgeBase](ctx, d, p, domain.PrefixKnowledge, k.ID)
 }
 

@@ -2,6 +2,7 @@ package actors
 
 import (
 	"context"
+	"errors"
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
@@ -13,60 +14,51 @@ type passageOf struct {
 	*domain.KnowledgePassage
 
 	source *domain.KnowledgeSource
+	score  float64
 }
 
-// SearchKnowledge looks words up in the passages of a knowledge base, of which
-// there is a bounded number.
+// SearchKnowledge looks words up in the passages of a knowledge base.
 func (d *Desk) SearchKnowledge(ctx context.Context, p domain.Principal, id, query string, most int) (ask.KnowledgeFound, error) {
 	out := ask.KnowledgeFound{Object: "knowledge_search", Query: query, Data: []ask.KnowledgeHit{}}
-	k, err := d.KnowledgeBase(ctx, p, id)
+	k, err := d.base(ctx, p, id)
 	if err != nil {
 		return out, err
 	}
 	out.KnowledgeBaseID = k.ID
-	search := knowledge.NewSearch[passageOf](query)
-	if err = d.look(ctx, search, k, d.meaning(ctx, []*domain.KnowledgeBase{k}, query)); err != nil {
+	search := knowledge.NewSearch[*shelf](query)
+	s, err := d.shelfOf(ctx, k)
+	if err != nil {
 		return out, err
 	}
-	for _, h := range search.Best(most) {
-		s := h.What.source
+	search.Look(s, s.index, d.meaning(ctx, []*domain.KnowledgeBase{k.KnowledgeBase}, query))
+	found, err := d.best(ctx, search, most)
+	if err != nil {
+		return out, err
+	}
+	for _, x := range found {
 		out.Data = append(out.Data, ask.KnowledgeHit{
-			SourceID: s.ID, SourceName: s.Name, URL: s.URL, Heading: h.What.Heading, Text: h.What.Text, Score: h.Score,
+			SourceID: x.SourceID, SourceName: x.source.Name, URL: x.source.URL, Heading: x.Heading, Text: x.Text, Score: x.score,
 		})
 	}
 	return out, nil
 }
 
-// look has a search look at all passages of a knowledge base that are ready.
-func (d *Desk) look(ctx context.Context, search *knowledge.Search[passageOf], k *domain.KnowledgeBase, meaning []byte) error {
-	ready := make(map[string]*domain.KnowledgeSource)
-	err := every(ctx, d.store, "knowledge_source", k.WorkspaceID, "of="+k.ID, func(s *domain.KnowledgeSource) {
-		if s.Status == domain.KnowledgeReady {
-			ready[s.ID] = s.Public()
+// best reads the passages that a search found best; those that are being
+// deleted are left out.
+func (d *Desk) best(ctx context.Context, search *knowledge.Search[*shelf], most int) ([]passageOf, error) {
+	hits := search.Best(most)
+	out := make([]passageOf, 0, len(hits))
+	for _, h := range hits {
+		source := h.Of.sources[h.Source]
+		x := &domain.KnowledgePassage{WorkspaceID: source.WorkspaceID, KnowledgeBaseID: source.KnowledgeBaseID, SourceID: source.ID, Number: h.Number}
+		_, err := d.store.Get(ctx, x)
+		if errors.Is(err, domain.ErrNotFound) {
+			continue
 		}
-	})
-	if err != nil {
-		return storeErr(err)
-	}
-	_, model := d.node.embedder()
-	prefix := domain.Key{Kind: "knowledge_passage", Workspace: k.WorkspaceID, ID: k.ID + "/"}
-	for after, n := "", eraseRows; n == eraseRows; {
-		n = 0
-		err = d.store.Under(ctx, prefix, after, eraseRows, func() domain.Record { return &domain.KnowledgePassage{} }, func(r domain.Record) error {
-			n++
-			after = r.Key().ID
-			if x, ok := r.(*domain.KnowledgePassage); ok && ready[x.SourceID] != nil {
-				alike := 0.0
-				if meaning != nil && k.EmbeddingModel == model && x.Embedder == model {
-					alike = knowledge.Alike(meaning, x.Vector)
-				}
-				search.LookAlike(passageOf{x, ready[x.SourceID]}, knowledge.Passage{Heading: x.Heading, Text: x.Text}, alike)
-			}
-			return nil
-		})
 		if err != nil {
-			return storeErr(err)
+			return nil, storeErr(err)
 		}
+		out = append(out, passageOf{x, source, h.Score})
 	}
-	return nil
+	return out, nil
 }

@@ -221,27 +221,33 @@ func (m *mind) lookUp(ctx context.Context, t pathway.Think) (text string, from [
 	ctx, cancel := context.WithTimeout(ctx, lookUpLimit)
 	defer cancel()
 	var bases []*domain.KnowledgeBase
+	search := knowledge.NewSearch[*shelf](words) // one of all bases: scores of several would be of several scales
+	var all []*shelf
 	for _, id := range t.Bases {
-		k, err := m.d.KnowledgeBase(ctx, m.p, id)
+		k, err := m.d.base(ctx, m.p, id)
+		var s *shelf
+		if err == nil {
+			s, err = m.d.shelfOf(ctx, k)
+		}
 		if err != nil {
 			m.d.log.Warn("a knowledge base could not be searched", slog.String("knowledge_base_id", id), slog.Any("error", err))
 			continue
 		}
-		bases = append(bases, k)
+		bases, all = append(bases, k.KnowledgeBase), append(all, s)
 	}
-	search := knowledge.NewSearch[passageOf](words) // one of all bases: scores of several would be of several scales
 	meaning := m.d.meaning(ctx, bases, words)
-	for _, k := range bases {
-		if err := m.d.look(ctx, search, k, meaning); err != nil {
-			m.d.log.Warn("a knowledge base could not be searched", slog.String("knowledge_base_id", k.ID), slog.Any("error", err))
-		}
+	for _, s := range all {
+		search.Look(s, s.index, meaning)
+	}
+	found, err := m.d.best(ctx, search, passagesTold)
+	if err != nil {
+		m.d.log.Warn("knowledge could not be read", slog.Any("error", err))
 	}
 	var b strings.Builder
-	for i, h := range search.Best(passagesTold) {
-		if h.Score < passageLeast {
+	for i, x := range found {
+		if x.score < passageLeast {
 			break
 		}
-		x := h.What
 		fmt.Fprintf(&b, "[%d] %s", i+1, x.source.Name)
 		if x.Heading != "" {
 			b.WriteString(" › " + x.Heading)

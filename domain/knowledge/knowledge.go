@@ -1,11 +1,9 @@
 // Package knowledge cuts texts into passages and finds those that answer words:
-// a plain search, best first, without any model. It knows no store and reads no
-// file.
+// a search by words, best first, and by meanings where somebody tells them. It
+// knows no store and reads no file.
 package knowledge
 
 import (
-	"cmp"
-	"math"
 	"slices"
 	"strings"
 	"unicode"
@@ -134,123 +132,13 @@ func (c *cutter) flush() {
 	c.text.Reset()
 }
 
-// Search ranks passages against words as they come by: BM25, over one walk.
-// Words that stand in a heading count double. The zero value is not usable:
-// see NewSearch.
-type Search[T any] struct {
-	terms  []string
-	seen   []int // passages that hold each term
-	total  int
-	length int
-	found  []candidate[T]
-}
-
-type candidate[T any] struct {
-	what   T
-	length int
-	counts []int
-	alike  float64
-}
-
-// NewSearch looks for the words of a query.
-func NewSearch[T any](query string) *Search[T] {
-	var terms []string
-	for _, w := range words(query) {
-		if !slices.Contains(terms, w) {
-			terms = append(terms, w)
-		}
-	}
-	return &Search[T]{terms: terms, seen: make([]int, len(terms))}
-}
-
-// Where meanings are known, a passage is worth as much of bothWorth as its words
-// and its meaning are near to those of the best: a rare word that says nothing
-// must not outdo what was meant.
-const (
-	alikeLeast = 0.25 // below it nothing is alike
-	bothWorth  = 4.0
-	alikePart  = 0.6
-)
-
-// Look looks at a passage.
-func (s *Search[T]) Look(what T, p Passage) { s.LookAlike(what, p, 0) }
-
-// LookAlike looks at a passage of which is known how near its meaning is.
-func (s *Search[T]) LookAlike(what T, p Passage, alike float64) {
-	body, head := words(p.Text), words(p.Heading)
-	s.total++
-	s.length += len(body)
-	counts := make([]int, len(s.terms))
-	hit := false
-	for i, t := range s.terms {
-		for _, w := range body {
-			if w == t {
-				counts[i]++
-			}
-		}
-		for _, w := range head {
-			if w == t {
-				counts[i] += 2
-			}
-		}
-		if counts[i] > 0 {
-			s.seen[i]++
-			hit = true
-		}
-	}
-	if alike < alikeLeast {
-		alike = 0
-	}
-	if hit || alike > 0 {
-		s.found = append(s.found, candidate[T]{what, len(body), counts, alike})
-	}
-}
-
-// Hit is a passage that was found.
-type Hit[T any] struct {
-	What  T
-	Score float64
-}
-
-// The constants of BM25 as everybody uses them.
-const (
-	saturation = 1.2
-	lengthwise = 0.75
-)
-
-// Best are the best passages, at most most; those that are as good stand in
-// the order in which they came.
-func (s *Search[T]) Best(most int) []Hit[T] {
-	mean := float64(s.length) / float64(max(1, s.total))
-	out := make([]Hit[T], 0, len(s.found))
-	bestWords, bestAlike := 0.0, 0.0
-	for _, c := range s.found {
-		score := 0.0
-		for i, n := range c.counts {
-			if n == 0 {
-				continue
-			}
-			rare := math.Log(1 + (float64(s.total-s.seen[i])+0.5)/(float64(s.seen[i])+0.5))
-			f := float64(n)
-			score += rare * f * (saturation + 1) / (f + saturation*(1-lengthwise+lengthwise*float64(c.length)/max(mean, 1)))
-		}
-		out = append(out, Hit[T]{c.what, score})
-		bestWords, bestAlike = max(bestWords, score), max(bestAlike, c.alike)
-	}
-	for i, c := range s.found {
-		if bestAlike > 0 {
-			out[i].Score = bothWorth * ((1-alikePart)*out[i].Score/max(bestWords, 1) + alikePart*c.alike/bestAlike)
-		}
-		out[i].Score = math.Round(out[i].Score*1e4) / 1e4
-	}
-	slices.SortStableFunc(out, func(a, b Hit[T]) int { return cmp.Compare(b.Score, a.Score) })
-	return out[:min(len(out), most)]
-}
-
 // words are the words of a text, folded: runs of letters, marks and digits in
 // lower case, without the s of an English plural.
 func words(text string) []string {
 	all := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		if r < utf8.RuneSelf {
+			return (r < 'a' || r > 'z') && (r < '0' || r > '9')
+		}
 		return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r)
 	})
 	for i, w := range all {

@@ -40,15 +40,33 @@ func TestNoWordIsLostByCuttingAndNoPassageIsTooLong(t *testing.T) {
 
 func TestRareWordsAndHeadingsCountMore(t *testing.T) {
 	t.Parallel()
-	s := knowledge.NewSearch[string]("Opening hours")
-	s.Look("heading", knowledge.Passage{Heading: "Opening hours", Text: "From nine to five."})
-	s.Look("word", knowledge.Passage{Text: "The hour of the visit is told by phone."})
-	s.Look("both", knowledge.Passage{Text: "Our opening hours are long."})
-	s.Look("none", knowledge.Passage{Text: "Parking is behind the house."})
-	var order []string
-	for _, h := range s.Best(10) {
-		order = append(order, h.What)
+	names := []string{"heading", "word", "both", "none"}
+	texts := map[string]knowledge.Passage{
+		"heading": {Heading: "Opening hours", Text: "From nine to five."},
+		"word":    {Text: "The hour of the visit is told by phone."},
+		"both":    {Text: "Our opening hours are long."},
+		"none":    {Text: "Parking is behind the house."},
 	}
-	assert.Equal(t, []string{"heading", "both", "word"}, order)
-	assert.Len(t, s.Best(1), 1)
+	order := func(indexes ...*knowledge.Index) (found []string) {
+		s := knowledge.NewSearch[string]("Opening hours")
+		for _, x := range indexes {
+			s.Look("", x, nil)
+		}
+		assert.Len(t, s.Best(1), 1)
+		for _, h := range s.Best(10) {
+			found = append(found, names[h.Number])
+		}
+		return found
+	}
+	one, two, three := new(knowledge.Index), new(knowledge.Index), new(knowledge.Index)
+	for i, name := range names {
+		one.Add(1, i, texts[name], nil)
+		if i < 2 {
+			two.Add(1, i, texts[name], nil)
+		} else {
+			three.Add(1, i, texts[name], nil)
+		}
+	}
+	assert.Equal(t, []string{"heading", "both", "word"}, order(one))
+	assert.Equal(t, order(one), order(two, three), "two indexes are ranked as if they were one")
 }

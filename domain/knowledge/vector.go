@@ -18,19 +18,25 @@ func Pack(v []float32) []byte {
 	return out
 }
 
-// Alike is how near two packed meanings are: the cosine of their angle, 0 where
-// they cannot be compared.
-func Alike(a, b []byte) float64 {
-	if len(a) != len(b) {
+// norm is the length of a packed meaning.
+func norm(v []byte) float64 {
+	sum := 0
+	for _, b := range v {
+		c := int(int8(b)) //nolint:gosec // the bits were kept
+		sum += c * c
+	}
+	return math.Sqrt(float64(sum))
+}
+
+// cosine is how near two packed meanings of those lengths are: the cosine of
+// their angle, 0 where they cannot be compared.
+func cosine(a []byte, left float64, b []byte, right float64) float64 {
+	if len(a) != len(b) || left == 0 || right == 0 {
 		return 0
 	}
-	dot, left, right := 0, 0, 0
-	for i := range a {
-		x, y := int(int8(a[i])), int(int8(b[i])) //nolint:gosec // the bits were kept
-		dot, left, right = dot+x*y, left+x*x, right+y*y
+	dot := 0
+	for i, x := range a {
+		dot += int(int8(x)) * int(int8(b[i])) //nolint:gosec // the bits were kept
 	}
-	if left == 0 || right == 0 {
-		return 0
-	}
-	return float64(dot) / math.Sqrt(float64(left)*float64(right))
+	return float64(dot) / (left * right)
 }

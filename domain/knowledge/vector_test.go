@@ -1,6 +1,7 @@
 package knowledge_test
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -29,15 +30,20 @@ func TestMeaningsAreComparedByTheirDirection(t *testing.T) {
 
 func TestWhatMeansTheSameIsFoundBesideWhatHasTheWords(t *testing.T) {
 	t.Parallel()
+	names := []string{"parking", "car", "both", "neither"}
+	texts := []string{"The garage is behind the house.", "We rent you a car.", "Leave the car in the yard.", "Lunch is at noon."}
+	var x knowledge.Index
+	for i, near := range []float64{0.6, 0.2, 0.5, 0.24} {
+		x.Add(7, i, knowledge.Passage{Text: texts[i]}, knowledge.Pack([]float32{float32(near), float32(math.Sqrt(1 - near*near))}))
+	}
 	s := knowledge.NewSearch[string]("where may I leave my car")
-	s.LookAlike("parking", knowledge.Passage{Text: "The garage is behind the house."}, 0.6)
-	s.LookAlike("car", knowledge.Passage{Text: "We rent you a car."}, 0.2)
-	s.LookAlike("both", knowledge.Passage{Text: "Leave the car in the yard."}, 0.5)
-	s.LookAlike("neither", knowledge.Passage{Text: "Lunch is at noon."}, 0.24)
+	s.Look("base", &x, knowledge.Pack([]float32{1, 0}))
 	var found []string
 	for _, h := range s.Best(5) {
-		found = append(found, h.What)
+		found = append(found, names[h.Number])
 		assert.Positive(t, h.Score)
+		assert.Equal(t, "base", h.Of)
+		assert.Equal(t, 7, h.Source)
 	}
 	assert.Equal(t, []string{"both", "parking", "car"}, found)
 }

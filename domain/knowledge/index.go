@@ -1,0 +1,70 @@
+package knowledge
+
+import "strings"
+
+// Index is what a search needs of the passages of a knowledge base: where their
+// words stand, how long they are and what they mean; not their texts. It is
+// built once and read by many. The zero value has no passages.
+type Index struct {
+	docs   []doc
+	length int // words of all
+	terms  map[string][]posting
+	bytes  int
+}
+
+// doc is a passage: who it is to whoever built the index.
+type doc struct {
+	source, number int32
+	length         int32 // words
+	norm           float64
+	meaning        []byte
+}
+
+// posting says how often a word counts in a passage.
+type posting struct{ doc, count int32 }
+
+// What an entry takes beside its bytes: more or less, for the bound of whoever
+// keeps indexes.
+const (
+	docBytes  = 56
+	termBytes = 64
+	postBytes = 8
+)
+
+// Add adds a passage, the next in order: its source by a number of the caller's,
+// its own number in that, and its packed meaning; nil: it has none.
+func (x *Index) Add(source, number int, p Passage, meaning []byte) {
+	if x.terms == nil {
+		x.terms = make(map[string][]posting)
+	}
+	n := int32(len(x.docs)) //nolint:gosec // a base has some ten thousand
+	body := words(p.Text)
+	for _, w := range body {
+		x.count(w, n, 1)
+	}
+	for _, w := range words(p.Heading) { // counts double
+		x.count(w, n, 2)
+	}
+	x.length += len(body)
+	x.bytes += docBytes + len(meaning)
+	x.docs = append(x.docs, doc{
+		source: int32(source), number: int32(number), length: int32(len(body)), norm: norm(meaning), meaning: meaning, //nolint:gosec // bounded by a base
+	})
+}
+
+func (x *Index) count(word string, n, times int32) {
+	all, known := x.terms[word]
+	if !known {
+		word = strings.Clone(word) // it is a piece of a whole text
+		x.bytes += termBytes + len(word)
+	}
+	if last := len(all) - 1; last >= 0 && all[last].doc == n {
+		all[last].count += times
+		return
+	}
+	x.terms[word] = append(all, posting{n, times})
+	x.bytes += postBytes
+}
+
+// Bytes is about what the index takes of memory.
+func (x *Index) Bytes() int { return x.bytes }
