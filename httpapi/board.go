@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -27,10 +28,13 @@ const againLocal = "callboard.again"
 // formLocal holds what a page has sent, once it was read.
 const formLocal = "callboard.form"
 
+// newBoard reads the dashboard's templates, once for all servers of a process.
+var newBoard = sync.OnceValue(dashboard.New) //nolint:gochecknoglobals // never changed
+
 // boardRoutes are the dashboard. Its pages ask the API as everybody else does,
 // without leaving the process: see docs/adr/0070.
 func (s *Server) boardRoutes() {
-	board := dashboard.New()
+	board := newBoard()
 	for _, r := range dashboard.Routes() {
 		s.app.Add(r.Method, r.Path, func(c *fiber.Ctx) error { return s.board(c, board, r) })
 	}

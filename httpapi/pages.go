@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/gofiber/fiber/v2"
@@ -35,13 +36,14 @@ type pages struct {
 	policy string // of content, without where forms may lead
 }
 
-func newPages() *pages {
+// newPages reads the templates, once for all servers of a process.
+var newPages = sync.OnceValue(func() *pages { //nolint:gochecknoglobals // never changed
 	sum := sha256.Sum256([]byte(pageStyle))
 	return &pages{
 		all:    template.Must(template.Must(template.New("pages").Parse(pagesText)).Parse(docsText)),
 		policy: "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'",
 	}
-}
+})
 
 // frame is what every page has.
 type frame struct {

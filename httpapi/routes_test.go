@@ -319,17 +319,23 @@ func (d *door) stock(route string) string {
 }
 
 func TestEveryRouteOpensToItsPermissionsAndToNoOther(t *testing.T) {
+	t.Parallel()
 	d := open(t, httpapi.Config{})
 	narrow := []string{"*:read", "*:write", "calls:read", "calls:write", "agents:read", "agents:write", "analytics:read"}
 	got, want := map[string][]string{}, map[string][]string{}
 	for _, c := range routeCases() {
 		method, _, _ := strings.Cut(c.route, " ")
-		if strings.Contains(c.route, "/v1/knowledge-base") || strings.Contains(c.route, "/v1/sms") { // these have limits of their own
-			d = open(t, httpapi.Config{})
-		}
+		d.unlimited() // some have limits of their own
+		path := ""
 		for _, p := range narrow {
+			if path == "" { // what was refused has changed nothing
+				path = d.stock(c.route)
+			}
+			if scarce(path) {
+				d.unlimited()
+			}
 			if c.may == "operator" { // none of these keys is an operator's
-				assert.Equal(t, http.StatusForbidden, d.do(method, d.stock(c.route), p, c.sent(p)).Status, c.route)
+				assert.Equal(t, http.StatusForbidden, d.do(method, path, p, c.sent(p)).Status, c.route)
 				continue
 			}
 			may := c.may == "" || slices.Contains(strings.Fields(c.may), p)
@@ -339,7 +345,7 @@ func TestEveryRouteOpensToItsPermissionsAndToNoOther(t *testing.T) {
 			if may {
 				want[c.route] = append(want[c.route], p)
 			}
-			r := d.do(method, d.stock(c.route), p, c.sent(p))
+			r := d.do(method, path, p, c.sent(p))
 			if r.Status == http.StatusForbidden {
 				assert.Equal(t, "insufficient_permissions", r.failure(t)["code"], c.route)
 				assert.NotEmpty(t, r.failure(t)["required"])
@@ -347,6 +353,9 @@ func TestEveryRouteOpensToItsPermissionsAndToNoOther(t *testing.T) {
 			}
 			got[c.route] = append(got[c.route], p)
 			assert.Equal(t, c.status, r.Status, "%s with %s: %s", c.route, p, r.Body)
+			if method != http.MethodGet {
+				path = ""
+			}
 		}
 	}
 	assert.Equal(t, want, got)

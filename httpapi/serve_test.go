@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"github.com/valyala/fasthttp"
 
 	"github.com/callboard/callboard/httpapi"
 	"github.com/callboard/callboard/httpapi/apitest"
@@ -28,6 +29,7 @@ type door struct {
 	addr   string
 	server *httpapi.Server
 	client *http.Client
+	many   *fasthttp.HostClient // for thousands of requests
 }
 
 // served is the contract, read once: every door serves the same schemas.
@@ -72,14 +74,16 @@ func openOn(t *testing.T, f *fake, cfg httpapi.Config) *door {
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(ln) }()
 	client := &http.Client{Timeout: 60 * time.Second, Transport: &http.Transport{}}
+	many := &fasthttp.HostClient{Addr: ln.Addr().String(), ReadTimeout: 60 * time.Second}
 	t.Cleanup(func() {
 		client.CloseIdleConnections()
+		many.CloseIdleConnections()
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		defer cancel()
 		_ = s.Shutdown(ctx)
 		assert.NoError(t, <-done)
 	})
-	return &door{fake: f, t: t, addr: ln.Addr().String(), server: s, client: client}
+	return &door{fake: f, t: t, addr: ln.Addr().String(), server: s, client: client, many: many}
 }
 
 // reply is an answer, read to its end.

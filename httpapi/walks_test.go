@@ -1,9 +1,9 @@
 package httpapi_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
 	"slices"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"github.com/valyala/fasthttp"
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/httpapi"
@@ -189,12 +190,15 @@ func (d *door) walk(method, path, call string, s shown, n int) reply {
 	case "/v1/events/stream":
 		query += "&after=no"
 	}
-	var body io.Reader
+	req, res := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
+	defer fasthttp.ReleaseRequest(req)
+	defer fasthttp.ReleaseResponse(res)
+	req.Header.SetMethod(method)
+	req.SetRequestURI(d.url(strings.NewReplacer("{", "", "}", "").Replace(path) + "?" + query))
 	if (strings.HasPrefix(path, "/v1/workspaces") || strings.HasPrefix(path, "/v1/alert-rules")) && method != http.MethodGet { // who asks comes before what for
-		body = strings.NewReader("{}")
+		req.SetBodyString("{}")
+		req.Header.SetContentType("application/json")
 	}
-	req, err := http.NewRequestWithContext(d.t.Context(), method, d.url(strings.NewReplacer("{", "", "}", "").Replace(path)+"?"+query), body)
-	require.NoError(d.t, err)
 	req.Header.Set("X-Forwarded-For", fmt.Sprintf("198.18.%d.%d", n>>8, n&255))
 	if s.bearer != "" {
 		req.Header.Set("Authorization", "Bearer "+s.bearer)
@@ -202,13 +206,6 @@ func (d *door) walk(method, path, call string, s shown, n int) reply {
 	if s.cookie != "" {
 		req.Header.Set("Cookie", s.cookie)
 	}
-	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	res, err := d.client.Do(req)
-	require.NoError(d.t, err)
-	defer func() { _ = res.Body.Close() }()
-	text, err := io.ReadAll(res.Body)
-	require.NoError(d.t, err)
-	return reply{res.StatusCode, res.Header, text}
+	require.NoError(d.t, d.many.Do(req, res))
+	return reply{res.StatusCode(), http.Header{"X-Request-Id": {string(res.Header.Peek("X-Request-Id"))}}, bytes.Clone(res.Body())}
 }
