@@ -199,8 +199,7 @@ func (t *Trunks) set(ctx actor.Context, trunks []domain.Trunk) {
 	}
 	t.trunks, t.records = t.trunks[:0:0], t.records[:0:0]
 	for i := range trunks {
-		tr := &trunks[i]
-		b := old[tr.ID]
+		tr, b := &trunks[i], old[trunks[i].ID]
 		if b == nil {
 			b = newBucket()
 		}
