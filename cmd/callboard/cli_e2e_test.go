@@ -69,8 +69,9 @@ func TestKeysAreMadeListedAndRevokedOnARunningAndAStoppedService(t *testing.T) {
 
 	s.stop()
 	second, id := prove(false)
-	_, _, err = s.callboard("keys", "rotate-master", next)
+	said, _, err := s.callboard("keys", "rotate-master", next, "--json")
 	require.NoError(t, err)
+	assert.JSONEq(t, `{"data": `+strconv.Quote(s.data())+`, "master_key_file": `+strconv.Quote(next)+`, "rotated": true}`, said)
 	_, errs, err = s.callboard("keys", "list")
 	require.Error(t, err, "the master key before opens nothing")
 	assert.Contains(t, errs, "another master key")

@@ -47,6 +47,31 @@ type forwarder struct {
 	secret string
 	client *http.Client
 	out    io.Writer
+	asJSON bool
+}
+
+// posted is what came of one event that was posted.
+type posted struct {
+	Type           string `json:"type"`
+	ID             string `json:"id"`
+	Status         int64  `json:"status,omitempty"` // of the answer; 0: there was none
+	ResponseTimeMs int64  `json:"response_time_ms"`
+	Error          string `json:"error,omitempty"` // why there was no answer
+}
+
+// tell prints it as a line, or as a JSON object on a line.
+func (p posted) tell(out io.Writer, asJSON bool) error {
+	if asJSON {
+		e := json.NewEncoder(out)
+		e.SetEscapeHTML(false)
+		return e.Encode(p)
+	}
+	if p.Error != "" {
+		_, err := fmt.Fprintf(out, "%s  %s  %s\n", cli.Clean(p.Type), cli.Clean(p.ID), cli.Clean(p.Error))
+		return err
+	}
+	_, err := fmt.Fprintf(out, "%s  %s  %d  %d ms\n", cli.Clean(p.Type), cli.Clean(p.ID), p.Status, p.ResponseTimeMs)
+	return err
 }
 
 // newForwarder reaches this machine only, unless anywhere is set; "" makes a
@@ -87,13 +112,17 @@ func (f *forwarder) forward(ctx context.Context, id, kind string, body []byte) e
 		req.Header.Set(h.Name, h.Value)
 	}
 	resp, err := f.client.Do(req)
+	came := posted{Type: kind, ID: id}
 	if err != nil {
-		_, _ = fmt.Fprintf(f.out, "%s  %s  %v\n", kind, id, err)
-		return err
+		came.ResponseTimeMs, came.Error = time.Since(now).Milliseconds(), err.Error()
+		return errors.Join(err, came.tell(f.out, f.asJSON))
 	}
 	_, _ = io.CopyN(io.Discard, resp.Body, longestTold)
 	_ = resp.Body.Close()
-	_, _ = fmt.Fprintf(f.out, "%s  %s  %d  %d ms\n", kind, id, resp.StatusCode, time.Since(now).Milliseconds())
+	came.Status, came.ResponseTimeMs = int64(resp.StatusCode), time.Since(now).Milliseconds()
+	if err = came.tell(f.out, f.asJSON); err != nil {
+		return err
+	}
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		return fmt.Errorf("%s answered %d", f.to, resp.StatusCode)
 	}
@@ -145,14 +174,16 @@ func follow(ctx context.Context, c *client.Client, quiet time.Duration, types, l
 func listenCommand() *cobra.Command {
 	var s *client.Client
 	var to, types, secret, after string
-	anywhere := false
+	anywhere, asJSON := false, false
 	cmd := &cobra.Command{
 		Use: "listen", Short: "Follow the events of a running service and post them to a program on this machine", Args: cobra.NoArgs,
+		Example: "  callboard listen --forward-to http://localhost:3000/hooks --events call.*",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f, err := newForwarder(to, secret, anywhere, cmd.OutOrStdout())
 			if err != nil {
 				return err
 			}
+			f.asJSON = asJSON
 			ctx, note := cmd.Context(), cmd.ErrOrStderr()
 			opened := func() { _, _ = fmt.Fprintf(note, "listening; signed with %s\n", f.secret) }
 			for last := after; ; {
@@ -181,27 +212,30 @@ func listenCommand() *cobra.Command {
 	f.StringVar(&secret, "secret", "", "signs them; one is made unless said")
 	f.StringVar(&after, "after", "now", "begin behind the event with this id")
 	f.BoolVar(&anywhere, "anywhere", false, "also to other machines")
+	f.BoolVar(&asJSON, "json", false, "print what came of each as a JSON object on a line")
 	return cmd
 }
 
 func triggerCommand() *cobra.Command {
 	var s *client.Client
 	var to, secret, webhookID string
-	anywhere := false
+	anywhere, asJSON := false, false
 	cmd := &cobra.Command{
 		Use: "trigger EVENT", Short: "Post a sample of an event to a program on this machine, or let a service send one to an endpoint", Args: cobra.ExactArgs(1),
+		Example: "  callboard trigger call.ended --forward-to http://localhost:3000/hooks\n  callboard trigger call.ended --webhook webhook_01J…",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			kind, ok := event.Canonical(args[0])
 			if !ok {
 				return fmt.Errorf("%q is not the name of an event", args[0])
 			}
 			if webhookID != "" {
-				return sample(cmd.Context(), s, webhookID, args[0], cmd.OutOrStdout())
+				return sample(cmd.Context(), s, webhookID, args[0], cmd.OutOrStdout(), asJSON)
 			}
 			f, err := newForwarder(to, secret, anywhere, cmd.OutOrStdout())
 			if err != nil {
 				return err
 			}
+			f.asJSON = asJSON
 			id := mailbox.NewID(domain.PrefixEvent)
 			w := &domain.Webhook{Meta: domain.Meta{ID: mailbox.NewID(domain.PrefixWebhook), WorkspaceID: mailbox.NewID(domain.PrefixWorkspace)}, URL: to}
 			body, err := hook.Body(hook.Sample(kind, w, id, time.Now()), args[0])
@@ -220,18 +254,22 @@ func triggerCommand() *cobra.Command {
 	f.StringVar(&webhookID, "webhook", "", "instead: the id of an endpoint that the service sends it to")
 	f.StringVar(&secret, "secret", "", "signs it; one is made unless said")
 	f.BoolVar(&anywhere, "anywhere", false, "also to another machine")
+	f.BoolVar(&asJSON, "json", false, "print what came of it as JSON")
 	return cmd
 }
 
-// sample lets the service send a sample to an endpoint.
-func sample(ctx context.Context, c *client.Client, webhookID, kind string, out io.Writer) error {
+// sample lets a service send a sample to an endpoint.
+func sample(ctx context.Context, c *client.Client, webhookID, kind string, out io.Writer, asJSON bool) error {
 	got, err := c.TestWebhook(ctx, webhookID, &client.TestRequest{EventType: &kind})
 	if err != nil {
 		return err
 	}
+	came := posted{Type: kind, ID: got.EventID, Status: got.ResponseStatus, ResponseTimeMs: got.ResponseTimeMs, Error: got.Error}
 	if !got.Delivered {
-		return errors.New(got.Error)
+		err = errors.New(cmp.Or(got.Error, fmt.Sprintf("the endpoint answered %d", got.ResponseStatus)))
+		if !asJSON {
+			return err
+		}
 	}
-	_, err = fmt.Fprintf(out, "%s  %s  %d  %d ms\n", kind, got.EventID, got.ResponseStatus, got.ResponseTimeMs)
-	return err
+	return errors.Join(came.tell(out, asJSON), err)
 }

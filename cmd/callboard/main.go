@@ -23,16 +23,7 @@ func main() { os.Exit(run(os.Args[1:])) }
 func run(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	root := &cobra.Command{
-		Use:           "callboard",
-		Short:         "Self-hosted voice agents on the telephone",
-		Version:       version,
-		SilenceUsage:  true,
-		SilenceErrors: true,
-	}
-	root.AddCommand(serveCommand(stop), keysCommand(), workspacesCommand(), usersCommand(), usageCommand(), openapiCommand(), chatCommand(), testCommand(), listenCommand(), triggerCommand(), backupCommand(), restoreCommand(), readPDFCommand(), replayCommand(), doctorCommand(), initCommand())
-	root.AddCommand(cli.Commands()...)
-	cli.Tidy(root)
+	root := rootCommand(stop)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	code := cli.ExitCode(err)
@@ -44,4 +35,20 @@ func run(args []string) int {
 		fmt.Fprintln(os.Stderr, "callboard:", strings.Join(lines, "\n"))
 	}
 	return code
+}
+
+// rootCommand has all commands below it; stop is what serve calls once it is
+// asked to end, so that a second signal ends it at once.
+func rootCommand(stop context.CancelFunc) *cobra.Command {
+	root := &cobra.Command{
+		Use:           "callboard",
+		Short:         "Self-hosted voice agents on the telephone",
+		Version:       version,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.AddCommand(serveCommand(stop), keysCommand(), workspacesCommand(), usersCommand(), usageCommand(), openapiCommand(), chatCommand(), testCommand(), listenCommand(), triggerCommand(), backupCommand(), restoreCommand(), readPDFCommand(), replayCommand(), doctorCommand(), initCommand())
+	root.AddCommand(cli.Commands()...)
+	cli.Tidy(root)
+	return root
 }

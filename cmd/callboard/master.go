@@ -16,8 +16,10 @@ import (
 
 // keysMaster lets another master key take over, on a stopped store.
 func keysMaster() *cobra.Command {
+	asJSON := false
 	cmd := &cobra.Command{
 		Use: "rotate-master NEW_KEY_FILE", Short: "Let another master key take over, on a stopped store", Args: cobra.ExactArgs(1),
+		Example: "  callboard keys rotate-master /etc/callboard/next.key",
 		Long: "Wraps the keys of all workspaces by the master key in NEW_KEY_FILE, which is made where there is none. The service must stand still, " +
 			"and needs CALLBOARD_MASTER_KEY_FILE=NEW_KEY_FILE from then on: the master key before opens nothing any more. API keys, tokens and logs of decisions stay good.",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -43,11 +45,11 @@ func keysMaster() *cobra.Command {
 			if err = v.store.Rotate(cmd.Context(), next); err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "The store belongs to the master key in %s now: set master_key_file to it before you start the service.\n", args[0])
-			return err
+			return tell(cmd, asJSON, map[string]any{"data": cfg.Data, "master_key_file": args[0], "rotated": true}, "The store belongs to the master key in %s now: set master_key_file to it before you start the service.\n", args[0])
 		},
 	}
 	settingsFlags(cmd)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 

@@ -104,12 +104,20 @@ type imported struct {
 type order struct {
 	name, agent, pathway, from, into, country string
 	start                                     bool
+	columns                                   client.AddContactsQuery
+}
+
+// named are the flags that say which column of a CSV file is what.
+func (o *order) named() map[string]*string {
+	c := &o.columns
+	return map[string]*string{"phone": &c.PhoneColumn, "timezone": &c.TimezoneColumn, "country": &c.CountryColumn, "name": &c.NameColumn}
 }
 
 func importCommand() *cobra.Command {
 	o := &order{}
 	cmd := command("import FILE", "Make a campaign of a file of contacts (CSV, or a JSON object on each line), or add them to one",
 		`callboard campaigns import contacts.csv --name "May visits" --agent agent_01J… --from +12025550100 --start
+callboard campaigns import patients.csv --agent agent_01J… --phone-column "Mobile no." --name-column Patient
 callboard campaigns import more.jsonl --campaign camp_01J…`,
 		cobra.ExactArgs(1), func(s *session, args []string) error { return s.take(args[0], o) })
 	f := cmd.Flags()
@@ -120,6 +128,9 @@ callboard campaigns import more.jsonl --campaign camp_01J…`,
 	f.StringVar(&o.country, "country", "", "how numbers without a country code are read, ISO 3166")
 	f.StringVar(&o.into, "campaign", "", "add to this campaign instead of making one")
 	f.BoolVar(&o.start, "start", false, "start it")
+	for field, into := range o.named() {
+		f.StringVar(into, field+"-column", "", "the column of a CSV file that holds the "+field+", as its first row names it; "+field+" unless said")
+	}
 	for _, of := range []string{"name", "agent", "pathway", "from", "country"} { // a campaign that is there has its own
 		cmd.MarkFlagsMutuallyExclusive("campaign", of)
 	}
@@ -134,6 +145,9 @@ func (s *session) take(path string, o *order) error {
 	}
 	if o.into+o.agent+o.pathway == "" {
 		return Misuse("--agent or --pathway must say who speaks, or --campaign to which campaign the contacts come")
+	}
+	if kind != csvType && o.columns != (client.AddContactsQuery{}) {
+		return Misuse("%s has no columns: --…-column is for CSV files", path)
 	}
 	f, err := os.Open(path) //nolint:gosec // the user names it
 	if err != nil {
@@ -151,7 +165,7 @@ func (s *session) take(path string, o *order) error {
 		}
 	}
 	b := s.newBar(info.Size(), "uploading", true)
-	out.UploadSummary, err = s.AddContactsFrom(s.ctx(), out.CampaignID, client.AddContactsQuery{}, kind, &counted{from: f, bar: b})
+	out.UploadSummary, err = s.AddContactsFrom(s.ctx(), out.CampaignID, o.columns, kind, &counted{from: f, bar: b})
 	b.end()
 	if err != nil && o.into == "" { // nothing of what failed is left behind
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx()), patience)
@@ -204,11 +218,13 @@ func (s *session) finish(out *imported, start bool) error {
 	return refused
 }
 
+const csvType = "text/csv"
+
 // mediaType goes by the name of a file of contacts.
 func mediaType(path string) (string, error) {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".csv", ".tsv", ".txt":
-		return "text/csv", nil
+		return csvType, nil
 	case ".jsonl", ".ndjson":
 		return "application/x-ndjson", nil
 	case ".json":

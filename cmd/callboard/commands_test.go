@@ -1,0 +1,216 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/cmd/callboard/cli"
+)
+
+// runs runs a command line as main does.
+func runs(t *testing.T, args ...string) (out, errs string, code int) {
+	t.Helper()
+	root := rootCommand(func() {})
+	var o, e bytes.Buffer
+	root.SetOut(&o)
+	root.SetErr(&e)
+	root.SetIn(strings.NewReader(""))
+	root.SetArgs(args)
+	err := root.ExecuteContext(t.Context())
+	if err != nil {
+		e.WriteString(err.Error())
+	}
+	return o.String(), e.String(), cli.ExitCode(err)
+}
+
+// Programs read every command's output. Those without --json say in the guide
+// why: each is named there.
+func TestEveryCommandOfTheBinaryKnowsJSONOrTheGuideSaysWhyNot(t *testing.T) {
+	t.Parallel()
+	guide, err := os.ReadFile("../../docs/cli.md")
+	require.NoError(t, err)
+	_, without, found := strings.Cut(string(guide), "\nWithout `--json`: ")
+	require.True(t, found)
+	without, _, _ = strings.Cut(without, "\n")
+	leaves, exempt := 0, 0
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		for _, sub := range c.Commands() {
+			walk(sub)
+		}
+		if c.HasSubCommands() || c.Hidden {
+			return
+		}
+		leaves++
+		if name := strings.TrimPrefix(c.CommandPath(), "callboard "); c.Flags().Lookup("json") == nil {
+			exempt++
+			word, _, _ := strings.Cut(name, " ")
+			assert.Contains(t, without, "`"+word+"`", "callboard %s knows no --json, and the guide does not say why", name)
+		}
+	}
+	root := rootCommand(func() {})
+	root.InitDefaultCompletionCmd()
+	walk(root)
+	assert.Greater(t, leaves, 80)
+	assert.LessOrEqual(t, exempt, 2+4, "serve, openapi and the four shells of completion")
+}
+
+func TestWhatCameOfASampleIsToldToPrograms(t *testing.T) {
+	t.Parallel()
+	got := make(chan string, 2)
+	far := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		got <- string(body)
+		w.WriteHeader(http.StatusTeapot)
+	}))
+	t.Cleanup(far.Close)
+	out, errs, code := runs(t, "trigger", "call.ended", "--forward-to", far.URL, "--json")
+	assert.Equal(t, cli.Failed, code)
+	assert.Contains(t, errs, "answered 418")
+	var told posted
+	require.NoError(t, json.Unmarshal([]byte(out), &told), out)
+	assert.Equal(t, []any{"call.ended", int64(http.StatusTeapot)}, []any{told.Type, told.Status})
+	assert.Contains(t, <-got, told.ID)
+
+	far.Close()
+	out, _, code = runs(t, "trigger", "call.ended", "--forward-to", far.URL, "--json")
+	assert.Equal(t, cli.Unreachable, code)
+	told = posted{}
+	require.NoError(t, json.Unmarshal([]byte(out), &told), out)
+	assert.Contains(t, told.Error, "refused")
+	out, _, _ = runs(t, "trigger", "call.ended", "--forward-to", far.URL)
+	assert.Regexp(t, `^call\.ended  evt_\w+  .*refused\n$`, out)
+}
+
+func TestWhatCameOfASampleThatTheServiceSentIsToldToPrograms(t *testing.T) {
+	t.Parallel()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		answer := `{"delivered": true, "event_id": "evt_1", "response_status": 204, "response_time_ms": 7}`
+		if strings.Contains(r.URL.Path, "webhook_bad") {
+			answer = `{"delivered": false, "event_id": "evt_1", "response_status": 500, "response_time_ms": 7}`
+		}
+		_, _ = io.WriteString(w, answer)
+	}))
+	t.Cleanup(s.Close)
+	args := []string{"trigger", "call.ended", "--url", s.URL, "--key", "k", "--webhook"}
+	out, errs, code := runs(t, append(args, "webhook_bad", "--json")...)
+	assert.Equal(t, cli.Failed, code)
+	assert.Contains(t, errs, "answered 500")
+	assert.JSONEq(t, `{"type": "call.ended", "id": "evt_1", "status": 500, "response_time_ms": 7}`, out)
+	out, _, code = runs(t, append(args, "webhook_good")...)
+	assert.Equal(t, cli.Done, code)
+	assert.Equal(t, "call.ended  evt_1  204  7 ms\n", out)
+}
+
+var (
+	inline  = regexp.MustCompile("`([^`\n]+)`")
+	shell   = regexp.MustCompile("(?ms)^ *```(?:sh|sh run|bash)\n(.*?)^ *```$")
+	invoked = regexp.MustCompile(`(?m)(?:^|[\s$("=]|bin/)callboard ([a-z][^\n` + "`" + `]*)`)
+	wordEnd = regexp.MustCompile(`[;)&<>"'].*$`)
+)
+
+// invocations are the command lines of ours that a page shows, as words.
+func invocations(text string) (out [][]string) {
+	var code []string
+	for _, m := range shell.FindAllStringSubmatch(text, -1) {
+		code = append(code, m[1])
+	}
+	for _, m := range inline.FindAllStringSubmatch(shell.ReplaceAllString(text, ""), -1) {
+		code = append(code, m[1])
+	}
+	for _, part := range code {
+		for _, m := range invoked.FindAllStringSubmatch(part, -1) {
+			var words []string
+			for _, w := range strings.FieldsSeq(m[1]) {
+				clean := wordEnd.ReplaceAllString(w, "")
+				if w == "|" || w == "||" || strings.HasPrefix(w, "#") || clean == "" && w[0] != '"' && w[0] != '\'' {
+					break
+				}
+				words = append(words, clean)
+				if strings.ContainsAny(w, ";)&<>") {
+					break
+				}
+			}
+			out = append(out, words)
+		}
+	}
+	return out
+}
+
+// wrongIn says what of a command line the binary does not know; "": nothing.
+func wrongIn(root *cobra.Command, words []string) string {
+	at := []*cobra.Command{root}
+	for _, word := range words {
+		name, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
+		for _, c := range at {
+			switch {
+			case strings.HasPrefix(word, "--"):
+				if c.Flags().Lookup(name) == nil && name != "help" {
+					return c.CommandPath() + " knows no --" + name
+				}
+			case strings.HasPrefix(word, "-") && len(word) == 2:
+				if c.Flags().ShorthandLookup(name) == nil {
+					return c.CommandPath() + " knows no -" + name
+				}
+			}
+		}
+		if word == "…" {
+			return ""
+		}
+		if strings.HasPrefix(word, "-") || !at[0].HasSubCommands() {
+			continue
+		}
+		var next []*cobra.Command // create|list|revoke names three
+		for one := range strings.SplitSeq(word, "|") {
+			i := slices.IndexFunc(at[0].Commands(), func(c *cobra.Command) bool { return c.Name() == one || c.HasAlias(one) })
+			if i < 0 {
+				return at[0].CommandPath() + " knows no " + one
+			}
+			next = append(next, at[0].Commands()[i])
+		}
+		at = next
+	}
+	return ""
+}
+
+// Whatever a page shows of the command line exists: commands and flags, in
+// blocks that nobody runs, too, and in the midst of a sentence.
+func TestEveryCommandThatThePagesShowExists(t *testing.T) {
+	t.Parallel()
+	root := rootCommand(func() {})
+	root.InitDefaultCompletionCmd()
+	root.InitDefaultHelpCmd()
+	var pages []string
+	for _, pattern := range []string{"../../README.md", "../../CONTRIBUTING.md", "../../docs/*.md", "../../deploy/sipp/*.md"} {
+		found, err := filepath.Glob(pattern)
+		require.NoError(t, err)
+		pages = append(pages, found...)
+	}
+	n := 0
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		require.NoError(t, err)
+		for _, words := range invocations(string(text)) {
+			n++
+			assert.Empty(t, wrongIn(root, words), "%s shows: callboard %s", page, strings.Join(words, " "))
+		}
+	}
+	assert.Greater(t, n, 100)
+	for _, wrong := range []string{"campaigns begin x", "agents list --nonsense", "keys create|lits", "calls recording c -x f"} {
+		assert.NotEmpty(t, wrongIn(root, strings.Fields(wrong)), wrong)
+	}
+}
