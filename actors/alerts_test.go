@@ -133,6 +133,42 @@ func TestAnEndpointThatIsDisabledIsAnAlertUntilItIsResumed(t *testing.T) {
 	assert.Empty(t, h.node.ReadAlerts(ctx, rule), "nothing is found where all has ended")
 }
 
+func TestARuleIsPausedWhoseWorkspaceAndMailServerAreGone(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	h.shut()
+	h.mail = &postbox{}
+	h.open()
+	ctx := t.Context()
+	gone := h.founded("gone")
+	rule, err := h.desk().CreateAlertRule(ctx, h.live, &domain.AlertRule{
+		Name: "r", Kind: domain.AlertTrunkDown, Minutes: 2, Watches: gone.WorkspaceID, Emails: []string{"ops@example.com", "night@example.com"},
+	})
+	require.NoError(t, err)
+	require.NoError(t, h.desk().DeleteWorkspace(ctx, h.live, gone.WorkspaceID))
+	h.shut()
+	h.mail = nil
+	h.open()
+	change := func(f func(*domain.AlertRule)) (*domain.AlertRule, error) {
+		return h.desk().UpdateAlertRule(ctx, h.live, rule.ID, func(r *domain.AlertRule) error { f(r); return nil })
+	}
+	now, err := change(func(r *domain.AlertRule) { r.Paused, r.Emails = true, []string{"night@example.com"} })
+	require.NoError(t, err)
+	assert.True(t, now.Paused)
+	for param, f := range map[string]func(*domain.AlertRule){
+		"watches_workspace_id": func(r *domain.AlertRule) { r.Watches = "ws_none" },
+		"emails":               func(r *domain.AlertRule) { r.Emails = []string{"night@example.com", "new@example.com"} },
+	} {
+		_, err = change(f)
+		var refused *domain.Error
+		require.ErrorAs(t, err, &refused, param)
+		assert.Equal(t, param, refused.Param)
+	}
+	now, err = change(func(r *domain.AlertRule) { r.Watches, r.Emails = "", nil })
+	require.NoError(t, err)
+	assert.Empty(t, now.Watches)
+}
+
 func TestWhatIsNotKnownOfAWorkspaceIsNotFound(t *testing.T) {
 	t.Parallel()
 	a, b := &domain.Workspace{Meta: domain.Meta{ID: "ws_a"}}, &domain.Workspace{Meta: domain.Meta{ID: "ws_b"}}

@@ -3,6 +3,7 @@ package actors
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -49,7 +50,7 @@ func (d *Desk) CreateAlertRule(ctx context.Context, p domain.Principal, r *domai
 	if made, err := madeBefore[domain.AlertRule](ctx, d, p, domain.PrefixAlertRule); made != nil || err != nil {
 		return made, err
 	}
-	if err := d.ruleFits(r); err != nil {
+	if err := d.ruleFits(r, &domain.AlertRule{}); err != nil {
 		return nil, err
 	}
 	n := 0
@@ -67,12 +68,14 @@ func (d *Desk) CreateAlertRule(ctx context.Context, p domain.Principal, r *domai
 	return r, nil
 }
 
-// ruleFits says what is wrong with a rule as this service is.
-func (d *Desk) ruleFits(r *domain.AlertRule) error {
-	if r.Watches != "" && d.node.workspace(r.Watches) == nil {
+// ruleFits says what a change asks of this service that it has not. What a rule
+// had before may be gone by now: such a rule can still be paused and changed.
+func (d *Desk) ruleFits(r, before *domain.AlertRule) error {
+	if r.Watches != "" && r.Watches != before.Watches && d.node.workspace(r.Watches) == nil {
 		return problem("watches_workspace_id", domain.CodeValidation, "there is no such workspace")
 	}
-	if len(r.Emails) > 0 && d.node.cfg.Mail == nil {
+	added := slices.ContainsFunc(r.Emails, func(to string) bool { return !slices.Contains(before.Emails, to) })
+	if added && d.node.cfg.Mail == nil {
 		return problem("emails", domain.CodeValidation, "no mail server is set up: smtp_addr")
 	}
 	return nil
@@ -93,10 +96,11 @@ func (d *Desk) ListAlertRules(ctx context.Context, p domain.Principal, q ask.Pag
 // look, which follows at once.
 func (d *Desk) UpdateAlertRule(ctx context.Context, p domain.Principal, id string, change func(*domain.AlertRule) error) (*domain.AlertRule, error) {
 	r, err := update(ctx, d, p, domain.PrefixAlertRule, id, func(r *domain.AlertRule) error {
+		before := &domain.AlertRule{Watches: r.Watches, Emails: slices.Clone(r.Emails)}
 		if err := change(r); err != nil {
 			return err
 		}
-		return d.ruleFits(r)
+		return d.ruleFits(r, before)
 	})
 	if err == nil {
 		d.node.alertsChanged(p.WorkspaceID)

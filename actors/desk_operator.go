@@ -49,8 +49,17 @@ func (d *Desk) Load(ctx context.Context, requests func(*domain.Workspace) int) (
 	if why := d.node.Ready(ctx); why != nil {
 		l.Ready, l.Reason = false, why.Error()
 	}
+	sumUp(l, rows)
+	l.Noisy = noisy(rows)
+	return l, nil
+}
+
+// sumUp adds up what all workspaces do.
+func sumUp(l *ask.NodeLoad, rows []*ask.WorkspaceLoad) {
+	l.SpentKnown = true
 	spent := int64(0)
 	for _, w := range rows {
+		l.SpentKnown = l.SpentKnown && w.SpentKnown
 		if w.Silent {
 			l.Silent++
 		}
@@ -69,8 +78,6 @@ func (d *Desk) Load(ctx context.Context, requests func(*domain.Workspace) int) (
 		}
 	}
 	l.SpentToday = domain.Dollars(spent)
-	l.Noisy = noisy(rows)
-	return l, nil
 }
 
 // ListLoads reads a page of the workspaces, the newest first.
@@ -160,7 +167,7 @@ func (n *Node) loadOf(ctx context.Context, t *tree, now time.Time, requests func
 		return row
 	}
 	row.Silent = !fine
-	row.SpentToday = domain.Dollars(health.Spent)
+	row.SpentToday, row.SpentKnown = domain.Dollars(health.Spent), health.SpentKnown
 	for id, s := range health.Trunks {
 		switch s.Health.Status {
 		case "up":

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/actors/simulator"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
@@ -151,6 +152,23 @@ func TestADrainedNodeTakesNoCallsUntilItIsUndrained(t *testing.T) {
 	assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(err), "it is being stopped")
 	refused = h.phones.Call(ctx, simulator.Order{To: own, From: number(1, 5, "11"), Mark: "late", At: sip.Target{Host: at.Addr().String(), Port: int(at.Port()), Transport: "udp"}})
 	require.ErrorContains(t, refused, "503")
+}
+
+func TestWhatWasSpentIsKnownOnceEveryWorkspaceKnowsIt(t *testing.T) {
+	t.Parallel()
+	a := &ask.WorkspaceLoad{SpentToday: domain.Dollars(700_000), SpentKnown: true}
+	b := &ask.WorkspaceLoad{SpentToday: domain.Dollars(200_000)}
+	sum := actors.SumUp(a, b)
+	assert.Equal(t, []any{domain.Dollars(900_000), false}, []any{sum.SpentToday, sum.SpentKnown})
+	b.SpentKnown = true
+	assert.True(t, actors.SumUp(a, b).SpentKnown)
+	assert.True(t, actors.SumUp().SpentKnown)
+	h := build(t, nil)
+	h.until(time.Minute, "the ledger was read", func() bool {
+		load, err := h.desk().Load(t.Context(), noRequests)
+		require.NoError(t, err)
+		return load.SpentKnown
+	})
 }
 
 func TestALoadNamesTheNoisy(t *testing.T) {

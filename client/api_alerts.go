@@ -245,7 +245,7 @@ type AlertRuleChange struct {
 	Below *float64 `json:"below,omitempty"`
 	// Addresses that are sent a mail, ten at most; it takes smtp_addr of the service.
 	Emails []string `json:"emails,omitzero"`
-	// answer_rate: below of at least min_calls outbound calls of the last minutes were answered. trunk_down: every target of a trunk is out, or its registration failed, for minutes. spend: share of the daily_spend_cap is used up. endpoint_disabled: a webhook endpoint was disabled because it failed. One of answer_rate, trunk_down, spend, endpoint_disabled.
+	// What is looked for; it stays as the rule was made. answer_rate: below of at least min_calls outbound calls of the last minutes were answered. trunk_down: every target of a trunk is out, or its registration failed, for minutes. spend: share of the daily_spend_cap is used up. endpoint_disabled: a webhook endpoint was disabled because it failed. One of answer_rate, trunk_down, spend, endpoint_disabled.
 	Kind *string `json:"kind,omitempty"`
 	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
 	Metadata map[string]string `json:"metadata,omitzero"`

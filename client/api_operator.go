@@ -184,6 +184,8 @@ type NodeLoad struct {
 	Ready bool `json:"ready"`
 	// Why it is not ready.
 	Reason string `json:"reason,omitzero"`
+	// false: what some workspace spent before the service started is still being read, or it did not answer; spent_today is less than all.
+	SpentKnown bool `json:"spent_known"`
 	// What the outbound calls of the day have cost so far, in UTC, the live ones included.
 	SpentToday Money `json:"spent_today"`
 	// All trunks, by their health.
@@ -265,6 +267,8 @@ type WorkspaceLoad struct {
 	Share Shares `json:"share"`
 	// true: it did not answer within two seconds; what is not known is 0.
 	Silent bool `json:"silent"`
+	// false: what it spent before the service started is still being read, or it did not answer; spent_today is less than all.
+	SpentKnown bool `json:"spent_known"`
 	// What its outbound calls of the day have cost so far, in UTC.
 	SpentToday Money `json:"spent_today"`
 	// The trunks that are not well, at most twenty, those that are down first.

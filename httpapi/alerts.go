@@ -28,7 +28,7 @@ type Alerts interface {
 // AlertRuleChange is a rule as it is sent; in a PATCH what is left out stays.
 type AlertRuleChange struct {
 	Name     *string           `json:"name,omitempty" example:"Carrier is down"`
-	Kind     *string           `json:"kind,omitempty" enum:"answer_rate,trunk_down,spend,endpoint_disabled" doc:"answer_rate: below of at least min_calls outbound calls of the last minutes were answered. trunk_down: every target of a trunk is out, or its registration failed, for minutes. spend: share of the daily_spend_cap is used up. endpoint_disabled: a webhook endpoint was disabled because it failed."`
+	Kind     *string           `json:"kind,omitempty" enum:"answer_rate,trunk_down,spend,endpoint_disabled" doc:"What is looked for; it stays as the rule was made. answer_rate: below of at least min_calls outbound calls of the last minutes were answered. trunk_down: every target of a trunk is out, or its registration failed, for minutes. spend: share of the daily_spend_cap is used up. endpoint_disabled: a webhook endpoint was disabled because it failed."`
 	Watches  *string           `json:"watches_workspace_id,omitempty" doc:"The workspace that is watched; empty: each of the install by itself."`
 	Together *bool             `json:"together,omitempty" doc:"Of answer_rate and spend: all workspaces as if they were one."`
 	Below    *float64          `json:"below,omitempty" minimum:"0" maximum:"1" doc:"Of answer_rate: the share of the calls, 0 to 1."`
@@ -43,6 +43,11 @@ type AlertRuleChange struct {
 func (n *AlertRuleChange) apply(r *domain.AlertRule) error {
 	kind := string(r.Kind)
 	set(&kind, n.Kind)
+	if r.Kind != "" && kind != string(r.Kind) {
+		p := &domain.Problems{}
+		p.Add("kind", domain.CodeValidation, "cannot be changed: the rule is of the kind %s; delete it and create another one", r.Kind)
+		return p.Err()
+	}
 	r.Kind = domain.AlertKind(kind)
 	set(&r.Name, n.Name)
 	set(&r.Watches, n.Watches)

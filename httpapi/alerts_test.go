@@ -35,6 +35,10 @@ func TestAlertRulesAreHeldToTheirKind(t *testing.T) {
 	id, _ := r["id"].(string)
 	r = d.must(200, "PATCH", "/v1/alert-rules/"+id, "operator", m{"paused": true, "emails": []string{}}).json(t)
 	assert.Equal(t, []any{true, []any{}, 0.3}, []any{r["paused"], r["emails"], r["below"]})
+	refused := d.must(422, "PATCH", "/v1/alert-rules/"+id, "operator", m{"kind": "spend", "share": 0.5}).failure(t)
+	assert.Equal(t, "kind", refused["param"])
+	assert.Contains(t, refused["message"], "answer_rate")
+	d.must(200, "PATCH", "/v1/alert-rules/"+id, "operator", m{"kind": "answer_rate"})
 	assert.Equal(t, "operator_required", d.must(403, "GET", "/v1/alert-rules/"+id, "all", nil).failure(t)["code"])
 	assert.Equal(t, "operator_required", d.must(403, "GET", "/v1/alerts", "all", nil).failure(t)["code"])
 }

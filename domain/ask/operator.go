@@ -20,6 +20,7 @@ type NodeLoad struct {
 	Lines      LinesNow     `json:"lines" doc:"The lines of all workspaces."`
 	LastMinute Activity     `json:"last_minute" doc:"What was done within the last minute."`
 	SpentToday domain.Money `json:"spent_today" doc:"What the outbound calls of the day have cost so far, in UTC, the live ones included."`
+	SpentKnown bool         `json:"spent_known" doc:"false: what some workspace spent before the service started is still being read, or it did not answer; spent_today is less than all."`
 	Trunks     TrunkCounts  `json:"trunks" doc:"All trunks, by their health."`
 	Noisy      []NoisyShare `json:"noisy" doc:"The ten workspaces that take the largest part of anything, the largest first."`
 }
@@ -113,6 +114,7 @@ type WorkspaceLoad struct {
 	LastMinute     Activity       `json:"last_minute" doc:"What it did within the last minute."`
 	Share          Shares         `json:"share" doc:"Which part that is of what all workspaces did."`
 	SpentToday     domain.Money   `json:"spent_today" doc:"What its outbound calls of the day have cost so far, in UTC."`
+	SpentKnown     bool           `json:"spent_known" doc:"false: what it spent before the service started is still being read, or it did not answer; spent_today is less than all."`
 	DailySpendCap  *domain.Money  `json:"daily_spend_cap" doc:"What they may cost; null: there is no cap."`
 	Trunks         TrunkCounts    `json:"trunks" doc:"Its trunks, by their health."`
 	Troubles       []TrunkTrouble `json:"troubles" doc:"The trunks that are not well, at most twenty, those that are down first."`

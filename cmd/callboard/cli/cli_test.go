@@ -307,6 +307,27 @@ func TestAnUploadThatFailsLeavesNoCampaignBehind(t *testing.T) {
 	assert.Equal(t, []string{"POST /v1/campaigns", "POST /v1/campaigns/camp_1/contacts", "DELETE /v1/campaigns/camp_1"}, seen)
 }
 
+func TestColumnsOfAFileAreNamedOnTheCommandLine(t *testing.T) {
+	home(t)
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		return path
+	}
+	s := newServer(t, map[string]string{
+		"POST /v1/campaigns/camp_1/contacts": `{"contacts_summary": {"received": 1, "accepted": 1}}`, "GET /v1/campaigns/camp_1/status": `{"status": "draft"}`,
+	})
+	columns := []string{"--phone-column", "Mobile no.", "--name-column", "Patient", "--country-column", "Land", "--timezone-column", "Zone", "--campaign", "camp_1", "--url", s.URL}
+	_, errs, code := run(t, "", append([]string{"campaigns", "import", write("patients.csv", "Mobile no.,Patient,Land,Zone\n")}, columns...)...)
+	require.Equal(t, cli.Done, code, errs)
+	_, seen := s.asked()
+	assert.Equal(t, "POST /v1/campaigns/camp_1/contacts?country_column=Land&name_column=Patient&phone_column=Mobile+no.&timezone_column=Zone", seen[0])
+	_, errs, code = run(t, "", append([]string{"campaigns", "import", write("patients.jsonl", "{}\n")}, columns...)...)
+	assert.Equal(t, cli.Misused, code)
+	assert.Contains(t, errs, "for CSV files")
+}
+
 func TestAWatchEndsWithItsCampaign(t *testing.T) {
 	home(t)
 	var mu sync.Mutex
@@ -354,9 +375,9 @@ func TestAnOperatorSeesAndStopsEverything(t *testing.T) {
 	s := newServer(t, map[string]string{
 		"POST /v1/operator/dialling/stop": stopped, "POST /v1/operator/dialling/resume": `{"stopped": false}`,
 		"POST /v1/operator/drain": `{"on": true}`, "POST /v1/operator/undrain": `{"on": false}`,
-		"GET /v1/operator/load": `{"ready": true, "dialling": ` + stopped + `, "lines": {"outbound": {"used": 3, "limit": 5, "waiting": 2}},
+		"GET /v1/operator/load": `{"ready": true, "spent_today": {"amount": "1.20", "currency": "USD"}, "spent_known": false, "dialling": ` + stopped + `, "lines": {"outbound": {"used": 3, "limit": 5, "waiting": 2}},
 			"noisy": [{"workspace_id": "ws_1", "name": "loud", "calls": 0.75}]}`,
-		"GET /v1/operator/workspaces": `{"data": [{"id": "ws_1", "name": "loud", "share": {"calls": 0.75}, "troubles": [{"id": "trunk_1", "name": "carrier", "status": "down"}]}]}`,
+		"GET /v1/operator/workspaces": `{"data": [{"id": "ws_1", "name": "loud", "share": {"calls": 0.75}, "spent_today": {"amount": "0.30"}, "spent_known": true, "troubles": [{"id": "trunk_1", "name": "carrier", "status": "down"}]}]}`,
 	})
 	for args, want := range map[string]string{
 		"operator stop-dialling --reason x": "all dialling is stopped since", "operator stop-dialling --json": `"stopped": true`, "operator resume-dialling": "people are rung",
@@ -368,6 +389,10 @@ func TestAnOperatorSeesAndStopsEverything(t *testing.T) {
 		assert.Contains(t, out, want, args)
 		assert.NotContains(t, out, "\x1b", args)
 	}
+	out, _, _ := run(t, "", "operator", "load", "--url", s.URL)
+	assert.Contains(t, out, "1.20 or more USD", "what was spent is not known yet")
+	out, _, _ = run(t, "", "operator", "workspaces", "--url", s.URL)
+	assert.Regexp(t, ` 0\.30 +- `, out)
 	_, _, code := run(t, "", "pause-all", "--everywhere", "--hangup", "--url", s.URL)
 	assert.Equal(t, cli.Misused, code)
 }

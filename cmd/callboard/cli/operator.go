@@ -115,7 +115,7 @@ func (s *session) load(l *client.NodeLoad) error {
 	cells(w, "lines in", ofLimit(l.Lines.Inbound))
 	cells(w, "lines test", ofLimit(l.Lines.Test))
 	cells(w, "last minute", fmt.Sprintf("%d calls, %d commits, %d requests", l.LastMinute.Calls, l.LastMinute.Commits, l.LastMinute.Requests))
-	cells(w, "spent today", l.SpentToday.Amount+" "+l.SpentToday.Currency)
+	cells(w, "spent today", spentWords(l.SpentToday, l.SpentKnown)+" "+l.SpentToday.Currency)
 	cells(w, "trunks", trunkWords(l.Trunks))
 	for _, n := range l.Noisy {
 		cells(w, "noisy", fmt.Sprintf("%s %s: %.0f %% of calls, %.0f %% of commits, %.0f %% of requests", n.WorkspaceID, n.Name, 100*n.Calls, 100*n.Commits, 100*n.Requests))
@@ -129,6 +129,14 @@ func ofLimit(l client.LineUse) string {
 		text += fmt.Sprintf(", %d are waited for", l.Waiting)
 	}
 	return text
+}
+
+// spentWords is what was spent, as far as it is known.
+func spentWords(m client.Money, known bool) string {
+	if !known {
+		return m.Amount + " or more"
+	}
+	return m.Amount
 }
 
 func trunkWords(t client.TrunkCounts) string {
@@ -160,7 +168,7 @@ func (s *session) loads() error {
 			name += " (does not answer)"
 		}
 		cells(w, one.ID, name, one.LiveCalls, ofLimit(one.Lines.Outbound), ofLimit(one.Lines.Inbound), fmt.Sprintf("%d of %d", one.LastMinute.Calls, one.CallsPerMinute),
-			fmt.Sprintf("%.0f %%", 100*max(one.Share.Calls, one.Share.Commits, one.Share.Requests)), one.SpentToday.Amount, limit, trunkWords(one.Trunks))
+			fmt.Sprintf("%.0f %%", 100*max(one.Share.Calls, one.Share.Commits, one.Share.Requests)), spentWords(one.SpentToday, one.SpentKnown), limit, trunkWords(one.Trunks))
 		for _, t := range one.Troubles {
 			cells(w, "", t.ID+" "+t.Name+" "+t.Status+" "+t.LastError)
 		}
