@@ -1,0 +1,131 @@
+package doctor_test
+
+import (
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/client"
+)
+
+// What a running service says that is well.
+var well = map[string]string{ //nolint:gochecknoglobals // answers by their route
+	"GET /readyz":                  `{"status": "ok"}`,
+	"GET /v1/trunks":               `{"data": [{"id": "trunk_1", "name": "carrier", "srtp": "required", "proxies": [{"host": "192.0.2.1", "transport": "tls"}]}]}`,
+	"POST /v1/trunks/trunk_1/test": `{"targets": [{"target": "192.0.2.1:5061", "reachable": true, "code": 200, "response_time_ms": 9}]}`,
+	"GET /v1/webhooks":             `{"data": [{"id": "webhook_1", "url": "https://hooks.example.com", "status": "active"}]}`,
+}
+
+// served is a service that runs and answers otherwise than a well one on one
+// route; "403 " and the like before an answer is its status.
+func (b *bed) served(route, answer string) {
+	answers := maps.Clone(well)
+	if route != "" {
+		answers[route] = answer
+	}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text, ok := answers[r.Method+" "+r.URL.Path]
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		for status, code := range map[string]int{"403 ": http.StatusForbidden, "503 ": http.StatusServiceUnavailable} {
+			if rest, found := strings.CutPrefix(text, status); found {
+				w.WriteHeader(code)
+				text = rest
+			}
+		}
+		_, _ = io.WriteString(w, text)
+	}))
+	b.Cleanup(s.Close)
+	b.visit.Running, b.visit.Client = true, &client.Client{URL: s.URL, Key: "k"}
+}
+
+// servedFaults are those that a running service tells by its API.
+func servedFaults() map[string]func(*bed) {
+	out := make(map[string]func(*bed))
+	for check, c := range map[string][2]string{
+		"ready":                {"GET /readyz", `503 {"error": {"code": "unavailable", "message": "the disk is full"}}`},
+		"trunks":               {"GET /v1/trunks", `{"data": [{"id": "trunk_2", "name": "built in", "simulator": true}]}`},
+		"trunk":                {"POST /v1/trunks/trunk_1/test", `{"targets": [{"target": "192.0.2.1:5061", "reachable": false, "error": "no answer"}]}`},
+		"trunk_srtp":           {"GET /v1/trunks", `{"data": [{"id": "trunk_1", "name": "carrier", "srtp": "off", "proxies": [{"host": "192.0.2.1", "transport": "tls"}]}]}`},
+		"trunk_registration":   {"GET /v1/trunks", `{"data": [{"id": "trunk_1", "name": "carrier", "register": true, "health": {"last_error": "403", "registration": {"status": "failed"}}}]}`},
+		"endpoints":            {"GET /v1/webhooks", `403 {"error": {"code": "permission_denied", "message": "no"}}`},
+		"endpoint_disabled":    {"GET /v1/webhooks", `{"data": [{"id": "webhook_1", "url": "https://hooks.example.com", "status": "disabled", "disabled_reason": "gone"}]}`},
+		"endpoint_failing":     {"GET /v1/webhooks", `{"data": [{"id": "webhook_1", "url": "https://hooks.example.com", "status": "active", "failing_since": "2026-03-01T12:00:00Z"}]}`},
+		"trunks (not allowed)": {"GET /v1/trunks", `403 {"error": {"code": "permission_denied", "message": "no"}}`},
+		"trunk (not allowed)":  {"POST /v1/trunks/trunk_1/test", `403 {"error": {"code": "permission_denied", "message": "no"}}`},
+	} {
+		out[check] = func(b *bed) { b.served(c[0], c[1]) }
+	}
+	return out
+}
+
+func TestARunningServiceThatIsWellHasNothingToMend(t *testing.T) {
+	b := newBed(t)
+	b.served("", "")
+	list := b.look()
+	for check := range servedFaults() {
+		name, _, _ := strings.Cut(check, " ")
+		assert.Empty(t, found(list, name), check)
+	}
+	assert.NotEmpty(t, list)
+}
+
+// unplanted are checks of the guide that no case can plant without rights over
+// the machine, or that only say that something is well.
+var unplanted = map[string]string{ //nolint:gochecknoglobals // reasons by check
+	"port_privileged":      "takes a process without root's rights, and a kernel that guards low ports",
+	"disk_files":           "takes a file system of its own",
+	"clock_unsynchronised": "is as the machine is",
+	"endpoint":             "is only told where it is well; endpoint_disabled and endpoint_failing are its faults",
+	"certificate":          "is only told where it is well; nine other checks are its faults",
+}
+
+func TestEveryFindingOfTheGuideIsPlantedOrSaysWhyNot(t *testing.T) {
+	guide, err := os.ReadFile("../../../docs/cli.md")
+	require.NoError(t, err)
+	_, rows, found := strings.Cut(string(guide), "| it looks at | names of the findings |\n|---|---|\n")
+	require.True(t, found)
+	planted, n := faults(), 0
+	for row := range strings.SplitSeq(strings.TrimRight(rows, "\n"), "\n") {
+		cells := strings.Split(row, "|")
+		require.Len(t, cells, 4, row)
+		for _, name := range regexp.MustCompile("`([a-z0-9_-]+)`").FindAllStringSubmatch(cells[2], -1) {
+			n++
+			_, reason := unplanted[name[1]]
+			assert.NotEqual(t, planted[name[1]] != nil, reason, "%s is planted, or there is a reason why not", name[1])
+		}
+	}
+	assert.Greater(t, n, 60)
+}
+
+// What the doctor's source can complain of stands in the guide.
+func TestEveryCheckOfTheDoctorStandsInTheGuide(t *testing.T) {
+	guide, err := os.ReadFile("../../../docs/cli.md")
+	require.NoError(t, err)
+	files, err := os.ReadDir(".")
+	require.NoError(t, err)
+	n := 0
+	for _, f := range files {
+		if !strings.HasSuffix(f.Name(), ".go") || strings.HasSuffix(f.Name(), "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(f.Name())
+		require.NoError(t, err)
+		for _, m := range regexp.MustCompile(`(?:v\.(?:ok|warn|bad)\(|fault\(v\.\w+, )"([a-z0-9_-]+)"`).FindAllSubmatch(text, -1) {
+			n++
+			assert.Contains(t, string(guide), "`"+string(m[1])+"`", f.Name())
+		}
+	}
+	assert.Greater(t, n, 60)
+}
