@@ -223,10 +223,10 @@ func chart(t *testing.T, values map[string]any) map[string]map[string]any {
 
 func TestTheChartMakesOneServiceWithADiskOfItsOwn(t *testing.T) {
 	values := parsed(t, read(t, "helm/callboard/values.yaml"))
-	values["settings"].(map[string]any)["PUBLIC_IP"] = "192.0.2.10"
 	for _, secrets := range []bool{false, true} {
 		if secrets {
-			for _, name := range []string{"masterKey", "redis", "engines"} {
+			values["settings"].(map[string]any)["PUBLIC_IP"] = "192.0.2.10"
+			for _, name := range []string{"tls", "masterKey", "redis", "engines"} {
 				values[name] = map[string]any{"secretName": "the-" + name}
 			}
 			values["nodeSelector"] = map[string]any{"disk": "fast"}
@@ -249,21 +249,31 @@ func TestTheChartMakesOneServiceWithADiskOfItsOwn(t *testing.T) {
 		assert.Equal(t, "50Gi", at(t, set, "spec.volumeClaimTemplates.0.spec.resources.requests.storage"))
 		env := make(map[string]string)
 		for _, one := range at(t, box, "env").([]any) {
+			name, _ := at(t, one, "name").(string)
+			assert.NotContains(t, env, name, "twice")
 			value, ok := at(t, one, "value").(string)
-			if !ok {
+			switch {
+			case ok:
+			case name == "CALLBOARD_PUBLIC_IP":
+				assert.Equal(t, "status.hostIP", at(t, one, "valueFrom.fieldRef.fieldPath"))
+				value = "192.0.2.20"
+			default:
 				value = "redis://redis:6379/0"
 			}
-			env[at(t, one, "name").(string)] = value
+			env[name] = value
 		}
 		cfg := takes(t, env)
 		assert.EqualValues(t, at(t, box, "ports.0.containerPort"), cfg.HTTPAddr.Port())
 		assert.Equal(t, secrets, cfg.RedisURL.Reveal() != "")
+		assert.Equal(t, map[bool]string{true: "192.0.2.10", false: "192.0.2.20"}[secrets], cfg.PublicIP.String())
+		assert.Equal(t, map[bool]any{true: "HTTPS", false: "HTTP"}[secrets], at(t, box, "readinessProbe.httpGet.scheme"))
+		assert.Equal(t, secrets, env["CALLBOARD_TLS_KEY"] == "/secrets/tls/tls.key")
 		assert.Equal(t, secrets, env["CALLBOARD_MASTER_KEY_FILE"] == "/secrets/master/master.key")
 		if secrets {
 			assert.Equal(t, map[string]any{"disk": "fast"}, at(t, pod, "nodeSelector"))
 			assert.Equal(t, "Exists", at(t, pod, "tolerations.0.operator"))
 			assert.Equal(t, "pull", at(t, pod, "imagePullSecrets.0.name"))
-			assert.Equal(t, "the-engines", at(t, pod, "volumes.2.secret.secretName"))
+			assert.Equal(t, "the-engines", at(t, pod, "volumes.3.secret.secretName"))
 		}
 	}
 }
