@@ -1,7 +1,11 @@
 package configs_test
 
 import (
+	"maps"
 	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -50,4 +54,34 @@ func TestTheDocumentationListsEverySettingAsItIs(t *testing.T) {
 		return
 	}
 	assert.Equal(t, page(), between, "run: UPDATE_DOCS=1 go test ./configs")
+}
+
+// unset are variables that are no settings of the service, and why.
+var unset = map[string]string{ //nolint:gochecknoglobals // a list
+	"CALLBOARD_URL": "the command line's own", "CALLBOARD_KEY": "the same", "CALLBOARD_PROFILE": "the same", "CALLBOARD_PROFILES": "the same",
+	"CALLBOARD_SIP_ADR": "shows what a slip of the pen gives", "CALLBOARD_PORT": "comes of Docker and Kubernetes", "CALLBOARD_SERVICE": "the same",
+}
+
+func TestEveryVariableThatIsNamedAnywhereIsASetting(t *testing.T) {
+	known := slices.Collect(maps.Keys(unset))
+	for _, s := range configs.Settings() {
+		known = append(known, s.Env)
+	}
+	name, n := regexp.MustCompile(`CALLBOARD_[A-Z0-9_]*[A-Z0-9]`), 0
+	for _, pattern := range []string{"../*.md", "../docs/*.md", "../deploy/*/*", "../deploy/helm/callboard/templates/*"} {
+		files, err := filepath.Glob(pattern)
+		require.NoError(t, err)
+		for _, path := range files {
+			if info, err := os.Stat(path); err != nil || info.IsDir() {
+				continue
+			}
+			text, err := os.ReadFile(path)
+			require.NoError(t, err)
+			for _, found := range name.FindAllString(string(text), -1) {
+				n++
+				assert.Contains(t, known, found, path)
+			}
+		}
+	}
+	assert.Greater(t, n, 60)
 }

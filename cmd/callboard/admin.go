@@ -26,14 +26,15 @@ const adminWait = 10 * time.Minute
 
 func socketPath(data string) string { return filepath.Join(data, "admin.sock") }
 
-// adminSocket serves the command line from the running process. Whoever can
-// open the socket owns the data folder, so it asks for no key.
+// adminSocket serves the command line from the running process, and what
+// admin_addr tells besides. Whoever can open the socket owns the data folder, so
+// it asks for no key.
 type adminSocket struct {
 	server *http.Server
 	path   string
 }
 
-func openAdmin(data string, keys keyDesk) (*adminSocket, error) {
+func openAdmin(data string, keys keyDesk, pages http.Handler) (*adminSocket, error) {
 	path := socketPath(data)
 	_ = os.Remove(path) // of a process that ended; the folder is locked by us
 	ln, err := new(net.ListenConfig).Listen(context.Background(), "unix", path)
@@ -43,7 +44,11 @@ func openAdmin(data string, keys keyDesk) (*adminSocket, error) {
 	if err := os.Chmod(path, 0o600); err != nil {
 		return nil, errors.Join(err, ln.Close())
 	}
-	a := &adminSocket{path: path, server: &http.Server{Handler: adminRoutes(keys), ReadHeaderTimeout: 5 * time.Second}}
+	mux := http.NewServeMux()
+	mux.Handle("/", adminRoutes(keys))
+	mux.Handle("/debug/", pages)
+	mux.Handle("/metrics", pages)
+	a := &adminSocket{path: path, server: &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}}
 	go func() { _ = a.server.Serve(ln) }()
 	return a, nil
 }
@@ -52,6 +57,7 @@ func (a *adminSocket) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	_ = a.server.Shutdown(ctx)
+	_ = a.server.Close() // a profile under way is cut off
 	_ = os.Remove(a.path)
 }
 

@@ -17,8 +17,8 @@ import (
 // It knows no keys: the settings let it listen on loopback only.
 type adminHTTP struct{ server *http.Server }
 
-// openAdminHTTP listens at addr; at the zero address nothing listens.
-func openAdminHTTP(ctx context.Context, addr netip.AddrPort, count counter, meters http.Handler, log *slog.Logger) (*adminHTTP, error) {
+// openAdminHTTP serves pages at addr; at the zero address nothing listens.
+func openAdminHTTP(ctx context.Context, addr netip.AddrPort, pages http.Handler, log *slog.Logger) (*adminHTTP, error) {
 	if !addr.IsValid() {
 		return nil, nil //nolint:nilnil // nil: there is none
 	}
@@ -27,7 +27,7 @@ func openAdminHTTP(ctx context.Context, addr netip.AddrPort, count counter, mete
 		return nil, fmt.Errorf("admin_addr: %w", err)
 	}
 	a := &adminHTTP{server: &http.Server{
-		Handler: localOnly(adminPages(count, meters)), ReadHeaderTimeout: 5 * time.Second, MaxHeaderBytes: 16 << 10,
+		Handler: localOnly(pages), ReadHeaderTimeout: 5 * time.Second, MaxHeaderBytes: 16 << 10,
 	}}
 	go func() {
 		if err := a.server.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
@@ -37,6 +37,7 @@ func openAdminHTTP(ctx context.Context, addr netip.AddrPort, count counter, mete
 	return a, nil
 }
 
+// adminPages are profiles, counters and metrics, by their paths.
 func adminPages(count counter, meters http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /debug/pprof/", pprof.Index)

@@ -135,7 +135,7 @@ func invocations(text string) (out [][]string) {
 	for _, part := range code {
 		for _, m := range invoked.FindAllStringSubmatch(part, -1) {
 			var words []string
-			for _, w := range strings.FieldsSeq(m[1]) {
+			for w := range strings.FieldsSeq(m[1]) {
 				clean := wordEnd.ReplaceAllString(w, "")
 				if w == "|" || w == "||" || strings.HasPrefix(w, "#") || clean == "" && w[0] != '"' && w[0] != '\'' {
 					break

@@ -77,14 +77,6 @@ func setEnv(path string) error {
 	return nil
 }
 
-func logger(cfg *configs.Config) *slog.Logger {
-	o := &slog.HandlerOptions{Level: cfg.LogLevel}
-	if cfg.LogFormat == configs.LogJSON {
-		return slog.New(slog.NewJSONHandler(os.Stderr, o))
-	}
-	return slog.New(slog.NewTextHandler(os.Stderr, o))
-}
-
 // serveCommand runs the service until SIGINT or SIGTERM; a second signal ends
 // it at once.
 func serveCommand(again func()) *cobra.Command {

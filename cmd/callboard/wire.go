@@ -442,10 +442,11 @@ func (s *service) doors(run context.Context) error {
 	}, portsOf(d))
 	go func() { s.ended <- s.http.Serve(s.ln) }()
 	var err error
-	if s.admin, err = openAdmin(s.cfg.Data, keysOf(s.vault, &staff{running: d, base: s.cfg.BaseURL(netip.MustParseAddrPort(s.ln.Addr().String()))})); err != nil {
+	pages := adminPages(s.count, s.meters.Handler())
+	if s.admin, err = openAdmin(s.cfg.Data, keysOf(s.vault, &staff{running: d, base: s.cfg.BaseURL(netip.MustParseAddrPort(s.ln.Addr().String()))}), pages); err != nil {
 		return err
 	}
-	if s.tools, err = openAdminHTTP(run, s.cfg.AdminAddr, s.count, s.meters.Handler(), s.log); err != nil {
+	if s.tools, err = openAdminHTTP(run, s.cfg.AdminAddr, pages, s.log); err != nil {
 		return err
 	}
 	return s.node.Start(run)
