@@ -10,6 +10,7 @@ import (
 	"hash/fnv"
 	"log/slog"
 	"net/netip"
+	"slices"
 	"sync"
 	"time"
 
@@ -21,12 +22,20 @@ import (
 // Config of a simulator. The zero value works.
 type Config struct {
 	Addr    string                            // SIP over UDP; "": a free port of 127.0.0.1
+	Peers   []netip.Addr                      // where the service sends from, besides loopback: it may call, and is sent sound
 	PortMin int                               // of RTP; 0: 40000
 	PortMax int                               // of RTP; 0: 49999
 	Speaker speech.Speaker                    // how people speak; nil: they hum
 	RingFor func(number string) time.Duration // until a phone is answered; nil: 300 to 1500 ms, always the same for a number
 	Notify  func(Event)                       // hears what happens on the phones; may be called from many goroutines
 	Log     *slog.Logger                      // nil: silent
+}
+
+// ours says whether an address is the service's. Strangers have none of these:
+// what they send does not reach a socket of loopback.
+func (c *Config) ours(a netip.Addr) bool {
+	a = a.Unmap()
+	return a.IsLoopback() || slices.Contains(c.Peers, a)
 }
 
 // patience is how long a phone's INVITE may wait to be read: a busy machine
@@ -88,7 +97,7 @@ func New(cfg Config) (*Simulator, error) {
 	loopback := netip.AddrFrom4([4]byte{127, 0, 0, 1})
 	engine, err := media.NewEngine(media.Config{
 		BindIP: loopback, PublicIP: loopback, PortMin: cfg.PortMin, PortMax: cfg.PortMax,
-		MayReach: func(a netip.AddrPort) bool { return a.Addr().Unmap().IsLoopback() }, Log: cfg.Log,
+		MayReach: func(a netip.AddrPort) bool { return cfg.ours(a.Addr()) }, Log: cfg.Log,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("simulator: %w", err)
@@ -96,7 +105,7 @@ func New(cfg Config) (*Simulator, error) {
 	s := &Simulator{cfg: cfg, ua: ua, engine: engine, talks: make(map[*phone]*media.Session)}
 	s.stop, s.end = context.WithCancel(context.Background())
 	ua.Admit(func(src sip.Source) sip.Admission {
-		return sip.Admission{Allow: src.Addr.Addr().Unmap().IsLoopback(), TrunkID: "simulator"}
+		return sip.Admission{Allow: cfg.ours(src.Addr.Addr()), TrunkID: "simulator"}
 	})
 	ua.OnInvite(s.invited)
 	return s, nil

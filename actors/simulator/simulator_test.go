@@ -35,11 +35,17 @@ const patience = time.Minute
 
 func start(t *testing.T) *caller {
 	t.Helper()
+	return startAt(t, netip.MustParseAddr("127.0.0.1"))
+}
+
+// startAt lets the caller listen at an address of this machine.
+func startAt(t *testing.T, at netip.Addr) *caller {
+	t.Helper()
 	theirs, ours := siptest.SoundPorts(t), siptest.SoundPorts(t)
 	c := &caller{t: t, seen: make(chan simulator.Event, 256), ended: make(chan error, 1)}
 	var err error
 	c.sim, err = simulator.New(simulator.Config{
-		PortMin: theirs, PortMax: theirs + 99, Notify: func(e simulator.Event) { c.seen <- e },
+		Peers: []netip.Addr{at}, PortMin: theirs, PortMax: theirs + 99, Notify: func(e simulator.Event) { c.seen <- e },
 		RingFor: func(string) time.Duration { return 50 * time.Millisecond },
 	})
 	require.NoError(t, err)
@@ -48,11 +54,11 @@ func start(t *testing.T) *caller {
 	go func() { c.ended <- c.sim.Serve(ctx) }()
 	t.Cleanup(cancel)
 	<-c.sim.Ready()
-	c.ua, err = sip.New(sip.Config{Listen: []sip.Listener{{Network: "udp", Addr: "127.0.0.1:0"}}})
+	c.ua, err = sip.New(sip.Config{Listen: []sip.Listener{{Network: "udp", Addr: netip.AddrPortFrom(at, 0).String()}}})
 	require.NoError(t, err)
 	go func() { _ = c.ua.Serve(t.Context()) }()
 	<-c.ua.Ready()
-	c.engine, err = media.NewEngine(media.Config{BindIP: netip.MustParseAddr("127.0.0.1"), PortMin: ours, PortMax: ours + 99})
+	c.engine, err = media.NewEngine(media.Config{BindIP: at, PortMin: ours, PortMax: ours + 99})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = c.engine.Close() })
 	return c

@@ -21,6 +21,18 @@ func sipListeners(cfg *configs.Config) []sip.Listener {
 	return all
 }
 
+// ownAddrs are the addresses of this machine that SIP listens at by name, from
+// which it then sends, to loopback too.
+func ownAddrs(cfg *configs.Config) []netip.Addr {
+	var all []netip.Addr
+	for _, l := range cfg.SIP {
+		if a := l.Addr.Addr().Unmap(); !a.IsUnspecified() {
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
 // soundAddr is where sound is taken: at the one address of all SIP listeners,
 // else at every address of their families.
 func soundAddr(cfg *configs.Config) netip.Addr {

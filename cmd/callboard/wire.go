@@ -218,7 +218,7 @@ func (s *service) telephony(run context.Context, more extras) (err error) {
 	if err != nil {
 		return err
 	}
-	s.phones, err = simulator.New(simulator.Config{Speaker: speaker, PortMin: phonesLow, PortMax: phonesHigh, Log: s.log})
+	s.phones, err = simulator.New(simulator.Config{Speaker: speaker, Peers: ownAddrs(cfg), PortMin: phonesLow, PortMax: phonesHigh, Log: s.log})
 	if err != nil {
 		return err
 	}
