@@ -205,6 +205,7 @@ func (d *Desk) dismiss(id string) {
 	delete(d.node.spaces, id)
 	d.node.mu.Unlock()
 	d.keys.forget(id)
+	d.shelves.leave(id)
 	d.guests.leave(id)
 	d.jobs.Begin(d.node.life(), "workspace "+id, func(ctx context.Context) error {
 		if t != nil {

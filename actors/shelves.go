@@ -3,6 +3,7 @@ package actors
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -98,11 +99,22 @@ func (s *shelves) drop(key string) {
 	}
 }
 
-// forget is for a base that is gone.
+// forget is for a base that is gone, or of which something is.
 func (s *shelves) forget(key string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.drop(key)
+}
+
+// leave is for a workspace that is gone.
+func (s *shelves) leave(workspace string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for key := range s.all {
+		if strings.HasPrefix(key, workspace+"/") {
+			s.drop(key)
+		}
+	}
 }
 
 func shelfKey(k *domain.KnowledgeBase) string { return k.WorkspaceID + "/" + k.ID }
