@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
@@ -94,7 +95,6 @@ func TestACampaignThatIsOverKeepsNoActor(t *testing.T) {
 	ctx, d := t.Context(), h.desk()
 	agent := h.agent(h.test, linger())
 	id := h.campaign(h.test, h.agent(h.test, menu()), number(2, 3, "11"))
-	require.True(t, h.living(id))
 	_, err := d.StartCampaign(ctx, h.test, id)
 	require.NoError(t, err)
 	h.over(h.test, id)
@@ -114,6 +114,49 @@ func TestACampaignThatIsOverKeepsNoActor(t *testing.T) {
 	require.NoError(t, err)
 	h.until(20*time.Second, "the call was hung up and the actor has ended", func() bool { return !h.living(talks) })
 	assert.Zero(t, h.status(h.test, talks).Progress.InProgress)
+}
+
+func TestADraftHasNoActorUntilSomethingIsWantedOfIt(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	agent := h.agent(h.test, menu())
+	for what, want := range map[string]func(ctx context.Context, d *actors.Desk, id string) error{
+		"its status": func(ctx context.Context, d *actors.Desk, id string) error {
+			st, err := d.CampaignStatus(ctx, h.test, id)
+			assert.Equal(t, 1, st.Progress.Total)
+			return err
+		},
+		"a contact less": func(ctx context.Context, d *actors.Desk, id string) error {
+			all, err := d.ListContacts(ctx, h.test, id, ask.ContactQuery{Limit: 1})
+			require.NoError(t, err)
+			return d.DeleteContact(ctx, h.test, id, all.Data[0].ID)
+		},
+		"its end": func(ctx context.Context, d *actors.Desk, id string) error {
+			st, err := d.CancelCampaign(ctx, h.test, id, false)
+			assert.Equal(t, domain.CampaignCancelled, st.Status)
+			return err
+		},
+	} {
+		id := h.campaign(h.test, agent, number(2, 5, "11"))
+		assert.False(t, h.living(id))
+		require.NoError(t, want(t.Context(), h.desk(), id), what)
+		if what != "its end" {
+			assert.True(t, h.living(id), what)
+		}
+	}
+	id := h.campaign(h.test, agent, number(2, 6, "11"))
+	_, err := h.desk().AddContacts(t.Context(), h.test, id, contacts(number(2, 7, "11")))
+	require.NoError(t, err)
+	_, _, err = h.desk().UpdateCampaign(t.Context(), h.test, id, func(c *domain.Campaign) error { c.Name = "other"; return nil })
+	require.NoError(t, err)
+	assert.False(t, h.living(id), "contacts and other changes are in the store")
+	h.shut()
+	h.open()
+	assert.False(t, h.living(id), "nor after a restart")
+	_, err = h.desk().StartCampaign(t.Context(), h.test, id)
+	require.NoError(t, err)
+	h.over(h.test, id)
+	assert.Equal(t, 2, h.status(h.test, id).Progress.Attempted)
 }
 
 // Endpoints outlive the token of a user, and a client's.

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/callboard/callboard/actors/campaign"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
@@ -52,7 +51,7 @@ func (d *Desk) UpdateCampaign(ctx context.Context, p domain.Principal, id string
 	if err = d.tellHooks(ctx, p, moved); err != nil {
 		return nil, "", err
 	}
-	d.node.sys.Root.Send(d.node.campaignPID(p.WorkspaceID, c.ID), campaign.Changed{})
+	d.node.campaignChanged(ctx, c)
 	return c, moved.secret, nil
 }
 

@@ -426,7 +426,8 @@ func (d *Desk) tellCampaign(ctx context.Context, p domain.Principal, id string, 
 func (d *Desk) askCampaign(ctx context.Context, p domain.Principal, id string, msg any) (domain.CampaignStatusObject, error) {
 	// One that is over may have live calls still, and then its actor lives.
 	pid := d.node.campaignPID(p.WorkspaceID, id)
-	if pid != nil {
+	lives := d.node.isUp(pid)
+	if lives {
 		st, refused := mailbox.Ask[domain.CampaignStatusObject](ctx, d.node.sys, pid, msg)
 		if domain.CodeOf(refused) != domain.CodeUnavailable {
 			return st, refused
@@ -437,6 +438,10 @@ func (d *Desk) askCampaign(ctx context.Context, p domain.Principal, id string, m
 		return domain.CampaignStatusObject{}, err
 	}
 	if pid != nil && !c.Status.Final() {
+		if !lives {
+			d.node.campaignUp(ctx, p.WorkspaceID, id)
+			return mailbox.Ask[domain.CampaignStatusObject](ctx, d.node.sys, pid, msg)
+		}
 		return domain.CampaignStatusObject{}, domain.Errorf(domain.CodeUnavailable, "the campaign is being loaded; try again").With("retry_after", 1)
 	}
 	progress, err := d.progressOf(ctx, c)

@@ -41,7 +41,9 @@ func (d *Desk) DeleteCampaign(ctx context.Context, p domain.Principal, id string
 		d.node.webhookDeleted(w)
 	}
 	d.environments.forget(p.WorkspaceID, c.ID)
-	d.node.sys.Root.Send(d.node.campaignPID(p.WorkspaceID, c.ID), campaign.Deleted{})
+	if pid := d.node.campaignPID(p.WorkspaceID, c.ID); d.node.isUp(pid) {
+		d.node.sys.Root.Send(pid, campaign.Deleted{})
+	}
 	d.node.beside(func() {
 		d.erase(d.node.life(), &domain.Doomed{WorkspaceID: c.WorkspaceID, CampaignID: c.ID, Environment: c.Environment})
 	})

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"sync/atomic"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -123,7 +122,11 @@ func (n *Node) load(ctx context.Context, ws string) (*loaded, error) {
 			l.campaigns = append(l.campaigns, id)
 		}
 	}
-	if err = every(ctx, n.cfg.Store, "campaign", ws, "open", func(c *domain.Campaign) { keep(c.ID) }); err != nil {
+	if err = every(ctx, n.cfg.Store, "campaign", ws, "open", func(c *domain.Campaign) {
+		if c.Status != domain.CampaignDraft { // which has no actor until something is wanted of it
+			keep(c.ID)
+		}
+	}); err != nil {
 		return nil, err
 	}
 	if l.attempts, err = n.attemptsOf(ctx, ws); err != nil {
@@ -217,8 +220,8 @@ func (n *Node) family(w *domain.Workspace, t *tree, l *loaded) workspace.Config 
 		log.Error("an actor was given up", slog.String("actor", pid.Id), slog.Any("reason", reason))
 	}
 	key := n.cfg.Keys.Decisions(w.ID)
-	campaignProps := func(id string, isNew bool) *actor.Props { return n.campaignProps(w.ID, id, t, key, isNew) }
-	webhookProps := func(id string, _ bool) *actor.Props { return n.webhookProps(w.ID, id) }
+	campaignProps := func(id string) *actor.Props { return n.campaignProps(w.ID, id, t, key) }
+	webhookProps := func(id string) *actor.Props { return n.webhookProps(w.ID, id) }
 	hooks := make([]string, len(l.webhooks))
 	for i := range l.webhooks {
 		hooks[i] = l.webhooks[i].ID
@@ -336,9 +339,7 @@ func (n *Node) callProps(ws string, t *tree) *actor.Props {
 	})
 }
 
-func (n *Node) campaignProps(ws, id string, t *tree, key []byte, isNew bool) *actor.Props {
-	var first atomic.Bool
-	first.Store(isNew) // whoever comes after a crash reads
+func (n *Node) campaignProps(ws, id string, t *tree, key []byte) *actor.Props {
 	return mailbox.Props(func() actor.Actor {
 		return campaign.New(campaign.Config{
 			Workspace: ws, CampaignID: id, Store: n.cfg.Store, Lines: t.lines, Trunks: t.trunks, Calls: t.calls, Boot: n.boot,
@@ -357,7 +358,6 @@ func (n *Node) campaignProps(ws, id string, t *tree, key []byte, isNew bool) *ac
 			Stopped: n.halts.why,
 			Tariff:  func() int { return t.record.Load().Tariff },
 			Before:  n.before("campaign"),
-			New:     first.Swap(false),
 			Show:    func(s *domain.CampaignStatusObject) { n.boards.show(ws, id, s) },
 		})
 	}, 1000)

@@ -25,11 +25,42 @@ func (n *Node) campaignPID(workspaceID, id string) *actor.PID {
 	return workspace.PID(n.sys, workspaceID, workspace.Campaigns, id)
 }
 
-// campaignCreated grows the actor of a new campaign.
+// campaignCreated grows the actor of a new campaign. A draft has none until
+// something is wanted of it.
 func (n *Node) campaignCreated(ctx context.Context, c *domain.Campaign) {
-	if t := n.tree(c.WorkspaceID); t != nil {
-		n.hatch(ctx, t.campaigns, workspace.Hatch{ID: c.ID, New: c.Status == domain.CampaignDraft})
+	if c.Status != domain.CampaignDraft {
+		n.campaignUp(ctx, c.WorkspaceID, c.ID)
 	}
+}
+
+// campaignUp is the address of a campaign's actor, which grows unless it lives;
+// nil: there is no such workspace.
+func (n *Node) campaignUp(ctx context.Context, workspaceID, id string) *actor.PID {
+	pid := n.campaignPID(workspaceID, id)
+	if t := n.tree(workspaceID); t != nil && !n.isUp(pid) {
+		n.hatch(ctx, t.campaigns, workspace.Hatch{ID: id})
+	}
+	return pid
+}
+
+// campaignChanged lets a campaign read itself anew; a draft is read when
+// something is wanted of it.
+func (n *Node) campaignChanged(ctx context.Context, c *domain.Campaign) {
+	if pid := n.campaignPID(c.WorkspaceID, c.ID); n.isUp(pid) {
+		n.sys.Root.Send(pid, campaign.Changed{})
+		return
+	}
+	n.campaignCreated(ctx, c)
+}
+
+// isUp says whether an actor was grown and has not ended. What it reads of the
+// store, it reads later than it is said to live.
+func (n *Node) isUp(pid *actor.PID) bool {
+	if pid == nil {
+		return false
+	}
+	_, lives := n.sys.ProcessRegistry.GetLocal(pid.Id)
+	return lives
 }
 
 // hatch grows a child of a family, later where that does not answer now.
@@ -39,7 +70,6 @@ func (n *Node) hatch(ctx context.Context, family *actor.PID, egg workspace.Hatch
 		return
 	}
 	n.cfg.Log.Warn("an actor is late", slog.String("actor", egg.ID), slog.Any("error", err))
-	egg.New = false // by the next try it may be anything
 	n.beside(func() {
 		wait := time.NewTicker(hatchEvery)
 		defer wait.Stop()
@@ -99,8 +129,8 @@ func (n *Node) contactsAdded(ctx context.Context, c *domain.Campaign, in *intake
 		if err != nil {
 			return storeErr(err)
 		}
-		if in.total > in.base {
-			n.awaitTotal(ctx, n.campaignPID(c.WorkspaceID, c.ID), in.total)
+		if pid := n.campaignPID(c.WorkspaceID, c.ID); in.total > in.base && n.isUp(pid) {
+			n.awaitTotal(ctx, pid, in.total)
 		}
 		return nil
 	}

@@ -69,7 +69,6 @@ type Config struct {
 	Committed             func()                      // events were committed; nil: nobody wants to know
 	Before                func(msg any)               // sees each message first; nil in production
 	Show                  Show                        // nil: nobody wants to know
-	New                   bool                        // a draft that was made just now: it is read when something is wanted of it
 	Key                   []byte                      // of the log of decisions; nil: its rows are not keyed
 	Weight                int                         // share of the lines beside other campaigns
 	RingTimeout           time.Duration               // 0: the call's own
@@ -151,7 +150,6 @@ type Campaign struct {
 
 	guess   guess        // the estimate that was told last
 	shown   bool         // a status that holds until the next message
-	asleep  bool         // nothing was read yet
 	askers  []*actor.PID // want the status, before the first load
 	cancel  func()       // the wake-up
 	wakeDue time.Time    // when cancel's timer is due
@@ -180,12 +178,9 @@ func (a *Campaign) Receive(ctx actor.Context) {
 		a.cfg.Before(ctx.Message())
 	}
 	a.unshow()
-	if a.asleep && !a.wakes(ctx) {
-		return
-	}
 	switch m := ctx.Message().(type) {
 	case *actor.Started:
-		a.begin(ctx)
+		a.load(ctx)
 	case *actor.Stopping, *actor.Restarting:
 		a.phase = gone
 		a.rest(ctx)

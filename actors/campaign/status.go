@@ -38,35 +38,11 @@ func (a *Campaign) object(now time.Time) domain.CampaignStatusObject {
 	return s
 }
 
-// begin reads the campaign, but for a draft that was made just now.
-func (a *Campaign) begin(ctx actor.Context) {
-	if a.asleep = a.cfg.New; !a.asleep {
-		a.load(ctx)
-	}
-}
-
 // tellStatus answers, and shows what holds after it.
 func (a *Campaign) tellStatus(ctx actor.Context) {
 	a.status(ctx)
 	a.advance(ctx)
 	a.show()
-}
-
-// wakes says whether a message needs a draft that nobody wanted anything of,
-// and reads it then. What was changed in the store meanwhile is read with it.
-func (a *Campaign) wakes(ctx actor.Context) bool {
-	switch ctx.Message().(type) {
-	case Added, Changed, Decide, wake:
-		return false
-	case Drain:
-		a.draining = true
-		return false
-	case *actor.Stopping, *actor.Restarting, *actor.Stopped, Deleted:
-		return true
-	}
-	a.asleep = false
-	a.load(ctx)
-	return true
 }
 
 // show tells what holds until the next message.

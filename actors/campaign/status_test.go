@@ -8,43 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/callboard/callboard/actors/campaign"
-	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
 )
-
-// again begins a process that has just made the campaign.
-func (w *world) again() {
-	w.kill()
-	w.isNew = true
-	w.begin()
-	w.isNew = false
-}
-
-func TestADraftThatWasJustMadeIsReadOnceItIsWanted(t *testing.T) {
-	in(t, 3, nil, func(w *world) {
-		w.again()
-		w.tell(campaign.Changed{}) // nothing was read that could be read again
-		c := domain.Campaign{Meta: domain.Meta{WorkspaceID: workspace, ID: campaignID}}
-		w.store.set(func(m *memory) { _, _ = m.get(&c) })
-		c.PauseReason = "changed"
-		w.store.seed(&c)
-		assert.Equal(w, "changed", w.must(campaign.Status{}).PauseReason, "what the store has when it is asked for")
-		w.again()
-		w.must(campaign.Begin{})
-		w.until(time.Minute, domain.CampaignCompleted)
-		assert.Len(w, w.calls(), 3)
-	})
-}
-
-func TestADraftThatFailsBeforeItWasReadIsReadByItsSuccessor(t *testing.T) {
-	in(t, 3, nil, func(w *world) {
-		w.again()
-		w.tell(mailbox.Crashed{})
-		w.must(campaign.Begin{})
-		w.until(time.Minute, domain.CampaignCompleted)
-		assert.Len(w, w.calls(), 3)
-	})
-}
 
 // Whoever looks at the board sees what the actor would say.
 func TestAStatusIsShownUntilSomethingHappens(t *testing.T) {

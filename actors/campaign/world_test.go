@@ -75,7 +75,6 @@ type world struct {
 	perMinute int
 	scriptErr error
 	left      map[string]time.Time // calls that earlier processes left
-	isNew     bool                 // the next process has just made the campaign
 	show      campaign.Show
 }
 
@@ -186,7 +185,6 @@ func (w *world) begin() {
 		},
 		Numbers: w.numbers,
 		Left:    func() map[string]time.Time { return w.left },
-		New:     w.isNew,
 		Show:    w.show,
 	}
 	// A parent, so that a panic restarts the campaign as in production.
@@ -194,7 +192,6 @@ func (w *world) begin() {
 		if _, ok := ctx.Message().(*actor.Started); ok {
 			p.actor, _ = ctx.SpawnNamed(mailbox.Props(func() actor.Actor {
 				p.made = campaign.New(cfg)
-				cfg.New = false // whoever comes after a crash reads
 				return p.made
 			}, 1000), "campaign")
 		}

@@ -88,10 +88,7 @@ func (r *rule) HandleFailure(sys *actor.ActorSystem, sup actor.Supervisor, child
 // What a family hears.
 type (
 	// Hatch grows the child of an id, unless it lives; the answer is Hatched.
-	Hatch struct {
-		ID  string
-		New bool // it was made just now: the store has nothing of it but what it began with
-	}
+	Hatch struct{ ID string }
 	// Hatched answers Hatch.
 	Hatched struct{}
 	// Tell hands a message to every child.
@@ -107,12 +104,12 @@ func (Tell) Control() {}
 // family is a parent of actors of one kind, by id; each is restarted from the
 // store when it fails.
 type family struct {
-	props func(id string, isNew bool) *actor.Props
+	props func(id string) *actor.Props
 	first []string
 }
 
 // Family makes the properties of a parent whose children are restarted.
-func Family(first []string, props func(id string, isNew bool) *actor.Props, log *slog.Logger, onGiveUp func(pid *actor.PID, reason any)) *actor.Props {
+func Family(first []string, props func(id string) *actor.Props, log *slog.Logger, onGiveUp func(pid *actor.PID, reason any)) *actor.Props {
 	f := &family{props: props, first: first}
 	return mailbox.Props(func() actor.Actor { return f }, 10_000, actor.WithSupervisor(mailbox.Restart(log, onGiveUp)))
 }
@@ -122,11 +119,11 @@ func (f *family) Receive(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case *actor.Started:
 		for _, id := range f.first {
-			_, _ = ctx.SpawnNamed(f.props(id, false), id) // fails only where it lives already
+			_, _ = ctx.SpawnNamed(f.props(id), id) // fails only where it lives already
 		}
 		f.first = nil
 	case Hatch:
-		_, _ = ctx.SpawnNamed(f.props(m.ID, m.New), m.ID) // fails only where it lives already
+		_, _ = ctx.SpawnNamed(f.props(m.ID), m.ID) // fails only where it lives already
 		ctx.Respond(Hatched{})
 	case Tell:
 		for _, child := range ctx.Children() {
