@@ -31,7 +31,7 @@ func (d *Desk) CreateAgent(ctx context.Context, p domain.Principal, a *domain.Ag
 		return nil, err
 	}
 	defer end()
-	if err = d.agentFits(ctx, p, a, ""); err != nil {
+	if err = d.agentFits(ctx, p, a, &domain.Agent{}); err != nil {
 		return nil, err
 	}
 	fill(&a.Meta, "agent", p, newID(ctx, domain.PrefixAgent), stamp())
@@ -54,9 +54,9 @@ func publish(a *domain.Agent) *domain.AgentVersion {
 	return v
 }
 
-// agentFits checks what only the workspace and the wire know. url is that of
-// on_inbound before.
-func (d *Desk) agentFits(ctx context.Context, p domain.Principal, a *domain.Agent, url string) error {
+// agentFits checks what only the workspace and the wire know, of an agent that
+// was another before.
+func (d *Desk) agentFits(ctx context.Context, p domain.Principal, a, before *domain.Agent) error {
 	var problems domain.Problems
 	look := func(param, what string, err error) error {
 		if domain.CodeOf(err) == domain.CodeNotFound {
@@ -78,10 +78,19 @@ func (d *Desk) agentFits(ctx context.Context, p domain.Principal, a *domain.Agen
 			return err
 		}
 	}
+	for i, to := range a.Transfer.Destinations {
+		id, err := domain.ParseID(domain.PrefixPhone, to.Phone)
+		if err != nil || slices.ContainsFunc(before.Transfer.Destinations, func(b domain.Destination) bool { return b.Phone == to.Phone }) {
+			continue // an extension, or named before
+		}
+		if _, _, err = get[domain.Phone](ctx, d, p, domain.PrefixPhone, id); look("transfer.destinations["+strconv.Itoa(i)+"].phone", "phone", err) != nil {
+			return err
+		}
+	}
 	if err := problems.Err(); err != nil {
 		return err
 	}
-	if h := a.OnInbound; h != nil && h.URL != url {
+	if h := a.OnInbound; h != nil && (before.OnInbound == nil || h.URL != before.OnInbound.URL) {
 		return d.node.checkURL(ctx, "on_inbound.url", h.URL)
 	}
 	return nil
@@ -125,17 +134,14 @@ func (d *Desk) UpdateAgent(ctx context.Context, p domain.Principal, id string, c
 	var before domain.Agent
 	return update(ctx, d, p, domain.PrefixAgent, id, func(a *domain.Agent) error {
 		before = *a
+		before.Transfer.Destinations = slices.Clone(a.Transfer.Destinations)
 		if err := change(a); err != nil {
 			return err
 		}
 		if err := d.taken(ctx, p, a.ID, a.Extension, ""); err != nil {
 			return err
 		}
-		url := ""
-		if before.OnInbound != nil {
-			url = before.OnInbound.URL
-		}
-		if err := d.agentFits(ctx, p, a, url); err != nil {
+		if err := d.agentFits(ctx, p, a, &before); err != nil {
 			return err
 		}
 		return d.compare(ctx, a)

@@ -142,8 +142,11 @@ func (d *Desk) callNever(ctx context.Context, p domain.Principal, w *domain.Work
 	if e, ok := errors.AsType[*domain.Error](err); ok && (e.Code == domain.CodeNoEngine || e.Code == domain.CodeValidation && e.Param != "") {
 		return blame(index, err)
 	}
-	if domain.CodeOf(err) == domain.CodeNotFound || domain.CodeOf(err) == domain.CodeValidation {
-		return blame(index, problem("agent_id", domain.CodeValidation, "there is no such agent or pathway, or it has nothing to say"))
+	if domain.CodeOf(err) == domain.CodeNotFound {
+		return blame(index, d.speechless(ctx, p, o))
+	}
+	if domain.CodeOf(err) == domain.CodeValidation {
+		return blame(index, problem("agent_id", domain.CodeValidation, "the agent has nothing to say"))
 	}
 	if _, inside := domain.PhoneUser(o.To); inside {
 		return nil

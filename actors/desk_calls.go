@@ -120,6 +120,17 @@ func (d *Desk) takesCalls() error {
 	return d.node.halts.refusal()
 }
 
+// speechless names what an order wants spoken that there is not.
+func (d *Desk) speechless(ctx context.Context, p domain.Principal, o *ask.NewCall) error {
+	if err := d.agentExists(ctx, p, o.AgentID); err != nil {
+		return err
+	}
+	if err := d.pathwayExists(ctx, p, o.PathwayID); err != nil {
+		return err
+	}
+	return problem("agent_id", domain.CodeValidation, "there is no such agent or pathway")
+}
+
 // newCall checks an order against the rules and makes its record.
 func (d *Desk) newCall(ctx context.Context, p domain.Principal, w *domain.Workspace, o ask.NewCall, id string) (*domain.Call, domain.Script, parties, error) {
 	var none domain.Script
@@ -130,7 +141,7 @@ func (d *Desk) newCall(ctx context.Context, p domain.Principal, w *domain.Worksp
 	script, err := d.scriptFor(ctx, p, &o)
 	if err != nil {
 		if domain.CodeOf(err) == domain.CodeNotFound {
-			err = problem("agent_id", domain.CodeValidation, "there is no such agent or pathway")
+			err = d.speechless(ctx, p, &o)
 		}
 		return nil, none, parties{}, err
 	}

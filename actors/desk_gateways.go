@@ -98,8 +98,8 @@ func (d *Desk) SMSGatewayEvents(ctx context.Context, p domain.Principal, id stri
 func (d *Desk) gatewayEvent(ctx context.Context, p domain.Principal, g *domain.SMSGateway, e *ask.GatewayEvent) (ask.GatewayTaken, error) {
 	if e.Type != ask.GatewayReceived {
 		m, err := d.Message(ctx, p, e.MessageID)
-		if err == nil && m.RouteID != g.ID {
-			err = missing("message")
+		if domain.CodeOf(err) == domain.CodeNotFound || err == nil && m.RouteID != g.ID {
+			err = &domain.Error{Code: domain.CodeNotFound, Param: "message_id", Message: "there is no such message"}
 		}
 		if err != nil {
 			return ask.GatewayTaken{}, err

@@ -1,0 +1,375 @@
+package main_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/httpapi/apitest"
+)
+
+// lent is a good body for each route whose body names something by its id. {kind}
+// stands for the id of something of one's own.
+func lent() map[string]string {
+	const (
+		campaign = `"agent_id": "{agent}", "pathway_id": "{pathway}", "compliance": {"dnc_list_id": "{dnc}"}`
+		agent    = `"pathway_id": "{pathway}", "knowledge_base_ids": ["{kb}"], "tools": ["{tool}"], "transfer": {"destinations": [{"name": "desk", "phone": "{phone}"}]}`
+		remind   = `"reminders": [{"minutes_before": 60, "channel": "call", "agent_id": "{agent}"}]`
+		pathway  = `"name": "lent", "start": "talk", "nodes": [
+			{"id": "talk", "type": "converse", "prompt": "Talk.", "knowledge_base_ids": ["{kb}"], "tools": ["{tool}"]},
+			{"id": "look", "type": "tool", "tool_id": "{tool}"}, {"id": "on", "type": "agent", "agent_id": "{agent}"}],
+			"edges": [{"from": "talk", "to": "look", "when": {"type": "always"}}, {"from": "look", "to": "on", "when": {"type": "success"}}, {"from": "look", "to": "on", "when": {"type": "failure"}}]`
+		filters = `"filters": {"agent_ids": ["{agent}"], "campaign_ids": ["{campaign}"]}`
+		called  = `"agent_id": "{agent}", "pathway_id": "{pathway}"`
+	)
+	return map[string]string{
+		"POST /v1/agents":                       `{"name": "lent", ` + agent + `}`,
+		"PATCH /v1/agents/{id}":                 `{` + agent + `}`,
+		"POST /v1/appointments":                 `{"patient": {"name": "Bob", "phone": "+12025550123"}, "provider": "{prov}", "datetime": "{tomorrow}", "type": "visit", "call_id": "{call}", ` + remind + `}`,
+		"PATCH /v1/appointments/{id}":           `{"call_id": "{call}", ` + remind + `}`,
+		"POST /v1/appointments/{id}/reschedule": `{"datetime": "{later}", "provider": "{prov}"}`,
+		"POST /v1/bulk/calls":                   `{"defaults": {` + called + `}, "items": [{"to": "+12025550123", "agent_id": "{agent}"}, {"to": "+12025550123", "pathway_id": "{pathway}"}, {"to": "+12025550123"}]}`,
+		"POST /v1/bulk/contacts":                `{"defaults": {"campaign_id": "{campaign}"}, "items": [{"phone": "+12025550123"}]}`,
+		"POST /v1/bulk/dnc":                     `{"defaults": {"list_id": "{dnc}"}, "items": [{"phone": "+12025550123"}]}`,
+		"POST /v1/calls/outbound":               `{"to": "+12025550123", ` + called + `}`,
+		"POST /v1/campaigns":                    `{"name": "lent", ` + campaign + `}`,
+		"POST /v1/campaigns/simulate":           `{"name": "lent", "contacts": [{"phone": "+12025550123"}], ` + campaign + `}`,
+		"PATCH /v1/campaigns/{id}":              `{` + campaign + `}`,
+		"POST /v1/exports":                      `{"type": "campaign_results", "filters": {"campaign_id": "{campaign}"}}`,
+		"POST /v1/pathways":                     `{` + pathway + `}`,
+		"POST /v1/pathways/validate":            `{` + pathway + `}`,
+		"PATCH /v1/pathways/{id}":               `{` + pathway + `}`,
+		"POST /v1/pathways/{id}/chat":           `{"agent_id": "{agent}"}`,
+		"POST /v1/pathways/{id}/replay":         `{"call_id": "{call}"}`,
+		"POST /v1/pathways/{id}/test":           `{"agent_id": "{agent}", "scenarios": [{"name": "one"}]}`,
+		"POST /v1/phone-numbers":                `{"number": "+12025550186", "agent_id": "{agent}", "trunk_id": "{trunk}"}`,
+		"PATCH /v1/phone-numbers/{id}":          `{"agent_id": "{agent}", "trunk_id": "{trunk}"}`,
+		"POST /v1/providers":                    `{"name": "lent", ` + remind + `}`,
+		"PATCH /v1/providers/{id}":              `{` + remind + `}`,
+		"POST /v1/sms-gateways/{id}/events":     `{"events": [{"type": "delivered", "message_id": "{msg}"}]}`,
+		"POST /v1/webhooks":                     `{"url": "{url}", "events": ["call.*"], ` + filters + `}`,
+		"PATCH /v1/webhooks/{id}":               `{` + filters + `}`,
+		"POST /v1/webhooks/{id}/replay":         `{"event_ids": ["{evt}"]}`,
+	}
+}
+
+// unlent are the fields that hold or tell of ids of nothing that a workspace has.
+func unlent() map[string][]string {
+	nodes := []string{"nodes[].id", "start"}
+	return map[string][]string{
+		"POST /v1/auth/token":               {"user_id"},
+		"POST /v1/sms-gateways/{id}/events": {"events[].id"},
+		"POST /v1/pathways":                 nodes, "POST /v1/pathways/validate": nodes, "PATCH /v1/pathways/{id}": nodes,
+		"POST /v1/calls/{id}/transfer": {"phone"},                                                                        // of a call that lives
+		"POST /v1/alert-rules":         {"watches_workspace_id"}, "PATCH /v1/alert-rules/{id}": {"watches_workspace_id"}, // of operators, who know all workspaces
+		"POST /v1/trunks": {"caller_ids[]"}, "PATCH /v1/trunks/{id}": {"caller_ids[]"}, // numbers
+		"POST /v1/pathways/{id}/chat": {"model_answers[].calls[].id", "model_answers[].calls[].tool"}, // replayed, not looked up
+	}
+}
+
+var (
+	placeholder = regexp.MustCompile(`^\{([a-z]+)\}$`)
+	anIndex     = regexp.MustCompile(`\[\d+\]`)
+)
+
+// standIns are the places in a body where a placeholder stands, and which.
+func standIns(body any) map[string]string {
+	out := make(map[string]string)
+	var walk func(v any, at string)
+	walk = func(v any, at string) {
+		switch v := v.(type) {
+		case object:
+			for name := range v {
+				walk(v[name], strings.TrimPrefix(at+"."+name, "."))
+			}
+		case []any:
+			for i := range v {
+				walk(v[i], at+"["+strconv.Itoa(i)+"]")
+			}
+		case string:
+			if m := placeholder.FindStringSubmatch(v); m != nil {
+				out[at] = m[1]
+			}
+		}
+	}
+	walk(body, "")
+	return out
+}
+
+// filledIn is a body in which id says what stands in each place.
+func filledIn(body any, at string, id func(at, kind string) string) any {
+	switch v := body.(type) {
+	case object:
+		out := make(object, len(v))
+		for name := range v {
+			out[name] = filledIn(v[name], strings.TrimPrefix(at+"."+name, "."), id)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = filledIn(v[i], at+"["+strconv.Itoa(i)+"]", id)
+		}
+		return out
+	case string:
+		if m := placeholder.FindStringSubmatch(v); m != nil {
+			return id(at, m[1])
+		}
+	}
+	return body
+}
+
+// tenant asks with a key of a workspace.
+type tenant struct {
+	*service
+	t   *testing.T
+	key string
+	has map[string]string // the ids of what it made, by kind
+}
+
+func (w *tenant) ask(method, path string, body any) (int, []byte) {
+	w.t.Helper()
+	status, text, _ := w.try(method, path, body, "Authorization", "Bearer "+w.key)
+	return status, text
+}
+
+// make makes something and keeps its id.
+func (w *tenant) make(kind, path string, body any) {
+	w.t.Helper()
+	w.has[kind] = w.idOf(w.t, "POST", path, body, "Authorization", "Bearer "+w.key)
+}
+
+// stock makes one of each kind that bodies name.
+func (w *tenant) stock(number string) {
+	w.t.Helper()
+	agent := func(fields object) object { fields["name"] = "lent"; return fields }
+	w.make("kb", "/v1/knowledge-base", object{"name": "lent", "sources": []object{{"type": "text", "text": "We open at nine."}}})
+	w.make("tool", "/v1/tools", object{"name": "lent", "description": "Looks.", "parameters": object{"type": "object"}, "http": object{"method": "GET", "url": w.receiver.url}})
+	w.make("pathway", "/v1/pathways", object{"name": "hello", "start": "bye", "nodes": []object{{"id": "bye", "type": "end"}}, "edges": []object{}})
+	w.make("agent", "/v1/agents", agent(object{"pathway_id": w.has["pathway"], "sms": object{"enabled": true}}))
+	w.make("phone", "/v1/phones", object{"extension": "7" + number[9:], "name": "lent", "username": "lent" + number[1:]})
+	w.make("trunk", "/v1/trunks", object{"name": "lent", "proxies": []object{{"host": "127.0.0.1", "port": 9, "transport": "udp"}}})
+	w.make("dnc", "/v1/dnc-lists", object{"name": "lent"})
+	w.make("prov", "/v1/providers", object{"name": "lent", "timezone": "UTC", "hours": object{"monday": everyHour(), "tuesday": everyHour(), "wednesday": everyHour(), "thursday": everyHour(), "friday": everyHour(), "saturday": everyHour(), "sunday": everyHour()}})
+	w.make("num", "/v1/phone-numbers", object{"number": number, "agent_id": w.has["agent"], "sms_enabled": true})
+	w.make("campaign", "/v1/campaigns", object{"name": "lent", "agent_id": w.has["agent"], "contacts": []object{{"phone": "+12025550123"}}})
+	w.make("wh", "/v1/webhooks", object{"url": w.receiver.url, "events": []string{"call.*"}})
+	w.make("appt", "/v1/appointments", object{"patient": object{"name": "Bob", "phone": "+12025550123"}, "provider": w.has["prov"], "datetime": hence(48), "type": "visit"})
+	w.make("gw", "/v1/sms-gateways", object{"name": "lent", "url": w.receiver.url})
+	w.make("msg", "/v1/sms", object{"to": "+12025550123", "body": "Hello."})
+	w.make("call", "/v1/calls/outbound", object{"to": "+12025550123", "agent_id": w.has["agent"]})
+	w.has["evt"] = w.idOf(w.t, "GET", "/v1/events?limit=1", nil, "Authorization", "Bearer "+w.key)
+	w.has["url"], w.has["tomorrow"], w.has["later"] = w.receiver.url, hence(24), hence(72)
+}
+
+func everyHour() []object { return []object{{"start": "00:00", "end": "24:00"}} }
+
+// hence is a full hour, so many hours ahead.
+func hence(hours int) string {
+	return time.Now().Add(time.Duration(hours) * time.Hour).UTC().Truncate(time.Hour).Format(time.RFC3339)
+}
+
+// whole is all that it has, as it reads it, and how much of each kind; what
+// changes by itself is left out.
+func (w *tenant) whole() map[string]string {
+	w.t.Helper()
+	out := make(map[string]string)
+	for path, kind := range collections() {
+		var all struct{ Data []struct{ ID string } }
+		status, text := w.ask("GET", path, nil)
+		require.Equal(w.t, http.StatusOK, status, "%s %s", kind, text)
+		require.NoError(w.t, json.Unmarshal(text, &all))
+		out[path] = fmt.Sprint(all.Data)
+		if kind == "call" || kind == "trunk" || kind == "wh" {
+			continue
+		}
+		status, text = w.ask("GET", path+"/"+w.has[kind], nil)
+		require.Equal(w.t, http.StatusOK, status, "%s %s", kind, text)
+		out[kind] = string(text)
+	}
+	return out
+}
+
+// collections are the kinds of things, by where they are.
+func collections() map[string]string {
+	return map[string]string{
+		"/v1/agents": "agent", "/v1/pathways": "pathway", "/v1/campaigns": "campaign", "/v1/calls": "call", "/v1/phone-numbers": "num", "/v1/providers": "prov",
+		"/v1/appointments": "appt", "/v1/webhooks": "wh", "/v1/sms-gateways": "gw", "/v1/knowledge-base": "kb", "/v1/tools": "tool", "/v1/phones": "phone",
+		"/v1/trunks": "trunk", "/v1/dnc-lists": "dnc",
+	}
+}
+
+// lending is a body of a route, with what stands in it for ids.
+type lending struct {
+	route, method, path string
+	body                any
+	places              map[string]string
+}
+
+// borrowed sends each body with the id of somebody else's in each place that
+// holds one, and then with one that nobody has. Both are refused by the name of
+// the field and in the same words, and nothing changes; with one's own ids the
+// body is good.
+func (s *service) borrowed(t *testing.T) {
+	_, text, _ := s.try("GET", "/openapi.json", nil)
+	contract, err := apitest.Read(text)
+	require.NoError(t, err)
+	key := func() string {
+		return s.api("POST", "/v1/workspaces", object{"name": "lent", "plan": "enterprise"})["key"].(string)
+	}
+	theirs, own := &tenant{s, t, key(), map[string]string{}}, &tenant{s, t, key(), map[string]string{}}
+	theirs.stock("+12025550190")
+	own.stock("+12025550191")
+	all := own.lendings(contract)
+	before, mine, tried := theirs.whole(), own.whole(), 0
+	for _, l := range all {
+		var places [][]string
+		for _, at := range slices.Sorted(maps.Keys(l.places)) {
+			if strings.Contains(theirs.has[l.places[at]], "_") { // no time and no address
+				places = append(places, []string{at})
+			}
+		}
+		if l.route == "POST /v1/bulk/calls" { // few of which are let in in a minute
+			places = [][]string{slices.Concat(places...)}
+		}
+		for _, at := range places {
+			tried++
+			got, blamed := own.lends(l, at, theirs.has)
+			want, _ := own.lends(l, at, nil)
+			assert.Equal(t, want, got, "%s %s: theirs is as if it were not there", l.route, at)
+			if len(at) > 1 {
+				at = []string{"items[0].agent_id", "items[1].agent_id", "items[2].agent_id"}
+			}
+			assert.Subset(t, blamed, withLists(at, blamed), "%s: the field is named: %s", l.route, got)
+		}
+	}
+	assert.Equal(t, mine, own.whole())
+	for _, l := range all {
+		if strings.HasPrefix(l.path, "/v1/bulk/") {
+			continue
+		}
+		status, text := own.ask(l.method, l.path, filledIn(l.body, "", own.id))
+		assert.True(t, status < 300 || status == http.StatusConflict, "%s is good but for what is another's: %s", l.route, text)
+	}
+	assert.Equal(t, before, theirs.whole())
+	t.Logf("%d ways to name what is another's", tried)
+	assert.Greater(t, tried, 50)
+}
+
+// withLists names a list in place of one in it, where that is what is blamed.
+func withLists(places, blamed []string) []string {
+	places = slices.Clone(places)
+	for i, at := range places {
+		list, _, is := strings.Cut(at[max(0, len(at)-3):], "[")
+		if is && list == "" && slices.Contains(blamed, at[:len(at)-3]) {
+			places[i] = at[:len(at)-3]
+		}
+	}
+	return places
+}
+
+// lendings are the bodies of all routes that name something by its id. None is
+// forgotten.
+func (w *tenant) lendings(contract *apitest.Contract) (out []lending) {
+	w.t.Helper()
+	texts, unlends := lent(), unlent()
+	for _, o := range contract.Operations {
+		l := lending{route: o.Method + " " + o.Path, method: o.Method, path: o.Path}
+		if text := texts[l.route]; text != "" {
+			require.NoError(w.t, json.Unmarshal([]byte(text), &l.body), l.route)
+		}
+		l.places = standIns(l.body)
+		tried := slices.Clone(unlends[l.route])
+		for at := range l.places {
+			tried = append(tried, anIndex.ReplaceAllString(at, "[]"))
+		}
+		if names := contract.Names(o); len(names) > 0 {
+			assert.Subset(w.t, tried, names, "%s: whatever names something by its id is tried", l.route)
+		}
+		delete(texts, l.route)
+		delete(unlends, l.route)
+		if collection, _, below := strings.Cut(o.Path, "/{id}"); below {
+			l.path = strings.Replace(o.Path, "{id}", w.has[collections()[collection]], 1)
+		}
+		if len(l.places) > 0 {
+			out = append(out, l)
+		}
+	}
+	assert.Empty(w.t, texts, "routes that are none")
+	assert.Empty(w.t, unlends, "routes that are none")
+	return out
+}
+
+// id is that of something of its own.
+func (w *tenant) id(_, kind string) string { return w.has[kind] }
+
+// lends sends a body that holds somebody else's ids in some places, or without
+// theirs ones that nobody has. It answers what came of it, but for what differs
+// from request to request, and the fields that are blamed.
+func (w *tenant) lends(l lending, places []string, theirs map[string]string) (said string, blamed []string) {
+	w.t.Helper()
+	var sent []string
+	status, text := w.ask(l.method, l.path, filledIn(l.body, "", func(at, kind string) string {
+		id := w.has[kind]
+		if !slices.Contains(places, at) {
+			return id
+		}
+		if theirs != nil {
+			id = theirs[kind]
+		} else {
+			prefix, _, _ := strings.Cut(id, "_")
+			id = prefix + "_" + ulid.Make().String()
+		}
+		sent = append(sent, id, "{id}")
+		return id
+	}))
+	var answer struct {
+		Error struct {
+			Param   string
+			Details []struct{ Param string }
+			Request string `json:"request_id"`
+		}
+		Errors  []domain.BulkError
+		Results []struct{ Error *domain.BulkError }
+		Unknown []string `json:"not_found"`
+	}
+	require.NoError(w.t, json.Unmarshal(text, &answer), "%s", text)
+	blamed = append(blamed, answer.Error.Param)
+	for _, d := range answer.Error.Details {
+		blamed = append(blamed, d.Param)
+	}
+	if status < http.StatusBadRequest { // what is taken of it is told apart from what is not
+		text = nil
+		for _, e := range answer.Errors {
+			blamed = append(blamed, e.Param, fmt.Sprintf("items[%d].%s", e.Index, e.Param))
+			text = fmt.Append(text, e)
+		}
+		for i, r := range answer.Results {
+			if r.Error != nil {
+				blamed = append(blamed, fmt.Sprintf("events[%d].%s", i, r.Error.Param))
+				text = fmt.Append(text, *r.Error)
+			}
+		}
+		for i, one := range answer.Unknown {
+			blamed = append(blamed, fmt.Sprintf("event_ids[%d]", i))
+			text = fmt.Append(text, one)
+		}
+	}
+	said = strings.NewReplacer(sent...).Replace(string(text))
+	if answer.Error.Request != "" {
+		said = strings.ReplaceAll(said, answer.Error.Request, "{request}")
+	}
+	return fmt.Sprint(status, " ", said), blamed
+}
