@@ -148,7 +148,7 @@ func (d *Desk) DeleteKnowledge(ctx context.Context, p domain.Principal, id strin
 			return storeErr(err)
 		}
 	}
-	d.shelves.forget(shelfKey(k))
+	defer d.shelves.forget(shelfKey(k))
 	return remove[domain.KnowledgeBase](ctx, d, p, domain.PrefixKnowledge, k.ID)
 }
 
@@ -236,7 +236,7 @@ func (d *Desk) DeleteSource(ctx context.Context, p domain.Principal, id, sourceI
 	if err = d.erasePassages(ctx, s); err != nil {
 		return storeErr(err)
 	}
-	d.shelves.forget(shelfKey(k))
+	defer d.shelves.forget(shelfKey(k))
 	return d.settle(ctx, k, func(c *commit.Change) {
 		c.Guards = append(c.Guards, commit.Guard{Key: s.Key(), Version: version})
 		c.Deletes = append(c.Deletes, s.Key())

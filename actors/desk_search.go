@@ -9,6 +9,9 @@ import (
 	"github.com/callboard/callboard/domain/knowledge"
 )
 
+// bestSpare are the passages that may be gone.
+const bestSpare = 100
+
 // passageOf is a passage with the source that it is of.
 type passageOf struct {
 	*domain.KnowledgePassage
@@ -44,11 +47,13 @@ func (d *Desk) SearchKnowledge(ctx context.Context, p domain.Principal, id, quer
 }
 
 // best reads the passages that a search found best; those that are being
-// deleted are left out.
+// deleted give way to others. Of those before an error there are some.
 func (d *Desk) best(ctx context.Context, search *knowledge.Search[*shelf], most int) ([]passageOf, error) {
-	hits := search.Best(most)
-	out := make([]passageOf, 0, len(hits))
-	for _, h := range hits {
+	out := make([]passageOf, 0, most)
+	for _, h := range search.Best(most + bestSpare) {
+		if len(out) == most {
+			break
+		}
 		source := h.Of.sources[h.Source]
 		x := &domain.KnowledgePassage{WorkspaceID: source.WorkspaceID, KnowledgeBaseID: source.KnowledgeBaseID, SourceID: source.ID, Number: h.Number}
 		_, err := d.store.Get(ctx, x)
@@ -56,7 +61,7 @@ func (d *Desk) best(ctx context.Context, search *knowledge.Search[*shelf], most 
 			continue
 		}
 		if err != nil {
-			return nil, storeErr(err)
+			return out, storeErr(err)
 		}
 		out = append(out, passageOf{x, source, h.Score})
 	}

@@ -205,7 +205,6 @@ func (d *Desk) dismiss(id string) {
 	delete(d.node.spaces, id)
 	d.node.mu.Unlock()
 	d.keys.forget(id)
-	d.shelves.leave(id)
 	d.guests.leave(id)
 	d.jobs.Begin(d.node.life(), "workspace "+id, func(ctx context.Context) error {
 		if t != nil {
@@ -265,6 +264,7 @@ func (d *Desk) eraseWorkspace(ctx context.Context, id string) error {
 			return err
 		}
 	}
+	d.shelves.leave(id) // nothing is left of which another could be built
 	_, err := d.store.Apply(ctx, commit.Change{Deletes: []domain.Key{(&domain.GoneWorkspace{ID: id}).Key()}})
 	return err
 }

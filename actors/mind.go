@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/callboard/callboard/actors/conversation"
@@ -24,6 +25,8 @@ const (
 	passagesTold = 4
 	passageLeast = 0.5 // score
 	lookUpLimit  = 2 * time.Second
+	indexLimit   = time.Second            // of it, for the indexes
+	readLimit    = 500 * time.Millisecond // after it, for the texts of what was found
 	slotsTold    = 8
 )
 
@@ -218,28 +221,18 @@ func (m *mind) lookUp(ctx context.Context, t pathway.Think) (text string, from [
 	if len(t.Bases) == 0 || words == "" || strings.HasPrefix(words, "(") {
 		return "", nil
 	}
+	life := ctx
 	ctx, cancel := context.WithTimeout(ctx, lookUpLimit)
 	defer cancel()
-	var bases []*domain.KnowledgeBase
 	search := knowledge.NewSearch[*shelf](words) // one of all bases: scores of several would be of several scales
-	var all []*shelf
-	for _, id := range t.Bases {
-		k, err := m.d.base(ctx, m.p, id)
-		var s *shelf
-		if err == nil {
-			s, err = m.d.shelfOf(ctx, k)
-		}
-		if err != nil {
-			m.d.log.Warn("a knowledge base could not be searched", slog.String("knowledge_base_id", id), slog.Any("error", err))
-			continue
-		}
-		bases, all = append(bases, k.KnowledgeBase), append(all, s)
-	}
+	bases, all := m.shelvesOf(ctx, t.Bases)
 	meaning := m.d.meaning(ctx, bases, words)
 	for _, s := range all {
 		search.Look(s, s.index, meaning)
 	}
-	found, err := m.d.best(ctx, search, passagesTold)
+	bound, end := context.WithTimeout(life, readLimit)
+	defer end()
+	found, err := m.d.best(bound, search, passagesTold)
 	if err != nil {
 		m.d.log.Warn("knowledge could not be read", slog.Any("error", err))
 	}
@@ -259,6 +252,31 @@ func (m *mind) lookUp(ctx context.Context, t pathway.Think) (text string, from [
 		}
 	}
 	return b.String(), from
+}
+
+// shelvesOf are the indexes of bases that are there in time; one that is not
+// keeps the others from nothing.
+func (m *mind) shelvesOf(ctx context.Context, ids []string) (bases []*domain.KnowledgeBase, all []*shelf) {
+	ctx, cancel := context.WithTimeout(ctx, indexLimit)
+	defer cancel()
+	found, shelves, errs := make([]baseOf, len(ids)), make([]*shelf, len(ids)), make([]error, len(ids))
+	var wait sync.WaitGroup
+	for i, id := range ids {
+		wait.Go(func() {
+			if found[i], errs[i] = m.d.base(ctx, m.p, id); errs[i] == nil {
+				shelves[i], errs[i] = m.d.shelfOf(ctx, found[i])
+			}
+		})
+	}
+	wait.Wait()
+	for i, id := range ids {
+		if errs[i] != nil {
+			m.d.log.Warn("a knowledge base could not be searched", slog.String("knowledge_base_id", id), slog.Any("error", errs[i]))
+			continue
+		}
+		bases, all = append(bases, found[i].KnowledgeBase), append(all, shelves[i])
+	}
+	return bases, all
 }
 
 // Agent is what another agent of the workspace speaks.

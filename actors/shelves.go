@@ -2,7 +2,9 @@ package actors
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -17,6 +19,7 @@ import (
 const (
 	shelvesMost = 96 << 20
 	shelfLimit  = 30 * time.Second // of building one
+	buildsMost  = 2                // at once
 )
 
 // baseOf is a knowledge base as it was read. Its row is written whenever one of
@@ -45,11 +48,12 @@ type shelf struct {
 // of rows and are kept nowhere else: another version of a base is another index.
 // The zero value is ready.
 type shelves struct {
-	mu     sync.Mutex
-	all    map[string]*shelf // by workspace and base
-	bytes  int
-	clock  int
-	builds turns
+	mu      sync.Mutex
+	all     map[string]*shelf // by workspace and base
+	bytes   int
+	clock   int
+	flights map[string]*flight // by workspace, base and version
+	room    chan struct{}      // for those that are built at once
 }
 
 func (s *shelves) get(key string, version uint64) *shelf {
@@ -119,43 +123,88 @@ func (s *shelves) leave(workspace string) {
 
 func shelfKey(k *domain.KnowledgeBase) string { return k.WorkspaceID + "/" + k.ID }
 
+// flight is the building of an index, for all who want it.
+type flight struct {
+	done chan struct{}
+	made *shelf
+	err  error
+}
+
 // shelfOf is the index of a knowledge base. One that has to be built is built
 // beside whoever asks: it is there for the next one, also where this one cannot
 // wait for it.
 func (d *Desk) shelfOf(ctx context.Context, k baseOf) (*shelf, error) {
-	if have := d.shelves.get(shelfKey(k.KnowledgeBase), k.version); have != nil {
+	key := shelfKey(k.KnowledgeBase)
+	if have := d.shelves.get(key, k.version); have != nil {
 		return have, nil
 	}
-	var made *shelf
-	var err error
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		defer func() {
-			if v := recover(); v != nil {
-				err = fmt.Errorf("actors: an index could not be built: %v", v)
-			}
-		}()
-		bound, cancel := context.WithTimeout(d.node.life(), shelfLimit)
-		defer cancel()
-		made, err = d.buildShelf(bound, k)
-	}()
+	f, first := d.shelves.board(key, k.version)
+	if first {
+		go d.fly(f, k)
+	}
 	select {
-	case <-done:
-		return made, err
+	case <-f.done:
+		return f.made, f.err
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 }
 
-// buildShelf builds an index, unless somebody else does.
-func (d *Desk) buildShelf(ctx context.Context, k baseOf) (*shelf, error) {
-	key := shelfKey(k.KnowledgeBase)
-	end, err := d.shelves.builds.take(ctx, key)
-	if err != nil {
-		return nil, err
+func nameOf(key string, version uint64) string { return key + "@" + strconv.FormatUint(version, 10) }
+
+// board joins the building of an index, or begins it.
+func (s *shelves) board(key string, version uint64) (f *flight, first bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if f = s.flights[nameOf(key, version)]; f != nil {
+		return f, false
 	}
-	defer end()
+	if s.flights == nil {
+		s.flights, s.room = make(map[string]*flight), make(chan struct{}, buildsMost)
+	}
+	f = &flight{done: make(chan struct{})}
+	s.flights[nameOf(key, version)] = f
+	return f, true
+}
+
+func (d *Desk) fly(f *flight, k baseOf) {
+	defer close(f.done)
+	defer func() {
+		if v := recover(); v != nil {
+			f.err = fmt.Errorf("actors: an index could not be built: %v", v)
+		}
+		d.shelves.mu.Lock()
+		defer d.shelves.mu.Unlock()
+		delete(d.shelves.flights, nameOf(shelfKey(k.KnowledgeBase), k.version))
+	}()
+	ctx, cancel := context.WithTimeout(d.node.life(), shelfLimit)
+	defer cancel()
+	select {
+	case d.shelves.room <- struct{}{}:
+		defer func() { <-d.shelves.room }()
+	case <-ctx.Done():
+		f.err = ctx.Err()
+		return
+	}
+	f.made, f.err = d.buildShelf(ctx, k.KnowledgeBase)
+}
+
+// buildShelf builds the index of a base as it is now, which may have moved on
+// while others were built.
+func (d *Desk) buildShelf(ctx context.Context, of *domain.KnowledgeBase) (*shelf, error) {
+	key := shelfKey(of)
+	read := func() (baseOf, error) {
+		k := &domain.KnowledgeBase{Meta: domain.Meta{ID: of.ID, WorkspaceID: of.WorkspaceID}}
+		version, err := d.store.Get(ctx, k)
+		return baseOf{k, version}, err
+	}
+	k, err := read()
+	if errors.Is(err, domain.ErrNotFound) {
+		return nil, missing("knowledge base")
+	}
+	if err != nil {
+		return nil, storeErr(err)
+	}
 	if have := d.shelves.get(key, k.version); have != nil {
 		return have, nil
 	}
@@ -163,10 +212,12 @@ func (d *Desk) buildShelf(ctx context.Context, k baseOf) (*shelf, error) {
 	if err != nil {
 		return nil, storeErr(err)
 	}
-	now := &domain.KnowledgeBase{Meta: domain.Meta{ID: k.ID, WorkspaceID: k.WorkspaceID}}
-	version, err := d.store.Get(ctx, now)
-	if err == nil && version == k.version { // else some of its passages may be those of another version
-		d.shelves.keep(key, made)
+	// Where the base has changed, some of its passages may be those of another
+	// version; where it is gone, nobody will ask for it again. It is looked at once
+	// the index is kept: whoever deletes the base forgets the index after that.
+	d.shelves.keep(key, made)
+	if now, failed := read(); failed != nil || now.version != made.version {
+		d.shelves.forget(key)
 	}
 	return made, nil
 }

@@ -8,7 +8,7 @@ import "strings"
 type Index struct {
 	docs   []doc
 	length int // words of all
-	terms  map[string][]posting
+	terms  map[string]*[]posting
 	bytes  int
 }
 
@@ -35,7 +35,7 @@ const (
 // its own number in that, and its packed meaning; nil: it has none.
 func (x *Index) Add(source, number int, p Passage, meaning []byte) {
 	if x.terms == nil {
-		x.terms = make(map[string][]posting)
+		x.terms = make(map[string]*[]posting)
 	}
 	n := int32(len(x.docs)) //nolint:gosec // a base has some ten thousand
 	body := words(p.Text)
@@ -53,16 +53,17 @@ func (x *Index) Add(source, number int, p Passage, meaning []byte) {
 }
 
 func (x *Index) count(word string, n, times int32) {
-	all, known := x.terms[word]
-	if !known {
-		word = strings.Clone(word) // it is a piece of a whole text
+	all := x.terms[word]
+	if all == nil {
+		all = new([]posting)
+		x.terms[strings.Clone(word)] = all // the word is a piece of a whole text, which must not stay for it
 		x.bytes += termBytes + len(word)
 	}
-	if last := len(all) - 1; last >= 0 && all[last].doc == n {
-		all[last].count += times
+	if last := len(*all) - 1; last >= 0 && (*all)[last].doc == n {
+		(*all)[last].count += times
 		return
 	}
-	x.terms[word] = append(all, posting{n, times})
+	*all = append(*all, posting{n, times})
 	x.bytes += postBytes
 }
 

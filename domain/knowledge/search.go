@@ -50,8 +50,11 @@ func (s *Search[T]) Look(of T, x *Index, meaning []byte) {
 	counts := make([][]int32, len(x.docs))
 	for i, t := range s.terms {
 		all := x.terms[t]
-		s.seen[i] += len(all)
-		for _, p := range all {
+		if all == nil {
+			continue
+		}
+		s.seen[i] += len(*all)
+		for _, p := range *all {
 			if counts[p.doc] == nil {
 				counts[p.doc] = make([]int32, len(s.terms))
 			}
