@@ -2,6 +2,7 @@ package setup_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -167,7 +168,14 @@ func TestTheComposeFileSetsWhatTheServiceAndItsRedisNeed(t *testing.T) {
 // chart renders the templates with the functions of Helm that they use.
 func chart(t *testing.T, values map[string]any) map[string]map[string]any {
 	t.Helper()
-	tpl := template.New("chart").Option("missingkey=error")
+	made, err := charted(t, values)
+	require.NoError(t, err)
+	return made
+}
+
+func charted(t *testing.T, values map[string]any) (map[string]map[string]any, error) {
+	t.Helper()
+	tpl := template.New("chart").Option("missingkey=zero") // as Helm does
 	tpl.Funcs(template.FuncMap{
 		"include": func(name string, data any) (string, error) {
 			var b bytes.Buffer
@@ -198,6 +206,8 @@ func chart(t *testing.T, values map[string]any) map[string]map[string]any {
 		"trunc":      func(n int, text string) string { return text[:min(n, len(text))] },
 		"trimSuffix": func(end, text string) string { return strings.TrimSuffix(text, end) },
 		"add":        func(a, b int) int { return a + b },
+		"regexMatch": regexp.MatchString,
+		"fail":       func(text string) (string, error) { return "", errors.New(text) },
 	})
 	files, err := filepath.Glob(deploy + "helm/callboard/templates/*")
 	require.NoError(t, err)
@@ -214,11 +224,42 @@ func chart(t *testing.T, values map[string]any) map[string]map[string]any {
 			continue
 		}
 		var b bytes.Buffer
-		require.NoError(t, tpl.ExecuteTemplate(&b, filepath.Base(f), data))
+		if err := tpl.ExecuteTemplate(&b, filepath.Base(f), data); err != nil {
+			return nil, err
+		}
+		require.NotContains(t, b.String(), "<no value>")
 		one := parsed(t, b.String())
 		out[fmt.Sprint(one["kind"])] = one
 	}
-	return out
+	return out, nil
+}
+
+func TestTheChartTellsTheNodesAddressOnlyWhereSIPListensEverywhere(t *testing.T) {
+	for listens, everywhere := range map[string]bool{
+		"0.0.0.0:5060": true, "[::]:5060": true, ":5060": true, "udp://192.0.2.10:5060, tls://[::]:5061": true, "tls://0.0.0.0:5061": true,
+		"192.0.2.10:5060": false, "[2001:db8::1]:5060": false, "udp://10.0.0.0:5060": false, "tls://192.0.2.10:5061,udp://192.0.2.10:5060": false, "": false,
+	} {
+		values := parsed(t, read(t, "helm/callboard/values.yaml"))
+		values["settings"].(map[string]any)["SIP_ADDR"] = listens
+		env := fmt.Sprint(at(t, chart(t, values)["StatefulSet"], "spec.template.spec.containers.0.env"))
+		assert.Equal(t, everywhere, strings.Contains(env, "status.hostIP"), listens)
+	}
+}
+
+func TestTheChartTakesTheValuesOfAnOlderRelease(t *testing.T) {
+	values := parsed(t, read(t, "helm/callboard/values.yaml"))
+	delete(values, "tls")
+	settings, _ := values["settings"].(map[string]any)
+	delete(settings, "PUBLIC_IP")
+	scheme := "spec.template.spec.containers.0.readinessProbe.httpGet.scheme"
+	set := chart(t, values)["StatefulSet"]
+	assert.Equal(t, "HTTP", at(t, set, scheme))
+	assert.Contains(t, fmt.Sprint(at(t, set, "spec.template.spec.containers.0.env")), "status.hostIP")
+	settings["TLS_CERT"] = "/data/tls.crt"
+	assert.Equal(t, "HTTPS", at(t, chart(t, values)["StatefulSet"], scheme), "a certificate that is named by its setting")
+	values["tls"] = map[string]any{"secretName": "the-tls"}
+	_, err := charted(t, values)
+	assert.ErrorContains(t, err, "tls.secretName and settings.TLS_CERT")
 }
 
 func TestTheChartMakesOneServiceWithADiskOfItsOwn(t *testing.T) {
