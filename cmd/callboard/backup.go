@@ -112,11 +112,17 @@ func backupCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			cfg, err := settings(cmd)
+			if err != nil {
+				return err
+			}
 			var made backedUp
-			if err = withKeys(cmd, func(ctx context.Context, d keyDesk) (err error) {
+			end := filling(cmd, asJSON, "  copying", cfg.Data, to+".part")
+			err = withKeys(cmd, func(ctx context.Context, d keyDesk) (err error) {
 				made, err = d.backup(ctx, backupOrder{to})
 				return err
-			}); err != nil {
+			})
+			if end(); err != nil {
 				return err
 			}
 			out := cmd.OutOrStdout()
@@ -125,10 +131,6 @@ func backupCommand() *cobra.Command {
 			}
 			if _, err = fmt.Fprintf(out, "The backup of %s lies in %s: the store, and %d recordings and exports of %d bytes.\n", made.At.Format(time.RFC3339), to, made.Blobs, made.Bytes); err != nil || unproven {
 				return errors.Join(err, inJSON(cmd, asJSON, provenBackup{made, to, ""}))
-			}
-			cfg, err := settings(cmd)
-			if err != nil {
-				return err
 			}
 			proof, err := prove(cmd.Context(), cfg, to)
 			if err != nil {

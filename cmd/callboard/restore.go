@@ -39,11 +39,10 @@ func restoreCommand() *cobra.Command {
 			if err = os.MkdirAll(cfg.Data, 0o700); err != nil {
 				return err
 			}
-			for _, part := range []string{backupBlobs, backupStore} {
-				err = os.CopyFS(filepath.Join(cfg.Data, part), os.DirFS(filepath.Join(args[0], part)))
-				if err != nil && (part != backupBlobs || !errors.Is(err, fs.ErrNotExist)) {
-					return err
-				}
+			end := filling(cmd, asJSON, "  copying", args[0], cfg.Data)
+			err = copyBackup(args[0], cfg.Data)
+			if end(); err != nil {
+				return err
 			}
 			v, err := openVault(cmd.Context(), cfg, logger(cfg))
 			if err != nil {
@@ -63,6 +62,18 @@ func restoreCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.Flags().BoolVar(&goOn, "go-on", false, "leave campaigns as they were: what was rung since the backup is rung again")
 	return cmd
+}
+
+// copyBackup copies the parts of a backup; one of a service without recordings
+// has no folder for them.
+func copyBackup(from, data string) error {
+	for _, part := range []string{backupBlobs, backupStore} {
+		err := os.CopyFS(filepath.Join(data, part), os.DirFS(filepath.Join(from, part)))
+		if err != nil && (part != backupBlobs || !errors.Is(err, fs.ErrNotExist)) {
+			return err
+		}
+	}
+	return nil
 }
 
 // restorable says why a backup cannot be restored to where the settings point.
