@@ -58,7 +58,7 @@ func (d *door) contract() *apitest.Contract {
 
 func loopback() []netip.Prefix { return []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} }
 
-func addressNo(n int) string { return fmt.Sprintf("198.51.100.%d", n) }
+func addressNo(n int) string { return fmt.Sprintf("198.18.%d.%d", n>>8, n&255) }
 
 func open(t *testing.T, cfg httpapi.Config) *door {
 	t.Helper()

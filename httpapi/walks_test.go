@@ -199,7 +199,7 @@ func (d *door) walk(method, path, call string, s shown, n int) reply {
 		req.SetBodyString("{}")
 		req.Header.SetContentType("application/json")
 	}
-	req.Header.Set("X-Forwarded-For", fmt.Sprintf("198.18.%d.%d", n>>8, n&255))
+	req.Header.Set("X-Forwarded-For", addressNo(n))
 	if s.bearer != "" {
 		req.Header.Set("Authorization", "Bearer "+s.bearer)
 	}
