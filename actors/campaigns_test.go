@@ -33,11 +33,7 @@ func (h *house) over(p domain.Principal, id string) {
 }
 
 // living says whether a campaign has an actor.
-func (h *house) living(id string) bool {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	return h.node.CampaignLives(ctx, h.live.WorkspaceID, id)
-}
+func (h *house) living(id string) bool { return h.node.CampaignLives(h.live.WorkspaceID, id) }
 
 func TestOfManyRequestsAtOnceOneChangesTheState(t *testing.T) {
 	t.Parallel()
@@ -157,6 +153,36 @@ func TestADraftHasNoActorUntilSomethingIsWantedOfIt(t *testing.T) {
 	require.NoError(t, err)
 	h.over(h.test, id)
 	assert.Equal(t, 2, h.status(h.test, id).Progress.Attempted)
+}
+
+func TestACampaignThatWasGivenUpIsNotRevivedByWhoeverAsks(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, d := t.Context(), h.desk()
+	id := h.campaign(h.test, h.agent(h.test, linger()), number(2, 8, "09"), number(2, 9, "09"))
+	_, err := d.StartCampaign(ctx, h.test, id)
+	require.NoError(t, err)
+	all, err := d.ListContacts(ctx, h.test, id, ask.ContactQuery{Limit: 1})
+	require.NoError(t, err)
+	_, err = d.PauseCampaign(ctx, h.test, id)
+	require.NoError(t, err)
+	require.NoError(t, h.node.EndCampaign(h.live.WorkspaceID, id))
+	require.False(t, h.living(id))
+	for what, want := range map[string]func() error{
+		"its status":     func() error { _, err := d.CampaignStatus(ctx, h.test, id); return err },
+		"to go on":       func() error { _, err := d.ResumeCampaign(ctx, h.test, id); return err },
+		"a contact less": func() error { return d.DeleteContact(ctx, h.test, id, all.Data[0].ID) },
+	} {
+		assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(want()), what)
+		assert.False(t, h.living(id), what)
+	}
+	_, _, err = d.UpdateCampaign(ctx, h.test, id, func(c *domain.Campaign) error { c.Name = "other"; return nil })
+	require.NoError(t, err, "the store takes it")
+	assert.False(t, h.living(id))
+	h.shut()
+	h.open()
+	assert.Equal(t, domain.CampaignPaused, h.status(h.test, id).Status)
+	assert.True(t, h.living(id), "the next start tries it again")
 }
 
 // Endpoints outlive the token of a user, and a client's.

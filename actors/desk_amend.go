@@ -51,7 +51,7 @@ func (d *Desk) UpdateCampaign(ctx context.Context, p domain.Principal, id string
 	if err = d.tellHooks(ctx, p, moved); err != nil {
 		return nil, "", err
 	}
-	d.node.campaignChanged(ctx, c)
+	d.node.campaignChanged(c)
 	return c, moved.secret, nil
 }
 

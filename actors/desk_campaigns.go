@@ -78,7 +78,6 @@ func (d *Desk) CreateCampaign(
 	for _, w := range hooks { // whose actors can read their rows only now
 		d.node.webhookChanged(ctx, w)
 	}
-	d.node.campaignCreated(ctx, c)
 	d.node.committed(p.WorkspaceID)
 	return ask.CampaignCreated{Campaign: c, Upload: summaryOf(upload), WebhookSecret: secret}, nil
 }
@@ -426,27 +425,27 @@ func (d *Desk) tellCampaign(ctx context.Context, p domain.Principal, id string, 
 func (d *Desk) askCampaign(ctx context.Context, p domain.Principal, id string, msg any) (domain.CampaignStatusObject, error) {
 	// One that is over may have live calls still, and then its actor lives.
 	pid := d.node.campaignPID(p.WorkspaceID, id)
-	lives := d.node.isUp(pid)
-	if lives {
-		st, refused := mailbox.Ask[domain.CampaignStatusObject](ctx, d.node.sys, pid, msg)
-		if domain.CodeOf(refused) != domain.CodeUnavailable {
-			return st, refused
+	for grown := false; ; grown = true {
+		lives := d.node.isUp(pid)
+		if lives {
+			st, refused := mailbox.Ask[domain.CampaignStatusObject](ctx, d.node.sys, pid, msg)
+			if domain.CodeOf(refused) != domain.CodeUnavailable {
+				return st, refused
+			}
+		}
+		c, err := d.Campaign(ctx, p, id) // which may have been deleted meanwhile
+		if err != nil {
+			return domain.CampaignStatusObject{}, err
+		}
+		if pid == nil || c.Status.Final() {
+			progress, err := d.progressOf(ctx, c)
+			if err != nil {
+				return domain.CampaignStatusObject{}, err
+			}
+			return campaign.Over(c, progress, msg)
+		}
+		if lives || grown || !d.node.campaignUp(ctx, c) {
+			return domain.CampaignStatusObject{}, domain.Errorf(domain.CodeUnavailable, "the campaign is being loaded; try again").With("retry_after", 1)
 		}
 	}
-	c, err := d.Campaign(ctx, p, id)
-	if err != nil {
-		return domain.CampaignStatusObject{}, err
-	}
-	if pid != nil && !c.Status.Final() {
-		if !lives {
-			d.node.campaignUp(ctx, p.WorkspaceID, id)
-			return mailbox.Ask[domain.CampaignStatusObject](ctx, d.node.sys, pid, msg)
-		}
-		return domain.CampaignStatusObject{}, domain.Errorf(domain.CodeUnavailable, "the campaign is being loaded; try again").With("retry_after", 1)
-	}
-	progress, err := d.progressOf(ctx, c)
-	if err != nil {
-		return domain.CampaignStatusObject{}, err
-	}
-	return campaign.Over(c, progress, msg)
 }

@@ -108,7 +108,8 @@ func (d *Desk) revise(ctx context.Context, c *domain.Campaign, msg any) error {
 	if c.Status.Final() {
 		return domain.Errorf(domain.CodeInvalidState, "contacts of a campaign that is over cannot be changed").With("current_status", c.Status)
 	}
-	_, err := mailbox.Ask[campaign.Revised](ctx, d.node.sys, d.node.campaignUp(ctx, c.WorkspaceID, c.ID), msg)
+	d.node.campaignUp(ctx, c)
+	_, err := mailbox.Ask[campaign.Revised](ctx, d.node.sys, d.node.campaignPID(c.WorkspaceID, c.ID), msg)
 	return err
 }
 

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/actors/alerts"
-	"github.com/callboard/callboard/actors/campaign"
 	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/numbers"
@@ -47,9 +46,14 @@ func (n *Node) MayRing(ctx context.Context, workspaceID, number string) (any, er
 func (n *Node) Sweep(ctx context.Context) { n.sweep(ctx) }
 
 // CampaignLives says whether a campaign has an actor.
-func (n *Node) CampaignLives(ctx context.Context, workspaceID, id string) bool {
-	_, err := mailbox.Ask[domain.CampaignStatusObject](ctx, n.sys, n.campaignPID(workspaceID, id), campaign.Status{})
-	return err == nil
+func (n *Node) CampaignLives(workspaceID, id string) bool {
+	return n.isUp(n.campaignPID(workspaceID, id))
+}
+
+// EndCampaign ends the actor of a campaign as its parent does once it failed too
+// often.
+func (n *Node) EndCampaign(workspaceID, id string) error {
+	return n.sys.Root.StopFuture(n.campaignPID(workspaceID, id)).Wait()
 }
 
 // Courtesy is how an upload gives way to live calls; it works for as long as

@@ -25,32 +25,27 @@ func (n *Node) campaignPID(workspaceID, id string) *actor.PID {
 	return workspace.PID(n.sys, workspaceID, workspace.Campaigns, id)
 }
 
-// campaignCreated grows the actor of a new campaign. A draft has none until
-// something is wanted of it.
-func (n *Node) campaignCreated(ctx context.Context, c *domain.Campaign) {
-	if c.Status != domain.CampaignDraft {
-		n.campaignUp(ctx, c.WorkspaceID, c.ID)
+// campaignUp says whether a campaign's actor may be asked. That of a draft grows
+// where it does not live: it has none until something is wanted of it. Any other
+// that does not live failed too often or gave way to another node, and is not
+// revived by whoever asks.
+func (n *Node) campaignUp(ctx context.Context, c *domain.Campaign) bool {
+	pid := n.campaignPID(c.WorkspaceID, c.ID)
+	if t := n.tree(c.WorkspaceID); t != nil && c.Status == domain.CampaignDraft {
+		if !n.isUp(pid) {
+			n.hatch(ctx, t.campaigns, workspace.Hatch{ID: c.ID})
+		}
+		return true // or it ended at once, because the campaign was deleted
 	}
+	return n.isUp(pid)
 }
 
-// campaignUp is the address of a campaign's actor, which grows unless it lives;
-// nil: there is no such workspace.
-func (n *Node) campaignUp(ctx context.Context, workspaceID, id string) *actor.PID {
-	pid := n.campaignPID(workspaceID, id)
-	if t := n.tree(workspaceID); t != nil && !n.isUp(pid) {
-		n.hatch(ctx, t.campaigns, workspace.Hatch{ID: id})
-	}
-	return pid
-}
-
-// campaignChanged lets a campaign read itself anew; a draft is read when
-// something is wanted of it.
-func (n *Node) campaignChanged(ctx context.Context, c *domain.Campaign) {
+// campaignChanged lets a campaign that lives read itself anew; a draft is read
+// when something is wanted of it.
+func (n *Node) campaignChanged(c *domain.Campaign) {
 	if pid := n.campaignPID(c.WorkspaceID, c.ID); n.isUp(pid) {
 		n.sys.Root.Send(pid, campaign.Changed{})
-		return
 	}
-	n.campaignCreated(ctx, c)
 }
 
 // isUp says whether an actor was grown and has not ended. What it reads of the
