@@ -171,6 +171,11 @@ func (w *tenant) stock(number string) {
 	w.make("msg", "/v1/sms", object{"to": "+12025550123", "body": "Hello."})
 	w.make("call", "/v1/calls/outbound", object{"to": "+12025550123", "agent_id": w.has["agent"]})
 	w.has["evt"] = w.idOf(w.t, "GET", "/v1/events?limit=1", nil, "Authorization", "Bearer "+w.key)
+	require.Eventually(w.t, func() bool { // what is made of its sources changes it
+		status, text := w.ask("GET", "/v1/knowledge-base/"+w.has["kb"], nil)
+		var base struct{ Status domain.KnowledgeStatus }
+		return status == http.StatusOK && json.Unmarshal(text, &base) == nil && base.Status == domain.KnowledgeReady
+	}, time.Minute, 20*time.Millisecond, "the knowledge base is read")
 	w.has["url"], w.has["tomorrow"], w.has["later"] = w.receiver.url, hence(24), hence(72)
 }
 
