@@ -6,9 +6,11 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/asynkron/protoactor-go/actor"
 	cockroach "github.com/cockroachdb/pebble/v2"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -183,6 +185,34 @@ func TestACampaignThatWasGivenUpIsNotRevivedByWhoeverAsks(t *testing.T) {
 	h.open()
 	assert.Equal(t, domain.CampaignPaused, h.status(h.test, id).Status)
 	assert.True(t, h.living(id), "the next start tries it again")
+}
+
+func TestOfManyStartsOfADraftOneGrowsItsActor(t *testing.T) {
+	t.Parallel()
+	const n = 30
+	var begun atomic.Int32 // actors of campaigns
+	h := build(t, func(name string, msg any) {
+		if _, is := msg.(*actor.Started); is && name == "campaign" {
+			begun.Add(1)
+		}
+	})
+	ctx, d := t.Context(), h.desk()
+	id := h.campaign(h.test, h.agent(h.test, linger()), number(3, 2, "09"))
+	require.False(t, h.living(id))
+	var wait sync.WaitGroup
+	for range n {
+		wait.Go(func() {
+			st, err := d.StartCampaign(ctx, h.test, id)
+			if assert.NoError(t, err, "repeated in its target state it changes nothing") {
+				assert.Equal(t, domain.CampaignRunning, st.Status)
+			}
+		})
+	}
+	wait.Wait()
+	assert.EqualValues(t, 1, begun.Load(), "one actor")
+	assert.Equal(t, 1, told(h.events(h.live.WorkspaceID), event.CampaignStarted)[id])
+	_, err := d.CancelCampaign(ctx, h.test, id, true)
+	require.NoError(t, err)
 }
 
 // Endpoints outlive the token of a user, and a client's.

@@ -355,10 +355,10 @@ func (n *Node) campaignProps(ws, id string, t *tree, key []byte) *actor.Props {
 				return s, err
 			},
 			Calling: func() domain.Calling { return t.record.Load().Calling },
-			Stopped: n.halts.why,
-			Tariff:  func() int { return t.record.Load().Tariff },
-			Before:  n.before("campaign"),
-			Show:    func(s *domain.CampaignStatusObject) { n.boards.show(ws, id, s) },
+			Stopped: n.halts.why, Draining: n.draining,
+			Tariff: func() int { return t.record.Load().Tariff },
+			Before: n.before("campaign"),
+			Show:   func(s *domain.CampaignStatusObject) { n.boards.show(ws, id, s) },
 		})
 	}, 1000)
 }

@@ -66,6 +66,7 @@ type Config struct {
 	Calling               func() domain.Calling       // destination rules; nil: any country
 	Tariff                func() int                  // what attempts cost from now on; nil: the first
 	Stopped               func() string               // why nobody may be rung over all workspaces (dialplan.View.Stopped); whoever changes it sends Decide; nil: never
+	Draining              func() bool                 // the process is about to end, which a campaign that grows after Drain was told hears of here; nil: never
 	Committed             func()                      // events were committed; nil: nobody wants to know
 	Before                func(msg any)               // sees each message first; nil in production
 	Show                  Show                        // nil: nobody wants to know

@@ -58,7 +58,7 @@ func (a *Campaign) view(now time.Time) dialplan.View {
 		Making: a.asked + len(a.tries) + len(a.made), Asked: a.asked,
 		Idle: a.progress.Remaining(), Ready: len(a.people.ready) + len(a.people.due), Retries: len(a.people.due),
 		Unread: a.people.unread(now), NextRetry: a.people.nextRetry(), NextOpening: a.people.nextOpening(),
-		TrunkUntil: a.trunkUntil, StoreDown: a.down || a.phase != ready, Draining: a.draining,
+		TrunkUntil: a.trunkUntil, StoreDown: a.down || a.phase != ready, Draining: a.drains(),
 		Stopped: a.stopped(),
 	}
 	if s := a.campaign.Schedule.Start; s != nil {
@@ -83,7 +83,12 @@ func (a *Campaign) stopped() string {
 
 // dialling says whether attempts are made and sent at all.
 func (a *Campaign) dialling() bool {
-	return a.campaign.Status == domain.CampaignRunning && !a.draining && a.stopped() == ""
+	return a.campaign.Status == domain.CampaignRunning && !a.drains() && a.stopped() == ""
+}
+
+// drains says whether nothing is opened any more: it was told so, or grew later.
+func (a *Campaign) drains() bool {
+	return a.draining || a.cfg.Draining != nil && a.cfg.Draining()
 }
 
 // advance does what can be done now, commits what has gathered and sets the

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -53,6 +54,8 @@ type world struct {
 	sys   *actor.ActorSystem
 	store *memory
 	ends  func(c domain.Call) plan // how a call goes; nil: answered, 5 s
+
+	draining atomic.Bool
 
 	mu      sync.Mutex
 	started map[string][]time.Time // by attempt
@@ -184,8 +187,8 @@ func (w *world) begin() {
 			}
 		},
 		Numbers: w.numbers,
-		Left:    func() map[string]time.Time { return w.left },
-		Show:    w.show,
+		Left:    func() map[string]time.Time { return w.left }, Draining: w.draining.Load,
+		Show: w.show,
 	}
 	// A parent, so that a panic restarts the campaign as in production.
 	p.boss = w.sys.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
