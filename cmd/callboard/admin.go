@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
@@ -34,7 +35,7 @@ type adminSocket struct {
 	path   string
 }
 
-func openAdmin(data string, keys keyDesk, pages http.Handler) (*adminSocket, error) {
+func openAdmin(data string, keys keyDesk, pages http.Handler, log *slog.Logger) (*adminSocket, error) {
 	path := socketPath(data)
 	_ = os.Remove(path) // of a process that ended; the folder is locked by us
 	ln, err := new(net.ListenConfig).Listen(context.Background(), "unix", path)
@@ -48,7 +49,7 @@ func openAdmin(data string, keys keyDesk, pages http.Handler) (*adminSocket, err
 	mux.Handle("/", adminRoutes(keys))
 	mux.Handle("/debug/", pages)
 	mux.Handle("/metrics", pages)
-	a := &adminSocket{path: path, server: &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}}
+	a := &adminSocket{path: path, server: &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn)}}
 	go func() { _ = a.server.Serve(ln) }()
 	return a, nil
 }

@@ -27,7 +27,7 @@ func openAdminHTTP(ctx context.Context, addr netip.AddrPort, pages http.Handler,
 		return nil, fmt.Errorf("admin_addr: %w", err)
 	}
 	a := &adminHTTP{server: &http.Server{
-		Handler: localOnly(pages), ReadHeaderTimeout: 5 * time.Second, MaxHeaderBytes: 16 << 10,
+		Handler: localOnly(pages), ReadHeaderTimeout: 5 * time.Second, MaxHeaderBytes: 16 << 10, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}}
 	go func() {
 		if err := a.server.Serve(ln); !errors.Is(err, http.ErrServerClosed) {

@@ -140,7 +140,7 @@ func mineOrNobodys(data string, a *setup.Answers) error {
 // firstTrunk starts the service for a moment and does what an operator would
 // do by hand.
 func firstTrunk(ctx context.Context, cfg *configs.Config, a *setup.Answers, done *initialised, note io.Writer) error {
-	s, err := start(ctx, cfg, slog.New(slog.NewTextHandler(note, &slog.HandlerOptions{Level: slog.LevelWarn})), extras{})
+	s, err := start(ctx, cfg, logTo(note, slog.LevelWarn, false), extras{})
 	if err != nil {
 		return err
 	}

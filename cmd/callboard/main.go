@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/redis/go-redis/v9"
 	"github.com/spf13/cobra"
 
 	"github.com/callboard/callboard/cmd/callboard/cli"
@@ -17,7 +18,10 @@ import (
 // version is set by the linker.
 var version = "dev" //nolint:gochecknoglobals // the linker needs a variable
 
-func main() { os.Exit(run(os.Args[1:])) }
+func main() {
+	redis.SetLogger(libraryLines{})
+	os.Exit(run(os.Args[1:]))
+}
 
 // run executes one command line and returns the exit code.
 func run(args []string) int {

@@ -443,7 +443,7 @@ func (s *service) doors(run context.Context) error {
 	go func() { s.ended <- s.http.Serve(s.ln) }()
 	var err error
 	pages := adminPages(s.count, s.meters.Handler())
-	if s.admin, err = openAdmin(s.cfg.Data, keysOf(s.vault, &staff{running: d, base: s.cfg.BaseURL(netip.MustParseAddrPort(s.ln.Addr().String()))}), pages); err != nil {
+	if s.admin, err = openAdmin(s.cfg.Data, keysOf(s.vault, &staff{running: d, base: s.cfg.BaseURL(netip.MustParseAddrPort(s.ln.Addr().String()))}), pages, s.log); err != nil {
 		return err
 	}
 	if s.tools, err = openAdminHTTP(run, s.cfg.AdminAddr, pages, s.log); err != nil {
