@@ -370,6 +370,7 @@ func TestAServiceThatIsWellHasNothingToMend(t *testing.T) {
 	ours := b.look()
 	assert.NotEqual(t, doctor.Bad, doctor.Worst(ours), "%+v", ours)
 	for check := range faults() {
+		check, _, _ = strings.Cut(check, " ")
 		switch check {
 		case "sip_loopback": // the bed listens there
 		case "espeak-ng", "pocketsphinx", "socket_buffers", "open_files", "disk": // as the machine is
