@@ -241,8 +241,8 @@ func faults() map[string]func(*bed) {
 		},
 		"master_key_entropy": func(b *bed) { b.file("master.key", strings.Repeat("42", 32)) },
 		"data":               func(b *bed) { b.set("data", filepath.Join(b.dir, strings.Repeat("d", 300))) },
-		"engine_clear":       func(b *bed) { b.engine("http://engine.invalid") },
-		"redis_open":         func(b *bed) { b.set("redis_url", "redis://redis.invalid:6379") },
+		"engine_clear":       func(b *bed) { b.engine("http://192.0.2.1") },
+		"redis_open":         func(b *bed) { b.set("redis_url", "redis://192.0.2.1:6379") },
 	}
 	maps.Copy(all, servedFaults())
 	for check, spoil := range map[string]func(*x509.Certificate){
