@@ -215,6 +215,32 @@ func TestOfManyStartsOfADraftOneGrowsItsActor(t *testing.T) {
 	require.NoError(t, err)
 }
 
+func TestADraftIsStartedOrDeletedNotBoth(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, d := t.Context(), h.desk()
+	agent := h.agent(h.test, linger())
+	for i := range 20 {
+		id := h.campaign(h.test, agent, number(4, i%10, "09"))
+		var wait sync.WaitGroup
+		var started, deleted error
+		wait.Go(func() { _, started = d.StartCampaign(ctx, h.test, id) })
+		wait.Go(func() { deleted = d.DeleteCampaign(ctx, h.test, id) })
+		wait.Wait()
+		if deleted == nil {
+			assert.Equal(t, domain.CodeNotFound, domain.CodeOf(started), "%v", started)
+			_, err := d.CampaignStatus(ctx, h.test, id)
+			assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err), "%v", err)
+			h.until(patience, "its actor has ended", func() bool { return !h.living(id) })
+			continue
+		}
+		assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(deleted), "%v", deleted)
+		require.NoError(t, started)
+		_, err := d.CancelCampaign(ctx, h.test, id, true)
+		require.NoError(t, err)
+	}
+}
+
 // Endpoints outlive the token of a user, and a client's.
 func TestWebhooksOfACampaignAreMadeByAPIKeysOnly(t *testing.T) {
 	t.Parallel()

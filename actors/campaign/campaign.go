@@ -179,6 +179,10 @@ func (a *Campaign) Receive(ctx actor.Context) {
 		a.cfg.Before(ctx.Message())
 	}
 	a.unshow()
+	if a.phase == gone && asks(ctx.Message()) { // it came behind what ended the campaign
+		ctx.Respond(domain.Errorf(domain.CodeUnavailable, "the campaign is over or was deleted").With("retry_after", 1))
+		return
+	}
 	switch m := ctx.Message().(type) {
 	case *actor.Started:
 		a.load(ctx)
@@ -224,6 +228,15 @@ func (a *Campaign) Receive(ctx actor.Context) {
 		a.woken(m)
 	}
 	a.advance(ctx)
+}
+
+// asks says whether somebody waits for the answer to a message.
+func asks(m any) bool {
+	switch m.(type) {
+	case Begin, Pause, Resume, Cancel, Edit, Remove, Status:
+		return true
+	}
+	return false
 }
 
 // answered: what an attempt needs was granted or refused.
