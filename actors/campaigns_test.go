@@ -218,7 +218,9 @@ func TestOfManyStartsOfADraftOneGrowsItsActor(t *testing.T) {
 func TestADraftIsStartedOrDeletedNotBoth(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
-	ctx, d := t.Context(), h.desk()
+	d := h.desk()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*patience) // whoever is not answered
+	defer cancel()
 	agent := h.agent(h.test, linger())
 	for i := range 20 {
 		id := h.campaign(h.test, agent, number(4, i%10, "09"))

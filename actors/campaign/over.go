@@ -17,6 +17,13 @@ func (a *Campaign) retired() bool {
 
 func (a *Campaign) retire(ctx actor.Context) {
 	a.phase = gone
+	if b := a.flight; b != nil { // it was deleted meanwhile: the commit meets a conflict, of which nobody hears any more
+		a.flight = nil
+		a.drop(ctx, b)
+		if b.op != nil {
+			a.ops = append(a.ops, *b.op)
+		}
+	}
 	a.refuse(ctx, domain.Errorf(domain.CodeUnavailable, "the campaign is over or was deleted").With("retry_after", 1))
 	a.rest(ctx)
 	ctx.Poison(ctx.Self())
