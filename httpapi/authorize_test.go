@@ -286,7 +286,7 @@ func TestTheConsentPageShowsWhatIsGivenAndNobodyElseCanAnswerIt(t *testing.T) {
 
 func TestASignInLinkOpensOnceAndByItsButtonOnly(t *testing.T) {
 	d := open(t, httpapi.Config{PublicURL: base, TrustedProxies: loopback()})
-	user := d.make("/v1/users", m{"name": "Ada", "role": "viewer", "allowed_ips": []string{"198.51.100.0/24"}})
+	user := d.make("/v1/users", m{"name": "Ada", "role": "viewer", "allowed_ips": []string{"198.18.0.0/16"}})
 	f := d.must(403, "POST", "/v1/users/"+user+"/sign-in-link", "*:write", nil).failure(t)
 	assert.Equal(t, "insufficient_permissions", f["code"], "who cannot read makes nobody who can")
 	d.must(403, "POST", "/v1/users", "*:write", m{"name": "Eve", "role": "admin"})
