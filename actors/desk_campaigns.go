@@ -78,6 +78,7 @@ func (d *Desk) CreateCampaign(
 	for _, w := range hooks { // whose actors can read their rows only now
 		d.node.webhookChanged(ctx, w)
 	}
+	d.node.campaignBegun(ctx, c)
 	d.node.committed(p.WorkspaceID)
 	return ask.CampaignCreated{Campaign: c, Upload: summaryOf(upload), WebhookSecret: secret}, nil
 }

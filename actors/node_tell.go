@@ -40,6 +40,14 @@ func (n *Node) campaignUp(ctx context.Context, c *domain.Campaign) bool {
 	return n.isUp(pid)
 }
 
+// campaignBegun grows the actor of a campaign that stands in the store, and is no
+// draft: one that waits for its start from its creation on.
+func (n *Node) campaignBegun(ctx context.Context, c *domain.Campaign) {
+	if t := n.tree(c.WorkspaceID); t != nil && c.Status != domain.CampaignDraft {
+		n.hatch(ctx, t.campaigns, workspace.Hatch{ID: c.ID})
+	}
+}
+
 // campaignChanged lets a campaign that lives read itself anew; a draft is read
 // when something is wanted of it.
 func (n *Node) campaignChanged(c *domain.Campaign) {
