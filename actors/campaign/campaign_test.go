@@ -440,22 +440,6 @@ func TestADrainedCampaignOpensNothingAndKeepsItsEnds(t *testing.T) {
 	})
 }
 
-func TestACampaignThatGrowsAfterTheDrainOpensNothing(t *testing.T) {
-	t.Parallel()
-	in(t, 10, nil, func(w *world) {
-		w.draining.Store(true)
-		w.must(campaign.Begin{})
-		time.Sleep(time.Minute)
-		synctest.Wait()
-		assert.Empty(w, w.calls())
-		assert.Equal(w, domain.CampaignRunning, w.must(campaign.Status{}).Status, "the next process goes on with it")
-		w.kill()
-		w.draining.Store(false)
-		w.begin()
-		w.complete(10)
-	})
-}
-
 // The bubble begins on a Saturday: office hours, a weekend, a pause and retries
 // lie between the beginning and the end.
 func TestTheEstimateOfARealCampaignHolds(t *testing.T) {
