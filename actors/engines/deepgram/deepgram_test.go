@@ -59,9 +59,13 @@ func TestOlderModelsTakeKeywords(t *testing.T) {
 		assert.Empty(t, r.URL.Query()["keyterm"])
 	})
 	w := &deepgram.Words{URL: url, Model: "nova-3", Client: http.DefaultClient}
-	s := w.Open(speech.Wanted{Model: "nova-2-phonecall", Keywords: []string{"Ada"}}, func(speech.Heard) {})
-	s.Write(make([]byte, 4800))
-	s.Close()
+	h, _ := turn(t, w, speech.Wanted{Model: "nova-2-phonecall", Keywords: []string{"Ada"}}, func(s speech.Stream, told <-chan speech.Heard) {
+		s.Write(make([]byte, 3200))
+		<-told
+		s.Write(make([]byte, 1600))
+		s.End()
+	})
+	require.NoError(t, h.Err)
 }
 
 func TestFaultsOfTheFarEndAreTold(t *testing.T) {

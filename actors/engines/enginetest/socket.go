@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/coder/websocket"
@@ -95,12 +96,15 @@ func (s *Server) deepgram(w http.ResponseWriter, r *http.Request) {
 }
 
 // Transcript plays the far end of a WebSocket as a file has it: "> " before what the client is to send (JSON that is equal, or
-// binary with its number of bytes), "< " before what it is answered. It returns its address.
+// binary with its number of bytes), "< " before what it is answered. The client is to play it to its end. It returns its address.
 func Transcript(t *testing.T, path string, request func(r *http.Request)) string {
 	t.Helper()
 	file, err := os.ReadFile(path)
 	require.NoError(t, err)
+	var playing sync.WaitGroup
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		playing.Add(1)
+		defer playing.Done()
 		request(r)
 		conn, err := websocket.Accept(w, r, nil)
 		if !assert.NoError(t, err) {
@@ -122,7 +126,10 @@ func Transcript(t *testing.T, path string, request func(r *http.Request)) string
 		}
 		_ = conn.Close(websocket.StatusNormalClosure, "")
 	}))
-	t.Cleanup(server.Close)
+	t.Cleanup(func() { // a server does not wait for its WebSockets
+		server.Close()
+		playing.Wait()
+	})
 	return strings.Replace(server.URL, "http", "ws", 1)
 }
 
