@@ -29,8 +29,8 @@ type NewCallRequest struct {
 	PathwayID          string            `json:"pathway_id,omitempty"`
 	Context            domain.Context    `json:"context,omitempty"`
 	Metadata           map[string]string `json:"metadata,omitempty"`
-	RingTimeoutSeconds int               `json:"ring_timeout_seconds,omitempty" minimum:"5" maximum:"120" default:"30"`
-	MaxDurationSeconds int               `json:"max_duration_seconds,omitempty" minimum:"5" maximum:"14400" doc:"Unless said the agent's limits.max_minutes, else 1800."`
+	RingTimeoutSeconds *int              `json:"ring_timeout_seconds,omitempty" minimum:"5" maximum:"120" default:"30"`
+	MaxDurationSeconds *int              `json:"max_duration_seconds,omitempty" minimum:"5" maximum:"14400" doc:"Unless said the agent's limits.max_minutes, else 1800."`
 	Record             *bool             `json:"record,omitempty" default:"true"`
 	Overrides          *NewOverrides     `json:"overrides,omitempty" doc:"What this call has otherwise than its agent. What is left out stays; an object replaces the agent's as a whole. Variables are given by context."`
 	AMD                *NewCallAMD       `json:"amd,omitempty" doc:"How this call finds out who has answered; as its agent unless said."`
@@ -82,7 +82,7 @@ func (s *Server) placeCall(ctx context.Context, p domain.Principal, in *struct{ 
 func (b *NewCallRequest) order(house rules.House, problems *domain.Problems) ask.NewCall {
 	order := ask.NewCall{
 		To: b.To, Context: b.Context, Metadata: b.Metadata, Record: b.Record == nil || *b.Record,
-		RingTimeout: seconds(b.RingTimeoutSeconds, defaultRing), MaxDuration: seconds(b.MaxDurationSeconds, 0),
+		RingTimeout: seconds(orZero(b.RingTimeoutSeconds), defaultRing), MaxDuration: seconds(orZero(b.MaxDurationSeconds), 0),
 		Overrides: b.Overrides.overrides(problems), AMD: b.machines(problems),
 	}
 	rules.Text(problems, "to", b.To, true, 64)
@@ -114,10 +114,18 @@ func (b *NewCallRequest) order(house rules.House, problems *domain.Problems) ask
 }
 
 // between refuses a number that is given and not within bounds.
-func between(problems *domain.Problems, param string, n, low, high int) {
-	if n != 0 && (n < low || n > high) {
-		problems.Add(param, domain.CodeValidation, "is %d; it must be from %d to %d", n, low, high)
+func between(problems *domain.Problems, param string, n *int, low, high int) {
+	if n != nil && (*n < low || *n > high) {
+		problems.Add(param, domain.CodeValidation, "is %d; it must be from %d to %d", *n, low, high)
 	}
+}
+
+// orZero is a number that was sent, or 0.
+func orZero(n *int) int {
+	if n == nil {
+		return 0
+	}
+	return *n
 }
 
 func seconds(n, otherwise int) time.Duration {
