@@ -182,6 +182,8 @@ type NewUser struct {
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// For people.
 	Name string `json:"name"`
+	// true: the dashboard shows the user all workspaces, and lets an admin stop dialling, drain the node and keep alert rules. Operators only; for a viewer or an admin of the live environment.
+	Operator *bool `json:"operator,omitempty"`
 	// viewer reads; agent places calls; manager changes agents and campaigns, too; admin may do everything. Not more than the key may that makes it. One of viewer, agent, manager, admin.
 	Role string `json:"role"`
 }
@@ -240,6 +242,8 @@ type User struct {
 	Name string `json:"name"`
 	// What kind of resource this is.
 	Object string `json:"object"`
+	// true: the dashboard shows the user all workspaces, and lets an admin act on the node.
+	Operator bool `json:"operator"`
 	// viewer reads; agent places calls; manager changes agents and campaigns, too; admin may do everything.
 	Role string `json:"role"`
 	// When it was last changed.
@@ -256,6 +260,8 @@ type UserChange struct {
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// For people.
 	Name *string `json:"name,omitempty"`
+	// Holds at once. Operators only, as everything that changes an operator.
+	Operator *bool `json:"operator,omitempty"`
 	// Holds at once, also for programs that the user has let in. One of viewer, agent, manager, admin.
 	Role *string `json:"role,omitempty"`
 }

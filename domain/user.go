@@ -33,6 +33,7 @@ type User struct {
 	Meta
 	Name       string   `json:"name"`
 	Role       Role     `json:"role"`
+	Operator   bool     `json:"operator"` // of the install, at the dashboard
 	AllowedIPs []string `json:"allowed_ips"`
 }
 

@@ -165,9 +165,11 @@ type Principal struct {
 	Environment Environment
 	Permissions []Permission
 	Operator    bool
-	UserID      string // with a token of a user: its sub
+	InPerson    bool   // at the dashboard, by a session
+	UserID      string // with a token of a user: its sub; or who is there in person
 	ClientID    string // with an OAuth token: whose it is
 }
 
-// ByToken says whether it came with a token and not with an API key.
+// ByToken says whether it came with a token, or a session, and not with an API
+// key.
 func (p *Principal) ByToken() bool { return p.UserID != "" || p.ClientID != "" }

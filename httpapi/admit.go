@@ -62,7 +62,7 @@ func (s *Server) permit(c *fiber.Ctx, v *visit, r rule, route string) error {
 			s.denied(c.UserContext(), v, domain.CodeInsufficientPermissions)
 		}
 	}
-	if err := credential(route, v.principal); err != nil && (v.cookie == "" || route != "POST /v1/api-keys") { // a page has asked again who it is
+	if err := credential(route, v.principal); err != nil && (v.cookie == "" || !madeByPages(route)) { // a page has asked again who it is
 		refused()
 		return err
 	}
@@ -76,6 +76,11 @@ func (s *Server) permit(c *fiber.Ctx, v *visit, r rule, route string) error {
 			With("required", required)
 	}
 	return s.stopping(route)
+}
+
+// madeByPages says whether a page makes what takes an API key otherwise.
+func madeByPages(route string) bool {
+	return route == "POST /v1/api-keys" || route == "POST /v1/webhooks" || route == "POST /v1/oauth/clients"
 }
 
 // identify finds out whose credential it is. A failure counts against the

@@ -62,13 +62,14 @@ func (s *Server) board(c *fiber.Ctx, board *dashboard.Dashboard, r dashboard.Rou
 	if r.Method != http.MethodGet && !s.ownPage(c) {
 		return s.say(c, http.StatusForbidden, "This page is out of date", "Load it again.")
 	}
-	for _, part := range []string{c.Params("id"), c.Params("verb")} {
-		if !plainName(part) {
-			return s.say(c, http.StatusNotFound, "There is no such page", "Go back to the overview.")
-		}
+	if !plainName(c.Params("id")) || !plainName(c.Params("verb")) || r.Operator && !s.operates(c, u) {
+		return s.say(c, http.StatusNotFound, "There is no such page", "Go back to the overview.")
 	}
 	rights := u.Role.Permissions()
-	v.principal, v.cookie = domain.Principal{WorkspaceID: u.WorkspaceID, Environment: u.Environment, UserID: u.ID, Permissions: rights}, c.Cookies(cookieName)
+	v.principal, v.cookie = domain.Principal{
+		WorkspaceID: u.WorkspaceID, Environment: u.Environment, UserID: u.ID, Permissions: rights,
+		Operator: r.Operator, InPerson: true, // an operator on the operator's page alone
+	}, c.Cookies(cookieName)
 	fresh := session.Fresh(time.Now())
 	if r.Again && !fresh {
 		return s.lost(c, board, r, http.StatusForbidden, "Sign in once more", "This makes a credential, so it takes a sign-in of the last 15 minutes. Open another sign-in link, then come back. Nothing was made.")
@@ -86,7 +87,7 @@ func (s *Server) board(c *fiber.Ctx, board *dashboard.Dashboard, r dashboard.Rou
 		Method: r.Method, Path: c.Path(),
 		ID: c.Params("id"), Verb: c.Params("verb"), Query: query, Part: query.Get("part"),
 		Visitor: dashboard.Visitor{
-			Name: u.Name, Role: string(u.Role), Workspace: w.Name, Test: session.Environment == domain.Test, Fresh: fresh,
+			Name: u.Name, Role: string(u.Role), Workspace: w.Name, Test: session.Environment == domain.Test, Fresh: fresh, Operator: u.Operator,
 			Rights: func(right string) bool { return allow.Covers(rights, domain.Permission(right)) },
 		},
 		API: func(method, path, contentType, once string, body io.Reader) (int, []byte) {
@@ -95,7 +96,7 @@ func (s *Server) board(c *fiber.Ctx, board *dashboard.Dashboard, r dashboard.Rou
 			asked[name] = true
 			return s.inside(c, v, again, method, path, contentType, once, body)
 		},
-		Ended: c.UserContext().Done,
+		Ended: c.UserContext().Done, Gone: func() bool { return hungUp(c.Context().Conn()) },
 	}
 	switch {
 	case r.Upload:
@@ -114,6 +115,15 @@ func (s *Server) board(c *fiber.Ctx, board *dashboard.Dashboard, r dashboard.Rou
 		return s.excuse(c, board, r, page.Fault)
 	}
 	return s.paint(c, page)
+}
+
+// operates says whether the operator's page is there for somebody. Who presses
+// its buttons without being one is in the audit log.
+func (s *Server) operates(c *fiber.Ctx, u *domain.User) bool {
+	if !u.Operator && c.Method() != http.MethodGet {
+		s.denied(c.UserContext(), visitOf(c.UserContext()), domain.CodeOperatorRequired)
+	}
+	return u.Operator
 }
 
 // nobody answers who is not signed in.

@@ -30,6 +30,9 @@ func (d *door) pages() (all []paged) {
 	}
 	verbs := map[string]string{"campaigns": "pause", "appointments": "confirm", "webhooks": "pause", "pathways": "check"}
 	for _, r := range dashboard.Routes() {
+		if r.Operator {
+			continue // see operatorPages
+		}
 		kind := strings.Split(r.Path, "/")[1]
 		all = append(all, paged{r.Method, strings.NewReplacer(":id", ids[kind], ":verb", verbs[kind]).Replace(r.Path), r.Reads})
 	}

@@ -164,18 +164,22 @@ func (f *fake) ListLoads(context.Context, ask.Page, func(*domain.Workspace) int)
 	}}}, nil
 }
 
-func (f *fake) StopDialling(_ context.Context, _ domain.Principal, reason string) (ask.DiallingNow, error) {
+func (f *fake) StopDialling(_ context.Context, p domain.Principal, reason string) (ask.DiallingNow, error) {
+	f.heard("stop " + reason + " by " + p.UserID)
 	return ask.DiallingNow{Stopped: true, Reason: reason, Since: &f.workspace.CreatedAt, By: &domain.Actor{Type: "operator", ID: "key_operator"}}, nil
 }
 
-func (f *fake) ResumeDialling(context.Context, domain.Principal) (ask.DiallingNow, error) {
+func (f *fake) ResumeDialling(_ context.Context, p domain.Principal) (ask.DiallingNow, error) {
+	f.heard("resume by " + p.UserID)
 	return ask.DiallingNow{}, nil
 }
 
-func (f *fake) DrainNode(context.Context, domain.Principal) (ask.DrainNow, error) {
+func (f *fake) DrainNode(_ context.Context, p domain.Principal) (ask.DrainNow, error) {
+	f.heard("drain by " + p.UserID)
 	return ask.DrainNow{On: true, Since: &f.workspace.CreatedAt, By: &domain.Actor{Type: "operator", ID: "key_operator"}}, nil
 }
 
-func (f *fake) UndrainNode(context.Context, domain.Principal) (ask.DrainNow, error) {
+func (f *fake) UndrainNode(_ context.Context, p domain.Principal) (ask.DrainNow, error) {
+	f.heard("undrain by " + p.UserID)
 	return ask.DrainNow{}, nil
 }

@@ -41,6 +41,7 @@ type Users interface {
 type NewUser struct {
 	Name       string            `json:"name"`
 	Role       string            `json:"role" enum:"viewer,agent,manager,admin" doc:"viewer reads; agent places calls; manager changes agents and campaigns, too; admin may do everything. Not more than the key may that makes it."`
+	Operator   bool              `json:"operator,omitempty" doc:"true: the dashboard shows the user all workspaces, and lets an admin stop dialling, drain the node and keep alert rules. Operators only; for a viewer or an admin of the live environment."`
 	AllowedIPs []string          `json:"allowed_ips,omitempty" nullable:"false" doc:"Addresses or CIDRs from which the user signs in; empty: from everywhere."`
 	Metadata   map[string]string `json:"metadata,omitempty"`
 }
@@ -49,6 +50,7 @@ type NewUser struct {
 type UserChange struct {
 	Name       *string           `json:"name,omitempty"`
 	Role       *string           `json:"role,omitempty" enum:"viewer,agent,manager,admin" doc:"Holds at once, also for programs that the user has let in."`
+	Operator   *bool             `json:"operator,omitempty" doc:"Holds at once. Operators only, as everything that changes an operator."`
 	AllowedIPs []string          `json:"allowed_ips,omitempty" nullable:"false" doc:"[] lets every address in."`
 	Metadata   map[string]string `json:"metadata,omitempty"`
 }
@@ -145,13 +147,18 @@ func checkUser(u *domain.User) error {
 	var p domain.Problems
 	rules.Text(&p, "name", u.Name, true, rules.MaxName)
 	rules.Metadata(&p, u.Metadata)
+	rules.OperatorUser(&p, u)
 	allow.CheckAllowedIPs("allowed_ips", u.AllowedIPs, &p)
 	return p.Err()
 }
 
-// mayMake keeps users who may do more out of the hands of a key.
-func mayMake(p domain.Principal, r domain.Role) error {
-	if rights := r.Permissions(); !allow.Subset(rights, p.Permissions) {
+// mayMake keeps users who may do more out of the hands of a key, and operators
+// out of those of any but an operator's.
+func mayMake(p domain.Principal, u *domain.User) error {
+	if u.Operator && (!p.Operator || p.ByToken()) {
+		return domain.Errorf(domain.CodeOperatorRequired, "Who is an operator is up to operator keys, and so is what becomes of one.")
+	}
+	if rights := u.Role.Permissions(); !allow.Subset(rights, p.Permissions) {
 		return domain.Errorf(domain.CodeInsufficientPermissions, "The role may do more than the key.").With("required", rights)
 	}
 	return nil
@@ -167,16 +174,16 @@ func (s *Server) mayLead(ctx context.Context, p domain.Principal, text string) (
 	if err != nil {
 		return "", err
 	}
-	return id, mayMake(p, u.Role)
+	return id, mayMake(p, u)
 }
 
 func (s *Server) createUser(ctx context.Context, p domain.Principal, in *struct{ Body NewUser }) (*answer[*domain.User], error) {
-	u := &domain.User{Name: in.Body.Name, Role: domain.Role(in.Body.Role), AllowedIPs: append([]string{}, in.Body.AllowedIPs...)}
-	u.Metadata = in.Body.Metadata
+	u := &domain.User{Name: in.Body.Name, Role: domain.Role(in.Body.Role), Operator: in.Body.Operator, AllowedIPs: append([]string{}, in.Body.AllowedIPs...)}
+	u.Metadata, u.Environment = in.Body.Metadata, p.Environment
 	if err := checkUser(u); err != nil {
 		return nil, err
 	}
-	if err := mayMake(p, u.Role); err != nil {
+	if err := mayMake(p, u); err != nil {
 		return nil, err
 	}
 	made, err := s.ports.Users.CreateUser(ctx, p, u)
@@ -197,10 +204,11 @@ func (s *Server) updateUser(ctx context.Context, p domain.Principal, in *struct 
 		return nil, err
 	}
 	return ok(s.ports.Users.UpdateUser(ctx, p, id, func(u *domain.User) error {
-		if err := mayMake(p, u.Role); err != nil {
+		if err := mayMake(p, u); err != nil {
 			return err
 		}
 		set(&u.Name, in.Body.Name)
+		set(&u.Operator, in.Body.Operator)
 		if in.Body.Role != nil {
 			u.Role = domain.Role(*in.Body.Role)
 		}
@@ -210,7 +218,7 @@ func (s *Server) updateUser(ctx context.Context, p domain.Principal, in *struct 
 		if in.Body.Metadata != nil {
 			u.Metadata = in.Body.Metadata
 		}
-		if err := mayMake(p, u.Role); err != nil {
+		if err := mayMake(p, u); err != nil {
 			return err
 		}
 		return checkUser(u)

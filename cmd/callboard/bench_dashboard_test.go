@@ -32,7 +32,7 @@ func BenchmarkDashboard(b *testing.B) {
 	})["id"].(string)
 	provider := s.api("POST", "/v1/providers", object{"name": "Dr. Rivera", "timezone": "UTC", "hours": object{"monday": []object{{"start": "00:00", "end": "24:00"}}}})["id"].(string)
 	pathway := s.api("GET", "/v1/agents/"+agent, nil)["pathway_id"].(string)
-	user := s.api("POST", "/v1/users", object{"name": "Ada", "role": "admin"})["id"].(string)
+	user := s.api("POST", "/v1/users", object{"name": "Ada", "role": "admin", "operator": true})["id"].(string)
 	s.kill9()
 
 	d, store, ws := s.stored()
@@ -45,6 +45,8 @@ func BenchmarkDashboard(b *testing.B) {
 		_, err := store.Apply(context.Background(), change)
 		require.NoError(b, err)
 	}
+	_, err := store.Apply(context.Background(), fullest(ws, campaign, pastCall(ws, agent, campaign, calls, began.Add(calls*40*time.Millisecond)), calls))
+	require.NoError(b, err)
 	require.NoError(b, d.Close())
 	s.start()
 	call := s.api("GET", "/v1/calls?limit=1", nil)["data"].([]any)[0].(object)["id"].(string)
@@ -81,7 +83,7 @@ func BenchmarkDashboard(b *testing.B) {
 		"/", "/campaigns", "/campaigns/new", "/campaigns/" + campaign, "/campaigns/" + campaign + "/decisions", "/campaigns/" + campaign + "/rehearsal",
 		"/calls", "/calls?status=active", "/calls?campaign_id=" + campaign, "/calls/" + call, "/agents", "/agents/" + agent, "/pathways/" + pathway, "/pathways/" + pathway + "/edit",
 		"/pathways/" + pathway + "/try", "/numbers", "/appointments", "/appointments/list", "/appointments/new?provider=" + provider, "/messages", "/webhooks",
-		"/usage", "/access", "/settings", "/audit",
+		"/usage", "/access", "/settings", "/audit", "/operator",
 	} {
 		var all []time.Duration
 		size := 0
@@ -99,4 +101,31 @@ func BenchmarkDashboard(b *testing.B) {
 	where = strings.NewReplacer(campaign, "…", call, "…", pathway, "…", agent, "…", provider, "…").Replace(where)
 	board.add(fmt.Sprintf("Slowest page of the dashboard, %d calls stored", calls), "≤ 300 ms", fmt.Sprintf("%.0f ms (%s); the largest has %d kB", ms(slowest), where, largest>>10), slowest <= most, nil)
 	s.kill9()
+}
+
+// fullest is a call with as much about it as is kept of one, and as many marks
+// as there are of how far its campaign was.
+func fullest(ws, campaign string, c *domain.Call, calls int) commit.Change {
+	change := commit.Change{Workspace: ws, Puts: []domain.Record{c}}
+	turns := make([]domain.TurnLatency, 200)
+	for i := range turns {
+		turns[i] = domain.TurnLatency{Input: "speech", AtMs: int64(i) * 9000, EOUMs: 400, STTMs: 120, TTSFirstAudioMs: 90, TotalMs: 700 + int64(i)}
+	}
+	c.Latency = domain.LatencyOf(turns)
+	c.Quality = &domain.Quality{Codec: "PCMU", MOS: 4.3}
+	for i := range 40 {
+		c.Quality.Stretches = append(c.Quality.Stretches, domain.QualityStretch{AtMs: int64(i) * 45_000, ForMs: 45_000, MOS: 4.3, JitterMs: 2.5, LossPercent: 0.12, RoundTripMs: 31.5})
+	}
+	c.Variables = map[string]string{}
+	for i := range 50 {
+		c.Variables[fmt.Sprintf("field %d", i)] = strings.Repeat("words ", 20)
+	}
+	for i := range 101 {
+		done := calls * i / 100
+		change.Puts = append(change.Puts, &domain.ProgressMark{
+			CampaignID: campaign, WorkspaceID: ws, Percent: i, At: c.CreatedAt.Add(time.Duration(i-100) * 40 * time.Second), Total: calls, Attempted: done, Attempts: done, Finished: done,
+			Outcomes: map[domain.Outcome]int{"completed": done},
+		})
+	}
+	return change
 }

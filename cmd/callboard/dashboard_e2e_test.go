@@ -16,17 +16,18 @@ import (
 // hostile is what a stranger may call himself.
 const hostile = `<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>'\"`
 
-// signIn signs a user of a role in, by a link that works once.
-func (b *browser) signIn(s *service, role string) {
+// signIn signs an admin in, by a link that works once.
+func (b *browser) signIn(s *service, operator bool) {
 	b.t.Helper()
-	user := s.api("POST", "/v1/users", object{"name": "Ada " + hostile, "role": role})["id"].(string)
+	user := s.api("POST", "/v1/users", object{"name": "Ada " + hostile, "role": "admin", "operator": operator})["id"].(string)
 	link := s.api("POST", "/v1/users/"+user+"/sign-in-link", nil)["url"].(string)
 	b.open(link)
 	b.press("button")
 	require.Contains(b.t, b.text(), "You are signed in")
 }
 
-// accessible has axe-core look at the page in both themes.
+// accessible has axe-core look at the page in both themes, and sees that a phone
+// shows it without anything that sticks out.
 func (b *browser) accessible(axe, name string) {
 	b.t.Helper()
 	b.run(axe)
@@ -34,13 +35,36 @@ func (b *browser) accessible(axe, name string) {
 		b.call("Emulation.setEmulatedMedia", object{"features": []object{{"name": "prefers-color-scheme", "value": theme}}})
 		found := b.run(`axe.run({resultTypes: ["violations"]}).then(r => r.violations.map(v => v.id + ": " + v.nodes.map(n => n.html).join(" ")).join("\n"))`)
 		assert.Empty(b.t, found, "%s, %s", name, theme)
-		if dir := os.Getenv("SCREENSHOTS"); dir != "" {
-			shot := b.call("Page.captureScreenshot", object{"captureBeyondViewport": true})["data"].(string)
-			png, err := base64.StdEncoding.DecodeString(shot)
-			require.NoError(b.t, err)
-			require.NoError(b.t, os.WriteFile(filepath.Join(dir, name+"-"+theme+".png"), png, 0o600))
+		b.shoot(name + "-" + theme)
+	}
+	b.call("Emulation.setDeviceMetricsOverride", object{"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": true})
+	assert.Empty(b.t, b.run(`document.documentElement.scrollWidth <= 390 ? "" : [...document.querySelectorAll("body *")]
+		.filter(e => e.getBoundingClientRect().right > 390.5 && !e.parentElement.closest(".wide, pre, .graph, .plot")).map(e => e.outerHTML.slice(0, 200)).join("\n")`), "%s, on a phone", name)
+	if os.Getenv("SCREENSHOTS") != "" {
+		for _, theme := range []string{"dark", "light"} {
+			b.call("Emulation.setEmulatedMedia", object{"features": []object{{"name": "prefers-color-scheme", "value": theme}}})
+			b.shoot(name + "-phone-" + theme)
 		}
 	}
+	b.desk()
+}
+
+// desk gives the page the room that it has on a desk.
+func (b *browser) desk() {
+	b.t.Helper()
+	b.call("Emulation.setDeviceMetricsOverride", object{"width": 1280, "height": 900, "deviceScaleFactor": 1, "mobile": false})
+}
+
+// shoot takes a picture of the whole page, where somebody wants any.
+func (b *browser) shoot(name string) {
+	b.t.Helper()
+	dir := os.Getenv("SCREENSHOTS")
+	if dir == "" {
+		return
+	}
+	png, err := base64.StdEncoding.DecodeString(b.call("Page.captureScreenshot", object{"captureBeyondViewport": true})["data"].(string))
+	require.NoError(b.t, err)
+	require.NoError(b.t, os.WriteFile(filepath.Join(dir, name+".png"), png, 0o600))
 }
 
 // TestACampaignIsMadeAndWatchedInABrowser does what somebody at the dashboard
@@ -50,6 +74,8 @@ func TestACampaignIsMadeAndWatchedInABrowser(t *testing.T) {
 	axe, err := os.ReadFile("testdata/clients/node_modules/axe-core/axe.min.js")
 	require.NoError(t, err)
 	s := newPlainService(t)
+	s.api("PATCH", "/v1/workspace", object{"name": "Ours " + hostile})
+	operator := s.key
 	s.key = s.testKey()
 	agent := s.agent(object{
 		"name": "Confirm " + hostile, "start": "ask",
@@ -64,9 +90,12 @@ func TestACampaignIsMadeAndWatchedInABrowser(t *testing.T) {
 	base := "http://" + s.http
 
 	b := browse(t, os.DevNull)
+	b.desk()
+	b.call("Emulation.setScrollbarsHidden", object{"hidden": true})
 	b.open(base + "/")
 	assert.Contains(t, b.text(), "Nobody is signed in here")
-	b.signIn(s, "admin")
+	b.accessible(string(axe), "signedout")
+	b.signIn(s, false)
 
 	b.open(base + "/campaigns/new")
 	b.run(`for (const [name, value] of Object.entries({name: ` + quoted("First "+hostile) + `, caller_id: "+15005550100", calls_per_minute: "x",
@@ -134,6 +163,9 @@ func TestACampaignIsMadeAndWatchedInABrowser(t *testing.T) {
 	assert.Contains(t, s.api("GET", "/v1/pathways/"+pathway, nil)["nodes"].([]any)[2].(object)["prompt"], "Good bye, <b>{{name}}</b>.")
 	day := time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, 28)
 	appointment := b.booksAnAppointment(s, base, day)
+	live := b.watchesACall(s, base, agent, string(axe))
+	s.api("POST", "/v1/sms", object{"to": "+15005550000", "from": "+15005550100", "body": "Hello " + hostile})
+	s.api("POST", "/v1/test/inbound-sms", object{"to": "+15005550100", "from": "+15005550000", "body": hostile})
 	b.open(base + "/access")
 	b.run(`document.querySelector("#newkey [name=name]").value = ` + quoted(hostile) + `; document.querySelector("#newkey [value='calls:read']").checked = true`)
 	b.press("#newkey button")
@@ -143,7 +175,7 @@ func TestACampaignIsMadeAndWatchedInABrowser(t *testing.T) {
 	for name, path := range map[string]string{
 		"overview": "/", "campaigns": "/campaigns", "newcampaign": "/campaigns/new", "decisions": campaign + "/decisions", "calls": "/calls", "agents": "/agents",
 		"agent": "/agents/" + agent, "pathway": "/pathways/" + pathway, "trypathway": "/pathways/" + pathway + "/try", "numbers": "/numbers",
-		"appointments": "/appointments/list", "calendar": "/appointments?week=" + day.Format(time.DateOnly), "newappointment": "/appointments/new", "appointment": appointment, "settings": "/settings", "messages": "/messages", "webhooks": "/webhooks", "webhook": "/webhooks/" + hook, "usage": "/usage", "access": "/access", "audit": "/audit",
+		"appointments": "/appointments/list", "calendar": "/appointments?week=" + day.Format(time.DateOnly), "newappointment": "/appointments/new", "appointment": appointment, "settings": "/settings", "messages": "/messages", "thread": "/messages?with=%2B15005550000", "call-ended": "/calls/" + live, "webhooks": "/webhooks", "webhook": "/webhooks/" + hook, "usage": "/usage", "access": "/access", "audit": "/audit",
 	} {
 		b.open(base + path)
 		assert.NotContains(t, b.text(), "could not be made", name)
@@ -157,6 +189,56 @@ func TestACampaignIsMadeAndWatchedInABrowser(t *testing.T) {
 	b.press("header form button")
 	b.open(base + "/campaigns")
 	assert.Contains(t, b.text(), "Nobody is signed in here")
+	s.key = operator
+	b.operates(s, base, string(axe))
+}
+
+// operates does what an operator does, who ends by being none any more.
+func (b *browser) operates(s *service, base, axe string) {
+	b.t.Helper()
+	b.signIn(s, true)
+	b.open(base + "/operator")
+	b.run(`for (const [name, value] of Object.entries({name: ` + quoted("Rate "+hostile) + `, percent: "30"})) document.querySelector("#newrule [name=" + name + "]").value = value`)
+	b.press("#newrule button")
+	assert.Contains(b.t, b.text(), "The rule is kept.")
+	b.run(`document.querySelector("[name=reason]").value = ` + quoted(hostile))
+	b.press("form[action$='/dialling-stop'] button")
+	assert.Contains(b.t, b.text(), "All dialling is stopped")
+	b.accessible(axe, "operator")
+	assert.NotEqual(b.t, 1.0, b.run(`window.hacked`))
+	b.press("form[action$='/dialling-resume'] button")
+	assert.NotContains(b.t, b.text(), "All dialling is stopped")
+	user := s.api("GET", "/v1/users?limit=1", nil)["data"].([]any)[0].(object)["id"].(string)
+	s.api("PATCH", "/v1/users/"+user, object{"operator": false})
+	b.run(`document.querySelector("[name=reason]").value = "late"`)
+	b.press("form[action$='/drain'] button")
+	assert.Contains(b.t, b.text(), "There is no such page")
+	b.open(base + "/settings")
+	b.call("Network.clearBrowserCookies", object{})
+	b.press("main form button")
+	assert.Contains(b.t, b.text(), "Nothing was done with what you sent.")
+	b.accessible(axe, "kept")
+}
+
+// watchesACall listens to one that says nothing, and ends it.
+func (b *browser) watchesACall(s *service, base, agent, axe string) (id string) {
+	b.t.Helper()
+	id = s.api("POST", "/v1/calls/outbound", object{"to": "+15005550009", "from": "+15005550100", "agent_id": agent})["id"].(string)
+	s.await("the call is answered", time.Minute, func() bool { return s.api("GET", "/v1/calls/"+id, nil)["answered_at"] != nil })
+	b.open(base + "/calls?status=active")
+	assert.Contains(b.t, b.text(), "+15005550009")
+	b.open(base + "/calls/" + id)
+	b.accessible(axe, "call-live")
+	b.press("form[action$='/listen'] button")
+	b.run(`document.querySelector("#listen").click()`)
+	s.await("it is heard", time.Minute, func() bool {
+		return b.run(`document.querySelector("#state").innerText`) == "You hear the call."
+	})
+	b.accessible(axe, "listen")
+	b.open(base + "/calls/" + id)
+	b.press("form[action$='/hangup'] button")
+	s.await("the call is over", time.Minute, func() bool { return s.api("GET", "/v1/calls/"+id, nil)["ended_at"] != nil })
+	return id
 }
 
 // editsAPathway gives a node another prompt in the graph, and saves it once what

@@ -93,7 +93,7 @@ func (r remoteDesk) createPerson(ctx context.Context, n newPerson) (*domain.User
 	if n.Workspace != "" {
 		return nil, errors.New("--workspace: users that are made by a key belong to its workspace")
 	}
-	made, err := r.c.CreateUser(ctx, &client.NewUser{Name: n.Name, Role: n.Role})
+	made, err := r.c.CreateUser(ctx, &client.NewUser{Name: n.Name, Role: n.Role, Operator: &n.Operator})
 	return as[*domain.User](made, err)
 }
 

@@ -38,6 +38,7 @@ type newPerson struct {
 	Workspace string `json:"workspace"` // id; "": the only one
 	Name      string `json:"name"`
 	Role      string `json:"role"`
+	Operator  bool   `json:"operator"`
 }
 
 // link signs a user in, once.
@@ -142,12 +143,13 @@ func (s *staff) deleteTenant(ctx context.Context, id string) error {
 }
 
 func (s *staff) createPerson(ctx context.Context, n newPerson) (*domain.User, error) {
-	u := &domain.User{Name: n.Name, Role: domain.Role(n.Role), AllowedIPs: []string{}}
+	u := &domain.User{Name: n.Name, Role: domain.Role(n.Role), Operator: n.Operator, AllowedIPs: []string{}}
 	var ps domain.Problems
 	rules.Text(&ps, "name", u.Name, true, rules.MaxName)
 	if u.Role.Permissions() == nil {
 		ps.Add("role", domain.CodeValidation, "role must be viewer, agent, manager or admin")
 	}
+	rules.OperatorUser(&ps, u)
 	err := ps.Err()
 	if err == nil {
 		n.Workspace, err = s.tenant(ctx, n.Workspace)
@@ -307,6 +309,7 @@ func usersCommand() *cobra.Command {
 	})
 	create.Aliases = []string{"add"}
 	create.Flags().StringVar(&n.Role, "role", "viewer", "viewer, agent, manager or admin")
+	create.Flags().BoolVar(&n.Operator, "operator", false, "a viewer sees all workspaces at the dashboard, an admin also stops and drains")
 	create.Flags().StringVar(&n.Workspace, "workspace", "", "id of the workspace, where there are several")
 	list := staffCommand("list", "List users", cobra.NoArgs, func(ctx context.Context, cmd *cobra.Command, d keyDesk, _ []string) error {
 		all, err := d.people(ctx, workspace)
@@ -317,9 +320,9 @@ func usersCommand() *cobra.Command {
 			return printJSON(cmd.OutOrStdout(), all)
 		}
 		w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 4, 2, ' ', 0)
-		_, _ = fmt.Fprintln(w, "ID\tNAME\tROLE\tWORKSPACE")
+		_, _ = fmt.Fprintln(w, "ID\tNAME\tROLE\tOPERATOR\tWORKSPACE")
 		for _, u := range all {
-			_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", u.ID, u.Name, u.Role, u.WorkspaceID)
+			_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%t\t%s\n", u.ID, u.Name, u.Role, u.Operator, u.WorkspaceID)
 		}
 		return w.Flush()
 	})

@@ -104,6 +104,19 @@ const maxSegmentPrice = 1000_000_000
 
 var origin = regexp.MustCompile(`^https?://[a-z0-9.\[\]:-]+$`)
 
+// OperatorUser notes why somebody cannot be an operator at the dashboard: the
+// role must read everything, as a viewer and an admin do, and the environment
+// must be the one in which people are rung.
+func OperatorUser(p *domain.Problems, u *domain.User) {
+	switch {
+	case !u.Operator:
+	case u.Role != domain.RoleViewer && u.Role != domain.RoleAdmin:
+		p.Add("operator", domain.CodeValidation, "must be false for this role: an operator is a viewer, who looks on, or an admin, who acts")
+	case u.Environment == domain.Test:
+		p.Add("operator", domain.CodeValidation, "must be false for a user of the test environment")
+	}
+}
+
 // redaction checks what is not to be kept of words.
 func redaction(p *domain.Problems, r *domain.Redaction) {
 	r.Patterns = orEmpty(r.Patterns)

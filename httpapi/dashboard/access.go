@@ -37,7 +37,7 @@ func (d *Dashboard) createKey(r *Request) (view, error) {
 	if day, err := time.Parse(time.DateOnly, f.Get("expires_at")); err == nil {
 		body["expires_at"] = day.AddDate(0, 0, 1).Add(-time.Second).Format(time.RFC3339) // to the end of the day
 	}
-	if from := strings.FieldsFunc(f.Get("allowed_ips"), func(c rune) bool { return strings.ContainsRune(", \t\r\n", c) }); len(from) > 0 {
+	if from := words(f.Get("allowed_ips")); len(from) > 0 {
 		body["allowed_ips"] = from
 	}
 	made, err := r.send(http.MethodPost, "/v1/api-keys", body)
@@ -49,6 +49,30 @@ func (d *Dashboard) createKey(r *Request) (view, error) {
 		return v, err
 	}
 	return view{name: "newkey", title: "A new key", data: object{"key": made}}, nil
+}
+
+// fact is something of what was made, with its name.
+type fact struct{ Name, Value string }
+
+// createClient lets a program ask users for consent. Its secret is shown this once.
+func (d *Dashboard) createClient(r *Request) (view, error) {
+	f := r.Form
+	body := object{"name": f.Get("name"), "scopes": append([]string{}, f["scopes"]...)}
+	if to := strings.Fields(f.Get("redirect_uris")); len(to) > 0 {
+		body["redirect_uris"] = to
+	}
+	if f.Get("public") != "" {
+		body["public"] = true
+	}
+	made, err := r.send(http.MethodPost, "/v1/oauth/clients", body)
+	if err != nil {
+		if v, again := d.access(r); again == nil {
+			return v, err
+		}
+		return view{}, err
+	}
+	facts := []fact{{"client_id", text(made, "client_id")}, {"client_secret", text(made, "client_secret")}}
+	return view{name: "newsecret", title: "A new OAuth client", data: object{"facts": facts, "back": "/access"}}, nil
 }
 
 func (d *Dashboard) revokeKey(r *Request) (view, error) {

@@ -140,12 +140,25 @@ func (r *Request) ask(method, path string, body, into any) error {
 		if once == "" || !errors.As(err, &p) || p.Code != "idempotency_conflict" || pause == longestPause {
 			return err
 		}
-		select { // the first click of two is under way: the second one waits for its answer
-		case <-time.After(pause):
-		case <-r.ended():
+		if !r.wait(pause) { // the first click of two is under way: the second one waits for its answer
 			return err
 		}
 	}
+}
+
+// wait lets a time go by; false: nobody waits for the answer any more.
+func (r *Request) wait(pause time.Duration) bool {
+	for ; pause > 0; pause -= lookEvery {
+		select {
+		case <-time.After(min(pause, lookEvery)):
+		case <-r.ended():
+			return false
+		}
+		if r.Gone != nil && r.Gone() {
+			return false
+		}
+	}
+	return true
 }
 
 // ended is closed once nobody waits for the answer any more.
@@ -159,6 +172,9 @@ func (r *Request) ended() <-chan struct{} {
 // How long the second click of two waits for the first, between asking and in
 // all: about five seconds.
 const firstPause, longestPause = 20 * time.Millisecond, 5 * time.Second
+
+// lookEvery is how often it is looked meanwhile whether somebody is there still.
+const lookEvery = 100 * time.Millisecond
 
 // understand reads an answer of the API.
 func understand(status int, answer []byte) func(into any) error {

@@ -26,13 +26,14 @@ func (d *Dashboard) call(r *Request) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	data := object{"call": c, "live": text(c, "ended_at") == ""}
+	live, processing := text(c, "ended_at") == "", c["processing"] == true
+	data := object{"call": c, "live": live, "grows": live || processing}
 	transcript, err := r.get(path + "/transcript")
 	if err != nil && !absent(err) {
 		return view{}, err
 	}
 	data["transcript"] = transcript
-	if text(c, "ended_at") != "" { // they are looked for among all that happened: once is enough
+	if !live { // they are looked for among all that happened: once is enough
 		events, err := r.first(path + "/events")
 		if err != nil && !absent(err) {
 			return view{}, err

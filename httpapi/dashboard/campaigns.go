@@ -46,7 +46,12 @@ func goesOn(r *Request, data object) error {
 		return err
 	}
 	hooks, err := r.first("/v1/webhooks?status=disabled")
+	used := map[string]int{}
+	for _, c := range live.Data {
+		used[text(c, "direction")]++
+	}
 	data["workspace"], data["running"], data["live"], data["more"], data["disabled"] = workspace, running.Data, len(live.Data), live.More, hooks.Data
+	data["out"], data["in"] = used["outbound"], used["inbound"]
 	return err
 }
 

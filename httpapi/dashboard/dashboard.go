@@ -36,6 +36,7 @@ type Visitor struct {
 	Name, Role, Workspace string
 	Test                  bool                         // of the test environment
 	Fresh                 bool                         // has signed in a moment ago
+	Operator              bool                         // sees all workspaces
 	Rights                func(permission string) bool // such as calls:write
 }
 
@@ -55,6 +56,7 @@ type Request struct {
 	Visitor     Visitor
 	API         API
 	Ended       func() <-chan struct{} // closed once the answer comes too late; nil: never
+	Gone        func() bool            // nobody is there any more to take the answer; nil: never
 }
 
 // Response is what it gets: a page, or where to go next.
@@ -72,6 +74,7 @@ type Route struct {
 	Long         bool // its form may be as long as a pathway
 	Reads        bool // a POST that changes nothing
 	Again        bool // only for who has signed in a moment ago
+	Operator     bool // only for operators
 	serve        func(*Dashboard, *Request) (view, error)
 }
 
@@ -207,16 +210,17 @@ func menu(here string, who Visitor) []entry {
 		{"Agents", "/agents", "agents:read", []string{"agents", "agent", "pathway", "editpathway", "trypathway"}},
 		{"Numbers", "/numbers", "calls:read", []string{"numbers"}},
 		{"Appointments", "/appointments", "agents:read", []string{"appointments", "calendar", "appointment", "newappointment"}},
-		{"Messages", "/messages", "calls:read", []string{"messages"}},
+		{"Messages", "/messages", "calls:read", []string{"messages", "thread"}},
 		{"Webhooks", "/webhooks", "*:read", []string{"webhooks", "webhook"}},
 		{"Usage", "/usage", "analytics:read", []string{"usage"}},
 		{"Access", "/access", "*:read", []string{"access", "newkey"}},
 		{"Settings", "/settings", "*:read", []string{"settings"}},
 		{"Audit", "/audit", "*:read", []string{"audit"}},
+		{"Operator", operatorPath, "*:read", []string{"operator"}},
 	}
 	var m []entry
 	for _, e := range all {
-		if who.May(e.right) {
+		if who.May(e.right) && (who.Operator || e.path != operatorPath) {
 			m = append(m, entry{Name: e.name, Path: e.path, Here: slices.Contains(e.of, here)})
 		}
 	}

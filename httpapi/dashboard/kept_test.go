@@ -144,17 +144,20 @@ func TestNobodyWaitsForTheFirstClickOnceTheRequestIsOver(t *testing.T) {
 	t.Parallel()
 	over, asked := make(chan struct{}), 0
 	close(over)
-	r := &Request{
-		Form:  url.Values{"once": {strings.Repeat("0f", 16)}},
-		Ended: func() <-chan struct{} { return over },
-		API: func(string, string, string, string, io.Reader) (int, []byte) {
+	for name, r := range map[string]*Request{
+		"too late": {Ended: func() <-chan struct{} { return over }},
+		"nobody":   {Gone: func() bool { return true }},
+	} {
+		asked = 0
+		r.Form = url.Values{"once": {strings.Repeat("0f", 16)}}
+		r.API = func(string, string, string, string, io.Reader) (int, []byte) {
 			asked++
 			return 409, []byte(`{"error":{"code":"idempotency_conflict","message":"It runs."}}`)
-		},
+		}
+		_, err := r.send("POST", "/v1/campaigns", object{})
+		require.Error(t, err)
+		assert.Equal(t, 1, asked, name)
 	}
-	_, err := r.send("POST", "/v1/campaigns", object{})
-	require.Error(t, err)
-	assert.Equal(t, 1, asked)
 }
 
 func TestAFileThatIsRefusedLeavesTheCampaign(t *testing.T) {

@@ -3,6 +3,8 @@ package dashboard
 import (
 	"net/http"
 	"net/url"
+	"slices"
+	"time"
 )
 
 func (d *Dashboard) agents(r *Request) (view, error) {
@@ -89,13 +91,57 @@ func (d *Dashboard) numbers(r *Request) (view, error) {
 }
 
 func (d *Dashboard) messages(r *Request) (view, error) {
+	if far := r.Query.Get("with"); far != "" {
+		return d.thread(r, far)
+	}
 	l, err := r.list("/v1/sms", "/messages", "status", "direction", "to", "from", "conversation_id")
 	return view{name: "messages", title: "Messages", data: object{"list": l, "query": r.Query}}, err
 }
 
+// thread is what was written to and by one number, the oldest first: the last
+// hundred messages of each side, as far back as both are known.
+func (d *Dashboard) thread(r *Request, far string) (view, error) {
+	var all []object
+	var since time.Time
+	for _, side := range []string{"from", "to"} {
+		l, err := r.first("/v1/sms?" + side + "=" + url.QueryEscape(far))
+		if err != nil {
+			return view{}, err
+		}
+		if l.More {
+			if last := madeAt(l.Data[len(l.Data)-1]); last.After(since) {
+				since = last
+			}
+		}
+		all = append(all, l.Data...)
+	}
+	all = slices.DeleteFunc(all, func(m object) bool { return madeAt(m).Before(since) })
+	slices.SortStableFunc(all, func(a, b object) int { return madeAt(a).Compare(madeAt(b)) })
+	return view{name: "thread", title: "Messages with " + far, data: object{"messages": all, "more": !since.IsZero()}}, nil
+}
+
+// madeAt is when a resource was made.
+func madeAt(o object) time.Time {
+	t, _ := time.Parse(time.RFC3339Nano, text(o, "created_at"))
+	return t
+}
+
 func (d *Dashboard) webhooks(r *Request) (view, error) {
 	l, err := r.list("/v1/webhooks", "/webhooks", "status", "campaign_id")
-	return view{name: "webhooks", title: "Webhooks", data: object{"list": l}}, err
+	return view{name: "webhooks", title: "Webhooks", data: object{"list": l, "form": r.Form}}, err
+}
+
+// createWebhook makes an endpoint. Its secret is shown this once.
+func (d *Dashboard) createWebhook(r *Request) (view, error) {
+	made, err := r.send(http.MethodPost, "/v1/webhooks", object{"url": r.Form.Get("url"), "events": words(r.Form.Get("events"))})
+	if err != nil {
+		if v, again := d.webhooks(r); again == nil {
+			return v, err
+		}
+		return view{}, err
+	}
+	facts := []fact{{"url", text(made, "url")}, {"secret", text(made, "secret")}}
+	return view{name: "newsecret", title: "A new webhook", data: object{"facts": facts, "back": "/webhooks/" + text(made, "id")}}, nil
 }
 
 func (d *Dashboard) webhook(r *Request) (view, error) {

@@ -38,6 +38,7 @@ func Routes() []Route {
 		{Method: post, Path: "/appointments/:id/:verb", serve: (*Dashboard).driveAppointment},
 		{Method: get, Path: "/messages", serve: (*Dashboard).messages},
 		{Method: get, Path: "/webhooks", serve: (*Dashboard).webhooks},
+		{Method: post, Path: "/webhooks", Again: true, serve: (*Dashboard).createWebhook},
 		{Method: get, Path: "/webhooks/:id", serve: (*Dashboard).webhook},
 		{Method: post, Path: "/webhooks/:id/:verb", serve: (*Dashboard).driveWebhook},
 		{Method: get, Path: "/usage", serve: (*Dashboard).usage},
@@ -45,8 +46,13 @@ func Routes() []Route {
 		{Method: post, Path: "/settings", serve: (*Dashboard).changeSettings},
 		{Method: get, Path: "/access", serve: (*Dashboard).access},
 		{Method: post, Path: "/access/keys", Again: true, serve: (*Dashboard).createKey},
+		{Method: post, Path: "/access/clients", Again: true, serve: (*Dashboard).createClient},
 		{Method: post, Path: "/access/keys/:id/revoke", serve: (*Dashboard).revokeKey},
 		{Method: get, Path: "/audit", serve: (*Dashboard).audit},
+		{Method: get, Path: operatorPath, Operator: true, serve: (*Dashboard).operator},
+		{Method: post, Path: operatorPath + "/rules", Operator: true, serve: (*Dashboard).createRule},
+		{Method: post, Path: operatorPath + "/rules/:id/:verb", Operator: true, serve: (*Dashboard).driveRule},
+		{Method: post, Path: operatorPath + "/:verb", Operator: true, serve: (*Dashboard).operate},
 	}
 }
 
@@ -57,5 +63,7 @@ func doneTexts() map[string]string {
 		"cancel": "It is cancelled.", "uploaded": "The contacts are uploaded.", "hangup": "The call is being ended.", "confirm": "The appointment is confirmed.",
 		"pathway": "The pathway is saved. Calls and campaigns that are running keep the one they began with.", "settings": "The settings are saved.", "booked": "The appointment is booked.", "reschedule": "The appointment is moved.",
 		"test": "A test was sent; see the log.", "replay": "Failed deliveries are being sent again.", "revoked": "The key is revoked: it is refused from now on.",
+		"dialling-stop": "Nobody is rung any more.", "dialling-resume": "People are rung again.", "drain": "No call begins on this node any more.", "undrain": "The node takes calls again.",
+		"rule": "The rule is kept.", "rule-deleted": "The rule is deleted.", "rule-tested": "A test was sent by all ways of the rule.",
 	}
 }

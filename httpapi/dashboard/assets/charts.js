@@ -6,6 +6,7 @@
   let plots = [];
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const strokes = ["--link", "--good", "--bad"];
+  const seconds = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 604800, 1209600, 2592000, 7776000, 31536000];
 
   const draw = (table) => {
     const rows = [...table.tBodies[0].rows];
@@ -37,8 +38,10 @@
     const axis = { stroke: ink, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 } };
     const axes = [{ ...axis }, { ...axis, scale: "y" }];
     const spans = data[0][data[0].length - 1] - data[0][0]; // seconds
-    const told = spans > 129600 ? [5, 10] : spans > 600 ? [11, 16] : [11, 19]; // of 2030-04-01T09:00:00Z
-    if (time) axes[0].values = (_, ticks) => ticks.map((t) => new Date(t * 1e3).toISOString().slice(...told));
+    const [least, told] = spans > 129600 ? [3600, (at) => at.slice(5, 10) + "\n" + at.slice(11, 16)] : spans > 600 ? [60, (at) => at.slice(11, 16)] : [1, (at) => at.slice(11, 19)];
+    axes[0].incrs = seconds.filter((s) => s >= least || !time); // no two labels are the same
+    axes[0].space = 60;
+    if (time) axes[0].values = (_, ticks) => ticks.map((t) => told(new Date(t * 1e3).toISOString())); // 2030-04-01T09:00:00Z
     else axes[0].values = (_, ticks) => ticks.map((t) => Math.floor(t / 60) + ":" + String(Math.floor(t % 60)).padStart(2, "0"));
     const scales = { x: { time }, y: { range: (_, low, high) => [0, Math.max(1, high * 1.1)] } };
     if (heads.some((h) => scale(h) === "%")) {

@@ -1,9 +1,10 @@
 "use strict";
 // Draws the sound of a recording over its player once it is played: the caller
 // above, the agent below. A click goes there.
-(() => {
+const wave = () => {
   const audio = document.querySelector("audio"), canvas = document.getElementById("waveform");
-  if (!audio || !canvas) return;
+  if (!audio || !canvas || audio.dataset.drawn) return;
+  audio.dataset.drawn = "yes";
   const largest = 64 << 20, height = 96;
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   let sides = [], seconds = 0, picture;
@@ -61,4 +62,6 @@
     canvas.addEventListener("click", (e) => (audio.currentTime = (e.offsetX / canvas.clientWidth) * seconds));
   };
   audio.addEventListener("play", () => load().catch(() => {}), { once: true }); // the player goes on without the picture
-})();
+};
+wave();
+document.addEventListener("htmx:afterSwap", wave); // of a call that was watched to its end

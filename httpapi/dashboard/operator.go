@@ -1,0 +1,167 @@
+package dashboard
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// operatorPath is the page over all workspaces, for operators alone.
+const operatorPath = "/operator"
+
+// operator shows how the node and its workspaces do, and what watches them.
+func (d *Dashboard) operator(r *Request) (view, error) {
+	poll := url.Values{"part": {"people"}}
+	if at := r.Query.Get("cursor"); at != "" {
+		poll.Set("cursor", at)
+	}
+	data := object{"form": r.Form, "kinds": alertKinds(), "poll": operatorPath + "?" + poll.Encode()}
+	if r.Part != "people" {
+		load, err := r.get("/v1/operator/load")
+		if err != nil {
+			return view{}, err
+		}
+		alerts, err := r.pageOf("alerts", "/v1/alerts", operatorPath)
+		if err != nil {
+			return view{}, err
+		}
+		data["load"], data["alerts"] = load, alerts
+	}
+	if r.Part != "live" {
+		workspaces, err := r.list("/v1/operator/workspaces", operatorPath)
+		if err != nil {
+			return view{}, err
+		}
+		data["workspaces"] = workspaces
+	}
+	if r.Part == "" {
+		rules, err := r.pageOf("rules", "/v1/alert-rules", operatorPath)
+		if err != nil {
+			return view{}, err
+		}
+		data["rules"] = rules
+	}
+	return view{name: "operator", title: "All workspaces", data: data}, nil
+}
+
+// operate stops, drains, and takes it back.
+func (d *Dashboard) operate(r *Request) (view, error) {
+	var body any
+	switch r.Verb {
+	case "dialling-stop":
+		body = object{"reason": r.Form.Get("reason")}
+	case "dialling-resume", "drain", "undrain":
+	default:
+		return view{}, &problem{Status: http.StatusNotFound, Message: "There is no such button."}
+	}
+	_, err := r.send(http.MethodPost, "/v1/operator/"+strings.ReplaceAll(r.Verb, "-", "/"), body)
+	return d.operated(r, r.Verb, err)
+}
+
+// operated is the operator's page after a button, with what was typed where it
+// was refused.
+func (d *Dashboard) operated(r *Request, done string, err error) (view, error) {
+	if err == nil {
+		return view{to: operatorPath + "?done=" + done}, nil
+	}
+	if v, again := d.operator(r); again == nil {
+		return v, err
+	}
+	return view{}, err
+}
+
+// alertKind is a sort of alert rule, in words.
+type alertKind struct{ Name, What string }
+
+func alertKinds() []alertKind {
+	return []alertKind{
+		{"answer_rate", "Too few calls are answered"},
+		{"trunk_down", "A trunk is down"},
+		{"spend", "A daily spend cap is nearly used up"},
+		{"endpoint_disabled", "A webhook endpoint was disabled"},
+	}
+}
+
+// createRule keeps an alert rule. What was left empty is not sent: a kind says
+// itself what it has no use for.
+func (d *Dashboard) createRule(r *Request) (view, error) {
+	body, err := ruleOf(r.Form)
+	if err == nil {
+		_, err = r.send(http.MethodPost, "/v1/alert-rules", body)
+	}
+	return d.operated(r, "rule", err)
+}
+
+func ruleOf(f url.Values) (object, error) {
+	body := object{"name": f.Get("name"), "kind": f.Get("kind"), "emails": words(f.Get("emails"))}
+	bound := "below"
+	if f.Get("kind") == "spend" {
+		bound = "share"
+	}
+	for _, n := range []struct {
+		field, param string
+		of           float64
+	}{{"percent", bound, 100}, {"minutes", "minutes", 1}, {"min_calls", "min_calls", 1}} {
+		text := strings.TrimSpace(f.Get(n.field))
+		if text == "" {
+			continue
+		}
+		v, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return nil, &problem{Status: http.StatusUnprocessableEntity, Message: n.param + " must be a number.", Param: n.param}
+		}
+		body[n.param] = v / n.of
+	}
+	if id := strings.TrimSpace(f.Get("watches")); id != "" {
+		body["watches_workspace_id"] = id
+	}
+	if f.Get("together") != "" {
+		body["together"] = true
+	}
+	return body, nil
+}
+
+// words are those of a field that takes several, parted by commas or spaces.
+func words(s string) []string {
+	return append([]string{}, strings.FieldsFunc(s, func(c rune) bool { return strings.ContainsRune(", \t\r\n", c) })...)
+}
+
+// driveRule tries a rule out, lets it look or not, and deletes it.
+func (d *Dashboard) driveRule(r *Request) (view, error) {
+	path, done := "/v1/alert-rules/"+r.ID, r.Verb
+	var err error
+	switch r.Verb {
+	case "pause", "resume":
+		_, err = r.send(http.MethodPatch, path, object{"paused": r.Verb == "pause"})
+	case "delete":
+		_, err = r.send(http.MethodDelete, path, nil)
+		done = "rule-deleted"
+	case "test":
+		done = "rule-tested"
+		var came object
+		if came, err = r.send(http.MethodPost, path+"/test", nil); err == nil {
+			err = unsent(came)
+		}
+	default:
+		return view{}, &problem{Status: http.StatusNotFound, Message: "There is no such button."}
+	}
+	return d.operated(r, done, err)
+}
+
+// unsent tells of the mails of a test that no server took, nil where there is none.
+func unsent(came object) error {
+	p := &problem{Status: http.StatusBadGateway, Message: "The event was sent to the webhooks, but not every mail was taken."}
+	mails, _ := came["mails"].([]any)
+	for _, m := range mails {
+		m, _ := m.(object)
+		if sent, _ := m["sent"].(bool); !sent {
+			p.Details = append(p.Details, struct{ Param, Message string }{Message: text(m, "to") + ": " + text(m, "error")})
+		}
+	}
+	if len(p.Details) == 0 {
+		return nil
+	}
+	p.Message += " " + p.Details[0].Message
+	return p
+}
