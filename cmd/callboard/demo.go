@@ -146,7 +146,7 @@ func (d *demoShow) agent(ctx context.Context) (string, error) {
 	made, err := d.api.CreatePathway(ctx, &client.PathwayChange{
 		Name: new("Confirm an appointment"), Start: new("hello"),
 		Nodes: []client.Node{
-			{ID: "hello", Type: "say", Prompt: new("Hello {{name | there}}. This is Callboard, about your appointment on {{day | Monday}}.")},
+			{ID: "hello", Type: "say", Prompt: new("Hello {{name | there}}, this is Callboard about your appointment on {{day | Monday}}.")},
 			{
 				ID: "ask", Type: "collect", Input: new("dtmf"), Length: new(int64(1)), TimeoutSeconds: new(5.0), Retries: new(int64(1)),
 				SaveAs: new("answer"), Values: []string{"1", "2"}, Prompt: new("To confirm, press 1. To decline, press 2."),

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -33,6 +34,10 @@ func (s *service) pictures(t *testing.T, dir string) {
 	} {
 		b.call("Emulation.setEmulatedMedia", object{"features": []object{{"name": "prefers-color-scheme", "value": p.theme}}})
 		b.open("http://" + s.http + p.path)
+		if p.name == "call" {
+			b.run(`document.querySelector("audio").play()`)
+			s.await("its waveform is drawn", time.Minute, func() bool { return b.run(`document.querySelector("#waveform").hidden`) == false })
+		}
 		shot, err := base64.StdEncoding.DecodeString(b.call("Page.captureScreenshot", object{})["data"].(string))
 		require.NoError(t, err)
 		small := exec.Command("ffmpeg", "-loglevel", "error", "-y", "-i", "-", "-vf", "split[a][b];[a]palettegen=max_colors=64[p];[b][p]paletteuse=dither=none",
