@@ -83,9 +83,9 @@ func TestWhatAUserGaveOutlivesARestartAndNotTheUser(t *testing.T) {
 	kept, used := h.code(c, u), h.code(c, u)
 	g, err := h.desk().RedeemCode(ctx, c, used, "https://a.example/", "")
 	require.NoError(t, err)
-	text, _, err := h.desk().SignInLink(ctx, h.live, u.ID)
+	text, _, err := h.desk().SignInLink(ctx, h.live, u.ID, anyone)
 	require.NoError(t, err)
-	_, _, err = h.desk().SignInLink(ctx, h.test, u.ID)
+	_, _, err = h.desk().SignInLink(ctx, h.test, u.ID, anyone)
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err), "of another environment")
 	cookie, who, err := h.desk().SignIn(ctx, text, here, "browser")
 	require.NoError(t, err)
@@ -135,7 +135,7 @@ func TestWhatAUserGaveOutlivesARestartAndNotTheUser(t *testing.T) {
 	require.NoError(t, d.EndGrant(ctx, other, g.GrantID), "of another client: nothing happens")
 	_, err = d.OAuthAlive(ctx, holderOf(c, g), g.GrantID, "")
 	require.NoError(t, err)
-	require.NoError(t, d.DeleteUser(ctx, h.live, u.ID))
+	require.NoError(t, d.DeleteUser(ctx, h.live, u.ID, anyone))
 	_, _, err = d.Session(ctx, cookie, here, false)
 	assert.Equal(t, domain.CodeAuthenticationRequired, domain.CodeOf(err))
 	_, err = d.OAuthAlive(ctx, holderOf(c, g), g.GrantID, "")
@@ -145,11 +145,53 @@ func TestWhatAUserGaveOutlivesARestartAndNotTheUser(t *testing.T) {
 	h.node.Sweep(ctx)
 }
 
+// anyone may lead a user.
+func anyone(*domain.User) error { return nil }
+
+func TestALinkAndASessionOfBeforeAreNoOperators(t *testing.T) {
+	h := build(t, nil)
+	ctx := t.Context()
+	_, u := h.guest(domain.RoleAdmin)
+	sign := func() (*domain.User, *domain.Session) {
+		text, _, err := h.desk().SignInLink(ctx, h.live, u.ID, anyone)
+		require.NoError(t, err)
+		cookie, _, err := h.desk().SignIn(ctx, text, here, "browser")
+		require.NoError(t, err)
+		who, s, err := h.desk().Session(ctx, cookie, here, false)
+		require.NoError(t, err)
+		return who, s
+	}
+	_, before := sign()
+	link, _, err := h.desk().SignInLink(ctx, h.live, u.ID, anyone)
+	require.NoError(t, err)
+	_, err = h.desk().UpdateUser(ctx, h.live, u.ID, func(u *domain.User) error { u.Operator = true; return nil })
+	require.NoError(t, err)
+	_, _, err = h.desk().SignIn(ctx, link, here, "browser")
+	assert.Equal(t, domain.CodeExpiredLink, domain.CodeOf(err))
+	h.shut()
+	h.open()
+	who, after := sign()
+	assert.True(t, after.Operates(who))
+	assert.False(t, before.Operates(who))
+
+	no := domain.Errorf(domain.CodeOperatorRequired, "no")
+	mayNot := func(u *domain.User) error {
+		assert.True(t, u.Operator, "as it is now")
+		return no
+	}
+	_, _, err = h.desk().SignInLink(ctx, h.live, u.ID, mayNot)
+	require.ErrorIs(t, err, no)
+	require.ErrorIs(t, h.desk().DeleteUser(ctx, h.live, u.ID, mayNot), no)
+	require.ErrorIs(t, h.desk().EndSession(ctx, h.live, u.ID, after.ID, mayNot), no)
+	_, err = h.desk().User(ctx, h.live, u.ID)
+	require.NoError(t, err)
+}
+
 func TestWhoOnlyWatchesDoesNotMakeASessionLast(t *testing.T) {
 	h := build(t, nil)
 	ctx := t.Context()
 	_, u := h.guest(domain.RoleAgent)
-	text, _, err := h.desk().SignInLink(ctx, h.live, u.ID)
+	text, _, err := h.desk().SignInLink(ctx, h.live, u.ID, anyone)
 	require.NoError(t, err)
 	cookie, _, err := h.desk().SignIn(ctx, text, here, "browser")
 	require.NoError(t, err)

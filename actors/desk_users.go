@@ -35,6 +35,7 @@ func (d *Desk) createUser(ctx context.Context, p domain.Principal, u *domain.Use
 		return nil, domain.Errorf(domain.CodeInvalidState, "the workspace has %d users, which is the most; delete some first", usersMost)
 	}
 	fill(&u.Meta, "user", p, newID(ctx, domain.PrefixUser), stamp())
+	u.Promote(false, u.CreatedAt)
 	if err := create(ctx, d, u, more...); err != nil {
 		return nil, err
 	}
@@ -58,19 +59,34 @@ func (d *Desk) ListUsers(ctx context.Context, p domain.Principal, q ask.Page) (a
 func (d *Desk) UpdateUser(ctx context.Context, p domain.Principal, id string, change func(*domain.User) error) (*domain.User, error) {
 	d.guests.changing.Lock() // commit and memory change in the same order
 	defer d.guests.changing.Unlock()
-	u, err := update(ctx, d, p, domain.PrefixUser, id, change)
+	u, err := update(ctx, d, p, domain.PrefixUser, id, func(u *domain.User) error {
+		was := u.Operator
+		err := change(u)
+		u.Promote(was, stamp())
+		return err
+	})
 	if err == nil {
 		d.guests.welcome(u)
 	}
 	return u, err
 }
 
-// DeleteUser removes a user; sessions, and what programs were given, end with
-// its return.
-func (d *Desk) DeleteUser(ctx context.Context, p domain.Principal, id string) error {
+// led is a user of whom somebody disposes who may. The caller holds
+// guests.changing: nobody makes the user more meanwhile.
+func (d *Desk) led(ctx context.Context, p domain.Principal, id string, may func(*domain.User) error) (*domain.User, error) {
+	u, _, err := get[domain.User](ctx, d, p, domain.PrefixUser, id)
+	if err != nil {
+		return nil, err
+	}
+	return u, may(u)
+}
+
+// DeleteUser removes a user whom somebody may delete; sessions, and what programs
+// were given, end with its return.
+func (d *Desk) DeleteUser(ctx context.Context, p domain.Principal, id string, may func(*domain.User) error) error {
 	d.guests.changing.Lock()
 	defer d.guests.changing.Unlock()
-	u, _, err := get[domain.User](ctx, d, p, domain.PrefixUser, id)
+	u, err := d.led(ctx, p, id, may)
 	if err != nil {
 		return err
 	}
@@ -92,18 +108,22 @@ func placeOf(text string) (workspace, rest string, ok bool) {
 	return workspace, rest, ok && err == nil && len(rest) <= 200
 }
 
-// SignInLink makes what a link needs to sign the user in, once.
-func (d *Desk) SignInLink(ctx context.Context, p domain.Principal, userID string) (text string, until time.Time, err error) {
-	return d.signInLink(ctx, p, userID)
+// SignInLink makes what a link needs to sign the user in, once, for whoever may.
+func (d *Desk) SignInLink(ctx context.Context, p domain.Principal, userID string, may func(*domain.User) error) (text string, until time.Time, err error) {
+	return d.signInLink(ctx, p, userID, may)
 }
 
-func (d *Desk) signInLink(ctx context.Context, p domain.Principal, userID string, more ...func(*commit.Change)) (text string, until time.Time, err error) {
-	u, _, err := get[domain.User](ctx, d, p, domain.PrefixUser, userID)
+func (d *Desk) signInLink(
+	ctx context.Context, p domain.Principal, userID string, may func(*domain.User) error, more ...func(*commit.Change),
+) (text string, until time.Time, err error) {
+	d.guests.changing.Lock()
+	defer d.guests.changing.Unlock()
+	u, err := d.led(ctx, p, userID, may)
 	if err != nil {
 		return "", time.Time{}, err
 	}
 	secret, now := secretText(), stamp()
-	s := &domain.SignIn{UserID: u.ID, Until: now.Add(domain.SignInLife)}
+	s := &domain.SignIn{UserID: u.ID, Until: now.Add(domain.SignInLife), OperatorSince: u.OperatorSince}
 	fill(&s.Meta, "sign_in", p, allow.HashKey(d.guests.pepper, "sign-in "+secret), now)
 	return placed(p.WorkspaceID, secret), s.Until, create(commit.Boarding(ctx), d, s, more...)
 }
@@ -127,13 +147,13 @@ func (d *Desk) SignIn(ctx context.Context, text string, from netip.Addr, agent s
 	now := stamp()
 	u = d.guests.user(link.UserID)
 	switch {
-	case !now.Before(link.Until) || u == nil:
+	case u == nil || !link.Opens(u, now):
 		return "", nil, domain.Errorf(domain.CodeExpiredLink, "The link is too old. Ask for another.")
 	case !allow.From(u.AllowedIPs, from):
 		return "", u, domain.Errorf(domain.CodeIPNotAllowed, "You are not allowed to sign in from this address.")
 	}
 	secret = secretText()
-	s := &domain.Session{UserID: u.ID, IP: from.String(), UserAgent: agent, SeenAt: now}
+	s := &domain.Session{UserID: u.ID, IP: from.String(), UserAgent: agent, SeenAt: now, OperatorSince: link.OperatorSince}
 	fill(&s.Meta, "session", domain.Principal{WorkspaceID: workspace, Environment: u.Environment}, mailbox.NewID(domain.PrefixSession), now)
 	s.Hash = d.sessionHash(s.ID, secret)
 	ctx = d.Ride(ctx, domain.Principal{WorkspaceID: workspace, Environment: u.Environment, UserID: u.ID}, ask.Act{
@@ -199,9 +219,11 @@ func (d *Desk) ListSessions(ctx context.Context, p domain.Principal, userID stri
 	return list(ctx, d, p.WorkspaceID, "user="+u.ID, domain.PrefixSession, q, func(s *domain.Session) bool { return s.Holds(now) })
 }
 
-// EndSession signs a user out in one browser.
-func (d *Desk) EndSession(ctx context.Context, p domain.Principal, userID, id string) error {
-	u, _, err := get[domain.User](ctx, d, p, domain.PrefixUser, userID)
+// EndSession signs a user out in one browser, for whoever may.
+func (d *Desk) EndSession(ctx context.Context, p domain.Principal, userID, id string, may func(*domain.User) error) error {
+	d.guests.changing.Lock()
+	defer d.guests.changing.Unlock()
+	u, err := d.led(ctx, p, userID, may)
 	if err != nil {
 		return err
 	}

@@ -46,5 +46,8 @@ func (l Local) CreateUser(ctx context.Context, workspace string, u *domain.User)
 // SignInLink makes what a link needs to sign a user in, once.
 func (l Local) SignInLink(ctx context.Context, u *domain.User) (text string, until time.Time, err error) {
 	p := domain.Principal{WorkspaceID: u.WorkspaceID, Environment: u.Environment, Operator: true}
-	return l.desk.signInLink(ctx, p, u.ID, local(u.WorkspaceID, "auth", "user.sign_in_link_created", domain.Resource{Type: "user", ID: u.ID}))
+	return l.desk.signInLink(ctx, p, u.ID, anybody, local(u.WorkspaceID, "auth", "user.sign_in_link_created", domain.Resource{Type: "user", ID: u.ID}))
 }
+
+// anybody of the users: who is at the machine itself disposes of each.
+func anybody(*domain.User) error { return nil }

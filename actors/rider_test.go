@@ -98,7 +98,7 @@ func TestAdministrativeActsRideInTheCommitThatDoesThem(t *testing.T) {
 	})
 	var link string
 	just("user.sign_in_link_created", "user", user, func(ctx context.Context) (err error) {
-		link, _, err = d.SignInLink(ctx, p, user)
+		link, _, err = d.SignInLink(ctx, p, user, anyone)
 		return err
 	})
 	_, _, err := d.SignIn(t.Context(), link, here, "browser")
@@ -106,8 +106,8 @@ func TestAdministrativeActsRideInTheCommitThatDoesThem(t *testing.T) {
 	assert.Equal(t, map[string][]string{"user.signed_in": {"along user " + user}}, w.told())
 	sessions, err := d.ListSessions(t.Context(), p, user, ask.Page{Limit: 1})
 	require.NoError(t, err)
-	just("user.signed_out", "user", user, func(ctx context.Context) error { return d.EndSession(ctx, p, user, sessions.Data[0].ID) })
-	just("user.deleted", "user", user, func(ctx context.Context) error { return d.DeleteUser(ctx, p, user) })
+	just("user.signed_out", "user", user, func(ctx context.Context) error { return d.EndSession(ctx, p, user, sessions.Data[0].ID, anyone) })
+	just("user.deleted", "user", user, func(ctx context.Context) error { return d.DeleteUser(ctx, p, user, anyone) })
 
 	client := one("oauth_client.created", "oauth_client", "", func(ctx context.Context) (string, error) {
 		c, _, err := d.CreateClient(ctx, p, &domain.OAuthClient{Name: "c", Scopes: []domain.Permission{domain.AllRead}})

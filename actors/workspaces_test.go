@@ -71,7 +71,7 @@ func TestADeletedWorkspaceLeavesNothing(t *testing.T) {
 	require.NoError(t, err)
 	u, err := d.CreateUser(ctx, p, &domain.User{Name: "Ada", Role: "viewer"})
 	require.NoError(t, err)
-	link, _, err := d.SignInLink(ctx, p, u.ID)
+	link, _, err := d.SignInLink(ctx, p, u.ID, anyone)
 	require.NoError(t, err)
 	cookie, _, err := d.SignIn(ctx, link, here, "browser")
 	require.NoError(t, err)

@@ -244,6 +244,8 @@ type User struct {
 	Object string `json:"object"`
 	// true: the dashboard shows the user all workspaces, and lets an admin act on the node.
 	Operator bool `json:"operator"`
+	// When the user was made an operator. Who signed in before does so anew to see all workspaces.
+	OperatorSince *time.Time `json:"operator_since,omitempty"`
 	// viewer reads; agent places calls; manager changes agents and campaigns, too; admin may do everything.
 	Role string `json:"role"`
 	// When it was last changed.
@@ -260,7 +262,7 @@ type UserChange struct {
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// For people.
 	Name *string `json:"name,omitempty"`
-	// Holds at once. Operators only, as everything that changes an operator.
+	// Holds at once; true for who signs in from then on. Operators only, as everything that changes an operator.
 	Operator *bool `json:"operator,omitempty"`
 	// Holds at once, also for programs that the user has let in. One of viewer, agent, manager, admin.
 	Role *string `json:"role,omitempty"`

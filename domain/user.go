@@ -35,6 +35,29 @@ type User struct {
 	Role       Role     `json:"role"`
 	Operator   bool     `json:"operator"` // of the install, at the dashboard
 	AllowedIPs []string `json:"allowed_ips"`
+	// OperatorSince is when the user was made an operator, nil for who is none.
+	// Links and sessions keep a copy: those of before it are no operator's.
+	OperatorSince *time.Time `json:"operator_since,omitempty"`
+}
+
+// Promote notes since when the user is an operator, where that has changed. was:
+// whether the user was one before.
+func (u *User) Promote(was bool, now time.Time) {
+	switch {
+	case !u.Operator:
+		u.OperatorSince = nil
+	case !was:
+		u.OperatorSince = &now
+	}
+}
+
+// operatorSince says whether what was made at a time of the user, whose copy of
+// OperatorSince is since, is of the user as it is now.
+func (u *User) operatorSince(since *time.Time) bool {
+	if since == nil || u.OperatorSince == nil {
+		return since == u.OperatorSince
+	}
+	return since.Equal(*u.OperatorSince)
 }
 
 // Key names the row.
@@ -55,10 +78,18 @@ type SignIn struct {
 	Meta
 	UserID string    `json:"user_id"`
 	Until  time.Time `json:"until"`
+	// OperatorSince is the user's as the link was made.
+	OperatorSince *time.Time `json:"operator_since,omitempty"`
 }
 
 // Key names the row.
 func (s *SignIn) Key() Key { return Key{"sign_in", s.WorkspaceID, s.ID} }
+
+// Opens says whether the link signs the user in: who was made an operator since
+// takes another one, for somebody else may have had this one made.
+func (s *SignIn) Opens(u *User, now time.Time) bool {
+	return now.Before(s.Until) && (!u.Operator || u.operatorSince(s.OperatorSince))
+}
 
 // Indexes: all, for the sweep.
 func (s *SignIn) Indexes() []string { return []string{"all"} }
@@ -84,6 +115,8 @@ type Session struct {
 	IP        string    `json:"ip"`
 	UserAgent string    `json:"user_agent"`
 	SeenAt    time.Time `json:"seen_at"`
+	// OperatorSince is that of the link that it was opened with.
+	OperatorSince *time.Time `json:"operator_since,omitempty"`
 }
 
 // Key names the row.
@@ -103,6 +136,10 @@ func (s *Session) Until() time.Time {
 	}
 	return last
 }
+
+// Operates says whether the session is an operator's: of a user who is one, and
+// has signed in as one.
+func (s *Session) Operates(u *User) bool { return u.Operator && u.operatorSince(s.OperatorSince) }
 
 // Fresh says whether its user came in by a link a moment ago, as what makes
 // credentials asks for.

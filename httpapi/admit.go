@@ -28,7 +28,8 @@ func (s *Server) admit(c *fiber.Ctx, r rule, route string) error {
 	}
 	v := visitOf(c.UserContext())
 	if c.Locals(insideLocal) != nil {
-		if c.Method() != http.MethodGet && c.Locals(againLocal) != true { // what a page reads is counted as one
+		counted := c.Method() == http.MethodGet || v.principal.Operator // what a page reads is counted as one, the operator's page apart
+		if !counted && c.Locals(againLocal) != true {
 			if err := s.pace(c, v.principal, route); err != nil {
 				return err
 			}

@@ -53,14 +53,20 @@ func (b *browser) send(method, path string, form url.Values, headers ...string) 
 func (d *door) signedIn(role string) (b *browser, user string) {
 	d.t.Helper()
 	user = d.make("/v1/users", m{"name": "Ada <b>", "role": role})
+	return d.signIn(user), user
+}
+
+// signIn is another browser of a user.
+func (d *door) signIn(user string) *browser {
+	d.t.Helper()
 	link := d.must(201, "POST", "/v1/users/"+user+"/sign-in-link", "operator", nil).json(d.t)["url"].(string)
 	at, err := url.Parse(link)
 	require.NoError(d.t, err)
-	b = &browser{d: d}
+	b := &browser{d: d}
 	r := b.send("POST", "/sign-in", url.Values{"token": {at.Query().Get("token")}})
 	require.Equal(d.t, 200, r.Status, "%s", r.Body)
 	b.cookie, _, _ = strings.Cut(r.Header.Get("Set-Cookie"), ";")
-	return b, user
+	return b
 }
 
 // guest makes a client that asks for consent.

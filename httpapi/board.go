@@ -52,7 +52,7 @@ func (s *Server) boardRoutes() {
 // board answers one request for a page or by a button of one.
 func (s *Server) board(c *fiber.Ctx, board *dashboard.Dashboard, r dashboard.Route) error {
 	v := visitOf(c.UserContext())
-	u, session, err := s.visitor(c)
+	u, session, err := s.visitor(c, r)
 	if domain.CodeOf(err) == domain.CodeAuthenticationRequired {
 		return s.nobody(c, board, r)
 	}
@@ -62,7 +62,7 @@ func (s *Server) board(c *fiber.Ctx, board *dashboard.Dashboard, r dashboard.Rou
 	if r.Method != http.MethodGet && !s.ownPage(c) {
 		return s.say(c, http.StatusForbidden, "This page is out of date", "Load it again.")
 	}
-	if !plainName(c.Params("id")) || !plainName(c.Params("verb")) || r.Operator && !s.operates(c, u) {
+	if !plainName(c.Params("id")) || !plainName(c.Params("verb")) || r.Operator && !s.operates(c, u, session) {
 		return s.say(c, http.StatusNotFound, "There is no such page", "Go back to the overview.")
 	}
 	rights := u.Role.Permissions()
@@ -87,7 +87,7 @@ func (s *Server) board(c *fiber.Ctx, board *dashboard.Dashboard, r dashboard.Rou
 		Method: r.Method, Path: c.Path(),
 		ID: c.Params("id"), Verb: c.Params("verb"), Query: query, Part: query.Get("part"),
 		Visitor: dashboard.Visitor{
-			Name: u.Name, Role: string(u.Role), Workspace: w.Name, Test: session.Environment == domain.Test, Fresh: fresh, Operator: u.Operator,
+			Name: u.Name, Role: string(u.Role), Workspace: w.Name, Test: session.Environment == domain.Test, Fresh: fresh, Operator: session.Operates(u),
 			Rights: func(right string) bool { return allow.Covers(rights, domain.Permission(right)) },
 		},
 		API: func(method, path, contentType, once string, body io.Reader) (int, []byte) {
@@ -119,11 +119,12 @@ func (s *Server) board(c *fiber.Ctx, board *dashboard.Dashboard, r dashboard.Rou
 
 // operates says whether the operator's page is there for somebody. Who presses
 // its buttons without being one is in the audit log.
-func (s *Server) operates(c *fiber.Ctx, u *domain.User) bool {
-	if !u.Operator && c.Method() != http.MethodGet {
+func (s *Server) operates(c *fiber.Ctx, u *domain.User, session *domain.Session) bool {
+	is := session.Operates(u)
+	if !is && c.Method() != http.MethodGet {
 		s.denied(c.UserContext(), visitOf(c.UserContext()), domain.CodeOperatorRequired)
 	}
-	return u.Operator
+	return is
 }
 
 // nobody answers who is not signed in.
@@ -225,14 +226,22 @@ func pageForm(c *fiber.Ctx, most int64, fields int) (url.Values, error) {
 // which count for nothing else: nobody is kept from a button by watching.
 func pollRule() limit.Rule { return limit.Rule{N: 600, Window: time.Minute} }
 
+// operatorRule bounds what an operator asks of the operator's page, apart from
+// what the workspace asks for: a noisy one keeps nobody from stopping it.
+func operatorRule() limit.Rule { return limit.Rule{N: 300, Window: time.Minute} }
+
 // visitor is who sits at the browser.
-func (s *Server) visitor(c *fiber.Ctx) (*domain.User, *domain.Session, error) {
-	if c.Method() != http.MethodGet || c.Get("HX-Request") != "true" {
-		return s.signedIn(c)
-	}
-	u, session, err := s.whoSits(c, true)
-	if err != nil {
+func (s *Server) visitor(c *fiber.Ctx, r dashboard.Route) (*domain.User, *domain.Session, error) {
+	watching := c.Method() == http.MethodGet && c.Get("HX-Request") == "true"
+	u, session, err := s.whoSits(c, watching)
+	switch {
+	case err != nil:
 		return nil, nil, err
+	case watching:
+	case r.Operator && session.Operates(u):
+		return u, session, tell(c, s.operators.Take(u.WorkspaceID+" "+u.ID, operatorRule(), time.Now()))
+	default:
+		return u, session, s.pace(c, visitOf(c.UserContext()).principal, "")
 	}
 	return u, session, tell(c, s.polls.Take(u.WorkspaceID+" "+u.ID, pollRule(), time.Now()))
 }

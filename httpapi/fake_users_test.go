@@ -19,19 +19,20 @@ type people struct {
 	refused  map[string]bool // revoked tokens and grants
 	users    shelf[*domain.User]
 	sessions shelf[*domain.Session]
-	links    map[string]string // text → user
+	links    map[string]*domain.SignIn
 	watching bool              // whoever came last with a cookie only watched
 	codes    map[string]*domain.OAuthCode
 	grants   map[string]*domain.OAuthGrant
 }
 
 func (p *people) begin() {
-	p.links, p.codes, p.grants = map[string]string{}, map[string]*domain.OAuthCode{}, map[string]*domain.OAuthGrant{}
+	p.links, p.codes, p.grants = map[string]*domain.SignIn{}, map[string]*domain.OAuthCode{}, map[string]*domain.OAuthGrant{}
 	p.clients.kind, p.refused = domain.PrefixClient, map[string]bool{}
 	p.users.kind, p.sessions.kind = domain.PrefixUser, domain.PrefixSession
 }
 
 func (f *fake) CreateUser(_ context.Context, _ domain.Principal, u *domain.User) (*domain.User, error) {
+	u.Promote(false, time.Now().UTC())
 	return f.users.add(u), nil
 }
 
@@ -44,38 +45,59 @@ func (f *fake) ListUsers(_ context.Context, _ domain.Principal, q ask.Page) (ask
 }
 
 func (f *fake) UpdateUser(_ context.Context, _ domain.Principal, id string, change func(*domain.User) error) (*domain.User, error) {
-	return alter(&f.users, id, change)
+	return alter(&f.users, id, func(u *domain.User) error {
+		was := u.Operator
+		err := change(u)
+		u.Promote(was, time.Now().UTC())
+		return err
+	})
 }
 
-func (f *fake) DeleteUser(_ context.Context, _ domain.Principal, id string) error {
+// led is a user of whom somebody disposes who may.
+func (f *fake) led(id string, may func(*domain.User) error) (*domain.User, error) {
+	u, err := f.users.get(id)
+	if err != nil {
+		return nil, err
+	}
+	return u, may(u)
+}
+
+func (f *fake) DeleteUser(_ context.Context, _ domain.Principal, id string, may func(*domain.User) error) error {
+	if _, err := f.led(id, may); err != nil {
+		return err
+	}
 	return f.users.drop(id)
 }
 
-func (f *fake) SignInLink(_ context.Context, _ domain.Principal, id string) (string, time.Time, error) {
+func (f *fake) SignInLink(_ context.Context, _ domain.Principal, id string, may func(*domain.User) error) (string, time.Time, error) {
+	u, err := f.led(id, may)
+	if err != nil {
+		return "", time.Time{}, err
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	text := "link-" + strconv.Itoa(len(f.links))
-	f.links[text] = id
-	return text, time.Now().Add(domain.SignInLife).UTC(), nil
+	f.links[text] = &domain.SignIn{UserID: id, Until: time.Now().Add(domain.SignInLife).UTC(), OperatorSince: u.OperatorSince}
+	return text, f.links[text].Until, nil
 }
 
 func (f *fake) SignIn(_ context.Context, text string, from netip.Addr, agent string) (string, *domain.User, error) {
 	f.mu.Lock()
-	id, ok := f.links[text]
+	link, ok := f.links[text]
 	delete(f.links, text)
 	f.mu.Unlock()
 	if !ok {
 		return "", nil, domain.Errorf(domain.CodeInvalidLink, "It was used.")
 	}
-	u, err := f.users.get(id)
-	if err != nil {
+	u, err := f.users.get(link.UserID)
+	if err != nil || !link.Opens(u, time.Now()) {
 		return "", nil, domain.Errorf(domain.CodeExpiredLink, "It is too old.")
 	}
 	if !allow.From(u.AllowedIPs, from) {
 		return "", u, domain.Errorf(domain.CodeIPNotAllowed, "Not from there.")
 	}
 	now := time.Now().UTC()
-	s := f.sessions.add(&domain.Session{UserID: id, IP: from.String(), UserAgent: agent, SeenAt: now, Hash: "hash of a session"})
+	s := f.sessions.add(&domain.Session{UserID: u.ID, IP: from.String(), UserAgent: agent, SeenAt: now, OperatorSince: link.OperatorSince, Hash: "hash of a session"})
 	f.mu.Lock()
 	s.CreatedAt = now
 	f.mu.Unlock()
@@ -110,7 +132,10 @@ func (f *fake) ListSessions(_ context.Context, _ domain.Principal, id string, q 
 	return l, nil
 }
 
-func (f *fake) EndSession(_ context.Context, _ domain.Principal, _, id string) error {
+func (f *fake) EndSession(_ context.Context, _ domain.Principal, user, id string, may func(*domain.User) error) error {
+	if _, err := f.led(user, may); err != nil {
+		return err
+	}
 	return f.sessions.drop(id)
 }
 

@@ -17,9 +17,36 @@ import (
 // operating is a browser of a fresh operator with a role.
 func (d *door) operating(role string) (b *browser, user string) {
 	d.t.Helper()
-	b, user = d.signedIn(role)
+	user = d.make("/v1/users", m{"name": "Grace <b>", "role": role})
 	d.must(200, "PATCH", "/v1/users/"+user, "operator", m{"operator": true})
-	return b, user
+	return d.signIn(user), user
+}
+
+// Whoever had signed in as somebody, or had a link, has no more by what that
+// user becomes later.
+func TestAnOperatorSignsInAsOne(t *testing.T) {
+	t.Parallel()
+	d := open(t, httpapi.Config{PublicURL: base})
+	early, user := d.signedIn("admin")
+	link := d.must(201, "POST", "/v1/users/"+user+"/sign-in-link", "all", nil).json(t)["url"].(string)
+	_, token, _ := strings.Cut(link, "token=")
+	make := func(is bool) any {
+		return d.must(200, "PATCH", "/v1/users/"+user, "operator", m{"operator": is}).json(t)["operator_since"]
+	}
+	since := make(true)
+	require.NotNil(t, since)
+	assert.Equal(t, since, make(true), "one already")
+	assert.Equal(t, 404, early.send("GET", "/operator", nil).Status)
+	assert.Equal(t, 404, early.send("POST", "/operator/drain", nil).Status)
+	assert.NotContains(t, string(early.send("GET", "/", nil).Body), `href="/operator"`)
+	assert.NotEqual(t, 200, early.send("POST", "/sign-in", url.Values{"token": {token}}).Status, "a link of before")
+	b := d.signIn(user)
+	assert.Equal(t, 200, b.send("GET", "/operator", nil).Status)
+	assert.Nil(t, make(false))
+	assert.Equal(t, 404, b.send("GET", "/operator", nil).Status)
+	make(true)
+	assert.Equal(t, 404, b.send("GET", "/operator", nil).Status, "made one again: signed in before that")
+	assert.Empty(t, d.asked, "nothing was drained")
 }
 
 // operatorPages are the requests of the operator's page.
@@ -64,7 +91,7 @@ func TestOnlyOperatorKeysMakeAndMendOperators(t *testing.T) {
 	}
 	refused("all", "POST", path+"/sign-in-link", nil)
 	refused("all", "DELETE", path, nil)
-	refused("all", "DELETE", path+"/sessions/session_"+ulidOf(1), nil)
+	refused("all", "DELETE", path+"/sessions/sess_"+ulidOf(1), nil)
 	d.must(200, "GET", path, "all", nil)
 	assert.Equal(t, "operator", d.must(422, "PATCH", path, "operator", m{"role": "agent"}).failure(t)["param"], "nobody stays one in a role that may not see")
 	d.must(201, "POST", path+"/sign-in-link", "operator", nil)
@@ -156,4 +183,19 @@ func TestOperatorsStopAndDrainInPersonAndAreNoOperatorsElsewhere(t *testing.T) {
 	d.callerIDs = nil
 	campaign := b.send("POST", "/campaigns", url.Values{"name": {"spring"}, "agent_id": {agent}, "calls_per_minute": {"30"}})
 	assert.Equal(t, 422, campaign.Status, "what only an operator key may is refused on other pages: %s", campaign.Body)
+}
+
+func TestANoisyWorkspaceKeepsNoOperatorFromTheStopButton(t *testing.T) {
+	t.Parallel()
+	d := open(t, httpapi.Config{PublicURL: base})
+	b, _ := d.operating("admin")
+	plain, _ := d.signedIn("admin")
+	d.workspace.Limits.RequestsPerMinute = 1
+	for range 3 {
+		plain.send("GET", "/", nil)
+	}
+	require.Equal(t, 429, plain.send("GET", "/", nil).Status)
+	require.Equal(t, 429, plain.send("GET", "/operator", nil).Status, "who is none spends what everybody does")
+	assert.Equal(t, 200, b.send("GET", "/operator", nil).Status)
+	assert.Equal(t, 303, b.send("POST", "/operator/dialling-stop", nil).Status)
 }

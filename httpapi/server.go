@@ -105,6 +105,7 @@ type Server struct {
 	strikes    limit.Limiter // by address, without a good credential
 	preflights limit.Limiter // by address, of pages that are let in
 	polls      limit.Limiter // by user, of the parts of pages that change
+	operators  limit.Limiter // by user, of the operator's page
 	counts     *keeper       // of limits and paths
 	tickets    tickets
 	streams    places // streams of events, by workspace

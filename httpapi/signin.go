@@ -82,7 +82,7 @@ func (s *Server) signOut(c *fiber.Ctx) error {
 	u, session, err := s.signedIn(c)
 	if err == nil {
 		p := domain.Principal{WorkspaceID: u.WorkspaceID, Environment: u.Environment, UserID: u.ID}
-		err = s.ports.Users.EndSession(c.UserContext(), p, u.ID, session.ID)
+		err = s.ports.Users.EndSession(c.UserContext(), p, u.ID, session.ID, func(*domain.User) error { return nil })
 	}
 	if code := domain.CodeOf(err); err != nil && code != domain.CodeAuthenticationRequired && code != domain.CodeNotFound {
 		return err

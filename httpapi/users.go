@@ -22,10 +22,12 @@ type Users interface {
 	ListUsers(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.User], error)
 	// UpdateUser: what a new role forbids is refused from its return on.
 	UpdateUser(ctx context.Context, p domain.Principal, id string, change func(*domain.User) error) (*domain.User, error)
-	// DeleteUser: sessions, and what the user has let in, end with its return.
-	DeleteUser(ctx context.Context, p domain.Principal, id string) error
+	// DeleteUser: sessions, and what the user has let in, end with its return. may
+	// refuses, here and below, by the user as it is then: nobody changes it until
+	// the act is done.
+	DeleteUser(ctx context.Context, p domain.Principal, id string, may func(*domain.User) error) error
 	// SignInLink makes the text of a link that signs the user in, once.
-	SignInLink(ctx context.Context, p domain.Principal, userID string) (text string, until time.Time, err error)
+	SignInLink(ctx context.Context, p domain.Principal, userID string, may func(*domain.User) error) (text string, until time.Time, err error)
 	// SignIn uses a link up and answers the cookie of a session. Errors:
 	// invalid_link, expired_link, ip_not_allowed.
 	SignIn(ctx context.Context, text string, from netip.Addr, agent string) (cookie string, u *domain.User, err error)
@@ -34,7 +36,7 @@ type Users interface {
 	// ip_not_allowed.
 	Session(ctx context.Context, cookie string, from netip.Addr, watching bool) (*domain.User, *domain.Session, error)
 	ListSessions(ctx context.Context, p domain.Principal, userID string, q ask.Page) (ask.List[*domain.Session], error)
-	EndSession(ctx context.Context, p domain.Principal, userID, id string) error
+	EndSession(ctx context.Context, p domain.Principal, userID, id string, may func(*domain.User) error) error
 }
 
 // NewUser is a user as it is sent.
@@ -50,7 +52,7 @@ type NewUser struct {
 type UserChange struct {
 	Name       *string           `json:"name,omitempty"`
 	Role       *string           `json:"role,omitempty" enum:"viewer,agent,manager,admin" doc:"Holds at once, also for programs that the user has let in."`
-	Operator   *bool             `json:"operator,omitempty" doc:"Holds at once. Operators only, as everything that changes an operator."`
+	Operator   *bool             `json:"operator,omitempty" doc:"Holds at once; true for who signs in from then on. Operators only, as everything that changes an operator."`
 	AllowedIPs []string          `json:"allowed_ips,omitempty" nullable:"false" doc:"[] lets every address in."`
 	Metadata   map[string]string `json:"metadata,omitempty"`
 }
@@ -101,11 +103,11 @@ func (s *Server) userRoutes() {
 	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateUser", tag: tag, summary: "Change a user"}, s.updateUser)
 	add(s, operation{method: http.MethodDelete, path: path + "/{id}", id: "deleteUser", tag: tag, summary: "Delete a user, with sessions and consents, at once"},
 		func(ctx context.Context, p domain.Principal, in *One) (*answer[Deleted], error) {
-			id, err := s.mayLead(ctx, p, in.ID)
+			id, err := named(domain.PrefixUser, in.ID)
 			if err != nil {
 				return nil, err
 			}
-			return deleted(id, "user", s.ports.Users.DeleteUser(ctx, p, id))
+			return deleted(id, "user", s.ports.Users.DeleteUser(ctx, p, id, mayLead(p)))
 		})
 	add(s, operation{
 		method: http.MethodPost, path: path + "/{id}/sign-in-link", id: "createSignInLink", tag: tag, status: http.StatusCreated, summary: "Make a link that signs a user in",
@@ -130,7 +132,7 @@ func (s *Server) userRoutes() {
 			SessionID string `path:"session_id" doc:"The session's id."`
 		},
 		) (*answer[Deleted], error) {
-			id, err := s.mayLead(ctx, p, in.ID)
+			id, err := named(domain.PrefixUser, in.ID)
 			if err != nil {
 				return nil, err
 			}
@@ -138,7 +140,7 @@ func (s *Server) userRoutes() {
 			if err != nil {
 				return nil, err
 			}
-			return deleted(session, "session", s.ports.Users.EndSession(ctx, p, id, session))
+			return deleted(session, "session", s.ports.Users.EndSession(ctx, p, id, session, mayLead(p)))
 		})
 	s.signInRoutes()
 }
@@ -164,17 +166,9 @@ func mayMake(p domain.Principal, u *domain.User) error {
 	return nil
 }
 
-// mayLead is the id of a user of whom the key may dispose.
-func (s *Server) mayLead(ctx context.Context, p domain.Principal, text string) (string, error) {
-	id, err := named(domain.PrefixUser, text)
-	if err != nil {
-		return "", err
-	}
-	u, err := s.ports.Users.User(ctx, p, id)
-	if err != nil {
-		return "", err
-	}
-	return id, mayMake(p, u)
+// mayLead says of whom a key may dispose.
+func mayLead(p domain.Principal) func(*domain.User) error {
+	return func(u *domain.User) error { return mayMake(p, u) }
 }
 
 func (s *Server) createUser(ctx context.Context, p domain.Principal, in *struct{ Body NewUser }) (*answer[*domain.User], error) {
@@ -226,11 +220,11 @@ func (s *Server) updateUser(ctx context.Context, p domain.Principal, in *struct 
 }
 
 func (s *Server) signInLink(ctx context.Context, p domain.Principal, in *One) (*answer[SignInLink], error) {
-	id, err := s.mayLead(ctx, p, in.ID)
+	id, err := named(domain.PrefixUser, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	text, until, err := s.ports.Users.SignInLink(ctx, p, id)
+	text, until, err := s.ports.Users.SignInLink(ctx, p, id, mayLead(p))
 	if err != nil {
 		return nil, err
 	}

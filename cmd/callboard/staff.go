@@ -154,6 +154,9 @@ func (s *staff) createPerson(ctx context.Context, n newPerson) (*domain.User, er
 	if err == nil {
 		n.Workspace, err = s.tenant(ctx, n.Workspace)
 	}
+	if err == nil && u.Operator {
+		err = s.mayOperate(ctx, n.Workspace)
+	}
 	if err == nil {
 		err = s.ready(ctx)
 	}
@@ -161,6 +164,18 @@ func (s *staff) createPerson(ctx context.Context, n newPerson) (*domain.User, er
 		return nil, err
 	}
 	return s.desk().Local().CreateUser(ctx, n.Workspace, u)
+}
+
+// mayOperate refuses operators in a workspace that has no operator key: what
+// their alert rules find, of any workspace, is told to the webhooks of theirs.
+func (s *staff) mayOperate(ctx context.Context, workspace string) error {
+	keys, err := (storeKeys{s.v}).list(ctx, workspace)
+	if err != nil || slices.ContainsFunc(keys, func(k *domain.APIKey) bool { return k.Operator && k.WorkspaceID == workspace && stateOf(k) == active }) {
+		return err
+	}
+	var ps domain.Problems
+	ps.Add("operator", domain.CodeValidation, "must be false in a workspace without an operator key: what operators' alert rules find of others goes to its webhooks")
+	return ps.Err()
 }
 
 func (s *staff) people(ctx context.Context, workspace string) (out []*domain.User, err error) {
