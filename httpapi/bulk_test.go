@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/httpapi"
@@ -68,6 +69,21 @@ func TestEachItemOfABulkJobIsReadByItself(t *testing.T) {
 	assert.Equal(t, "defaults.body", d.must(422, "POST", "/v1/bulk/sms", "operator", m{"defaults": m{"body": padded(1601)}, "items": []m{{"to": "+12025550123"}}}).failure(t)["param"])
 	d.unlimited()
 	d.must(202, "POST", "/v1/bulk/calls", "operator", m{"defaults": m{"voicemail": m{"action": "leave_message"}}, "items": []m{{"to": "+12025550123", "voicemail": m{"message": "Hello."}}}})
+}
+
+func TestADurationOfZeroIsNoneInABulkJobEither(t *testing.T) {
+	t.Parallel()
+	d := open(t, httpapi.Config{})
+	for _, field := range []string{"ring_timeout_seconds", "max_duration_seconds"} {
+		d.unlimited()
+		item := m{"to": "+12025550123", "agent_id": "agent_" + ulidOf(1), field: 0}
+		r := d.must(202, "POST", "/v1/bulk/calls", "operator", m{"items": []any{item}}).json(t)
+		require.Equal(t, 1.0, r["rejected"], field)
+		assert.Equal(t, field, r["errors"].([]any)[0].(map[string]any)["param"])
+		d.unlimited()
+		f := d.must(422, "POST", "/v1/bulk/calls", "operator", m{"defaults": m{field: 0}, "items": []any{m{"to": "+12025550123"}}}).failure(t)
+		assert.Equal(t, "defaults."+field, f["param"])
+	}
 }
 
 func padded(n int) string { return strings.Repeat("x", n) }

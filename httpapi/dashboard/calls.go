@@ -27,13 +27,16 @@ func (d *Dashboard) call(r *Request) (view, error) {
 		return view{}, err
 	}
 	live, processing := text(c, "ended_at") == "", c["processing"] == true
-	data := object{"call": c, "live": live, "grows": live || processing}
+	data := object{"call": c, "live": live, "grows": live || processing, "every": "2s"}
+	if !live {
+		data["every"] = "10s" // what is worked out takes longer than a word
+	}
 	transcript, err := r.get(path + "/transcript")
 	if err != nil && !absent(err) {
 		return view{}, err
 	}
 	data["transcript"] = transcript
-	if !live { // they are looked for among all that happened: once is enough
+	if !live && !processing { // they are looked for among all that happened: once is enough
 		events, err := r.first(path + "/events")
 		if err != nil && !absent(err) {
 			return view{}, err
