@@ -39,7 +39,7 @@ func (b *browser) accessible(axe, name string) {
 	}
 	b.call("Emulation.setDeviceMetricsOverride", object{"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": true})
 	assert.Empty(b.t, b.run(`document.documentElement.scrollWidth <= 390 ? "" : [...document.querySelectorAll("body *")]
-		.filter(e => e.getBoundingClientRect().right > 390.5 && !e.parentElement.closest(".wide, pre, .graph, .plot")).map(e => e.outerHTML.slice(0, 200)).join("\n")`), "%s, on a phone", name)
+		.filter(e => e.getBoundingClientRect().right > 390.5 && !e.parentElement.closest(".wide, pre, .graph, .plot")).map(e => e.outerHTML.slice(0, 200)).join("\n") || "scrollWidth " + document.documentElement.scrollWidth`), "%s, on a phone", name)
 	if os.Getenv("SCREENSHOTS") != "" {
 		for _, theme := range []string{"dark", "light"} {
 			b.call("Emulation.setEmulatedMedia", object{"features": []object{{"name": "prefers-color-scheme", "value": theme}}})
@@ -163,7 +163,7 @@ func TestACampaignIsMadeAndWatchedInABrowser(t *testing.T) {
 	assert.Contains(t, s.api("GET", "/v1/pathways/"+pathway, nil)["nodes"].([]any)[2].(object)["prompt"], "Good bye, <b>{{name}}</b>.")
 	day := time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, 28)
 	appointment := b.booksAnAppointment(s, base, day)
-	live := b.watchesACall(s, base, agent, string(axe))
+	live := b.watchesACall(s, base, string(axe))
 	s.api("POST", "/v1/sms", object{"to": "+15005550000", "from": "+15005550100", "body": "Hello " + hostile})
 	s.api("POST", "/v1/test/inbound-sms", object{"to": "+15005550100", "from": "+15005550000", "body": hostile})
 	b.open(base + "/access")
@@ -221,8 +221,17 @@ func (b *browser) operates(s *service, base, axe string) {
 }
 
 // watchesACall listens to one that says nothing, and ends it.
-func (b *browser) watchesACall(s *service, base, agent, axe string) (id string) {
+func (b *browser) watchesACall(s *service, base, axe string) (id string) {
 	b.t.Helper()
+	agent := s.agent(object{ // nobody is hurried: the call does not end by itself
+		"name": "Wait", "start": "ask",
+		"nodes": []object{
+			{"id": "ask", "type": "collect", "input": "dtmf", "values": []string{"1"}, "length": 1, "timeout_seconds": 60, "prompt": "Press one."},
+			{"id": "yes", "type": "end", "prompt": "Thank you.", "outcome": "confirmed"},
+			{"id": "no", "type": "end"},
+		},
+		"edges": []object{{"from": "ask", "to": "yes", "when": object{"type": "dtmf", "digits": "1"}}, {"from": "ask", "to": "no", "when": object{"type": "else"}}},
+	})
 	id = s.api("POST", "/v1/calls/outbound", object{"to": "+15005550009", "from": "+15005550100", "agent_id": agent})["id"].(string)
 	s.await("the call is answered", time.Minute, func() bool { return s.api("GET", "/v1/calls/"+id, nil)["answered_at"] != nil })
 	b.open(base + "/calls?status=active")
