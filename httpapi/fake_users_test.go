@@ -20,7 +20,7 @@ type people struct {
 	users    shelf[*domain.User]
 	sessions shelf[*domain.Session]
 	links    map[string]*domain.SignIn
-	watching bool              // whoever came last with a cookie only watched
+	watching bool // whoever came last with a cookie only watched
 	codes    map[string]*domain.OAuthCode
 	grants   map[string]*domain.OAuthGrant
 }
