@@ -78,8 +78,9 @@ func TestADurationOfZeroIsNoneInABulkJobEither(t *testing.T) {
 		d.unlimited()
 		item := m{"to": "+12025550123", "agent_id": "agent_" + ulidOf(1), field: 0}
 		r := d.must(202, "POST", "/v1/bulk/calls", "operator", m{"items": []any{item}}).json(t)
-		require.Equal(t, 1.0, r["rejected"], field)
-		assert.Equal(t, field, r["errors"].([]any)[0].(map[string]any)["param"])
+		wrong, _ := r["errors"].([]any)
+		require.Len(t, wrong, 1, field)
+		assert.Equal(t, field, wrong[0].(map[string]any)["param"])
 		d.unlimited()
 		f := d.must(422, "POST", "/v1/bulk/calls", "operator", m{"defaults": m{field: 0}, "items": []any{m{"to": "+12025550123"}}}).failure(t)
 		assert.Equal(t, "defaults."+field, f["param"])

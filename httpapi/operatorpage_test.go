@@ -30,21 +30,21 @@ func TestAnOperatorSignsInAsOne(t *testing.T) {
 	early, user := d.signedIn("admin")
 	link := d.must(201, "POST", "/v1/users/"+user+"/sign-in-link", "all", nil).json(t)["url"].(string)
 	_, token, _ := strings.Cut(link, "token=")
-	make := func(is bool) any {
+	promote := func(is bool) any {
 		return d.must(200, "PATCH", "/v1/users/"+user, "operator", m{"operator": is}).json(t)["operator_since"]
 	}
-	since := make(true)
+	since := promote(true)
 	require.NotNil(t, since)
-	assert.Equal(t, since, make(true), "one already")
+	assert.Equal(t, since, promote(true), "one already")
 	assert.Equal(t, 404, early.send("GET", "/operator", nil).Status)
 	assert.Equal(t, 404, early.send("POST", "/operator/drain", nil).Status)
 	assert.NotContains(t, string(early.send("GET", "/", nil).Body), `href="/operator"`)
 	assert.NotEqual(t, 200, early.send("POST", "/sign-in", url.Values{"token": {token}}).Status, "a link of before")
 	b := d.signIn(user)
 	assert.Equal(t, 200, b.send("GET", "/operator", nil).Status)
-	assert.Nil(t, make(false))
+	assert.Nil(t, promote(false))
 	assert.Equal(t, 404, b.send("GET", "/operator", nil).Status)
-	make(true)
+	promote(true)
 	assert.Equal(t, 404, b.send("GET", "/operator", nil).Status, "made one again: signed in before that")
 	assert.Empty(t, d.asked, "nothing was drained")
 }
