@@ -1,7 +1,6 @@
 package webhook
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -11,9 +10,10 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"net/url"
+	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -37,6 +37,14 @@ const (
 	// maxSessions are kept, so that a connection that is made again costs a
 	// fraction of the first.
 	maxSessions = 4
+	// maxIdle connections are kept for each host.
+	maxIdle = 64
+)
+
+// What connections may speak, by their names in TLS.
+const (
+	protocolMany = "h2"
+	protocolOne  = "http/1.1"
 )
 
 // ClientConfig says where requests may go.
@@ -50,16 +58,18 @@ type ClientConfig struct {
 // Client sends events. Each endpoint's actor takes a copy with connections of
 // its own: over HTTP/2 an answer that breaks the rules ends the connection and
 // with it every request on it, so endpoints behind one host must not share one.
+// Small requests over HTTP/1.1 go over wires, all others over the transport.
 type Client struct {
 	cfg       ClientConfig
+	dialer    net.Dialer
+	tls       *tls.Config
 	transport *http.Transport
 	http      http.Client
-	parsed    atomic.Pointer[parsed] // of the last request
-}
+	wires     wires
+	last      atomic.Pointer[target] // of the requests
 
-type parsed struct {
-	text string
-	url  *url.URL
+	mu     sync.Mutex
+	shared map[string]*tls.Conn // hosts and ports that speak HTTP/2; a connection for the transport to take
 }
 
 // NewClient makes the client. It uses no proxy, follows no redirect, and
@@ -69,19 +79,20 @@ func NewClient(cfg ClientConfig) *Client {
 		cfg.Timeout = hook.Timeout
 	}
 	c := &Client{cfg: cfg}
-	dialer := &net.Dialer{
-		Timeout: dialTimeout, KeepAlive: 15 * time.Second, Resolver: cfg.Resolver, ControlContext: c.guard,
+	c.dialer = net.Dialer{Timeout: dialTimeout, KeepAlive: 15 * time.Second, Resolver: cfg.Resolver, ControlContext: c.guard}
+	c.tls = &tls.Config{
+		MinVersion: tls.VersionTLS12, RootCAs: cfg.RootCAs, NextProtos: []string{protocolMany, protocolOne},
+		ClientSessionCache: tls.NewLRUClientSessionCache(maxSessions),
+		// An event is one record, not some of the size of a packet.
+		DynamicRecordSizingDisabled: true,
 	}
 	c.transport = &http.Transport{
-		DialContext: dialer.DialContext,
-		TLSClientConfig: &tls.Config{
-			MinVersion: tls.VersionTLS12, RootCAs: cfg.RootCAs, ClientSessionCache: tls.NewLRUClientSessionCache(maxSessions),
-		},
-		TLSHandshakeTimeout:    dialTimeout,
+		DialContext:            c.dialer.DialContext,
+		DialTLSContext:         c.dialTLS,
 		ForceAttemptHTTP2:      true,
 		DisableCompression:     true,
 		MaxIdleConns:           1024,
-		MaxIdleConnsPerHost:    64,
+		MaxIdleConnsPerHost:    maxIdle,
 		IdleConnTimeout:        idleTimeout,
 		MaxResponseHeaderBytes: maxAnswerHeaders,
 		HTTP2:                  &http.HTTP2Config{SendPingTimeout: dialTimeout, PingTimeout: dialTimeout},
@@ -97,7 +108,13 @@ func NewClient(cfg ClientConfig) *Client {
 func (c *Client) own() *Client { return NewClient(c.cfg) }
 
 // Close gives idle connections back.
-func (c *Client) Close() { c.transport.CloseIdleConnections() }
+func (c *Client) Close() {
+	c.transport.CloseIdleConnections()
+	c.wires.close()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.drop()
+}
 
 // guard runs once per address that is about to be connected to.
 func (c *Client) guard(_ context.Context, _, address string, _ syscall.RawConn) error {
@@ -160,26 +177,30 @@ type Answer struct {
 // body is read only as far as lets the connection be used again.
 func (c *Client) Send(ctx context.Context, r Request) Answer {
 	start := time.Now()
-	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
-	defer cancel()
-	req := c.request(ctx, &r)
-	if req == nil {
+	to := c.target(r.URL)
+	if to == nil {
 		return Answer{Error: "the URL is not valid"}
 	}
-	resp, err := c.transport.RoundTrip(req) // a redirect is an answer like any other, and nobody sets cookies
+	if to.fits(&r) && !c.multiplexed(to.addr) {
+		if a, done := c.exchange(ctx, to, &r, start); done {
+			return a
+		}
+	}
+	return c.pass(ctx, to, &r, start)
+}
+
+// pass makes one attempt by the transport.
+func (c *Client) pass(ctx context.Context, to *target, r *Request, start time.Time) Answer {
+	ctx, cancel := context.WithDeadline(ctx, start.Add(c.cfg.Timeout))
+	defer cancel()
+	resp, err := c.transport.RoundTrip(to.request(ctx, r)) // a redirect is an answer like any other, and nobody sets cookies
 	a := Answer{Took: time.Since(start)}
 	if err != nil {
 		a.Error = c.reason(err)
 		return a
 	}
 	defer func() { _ = resp.Body.Close() }()
-	a.Status = resp.StatusCode
-	if n, err := strconv.ParseUint(resp.Header.Get("Retry-After"), 10, 31); err == nil {
-		a.RetryAfter = min(time.Duration(n)*time.Second, time.Hour)
-	}
-	if a.Status < 200 || a.Status > 299 {
-		a.Error = fmt.Sprintf("the endpoint answered %d", a.Status)
-	}
+	a.heard(resp)
 	if resp.Body != http.NoBody {
 		slow := time.AfterFunc(drainTimeout, cancel)
 		defer slow.Stop()
@@ -188,30 +209,69 @@ func (c *Client) Send(ctx context.Context, r Request) Answer {
 	return a
 }
 
-// request is what goes out; nil: the URL is not valid. The names of its header
-// lines are in their canonical form.
-func (c *Client) request(ctx context.Context, r *Request) *http.Request {
-	target := c.parsed.Load()
-	if target == nil || target.text != r.URL {
-		u, err := url.Parse(r.URL)
-		if err != nil || u.Scheme != "https" || u.Host == "" {
-			return nil
+// heard takes in what an answer says.
+func (a *Answer) heard(resp *http.Response) {
+	a.Status = resp.StatusCode
+	if n, err := strconv.ParseUint(resp.Header.Get("Retry-After"), 10, 31); err == nil {
+		a.RetryAfter = min(time.Duration(n)*time.Second, time.Hour)
+	}
+	if a.Status < 200 || a.Status > 299 {
+		a.Error = fmt.Sprintf("the endpoint answered %d", a.Status)
+	}
+}
+
+// multiplexed says whether requests to a host and port share a connection.
+func (c *Client) multiplexed(addr string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, known := c.shared[addr]
+	return known
+}
+
+// many notes that a host and port speak HTTP/2; the transport is handed the
+// connection that told so.
+func (c *Client) many(addr string, conn *tls.Conn) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, known := c.shared[addr]; known {
+		_ = conn.NetConn().Close()
+		return
+	}
+	if c.shared == nil || len(c.shared) >= maxIdle {
+		c.drop()
+		c.shared = make(map[string]*tls.Conn)
+	}
+	c.shared[addr] = conn
+}
+
+// drop closes what the transport has not taken.
+func (c *Client) drop() {
+	for addr, conn := range c.shared {
+		if conn != nil {
+			_ = conn.NetConn().Close()
+			c.shared[addr] = nil
 		}
-		target = &parsed{r.URL, u}
-		c.parsed.Store(target)
 	}
-	req := &http.Request{
-		Method: http.MethodPost, URL: target.url, Host: target.url.Host, Header: make(http.Header, len(r.Header)+1),
-		ContentLength: int64(len(r.Body)), Body: io.NopCloser(bytes.NewReader(r.Body)),
-		// A connection that was closed before anything was written to it is no attempt.
-		GetBody: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(r.Body)), nil },
+}
+
+// dialTLS is the transport's.
+func (c *Client) dialTLS(ctx context.Context, network, addr string) (net.Conn, error) {
+	c.mu.Lock()
+	if ready := c.shared[addr]; ready != nil {
+		c.shared[addr] = nil
+		c.mu.Unlock()
+		return ready, nil
 	}
-	values := make([]string, len(r.Header))
-	for i, h := range r.Header {
-		values[i] = h.Value
-		req.Header[h.Name] = values[i : i+1 : i+1]
+	c.mu.Unlock()
+	conn, err := c.dialer.DialContext(ctx, network, addr)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // told by its kind
 	}
-	return req.WithContext(ctx)
+	secure, err := c.shake(ctx, conn, addr)
+	if err != nil {
+		return nil, err
+	}
+	return secure, nil
 }
 
 // reason tells a failure in words that hold nothing of the far end's.
@@ -223,7 +283,7 @@ func (c *Client) reason(err error) string {
 	switch {
 	case errors.Is(err, allow.ErrEgress):
 		return "this address may not be reached from here"
-	case errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
 		return fmt.Sprintf("no answer within %s", c.cfg.Timeout)
 	case errors.As(err, &dns):
 		return "the host name does not resolve"

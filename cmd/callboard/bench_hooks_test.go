@@ -45,7 +45,8 @@ type posting struct {
 	Workers int
 }
 
-// postBare posts once for each line of its input, and says when it is done.
+// postBare posts once for each line of its input, over connections that it makes
+// anew, and says when it is done.
 func postBare(path string) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -74,6 +75,9 @@ func postBare(path string) {
 			}
 		}
 		wg.Wait()
+		for _, c := range clients {
+			c.CloseIdleConnections()
+		}
 		fmt.Println("done")
 	}
 }
@@ -230,7 +234,7 @@ func deliveries(b *testing.B, endpoints, events int) {
 		s.subscribe(p.URLs[i], nil, "call.ended")
 	}
 	if endpoints > 1 {
-		p.N, p.Workers = 20, 1
+		p.N, p.Workers = events, 1
 	}
 	s.kill9()
 	s.fillEvents(events, max(events/4, 1))
