@@ -21,10 +21,11 @@ const (
 // the one in the making changes. Only the committer uses it.
 //
 // It also knows what cannot be stored. Ids grow with time, so most rows are
-// written behind all others of their kind: beyond is, for each kind of id of each
-// table and of each log's subjects, the greatest key that may be stored and is
-// not remembered. What stands behind it and is not remembered is new, without a
-// look at the disk.
+// written behind all others of their kind, or of their owner, where many have
+// rows of one kind: beyond is, for each kind of id of each table and of each
+// log's subjects, and for each owner in a table, the greatest key that may be
+// stored and is not remembered. What stands behind it and is not remembered is
+// new, without a look at the disk.
 type recent struct {
 	most       int // of each generation, roughly
 	young, old map[string][]byte
@@ -49,17 +50,24 @@ func (r *recent) fresh(db *pebble.DB, k []byte) (bool, error) {
 	if k[0] != rowSpace && k[0] != sequenceSpace {
 		return false, nil
 	}
-	begin := rangeOf(k)
-	last, known := r.beyond[string(begin)]
-	if !known {
-		var err error
-		if last, err = lastKey(db, begin); err != nil {
-			return false, err
+	for _, begin := range [...][]byte{rangeOf(k), ofOne(k)} {
+		if len(begin) == 0 {
+			continue
 		}
-		r.shrink()
-		r.beyond[string(begin)] = last
+		last, known := r.beyond[string(begin)]
+		if !known {
+			var err error
+			if last, err = lastKey(db, begin); err != nil {
+				return false, err
+			}
+			r.shrink()
+			r.beyond[string(begin)] = last
+		}
+		if string(k) > last {
+			return true, nil
+		}
 	}
-	return string(k) > last, nil
+	return false, nil
 }
 
 // shrink makes room among the ranges: some that chance picks are read again when
@@ -94,10 +102,25 @@ func rangeOf[K string | []byte](k K) K {
 	return k[:0]
 }
 
+// ofOne is the beginning that the rows of one owner have in common: what stands
+// before the last stroke of an id, and the prefix behind it; "": no stroke.
+func ofOne[K string | []byte](k K) K {
+	end := 0
+	for i := len(k) - 1; i > 0 && k[i] != 0; i-- {
+		switch k[i] {
+		case '/':
+			return k[:max(end, i+1)]
+		case '_':
+			end = i + 1
+		}
+	}
+	return k[:0]
+}
+
 // lastKey is the greatest stored key that begins so; "": there is none.
 func lastKey(db *pebble.DB, begin []byte) (last string, err error) {
 	end := slices.Clone(begin)
-	end[len(end)-1]++ // zero or "_"
+	end[len(end)-1]++ // zero, "_" or "/"
 	it, err := db.NewIter(&pebble.IterOptions{LowerBound: begin, UpperBound: end})
 	if err != nil {
 		return "", err
@@ -115,9 +138,13 @@ func (r *recent) age() {
 		return
 	}
 	for k, v := range r.old {
-		begin := rangeOf(k)
-		if last, known := r.beyond[begin]; known && v != nil && k > last {
-			r.beyond[begin] = k
+		if v == nil {
+			continue
+		}
+		for _, begin := range [...]string{rangeOf(k), ofOne(k)} {
+			if last, known := r.beyond[begin]; known && k > last {
+				r.beyond[begin] = k
+			}
 		}
 	}
 	r.young, r.old = make(map[string][]byte), r.young

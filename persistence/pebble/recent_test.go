@@ -43,7 +43,7 @@ func TestWhatIsRememberedIsWhatIsStored(t *testing.T) {
 				case 1:
 					id = fmt.Sprintf("%05d", rnd.IntN(1200))
 				}
-				id = []string{"", "a_", "b_"}[rnd.IntN(3)] + id
+				id = []string{"", "a_", "b_", "o_1/", "o_1/e_", "o_2/e_"}[rnd.IntN(6)] + id
 				k := persistence.Key{Table: []string{"a", "ab", "b/1"}[rnd.IntN(3)], ID: id}
 				c := persistence.Commit{Log: "log", Puts: []persistence.Put{{Key: k, Value: []byte(id), Sort: id, Lists: []string{"l"}}}}
 				c.Events = []persistence.Event{{Subject: id, Payload: []byte("x")}}
