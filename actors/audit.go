@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -37,8 +38,9 @@ type auditor struct {
 }
 
 type mergeKey struct {
-	workspace, actor, action, ip, reason, resource string
-	minute                                         int64
+	workspace, key, client, user, action, reason, resource string
+	ip                                                     netip.Addr
+	minute                                                 int64
 }
 
 func newAuditor(store commit.Store, log *slog.Logger) *auditor {
@@ -50,7 +52,7 @@ func newAuditor(store commit.Store, log *slog.Logger) *auditor {
 
 // note adds an act. It never waits for the store.
 func (a *auditor) note(p domain.Principal, act ask.Act, now time.Time) {
-	k := mergeKey{p.WorkspaceID, p.KeyID + p.ClientID + " " + p.UserID, act.Action, act.IP.String(), act.Reason, act.Resource.ID, now.Unix() / 60}
+	k := mergeKey{p.WorkspaceID, p.KeyID, p.ClientID, p.UserID, act.Action, act.Reason, act.Resource.ID, act.IP, now.Unix() / 60}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	e := a.entries[k]
@@ -215,12 +217,13 @@ func rowOf(ctx context.Context, p domain.Principal, act ask.Act) *domain.AuditEn
 // Record keeps an act before it returns, unless the commit that did it has. While
 // the store does not answer it waits in memory, and is the same row each time.
 func (d *Desk) Record(ctx context.Context, p domain.Principal, act ask.Act) {
+	rider := commit.RiderOf(ctx)
+	if rider != nil && rider.HasRidden() {
+		return
+	}
 	row := rowOf(ctx, p, act)
-	if r := commit.RiderOf(ctx); r != nil {
-		if r.HasRidden() {
-			return
-		}
-		row.ID = r.Row().ID
+	if rider != nil {
+		row.ID = rider.Row().ID
 	}
 	if d.node.workspace(p.WorkspaceID) == nil {
 		return
@@ -237,7 +240,7 @@ func (d *Desk) Record(ctx context.Context, p domain.Principal, act ask.Act) {
 // stranger tells of an unknown credential: one line per address, reason and
 // minute, capped.
 func (a *auditor) stranger(act ask.Act, now time.Time) {
-	k := mergeKey{"", "", act.Action, act.IP.String(), act.Reason, "", now.Unix() / 60}
+	k := mergeKey{action: act.Action, reason: act.Reason, ip: act.IP, minute: now.Unix() / 60}
 	a.mu.Lock()
 	_, told := a.entries[k]
 	full := len(a.entries) >= pendingMost

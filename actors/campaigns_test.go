@@ -24,7 +24,7 @@ import (
 
 func (h *house) status(p domain.Principal, id string) domain.CampaignStatusObject {
 	h.Helper()
-	return again(h, func(ctx context.Context) (domain.CampaignStatusObject, error) {
+	return *again(h, func(ctx context.Context) (*domain.CampaignStatusObject, error) {
 		return h.desk().CampaignStatus(ctx, p, id)
 	})
 }
@@ -121,7 +121,9 @@ func TestADraftHasNoActorUntilSomethingIsWantedOfIt(t *testing.T) {
 	for what, want := range map[string]func(ctx context.Context, d *actors.Desk, id string) error{
 		"its status": func(ctx context.Context, d *actors.Desk, id string) error {
 			st, err := d.CampaignStatus(ctx, h.test, id)
-			assert.Equal(t, 1, st.Progress.Total)
+			if err == nil {
+				assert.Equal(t, 1, st.Progress.Total)
+			}
 			return err
 		},
 		"a contact less": func(ctx context.Context, d *actors.Desk, id string) error {

@@ -21,9 +21,9 @@ func unsubscribe() domain.Pathway {
 	return w
 }
 
-func (h *house) completed(id string) domain.CampaignStatusObject {
+func (h *house) completed(id string) *domain.CampaignStatusObject {
 	h.Helper()
-	var st domain.CampaignStatusObject
+	var st *domain.CampaignStatusObject
 	h.until(30*time.Second, "the campaign is over", func() bool {
 		var err error
 		st, err = h.desk().CampaignStatus(h.Context(), h.live, id)
@@ -32,7 +32,7 @@ func (h *house) completed(id string) domain.CampaignStatusObject {
 	return st
 }
 
-func (h *house) runs(id string) domain.CampaignStatusObject {
+func (h *house) runs(id string) *domain.CampaignStatusObject {
 	h.Helper()
 	_, err := h.desk().StartCampaign(h.Context(), h.live, id)
 	require.NoError(h, err)

@@ -348,16 +348,21 @@ func (d *Desk) CancelCampaign(ctx context.Context, p domain.Principal, id string
 	return d.tellCampaign(ctx, p, id, campaign.Cancel{HangupActive: hangupActive, Rider: commit.RiderOf(ctx)})
 }
 
-// CampaignStatus asks the campaign, or reads the store where it is over.
-func (d *Desk) CampaignStatus(ctx context.Context, p domain.Principal, id string) (domain.CampaignStatusObject, error) {
+// CampaignStatus asks the campaign, or reads the store where it is over. What
+// it answers is shared and must not be changed.
+func (d *Desk) CampaignStatus(ctx context.Context, p domain.Principal, id string) (*domain.CampaignStatusObject, error) {
 	stands, err := d.campaignStands(ctx, p, id)
 	if err != nil {
-		return domain.CampaignStatusObject{}, err
+		return nil, err
 	}
-	if s, up := d.node.boards.of(p.WorkspaceID, stands); up {
+	if s := d.node.boards.of(p.WorkspaceID, stands); s != nil {
 		return s, nil
 	}
-	return d.askCampaign(ctx, p, stands, campaign.Status{})
+	s, err := d.askCampaign(ctx, p, stands, campaign.Status{})
+	if err != nil {
+		return nil, err
+	}
+	return &s, nil
 }
 
 // CampaignProgress reads how far a campaign was when, oldest first.

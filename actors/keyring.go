@@ -53,29 +53,34 @@ type proof struct {
 // mostProven bounds how many texts are known; each belongs to a key.
 const mostProven = 4096
 
-// prove reads the text of a key, and hashes it unless it was good before.
-func (k *Keyring) prove(text string) (sum [sha256.Size]byte, p proof, err error) {
-	sum = sha256.Sum256([]byte(text))
+// shown is the key that a text is of, as the ring has it now.
+type shown struct {
+	proof
+	key   *domain.APIKey // nil: there is none
+	used  time.Time      // last, not yet kept; zero: not since
+	known bool           // the text was good before
+}
+
+// show finds the key of a text by its sum, or hashes it unless it was good
+// before.
+func (k *Keyring) show(text string, sum [sha256.Size]byte) (s shown, err error) {
 	k.mu.RLock()
-	p, ok := k.proven[sum]
+	s.proof, s.known = k.proven[sum]
+	if s.known {
+		s.key, s.used = k.keys[s.parsed.ID], k.used[s.parsed.ID]
+	}
 	k.mu.RUnlock()
-	if ok {
-		return sum, p, nil
+	if s.known {
+		return s, nil
 	}
-	if p.parsed, err = allow.ParseKey(text); err == nil {
-		p.hash = allow.HashKey(k.pepper, text)
+	if s.parsed, err = allow.ParseKey(text); err == nil {
+		s.hash, s.key = allow.HashKey(k.pepper, text), k.known(s.parsed.ID)
 	}
-	return sum, p, err
+	return s, err
 }
 
 // proved keeps what a good text came to.
 func (k *Keyring) proved(sum [sha256.Size]byte, p proof) {
-	k.mu.RLock()
-	_, ok := k.proven[sum]
-	k.mu.RUnlock()
-	if ok {
-		return
-	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if len(k.proven) >= mostProven {
@@ -146,11 +151,12 @@ func (k *Keyring) All(workspace string) []*domain.APIKey {
 // Authenticate checks the text of a key and the client's address. With an
 // error the principal tells what is known of the key.
 func (k *Keyring) Authenticate(_ context.Context, text string, from netip.Addr) (domain.Principal, error) {
-	sum, shown, err := k.prove(text)
+	sum := sha256.Sum256([]byte(text))
+	shown, err := k.show(text, sum)
 	if err != nil {
 		return domain.Principal{}, err
 	}
-	key := k.known(shown.parsed.ID)
+	key := shown.key
 	if key == nil && k.reading.Load() {
 		return domain.Principal{}, domain.Errorf(domain.CodeUnavailable, "the keys are being read; try again").With("retry_after", 1)
 	}
@@ -174,8 +180,12 @@ func (k *Keyring) Authenticate(_ context.Context, text string, from netip.Addr) 
 	case !allow.From(key.AllowedIPs, from):
 		return p, domain.Errorf(domain.CodeIPNotAllowed, "requests with this API key are not allowed from this address")
 	}
-	k.proved(sum, shown)
-	k.touch(key.ID, now)
+	if !shown.known {
+		k.proved(sum, shown.proof)
+	}
+	if now.Sub(shown.used) >= time.Second {
+		k.touch(key.ID, now)
+	}
 	return p, nil
 }
 
@@ -196,15 +206,9 @@ func (k *Keyring) orphaned(key *domain.APIKey, now time.Time) bool {
 }
 
 func (k *Keyring) touch(id string, now time.Time) {
-	k.mu.RLock()
-	last, ok := k.used[id]
-	k.mu.RUnlock()
-	if ok && now.Sub(last) < time.Second {
-		return
-	}
 	k.mu.Lock()
+	defer k.mu.Unlock()
 	k.used[id] = now
-	k.mu.Unlock()
 }
 
 // lastUsed is when a key was used last, as far as this process knows.

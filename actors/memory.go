@@ -157,9 +157,11 @@ func (s *counting) changed(workspace string) uint64 {
 // recall remembers what was made of the directory of a workspace until that
 // changes. What it returns is shared and must not be changed.
 type recall[T any] struct {
-	mu    sync.Mutex
-	known map[string]remembered[T]
+	mu    sync.RWMutex
+	known map[recallKey]remembered[T]
 }
+
+type recallKey struct{ workspace, key string }
 
 type remembered[T any] struct {
 	value T
@@ -167,32 +169,31 @@ type remembered[T any] struct {
 	since time.Time
 }
 
-// of is what load makes; key begins with the workspace.
+// of is what load makes.
 func (r *recall[T]) of(s *counting, workspace, key string, load func() (T, error)) (T, error) {
 	count, now := s.changed(workspace), time.Now()
-	key = workspace + "/" + key
-	return r.remember(key, load, remembered[T]{of: count, since: now}, func(have remembered[T]) bool {
+	return r.remember(recallKey{workspace, key}, load, remembered[T]{of: count, since: now}, func(have remembered[T]) bool {
 		return have.of == count && now.Sub(have.since) < recallFor
 	})
 }
 
 // fixed is of for what never changes.
 func (r *recall[T]) fixed(workspace, key string, load func() (T, error)) (T, error) {
-	return r.remember(workspace+"/"+key, load, remembered[T]{}, func(remembered[T]) bool { return true })
+	return r.remember(recallKey{workspace, key}, load, remembered[T]{}, func(remembered[T]) bool { return true })
 }
 
 // forget is for what is gone.
 func (r *recall[T]) forget(workspace, key string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.known, workspace+"/"+key)
+	delete(r.known, recallKey{workspace, key})
 }
 
 // remember is what is known and good, or else what load makes.
-func (r *recall[T]) remember(key string, load func() (T, error), now remembered[T], good func(remembered[T]) bool) (T, error) {
-	r.mu.Lock()
+func (r *recall[T]) remember(key recallKey, load func() (T, error), now remembered[T], good func(remembered[T]) bool) (T, error) {
+	r.mu.RLock()
 	have, ok := r.known[key]
-	r.mu.Unlock()
+	r.mu.RUnlock()
 	if ok && good(have) {
 		return have.value, nil
 	}
@@ -204,7 +205,7 @@ func (r *recall[T]) remember(key string, load func() (T, error), now remembered[
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.known) >= recallMost || r.known == nil {
-		r.known = make(map[string]remembered[T])
+		r.known = make(map[recallKey]remembered[T])
 	}
 	r.known[key] = now
 	return value, nil

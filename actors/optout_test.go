@@ -78,9 +78,9 @@ func (h *house) decidedOf(id, phone string) (verdicts []string) {
 	return verdicts
 }
 
-func (h *house) finished(id string) domain.CampaignStatusObject {
+func (h *house) finished(id string) *domain.CampaignStatusObject {
 	h.Helper()
-	var st domain.CampaignStatusObject
+	var st *domain.CampaignStatusObject
 	h.until(time.Minute, "the campaign is over", func() bool {
 		var err error
 		st, err = h.desk().CampaignStatus(h.Context(), h.test, id)

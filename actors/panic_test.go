@@ -123,7 +123,9 @@ func (s *scene) act() {
 	s.phoneIn()
 	status(d.PauseCampaign)
 	status(d.ResumeCampaign)
-	status(d.CampaignStatus)
+	again(s.house, func(ctx context.Context) (*domain.CampaignStatusObject, error) {
+		return d.CampaignStatus(ctx, p, s.short)
+	})
 	s.single()
 	again(s.house, func(ctx context.Context) (ask.TestResult, error) { return d.TestWebhook(ctx, p, s.webhook, "") })
 	again(s.house, func(ctx context.Context) (*domain.Webhook, error) { return d.PauseWebhook(ctx, p, s.webhook) })

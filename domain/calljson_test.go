@@ -182,9 +182,16 @@ func TestAStatusWritesItselfAsEncodingJSONWouldButForNoOutcomes(t *testing.T) {
 		if len(s.Outcomes) == 0 {
 			s.Outcomes = nil
 		}
-		got, err := s.AppendAnswer([]byte("before"))
+		shown := s.Written()
+		for _, one := range []*domain.CampaignStatusObject{&s, shown, shown.Written()} {
+			got, err := one.AppendAnswer([]byte("before"))
+			require.NoError(t, err)
+			require.Equal(t, "before"+string(want), string(got))
+		}
+		s.CampaignID += "x"
+		again, err := s.Written().AppendAnswer(nil)
 		require.NoError(t, err)
-		require.Equal(t, "before"+string(want), string(got))
+		require.NotEqual(t, string(want), string(again), "what was written is of one status")
 	}
 }
 

@@ -72,15 +72,32 @@ func ParseID(p Prefix, id string) (string, error) {
 			id = string(PrefixCampaign) + "_" + rest
 		}
 	}
-	rest, ok := strings.CutPrefix(id, string(p)+"_")
-	if !ok || len(rest) != ulid.EncodedSize {
+	rest, ok := strings.CutPrefix(id, string(p))
+	if !ok || len(rest) != 1+ulid.EncodedSize || rest[0] != '_' {
 		return "", ErrBadID
+	}
+	rest = rest[1:]
+	if isCanonical(rest) {
+		return id, nil
 	}
 	u, err := ulid.ParseStrict(rest)
 	if err != nil {
 		return "", ErrBadID
 	}
 	return string(p) + "_" + u.String(), nil
+}
+
+// isCanonical says whether a text as long as a ULID is one in its canonical
+// spelling: Crockford's base32 in capitals, of 128 bits.
+func isCanonical(text string) bool {
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c >= '0' && c <= '9', c >= 'A' && c <= 'Z' && c != 'I' && c != 'L' && c != 'O' && c != 'U':
+		default:
+			return false
+		}
+	}
+	return text[0] <= '7'
 }
 
 // CanonicalID is an identifier of any kind in its canonical spelling; what is

@@ -5,12 +5,24 @@ import (
 	"slices"
 )
 
+// Written is a copy that is written once for all who are shown it. It must not
+// be changed.
+func (s *CampaignStatusObject) Written() *CampaignStatusObject {
+	c := *s
+	c.written = nil
+	if text, err := c.AppendAnswer(nil); err == nil {
+		c.written = text
+	}
+	return &c
+}
+
 // AppendAnswer writes the status as an answer: what encoding/json makes of it,
 // and {} for no outcomes.
 func (s CampaignStatusObject) AppendAnswer(b []byte) ([]byte, error) {
-	if b == nil {
-		b = make([]byte, 0, 768)
+	if s.written != nil {
+		return append(b, s.written...), nil
 	}
+	b = slices.Grow(b, 768)
 	o := AppendObject(b)
 	o.Text("campaign_id", s.CampaignID)
 	o.Text("status", string(s.Status))

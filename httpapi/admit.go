@@ -27,9 +27,9 @@ func (s *Server) admit(c *fiber.Ctx, r rule, route string) error {
 		return nil
 	}
 	v := visitOf(c.UserContext())
-	if c.Locals(insideLocal) != nil {
+	if t := tripOf(c.Context()); t.inside != nil {
 		counted := c.Method() == http.MethodGet || v.principal.Operator // what a page reads is counted as one, the operator's page apart
-		if !counted && c.Locals(againLocal) != true {
+		if !counted && !t.again {
 			if err := s.pace(c, v.principal, route); err != nil {
 				return err
 			}
@@ -59,7 +59,7 @@ func (s *Server) let(c *fiber.Ctx, v *visit, r rule, route string, err error) er
 // anything may begin at all.
 func (s *Server) permit(c *fiber.Ctx, v *visit, r rule, route string) error {
 	refused := func() {
-		if c.Locals(insideLocal) == nil || c.Method() != http.MethodGet { // pages show what is left
+		if tripOf(c.Context()).inside == nil || c.Method() != http.MethodGet { // pages show what is left
 			s.denied(c.UserContext(), v, domain.CodeInsufficientPermissions)
 		}
 	}
@@ -88,7 +88,7 @@ func madeByPages(route string) bool {
 // address that it came from.
 func (s *Server) identify(c *fiber.Ctx, v *visit) error {
 	ctx := c.UserContext()
-	scheme, key, _ := strings.Cut(c.Get(fiber.HeaderAuthorization), " ")
+	scheme, key, _ := strings.Cut(string(c.Request().Header.Peek(fiber.HeaderAuthorization)), " ")
 	if key = strings.TrimSpace(key); !strings.EqualFold(scheme, "Bearer") || key == "" {
 		if err := s.strike(c, v); err != nil {
 			return err
@@ -110,7 +110,7 @@ func (s *Server) recognise(c *fiber.Ctx, v *visit, ticketed bool) error {
 	}
 	v.principal = p
 	if err == nil {
-		c.Locals(knownLocal, true)
+		tripOf(c.Context()).known = true
 		return nil
 	}
 	code := domain.CodeOf(err)
@@ -199,7 +199,7 @@ func (s *Server) pace(c *fiber.Ctx, p domain.Principal, route string) error {
 	if err = take(&s.limits, w.ID, w.ID, requestRule(w)); err != nil {
 		return err
 	}
-	if path, limited := limitOf(route); limited {
+	if path, limited := s.ownLimits[route]; limited {
 		if err = take(&s.paths, w.ID, path.name(w.ID), path.rule(w)); err != nil {
 			return err
 		}
@@ -236,6 +236,11 @@ func limitHeaders() []string {
 	return []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-RateLimit-Window"}
 }
 
+// limitNames are those of limitHeaders as they stand on the wire.
+var limitNames = [...][]byte{ //nolint:gochecknoglobals // a table
+	[]byte("X-Ratelimit-Limit"), []byte("X-Ratelimit-Remaining"), []byte("X-Ratelimit-Reset"), []byte("X-Ratelimit-Window"),
+}
+
 // tell writes the headers of a limit, and the error where it is reached.
 func tell(c *fiber.Ctx, a limit.Answer) error {
 	reset := a.Reset.Unix()
@@ -243,16 +248,8 @@ func tell(c *fiber.Ctx, a limit.Answer) error {
 		reset++
 	}
 	var text [20]byte
-	for _, one := range [...]struct {
-		name  string // of limitHeaders, as it stands on the wire
-		value int64
-	}{
-		{"X-Ratelimit-Limit", int64(a.Limit)},
-		{"X-Ratelimit-Remaining", int64(a.Remaining)},
-		{"X-Ratelimit-Reset", reset},
-		{"X-Ratelimit-Window", int64(a.Window / time.Second)},
-	} {
-		c.Response().Header.SetCanonical([]byte(one.name), strconv.AppendInt(text[:0], one.value, 10))
+	for i, n := range [...]int64{int64(a.Limit), int64(a.Remaining), reset, int64(a.Window / time.Second)} {
+		c.Response().Header.SetCanonical(limitNames[i], strconv.AppendInt(text[:0], n, 10))
 	}
 	if a.OK {
 		return nil
@@ -264,10 +261,10 @@ func tell(c *fiber.Ctx, a limit.Answer) error {
 
 // audited is what the audit log calls the use of a route; false: nothing.
 func audited(c *fiber.Ctx, r rule) (*visit, ask.Act, bool) {
-	v := visitOf(c.UserContext())
 	if r.kind == "" || c.Method() == fiber.MethodHead {
-		return v, ask.Act{}, false
+		return nil, ask.Act{}, false
 	}
+	v := visitOf(c.UserContext())
 	act := v.act(r.kind, r.action)
 	id := c.Params("id")
 	switch r.object {

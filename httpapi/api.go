@@ -237,12 +237,7 @@ func mediaType(c *fiber.Ctx) string {
 	return kind
 }
 
-func bodyOf(c *fiber.Ctx) *body {
-	if b, ok := c.Locals(bodyLocal).(*body); ok {
-		return b
-	}
-	return &body{}
-}
+func bodyOf(c *fiber.Ctx) *body { return &tripOf(c.Context()).body }
 
 // read is a huma.Context whose body was read already, within its limits.
 type read struct {

@@ -18,16 +18,6 @@ import (
 	"github.com/callboard/callboard/httpapi/limit"
 )
 
-// insideLocal holds the *visit of whoever asks from a page of the dashboard.
-// Nothing that comes by the wire can set it.
-const insideLocal = "callboard.inside"
-
-// againLocal is true where a page asks once more for what it has asked for.
-const againLocal = "callboard.again"
-
-// formLocal holds what a page has sent, once it was read.
-const formLocal = "callboard.form"
-
 // newBoard reads the dashboard's templates, once for all servers of a process.
 var newBoard = sync.OnceValue(dashboard.New) //nolint:gochecknoglobals // never changed
 
@@ -108,7 +98,7 @@ func (s *Server) board(c *fiber.Ctx, board *dashboard.Dashboard, r dashboard.Rou
 			}
 			return s.refusedPage(c, err)
 		}
-		c.Locals(formLocal, req.Form)
+		tripOf(c.Context()).form = req.Form
 	}
 	page := board.Serve(r, req)
 	if page.Fault != nil {
@@ -155,7 +145,7 @@ func (s *Server) formOf(c *fiber.Ctx, r dashboard.Route) url.Values {
 	if r.Method == http.MethodGet || r.Upload || c.Request().Header.ContentLength() == 0 || !s.ownPage(c) || !plainName(c.Params("id")) || !plainName(c.Params("verb")) {
 		return nil
 	}
-	if form, ok := c.Locals(formLocal).(url.Values); ok {
+	if form := tripOf(c.Context()).form; form != nil {
 		return form
 	}
 	most, fields := longestForm(r), math.MaxInt
@@ -293,17 +283,14 @@ func (s *Server) inside(c *fiber.Ctx, v *visit, again bool, method, path, conten
 	if once != "" {
 		req.Header.Set(onceHeader, once)
 	}
-	b := &body{stream: content, conn: c.Context().Conn(), limit: s.cfg.UploadLimit, grace: s.cfg.BodyGrace, rate: int64(s.cfg.BodyRate)}
 	if content != nil {
 		req.Header.SetContentLength(-1)
 		if sized, ok := content.(interface{ Len() int }); ok {
 			req.Header.SetContentLength(sized.Len())
 		}
 	}
-	rc.SetUserValue(requestIDLocal, newRequestID())
-	rc.SetUserValue(bodyLocal, b)
-	rc.SetUserValue(insideLocal, v)
-	rc.SetUserValue(againLocal, again)
+	t := s.begun(&rc, content)
+	t.inside, t.again = v, again
 	s.routed(&rc)
 	return rc.Response.StatusCode(), append([]byte(nil), rc.Response.Body()...)
 }

@@ -223,15 +223,14 @@ func (s *Server) campaignRoutes() {
 func (s *Server) campaignVerbs(tag, path string) {
 	type verb = func(context.Context, domain.Principal, string) (domain.CampaignStatusObject, error)
 	for _, v := range []struct {
-		method, word, id, summary string
-		do                        verb
+		word, id, summary string
+		do                verb
 	}{
-		{http.MethodPost, "start", "startCampaign", "Start a draft", s.ports.Campaigns.StartCampaign},
-		{http.MethodPost, "pause", "pauseCampaign", "Place no more calls for now", s.ports.Campaigns.PauseCampaign},
-		{http.MethodPost, "resume", "resumeCampaign", "Go on after a pause", s.ports.Campaigns.ResumeCampaign},
-		{http.MethodGet, "status", "getCampaignStatus", "Progress, outcomes, and why nothing rings", s.ports.Campaigns.CampaignStatus},
+		{"start", "startCampaign", "Start a draft", s.ports.Campaigns.StartCampaign},
+		{"pause", "pauseCampaign", "Place no more calls for now", s.ports.Campaigns.PauseCampaign},
+		{"resume", "resumeCampaign", "Go on after a pause", s.ports.Campaigns.ResumeCampaign},
 	} {
-		op := operation{method: v.method, path: path + "/{id}/" + v.word, id: v.id, tag: tag, summary: v.summary}
+		op := operation{method: http.MethodPost, path: path + "/{id}/" + v.word, id: v.id, tag: tag, summary: v.summary}
 		add(s, op, func(ctx context.Context, p domain.Principal, in *One) (*answer[domain.CampaignStatusObject], error) {
 			id, err := named(domain.PrefixCampaign, in.ID)
 			if err != nil {
@@ -240,6 +239,14 @@ func (s *Server) campaignVerbs(tag, path string) {
 			return ok(v.do(ctx, p, id))
 		})
 	}
+	add(s, operation{method: http.MethodGet, path: path + "/{id}/status", id: "getCampaignStatus", tag: tag, summary: "Progress, outcomes, and why nothing rings"},
+		func(ctx context.Context, p domain.Principal, in *One) (*answer[*domain.CampaignStatusObject], error) {
+			id, err := named(domain.PrefixCampaign, in.ID)
+			if err != nil {
+				return nil, err
+			}
+			return ok(s.ports.Campaigns.CampaignStatus(ctx, p, id))
+		})
 	add(s, operation{
 		method: http.MethodGet, path: path + "/{id}/progress", id: "getCampaignProgress", tag: tag, summary: "See how far a campaign was when",
 		about: "Oldest first. A mark is made at each five per cent, at most each minute between them, and at the end; of those at the same per cent the last one is kept, so that there are 101 at most.",

@@ -82,8 +82,9 @@ func (f *fake) CancelCampaign(_ context.Context, _ domain.Principal, id string, 
 	return f.status(id, domain.CampaignCancelled)
 }
 
-func (f *fake) CampaignStatus(_ context.Context, _ domain.Principal, id string) (domain.CampaignStatusObject, error) {
-	return f.status(id, "")
+func (f *fake) CampaignStatus(_ context.Context, _ domain.Principal, id string) (*domain.CampaignStatusObject, error) {
+	st, err := f.status(id, "")
+	return &st, err
 }
 
 func (f *fake) CampaignProgress(_ context.Context, _ domain.Principal, id string) ([]domain.ProgressMark, error) {

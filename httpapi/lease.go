@@ -21,8 +21,10 @@ type lease struct {
 	over   bool
 }
 
-func newLease(server context.Context, v *visit, most time.Duration) *lease {
-	return &lease{Context: server, visit: v, deadline: time.Now().Add(most)}
+// begin makes it one of a visit that ends with the server, or at a time.
+func (l *lease) begin(server context.Context, v *visit, deadline time.Time) *lease {
+	l.Context, l.visit, l.deadline = server, v, deadline
+	return l
 }
 
 // end is for the end of the request.

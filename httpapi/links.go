@@ -121,7 +121,7 @@ func (s *Server) admitLinked(c *fiber.Ctx, r rule, route string) error {
 	}
 	switch code := domain.CodeOf(err); {
 	case err == nil:
-		c.Locals(knownLocal, true)
+		tripOf(c.Context()).known = true
 		return s.pace(c, v.principal, route)
 	case code == "" || code == domain.CodeUnavailable:
 		return err

@@ -222,7 +222,7 @@ func (s *Server) readForm(c *fiber.Ctx) (*form, error) {
 	if err != nil {
 		return nil, s.refused(c, err)
 	}
-	c.Locals(knownLocal, true)
+	tripOf(c.Context()).known = true
 	if err = s.fromPublicPage(c, client); err != nil {
 		return nil, err
 	}

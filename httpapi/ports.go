@@ -96,7 +96,8 @@ type Campaigns interface {
 	PauseCampaign(ctx context.Context, p domain.Principal, id string) (domain.CampaignStatusObject, error)
 	ResumeCampaign(ctx context.Context, p domain.Principal, id string) (domain.CampaignStatusObject, error)
 	CancelCampaign(ctx context.Context, p domain.Principal, id string, hangupActive bool) (domain.CampaignStatusObject, error)
-	CampaignStatus(ctx context.Context, p domain.Principal, id string) (domain.CampaignStatusObject, error)
+	// CampaignStatus answers what is shared and must not be changed.
+	CampaignStatus(ctx context.Context, p domain.Principal, id string) (*domain.CampaignStatusObject, error)
 	// CampaignProgress answers how far a campaign was when, oldest first, 101
 	// marks at most.
 	CampaignProgress(ctx context.Context, p domain.Principal, id string) ([]domain.ProgressMark, error)

@@ -84,8 +84,7 @@ func quickly[O any](s *Server, op operation, r rule, look func(context.Context, 
 		if err != nil {
 			return s.refuse(c, err)
 		}
-		ctx := c.UserContext()
-		out, err := look(ctx, visitOf(ctx).principal, &One{ID: c.Params("id")})
+		out, err := look(c.UserContext(), tripOf(c.Context()).visit.principal, &One{ID: c.Params("id")})
 		if err != nil {
 			return s.refuse(c, err)
 		}

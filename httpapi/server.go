@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -98,6 +99,7 @@ type Server struct {
 	app        *fiber.App
 	api        huma.API
 	rules      map[string]rule
+	ownLimits  map[string]pathLimit // by route, of those that have one
 	queries    queries
 	limits     limit.Limiter // by workspace
 	paths      limit.Limiter // by workspace and path
@@ -117,7 +119,7 @@ type Server struct {
 	routed     fasthttp.RequestHandler // the routes, without what stands around them
 	closed     atomic.Bool
 	begin      func(*visit) context.Context // ends with the server
-	lease      func(*visit) *lease          // the same, for one request
+	lease      func(*trip) *lease           // the same, for one request
 	end        context.CancelFunc
 }
 
@@ -126,13 +128,18 @@ type Server struct {
 func New(cfg Config, ports Ports) *Server {
 	useEnvelope()
 	cfg = cfg.filled()
-	s := &Server{cfg: cfg, ports: ports, log: cfg.Log, rules: routeTable(), queries: make(queries), pages: newPages()}
+	s := &Server{cfg: cfg, ports: ports, log: cfg.Log, rules: routeTable(), ownLimits: make(map[string]pathLimit), queries: make(queries), pages: newPages()}
+	for route := range s.rules {
+		if l, limited := limitOf(route); limited {
+			s.ownLimits[route] = l
+		}
+	}
 	base, end := context.WithCancel(context.Background())
 	s.counts = newKeeper(base, ports.Windows, cfg.Log, &s.limits, &s.paths)
 	live, hush := context.WithCancel(base)
 	s.listens, s.hush = func() context.Context { return live }, hush
 	s.begin = func(v *visit) context.Context { return withVisit(base, v) }
-	s.lease, s.end = func(v *visit) *lease { return newLease(base, v, cfg.RequestTimeout) }, end
+	s.lease, s.end = func(t *trip) *lease { return t.lease.begin(base, &t.visit, t.began.Add(cfg.RequestTimeout)) }, end
 	s.app = fiber.New(fiber.Config{
 		AppName:                      "callboard",
 		Immutable:                    true, // strings outlive their request
@@ -243,10 +250,9 @@ func (s *Server) Shutdown(ctx context.Context) error {
 // body be taken for the next request.
 func (s *Server) guard(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(rc *fasthttp.RequestCtx) {
-		id, from := newRequestID(), time.Now()
-		b := &body{stream: rc.RequestBodyStream(), conn: rc.Conn(), limit: s.cfg.UploadLimit, grace: s.cfg.BodyGrace, rate: int64(s.cfg.BodyRate)}
-		rc.SetUserValue(requestIDLocal, id)
-		rc.SetUserValue(bodyLocal, b)
+		t := s.begun(rc, rc.RequestBodyStream())
+		id := t.visit.requestID
+		s.safely(rc, id)
 		func() {
 			defer func() {
 				if r := recover(); r != nil {
@@ -255,52 +261,68 @@ func (s *Server) guard(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 				}
 			}()
 			if e := doubtful(rc.Request.Header.RawHeaders()); e != nil {
-				rc.SetUserValue(requestIDSeen, true)
+				t.routed = true
 				plain(rc, http.StatusBadRequest, id, e)
 				rc.SetConnectionClose()
 				return
 			}
 			next(rc)
 		}()
-		if rc.UserValue(requestIDSeen) == nil && rc.Response.StatusCode() == http.StatusBadRequest {
+		if !t.routed && rc.Response.StatusCode() == http.StatusBadRequest {
 			// The router gives up on unknown methods before anything of ours.
 			plain(rc, http.StatusMethodNotAllowed, id, domain.Errorf(domain.CodeMethodNotAllowed, "There is no such method."))
 			rc.Response.Header.Set(fiber.HeaderAllow, "GET, HEAD, POST, PUT, PATCH, DELETE")
 		}
-		s.safely(rc, id)
+		if len(rc.Response.Header.PeekBytes(safety[0].name)) == 0 { // the answer was begun anew
+			s.safely(rc, id)
+		}
 		if s.cfg.Observe != nil {
-			s.cfg.Observe(rc.Method(), rc.Response.StatusCode(), time.Since(from))
+			s.cfg.Observe(rc.Method(), rc.Response.StatusCode(), time.Since(t.began))
 		}
 		if s.log.Enabled(rc, slog.LevelDebug) {
 			s.log.LogAttrs(rc, slog.LevelDebug, "request", slog.String("request_id", id), slog.String("method", string(rc.Method())),
-				slog.String("path", clip(string(rc.Path()), 200)), slog.Int("status", rc.Response.StatusCode()), slog.Duration("took", time.Since(from)))
+				slog.String("path", clip(string(rc.Path()), 200)), slog.Int("status", rc.Response.StatusCode()), slog.Duration("took", time.Since(t.began)))
 		}
 		most, within := int64(64<<10), 500*time.Millisecond
-		if rc.UserValue(knownLocal) != nil {
+		if t.known {
 			most, within = 32<<20, 3*time.Second
 		}
-		if !b.rest(most, within) {
+		if !t.body.rest(most, within) {
 			rc.SetConnectionClose()
 		}
 	}
 }
 
-// safely sets the headers of safety, unless a page has its own, and the
-// request's id.
+// begun is the trip of a request whose body comes from a stream; nil: it has
+// none.
+func (s *Server) begun(rc *fasthttp.RequestCtx, stream io.Reader) *trip {
+	t := &trip{
+		began: time.Now(),
+		body:  body{stream: stream, conn: rc.Conn(), limit: s.cfg.UploadLimit, grace: s.cfg.BodyGrace, rate: int64(s.cfg.BodyRate)},
+	}
+	t.visit.requestID = newRequestID()
+	rc.SetUserValue(tripKey{}, t)
+	return t
+}
+
+// safety are the headers of every answer, but for pages that say otherwise, as
+// they stand on the wire.
+var safety = [...]struct{ name, value []byte }{ //nolint:gochecknoglobals // a table
+	{[]byte(fiber.HeaderXFrameOptions), []byte("DENY")},
+	{[]byte(fiber.HeaderXContentTypeOptions), []byte("nosniff")},
+	{[]byte(fiber.HeaderReferrerPolicy), []byte("no-referrer")},
+	{[]byte(fiber.HeaderContentSecurityPolicy), []byte("default-src 'none'; frame-ancestors 'none'")},
+	{[]byte(fiber.HeaderCacheControl), []byte("no-store")},
+}
+
+// safely sets the headers of safety and the request's id, before anything else
+// is said.
 func (s *Server) safely(rc *fasthttp.RequestCtx, id string) {
 	h := &rc.Response.Header
-	h.SetCanonical([]byte("X-Request-Id"), []byte(id))
-	h.SetCanonical([]byte(fiber.HeaderXContentTypeOptions), []byte("nosniff"))
-	h.SetCanonical([]byte(fiber.HeaderXFrameOptions), []byte("DENY"))
-	for _, own := range [...]struct{ name, value string }{
-		{fiber.HeaderReferrerPolicy, "no-referrer"},
-		{fiber.HeaderContentSecurityPolicy, "default-src 'none'; frame-ancestors 'none'"},
-		{fiber.HeaderCacheControl, "no-store"},
-	} {
-		if len(h.PeekBytes([]byte(own.name))) == 0 {
-			h.SetCanonical([]byte(own.name), []byte(own.value))
-		}
+	for i := range safety {
+		h.SetCanonical(safety[i].name, safety[i].value)
 	}
+	h.SetCanonical(requestIDHeader, []byte(id))
 	if rc.IsTLS() {
 		h.Set(fiber.HeaderStrictTransportSecurity, "max-age=31536000")
 	}
@@ -339,7 +361,7 @@ func doubtful(head []byte) *domain.Error {
 	return nil
 }
 
-const requestIDSeen = "callboard.entered"
+var requestIDHeader = []byte("X-Request-Id") //nolint:gochecknoglobals // a constant
 
 // plain answers below the router.
 func plain(rc *fasthttp.RequestCtx, status int, id string, e *domain.Error) {
@@ -365,19 +387,28 @@ func plain(rc *fasthttp.RequestCtx, status int, id string, e *domain.Error) {
 
 // enter begins the visit.
 func (s *Server) enter(c *fiber.Ctx) error {
-	c.Locals(requestIDSeen, true)
-	v := &visit{
-		ip:        clientAddr(c.Context().RemoteAddr(), forwarded(c), s.cfg.TrustedProxies),
-		agent:     clip(c.Get(fiber.HeaderUserAgent), 200),
-		requestID: requestID(c),
-	}
-	if from, ok := c.Locals(insideLocal).(*visit); ok {
+	t := tripOf(c.Context())
+	t.routed = true
+	v := &t.visit
+	if from := t.inside; from != nil {
 		v.ip, v.agent, v.principal, v.cookie = from.ip, from.agent, from.principal, from.cookie
+	} else {
+		v.ip = s.from(c)
+		v.agent = clip(string(c.Request().Header.UserAgent()), 200)
 	}
-	l := s.lease(v)
+	l := s.lease(t)
 	defer l.end()
 	c.SetUserContext(l)
 	return c.Next()
+}
+
+// from is the address that a request comes from.
+func (s *Server) from(c *fiber.Ctx) netip.Addr {
+	var hops []string
+	if len(s.cfg.TrustedProxies) > 0 {
+		hops = forwarded(c)
+	}
+	return clientAddr(c.Context().RemoteAddr(), hops, s.cfg.TrustedProxies)
 }
 
 func forwarded(c *fiber.Ctx) []string {
@@ -417,7 +448,7 @@ func (s *Server) onError(c *fiber.Ctx, err error) error {
 	default:
 		e.Message = "The request could not be read."
 	}
-	if c.Locals(requestIDSeen) == nil { // the connection itself is in doubt
+	if !tripOf(c.Context()).routed { // the connection itself is in doubt
 		c.Context().SetConnectionClose()
 		s.safely(c.Context(), requestID(c))
 		return s.refuse(c, &Failure{status: fe.Code, requestID: requestID(c), err: e})

@@ -157,7 +157,7 @@ func (s *Server) admitTicketed(c *fiber.Ctx, r rule, route string) error {
 			return err
 		}
 		v.principal = domain.Principal{WorkspaceID: u.WorkspaceID, Environment: u.Environment, UserID: u.ID, Permissions: u.Role.Permissions()}
-		c.Locals(knownLocal, true)
+		tripOf(c.Context()).known = true
 		if err = s.pace(c, v.principal, route); err != nil {
 			return err
 		}

@@ -105,7 +105,7 @@ func (s *Server) issueToken(ctx context.Context, p domain.Principal, in *struct{
 
 func (s *Server) refreshToken(ctx context.Context, p domain.Principal, _ *struct{}) (*answer[Token], error) {
 	touch(ctx, p.KeyID)
-	return s.sign(ctx, token.Refresh(visitOf(ctx).claims, time.Now()))
+	return s.sign(ctx, token.Refresh(*visitOf(ctx).claims, time.Now()))
 }
 
 func (s *Server) sign(ctx context.Context, c token.Claims) (*answer[Token], error) {
@@ -156,7 +156,7 @@ func (s *Server) whose(ctx context.Context, v *visit) (domain.Principal, error) 
 	if err != nil {
 		return c.Principal(), err
 	}
-	v.claims = c
+	v.claims = &c
 	p := c.Principal()
 	if c.ClientID == "" {
 		return p, s.ports.Tokens.KeyAlive(ctx, c.WorkspaceID, c.KeyID)
@@ -220,8 +220,11 @@ func preflightRule() limit.Rule { return limit.Rule{N: 600, Window: time.Minute}
 
 // preflight answers a browser that asks whether a page may send a request at all; who may is seen when it does.
 func (s *Server) preflight(c *fiber.Ctx) error {
+	if c.Method() != fiber.MethodOptions {
+		return c.Next()
+	}
 	origin := c.Get(fiber.HeaderOrigin)
-	if c.Method() != fiber.MethodOptions || origin == "" || c.Get(fiber.HeaderAccessControlRequestMethod) == "" {
+	if origin == "" || c.Get(fiber.HeaderAccessControlRequestMethod) == "" {
 		return c.Next()
 	}
 	v := visitOf(c.UserContext())

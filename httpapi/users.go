@@ -255,7 +255,7 @@ func (s *Server) whoSits(c *fiber.Ctx, watching bool) (*domain.User, *domain.Ses
 	case err != nil:
 		return nil, nil, err
 	}
-	c.Locals(knownLocal, true)
+	tripOf(c.Context()).known = true
 	return u, session, nil
 }
 

@@ -6,8 +6,11 @@ import (
 	"encoding/binary"
 	"math/rand/v2"
 	"net/netip"
+	"net/url"
+	"time"
 
 	"github.com/gofiber/fiber/v2"
+	"github.com/valyala/fasthttp"
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
@@ -22,8 +25,8 @@ type visit struct {
 	ip         netip.Addr
 	agent      string
 	requestID  string
-	claims     token.Claims // where the credential is a token
-	touched    string       // the resource that a write made, for the audit log
+	claims     *token.Claims // where the credential is a token
+	touched    string        // the resource that a write made, for the audit log
 }
 
 type visitKey struct{}
@@ -46,11 +49,32 @@ func (v *visit) act(kind, action string) ask.Act {
 	return ask.Act{Type: kind, Action: action, IP: v.ip, UserAgent: v.agent, RequestID: v.requestID}
 }
 
-const (
-	requestIDLocal = "callboard.request_id"
-	bodyLocal      = "callboard.body"
-	knownLocal     = "callboard.known"
-)
+// trip is a request on the wire, and the visit that comes of it: made at once,
+// and never used for another one, because what it began may outlive it.
+type trip struct {
+	visit  visit
+	lease  lease
+	body   body
+	began  time.Time
+	routed bool       // it came as far as the router
+	known  bool       // by a good credential
+	inside *visit     // of whoever asks from a page of the dashboard
+	again  bool       // a page asks once more for what it has asked for
+	form   url.Values // that a page has sent, once it was read
+}
+
+type tripKey struct{}
+
+// tripOf is a request's trip. One that nobody has begun could not even be read.
+func tripOf(rc *fasthttp.RequestCtx) *trip {
+	t, ok := rc.UserValue(tripKey{}).(*trip)
+	if !ok {
+		t = &trip{}
+		t.visit.requestID = newRequestID()
+		rc.SetUserValue(tripKey{}, t)
+	}
+	return t
+}
 
 // newRequestID names a request; nothing is kept secret by it.
 func newRequestID() string {
@@ -64,12 +88,4 @@ func newRequestID() string {
 	return string(text[:])
 }
 
-func requestID(c *fiber.Ctx) string {
-	if id, ok := c.Locals(requestIDLocal).(string); ok {
-		return id
-	}
-	id := newRequestID()
-	c.Locals(requestIDLocal, id)
-	c.Set("X-Request-Id", id)
-	return id
-}
+func requestID(c *fiber.Ctx) string { return tripOf(c.Context()).visit.requestID }

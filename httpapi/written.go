@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"reflect"
+	"slices"
 	"strconv"
 
 	"github.com/gofiber/fiber/v2"
@@ -49,7 +50,17 @@ func writeJSON(w io.Writer, v any) error {
 func tellBody(c *fiber.Ctx, v any) error {
 	res := c.Response()
 	res.Header.SetContentType(fiber.MIMEApplicationJSON)
-	return writeJSON(res.BodyWriter(), written(v))
+	v = written(v)
+	own, ok := v.(answering)
+	if !ok {
+		return writeJSON(res.BodyWriter(), v)
+	}
+	text, err := own.AppendAnswer(res.SwapBody(nil)[:0]) // where the bodies of answers were written before
+	if err != nil {
+		return err
+	}
+	res.SwapBody(append(text, '\n'))
+	return nil
 }
 
 // rowSize is about what a row of a list comes to that writes itself.
@@ -77,9 +88,7 @@ func (l List[T]) written() answering {
 
 // AppendAnswer writes the page.
 func (l *writtenList) AppendAnswer(b []byte) (text []byte, err error) {
-	if b == nil {
-		b = make([]byte, 0, (len(l.rows)+1)*rowSize)
-	}
+	b = slices.Grow(b, (len(l.rows)+1)*rowSize)
 	b = append(b, `{"object":"list","data":[`...)
 	for i, row := range l.rows {
 		if i > 0 {

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -25,10 +24,7 @@ const (
 	defaultIntervalHours = 4
 )
 
-var (
-	clock   = regexp.MustCompile(`^([01]\d|2[0-3]):[0-5]\d$`)
-	retryOn = []string{"no_answer", "busy", "voicemail", "failed", "rejected", "interrupted"}
-)
+var retryOn = []string{"no_answer", "busy", "voicemail", "failed", "rejected", "interrupted"}
 
 // Weekdays are the days of a schedule.
 func Weekdays() []string {
@@ -166,8 +162,11 @@ func schedule(p *domain.Problems, s *domain.Schedule, now time.Time) {
 	} else if s.End != nil && !s.End.After(now) {
 		p.Add("schedule.end", domain.CodeValidation, "lies in the past")
 	}
-	for i, d := range atMost(p, "schedule.days", s.Days, len(Weekdays())) {
-		oneOf(p, at("schedule.days", i), d, Weekdays()...)
+	week := Weekdays()
+	for i, d := range atMost(p, "schedule.days", s.Days, len(week)) {
+		if !slices.Contains(week, d) {
+			oneOf(p, at("schedule.days", i), d, week...)
+		}
 		if slices.Contains(s.Days[:i], d) {
 			p.Add(at("schedule.days", i), domain.CodeValidation, "%q stands twice", clip(d))
 		}
@@ -225,13 +224,26 @@ func compliance(p *domain.Problems, c *domain.Compliance) {
 	}
 }
 
+// isClock says whether a text is a time of day, 00:00 to 23:59.
+func isClock(text string) bool {
+	if len(text) != len("HH:MM") || text[2] != ':' {
+		return false
+	}
+	for _, i := range [...]int{0, 1, 3, 4} {
+		if text[i] < '0' || text[i] > '9' {
+			return false
+		}
+	}
+	return text[:2] < "24" && text[3] < '6'
+}
+
 // Hours notes what is wrong with a daily window. The end may be 24:00, and
 // before the start: the window then runs over midnight.
 func Hours(p *domain.Problems, param string, h domain.CallingHours) {
-	if !clock.MatchString(h.Start) {
+	if !isClock(h.Start) {
 		p.Add(param+".start", domain.CodeValidation, "%q is no time of day (HH:MM)", clip(h.Start))
 	}
-	if !clock.MatchString(h.End) && h.End != "24:00" {
+	if !isClock(h.End) && h.End != "24:00" {
 		p.Add(param+".end", domain.CodeValidation, "%q is no time of day (HH:MM, up to 24:00)", clip(h.End))
 	}
 	if h.Start == h.End {

@@ -6,7 +6,6 @@ package rules
 import (
 	"net/netip"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -26,8 +25,6 @@ const (
 	MaxMetadataValue = 500
 	maxURL           = 2048
 )
-
-var country = regexp.MustCompile(`^[A-Z]{2}$`)
 
 // Text notes what is wrong with a line of text: empty though required, too
 // long, or with control characters in it.
@@ -106,10 +103,12 @@ func ValidZone(name string) bool {
 
 // Country notes what is no ISO 3166 alpha-2 code.
 func Country(p *domain.Problems, param, code string) {
-	if !country.MatchString(code) {
+	if len(code) != 2 || !isCapital(code[0]) || !isCapital(code[1]) {
 		p.Add(param, domain.CodeValidation, "%q is no country code (ISO 3166, e.g. US)", clip(code))
 	}
 }
+
+func isCapital(letter byte) bool { return letter >= 'A' && letter <= 'Z' }
 
 // ID notes what cannot be an identifier of the kind, and answers its canonical
 // spelling.

@@ -6,6 +6,7 @@ package metrics
 
 import (
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -37,6 +38,7 @@ type Meters struct {
 	commits  *prometheus.CounterVec
 	commit   prometheus.Histogram
 	requests *prometheus.CounterVec
+	asked    [len(methods)][len(classes)]atomic.Pointer[prometheus.Counter] // of requests, those that were needed so far
 	request  prometheus.Histogram
 }
 
@@ -121,27 +123,35 @@ func (m *Meters) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError, MaxRequestsInFlight: 4, Timeout: 10 * time.Second})
 }
 
-// methods are those that requests may have.
-var methods = map[string]string{ //nolint:gochecknoglobals // a table
-	"GET": "GET", "HEAD": "HEAD", "POST": "POST", "PUT": "PUT", "PATCH": "PATCH", "DELETE": "DELETE", "OPTIONS": "OPTIONS",
-}
+// methods are those that requests may have; the last one is for all others.
+var methods = [...]string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "other"} //nolint:gochecknoglobals // a table
 
 // classes name the classes of statuses, of HTTP and SIP.
 var classes = [...]string{"none", "1xx", "2xx", "3xx", "4xx", "5xx", "6xx"} //nolint:gochecknoglobals // a table
 
-func class(status int) string {
+func class(status int) string { return classes[classOf(status)] }
+
+// classOf is the place of a status's class.
+func classOf(status int) int {
 	if c := status / 100; c >= 1 && c < len(classes) {
-		return classes[c]
+		return c
 	}
-	return classes[0]
+	return 0
 }
 
 // Request notes a request that was answered.
 func (m *Meters) Request(method []byte, status int, took time.Duration) {
-	name, ok := methods[string(method)]
-	if !ok {
-		name = "other"
+	name := 0
+	for name < len(methods)-1 && methods[name] != string(method) {
+		name++
 	}
-	m.requests.WithLabelValues(name, class(status)).Inc()
+	kind := &m.asked[name][classOf(status)]
+	count := kind.Load()
+	if count == nil {
+		made := m.requests.WithLabelValues(methods[name], class(status))
+		count = &made
+		kind.Store(count)
+	}
+	(*count).Inc()
 	m.request.Observe(took.Seconds())
 }
