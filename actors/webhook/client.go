@@ -200,7 +200,7 @@ func (c *Client) pass(ctx context.Context, to *target, r *Request, start time.Ti
 		return a
 	}
 	defer func() { _ = resp.Body.Close() }()
-	a.heard(resp)
+	a.heard(resp.StatusCode, resp.Header.Get("Retry-After"))
 	if resp.Body != http.NoBody {
 		slow := time.AfterFunc(drainTimeout, cancel)
 		defer slow.Stop()
@@ -210,9 +210,9 @@ func (c *Client) pass(ctx context.Context, to *target, r *Request, start time.Ti
 }
 
 // heard takes in what an answer says.
-func (a *Answer) heard(resp *http.Response) {
-	a.Status = resp.StatusCode
-	if n, err := strconv.ParseUint(resp.Header.Get("Retry-After"), 10, 31); err == nil {
+func (a *Answer) heard(status int, wait string) {
+	a.Status = status
+	if n, err := strconv.ParseUint(wait, 10, 31); err == nil {
 		a.RetryAfter = min(time.Duration(n)*time.Second, time.Hour)
 	}
 	if a.Status < 200 || a.Status > 299 {

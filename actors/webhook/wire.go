@@ -80,37 +80,61 @@ func (w *wire) write(to *target, r *Request) error {
 	return err //nolint:wrapcheck // it is the connection
 }
 
-// answer reads the head of the answer that counts.
-func (w *wire) answer() (*http.Response, error) {
-	for range maxInterim {
-		w.left = maxAnswerHeaders
-		res, err := http.ReadResponse(w.in, nil)
-		if err != nil {
-			return nil, err //nolint:wrapcheck // told by its kind
-		}
-		if res.StatusCode >= http.StatusOK || res.StatusCode == http.StatusSwitchingProtocols {
-			return res, nil
-		}
-	}
-	return nil, errInterim
+// heard is an answer, as far as it matters.
+type heard struct {
+	status int
+	wait   string // Retry-After
+	rest   io.Reader
+	length int64 // of the rest; below 0: as the rest tells
+	last   bool  // nothing comes behind it
 }
 
-// drain reads the body of an answer, as far as is worth it, and says whether
-// the connection can be used again.
-func (w *wire) drain(res *http.Response, until time.Time) bool {
-	if res.StatusCode == http.StatusSwitchingProtocols {
+// answer reads the head of the answer that counts. A common one is taken from
+// what the connection brought in one piece.
+func (w *wire) answer() (heard, error) {
+	for range maxInterim {
+		w.left = maxAnswerHeaders
+		if _, err := w.in.Peek(1); err == nil {
+			b, _ := w.in.Peek(w.in.Buffered())
+			if size, status, length := short(b); size > 0 {
+				_, _ = w.in.Discard(size)
+				return heard{status: status, rest: w.in, length: length}, nil
+			}
+		}
+		res, err := http.ReadResponse(w.in, nil) //nolint:bodyclose // drain reads what there is of it
+		if err != nil {
+			return heard{}, err //nolint:wrapcheck // told by its kind
+		}
+		if res.StatusCode >= http.StatusOK || res.StatusCode == http.StatusSwitchingProtocols {
+			h := heard{status: res.StatusCode, wait: res.Header.Get("Retry-After"), rest: res.Body, length: -1, last: res.Close}
+			if res.Body == http.NoBody {
+				h.length = 0
+			}
+			return h, nil
+		}
+	}
+	return heard{}, errInterim
+}
+
+// drain reads the rest of an answer, as far as is worth it, and says whether the
+// connection can be used again.
+func (w *wire) drain(h *heard, until time.Time) bool {
+	if h.status == http.StatusSwitchingProtocols {
 		return false
 	}
-	if res.Body != http.NoBody {
+	if h.length != 0 {
 		if soon := time.Now().Add(drainTimeout); soon.Before(until) {
 			_ = w.conn.SetReadDeadline(soon)
 		}
 		w.left = math.MaxInt
-		if _, err := io.CopyN(io.Discard, res.Body, maxAnswer); !errors.Is(err, io.EOF) {
+		if h.length > 0 {
+			h.rest = io.LimitReader(h.rest, h.length)
+		}
+		if n, err := io.CopyN(io.Discard, h.rest, maxAnswer); !errors.Is(err, io.EOF) || n < h.length {
 			return false
 		}
 	}
-	return !res.Close && w.in.Buffered() == 0
+	return !h.last && w.in.Buffered() == 0
 }
 
 // wires are the idle connections of an endpoint.
@@ -231,14 +255,14 @@ func (c *Client) ask(ctx context.Context, w *wire, to *target, r *Request, start
 	if err := w.write(to, r); err != nil {
 		return Answer{Took: time.Since(start), Error: c.reason(err)}, ctx.Err() == nil && time.Now().Before(until)
 	}
-	res, err := w.answer() //nolint:bodyclose // drain reads what there is of it
+	h, err := w.answer()
 	a = Answer{Took: time.Since(start)}
 	if err != nil {
 		a.Error = c.reason(err)
 		return a, false
 	}
-	a.heard(res)
-	good = w.drain(res, until)
+	a.heard(h.status, h.wait)
+	good = w.drain(&h, until)
 	return a, false
 }
 
