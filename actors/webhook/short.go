@@ -3,6 +3,7 @@ package webhook
 import (
 	"bytes"
 	"net/http"
+	"slices"
 )
 
 // mostShort are the bytes that a short answer may tell of behind its head.
@@ -13,8 +14,7 @@ var (
 	lineEnd   = []byte("\r\n")
 	firstLine = []byte("HTTP/1.1 ")
 	lengthOf  = []byte("Content-Length")
-	// Each of these changes what stands behind the head, or what follows.
-	telling = [...][]byte{[]byte("Connection"), []byte("Transfer-Encoding"), []byte("Trailer"), []byte("Upgrade"), []byte("Retry-After")}
+	telling   = [...][]byte{[]byte("Connection"), []byte("Transfer-Encoding"), []byte("Trailer"), []byte("Upgrade"), []byte("Retry-After")}
 )
 
 // short takes the whole head of a common answer apart: a final status, and
@@ -22,16 +22,7 @@ var (
 // read it, or more of it is to come.
 func short(b []byte) (size, status int, length int64) {
 	line, at := nextLine(b, 0)
-	if at == 0 || len(line) < len(firstLine)+3 || !bytes.HasPrefix(line, firstLine) {
-		return 0, 0, 0
-	}
-	for _, c := range line[len(firstLine) : len(firstLine)+3] {
-		if c < '0' || c > '9' {
-			return 0, 0, 0
-		}
-		status = 10*status + int(c-'0')
-	}
-	if len(line) > len(firstLine)+3 && line[len(firstLine)+3] != ' ' {
+	if status = finalOf(line); at == 0 || status == 0 {
 		return 0, 0, 0
 	}
 	length = -1
@@ -43,33 +34,48 @@ func short(b []byte) (size, status int, length int64) {
 			break
 		}
 		name, value, ok := bytes.Cut(line, []byte(": "))
-		if !ok || !plainName(name) {
+		isLength := bytes.EqualFold(name, lengthOf)
+		if !ok || !plainName(name) || tells(name) || isLength && length >= 0 {
 			return 0, 0, 0
 		}
-		switch {
-		case !bytes.EqualFold(name, lengthOf):
-			for _, t := range telling {
-				if bytes.EqualFold(name, t) {
-					return 0, 0, 0
-				}
-			}
-		case length >= 0:
-			return 0, 0, 0
-		default:
+		if isLength {
 			if length = number(value); length < 0 {
 				return 0, 0, 0
 			}
 		}
 	}
 	switch {
-	case status < http.StatusOK, status == http.StatusNotModified, status > 599:
-		return 0, 0, 0
 	case status == http.StatusNoContent && length <= 0:
 		length = 0
 	case status == http.StatusNoContent, length < 0:
 		return 0, 0, 0
 	}
 	return at, status, length
+}
+
+// finalOf is the status of a first line, if a body may follow it, or none does;
+// 0: net/http is to say.
+func finalOf(line []byte) (status int) {
+	text, ok := bytes.CutPrefix(line, firstLine)
+	if !ok || len(text) < 3 || len(text) > 3 && text[3] != ' ' {
+		return 0
+	}
+	for _, c := range text[:3] {
+		if c < '0' || c > '9' {
+			return 0
+		}
+		status = 10*status + int(c-'0')
+	}
+	if status < http.StatusOK || status == http.StatusNotModified || status > 599 {
+		return 0
+	}
+	return status
+}
+
+// tells says whether a line of that name changes what stands behind the head, or
+// what follows.
+func tells(name []byte) bool {
+	return slices.ContainsFunc(telling[:], func(t []byte) bool { return bytes.EqualFold(name, t) })
 }
 
 // nextLine is the line that begins at a place, and where the next one does; 0:

@@ -39,11 +39,11 @@ func TestShortAnswersAreWhatTheyAreToTheLibrary(t *testing.T) {
 		if rnd.IntN(20) == 0 {
 			end = "\n"
 		}
+		all := []string{head}
 		for range rnd.IntN(4) {
-			head += end + lines[rnd.IntN(len(lines))]
+			all = append(all, lines[rnd.IntN(len(lines))])
 		}
-		head += end + end
-		text := []byte(head + "hello")
+		text := []byte(strings.Join(append(all, "", "hello"), end))
 		if rnd.IntN(10) == 0 {
 			text = text[:rnd.IntN(len(text))]
 		}
