@@ -32,6 +32,8 @@ func TestAlertRulesAreHeldToTheirKind(t *testing.T) {
 	}
 	r := d.must(201, "POST", "/v1/alert-rules", "operator", m{"name": "a", "kind": "answer_rate", "below": 0.3, "emails": []string{"ops@example.com"}}).json(t)
 	assert.Equal(t, []any{15.0, 20.0, false}, []any{r["minutes"], r["min_calls"], r["paused"]})
+	both := d.must(201, "POST", "/v1/alert-rules", "operator", m{"name": "a", "kind": "spend", "share": 0.8, "together": true}).json(t)
+	assert.Equal(t, []any{true, 0.8}, []any{both["together"], both["share"]})
 	id, _ := r["id"].(string)
 	r = d.must(200, "PATCH", "/v1/alert-rules/"+id, "operator", m{"paused": true, "emails": []string{}}).json(t)
 	assert.Equal(t, []any{true, []any{}, 0.3}, []any{r["paused"], r["emails"], r["below"]})

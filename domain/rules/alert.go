@@ -42,7 +42,7 @@ func AlertRule(r *domain.AlertRule) *domain.Problems {
 			r.Minutes = 2
 		}
 	case domain.AlertSpend:
-		uses = map[string]bool{"share": true}
+		uses = map[string]bool{"share": true, "together": true}
 		if r.Share <= 0 || r.Share > 1 {
 			p.Add("share", domain.CodeValidation, "must be above 0 and at most 1: the share of the daily spend cap")
 		}
