@@ -2,14 +2,19 @@ package dashboard
 
 import (
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
 )
 
 // access is who may come in: keys, users, OAuth clients.
-func (d *Dashboard) access(r *Request) (view, error) {
-	data := object{"form": r.Form, "permissions": permissions()}
+func (d *Dashboard) access(r *Request) (view, error) { return d.accessAfter(r, "") }
+
+// accessAfter is access once one of its forms was refused, newkey or newclient:
+// that one has its name and what was typed still, the other one is a new one.
+func (d *Dashboard) accessAfter(r *Request, sent string) (view, error) {
+	data := object{"sent": sent, "typed": map[string]url.Values{sent: r.Form}, "permissions": permissions()}
 	for _, l := range []struct{ name, path string }{{"keys", "/v1/api-keys"}, {"users", "/v1/users"}, {"clients", "/v1/oauth/clients"}} {
 		page, err := r.pageOf(l.name, l.path, "/access")
 		if err != nil && !absent(err) {
@@ -42,11 +47,10 @@ func (d *Dashboard) createKey(r *Request) (view, error) {
 	}
 	made, err := r.send(http.MethodPost, "/v1/api-keys", body)
 	if err != nil {
-		v, again := d.access(r)
-		if again != nil {
-			return view{}, err
+		if v, again := d.accessAfter(r, "newkey"); again == nil {
+			return v, err
 		}
-		return v, err
+		return view{}, err
 	}
 	return view{name: "newkey", title: "A new key", data: object{"key": made}}, nil
 }
@@ -66,7 +70,7 @@ func (d *Dashboard) createClient(r *Request) (view, error) {
 	}
 	made, err := r.send(http.MethodPost, "/v1/oauth/clients", body)
 	if err != nil {
-		if v, again := d.access(r); again == nil {
+		if v, again := d.accessAfter(r, "newclient"); again == nil {
 			return v, err
 		}
 		return view{}, err

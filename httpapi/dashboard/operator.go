@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"math"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -12,11 +13,14 @@ const operatorPath = "/operator"
 
 // operator shows how the node and its workspaces do, and what watches them.
 func (d *Dashboard) operator(r *Request) (view, error) {
-	poll := url.Values{"part": {"people"}}
-	if at := r.Query.Get("cursor"); at != "" {
-		poll.Set("cursor", at)
+	poll := func(part, cursor string) string { // stays on the page of a list that is shown
+		q := url.Values{"part": {part}}
+		if at := r.Query.Get(cursor); at != "" {
+			q.Set(cursor, at)
+		}
+		return operatorPath + "?" + q.Encode()
 	}
-	data := object{"form": r.Form, "kinds": alertKinds(), "poll": operatorPath + "?" + poll.Encode()}
+	data := object{"form": r.Form, "kinds": alertKinds(), "live": poll("live", "alerts"), "people": poll("people", "cursor")}
 	if r.Part != "people" {
 		load, err := r.get("/v1/operator/load")
 		if err != nil {
@@ -108,7 +112,7 @@ func ruleOf(f url.Values) (object, error) {
 			continue
 		}
 		v, err := strconv.ParseFloat(text, 64)
-		if err != nil {
+		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
 			return nil, &problem{Status: http.StatusUnprocessableEntity, Message: n.param + " must be a number.", Param: n.param}
 		}
 		body[n.param] = v / n.of

@@ -1,0 +1,123 @@
+package dashboard
+
+import (
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// quietNode is a service whose operator's page is there: nothing goes on.
+func quietNode() service {
+	none := always(200, `{"data":[]}`)
+	return service{
+		"GET /v1/operator/load": always(200, `{"ready":true,"lines":{},"last_minute":{},"trunks":{},"noisy":[],"dialling":{"stopped":true},"drain":{"on":true}}`),
+		"GET /v1/alerts":        none, "GET /v1/alert-rules": none, "GET /v1/operator/workspaces": none,
+	}
+}
+
+func TestWhatIsNoNumberIsNotSentAsOne(t *testing.T) {
+	t.Parallel()
+	s, sent := quietNode(), ""
+	s["POST /v1/alert-rules"] = func(_, _, body string) (int, string) {
+		sent = body
+		return 201, `{}`
+	}
+	for typed, good := range map[string]bool{"NaN": false, "Inf": false, "-inf": false, "1e999": false, "half": false, " 12.5 ": true} {
+		page, body := serve(t, s, "POST", "/operator/rules", url.Values{"name": {"Rate"}, "kind": {"answer_rate"}, "percent": {typed}})
+		if good {
+			assert.Equal(t, 303, page.Status, body)
+			assert.JSONEq(t, `{"name":"Rate","kind":"answer_rate","below":0.125,"emails":[]}`, sent)
+			continue
+		}
+		assert.Equal(t, 422, page.Status, typed)
+		assert.Contains(t, body, "below must be a number.", typed)
+		assert.Contains(t, body, `name="percent" inputmode="decimal" value="`+typed+`"`, "what was typed stays")
+	}
+}
+
+func TestAPartThatIsAskedForAnewStaysOnItsPage(t *testing.T) {
+	t.Parallel()
+	s, asked := quietNode(), map[string]string{}
+	for _, path := range []string{"/v1/alerts", "/v1/operator/workspaces"} {
+		s["GET "+path] = func(_, query, _ string) (int, string) {
+			asked[path] = query
+			return 200, `{"data":[{"name":"one","lines":{},"last_minute":{},"share":{},"trunks":{}}]}`
+		}
+	}
+	_, body := serve(t, s, "GET", "/operator", nil, "alerts=a%2B1&cursor=c")
+	for id, part := range map[string]string{"live": "/operator?alerts=a%2B1&amp;part=live", "people": "/operator?cursor=c&amp;part=people"} {
+		assert.Contains(t, body, `<div id="`+id+`" hx-get="`+part+`"`)
+	}
+	assert.Equal(t, map[string]string{"/v1/alerts": "cursor=a%2B1&limit=50", "/v1/operator/workspaces": "cursor=c&limit=50"}, asked)
+}
+
+// What takes a stop back is there as soon as the page knows of the stop; what is
+// being typed is left alone.
+func TestTheButtonsThatDependOnTheNodeChangeWithIt(t *testing.T) {
+	t.Parallel()
+	s := quietNode()
+	_, live := serve(t, s, "GET", "/operator", nil, "part=live")
+	for _, to := range []string{"dialling-resume", "undrain"} {
+		assert.Contains(t, live, `action="/operator/`+to+`"`)
+	}
+	assert.NotContains(t, live, "<input")
+	s["GET /v1/operator/load"] = always(200, `{"ready":true,"lines":{},"last_minute":{},"trunks":{},"noisy":[],"dialling":{"stopped":false},"drain":{"on":false}}`)
+	_, live = serve(t, s, "GET", "/operator", nil, "part=live")
+	assert.Equal(t, []string{`action="/operator/drain"`}, regexp.MustCompile(`action="[^"]*"`).FindAllString(live, -1))
+	_, all := serve(t, s, "GET", "/operator", nil)
+	assert.Equal(t, 1, strings.Count(all, `action="/operator/drain"`), "once on the whole page")
+	assert.Contains(t, all, `action="/operator/dialling-stop"`)
+}
+
+func TestOfTwoFormsTheOneThatWasRefusedIsAsItWas(t *testing.T) {
+	t.Parallel()
+	none, no := always(200, `{"data":[]}`), always(422, `{"error":{"code":"validation_error","message":"No."}}`)
+	s := service{"GET /v1/api-keys": none, "GET /v1/users": none, "GET /v1/oauth/clients": none, "POST /v1/api-keys": no, "POST /v1/oauth/clients": no}
+	once := strings.Repeat("0f", 16)
+	forms := map[string]string{"/access/keys": "newkey", "/access/clients": "newclient"}
+	for path := range forms {
+		_, body := serve(t, s, "POST", path, url.Values{"name": {"till"}, "once": {once}})
+		for other, id := range forms {
+			form := regexp.MustCompile(`(?s)id="` + id + `">.*?name="once" value="(\w+)".*?name="name"[^>]*value="(\w*)"`).FindStringSubmatch(body)
+			require.NotNil(t, form, "%s after %s: %s", id, path, body)
+			assert.Equal(t, other == path, form[1] == once, "%s after %s", id, path)
+			assert.Equal(t, other == path, form[2] == "till", "%s after %s", id, path)
+		}
+	}
+}
+
+func TestLinesAreCountedOnlyWhereAllCallsAreKnown(t *testing.T) {
+	t.Parallel()
+	for more, shown := range map[string][]string{"false": {"1 of 20", "2 of 30"}, "true": {"at most 20", "at most 30"}} {
+		_, body := serve(t, service{
+			"GET /v1/workspace": always(200, `{"limits":{"concurrent_outbound":20,"concurrent_inbound":30}}`),
+			"GET /v1/campaigns": always(200, `{"data":[]}`), "GET /v1/webhooks": always(200, `{"data":[]}`),
+			"GET /v1/calls": always(200, `{"data":[{"direction":"inbound"},{"direction":"outbound"},{"direction":"inbound"}],"has_more":`+more+`}`),
+		}, "GET", "/", nil, "part=live")
+		for i, name := range []string{"Lines out", "Lines in"} {
+			assert.Contains(t, body, "<dt>"+name+"</dt><dd>"+shown[i]+"</dd>")
+		}
+	}
+}
+
+// The events of a call are looked for among all that happened: not while the
+// page asks again and again.
+func TestWhatHappenedInACallIsAskedOnceItIsWorkedOut(t *testing.T) {
+	t.Parallel()
+	for rest, told := range map[string]struct{ every, events string }{
+		``: {"every 2s", ""}, `,"ended_at":"2030-04-01T09:00:00Z","processing":true`: {"every 10s", ""},
+		`,"ended_at":"2030-04-01T09:00:00Z","processing":false`: {"", "call.ended"},
+	} {
+		_, body := serve(t, service{
+			"GET /v1/calls/call_1":        always(200, `{"id":"call_1","status":"completed","recording_available":true`+rest+`}`),
+			"GET /v1/calls/call_1/events": always(200, `{"data":[{"type":"call.ended"}]}`),
+		}, "GET", "/calls/call_1", nil)
+		assert.Equal(t, told.every, strings.TrimSuffix(strings.TrimPrefix(regexp.MustCompile(`hx-trigger="every \w+"|$`).FindString(body), `hx-trigger="`), `"`), rest)
+		assert.Equal(t, told.events != "", strings.Contains(body, "call.ended"), rest)
+		assert.Equal(t, told.events != "", strings.Contains(body, "<audio"), "the recording is there by then: %s", rest)
+	}
+}
