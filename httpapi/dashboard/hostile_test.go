@@ -26,6 +26,10 @@ func TestWhatStrangersSayIsShownAndIsNoMarkup(t *testing.T) {
 		"context": object{evil("key"): evil("value")}, "variables": object{"answer": evil("said")}, "recording_available": true,
 		"legs": []object{{"target": evil("target"), "reason": evil("reason phrase"), "codec": evil("codec")}},
 	}
+	appointment := object{
+		"id": "appt_1", "patient": object{"name": evil("patient"), "phone": evil("patient number")}, "provider": evil("doctor"), "local_datetime": "2030-04-01T09:00:00", "timezone": evil("zone"),
+		"status": "cancelled", "cancel_reason": evil("reason"), "type": evil("about"), "notes": evil("notes"),
+	}
 	answers := map[string]any{
 		"/v1/calls/1": call, "/v1/calls/1/transcript": object{"segments": []object{{"speaker": "caller", "text": evil("transcript"), "start_ms": 1.0}}},
 		"/v1/calls/1/events": one(object{"type": evil("event")}), "/v1/calls/1/sip": evil("sip header"),
@@ -37,8 +41,8 @@ func TestWhatStrangersSayIsShownAndIsNoMarkup(t *testing.T) {
 		"/v1/campaigns/1/status":    object{"status": "running", "progress": object{"in_progress": 0.0}, "timing": object{}},
 		"/v1/campaigns/1/contacts":  one(object{"phone": evil("phone"), "status": "failed", "context": object{evil("column"): evil("contact")}}),
 		"/v1/campaigns/1/uploads/u": object{"contacts_summary": object{"received": 1.0}, "contact_errors": []object{{"line": 2.0, "phone": evil("bad phone"), "message": evil("row")}}},
-		"/v1/appointments":          one(object{"id": "appt_1", "patient": object{"name": evil("patient")}, "provider": evil("doctor"), "datetime": "2030-04-01T09:00:00Z"}),
-		"/v1/audit-logs":            one(object{"action": "user.signed_in", "actor": object{"type": "user", "id": "user_1"}, "ip": "192.0.2.1", "user_agent": evil("agent")}),
+		"/v1/appointments":          one(appointment), "/v1/appointments/1": appointment, "/v1/providers": one(object{"id": "prov_1", "name": evil("provider")}),
+		"/v1/audit-logs": one(object{"action": "user.signed_in", "actor": object{"type": "user", "id": "user_1"}, "ip": "192.0.2.1", "user_agent": evil("agent"), "outcome": "failure", "reason": evil("why not")}),
 		"/v1/operator/load": object{
 			"ready": false, "reason": evil("not ready"), "dialling": object{"stopped": true, "reason": evil("stopped")}, "noisy": []object{{"name": evil("noisy"), "calls": 1.0}},
 			"lines": object{}, "last_minute": object{}, "trunks": object{}, "drain": object{"on": false},
@@ -51,17 +55,20 @@ func TestWhatStrangersSayIsShownAndIsNoMarkup(t *testing.T) {
 		"/v1/alert-rules": one(object{"id": "r", "name": evil("rule"), "kind": "spend", "emails": []string{evil("mail")}}),
 	}
 	for path, shows := range map[string]string{
-		"/calls": "from to", "/calls/:id": "to|from|ended|key|value|said|target|reason phrase|codec|transcript|event|sip header",
+		"/calls": "from|to", "/calls/:id": "to|from|ended|key|value|said|target|reason phrase|codec|transcript|event|sip header",
 		"/messages": "sms|sms from|sms to|sms error", "/messages?with=%2B1": "sms|sms to", "/webhooks/:id": "url|given up|webhook answer",
-		"/campaigns/:id?upload=u": "campaign|phone|column|contact|bad phone|row", "/appointments/list": "patient doctor",
+		"/campaigns/:id?upload=u": "campaign|phone|column|contact|bad phone|row", "/appointments/list": "patient|patient number|doctor|notes",
+		"/appointments?week=2030-04-01": "patient|doctor|provider", "/appointments/:id": "patient|patient number|doctor|zone|reason|about|notes", "/audit": "why not",
 		"/operator": "not ready|stopped|noisy|workspace|trunk|trunk error|alert|subject|rule|mail",
 	} {
 		at, err := url.Parse(path)
 		require.NoError(t, err)
+		matched := 0
 		for _, r := range Routes() {
 			if r.Path != at.Path || r.Method != http.MethodGet {
 				continue
 			}
+			matched++
 			page := New().Serve(r, &Request{
 				Method: "GET", ID: "1", Query: at.Query(), Visitor: Visitor{Name: evil("visitor"), Workspace: evil("own"), Operator: true, Rights: func(string) bool { return true }},
 				API: func(_, asked, _, _ string, _ io.Reader) (int, []byte) {
@@ -82,13 +89,10 @@ func TestWhatStrangersSayIsShownAndIsNoMarkup(t *testing.T) {
 			require.Equal(t, 200, page.Status, "%s: %s", path, page.Body)
 			text := string(page.Body)
 			assert.NotRegexp(t, `<script>|<img|onerror="`, text, path)
-			split := " "
-			if strings.Contains(shows, "|") {
-				split = "|"
-			}
-			for _, what := range append(strings.Split(shows, split), "visitor", "own") {
+			for _, what := range append(strings.Split(shows, "|"), "visitor", "own") {
 				assert.Contains(t, text, fmt.Sprintf("&lt;script&gt;%s&lt;/script&gt;", what), "%s shows %s", path, what)
 			}
 		}
+		assert.Equal(t, 1, matched, "there is a page at %s", path)
 	}
 }
