@@ -53,6 +53,9 @@ func (s *Server) board(c *fiber.Ctx, board *dashboard.Dashboard, r dashboard.Rou
 		return s.say(c, http.StatusForbidden, "This page is out of date", "Load it again.")
 	}
 	if !plainName(c.Params("id")) || !plainName(c.Params("verb")) || r.Operator && !s.operates(c, u, session) {
+		if watches(c) { // a page that was left open is loaded anew, which says it
+			c.Set("HX-Refresh", "true")
+		}
 		return s.say(c, http.StatusNotFound, "There is no such page", "Go back to the overview.")
 	}
 	rights := u.Role.Permissions()
@@ -220,9 +223,14 @@ func pollRule() limit.Rule { return limit.Rule{N: 600, Window: time.Minute} }
 // what the workspace asks for: a noisy one keeps nobody from stopping it.
 func operatorRule() limit.Rule { return limit.Rule{N: 300, Window: time.Minute} }
 
+// watches says whether a page asks for a part of itself that changes.
+func watches(c *fiber.Ctx) bool {
+	return c.Method() == http.MethodGet && c.Get("HX-Request") == "true"
+}
+
 // visitor is who sits at the browser.
 func (s *Server) visitor(c *fiber.Ctx, r dashboard.Route) (*domain.User, *domain.Session, error) {
-	watching := c.Method() == http.MethodGet && c.Get("HX-Request") == "true"
+	watching := watches(c)
 	u, session, err := s.whoSits(c, watching)
 	switch {
 	case err != nil:

@@ -118,6 +118,7 @@ func TestTheOperatorsPageIsThereForOperatorsAlone(t *testing.T) {
 		for name, b := range map[string]*browser{"a viewer": viewer, "an admin": admin, "one who was an operator": former} {
 			page := b.send(p.method, p.path, form)
 			assert.Equal(t, 404, page.Status, "%s: %s %s", name, p.method, p.path)
+			assert.Empty(t, page.Header.Get("HX-Refresh"), "it is loaded anew once")
 			assert.NotContains(t, string(page.Body), "Workspaces")
 		}
 		assert.Equal(t, 401, gone.send(p.method, p.path, form, "X-Forwarded-For", addressNo(n)).Status, "%s: the user is no more", p.path)
@@ -126,6 +127,8 @@ func TestTheOperatorsPageIsThereForOperatorsAlone(t *testing.T) {
 			assert.Equal(t, 403, looker.send(p.method, p.path, form, "Origin", "https://evil.example.com").Status, "%s: from a page of somebody else's", p.path)
 		}
 	}
+	watched := former.send("GET", "/operator?part=live", nil, "HX-Request", "true")
+	assert.Equal(t, []any{404, "true"}, []any{watched.Status, watched.Header.Get("HX-Refresh")}, "a page that was left open says it, too")
 	tried := 0
 	for _, act := range d.noted() {
 		if strings.Contains(act, "auth.failed") && strings.Contains(act, "operator_required") {
