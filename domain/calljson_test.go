@@ -85,8 +85,8 @@ func TestRowsThatWriteThemselvesWriteWhatEncodingJSONWould(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, v := range []any{
 		&domain.Call{}, &domain.Attempt{}, &domain.TraceRow{}, &domain.LedgerRow{}, &domain.Transcript{}, &domain.Leg{}, &domain.Delivery{},
-		&domain.Campaign{}, &domain.Progress{}, &domain.ContactChunk{}, &domain.Upload{},
-		&event.Event{}, &event.CallData{}, &event.CallEndedData{}, &event.TranscriptData{}, &sip.DialogState{}, &sip.Target{},
+		&domain.Campaign{}, &domain.Progress{}, &domain.ContactChunk{}, &domain.Upload{}, &domain.AuditEntry{},
+		&event.Event{}, &event.CallData{}, &event.CallEndedData{}, &event.TranscriptData{}, &event.CampaignData{}, &sip.DialogState{}, &sip.Target{},
 	} {
 		for range 500 {
 			at := reflect.ValueOf(v).Elem()

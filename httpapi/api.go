@@ -144,6 +144,9 @@ func add[I, O any](s *Server, op operation, ask func(context.Context, domain.Pri
 		}
 		return out, nil
 	})
+	if isDirect[I, O](op) {
+		s.direct[op.key()] = directly(s, op, ask)
+	}
 }
 
 // ruleOf is the route's line in the table; a route without one cannot be.
@@ -213,7 +216,9 @@ func (s *Server) gate(hc huma.Context, next func(huma.Context)) {
 	}
 	s.once(c, text, func() {
 		s.ride(c, r)
-		next(&read{humaContext: hc, body: bytes.NewReader(text)})
+		if short := s.direct[route]; short == nil || !short(c, text) {
+			next(&read{humaContext: hc, body: bytes.NewReader(text)})
+		}
 		s.admin(c, r)
 	})
 }

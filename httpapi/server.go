@@ -99,6 +99,8 @@ type Server struct {
 	app        *fiber.App
 	api        huma.API
 	rules      map[string]rule
+	shapes     shapes               // of bodies
+	direct     map[string]direct    // by route, of those that have a short way
 	ownLimits  map[string]pathLimit // by route, of those that have one
 	queries    queries
 	limits     limit.Limiter // by workspace
@@ -162,7 +164,8 @@ func New(cfg Config, ports Ports) *Server {
 	server.Handler = s.guard(s.routed)
 	server.CloseOnShutdown = true
 	s.app.Use(s.enter, s.preflight)
-	s.api = s.newAPI()
+	s.api, s.direct = s.newAPI(), make(map[string]direct)
+	s.shapes = shapes{registry: s.api.OpenAPI().Components.Schemas, known: make(map[*huma.Schema]*shape)}
 	s.routes()
 	s.finishDocument()
 	s.document = sync.OnceValue(s.writeDocument)

@@ -69,7 +69,7 @@ type tripKey struct{}
 func tripOf(rc *fasthttp.RequestCtx) *trip {
 	t, ok := rc.UserValue(tripKey{}).(*trip)
 	if !ok {
-		t = &trip{}
+		t = &trip{began: time.Now()}
 		t.visit.requestID = newRequestID()
 		rc.SetUserValue(tripKey{}, t)
 	}

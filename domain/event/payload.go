@@ -200,6 +200,16 @@ type CampaignData struct {
 	Reason     string                `json:"reason,omitempty"`
 }
 
+// AppendJSON writes the payload.
+func (d CampaignData) AppendJSON(b []byte) ([]byte, error) {
+	o := domain.AppendObject(b)
+	o.Text("campaign_id", d.CampaignID)
+	o.Text("name", d.Name)
+	o.Text("status", string(d.Status))
+	o.Word("reason", d.Reason)
+	return o.End()
+}
+
 // ProgressData is the payload of campaign.progress.
 type ProgressData struct {
 	Event           Type                   `json:"event"`

@@ -1,0 +1,273 @@
+package httpapi
+
+import (
+	"bytes"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// shape is what the schema of a body comes to for a reader that makes nothing
+// of what it reads: it says of most good bodies that they are good, and of no
+// bad one. What it is not sure of is for the library to judge, which also finds
+// the words for what is wrong.
+type shape struct {
+	kind     jsontext.Kind // of the value; 0: nothing is sure
+	whatever bool          // any value is good
+	null     bool          // so is null
+
+	names    map[string]int // of an object's members, the places of their shapes
+	members  []*shape
+	required uint64 // members that must be there, or whose default would have to be filled in
+	others   *shape // of members with other names; nil: there are none
+
+	items     *shape // of a list
+	least     int    // items, or letters
+	most      int    // the same; 0: no bound
+	words     [][]byte
+	whole     bool // a number without a fraction
+	low, high *float64
+}
+
+// deepest is how far a body is followed.
+const deepest = 32
+
+// shapes makes shapes of schemas, each once: a schema may contain itself.
+type shapes struct {
+	registry huma.Registry
+	known    map[*huma.Schema]*shape
+}
+
+func (m *shapes) of(s *huma.Schema) *shape {
+	for s != nil && s.Ref != "" {
+		s = m.registry.SchemaFromRef(s.Ref)
+	}
+	if s == nil {
+		return &shape{}
+	}
+	if have := m.known[s]; have != nil {
+		return have
+	}
+	made := &shape{null: s.Nullable}
+	m.known[s] = made
+	if s.OneOf != nil || s.AnyOf != nil || s.AllOf != nil || s.Not != nil || s.Const != nil || s.ReadOnly || s.WriteOnly {
+		return made
+	}
+	switch s.Type {
+	case "":
+		made.whatever = len(s.Enum) == 0
+	case huma.TypeBoolean:
+		if len(s.Enum) == 0 {
+			made.kind = jsontext.KindTrue
+		}
+	case huma.TypeNumber, huma.TypeInteger:
+		m.number(made, s)
+	case huma.TypeString:
+		m.text(made, s)
+	case huma.TypeArray:
+		if !s.UniqueItems && len(s.Enum) == 0 {
+			made.kind, made.items = jsontext.KindBeginArray, m.of(s.Items)
+			made.least, made.most = boundsOf(s.MinItems, s.MaxItems)
+		}
+	case huma.TypeObject:
+		m.object(made, s)
+	}
+	return made
+}
+
+func boundsOf(least, most *int) (from, to int) {
+	if least != nil {
+		from = *least
+	}
+	if most != nil {
+		to = *most
+	}
+	return from, to
+}
+
+func (m *shapes) number(made *shape, s *huma.Schema) {
+	if len(s.Enum) > 0 || s.ExclusiveMinimum != nil || s.ExclusiveMaximum != nil || s.MultipleOf != nil {
+		return
+	}
+	made.kind, made.whole = jsontext.KindNumber, s.Type == huma.TypeInteger
+	made.low, made.high = s.Minimum, s.Maximum
+}
+
+func (m *shapes) text(made *shape, s *huma.Schema) {
+	if s.Pattern != "" || s.Format != "" || s.ContentEncoding != "" {
+		return
+	}
+	for _, word := range s.Enum {
+		plain, ok := word.(string)
+		if !ok {
+			return
+		}
+		made.words = append(made.words, []byte(strconv.Quote(plain)))
+	}
+	made.kind = jsontext.KindString
+	made.least, made.most = boundsOf(s.MinLength, s.MaxLength)
+}
+
+func (m *shapes) object(made *shape, s *huma.Schema) {
+	const places = 64
+	if s.MinProperties != nil || s.MaxProperties != nil || len(s.DependentRequired) > 0 || len(s.Properties) > places || len(s.Enum) > 0 {
+		return
+	}
+	made.names = make(map[string]int, len(s.Properties))
+	for name, of := range s.Properties {
+		at := len(made.members)
+		made.names[name] = at
+		made.members = append(made.members, m.of(of))
+		if of.Default != nil || slices.Contains(s.Required, name) {
+			made.required |= 1 << at
+		}
+	}
+	switch others := s.AdditionalProperties.(type) {
+	case *huma.Schema:
+		made.others = m.of(others)
+	case bool:
+		if others {
+			made.others = &shape{whatever: true}
+		}
+	default:
+		made.others = &shape{whatever: true}
+	}
+	made.kind = jsontext.KindBeginObject
+}
+
+// readers read the texts of bodies; each is used again.
+var readers = sync.Pool{New: func() any { return jsontext.NewDecoder(new(bytes.Buffer)) }} //nolint:gochecknoglobals // a pool
+
+// fits says that a body is good; false: it may be.
+func (s *shape) fits(text []byte) bool {
+	d, ok := readers.Get().(*jsontext.Decoder)
+	if !ok {
+		return false
+	}
+	defer readers.Put(d)
+	defer d.Reset(new(bytes.Buffer)) // keeps nobody's text
+	d.Reset(bytes.NewBuffer(text))
+	return s.good(d, 0) && len(bytes.TrimSpace(text[d.InputOffset():])) == 0
+}
+
+func (s *shape) good(d *jsontext.Decoder, depth int) bool {
+	kind := d.PeekKind()
+	switch {
+	case depth > deepest:
+		return false
+	case s.whatever, s.null && kind == jsontext.KindNull:
+		return d.SkipValue() == nil
+	case kind == jsontext.KindFalse:
+		kind = jsontext.KindTrue
+	}
+	if kind == 0 || kind != s.kind {
+		return false
+	}
+	if kind == jsontext.KindBeginObject {
+		return s.goodObject(d, depth)
+	}
+	if kind == jsontext.KindBeginArray {
+		return s.goodList(d, depth)
+	}
+	text, err := d.ReadValue()
+	if err != nil {
+		return false
+	}
+	if kind == jsontext.KindString {
+		return s.goodText(text)
+	}
+	return kind != jsontext.KindNumber || s.goodNumber(string(text))
+}
+
+func (s *shape) goodObject(d *jsontext.Decoder, depth int) bool {
+	if _, err := d.ReadToken(); err != nil {
+		return false
+	}
+	var seen uint64
+	for d.PeekKind() == jsontext.KindString {
+		name, err := d.ReadValue()
+		if err != nil || bytes.IndexByte(name, '\\') >= 0 {
+			return false
+		}
+		at, known := s.names[string(name[1:len(name)-1])]
+		of := s.others
+		if known {
+			seen |= 1 << at
+			of = s.members[at]
+		}
+		if of == nil || !of.good(d, depth+1) {
+			return false
+		}
+	}
+	_, err := d.ReadToken()
+	return err == nil && s.required&^seen == 0
+}
+
+func (s *shape) goodList(d *jsontext.Decoder, depth int) bool {
+	if _, err := d.ReadToken(); err != nil {
+		return false
+	}
+	n := 0
+	for d.PeekKind() != jsontext.KindEndArray {
+		if n++; !s.items.good(d, depth+1) {
+			return false
+		}
+	}
+	_, err := d.ReadToken()
+	return err == nil && n >= s.least && (s.most == 0 || n <= s.most)
+}
+
+// goodText judges a text by its quoted spelling, which is never shorter than
+// the text.
+func (s *shape) goodText(quoted []byte) bool {
+	if len(s.words) > 0 {
+		return slices.ContainsFunc(s.words, func(w []byte) bool { return bytes.Equal(w, quoted) })
+	}
+	if s.most > 0 && len(quoted)-2 > s.most {
+		return false
+	}
+	return s.least == 0 || s.least == 1 && len(quoted) > 2
+}
+
+func (s *shape) goodNumber(text string) bool {
+	const sure = 15 // digits that a float64 keeps
+	if len(text) > sure || s.whole && strings.ContainsAny(text, ".eE") {
+		return false
+	}
+	n, err := strconv.ParseFloat(text, 64)
+	return err == nil && (s.low == nil || n >= *s.low) && (s.high == nil || n <= *s.high)
+}
+
+// fillsWithin says whether a type has defaults in structs that are there
+// whether they were sent or not: nothing in a body shows that they are to be
+// filled in.
+func fillsWithin(t reflect.Type, seen map[reflect.Type]bool) bool {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct || seen[t] || t == reflect.TypeFor[time.Time]() {
+		return false
+	}
+	seen[t] = true
+	for f := range t.Fields() {
+		if f.Type.Kind() == reflect.Struct && !f.Anonymous && hasDefaults(f.Type) || fillsWithin(f.Type, seen) {
+			return true
+		}
+	}
+	return false
+}
+
+func hasDefaults(t reflect.Type) bool {
+	for f := range t.Fields() {
+		if f.Tag.Get("default") != "" || f.Type.Kind() == reflect.Struct && hasDefaults(f.Type) {
+			return true
+		}
+	}
+	return false
+}
