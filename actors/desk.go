@@ -144,6 +144,11 @@ func createAnew[R domain.Record](ctx context.Context, d *Desk, r R) error {
 // errSame says that a change leaves a resource as it is: nothing is kept.
 var errSame = errors.New("nothing has changed")
 
+// errBusy is what comes of as many conflicts as one request bears.
+func errBusy() error {
+	return domain.Errorf(domain.CodeUnavailable, "others keep changing this record; try again").With("retry_after", 1)
+}
+
 // update changes a fresh copy and keeps it, again after a conflict. more adds
 // to the commit and may refuse it, or say with errSame that there is nothing to
 // keep.
@@ -180,7 +185,7 @@ func update[T any, R noun[T]](
 		}
 		return r, storeErr(err)
 	}
-	return nil, domain.Errorf(domain.CodeUnavailable, "others keep changing this record; try again").With("retry_after", 1)
+	return nil, errBusy()
 }
 
 // remove deletes a resource that is as it was read.
@@ -204,7 +209,7 @@ func remove[T any, R noun[T]](
 		}
 		return storeErr(err)
 	}
-	return domain.Errorf(domain.CodeUnavailable, "others keep changing this record; try again").With("retry_after", 1)
+	return errBusy()
 }
 
 // list reads one page of an index whose rows sort by id. keep drops rows that

@@ -149,7 +149,7 @@ func (d *Desk) UpdatePhone(ctx context.Context, p domain.Principal, id string, c
 		}
 		return x, d.registered(ctx, p, x)
 	}
-	return nil, domain.Errorf(domain.CodeUnavailable, "others keep changing this record; try again").With("retry_after", 1)
+	return nil, errBusy()
 }
 
 // moveExtension gives up one extension and takes another.

@@ -97,7 +97,7 @@ func (d *Desk) UpdateProvider(ctx context.Context, p domain.Principal, id string
 		}
 		return x, storeErr(err)
 	}
-	return nil, domain.Errorf(domain.CodeUnavailable, "others keep changing this record; try again").With("retry_after", 1)
+	return nil, errBusy()
 }
 
 // DeleteProvider removes one of which nobody has an appointment ahead. Past

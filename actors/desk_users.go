@@ -20,6 +20,9 @@ const usersMost = 10_000
 // seenEvery is how often the store learns that a session is in use.
 const seenEvery = 5 * time.Minute
 
+// seenWithin bounds how long that takes.
+const seenWithin = 10 * time.Second
+
 // CreateUser keeps a new user.
 func (d *Desk) CreateUser(ctx context.Context, p domain.Principal, u *domain.User) (*domain.User, error) {
 	return d.createUser(ctx, p, u)
@@ -71,14 +74,14 @@ func (d *Desk) UpdateUser(ctx context.Context, p domain.Principal, id string, ch
 	return u, err
 }
 
-// led is a user of whom somebody disposes who may. The caller holds
-// guests.changing: nobody makes the user more meanwhile.
-func (d *Desk) led(ctx context.Context, p domain.Principal, id string, may func(*domain.User) error) (*domain.User, error) {
-	u, _, err := get[domain.User](ctx, d, p, domain.PrefixUser, id)
+// led is a user of whom somebody disposes who may, and what a commit guards so
+// that nobody has made the user more meanwhile.
+func (d *Desk) led(ctx context.Context, p domain.Principal, id string, may func(*domain.User) error) (*domain.User, commit.Guard, error) {
+	u, version, err := get[domain.User](ctx, d, p, domain.PrefixUser, id)
 	if err != nil {
-		return nil, err
+		return nil, commit.Guard{}, err
 	}
-	return u, may(u)
+	return u, commit.Guard{Key: u.Key(), Version: version}, may(u)
 }
 
 // DeleteUser removes a user whom somebody may delete; sessions, and what programs
@@ -86,7 +89,7 @@ func (d *Desk) led(ctx context.Context, p domain.Principal, id string, may func(
 func (d *Desk) DeleteUser(ctx context.Context, p domain.Principal, id string, may func(*domain.User) error) error {
 	d.guests.changing.Lock()
 	defer d.guests.changing.Unlock()
-	u, err := d.led(ctx, p, id, may)
+	u, _, err := d.led(ctx, p, id, may) // nobody changes it while this goes on
 	if err != nil {
 		return err
 	}
@@ -116,16 +119,20 @@ func (d *Desk) SignInLink(ctx context.Context, p domain.Principal, userID string
 func (d *Desk) signInLink(
 	ctx context.Context, p domain.Principal, userID string, may func(*domain.User) error, more ...func(*commit.Change),
 ) (text string, until time.Time, err error) {
-	d.guests.changing.Lock()
-	defer d.guests.changing.Unlock()
-	u, err := d.led(ctx, p, userID, may)
-	if err != nil {
-		return "", time.Time{}, err
+	for range tries {
+		u, guard, err := d.led(ctx, p, userID, may)
+		if err != nil {
+			return "", time.Time{}, err
+		}
+		secret, now := secretText(), stamp()
+		s := &domain.SignIn{UserID: u.ID, Until: now.Add(domain.SignInLife), OperatorSince: u.OperatorSince}
+		fill(&s.Meta, "sign_in", p, allow.HashKey(d.guests.pepper, "sign-in "+secret), now)
+		err = create(commit.Boarding(ctx), d, s, append(more, func(c *commit.Change) { c.Guards = append(c.Guards, guard) })...)
+		if !errors.Is(err, domain.ErrConflict) {
+			return placed(p.WorkspaceID, secret), s.Until, err
+		}
 	}
-	secret, now := secretText(), stamp()
-	s := &domain.SignIn{UserID: u.ID, Until: now.Add(domain.SignInLife), OperatorSince: u.OperatorSince}
-	fill(&s.Meta, "sign_in", p, allow.HashKey(d.guests.pepper, "sign-in "+secret), now)
-	return placed(p.WorkspaceID, secret), s.Until, create(commit.Boarding(ctx), d, s, more...)
+	return "", time.Time{}, errBusy()
 }
 
 // SignIn uses a link up and answers the cookie of a new session; the audit log
@@ -199,14 +206,26 @@ func (d *Desk) Session(ctx context.Context, cookie string, from netip.Addr, watc
 	}
 	if !watching && now.Sub(s.SeenAt) >= seenEvery {
 		s.SeenAt, s.IP, s.UpdatedAt = now, from.String(), now
-		_, err = d.store.Apply(ctx, commit.Change{
-			Workspace: workspace, Guards: []commit.Guard{{Key: s.Key(), Version: version}}, Puts: []domain.Record{s},
-		})
-		if err != nil && !errors.Is(err, domain.ErrConflict) { // another request has told it, or the session was ended
-			return nil, nil, storeErr(err)
-		}
+		d.seen(*s, version)
 	}
 	return u, s, nil
+}
+
+// seen lets the store learn that a session is in use, beside the request: who
+// stops all dialling does not wait for a disk. Where that fails the next request
+// tells it, unless another has, or the session was ended.
+func (d *Desk) seen(s domain.Session, version uint64) {
+	if _, told := d.guests.telling.LoadOrStore(s.ID, struct{}{}); told {
+		return
+	}
+	go func() {
+		defer d.guests.telling.Delete(s.ID)
+		ctx, cancel := context.WithTimeout(context.Background(), seenWithin)
+		defer cancel()
+		_, _ = d.store.Apply(ctx, commit.Change{
+			Workspace: s.WorkspaceID, Guards: []commit.Guard{{Key: s.Key(), Version: version}}, Puts: []domain.Record{&s},
+		})
+	}()
 }
 
 // ListSessions reads a page of a user's sessions.
@@ -221,18 +240,15 @@ func (d *Desk) ListSessions(ctx context.Context, p domain.Principal, userID stri
 
 // EndSession signs a user out in one browser, for whoever may.
 func (d *Desk) EndSession(ctx context.Context, p domain.Principal, userID, id string, may func(*domain.User) error) error {
-	d.guests.changing.Lock()
-	defer d.guests.changing.Unlock()
-	u, err := d.led(ctx, p, userID, may)
-	if err != nil {
-		return err
-	}
-	s, _, err := get[domain.Session](ctx, d, p, domain.PrefixSession, id)
-	if err != nil {
-		return err
-	}
-	if s.UserID != u.ID {
-		return missing("session")
-	}
-	return remove[domain.Session](commit.Boarding(ctx), d, p, domain.PrefixSession, id)
+	return remove(commit.Boarding(ctx), d, p, domain.PrefixSession, id, func(c *commit.Change, s *domain.Session) error {
+		u, guard, err := d.led(ctx, p, userID, may)
+		if err != nil {
+			return err
+		}
+		if s.UserID != u.ID {
+			return missing("session")
+		}
+		c.Guards = append(c.Guards, guard)
+		return nil
+	})
 }

@@ -26,6 +26,7 @@ type guests struct {
 	clients  map[string]*domain.OAuthClient
 	users    map[string]*domain.User
 	refused  map[string]time.Time // revoked grants and tokens, by id: until when
+	telling  sync.Map             // the ids of sessions whose use is being told to the store
 }
 
 // newGuests makes one whose hashes are peppered from the pepper of API keys.

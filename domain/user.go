@@ -46,18 +46,15 @@ func (u *User) Promote(was bool, now time.Time) {
 	switch {
 	case !u.Operator:
 		u.OperatorSince = nil
-	case !was:
+	case !was || u.OperatorSince == nil:
 		u.OperatorSince = &now
 	}
 }
 
-// operatorSince says whether what was made at a time of the user, whose copy of
-// OperatorSince is since, is of the user as it is now.
+// operatorSince says whether what was made of an operator, whose copy of
+// OperatorSince is since, is of the operator as it is now.
 func (u *User) operatorSince(since *time.Time) bool {
-	if since == nil || u.OperatorSince == nil {
-		return since == u.OperatorSince
-	}
-	return since.Equal(*u.OperatorSince)
+	return since != nil && u.OperatorSince != nil && since.Equal(*u.OperatorSince)
 }
 
 // Key names the row.
