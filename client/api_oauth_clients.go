@@ -90,7 +90,7 @@ type OAuthClient struct {
 	ClientSecret string `json:"client_secret,omitzero"`
 	// When it was made.
 	CreatedAt time.Time `json:"created_at"`
-	// The API key that made it.
+	// The API key that made it; empty: it was made at the dashboard, and the audit log tells by whom.
 	CreatedBy string `json:"created_by"`
 	// live or test; the two never see each other.
 	Environment string `json:"environment"`

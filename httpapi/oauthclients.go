@@ -56,7 +56,7 @@ type Client struct {
 	RedirectURIs []string            `json:"redirect_uris" doc:"Where users are sent back to."`
 	GrantTypes   []domain.GrantType  `json:"grant_types" doc:"How it gets tokens."`
 	Public       bool                `json:"public" doc:"It has no secret."`
-	CreatedBy    string              `json:"created_by" doc:"The API key that made it."`
+	CreatedBy    string              `json:"created_by" doc:"The API key that made it; empty: it was made at the dashboard, and the audit log tells by whom."`
 	SecretHint   string              `json:"secret_hint,omitempty" doc:"The end of the secret."`
 	Secret       string              `json:"client_secret,omitempty" doc:"The secret itself, only in the answer to its creation."`
 }

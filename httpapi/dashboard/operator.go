@@ -21,31 +21,40 @@ func (d *Dashboard) operator(r *Request) (view, error) {
 		return operatorPath + "?" + q.Encode()
 	}
 	data := object{"form": r.Form, "kinds": alertKinds(), "live": poll("live", "alerts"), "people": poll("people", "cursor")}
+	// Whoever comes to stop all dialling is shown the button, whatever cannot be read. A part that is asked for anew is not
+	// told so: the browser keeps what it has.
+	var missing []string
+	read := func(name, what string, of any, err error) error {
+		if err != nil && r.Part == "" {
+			missing, err = append(missing, what), nil
+		} else {
+			data[name] = of
+		}
+		return err
+	}
 	if r.Part != "people" {
 		load, err := r.get("/v1/operator/load")
-		if err != nil {
+		if err = read("load", "how the node does", load, err); err != nil {
 			return view{}, err
 		}
 		alerts, err := r.pageOf("alerts", "/v1/alerts", operatorPath)
-		if err != nil {
+		if err = read("alerts", "alerts", alerts, err); err != nil {
 			return view{}, err
 		}
-		data["load"], data["alerts"] = load, alerts
 	}
 	if r.Part != "live" {
 		workspaces, err := r.list("/v1/operator/workspaces", operatorPath)
-		if err != nil {
+		if err = read("workspaces", "workspaces", workspaces, err); err != nil {
 			return view{}, err
 		}
-		data["workspaces"] = workspaces
 	}
 	if r.Part == "" {
 		rules, err := r.pageOf("rules", "/v1/alert-rules", operatorPath)
-		if err != nil {
+		if err = read("rules", "alert rules", rules, err); err != nil {
 			return view{}, err
 		}
-		data["rules"] = rules
 	}
+	data["missing"] = strings.Join(missing, ", ")
 	return view{name: "operator", title: "All workspaces", data: data}, nil
 }
 
@@ -103,17 +112,27 @@ func ruleOf(f url.Values) (object, error) {
 	if f.Get("kind") == "spend" {
 		bound = "share"
 	}
+	refused := func(field, why string) (object, error) {
+		return nil, &problem{Status: http.StatusUnprocessableEntity, Message: why, Param: field}
+	}
 	for _, n := range []struct {
-		field, param string
-		of           float64
-	}{{"percent", bound, 100}, {"minutes", "minutes", 1}, {"min_calls", "min_calls", 1}} {
+		field, label, param string
+		of                  float64
+	}{{"percent", "Per cent", bound, 100}, {"minutes", "Minutes", "minutes", 1}, {"min_calls", "Calls", "min_calls", 1}} {
 		text := strings.TrimSpace(f.Get(n.field))
 		if text == "" {
 			continue
 		}
 		v, err := strconv.ParseFloat(text, 64)
-		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, &problem{Status: http.StatusUnprocessableEntity, Message: n.param + " must be a number.", Param: n.param}
+		switch kind := f.Get("kind"); {
+		case err != nil || math.IsNaN(v) || math.IsInf(v, 0):
+			return refused(n.field, n.label+" must be a number.")
+		case n.field == "percent" && kind != "answer_rate" && kind != "spend":
+			return refused(n.field, "Per cent is for rules that watch answered calls or a spend cap.")
+		case n.field == "percent" && (v <= 0 || v > 100):
+			return refused(n.field, "Per cent must be above 0 and at most 100.")
+		case v <= 0: // which would be taken for the usual
+			return refused(n.field, n.label+" must be above 0.")
 		}
 		body[n.param] = v / n.of
 	}

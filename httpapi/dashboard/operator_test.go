@@ -34,9 +34,68 @@ func TestWhatIsNoNumberIsNotSentAsOne(t *testing.T) {
 			continue
 		}
 		assert.Equal(t, 422, page.Status, typed)
-		assert.Contains(t, body, "below must be a number.", typed)
+		assert.Contains(t, body, "Per cent must be a number.", typed)
 		assert.Contains(t, body, `name="percent" inputmode="decimal" value="`+typed+`"`, "what was typed stays")
 	}
+}
+
+func TestARuleIsRefusedInTheWordsOfItsForm(t *testing.T) {
+	t.Parallel()
+	s := quietNode()
+	s["POST /v1/alert-rules"] = always(201, `{}`)
+	for _, one := range []struct{ kind, field, typed, why string }{
+		{"answer_rate", "percent", "150", "Per cent must be above 0 and at most 100."},
+		{"spend", "percent", "0", "Per cent must be above 0 and at most 100."},
+		{"trunk_down", "percent", "50", "Per cent is for rules that watch answered calls or a spend cap."},
+		{"trunk_down", "minutes", "0", "Minutes must be above 0."},
+		{"answer_rate", "min_calls", "-1", "Calls must be above 0."},
+		{"spend", "percent", "100", ""},
+	} {
+		page, body := serve(t, s, "POST", "/operator/rules", url.Values{"name": {"Rate"}, "kind": {one.kind}, one.field: {one.typed}})
+		if one.why == "" {
+			assert.Equal(t, 303, page.Status, body)
+			continue
+		}
+		assert.Equal(t, 422, page.Status, one)
+		assert.Contains(t, body, one.why)
+	}
+}
+
+// Whoever comes to stop all dialling is not turned away because a list cannot be read.
+func TestTheStopButtonIsThereWhateverCannotBeRead(t *testing.T) {
+	t.Parallel()
+	parts := map[string]string{"/v1/operator/load": "how the node does", "/v1/alerts": "alerts", "/v1/operator/workspaces": "workspaces", "/v1/alert-rules": "alert rules"}
+	for path, what := range parts {
+		s := quietNode()
+		s["GET "+path] = always(503, `{"error":{"code":"unavailable","message":"the store cannot be reached"}}`)
+		page, body := serve(t, s, "GET", "/operator", nil)
+		assert.Equal(t, 200, page.Status, path)
+		assert.Contains(t, body, "Cannot be read now: "+what+".")
+		assert.Contains(t, body, `action="/operator/dialling-stop"`)
+		assert.Contains(t, body, `<div id="live" hx-get="/operator?part=live"`, "it is asked for anew")
+	}
+	s := quietNode()
+	s["GET /v1/alerts"] = always(503, `{"error":{"code":"unavailable","message":"the store cannot be reached"}}`)
+	page, _ := serve(t, s, "GET", "/operator", nil, "part=live")
+	assert.Equal(t, 503, page.Status, "what the browser has stays")
+}
+
+func TestWhatWasSpentIsSaidToBeMoreUntilItIsKnown(t *testing.T) {
+	t.Parallel()
+	s := quietNode()
+	for known, shown := range map[string]string{"true": "<dd>3.00 USD</dd>", "false": "<dd>3.00 USD or more</dd>"} {
+		s["GET /v1/operator/load"] = always(200, `{"ready":true,"lines":{},"last_minute":{},"trunks":{},"noisy":[],"dialling":{},"drain":{},"spent_today":{"amount":"3.00","currency":"USD"},"spent_known":`+known+`}`)
+		_, body := serve(t, s, "GET", "/operator", nil, "part=live")
+		assert.Contains(t, body, shown)
+	}
+}
+
+func TestOnlyTelephoneNumbersHaveAConversation(t *testing.T) {
+	t.Parallel()
+	s := service{"GET /v1/sms": always(200, `{"data":[{"direction":"inbound","from":"ACME","to":"+12025550100"},{"direction":"inbound","from":"+12025550123","to":"+12025550100"},{"direction":"outbound","from":"+12025550100","to":"12345"}]}`)}
+	_, body := serve(t, s, "GET", "/messages", nil)
+	assert.Equal(t, []string{`/messages?with=%2b12025550123`}, regexp.MustCompile(`/messages\?with=[^"]*`).FindAllString(body, -1))
+	assert.Contains(t, body, "ACME → ")
 }
 
 func TestAPartThatIsAskedForAnewStaysOnItsPage(t *testing.T) {

@@ -48,6 +48,7 @@ func functions() template.FuncMap {
 		"when":     when,
 		"words":    func(v any) string { s, _ := v.(string); return strings.ReplaceAll(s, "_", " ") },
 		"num":      number,
+		"phone":    func(v any) bool { s, _ := v.(string); return strings.HasPrefix(s, "+") }, // no short code and no name
 		"clock":    clock,
 		"short":    short,
 		"pretty":   pretty,
