@@ -53,6 +53,8 @@ type ClientConfig struct {
 	RootCAs  *x509.CertPool // nil: those of the machine
 	Resolver *net.Resolver  // nil: the machine's
 	Timeout  time.Duration  // of a whole attempt; 0: 30 s
+
+	idle time.Duration // that a connection may be unused; 0: idleTimeout
 }
 
 // Client sends events. Each endpoint's actor takes a copy with connections of
@@ -78,7 +80,10 @@ func NewClient(cfg ClientConfig) *Client {
 	if cfg.Timeout == 0 {
 		cfg.Timeout = hook.Timeout
 	}
-	c := &Client{cfg: cfg}
+	if cfg.idle == 0 {
+		cfg.idle = idleTimeout
+	}
+	c := &Client{cfg: cfg, wires: wires{most: cfg.idle}}
 	c.dialer = net.Dialer{Timeout: dialTimeout, KeepAlive: 15 * time.Second, Resolver: cfg.Resolver, ControlContext: c.guard}
 	c.tls = &tls.Config{
 		MinVersion: tls.VersionTLS12, RootCAs: cfg.RootCAs, NextProtos: []string{protocolMany, protocolOne},
@@ -93,7 +98,7 @@ func NewClient(cfg ClientConfig) *Client {
 		DisableCompression:     true,
 		MaxIdleConns:           1024,
 		MaxIdleConnsPerHost:    maxIdle,
-		IdleConnTimeout:        idleTimeout,
+		IdleConnTimeout:        cfg.idle,
 		MaxResponseHeaderBytes: maxAnswerHeaders,
 		HTTP2:                  &http.HTTP2Config{SendPingTimeout: dialTimeout, PingTimeout: dialTimeout},
 	}
@@ -185,6 +190,7 @@ func (c *Client) Send(ctx context.Context, r Request) Answer {
 		if a, done := c.exchange(ctx, to, &r, start); done {
 			return a
 		}
+		defer c.untaken(to.addr)
 	}
 	return c.pass(ctx, to, &r, start)
 }
@@ -234,7 +240,7 @@ func (c *Client) many(addr string, conn *tls.Conn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if _, known := c.shared[addr]; known {
-		_ = conn.NetConn().Close()
+		part(conn)
 		return
 	}
 	if c.shared == nil || len(c.shared) >= maxIdle {
@@ -244,11 +250,22 @@ func (c *Client) many(addr string, conn *tls.Conn) {
 	c.shared[addr] = conn
 }
 
+// untaken takes back what the transport was handed and had no use for: it would
+// lie unread until a later request needed a connection, and be dead by then.
+func (c *Client) untaken(addr string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if conn := c.shared[addr]; conn != nil {
+		part(conn)
+		c.shared[addr] = nil
+	}
+}
+
 // drop closes what the transport has not taken.
 func (c *Client) drop() {
 	for addr, conn := range c.shared {
 		if conn != nil {
-			_ = conn.NetConn().Close()
+			part(conn)
 			c.shared[addr] = nil
 		}
 	}

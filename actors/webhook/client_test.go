@@ -166,7 +166,7 @@ func (r *receiver) patient(t testing.TB, egress allow.Egress, timeout time.Durat
 	t.Helper()
 	pool := x509.NewCertPool()
 	pool.AddCert(r.Certificate())
-	c := webhook.NewClient(webhook.ClientConfig{Egress: egress, RootCAs: pool, Timeout: timeout})
+	c := webhook.NewClient(webhook.Resting(webhook.ClientConfig{Egress: egress, RootCAs: pool, Timeout: timeout}, time.Hour))
 	t.Cleanup(c.Close)
 	return c
 }

@@ -1,6 +1,10 @@
 package webhook
 
-import "github.com/asynkron/protoactor-go/actor"
+import (
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
 
 // Held is how many retries an endpoint's actor has in memory.
 func Held(a actor.Actor) int {
@@ -9,4 +13,23 @@ func Held(a actor.Actor) int {
 		return -1
 	}
 	return len(e.q.retries)
+}
+
+// Resting is a configuration whose connections are kept for a time of one's own
+// choice.
+func Resting(cfg ClientConfig, idle time.Duration) ClientConfig {
+	cfg.idle = idle
+	return cfg
+}
+
+// Untaken is how many connections lie there for the transport to take.
+func Untaken(c *Client) (n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, conn := range c.shared {
+		if conn != nil {
+			n++
+		}
+	}
+	return n
 }

@@ -9,6 +9,7 @@ import (
 	"math"
 	"net"
 	"net/http"
+	"os"
 	"slices"
 	"strconv"
 	"sync"
@@ -38,6 +39,7 @@ var (
 // as much as the request.
 type wire struct {
 	conn *tls.Conn
+	got  *records        // what TLS took off the connection beneath
 	raw  syscall.RawConn // of the connection beneath; nil: it has none
 	to   string          // host and port
 	in   *bufio.Reader   // of Read
@@ -48,7 +50,11 @@ type wire struct {
 
 func newWire(conn *tls.Conn, to string) *wire {
 	w := &wire{conn: conn, to: to}
-	if c, ok := conn.NetConn().(syscall.Conn); ok {
+	beneath := conn.NetConn()
+	if r, ok := beneath.(*records); ok {
+		w.got, beneath = r, r.Conn
+	}
+	if c, ok := beneath.(syscall.Conn); ok {
 		w.raw, _ = c.SyscallConn()
 	}
 	w.in = bufio.NewReaderSize(w, answerBuffer)
@@ -65,7 +71,12 @@ func (w *wire) Read(p []byte) (int, error) {
 	return n, err //nolint:wrapcheck // it is the connection
 }
 
+// close ends the connection at once, whoever is at work on it.
 func (w *wire) close() { _ = w.conn.NetConn().Close() }
+
+// part ends an idle connection as TLS would have it. It does not wait for that:
+// what is written last may find no room.
+func part(conn *tls.Conn) { go func() { _ = conn.Close() }() }
 
 // write sends a request.
 func (w *wire) write(to *target, r *Request) error {
@@ -134,11 +145,25 @@ func (w *wire) drain(h *heard, until time.Time) bool {
 			return false
 		}
 	}
-	return !h.last && w.in.Buffered() == 0
+	return !h.last && w.in.Buffered() == 0 && w.spent()
+}
+
+// spent says whether nothing is left of what was taken off the connection: the
+// next answer would begin with it. A read past its deadline brings what TLS
+// holds, and takes nothing more.
+func (w *wire) spent() bool {
+	w.left = 1
+	if w.conn.SetReadDeadline(time.Unix(1, 0)) != nil {
+		return false
+	}
+	_, err := w.in.Peek(1)
+	return errors.Is(err, os.ErrDeadlineExceeded) && (w.got == nil || w.got.whole())
 }
 
 // wires are the idle connections of an endpoint.
 type wires struct {
+	most time.Duration // that one may be idle
+
 	mu   sync.Mutex
 	idle []*wire // the one used last is the first to be used again
 	look *time.Timer
@@ -148,7 +173,7 @@ type wires struct {
 func (s *wires) take(to string, until time.Time) *wire {
 	for {
 		w := s.newest(to)
-		if w == nil || time.Since(w.rest) < idleTimeout && w.conn.SetDeadline(until) == nil && quiet(w.raw) {
+		if w == nil || time.Since(w.rest) < s.most && w.conn.SetDeadline(until) == nil && quiet(w.raw) {
 			return w
 		}
 		w.close()
@@ -176,12 +201,12 @@ func (s *wires) give(w *wire) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.idle) >= maxIdle {
-		w.close()
+		part(w.conn)
 		return
 	}
 	s.idle = append(s.idle, w)
 	if s.look == nil {
-		s.look = time.AfterFunc(idleTimeout, s.tidy)
+		s.look = time.AfterFunc(s.most, s.tidy)
 	}
 }
 
@@ -190,15 +215,15 @@ func (s *wires) tidy() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	old := 0
-	for old < len(s.idle) && time.Since(s.idle[old].rest) >= idleTimeout {
-		s.idle[old].close()
+	for old < len(s.idle) && time.Since(s.idle[old].rest) >= s.most {
+		part(s.idle[old].conn)
 		old++
 	}
 	rest := append(s.idle[:0], s.idle[old:]...)
 	clear(s.idle[len(rest):])
 	s.idle, s.look = rest, nil
 	if len(rest) > 0 {
-		s.look = time.AfterFunc(max(idleTimeout-time.Since(rest[0].rest), time.Millisecond), s.tidy)
+		s.look = time.AfterFunc(max(s.most-time.Since(rest[0].rest), time.Millisecond), s.tidy)
 	}
 }
 
@@ -207,7 +232,7 @@ func (s *wires) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, w := range s.idle {
-		w.close()
+		part(w.conn)
 	}
 	s.idle = nil
 }
@@ -274,7 +299,7 @@ func (c *Client) connect(ctx context.Context, addr string, until time.Time) (*tl
 	if err != nil {
 		return nil, err //nolint:wrapcheck // told by its kind
 	}
-	return c.shake(ctx, conn, addr)
+	return c.shake(ctx, &records{Conn: conn}, addr)
 }
 
 func (c *Client) shake(ctx context.Context, conn net.Conn, addr string) (*tls.Conn, error) {
