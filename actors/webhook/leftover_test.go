@@ -212,7 +212,8 @@ func TestAConnectionThatTheTransportDoesNotTakeIsNotKept(t *testing.T) {
 	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
 		if state == http.StateNew {
 			begun.Add(1)
-		} else if state == http.StateClosed {
+		}
+		if state == http.StateClosed {
 			ended.Add(1)
 		}
 	}
