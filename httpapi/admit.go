@@ -213,7 +213,7 @@ func (s *Server) pace(c *fiber.Ctx, p domain.Principal, route string) error {
 // take counts a request under a name. keeps is the workspace whose counts are
 // kept, "" for one that ends with the process.
 func (s *Server) take(c *fiber.Ctx, l *limit.Limiter, keeps, name string, r limit.Rule) (limit.Answer, error) {
-	a := l.Take(name, r, tripOf(c.Context()).began)
+	a := l.Take(name, r, time.Now()) // a form is read before it is counted
 	if keeps != "" {
 		s.counts.note(c.UserContext(), keeps, a)
 	}

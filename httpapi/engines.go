@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 
@@ -86,6 +87,18 @@ func optional[T, N any](was *T, sent *N, convert func(N) T) *T {
 	return &v
 }
 
+// saysNothing says whether an object that was sent has nothing but what is
+// filled in where nothing is said.
+func saysNothing(sent any) bool {
+	v := reflect.ValueOf(sent)
+	for i := range v.NumField() {
+		if f := v.Field(i); !f.IsZero() && fmt.Sprint(f) != v.Type().Field(i).Tag.Get("default") {
+			return false
+		}
+	}
+	return true
+}
+
 // applyEngines takes over what is said of engines, turns and analysis.
 func (n *AgentChange) applyEngines(a *domain.Agent) {
 	a.LLM = optional(a.LLM, n.LLM, func(l NewLLM) domain.AgentLLM { return domain.AgentLLM(l) })
@@ -94,6 +107,9 @@ func (n *AgentChange) applyEngines(a *domain.Agent) {
 	a.TurnTaking = optional(a.TurnTaking, n.TurnTaking, func(t NewTurns) domain.AgentTurns { return domain.AgentTurns(t) })
 	a.AMD = optional(a.AMD, n.AMD, func(m NewAMD) domain.AgentAMD { return domain.AgentAMD(m) })
 	a.OnInbound = optional(a.OnInbound, n.OnInbound, func(h NewInboundHook) domain.AgentHook { return domain.AgentHook(h) })
+	if n.OnInbound != nil && saysNothing(*n.OnInbound) {
+		a.OnInbound = nil
+	}
 	a.Analysis = optional(a.Analysis, n.Analysis, analysed)
 	a.SMS = optional(a.SMS, n.SMS, func(t NewAgentSMS) domain.AgentSMS { return domain.AgentSMS(t) })
 }

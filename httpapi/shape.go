@@ -25,6 +25,7 @@ type shape struct {
 	names    map[string]int // of an object's members, the places of their shapes
 	members  []*shape
 	required uint64 // members that must be there, or whose default would have to be filled in
+	filled   uint64 // members with a default, which is filled in for what is zero too
 	others   *shape // of members with other names; nil: there are none
 
 	items     *shape // of a list
@@ -127,6 +128,9 @@ func (m *shapes) object(made *shape, s *huma.Schema) {
 		if of.Default != nil || slices.Contains(s.Required, name) {
 			made.required |= 1 << at
 		}
+		if of.Default != nil {
+			made.filled |= 1 << at
+		}
 	}
 	switch others := s.AdditionalProperties.(type) {
 	case *huma.Schema:
@@ -141,7 +145,11 @@ func (m *shapes) object(made *shape, s *huma.Schema) {
 	made.kind = jsontext.KindBeginObject
 }
 
-// readers read the texts of bodies; each is used again.
+// mostKept is the length of a body whose reader is used again: a reader keeps
+// the names of objects in objects.
+const mostKept = 4 << 10
+
+// readers read the texts of bodies.
 var readers = sync.Pool{New: func() any { return jsontext.NewDecoder(new(bytes.Buffer)) }} //nolint:gochecknoglobals // a pool
 
 // fits says that a body is good; false: it may be.
@@ -150,10 +158,13 @@ func (s *shape) fits(text []byte) bool {
 	if !ok {
 		return false
 	}
-	defer readers.Put(d)
-	defer d.Reset(new(bytes.Buffer)) // keeps nobody's text
 	d.Reset(bytes.NewBuffer(text))
-	return s.good(d, 0) && len(bytes.TrimSpace(text[d.InputOffset():])) == 0
+	good := s.good(d, 0) && len(bytes.TrimSpace(text[d.InputOffset():])) == 0
+	if len(text) <= mostKept {
+		d.Reset(new(bytes.Buffer)) // keeps nobody's text
+		readers.Put(d)
+	}
+	return good
 }
 
 func (s *shape) good(d *jsontext.Decoder, depth int) bool {
@@ -201,12 +212,37 @@ func (s *shape) goodObject(d *jsontext.Decoder, depth int) bool {
 			seen |= 1 << at
 			of = s.members[at]
 		}
-		if of == nil || !of.good(d, depth+1) {
+		switch {
+		case of == nil:
+			return false
+		case known && s.filled>>at&1 == 1:
+			if !of.goodInstead(d) {
+				return false
+			}
+		case !of.good(d, depth+1):
 			return false
 		}
 	}
 	_, err := d.ReadToken()
 	return err == nil && s.required&^seen == 0
+}
+
+// goodInstead judges what stands in place of a default. One is filled in for
+// what is zero, so that is for the library.
+func (s *shape) goodInstead(d *jsontext.Decoder) bool {
+	text, err := d.ReadValue()
+	switch {
+	case err != nil:
+		return false
+	case s.kind == jsontext.KindTrue:
+		return string(text) == "true"
+	case s.kind == jsontext.KindString:
+		return text.Kind() == jsontext.KindString && len(text) > len(`""`) && s.goodText(text)
+	case s.kind == jsontext.KindNumber && text.Kind() == jsontext.KindNumber:
+		n, err := strconv.ParseFloat(string(text), 64)
+		return err == nil && n != 0 && s.goodNumber(string(text))
+	}
+	return false
 }
 
 func (s *shape) goodList(d *jsontext.Decoder, depth int) bool {

@@ -122,7 +122,7 @@ func (n *TrunkChange) apply(t *domain.Trunk) error {
 	}
 	if x := n.OutboundProxy; x != nil {
 		proxy := domain.Proxy(*x)
-		if t.OutboundProxy = &proxy; *x == (NewProxy{}) {
+		if t.OutboundProxy = &proxy; saysNothing(*x) {
 			t.OutboundProxy = nil
 		}
 	}

@@ -1,0 +1,44 @@
+package httpapi_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/callboard/callboard/httpapi"
+)
+
+// What is filled in where nothing is said is filled in for what is zero too,
+// whichever way a body takes.
+func TestWhatIsZeroIsTheDefaultByEitherWay(t *testing.T) {
+	d := open(t, httpapi.Config{})
+	trunk := func(outbound m) m {
+		return m{"name": "t", "proxies": []m{{"host": "192.0.2.1", "weight": 1}}, "outbound_proxy": outbound}
+	}
+	for _, one := range []struct {
+		path  string
+		body  m
+		taken string // member that is not there then
+		param string // or what is wrong
+	}{
+		{path: "/v1/agents", body: m{"name": "a", "first_message": "Hi", "on_inbound": m{"timeout_ms": 0}}, taken: "on_inbound"},
+		{path: "/v1/agents", body: m{"name": "a", "first_message": "Hi", "on_inbound": m{}}, taken: "on_inbound"},
+		{path: "/v1/agents", body: m{"name": "a", "first_message": "Hi", "on_inbound": m{"timeout_ms": 200}}, param: "on_inbound.url"},
+		{path: "/v1/trunks", body: trunk(m{"host": "", "weight": 0}), taken: "outbound_proxy"},
+		{path: "/v1/trunks", body: trunk(m{"host": "", "weight": 1}), taken: "outbound_proxy"},
+		{path: "/v1/trunks", body: trunk(m{"host": "", "port": 5080, "weight": 1}), param: "outbound_proxy.host"},
+	} {
+		for way, accept := range map[string]string{"short": "*/*", "long": "text/plain;q=0.1, application/json"} {
+			r := d.do("POST", one.path, "operator", one.body, "Accept", accept)
+			if one.param != "" {
+				assert.Equal(t, []any{422, one.param}, []any{r.Status, r.failure(t)["param"]}, "%s %v", way, one.body)
+				continue
+			}
+			assert.Equal(t, []any{201, nil}, []any{r.Status, r.json(t)[one.taken]}, "%s %v %s", way, one.body, r.Body)
+		}
+	}
+	agent := d.make("/v1/agents", m{"name": "a", "first_message": "Hi", "on_inbound": m{"url": "https://example.com/calls"}})
+	assert.Nil(t, d.must(200, "PATCH", "/v1/agents/"+agent, "operator", m{"on_inbound": m{}}).json(t)["on_inbound"])
+	id := d.make("/v1/trunks", trunk(m{"host": "sip.example.com"}))
+	assert.Nil(t, d.must(200, "PATCH", "/v1/trunks/"+id, "operator", m{"outbound_proxy": m{"host": ""}}).json(t)["outbound_proxy"])
+}
