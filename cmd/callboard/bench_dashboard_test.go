@@ -82,7 +82,7 @@ func BenchmarkDashboard(b *testing.B) {
 	for _, path := range []string{
 		"/", "/campaigns", "/campaigns/new", "/campaigns/" + campaign, "/campaigns/" + campaign + "/decisions", "/campaigns/" + campaign + "/rehearsal",
 		"/calls", "/calls?status=active", "/calls?campaign_id=" + campaign, "/calls/" + call, "/agents", "/agents/" + agent, "/pathways/" + pathway, "/pathways/" + pathway + "/edit",
-		"/pathways/" + pathway + "/try", "/numbers", "/appointments", "/appointments/list", "/appointments/new?provider=" + provider, "/messages", "/webhooks",
+		"/pathways/" + pathway + "/try", "/numbers", "/appointments", "/appointments/list", "/appointments/new?provider=" + provider, "/messages", "/messages?with=%2B12025550123", "/webhooks",
 		"/usage", "/access", "/settings", "/audit", "/operator",
 	} {
 		var all []time.Duration
