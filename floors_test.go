@@ -41,6 +41,7 @@ func rooms() []room {
 			path: "persistence", below: []string{"domain", "persistence"},
 			outside: []string{"github.com/redis/go-redis", "github.com/cockroachdb/pebble", "github.com/minio/minio-go", "github.com/klauspost/compress", "github.com/go-json-experiment/json", "golang.org/x/sys"},
 		},
+		{path: "persistence/lease", below: []string{"persistence/lease"}, outside: []string{"github.com/redis/go-redis"}},
 		{path: "configs", outside: []string{"github.com/knadh/koanf"}},
 		{path: "client"}, // others build on it: it brings nothing along
 		{
@@ -274,6 +275,8 @@ func TestAnImportThatRunsUpIsCaught(t *testing.T) {
 		{"sip", "github.com/pion/rtp", true},
 		{"persistence/redis", "github.com/redis/go-redis/v9", false},
 		{"persistence/redis", "github.com/redis/go-redis-extra", true},
+		{"persistence/lease/redis", module + "/persistence/lease", false},
+		{"persistence/lease", module + "/persistence/redis", true},
 		{"persistence", module + "/actors/mailbox", true},
 		{"persistence", actor, true},
 		{"persistence/storetest", testify, false},

@@ -1,0 +1,111 @@
+package lease_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/persistence/lease"
+)
+
+func TestATokenIsItsEpochAndItsInstance(t *testing.T) {
+	for _, c := range []struct {
+		token    lease.Token
+		epoch    uint64
+		instance string
+	}{
+		{lease.NewToken(1712, "n1"), 1712, "n1"}, {lease.NewToken(5, ""), 5, ""}, {"", 0, ""}, {"x|n1", 0, "n1"}, {"7", 7, ""},
+	} {
+		assert.Equal(t, c.epoch, c.token.Epoch(), c.token)
+		assert.Equal(t, c.instance, c.token.Instance(), c.token)
+	}
+	assert.Equal(t, lease.Token("1712|n1"), lease.NewToken(1712, "n1"))
+}
+
+func TestEpochsGrowWhateverTheClockSays(t *testing.T) {
+	now := time.UnixMilli(1_000_000_000)
+	for _, c := range []struct {
+		before uint64
+		wall   time.Time
+		next   uint64
+	}{
+		{0, now, 1_000_000_000},
+		{5, now, 1_000_000_000},
+		{1_000_000_000, now, 1_000_000_001},
+		{1_000_000_000, now.Add(-time.Hour), 1_000_000_001},
+		{1_000_000_000, now.Add(time.Hour), 1_003_600_000},
+		{0, time.Time{}, 1},
+	} {
+		assert.Equal(t, c.next, lease.NextEpoch(c.before, c.wall), "%+v", c)
+	}
+}
+
+func TestNamesThatNoKeyTakesAreRefused(t *testing.T) {
+	for id, fine := range map[string]bool{"n1": true, "01J-x_y.z:1": true, "": false, "a|b": false, "a/b": false, "a b": false, "a\x00": false} {
+		assert.Equal(t, fine, lease.Node{ID: id}.Check() == nil, "%q", id)
+	}
+	require.NoError(t, lease.CheckShards(0, lease.MaxShards-1))
+	require.ErrorIs(t, lease.CheckShards(1, -1), lease.ErrMalformed)
+	require.ErrorIs(t, lease.CheckShards(lease.MaxShards), lease.ErrMalformed)
+}
+
+func nodes(n int) []lease.Node {
+	var list []lease.Node
+	for i := range n {
+		list = append(list, lease.Node{ID: fmt.Sprintf("01JD%04d", i)})
+	}
+	return list
+}
+
+const many = 4096
+
+func placed(list []lease.Node) map[int]string {
+	of := make(map[int]string)
+	for shard := range many {
+		n, _ := lease.Place(shard, list)
+		of[shard] = n.ID
+	}
+	return of
+}
+
+func TestANodeThatComesOrGoesMovesNothingBetweenTheOthers(t *testing.T) {
+	for n := 1; n < 12; n++ {
+		before, after := placed(nodes(n)), placed(nodes(n+1))
+		comer, moved := nodes(n + 1)[n].ID, 0
+		for shard, id := range after {
+			if id != before[shard] {
+				moved++
+				assert.Equal(t, comer, id, "shard %d went from %s", shard, before[shard])
+			}
+		}
+		assert.InEpsilon(t, many/(n+1), moved, 0.25, "%d nodes", n)
+	}
+}
+
+func TestShardsAreSpreadEvenly(t *testing.T) {
+	for _, n := range []int{2, 3, 7, 16} {
+		count := make(map[string]int)
+		for _, id := range placed(nodes(n)) {
+			count[id]++
+		}
+		assert.Len(t, count, n)
+		for id, c := range count {
+			assert.InEpsilon(t, many/n, c, 0.25, "%s of %d nodes", id, n)
+		}
+	}
+}
+
+func TestWhoDrainsIsGivenNothing(t *testing.T) {
+	list := nodes(3)
+	list[1].Draining = true
+	without := placed([]lease.Node{list[2], list[0]})
+	assert.Equal(t, without, placed(list))
+	for i := range list {
+		list[i].Draining = true
+	}
+	_, ok := lease.Place(1, list)
+	assert.False(t, ok)
+}
