@@ -162,6 +162,7 @@ check: ## everything a change must pass: tidy modules, the linter, the tests
 tools: ## install what the tests need and is missing
 	@.ci/install $(TEST_TOOLS)
 	@.ci/clients
+	@.ci/gateway
 
 clean: ## remove what was built
 	rm -rf bin

@@ -2,14 +2,12 @@ package blob
 
 import (
 	"errors"
-	"fmt"
 	"io"
-	"os"
 )
 
 // reader opens chunk after chunk, and the right one after a seek.
 type reader struct {
-	f      *os.File
+	f      source
 	box    *box
 	start  int64 // of the first chunk in the file
 	size   int64 // of the plain text
@@ -21,7 +19,7 @@ type reader struct {
 }
 
 // newReader checks that body bytes of chunks can be a whole object.
-func newReader(f *os.File, b *box, start, body int64) (*reader, error) {
+func newReader(f source, b *box, start, body int64) (*reader, error) {
 	const full = chunkSize + tagSize
 	chunks := (body + full - 1) / full
 	if body < tagSize || body-(chunks-1)*full < tagSize {
@@ -45,8 +43,8 @@ func (r *reader) load(index int64) error {
 		r.raw = make([]byte, full)
 	}
 	r.have = -1
-	if _, err := r.f.ReadAt(r.raw[:n], r.start+index*full); err != nil {
-		return fmt.Errorf("blob: %w", errors.Join(ErrDamaged, err))
+	if err := readAt(r.f, r.raw[:n], r.start+index*full); err != nil {
+		return err
 	}
 	plain, err := r.box.aead.Open(r.plain[:0], nonce(index, last), r.raw[:n], r.box.name)
 	if err != nil {

@@ -1,0 +1,189 @@
+package blob
+
+import (
+	"bufio"
+	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// A sealed object is: magic, two bytes of length, the object's key sealed under
+// that of the workspace, then chunks of chunkSize bytes, each with its tag. The
+// nonce of a chunk is its number, and whether it is the last: an object that is
+// cut, reordered or patched does not open. On disk and in a bucket it is the
+// same bytes.
+const (
+	magic     = "CBB1"
+	chunkSize = 64 << 10
+	tagSize   = 16
+	keySize   = 32
+	maxSealed = 4 << 10
+	part      = ".part"
+)
+
+// Errors of blobs.
+var (
+	// ErrName: a workspace or name that is no plain file name.
+	ErrName = errors.New("blob: the name is not allowed")
+	// ErrDamaged: the file was cut or changed.
+	ErrDamaged = errors.New("blob: the file is damaged")
+)
+
+// Sealer wraps the key of an object under the key of its workspace.
+type Sealer interface {
+	Seal(ctx context.Context, k domain.Key, field, text string) (string, error)
+	Unseal(ctx context.Context, k domain.Key, field, sealed string) (string, error)
+}
+
+var plain = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}$`)
+
+// placeOf is where a blob lies below the folder or the prefix of all.
+func placeOf(workspace, name string) (string, error) {
+	if !plain.MatchString(workspace) || !plain.MatchString(name) || strings.HasSuffix(name, part) {
+		return "", fmt.Errorf("%w: %q/%q", ErrName, workspace, name)
+	}
+	return workspace + "/" + name, nil
+}
+
+func keyOf(workspace, name string) domain.Key {
+	return domain.Key{Kind: "blob", Workspace: workspace, ID: name}
+}
+
+// write seals r into w and returns the size of what was in it.
+func write(ctx context.Context, seal Sealer, to io.Writer, workspace, name string, r io.Reader) (int64, error) {
+	var key [keySize]byte
+	if _, err := rand.Read(key[:]); err != nil {
+		return 0, err
+	}
+	sealed, err := seal.Seal(ctx, keyOf(workspace, name), "key", base64.StdEncoding.EncodeToString(key[:]))
+	if err != nil {
+		return 0, err
+	}
+	if len(sealed) > maxSealed {
+		return 0, errors.New("the sealed key is too long")
+	}
+	box, err := newBox(key[:], workspace, name)
+	if err != nil {
+		return 0, err
+	}
+	w := bufio.NewWriterSize(to, chunkSize)
+	head := binary.BigEndian.AppendUint16([]byte(magic), uint16(len(sealed))) //nolint:gosec // bounded above
+	if _, err = w.Write(append(head, sealed...)); err != nil {
+		return 0, err
+	}
+	size, err := box.seal(ctx, w, r)
+	return size, errors.Join(err, w.Flush())
+}
+
+// source is what a sealed object is read from.
+type source interface {
+	io.ReaderAt
+	io.Closer
+}
+
+// open reads the head of an object of size bytes.
+func open(ctx context.Context, seal Sealer, f source, size int64, workspace, name string) (*reader, error) {
+	var head [len(magic) + 2]byte
+	if err := readAt(f, head[:], 0); err != nil {
+		return nil, err
+	}
+	sealed := make([]byte, binary.BigEndian.Uint16(head[len(magic):]))
+	if string(head[:len(magic)]) != magic || len(sealed) > maxSealed {
+		return nil, ErrDamaged
+	}
+	if err := readAt(f, sealed, int64(len(head))); err != nil {
+		return nil, err
+	}
+	text, err := seal.Unseal(ctx, keyOf(workspace, name), "key", string(sealed))
+	if err != nil {
+		return nil, err
+	}
+	key, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return nil, ErrDamaged
+	}
+	box, err := newBox(key, workspace, name)
+	if err != nil {
+		return nil, err
+	}
+	start := int64(len(head) + len(sealed))
+	return newReader(f, box, start, size-start)
+}
+
+// readAt fills p; an object that ends before is damaged.
+func readAt(f io.ReaderAt, p []byte, off int64) error {
+	n, err := f.ReadAt(p, off)
+	switch {
+	case n == len(p):
+		return nil
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return ErrDamaged
+	}
+	return fmt.Errorf("blob: %w", err)
+}
+
+// box seals and opens the chunks of one object.
+type box struct {
+	aead cipher.AEAD
+	name []byte
+}
+
+func newBox(key []byte, workspace, name string) (*box, error) {
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, ErrDamaged
+	}
+	aead, err := cipher.NewGCM(block)
+	if err != nil {
+		return nil, err
+	}
+	return &box{aead: aead, name: []byte(workspace + "/" + name)}, nil
+}
+
+func nonce(index int64, last bool) []byte {
+	n := make([]byte, 12)
+	binary.BigEndian.PutUint64(n, uint64(index)) //nolint:gosec // never negative
+	if last {
+		n[11] = 1
+	}
+	return n
+}
+
+// seal writes r in chunks; the last, which may be empty, is marked.
+func (b *box) seal(ctx context.Context, w io.Writer, r io.Reader) (size int64, err error) {
+	now, ahead := make([]byte, chunkSize), make([]byte, chunkSize)
+	out := make([]byte, 0, chunkSize+tagSize)
+	n, err := io.ReadFull(r, now)
+	for index := int64(0); ; index++ {
+		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+			return 0, err
+		}
+		if over := ctx.Err(); over != nil {
+			return 0, over
+		}
+		more, moreErr := 0, io.EOF
+		if err == nil {
+			more, moreErr = io.ReadFull(r, ahead)
+		}
+		last := more == 0 && errors.Is(moreErr, io.EOF)
+		out = b.aead.Seal(out[:0], nonce(index, last), now[:n], b.name)
+		if _, wrong := w.Write(out); wrong != nil {
+			return 0, wrong
+		}
+		size += int64(n)
+		if last {
+			return size, nil
+		}
+		now, ahead, n, err = ahead, now, more, moreErr
+	}
+}
