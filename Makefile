@@ -11,7 +11,7 @@ LINTER  ?= go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 # Each COMMAND:PACKAGE,… that is missing is installed from Debian or Ubuntu; see .ci/install.
 SPEECH_TOOLS := espeak-ng:espeak-ng pocketsphinx_batch:pocketsphinx,pocketsphinx-en-us
-TEST_TOOLS   := $(SPEECH_TOOLS) sipp:sip-tester redis-server:redis-server chromium:chromium baresip:baresip-core sox:sox ffmpeg:ffmpeg openssl:openssl \
+TEST_TOOLS   := $(SPEECH_TOOLS) sipp:sip-tester redis-server:redis-server etcd:etcd-server chromium:chromium baresip:baresip-core sox:sox ffmpeg:ffmpeg openssl:openssl \
                 python3:python3 gcc:gcc,libc6-dev pkg-config:pkg-config opus.pc:libopus-dev kamailio:kamailio tc:iproute2 tshark:tshark \
                 node:nodejs npm:npm php:php-cli ruby:ruby
 
@@ -66,7 +66,7 @@ build: ## build bin/callboard
 	@command -v go >/dev/null || { echo "missing: go 1.26 or newer, from https://go.dev/dl/"; exit 1; }
 	CGO_ENABLED=$(if $(filter opus,$(TAGS)),1,0) go build -pgo=auto -trimpath -tags '$(TAGS)' -ldflags '-s -w -X main.version=$(VERSION)' -o bin/callboard ./cmd/callboard
 
-test: tools ## run every test with the race detector, against SIPp, baresip, Kamailio and Redis, and sound with Opus too
+test: tools ## run every test with the race detector, against SIPp, baresip, Kamailio, Redis and etcd, and sound with Opus too
 	@{ CGO_ENABLED=1 go test -race -vet=off -count=1 -timeout 15m $(TEST_FLAGS) -json $(TEST_PACKAGES) || echo '{"Exit":1}'; \
 	  CGO_ENABLED=1 go test -tags opus -vet=off -count=1 -timeout 5m -run '$(OPUS_TESTS)' -json $(OPUS_PACKAGES) | sed -E 's/"(Package|ImportPath)":"[^ "]*/&+opus/' || echo '{"Exit":1}'; } | \
 	  CGO_ENABLED=1 .ci/summary go test -race -vet=off -count=1 -timeout 5m $(TEST_FLAGS) -json

@@ -18,6 +18,7 @@ type Alone struct {
 	deadline time.Time
 	epoch    uint64
 	free     map[int]bool // released
+	last     map[int]Token
 }
 
 var _ Engine = (*Alone)(nil)
@@ -28,7 +29,7 @@ func NewAlone(after uint64, wall func() time.Time) *Alone {
 	if wall == nil {
 		wall = time.Now
 	}
-	return &Alone{wall: wall, epoch: after, free: make(map[int]bool)}
+	return &Alone{wall: wall, epoch: after, free: make(map[int]bool), last: make(map[int]Token)}
 }
 
 // Join implements Engine.
@@ -58,7 +59,10 @@ func (a *Alone) Nodes() []Node {
 func (a *Alone) Owner(shard int) (Node, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.self, a.joined && !a.free[shard] && CheckShards(shard) == nil
+	if !a.joined || a.free[shard] || CheckShards(shard) != nil {
+		return Node{}, false
+	}
+	return a.self, true
 }
 
 // Claim implements Engine.
@@ -75,16 +79,26 @@ func (a *Alone) Claim(_ context.Context, shards []int) (map[int]Token, error) {
 	tokens := make(map[int]Token, len(shards))
 	for _, s := range shards {
 		tokens[s] = NewToken(a.epoch, a.self.ID)
+		a.last[s] = tokens[s]
 		delete(a.free, s)
 	}
 	return tokens, nil
 }
 
-// Release implements Engine.
-func (a *Alone) Release(_ context.Context, shard int, _ Token) error {
+// Holds implements Engine.
+func (a *Alone) Holds(shard int, t Token) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.free[shard] = true
+	return a.joined && !a.free[shard] && a.last[shard] == t && t != ""
+}
+
+// Release implements Engine.
+func (a *Alone) Release(_ context.Context, shard int, t Token) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.last[shard] == t {
+		a.free[shard] = true
+	}
 	return CheckShards(shard)
 }
 

@@ -37,6 +37,7 @@ type Beat struct {
 	node    Node       // as it is told next; under beating
 	seen    Seen       // under beating
 	heard   time.Time  // when the last answer came; under beating
+	kept    time.Time  // before the last renewal was sent; under beating
 	sick    bool       // under beating
 	away    bool       // under beating
 
@@ -93,7 +94,7 @@ func (b *Beat) Join(ctx context.Context, self Node, changed func()) error {
 	}
 	b.node, b.self, b.changed = self, self.ID, changed
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
-	if _, err := b.beat(ctx); err != nil {
+	if _, err := b.beat(ctx, true); err != nil {
 		stop()
 		return err
 	}
@@ -123,7 +124,7 @@ func (b *Beat) run(ctx context.Context) {
 			default:
 			}
 		}
-		wait, err := b.beat(ctx)
+		wait, err := b.beat(ctx, false)
 		if err != nil {
 			wait = b.o.Lease / 10
 		}
@@ -153,8 +154,9 @@ func (b *Beat) nudge() {
 	}
 }
 
-// beat renews, or looks, once, and says when to do so next.
-func (b *Beat) beat(ctx context.Context) (next time.Duration, err error) {
+// beat renews once and says when to do so next. What has been renewed a moment
+// ago is only looked at, unless that must be.
+func (b *Beat) beat(ctx context.Context, must bool) (next time.Duration, err error) {
 	b.beating.Lock()
 	defer b.beating.Unlock()
 	sick := b.o.Healthy()
@@ -165,7 +167,8 @@ func (b *Beat) beat(ctx context.Context) (next time.Duration, err error) {
 	bounded, cancel := context.WithTimeout(ctx, b.o.Lease/3)
 	defer cancel()
 	before := time.Now()
-	news, err := b.wire.Renew(bounded, b.node, sick == nil, b.seen)
+	keep := sick == nil && (must || before.Sub(b.kept) >= b.o.Lease/6)
+	news, err := b.wire.Renew(bounded, b.node, keep, b.seen)
 	if err != nil {
 		if !b.away && ctx.Err() == nil {
 			b.away = true
@@ -179,19 +182,19 @@ func (b *Beat) beat(ctx context.Context) (next time.Duration, err error) {
 	}
 	b.judge(news)
 	deadline := time.Time{}
-	if sick == nil {
-		deadline = before.Add(b.o.Lease - b.o.Lease/5)
+	if keep {
+		b.kept, deadline = before, before.Add(b.o.Lease-b.o.Lease/5)
 	}
 	if !b.take(news, deadline) {
 		b.seen = Seen{}
 		return gather, nil
 	}
 	b.seen = news.Seen
-	next = b.o.Lease / 3
+	next = max(b.o.Lease/3-time.Since(b.kept), 0)
 	if news.Next > 0 {
 		next = min(next, news.Next+late)
 	}
-	return max(next-time.Since(before), 0), sick
+	return next, sick
 }
 
 // judge keeps since when this node was in time. One that was not, or has just
@@ -276,6 +279,16 @@ func (b *Beat) Owner(shard int) (Node, bool) {
 	return n, ok
 }
 
+// Holds implements Engine.
+func (b *Beat) Holds(shard int, t Token) bool {
+	p := b.now.Load()
+	if shard < 0 || shard >= len(p.rows) || p.rows[shard].token != t || p.rows[shard].owner != b.self {
+		return false
+	}
+	_, ok := p.byID[b.self]
+	return ok
+}
+
 // Deadline implements Engine.
 func (b *Beat) Deadline() time.Time { return b.now.Load().deadline }
 
@@ -338,7 +351,7 @@ func (b *Beat) drain(ctx context.Context, on bool) error {
 	b.beating.Lock()
 	b.node.Draining = on
 	b.beating.Unlock()
-	_, err := b.beat(ctx)
+	_, err := b.beat(ctx, true)
 	return err
 }
 

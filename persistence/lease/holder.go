@@ -109,8 +109,7 @@ func (h *Holder) Use(shard int) (Token, bool) {
 	if t == nil || !time.Now().Before(h.engine.Deadline()) {
 		return "", false
 	}
-	owner, ok := h.engine.Owner(shard) // after Deadline, as that says
-	if !ok || owner.ID != h.c.Self.ID {
+	if !h.engine.Holds(shard, *t) { // after Deadline, as that says
 		return "", false
 	}
 	return *t, true
@@ -250,8 +249,11 @@ func (h *Holder) view() view {
 	}
 	for shard, e := range h.held {
 		v.held[shard] = e.phase
-		if e.lost {
+		switch {
+		case e.lost:
 			v.held[shard] = leaving
+		case v.owners[shard] == v.self && !h.engine.Holds(shard, e.token):
+			v.owners[shard] = "" // by another claim of this node
 		}
 	}
 	maps.DeleteFunc(h.given, func(shard int, _ bool) bool {

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -25,6 +26,7 @@ type house struct {
 	t      *testing.T
 	store  *leasetest.Memory
 	shards int
+	refuse error // of the Starts of those that join
 }
 
 type worker struct {
@@ -52,7 +54,7 @@ func newHouse(t *testing.T, shards int) *house {
 
 func (h *house) join(id string) *worker {
 	h.t.Helper()
-	w := &worker{id: id, wire: h.store.Wire(), tokens: make(map[int]lease.Token)}
+	w := &worker{id: id, wire: h.store.Wire(), tokens: make(map[int]lease.Token), refuse: h.refuse}
 	w.engine = lease.NewBeat(w.wire, lease.Options{Lease: length, Healthy: func() error { return get(w, &w.sick) }})
 	w.Holder = lease.NewHolder(w.engine, lease.Config{
 		Self: lease.Node{ID: id, Addr: id + ":1"}, Shards: h.shards, AtOnce: 4, Handover: 2,
@@ -323,8 +325,8 @@ func TestARefusedCommitStopsItsShardAndClaimsItAnew(t *testing.T) {
 func TestAShardThatCannotBeStartedIsTriedAgainAtLeisure(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHouse(t, 2)
+		h.refuse = errors.New("no")
 		a := h.join("a")
-		set(a, &a.refuse, errors.New("no"))
 		after(3 * time.Second)
 		assert.Empty(t, a.Held())
 		set(a, &a.refuse, nil)
@@ -390,6 +392,34 @@ func TestOneProcessOwnsAllAndGivesAllUp(t *testing.T) {
 		require.NoError(t, h.Leave(t.Context()))
 		_, ok = h.Use(4)
 		assert.False(t, ok)
+	})
+}
+
+// unsure is an engine that says when it no longer holds what it held.
+type unsure struct {
+	*lease.Alone
+	lost atomic.Bool
+}
+
+func (u *unsure) Holds(shard int, t lease.Token) bool {
+	return !u.lost.Load() && u.Alone.Holds(shard, t)
+}
+
+func TestWhatIsLostIsNotUsedThoughNobodyWasToldYet(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		e := &unsure{Alone: lease.NewAlone(0, nil)}
+		h := lease.NewHolder(e, lease.Config{
+			Self: lease.Node{ID: "a"}, Shards: 1,
+			Start: func(context.Context, int, lease.Token) error { return nil }, Stop: func(int, bool) {},
+		})
+		require.NoError(t, h.Join(t.Context()))
+		synctest.Wait()
+		_, ok := h.Use(0)
+		assert.True(t, ok)
+		e.lost.Store(true)
+		_, ok = h.Use(0)
+		assert.False(t, ok)
+		require.NoError(t, h.Leave(t.Context()))
 	})
 }
 

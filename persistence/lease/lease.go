@@ -101,6 +101,9 @@ type Engine interface {
 	// Owner is who has a shard, as far as this node has heard; false: nobody
 	// who lives.
 	Owner(shard int) (Node, bool)
+	// Holds says whether a shard is this node's by this token, as far as it has
+	// heard.
+	Holds(shard int, t Token) bool
 	// Claim takes those of the shards that are free: nobody's, of a node whose
 	// lease has ended, or this node's own, which get a new token. A node that
 	// has just joined, or could not renew in time, leaves those of ended leases
@@ -111,8 +114,8 @@ type Engine interface {
 	Release(ctx context.Context, shard int, t Token) error
 	// Deadline is until when this node may act as the owner of what it has
 	// claimed: by its own clock, from before the call that renewed its lease
-	// was sent, less a fifth. Ask it before Owner, not after: what was lost
-	// while the lease was ended is in Owner before Deadline moves on.
+	// was sent, less a fifth. Ask it before Holds, not after: what was lost
+	// while the lease was ended is known there before Deadline moves on.
 	Deadline() time.Time
 	// Drain tells the others that this node gives its shards away, Resume that
 	// it no longer does.

@@ -2,6 +2,7 @@ package lease_test
 
 import (
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/persistence/lease"
+	"github.com/callboard/callboard/persistence/lease/leasetest"
 )
 
 func TestATokenIsItsEpochAndItsInstance(t *testing.T) {
@@ -50,6 +52,26 @@ func TestNamesThatNoKeyTakesAreRefused(t *testing.T) {
 	require.NoError(t, lease.CheckShards(0, lease.MaxShards-1))
 	require.ErrorIs(t, lease.CheckShards(1, -1), lease.ErrMalformed)
 	require.ErrorIs(t, lease.CheckShards(lease.MaxShards), lease.ErrMalformed)
+}
+
+func TestOneProcessConforms(t *testing.T) {
+	leasetest.Suite{Alone: true, Open: func(_, _ string, o lease.Options) (lease.Engine, error) {
+		return lease.NewAlone(0, o.Wall), nil
+	}}.Run(t)
+}
+
+// The store in memory is held to what it stands for.
+func TestMemoryConforms(t *testing.T) {
+	var mu sync.Mutex
+	stores := make(map[string]*leasetest.Memory)
+	leasetest.Suite{Short: time.Second, Inside: true, Open: func(_, space string, o lease.Options) (lease.Engine, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if stores[space] == nil {
+			stores[space] = leasetest.NewMemory(o.Lease)
+		}
+		return lease.NewBeat(stores[space].Wire(), o), nil
+	}}.Run(t)
 }
 
 func nodes(n int) []lease.Node {

@@ -1,0 +1,212 @@
+package leasetest
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/callboard/callboard/persistence/lease"
+)
+
+// Seat is a holder of a test and what it was told.
+type Seat struct {
+	*lease.Holder
+	Engine lease.Engine
+	ID     string
+
+	mu     sync.Mutex
+	tokens map[int]lease.Token
+	lost   int
+}
+
+// Sit has a holder join, and leave when the test ends.
+func (s Suite) Sit(t testing.TB, id string, shards int, o lease.Options) *Seat {
+	t.Helper()
+	seat := &Seat{ID: id, Engine: s.engine(t, o), tokens: make(map[int]lease.Token)}
+	seat.Holder = lease.NewHolder(seat.Engine, lease.Config{
+		Self: lease.Node{ID: id}, Shards: shards, Handover: shards, Pause: 50 * time.Millisecond,
+		Start: func(_ context.Context, shard int, token lease.Token) error {
+			seat.mu.Lock()
+			defer seat.mu.Unlock()
+			seat.tokens[shard] = token
+			return nil
+		},
+		Stop: func(shard int, lost bool) {
+			seat.mu.Lock()
+			defer seat.mu.Unlock()
+			delete(seat.tokens, shard)
+			if lost {
+				seat.lost++
+			}
+		},
+	})
+	if err := seat.Join(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		_ = seat.Leave(ctx)
+	})
+	return seat
+}
+
+// Tokens are those it has started shards with.
+func (s *Seat) Tokens() map[int]lease.Token {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.tokens)
+}
+
+// Losses are the shards that were taken from it.
+func (s *Seat) Losses() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lost
+}
+
+// Settled waits until each shard is used by one of the seats, and each seat
+// uses some.
+func Settled(t testing.TB, shards int, of ...*Seat) {
+	t.Helper()
+	Eventually(t, "every shard is used, and every node uses some", func() bool {
+		used := make(map[string]int)
+		for shard := range shards {
+			by := 0
+			for _, s := range of {
+				if _, ok := s.Use(shard); ok {
+					by++
+					used[s.ID]++
+				}
+			}
+			if by != 1 {
+				return false
+			}
+		}
+		return len(used) == len(of)
+	})
+}
+
+// Watch looks all the time whether a shard is used by two at once, with a token
+// that is not above those before, until the function that it returns is called.
+func Watch(t *testing.T, shards int, of ...*Seat) (end func()) {
+	t.Helper()
+	stop := make(chan struct{})
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		last := make([]lease.Token, shards)
+		for {
+			for shard := range shards {
+				for _, s := range of {
+					token, ok := s.Use(shard)
+					switch {
+					case !ok || token == last[shard]:
+					case token.Epoch() <= last[shard].Epoch():
+						if again, still := s.Use(shard); still && again == token { // not merely looked at for long
+							t.Errorf("shard %d is used with %q after %q", shard, token, last[shard])
+							return
+						}
+					default:
+						last[shard] = token
+					}
+				}
+			}
+			select {
+			case <-stop:
+				return
+			case <-time.After(time.Millisecond):
+			}
+		}
+	})
+	return func() { close(stop); watching.Wait() }
+}
+
+func hangs(t *testing.T, s Suite) {
+	var sick atomic.Bool
+	a := s.join(t, "a", lease.Options{Lease: s.Short, Healthy: func() error {
+		if sick.Load() {
+			return errors.New("the actors do not answer")
+		}
+		return nil
+	}})
+	b := s.join(t, "b", lease.Options{Lease: s.Short})
+	Eventually(t, "a claims", func() bool { tokens, _ := a.Claim(t.Context(), all(4)); return len(tokens) == 4 })
+	Eventually(t, "b sees it", func() bool { return owner(b, 3) == "a" })
+	sick.Store(true)
+	Eventually(t, "b claims what a has lost", func() bool {
+		tokens, err := b.Claim(t.Context(), all(4))
+		now := time.Now()
+		if err != nil && !errors.Is(err, lease.ErrLapsed) && !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatal(err)
+		}
+		if len(tokens) > 0 && now.Before(a.Deadline()) {
+			t.Fatalf("b has %v, and a believes for another %v", tokens, time.Until(a.Deadline()))
+		}
+		return len(tokens) == 4
+	})
+	Eventually(t, "a sees that", func() bool { return owner(a, 0) == "b" })
+	sick.Store(false)
+	Eventually(t, "a is back", func() bool { return time.Now().Before(a.Deadline()) && len(b.Nodes()) == 2 })
+	if owner(a, 0) == "a" {
+		t.Error("a takes for its own what it has lost")
+	}
+}
+
+func lapsed(t *testing.T, s Suite) {
+	var sick atomic.Bool
+	e := s.join(t, "a", lease.Options{Lease: s.Short, Healthy: func() error {
+		if sick.Load() {
+			return errors.New("the actors do not answer")
+		}
+		return nil
+	}})
+	sick.Store(true)
+	Eventually(t, "its lease ends", func() bool { return len(e.Nodes()) == 0 })
+	if tokens, err := e.Claim(t.Context(), []int{1}); !errors.Is(err, lease.ErrLapsed) {
+		t.Errorf("claimed: %v, %v", tokens, err)
+	}
+	sick.Store(false)
+	Eventually(t, "it has another", func() bool { return len(e.Nodes()) == 1 && time.Now().Before(e.Deadline()) })
+	Eventually(t, "it claims again", func() bool { tokens, _ := e.Claim(t.Context(), []int{1}); return len(tokens) == 1 })
+}
+
+// Server is a store that can be hurt.
+type Server interface {
+	Pause()
+	Continue()
+	Kill()
+	Restart()
+}
+
+// Faults freezes the store, kills it and starts it again while nodes share
+// shards over it; in the end they do again, and no shard was used by two. They
+// wait for the store: nothing else may use it.
+func (s Suite) Faults(t *testing.T, server Server) {
+	t.Helper()
+	const shards = 24
+	a, b := s.Sit(t, "a", shards, lease.Options{Lease: s.Short}), s.Sit(t, "b", shards, lease.Options{Lease: s.Short})
+	Settled(t, shards, a, b)
+	end := Watch(t, shards, a, b)
+	defer end()
+	for _, fault := range [][2]func(){{server.Pause, server.Continue}, {server.Kill, server.Restart}} {
+		fault[0]()
+		ended := func(s *Seat) bool { return time.Since(s.Engine.Deadline()) > 0 }
+		Eventually(t, "both know that they may do nothing", func() bool { return ended(a) && ended(b) })
+		for shard := range shards {
+			for _, seat := range []*Seat{a, b} {
+				if token, ok := seat.Use(shard); ok && ended(seat) {
+					t.Errorf("%s uses shard %d with %q though its lease has ended", seat.ID, shard, token)
+				}
+			}
+		}
+		Eventually(t, "the leases end in the store too", func() bool {
+			return time.Since(a.Engine.Deadline()) > s.Short && time.Since(b.Engine.Deadline()) > s.Short
+		})
+		fault[1]()
+		Settled(t, shards, a, b)
+	}
+}

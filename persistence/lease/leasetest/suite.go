@@ -1,0 +1,301 @@
+package leasetest
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/callboard/callboard/persistence/lease"
+)
+
+// Open makes an engine on a store; those of one space see each other.
+type Open func(store, space string, o lease.Options) (lease.Engine, error)
+
+// Suite is what every driver passes.
+type Suite struct {
+	Store  string // as Open takes it; a child process opens it too
+	Open   Open
+	Alone  bool          // for one node only: what takes two is left out
+	Inside bool          // within one process only: what takes two is left out
+	Short  time.Duration // a lease that tests wait the end of; steady ones have longer ones
+}
+
+// steady is the lease where none is to end, however busy the machine is.
+const steady = 20 * time.Second
+
+// Run puts a driver through the suite.
+func (s Suite) Run(t *testing.T) {
+	t.Helper()
+	type test struct {
+		name string
+		test func(*testing.T, Suite)
+	}
+	tests := []test{
+		{"WhoHasJoinedClaimsAndReleases", claims},
+		{"EpochsGrowWhateverTheClocksSay", epochs},
+		{"NamesThatNoKeyTakesAreRefused", names},
+		{"WithoutALeaseNothingIsClaimed", unjoined},
+	}
+	if !s.Alone {
+		tests = append(tests, []test{
+			{"NodesSeeEachOtherComeDrainAndGo", comings},
+			{"AShardIsClaimedOnce", once},
+			{"WhoseActorsHangIsFollowedAfterItsDeadline", hangs},
+			{"ClaimsOfTheSickAreRefused", lapsed},
+		}...)
+	}
+	if !s.Alone && !s.Inside {
+		tests = append(tests, []test{
+			{"AKilledProcessIsFollowed", killed},
+			{"AStoppedProcessKnowsThatItMayDoNothing", stopped},
+			{"WhoLeavesLosesNothing", leaves},
+		}...)
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			test.test(t, s)
+		})
+	}
+}
+
+func space(t testing.TB) string {
+	t.Helper()
+	return strings.ReplaceAll(t.Name(), "/", ".")
+}
+
+// Eventually waits until something is so; for a minute.
+func Eventually(t testing.TB, what string, is func() bool) {
+	t.Helper()
+	for until := time.Now().Add(time.Minute); !is(); {
+		if time.Now().After(until) {
+			t.Fatalf("it never came about: %s", what)
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+}
+
+func (s Suite) engine(t testing.TB, o lease.Options) lease.Engine {
+	t.Helper()
+	e, err := s.Open(s.Store, space(t), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// join has a node join; it leaves when the test ends.
+func (s Suite) join(t testing.TB, id string, o lease.Options) lease.Engine {
+	t.Helper()
+	e := s.engine(t, o)
+	if err := e.Join(t.Context(), lease.Node{ID: id, Addr: id + ":80", SIP: id + ":5060"}, func() {}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = e.Leave(context.Background()) })
+	return e
+}
+
+func all(n int) []int {
+	list := make([]int, n)
+	for i := range list {
+		list[i] = i
+	}
+	return list
+}
+
+func claim(t testing.TB, e lease.Engine, shards ...int) map[int]lease.Token {
+	t.Helper()
+	tokens, err := e.Claim(t.Context(), shards)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tokens
+}
+
+func owner(e lease.Engine, shard int) string {
+	n, _ := e.Owner(shard)
+	return n.ID
+}
+
+func claims(t *testing.T, s Suite) {
+	changes := make(chan struct{}, 100)
+	e := s.engine(t, lease.Options{Lease: steady})
+	if !e.Deadline().IsZero() || len(e.Nodes()) != 0 {
+		t.Error("there is a lease before it has joined")
+	}
+	before := time.Now()
+	if err := e.Join(t.Context(), lease.Node{ID: "a", Addr: "a:80"}, func() { changes <- struct{}{} }); err != nil {
+		t.Fatal(err)
+	}
+	if d := e.Deadline().Sub(before); d < steady/2 || !s.Alone && d > steady*4/5+time.Since(before) {
+		t.Errorf("the deadline is in %v", d)
+	}
+	<-changes
+	if n := e.Nodes(); len(n) != 1 || n[0] != (lease.Node{ID: "a", Addr: "a:80"}) {
+		t.Errorf("nodes: %v", n)
+	}
+	tokens := claim(t, e, 0, 3, 7)
+	if len(tokens) != 3 {
+		t.Fatalf("claimed: %v", tokens)
+	}
+	for shard, token := range tokens {
+		if token.Instance() != "a" || token.Epoch() < uint64(before.UnixMilli())-1 {
+			t.Errorf("shard %d has token %q", shard, token)
+		}
+		if owner(e, shard) != "a" || !e.Holds(shard, token) || e.Holds(shard, token+"x") { // at once, not with the next beat
+			t.Errorf("shard %d is %q's, and not by %q", shard, owner(e, shard), token)
+		}
+	}
+	if err := e.Release(t.Context(), 3, tokens[3]); err != nil {
+		t.Fatal(err)
+	}
+	if owner(e, 3) != "" || owner(e, 7) != "a" {
+		t.Errorf("after the release of 3: 3 is %q's, 7 %q's", owner(e, 3), owner(e, 7))
+	}
+	again := claim(t, e, 3, 7)
+	for _, shard := range []int{3, 7} {
+		if again[shard].Epoch() <= tokens[shard].Epoch() || e.Holds(shard, tokens[shard]) {
+			t.Errorf("shard %d had %q and has %q", shard, tokens[shard], again[shard])
+		}
+	}
+	if err := e.Drain(t.Context()); err != nil || !e.Nodes()[0].Draining {
+		t.Errorf("drain: %v, %v", err, e.Nodes())
+	}
+	if err := e.Resume(t.Context()); err != nil || e.Nodes()[0].Draining {
+		t.Errorf("resume: %v, %v", err, e.Nodes())
+	}
+	if err := e.Leave(t.Context()); err != nil || !e.Deadline().IsZero() {
+		t.Errorf("leave: %v, %v", err, e.Deadline())
+	}
+}
+
+// epochs has a shard go round between nodes whose clocks are hours apart.
+func epochs(t *testing.T, s Suite) {
+	var list []lease.Engine
+	for i, off := range []time.Duration{0, time.Hour, -time.Hour} {
+		if i == 0 || !s.Alone {
+			list = append(list, s.join(t, fmt.Sprint("n", i), lease.Options{Lease: steady, Wall: func() time.Time { return time.Now().Add(off) }}))
+		}
+	}
+	last := lease.Token("")
+	for round := range 12 {
+		e := list[round%len(list)]
+		token := claim(t, e, 5)[5]
+		if token.Epoch() <= last.Epoch() {
+			t.Fatalf("%q follows %q", token, last)
+		}
+		if err := e.Release(t.Context(), 5, last); err != nil { // of no effect: it is not the last one
+			t.Fatal(err)
+		}
+		if owner(e, 5) != token.Instance() && !s.Alone {
+			t.Fatalf("shard 5 is %q's, with %q", owner(e, 5), token)
+		}
+		if err := e.Release(t.Context(), 5, token); err != nil {
+			t.Fatal(err)
+		}
+		last = token
+	}
+}
+
+func names(t *testing.T, s Suite) {
+	e := s.engine(t, lease.Options{})
+	for _, id := range []string{"", "a|b", "a b"} {
+		if err := e.Join(t.Context(), lease.Node{ID: id}, func() {}); err == nil {
+			t.Errorf("%q may join", id)
+		}
+	}
+	e = s.join(t, "a", lease.Options{Lease: steady})
+	if _, err := e.Claim(t.Context(), []int{1, -1}); err == nil {
+		t.Error("shard -1 may be claimed")
+	}
+	if _, ok := e.Owner(-1); ok {
+		t.Error("shard -1 is somebody's")
+	}
+	if tokens, err := e.Claim(t.Context(), nil); len(tokens) != 0 || err != nil {
+		t.Errorf("nothing claimed: %v, %v", tokens, err)
+	}
+}
+
+func unjoined(t *testing.T, s Suite) {
+	e := s.engine(t, lease.Options{})
+	if tokens, err := e.Claim(t.Context(), []int{1}); err == nil {
+		t.Errorf("claimed: %v", tokens)
+	}
+	_ = e.Leave(t.Context())
+}
+
+func comings(t *testing.T, s Suite) {
+	a := s.join(t, "a", lease.Options{Lease: steady})
+	b := s.join(t, "b", lease.Options{Lease: steady})
+	want := []lease.Node{{ID: "a", Addr: "a:80", SIP: "a:5060"}, {ID: "b", Addr: "b:80", SIP: "b:5060"}}
+	both := func(what string) {
+		t.Helper()
+		for _, e := range []lease.Engine{a, b} {
+			Eventually(t, what, func() bool { return fmt.Sprint(e.Nodes()) == fmt.Sprint(want) })
+		}
+	}
+	both("each sees the other")
+	for _, step := range []func(context.Context) error{a.Drain, a.Resume} {
+		want[0].Draining = !want[0].Draining
+		if err := step(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		both("the other sees it drain, and go on")
+	}
+	tokens := claim(t, a, 4)
+	Eventually(t, "the other sees the claim", func() bool { return owner(b, 4) == "a" })
+	if got := claim(t, b, 4, 5); len(got) != 1 || got[5] == "" {
+		t.Errorf("b has claimed %v", got)
+	}
+	if err := a.Release(t.Context(), 4, tokens[4]); err != nil {
+		t.Fatal(err)
+	}
+	Eventually(t, "the other sees the release", func() bool { return owner(b, 4) == "" })
+	if got := claim(t, b, 4); len(got) != 1 || got[4].Epoch() <= tokens[4].Epoch() {
+		t.Errorf("b has claimed %v after %v", got, tokens)
+	}
+	if err := b.Leave(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	Eventually(t, "the other sees it go", func() bool { return len(a.Nodes()) == 1 && owner(a, 4) == "" })
+}
+
+func once(t *testing.T, s Suite) {
+	const nodes, shards = 4, 100
+	var mu sync.Mutex
+	got := make(map[int][]lease.Token)
+	var claiming sync.WaitGroup
+	begin := make(chan struct{})
+	var list []lease.Engine
+	for i := range nodes {
+		e := s.join(t, fmt.Sprint("n", i), lease.Options{Lease: steady})
+		list = append(list, e)
+		claiming.Go(func() {
+			<-begin
+			for at := 0; at < shards; at += 10 {
+				tokens, err := e.Claim(t.Context(), all(shards)[at:at+10])
+				if err != nil {
+					t.Error(err)
+				}
+				mu.Lock()
+				for shard, token := range tokens {
+					got[shard] = append(got[shard], token)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	close(begin)
+	claiming.Wait()
+	for shard := range shards {
+		if len(got[shard]) != 1 {
+			t.Fatalf("shard %d was claimed by %v", shard, got[shard])
+		}
+		for _, e := range list {
+			Eventually(t, "every node sees whose it is", func() bool { return owner(e, shard) == got[shard][0].Instance() })
+		}
+	}
+}

@@ -1,0 +1,187 @@
+package redis_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	client "github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/persistence/lease"
+	"github.com/callboard/callboard/persistence/lease/leasetest"
+	"github.com/callboard/callboard/persistence/lease/redis"
+	"github.com/callboard/callboard/persistence/redis/redistest"
+)
+
+const short = time.Second
+
+func open(url, space string, o lease.Options) (lease.Engine, error) {
+	return redis.New(url, redis.Options{Prefix: space + ":", Options: o})
+}
+
+func TestMain(m *testing.M) { leasetest.Main(m, open) }
+
+func suite(url string) leasetest.Suite {
+	return leasetest.Suite{Store: url, Open: open, Short: short}
+}
+
+func TestRedisConforms(t *testing.T) {
+	url, _ := redistest.Start(t)
+	suite(url).Run(t)
+}
+
+func direct(t testing.TB, url string) *client.Client {
+	t.Helper()
+	settings, err := client.ParseURL(url)
+	require.NoError(t, err)
+	c := client.NewClient(settings)
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+func TestAFrozenAndAKilledRedisAreOutlived(t *testing.T) {
+	t.Parallel()
+	url, server := redistest.Start(t)
+	suite(url).Faults(t, server)
+}
+
+func TestARedisThatIsEmptiedAndForgetsItsScriptsIsFilledAgain(t *testing.T) {
+	t.Parallel()
+	url, _ := redistest.Start(t)
+	s := suite(url)
+	a, b := s.Sit(t, "a", 24, lease.Options{Lease: short}), s.Sit(t, "b", 24, lease.Options{Lease: short})
+	leasetest.Settled(t, 24, a, b)
+	top := lease.Token("")
+	for _, seat := range []*leasetest.Seat{a, b} {
+		for _, token := range seat.Tokens() {
+			if token.Epoch() > top.Epoch() {
+				top = token
+			}
+		}
+	}
+	end := leasetest.Watch(t, 24, a, b)
+	r := direct(t, url)
+	_, err := r.TxPipelined(t.Context(), func(p client.Pipeliner) error {
+		p.FlushAll(t.Context())
+		p.ScriptFlush(t.Context())
+		return nil
+	})
+	require.NoError(t, err)
+	leasetest.Eventually(t, "all are claimed again", func() bool {
+		for _, seat := range []*leasetest.Seat{a, b} {
+			for _, token := range seat.Tokens() {
+				if token.Epoch() <= top.Epoch() {
+					return false
+				}
+			}
+		}
+		return len(a.Tokens())+len(b.Tokens()) == 24
+	})
+	leasetest.Settled(t, 24, a, b)
+	end()
+}
+
+// A replica that has not seen everything takes the place of its primary: what
+// it does not know is not believed any longer, though it has the numbers.
+func TestAReplicaThatLacksClaimsIsBelieved(t *testing.T) {
+	t.Parallel()
+	_, primary := redistest.Start(t)
+	replica := redistest.Replica(t, primary)
+	way := redistest.NewWay(t, primary)
+	s := suite(way.URL())
+	a, b := s.Sit(t, "a", 24, lease.Options{Lease: short}), s.Sit(t, "b", 24, lease.Options{Lease: short})
+	leasetest.Settled(t, 24, a, b)
+	tokens := a.Tokens()
+	leasetest.Eventually(t, "the replica has it", func() bool { return replica.Has("lease:rows") })
+	replica.Promote()
+	for shard, token := range tokens { // claims that the replica never hears of
+		a.Lost(shard, token)
+	}
+	leasetest.Eventually(t, "they are claimed anew", func() bool {
+		now := a.Tokens()
+		for shard, token := range tokens {
+			if now[shard].Epoch() <= token.Epoch() {
+				return false
+			}
+		}
+		return true
+	})
+	newer := a.Tokens()
+	lost := a.Losses()
+	way.To(replica)
+	leasetest.Eventually(t, "they are lost", func() bool { return a.Losses() > lost })
+	leasetest.Settled(t, 24, a, b)
+	for shard, token := range a.Tokens() {
+		assert.Greater(t, token.Epoch(), newer[shard].Epoch(), "shard %d", shard)
+	}
+}
+
+func TestALeaseThatNoClockCanMeanIsShortened(t *testing.T) {
+	t.Parallel()
+	url, _ := redistest.Start(t)
+	r := direct(t, url)
+	e, err := open(url, "x", lease.Options{Lease: short})
+	require.NoError(t, err)
+	ahead := float64(time.Now().Add(time.Hour).UnixMilli()) // Redis's clock was an hour ahead when it was renewed last
+	require.NoError(t, r.ZAdd(t.Context(), "x:{cb}lease:nodes", client.Z{Score: ahead, Member: "gone"}).Err())
+	require.NoError(t, r.HSet(t.Context(), "x:{cb}lease:who", "gone", `{"id":"gone"}`).Err())
+	require.NoError(t, r.HSet(t.Context(), "x:{cb}lease:rows", "3", "5|gone").Err())
+	require.NoError(t, e.Join(t.Context(), lease.Node{ID: "a"}, func() {}))
+	t.Cleanup(func() { _ = e.Leave(context.Background()) })
+	leasetest.Eventually(t, "its shard is free", func() bool {
+		tokens, err := e.Claim(t.Context(), []int{3})
+		return err == nil && len(tokens) == 1 && tokens[3].Epoch() > 5
+	})
+	leasetest.Eventually(t, "the node is gone", func() bool { return len(e.Nodes()) == 1 })
+}
+
+func TestEveryKeyIsTheInstallsAndGoesWithTheNodes(t *testing.T) {
+	t.Parallel()
+	url, _ := redistest.Start(t)
+	e, err := open(url, "mine", lease.Options{})
+	require.NoError(t, err)
+	require.NoError(t, e.Join(t.Context(), lease.Node{ID: "a"}, func() {}))
+	tokens, err := e.Claim(t.Context(), []int{0, 1})
+	require.NoError(t, err)
+	require.NoError(t, e.Release(t.Context(), 1, tokens[1]))
+	r := direct(t, url)
+	keys, err := r.Keys(t.Context(), "*").Result()
+	require.NoError(t, err)
+	assert.ElementsMatch(t, []string{"mine:{cb}lease:nodes", "mine:{cb}lease:who", "mine:{cb}lease:rows", "mine:{cb}lease:changed", "mine:{cb}lease:n"}, keys)
+	require.NoError(t, e.Leave(t.Context()))
+	who, err := r.Exists(t.Context(), "mine:{cb}lease:nodes", "mine:{cb}lease:who").Result()
+	require.NoError(t, err)
+	assert.Zero(t, who)
+	rows, err := r.HGetAll(t.Context(), "mine:{cb}lease:rows").Result()
+	require.NoError(t, err)
+	assert.Equal(t, map[string]string{"0": string(tokens[0]), "1": fmt.Sprintf("%d|", tokens[1].Epoch())}, rows)
+}
+
+func TestAnAddressThatIsNoneIsNotRepeated(t *testing.T) {
+	_, err := redis.New("redis://:secret@[", redis.Options{})
+	require.Error(t, err)
+	assert.NotContains(t, err.Error(), "secret")
+	e, err := redis.New("redis://127.0.0.1:1/0", redis.Options{})
+	require.NoError(t, err)
+	require.ErrorContains(t, e.Join(t.Context(), lease.Node{ID: "a"}, func() {}), "refused")
+	require.NoError(t, e.Leave(t.Context()))
+}
+
+func BenchmarkRedis(b *testing.B) {
+	url, _ := redistest.Start(b)
+	suite(url).Bench(b)
+}
+
+// BenchmarkWithoutNotices is what a hand-over takes where changes are only seen
+// by beats.
+func BenchmarkWithoutNotices(b *testing.B) {
+	url, _ := redistest.Start(b)
+	s := suite(url)
+	s.Open = func(url, space string, o lease.Options) (lease.Engine, error) {
+		return redis.Unheard(url, redis.Options{Prefix: space + ":", Options: o})
+	}
+	b.Run("Handover", s.Handover)
+}

@@ -1,0 +1,139 @@
+package redis
+
+import "github.com/redis/go-redis/v9"
+
+// Keys, each after the prefix, the hash tag {cb} and "lease:"; the tag is that
+// of the store, so that an install stays on one slot.
+//
+//	nodes      sorted set: node → end of its lease, milliseconds of Redis's clock
+//	who        hash: node → its JSON
+//	rows       hash: shard → token; "epoch|" is nobody's
+//	changed    sorted set: shard → number of its last change
+//	n          hash: rows, nodes: number of the last change; sum: of changed, by 2^32
+//	news       channel: something of this has changed
+//
+// A number of changes is one more than the one before, or a clock in
+// milliseconds where that is more; that of a claim is its epoch. A replica that
+// lacks changes shows by the sum.
+
+// lead is what every script begins with.
+const lead = `
+local P = KEYS[1] .. 'lease:'
+local function int(n) return string.format('%.0f', n) end
+local at = redis.call('TIME')
+local now = at[1] * 1000 + math.floor(at[2] / 1000)
+local function counted(name) return tonumber(redis.call('HGET', P .. 'n', name) or '0') end
+local function tell() redis.call('PUBLISH', P .. 'news', '') end
+local function count(name, least)
+  local n = math.max(counted(name) + 1, least)
+  redis.call('HSET', P .. 'n', name, int(n))
+  return n
+end
+local function lives(id)
+  local ends = redis.call('ZSCORE', P .. 'nodes', id)
+  return ends and tonumber(ends) > now
+end
+local function put(shard, token, rev)
+  local old = tonumber(redis.call('ZSCORE', P .. 'changed', shard) or '0')
+  redis.call('HSET', P .. 'rows', shard, token)
+  redis.call('ZADD', P .. 'changed', int(rev), shard)
+  redis.call('HSET', P .. 'n', 'sum', int((counted('sum') + rev - old) % 4294967296))
+end
+`
+
+// renewScript renews a lease and tells what is new. KEYS: prefix. ARGV: node,
+// its JSON ("": only look), length of the lease in ms, changes of nodes and of
+// rows that are known, the longest lease in ms. It answers changes of nodes and
+// of rows, sum, 0 | 1 (the lease had ended), ms until the next lease ends (0:
+// none), 0 | 1 (all rows), number of nodes (-1: as before), each node's JSON,
+// then of each row shard, change, token.
+//
+// A lease that ends later than any can is left from a clock that was set back.
+var renewScript = redis.NewScript(lead + `
+local id, who, length, most = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[6])
+for _, n in ipairs(redis.call('ZRANGEBYSCORE', P .. 'nodes', '(' .. int(now + most), '+inf')) do
+  redis.call('ZADD', P .. 'nodes', int(now + length), n)
+end
+local lapsed = not lives(id)
+local news = false
+if who ~= '' then
+  redis.call('ZADD', P .. 'nodes', int(now + length), id)
+  if lapsed or redis.call('HGET', P .. 'who', id) ~= who then
+    redis.call('HSET', P .. 'who', id, who)
+    news = true
+  end
+end
+for _, n in ipairs(redis.call('ZRANGEBYSCORE', P .. 'nodes', '-inf', int(now))) do
+  redis.call('ZREM', P .. 'nodes', n)
+  redis.call('HDEL', P .. 'who', n)
+  news = true
+end
+if news then count('nodes', now); tell() end
+local nodes, rows = counted('nodes'), counted('rows')
+
+local next = 0
+local first = redis.call('ZRANGE', P .. 'nodes', 0, 1, 'WITHSCORES')
+for i = 1, #first, 2 do
+  if first[i] ~= id then next = math.max(tonumber(first[i + 1]) - now, 1); break end
+end
+local seen = tonumber(ARGV[5])
+local all = seen == 0 or seen > rows
+local answer = {int(nodes), int(rows), int(counted('sum')), lapsed and '1' or '0', int(next), all and '1' or '0', '-1'}
+if nodes ~= tonumber(ARGV[4]) then
+  local texts = 0
+  for _, n in ipairs(redis.call('ZRANGE', P .. 'nodes', 0, -1)) do
+    local text = redis.call('HGET', P .. 'who', n)
+    if text then
+      answer[#answer + 1] = text
+      texts = texts + 1
+    end
+  end
+  answer[7] = int(texts)
+end
+if all or seen ~= rows then
+  local changed = redis.call('ZRANGEBYSCORE', P .. 'changed', all and '-inf' or '(' .. int(seen), '+inf', 'WITHSCORES')
+  for i = 1, #changed, 2 do
+    answer[#answer + 1] = changed[i]
+    answer[#answer + 1] = changed[i + 1]
+    answer[#answer + 1] = redis.call('HGET', P .. 'rows', changed[i]) or ''
+  end
+end
+return answer
+`)
+
+// claimScript takes free shards. KEYS: prefix. ARGV: node, 0 | 1 (also those of
+// ended leases), the least epoch, shards. It answers the epoch and the shards
+// that were free, or nothing where the node has no lease.
+var claimScript = redis.NewScript(lead + `
+local id, ended = ARGV[1], ARGV[2] == '1'
+if not lives(id) then return {} end
+local alive, free = {[''] = false, [id] = false}, {}
+for i = 4, #ARGV do
+  local owner = string.match(redis.call('HGET', P .. 'rows', ARGV[i]) or '|', '|(.*)$')
+  if alive[owner] == nil then alive[owner] = not ended or lives(owner) end
+  if not alive[owner] then free[#free + 1] = ARGV[i] end
+end
+if #free == 0 then return {'0'} end
+local rev = count('rows', tonumber(ARGV[3]))
+for _, shard in ipairs(free) do put(shard, int(rev) .. '|' .. id, rev) end
+tell()
+table.insert(free, 1, int(rev))
+return free
+`)
+
+// releaseScript makes a shard nobody's. KEYS: prefix. ARGV: shard, token. It
+// answers the shard's change and token as they are then.
+var releaseScript = redis.NewScript(lead + `
+if redis.call('HGET', P .. 'rows', ARGV[1]) == ARGV[2] then
+  put(ARGV[1], string.match(ARGV[2], '^%d*') .. '|', count('rows', 0))
+  tell()
+end
+return {redis.call('ZSCORE', P .. 'changed', ARGV[1]) or '0', redis.call('HGET', P .. 'rows', ARGV[1]) or ''}
+`)
+
+// leaveScript ends a lease. KEYS: prefix. ARGV: node.
+var leaveScript = redis.NewScript(lead + `
+redis.call('HDEL', P .. 'who', ARGV[1])
+if redis.call('ZREM', P .. 'nodes', ARGV[1]) == 1 then count('nodes', now); tell() end
+return {}
+`)
