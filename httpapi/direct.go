@@ -9,6 +9,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/httpapi/wire"
 )
 
 // direct does what a request asks for whose body is surely good; false: that is
@@ -22,19 +23,19 @@ func isDirect[I, O any](op operation) bool {
 	_, plain := any(new(O)).(bodied)
 	return plain && op.method == http.MethodPost && !op.unchecked && op.later == nil &&
 		in.Kind() == reflect.Struct && in.NumField() == 1 && in.Field(0).Name == "Body" && in.Field(0).Type.Kind() == reflect.Struct &&
-		!fillsWithin(in.Field(0).Type, make(map[reflect.Type]bool))
+		!wire.FillsWithin(in.Field(0).Type, make(map[reflect.Type]bool))
 }
 
 // directly serves such a route.
 func directly[I, O any](s *Server, op operation, do func(context.Context, domain.Principal, *I) (*O, error)) direct {
-	body := s.shapes.of(s.api.OpenAPI().Paths[op.path].Post.RequestBody.Content[fiber.MIMEApplicationJSON].Schema)
+	body := s.shapes.Of(s.api.OpenAPI().Paths[op.path].Post.RequestBody.Content[fiber.MIMEApplicationJSON].Schema)
 	status := op.status
 	if status == 0 {
 		status = http.StatusOK
 	}
 	return func(c *fiber.Ctx, text []byte) bool {
 		in := new(I)
-		if !takesJSON(c) || !body.fits(text) ||
+		if !takesJSON(c) || !body.Fits(text) ||
 			json.Unmarshal(text, reflect.ValueOf(in).Elem().Field(0).Addr().Interface()) != nil {
 			return false
 		}

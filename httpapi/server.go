@@ -23,6 +23,7 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/httpapi/limit"
+	"github.com/callboard/callboard/httpapi/wire"
 )
 
 // Config sets the front door up. The zero value works.
@@ -99,7 +100,7 @@ type Server struct {
 	app        *fiber.App
 	api        huma.API
 	rules      map[string]rule
-	shapes     shapes               // of bodies
+	shapes     *wire.Shapes         // of bodies
 	direct     map[string]direct    // by route, of those that have a short way
 	ownLimits  map[string]pathLimit // by route, of those that have one
 	queries    queries
@@ -165,7 +166,7 @@ func New(cfg Config, ports Ports) *Server {
 	server.CloseOnShutdown = true
 	s.app.Use(s.enter, s.preflight)
 	s.api, s.direct = s.newAPI(), make(map[string]direct)
-	s.shapes = shapes{registry: s.api.OpenAPI().Components.Schemas, known: make(map[*huma.Schema]*shape)}
+	s.shapes = wire.NewShapes(s.api.OpenAPI().Components.Schemas)
 	s.routes()
 	s.finishDocument()
 	s.document = sync.OnceValue(s.writeDocument)

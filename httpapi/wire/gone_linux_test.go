@@ -1,4 +1,4 @@
-package httpapi
+package wire
 
 import (
 	"crypto/tls"
@@ -22,13 +22,13 @@ func TestAConnectionThatIsClosedIsFoundBehindWhatNobodyHasRead(t *testing.T) {
 	secure := tls.Server(near, &tls.Config{MinVersion: tls.VersionTLS12})
 	_, err = far.Write([]byte("more that nobody reads"))
 	require.NoError(t, err)
-	assert.False(t, hungUp(near))
-	assert.False(t, hungUp(secure))
+	assert.False(t, HungUp(near))
+	assert.False(t, HungUp(secure))
 	require.NoError(t, far.Close())
-	assert.Eventually(t, func() bool { return hungUp(near) && hungUp(secure) }, 20*time.Second, time.Millisecond)
+	assert.Eventually(t, func() bool { return HungUp(near) && HungUp(secure) }, 20*time.Second, time.Millisecond)
 	require.NoError(t, near.Close())
-	assert.True(t, hungUp(near), "and one that is closed here")
+	assert.True(t, HungUp(near), "and one that is closed here")
 	one, other := net.Pipe()
-	assert.False(t, hungUp(one), "what does not tell is open")
+	assert.False(t, HungUp(one), "what does not tell is open")
 	_, _ = one.Close(), other.Close()
 }

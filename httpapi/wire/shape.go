@@ -1,4 +1,6 @@
-package httpapi
+// Package wire tells what is sure of a request before the library reads it:
+// that its body is good, that whoever sent it has gone.
+package wire
 
 import (
 	"bytes"
@@ -13,22 +15,22 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// shape is what the schema of a body comes to for a reader that makes nothing
+// Shape is what the schema of a body comes to for a reader that makes nothing
 // of what it reads: it says of most good bodies that they are good, and of no
 // bad one. What it is not sure of is for the library to judge, which also finds
 // the words for what is wrong.
-type shape struct {
+type Shape struct {
 	kind     jsontext.Kind // of the value; 0: nothing is sure
 	whatever bool          // any value is good
 	null     bool          // so is null
 
 	names    map[string]int // of an object's members, the places of their shapes
-	members  []*shape
+	members  []*Shape
 	required uint64 // members that must be there, or whose default would have to be filled in
 	filled   uint64 // members with a default, which is filled in for what is zero too
-	others   *shape // of members with other names; nil: there are none
+	others   *Shape // of members with other names; nil: there are none
 
-	items     *shape // of a list
+	items     *Shape // of a list
 	least     int    // items, or letters
 	most      int    // the same; 0: no bound
 	words     [][]byte
@@ -39,23 +41,29 @@ type shape struct {
 // deepest is how far a body is followed.
 const deepest = 32
 
-// shapes makes shapes of schemas, each once: a schema may contain itself.
-type shapes struct {
+// Shapes makes shapes of schemas, each once: a schema may contain itself.
+type Shapes struct {
 	registry huma.Registry
-	known    map[*huma.Schema]*shape
+	known    map[*huma.Schema]*Shape
 }
 
-func (m *shapes) of(s *huma.Schema) *shape {
+// NewShapes makes shapes of schemas whose references the registry resolves.
+func NewShapes(registry huma.Registry) *Shapes {
+	return &Shapes{registry: registry, known: make(map[*huma.Schema]*Shape)}
+}
+
+// Of is the shape of a schema.
+func (m *Shapes) Of(s *huma.Schema) *Shape {
 	for s != nil && s.Ref != "" {
 		s = m.registry.SchemaFromRef(s.Ref)
 	}
 	if s == nil {
-		return &shape{}
+		return &Shape{}
 	}
 	if have := m.known[s]; have != nil {
 		return have
 	}
-	made := &shape{null: s.Nullable}
+	made := &Shape{null: s.Nullable}
 	m.known[s] = made
 	if s.OneOf != nil || s.AnyOf != nil || s.AllOf != nil || s.Not != nil || s.Const != nil || s.ReadOnly || s.WriteOnly {
 		return made
@@ -73,7 +81,7 @@ func (m *shapes) of(s *huma.Schema) *shape {
 		m.text(made, s)
 	case huma.TypeArray:
 		if !s.UniqueItems && len(s.Enum) == 0 {
-			made.kind, made.items = jsontext.KindBeginArray, m.of(s.Items)
+			made.kind, made.items = jsontext.KindBeginArray, m.Of(s.Items)
 			made.least, made.most = boundsOf(s.MinItems, s.MaxItems)
 		}
 	case huma.TypeObject:
@@ -92,7 +100,7 @@ func boundsOf(least, most *int) (from, to int) {
 	return from, to
 }
 
-func (m *shapes) number(made *shape, s *huma.Schema) {
+func (m *Shapes) number(made *Shape, s *huma.Schema) {
 	if len(s.Enum) > 0 || s.ExclusiveMinimum != nil || s.ExclusiveMaximum != nil || s.MultipleOf != nil {
 		return
 	}
@@ -100,7 +108,7 @@ func (m *shapes) number(made *shape, s *huma.Schema) {
 	made.low, made.high = s.Minimum, s.Maximum
 }
 
-func (m *shapes) text(made *shape, s *huma.Schema) {
+func (m *Shapes) text(made *Shape, s *huma.Schema) {
 	if s.Pattern != "" || s.Format != "" || s.ContentEncoding != "" {
 		return
 	}
@@ -115,7 +123,7 @@ func (m *shapes) text(made *shape, s *huma.Schema) {
 	made.least, made.most = boundsOf(s.MinLength, s.MaxLength)
 }
 
-func (m *shapes) object(made *shape, s *huma.Schema) {
+func (m *Shapes) object(made *Shape, s *huma.Schema) {
 	const places = 64
 	if s.MinProperties != nil || s.MaxProperties != nil || len(s.DependentRequired) > 0 || len(s.Properties) > places || len(s.Enum) > 0 {
 		return
@@ -124,7 +132,7 @@ func (m *shapes) object(made *shape, s *huma.Schema) {
 	for name, of := range s.Properties {
 		at := len(made.members)
 		made.names[name] = at
-		made.members = append(made.members, m.of(of))
+		made.members = append(made.members, m.Of(of))
 		if of.Default != nil || slices.Contains(s.Required, name) {
 			made.required |= 1 << at
 		}
@@ -134,13 +142,13 @@ func (m *shapes) object(made *shape, s *huma.Schema) {
 	}
 	switch others := s.AdditionalProperties.(type) {
 	case *huma.Schema:
-		made.others = m.of(others)
+		made.others = m.Of(others)
 	case bool:
 		if others {
-			made.others = &shape{whatever: true}
+			made.others = &Shape{whatever: true}
 		}
 	default:
-		made.others = &shape{whatever: true}
+		made.others = &Shape{whatever: true}
 	}
 	made.kind = jsontext.KindBeginObject
 }
@@ -152,8 +160,8 @@ const mostKept = 4 << 10
 // readers read the texts of bodies.
 var readers = sync.Pool{New: func() any { return jsontext.NewDecoder(new(bytes.Buffer)) }} //nolint:gochecknoglobals // a pool
 
-// fits says that a body is good; false: it may be.
-func (s *shape) fits(text []byte) bool {
+// Fits says that a body is good; false: it may be.
+func (s *Shape) Fits(text []byte) bool {
 	d, ok := readers.Get().(*jsontext.Decoder)
 	if !ok {
 		return false
@@ -167,7 +175,7 @@ func (s *shape) fits(text []byte) bool {
 	return good
 }
 
-func (s *shape) good(d *jsontext.Decoder, depth int) bool {
+func (s *Shape) good(d *jsontext.Decoder, depth int) bool {
 	kind := d.PeekKind()
 	switch {
 	case depth > deepest:
@@ -196,7 +204,7 @@ func (s *shape) good(d *jsontext.Decoder, depth int) bool {
 	return kind != jsontext.KindNumber || s.goodNumber(string(text))
 }
 
-func (s *shape) goodObject(d *jsontext.Decoder, depth int) bool {
+func (s *Shape) goodObject(d *jsontext.Decoder, depth int) bool {
 	if _, err := d.ReadToken(); err != nil {
 		return false
 	}
@@ -229,7 +237,7 @@ func (s *shape) goodObject(d *jsontext.Decoder, depth int) bool {
 
 // goodInstead judges what stands in place of a default. One is filled in for
 // what is zero, so that is for the library.
-func (s *shape) goodInstead(d *jsontext.Decoder) bool {
+func (s *Shape) goodInstead(d *jsontext.Decoder) bool {
 	text, err := d.ReadValue()
 	switch {
 	case err != nil:
@@ -245,7 +253,7 @@ func (s *shape) goodInstead(d *jsontext.Decoder) bool {
 	return false
 }
 
-func (s *shape) goodList(d *jsontext.Decoder, depth int) bool {
+func (s *Shape) goodList(d *jsontext.Decoder, depth int) bool {
 	if _, err := d.ReadToken(); err != nil {
 		return false
 	}
@@ -261,7 +269,7 @@ func (s *shape) goodList(d *jsontext.Decoder, depth int) bool {
 
 // goodText judges a text by its quoted spelling, which is never shorter than
 // the text.
-func (s *shape) goodText(quoted []byte) bool {
+func (s *Shape) goodText(quoted []byte) bool {
 	if len(s.words) > 0 {
 		return slices.ContainsFunc(s.words, func(w []byte) bool { return bytes.Equal(w, quoted) })
 	}
@@ -271,7 +279,7 @@ func (s *shape) goodText(quoted []byte) bool {
 	return s.least == 0 || s.least == 1 && len(quoted) > 2
 }
 
-func (s *shape) goodNumber(text string) bool {
+func (s *Shape) goodNumber(text string) bool {
 	const sure = 15 // digits that a float64 keeps
 	if len(text) > sure || s.whole && strings.ContainsAny(text, ".eE") {
 		return false
@@ -280,10 +288,10 @@ func (s *shape) goodNumber(text string) bool {
 	return err == nil && (s.low == nil || n >= *s.low) && (s.high == nil || n <= *s.high)
 }
 
-// fillsWithin says whether a type has defaults in structs that are there
+// FillsWithin says whether a type has defaults in structs that are there
 // whether they were sent or not: nothing in a body shows that they are to be
 // filled in.
-func fillsWithin(t reflect.Type, seen map[reflect.Type]bool) bool {
+func FillsWithin(t reflect.Type, seen map[reflect.Type]bool) bool {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
 		t = t.Elem()
 	}
@@ -292,7 +300,7 @@ func fillsWithin(t reflect.Type, seen map[reflect.Type]bool) bool {
 	}
 	seen[t] = true
 	for f := range t.Fields() {
-		if f.Type.Kind() == reflect.Struct && !f.Anonymous && hasDefaults(f.Type) || fillsWithin(f.Type, seen) {
+		if f.Type.Kind() == reflect.Struct && !f.Anonymous && hasDefaults(f.Type) || FillsWithin(f.Type, seen) {
 			return true
 		}
 	}

@@ -1,4 +1,4 @@
-package httpapi
+package wire
 
 import (
 	"net"
@@ -7,10 +7,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hungUp says whether the far end of a connection has closed it, whatever it has
+// HungUp says whether the far end of a connection has closed it, whatever it has
 // sent before that nobody has read. It does not wait. A connection that does not
 // tell is taken to be open.
-func hungUp(conn net.Conn) bool {
+func HungUp(conn net.Conn) bool {
 	if secure, ok := conn.(interface{ NetConn() net.Conn }); ok { // TLS
 		conn = secure.NetConn()
 	}

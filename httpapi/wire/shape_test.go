@@ -1,4 +1,4 @@
-package httpapi
+package wire
 
 import (
 	"reflect"
@@ -20,19 +20,19 @@ func TestABodyThatIsSurelyGoodIsKnown(t *testing.T) {
 		More   map[string]any `json:"more,omitempty"`
 	}
 	registry := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
-	shape := (&shapes{registry: registry, known: make(map[*huma.Schema]*shape)}).of(registry.Schema(reflect.TypeFor[body](), true, ""))
+	shape := NewShapes(registry).Of(registry.Schema(reflect.TypeFor[body](), true, ""))
 	const good = `{"name":"a","weight":2,"mode":"on","record":true,"level":0.7}`
 	long := strings.Replace(good, "{", `{"more":{"a":"`+strings.Repeat("x", 2*mostKept)+`"},`, 1)
 	for range 3 { // a reader is used again
-		assert.True(t, shape.fits([]byte(good)))
-		assert.True(t, shape.fits([]byte(long)))
+		assert.True(t, shape.Fits([]byte(good)))
+		assert.True(t, shape.Fits([]byte(long)))
 		for was, is := range map[string]string{
 			`"weight":2`: `"weight":0`, `"mode":"on"`: `"mode":""`, `"record":true`: `"record":false`, // a default is filled in
 			`"level":0.7`: `"level":-0.0`, `"name":"a"`: `"name":"elevenletters"`, `,"level":0.7`: ``, `"level":0.7}`: `"level":0.7,"name":"b"}`, `0.7}`: `0.7}{`,
 		} {
 			text := strings.Replace(good, was, is, 1)
 			assert.NotEqual(t, good, text)
-			assert.False(t, shape.fits([]byte(text)), text)
+			assert.False(t, shape.Fits([]byte(text)), text)
 		}
 	}
 }
