@@ -21,6 +21,7 @@ const (
 	eventVersion   = 2 // of an event's value: its parts by length, then its data as they are
 	tailVersion    = 3 // of a row's value: the length of its JSON, its JSON, and bytes as they are
 	aboutVersion   = 4 // of an event's value: as eventVersion, with what it is about behind its first parts
+	packedVersion  = 5 // of a row's value: what the record itself says is to be stored
 	compressedFlag = 0x80
 	compressAbove  = 8 << 10
 	maxExpanded    = 256 << 20
@@ -51,9 +52,13 @@ func newCodec() (codec, error) {
 	return codec{pack: pack, unpack: unpack, presses: &sync.Pool{New: newPress}, bales: &sync.Pool{New: func() any { return new(bale) }}}, nil
 }
 
-// encode adds a value: the version, v as JSON, and where it has one its tail.
+// encode adds a value: the version, v as JSON, and where it has one its tail; or
+// v packed, as it says itself.
 func (c codec) encode(b []byte, v any) ([]byte, error) {
 	start := len(b)
+	if p, ok := v.(domain.Packed); ok {
+		return c.shorter(p.AppendPacked(append(b, packedVersion)), start), nil
+	}
 	r, ok := v.(domain.Tailed)
 	if !ok || len(r.Tail()) == 0 {
 		plain, err := c.appendJSON(append(b, schemaVersion), v)
@@ -213,10 +218,17 @@ func (c codec) decodeEvent(value []byte) (e event.Event, err error) {
 	return e, nil
 }
 
-func (c codec) decode(value []byte, into any) error {
+// decode fills what was stored under a key.
+func (c codec) decode(k domain.Key, value []byte, into any) error {
 	version, body, err := c.unpacked(value)
 	if err != nil {
 		return err
+	}
+	if p, ok := into.(domain.Packed); ok && version == packedVersion {
+		if !p.TakePacked(k, body) {
+			return errBadValue
+		}
+		return nil
 	}
 	var tail []byte
 	r, tailed := into.(domain.Tailed)
@@ -226,7 +238,7 @@ func (c codec) decode(value []byte, into any) error {
 			return err
 		}
 	case version != schemaVersion:
-		return unknown(version, tailVersion)
+		return unknown(version, packedVersion)
 	}
 	if t, ok := into.(domain.JSONTaker); ok && t.TakeJSON(body) {
 		return nil

@@ -51,7 +51,7 @@ func (s *Store) List(
 	r := Range{
 		Table: table(q.Kind, q.Workspace), List: q.Index, From: q.From, To: q.To, After: after, Reverse: !q.Oldest,
 	}
-	more, err := s.walk(ctx, &r, left, fresh, each)
+	more, err := s.walk(ctx, domain.Key{Kind: q.Kind, Workspace: q.Workspace}, &r, left, fresh, each)
 	if err != nil || !more {
 		return "", err
 	}
@@ -65,13 +65,13 @@ func (s *Store) Under(
 	fresh func() domain.Record, each func(domain.Record) error,
 ) error {
 	r := Range{Table: table(prefix.Kind, prefix.Workspace), Prefix: prefix.ID, After: after}
-	_, err := s.walk(ctx, &r, limit, fresh, each)
+	_, err := s.walk(ctx, prefix, &r, limit, fresh, each)
 	return err
 }
 
-// walk goes on from r.After for limit rows; r.After moves along.
+// walk goes on from r.After for limit rows of k's table; r.After moves along.
 func (s *Store) walk(
-	ctx context.Context, r *Range, limit int, fresh func() domain.Record, each func(domain.Record) error,
+	ctx context.Context, k domain.Key, r *Range, limit int, fresh func() domain.Record, each func(domain.Record) error,
 ) (more bool, err error) {
 	for more = true; more && limit > 0; {
 		r.Limit = min(limit, chunkRows)
@@ -81,7 +81,8 @@ func (s *Store) walk(
 		}
 		for _, row := range page.Rows {
 			into := fresh()
-			if err = s.load(ctx, row.Value, into); err != nil {
+			k.ID = row.ID
+			if err = s.load(ctx, k, row.Value, into); err != nil {
 				return false, err
 			}
 			if err = each(into); err != nil {

@@ -135,3 +135,54 @@ func TestARowWithATailThatIsCutIsNoRow(t *testing.T) {
 	_, err := s.Get(t.Context(), &domain.Agent{Meta: domain.Meta{ID: "call_1", WorkspaceID: ws}})
 	assert.Error(t, err)
 }
+
+func TestDeliveriesThatWereStoredAsJSONAreReadAndPackedFromThenOn(t *testing.T) {
+	t.Parallel()
+	d := embedded(t)
+	s := open(t, d)
+	at := time.Date(2030, 1, 2, 3, 4, 5, 600, time.UTC)
+	want := &domain.Delivery{
+		ID: "dlv_1", WorkspaceID: ws, WebhookID: "wh_1", EventID: "evt_1", EventType: "call.ended", EventOffset: 7, Subject: "call_1",
+		State: domain.DeliveryRetrying, Attempts: 2, FirstAttemptAt: &at, LastAttemptAt: &at, DueAt: &at, ResponseStatus: 503, ResponseTimeMs: 3,
+		Error: "the endpoint answered 503", CreatedAt: at,
+	}
+	text, err := json.Marshal(want)
+	require.NoError(t, err)
+	key := persistence.Key{Table: "delivery/" + ws, ID: "wh_1/evt_1"}
+	_, err = d.Commit(t.Context(), persistence.Commit{
+		Shard: "0", Token: "1|node",
+		Puts: []persistence.Put{{Key: key, Value: append([]byte{1}, text...), Sort: want.ID, Lists: want.Indexes()}},
+	})
+	require.NoError(t, err)
+	read := func() {
+		t.Helper()
+		got := &domain.Delivery{WorkspaceID: ws, WebhookID: "wh_1", EventID: "evt_1"}
+		_, err := s.Get(t.Context(), got)
+		require.NoError(t, err)
+		assert.Equal(t, want, got)
+		listed := 0
+		each := func(r domain.Record) error {
+			listed++
+			assert.Equal(t, want, r)
+			return nil
+		}
+		fresh := func() domain.Record { return new(domain.Delivery) }
+		_, err = s.List(t.Context(), commit.Query{Kind: "delivery", Workspace: ws, Index: "log=wh_1"}, fresh, each)
+		require.NoError(t, err)
+		require.NoError(t, s.Under(t.Context(), domain.Key{Kind: "delivery", Workspace: ws, ID: "wh_1/"}, "", 10, fresh, each))
+		assert.Equal(t, 2, listed)
+	}
+	read()
+	apply(t, s, commit.Change{Puts: []domain.Record{want}})
+	read()
+	value, _, err := d.Get(t.Context(), key)
+	require.NoError(t, err)
+	assert.Equal(t, byte(5), value[0])
+	assert.Less(t, len(value), len(text)/3)
+	for _, bad := range []string{"\x05", "\x05\x00\x09d", "\x06" + string(value[1:])} {
+		_, err = d.Commit(t.Context(), persistence.Commit{Shard: "0", Token: "1|node", Puts: []persistence.Put{{Key: key, Value: []byte(bad)}}})
+		require.NoError(t, err)
+		_, err = s.Get(t.Context(), &domain.Delivery{WorkspaceID: ws, WebhookID: "wh_1", EventID: "evt_1"})
+		require.Error(t, err, "%q", bad)
+	}
+}

@@ -240,22 +240,22 @@ func (s *Store) Get(ctx context.Context, into domain.Record) (uint64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("persistence: %s %s: %w", k.Kind, k.ID, err)
 	}
-	return version, s.load(ctx, value, into)
+	return version, s.load(ctx, k, value, into)
 }
 
-// load replaces what into holds by a stored value.
-func (s *Store) load(ctx context.Context, value []byte, into domain.Record) error {
+// load replaces what into holds by the value that is stored under a key.
+func (s *Store) load(ctx context.Context, k domain.Key, value []byte, into domain.Record) error {
 	if v := reflect.ValueOf(into); v.Kind() == reflect.Pointer && !v.IsNil() {
 		v.Elem().SetZero()
 	}
-	if err := s.codec.decode(value, into); err != nil {
+	if err := s.codec.decode(k, value, into); err != nil {
 		return fmt.Errorf("persistence: %T: %w: %w", into, domain.ErrDamaged, err)
 	}
 	sealer, ok := into.(domain.Sealer)
 	if !ok {
 		return nil
 	}
-	k := into.Key()
+	k = into.Key()
 	err := sealer.Unseal(func(field, text string) (string, error) {
 		return s.vault.unseal(ctx, k, field, text)
 	})

@@ -17,14 +17,14 @@ import (
 type attempt struct {
 	cfg   Config
 	hook  *domain.Webhook
-	row   domain.Delivery
+	row   *domain.Delivery
 	event *event.Event
 	signs *hook.Signers
 }
 
 // result is the row after an attempt; err tells that none was made.
 type result struct {
-	row domain.Delivery
+	row *domain.Delivery
 	err error
 }
 
@@ -38,19 +38,20 @@ func (a attempt) run(ctx context.Context) result {
 			return result{err: err}
 		}
 		if len(got) == 0 || got[0].ID != a.row.EventID {
-			a.row.State, a.row.DueAt, a.row.Error = domain.DeliveryFailed, nil, "the event is no longer kept"
-			return result{row: a.row}
+			row := *a.row
+			row.State, row.DueAt, row.Error = domain.DeliveryFailed, nil, "the event is no longer kept"
+			return result{row: &row}
 		}
 		ev = &got[0]
 	}
-	row := a.row
+	row := *a.row
 	row.Attempts++
 	start := time.Now().UTC()
 	if row.FirstAttemptAt == nil {
 		row.FirstAttemptAt = &start
 	}
 	row.LastAttemptAt = &start
-	answer := a.send(ctx, *ev, row, start)
+	answer := a.send(ctx, ev, &row, start)
 	if ctx.Err() != nil && answer.Status == 0 {
 		return result{err: ctx.Err()} // the actor ends: its next incarnation sends again
 	}
@@ -66,17 +67,17 @@ func (a attempt) run(ctx context.Context) result {
 		row.DueAt = &due
 	case domain.DeliveryQueued, domain.DeliveryFailed:
 	}
-	return result{row: row}
+	return result{row: &row}
 }
 
 // send renders, signs and sends. A panic on the way is a failed attempt.
-func (a attempt) send(ctx context.Context, ev event.Event, row domain.Delivery, at time.Time) (answer Answer) {
+func (a attempt) send(ctx context.Context, ev *event.Event, row *domain.Delivery, at time.Time) (answer Answer) {
 	defer func() {
 		if v := recover(); v != nil {
 			answer = Answer{Error: "the service failed to send"}
 		}
 	}()
-	body, err := hook.Body(ev, row.EventType)
+	body, err := hook.Body(*ev, row.EventType)
 	if err != nil {
 		return Answer{Error: "the event could not be written as JSON"}
 	}
@@ -133,7 +134,7 @@ func (e *endpoint) try(ctx actor.Context, to *actor.PID, typ event.Type, name st
 		defer seat.give(lane)
 		now := time.Now().UTC()
 		ev := hook.Sample(typ, a.hook, mailbox.NewID(domain.PrefixEvent), now)
-		got := a.send(c, ev, domain.Delivery{EventType: name, Attempts: 1, FirstAttemptAt: &now}, now)
+		got := a.send(c, &ev, &domain.Delivery{EventType: name, Attempts: 1, FirstAttemptAt: &now}, now)
 		delivered := hook.After(1, got.Status, now).State == domain.DeliveryDelivered
 		if !delivered && got.Error == "" {
 			got.Error = fmt.Sprintf("the endpoint answered %d", got.Status)

@@ -59,7 +59,7 @@ func page(ctx context.Context, cfg Config, from string) (items []*item, full boo
 	}
 	next, err := cfg.Store.List(ctx, q, func() domain.Record { return new(domain.Delivery) }, func(r domain.Record) error {
 		if d, ok := r.(*domain.Delivery); ok && d.ID != from {
-			items = append(items, &item{row: *d})
+			items = append(items, &item{row: d})
 		}
 		return nil
 	})
@@ -170,7 +170,7 @@ func (e *endpoint) onFresh(m Fresh) {
 		return
 	}
 	for _, it := range m.Items {
-		e.q.add(&item{row: *it.Row, event: it.Event})
+		e.q.add(&item{row: it.Row, event: it.Event})
 		e.last = it.Row.ID
 	}
 }
@@ -214,7 +214,7 @@ func (e *endpoint) write(ctx actor.Context, now time.Time) {
 		}
 	}
 	e.writeAt = time.Time{}
-	e.writing = make(map[string]domain.Delivery, min(len(e.results), maxBatch))
+	e.writing = make(map[string]*domain.Delivery, min(len(e.results), maxBatch))
 	change := commit.Change{Workspace: e.cfg.Workspace}
 	var doubtful []*domain.Delivery
 	for id, row := range e.results {
@@ -224,10 +224,10 @@ func (e *endpoint) write(ctx actor.Context, now time.Time) {
 		e.writing[id] = row
 		delete(e.results, id)
 		if e.unsure[id] {
-			doubtful = append(doubtful, &row)
+			doubtful = append(doubtful, row)
 			continue
 		}
-		change.Puts = append(change.Puts, &row)
+		change.Puts = append(change.Puts, row)
 	}
 	store := e.cfg.Store
 	e.work(ctx, workLimit, func(c context.Context) any {
@@ -309,9 +309,11 @@ func (e *endpoint) expire(now time.Time) {
 		return
 	}
 	for _, it := range e.q.expire(now.Add(-pauseLimit)) {
-		it.row.State, it.row.DueAt = domain.DeliveryFailed, nil
-		it.row.Error = "the endpoint was paused for longer than 72 hours"
-		e.results[it.row.EventID] = it.row
+		row := *it.row
+		row.State, row.DueAt = domain.DeliveryFailed, nil
+		row.Error = "the endpoint was paused for longer than 72 hours"
+		it.row = &row
+		e.results[row.EventID] = &row
 		e.more, e.stale = true, e.stale || !e.parked.IsZero()
 	}
 }

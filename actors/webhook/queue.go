@@ -8,10 +8,10 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// item is one open delivery. The row belongs to the actor; the event never
-// changes.
+// item is one open delivery. Neither row nor event ever changes: another row
+// takes the place of this one.
 type item struct {
-	row   domain.Delivery
+	row   *domain.Delivery
 	event *event.Event // nil: read when it is sent
 	place int          // in the heap of retries; -1: not in it
 }

@@ -93,14 +93,14 @@ type endpoint struct {
 	parked time.Time // when the first retry that is in the store alone is due; zero: none is
 
 	loading bool
-	reading bool                       // the endpoint's own row as well
-	settled map[string]bool            // settled in the store while a page was read
-	came    bool                       // something was handed over meanwhile
-	results map[string]domain.Delivery // not yet committed, by event
-	writing map[string]domain.Delivery // in the commit under way
-	unsure  map[string]bool            // results that a commit of unknown outcome may have stored
-	writeAt time.Time                  // when what is there is committed, if no more comes
-	pause   time.Duration              // after failures of the store
+	reading bool                        // the endpoint's own row as well
+	settled map[string]bool             // settled in the store while a page was read
+	came    bool                        // something was handed over meanwhile
+	results map[string]*domain.Delivery // not yet committed, by event
+	writing map[string]*domain.Delivery // in the commit under way
+	unsure  map[string]bool             // results that a commit of unknown outcome may have stored
+	writeAt time.Time                   // when what is there is committed, if no more comes
+	pause   time.Duration               // after failures of the store
 	retryAt time.Time
 
 	seat           *seat
@@ -201,7 +201,7 @@ func New(cfg Config) actor.Producer {
 		}
 		return &endpoint{
 			cfg: cfg, log: cfg.Log.With(slog.String("webhook_id", cfg.ID)),
-			q: newQueue(), signs: new(hook.Signers), results: make(map[string]domain.Delivery), settled: make(map[string]bool), unsure: make(map[string]bool),
+			q: newQueue(), signs: new(hook.Signers), results: make(map[string]*domain.Delivery), settled: make(map[string]bool), unsure: make(map[string]bool),
 			limit: max(1, float64(cfg.Concurrency)/4), stale: true,
 		}
 	}
@@ -413,7 +413,7 @@ func (e *endpoint) onSent(m sent) {
 }
 
 // learn adapts to how the endpoint did.
-func (e *endpoint) learn(row domain.Delivery) {
+func (e *endpoint) learn(row *domain.Delivery) {
 	e.unsaved = true
 	if row.State == domain.DeliveryDelivered {
 		if e.lastOutcome != row.State && e.lastOutcome != "" {
@@ -434,7 +434,7 @@ func (e *endpoint) learn(row domain.Delivery) {
 
 // fail counts a failed attempt, and ends the deliveries where that was one too
 // many.
-func (e *endpoint) fail(row domain.Delivery) {
+func (e *endpoint) fail(row *domain.Delivery) {
 	now := time.Now().UTC()
 	if e.failures == 0 || e.failing == nil {
 		e.failing = &now

@@ -147,7 +147,7 @@ func (r *recent) age() {
 			}
 		}
 	}
-	r.young, r.old = make(map[string][]byte), r.young
+	r.young, r.old = make(map[string][]byte, r.most), r.young
 }
 
 // forget is for batches of which nobody knows what they did.
