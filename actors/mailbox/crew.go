@@ -28,9 +28,20 @@ type crew struct {
 }
 
 type hand struct {
-	work  chan func() // room for one; nil: go
-	since int         // the turn in which it began to rest
+	work  chan task // room for one; empty: go
+	since int       // the turn in which it began to rest
 }
+
+// task is what a hand does: it runs a mailbox, or works beside an actor, which
+// it tells afterwards what came of it.
+type task struct {
+	run  func()
+	work func() (message any) // nil: there is nothing to tell
+	by   *actor.RootContext
+	to   *actor.PID
+}
+
+func (t *task) empty() bool { return t.run == nil && t.work == nil }
 
 // ExtensionID is the library's.
 func (c *crew) ExtensionID() extensions.ExtensionID { return crewID }
@@ -44,33 +55,44 @@ func crewOf(sys *actor.ActorSystem) *crew {
 }
 
 // Schedule is the library's: it runs a mailbox.
-func (c *crew) Schedule(f func()) { c.do(f) }
+func (c *crew) Schedule(f func()) { c.do(task{run: f}) }
 
 // Throughput is the library's.
 func (c *crew) Throughput() int { return throughput }
 
-// do runs f on a goroutine of its own.
-func (c *crew) do(f func()) {
+// do does a task on a goroutine of its own.
+func (c *crew) do(t task) {
 	c.mu.Lock()
 	n := len(c.idle)
 	if n == 0 {
 		c.mu.Unlock()
-		go c.serve(f)
+		go c.serve(t)
 		return
 	}
 	h := c.idle[n-1]
 	c.idle[n-1] = nil
 	c.idle = c.idle[:n-1]
 	c.mu.Unlock()
-	h.work <- f
+	h.work <- t
 }
 
-func (c *crew) serve(f func()) {
-	h := &hand{work: make(chan func(), 1)}
-	for f != nil {
-		f()
+// serve does one task after the other. A hand is free before it tells what came
+// of its work: so it is the one that runs the actor which hears of it, and nobody
+// has to be woken.
+func (c *crew) serve(t task) {
+	h := &hand{work: make(chan task, 1)}
+	for !t.empty() {
+		var message any
+		if t.work != nil {
+			message = t.work()
+		} else {
+			t.run()
+		}
 		c.rest(h)
-		f = <-h.work
+		if message != nil {
+			t.by.Send(t.to, message)
+		}
+		t = <-h.work
 	}
 }
 
@@ -91,7 +113,7 @@ func (c *crew) look() {
 	defer c.mu.Unlock()
 	gone := 0
 	for gone < len(c.idle) && c.idle[gone].since < c.turn {
-		c.idle[gone].work <- nil
+		c.idle[gone].work <- task{}
 		gone++
 	}
 	c.idle = append(c.idle[:0], c.idle[gone:]...)

@@ -23,8 +23,8 @@ func (Crashed) Control() {}
 // that the actor can tell stale results. A nil result sends nothing; a panic
 // sends Crashed. Without a limit f has no deadline but its own.
 func Work(ctx actor.Context, limit time.Duration, f func(context.Context) any) {
-	self, root := ctx.Self(), ctx.ActorSystem().Root
-	crewOf(ctx.ActorSystem()).do(func() {
+	sys := ctx.ActorSystem()
+	work := func() (message any) {
 		bound := context.Background()
 		if limit > 0 {
 			var cancel context.CancelFunc
@@ -33,13 +33,12 @@ func Work(ctx actor.Context, limit time.Duration, f func(context.Context) any) {
 		}
 		defer func() {
 			if v := recover(); v != nil {
-				root.Send(self, Crashed{Value: v, Stack: string(debug.Stack())})
+				message = Crashed{Value: v, Stack: string(debug.Stack())}
 			}
 		}()
-		if m := f(bound); m != nil {
-			root.Send(self, m)
-		}
-	})
+		return f(bound)
+	}
+	crewOf(sys).do(task{work: work, by: sys.Root, to: ctx.Self()})
 }
 
 func (c Crashed) Error() string { return fmt.Sprintf("work panicked: %v", c.Value) }
