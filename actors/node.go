@@ -114,6 +114,7 @@ type Node struct {
 	models  *llm.Client
 	toolbox *tools.Client
 	gate    *webhook.Gate
+	ledger  *webhook.Ledger
 	boot    string
 	drain   atomic.Bool
 	halts   halts
@@ -190,6 +191,7 @@ func New(cfg Config) *Node {
 	n.book.Carrier = cfg.Carrier
 	n.sender = webhook.NewClient(webhook.ClientConfig{Egress: cfg.Egress, RootCAs: cfg.RootCAs, Timeout: cfg.WebhookTimeout})
 	n.gate = webhook.NewGate(cfg.WebhookSends)
+	n.ledger = webhook.NewLedger(cfg.Store)
 	n.models = &llm.Client{Free: openWeb(cfg.RootCAs), Guarded: n.sender.Web()}
 	n.toolbox = &tools.Client{HTTP: n.sender.Web()}
 	n.desk = &Desk{messages: newChore(), readings: newChore(), meanings: newChore(), analyses: newChore(), reminders: newChore(), texting: newChore(), node: n, store: store, zones: calendar.NewShared(), keys: cfg.Keys, guests: newGuests(store, cfg.Keys), audit: newAuditor(cfg.Store, cfg.Log), log: cfg.Log, jobs: jobs.New(cfg.Log), exporting: make(chan struct{}, exportsAtOnce)}

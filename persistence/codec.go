@@ -26,6 +26,7 @@ const (
 	compressAbove  = 8 << 10
 	maxExpanded    = 256 << 20
 	keepPress      = 64 << 10
+	keepBale       = 512 << 10
 )
 
 var errBadValue = errors.New("a stored value cannot be read")
@@ -274,7 +275,7 @@ type bale struct {
 
 // done gives a bale back.
 func (c codec) done(made *bale) {
-	if cap(made.b) > keepPress {
+	if cap(made.b) > keepBale {
 		return
 	}
 	made.b, made.ends, made.dataAt = made.b[:0], made.ends[:0], made.dataAt[:0]

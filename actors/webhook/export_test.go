@@ -1,9 +1,12 @@
 package webhook
 
 import (
+	"context"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/domain"
 )
 
 // Held is how many retries an endpoint's actor has in memory.
@@ -32,4 +35,16 @@ func Untaken(c *Client) (n int) {
 		}
 	}
 	return n
+}
+
+// Keep has a ledger store rows for an incarnation that lasts as long as life.
+func (l *Ledger) Keep(life context.Context, workspace string, told func(error), rows ...*domain.Delivery) {
+	l.keep(workspace, entry{life: func() context.Context { return life }, rows: rows, told: told})
+}
+
+// Busy is in how many workspaces something is being stored.
+func (l *Ledger) Busy() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.pages)
 }

@@ -215,8 +215,7 @@ func (e *endpoint) write(ctx actor.Context, now time.Time) {
 	}
 	e.writeAt = time.Time{}
 	e.writing = make(map[string]*domain.Delivery, min(len(e.results), maxBatch))
-	change := commit.Change{Workspace: e.cfg.Workspace}
-	var doubtful []*domain.Delivery
+	var rows, doubtful []*domain.Delivery
 	for id, row := range e.results {
 		if len(e.writing) == maxBatch {
 			break
@@ -227,9 +226,18 @@ func (e *endpoint) write(ctx actor.Context, now time.Time) {
 			doubtful = append(doubtful, row)
 			continue
 		}
+		rows = append(rows, row)
+	}
+	if len(doubtful) == 0 {
+		self, root := ctx.Self(), ctx.ActorSystem().Root
+		told := func(err error) { root.Send(self, committed{of: e, err: err}) }
+		e.cfg.Ledger.keep(e.cfg.Workspace, entry{life: e.life, rows: rows, told: told})
+		return
+	}
+	store, change := e.cfg.Store, commit.Change{Workspace: e.cfg.Workspace}
+	for _, row := range rows {
 		change.Puts = append(change.Puts, row)
 	}
-	store := e.cfg.Store
 	e.work(ctx, workLimit, func(c context.Context) any {
 		m := committed{of: e}
 		if m.replayed, m.err = confirm(c, store, doubtful, &change); m.err == nil && len(change.Puts) > 0 {

@@ -34,7 +34,8 @@ type Config struct {
 	Store     Store
 	Sender    Sender
 	Log       *slog.Logger
-	Gate      *Gate // shared by all endpoints of the process; nil: one of its own
+	Gate      *Gate   // shared by all endpoints of the process; nil: one of its own
+	Ledger    *Ledger // shared by all endpoints of Store; nil: one of its own
 	// Concurrency is the most first attempts under way at once: 16. It starts
 	// at a quarter, grows by one per success and is halved by a failure.
 	Concurrency int
@@ -193,6 +194,9 @@ func New(cfg Config) actor.Producer {
 	cfg.Hurry = max(cfg.Hurry, 1)
 	if cfg.Gate == nil {
 		cfg.Gate = NewGate(0)
+	}
+	if cfg.Ledger == nil {
+		cfg.Ledger = NewLedger(cfg.Store)
 	}
 	return func() actor.Actor {
 		cfg := cfg

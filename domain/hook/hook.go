@@ -6,7 +6,6 @@ package hook
 import (
 	"encoding/json"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/callboard/callboard/domain"
@@ -78,14 +77,15 @@ type Header struct{ Name, Value string }
 // signatures, the attempt number, and on retries the time of the first
 // attempt.
 func (a Attempt) Headers(body []byte) []Header {
-	h := []Header{
-		{"Content-Type", "application/json"},
-		{"User-Agent", "Callboard-Webhook/1"},
-		{"X-Svc-Signature", a.Signers.of(a.Secret).sign(body)},
-		{"X-Svc-Delivery-Attempt", strconv.Itoa(a.Number)},
-	}
+	now, next := a.Signers.of(a.Secret), (*signer)(nil)
+	h := append(make([]Header, 0, 8),
+		Header{"Content-Type", "application/json"},
+		Header{"User-Agent", "Callboard-Webhook/1"},
+		Header{"X-Svc-Signature", now.sign(body)},
+		Header{"X-Svc-Delivery-Attempt", strconv.Itoa(a.Number)})
 	if a.Next != "" {
-		h = append(h, Header{"X-Svc-Signature-Next", a.Signers.of(a.Next).sign(body)})
+		next = a.Signers.of(a.Next)
+		h = append(h, Header{"X-Svc-Signature-Next", next.sign(body)})
 	}
 	if a.Number > 1 {
 		h = append(h, Header{"X-Svc-First-Attempt", a.First.UTC().Format(time.RFC3339Nano)})
@@ -93,7 +93,7 @@ func (a Attempt) Headers(body []byte) []Header {
 	if a.Replay {
 		h = append(h, Header{"X-Svc-Replay", "true"})
 	}
-	if signatures := a.standard(body); signatures != "" {
+	if signatures := a.standard(body, now, next); signatures != "" {
 		h = append(h,
 			Header{"Webhook-Id", a.EventID},
 			Header{"Webhook-Timestamp", strconv.FormatInt(a.At.Unix(), 10)},
@@ -102,16 +102,19 @@ func (a Attempt) Headers(body []byte) []Header {
 	return h
 }
 
-// standard are the signatures of Standard Webhooks by those secrets that allow
-// them.
-func (a Attempt) standard(body []byte) string {
-	var all []string
-	for _, secret := range []string{a.Secret, a.Next} {
-		if s := a.Signers.of(secret); s.keyed {
-			all = append(all, s.standardSign(a.EventID, a.At, body))
+// standard are the signatures of Standard Webhooks by those of some secrets that
+// allow them.
+func (a Attempt) standard(body []byte, by ...*signer) (all string) {
+	for _, s := range by {
+		switch {
+		case s == nil || !s.keyed:
+		case all == "":
+			all = s.standardSign(a.EventID, a.At, body)
+		default:
+			all += " " + s.standardSign(a.EventID, a.At, body)
 		}
 	}
-	return strings.Join(all, " ")
+	return all
 }
 
 // The bounds beyond which an endpoint is disabled.
