@@ -63,6 +63,7 @@ type UserAgent struct {
 	ready   chan struct{}
 	close   sync.Once
 	closed  chan struct{}
+	hands   hands // that begin calls
 
 	leastSession time.Duration // minSession; shorter in tests
 
@@ -124,6 +125,7 @@ func New(cfg Config) (*UserAgent, error) {
 		ready: make(chan struct{}), closed: make(chan struct{}),
 		dialogs: make(map[dialogKey]*Dialog), pending: make(map[dialogKey]*Dialog), texts: texts{of: make(map[string]*serverText)},
 	}
+	u.hands = newHands(u.closed)
 	u.bind, u.tcp, u.trunks = u.bindUDP, newPool(u), newAuthority("", u.id, nil)
 	u.trunks.elders.wait = elderWait
 	// Sipgo logs whole messages of strangers: silenced.

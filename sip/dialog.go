@@ -152,6 +152,13 @@ func (d *Dialog) emit(e Event) {
 	}
 }
 
+// last tells the owner how it ended, and lets go of it: the dialog stays for a
+// while for what the wire still brings, and whoever had the call need not.
+func (d *Dialog) last(e Event) {
+	d.emit(e)
+	d.notify = nil
+}
+
 // after runs f under the lock, unless the dialog was stopped before.
 func (d *Dialog) after(wait time.Duration, f func()) *time.Timer {
 	t := time.AfterFunc(wait, func() { d.do(f) })
@@ -329,7 +336,7 @@ func (d *Dialog) finish(e Ended) {
 		closed(e)
 		return
 	}
-	d.emit(e)
+	d.last(e)
 }
 
 // bye ends the call from our side.

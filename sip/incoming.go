@@ -203,9 +203,11 @@ func (d *Dialog) refuseCaller(code int, extra []Header, why Final) {
 	d.answerInvite(code, nil, extra)
 	switch {
 	case waiting: // its owner has answered it already
-		d.emit(Ended{ByRemote: why.Cancelled, Q850: why.Q850, Text: why.Phrase, Fault: code == 504})
+		d.last(Ended{ByRemote: why.Cancelled, Q850: why.Q850, Text: why.Phrase, Fault: code == 504})
 	case why.Code != 0:
-		d.emit(Refused{Final: why})
+		d.last(Refused{Final: why})
+	default:
+		d.notify = nil
 	}
 }
 

@@ -62,7 +62,7 @@ func (u *UserAgent) Invite(in Invite) (*Dialog, error) {
 		return nil, fmt.Errorf("sip: attempt %s leg %d is on the wire already", in.Attempt, in.Leg)
 	}
 	u.stats.invites.Add(1)
-	go d.launch()
+	u.hands.do(d.launch)
 	return d, nil
 }
 
@@ -493,5 +493,5 @@ func (d *Dialog) refuse(f Final) {
 		wait += giveUp
 	}
 	d.retire(wait)
-	d.emit(Refused{Final: f})
+	d.last(Refused{Final: f})
 }

@@ -1,0 +1,104 @@
+package sip_test
+
+import (
+	"runtime"
+	"testing"
+	"weak"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/callboard/callboard/sip"
+)
+
+// callOwner is whoever has a call, as the collector of garbage sees it.
+type callOwner struct{ ears *ears }
+
+func (o *callOwner) hear(e sip.Event) { o.ears.hear(e) }
+
+// owner makes one; held says whether anybody still holds it.
+func owner(e *ears) (hear func(sip.Event), held func() bool) {
+	o := &callOwner{ears: e}
+	w := weak.Make(o)
+	return o.hear, func() bool {
+		runtime.GC()
+		return w.Value() != nil
+	}
+}
+
+// A dialog that is over is kept for most of a minute, for what the wire still
+// brings; a call with its sound and its conversation must not be kept with it.
+func TestADialogThatIsOverLetsGoOfItsOwner(t *testing.T) {
+	for name, end := range map[string]func(s *stage, d *sip.Dialog, inv msg){
+		"we hang up": func(s *stage, d *sip.Dialog, inv msg) {
+			s.peer.send(inv.reply(200, "p1", contact, sdp), s.us())
+			s.peer.expect("ACK")
+			next[sip.Answered](s.t, s.ears)
+			d.Bye(16, "")
+			s.peer.send(s.peer.expect("BYE").reply(200, ""), s.us())
+			next[sip.Ended](s.t, s.ears)
+		},
+		"they hang up": func(s *stage, _ *sip.Dialog, inv msg) {
+			s.peer.send(inv.reply(200, "p1", contact, sdp), s.us())
+			s.peer.expect("ACK")
+			next[sip.Answered](s.t, s.ears)
+			s.peer.send(s.request(inv, "BYE", 1), s.us())
+			s.peer.expect("SIP/2.0 200")
+			next[sip.Ended](s.t, s.ears)
+		},
+		"refused": func(s *stage, _ *sip.Dialog, inv msg) {
+			s.peer.send(inv.reply(486, "p1"), s.us())
+			s.peer.expect("ACK")
+			next[sip.Refused](s.t, s.ears)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, s *stage) {
+				hear, held := owner(s.ears)
+				d := s.invite(func(in *sip.Invite) { in.Notify = hear })
+				hear = nil
+				inv := s.peer.expect("INVITE")
+				assert.True(t, held(), "of a call that lives")
+				end(s, d, inv)
+				assert.False(t, held())
+				runtime.KeepAlive(d)
+			})
+		})
+	}
+}
+
+func TestADialogThatCameInAndIsOverLetsGoOfItsOwner(t *testing.T) {
+	for name, end := range map[string]func(s *stage, i *sip.Incoming, hear func(sip.Event)){
+		"taken and ended": func(s *stage, i *sip.Incoming, hear func(sip.Event)) {
+			i.Answer([]byte(sdp), hear)
+			ok := s.peer.expect("SIP/2.0 200 OK")
+			s.peer.send(follow("ACK", tagOf(ok), 10), s.us())
+			s.peer.send(follow("BYE", tagOf(ok), 11), s.us())
+			s.peer.expect("SIP/2.0 200 OK")
+			next[sip.Ended](s.t, s.ears)
+		},
+		"given up": func(s *stage, _ *sip.Incoming, _ func(sip.Event)) {
+			s.peer.send(follow("CANCEL", "", 10), s.us())
+			s.peer.expect("SIP/2.0 200 OK")
+			s.peer.expect("SIP/2.0 487")
+			next[sip.Refused](s.t, s.ears)
+		},
+		"rejected by its owner": func(s *stage, i *sip.Incoming, _ func(sip.Event)) {
+			i.Reject(486, 0)
+			s.peer.expect("SIP/2.0 486")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubbleIn(t, func(t *testing.T, s *stage, in *desk) {
+				s.peer.send(callUs(), s.us())
+				s.peer.expect("SIP/2.0 100 Trying")
+				i := <-in.calls
+				hear, held := owner(s.ears)
+				i.Notify(hear)
+				assert.True(t, held(), "of a call that lives")
+				end(s, i, hear)
+				assert.False(t, held())
+				runtime.KeepAlive(i)
+			})
+		})
+	}
+}
