@@ -88,9 +88,6 @@ type admission struct {
 
 // held keeps a post for Start, unless the mailbox works.
 func (a *admission) held(post func()) bool {
-	if a.open.Load() {
-		return false
-	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.open.Load() {
@@ -105,7 +102,7 @@ type counted struct{ message any }
 
 // PostUserMessage admits or refuses.
 func (a *admission) PostUserMessage(message any) {
-	if !a.held(func() { a.admit(message) }) {
+	if a.open.Load() || !a.held(func() { a.admit(message) }) { // a func is made only where it may be needed
 		a.admit(message)
 	}
 }
@@ -138,7 +135,7 @@ func isLibrary(m any) bool {
 // PostSystemMessage hands on.
 func (a *admission) PostSystemMessage(message any) {
 	_, first := message.(*actor.Started)
-	if first || !a.held(func() { a.inner.PostSystemMessage(message) }) {
+	if first || a.open.Load() || !a.held(func() { a.inner.PostSystemMessage(message) }) {
 		a.inner.PostSystemMessage(message)
 	}
 }
