@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// gather is how long a beat waits after the one before when something is said
-// to have changed: a hand-over of many shards is seen in few looks.
+// gather is the least time between two looks at what is said to have changed: a
+// hand-over of many shards is seen in few of them.
 const gather = 10 * time.Millisecond
 
 // late is added to the end of another node's lease before it is looked for.
@@ -107,13 +107,13 @@ func (b *Beat) Join(ctx context.Context, self Node, changed func()) error {
 func (b *Beat) run(ctx context.Context) {
 	t := time.NewTimer(b.o.Lease / 3)
 	defer t.Stop()
-	for {
+	for last := time.Now(); ; last = time.Now() {
 		select {
 		case <-ctx.Done():
 			return
 		case <-t.C:
 		case <-b.nudged:
-			t.Reset(gather)
+			t.Reset(max(gather-time.Since(last), 0))
 			select {
 			case <-ctx.Done():
 				return
@@ -154,8 +154,8 @@ func (b *Beat) nudge() {
 	}
 }
 
-// beat renews once and says when to do so next. What has been renewed a moment
-// ago is only looked at, unless that must be.
+// beat renews once and says when to do so next. Before a third of the lease is
+// over it only looks, unless it must.
 func (b *Beat) beat(ctx context.Context, must bool) (next time.Duration, err error) {
 	b.beating.Lock()
 	defer b.beating.Unlock()
@@ -167,8 +167,12 @@ func (b *Beat) beat(ctx context.Context, must bool) (next time.Duration, err err
 	bounded, cancel := context.WithTimeout(ctx, b.o.Lease/3)
 	defer cancel()
 	before := time.Now()
-	keep := sick == nil && (must || before.Sub(b.kept) >= b.o.Lease/6)
+	keep := sick == nil && (must || before.Sub(b.kept) >= b.o.Lease/3)
 	news, err := b.wire.Renew(bounded, b.node, keep, b.seen)
+	if err == nil && !keep && sick == nil && b.missing(news) {
+		before, keep = time.Now(), true // the store's clock has leapt: nothing is lost yet
+		news, err = b.wire.Renew(bounded, b.node, keep, b.seen)
+	}
 	if err != nil {
 		if !b.away && ctx.Err() == nil {
 			b.away = true
@@ -195,6 +199,11 @@ func (b *Beat) beat(ctx context.Context, must bool) (next time.Duration, err err
 		next = min(next, news.Next+late)
 	}
 	return next, sick
+}
+
+// missing says whether this node's lease has ended.
+func (b *Beat) missing(news News) bool {
+	return news.Lapsed || news.Nodes != nil && !slices.ContainsFunc(news.Nodes, func(n Node) bool { return n.ID == b.self })
 }
 
 // judge keeps since when this node was in time. One that was not, or has just

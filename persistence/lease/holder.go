@@ -163,6 +163,19 @@ func (h *Holder) Drain(ctx context.Context) error {
 	}
 }
 
+// Resume takes Drain back. A node that is cut off from the others drains on.
+func (h *Holder) Resume(ctx context.Context) error {
+	h.mu.Lock()
+	h.asked = false
+	off := h.cutOff
+	h.mu.Unlock()
+	defer h.nudge()
+	if off {
+		return nil
+	}
+	return h.engine.Resume(ctx)
+}
+
 // Leave drains, unless that was done, and leaves the engine. What has not
 // stopped when ctx ends is left to end by itself; its commits are refused.
 func (h *Holder) Leave(ctx context.Context) error {

@@ -222,22 +222,46 @@ func (w *worker) anyOf() int {
 }
 
 func TestAFrozenStoreMovesNothing(t *testing.T) {
+	for pause := 1300 * time.Millisecond; pause < 5*time.Second; pause += 150 * time.Millisecond {
+		unmoved(t, func(h *house, of ...*worker) {
+			h.store.Freeze()
+			after(pause)
+			for _, w := range of {
+				_, ok := w.Use(w.anyOf())
+				assert.False(t, ok && pause > length, "%s acts on a lease that has ended", w.id)
+			}
+			h.store.Thaw()
+		})
+	}
+}
+
+func TestAClockOfTheStoreThatLeapsMovesNothing(t *testing.T) {
+	for wait := range 7 {
+		unmoved(t, func(h *house, _ ...*worker) {
+			after(time.Duration(wait) * 100 * time.Millisecond)
+			h.store.Leap(time.Hour)
+		})
+	}
+}
+
+// unmoved has something happen to the store of three nodes that renew at
+// different times, after which each has what it had, by the same tokens.
+func unmoved(t *testing.T, happens func(h *house, of ...*worker)) {
+	t.Helper()
 	bubble(t, func(t *testing.T) {
 		h := newHouse(t, 30)
-		a, b, c := h.join("a"), h.join("b"), h.join("c")
+		a := h.join("a")
+		after(210 * time.Millisecond)
+		b := h.join("b")
+		after(230 * time.Millisecond)
+		c := h.join("c")
 		after(10 * time.Second)
 		before := [3]map[int]lease.Token{maps.Clone(a.tokens), maps.Clone(b.tokens), maps.Clone(c.tokens)}
-		h.store.Freeze()
-		after(4 * time.Second)
-		for _, w := range []*worker{a, b, c} {
-			_, ok := w.Use(w.anyOf())
-			assert.False(t, ok, "%s acts on a lease that has ended", w.id)
-		}
-		h.store.Thaw()
+		happens(h, a, b, c)
 		after(5 * time.Second)
 		h.shares(a, b, c)
-		after := [3]map[int]lease.Token{a.tokens, b.tokens, c.tokens}
-		assert.Equal(t, before, after)
+		now := [3]map[int]lease.Token{a.tokens, b.tokens, c.tokens}
+		assert.Equal(t, before, now)
 		assert.Zero(t, a.lost+b.lost+c.lost)
 	})
 }
@@ -277,6 +301,9 @@ func TestWhoDrainsIsEmptyAsFastAsItStops(t *testing.T) {
 		after(100 * time.Millisecond)
 		assert.Equal(t, map[string]int{"b": 40}, h.shares(a, b))
 		assert.Equal(t, []lease.Node{{ID: "a", Addr: "a:1", Draining: true}, {ID: "b", Addr: "b:1"}}, b.engine.Nodes())
+		require.NoError(t, a.Resume(t.Context()))
+		after(3 * time.Second)
+		assert.Len(t, h.shares(a, b), 2)
 		require.NoError(t, a.Leave(t.Context()))
 		after(100 * time.Millisecond)
 		assert.Equal(t, []lease.Node{{ID: "b", Addr: "b:1"}}, b.engine.Nodes())

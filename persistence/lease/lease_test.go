@@ -62,6 +62,7 @@ func TestOneProcessConforms(t *testing.T) {
 
 // The store in memory is held to what it stands for.
 func TestMemoryConforms(t *testing.T) {
+	t.Parallel()
 	var mu sync.Mutex
 	stores := make(map[string]*leasetest.Memory)
 	leasetest.Suite{Short: time.Second, Inside: true, Open: func(_, space string, o lease.Options) (lease.Engine, error) {

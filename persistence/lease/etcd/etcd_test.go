@@ -24,6 +24,7 @@ func suite(members string) leasetest.Suite {
 }
 
 func TestEtcdConforms(t *testing.T) {
+	t.Parallel()
 	url, _ := etcdtest.Start(t)
 	suite(url).Run(t)
 }

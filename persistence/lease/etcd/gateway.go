@@ -117,7 +117,9 @@ func (g *gateway) open(ctx context.Context, path string, question any) (io.ReadC
 	request.Header.Set("Content-Type", "application/json")
 	answer, err := g.client.Do(request)
 	if err != nil {
-		g.at.CompareAndSwap(at, at+1)
+		if !errors.Is(ctx.Err(), context.Canceled) { // by us, that is not its fault
+			g.at.CompareAndSwap(at, at+1)
+		}
 		return nil, fmt.Errorf("etcd: %w", err)
 	}
 	if answer.StatusCode == http.StatusOK {

@@ -48,7 +48,7 @@ func (s Suite) Idle(b *testing.B) {
 // Handover is from the release of a shard until another node, which heard of
 // it, has claimed it.
 func (s Suite) Handover(b *testing.B) {
-	const rounds = 100
+	const rounds, gather = 100, 10 * time.Millisecond
 	heard := make(chan struct{}, 1)
 	changed := func() {
 		select {
@@ -68,6 +68,7 @@ func (s Suite) Handover(b *testing.B) {
 		for range rounds {
 			token := claim(b, one, 0)[0]
 			Eventually(b, "the other sees the claim", func() bool { return owner(two, 0) == "n0" })
+			time.Sleep(5 * gather) // for itself, not one of many
 			begun := time.Now()
 			if err := one.Release(b.Context(), 0, token); err != nil {
 				b.Fatal(err)

@@ -74,6 +74,16 @@ func (m *Memory) Thaw() {
 	m.frozen = nil
 }
 
+// Leap sets the clock of the store forward.
+func (m *Memory) Leap(d time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for id, n := range m.nodes {
+		n.ends = n.ends.Add(-d)
+		m.nodes[id] = n
+	}
+}
+
 // Away has every call fail, or no longer.
 func (m *Memory) Away(off bool) {
 	m.mu.Lock()

@@ -43,6 +43,7 @@ func (s Suite) Run(t *testing.T) {
 		tests = append(tests, []test{
 			{"NodesSeeEachOtherComeDrainAndGo", comings},
 			{"AShardIsClaimedOnce", once},
+			{"ChangesAreSeenWithoutABeat", noticed},
 			{"WhoseActorsHangIsFollowedAfterItsDeadline", hangs},
 			{"ClaimsOfTheSickAreRefused", lapsed},
 		}...)
@@ -261,6 +262,25 @@ func comings(t *testing.T, s Suite) {
 		t.Fatal(err)
 	}
 	Eventually(t, "the other sees it go", func() bool { return len(a.Nodes()) == 1 && owner(a, 4) == "" })
+}
+
+// noticed has a shard go to and fro more often than there are beats before it
+// has to be over.
+func noticed(t *testing.T, s Suite) {
+	a, b := s.join(t, "a", lease.Options{Lease: lease.MaxLease}), s.join(t, "b", lease.Options{Lease: lease.MaxLease})
+	until := time.Now().Add(lease.MaxLease)
+	for range 6 {
+		tokens := claim(t, a, 1)
+		Eventually(t, "the other sees the claim", func() bool { return owner(b, 1) == tokens[1].Instance() })
+		if err := a.Release(t.Context(), 1, tokens[1]); err != nil {
+			t.Fatal(err)
+		}
+		Eventually(t, "the other sees the release", func() bool { return owner(b, 1) == "" })
+		a, b = b, a
+	}
+	if time.Now().After(until) {
+		t.Error("changes are seen by beats alone")
+	}
 }
 
 func once(t *testing.T, s Suite) {

@@ -1,6 +1,22 @@
 // Package redis keeps leases in the Redis that holds the data: one script a
 // call, by Redis's clock, beside the keys of the store and under the same hash
 // tag. It knows no data.
+//
+// # Keys
+//
+// Each after the prefix, the hash tag {cb} and "lease:"; the tag is that of the
+// store, so that an install stays on one slot:
+//
+//	nodes      sorted set: node → end of its lease, milliseconds of Redis's clock
+//	who        hash: node → its JSON
+//	rows       hash: shard → token; "epoch|" is nobody's
+//	changed    sorted set: shard → number of its last change
+//	n          hash: rows, nodes: number of the last change; sum: of changed, by 2^32
+//	news       channel: something of this has changed
+//
+// A number of changes is one more than the one before, or a clock in
+// milliseconds where that is more; that of a claim is its epoch. A replica that
+// lacks changes shows by the sum.
 package redis
 
 import (

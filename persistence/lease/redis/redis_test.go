@@ -29,6 +29,7 @@ func suite(url string) leasetest.Suite {
 }
 
 func TestRedisConforms(t *testing.T) {
+	t.Parallel()
 	url, _ := redistest.Start(t)
 	suite(url).Run(t)
 }

@@ -1,0 +1,62 @@
+package lease_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/persistence/lease"
+	"github.com/callboard/callboard/persistence/lease/leasetest"
+)
+
+func TestALeaseIsRenewedThreeTimesInItsLengthWhateverChanges(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		store := leasetest.NewMemory(length)
+		var engines []*lease.Beat
+		for _, id := range []string{"a", "b"} {
+			e := lease.NewBeat(store.Wire(), lease.Options{Lease: length})
+			require.NoError(t, e.Join(t.Context(), lease.Node{ID: id}, func() {}))
+			engines = append(engines, e)
+		}
+		before := store.Renews()
+		after(20 * time.Second)
+		assert.InDelta(t, 60, store.Renews()-before, 2, "at rest")
+		before = store.Renews()
+		for range 400 {
+			tokens, err := engines[0].Claim(t.Context(), []int{7})
+			require.NoError(t, err)
+			require.NoError(t, engines[0].Release(t.Context(), 7, tokens[7]))
+			after(50 * time.Millisecond)
+		}
+		assert.InDelta(t, 60, store.Renews()-before, 2, "while others hear of many changes")
+		for _, e := range engines {
+			require.NoError(t, e.Leave(t.Context()))
+		}
+	})
+}
+
+// The end of another's lease is looked for when it comes, not a beat later.
+func TestTheEndOfALeaseIsSeenAtOnce(t *testing.T) {
+	for phase := range 6 {
+		bubble(t, func(t *testing.T) {
+			store := leasetest.NewMemory(length)
+			wire := store.Wire()
+			dead, other := lease.NewBeat(wire, lease.Options{Lease: length}), lease.NewBeat(store.Wire(), lease.Options{Lease: length})
+			require.NoError(t, dead.Join(t.Context(), lease.Node{ID: "dead"}, func() {}))
+			time.Sleep(time.Duration(phase) * 100 * time.Millisecond)
+			require.NoError(t, other.Join(t.Context(), lease.Node{ID: "other"}, func() {}))
+			after(5 * time.Second)
+			wire.Cut(true)
+			ends := dead.Deadline().Add(length / 5) // this node's fifth less
+			after(time.Until(ends) - time.Millisecond)
+			assert.Len(t, other.Nodes(), 2)
+			after(20 * time.Millisecond)
+			assert.Len(t, other.Nodes(), 1)
+			wire.Cut(false)
+			require.NoError(t, dead.Leave(t.Context()))
+			require.NoError(t, other.Leave(t.Context()))
+		})
+	}
+}
