@@ -95,8 +95,11 @@ func (d *Desk) makeFile(e *domain.Export) {
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		tried++
-		return d.runExport(ctx, e.WorkspaceID, e.ID, tried >= exportTries)
+		err := d.runExport(ctx, e.WorkspaceID, e.ID, tried+1 >= exportTries)
+		if domain.CodeOf(err) != domain.CodeUnavailable { // what is away comes back
+			tried++
+		}
+		return err
 	})
 }
 
@@ -131,6 +134,8 @@ func (d *Desk) runExport(ctx context.Context, workspaceID, id string, last bool)
 		e.Status, e.CompletedAt, e.ExpiresAt = domain.ExportCompleted, &at, &until
 	case ctx.Err() != nil:
 		return ctx.Err()
+	case domain.CodeOf(err) == domain.CodeUnavailable:
+		return err
 	case last || domain.CodeOf(err) == domain.CodeNotFound:
 		d.log.Error("an export failed", slog.String("export_id", e.ID), slog.Any("error", err))
 		e.Status, e.CompletedAt, e.Reason, e.Rows, e.Size = domain.ExportFailed, &at, domain.CodeOf(err), 0, 0

@@ -19,6 +19,8 @@ const EnvPrefix = "CALLBOARD_"
 type Config struct {
 	Data          string // folder of everything durable
 	RedisURL      Secret // redis:// or rediss://; empty: the embedded store
+	Blobs         Blobs
+	BlobsKeyFile  string // empty: see ReadBlobKeys
 	MasterKeyFile string // empty: master.key in Data
 
 	HTTPAddr       netip.AddrPort

@@ -68,6 +68,7 @@ func everyValue(t *testing.T) map[string]string {
 	t.Helper()
 	return map[string]string{
 		"data": "/srv/callboard", "redis_url": "redis://u:p@10.0.0.9:6379/2", "master_key_file": exampleFile(t, "master.key"),
+		"blobs_url": "s3://calls/eu?endpoint=https://store.example:9000&region=eu-1&path_style=no", "blobs_key_file": exampleKeys(t),
 		"http_addr": "0.0.0.0:8443", "public_url": "https://calls.example.com/", "tls_cert": exampleFile(t, "cert.pem"),
 		"tls_key": exampleFile(t, "key.pem"), "insecure_http": "true", "trusted_proxies": "10.0.0.0/8, 192.0.2.7", "admin_addr": "localhost:9090",
 		"sip_addr": "0.0.0.0:5080, tls://[::]:5081", "sip_tls_cert": exampleFile(t, "sip.pem"), "sip_tls_key": exampleFile(t, "sip.key"),
@@ -87,7 +88,9 @@ func everyValue(t *testing.T) map[string]string {
 func wanted(values map[string]string) configs.Config {
 	return configs.Config{
 		Data: "/srv/callboard", MasterKeyFile: values["master_key_file"],
-		HTTPAddr: netip.MustParseAddrPort("0.0.0.0:8443"), PublicURL: "https://calls.example.com",
+		Blobs:        configs.Blobs{Bucket: "calls", Prefix: "eu", Endpoint: "https://store.example:9000", Named: true, Region: "eu-1"},
+		BlobsKeyFile: values["blobs_key_file"],
+		HTTPAddr:     netip.MustParseAddrPort("0.0.0.0:8443"), PublicURL: "https://calls.example.com",
 		TLSCert: values["tls_cert"], TLSKey: values["tls_key"], InsecureHTTP: true,
 		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.0.2.7/32")},
 		AdminAddr:      netip.MustParseAddrPort("127.0.0.1:9090"),

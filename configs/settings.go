@@ -61,9 +61,23 @@ func storage() []Setting {
 		{
 			Key:  "redis_url",
 			Rule: "a URL such as redis://host:6379/0 or, for TLS, rediss://host:6379, with user:password@ before the host where it asks for them",
-			Doc:  "Keep the records in this Redis. Empty: in the embedded Pebble store inside `data`. Recordings stay in `data` either way.",
+			Doc:  "Keep the records in this Redis. Empty: in the embedded Pebble store inside `data`. Recordings lie where `blobs_url` says either way.",
 			show: showURL,
 			set:  into(func(c *Config) *Secret { return &c.RedisURL }, parseRedis),
+		},
+		{
+			Key:  "blobs_url",
+			Rule: blobsRule,
+			Doc:  "Keep recordings and exports in this bucket of a store that speaks S3, sealed: see [operations](operations.md#recordings-in-a-bucket). `region` is us-east-1 unless it is named, `endpoint` AWS's of that region, `path_style` true where an endpoint is named. Empty: in the folder `blobs` inside `data`.",
+			show: showBlobs,
+			set:  into(func(c *Config) *Blobs { return &c.Blobs }, parseBlobs),
+		},
+		{
+			Key:  "blobs_key_file",
+			Rule: blobsKeyRule,
+			Doc:  "The key for that bucket; a changed file is read again without a restart. Empty: `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and `AWS_SESSION_TOKEN` of the environment.",
+			set:  into(func(c *Config) *string { return &c.BlobsKeyFile }, parseBlobKeys),
+			with: &together{[]string{"blobs_url"}, func(c *Config) string { return pair(c.BlobsKeyFile, c.Blobs.Bucket, "blobs_url") }},
 		},
 		{
 			Key:  "master_key_file",

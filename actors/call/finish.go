@@ -27,9 +27,13 @@ const (
 	jobWait      = time.Second
 	jobWaitMost  = 30 * time.Second
 	conflictsMax = 10
+	slowest      = 64 << 10 // bytes a second, at which a recording is still kept
 )
 
-var errNotFinal = errors.New("call: the call is not over yet")
+var (
+	errNotFinal = errors.New("call: the call is not over yet")
+	errNotKept  = errors.New("call: a recording cannot be kept")
+)
 
 type (
 	// jobDone answers one try of a job.
@@ -37,7 +41,7 @@ type (
 		job *job
 		err error
 	}
-	// jobDue tries a job again.
+	// jobDue tries a job again; nil: one of those that blobs keep waiting.
 	jobDue struct{ job *job }
 	// salvaged are the recordings that an earlier process left.
 	salvaged struct{ jobs []*job }
@@ -59,6 +63,8 @@ type job struct {
 	salvaged  bool // left by an earlier process, perhaps of no call
 	coming    <-chan media.Recording
 	recording media.Recording
+	uploaded  bool // in this process
+	probe     bool // it tries for all that are held
 	wait      time.Duration
 }
 
@@ -68,9 +74,12 @@ type jobs struct {
 	ready   []*job
 	running map[*job]bool
 	waiting map[*job]bool
+	held    []*job        // while blobs cannot be kept anywhere: one of them tries for all
+	rest    time.Duration // before that; 0: they can
+	asleep  bool          // until one is due
 }
 
-func (j *jobs) count() int { return len(j.ready) + len(j.running) + len(j.waiting) }
+func (j *jobs) count() int { return len(j.ready) + len(j.running) + len(j.waiting) + len(j.held) }
 
 func (j *jobs) open() bool { return j.count() > 0 }
 
@@ -102,7 +111,7 @@ func (c *Calls) work(ctx actor.Context) {
 		c.jobs.ready = c.jobs.ready[1:]
 		c.jobs.running[j] = true
 		cfg := &c.cfg
-		mailbox.Work(ctx, jobLimit, func(bound context.Context) any {
+		mailbox.Work(ctx, 0, func(bound context.Context) any { // each step has its own bound
 			return jobDone{job: j, err: j.do(bound, cfg)}
 		})
 	}
@@ -110,12 +119,22 @@ func (c *Calls) work(ctx actor.Context) {
 
 func (c *Calls) jobDone(ctx actor.Context, m jobDone) {
 	delete(c.jobs.running, m.job)
+	unkept, probe := errors.Is(m.err, errNotKept), m.job.probe
+	m.job.probe = false
+	if !unkept && (probe || m.err == nil && m.job.uploaded) {
+		c.jobs.ready, c.jobs.held, c.jobs.rest = append(c.jobs.ready, c.jobs.held...), nil, 0
+	}
 	if m.err == nil {
 		if c.cfg.Committed != nil {
 			c.cfg.Committed()
 		}
 		c.work(ctx)
 		c.drained(ctx)
+		return
+	}
+	if unkept {
+		c.hold(ctx, m)
+		c.work(ctx)
 		return
 	}
 	m.job.wait = min(max(2*m.job.wait, jobWait), jobWaitMost)
@@ -128,7 +147,34 @@ func (c *Calls) jobDone(ctx actor.Context, m jobDone) {
 	c.work(ctx)
 }
 
+// hold keeps a job until blobs can be kept again. However many there are, one
+// tries, and one line tells of it.
+func (c *Calls) hold(ctx actor.Context, m jobDone) {
+	c.jobs.held = append(c.jobs.held, m.job)
+	if c.jobs.asleep {
+		return
+	}
+	c.jobs.asleep, c.jobs.rest = true, min(max(2*c.jobs.rest, jobWait), jobWaitMost)
+	c.cfg.Log.Warn("recordings cannot be kept now and wait in the spool", slog.Int("recordings", len(c.jobs.held)), slogErr(m.err),
+		slog.Duration("after", c.jobs.rest))
+	mailbox.After(ctx, c.jobs.rest, jobDue{})
+}
+
+func (c *Calls) awake(ctx actor.Context) {
+	c.jobs.asleep = false
+	if len(c.jobs.held) == 0 {
+		return
+	}
+	c.jobs.held[0].probe = true
+	c.jobs.ready, c.jobs.held = append(c.jobs.ready, c.jobs.held[0]), c.jobs.held[1:]
+	c.work(ctx)
+}
+
 func (c *Calls) jobDue(ctx actor.Context, m jobDue) {
+	if m.job == nil {
+		c.awake(ctx)
+		return
+	}
 	if !c.jobs.waiting[m.job] {
 		return
 	}
@@ -137,7 +183,8 @@ func (c *Calls) jobDue(ctx actor.Context, m jobDue) {
 	c.work(ctx)
 }
 
-// do stores what is still to be stored. It may be repeated at any point.
+// do stores what is still to be stored. It may be repeated at any point. Its
+// steps are bounded each, a recording by its length.
 func (j *job) do(ctx context.Context, cfg *Config) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -145,11 +192,13 @@ func (j *job) do(ctx context.Context, cfg *Config) (err error) {
 		}
 	}()
 	if j.coming != nil {
+		bound, cancel := context.WithTimeout(ctx, jobLimit)
+		defer cancel()
 		select {
 		case j.recording = <-j.coming:
 			j.coming = nil
-		case <-ctx.Done():
-			return ctx.Err()
+		case <-bound.Done():
+			return bound.Err()
 		}
 	}
 	return j.keepRecording(ctx, cfg)
@@ -162,7 +211,7 @@ func (j *job) keepRecording(ctx context.Context, cfg *Config) error {
 	}
 	kept := r.Err == nil && r.Path != ""
 	if kept && j.salvaged {
-		err := change(ctx, cfg, j.callID, func(*domain.Call) *commit.Change { return nil })
+		err := soonChange(ctx, cfg, j.callID, func(*domain.Call) *commit.Change { return nil })
 		if errors.Is(err, domain.ErrNotFound) {
 			cfg.Log.Warn("a recording belongs to no call and is removed", slog.String("call_id", j.callID))
 			return os.Remove(r.Path)
@@ -175,8 +224,9 @@ func (j *job) keepRecording(ctx context.Context, cfg *Config) error {
 		if err := upload(ctx, cfg, j.callID, r.Path); err != nil {
 			return err
 		}
+		j.uploaded = true
 	}
-	err := change(ctx, cfg, j.callID, func(c *domain.Call) *commit.Change {
+	err := soonChange(ctx, cfg, j.callID, func(c *domain.Call) *commit.Change {
 		if c.RecordingAvailable {
 			return nil
 		}
@@ -213,10 +263,23 @@ func upload(ctx context.Context, cfg *Config, callID, path string) error {
 		return fmt.Errorf("call: recording of %s: %w", callID, err)
 	}
 	defer func() { _ = f.Close() }()
-	if _, err := cfg.Blobs.Put(ctx, cfg.Workspace, RecordingName(callID), f); err != nil {
-		return fmt.Errorf("call: keep recording of %s: %w", callID, err)
+	info, err := f.Stat()
+	if err != nil {
+		return fmt.Errorf("call: recording of %s: %w", callID, err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, jobLimit+time.Duration(info.Size()/slowest)*time.Second)
+	defer cancel()
+	if _, err = cfg.Blobs.Put(ctx, cfg.Workspace, RecordingName(callID), f); err != nil {
+		return fmt.Errorf("%w: %s: %w", errNotKept, callID, err)
 	}
 	return nil
+}
+
+// soonChange is change with a bound.
+func soonChange(ctx context.Context, cfg *Config, callID string, f func(*domain.Call) *commit.Change) error {
+	ctx, cancel := context.WithTimeout(ctx, jobLimit)
+	defer cancel()
+	return change(ctx, cfg, callID, f)
 }
 
 // change reads a call that is over, changes it and commits that, again where

@@ -108,6 +108,7 @@ type plan struct {
 	listed  call.Listed
 	redact  domain.Redaction
 	plays   func(media.Clip) // hears what each session of the house begins to play
+	blobs   *blobs           // nil: new ones
 }
 
 // ports are a range of RTP ports that no other test uses.
@@ -124,6 +125,9 @@ func build(t *testing.T, p plan) *house {
 	h := &house{
 		t: t, store: newMemory(), blobs: &blobs{kept: make(map[string][]byte)}, diary: &diary{},
 		ended: make(map[string][]call.Ended), sessions: make(map[string]call.Session), spool: p.spool,
+	}
+	if p.blobs != nil {
+		h.blobs = p.blobs
 	}
 	if h.spool == "" {
 		h.spool = t.TempDir()

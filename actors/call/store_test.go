@@ -113,14 +113,33 @@ func (m *memory) call(id string) *domain.Call {
 
 // blobs keeps recordings in memory.
 type blobs struct {
-	mu   sync.Mutex
-	kept map[string][]byte
+	mu    sync.Mutex
+	kept  map[string][]byte
+	away  bool // nothing can be kept now
+	tries int
+}
+
+// back lets everything be kept again.
+func (b *blobs) back() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.away = false
+}
+
+// asked is how often something was to be kept.
+func (b *blobs) asked() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.tries
 }
 
 func (b *blobs) Put(_ context.Context, _, name string, r io.Reader) (int64, error) {
 	data, err := io.ReadAll(r)
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.tries++; b.away {
+		return 0, domain.Errorf(domain.CodeUnavailable, "away")
+	}
 	b.kept[name] = data
 	return int64(len(data)), err
 }

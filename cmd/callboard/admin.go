@@ -81,6 +81,7 @@ func adminRoutes(keys keyDesk) http.Handler {
 		answer(w, struct{}{}, keys.revoke(r.Context(), r.PathValue("id")))
 	})
 	asked(mux, "POST /backup", keys.backup)
+	asked(mux, "POST /blobs/move", keys.moveBlobs)
 	mux.HandleFunc("POST /recount", func(w http.ResponseWriter, r *http.Request) {
 		var o recountOrder
 		if err := json.NewDecoder(io.LimitReader(r.Body, maxAdminBody)).Decode(&o); err != nil {
@@ -199,6 +200,11 @@ func (s socketKeys) recount(ctx context.Context, o recountOrder) (out []ask.Reco
 func (s socketKeys) backup(ctx context.Context, o backupOrder) (made backedUp, err error) {
 	err = s.ask(ctx, http.MethodPost, "/backup", o, &made)
 	return made, err
+}
+
+func (s socketKeys) moveBlobs(ctx context.Context, o moveOrder) (step moveStepped, err error) {
+	err = s.ask(ctx, http.MethodPost, "/blobs/move", o, &step)
+	return step, err
 }
 
 func (s socketKeys) revoke(ctx context.Context, id string) error {

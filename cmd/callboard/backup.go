@@ -41,6 +41,9 @@ type backedUp struct {
 	Version string    `json:"version"`
 	Blobs   int       `json:"blobs"` // recordings and exports
 	Bytes   int64     `json:"bytes"` // of these
+	// BlobsIn is where recordings and exports lie besides, which no backup of
+	// ours holds; empty: nowhere.
+	BlobsIn string `json:"blobs_in,omitempty"`
 }
 
 // backup writes the store first, so that every recording that it names was
@@ -48,7 +51,11 @@ type backedUp struct {
 func (s storeKeys) backup(ctx context.Context, o backupOrder) (made backedUp, err error) {
 	driver, ok := s.v.driver.(*pebble.Driver)
 	if !ok {
-		return made, errors.New("the store is Redis: back it up with its own means, and the folder blobs with those of the machine")
+		place := "the folder blobs with those of the machine"
+		if s.v.bucket != "" {
+			place = s.v.bucket + " with those of its own"
+		}
+		return made, errors.New("the store is Redis: back it up with its own means, and " + place)
 	}
 	if !filepath.IsAbs(o.To) {
 		return made, fmt.Errorf("the folder %s must be named from the root", o.To)
@@ -65,7 +72,7 @@ func (s storeKeys) backup(ctx context.Context, o backupOrder) (made backedUp, er
 	if err = os.Mkdir(part, 0o700); err != nil {
 		return made, err
 	}
-	made = backedUp{Format: backupFormat, Version: version, At: time.Now().UTC()}
+	made = backedUp{Format: backupFormat, Version: version, At: time.Now().UTC(), BlobsIn: s.v.bucket}
 	if err = driver.Backup(filepath.Join(part, backupStore)); err != nil {
 		return made, err
 	}
@@ -104,7 +111,7 @@ func backupCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "backup FOLDER", Short: "Write a backup into a folder, of a running service or a stopped one, and prove it", Args: cobra.ExactArgs(1),
 		Example: "  callboard backup /backups/monday",
-		Long: "Writes what is committed, with all recordings, into a folder that is not there yet; calls go on. What never changes is linked, so a backup on the same " +
+		Long: "Writes what is committed, with all recordings on disk, into a folder that is not there yet; calls go on. What never changes is linked, so a backup on the same " +
 			"file system takes little room: carry it elsewhere afterwards. Then the backup is opened as a store of its own, with the master key, and every recording that it names is looked for. " +
 			"The master key is not in it: keep that apart.",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -129,8 +136,16 @@ func backupCommand() *cobra.Command {
 			if asJSON {
 				out = io.Discard
 			}
-			if _, err = fmt.Fprintf(out, "The backup of %s lies in %s: the store, and %d recordings and exports of %d bytes.\n", made.At.Format(time.RFC3339), to, made.Blobs, made.Bytes); err != nil || unproven {
-				return errors.Join(err, inJSON(cmd, asJSON, provenBackup{made, to, ""}))
+			if _, err = fmt.Fprintf(out, "The backup of %s lies in %s: the store, and %d recordings and exports of %d bytes.\n", made.At.Format(time.RFC3339), to, made.Blobs, made.Bytes); err != nil {
+				return err
+			}
+			if made.BlobsIn != "" {
+				if _, err = fmt.Fprintf(out, "Not in it are the recordings and exports that lie in %s: keep those by its own means.\n", made.BlobsIn); err != nil {
+					return err
+				}
+			}
+			if unproven {
+				return inJSON(cmd, asJSON, provenBackup{made, to, ""})
 			}
 			proof, err := prove(cmd.Context(), cfg, to)
 			if err != nil {
@@ -149,7 +164,8 @@ func backupCommand() *cobra.Command {
 // prove opens a backup as a store of its own and looks for what it names. The
 // backup itself is not touched: what a store changes is copied.
 func prove(ctx context.Context, cfg *configs.Config, backup string) (string, error) {
-	if _, err := paperOf(backup); err != nil {
+	paper, err := paperOf(backup)
+	if err != nil {
 		return "", err
 	}
 	trial, err := os.MkdirTemp(filepath.Dir(backup), filepath.Base(backup)+".trial-")
@@ -175,6 +191,9 @@ func prove(ctx context.Context, cfg *configs.Config, backup string) (string, err
 		return "", err
 	}
 	recorded, missing, err := actors.MissingRecordings(ctx, v.store, func(workspace, name string) bool {
+		if paper.BlobsIn != "" {
+			return true // there, or in the bucket
+		}
 		_, gone := os.Stat(filepath.Join(backup, backupBlobs, workspace, name))
 		return gone == nil
 	})

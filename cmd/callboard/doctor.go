@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"crypto/tls"
 	"encoding/pem"
 	"errors"
@@ -38,6 +39,9 @@ func doctorCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			v.Config, v.Faulty = settings(cmd)
 			v.Env = os.Environ()
+			if v.Config != nil && v.Config.Blobs.Bucket != "" {
+				v.Bucket = func(ctx context.Context) (string, bool, error) { return tryBucket(ctx, v.Config) }
+			}
 			if v.Config != nil {
 				if _, v.Running = dialAdmin(v.Config.Data); v.Running || cli.Remote(cmd) {
 					var err error

@@ -46,6 +46,7 @@ type keyDesk interface {
 	revoke(ctx context.Context, id string) error
 	recount(ctx context.Context, o recountOrder) ([]ask.Recount, error)
 	backup(ctx context.Context, o backupOrder) (backedUp, error)
+	moveBlobs(ctx context.Context, o moveOrder) (moveStepped, error)
 	staffDesk
 }
 

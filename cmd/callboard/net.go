@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"net/url"
 	"strconv"
+
+	"github.com/callboard/callboard/domain/allow"
 )
 
 // redisAddrs are the addresses of the store, which no tenant may name.
@@ -13,21 +15,45 @@ func redisAddrs(text string) []netip.AddrPort {
 	if err != nil || u.Hostname() == "" {
 		return nil
 	}
-	port, err := strconv.ParseUint(u.Port(), 10, 16)
-	if err != nil {
-		port = 6379
+	return addrsOf(u.Hostname(), u.Port(), 6379)
+}
+
+// addrsOf are the addresses of a host at a port, or at the usual one.
+func addrsOf(host, port string, usual uint16) (out []netip.AddrPort) {
+	if n, err := strconv.ParseUint(port, 10, 16); err == nil {
+		usual = uint16(n)
 	}
-	found, err := net.LookupIP(u.Hostname()) //nolint:noctx // once, at the start
+	found, err := net.LookupIP(host) //nolint:noctx // once, at the start
 	if err != nil {
 		return nil
 	}
-	var out []netip.AddrPort
 	for _, ip := range found {
 		if a, ok := netip.AddrFromSlice(ip); ok {
-			out = append(out, netip.AddrPortFrom(a.Unmap(), uint16(port)))
+			out = append(out, netip.AddrPortFrom(a.Unmap(), usual))
 		}
 	}
 	return out
+}
+
+// egress is what tenants may name, less our own listeners and stores.
+func (s *service) egress(more extras) allow.Egress {
+	e := allow.Egress{Allow: more.allow, Own: []netip.AddrPort{netip.MustParseAddrPort(s.ln.Addr().String())}}
+	for _, l := range s.cfg.SIP {
+		e.Own = append(e.Own, l.Addr)
+	}
+	for _, a := range s.cfg.EgressAllow {
+		e.Allow = append(e.Allow, allow.Rule{Network: a.Prefix, Port: a.Port})
+	}
+	for _, p := range s.cfg.EgressPorts {
+		e.Ports = append(e.Ports, int(p))
+	}
+	if s.cfg.AdminAddr.IsValid() {
+		e.Own = append(e.Own, s.cfg.AdminAddr)
+	}
+	e.Own = append(e.Own, redisAddrs(s.cfg.RedisURL.Reveal())...)
+	e.Own = append(e.Own, blobAddrs(s.cfg.Blobs)...)
+	e.Local = localAddrs()
+	return e
 }
 
 // localAddrs are the addresses of this machine.

@@ -55,6 +55,9 @@ func restoreCommand() *cobra.Command {
 					return err
 				}
 			}
+			if made.BlobsIn != "" && made.BlobsIn != placeOf(cfg) {
+				_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "Recordings and exports of this backup lie in %s: none of them plays unless blobs_url names it.\n", made.BlobsIn)
+			}
 			return tell(cmd, asJSON, map[string]any{"data": cfg.Data, "at": made.At, "paused": paused}, "%s holds the backup of %s. %d campaigns were paused.\n", cfg.Data, made.At.Format(time.RFC3339), paused)
 		},
 	}

@@ -39,7 +39,9 @@ type vault struct {
 	driver persistence.Driver
 	store  *persistence.Store
 	keys   *actors.Keyring
-	data   string // the folder
+	data   string       // the folder
+	bucket string       // where recordings lie instead, for people; empty: in the folder
+	moving *blob.Moving // of a service with a bucket
 	unlock func()
 }
 
@@ -49,7 +51,7 @@ func openVault(ctx context.Context, cfg *configs.Config, log *slog.Logger) (*vau
 	if err != nil {
 		return nil, err
 	}
-	v := &vault{unlock: unlock, data: cfg.Data}
+	v := &vault{unlock: unlock, data: cfg.Data, bucket: placeOf(cfg)}
 	master, err := masterKey(cfg, log)
 	if err != nil {
 		unlock()
@@ -85,6 +87,7 @@ type service struct {
 	vault  *vault
 	ua     *sip.UserAgent
 	engine *media.Engine
+	bucket *blob.S3 // nil: recordings lie on disk
 	phones *simulator.Simulator
 	traces *call.Traces
 	spans  *tracing
@@ -141,9 +144,10 @@ func start(ctx context.Context, cfg *configs.Config, log *slog.Logger, more extr
 	if err = s.telephony(run, more); err != nil {
 		return nil, err
 	}
-	if err = s.tree(more); err != nil {
+	if err = s.tree(ctx, more); err != nil {
 		return nil, err
 	}
+	go s.sweepBucket(run)
 	return s, s.doors(run)
 }
 
@@ -292,28 +296,8 @@ func (s *service) folder(name string) string {
 	return path
 }
 
-// egress is what tenants may name, less our own listeners and the store.
-func (s *service) egress(more extras) allow.Egress {
-	e := allow.Egress{Allow: more.allow, Own: []netip.AddrPort{netip.MustParseAddrPort(s.ln.Addr().String())}}
-	for _, l := range s.cfg.SIP {
-		e.Own = append(e.Own, l.Addr)
-	}
-	for _, a := range s.cfg.EgressAllow {
-		e.Allow = append(e.Allow, allow.Rule{Network: a.Prefix, Port: a.Port})
-	}
-	for _, p := range s.cfg.EgressPorts {
-		e.Ports = append(e.Ports, int(p))
-	}
-	if s.cfg.AdminAddr.IsValid() {
-		e.Own = append(e.Own, s.cfg.AdminAddr)
-	}
-	e.Own = append(e.Own, redisAddrs(s.cfg.RedisURL.Reveal())...)
-	e.Local = localAddrs()
-	return e
-}
-
 // tree grows the actors and opens SIP to them.
-func (s *service) tree(more extras) error {
+func (s *service) tree(ctx context.Context, more extras) error {
 	roots, err := s.roots(more)
 	if err != nil {
 		return err
@@ -327,7 +311,7 @@ func (s *service) tree(more extras) error {
 		return err
 	}
 	s.ears = s.recogniser(with)
-	blobs, err := blob.NewDisk(s.folder("blobs"), s.vault.store)
+	blobs, err := s.openBlobs(ctx, roots)
 	if err != nil {
 		return err
 	}

@@ -43,9 +43,12 @@ type Visit struct {
 	Reach   string         // an https:// URL that webhooks ought to reach; empty: none is tried
 	Clock   string         // a URL whose Date tells the time; empty: only the kernel is asked
 	Env     []string       // of the service, for keys of engines
-	Now     time.Time      // zero: the time of this machine
-	Buffer  int            // bytes of a SIP socket's buffer; 0: what the service asks for
-	Free    int64          // bytes of disk below which nothing is committed; 0: the service's own
+	// Bucket tries where recordings lie, and says what it is and whether it
+	// keeps what is deleted; nil: they lie on disk.
+	Bucket func(context.Context) (place string, versioned bool, err error)
+	Now    time.Time // zero: the time of this machine
+	Buffer int       // bytes of a SIP socket's buffer; 0: what the service asks for
+	Free   int64     // bytes of disk below which nothing is committed; 0: the service's own
 
 	mu    sync.Mutex
 	found []Finding
@@ -93,7 +96,7 @@ func (v *Visit) Look(ctx context.Context) []Finding {
 	if v.Config != nil {
 		v.ok("settings", "every setting keeps its rule")
 		checks = append(checks, v.folder, v.disk, v.masterKey, v.leftKeys, v.ports, v.mediaPorts, v.buffers, v.addresses,
-			v.certificates, v.egress, v.engines, v.redis, v.service)
+			v.certificates, v.egress, v.engines, v.redis, v.bucket, v.service)
 	}
 	for _, check := range checks {
 		bounded, cancel := context.WithTimeout(ctx, checkLimit)

@@ -11,6 +11,7 @@ import (
 	"crypto/x509/pkix"
 	"encoding/json"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -242,6 +243,8 @@ func faults() map[string]func(*bed) {
 		"master_key_entropy": func(b *bed) { b.file("master.key", strings.Repeat("42", 32)) },
 		"data":               func(b *bed) { b.set("data", filepath.Join(b.dir, strings.Repeat("d", 300))) },
 		"engine_clear":       func(b *bed) { b.engine("http://192.0.2.1") },
+		"bucket":             func(b *bed) { b.bucket("", false, errors.New("the store answers 403 AccessDenied")) },
+		"bucket_versions":    func(b *bed) { b.bucket("the bucket calls", true, nil) },
 		"redis_open":         func(b *bed) { b.set("redis_url", "redis://192.0.2.1:6379") },
 	}
 	maps.Copy(all, servedFaults())
@@ -322,6 +325,10 @@ func (b *bed) unknownServer() string {
 	s.StartTLS()
 	b.Cleanup(s.Close)
 	return s.URL
+}
+
+func (b *bed) bucket(place string, versioned bool, err error) {
+	b.visit.Bucket = func(context.Context) (string, bool, error) { return place, versioned, err }
 }
 
 func (b *bed) engine(url string) {

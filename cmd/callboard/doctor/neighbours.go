@@ -121,3 +121,19 @@ func (v *Visit) redis(ctx context.Context) {
 		v.warn("redis_memory", "maxmemory, with room for what is kept: see docs/operations.md", "Redis has no limit of memory: the kernel ends it when there is none left")
 	}
 }
+
+// bucket writes, reads and deletes where recordings lie.
+func (v *Visit) bucket(ctx context.Context) {
+	if v.Bucket == nil {
+		return
+	}
+	place, versioned, err := v.Bucket(ctx)
+	if err != nil {
+		v.bad("bucket", "look at blobs_url, at the key, and at what the key may do there: write, read, list and delete", "%v", err)
+		return
+	}
+	v.ok("bucket", "%s lets us write, read and delete", place)
+	if versioned {
+		v.warn("bucket_versions", "switch its versions off, or let a rule of the bucket forget them", "%s keeps what is deleted", place)
+	}
+}

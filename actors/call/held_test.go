@@ -1,0 +1,66 @@
+package call_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/media/wav"
+)
+
+// left is a house that finds the recordings of so many calls in its spool.
+func left(t *testing.T, n int) (h *house, ids []string) {
+	t.Helper()
+	spool := t.TempDir()
+	dir := filepath.Join(spool, workspace)
+	require.NoError(t, os.MkdirAll(dir, 0o700))
+	past := time.Now().Add(-time.Minute)
+	for i := range n {
+		id := fmt.Sprintf("call_01J000000000000000000000%02d", i)
+		ids = append(ids, id)
+		path := filepath.Join(dir, id+".wav")
+		require.NoError(t, os.WriteFile(path, append(wav.Header(2, wav.Unknown), strings.Repeat("\x7f", 800)...), 0o600))
+		require.NoError(t, os.Chtimes(path, past, past))
+	}
+	h = build(t, plan{spool: spool, blobs: &blobs{kept: make(map[string][]byte), away: true}})
+	for _, id := range ids {
+		c := &domain.Call{Meta: domain.Meta{ID: id, WorkspaceID: workspace}, Status: domain.CallInProgress, Record: true}
+		b, err := json.Marshal(c)
+		require.NoError(t, err)
+		h.store.mu.Lock()
+		h.store.rows[c.Key()], h.store.versions[c.Key()] = b, 1
+		h.store.mu.Unlock()
+		e := call.Interrupted(*c, domain.Attempt{ID: id, WorkspaceID: workspace}, time.Now())
+		_, err = h.store.Apply(t.Context(), call.EndChange(e, time.Now()))
+		require.NoError(t, err)
+	}
+	return h, ids
+}
+
+func TestWhileRecordingsCannotBeKeptOneTriesForAll(t *testing.T) {
+	t.Parallel()
+	const many = 40
+	h, ids := left(t, many)
+	h.until(20*time.Second, "each has tried, and one for all twice", func() bool { return h.blobs.asked() >= many+2 })
+	assert.LessOrEqual(t, h.blobs.asked(), many+3)
+	assert.Equal(t, many, h.spooled(), "they wait")
+	h.blobs.back()
+	h.until(20*time.Second, "all are kept", func() bool {
+		for _, id := range ids {
+			if !h.store.call(id).RecordingAvailable {
+				return false
+			}
+		}
+		return true
+	})
+	h.until(5*time.Second, "the spool is empty", func() bool { return h.spooled() == 0 })
+}

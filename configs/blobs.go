@@ -1,0 +1,169 @@
+package configs
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Blobs says in which bucket recordings and exports lie; no Bucket: in the
+// folder blobs in the data folder.
+type Blobs struct {
+	Bucket    string
+	Prefix    string // without slashes at its ends
+	Endpoint  string // http:// or https:// with a host
+	Named     bool   // the endpoint was named: it is not AWS's
+	Region    string
+	PathStyle bool
+}
+
+// blobsRule and blobsKeyRule complete "must be …".
+const (
+	blobsRule    = "a URL such as s3://bucket/prefix?endpoint=https://host:9000&region=eu-central-1&path_style=true, without user and password"
+	blobsKeyRule = "an existing file with the lines aws_access_key_id = … and aws_secret_access_key = …, as AWS's command line writes them, of one profile"
+)
+
+var (
+	bucketName   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{1,61}[A-Za-z0-9]$`)
+	bucketPrefix = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9_.-]*(/[A-Za-z0-9_-][A-Za-z0-9_.-]*)*$`)
+	regionName   = regexp.MustCompile(`^[A-Za-z0-9-]{1,63}$`)
+)
+
+// parseBlobs reads s3://bucket/prefix?endpoint=…&region=…&path_style=….
+func parseBlobs(s string) (b Blobs, ok bool) {
+	u, err := url.Parse(s)
+	if err != nil || u.Scheme != "s3" || u.User != nil || u.Fragment != "" || u.Port() != "" || !bucketName.MatchString(u.Host) {
+		return b, false
+	}
+	q, err := url.ParseQuery(u.RawQuery)
+	if err != nil {
+		return b, false
+	}
+	b = Blobs{Bucket: u.Host, Prefix: strings.Trim(u.Path, "/"), Region: "us-east-1"}
+	if b.Prefix != "" && !bucketPrefix.MatchString(b.Prefix) {
+		return b, false
+	}
+	for name, values := range q {
+		if len(values) != 1 || !slices.Contains([]string{"endpoint", "region", "path_style"}, name) {
+			return b, false
+		}
+	}
+	if q.Has("region") {
+		if b.Region = q.Get("region"); !regionName.MatchString(b.Region) {
+			return b, false
+		}
+	}
+	b.Endpoint = "https://s3." + b.Region + ".amazonaws.com"
+	if q.Has("endpoint") {
+		b.Named = true
+		if b.Endpoint, ok = parseEndpoint(q.Get("endpoint")); !ok {
+			return b, false
+		}
+	}
+	b.PathStyle = b.Named || strings.Contains(b.Bucket, ".") // no certificate is for a bucket with a dot before its host
+	if q.Has("path_style") {
+		if b.PathStyle, ok = parseBool(q.Get("path_style")); !ok {
+			return b, false
+		}
+	}
+	return b, true
+}
+
+// parseEndpoint reads an http:// or https:// URL of a host.
+func parseEndpoint(s string) (string, bool) {
+	u, err := url.Parse(s)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil ||
+		strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
+		return "", false
+	}
+	if port := u.Port(); port != "" {
+		if _, ok := parsePort(port); !ok {
+			return "", false
+		}
+	}
+	return u.Scheme + "://" + u.Host, true
+}
+
+// showBlobs shows what follows the rule, and of the rest what is no secret: a
+// key may stand in it.
+func showBlobs(s string) string {
+	if _, ok := parseBlobs(s); ok {
+		return s
+	}
+	return showURL(s)
+}
+
+// BlobKeys are who we are to the bucket.
+type BlobKeys struct {
+	ID     string
+	Secret Secret
+	Token  Secret // of keys that are lent for a time; empty: they are our own
+}
+
+var errNoBlobKeys = errors.New("blobs_url: there is no key for the bucket: set blobs_key_file, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment")
+
+// ReadBlobKeys reads them from a file, or where none is named from AWS's
+// variables of the environment.
+func ReadBlobKeys(file string, env []string) (BlobKeys, error) {
+	if file != "" {
+		text, err := readBounded(file)
+		if err != nil {
+			return BlobKeys{}, fmt.Errorf("blobs_key_file: %w", err)
+		}
+		k, ok := blobKeys(string(text))
+		if !ok {
+			return BlobKeys{}, errors.New("blobs_key_file must be " + blobsKeyRule)
+		}
+		return k, nil
+	}
+	var k BlobKeys
+	for _, line := range env {
+		switch name, value, _ := strings.Cut(line, "="); name {
+		case "AWS_ACCESS_KEY_ID":
+			k.ID = value
+		case "AWS_SECRET_ACCESS_KEY":
+			k.Secret.value = value
+		case "AWS_SESSION_TOKEN":
+			k.Token.value = value
+		}
+	}
+	if k.ID == "" || k.Secret.value == "" {
+		return k, errNoBlobKeys
+	}
+	return k, nil
+}
+
+// blobKeys reads the file of one profile.
+func blobKeys(text string) (k BlobKeys, ok bool) {
+	sections := 0
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		name, value, pair := strings.Cut(line, "=")
+		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+		switch {
+		case line == "" || line[0] == '#' || line[0] == ';':
+		case line[0] == '[':
+			sections++
+		case !pair:
+			return k, false
+		case name == "aws_access_key_id":
+			k.ID = value
+		case name == "aws_secret_access_key":
+			k.Secret.value = value
+		case name == "aws_session_token":
+			k.Token.value = value
+		}
+	}
+	return k, sections < 2 && k.ID != "" && k.Secret.value != ""
+}
+
+func parseBlobKeys(s string) (string, bool) {
+	if _, ok := parseFile(s); !ok {
+		return "", false
+	}
+	_, err := ReadBlobKeys(s, nil)
+	return s, err == nil
+}
