@@ -30,6 +30,7 @@ type operation struct {
 	errors       []int        // beside those that every route can answer
 	open         bool         // needs no credential
 	unchecked    bool         // the handler checks the body against its schema, piece by piece
+	defaults     bool         // the handler knows the defaults of the body's own members: none of them has to be filled in
 	later        *huma.Schema // of a 202: what was asked for is still to come
 	live         bool         // a stream or a socket: nothing to ask for by HEAD
 }

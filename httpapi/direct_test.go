@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 
@@ -41,4 +42,33 @@ func TestWhatIsZeroIsTheDefaultByEitherWay(t *testing.T) {
 	assert.Nil(t, d.must(200, "PATCH", "/v1/agents/"+agent, "operator", m{"on_inbound": m{}}).json(t)["on_inbound"])
 	id := d.make("/v1/trunks", trunk(m{"host": "sip.example.com"}))
 	assert.Nil(t, d.must(200, "PATCH", "/v1/trunks/"+id, "operator", m{"outbound_proxy": m{"host": ""}}).json(t)["outbound_proxy"])
+}
+
+// A call's own defaults are its handler's: none has to be said for the short way.
+func TestACallIsOrderedAlikeByEitherWay(t *testing.T) {
+	d := open(t, httpapi.Config{})
+	for body, want := range map[string][]any{
+		``:                              {201, 30 * time.Second, true},
+		`,"record":true`:                {201, 30 * time.Second, true},
+		`,"record":false`:               {201, 30 * time.Second, false},
+		`,"record":null`:                {201, 30 * time.Second, true},
+		`,"ring_timeout_seconds":12`:    {201, 12 * time.Second, true},
+		`,"ring_timeout_seconds":null`:  {201, 30 * time.Second, true},
+		`,"ring_timeout_seconds":0`:     {422},
+		`,"ring_timeout_seconds":121`:   {422},
+		`,"record":"false"`:             {422},
+		`,"amd":{},"voicemail":{}`:      {422},
+		`,"amd":{"mode":"no such one"}`: {422},
+	} {
+		for way, accept := range map[string]string{"short": "*/*", "long": "text/plain;q=0.1, application/json"} {
+			text := `{"to":"+12025550123","agent_id":"agent_` + ulidOf(1) + `"` + body + `}`
+			r := d.do("POST", "/v1/calls/outbound", "operator", text, "Accept", accept)
+			got := []any{r.Status}
+			if r.Status == 201 {
+				o := d.orders[len(d.orders)-1]
+				got = append(got, o.RingTimeout, o.Record)
+			}
+			assert.Equal(t, want, got, "%s %s %s", way, text, r.Body)
+		}
+	}
 }

@@ -26,8 +26,8 @@ type Shape struct {
 
 	names    map[string]int // of an object's members, the places of their shapes
 	members  []*Shape
-	required uint64 // members that must be there, or whose default would have to be filled in
-	filled   uint64 // members with a default, which is filled in for what is zero too
+	required uint64 // members that must be there
+	filled   uint64 // members with a default, which would have to be filled in, for what is zero too
 	others   *Shape // of members with other names; nil: there are none
 
 	items     *Shape // of a list
@@ -133,7 +133,7 @@ func (m *Shapes) object(made *Shape, s *huma.Schema) {
 		at := len(made.members)
 		made.names[name] = at
 		made.members = append(made.members, m.Of(of))
-		if of.Default != nil || slices.Contains(s.Required, name) {
+		if slices.Contains(s.Required, name) {
 			made.required |= 1 << at
 		}
 		if of.Default != nil {
@@ -232,7 +232,14 @@ func (s *Shape) goodObject(d *jsontext.Decoder, depth int) bool {
 		}
 	}
 	_, err := d.ReadToken()
-	return err == nil && s.required&^seen == 0
+	return err == nil && (s.required|s.filled)&^seen == 0
+}
+
+// Unfilled is a body of whose own members none has to be filled in.
+func (s *Shape) Unfilled() *Shape {
+	own := *s
+	own.filled = 0
+	return &own
 }
 
 // goodInstead judges what stands in place of a default. One is filled in for
