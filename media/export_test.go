@@ -29,3 +29,10 @@ func (t *Turn) Frame() (turns int) {
 
 // Lapse is a machine that stood still.
 func (t *Turn) Lapse(d time.Duration) { t.c.leapt += int64(d * sampleRate / time.Second) }
+
+// Keep sets how many pairs at rest stay bound, and in calm.
+func (e *Engine) Keep(most, few int, calm time.Duration) {
+	e.ports.mu.Lock()
+	defer e.ports.mu.Unlock()
+	e.ports.most, e.ports.few, e.ports.calm = most, few, calm
+}

@@ -11,7 +11,8 @@ import (
 )
 
 // ports hands out port pairs. A pair that was used rests; its sockets stay bound meanwhile, and whoever is next gets them as
-// they are, emptied: opening and closing sockets costs more than a short call's sound. At most idleMost pairs stay bound.
+// they are, emptied: opening and closing sockets costs more than a short call's sound. While many calls come, all pairs at rest
+// stay bound, up to a share of the files that the process may open; in calm idleFew of them do.
 //
 // A pair into which somebody went on sending while it rested rests again: a stray stream shall find nobody. It does so a few
 // times only, because whoever sends may be a stranger who wants to use up our ports.
@@ -26,6 +27,10 @@ type ports struct {
 	rest  time.Duration
 	pair  []pair
 	idle  []int // bound pairs at rest, in the order of the end of their rest
+	most  int   // idle pairs
+	few   int   // that stay in calm
+	calm  time.Duration
+	minds bool // somebody looks whether it is calm
 	ended bool
 }
 
@@ -38,10 +43,13 @@ type pair struct {
 }
 
 const (
-	triesMost    = 256 // ports that other programs hold are passed over, within reason
-	looksAt      = 16  // rested pairs that are looked at, at most, to find one that is quiet
-	idleMost     = 512 // pairs
-	strayAt      = 25  // packets that came in a pair's rest and are no mere end of a stream: half a second of them
+	triesMost    = 256  // ports that other programs hold are passed over, within reason
+	looksAt      = 16   // rested pairs that are looked at, at most, to find one that is quiet
+	idleMost     = 4096 // pairs: as many as five seconds of 800 calls leave
+	idleFew      = 512
+	idleShare    = 8 // of the files that the process may open: pairs, of two files each
+	idleCalm     = 30 * time.Second
+	strayAt      = 25 // packets that came in a pair's rest and are no mere end of a stream: half a second of them
 	restlessMost = 3
 )
 
@@ -51,7 +59,10 @@ func newPorts(ip netip.Addr, low, high int, rest time.Duration) (*ports, error) 
 	if low < 1024 || high > 65535 || n < 1 {
 		return nil, fmt.Errorf("media: ports %d-%d: want a pair within 1024-65535", low, high)
 	}
-	return &ports{ip: ip, first: low, next: rand.IntN(n), rest: rest, pair: make([]pair, n)}, nil //nolint:gosec // no secret
+	return &ports{
+		ip: ip, first: low, next: rand.IntN(n), rest: rest, pair: make([]pair, n), //nolint:gosec // no secret
+		most: max(min(filesMost()/idleShare, idleMost), idleFew), few: idleFew, calm: idleCalm,
+	}, nil
 }
 
 // take gives a free pair, with sockets that hold nothing.
@@ -125,7 +136,7 @@ func (p *ports) free(port int, sound, control socket, now time.Duration) {
 	defer p.mu.Unlock()
 	i := (port - p.first) / 2
 	p.pair[i] = pair{until: now + p.rest}
-	if p.ended || len(p.idle) >= idleMost {
+	if p.ended || len(p.idle) >= p.most {
 		sound.close()
 		control.close()
 		return
@@ -135,6 +146,33 @@ func (p *ports) free(port int, sound, control socket, now time.Duration) {
 	control.drain()
 	p.pair[i].bound, p.pair[i].sound, p.pair[i].control = true, sound, control
 	p.idle = append(p.idle, i)
+	p.mind(now)
+}
+
+// mind looks after a while whether it is calm, where that would matter.
+func (p *ports) mind(now time.Duration) {
+	if !p.minds && len(p.idle) > p.few {
+		p.minds = true
+		time.AfterFunc(p.calm, func() { p.settle(now + p.calm) })
+	}
+}
+
+// settle closes pairs that nobody has wanted since their rest was over, but for a few.
+func (p *ports) settle(now time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.minds = false
+	gone := 0
+	for ; gone < len(p.idle)-p.few && p.pair[p.idle[gone]].until+p.calm <= now; gone++ {
+		pr := &p.pair[p.idle[gone]]
+		pr.sound.close()
+		pr.control.close()
+		*pr = pair{until: pr.until, restless: pr.restless}
+	}
+	p.idle = append(p.idle[:0], p.idle[gone:]...)
+	if !p.ended {
+		p.mind(now)
+	}
 }
 
 // close lets the sockets of the pairs at rest go.

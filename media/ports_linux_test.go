@@ -111,6 +111,7 @@ func TestSocketsAreKeptWhileTheirPortsRestAndNoMoreThanThat(t *testing.T) {
 		return len(list)
 	}
 	e := pairOf(t, siptest.ManyPorts(t), 690, time.Nanosecond)
+	e.Keep(512, 512, time.Minute)
 	before := files()
 	sessions := make([]*media.Session, 600)
 	for i := range sessions {
@@ -134,6 +135,32 @@ func TestSocketsAreKeptWhileTheirPortsRestAndNoMoreThanThat(t *testing.T) {
 	}
 	require.NoError(t, e.Close())
 	assert.Equal(t, before, files())
+}
+
+func TestSocketsThatNobodyWantsAreClosedInCalm(t *testing.T) {
+	t.Parallel()
+	const pairs, few = 40, 5
+	e := pairOf(t, siptest.ServicePorts(t), pairs, time.Nanosecond)
+	use := func(n int) {
+		sessions := make([]*media.Session, n)
+		for i := range sessions {
+			var err error
+			sessions[i], err = e.Open(media.Options{})
+			require.NoError(t, err)
+		}
+		for _, s := range sessions {
+			s.Close()
+		}
+	}
+	e.Keep(pairs, few, time.Hour)
+	use(pairs)
+	assert.Equal(t, pairs, e.Ports().Bound, "while many calls come")
+	e = pairOf(t, siptest.ServicePorts(t), pairs, time.Nanosecond)
+	e.Keep(pairs, few, 20*time.Millisecond)
+	use(pairs)
+	eventually(t, "all but a few are closed", func() bool { return e.Ports().Bound == few })
+	use(pairs)
+	eventually(t, "and so they are after the next calls", func() bool { return e.Ports().Bound == few })
 }
 
 func TestASessionWithoutSoundCostsNextToNothing(t *testing.T) {

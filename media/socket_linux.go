@@ -196,3 +196,12 @@ func (b *batch) stamp(i int) int64 {
 	}
 	return time.Now().UnixNano()
 }
+
+// filesMost is how many files the process may open; 0: nobody knows.
+func filesMost() int {
+	var limit unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {
+		return 0
+	}
+	return int(min(limit.Cur, 1<<30))
+}
