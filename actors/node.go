@@ -81,6 +81,9 @@ type Config struct {
 	Mail      alerts.Mailer                                // sends mails of alerts; nil: there is no mail server
 	// AlertsEvery is how often alerts are looked for; 0: as usual. Tests hurry.
 	AlertsEvery time.Duration
+	// May says whether this node still has the work: nobody is sent anything
+	// otherwise. It must not wait; nil: always.
+	May func() bool
 	// WebhookSends is how many webhook requests may be under way at once; 0: 2048.
 	WebhookSends int
 	// WebhookTimeout is how long a webhook may take to answer, WebhookHurry
@@ -189,14 +192,14 @@ func New(cfg Config) *Node {
 		n.book.Resolve = cfg.SIP.Resolve
 	}
 	n.book.Carrier = cfg.Carrier
-	n.sender = webhook.NewClient(webhook.ClientConfig{Egress: cfg.Egress, RootCAs: cfg.RootCAs, Timeout: cfg.WebhookTimeout})
+	n.sender = webhook.NewClient(webhook.ClientConfig{Egress: cfg.Egress, RootCAs: cfg.RootCAs, Timeout: cfg.WebhookTimeout, May: cfg.May})
 	n.gate = webhook.NewGate(cfg.WebhookSends)
 	n.ledger = webhook.NewLedger(cfg.Store)
 	n.models = &llm.Client{Free: openWeb(cfg.RootCAs), Guarded: n.sender.Web()}
 	n.toolbox = &tools.Client{HTTP: n.sender.Web()}
 	n.desk = &Desk{messages: newChore(), readings: newChore(), meanings: newChore(), analyses: newChore(), reminders: newChore(), texting: newChore(), node: n, store: store, zones: calendar.NewShared(), keys: cfg.Keys, guests: newGuests(store, cfg.Keys), audit: newAuditor(cfg.Store, cfg.Log), log: cfg.Log, jobs: jobs.New(cfg.Log), exporting: make(chan struct{}, exportsAtOnce)}
 	n.desk.carriage = newCarriage()
-	n.desk.gateways = webhook.NewClient(webhook.ClientConfig{Egress: cfg.Egress, RootCAs: cfg.RootCAs})
+	n.desk.gateways = webhook.NewClient(webhook.ClientConfig{Egress: cfg.Egress, RootCAs: cfg.RootCAs, May: cfg.May})
 	return n
 }
 
@@ -259,7 +262,7 @@ func (n *Node) Start(ctx context.Context) error {
 		n.desk.reminders.wake(w.ID)
 		n.desk.texting.wake(w.ID)
 	}
-	if err := n.growAlerts(); err != nil {
+	if err := errors.Join(n.growPulse(), n.growAlerts()); err != nil {
 		return err
 	}
 	n.beside(func() { n.desk.messages.run(run, n.cfg.Log, "text messages", n.desk.doMessages) })
@@ -446,6 +449,7 @@ func (n *Node) Stop() {
 	n.drain.Store(true)
 	n.desk.jobs.Close()
 	n.gone(alertsActor) // before what it looks at
+	n.gone(pulseActor)
 	n.mu.Lock()
 	trees := n.spaces
 	n.spaces = make(map[string]*tree)

@@ -23,6 +23,10 @@ type Config struct {
 	BlobsKeyFile  string // empty: see ReadBlobKeys
 	MasterKeyFile string // empty: master.key in Data
 
+	NodeAddr netip.AddrPort // where other nodes connect; zero: there are none
+	LeaseURL string         // of an etcd that keeps who has the work; empty: the Redis does
+	Lease    time.Duration
+
 	HTTPAddr       netip.AddrPort
 	PublicURL      string // without a final slash; empty: see BaseURL
 	TLSCert        string

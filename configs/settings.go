@@ -35,6 +35,7 @@ func Settings() []Setting {
 		list []Setting
 	}{
 		{"Storage", storage()},
+		{"Several nodes", nodes()},
 		{"HTTP", door()},
 		{"SIP and media", append(signalling(), sound()...)},
 		{"What tenants may reach", egress()},

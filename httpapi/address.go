@@ -25,6 +25,18 @@ func clientAddr(peer net.Addr, forwarded []string, trusted []netip.Prefix) netip
 	return addr
 }
 
+// passedOn is whose request another node passes on, and for whom that one may
+// speak.
+func passedOn(forwarded []string) (client net.Addr, before []string) {
+	all := strings.Split(strings.Join(forwarded, ","), ",")
+	last := len(all) - 1
+	addr, err := parseHop(all[last])
+	if err != nil {
+		return &net.TCPAddr{}, nil
+	}
+	return &net.TCPAddr{IP: addr.AsSlice()}, all[:last]
+}
+
 // addrOf is the address of a peer.
 func addrOf(peer net.Addr) (addr netip.Addr, ok bool) {
 	if tcp, is := peer.(*net.TCPAddr); is {

@@ -22,6 +22,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/httpapi/forward"
 	"github.com/callboard/callboard/httpapi/limit"
 	"github.com/callboard/callboard/httpapi/wire"
 )
@@ -238,6 +239,15 @@ func (s *Server) Serve(ln net.Listener) error {
 	return s.app.Listener(ln)
 }
 
+// ServeNodes answers what other nodes of the install pass on, until Shutdown;
+// see forward.Door.
+func (s *Server) ServeNodes(ln net.Listener) error {
+	if s.closed.Load() {
+		return ln.Close()
+	}
+	return s.app.Server().Serve(ln)
+}
+
 // Shutdown takes no new connection, lets the requests in flight finish until
 // ctx ends, then cuts them off.
 func (s *Server) Shutdown(ctx context.Context) error {
@@ -406,13 +416,19 @@ func (s *Server) enter(c *fiber.Ctx) error {
 	return c.Next()
 }
 
-// from is the address that a request comes from.
+// from is the address that a request comes from. What another node passes on
+// comes from whom that node names last.
 func (s *Server) from(c *fiber.Ctx) netip.Addr {
+	peer := c.Context().RemoteAddr()
+	_, passed := peer.(forward.NodeAddr)
 	var hops []string
-	if len(s.cfg.TrustedProxies) > 0 {
+	if passed || len(s.cfg.TrustedProxies) > 0 {
 		hops = forwarded(c)
 	}
-	return clientAddr(c.Context().RemoteAddr(), hops, s.cfg.TrustedProxies)
+	if passed {
+		peer, hops = passedOn(hops)
+	}
+	return clientAddr(peer, hops, s.cfg.TrustedProxies)
 }
 
 func forwarded(c *fiber.Ctx) []string {

@@ -38,6 +38,27 @@ func TestWhileCallsAreHeldNoInviteLeavesThatBeginsOne(t *testing.T) {
 	})
 }
 
+// Whoever has lost the right to call while an INVITE was on its way to the
+// network keeps it here.
+func TestNoInviteLeavesThatMayNotAnyMore(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int32
+	there, here := newEars(), newEars()
+	far := served(t, answering(there))
+	near := served(t, func(c *sip.Config, _ *sip.UserAgent) {
+		c.MayCall = func() bool { return asked.Add(1) == 1 }
+	})
+	in := sip.Invite{Attempt: "a", Leg: 1, Target: sip.Target{Host: "127.0.0.1", Port: int(far.Addr("udp").Port())}, To: "+15550001", From: "+15559999", Notify: here.hear}
+	_, err := near.Invite(in)
+	require.NoError(t, err, "asked for the first time")
+	f := next[sip.Refused](t, here).Final
+	assert.True(t, f.Held)
+	in.Attempt = "b"
+	_, err = near.Invite(in)
+	require.ErrorIs(t, err, sip.ErrHeld)
+	assert.Zero(t, far.Counters().Incoming)
+}
+
 func TestALiveCallGoesOnWhileCallsAreHeld(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
 		d, _, _ := s.answered()

@@ -51,7 +51,7 @@ func (u *UserAgent) Invite(in Invite) (*Dialog, error) {
 	default:
 		return nil, errNotReady
 	}
-	if u.held.Load() {
+	if u.holds() {
 		return nil, ErrHeld
 	}
 	d, err := u.newOutbound(&in)

@@ -29,7 +29,12 @@ func (u *UserAgent) HoldCalls(on bool) {
 // the answer was.
 func (u *UserAgent) leaves() bool {
 	u.leaving.Add(1)
-	return !u.held.Load()
+	return !u.holds()
+}
+
+// holds says whether no call may be begun now, by HoldCalls or Config.MayCall.
+func (u *UserAgent) holds() bool {
+	return u.held.Load() || u.cfg.MayCall != nil && !u.cfg.MayCall()
 }
 
 func (u *UserAgent) sent() { u.leaving.Add(-1) }

@@ -370,13 +370,12 @@ func (c *call) commit(ctx actor.Context, t event.Type, data any, then func(actor
 	c.save.add(ctx, e)
 }
 
-// hangUp answers the API. Before the answer it is a CANCEL.
+// hangUp answers the API. Before the far end's answer it is a CANCEL.
 func (c *call) hangUp(ctx actor.Context) {
 	if c.stage >= closing {
 		ctx.Respond(domain.Errorf(domain.CodeInvalidState, "the call is over").With("current_status", c.call.Status))
 		return
 	}
-	ctx.Respond(HungUp{})
 	c.hangup = true
 	switch c.stage {
 	case binding, rerouting:
@@ -395,6 +394,7 @@ func (c *call) hangUp(ctx actor.Context) {
 		c.bye(ctx, byAPI, domain.ReasonHangup)
 	case closing, flushing, telling:
 	}
+	ctx.Respond(HungUp{}) // whoever has the answer may count on it
 }
 
 func cancelled() domain.Verdict {

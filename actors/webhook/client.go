@@ -39,6 +39,8 @@ const (
 	maxSessions = 4
 	// maxIdle connections are kept for each host.
 	maxIdle = 64
+	// lookAgain is how often it is looked whether an attempt may be made.
+	lookAgain = 50 * time.Millisecond
 )
 
 // What connections may speak, by their names in TLS.
@@ -53,6 +55,7 @@ type ClientConfig struct {
 	RootCAs  *x509.CertPool // nil: those of the machine
 	Resolver *net.Resolver  // nil: the machine's
 	Timeout  time.Duration  // of a whole attempt; 0: 30 s
+	May      func() bool    // asked before each attempt, which waits for it; it must not wait itself; nil: always
 
 	idle time.Duration // that a connection may be unused; 0: idleTimeout
 }
@@ -186,6 +189,9 @@ func (c *Client) Send(ctx context.Context, r Request) Answer {
 	if to == nil {
 		return Answer{Error: "the URL is not valid"}
 	}
+	if c.cfg.May != nil && !c.waited(ctx, start) {
+		return Answer{Took: time.Since(start), Error: "this node may not send any more"}
+	}
 	if to.fits(&r) && !c.multiplexed(to.addr) {
 		if a, done := c.exchange(ctx, to, &r, start); done {
 			return a
@@ -193,6 +199,26 @@ func (c *Client) Send(ctx context.Context, r Request) Answer {
 		defer c.untaken(to.addr)
 	}
 	return c.pass(ctx, to, &r, start)
+}
+
+// waited waits until an attempt may be made; false: it may not in its time.
+func (c *Client) waited(ctx context.Context, start time.Time) bool {
+	if c.cfg.May() {
+		return true
+	}
+	look := time.NewTicker(lookAgain)
+	defer look.Stop()
+	for time.Since(start) < c.cfg.Timeout {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-look.C:
+			if c.cfg.May() {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // pass makes one attempt by the transport.

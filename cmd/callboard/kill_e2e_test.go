@@ -79,6 +79,17 @@ func TestKill9NeitherRingsTwiceNorForgetsOnRedis(t *testing.T) {
 }
 
 func (s *service) proveKill(st status, id string, answer *peer) {
+	s.t.Helper()
+	s.proveAttempts(st, answer, func(story string) bool {
+		return strings.Contains(story, "BYE sip:") // SIPp gives up a call whose ACK crosses its own answer
+	})
+	s.proveBill(id)
+}
+
+// proveAttempts: nobody was rung twice, nobody forgotten, everything told, and
+// no line used that there is not. Whether a call whose end SIPp has not logged
+// is over, its messages say.
+func (s *service) proveAttempts(st status, answer *peer, over func(story string) bool) {
 	t := s.t
 	t.Helper()
 	rung := answer.rung()
@@ -109,7 +120,7 @@ func (s *service) proveKill(st status, id string, answer *peer) {
 	s.proveDelivered("campaign.", "call.ended")
 	s.await("no dialog left behind", 60*time.Second, func() bool {
 		left := slices.DeleteFunc(leftOnWire(answer.lines()), func(id string) bool {
-			return strings.Contains(answer.story(id), "BYE sip:") // SIPp gives up a call whose ACK crosses its own answer
+			return over(answer.story(id))
 		})
 		if len(left) > 0 {
 			answer.tell = left[0]
@@ -119,7 +130,6 @@ func (s *service) proveKill(st status, id string, answer *peer) {
 	left := leftOnWire(answer.lines()) // their BYE was seen, but not when
 	most, _ := wireLoad(slices.DeleteFunc(answer.lines(), func(l line) bool { return slices.Contains(left, l.CallID) }))
 	assert.LessOrEqual(t, most, killLines, "lines used on the wire")
-	s.proveBill(id)
 }
 
 // proveDelivered: every event of the log that the endpoint wants came, and none

@@ -5,17 +5,18 @@ import (
 	"net/netip"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/callboard/callboard/domain/allow"
 )
 
-// redisAddrs are the addresses of the store, which no tenant may name.
-func redisAddrs(text string) []netip.AddrPort {
+// urlAddrs are the addresses of a store, which no tenant may name.
+func urlAddrs(text string, usual uint16) []netip.AddrPort {
 	u, err := url.Parse(text)
 	if err != nil || u.Hostname() == "" {
 		return nil
 	}
-	return addrsOf(u.Hostname(), u.Port(), 6379)
+	return addrsOf(u.Hostname(), u.Port(), usual)
 }
 
 // addrsOf are the addresses of a host at a port, or at the usual one.
@@ -50,7 +51,13 @@ func (s *service) egress(more extras) allow.Egress {
 	if s.cfg.AdminAddr.IsValid() {
 		e.Own = append(e.Own, s.cfg.AdminAddr)
 	}
-	e.Own = append(e.Own, redisAddrs(s.cfg.RedisURL.Reveal())...)
+	if s.cfg.NodeAddr.IsValid() {
+		e.Own = append(e.Own, s.cfg.NodeAddr)
+	}
+	for one := range strings.SplitSeq(s.cfg.LeaseURL, ",") {
+		e.Own = append(e.Own, urlAddrs(one, 80)...)
+	}
+	e.Own = append(e.Own, urlAddrs(s.cfg.RedisURL.Reveal(), 6379)...)
 	e.Own = append(e.Own, blobAddrs(s.cfg.Blobs)...)
 	e.Local = localAddrs()
 	return e

@@ -30,11 +30,16 @@ type peer struct {
 	tell string // Call-ID whose messages a failed test shows
 }
 
+// messages are all that were sent and received, where the peer keeps them.
+func (p *peer) messages() string {
+	text, _ := os.ReadFile(filepath.Join(p.dir, "messages"))
+	return string(text)
+}
+
 // story are the messages of one call, where the peer keeps messages.
 func (p *peer) story(callID string) string {
-	text, _ := os.ReadFile(filepath.Join(p.dir, "messages"))
 	var out strings.Builder
-	for part := range strings.SplitSeq(string(text), "-----------------------------------------------") {
+	for part := range strings.SplitSeq(p.messages(), "-----------------------------------------------") {
 		if strings.Contains(part, callID) {
 			out.WriteString(part)
 		}

@@ -101,6 +101,12 @@ func serveCommand(again func()) *cobra.Command {
 func serve(ctx context.Context, cfg *configs.Config, demo bool, again func()) error {
 	shiftClock()
 	log := logger(cfg)
+	if cfg.NodeAddr.IsValid() {
+		if demo {
+			return errors.New("--demo is for a service of one process: leave node_addr empty")
+		}
+		return serveAmong(ctx, cfg, log, again)
+	}
 	began := time.Now()
 	var show *demoShow
 	var more extras

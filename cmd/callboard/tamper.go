@@ -13,6 +13,9 @@ import (
 // tamper hands the store on as it is; tests of what must fail build another.
 func tamper(s actors.Store) actors.Store { return s }
 
+// fence is what a node's commits carry, and whether it looks at its lease.
+func fence(token string) (string, bool) { return token, true }
+
 // anyHistory says whether a Redis that lacks commits is taken as it is.
 func anyHistory() bool { return false }
 

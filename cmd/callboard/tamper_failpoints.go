@@ -28,6 +28,16 @@ func tamper(s actors.Store) actors.Store {
 	return &lateStore{Store: s, last: make(map[string]chan struct{})}
 }
 
+// fence is the control of the test of several nodes: with FAILPOINT_NO_FENCE
+// every node has the same token and none looks at its lease, which must ring
+// somebody twice.
+func fence(token string) (string, bool) {
+	if os.Getenv("FAILPOINT_NO_FENCE") != "" {
+		return "1|everybody", false
+	}
+	return token, true
+}
+
 // anyHistory is the control of the fail-over test: with FAILPOINT_ANY_HISTORY a
 // replica that lacks commits is taken as it is, which must ring somebody twice.
 func anyHistory() bool { return os.Getenv("FAILPOINT_ANY_HISTORY") != "" }

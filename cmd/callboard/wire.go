@@ -51,12 +51,22 @@ func openVault(ctx context.Context, cfg *configs.Config, log *slog.Logger) (*vau
 	if err != nil {
 		return nil, err
 	}
-	v := &vault{unlock: unlock, data: cfg.Data, bucket: placeOf(cfg)}
 	master, err := masterKey(cfg, log)
 	if err != nil {
 		unlock()
 		return nil, err
 	}
+	if err = nobodyElse(ctx, cfg); err != nil {
+		unlock()
+		return nil, err
+	}
+	return openStore(ctx, cfg, log, master, "1|"+mailbox.NewID("node"), unlock)
+}
+
+// openStore opens the store as the one whom a token names. unlock is called in
+// the end.
+func openStore(ctx context.Context, cfg *configs.Config, log *slog.Logger, master []byte, token string, unlock func()) (v *vault, err error) {
+	v = &vault{unlock: unlock, data: cfg.Data, bucket: placeOf(cfg)}
 	if url := cfg.RedisURL.Reveal(); url != "" {
 		v.driver, err = redis.Open(ctx, url, redis.Options{Logger: log, Ledger: filepath.Join(cfg.Data, "redis-ledger"), AnyHistory: anyHistory()})
 	} else {
@@ -66,7 +76,7 @@ func openVault(ctx context.Context, cfg *configs.Config, log *slog.Logger) (*vau
 		unlock()
 		return nil, err
 	}
-	v.store, err = persistence.NewStore(ctx, v.driver, master, "1|"+mailbox.NewID("node"))
+	v.store, err = persistence.NewStore(ctx, v.driver, master, token)
 	if err != nil {
 		v.close()
 		return nil, err
@@ -103,7 +113,11 @@ type service struct {
 	ended  chan error
 	stop   context.CancelFunc
 
+	seat  *seat        // of one node of several; nil: this is the only one
+	nodes net.Listener // of the other nodes
+
 	drainEnds time.Time // what is under way then is cut off; zero: nothing drains
+	inHaste   bool      // another node has the work: what is under way cannot be kept
 }
 
 // shutdownLeast is how long requests under way have at least to finish.
@@ -113,11 +127,12 @@ const shutdownLeast = 5 * time.Second
 type extras struct {
 	rootCA []byte // PEM
 	allow  []allow.Rule
+	seat   *seat
 }
 
 // start opens, wires and starts everything. On an error nothing is left.
 func start(ctx context.Context, cfg *configs.Config, log *slog.Logger, more extras) (_ *service, err error) {
-	s := &service{cfg: cfg, log: log, ended: make(chan error, 4), meters: metrics.New(version)}
+	s := &service{cfg: cfg, log: log, ended: make(chan error, 8), meters: metrics.New(version), seat: more.seat}
 	run, stop := context.WithCancel(context.WithoutCancel(ctx))
 	s.stop = stop
 	defer func() {
@@ -125,7 +140,7 @@ func start(ctx context.Context, cfg *configs.Config, log *slog.Logger, more extr
 			s.close()
 		}
 	}()
-	if s.vault, err = openVault(ctx, cfg, log); err != nil {
+	if err = s.open(ctx); err != nil {
 		return nil, err
 	}
 	limits := defaultLimits(cfg)
@@ -138,8 +153,8 @@ func start(ctx context.Context, cfg *configs.Config, log *slog.Logger, more extr
 			return nil, err
 		}
 	}
-	if s.ln, err = new(net.ListenConfig).Listen(ctx, "tcp", cfg.HTTPAddr.String()); err != nil {
-		return nil, fmt.Errorf("http_addr: %w", err)
+	if err = s.listen(ctx); err != nil {
+		return nil, err
 	}
 	if err = s.telephony(run, more); err != nil {
 		return nil, err
@@ -210,7 +225,7 @@ func (s *service) telephony(run context.Context, more extras) (err error) {
 	s.ua, err = sip.New(sip.Config{
 		Listen: sipListeners(cfg), TLS: secured, Private: cfg.SIPPrivate, DSCP: cfg.SIPDSCP,
 		PublicIP: cfg.PublicIP, UserAgent: "Callboard/" + version, Trace: s.traces.Note, Linger: linger(), OverloadAfter: patience(), Secret: derive(s.vault.store.Root(), "callboard sip"),
-		MayReach: func(to netip.AddrPort) bool { return carrier.signalling(to) || sipEgress.May(to) == nil }, Log: s.log,
+		MayReach: func(to netip.AddrPort) bool { return carrier.signalling(to) || sipEgress.May(to) == nil }, MayCall: s.seat.may(), Log: s.log,
 	})
 	if err != nil {
 		return err
@@ -340,7 +355,7 @@ func (s *service) tree(ctx context.Context, more extras) error {
 		return err
 	}
 	s.node = actors.New(actors.Config{
-		Store: s.meters.Store(s.spans.store(tamper(s.vault.store))), Keys: s.vault.keys, Blobs: blobs, SIP: s.ua, Media: s.engine, Speaker: speaker, Ears: s.ears, Models: s.models, Lives: with.lives(), Papers: paper.New(program, "read-pdf"),
+		Store: s.meters.Store(s.spans.store(s.seat.store(tamper(s.vault.store)))), May: s.seat.may(), Keys: s.vault.keys, Blobs: blobs, SIP: s.ua, Media: s.engine, Speaker: speaker, Ears: s.ears, Models: s.models, Lives: with.lives(), Papers: paper.New(program, "read-pdf"),
 		Simulator: target, Carrier: calledBy, TestCall: testCall, Talk: talk, Egress: s.egress(more), RootCAs: roots, WebhookSends: s.cfg.WebhookSends, WebhookTimeout: answers, WebhookHurry: hurry,
 		MayReach: func(to netip.AddrPort) bool { return trunks.May(to) == nil }, SIPURI: sipURI(s.cfg),
 		PublicURL: s.cfg.BaseURL(netip.MustParseAddrPort(s.ln.Addr().String())),
@@ -424,7 +439,9 @@ func (s *service) doors(run context.Context) error {
 		Log: s.log, PublicURL: s.cfg.BaseURL(netip.MustParseAddrPort(s.ln.Addr().String())), TrustedProxies: s.cfg.TrustedProxies,
 		Certificate: certificate, Version: version, Ears: s.ears != nil, Text: s.ears != nil && s.ears.Transcribes("en-US"), Observe: s.meters.Request,
 	}, portsOf(d))
-	go func() { s.ended <- s.http.Serve(s.ln) }()
+	if s.seat == nil {
+		s.answer()
+	}
 	var err error
 	pages := adminPages(s.count, s.meters.Handler())
 	if s.admin, err = openAdmin(s.cfg.Data, keysOf(s.vault, &staff{running: d, base: s.cfg.BaseURL(netip.MustParseAddrPort(s.ln.Addr().String()))}), pages, s.log); err != nil {
@@ -433,7 +450,10 @@ func (s *service) doors(run context.Context) error {
 	if s.tools, err = openAdminHTTP(run, s.cfg.AdminAddr, pages, s.log); err != nil {
 		return err
 	}
-	return s.node.Start(run)
+	if err = s.node.Start(run); err == nil && s.seat != nil {
+		s.answer() // until now requests wait
+	}
+	return err
 }
 
 // drain takes no new calls and lets the live ones end within the limit.
@@ -444,19 +464,31 @@ func (s *service) drain() {
 	s.node.Drain(ctx)
 }
 
+// shutDoors takes no request any more and lets those under way finish.
+func (s *service) shutDoors() {
+	if s.http != nil {
+		limit := max(shutdownLeast, time.Until(s.drainEnds))
+		if s.inHaste {
+			limit = 0
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), limit)
+		_ = s.http.Shutdown(ctx)
+		cancel()
+	}
+	for _, ln := range []net.Listener{s.ln, s.nodes} {
+		if ln != nil {
+			_ = ln.Close() // the server has closed it, unless it never served
+		}
+	}
+}
+
 // close ends what runs, in the reverse order of its start.
 func (s *service) close() {
 	s.tools.close()
 	if s.admin != nil {
 		s.admin.close()
 	}
-	if s.http != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), max(shutdownLeast, time.Until(s.drainEnds)))
-		_ = s.http.Shutdown(ctx)
-		cancel()
-	} else if s.ln != nil {
-		_ = s.ln.Close()
-	}
+	s.shutDoors()
 	if s.node != nil {
 		s.node.Stop()
 	}

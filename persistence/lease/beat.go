@@ -348,6 +348,12 @@ func (b *Beat) put(rows ...Row) {
 	b.now.Store(&p)
 }
 
+// Look asks who lives now, without joining.
+func (b *Beat) Look(ctx context.Context) ([]Node, error) {
+	news, err := b.wire.Renew(ctx, Node{}, false, Seen{})
+	return news.Nodes, err
+}
+
 // Drain implements Engine.
 func (b *Beat) Drain(ctx context.Context) error { return b.drain(ctx, true) }
 

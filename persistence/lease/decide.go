@@ -17,7 +17,8 @@ type view struct {
 	held     map[int]phase // what the holder has
 	given    int           // handed to others who have not taken it yet
 	draining bool
-	handover int // so many may be on their way to others at a time
+	handover int  // so many may be on their way to others at a time
+	stays    bool // what is held stays where it is, whoever joins
 }
 
 // plan is what a holder does next.
@@ -48,7 +49,7 @@ func decide(v view) plan {
 			p.lost = append(p.lost, shard)
 		case doing == running && v.draining:
 			p.stop = append(p.stop, shard)
-		case doing == running && !own && place != "" && room > 0:
+		case doing == running && !own && !v.stays && place != "" && room > 0:
 			p.stop = append(p.stop, shard)
 			room--
 		case doing != 0:

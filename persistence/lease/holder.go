@@ -28,6 +28,7 @@ type Config struct {
 	// node never takes itself for cut off.
 	Reach func(ctx context.Context, n Node) error
 
+	Stay     bool          // what is held stays here while this node lives and does not drain, also where another one has joined
 	AtOnce   int           // Starts, and Stops, at once; 0: 16
 	Handover int           // shards on their way to nodes that have joined, at once; 0: 4
 	Pause    time.Duration // before a claim, or the Start of a shard that was fenced or has failed, is tried again; 0: 500 ms
@@ -249,7 +250,7 @@ func (h *Holder) step(ctx context.Context) {
 func (h *Holder) view() view {
 	v := view{
 		self: h.c.Self.ID, owners: make([]string, h.c.Shards), held: make(map[int]phase, len(h.held)),
-		draining: h.asked || h.cutOff, handover: h.c.Handover,
+		draining: h.asked || h.cutOff, handover: h.c.Handover, stays: h.c.Stay,
 	}
 	if nodes := h.engine.Nodes(); h.placed == nil || !slices.Equal(nodes, h.placedOf) {
 		h.placed, h.placedOf = places(h.c.Shards, nodes), nodes

@@ -1,0 +1,261 @@
+package main_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/persistence/redis/redistest"
+	"github.com/callboard/callboard/sip/siptest"
+)
+
+// crew are nodes of one install.
+type crew struct {
+	t     *testing.T
+	nodes []*service
+	since map[*service]int // where the log of its process begins
+}
+
+// newCrew starts nodes on one Redis, the first of which has the work.
+func newCrew(t *testing.T, n int, env ...string) *crew {
+	t.Helper()
+	url, _ := redistest.Start(t)
+	master := filepath.Join(t.TempDir(), "master.key")
+	require.NoError(t, os.WriteFile(master, []byte(strings.Repeat("ab", 32)), 0o600))
+	c := &crew{t: t, since: make(map[*service]int)}
+	for i := range n {
+		s := preparePlain(t, append([]string{
+			"CALLBOARD_REDIS_URL=" + url, "CALLBOARD_MASTER_KEY_FILE=" + master, "CALLBOARD_LEASE_SECONDS=1",
+			"CALLBOARD_NODE_ADDR=127.0.0.1:" + strconv.Itoa(siptest.Port(t)),
+		}, env...)...)
+		if i > 0 { // whoever has the work sends to the one receiver
+			s.receiver = c.nodes[0].receiver
+			s.env = append(s.env, "CALLBOARD_EGRESS_CA_FILE="+filepath.Join(c.nodes[0].dir, "ca.pem"))
+		}
+		c.nodes = append(c.nodes, s)
+		c.launch(s)
+		if i == 0 {
+			key, err := os.ReadFile(filepath.Join(s.data(), "admin.key"))
+			require.NoError(t, err)
+			s.key = strings.TrimSpace(string(key))
+		}
+		s.key = c.nodes[0].key
+	}
+	return c
+}
+
+func (c *crew) launch(s *service) {
+	c.since[s] = len(s.logged())
+	s.launch()
+	s.await("a node that is ready, or knows one", time.Minute, func() bool {
+		resp, err := http.Get("http://" + s.http + "/readyz")
+		if err != nil {
+			return false
+		}
+		defer func() { _ = resp.Body.Close() }()
+		return resp.StatusCode == http.StatusOK
+	})
+}
+
+// works says whether a node has the work, by its own log.
+func (c *crew) works(s *service) bool {
+	text := s.logged()[c.since[s]:]
+	return strings.LastIndex(text, "this node has the work") > strings.LastIndex(text, "this node no longer has the work")
+}
+
+// active is the node that has the work, once there is one, and another one.
+func (c *crew) active() (active, other *service) {
+	c.t.Helper()
+	c.nodes[0].t.Helper()
+	var found []*service
+	end := time.Now().Add(time.Minute)
+	for found = nil; len(found) != 1; {
+		require.True(c.t, time.Now().Before(end), "%d nodes have the work", len(found))
+		found = nil
+		for _, s := range c.nodes {
+			if c.works(s) && s.cmd.ProcessState == nil {
+				found = append(found, s)
+			}
+		}
+		<-time.After(10 * time.Millisecond)
+	}
+	for _, s := range c.nodes {
+		if s != found[0] {
+			return found[0], s
+		}
+	}
+	return found[0], nil
+}
+
+// third is the node that is neither.
+func (c *crew) third(one, two *service) *service {
+	for _, s := range c.nodes {
+		if s != one && s != two {
+			return s
+		}
+	}
+	return nil
+}
+
+// A campaign goes on whatever becomes of the node that has the work: nobody is
+// rung twice, nobody is forgotten, and whoever asks another node hardly notices.
+func TestNodesThatDieHandTheWorkOn(t *testing.T) {
+	t.Parallel()
+	answer := sipp(t, "uas-answer-logged", "-trace_msg", "-message_file", "messages")
+	c := newCrew(t, 3)
+	first, other := c.active()
+	require.Same(t, c.nodes[0], first)
+	id := killed(t, other, answer)
+	for round, fault := range []string{"kill", "term", "stop", "kill"} {
+		active, front := c.active()
+		before := len(answer.rung())
+		front.await("somebody to be rung", time.Minute, func() bool {
+			st, ok := front.statusOf(id)
+			return len(answer.rung()) > before+3 || ok && st.Status == "completed"
+		})
+		switch fault {
+		case "kill":
+			active.kill9()
+		case "term":
+			require.NoError(t, active.cmd.Process.Signal(syscall.SIGTERM))
+			<-active.exited
+			assert.Equal(t, 0, active.cmd.ProcessState.ExitCode(), "it goes in order")
+		case "stop":
+			require.NoError(t, active.cmd.Process.Signal(syscall.SIGSTOP))
+			front.await("another node to have the work", time.Minute, func() bool { return c.works(front) || c.works(c.third(active, front)) })
+		}
+		st, ok := front.statusOf(id) // waits for whoever takes the work up
+		require.True(t, ok, "%d %s", round, fault)
+		assert.NotEmpty(t, st.Status)
+		if fault == "stop" {
+			seen := len(answer.messages())
+			require.NoError(t, active.cmd.Process.Signal(syscall.SIGCONT))
+			front.await("it to notice", time.Minute, func() bool { return !c.works(active) })
+			before := len(answer.rung())
+			front.await("others to be rung", time.Minute, func() bool {
+				st, ok := front.statusOf(id)
+				return len(answer.rung()) > before+3 || ok && st.Status == "completed"
+			})
+			assert.Zero(t, begun(answer.messages()[seen:], active), "INVITEs of a node that had lost the work")
+			continue
+		}
+		c.launch(active)
+	}
+	_, front := c.active()
+	st := front.finished(id, 3*time.Minute)
+	front.proveAttempts(st, answer, func(story string) bool {
+		// An answer that nobody has acknowledged, because it went to a node that was
+		// gone, is given up by whoever gave it.
+		return strings.Contains(story, "BYE sip:") || !strings.Contains(story, "ACK sip:")
+	})
+	for _, s := range c.nodes {
+		assert.NotContains(t, s.logged(), "panic")
+	}
+}
+
+// begun counts the INVITEs of a node among messages of SIPp.
+func begun(messages string, s *service) (n int) {
+	via := fmt.Sprintf("Via: SIP/2.0/UDP 127.0.0.1:%d;", s.sip)
+	for _, m := range strings.Split(messages, "UDP message received") {
+		if strings.Contains(m, "INVITE sip:") && strings.Contains(m, via) {
+			n++
+		}
+	}
+	return n
+}
+
+// TestANodeThatDoesNotLookDialsOn is the control: the loop above finds what it
+// is there for.
+func TestANodeThatDoesNotLookDialsOn(t *testing.T) {
+	t.Parallel()
+	answer := sipp(t, "uas-answer-logged", "-trace_msg", "-message_file", "messages")
+	c := newCrew(t, 2, "FAILPOINT_NO_FENCE=1")
+	active, front := c.active()
+	id := killed(t, front, answer)
+	front.await("somebody to be rung", time.Minute, func() bool { return len(answer.rung()) > 3 })
+	require.NoError(t, active.cmd.Process.Signal(syscall.SIGSTOP))
+	front.await("the other node to have the work", time.Minute, func() bool { return c.works(front) })
+	seen := len(answer.messages())
+	require.NoError(t, active.cmd.Process.Signal(syscall.SIGCONT))
+	front.await("a node to dial without having the work", time.Minute, func() bool { return begun(answer.messages()[seen:], active) > 0 })
+	front.api("POST", "/v1/campaigns/"+id+"/cancel", nil)
+}
+
+// Who would be alone on the store of nodes that live is told of them, and takes
+// nothing from them.
+func TestNobodyIsAloneBesideNodes(t *testing.T) {
+	t.Parallel()
+	c := newCrew(t, 1)
+	active, _ := c.active()
+	alone := preparePlain(t)
+	for _, set := range active.env {
+		if strings.HasPrefix(set, "CALLBOARD_REDIS_URL=") || strings.HasPrefix(set, "CALLBOARD_MASTER_KEY_FILE=") {
+			alone.env = append(alone.env, set)
+		}
+	}
+	for _, args := range [][]string{{"serve"}, {"keys", "list"}} {
+		_, stderr, err := alone.callboard(args...)
+		require.Error(t, err, args)
+		assert.Contains(t, stderr, "nodes live on this store", args)
+	}
+	assert.NotEmpty(t, active.api("POST", "/v1/webhooks", object{"url": active.receiver.url, "events": []string{"*"}})["id"], "its commits are taken still")
+}
+
+// A node without the work passes on whatever comes, for the client that sends it.
+func TestANodePassesOnWhatComes(t *testing.T) {
+	t.Parallel()
+	c := newCrew(t, 2)
+	active, front := c.active()
+	agent := front.terse()
+	assert.Equal(t, agent, active.api("GET", "/v1/agents/"+agent, nil)["id"])
+
+	// an address counts as it is seen by the node that the client asks
+	made := front.api("POST", "/v1/api-keys", object{"name": "here", "permissions": []string{"agents:read"}, "allowed_ips": []string{"127.0.0.1"}})
+	away := front.api("POST", "/v1/api-keys", object{"name": "away", "permissions": []string{"agents:read"}, "allowed_ips": []string{"192.0.2.1"}})
+	for _, s := range c.nodes {
+		code, _, _ := s.try("GET", "/v1/agents/"+agent, nil, "Authorization", "Bearer "+made["key"].(string))
+		assert.Equal(t, http.StatusOK, code)
+		code, body, _ := s.try("GET", "/v1/agents/"+agent, nil, "Authorization", "Bearer "+away["key"].(string))
+		assert.Equal(t, http.StatusForbidden, code, string(body))
+	}
+	// refused on every node at once
+	active.api("DELETE", "/v1/api-keys/"+made["id"].(string), nil)
+	code, _, _ := front.try("GET", "/v1/agents/"+agent, nil, "Authorization", "Bearer "+made["key"].(string))
+	assert.Equal(t, http.StatusUnauthorized, code)
+
+	// a stream of events, and an upload that is longer than what is kept
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+front.http+"/v1/events/stream", nil)
+	require.NoError(t, err)
+	r.Header.Set("Authorization", "Bearer "+front.key)
+	stream, err := http.DefaultClient.Do(r)
+	require.NoError(t, err)
+	defer func() { _ = stream.Body.Close() }()
+	require.Equal(t, http.StatusOK, stream.StatusCode)
+	campaign := front.api("POST", "/v1/campaigns", object{"name": "long", "agent_id": agent, "contacts": []object{{"phone": "+12025550100"}}})["id"].(string)
+	var rows strings.Builder
+	rows.WriteString("phone\n")
+	for i := range 30000 {
+		fmt.Fprintf(&rows, "+1202%07d\n", 2000000+i)
+	}
+	code, body, _ := front.try("POST", "/v1/campaigns/"+campaign+"/contacts", rows.String(), "Content-Type", "text/csv")
+	require.Less(t, code, 300, string(body))
+	front.api("POST", "/v1/campaigns/"+campaign+"/cancel", nil)
+	seen := make([]byte, 0, 64<<10)
+	for !strings.Contains(string(seen), "campaign.cancelled") {
+		p := make([]byte, 4096)
+		n, err := stream.Body.Read(p)
+		seen = append(seen, p[:n]...)
+		require.True(t, err == nil || err == io.EOF, "%v", err)
+		require.NoError(t, err, "the stream ended: %s", seen)
+	}
+}

@@ -1,0 +1,73 @@
+package configs
+
+import (
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// nodes are the settings of a process that is one of several.
+func nodes() []Setting {
+	return []Setting{
+		{
+			Key:  "node_addr",
+			Rule: "an IP address at which the other nodes reach this one and a port, such as 10.0.0.7:8090, and a port that nothing else here listens on",
+			Doc:  "Be one node of several on the Redis of `redis_url`: one of them has the work, the others pass requests on to it and take the work up where it dies. Here the others connect, over TLS with a key made of the master key. Empty: this process is the only one. See [several nodes](cluster.md).",
+			set:  into(func(c *Config) *addrPort { return (*addrPort)(&c.NodeAddr) }, parseNodeAddr),
+			with: &together{[]string{"redis_url", "master_key_file", "http_addr"}, nodeIsOneOfSeveral},
+		},
+		{
+			Key:  "lease_url",
+			Rule: "a list of addresses of one etcd without passwords, such as http://10.0.0.1:2379,http://10.0.0.2:2379",
+			Doc:  "Keep who has the work in this etcd. Empty: in the Redis of `redis_url`.",
+			set:  into(func(c *Config) *string { return &c.LeaseURL }, parseEtcd),
+			with: &together{[]string{"node_addr"}, func(c *Config) string {
+				if c.LeaseURL != "" && !c.NodeAddr.IsValid() {
+					return "set together with node_addr"
+				}
+				return ""
+			}},
+		},
+		{
+			Key: "lease_seconds", Default: "2",
+			Rule: "a whole number of seconds from 1 to 30, the same on every node",
+			Doc:  "How long the node that has the work may be silent until another one takes it.",
+			set: into(func(c *Config) *seconds { return (*seconds)(&c.Lease) }, func(s string) (seconds, bool) {
+				n, ok := parseSeconds(s)
+				return n, ok && time.Duration(n) >= time.Second && time.Duration(n) <= 30*time.Second
+			}),
+		},
+	}
+}
+
+func parseNodeAddr(s string) (addrPort, bool) {
+	a, ok := parseAddrPort(s)
+	at := netip.AddrPort(a)
+	return a, ok && at.Port() != 0 && !at.Addr().IsUnspecified() && !at.Addr().IsMulticast()
+}
+
+func nodeIsOneOfSeveral(c *Config) string {
+	switch {
+	case !c.NodeAddr.IsValid():
+		return ""
+	case c.RedisURL.Reveal() == "":
+		return "set together with redis_url: the embedded store has one process"
+	case c.MasterKeyFile == "":
+		return "set together with master_key_file, the same key on every node"
+	case c.NodeAddr == c.HTTPAddr:
+		return "another address than http_addr"
+	}
+	return ""
+}
+
+// parseEtcd takes http:// and https:// URLs.
+func parseEtcd(s string) (string, bool) {
+	for one := range strings.SplitSeq(s, ",") {
+		u, err := url.Parse(one)
+		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
+			return "", false
+		}
+	}
+	return s, true
+}

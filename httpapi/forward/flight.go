@@ -1,0 +1,89 @@
+package forward
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// look is how often it is looked whether another node has the work by now.
+const look = 100 * time.Millisecond
+
+// errMoved: another node has the work; the one that was asked may never answer.
+var errMoved = errors.New("another node has the work by now")
+
+// flights are the requests that are being passed on. Where the node that has
+// one no longer has the work and says nothing, because it hangs or cannot be
+// reached, nobody waits for it any longer.
+type flights struct {
+	mu  sync.Mutex
+	all map[*flight]struct{}
+	end context.CancelFunc
+}
+
+// flight is one request.
+type flight struct {
+	of     *flights
+	addr   string // of the node that has it; under flights.mu
+	cancel context.CancelCauseFunc
+}
+
+type flightKey struct{}
+
+func (f *flights) begin(ctx context.Context) (*flight, context.Context) {
+	one := &flight{of: f}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.all[one] = struct{}{}
+	return one, context.WithValue(ctx, flightKey{}, one)
+}
+
+// to is the context of an attempt at a node.
+func (one *flight) to(ctx context.Context, addr string) context.Context {
+	ctx, cancel := context.WithCancelCause(ctx)
+	one.of.mu.Lock()
+	defer one.of.mu.Unlock()
+	one.done(nil)
+	one.addr, one.cancel = addr, cancel
+	return ctx
+}
+
+// land: the request is over.
+func (one *flight) land() {
+	one.of.mu.Lock()
+	defer one.of.mu.Unlock()
+	one.done(nil)
+	delete(one.of.all, one)
+}
+
+func (one *flight) done(cause error) {
+	if one.cancel != nil {
+		one.cancel(cause)
+		one.cancel = nil
+	}
+}
+
+// watch gives up what nodes have that no longer have the work, until ctx ends.
+func (f *flights) watch(ctx context.Context, active func() (string, bool)) {
+	tick := time.NewTicker(look)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		addr, ok := active()
+		if !ok {
+			continue // the node may have it again
+		}
+		f.mu.Lock()
+		for one := range f.all {
+			if one.addr != addr {
+				one.done(errMoved)
+			}
+		}
+		f.mu.Unlock()
+	}
+}
