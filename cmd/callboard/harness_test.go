@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -40,15 +41,15 @@ var plain = sync.OnceValues(func() (string, error) {
 })
 
 // build makes the service with its points of failure; what is measured is
-// optimised by its profile and linked, as it is shipped.
+// optimised by its profile and linked, as it is shipped. Without the race
+// detector it has no C either, as it is shipped.
 func build(to string, args ...string) error {
-	link := "-ldflags=-checklinkname=0"
+	link := "-ldflags=-checklinkname=0 -s -w"
 	if onlySpeed() {
-		link += " -s -w"
 		args = append(args, "-pgo=auto")
 	}
-	cmd := exec.Command("go", append(append([]string{"build"}, args...), "-tags", "failpoints", link, "-o", to, ".")...)
-	if onlySpeed() {
+	cmd := exec.Command("go", append(append([]string{"build"}, args...), "-tags", "failpoints,pebblegozstd", link, "-o", to, ".")...)
+	if !slices.Contains(args, "-race") {
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	}
 	if out, err := cmd.CombinedOutput(); err != nil {
