@@ -68,10 +68,10 @@ build: ## build bin/callboard
 	CGO_ENABLED=$(if $(filter opus,$(TAGS)),1,0) go build -pgo=auto -trimpath -tags '$(TAGS)' -ldflags '-s -w -X main.version=$(VERSION)' -o bin/callboard ./cmd/callboard
 
 # Nobody steps through these, so no tables for a debugger are written: a tenth of all compiling.
-test lint: export GOFLAGS += -gcflags=all=-dwarf=false
+test lint e2e: export GOFLAGS += -gcflags=all=-dwarf=false
 
 test: ## run every test with the race detector, against SIPp, baresip, Kamailio, Redis and etcd, and sound with Opus too
-	@$(MAKE) --no-print-directory -j3 tools compiled compiled-plain
+	@$(MAKE) --no-print-directory -j3 tools $(if $(filter ./...,$(TEST_PACKAGES)),compiled compiled-plain)
 	@{ CGO_ENABLED=1 go test -race -vet=off -count=1 -timeout 15m $(TEST_FLAGS) -json $(TEST_PACKAGES) || echo '{"Exit":1}'; \
 	  CGO_ENABLED=1 go test -race -tags opus,pebblegozstd -vet=off -count=1 -timeout 5m -run '$(OPUS_TESTS)' -json $(OPUS_PACKAGES) | sed -E 's/"(Package|ImportPath)":"[^ "]*/&+opus/' || echo '{"Exit":1}'; } | \
 	  CGO_ENABLED=1 .ci/summary go test -race -vet=off -count=1 -timeout 5m $(TEST_FLAGS) -json
