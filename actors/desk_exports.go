@@ -96,7 +96,7 @@ func (d *Desk) makeFile(e *domain.Export) {
 			return ctx.Err()
 		}
 		err := d.runExport(ctx, e.WorkspaceID, e.ID, tried+1 >= exportTries)
-		if domain.CodeOf(err) != domain.CodeUnavailable { // what is away comes back
+		if !errors.Is(err, domain.ErrAway) { // what is away comes back
 			tried++
 		}
 		return err
@@ -134,7 +134,7 @@ func (d *Desk) runExport(ctx context.Context, workspaceID, id string, last bool)
 		e.Status, e.CompletedAt, e.ExpiresAt = domain.ExportCompleted, &at, &until
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case domain.CodeOf(err) == domain.CodeUnavailable:
+	case errors.Is(err, domain.ErrAway):
 		return err
 	case last || domain.CodeOf(err) == domain.CodeNotFound:
 		d.log.Error("an export failed", slog.String("export_id", e.ID), slog.Any("error", err))

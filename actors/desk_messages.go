@@ -321,22 +321,22 @@ func (d *Desk) received(ctx context.Context, c *commit.Change, m *domain.Message
 // about to be.
 func (d *Desk) heardStop(ctx context.Context, c *commit.Change, m *domain.Message, number uint64) error {
 	scrub := dnc.Scrub{Default: domain.DefaultDNCID(m.WorkspaceID, m.Environment), OptOutsOnly: true}
-	hit, err := d.node.dnc.Look(ctx, m.WorkspaceID, scrub, number)
-	if err != nil {
+	d.node.dnc.OptOut(m.WorkspaceID, scrub.Default, number)
+	claim := stopHeard(m)
+	_, err := d.store.Get(ctx, claim) // before the list is looked at: it goes when the number stands there
+	if err != nil && !errors.Is(err, domain.ErrNotFound) {
 		return storeErr(err)
 	}
-	d.node.dnc.OptOut(m.WorkspaceID, scrub.Default, number)
-	if hit != nil && !hit.Origin.At.IsZero() { // it stands on the list, and not in memory only
+	heard := err == nil || slices.ContainsFunc(c.Puts, func(r domain.Record) bool { return r.Key() == claim.Key() })
+	hit, err := d.node.dnc.Stored(ctx, m.WorkspaceID, scrub, number)
+	switch {
+	case err != nil:
+		return storeErr(err)
+	case hit != nil:
 		d.node.dnc.Opted(m.WorkspaceID, scrub.Default, number)
 		return nil
-	}
-	claim := stopHeard(m)
-	_, err = d.store.Get(ctx, claim)
-	if err == nil || slices.ContainsFunc(c.Puts, func(r domain.Record) bool { return r.Key() == claim.Key() }) {
+	case heard:
 		return nil
-	}
-	if !errors.Is(err, domain.ErrNotFound) {
-		return storeErr(err)
 	}
 	m.Todo = domain.TodoOptOut
 	notice := &domain.Message{

@@ -52,8 +52,6 @@ type Blobs interface {
 	call.Blobs
 	// Open reads one. Whoever opens it closes it.
 	Open(ctx context.Context, workspace, name string) (io.ReadSeekCloser, int64, error)
-	// Delete removes one; one that is not there is gone.
-	Delete(ctx context.Context, workspace, name string) error
 	// DeleteAll removes all of a workspace.
 	DeleteAll(ctx context.Context, workspace string) error
 }

@@ -242,7 +242,6 @@ func TestRulesBetweenSettings(t *testing.T) {
 		"a node":                             {[]string{"CALLBOARD_NODE_ADDR=10.0.0.7:8090", "CALLBOARD_REDIS_URL=redis://h", "CALLBOARD_MASTER_KEY_FILE=" + cert}, ""},
 		"a node on the port of HTTP":         {[]string{"CALLBOARD_NODE_ADDR=127.0.0.1:8080", "CALLBOARD_REDIS_URL=redis://h", "CALLBOARD_MASTER_KEY_FILE=" + cert}, "CALLBOARD_NODE_ADDR"},
 		"a node everywhere":                  {[]string{"CALLBOARD_NODE_ADDR=0.0.0.0:8090", "CALLBOARD_REDIS_URL=redis://h", "CALLBOARD_MASTER_KEY_FILE=" + cert}, "CALLBOARD_NODE_ADDR"},
-		"leases of one process":              {[]string{"CALLBOARD_LEASE_URL=http://10.0.0.1:2379"}, "CALLBOARD_LEASE_URL"},
 		"an etcd with a password":            {[]string{"CALLBOARD_LEASE_URL=http://u:p@10.0.0.1:2379"}, "CALLBOARD_LEASE_URL"},
 		"no lease at all":                    {[]string{"CALLBOARD_LEASE_SECONDS=0"}, "CALLBOARD_LEASE_SECONDS"},
 		"variables of the command line":      {[]string{"CALLBOARD_KEY=svc_sk_live_x", "CALLBOARD_URL=http://127.0.0.1:1", "CALLBOARD_PROFILE=a", "CALLBOARD_PROFILES=/nowhere"}, ""},

@@ -22,12 +22,6 @@ func nodes() []Setting {
 			Rule: "a list of addresses of one etcd without passwords, such as http://10.0.0.1:2379,http://10.0.0.2:2379",
 			Doc:  "Keep who has the work in this etcd. Empty: in the Redis of `redis_url`.",
 			set:  into(func(c *Config) *string { return &c.LeaseURL }, parseEtcd),
-			with: &together{[]string{"node_addr"}, func(c *Config) string {
-				if c.LeaseURL != "" && !c.NodeAddr.IsValid() {
-					return "set together with node_addr"
-				}
-				return ""
-			}},
 		},
 		{
 			Key: "lease_seconds", Default: "2",

@@ -128,6 +128,8 @@ func (p Problems) Err() error {
 var (
 	// ErrFenced: another node owns these rows now; stop.
 	ErrFenced = errors.New("the owner of these rows has changed")
+	// ErrAway: what keeps files cannot be reached now.
+	ErrAway = errors.New("what keeps files is away")
 	// ErrConflict: a guard did not hold; nothing was written.
 	ErrConflict = errors.New("a row has changed since it was read")
 	// ErrNotFound: no such row.

@@ -122,6 +122,7 @@ type Server struct {
 	document   func() []byte           // the OpenAPI document, written when it is first asked for
 	routed     fasthttp.RequestHandler // the routes, without what stands around them
 	closed     atomic.Bool
+	gone       atomic.Bool // shut down: what connections that were not idle still bring is refused
 	begin      func(*visit) context.Context // ends with the server
 	lease      func(*trip) *lease           // the same, for one request
 	end        context.CancelFunc
@@ -169,6 +170,7 @@ func New(cfg Config, ports Ports) *Server {
 	s.api, s.direct = s.newAPI(), make(map[string]direct)
 	s.shapes = wire.NewShapes(s.api.OpenAPI().Components.Schemas)
 	s.routes()
+	s.app.Handler() // builds the routes: more than one listener is served
 	s.finishDocument()
 	s.document = sync.OnceValue(s.writeDocument)
 	return s
@@ -254,6 +256,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	s.closed.Store(true)
 	s.hush()
 	err := s.app.ShutdownWithContext(ctx)
+	s.gone.Store(true)
 	s.end()
 	s.counts.flush(context.WithoutCancel(ctx))
 	return err
@@ -267,6 +270,13 @@ func (s *Server) guard(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 		t := s.begun(rc, rc.RequestBodyStream())
 		id := t.visit.requestID
 		s.safely(rc, id)
+		if s.gone.Load() {
+			t.routed = true
+			plain(rc, http.StatusServiceUnavailable, id, domain.Errorf(domain.CodeUnavailable, "The service has been stopped.").With("retry_after", 1))
+			rc.Response.Header.Set(forward.NotActive, "1")
+			rc.SetConnectionClose()
+			return
+		}
 		func() {
 			defer func() {
 				if r := recover(); r != nil {
@@ -337,7 +347,7 @@ func (s *Server) safely(rc *fasthttp.RequestCtx, id string) {
 		h.SetCanonical(safety[i].name, safety[i].value)
 	}
 	h.SetCanonical(requestIDHeader, []byte(id))
-	if rc.IsTLS() {
+	if _, passed := rc.RemoteAddr().(forward.NodeAddr); rc.IsTLS() && !passed {
 		h.Set(fiber.HeaderStrictTransportSecurity, "max-age=31536000")
 	}
 }

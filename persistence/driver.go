@@ -50,7 +50,8 @@ type Driver interface {
 	// order. It may look through all tables: for work that is done seldom.
 	Tables(ctx context.Context, ending string) ([]string, error)
 	// Claim makes token the owner of a shard: commits with another one are
-	// refused from now on.
+	// refused from now on. domain.ErrFenced: on a store that nodes share, where
+	// one with a higher epoch has it.
 	Claim(ctx context.Context, shard, token string) error
 	// Healthy is nil while commits can be expected to succeed.
 	Healthy() error

@@ -366,7 +366,7 @@ func (u *UserAgent) request(m *message) {
 		d.do(func() { d.request(m) })
 	case m.method == methodAck:
 		u.stats.stray.Add(1)
-	case m.method == methodOptions && m.to.tag == "" && u.draining.Load():
+	case m.method == methodOptions && m.to.tag == "" && u.drains():
 		u.reject(m, 503)
 	case m.method == methodOptions && m.to.tag == "":
 		u.reply(m, 200, "", nil)

@@ -11,6 +11,12 @@ import (
 // takes it back.
 func (u *UserAgent) Drain(on bool) { u.draining.Store(on) }
 
+// drains says whether no call is taken: by Drain, or because none may be begun
+// by Config.MayCall.
+func (u *UserAgent) drains() bool {
+	return u.draining.Load() || u.cfg.MayCall != nil && !u.cfg.MayCall()
+}
+
 // ErrHeld says that no call may be begun now: see HoldCalls.
 var ErrHeld = errors.New("sip: calls are held back")
 
@@ -44,7 +50,7 @@ func (u *UserAgent) sent() { u.leaving.Add(-1) }
 // that nobody has answered yet, from everywhere or from this host.
 func (u *UserAgent) overloaded(m *message) bool {
 	switch {
-	case u.draining.Load():
+	case u.drains():
 		return true
 	case m.waited > u.cfg.OverloadAfter:
 		u.stats.late.Add(1)

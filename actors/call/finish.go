@@ -81,7 +81,9 @@ type jobs struct {
 
 func (j *jobs) count() int { return len(j.ready) + len(j.running) + len(j.waiting) + len(j.held) }
 
-func (j *jobs) open() bool { return j.count() > 0 }
+// open says whether anything is being done. What waits for somewhere to be kept
+// is safe where it is, and is found by the next start.
+func (j *jobs) open() bool { return len(j.ready)+len(j.running)+len(j.waiting) > 0 }
 
 // finishing begins what remains to be done for a call that is over. Where it is
 // known already that there is no file, which the last record says as well, that
@@ -210,11 +212,14 @@ func (j *job) keepRecording(ctx context.Context, cfg *Config) error {
 		cfg.Log.Error("a recording was lost", slog.String("call_id", j.callID), slogErr(r.Err))
 	}
 	kept := r.Err == nil && r.Path != ""
-	if kept && j.salvaged {
-		err := soonChange(ctx, cfg, j.callID, func(*domain.Call) *commit.Change { return nil })
-		if errors.Is(err, domain.ErrNotFound) {
-			cfg.Log.Warn("a recording belongs to no call and is removed", slog.String("call_id", j.callID))
-			return os.Remove(r.Path)
+	if kept { // it may have waited long
+		deleted := false
+		err := soonChange(ctx, cfg, j.callID, func(c *domain.Call) *commit.Change {
+			deleted = c.RecordingDeletedAt != nil
+			return nil
+		})
+		if errors.Is(err, domain.ErrNotFound) || err == nil && deleted {
+			return j.unwanted(ctx, cfg)
 		}
 		if err != nil {
 			return err
@@ -226,8 +231,9 @@ func (j *job) keepRecording(ctx context.Context, cfg *Config) error {
 		}
 		j.uploaded = true
 	}
+	deleted := false
 	err := soonChange(ctx, cfg, j.callID, func(c *domain.Call) *commit.Change {
-		if c.RecordingAvailable {
+		if deleted = c.RecordingDeletedAt != nil; c.RecordingAvailable || deleted {
 			return nil
 		}
 		c.Processing = false
@@ -243,6 +249,9 @@ func (j *job) keepRecording(ctx context.Context, cfg *Config) error {
 			Events: []event.Draft{draft(c, event.CallRecordingReady, data, time.Now().UTC())},
 		}
 	})
+	if kept && (errors.Is(err, domain.ErrNotFound) || err == nil && deleted) {
+		return j.unwanted(ctx, cfg)
+	}
 	if err != nil {
 		return err
 	}
@@ -250,6 +259,19 @@ func (j *job) keepRecording(ctx context.Context, cfg *Config) error {
 		if err := os.Remove(r.Path); err != nil && !errors.Is(err, os.ErrNotExist) {
 			cfg.Log.Warn("a spooled recording stays behind", slog.String("call_id", j.callID), slogErr(err))
 		}
+	}
+	return nil
+}
+
+// unwanted removes the recording of a call that is not there any more, or whose
+// recording was deleted, wherever it lies.
+func (j *job) unwanted(ctx context.Context, cfg *Config) error {
+	cfg.Log.Warn("a recording that nobody wants any more is removed", slog.String("call_id", j.callID))
+	if err := cfg.Blobs.Delete(ctx, cfg.Workspace, RecordingName(j.callID)); err != nil {
+		return fmt.Errorf("%w: %s: %w", errNotKept, j.callID, err)
+	}
+	if err := os.Remove(j.recording.Path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
 	}
 	return nil
 }
@@ -343,9 +365,13 @@ func spooled(dir string, now time.Time, log *slog.Logger) []*job {
 			continue
 		}
 		sounds, err := wav.Repair(path)
-		if err != nil {
+		if errors.Is(err, wav.ErrFormat) {
 			log.Warn("a spooled recording is beyond repair", slog.String("call_id", id), slogErr(err))
 			_ = os.Remove(path)
+			continue
+		}
+		if err != nil { // the machine's fault, not the file's: it is there at the next start
+			log.Error("a spooled recording cannot be read", slog.String("call_id", id), slogErr(err))
 			continue
 		}
 		found = append(found, &job{callID: id, salvaged: true, recording: media.Recording{Path: path, Duration: sounds}})

@@ -64,3 +64,30 @@ func TestWhileRecordingsCannotBeKeptOneTriesForAll(t *testing.T) {
 	})
 	h.until(5*time.Second, "the spool is empty", func() bool { return h.spooled() == 0 })
 }
+
+// What was deleted while its recording waited is not put back.
+func TestARecordingThatWaitedForADeletedCallIsKeptNowhere(t *testing.T) {
+	t.Parallel()
+	h, ids := left(t, 3)
+	h.until(20*time.Second, "each has tried", func() bool { return h.blobs.asked() >= 3 })
+	gone := domain.Call{Meta: domain.Meta{ID: ids[0], WorkspaceID: workspace}}
+	h.store.mu.Lock()
+	delete(h.store.rows, gone.Key())
+	delete(h.store.versions, gone.Key())
+	h.store.mu.Unlock()
+	deleted := h.store.call(ids[1])
+	at := time.Now()
+	deleted.RecordingDeletedAt = &at
+	b, err := json.Marshal(deleted)
+	require.NoError(t, err)
+	h.store.mu.Lock()
+	h.store.rows[deleted.Key()] = b
+	h.store.mu.Unlock()
+	h.blobs.back()
+	h.until(20*time.Second, "the other one is kept", func() bool { return h.store.call(ids[2]).RecordingAvailable })
+	h.until(20*time.Second, "the spool is empty", func() bool { return h.spooled() == 0 })
+	h.blobs.mu.Lock()
+	defer h.blobs.mu.Unlock()
+	assert.Len(t, h.blobs.kept, 1)
+	assert.Contains(t, h.blobs.kept, call.RecordingName(ids[2]))
+}

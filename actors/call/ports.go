@@ -29,6 +29,8 @@ type Blobs interface {
 	// Put keeps a blob under a name and returns its size. Putting the same
 	// name again replaces it.
 	Put(ctx context.Context, workspace, name string, r io.Reader) (int64, error)
+	// Delete removes one; one that is not there is gone.
+	Delete(ctx context.Context, workspace, name string) error
 }
 
 // Dialog is the SIP side of one leg.

@@ -133,6 +133,13 @@ func (b *blobs) asked() int {
 	return b.tries
 }
 
+func (b *blobs) Delete(_ context.Context, _, name string) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.kept, name)
+	return nil
+}
+
 func (b *blobs) Put(_ context.Context, _, name string, r io.Reader) (int64, error) {
 	data, err := io.ReadAll(r)
 	b.mu.Lock()

@@ -175,6 +175,12 @@ func (r *Register) Look(ctx context.Context, workspace string, s dnc.Scrub, n ui
 	if _, waits := r.pending.Load(opted{listKey{workspace, s.Default}, n}); waits {
 		return &Hit{ListID: s.Default, Origin: dnc.Origin{Source: domain.DNCOptOut}}, nil
 	}
+	return r.Stored(ctx, workspace, s, n)
+}
+
+// Stored is Look for what is kept by now: an opt-out that is only about to be
+// is none.
+func (r *Register) Stored(ctx context.Context, workspace string, s dnc.Scrub, n uint64) (*Hit, error) {
 	for _, id := range s.Lists() {
 		k := listKey{workspace, id}
 		if !r.list(k).may(n) {

@@ -37,20 +37,22 @@ const (
 // member is a process that is one of several nodes. While it holds the work it
 // is the service; otherwise it passes requests on to the node that does.
 type member struct {
-	cfg    *configs.Config
-	log    *slog.Logger
-	self   lease.Node
-	master []byte
-	nodes  *forward.Credential
-	front  *kept // where clients connect
-	door   *kept // where other nodes connect
-	passes *forward.Forwarder
-	engine lease.Engine
-	holder *lease.Holder
-	ended  chan error
-	pulse  atomic.Int64 // when the actors answered last, in nanoseconds since born
-	born   time.Time
-	unlock func()
+	cfg     *configs.Config
+	log     *slog.Logger
+	self    lease.Node
+	master  []byte
+	nodes   *forward.Credential
+	front   *kept // where clients connect
+	door    *kept // where other nodes connect
+	passes  *forward.Forwarder
+	engine  lease.Engine
+	holder  *lease.Holder
+	ended   chan error
+	pulse   atomic.Int64 // when the actors answered last, in nanoseconds since born
+	born    time.Time
+	fails   atomic.Int32 // to take the work up, one after the other
+	resting atomic.Int64 // until then it leaves the work to others, in nanoseconds since born
+	unlock  func()
 
 	mu      sync.Mutex
 	service *service // nil: another node has the work
@@ -68,7 +70,7 @@ func serveAmong(ctx context.Context, cfg *configs.Config, log *slog.Logger, agai
 	}
 	defer m.close()
 	if err = m.holder.Join(ctx); err != nil {
-		return fmt.Errorf("lease_url: %w", err)
+		return fmt.Errorf("the store of leases: %w", err)
 	}
 	log.LogAttrs(ctx, slog.LevelInfo, "joined", append(cfg.Attrs(), slog.String("node", m.self.ID), slog.String("version", version))...)
 	go tendHeap(ctx)
@@ -114,12 +116,19 @@ func newMember(ctx context.Context, cfg *configs.Config, log *slog.Logger) (m *m
 	}
 	m.self = lease.Node{ID: mailbox.NewID("node"), Addr: m.door.Addr().String(), SIP: strings.TrimPrefix(sipURI(cfg), "sip:")}
 	m.passes = forward.New(forward.Config{Active: m.active, Credential: m.nodes, Log: log})
-	if m.engine, err = leases(cfg, lease.Options{Lease: cfg.Lease, Healthy: m.healthy, Logger: log}); err != nil {
+	engine, err := leases(cfg, lease.Options{Lease: cfg.Lease, Healthy: m.healthy, Logger: log})
+	if err != nil {
 		return nil, err
 	}
+	m.engine = engine
 	m.holder = lease.NewHolder(m.engine, lease.Config{
 		Self: m.self, Shards: 1, Stay: true, Start: m.rise, Stop: m.fall, Logger: log,
-		Reach: func(ctx context.Context, n lease.Node) error { return m.passes.Reach(ctx, n.Addr) },
+		Reach: func(ctx context.Context, n lease.Node) error {
+			if m.may() { // whom the others do not reach keeps the work: to give it up would end its calls
+				return nil
+			}
+			return m.passes.Reach(ctx, n.Addr)
+		},
 	})
 	return m, m.sit()
 }
@@ -150,7 +159,7 @@ func (m *member) sit() error {
 	m.mu.Lock()
 	m.waiting = b
 	m.mu.Unlock()
-	if front, err = secured(m.cfg, front, m.log); err != nil {
+	if front, err = secured(m.cfg, forward.Clients(front), m.log); err != nil {
 		return errors.Join(err, door.Close())
 	}
 	go m.serve(b.front, front)
@@ -178,16 +187,19 @@ func (m *member) rise(ctx context.Context, _ int, t lease.Token) error {
 	m.beat()
 	s, err := start(ctx, m.cfg, m.log, extras{seat: &seat{member: m, token: t}})
 	if err != nil {
-		m.log.Error("this node cannot take the work up", slog.Any("error", err))
+		m.log.Error("this node cannot take the work up: another one may try", slog.Any("error", err))
+		m.failed()
 		return err
 	}
+	m.fails.Store(0)
+	m.beat() // the start may have been long
 	m.mu.Lock()
 	m.service = s
 	b := m.waiting
 	m.waiting = nil
 	m.mu.Unlock()
 	b.stand()
-	go m.watch(s)
+	go m.watch(s) //nolint:gosec // it lives as long as the service
 	m.log.Info("this node has the work", slog.String("token", string(t)), slog.Duration("after", time.Since(began).Round(time.Millisecond)))
 	s.welcome()
 	return nil
@@ -240,11 +252,21 @@ func (m *member) watch(s *service) {
 	}
 }
 
+// failed lets the lease end, so that another node is the next one to try; longer
+// each time that this one fails.
+func (m *member) failed() {
+	pause := min(2*m.cfg.Lease<<min(m.fails.Add(1), 5), time.Minute)
+	m.resting.Store(int64(time.Since(m.born) + pause))
+}
+
 func (m *member) beat() { m.pulse.Store(int64(time.Since(m.born))) }
 
 // healthy is an error while this node has the work and its actors are silent:
 // then it must not keep it.
 func (m *member) healthy() error {
+	if time.Since(m.born) < time.Duration(m.resting.Load()) {
+		return errors.New("this node could not take the work up")
+	}
 	m.mu.Lock()
 	working := m.service != nil
 	m.mu.Unlock()
@@ -263,18 +285,43 @@ func (m *member) fall(_ int, lost bool) {
 	m.mu.Lock()
 	s := m.service
 	m.mu.Unlock()
-	if s.inHaste = lost; !lost {
-		s.drain()
+	if !lost {
+		lost = m.drain(s)
 	}
+	s.inHaste = lost
 	m.mu.Lock()
 	m.service = nil
 	m.mu.Unlock()
-	s.shutDoors()
 	if err := m.sit(); err != nil { // from now on requests go to whoever is next
 		m.end(err)
 	}
+	s.drainEnds = time.Time{} // whoever downloads still has the least time
 	s.close()
 	m.log.Info("this node no longer has the work", slog.Bool("lost", lost))
+}
+
+// drain lets live calls end; true: another node has the work meanwhile.
+func (m *member) drain(s *service) (lost bool) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.drain(ctx)
+	}()
+	tick := time.NewTicker(pulseEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-done:
+			return lost
+		case <-tick.C:
+		}
+		if n, ok := m.engine.Owner(theWork); ok && n.ID != m.self.ID {
+			lost = true
+			cancel()
+		}
+	}
 }
 
 // close ends what is left once the holder has left.
@@ -361,7 +408,7 @@ func leases(cfg *configs.Config, o lease.Options) (*lease.Beat, error) {
 // nobodyElse is an error while nodes of several live on the store: whoever takes
 // it for itself alone would take the work from them.
 func nobodyElse(ctx context.Context, cfg *configs.Config) error {
-	if cfg.RedisURL.Reveal() == "" {
+	if cfg.RedisURL.Reveal() == "" && cfg.LeaseURL == "" {
 		return nil
 	}
 	look, err := leases(cfg, lease.Options{Lease: cfg.Lease})

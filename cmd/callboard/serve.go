@@ -141,7 +141,7 @@ func serve(ctx context.Context, cfg *configs.Config, demo bool, again func()) er
 	}
 	again() // from here on a second signal ends the process at once
 	log.Info("stopping: no new calls, live ones may end", slog.Duration("limit", cfg.Drain))
-	s.drain()
+	s.drain(context.WithoutCancel(ctx))
 	s.close()
 	log.Info("stopped")
 	return nil

@@ -457,9 +457,9 @@ func (s *service) doors(run context.Context) error {
 }
 
 // drain takes no new calls and lets the live ones end within the limit.
-func (s *service) drain() {
+func (s *service) drain(ctx context.Context) {
 	s.drainEnds = time.Now().Add(s.cfg.Drain)
-	ctx, cancel := context.WithDeadline(context.Background(), s.drainEnds)
+	ctx, cancel := context.WithDeadline(ctx, s.drainEnds)
 	defer cancel()
 	s.node.Drain(ctx)
 }

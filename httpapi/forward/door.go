@@ -12,6 +12,8 @@ import (
 	"math/big"
 	"net"
 	"time"
+
+	"golang.org/x/net/netutil"
 )
 
 // SeedSize is what a Credential is made of, in bytes.
@@ -70,9 +72,10 @@ func (c *Credential) verify(s tls.ConnectionState) error {
 }
 
 // Door takes the connections of other nodes from a listener. Whoever has not
-// the key gets no further than the handshake.
+// the key gets no further than the handshake, and takes no connection from
+// clients.
 func Door(ln net.Listener, c *Credential) net.Listener {
-	return &door{Listener: tls.NewListener(ln, c.config())}
+	return &door{Listener: tls.NewListener(netutil.LimitListener(ln, nodesMost), c.config())}
 }
 
 type door struct{ net.Listener }

@@ -25,14 +25,20 @@ type flights struct {
 // flight is one request.
 type flight struct {
 	of     *flights
-	addr   string // of the node that has it; under flights.mu
+	client context.Context //nolint:containedctx // ends when nobody waits for it any more
+	whole  context.CancelFunc
+	body   []byte // that it can be sent with again; nil: it has none, or one that is longer
+
+	addr   string // of the node that has it; this and what follows under flights.mu
 	cancel context.CancelCauseFunc
+	goes   bool // its answer has begun
 }
 
 type flightKey struct{}
 
-func (f *flights) begin(ctx context.Context) (*flight, context.Context) {
-	one := &flight{of: f}
+func (f *flights) begin(client, ctx context.Context, body []byte) (*flight, context.Context) {
+	ctx, whole := context.WithCancel(ctx)
+	one := &flight{of: f, client: client, whole: whole, body: body}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.all[one] = struct{}{}
@@ -49,8 +55,19 @@ func (one *flight) to(ctx context.Context, addr string) context.Context {
 	return ctx
 }
 
+// begun: the node answers. From now on the request is lost with it.
+func (one *flight) begun() {
+	if one == nil {
+		return
+	}
+	one.of.mu.Lock()
+	defer one.of.mu.Unlock()
+	one.goes = true
+}
+
 // land: the request is over.
 func (one *flight) land() {
+	defer one.whole()
 	one.of.mu.Lock()
 	defer one.of.mu.Unlock()
 	one.done(nil)
@@ -80,8 +97,12 @@ func (f *flights) watch(ctx context.Context, active func() (string, bool)) {
 		}
 		f.mu.Lock()
 		for one := range f.all {
-			if one.addr != addr {
-				one.done(errMoved)
+			if one.addr == addr {
+				continue
+			}
+			one.done(errMoved)
+			if one.goes { // a connection that has changed its protocol ends with the request alone
+				one.whole()
 			}
 		}
 		f.mu.Unlock()

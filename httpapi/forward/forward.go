@@ -17,25 +17,33 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/http/httputil"
 	"strconv"
 	"strings"
 	"time"
 
+	"golang.org/x/net/netutil"
+
 	"github.com/callboard/callboard/domain"
 )
 
-const (
-	notActive = "Callboard-Not-Active"
+// NotActive is the header of an answer that only says that nothing was done.
+const NotActive = "Callboard-Not-Active"
 
+const (
 	waitMost    = 10 * time.Second       // for a node that has the work
 	waitReady   = time.Second            // the same, of who only asks whether there is one
 	pause       = 20 * time.Millisecond  // before a node is tried again that did not answer
 	pauseMost   = 250 * time.Millisecond // the same, later
 	dialLimit   = time.Second
 	idleFor     = 60 * time.Second
-	idleMost    = 256       // connections to a node that are kept
-	keptBody    = 256 << 10 // of a body, so that it can be sent again
+	idleMost    = 256              // connections to a node that are kept
+	keptBody    = 64 << 10         // of a body, so that it can be sent again
+	bodyLimit   = 20 * time.Second // for such a body, or a piece of a longer one, to come
+	writeLimit  = 30 * time.Second // for a piece of an answer to go
+	clientsMost = 16384            // connections of clients
+	nodesMost   = 4096             // connections of nodes, and of whoever else finds the door
 	headerBytes = 16 << 10
 	retryAfter  = 2 // seconds
 )
@@ -54,6 +62,7 @@ type Config struct {
 type Forwarder struct {
 	cfg       Config
 	transport *http.Transport
+	probe     *http.Transport // of Reach, which never waits behind requests
 	proxy     httputil.ReverseProxy
 	flights   flights
 }
@@ -72,9 +81,10 @@ func New(cfg Config) *Forwarder {
 	f.transport = &http.Transport{
 		DialContext:     (&net.Dialer{Timeout: dialLimit, KeepAlive: 15 * time.Second}).DialContext,
 		TLSClientConfig: cfg.Credential.config(), TLSHandshakeTimeout: 2 * dialLimit,
-		DisableCompression: true, MaxIdleConnsPerHost: idleMost, IdleConnTimeout: idleFor,
+		DisableCompression: true, MaxIdleConnsPerHost: idleMost, MaxConnsPerHost: nodesMost / 2, IdleConnTimeout: idleFor,
 		WriteBufferSize: 32 << 10, ReadBufferSize: 32 << 10,
 	}
+	f.probe = f.transport.Clone()
 	f.proxy = httputil.ReverseProxy{
 		Rewrite: rewrite, Transport: transporter{f}, ErrorHandler: f.failed,
 		FlushInterval: -1, // each piece when it comes: streams of events, sound
@@ -114,15 +124,28 @@ func (f *Forwarder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, `{"status":"ok"}`+"\n")
 		return
 	}
-	one, ctx := f.flights.begin(r.Context())
+	all, err := keep(w, r)
+	if err != nil {
+		w.Header().Set("Connection", "close")
+		answer(w, http.StatusRequestTimeout, "request_timeout", "The body did not come whole, or not in time.", 0)
+		return
+	}
+	ctx := r.Context()
+	if r.URL.Path == "/readyz" {
+		bound, cancel := context.WithTimeout(ctx, 2*waitReady)
+		defer cancel()
+		ctx = bound
+	}
+	one, ctx := f.flights.begin(r.Context(), ctx, all)
 	defer one.land()
-	f.proxy.ServeHTTP(w, r.WithContext(ctx))
+	f.proxy.ServeHTTP(unhurried{w}, r.WithContext(ctx))
 }
 
 // Close gives idle connections back. What is being passed on goes on.
 func (f *Forwarder) Close() {
 	f.flights.end()
 	f.transport.CloseIdleConnections()
+	f.probe.CloseIdleConnections()
 }
 
 // Reach asks a node's door whether it answers.
@@ -131,7 +154,7 @@ func (f *Forwarder) Reach(ctx context.Context, addr string) error {
 	if err != nil {
 		return err
 	}
-	resp, err := f.transport.RoundTrip(r)
+	resp, err := f.probe.RoundTrip(r)
 	if err != nil {
 		return err
 	}
@@ -152,10 +175,7 @@ func (t transporter) RoundTrip(r *http.Request) (*http.Response, error) {
 		wait = min(wait, waitReady)
 	}
 	end := time.Now().Add(wait)
-	body, err := keep(r)
-	if err != nil {
-		return nil, err
-	}
+	body := keptOf(r)
 	last := errNobody
 	for delay := pause; ; delay = min(2*delay, pauseMost) {
 		if addr, ok := t.f.cfg.Active(); ok {
@@ -181,18 +201,22 @@ func (t transporter) RoundTrip(r *http.Request) (*http.Response, error) {
 // once tries one node; again: another try does no harm.
 func (t transporter) once(r *http.Request, addr string, body *kept) (resp *http.Response, again bool, err error) {
 	ctx := r.Context()
-	if one, ok := ctx.Value(flightKey{}).(*flight); ok {
+	one, _ := ctx.Value(flightKey{}).(*flight)
+	if one != nil {
 		ctx = one.to(ctx, addr)
 	}
-	out := r.Clone(ctx)
+	sent := false
+	out := r.Clone(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { sent = true }}))
 	out.URL.Host = addr
 	out.Body = body.reader()
 	resp, err = t.f.transport.RoundTrip(out)
-	if err == nil && resp.Header.Get(notActive) != "" { // nothing was done
+	if err == nil && resp.Header.Get(NotActive) != "" { // nothing was done
+		_, _ = io.CopyN(io.Discard, resp.Body, keptBody) // so that the connection is used again
 		_ = resp.Body.Close()
 		return nil, body.whole(), errNobody
 	}
 	if err == nil {
+		one.begun()
 		return resp, false, nil
 	}
 	if r.Context().Err() != nil {
@@ -201,10 +225,7 @@ func (t transporter) once(r *http.Request, addr string, body *kept) (resp *http.
 	if cause := context.Cause(ctx); errors.Is(cause, errMoved) {
 		err = errMoved
 	}
-	var dial *net.OpError
-	unsent := errors.As(err, &dial) && dial.Op == "dial"
-	switch {
-	case unsent, harmless(r):
+	if !sent || harmless(r) {
 		return nil, body.whole(), err
 	}
 	return nil, false, errors.Join(errUnknown, err)
@@ -219,35 +240,76 @@ func harmless(r *http.Request) bool {
 	case http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodPut, http.MethodDelete:
 		return true
 	}
-	return r.Header.Get("Idempotency-Key") != ""
+	return r.Method == http.MethodPost && strings.HasPrefix(r.URL.Path, "/v1/") && r.Header.Get("Idempotency-Key") != ""
 }
 
-// kept is a body that can be sent again, where it is short and its length was
-// said before.
-type kept struct {
-	stream io.ReadCloser // of one that cannot
-	bytes  []byte
-	used   bool
-}
-
-func keep(r *http.Request) (*kept, error) {
-	k := &kept{stream: r.Body}
-	if r.Body == nil || r.Body == http.NoBody {
-		k.stream = nil
-		return k, nil
+// keep reads a short body, so that it can be sent again; nil: it is none. A
+// longer one is passed on as it comes, which must not be too slowly.
+func keep(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {
+		return nil, nil
 	}
+	conn := http.NewResponseController(w)
 	if r.ContentLength < 0 || r.ContentLength > keptBody {
-		return k, nil
+		r.Body = &paced{r.Body, conn}
+		return nil, nil
 	}
-	all, err := io.ReadAll(io.LimitReader(r.Body, r.ContentLength))
+	_ = conn.SetReadDeadline(time.Now().Add(bodyLimit)) // a server's connections know deadlines
+	all, err := io.ReadAll(r.Body)
 	if err == nil && int64(len(all)) < r.ContentLength {
 		err = io.ErrUnexpectedEOF
 	}
 	if err != nil {
 		return nil, err
 	}
-	k.stream, k.bytes = nil, all
-	return k, nil
+	_ = conn.SetReadDeadline(time.Time{})
+	return all, nil
+}
+
+// paced is a body of which each piece has its time.
+type paced struct {
+	io.ReadCloser
+	conn *http.ResponseController
+}
+
+// Read is an io.Reader's.
+func (p *paced) Read(b []byte) (int, error) {
+	_ = p.conn.SetReadDeadline(time.Now().Add(bodyLimit))
+	n, err := p.ReadCloser.Read(b)
+	if err != nil {
+		_ = p.conn.SetReadDeadline(time.Time{}) // what follows is no body
+	}
+	return n, err
+}
+
+// unhurried is an answer of which each piece has its time.
+type unhurried struct{ http.ResponseWriter }
+
+// Write is an io.Writer's.
+func (u unhurried) Write(b []byte) (int, error) {
+	_ = http.NewResponseController(u.ResponseWriter).SetWriteDeadline(time.Now().Add(writeLimit))
+	return u.ResponseWriter.Write(b)
+}
+
+// Unwrap is for http.ResponseController.
+func (u unhurried) Unwrap() http.ResponseWriter { return u.ResponseWriter }
+
+// kept is a body that can be sent again, where it was read before.
+type kept struct {
+	stream io.ReadCloser // of one that was not
+	bytes  []byte
+	used   bool
+}
+
+func keptOf(r *http.Request) *kept {
+	one, _ := r.Context().Value(flightKey{}).(*flight)
+	switch {
+	case one != nil && one.body != nil:
+		return &kept{bytes: one.body}
+	case r.Body == nil || r.Body == http.NoBody:
+		return &kept{}
+	}
+	return &kept{stream: r.Body}
 }
 
 // whole says whether all of it is there still.
@@ -281,8 +343,8 @@ func (o *once) Close() error { return nil }
 
 // failed answers for a request that no node has answered.
 func (f *Forwarder) failed(w http.ResponseWriter, r *http.Request, err error) {
-	if r.Context().Err() != nil {
-		return // nobody waits for it
+	if one, ok := r.Context().Value(flightKey{}).(*flight); ok && one.client.Err() != nil {
+		panic(http.ErrAbortHandler) // nobody waits for it; an answer of nothing would be 200
 	}
 	text := "No node of this service can take the request at the moment; try again."
 	if errors.Is(err, errUnknown) {
@@ -302,7 +364,7 @@ func Idle() http.Handler {
 		if r.URL.Path == "/healthz" && r.Method == http.MethodHead {
 			return
 		}
-		w.Header().Set(notActive, "1")
+		w.Header().Set(NotActive, "1")
 		refuse(w, "This node is not active.")
 	})
 }
@@ -317,18 +379,29 @@ func safe(h http.Header) {
 	h.Set("Cache-Control", "no-store")
 }
 
-// refuse answers 503 as the API words it.
+// refuse answers 503.
 func refuse(w http.ResponseWriter, text string) {
+	answer(w, http.StatusServiceUnavailable, domain.CodeUnavailable, text, retryAfter)
+}
+
+// answer is an error as the API words it. after: seconds until it may be tried
+// again; 0: that is not told.
+func answer(w http.ResponseWriter, status int, code domain.Code, text string, after int) {
 	h := w.Header()
 	safe(h)
 	h.Set("Content-Type", "application/json")
-	h.Set("Retry-After", strconv.Itoa(retryAfter))
-	body, _ := json.Marshal(map[string]any{"success": false, "error": map[string]any{ // of plain texts
-		"code": domain.CodeUnavailable, "message": text, "request_id": h.Get("X-Request-Id"), "retry_after": retryAfter,
-	}})
-	w.WriteHeader(http.StatusServiceUnavailable)
+	said := map[string]any{"code": code, "message": text, "request_id": h.Get("X-Request-Id")}
+	if after > 0 {
+		h.Set("Retry-After", strconv.Itoa(after))
+		said["retry_after"] = after
+	}
+	body, _ := json.Marshal(map[string]any{"success": false, "error": said}) // of plain texts
+	w.WriteHeader(status)
 	_, _ = w.Write(append(body, '\n'))
 }
+
+// Clients bounds how many connections of clients there are at a time.
+func Clients(ln net.Listener) net.Listener { return netutil.LimitListener(ln, clientsMost) }
 
 // Server is an HTTP server for a handler of this package, with the bounds that
 // strangers need.

@@ -37,7 +37,8 @@ func door(t *testing.T, h http.Handler) string {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	s := &http.Server{Handler: h, ReadHeaderTimeout: patience}
-	go func() { _ = s.Serve(forward.Door(ln, credential(t, 1))) }()
+	inner := forward.Door(ln, credential(t, 1))
+	go func() { _ = s.Serve(inner) }()
 	t.Cleanup(func() { _ = s.Close() })
 	return ln.Addr().String()
 }
@@ -69,7 +70,13 @@ func front(t *testing.T, a *active, wait time.Duration) *httptest.Server {
 	return s
 }
 
-func ask(t *testing.T, method, url, body string, header ...string) (*http.Response, string) {
+// reply is an answer whose body was read.
+type reply struct {
+	StatusCode int
+	Header     http.Header
+}
+
+func ask(t *testing.T, method, url, body string, header ...string) (reply, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
 	require.NoError(t, err)
@@ -81,7 +88,7 @@ func ask(t *testing.T, method, url, body string, header ...string) (*http.Respon
 	defer func() { _ = resp.Body.Close() }()
 	text, err := io.ReadAll(resp.Body)
 	require.NoError(t, err)
-	return resp, string(text)
+	return reply{resp.StatusCode, resp.Header}, string(text)
 }
 
 func TestARequestArrivesAsItWasSentAndNamesItsClientLast(t *testing.T) {
@@ -170,7 +177,7 @@ func TestAConnectionThatChangesItsProtocolGoesBothWays(t *testing.T) {
 	require.NoError(t, conn.SetDeadline(time.Now().Add(patience)))
 	_, _ = fmt.Fprintf(conn, "GET /v1/listen HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
 	r := bufio.NewReader(conn)
-	resp, err := http.ReadResponse(r, nil)
+	resp, err := http.ReadResponse(r, nil) //nolint:bodyclose // it has none
 	require.NoError(t, err)
 	require.Equal(t, http.StatusSwitchingProtocols, resp.StatusCode)
 	_, _ = io.WriteString(conn, "hello\n")
@@ -191,7 +198,7 @@ func TestNobodyButANodeIsLetIn(t *testing.T) {
 		defer func() { _ = conn.Close() }()
 		_ = conn.SetDeadline(time.Now().Add(patience))
 		_, _ = io.WriteString(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-		_, err = http.ReadResponse(bufio.NewReader(conn), nil) // TLS 1.3 tells of a refused certificate with the first read
+		_, err = http.ReadResponse(bufio.NewReader(conn), nil) //nolint:bodyclose // TLS 1.3 tells of a refused certificate with the first read
 		return err
 	}
 	require.Error(t, try(&tls.Config{InsecureSkipVerify: true}), "without a certificate")
@@ -305,6 +312,21 @@ func TestOnlyWhatDoesNoHarmIsSentAgain(t *testing.T) {
 	require.NoError(t, err)
 	_ = got.Body.Close()
 	assert.Equal(t, http.StatusServiceUnavailable, got.StatusCode, "its body is gone")
+}
+
+func TestABodyThatEndsEarlyGoesNoFurther(t *testing.T) {
+	t.Parallel()
+	var served atomic.Int32
+	a := &active{at: door(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { served.Add(1) }))}
+	conn, err := net.Dial("tcp", strings.TrimPrefix(front(t, a, 0).URL, "http://"))
+	require.NoError(t, err)
+	defer func() { _ = conn.Close() }()
+	_, _ = io.WriteString(conn, "POST /v1/campaigns HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nhalf")
+	require.NoError(t, conn.(*net.TCPConn).CloseWrite())
+	require.NoError(t, conn.SetDeadline(time.Now().Add(patience)))
+	text, _ := io.ReadAll(conn)
+	assert.NotContains(t, string(text), "200 OK")
+	assert.Zero(t, served.Load())
 }
 
 func TestHealthIsThisNodesAndReadinessTheOthers(t *testing.T) {

@@ -60,7 +60,7 @@ func told(what, name string, err error) error {
 	}
 	if away, ok := errors.AsType[*s3.AwayError](err); ok {
 		seconds := max(1, int(math.Ceil(away.After.Seconds())))
-		err = fmt.Errorf("%w: %w", domain.Errorf(domain.CodeUnavailable, "what keeps recordings and exports cannot be reached; try again").With("retry_after", seconds), err)
+		err = fmt.Errorf("%w: %w: %w", domain.ErrAway, domain.Errorf(domain.CodeUnavailable, "what keeps recordings and exports cannot be reached; try again").With("retry_after", seconds), err)
 	}
 	return fmt.Errorf("blob: %s %s: %w", what, name, err)
 }
@@ -206,7 +206,7 @@ func (s *S3) abortBefore(ctx context.Context, prefix string, before time.Time) (
 		return 0, err
 	}
 	for _, u := range all {
-		if !strings.HasPrefix(u.Key, prefix) || !u.Begun.Before(before) {
+		if !s.ours(u.Key, prefix) || u.Begun.IsZero() || !u.Begun.Before(before) {
 			continue
 		}
 		if err = s.client.Abort(ctx, u.Key, u.ID); err != nil {
@@ -215,6 +215,14 @@ func (s *S3) abortBefore(ctx context.Context, prefix string, before time.Time) (
 		n++
 	}
 	return n, nil
+}
+
+// ours says whether a key below a prefix is one that Put makes: others may keep
+// things in the same bucket.
+func (s *S3) ours(key, prefix string) bool {
+	place, ok := strings.CutPrefix(key, s.prefix)
+	workspace, name, parted := strings.Cut(place, "/")
+	return ok && parted && strings.HasPrefix(key, prefix) && plain.MatchString(workspace) && plain.MatchString(name)
 }
 
 // Try writes, reads and deletes a small object, as an install has to be able

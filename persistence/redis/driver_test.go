@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/persistence"
 	"github.com/callboard/callboard/persistence/redis"
 	"github.com/callboard/callboard/persistence/redis/redistest"
@@ -28,5 +29,22 @@ func opener(t testing.TB) storetest.Open {
 }
 
 func TestRedisConforms(t *testing.T) { storetest.Run(t, opener(t)) }
+
+// A node that was stopped between its lease and its claim takes nothing from the
+// one that came after it.
+func TestALateClaimTakesNothing(t *testing.T) {
+	d := opener(t)(t)
+	put := func(token string) error {
+		_, err := d.Commit(t.Context(), persistence.Commit{Shard: "s", Token: token, Puts: []persistence.Put{{Key: persistence.Key{Table: "t", ID: "a"}, Value: []byte("v")}}})
+		return err
+	}
+	require.NoError(t, d.Claim(t.Context(), "s", "1795411303246|b"))
+	require.ErrorIs(t, d.Claim(t.Context(), "s", "1795411303245|a"), domain.ErrFenced)
+	require.NoError(t, put("1795411303246|b"), "whose it is")
+	require.NoError(t, d.Claim(t.Context(), "s", "1795411303247|a"))
+	require.ErrorIs(t, put("1795411303246|b"), domain.ErrFenced)
+	require.NoError(t, d.Claim(t.Context(), "s", "1|c"), "a process that is alone")
+	require.NoError(t, put("1|c"))
+}
 
 func BenchmarkRedis(b *testing.B) { storetest.Bench(b, opener(b)) }

@@ -105,6 +105,9 @@ func (d *Driver) redo(ctx context.Context, have uint64, all []past) error {
 				have++
 			}
 		}
+		if have+1 < p.number { // another process has written it, whose ledger has it
+			return fmt.Errorf("%w: number %d is missing, and this ledger does not have it", errLost, have+1)
+		}
 		ok, err := d.again(ctx, p, p.number)
 		if err != nil {
 			return err

@@ -121,11 +121,16 @@ return answer
 
 // claimScript makes a token the owner of a shard. KEYS: prefix. ARGV: the number
 // that must have been reached, the number to give ("": the next), shard, token.
-// It answers as a commit of nothing does.
+// It answers as a commit of nothing does, or {"fenced"}: of nodes that take turns
+// one that was late takes nothing from who came after it. Epoch 1 is that of a
+// process that is alone, and takes it from anybody.
 var claimScript = redis.NewScript(`
 local P = KEYS[1]
 local reached = tonumber(redis.call('GET', P .. 'n') or '0')
 if reached < tonumber(ARGV[1]) then return {'stale', string.format('%.0f', reached)} end
+local function epoch(token) return tonumber(string.match(token or '', '^(%d+)|') or '0') end
+local mine = epoch(ARGV[4])
+if mine > 1 and epoch(redis.call('HGET', P .. 't', ARGV[3]) or '') > mine then return {'fenced'} end
 local number = ARGV[2]
 if number == '' then number = string.format('%.0f', reached + 1) end
 redis.call('HSET', P .. 't', ARGV[3], ARGV[4])

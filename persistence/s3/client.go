@@ -233,8 +233,9 @@ func (c *Client) once(ctx context.Context, q *request, sum [sha256.Size]byte) er
 	return c.plain(ctx, q.read(resp))
 }
 
-// plain says why a request broke off, and tells what no try mends: a name that
-// nobody has, a certificate that nobody trusts.
+// plain says why a request broke off, and tells what no try mends: a certificate
+// that nobody trusts. A name that nobody has is that of a store which stands
+// still, in many a network.
 func (c *Client) plain(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -247,9 +248,6 @@ func (c *Client) plain(ctx context.Context, err error) error {
 	}
 	if cause := context.Cause(ctx); errors.Is(cause, errStill) {
 		return cause
-	}
-	if name, ok := errors.AsType[*net.DNSError](err); ok && name.IsNotFound {
-		return &setupError{err}
 	}
 	if bad, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		return &setupError{bad}

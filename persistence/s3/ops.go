@@ -64,7 +64,8 @@ func (c *Client) Get(ctx context.Context, key string, from int64, into []byte, e
 		p.Got = n
 		return cut
 	}
-	return p, c.do(ctx, q)
+	err = c.do(ctx, q)
+	return p, err
 }
 
 // contentRange reads "bytes 0-9/100".
@@ -114,8 +115,11 @@ func (c *Client) List(ctx context.Context, prefix, next string) (Page, error) {
 		for _, o := range list.Contents {
 			page.Keys = append(page.Keys, o.Key)
 		}
-		if list.Truncated {
-			page.Next = list.Next
+		if page.Next = list.Next; list.Truncated && page.Next == "" {
+			return errors.New("s3: the store says that a list goes on, and not where")
+		}
+		if !list.Truncated {
+			page.Next = ""
 		}
 		return nil
 	}})
@@ -185,6 +189,9 @@ func (c *Client) Complete(ctx context.Context, key, id string, etags []string) e
 		}
 		if done.XMLName.Local == "Error" { // it is said after 200, because it took so long
 			return &Error{Status: http.StatusInternalServerError, Code: clean(done.Code, ""), Message: clean(done.Message, "")}
+		}
+		if done.XMLName.Local != "CompleteMultipartUploadResult" {
+			return fmt.Errorf("s3: the store ends an upload with <%s>", clean(done.XMLName.Local, ""))
 		}
 		return nil
 	}})
