@@ -122,7 +122,7 @@ type Server struct {
 	document   func() []byte           // the OpenAPI document, written when it is first asked for
 	routed     fasthttp.RequestHandler // the routes, without what stands around them
 	closed     atomic.Bool
-	gone       atomic.Bool // shut down: what connections that were not idle still bring is refused
+	gone       atomic.Bool                  // shut down: what connections that were not idle still bring is refused
 	begin      func(*visit) context.Context // ends with the server
 	lease      func(*trip) *lease           // the same, for one request
 	end        context.CancelFunc

@@ -166,7 +166,7 @@ func TestNodesThatDieHandTheWorkOn(t *testing.T) {
 // begun counts the INVITEs of a node among messages of SIPp.
 func begun(messages string, s *service) (n int) {
 	via := fmt.Sprintf("Via: SIP/2.0/UDP 127.0.0.1:%d;", s.sip)
-	for _, m := range strings.SplitSeq(messages, "UDP message received") {
+	for m := range strings.SplitSeq(messages, "UDP message received") {
 		if strings.Contains(m, "INVITE sip:") && strings.Contains(m, via) {
 			n++
 		}
