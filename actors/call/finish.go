@@ -212,20 +212,10 @@ func (j *job) keepRecording(ctx context.Context, cfg *Config) error {
 		cfg.Log.Error("a recording was lost", slog.String("call_id", j.callID), slogErr(r.Err))
 	}
 	kept := r.Err == nil && r.Path != ""
-	if kept { // it may have waited long
-		deleted := false
-		err := soonChange(ctx, cfg, j.callID, func(c *domain.Call) *commit.Change {
-			deleted = c.RecordingDeletedAt != nil
-			return nil
-		})
-		if errors.Is(err, domain.ErrNotFound) || err == nil && deleted {
-			return j.unwanted(ctx, cfg)
-		}
-		if err != nil {
+	if kept {
+		if wanted, err := j.wanted(ctx, cfg); err != nil || !wanted {
 			return err
 		}
-	}
-	if kept {
 		if err := upload(ctx, cfg, j.callID, r.Path); err != nil {
 			return err
 		}
@@ -261,6 +251,19 @@ func (j *job) keepRecording(ctx context.Context, cfg *Config) error {
 		}
 	}
 	return nil
+}
+
+// wanted says whether the recording is to be kept still: it may have waited long.
+func (j *job) wanted(ctx context.Context, cfg *Config) (bool, error) {
+	deleted := false
+	err := soonChange(ctx, cfg, j.callID, func(c *domain.Call) *commit.Change {
+		deleted = c.RecordingDeletedAt != nil
+		return nil
+	})
+	if errors.Is(err, domain.ErrNotFound) || err == nil && deleted {
+		return false, j.unwanted(ctx, cfg)
+	}
+	return err == nil, err
 }
 
 // unwanted removes the recording of a call that is not there any more, or whose
