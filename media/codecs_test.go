@@ -213,12 +213,13 @@ func TestWeHearWhatAnotherImplementationEncrypts(t *testing.T) {
 	t.Parallel()
 	s := open(t, engine(t), media.Options{Codecs: []media.Codec{media.PCMU}, SRTP: media.SRTPRequired, Confidential: true, Networks: loopbackNet})
 	key := strings.Repeat("QUJE", 10)
-	offer := strings.ReplaceAll(string(describe("127.0.0.1", freeUDP(t), "a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:"+key+"\r\n")), "RTP/AVP", "RTP/SAVP")
+	from := freeUDP(t) // where it sends from, however late it begins
+	offer := strings.ReplaceAll(string(describe("127.0.0.1", from, "a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:"+key+"\r\n")), "RTP/AVP", "RTP/SAVP")
 	_, err := s.Answer([]byte(offer))
 	require.NoError(t, err)
 	s.Begin()
 	cmd := exec.CommandContext(t.Context(), "ffmpeg", "-hide_banner", "-loglevel", "error", "-re", "-f", "lavfi", "-i", "sine=frequency=700:sample_rate=8000:duration=1",
-		"-c:a", "pcm_mulaw", "-f", "rtp", "-srtp_out_suite", "AES_CM_128_HMAC_SHA1_80", "-srtp_out_params", key, fmt.Sprintf("srtp://127.0.0.1:%d?pkt_size=172", s.LocalPort()))
+		"-c:a", "pcm_mulaw", "-f", "rtp", "-srtp_out_suite", "AES_CM_128_HMAC_SHA1_80", "-srtp_out_params", key, fmt.Sprintf("srtp://127.0.0.1:%d?pkt_size=172&localrtpport=%d", s.LocalPort(), from))
 	text, err := cmd.CombinedOutput()
 	require.NoError(t, err, string(text))
 	stats := s.Stats()

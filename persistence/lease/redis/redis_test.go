@@ -49,6 +49,8 @@ func TestAFrozenAndAKilledRedisAreOutlived(t *testing.T) {
 	suite(url).Faults(t, server)
 }
 
+// Who had a shard before, nobody can tell then: for a moment two may take
+// themselves for its owner, and it is not watched whether they do.
 func TestARedisThatIsEmptiedAndForgetsItsScriptsIsFilledAgain(t *testing.T) {
 	t.Parallel()
 	url, _ := redistest.Start(t)
@@ -63,7 +65,6 @@ func TestARedisThatIsEmptiedAndForgetsItsScriptsIsFilledAgain(t *testing.T) {
 			}
 		}
 	}
-	end := leasetest.Watch(t, 24, a, b)
 	r := direct(t, url)
 	_, err := r.TxPipelined(t.Context(), func(p client.Pipeliner) error {
 		p.FlushAll(t.Context())
@@ -82,7 +83,6 @@ func TestARedisThatIsEmptiedAndForgetsItsScriptsIsFilledAgain(t *testing.T) {
 		return len(a.Tokens())+len(b.Tokens()) == 24
 	})
 	leasetest.Settled(t, 24, a, b)
-	end()
 }
 
 // A replica that has not seen everything takes the place of its primary: what
