@@ -102,7 +102,7 @@ func TestBaresipHandsTheAgentWithAttendanceToAnotherBaresip(t *testing.T) {
 	var between string
 	s.await("the phones' own call", 20*time.Second, func() bool { between = second.dialog(); return between != "" })
 	s.await("its caller to know", 20*time.Second, func() bool { return strings.Contains(first.log(), "ACK sip:+12025550199") }) // or it would take that line again
-	first.command("line", "1") // back to the agent
+	first.command("line", "1")                                                                                                  // back to the agent
 	first.command("transfer", "<sip:+12025550199@127.0.0.1?Replaces="+url.QueryEscape(between)+">")
 	s.await("the other has the agent", 30*time.Second, func() bool { return s.handed(id)["status"] == "completed" })
 	asked := replacing.FindStringSubmatch(second.log())
