@@ -492,11 +492,3 @@ func (d *Dialog) branch(tx *clientTx) string {
 	}
 	return tx.branch
 }
-
-func (d *Dialog) contact(to flow) string {
-	c := "<sip:" + d.contactUser + "@" + d.ua.sentBy(to)
-	if to.stream() {
-		c += ";transport=" + to.network
-	}
-	return c + ">"
-}

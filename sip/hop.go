@@ -325,3 +325,12 @@ func (o *outward) to(far netip.AddrPort) netip.Addr {
 	o.known[far.Addr()] = sentFrom{local, now.Add(outwardFor)}
 	return local
 }
+
+// contact is ours, as a far end reaches it over a flow.
+func (d *Dialog) contact(to flow) string {
+	c := "<sip:" + d.contactUser + "@" + d.ua.sentBy(to)
+	if to.stream() {
+		c += ";transport=" + to.network
+	}
+	return c + ">"
+}
