@@ -327,7 +327,7 @@ func (n *Node) warnDeaf(c *domain.Campaign, s *domain.Script) {
 
 func (n *Node) callProps(ws string, t *tree) *actor.Props {
 	return call.Props(call.Config{
-		Workspace: ws, Store: n.cfg.Store, Phone: call.OverSIP(n.cfg.SIP), Sound: call.OverMedia(n.cfg.Media),
+		Workspace: ws, Store: n.cfg.Store, Phone: call.OverSIP(n.cfg.SIP, n.cfg.May), Sound: call.OverMedia(n.cfg.Media),
 		Speaker: n.cfg.Speaker, Ears: n.cfg.Ears, Blobs: n.cfg.Blobs, LinesOut: t.outbound, LinesTest: t.tests, LinesIn: t.inbound, Trunks: t.trunks, Numbers: t.numbers, Reach: n.reach, Traces: n.cfg.Traces,
 		Listed: func(ctx context.Context, s dnc.Scrub, e164 string) (bool, error) {
 			hit, err := n.dnc.Check(ctx, ws, s, e164)

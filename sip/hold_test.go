@@ -42,13 +42,28 @@ func TestWhileCallsAreHeldNoInviteLeavesThatBeginsOne(t *testing.T) {
 // network keeps it here.
 func TestNoInviteLeavesThatMayNotAnyMore(t *testing.T) {
 	t.Parallel()
+	for name, own := range map[string]bool{"nobody of the agent": false, "whom the call is of": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			mayNotAnyMore(t, own)
+		})
+	}
+}
+
+func mayNotAnyMore(t *testing.T, own bool) {
 	var asked atomic.Int32
+	once := func() bool { return asked.Add(1) == 1 }
 	there, here := newEars(), newEars()
 	far := served(t, answering(there))
 	near := served(t, func(c *sip.Config, _ *sip.UserAgent) {
-		c.MayCall = func() bool { return asked.Add(1) == 1 }
+		if !own {
+			c.MayCall = once
+		}
 	})
 	in := sip.Invite{Attempt: "a", Leg: 1, Target: sip.Target{Host: "127.0.0.1", Port: int(far.Addr("udp").Port())}, To: "+15550001", From: "+15559999", Notify: here.hear}
+	if own {
+		in.May = once
+	}
 	_, err := near.Invite(in)
 	require.NoError(t, err, "asked for the first time")
 	f := next[sip.Refused](t, here).Final

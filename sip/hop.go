@@ -165,8 +165,8 @@ func (u *UserAgent) datagram(to flow, p parcel) error {
 	if s == nil {
 		return errNoRoute
 	}
-	if p.begins {
-		leaves := u.leaves()
+	if p.begins != nil {
+		leaves := u.leaves(p.begins)
 		defer u.sent()
 		if !leaves {
 			return ErrHeld

@@ -33,14 +33,23 @@ func (u *UserAgent) HoldCalls(on bool) {
 
 // leaves is asked before an INVITE is sent; sent is called after it, whatever
 // the answer was.
-func (u *UserAgent) leaves() bool {
+func (u *UserAgent) leaves(o *outbound) bool {
 	u.leaving.Add(1)
-	return !u.holds()
+	return !u.holds(&o.inv)
 }
 
-// holds says whether no call may be begun now, by HoldCalls or Config.MayCall.
-func (u *UserAgent) holds() bool {
-	return u.held.Load() || u.cfg.MayCall != nil && !u.cfg.MayCall()
+// holds says whether a call may not be begun now, by HoldCalls, Config.MayCall
+// or its own Invite.May.
+func (u *UserAgent) holds(in *Invite) bool {
+	return u.held.Load() || u.cfg.MayCall != nil && !u.cfg.MayCall() || in.May != nil && !in.May()
+}
+
+// barred says whether nobody may be called by way of a dialog now.
+func (d *Dialog) barred() bool {
+	if d.out == nil {
+		return d.ua.holds(&Invite{})
+	}
+	return d.ua.holds(&d.out.inv)
 }
 
 func (u *UserAgent) sent() { u.leaving.Add(-1) }

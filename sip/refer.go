@@ -53,7 +53,7 @@ func (d *Dialog) Refer(r ReferTo, told func(ReferProgress)) {
 			refuse(400, err.Error())
 		case d.phase != up:
 			refuse(481, "no call to transfer")
-		case d.ua.holds(): // somebody else would ring for us
+		case d.barred(): // somebody else would ring for us
 			refuse(503, ErrHeld.Error())
 		case d.referral != nil && !d.referral.over:
 			refuse(491, "another transfer is under way")

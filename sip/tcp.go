@@ -60,7 +60,7 @@ type tcpConn struct {
 type parcel struct {
 	b      []byte
 	failed func(error) // later, from another goroutine, if it could not be delivered; nil: nobody minds
-	begins bool        // an INVITE that begins a call, which HoldCalls keeps here
+	begins *outbound   // of an INVITE that begins a call, which HoldCalls keeps here; nil: it is none
 }
 
 func (c *tcpConn) dial() {
@@ -196,8 +196,8 @@ func (c *tcpConn) write() {
 // hand gives a message to the network, unless it begins a call and calls are
 // held by now: it may have waited long for the connection.
 func (c *tcpConn) hand(p parcel) error {
-	if p.begins {
-		leaves := c.pool.u.leaves()
+	if p.begins != nil {
+		leaves := c.pool.u.leaves(p.begins)
 		defer c.pool.u.sent()
 		if !leaves {
 			return ErrHeld

@@ -67,7 +67,10 @@ func (d *Dialog) firstWait(tx *clientTx) time.Duration {
 }
 
 func (d *Dialog) transmit(tx *clientTx) {
-	begins := d.out != nil && d.out.tx == tx && !tx.left
+	var begins *outbound
+	if d.out != nil && d.out.tx == tx && !tx.left {
+		begins = d.out
+	}
 	tx.left = tx.left || !tx.to.stream()
 	err := d.post(tx.to, parcel{tx.bytes, func(err error) { d.do(func() { d.fail(tx, err) }) }, begins})
 	if err != nil {

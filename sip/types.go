@@ -79,6 +79,7 @@ type Invite struct {
 	RingTimeout  time.Duration // from the first 18x; 0 is 30 s
 	SilentAfter  time.Duration // without any answer the target counts as dead; 0 is 5 s
 	Notify       func(Event)   // in order, never concurrently for one dialog; must not block
+	May          func() bool   // asked right before each INVITE that begins this call leaves, besides Config.MayCall; it must not wait; nil: always
 	HoldAck      bool          // the ACK waits for Dialog.Ack, 3 s at most: an owner that keeps the answer first loses no dialog in a crash
 	SetupTimeout time.Duration // from the first 100 until a 18x; 0 is 60 s
 

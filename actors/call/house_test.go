@@ -169,7 +169,7 @@ func build(t *testing.T, p plan) *house {
 		owner = h.sys.Root.Spawn(actor.PropsFromFunc(p.numbers))
 	}
 	h.owner = h.sys.Root.Spawn(actor.PropsFromFunc(h.own))
-	line := call.OverSIP(h.ua)
+	line := call.OverSIP(h.ua, nil)
 	if p.phone != nil {
 		line = p.phone(line)
 	}

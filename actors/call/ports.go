@@ -152,13 +152,18 @@ type Config struct {
 	ringback media.Clip // what a caller hears while somebody is called
 }
 
-// OverSIP makes a Phone of a user agent.
-func OverSIP(ua *sip.UserAgent) Phone { return phone{ua} }
+// OverSIP makes a Phone of a user agent;
+// may is asked right before an INVITE leaves; nil: always.
+func OverSIP(ua *sip.UserAgent, may func() bool) Phone { return phone{ua, may} }
 
-type phone struct{ *sip.UserAgent }
+type phone struct {
+	*sip.UserAgent
+	may func() bool
+}
 
 // Invite hides the dialog's type.
 func (p phone) Invite(in sip.Invite) (Dialog, error) {
+	in.May = p.may
 	if len(in.Contacts) > 0 {
 		all, err := p.Ring(in)
 		if err != nil {
