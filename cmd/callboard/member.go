@@ -115,7 +115,7 @@ func newMember(ctx context.Context, cfg *configs.Config, log *slog.Logger) (m *m
 		return nil, fmt.Errorf("node_addr: %w", err)
 	}
 	m.self = lease.Node{ID: mailbox.NewID("node"), Addr: m.door.Addr().String(), SIP: strings.TrimPrefix(sipURI(cfg), "sip:")}
-	m.passes = forward.New(forward.Config{Active: m.active, Credential: m.nodes, Log: log})
+	m.passes = forward.New(forward.Config{Owner: func(int) (string, bool) { return m.active() }, Credential: m.nodes, Log: log})
 	engine, err := leases(cfg, lease.Options{Lease: cfg.Lease, Healthy: m.healthy, Logger: log})
 	if err != nil {
 		return nil, err

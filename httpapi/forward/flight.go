@@ -28,6 +28,9 @@ type flight struct {
 	client context.Context //nolint:containedctx // ends when nobody waits for it any more
 	whole  context.CancelFunc
 	body   []byte // that it can be sent with again; nil: it has none, or one that is longer
+	shard  int
+
+	harmless bool // it may be done twice, whatever it is
 
 	addr   string // of the node that has it; this and what follows under flights.mu
 	cancel context.CancelCauseFunc
@@ -36,9 +39,9 @@ type flight struct {
 
 type flightKey struct{}
 
-func (f *flights) begin(client, ctx context.Context, body []byte) (*flight, context.Context) {
+func (f *flights) begin(client, ctx context.Context, shard int, body []byte) (*flight, context.Context) {
 	ctx, whole := context.WithCancel(ctx)
-	one := &flight{of: f, client: client, whole: whole, body: body}
+	one := &flight{of: f, client: client, whole: whole, body: body, shard: shard}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.all[one] = struct{}{}
@@ -57,9 +60,6 @@ func (one *flight) to(ctx context.Context, addr string) context.Context {
 
 // begun: the node answers. From now on the request is lost with it.
 func (one *flight) begun() {
-	if one == nil {
-		return
-	}
 	one.of.mu.Lock()
 	defer one.of.mu.Unlock()
 	one.goes = true
@@ -81,8 +81,8 @@ func (one *flight) done(cause error) {
 	}
 }
 
-// watch gives up what nodes have that no longer have the work, until ctx ends.
-func (f *flights) watch(ctx context.Context, active func() (string, bool)) {
+// watch gives up what nodes have that no longer have the shard, until ctx ends.
+func (f *flights) watch(ctx context.Context, owner func(shard int) (string, bool)) {
 	tick := time.NewTicker(look)
 	defer tick.Stop()
 	for {
@@ -90,21 +90,31 @@ func (f *flights) watch(ctx context.Context, active func() (string, bool)) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+			f.moved(owner)
 		}
-		addr, ok := active()
-		if !ok {
-			continue // the node may have it again
+	}
+}
+
+func (f *flights) moved(owner func(shard int) (string, bool)) {
+	type place struct {
+		addr string
+		ok   bool // false: the node may have it again
+	}
+	now := make(map[int]place)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for one := range f.all {
+		at, asked := now[one.shard]
+		if !asked {
+			at.addr, at.ok = owner(one.shard)
+			now[one.shard] = at
 		}
-		f.mu.Lock()
-		for one := range f.all {
-			if one.addr == addr {
-				continue
-			}
-			one.done(errMoved)
-			if one.goes { // a connection that has changed its protocol ends with the request alone
-				one.whole()
-			}
+		if !at.ok || one.addr == at.addr {
+			continue
 		}
-		f.mu.Unlock()
+		one.done(errMoved)
+		if one.goes { // a connection that has changed its protocol ends with the request alone
+			one.whole()
+		}
 	}
 }

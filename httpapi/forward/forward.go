@@ -1,29 +1,24 @@
 // Package forward passes requests that come to one node of an install on to
-// the one that has the work, and takes those that others pass on. It knows no
-// route and no credential: bytes go both ways as they come, streams, uploads
-// and WebSockets too.
+// the seat that has their shard of the work, on this node or on another one,
+// and takes those that others pass on. It knows no route and no credential:
+// bytes go both ways as they come, streams, uploads and WebSockets too.
 //
-// A node that is not active answers what is passed on to it with the header
-// Callboard-Not-Active; nothing was done then, and it is passed on again.
+// Whoever has not the shard answers what is passed on to it with the header
+// Callboard-Not-Active; nothing was done then, and it is passed on again. What
+// was passed on once goes to a seat of the node that it came to, or is answered
+// so: it is never passed on twice.
 package forward
 
 import (
-	"bytes"
 	"context"
-	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
-	"net/http/httptrace"
 	"net/http/httputil"
-	"strconv"
 	"strings"
 	"time"
-
-	"golang.org/x/net/netutil"
 
 	"github.com/callboard/callboard/domain"
 )
@@ -38,7 +33,8 @@ const (
 	pauseMost   = 250 * time.Millisecond // the same, later
 	dialLimit   = time.Second
 	idleFor     = 60 * time.Second
-	idleMost    = 256              // connections to a node that are kept
+	idleMost    = 256              // connections to a seat that are kept
+	idleAll     = 2048             // the same, to all seats of other nodes
 	keptBody    = 64 << 10         // of a body, so that it can be sent again
 	bodyLimit   = 20 * time.Second // for such a body, or a piece of a longer one, to come
 	writeLimit  = 30 * time.Second // for a piece of an answer to go
@@ -50,41 +46,61 @@ const (
 
 // Config of a Forwarder.
 type Config struct {
-	// Active is the address of the active node's door; false: there is none, or
-	// it is not known.
-	Active     func() (addr string, ok bool)
-	Credential *Credential
+	Shards int // of the install; 0: 1
+	// Owner is the address of the door of the node that has a shard; false: none
+	// has it, or it is not known. nil: there are no other nodes.
+	Owner func(shard int) (addr string, ok bool)
+	Self  string // the address of this node's own door, as Owner says it
+	Doors *Doors // to the seats of this node; nil: it has none
+	// Shard is which one a request is for. form is its body where Form says that
+	// it is needed and it has at most 64 KB. An error is answered by 503. nil: 0.
+	Shard func(r *http.Request, form []byte) (int, error)
+	Form  func(r *http.Request) bool // nil: never
+
+	Credential *Credential   // nil: there are no other nodes
 	Log        *slog.Logger  // nil: silent
-	Wait       time.Duration // how long a request waits for an active node; 0: 10 s
+	Wait       time.Duration // how long a request waits for a node that has its shard; 0: 10 s
 }
 
-// Forwarder is the front door of a node that has not the work.
+func (c Config) filled() Config {
+	c.Shards = max(c.Shards, 1)
+	if c.Owner == nil {
+		c.Owner = func(int) (string, bool) { return "", false }
+	}
+	if c.Shard == nil {
+		c.Shard = func(*http.Request, []byte) (int, error) { return 0, nil }
+	}
+	if c.Form == nil {
+		c.Form = func(*http.Request) bool { return false }
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Wait == 0 {
+		c.Wait = waitMost
+	}
+	return c
+}
+
+// Forwarder is the front door of a node: it passes each request on to the seat
+// of its shard, on this node or on another one.
 type Forwarder struct {
 	cfg       Config
-	transport *http.Transport
-	probe     *http.Transport // of Reach, which never waits behind requests
+	near      *http.Transport
+	far       *http.Transport
+	probe     *http.Transport
 	proxy     httputil.ReverseProxy
 	flights   flights
+	readiness readiness
 }
 
 // New makes one.
 func New(cfg Config) *Forwarder {
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
-	if cfg.Wait == 0 {
-		cfg.Wait = waitMost
-	}
+	cfg = cfg.filled()
 	watching, end := context.WithCancel(context.Background())
 	f := &Forwarder{cfg: cfg, flights: flights{all: make(map[*flight]struct{}), end: end}}
-	go f.flights.watch(watching, cfg.Active)
-	f.transport = &http.Transport{
-		DialContext:     (&net.Dialer{Timeout: dialLimit, KeepAlive: 15 * time.Second}).DialContext,
-		TLSClientConfig: cfg.Credential.config(), TLSHandshakeTimeout: 2 * dialLimit,
-		DisableCompression: true, MaxIdleConnsPerHost: idleMost, MaxConnsPerHost: nodesMost / 2, IdleConnTimeout: idleFor,
-		WriteBufferSize: 32 << 10, ReadBufferSize: 32 << 10,
-	}
-	f.probe = f.transport.Clone()
+	go f.flights.watch(watching, cfg.Owner)
+	f.transports()
 	f.proxy = httputil.ReverseProxy{
 		Rewrite: rewrite, Transport: transporter{f}, ErrorHandler: f.failed,
 		FlushInterval: -1, // each piece when it comes: streams of events, sound
@@ -116,18 +132,44 @@ func rewrite(r *httputil.ProxyRequest) {
 	}
 }
 
-// ServeHTTP passes a request on. Whether the process lives is answered here.
+// ServeHTTP passes a request on. Whether the process lives is answered here,
+// and, of several shards, whether they can be reached.
 func (f *Forwarder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Path == "/healthz" && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
-		safe(w.Header())
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, `{"status":"ok"}`+"\n")
+	if r.TLS != nil { // the seat does not know
+		w.Header().Set("Strict-Transport-Security", "max-age=31536000")
+	}
+	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
+	if reads && r.URL.Path == "/healthz" {
+		fine(w)
 		return
 	}
-	all, err := keep(w, r)
+	if reads && r.URL.Path == "/readyz" && f.cfg.Shards > 1 {
+		if err := f.ready(r.Context()); err != nil {
+			refuse(w, "Not ready: "+err.Error())
+			return
+		}
+		fine(w)
+		return
+	}
+	form := f.cfg.Form(r)
+	all, err := keep(w, r, form)
 	if err != nil {
 		w.Header().Set("Connection", "close")
+		if errors.Is(err, errLong) {
+			answer(w, http.StatusRequestEntityTooLarge, domain.CodePayloadTooLarge, "The body is larger than this route takes.", 0)
+			return
+		}
 		answer(w, http.StatusRequestTimeout, "request_timeout", "The body did not come whole, or not in time.", 0)
+		return
+	}
+	var shown []byte
+	if form {
+		shown = all
+	}
+	shard, err := f.cfg.Shard(r, shown)
+	if err != nil || shard < 0 || shard >= f.cfg.Shards {
+		f.cfg.Log.Warn("it cannot be found whom a request is for", slog.Int("shard", shard), slog.Any("error", err))
+		refuse(w, noNode)
 		return
 	}
 	ctx := r.Context()
@@ -136,278 +178,22 @@ func (f *Forwarder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		defer cancel()
 		ctx = bound
 	}
-	one, ctx := f.flights.begin(r.Context(), ctx, all)
+	one, ctx := f.flights.begin(r.Context(), ctx, shard, all)
 	defer one.land()
 	f.proxy.ServeHTTP(unhurried{w}, r.WithContext(ctx))
+}
+
+// fine says that something is so.
+func fine(w http.ResponseWriter) {
+	safe(w.Header())
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = io.WriteString(w, `{"status":"ok"}`+"\n")
 }
 
 // Close gives idle connections back. What is being passed on goes on.
 func (f *Forwarder) Close() {
 	f.flights.end()
-	f.transport.CloseIdleConnections()
-	f.probe.CloseIdleConnections()
-}
-
-// Reach asks a node's door whether it answers.
-func (f *Forwarder) Reach(ctx context.Context, addr string) error {
-	r, err := http.NewRequestWithContext(ctx, http.MethodHead, "https://"+addr+"/healthz", nil)
-	if err != nil {
-		return err
-	}
-	resp, err := f.probe.RoundTrip(r)
-	if err != nil {
-		return err
-	}
-	return resp.Body.Close()
-}
-
-var errNobody = errors.New("no node of the install has taken the work up yet")
-
-// transporter finds the active node for each request, and again where that is
-// another one by now.
-type transporter struct{ f *Forwarder }
-
-// RoundTrip sends a request to the active node. It is sent again where nothing
-// can have been done, or where it does no harm twice.
-func (t transporter) RoundTrip(r *http.Request) (*http.Response, error) {
-	wait := t.f.cfg.Wait
-	if r.URL.Path == "/readyz" {
-		wait = min(wait, waitReady)
-	}
-	end := time.Now().Add(wait)
-	body := keptOf(r)
-	last := errNobody
-	for delay := pause; ; delay = min(2*delay, pauseMost) {
-		if addr, ok := t.f.cfg.Active(); ok {
-			resp, again, err := t.once(r, addr, body)
-			if !again {
-				return resp, err
-			}
-			last = err
-		}
-		if time.Until(end) < delay {
-			return nil, last
-		}
-		sleep := time.NewTimer(delay)
-		select {
-		case <-r.Context().Done():
-			sleep.Stop()
-			return nil, r.Context().Err()
-		case <-sleep.C:
-		}
-	}
-}
-
-// once tries one node; again: another try does no harm.
-func (t transporter) once(r *http.Request, addr string, body *kept) (resp *http.Response, again bool, err error) {
-	ctx := r.Context()
-	one, _ := ctx.Value(flightKey{}).(*flight)
-	if one != nil {
-		ctx = one.to(ctx, addr)
-	}
-	sent := false
-	out := r.Clone(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { sent = true }}))
-	out.URL.Host = addr
-	out.Body = body.reader()
-	resp, err = t.f.transport.RoundTrip(out)
-	if err == nil && resp.Header.Get(NotActive) != "" { // nothing was done
-		_, _ = io.CopyN(io.Discard, resp.Body, keptBody) // so that the connection is used again
-		_ = resp.Body.Close()
-		return nil, body.whole(), errNobody
-	}
-	if err == nil {
-		one.begun()
-		return resp, false, nil
-	}
-	if r.Context().Err() != nil {
-		return nil, false, r.Context().Err()
-	}
-	if cause := context.Cause(ctx); errors.Is(cause, errMoved) {
-		err = errMoved
-	}
-	if !sent || harmless(r) {
-		return nil, body.whole(), err
-	}
-	return nil, false, errors.Join(errUnknown, err)
-}
-
-// errUnknown: the request may have been done.
-var errUnknown = errors.New("the node that had the request has gone")
-
-// harmless says whether a request may be done twice.
-func harmless(r *http.Request) bool {
-	switch r.Method {
-	case http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodPut, http.MethodDelete:
-		return true
-	}
-	return r.Method == http.MethodPost && strings.HasPrefix(r.URL.Path, "/v1/") && r.Header.Get("Idempotency-Key") != ""
-}
-
-// keep reads a short body, so that it can be sent again; nil: it is none. A
-// longer one is passed on as it comes, which must not be too slowly.
-func keep(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {
-		return nil, nil
-	}
-	conn := http.NewResponseController(w)
-	if r.ContentLength < 0 || r.ContentLength > keptBody {
-		r.Body = &paced{r.Body, conn}
-		return nil, nil
-	}
-	_ = conn.SetReadDeadline(time.Now().Add(bodyLimit)) // a server's connections know deadlines
-	all, err := io.ReadAll(r.Body)
-	if err == nil && int64(len(all)) < r.ContentLength {
-		err = io.ErrUnexpectedEOF
-	}
-	if err != nil {
-		return nil, err
-	}
-	_ = conn.SetReadDeadline(time.Time{})
-	return all, nil
-}
-
-// paced is a body of which each piece has its time.
-type paced struct {
-	io.ReadCloser
-	conn *http.ResponseController
-}
-
-// Read is an io.Reader's.
-func (p *paced) Read(b []byte) (int, error) {
-	_ = p.conn.SetReadDeadline(time.Now().Add(bodyLimit))
-	n, err := p.ReadCloser.Read(b)
-	if err != nil {
-		_ = p.conn.SetReadDeadline(time.Time{}) // what follows is no body
-	}
-	return n, err
-}
-
-// unhurried is an answer of which each piece has its time.
-type unhurried struct{ http.ResponseWriter }
-
-// Write is an io.Writer's.
-func (u unhurried) Write(b []byte) (int, error) {
-	_ = http.NewResponseController(u.ResponseWriter).SetWriteDeadline(time.Now().Add(writeLimit))
-	return u.ResponseWriter.Write(b)
-}
-
-// Unwrap is for http.ResponseController.
-func (u unhurried) Unwrap() http.ResponseWriter { return u.ResponseWriter }
-
-// kept is a body that can be sent again, where it was read before.
-type kept struct {
-	stream io.ReadCloser // of one that was not
-	bytes  []byte
-	used   bool
-}
-
-func keptOf(r *http.Request) *kept {
-	one, _ := r.Context().Value(flightKey{}).(*flight)
-	switch {
-	case one != nil && one.body != nil:
-		return &kept{bytes: one.body}
-	case r.Body == nil || r.Body == http.NoBody:
-		return &kept{}
-	}
-	return &kept{stream: r.Body}
-}
-
-// whole says whether all of it is there still.
-func (k *kept) whole() bool { return k.stream == nil || !k.used }
-
-func (k *kept) reader() io.ReadCloser {
-	if k.stream != nil {
-		return &once{ReadCloser: k.stream, k: k}
-	}
-	if k.bytes == nil {
-		return nil
-	}
-	return io.NopCloser(bytes.NewReader(k.bytes))
-}
-
-// once is a body that is gone once it was read from. It stays open for another
-// try; the server closes it.
-type once struct {
-	io.ReadCloser
-	k *kept
-}
-
-// Read is an io.Reader's.
-func (o *once) Read(p []byte) (int, error) {
-	o.k.used = true
-	return o.ReadCloser.Read(p)
-}
-
-// Close leaves it to whoever reads the request.
-func (o *once) Close() error { return nil }
-
-// failed answers for a request that no node has answered.
-func (f *Forwarder) failed(w http.ResponseWriter, r *http.Request, err error) {
-	if one, ok := r.Context().Value(flightKey{}).(*flight); ok && one.client.Err() != nil {
-		panic(http.ErrAbortHandler) // nobody waits for it; an answer of nothing would be 200
-	}
-	text := "No node of this service can take the request at the moment; try again."
-	if errors.Is(err, errUnknown) {
-		text = "The node that had the request has gone before it answered: whether it was done is not known. Look, or send it again with an Idempotency-Key."
-	}
-	if r.URL.Path == "/readyz" {
-		text = "Not ready: " + err.Error()
-	}
-	f.cfg.Log.Debug("a request was not passed on", slog.Any("error", err))
-	refuse(w, text)
-}
-
-// Idle is the door of a node that is not active: it tells other nodes that it
-// lives, and that it has not done what they pass on.
-func Idle() http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/healthz" && r.Method == http.MethodHead {
-			return
-		}
-		w.Header().Set(NotActive, "1")
-		refuse(w, "This node is not active.")
-	})
-}
-
-// safe sets the headers that each answer of the service has.
-func safe(h http.Header) {
-	h.Set("X-Request-Id", "req_"+rand.Text()[:24])
-	h.Set("X-Frame-Options", "DENY")
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
-	h.Set("Cache-Control", "no-store")
-}
-
-// refuse answers 503.
-func refuse(w http.ResponseWriter, text string) {
-	answer(w, http.StatusServiceUnavailable, domain.CodeUnavailable, text, retryAfter)
-}
-
-// answer is an error as the API words it. after: seconds until it may be tried
-// again; 0: that is not told.
-func answer(w http.ResponseWriter, status int, code domain.Code, text string, after int) {
-	h := w.Header()
-	safe(h)
-	h.Set("Content-Type", "application/json")
-	said := map[string]any{"code": code, "message": text, "request_id": h.Get("X-Request-Id")}
-	if after > 0 {
-		h.Set("Retry-After", strconv.Itoa(after))
-		said["retry_after"] = after
-	}
-	body, _ := json.Marshal(map[string]any{"success": false, "error": said}) // of plain texts
-	w.WriteHeader(status)
-	_, _ = w.Write(append(body, '\n'))
-}
-
-// Clients bounds how many connections of clients there are at a time.
-func Clients(ln net.Listener) net.Listener { return netutil.LimitListener(ln, clientsMost) }
-
-// Server is an HTTP server for a handler of this package, with the bounds that
-// strangers need.
-func Server(h http.Handler, log *slog.Logger) *http.Server {
-	return &http.Server{
-		Handler: h, ReadHeaderTimeout: 15 * time.Second, IdleTimeout: 75 * time.Second, MaxHeaderBytes: headerBytes,
-		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	for _, t := range []*http.Transport{f.near, f.far, f.probe} {
+		t.CloseIdleConnections()
 	}
 }

@@ -55,6 +55,8 @@ func (a *active) now() (string, bool) {
 	return a.at, a.at != ""
 }
 
+func (a *active) owner(int) (string, bool) { return a.now() }
+
 func (a *active) is(at string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -64,7 +66,7 @@ func (a *active) is(at string) {
 // front is a node without the work.
 func front(t *testing.T, a *active, wait time.Duration) *httptest.Server {
 	t.Helper()
-	f := forward.New(forward.Config{Active: a.now, Credential: credential(t, 1), Wait: wait})
+	f := forward.New(forward.Config{Owner: a.owner, Credential: credential(t, 1), Wait: wait})
 	s := httptest.NewServer(f)
 	t.Cleanup(func() { s.Close(); f.Close() })
 	return s
@@ -203,7 +205,7 @@ func TestNobodyButANodeIsLetIn(t *testing.T) {
 	}
 	require.Error(t, try(&tls.Config{InsecureSkipVerify: true}), "without a certificate")
 	stranger := &active{at: at}
-	f := forward.New(forward.Config{Active: stranger.now, Credential: credential(t, 2), Wait: time.Millisecond})
+	f := forward.New(forward.Config{Owner: stranger.owner, Credential: credential(t, 2), Wait: time.Millisecond})
 	require.Error(t, f.Reach(t.Context(), at), "with another install's key")
 	plain, err := net.Dial("tcp", at)
 	require.NoError(t, err)
@@ -221,7 +223,7 @@ func TestNobodyButANodeIsLetIn(t *testing.T) {
 	resp, _ := ask(t, "GET", front(t, to, 50*time.Millisecond).URL+"/v1/x", "")
 	assert.Equal(t, http.StatusServiceUnavailable, resp.StatusCode)
 	assert.Zero(t, served.Load())
-	require.NoError(t, forward.New(forward.Config{Active: to.now, Credential: credential(t, 1)}).Reach(context.Background(), at), "a node is")
+	require.NoError(t, forward.New(forward.Config{Owner: to.owner, Credential: credential(t, 1)}).Reach(context.Background(), at), "a node is")
 }
 
 // A request waits for the node that takes the work up, with its body whole.

@@ -9,8 +9,11 @@ import (
 
 // HungUp says whether the far end of a connection has closed it, whatever it has
 // sent before that nobody has read. It does not wait. A connection that does not
-// tell is taken to be open.
+// tell is taken to be open; one that knows itself is asked.
 func HungUp(conn net.Conn) bool {
+	if own, ok := conn.(interface{ HungUp() bool }); ok {
+		return own.HungUp()
+	}
 	if secure, ok := conn.(interface{ NetConn() net.Conn }); ok { // TLS
 		conn = secure.NetConn()
 	}

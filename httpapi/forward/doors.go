@@ -1,0 +1,342 @@
+package forward
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/callboard/callboard/httpapi/wire"
+)
+
+const (
+	shakeLimit = 5 * time.Second // for the handshake of a connection of a node
+	shakeMost  = 512             // handshakes at a time; whoever is no node gets no further
+	openMost   = 16384           // connections of nodes
+	acceptMost = time.Second     // between two attempts to accept, where there is nothing to accept with
+)
+
+// nodeItself is the door of a node and no shard's seat.
+const nodeItself = -1
+
+// doorDomain ends the names by which connections between nodes say what they
+// are for: s7.callboard.invalid is the seat of shard 7.
+const doorDomain = ".callboard.invalid"
+
+func doorName(shard int) string {
+	if shard == nodeItself {
+		return "node" + doorDomain
+	}
+	return "s" + strconv.Itoa(shard) + doorDomain
+}
+
+// shardOf is what a connection is for. One that says nothing comes from a node
+// that knows of one shard only.
+func shardOf(name string) int {
+	label, ours := strings.CutSuffix(name, doorDomain)
+	switch {
+	case !ours:
+		return 0
+	case label == "node":
+		return nodeItself
+	}
+	n, err := strconv.ParseUint(strings.TrimPrefix(label, "s"), 10, 16)
+	if err != nil || "s"+strconv.FormatUint(n, 10) != label {
+		return nodeItself
+	}
+	return int(n)
+}
+
+// errNoSeat: this node has none for the shard.
+var errNoSeat = errors.New("forward: no seat for the shard here")
+
+// Doors part what comes to a node among its seats: connections of other nodes,
+// which say which shard they are for, and those of the node's own Forwarder. A
+// connection for a shard without a seat here is answered as Idle does.
+type Doors struct {
+	tls     *tls.Config
+	idle    *http.Server
+	shaking chan struct{}
+	open    atomic.Int64    // connections of nodes
+	ctx     context.Context //nolint:containedctx // ends with the Doors
+	end     context.CancelFunc
+
+	mu     sync.Mutex
+	seats  map[int]*Lent
+	named  map[string]*Lent // by Lent.name
+	lent   int              // how many there were
+	nobody *Lent
+	closed bool
+}
+
+// NewDoors makes them. Other nodes get in by Serve.
+func NewDoors(c *Credential, log *slog.Logger) *Doors {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	d := &Doors{shaking: make(chan struct{}, shakeMost), seats: make(map[int]*Lent), named: make(map[string]*Lent), idle: Server(Idle(), log)}
+	if c != nil {
+		d.tls = c.config()
+	}
+	d.ctx, d.end = context.WithCancel(context.Background())
+	d.nobody = d.listener(nodeItself, "")
+	go func() { _ = d.idle.Serve(d.nobody) }()
+	return d
+}
+
+func (d *Doors) listener(shard int, name string) *Lent {
+	return &Lent{of: d, shard: shard, name: name, come: make(chan net.Conn), done: make(chan struct{}), open: make(map[*given]struct{})}
+}
+
+// Lend is the listener of a shard's seat, until that closes it. The seat of
+// before has none any more.
+func (d *Doors) Lend(shard int) *Lent {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if before := d.seats[shard]; before != nil {
+		before.closeLocked()
+	}
+	d.lent++
+	l := d.listener(shard, "s"+strconv.Itoa(shard)+"-"+strconv.Itoa(d.lent)) // so that nobody takes an old seat's connection for the new one's
+	if d.closed {
+		l.closeLocked()
+		return l
+	}
+	d.seats[shard], d.named[l.name] = l, l
+	return l
+}
+
+// seat is a shard's; nil: it has none here.
+func (d *Doors) seat(shard int) *Lent {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.seats[shard]
+}
+
+// dial is a connection to a seat of this node by its name.
+func (d *Doors) dial(ctx context.Context, name string) (net.Conn, error) {
+	d.mu.Lock()
+	l := d.named[name]
+	d.mu.Unlock()
+	if l == nil {
+		return nil, errNoSeat
+	}
+	here, there := pipe()
+	g := l.gives(there)
+	select {
+	case l.come <- g:
+		return here, nil
+	case <-l.done:
+	case <-ctx.Done():
+	}
+	_, _ = here.Close(), g.Close()
+	return nil, errors.Join(errNoSeat, ctx.Err())
+}
+
+// Serve takes the connections of other nodes from a listener until that or the
+// Doors are closed. Whoever has not the key gets no further than the handshake,
+// and takes no connection from clients.
+func (d *Doors) Serve(ln net.Listener) error {
+	stop := context.AfterFunc(d.ctx, func() { _ = ln.Close() })
+	defer stop()
+	for delay := 5 * time.Millisecond; ; {
+		conn, err := ln.Accept()
+		switch {
+		case err == nil:
+			delay = 5 * time.Millisecond
+		case d.ctx.Err() != nil:
+			return nil
+		case errors.Is(err, net.ErrClosed):
+			return err
+		default: // no descriptors, say
+			wait := time.NewTimer(delay)
+			select {
+			case <-wait.C:
+			case <-d.ctx.Done():
+				wait.Stop()
+			}
+			delay = min(2*delay, acceptMost)
+			continue
+		}
+		select {
+		case d.shaking <- struct{}{}:
+			go d.welcome(conn)
+		default:
+			_ = conn.Close()
+		}
+	}
+}
+
+// welcome finds out whether a node has come, and gives its connection to the
+// seat that it is for.
+func (d *Doors) welcome(conn net.Conn) {
+	secure := tls.Server(conn, d.tls)
+	bound, cancel := context.WithTimeout(d.ctx, shakeLimit)
+	err := secure.HandshakeContext(bound)
+	cancel()
+	<-d.shaking
+	if err != nil || d.open.Load() >= openMost {
+		_ = conn.Close()
+		return
+	}
+	l := d.seat(shardOf(secure.ConnectionState().ServerName))
+	for _, to := range []*Lent{l, d.nobody} {
+		if to == nil {
+			continue
+		}
+		g := to.gives(secure)
+		select {
+		case to.come <- g:
+			return
+		case <-to.done:
+			g.leave()
+		}
+	}
+	_ = conn.Close()
+}
+
+// Close ends all listeners, and what they have given.
+func (d *Doors) Close() {
+	d.end()
+	d.mu.Lock()
+	d.closed = true
+	all := []*Lent{d.nobody}
+	for _, l := range d.seats {
+		all = append(all, l)
+	}
+	d.mu.Unlock()
+	for _, l := range all {
+		_ = l.Close()
+		l.Sever()
+	}
+	_ = d.idle.Close()
+}
+
+// Lent is the listener of a seat. What it accepts comes from nodes: see
+// NodeAddr.
+type Lent struct {
+	of    *Doors
+	shard int
+	name  string
+	come  chan net.Conn
+	done  chan struct{}
+
+	closed bool // under Doors.mu
+
+	mu   sync.Mutex
+	open map[*given]struct{}
+}
+
+// Accept is a net.Listener's.
+func (l *Lent) Accept() (net.Conn, error) {
+	select {
+	case <-l.done:
+		return nil, net.ErrClosed
+	default:
+	}
+	select {
+	case conn := <-l.come:
+		return conn, nil
+	case <-l.done:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close gives no connection any more. Those that were given live on.
+func (l *Lent) Close() error {
+	l.of.mu.Lock()
+	defer l.of.mu.Unlock()
+	l.closeLocked()
+	return nil
+}
+
+func (l *Lent) closeLocked() {
+	if l.closed {
+		return
+	}
+	l.closed = true
+	close(l.done)
+	if l.of.seats[l.shard] == l {
+		delete(l.of.seats, l.shard)
+	}
+	delete(l.of.named, l.name)
+}
+
+// Sever ends the connections that were given and are open still. A server that
+// was shut down has none but those that it has waited for in vain.
+func (l *Lent) Sever() {
+	l.mu.Lock()
+	all := make([]*given, 0, len(l.open))
+	for g := range l.open {
+		all = append(all, g)
+	}
+	l.mu.Unlock()
+	for _, g := range all {
+		_ = g.cut()
+	}
+}
+
+// Addr is a net.Listener's; nobody can dial it.
+func (l *Lent) Addr() net.Addr { return within(l.shard) }
+
+func (l *Lent) gives(conn net.Conn) *given {
+	g := &given{Conn: conn, of: l}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.open[g] = struct{}{}
+	if _, secure := conn.(*tls.Conn); secure {
+		l.of.open.Add(1)
+	}
+	return g
+}
+
+// given is a connection that a seat has.
+type given struct {
+	net.Conn
+	of   *Lent
+	left sync.Once
+}
+
+// RemoteAddr is a node's.
+func (g *given) RemoteAddr() net.Addr { return NodeAddr{g.Conn.RemoteAddr()} }
+
+// Close is a net.Conn's.
+func (g *given) Close() error {
+	g.leave()
+	return g.Conn.Close()
+}
+
+// below is the connection without TLS.
+func (g *given) below() net.Conn {
+	if secure, ok := g.Conn.(*tls.Conn); ok {
+		return secure.NetConn()
+	}
+	return g.Conn
+}
+
+// cut closes what lies below: goodbyes of TLS wait for whoever does not read.
+func (g *given) cut() error {
+	g.leave()
+	return g.below().Close()
+}
+
+func (g *given) leave() {
+	g.left.Do(func() {
+		g.of.mu.Lock()
+		defer g.of.mu.Unlock()
+		delete(g.of.open, g)
+		if _, secure := g.Conn.(*tls.Conn); secure {
+			g.of.of.open.Add(-1)
+		}
+	})
+}
+
+// HungUp says whether the far end has closed it; see wire.HungUp.
+func (g *given) HungUp() bool { return wire.HungUp(g.below()) }
