@@ -26,6 +26,10 @@ var (
 	ErrMalformed = errors.New("the commit is malformed")
 )
 
+// Whole is the shard under which a process commits that has everything, and the
+// first one of a store that is divided.
+const Whole = "0"
+
 // MaxValue bounds one value, PageBytes what a page or a read of events carries
 // before it ends early, MaxPage the rows of one page.
 const (
@@ -50,9 +54,15 @@ type Driver interface {
 	// order. It may look through all tables: for work that is done seldom.
 	Tables(ctx context.Context, ending string) ([]string, error)
 	// Claim makes token the owner of a shard: commits with another one are
-	// refused from now on. domain.ErrFenced: on a store that nodes share, where
-	// one with a higher epoch has it.
+	// refused from now on, and so are those of who claimed all shards before.
+	// domain.ErrFenced: on a store that nodes share, where one with a higher
+	// epoch has it.
 	Claim(ctx context.Context, shard, token string) error
+	// ClaimAll makes token the owner of Whole and of each shard that was ever
+	// claimed, in one step, until another claim of any shard. domain.ErrFenced:
+	// on a store that nodes share, where one with a higher epoch has a shard, or
+	// took one in the same moment.
+	ClaimAll(ctx context.Context, token string) error
 	// Healthy is nil while commits can be expected to succeed.
 	Healthy() error
 	// Close waits for commits under way and releases everything.

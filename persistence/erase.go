@@ -17,6 +17,9 @@ func (s *Store) Erase(ctx context.Context, workspace string) error {
 	if workspace == "" || strings.Contains(workspace, "/") {
 		return fmt.Errorf("%w: no workspace %q", ErrMalformed, workspace)
 	}
+	if err := s.part.mine(workspace); err != nil {
+		return fmt.Errorf("persistence: erase %q: %w", workspace, err)
+	}
 	s.vault.close(workspace)
 	for {
 		tables, err := s.driver.Tables(ctx, "/"+workspace)

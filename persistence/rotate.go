@@ -52,6 +52,9 @@ func (s *Store) Rotate(ctx context.Context, next []byte) error {
 	if len(next) != MasterKeySize {
 		return fmt.Errorf("persistence: a master key has %d bytes, not %d", MasterKeySize, len(next))
 	}
+	if s.part.Of > 1 {
+		return errors.New("persistence: a part of a store cannot rotate the master key of all")
+	}
 	aead, err := newAEAD(next)
 	if err != nil {
 		return err

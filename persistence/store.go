@@ -16,9 +16,6 @@ import (
 
 var _ commit.Store = (*Store)(nil)
 
-// shard is the one that holds all workspaces of an install with one owner.
-const shard = "0"
-
 var fingerprintKey = Key{Table: table("_meta", ""), ID: "master_key"}
 
 // table is the raw table of a kind of nouns of a workspace.
@@ -30,18 +27,32 @@ func raw(k domain.Key) Key { return Key{Table: table(k.Kind, k.Workspace), ID: k
 // concurrently. It does not close its driver.
 type Store struct {
 	driver Driver
+	part   Part
 	token  string
 	codec  codec
 	vault  *vault
 	root   []byte // of what is derived for other purposes
 }
 
-// NewStore checks that master (32 bytes) is the store's master key, makes
-// token the owner of its rows and returns the store. An owner before it is
-// refused from then on with domain.ErrFenced.
+// NewStore is NewPart for the whole.
 func NewStore(ctx context.Context, d Driver, master []byte, token string) (*Store, error) {
+	return NewPart(ctx, d, master, token, Part{})
+}
+
+// NewPart checks that master (32 bytes) is the store's master key and that the
+// store is divided as the part says, makes token the owner of the part and
+// returns its store. An owner before it is refused from then on with
+// domain.ErrFenced. Stores of different parts may be on one driver; they do not
+// disturb each other, also where the store is empty and several begin at once.
+//
+// Errors: ErrMasterKey, ErrShards, and domain.ErrFenced where another process
+// came later than this one's token was made.
+func NewPart(ctx context.Context, d Driver, master []byte, token string, p Part) (*Store, error) {
 	if len(master) != MasterKeySize {
 		return nil, fmt.Errorf("persistence: a master key has %d bytes, not %d", MasterKeySize, len(master))
+	}
+	if err := p.check(); err != nil {
+		return nil, err
 	}
 	aead, err := newAEAD(master)
 	if err != nil {
@@ -51,36 +62,69 @@ func NewStore(ctx context.Context, d Driver, master []byte, token string) (*Stor
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{driver: d, token: token, codec: c}
-	s.vault = &vault{driver: d, master: aead, commit: s.commit, keys: make(map[string]cipher.AEAD), closed: make(map[string]bool)}
-	known, err := checkMaster(ctx, d, master)
-	if err != nil {
-		return nil, fmt.Errorf("persistence: open: %w", err)
-	}
-	if err = d.Claim(ctx, shard, token); err != nil {
-		return nil, fmt.Errorf("persistence: claim: %w", err)
-	}
-	if err = s.readRoot(ctx, master); err != nil {
+	s := &Store{driver: d, part: p, token: token, codec: c}
+	s.vault = &vault{driver: d, master: aead, mine: p.mine, commit: s.commit, keys: make(map[string]cipher.AEAD), closed: make(map[string]bool)}
+	if _, err = s.look(ctx, master); err != nil {
 		return nil, err
 	}
-	if known {
-		return s, nil
+	if err = s.claim(ctx); err != nil {
+		return nil, fmt.Errorf("persistence: claim: %w", err)
 	}
-	_, err = s.commit(ctx, Commit{
-		Guards: []Guard{{Key: fingerprintKey}},
-		Puts:   []Put{{Key: fingerprintKey, Value: fingerprint(master)}},
-	})
-	if errors.Is(err, domain.ErrConflict) {
-		_, err = checkMaster(ctx, d, master)
+	// Whoever divides the store anew claims it first: what is read now holds for
+	// as long as the claim does.
+	known, err := s.look(ctx, master)
+	if err == nil && !known {
+		err = s.found(ctx, master)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("persistence: open: %w", err)
+		return nil, err
 	}
-	return s, nil
+	return s, s.readRoot(ctx, master)
+}
+
+// look refuses a store that belongs to another master key, or is divided in
+// another way. known says whether it belongs to anybody.
+func (s *Store) look(ctx context.Context, master []byte) (known bool, err error) {
+	if known, err = checkMaster(ctx, s.driver, master); err != nil {
+		return known, fmt.Errorf("persistence: open: %w", err)
+	}
+	have, err := Shards(ctx, s.driver)
+	if err != nil {
+		return known, err
+	}
+	return known, s.part.fits(have)
+}
+
+func (s *Store) claim(ctx context.Context) error {
+	if s.part.Of == 0 {
+		return s.driver.ClaimAll(ctx, s.token)
+	}
+	return s.driver.Claim(ctx, s.part.name(), s.token)
+}
+
+// found writes on an empty store whose it is and into how many shards it is
+// divided. Of several who do so at once one does it.
+func (s *Store) found(ctx context.Context, master []byte) error {
+	c := Commit{Guards: []Guard{{Key: fingerprintKey}}, Puts: []Put{{Key: fingerprintKey, Value: fingerprint(master)}}}
+	switch _, _, err := s.driver.Get(ctx, shardsKey); {
+	case err != nil && !errors.Is(err, domain.ErrNotFound):
+		return fmt.Errorf("persistence: open: %w", err)
+	case err != nil && s.part.Of > 0:
+		c.Guards = append(c.Guards, Guard{Key: shardsKey})
+		c.Puts = append(c.Puts, Put{Key: shardsKey, Value: shardsValue(s.part.Of)})
+	}
+	_, err := s.commit(ctx, c)
+	if errors.Is(err, domain.ErrConflict) {
+		_, err = s.look(ctx, master)
+	}
+	if err != nil {
+		return fmt.Errorf("persistence: open: %w", err)
+	}
+	return nil
 }
 
 func (s *Store) commit(ctx context.Context, c Commit) (Result, error) {
-	c.Shard, c.Token = shard, s.token
+	c.Shard, c.Token = s.part.name(), s.token
 	return s.driver.Commit(ctx, c)
 }
 
@@ -100,7 +144,13 @@ func (s *Store) Unseal(ctx context.Context, k domain.Key, field, sealed string) 
 
 // Apply makes the change durable, or nothing of it. The committed events carry
 // offsets and sequences, in the order of c.Events.
+//
+// A store of a part refuses what touches a workspace of another one with
+// ErrElsewhere, before anything is sent.
 func (s *Store) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
+	if err := s.part.allows(&c); err != nil {
+		return nil, err
+	}
 	made, _ := s.codec.bales.Get().(*bale)
 	rawCommit, events, err := s.make(ctx, &c, made)
 	s.codec.done(made)

@@ -29,6 +29,7 @@ var errSealed = errors.New("a sealed text cannot be opened")
 type vault struct {
 	driver Driver
 	master cipher.AEAD
+	mine   func(workspace string) error
 	commit func(context.Context, Commit) (Result, error)
 
 	making sync.Mutex // held while a data key is made
@@ -169,6 +170,9 @@ func (v *vault) close(workspace string) {
 
 // create commits a fresh data key; who comes second takes the first one's.
 func (v *vault) create(ctx context.Context, workspace string, row Key, bound []byte) ([]byte, error) {
+	if err := v.mine(workspace); err != nil {
+		return nil, err
+	}
 	v.making.Lock()
 	defer v.making.Unlock()
 	v.mu.Lock()

@@ -23,7 +23,7 @@ type answer struct {
 
 type request struct {
 	commit    persistence.Commit
-	claim     bool
+	claim     claim
 	cancelled <-chan struct{}
 	answer    chan answer // room for the one answer
 }
@@ -206,8 +206,8 @@ func (d *Driver) checkDisk() error {
 // batch as it was.
 func (d *Driver) stage(b *draft, r *request) (persistence.Result, error) {
 	c := &r.commit
-	if r.claim {
-		return persistence.Result{}, b.set(key(tokenSpace, c.Shard), []byte(c.Token))
+	if r.claim != noClaim {
+		return persistence.Result{}, take(b, c, r.claim)
 	}
 	if c.ID != "" {
 		if before, err := get(b, key(answerSpace, c.ID)); err != nil || before != nil {

@@ -235,7 +235,17 @@ func (d *Driver) Claim(ctx context.Context, shard, token string) error {
 	if err := c.Check(); err != nil {
 		return err
 	}
-	_, err := d.ask(ctx, &request{commit: c, claim: true})
+	_, err := d.ask(ctx, &request{commit: c, claim: claimShard})
+	return err
+}
+
+// ClaimAll makes token the owner of all shards.
+func (d *Driver) ClaimAll(ctx context.Context, token string) error {
+	c := persistence.Commit{Shard: persistence.Whole, Token: token}
+	if err := c.Check(); err != nil {
+		return err
+	}
+	_, err := d.ask(ctx, &request{commit: c, claim: claimAll})
 	return err
 }
 

@@ -15,6 +15,7 @@ import (
 //	o log                        last offset
 //	q log · subject              last sequence
 //	t shard                      token
+//	a                            token of who claimed all shards, if nobody claimed one since
 //	c commit id                  time, answer
 //	d time, commit id            nothing: when the answer may be forgotten
 //	v                            format
@@ -25,12 +26,14 @@ const (
 	offsetSpace   = 'o'
 	sequenceSpace = 'q'
 	tokenSpace    = 't'
+	allSpace      = 'a'
 	answerSpace   = 'c'
 	deadlineSpace = 'd'
 )
 
 var (
 	formatKey  = []byte("v")
+	allKey     = []byte{allSpace}
 	errCorrupt = errors.New("pebble: a stored row cannot be read")
 )
 

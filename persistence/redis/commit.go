@@ -35,7 +35,7 @@ type answer struct {
 type request struct {
 	ctx      context.Context //nolint:containedctx // it is the caller's, for as long as the caller waits
 	id       string
-	claim    bool
+	kind     byte // entryIntent, entryClaim or entryAll
 	args     []any
 	intended bool // it stands in the ledger
 	size     int
@@ -53,7 +53,7 @@ func (d *Driver) Commit(ctx context.Context, c persistence.Commit) (persistence.
 	if c.ID == "" {
 		c.ID = rand.Text()
 	}
-	return d.ask(ctx, &request{id: c.ID, args: arguments(c), size: c.Size(), events: len(c.Events), puts: len(c.Puts)})
+	return d.ask(ctx, &request{id: c.ID, kind: entryIntent, args: arguments(c), size: c.Size(), events: len(c.Events), puts: len(c.Puts)})
 }
 
 // ask queues a request and waits for its answer.
@@ -172,14 +172,22 @@ func (d *Driver) attempt(batch []*request) (again []*request) {
 	pipe := d.client.Pipeline()
 	commands := make([]*redis.Cmd, len(waiting))
 	for i, r := range waiting {
-		script := commitScript
-		if r.claim {
-			script = claimScript
-		}
-		commands[i] = script.EvalSha(ctx, pipe, []string{d.prefix}, append(d.lead(unforced), r.args...)...)
+		commands[i] = scriptOf(r.kind).EvalSha(ctx, pipe, []string{d.prefix}, append(d.lead(unforced), r.args...)...)
 	}
 	_, _ = pipe.Exec(ctx) // each command has its own error
 	return append(again, d.hear(ctx, waiting, commands)...)
+}
+
+// scriptOf is what runs an entry of the ledger.
+func scriptOf(kind byte) *redis.Script {
+	switch kind {
+	case entryClaim:
+		return claimScript
+	case entryAll:
+		return claimAllScript
+	default:
+		return commitScript
+	}
 }
 
 // hear gives the answers out, once the ledger has them, and returns what has

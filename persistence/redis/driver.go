@@ -134,7 +134,7 @@ func (d *Driver) prepare(ctx context.Context) error {
 
 // load makes the scripts known.
 func (d *Driver) load(ctx context.Context) error {
-	for _, s := range []*redis.Script{commitScript, claimScript, scanScript, eventsScript} {
+	for _, s := range []*redis.Script{commitScript, claimScript, claimAllScript, scanScript, eventsScript} {
 		if err := s.Load(ctx, d.client).Err(); err != nil {
 			return err
 		}
@@ -259,15 +259,6 @@ func (d *Driver) Close() error {
 		return errors.Join(d.ledger.close(), d.client.Close())
 	}
 	return d.client.Close()
-}
-
-// Claim makes token the owner of a shard.
-func (d *Driver) Claim(ctx context.Context, shard, token string) error {
-	if err := (persistence.Commit{Shard: shard, Token: token}).Check(); err != nil {
-		return err
-	}
-	_, err := d.ask(ctx, &request{id: rand.Text(), claim: true, args: []any{shard, token}})
-	return err
 }
 
 // away wraps what Redis or the way to it reports.

@@ -47,4 +47,26 @@ func TestALateClaimTakesNothing(t *testing.T) {
 	require.NoError(t, put("1|c"))
 }
 
+// A node that was stopped since before another process took the whole takes
+// nothing from it, nor from whoever came after that.
+func TestALateClaimTakesNothingFromTheWhole(t *testing.T) {
+	d := opener(t)(t)
+	put := func(shard, token string) error {
+		_, err := d.Commit(t.Context(), persistence.Commit{Shard: shard, Token: token, Puts: []persistence.Put{{Key: persistence.Key{Table: "t", ID: "a"}, Value: []byte("v")}}})
+		return err
+	}
+	require.NoError(t, d.Claim(t.Context(), "1", "1000|a"))
+	require.NoError(t, d.ClaimAll(t.Context(), "1|alone"))
+	require.ErrorIs(t, d.Claim(t.Context(), "2", "1000|a"), domain.ErrFenced, "of the same time as what was seen")
+	require.ErrorIs(t, d.ClaimAll(t.Context(), "999|b"), domain.ErrFenced)
+	require.NoError(t, put("0", "1|alone"), "whose it is")
+	require.NoError(t, d.Claim(t.Context(), "1", "1001|a"))
+	require.ErrorIs(t, put("0", "1|alone"), domain.ErrFenced)
+	require.ErrorIs(t, d.Claim(t.Context(), "3", "999|b"), domain.ErrFenced)
+	require.NoError(t, d.ClaimAll(t.Context(), "1002|c"), "a node that has the whole")
+	require.NoError(t, d.ClaimAll(t.Context(), "1002|c"), "and asks again")
+	require.NoError(t, put("0", "1002|c"))
+	require.ErrorIs(t, put("1", "1001|a"), domain.ErrFenced)
+}
+
 func BenchmarkRedis(b *testing.B) { storetest.Bench(b, opener(b)) }

@@ -31,6 +31,7 @@ const (
 	entryHeader  = 'h' // the install's id
 	entryIntent  = 'i' // a commit that is about to be sent: id, arguments
 	entryClaim   = 'c' // a claim that is about to be sent: id, arguments
+	entryAll     = 'w' // a claim of all shards that is about to be sent: id, arguments
 	entryAck     = 'a' // id, number
 	entryRefused = 'r' // id
 )
@@ -48,7 +49,7 @@ type ledger struct {
 // past is a commit as the ledger has it.
 type past struct {
 	id     string
-	claim  bool
+	kind   byte // entryIntent, entryClaim or entryAll
 	args   []string
 	number uint64 // 0: whether it is done is not known
 }
@@ -212,9 +213,9 @@ func (l *ledger) read() ([]past, error) {
 			switch kind {
 			case entryHeader:
 				l.install = texts[0]
-			case entryIntent, entryClaim:
+			case entryIntent, entryClaim, entryAll:
 				at[texts[0]] = len(list)
-				list = append(list, past{id: texts[0], claim: kind == entryClaim, args: texts[1:]})
+				list = append(list, past{id: texts[0], kind: kind, args: texts[1:]})
 			case entryAck:
 				if i, known := at[texts[0]]; known && len(texts) == 2 {
 					list[i].number, _ = strconv.ParseUint(texts[1], 10, 64)

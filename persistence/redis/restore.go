@@ -123,16 +123,12 @@ func (d *Driver) redo(ctx context.Context, have uint64, all []past) error {
 
 // again runs one commit under a number; false: it is refused.
 func (d *Driver) again(ctx context.Context, p past, number uint64) (bool, error) {
-	script := commitScript
-	if p.claim {
-		script = claimScript
-	}
 	args := make([]any, 0, len(p.args)+2)
 	args = append(args, "0", strconv.FormatUint(number, 10))
 	for _, a := range p.args {
 		args = append(args, a)
 	}
-	parts, err := script.Run(ctx, d.client, []string{d.prefix}, args...).StringSlice()
+	parts, err := scriptOf(p.kind).Run(ctx, d.client, []string{d.prefix}, args...).StringSlice()
 	if err != nil {
 		return false, err
 	}
@@ -181,11 +177,7 @@ func (d *Driver) intend(batch []*request) error {
 			if r.intended {
 				continue
 			}
-			kind := byte(entryIntent)
-			if r.claim {
-				kind = entryClaim
-			}
-			if err := add(kind, append([]string{r.id}, texts(r.args)...)...); err != nil {
+			if err := add(r.kind, append([]string{r.id}, texts(r.args)...)...); err != nil {
 				return err
 			}
 			r.intended = true

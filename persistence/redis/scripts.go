@@ -11,7 +11,7 @@ import "github.com/redis/go-redis/v9"
 //	e:log                 stream, entry 0-offset: q sequence, s subject, d payload
 //	o:log                 last offset
 //	q:log                 hash: subject → last sequence
-//	t                     hash: shard → token
+//	t                     hash: shard → token; * → what claimAllScript says
 //	n                     number of the last commit or claim
 //	i                     the install's id, drawn once
 //	c:commit id           the answer, for ten minutes
@@ -119,23 +119,58 @@ if id ~= '' then redis.call('SET', P .. 'c:' .. id, cjson.encode(answer), 'PX', 
 return answer
 `)
 
-// claimScript makes a token the owner of a shard. KEYS: prefix. ARGV: the number
-// that must have been reached, the number to give ("": the next), shard, token.
-// It answers as a commit of nothing does, or {"fenced"}: of nodes that take turns
-// one that was late takes nothing from who came after it. Epoch 1 is that of a
-// process that is alone, and takes it from anybody.
-var claimScript = redis.NewScript(`
+// claims is what both scripts of claims begin with. ARGV: the number that must
+// have been reached, the number to give ("": the next).
+const claims = `
 local P = KEYS[1]
 local reached = tonumber(redis.call('GET', P .. 'n') or '0')
 if reached < tonumber(ARGV[1]) then return {'stale', string.format('%.0f', reached)} end
-local function epoch(token) return tonumber(string.match(token or '', '^(%d+)|') or '0') end
-local mine = epoch(ARGV[4])
-if mine > 1 and epoch(redis.call('HGET', P .. 't', ARGV[3]) or '') > mine then return {'fenced'} end
 local number = ARGV[2]
 if number == '' then number = string.format('%.0f', reached + 1) end
-redis.call('HSET', P .. 't', ARGV[3], ARGV[4])
-redis.call('SET', P .. 'n', number)
-return {'ok', '', '0', '', number}
+local function epoch(token) return tonumber(string.match(token or '', '^(%d+)|') or '0') end
+local function done()
+  redis.call('SET', P .. 'n', number)
+  return {'ok', '', '0', '', number}
+end
+`
+
+// claimScript makes a token the owner of a shard. KEYS: prefix. ARGV after those
+// of claims: shard, token. It answers as a commit of nothing does, or {"fenced"}:
+// of nodes that take turns one that was late takes nothing from who came after
+// it. Epoch 1 is that of a process that is alone, and takes it from anybody.
+// Whoever had all shards has none from then on.
+var claimScript = redis.NewScript(claims + `
+local shard, token = ARGV[3], ARGV[4]
+local mine = epoch(token)
+if mine > 1 and epoch(redis.call('HGET', P .. 't', shard) or '') > mine then return {'fenced'} end
+local floor, all = string.match(redis.call('HGET', P .. 't', '*') or '0|', '^(%d+)|(.*)$')
+if mine > 1 and tonumber(floor) >= mine then return {'fenced'} end
+if all ~= '' then
+  if redis.call('HGET', P .. 't', '0') == all then redis.call('HSET', P .. 't', '0', '0|') end
+  redis.call('HSET', P .. 't', '*', floor .. '|')
+end
+redis.call('HSET', P .. 't', shard, token)
+return done()
+`)
+
+// claimAllScript makes a token the owner of shard 0 and of all that were ever
+// claimed. KEYS: prefix. ARGV after those of claims: token, the highest epoch
+// that was seen before. It answers as claimScript does, or {"fenced"} where a
+// node has a higher epoch than the token, or, of a process that is alone, where
+// one has a higher one than was seen: it came in between, or this is done again
+// after it. The field * keeps the highest epoch, "|" and the token, which goes
+// once another one claims a shard.
+var claimAllScript = redis.NewScript(claims + `
+local token, seen = ARGV[3], tonumber(ARGV[4])
+local mine = epoch(token)
+local highest, fields = 0, redis.call('HGETALL', P .. 't')
+for i = 1, #fields, 2 do
+  if fields[i + 1] ~= token then highest = math.max(highest, epoch(fields[i + 1])) end
+end
+if mine > 1 and highest > mine or mine <= 1 and highest > seen then return {'fenced'} end
+for i = 1, #fields, 2 do redis.call('HSET', P .. 't', fields[i], token) end
+redis.call('HSET', P .. 't', '0', token, '*', string.format('%.0f', highest) .. '|' .. token)
+return done()
 `)
 
 // scanScript is one page. KEYS: prefix. ARGV: table, list, low, high (as

@@ -26,6 +26,8 @@ func Run(t *testing.T, open Open) {
 		test func(*testing.T, persistence.Driver)
 	}{
 		{"StaleTokenIsRefusedAndLeaksNothing", staleToken},
+		{"OwnersOfShardsDoNotDisturbEachOther", shards},
+		{"WhoTakesTheWholeRefusesAllOfBeforeUntilOneTakesAShard", whole},
 		{"BrokenGuardsLeaveNoTrace", guards},
 		{"VersionsCountFromOne", versions},
 		{"GuardedCountersLoseNoIncrement", contention},

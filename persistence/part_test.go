@@ -1,0 +1,186 @@
+package persistence_test
+
+import (
+	"bytes"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/persistence"
+	"github.com/callboard/callboard/persistence/redis"
+	"github.com/callboard/callboard/persistence/redis/redistest"
+)
+
+// workspaceOf is some workspace of a shard.
+func workspaceOf(shard, of int) string {
+	for i := 0; ; i++ {
+		if id := fmt.Sprint("ws_", i); domain.ShardOf(id, of) == shard {
+			return id
+		}
+	}
+}
+
+// hookOf is a noun of a workspace that has a secret, so that a data key is made.
+func hookOf(workspace, id string) *domain.Webhook {
+	h := webhook(id, "secret")
+	h.WorkspaceID = workspace
+	return h
+}
+
+func put(t testing.TB, s *persistence.Store, r domain.Record) error {
+	t.Helper()
+	_, err := s.Apply(t.Context(), commit.Change{Workspace: r.Key().Workspace, Puts: []domain.Record{r}})
+	return err
+}
+
+func TestPartsBeginAtOnceOnAnEmptyStoreAndStandBesideEachOther(t *testing.T) {
+	const of = 4
+	url, _ := redistest.Start(t)
+	var drivers []persistence.Driver // two processes
+	for range 2 {
+		d, err := redis.Open(t.Context(), url, redis.Options{})
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, d.Close()) })
+		drivers = append(drivers, d)
+	}
+	var stores [of]*persistence.Store
+	var begins sync.WaitGroup
+	for i := range stores {
+		begins.Go(func() {
+			var err error
+			stores[i], err = persistence.NewPart(t.Context(), drivers[i%2], master, fmt.Sprintf("10%d|node", i), persistence.Part{Shard: i, Of: of})
+			assert.NoError(t, err)
+		})
+	}
+	begins.Wait()
+	var writes sync.WaitGroup
+	for i, s := range stores {
+		writes.Go(func() {
+			assert.NoError(t, put(t, s, hookOf(workspaceOf(i, of), "wh_1")))
+			assert.NoError(t, put(t, s, hookOf("", fmt.Sprint("wh_", i))), "a row of the install, under the one data key of those")
+		})
+	}
+	writes.Wait()
+	for i, s := range stores {
+		for j := range stores {
+			for _, h := range []*domain.Webhook{hookOf(workspaceOf(j, of), "wh_1"), hookOf("", fmt.Sprint("wh_", j))} {
+				h.Secret = ""
+				_, err := s.Get(t.Context(), h)
+				require.NoError(t, err)
+				assert.Equal(t, "secret", h.Secret, "shard %d reads what %d wrote", i, j)
+			}
+		}
+		assert.Equal(t, stores[0].Root(), s.Root())
+	}
+	n, err := persistence.Shards(t.Context(), drivers[0])
+	require.NoError(t, err)
+	assert.Equal(t, of, n)
+	_, err = persistence.NewPart(t.Context(), drivers[1], bytes.Repeat([]byte{8}, 32), "200|foreign", persistence.Part{Shard: 1, Of: of})
+	require.ErrorIs(t, err, persistence.ErrMasterKey)
+	require.NoError(t, put(t, stores[1], hookOf(workspaceOf(1, of), "wh_2")), "who was refused took nothing")
+}
+
+func TestAPartRefusesWorkspacesOfOthers(t *testing.T) {
+	both(t, func(t *testing.T, _ *persistence.Store, d persistence.Driver) {
+		require.NoError(t, persistence.Divide(t.Context(), d, 3))
+		s, err := persistence.NewPart(t.Context(), d, master, "100|node", persistence.Part{Shard: 1, Of: 3})
+		require.NoError(t, err)
+		mine, other := workspaceOf(1, 3), workspaceOf(2, 3)
+		require.NoError(t, put(t, s, hookOf(mine, "wh_1")))
+		sealed := webhook("wh_1", "secret")
+		sealed.WorkspaceID = other
+		of := event.Draft{ID: "evt_1", Type: "x", WorkspaceID: other, Subject: "x"}
+		for name, c := range map[string]commit.Change{
+			"a change":            {Workspace: other},
+			"a row":               {Workspace: mine, Puts: []domain.Record{sealed}},
+			"a row of an install": {Puts: []domain.Record{sealed}},
+			"a tally":             {Workspace: mine, Adds: []domain.Tally{&domain.Usage{WorkspaceID: other}}},
+			"a row that goes":     {Workspace: mine, Deletes: []domain.Key{{Kind: "agent", Workspace: other, ID: "a"}}},
+			"an event":            {Events: []event.Draft{of}},
+		} {
+			_, err = s.Apply(t.Context(), c)
+			require.ErrorIs(t, err, domain.ErrFenced, name)
+			require.ErrorIs(t, err, persistence.ErrElsewhere, name)
+		}
+		_, err = s.Seal(t.Context(), domain.Key{Kind: "x", Workspace: other, ID: "a"}, "f", "text")
+		require.ErrorIs(t, err, persistence.ErrElsewhere, "no data key is made for it")
+		require.ErrorIs(t, s.Erase(t.Context(), other), persistence.ErrElsewhere)
+		require.Error(t, s.Rotate(t.Context(), bytes.Repeat([]byte{9}, 32)))
+		tables, err := d.Tables(t.Context(), other)
+		require.NoError(t, err)
+		assert.Empty(t, tables)
+		_, err = s.Apply(t.Context(), commit.Change{Workspace: mine, Guards: []commit.Guard{commit.Absent(sealed.Key())}})
+		require.NoError(t, err, "a guard may look at any row")
+	})
+}
+
+func TestTheWholeAndPartsRefuseEachOther(t *testing.T) {
+	both(t, func(t *testing.T, _ *persistence.Store, d persistence.Driver) {
+		require.NoError(t, persistence.Divide(t.Context(), d, 2))
+		var parts [2]*persistence.Store
+		for i := range parts {
+			var err error
+			parts[i], err = persistence.NewPart(t.Context(), d, master, "100|node", persistence.Part{Shard: i, Of: 2})
+			require.NoError(t, err)
+		}
+		row := func(i int) domain.Record { return hookOf(workspaceOf(i, 2), "wh_1") }
+		alone := open(t, d)
+		for i := range parts {
+			require.NoError(t, put(t, alone, row(i)))
+			require.ErrorIs(t, put(t, parts[i], row(i)), domain.ErrFenced)
+		}
+		again, err := persistence.NewPart(t.Context(), d, master, "101|node", persistence.Part{Shard: 1, Of: 2})
+		require.NoError(t, err)
+		require.NoError(t, put(t, again, row(1)))
+		for i := range parts {
+			require.ErrorIs(t, put(t, alone, row(i)), domain.ErrFenced, "it has nothing any more, also of shard 0")
+			require.ErrorIs(t, put(t, parts[i], row(i)), domain.ErrFenced)
+		}
+	})
+}
+
+func TestNodesOfAnInstallHaveTheSameNumberOfShards(t *testing.T) {
+	both(t, func(t *testing.T, s *persistence.Store, d persistence.Driver) {
+		shards := func() int {
+			n, err := persistence.Shards(t.Context(), d)
+			require.NoError(t, err)
+			return n
+		}
+		assert.Equal(t, 1, shards(), "a store of before")
+		part := func(token string, i, of int) (*persistence.Store, error) {
+			return persistence.NewPart(t.Context(), d, master, token, persistence.Part{Shard: i, Of: of})
+		}
+		_, err := part("100|node", 1, 4)
+		require.ErrorIs(t, err, persistence.ErrShards)
+		require.EqualError(t, err, "the nodes of an install have the same number of shards: shards is 4 here, and the store is divided into 1")
+		require.NoError(t, put(t, s, hookOf("ws_1", "wh_1")), "who was refused took nothing")
+		one, err := part("100|node", 0, 1)
+		require.NoError(t, err)
+		require.ErrorIs(t, put(t, s, hookOf("ws_1", "wh_1")), domain.ErrFenced)
+		require.NoError(t, put(t, one, hookOf("ws_1", "wh_1")))
+		require.NoError(t, persistence.Divide(t.Context(), d, 4))
+		assert.Equal(t, 4, shards())
+		require.ErrorIs(t, put(t, one, hookOf("ws_1", "wh_1")), domain.ErrFenced, "who lived nevertheless")
+		_, err = part("101|node", 0, 1)
+		require.ErrorIs(t, err, persistence.ErrShards)
+		_, err = part("101|node", 3, 4)
+		require.NoError(t, err)
+		for _, bad := range []int{-1, 0, domain.MaxShards + 1} {
+			require.ErrorIs(t, persistence.Divide(t.Context(), d, bad), persistence.ErrMalformed)
+		}
+		for _, bad := range [][2]int{{4, 4}, {-1, 4}, {1, 0}, {0, -1}, {0, domain.MaxShards + 1}} {
+			_, err = part("102|node", bad[0], bad[1])
+			require.ErrorIs(t, err, persistence.ErrMalformed)
+		}
+	})
+	empty := embedded(t)
+	n, err := persistence.Shards(t.Context(), empty)
+	require.NoError(t, err)
+	assert.Zero(t, n)
+}

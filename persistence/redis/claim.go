@@ -1,0 +1,52 @@
+package redis
+
+import (
+	"context"
+	"crypto/rand"
+	"strconv"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/callboard/callboard/persistence"
+)
+
+// Claim makes token the owner of a shard.
+func (d *Driver) Claim(ctx context.Context, shard, token string) error {
+	if err := (persistence.Commit{Shard: shard, Token: token}).Check(); err != nil {
+		return err
+	}
+	_, err := d.ask(ctx, &request{id: rand.Text(), kind: entryClaim, args: []any{shard, token}})
+	return err
+}
+
+// ClaimAll makes token the owner of all shards. What it says of the epochs that
+// it has seen makes a claim that is done again after a fail-over harmless: it
+// takes nothing from a node that came after it.
+func (d *Driver) ClaimAll(ctx context.Context, token string) error {
+	if err := (persistence.Commit{Token: token}).Check(); err != nil {
+		return err
+	}
+	var tokens *redis.StringSliceCmd
+	if err := d.read(ctx, func(ctx context.Context, to redis.Pipeliner) {
+		tokens = to.HVals(ctx, d.prefix+"t")
+	}); err != nil {
+		return err
+	}
+	highest := uint64(0)
+	for _, t := range tokens.Val() {
+		highest = max(highest, epoch(t))
+	}
+	_, err := d.ask(ctx, &request{id: rand.Text(), kind: entryAll, args: []any{token, strconv.FormatUint(highest, 10)}})
+	return err
+}
+
+// epoch is the number that a token begins with; 0: it has none.
+func epoch(token string) uint64 {
+	first, _, _ := strings.Cut(token, "|")
+	n, err := strconv.ParseUint(first, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
