@@ -1,0 +1,74 @@
+package main_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// desk is a phone that is signed in to its workspace with the extension 1001, and
+// with a user name of its own.
+func (w *tenant) desk(username string) *phone {
+	w.t.Helper()
+	w.has["user"] = "sip:" + username + "@127.0.0.1"
+	w.make("phone", "/v1/phones", object{"extension": "1001", "name": "Desk", "username": username, "password": phonePassword})
+	w.firstTry(username)
+	p := w.signedIn(username, "udp")
+	w.await("the registration of "+username, 30*time.Second, func() bool {
+		var now struct{ Status string }
+		_, text := w.ask("GET", "/v1/phones/"+w.has["phone"], nil)
+		return json.Unmarshal(text, &now) == nil && now.Status == "registered"
+	})
+	return p
+}
+
+// TestALiveCallIsHandedToNoPhoneOfOthers: a transfer names a phone by its id, or
+// by the user name that it signs in with. One of another workspace, and one of the
+// own test environment, are refused in the words that are said of one that nobody
+// has, although they are signed in and have the extension of one's own. The caller
+// stays with the agent, and nobody's phone rings but the own one.
+func TestALiveCallIsHandedToNoPhoneOfOthers(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	own := &tenant{s, t, s.key, map[string]string{}}
+	tests := &tenant{s, t, own.child("test"), map[string]string{}}
+	theirs := &tenant{s, t, s.api("POST", "/v1/workspaces", object{"name": "theirs", "plan": "enterprise"})["key"].(string), map[string]string{}}
+	ours := own.desk("owndesk")
+	others := []*phone{tests.desk("testdesk"), theirs.desk("theirdesk")}
+	s.trunk("", sipp(t, "uas-answer").port)
+	id := s.outbound("+12025550123", s.patient("wait"), nil)
+	s.inProgress(id)
+
+	refused := func(field, to string) (why object) {
+		t.Helper()
+		var answer struct{ Error object }
+		status, text, _ := s.try("POST", "/v1/calls/"+id+"/transfer", object{field: to})
+		assert.Equal(t, http.StatusUnprocessableEntity, status, "%s %s: %s", field, to, text)
+		require.NoError(t, json.Unmarshal(text, &answer))
+		assert.Equal(t, field, answer.Error["param"], "the field is named: %s", text)
+		delete(answer.Error, "request_id")
+		return answer.Error
+	}
+	for field, kind := range map[string]string{"phone": "phone", "to": "user"} {
+		nobodys := refused(field, map[string]string{"phone": "phone_01ARZ3NDEKTSV4RRFFQ69G5FAV", "user": "sip:nobodysdesk@127.0.0.1"}[kind])
+		assert.Equal(t, nobodys, refused(field, theirs.has[kind]), "theirs is as if it were not there")
+		assert.Equal(t, nobodys, refused(field, tests.has[kind]), "what is of the test environment is as if it were not there")
+	}
+	now := s.api("GET", "/v1/calls/"+id, nil)
+	assert.Equal(t, "in_progress", now["status"])
+	assert.Empty(t, now["transfers"])
+
+	s.api("POST", "/v1/calls/"+id+"/transfer", object{"phone": own.has["phone"]})
+	s.await("the bridge to the own phone", 30*time.Second, func() bool { return s.handed(id)["status"] == "connected" })
+	assert.Equal(t, "1001", s.handed(id)["to"])
+	assert.Contains(t, ours.log(), "INVITE sip:")
+	for _, p := range others {
+		assert.NotContains(t, p.log(), "INVITE sip:", "no other phone was called")
+	}
+	s.api("POST", "/v1/calls/"+id+"/hangup", nil)
+	s.ended(id, 20*time.Second)
+}
