@@ -183,6 +183,9 @@ func (a *admission) InvokeSystemMessage(message any) {
 		a.stopping = true
 	}
 	a.invoker.InvokeSystemMessage(message)
+	if a.stopped() {
+		a.invoker = &left{a.self, a.registry}
+	}
 }
 
 // stopped: nobody is there any more, but whoever looked the actor up before
