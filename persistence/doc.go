@@ -13,6 +13,9 @@
 //	data key       _key/workspace     data            –
 //	fingerprint    _meta/             master_key      –
 //	root           _meta/             root            –
+//	shards         _meta/             shards          –
+//	workspace of   _where/            noun's id       –
+//	indexed        _where/workspace   done            –
 //	event          log = workspace    offset          –
 //	sequence       log = workspace    subject         –
 //

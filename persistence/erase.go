@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"strings"
+
+	"github.com/callboard/callboard/domain"
 )
 
 // eraseRows is how many rows one commit of Erase deletes.
@@ -44,7 +46,7 @@ func (s *Store) eraseTables(ctx context.Context, workspace string, tables []stri
 		if name == key.Table {
 			continue
 		}
-		if err := s.eraseTable(ctx, name); err != nil {
+		if err := s.eraseTable(ctx, name, workspace); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
@@ -52,7 +54,8 @@ func (s *Store) eraseTables(ctx context.Context, workspace string, tables []stri
 	return err
 }
 
-func (s *Store) eraseTable(ctx context.Context, name string) error {
+func (s *Store) eraseTable(ctx context.Context, name, workspace string) error {
+	kind := strings.TrimSuffix(name, "/"+workspace)
 	for after := ""; ; {
 		page, err := s.driver.Scan(ctx, Range{Table: name, After: after, Limit: eraseRows})
 		if err != nil || len(page.Rows) == 0 {
@@ -62,6 +65,9 @@ func (s *Store) eraseTable(ctx context.Context, name string) error {
 		for i, row := range page.Rows {
 			after = row.Place // what was deleted is not read past again
 			c.Puts[i].Key = Key{Table: name, ID: row.ID}
+			if p, is := where(domain.Key{Kind: kind, Workspace: workspace, ID: row.ID}, false); is {
+				c.Puts = append(c.Puts, p)
+			}
 		}
 		if _, err = s.commit(ctx, c); err != nil {
 			return err

@@ -204,8 +204,16 @@ func (s *Store) make(ctx context.Context, c *commit.Change, made *bale) (Commit,
 			events[i].Data = out.Events[i].Payload[at:]
 		}
 	}
+	for _, r := range c.Puts {
+		if p, is := where(r.Key(), true); is {
+			out.Puts = append(out.Puts, p)
+		}
+	}
 	for _, k := range c.Deletes {
 		out.Puts = append(out.Puts, Put{Key: raw(k)})
+		if p, is := where(k, false); is {
+			out.Puts = append(out.Puts, p)
+		}
 	}
 	var err error
 	out.Adds, err = s.adds(c.Adds)
