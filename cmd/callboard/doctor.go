@@ -32,7 +32,7 @@ func doctorCommand() *cobra.Command {
 	v := &doctor.Visit{}
 	asJSON, strict, all := false, false, false
 	cmd := &cobra.Command{
-		Use: "doctor", Short: "Look at ports, limits, certificates, trunks, engines, disk, Redis and secrets, and say how to mend what is wrong", Args: cobra.NoArgs,
+		Use: "doctor", Short: "Look at ports, limits, certificates, trunks, engines, disk, Redis, other nodes and secrets, and say how to mend what is wrong", Args: cobra.NoArgs,
 		Long: "Looks at this machine with the settings of the service (give it the same environment, file and flags), and asks the service itself where it runs. " +
 			"Nothing is changed. Exit code 1 where something must be mended; with --strict where something should be.",
 		Example: "  callboard doctor\n  callboard doctor --config /etc/callboard/callboard.yaml --reach https://hooks.example.com --json",
@@ -43,6 +43,7 @@ func doctorCommand() *cobra.Command {
 				v.Bucket = func(ctx context.Context) (string, bool, error) { return tryBucket(ctx, v.Config) }
 			}
 			if v.Config != nil {
+				among(v, v.Config)
 				if _, v.Running = dialAdmin(v.Config.Data); v.Running || cli.Remote(cmd) {
 					var err error
 					if v.Client, err = inquirer(cmd, v.Config); err != nil {

@@ -114,7 +114,7 @@ func newMember(ctx context.Context, cfg *configs.Config, log *slog.Logger) (m *m
 	if m.door, err = listenKept(ctx, cfg.NodeAddr.String()); err != nil {
 		return nil, fmt.Errorf("node_addr: %w", err)
 	}
-	m.self = lease.Node{ID: mailbox.NewID("node"), Addr: m.door.Addr().String(), SIP: strings.TrimPrefix(sipURI(cfg), "sip:")}
+	m.self = about(lease.Node{ID: mailbox.NewID("node"), Addr: m.door.Addr().String(), SIP: strings.TrimPrefix(sipURI(cfg), "sip:")}, cfg)
 	m.passes = forward.New(forward.Config{Owner: func(int) (string, bool) { return m.active() }, Credential: m.nodes, Log: log})
 	engine, err := leases(cfg, lease.Options{Lease: cfg.Lease, Healthy: m.healthy, Logger: log})
 	if err != nil {

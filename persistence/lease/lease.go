@@ -69,6 +69,10 @@ type Node struct {
 	Addr     string `json:"addr"`     // host:port of the HTTP over which nodes forward to each other
 	SIP      string `json:"sip"`      // host:port
 	Draining bool   `json:"draining"` // gives its shards away and claims none
+	Version  string `json:"version,omitempty"`
+	Since    int64  `json:"since,omitempty"`  // it started, in milliseconds of its own clock
+	Lease    int64  `json:"lease,omitempty"`  // how long its lease is, in milliseconds
+	Shards   int    `json:"shards,omitempty"` // into how many it divides the workspaces
 }
 
 // Check refuses what cannot be a part of a token or of a key.

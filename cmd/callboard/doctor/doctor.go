@@ -46,9 +46,18 @@ type Visit struct {
 	// Bucket tries where recordings lie, and says what it is and whether it
 	// keeps what is deleted; nil: they lie on disk.
 	Bucket func(context.Context) (place string, versioned bool, err error)
-	Now    time.Time // zero: the time of this machine
-	Buffer int       // bytes of a SIP socket's buffer; 0: what the service asks for
-	Free   int64     // bytes of disk below which nothing is committed; 0: the service's own
+	// Nodes asks the store of leases who lives; nil: the store is this process's own.
+	Nodes func(context.Context) ([]Node, error)
+	// Ask connects to a node as the others do and says what its clock says, to
+	// the second; Stranger is its error where the far end has another key.
+	Ask      func(ctx context.Context, addr string) (time.Time, error)
+	Stranger error
+
+	Now        time.Time        // zero: the time of this machine
+	Wall       func() time.Time // nil: the clock of this machine
+	FileSystem int64            // the kind of the data folder's; 0: as the kernel says
+	Buffer     int              // bytes of a SIP socket's buffer; 0: what the service asks for
+	Free       int64            // bytes of disk below which nothing is committed; 0: the service's own
 
 	mu    sync.Mutex
 	found []Finding
@@ -96,7 +105,7 @@ func (v *Visit) Look(ctx context.Context) []Finding {
 	if v.Config != nil {
 		v.ok("settings", "every setting keeps its rule")
 		checks = append(checks, v.folder, v.disk, v.masterKey, v.leftKeys, v.ports, v.mediaPorts, v.buffers, v.addresses,
-			v.certificates, v.egress, v.engines, v.redis, v.bucket, v.service)
+			v.certificates, v.egress, v.engines, v.redis, v.nodes, v.bucket, v.service)
 	}
 	for _, check := range checks {
 		bounded, cancel := context.WithTimeout(ctx, checkLimit)

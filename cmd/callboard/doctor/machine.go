@@ -168,13 +168,7 @@ func (v *Visit) folder(context.Context) {
 }
 
 func (v *Visit) disk(context.Context) {
-	at := v.Config.Data
-	for { // of a folder that is not there yet, the one that it will lie in
-		if _, err := os.Stat(at); err == nil || at == filepath.Dir(at) {
-			break
-		}
-		at = filepath.Dir(at)
-	}
+	at := existing(v.Config.Data)
 	var st unix.Statfs_t
 	if err := unix.Statfs(at, &st); err != nil {
 		v.warn("disk", "", "what is free cannot be read: %v", err)
@@ -193,6 +187,17 @@ func (v *Visit) disk(context.Context) {
 	}
 	if st.Files > 0 && st.Ffree < 10000 {
 		v.warn("disk_files", "a file system with more inodes, or a shorter retention", "%s has room for %d more files", at, st.Ffree)
+	}
+}
+
+// existing is a folder, or of one that is not there yet the one that it will
+// lie in.
+func existing(at string) string {
+	for {
+		if _, err := os.Stat(at); err == nil || at == filepath.Dir(at) {
+			return at
+		}
+		at = filepath.Dir(at)
 	}
 }
 

@@ -3,14 +3,11 @@ package doctor
 import (
 	"context"
 	"errors"
-	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
-
-	goredis "github.com/redis/go-redis/v9"
 
 	"github.com/callboard/callboard/configs"
 )
@@ -75,51 +72,6 @@ func (v *Visit) engine(ctx context.Context, e *configs.Engine) {
 func privateName(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return err == nil && ip.IsPrivate()
-}
-
-// redis asks the store for what it would lose.
-func (v *Visit) redis(ctx context.Context) {
-	address := v.Config.RedisURL.Reveal()
-	if address == "" {
-		return
-	}
-	o, err := goredis.ParseURL(address)
-	if err != nil {
-		v.bad("redis", "see redis_url in docs/configuration.md", "redis_url cannot be read")
-		return
-	}
-	host, _, err := net.SplitHostPort(o.Addr)
-	if err == nil && o.Password == "" && !loopbackName(host) {
-		v.warn("redis_open", "requirepass or an ACL in Redis, and the password in redis_url", "Redis at %s asks for no password", o.Addr)
-	}
-	o.MaxRetries = -1
-	rdb := goredis.NewClient(o)
-	defer func() { _ = rdb.Close() }()
-	if err = rdb.Ping(ctx).Err(); err != nil {
-		v.bad("redis", "start it, or look at redis_url", "Redis at %s does not answer: %v", o.Addr, err)
-		return
-	}
-	v.ok("redis", "Redis at %s answers", o.Addr)
-	for _, w := range []struct{ check, name, value, risk string }{
-		{"redis_append", "appendonly", "yes", "a restart of Redis loses commits"},
-		{"redis_sync", "appendfsync", "always", "a power cut loses the last second"},
-		{"redis_policy", "maxmemory-policy", "noeviction", "Redis drops rows when memory is short"},
-	} {
-		got, failed := rdb.ConfigGet(ctx, w.name).Result()
-		if failed != nil {
-			v.warn(w.check, "let the user of redis_url use CONFIG GET", "%s cannot be asked for: %v", w.name, failed)
-			continue
-		}
-		if got[w.name] != w.value {
-			v.bad(w.check, "CONFIG SET "+w.name+" "+w.value+", and the same in redis.conf", "%s is %s: %s", w.name, got[w.name], w.risk)
-			continue
-		}
-		v.ok(w.check, "%s is %s", w.name, w.value)
-	}
-	info, err := rdb.Info(ctx, "memory").Result()
-	if err == nil && strings.Contains(info, "\r\nmaxmemory:0\r\n") {
-		v.warn("redis_memory", "maxmemory, with room for what is kept: see docs/operations.md", "Redis has no limit of memory: the kernel ends it when there is none left")
-	}
 }
 
 // bucket writes, reads and deletes where recordings lie.

@@ -35,6 +35,9 @@ func (v *Visit) ports(ctx context.Context) {
 	if c.AdminAddr.IsValid() {
 		v.tcp(ctx, "admin_port", "admin_addr", c.AdminAddr)
 	}
+	if c.NodeAddr.IsValid() {
+		v.tcp(ctx, "node_port", "node_addr", c.NodeAddr)
+	}
 	for _, l := range c.SIP {
 		for _, network := range l.Networks() {
 			if network == "udp" {

@@ -42,6 +42,9 @@ func (s *Server) Promote() {
 	}
 }
 
+// Guard asks everybody for a password from then on.
+func (s *Server) Guard(password string) { s.ask("CONFIG SET requirepass " + password) }
+
 // Fill leaves no memory for anything new, until Drain.
 func (s *Server) Fill() { s.ask("CONFIG SET maxmemory 1") }
 

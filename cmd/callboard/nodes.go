@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/callboard/callboard/cmd/callboard/doctor"
+	"github.com/callboard/callboard/configs"
+	"github.com/callboard/callboard/httpapi/forward"
+	"github.com/callboard/callboard/persistence/lease"
+)
+
+// about adds to a node what the others, and who looks after them, want to know
+// of it.
+func about(n lease.Node, cfg *configs.Config) lease.Node {
+	n.Version, n.Since, n.Lease = version, time.Now().UnixMilli(), cfg.Lease.Milliseconds()
+	return n
+}
+
+// whoLives asks the store of leases for the nodes that live, without being one.
+func whoLives(ctx context.Context, cfg *configs.Config) ([]lease.Node, error) {
+	look, err := leases(cfg, lease.Options{Lease: cfg.Lease})
+	if err != nil {
+		return nil, err
+	}
+	bound, cancel := context.WithTimeout(ctx, goodbyeLimit)
+	defer cancel()
+	nodes, err := look.Look(bound)
+	return nodes, errors.Join(err, look.Leave(bound))
+}
+
+// among lets the doctor see the other nodes, where there may be some.
+func among(v *doctor.Visit, cfg *configs.Config) {
+	if cfg.RedisURL.Reveal() == "" && cfg.LeaseURL == "" {
+		return
+	}
+	v.Nodes = func(ctx context.Context) ([]doctor.Node, error) {
+		nodes, err := whoLives(ctx, cfg)
+		out := make([]doctor.Node, len(nodes))
+		for i, n := range nodes {
+			out[i] = doctor.Node{ID: n.ID, Addr: n.Addr, SIP: n.SIP, Version: n.Version, Lease: time.Duration(n.Lease) * time.Millisecond, Shards: n.Shards}
+		}
+		return out, err
+	}
+	v.Stranger = forward.ErrStranger
+	v.Ask = func(ctx context.Context, addr string) (time.Time, error) {
+		master, err := nodeKey(cfg)
+		if err != nil {
+			return time.Time{}, err
+		}
+		return master.Ask(ctx, addr)
+	}
+}
+
+// nodeKey is what the nodes of the install know each other by.
+func nodeKey(cfg *configs.Config) (*forward.Credential, error) {
+	if cfg.MasterKeyFile == "" {
+		return nil, errors.New("master_key_file is not set: the nodes know each other by the master key")
+	}
+	master, err := masterKey(cfg, nil) // no key is made: a file is named
+	if err != nil {
+		return nil, err
+	}
+	return forward.NewCredential(derive(master, "callboard nodes"))
+}
