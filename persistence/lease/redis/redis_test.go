@@ -3,6 +3,7 @@ package redis_test
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"testing"
 	"time"
 
@@ -185,4 +186,22 @@ func BenchmarkWithoutNotices(b *testing.B) {
 		return redis.Unheard(url, redis.Options{Prefix: space + ":", Options: o})
 	}
 	b.Run("Handover", s.Handover)
+}
+
+// BenchmarkCrowd is what docs/scale.md calculates with: it takes about a
+// minute.
+func BenchmarkCrowd(b *testing.B) {
+	url, _ := redistest.Start(b)
+	r := direct(b, url)
+	suite(url).Crowd(b, func() time.Duration {
+		text, err := r.Info(b.Context(), "cpu").Result()
+		require.NoError(b, err)
+		var all time.Duration
+		for _, m := range regexp.MustCompile(`(?m)^used_cpu_(?:sys|user):([\d.]+)`).FindAllStringSubmatch(text, -1) {
+			took, err := time.ParseDuration(m[1] + "s")
+			require.NoError(b, err)
+			all += took
+		}
+		return all
+	})
 }
