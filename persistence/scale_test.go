@@ -96,5 +96,5 @@ func aCall(ws string, n, step int) commit.Change {
 			Data: map[string]string{"call_id": c.ID, "contact_id": c.ContactID, "text": strings.Repeat("x", 300)},
 		})
 	}
-	return commit.Change{Workspace: ws, Guards: []commit.Guard{{Key: c.Key(), Version: uint64(step)}}, Puts: []domain.Record{c}, Events: drafts} //nolint:gosec // 0 to 2
+	return commit.Change{Workspace: ws, Guards: []commit.Guard{{Key: c.Key(), Version: uint64(step)}}, Puts: []domain.Record{c}, Events: drafts}
 }

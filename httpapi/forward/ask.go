@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// ErrStranger: whoever connects, or is connected to, is no node of this install.
+// ErrStranger says that whoever connects, or is connected to, is no node of this install.
 var ErrStranger = errStranger
 
 // Ask asks a node's door whether it answers and what time it is there, to the
