@@ -59,8 +59,10 @@ type Visit struct {
 	Buffer     int              // bytes of a SIP socket's buffer; 0: what the service asks for
 	Free       int64            // bytes of disk below which nothing is committed; 0: the service's own
 
-	mu    sync.Mutex
-	found []Finding
+	mu      sync.Mutex
+	found   []Finding
+	alive   []Node // as Nodes said
+	unknown error  // why it said nothing
 }
 
 // checkLimit bounds each check, and oneLimit what one of several neighbours may
@@ -98,6 +100,9 @@ func (v *Visit) Look(ctx context.Context) []Finding {
 		v.Buffer = sipBuffer
 	}
 	v.found = nil
+	bounded, cancel := context.WithTimeout(ctx, checkLimit)
+	v.live(bounded)
+	cancel()
 	if v.Faulty != nil {
 		v.settings()
 	}

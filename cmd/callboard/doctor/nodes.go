@@ -24,12 +24,28 @@ type Node struct {
 // that has the workspace, and moves by the difference when another one has it.
 const clockApart = 2 * time.Second
 
+// live asks who lives. Where one of them is at this machine's address it runs
+// here: a node that has not the work has no local socket that would tell.
+func (v *Visit) live(ctx context.Context) {
+	v.alive, v.unknown = nil, nil
+	if v.Nodes == nil || v.Config == nil {
+		return
+	}
+	if v.alive, v.unknown = v.Nodes(ctx); v.unknown != nil {
+		return
+	}
+	own := v.Config.NodeAddr
+	if own.IsValid() && slices.ContainsFunc(v.alive, func(n Node) bool { return n.Addr == own.String() }) {
+		v.Running = true
+	}
+}
+
 // nodes looks at the other processes of the install.
 func (v *Visit) nodes(ctx context.Context) {
 	if v.Nodes == nil {
 		return
 	}
-	list, err := v.Nodes(ctx)
+	list, err := v.alive, v.unknown
 	if err != nil {
 		v.bad("nodes", "look at lease_url, or at redis_url where that is empty", "which nodes live cannot be asked: %v", err)
 		return
@@ -50,7 +66,7 @@ func (v *Visit) nodes(ctx context.Context) {
 	v.alike(list)
 	v.addressed(list)
 	for i := range list {
-		if list[i].Addr != own.String() || !v.Running {
+		if list[i].Addr != own.String() {
 			v.reachNode(ctx, &list[i])
 		}
 	}

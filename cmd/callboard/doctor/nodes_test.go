@@ -148,12 +148,19 @@ func told(list []doctor.Finding, check string) bool {
 	return false
 }
 
-// A node that runs is one of those that live, and is not asked by itself.
-func TestARunningNodeDoesNotAskItself(t *testing.T) {
+// A node that runs is one of those that live: its own ports are taken by it, and
+// it is not asked by itself, also where nothing else tells that it runs.
+func TestANodeThatLivesRunsHere(t *testing.T) {
 	b := newBed(t)
 	b.oneOf()
+	b.listen("tcp", b.get("node_addr"))
+	b.listen("tcp", b.get("http_addr"))
+	list := b.look()
+	assert.NotEmpty(t, found(list, "node_port"))
+	assert.NotEmpty(t, found(list, "http_port"))
 	b.beside(doctor.Node{ID: "this", Addr: b.get("node_addr"), SIP: "192.0.2.1:5060"})
-	assert.NotEmpty(t, found(b.look(), "node_reach"))
-	b.visit.Running = true
-	assert.Empty(t, found(b.look(), "node_reach"))
+	list = b.look()
+	for _, check := range []string{"node_port", "http_port", "node_reach", "node_key"} {
+		assert.Empty(t, found(list, check), check)
+	}
 }
