@@ -350,8 +350,15 @@ func (b *Beat) put(rows ...Row) {
 
 // Look asks who lives now, without joining.
 func (b *Beat) Look(ctx context.Context) ([]Node, error) {
+	nodes, _, err := b.Survey(ctx)
+	return nodes, err
+}
+
+// Survey asks who lives and whose each shard is now, without joining. Shards
+// that nobody ever had are not among the rows.
+func (b *Beat) Survey(ctx context.Context) ([]Node, []Row, error) {
 	news, err := b.wire.Renew(ctx, Node{}, false, Seen{})
-	return news.Nodes, err
+	return news.Nodes, news.Rows, err
 }
 
 // Drain implements Engine.

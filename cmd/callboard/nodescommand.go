@@ -1,0 +1,127 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/callboard/callboard/cmd/callboard/cli"
+	"github.com/callboard/callboard/persistence/lease"
+)
+
+// nodeView is a node as callboard nodes tells of it.
+type nodeView struct {
+	ID       string     `json:"id"`
+	Addr     string     `json:"addr"`
+	SIP      string     `json:"sip"`
+	Version  string     `json:"version,omitempty"`    // empty: an older one, which does not tell
+	Started  *time.Time `json:"started_at,omitempty"` // by its own clock
+	Draining bool       `json:"draining"`
+	Lease    float64    `json:"lease_seconds,omitempty"`
+	Shards   []held     `json:"shards"`
+}
+
+// held is a shard that somebody has.
+type held struct {
+	Shard int       `json:"shard"`
+	Since time.Time `json:"since"` // the owner's clock when it was claimed, or a little later
+}
+
+// nodesView is the install as callboard nodes tells of it.
+type nodesView struct {
+	Nodes []nodeView `json:"nodes"`
+	Free  []int      `json:"free"` // shards that somebody had, and nobody who lives has
+}
+
+func nodesCommand() *cobra.Command {
+	asJSON := false
+	cmd := &cobra.Command{
+		Use: "nodes", Short: "List the nodes that live, and who has which part of the work", Args: cobra.NoArgs,
+		Long: "Asks the store of leases (lease_url, else redis_url) by the settings of a node: on any of them, also while none has the work. " +
+			"Nothing is changed. --json tells each shard.",
+		Example: "  callboard nodes\n  callboard nodes --json",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := settings(cmd)
+			if err != nil {
+				return err
+			}
+			if cfg.RedisURL.Reveal() == "" && cfg.LeaseURL == "" {
+				return errors.New("redis_url is not set: a process on a store of its own is alone")
+			}
+			look, err := leases(cfg, lease.Options{Lease: cfg.Lease})
+			if err != nil {
+				return err
+			}
+			bound, cancel := context.WithTimeout(cmd.Context(), goodbyeLimit)
+			defer cancel()
+			nodes, rows, err := look.Survey(bound)
+			if err = errors.Join(err, look.Leave(bound)); err != nil {
+				return err
+			}
+			view := survey(nodes, rows)
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), view)
+			}
+			return view.print(cmd.OutOrStdout())
+		},
+	}
+	settingsFlags(cmd)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// survey puts shards to their nodes, both in order.
+func survey(nodes []lease.Node, rows []lease.Row) nodesView {
+	out := nodesView{Nodes: make([]nodeView, 0, len(nodes)), Free: []int{}}
+	nodes = slices.Clone(nodes)
+	slices.SortFunc(nodes, func(a, b lease.Node) int { return cmp.Compare(a.ID, b.ID) })
+	at := make(map[string]int, len(nodes))
+	for i, n := range nodes {
+		view := nodeView{ID: n.ID, Addr: n.Addr, SIP: n.SIP, Version: n.Version, Draining: n.Draining, Lease: float64(n.Lease) / 1000, Shards: []held{}}
+		if n.Since > 0 {
+			view.Started = new(time.UnixMilli(n.Since).UTC())
+		}
+		at[n.ID] = i
+		out.Nodes = append(out.Nodes, view)
+	}
+	rows = slices.Clone(rows)
+	slices.SortFunc(rows, func(a, b lease.Row) int { return cmp.Compare(a.Shard, b.Shard) })
+	for _, r := range rows {
+		if i, lives := at[r.Token.Instance()]; lives {
+			out.Nodes[i].Shards = append(out.Nodes[i].Shards, held{r.Shard, time.UnixMilli(int64(r.Token.Epoch())).UTC()}) //nolint:gosec // milliseconds
+		} else {
+			out.Free = append(out.Free, r.Shard)
+		}
+	}
+	return out
+}
+
+func (v nodesView) print(out io.Writer) error {
+	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+	_, _ = fmt.Fprintln(w, "NODE\tADDR\tSIP\tVERSION\tSTARTED\tSHARDS\tSTATE")
+	for _, n := range v.Nodes {
+		state, started := "lives", "–"
+		if n.Draining {
+			state = "drains"
+		}
+		if n.Started != nil {
+			started = n.Started.Format(time.DateTime)
+		}
+		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%d\t%s\n", cli.Clean(n.ID), cli.Clean(n.Addr), cli.Clean(n.SIP), cli.Clean(cmp.Or(n.Version, "–")), started, len(n.Shards), state)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if len(v.Free) > 0 {
+		_, _ = fmt.Fprintf(out, "%d shards are nobody's\n", len(v.Free))
+	}
+	_, err := fmt.Fprintf(out, "%d nodes live\n", len(v.Nodes))
+	return err
+}
