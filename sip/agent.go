@@ -47,6 +47,7 @@ type UserAgent struct {
 	leaving  atomic.Int64 // INVITEs that are being sent
 	phones   *registrar   // nil: nobody may register here
 	trunks   *authority   // asks trunks for proofs
+	relay    *relay       // nil: what comes here is ours
 
 	onInvite func(*Incoming)
 	onText   func(*IncomingText)
@@ -76,6 +77,7 @@ type UserAgent struct {
 type counts struct {
 	received, sent, retransmitted, unknown, rate, size, malformed, stray atomic.Uint64
 	rejected, panics, transport, invites, incoming, late, full           atomic.Uint64
+	relayed, returned, lookups, forged                                   atomic.Uint64
 	halfOpen                                                             atomic.Int64
 }
 
@@ -94,6 +96,9 @@ func New(cfg Config) (*UserAgent, error) {
 	}
 	if !clean(cfg.UserAgent) {
 		return nil, fmt.Errorf("sip: %w in the user agent's name", errUnclean)
+	}
+	if err := cfg.checkRelay(); err != nil {
+		return nil, err
 	}
 	if len(cfg.Secret) == 0 {
 		cfg.Secret = make([]byte, 32)
@@ -128,6 +133,9 @@ func New(cfg Config) (*UserAgent, error) {
 	u.hands = newHands(u.closed)
 	u.bind, u.tcp, u.trunks = u.bindUDP, newPool(u), newAuthority("", u.id, nil)
 	u.trunks.elders.wait = elderWait
+	if len(cfg.RelayKey) > 0 {
+		u.relay = newRelay(u)
+	}
 	// Sipgo logs whole messages of strangers: silenced.
 	u.layer = sipmsg.NewTransportLayer(net.DefaultResolver, u.parser, nil, sipmsg.WithTransportLayerLogger(silent))
 	u.layer.OnMessage(u.handle)
@@ -238,6 +246,7 @@ func (u *UserAgent) Counters() Counters {
 		Panics: s.panics.Load(), TransportErrors: s.transport.Load(), Invites: s.invites.Load(),
 		Incoming: s.incoming.Load(), Dialogs: dialogs, HalfOpen: int(s.halfOpen.Load()), TCP: u.tcp.size(),
 		Pending: pending, HalfHosts: hosts, RefusedLate: s.late.Load(), RefusedFull: s.full.Load(),
+		Relayed: s.relayed.Load(), Returned: s.returned.Load(), Lookups: s.lookups.Load(), Forged: s.forged.Load(),
 	}
 }
 
@@ -271,6 +280,7 @@ type arrival struct {
 	flow   flow
 	raw    []byte
 	waited time.Duration
+	passed *passed // what another node says of it
 }
 
 // handle takes one parsed message, on the goroutine that read it.
@@ -291,7 +301,7 @@ func (u *UserAgent) handle(in sipmsg.Message) {
 		u.unreadable(came)
 		return
 	}
-	m.flow, m.raw, m.waited = came.flow, came.raw, came.waited
+	m.flow, m.raw, m.waited, m.passed = came.flow, came.raw, came.waited, came.passed
 	u.fellBehind(m.waited)
 	defer func() { m.raw = nil }()
 	if m.isRequest() {
@@ -310,6 +320,10 @@ func (u *UserAgent) lookup(k dialogKey) *Dialog {
 // response hands an answer to its dialog. An answer to nothing is dropped,
 // unless it is a call of ours that an earlier process has begun.
 func (u *UserAgent) response(m *message) {
+	if m.passed != nil {
+		u.relay.back(m)
+		return
+	}
 	if len(m.vias) != 1 || m.repeated != "" || m.version != "SIP/2.0" {
 		u.stats.malformed.Add(1)
 		return
@@ -333,10 +347,23 @@ func (u *UserAgent) ours(m *message) bool {
 }
 
 func (u *UserAgent) request(m *message) {
-	admission := u.admitted(Source{Addr: m.flow.addr, Network: m.flow.network})
-	m.trunk = admission.TrunkID
+	if m.passed != nil && m.passed.way == passedOut {
+		u.relay.out(m)
+		return
+	}
 	d := u.owner(m)
-	phone := u.phones.isPhone(Source{Addr: m.flow.addr, Network: m.flow.network}, admission.Allow)
+	if d == nil && u.relay.takes(m) {
+		return
+	}
+	u.serve(m, d)
+}
+
+// serve takes a request that is ours; d is its dialog, if there is one.
+func (u *UserAgent) serve(m *message, d *Dialog) {
+	source := m.source()
+	admission := u.admitted(source)
+	m.trunk = admission.TrunkID
+	phone := u.phones.isPhone(source, admission.Allow)
 	stranger := d == nil && !admission.Allow && !phone
 	if stranger && (u.phones == nil || m.method != methodRegister) {
 		u.stats.unknown.Add(1)

@@ -152,7 +152,7 @@ func (a *authority) check(m *message, now time.Time) (Account, verdict) {
 	if !ok {
 		return Account{}, vNone
 	}
-	source := m.flow.addr.Addr()
+	source := m.source().Addr.Addr()
 	made, ours, old := a.nonces.check(p.nonce, source, now)
 	if !ours {
 		return Account{}, vNone

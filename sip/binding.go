@@ -24,10 +24,11 @@ const (
 
 // Binding is one contact of an account: where one of its phones is.
 type Binding struct {
-	URI       string         `json:"uri"`            // as the phone wrote it; the Request-URI of calls to it
-	Source    netip.AddrPort `json:"source"`         // where its REGISTER came from, and where calls go (RFC 3581)
-	Network   string         `json:"network"`        // udp, tcp or tls; a stream is used again while it lives
-	Local     netip.AddrPort `json:"local,omitzero"` // our UDP socket that it came to
+	URI       string         `json:"uri"`              // as the phone wrote it; the Request-URI of calls to it
+	Source    netip.AddrPort `json:"source"`           // where its REGISTER came from, and where calls go (RFC 3581)
+	Network   string         `json:"network"`          // udp, tcp or tls; a stream is used again while it lives
+	Local     netip.AddrPort `json:"local,omitzero"`   // our UDP socket that it came to, or that of the node it came through
+	Through   netip.AddrPort `json:"through,omitzero"` // the node that passed it on, by which calls reach the phone (RFC 3327)
 	Q         float64        `json:"q"`
 	CallID    string         `json:"call_id"`
 	CSeq      uint32         `json:"cseq"`
@@ -40,7 +41,7 @@ type Binding struct {
 func (b *Binding) Contact() Contact {
 	return Contact{
 		URI: b.URI, Q: b.Q,
-		Target: Target{Host: b.Source.Addr().String(), Port: int(b.Source.Port()), Transport: b.Network, Local: b.Local},
+		Target: Target{Host: b.Source.Addr().String(), Port: int(b.Source.Port()), Transport: b.Network, Local: b.Local, Through: b.Through},
 	}
 }
 
@@ -60,6 +61,7 @@ type Change struct {
 	Source    netip.AddrPort
 	Network   string
 	Local     netip.AddrPort
+	Through   netip.AddrPort
 	UserAgent string
 }
 
@@ -89,7 +91,7 @@ func (c *Change) Apply(have []Binding, now time.Time) (after []Binding, code int
 			return after, 500
 		}
 		fresh := Binding{
-			URI: a.URI, Source: c.Source, Network: c.Network, Local: c.Local, Q: a.Q, CallID: c.CallID, CSeq: c.CSeq,
+			URI: a.URI, Source: c.Source, Network: c.Network, Local: c.Local, Through: c.Through, Q: a.Q, CallID: c.CallID, CSeq: c.CSeq,
 			UserAgent: c.UserAgent, Expires: now.Add(a.For), Since: now,
 		}
 		switch {
@@ -143,10 +145,13 @@ func uriKey(s string) string {
 // 400 for what makes no sense, 423 for too short a time.
 func readChange(m *message) (c Change, code int) {
 	c = Change{
-		CallID: m.callID, CSeq: m.cseq, Source: m.flow.addr, Network: m.flow.network,
+		CallID: m.callID, CSeq: m.cseq, Source: m.source().Addr, Network: m.source().Network, Through: m.through(),
 		UserAgent: strings.Map(printable, m.get("User-Agent")),
 	}
-	if m.flow.udp != nil {
+	switch {
+	case m.passed != nil:
+		c.Local = m.passed.local
+	case m.flow.udp != nil:
 		c.Local = m.flow.udp.local
 	}
 	c.UserAgent = c.UserAgent[:min(len(c.UserAgent), maxUserAgent)]

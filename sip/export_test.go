@@ -21,7 +21,8 @@ func (u *UserAgent) BindTo(c PacketConn) {
 
 // Pass is the gate's verdict on one datagram.
 func (u *UserAgent) Pass(b []byte, from netip.AddrPort) bool {
-	return u.pass(b, from, "udp", maxDatagram)
+	_, ok := u.pass(b, from, "udp", maxDatagram)
+	return ok
 }
 
 // Remembered tells how much the gate and sipgo's pool hold.

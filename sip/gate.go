@@ -141,26 +141,44 @@ func isMethod(b []byte) bool {
 	return len(b) > 0
 }
 
-// pass is the gate's whole verdict on one message, counted.
-func (u *UserAgent) pass(b []byte, from netip.AddrPort, network string, limit int) bool {
+// pass is the gate's whole verdict on one message, counted, and what another
+// node says of it.
+func (u *UserAgent) pass(b []byte, from netip.AddrPort, network string, limit int) (p *passed, ok bool) {
 	if len(b) <= 4 {
-		return false // keep-alive
+		return nil, false // keep-alive
 	}
-	if s := (Source{Addr: from, Network: network}); !u.known(s) && !u.phones.welcome(b, s, time.Now()) {
+	s := Source{Addr: from, Network: network}
+	if u.relay != nil {
+		if p = u.relay.opened(b, time.Now()); p != nil && p.way == passedIn {
+			s = p.peer
+		}
+	}
+	if !u.may(b, s, p) {
 		u.stats.unknown.Add(1)
-		return false
+		return nil, false
 	}
 	switch {
-	case !u.gate.spend(from.Addr(), time.Now()):
+	case !u.gate.spend(s.Addr.Addr(), time.Now()):
 		u.stats.rate.Add(1)
 	case len(b) > limit:
 		u.stats.size.Add(1)
 	case !wellFormed(b):
 		u.stats.malformed.Add(1)
 	default:
+		return p, true
+	}
+	return nil, false
+}
+
+// may tells whether a message of a source is read at all. What another node
+// passes back, or out to a phone, it has proved; what it passes in is judged as
+// if it had come from where it is from.
+func (u *UserAgent) may(b []byte, s Source, p *passed) bool {
+	if p != nil && p.way != passedIn || u.known(s) {
 		return true
 	}
-	return false
+	now := time.Now()
+	return u.phones.welcome(b, s, now) || p == nil && u.relay.welcome(b, s, now)
 }
 
 // known tells whether a source is admitted or the host of a live dialog.

@@ -32,6 +32,7 @@ type flow struct {
 	name    string     // that the far end of a TLS connection must prove; "": its address
 	hurry   bool       // there is another way: do not wait long for a connection
 	guest   bool       // a phone: the connection that it opened will do
+	beyond  *beyond    // a phone behind another node, which addr is
 }
 
 // stream tells whether the transport is reliable.
@@ -140,6 +141,9 @@ func (u *UserAgent) post(to flow, p parcel) error {
 	case <-u.closed:
 		return net.ErrClosed
 	default:
+	}
+	if to.beyond != nil {
+		p.b = u.relay.outward(p.b, to.beyond)
 	}
 	if !to.stream() {
 		return u.datagram(to, p)
@@ -328,9 +332,15 @@ func (o *outward) to(far netip.AddrPort) netip.Addr {
 
 // contact is ours, as a far end reaches it over a flow.
 func (d *Dialog) contact(to flow) string {
+	if to.beyond != nil {
+		to = flow{network: d.ua.listens(to.beyond.Network), addr: to.beyond.Addr}
+	}
 	c := "<sip:" + d.contactUser + "@" + d.ua.sentBy(to)
 	if to.stream() {
 		c += ";transport=" + to.network
+	}
+	if mark := d.ua.cfg.NodeMark; mark != "" {
+		c += ";" + nodeName + "=" + mark
 	}
 	return c + ">"
 }

@@ -24,6 +24,7 @@ type Incoming struct {
 	From, FromName, To, CallID, TrunkID string
 	Source                              netip.AddrPort
 	Network                             string            // it came by: udp, tcp or tls
+	Through                             netip.AddrPort    // the node that passed it on; zero: it came to this one
 	Body                                []byte            // SDP; empty: the caller waits for our offer
 	Header                              map[string]string // by textproto's canonical names; bounded
 	Replaces                            *DialogID         // the dialog of ours that this call takes over: told as Replaced
@@ -60,7 +61,7 @@ func (u *UserAgent) incoming(m *message, a Admission) {
 		return
 	}
 	in := u.newInbound(m)
-	in.prove, in.size = u.provenBy(a), len(m.raw)
+	in.prove, in.size = u.provenBy(a), m.room()
 	d := in.d
 	if !in.replacesHeader(m) {
 		u.stats.rejected.Add(1)
@@ -77,11 +78,12 @@ func (u *UserAgent) incoming(m *message, a Admission) {
 	m.traced, m.traceTag = true, d.traceTag() // before another socket can find the dialog
 	u.dialogs[d.key], u.pending[caller] = d, d
 	u.mu.Unlock()
-	u.trace(m.callID, m.traceTag, m.flow, false, m.raw)
+	u.trace(m.callID, m.traceTag, m.seen(), false, m.raw)
 	u.stats.incoming.Add(1)
-	u.halfOpened(m.flow.addr.Addr(), 1)
+	u.halfOpened(m.source().Addr.Addr(), 1)
 	d.do(func() {
-		d.hold(m.flow.addr.Addr())
+		d.hold(m.source().Addr.Addr())
+		d.holdFlow()
 		d.provisional(100, nil, nil)
 		d.after(untaken, func() { d.refuseCaller(480, nil, Final{Code: 480, Phrase: "nobody took the call"}) })
 	})
@@ -94,10 +96,11 @@ func (u *UserAgent) incoming(m *message, a Admission) {
 }
 
 func (u *UserAgent) newInbound(m *message) *Incoming {
+	source := m.source()
 	in := &Incoming{
 		PhoneID: m.phone, Proved: m.proved, Verstat: verstatOf(m),
 		From: userOf(m.from.uri), FromName: m.from.name, To: userOf(m.uri), CallID: m.callID, TrunkID: m.trunk,
-		Source: m.flow.addr, Network: m.flow.network, Body: m.body, Header: make(map[string]string),
+		Source: source.Addr, Network: source.Network, Through: m.through(), Body: m.body, Header: make(map[string]string),
 	}
 	for _, h := range m.headers {
 		name := canonical(h.Name())
@@ -116,14 +119,14 @@ func (u *UserAgent) newInbound(m *message) *Incoming {
 		}
 	}
 	d := &Dialog{
-		ua: u, key: dialogKey{m.callID, u.id.answerTag(m.callID, m.from.tag)}, inbound: true, pinned: m.phone != "", invite: m, flow: m.flow,
+		ua: u, key: dialogKey{m.callID, u.marked(u.id.answerTag(m.callID, m.from.tag))}, inbound: true, pinned: m.phone != "", invite: m, flow: u.flowBack(m),
 		localURI: m.to.uri.String(), remoteURI: m.from.uri.String(), remoteCSeq: int64(m.cseq),
 		contactUser: "callboard", inviteBranch: m.branch(), srv: &serverTx{request: m, offerless: len(m.body) == 0},
 		rel:     &reliable{supported: m.supports("100rel"), required: m.requires("100rel"), offered: len(m.body) > 0},
 		session: session{update: m.allows(methodUpdate)},
 		far:     remote{tag: m.from.tag, target: m.contact, routes: m.routes},
 		target: Target{
-			Host: m.flow.addr.Addr().String(), Port: int(m.flow.addr.Port()), Transport: m.flow.network, TrunkID: m.trunk,
+			Host: source.Addr.Addr().String(), Port: int(source.Addr.Port()), Transport: source.Network, TrunkID: m.trunk,
 		},
 	}
 	if user, err := userPart(in.To); err == nil {
@@ -163,7 +166,7 @@ func (i *Incoming) Answer(body []byte, notify func(Event)) *Dialog {
 }
 
 func (d *Dialog) takeCall(body []byte) {
-	d.ua.halfOpened(d.invite.flow.addr.Addr(), -1)
+	d.ua.halfOpened(d.invite.source().Addr.Addr(), -1)
 	for _, t := range d.timers {
 		t.Stop()
 	}
@@ -196,7 +199,7 @@ func (d *Dialog) refuseCaller(code int, extra []Header, why Final) {
 	if d.phase != early || d.srv.code != 0 {
 		return
 	}
-	d.ua.halfOpened(d.invite.flow.addr.Addr(), -1)
+	d.ua.halfOpened(d.invite.source().Addr.Addr(), -1)
 	waiting := d.rel.answer != nil
 	d.rel.stop()
 	d.retire(d.ua.cfg.Linger)
@@ -327,14 +330,7 @@ func (u *UserAgent) answer(m *message, code int, tag string, extra []Header, bod
 			w.header("Via", via.Value())
 			continue
 		}
-		top := via.Clone()
-		if hasParam(top.Params, "rport") {
-			top.Params.Add("rport", strconv.Itoa(int(m.flow.addr.Port())))
-			top.Params.Add("received", m.flow.addr.Addr().String())
-		} else if top.Host != m.flow.addr.Addr().String() {
-			top.Params.Add("received", m.flow.addr.Addr().String())
-		}
-		w.header("Via", top.Value())
+		w.header("Via", m.stamped().Value())
 	}
 	for _, h := range m.headers {
 		if code < 300 && code > 100 && canonical(h.Name()) == "record-route" {
@@ -366,16 +362,13 @@ func (u *UserAgent) answer(m *message, code int, tag string, extra []Header, bod
 // respond sends an answer where the request came from (RFC 3581), or, without
 // rport, to the port that its Via names.
 func (u *UserAgent) respond(m *message, b []byte) {
-	to := m.flow
-	if to.network == "udp" && !hasParam(m.vias[0].Params, "rport") {
-		port := m.vias[0].Port
-		if port <= 0 || port > 65535 {
-			port = defaultPort
-		}
-		to.addr = netip.AddrPortFrom(to.addr.Addr(), uint16(port&0xFFFF))
-	}
+	to := m.answerTo()
 	if m.traced {
-		u.trace(m.callID, m.traceTag, to, true, b)
+		seen := to
+		if m.passed != nil {
+			seen = m.seen()
+		}
+		u.trace(m.callID, m.traceTag, seen, true, b)
 	}
 	if err := u.send(to, b, nil); err != nil {
 		u.stats.transport.Add(1)

@@ -55,7 +55,8 @@ type message struct {
 	phone           string // the account of the phone that calls, once proved
 	raw             []byte // as received; the reader's, gone once the message is handled
 	waited          time.Duration
-	traced          bool // belongs to a dialog, and so do its answers
+	passed          *passed // by another node, or to be passed on; nil: it is for us
+	traced          bool    // belongs to a dialog, and so do its answers
 	traceTag        string
 }
 
@@ -78,7 +79,7 @@ func (m *message) key() dialogKey {
 	return dialogKey{m.callID, m.from.tag}
 }
 
-func (m *message) branch() string { return param(m.vias[0].Params, "branch") }
+func (m *message) branch() string { return param(m.via().Params, "branch") }
 
 // get is the first header of a name, "" without one.
 func (m *message) get(name string) string {

@@ -38,8 +38,8 @@ func (u *UserAgent) Orphan(s DialogState, done func(answered bool)) {
 		found := u.resolve(d.target)
 		d.do(func() {
 			if len(found) > 0 {
-				d.flow = flowOf(found[0])
-				d.hold(d.flow.addr.Addr())
+				d.flow = d.ua.flowTo(found[0], d.pinned)
+				d.holdFlow()
 			}
 			d.orphaned(s, report)
 		})

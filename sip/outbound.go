@@ -204,7 +204,7 @@ func ownHeaders() []string {
 	return []string{
 		"via", "from", "to", "call-id", "cseq", "max-forwards", "contact", "content-length", "content-type",
 		"content-encoding", "route", "record-route", "authorization", "proxy-authorization", "require",
-		"proxy-require", "supported", "k", "allow", "user-agent", "expires", "session-expires", "x", "min-se", "rseq", "rack", "replaces",
+		sealLower, "proxy-require", "supported", "k", "allow", "user-agent", "expires", "session-expires", "x", "min-se", "rseq", "rack", "replaces",
 	}
 }
 
@@ -229,10 +229,10 @@ func (d *Dialog) launch() {
 
 func (d *Dialog) nextAddress() {
 	o := d.out
-	d.target, d.flow = o.addrs[0], flowOf(o.addrs[0])
-	d.flow.udp, d.flow.guest = d.ua.socketAt(d.target.Local), d.pinned
+	d.target = o.addrs[0]
+	d.flow = d.ua.flowTo(d.target, d.pinned)
 	o.addrs = o.addrs[1:]
-	d.hold(d.flow.addr.Addr())
+	d.holdFlow()
 	d.sendInvite()
 }
 

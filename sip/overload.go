@@ -64,7 +64,7 @@ func (u *UserAgent) overloaded(m *message) bool {
 	case m.waited > u.cfg.OverloadAfter:
 		u.stats.late.Add(1)
 		return true
-	case u.stats.halfOpen.Load() >= int64(u.cfg.MaxHalfOpen) || u.halfOpenOf(m.flow.addr.Addr()) >= u.cfg.MaxHalfOpen-u.cfg.MaxHalfOpen/4:
+	case u.stats.halfOpen.Load() >= int64(u.cfg.MaxHalfOpen) || u.halfOpenOf(m.source().Addr.Addr()) >= u.cfg.MaxHalfOpen-u.cfg.MaxHalfOpen/4:
 		u.stats.full.Add(1)
 		return true
 	}

@@ -104,9 +104,9 @@ func (p *tcpPool) listen(l streamListener) {
 // costs us before that is one accept and one close.
 func (p *tcpPool) welcome(l streamListener, remote netip.AddrPort) *tcpConn {
 	source := Source{Addr: remote, Network: l.network}
-	known := p.u.known(source) || p.u.phones.presence(source) != Absent
+	known := p.u.known(source) || p.u.phones.presence(source) != Absent || p.u.relay.vouches(source, time.Now())
 	switch {
-	case !known && !p.u.phones.callable(source, time.Now()):
+	case !known && !p.u.phones.callable(source, time.Now()) && !p.u.relay.callable(source, time.Now()):
 		p.u.stats.unknown.Add(1)
 	case !p.u.gate.spend(remote.Addr(), time.Now()):
 		p.u.stats.rate.Add(1)
@@ -167,6 +167,13 @@ func (p *tcpPool) remove(c *tcpConn) {
 	if p.guests[host]--; p.guests[host] <= 0 {
 		delete(p.guests, host)
 	}
+}
+
+// have is the connection that somebody has opened to us; nil: it is gone.
+func (p *tcpPool) have(f flow) *tcpConn {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.conns[connKey{network: f.network, addr: f.addr}]
 }
 
 // to is the connection to an address, dialled in the background if need be.

@@ -42,7 +42,7 @@ func (u *UserAgent) demanded(m *message, a Admission) (ok bool) {
 	u.stats.rejected.Add(1)
 	tag := u.id.answerTag(m.callID, m.from.tag+m.branch())
 	for _, some := range auth.offers(m, v == vStale, now) {
-		if b, err := u.answer(m, 401, tag, some, nil); err == nil && (m.flow.stream() || len(b) <= len(m.raw)) {
+		if b, err := u.answer(m, 401, tag, some, nil); err == nil && (m.flow.stream() || len(b) <= m.room()) {
 			u.respond(m, b)
 			return false
 		}
@@ -56,7 +56,7 @@ func (u *UserAgent) demanded(m *message, a Admission) (ok bool) {
 // forges it gains nothing. Who has shown that it knows MD5 alone is asked for
 // that.
 func (a *authority) offers(m *message, stale bool, now time.Time) [][]Header {
-	source := m.flow.addr.Addr()
+	source := m.source().Addr.Addr()
 	all := a.challenges(source, stale, now)
 	fresh := len(m.every("authorization")) == 0
 	if a.elders.asks(source, a.elder(source, userOf(m.from.uri)), m.callID, m.cseq, fresh, now) {

@@ -120,7 +120,7 @@ type Update struct {
 // register takes a REGISTER. stranger: nobody knows the source, so the answer
 // must not be larger than the question.
 func (r *registrar) register(m *message, stranger bool) {
-	key := registerKey{m.branch(), m.callID, m.cseq, m.flow.addr}
+	key := registerKey{m.branch(), m.callID, m.cseq, m.source().Addr}
 	if answer, known := r.answered(key); known {
 		if answer != nil {
 			r.u.stats.retransmitted.Add(1)
@@ -171,15 +171,15 @@ func (r *registrar) refuse(m *message, code int) {
 // attacker nothing.
 func (r *registrar) challenge(m *message, stale, stranger bool, now time.Time) {
 	r.u.stats.rejected.Add(1)
-	offers := r.auth.challenges(m.flow.addr.Addr(), stale, now)
+	offers := r.auth.challenges(m.source().Addr.Addr(), stale, now)
 	fresh := len(m.every("authorization")) == 0
-	if r.auth.elders.asks(m.flow.addr.Addr(), userOf(m.from.uri), m.callID, m.cseq, fresh, now) {
+	if r.auth.elders.asks(m.source().Addr.Addr(), userOf(m.from.uri), m.callID, m.cseq, fresh, now) {
 		offers = offers[1:]
 	}
 	tag := r.u.id.answerTag(m.callID, m.from.tag+m.branch())
 	most := math.MaxInt
 	if stranger && !m.flow.stream() {
-		most = len(m.raw)
+		most = m.room()
 	}
 	for some := offers; len(some) > 0; some = fewer(offers, some) {
 		b, err := r.u.answer(m, 401, tag, some, nil)

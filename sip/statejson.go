@@ -40,5 +40,8 @@ func (t *Target) AppendJSON(b []byte) ([]byte, error) {
 		o.Any("local", t.Local)
 	}
 	o.Word("name", t.Name)
+	if t.Through.IsValid() {
+		o.Any("through", t.Through)
+	}
 	return o.End()
 }

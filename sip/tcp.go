@@ -51,6 +51,7 @@ type tcpConn struct {
 	since  time.Time
 	r      *bufio.Reader
 	raw    []byte // the message being handled
+	passed *passed
 	out    chan parcel
 	once   sync.Once
 	gone   chan struct{}
@@ -214,7 +215,7 @@ func (c *tcpConn) hand(p parcel) error {
 }
 
 func (c *tcpConn) taken() arrival {
-	return arrival{flow{network: c.key.network, addr: c.remote, tcp: c, name: c.key.name}, c.raw, 0}
+	return arrival{flow{network: c.key.network, addr: c.remote, tcp: c, name: c.key.name}, c.raw, 0, c.passed}
 }
 
 func (c *tcpConn) lost() bool {
@@ -247,14 +248,19 @@ func (c *tcpConn) Read(b []byte) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		if len(frame) > len(b) || !c.pool.u.pass(frame, c.remote, c.key.network, maxStream) {
+		if len(frame) > len(b) {
 			continue
 		}
-		if c.raw = frame; !c.pool.u.parses(frame) {
+		passed, ok := c.pool.u.pass(frame, c.remote, c.key.network, maxStream)
+		if !ok {
+			continue
+		}
+		if c.raw, c.passed = frame, passed; !c.pool.u.parses(frame) {
 			c.pool.u.unreadable(c.taken())
 			continue
 		}
 		c.young = false
+		c.guess = c.guess && passed == nil
 		return copy(b, frame), nil
 	}
 }
@@ -337,9 +343,11 @@ func (c *tcpConn) skipKeepAlive() error {
 	}
 }
 
-// registered tells whether a phone is registered at the far end by now.
+// registered tells whether a phone is registered at the far end by now, here
+// or at another node.
 func (c *tcpConn) registered() bool {
-	return c.pool.u.phones.presence(Source{Addr: c.remote, Network: c.key.network}) != Absent
+	s := Source{Addr: c.remote, Network: c.key.network}
+	return c.pool.u.phones.presence(s) != Absent || c.pool.u.relay.vouches(s, time.Now())
 }
 
 func addrPort(a net.Addr) netip.AddrPort {

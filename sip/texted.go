@@ -86,9 +86,9 @@ func (u *UserAgent) texted(m *message, phone bool, a Admission) {
 		return
 	}
 	t := &IncomingText{
-		From: userOf(m.from.uri), To: userOf(m.uri), CallID: m.callID, TrunkID: m.trunk, Proved: m.proved, Source: m.flow.addr, Network: m.flow.network,
+		From: userOf(m.from.uri), To: userOf(m.uri), CallID: m.callID, TrunkID: m.trunk, Proved: m.proved, Source: m.source().Addr, Network: m.source().Network,
 		ContentType: m.get("Content-Type"), Body: bytes.Clone(m.body), Key: m.callID + " " + m.from.tag + " " + strconv.FormatUint(uint64(m.cseq), 10),
-		u: u, m: m, s: s, prove: u.provenBy(a), size: len(m.raw),
+		u: u, m: m, s: s, prove: u.provenBy(a), size: m.room(),
 	}
 	m.body = nil
 	defer u.recovered("on_text", func() { t.Reply(500, 0) })
@@ -96,8 +96,8 @@ func (u *UserAgent) texted(m *message, phone bool, a Admission) {
 }
 
 func textKey(m *message) string {
-	via := m.vias[0]
-	return strings.Join([]string{m.branch(), via.Host, strconv.Itoa(via.Port), m.callID, strconv.FormatUint(uint64(m.cseq), 10), m.flow.addr.Addr().String()}, "\x00")
+	via := m.via()
+	return strings.Join([]string{m.branch(), via.Host, strconv.Itoa(via.Port), m.callID, strconv.FormatUint(uint64(m.cseq), 10), m.source().Addr.Addr().String()}, "\x00")
 }
 
 // begin is the transaction of a MESSAGE; nil: there is no room for one.

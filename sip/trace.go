@@ -61,7 +61,7 @@ func (d *Dialog) heard(m *message) {
 		return
 	}
 	m.traced, m.traceTag = true, d.traceTag()
-	d.ua.trace(m.callID, m.traceTag, m.flow, false, m.raw)
+	d.ua.trace(m.callID, m.traceTag, m.seen(), false, m.raw)
 }
 
 // masked is a copy of a message without its secrets. What our parsers take
@@ -84,6 +84,8 @@ func masked(b []byte) []byte {
 		switch name = bytes.TrimSpace(name); {
 		case isName(name, "authorization"), isName(name, "proxy-authorization"):
 			hideCredentials(value)
+		case isName(name, sealLower):
+			stars(value)
 		case isName(name, "content-type"), isName(name, "c"):
 			digits = digits || bytes.Contains(bytes.ToLower(value), []byte("dtmf"))
 		}

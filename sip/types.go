@@ -36,6 +36,17 @@ type Config struct {
 	MaxTCPConns int // TCP and TLS connections at a time, default 512
 	MaxPerHost  int // TCP and TLS connections that one host may open to us at a time, default 64
 
+	// Of several nodes that share the work: a request that begins something, or
+	// is of a dialog that is not here, is passed on to the node that Elsewhere
+	// names; false: it is ours. True and no address: nobody has it now, and who
+	// is known is told to come again. It may wait, 50 ms at most, and is asked
+	// beside the readers of the sockets. Placed, which may be nil, is asked
+	// first and answers from memory, or that it is not sure.
+	Elsewhere func(Whose) (netip.AddrPort, bool)
+	Placed    func(Whose) (at netip.AddrPort, elsewhere, sure bool)
+	RelayKey  []byte // of the install: proves what nodes say of requests that they pass on; nil: they are believed nothing
+	NodeMark  string // names this node in tags and Contacts of its dialogs, 16 letters and digits at most, the same after a restart
+
 	Linger        time.Duration // a dialog that is over answers repetitions so long, default 40 s; less is for tests
 	OverloadAfter time.Duration // an INVITE that waited so long to be read is answered 503 at once, default 500 ms
 }
@@ -50,6 +61,9 @@ type Target struct {
 	// zero: the one that suits.
 	Local netip.AddrPort `json:"local,omitzero"`
 	Name  string         `json:"name,omitempty"` // that a TLS certificate must carry; "" is Host
+	// Through is the node behind which a phone is: what goes to it goes there
+	// first, and Local is a socket of that node's.
+	Through netip.AddrPort `json:"through,omitzero"`
 }
 
 // Credentials answer a digest challenge of the target.
@@ -259,4 +273,7 @@ type Counters struct {
 	Dialogs, HalfOpen, TCP int    // live
 	Pending                int    // calls that came in and are kept by their INVITE
 	HalfHosts              int    // hosts with calls that nobody answered yet
+	Relayed, Returned      uint64 // requests passed on to other nodes, and answers to them
+	Lookups                uint64 // questions of Elsewhere
+	Forged                 uint64 // messages that claimed to be passed on and were not
 }

@@ -40,6 +40,7 @@ type udpSocket struct {
 	current netip.AddrPort
 	raw     []byte
 	waited  time.Duration // of that datagram in the kernel
+	passed  *passed
 	control []byte
 	handled bool // the last datagram that was passed on reached us as a message
 }
@@ -79,8 +80,8 @@ func (s *udpSocket) ReadFrom(b []byte) (int, net.Addr, error) {
 		}
 		broken = 0
 		from = netip.AddrPortFrom(from.Addr().Unmap(), from.Port())
-		if s.u.pass(b[:n], from, "udp", maxDatagram) {
-			s.current, s.raw, s.handled = from, b[:n], false
+		if passed, ok := s.u.pass(b[:n], from, "udp", maxDatagram); ok {
+			s.current, s.raw, s.handled, s.passed = from, b[:n], false, passed
 			return n, s.name, nil
 		}
 	}
@@ -102,7 +103,7 @@ func (s *udpSocket) next(b []byte) (int, netip.AddrPort, error) {
 
 func (s *udpSocket) taken() arrival {
 	s.handled = true
-	return arrival{flow{network: networkUDP, addr: s.current, udp: s}, s.raw, s.waited}
+	return arrival{flow{network: networkUDP, addr: s.current, udp: s}, s.raw, s.waited, s.passed}
 }
 
 // write sends one datagram. An ICMP error that belongs to an earlier one may

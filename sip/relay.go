@@ -1,0 +1,261 @@
+package sip
+
+import (
+	"bytes"
+	"net/netip"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Several nodes may share the work: each listens, and what belongs to another
+// one is passed on to it (docs/adr/0077-a-call-finds-its-node.md). The node
+// between keeps nothing of a call: our Via carries where the answer goes.
+
+const (
+	foreignRate  = 10  // messages a second of one source that neither we nor another node has answered
+	foreignBurst = 30  // of it at once
+	foreignAll   = 500 // messages a second of all such sources
+	strangeAsks  = 200 // look-ups a second that they may cause together
+	maxAsks      = 512 // look-ups at a time, of strangers a quarter
+	maxBehind    = 4   // messages of one transaction that wait for its look-up
+)
+
+// Whose asks to which node a request belongs.
+type Whose struct {
+	Method string
+	To     string // what is called, as in Incoming.To; of a REGISTER the user of its To, which is the account's
+	From   string // the user of the From: of a phone that calls the account's
+	Mark   string // Config.NodeMark of the node that has the dialog; "": the request begins something, or names none
+	Within bool   // of a dialog that is not here
+	CallID string
+	Source Source
+}
+
+// relay passes requests on to the nodes that they belong to.
+type relay struct {
+	u       *UserAgent
+	id      identity // of the key of the install
+	each    *limiter // strangers, by source
+	all     *limiter // and together
+	asks    *limiter // look-ups for them
+	vouched *vouches
+
+	waiting atomic.Int64 // look-ups under way
+	mu      sync.Mutex
+	of      map[askKey]*asking
+	strange int // of those
+}
+
+// askKey is shared by an INVITE, its CANCEL and the ACK to its refusal.
+type askKey struct {
+	callID, tag, branch string
+	cseq                uint32
+}
+
+// asking is a look-up under way, with the messages that wait for it.
+type asking struct {
+	behind   []*message
+	stranger bool
+}
+
+func newRelay(u *UserAgent) *relay {
+	return &relay{
+		u: u, id: newIdentity(u.cfg.RelayKey), each: newLimiter(foreignRate, foreignBurst), all: newLimiter(foreignAll, foreignAll),
+		asks: newLimiter(strangeAsks, strangeAsks), vouched: newVouches(), of: make(map[askKey]*asking),
+	}
+}
+
+// looks tells whether anything here may belong to another node.
+func (r *relay) looks() bool { return r != nil && r.u.cfg.Elsewhere != nil }
+
+// vouches tells whether another node has answered a source.
+func (r *relay) vouches(s Source, now time.Time) bool {
+	return r.looks() && r.vouched.has(s.Addr.Addr(), now)
+}
+
+// welcome lets messages pass that another node may know the source of.
+func (r *relay) welcome(b []byte, s Source, now time.Time) bool {
+	if !r.looks() {
+		return false
+	}
+	method, _, _ := bytes.Cut(b[:min(len(b), 16)], []byte(" "))
+	if !slices.Contains(methods(), string(method)) || string(method) == methodOptions {
+		return false
+	}
+	return r.callable(s, now)
+}
+
+// callable lets a stranger connect, and be read.
+func (r *relay) callable(s Source, now time.Time) bool {
+	return r.looks() && (r.vouched.has(s.Addr.Addr(), now) || r.each.spend(s.Addr.Addr(), 1, now) && r.all.spend(netip.Addr{}, 1, now))
+}
+
+// takes passes a request on that no dialog here knows, or looks up whose it
+// is. false: it is ours, or nobody's.
+func (r *relay) takes(m *message) bool {
+	if !r.looks() || m.passed != nil {
+		return false
+	}
+	w, ok := r.question(m)
+	if !ok {
+		return false
+	}
+	key := askKey{m.callID, m.from.tag, m.branch(), m.cseq}
+	if r.waiting.Load() > 0 && r.waits(key, m) {
+		return true
+	}
+	if r.u.cfg.Placed != nil {
+		if at, elsewhere, sure := r.placed(w); sure {
+			return elsewhere && r.hand(m, at)
+		}
+	}
+	return r.ask(key, w, m)
+}
+
+// question is what there is to ask of a request; ok is false when it can only
+// be ours.
+func (r *relay) question(m *message) (w Whose, ok bool) {
+	if m.hops == 0 || m.version != "SIP/2.0" || m.repeated != "" || m.cseqMethod != m.method || len(m.vias) >= maxVias {
+		return w, false
+	}
+	w = Whose{Method: m.method, To: userOf(m.uri), From: userOf(m.from.uri), CallID: m.callID, Source: m.source()}
+	switch {
+	case m.to.tag != "" && m.method != methodCancel && m.method != methodRegister:
+		w.Within, w.Mark = true, r.u.markIn(m)
+		return w, w.Mark == "" || w.Mark != r.u.cfg.NodeMark
+	case m.method == methodRegister:
+		w.To = userOf(m.to.uri)
+	case m.method == methodInvite:
+		if _, to, _, _, ok := parseReplaces(m.get("Replaces")); ok {
+			w.Mark = markOf(to)
+		}
+		return w, w.Mark == "" || w.Mark != r.u.cfg.NodeMark
+	case m.method != methodMessage && m.method != methodCancel:
+		return w, false
+	}
+	return w, true
+}
+
+// waits lets a message wait for the look-up that its transaction waits for. A
+// repetition of what waits already is dropped.
+func (r *relay) waits(key askKey, m *message) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	a := r.of[key]
+	if a == nil {
+		return false
+	}
+	if len(a.behind) < maxBehind && !slices.ContainsFunc(a.behind, func(have *message) bool { return have.method == m.method }) {
+		a.behind = append(a.behind, m.kept())
+	}
+	return true
+}
+
+// kept is a copy of a message that outlives the reader's buffer.
+func (m *message) kept() *message {
+	c := *m
+	c.raw = bytes.Clone(m.raw)
+	return &c
+}
+
+// ask looks up whose a request is, beside the reader. It returns true: the
+// request is taken care of.
+func (r *relay) ask(key askKey, w Whose, m *message) bool {
+	now := time.Now()
+	stranger := r.strangerAt(m, now)
+	if stranger && !r.asks.spend(netip.Addr{}, 1, now) {
+		r.u.stats.rate.Add(1)
+		return true
+	}
+	r.mu.Lock()
+	if len(r.of) >= maxAsks || stranger && r.strange >= maxAsks/4 {
+		r.mu.Unlock()
+		r.u.stats.full.Add(1)
+		r.refuse(m)
+		return true
+	}
+	a := &asking{behind: append(make([]*message, 0, 1), m.kept()), stranger: stranger}
+	r.of[key] = a
+	if stranger {
+		r.strange++
+	}
+	r.waiting.Add(1)
+	r.mu.Unlock()
+	r.u.stats.lookups.Add(1)
+	r.u.hands.do(func() {
+		at, elsewhere := r.elsewhere(w)
+		for m := r.next(key, a); m != nil; m = r.next(key, a) {
+			r.found(m, at, elsewhere)
+		}
+	})
+	return true
+}
+
+// strangerAt tells whether nobody here knows the source of a message, and no
+// other node has answered it.
+func (r *relay) strangerAt(m *message, now time.Time) bool {
+	s := m.source()
+	return !r.u.known(s) && r.u.phones.presence(s) == Absent && !r.vouched.has(s.Addr.Addr(), now)
+}
+
+// next is the first message that waits for a look-up; nil ends it.
+func (r *relay) next(key askKey, a *asking) *message {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(a.behind) == 0 {
+		delete(r.of, key)
+		if a.stranger {
+			r.strange--
+		}
+		r.waiting.Add(-1)
+		return nil
+	}
+	m := a.behind[0]
+	a.behind = a.behind[1:]
+	return m
+}
+
+// found goes on with a message once it is known whose it is.
+func (r *relay) found(m *message, at netip.AddrPort, elsewhere bool) {
+	defer r.u.recovered("relay", nil)
+	if elsewhere && r.hand(m, at) {
+		return
+	}
+	r.u.serve(m, r.u.owner(m))
+}
+
+// elsewhere asks the owner of the user agent; one that panics knows nobody.
+func (r *relay) elsewhere(w Whose) (at netip.AddrPort, yes bool) {
+	defer r.u.recovered("elsewhere", func() { at, yes = netip.AddrPort{}, true })
+	return r.u.cfg.Elsewhere(w)
+}
+
+func (r *relay) placed(w Whose) (at netip.AddrPort, yes, sure bool) {
+	defer r.u.recovered("placed", func() { at, yes, sure = netip.AddrPort{}, true, true })
+	return r.u.cfg.Placed(w)
+}
+
+// hand gives a request to the node that has it, unless there is none now, or
+// we are late with it: who is known is told to come again.
+func (r *relay) hand(m *message, at netip.AddrPort) bool {
+	switch {
+	case !at.IsValid():
+		r.refuse(m)
+	case m.method == methodInvite && m.waited > r.u.cfg.OverloadAfter:
+		r.u.stats.late.Add(1)
+		r.refuse(m)
+	default:
+		r.pass(m, at)
+	}
+	return true
+}
+
+// refuse answers 503 to who is known here or to another node.
+func (r *relay) refuse(m *message) {
+	r.u.stats.rejected.Add(1)
+	if m.method != methodAck && !r.strangerAt(m, time.Now()) {
+		r.u.reject(m, 503)
+	}
+}

@@ -1,0 +1,140 @@
+package sip_test
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/sip"
+)
+
+// phonesAtOwner lets phones register at the owner, wherever they ask.
+func phonesAtOwner(r *roll) func(*nodes, string, *sip.Config, *sip.UserAgent) {
+	return func(_ *nodes, name string, _ *sip.Config, ua *sip.UserAgent) {
+		if name != "owner" || ua == nil {
+			return
+		}
+		ua.Admit(func(sip.Source) sip.Admission { return sip.Admission{} })
+		ua.Registrar(sip.Registrar{
+			Account: func(user string) (sip.Account, bool) {
+				return sip.Account{ID: "phone-" + user, User: user, Password: "secret of " + user}, user == "1001"
+			},
+			At: func(s sip.Source) sip.Presence {
+				r.mu.Lock()
+				defer r.mu.Unlock()
+				for _, b := range r.bound["phone-1001"] {
+					if b.Source == s.Addr {
+						return sip.Exactly
+					}
+				}
+				return sip.Absent
+			},
+			Update: func(u *sip.Update) {
+				r.mu.Lock()
+				defer r.mu.Unlock()
+				after, code := u.Change.Apply(r.bound[u.AccountID], time.Now())
+				if code != 0 {
+					u.Refuse(code, 0)
+					return
+				}
+				r.bound[u.AccountID] = after
+				u.Accept(after)
+			},
+		})
+	}
+}
+
+func aPhone() asking {
+	return asking{user: "1001", contact: "<sip:1001@10.0.0.7:5060>", expires: "600", cseq: 1}
+}
+
+func TestAPhoneBehindANodeIsCalled(t *testing.T) {
+	r := newRoll()
+	amongNodes(t, phonesAtOwner(r), func(n *nodes) {
+		require.Contains(t, n.signedIn(aPhone()).line(), "200")
+		b := r.bound["phone-1001"][0]
+		assert.Equal(t, []string{peerAddr, "udp", ourAddr, ourAddr}, []string{b.Source.String(), b.Network, b.Local.String(), b.Through.String()})
+		w, _ := n.whose.Load("REGISTER")
+		assert.Equal(t, "1001", w.(sip.Whose).To)
+		d, err := n.owner.Invite(sip.Invite{
+			Attempt: "a", Leg: 1, URI: b.URI, Target: b.Contact().Target, To: "1001", From: "+15559999", Body: []byte(sdp), Notify: n.ears.hear,
+		})
+		require.NoError(t, err)
+		inv := n.peer.expect("INVITE sip:1001@10.0.0.7:5060 SIP/2.0")
+		assert.Equal(t, ourAddr, inv.from.String(), "the phone's NAT lets nobody else in")
+		assert.Equal(t, "<sip:+15559999@127.0.0.3:5060;node=owner>", inv.get("Contact"))
+		assert.Empty(t, inv.get("Callboard-Relay"))
+		assert.Equal(t, "69", inv.get("Max-Forwards"))
+		vias := strings.Join(viasOf(inv), ", ")
+		answer := func(m msg, code int, more ...string) {
+			n.peer.send(strings.Replace(m.reply(code, "p1", more...), "Via: "+m.get("Via"), "Via: "+strings.Join(viasOf(m), ", "), 1), m.from)
+		}
+		answer(inv, 180)
+		next[sip.Trying](t, n.ears)
+		next[sip.Ringing](t, n.ears)
+		answer(inv, 200, "Contact: <sip:1001@10.0.0.7:5060>", sdp)
+		ack := n.peer.expect("ACK sip:1001@10.0.0.7:5060 SIP/2.0")
+		assert.Equal(t, ourAddr, ack.from.String())
+		next[sip.Answered](t, n.ears)
+		d.Bye(16, "")
+		bye := n.peer.expect("BYE")
+		assert.Equal(t, ourAddr, bye.from.String())
+		assert.NotEqual(t, vias, strings.Join(viasOf(bye), ", "))
+		answer(bye, 200)
+		assert.False(t, next[sip.Ended](t, n.ears).Fault)
+		n.peer.nothing(time.Minute)
+	})
+}
+
+func viasOf(m msg) (all []string) {
+	for line := range strings.SplitSeq(m.text, "\r\n") {
+		if via, found := strings.CutPrefix(line, "Via: "); found {
+			all = append(all, via)
+		}
+	}
+	return all
+}
+
+func TestAPhoneBehindANodeCalls(t *testing.T) {
+	r := newRoll()
+	amongNodes(t, phonesAtOwner(r), func(n *nodes) {
+		n.signedIn(aPhone())
+		a := asking{method: "INVITE", user: "1001", uri: "sip:1002@127.0.0.1", contact: "<sip:1001@10.0.0.7:5060>", cseq: 5, callID: "out-1"}
+		a.nonce = n.challenge(a)
+		a.cseq, a.nc, a.algorithm, a.password = 6, 1, "SHA-256", "secret of 1001"
+		n.peer.send(a.text(), n.us())
+		n.peer.expect("SIP/2.0 100")
+		i := <-n.calls
+		assert.Equal(t, "phone-1001", i.PhoneID)
+		d := i.Answer([]byte(sdp), n.ears.hear)
+		ok := n.peer.expect("SIP/2.0 200")
+		ack := strings.NewReplacer("in-1", "out-1", "tag=caller", "tag=f1").Replace(follow("ACK", tagOf(ok), 6))
+		n.peer.send(ack, n.there())
+		synctest.Wait()
+		d.Bye(16, "")
+		bye := n.peer.expect("BYE sip:1001@10.0.0.7:5060 SIP/2.0")
+		assert.Equal(t, ourAddr, bye.from.String(), "by the way that its NAT has open")
+	})
+}
+
+// A stranger who asks to register gets one answer at most, not larger than
+// what it has sent.
+func TestARegisterThroughANodeGainsNothing(t *testing.T) {
+	amongNodes(t, phonesAtOwner(newRoll()), func(n *nodes) {
+		a := aPhone()
+		n.peer.send(a.text(), n.us())
+		answer := n.peer.expect("SIP/2.0 401")
+		assert.LessOrEqual(t, len(answer.text), len(a.text()))
+		n.peer.nothing(time.Minute)
+		for k := range 200 {
+			a.cseq = 100 + k
+			n.peer.send(a.text(), n.us())
+		}
+		synctest.Wait()
+		assert.LessOrEqual(t, n.asked.Load(), int64(32), "a refused REGISTER vouches for nobody")
+	})
+}

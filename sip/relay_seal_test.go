@@ -1,0 +1,189 @@
+package sip_test
+
+import (
+	"fmt"
+	"net/netip"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/callboard/callboard/sip"
+)
+
+const snifferAddr = "127.0.0.4:5060" // where a test reads what one node sends to another
+
+// sniffed lets a node send to the test what it passes on.
+func (n *nodes) sniffed() *peer {
+	n.at = func(sip.Whose) (netip.AddrPort, bool) { return netip.MustParseAddrPort(snifferAddr), true }
+	return &peer{n.t, n.net.open(snifferAddr)}
+}
+
+func TestWhatANodeSaysHasToBeProved(t *testing.T) {
+	for how, change := range map[string]func(string) string{
+		"as it is":       func(s string) string { return s },
+		"another body":   func(s string) string { return strings.Replace(s, "m=audio 4000", "m=audio 4002", 1) },
+		"another number": func(s string) string { return strings.Replace(s, "sip:+15551000@", "sip:+15551001@", 1) },
+		"another source": func(s string) string { return strings.Replace(s, "i udp 127.0.0.1:5070", "i udp 127.0.0.1:5071", 1) },
+		"another call":   func(s string) string { return strings.Replace(s, "Call-ID: in-1", "Call-ID: in-2", 1) },
+		"another branch": func(s string) string { return strings.Replace(s, "branch=z9hG4bK", "branch=z9hG4bKx", 1) },
+		"no proof": func(s string) string {
+			_, rest, _ := strings.Cut(s, "Callboard-Relay: ")
+			line, _, _ := strings.Cut(rest, "\r\n")
+			return strings.Replace(s, line, line[:len(line)-22], 1)
+		},
+		"a stranger's": func(string) string {
+			first, rest, _ := strings.Cut(callUs(), "\r\n")
+			return fmt.Sprintf("%s\r\nCallboard-Relay: i udp %s %s 5060 700 %d %s\r\n%s", first, peerAddr, ourAddr, time.Now().Unix(), strings.Repeat("A", 22), rest)
+		},
+		"too late": func(s string) string {
+			time.Sleep(11 * time.Minute)
+			return s
+		},
+	} {
+		t.Run(how, func(t *testing.T) {
+			amongNodes(t, nil, func(n *nodes) {
+				sniffer := n.sniffed()
+				n.peer.send(callUs(), n.us())
+				passed := sniffer.expect("INVITE")
+				assert.Equal(t, "69", passed.get("Max-Forwards"))
+				assert.Equal(t, ourAddr, passed.from.String())
+				sniffer.send(change(passed.text), n.there())
+				synctest.Wait()
+				if how == "as it is" {
+					sniffer.expect("SIP/2.0 100")
+					(<-n.calls).Reject(486, 0)
+					assert.Zero(t, n.owner.Counters().Forged)
+					return
+				}
+				sniffer.nothing(time.Minute)
+				assert.Empty(t, n.calls)
+				assert.EqualValues(t, 1, n.owner.Counters().Forged)
+				assert.EqualValues(t, 1, n.owner.Counters().DroppedUnknown)
+			})
+		})
+	}
+}
+
+// The Via of a node says where an answer goes; who has not written it cannot
+// make the node send anywhere.
+func TestAnAnswerGoesOnlyWhereANodeHasSaid(t *testing.T) {
+	for how, change := range map[string]func(string) string{
+		"as it is":        func(s string) string { return s },
+		"another branch":  func(s string) string { return strings.Replace(s, "branch=z9hG4bK", "branch=z9hG4bKx", 1) },
+		"another place":   func(s string) string { return strings.Replace(s, ";cb=A", ";cb=B", 1) },
+		"a short one":     func(s string) string { return strings.Replace(s, ";cb=", ";cb=AAAA;x=", 1) },
+		"without a proof": func(s string) string { return strings.Replace(s, ";cb=", ";x=", 1) },
+	} {
+		t.Run(how, func(t *testing.T) {
+			amongNodes(t, nil, func(n *nodes) {
+				sniffer := n.sniffed()
+				n.peer.send(callUs(), n.us())
+				passed := sniffer.expect("INVITE")
+				var vias []string
+				for line := range strings.SplitSeq(passed.text, "\r\n") {
+					if via, found := strings.CutPrefix(line, "Via: "); found {
+						vias = append(vias, via)
+					}
+				}
+				assert.Len(t, vias, 2)
+				answer := strings.Replace(passed.reply(180, "x"), "Via: "+vias[0], "Via: "+vias[0]+", "+vias[1], 1)
+				sniffer.send(change(answer), passed.from)
+				if how != "as it is" {
+					n.peer.nothing(time.Minute)
+					return
+				}
+				ring := n.peer.expect("SIP/2.0 180")
+				assert.Equal(t, vias[1], ring.get("Via"))
+			})
+		})
+	}
+}
+
+func TestATraceShowsWhoCalledAndNoProof(t *testing.T) {
+	var heard []sip.TracedMessage
+	amongNodes(t, func(_ *nodes, name string, c *sip.Config, _ *sip.UserAgent) {
+		if name == "owner" && c != nil {
+			c.Trace = func(_ string, m sip.TracedMessage) { heard = append(heard, m) }
+		}
+	}, func(n *nodes) {
+		n.peer.send(callUs(), n.us())
+		n.peer.expect("SIP/2.0 100")
+		(<-n.calls).Reject(486, 0)
+		n.peer.expect("SIP/2.0 486")
+		synctest.Wait()
+		assert.GreaterOrEqual(t, len(heard), 3)
+		for _, m := range heard {
+			assert.Equal(t, peerAddr, m.Remote.String())
+			_, rest, found := strings.Cut(string(m.Data), "Callboard-Relay: ")
+			seal, _, _ := strings.Cut(rest, "\r\n")
+			assert.Equal(t, !m.Out, found)
+			assert.Empty(t, strings.Trim(seal, "* "))
+		}
+	})
+}
+
+// Whoever is not known here costs a bounded number of look-ups, and no answer.
+func TestStrangersCauseFewLookups(t *testing.T) {
+	amongNodes(t, nil, func(n *nodes) {
+		n.peer.send(callUs(), n.us()) // the carrier, which the owner knows
+		n.peer.expect("SIP/2.0 100")
+		(<-n.calls).Reject(486, 0)
+		n.peer.send(ackTo(n.peer.expect("SIP/2.0 486")), n.us())
+		synctest.Wait()
+		n.asked.Store(0)
+		n.at = func(sip.Whose) (netip.AddrPort, bool) { return n.there(), true }
+		var strangers []*peer
+		for k := range 40 {
+			strangers = append(strangers, &peer{t, n.net.open(fmt.Sprintf("127.0.1.%d:5070", k+1))})
+		}
+		relayed := n.ua.Counters().Relayed
+		flood := func(round string, each int) {
+			for k := range each {
+				for i, s := range strangers {
+					s.send(strings.NewReplacer("in-1", fmt.Sprintf("%s-%d-%d", round, k, i)).Replace(callUs()), n.us())
+				}
+			}
+			synctest.Wait()
+		}
+		flood("a", 50)
+		assert.LessOrEqual(t, n.asked.Load(), int64(200), "of 2000 that were sent")
+		assert.Greater(t, n.asked.Load(), int64(100))
+		assert.EqualValues(t, n.asked.Load(), n.ua.Counters().Relayed-relayed, "at most one for one")
+		for _, s := range strangers {
+			s.nothing(0)
+		}
+		again := strings.NewReplacer("z9hG4bKin1", "z9hG4bKin2", "Call-ID: in-1", "Call-ID: in-2").Replace(callUs())
+		n.peer.send(again, n.us())
+		n.peer.expect("SIP/2.0 100")
+		(<-n.calls).Reject(486, 0)
+		assert.Empty(t, n.calls)
+		time.Sleep(time.Minute)
+		n.slow = time.Hour
+		synctest.Wait()
+		before := n.asked.Load()
+		flood("b", 10)
+		assert.EqualValues(t, 128, n.asked.Load()-before, "that wait at a time")
+		time.Sleep(2 * time.Hour)
+		n.slow = 0
+	})
+}
+
+// An INVITE, what repeats it, its CANCEL and the ACK to its refusal are one
+// transaction to whoever they are passed on to (RFC 3261 16.11).
+func TestATransactionKeepsItsBranch(t *testing.T) {
+	amongNodes(t, nil, func(n *nodes) {
+		sniffer := n.sniffed()
+		n.peer.send(callUs(), n.us())
+		inv := sniffer.expect("INVITE")
+		branch := strings.SplitAfter(inv.get("Via"), ";cb=")[0]
+		for _, text := range []string{callUs(), follow("CANCEL", "", 10), ackTo(msg{text: inv.reply(486, "x")})} {
+			n.peer.send(text, n.us())
+			assert.Equal(t, branch, strings.SplitAfter(sniffer.expect("").get("Via"), ";cb=")[0])
+		}
+		n.peer.send(strings.Replace(callUs(), "z9hG4bKin1", "z9hG4bKin2", 1), n.us())
+		assert.NotEqual(t, branch, strings.SplitAfter(sniffer.expect("INVITE").get("Via"), ";cb=")[0])
+	})
+}
