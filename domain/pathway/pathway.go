@@ -197,9 +197,9 @@ func New(script domain.Script, variables map[string]string) State {
 		nodes: make(map[string]*domain.Node, len(script.Pathway.Nodes)),
 		edges: make(map[string][]domain.Edge),
 	}
-	for _, n := range script.Pathway.Nodes {
-		if _, taken := p.nodes[n.ID]; !taken {
-			p.nodes[n.ID] = &n
+	for i := range script.Pathway.Nodes { // they are the script's own: each is larger than half a kilobyte
+		if n := &script.Pathway.Nodes[i]; p.nodes[n.ID] == nil {
+			p.nodes[n.ID] = n
 		}
 	}
 	for _, e := range script.Pathway.Edges {

@@ -1,0 +1,27 @@
+package pathway_test
+
+import (
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/pathway"
+)
+
+// TestACallWalksThePathwayOfItsScriptAndNoCopyOfIt: a campaign's calls share one
+// script, whose nodes are larger than anything else that a call would keep of it.
+func TestACallWalksThePathwayOfItsScriptAndNoCopyOfIt(t *testing.T) { //nolint:paralleltest // it counts what is allocated meanwhile
+	with := func(nodes int) domain.Script {
+		p := domain.Pathway{Start: "0"}
+		for i := range nodes {
+			p.Nodes = append(p.Nodes, domain.Node{ID: strconv.Itoa(i), Type: domain.NodeSay, Prompt: "Hello."})
+		}
+		return domain.Script{Language: "en-US", Pathway: p}
+	}
+	allocs := func(script domain.Script) float64 {
+		return testing.AllocsPerRun(20, func() { pathway.New(script, nil) })
+	}
+	assert.Less(t, allocs(with(200))-allocs(with(20)), 20.0, "180 nodes more are no 180 objects more")
+}
