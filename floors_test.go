@@ -48,6 +48,7 @@ func rooms() []room {
 			path: "httpapi", below: []string{"domain", "httpapi"}, outside: []string{"*"},
 			never: []string{"github.com/asynkron", "github.com/redis", "github.com/cockroachdb", "github.com/emiago", "github.com/pion"},
 		},
+		{path: "httpapi/locate", below: []string{"domain", "httpapi/locate", "httpapi/token"}}, // every request goes through it
 		{path: "cmd", below: []string{"*"}, outside: []string{"*"}},
 		{path: "cmd/callboard/cli", below: []string{"client"}, outside: []string{"github.com/spf13", "github.com/schollz/progressbar", "golang.org/x/term"}},
 		{path: "cmd/callboard/doctor", below: []string{"client", "configs"}, outside: []string{"github.com/redis/go-redis", "golang.org/x/sys"}},

@@ -99,18 +99,6 @@ func (d *Desk) DeleteUser(ctx context.Context, p domain.Principal, id string, ma
 	return err
 }
 
-// placed spells a secret with the workspace in which it is kept.
-func placed(workspace, text string) string {
-	return strings.TrimPrefix(workspace, string(domain.PrefixWorkspace)+"_") + "." + text
-}
-
-// placeOf parts such a text.
-func placeOf(text string) (workspace, rest string, ok bool) {
-	place, rest, ok := strings.Cut(text, ".")
-	workspace, err := domain.ParseID(domain.PrefixWorkspace, string(domain.PrefixWorkspace)+"_"+place)
-	return workspace, rest, ok && err == nil && len(rest) <= 200
-}
-
 // SignInLink makes what a link needs to sign the user in, once, for whoever may.
 func (d *Desk) SignInLink(ctx context.Context, p domain.Principal, userID string, may func(*domain.User) error) (text string, until time.Time, err error) {
 	return d.signInLink(ctx, p, userID, may)
@@ -129,7 +117,7 @@ func (d *Desk) signInLink(
 		fill(&s.Meta, "sign_in", p, allow.HashKey(d.guests.pepper, "sign-in "+secret), now)
 		err = create(commit.Boarding(ctx), d, s, append(more, func(c *commit.Change) { c.Guards = append(c.Guards, guard) })...)
 		if !errors.Is(err, domain.ErrConflict) {
-			return placed(p.WorkspaceID, secret), s.Until, err
+			return allow.Placed(p.WorkspaceID, secret), s.Until, err
 		}
 	}
 	return "", time.Time{}, errBusy()
@@ -138,7 +126,7 @@ func (d *Desk) signInLink(
 // SignIn uses a link up and answers the cookie of a new session; the audit log
 // tells of it by the same commit.
 func (d *Desk) SignIn(ctx context.Context, text string, from netip.Addr, agent string) (cookie string, u *domain.User, err error) {
-	workspace, secret, ok := placeOf(text)
+	workspace, secret, ok := allow.PlaceOf(text)
 	bad := domain.Errorf(domain.CodeInvalidLink, "The link was used before, or is none.")
 	if !ok {
 		return "", nil, bad
@@ -173,7 +161,7 @@ func (d *Desk) SignIn(ctx context.Context, text string, from netip.Addr, agent s
 	if errors.Is(err, domain.ErrConflict) {
 		return "", nil, bad
 	}
-	return placed(workspace, strings.TrimPrefix(s.ID, string(domain.PrefixSession)+"_")+"."+secret), u, storeErr(err)
+	return allow.Placed(workspace, strings.TrimPrefix(s.ID, string(domain.PrefixSession)+"_")+"."+secret), u, storeErr(err)
 }
 
 func (d *Desk) sessionHash(id, secret string) string {
@@ -185,7 +173,7 @@ func (d *Desk) sessionHash(id, secret string) string {
 // authentication_required, ip_not_allowed.
 func (d *Desk) Session(ctx context.Context, cookie string, from netip.Addr, watching bool) (*domain.User, *domain.Session, error) {
 	nobody := domain.Errorf(domain.CodeAuthenticationRequired, "You are not signed in.")
-	workspace, rest, ok := placeOf(cookie)
+	workspace, rest, ok := allow.PlaceOf(cookie)
 	id, secret, parted := strings.Cut(rest, ".")
 	id, err := domain.ParseID(domain.PrefixSession, string(domain.PrefixSession)+"_"+id)
 	if !ok || !parted || err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/allow"
 )
 
 const (
@@ -87,11 +88,12 @@ type sale struct {
 	until time.Time
 }
 
-// sell makes a ticket; false: too many of the workspace are out.
+// sell makes a ticket, whose code begins with the workspace, so that it is known
+// where it is kept; false: too many of the workspace are out.
 func (t *tickets) sell(workspace string, one ticket) (code string, ok bool) {
 	var b [20]byte
 	_, _ = rand.Read(b[:]) // never fails
-	code = base32.HexEncoding.EncodeToString(b[:])
+	code = allow.Placed(workspace, base32.HexEncoding.EncodeToString(b[:]))
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.out == nil {

@@ -197,7 +197,7 @@ func TestEveryCommandOfTheAgentsGuideWorks(t *testing.T) {
 	assert.Contains(t, said.with(t, blocks, "callboard chat"), "agent: Hello Ada. Press 1 to confirm.\n> agent: Thank you.\n[ended outcome=confirmed")
 	assert.Equal(t, "['language']\n2\nen-US\n", said.with(t, blocks, "/publish"))
 	assert.Equal(t, "ok   confirms (1 of 1)\nok   says nothing (1 of 1)\n", said.with(t, blocks, "callboard test"))
-	assert.Regexp(t, `/talk#/v1/agents/agent_\w+/talk\?ticket=\w+\n`, said.with(t, blocks, "/v1/tickets"))
+	assert.Regexp(t, `/talk#/v1/agents/agent_\w+/talk\?ticket=[\w.]+\n`, said.with(t, blocks, "/v1/tickets"))
 	chat := said.with(t, blocks, "/chat")
 	assert.Contains(t, chat, `"text":"Thank you."`)
 	assert.Contains(t, chat, `"outcome":"confirmed"`)

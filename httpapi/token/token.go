@@ -6,6 +6,7 @@ import (
 	"crypto/ed25519"
 	"crypto/rand"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -116,6 +117,27 @@ func Sign(c Claims, k *domain.SigningKey) (string, error) {
 // Looks says whether a credential may be a token, before anything of it is read.
 func Looks(credential string) bool {
 	return strings.HasPrefix(credential, "eyJ") && strings.Count(credential, ".") == 2
+}
+
+// Workspace is the one that a token says it is for; "": none. Nothing of it is
+// checked.
+func Workspace(text string) string {
+	if len(text) > mostBytes || !Looks(text) {
+		return ""
+	}
+	_, rest, _ := strings.Cut(text, ".")
+	coded, _, _ := strings.Cut(rest, ".")
+	said, err := base64.RawURLEncoding.DecodeString(coded)
+	if err != nil {
+		return ""
+	}
+	var c struct {
+		WorkspaceID string `json:"workspace_id"`
+	}
+	if json.Unmarshal(said, &c) != nil {
+		return ""
+	}
+	return c.WorkspaceID
 }
 
 // Read checks a token: its signature first, then its times. A failure is invalid_token, or expired_token where all but

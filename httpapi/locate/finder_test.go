@@ -1,0 +1,185 @@
+package locate_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/httpapi/locate"
+)
+
+// directory counts what it is asked.
+type directory struct {
+	mu    sync.Mutex
+	knows map[string]string
+	asked []string
+	fails error
+	holds chan struct{} // answers come when it is closed
+}
+
+func (d *directory) WorkspaceOf(_ context.Context, id string) (string, error) {
+	d.mu.Lock()
+	d.asked = append(d.asked, id)
+	w, ok := d.knows[id]
+	fails, holds := d.fails, d.holds
+	d.mu.Unlock()
+	if holds != nil {
+		<-holds
+	}
+	switch {
+	case fails != nil:
+		return "", fails
+	case !ok:
+		return "", domain.ErrNotFound
+	}
+	return w, nil
+}
+
+func (d *directory) questions() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.asked)
+}
+
+func TestAnIdIsAskedForOnceAndOneThatNobodyKnowsEachSecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		key, id := apiKey(t)
+		d := &directory{knows: map[string]string{}}
+		f := locate.New(d, 16)
+		r := request("GET", "/v1/calls", "Authorization", "Bearer "+key)
+		shard := func() int {
+			t.Helper()
+			n, err := f.Shard(r, nil)
+			require.NoError(t, err)
+			return n
+		}
+		assert.Zero(t, shard())
+		time.Sleep(999 * time.Millisecond)
+		assert.Zero(t, shard())
+		assert.Equal(t, 1, d.questions())
+		d.knows[id] = other
+		require.NotZero(t, domain.ShardOf(other, 16))
+		time.Sleep(time.Millisecond)
+		assert.Equal(t, domain.ShardOf(other, 16), shard(), "made meanwhile")
+		time.Sleep(time.Hour)
+		assert.Equal(t, domain.ShardOf(other, 16), shard())
+		assert.Equal(t, 2, d.questions())
+	})
+}
+
+func TestADirectoryThatDoesNotAnswerIsNoAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		key, id := apiKey(t)
+		d := &directory{knows: map[string]string{id: other}, fails: errors.New("away")}
+		f := locate.New(d, 16)
+		_, err := f.Shard(request("GET", "/v1/calls", "Authorization", "Bearer "+key), nil)
+		require.Error(t, err)
+		d.fails = nil
+		n, err := f.Shard(request("GET", "/v1/calls", "Authorization", "Bearer "+key), nil)
+		require.NoError(t, err)
+		assert.Equal(t, domain.ShardOf(other, 16), n, "at once")
+	})
+}
+
+// However many ask, the Directory is asked a bounded number of things at a
+// time, each once.
+func TestTheDirectoryIsNotFlooded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &directory{knows: map[string]string{}, holds: make(chan struct{})}
+		f := locate.New(d, 16)
+		var all sync.WaitGroup
+		ask := func(id int) {
+			all.Go(func() {
+				r := request(http.MethodPost, "/oauth/token")
+				_, err := f.Shard(r, []byte(fmt.Sprintf("client_id=client_01ARZ3NDEKTSV4RRFFQ69G5%03d", id)))
+				assert.NoError(t, err)
+			})
+		}
+		for range 5 {
+			for id := range 100 {
+				ask(id)
+			}
+		}
+		synctest.Wait()
+		assert.Equal(t, 16, d.questions())
+		close(d.holds)
+		all.Wait()
+		assert.Equal(t, 100, d.questions())
+	})
+}
+
+func TestWhoAsksGoesWhileTheDirectoryHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		key, _ := apiKey(t)
+		d := &directory{holds: make(chan struct{})}
+		f := locate.New(d, 16)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := f.Shard(request("GET", "/v1/calls", "Authorization", "Bearer "+key).WithContext(ctx), nil)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		close(d.holds)
+		synctest.Wait()
+	})
+}
+
+func TestWhatIsOfNoWorkspaceGoesToTheHouseAndWhatIsOfAnyIsSpread(t *testing.T) {
+	d := &directory{}
+	f := locate.New(d, 16)
+	n, err := f.Shard(request("GET", "/v1/calls"), nil)
+	require.NoError(t, err)
+	assert.Zero(t, n)
+	seen, same := map[int]bool{}, map[int]bool{}
+	for range 1000 {
+		n, err = f.Shard(request("POST", "/v1/workspaces"), nil)
+		require.NoError(t, err)
+		seen[n] = true
+		n, err = f.Shard(request("POST", "/v1/workspaces", "Idempotency-Key", "k"), nil)
+		require.NoError(t, err)
+		same[n] = true
+	}
+	assert.Len(t, seen, 16)
+	assert.Len(t, same, 1, "or a request that is sent again would be done twice")
+
+	key, _ := apiKey(t)
+	n, err = locate.New(d, 1).Shard(request("GET", "/v1/calls", "Authorization", "Bearer "+key), nil)
+	require.NoError(t, err)
+	assert.Zero(t, n)
+	assert.Zero(t, d.questions(), "of one shard there is nothing to find")
+}
+
+// What is kept is bounded.
+func TestTheFinderForgets(t *testing.T) {
+	d := &directory{knows: map[string]string{}}
+	f := locate.NewSmall(d, 16, 10, 5)
+	id := func(n int) string { return fmt.Sprintf("client_01ARZ3NDEKTSV4RRFFQ69G5%03d", n) }
+	ask := func(n int) {
+		t.Helper()
+		_, err := f.Shard(request(http.MethodPost, "/oauth/token"), []byte("client_id="+id(n)))
+		require.NoError(t, err)
+	}
+	for n := range 500 {
+		d.knows[id(n)] = other
+	}
+	for n := range 500 {
+		ask(n)
+		ask(0) // what is used stays
+		kept, unknown := f.Kept()
+		assert.LessOrEqual(t, kept, 20)
+		assert.Zero(t, unknown)
+	}
+	assert.Equal(t, 500, d.questions())
+	for n := 500; n < 600; n++ {
+		ask(n)
+		_, unknown := f.Kept()
+		assert.LessOrEqual(t, unknown, 5)
+	}
+}
