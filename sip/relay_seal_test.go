@@ -145,12 +145,12 @@ func TestStrangersCauseFewLookups(t *testing.T) {
 				for i, s := range strangers {
 					s.send(strings.NewReplacer("in-1", fmt.Sprintf("%s-%d-%d", round, k, i)).Replace(callUs()), n.us())
 				}
+				synctest.Wait()
 			}
-			synctest.Wait()
 		}
 		flood("a", 50)
 		assert.LessOrEqual(t, n.asked.Load(), int64(200), "of 2000 that were sent")
-		assert.Greater(t, n.asked.Load(), int64(100))
+		assert.Greater(t, n.asked.Load(), int64(190))
 		assert.EqualValues(t, n.asked.Load(), n.ua.Counters().Relayed-relayed, "at most one for one")
 		for _, s := range strangers {
 			s.nothing(0)
