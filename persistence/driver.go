@@ -71,6 +71,14 @@ type Driver interface {
 	Close() error
 }
 
+// Parted is a driver that distinguishes shards also where it reads and says
+// whether it is healthy.
+type Parted interface {
+	Driver
+	// Part is the driver for the owner of one shard.
+	Part(shard string) Driver
+}
+
 // Commit is one atomic, durable unit, or nothing.
 type Commit struct {
 	// ID names the commit, so that a second one with the same ID within ten

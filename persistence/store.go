@@ -54,6 +54,9 @@ func NewPart(ctx context.Context, d Driver, master []byte, token string, p Part)
 	if err := p.check(); err != nil {
 		return nil, err
 	}
+	if parted, is := d.(Parted); is && p.Of > 0 {
+		d = parted.Part(p.name())
+	}
 	aead, err := newAEAD(master)
 	if err != nil {
 		return nil, err

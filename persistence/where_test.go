@@ -36,7 +36,7 @@ func stands(t *testing.T, s *persistence.Store, want map[string]bool) {
 }
 
 func TestTheKindsThatAreFoundAreThoseOfTheirNouns(t *testing.T) {
-	assert.Equal(t, domain.FindableKinds(), []string{apiKey("").Key().Kind, client("").Key().Kind})
+	assert.Equal(t, []string{apiKey("").Key().Kind, client("").Key().Kind}, domain.FindableKinds())
 	for _, kind := range domain.FindableKinds() {
 		assert.True(t, domain.Findable(kind))
 	}

@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -35,6 +36,7 @@ type answer struct {
 type request struct {
 	ctx      context.Context //nolint:containedctx // it is the caller's, for as long as the caller waits
 	id       string
+	of       *history
 	kind     byte // entryIntent, entryClaim or entryAll
 	args     []any
 	intended bool // it stands in the ledger
@@ -53,7 +55,7 @@ func (d *Driver) Commit(ctx context.Context, c persistence.Commit) (persistence.
 	if c.ID == "" {
 		c.ID = rand.Text()
 	}
-	return d.ask(ctx, &request{id: c.ID, kind: entryIntent, args: arguments(c), size: c.Size(), events: len(c.Events), puts: len(c.Puts)})
+	return d.ask(ctx, &request{id: c.ID, of: d.history(c.Shard), kind: entryIntent, args: arguments(c), size: c.Size(), events: len(c.Events), puts: len(c.Puts)})
 }
 
 // ask queues a request and waits for its answer.
@@ -68,7 +70,7 @@ func (d *Driver) ask(ctx context.Context, r *request) (persistence.Result, error
 	case a := <-r.answer:
 		return a.result, a.err
 	case <-ctx.Done():
-		return persistence.Result{}, away(ctx.Err())
+		return persistence.Result{}, away(cmp.Or(r.of.err(), ctx.Err()))
 	}
 }
 
@@ -152,7 +154,7 @@ func (d *Driver) attempt(batch []*request) (again []*request) {
 	var waiting []*request
 	var until time.Time
 	for _, r := range batch {
-		if r.ctx.Err() != nil {
+		if r.ctx.Err() != nil || d.rests(r) {
 			continue
 		}
 		waiting = append(waiting, r)
@@ -172,7 +174,7 @@ func (d *Driver) attempt(batch []*request) (again []*request) {
 	pipe := d.client.Pipeline()
 	commands := make([]*redis.Cmd, len(waiting))
 	for i, r := range waiting {
-		commands[i] = scriptOf(r.kind).EvalSha(ctx, pipe, []string{d.prefix}, append(d.lead(unforced), r.args...)...)
+		commands[i] = scriptOf(r.kind).EvalSha(ctx, pipe, []string{d.prefix}, append(d.lead(r.of, unforced), r.args...)...)
 	}
 	_, _ = pipe.Exec(ctx) // each command has its own error
 	return append(again, d.hear(ctx, waiting, commands)...)
@@ -193,7 +195,7 @@ func scriptOf(kind byte) *redis.Script {
 // hear gives the answers out, once the ledger has them, and returns what has
 // to be sent again.
 func (d *Driver) hear(ctx context.Context, waiting []*request, commands []*redis.Cmd) (again []*request) {
-	unloaded, stale := false, false
+	unloaded := false
 	answers := make(map[*request]answer, len(waiting))
 	for i, r := range waiting {
 		err := commands[i].Err()
@@ -202,8 +204,11 @@ func (d *Driver) hear(ctx context.Context, waiting []*request, commands []*redis
 		case err == nil:
 			a := parse(commands[i], r)
 			if errors.Is(a.err, errStale) {
-				stale = true
-				again = append(again, r)
+				r.of.lacks()
+				d.wake()
+				if !d.rests(r) { // it is over already
+					again = append(again, r)
+				}
 				continue
 			}
 			d.setHealth(nil)
@@ -220,14 +225,11 @@ func (d *Driver) hear(ctx context.Context, waiting []*request, commands []*redis
 	}
 	d.settle(answers)
 	for r, a := range answers {
-		d.reached(a.number)
+		r.of.reached(a.number)
 		r.answer <- a
 	}
 	if unloaded {
 		d.setHealthIf(d.load(ctx))
-	}
-	if stale {
-		d.setHealthIf(d.restore(ctx))
 	}
 	return again
 }

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -21,11 +20,19 @@ import (
 
 const (
 	format = "1"
-	tag    = "{cb}"
+	// formatParted is the format once another shard than 0 was claimed: programs
+	// of before would take shard 0 for everything.
+	formatParted = "2"
+	tag          = "{cb}"
 	// rememberFor is how long the answer of a commit is kept.
 	rememberFor = 10 * time.Minute
 	// pulse is how often Redis is asked whether it is there.
 	pulse = time.Second
+	// Commits that could not be given back are tried again triesLost times, with
+	// each pulse, since another process may give back what they follow from, and
+	// then every retryLost.
+	triesLost = 8
+	retryLost = 10 * time.Second
 	// restoreLimit is how long a Redis that lacks commits may take to take them.
 	restoreLimit = time.Minute
 )
@@ -46,6 +53,8 @@ type Options struct {
 
 // Driver is a connection to a Redis.
 type Driver struct {
+	reader // for all shards that are known here
+
 	client *redis.Client
 	prefix string
 	wait   time.Duration
@@ -59,8 +68,12 @@ type Driver struct {
 
 	ledger     *ledger // nil: none
 	anyHistory bool
-	acked      atomic.Uint64 // the highest number of a commit that was acknowledged
 	restoring  sync.Mutex
+	woken      chan struct{} // room for one
+
+	shards    sync.Mutex
+	histories map[string]*history
+	all       []*history // the same; replaced, never changed
 
 	mu     sync.Mutex
 	health error
@@ -92,13 +105,17 @@ func Open(ctx context.Context, url string, o Options) (*Driver, error) {
 	d := &Driver{
 		client: redis.NewClient(settings), prefix: o.Prefix + tag, wait: o.Wait, log: o.Logger,
 		queue: make(chan *request, queueLength), anyHistory: o.AnyHistory,
+		woken: make(chan struct{}, 1), histories: make(map[string]*history),
 	}
+	d.reader = reader{d: d, of: d.known}
 	if o.Ledger != "" {
-		var highest uint64
+		var highest map[string]uint64
 		if d.ledger, highest, err = openLedger(o.Ledger); err != nil {
 			return nil, errors.Join(err, d.client.Close())
 		}
-		d.acked.Store(highest)
+		for shard, n := range highest {
+			d.history(shard).reached(n)
+		}
 	}
 	if err = d.prepare(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("redis: open %s: %w", settings.Addr, err), d.client.Close())
@@ -122,8 +139,8 @@ func (d *Driver) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if have != format {
-		return fmt.Errorf("%w: it has format %q, this program knows %q", persistence.ErrFormat, have, format)
+	if have != format && have != formatParted {
+		return fmt.Errorf("%w: it has format %q, this program knows %q and %q", persistence.ErrFormat, have, format, formatParted)
 	}
 	if err = d.load(ctx); err != nil {
 		return err
@@ -160,12 +177,12 @@ func (d *Driver) recall(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := d.restore(ctx); err != nil {
+	// A shard that cannot be given back is refused to who wants it; who opens may
+	// want others.
+	if err := d.restore(ctx); !errors.Is(err, errLost) {
 		return err
 	}
-	have, err := d.number(ctx)
-	d.reached(have)
-	return err
+	return nil
 }
 
 // inspect warns of settings that lose commits.
@@ -196,16 +213,14 @@ func (d *Driver) watch(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-t.C:
+		case <-d.woken:
 		}
-		ping, cancel := context.WithTimeout(ctx, pulse)
-		acked := d.acked.Load() // before Redis is asked: what is acknowledged meanwhile it need not have said
-		have, err := d.number(ping)
-		if err == nil && have < acked {
-			long, done := context.WithTimeout(ctx, restoreLimit)
-			err = d.restore(long)
-			done()
-		}
+		long, cancel := context.WithTimeout(ctx, restoreLimit)
+		err := d.restore(long)
 		cancel()
+		if errors.Is(err, errLost) {
+			err = nil // of some shards, which say it themselves
+		}
 		if ctx.Err() == nil {
 			d.setHealth(err)
 		}
@@ -238,9 +253,19 @@ func (d *Driver) setHealth(err error) {
 // Healthy is nil while commits can be expected to succeed; it lags by at most
 // two seconds.
 func (d *Driver) Healthy() error {
+	return d.healthy(d.known()...)
+}
+
+func (d *Driver) healthy(of ...*history) error {
 	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.health
+	err := d.health
+	d.mu.Unlock()
+	for _, h := range of {
+		if err == nil {
+			err = away(h.err())
+		}
+	}
+	return err
 }
 
 // Close finishes the commits under way and disconnects.

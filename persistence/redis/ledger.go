@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+
+	"github.com/callboard/callboard/persistence"
 )
 
 // The ledger is what this process knows of Redis's history, on its own disk:
@@ -54,19 +56,33 @@ type past struct {
 	number uint64 // 0: whether it is done is not known
 }
 
+// shard is the one in whose history it stands.
+func (p past) shard() string {
+	switch {
+	case p.kind == entryClaim && len(p.args) > 0:
+		return p.args[0]
+	case p.kind == entryIntent && len(p.args) > 1:
+		return p.args[1]
+	}
+	return persistence.Whole
+}
+
 // openLedger reads a folder's ledger; highest is the last number that was
-// acknowledged.
-func openLedger(dir string) (l *ledger, highest uint64, err error) {
+// acknowledged, by shard.
+func openLedger(dir string) (l *ledger, highest map[string]uint64, err error) {
 	if err = os.MkdirAll(dir, 0o700); err != nil {
-		return nil, 0, fmt.Errorf("redis: ledger: %w", err)
+		return nil, nil, fmt.Errorf("redis: ledger: %w", err)
 	}
 	l = &ledger{dir: dir, most: ledgerBytes}
 	done, err := l.read()
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, err
 	}
+	highest = make(map[string]uint64)
 	for _, p := range done {
-		highest = max(highest, p.number)
+		if shard := p.shard(); p.number > highest[shard] {
+			highest[shard] = p.number
+		}
 	}
 	return l, highest, nil
 }

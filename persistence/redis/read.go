@@ -14,42 +14,69 @@ import (
 	"github.com/callboard/callboard/persistence"
 )
 
+// reader reads for the owners of some shards.
+type reader struct {
+	d  *Driver
+	of func() []*history
+}
+
 // read asks Redis something in one round trip, and believes it only where it
-// has all that was acknowledged before: one that was promoted without would
-// show a key that is revoked, or a log without its last events. The answer
-// stands in the command that ask queues.
-func (d *Driver) read(ctx context.Context, ask func(ctx context.Context, to redis.Pipeliner)) error {
+// has all that was acknowledged before in the reader's shards: one that was
+// promoted without would show a key that is revoked, or a log without its last
+// events. The answer stands in the command that ask queues.
+func (r reader) read(ctx context.Context, ask func(ctx context.Context, to redis.Pipeliner)) error {
+	d := r.d
 	ctx, cancel := context.WithTimeout(ctx, d.wait)
 	defer cancel()
 	for again := false; ; again = true {
-		acked := d.acked.Load() // before Redis is asked
+		of := r.of()
+		acked := acknowledged(of) // before Redis is asked
 		pipe := d.client.Pipeline()
-		number := pipe.Get(ctx, d.prefix+"n")
+		numbers := func() ([]uint64, error) { return nil, nil }
+		if len(of) > 0 {
+			numbers = askNumbers(ctx, pipe, of)
+		}
 		ask(ctx, pipe)
 		_, err := pipe.Exec(ctx)
-		have, noNumber := number.Uint64()
+		have, noNumber := numbers()
 		switch {
 		case redis.HasErrorPrefix(err, "NOSCRIPT") && !again:
 			if err = d.load(ctx); err != nil {
 				return away(err)
 			}
 			continue
-		case noNumber != nil && !errors.Is(noNumber, redis.Nil):
+		case noNumber != nil:
 			return away(noNumber)
-		case have < acked && !d.anyHistory:
-			return away(errStale)
-		case err != nil && !errors.Is(err, redis.Nil):
+		}
+		for i, h := range of {
+			if have[i] < acked[i] && !d.anyHistory {
+				if h.lacks() {
+					d.wake()
+				}
+				return away(h.err())
+			}
+		}
+		if err != nil && !errors.Is(err, redis.Nil) {
 			return away(err)
 		}
 		return nil
 	}
 }
 
+// acknowledged is how far histories go as far as is known here.
+func acknowledged(of []*history) []uint64 {
+	list := make([]uint64, len(of))
+	for i, h := range of {
+		list[i] = h.acked.Load()
+	}
+	return list
+}
+
 // Get returns a row, or domain.ErrNotFound.
-func (d *Driver) Get(ctx context.Context, k persistence.Key) (value []byte, version uint64, err error) {
+func (r reader) Get(ctx context.Context, k persistence.Key) (value []byte, version uint64, err error) {
 	var found *redis.SliceCmd
-	if err = d.read(ctx, func(ctx context.Context, to redis.Pipeliner) {
-		found = to.HMGet(ctx, d.prefix+"r:"+k.Table+"\x00"+k.ID, "v", "d")
+	if err = r.read(ctx, func(ctx context.Context, to redis.Pipeliner) {
+		found = to.HMGet(ctx, r.d.prefix+"r:"+k.Table+"\x00"+k.ID, "v", "d")
 	}); err != nil {
 		return nil, 0, err
 	}
@@ -68,8 +95,8 @@ func (d *Driver) Get(ctx context.Context, k persistence.Key) (value []byte, vers
 }
 
 // Scan returns one page of a table or of a list.
-func (d *Driver) Scan(ctx context.Context, r persistence.Range) (persistence.Page, error) {
-	low, high := r.Bounds()
+func (r reader) Scan(ctx context.Context, want persistence.Range) (persistence.Page, error) {
+	low, high := want.Bounds()
 	if high != "" && low >= high {
 		return persistence.Page{}, nil
 	}
@@ -80,17 +107,17 @@ func (d *Driver) Scan(ctx context.Context, r persistence.Range) (persistence.Pag
 	if high == "" {
 		to = "+"
 	}
-	if r.Reverse {
+	if want.Reverse {
 		reverse = "1"
 	}
-	parts, err := d.run(ctx, scanScript, r.Table, r.List, from, to, r.Clamp(), reverse, persistence.PageBytes)
+	parts, err := r.run(ctx, scanScript, want.Table, want.List, from, to, want.Clamp(), reverse, persistence.PageBytes)
 	if err != nil {
 		return persistence.Page{}, err
 	}
 	page := persistence.Page{More: parts[0] == "1"}
 	for parts = parts[1:]; len(parts) >= 3; parts = parts[3:] {
 		row := persistence.Row{ID: parts[0], Place: parts[0], Value: []byte(parts[2])}
-		if r.List != "" {
+		if want.List != "" {
 			_, row.ID, _ = strings.Cut(row.Place, "\x00")
 		}
 		if row.Version, err = number(parts[1]); err != nil {
@@ -102,10 +129,10 @@ func (d *Driver) Scan(ctx context.Context, r persistence.Range) (persistence.Pag
 }
 
 // run reads by a script.
-func (d *Driver) run(ctx context.Context, script *redis.Script, args ...any) ([]string, error) {
+func (r reader) run(ctx context.Context, script *redis.Script, args ...any) ([]string, error) {
 	var answered *redis.Cmd
-	if err := d.read(ctx, func(ctx context.Context, to redis.Pipeliner) {
-		answered = script.EvalSha(ctx, to, []string{d.prefix}, args...)
+	if err := r.read(ctx, func(ctx context.Context, to redis.Pipeliner) {
+		answered = script.EvalSha(ctx, to, []string{r.d.prefix}, args...)
 	}); err != nil {
 		return nil, err
 	}
@@ -114,10 +141,10 @@ func (d *Driver) run(ctx context.Context, script *redis.Script, args ...any) ([]
 }
 
 // LastOffset is the offset of the last entry of a log; 0: it has none.
-func (d *Driver) LastOffset(ctx context.Context, log string) (uint64, error) {
+func (r reader) LastOffset(ctx context.Context, log string) (uint64, error) {
 	var found *redis.StringCmd
-	if err := d.read(ctx, func(ctx context.Context, to redis.Pipeliner) {
-		found = to.Get(ctx, d.prefix+"o:"+log)
+	if err := r.read(ctx, func(ctx context.Context, to redis.Pipeliner) {
+		found = to.Get(ctx, r.d.prefix+"o:"+log)
 	}); err != nil {
 		return 0, err
 	}
@@ -129,8 +156,8 @@ func (d *Driver) LastOffset(ctx context.Context, log string) (uint64, error) {
 }
 
 // Events returns entries of a log with offset > after, in order.
-func (d *Driver) Events(ctx context.Context, log string, after uint64, limit int) ([]persistence.LogEntry, error) {
-	parts, err := d.run(ctx, eventsScript, log, fmt.Sprintf("0-%d", after+1), limit, persistence.PageBytes)
+func (r reader) Events(ctx context.Context, log string, after uint64, limit int) ([]persistence.LogEntry, error) {
+	parts, err := r.run(ctx, eventsScript, log, fmt.Sprintf("0-%d", after+1), limit, persistence.PageBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -153,12 +180,12 @@ var globbed = strings.NewReplacer("\\", "\\\\", "*", "\\*", "?", "\\?", "[", "\\
 
 // Tables are the names of the tables that have rows and end in a text. It looks
 // through all keys.
-func (d *Driver) Tables(ctx context.Context, ending string) ([]string, error) {
-	before := d.prefix + "k:"
+func (r reader) Tables(ctx context.Context, ending string) ([]string, error) {
+	before := r.d.prefix + "k:"
 	found := make(map[string]bool) // a key may come twice
 	for cursor := uint64(0); ; {
 		var page *redis.ScanCmd
-		if err := d.read(ctx, func(ctx context.Context, to redis.Pipeliner) {
+		if err := r.read(ctx, func(ctx context.Context, to redis.Pipeliner) {
 			page = to.Scan(ctx, cursor, globbed.Replace(before)+"*"+globbed.Replace(ending), 1000)
 		}); err != nil {
 			return nil, err

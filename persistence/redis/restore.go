@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/redis/go-redis/v9"
-
 	"github.com/callboard/callboard/persistence"
 )
 
@@ -23,101 +21,160 @@ const unforced = ""
 
 // lead are the arguments that each numbered script begins with: the number
 // that Redis must have reached, and the number to give, where that is known.
-func (d *Driver) lead(force string) []any {
+func (d *Driver) lead(of *history, force string) []any {
 	if d.anyHistory {
 		return []any{"0", force}
 	}
-	return []any{strconv.FormatUint(d.acked.Load(), 10), force}
+	return []any{strconv.FormatUint(of.acked.Load(), 10), force}
 }
 
-// reached remembers the highest number that was acknowledged.
-func (d *Driver) reached(n uint64) {
-	for {
-		old := d.acked.Load()
-		if n <= old || d.acked.CompareAndSwap(old, n) {
-			return
+// lacking is a shard of which Redis lacks acknowledged commits.
+type lacking struct {
+	*history
+	have uint64
+}
+
+// behind are the shards of which Redis lacks commits. Those of which it lacks
+// none any more may go on.
+func (d *Driver) behind(ctx context.Context) (list []lacking, err error) {
+	of := d.known()
+	acked := acknowledged(of) // before Redis is asked: what is acknowledged meanwhile it need not have said
+	have, err := d.numbers(ctx, of)
+	if err != nil || d.anyHistory {
+		return nil, err
+	}
+	for i, h := range of {
+		switch {
+		case have[i] < acked[i]:
+			if h.lacks(); h.due() {
+				d.log.Error("redis lacks commits that were acknowledged: a replica that had not seen them was promoted",
+					slog.String("shard", h.shard), slog.Uint64("has", have[i]), slog.Uint64("acknowledged", acked[i]))
+			}
+			list = append(list, lacking{h, have[i]})
+		case h.found():
+			d.log.Info("redis has all commits of a shard again", slog.String("shard", h.shard))
 		}
 	}
-}
-
-// number is how far the history of the Redis that answers now goes.
-func (d *Driver) number(ctx context.Context) (uint64, error) {
-	n, err := d.client.Get(ctx, d.prefix+"n").Uint64()
-	if errors.Is(err, redis.Nil) {
-		return 0, nil
-	}
-	return n, err
+	return list, nil
 }
 
 // restore gives a Redis that lacks acknowledged commits what it lacks, from
-// the ledger and in order. Until that is done every commit is refused.
+// the ledger, in order within each shard. Until that is done every commit and
+// read of the shard is refused; others go on.
+//
+// Several processes do so at once, each with its own commits. In what order the
+// commits of different shards come to stand is not what it was; only rows of the
+// install are written by several shards, under guards, so what came later is
+// refused until that stands which it follows from. Therefore whoever is refused
+// is tried again as long as another one gets on, and from time to time after
+// that. What never follows keeps its shard refused, and is told: a row of the
+// install that was taken anew between the fail-over and the restoring, or that
+// came, went and came again within what was lost.
 func (d *Driver) restore(ctx context.Context) error {
 	d.restoring.Lock()
 	defer d.restoring.Unlock()
-	if d.anyHistory {
-		return nil
-	}
-	acked := d.acked.Load() // before Redis is asked
-	have, err := d.number(ctx)
-	if err != nil || have >= acked {
+	list, err := d.behind(ctx)
+	if err != nil || len(list) == 0 {
 		return err
 	}
-	d.log.Error("redis lacks commits that were acknowledged: a replica that had not seen them was promoted",
-		slog.Uint64("has", have), slog.Uint64("acknowledged", acked))
-	if d.ledger == nil {
-		return fmt.Errorf("%w: it has %d of %d, and there is no ledger", errLost, have, acked)
+	due := false
+	for _, l := range list {
+		err = errors.Join(err, l.err())
+		due = due || l.due()
 	}
-	all, err := d.ledger.read()
-	if err != nil {
+	if !due {
 		return err
 	}
-	return d.redo(ctx, have, all)
+	var all []past
+	if d.ledger != nil {
+		if all, err = d.ledger.read(); err != nil {
+			return err
+		}
+	}
+	for progress := true; progress; {
+		progress, err = false, nil
+		rest := list[:0]
+		for _, l := range list {
+			before := l.have
+			failed := d.redo(ctx, &l, all)
+			switch {
+			case failed == nil:
+				l.found()
+			case !errors.Is(failed, errLost):
+				return failed
+			default:
+				l.failed(failed)
+				rest, err = append(rest, l), errors.Join(err, failed)
+			}
+			progress = progress || l.have > before
+		}
+		list = rest
+	}
+	return err
 }
 
-// redo runs what follows have. What was never answered may stand in between:
-// where a number is missing, it is tried first.
-func (d *Driver) redo(ctx context.Context, have uint64, all []past) error {
-	var done, open []past
-	oldest := uint64(0)
+// from is what a ledger has of the shard: what Redis lacks in the order of its
+// numbers, what was never answered, and the first number of all.
+func (l *lacking) from(all []past) (done, open []past, oldest uint64) {
 	for _, p := range all {
+		if p.shard() != l.shard {
+			continue
+		}
 		if p.number > 0 && (oldest == 0 || p.number < oldest) {
 			oldest = p.number
 		}
 		switch {
-		case p.number > have:
+		case p.number > l.have:
 			done = append(done, p)
 		case p.number == 0:
 			open = append(open, p)
 		}
 	}
-	if oldest == 0 || oldest > have+1 {
-		return fmt.Errorf("%w: it has %d of %d, and the ledger begins at %d", errLost, have, d.acked.Load(), oldest)
-	}
 	slices.SortFunc(done, func(a, b past) int { return cmp.Compare(a.number, b.number) })
+	return done, open, oldest
+}
+
+// redo runs what follows l.have, which moves along. What was never answered may
+// stand in between: where a number is missing, it is tried first.
+func (d *Driver) redo(ctx context.Context, l *lacking, all []past) error {
+	acked := l.acked.Load()
+	lost := func(format string, args ...any) error {
+		return fmt.Errorf("%w: of shard %s it has %d of %d, and %s", errLost, l.shard, l.have, acked, fmt.Sprintf(format, args...))
+	}
+	if d.ledger == nil {
+		return lost("there is no ledger")
+	}
+	done, open, oldest := l.from(all)
+	if oldest == 0 || oldest > l.have+1 {
+		return lost("the ledger begins at %d", oldest)
+	}
 	for _, p := range done {
-		for len(open) > 0 && have+1 < p.number {
-			ok, err := d.again(ctx, open[0], have+1)
+		for len(open) > 0 && l.have+1 < p.number {
+			ok, err := d.again(ctx, open[0], l.have+1)
 			if err != nil {
 				return err
 			}
 			open = open[1:]
 			if ok {
-				have++
+				l.have++
 			}
 		}
-		if have+1 < p.number { // another process has written it, whose ledger has it
-			return fmt.Errorf("%w: number %d is missing, and this ledger does not have it", errLost, have+1)
+		if l.have+1 < p.number { // another process has written it, whose ledger has it
+			return lost("number %d is missing, and this ledger does not have it", l.have+1)
 		}
 		ok, err := d.again(ctx, p, p.number)
 		if err != nil {
 			return err
 		}
 		if !ok {
-			return fmt.Errorf("%w: number %d does not follow from what it has", errLost, p.number)
+			return lost("number %d does not follow from what it has", p.number)
 		}
-		have = p.number
+		l.have = p.number
 	}
-	d.log.Warn("redis was given the commits that it lacked", slog.Int("commits", len(done)))
+	if l.have < acked {
+		return lost("the ledger ends at %d", l.have)
+	}
+	d.log.Warn("redis was given the commits that it lacked", slog.String("shard", l.shard), slog.Int("commits", len(done)))
 	return nil
 }
 

@@ -2,7 +2,7 @@ package redis
 
 import "github.com/redis/go-redis/v9"
 
-// Keys of format 1, each after the prefix and the hash tag {cb}; · is a zero
+// Keys of formats 1 and 2, each after the prefix and the hash tag {cb}; · is a zero
 // byte. One tag keeps an install on one slot, where scripts may touch all of it.
 //
 //	r:table · id          hash: v version, d value, s sort, l lists joined by zero bytes
@@ -12,7 +12,8 @@ import "github.com/redis/go-redis/v9"
 //	o:log                 last offset
 //	q:log                 hash: subject → last sequence
 //	t                     hash: shard → token; * → what claimAllScript says
-//	n                     number of the last commit or claim
+//	n                     number of the last commit or claim of shard 0
+//	n:shard               of another shard
 //	i                     the install's id, drawn once
 //	c:commit id           the answer, for ten minutes
 //	format                format
@@ -33,12 +34,15 @@ local function num(n) return string.format('%.0f', n) end
 local known, force = tonumber(arg()), arg()
 local id, shard, token, log, memory = arg(), arg(), arg(), arg(), arg()
 
-local reached = tonumber(redis.call('GET', P .. 'n') or '0')
+local N = P .. 'n'
+if shard ~= '0' then N = N .. ':' .. shard end
+local reached = tonumber(redis.call('GET', N) or '0')
 if reached < known then return {'stale', num(reached)} end
 if id ~= '' then
   local before = redis.call('GET', P .. 'c:' .. id)
   if before then return cjson.decode(before) end
 end
+if force ~= '' and tonumber(force) ~= reached + 1 then return {'stale', num(reached)} end
 if (redis.call('HGET', P .. 't', shard) or '') ~= token then return {'fenced'} end
 for _ = 1, tonumber(arg()) do
   local row = P .. 'r:' .. arg() .. '\0' .. arg()
@@ -113,23 +117,22 @@ if forget and forget ~= '' then redis.call('DEL', P .. 'e:' .. forget, P .. 'o:'
 local trim = tonumber(arg() or '0')
 if trim > 0 then redis.call('XTRIM', P .. 'e:' .. log, 'MINID', '0-' .. num(trim + 1)) end
 if force == '' then force = num(reached + 1) end
-redis.call('SET', P .. 'n', force)
+redis.call('SET', N, force)
 local answer = {'ok', table.concat(versions, ' '), first, table.concat(sequences, ' '), force}
 if id ~= '' then redis.call('SET', P .. 'c:' .. id, cjson.encode(answer), 'PX', memory) end
 return answer
 `)
 
 // claims is what both scripts of claims begin with. ARGV: the number that must
-// have been reached, the number to give ("": the next).
+// have been reached, the number to give ("": the next). N is set: the key of the
+// number.
 const claims = `
-local P = KEYS[1]
-local reached = tonumber(redis.call('GET', P .. 'n') or '0')
-if reached < tonumber(ARGV[1]) then return {'stale', string.format('%.0f', reached)} end
-local number = ARGV[2]
-if number == '' then number = string.format('%.0f', reached + 1) end
+local reached = tonumber(redis.call('GET', N) or '0')
+local number = string.format('%.0f', reached + 1)
+if reached < tonumber(ARGV[1]) or ARGV[2] ~= '' and ARGV[2] ~= number then return {'stale', string.format('%.0f', reached)} end
 local function epoch(token) return tonumber(string.match(token or '', '^(%d+)|') or '0') end
 local function done()
-  redis.call('SET', P .. 'n', number)
+  redis.call('SET', N, number)
   return {'ok', '', '0', '', number}
 end
 `
@@ -139,8 +142,11 @@ end
 // of nodes that take turns one that was late takes nothing from who came after
 // it. Epoch 1 is that of a process that is alone, and takes it from anybody.
 // Whoever had all shards has none from then on.
-var claimScript = redis.NewScript(claims + `
-local shard, token = ARGV[3], ARGV[4]
+var claimScript = redis.NewScript(`
+local P, shard, token = KEYS[1], ARGV[3], ARGV[4]
+local N = P .. 'n'
+if shard ~= '0' then N = N .. ':' .. shard end
+` + claims + `
 local mine = epoch(token)
 if mine > 1 and epoch(redis.call('HGET', P .. 't', shard) or '') > mine then return {'fenced'} end
 local floor, all = string.match(redis.call('HGET', P .. 't', '*') or '0|', '^(%d+)|(.*)$')
@@ -150,6 +156,7 @@ if all ~= '' then
   redis.call('HSET', P .. 't', '*', floor .. '|')
 end
 redis.call('HSET', P .. 't', shard, token)
+if shard ~= '0' then redis.call('SET', P .. 'format', '2') end
 return done()
 `)
 
@@ -160,7 +167,9 @@ return done()
 // one has a higher one than was seen: it came in between, or this is done again
 // after it. The field * keeps the highest epoch, "|" and the token, which goes
 // once another one claims a shard.
-var claimAllScript = redis.NewScript(claims + `
+var claimAllScript = redis.NewScript(`
+local P, N = KEYS[1], KEYS[1] .. 'n'
+` + claims + `
 local token, seen = ARGV[3], tonumber(ARGV[4])
 local mine = epoch(token)
 local highest, fields = 0, redis.call('HGETALL', P .. 't')

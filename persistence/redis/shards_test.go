@@ -1,0 +1,264 @@
+package redis_test
+
+import (
+	"fmt"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/persistence"
+	"github.com/callboard/callboard/persistence/redis"
+	"github.com/callboard/callboard/persistence/redis/redistest"
+)
+
+// installRow is one that all shards write.
+var installRow = persistence.Key{Table: "claims/", ID: "x"}
+
+// owner is the process that has some shards.
+type owner struct {
+	t      *testing.T
+	o      redis.Options
+	way    *redistest.Way
+	d      *redis.Driver
+	tokens map[string]string
+	made   map[string]int // commits that were acknowledged, by shard
+}
+
+func own(t *testing.T, way *redistest.Way, o redis.Options) *owner {
+	t.Helper()
+	w := &owner{t: t, o: o, way: way, tokens: make(map[string]string), made: make(map[string]int)}
+	w.open()
+	t.Cleanup(func() { _ = w.d.Close() })
+	return w
+}
+
+func (w *owner) open() {
+	w.t.Helper()
+	d, err := redis.Open(w.t.Context(), w.way.URL(), w.o)
+	require.NoError(w.t, err)
+	w.d = d
+}
+
+func (w *owner) claim(token string, shards ...string) {
+	w.t.Helper()
+	for _, shard := range shards {
+		require.NoError(w.t, w.d.Claim(w.t.Context(), shard, token))
+		w.tokens[shard] = token
+	}
+}
+
+// commit adds one to what a shard has; where install is set, to the install's
+// row too.
+func (w *owner) commit(shard string, install int) error {
+	w.t.Helper()
+	n := w.made[shard]
+	row := persistence.Key{Table: "noun/" + shard, ID: "row"}
+	c := persistence.Commit{
+		Shard: shard, Token: w.tokens[shard], Log: shard,
+		Guards: []persistence.Guard{{Key: row, Version: uint64(n)}},
+		Puts:   []persistence.Put{{Key: row, Value: []byte(strconv.Itoa(n)), Sort: "x"}},
+		Events: []persistence.Event{{Subject: shard, Payload: []byte(strconv.Itoa(n))}},
+	}
+	if install > 0 {
+		c.Guards = append(c.Guards, persistence.Guard{Key: installRow, Version: uint64(install - 1)})
+		c.Puts = append(c.Puts, persistence.Put{Key: installRow, Value: []byte(shard)})
+	}
+	_, err := w.d.Commit(w.t.Context(), c)
+	if err == nil {
+		w.made[shard]++
+	}
+	return err
+}
+
+func (w *owner) write(n int, shards ...string) {
+	w.t.Helper()
+	for range n {
+		for _, shard := range shards {
+			require.NoError(w.t, w.commit(shard, 0))
+		}
+	}
+}
+
+// has checks that all that a shard was told to keep is there, once and in order.
+func has(t *testing.T, d *redis.Driver, shard string, n int) {
+	t.Helper()
+	eventually(t, func() error {
+		value, version, err := d.Get(t.Context(), persistence.Key{Table: "noun/" + shard, ID: "row"})
+		if err == nil {
+			assert.Equal(t, strconv.Itoa(n-1), string(value), "shard %s", shard)
+			assert.EqualValues(t, n, version, "shard %s", shard)
+		}
+		return err
+	})
+	entries, err := d.Events(t.Context(), shard, 0, 1000)
+	require.NoError(t, err)
+	require.Len(t, entries, n, "shard %s", shard)
+	for i, e := range entries {
+		require.Equal(t, [2]uint64{uint64(i + 1), uint64(i + 1)}, [2]uint64{e.Offset, e.Sequence})
+		require.Equal(t, strconv.Itoa(i), string(e.Payload))
+	}
+}
+
+// pair are a server and a replica behind one address.
+type pair struct {
+	t       *testing.T
+	primary *redistest.Server
+	replica *redistest.Server
+	way     *redistest.Way
+}
+
+func newPair(t *testing.T) *pair {
+	t.Helper()
+	_, primary := redistest.Start(t)
+	return &pair{t: t, primary: primary, replica: redistest.Replica(t, primary), way: redistest.NewWay(t, primary)}
+}
+
+// cut lets the replica have what is there, and nothing of what comes.
+func (p *pair) cut(w *owner, shard string) {
+	p.t.Helper()
+	k := persistence.Key{Table: "mark/" + shard, ID: "mark"}
+	_, err := w.d.Commit(p.t.Context(), persistence.Commit{Shard: shard, Token: w.tokens[shard], Puts: []persistence.Put{{Key: k, Value: []byte("v")}}})
+	require.NoError(p.t, err)
+	require.Eventually(p.t, func() bool { return p.replica.Has("mark/" + shard) }, time.Minute, 10*time.Millisecond)
+	p.replica.Promote()
+}
+
+// over puts the replica in the place of the primary.
+func (p *pair) over() {
+	p.primary.Kill()
+	p.way.To(p.replica)
+}
+
+func TestEachOfSeveralProcessesGivesBackItsOwnShards(t *testing.T) {
+	for _, restart := range []bool{false, true} {
+		t.Run(fmt.Sprint("restart=", restart), func(t *testing.T) {
+			p := newPair(t)
+			a, b := own(t, p.way, redis.Options{Ledger: t.TempDir()}), own(t, p.way, redis.Options{Ledger: t.TempDir()})
+			a.claim("100|a", "0", "1")
+			b.claim("101|b", "2", "3")
+			a.write(10, "0", "1")
+			b.write(10, "2", "3")
+			p.cut(a, "0")
+			var writing sync.WaitGroup
+			for _, w := range []struct {
+				*owner
+				shards []string
+			}{{a, []string{"0", "1"}}, {b, []string{"2", "3"}}} {
+				writing.Go(func() {
+					for i := range 40 {
+						assert.NoError(t, w.commit(w.shards[i%2], 0))
+					}
+				})
+			}
+			writing.Wait()
+			if restart {
+				require.NoError(t, a.d.Close())
+			}
+			p.over()
+			if restart {
+				a.open()
+			}
+			a.write(5, "0", "1")
+			b.write(5, "2", "3")
+			for _, d := range []*redis.Driver{a.d, b.d} {
+				for _, shard := range []string{"0", "1", "2", "3"} {
+					has(t, d, shard, 35)
+				}
+				healthy(t, d, true)
+			}
+		})
+	}
+}
+
+// What a shard lost that came from another process is given back by both, the
+// claim between them included, in whatever order they notice.
+func TestAShardThatChangedHandsIsGivenBackByBoth(t *testing.T) {
+	p := newPair(t)
+	a, b := own(t, p.way, redis.Options{Ledger: t.TempDir()}), own(t, p.way, redis.Options{Ledger: t.TempDir()})
+	a.claim("100|a", "1")
+	a.write(5, "1")
+	p.cut(a, "1")
+	a.write(5, "1")
+	b.claim("101|b", "1", "2")
+	b.made["1"] = a.made["1"]
+	b.write(5, "1", "2")
+	require.ErrorIs(t, a.commit("1", 0), domain.ErrFenced)
+	p.over()
+	has(t, b.d, "1", 15)
+	b.write(5, "1", "2")
+	require.ErrorIs(t, a.commit("1", 0), domain.ErrFenced)
+	has(t, a.d, "1", 20)
+	has(t, a.d, "2", 10)
+}
+
+// Rows of the install are written by several shards in turn. Whoever comes first
+// after the fail-over is refused what follows from the other's.
+func TestRowsOfTheInstallAreGivenBackInTheirOrder(t *testing.T) {
+	p := newPair(t)
+	a, b := own(t, p.way, redis.Options{Ledger: t.TempDir()}), own(t, p.way, redis.Options{Ledger: t.TempDir()})
+	a.claim("100|a", "0", "1")
+	b.claim("101|b", "2")
+	p.cut(a, "0")
+	for i, turn := range []struct {
+		*owner
+		shard string
+	}{{b, "2"}, {a, "1"}, {a, "0"}, {b, "2"}, {a, "1"}, {b, "2"}} {
+		require.NoError(t, turn.commit(turn.shard, i+1))
+	}
+	p.over()
+	has(t, a.d, "0", 1) // whoever wrote it is never shown less; others may be, for a moment
+	has(t, a.d, "1", 2)
+	has(t, b.d, "2", 3)
+	for _, d := range []*redis.Driver{a.d, b.d} {
+		for shard, n := range map[string]int{"0": 1, "1": 2, "2": 3} {
+			has(t, d, shard, n)
+		}
+		value, version, err := d.Get(t.Context(), installRow)
+		require.NoError(t, err)
+		assert.Equal(t, "2", string(value))
+		assert.EqualValues(t, 6, version)
+	}
+}
+
+// A shard that cannot be given back is refused and says so; others go on.
+func TestAShardThatIsLostHoldsUpNoOther(t *testing.T) {
+	p := newPair(t)
+	a := own(t, p.way, redis.Options{Ledger: t.TempDir()})
+	a.claim("100|a", "1")
+	p.cut(a, "1")
+	a.write(5, "1")
+	b := own(t, p.way, redis.Options{Ledger: t.TempDir(), Wait: 2 * time.Second})
+	b.claim("101|b", "1", "2")
+	b.made["1"] = a.made["1"]
+	b.write(5, "1", "2")
+	require.NoError(t, a.d.Close()) // for good
+	p.over()
+	one, two := b.d.Part("1"), b.d.Part("2")
+	row := func(shard string) persistence.Key { return persistence.Key{Table: "noun/" + shard, ID: "row"} }
+	eventually(t, func() error {
+		_, version, err := two.Get(t.Context(), row("2"))
+		if err == nil {
+			assert.EqualValues(t, 5, version)
+		}
+		return err
+	})
+	require.Eventually(t, func() bool { return two.Healthy() == nil }, time.Minute, 5*time.Millisecond)
+	for range 3 {
+		refused := make(chan error, 1)
+		go func() { refused <- b.commit("1", 0) }()
+		b.write(10, "2") // also while commits of the other shard wait
+		err := <-refused
+		require.ErrorIs(t, err, persistence.ErrUnavailable)
+		require.ErrorContains(t, err, "of shard 1 it has 2 of 13")
+	}
+	_, _, err := one.Get(t.Context(), row("1"))
+	require.ErrorIs(t, err, persistence.ErrUnavailable)
+	require.ErrorContains(t, one.Healthy(), "lacks commits")
+	require.NoError(t, two.Healthy())
+	require.ErrorIs(t, b.d.Healthy(), persistence.ErrUnavailable)
+}
