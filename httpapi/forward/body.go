@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"sync"
 	"time"
 )
 
@@ -113,3 +114,24 @@ func (o *once) Read(p []byte) (int, error) {
 
 // Close leaves it to whoever reads the request.
 func (o *once) Close() error { return nil }
+
+// pieceMost is how much of an answer is passed on at a time, in bytes.
+const pieceMost = 16 << 10
+
+// buffers are for pieces of answers.
+type buffers struct{ all sync.Pool }
+
+// Get is an httputil.BufferPool's.
+func (b *buffers) Get() []byte {
+	if one, ok := b.all.Get().(*[pieceMost]byte); ok {
+		return one[:]
+	}
+	return new([pieceMost]byte)[:]
+}
+
+// Put is an httputil.BufferPool's.
+func (b *buffers) Put(one []byte) {
+	if len(one) == pieceMost {
+		b.all.Put((*[pieceMost]byte)(one))
+	}
+}

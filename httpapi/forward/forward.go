@@ -104,6 +104,7 @@ func New(cfg Config) *Forwarder {
 	f.proxy = httputil.ReverseProxy{
 		Rewrite: rewrite, Transport: transporter{f}, ErrorHandler: f.failed,
 		FlushInterval: -1, // each piece when it comes: streams of events, sound
+		BufferPool:    new(buffers),
 		ErrorLog:      slog.NewLogLogger(cfg.Log.Handler(), slog.LevelDebug),
 	}
 	return f

@@ -1,0 +1,81 @@
+package forward_test
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/valyala/fasthttp"
+
+	"github.com/callboard/callboard/httpapi/forward"
+)
+
+// BenchmarkRequest is one small request over a kept connection: to a server
+// itself, through the node that has the shard, and through another one. All of
+// it runs in one process, client and servers.
+func BenchmarkRequest(b *testing.B) {
+	h := func(ctx *fasthttp.RequestCtx) {
+		ctx.SetBodyString(`{"success":true,"data":{"id":"call_01ARZ3NDEKTSV4RRFFQ69G5FAV"}}`)
+	}
+	one := func(b *testing.B, url string) {
+		b.Helper()
+		client := &http.Client{Transport: &http.Transport{}}
+		defer client.CloseIdleConnections()
+		b.ReportAllocs()
+		for b.Loop() {
+			resp, err := client.Get(url + "/v1/calls/call_01ARZ3NDEKTSV4RRFFQ69G5FAV")
+			if err != nil {
+				b.Fatal(err)
+			}
+			_, _ = io.Copy(io.Discard, resp.Body)
+			if _ = resp.Body.Close(); resp.StatusCode != http.StatusOK {
+				b.Fatal(resp.Status)
+			}
+		}
+	}
+	b.Run("direct", func(b *testing.B) {
+		ln, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			b.Fatal(err)
+		}
+		s := &fasthttp.Server{Handler: h}
+		go func() { _ = s.Serve(ln) }()
+		defer func() { _ = s.Shutdown() }()
+		one(b, "http://"+ln.Addr().String())
+	})
+	for _, name := range []string{"seat here", "seat elsewhere"} {
+		b.Run(name, func(b *testing.B) {
+			c := mustCredential(b)
+			ln, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				b.Fatal(err)
+			}
+			doors := forward.NewDoors(c, nil)
+			defer doors.Close()
+			go func() { _ = doors.Serve(ln) }()
+			s := &fasthttp.Server{Handler: h}
+			go func() { _ = s.Serve(doors.Lend(3)) }()
+			defer func() { _ = s.Shutdown() }()
+			cfg := forward.Config{Shards: 8, Owner: func(int) (string, bool) { return ln.Addr().String(), true }, Credential: c, Shard: func(*http.Request, []byte) (int, error) { return 3, nil }}
+			if name == "seat here" {
+				cfg.Doors, cfg.Self = doors, ln.Addr().String()
+			}
+			f := forward.New(cfg)
+			defer f.Close()
+			front := httptest.NewServer(f)
+			defer front.Close()
+			one(b, front.URL)
+		})
+	}
+}
+
+func mustCredential(b *testing.B) *forward.Credential {
+	b.Helper()
+	c, err := forward.NewCredential(make([]byte, forward.SeedSize))
+	if err != nil {
+		b.Fatal(err)
+	}
+	return c
+}
