@@ -330,7 +330,7 @@ func (u *UserAgent) answer(m *message, code int, tag string, extra []Header, bod
 			w.header("Via", via.Value())
 			continue
 		}
-		w.header("Via", m.stamped().Value())
+		w.header("Via", m.stamped())
 	}
 	for _, h := range m.headers {
 		if code < 300 && code > 100 && canonical(h.Name()) == "record-route" {

@@ -38,6 +38,8 @@ type message struct {
 	from, to        *party
 	callID          string
 	cseq            uint32
+	proved          bool // the trunk, by digest
+	traced          bool // belongs to a dialog, and so do its answers
 	cseqMethod      string
 	hops            int // Max-Forwards; -1 when missing
 	contact         string
@@ -51,12 +53,10 @@ type message struct {
 	repeated        string // a single-value header that stands twice
 	flow            flow
 	trunk           string // of the source, as admitted
-	proved          bool   // the trunk, by digest
 	phone           string // the account of the phone that calls, once proved
 	raw             []byte // as received; the reader's, gone once the message is handled
 	waited          time.Duration
 	passed          *passed // by another node, or to be passed on; nil: it is for us
-	traced          bool    // belongs to a dialog, and so do its answers
 	traceTag        string
 }
 

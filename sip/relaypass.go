@@ -82,7 +82,7 @@ func (r *relay) request(m *message, to flow, seal *passed) []byte {
 		hops = m.hops - 1
 	}
 	return r.rewrite(m, &rewriting{
-		seal: seal, top: m.stamped().Value(), hops: hops,
+		seal: seal, top: m.stamped(), hops: hops,
 		via: []string{"SIP/2.0/", strings.ToUpper(to.network), " ", r.u.sentBy(to), ";rport;branch=", branch, ";cb=", r.token(m.answerTo(), branch)},
 	})
 }
@@ -204,7 +204,7 @@ func (r *relay) outward(b []byte, to *beyond) []byte {
 
 // stamped is the topmost Via of a request with where it came from (RFC 3261
 // 18.2.1, RFC 3581).
-func (m *message) stamped() *sipmsg.ViaHeader {
+func (m *message) stamped() string {
 	top := m.vias[0].Clone()
 	host := m.flow.addr.Addr().String()
 	switch {
@@ -214,7 +214,7 @@ func (m *message) stamped() *sipmsg.ViaHeader {
 	case top.Host != host:
 		top.Params.Add("received", host)
 	}
-	return top
+	return top.Value()
 }
 
 // answerTo is where an answer goes: back to the source (RFC 3581), or, without
@@ -252,7 +252,7 @@ func (m *message) via() *sipmsg.ViaHeader {
 // node between, which takes that off.
 func (m *message) room() int {
 	if m.passed != nil && m.passed.way == passedIn {
-		return m.passed.size + len("Via: \r\n") + len(m.stamped().Value())
+		return m.passed.size + len("Via: \r\n") + len(m.stamped())
 	}
 	return len(m.raw)
 }
