@@ -16,16 +16,20 @@ type First struct {
 }
 
 // Bootstrap fills an empty store: the workspace "default", an operator key, a
-// test key and, unless told otherwise, trunks to the built-in carrier. nil: the
-// store is not empty.
-func Bootstrap(ctx context.Context, store commit.Store, keys *Keyring, plan domain.Plan, limits domain.Limits, simulator bool) (*First, error) {
+// test key and, unless told otherwise, trunks to the built-in carrier. mine says
+// which ids a workspace may have; nil: any. nil: the store is not empty.
+func Bootstrap(ctx context.Context, store commit.Store, keys *Keyring, plan domain.Plan, limits domain.Limits, simulator bool, mine func(string) bool) (*First, error) {
 	some := false
 	if err := every(ctx, store, "workspace", "", "all", func(*domain.Workspace) { some = true }); err != nil || some {
 		return nil, err
 	}
 	now := stamp()
+	id := mailbox.NewID(domain.PrefixWorkspace)
+	for mine != nil && !mine(id) {
+		id = mailbox.NewID(domain.PrefixWorkspace)
+	}
 	w := &domain.Workspace{
-		Meta: domain.Meta{ID: mailbox.NewID(domain.PrefixWorkspace), Object: "workspace", Environment: domain.Live, CreatedAt: now, UpdatedAt: now},
+		Meta: domain.Meta{ID: id, Object: "workspace", Environment: domain.Live, CreatedAt: now, UpdatedAt: now},
 		Name: "default", Plan: plan, Limits: limits, DefaultCountry: "US",
 		Calling: domain.Calling{Countries: []string{"US"}, BlockedPrefixes: []string{}},
 	}

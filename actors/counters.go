@@ -29,6 +29,25 @@ type Counters struct {
 	WebhookSends   int `json:"webhook_sends"`   // webhook requests under way
 }
 
+// Add adds what another node of the process keeps.
+func (c *Counters) Add(o *Counters) {
+	c.Workspaces += o.Workspaces
+	c.Actors += o.Actors
+	c.Calls += o.Calls
+	c.CallsOpen += o.CallsOpen
+	c.Recordings += o.Recordings
+	c.LinesOut += o.LinesOut
+	c.LinesIn += o.LinesIn
+	c.LinesWaiting += o.LinesWaiting
+	c.TrunkChannels += o.TrunkChannels
+	c.TrunkHoldings += o.TrunkHoldings
+	c.TrunkBound += o.TrunkBound
+	c.TrunkMeters += o.TrunkMeters
+	c.TrunkWaiting += o.TrunkWaiting
+	c.InboundOpening += o.InboundOpening
+	c.WebhookSends += o.WebhookSends
+}
+
 // Counters asks every workspace. The error is that of the first that does not
 // answer in the time of ctx.
 func (n *Node) Counters(ctx context.Context) (Counters, error) {

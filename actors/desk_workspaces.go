@@ -2,6 +2,7 @@ package actors
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"io"
 	"log/slog"
@@ -33,7 +34,7 @@ func (d *Desk) createWorkspace(ctx context.Context, w *domain.Workspace, more ..
 	defer d.founding.Unlock()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), growLimit) // half a workspace is no use to anybody
 	defer cancel()
-	id := newID(ctx, domain.PrefixWorkspace)
+	id := d.node.workspaceID(ctx)
 	before := d.node.workspace(id)
 	if before == nil && len(d.node.workspaces()) >= maxWorkspaces {
 		return nil, nil, "", domain.Errorf(domain.CodeInvalidState, "there are %d workspaces, which is the most", maxWorkspaces)
@@ -56,6 +57,20 @@ func (d *Desk) createWorkspace(ctx context.Context, w *domain.Workspace, more ..
 	}
 	d.node.beside(func() { d.node.readLists(run, w.ID) })
 	return w, key, text, nil
+}
+
+// workspaceID is the id of a workspace that is about to be founded: of one that
+// would be this node's, and the same for whoever asks the same once more.
+func (n *Node) workspaceID(ctx context.Context) string {
+	id, at := newID(ctx, domain.PrefixWorkspace), stamp()
+	if t := turnOf(ctx); t != nil {
+		at = t.at
+	}
+	for !n.owns(id) {
+		sum := sha256.Sum256([]byte(id))
+		id = domain.ID(domain.PrefixWorkspace, at, [10]byte(sum[:10]))
+	}
+	return id
 }
 
 // growLate grows a workspace that was founded and could not grow.
@@ -271,7 +286,11 @@ func (d *Desk) eraseWorkspace(ctx context.Context, id string) error {
 
 // resumeGone goes on removing what an earlier process had begun to.
 func (d *Desk) resumeGone(ctx context.Context) error {
-	return every(ctx, d.store, "gone_workspace", "", "all", func(g *domain.GoneWorkspace) { d.dismiss(g.ID) })
+	return every(ctx, d.store, "gone_workspace", "", "all", func(g *domain.GoneWorkspace) {
+		if d.node.owns(g.ID) {
+			d.dismiss(g.ID)
+		}
+	})
 }
 
 // workspaces are the ids of all that live.

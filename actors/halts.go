@@ -172,7 +172,7 @@ func (n *Node) stopping() {
 	n.halts.draining.Lock()
 	defer n.halts.draining.Unlock()
 	n.drain.Store(true)
-	if n.cfg.SIP != nil {
+	if n.cfg.SIP != nil && n.alone() { // what goes may be one shard of several
 		n.cfg.SIP.Drain(true)
 	}
 }

@@ -134,7 +134,7 @@ func (h *house) open() {
 	h.store, err = persistence.NewStore(ctx, h.driver, master, "1|"+mailbox.NewID("node"))
 	require.NoError(h, err)
 	h.keys = actors.NewKeyring(h.store, master)
-	first, err := actors.Bootstrap(ctx, h.store, h.keys, domain.Enterprise, domain.RoomyLimits(), true)
+	first, err := actors.Bootstrap(ctx, h.store, h.keys, domain.Enterprise, domain.RoomyLimits(), true, nil)
 	require.NoError(h, err)
 	if first != nil {
 		h.first = first

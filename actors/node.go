@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net/netip"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -82,6 +83,9 @@ type Config struct {
 	// May says whether this node still has the work: nobody is sent anything
 	// otherwise. It must not wait; nil: always.
 	May func() bool
+	// Mine says which workspaces are this node's; nil: all are. Other nodes of
+	// the process then share what it is given of SIP and sound, and know others.
+	Mine func(workspaceID string) bool
 	// WebhookSends is how many webhook requests may be under way at once; 0: 2048.
 	WebhookSends int
 	// WebhookTimeout is how long a webhook may take to answer, WebhookHurry
@@ -124,6 +128,7 @@ type Node struct {
 	paces   paces
 	tests   tests
 	boards  boards
+	rest    others
 	loaded  atomic.Bool
 	mu      sync.RWMutex
 	spaces  map[string]*tree
@@ -216,8 +221,8 @@ func (n *Node) Start(ctx context.Context) error {
 	if err := n.readDialling(ctx); err != nil {
 		return err
 	}
-	var all []*domain.Workspace
-	if err := every(ctx, n.cfg.Store, "workspace", "", "all", func(w *domain.Workspace) { all = append(all, w) }); err != nil {
+	all, err := n.own(ctx)
+	if err != nil {
 		return err
 	}
 	for _, w := range all {
@@ -263,6 +268,17 @@ func (n *Node) Start(ctx context.Context) error {
 	if err := errors.Join(n.growPulse(), n.growAlerts()); err != nil {
 		return err
 	}
+	n.attend(run)
+	if err := n.desk.resumeGone(run); err != nil {
+		return err
+	}
+	n.desk.guests.ready()
+	n.loaded.Store(true)
+	return nil
+}
+
+// attend begins what goes on beside the tree until run ends.
+func (n *Node) attend(run context.Context) {
 	n.beside(func() { n.desk.messages.run(run, n.cfg.Log, "text messages", n.desk.doMessages) })
 	n.beside(func() { n.desk.readings.run(run, n.cfg.Log, "knowledge bases", n.desk.readSources) })
 	n.beside(func() { n.desk.meanings.run(run, n.cfg.Log, "meanings", n.desk.giveMeanings) })
@@ -271,12 +287,9 @@ func (n *Node) Start(ctx context.Context) error {
 	n.beside(func() { n.desk.texting.run(run, n.cfg.Log, "answers to text messages", n.desk.answerTexts) })
 	n.beside(func() { n.desk.audit.run(run) })
 	n.beside(func() { n.housekeeping(run) })
-	if err := n.desk.resumeGone(run); err != nil {
-		return err
+	if !n.alone() {
+		n.beside(func() { n.followDialling(run) })
 	}
-	n.desk.guests.ready()
-	n.loaded.Store(true)
-	return nil
 }
 
 // life ends with the node.
@@ -367,16 +380,19 @@ func (n *Node) workspace(id string) *domain.Workspace {
 	return nil
 }
 
-// anyWorkspace says whether something holds of any of them.
+// anyWorkspace says whether something holds of any workspace of the install.
 func (n *Node) anyWorkspace(holds func(*domain.Workspace) bool) bool {
-	n.mu.RLock()
-	defer n.mu.RUnlock()
-	for _, t := range n.spaces {
-		if w := t.record.Load(); w != nil && holds(w) {
-			return true
+	own := func() bool {
+		n.mu.RLock()
+		defer n.mu.RUnlock()
+		for _, t := range n.spaces {
+			if w := t.record.Load(); w != nil && holds(w) {
+				return true
+			}
 		}
+		return false
 	}
-	return false
+	return own() || slices.ContainsFunc(n.others(), holds)
 }
 
 func (n *Node) setWorkspace(w *domain.Workspace) {

@@ -2,6 +2,7 @@ package actors
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -180,4 +181,25 @@ func (d *Desk) sweepOnce(ctx context.Context, workspaceID string) error {
 	}
 	_, err = d.store.Apply(ctx, commit.Change{Workspace: workspaceID, Deletes: old})
 	return err
+}
+
+// Turn writes down the turn of a request, for the node of the install that does
+// it in place of this one. Without an Idempotency-Key it is one that no other
+// request has. Either way it may be done once more.
+func (d *Desk) Turn(ctx context.Context) string {
+	t := turn{row: rand.Text(), at: stamp()}
+	if own := turnOf(ctx); own != nil {
+		t = *own
+	}
+	return t.row + "|" + t.at.Format(time.RFC3339Nano)
+}
+
+// InTurn is a context for a request that another node has let in, by its Turn.
+func (d *Desk) InTurn(ctx context.Context, text string) (context.Context, error) {
+	row, when, _ := strings.Cut(text, "|")
+	at, err := time.Parse(time.RFC3339Nano, when)
+	if err != nil || row == "" {
+		return nil, errors.New("a request of another node has no turn")
+	}
+	return context.WithValue(ctx, turnKey{}, &turn{row: row, at: at, again: true}), nil
 }

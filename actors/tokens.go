@@ -131,6 +131,9 @@ func (d *Desk) SigningKey(ctx context.Context, kid string) (*domain.SigningKey, 
 // SigningKeys are the keys that can be read now, and which of them signs. One that has signed for its time is followed
 // by another, which can be read before it signs.
 func (d *Desk) SigningKeys(ctx context.Context, fresh func() (public, private string, err error)) (domain.Signing, error) {
+	if err := d.othersSign(ctx); err != nil {
+		d.log.Warn("the signing keys of other nodes cannot be read", slog.Any("error", err))
+	}
 	s := d.signers.now()
 	if !s.Next || s.Signs != nil && !d.signers.try() {
 		return s, nil
@@ -156,6 +159,23 @@ func (d *Desk) SigningKeys(ctx context.Context, fresh func() (public, private st
 		return s, nil
 	}
 	return s, err
+}
+
+// othersSign reads the keys again, now and then, where other nodes of the
+// install make some, too: whoever checks tokens may ask any of them.
+func (d *Desk) othersSign(ctx context.Context) error {
+	if d.node == nil || d.node.alone() {
+		return nil
+	}
+	d.signers.mu.Lock()
+	recent := time.Since(d.signers.loaded) < othersFor
+	d.signers.mu.Unlock()
+	if recent {
+		return nil
+	}
+	bound, cancel := context.WithTimeout(ctx, signerPatience)
+	defer cancel()
+	return d.signers.once(bound, "read", d.readSigners)
 }
 
 // nextSigner makes another key, and removes those that nobody reads any more.

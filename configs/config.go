@@ -24,6 +24,7 @@ type Config struct {
 	MasterKeyFile string // empty: master.key in Data
 
 	NodeAddr netip.AddrPort // where other nodes connect; zero: there are none
+	Shards   int            // into which the workspaces are divided among nodes
 	LeaseURL string         // of an etcd that keeps who has the work; empty: the Redis does
 	Lease    time.Duration
 

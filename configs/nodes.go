@@ -3,6 +3,7 @@ package configs
 import (
 	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -22,6 +23,16 @@ func nodes() []Setting {
 			Rule: "a list of addresses of one etcd without passwords, such as http://10.0.0.1:2379,http://10.0.0.2:2379",
 			Doc:  "Keep who has the work in this etcd. Empty: in the Redis of `redis_url`.",
 			set:  into(func(c *Config) *string { return &c.LeaseURL }, parseEtcd),
+		},
+		{
+			Key: "shards", Default: "1",
+			Rule: "a whole number from 1 to 1024, the same on every node",
+			Doc:  "Into how many parts the workspaces are divided among the nodes. With 1 one node has all of the work and the others stand by; some times as many as nodes spread it. It is kept in the store, and can be changed only while no node lives. See [several nodes](cluster.md).",
+			set: into(func(c *Config) *int { return &c.Shards }, func(s string) (int, bool) {
+				n, err := strconv.Atoi(s)
+				return n, err == nil && n >= 1 && n <= 1024
+			}),
+			with: &together{[]string{"node_addr"}, shardsAreOfNodes},
 		},
 		{
 			Key: "lease_seconds", Default: "2",
@@ -51,6 +62,13 @@ func nodeIsOneOfSeveral(c *Config) string {
 		return "set together with master_key_file, the same key on every node"
 	case c.NodeAddr == c.HTTPAddr:
 		return "another address than http_addr"
+	}
+	return ""
+}
+
+func shardsAreOfNodes(c *Config) string {
+	if c.Shards > 1 && !c.NodeAddr.IsValid() {
+		return "1 unless node_addr is set: a process that is the only one has all shards"
 	}
 	return ""
 }

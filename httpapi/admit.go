@@ -26,6 +26,9 @@ func (s *Server) admit(c *fiber.Ctx, r rule, route string) error {
 	if len(r.need) == 0 {
 		return nil
 	}
+	if isLent(c) {
+		return s.borrow(c)
+	}
 	v := visitOf(c.UserContext())
 	if t := tripOf(c.Context()); t.inside != nil {
 		counted := c.Method() == http.MethodGet || v.principal.Operator // what a page reads is counted as one, the operator's page apart

@@ -215,11 +215,25 @@ func (s *Server) gate(hc huma.Context, next func(huma.Context)) {
 		_ = s.refuse(c, err)
 		return
 	}
-	s.once(c, text, func() {
-		s.ride(c, r)
+	do := func() {
 		if short := s.direct[route]; short == nil || !short(c, text) {
 			next(&read{humaContext: hc, body: bytes.NewReader(text)})
 		}
+	}
+	if isLent(c) { // another node has done the rest
+		do()
+		return
+	}
+	s.once(c, text, func() {
+		if sent, err := s.away(c, route, text); err != nil {
+			_ = s.refuse(c, err)
+			return
+		} else if sent {
+			s.admin(c, r)
+			return
+		}
+		s.ride(c, r)
+		do()
 		s.admin(c, r)
 	})
 }

@@ -183,3 +183,7 @@ func (f *fake) Ledger(context.Context, domain.Principal, ask.UsageQuery) (iter.S
 		}
 	}, nil
 }
+
+func (f *fake) Turn(context.Context) string { return "turn" }
+
+func (f *fake) InTurn(ctx context.Context, _ string) (context.Context, error) { return ctx, nil }

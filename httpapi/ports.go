@@ -384,4 +384,8 @@ type Once interface {
 	// request had no effect; where that is unknown the same request may run
 	// again like one that was cut off.
 	Release(ctx context.Context, p domain.Principal, k ask.OnceKey, unknown bool) error
+	// Turn writes down what makes a request that was let in here the same one
+	// where another node does it, and InTurn reads it there.
+	Turn(ctx context.Context) string
+	InTurn(ctx context.Context, text string) (context.Context, error)
 }

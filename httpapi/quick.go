@@ -81,6 +81,12 @@ func quickly[O any](s *Server, op operation, r rule, look func(context.Context, 
 		if err == nil {
 			err = s.emptyBody(c)
 		}
+		if err == nil {
+			var sent bool
+			if sent, err = s.away(c, route, nil); sent && err == nil {
+				return nil
+			}
+		}
 		if err != nil {
 			return s.refuse(c, err)
 		}

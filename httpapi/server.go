@@ -48,6 +48,8 @@ type Config struct {
 	MaxConnections int           // 16384
 	Heartbeat      time.Duration // between two signs of life on a stream of events (15 s)
 	EventStreams   int           // of one workspace (100)
+	// Elsewhere are the other parts of the install; nil: this is all of it.
+	Elsewhere Elsewhere
 	// Observe is told of each answer; method is valid until it returns. nil: nobody is.
 	Observe func(method []byte, status int, took time.Duration)
 }

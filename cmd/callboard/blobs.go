@@ -96,41 +96,41 @@ func (k *bucketKeys) now() (s3.Keys, error) {
 // openBlobs opens where recordings and exports lie. A bucket that refuses us
 // ends the start; one that is away does not: calls go on, and what they leave
 // waits.
-func (s *service) openBlobs(ctx context.Context, roots *x509.CertPool) (actors.Blobs, error) {
-	disk, err := blob.NewDisk(s.folder(backupBlobs), s.vault.store)
+func (t *seat) openBlobs(ctx context.Context, roots *x509.CertPool) (actors.Blobs, error) {
+	disk, err := blob.NewDisk(t.folder(backupBlobs), t.vault.store)
 	if err != nil {
 		return nil, err
 	}
-	if s.bucket, err = bucketOf(s.cfg, s.vault.store, roots); err != nil {
+	if t.bucket, err = bucketOf(t.cfg, t.vault.store, roots); err != nil {
 		return nil, err
 	}
-	if s.bucket == nil {
+	if t.bucket == nil {
 		return disk, nil
 	}
 	bound, cancel := context.WithTimeout(ctx, bucketTry)
 	defer cancel()
-	refused, err := s.bucket.Try(bound)
+	refused, err := t.bucket.Try(bound)
 	switch {
 	case refused:
 		return nil, fmt.Errorf("blobs_url: %w", err)
 	case err != nil:
-		s.log.Error("the store of recordings is away: they wait in the spool, and none can be played", slog.Any("error", err))
-	case s.bucket.Versioned(bound):
-		s.log.Warn("the bucket of recordings keeps what is deleted: switch its versions off, or let a rule forget them")
+		t.log.Error("the store of recordings is away: they wait in the spool, and none can be played", slog.Any("error", err))
+	case t.bucket.Versioned(bound):
+		t.log.Warn("the bucket of recordings keeps what is deleted: switch its versions off, or let a rule forget them")
 	}
-	s.vault.moving = blob.NewMoving(s.bucket, disk)
-	return s.vault.moving, nil
+	t.vault.moving = blob.NewMoving(t.bucket, disk)
+	return t.vault.moving, nil
 }
 
 // sweepBucket removes what uploads of processes that ended have left.
-func (s *service) sweepBucket(run context.Context) {
-	if s.bucket == nil {
+func (t *seat) sweepBucket(run context.Context) {
+	if t.bucket == nil {
 		return
 	}
 	for {
-		n, err := s.bucket.Sweep(run)
+		n, err := t.bucket.Sweep(run)
 		if n > 0 || err != nil && run.Err() == nil {
-			s.log.Info("abandoned uploads were removed from the bucket", slog.Int("uploads", n), slog.Any("error", err))
+			t.log.Info("abandoned uploads were removed from the bucket", slog.Int("uploads", n), slog.Any("error", err))
 		}
 		if s3.Rest(run, bucketSweep) != nil {
 			return
@@ -215,7 +215,7 @@ func mover(cmd *cobra.Command, cfg *configs.Config) (step func(context.Context, 
 
 // tried is the bucket of the settings, for who seals and opens nothing.
 func tried(ctx context.Context, cfg *configs.Config) (*blob.S3, error) {
-	roots, err := (&service{cfg: cfg}).roots(extras{})
+	roots, err := (&service{cfg: cfg}).readRoots()
 	if err != nil {
 		return nil, err
 	}

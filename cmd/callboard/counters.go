@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"os"
 	"runtime"
@@ -68,7 +69,11 @@ func (c counter) serve(w http.ResponseWriter, r *http.Request) {
 
 // count is the service's counter. With an error the tree is counted in part.
 func (s *service) count(ctx context.Context) (c counters, err error) {
-	c.Tree, err = s.node.Counters(ctx)
+	for _, one := range s.all() {
+		tree, unread := one.node.Counters(ctx)
+		c.Tree.Add(&tree)
+		err = errors.Join(err, unread)
+	}
 	c.Process = countProcess()
 	c.SIP = s.ua.Counters()
 	c.Media = mediaCounters{Sessions: s.engine.Live(), Ports: s.engine.Ports()}

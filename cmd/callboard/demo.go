@@ -64,7 +64,7 @@ func (d *demoShow) say(format string, args ...any) { _, _ = fmt.Fprintf(d.out, f
 
 // play shows the demo once per data folder; later starts tell what is there.
 func (d *demoShow) play(ctx context.Context, s *service) {
-	d.api = &client.Client{URL: s.cfg.BaseURL(netip.MustParseAddrPort(s.ln.Addr().String()))}
+	d.api = &client.Client{URL: s.cfg.BaseURL(s.front)}
 	key, err := os.ReadFile(filepath.Join(s.cfg.Data, "admin.key"))
 	_, played := os.Stat(filepath.Join(d.dir, "results.csv"))
 	switch {

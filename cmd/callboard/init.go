@@ -176,7 +176,7 @@ func firstTrunk(ctx context.Context, cfg *configs.Config, a *setup.Answers, done
 func inside(s *service, key string) *client.Client {
 	own := *s.cfg
 	own.PublicURL, own.PublicIP = "", netip.Addr{}
-	c := &client.Client{URL: own.BaseURL(netip.MustParseAddrPort(s.ln.Addr().String())), Key: key, Retries: 3}
+	c := &client.Client{URL: own.BaseURL(s.front), Key: key, Retries: 3}
 	trustOwn(c, s.cfg)
 	return c
 }

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -16,15 +17,13 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/configs"
 	"github.com/callboard/callboard/httpapi/forward"
+	"github.com/callboard/callboard/httpapi/locate"
+	"github.com/callboard/callboard/persistence"
 	"github.com/callboard/callboard/persistence/lease"
 	"github.com/callboard/callboard/persistence/lease/etcd"
 	"github.com/callboard/callboard/persistence/lease/redis"
 	"github.com/callboard/callboard/sip"
 )
-
-// theWork is the one shard of an install: the node that holds it has all of the
-// work.
-const theWork = 0
 
 // How a member keeps time.
 const (
@@ -34,33 +33,41 @@ const (
 	frontLimit   = 10 * time.Second       // for requests that are passed on when the process ends
 )
 
-// member is a process that is one of several nodes. While it holds the work it
-// is the service; otherwise it passes requests on to the node that does.
+// member is a process that is one of several nodes: it takes requests for all
+// shards, passes them on to the seats that have them, and has seats of its own
+// for the shards that it holds.
 type member struct {
 	cfg     *configs.Config
 	log     *slog.Logger
 	self    lease.Node
 	master  []byte
 	nodes   *forward.Credential
-	front   *kept // where clients connect
-	door    *kept // where other nodes connect
+	front   net.Listener // where clients connect
+	door    net.Listener // where other nodes connect
+	clients *http.Server
+	doors   *forward.Doors
 	passes  *forward.Forwarder
+	driver  persistence.Driver // of an install with several shards; nil: the seat opens it
 	engine  lease.Engine
 	holder  *lease.Holder
 	ended   chan error
-	pulse   atomic.Int64 // when the actors answered last, in nanoseconds since born
 	born    time.Time
-	fails   atomic.Int32 // to take the work up, one after the other
+	fails   atomic.Int32 // to take a shard up, one after the other
 	resting atomic.Int64 // until then it leaves the work to others, in nanoseconds since born
 	unlock  func()
 
 	mu      sync.Mutex
-	service *service // nil: another node has the work
-	waiting *bench   // nil: this node has it
+	service *service // nil: it has had no seat yet
+	seats   map[int]*chair
 }
 
-// bench is what a node serves that has not the work.
-type bench struct{ front, door *http.Server }
+// chair is a seat as its node watches it.
+type chair struct {
+	*seat
+	pulse atomic.Int64 // when its actors answered last, in nanoseconds since born
+	asked atomic.Bool  // whether it is busy: another node waits for it
+	quiet atomic.Bool  // it had no live call when it was looked at
+}
 
 // serveAmong runs one node of several until ctx is done.
 func serveAmong(ctx context.Context, cfg *configs.Config, log *slog.Logger, again func()) error {
@@ -93,7 +100,7 @@ func serveAmong(ctx context.Context, cfg *configs.Config, log *slog.Logger, agai
 const lastlyLimit = 15 * time.Second
 
 func newMember(ctx context.Context, cfg *configs.Config, log *slog.Logger) (m *member, err error) {
-	m = &member{cfg: cfg, log: log, ended: make(chan error, 1), born: time.Now()}
+	m = &member{cfg: cfg, log: log, ended: make(chan error, 1), born: time.Now(), seats: make(map[int]*chair)}
 	defer func() {
 		if err != nil {
 			m.close()
@@ -108,67 +115,74 @@ func newMember(ctx context.Context, cfg *configs.Config, log *slog.Logger) (m *m
 	if m.nodes, err = forward.NewCredential(derive(m.master, "callboard nodes")); err != nil {
 		return nil, err
 	}
-	if m.front, err = listenKept(ctx, cfg.HTTPAddr.String()); err != nil {
+	listen := new(net.ListenConfig)
+	if m.front, err = listen.Listen(ctx, "tcp", cfg.HTTPAddr.String()); err != nil {
 		return nil, fmt.Errorf("http_addr: %w", err)
 	}
-	if m.door, err = listenKept(ctx, cfg.NodeAddr.String()); err != nil {
+	if m.door, err = listen.Listen(ctx, "tcp", cfg.NodeAddr.String()); err != nil {
 		return nil, fmt.Errorf("node_addr: %w", err)
 	}
 	m.self = about(lease.Node{ID: mailbox.NewID("node"), Addr: m.door.Addr().String(), SIP: strings.TrimPrefix(sipURI(cfg), "sip:")}, cfg)
-	m.passes = forward.New(forward.Config{Owner: func(int) (string, bool) { return m.active() }, Credential: m.nodes, Log: log})
+	if cfg.Shards > 1 { // credentials are looked up in it
+		if m.driver, err = openDriver(ctx, cfg, log); err != nil {
+			return nil, err
+		}
+	}
+	m.doors = forward.NewDoors(m.nodes, log)
+	m.passes = forward.New(m.routes())
 	engine, err := leases(cfg, lease.Options{Lease: cfg.Lease, Healthy: m.healthy, Logger: log})
 	if err != nil {
 		return nil, err
 	}
 	m.engine = engine
 	m.holder = lease.NewHolder(m.engine, lease.Config{
-		Self: m.self, Shards: 1, Stay: true, Start: m.rise, Stop: m.fall, Logger: log,
+		Self: m.self, Shards: cfg.Shards, Stay: m.stays, Start: m.rise, Stop: m.fall, Logger: log,
 		Reach: func(ctx context.Context, n lease.Node) error {
-			if m.may() { // whom the others do not reach keeps the work: to give it up would end its calls
+			if m.cfg.Shards == 1 && m.may(0) { // whom the others do not reach keeps the work: to give it up would end its calls
 				return nil
 			}
 			return m.passes.Reach(ctx, n.Addr)
 		},
 	})
-	return m, m.sit()
+	front, err := secured(cfg, forward.Clients(m.front), log)
+	if err != nil {
+		return nil, err
+	}
+	m.clients = forward.Server(m.passes, log)
+	go m.serve(func() error { return m.clients.Serve(front) })
+	go m.serve(func() error { return m.doors.Serve(m.door) })
+	return m, nil
 }
 
-// active is the door of the node that has the work.
-func (m *member) active() (string, bool) {
-	n, ok := m.engine.Owner(theWork)
+// routes say where requests go.
+func (m *member) routes() forward.Config {
+	c := forward.Config{Shards: m.cfg.Shards, Owner: m.owner, Self: m.self.Addr, Doors: m.doors, Credential: m.nodes, Log: m.log}
+	if m.cfg.Shards > 1 {
+		finder := locate.New(m, m.cfg.Shards)
+		c.Shard, c.Form = finder.Shard, locate.Form
+	}
+	return c
+}
+
+// WorkspaceOf is the workspace of a credential, for locate.
+func (m *member) WorkspaceOf(ctx context.Context, id string) (string, error) {
+	return persistence.WorkspaceOf(ctx, m.driver, id)
+}
+
+// owner is the door of the node that has a shard.
+func (m *member) owner(shard int) (string, bool) {
+	n, ok := m.engine.Owner(shard)
 	return n.Addr, ok && n.Addr != ""
 }
 
-// may says whether this node has the work now.
-func (m *member) may() bool {
-	_, ok := m.holder.Use(theWork)
+// may says whether this node has a shard now.
+func (m *member) may(shard int) bool {
+	_, ok := m.holder.Use(shard)
 	return ok
 }
 
-// sit begins to pass requests on.
-func (m *member) sit() error {
-	front, err := m.front.lend()
-	if err != nil {
-		return err
-	}
-	door, err := m.door.lend()
-	if err != nil {
-		return errors.Join(err, front.Close())
-	}
-	b := &bench{front: forward.Server(m.passes, m.log), door: forward.Server(forward.Idle(), m.log)}
-	m.mu.Lock()
-	m.waiting = b
-	m.mu.Unlock()
-	if front, err = secured(m.cfg, forward.Clients(front), m.log); err != nil {
-		return errors.Join(err, door.Close())
-	}
-	go m.serve(b.front, front)
-	go m.serve(b.door, forward.Door(door, m.nodes))
-	return nil
-}
-
-func (m *member) serve(s *http.Server, ln net.Listener) {
-	if err := s.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
+func (m *member) serve(until func() error) {
+	if err := until(); err != nil && !errors.Is(err, http.ErrServerClosed) {
 		m.end(err)
 	}
 }
@@ -181,75 +195,130 @@ func (m *member) end(err error) {
 	}
 }
 
-// rise takes the work up.
-func (m *member) rise(ctx context.Context, _ int, t lease.Token) error {
+// rise takes a shard up.
+func (m *member) rise(ctx context.Context, shard int, t lease.Token) error {
 	began := time.Now()
-	m.beat()
-	s, err := start(ctx, m.cfg, m.log, extras{seat: &seat{member: m, token: t}})
-	if err != nil {
-		m.log.Error("this node cannot take the work up: another one may try", slog.Any("error", err))
+	c := &chair{seat: &seat{shard: shard, token: t}}
+	m.beat(c)
+	if err := m.process().sit(ctx, c.seat); err != nil {
+		m.log.Error("this node cannot take the work up: another one may try", slog.Int("shard", shard), slog.Any("error", err))
 		m.failed()
+		m.clear()
 		return err
 	}
 	m.fails.Store(0)
-	m.beat() // the start may have been long
+	m.beat(c) // the start may have been long
 	m.mu.Lock()
-	m.service = s
-	b := m.waiting
-	m.waiting = nil
+	m.seats[shard] = c
 	m.mu.Unlock()
-	b.stand()
-	go m.watch(s) //nolint:gosec // it lives as long as the service
-	m.log.Info("this node has the work", slog.String("token", string(t)), slog.Duration("after", time.Since(began).Round(time.Millisecond)))
-	s.welcome()
+	go m.watch(c)
+	m.log.Info("this node has the work", slog.Int("shard", shard), slog.String("token", string(t)), slog.Duration("after", time.Since(began).Round(time.Millisecond)))
+	c.welcome()
 	return nil
 }
 
-// stand lets what is being passed on end: to the service, which has its own
-// listeners by now.
-func (b *bench) stand() {
-	for _, s := range []*http.Server{b.front, b.door} {
-		go func() {
-			bound, cancel := context.WithTimeout(context.Background(), frontLimit)
-			defer cancel()
-			if s.Shutdown(bound) != nil {
-				_ = s.Close()
-			}
-		}()
+// process is what all seats share; the first of them builds it.
+func (m *member) process() *service {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.service == nil {
+		m.service = newService(context.Background(), m.cfg, m.log, extras{})
+		m.service.member, m.service.driver = m, m.driver
+		m.service.front = netip.MustParseAddrPort(m.front.Addr().String())
+		go m.faults(m.service)
+	}
+	return m.service
+}
+
+// faults ends the process where something that all seats share has ended.
+func (m *member) faults(s *service) {
+	select {
+	case err := <-s.ended:
+		if err == nil {
+			err = errors.New("a listener ended")
+		}
+		m.end(err)
+	case <-s.run.Done():
 	}
 }
 
-// watch asks the actors whether they answer, until the service has ended.
-func (m *member) watch(s *service) {
+// clear ends what the seats have shared where the install has one shard and
+// that is gone: nobody else's calls come here then. With several, SIP stays
+// open for those that come.
+func (m *member) clear() {
+	if m.cfg.Shards > 1 {
+		return
+	}
+	m.mu.Lock()
+	s := m.service
+	m.service = nil
+	m.mu.Unlock()
+	if s != nil {
+		s.close()
+	}
+}
+
+// watch asks the actors of a seat whether they answer, until the seat has ended.
+func (m *member) watch(c *chair) {
 	tick := time.NewTicker(pulseEvery)
 	defer tick.Stop()
 	for {
-		m.mu.Lock()
-		over := m.service != s
-		m.mu.Unlock()
-		if over {
-			return
-		}
 		select {
-		case err := <-s.ended:
-			if err == nil {
-				err = errors.New("a listener ended")
-			}
-			m.mu.Lock()
-			over = m.service != s
-			m.mu.Unlock()
-			if !over {
-				m.end(err)
+		case <-c.life.Done():
+			return
+		case err := <-c.gone:
+			if c.life.Err() == nil && !c.leaving.Load() {
+				m.end(errors.Join(errors.New("a listener ended"), err))
 			}
 			return
 		case <-tick.C:
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), pulseLimit)
-		if s.node.Pulse(ctx) == nil {
-			m.beat()
+		ctx, cancel := context.WithTimeout(c.life, pulseLimit)
+		if c.node.Pulse(ctx) == nil {
+			m.beat(c)
+		}
+		if c.asked.Swap(false) {
+			now, err := c.node.Counters(ctx)
+			c.quiet.Store(err == nil && now.CallsOpen == 0)
 		}
 		cancel()
 	}
+}
+
+func (m *member) beat(c *chair) { c.pulse.Store(int64(time.Since(m.born))) }
+
+// stays says whether a shard stays on this node though another one has joined:
+// the only one does, and of several those with live calls, which would be cut
+// off from their workspaces.
+func (m *member) stays(shard int) bool {
+	if m.cfg.Shards == 1 {
+		return true
+	}
+	m.mu.Lock()
+	c := m.seats[shard]
+	m.mu.Unlock()
+	if c == nil {
+		return false
+	}
+	c.asked.Store(true)
+	return !c.quiet.Swap(false)
+}
+
+// healthy is an error while the actors of a seat are silent: then the node must
+// not keep what it has.
+func (m *member) healthy() error {
+	now := time.Since(m.born)
+	if now < time.Duration(m.resting.Load()) {
+		return errors.New("this node could not take the work up")
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for shard, c := range m.seats {
+		if silent := now - time.Duration(c.pulse.Load()); silent > pulseLimit {
+			return fmt.Errorf("the actors of shard %d have not answered for %s", shard, silent.Round(time.Millisecond))
+		}
+	}
+	return nil
 }
 
 // failed lets the lease end, so that another node is the next one to try; longer
@@ -259,55 +328,37 @@ func (m *member) failed() {
 	m.resting.Store(int64(time.Since(m.born) + pause))
 }
 
-func (m *member) beat() { m.pulse.Store(int64(time.Since(m.born))) }
-
-// healthy is an error while this node has the work and its actors are silent:
-// then it must not keep it.
-func (m *member) healthy() error {
-	if time.Since(m.born) < time.Duration(m.resting.Load()) {
-		return errors.New("this node could not take the work up")
-	}
-	m.mu.Lock()
-	working := m.service != nil
-	m.mu.Unlock()
-	if silent := time.Since(m.born) - time.Duration(m.pulse.Load()); working && silent > pulseLimit {
-		return fmt.Errorf("the actors have not answered for %s", silent.Round(time.Millisecond))
-	}
-	return nil
-}
-
-// fall gives the work back: live calls may end before that. lost: another node
+// fall gives a shard back: live calls may end before that. lost: another node
 // may have it, and nothing can be kept any more.
-func (m *member) fall(_ int, lost bool) {
+func (m *member) fall(shard int, lost bool) {
 	if _, looks := fence(""); lost && !looks {
 		return
 	}
 	m.mu.Lock()
-	s := m.service
+	c := m.seats[shard]
 	m.mu.Unlock()
 	if !lost {
-		lost = m.drain(s)
+		lost = m.drain(c)
 	}
-	s.inHaste = lost
+	c.inHaste = lost
+	c.drainEnds = time.Time{} // whoever downloads still has the least time
+	c.leaving.Store(true)
 	m.mu.Lock()
-	m.service = nil
+	delete(m.seats, shard)
 	m.mu.Unlock()
-	if err := m.sit(); err != nil { // from now on requests go to whoever is next
-		m.end(err)
-	}
-	s.drainEnds = time.Time{} // whoever downloads still has the least time
-	s.close()
-	m.log.Info("this node no longer has the work", slog.Bool("lost", lost))
+	c.leave()
+	m.clear()
+	m.log.Info("this node no longer has the work", slog.Int("shard", shard), slog.Bool("lost", lost))
 }
 
-// drain lets live calls end; true: another node has the work meanwhile.
-func (m *member) drain(s *service) (lost bool) {
+// drain lets live calls end; true: another node has the shard meanwhile.
+func (m *member) drain(c *chair) (lost bool) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		s.drain(ctx)
+		c.drain(ctx)
 	}()
 	tick := time.NewTicker(pulseEvery)
 	defer tick.Stop()
@@ -317,7 +368,7 @@ func (m *member) drain(s *service) (lost bool) {
 			return lost
 		case <-tick.C:
 		}
-		if n, ok := m.engine.Owner(theWork); ok && n.ID != m.self.ID {
+		if n, ok := m.engine.Owner(c.shard); ok && n.ID != m.self.ID {
 			lost = true
 			cancel()
 		}
@@ -326,22 +377,27 @@ func (m *member) drain(s *service) (lost bool) {
 
 // close ends what is left once the holder has left.
 func (m *member) close() {
-	m.mu.Lock()
-	b := m.waiting
-	m.waiting = nil
-	m.mu.Unlock()
-	if b != nil {
+	if m.clients != nil {
 		bound, cancel := context.WithTimeout(context.Background(), frontLimit)
 		defer cancel()
-		if b.front.Shutdown(bound) != nil {
-			_ = b.front.Close()
+		if m.clients.Shutdown(bound) != nil {
+			_ = m.clients.Close()
 		}
-		_ = b.door.Close()
 	}
-	for _, ln := range []*kept{m.front, m.door} {
+	if m.doors != nil {
+		m.doors.Close()
+	}
+	for _, ln := range []net.Listener{m.front, m.door} {
 		if ln != nil {
 			_ = ln.Close()
 		}
+	}
+	m.mu.Lock()
+	s := m.service
+	m.service = nil
+	m.mu.Unlock()
+	if s != nil {
+		s.close()
 	}
 	if m.holder == nil && m.engine != nil {
 		bound, cancel := context.WithTimeout(context.Background(), goodbyeLimit)
@@ -351,35 +407,12 @@ func (m *member) close() {
 	if m.passes != nil {
 		m.passes.Close()
 	}
+	if s == nil && m.driver != nil {
+		_ = m.driver.Close()
+	}
 	if m.unlock != nil {
 		m.unlock()
 	}
-}
-
-// kept is a listener that is never closed while the process serves by turns in
-// different ways: who connects in between waits.
-type kept struct{ *net.TCPListener }
-
-func listenKept(ctx context.Context, addr string) (*kept, error) {
-	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
-	if err != nil {
-		return nil, err
-	}
-	tcp, ok := ln.(*net.TCPListener)
-	if !ok {
-		return nil, errors.Join(errors.New("no TCP listener"), ln.Close())
-	}
-	return &kept{tcp}, nil
-}
-
-// lend is the same socket as a listener that may be closed.
-func (k *kept) lend() (net.Listener, error) {
-	f, err := k.File()
-	if err != nil {
-		return nil, err
-	}
-	ln, err := net.FileListener(f)
-	return ln, errors.Join(err, f.Close())
 }
 
 // secured speaks TLS on a listener of clients where that is set up.

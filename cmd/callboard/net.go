@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -37,8 +38,8 @@ func addrsOf(host, port string, usual uint16) (out []netip.AddrPort) {
 }
 
 // egress is what tenants may name, less our own listeners and stores.
-func (s *service) egress(more extras) allow.Egress {
-	e := allow.Egress{Allow: more.allow, Own: []netip.AddrPort{netip.MustParseAddrPort(s.ln.Addr().String())}}
+func (s *service) egress() allow.Egress {
+	e := allow.Egress{Allow: slices.Clone(s.more.allow), Own: []netip.AddrPort{s.front}}
 	for _, l := range s.cfg.SIP {
 		e.Own = append(e.Own, l.Addr)
 	}

@@ -14,7 +14,7 @@ import (
 // about adds to a node what the others, and who looks after them, want to know
 // of it.
 func about(n lease.Node, cfg *configs.Config) lease.Node {
-	n.Version, n.Since, n.Lease = version, time.Now().UnixMilli(), cfg.Lease.Milliseconds()
+	n.Version, n.Since, n.Lease, n.Shards = version, time.Now().UnixMilli(), cfg.Lease.Milliseconds(), cfg.Shards
 	return n
 }
 

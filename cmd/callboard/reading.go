@@ -20,8 +20,10 @@ func (s *service) read(ctx context.Context) ([]metrics.Value, error) {
 		return metrics.Value{Name: name, Help: help, Value: float64(value), Labels: labels, Total: true}
 	}
 	ready := 1
-	if s.node.Ready(ctx) != nil {
-		ready = 0
+	for _, one := range s.all() {
+		if one.node.Ready(ctx) != nil {
+			ready = 0
+		}
 	}
 	values := []metrics.Value{gauge("callboard_ready", "Whether calls can be placed and taken, as /readyz says.", ready)}
 	disk, unread := vfs.Default.GetDiskUsage(s.cfg.Data)

@@ -2,44 +2,134 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+	"time"
 
 	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/actors/paper"
+	"github.com/callboard/callboard/actors/simulator"
+	"github.com/callboard/callboard/configs"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/httpapi"
 	"github.com/callboard/callboard/httpapi/forward"
+	"github.com/callboard/callboard/persistence"
+	"github.com/callboard/callboard/persistence/blob"
 	"github.com/callboard/callboard/persistence/lease"
+	"github.com/callboard/callboard/sip"
 )
 
-// seat is what a service has from the node that it is the work of; nil: it is
-// the only one.
+// seat is the work of one shard, of which a process may have several: its
+// store, its tree and its front door. A process that is alone has one, of
+// everything. What a seat keeps in memory ends with it, so that a shard that
+// comes back later is read anew.
 type seat struct {
-	member *member
-	token  lease.Token
+	*service
+	shard int
+	token lease.Token // "": the process is alone
+	vault *vault
+	// bucket is where recordings lie; nil: on disk.
+	bucket *blob.S3
+	node   *actors.Node
+	http   *httpapi.Server
+	door   net.Listener // of clients, or of what nodes pass on
+	first  *actors.First
+	gone   chan error      // a listener has ended
+	life   context.Context //nolint:containedctx // ends with the seat
+	end    context.CancelFunc
+
+	drainEnds time.Time   // what is under way then is cut off; zero: nothing drains
+	leaving   atomic.Bool // it is being given back
+	inHaste   bool        // another node has the work: what is under way cannot be kept
 }
 
-// may says, each time it is asked, whether the node still has the work; nil: it
+// sit takes a shard up. On an error nothing of it is left but what the process
+// has once.
+func (s *service) sit(ctx context.Context, t *seat) (err error) {
+	t.service, t.gone = s, make(chan error, 8)
+	if t.token == "" {
+		t.gone = s.ended
+	}
+	t.life, t.end = context.WithCancel(s.run)
+	defer func() {
+		if err != nil {
+			t.leave()
+		}
+	}()
+	if err = t.openStore(ctx); err != nil {
+		return err
+	}
+	if t.shard == 0 {
+		if err = t.bootstrap(ctx); err != nil {
+			return err
+		}
+	}
+	if err = t.index(ctx); err != nil {
+		return err
+	}
+	if err = t.listen(ctx); err != nil {
+		return err
+	}
+	if err = t.once(func() error { return s.build(t) }); err != nil {
+		return err
+	}
+	if err = t.tree(ctx); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	s.seats = append(s.seats, t)
+	s.mu.Unlock()
+	s.board.Add(t.node)
+	if err = t.once(s.open); err != nil {
+		return err
+	}
+	go t.sweepBucket(t.life)
+	return t.serve()
+}
+
+// once does what the first seat does for all of the process.
+func (t *seat) once(do func() error) error {
+	t.building.Lock()
+	defer t.building.Unlock()
+	return do()
+}
+
+// may says, each time it is asked, whether the node still has the shard; nil: it
 // always has.
-func (s *seat) may() func() bool {
-	if s == nil {
+func (t *seat) may() func() bool {
+	if t.token == "" {
 		return nil
 	}
 	if _, looks := fence(""); !looks {
 		return nil
 	}
-	return s.member.may
+	return func() bool { return t.member.may(t.shard) }
 }
 
-// store tells the node where a commit was refused because another one has the
-// work.
-func (s *seat) store(of actors.Store) actors.Store {
-	if s == nil {
+// mine says which workspaces are of the shard; nil: all are.
+func (t *seat) mine() func(string) bool {
+	if t.token == "" || t.cfg.Shards < 2 {
+		return nil
+	}
+	return func(workspace string) bool { return domain.ShardOf(workspace, t.cfg.Shards) == t.shard }
+}
+
+// tells lets the node hear where a commit was refused because another one has
+// the shard.
+func (t *seat) tells(of actors.Store) actors.Store {
+	if t.token == "" {
 		return of
 	}
-	return &fenced{of, func() { s.member.holder.Lost(theWork, s.token) }}
+	return &fenced{of, func() { t.member.holder.Lost(t.shard, t.token) }}
 }
 
 type fenced struct {
@@ -50,42 +140,198 @@ type fenced struct {
 // Apply is the store's.
 func (f *fenced) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
 	events, err := f.Store.Apply(ctx, c)
-	if errors.Is(err, domain.ErrFenced) {
+	if errors.Is(err, domain.ErrFenced) && !errors.Is(err, persistence.ErrElsewhere) {
 		f.lost()
 	}
 	return events, err
 }
 
-// open opens the store.
-func (s *service) open(ctx context.Context) (err error) {
-	if s.seat == nil {
-		s.vault, err = openVault(ctx, s.cfg, s.log)
+func (t *seat) openStore(ctx context.Context) (err error) {
+	if t.token == "" {
+		t.vault, err = openVault(ctx, t.cfg, t.log)
 		return err
 	}
-	token, _ := fence(string(s.seat.token))
-	s.vault, err = openStore(ctx, s.cfg, s.log, s.seat.member.master, token, func() {})
+	err = t.once(func() (err error) {
+		if t.driver == nil {
+			t.driver, err = openDriver(ctx, t.cfg, t.log)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	token, _ := fence(string(t.token))
+	t.vault, err = openStore(ctx, t.cfg, t.driver, t.member.master, token, t.shard)
 	return err
+}
+
+// bootstrap fills an empty store.
+func (t *seat) bootstrap(ctx context.Context) (err error) {
+	t.first, err = actors.Bootstrap(ctx, t.vault.store, t.vault.keys, domain.Plan(t.cfg.DefaultPlan), defaultLimits(t.cfg), t.cfg.Simulator, t.mine())
+	if err != nil || t.first == nil {
+		return err
+	}
+	return keepFirst(t.cfg.Data, t.first)
+}
+
+// index lets credentials of workspaces of the shard be found from any node.
+func (t *seat) index(ctx context.Context) error {
+	if t.mine() == nil {
+		return nil
+	}
+	all, err := actors.Workspaces(ctx, t.vault.store)
+	for _, w := range all {
+		if err == nil && t.mine()(w.ID) {
+			err = t.vault.store.Index(ctx, w.ID)
+		}
+	}
+	return err
+}
+
+func defaultLimits(cfg *configs.Config) domain.Limits {
+	limits, fixed := domain.PlanLimits(domain.Plan(cfg.DefaultPlan))
+	if !fixed {
+		limits = domain.RoomyLimits()
+	}
+	for _, l := range []struct{ set, to *int }{
+		{&cfg.DefaultLimits.RequestsPerMinute, &limits.RequestsPerMinute},
+		{&cfg.DefaultLimits.ConcurrentInbound, &limits.ConcurrentInbound},
+		{&cfg.DefaultLimits.ConcurrentOutbound, &limits.ConcurrentOutbound},
+		{&cfg.DefaultLimits.CallsPerMinute, &limits.CallsPerMinute},
+	} {
+		if *l.set > 0 {
+			*l.to = *l.set
+		}
+	}
+	return limits
+}
+
+// keepFirst keeps the keys of the first start where only the operator reads.
+func keepFirst(data string, f *actors.First) error {
+	return errors.Join(
+		writeSecret(filepath.Join(data, "admin.key"), f.AdminKey+"\n"),
+		writeSecret(filepath.Join(data, "test.key"), f.TestKey+"\n"),
+	)
 }
 
 // listen opens the doors; nobody is answered yet.
-func (s *service) listen(ctx context.Context) (err error) {
-	if s.seat == nil {
-		if s.ln, err = new(net.ListenConfig).Listen(ctx, "tcp", s.cfg.HTTPAddr.String()); err != nil {
-			return fmt.Errorf("http_addr: %w", err)
-		}
+func (t *seat) listen(ctx context.Context) error {
+	if t.token != "" {
+		t.door = t.member.doors.Lend(t.shard)
 		return nil
 	}
-	if s.ln, err = s.seat.member.front.lend(); err != nil {
+	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", t.cfg.HTTPAddr.String())
+	if err != nil {
+		return fmt.Errorf("http_addr: %w", err)
+	}
+	t.door = ln
+	t.front = netip.MustParseAddrPort(ln.Addr().String())
+	return nil
+}
+
+// answer begins to take requests: of clients, or what nodes pass on.
+func (t *seat) answer() {
+	serve := t.http.ServeNodes
+	if t.token == "" {
+		serve = t.http.Serve
+	}
+	go func() { t.gone <- serve(t.door) }()
+}
+
+// tree grows the actors.
+func (t *seat) tree(ctx context.Context) error {
+	blobs, err := t.openBlobs(ctx, t.roots)
+	if err != nil {
 		return err
 	}
-	s.nodes, err = s.seat.member.door.lend()
+	target := func() (sip.Target, bool) { return sip.Target{}, false }
+	var calledBy func() netip.AddrPort
+	var testCall func(context.Context, simulator.Order) error
+	var talk actors.Talk
+	if t.phones != nil {
+		target = func() (sip.Target, bool) { return t.phones.Target(), true }
+		calledBy = t.phones.Addr
+		testCall, talk = t.testCall, t.talk
+	}
+	trunks := t.egress()
+	trunks.AnyPort = true
+	answers, hurry := hurried()
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	t.node = actors.New(actors.Config{
+		Store: t.meters.Store(t.spans.store(t.tells(tamper(t.vault.store)))), May: t.may(), Mine: t.mine(), Keys: t.vault.keys, Blobs: blobs, SIP: t.ua, Media: t.engine,
+		Speaker: t.speaker, Ears: t.ears, Models: t.models, Lives: t.with.lives(), Papers: paper.New(program, "read-pdf"),
+		Simulator: target, Carrier: calledBy, TestCall: testCall, Talk: talk, Egress: t.egress(), RootCAs: t.roots, WebhookSends: t.cfg.WebhookSends, WebhookTimeout: answers, WebhookHurry: hurry,
+		MayReach: func(to netip.AddrPort) bool { return trunks.May(to) == nil }, SIPURI: sipURI(t.cfg),
+		PublicURL: t.cfg.BaseURL(t.front), SpoolDir: t.folder("spool"), Traces: t.traces, Log: t.log, Mail: t.mail,
+	})
+	return nil
+}
+
+// serve starts the API and the tree.
+func (t *seat) serve() error {
+	d := t.node.Desk()
+	var certificate func() (*tls.Certificate, error)
+	if t.cfg.TLSCert != "" {
+		certificate = sip.CertificateFiles(t.cfg.TLSCert, t.cfg.TLSKey, t.log)
+	}
+	t.http = httpapi.New(httpapi.Config{
+		Log: t.log, PublicURL: t.cfg.BaseURL(t.front), TrustedProxies: t.cfg.TrustedProxies,
+		Certificate: certificate, Version: version, Ears: t.ears != nil, Text: t.ears != nil && t.ears.Transcribes("en-US"), Observe: t.meters.Request,
+		Elsewhere: t.elsewhere(),
+	}, portsOf(d))
+	if t.token == "" {
+		t.answer()
+	}
+	err := t.node.Start(t.life)
+	if err == nil && t.token != "" {
+		t.answer() // until now requests wait
+	}
 	return err
 }
 
-// answer begins to take requests.
-func (s *service) answer() {
-	go func() { s.ended <- s.http.Serve(s.ln) }()
-	if s.seat != nil {
-		go func() { s.ended <- s.http.ServeNodes(forward.Door(s.nodes, s.seat.member.nodes)) }()
+// drain takes no new calls and lets the live ones end within the limit.
+func (t *seat) drain(ctx context.Context) {
+	t.drainEnds = time.Now().Add(t.cfg.Drain)
+	ctx, cancel := context.WithDeadline(ctx, t.drainEnds)
+	defer cancel()
+	t.node.Drain(ctx)
+}
+
+// leave ends the seat, in the reverse order of its start.
+func (t *seat) leave() {
+	t.shutDoors()
+	if t.node != nil {
+		t.board.Remove(t.node)
+		t.node.Stop()
+	}
+	t.end()
+	t.mu.Lock()
+	t.seats = slices.DeleteFunc(t.seats, func(x *seat) bool { return x == t })
+	t.mu.Unlock()
+	if t.vault != nil {
+		t.vault.close()
+	}
+}
+
+// shutDoors takes no request any more and lets those under way finish.
+func (t *seat) shutDoors() {
+	if t.http != nil {
+		limit := max(shutdownLeast, time.Until(t.drainEnds))
+		if t.inHaste {
+			limit = 0
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), limit)
+		_ = t.http.Shutdown(ctx)
+		cancel()
+	}
+	if t.door == nil {
+		return
+	}
+	_ = t.door.Close() // the server has closed it, unless it never served
+	if lent, ok := t.door.(*forward.Lent); ok {
+		lent.Sever()
 	}
 }

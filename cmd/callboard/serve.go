@@ -123,10 +123,11 @@ func serve(ctx context.Context, cfg *configs.Config, demo bool, again func()) er
 		return err
 	}
 	log.LogAttrs(ctx, slog.LevelInfo, "ready", append(cfg.Attrs(),
-		slog.Duration("after", time.Since(began).Round(time.Millisecond)), slog.String("http", s.ln.Addr().String()),
+		slog.Duration("after", time.Since(began).Round(time.Millisecond)), slog.String("http", s.front.String()),
 		slog.String("version", version))...)
 	go tendHeap(ctx)
-	s.welcome()
+	one := s.all()[0]
+	one.welcome()
 	if show != nil {
 		go show.play(ctx, s)
 	}
@@ -141,21 +142,21 @@ func serve(ctx context.Context, cfg *configs.Config, demo bool, again func()) er
 	}
 	again() // from here on a second signal ends the process at once
 	log.Info("stopping: no new calls, live ones may end", slog.Duration("limit", cfg.Drain))
-	s.drain(context.WithoutCancel(ctx))
+	one.drain(context.WithoutCancel(ctx))
 	s.close()
 	log.Info("stopped")
 	return nil
 }
 
 // welcome shows the first start's key, once, and only to a terminal.
-func (s *service) welcome() {
-	if s.first == nil {
+func (t *seat) welcome() {
+	if t.first == nil {
 		return
 	}
-	path := filepath.Join(s.cfg.Data, "admin.key")
+	path := filepath.Join(t.cfg.Data, "admin.key")
 	if terminal() {
-		fmt.Printf("\n  First start. The operator's API key, shown this once and kept in %s:\n\n    %s\n\n", path, s.first.AdminKey)
+		fmt.Printf("\n  First start. The operator's API key, shown this once and kept in %s:\n\n    %s\n\n", path, t.first.AdminKey)
 		return
 	}
-	s.log.Info("first start: the operator's API key is in a file", slog.String("path", path))
+	t.log.Info("first start: the operator's API key is in a file", slog.String("path", path))
 }

@@ -40,32 +40,51 @@ func openVault(ctx context.Context, cfg *configs.Config, log *slog.Logger) (*vau
 		unlock()
 		return nil, err
 	}
-	return openStore(ctx, cfg, log, master, "1|"+mailbox.NewID("node"), unlock)
-}
-
-// openStore opens the store as the one whom a token names. unlock is called in
-// the end.
-func openStore(ctx context.Context, cfg *configs.Config, log *slog.Logger, master []byte, token string, unlock func()) (v *vault, err error) {
-	v = &vault{unlock: unlock, data: cfg.Data, bucket: placeOf(cfg)}
-	if url := cfg.RedisURL.Reveal(); url != "" {
-		v.driver, err = redis.Open(ctx, url, redis.Options{Logger: log, Ledger: filepath.Join(cfg.Data, "redis-ledger"), AnyHistory: anyHistory()})
-	} else {
-		v.driver, err = pebble.Open(filepath.Join(cfg.Data, "store"), pebble.Options{Logger: log, FS: storeDisk()})
-	}
+	driver, err := openDriver(ctx, cfg, log)
 	if err != nil {
 		unlock()
 		return nil, err
 	}
-	v.store, err = persistence.NewStore(ctx, v.driver, master, token)
+	v, err := openStore(ctx, cfg, driver, master, "1|"+mailbox.NewID("node"), whole)
 	if err != nil {
-		v.close()
+		_ = driver.Close()
+		unlock()
 		return nil, err
 	}
-	v.keys = actors.NewKeyring(v.store, v.store.Root())
+	v.unlock = func() {
+		_ = driver.Close()
+		unlock()
+	}
 	return v, nil
 }
 
+// openDriver opens what the settings keep things in.
+func openDriver(ctx context.Context, cfg *configs.Config, log *slog.Logger) (persistence.Driver, error) {
+	if url := cfg.RedisURL.Reveal(); url != "" {
+		return redis.Open(ctx, url, redis.Options{Logger: log, Ledger: filepath.Join(cfg.Data, "redis-ledger"), AnyHistory: anyHistory()})
+	}
+	return pebble.Open(filepath.Join(cfg.Data, "store"), pebble.Options{Logger: log, FS: storeDisk()})
+}
+
+// whole is the shard of a process that has everything.
+const whole = -1
+
+// openStore opens the store of a shard as the one whom a token names.
+func openStore(ctx context.Context, cfg *configs.Config, driver persistence.Driver, master []byte, token string, shard int) (*vault, error) {
+	part := persistence.Part{}
+	if shard != whole {
+		part = persistence.Part{Shard: shard, Of: cfg.Shards}
+	}
+	store, err := persistence.NewPart(ctx, driver, master, token, part)
+	if err != nil {
+		return nil, err
+	}
+	return &vault{driver: driver, store: store, keys: actors.NewKeyring(store, store.Root()), data: cfg.Data, bucket: placeOf(cfg)}, nil
+}
+
+// close lets go of what was opened for the store alone.
 func (v *vault) close() {
-	_ = v.driver.Close()
-	v.unlock()
+	if v.unlock != nil {
+		v.unlock()
+	}
 }

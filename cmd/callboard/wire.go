@@ -2,62 +2,64 @@ package main
 
 import (
 	"context"
-	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/netip"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/actors/alerts"
 	"github.com/callboard/callboard/actors/call"
-	"github.com/callboard/callboard/actors/paper"
 	"github.com/callboard/callboard/actors/simulator"
 	"github.com/callboard/callboard/cmd/callboard/metrics"
 	"github.com/callboard/callboard/configs"
-	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/allow"
 	"github.com/callboard/callboard/httpapi"
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/speech"
 	"github.com/callboard/callboard/media/wav"
-	"github.com/callboard/callboard/persistence/blob"
+	"github.com/callboard/callboard/persistence"
 	"github.com/callboard/callboard/sip"
 )
 
-// service is everything that runs.
+// service is what a process has once, and the seats of the shards that it has
+// the work of.
 type service struct {
-	cfg    *configs.Config
-	log    *slog.Logger
-	vault  *vault
-	ua     *sip.UserAgent
-	engine *media.Engine
-	bucket *blob.S3 // nil: recordings lie on disk
-	phones *simulator.Simulator
-	traces *call.Traces
-	spans  *tracing
-	meters *metrics.Meters
-	ears   speech.Recogniser // nil: nobody hears words
-	models actors.Models
-	node   *actors.Node
-	http   *httpapi.Server
-	ln     net.Listener
-	admin  *adminSocket
-	tools  *adminHTTP
-	first  *actors.First
-	ended  chan error
-	stop   context.CancelFunc
+	cfg     *configs.Config
+	log     *slog.Logger
+	more    extras
+	member  *member            // nil: the process is the only one
+	driver  persistence.Driver // of the seats of one of several nodes
+	front   netip.AddrPort     // where clients of HTTP connect
+	ua      *sip.UserAgent
+	engine  *media.Engine
+	phones  *simulator.Simulator
+	traces  *call.Traces
+	spans   *tracing
+	meters  *metrics.Meters
+	speaker speech.Speaker
+	ears    speech.Recogniser // nil: nobody hears words
+	with    *speechEngines
+	models  actors.Models
+	roots   *x509.CertPool // beside those of the machine; nil: these alone
+	mail    alerts.Mailer
+	board   actors.Switchboard
+	admin   *adminSocket
+	tools   *adminHTTP
+	ended   chan error
+	run     context.Context //nolint:containedctx // ends with the process
+	stop    context.CancelFunc
 
-	seat  *seat        // of one node of several; nil: this is the only one
-	nodes net.Listener // of the other nodes
-
-	drainEnds time.Time // what is under way then is cut off; zero: nothing drains
-	inHaste   bool      // another node has the work: what is under way cannot be kept
+	building sync.Mutex // held while a seat is being made and none is there yet
+	mu       sync.Mutex
+	seats    []*seat
 }
 
 // shutdownLeast is how long requests under way have at least to finish.
@@ -67,69 +69,79 @@ const shutdownLeast = 5 * time.Second
 type extras struct {
 	rootCA []byte // PEM
 	allow  []allow.Rule
-	seat   *seat
 }
 
-// start opens, wires and starts everything. On an error nothing is left.
-func start(ctx context.Context, cfg *configs.Config, log *slog.Logger, more extras) (_ *service, err error) {
-	s := &service{cfg: cfg, log: log, ended: make(chan error, 8), meters: metrics.New(version), seat: more.seat}
-	run, stop := context.WithCancel(context.WithoutCancel(ctx))
-	s.stop = stop
-	defer func() {
-		if err != nil {
-			s.close()
-		}
-	}()
-	if err = s.open(ctx); err != nil {
+// start opens, wires and starts everything of a process that is the only one.
+// On an error nothing is left.
+func start(ctx context.Context, cfg *configs.Config, log *slog.Logger, more extras) (*service, error) {
+	s := newService(ctx, cfg, log, more)
+	if err := s.sit(ctx, &seat{}); err != nil {
+		s.close()
 		return nil, err
 	}
-	limits := defaultLimits(cfg)
-	s.first, err = actors.Bootstrap(ctx, s.vault.store, s.vault.keys, domain.Plan(cfg.DefaultPlan), limits, cfg.Simulator)
-	if err != nil {
-		return nil, err
-	}
-	if s.first != nil {
-		if err = keepFirst(cfg.Data, s.first); err != nil {
-			return nil, err
-		}
-	}
-	if err = s.listen(ctx); err != nil {
-		return nil, err
-	}
-	if err = s.telephony(run, more); err != nil {
-		return nil, err
-	}
-	if err = s.tree(ctx, more); err != nil {
-		return nil, err
-	}
-	go s.sweepBucket(run)
-	return s, s.doors(run)
+	return s, nil
 }
 
-func defaultLimits(cfg *configs.Config) domain.Limits {
-	limits, fixed := domain.PlanLimits(domain.Plan(cfg.DefaultPlan))
-	if !fixed {
-		limits = domain.RoomyLimits()
-	}
-	for _, l := range []struct{ set, to *int }{
-		{&cfg.DefaultLimits.RequestsPerMinute, &limits.RequestsPerMinute},
-		{&cfg.DefaultLimits.ConcurrentInbound, &limits.ConcurrentInbound},
-		{&cfg.DefaultLimits.ConcurrentOutbound, &limits.ConcurrentOutbound},
-		{&cfg.DefaultLimits.CallsPerMinute, &limits.CallsPerMinute},
-	} {
-		if *l.set > 0 {
-			*l.to = *l.set
-		}
-	}
-	return limits
+func newService(ctx context.Context, cfg *configs.Config, log *slog.Logger, more extras) *service {
+	s := &service{cfg: cfg, log: log, more: more, ended: make(chan error, 8), meters: metrics.New(version)}
+	s.run, s.stop = context.WithCancel(context.WithoutCancel(ctx))
+	return s
 }
 
-// keepFirst keeps the keys of the first start where only the operator reads.
-func keepFirst(data string, f *actors.First) error {
-	return errors.Join(
-		writeSecret(filepath.Join(data, "admin.key"), f.AdminKey+"\n"),
-		writeSecret(filepath.Join(data, "test.key"), f.TestKey+"\n"),
-	)
+// build opens what the process has once: SIP, sound and the engines. The first
+// seat has opened the store, of whose root SIP has its secret.
+func (s *service) build(of *seat) (err error) {
+	if s.ua != nil {
+		return nil
+	}
+	root := of.vault.store.Root()
+	if err = s.telephony(root); err != nil {
+		return err
+	}
+	if s.roots, err = s.readRoots(); err != nil {
+		return err
+	}
+	if s.with, err = readEngines(s.cfg, s.roots, s.egress().May); err != nil {
+		return err
+	}
+	if s.speaker, err = s.speakerOf("speech", s.with); err != nil {
+		return err
+	}
+	s.ears, s.models = s.recogniser(s.with), modelsOf(&s.with.file)
+	if s.spans, err = s.openTracing(context.Background()); err != nil {
+		return err
+	}
+	s.mail, err = s.mailer()
+	return err
+}
+
+// open lets SIP in, and whoever looks after the process.
+func (s *service) open() (err error) {
+	if s.admin != nil {
+		return nil
+	}
+	go func() { s.ended <- s.ua.Serve(s.run) }()
+	select {
+	case err = <-s.ended:
+		return fmt.Errorf("sip_addr: %w", err)
+	case <-s.ua.Ready():
+	case <-time.After(5 * time.Second):
+		return errors.New("sip_addr: SIP did not start to listen in time")
+	}
+	s.meters.Read(s.read)
+	pages := adminPages(s.count, s.meters.Handler())
+	if s.admin, err = openAdmin(s.cfg.Data, s.commands(), pages, s.log); err != nil {
+		return err
+	}
+	s.tools, err = openAdminHTTP(s.run, s.cfg.AdminAddr, pages, s.log)
+	return err
+}
+
+// all are the seats.
+func (s *service) all() []*seat {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.seats)
 }
 
 func recordingFormat(name string) wav.Format {
@@ -140,14 +152,14 @@ func recordingFormat(name string) wav.Format {
 }
 
 // telephony opens SIP, sound and the built-in carrier.
-func (s *service) telephony(run context.Context, more extras) (err error) {
+func (s *service) telephony(root []byte) (err error) {
 	cfg := s.cfg
 	public := cfg.PublicIP
 	if !public.IsValid() {
 		public = cfg.SIPAddr.Addr()
 	}
 	carrier := &carrier{}
-	sipEgress := s.egress(more)
+	sipEgress := s.egress()
 	sipEgress.AnyPort = true
 	s.engine, err = media.NewEngine(media.Config{
 		BindIP: soundAddr(cfg), PublicIP: public,
@@ -162,18 +174,23 @@ func (s *service) telephony(run context.Context, more extras) (err error) {
 		return err
 	}
 	s.traces = call.NewTraces()
-	s.ua, err = sip.New(sip.Config{
+	agent := sip.Config{
 		Listen: sipListeners(cfg), TLS: secured, Private: cfg.SIPPrivate, DSCP: cfg.SIPDSCP,
-		PublicIP: cfg.PublicIP, UserAgent: "Callboard/" + version, Trace: s.traces.Note, Linger: linger(), OverloadAfter: patience(), Secret: derive(s.vault.store.Root(), "callboard sip"),
-		MayReach: func(to netip.AddrPort) bool { return carrier.signalling(to) || sipEgress.May(to) == nil }, MayCall: s.seat.may(), Log: s.log,
-	})
+		PublicIP: cfg.PublicIP, UserAgent: "Callboard/" + version, Trace: s.traces.Note, Linger: linger(), OverloadAfter: patience(), Secret: derive(root, "callboard sip"),
+		MayReach: func(to netip.AddrPort) bool { return carrier.signalling(to) || sipEgress.May(to) == nil }, Log: s.log,
+	}
+	if s.member != nil {
+		s.member.shares(&agent)
+	}
+	s.ua, err = sip.New(agent)
 	if err != nil {
 		return err
 	}
+	s.board.Serve(s.ua)
 	if !cfg.Simulator {
 		return nil
 	}
-	speaker, err := s.speaker("simulator", nil)
+	speaker, err := s.speakerOf("simulator", nil)
 	if err != nil {
 		return err
 	}
@@ -182,7 +199,7 @@ func (s *service) telephony(run context.Context, more extras) (err error) {
 		return err
 	}
 	carrier.of = s.phones
-	go func() { s.ended <- s.phones.Serve(run) }()
+	go func() { s.ended <- s.phones.Serve(s.run) }()
 	return nil
 }
 
@@ -207,8 +224,8 @@ func (c *carrier) sound(to netip.AddrPort) bool {
 	return c.of != nil && to.Addr().IsLoopback() && to.Port() >= phonesLow && to.Port() <= phonesHigh
 }
 
-// speaker is what speaks: with engines those of the operator's, too.
-func (s *service) speaker(cache string, with *speechEngines) (*speech.Voice, error) {
+// speakerOf is what speaks: with engines those of the operator's, too.
+func (s *service) speakerOf(cache string, with *speechEngines) (*speech.Voice, error) {
 	cfg := speech.Config{PromptDir: s.folder("prompts"), CacheDir: s.folder(filepath.Join("cache", cache))}
 	if with != nil {
 		cfg.Sources, cfg.Order = with.sources(), with.file.TTS
@@ -251,64 +268,6 @@ func (s *service) folder(name string) string {
 	return path
 }
 
-// tree grows the actors and opens SIP to them.
-func (s *service) tree(ctx context.Context, more extras) error {
-	roots, err := s.roots(more)
-	if err != nil {
-		return err
-	}
-	with, err := readEngines(s.cfg, roots, s.egress(more).May)
-	if err != nil {
-		return err
-	}
-	speaker, err := s.speaker("speech", with)
-	if err != nil {
-		return err
-	}
-	s.ears = s.recogniser(with)
-	blobs, err := s.openBlobs(ctx, roots)
-	if err != nil {
-		return err
-	}
-	target := func() (sip.Target, bool) { return sip.Target{}, false }
-	var calledBy func() netip.AddrPort
-	var testCall func(context.Context, simulator.Order) error
-	var talk actors.Talk
-	if s.phones != nil {
-		target = func() (sip.Target, bool) { return s.phones.Target(), true }
-		calledBy = s.phones.Addr
-		testCall, talk = s.testCall, s.talk
-	}
-	s.models = modelsOf(&with.file)
-	trunks := s.egress(more)
-	trunks.AnyPort = true
-	answers, hurry := hurried()
-	program, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	if s.spans, err = s.openTracing(context.Background()); err != nil {
-		return err
-	}
-	mailer, err := s.mailer()
-	if err != nil {
-		return err
-	}
-	s.node = actors.New(actors.Config{
-		Store: s.meters.Store(s.spans.store(s.seat.store(tamper(s.vault.store)))), May: s.seat.may(), Keys: s.vault.keys, Blobs: blobs, SIP: s.ua, Media: s.engine, Speaker: speaker, Ears: s.ears, Models: s.models, Lives: with.lives(), Papers: paper.New(program, "read-pdf"),
-		Simulator: target, Carrier: calledBy, TestCall: testCall, Talk: talk, Egress: s.egress(more), RootCAs: roots, WebhookSends: s.cfg.WebhookSends, WebhookTimeout: answers, WebhookHurry: hurry,
-		MayReach: func(to netip.AddrPort) bool { return trunks.May(to) == nil }, SIPURI: sipURI(s.cfg),
-		PublicURL: s.cfg.BaseURL(netip.MustParseAddrPort(s.ln.Addr().String())),
-		SpoolDir:  s.folder("spool"), Traces: s.traces, Log: s.log, Mail: mailer,
-	})
-	s.ua.OnInvite(s.node.Inbound)
-	s.ua.OnText(s.node.Text)
-	s.ua.Registrar(s.node.Registrar())
-	s.ua.Admit(s.node.Book().Admit)
-	s.meters.Read(s.read)
-	return nil
-}
-
 // testCall lets a built-in phone call us: at our first listener, or at
 // loopback where that takes every address.
 func (s *service) testCall(ctx context.Context, o simulator.Order) error {
@@ -339,8 +298,8 @@ func sipURI(cfg *configs.Config) string {
 	return "sip:" + at.String()
 }
 
-func (s *service) roots(more extras) (*x509.CertPool, error) {
-	if s.cfg.EgressCAFile == "" && more.rootCA == nil {
+func (s *service) readRoots() (*x509.CertPool, error) {
+	if s.cfg.EgressCAFile == "" && s.more.rootCA == nil {
 		return nil, nil //nolint:nilnil // nil: those of the machine
 	}
 	pool, err := x509.SystemCertPool()
@@ -356,69 +315,16 @@ func (s *service) roots(more extras) (*x509.CertPool, error) {
 			return nil, fmt.Errorf("egress_ca_file = %s: must hold certificates in PEM", s.cfg.EgressCAFile)
 		}
 	}
-	pool.AppendCertsFromPEM(more.rootCA)
+	pool.AppendCertsFromPEM(s.more.rootCA)
 	return pool, nil
 }
 
-// doors starts SIP, the tree, the API and the local socket.
-func (s *service) doors(run context.Context) error {
-	go func() { s.ended <- s.ua.Serve(run) }()
-	select {
-	case err := <-s.ended:
-		return fmt.Errorf("sip_addr: %w", err)
-	case <-s.ua.Ready():
-	case <-time.After(5 * time.Second):
-		return errors.New("sip_addr: SIP did not start to listen in time")
-	}
-	d := s.node.Desk()
-	var certificate func() (*tls.Certificate, error)
-	if s.cfg.TLSCert != "" {
-		certificate = sip.CertificateFiles(s.cfg.TLSCert, s.cfg.TLSKey, s.log)
-	}
-	s.http = httpapi.New(httpapi.Config{
-		Log: s.log, PublicURL: s.cfg.BaseURL(netip.MustParseAddrPort(s.ln.Addr().String())), TrustedProxies: s.cfg.TrustedProxies,
-		Certificate: certificate, Version: version, Ears: s.ears != nil, Text: s.ears != nil && s.ears.Transcribes("en-US"), Observe: s.meters.Request,
-	}, portsOf(d))
-	if s.seat == nil {
-		s.answer()
-	}
-	var err error
-	pages := adminPages(s.count, s.meters.Handler())
-	if s.admin, err = openAdmin(s.cfg.Data, keysOf(s.vault, &staff{running: d, base: s.cfg.BaseURL(netip.MustParseAddrPort(s.ln.Addr().String()))}), pages, s.log); err != nil {
-		return err
-	}
-	if s.tools, err = openAdminHTTP(run, s.cfg.AdminAddr, pages, s.log); err != nil {
-		return err
-	}
-	if err = s.node.Start(run); err == nil && s.seat != nil {
-		s.answer() // until now requests wait
-	}
-	return err
-}
-
-// drain takes no new calls and lets the live ones end within the limit.
-func (s *service) drain(ctx context.Context) {
-	s.drainEnds = time.Now().Add(s.cfg.Drain)
-	ctx, cancel := context.WithDeadline(ctx, s.drainEnds)
-	defer cancel()
-	s.node.Drain(ctx)
-}
-
-// shutDoors takes no request any more and lets those under way finish.
-func (s *service) shutDoors() {
-	if s.http != nil {
-		limit := max(shutdownLeast, time.Until(s.drainEnds))
-		if s.inHaste {
-			limit = 0
-		}
-		ctx, cancel := context.WithTimeout(context.Background(), limit)
-		_ = s.http.Shutdown(ctx)
-		cancel()
-	}
-	for _, ln := range []net.Listener{s.ln, s.nodes} {
-		if ln != nil {
-			_ = ln.Close() // the server has closed it, unless it never served
-		}
+// portsOf gives everything that the front door asks for to the desk.
+func portsOf(d *actors.Desk) httpapi.Ports {
+	return httpapi.Ports{
+		Auth: d, Campaigns: d, Contacts: d, Calls: d, Recordings: d, Listening: d, Talking: d, Agents: d, Pathways: d, Tools: d, Trunks: d, Numbers: d, Phones: d, DNC: d,
+		Webhooks: d, Deliveries: d, Keys: d, Tokens: d, OAuth: d, Consents: d, Users: d, Audit: d, Workspaces: d, Usages: d, Bulks: d, Exports: d, Tenants: d, Operators: d, Alerts: d, Events: d, Health: d, Windows: d, Once: d,
+		Bookings: d, Messages: d, Textings: d, Gateways: d, Knowledge: d,
 	}
 }
 
@@ -428,9 +334,8 @@ func (s *service) close() {
 	if s.admin != nil {
 		s.admin.close()
 	}
-	s.shutDoors()
-	if s.node != nil {
-		s.node.Stop()
+	for _, one := range s.all() {
+		one.leave()
 	}
 	s.spans.close()
 	s.stop()
@@ -440,16 +345,7 @@ func (s *service) close() {
 	if s.engine != nil {
 		_ = s.engine.Close()
 	}
-	if s.vault != nil {
-		s.vault.close()
-	}
-}
-
-// portsOf gives everything that the front door asks for to the desk.
-func portsOf(d *actors.Desk) httpapi.Ports {
-	return httpapi.Ports{
-		Auth: d, Campaigns: d, Contacts: d, Calls: d, Recordings: d, Listening: d, Talking: d, Agents: d, Pathways: d, Tools: d, Trunks: d, Numbers: d, Phones: d, DNC: d,
-		Webhooks: d, Deliveries: d, Keys: d, Tokens: d, OAuth: d, Consents: d, Users: d, Audit: d, Workspaces: d, Usages: d, Bulks: d, Exports: d, Tenants: d, Operators: d, Alerts: d, Events: d, Health: d, Windows: d, Once: d,
-		Bookings: d, Messages: d, Textings: d, Gateways: d, Knowledge: d,
+	if s.driver != nil {
+		_ = s.driver.Close()
 	}
 }

@@ -26,6 +26,10 @@ import (
 // NotActive is the header of an answer that only says that nothing was done.
 const NotActive = "Callboard-Not-Active"
 
+// Own begins the names of headers by which nodes speak to each other. Those of
+// clients are not passed on.
+const Own = "Callboard-"
+
 const (
 	waitMost    = 10 * time.Second       // for a node that has the work
 	waitReady   = time.Second            // the same, of who only asks whether there is one
@@ -118,6 +122,11 @@ func rewrite(r *httputil.ProxyRequest) {
 	for _, name := range [...]string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"} {
 		if v := r.In.Header[name]; v != nil {
 			r.Out.Header[name] = v
+		}
+	}
+	for name := range r.Out.Header {
+		if len(name) > len(Own) && strings.EqualFold(name[:len(Own)], Own) {
+			delete(r.Out.Header, name)
 		}
 	}
 	client, _, err := net.SplitHostPort(r.In.RemoteAddr)

@@ -17,8 +17,8 @@ type view struct {
 	held     map[int]phase // what the holder has
 	given    int           // handed to others who have not taken it yet
 	draining bool
-	handover int  // so many may be on their way to others at a time
-	stays    bool // what is held stays where it is, whoever joins
+	handover int                  // so many may be on their way to others at a time
+	stays    func(shard int) bool // what is held stays where it is for now, whoever has joined; nil: nothing does
 }
 
 // plan is what a holder does next.
@@ -27,6 +27,7 @@ type plan struct {
 	drop  []int // claimed without the answer being heard, and no longer its own: to be freed
 	stop  []int // to be given back
 	lost  []int // others have them: to be stopped without a further word
+	stay  bool  // some would be given back, and stay for now
 }
 
 // decide compares what is with what should be. What comes to a node that joins
@@ -49,7 +50,11 @@ func decide(v view) plan {
 			p.lost = append(p.lost, shard)
 		case doing == running && v.draining:
 			p.stop = append(p.stop, shard)
-		case doing == running && !own && !v.stays && place != "" && room > 0:
+		case doing == running && !own && place != "" && room > 0:
+			if v.stays != nil && v.stays(shard) {
+				p.stay = true
+				continue
+			}
 			p.stop = append(p.stop, shard)
 			room--
 		case doing != 0:

@@ -28,7 +28,11 @@ type Config struct {
 	// node never takes itself for cut off.
 	Reach func(ctx context.Context, n Node) error
 
-	Stay     bool          // what is held stays here while this node lives and does not drain, also where another one has joined
+	// Stay says of a shard that belongs to a node which has joined whether it
+	// stays here for now, as long as this node lives and does not drain; it is
+	// asked again after Pause and must not wait. nil: none does.
+	Stay func(shard int) bool
+
 	AtOnce   int           // Starts, and Stops, at once; 0: 16
 	Handover int           // shards on their way to nodes that have joined, at once; 0: 4
 	Pause    time.Duration // before a claim, or the Start of a shard that was fenced or has failed, is tried again; 0: 500 ms
@@ -49,6 +53,7 @@ type Holder struct {
 	cooling  map[int]time.Time // not to be claimed before
 	claiming bool
 	asked    bool // to drain
+	staying  bool // something stays for now, and is looked at again
 	left     bool
 	cutOff   bool          // drains because it sees nobody
 	changed  chan struct{} // closed and replaced when held or claiming has changed
@@ -213,6 +218,14 @@ func (h *Holder) nudge() {
 	}
 }
 
+// again looks once more at what stays for now.
+func (h *Holder) again() {
+	h.mu.Lock()
+	h.staying = false
+	h.mu.Unlock()
+	h.nudge()
+}
+
 func (h *Holder) later() { time.AfterFunc(h.c.Pause, h.nudge) }
 
 func (h *Holder) run(ctx context.Context) {
@@ -241,6 +254,10 @@ func (h *Holder) step(ctx context.Context) {
 	}
 	now := time.Now()
 	p.claim = slices.DeleteFunc(p.claim, func(shard int) bool { return now.Before(h.cooling[shard]) })
+	if p.stay && !h.staying {
+		h.staying = true
+		time.AfterFunc(h.c.Pause, h.again)
+	}
 	if !h.claiming && len(p.claim)+len(p.drop) > 0 {
 		h.claiming = true
 		h.working.Go(func() { h.claim(ctx, p.claim, p.drop) })

@@ -43,6 +43,7 @@ type worker struct {
 	refuse  error         // of Start
 	linger  time.Duration // of Stop
 	blind   bool          // reaches nobody
+	busy    bool          // what it has stays for now
 	atOnce  int
 	atOnceM int
 }
@@ -60,6 +61,7 @@ func (h *house) join(id string) *worker {
 		Self: lease.Node{ID: id, Addr: id + ":1"}, Shards: h.shards, AtOnce: 4, Handover: 2,
 		Start: func(_ context.Context, shard int, token lease.Token) error { return h.start(w, shard, token) },
 		Stop:  func(shard int, lost bool) { h.stop(w, shard, lost) },
+		Stay:  func(int) bool { return get(w, &w.busy) },
 		Reach: func(context.Context, lease.Node) error {
 			if get(w, &w.blind) {
 				return errors.New("nobody answers")
@@ -178,6 +180,25 @@ func TestNodesShareTheShardsAndAJoinIsHandedOverAFewAtATime(t *testing.T) {
 			assert.InDelta(t, 20, n, 12, id)
 		}
 		assert.Zero(t, a.lost+b.lost+c.lost)
+	})
+}
+
+func TestWhatIsBusyGoesToWhoHasJoinedOnceItIsNot(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h := newHouse(t, 60)
+		a := h.join("a")
+		after(time.Second)
+		set(a, &a.busy, true)
+		b := h.join("b")
+		after(time.Minute)
+		assert.Equal(t, map[string]int{"a": 60}, h.shares(a, b))
+		set(a, &a.busy, false)
+		after(3 * time.Second)
+		assert.Len(t, h.shares(a, b), 2)
+		set(a, &a.busy, true)
+		require.NoError(t, a.Drain(t.Context()), "who goes gives everything")
+		after(time.Second)
+		assert.Equal(t, map[string]int{"b": 60}, h.shares(a, b))
 	})
 }
 

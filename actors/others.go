@@ -1,0 +1,117 @@
+package actors
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// How a node keeps up with what other nodes of the install do: othersFor is how
+// old what it knows of their workspaces may be, diallingEvery how often it looks
+// whether an operator has stopped all dialling, and othersWithin how long the
+// store may take.
+const (
+	othersFor     = 5 * time.Second
+	diallingEvery = 500 * time.Millisecond
+	othersWithin  = 2 * time.Second
+)
+
+// others are the workspaces that other nodes of the install have, as they were
+// a moment ago. The zero value is ready.
+type others struct {
+	mu  sync.Mutex
+	at  time.Time
+	all []*domain.Workspace
+}
+
+// own are the workspaces of this node.
+func (n *Node) own(ctx context.Context) (all []*domain.Workspace, err error) {
+	err = every(ctx, n.cfg.Store, "workspace", "", "all", func(w *domain.Workspace) {
+		if n.owns(w.ID) {
+			all = append(all, w)
+		}
+	})
+	return all, err
+}
+
+// owns says whether a workspace is this node's, or would be.
+func (n *Node) owns(workspaceID string) bool { return n.cfg.Mine == nil || n.cfg.Mine(workspaceID) }
+
+// alone says whether no other node shares the process.
+func (n *Node) alone() bool { return n.cfg.Mine == nil }
+
+// may says whether this node still has the work.
+func (n *Node) may() bool { return n.cfg.May == nil || n.cfg.May() }
+
+// others are read again where what is known is too old. What cannot be read is
+// as it was.
+func (n *Node) others() []*domain.Workspace {
+	if n.alone() {
+		return nil
+	}
+	o := &n.rest
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if time.Since(o.at) < othersFor {
+		return o.all
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), othersWithin)
+	defer cancel()
+	var all []*domain.Workspace
+	err := every(ctx, n.cfg.Store, "workspace", "", "all", func(w *domain.Workspace) {
+		if !n.owns(w.ID) {
+			all = append(all, w)
+		}
+	})
+	if err != nil {
+		n.cfg.Log.Warn("the workspaces of other nodes cannot be read", slog.Any("error", err))
+	} else {
+		o.all = all
+	}
+	o.at = time.Now()
+	return o.all
+}
+
+// followDialling does what an operator has said to another node: that nobody is
+// rung any more, or that people may be.
+func (n *Node) followDialling(ctx context.Context) {
+	t := time.NewTicker(diallingEvery)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+			n.lookDialling(ctx)
+		}
+	}
+}
+
+func (n *Node) lookDialling(ctx context.Context) {
+	bound, cancel := context.WithTimeout(ctx, othersWithin)
+	defer cancel()
+	h := &n.halts
+	h.changing.Lock()
+	defer h.changing.Unlock()
+	row := &domain.Dialling{}
+	if _, err := n.cfg.Store.Get(bound, row); err != nil && !errors.Is(err, domain.ErrNotFound) {
+		return
+	}
+	known := h.stopped.Load()
+	switch {
+	case row.Stopped && known == nil:
+		h.stopped.Store(row)
+		n.cfg.Log.Warn("an operator has stopped all dialling", slog.String("actor", row.By.ID))
+	case !row.Stopped && known != nil && !known.Since.IsZero():
+		h.stopped.Store(nil)
+		n.cfg.Log.Warn("an operator lets people be rung again", slog.String("actor", row.By.ID))
+	default:
+		return
+	}
+	n.holdCalls(row.Stopped)
+	n.nudgeCampaigns()
+}

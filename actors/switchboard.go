@@ -1,0 +1,239 @@
+package actors
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/callboard/callboard/actors/simulator"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/sms"
+	"github.com/callboard/callboard/sip"
+)
+
+// Switchboard gives what comes in by the one user agent of a process to the
+// node whose workspace it is for. With one node it costs nothing. Nodes come
+// and go while it works.
+type Switchboard struct {
+	mu    sync.Mutex
+	nodes atomic.Pointer[[]*Node]
+}
+
+// Add lets a node be found.
+func (s *Switchboard) Add(n *Node) { s.change(func(all []*Node) []*Node { return append(all, n) }) }
+
+// Remove lets a node not be found any more.
+func (s *Switchboard) Remove(n *Node) {
+	s.change(func(all []*Node) []*Node { return slices.DeleteFunc(all, func(x *Node) bool { return x == n }) })
+}
+
+func (s *Switchboard) change(f func([]*Node) []*Node) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := f(slices.Clone(s.all()))
+	s.nodes.Store(&all)
+}
+
+func (s *Switchboard) all() []*Node {
+	if all := s.nodes.Load(); all != nil {
+		return *all
+	}
+	return nil
+}
+
+// Serve lets a user agent ask here, before it serves.
+func (s *Switchboard) Serve(ua *sip.UserAgent) {
+	ua.OnInvite(s.invite)
+	ua.OnText(s.text)
+	ua.Registrar(sip.Registrar{Open: s.open, Account: s.account, At: s.at, Update: s.register})
+	ua.Admit(s.admit)
+}
+
+// admit adds up what the nodes say of a source.
+func (s *Switchboard) admit(from sip.Source) (out sip.Admission) {
+	for _, n := range s.all() {
+		a := n.book.Admit(from)
+		switch {
+		case !a.Allow:
+		case !out.Allow:
+			out = a
+		default:
+			out.Demand = out.Demand && a.Demand
+			out.Account, out.Realm = either(out.Account, a.Account), cmp.Or(out.Realm, a.Realm)
+		}
+	}
+	return out
+}
+
+func either(one, other func(string) (sip.Account, bool)) func(string) (sip.Account, bool) {
+	if one == nil || other == nil {
+		if one == nil {
+			return other
+		}
+		return one
+	}
+	return func(user string) (sip.Account, bool) {
+		if a, known := one(user); known {
+			return a, true
+		}
+		return other(user)
+	}
+}
+
+func (s *Switchboard) open() bool {
+	return slices.ContainsFunc(s.all(), func(n *Node) bool { return n.phones.Open() })
+}
+
+func (s *Switchboard) account(user string) (sip.Account, bool) {
+	for _, n := range s.all() {
+		if a, known := n.phones.Account(user); known {
+			return a, true
+		}
+	}
+	return sip.Account{}, false
+}
+
+func (s *Switchboard) at(from sip.Source) (out sip.Presence) {
+	for _, n := range s.all() {
+		out = max(out, n.phones.At(from))
+	}
+	return out
+}
+
+func (s *Switchboard) register(u *sip.Update) {
+	for _, n := range s.all() {
+		if _, known := n.phones.Phone(u.AccountID); known {
+			n.register(u)
+			return
+		}
+	}
+	u.Refuse(sipUnavailable, overloadAfter)
+}
+
+// invite finds the node of a call: of the phone that calls, of whoever has
+// ordered it, or else of the number, where several nodes have a trunk at its
+// source.
+func (s *Switchboard) invite(in *sip.Incoming) {
+	all := s.all()
+	var at []*Node
+	for _, n := range all {
+		if n.awaits(in) {
+			n.Inbound(in)
+			return
+		}
+		if !n.draining() && len(n.book.Of(in.Source)) > 0 {
+			at = append(at, n)
+		}
+	}
+	s.pass(arrival{
+		at: at, sent: in.Through.IsValid(), give: func(n *Node) { n.Inbound(in) }, refuse: in.Reject,
+		knows: func(ctx context.Context, n *Node) error {
+			_, _, err := n.numberOf(ctx, in)
+			return err
+		},
+	}, all)
+}
+
+// awaits says whether a call is surely the node's.
+func (n *Node) awaits(in *sip.Incoming) bool {
+	if in.PhoneID != "" {
+		_, known := n.phones.Phone(in.PhoneID)
+		return known
+	}
+	return n.tests.of(in.Header[simulator.TestHeader]).taken != nil
+}
+
+// text finds the node of a text message or of a report of one.
+func (s *Switchboard) text(in *sip.IncomingText) {
+	all := s.all()
+	var at []*Node
+	for _, n := range all {
+		if !n.draining() && len(n.book.Of(in.Source)) > 0 {
+			at = append(at, n)
+		}
+	}
+	s.pass(arrival{
+		at: at, give: func(n *Node) { n.Text(in) }, refuse: in.Reply,
+		knows: func(ctx context.Context, n *Node) error { return n.knowsText(ctx, in) },
+	}, all)
+}
+
+func (n *Node) knowsText(ctx context.Context, in *sip.IncomingText) error {
+	content, err := sms.ReadContent(in.ContentType, in.Body)
+	if err != nil {
+		return err
+	}
+	if content.Report == nil {
+		_, _, err = n.numberOf(ctx, &sip.Incoming{To: in.To, From: in.From, TrunkID: in.TrunkID, Proved: in.Proved, Source: in.Source})
+		return err
+	}
+	for _, e := range n.book.Of(in.Source) {
+		m, _, err := n.desk.messageAt(ctx, domain.Key{Kind: "message", Workspace: e.WorkspaceID, ID: content.Report.MessageID})
+		if err == nil && m != nil && m.RouteID == e.Trunk.ID {
+			return nil
+		}
+	}
+	return errNoNumber
+}
+
+// arrival is what came in: who may know it, and what is to be done with it.
+type arrival struct {
+	at     []*Node                            // those that have a trunk at its source
+	sent   bool                               // another node of the install says that it belongs here
+	knows  func(context.Context, *Node) error // nil: it does; errUnproved: it may
+	give   func(*Node)
+	refuse func(code int, after time.Duration)
+}
+
+// pass gives what came in to the node that knows it. Where none does, the first
+// that has a trunk at its source refuses it; but what another node of the
+// install has sent here is on the move with its workspace, and may come again.
+func (s *Switchboard) pass(a arrival, all []*Node) {
+	switch {
+	case len(all) == 0 || len(a.at) == 0 && a.sent:
+		a.refuse(sipUnavailable, overloadAfter)
+		return
+	case len(a.at) == 0:
+		a.give(all[0])
+		return
+	case len(a.at) == 1 && !a.sent:
+		a.give(a.at[0])
+		return
+	}
+	first := a.at[0]
+	if first.taking.Add(1) > mostTaken { // as of those that wait for store and actors
+		first.taking.Add(-1)
+		a.refuse(sipUnavailable, overloadAfter)
+		return
+	}
+	first.beside(func() {
+		defer first.taking.Add(-1)
+		ctx, cancel := context.WithTimeout(context.Background(), inboundLimit)
+		defer cancel()
+		i := a.whose(ctx)
+		if i < 0 && a.sent {
+			a.refuse(sipUnavailable, overloadAfter)
+			return
+		}
+		a.give(a.at[max(i, 0)])
+	})
+}
+
+// whose is the place of the node that knows it, or that may; -1: none does.
+func (a *arrival) whose(ctx context.Context) int {
+	may := -1
+	for i, n := range a.at {
+		err := a.knows(ctx, n)
+		if err == nil {
+			return i
+		}
+		if may < 0 && errors.Is(err, errUnproved) {
+			may = i
+		}
+	}
+	return may
+}

@@ -1,0 +1,184 @@
+package main_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
+)
+
+const crewShards = 6
+
+var workLine = regexp.MustCompile(`msg="this node (has|no longer has) the work" shard=(\d+)`)
+
+// shards are those that a node has, by its own log.
+func (c *crew) shards(s *service) map[string]bool {
+	out := make(map[string]bool)
+	if s.cmd.ProcessState != nil {
+		return out
+	}
+	for _, m := range workLine.FindAllStringSubmatch(s.logged()[c.since[s]:], -1) {
+		if out[m[2]] = m[1] == "has"; !out[m[2]] {
+			delete(out, m[2])
+		}
+	}
+	return out
+}
+
+// spread waits until each shard has a node, and more than one node has any.
+// Which has how many is drawn by their ids.
+func (c *crew) spread() {
+	c.t.Helper()
+	c.nodes[0].await("the work to be spread", time.Minute, func() bool {
+		all, some := 0, 0
+		for _, s := range c.nodes {
+			n := len(c.shards(s))
+			all, some = all+n, some+min(n, 1)
+		}
+		return all == crewShards && some > 1
+	})
+}
+
+// as is the same service, asked with another key.
+func (s *service) as(key string) *service {
+	other := *s
+	other.key = key
+	return &other
+}
+
+// shardTenant is a workspace of a crew.
+type shardTenant struct{ id, key, keyID, campaign string }
+
+// tenants are made by an operator, each at another node.
+func (c *crew) tenants(n int) (all []*shardTenant) {
+	c.t.Helper()
+	for i := range n {
+		made := c.nodes[i%len(c.nodes)].api("POST", "/v1/workspaces", object{"name": fmt.Sprint("tenant ", i), "plan": "enterprise", "limits": object{
+			"requests_per_minute": 1000000, "concurrent_inbound": 10, "concurrent_outbound": 20, "calls_per_minute": 100000,
+		}})
+		all = append(all, &shardTenant{id: made["id"].(string), key: made["key"].(string), keyID: made["key_id"].(string)})
+	}
+	return all
+}
+
+// Workspaces are spread over the nodes, each node answers for all of them, and
+// the work of one that dies goes on elsewhere: nobody is rung twice, nobody is
+// forgotten.
+func TestWorkspacesAreSpreadOverNodesAndOutliveThem(t *testing.T) {
+	t.Parallel()
+	const contacts = 40
+	answer := sipp(t, "uas-answer-logged", "-trace_msg", "-message_file", "messages")
+	c := newCrew(t, 3, fmt.Sprint("CALLBOARD_SHARDS=", crewShards))
+	c.spread()
+	all := c.tenants(8)
+	seen := make(map[int]bool)
+	for i, one := range all {
+		seen[domain.ShardOf(one.id, crewShards)] = true
+		at := c.nodes[(i+1)%3].as(one.key)
+		assert.Equal(t, one.id, at.api("GET", "/v1/workspace", nil)["id"])
+		assert.Equal(t, "tenant "+strconv.Itoa(i), c.nodes[(i+2)%3].api("GET", "/v1/workspaces/"+one.id, nil)["name"], "an operator's")
+		at.api("POST", "/v1/trunks", object{
+			"name": "t", "caller_ids": []string{"+12025550100"}, "proxies": []object{{"host": "127.0.0.1", "port": answer.port, "transport": "udp"}},
+		})
+		at.api("POST", "/v1/webhooks", object{"url": c.nodes[0].receiver.url, "events": []string{"campaign.call.completed"}})
+	}
+	require.Greater(t, len(seen), 2, "they are spread")
+	for i, one := range all {
+		at := c.nodes[i%3].as(one.key)
+		one.campaign = at.campaign(at.terse(), phones(fmt.Sprintf("+1202%d", 510+i), contacts), object{"pacing": object{"calls_per_minute": 300, "max_concurrent": 20}})
+	}
+	front := c.nodes[0]
+	for _, one := range all {
+		front.as(one.key).await("somebody to be rung for each", time.Minute, func() bool {
+			st, ok := front.as(one.key).statusOf(one.campaign)
+			return ok && st.Progress.Attempted > 2
+		})
+	}
+	victim := c.nodes[1]
+	if len(c.shards(c.nodes[2])) > len(c.shards(victim)) {
+		victim = c.nodes[2]
+	}
+	victim.kill9()
+	for _, one := range all {
+		st := front.as(one.key).finished(one.campaign, 2*time.Minute)
+		assert.Equal(t, contacts, st.Progress.Attempted, "nobody is forgotten")
+		assert.Zero(t, st.Progress.Remaining)
+	}
+	for n, times := range answer.rung() {
+		assert.Equal(t, 1, times, "%s was rung more than once", n)
+	}
+	front.await("every end to be told", time.Minute, func() bool {
+		told := make(map[string]bool)
+		for _, e := range front.receiver.events("campaign.call.completed") {
+			var d struct{ Contact struct{ Phone string } }
+			require.NoError(t, json.Unmarshal(e.Data, &d))
+			told[d.Contact.Phone] = true
+		}
+		return len(told) == len(all)*contacts
+	})
+	c.launch(victim)
+	c.spread()
+
+	one, other := all[0], all[1]
+	c.nodes[1].api("PATCH", "/v1/workspaces/"+one.id, object{"name": "renamed"})
+	assert.Equal(t, "renamed", c.nodes[2].as(one.key).api("GET", "/v1/workspace", nil)["name"])
+	made := c.nodes[0].as(one.key).api("POST", "/v1/api-keys", object{"name": "short", "permissions": []string{"all:read"}})
+	short := made["key"].(string)
+	for _, s := range c.nodes {
+		assert.Equal(t, http.StatusOK, s.statusWith(short))
+	}
+	c.nodes[1].as(one.key).api("DELETE", "/v1/api-keys/"+made["id"].(string), nil)
+	for _, s := range c.nodes {
+		assert.Equal(t, http.StatusUnauthorized, s.statusWith(short), "refused at once, wherever it is shown")
+	}
+	c.nodes[2].api("DELETE", "/v1/workspaces/"+other.id, nil)
+	for _, s := range c.nodes {
+		assert.Equal(t, http.StatusUnauthorized, s.statusWith(other.key))
+		code, _, _ := s.try("GET", "/v1/workspaces/"+other.id, nil)
+		assert.Equal(t, http.StatusNotFound, code)
+	}
+	for _, s := range c.nodes {
+		assert.NotContains(t, s.logged(), "panic")
+	}
+}
+
+// A call that comes to any node reaches the workspace of its number, also where
+// several workspaces have a trunk at its source.
+func TestACallThatComesToAnyNodeReachesItsNumber(t *testing.T) {
+	t.Parallel()
+	c := newCrew(t, 2, fmt.Sprint("CALLBOARD_SHARDS=", crewShards))
+	c.spread()
+	var numbers []string
+	all := c.tenants(5)
+	for i, one := range all {
+		number := fmt.Sprintf("+120255501%02d", i)
+		at := c.nodes[i%2].as(one.key)
+		trunk := at.api("POST", "/v1/trunks", object{"name": "t", "proxies": []object{{"host": "127.0.0.1", "port": 5060, "transport": "udp"}}})["id"]
+		made := at.api("POST", "/v1/phone-numbers", object{"number": number, "agent_id": at.menu(), "trunk_id": trunk})
+		assert.Equal(t, "pending", made["status"], "an operator has to say whose it is")
+		approved := c.nodes[(i+1)%2].api("POST", "/v1/workspaces/"+one.id+"/phone-numbers/"+made["id"].(string)+"/approve", nil)
+		assert.Equal(t, "live", approved["status"])
+		numbers = append(numbers, number)
+	}
+	for _, number := range numbers {
+		for _, s := range c.nodes {
+			require.NoError(t, s.caller("uac-press", number, "-key", "press", "1"), "%s by the node at %s", number, s.http)
+		}
+	}
+	require.NoError(t, c.nodes[1].caller("uac-refused-404", "+12025550199"), "a number that nobody has")
+	for i, one := range all {
+		at := c.nodes[i%2].as(one.key)
+		at.await("both calls", time.Minute, func() bool {
+			ended := at.list("/v1/calls?direction=inbound&disposition=confirmed")
+			return len(ended) == 2
+		})
+	}
+}

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base32"
+	"errors"
+	"net/netip"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/persistence"
+	"github.com/callboard/callboard/persistence/lease"
+	"github.com/callboard/callboard/sip"
+)
+
+const (
+	whitherWithin = 45 * time.Millisecond // for the store to say whose a number is
+	whitherFor    = 2 * time.Second       // that its answer counts
+	whitherMost   = 10_000                // answers that are kept
+)
+
+// whither finds the node that has what SIP asks for.
+type whither struct {
+	m *member
+
+	mu   sync.Mutex
+	kept map[string]claimed // by what is called
+}
+
+// claimed is whose a number or a phone is; workspace "": nobody's.
+type claimed struct {
+	workspace string
+	at        time.Time
+}
+
+func newWhither(m *member) *whither { return &whither{m: m, kept: make(map[string]claimed)} }
+
+// markOf names a node in its dialogs, also after a restart.
+func markOf(n lease.Node) string {
+	sum := sha256.Sum256([]byte(n.Addr))
+	return strings.ToLower(base32.HexEncoding.EncodeToString(sum[:5]))
+}
+
+// shares lets a user agent pass on what other nodes have.
+func (m *member) shares(c *sip.Config) {
+	if m.cfg.Shards < 2 {
+		return
+	}
+	w := newWhither(m)
+	c.Elsewhere, c.Placed = w.elsewhere, w.placed
+	c.RelayKey, c.NodeMark = derive(m.master, "callboard relay"), markOf(m.self)
+}
+
+// placed answers from memory.
+func (w *whither) placed(a sip.Whose) (at netip.AddrPort, elsewhere, sure bool) {
+	if a.Mark != "" {
+		at, elsewhere = w.marked(a.Mark)
+		return at, elsewhere, true
+	}
+	for _, name := range names(a) {
+		if c, known := w.known(name); !known {
+			return at, false, false
+		} else if c != "" {
+			at, elsewhere = w.of(c)
+			return at, elsewhere, true
+		}
+	}
+	return at, false, true
+}
+
+// elsewhere asks the store what memory does not know.
+func (w *whither) elsewhere(a sip.Whose) (netip.AddrPort, bool) {
+	if a.Mark != "" {
+		return w.marked(a.Mark)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), whitherWithin)
+	defer cancel()
+	for _, name := range names(a) {
+		workspace, known := w.known(name)
+		if !known {
+			var err error
+			if workspace, err = w.look(ctx, name); err != nil {
+				return netip.AddrPort{}, false
+			}
+		}
+		if workspace != "" {
+			return w.of(workspace)
+		}
+	}
+	return netip.AddrPort{}, false
+}
+
+// names are what a request may be found by, each with its kind: a phone by who
+// it is, and a call or a message by the number that it goes to.
+func names(a sip.Whose) (out []string) {
+	switch {
+	case a.Within:
+		return nil
+	case a.Method == "REGISTER":
+		return []string{"p" + a.To}
+	case strings.HasPrefix(a.To, "+"):
+		out = []string{"n" + a.To}
+	default:
+		out = []string{"n" + a.To, "n+" + a.To}
+	}
+	return append(out, "p"+a.From)
+}
+
+func (w *whither) known(name string) (workspace string, ok bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c, ok := w.kept[name]
+	return c.workspace, ok && time.Since(c.at) < whitherFor
+}
+
+// look reads whose a number or a phone is.
+func (w *whither) look(ctx context.Context, name string) (workspace string, err error) {
+	all := w.m.process().all()
+	if len(all) == 0 {
+		return "", errNoWork
+	}
+	store := all[0].vault.store
+	if kind, of := name[0], name[1:]; kind == 'p' {
+		claim := &domain.UsernameClaim{Username: of}
+		if _, err = store.Get(ctx, claim); err == nil {
+			workspace = claim.WorkspaceID
+		}
+	} else {
+		claim := &domain.NumberClaim{Number: of}
+		if _, err = store.Get(ctx, claim); err == nil {
+			workspace = claim.WorkspaceID
+		}
+	}
+	if err != nil && !errors.Is(err, domain.ErrNotFound) && !errors.Is(err, persistence.ErrMalformed) {
+		return "", err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.kept) >= whitherMost {
+		clear(w.kept)
+	}
+	w.kept[name] = claimed{workspace, time.Now()}
+	return workspace, nil
+}
+
+// of is the node that has a workspace; nobody where none has it now.
+func (w *whither) of(workspace string) (netip.AddrPort, bool) {
+	n, ok := w.m.engine.Owner(domain.ShardOf(workspace, w.m.cfg.Shards))
+	if !ok {
+		return netip.AddrPort{}, true
+	}
+	return w.at(n)
+}
+
+// marked is the node that a dialog names. One that is gone has left its
+// dialogs to whoever has the work: nobody knows them.
+func (w *whither) marked(mark string) (netip.AddrPort, bool) {
+	for _, n := range w.m.engine.Nodes() {
+		if markOf(n) == mark {
+			return w.at(n)
+		}
+	}
+	return netip.AddrPort{}, false
+}
+
+func (w *whither) at(n lease.Node) (netip.AddrPort, bool) {
+	if n.ID == w.m.self.ID {
+		return netip.AddrPort{}, false
+	}
+	at, err := netip.ParseAddrPort(n.SIP)
+	if err != nil {
+		return netip.AddrPort{}, true
+	}
+	return at, true
+}

@@ -1,0 +1,127 @@
+package httpapi_test
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/httpapi"
+	"github.com/callboard/callboard/httpapi/forward"
+)
+
+// farOff is another part of an install.
+type farOff struct {
+	has   string
+	asked []string
+	body  string
+	lent  string
+	fails error
+}
+
+func (f *farOff) Has(id string) bool { return id == f.has }
+
+func (f *farOff) Ask(_ context.Context, id, seed string, r *http.Request) (*http.Response, error) {
+	f.asked = append(f.asked, id+" "+seed+" "+r.Method+" "+r.URL.RequestURI())
+	text, _ := io.ReadAll(r.Body)
+	f.body, f.lent = string(text), r.Header.Get("Callboard-Lent")
+	if f.fails != nil {
+		return nil, f.fails
+	}
+	return &http.Response{
+		StatusCode: http.StatusServiceUnavailable, Header: http.Header{"Content-Type": {"application/json"}, "Retry-After": {"7"}},
+		Body: io.NopCloser(strings.NewReader(farAnswer)),
+	}, nil
+}
+
+const farAnswer = `{"success":false,"error":{"code":"unavailable","message":"It went.","retry_after":7,"request_id":"req_far"}}`
+
+const farWorkspace = "ws_01J9Z0Q0Q0Q0Q0Q0Q0Q0Q0Q0FA"
+
+func TestWhatIsOfAnotherPartIsDoneThere(t *testing.T) {
+	t.Parallel()
+	far := &farOff{has: farWorkspace}
+	d := open(t, httpapi.Config{Elsewhere: far})
+	for _, c := range []struct{ method, path, body, asked string }{
+		{"POST", "/v1/workspaces", `{"name":"new"}`, " turn POST /v1/workspaces"},
+		{"GET", "/v1/workspaces/" + farWorkspace, "", farWorkspace + " turn GET /v1/workspaces/" + farWorkspace},
+		{"PATCH", "/v1/workspaces/" + farWorkspace, `{"name":"renamed"}`, farWorkspace + " turn PATCH /v1/workspaces/" + farWorkspace},
+		{"DELETE", "/v1/workspaces/" + farWorkspace, "", farWorkspace + " turn DELETE /v1/workspaces/" + farWorkspace},
+		{"GET", "/v1/workspaces/" + farWorkspace + "/phone-numbers?status=pending", "", farWorkspace + " turn GET /v1/workspaces/" + farWorkspace + "/phone-numbers?status=pending"},
+	} {
+		far.asked = nil
+		var body any
+		if c.body != "" {
+			body = m{"name": strings.Split(c.body, `"`)[3]}
+		}
+		r := d.do(c.method, c.path, "operator", body)
+		assert.Equal(t, http.StatusServiceUnavailable, r.Status, "%s: as it is answered there", c.asked)
+		assert.JSONEq(t, farAnswer, string(r.Body))
+		assert.Equal(t, []string{c.asked}, far.asked)
+		assert.Equal(t, c.body, strings.TrimSpace(far.body))
+		said, err := base64.StdEncoding.DecodeString(far.lent)
+		require.NoError(t, err)
+		assert.Contains(t, string(said), `"Operator":true`)
+
+		far.asked = nil
+		assert.Equal(t, "operator_required", d.must(403, c.method, c.path, "all", body).failure(t)["code"])
+		d.must(401, c.method, c.path, "nobody", body)
+		assert.Empty(t, far.asked, "nobody else is taken at their word there")
+	}
+	far.asked = nil
+	d.must(200, "GET", "/v1/workspaces", "operator", nil)
+	d.must(404, "GET", "/v1/workspaces/ws_01J9Z0Q0Q0Q0Q0Q0Q0Q0Q0Q0AA", "operator", nil)
+	assert.Empty(t, far.asked, "what is known here, or to nobody")
+	far.fails = errors.New("away")
+	assert.NotEmpty(t, d.must(503, "GET", "/v1/workspaces/"+farWorkspace, "operator", nil).Header.Get("Retry-After"))
+}
+
+// nodesOnly are connections of other nodes.
+type nodesOnly struct{ net.Listener }
+
+func (n nodesOnly) Accept() (net.Conn, error) {
+	conn, err := n.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return ofNode{conn}, nil
+}
+
+type ofNode struct{ net.Conn }
+
+func (o ofNode) RemoteAddr() net.Addr { return forward.NodeAddr{Addr: o.Conn.RemoteAddr()} }
+
+// Who a node has let in is let in; a client says nothing by the same header.
+func TestTheWordOfANodeIsTakenFromNodesAlone(t *testing.T) {
+	t.Parallel()
+	d := open(t, httpapi.Config{Elsewhere: &farOff{}})
+	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	go func() { _ = d.server.ServeNodes(nodesOnly{ln}) }()
+	word := base64.StdEncoding.EncodeToString([]byte(`{"principal":{"KeyID":"key_1","WorkspaceID":"ws_1","Environment":"live","Operator":true,"Permissions":["all:read","all:write"]},"request_id":"req_far","ip":"192.0.2.1","turn":"t"}`))
+	ask := func(addr, word string) (int, string) {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+addr+"/v1/workspaces", strings.NewReader(`{"name":"lent"}`))
+		require.NoError(t, err)
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Callboard-Lent", word)
+		resp, err := d.client.Do(r)
+		require.NoError(t, err)
+		defer func() { _ = resp.Body.Close() }()
+		text, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		return resp.StatusCode, string(text)
+	}
+	code, text := ask(ln.Addr().String(), word)
+	assert.Equal(t, http.StatusCreated, code, text)
+	code, _ = ask(d.addr, word)
+	assert.Equal(t, http.StatusUnauthorized, code)
+	code, _ = ask(ln.Addr().String(), "none")
+	assert.Equal(t, http.StatusBadRequest, code)
+}
