@@ -3,8 +3,6 @@ package locate
 import (
 	"context"
 	"errors"
-	"hash/fnv"
-	"math/rand/v2"
 	"net/http"
 	"sync"
 	"time"
@@ -64,22 +62,12 @@ func (f *Finder) Shard(r *http.Request, form []byte) (int, error) {
 		return 0, nil
 	}
 	found := Of(r, form)
-	switch {
-	case found.Anywhere && found.Same == "":
-		return rand.IntN(f.shards), nil //nolint:gosec // any will do
-	case found.Anywhere:
-		sum := fnv.New32a()
-		_, _ = sum.Write([]byte(found.Same))
-		return int(sum.Sum32() % uint32(f.shards)), nil //nolint:gosec // there are a thousand at most
-	case found.ID != "":
+	if found.ID != "" {
 		w, err := f.workspaceOf(r.Context(), found.ID)
 		if err != nil {
 			return 0, err
 		}
 		found.Workspace = w
-	}
-	if found.Workspace == "" {
-		return 0, nil
 	}
 	return domain.ShardOf(found.Workspace, f.shards), nil
 }

@@ -27,8 +27,6 @@ const cookieName = "__Host-callboard"
 type Found struct {
 	Workspace string // whom it is for
 	ID        string // of a credential whose workspace the Directory knows
-	Anywhere  bool   // any shard does it, none better than another
-	Same      string // which one Anywhere is the same each time; "": whichever
 }
 
 // Form says whether Of needs the body of a request.
@@ -45,9 +43,6 @@ func Form(r *http.Request) bool {
 
 // Of looks at a request. form is its body where Form says that it is needed.
 func Of(r *http.Request, form []byte) Found {
-	if found, ours := ofOperator(r); ours {
-		return found
-	}
 	if len(form) > formMost {
 		form = nil
 	}
@@ -78,28 +73,6 @@ func Of(r *http.Request, form []byte) Found {
 		return Found{Workspace: placed(ticket)}
 	}
 	return Found{Workspace: workspace(allow.LinkWorkspace(parameter(r.URL.RawQuery, "token")))}
-}
-
-// ofOperator is where requests of operators go: what is about a workspace to
-// that, what makes one anywhere, and the rest to the house, whosever key it is.
-func ofOperator(r *http.Request) (found Found, ours bool) {
-	path := r.URL.Path
-	if path == "/v1/workspaces" {
-		if r.Method != http.MethodPost {
-			return Found{}, true
-		}
-		return Found{Anywhere: true, Same: r.Header.Get("Idempotency-Key")}, true
-	}
-	if rest, is := strings.CutPrefix(path, "/v1/workspaces/"); is {
-		id, _, _ := strings.Cut(rest, "/")
-		return Found{Workspace: workspace(id)}, true
-	}
-	for _, house := range [...]string{"/v1/operator", "/v1/alert-rules", "/v1/alerts", "/operator"} {
-		if rest, is := strings.CutPrefix(path, house); is && (rest == "" || rest[0] == '/') {
-			return Found{}, true
-		}
-	}
-	return Found{}, false
 }
 
 // bearer is whose API key or token stands in a header.
