@@ -41,6 +41,7 @@ func Idle() http.Handler {
 			return
 		}
 		w.Header().Set(NotActive, "1")
+		w.Header().Set("Connection", "close") // the next one may be for a seat that is here by then
 		refuse(w, "This node is not active.")
 	})
 }
