@@ -30,6 +30,7 @@ const (
 	pulseEvery   = 250 * time.Millisecond // its actors are asked whether they answer
 	pulseLimit   = 3 * time.Second        // that they may be silent
 	goodbyeLimit = 5 * time.Second        // to say goodbye to the store of leases
+	joinTries    = 5                      // that a start takes to get a lease
 	frontLimit   = 10 * time.Second       // for requests that are passed on when the process ends
 )
 
@@ -76,7 +77,7 @@ func serveAmong(ctx context.Context, cfg *configs.Config, log *slog.Logger, agai
 		return err
 	}
 	defer m.close()
-	if err = m.holder.Join(ctx); err != nil {
+	if err = m.join(ctx); err != nil {
 		return fmt.Errorf("the store of leases: %w", err)
 	}
 	log.LogAttrs(ctx, slog.LevelInfo, "joined", append(cfg.Attrs(), slog.String("node", m.self.ID), slog.String("version", version))...)
@@ -94,6 +95,24 @@ func serveAmong(ctx context.Context, cfg *configs.Config, log *slog.Logger, agai
 	}
 	log.Info("stopped")
 	return err
+}
+
+// join takes a lease. A store that is slow at that moment is asked again.
+func (m *member) join(ctx context.Context) error {
+	for try := 1; ; try++ {
+		err := m.holder.Join(ctx)
+		if err == nil || try == joinTries || errors.Is(err, lease.ErrMalformed) {
+			return err
+		}
+		m.log.Warn("the store of leases does not answer: trying again", slog.Any("error", err))
+		pause := time.NewTimer(m.cfg.Lease / 2)
+		select {
+		case <-ctx.Done():
+			pause.Stop()
+			return err
+		case <-pause.C:
+		}
+	}
 }
 
 // lastlyLimit is for what closes once the calls have ended.

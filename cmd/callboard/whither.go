@@ -17,9 +17,9 @@ import (
 )
 
 const (
-	whitherWithin = 45 * time.Millisecond // for the store to say whose a number is
-	whitherFor    = 2 * time.Second       // that its answer counts
-	whitherMost   = 10_000                // answers that are kept
+	whitherWithin = 400 * time.Millisecond // for the store to say whose a number is: before the question comes again
+	whitherFor    = 2 * time.Second        // that its answer counts
+	whitherMost   = 10_000                 // answers that are kept
 )
 
 // whither finds the node that has what SIP asks for.
@@ -83,7 +83,7 @@ func (w *whither) elsewhere(a sip.Whose) (netip.AddrPort, bool) {
 		if !known {
 			var err error
 			if workspace, err = w.look(ctx, name); err != nil {
-				return netip.AddrPort{}, false
+				return netip.AddrPort{}, true // whoever is known is told to come again
 			}
 		}
 		if workspace != "" {
