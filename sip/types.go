@@ -39,7 +39,7 @@ type Config struct {
 	// Of several nodes that share the work: a request that begins something, or
 	// is of a dialog that is not here, is passed on to the node that Elsewhere
 	// names; false: it is ours. True and no address: nobody has it now, and who
-	// is known is told to come again. It may wait, 50 ms at most, and is asked
+	// is known is told to come again. It may wait, half a second at most, and is asked
 	// beside the readers of the sockets. Placed, which may be nil, is asked
 	// first and answers from memory, or that it is not sure.
 	Elsewhere func(Whose) (netip.AddrPort, bool)
