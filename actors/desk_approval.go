@@ -22,6 +22,9 @@ func (d *Desk) numberStands(p domain.Principal) domain.NumberStatus {
 
 // several says whether the install has more than one workspace.
 func (n *Node) several() bool {
+	if _, known := n.others(); !known { // there may be
+		return true
+	}
 	living := 0
 	return n.anyWorkspace(func(*domain.Workspace) bool {
 		living++

@@ -249,24 +249,8 @@ func (d *Desk) eraseWorkspace(ctx context.Context, id string) error {
 	d.store.work.Delete(id)
 	d.node.book.Set(ctx, d.node.book.Turn(), id, nil)
 	d.node.phones.Set(id, nil)
-	claims := commit.Change{}
-	for _, env := range []domain.Environment{domain.Live, domain.Test} {
-		index := "env=" + string(env)
-		err := every(ctx, d.store, "number", id, index, func(n *domain.PhoneNumber) { claims.Deletes = append(claims.Deletes, claimOf(n).Key()) })
-		if err == nil {
-			err = every(ctx, d.store, "phone", id, index, func(x *domain.Phone) { claims.Deletes = append(claims.Deletes, usernameClaim(x).Key()) })
-		}
-		if err == nil {
-			err = every(ctx, d.store, "dnc_list", id, index, func(l *domain.DNCList) { d.node.dnc.Forget(id, l.ID) })
-		}
-		if err != nil {
-			return err
-		}
-	}
-	if len(claims.Deletes) > 0 {
-		if _, err := d.store.Apply(ctx, claims); err != nil {
-			return err
-		}
+	if err := d.yield(ctx, id); err != nil {
+		return err
 	}
 	if err := d.store.Erase(ctx, id); err != nil {
 		return err
@@ -281,6 +265,53 @@ func (d *Desk) eraseWorkspace(ctx context.Context, id string) error {
 	}
 	d.shelves.leave(id) // nothing is left of which another could be built
 	_, err := d.store.Apply(ctx, commit.Change{Deletes: []domain.Key{(&domain.GoneWorkspace{ID: id}).Key()}})
+	return err
+}
+
+// yield gives back the numbers and user names of a workspace that is gone. What
+// others have taken since is theirs.
+func (d *Desk) yield(ctx context.Context, id string) error {
+	var numbers []*domain.NumberClaim
+	var names []*domain.UsernameClaim
+	for _, env := range []domain.Environment{domain.Live, domain.Test} {
+		index := "env=" + string(env)
+		err := every(ctx, d.store, "number", id, index, func(n *domain.PhoneNumber) { numbers = append(numbers, claimOf(n)) })
+		if err == nil {
+			err = every(ctx, d.store, "phone", id, index, func(x *domain.Phone) { names = append(names, usernameClaim(x)) })
+		}
+		if err == nil {
+			err = every(ctx, d.store, "dnc_list", id, index, func(l *domain.DNCList) { d.node.dnc.Forget(id, l.ID) })
+		}
+		if err != nil {
+			return err
+		}
+	}
+	c := commit.Change{}
+	for _, n := range numbers {
+		if err := d.gives(ctx, &c, n, func() bool { return n.WorkspaceID == id }); err != nil {
+			return err
+		}
+	}
+	for _, x := range names {
+		if err := d.gives(ctx, &c, x, func() bool { return x.WorkspaceID == id }); err != nil {
+			return err
+		}
+	}
+	if len(c.Deletes) == 0 {
+		return nil
+	}
+	_, err := d.store.Apply(ctx, c)
+	return err
+}
+
+// gives adds the end of a claim to a change, if it is ours as it is stored now.
+func (d *Desk) gives(ctx context.Context, c *commit.Change, claim domain.Record, ours func() bool) error {
+	version, err := d.store.Get(ctx, claim)
+	if errors.Is(err, domain.ErrNotFound) || err == nil && !ours() {
+		return nil
+	}
+	c.Guards = append(c.Guards, commit.Guard{Key: claim.Key(), Version: version})
+	c.Deletes = append(c.Deletes, claim.Key())
 	return err
 }
 

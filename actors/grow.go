@@ -3,6 +3,7 @@ package actors
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -95,9 +96,13 @@ func (n *Node) grow(ctx context.Context, w *domain.Workspace) error {
 		run := n.life()
 		n.beside(func() { n.forgetOrphans(run, w.ID, &t.orphans) })
 	}
+	late := time.NewTimer(3 * growLimit)
+	defer late.Stop()
 	select { // whoever asks now finds everybody
 	case <-lives:
 		return nil
+	case <-late.C:
+		return fmt.Errorf("the actors of workspace %s do not live after %s", w.ID, 3*growLimit)
 	case <-ctx.Done():
 		return ctx.Err()
 	}

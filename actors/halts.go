@@ -17,13 +17,13 @@ import (
 	"github.com/callboard/callboard/domain/dialplan"
 )
 
-// halts are what an operator holds back over all workspaces. The zero value
-// holds nothing back.
+// halts are what an operator holds back over all workspaces.
 type halts struct {
 	changing sync.Mutex                      // held while a stop is kept, and while one is taken back
+	moved    int                             // how often that was done here; under changing
 	draining sync.Mutex                      // held while the user agent is told; never over the store
 	stopped  atomic.Pointer[domain.Dialling] // nobody is rung; nil: everybody may be
-	drained  atomic.Pointer[ask.DrainNow]    // no call begins on this node; nil: calls may
+	drained  *atomic.Pointer[ask.DrainNow]   // no call begins on this node, nor on others of the process; nil within: calls may
 }
 
 // haltRetry is after how many seconds somebody who is refused may ask again.
@@ -79,7 +79,10 @@ func (n *Node) readDialling(ctx context.Context) error {
 
 // holdCalls has the user agent send no INVITE that begins a call.
 func (n *Node) holdCalls(on bool) {
-	if n.cfg.SIP != nil {
+	switch {
+	case n.cfg.Board != nil:
+		n.cfg.Board.hold(n, on)
+	case n.cfg.SIP != nil:
 		n.cfg.SIP.HoldCalls(on)
 	}
 }
@@ -91,9 +94,10 @@ func (d *Desk) StopDialling(ctx context.Context, p domain.Principal, reason stri
 	h := &d.node.halts
 	h.changing.Lock()
 	defer h.changing.Unlock()
-	if row := h.stopped.Load(); row != nil && !row.Since.IsZero() {
+	if row := h.stopped.Load(); row != nil && !row.Since.IsZero() && d.node.stillStopped(ctx) {
 		return diallingOf(row), nil
 	}
+	h.moved++
 	h.stopped.Store(&domain.Dialling{Stopped: true, Reason: reason}) // before it is kept: nobody is rung while the store is slow
 	d.node.holdCalls(true)
 	d.node.nudgeCampaigns()
@@ -112,9 +116,10 @@ func (d *Desk) ResumeDialling(ctx context.Context, p domain.Principal) (ask.Dial
 	h := &d.node.halts
 	h.changing.Lock()
 	defer h.changing.Unlock()
-	if h.stopped.Load() == nil {
+	if h.stopped.Load() == nil && d.node.alone() {
 		return ask.DiallingNow{}, nil
 	}
+	h.moved++
 	row := &domain.Dialling{Since: stamp(), By: actorOf(p)}
 	if _, err := d.store.Apply(commit.Boarding(ctx), commit.Change{Puts: []domain.Record{row}}); err != nil {
 		return ask.DiallingNow{}, storeErr(err)
@@ -141,7 +146,7 @@ func (d *Desk) DrainNode(_ context.Context, p domain.Principal) (ask.DrainNow, e
 	if d.node.cfg.SIP != nil {
 		d.node.cfg.SIP.Drain(true)
 	}
-	d.node.nudgeCampaigns()
+	d.node.nudgeAll()
 	d.log.Warn("an operator has drained the node", slog.String("actor", by.ID))
 	return *now, nil
 }
@@ -161,7 +166,7 @@ func (d *Desk) UndrainNode(_ context.Context, p domain.Principal) (ask.DrainNow,
 	if d.node.cfg.SIP != nil {
 		d.node.cfg.SIP.Drain(false)
 	}
-	d.node.nudgeCampaigns()
+	d.node.nudgeAll()
 	by := actorOf(p)
 	d.log.Warn("an operator lets the node take calls again", slog.String("actor", by.ID))
 	return ask.DrainNow{}, nil
@@ -192,6 +197,15 @@ func diallingOf(row *domain.Dialling) ask.DiallingNow {
 		now.Since, now.By = &since, &by
 	}
 	return now
+}
+
+// nudgeAll is nudgeCampaigns of all nodes of the process.
+func (n *Node) nudgeAll() {
+	if n.cfg.Board != nil {
+		n.cfg.Board.nudge()
+		return
+	}
+	n.nudgeCampaigns()
 }
 
 // nudgeCampaigns has every campaign look again whether it may ring.

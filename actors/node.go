@@ -31,6 +31,7 @@ import (
 	"github.com/callboard/callboard/actors/workspace"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/allow"
+	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/calendar"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/media"
@@ -86,6 +87,9 @@ type Config struct {
 	// Mine says which workspaces are this node's; nil: all are. Other nodes of
 	// the process then share what it is given of SIP and sound, and know others.
 	Mine func(workspaceID string) bool
+	// Board is where the nodes of the process find each other; nil: there is one,
+	// to which what comes in is given without.
+	Board *Switchboard
 	// WebhookSends is how many webhook requests may be under way at once; 0: 2048.
 	WebhookSends int
 	// WebhookTimeout is how long a webhook may take to answer, WebhookHurry
@@ -150,24 +154,6 @@ type tree struct {
 	changing sync.Mutex
 }
 
-// redacts is what the patterns of a workspace's record were made into.
-type redacts struct {
-	mu       sync.Mutex
-	of       *domain.Workspace
-	redactor *domain.Redactor
-}
-
-// redactor takes out of words what the workspace does not want kept now.
-func (t *tree) redactor() *domain.Redactor {
-	w := t.record.Load()
-	t.redacts.mu.Lock()
-	defer t.redacts.mu.Unlock()
-	if t.redacts.of != w {
-		t.redacts.of, t.redacts.redactor = w, w.Redaction.Redactor()
-	}
-	return t.redacts.redactor
-}
-
 // lines are those of the outbound calls of an environment.
 func (t *tree) lines(env domain.Environment) *actor.PID {
 	if env == domain.Test {
@@ -190,6 +176,10 @@ func New(cfg Config) *Node {
 	n := &Node{
 		cfg: cfg, sys: mailbox.System(cfg.Log), book: trunk.NewBook(), phones: phones.NewBook(), spaces: make(map[string]*tree),
 		boot: mailbox.NewID("boot"), dnc: dnc.New(store, cfg.Log),
+	}
+	n.halts.drained = new(atomic.Pointer[ask.DrainNow])
+	if cfg.Board != nil {
+		n.halts.drained = &cfg.Board.drained
 	}
 	if cfg.SIP != nil {
 		n.book.Resolve = cfg.SIP.Resolve
@@ -392,7 +382,11 @@ func (n *Node) anyWorkspace(holds func(*domain.Workspace) bool) bool {
 		}
 		return false
 	}
-	return own() || slices.ContainsFunc(n.others(), holds)
+	if own() {
+		return true
+	}
+	rest, _ := n.others()
+	return slices.ContainsFunc(rest, holds)
 }
 
 func (n *Node) setWorkspace(w *domain.Workspace) {

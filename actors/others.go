@@ -23,9 +23,10 @@ const (
 // others are the workspaces that other nodes of the install have, as they were
 // a moment ago. The zero value is ready.
 type others struct {
-	mu  sync.Mutex
-	at  time.Time
-	all []*domain.Workspace
+	mu   sync.Mutex
+	at   time.Time
+	all  []*domain.Workspace
+	read bool // once at least
 }
 
 // own are the workspaces of this node.
@@ -48,20 +49,19 @@ func (n *Node) alone() bool { return n.cfg.Mine == nil }
 func (n *Node) may() bool { return n.cfg.May == nil || n.cfg.May() }
 
 // others are read again where what is known is too old. What cannot be read is
-// as it was.
-func (n *Node) others() []*domain.Workspace {
+// as it was; known: it was read once.
+func (n *Node) others() (all []*domain.Workspace, known bool) {
 	if n.alone() {
-		return nil
+		return nil, true
 	}
 	o := &n.rest
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if time.Since(o.at) < othersFor {
-		return o.all
+		return o.all, o.read
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), othersWithin)
 	defer cancel()
-	var all []*domain.Workspace
 	err := every(ctx, n.cfg.Store, "workspace", "", "all", func(w *domain.Workspace) {
 		if !n.owns(w.ID) {
 			all = append(all, w)
@@ -70,10 +70,10 @@ func (n *Node) others() []*domain.Workspace {
 	if err != nil {
 		n.cfg.Log.Warn("the workspaces of other nodes cannot be read", slog.Any("error", err))
 	} else {
-		o.all = all
+		o.all, o.read = all, true
 	}
 	o.at = time.Now()
-	return o.all
+	return o.all, o.read
 }
 
 // followDialling does what an operator has said to another node: that nobody is
@@ -92,17 +92,20 @@ func (n *Node) followDialling(ctx context.Context) {
 }
 
 func (n *Node) lookDialling(ctx context.Context) {
-	bound, cancel := context.WithTimeout(ctx, othersWithin)
-	defer cancel()
 	h := &n.halts
 	h.changing.Lock()
-	defer h.changing.Unlock()
-	row := &domain.Dialling{}
-	if _, err := n.cfg.Store.Get(bound, row); err != nil && !errors.Is(err, domain.ErrNotFound) {
+	before := h.moved
+	h.changing.Unlock()
+	row, err := n.dialling(ctx)
+	if err != nil {
 		return
 	}
+	h.changing.Lock()
+	defer h.changing.Unlock()
 	known := h.stopped.Load()
 	switch {
+	case h.moved != before: // what was read is older than what was said here
+		return
 	case row.Stopped && known == nil:
 		h.stopped.Store(row)
 		n.cfg.Log.Warn("an operator has stopped all dialling", slog.String("actor", row.By.ID))
@@ -114,4 +117,25 @@ func (n *Node) lookDialling(ctx context.Context) {
 	}
 	n.holdCalls(row.Stopped)
 	n.nudgeCampaigns()
+}
+
+// dialling is what is stored of a stop; the zero row: nobody has ever said one.
+func (n *Node) dialling(ctx context.Context) (*domain.Dialling, error) {
+	bound, cancel := context.WithTimeout(ctx, othersWithin)
+	defer cancel()
+	row := &domain.Dialling{}
+	if _, err := n.cfg.Store.Get(bound, row); err != nil && !errors.Is(err, domain.ErrNotFound) {
+		return nil, err
+	}
+	return row, nil
+}
+
+// stillStopped says whether a stop that this node knows of is stored still:
+// another node may have taken it back just now.
+func (n *Node) stillStopped(ctx context.Context) bool {
+	if n.alone() {
+		return true
+	}
+	row, err := n.dialling(ctx)
+	return err == nil && row.Stopped
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/callboard/callboard/actors/simulator"
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/sms"
 	"github.com/callboard/callboard/sip"
 )
@@ -19,8 +20,39 @@ import (
 // node whose workspace it is for. With one node it costs nothing. Nodes come
 // and go while it works.
 type Switchboard struct {
-	mu    sync.Mutex
-	nodes atomic.Pointer[[]*Node]
+	mu      sync.Mutex
+	nodes   atomic.Pointer[[]*Node]
+	ua      *sip.UserAgent
+	held    map[*Node]bool               // which of them let no call begin
+	drained atomic.Pointer[ask.DrainNow] // no call begins in this process; nil: calls may
+}
+
+// Drained says whether an operator lets no call begin in this process.
+func (s *Switchboard) Drained() bool { return s.drained.Load() != nil }
+
+// hold lets no INVITE leave that begins a call as long as any node wants that.
+// What a node that is gone has wanted does not count.
+func (s *Switchboard) hold(n *Node, on bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if on && slices.Contains(s.all(), n) {
+		if s.held == nil {
+			s.held = make(map[*Node]bool)
+		}
+		s.held[n] = true
+	} else {
+		delete(s.held, n)
+	}
+	if s.ua != nil {
+		s.ua.HoldCalls(len(s.held) > 0)
+	}
+}
+
+// nudge has the campaigns of all nodes look again whether they may ring.
+func (s *Switchboard) nudge() {
+	for _, n := range s.all() {
+		n.nudgeCampaigns()
+	}
 }
 
 // Add lets a node be found.
@@ -29,6 +61,7 @@ func (s *Switchboard) Add(n *Node) { s.change(func(all []*Node) []*Node { return
 // Remove lets a node not be found any more.
 func (s *Switchboard) Remove(n *Node) {
 	s.change(func(all []*Node) []*Node { return slices.DeleteFunc(all, func(x *Node) bool { return x == n }) })
+	s.hold(n, false)
 }
 
 func (s *Switchboard) change(f func([]*Node) []*Node) {
@@ -47,6 +80,9 @@ func (s *Switchboard) all() []*Node {
 
 // Serve lets a user agent ask here, before it serves.
 func (s *Switchboard) Serve(ua *sip.UserAgent) {
+	s.mu.Lock()
+	s.ua = ua
+	s.mu.Unlock()
 	ua.OnInvite(s.invite)
 	ua.OnText(s.text)
 	ua.Registrar(sip.Registrar{Open: s.open, Account: s.account, At: s.at, Update: s.register})

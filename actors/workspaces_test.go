@@ -111,6 +111,27 @@ func TestADeletedWorkspaceLeavesNothing(t *testing.T) {
 	require.NoError(t, err, "the others have kept what is theirs")
 }
 
+// A deletion that is done again from its beginning takes nobody's number whose
+// it is by then.
+func TestADeletionThatIsDoneAgainLeavesOthersTheirNumbers(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, p, other := t.Context(), h.founded("acme"), h.founded("other")
+	const taken = "+12025550156"
+	_, err := h.desk().CreateNumber(ctx, p, &domain.PhoneNumber{Number: taken})
+	require.NoError(t, err)
+	h.keep(&domain.GoneWorkspace{ID: p.WorkspaceID, At: time.Now()})
+	require.NoError(t, h.remove(domain.Key{Kind: "workspace", ID: p.WorkspaceID}))
+	require.NoError(t, h.remove((&domain.NumberClaim{Number: taken}).Key())) // it was given back, and no more
+	_, err = h.desk().CreateNumber(ctx, other, &domain.PhoneNumber{Number: taken})
+	require.NoError(t, err)
+	h.shut()
+	h.open()
+	h.until(patience, "nothing is left", func() bool { return len(h.remains(p.WorkspaceID)) == 0 })
+	_, err = h.desk().CreateNumber(ctx, h.founded("third"), &domain.PhoneNumber{Number: taken})
+	assert.Equal(t, domain.CodeAlreadyExists, domain.CodeOf(err), "it is the other one's")
+}
+
 func TestADeletionThatWasCutOffIsFinishedAtTheNextStart(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)

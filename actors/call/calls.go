@@ -426,6 +426,8 @@ func (c *Calls) closed(ctx actor.Context, m closed) {
 // abandonAll ends every dialog: the service goes down without waiting.
 func (c *Calls) abandonAll() {
 	for _, b := range c.berths {
-		b.vessel.abandon(time.Now().UTC())
+		if e, _, _ := b.vessel.abandon(time.Now().UTC()); e != nil {
+			c.cfg.Traces.Take(&e.Call) // nobody asks for them any more
+		}
 	}
 }

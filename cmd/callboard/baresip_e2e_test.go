@@ -1,10 +1,12 @@
 package main_test
 
 import (
+	"bufio"
 	"bytes"
 	bin "encoding/binary"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"math"
 	"net"
@@ -133,6 +135,8 @@ func (p *phone) log() string {
 // press sends a key as a user of the phone would.
 func (p *phone) press(key string) { p.command("sndcode", key) }
 
+// command does not return before the phone has taken it: what follows comes by
+// another connection, and might be first.
 func (p *phone) command(name, params string) {
 	p.t.Helper()
 	conn, err := net.Dial("tcp", "127.0.0.1:"+strconv.Itoa(p.control))
@@ -142,6 +146,18 @@ func (p *phone) command(name, params string) {
 	require.NoError(p.t, err)
 	_, err = fmt.Fprintf(conn, "%d:%s,", len(text), text)
 	require.NoError(p.t, err)
+	require.NoError(p.t, conn.SetReadDeadline(time.Now().Add(10*time.Second)))
+	from := bufio.NewReader(conn)
+	for {
+		var n int
+		if _, err = fmt.Fscanf(from, "%d:", &n); err != nil {
+			return // one that says goodbye does not answer
+		}
+		said := make([]byte, n+1) // and a comma
+		if _, err = io.ReadFull(from, said); err != nil || bytes.Contains(said, []byte(`"response":true`)) {
+			return // events come by the same way
+		}
+	}
 }
 
 // kept is what the phone recorded: "enc" sent, "dec" heard. It closes its files

@@ -97,10 +97,16 @@ func (k *bucketKeys) now() (s3.Keys, error) {
 // ends the start; one that is away does not: calls go on, and what they leave
 // waits.
 func (t *seat) openBlobs(ctx context.Context, roots *x509.CertPool) (actors.Blobs, error) {
-	disk, err := blob.NewDisk(t.folder(backupBlobs), t.vault.store)
+	err := t.once(func() (err error) { // what others have half-written would be removed
+		if t.disk == nil {
+			t.disk, err = blob.NewDisk(t.folder(backupBlobs), nil)
+		}
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
+	disk := t.disk.For(t.vault.store)
 	if t.bucket, err = bucketOf(t.cfg, t.vault.store, roots); err != nil {
 		return nil, err
 	}

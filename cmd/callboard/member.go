@@ -16,12 +16,11 @@ import (
 
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/configs"
+	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/httpapi/forward"
 	"github.com/callboard/callboard/httpapi/locate"
 	"github.com/callboard/callboard/persistence"
 	"github.com/callboard/callboard/persistence/lease"
-	"github.com/callboard/callboard/persistence/lease/etcd"
-	"github.com/callboard/callboard/persistence/lease/redis"
 	"github.com/callboard/callboard/sip"
 )
 
@@ -60,6 +59,7 @@ type member struct {
 	mu      sync.Mutex
 	service *service // nil: it has had no seat yet
 	seats   map[int]*chair
+	rising  int // seats that are being made
 }
 
 // chair is a seat as its node watches it.
@@ -155,7 +155,7 @@ func newMember(ctx context.Context, cfg *configs.Config, log *slog.Logger) (m *m
 	}
 	m.engine = engine
 	m.holder = lease.NewHolder(m.engine, lease.Config{
-		Self: m.self, Shards: cfg.Shards, Stay: m.stays, Start: m.rise, Stop: m.fall, Logger: log,
+		Self: m.self, Shards: cfg.Shards, AtOnce: max(16, cfg.Shards), Stay: m.stays, Start: m.rise, Stop: m.fall, Logger: log,
 		Reach: func(ctx context.Context, n lease.Node) error {
 			if m.cfg.Shards == 1 && m.may(0) { // whom the others do not reach keeps the work: to give it up would end its calls
 				return nil
@@ -185,6 +185,12 @@ func (m *member) routes() forward.Config {
 
 // WorkspaceOf is the workspace of a credential, for locate.
 func (m *member) WorkspaceOf(ctx context.Context, id string) (string, error) {
+	for _, t := range m.sitting() { // each believes the store as far as its own shard goes: one that is refused holds up no other
+		workspace, err := t.vault.store.WorkspaceOf(ctx, id)
+		if err == nil || errors.Is(err, domain.ErrNotFound) {
+			return workspace, err
+		}
+	}
 	return persistence.WorkspaceOf(ctx, m.driver, id)
 }
 
@@ -219,27 +225,36 @@ func (m *member) rise(ctx context.Context, shard int, t lease.Token) error {
 	began := time.Now()
 	c := &chair{seat: &seat{shard: shard, token: t}}
 	m.beat(c)
-	if err := m.process().sit(ctx, c.seat); err != nil {
+	err := m.process().sit(ctx, c.seat)
+	if err == nil {
+		m.beat(c) // the start may have been long
+	}
+	m.mu.Lock()
+	if m.rising--; err == nil {
+		m.seats[shard] = c
+	}
+	m.mu.Unlock()
+	if err != nil {
 		m.log.Error("this node cannot take the work up: another one may try", slog.Int("shard", shard), slog.Any("error", err))
-		m.failed()
-		m.clear()
+		if ctx.Err() == nil && len(m.sitting()) == 0 { // one that has other seats keeps them: the shard alone is tried again
+			m.failed()
+		}
+		m.clear(true)
 		return err
 	}
 	m.fails.Store(0)
-	m.beat(c) // the start may have been long
-	m.mu.Lock()
-	m.seats[shard] = c
-	m.mu.Unlock()
 	go m.watch(c)
 	m.log.Info("this node has the work", slog.Int("shard", shard), slog.String("token", string(t)), slog.Duration("after", time.Since(began).Round(time.Millisecond)))
 	c.welcome()
 	return nil
 }
 
-// process is what all seats share; the first of them builds it.
+// process is what all seats share, for one that is being made; the first of
+// them builds it.
 func (m *member) process() *service {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.rising++
 	if m.service == nil {
 		m.service = newService(context.Background(), m.cfg, m.log, extras{})
 		m.service.member, m.service.driver = m, m.driver
@@ -247,6 +262,25 @@ func (m *member) process() *service {
 		go m.faults(m.service)
 	}
 	return m.service
+}
+
+// takes says whether a shard's seat is here and takes calls.
+func (m *member) takes(shard int) bool {
+	m.mu.Lock()
+	c := m.seats[shard]
+	m.mu.Unlock()
+	return c != nil && !c.falling.Load()
+}
+
+// sitting are the seats of this node.
+func (m *member) sitting() []*seat {
+	m.mu.Lock()
+	s := m.service
+	m.mu.Unlock()
+	if s == nil {
+		return nil
+	}
+	return s.all()
 }
 
 // faults ends the process where something that all seats share has ended.
@@ -261,20 +295,20 @@ func (m *member) faults(s *service) {
 	}
 }
 
-// clear ends what the seats have shared where the install has one shard and
-// that is gone: nobody else's calls come here then. With several, SIP stays
-// open for those that come.
-func (m *member) clear() {
-	if m.cfg.Shards > 1 {
-		return
-	}
+// clear ends what the seats have shared, once there is none: where the install
+// has one shard, for nobody else's calls come here then, and where it could not
+// be built. With several shards SIP stays open otherwise, for what comes to
+// other nodes.
+func (m *member) clear(failed bool) {
 	m.mu.Lock()
 	s := m.service
+	if m.cfg.Shards > 1 && !failed || len(m.seats)+m.rising > 0 || s == nil {
+		m.mu.Unlock()
+		return
+	}
 	m.service = nil
 	m.mu.Unlock()
-	if s != nil {
-		s.close()
-	}
+	s.close()
 }
 
 // watch asks the actors of a seat whether they answer, until the seat has ended.
@@ -314,10 +348,13 @@ func (m *member) stays(shard int) bool {
 		return true
 	}
 	m.mu.Lock()
-	c := m.seats[shard]
+	c, s := m.seats[shard], m.service
 	m.mu.Unlock()
 	if c == nil {
 		return false
+	}
+	if s.board.Drained() { // or the one who has said so could not take it back
+		return true
 	}
 	c.asked.Store(true)
 	return !c.quiet.Swap(false)
@@ -356,6 +393,7 @@ func (m *member) fall(shard int, lost bool) {
 	m.mu.Lock()
 	c := m.seats[shard]
 	m.mu.Unlock()
+	c.falling.Store(true)
 	if !lost {
 		lost = m.drain(c)
 	}
@@ -366,7 +404,7 @@ func (m *member) fall(shard int, lost bool) {
 	delete(m.seats, shard)
 	m.mu.Unlock()
 	c.leave()
-	m.clear()
+	m.clear(false)
 	m.log.Info("this node no longer has the work", slog.Int("shard", shard), slog.Bool("lost", lost))
 }
 
@@ -426,7 +464,7 @@ func (m *member) close() {
 	if m.passes != nil {
 		m.passes.Close()
 	}
-	if s == nil && m.driver != nil {
+	if m.driver != nil {
 		_ = m.driver.Close()
 	}
 	if m.unlock != nil {
@@ -447,34 +485,4 @@ func secured(cfg *configs.Config, ln net.Listener, log *slog.Logger) (net.Listen
 		MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
 		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return certificate() },
 	}), nil
-}
-
-// leases is the engine that the settings name.
-func leases(cfg *configs.Config, o lease.Options) (*lease.Beat, error) {
-	if cfg.LeaseURL != "" {
-		return etcd.New(cfg.LeaseURL, etcd.Options{Options: o})
-	}
-	return redis.New(cfg.RedisURL.Reveal(), redis.Options{Options: o})
-}
-
-// nobodyElse is an error while nodes of several live on the store: whoever takes
-// it for itself alone would take the work from them.
-func nobodyElse(ctx context.Context, cfg *configs.Config) error {
-	if cfg.RedisURL.Reveal() == "" && cfg.LeaseURL == "" {
-		return nil
-	}
-	look, err := leases(cfg, lease.Options{Lease: cfg.Lease})
-	if err != nil {
-		return err
-	}
-	bound, cancel := context.WithTimeout(ctx, goodbyeLimit)
-	defer cancel()
-	nodes, err := look.Look(bound)
-	if err = errors.Join(err, look.Leave(bound)); err != nil {
-		return fmt.Errorf("redis_url: who has the work cannot be asked: %w", err)
-	}
-	if len(nodes) > 0 {
-		return fmt.Errorf("%d nodes live on this store, among them %s at %s: run commands on the node that has the work, and set node_addr to be one of them", len(nodes), nodes[0].ID, nodes[0].Addr)
-	}
-	return nil
 }

@@ -3,12 +3,15 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/callboard/callboard/cmd/callboard/doctor"
 	"github.com/callboard/callboard/configs"
 	"github.com/callboard/callboard/httpapi/forward"
 	"github.com/callboard/callboard/persistence/lease"
+	"github.com/callboard/callboard/persistence/lease/etcd"
+	"github.com/callboard/callboard/persistence/lease/redis"
 )
 
 // about adds to a node what the others, and who looks after them, want to know
@@ -63,4 +66,34 @@ func nodeKey(cfg *configs.Config) (*forward.Credential, error) {
 		return nil, err
 	}
 	return forward.NewCredential(derive(master, "callboard nodes"))
+}
+
+// leases is the engine that the settings name.
+func leases(cfg *configs.Config, o lease.Options) (*lease.Beat, error) {
+	if cfg.LeaseURL != "" {
+		return etcd.New(cfg.LeaseURL, etcd.Options{Options: o})
+	}
+	return redis.New(cfg.RedisURL.Reveal(), redis.Options{Options: o})
+}
+
+// nobodyElse is an error while nodes of several live on the store: whoever takes
+// it for itself alone would take the work from them.
+func nobodyElse(ctx context.Context, cfg *configs.Config) error {
+	if cfg.RedisURL.Reveal() == "" && cfg.LeaseURL == "" {
+		return nil
+	}
+	look, err := leases(cfg, lease.Options{Lease: cfg.Lease})
+	if err != nil {
+		return err
+	}
+	bound, cancel := context.WithTimeout(ctx, goodbyeLimit)
+	defer cancel()
+	nodes, err := look.Look(bound)
+	if err = errors.Join(err, look.Leave(bound)); err != nil {
+		return fmt.Errorf("redis_url: who has the work cannot be asked: %w", err)
+	}
+	if len(nodes) > 0 {
+		return fmt.Errorf("%d nodes live on this store, among them %s at %s: run commands on the node that has the work, and set node_addr to be one of them", len(nodes), nodes[0].ID, nodes[0].Addr)
+	}
+	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -48,7 +49,9 @@ type seat struct {
 	end    context.CancelFunc
 
 	drainEnds time.Time   // what is under way then is cut off; zero: nothing drains
+	falling   atomic.Bool // it takes no calls any more, and is to be given back
 	leaving   atomic.Bool // it is being given back
+	over      sync.Once   // it has ended
 	inHaste   bool        // another node has the work: what is under way cannot be kept
 }
 
@@ -65,6 +68,10 @@ func (s *service) sit(ctx context.Context, t *seat) (err error) {
 			t.leave()
 		}
 	}()
+	defer context.AfterFunc(ctx, t.end)() // another node has the shard meanwhile: what has begun ends
+	if t.token != "" {                    // who comes from now on waits for the seat
+		t.door = t.member.doors.Lend(t.shard)
+	}
 	if err = t.openStore(ctx); err != nil {
 		return err
 	}
@@ -217,7 +224,6 @@ func keepFirst(data string, f *actors.First) error {
 // listen opens the doors; nobody is answered yet.
 func (t *seat) listen(ctx context.Context) error {
 	if t.token != "" {
-		t.door = t.member.doors.Lend(t.shard)
 		return nil
 	}
 	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", t.cfg.HTTPAddr.String())
@@ -261,7 +267,7 @@ func (t *seat) tree(ctx context.Context) error {
 		return err
 	}
 	t.node = actors.New(actors.Config{
-		Store: t.meters.Store(t.spans.store(t.tells(tamper(t.vault.store)))), May: t.may(), Mine: t.mine(), Keys: t.vault.keys, Blobs: blobs, SIP: t.ua, Media: t.engine,
+		Store: t.meters.Store(t.spans.store(t.tells(tamper(t.vault.store)))), May: t.may(), Mine: t.mine(), Board: &t.board, Keys: t.vault.keys, Blobs: blobs, SIP: t.ua, Media: t.engine,
 		Speaker: t.speaker, Ears: t.ears, Models: t.models, Lives: t.with.lives(), Papers: paper.New(program, "read-pdf"),
 		Simulator: target, Carrier: calledBy, TestCall: testCall, Talk: talk, Egress: t.egress(), RootCAs: t.roots, WebhookSends: t.cfg.WebhookSends, WebhookTimeout: answers, WebhookHurry: hurry,
 		MayReach: func(to netip.AddrPort) bool { return trunks.May(to) == nil }, SIPURI: sipURI(t.cfg),
@@ -300,8 +306,10 @@ func (t *seat) drain(ctx context.Context) {
 	t.node.Drain(ctx)
 }
 
-// leave ends the seat, in the reverse order of its start.
-func (t *seat) leave() {
+// leave ends the seat, in the reverse order of its start; once.
+func (t *seat) leave() { t.over.Do(t.rise) }
+
+func (t *seat) rise() {
 	t.shutDoors()
 	if t.node != nil {
 		t.board.Remove(t.node)

@@ -15,7 +15,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-const crewShards = 6
+const crewShards = 12 // so many that one node does not draw them all
 
 var workLine = regexp.MustCompile(`msg="this node (has|no longer has) the work" shard=(\d+)`)
 

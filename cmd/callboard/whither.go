@@ -118,23 +118,13 @@ func (w *whither) known(name string) (workspace string, ok bool) {
 
 // look reads whose a number or a phone is.
 func (w *whither) look(ctx context.Context, name string) (workspace string, err error) {
-	all := w.m.process().all()
-	if len(all) == 0 {
-		return "", errNoWork
-	}
-	store := all[0].vault.store
-	if kind, of := name[0], name[1:]; kind == 'p' {
-		claim := &domain.UsernameClaim{Username: of}
-		if _, err = store.Get(ctx, claim); err == nil {
-			workspace = claim.WorkspaceID
-		}
-	} else {
-		claim := &domain.NumberClaim{Number: of}
-		if _, err = store.Get(ctx, claim); err == nil {
-			workspace = claim.WorkspaceID
+	err = errNoWork
+	for _, t := range w.m.sitting() { // one whose shard is refused holds up no other
+		if workspace, err = claimOf(ctx, t.vault.store, name[0], name[1:]); err == nil {
+			break
 		}
 	}
-	if err != nil && !errors.Is(err, domain.ErrNotFound) && !errors.Is(err, persistence.ErrMalformed) {
+	if err != nil {
 		return "", err
 	}
 	w.mu.Lock()
@@ -146,10 +136,28 @@ func (w *whither) look(ctx context.Context, name string) (workspace string, err 
 	return workspace, nil
 }
 
+// claimOf is whose a phone (p) or a number is; "": nobody's.
+func claimOf(ctx context.Context, store *persistence.Store, kind byte, of string) (workspace string, err error) {
+	if kind == 'p' {
+		claim := &domain.UsernameClaim{Username: of}
+		_, err = store.Get(ctx, claim)
+		workspace = claim.WorkspaceID
+	} else {
+		claim := &domain.NumberClaim{Number: of}
+		_, err = store.Get(ctx, claim)
+		workspace = claim.WorkspaceID
+	}
+	if errors.Is(err, domain.ErrNotFound) || errors.Is(err, persistence.ErrMalformed) {
+		return "", nil
+	}
+	return workspace, err
+}
+
 // of is the node that has a workspace; nobody where none has it now.
 func (w *whither) of(workspace string) (netip.AddrPort, bool) {
-	n, ok := w.m.engine.Owner(domain.ShardOf(workspace, w.m.cfg.Shards))
-	if !ok {
+	shard := domain.ShardOf(workspace, w.m.cfg.Shards)
+	n, ok := w.m.engine.Owner(shard)
+	if !ok || n.ID == w.m.self.ID && !w.m.takes(shard) { // or not yet, or no longer
 		return netip.AddrPort{}, true
 	}
 	return w.at(n)

@@ -26,6 +26,7 @@ import (
 	"github.com/callboard/callboard/media/speech"
 	"github.com/callboard/callboard/media/wav"
 	"github.com/callboard/callboard/persistence"
+	"github.com/callboard/callboard/persistence/blob"
 	"github.com/callboard/callboard/sip"
 )
 
@@ -50,9 +51,11 @@ type service struct {
 	models  actors.Models
 	roots   *x509.CertPool // beside those of the machine; nil: these alone
 	mail    alerts.Mailer
+	disk    *blob.Disk // for the seats
 	board   actors.Switchboard
 	admin   *adminSocket
 	tools   *adminHTTP
+	built   bool
 	ended   chan error
 	run     context.Context //nolint:containedctx // ends with the process
 	stop    context.CancelFunc
@@ -89,15 +92,17 @@ func newService(ctx context.Context, cfg *configs.Config, log *slog.Logger, more
 }
 
 // build opens what the process has once: SIP, sound and the engines. The first
-// seat has opened the store, of whose root SIP has its secret.
+// seat has opened the store, of whose root SIP has its secret. On an error
+// nothing of it is left, and the next seat may try.
 func (s *service) build(of *seat) (err error) {
-	if s.ua != nil {
+	if s.built {
 		return nil
 	}
-	root := of.vault.store.Root()
-	if err = s.telephony(root); err != nil {
-		return err
-	}
+	defer func() {
+		if err != nil {
+			s.unbuild()
+		}
+	}()
 	if s.roots, err = s.readRoots(); err != nil {
 		return err
 	}
@@ -108,11 +113,30 @@ func (s *service) build(of *seat) (err error) {
 		return err
 	}
 	s.ears, s.models = s.recogniser(s.with), modelsOf(&s.with.file)
+	if s.mail, err = s.mailer(); err != nil {
+		return err
+	}
 	if s.spans, err = s.openTracing(context.Background()); err != nil {
 		return err
 	}
-	s.mail, err = s.mailer()
-	return err
+	if err = s.telephony(of.vault.store.Root()); err != nil {
+		return err
+	}
+	s.built = true
+	return nil
+}
+
+func (s *service) unbuild() {
+	s.spans.close()
+	s.spans = nil
+	if s.ua != nil {
+		_ = s.ua.Close()
+		s.ua = nil
+	}
+	if s.engine != nil {
+		_ = s.engine.Close()
+		s.engine = nil
+	}
 }
 
 // open lets SIP in, and whoever looks after the process.
@@ -120,14 +144,16 @@ func (s *service) open() (err error) {
 	if s.admin != nil {
 		return nil
 	}
-	go func() { s.ended <- s.ua.Serve(s.run) }()
+	served := make(chan error, 1)
+	go func() { served <- s.ua.Serve(s.run) }()
 	select {
-	case err = <-s.ended:
+	case err = <-served:
 		return fmt.Errorf("sip_addr: %w", err)
 	case <-s.ua.Ready():
 	case <-time.After(5 * time.Second):
 		return errors.New("sip_addr: SIP did not start to listen in time")
 	}
+	go func() { s.ended <- <-served }()
 	s.meters.Read(s.read)
 	pages := adminPages(s.count, s.meters.Handler())
 	if s.admin, err = openAdmin(s.cfg.Data, s.commands(), pages, s.log); err != nil {
@@ -345,7 +371,7 @@ func (s *service) close() {
 	if s.engine != nil {
 		_ = s.engine.Close()
 	}
-	if s.driver != nil {
+	if s.driver != nil && s.member.driver == nil { // else it is the node's, and goes with it
 		_ = s.driver.Close()
 	}
 }

@@ -20,6 +20,7 @@ const (
 	shakeLimit = 5 * time.Second // for the handshake of a connection of a node
 	shakeMost  = 512             // handshakes at a time; whoever is no node gets no further
 	openMost   = 16384           // connections of nodes
+	seatWait   = 2 * time.Second // for a seat that is to rise to take a connection
 	acceptMost = time.Second     // between two attempts to accept, where there is nothing to accept with
 )
 
@@ -130,10 +131,13 @@ func (d *Doors) dial(ctx context.Context, name string) (net.Conn, error) {
 	}
 	here, there := pipe()
 	g := l.gives(there)
+	late := time.NewTimer(seatWait)
+	defer late.Stop()
 	select {
 	case l.come <- g:
 		return here, nil
 	case <-l.done:
+	case <-late.C:
 	case <-ctx.Done():
 	}
 	_, _ = here.Close(), g.Close()
@@ -192,12 +196,16 @@ func (d *Doors) welcome(conn net.Conn) {
 			continue
 		}
 		g := to.gives(secure)
+		late := time.NewTimer(seatWait)
 		select {
 		case to.come <- g:
+			late.Stop()
 			return
 		case <-to.done:
-			g.leave()
+		case <-late.C: // whoever waits is told so, and comes again
 		}
+		late.Stop()
+		g.leave()
 	}
 	_ = conn.Close()
 }
@@ -228,7 +236,8 @@ type Lent struct {
 	come  chan net.Conn
 	done  chan struct{}
 
-	closed bool // under Doors.mu
+	closed bool        // under Doors.mu
+	serves atomic.Bool // somebody accepts
 
 	mu   sync.Mutex
 	open map[*given]struct{}
@@ -236,6 +245,7 @@ type Lent struct {
 
 // Accept is a net.Listener's.
 func (l *Lent) Accept() (net.Conn, error) {
+	l.serves.Store(true)
 	select {
 	case <-l.done:
 		return nil, net.ErrClosed

@@ -45,7 +45,8 @@ const (
 	clientsMost = 16384            // connections of clients
 	nodesMost   = 4096             // connections of nodes, and of whoever else finds the door
 	headerBytes = 16 << 10
-	retryAfter  = 2 // seconds
+	retryAfter  = 2                // seconds
+	answerLimit = 50 * time.Second // for an answer to begin: seats give up after 40 s
 )
 
 // Config of a Forwarder.

@@ -104,7 +104,7 @@ func (f *Forwarder) owners() (addrs []string, without int) {
 	known := make(map[string]bool)
 	for shard := range f.cfg.Shards {
 		w, ok := f.way(shard)
-		if !ok {
+		if !ok || w.seat != nil && !w.seat.serves.Load() {
 			return nil, shard
 		}
 		if w.seat == nil && !known[w.addr] {

@@ -65,11 +65,11 @@ func (f *Forwarder) transports() {
 			name, _, _ := strings.Cut(addr, here)
 			return f.cfg.Doors.dial(ctx, name)
 		},
-		DisableCompression: true, MaxIdleConnsPerHost: idleMost, IdleConnTimeout: idleFor,
+		DisableCompression: true, MaxIdleConnsPerHost: idleMost, IdleConnTimeout: idleFor, ResponseHeaderTimeout: answerLimit,
 	}
 	f.far = &http.Transport{
 		DialTLSContext:     f.dialNode,
-		DisableCompression: true, MaxIdleConns: idleAll, MaxIdleConnsPerHost: idleMost, MaxConnsPerHost: nodesMost / 2, IdleConnTimeout: idleFor,
+		DisableCompression: true, MaxIdleConns: idleAll, MaxIdleConnsPerHost: idleMost, MaxConnsPerHost: nodesMost / 2, IdleConnTimeout: idleFor, ResponseHeaderTimeout: answerLimit,
 		WriteBufferSize: 32 << 10, ReadBufferSize: 32 << 10,
 	}
 	f.probe = f.far.Clone()

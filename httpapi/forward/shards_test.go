@@ -491,3 +491,27 @@ func TestWhoComesBeforeTheSeatIsLedToIt(t *testing.T) {
 	got := <-answered
 	assert.Equal(t, http.StatusOK, got.code, got.text)
 }
+
+// A seat takes connections before it serves them: until then nobody is told
+// that all is well.
+func TestASeatThatIsNotServedYetIsNotReady(t *testing.T) {
+	t.Parallel()
+	b := &board{has: map[int]string{}}
+	m := newMachine(t, b, patience)
+	b.set(m.at, 0, 1, 2, 3, 4, 5, 6, 7)
+	for shard := range 7 {
+		m.seat(t, shard, named("seat"))
+	}
+	ready := func() int {
+		resp, err := http.Get(m.url + "/readyz")
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		return resp.StatusCode
+	}
+	ln := m.doors.Lend(7)
+	assert.Equal(t, http.StatusServiceUnavailable, ready())
+	s := &http.Server{Handler: named("late"), ReadHeaderTimeout: patience}
+	go func() { _ = s.Serve(ln) }()
+	t.Cleanup(func() { _ = s.Close() })
+	require.Eventually(t, func() bool { return ready() == http.StatusOK }, patience, 10*time.Millisecond)
+}

@@ -39,6 +39,9 @@ func NewDisk(dir string, seal Sealer) (*Disk, error) {
 	return &Disk{dir: dir, seal: seal}, nil
 }
 
+// For is the same folder for whoever seals in another way.
+func (d *Disk) For(seal Sealer) *Disk { return &Disk{dir: d.dir, seal: seal} }
+
 func (d *Disk) path(workspace, name string) (string, error) {
 	place, err := placeOf(workspace, name)
 	return filepath.Join(d.dir, place), err

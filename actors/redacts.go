@@ -1,0 +1,25 @@
+package actors
+
+import (
+	"sync"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// redacts is what the patterns of a workspace's record were made into.
+type redacts struct {
+	mu       sync.Mutex
+	of       *domain.Workspace
+	redactor *domain.Redactor
+}
+
+// redactor takes out of words what the workspace does not want kept now.
+func (t *tree) redactor() *domain.Redactor {
+	w := t.record.Load()
+	t.redacts.mu.Lock()
+	defer t.redacts.mu.Unlock()
+	if t.redacts.of != w {
+		t.redacts.of, t.redacts.redactor = w, w.Redaction.Redactor()
+	}
+	return t.redacts.redactor
+}
