@@ -120,9 +120,10 @@ const lastlyLimit = 15 * time.Second
 
 func newMember(ctx context.Context, cfg *configs.Config, log *slog.Logger) (m *member, err error) {
 	m = &member{cfg: cfg, log: log, ended: make(chan error, 1), born: time.Now(), seats: make(map[int]*chair)}
+	made := m // an error answers with none
 	defer func() {
 		if err != nil {
-			m.close()
+			made.close()
 		}
 	}()
 	if m.unlock, err = lockData(cfg.Data); err != nil {
@@ -146,6 +147,9 @@ func newMember(ctx context.Context, cfg *configs.Config, log *slog.Logger) (m *m
 		if m.driver, err = openDriver(ctx, cfg, log); err != nil {
 			return nil, err
 		}
+	}
+	if err = divided(ctx, cfg, log, m.driver); err != nil {
+		return nil, err
 	}
 	m.doors = forward.NewDoors(m.nodes, log)
 	m.passes = forward.New(m.routes())

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/callboard/callboard/cmd/callboard/doctor"
 	"github.com/callboard/callboard/configs"
 	"github.com/callboard/callboard/httpapi/forward"
+	"github.com/callboard/callboard/persistence"
 	"github.com/callboard/callboard/persistence/lease"
 	"github.com/callboard/callboard/persistence/lease/etcd"
 	"github.com/callboard/callboard/persistence/lease/redis"
@@ -66,6 +68,32 @@ func nodeKey(cfg *configs.Config) (*forward.Credential, error) {
 		return nil, err
 	}
 	return forward.NewCredential(derive(master, "callboard nodes"))
+}
+
+// divided sees to it that the store is divided into as many shards as the
+// settings say. That changes only while no node lives.
+func divided(ctx context.Context, cfg *configs.Config, log *slog.Logger, driver persistence.Driver) (err error) {
+	if driver == nil {
+		if driver, err = openDriver(ctx, cfg, log); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, driver.Close()) }()
+	}
+	have, err := persistence.Shards(ctx, driver)
+	if err != nil || have == 0 || have == cfg.Shards {
+		return err
+	}
+	nodes, err := whoLives(ctx, cfg)
+	if err != nil {
+		return fmt.Errorf("redis_url: who has the work cannot be asked: %w", err)
+	}
+	if len(nodes) > 0 {
+		return fmt.Errorf("shards = %d: the store is divided into %d, and %d nodes live on it, among them %s: the number changes only while none does", cfg.Shards, have, len(nodes), nodes[0].Addr)
+	}
+	if err = persistence.Divide(ctx, driver, cfg.Shards); err == nil {
+		log.Warn("the work is divided anew", slog.Int("shards", cfg.Shards), slog.Int("before", have))
+	}
+	return err
 }
 
 // leases is the engine that the settings name.

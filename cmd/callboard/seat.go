@@ -307,9 +307,9 @@ func (t *seat) drain(ctx context.Context) {
 }
 
 // leave ends the seat, in the reverse order of its start; once.
-func (t *seat) leave() { t.over.Do(t.rise) }
+func (t *seat) leave() { t.over.Do(t.vacate) }
 
-func (t *seat) rise() {
+func (t *seat) vacate() {
 	t.shutDoors()
 	if t.node != nil {
 		t.board.Remove(t.node)

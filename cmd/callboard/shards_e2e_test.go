@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/sip/siptest"
 )
 
 const crewShards = 12 // so many that one node does not draw them all
@@ -186,4 +188,25 @@ func TestACallThatComesToAnyNodeReachesItsNumber(t *testing.T) {
 			return ended == 2
 		})
 	}
+}
+
+// Into how many parts the work is divided changes only while no node lives.
+func TestTheWorkIsDividedAnewWhileNobodyLives(t *testing.T) {
+	t.Parallel()
+	c := newCrew(t, 1)
+	s := c.nodes[0]
+	id := s.api("GET", "/v1/workspace", nil)["id"]
+	s.stop()
+	s.env = append(s.env, "CALLBOARD_SHARDS=4")
+	c.launch(s)
+	assert.Contains(t, s.logged(), "the work is divided anew")
+	assert.Equal(t, id, s.api("GET", "/v1/workspace", nil)["id"])
+	assert.Len(t, c.shards(s), 4)
+
+	other := preparePlain(t, append(slices.Clone(s.env), "CALLBOARD_SHARDS=5", "CALLBOARD_DATA="+t.TempDir(), "CALLBOARD_HTTP_ADDR=127.0.0.1:"+strconv.Itoa(siptest.Port(t)),
+		"CALLBOARD_NODE_ADDR=127.0.0.1:"+strconv.Itoa(siptest.Port(t)))...)
+	other.launch()
+	<-other.exited
+	assert.Contains(t, other.logged(), "shards = 5: the store is divided into 4, and 1 nodes live on it")
+	assert.Len(t, c.shards(s), 4, "who lives goes on")
 }
