@@ -39,7 +39,7 @@ BENCH_PACKAGES ?= $(shell go list ./... 2>/dev/null | grep -v /cmd/)
 # Contacts of the large campaign in make bench, and stored calls that it lists (10000000 take some minutes and 10 GB).
 BENCH_CONTACTS ?= 1000000
 BENCH_CALLS    ?= 1000000
-# make bench BENCH_DOC=docs/benchmarks.md also keeps the table.
+# make bench BENCH_DOC=docs/benchmarks.md also keeps the table; so does bench-cluster.
 BENCH_DOC      ?=
 
 # make soak SOAK_DOC=docs/soak.md also keeps the table. SOAK_RATE bounds the short calls begun in a second.
@@ -53,10 +53,10 @@ SOAK_DOC       ?=
 NIGHTLY_TESTS    := ^(TestEveryZoneOpensAsACalculationOfItsOwnSays|TestTheEstimateIsWithinTenPercentFromTenPercentOn|TestTheModelAllowsWhateverHappens|Test(Kills|FailOvers|FullDisks|FullRedis|Clocks).*)$$
 NIGHTLY_PACKAGES := ./domain/calendar ./domain/rehearsal ./actors/campaign/modeltest ./cmd/callboard
 
-.PHONY: help run build test compiled compiled-plain lint fmt bench bench-parts profile e2e fuzz attack soak dialogues nightly chaos netem amd screenshots pictures openapi postman client deb check tools clean
+.PHONY: help run build test compiled compiled-plain lint fmt bench bench-cluster bench-parts profile e2e fuzz attack soak dialogues nightly chaos netem amd screenshots pictures openapi postman client deb check tools clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: ## install what is missing, build, start the service and play the demo campaign
 	@.ci/install $(SPEECH_TOOLS) || echo "going on without espeak-ng or pocketsphinx: prompts come from WAV files only, or no words are heard"
@@ -95,6 +95,10 @@ fmt: ## format every Go file as the linter wants it
 
 bench: tools ## measure the whole service and print one table
 	@go test -run '^$$' -bench '$(BENCH)' -benchtime 1x -timeout 60m ./cmd/callboard -bench-doc '$(abspath $(BENCH_DOC))' -bench-contacts $(BENCH_CONTACTS) -bench-calls $(BENCH_CALLS) | \
+	  sed -uE '/^(PASS|ok |goos|goarch|pkg:|cpu:)/d; s/^Benchmark([^ ]+)-[0-9]+[[:space:]]+1[[:space:]].*/measured: \1/'
+
+bench-cluster: tools ## measure three nodes on one Redis (about 4 minutes): what faults, passing on and idling cost
+	@go test -run '^$$' -bench '^BenchmarkCluster' -benchtime 1x -timeout 30m ./cmd/callboard -bench-cluster -bench-doc '$(abspath $(BENCH_DOC))' | \
 	  sed -uE '/^(PASS|ok |goos|goarch|pkg:|cpu:)/d; s/^Benchmark([^ ]+)-[0-9]+[[:space:]]+1[[:space:]].*/measured: \1/'
 
 PROFILE_BENCH ?= ^Benchmark(CallsByRequest|Campaign|Inbound|Media|API|Webhooks|Turns)$$

@@ -79,17 +79,32 @@ func (r *results) show() {
 	if len(r.rows) == 0 {
 		return
 	}
-	fmt.Println()
+	fmt.Printf("\n%s\n\n", machine())
 	r.table(os.Stdout)
 	if *benchDoc == "" {
 		return
 	}
-	var doc strings.Builder
-	fmt.Fprintf(&doc, benchHead, machine())
-	r.table(&doc)
-	if err := os.WriteFile(*benchDoc, []byte(doc.String()), 0o644); err != nil {
+	var table strings.Builder
+	r.table(&table)
+	before, _ := os.ReadFile(*benchDoc) // none yet
+	if err := os.WriteFile(*benchDoc, []byte(page(string(before), table.String(), *benchCluster)), 0o644); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}
+}
+
+// page is the page of measurements with another table. The one of several nodes
+// has a heading of its own at the end, which stays where the other is new.
+func page(before, table string, cluster bool) string {
+	first, last, found := strings.Cut(before, clusterHeading)
+	if !cluster {
+		text := fmt.Sprintf(benchHead, machine()) + table
+		if found {
+			text += "\n" + clusterHeading + last
+		}
+		return text
+	}
+	_, after, _ := strings.Cut(last, clusterEnd) // what was said of it
+	return strings.TrimRight(first, "\n") + "\n\n" + clusterHeading + fmt.Sprintf(clusterHead, machine()) + table + clusterEnd + after
 }
 
 const benchHead = `# Measurements

@@ -21,18 +21,19 @@ import (
 
 // crew are nodes of one install.
 type crew struct {
-	t     *testing.T
+	t     testing.TB
+	redis string // URL
 	nodes []*service
 	since map[*service]int // where the log of its process begins
 }
 
 // newCrew starts nodes on one Redis, the first of which has the work.
-func newCrew(t *testing.T, n int, env ...string) *crew {
+func newCrew(t testing.TB, n int, env ...string) *crew {
 	t.Helper()
 	url, _ := redistest.Start(t)
 	master := filepath.Join(t.TempDir(), "master.key")
 	require.NoError(t, os.WriteFile(master, []byte(strings.Repeat("ab", 32)), 0o600))
-	c := &crew{t: t, since: make(map[*service]int)}
+	c := &crew{t: t, redis: url, since: make(map[*service]int)}
 	for i := range n {
 		s := preparePlain(t, append([]string{
 			"CALLBOARD_REDIS_URL=" + url, "CALLBOARD_MASTER_KEY_FILE=" + master, "CALLBOARD_LEASE_SECONDS=1",

@@ -1,0 +1,329 @@
+package main_test
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// benchCluster: several nodes are measured, which takes a target of its own.
+var benchCluster = flag.Bool("bench-cluster", false, "measure several nodes") //nolint:gochecknoglobals // a flag
+
+const (
+	clusterHeading = "## Several nodes\n"
+	clusterHead    = `
+Written by ` + "`make bench-cluster`" + `: three processes of the real binary on one Redis (` + "`appendfsync always`" + `), 24 shards, a lease of 2 s. Machine: %s.
+Nodes, Redis, clients and the far end share it: what nodes carry side by side is what is left to them, and more of them
+are no more processors. The last column is as above, with all nodes as the service and Redis among the others.
+
+`
+	clusterEnd = "<!-- end of several nodes -->\n"
+)
+
+const (
+	clusterShards = 24
+	clusterLease  = 2 * time.Second
+)
+
+// cluster are nodes that are measured.
+type cluster struct {
+	*crew
+	b *testing.B
+}
+
+// newCluster starts three nodes, once all shards are spread over them.
+func newCluster(b *testing.B) *cluster {
+	b.Helper()
+	if !*benchCluster {
+		b.Skip("make bench-cluster measures it")
+	}
+	c := &cluster{newCrew(b, 3, fmt.Sprint("CALLBOARD_SHARDS=", clusterShards), fmt.Sprint("CALLBOARD_LEASE_SECONDS=", clusterLease.Seconds())), b}
+	c.settled(c.nodes...)
+	c.nodes[0].unlimited()
+	return c
+}
+
+// stay is how long nothing may change until the shards count as spread.
+const stay = 2 * time.Second
+
+// settled waits until each of some nodes has shards, together they have all, and
+// none has moved for a while.
+func (c *cluster) settled(nodes ...*service) {
+	c.b.Helper()
+	var last string
+	since := time.Now()
+	nodes[0].await("the shards to be spread", time.Minute, func() bool {
+		now := make([]string, len(nodes))
+		all, least := 0, clusterShards
+		for i, s := range nodes {
+			have := c.shards(s)
+			all, least = all+len(have), min(least, len(have))
+			now[i] = fmt.Sprint(have)
+		}
+		if text := strings.Join(now, " "); text != last || all != clusterShards || least == 0 {
+			last, since = text, time.Now()
+		}
+		return time.Since(since) > stay
+	})
+}
+
+// taken waits until some nodes have all shards.
+func (c *cluster) taken(nodes ...*service) {
+	c.b.Helper()
+	nodes[0].await("the shards to be taken up", time.Minute, func() bool {
+		all := 0
+		for _, s := range nodes {
+			all += len(c.shards(s))
+		}
+		return all == clusterShards
+	})
+}
+
+// without are the nodes but one.
+func (c *cluster) without(one *service) []*service {
+	return slices.DeleteFunc(slices.Clone(c.nodes), func(s *service) bool { return s == one })
+}
+
+// node is the one that has a shard.
+func (c *cluster) node(shard int) *service {
+	c.b.Helper()
+	for _, s := range c.nodes {
+		if c.shards(s)[strconv.Itoa(shard)] {
+			return s
+		}
+	}
+	require.Fail(c.b, "nobody has the shard", shard)
+	return nil
+}
+
+// cpu is the time of the processors that all nodes have used.
+func (c *cluster) cpu() (sum time.Duration) {
+	c.b.Helper()
+	for _, s := range c.nodes {
+		if s.cmd.ProcessState == nil {
+			sum += processTime(c.b, s.pid())
+		}
+	}
+	return sum
+}
+
+// used takes what the nodes have used since as the service's.
+func (c *cluster) used(u *usage, before time.Duration) {
+	c.b.Helper()
+	u.cpu = c.cpu() - before
+	u.ours = u.cpu.Seconds() / u.elapsed.Seconds()
+	u.others = max(u.others-u.ours, 0)
+}
+
+// tenants are workspaces of different shards, by their shards: of n that are
+// made, whose shards are drawn, one of each.
+func (c *cluster) tenants(n int) map[int]*shardTenant {
+	c.b.Helper()
+	out := make(map[int]*shardTenant)
+	for i := range n {
+		made := c.nodes[0].api("POST", "/v1/workspaces", object{"name": fmt.Sprint("tenant ", i), "plan": "enterprise", "limits": object{
+			"requests_per_minute": 10_000_000, "concurrent_inbound": 10, "concurrent_outbound": 1000, "calls_per_minute": 100_000,
+		}})
+		one := &shardTenant{id: made["id"].(string), key: made["key"].(string), keyID: made["key_id"].(string)}
+		if shard := domain.ShardOf(one.id, clusterShards); out[shard] == nil {
+			out[shard] = one
+		}
+	}
+	return out
+}
+
+// redisStats are the counters of the Redis.
+func (c *cluster) redisStats() map[string]float64 {
+	c.b.Helper()
+	conn, err := net.DialTimeout("tcp", strings.TrimSuffix(strings.TrimPrefix(c.redis, "redis://"), "/0"), time.Second)
+	require.NoError(c.b, err)
+	defer func() { _ = conn.Close() }()
+	require.NoError(c.b, conn.SetDeadline(time.Now().Add(10*time.Second)))
+	_, err = io.WriteString(conn, "INFO stats\r\nQUIT\r\n")
+	require.NoError(c.b, err)
+	text, err := io.ReadAll(conn)
+	require.NoError(c.b, err)
+	out := make(map[string]float64)
+	for line := range strings.Lines(string(text)) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
+		if n, err := strconv.ParseFloat(value, 64); err == nil {
+			out[name] = n
+		}
+	}
+	return out
+}
+
+// BenchmarkClusterIdle is what nodes cost that have nothing to do.
+func BenchmarkClusterIdle(b *testing.B) {
+	const window = 20 * time.Second
+	c := newCluster(b)
+	c.tenants(3)
+	time.Sleep(5 * time.Second)
+	server := redisProcess(b, c.redis)
+	stats, nodes, redis := c.redisStats(), c.cpu(), processTime(b, server)
+	w := startWatch(b, 0)
+	time.Sleep(window)
+	u := w.stop()
+	c.used(&u, nodes)
+	redis = processTime(b, server) - redis
+	now := c.redisStats()
+	rate := func(name string) float64 { return (now[name] - stats[name]) / u.elapsed.Seconds() }
+	each := make([]string, 0, len(c.nodes))
+	for _, s := range c.nodes {
+		each = append(each, fmt.Sprintf("%.0f MB (%d shards)", resident(b, s.pid())/mb, len(c.shards(s))))
+	}
+	of := fmt.Sprintf(" of three nodes, %d shards, four workspaces", clusterShards)
+	board.add("Memory idle"+of, "", strings.Join(each, ", "), false, &u)
+	board.add("CPU idle"+of, "", fmt.Sprintf("%.1f ms a second a node; Redis %.1f ms a second", 1000*u.ours/3, 1000*redis.Seconds()/u.elapsed.Seconds()), false, nil)
+	board.add("At Redis, idle,"+of, "", fmt.Sprintf("%.0f commands a second, with those of scripts; %.1f KB a second in, %.1f KB out",
+		rate("total_commands_processed"), rate("total_net_input_bytes")/1024, rate("total_net_output_bytes")/1024), false, nil)
+}
+
+// BenchmarkClusterRequests is one small request to the node that has the
+// workspace, and to one that passes it on.
+func BenchmarkClusterRequests(b *testing.B) {
+	c := newCluster(b)
+	all := c.tenants(3)
+	shard := slices.Collect(maps.Keys(all))[0]
+	one, near := all[shard], c.node(shard)
+	far := c.without(near)[0]
+	for _, clients := range []int{1, 16} {
+		const rounds, window = 3, 2500 * time.Millisecond
+		var direct, passed asked
+		for range rounds { // in turns, for the same weather
+			for to, sum := range map[*service]*asked{near: &direct, far: &passed} {
+				a := asking{base: to.http, key: one.key, method: http.MethodGet, path: "/v1/workspace", status: 200}
+				a.ask(b, 0, clients, 300*time.Millisecond) // warms up
+				before := c.cpu()
+				u := a.ask(b, 0, clients, window)
+				c.used(&u.usage, before)
+				sum.add(u, rounds)
+			}
+		}
+		direct.sort()
+		passed.sort()
+		crowd := "one client"
+		if clients > 1 {
+			crowd = fmt.Sprint(clients, " clients")
+		}
+		told := func(a asked) string {
+			return fmt.Sprintf("p50 %.2f, p99 %.2f ms; %.0f a second, %.0f µs of CPU", ms(a.p50), ms(a.p99), a.rate(), a.per())
+		}
+		more := passed.p50 - direct.p50
+		board.add("GET of a workspace at the node that has it, "+crowd, "", told(direct), false, &direct.usage)
+		goal := ""
+		if clients == 1 {
+			goal = "p50 ≤ 1 ms more"
+		}
+		board.add("The same through another node, "+crowd, goal, fmt.Sprintf("%.2f ms more: ", ms(more))+told(passed), more <= time.Millisecond, &passed.usage)
+	}
+}
+
+// add takes in one of several rounds.
+func (a *asked) add(u asked, rounds int) {
+	a.times = append(a.times, u.times...)
+	a.elapsed += u.elapsed
+	a.cpu += u.cpu
+	a.ours += u.ours / float64(rounds)
+	a.far += u.far / float64(rounds)
+	a.others += u.others / float64(rounds)
+}
+
+// BenchmarkClusterCalls rings from one, two and three nodes: a campaign of each
+// of several workspaces, on SIPp that answers at once.
+func BenchmarkClusterCalls(b *testing.B) {
+	const contacts = 4000
+	ports := func(i int) string { return fmt.Sprintf("CALLBOARD_MEDIA_PORTS=%d-%d", 3000+2000*i, 4998+2000*i) }
+	c, far := newCluster(b), sipp(b, "uas-instant")
+	for i, s := range c.nodes { // room for many calls
+		s.env = append(s.env, ports(i))
+		c.term(s)
+		c.launch(s)
+	}
+	c.settled(c.nodes...)
+	all := c.tenants(40)
+	agents := make(map[int]string)
+	for shard, one := range all {
+		at := c.nodes[0].as(one.key)
+		at.api("POST", "/v1/trunks", object{
+			"name": "far end", "calls_per_second": 1000, "caller_ids": []string{"+12025550100"},
+			"proxies": []object{{"host": "127.0.0.1", "port": far.port, "transport": "udp"}},
+		})
+		agents[shard] = at.mute()
+	}
+	server := redisProcess(b, c.redis)
+	c.ring(all, c.campaigns(all, agents, "+1202555", 5)) // warms up
+	for n := 3; n > 0; n-- {
+		each := contacts / len(all)
+		ids := c.campaigns(all, agents, fmt.Sprint("+120266", n), each)
+		nodes, redis, sip := c.cpu(), processTime(b, server), processTime(b, far.cmd.Process.Pid)
+		w := startWatch(b, 0, far.cmd.Process.Pid)
+		done := c.ring(all, ids)
+		u := w.stop()
+		c.used(&u, nodes)
+		share := func(of time.Duration) float64 { return 100 * of.Seconds() / u.elapsed.Seconds() }
+		redis, sip = processTime(b, server)-redis, processTime(b, far.cmd.Process.Pid)-sip
+		what := fmt.Sprintf("Attempts per second without media, campaigns of %d workspaces on ", len(all))
+		figure := fmt.Sprintf("%.0f; %.2f s of CPU per 1000 (of a core: nodes %.0f %%, SIPp %.0f %%, Redis %.0f %%)", float64(done)/u.elapsed.Seconds(),
+			1000*u.cpu.Seconds()/float64(done), share(u.cpu), share(sip), share(redis))
+		if lost := each*len(all) - done; lost > 0 {
+			figure += fmt.Sprintf("; %d did not complete", lost)
+		}
+		board.add(what+[]string{"one node", "two nodes", "three nodes"}[n-1], "", figure, false, &u)
+		if n > 1 {
+			c.term(c.nodes[n-1])
+			c.nodes = c.nodes[:n-1]
+			c.settled(c.nodes...)
+		}
+	}
+}
+
+// campaigns are one of each workspace, not started yet.
+func (c *cluster) campaigns(all map[int]*shardTenant, agents map[int]string, prefix string, each int) map[int]string {
+	c.b.Helper()
+	contacts := make([]object, each)
+	for i, phone := range phones(prefix, each) {
+		contacts[i] = object{"phone": phone}
+	}
+	ids := make(map[int]string)
+	for shard, one := range all {
+		ids[shard] = c.nodes[0].as(one.key).api("POST", "/v1/campaigns", object{
+			"name": prefix, "agent_id": agents[shard], "caller_id": object{"number": "+12025550100"}, "compliance": anyHour(), "contacts": contacts,
+			"pacing": object{"calls_per_minute": 100_000, "max_concurrent": 1000},
+		})["id"].(string)
+	}
+	return ids
+}
+
+// ring starts the campaigns of all workspaces at once, and says how many were
+// reached.
+func (c *cluster) ring(all map[int]*shardTenant, ids map[int]string) (done int) {
+	c.b.Helper()
+	var begun sync.WaitGroup
+	for shard, one := range all {
+		begun.Go(func() {
+			code, text, _, err := c.nodes[0].as(one.key).request("POST", "/v1/campaigns/"+ids[shard]+"/start", nil)
+			if err != nil || code >= 300 {
+				c.b.Errorf("start of a campaign: %d %s %v", code, text, err)
+			}
+		})
+	}
+	begun.Wait()
+	for shard, one := range all {
+		done += c.nodes[0].as(one.key).finished(ids[shard], time.Minute).Outcomes["completed"]
+	}
+	return done
+}

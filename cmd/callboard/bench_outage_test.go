@@ -1,0 +1,366 @@
+package main_test
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+const (
+	askEvery = 50 * time.Millisecond // between two rounds of a client; outages are told no finer
+	askAgain = 20 * time.Millisecond // after a failure
+	hang     = 6 * time.Second       // of a process that is stopped
+)
+
+// BenchmarkClusterOutage is how long clients at other nodes have no answer where
+// a node dies, stops, hangs, or joins.
+func BenchmarkClusterOutage(b *testing.B) {
+	for _, fault := range []string{"kill", "term", "hang"} {
+		b.Run(fault, func(b *testing.B) { outage(b, fault) })
+	}
+}
+
+// outage strikes each node once, and lets it join again.
+func outage(b *testing.B, fault string) {
+	b.Helper()
+	c := newCluster(b)
+	a := c.ask(c.tenants(40))
+	what := map[string]string{"kill": "kill -9", "term": "SIGTERM", "hang": fmt.Sprintf("SIGSTOP for %.0f s", hang.Seconds())}[fault]
+	limit := clusterLease + 300*time.Millisecond
+	struck := sum{limit: limit}
+	if fault == "term" {
+		struck.limit = 500 * time.Millisecond
+	}
+	joined, calm := sum{limit: limit}, sum{}
+	nodes, w := c.cpu(), startWatch(b, 0)
+	calm.take(a, func() (map[string]bool, time.Time) {
+		time.Sleep(3 * time.Second)
+		return nil, time.Now()
+	})
+	u := w.stop()
+	c.used(&u, nodes)
+	for _, victim := range c.nodes {
+		others := c.without(victim)
+		a.through(others...)
+		struck.take(a, func() (map[string]bool, time.Time) { return c.strike(fault, victim, others) })
+		joined.take(a, func() (map[string]bool, time.Time) {
+			if fault == "hang" {
+				require.NoError(b, victim.cmd.Process.Signal(syscall.SIGCONT))
+			} else {
+				c.launch(victim)
+			}
+			c.settled(c.nodes...)
+			return c.shards(victim), time.Now()
+		})
+	}
+	a.end()
+	lost, twice := a.proven()
+	kept := fmt.Sprintf("; of %d writes %d lost, %d done twice", a.written(), lost, twice)
+	if fault == "kill" {
+		board.add("Longest time between two answers, nothing happens", "", fmt.Sprintf("%s; %.0f requests a second", calm.told(), float64(calm.sent)/u.elapsed.Seconds()), false, &u)
+	}
+	board.add("Outage of a shard, "+what+" of its node, each of three once", struck.goal(fault), struck.told()+kept, struck.met() && lost == 0 && (fault != "term" || struck.failed == 0), nil)
+	again := "its node joins again"
+	if fault == "hang" {
+		again = "its node goes on"
+	}
+	board.add("Outage of a shard that moves, "+again+" after "+what, joined.goal(""), joined.told(), joined.met(), nil)
+}
+
+// strike does something to a node, and returns the shards that it had once
+// others have them.
+func (c *cluster) strike(fault string, victim *service, others []*service) (map[string]bool, time.Time) {
+	c.b.Helper()
+	had := c.shards(victim)
+	switch fault {
+	case "kill":
+		victim.kill9()
+	case "term":
+		c.term(victim)
+	case "hang":
+		require.NoError(c.b, victim.cmd.Process.Signal(syscall.SIGSTOP))
+		time.Sleep(hang)
+	}
+	c.taken(others...)
+	return had, time.Now()
+}
+
+// term ends a node in order.
+func (c *cluster) term(s *service) {
+	c.b.Helper()
+	require.NoError(c.b, s.cmd.Process.Signal(syscall.SIGTERM))
+	<-s.exited
+	_ = s.log.Close()
+}
+
+// sum is what several faults of a kind came to.
+type sum struct {
+	limit        time.Duration
+	silent       []time.Duration // by shard that was struck
+	other        time.Duration   // the longest of shards that were not
+	sent, failed int
+	how          map[string]int
+}
+
+// take does something and sees what clients see of it. do returns the shards
+// that it should touch, and when it was over.
+func (s *sum) take(a *askers, do func() (map[string]bool, time.Time)) {
+	a.c.b.Helper()
+	sent, failed := a.sent.Load(), a.failed.Load()
+	from := time.Now()
+	touched, to := do()
+	for _, one := range a.all {
+		one.await(to)
+		longest := one.longest(from, to)
+		if touched == nil || touched[strconv.Itoa(one.shard)] {
+			s.silent = append(s.silent, longest)
+		} else {
+			s.other = max(s.other, longest)
+		}
+	}
+	slices.Sort(s.silent)
+	s.sent += int(a.sent.Load() - sent)
+	s.failed += int(a.failed.Load() - failed)
+	if s.how == nil {
+		s.how = make(map[string]int)
+	}
+	for kind, n := range a.how() {
+		s.how[kind] += n
+	}
+}
+
+func (s *sum) most() time.Duration { return s.silent[len(s.silent)-1] }
+
+func (s *sum) met() bool { return len(s.silent) > 0 && s.most() <= s.limit }
+
+func (s *sum) goal(fault string) string {
+	text := fmt.Sprintf("≤ %.1f s", s.limit.Seconds())
+	if fault == "term" {
+		text += ", nothing lost or refused"
+	}
+	return text
+}
+
+func (s *sum) told() string {
+	if len(s.silent) == 0 {
+		return "no shard was touched"
+	}
+	text := fmt.Sprintf("p50 %.2f, most %.2f s of %d", s.silent[len(s.silent)/2].Seconds(), s.most().Seconds(), len(s.silent))
+	if s.other > 0 {
+		text += fmt.Sprintf("; other shards ≤ %.2f s", s.other.Seconds())
+	}
+	parts := []string{text, fmt.Sprintf("; %d of %d requests failed", s.failed, s.sent)}
+	if s.failed > 0 {
+		for _, how := range slices.Sorted(maps.Keys(s.how)) {
+			parts = append(parts, fmt.Sprintf(", %s × %d", how, s.how[how]))
+		}
+	}
+	return strings.Join(parts, "")
+}
+
+// askers are clients of several workspaces, each of which writes and reads over
+// and over at one node.
+type askers struct {
+	c            *cluster
+	client       *http.Client
+	fronts       atomic.Pointer[[]*service]
+	all          []*asker
+	sent, failed atomic.Int64
+	stop         chan struct{}
+	ends         sync.Once
+	over         sync.WaitGroup
+
+	mu    sync.Mutex
+	kinds map[string]int // failures since how was asked
+}
+
+// asker is one of them.
+type asker struct {
+	of      *askers
+	n       int
+	shard   int
+	who     *shardTenant
+	pathway any
+	written []string // what was acknowledged; read once all is over
+
+	mu   sync.Mutex
+	good []time.Time // when answers came
+}
+
+func (c *cluster) ask(tenants map[int]*shardTenant) *askers {
+	c.b.Helper()
+	a := &askers{
+		c: c, stop: make(chan struct{}), kinds: make(map[string]int),
+		client: &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 64}},
+	}
+	a.through(c.nodes...)
+	for shard, who := range tenants {
+		p := c.nodes[0].as(who.key).api("POST", "/v1/pathways", object{"name": "mute", "start": "bye", "nodes": []object{{"id": "bye", "type": "end"}}, "edges": []object{}})
+		a.all = append(a.all, &asker{of: a, n: len(a.all), shard: shard, who: who, pathway: p["id"]})
+	}
+	for _, one := range a.all {
+		a.over.Go(one.run)
+	}
+	c.b.Cleanup(a.end)
+	return a
+}
+
+// through sends requests to some nodes only from now on.
+func (a *askers) through(nodes ...*service) {
+	a.fronts.Store(&nodes)
+	for range 2 { // so that none is on its way to others
+		now := time.Now()
+		for _, one := range a.all {
+			one.await(now)
+		}
+	}
+}
+
+// end waits for the clients.
+func (a *askers) end() {
+	a.ends.Do(func() { close(a.stop) })
+	a.over.Wait()
+}
+
+// how are the kinds of failures since it was asked before.
+func (a *askers) how() map[string]int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	out := a.kinds
+	a.kinds = make(map[string]int)
+	return out
+}
+
+func (a *askers) written() (n int) {
+	for _, one := range a.all {
+		n += len(one.written)
+	}
+	return n
+}
+
+// proven looks whether what was acknowledged is there, and once.
+func (a *askers) proven() (lost, twice int) {
+	a.c.b.Helper()
+	for _, one := range a.all {
+		found := make(map[string]int)
+		at := a.c.nodes[0].as(one.who.key)
+		for cursor := ""; ; {
+			page := at.api("GET", "/v1/agents?limit=100&cursor="+cursor, nil)
+			for _, agent := range page["data"].([]any) {
+				found[agent.(object)["name"].(string)]++
+			}
+			if cursor, _ = page["next_cursor"].(string); cursor == "" {
+				break
+			}
+		}
+		for _, name := range one.written {
+			if found[name] == 0 {
+				lost++
+			}
+		}
+		for _, n := range found {
+			if n > 1 {
+				twice++
+			}
+		}
+	}
+	return lost, twice
+}
+
+func (one *asker) run() {
+	for n := 0; ; n++ {
+		name := fmt.Sprintf("agent %d-%d", one.n, n)
+		body := fmt.Sprintf(`{"name": %q, "pathway_id": %q}`, name, one.pathway)
+		for !one.once(http.MethodPost, "/v1/agents", body, name) {
+			if one.rest(askAgain) {
+				return
+			}
+		}
+		one.written = append(one.written, name)
+		one.once(http.MethodGet, "/v1/workspace", "", "")
+		if one.rest(askEvery) {
+			return
+		}
+	}
+}
+
+// rest waits; true: it is over.
+func (one *asker) rest(d time.Duration) bool {
+	select {
+	case <-one.of.stop:
+		return true
+	case <-time.After(d):
+		return false
+	}
+}
+
+// once sends a request; false: it failed.
+func (one *asker) once(method, path, body, key string) bool {
+	fronts := *one.of.fronts.Load()
+	r, err := http.NewRequest(method, "http://"+fronts[one.n%len(fronts)].http+path, strings.NewReader(body))
+	if err != nil {
+		panic(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+one.who.key)
+	if key != "" {
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Idempotency-Key", key)
+	}
+	one.of.sent.Add(1)
+	status, said := 0, ""
+	resp, err := one.of.client.Do(r)
+	if err == nil {
+		status = resp.StatusCode
+		text, _ := io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+		said = string(text)
+	}
+	if status >= 200 && status < 300 {
+		one.mu.Lock()
+		defer one.mu.Unlock()
+		one.good = append(one.good, time.Now())
+		return true
+	}
+	one.of.failed.Add(1)
+	one.of.mu.Lock()
+	defer one.of.mu.Unlock()
+	kind := method + " " + strconv.Itoa(status)
+	if one.of.kinds[kind]++; one.of.kinds[kind] == 1 {
+		one.of.c.b.Logf("%s: %s %v", kind, said, err)
+	}
+	return false
+}
+
+// await waits for a good answer after a time.
+func (one *asker) await(after time.Time) {
+	one.of.c.b.Helper()
+	require.Eventually(one.of.c.b, func() bool {
+		one.mu.Lock()
+		defer one.mu.Unlock()
+		return len(one.good) > 0 && one.good[len(one.good)-1].After(after)
+	}, time.Minute, 5*time.Millisecond, "no answer of shard %d", one.shard)
+}
+
+// longest is the longest time between two good answers of which the first came
+// before the end of a time and the second after its beginning.
+func (one *asker) longest(from, to time.Time) (most time.Duration) {
+	one.mu.Lock()
+	defer one.mu.Unlock()
+	for i := 1; i < len(one.good); i++ {
+		if one.good[i].After(from) && one.good[i-1].Before(to) {
+			most = max(most, one.good[i].Sub(one.good[i-1]))
+		}
+	}
+	return most
+}
