@@ -169,8 +169,8 @@ func (u *UserAgent) datagram(to flow, p parcel) error {
 	if s == nil {
 		return errNoRoute
 	}
-	if p.begins != nil {
-		leaves := u.leaves(p.begins)
+	if p.begins {
+		leaves := u.leaves(p.may)
 		defer u.sent()
 		if !leaves {
 			return ErrHeld

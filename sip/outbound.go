@@ -51,7 +51,7 @@ func (u *UserAgent) Invite(in Invite) (*Dialog, error) {
 	default:
 		return nil, errNotReady
 	}
-	if u.holds(&in) {
+	if u.holds(in.May) {
 		return nil, ErrHeld
 	}
 	d, err := u.newOutbound(&in)
@@ -238,7 +238,7 @@ func (d *Dialog) nextAddress() {
 
 func (d *Dialog) sendInvite() {
 	o := d.out
-	leaves := d.ua.leaves(o)
+	leaves := d.ua.leaves(o.inv.May)
 	defer d.ua.sent()
 	if !leaves {
 		d.refuse(Final{Held: true, Phrase: ErrHeld.Error()})

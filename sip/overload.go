@@ -33,23 +33,23 @@ func (u *UserAgent) HoldCalls(on bool) {
 
 // leaves is asked before an INVITE is sent; sent is called after it, whatever
 // the answer was.
-func (u *UserAgent) leaves(o *outbound) bool {
+func (u *UserAgent) leaves(may func() bool) bool {
 	u.leaving.Add(1)
-	return !u.holds(&o.inv)
+	return !u.holds(may)
 }
 
 // holds says whether a call may not be begun now, by HoldCalls, Config.MayCall
 // or its own Invite.May.
-func (u *UserAgent) holds(in *Invite) bool {
-	return u.held.Load() || u.cfg.MayCall != nil && !u.cfg.MayCall() || in.May != nil && !in.May()
+func (u *UserAgent) holds(may func() bool) bool {
+	return u.held.Load() || u.cfg.MayCall != nil && !u.cfg.MayCall() || may != nil && !may()
 }
 
 // barred says whether nobody may be called by way of a dialog now.
 func (d *Dialog) barred() bool {
 	if d.out == nil {
-		return d.ua.holds(&Invite{})
+		return d.ua.holds(nil)
 	}
-	return d.ua.holds(&d.out.inv)
+	return d.ua.holds(d.out.inv.May)
 }
 
 func (u *UserAgent) sent() { u.leaving.Add(-1) }

@@ -61,7 +61,8 @@ type tcpConn struct {
 type parcel struct {
 	b      []byte
 	failed func(error) // later, from another goroutine, if it could not be delivered; nil: nobody minds
-	begins *outbound   // of an INVITE that begins a call, which HoldCalls keeps here; nil: it is none
+	begins bool        // an INVITE that begins a call, which HoldCalls keeps here
+	may    func() bool // and Invite.May, as it was when this was made: the dialog may be over before it is sent
 }
 
 func (c *tcpConn) dial() {
@@ -197,8 +198,8 @@ func (c *tcpConn) write() {
 // hand gives a message to the network, unless it begins a call and calls are
 // held by now: it may have waited long for the connection.
 func (c *tcpConn) hand(p parcel) error {
-	if p.begins != nil {
-		leaves := c.pool.u.leaves(p.begins)
+	if p.begins {
+		leaves := c.pool.u.leaves(p.may)
 		defer c.pool.u.sent()
 		if !leaves {
 			return ErrHeld

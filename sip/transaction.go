@@ -67,12 +67,12 @@ func (d *Dialog) firstWait(tx *clientTx) time.Duration {
 }
 
 func (d *Dialog) transmit(tx *clientTx) {
-	var begins *outbound
+	p := parcel{b: tx.bytes, failed: func(err error) { d.do(func() { d.fail(tx, err) }) }}
 	if d.out != nil && d.out.tx == tx && !tx.left {
-		begins = d.out
+		p.begins, p.may = true, d.out.inv.May
 	}
 	tx.left = tx.left || !tx.to.stream()
-	err := d.post(tx.to, parcel{tx.bytes, func(err error) { d.do(func() { d.fail(tx, err) }) }, begins})
+	err := d.post(tx.to, p)
 	if err != nil {
 		// Not at once: the owner may not know the dialog yet.
 		go d.do(func() { d.fail(tx, err) })
