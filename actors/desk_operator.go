@@ -18,12 +18,11 @@ import (
 
 // Bounds of what an operator sees: how old a look at all workspaces may be, how
 // long their actors may take to answer, how many are asked at a time, and how
-// many noisy workspaces and troubled trunks are named.
+// many troubled trunks are named.
 const (
 	loadsFor     = time.Second
 	loadsWithin  = 2 * time.Second
 	loadsAtOnce  = 16
-	noisyMost    = 10
 	troublesMost = 20
 )
 
@@ -35,84 +34,22 @@ type loads struct {
 	rows []*ask.WorkspaceLoad // newest workspace first
 }
 
-// Load tells how the node does, over all workspaces. requests counts those of a
-// workspace within the last minute.
-func (d *Desk) Load(ctx context.Context, requests func(*domain.Workspace) int) (*ask.NodeLoad, error) {
+// Part tells how the node does, and each workspace that it has. requests counts
+// those of a workspace within the last minute. What all of them do is not added
+// up: see ask.Together. Nobody changes the rows any more.
+func (d *Desk) Part(ctx context.Context, requests func(*domain.Workspace) int) (*ask.Part, error) {
 	rows, at, err := d.node.look(ctx, requests)
 	if err != nil {
 		return nil, err
 	}
-	l := &ask.NodeLoad{Object: "node_load", AsOf: at, Ready: true, Workspaces: len(rows), Dialling: diallingOf(d.node.halts.stopped.Load())}
+	l := &ask.NodeLoad{Object: "node_load", AsOf: at, Ready: true, Dialling: diallingOf(d.node.halts.stopped.Load())}
 	if now := d.node.halts.drained.Load(); now != nil {
 		l.Drain = *now
 	}
 	if why := d.node.Ready(ctx); why != nil {
 		l.Ready, l.Reason = false, why.Error()
 	}
-	sumUp(l, rows)
-	l.Noisy = noisy(rows)
-	return l, nil
-}
-
-// sumUp adds up what all workspaces do.
-func sumUp(l *ask.NodeLoad, rows []*ask.WorkspaceLoad) {
-	l.SpentKnown = true
-	spent := int64(0)
-	for _, w := range rows {
-		l.SpentKnown = l.SpentKnown && w.SpentKnown
-		if w.Silent {
-			l.Silent++
-		}
-		l.LiveCalls += w.LiveCalls
-		l.Lines.Outbound.Add(w.Lines.Outbound)
-		l.Lines.Inbound.Add(w.Lines.Inbound)
-		l.Lines.Test.Add(w.Lines.Test)
-		l.LastMinute.Calls += w.LastMinute.Calls
-		l.LastMinute.Commits += w.LastMinute.Commits
-		l.LastMinute.Requests += w.LastMinute.Requests
-		l.Trunks.Up += w.Trunks.Up
-		l.Trunks.Degraded += w.Trunks.Degraded
-		l.Trunks.Down += w.Trunks.Down
-		if micros, err := domain.Micros(w.SpentToday.Amount); err == nil {
-			spent += micros
-		}
-	}
-	l.SpentToday = domain.Dollars(spent)
-}
-
-// ListLoads reads a page of the workspaces, the newest first.
-func (d *Desk) ListLoads(ctx context.Context, q ask.Page, requests func(*domain.Workspace) int) (ask.List[*ask.WorkspaceLoad], error) {
-	rows, _, err := d.node.look(ctx, requests)
-	if err != nil {
-		return ask.List[*ask.WorkspaceLoad]{}, err
-	}
-	from := 0
-	if q.Cursor != "" {
-		from, _ = slices.BinarySearchFunc(rows, q.Cursor, func(w *ask.WorkspaceLoad, id string) int { return cmp.Compare(id, w.ID) })
-		if from < len(rows) && rows[from].ID == q.Cursor {
-			from++
-		}
-	}
-	out := ask.List[*ask.WorkspaceLoad]{Data: rows[from:min(from+q.Limit, len(rows))]}
-	if from+q.Limit < len(rows) {
-		out.Next = out.Data[len(out.Data)-1].ID
-	}
-	return out, nil
-}
-
-// noisy are the workspaces that take the largest part of anything, the largest
-// first.
-func noisy(rows []*ask.WorkspaceLoad) []ask.NoisyShare {
-	sorted := slices.Clone(rows)
-	slices.SortStableFunc(sorted, func(a, b *ask.WorkspaceLoad) int { return cmp.Compare(b.Share.Most(), a.Share.Most()) })
-	out := []ask.NoisyShare{}
-	for _, w := range sorted[:min(noisyMost, len(sorted))] {
-		if w.Share.Most() == 0 {
-			break
-		}
-		out = append(out, ask.NoisyShare{WorkspaceID: w.ID, Name: w.Name, Shares: w.Share})
-	}
-	return out
+	return &ask.Part{Node: l, Workspaces: rows}, nil
 }
 
 // look asks every workspace how it does, unless somebody has just looked. Nobody
@@ -147,7 +84,6 @@ func (n *Node) look(ctx context.Context, requests func(*domain.Workspace) int) (
 	if err := ctx.Err(); err != nil {
 		return nil, now, err
 	}
-	share(rows)
 	n.loads.rows, n.loads.at = rows, now
 	return rows, now.UTC().Truncate(time.Millisecond), nil
 }
@@ -201,25 +137,4 @@ func (n *Node) linesInto(ctx context.Context, t *tree, row *ask.WorkspaceLoad) b
 		row.LiveCalls += used.Live
 	}
 	return true
-}
-
-// share tells each row which part it takes of what all do.
-func share(rows []*ask.WorkspaceLoad) {
-	var all ask.Activity
-	for _, w := range rows {
-		all.Calls += w.LastMinute.Calls
-		all.Commits += w.LastMinute.Commits
-		all.Requests += w.LastMinute.Requests
-	}
-	part := func(of, all int) float64 {
-		if all == 0 {
-			return 0
-		}
-		return float64(of) / float64(all)
-	}
-	for _, w := range rows {
-		w.Share = ask.Shares{
-			Calls: part(w.LastMinute.Calls, all.Calls), Commits: part(w.LastMinute.Commits, all.Commits), Requests: part(w.LastMinute.Requests, all.Requests),
-		}
-	}
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/callboard/callboard/actors/numbers"
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	lists "github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/domain/pathway"
 )
@@ -118,11 +117,4 @@ func FoundBy(r *domain.AlertRule, said map[*domain.Workspace]*trunk.HealthNow) a
 		seen[w.ID], all = g, append(all, w.ID)
 	}
 	return foundBy(r, watchedBy(r, all), seen)
-}
-
-// SumUp adds up what all workspaces do.
-func SumUp(rows ...*ask.WorkspaceLoad) *ask.NodeLoad {
-	l := &ask.NodeLoad{}
-	sumUp(l, rows)
-	return l
 }

@@ -26,6 +26,20 @@ func (h *house) waitsFor(id string) string {
 	return st.Waiting.Reason
 }
 
+// load is how the service does, over all workspaces.
+func (h *house) load(ctx context.Context, requests func(*domain.Workspace) int) (*ask.NodeLoad, error) {
+	part, err := h.desk().Part(ctx, requests)
+	if err != nil {
+		return nil, err
+	}
+	return ask.Together(part).Node, nil
+}
+
+// together is how an install does that has these workspaces.
+func together(rows ...*ask.WorkspaceLoad) *ask.Part {
+	return ask.Together(&ask.Part{Node: &ask.NodeLoad{}, Workspaces: rows})
+}
+
 // noRequests are the requests of a workspace.
 func noRequests(*domain.Workspace) int { return 0 }
 
@@ -56,7 +70,7 @@ func TestWhereDiallingIsStoppedNobodyIsRungUntilItIsResumed(t *testing.T) {
 		_, err = h.desk().PlaceCall(ctx, h.live, order)
 		assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(err), restarted)
 		assert.Empty(t, h.diary.all(), restarted)
-		load, err := h.desk().Load(ctx, noRequests)
+		load, err := h.load(ctx, noRequests)
 		require.NoError(t, err)
 		assert.Equal(t, []any{true, "a complaint", true}, []any{load.Dialling.Stopped, load.Dialling.Reason, load.Ready})
 		if restarted == 0 {
@@ -72,7 +86,7 @@ func TestWhereDiallingIsStoppedNobodyIsRungUntilItIsResumed(t *testing.T) {
 	h.until(time.Minute, "everybody was rung", func() bool { return h.status(h.live, id).Status == domain.CampaignCompleted && len(h.diary.all()) == 4 })
 	h.shut()
 	h.open()
-	load, err := h.desk().Load(ctx, noRequests)
+	load, err := h.load(ctx, noRequests)
 	require.NoError(t, err)
 	assert.False(t, load.Dialling.Stopped)
 }
@@ -158,11 +172,11 @@ func TestWhatWasSpentIsKnownOnceEveryWorkspaceKnowsIt(t *testing.T) {
 	t.Parallel()
 	a := &ask.WorkspaceLoad{SpentToday: domain.Dollars(700_000), SpentKnown: true}
 	b := &ask.WorkspaceLoad{SpentToday: domain.Dollars(200_000)}
-	sum := actors.SumUp(a, b)
+	sum := together(a, b).Node
 	assert.Equal(t, []any{domain.Dollars(900_000), false}, []any{sum.SpentToday, sum.SpentKnown})
 	b.SpentKnown = true
-	assert.True(t, actors.SumUp(a, b).SpentKnown)
-	assert.True(t, actors.SumUp().SpentKnown)
+	assert.True(t, together(a, b).Node.SpentKnown)
+	assert.True(t, together().Node.SpentKnown)
 	h := build(t, nil)
 	h.until(time.Minute, "the ledger was read", func() bool {
 		load, err := h.desk().Load(t.Context(), noRequests)
@@ -182,18 +196,18 @@ func TestALoadNamesTheNoisy(t *testing.T) {
 		_ = err // what is refused is no call
 	}
 	calls := len(told(h.events(loud.WorkspaceID), event.CallStarted))
-	load, err := h.desk().Load(ctx, func(w *domain.Workspace) int { return map[string]int{"<quiet>": 1, "loud": 3}[w.Name] })
+	load, err := h.load(ctx, func(w *domain.Workspace) int { return map[string]int{"<quiet>": 1, "loud": 3}[w.Name] })
 	require.NoError(t, err)
 	require.NotEmpty(t, load.Noisy)
 	assert.Equal(t, []any{"loud", 3, calls, 4}, []any{load.Noisy[0].Name, load.Workspaces, load.LastMinute.Calls, load.LastMinute.Requests})
 	assert.InDelta(t, 0.75, load.Noisy[0].Requests, 0.001)
 	assert.Positive(t, load.Noisy[0].Commits)
-	first, err := h.desk().ListLoads(ctx, ask.Page{Limit: 2}, noRequests)
+	part, err := h.desk().Part(ctx, noRequests)
 	require.NoError(t, err)
+	first := part.Page(ask.Page{Limit: 2})
 	require.Len(t, first.Data, 2)
 	assert.Equal(t, quiet.WorkspaceID, first.Data[0].ID, "the newest comes first")
-	rest, err := h.desk().ListLoads(ctx, ask.Page{Limit: 2, Cursor: first.Next}, noRequests)
-	require.NoError(t, err)
+	rest := part.Page(ask.Page{Limit: 2, Cursor: first.Next})
 	assert.Len(t, rest.Data, 1)
 	assert.Empty(t, rest.Next)
 	assert.Equal(t, 3, load.Trunks.Up/2, "each has its trunks to the built-in carrier")

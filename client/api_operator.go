@@ -28,31 +28,40 @@ func (c *Client) StopDialling(ctx context.Context, body *DiallingStop, options .
 	return send[DiallingNow](ctx, c, "POST", "/v1/operator/dialling/stop", nil, asJSON(body), options)
 }
 
-// DrainNode: Take no calls on this node.
+// DrainNode: Take no calls on a node.
 //
 // POST /v1/operator/drain
 //
-// Operators only. No call begins any more, in or out: SIP answers 503, campaigns wait (waiting.reason is draining), /readyz is 503 and says why. Live calls go on, and may be transferred. It ends by undrain, or with the process.
-func (c *Client) DrainNode(ctx context.Context, options ...Option) (*DrainNow, error) {
-	return send[DrainNow](ctx, c, "POST", "/v1/operator/drain", nil, nil, options)
+// Operators only. No call begins any more, in or out: SIP answers 503, campaigns wait (waiting.reason is draining), /readyz is 503 and says why. Live calls go on, and may be transferred. It ends by undrain, or with the process. 409 invalid_state for a node that has no part of the work.
+func (c *Client) DrainNode(ctx context.Context, body *NodeChoice, options ...Option) (*DrainNow, error) {
+	return send[DrainNow](ctx, c, "POST", "/v1/operator/drain", nil, asJSON(body), options)
 }
 
-// GetLoad: Get how the node does, over all workspaces.
+// GetLoad: Get how the service does, over all workspaces.
 //
 // GET /v1/operator/load
 //
-// Operators only, as all of /v1/operator. However many ask, the workspaces are looked at once in a second; what is stored costs nothing.
+// Operators only, as all of /v1/operator. However many ask, the workspaces are looked at once in a second; what is stored costs nothing. ready and drain are those of the node that has the operator's own workspace; /v1/operator/nodes tells of all.
 func (c *Client) GetLoad(ctx context.Context, options ...Option) (*NodeLoad, error) {
 	return send[NodeLoad](ctx, c, "GET", "/v1/operator/load", nil, nil, options)
 }
 
-// UndrainNode: Take calls on this node again.
+// ListNodes: List the nodes that live, and how each does.
+//
+// GET /v1/operator/nodes
+//
+// Operators only. All of them, on one page. One without a part of the work stands by, or has just joined.
+func (c *Client) ListNodes(ctx context.Context, options ...Option) (*ListNodeNow, error) {
+	return send[ListNodeNow](ctx, c, "GET", "/v1/operator/nodes", nil, nil, options)
+}
+
+// UndrainNode: Take calls on a node again.
 //
 // POST /v1/operator/undrain
 //
 // Operators only.
-func (c *Client) UndrainNode(ctx context.Context, options ...Option) (*DrainNow, error) {
-	return send[DrainNow](ctx, c, "POST", "/v1/operator/undrain", nil, nil, options)
+func (c *Client) UndrainNode(ctx context.Context, body *NodeChoice, options ...Option) (*DrainNow, error) {
+	return send[DrainNow](ctx, c, "POST", "/v1/operator/undrain", nil, asJSON(body), options)
 }
 
 // ListLoadsQuery is what ListLoads can be asked; what is zero is left out.
@@ -150,6 +159,18 @@ type LinesNow struct {
 	Test LineUse `json:"test"`
 }
 
+// ListNodeNow is an answer of the service, or a part of one.
+type ListNodeNow struct {
+	// The rows of this page.
+	Data []NodeNow `json:"data"`
+	// Whether there is another page.
+	HasMore bool `json:"has_more"`
+	// Send it as cursor for the next page; null at the end.
+	NextCursor *string `json:"next_cursor"`
+	// What kind of resource this is. One of list.
+	Object string `json:"object"`
+}
+
 // ListWorkspaceLoad is an answer of the service, or a part of one.
 type ListWorkspaceLoad struct {
 	// The rows of this page.
@@ -160,6 +181,12 @@ type ListWorkspaceLoad struct {
 	NextCursor *string `json:"next_cursor"`
 	// What kind of resource this is. One of list.
 	Object string `json:"object"`
+}
+
+// NodeChoice is sent to the service.
+type NodeChoice struct {
+	// As /v1/operator/nodes tells; the one that has the operator's own workspace unless it is said.
+	NodeID *string `json:"node_id,omitempty"`
 }
 
 // NodeLoad is an answer of the service, or a part of one.
@@ -190,10 +217,46 @@ type NodeLoad struct {
 	SpentToday Money `json:"spent_today"`
 	// All trunks, by their health.
 	Trunks TrunkCounts `json:"trunks"`
-	// How many there are.
+	// How many there are, on all nodes.
 	Workspaces int64 `json:"workspaces"`
-	// Those of them that did not answer within two seconds; what they do is missing in the sums.
+	// Those of them that did not answer within two seconds, or whose part of the work no node has; what they do is missing in the sums.
 	WorkspacesSilent int64 `json:"workspaces_silent"`
+}
+
+// NodeNow is an answer of the service, or a part of one.
+type NodeNow struct {
+	// host:port by which the other nodes reach it; missing where the process is alone.
+	Address string `json:"address,omitzero"`
+	// Whether an operator has drained it.
+	Drain DrainNow `json:"drain"`
+	// true: it has the operator's own workspace. What is said without a node is said to it.
+	Here bool `json:"here"`
+	// New at every start of the process.
+	ID string `json:"id"`
+	// What was done there within the last minute.
+	LastMinute Activity `json:"last_minute"`
+	// true: it is being stopped, and gives what it has away.
+	Leaving bool `json:"leaving"`
+	// Calls that have a line there, in and out.
+	LiveCalls int64 `json:"live_calls"`
+	// What kind of resource this is.
+	Object string `json:"object"`
+	// As /readyz tells of what it has. true of one that has nothing.
+	Ready bool `json:"ready"`
+	// Why it is not ready.
+	Reason string `json:"reason,omitzero"`
+	// How many parts of the work it has. One without any stands by, or has just joined.
+	Shards int64 `json:"shards"`
+	// Those of them that did not answer; what they do is missing here.
+	ShardsSilent int64 `json:"shards_silent"`
+	// host:port of its SIP.
+	SIP string `json:"sip,omitzero"`
+	// By its own clock.
+	StartedAt *time.Time `json:"started_at,omitempty"`
+	// Of the program.
+	Version string `json:"version,omitzero"`
+	// How many workspaces it has.
+	Workspaces int64 `json:"workspaces"`
 }
 
 // NoisyShare is an answer of the service, or a part of one.

@@ -27,6 +27,13 @@ type Elsewhere interface {
 	// Ask sends a request to the part that has a workspace; "": that is to have
 	// the next one, which follows from seed. It may arrive twice.
 	Ask(ctx context.Context, workspaceID, seed string, r *http.Request) (*http.Response, error)
+	// Own is this part, Others are the rest, and PartOf is the one that has a
+	// workspace.
+	Own() int
+	Others() []int
+	PartOf(workspaceID string) int
+	// AskPart sends a request to a part. It may arrive twice.
+	AskPart(ctx context.Context, part int, r *http.Request) (*http.Response, error)
 }
 
 const (
@@ -75,65 +82,106 @@ func (s *Server) borrow(c *fiber.Ctx) error {
 	return nil
 }
 
-// away sends what an operator asks about a workspace to the part that has it;
-// false: it is done here.
+// away sends what an operator asks about a workspace, or about a node, to the
+// part that has it; false: it is done here.
 func (s *Server) away(c *fiber.Ctx, route string, body []byte) (bool, error) {
-	const path = "/v1/workspaces"
 	if s.cfg.Elsewhere == nil || isLent(c) {
 		return false, nil
 	}
-	_, at, _ := strings.Cut(route, " ")
-	id := ""
-	switch {
-	case route == http.MethodPost+" "+path:
-	case strings.HasPrefix(at, path+"/{id}"):
-		var err error
-		if id, err = domain.ParseID(domain.PrefixWorkspace, c.Params("id")); err != nil || !s.cfg.Elsewhere.Has(id) {
-			return false, nil //nolint:nilerr // said where it is done
-		}
-	default:
-		return false, nil
+	send, err := s.whither(c, route, body)
+	if err != nil || send == nil {
+		return false, err
 	}
 	v := visitOf(c.UserContext())
 	if err := byOperator(v.principal); err != nil {
 		return true, err
 	}
-	return true, s.lend(c, v, id, body)
+	return true, s.lend(c, v, route == http.MethodPost+" /v1/workspaces", body, send)
 }
 
-// lend has another part do a request, and answers as it does.
-func (s *Server) lend(c *fiber.Ctx, v *visit, id string, body []byte) error {
-	l := lent{Principal: v.principal, RequestID: v.requestID, IP: v.ip, Agent: v.agent, Turn: s.ports.Once.Turn(c.UserContext())}
+// whither is who is to do what a request asks for; nil: this part, or it says
+// what is wrong.
+func (s *Server) whither(c *fiber.Ctx, route string, body []byte) (sender, error) {
+	const path = "/v1/workspaces"
+	_, at, _ := strings.Cut(route, " ")
+	id := ""
+	switch {
+	case route == drainRoute || route == undrainRoute:
+		return s.toNode(c, body)
+	case route == http.MethodPost+" "+path:
+	case strings.HasPrefix(at, path+"/{id}"):
+		var err error
+		if id, err = domain.ParseID(domain.PrefixWorkspace, c.Params("id")); err != nil || !s.cfg.Elsewhere.Has(id) {
+			return nil, nil //nolint:nilerr // said where it is done
+		}
+	default:
+		return nil, nil
+	}
+	return func(ctx context.Context, seed string, r *http.Request) (*http.Response, error) {
+		return s.cfg.Elsewhere.Ask(ctx, id, seed, r)
+	}, nil
+}
+
+// toNode sends an order to the node that it names.
+func (s *Server) toNode(c *fiber.Ctx, body []byte) (sender, error) {
+	var choice NodeChoice
+	if json.Unmarshal(body, &choice) != nil || choice.NodeID == "" || byOperator(visitOf(c.UserContext()).principal) != nil {
+		return nil, nil // said where it is done
+	}
+	part, here, err := s.nodeNamed(choice.NodeID)
+	if err != nil || here {
+		return nil, err
+	}
+	return func(ctx context.Context, _ string, r *http.Request) (*http.Response, error) {
+		return s.cfg.Elsewhere.AskPart(ctx, part, r)
+	}, nil
+}
+
+// order is what another part is to do, on the word of this one.
+func (s *Server) order(ctx context.Context, v *visit, method, uri string, body []byte) (*http.Request, string, error) {
+	l := lent{Principal: v.principal, RequestID: v.requestID, IP: v.ip, Agent: v.agent, Turn: s.ports.Once.Turn(ctx)}
 	text, err := json.Marshal(l)
 	if err != nil {
-		return err
+		return nil, "", err
 	}
-	ctx, cancel := context.WithTimeout(c.UserContext(), elsewhereLimit)
-	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, c.Method(), "http://node"+string(c.Request().RequestURI()), bytes.NewReader(body))
+	r, err := http.NewRequestWithContext(ctx, method, "http://node"+uri, bytes.NewReader(body))
 	if err != nil {
-		return err
+		return nil, "", err
 	}
 	r.Header.Set(fiber.HeaderXForwardedFor, v.ip.String())
 	r.Header.Set(lentHeader, base64.StdEncoding.EncodeToString(text))
 	if len(body) > 0 {
 		r.Header.Set(fiber.HeaderContentType, fiber.MIMEApplicationJSON)
 	}
-	resp, err := s.cfg.Elsewhere.Ask(ctx, id, l.Turn, r)
+	return r, l.Turn, nil
+}
+
+// sender sends an order to whoever is to do it.
+type sender func(ctx context.Context, seed string, r *http.Request) (*http.Response, error)
+
+// lend has another part do a request, and answers as it does.
+func (s *Server) lend(c *fiber.Ctx, v *visit, made bool, body []byte, send sender) error {
+	ctx, cancel := context.WithTimeout(c.UserContext(), elsewhereLimit)
+	defer cancel()
+	r, turn, err := s.order(ctx, v, c.Method(), string(c.Request().RequestURI()), body)
+	if err != nil {
+		return err
+	}
+	resp, err := send(ctx, turn, r)
 	if err != nil {
 		s.log.Warn("another node was not reached for an operator", slog.Any("error", err))
-		return domain.Errorf(domain.CodeUnavailable, "The node that has the workspace cannot be reached; try again.").With("retry_after", 2)
+		return domain.Errorf(domain.CodeUnavailable, "The node that is to do it cannot be reached; try again.").With("retry_after", 2)
 	}
 	defer func() { _ = resp.Body.Close() }()
 	answer, err := io.ReadAll(io.LimitReader(resp.Body, mostElsewhere))
 	if err != nil {
-		return domain.Errorf(domain.CodeUnavailable, "The node that has the workspace went away; try again.").With("retry_after", 2)
+		return domain.Errorf(domain.CodeUnavailable, "The node that was to do it went away; try again.").With("retry_after", 2)
 	}
-	var made struct {
+	var thing struct {
 		ID string `json:"id"`
 	}
-	if id == "" && json.Unmarshal(answer, &made) == nil {
-		v.touched = made.ID
+	if made && json.Unmarshal(answer, &thing) == nil {
+		v.touched = thing.ID
 	}
 	for _, name := range [...]string{fiber.HeaderContentType, fiber.HeaderRetryAfter, fiber.HeaderCacheControl} {
 		if value := resp.Header.Get(name); value != "" {

@@ -7,7 +7,9 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -24,12 +26,16 @@ type farOff struct {
 	body  string
 	lent  string
 	fails error
+
+	others []int          // parts
+	parts  map[int]string // what they answer
+	mu     sync.Mutex
 }
 
 func (f *farOff) Has(id string) bool { return id == f.has }
 
 func (f *farOff) Ask(_ context.Context, id, seed string, r *http.Request) (*http.Response, error) {
-	f.asked = append(f.asked, id+" "+seed+" "+r.Method+" "+r.URL.RequestURI())
+	f.heard(id + " " + seed + " " + r.Method + " " + r.URL.RequestURI())
 	text, _ := io.ReadAll(r.Body)
 	f.body, f.lent = string(text), r.Header.Get("Callboard-Lent")
 	if f.fails != nil {
@@ -39,6 +45,33 @@ func (f *farOff) Ask(_ context.Context, id, seed string, r *http.Request) (*http
 		StatusCode: http.StatusServiceUnavailable, Header: http.Header{"Content-Type": {"application/json"}, "Retry-After": {"7"}},
 		Body: io.NopCloser(strings.NewReader(farAnswer)),
 	}, nil
+}
+
+func (f *farOff) Own() int { return 0 }
+
+func (f *farOff) Others() []int { return f.others }
+
+func (f *farOff) PartOf(id string) int {
+	if id == f.has {
+		return 7
+	}
+	return 0
+}
+
+func (f *farOff) AskPart(_ context.Context, part int, r *http.Request) (*http.Response, error) {
+	text, _ := io.ReadAll(r.Body)
+	f.heard(strconv.Itoa(part) + " " + r.Method + " " + r.URL.Path + " " + string(text))
+	if f.fails != nil || f.parts[part] == "" {
+		return nil, errors.New("away")
+	}
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(f.parts[part]))}, nil
+}
+
+// heard notes what was asked; many may ask at a time.
+func (f *farOff) heard(what string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.asked = append(f.asked, what)
 }
 
 const farAnswer = `{"success":false,"error":{"code":"unavailable","message":"It went.","retry_after":7,"request_id":"req_far"}}`

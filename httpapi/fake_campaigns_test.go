@@ -111,6 +111,9 @@ func (f *fake) take(rows iter.Seq2[ask.RawContact, error]) (ask.UploadSummary, e
 		} else {
 			f.contacts = append(f.contacts, r)
 		}
+		if r.Problem == "" && len(r.Country) > 2 {
+			r.Problem = "country is no country's two letters"
+		}
 		if r.Problem == "" {
 			sum.Summary.Accepted++
 			continue

@@ -150,18 +150,15 @@ func (f *fake) DeleteWorkspace(_ context.Context, _ domain.Principal, id string)
 	return f.tenants.drop(id)
 }
 
-func (f *fake) Load(_ context.Context, requests func(*domain.Workspace) int) (*ask.NodeLoad, error) {
-	return &ask.NodeLoad{
-		Object: "node_load", AsOf: f.workspace.CreatedAt, Ready: true, Workspaces: 1, SpentToday: domain.Dollars(0), SpentKnown: true, LastMinute: ask.Activity{Requests: requests(f.workspace)},
-		Noisy: []ask.NoisyShare{{WorkspaceID: f.workspace.ID, Name: f.workspace.Name, Shares: ask.Shares{Requests: 1}}},
+func (f *fake) Part(_ context.Context, requests func(*domain.Workspace) int) (*ask.Part, error) {
+	return &ask.Part{
+		Node: &ask.NodeLoad{Object: "node_load", AsOf: f.workspace.CreatedAt, Ready: true},
+		Workspaces: []*ask.WorkspaceLoad{{
+			Object: "workspace_load", ID: f.workspace.ID, Name: f.workspace.Name, Plan: f.workspace.Plan, SpentToday: domain.Dollars(0), SpentKnown: true, LiveCalls: 2,
+			LastMinute: ask.Activity{Requests: max(1, requests(f.workspace))},
+			Troubles:   []ask.TrunkTrouble{{ID: "trunk_" + ulidOf(1), Name: "carrier", Environment: domain.Live, Status: "down"}},
+		}},
 	}, nil
-}
-
-func (f *fake) ListLoads(context.Context, ask.Page, func(*domain.Workspace) int) (ask.List[*ask.WorkspaceLoad], error) {
-	return ask.List[*ask.WorkspaceLoad]{Data: []*ask.WorkspaceLoad{{
-		Object: "workspace_load", ID: f.workspace.ID, Name: f.workspace.Name, Plan: f.workspace.Plan, SpentToday: domain.Dollars(0), SpentKnown: true,
-		Troubles: []ask.TrunkTrouble{{ID: "trunk_" + ulidOf(1), Name: "carrier", Environment: domain.Live, Status: "down"}},
-	}}}, nil
 }
 
 func (f *fake) StopDialling(_ context.Context, p domain.Principal, reason string) (ask.DiallingNow, error) {

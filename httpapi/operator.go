@@ -9,13 +9,12 @@ import (
 	"github.com/callboard/callboard/domain/ask"
 )
 
-// Operators is the node over all workspaces. The front door has checked that an
-// operator asks.
+// Operators is the node over all of its workspaces. The front door has checked
+// that an operator asks.
 type Operators interface {
-	// Load and ListLoads tell how the node and its workspaces do, as of up to a
-	// second ago. requests counts those of a workspace within the last minute.
-	Load(ctx context.Context, requests func(*domain.Workspace) int) (*ask.NodeLoad, error)
-	ListLoads(ctx context.Context, q ask.Page, requests func(*domain.Workspace) int) (ask.List[*ask.WorkspaceLoad], error)
+	// Part tells how the node and its workspaces do, as of up to a second ago,
+	// without sums. requests counts those of a workspace within the last minute.
+	Part(ctx context.Context, requests func(*domain.Workspace) int) (*ask.Part, error)
 	// StopDialling lets nobody be rung from its return on, also across restarts,
 	// until ResumeDialling. Both answer the same when they are repeated.
 	StopDialling(ctx context.Context, p domain.Principal, reason string) (ask.DiallingNow, error)
@@ -31,17 +30,32 @@ type DiallingStop struct {
 	Reason string `json:"reason,omitempty" maxLength:"200" doc:"Why, for whoever asks why nobody is rung."`
 }
 
+// NodeChoice names a node.
+type NodeChoice struct {
+	NodeID string `json:"node_id,omitempty" maxLength:"64" doc:"As /v1/operator/nodes tells; the one that has the operator's own workspace unless it is said."`
+}
+
 func (s *Server) operatorRoutes() {
 	const tag, path = "Operator", "/v1/operator"
+	s.partDoor()
 	add(s, operation{
-		method: http.MethodGet, path: path + "/load", id: "getLoad", tag: tag, summary: "Get how the node does, over all workspaces",
-		about: "Operators only, as all of /v1/operator. However many ask, the workspaces are looked at once in a second; what is stored costs nothing.",
-	}, func(ctx context.Context, p domain.Principal, _ *struct{}) (*answer[*ask.NodeLoad], error) {
-		if err := byOperator(p); err != nil {
+		method: http.MethodGet, path: path + "/load", id: "getLoad", tag: tag, summary: "Get how the service does, over all workspaces",
+		about: "Operators only, as all of /v1/operator. However many ask, the workspaces are looked at once in a second; what is stored costs nothing. " +
+			"ready and drain are those of the node that has the operator's own workspace; /v1/operator/nodes tells of all.",
+	}, bare(func(ctx context.Context, _ domain.Principal) (*ask.NodeLoad, error) {
+		whole, _, err := s.look(ctx)
+		if err != nil {
 			return nil, err
 		}
-		return ok(s.ports.Operators.Load(ctx, s.requestsOf))
-	})
+		return whole.Node, nil
+	}))
+	add(s, operation{
+		method: http.MethodGet, path: path + "/nodes", id: "listNodes", tag: tag, summary: "List the nodes that live, and how each does",
+		about: "Operators only. All of them, on one page. One without a part of the work stands by, or has just joined.",
+	}, bare(func(ctx context.Context, _ domain.Principal) (List[*ask.NodeNow], error) {
+		_, nodes, err := s.look(ctx)
+		return List[*ask.NodeNow]{Object: "list", Data: nodes}, err
+	}))
 	add(s, operation{
 		method: http.MethodGet, path: path + "/workspaces", id: "listLoads", tag: tag, summary: "List how each workspace does",
 		about: "Operators only. The newest workspace comes first.",
@@ -53,8 +67,11 @@ func (s *Server) operatorRoutes() {
 		if err := byOperator(p); err != nil {
 			return nil, err
 		}
-		l, err := s.ports.Operators.ListLoads(ctx, Paging{Limit: in.Limit, Cursor: in.Cursor}.page(), s.requestsOf)
-		return page(l, err, same)
+		whole, _, err := s.look(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return page(whole.Page(Paging{Limit: in.Limit, Cursor: in.Cursor}.page()), nil, same)
 	})
 	add(s, operation{
 		method: http.MethodPost, path: path + "/dialling/stop", id: "stopDialling", tag: tag, summary: "Stop all dialling, in all workspaces",
@@ -77,17 +94,32 @@ func (s *Server) operatorRoutes() {
 		return s.ports.Operators.ResumeDialling(ctx, p)
 	}))
 	add(s, operation{
-		method: http.MethodPost, path: path + "/drain", id: "drainNode", tag: tag, summary: "Take no calls on this node",
+		method: http.MethodPost, path: path + "/drain", id: "drainNode", tag: tag, summary: "Take no calls on a node", errors: []int{http.StatusNotFound, http.StatusConflict},
 		about: "Operators only. No call begins any more, in or out: SIP answers 503, campaigns wait (waiting.reason is draining), /readyz is 503 and says why. " +
-			"Live calls go on, and may be transferred. It ends by undrain, or with the process.",
-	}, bare(func(ctx context.Context, p domain.Principal) (ask.DrainNow, error) {
-		return s.ports.Operators.DrainNode(ctx, p)
-	}))
+			"Live calls go on, and may be transferred. It ends by undrain, or with the process. 409 invalid_state for a node that has no part of the work.",
+	}, s.onNode(s.ports.Operators.DrainNode))
 	add(s, operation{
-		method: http.MethodPost, path: path + "/undrain", id: "undrainNode", tag: tag, summary: "Take calls on this node again", about: "Operators only.",
-	}, bare(func(ctx context.Context, p domain.Principal) (ask.DrainNow, error) {
-		return s.ports.Operators.UndrainNode(ctx, p)
-	}))
+		method: http.MethodPost, path: path + "/undrain", id: "undrainNode", tag: tag, summary: "Take calls on a node again", errors: []int{http.StatusNotFound, http.StatusConflict},
+		about: "Operators only.",
+	}, s.onNode(s.ports.Operators.UndrainNode))
+}
+
+// onNode is a route of operators that is about a node: this one, or away has
+// sent it there.
+func (s *Server) onNode(do func(context.Context, domain.Principal) (ask.DrainNow, error)) func(context.Context, domain.Principal, *struct{ Body *NodeChoice }) (*answer[ask.DrainNow], error) {
+	return func(ctx context.Context, p domain.Principal, in *struct{ Body *NodeChoice }) (*answer[ask.DrainNow], error) {
+		if err := byOperator(p); err != nil {
+			return nil, err
+		}
+		if in.Body != nil && in.Body.NodeID != "" {
+			if _, here, err := s.nodeNamed(in.Body.NodeID); err != nil {
+				return nil, err
+			} else if !here {
+				return nil, domain.Errorf(domain.CodeUnavailable, "What the node had is moving; try again.").With("retry_after", 1)
+			}
+		}
+		return ok(do(ctx, p))
+	}
 }
 
 // bare is a route of operators that takes no body.

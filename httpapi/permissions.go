@@ -208,6 +208,7 @@ func tenantRules() map[string]rule {
 		"DELETE /v1/workspaces/{id}": {writeAll, "admin", "workspace.deleted", "workspace"},
 
 		"GET /v1/operator/load":             {need: readAll},
+		"GET /v1/operator/nodes":            {need: readAll},
 		"GET /v1/operator/workspaces":       {need: readAll},
 		"POST /v1/operator/dialling/stop":   {writeAll, "admin", "dialling.stopped", "dialling"},
 		"POST /v1/operator/dialling/resume": {writeAll, "admin", "dialling.resumed", "dialling"},

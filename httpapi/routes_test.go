@@ -103,6 +103,7 @@ func routeCases() []routeCase {
 		{"GET /v1/workspaces/{id}/phone-numbers", "operator", nil, 200, ""},
 		{"POST /v1/workspaces/{id}/phone-numbers/{number_id}/approve", "operator", nil, 200, "phone_number.approved"},
 		{"GET /v1/operator/load", "operator", nil, 200, ""},
+		{"GET /v1/operator/nodes", "operator", nil, 200, ""},
 		{"GET /v1/operator/workspaces", "operator", nil, 200, ""},
 		{"POST /v1/operator/dialling/stop", "operator", m{"reason": "a complaint"}, 200, "dialling.stopped"},
 		{"POST /v1/operator/dialling/resume", "operator", nil, 200, "dialling.resumed"},

@@ -50,6 +50,8 @@ type Config struct {
 	EventStreams   int           // of one workspace (100)
 	// Elsewhere are the other parts of the install; nil: this is all of it.
 	Elsewhere Elsewhere
+	// Nodes are those that live, and what each has. nil: this one is alone.
+	Nodes func() []Place
 	// Observe is told of each answer; method is valid until it returns. nil: nobody is.
 	Observe func(method []byte, status int, took time.Duration)
 }
@@ -119,6 +121,7 @@ type Server struct {
 	streams    places // streams of events, by workspace
 	tests      places // of pathways that run, by workspace
 	pages      *pages
+	installs   install                 // how the whole install does
 	listens    func() context.Context  // of those who listen to calls or events
 	hush       context.CancelFunc      // ends it
 	document   func() []byte           // the OpenAPI document, written when it is first asked for

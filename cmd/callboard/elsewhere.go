@@ -1,12 +1,17 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"hash/fnv"
 	"net/http"
+	"slices"
+	"time"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/httpapi"
+	"github.com/callboard/callboard/persistence/lease"
 )
 
 // elsewhere is the rest of the install, as the front door of a seat asks it.
@@ -33,4 +38,59 @@ func (e elsewhere) Ask(ctx context.Context, workspaceID, seed string, r *http.Re
 		shard = int(sum.Sum64() % uint64(shards)) //nolint:gosec // below shards
 	}
 	return e.of.member.passes.Ask(ctx, shard, r)
+}
+
+// Own is the seat's shard.
+func (e elsewhere) Own() int { return e.of.shard }
+
+// Others are the other shards.
+func (e elsewhere) Others() []int {
+	out := make([]int, 0, e.of.cfg.Shards)
+	for shard := range e.of.cfg.Shards {
+		if shard != e.of.shard {
+			out = append(out, shard)
+		}
+	}
+	return out
+}
+
+// PartOf is the shard of a workspace.
+func (e elsewhere) PartOf(workspaceID string) int {
+	return domain.ShardOf(workspaceID, e.of.cfg.Shards)
+}
+
+// AskPart asks the seat of a shard, wherever that is.
+func (e elsewhere) AskPart(ctx context.Context, shard int, r *http.Request) (*http.Response, error) {
+	return e.of.member.passes.Ask(ctx, shard, r)
+}
+
+// places are the nodes that live, for a front door; nil: the process is alone.
+func (t *seat) places() func() []httpapi.Place {
+	if t.token == "" {
+		return nil
+	}
+	return t.member.places
+}
+
+// places are the nodes that live, by their ids, and which shards each has.
+func (m *member) places() []httpapi.Place {
+	nodes := slices.Clone(m.engine.Nodes())
+	slices.SortFunc(nodes, func(a, b lease.Node) int { return cmp.Compare(a.ID, b.ID) })
+	out := make([]httpapi.Place, 0, len(nodes))
+	at := make(map[string]int, len(nodes))
+	for _, n := range nodes {
+		at[n.ID] = len(out)
+		p := httpapi.Place{NodeNow: ask.NodeNow{ID: n.ID, Address: n.Addr, SIP: n.SIP, Version: n.Version, Leaving: n.Draining, Here: n.ID == m.self.ID}}
+		if n.Since > 0 {
+			p.StartedAt = new(time.UnixMilli(n.Since).UTC())
+		}
+		out = append(out, p)
+	}
+	for shard := range m.cfg.Shards {
+		n, has := m.engine.Owner(shard)
+		if i, lives := at[n.ID]; has && lives {
+			out[i].Parts = append(out[i].Parts, shard)
+		}
+	}
+	return out
 }

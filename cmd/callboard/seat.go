@@ -286,7 +286,7 @@ func (t *seat) serve() error {
 	t.http = httpapi.New(httpapi.Config{
 		Log: t.log, PublicURL: t.cfg.BaseURL(t.front), TrustedProxies: t.cfg.TrustedProxies,
 		Certificate: certificate, Version: version, Ears: t.ears != nil, Text: t.ears != nil && t.ears.Transcribes("en-US"), Observe: t.meters.Request,
-		Elsewhere: t.elsewhere(),
+		Elsewhere: t.elsewhere(), Nodes: t.places(),
 	}, portsOf(d))
 	if t.token == "" {
 		t.answer()

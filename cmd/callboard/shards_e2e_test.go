@@ -71,6 +71,45 @@ func (c *crew) tenants(n int) (all []*shardTenant) {
 	return all
 }
 
+// surveyed waits until an operator sees all nodes, and every workspace on one of them.
+func (c *crew) surveyed(at *service, workspaces int) {
+	c.t.Helper()
+	at.await("all workspaces to be seen", time.Minute, func() bool {
+		load := at.api("GET", "/v1/operator/load", nil)
+		shards, theirs := 0, 0
+		rows := at.list("/v1/operator/nodes")
+		for _, n := range rows {
+			shards, theirs = shards+int(n.(object)["shards"].(float64)), theirs+int(n.(object)["workspaces"].(float64))
+		}
+		return len(rows) == len(c.nodes) && shards == crewShards && theirs == workspaces && load["workspaces"] == float64(workspaces) && load["workspaces_silent"] == 0.0
+	})
+	assert.Len(c.t, at.list("/v1/operator/workspaces"), workspaces)
+}
+
+// drained says to each node through the same one that it shall take no calls, and
+// takes it back.
+func (c *crew) drained() {
+	c.t.Helper()
+	drains := func() (names []string, on int) {
+		for _, n := range c.nodes[0].list("/v1/operator/nodes") {
+			names = append(names, n.(object)["id"].(string))
+			if n.(object)["drain"].(object)["on"] == true {
+				on++
+			}
+		}
+		return names, on
+	}
+	names, _ := drains()
+	for i, id := range names {
+		c.nodes[0].api("POST", "/v1/operator/drain", object{"node_id": id})
+		c.nodes[0].await("the node to be seen drained", 10*time.Second, func() bool { _, on := drains(); return on == i+1 })
+	}
+	for _, id := range names {
+		c.nodes[0].api("POST", "/v1/operator/undrain", object{"node_id": id})
+	}
+	c.nodes[0].await("all nodes to take calls", 10*time.Second, func() bool { _, on := drains(); return on == 0 })
+}
+
 // Workspaces are spread over the nodes, each node answers for all of them, and
 // the work of one that dies goes on elsewhere: nobody is rung twice, nobody is
 // forgotten.
@@ -93,6 +132,9 @@ func TestWorkspacesAreSpreadOverNodesAndOutliveThem(t *testing.T) {
 		at.api("POST", "/v1/webhooks", object{"url": c.nodes[0].receiver.url, "events": []string{"campaign.call.completed"}})
 	}
 	require.Greater(t, len(seen), 2, "they are spread")
+	for _, s := range c.nodes { // an operator sees them all, wherever he asks
+		c.surveyed(s, len(all)+1)
+	}
 	for i, one := range all {
 		at := c.nodes[i%3].as(one.key)
 		one.campaign = at.campaign(at.terse(), phones(fmt.Sprintf("+1202%d", 510+i), contacts), object{"pacing": object{"calls_per_minute": 300, "max_concurrent": 20}})
@@ -128,6 +170,8 @@ func TestWorkspacesAreSpreadOverNodesAndOutliveThem(t *testing.T) {
 	})
 	c.launch(victim)
 	c.spread()
+	c.surveyed(victim, len(all)+1)
+	c.drained()
 
 	one, other := all[0], all[1]
 	c.nodes[1].api("PATCH", "/v1/workspaces/"+one.id, object{"name": "renamed"})

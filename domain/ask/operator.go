@@ -6,7 +6,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// NodeLoad is how a node does, over all workspaces.
+// NodeLoad is how an operator's node does, and what all workspaces do.
 type NodeLoad struct {
 	Object     string       `json:"object"`
 	AsOf       time.Time    `json:"as_of" doc:"When the workspaces were asked: up to a second ago."`
@@ -14,8 +14,8 @@ type NodeLoad struct {
 	Reason     string       `json:"reason,omitempty" doc:"Why it is not ready."`
 	Drain      DrainNow     `json:"drain" doc:"Whether an operator has drained the node."`
 	Dialling   DiallingNow  `json:"dialling" doc:"Whether an operator has stopped all dialling."`
-	Workspaces int          `json:"workspaces" doc:"How many there are."`
-	Silent     int          `json:"workspaces_silent" doc:"Those of them that did not answer within two seconds; what they do is missing in the sums."`
+	Workspaces int          `json:"workspaces" doc:"How many there are, on all nodes."`
+	Silent     int          `json:"workspaces_silent" doc:"Those of them that did not answer within two seconds, or whose part of the work no node has; what they do is missing in the sums."`
 	LiveCalls  int          `json:"live_calls" doc:"Calls that have a line, in and out, those of the test environment included."`
 	Lines      LinesNow     `json:"lines" doc:"The lines of all workspaces."`
 	LastMinute Activity     `json:"last_minute" doc:"What was done within the last minute."`
@@ -23,6 +23,26 @@ type NodeLoad struct {
 	SpentKnown bool         `json:"spent_known" doc:"false: what some workspace spent before the service started is still being read, or it did not answer; spent_today is less than all."`
 	Trunks     TrunkCounts  `json:"trunks" doc:"All trunks, by their health."`
 	Noisy      []NoisyShare `json:"noisy" doc:"The ten workspaces that take the largest part of anything, the largest first."`
+}
+
+// NodeNow is a node that lives, as an operator sees it.
+type NodeNow struct {
+	Object     string     `json:"object"`
+	ID         string     `json:"id" doc:"New at every start of the process."`
+	Address    string     `json:"address,omitempty" doc:"host:port by which the other nodes reach it; missing where the process is alone."`
+	SIP        string     `json:"sip,omitempty" doc:"host:port of its SIP."`
+	Version    string     `json:"version,omitempty" doc:"Of the program."`
+	StartedAt  *time.Time `json:"started_at,omitempty" doc:"By its own clock."`
+	Here       bool       `json:"here" doc:"true: it has the operator's own workspace. What is said without a node is said to it."`
+	Leaving    bool       `json:"leaving" doc:"true: it is being stopped, and gives what it has away."`
+	Ready      bool       `json:"ready" doc:"As /readyz tells of what it has. true of one that has nothing."`
+	Reason     string     `json:"reason,omitempty" doc:"Why it is not ready."`
+	Drain      DrainNow   `json:"drain" doc:"Whether an operator has drained it."`
+	Shards     int        `json:"shards" doc:"How many parts of the work it has. One without any stands by, or has just joined."`
+	Silent     int        `json:"shards_silent" doc:"Those of them that did not answer; what they do is missing here."`
+	Workspaces int        `json:"workspaces" doc:"How many workspaces it has."`
+	LiveCalls  int        `json:"live_calls" doc:"Calls that have a line there, in and out."`
+	LastMinute Activity   `json:"last_minute" doc:"What was done there within the last minute."`
 }
 
 // DrainNow says whether the node takes no calls because an operator wants it so.
@@ -66,6 +86,13 @@ type Activity struct {
 	Calls    int `json:"calls" doc:"Calls that began, in and out."`
 	Commits  int `json:"commits" doc:"Changes of the store."`
 	Requests int `json:"requests" doc:"Requests of the API that were counted against its limit."`
+}
+
+// Add counts others in.
+func (a *Activity) Add(o Activity) {
+	a.Calls += o.Calls
+	a.Commits += o.Commits
+	a.Requests += o.Requests
 }
 
 // Shares are parts of what all workspaces do, each from 0 to 1.

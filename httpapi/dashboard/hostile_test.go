@@ -47,6 +47,10 @@ func TestWhatStrangersSayIsShownAndIsNoMarkup(t *testing.T) {
 			"ready": false, "reason": evil("not ready"), "dialling": object{"stopped": true, "reason": evil("stopped")}, "noisy": []object{{"name": evil("noisy"), "calls": 1.0}},
 			"lines": object{}, "last_minute": object{}, "trunks": object{}, "drain": object{"on": false},
 		},
+		"/v1/operator/nodes": object{"data": []object{
+			{"id": "node_1", "address": evil("address"), "version": evil("version"), "ready": false, "reason": evil("node"), "drain": object{"on": false}, "last_minute": object{}},
+			{"id": evil("id"), "ready": true, "shards": 1.0, "drain": object{"on": false}, "last_minute": object{}},
+		}},
 		"/v1/operator/workspaces": one(object{
 			"id": "ws_1", "name": evil("workspace"), "lines": object{}, "last_minute": object{}, "share": object{}, "trunks": object{},
 			"troubles": []object{{"name": evil("trunk"), "status": "down", "last_error": evil("trunk error")}},
@@ -59,7 +63,7 @@ func TestWhatStrangersSayIsShownAndIsNoMarkup(t *testing.T) {
 		"/messages": "sms|sms from|sms to|sms error", "/messages?with=%2B1": "sms|sms to", "/webhooks/:id": "url|given up|webhook answer",
 		"/campaigns/:id?upload=u": "campaign|phone|column|contact|bad phone|row", "/appointments/list": "patient|patient number|doctor|notes",
 		"/appointments?week=2030-04-01": "patient|doctor|provider", "/appointments/:id": "patient|patient number|doctor|zone|reason|about|notes", "/audit": "why not",
-		"/operator": "not ready|stopped|noisy|workspace|trunk|trunk error|alert|subject|rule|mail",
+		"/operator": "address|version|node|not ready|stopped|noisy|workspace|trunk|trunk error|alert|subject|rule|mail",
 	} {
 		at, err := url.Parse(path)
 		require.NoError(t, err)

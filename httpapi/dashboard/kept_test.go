@@ -49,11 +49,12 @@ func serve(t *testing.T, s service, method, path string, form url.Values, query 
 			req.Query, _ = url.ParseQuery(query[0])
 			req.Part = req.Query.Get("part")
 		}
-		if len(parts) > 1 {
-			req.ID = parts[1]
-		}
-		if len(parts) > 2 {
-			req.Verb = parts[2]
+		for i, name := range regexp.MustCompile(`:\w+`).FindAllString(r.Path, -1) {
+			if name == ":verb" {
+				req.Verb = parts[i+1]
+			} else {
+				req.ID = parts[i+1]
+			}
 		}
 		page := New().Serve(r, req)
 		require.NoError(t, page.Fault)

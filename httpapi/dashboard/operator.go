@@ -37,6 +37,10 @@ func (d *Dashboard) operator(r *Request) (view, error) {
 		if err = read("load", "how the node does", load, err); err != nil {
 			return view{}, err
 		}
+		nodes, err := r.get("/v1/operator/nodes")
+		if err = read("nodes", "the nodes", nodes, err); err != nil {
+			return view{}, err
+		}
 		alerts, err := r.pageOf("alerts", "/v1/alerts", operatorPath)
 		if err = read("alerts", "alerts", alerts, err); err != nil {
 			return view{}, err
@@ -64,7 +68,11 @@ func (d *Dashboard) operate(r *Request) (view, error) {
 	switch r.Verb {
 	case "dialling-stop":
 		body = object{"reason": r.Form.Get("reason")}
-	case "dialling-resume", "drain", "undrain":
+	case "dialling-resume":
+	case "drain", "undrain":
+		if node := r.Form.Get("node_id"); node != "" {
+			body = object{"node_id": node}
+		}
 	default:
 		return view{}, &problem{Status: http.StatusNotFound, Message: "There is no such button."}
 	}

@@ -14,8 +14,9 @@ import (
 func quietNode() service {
 	none := always(200, `{"data":[]}`)
 	return service{
-		"GET /v1/operator/load": always(200, `{"ready":true,"lines":{},"last_minute":{},"trunks":{},"noisy":[],"dialling":{"stopped":true},"drain":{"on":true}}`),
-		"GET /v1/alerts":        none, "GET /v1/alert-rules": none, "GET /v1/operator/workspaces": none,
+		"GET /v1/operator/nodes": always(200, `{"data":[{"id":"node_alone","here":true,"ready":true,"shards":1,"drain":{"on":false},"last_minute":{}}]}`),
+		"GET /v1/operator/load":  always(200, `{"ready":true,"lines":{},"last_minute":{},"trunks":{},"noisy":[],"dialling":{"stopped":true},"drain":{"on":true}}`),
+		"GET /v1/alerts":         none, "GET /v1/alert-rules": none, "GET /v1/operator/workspaces": none,
 	}
 }
 
@@ -64,7 +65,7 @@ func TestARuleIsRefusedInTheWordsOfItsForm(t *testing.T) {
 // Whoever comes to stop all dialling is not turned away because a list cannot be read.
 func TestTheStopButtonIsThereWhateverCannotBeRead(t *testing.T) {
 	t.Parallel()
-	parts := map[string]string{"/v1/operator/load": "how the node does", "/v1/alerts": "alerts", "/v1/operator/workspaces": "workspaces", "/v1/alert-rules": "alert rules"}
+	parts := map[string]string{"/v1/operator/load": "how the node does", "/v1/operator/nodes": "the nodes", "/v1/alerts": "alerts", "/v1/operator/workspaces": "workspaces", "/v1/alert-rules": "alert rules"}
 	for path, what := range parts {
 		s := quietNode()
 		s["GET "+path] = always(503, `{"error":{"code":"unavailable","message":"the store cannot be reached"}}`)
@@ -130,6 +131,26 @@ func TestTheButtonsThatDependOnTheNodeChangeWithIt(t *testing.T) {
 	_, all := serve(t, s, "GET", "/operator", nil)
 	assert.Equal(t, 1, strings.Count(all, `action="/operator/drain"`), "once on the whole page")
 	assert.Contains(t, all, `action="/operator/dialling-stop"`)
+}
+
+func TestOfSeveralNodesEachIsDrainedByItself(t *testing.T) {
+	t.Parallel()
+	s, sent := quietNode(), ""
+	s["GET /v1/operator/nodes"] = always(200, `{"data":[
+		{"id":"node_a","address":"10.0.0.1:8090","here":true,"ready":true,"shards":3,"drain":{"on":true},"last_minute":{}},
+		{"id":"node_b","address":"10.0.0.2:8090","ready":true,"shards":2,"shards_silent":1,"drain":{"on":false},"last_minute":{}},
+		{"id":"node_c","address":"10.0.0.3:8090","ready":true,"shards":0,"drain":{"on":false},"last_minute":{}}]}`)
+	_, live := serve(t, s, "GET", "/operator", nil, "part=live")
+	assert.Equal(t, []string{`action="/operator/dialling-resume"`, `action="/operator/undrain"`, `action="/operator/drain"`}, regexp.MustCompile(`action="[^"]*"`).FindAllString(live, -1), "the third takes no calls")
+	assert.Contains(t, live, "1 did not answer")
+	assert.Contains(t, live, "stands by")
+	s["POST /v1/operator/drain"] = func(_, _, body string) (int, string) {
+		sent = body
+		return 200, `{}`
+	}
+	page, _ := serve(t, s, "POST", "/operator/drain", url.Values{"node_id": {"node_b"}})
+	assert.Equal(t, 303, page.Status)
+	assert.JSONEq(t, `{"node_id":"node_b"}`, sent)
 }
 
 func TestOfTwoFormsTheOneThatWasRefusedIsAsItWas(t *testing.T) {

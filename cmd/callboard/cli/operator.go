@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -12,7 +13,18 @@ import (
 )
 
 func operator() *cobra.Command {
-	reason := ""
+	reason, node := "", ""
+	drain := command("drain", "Take no calls on a node; live ones go on", "callboard operator drain\ncallboard operator drain --node node_01J9", cobra.NoArgs, func(s *session, _ []string) error {
+		now, err := s.DrainNode(s.ctx(), nodeChoice(node))
+		return s.drained(now, err)
+	})
+	undrain := command("undrain", "Take calls on a node again", "callboard operator undrain", cobra.NoArgs, func(s *session, _ []string) error {
+		now, err := s.UndrainNode(s.ctx(), nodeChoice(node))
+		return s.drained(now, err)
+	})
+	for _, c := range []*cobra.Command{drain, undrain} {
+		c.Flags().StringVar(&node, "node", "", "which one, as operator nodes tells; else the one that has the operator's own workspace")
+	}
 	stop := command("stop-dialling", "Let nobody be rung any more, in no workspace",
 		"callboard operator stop-dialling --reason 'a carrier complains'", cobra.NoArgs, func(s *session, _ []string) error {
 			return s.stopDialling(reason)
@@ -20,13 +32,14 @@ func operator() *cobra.Command {
 	stop.Flags().StringVar(&reason, "reason", "", "why, for whoever asks why nobody is rung")
 	stop.Long = "Nobody is rung any more, in no workspace, also after a restart; live calls go on, calls still come in. Campaigns wait and say why."
 	return group("operator", "What an operator sees and does, over all workspaces; takes an operator key",
-		command("load", "Show how the node does", "callboard operator load\ncallboard operator load --json", cobra.NoArgs, func(s *session, _ []string) error {
+		command("load", "Show how the service does", "callboard operator load\ncallboard operator load --json", cobra.NoArgs, func(s *session, _ []string) error {
 			l, err := s.GetLoad(s.ctx())
 			if err != nil || s.asJSON {
 				return errors.Join(err, s.jsonOf(l, err))
 			}
 			return s.load(l)
 		}),
+		command("nodes", "Show the nodes that live and how each does", "callboard operator nodes", cobra.NoArgs, func(s *session, _ []string) error { return s.nodes() }),
 		command("workspaces", "Show how each workspace does: calls, lines, money, trunks, its share of the whole",
 			"callboard operator workspaces", cobra.NoArgs, func(s *session, _ []string) error { return s.loads() }),
 		stop,
@@ -34,15 +47,51 @@ func operator() *cobra.Command {
 			now, err := s.ResumeDialling(s.ctx())
 			return s.dialling(now, err)
 		}),
-		command("drain", "Take no calls on this node; live ones go on", "callboard operator drain", cobra.NoArgs, func(s *session, _ []string) error {
-			now, err := s.DrainNode(s.ctx())
-			return s.drained(now, err)
-		}),
-		command("undrain", "Take calls on this node again", "callboard operator undrain", cobra.NoArgs, func(s *session, _ []string) error {
-			now, err := s.UndrainNode(s.ctx())
-			return s.drained(now, err)
-		}),
+		drain, undrain,
 	)
+}
+
+func nodeChoice(id string) *client.NodeChoice {
+	if id == "" {
+		return nil
+	}
+	return &client.NodeChoice{NodeID: &id}
+}
+
+// nodes prints the nodes that live.
+func (s *session) nodes() error {
+	l, err := s.ListNodes(s.ctx())
+	if err != nil || s.asJSON {
+		return errors.Join(err, s.jsonOf(l, err))
+	}
+	w := tabwriter.NewWriter(s.out(), 0, 4, 2, ' ', 0)
+	cells(w, "NODE", "ADDRESS", "VERSION", "STARTED", "SHARDS", "WORKSPACES", "CALLS", "CALLS/MIN", "STATE")
+	for i := range l.Data {
+		n := &l.Data[i]
+		since, shards := "-", strconv.FormatInt(n.Shards, 10)
+		if n.StartedAt != nil {
+			since = when(*n.StartedAt)
+		}
+		if n.ShardsSilent > 0 {
+			shards += fmt.Sprintf(" (%d do not answer)", n.ShardsSilent)
+		}
+		cells(w, n.ID, cmp.Or(n.Address, "-"), cmp.Or(n.Version, "-"), since, shards, n.Workspaces, n.LiveCalls, n.LastMinute.Calls, nodeWords(n))
+	}
+	return w.Flush()
+}
+
+func nodeWords(n *client.NodeNow) string {
+	switch {
+	case n.Leaving:
+		return "leaves"
+	case !n.Ready:
+		return "not ready: " + n.Reason
+	case n.Drain.On:
+		return drainWords(&n.Drain)
+	case n.Shards == 0:
+		return "stands by"
+	}
+	return "ready"
 }
 
 func (s *session) stopDialling(reason string) error {

@@ -1,0 +1,226 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+)
+
+const (
+	// partRoute is where a part tells another one how it does.
+	partRoute    = "/node/part"
+	partWithin   = 3 * time.Second // that it may take: its workspaces have two
+	partsAtOnce  = 16
+	installFor   = time.Second
+	soloNode     = "node_alone"
+	drainRoute   = "POST /v1/operator/drain"
+	undrainRoute = "POST /v1/operator/undrain"
+)
+
+// Place is a node that lives, and the parts of the install that it has.
+type Place struct {
+	ask.NodeNow
+	Parts []int
+}
+
+// install is the last look at all parts: however many operators look, they are
+// asked once in a second. The zero value is ready.
+type install struct {
+	mu    sync.Mutex
+	at    time.Time
+	whole *ask.Part
+	nodes []*ask.NodeNow
+}
+
+// look asks all parts how they do, unless somebody has just done so. Nobody
+// changes what it answers with.
+func (s *Server) look(ctx context.Context) (*ask.Part, []*ask.NodeNow, error) {
+	in := &s.installs
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.whole != nil && time.Since(in.at) < installFor {
+		return in.whole, in.nodes, nil
+	}
+	at := time.Now()
+	own, err := s.ports.Operators.Part(ctx, s.requestsOf)
+	if err != nil {
+		return nil, nil, err
+	}
+	told, others, err := s.parts(ctx, own)
+	if err != nil {
+		return nil, nil, err
+	}
+	in.at, in.whole, in.nodes = at, ask.Together(own, others...), s.nodesNow(own, told)
+	return in.whole, in.nodes, nil
+}
+
+// parts are what the parts tell, this one too; others are in a list as well, one
+// for those that do not answer among them.
+func (s *Server) parts(ctx context.Context, own *ask.Part) (told map[int]*ask.Part, others []*ask.Part, err error) {
+	e := s.cfg.Elsewhere
+	if e == nil {
+		return map[int]*ask.Part{0: own}, nil, nil
+	}
+	told = map[int]*ask.Part{e.Own(): own}
+	v := visitOf(ctx)
+	var mu sync.Mutex
+	var wait sync.WaitGroup
+	room := make(chan struct{}, partsAtOnce)
+	for _, part := range e.Others() {
+		room <- struct{}{}
+		wait.Go(func() {
+			defer func() { <-room }()
+			p, err := s.askPart(ctx, v, part)
+			if err != nil {
+				s.log.Debug("a part of the install does not tell how it does", slog.Int("shard", part), slog.Any("error", err))
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			told[part], others = p, append(others, p)
+		})
+	}
+	wait.Wait()
+	if err = ctx.Err(); err == nil && len(told) <= len(e.Others()) {
+		var silent *ask.Part
+		silent, err = s.silent(ctx, own, told)
+		others = append(others, silent)
+	}
+	return told, others, err
+}
+
+// askPart asks another part how it does.
+func (s *Server) askPart(ctx context.Context, v *visit, part int) (*ask.Part, error) {
+	ctx, cancel := context.WithTimeout(ctx, partWithin)
+	defer cancel()
+	r, _, err := s.order(ctx, v, http.MethodGet, partRoute, nil)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := s.cfg.Elsewhere.AskPart(ctx, part, r)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	text, err := io.ReadAll(io.LimitReader(resp.Body, mostElsewhere))
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("it answers %d", resp.StatusCode)
+	}
+	p := &ask.Part{}
+	if err = json.Unmarshal(text, p); err == nil && p.Node == nil {
+		err = errors.New("it tells nothing of its node")
+	}
+	return p, err
+}
+
+// silent are the workspaces of the parts that have told nothing.
+func (s *Server) silent(ctx context.Context, own *ask.Part, told map[int]*ask.Part) (*ask.Part, error) {
+	out := &ask.Part{Node: own.Node}
+	for q := (ask.Page{Limit: 100}); ; {
+		l, err := s.ports.Tenants.ListWorkspaces(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		for _, w := range l.Data {
+			if told[s.cfg.Elsewhere.PartOf(w.ID)] == nil {
+				out.Workspaces = append(out.Workspaces, &ask.WorkspaceLoad{
+					Object: "workspace_load", ID: w.ID, Name: w.Name, Plan: w.Plan, CallsPerMinute: w.Limits.CallsPerMinute, Silent: true,
+					SpentToday: domain.Dollars(0), DailySpendCap: w.Calling.DailySpendCap, Troubles: []ask.TrunkTrouble{},
+				})
+			}
+		}
+		if q.Cursor = l.Next; q.Cursor == "" {
+			return out, nil
+		}
+	}
+}
+
+// places are the nodes that live.
+func (s *Server) places() []Place {
+	if s.cfg.Nodes == nil {
+		return []Place{{NodeNow: ask.NodeNow{ID: soloNode, Version: s.cfg.Version, Here: true}, Parts: []int{0}}}
+	}
+	return s.cfg.Nodes()
+}
+
+// nodesNow are the nodes, each with what its parts tell.
+func (s *Server) nodesNow(own *ask.Part, told map[int]*ask.Part) []*ask.NodeNow {
+	all := s.places()
+	out := make([]*ask.NodeNow, len(all))
+	for i := range all {
+		n := all[i].NodeNow
+		n.Object, n.Shards, n.Ready = "node", len(all[i].Parts), true
+		for _, part := range all[i].Parts {
+			p := told[part]
+			if p == nil {
+				n.Silent++
+				continue
+			}
+			n.Workspaces += len(p.Workspaces)
+			for _, w := range p.Workspaces {
+				n.LiveCalls += w.LiveCalls
+				n.LastMinute.Add(w.LastMinute)
+			}
+			if n.Drain = p.Node.Drain; !p.Node.Ready {
+				n.Ready, n.Reason = false, p.Node.Reason
+			}
+		}
+		if n.Here { // it is known without its parts
+			n.Drain = own.Node.Drain
+		}
+		out[i] = &n
+	}
+	return out
+}
+
+// nodeNamed is a part that a node has, and whether it is this one.
+func (s *Server) nodeNamed(id string) (part int, here bool, err error) {
+	for _, n := range s.places() {
+		switch {
+		case n.ID != id:
+		case n.Here:
+			return 0, true, nil
+		case len(n.Parts) == 0:
+			return 0, false, domain.Errorf(domain.CodeInvalidState, "The node has no part of the work: it takes no calls.")
+		default:
+			return n.Parts[0], false, nil
+		}
+	}
+	return 0, false, domain.Errorf(domain.CodeNotFound, "No such node lives.").With("param", "node_id")
+}
+
+// partDoor tells another node of the install how this part does. Nobody else
+// gets an answer here.
+func (s *Server) partDoor() {
+	s.app.Get(partRoute, func(c *fiber.Ctx) error {
+		if !isLent(c) {
+			return c.Next()
+		}
+		if err := s.borrow(c); err != nil {
+			return s.refuse(c, err)
+		}
+		ctx := c.UserContext()
+		if err := byOperator(visitOf(ctx).principal); err != nil {
+			return s.refuse(c, err)
+		}
+		p, err := s.ports.Operators.Part(ctx, s.requestsOf)
+		if err != nil {
+			return s.refuse(c, err)
+		}
+		return c.JSON(p)
+	})
+}
