@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/actors/simulator"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
@@ -179,7 +178,7 @@ func TestWhatWasSpentIsKnownOnceEveryWorkspaceKnowsIt(t *testing.T) {
 	assert.True(t, together().Node.SpentKnown)
 	h := build(t, nil)
 	h.until(time.Minute, "the ledger was read", func() bool {
-		load, err := h.desk().Load(t.Context(), noRequests)
+		load, err := h.load(t.Context(), noRequests)
 		require.NoError(t, err)
 		return load.SpentKnown
 	})

@@ -81,9 +81,9 @@ func (s *Server) parts(ctx context.Context, own *ask.Part) (told map[int]*ask.Pa
 		room <- struct{}{}
 		wait.Go(func() {
 			defer func() { <-room }()
-			p, err := s.askPart(ctx, v, part)
-			if err != nil {
-				s.log.Debug("a part of the install does not tell how it does", slog.Int("shard", part), slog.Any("error", err))
+			p, no := s.askPart(ctx, v, part)
+			if no != nil {
+				s.log.Debug("a part of the install does not tell how it does", slog.Int("shard", part), slog.Any("error", no))
 				return
 			}
 			mu.Lock()
