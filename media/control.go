@@ -17,9 +17,9 @@ const (
 
 // reporter speaks RTCP.
 type reporter struct {
+	look     int // samples until the next look
+	due      int // samples until the next report
 	to       target
-	look     int    // samples until the next look
-	due      int    // samples until the next report
 	lastSR   uint32 // middle of the NTP time of their last sender report
 	lastSRAt int64  // when it arrived
 	trip     time.Duration

@@ -36,3 +36,22 @@ func (e *Engine) Keep(most, few int, calm time.Duration) {
 	defer e.ports.mu.Unlock()
 	e.ports.most, e.ports.few, e.ports.calm = most, few, calm
 }
+
+// Turns serves many sessions as their clock would, in the caller's goroutine and at its pace.
+type Turns struct{ c *clock }
+
+// NewTurns takes sessions off their clock before they are on it, and spreads them over a frame of 20 ms.
+func NewTurns(sessions []*Session) *Turns {
+	t := &Turns{newClock(sessions[0].engine)}
+	t.c.load.Add(int32(len(sessions)))
+	for i, s := range sessions {
+		s.mu.Lock()
+		s.clock = t.c
+		s.mu.Unlock()
+		t.c.slot[i%4] = append(t.c.slot[i%4], s)
+	}
+	return t
+}
+
+// Once is a turn: every fourth session has its frame.
+func (t *Turns) Once() { t.c.once() }

@@ -91,6 +91,7 @@ func (s *Session) keepFrame(left, right []byte) {
 		s.recorder.Silence(len(left))
 	} else {
 		s.recorder.Write(left, right)
+		s.place = s.recorder.Place()
 	}
 }
 

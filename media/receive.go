@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/media/jitter"
+	"github.com/callboard/callboard/media/prefetch"
 	"github.com/callboard/callboard/media/rtp"
 	"github.com/callboard/callboard/media/sdp"
 )
@@ -38,8 +39,6 @@ const (
 // until the one heard is silent. What the source heard until then still sends is not meant for the new one: it is learnt
 // only in the second half of the window, for a far end that has not moved after all.
 type receiver struct {
-	kinds   [128]kind
-	khz     [128]uint8     // the clock of each
 	remote  netip.AddrPort // as described
 	locked  netip.AddrPort
 	former  netip.AddrPort // was heard before the description named another address
@@ -52,6 +51,8 @@ type receiver struct {
 	late    uint64
 	refused uint64
 	samples uint64
+	kinds   [128]kind
+	khz     [128]uint8 // the clock of each
 }
 
 // trial is a source, or a new SSRC of the locked one, that has to prove itself.
@@ -145,7 +146,29 @@ func (s *Session) look(into *batch) (packets int) {
 	if s.closed || !s.in.remote.IsValid() {
 		return notRead
 	}
+	s.ahead()
 	return s.sound.receive(into, fewPackets)
+}
+
+// approach brings near what a look and a frame need of the session itself.
+func (s *Session) approach() {
+	prefetch.Bytes(prefetch.Place(s), int(prefetch.Place(&s.in.kinds[1])-prefetch.Place(s)))
+	prefetch.Of(&s.keys.out)
+	prefetch.Of(&s.keypad.band)
+	prefetch.Of(&s.desc.agreed.Noise)
+	prefetch.Of(&s.desc.agreed.Mux)
+	prefetch.Of(&s.o.Notify)
+}
+
+// ahead brings near what the frame needs beside the session itself, while the kernel is asked for packets.
+func (s *Session) ahead() {
+	n := s.out.ptime * sampleRate / 1000
+	s.buffer.Ahead(n)
+	s.place.Ahead(n)
+	if p := &s.play; p.active && p.at < len(p.clip) {
+		prefetch.Bytes(prefetch.Place(&p.clip[p.at]), n)
+	}
+	s.out.interval.ahead(s.out.ptime)
 }
 
 // receive takes what has been read, and reads on where that was all there was room for.

@@ -19,48 +19,48 @@ const frameMost = 320
 // Session is the sound of one call. Its methods may be called from anywhere; they never wait for network or disk.
 // It sends from the first description on, silence where nothing plays, so that ways through NATs open.
 type Session struct {
-	engine *Engine
-	o      Options
-	port   int
-
-	mu     sync.Mutex
-	closed bool
-	done   chan Recording
-	final  Stats
-	clock  *clock // nil until a description is agreed
-	leapt  int64  // the clock's leaps that were made up for
-	begun  bool
-	early  bool    // sound of ours is heard before Begin
-	events []Event // told at the next frame
-
-	sound   socket
-	control socket
-	desc    description
-	out     sender
-	in      receiver
-	report  reporter
-	course  course
-
-	play     playback
-	digits   dtmf.Sender
-	digitsID uint64
+	// What each frame needs stands together, see approach: a clock that serves many finds none of it in the caches.
+	engine   *Engine
+	mu       sync.Mutex
+	closed   bool
+	begun    bool
+	early    bool // sound of ours is heard before Begin
 	sending  bool // digits, as events
+	passing  bool // the digits being sent are those of the other side of a bridge
+	sound    socket
+	clock    *clock  // nil until a description is agreed
+	leapt    int64   // the clock's leaps that were made up for
+	events   []Event // told at the next frame
+	out      sender
+	play     playback
 	heard    dtmf.Receiver
-	keypad   presses
-	keys     secrecy
-	code     coding
 	buffer   jitter.Buffer
 	voice    vad.Detector
 	answerer *amd.Detector // nil: nobody asks who has answered, any more
 	recorder *record.Recorder
-	media    int64 // samples since Begin
+	place    record.Place // of the recording
+	media    int64        // samples since Begin
 	idle     idleness
 	hold     hold
 	hush     hush
-	passing  bool  // the digits being sent are those of the other side of a bridge
 	link     *link // nil: not bridged
 	taps     *taps // nil: nobody listens
 	ear      func(frame []byte)
+	report   reporter
+	in       receiver
+
+	o        Options
+	port     int
+	done     chan Recording
+	final    *Stats // once closed
+	control  socket
+	desc     description
+	course   course
+	digits   dtmf.Sender
+	digitsID uint64
+	keypad   presses
+	keys     secrecy
+	code     coding
 	human    []Span // bridges that are over
 }
 
@@ -228,11 +228,12 @@ func (s *Session) Close() (Stats, <-chan Recording) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return s.final, s.done
+		return *s.final, s.done
 	}
 	defer s.engine.forget(s) // last: until then the engine's own end waits for the recording
 	s.closed, s.done = true, make(chan Recording, 1)
-	s.final = s.stats()
+	final := s.stats()
+	s.final = &final
 	s.goodbye()
 	s.code.close()
 	s.unlink()
@@ -244,7 +245,7 @@ func (s *Session) Close() (Stats, <-chan Recording) {
 	if s.recorder == nil {
 		s.done <- Recording{}
 		close(s.done)
-		return s.final, s.done
+		return final, s.done
 	}
 	end := s.recorder.Close
 	if !s.begun {
@@ -256,7 +257,7 @@ func (s *Session) Close() (Stats, <-chan Recording) {
 		s.done <- Recording{Path: r.Path, Duration: r.Duration, Human: human, Err: r.Err}
 		close(s.done)
 	})
-	return s.final, s.done
+	return final, s.done
 }
 
 // broke ends a session whose frame panicked, and this one only.

@@ -184,6 +184,8 @@ func talking(b *testing.B, calls int) {
 	const window = 15 * time.Second
 	least, floor, err := mediatest.Floor(calls)
 	require.NoError(b, err)
+	own, ownFloor, err := mediatest.Sockets(calls)
+	require.NoError(b, err)
 	s, far := measured(b), startPhones(b)
 	s.api("PATCH", "/v1/workspace", object{"limits": object{"concurrent_outbound": max(2*calls, 1000)}}) // campaigns leave some lines to single calls
 	s.route(far.port)
@@ -208,8 +210,9 @@ func talking(b *testing.B, calls int) {
 	require.Positive(b, h.Count)
 	cores := u.ours * 1000 / float64(calls)
 	board.add(fmt.Sprintf("Packets of %d calls through a bare sendmmsg/recvmmsg loop", calls), "", fmt.Sprintf("%.2f cores per 1000; p99 %.1f ms", least, floor.Seconds()*1000), false, nil)
+	board.add(fmt.Sprintf("The same with a socket for each of %d calls, recvmmsg and sendto", calls), "", fmt.Sprintf("%.2f cores per 1000; p99 %.1f ms", own, ownFloor.Seconds()*1000), false, nil)
 	board.add(fmt.Sprintf("Cores for %d calls: G.711 both ways, playback, recording", calls), "≤ 0.5 per 1000, ≤ 2 × the bare loop",
-		fmt.Sprintf("%.2f, so %.2f per 1000, %.1f ×", u.ours, cores, cores/least), cores <= 0.5 && cores <= 2*least, &u)
+		fmt.Sprintf("%.2f, so %.2f per 1000, %.1f ×; %.1f × that of sockets", u.ours, cores, cores/least, cores/own), cores <= 0.5 && cores <= 2*least, &u)
 	board.add(fmt.Sprintf("Interval of the packets of %d calls, by the kernel, %d packets", calls, h.Count), "p99 ≤ 22 ms",
 		fmt.Sprintf("p50 %.1f, p99 %.1f, most %.1f ms", h.P50Ms, h.P99Ms, h.MostMs), h.P99Ms <= 22, nil)
 	board.add(fmt.Sprintf("Packets a second of each of %d streams", h.Streams), fmt.Sprintf("50 of each of %d", calls),

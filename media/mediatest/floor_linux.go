@@ -132,8 +132,11 @@ func (e *floorEnd) run(calls int, d time.Duration) {
 	}
 }
 
-// BePeer makes a test binary the far end of Floor where that started it: TestMain calls it first and returns when it says so.
-func BePeer() bool {
+// BePeer makes a test binary the far end of Floor or of Sockets where that started it: TestMain calls it first and returns
+// when it says so.
+func BePeer() bool { return beFloorPeer() || beOwnPeer() }
+
+func beFloorPeer() bool {
 	var calls int
 	var ports [2]int
 	if _, err := fmt.Sscan(os.Getenv(floorPeer), &calls, &ports[0], &ports[1]); err != nil {
@@ -151,11 +154,11 @@ func BePeer() bool {
 
 // interval is the time between the packets of a call, for 99 of 100 packets no longer than this: what the machine's own
 // waking from sleep makes of 20 ms.
-func (e *floorEnd) interval() time.Duration {
+func interval(turns []time.Duration) time.Duration {
 	const frame = 4 // turns
 	var all []time.Duration
-	for i := frame; i < len(e.turns); i++ {
-		all = append(all, e.turns[i]-e.turns[i-frame])
+	for i := frame; i < len(turns); i++ {
+		all = append(all, turns[i]-turns[i-frame])
 	}
 	if len(all) == 0 {
 		return 0
@@ -190,10 +193,18 @@ func Floor(calls int) (cores float64, p99 time.Duration, err error) {
 	if err = errors.Join(err, peer.Wait()); err != nil {
 		return 0, 0, fmt.Errorf("mediatest: floor: %w", err)
 	}
-	if want := calls * 50 * int(floorTime/time.Second); e.sent < want*9/10 || e.got < want*8/10 {
-		return 0, 0, fmt.Errorf("mediatest: floor: %d packets sent, %d received, of %d", e.sent, e.got, want)
+	if err = enough(calls, e.sent, e.got); err != nil {
+		return 0, 0, err
 	}
-	return cores * 1000 / float64(calls), e.interval(), nil
+	return cores * 1000 / float64(calls), interval(e.turns), nil
+}
+
+// enough fails where packets were missing, so that the rest would look cheap.
+func enough(calls, sent, got int) error {
+	if want := calls * 50 * int(floorTime/time.Second); sent < want*9/10 || got < want*8/10 {
+		return fmt.Errorf("mediatest: floor: %d packets sent, %d received, of %d", sent, got, want)
+	}
+	return nil
 }
 
 // used is the processor time of this process.

@@ -13,3 +13,6 @@ func BePeer() bool { return false }
 
 // Floor fails with errors.ErrUnsupported: the loop needs Linux.
 func Floor(int) (cores float64, p99 time.Duration, err error) { return 0, 0, errors.ErrUnsupported }
+
+// Sockets fails as Floor does.
+func Sockets(int) (cores float64, p99 time.Duration, err error) { return 0, 0, errors.ErrUnsupported }

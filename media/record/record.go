@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/media/g711"
+	"github.com/callboard/callboard/media/prefetch"
 	"github.com/callboard/callboard/media/wav"
 )
 
@@ -52,13 +53,15 @@ type scratch struct {
 
 // Recorder takes the sound of one call. Write, Silence and Close are for one goroutine at a time.
 type Recorder struct {
+	// What each frame needs, on one line of the caches.
 	pool    *Pool
-	path    string
 	open    *block
 	filling []*block // of the same piece, before it
 	at      int64    // samples of both sides taken so far
 	closed  bool
-	done    chan Result
+
+	path string
+	done chan Result
 
 	mu     sync.Mutex // what the writers share
 	queue  []*block
@@ -104,6 +107,25 @@ func (r *Recorder) Write(left, right []byte) {
 			r.hand()
 		}
 	}
+}
+
+// Place is where a Write will write, to be brought near beforehand. The zero value is nowhere.
+type Place struct{ own, block, data uintptr }
+
+// Place holds until the next Write; after it, bringing it near is of no use and no harm.
+func (r *Recorder) Place() Place {
+	p := Place{own: prefetch.Place(r)}
+	if c := r.open; c != nil {
+		p.block, p.data = prefetch.Place(c), prefetch.Place(&c.data[c.n])
+	}
+	return p
+}
+
+// Ahead brings near what a Write of n samples of both sides needs.
+func (p Place) Ahead(n int) {
+	prefetch.Bytes(p.own, 1)
+	prefetch.Bytes(p.block, 1)
+	prefetch.Bytes(p.data, channels*n)
 }
 
 // interleave puts two channels into one, four samples at a time.

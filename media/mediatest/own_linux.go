@@ -1,0 +1,184 @@
+package mediatest
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// The floor of sockets is what the same packets cost with a socket for each call, as whoever gives each call a port must
+// have: a thread that wakes each 5 ms and looks into a quarter of the sockets with a recvmmsg each, and sends one packet
+// from each with a sendto. Sockets are read and written by turns of ownTogether, which is how they cost least.
+const (
+	ownPeer     = "CALLBOARD_MEDIA_BENCH_SOCKETS" // calls
+	ownTogether = 32
+	ownRoom     = 2 // packets that one look takes: two have come now and then
+	ownBuffer   = 64 << 10
+)
+
+// ownEnd is one side of it.
+type ownEnd struct {
+	fd        []int
+	target    []unix.RawSockaddrInet4
+	in        [ownRoom]floorMessage
+	vector    [ownRoom]unix.Iovec
+	from      [ownRoom]unix.RawSockaddrInet4
+	buf       [ownRoom][1500]byte
+	packet    [172]byte
+	sent, got int
+	turns     []time.Duration // when each had sent its packets
+}
+
+// newOwnEnd opens the sockets of so many calls, and writes their ports.
+func newOwnEnd(calls int, tell io.Writer) (*ownEnd, error) {
+	e := &ownEnd{target: make([]unix.RawSockaddrInet4, calls)}
+	for range calls {
+		fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
+		if err != nil {
+			return nil, err
+		}
+		e.fd = append(e.fd, fd)
+		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, ownBuffer)
+		if err = unix.Bind(fd, &unix.SockaddrInet4{Addr: local}); err != nil {
+			return nil, err
+		}
+		name, err := unix.Getsockname(fd)
+		if err != nil {
+			return nil, err
+		}
+		if in4, ok := name.(*unix.SockaddrInet4); ok {
+			_, _ = fmt.Fprintln(tell, in4.Port)
+		}
+	}
+	for i := range e.in {
+		h := &e.in[i].header
+		e.vector[i].Base = &e.buf[i][0]
+		e.vector[i].SetLen(len(e.buf[i]))
+		h.Iov = &e.vector[i]
+		h.SetIovlen(1)
+		h.Name = (*byte)(unsafe.Pointer(&e.from[i]))
+	}
+	return e, nil
+}
+
+// reach reads the ports of the other side.
+func (e *ownEnd) reach(told io.Reader) error {
+	for i := range e.target {
+		var port int
+		if _, err := fmt.Fscanln(told, &port); err != nil {
+			return err
+		}
+		e.target[i] = unix.RawSockaddrInet4{Family: unix.AF_INET, Port: uint16(port>>8 | port<<8), Addr: local}
+	}
+	return nil
+}
+
+// run is the loop, for so long.
+func (e *ownEnd) run(d time.Duration) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	start := time.Now()
+	for turn := 0; ; turn++ {
+		if wait := time.Duration(turn)*5*time.Millisecond - time.Since(start); wait > 0 {
+			ts := unix.NsecToTimespec(int64(wait))
+			_ = unix.Nanosleep(&ts, nil)
+		}
+		if time.Since(start) > d {
+			break
+		}
+		first, end := turn%4*len(e.fd)/4, (turn%4+1)*len(e.fd)/4
+		for first < end {
+			some := min(end-first, ownTogether)
+			for i := first; i < first+some; i++ {
+				e.look(e.fd[i])
+			}
+			for i := first; i < first+some; i++ {
+				e.send(e.fd[i], &e.target[i])
+			}
+			first += some
+		}
+		e.turns = append(e.turns, time.Since(start))
+	}
+	e.close()
+}
+
+func (e *ownEnd) close() {
+	for _, fd := range e.fd {
+		_ = unix.Close(fd)
+	}
+}
+
+func (e *ownEnd) look(fd int) {
+	for i := range e.in {
+		e.in[i].header.Namelen = unix.SizeofSockaddrInet4
+	}
+	n, _, errno := unix.RawSyscall6(unix.SYS_RECVMMSG, uintptr(fd), uintptr(unsafe.Pointer(&e.in[0])), ownRoom, unix.MSG_DONTWAIT, 0, 0)
+	if errno == 0 {
+		e.got += int(n)
+	}
+}
+
+func (e *ownEnd) send(fd int, to *unix.RawSockaddrInet4) {
+	_, _, errno := unix.RawSyscall6(unix.SYS_SENDTO, uintptr(fd), uintptr(unsafe.Pointer(&e.packet[0])), uintptr(len(e.packet)),
+		unix.MSG_DONTWAIT, uintptr(unsafe.Pointer(to)), unix.SizeofSockaddrInet4)
+	if errno == 0 {
+		e.sent++
+	}
+}
+
+// beOwnPeer is the far end of Sockets, where that started this process.
+func beOwnPeer() bool {
+	var calls int
+	if _, err := fmt.Sscan(os.Getenv(ownPeer), &calls); err != nil {
+		return false
+	}
+	e, err := newOwnEnd(calls, os.Stdout)
+	if err == nil {
+		err = e.reach(bufio.NewReader(os.Stdin))
+	}
+	if err != nil {
+		panic(err)
+	}
+	e.run(floorTime + 500*time.Millisecond)
+	return true
+}
+
+// Sockets measures what Floor does, where each call has a socket of its own.
+func Sockets(calls int) (cores float64, p99 time.Duration, err error) {
+	peer := exec.Command(os.Args[0])
+	peer.Env = append(os.Environ(), fmt.Sprintf("%s=%d", ownPeer, calls))
+	in, errIn := peer.StdinPipe()
+	out, errOut := peer.StdoutPipe()
+	if err = errors.Join(errIn, errOut); err != nil {
+		return 0, 0, err
+	}
+	if err = peer.Start(); err != nil {
+		return 0, 0, err
+	}
+	e, err := newOwnEnd(calls, in)
+	if err == nil {
+		err = e.reach(bufio.NewReader(out))
+	}
+	if err != nil {
+		return 0, 0, errors.Join(err, in.Close(), peer.Wait())
+	}
+	e.turns = make([]time.Duration, 0, 2*floorTime/(5*time.Millisecond))
+	before, start := used(), time.Now()
+	e.run(floorTime)
+	cores = (used() - before).Seconds() / time.Since(start).Seconds()
+	if err = errors.Join(in.Close(), peer.Wait()); err != nil {
+		return 0, 0, fmt.Errorf("mediatest: sockets: %w", err)
+	}
+	if err = enough(calls, e.sent, e.got); err != nil {
+		return 0, 0, err
+	}
+	return cores * 1000 / float64(calls), interval(e.turns), nil
+}

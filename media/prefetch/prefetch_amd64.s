@@ -1,0 +1,16 @@
+#include "textflag.h"
+
+// func Bytes(at uintptr, n int)
+TEXT ·Bytes(SB),NOSPLIT,$0-16
+	MOVQ	at+0(FP), AX
+	MOVQ	n+8(FP), CX
+	ADDQ	AX, CX
+	ANDQ	$~63, AX
+next:
+	CMPQ	AX, CX
+	JGE	done
+	PREFETCHT0	(AX)
+	ADDQ	$64, AX
+	JMP	next
+done:
+	RET

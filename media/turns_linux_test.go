@@ -1,0 +1,111 @@
+package media_test
+
+import (
+	"encoding/binary"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/callboard/callboard/media"
+)
+
+// BenchmarkTurn1000Calls is the processor time that a frame of one of a thousand calls costs, with two-way sound, playback
+// and stereo recording: of the clock's thread alone, at no pace, so that other work beside it spoils little. The files are
+// written by others.
+func BenchmarkTurn1000Calls(b *testing.B) {
+	const calls = 1000
+	dir, words := b.TempDir(), chirp(time.Minute)
+	e, err := media.NewEngine(media.Config{BindIP: loopback, PortMin: 24000, PortMax: 29999, Quarantine: 50 * time.Millisecond})
+	require.NoError(b, err)
+	b.Cleanup(func() { require.NoError(b, e.Close()) })
+	sessions, far := make([]*media.Session, calls), make([]*farSocket, calls)
+	for i := range sessions {
+		sessions[i], err = e.Open(media.Options{RecordPath: filepath.Join(dir, fmt.Sprintf("%d.wav", i))})
+		require.NoError(b, err)
+		far[i] = newFarSocket(b, sessions[i].LocalPort())
+	}
+	turns := media.NewTurns(sessions)
+	for i, s := range sessions {
+		sdp := fmt.Appendf(nil, "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio %d RTP/AVP 0 101\r\na=rtpmap:101 telephone-event/8000\r\n", far[i].port)
+		_, err = s.Answer(sdp)
+		require.NoError(b, err)
+		s.Begin()
+		s.Play(1, words)
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var spent time.Duration
+	turn, frames := 0, 0
+	once := func() {
+		for i := turn % 4; i < calls; i += 4 {
+			far[i].say()
+		}
+		before := threadTime(b)
+		turns.Once()
+		spent += threadTime(b) - before
+		frames += calls / 4
+		turn++
+	}
+	for range 40 {
+		once()
+	}
+	spent, frames = 0, 0
+	for b.Loop() {
+		once()
+	}
+	b.ReportMetric(float64(spent)/float64(frames), "cpu-ns/frame")
+}
+
+// farSocket is a far end that speaks when it is told to.
+type farSocket struct {
+	fd, port int
+	to       unix.SockaddrInet4
+	packet   [172]byte
+	seq      uint16
+	buf      [1500]byte
+}
+
+func newFarSocket(b *testing.B, to int) *farSocket {
+	b.Helper()
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
+	require.NoError(b, err)
+	b.Cleanup(func() { _ = unix.Close(fd) })
+	require.NoError(b, unix.Bind(fd, &unix.SockaddrInet4{Addr: loopback.As4()}))
+	name, err := unix.Getsockname(fd)
+	require.NoError(b, err)
+	f := &farSocket{fd: fd, port: name.(*unix.SockaddrInet4).Port, to: unix.SockaddrInet4{Addr: loopback.As4(), Port: to}}
+	f.packet[0] = 2 << 6
+	binary.BigEndian.PutUint32(f.packet[8:], uint32(to))
+	for i := range f.packet[12:] {
+		f.packet[12+i] = byte(i)
+	}
+	return f
+}
+
+// say sends a frame and takes what came.
+func (f *farSocket) say() {
+	for {
+		if n, _, err := unix.Recvfrom(f.fd, f.buf[:], unix.MSG_DONTWAIT); n <= 0 || err != nil {
+			break
+		}
+	}
+	f.seq++
+	binary.BigEndian.PutUint16(f.packet[2:], f.seq)
+	binary.BigEndian.PutUint32(f.packet[4:], uint32(f.seq)*160)
+	_ = unix.Sendto(f.fd, f.packet[:], unix.MSG_DONTWAIT, &f.to)
+}
+
+// threadTime is the processor time of this thread.
+func threadTime(b *testing.B) time.Duration {
+	b.Helper()
+	var ts unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &ts); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(ts.Nano())
+}
