@@ -59,7 +59,7 @@ func (d *Detector) Frame(mu []byte) (press Press, ended bool) {
 	return press, ended
 }
 
-// add runs the filters, one after the other: their states stay in registers.
+// add runs the filters, four side by side: each step of one waits for its last, and all their states stay in registers.
 func (d *Detector) add(mu []byte) {
 	var pcm [blockLen]float32
 	x := pcm[:len(mu)]
@@ -67,12 +67,18 @@ func (d *Detector) add(mu []byte) {
 		x[i] = float32(g711.MuToLinear(b))
 		d.energy += x[i] * x[i]
 	}
-	for k, c := range coefficients {
-		s1, s2 := d.tone[k][0], d.tone[k][1]
+	for k := 0; k < len(d.tone); k += 4 {
+		c, t := (*[4]float32)(coefficients[k:]), (*[4][2]float32)(d.tone[k:])
+		c0, c1, c2, c3 := c[0], c[1], c[2], c[3]
+		p0, p1, p2, p3 := t[0][0], t[1][0], t[2][0], t[3][0]
+		q0, q1, q2, q3 := t[0][1], t[1][1], t[2][1], t[3][1]
 		for _, v := range x {
-			s1, s2 = v+c*s1-s2, s1
+			p0, q0 = c0*p0+(v-q0), p0
+			p1, q1 = c1*p1+(v-q1), p1
+			p2, q2 = c2*p2+(v-q2), p2
+			p3, q3 = c3*p3+(v-q3), p3
 		}
-		d.tone[k] = [2]float32{s1, s2}
+		*t = [4][2]float32{{p0, q0}, {p1, q1}, {p2, q2}, {p3, q3}}
 	}
 	d.n += len(mu)
 }
