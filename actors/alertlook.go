@@ -49,10 +49,31 @@ func (g *glance) want(r *domain.AlertRule) {
 	}
 }
 
-// readAlerts looks at what rules are about. A workspace that does not answer
-// leaves what was found of it as it is. While the service is being stopped
-// nothing is found: what is missing may have ended already.
+// readAlerts looks at what rules are about, on all nodes. A workspace that does
+// not answer leaves what was found of it as it is. While the service is being
+// stopped nothing is found: what is missing may have ended already.
 func (n *Node) readAlerts(ctx context.Context, rules []*domain.AlertRule) map[string]alerts.Found {
+	looks := n.lookFor(ctx, rules)
+	n.lookElsewhere(ctx, rules, looks)
+	if n.draining() {
+		return nil
+	}
+	out := make(map[string]alerts.Found, len(rules))
+	for _, r := range rules {
+		found := alerts.Found{Unread: make(map[string]bool)}
+		l := looks[r.ID]
+		readings, unread := l.Whole(r)
+		found.Readings = readings
+		for _, id := range unread {
+			found.Unread[id] = true
+		}
+		out[r.ID] = found
+	}
+	return out
+}
+
+// lookFor looks at the workspaces of this node, for each rule by its id.
+func (n *Node) lookFor(ctx context.Context, rules []*domain.AlertRule) map[string]alert.Look {
 	all := n.workspaces()
 	slices.Sort(all)
 	seen := make(map[string]*glance)
@@ -61,7 +82,7 @@ func (n *Node) readAlerts(ctx context.Context, rules []*domain.AlertRule) map[st
 			if seen[id] == nil {
 				t := n.tree(id)
 				if t == nil {
-					continue // it is gone
+					continue // it is gone, or another node's
 				}
 				seen[id] = &glance{tree: t, lately: make(map[int]trunk.LatelyNow)}
 			}
@@ -69,14 +90,48 @@ func (n *Node) readAlerts(ctx context.Context, rules []*domain.AlertRule) map[st
 		}
 	}
 	n.readGlances(ctx, seen)
-	if n.draining() {
-		return nil
-	}
-	out := make(map[string]alerts.Found, len(rules))
+	out := make(map[string]alert.Look, len(rules))
 	for _, r := range rules {
-		out[r.ID] = foundBy(r, watchedBy(r, all), seen)
+		out[r.ID] = lookOf(r, watchedBy(r, all), seen)
 	}
 	return out
+}
+
+// lookElsewhere has the other nodes look at theirs, and adds what they find.
+// What is of one that does not answer is unread.
+func (n *Node) lookElsewhere(ctx context.Context, rules []*domain.AlertRule, looks map[string]alert.Look) {
+	if n.alone() || n.cfg.Rest == nil {
+		return
+	}
+	rules = alert.Needed(rules, func(id string) bool { return !n.owns(id) })
+	if len(rules) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, glancesWithin)
+	defer cancel()
+	found, silent := n.cfg.Rest(ctx, rules)
+	others, _ := n.others()
+	for _, r := range rules {
+		l := looks[r.ID]
+		for _, one := range found {
+			l.Add(one[r.ID])
+		}
+		for _, w := range others {
+			if alert.Watched(r, w.ID) && silent(w.ID) {
+				l.Unread = append(l.Unread, w.ID)
+			}
+		}
+		looks[r.ID] = l
+	}
+}
+
+// LookFor looks at the workspaces of this node for the rules of another one.
+func (d *Desk) LookFor(ctx context.Context, rules []*domain.AlertRule) (map[string]alert.Look, error) {
+	looks := d.node.lookFor(ctx, rules)
+	if d.node.draining() {
+		return nil, domain.Errorf(domain.CodeUnavailable, "the service is being stopped")
+	}
+	return looks, nil
 }
 
 func watchedBy(r *domain.AlertRule, all []string) []string {
@@ -150,78 +205,62 @@ func hostOf(address string) string {
 	return u.Hostname()
 }
 
-// parts are what workspaces add to a rule that takes them together.
-type parts struct{ attempts, answered, spent, most int64 }
-
-// foundBy is what a look has found of a rule.
-func foundBy(r *domain.AlertRule, watched []string, seen map[string]*glance) alerts.Found {
-	out := alerts.Found{Unread: make(map[string]bool)}
-	var sum parts
+// lookOf is what a look has found of a rule.
+func lookOf(r *domain.AlertRule, watched []string, seen map[string]*glance) (out alert.Look) {
 	for _, id := range watched {
 		g := seen[id]
 		if g == nil {
 			continue
 		}
-		readings, part, read := g.of(r)
+		one, read := g.of(r)
 		if !read {
-			out.Unread[id] = true
+			out.Unread = append(out.Unread, id)
 		}
-		out.Readings = append(out.Readings, readings...)
-		sum.attempts, sum.answered = sum.attempts+part.attempts, sum.answered+part.answered
-		sum.spent, sum.most = sum.spent+part.spent, sum.most+part.most
+		out.Add(one)
 	}
-	if !r.Together {
-		return out
-	}
-	const name = "all workspaces together"
-	in := alert.AnswerRate(r, "", alert.All, name, int(sum.attempts), int(sum.answered))
-	if r.Kind == domain.AlertSpend {
-		in = alert.Spend(r, "", alert.All, name, sum.spent, sum.most)
-	}
-	if len(out.Unread) > 0 && !in.Bad { // whoever did not answer may make it bad
-		return alerts.Found{Unread: map[string]bool{in.Of: true}}
-	}
-	return alerts.Found{Readings: []alert.Reading{in}}
+	return out
 }
 
 // of is what a workspace says to a rule; false: it did not answer.
-func (g *glance) of(r *domain.AlertRule) (out []alert.Reading, part parts, read bool) {
+func (g *glance) of(r *domain.AlertRule) (out alert.Look, read bool) {
 	w := g.tree.record.Load()
 	switch r.Kind {
 	case domain.AlertEndpointDisabled:
-		return g.endpoints, part, g.listed
+		return alert.Look{Readings: g.endpoints}, g.listed
 	case domain.AlertAnswerRate:
 		now, read := g.lately[r.Minutes]
 		if !read {
-			return nil, part, false
+			return out, false
 		}
-		part.attempts, part.answered = int64(now.Attempts), int64(now.Answered)
-		return []alert.Reading{alert.AnswerRate(r, w.ID, w.ID, w.Name, now.Attempts, now.Answered)}, part, true
+		out.Attempts, out.Answered = int64(now.Attempts), int64(now.Answered)
+		out.Readings = []alert.Reading{alert.AnswerRate(r, w.ID, w.ID, w.Name, now.Attempts, now.Answered)}
+		return out, true
 	case domain.AlertSpend:
 		limit := w.Calling.DailySpendCap
 		if limit != nil {
-			part.most, _ = domain.Micros(limit.Amount) // it was checked when it was set
+			out.Most, _ = domain.Micros(limit.Amount) // it was checked when it was set
 		}
 		if g.health == nil || !g.health.SpentKnown {
-			return nil, part, false
+			return out, false
 		}
 		if limit != nil {
-			part.spent = g.health.Spent
+			out.Spent = g.health.Spent
 		}
-		return []alert.Reading{alert.Spend(r, w.ID, w.ID, w.Name, part.spent, part.most)}, part, true
+		out.Readings = []alert.Reading{alert.Spend(r, w.ID, w.ID, w.Name, out.Spent, out.Most)}
+		return out, true
 	case domain.AlertTrunkDown:
 	}
 	if g.health == nil {
-		return nil, part, false
+		return out, false
 	}
 	for id, s := range g.health.Trunks {
 		if s.Environment != domain.Live {
 			continue // what is tried out
 		}
 		signed := s.Health.Registration
-		out = append(out, alert.Reading{
+		out.Readings = append(out.Readings, alert.Reading{
 			Of: w.ID, Subject: id, Name: s.Name, Known: true, Bad: s.Health.Status == "down" || signed != nil && signed.Status == "failed",
 		})
 	}
-	return out, part, true
+	return out, true
 }

@@ -50,7 +50,7 @@ func (d *Desk) CreateAlertRule(ctx context.Context, p domain.Principal, r *domai
 	if made, err := madeBefore[domain.AlertRule](ctx, d, p, domain.PrefixAlertRule); made != nil || err != nil {
 		return made, err
 	}
-	if err := d.ruleFits(r, &domain.AlertRule{}); err != nil {
+	if err := d.ruleFits(ctx, r, &domain.AlertRule{}); err != nil {
 		return nil, err
 	}
 	n := 0
@@ -70,8 +70,8 @@ func (d *Desk) CreateAlertRule(ctx context.Context, p domain.Principal, r *domai
 
 // ruleFits says what a change asks of this service that it has not. What a rule
 // had before may be gone by now: such a rule can still be paused and changed.
-func (d *Desk) ruleFits(r, before *domain.AlertRule) error {
-	if r.Watches != "" && r.Watches != before.Watches && d.node.workspace(r.Watches) == nil {
+func (d *Desk) ruleFits(ctx context.Context, r, before *domain.AlertRule) error {
+	if r.Watches != "" && r.Watches != before.Watches && !d.node.knows(ctx, r.Watches) {
 		return problem("watches_workspace_id", domain.CodeValidation, "there is no such workspace")
 	}
 	added := slices.ContainsFunc(r.Emails, func(to string) bool { return !slices.Contains(before.Emails, to) })
@@ -100,7 +100,7 @@ func (d *Desk) UpdateAlertRule(ctx context.Context, p domain.Principal, id strin
 		if err := change(r); err != nil {
 			return err
 		}
-		return d.ruleFits(r, before)
+		return d.ruleFits(ctx, r, before)
 	})
 	if err == nil {
 		d.node.alertsChanged(p.WorkspaceID)

@@ -116,5 +116,11 @@ func FoundBy(r *domain.AlertRule, said map[*domain.Workspace]*trunk.HealthNow) a
 		g.tree.record.Store(w)
 		seen[w.ID], all = g, append(all, w.ID)
 	}
-	return foundBy(r, watchedBy(r, all), seen)
+	l := lookOf(r, watchedBy(r, all), seen)
+	readings, unread := l.Whole(r)
+	out := alerts.Found{Readings: readings, Unread: make(map[string]bool)}
+	for _, id := range unread {
+		out.Unread[id] = true
+	}
+	return out
 }

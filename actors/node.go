@@ -30,6 +30,7 @@ import (
 	"github.com/callboard/callboard/actors/webhook"
 	"github.com/callboard/callboard/actors/workspace"
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/alert"
 	"github.com/callboard/callboard/domain/allow"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/calendar"
@@ -79,6 +80,9 @@ type Config struct {
 	Egress    allow.Egress                                 // what webhooks may reach
 	RootCAs   *x509.CertPool                               // of webhook receivers; nil: the system's
 	Mail      alerts.Mailer                                // sends mails of alerts; nil: there is no mail server
+	// Rest has the other nodes look at what alert rules are about; silent says
+	// whether a workspace is of one that did not answer. nil: there are none.
+	Rest func(ctx context.Context, rules []*domain.AlertRule) (found []map[string]alert.Look, silent func(workspaceID string) bool)
 	// AlertsEvery is how often alerts are looked for; 0: as usual. Tests hurry.
 	AlertsEvery time.Duration
 	// May says whether this node still has the work: nobody is sent anything

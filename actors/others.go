@@ -76,6 +76,18 @@ func (n *Node) others() (all []*domain.Workspace, known bool) {
 	return o.all, o.read
 }
 
+// knows says whether there is a workspace, here or on another node.
+func (n *Node) knows(ctx context.Context, workspaceID string) bool {
+	if n.workspace(workspaceID) != nil {
+		return true
+	}
+	if n.alone() || n.owns(workspaceID) {
+		return false
+	}
+	_, err := n.cfg.Store.Get(ctx, &domain.Workspace{Meta: domain.Meta{ID: workspaceID}})
+	return err == nil
+}
+
 // followDialling does what an operator has said to another node: that nobody is
 // rung any more, or that people may be.
 func (n *Node) followDialling(ctx context.Context) {

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/alert"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/rules"
 )
@@ -23,6 +24,9 @@ type Alerts interface {
 	ListAlerts(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Alert], error)
 	// TestAlertRule sends by all ways of a rule, and waits for the mails.
 	TestAlertRule(ctx context.Context, p domain.Principal, id string) (ask.AlertTest, error)
+	// LookFor looks at this part's workspaces for rules of another part, by their
+	// ids.
+	LookFor(ctx context.Context, rules []*domain.AlertRule) (map[string]alert.Look, error)
 }
 
 // AlertRuleChange is a rule as it is sent; in a PATCH what is left out stays.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/alert"
 	"github.com/callboard/callboard/domain/ask"
 )
 
@@ -44,6 +45,14 @@ func (f *fake) DeleteAlertRule(_ context.Context, _ domain.Principal, id string)
 
 func (f *fake) ListAlerts(_ context.Context, _ domain.Principal, q ask.Page) (ask.List[*domain.Alert], error) {
 	return f.alerts.list(q), nil
+}
+
+func (f *fake) LookFor(_ context.Context, rules []*domain.AlertRule) (map[string]alert.Look, error) {
+	out := make(map[string]alert.Look)
+	for _, r := range rules {
+		out[r.ID] = alert.Look{Attempts: 7, Readings: []alert.Reading{{Of: f.workspace.ID, Subject: string(r.Kind)}}}
+	}
+	return out, nil
 }
 
 func (f *fake) TestAlertRule(_ context.Context, _ domain.Principal, id string) (ask.AlertTest, error) {

@@ -72,26 +72,15 @@ func (s *Server) parts(ctx context.Context, own *ask.Part) (told map[int]*ask.Pa
 	if e == nil {
 		return map[int]*ask.Part{0: own}, nil, nil
 	}
-	told = map[int]*ask.Part{e.Own(): own}
 	v := visitOf(ctx)
-	var mu sync.Mutex
-	var wait sync.WaitGroup
-	room := make(chan struct{}, partsAtOnce)
-	for _, part := range e.Others() {
-		room <- struct{}{}
-		wait.Go(func() {
-			defer func() { <-room }()
-			p, no := s.askPart(ctx, v, part)
-			if no != nil {
-				s.log.Debug("a part of the install does not tell how it does", slog.Int("shard", part), slog.Any("error", no))
-				return
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			told[part], others = p, append(others, p)
-		})
+	told = askParts(ctx, s, e.Others(), func(ctx context.Context) (*http.Request, error) {
+		r, _, err := s.order(ctx, v, http.MethodGet, partRoute, nil)
+		return r, err
+	}, func(p *ask.Part) bool { return p.Node != nil })
+	for _, p := range told {
+		others = append(others, p)
 	}
-	wait.Wait()
+	told[e.Own()] = own
 	if err = ctx.Err(); err == nil && len(told) <= len(e.Others()) {
 		var silent *ask.Part
 		silent, err = s.silent(ctx, own, told)
@@ -100,11 +89,38 @@ func (s *Server) parts(ctx context.Context, own *ask.Part) (told map[int]*ask.Pa
 	return told, others, err
 }
 
-// askPart asks another part how it does.
-func (s *Server) askPart(ctx context.Context, v *visit, part int) (*ask.Part, error) {
+// askParts asks other parts, some at a time, for what good says is an answer;
+// those that do not give one are missing.
+func askParts[T any](ctx context.Context, s *Server, parts []int, question func(context.Context) (*http.Request, error), good func(*T) bool) map[int]*T {
+	told := make(map[int]*T, len(parts)+1)
+	var mu sync.Mutex
+	var wait sync.WaitGroup
+	room := make(chan struct{}, partsAtOnce)
+	for _, part := range parts {
+		room <- struct{}{}
+		wait.Go(func() {
+			defer func() { <-room }()
+			answer, err := askPart[T](ctx, s, part, question)
+			if err == nil && !good(answer) {
+				err = errors.New("it tells nothing")
+			}
+			if err != nil {
+				s.log.Debug("a part of the install does not answer", slog.Int("shard", part), slog.Any("error", err))
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			told[part] = answer
+		})
+	}
+	wait.Wait()
+	return told
+}
+
+func askPart[T any](ctx context.Context, s *Server, part int, question func(context.Context) (*http.Request, error)) (*T, error) {
 	ctx, cancel := context.WithTimeout(ctx, partWithin)
 	defer cancel()
-	r, _, err := s.order(ctx, v, http.MethodGet, partRoute, nil)
+	r, err := question(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -120,11 +136,8 @@ func (s *Server) askPart(ctx context.Context, v *visit, part int) (*ask.Part, er
 	if resp.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("it answers %d", resp.StatusCode)
 	}
-	p := &ask.Part{}
-	if err = json.Unmarshal(text, p); err == nil && p.Node == nil {
-		err = errors.New("it tells nothing of its node")
-	}
-	return p, err
+	answer := new(T)
+	return answer, json.Unmarshal(text, answer)
 }
 
 // silent are the workspaces of the parts that have told nothing.

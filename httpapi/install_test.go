@@ -7,12 +7,14 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/alert"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/httpapi"
 )
@@ -141,5 +143,60 @@ func TestAPartTellsOtherNodesHowItDoes(t *testing.T) {
 	code, _ = get(ln.Addr().String(), "")
 	assert.Equal(t, 404, code)
 	code, _ = get(d.addr, operator)
+	assert.Equal(t, 404, code)
+}
+
+// Rules of an operator are about the workspaces of all nodes.
+func TestOtherPartsLookForARule(t *testing.T) {
+	t.Parallel()
+	d, far := divided(t)
+	each := &domain.AlertRule{Meta: domain.Meta{ID: "rule_1"}, Name: "secret", Kind: domain.AlertSpend, Share: 0.5}
+	far.parts = map[int]string{1: `{"rule_1":{"attempts":2}}`, 7: `{"rule_1":{"readings":[{"Of":"ws_x","Bad":true}],"attempts":3}}`}
+	found, silent := d.server.LookElsewhere(t.Context(), []*domain.AlertRule{each})
+	var sum alert.Look
+	for _, l := range found {
+		sum.Add(l["rule_1"])
+	}
+	assert.Equal(t, alert.Look{Attempts: 5, Readings: []alert.Reading{{Of: "ws_x", Bad: true}}}, sum)
+	assert.Len(t, far.asked, 7)
+	assert.NotContains(t, far.asked[0], "secret")
+	assert.False(t, silent(farWorkspace))
+	assert.False(t, silent("ws_"+ulidOf(1)), "its own")
+
+	far.asked, far.parts = nil, nil
+	one := *each
+	one.Watches = farWorkspace
+	found, silent = d.server.LookElsewhere(t.Context(), []*domain.AlertRule{&one})
+	assert.Empty(t, found)
+	assert.True(t, silent(farWorkspace), "nobody has answered")
+	require.Len(t, far.asked, 1, "whoever has it is asked alone")
+	assert.Contains(t, far.asked[0], "7 POST /node/looks ")
+}
+
+func TestAPartLooksForNodesAlone(t *testing.T) {
+	t.Parallel()
+	d, _ := divided(t)
+	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	go func() { _ = d.server.ServeNodes(nodesOnly{ln}) }()
+	post := func(addr, body string) (int, string) {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+addr+"/node/looks", strings.NewReader(body))
+		require.NoError(t, err)
+		r.Header.Set("Callboard-Lent", "node")
+		resp, err := d.client.Do(r)
+		require.NoError(t, err)
+		defer func() { _ = resp.Body.Close() }()
+		text, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		return resp.StatusCode, string(text)
+	}
+	code, text := post(ln.Addr().String(), `[{"id":"rule_1","kind":"spend"}]`)
+	require.Equal(t, 200, code)
+	var looks map[string]alert.Look
+	require.NoError(t, json.Unmarshal([]byte(text), &looks))
+	assert.Equal(t, map[string]alert.Look{"rule_1": {Attempts: 7, Readings: []alert.Reading{{Of: d.workspace.ID, Subject: "spend"}}}}, looks)
+	code, _ = post(ln.Addr().String(), `none`)
+	assert.Equal(t, 400, code)
+	code, _ = post(d.addr, `[]`)
 	assert.Equal(t, 404, code)
 }

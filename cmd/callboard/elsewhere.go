@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/alert"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/httpapi"
 	"github.com/callboard/callboard/persistence/lease"
@@ -62,6 +63,11 @@ func (e elsewhere) PartOf(workspaceID string) int {
 // AskPart asks the seat of a shard, wherever that is.
 func (e elsewhere) AskPart(ctx context.Context, shard int, r *http.Request) (*http.Response, error) {
 	return e.of.member.passes.Ask(ctx, shard, r)
+}
+
+// lookElsewhere has the other seats look at what alert rules are about.
+func (t *seat) lookElsewhere(ctx context.Context, rules []*domain.AlertRule) ([]map[string]alert.Look, func(string) bool) {
+	return t.http.LookElsewhere(ctx, rules)
 }
 
 // places are the nodes that live, for a front door; nil: the process is alone.

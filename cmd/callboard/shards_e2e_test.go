@@ -110,6 +110,25 @@ func (c *crew) drained() {
 	c.nodes[0].await("all nodes to take calls", 10*time.Second, func() bool { _, on := drains(); return on == 0 })
 }
 
+// alerted makes a rule about all workspaces, wherever they are, and waits until it
+// has found each of them.
+func (c *crew) alerted(all []*shardTenant) {
+	c.t.Helper()
+	front := c.nodes[0]
+	for _, one := range all {
+		front.api("PATCH", "/v1/workspaces/"+one.id, object{"calling": object{"daily_spend_cap": object{"amount": "0.01", "currency": "USD"}}})
+	}
+	front.api("POST", "/v1/alert-rules", object{"name": "spent", "kind": "spend", "share": 0.5})
+	front.api("POST", "/v1/alert-rules", object{"name": "one", "kind": "spend", "share": 0.5, "watches_workspace_id": all[len(all)-1].id})
+	front.await("the rules to find all of them", time.Minute, func() bool {
+		found := make(map[string]int)
+		for _, a := range front.list("/v1/alerts?limit=100") {
+			found[a.(object)["of_workspace_id"].(string)]++
+		}
+		return len(found) == len(all) && found[all[len(all)-1].id] == 2
+	})
+}
+
 // Workspaces are spread over the nodes, each node answers for all of them, and
 // the work of one that dies goes on elsewhere: nobody is rung twice, nobody is
 // forgotten.
@@ -172,6 +191,7 @@ func TestWorkspacesAreSpreadOverNodesAndOutliveThem(t *testing.T) {
 	c.spread()
 	c.surveyed(victim, len(all)+1)
 	c.drained()
+	c.alerted(all)
 
 	one, other := all[0], all[1]
 	c.nodes[1].api("PATCH", "/v1/workspaces/"+one.id, object{"name": "renamed"})

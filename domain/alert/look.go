@@ -1,0 +1,63 @@
+package alert
+
+import (
+	"slices"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// Look is what one part of an install has found of a rule.
+type Look struct {
+	Readings []Reading `json:"readings,omitempty"`
+	Unread   []string  `json:"unread,omitempty"` // workspaces that did not answer
+	// What its workspaces add to a rule that takes all of them together: calls,
+	// and millionths of money.
+	Attempts int64 `json:"attempts,omitempty"`
+	Answered int64 `json:"answered,omitempty"`
+	Spent    int64 `json:"spent,omitempty"`
+	Most     int64 `json:"most,omitempty"`
+}
+
+// Add counts another part in.
+func (l *Look) Add(o Look) {
+	l.Readings = append(l.Readings, o.Readings...)
+	l.Unread = append(l.Unread, o.Unread...)
+	l.Attempts += o.Attempts
+	l.Answered += o.Answered
+	l.Spent += o.Spent
+	l.Most += o.Most
+}
+
+// Asked is what of a rule others have to know to look.
+func Asked(r *domain.AlertRule) *domain.AlertRule {
+	return &domain.AlertRule{
+		Meta: domain.Meta{ID: r.ID}, Kind: r.Kind, Watches: r.Watches, Together: r.Together, Below: r.Below, MinCalls: r.MinCalls, Minutes: r.Minutes, Share: r.Share,
+	}
+}
+
+// Whole is what was found of a rule, by all parts: the readings, and the
+// workspaces of which nothing is known, "" for all together.
+func (l *Look) Whole(r *domain.AlertRule) ([]Reading, []string) {
+	if !r.Together {
+		return l.Readings, l.Unread
+	}
+	const name = "all workspaces together"
+	in := AnswerRate(r, "", All, name, int(l.Attempts), int(l.Answered))
+	if r.Kind == domain.AlertSpend {
+		in = Spend(r, "", All, name, l.Spent, l.Most)
+	}
+	if len(l.Unread) > 0 && !in.Bad { // whoever did not answer may make it bad
+		return nil, []string{in.Of}
+	}
+	return []Reading{in}, nil
+}
+
+// Watched says whether a rule is about a workspace.
+func Watched(r *domain.AlertRule, workspaceID string) bool {
+	return r.Watches == "" || r.Watches == workspaceID
+}
+
+// Needed are the rules that are about any workspace of which is says so.
+func Needed(rules []*domain.AlertRule, is func(workspaceID string) bool) []*domain.AlertRule {
+	return slices.DeleteFunc(slices.Clone(rules), func(r *domain.AlertRule) bool { return r.Watches != "" && !is(r.Watches) })
+}

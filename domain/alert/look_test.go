@@ -1,0 +1,36 @@
+package alert_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/alert"
+)
+
+func TestWhatPartsFindIsTakenTogether(t *testing.T) {
+	t.Parallel()
+	each := &domain.AlertRule{Meta: domain.Meta{ID: "rule_1", WorkspaceID: "ws_1"}, Name: "secret", Emails: []string{"ops@example.com"}, Kind: domain.AlertSpend, Share: 0.5}
+	var l alert.Look
+	l.Add(alert.Look{Readings: []alert.Reading{{Of: "ws_a"}}, Spent: 300_000, Most: 1_000_000})
+	l.Add(alert.Look{Readings: []alert.Reading{{Of: "ws_b"}}, Unread: []string{"ws_c"}, Spent: 500_000, Most: 500_000})
+	readings, unread := l.Whole(each)
+	assert.Equal(t, []any{[]alert.Reading{{Of: "ws_a"}, {Of: "ws_b"}}, []string{"ws_c"}}, []any{readings, unread})
+	all := *each
+	all.Together = true
+	readings, unread = l.Whole(&all)
+	assert.True(t, readings[0].Bad, "it is too much whatever the third has spent")
+	assert.Empty(t, unread)
+	all.Share = 0.9
+	readings, unread = l.Whole(&all)
+	assert.Equal(t, []any{0, []string{""}}, []any{len(readings), unread}, "the third may make it bad")
+
+	asked := alert.Asked(&all)
+	assert.Equal(t, &domain.AlertRule{Meta: domain.Meta{ID: "rule_1"}, Kind: domain.AlertSpend, Together: true, Share: 0.9}, asked, "what is nobody's business stays")
+	one := &domain.AlertRule{Watches: "ws_a"}
+	assert.True(t, alert.Watched(one, "ws_a"))
+	assert.False(t, alert.Watched(one, "ws_b"))
+	assert.True(t, alert.Watched(each, "ws_b"))
+	assert.Equal(t, []*domain.AlertRule{each}, alert.Needed([]*domain.AlertRule{one, each}, func(id string) bool { return id != "ws_a" }))
+}
