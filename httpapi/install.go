@@ -74,8 +74,8 @@ func (s *Server) parts(ctx context.Context, own *ask.Part) (told map[int]*ask.Pa
 	}
 	v := visitOf(ctx)
 	told = askParts(ctx, s, e.Others(), func(ctx context.Context) (*http.Request, error) {
-		r, _, err := s.order(ctx, v, http.MethodGet, partRoute, nil)
-		return r, err
+		r, _, no := s.order(ctx, v, http.MethodGet, partRoute, nil)
+		return r, no
 	}, func(p *ask.Part) bool { return p.Node != nil })
 	for _, p := range told {
 		others = append(others, p)
