@@ -39,6 +39,7 @@ type clock struct {
 	mail   [together]letter
 	next   [together]int // turns until the session is due again; 0: never
 	at     int           // which of them has its frame
+	now    time.Duration // on the engine's time, when the first of them had it
 	left   []byte
 	right  []byte
 	events []Event
@@ -164,6 +165,7 @@ func (c *clock) round(some []*Session) {
 	for i, s := range some {
 		c.got[i] = s.look(c.first[i])
 	}
+	c.now = c.engine.now()
 	for i, s := range some {
 		c.at, c.mail[i].packet = i, nil
 		c.next[i] = c.serve(s)

@@ -48,7 +48,7 @@ func (s *Session) frame(c *clock) (turns int) {
 		return 0
 	}
 	s.catchUp(c)
-	now := s.engine.now()
+	now := c.now
 	n := s.out.ptime * sampleRate / 1000
 	s.receive(c)
 	left, right := c.left[:n], c.right[:n]

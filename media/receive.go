@@ -177,7 +177,7 @@ func (s *Session) receive(c *clock) {
 	for looks := 1; n >= 0; looks++ {
 		for i := range n {
 			data, sender, arrived := from.packet(i)
-			s.packet(data, sender, arrived)
+			s.packet(data, sender, arrived, c.now)
 		}
 		if n < most || looks == looksMost {
 			return
@@ -187,7 +187,7 @@ func (s *Session) receive(c *clock) {
 	}
 }
 
-func (s *Session) packet(data []byte, from netip.AddrPort, arrived int64) {
+func (s *Session) packet(data []byte, from netip.AddrPort, arrived int64, now time.Duration) {
 	data, ok := s.unseal(data, from, arrived)
 	if !ok {
 		return
@@ -200,7 +200,7 @@ func (s *Session) packet(data []byte, from netip.AddrPort, arrived int64) {
 		}
 		return
 	}
-	s.idle.heard(s.engine.now())
+	s.idle.heard(now)
 	if k == opusKind {
 		s.code.narrow(&p)
 	}
