@@ -18,8 +18,8 @@ type description struct {
 	version   uint64
 	last      []byte
 	direction sdp.Direction // what our offers say
-	agreed    sdp.Agreed
 	settled   bool
+	agreed    sdp.Agreed
 }
 
 const (

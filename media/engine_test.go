@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -187,4 +188,13 @@ func TestAPanicEndsItsOwnSessionOnly(t *testing.T) {
 	eventually(t, "and told", told.heard(func(ev media.Event) bool { return ev == media.Vanished{Broken: true} }))
 	q.forget()
 	eventually(t, "the other goes on", func() bool { return len(q.heard()) > 5 })
+}
+
+// Memory comes in sizes: a session that outgrows one takes the next, and each call pays for it.
+func TestASessionStaysWithinItsSizeOfMemory(t *testing.T) {
+	if unsafe.Sizeof(uintptr(0)) != 8 {
+		t.Skip("sizes are those of 64 bits")
+	}
+	assert.LessOrEqual(t, media.SessionBytes, 2688, "the next size is 3072")
+	assert.LessOrEqual(t, media.ApproachedBytes, 1152, "18 lines of the caches, for 32 sessions at a time")
 }

@@ -13,19 +13,19 @@ import (
 
 // sender is our stream.
 type sender struct {
-	to    target
-	held  bool
-	ssrc  uint32
-	seq   uint16
-	stamp uint32
-	ptime int // ms
-	codec Codec
-	kind  uint8 // payload type of sound
-	event uint8 // payload type of telephone events
+	to      target
+	ssrc    uint32
+	stamp   uint32
+	seq     uint16
+	held    bool
+	running bool // the last frame was sent
+	codec   Codec
+	kind    uint8 // payload type of sound
+	event   uint8 // payload type of telephone events
+	ptime   int   // ms
 	// scale is how many units of the stream's clock a sample is; eventClock, in Hz, is what durations of events count in.
 	scale      uint32
 	eventClock int
-	running    bool // the last frame was sent
 	packets    uint64
 	octets     uint64
 	samples    uint64

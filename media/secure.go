@@ -24,8 +24,9 @@ const (
 // offered again once the session went on in the clear.
 type secrecy struct {
 	privacy sdp.Privacy
+	renew   bool
+	spent   bool             // of those offered, some were in use and are no more: the next offer has new ones
 	offered []srtp.Attribute // by our last offer
-	spent   bool             // of these, some were in use and are no more: the next offer has new ones
 	ours    srtp.Attribute   // in our descriptions; what we send is encrypted with it, or will be
 	theirs  srtp.Key
 	out     *srtp.Stream // nil: in the clear
@@ -34,7 +35,6 @@ type secrecy struct {
 	nextBy time.Duration
 	used   []spoken
 	in     srtp.Opener
-	renew  bool
 	life   time.Duration
 	since  time.Duration // that the key is in use
 	sealed uint64        // packets under it

@@ -71,8 +71,8 @@ type playback struct {
 	id     uint64
 	active bool
 	still  bool   // it waits, see PausePlaying
+	dry    bool   // nothing of the feed was there for the last frame
 	feed   *Feed  // in place of clip, where it is still being made
-	dry    bool   // nothing of it was there for the last frame
 	keys   []byte // digits as tones, before everything else
 }
 

@@ -160,7 +160,7 @@ type Config struct {
 // Conversation is the actor.
 type Conversation struct {
 	cfg        Config
-	home       domain.Script // before it went over to another language
+	home       *domain.Script // before it went over to another language; nil: it has not
 	state      pathway.State
 	generation int    // of the prompt or the wait that counts now
 	sounding   uint64 // id of the last Play or SendDigits
@@ -199,7 +199,7 @@ type Conversation struct {
 // New makes the actor.
 func New(cfg Config) actor.Actor {
 	c := &Conversation{
-		cfg: cfg, home: cfg.Script, current: -1, human: -1,
+		cfg: cfg, current: -1, human: -1,
 		clips: make(map[speech.Request]media.Clip), prepared: make(map[speech.Request]bool),
 	}
 	c.state = pathway.New(cfg.Script, cfg.Variables).Lively(c.lively())

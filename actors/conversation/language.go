@@ -10,6 +10,10 @@ import (
 
 // speaks goes over to another language: voice and recogniser follow.
 func (c *Conversation) speaks(ctx actor.Context, language string) {
+	if c.home == nil {
+		first := c.cfg.Script
+		c.home = &first
+	}
 	c.cfg.Script = c.home.In(language)
 	clear(c.prepared)
 	if c.cfg.Ears == nil || !pathway.Listens(&c.cfg.Script.Pathway) || c.hearsLanguage() {

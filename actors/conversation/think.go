@@ -420,7 +420,7 @@ func (c *Conversation) replaced(ctx actor.Context, m replaced) {
 	if before.AMD != nil {
 		c.cfg.Script.AMD = before.AMD
 	}
-	c.home = c.cfg.Script
+	c.home = nil
 	c.state = c.state.Continue(m.script).Lively(c.lively())
 	clear(c.clips)
 	clear(c.prepared)

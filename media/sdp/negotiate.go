@@ -48,10 +48,10 @@ type Agreed struct {
 	Noise   Format         // comfort noise; Name "" : not agreed
 	Remote  netip.AddrPort // where their RTP port is; a zero port or unspecified address: nowhere
 	RTCP    netip.AddrPort // with Mux it is Remote
+	PTime   int            // ms: 10, 20, 30 or 40
 	Held    bool           // they do not want to hear us
 	Silent  bool           // they do not mean to send
 	Ours    Direction      // what our answer says
-	PTime   int            // ms: 10, 20, 30 or 40
 	Offered bool           // they offered
 	Mux     bool           // RTCP through the RTP port
 	Secure  bool           // SRTP: they encrypt with Key
