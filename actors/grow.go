@@ -42,6 +42,7 @@ type loaded struct {
 	webhooks  []domain.Webhook
 	campaigns []string
 	attempts  []*domain.Attempt // left open by an earlier process
+	survivors []*call.Survivor  // of these, those that may go on: they are not among attempts
 	orphans   []*domain.Orphan
 }
 
@@ -100,6 +101,9 @@ func (n *Node) grow(ctx context.Context, w *domain.Workspace) error {
 	defer late.Stop()
 	select { // whoever asks now finds everybody
 	case <-lives:
+		if len(l.survivors) > 0 {
+			n.sys.Root.Send(t.calls, call.TakeUp{})
+		}
 		return nil
 	case <-late.C:
 		return fmt.Errorf("the actors of workspace %s do not live after %s", w.ID, 3*growLimit)
@@ -137,8 +141,16 @@ func (n *Node) load(ctx context.Context, ws string) (*loaded, error) {
 	if l.attempts, err = n.attemptsOf(ctx, ws); err != nil {
 		return nil, err
 	}
+	if err = n.survivorsOf(ctx, ws, l); err != nil {
+		return nil, err
+	}
 	if l.orphans, err = n.orphansOf(ctx, ws, l.attempts); err != nil {
 		return nil, err
+	}
+	for _, s := range l.survivors {
+		if s.Call.CampaignID != "" {
+			keep(s.Call.CampaignID)
+		}
 	}
 	for _, a := range l.attempts {
 		if a.CampaignID != "" {
@@ -234,7 +246,7 @@ func (n *Node) family(w *domain.Workspace, t *tree, l *loaded) workspace.Config 
 	return workspace.Config{
 		Log: log, OnGiveUp: onGiveUp,
 		Children: []workspace.Child{
-			{Name: workspace.Calls, Props: n.callProps(w.ID, t)}, // asked by the lines' census; starts no call by itself
+			{Name: workspace.Calls, Props: n.callProps(w.ID, t, l.survivors)}, // asked by the lines' census; starts no call by itself
 			{Name: workspace.Numbers, Props: n.numbersProps(w.ID, t)},
 			{Name: workspace.LinesOut, Props: n.linesProps(t, domain.Outbound, domain.Live)},
 			{Name: workspace.LinesTest, Props: n.linesProps(t, domain.Outbound, domain.Test)},
@@ -330,7 +342,7 @@ func (n *Node) warnDeaf(c *domain.Campaign, s *domain.Script) {
 	}
 }
 
-func (n *Node) callProps(ws string, t *tree) *actor.Props {
+func (n *Node) callProps(ws string, t *tree, survivors []*call.Survivor) *actor.Props {
 	return call.Props(call.Config{
 		Workspace: ws, Store: n.cfg.Store, Phone: call.OverSIP(n.cfg.SIP, n.cfg.May), Sound: call.OverMedia(n.cfg.Media),
 		Speaker: n.cfg.Speaker, Ears: n.cfg.Ears, Blobs: n.cfg.Blobs, LinesOut: t.outbound, LinesTest: t.tests, LinesIn: t.inbound, Trunks: t.trunks, Numbers: t.numbers, Reach: n.reach, Traces: n.cfg.Traces,
@@ -341,6 +353,7 @@ func (n *Node) callProps(ws string, t *tree) *actor.Props {
 		Ours:     func(env domain.Environment, in *sip.Incoming) bool { return n.comesTo(ws, env, in) },
 		SpoolDir: n.cfg.SpoolDir, PublicURL: n.cfg.PublicURL, Log: n.cfg.Log,
 		Committed: func() { n.committed(ws) }, Before: n.beforeCall(), OptOut: n.optOut, Redact: t.redactor, Mind: n.desk.mindOf, Analyse: func() { n.desk.analyses.wake(ws) },
+		Survive: n.cfg.Survive, Survivors: survivors, Cut: n.cutOff, TookUp: n.cfg.TookUp,
 	})
 }
 

@@ -91,6 +91,10 @@ type Config struct {
 	// Mine says which workspaces are this node's; nil: all are. Other nodes of
 	// the process then share what it is given of SIP and sound, and know others.
 	Mine func(workspaceID string) bool
+	// Survive says that live calls outlive their process: another one takes them
+	// up. TookUp counts what came of each (call.Saved and so on); nil: nobody does.
+	Survive bool
+	TookUp  func(result string)
 	// Board is where the nodes of the process find each other; nil: there is one,
 	// to which what comes in is given without.
 	Board *Switchboard

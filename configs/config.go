@@ -59,6 +59,7 @@ type Config struct {
 	DefaultLimits Limits
 	Simulator     bool
 	Drain         time.Duration // how long live calls may take to end
+	SurviveCalls  bool          // the next process takes up what lives when this one ends
 
 	OTLPURL         string // of a collector of traces; empty: none
 	OTLPHeadersFile string

@@ -43,6 +43,12 @@ func nodes() []Setting {
 				return n, ok && time.Duration(n) >= time.Second && time.Duration(n) <= 30*time.Second
 			}),
 		},
+		{
+			Key: "survive_calls", Default: "false",
+			Rule: "true or false",
+			Doc:  "Whether live calls outlive their process: what is needed for that is stored as they go on, and whoever has their work next goes on with them; see [several nodes](cluster.md#calls-that-outlive-their-node).",
+			set:  into(func(c *Config) *bool { return &c.SurviveCalls }, parseBool),
+		},
 	}
 }
 

@@ -297,6 +297,9 @@ type Attempt struct {
 	// Trace are the SIP messages up to the last commit, one after the
 	// other as SIPMessage.Append writes them: a crash leaves no others.
 	Trace []byte `json:"trace,omitempty"`
+	// Kept is what another process needs to go on with the call (actors/call);
+	// nil: it cannot.
+	Kept json.RawMessage `json:"kept,omitempty"`
 }
 
 // AttemptLeg is one INVITE chain as a crash must find it.

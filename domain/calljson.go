@@ -235,6 +235,9 @@ func (a *Attempt) AppendJSON(b []byte) ([]byte, error) {
 	o.Time("opened_at", a.OpenedAt)
 	o.Some("tariff", int64(a.Tariff))
 	jsonList(&o, "legs", a.Legs)
+	if len(a.Kept) > 0 {
+		o.Raw("kept", a.Kept)
+	}
 	return o.End()
 }
 

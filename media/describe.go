@@ -94,7 +94,7 @@ func (d *description) versioned(write func(version uint64) []byte) []byte {
 
 func (s *Session) local(formats []sdp.Format, d sdp.Direction, version uint64) sdp.Local {
 	return sdp.Local{
-		ID: s.desc.id, Version: version, Addr: s.address(), Port: s.port, Formats: formats, Direction: d, PTime: s.o.PTime,
+		ID: s.desc.id, Version: version, Origin: s.origin(), Addr: s.address(), Port: s.port, Formats: formats, Direction: d, PTime: s.o.PTime,
 	}
 }
 
@@ -109,7 +109,7 @@ func (s *Session) Offer() []byte {
 	keys := s.keys.offer()
 	return s.desc.versioned(func(v uint64) []byte {
 		l := s.local(s.desc.formats, s.desc.direction, v)
-		l.Crypto, l.Secure = keys, s.keys.privacy == sdp.Private || s.keys.out != nil
+		l.Crypto, l.Secure = keys, s.keys.privacy == sdp.Private || s.keys.out != nil || s.o.After != nil && s.o.After.Secure && len(keys) > 0
 		return l.Offer()
 	})
 }

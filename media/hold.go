@@ -84,7 +84,11 @@ func (s *Session) keepFrame(left, right []byte) {
 		if s.o.RecordPath == "" || s.in.samples == 0 && mute(left) && mute(right) {
 			return
 		}
-		s.recorder = s.engine.disk.Create(s.o.RecordPath)
+		if s.o.After != nil {
+			s.recorder = s.engine.disk.Continue(s.o.RecordPath)
+		} else {
+			s.recorder = s.engine.disk.Create(s.o.RecordPath)
+		}
 		s.recorder.Silence(int(s.media) - len(left))
 	}
 	if s.hush.unkept > 0 {

@@ -104,6 +104,7 @@ type Options struct {
 	// ComfortNoise says that pauses of ours may be sent as comfort noise (RFC 3389), where they take it. Theirs is always
 	// understood.
 	ComfortNoise bool
+	Answerer     bool // tell who has answered, from Begin on: Answerer, Beep, GreetingOver
 	SRTP         SRTPMode
 	// Confidential says that the signalling is encrypted, as by TLS. Where it is not, nobody is told a key: SRTPOptional
 	// counts as SRTPOff, and Open fails with ErrConfidential on SRTPRequired, unless KeysInClear allows it.
@@ -115,7 +116,7 @@ type Options struct {
 	RecordPath string         // "": not recorded; its time begins at Begin. No file where neither side has any sound
 	Networks   []netip.Prefix // further networks that sound may go to and be latched from
 	Notify     func(Event)    // must not block; called from the media clock, never twice at once for one session
-	Answerer   bool           // tell who has answered, from Begin on: Answerer, Beep, GreetingOver
+	After      *Memo          // the sound of this call was with another process, and goes on here; RecordPath may have its part
 	IdleAfter  time.Duration  // neither RTP nor RTCP for so long, off hold: Vanished; zero: 60 s
 }
 

@@ -99,6 +99,9 @@ func (s *Session) Await() int {
 func newSession(e *Engine, o Options, port int, sound, control socket) *Session {
 	s := &Session{engine: e, o: o, port: port, sound: sound, control: control}
 	s.desc = newDescription(&s.o)
+	if o.After != nil {
+		s.recall(o.After)
+	}
 	s.keys = newSecrecy(&s.o)
 	s.in.forget()
 	// A sequence that begins in its lower half leaves no doubt about its first turn (RFC 3711 section 3.3.1).

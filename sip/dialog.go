@@ -204,12 +204,16 @@ func (d *Dialog) State() DialogState {
 }
 
 func (d *Dialog) state() DialogState {
-	return DialogState{
+	s := DialogState{
 		CallID: d.key.callID, LocalTag: d.key.tag, RemoteTag: d.far.tag,
 		LocalURI: d.localURI, RemoteURI: d.remoteURI, RemoteTarget: d.far.target, Routes: d.far.routes,
 		LocalCSeq: d.localCSeq, Target: d.target, Inbound: d.inbound, Pinned: d.pinned,
 		Confirmed: d.phase == up || d.phase == closing,
 	}
+	if s.Confirmed {
+		d.onward(&s)
+	}
+	return s
 }
 
 // Cancel gives the leg up before its answer; after it, it is a BYE. A CANCEL

@@ -26,6 +26,16 @@ func (s *DialogState) AppendJSON(b []byte) ([]byte, error) {
 	if s.Confirmed {
 		o.Bool("confirmed", true)
 	}
+	o.Some("remote_cseq", s.RemoteCSeq)
+	o.Word("local_party", s.LocalParty)
+	o.Word("contact_user", s.ContactUser)
+	o.Some("session_seconds", int64(s.SessionSeconds))
+	if s.Refreshes {
+		o.Bool("refreshes", true)
+	}
+	if s.Update {
+		o.Bool("update", true)
+	}
 	return o.End()
 }
 

@@ -219,7 +219,8 @@ type Final struct {
 	Identity      []string // of a 3xx: what the redirecting server has signed (RFC 8224)
 }
 
-// DialogState is what must survive a crash so that the dialog can be ended.
+// DialogState is what must survive a crash so that the dialog can be ended, or
+// go on.
 type DialogState struct {
 	CallID       string   `json:"call_id"`
 	LocalTag     string   `json:"local_tag"`
@@ -233,6 +234,14 @@ type DialogState struct {
 	Inbound      bool     `json:"inbound,omitempty"`
 	Pinned       bool     `json:"pinned,omitempty"` // with a phone: everything goes to Target
 	Confirmed    bool     `json:"confirmed,omitempty"`
+
+	// What Revive needs besides.
+	RemoteCSeq     int64  `json:"remote_cseq,omitempty"`     // the highest of the far end; 0: none came
+	LocalParty     string `json:"local_party,omitempty"`     // as it stands in From, without tag; "": <LocalURI>
+	ContactUser    string `json:"contact_user,omitempty"`    // of our Contact
+	SessionSeconds int    `json:"session_seconds,omitempty"` // of the session timer (RFC 4028); 0: there is none
+	Refreshes      bool   `json:"refreshes,omitempty"`       // we do, and not the far end
+	Update         bool   `json:"update,omitempty"`          // the far end takes UPDATE
 }
 
 // Source is who sent a message.

@@ -7,6 +7,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/callboard/callboard/actors/conversation"
+	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/event"
 )
@@ -84,4 +85,20 @@ func (c *call) handedOver(ctx actor.Context, m conversation.HandedOver) {
 // silence there is nothing to be found.
 func heardSomebody(all []domain.Segment) bool {
 	return slices.ContainsFunc(all, func(s domain.Segment) bool { return s.Speaker == "caller" })
+}
+
+// converse begins the conversation, or goes on with it after another process.
+func (c *call) converse(ctx actor.Context, after *conversation.Saved) {
+	ear := c.ear()
+	c.conversation = ctx.SpawnPrefix(mailbox.Props(func() actor.Actor {
+		return conversation.New(conversation.Config{
+			Script: c.script, Variables: c.spokenVariables(), Sound: c.session, Speaker: c.cfg.Speaker, Log: c.log, Hide: c.session.Sensitive,
+			Mind: c.mind(), OptOut: c.optOut, Ears: c.ears(), Ear: ear, Answerer: !c.inbound && after == nil, Redact: c.redactor(),
+			Stands: c.cfg.Survive, After: after, Before: c.beforeConversation(),
+		})
+	}, mailboxSize), "conversation")
+	ctx.Send(c.conversation, conversation.Begin{})
+	if c.deaf {
+		c.leave(ctx, awayHeld)
+	}
 }

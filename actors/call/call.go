@@ -43,6 +43,7 @@ const (
 	preparing              // opens its sound, sends its INVITE
 	dialling               // an INVITE is out
 	rerouting              // a leg was refused; the next one is being found and stored
+	reviving               // it was answered in a process that is gone, and its far end is asked to go on here
 	talking                // answered
 	closing                // the dialog is over; the conversation sums up
 	flushing               // what happened is being stored
@@ -108,13 +109,17 @@ type order struct {
 	slot        trunk.Slot
 	contacts    []sip.Contact // of a phone of the workspace; then there is no trunk
 	in          *sip.Incoming
+	inbound     bool
+	survivor    *kept // of a process that is gone
+	dialog      sip.DialogState
+	before      []byte // what its dialogs had said
 	networks    []string
 	ringTimeout time.Duration
 	maxDuration time.Duration
 	owner       *actor.PID
 }
 
-func (o *order) lines(cfg *Config) *actor.PID { return linesOf(cfg, o.in != nil, o.call.Environment) }
+func (o *order) lines(cfg *Config) *actor.PID { return linesOf(cfg, o.inbound, o.call.Environment) }
 
 func linesOf(cfg *Config, inbound bool, env domain.Environment) *actor.PID {
 	switch {
@@ -174,13 +179,21 @@ type call struct {
 	deaf         bool         // the far end holds us
 	music        media.Clip   // what a party hears that waits; nil: not read, or none
 	musicAsked   bool
+	keeps        keeps
+	revival      revival
 	previewed    string // the far end's tag of the early dialog whose sound is heard
 }
 
 func newCall(cfg *Config, o *order, v *vessel) actor.Actor {
-	o.maxDuration = o.script.Limits.Longest(o.maxDuration, longest)
+	if o.survivor == nil {
+		o.maxDuration = o.script.Limits.Longest(o.maxDuration, longest)
+	}
 	log := cfg.Log.With(slog.String("call_id", o.call.ID))
-	return &call{order: o, cfg: cfg, log: log, vessel: v, save: saver{cfg: cfg, log: log, version: opened}}
+	c := &call{order: o, cfg: cfg, log: log, vessel: v, save: saver{cfg: cfg, log: log, version: opened}}
+	if o.survivor != nil {
+		c.save.version, c.stage, c.leg = 0, reviving, o.survivor.Leg // the version is read
+	}
+	return c
 }
 
 // Receive is the table of contents.
@@ -243,6 +256,9 @@ func (c *call) saved(ctx actor.Context, m saved) {
 	if c.leaving && c.save.idle() {
 		c.bye(ctx, byAgent, domain.ReasonCompleted)
 	}
+	if c.keeps.dirty {
+		c.keepNow(ctx)
+	}
 	c.flushed(ctx)
 }
 
@@ -261,6 +277,10 @@ func (c *call) optedOut(m conversation.OptedOut) {
 
 // begin ties the permit and the slot to this actor: its death frees both.
 func (c *call) begin(ctx actor.Context) {
+	if c.survivor != nil {
+		c.revive(ctx)
+		return
+	}
 	c.leg = max(len(c.attempt.Legs), 1)
 	now := time.Now().UTC()
 	if c.call.StartedAt == nil {
@@ -315,6 +335,8 @@ func (c *call) late(ctx actor.Context, m late) {
 		c.over(ctx, c.verdict, c.endedBy)
 	case closing:
 		c.wrapUp(ctx)
+	case reviving:
+		c.unrevived(ctx, "no answer in time")
 	case talking:
 		c.hungUp(ctx, sip.Ended{}) // the far end is deaf even to its own end
 	case preparing, dialling, flushing, telling:
@@ -362,8 +384,10 @@ func (c *call) commit(ctx actor.Context, t event.Type, data any, then func(actor
 	now := time.Now().UTC()
 	c.call.UpdatedAt = now
 	c.note()
+	kept := c.keep(now)
+	c.attempt.Kept = kept
 	e := entry{call: c.call, attempt: c.attempt, then: then}
-	e.attempt.Trace = c.cfg.Traces.Safe(&c.call)
+	e.attempt.Trace = c.safe()
 	if t != "" {
 		e.events = append(e.events, draft(&c.call, t, data, now))
 	}
@@ -392,7 +416,7 @@ func (c *call) hangUp(ctx actor.Context) {
 		}
 	case talking:
 		c.bye(ctx, byAPI, domain.ReasonHangup)
-	case closing, flushing, telling:
+	case reviving, closing, flushing, telling: // who is revived hangs up then
 	}
 	ctx.Respond(HungUp{}) // whoever has the answer may count on it
 }
@@ -424,14 +448,20 @@ func (c *call) bye(ctx actor.Context, by string, reason domain.Reason) {
 		return
 	}
 	c.byeBy, c.byeReason = by, reason
-	c.sendBye()
+	c.sendBye(ctx)
 	if s := c.vessel.sound(); s != nil {
 		s.Close() // nothing is said after a BYE; settle hears the figures again
 	}
 	c.after(ctx, byeLimit, late{stage: talking})
 }
 
-func (c *call) sendBye() {
+// sendBye waits while another node may have the call: either the work is still
+// here in the end, or all of it is let go of.
+func (c *call) sendBye(ctx actor.Context) {
+	if c.cfg.cut() && c.attempt.Kept != nil {
+		mailbox.After(ctx, byeAgainIn, byeAgain{})
+		return
+	}
 	if d := c.vessel.line(); d != nil {
 		d.Bye(16, string(c.byeReason))
 	}
@@ -451,7 +481,7 @@ func (c *call) conversationDied(ctx actor.Context, m *actor.Terminated) {
 		c.bye(ctx, byService, domain.ReasonInternal)
 	case closing:
 		c.wrapUp(ctx)
-	case binding, preparing, dialling, rerouting, flushing, telling:
+	case binding, preparing, dialling, rerouting, reviving, flushing, telling:
 	}
 }
 

@@ -56,6 +56,8 @@ type berth struct {
 	vessel    *vessel
 	ended     *Ended // the actor died; Calls tells the end in its stead
 	recording <-chan media.Recording
+	survives  bool // it is of a process that is gone
+	begun     bool // of these: its far end is being asked, or was
 	storing   bool // Calls owns the end and stores it now
 }
 
@@ -63,8 +65,8 @@ type berth struct {
 func berthOf(o *order) *berth {
 	return &berth{
 		callID: o.call.ID, attemptID: o.attempt.ID, campaignID: o.call.CampaignID,
-		number: farEnd(&o.call), environment: o.call.Environment, inbound: o.in != nil, permit: o.permit,
-		owner: o.owner, vessel: newVessel(o.call, o.attempt, o.in),
+		number: farEnd(&o.call), environment: o.call.Environment, inbound: o.inbound, permit: o.permit,
+		owner: o.owner, vessel: newVessel(o.call, o.attempt, o.in), survives: o.survivor != nil,
 	}
 }
 
@@ -110,7 +112,7 @@ func (c *Calls) Receive(ctx actor.Context) {
 	}
 	switch m := ctx.Message().(type) {
 	case *actor.Started:
-		c.salvage(ctx)
+		c.started(ctx)
 	case Start:
 		c.start(ctx, orderOf(&m))
 	case Inbound:
@@ -155,6 +157,8 @@ func (c *Calls) Receive(ctx actor.Context) {
 		c.died(ctx, m.Who)
 	case *actor.Stopping, *actor.Restarting:
 		c.abandonAll()
+	default:
+		c.survivors(ctx)
 	}
 }
 
@@ -168,7 +172,7 @@ func (c *Calls) start(ctx actor.Context, o *order) {
 	}
 	b := berthOf(o)
 	c.berths[o.call.ID] = b
-	if c.cfg.Numbers != nil && len(o.contacts) == 0 {
+	if c.cfg.Numbers != nil && len(o.contacts) == 0 && o.survivor == nil {
 		ctx.Send(c.cfg.Numbers, numbers.Rings{CallID: o.call.ID, Number: farEnd(&o.call), Environment: o.call.Environment})
 	}
 	defer func() {
@@ -197,7 +201,9 @@ func (c *Calls) start(ctx actor.Context, o *order) {
 	}
 	b.pid = pid
 	c.byPID[pid.Id] = b.callID
-	ctx.Send(pid, begin{})
+	if o.survivor == nil {
+		ctx.Send(pid, begin{})
+	}
 }
 
 func (c *Calls) hangup(ctx actor.Context, m Hangup) {
@@ -317,6 +323,9 @@ func (c *Calls) leave(ctx actor.Context, b *berth, e *Ended) {
 		c.cfg.Analyse()
 	}
 	c.finishing(ctx, b, e)
+	if b.survives && e.Verdict.Reason == domain.ReasonInterrupted {
+		c.salvageOne(ctx, b.callID)
+	}
 	c.drained(ctx)
 }
 
@@ -425,7 +434,11 @@ func (c *Calls) closed(ctx actor.Context, m closed) {
 
 // abandonAll ends every dialog: the service goes down without waiting.
 func (c *Calls) abandonAll() {
+	cut := c.cfg.cut()
 	for _, b := range c.berths {
+		if cut && b.vessel.kept() {
+			b.vessel.fallSilent() // whoever has the work now goes on with it, or ends it
+		}
 		if e, _, _ := b.vessel.abandon(time.Now().UTC()); e != nil {
 			c.cfg.Traces.Take(&e.Call) // nobody asks for them any more
 		}

@@ -57,7 +57,7 @@ func (c *call) settle(ctx actor.Context) {
 	}
 	c.stage = flushing
 	stats, had := c.vessel.unload()
-	talked := c.call.AnsweredAt != nil
+	talked := c.call.AnsweredAt != nil && !c.revival.failed
 	if had && talked {
 		c.call.Quality = qualityOf(stats)
 		c.record().Codec = stats.Codec
@@ -69,7 +69,7 @@ func (c *call) settle(ctx actor.Context) {
 	if c.script.Analysis.Wants() && talked && heardSomebody(c.segments) {
 		e.Analysis = &domain.AnalysisDue{CallID: c.call.ID, WorkspaceID: c.call.WorkspaceID, LLM: c.script.LLM, Wanted: *c.script.Analysis}
 	}
-	e.Trace = c.cfg.Traces.Take(&e.Call)
+	e.Trace = c.trace(c.cfg.Traces, &e.Call)
 	c.bill(ctx, &e)
 	c.ended, c.call = &e, e.Call
 	c.vessel.concluded(&e)

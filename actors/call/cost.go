@@ -13,7 +13,7 @@ import (
 // bill tells the trunk how long an answered call over it was, and writes into
 // the final record what that cost by the trunk's own word.
 func (c *call) bill(ctx actor.Context, e *Ended) {
-	if c.in != nil || c.slot.Trunk().ID == "" {
+	if c.inbound || c.slot.Trunk().ID == "" {
 		return
 	}
 	var talked time.Duration

@@ -181,11 +181,14 @@ func counted(e *Ended) bool {
 		e.Call.Environment == domain.Live && e.Call.Direction == domain.Inbound
 }
 
+func interrupted() domain.Verdict {
+	return domain.Verdict{Outcome: domain.OutcomeFailed, Reason: domain.ReasonInterrupted, RetryOn: "interrupted"}
+}
+
 // Interrupted is the end of a call that an earlier process left open.
 func Interrupted(c domain.Call, a domain.Attempt, now time.Time) Ended {
 	e := conclude(c, &a, ending{
-		verdict: domain.Verdict{Outcome: domain.OutcomeFailed, Reason: domain.ReasonInterrupted, RetryOn: "interrupted"},
-		by:      byService, at: now,
+		verdict: interrupted(), by: byService, at: now,
 	})
 	if left := a.Left(); left != nil {
 		e.Trace = left.Pack()

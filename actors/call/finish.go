@@ -61,6 +61,7 @@ func (salvaged) Control() {}
 type job struct {
 	callID    string
 	salvaged  bool // left by an earlier process, perhaps of no call
+	beside    bool // the call has another recording, which is longer
 	coming    <-chan media.Recording
 	recording media.Recording
 	uploaded  bool // in this process
@@ -213,8 +214,12 @@ func (j *job) keepRecording(ctx context.Context, cfg *Config) error {
 	}
 	kept := r.Err == nil && r.Path != ""
 	if kept {
-		if wanted, err := j.wanted(ctx, cfg); err != nil || !wanted {
+		wanted, err := j.wanted(ctx, cfg)
+		if err != nil || !wanted {
 			return err
+		}
+		if j.beside {
+			return j.setAside(cfg)
 		}
 		if err := upload(ctx, cfg, j.callID, r.Path); err != nil {
 			return err
@@ -258,12 +263,20 @@ func (j *job) wanted(ctx context.Context, cfg *Config) (bool, error) {
 	deleted := false
 	err := soonChange(ctx, cfg, j.callID, func(c *domain.Call) *commit.Change {
 		deleted = c.RecordingDeletedAt != nil
+		j.beside = j.salvaged && c.RecordingAvailable && c.RecordingSeconds > j.recording.Duration.Seconds()
 		return nil
 	})
 	if errors.Is(err, domain.ErrNotFound) || err == nil && deleted {
 		return false, j.unwanted(ctx, cfg)
 	}
 	return err == nil, err
+}
+
+// setAside keeps the beginning of a recording that went on elsewhere, and was
+// kept without it, out of the way of that.
+func (j *job) setAside(cfg *Config) error {
+	cfg.Log.Warn("the beginning of a recording that went on in another process lies in the spool", slog.String("call_id", j.callID))
+	return os.Rename(j.recording.Path, j.recording.Path+".beginning")
 }
 
 // unwanted removes the recording of a call that is not there any more, or whose
@@ -341,13 +354,17 @@ func (c *Calls) salvage(ctx actor.Context) {
 		return
 	}
 	dir, log, now := filepath.Join(c.cfg.SpoolDir, c.cfg.Workspace), c.cfg.Log, time.Now()
+	live := make(map[string]bool, len(c.cfg.Survivors)) // they go on with their files
+	for _, s := range c.cfg.Survivors {
+		live[s.Call.ID] = true
+	}
 	mailbox.Work(ctx, jobLimit, func(context.Context) any {
-		return salvaged{spooled(dir, now, log)}
+		return salvaged{spooled(dir, now, live, log)}
 	})
 }
 
 // spooled are the files that nobody has written to since now.
-func spooled(dir string, now time.Time, log *slog.Logger) []*job {
+func spooled(dir string, now time.Time, live map[string]bool, log *slog.Logger) []*job {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		log.Error("the spool of recordings cannot be made", slogErr(err))
 		return nil
@@ -360,7 +377,7 @@ func spooled(dir string, now time.Time, log *slog.Logger) []*job {
 	var found []*job
 	for _, f := range files {
 		id, ok := strings.CutSuffix(f.Name(), ".wav")
-		if !ok || f.IsDir() {
+		if !ok || f.IsDir() || live[id] {
 			continue
 		}
 		path := filepath.Join(dir, f.Name())

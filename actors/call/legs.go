@@ -32,7 +32,9 @@ func (c *call) options(ctx actor.Context) media.Options {
 	o := media.Options{Notify: func(e media.Event) { root.Send(self, heard{leg, e}) }}
 	soundOf(&o, c.slot, c.networks)
 	o.Codecs = c.codecs
-	if c.in != nil {
+	if c.survivor != nil {
+		o.Confidential, o.Address, o.After = c.survivor.Confidential, c.addressFor(), &c.survivor.Sound
+	} else if c.in != nil {
 		o.Confidential, o.Address = c.in.Network == "tls", c.cfg.Phone.Host(c.in.Network, c.in.Source)
 	} else {
 		o.Address, o.Answerer = hostFor(c.cfg.Phone, c.slot, c.contacts), c.script.AMD.On()
@@ -192,7 +194,7 @@ func levelOf(err error) slog.Level {
 
 func (c *call) prepared(ctx actor.Context, m prepared) {
 	if m.leg == c.leg && c.stage == talking && c.byeReason != "" && m.err == nil {
-		c.sendBye() // it was answered and over before we held its dialog
+		c.sendBye(ctx) // it was answered and over before we held its dialog
 		return
 	}
 	if m.leg != c.leg || c.stage != preparing {
@@ -340,18 +342,7 @@ func (c *call) talk(ctx actor.Context, state sip.DialogState) {
 	c.session = c.vessel.sound()
 	c.session.Resume()
 	c.session.Begin()
-	ear := c.ear()
-	c.conversation = ctx.SpawnPrefix(mailbox.Props(func() actor.Actor {
-		return conversation.New(conversation.Config{
-			Script: c.script, Variables: c.spokenVariables(), Sound: c.session, Speaker: c.cfg.Speaker, Log: c.log, Hide: c.session.Sensitive,
-			Mind: c.mind(), OptOut: c.optOut, Ears: c.ears(), Ear: ear, Answerer: c.in == nil, Redact: c.redactor(),
-			Before: c.beforeConversation(),
-		})
-	}, mailboxSize), "conversation")
-	ctx.Send(c.conversation, conversation.Begin{})
-	if c.deaf {
-		c.leave(ctx, awayHeld)
-	}
+	c.converse(ctx, nil)
 	c.stopClock = mailbox.After(ctx, c.maxDuration, maxed{})
 	c.keepDialog(state)
 	c.record().Codec = c.session.Stats().Codec
@@ -360,6 +351,7 @@ func (c *call) talk(ctx actor.Context, state sip.DialogState) {
 		if d := c.vessel.line(); d != nil {
 			d.Ack() // a crash before it leaves an answer that the far end repeats
 		}
+		c.keeps.acked = true
 	})
 	if c.hangup {
 		c.bye(ctx, byAPI, domain.ReasonHangup)
@@ -472,6 +464,9 @@ func (c *call) heard(ctx actor.Context, m heard) {
 func (c *call) hungUp(ctx actor.Context, e sip.Ended) {
 	done := domain.Verdict{Outcome: domain.OutcomeCompleted, Reason: c.byeReason}
 	switch {
+	case c.stage == reviving:
+		c.over(ctx, interrupted(), byService)
+		return
 	case c.stage != talking:
 		by := byRemote
 		if c.hangup {

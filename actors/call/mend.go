@@ -81,7 +81,7 @@ func orderOf(m *Start) *order {
 
 func orderIn(m *Inbound) *order {
 	return &order{
-		call: m.Call, attempt: m.Attempt, script: m.Script, variables: m.Variables, permit: m.Permit, in: m.In,
+		call: m.Call, attempt: m.Attempt, script: m.Script, variables: m.Variables, permit: m.Permit, in: m.In, inbound: true,
 		slot: trunk.Slot{Via: m.Trunk}, networks: m.Networks, maxDuration: m.MaxDuration, owner: m.Owner,
 	}
 }

@@ -29,6 +29,18 @@ func (c *call) besides(ctx actor.Context) {
 		}
 	case retrySave:
 		c.save.retry(ctx)
+	case conversation.Stands:
+		c.stands(ctx, m)
+	case keepOn:
+		c.keepOn(ctx)
+	case byeAgain:
+		if c.stage == talking {
+			c.sendBye(ctx)
+		}
+	case reopened:
+		c.reopened(ctx, m)
+	case reanswered:
+		c.reanswered(ctx, m)
 	case Listen:
 		c.listen(ctx, m)
 	case PauseRecording:

@@ -149,6 +149,17 @@ type Config struct {
 	Committed func()                                       // events were committed: somebody may want to look; nil: nobody
 	Before    func(actor, callID string, msg any)          // sees each message of a call or conversation first; nil in production
 
+	// Survive says that live calls keep in the store what another process needs to
+	// go on with them.
+	Survive bool
+	// Survivors are such calls of a process that is gone; TakeUp begins with them.
+	Survivors []*Survivor
+	// Cut says that another process may have the work: its calls are not to be
+	// ended from here. nil: never.
+	Cut func() bool
+	// TookUp counts what came of a survivor: Saved, Refused, Silent or Broken.
+	TookUp func(result string)
+
 	ringback media.Clip // what a caller hears while somebody is called
 }
 
@@ -172,6 +183,18 @@ func (p phone) Invite(in sip.Invite) (Dialog, error) {
 		return &ringing{Dialog: all.Dialog(), all: all}, nil
 	}
 	d, err := p.UserAgent.Invite(in)
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// Revive is the user agent's, for whoever still has the work.
+func (p phone) Revive(r sip.Revival) (Dialog, error) {
+	if p.may != nil && !p.may() {
+		return nil, sip.ErrHeld
+	}
+	d, err := p.UserAgent.Revive(r)
 	if err != nil {
 		return nil, err
 	}

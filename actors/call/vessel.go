@@ -209,6 +209,26 @@ func (v *vessel) abandon(now time.Time) (e *Ended, recording <-chan media.Record
 	return v.ended, v.recording, v.acked
 }
 
+// kept says whether another process can go on with the call.
+func (v *vessel) kept() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.attempt.Kept != nil
+}
+
+// fallSilent lets go of dialog and sound without a word to the far end.
+func (v *vessel) fallSilent() {
+	v.mu.Lock()
+	v.gone = true
+	dialog := v.dialog
+	v.dialog = nil
+	v.mu.Unlock()
+	if d, can := dialog.(interface{ Abandon() }); can {
+		go guarded(d.Abandon)
+	}
+	v.unload()
+}
+
 // guarded runs f where a panic must not end the process.
 func guarded(f func()) {
 	defer func() { _ = recover() }()

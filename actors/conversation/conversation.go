@@ -154,6 +154,8 @@ type Config struct {
 	OptOut    []string         // what the far end says or presses to get no more calls
 	Hide      func(on bool)    // what is keyed in now must not be kept; nil: nobody cares
 	Redact    *domain.Redactor // takes out of all that is told what must not be kept; nil: nothing
+	Stands    bool             // the call is told where the conversation stands
+	After     *Saved           // where another process has left it; nil: it begins
 	Before    func(msg any)    // sees each message first; nil in production
 }
 
@@ -193,7 +195,8 @@ type Conversation struct {
 	live       live
 	owing      owing
 	ahead      ahead
-	human      int // index of the segment in which somebody else speaks, or -1
+	human      int    // index of the segment in which somebody else speaks, or -1
+	stands     *stand // as the call was told
 }
 
 // New makes the actor.
@@ -202,7 +205,10 @@ func New(cfg Config) actor.Actor {
 		cfg: cfg, current: -1, human: -1,
 		clips: make(map[speech.Request]media.Clip), prepared: make(map[speech.Request]bool),
 	}
-	c.state = pathway.New(cfg.Script, cfg.Variables).Lively(c.lively())
+	if cfg.After == nil || !c.recall(cfg.After) {
+		c.cfg.After = nil
+		c.state = pathway.New(cfg.Script, cfg.Variables).Lively(c.lively())
+	}
 	return c
 }
 
@@ -211,10 +217,11 @@ func (c *Conversation) Receive(ctx actor.Context) {
 	if c.cfg.Before != nil {
 		c.cfg.Before(ctx.Message())
 	}
+	defer c.tellStand(ctx)
 	defer c.readAlong()
 	switch m := ctx.Message().(type) {
 	case Begin:
-		c.begin(ctx)
+		c.beginOrGoOn(ctx)
 	case gateLate:
 		c.openLate(ctx)
 	case beepLate:

@@ -149,6 +149,8 @@ type stage struct {
 	ears   *ears
 	ear    *speech.Ear
 	redact *domain.Redactor
+	after  *conversation.Saved
+	saved  *conversation.Saved // as it was told last
 	mu     sync.Mutex
 	heard  []any
 	took   []time.Duration
@@ -192,8 +194,13 @@ func (s *stage) Receive(ctx actor.Context) {
 				Script: m.script, Variables: map[string]string{"name": "Ada"}, Sound: s.sound, Speaker: s.speaks, Log: slog.New(slog.DiscardHandler),
 				Mind: s.mind, OptOut: []string{"stop", "9"}, Ears: s.ears, Ear: s.ear, Answerer: true,
 				Hide: func(on bool) { s.sound.note("hide", on) }, Redact: s.redact,
+				Stands: true, After: s.after,
 			})
 		}, 100))
+	case conversation.Stands:
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.saved = m.Saved
 	case conversation.Over, conversation.Fault, conversation.Finished, conversation.Transfer, conversation.OptedOut, conversation.Answerer, conversation.Acted, conversation.Intent, conversation.HandedOver:
 		s.mu.Lock()
 		defer s.mu.Unlock()

@@ -51,6 +51,9 @@ func (s *service) read(ctx context.Context) ([]metrics.Value, error) {
 	const spanned = "Spans of calls and deliveries, by what became of them."
 	u, ports := &c.SIP, &c.Media.Ports
 	sent, lost := s.spans.counts()
+	for _, result := range takenUpResults() {
+		values = append(values, total("callboard_calls_taken_up_total", "Calls of a process that was gone, by what came of taking them up.", s.takenUp.count(result), "result", result))
+	}
 	return append(values,
 		total("callboard_sip_messages_total", "SIP messages.", u.Received, "way", "received"),
 		total("callboard_sip_messages_total", "SIP messages.", u.Sent, "way", "sent"),

@@ -53,6 +53,7 @@ type service struct {
 	mail    alerts.Mailer
 	disk    *blob.Disk // for the seats
 	board   actors.Switchboard
+	takenUp takenUp
 	admin   *adminSocket
 	tools   *adminHTTP
 	built   bool

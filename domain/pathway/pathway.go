@@ -47,6 +47,8 @@ type (
 	Silenced struct{}
 	// Resume begins the node that stands anew: somebody else had the caller.
 	Resume struct{}
+	// TakenUp goes on in another process, see Restore.
+	TakenUp struct{}
 	// Hangup ends the conversation from outside.
 	Hangup struct{}
 )
@@ -60,6 +62,7 @@ func (Spoken) input()      {}
 func (Timeout) input()     {}
 func (Transferred) input() {}
 func (Resume) input()      {}
+func (TakenUp) input()     {}
 func (Hangup) input()      {}
 
 // Do is what to do now, in the order given.

@@ -39,6 +39,8 @@ func Step(s State, in Input) (State, []Do) {
 		w.silenced()
 	case Resume:
 		w.resume()
+	case TakenUp:
+		w.takenUp()
 	case Timeout:
 		w.timedOut()
 	case Overheard:

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"sync"
@@ -69,6 +70,7 @@ type Recorder struct {
 	final  int64 // at, once closed; -1 before
 	ended  bool  // the finish has begun
 	unkept bool  // no file shall be left
+	onward bool  // the file may have a beginning of another process
 
 	// The writers' own; one writer at a time has the recorder.
 	taken   []*block
@@ -80,6 +82,15 @@ type Recorder struct {
 // Create begins a recording. The file appears with the first sound that reaches the disk, or at Close.
 func (p *Pool) Create(path string) *Recorder {
 	return &Recorder{pool: p, path: path, final: -1, done: make(chan Result, 1)}
+}
+
+// Continue is Create for a recording that another process has begun: what is
+// handed in counts from the beginning of the file. Where there is none, or it
+// was written otherwise, that part is silence.
+func (p *Pool) Continue(path string) *Recorder {
+	r := p.Create(path)
+	r.onward = true
+	return r
 }
 
 // Write takes a frame of both sides, of equal length; µ-law.
@@ -295,12 +306,38 @@ func (r *Recorder) create() bool {
 	if r.err = os.MkdirAll(filepath.Dir(r.path), 0o700); r.err != nil {
 		return false
 	}
+	if r.onward && r.reopen() {
+		return r.err == nil
+	}
 	if r.file, r.err = os.OpenFile(r.path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600); r.err != nil {
 		r.file = nil
 		return false
 	}
 	_, r.err = r.file.Write(r.pool.format.Header(channels, wav.Unknown))
 	return r.err == nil
+}
+
+// reopen goes on behind what another process has written; false: there is
+// nothing that could be gone on with.
+func (r *Recorder) reopen() bool {
+	format, size, err := wav.Begun(r.path)
+	if err != nil || format != r.pool.format {
+		return false
+	}
+	width := int64(channels * format.Bytes())
+	frames := size / width
+	if r.file, err = os.OpenFile(r.path, os.O_RDWR, 0o600); err != nil {
+		r.file = nil
+		return false
+	}
+	if err = r.file.Truncate(wav.HeaderLen + frames*width); err == nil {
+		_, err = r.file.WriteAt(format.Header(channels, wav.Unknown), 0)
+	}
+	if err == nil {
+		_, err = r.file.Seek(0, io.SeekEnd)
+	}
+	r.written, r.err = frames*channels, err
+	return true
 }
 
 // fill writes silence up to a place: sound that was let go, or never was.
@@ -335,6 +372,7 @@ func (r *Recorder) finish() error {
 	err := r.err
 	if err == nil && r.create() {
 		err = r.fill(r.final)
+		r.final = max(r.final, r.written) // what a process before this one wrote may reach further
 	}
 	if err = errors.Join(err, r.err); err == nil {
 		_, err = r.file.WriteAt(r.pool.format.Header(channels, uint32(r.final)*uint32(r.pool.format.Bytes())), 0) //nolint:gosec // 37 hours

@@ -169,3 +169,45 @@ func TestManyCallsAtOnceAreAllWhole(t *testing.T) {
 		assert.Equal(t, 2*time.Second, result.Duration)
 	}
 }
+
+// A recording whose process was killed goes on in another one, at its own time;
+// what nobody recorded meanwhile is silence.
+func TestARecordingGoesOnWhereAnotherProcessWasKilled(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "call.wav")
+	left, right := tone.Beep(time.Second), tone.Make(time.Second, 0.2, 300)
+	body := make([]byte, 0, 4*len(left))
+	for i := range left {
+		body = append(body, left[i], right[i])
+	}
+	for name, begun := range map[string][]byte{
+		"killed":                  append(wav.Header(2, wav.Unknown), append(body, 7)...), // half a frame more
+		"finished by a start":     append(wav.Header(2, uint32(len(body))), body...),
+		"of a linear format":      append(wav.PCM16.Header(2, wav.Unknown), body...),
+		"never begun, or is away": nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.NoError(t, os.RemoveAll(path))
+			if begun != nil {
+				require.NoError(t, os.WriteFile(path, begun, 0o600))
+			}
+			r := pool(t).Continue(path)
+			r.Silence(16000)
+			pour(r, right, left)
+			result := <-r.Close()
+			require.NoError(t, result.Err)
+			assert.Equal(t, 3*time.Second, result.Duration)
+			sound, err := wav.ReadFile(path, 1<<20)
+			require.NoError(t, err)
+			first := [2][]byte{left, right}
+			if name == "of a linear format" || begun == nil {
+				first = [2][]byte{tone.Silence(time.Second), tone.Silence(time.Second)}
+			}
+			gap := tone.Silence(time.Second)
+			assert.Equal(t, g711.DecodeMu(bytes.Join([][]byte{first[0], gap, right}, nil)), sound.Channel(0))
+			assert.Equal(t, g711.DecodeMu(bytes.Join([][]byte{first[1], gap, left}, nil)), sound.Channel(1))
+			b, err := os.ReadFile(path)
+			require.NoError(t, err)
+			assert.Equal(t, wav.Header(2, uint32(len(b)-wav.HeaderLen)), b[:wav.HeaderLen])
+		})
+	}
+}

@@ -11,6 +11,7 @@ import (
 // Local is what we write of ourselves.
 type Local struct {
 	ID, Version uint64
+	Origin      netip.Addr // of o=; zero: Addr
 	Addr        netip.Addr
 	Port        int
 	Formats     []Format
@@ -48,14 +49,21 @@ func (l Local) Answer(offer *Session, chosen int) []byte {
 }
 
 func (l Local) write(media func(*strings.Builder)) []byte {
-	family := "IP4"
-	if l.Addr.Is6() {
-		family = "IP6"
+	origin := l.Origin
+	if !origin.IsValid() {
+		origin = l.Addr
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "v=0\r\no=- %d %d IN %s %s\r\ns=-\r\nc=IN %s %s\r\nt=0 0\r\n", l.ID, l.Version, family, l.Addr, family, l.Addr)
+	fmt.Fprintf(&b, "v=0\r\no=- %d %d IN %s %s\r\ns=-\r\nc=IN %s %s\r\nt=0 0\r\n", l.ID, l.Version, family(origin), origin, family(l.Addr), l.Addr)
 	media(&b)
 	return []byte(b.String())
+}
+
+func family(a netip.Addr) string {
+	if a.Is6() {
+		return "IP6"
+	}
+	return "IP4"
 }
 
 func (l Local) audio(b *strings.Builder, proto string) {

@@ -173,6 +173,28 @@ func Repair(path string) (time.Duration, error) {
 	return sounds, nil
 }
 
+// Begun is how a file of ours with two channels is written, finished or not,
+// and how many bytes of sound it has.
+func Begun(path string) (f Format, size int64, err error) {
+	in, err := os.Open(path) //nolint:gosec // the caller names the file
+	if err != nil {
+		return f, 0, fmt.Errorf("wav: %w", err)
+	}
+	defer func() { _ = in.Close() }()
+	var h [HeaderLen]byte
+	if _, err = io.ReadFull(in, h[:]); err != nil || string(h[50:54]) != "data" || binary.LittleEndian.Uint16(h[22:]) != 2 {
+		return f, 0, fmt.Errorf("wav: %s: %w", path, ErrFormat)
+	}
+	info, err := in.Stat()
+	if err != nil {
+		return f, 0, fmt.Errorf("wav: %w", err)
+	}
+	if binary.LittleEndian.Uint16(h[20:]) == tagPCM {
+		f = PCM16
+	}
+	return f, info.Size() - HeaderLen, nil
+}
+
 // ReadFile reads a file of at most limit bytes.
 func ReadFile(path string, limit int64) (*Sound, error) {
 	f, err := os.Open(path) //nolint:gosec // the caller names the file

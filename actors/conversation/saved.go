@@ -1,0 +1,123 @@
+package conversation
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/pathway"
+)
+
+// Saved is where a conversation stands, at rest: another process goes on with
+// it by Config.After. What must not be kept is not in it.
+type Saved struct {
+	State    pathway.Saved        `json:"state"`
+	Segments []domain.Segment     `json:"segments,omitempty"`
+	Sounding bool                 `json:"sounding,omitempty"` // the last segment of the agent was being said
+	Turns    []domain.TurnLatency `json:"turns,omitempty"`
+	OptedOut bool                 `json:"opted_out,omitempty"`
+}
+
+// Stands tells the call where the conversation has come to, each time that it
+// has come further; nil: it is at a place that nobody else could go on from.
+type Stands struct{ Saved *Saved }
+
+// Control: bound by the call.
+func (Stands) Control() {}
+
+// stand is what is looked at to see that something has changed.
+type stand struct {
+	state    pathway.Mark
+	segments int
+	sounding bool
+	kept     bool
+}
+
+// tellStand tells the call where the conversation stands, where it wants to know.
+func (c *Conversation) tellStand(ctx actor.Context) {
+	if !c.cfg.Stands || c.finished {
+		return
+	}
+	kept := c.answering.stage == noDrop && !c.away && !c.handing && c.human < 0 && !c.state.Over()
+	now := stand{state: c.state.Mark(), segments: len(c.segments), sounding: c.current >= 0, kept: kept}
+	if c.stands != nil && now == *c.stands {
+		return
+	}
+	c.stands = &now
+	if !kept {
+		ctx.Send(ctx.Parent(), Stands{})
+		return
+	}
+	ctx.Send(ctx.Parent(), Stands{c.saved()})
+}
+
+func (c *Conversation) saved() *Saved {
+	s, ok := c.state.Save(c.cfg.Redact.Text)
+	if !ok {
+		return nil
+	}
+	return &Saved{ // whoever has it reads it while we go on
+		State: s, Segments: c.cfg.Redact.Segments(slices.Clone(c.segments)), Sounding: c.current >= 0 && c.current == len(c.segments)-1,
+		Turns: slices.Clone(c.stages.turns), OptedOut: c.optedOut,
+	}
+}
+
+// recall lets the conversation stand where another process left it; false: its
+// script leads nowhere from there.
+func (c *Conversation) recall(s *Saved) bool {
+	state, ok := pathway.Restore(c.cfg.Script, s.State)
+	if !ok {
+		return false
+	}
+	c.state = state.Lively(c.lively())
+	c.segments, c.optedOut = s.Segments, s.OptedOut
+	c.stages.turns = s.Turns
+	if n := len(c.segments); s.Sounding && n > 0 {
+		c.segments[n-1].Interrupted = true
+	}
+	c.keys.whole = len(c.segments)
+	return true
+}
+
+func (c *Conversation) beginOrGoOn(ctx actor.Context) {
+	if c.cfg.After != nil {
+		c.goOnHere(ctx)
+		return
+	}
+	c.begin(ctx)
+}
+
+// goOnHere goes on after the silence in which the call found its process: what
+// was being said is said again, and who was to speak hears the last words once
+// more, so that nobody talks to nobody.
+func (c *Conversation) goOnHere(ctx actor.Context) {
+	if c.state.Fresh() {
+		c.begin(ctx)
+		return
+	}
+	c.answering.begun = true
+	if tag := c.state.Language(); tag != "" && tag != c.cfg.Script.Language {
+		c.speaks(ctx, tag)
+	}
+	listened := c.state.Listening()
+	c.step(ctx, pathway.TakenUp{})
+	c.listen(ctx)
+	if last := c.lastSaid(); listened && last != "" {
+		c.speakBeside(ctx, last)
+	}
+}
+
+// lastSaid is what the agent said last, where it can be said again.
+func (c *Conversation) lastSaid() string {
+	for i := len(c.segments) - 1; i >= 0; i-- {
+		if s := &c.segments[i]; s.Speaker == agent {
+			if strings.Contains(s.Text, hidden) {
+				return ""
+			}
+			return s.Text
+		}
+	}
+	return ""
+}

@@ -1,0 +1,63 @@
+package main_test
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+var wentOn = regexp.MustCompile(`(?m)^time=(\S+) level=INFO msg="a call of an earlier process goes on here"`)
+
+// BenchmarkClusterSurvival is how many live calls go on after a kill, and how
+// long nothing is heard of their agents: until another node, or the same one
+// started again at once, has the answer to its re-INVITE and sends sound.
+func BenchmarkClusterSurvival(b *testing.B) {
+	if !*benchCluster {
+		b.Skip("make bench-cluster measures it")
+	}
+	const calls = 200
+	for _, where := range []string{"another node goes on", "the process is started again at once"} {
+		b.Run(where, func(b *testing.B) {
+			far := sipp(b, "uas-taken-up")
+			var died, next *service
+			env := []string{surviving, "CALLBOARD_MEDIA_PORTS=3000-4998"} // of the other node, too: one uses them at a time
+			if where == "another node goes on" {
+				c := newCrew(b, 2, append(env, fmt.Sprint("CALLBOARD_LEASE_SECONDS=", clusterLease.Seconds()))...)
+				died, next = c.active()
+			} else {
+				died = newPlainService(b, env...)
+				next = died
+			}
+			died.unlimited()
+			died.trunk("", far.port)
+			id := died.campaign(died.patient("wait"), phones("+1202555", calls), object{"pacing": object{"calls_per_minute": 6000, "max_concurrent": calls}})
+			died.await("live calls", time.Minute, func() bool {
+				st, ok := died.statusOf(id)
+				return ok && st.Progress.InProgress == calls && len(far.rung()) == calls
+			})
+			time.Sleep(5 * time.Second) // what was said is stored
+			died.kill9()
+			killed := time.Now()
+			if next == died {
+				next.start()
+			}
+			time.Sleep(15 * time.Second)
+			var silent []time.Duration
+			for _, m := range wentOn.FindAllStringSubmatch(next.logged(), -1) {
+				at, err := time.Parse(time.RFC3339Nano, m[1])
+				require.NoError(b, err)
+				silent = append(silent, at.Sub(killed))
+			}
+			slices.Sort(silent)
+			figure := fmt.Sprintf("%d of %d go on", len(silent), calls)
+			if n := len(silent); n > 0 {
+				figure += fmt.Sprintf("; silent for p50 %.2f, most %.2f s", silent[n/2].Seconds(), silent[n-1].Seconds())
+			}
+			board.add(fmt.Sprintf("%d live calls of a node that is killed (-9), `survive_calls`: %s", calls, where), "", figure, false, nil)
+		})
+	}
+}

@@ -1,0 +1,197 @@
+package main_test
+
+import (
+	bin "encoding/binary"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// A process that is killed in the middle of calls, and the one that goes on
+// with them.
+
+const surviving = "CALLBOARD_SURVIVE_CALLS=true"
+
+// live waits for a call to be answered, and to have said something.
+func (s *service) live(id string) {
+	s.t.Helper()
+	s.await("the answer", 20*time.Second, func() bool { return s.api("GET", "/v1/calls/"+id, nil)["status"] == "in_progress" })
+}
+
+// tookUp is what became of the calls of the process before, by the log.
+func (s *service) tookUp() int {
+	return strings.Count(s.logged(), "a call of an earlier process goes on here")
+}
+
+// transcribed are the lines of a call's transcript.
+func (s *service) transcribed(id string) string {
+	s.t.Helper()
+	return s.api("GET", "/v1/calls/"+id+"/transcript", nil)["text"].(string)
+}
+
+func TestACallOutlivesItsProcessOnARealPhone(t *testing.T) {
+	t.Parallel()
+	s := newService(t, surviving)
+	const number = "+12025550124"
+	p := baresip(t, number)
+	s.trunk("", p.port)
+	id := s.outbound(number, s.menu(), object{"record": true})
+	s.live(id)
+	s.await("the phone to hear something", 20*time.Second, p.hears)
+	<-time.After(1500 * time.Millisecond) // a recording is written each half second
+	s.kill9()
+	s.start()
+	s.await("the call to go on", 10*time.Second, func() bool { return s.tookUp() == 1 })
+	<-time.After(1500 * time.Millisecond) // the phone hears it again
+	p.press("1")
+	call := s.ended(id, 30*time.Second)
+	assert.Equal(t, "confirmed", call["disposition"], "%v", call)
+	assert.Equal(t, object{"answer": "1"}, call["variables"])
+	assert.Equal(t, "agent: Press one or two.\nagent: Press one or two.\ncaller: [pressed 1]", s.transcribed(id), "the question is asked again")
+	agent, phone := samples(t, s.recording(id), 2), p.kept("dec")
+	long := call["duration_seconds"].(float64)
+	assert.InDelta(t, long, float64(len(agent))/rate, 1.1, "the recording is as long as the call")
+	half := len(agent) / 4
+	assert.Positive(t, heardIn(agent[:half]), "and has what was said before")
+	assert.Positive(t, heardIn(agent[half:]), "and afterwards")
+	assert.Positive(t, heardIn(phone), "which the phone has heard")
+}
+
+// hears says whether the phone has heard some of what is said in its call.
+func (p *phone) hears() bool {
+	for _, file := range p.files("dec") {
+		if text, err := os.ReadFile(file); err == nil && len(text) > 44 {
+			loud := 0
+			for i := 44; i+1 < len(text); i += 2 {
+				if v := int16(bin.LittleEndian.Uint16(text[i:])); v > 2000 || v < -2000 { //nolint:gosec // two's complement
+					loud++
+				}
+			}
+			if loud > 500 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// heardIn counts the samples that are no silence.
+func heardIn(sound []float64) (n int) {
+	for _, v := range sound {
+		if v > 0.05 || v < -0.05 {
+			n++
+		}
+	}
+	return n
+}
+
+func TestCallsOutliveTheirProcessAsTheirFarEndsAllow(t *testing.T) {
+	t.Parallel()
+	goes, forgets := sipp(t, "uas-taken-up", "-trace_msg", "-message_file", "messages"), sipp(t, "uas-forgets")
+	s := newPlainService(t, surviving)
+	s.unlimited()
+	s.api("POST", "/v1/webhooks", object{"url": s.receiver.url, "events": []string{"call.*"}})
+	from := s.trunk("+1202", goes.port)
+	s.trunk("+1303", forgets.port)
+	agent := s.patient("wait")
+	s.api("POST", "/v1/phone-numbers", object{"number": "+12025550142", "agent_id": agent, "trunk_id": from})
+	inbound := sippCaller(t, "uac-taken-up", "-m", "1", "-s", "+12025550142", "127.0.0.1:"+strconv.Itoa(s.sip))
+	saved := []string{s.outbound("+12025550101", agent, nil), s.outbound("+12025550102", agent, nil)}
+	lost := s.outbound("+13035550101", agent, nil)
+	campaign := s.campaign(agent, []string{"+12025550103"}, nil)
+	for _, id := range append(saved, lost) {
+		s.live(id)
+	}
+	s.await("five live calls", 20*time.Second, func() bool {
+		n := 0
+		for _, c := range s.list("/v1/calls?status=active") {
+			if c.(object)["status"] == "in_progress" {
+				n++
+			}
+		}
+		return n == 5
+	})
+	<-time.After(time.Second)
+	s.kill9()
+	s.start()
+	s.await("four calls to go on", 20*time.Second, func() bool { return s.tookUp() == 4 })
+	gone := s.ended(lost, 20*time.Second)
+	assert.Equal(t, "interrupted", gone["ended_reason"], "%v", gone)
+	assert.Len(t, s.list("/v1/calls?status=active"), 4, "its line is free, the others are in use")
+	st, _ := s.statusOf(campaign)
+	assert.Equal(t, 1, st.Progress.InProgress, "the campaign has its call")
+	for _, c := range s.list("/v1/calls?status=active") {
+		s.api("POST", "/v1/calls/"+c.(object)["id"].(string)+"/hangup", nil)
+	}
+	for _, id := range saved {
+		call := s.ended(id, 20*time.Second)
+		assert.Equal(t, "hangup", call["ended_reason"], "%v", call)
+		invites := slices.DeleteFunc(s.said(id), func(word string) bool { return word != "INVITE" })
+		assert.Len(t, invites, 2, "the trace has what was said before, and afterwards")
+	}
+	require.NoError(t, <-inbound.done, "who had called us goes on, too")
+	s.finished(campaign, 30*time.Second)
+	for number, n := range goes.rung() {
+		assert.Equal(t, 1, n, "%s was rung more than once", number)
+	}
+	s.await("five ends", 20*time.Second, func() bool { return len(s.receiver.events("call.ended")) == 5 })
+}
+
+func TestWithoutTheSettingACallEndsWithItsProcess(t *testing.T) {
+	t.Parallel()
+	answer := sipp(t, "uas-answer-logged", "-trace_msg", "-message_file", "messages")
+	s := newPlainService(t)
+	s.unlimited()
+	s.trunk("", answer.port)
+	id := s.outbound("+12025550101", s.patient("wait"), nil)
+	s.live(id)
+	s.kill9()
+	s.start()
+	assert.Equal(t, "interrupted", s.ended(id, 20*time.Second)["ended_reason"])
+	s.await("its BYE", 20*time.Second, func() bool { return strings.Contains(answer.messages(), "BYE sip:") })
+	assert.Equal(t, 1, strings.Count(answer.messages(), "\nINVITE sip:"))
+	assert.Zero(t, s.tookUp())
+}
+
+// The node that had a call is killed, or only stands still for longer than its
+// lease: then it must not end what another one goes on with.
+func TestACallMovesToAnotherNodeOnARealPhone(t *testing.T) {
+	t.Parallel()
+	for what, strike := range map[string]func(*service) (heal func()){
+		"killed": func(s *service) func() { s.kill9(); return func() {} },
+		"stands still": func(s *service) func() {
+			require.NoError(t, s.cmd.Process.Signal(syscall.SIGSTOP))
+			return func() { _ = s.cmd.Process.Signal(syscall.SIGCONT) }
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			c := newCrew(t, 2, surviving)
+			number := "+1202555012" + strconv.Itoa(len(what)%10)
+			p := baresip(t, number)
+			first, second := c.active()
+			first.trunk("", p.port)
+			id := first.outbound(number, first.menu(), object{"record": true})
+			first.live(id)
+			first.await("the phone to hear something", 20*time.Second, p.hears)
+			heal := strike(first)
+			second.await("the call to go on", 30*time.Second, func() bool { return second.tookUp() == 1 })
+			heal()
+			if what == "stands still" {
+				first.await("the other one to let go", 20*time.Second, func() bool { return strings.Contains(first.logged(), "this node no longer has the work") })
+			}
+			<-time.After(time.Second)
+			p.press("2")
+			call := second.ended(id, 30*time.Second)
+			assert.Equal(t, "declined", call["disposition"], "%v", call)
+			assert.Equal(t, 1, strings.Count(p.log(), "Call established"), "the phone had one call")
+		})
+	}
+}

@@ -1,0 +1,60 @@
+package media_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/media"
+)
+
+// origin is what an o= line says: our id, the version, and whose address.
+func origin(t *testing.T, body []byte) (id, version uint64, addr string) {
+	t.Helper()
+	_, err := fmt.Sscanf(string(body), "v=0\r\no=- %d %d IN IP4 %s\r\n", &id, &version, &addr)
+	require.NoError(t, err, "%s", body)
+	return id, version, addr
+}
+
+func TestSoundGoesOnWithinItsDescriptionInAnotherProcess(t *testing.T) {
+	one, far, next := engine(t), engine(t), engine(t)
+	s, theirs := open(t, one, media.Options{}), open(t, far, media.Options{})
+	offer := s.Offer()
+	id, version, addr := origin(t, offer)
+	answer, err := theirs.Answer(offer)
+	require.NoError(t, err)
+	require.NoError(t, s.Accept(answer))
+	s.Begin()
+	require.Eventually(t, func() bool { return s.Mark() > 100*time.Millisecond }, time.Minute, time.Millisecond)
+
+	text, err := json.Marshal(s.Memo())
+	require.NoError(t, err)
+	var memo media.Memo
+	require.NoError(t, json.Unmarshal(text, &memo))
+	memo.At = memo.At.Add(-3 * time.Second)
+	after := open(t, next, media.Options{After: &memo})
+	assert.GreaterOrEqual(t, after.Mark(), 3*time.Second+100*time.Millisecond, "the call's time has passed meanwhile")
+	again := after.Offer()
+	id2, version2, addr2 := origin(t, again)
+	assert.Equal(t, id, id2)
+	assert.Greater(t, version2, version, "it is another description of the same session")
+	assert.Equal(t, addr, addr2)
+	assert.NotEqual(t, s.LocalPort(), after.LocalPort())
+	answer, err = theirs.Answer(again)
+	require.NoError(t, err)
+	require.NoError(t, after.Accept(answer))
+}
+
+func TestWhatWasSecuredIsOfferedNothingLess(t *testing.T) {
+	e := engine(t)
+	safe := media.Options{SRTP: media.SRTPOptional, Confidential: true}
+	assert.NotContains(t, string(open(t, e, safe).Offer()), "RTP/SAVP")
+	safe.After = &media.Memo{ID: 1, Version: 2, Secure: true, At: time.Now()}
+	offer := string(open(t, e, safe).Offer())
+	assert.Contains(t, offer, "RTP/SAVP")
+	assert.Contains(t, offer, "a=crypto:")
+}
