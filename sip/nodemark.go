@@ -41,13 +41,11 @@ func markOf(tag string) string {
 }
 
 // markIn finds the mark of the node that has the dialog of a request: in our
-// tag, or in our Contact, to which it is sent.
+// Contact, to which it is sent, or in our tag. A call that was taken up has the
+// tag of its first node, and the Contact of the one that has it.
 func (u *UserAgent) markIn(m *message) string {
-	if mark := markOf(m.to.tag); mark != "" {
+	if mark := param(m.uri.UriParams, nodeName); mark != "" && checkMark(mark) == nil {
 		return mark
 	}
-	if mark := param(m.uri.UriParams, nodeName); checkMark(mark) == nil {
-		return mark
-	}
-	return ""
+	return markOf(m.to.tag)
 }

@@ -147,8 +147,6 @@ func (c *Calls) Receive(ctx actor.Context) {
 		c.ack(ctx, m.CallID)
 	case again:
 		c.again(ctx)
-	case salvaged:
-		c.salvaged(ctx, m)
 	case jobDone:
 		c.jobDone(ctx, m)
 	case jobDue:
@@ -158,7 +156,7 @@ func (c *Calls) Receive(ctx actor.Context) {
 	case *actor.Stopping, *actor.Restarting:
 		c.abandonAll()
 	default:
-		c.survivors(ctx)
+		c.left(ctx)
 	}
 }
 

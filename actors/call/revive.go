@@ -116,9 +116,11 @@ func (c *Calls) started(ctx actor.Context) {
 	c.salvage(ctx)
 }
 
-// survivors hears what is about them.
-func (c *Calls) survivors(ctx actor.Context) {
-	switch ctx.Message().(type) {
+// left hears what is about calls and recordings of processes that are gone.
+func (c *Calls) left(ctx actor.Context) {
+	switch m := ctx.Message().(type) {
+	case salvaged:
+		c.salvaged(ctx, m)
 	case TakeUp:
 		c.takeUp(ctx, takenUpAtOnce)
 	case revived: // the next one

@@ -70,7 +70,7 @@ func (p *phone) hears() bool {
 		if text, err := os.ReadFile(file); err == nil && len(text) > 44 {
 			loud := 0
 			for i := 44; i+1 < len(text); i += 2 {
-				if v := int16(bin.LittleEndian.Uint16(text[i:])); v > 2000 || v < -2000 { //nolint:gosec // two's complement
+				if v := int16(bin.LittleEndian.Uint16(text[i:])); v > 2000 || v < -2000 {
 					loud++
 				}
 			}
