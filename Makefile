@@ -53,7 +53,7 @@ SOAK_DOC       ?=
 NIGHTLY_TESTS    := ^(TestEveryZoneOpensAsACalculationOfItsOwnSays|TestTheEstimateIsWithinTenPercentFromTenPercentOn|TestTheModelAllowsWhateverHappens|Test(Kills|FailOvers|FullDisks|FullRedis|Clocks).*)$$
 NIGHTLY_PACKAGES := ./domain/calendar ./domain/rehearsal ./actors/campaign/modeltest ./cmd/callboard
 
-.PHONY: help run build test compiled compiled-plain lint fmt bench bench-cluster bench-parts profile e2e fuzz attack soak dialogues nightly chaos netem amd screenshots pictures openapi postman client deb check tools clean
+.PHONY: help run build test compiled compiled-plain lint fmt bench bench-cluster bench-parts profile e2e fuzz attack soak dialogues nightly chaos faults netem amd screenshots pictures openapi postman client deb check tools clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -137,6 +137,11 @@ CHAOS_DELIVERIES ?= 100000
 chaos: tools ## kill the service every few seconds while it makes CHAOS_DELIVERIES webhook deliveries, and count what came again (about 3 minutes)
 	@CHAOS_DELIVERIES=$(CHAOS_DELIVERIES) go test -count=1 -timeout 30m -v -run '^(TestKillsLoseNoDeliveryAndKeepTheOrder|TestAPlaceStoredBeforeItsDeliveriesLosesSome)$$' ./cmd/callboard | \
 	  grep -E 'chaos:|^(---|ok|FAIL|panic)' | .ci/keep '$(RELIABILITY_DOC)' chaos
+
+FAULTS_CONTACTS ?= 5000
+faults: tools ## ring FAULTS_CONTACTS contacts of eight workspaces on three nodes while these, Redis, etcd and the ways between them fail (about 20 minutes)
+	@FAULTS_CONTACTS=$(FAULTS_CONTACTS) go test -count=1 -timeout 60m -v -run '^TestFaultsOfNodesLoseAndDoubleNothing$$' ./cmd/callboard | \
+	  grep -E 'faults:|^ *(---|ok|FAIL|panic)' | .ci/keep '$(RELIABILITY_DOC)' faults
 
 netem: tools ## make calls over a bad network between two namespaces (root, about 4 minutes), and print the figures
 	@.ci/netem | .ci/keep '$(RELIABILITY_DOC)' netem

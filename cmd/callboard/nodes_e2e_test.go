@@ -31,12 +31,20 @@ type crew struct {
 func newCrew(t testing.TB, n int, env ...string) *crew {
 	t.Helper()
 	url, _ := redistest.Start(t)
+	c := crewOn(t, n, func(int) string { return url }, env...)
+	c.redis = url
+	return c
+}
+
+// crewOn starts nodes, each of which reaches the Redis by a URL of its own.
+func crewOn(t testing.TB, n int, url func(node int) string, env ...string) *crew {
+	t.Helper()
 	master := filepath.Join(t.TempDir(), "master.key")
 	require.NoError(t, os.WriteFile(master, []byte(strings.Repeat("ab", 32)), 0o600))
-	c := &crew{t: t, redis: url, since: make(map[*service]int)}
+	c := &crew{t: t, since: make(map[*service]int)}
 	for i := range n {
 		s := preparePlain(t, append([]string{
-			"CALLBOARD_REDIS_URL=" + url, "CALLBOARD_MASTER_KEY_FILE=" + master, "CALLBOARD_LEASE_SECONDS=1",
+			"CALLBOARD_REDIS_URL=" + url(i), "CALLBOARD_MASTER_KEY_FILE=" + master, "CALLBOARD_LEASE_SECONDS=1",
 			"CALLBOARD_NODE_ADDR=127.0.0.1:" + strconv.Itoa(siptest.Port(t)),
 		}, env...)...)
 		if i > 0 { // whoever has the work sends to the one receiver

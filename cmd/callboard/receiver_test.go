@@ -20,6 +20,7 @@ type receiver struct {
 }
 
 type delivery struct {
+	At     string // path and query
 	Header http.Header
 	Body   []byte
 	Event  envelope
@@ -39,7 +40,7 @@ func newReceiver(t testing.TB) *receiver {
 		if err != nil {
 			return
 		}
-		d := delivery{Header: req.Header.Clone(), Body: body}
+		d := delivery{At: req.URL.RequestURI(), Header: req.Header.Clone(), Body: body}
 		_ = json.Unmarshal(body, &d.Event)
 		r.mu.Lock()
 		r.got = append(r.got, d)
