@@ -196,21 +196,25 @@ func BenchmarkAPI(b *testing.B) {
 		what, goal string
 		most       float64
 		ours, bare asking
+		rows       func() commit.Change // what it commits; nil: nothing
 	}{
 		{
 			"GET of a campaign's status", "≤ 1.8 ×", 1.8,
 			asking{method: http.MethodGet, path: status, status: 200},
 			asking{method: http.MethodGet, path: "/get/status", status: 200},
+			nil,
 		},
 		{
 			"POST of a campaign with one contact, committed", "≤ 5 ×", 5,
 			asking{method: http.MethodPost, path: "/v1/campaigns", body: body, status: 201},
 			asking{method: http.MethodPost, path: "/post/made", body: body, status: 201},
+			campaignRows(b, made),
 		},
 		{
 			fmt.Sprintf("List of 100 among %d calls", filled), "", 0,
 			asking{method: http.MethodGet, path: list, status: 200},
 			asking{method: http.MethodGet, path: "/get/list", status: 200},
+			nil,
 		},
 	} {
 		c.ours.base, c.ours.key, c.bare.base = s.http, s.key, addr
@@ -221,6 +225,13 @@ func BenchmarkAPI(b *testing.B) {
 		times := u.per() / floor.per()
 		board.add(c.what+", beside a bare handler", c.goal,
 			fmt.Sprintf("%.0f µs of CPU, %.1f × (%.0f µs); %.0f a second, p99 %.1f ms", u.per(), times, floor.per(), u.rate(), ms(u.p99)), times <= c.most, &u.usage)
+		if c.rows != nil {
+			store := emptyStore(b)
+			commitRows(b, store, clients, time.Second, c.rows) // warms up
+			rows := commitRows(b, store, clients, window, c.rows)
+			board.add("The rows of that commit alone, beside the same bare handler", "",
+				fmt.Sprintf("%.0f µs of CPU, %.1f × (%.0f µs); %.0f a second", rows.per(), rows.per()/floor.per(), floor.per(), rows.rate()), false, &rows.usage)
+		}
 	}
 	s.pages(b, filled, per)
 	crowd := asking{base: s.http, key: s.key, method: http.MethodGet, path: status, status: 200}.ask(b, s.pid(), 500, window)

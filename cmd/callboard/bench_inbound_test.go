@@ -89,10 +89,11 @@ func callInto(b *testing.B, pid, port, calls, rate int) load {
 }
 
 // BenchmarkInbound is SIPp calling in: SIPp's own answerer and our SIP layer
-// alone as floors, then the whole tree with its durable commits.
+// alone as floors, and what such calls commit, then the whole tree with its durable commits.
 func BenchmarkInbound(b *testing.B) {
 	b.Run("floor", inboundFloor)
 	b.Run("alone", inboundAlone)
+	b.Run("rows", inboundRows)
 	b.Run("tree", inboundTree)
 }
 
@@ -117,6 +118,13 @@ func inboundAlone(b *testing.B) {
 	callInto(b, alone.Process.Pid, port, 500, inboundRate) // warms up
 	l := callInto(b, alone.Process.Pid, port, inboundCalls, inboundRate)
 	board.add("CPU per 1000 inbound calls, SIP layer alone", "≤ 0.30 s", l.told(), l.per1000() <= 0.30 && l.bad == 0, &l.usage)
+}
+
+func inboundRows(b *testing.B) {
+	store := emptyStore(b)
+	commitCalls(b, store, 500, inboundRate) // warms up
+	l := commitCalls(b, store, inboundCalls, inboundRate)
+	board.add("CPU per 1000 inbound calls, their rows alone in the store", "", fmt.Sprintf("%.2f s at %.0f calls/s", l.per1000(), l.rate), false, &l.usage)
 }
 
 func inboundTree(b *testing.B) {
