@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -75,29 +74,6 @@ func (o operation) huma() huma.Operation {
 	return h
 }
 
-// newAPI makes the part of the door that speaks JSON.
-func (s *Server) newAPI() huma.API {
-	format := huma.Format{
-		Marshal: writeJSON, Unmarshal: unmarshal,
-	}
-	cfg := huma.Config{
-		OpenAPI: &huma.OpenAPI{
-			OpenAPI: "3.1.0",
-			Info: &huma.Info{
-				Title: "Callboard", Version: s.cfg.Version, Description: documentIntro, License: &huma.License{Name: "Apache 2.0", Identifier: "Apache-2.0"},
-			},
-			Servers:    []*huma.Server{{URL: cmp.Or(s.cfg.PublicURL, "/")}},
-			Components: &huma.Components{Schemas: huma.NewMapRegistry("#/components/schemas/", schemaName)},
-		},
-		Formats:       map[string]huma.Format{fiber.MIMEApplicationJSON: format, "json": format},
-		DefaultFormat: fiber.MIMEApplicationJSON,
-		Transformers:  []huma.Transformer{fill},
-	}
-	api := withHeads{humafiber.NewV2(s.app, cfg)}
-	api.UseMiddleware(s.gate)
-	return api
-}
-
 // unmarshal is json.Unmarshal without words about Go: what passes for an integer
 // may yet be larger than any that we have.
 func unmarshal(text []byte, v any) error {
@@ -132,21 +108,19 @@ func fill(_ huma.Context, _ string, v any) (any, error) {
 
 // add registers a JSON route: let in, read, check, ask, answer.
 func add[I, O any](s *Server, op operation, ask func(context.Context, domain.Principal, *I) (*O, error)) {
-	r := s.ruleOf(op)
-	api := s.api
-	if look, ok := any(ask).(func(context.Context, domain.Principal, *One) (*O, error)); ok && isQuick[O](op) {
-		api = documented{api}
-		s.route(op, quickly(s, op, r, look))
+	r, route := s.ruleOf(op), op.key()
+	if s.draws {
+		drawn[I, O](s.blueprint, op)
+		return
 	}
-	huma.Register(api, op.huma(), func(ctx context.Context, in *I) (*O, error) {
-		out, err := ask(ctx, visitOf(ctx).principal, in)
-		if err != nil {
-			return nil, s.failure(ctx, err)
-		}
-		return out, nil
-	})
-	if isDirect[I, O](op) {
-		s.direct[op.key()] = directly(s, op, ask)
+	s.asks[route] = ask
+	if look, ok := any(ask).(func(context.Context, domain.Principal, *One) (*O, error)); ok && isQuick[O](op) {
+		s.route(op, quickly(s, op, r, look))
+	} else {
+		s.serve(op)
+	}
+	if body := s.bodies[route]; body != nil {
+		s.direct[route] = directly(s, op, body, ask)
 	}
 }
 
@@ -186,8 +160,12 @@ func named(kind domain.Prefix, id string) (string, error) {
 }
 
 // gate stands before every JSON route.
-func (s *Server) gate(hc huma.Context, next func(huma.Context)) {
+func gate(hc huma.Context, next func(huma.Context)) {
 	c := humafiber.UnwrapV2(hc)
+	tripOf(c.Context()).visit.server.gate(c, hc, next)
+}
+
+func (s *Server) gate(c *fiber.Ctx, hc huma.Context, next func(huma.Context)) {
 	op := hc.Operation()
 	route := op.Method + " " + op.Path
 	if op.Method == http.MethodHead {
@@ -286,8 +264,11 @@ func (s *Server) raw(op operation, describe func(*huma.Operation), handle fiber.
 // rawBy is raw with another way in.
 func (s *Server) rawBy(op operation, admit func(*fiber.Ctx, rule, string) error, describe func(*huma.Operation), handle fiber.Handler) {
 	r := s.ruleOf(op)
-	h := op.huma()
-	s.describeRaw(&h, op, describe)
+	if s.draws {
+		h := op.huma()
+		s.describeRaw(&h, op, describe)
+		return
+	}
 	s.route(op, func(c *fiber.Ctx) error {
 		err := admit(c, r, op.key())
 		if err == nil {

@@ -92,18 +92,18 @@ func (s *Server) appointmentRoutes() {
 		about: "The time must lie within the provider's hours and touch no other appointment: else 409 slot_unavailable, with a reason (booked or closed) and next_available. However many ask at once, one gets it.",
 	}, s.book)
 	add(s, operation{method: http.MethodGet, path: path, id: "listAppointments", tag: tag, summary: "List appointments", errors: []int{http.StatusUnprocessableEntity}}, s.listAppointments)
-	one := func(method, path, id, summary, about string, do func(context.Context, domain.Principal, string) (*domain.Appointment, error)) {
+	one := func(method, path, id, summary, about string, do func(Bookings, context.Context, domain.Principal, string) (*domain.Appointment, error)) {
 		op := operation{method: method, path: path, id: id, tag: tag, summary: summary, about: about}
 		add(s, op, func(ctx context.Context, p domain.Principal, in *One) (*answer[*domain.Appointment], error) {
 			id, err := named(domain.PrefixAppoint, in.ID)
 			if err != nil {
 				return nil, err
 			}
-			return ok(do(ctx, p, id))
+			return ok(do(s.ports.Bookings, ctx, p, id))
 		})
 	}
-	one(http.MethodGet, path+"/{id}", "getAppointment", "Get an appointment", "", s.ports.Bookings.Appointment)
-	one(http.MethodPost, path+"/{id}/confirm", "confirmAppointment", "Confirm an appointment", "Repeated, it has no effect. 409 invalid_state where the appointment is over or cancelled.", s.ports.Bookings.ConfirmAppointment)
+	one(http.MethodGet, path+"/{id}", "getAppointment", "Get an appointment", "", Bookings.Appointment)
+	one(http.MethodPost, path+"/{id}/confirm", "confirmAppointment", "Confirm an appointment", "Repeated, it has no effect. 409 invalid_state where the appointment is over or cancelled.", Bookings.ConfirmAppointment)
 	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateAppointment", tag: tag, summary: "Change an appointment without moving it"},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			One

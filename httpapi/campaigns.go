@@ -221,14 +221,14 @@ func (s *Server) campaignRoutes() {
 }
 
 func (s *Server) campaignVerbs(tag, path string) {
-	type verb = func(context.Context, domain.Principal, string) (domain.CampaignStatusObject, error)
+	type verb = func(Campaigns, context.Context, domain.Principal, string) (domain.CampaignStatusObject, error)
 	for _, v := range []struct {
 		word, id, summary string
 		do                verb
 	}{
-		{"start", "startCampaign", "Start a draft", s.ports.Campaigns.StartCampaign},
-		{"pause", "pauseCampaign", "Place no more calls for now", s.ports.Campaigns.PauseCampaign},
-		{"resume", "resumeCampaign", "Go on after a pause", s.ports.Campaigns.ResumeCampaign},
+		{"start", "startCampaign", "Start a draft", Campaigns.StartCampaign},
+		{"pause", "pauseCampaign", "Place no more calls for now", Campaigns.PauseCampaign},
+		{"resume", "resumeCampaign", "Go on after a pause", Campaigns.ResumeCampaign},
 	} {
 		op := operation{method: http.MethodPost, path: path + "/{id}/" + v.word, id: v.id, tag: tag, summary: v.summary}
 		add(s, op, func(ctx context.Context, p domain.Principal, in *One) (*answer[domain.CampaignStatusObject], error) {
@@ -236,7 +236,7 @@ func (s *Server) campaignVerbs(tag, path string) {
 			if err != nil {
 				return nil, err
 			}
-			return ok(v.do(ctx, p, id))
+			return ok(v.do(s.ports.Campaigns, ctx, p, id))
 		})
 	}
 	add(s, operation{method: http.MethodGet, path: path + "/{id}/status", id: "getCampaignStatus", tag: tag, summary: "Progress, outcomes, and why nothing rings"},

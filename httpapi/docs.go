@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/gofiber/fiber/v2"
@@ -60,14 +59,13 @@ type (
 func (s *Server) docsRoutes() {
 	sum := sha256.Sum256([]byte(docsStyle))
 	policy := "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-	page := sync.OnceValues(s.writeDocs)
 	s.raw(operation{
 		method: http.MethodGet, path: "/docs", id: "getReference", tag: "Document", summary: "This document as a page", open: true,
 		about: "For browsers. It loads nothing from anywhere.",
 	}, func(h *huma.Operation) {
 		h.Responses["200"] = response("The reference.", fiber.MIMETextHTML, &huma.Schema{Type: huma.TypeString})
 	}, func(c *fiber.Ctx) error {
-		text, err := page()
+		text, err := s.papers.reference()
 		if err != nil {
 			return err
 		}
@@ -79,8 +77,8 @@ func (s *Server) docsRoutes() {
 }
 
 // writeDocs writes the reference page.
-func (s *Server) writeDocs() ([]byte, error) {
-	d, err := openapi.Read(s.document())
+func writeDocs(document []byte) ([]byte, error) {
+	d, err := openapi.Read(document)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +94,7 @@ func (s *Server) writeDocs() ([]byte, error) {
 		page.Schemas = append(page.Schemas, docsSchema{name, d.Schemas[name].Description, docsFields(d.Schemas[name])})
 	}
 	var b bytes.Buffer
-	if err = s.pages.all.ExecuteTemplate(&b, "docs", page); err != nil {
+	if err = newPages().all.ExecuteTemplate(&b, "docs", page); err != nil {
 		return nil, err
 	}
 	return b.Bytes(), nil

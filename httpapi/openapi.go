@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"encoding/json"
 	"maps"
 	"net/http"
 	"reflect"
@@ -28,7 +27,7 @@ func (s *Server) documentRoutes() {
 		func(c *fiber.Ctx) error {
 			c.Set(fiber.HeaderContentType, fiber.MIMEApplicationJSON)
 			c.Set(fiber.HeaderCacheControl, "public, max-age=300")
-			return c.Send(s.document())
+			return c.Send(s.Document())
 		})
 }
 
@@ -106,15 +105,7 @@ func (s *Server) finishDocument() {
 }
 
 // Document is the OpenAPI document as it is served.
-func (s *Server) Document() []byte { return s.document() }
-
-func (s *Server) writeDocument() []byte {
-	text, err := json.Marshal(s.api.OpenAPI())
-	if err != nil {
-		panic("httpapi: the OpenAPI document cannot be written: " + err.Error())
-	}
-	return text
-}
+func (s *Server) Document() []byte { return s.papers.document() }
 
 // credentialsOf are those that an operation takes, one of which is enough.
 func (s *Server) credentialsOf(op *huma.Operation) []map[string][]string {

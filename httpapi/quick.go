@@ -3,7 +3,6 @@ package httpapi
 import (
 	"context"
 	"net/http"
-	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/gofiber/fiber/v2"
@@ -14,7 +13,7 @@ import (
 // route registers a handler of ours. HEAD is answered as GET is, without the
 // body (RFC 9110 §9.3.2), but where GET goes on: streams and sockets.
 func (s *Server) route(op operation, handle fiber.Handler) {
-	path := strings.NewReplacer("{", ":", "}", "").Replace(op.path)
+	path := fiberPath(op.path)
 	s.app.Add(op.method, path, handle)
 	switch {
 	case op.method != http.MethodGet:
@@ -45,17 +44,6 @@ func (h headed) Handle(op *huma.Operation, handler func(huma.Context)) {
 		h.Adapter.Handle(&head, handler)
 	}
 }
-
-// documented is an API whose routes are described but served elsewhere.
-type documented struct{ huma.API }
-
-// Adapter serves nothing.
-func (d documented) Adapter() huma.Adapter { return unserved{d.API.Adapter()} }
-
-type unserved struct{ huma.Adapter }
-
-// Handle is called with each route.
-func (unserved) Handle(*huma.Operation, func(huma.Context)) {}
 
 // bodied is an answer that is a body and nothing else.
 type bodied interface{ body() any }

@@ -13,18 +13,15 @@ import (
 	"net/netip"
 	"runtime/debug"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/httpapi/forward"
 	"github.com/callboard/callboard/httpapi/limit"
-	"github.com/callboard/callboard/httpapi/wire"
 )
 
 // Config sets the front door up. The zero value works.
@@ -99,24 +96,24 @@ func (c Config) filled() Config {
 
 // Server is the front door.
 type Server struct {
+	*blueprint // shared by all servers
+
 	cfg        Config
 	ports      Ports
 	log        *slog.Logger
 	app        *fiber.App
-	api        huma.API
-	rules      map[string]rule
-	shapes     *wire.Shapes         // of bodies
-	direct     map[string]direct    // by route, of those that have a short way
-	ownLimits  map[string]pathLimit // by route, of those that have one
-	queries    queries
-	limits     limit.Limiter // by workspace
-	paths      limit.Limiter // by workspace and path
-	users      limit.Limiter // by workspace and user
-	strikes    limit.Limiter // by address, without a good credential
-	preflights limit.Limiter // by address, of pages that are let in
-	polls      limit.Limiter // by user, of the parts of pages that change
-	operators  limit.Limiter // by user, of the operator's page
-	counts     *keeper       // of limits and paths
+	draws      bool              // it serves nobody: its routes are registered for the blueprint
+	papers     *papers           // the document
+	asks       map[string]any    // by route, what its handler asks
+	direct     map[string]direct // by route, of those that have a short way
+	limits     limit.Limiter     // by workspace
+	paths      limit.Limiter     // by workspace and path
+	users      limit.Limiter     // by workspace and user
+	strikes    limit.Limiter     // by address, without a good credential
+	preflights limit.Limiter     // by address, of pages that are let in
+	polls      limit.Limiter     // by user, of the parts of pages that change
+	operators  limit.Limiter     // by user, of the operator's page
+	counts     *keeper           // of limits and paths
 	tickets    tickets
 	streams    places // streams of events, by workspace
 	tests      places // of pathways that run, by workspace
@@ -124,7 +121,6 @@ type Server struct {
 	installs   install                 // how the whole install does
 	listens    func() context.Context  // of those who listen to calls or events
 	hush       context.CancelFunc      // ends it
-	document   func() []byte           // the OpenAPI document, written when it is first asked for
 	routed     fasthttp.RequestHandler // the routes, without what stands around them
 	closed     atomic.Bool
 	gone       atomic.Bool                  // shut down: what connections that were not idle still bring is refused
@@ -136,14 +132,9 @@ type Server struct {
 // New builds the front door. It panics where a route is missing from the table
 // of permissions: that is a fault of the program.
 func New(cfg Config, ports Ports) *Server {
-	useEnvelope()
 	cfg = cfg.filled()
-	s := &Server{cfg: cfg, ports: ports, log: cfg.Log, rules: routeTable(), ownLimits: make(map[string]pathLimit), queries: make(queries), pages: newPages()}
-	for route := range s.rules {
-		if l, limited := limitOf(route); limited {
-			s.ownLimits[route] = l
-		}
-	}
+	s := &Server{blueprint: theBlueprint(), cfg: cfg, ports: ports, log: cfg.Log, asks: make(map[string]any), direct: make(map[string]direct), pages: newPages()}
+	s.papers = s.papersOf(cfg.Version, cfg.PublicURL)
 	base, end := context.WithCancel(context.Background())
 	s.counts = newKeeper(base, ports.Windows, cfg.Log, &s.limits, &s.paths)
 	live, hush := context.WithCancel(base)
@@ -172,12 +163,8 @@ func New(cfg Config, ports Ports) *Server {
 	server.Handler = s.guard(s.routed)
 	server.CloseOnShutdown = true
 	s.app.Use(s.enter, s.preflight)
-	s.api, s.direct = s.newAPI(), make(map[string]direct)
-	s.shapes = wire.NewShapes(s.api.OpenAPI().Components.Schemas)
 	s.routes()
 	s.app.Handler() // builds the routes: more than one listener is served
-	s.finishDocument()
-	s.document = sync.OnceValue(s.writeDocument)
 	return s
 }
 
@@ -329,7 +316,7 @@ func (s *Server) begun(rc *fasthttp.RequestCtx, stream io.Reader) *trip {
 		began: time.Now(),
 		body:  body{stream: stream, conn: rc.Conn(), limit: s.cfg.UploadLimit, grace: s.cfg.BodyGrace, rate: int64(s.cfg.BodyRate)},
 	}
-	t.visit.requestID = newRequestID()
+	t.visit.server, t.visit.requestID = s, newRequestID()
 	rc.SetUserValue(tripKey{}, t)
 	return t
 }

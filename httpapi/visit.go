@@ -19,6 +19,7 @@ import (
 
 // visit is one request on its way through the house.
 type visit struct {
+	server     *Server
 	principal  domain.Principal
 	credential string // the key as it was sent
 	cookie     string // of who is signed in and asks from a page

@@ -17,6 +17,7 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/configs"
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/httpapi"
 	"github.com/callboard/callboard/httpapi/forward"
 	"github.com/callboard/callboard/httpapi/locate"
 	"github.com/callboard/callboard/persistence"
@@ -151,6 +152,7 @@ func newMember(ctx context.Context, cfg *configs.Config, log *slog.Logger) (m *m
 	if err = divided(ctx, cfg, log, m.driver); err != nil {
 		return nil, err
 	}
+	httpapi.Prepare() // once, and not when a shard waits for its seat
 	m.doors = forward.NewDoors(m.nodes, log)
 	m.passes = forward.New(m.routes())
 	engine, err := leases(cfg, lease.Options{Lease: cfg.Lease, Healthy: m.healthy, Logger: log})

@@ -1,0 +1,175 @@
+package httpapi
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humafiber"
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/httpapi/wire"
+)
+
+// blueprint is what all front doors of a process have in common: the routes as
+// the document tells of them, the schemas of what goes in and out, and the
+// handlers that read and check by them. It knows no workspace, and nothing of it
+// changes once it is drawn: what a handler asks, it asks of the server that the
+// request came to.
+type blueprint struct {
+	api       huma.API
+	rules     map[string]rule
+	ownLimits map[string]pathLimit // by route, of those that have one
+	queries   queries
+	bodies    map[string]*wire.Shape   // by route, of those that have a short way
+	served    map[string]fiber.Handler // by method and path, as Fiber spells it
+	shapes    *wire.Shapes             // while it is drawn
+
+	mu   sync.Mutex
+	last *papers // of the last server that was made
+}
+
+// papers are the document as servers of one address show it.
+type papers struct {
+	version, url string
+	document     func() []byte
+	reference    func() ([]byte, error) // the same as a page
+}
+
+// theBlueprint draws it, once for all servers of a process.
+var theBlueprint = sync.OnceValue(draw) //nolint:gochecknoglobals // never changed
+
+// Prepare makes what all front doors of a process share: the first of them is
+// made sooner after it.
+func Prepare() {
+	theBlueprint()
+	newBoard()
+	newPages()
+}
+
+// draw registers all routes with the library, for a server that serves nobody.
+func draw() *blueprint {
+	useEnvelope()
+	b := &blueprint{
+		rules: routeTable(), ownLimits: make(map[string]pathLimit), queries: make(queries),
+		bodies: make(map[string]*wire.Shape), served: make(map[string]fiber.Handler),
+	}
+	for route := range b.rules {
+		if l, limited := limitOf(route); limited {
+			b.ownLimits[route] = l
+		}
+	}
+	b.api = b.newAPI()
+	b.shapes = wire.NewShapes(b.api.OpenAPI().Components.Schemas)
+	s := &Server{blueprint: b, draws: true, app: fiber.New(), pages: newPages(), asks: make(map[string]any)}
+	s.routes()
+	s.finishDocument()
+	b.shapes = nil
+	return b
+}
+
+// newAPI makes the part of the door that speaks JSON.
+func (b *blueprint) newAPI() huma.API {
+	format := huma.Format{
+		Marshal: writeJSON, Unmarshal: unmarshal,
+	}
+	cfg := huma.Config{
+		OpenAPI: &huma.OpenAPI{
+			OpenAPI: "3.1.0",
+			Info: &huma.Info{
+				Title: "Callboard", Description: documentIntro, License: &huma.License{Name: "Apache 2.0", Identifier: "Apache-2.0"},
+			},
+			Components: &huma.Components{Schemas: huma.NewMapRegistry("#/components/schemas/", schemaName)},
+		},
+		Formats:       map[string]huma.Format{fiber.MIMEApplicationJSON: format, "json": format},
+		DefaultFormat: fiber.MIMEApplicationJSON,
+		Transformers:  []huma.Transformer{fill},
+	}
+	api := withHeads{humafiber.NewV2WithGroup(nil, register{served: b.served}, cfg)}
+	api.UseMiddleware(gate)
+	return api
+}
+
+// register keeps the handlers that the library makes.
+type register struct {
+	fiber.Router // of which only Add is called
+
+	served map[string]fiber.Handler
+}
+
+// Add is told of a route.
+func (r register) Add(method, path string, handlers ...fiber.Handler) fiber.Router {
+	r.served[method+" "+path] = handlers[0]
+	return r
+}
+
+// serverOf is the front door that a request came to.
+func serverOf(ctx context.Context) *Server { return visitOf(ctx).server }
+
+// drawn registers a JSON route with the library.
+func drawn[I, O any](b *blueprint, op operation) {
+	route := op.key()
+	huma.Register(b.api, op.huma(), func(ctx context.Context, in *I) (*O, error) {
+		s := serverOf(ctx)
+		do, ok := s.asks[route].(func(context.Context, domain.Principal, *I) (*O, error))
+		if !ok {
+			return nil, s.failure(ctx, fiber.ErrInternalServerError) // never: add has seen to it
+		}
+		out, err := do(ctx, visitOf(ctx).principal, in)
+		if err != nil {
+			return nil, s.failure(ctx, err)
+		}
+		return out, nil
+	})
+	if isDirect[I, O](op) {
+		body := b.shapes.Of(b.api.OpenAPI().Paths[op.path].Post.RequestBody.Content[fiber.MIMEApplicationJSON].Schema)
+		if op.defaults {
+			body = body.Unfilled()
+		}
+		b.bodies[route] = body
+	}
+}
+
+// serve serves a route by what the library has made of it.
+func (s *Server) serve(op operation) {
+	path := fiberPath(op.path)
+	s.app.Add(op.method, path, s.served[op.method+" "+path])
+	if op.method == http.MethodGet {
+		s.app.Add(http.MethodHead, path, s.served[http.MethodHead+" "+path])
+	}
+}
+
+// fiberPath is a path of the document as Fiber spells it.
+func fiberPath(path string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(path, "{", ":"), "}", "")
+}
+
+// papersOf is the document for a server's version and address.
+func (b *blueprint) papersOf(version, url string) *papers {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.last == nil || b.last.version != version || b.last.url != url {
+		made := &papers{version: version, url: url}
+		made.document = sync.OnceValue(func() []byte { return b.write(version, url) })
+		made.reference = sync.OnceValues(func() ([]byte, error) { return writeDocs(made.document()) })
+		b.last = made
+	}
+	return b.last
+}
+
+func (b *blueprint) write(version, url string) []byte {
+	whole := *b.api.OpenAPI()
+	info := *whole.Info
+	info.Version = version
+	whole.Info, whole.Servers = &info, []*huma.Server{{URL: cmp.Or(url, "/")}}
+	text, err := json.Marshal(&whole)
+	if err != nil {
+		panic("httpapi: the OpenAPI document cannot be written: " + err.Error())
+	}
+	return text
+}
