@@ -98,16 +98,16 @@ func (s *Server) operatorRoutes() {
 		method: http.MethodPost, path: path + "/drain", id: "drainNode", tag: tag, summary: "Take no calls on a node", errors: []int{http.StatusNotFound, http.StatusConflict},
 		about: "Operators only. No call begins any more, in or out: SIP answers 503, campaigns wait (waiting.reason is draining), /readyz is 503 and says why. " +
 			"Live calls go on, and may be transferred. It ends by undrain, or with the process. 409 invalid_state for a node that has no part of the work.",
-	}, s.onNode(s.ports.Operators.DrainNode))
+	}, s.onNode(Operators.DrainNode))
 	add(s, operation{
 		method: http.MethodPost, path: path + "/undrain", id: "undrainNode", tag: tag, summary: "Take calls on a node again", errors: []int{http.StatusNotFound, http.StatusConflict},
 		about: "Operators only.",
-	}, s.onNode(s.ports.Operators.UndrainNode))
+	}, s.onNode(Operators.UndrainNode))
 }
 
 // onNode is a route of operators that is about a node: this one, or away has
 // sent it there.
-func (s *Server) onNode(do func(context.Context, domain.Principal) (ask.DrainNow, error)) func(context.Context, domain.Principal, *struct{ Body *NodeChoice }) (*answer[ask.DrainNow], error) {
+func (s *Server) onNode(do func(Operators, context.Context, domain.Principal) (ask.DrainNow, error)) func(context.Context, domain.Principal, *struct{ Body *NodeChoice }) (*answer[ask.DrainNow], error) {
 	return func(ctx context.Context, p domain.Principal, in *struct{ Body *NodeChoice }) (*answer[ask.DrainNow], error) {
 		if err := byOperator(p); err != nil {
 			return nil, err
@@ -119,7 +119,7 @@ func (s *Server) onNode(do func(context.Context, domain.Principal) (ask.DrainNow
 				return nil, domain.Errorf(domain.CodeUnavailable, "What the node had is moving; try again.").With("retry_after", 1)
 			}
 		}
-		return ok(do(ctx, p))
+		return ok(do(s.ports.Operators, ctx, p))
 	}
 }
 
