@@ -81,7 +81,7 @@ func (s *Session) Sensitive(on bool) {
 // the silence before it: a call that never had sound has none.
 func (s *Session) keepFrame(left, right []byte) {
 	if s.recorder == nil {
-		if s.o.RecordPath == "" || s.in.samples == 0 && mute(left) && mute(right) {
+		if s.o.RecordPath == "" || s.o.After == nil && s.in.samples == 0 && mute(left) && mute(right) {
 			return
 		}
 		if s.o.After != nil {

@@ -418,6 +418,22 @@ func TestRequestsWithinACallFindTheirNode(t *testing.T) {
 	}
 }
 
+// A call that was taken up has the tag of its first node, and the Contact of the
+// one that has it now.
+func TestTheContactTellsTheNodeBeforeTheTag(t *testing.T) {
+	amongNodes(t, nil, func(n *nodes) {
+		marks := make(chan string, 4)
+		n.at = func(w sip.Whose) (netip.AddrPort, bool) {
+			marks <- w.Mark
+			return n.there(), true
+		}
+		_, rest, _ := strings.Cut(follow("BYE", "0123456789abcdef-gone", 11), "\r\n")
+		n.peer.send("BYE sip:+15559999@dispatcher;node=owner SIP/2.0\r\n"+rest, n.us())
+		n.peer.expect("SIP/2.0 481")
+		assert.Equal(t, "owner", <-marks)
+	})
+}
+
 func TestACallThatIsNowhereIsNotLookedFor(t *testing.T) {
 	amongNodes(t, func(_ *nodes, name string, _ *sip.Config, ua *sip.UserAgent) {
 		if name == "near" && ua != nil {

@@ -58,6 +58,7 @@ type berth struct {
 	recording <-chan media.Recording
 	survives  bool // it is of a process that is gone
 	begun     bool // of these: its far end is being asked, or was
+	letGo     bool // another process has it: nothing is told of it here
 	storing   bool // Calls owns the end and stores it now
 }
 
@@ -240,6 +241,9 @@ func (c *Calls) died(ctx actor.Context, who *actor.PID) {
 	delete(c.byPID, who.Id)
 	b := c.berths[id]
 	b.pid = nil
+	if b.letGo {
+		return
+	}
 	c.giveBack(ctx, b)
 	e, recording, done := b.vessel.abandon(time.Now().UTC())
 	b.recording = recording
@@ -435,6 +439,7 @@ func (c *Calls) abandonAll() {
 	cut := c.cfg.cut()
 	for _, b := range c.berths {
 		if cut && b.vessel.kept() {
+			b.letGo = true
 			b.vessel.fallSilent() // whoever has the work now goes on with it, or ends it
 		}
 		if e, _, _ := b.vessel.abandon(time.Now().UTC()); e != nil {

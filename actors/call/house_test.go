@@ -84,6 +84,7 @@ type house struct {
 	inLines  *actor.PID
 	trunks   *actor.PID
 	calls    *actor.PID
+	config   call.Config // of calls
 	owner    *actor.PID
 	spool    string
 	traces   *call.Traces
@@ -109,6 +110,7 @@ type plan struct {
 	redact  domain.Redaction
 	plays   func(media.Clip) // hears what each session of the house begins to play
 	blobs   *blobs           // nil: new ones
+	config  func(*call.Config)
 }
 
 // ports are a range of RTP ports that no other test uses.
@@ -173,12 +175,16 @@ func build(t *testing.T, p plan) *house {
 	if p.phone != nil {
 		line = p.phone(line)
 	}
-	h.calls = h.sys.Root.Spawn(call.Props(call.Config{
+	h.config = call.Config{
 		Workspace: workspace, Store: h.store, Phone: line, Sound: listened{call.OverMedia(h.engine), h, p.keyLife, p.idle, p.plays}, Speaker: p.speaker, Ears: p.ears,
 		Blobs: h.blobs, LinesOut: h.lines, LinesIn: h.inLines, Trunks: h.trunks, Numbers: owner, Reach: reach, Traces: h.traces, SpoolDir: h.spool,
 		PublicURL: "https://calls.example", Log: discard, Before: p.before, Ours: p.ours, Listed: p.listed,
 		Redact: p.redact.Redactor,
-	}))
+	}
+	if p.config != nil {
+		p.config(&h.config)
+	}
+	h.calls = h.sys.Root.Spawn(call.Props(h.config))
 	t.Cleanup(func() {
 		h.sys.Root.Poison(h.calls)
 		h.until(5*time.Second, "the calls are gone", func() bool {

@@ -1,0 +1,127 @@
+package call_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/simulator"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+)
+
+// waits asks for a key and waits long for it.
+func waits() domain.Pathway {
+	return domain.Pathway{
+		Start: "ask",
+		Nodes: []domain.Node{
+			{ID: "ask", Type: domain.NodeCollect, Prompt: "One or two?", Values: []string{"8"}, TimeoutSeconds: 60, SaveAs: "choice"},
+			{ID: "end", Type: domain.NodeEnd, Outcome: domain.OutcomeConfirmed},
+		},
+		Edges: []domain.Edge{{From: "ask", To: "end", When: domain.When{Type: domain.EdgeDTMF, Digits: "8"}}},
+	}
+}
+
+// attempt is the open row of a call.
+func (h *house) attempt(id string) (c domain.Call, a domain.Attempt) {
+	h.t.Helper()
+	c.Meta, a.ID, a.WorkspaceID = domain.Meta{ID: id, WorkspaceID: workspace}, id, workspace
+	_, err := h.store.Get(context.Background(), &c)
+	require.NoError(h.t, err)
+	_, err = h.store.Get(context.Background(), &a)
+	require.NoError(h.t, err)
+	return c, a
+}
+
+// A node that has lost its work lets go of a call, and the next one goes on
+// with it: its far end hears of no end in between.
+func TestACallThatWasLetGoOfGoesOnElsewhere(t *testing.T) {
+	t.Parallel()
+	var cut atomic.Bool
+	h := build(t, plan{config: func(c *call.Config) { c.Survive, c.Cut = true, cut.Load }})
+	const number = area + "0009" // says and presses nothing
+	start := h.order(number, waits())
+	id := h.start(start)
+	h.until(10*time.Second, "what was said to be kept", func() bool {
+		c, a := h.attempt(id)
+		_, ok := call.Survives(c, a, "next", time.Now())
+		return ok && h.packets(id) > 60
+	})
+	cut.Store(true)
+	h.sys.Root.Poison(h.calls)
+	h.until(10*time.Second, "the calls to be gone", func() bool {
+		_, alive := h.sys.ProcessRegistry.Get(h.calls)
+		return !alive
+	})
+	h.never(500*time.Millisecond, "the far end is told that it is over", func() bool { return h.diary.count(number, simulator.Left) > 0 })
+
+	c, a := h.attempt(id)
+	s, ok := call.Survives(c, a, "next", time.Now())
+	require.True(t, ok)
+	assert.Equal(t, "next", s.Attempt.Boot)
+	s.Trunk, s.Owner = start.Slot.Via, h.owner
+	_, err := h.store.Apply(t.Context(), commit.Change{Puts: []domain.Record{&s.Attempt}})
+	require.NoError(t, err)
+	cut.Store(false)
+	took := make(chan string, 4)
+	next := h.config
+	next.Survivors, next.TookUp = []*call.Survivor{s}, func(result string) { took <- result }
+	h.calls = h.sys.Root.Spawn(call.Props(next))
+	now, err := mailbox.Ask[call.LiveNow](t.Context(), h.sys, h.calls, call.Live{})
+	require.NoError(t, err)
+	require.Len(t, now.Calls, 1, "a census finds it from the start")
+	h.sys.Root.Send(h.calls, call.TakeUp{})
+	assert.Equal(t, call.Saved, soon(t, took))
+	h.until(10*time.Second, "the question to be asked again", func() bool { return h.packets(id) > 60 })
+	_, err = mailbox.Ask[call.HungUp](t.Context(), h.sys, h.calls, call.Hangup{CallID: id})
+	require.NoError(t, err)
+	e := h.end(id)
+	assert.Equal(t, domain.ReasonHangup, e.Verdict.Reason)
+	assert.Len(t, e.Segments, 2, "the question, and the question again")
+	done := h.finished(id)
+	assert.InDelta(t, done.EndedAt.Sub(*done.AnsweredAt).Seconds(), done.RecordingSeconds, 1, "the recording has both parts")
+	assert.Equal(t, 1, h.diary.count(number, simulator.Answered))
+}
+
+func TestWhatDoesNotSurvive(t *testing.T) {
+	t.Parallel()
+	h := build(t, plan{config: func(c *call.Config) { c.Survive = true }})
+	id := h.dial(area+"0003", waits())
+	h.until(10*time.Second, "what is said to be kept", func() bool {
+		_, a := h.attempt(id)
+		return len(a.Kept) > 0
+	})
+	c, a := h.attempt(id)
+	now := time.Now()
+	_, ok := call.Survives(c, a, "next", now)
+	require.True(t, ok)
+	for what, change := range map[string]func(*domain.Call, *domain.Attempt, *time.Time){
+		"long ago": func(_ *domain.Call, _ *domain.Attempt, now *time.Time) {
+			*now = now.Add(call.SurvivesFor + time.Second)
+		},
+		"it is over":          func(c *domain.Call, _ *domain.Attempt, _ *time.Time) { c.Status = domain.CallCompleted },
+		"it was not answered": func(c *domain.Call, _ *domain.Attempt, _ *time.Time) { c.AnsweredAt = nil },
+		"it is handed on":     func(c *domain.Call, _ *domain.Attempt, _ *time.Time) { c.Status = domain.CallTransferring },
+		"nothing was kept":    func(_ *domain.Call, a *domain.Attempt, _ *time.Time) { a.Kept = nil },
+		"of a later version":  func(_ *domain.Call, a *domain.Attempt, _ *time.Time) { a.Kept = []byte(`{"leg":"x"}`) },
+		"no dialog":           func(_ *domain.Call, a *domain.Attempt, _ *time.Time) { a.Legs = []domain.AttemptLeg{{Number: 1}} },
+	} {
+		c, a, at := c, a, now
+		change(&c, &a, &at)
+		_, ok := call.Survives(c, a, "next", at)
+		assert.False(t, ok, what)
+	}
+	for range 3 {
+		s, ok := call.Survives(c, a, "next", now)
+		require.True(t, ok)
+		a = s.Attempt
+	}
+	_, ok = call.Survives(c, a, "next", now)
+	assert.False(t, ok, "it is what ends processes, maybe")
+}
