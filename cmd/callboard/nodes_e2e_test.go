@@ -31,22 +31,23 @@ type crew struct {
 func newCrew(t testing.TB, n int, env ...string) *crew {
 	t.Helper()
 	url, _ := redistest.Start(t)
-	c := crewOn(t, n, func(int) string { return url }, env...)
+	c := crewOn(t, n, func(int) []string { return []string{"CALLBOARD_REDIS_URL=" + url} }, env...)
 	c.redis = url
 	return c
 }
 
-// crewOn starts nodes, each of which reaches the Redis by a URL of its own.
-func crewOn(t testing.TB, n int, url func(node int) string, env ...string) *crew {
+// crewOn starts nodes, each of which reaches the Redis by a URL of its own, as it
+// says.
+func crewOn(t testing.TB, n int, own func(node int) []string, env ...string) *crew {
 	t.Helper()
 	master := filepath.Join(t.TempDir(), "master.key")
 	require.NoError(t, os.WriteFile(master, []byte(strings.Repeat("ab", 32)), 0o600))
 	c := &crew{t: t, since: make(map[*service]int)}
 	for i := range n {
 		s := preparePlain(t, append([]string{
-			"CALLBOARD_REDIS_URL=" + url(i), "CALLBOARD_MASTER_KEY_FILE=" + master, "CALLBOARD_LEASE_SECONDS=1",
+			"CALLBOARD_MASTER_KEY_FILE=" + master, "CALLBOARD_LEASE_SECONDS=1",
 			"CALLBOARD_NODE_ADDR=127.0.0.1:" + strconv.Itoa(siptest.Port(t)),
-		}, env...)...)
+		}, append(own(i), env...)...)...)
 		if i > 0 { // whoever has the work sends to the one receiver
 			s.receiver = c.nodes[0].receiver
 			s.env = append(s.env, "CALLBOARD_EGRESS_CA_FILE="+filepath.Join(c.nodes[0].dir, "ca.pem"))

@@ -29,6 +29,7 @@ type siege struct {
 	endpoints int // of each workspace
 	redis     *redistest.Server
 	ways      []*redistest.Way // of each node to the Redis
+	watches   []watch          // of each node
 	answer    *peer
 	tenants   []*shardTenant
 	tolls     []toll
@@ -55,9 +56,9 @@ func newSiege(t *testing.T, leases *etcdtest.Server, env ...string) *siege {
 	if leases != nil {
 		env = append(env, "CALLBOARD_LEASE_URL="+leases.URL())
 	}
-	o.crew = crewOn(t, 3, func(int) string {
-		o.ways = append(o.ways, redistest.NewWay(t, o.redis))
-		return o.ways[len(o.ways)-1].URL()
+	o.crew = crewOn(t, 3, func(node int) []string {
+		o.ways, o.watches = append(o.ways, redistest.NewWay(t, o.redis)), append(o.watches, newWatch(t))
+		return []string{"CALLBOARD_REDIS_URL=" + o.ways[node].URL(), o.watches[node].env()}
 	}, env...)
 	o.spread()
 	o.tenants = o.crew.tenants(8)
@@ -154,6 +155,30 @@ func (o *siege) redisKilled() {
 	o.redis.Restart()
 }
 
+// clock makes the clock of a node wrong by an hour, each way.
+func (o *siege) clock(node int) {
+	for _, by := range []time.Duration{time.Hour, -time.Hour, 0} {
+		o.watches[node].set(o.t, by)
+		<-time.After(o.lasts(4))
+	}
+}
+
+// stale puts a replica that lacks the last calls in the place of the Redis.
+func (o *siege) stale() {
+	o.t.Helper()
+	replica := redistest.Replica(o.t, o.redis)
+	replica.Promote()
+	before, end := len(o.answer.rung()), time.Now().Add(o.lasts(10))
+	o.nodes[0].await("calls that the replica does not know", time.Minute, func() bool {
+		return len(o.answer.rung()) > before+15 || time.Now().After(end) // all may have been rung
+	})
+	o.redis.Kill()
+	o.redis = replica
+	for _, w := range o.ways {
+		w.To(replica)
+	}
+}
+
 // proves that nobody was rung twice, nobody forgotten, no line used that was not
 // there, and every endpoint told of every end.
 func (o *siege) proves() {
@@ -210,27 +235,22 @@ func (o *siege) proves() {
 // Whatever happens to nodes, to Redis and to the way between them, while
 // campaigns of eight workspaces run: nobody is rung twice, nobody is forgotten, no
 // limit is exceeded, every event is delivered. FAULTS_CONTACTS=5000 is the whole
-// of it, with fifty endpoints, and each node killed five times.
+// of it, with fifty endpoints, and each node killed five times. Leases are in an
+// etcd, or in the Redis with FAULTS_LEASES=redis, of which faults of nodes are
+// tests of their own.
 func TestFaultsOfNodesLoseAndDoubleNothing(t *testing.T) {
 	t.Parallel()
-	for _, leases := range []string{"redis", "etcd"} {
-		if leases == "redis" && os.Getenv("FAULTS_CONTACTS") == "" {
-			continue // faults of nodes on Redis alone are tests of their own
-		}
-		t.Run(leases, func(t *testing.T) {
-			var server *etcdtest.Server
-			if leases == "etcd" {
-				_, server = etcdtest.Start(t)
-			}
-			o := newSiege(t, server)
-			faults := o.faults(server)
-			rand.Shuffle(len(faults), func(i, j int) { faults[i], faults[j] = faults[j], faults[i] })
-			for _, f := range faults {
-				o.suffers(f.name, f.do)
-			}
-			o.proves()
-		})
+	var leases *etcdtest.Server
+	if os.Getenv("FAULTS_LEASES") != "redis" {
+		_, leases = etcdtest.Start(t)
 	}
+	o := newSiege(t, leases)
+	faults := o.faults(leases)
+	rand.Shuffle(len(faults), func(i, j int) { faults[i], faults[j] = faults[j], faults[i] })
+	for _, f := range faults {
+		o.suffers(f.name, f.do)
+	}
+	o.proves()
 }
 
 type mishap struct {
@@ -250,10 +270,10 @@ func (o *siege) faults(leases *etcdtest.Server) (all []mishap) {
 		}
 		all = append(all, mishap{"cut off Redis", func() { o.cut(i) }})
 		if o.whole {
-			all = append(all, mishap{"SIGTERM", func() { o.term(s) }}, mishap{"SIGSTOP", func() { o.stop(s) }})
+			all = append(all, mishap{"SIGTERM", func() { o.term(s) }}, mishap{"SIGSTOP", func() { o.stop(s) }}, mishap{"a clock an hour wrong, each way", func() { o.clock(i) }})
 		}
 	}
-	all = append(all, mishap{"Redis frozen", o.frozen}, mishap{"Redis killed", o.redisKilled})
+	all = append(all, mishap{"Redis frozen", o.frozen}, mishap{"Redis killed", o.redisKilled}, mishap{"a replica that lags in its place", o.stale})
 	if leases != nil {
 		all = append(all, mishap{"etcd frozen", func() {
 			leases.Pause()
