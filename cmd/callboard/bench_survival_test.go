@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/sip/siptest"
 )
 
 var wentOn = regexp.MustCompile(`(?m)^time=(\S+) level=INFO msg="a call of an earlier process goes on here"`)
@@ -24,7 +26,9 @@ func BenchmarkClusterSurvival(b *testing.B) {
 		b.Run(where, func(b *testing.B) {
 			far := sipp(b, "uas-taken-up")
 			var died, next *service
-			env := []string{surviving, "CALLBOARD_MEDIA_PORTS=3000-4998"} // of the other node, too: one uses them at a time
+			// Those of the other node, too: one uses them at a time. SIPp answers to where a call came from first, so it has
+			// to be one address that moves; a phone that answers to whoever asks is in the tests.
+			env := []string{surviving, "CALLBOARD_MEDIA_PORTS=3000-4998", fmt.Sprint("CALLBOARD_SIP_ADDR=127.0.0.1:", siptest.Port(b))}
 			if where == "another node goes on" {
 				c := newCrew(b, 2, append(env, fmt.Sprint("CALLBOARD_LEASE_SECONDS=", clusterLease.Seconds()))...)
 				died, next = c.active()
