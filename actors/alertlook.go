@@ -60,8 +60,11 @@ func (n *Node) readAlerts(ctx context.Context, rules []*domain.AlertRule) map[st
 	}
 	out := make(map[string]alerts.Found, len(rules))
 	for _, r := range rules {
+		l, known := looks[r.ID]
+		if !known { // all that was found stays as it is
+			continue
+		}
 		found := alerts.Found{Unread: make(map[string]bool)}
-		l := looks[r.ID]
 		readings, unread := l.Whole(r)
 		found.Readings = readings
 		for _, id := range unread {
@@ -109,16 +112,20 @@ func (n *Node) lookElsewhere(ctx context.Context, rules []*domain.AlertRule, loo
 	}
 	ctx, cancel := context.WithTimeout(ctx, glancesWithin)
 	defer cancel()
-	found, silent := n.cfg.Rest(ctx, rules)
-	others, _ := n.others()
+	said := n.cfg.Rest(ctx, rules)
+	others, known := n.others()
 	for _, r := range rules {
+		if !said.All && !known { // whose workspaces are missing nobody can say
+			delete(looks, r.ID)
+			continue
+		}
 		l := looks[r.ID]
-		for _, one := range found {
+		for _, one := range said.Found {
 			l.Add(one[r.ID])
 		}
 		for _, w := range others {
-			if alert.Watched(r, w.ID) && silent(w.ID) {
-				l.Unread = append(l.Unread, w.ID)
+			if alert.Watched(r, w.ID) && said.Silent(w.ID) {
+				l.Unread, l.Silent = append(l.Unread, w.ID), true
 			}
 		}
 		looks[r.ID] = l
@@ -130,6 +137,12 @@ func (d *Desk) LookFor(ctx context.Context, rules []*domain.AlertRule) (map[stri
 	looks := d.node.lookFor(ctx, rules)
 	if d.node.draining() {
 		return nil, domain.Errorf(domain.CodeUnavailable, "the service is being stopped")
+	}
+	for _, r := range rules {
+		if l := looks[r.ID]; r.Together { // of which nobody asks
+			l.Readings = nil
+			looks[r.ID] = l
+		}
 	}
 	return looks, nil
 }

@@ -80,9 +80,9 @@ type Config struct {
 	Egress    allow.Egress                                 // what webhooks may reach
 	RootCAs   *x509.CertPool                               // of webhook receivers; nil: the system's
 	Mail      alerts.Mailer                                // sends mails of alerts; nil: there is no mail server
-	// Rest has the other nodes look at what alert rules are about; silent says
-	// whether a workspace is of one that did not answer. nil: there are none.
-	Rest func(ctx context.Context, rules []*domain.AlertRule) (found []map[string]alert.Look, silent func(workspaceID string) bool)
+	// Rest has the other nodes look at what alert rules are about; nil: there are
+	// none.
+	Rest func(ctx context.Context, rules []*domain.AlertRule) alert.Answers
 	// AlertsEvery is how often alerts are looked for; 0: as usual. Tests hurry.
 	AlertsEvery time.Duration
 	// May says whether this node still has the work: nobody is sent anything

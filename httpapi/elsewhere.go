@@ -128,12 +128,13 @@ func (s *Server) toNode(c *fiber.Ctx, body []byte) (sender, error) {
 	if json.Unmarshal(body, &choice) != nil || choice.NodeID == "" || byOperator(visitOf(c.UserContext()).principal) != nil {
 		return nil, nil //nolint:nilerr // said where it is done
 	}
-	part, here, err := s.nodeNamed(choice.NodeID)
+	parts, here, err := s.nodeNamed(choice.NodeID)
 	if err != nil || here {
 		return nil, err
 	}
 	return func(ctx context.Context, _ string, r *http.Request) (*http.Response, error) {
-		return s.cfg.Elsewhere.AskPart(ctx, part, r)
+		defer s.installs.forget()
+		return s.askAny(ctx, parts, r)
 	}, nil
 }
 

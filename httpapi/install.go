@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -20,8 +22,8 @@ import (
 const (
 	// partRoute is where a part tells another one how it does.
 	partRoute    = "/node/part"
-	partWithin   = 3 * time.Second // that it may take: its workspaces have two
-	partsAtOnce  = 16
+	partWithin   = 3 * time.Second // that all may take: their workspaces have two
+	partsAtOnce  = 256             // one that does not answer holds up no others
 	installFor   = time.Second
 	soloNode     = "node_alone"
 	drainRoute   = "POST /v1/operator/drain"
@@ -41,18 +43,55 @@ type install struct {
 	at    time.Time
 	whole *ask.Part
 	nodes []*ask.NodeNow
+	round chan struct{} // closed when the look that is under way is over; nil: none is
+	turn  int           // counts what has made a look old
 }
 
-// look asks all parts how they do, unless somebody has just done so. Nobody
-// changes what it answers with.
-func (s *Server) look(ctx context.Context) (*ask.Part, []*ask.NodeNow, error) {
-	in := &s.installs
+// forget has all parts be asked anew: something was done that they tell of.
+func (in *install) forget() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if in.whole != nil && time.Since(in.at) < installFor {
-		return in.whole, in.nodes, nil
+	in.turn++
+	in.whole = nil
+}
+
+// look asks all parts how they do, unless somebody has just done so, or is about
+// it. Nobody changes what it answers with.
+func (s *Server) look(ctx context.Context) (*ask.Part, []*ask.NodeNow, error) {
+	in := &s.installs
+	for {
+		in.mu.Lock()
+		if in.whole != nil && time.Since(in.at) < installFor {
+			defer in.mu.Unlock()
+			return in.whole, in.nodes, nil
+		}
+		round := in.round
+		if round == nil {
+			in.round = make(chan struct{})
+			turn := in.turn
+			in.mu.Unlock()
+			return s.lookAnew(ctx, turn)
+		}
+		in.mu.Unlock()
+		select {
+		case <-round:
+		case <-ctx.Done():
+			return nil, nil, ctx.Err()
+		}
 	}
-	at := time.Now()
+}
+
+func (s *Server) lookAnew(ctx context.Context, turn int) (whole *ask.Part, nodes []*ask.NodeNow, err error) {
+	in := &s.installs
+	defer func() {
+		in.mu.Lock()
+		defer in.mu.Unlock()
+		if err == nil && whole != nil && turn == in.turn {
+			in.at, in.whole, in.nodes = time.Now(), whole, nodes
+		}
+		close(in.round)
+		in.round = nil
+	}()
 	own, err := s.ports.Operators.Part(ctx, s.requestsOf)
 	if err != nil {
 		return nil, nil, err
@@ -61,8 +100,7 @@ func (s *Server) look(ctx context.Context) (*ask.Part, []*ask.NodeNow, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	in.at, in.whole, in.nodes = at, ask.Together(own, others...), s.nodesNow(own, told)
-	return in.whole, in.nodes, nil
+	return ask.Together(own, others...), s.nodesNow(own, told), nil
 }
 
 // parts are what the parts tell, this one too; others are in a list as well, one
@@ -73,7 +111,9 @@ func (s *Server) parts(ctx context.Context, own *ask.Part) (told map[int]*ask.Pa
 		return map[int]*ask.Part{0: own}, nil, nil
 	}
 	v := visitOf(ctx)
-	told = askParts(ctx, s, e.Others(), func(ctx context.Context) (*http.Request, error) {
+	bound, cancel := context.WithTimeout(ctx, partWithin)
+	defer cancel()
+	told = askParts(bound, s, s.held(e.Others()), func(ctx context.Context) (*http.Request, error) {
 		r, _, no := s.order(ctx, v, http.MethodGet, partRoute, nil)
 		return r, no
 	}, func(p *ask.Part) bool { return p.Node != nil })
@@ -117,9 +157,21 @@ func askParts[T any](ctx context.Context, s *Server, parts []int, question func(
 	return told
 }
 
+// held are those of some parts that a node has: nobody waits for the others.
+func (s *Server) held(parts []int) []int {
+	if s.cfg.Nodes == nil {
+		return parts
+	}
+	has := make(map[int]bool)
+	for _, n := range s.cfg.Nodes() {
+		for _, part := range n.Parts {
+			has[part] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(parts), func(part int) bool { return !has[part] })
+}
+
 func askPart[T any](ctx context.Context, s *Server, part int, question func(context.Context) (*http.Request, error)) (*T, error) {
-	ctx, cancel := context.WithTimeout(ctx, partWithin)
-	defer cancel()
 	r, err := question(ctx)
 	if err != nil {
 		return nil, err
@@ -200,20 +252,61 @@ func (s *Server) nodesNow(own *ask.Part, told map[int]*ask.Part) []*ask.NodeNow 
 	return out
 }
 
-// nodeNamed is a part that a node has, and whether it is this one.
-func (s *Server) nodeNamed(id string) (part int, here bool, err error) {
+// nodeNamed are the parts that a node has, and whether it is this one.
+func (s *Server) nodeNamed(id string) (parts []int, here bool, err error) {
 	for _, n := range s.places() {
 		switch {
 		case n.ID != id:
 		case n.Here:
-			return 0, true, nil
+			return n.Parts, true, nil
 		case len(n.Parts) == 0:
-			return 0, false, domain.Errorf(domain.CodeInvalidState, "The node has no part of the work: it takes no calls.")
+			return nil, false, domain.Errorf(domain.CodeInvalidState, "The node has no part of the work: it takes no calls.")
 		default:
-			return n.Parts[0], false, nil
+			return n.Parts, false, nil
 		}
 	}
-	return 0, false, domain.Errorf(domain.CodeNotFound, "No such node lives.").With("param", "node_id")
+	return nil, false, domain.Errorf(domain.CodeNotFound, "No such node lives.").With("param", "node_id")
+}
+
+// askAny sends an order to a node by one of the parts that it has, the first one
+// that answers. It must do no harm twice.
+func (s *Server) askAny(ctx context.Context, parts []int, r *http.Request) (*http.Response, error) {
+	var last error
+	for _, part := range parts {
+		resp, err := s.askOne(ctx, part, r)
+		if err == nil && resp.StatusCode != http.StatusServiceUnavailable {
+			return resp, nil
+		}
+		if last = err; err == nil {
+			last = fmt.Errorf("it answers %d", resp.StatusCode)
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return nil, last
+}
+
+// askOne sends an order to a part, and reads all of the answer.
+func (s *Server) askOne(ctx context.Context, part int, r *http.Request) (*http.Response, error) {
+	bound, cancel := context.WithTimeout(ctx, partWithin)
+	defer cancel()
+	again := r.Clone(bound)
+	if r.GetBody != nil {
+		body, err := r.GetBody()
+		if err != nil {
+			return nil, err
+		}
+		again.Body = body
+	}
+	resp, err := s.cfg.Elsewhere.AskPart(bound, part, again)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	text, err := io.ReadAll(io.LimitReader(resp.Body, mostElsewhere))
+	resp.Body = io.NopCloser(bytes.NewReader(text))
+	return resp, err
 }
 
 // partDoor tells another node of the install how this part does. Nobody else

@@ -73,11 +73,11 @@ func TestAnOperatorSeesTheWorkspacesOfAllNodes(t *testing.T) {
 	assert.Equal(t, []any{"node_c", false, true, true, nil, false, 0.0, 0.0, 0.0, 0.0}, short(2))
 
 	slices.Sort(far.asked)
-	want := []string{"1", "2", "3", "4", "5", "6", "7"}
+	want := []string{"1", "2", "7"}
 	for i := range want {
 		want[i] += " GET /node/part "
 	}
-	assert.Equal(t, want, far.asked, "all were asked once in a second, however many look")
+	assert.Equal(t, want, far.asked, "all that somebody has were asked once in a second, however many look")
 	assert.Equal(t, "operator_required", d.must(403, "GET", "/v1/operator/nodes", "all", nil).failure(t)["code"])
 }
 
@@ -97,9 +97,11 @@ func TestWorkspacesOfAPartThatIsNobodysAreSilent(t *testing.T) {
 func TestANodeIsDrainedByItsName(t *testing.T) {
 	t.Parallel()
 	d, far := divided(t)
-	far.parts[2] = `{"on":true,"since":null,"by":null}`
+	delete(far.parts, 2)
+	far.parts[7] = `{"on":true,"since":null,"by":null}`
 	assert.Equal(t, true, d.must(200, "POST", "/v1/operator/drain", "operator", m{"node_id": "node_b"}).json(t)["on"])
-	assert.Equal(t, []string{`2 POST /v1/operator/drain {"node_id":"node_b"}`}, far.asked)
+	assert.Equal(t, []string{`2 POST /v1/operator/drain {"node_id":"node_b"}`, `7 POST /v1/operator/drain {"node_id":"node_b"}`}, far.asked, "whichever of its parts answers")
+	far.asked = far.asked[1:]
 	assert.Empty(t, d.asked, "this one goes on")
 	d.must(200, "POST", "/v1/operator/drain", "operator", m{"node_id": "node_a"})
 	d.must(200, "POST", "/v1/operator/undrain", "operator", nil)
@@ -109,6 +111,22 @@ func TestANodeIsDrainedByItsName(t *testing.T) {
 	assert.Equal(t, "node_id", d.must(404, "POST", "/v1/operator/undrain", "operator", m{"node_id": "node_x"}).failure(t)["param"])
 	assert.Equal(t, "operator_required", d.must(403, "POST", "/v1/operator/drain", "all", m{"node_id": "node_b"}).failure(t)["code"])
 	assert.Len(t, far.asked, 1)
+}
+
+// Whoever has just said something sees it.
+func TestWhatAnOperatorHasSaidIsSeenAtOnce(t *testing.T) {
+	t.Parallel()
+	d, far := divided(t)
+	seen := func() int {
+		d.must(200, "GET", "/v1/operator/load", "operator", nil)
+		defer func() { far.asked = nil }()
+		return len(far.asked)
+	}
+	require.Equal(t, []int{3, 0}, []int{seen(), seen()})
+	for _, path := range []string{"/dialling/stop", "/dialling/resume", "/drain", "/undrain"} {
+		d.must(200, "POST", "/v1/operator"+path, "operator", nil)
+		assert.Equal(t, 3, seen(), path)
+	}
 }
 
 // How a part does is told to nodes alone, and to them on an operator's behalf.
@@ -152,23 +170,24 @@ func TestOtherPartsLookForARule(t *testing.T) {
 	d, far := divided(t)
 	each := &domain.AlertRule{Meta: domain.Meta{ID: "rule_1"}, Name: "secret", Kind: domain.AlertSpend, Share: 0.5}
 	far.parts = map[int]string{1: `{"rule_1":{"attempts":2}}`, 7: `{"rule_1":{"readings":[{"Of":"ws_x","Bad":true}],"attempts":3}}`}
-	found, silent := d.server.LookElsewhere(t.Context(), []*domain.AlertRule{each})
+	said := d.server.LookElsewhere(t.Context(), []*domain.AlertRule{each})
 	var sum alert.Look
-	for _, l := range found {
+	for _, l := range said.Found {
 		sum.Add(l["rule_1"])
 	}
 	assert.Equal(t, alert.Look{Attempts: 5, Readings: []alert.Reading{{Of: "ws_x", Bad: true}}}, sum)
-	assert.Len(t, far.asked, 7)
+	assert.Len(t, far.asked, 3)
+	assert.False(t, said.All, "four parts are nobody's, and one does not answer")
 	assert.NotContains(t, far.asked[0], "secret")
-	assert.False(t, silent(farWorkspace))
-	assert.False(t, silent("ws_"+ulidOf(1)), "its own")
+	assert.False(t, said.Silent(farWorkspace))
+	assert.False(t, said.Silent("ws_"+ulidOf(1)), "its own")
 
 	far.asked, far.parts = nil, nil
 	one := *each
 	one.Watches = farWorkspace
-	found, silent = d.server.LookElsewhere(t.Context(), []*domain.AlertRule{&one})
-	assert.Empty(t, found)
-	assert.True(t, silent(farWorkspace), "nobody has answered")
+	said = d.server.LookElsewhere(t.Context(), []*domain.AlertRule{&one})
+	assert.Empty(t, said.Found)
+	assert.True(t, said.Silent(farWorkspace), "nobody has answered")
 	require.Len(t, far.asked, 1, "whoever has it is asked alone")
 	assert.Contains(t, far.asked[0], "7 POST /node/looks ")
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"time"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -16,13 +17,15 @@ import (
 // rules of an operator.
 const looksRoute = "/node/looks"
 
-// LookElsewhere has the other parts look at what rules are about; silent says
-// whether a workspace is of one that did not answer. Without other parts nothing
-// is found.
-func (s *Server) LookElsewhere(ctx context.Context, rules []*domain.AlertRule) (found []map[string]alert.Look, silent func(workspaceID string) bool) {
+// looksWithin is how long others may look.
+const looksWithin = 20 * time.Second
+
+// LookElsewhere has the other parts look at what rules are about. Without other
+// parts nothing is found.
+func (s *Server) LookElsewhere(ctx context.Context, rules []*domain.AlertRule) alert.Answers {
 	e := s.cfg.Elsewhere
 	if e == nil {
-		return nil, func(string) bool { return false }
+		return alert.Answers{Silent: func(string) bool { return false }, All: true}
 	}
 	asked := make([]*domain.AlertRule, len(rules))
 	for i, r := range rules {
@@ -30,9 +33,12 @@ func (s *Server) LookElsewhere(ctx context.Context, rules []*domain.AlertRule) (
 	}
 	body, err := json.Marshal(asked)
 	if err != nil {
-		return nil, e.Has
+		return alert.Answers{Silent: e.Has}
 	}
-	told := askParts(ctx, s, concerned(e, rules), func(ctx context.Context) (*http.Request, error) {
+	ctx, cancel := context.WithTimeout(ctx, looksWithin)
+	defer cancel()
+	parts := concerned(e, rules)
+	told := askParts(ctx, s, s.held(parts), func(ctx context.Context) (*http.Request, error) {
 		r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://node"+looksRoute, bytes.NewReader(body))
 		if err != nil {
 			return nil, err
@@ -41,10 +47,11 @@ func (s *Server) LookElsewhere(ctx context.Context, rules []*domain.AlertRule) (
 		r.Header.Set(fiber.HeaderContentType, fiber.MIMEApplicationJSON)
 		return r, nil
 	}, func(l *map[string]alert.Look) bool { return *l != nil })
+	out := alert.Answers{Silent: func(id string) bool { return e.Has(id) && told[e.PartOf(id)] == nil }, All: len(told) == len(parts)}
 	for _, one := range told {
-		found = append(found, *one)
+		out.Found = append(out.Found, *one)
 	}
-	return found, func(id string) bool { return e.Has(id) && told[e.PartOf(id)] == nil }
+	return out
 }
 
 // concerned are the other parts whose workspaces rules are about.

@@ -86,12 +86,14 @@ func (s *Server) operatorRoutes() {
 		if in.Body != nil {
 			reason = in.Body.Reason
 		}
+		defer s.installs.forget()
 		return ok(s.ports.Operators.StopDialling(ctx, p, reason))
 	})
 	add(s, operation{
 		method: http.MethodPost, path: path + "/dialling/resume", id: "resumeDialling", tag: tag, summary: "Let people be rung again",
 		about: "Operators only. Campaigns go on where they stood, within their hours and pace; what was paused stays so.",
 	}, bare(func(ctx context.Context, p domain.Principal) (ask.DiallingNow, error) {
+		defer s.installs.forget()
 		return s.ports.Operators.ResumeDialling(ctx, p)
 	}))
 	add(s, operation{
@@ -119,6 +121,7 @@ func (s *Server) onNode(do func(Operators, context.Context, domain.Principal) (a
 				return nil, domain.Errorf(domain.CodeUnavailable, "What the node had is moving; try again.").With("retry_after", 1)
 			}
 		}
+		defer s.installs.forget()
 		return ok(do(s.ports.Operators, ctx, p))
 	}
 }

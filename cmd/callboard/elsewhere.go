@@ -66,7 +66,7 @@ func (e elsewhere) AskPart(ctx context.Context, shard int, r *http.Request) (*ht
 }
 
 // lookElsewhere has the other seats look at what alert rules are about.
-func (t *seat) lookElsewhere(ctx context.Context, rules []*domain.AlertRule) ([]map[string]alert.Look, func(string) bool) {
+func (t *seat) lookElsewhere(ctx context.Context, rules []*domain.AlertRule) alert.Answers {
 	return t.http.LookElsewhere(ctx, rules)
 }
 

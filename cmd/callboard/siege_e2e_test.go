@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"os"
 	"slices"
 	"strconv"
@@ -91,6 +92,11 @@ func (o *siege) settled() {
 		if all != crewShards {
 			return false
 		}
+		for _, s := range o.nodes {
+			if s.readyz() != http.StatusOK {
+				return false
+			}
+		}
 		for i, one := range o.tenants {
 			if _, ok := o.nodes[i%3].as(one.key).statusOf(one.campaign); !ok {
 				return false
@@ -153,6 +159,7 @@ func (o *siege) redisKilled() {
 	o.redis.Kill()
 	<-time.After(o.lasts(2))
 	o.redis.Restart()
+	o.redis.Promote() // it may have been a replica once
 }
 
 // clock makes the clock of a node wrong by an hour, each way.

@@ -10,6 +10,9 @@ import (
 type Look struct {
 	Readings []Reading `json:"readings,omitempty"`
 	Unread   []string  `json:"unread,omitempty"` // workspaces that did not answer
+	// Silent says that some of Unread are of a part that did not answer at all:
+	// what they may add to a rule that takes all together is not known either.
+	Silent bool `json:"silent,omitempty"`
 	// What its workspaces add to a rule that takes all of them together: calls,
 	// and millionths of money.
 	Attempts int64 `json:"attempts,omitempty"`
@@ -26,6 +29,14 @@ func (l *Look) Add(o Look) {
 	l.Answered += o.Answered
 	l.Spent += o.Spent
 	l.Most += o.Most
+	l.Silent = l.Silent || o.Silent
+}
+
+// Answers are what other parts have found.
+type Answers struct {
+	Found  []map[string]Look             // by the id of the rule
+	Silent func(workspaceID string) bool // whether a workspace is of a part that did not answer
+	All    bool                          // all have answered that were asked
 }
 
 // Asked is what of a rule others have to know to look.
@@ -46,7 +57,7 @@ func (l *Look) Whole(r *domain.AlertRule) ([]Reading, []string) {
 	if r.Kind == domain.AlertSpend {
 		in = Spend(r, "", All, name, l.Spent, l.Most)
 	}
-	if len(l.Unread) > 0 && !in.Bad { // whoever did not answer may make it bad
+	if len(l.Unread) > 0 && (!in.Bad || l.Silent) { // whoever did not answer may make it bad, or good
 		return nil, []string{in.Of}
 	}
 	return []Reading{in}, nil

@@ -22,6 +22,10 @@ func TestWhatPartsFindIsTakenTogether(t *testing.T) {
 	readings, unread = l.Whole(&all)
 	assert.True(t, readings[0].Bad, "it is too much whatever the third has spent")
 	assert.Empty(t, unread)
+	l.Add(alert.Look{Unread: []string{"ws_d"}, Silent: true})
+	readings, unread = l.Whole(&all)
+	assert.Equal(t, []any{0, []string{""}}, []any{len(readings), unread}, "a part that says nothing may have a cap that makes it little")
+	l.Silent = false
 	all.Share = 0.9
 	readings, unread = l.Whole(&all)
 	assert.Equal(t, []any{0, []string{""}}, []any{len(readings), unread}, "the third may make it bad")
