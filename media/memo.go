@@ -12,7 +12,7 @@ import (
 const versionLeap = 64
 
 // Memo is what another process needs so that the sound of a call goes on
-// there, within the same description: Options.After.
+// there, within the same description: Options.After, lifted (Lift).
 type Memo struct {
 	ID      uint64        `json:"id"`      // of our o= line
 	Version uint64        `json:"version"` // the last that was said
@@ -22,6 +22,11 @@ type Memo struct {
 	Mark    time.Duration `json:"mark"` // Session.Mark then
 	At      time.Time     `json:"at"`
 }
+
+// Lift raises the version above whatever was said after the memo was made.
+// Whoever goes on with the sound stores it so first: the next one then begins
+// above what it says.
+func (m *Memo) Lift() { m.Version += versionLeap }
 
 // Memo is the session's as it is now. Keys are not in it: whoever takes the
 // call up makes new ones.
@@ -50,7 +55,7 @@ func (s *Session) origin() netip.Addr {
 // recall lets a session go on where another one was when the memo was made,
 // and the time since then has passed in silence.
 func (s *Session) recall(m *Memo) {
-	s.desc.id, s.desc.version = m.ID, m.Version+versionLeap
+	s.desc.id, s.desc.version = m.ID, m.Version
 	if len(m.Formats) > 0 {
 		s.desc.formats = append([]sdp.Format(nil), m.Formats...)
 	}

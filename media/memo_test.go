@@ -36,6 +36,7 @@ func TestSoundGoesOnWithinItsDescriptionInAnotherProcess(t *testing.T) {
 	var memo media.Memo
 	require.NoError(t, json.Unmarshal(text, &memo))
 	memo.At = memo.At.Add(-3 * time.Second)
+	memo.Lift()
 	after := open(t, next, media.Options{After: &memo})
 	assert.GreaterOrEqual(t, after.Mark(), 3*time.Second+100*time.Millisecond, "the call's time has passed meanwhile")
 	again := after.Offer()

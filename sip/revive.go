@@ -9,18 +9,23 @@ import (
 // sent after the state was stored.
 const afterLoss = 4096
 
+// Lift raises the CSeq above whatever the dialog's process sent after the state
+// was stored. Whoever takes the dialog up stores it so before it sends anything:
+// the next one then begins above that.
+func (s *DialogState) Lift() { s.LocalCSeq += afterLoss }
+
 // ErrUnknown says that a dialog cannot be taken up from what is known of it.
 var ErrUnknown = errors.New("sip: not enough is known of the dialog")
 
 // Revival is an answered dialog of another process, which goes on here.
 type Revival struct {
-	State       DialogState
+	State       DialogState  // lifted (Lift), and stored so
 	Credentials *Credentials // as of Invite
 	Notify      func(Event)  // as of Invite: Ended comes once
 }
 
 // Revive takes up an answered dialog of a process that is gone: its tags, its
-// route, and a CSeq that is higher than any it has sent. The far end hears of
+// route, and CSeqs above that of the state. The far end hears of
 // it by the owner's Reoffer, which is to come at once: until then it sends to
 // where the other process was. It waits for a look-up of the next hop's name.
 func (u *UserAgent) Revive(r Revival) (*Dialog, error) {
@@ -40,7 +45,7 @@ func (u *UserAgent) Revive(r Revival) (*Dialog, error) {
 	}
 	d.phase, d.confirmed, d.established, d.taken = up, true, true, true
 	d.notify, d.creds = r.Notify, r.Credentials
-	d.localCSeq = s.LocalCSeq + afterLoss
+	d.localCSeq = s.LocalCSeq
 	if s.RemoteCSeq > 0 {
 		d.remoteCSeq = s.RemoteCSeq
 	}

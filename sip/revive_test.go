@@ -14,6 +14,7 @@ import (
 // revived takes a call of the process before up, and offers.
 func (s *stage) revived(state sip.DialogState, heard chan sip.Reanswer) *sip.Dialog {
 	s.t.Helper()
+	state.Lift()
 	d, err := s.ua.Revive(sip.Revival{State: state, Notify: s.ears.hear})
 	require.NoError(s.t, err)
 	d.Reoffer([]byte(sdp), func(a sip.Reanswer) { heard <- a })

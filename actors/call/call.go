@@ -172,6 +172,7 @@ type call struct {
 	rung         bool // a call that came in rings until it is answered
 	early        bool // and hears our sound meanwhile
 	soundLeg     int  // the leg whose sound is heard
+	keysHidden   bool // its signalling is encrypted
 	summedUp     bool // nothing but second legs is waited for
 	ended        *Ended
 	segments     []domain.Segment
@@ -336,7 +337,7 @@ func (c *call) late(ctx actor.Context, m late) {
 	case closing:
 		c.wrapUp(ctx)
 	case reviving:
-		c.unrevived(ctx, "no answer in time")
+		c.over(ctx, interrupted(), byService) // even its BYE was not answered
 	case talking:
 		c.hungUp(ctx, sip.Ended{}) // the far end is deaf even to its own end
 	case preparing, dialling, flushing, telling:

@@ -58,6 +58,7 @@ type berth struct {
 	recording <-chan media.Recording
 	survives  bool // it is of a process that is gone
 	begun     bool // of these: its far end is being asked, or was
+	told      bool // and what came of that was told: the next one is asked
 	letGo     bool // another process has it: nothing is told of it here
 	storing   bool // Calls owns the end and stores it now
 }
@@ -244,6 +245,7 @@ func (c *Calls) died(ctx actor.Context, who *actor.PID) {
 	if b.letGo {
 		return
 	}
+	c.asked(ctx, id) // it may have died over that
 	c.giveBack(ctx, b)
 	e, recording, done := b.vessel.abandon(time.Now().UTC())
 	b.recording = recording

@@ -34,11 +34,15 @@ func (c *call) options(ctx actor.Context) media.Options {
 	o.Codecs = c.codecs
 	if c.survivor != nil {
 		o.Confidential, o.Address, o.After = c.survivor.Confidential, c.addressFor(), &c.survivor.Sound
+		if c.survivor.Sound.Secure { // it stays so, whatever became of the trunk
+			o.SRTP = media.SRTPRequired
+		}
 	} else if c.in != nil {
 		o.Confidential, o.Address = c.in.Network == "tls", c.cfg.Phone.Host(c.in.Network, c.in.Source)
 	} else {
 		o.Address, o.Answerer = hostFor(c.cfg.Phone, c.slot, c.contacts), c.script.AMD.On()
 	}
+	c.keysHidden = o.Confidential
 	if c.call.Record {
 		o.RecordPath = spoolFile(c.cfg, c.call.ID)
 	}
@@ -465,6 +469,7 @@ func (c *call) hungUp(ctx actor.Context, e sip.Ended) {
 	done := domain.Verdict{Outcome: domain.OutcomeCompleted, Reason: c.byeReason}
 	switch {
 	case c.stage == reviving:
+		c.tellRevived(ctx, Refused)
 		c.over(ctx, interrupted(), byService)
 		return
 	case c.stage != talking:

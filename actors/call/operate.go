@@ -34,9 +34,11 @@ func (c *call) besides(ctx actor.Context) {
 	case keepOn:
 		c.keepOn(ctx)
 	case byeAgain:
-		if c.stage == talking {
-			c.sendBye(ctx)
-		}
+		c.byeAgain(ctx)
+	case reopenAgain:
+		c.reopen(ctx)
+	case unasked:
+		c.unrevived(ctx, "no answer in time")
 	case reopened:
 		c.reopened(ctx, m)
 	case reanswered:

@@ -47,6 +47,10 @@ type (
 		err     error
 	}
 	reanswered struct{ answer sip.Reanswer }
+	// reopenAgain tries again what another process might have had.
+	reopenAgain struct{}
+	// unasked: nothing was answered in time.
+	unasked struct{}
 )
 
 // Control admits it always.
@@ -61,6 +65,12 @@ func (reopened) Control() {}
 // Control admits it always.
 func (reanswered) Control() {}
 
+// Control admits it always.
+func (reopenAgain) Control() {}
+
+// Control admits it always.
+func (unasked) Control() {}
+
 // revival is what a call knows of its own taking up.
 type revival struct {
 	failed, over bool
@@ -68,9 +78,10 @@ type revival struct {
 	began        time.Time
 }
 
-// reviver is a Phone that can go on with the dialog of another process.
+// reviver is a Phone that can go on with the dialog of another process, or end it.
 type reviver interface {
 	Revive(r sip.Revival) (Dialog, error)
+	Orphan(s sip.DialogState, done func(answered bool))
 }
 
 func (cfg *Config) cut() bool { return cfg.Survive && cfg.Cut != nil && cfg.Cut() }
@@ -123,7 +134,16 @@ func (c *Calls) left(ctx actor.Context) {
 		c.salvaged(ctx, m)
 	case TakeUp:
 		c.takeUp(ctx, takenUpAtOnce)
-	case revived: // the next one
+	case revived:
+		c.asked(ctx, m.callID)
+	}
+}
+
+// asked: a survivor goes on, or never will; the next one is asked. It counts
+// once, whether the call has said so or has died.
+func (c *Calls) asked(ctx actor.Context, id string) {
+	if b := c.berths[id]; b != nil && b.begun && !b.told {
+		b.told = true
 		c.takeUp(ctx, 1)
 	}
 }
@@ -160,9 +180,18 @@ func (c *call) revive(ctx actor.Context) {
 		tag = c.dialog.LocalTag
 	}
 	c.cfg.Traces.Keep(c.call.ID, c.dialog.CallID, tag)
-	if c.cfg.Trunks != nil && c.slot.Via != nil {
+	if c.cfg.Trunks != nil && c.slot.Via != nil && !c.inbound { // as in begin
 		ctx.Send(c.cfg.Trunks, trunk.Hold{CallID: c.call.ID, TrunkID: c.slot.Via.ID, Until: now.Add(heldFor)})
 		ctx.Send(c.cfg.Trunks, trunk.Bind{CallID: c.call.ID, Call: ctx.Self()})
+	}
+	c.after(ctx, reviveLimit, unasked{})
+	c.reopen(ctx)
+}
+
+// reopen gets dialog and sound, beside the actor.
+func (c *call) reopen(ctx actor.Context) {
+	if c.stage != reviving || c.revival.failed {
+		return
 	}
 	root, self, leg := ctx.ActorSystem().Root, ctx.Self(), c.leg
 	r := sip.Revival{State: c.dialog, Notify: func(e sip.Event) { root.Send(self, signal{leg, e}) }}
@@ -176,7 +205,6 @@ func (c *call) revive(ctx actor.Context) {
 	mailbox.Work(ctx, dialLimit, func(context.Context) any {
 		return reopen(cfg, v, leg, o, r, func(a sip.Reanswer) { root.Send(self, reanswered{a}) })
 	})
-	c.after(ctx, reviveLimit, late{stage: reviving})
 }
 
 func reopen(cfg *Config, v *vessel, leg int, o media.Options, r sip.Revival, heard func(sip.Reanswer)) (m reopened) {
@@ -193,14 +221,15 @@ func reopen(cfg *Config, v *vessel, leg int, o media.Options, r sip.Revival, hea
 	if err != nil {
 		return reopened{err: err}
 	}
+	if !v.regains(leg, d) {
+		return reopened{err: media.ErrClosed}
+	}
 	s, err := cfg.Sound.Open(o)
 	if err != nil {
-		d.Bye(41, "service restarted")
-		return reopened{err: err}
+		return reopened{err: err} // whoever has the dialog now ends it
 	}
 	if !v.board(leg, s) {
 		s.Close()
-		d.Bye(41, "service restarted")
 		return reopened{err: media.ErrClosed}
 	}
 	v.dialled(leg, d)
@@ -223,13 +252,17 @@ func (c *call) addressFor() netip.Addr {
 
 func (c *call) reopened(ctx actor.Context, m reopened) {
 	c.revival.missing = m.missing
-	if m.err == nil || c.stage != reviving {
+	if m.err == nil || c.stage != reviving || c.revival.failed {
+		return
+	}
+	if errors.Is(m.err, sip.ErrHeld) { // until it is known whose it is, or time is up
+		mailbox.After(ctx, byeAgainIn, reopenAgain{})
 		return
 	}
 	c.log.Warn("a call of an earlier process cannot be taken up", slogErr(m.err))
-	c.tellRevived(ctx, Broken)
 	c.revival.failed = true
-	c.over(ctx, interrupted(), byService)
+	c.tellRevived(ctx, Broken)
+	c.takeLeave(ctx)
 }
 
 // reanswered: the far end goes on with us, or does not.
@@ -256,8 +289,7 @@ func (c *call) reanswered(ctx actor.Context, m reanswered) {
 
 // unrevived ends a call that could not be taken up, as if nobody had tried.
 func (c *call) unrevived(ctx actor.Context, why string) {
-	if c.revival.failed { // even its BYE was not answered
-		c.over(ctx, interrupted(), byService)
+	if c.stage != reviving || c.revival.failed {
 		return
 	}
 	c.revival.failed = true
@@ -267,13 +299,38 @@ func (c *call) unrevived(ctx actor.Context, why string) {
 	}
 	c.log.Info("a call of an earlier process is over: its far end does not go on with it", slog.String("reason", why))
 	c.tellRevived(ctx, result)
-	d := c.vessel.line()
-	if d == nil {
-		c.over(ctx, interrupted(), byService)
+	c.takeLeave(ctx)
+}
+
+// takeLeave says BYE to the far end of a survivor, whether we have its dialog or
+// not. It waits while another node may have the call: that asks it as well.
+func (c *call) takeLeave(ctx actor.Context) {
+	if c.cfg.cut() {
+		mailbox.After(ctx, byeAgainIn, byeAgain{})
 		return
 	}
-	d.Bye(41, "service restarted")
 	c.after(ctx, byeLimit, late{stage: reviving})
+	if d := c.vessel.line(); d != nil {
+		d.Bye(41, "service restarted")
+		return
+	}
+	root, self, leg := ctx.ActorSystem().Root, ctx.Self(), c.leg
+	over := signal{leg, sip.Ended{}}
+	if phone, can := c.cfg.Phone.(reviver); can {
+		phone.Orphan(c.dialog, func(bool) { root.Send(self, over) })
+		return
+	}
+	ctx.Send(self, over)
+}
+
+// byeAgain tries the BYE again that had to wait.
+func (c *call) byeAgain(ctx actor.Context) {
+	switch {
+	case c.stage == talking:
+		c.sendBye(ctx)
+	case c.stage == reviving && c.revival.failed:
+		c.takeLeave(ctx)
+	}
 }
 
 func (c *call) tellRevived(ctx actor.Context, result string) {

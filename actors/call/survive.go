@@ -2,6 +2,7 @@ package call
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -96,7 +97,7 @@ func (c *call) keep(now time.Time) json.RawMessage {
 	k := kept{
 		At: now, Leg: c.leg, Sound: s.Memo(), Talk: c.keeps.stands, Script: c.keptScript(), Variables: c.variables, CallerName: c.callerName,
 		OptOut: c.optOut, Scrub: c.scrub, Networks: c.networks, MaxDuration: c.maxDuration, RingTimeout: c.ringTimeout,
-		Appointments: c.appointments, Confidential: c.confidential(), Times: c.timesTakenUp(),
+		Appointments: c.appointments, Confidential: c.keysHidden, Times: c.timesTakenUp(),
 	}
 	b, err := json.Marshal(&k)
 	if err != nil {
@@ -114,16 +115,6 @@ func (c *call) keptScript() json.RawMessage {
 		c.keeps.of = of
 	}
 	return c.keeps.script
-}
-
-func (c *call) confidential() bool {
-	switch {
-	case c.in != nil:
-		return c.in.Network == "tls"
-	case c.survivor != nil:
-		return c.survivor.Confidential
-	}
-	return c.slot.Target.Transport == "tls"
 }
 
 func (c *call) timesTakenUp() int {
@@ -203,10 +194,18 @@ func Survives(c domain.Call, a domain.Attempt, boot string, now time.Time) (*Sur
 		return nil, false
 	}
 	k.Times++
+	k.Sound.Lift() // and stored so: whatever we say, the next one begins above it
+	s.dialog.Lift()
 	b, err := json.Marshal(k)
 	if err != nil {
 		return nil, false
 	}
+	dialog, err := s.dialog.AppendJSON(make([]byte, 0, dialogRoom))
+	if err != nil {
+		return nil, false
+	}
+	s.Attempt.Legs = slices.Clone(a.Legs)
+	s.Attempt.Legs[k.Leg-1].Dialog = dialog
 	s.Attempt.Boot, s.Attempt.Kept = boot, b
 	return s, true
 }

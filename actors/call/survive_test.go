@@ -2,6 +2,7 @@ package call_test
 
 import (
 	"context"
+	"encoding/json"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -14,6 +15,8 @@ import (
 	"github.com/callboard/callboard/actors/simulator"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/sip"
 )
 
 // waits asks for a key and waits long for it.
@@ -89,6 +92,16 @@ func TestACallThatWasLetGoOfGoesOnElsewhere(t *testing.T) {
 	assert.Equal(t, 1, h.diary.count(number, simulator.Answered))
 }
 
+// spoken is how far a kept call has counted its requests and descriptions.
+func spoken(t *testing.T, a domain.Attempt) (cseq uint32, version uint64) {
+	t.Helper()
+	var dialog sip.DialogState
+	require.NoError(t, json.Unmarshal(a.Legs[0].Dialog, &dialog))
+	var kept struct{ Sound media.Memo }
+	require.NoError(t, json.Unmarshal(a.Kept, &kept))
+	return dialog.LocalCSeq, kept.Sound.Version
+}
+
 func TestWhatDoesNotSurvive(t *testing.T) {
 	t.Parallel()
 	h := build(t, plan{config: func(c *call.Config) { c.Survive = true }})
@@ -120,6 +133,10 @@ func TestWhatDoesNotSurvive(t *testing.T) {
 	for range 3 {
 		s, ok := call.Survives(c, a, "next", now)
 		require.True(t, ok)
+		cseq, version := spoken(t, a)
+		cseqThen, versionThen := spoken(t, s.Attempt)
+		assert.GreaterOrEqual(t, cseqThen, cseq+4096, "the one after that begins above what this one says")
+		assert.GreaterOrEqual(t, versionThen, version+64)
 		a = s.Attempt
 	}
 	_, ok = call.Survives(c, a, "next", now)

@@ -19,6 +19,7 @@ type vessel struct {
 	mu        sync.Mutex
 	gone      bool // abandoned: what comes now is let go of at once
 	hung      bool // nobody is to be rung any more
+	silent    bool // the far end is to hear of no end: another process has the call
 	incoming  *sip.Incoming
 	leg       int // whose sound and dialog these are
 	dialog    Dialog
@@ -60,14 +61,31 @@ func (v *vessel) board(leg int, s Session) bool {
 // leg may be refused, and the next one under way, before its INVITE returns.
 func (v *vessel) dialled(leg int, d Dialog) {
 	v.mu.Lock()
-	gone := v.gone || v.leg != leg
+	gone, silent := v.gone || v.leg != leg, v.silent
 	if !gone {
 		v.dialog, v.incoming = d, nil
 	}
 	v.mu.Unlock()
-	if gone {
+	switch {
+	case gone && silent:
+		abandon(d)
+	case gone:
 		d.Bye(16, "abandoned")
 	}
+}
+
+// regains takes the dialog of a survivor, which has no sound yet, or ends it
+// where nobody is there any more: false.
+func (v *vessel) regains(leg int, d Dialog) bool {
+	v.mu.Lock()
+	if !v.gone {
+		v.leg = leg
+	}
+	v.mu.Unlock()
+	v.dialled(leg, d)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return !v.gone
 }
 
 // tow takes the vessel of a second leg along: it is abandoned with this one.
@@ -219,14 +237,18 @@ func (v *vessel) kept() bool {
 // fallSilent lets go of dialog and sound without a word to the far end.
 func (v *vessel) fallSilent() {
 	v.mu.Lock()
-	v.gone = true
+	v.gone, v.silent = true, true
 	dialog := v.dialog
 	v.dialog = nil
 	v.mu.Unlock()
-	if d, can := dialog.(interface{ Abandon() }); can {
+	abandon(dialog)
+	v.unload()
+}
+
+func abandon(d Dialog) {
+	if d, can := d.(interface{ Abandon() }); can {
 		go guarded(d.Abandon)
 	}
-	v.unload()
 }
 
 // guarded runs f where a panic must not end the process.

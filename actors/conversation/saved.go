@@ -54,7 +54,7 @@ func (c *Conversation) tellStand(ctx actor.Context) {
 }
 
 func (c *Conversation) saved() *Saved {
-	s, ok := c.state.Save(c.cfg.Redact.Text)
+	s, ok := c.state.Save(c.cfg.Redact)
 	if !ok {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package pathway
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 
@@ -34,29 +35,23 @@ var stands = map[phase]string{
 }
 
 // Save is the state at rest. false: it cannot be kept, because the
-// conversation is over, or knows what must not be stored. words takes out of a
-// text what must not be kept; nil: nothing.
-func (s State) Save(words func(string) string) (Saved, bool) {
+// conversation is over, or knows what must not be stored. redact takes out of it
+// what must not be kept; nil: nothing.
+func (s State) Save(redact *domain.Redactor) (Saved, bool) {
 	if s.phase == ended || s.plan == nil || len(s.secret) > 0 {
 		return Saved{}, false
 	}
-	if words == nil {
-		words = func(text string) string { return text }
-	}
-	kept := func(m map[string]string) map[string]string {
-		out := maps.Clone(m)
-		for k, v := range out {
-			out[k] = words(v)
-		}
-		return out
-	}
 	out := Saved{
-		Node: s.node, Stands: stands[s.phase], Language: s.language, Values: kept(s.values), Shown: kept(s.shown), Outcome: s.outcome,
-		Notes: words(s.notes), Intent: s.intent, Tries: s.tries, Entered: s.entered, Idle: s.idle, Round: s.round,
+		Node: s.node, Stands: stands[s.phase], Language: s.language, Values: redact.Texts(maps.Clone(s.values)), Shown: redact.Texts(maps.Clone(s.shown)), Outcome: s.outcome,
+		Notes: redact.Text(s.notes), Intent: s.intent, Tries: s.tries, Entered: s.entered, Idle: s.idle, Round: s.round,
 		Turns: s.talk.turns, History: slices.Clone(s.history), WasActing: s.talk.acting > 0,
 	}
 	for i := range out.History {
-		out.History[i].Text = words(out.History[i].Text)
+		m := &out.History[i]
+		m.Text, m.Calls = redact.Text(m.Text), slices.Clone(m.Calls) // those are the live state's
+		for k := range m.Calls {
+			m.Calls[k].Arguments = string(redact.JSON(json.RawMessage(m.Calls[k].Arguments)))
+		}
 	}
 	return out, true
 }

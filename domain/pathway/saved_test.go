@@ -97,3 +97,14 @@ func saidBy(dos []pathway.Do) (out []string) {
 	}
 	return out
 }
+
+func TestWhatAToolIsAskedIsKeptWithoutWhatMustNotBe(t *testing.T) {
+	s, l := begins(t, lively())
+	s, _ = steps(s, pathway.Wanted{Round: l.Round, Calls: []pathway.Called{{ID: "c", Name: "book", Tool: "tool_1", Arguments: `{"card":"4111"}`}}})
+	saved, ok := s.Save(domain.Redaction{Patterns: []string{"4111"}}.Redactor())
+	require.True(t, ok)
+	assert.JSONEq(t, `{"card":"[redacted]"}`, saved.History[0].Calls[0].Arguments)
+	saved, ok = s.Save(nil)
+	require.True(t, ok)
+	assert.JSONEq(t, `{"card":"4111"}`, saved.History[0].Calls[0].Arguments, "who goes on here knows it")
+}

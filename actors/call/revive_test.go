@@ -1,0 +1,254 @@
+package call_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/trunk"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/sip"
+)
+
+// medium is a phone that takes up what the test lets it.
+type medium struct {
+	call.Phone
+
+	revive func(r sip.Revival) (call.Dialog, error)
+	orphan func(s sip.DialogState)
+}
+
+func (m medium) Revive(r sip.Revival) (call.Dialog, error) { return m.revive(r) }
+
+func (m medium) Orphan(s sip.DialogState, done func(bool)) {
+	if m.orphan != nil {
+		m.orphan(s)
+	}
+	done(true)
+}
+
+// strung is a dialog that answers nothing.
+type strung struct {
+	call.Dialog
+
+	bye func()
+}
+
+func (strung) Reoffer([]byte, func(sip.Reanswer)) {}
+
+func (s strung) Bye(int, string) {
+	if s.bye != nil {
+		s.bye()
+	}
+}
+
+// keeps talks until the call is kept, and returns its rows.
+func (h *house) keeps() (c domain.Call, a domain.Attempt) {
+	h.t.Helper()
+	id := h.dial(area+"0009", waits())
+	h.until(10*time.Second, "what is said to be kept", func() bool {
+		c, a = h.attempt(id)
+		return len(a.Kept) > 0
+	})
+	return c, a
+}
+
+// survivors are so many calls like the one given.
+func (h *house) survivors(n int, c domain.Call, a domain.Attempt) (out []*call.Survivor) {
+	h.t.Helper()
+	for i := range n {
+		c.ID = fmt.Sprintf("call_%d", i)
+		a.ID, a.CallID = c.ID, c.ID
+		s, ok := call.Survives(c, a, "next", time.Now())
+		require.True(h.t, ok)
+		s.Owner = h.owner
+		_, err := h.store.Apply(h.t.Context(), commit.Change{Puts: []domain.Record{&s.Call, &s.Attempt}})
+		require.NoError(h.t, err)
+		out = append(out, s)
+	}
+	return out
+}
+
+// takesUp has another process take them up.
+func (h *house) takesUp(all []*call.Survivor, m medium, change func(*call.Config)) {
+	next := h.config
+	m.Phone = next.Phone
+	next.Survivors, next.Phone, next.SpoolDir = all, m, h.t.TempDir()
+	if change != nil {
+		change(&next)
+	}
+	pid := h.sys.Root.Spawn(call.Props(next))
+	h.t.Cleanup(func() { _ = h.sys.Root.PoisonFuture(pid).Wait() })
+	h.sys.Root.Send(pid, call.TakeUp{})
+}
+
+// However a call ends that is being taken up, the next one is asked.
+func TestEachSurvivorIsAskedWhateverBecomesOfTheOthers(t *testing.T) {
+	t.Parallel()
+	const all = 60 // more than are asked at once
+	h := build(t, plan{config: func(c *call.Config) { c.Survive = true }})
+	c, a := h.keeps()
+	for what, dies := range map[string]bool{"the far end hangs up": false, "its actor dies": true} {
+		var asked atomic.Int64
+		end := make(chan struct{})
+		m := medium{revive: func(r sip.Revival) (call.Dialog, error) {
+			r.Notify(sip.Ended{ByRemote: true})
+			<-end
+			return nil, sip.ErrUnknown
+		}}
+		h.takesUp(h.survivors(all, c, a), m, func(c *call.Config) {
+			c.Before = func(actor, _ string, msg any) {
+				if actor == "call" && fmt.Sprintf("%T", msg) == "call.begin" {
+					asked.Add(1)
+					if dies {
+						panic("it does not live")
+					}
+				}
+			}
+		})
+		h.until(10*time.Second, what, func() bool { return asked.Load() == all })
+		close(end)
+	}
+}
+
+func TestACallInThatIsTakenUpTakesNoChannelOfItsTrunk(t *testing.T) {
+	t.Parallel()
+	h := build(t, plan{config: func(c *call.Config) { c.Survive = true }})
+	c, a := h.keeps()
+	held := make(chan string, 4)
+	broker := h.sys.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
+		if m, is := ctx.Message().(trunk.Hold); is {
+			held <- m.CallID
+		}
+	}))
+	two := h.survivors(2, c, a)
+	two[0].Call.Direction = domain.Inbound
+	for _, s := range two {
+		s.Trunk = &domain.Trunk{Meta: domain.Meta{ID: "trunk_sim"}}
+	}
+	revived := make(chan struct{}, 2)
+	m := medium{revive: func(sip.Revival) (call.Dialog, error) {
+		revived <- struct{}{}
+		return strung{}, nil
+	}}
+	h.takesUp(two, m, func(c *call.Config) { c.Trunks = broker })
+	soon(t, revived)
+	soon(t, revived)
+	assert.Equal(t, "call_1", soon(t, held))
+	_ = h.sys.Root.PoisonFuture(broker).Wait()
+	assert.Empty(t, held)
+}
+
+// opening hears how a session is opened.
+type opening struct {
+	call.Sound
+
+	opened func(media.Options)
+}
+
+func (o opening) Open(m media.Options) (call.Session, error) {
+	o.opened(m)
+	return o.Sound.Open(m)
+}
+
+func TestWhatWasEncryptedIsTakenUpEncryptedOrNotAtAll(t *testing.T) {
+	t.Parallel()
+	h := build(t, plan{config: func(c *call.Config) { c.Survive = true }})
+	c, a := h.keeps()
+	var kept map[string]any
+	require.NoError(t, json.Unmarshal(a.Kept, &kept))
+	kept["confidential"] = true
+	kept["sound"].(map[string]any)["secure"] = true
+	a.Kept, _ = json.Marshal(kept)
+	opened := make(chan media.Options, 1)
+	m := medium{revive: func(sip.Revival) (call.Dialog, error) { return strung{}, nil }}
+	h.takesUp(h.survivors(1, c, a), m, func(c *call.Config) { // its trunk is gone
+		c.Sound = opening{c.Sound, func(o media.Options) { opened <- o }}
+	})
+	o := soon(t, opened)
+	assert.Equal(t, media.SRTPRequired, o.SRTP)
+	assert.True(t, o.Confidential)
+}
+
+// byWay rings a trunk without its proxy.
+type byWay struct{ call.Phone }
+
+func (b byWay) Invite(in sip.Invite) (call.Dialog, error) {
+	in.Proxy = nil
+	return b.Phone.Invite(in)
+}
+
+func TestThatAProxyKeepsKeysSecretIsKept(t *testing.T) {
+	t.Parallel()
+	h := build(t, plan{
+		config: func(c *call.Config) { c.Survive = true },
+		phone:  func(p call.Phone) call.Phone { return byWay{p} },
+		trunks: func(h *house) []domain.Trunk {
+			return []domain.Trunk{{
+				Meta: domain.Meta{ID: "trunk_sim", Environment: domain.Live}, Proxies: []domain.Proxy{proxyOf(h.carrier.Target())},
+				OutboundProxy: &domain.Proxy{Host: "127.0.0.1", Port: 5061, Transport: "tls"},
+			}}
+		},
+	})
+	_, a := h.keeps()
+	var kept struct{ Confidential bool }
+	require.NoError(t, json.Unmarshal(a.Kept, &kept))
+	assert.True(t, kept.Confidential)
+}
+
+// brokenSound opens nothing.
+type brokenSound struct{ call.Sound }
+
+func (brokenSound) Open(media.Options) (call.Session, error) { return nil, media.ErrNoPorts }
+
+func TestADialogThatCannotBeHadIsEndedAllTheSame(t *testing.T) {
+	t.Parallel()
+	h := build(t, plan{config: func(c *call.Config) { c.Survive = true }})
+	c, a := h.keeps()
+	orphans := make(chan sip.DialogState, 1)
+	h.takesUp(h.survivors(1, c, a), medium{
+		revive: func(sip.Revival) (call.Dialog, error) { return nil, sip.ErrUnknown },
+		orphan: func(s sip.DialogState) { orphans <- s },
+	}, nil)
+	cseq, _ := spoken(t, a)
+	assert.GreaterOrEqual(t, soon(t, orphans).LocalCSeq, cseq+4096)
+	assert.Equal(t, domain.ReasonInterrupted, h.end("call_0").Verdict.Reason)
+}
+
+// A node that may have lost the work tries again, and says no BYE meanwhile.
+func TestWhoDoesNotKnowWhoseACallIsTriesAgain(t *testing.T) {
+	t.Parallel()
+	var cut atomic.Bool
+	h := build(t, plan{config: func(c *call.Config) { c.Survive, c.Cut = true, cut.Load }})
+	c, a := h.keeps()
+	cut.Store(true)
+	var tries atomic.Int64
+	tried, told, byes := make(chan struct{}), make(chan string, 1), make(chan struct{}, 9)
+	h.takesUp(h.survivors(1, c, a), medium{revive: func(r sip.Revival) (call.Dialog, error) {
+		if tries.Add(1) < 3 {
+			return nil, sip.ErrHeld
+		}
+		close(tried)
+		return strung{bye: func() {
+			byes <- struct{}{}
+			r.Notify(sip.Ended{})
+		}}, nil
+	}}, func(c *call.Config) {
+		c.Sound, c.TookUp = brokenSound{c.Sound}, func(result string) { told <- result }
+	})
+	soon(t, tried)
+	assert.Equal(t, call.Broken, soon(t, told))
+	h.never(500*time.Millisecond, "the far end is told that it is over", func() bool { return len(byes) > 0 })
+	cut.Store(false)
+	soon(t, byes)
+	assert.Equal(t, domain.ReasonInterrupted, h.end("call_0").Verdict.Reason)
+}
