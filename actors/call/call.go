@@ -151,6 +151,7 @@ type call struct {
 	leaving      bool // the agent does, once the answer is stored
 	byeBy        string
 	byeReason    domain.Reason
+	byeSent      bool // until then it waits, or was not wanted
 	invitedAt    time.Time
 	session      Session
 	conversation *actor.PID
@@ -177,6 +178,7 @@ type call struct {
 	ended        *Ended
 	segments     []domain.Segment
 	appointments booking.Made // by the agent, in this call
+	paused       bool         // nothing is recorded
 	deaf         bool         // the far end holds us
 	music        media.Clip   // what a party hears that waits; nil: not read, or none
 	musicAsked   bool
@@ -384,9 +386,11 @@ func (c *call) note() { c.vessel.note(&c.call, &c.attempt, c.reached) }
 func (c *call) commit(ctx actor.Context, t event.Type, data any, then func(actor.Context, bool)) {
 	now := time.Now().UTC()
 	c.call.UpdatedAt = now
+	c.attempt.Kept = c.keep(now)
 	c.note()
-	kept := c.keep(now)
-	c.attempt.Kept = kept
+	if c.cfg.Survive {
+		then = c.keeping(then)
+	}
 	e := entry{call: c.call, attempt: c.attempt, then: then}
 	e.attempt.Trace = c.safe()
 	if t != "" {
@@ -452,19 +456,6 @@ func (c *call) bye(ctx actor.Context, by string, reason domain.Reason) {
 	c.sendBye(ctx)
 	if s := c.vessel.sound(); s != nil {
 		s.Close() // nothing is said after a BYE; settle hears the figures again
-	}
-	c.after(ctx, byeLimit, late{stage: talking})
-}
-
-// sendBye waits while another node may have the call: either the work is still
-// here in the end, or all of it is let go of.
-func (c *call) sendBye(ctx actor.Context) {
-	if c.cfg.cut() && c.attempt.Kept != nil {
-		mailbox.After(ctx, byeAgainIn, byeAgain{})
-		return
-	}
-	if d := c.vessel.line(); d != nil {
-		d.Bye(16, string(c.byeReason))
 	}
 }
 

@@ -101,7 +101,22 @@ func (c *call) pauseRecording(ctx actor.Context, m PauseRecording) {
 	default:
 		c.session.ResumeRecording()
 	}
-	ctx.Respond(RecordingPaused{Paused: m.Paused})
+	c.paused = m.Paused
+	done := RecordingPaused{Paused: m.Paused}
+	if !c.cfg.Survive {
+		ctx.Respond(done)
+		return
+	}
+	whoever := ctx.Sender() // may count on it, whatever becomes of this process
+	c.commit(ctx, "", nil, func(ctx actor.Context, durable bool) {
+		switch {
+		case whoever == nil:
+		case durable:
+			ctx.Send(whoever, done)
+		default:
+			ctx.Send(whoever, c.notTalking())
+		}
+	})
 }
 
 func (c *call) notTalking() error {

@@ -347,6 +347,9 @@ func (c *call) tellRevived(ctx actor.Context, result string) {
 // goOn begins the sound and goes on with the conversation.
 func (c *call) goOn(ctx actor.Context, s Session) {
 	c.stage, c.session = talking, s
+	if c.paused = c.survivor.Paused; c.paused {
+		s.PauseRecording()
+	}
 	s.Resume()
 	s.Begin()
 	c.keeps.stands = c.survivor.Talk

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
@@ -40,10 +41,17 @@ func (m medium) Orphan(s sip.DialogState, done func(bool)) {
 type strung struct {
 	call.Dialog
 
-	bye func()
+	bye     func()
+	answers func(offer []byte) []byte // nil: none
 }
 
-func (strung) Reoffer([]byte, func(sip.Reanswer)) {}
+func (strung) State() sip.DialogState { return sip.DialogState{} }
+
+func (s strung) Reoffer(offer []byte, heard func(sip.Reanswer)) {
+	if s.answers != nil {
+		heard(sip.Reanswer{Code: 200, Body: s.answers(offer)})
+	}
+}
 
 func (s strung) Bye(int, string) {
 	if s.bye != nil {
@@ -203,6 +211,54 @@ func TestThatAProxyKeepsKeysSecretIsKept(t *testing.T) {
 	var kept struct{ Confidential bool }
 	require.NoError(t, json.Unmarshal(a.Kept, &kept))
 	assert.True(t, kept.Confidential)
+}
+
+// recorder is a session of which it is heard that its recording pauses.
+type recorder struct {
+	call.Session
+
+	pauses chan<- struct{}
+}
+
+func (r recorder) PauseRecording() {
+	r.pauses <- struct{}{}
+	r.Session.PauseRecording()
+}
+
+type recorders struct {
+	call.Sound
+
+	pauses chan<- struct{}
+}
+
+func (r recorders) Open(o media.Options) (call.Session, error) {
+	s, err := r.Sound.Open(o)
+	return recorder{s, r.pauses}, err
+}
+
+func TestAPausedRecordingStaysPausedInAnotherProcess(t *testing.T) {
+	t.Parallel()
+	h := build(t, plan{config: func(c *call.Config) { c.Survive = true }})
+	c, _ := h.keeps()
+	_, err := mailbox.Ask[call.RecordingPaused](t.Context(), h.sys, h.calls, call.PauseRecording{CallID: c.ID, Paused: true})
+	require.NoError(t, err)
+	c, a := h.attempt(c.ID) // at once: whoever has the answer counts on it
+	far, err := mute(t).engine.Open(media.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { far.Close() })
+	m := medium{revive: func(sip.Revival) (call.Dialog, error) {
+		return strung{answers: func(offer []byte) []byte {
+			body, err := far.Answer(offer)
+			assert.NoError(t, err)
+			return body
+		}}, nil
+	}}
+	pauses, told := make(chan struct{}, 9), make(chan string, 1)
+	h.takesUp(h.survivors(1, c, a), m, func(c *call.Config) {
+		c.Sound, c.TookUp = recorders{c.Sound, pauses}, func(result string) { told <- result }
+	})
+	assert.Equal(t, call.Saved, soon(t, told))
+	assert.Len(t, pauses, 1)
 }
 
 // brokenSound opens nothing.

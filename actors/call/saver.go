@@ -65,6 +65,11 @@ func (s *saver) add(ctx actor.Context, e entry) {
 	s.next(ctx)
 }
 
+// keeps says whether any of the commits to come keeps what another process needs.
+func (s *saver) keeps() bool {
+	return slices.ContainsFunc(s.queue, func(e entry) bool { return e.attempt.Kept != nil })
+}
+
 // idle: everything is durable.
 func (s *saver) idle() bool { return len(s.queue) == 0 }
 

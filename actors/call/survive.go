@@ -45,7 +45,8 @@ type kept struct {
 	RingTimeout  time.Duration       `json:"ring_timeout,omitempty"`
 	Appointments booking.Made        `json:"appointments,omitempty"`
 	Confidential bool                `json:"confidential,omitempty"`
-	Times        int                 `json:"times,omitempty"` // that the call was taken up
+	Paused       bool                `json:"paused,omitempty"` // nothing is recorded
+	Times        int                 `json:"times,omitempty"`  // that the call was taken up
 }
 
 // keeps is what a call knows of what it keeps.
@@ -97,7 +98,7 @@ func (c *call) keep(now time.Time) json.RawMessage {
 	k := kept{
 		At: now, Leg: c.leg, Sound: s.Memo(), Talk: c.keeps.stands, Script: c.keptScript(), Variables: c.variables, CallerName: c.callerName,
 		OptOut: c.optOut, Scrub: c.scrub, Networks: c.networks, MaxDuration: c.maxDuration, RingTimeout: c.ringTimeout,
-		Appointments: c.appointments, Confidential: c.keysHidden, Times: c.timesTakenUp(),
+		Appointments: c.appointments, Confidential: c.keysHidden, Paused: c.paused, Times: c.timesTakenUp(),
 	}
 	b, err := json.Marshal(&k)
 	if err != nil {
@@ -106,6 +107,39 @@ func (c *call) keep(now time.Time) json.RawMessage {
 	}
 	c.keeps.at, c.keeps.dirty = now, false
 	return b
+}
+
+// sendBye waits while another node may have the call: either the work is still
+// here in the end, or all of it is let go of.
+func (c *call) sendBye(ctx actor.Context) {
+	if c.cfg.cut() && c.vessel.kept() { // for as long as the store may be away
+		mailbox.After(ctx, byeAgainIn, byeAgain{})
+		return
+	}
+	if !c.byeSent {
+		c.byeSent = true
+		c.after(ctx, byeLimit, late{stage: talking})
+	}
+	if d := c.vessel.line(); d != nil {
+		d.Bye(16, string(c.byeReason))
+	}
+}
+
+// keeping notes what becomes of a commit: from when it may be done another
+// process may go on with the call, until one without Kept is durable.
+func (c *call) keeping(then func(actor.Context, bool)) func(actor.Context, bool) {
+	kept := c.attempt.Kept != nil
+	if kept {
+		c.vessel.keep(true)
+	}
+	return func(ctx actor.Context, durable bool) {
+		if durable && !kept {
+			c.vessel.keep(c.save.keeps())
+		}
+		if then != nil {
+			then(ctx, durable)
+		}
+	}
 }
 
 // keptScript is the script as it is kept; it is long, and changes with the agent.

@@ -30,13 +30,14 @@ type vessel struct {
 	reached   bool
 	ended     *Ended
 	acked     bool
+	stored    bool      // what another process needs may be in the store
 	towed     []*vessel // of second legs
 	key       string    // of a second leg: its line's
 	pid       *actor.PID
 }
 
 func newVessel(c domain.Call, a domain.Attempt, in *sip.Incoming) *vessel {
-	return &vessel{call: c, attempt: a, incoming: in}
+	return &vessel{call: c, attempt: a, incoming: in, stored: a.Kept != nil}
 }
 
 // hang keeps a leg whose INVITE is not out yet from being placed.
@@ -227,11 +228,18 @@ func (v *vessel) abandon(now time.Time) (e *Ended, recording <-chan media.Record
 	return v.ended, v.recording, v.acked
 }
 
-// kept says whether another process can go on with the call.
+// keep says whether what another process needs may be in the store.
+func (v *vessel) keep(stored bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.stored = stored
+}
+
+// kept says whether another process may go on with the call.
 func (v *vessel) kept() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return v.attempt.Kept != nil
+	return v.stored
 }
 
 // fallSilent lets go of dialog and sound without a word to the far end.
