@@ -14,6 +14,7 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/httpapi/forward"
 	"github.com/callboard/callboard/httpapi/limit"
 )
 
@@ -25,6 +26,10 @@ func strikeRule() limit.Rule { return limit.Rule{N: 30, Window: time.Minute} }
 func (s *Server) admit(c *fiber.Ctx, r rule, route string) error {
 	if len(r.need) == 0 {
 		return nil
+	}
+	if s.moves(c, route) {
+		c.Response().Header.Set(forward.NotActive, "1")
+		return domain.Errorf(domain.CodeUnavailable, "Another node is about to have the workspace; try again.").With("retry_after", 1)
 	}
 	if isLent(c) {
 		return s.borrow(c)

@@ -3,7 +3,10 @@ package httpapi
 import (
 	"strings"
 
+	"github.com/gofiber/fiber/v2"
+
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/httpapi/forward"
 )
 
 // drainRetry is after how many seconds somebody who is turned away while the
@@ -30,4 +33,15 @@ func (s *Server) stopping(route string) error {
 		return nil
 	}
 	return domain.Errorf(domain.CodeUnavailable, "The service is being stopped; try again in %d seconds.", drainRetry).With("retry_after", drainRetry)
+}
+
+// moves says whether a request that a node has passed on, and that stopping would
+// refuse, is better sent again: the part is being given away, and whoever has
+// passed it on waits for the one that has it next.
+func (s *Server) moves(c *fiber.Ctx, route string) bool {
+	if s.cfg.Moves == nil || goesOn(route) {
+		return false
+	}
+	_, node := c.Context().RemoteAddr().(forward.NodeAddr)
+	return node && s.cfg.Moves()
 }

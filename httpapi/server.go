@@ -47,6 +47,9 @@ type Config struct {
 	EventStreams   int           // of one workspace (100)
 	// Elsewhere are the other parts of the install; nil: this is all of it.
 	Elsewhere Elsewhere
+	// Moves says whether this part has just begun to be given to another node;
+	// nil: it never is.
+	Moves func() bool
 	// Nodes are those that live, and what each has. nil: this one is alone.
 	Nodes func() []Place
 	// Observe is told of each answer; method is valid until it returns. nil: nobody is.

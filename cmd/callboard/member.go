@@ -399,6 +399,7 @@ func (m *member) fall(shard int, lost bool) {
 	m.mu.Lock()
 	c := m.seats[shard]
 	m.mu.Unlock()
+	c.fell.Store(time.Now().UnixNano())
 	c.falling.Store(true)
 	if !lost {
 		lost = m.drain(c)

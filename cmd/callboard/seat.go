@@ -48,11 +48,12 @@ type seat struct {
 	life   context.Context //nolint:containedctx // ends with the seat
 	end    context.CancelFunc
 
-	drainEnds time.Time   // what is under way then is cut off; zero: nothing drains
-	falling   atomic.Bool // it takes no calls any more, and is to be given back
-	leaving   atomic.Bool // it is being given back
-	over      sync.Once   // it has ended
-	inHaste   bool        // another node has the work: what is under way cannot be kept
+	drainEnds time.Time    // what is under way then is cut off; zero: nothing drains
+	falling   atomic.Bool  // it takes no calls any more, and is to be given back
+	fell      atomic.Int64 // since when it falls, in nanoseconds since 1970; 0: it does not
+	leaving   atomic.Bool  // it is being given back
+	over      sync.Once    // it has ended
+	inHaste   bool         // another node has the work: what is under way cannot be kept
 }
 
 // sit takes a shard up. On an error nothing of it is left but what the process
@@ -286,7 +287,7 @@ func (t *seat) serve() error {
 	t.http = httpapi.New(httpapi.Config{
 		Log: t.log, PublicURL: t.cfg.BaseURL(t.front), TrustedProxies: t.cfg.TrustedProxies,
 		Certificate: certificate, Version: version, Ears: t.ears != nil, Text: t.ears != nil && t.ears.Transcribes("en-US"), Observe: t.meters.Request,
-		Elsewhere: t.elsewhere(), Nodes: t.places(),
+		Elsewhere: t.elsewhere(), Nodes: t.places(), Moves: t.moves,
 	}, portsOf(d))
 	if t.token == "" {
 		t.answer()
@@ -296,6 +297,17 @@ func (t *seat) serve() error {
 		t.answer() // until now requests wait
 	}
 	return err
+}
+
+// movesFor is how long requests wait for another node when a seat is being given
+// back: most are by then. Those with live calls take longer, and refuse what would
+// begin something until these are over.
+const movesFor = 3 * time.Second
+
+// moves says whether the seat has just begun to be given back.
+func (t *seat) moves() bool {
+	at := t.fell.Load()
+	return at != 0 && time.Since(time.Unix(0, at)) < movesFor
 }
 
 // drain takes no new calls and lets the live ones end within the limit.

@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -9,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -293,4 +296,40 @@ func (o *siege) faults(leases *etcdtest.Server) (all []mishap) {
 		}})
 	}
 	return all
+}
+
+// Nodes stop in order and join again while eight workspaces are written to all
+// the time: nobody is refused anything.
+func TestWritesWaitWhileShardsMove(t *testing.T) {
+	t.Parallel()
+	c := newCrew(t, 3, fmt.Sprint("CALLBOARD_SHARDS=", crewShards))
+	c.spread()
+	front := c.nodes[0]
+	all := c.tenants(8)
+	ctx, end := context.WithCancel(t.Context())
+	var work sync.WaitGroup
+	var written atomic.Int64
+	for _, one := range all {
+		at := front.as(one.key)
+		agent := at.mute()
+		at.api("POST", "/v1/trunks", object{"name": "t", "caller_ids": []string{"+12025550100"}, "proxies": []object{{"host": "127.0.0.1", "port": 9, "transport": "udp"}}})
+		work.Go(func() {
+			for ctx.Err() == nil { // without an Idempotency-Key: it may not be sent twice
+				code, body, _ := at.try("POST", "/v1/campaigns", object{"name": "c", "agent_id": agent, "caller_id": object{"number": "+12025550100"}})
+				assert.Equal(t, http.StatusCreated, code, string(body))
+				written.Add(1)
+			}
+		})
+	}
+	for _, s := range c.nodes[1:] {
+		before := written.Load()
+		require.NoError(t, s.cmd.Process.Signal(syscall.SIGTERM))
+		<-s.exited
+		front.await("writes to go on", time.Minute, func() bool { return written.Load() > before+50 })
+		c.launch(s)
+		c.spread()
+	}
+	end()
+	work.Wait()
+	t.Logf("%d were written", written.Load())
 }
