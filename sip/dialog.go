@@ -1,6 +1,7 @@
 package sip
 
 import (
+	"cmp"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -52,6 +53,7 @@ type Dialog struct {
 	target       Target
 	preset       []string // the route of an outbound leg until its far end names one
 	inviteBranch string   // inbound: of the INVITE, which a CANCEL repeats
+	sentBy       string   // of the INVITE of an earlier process, which our CANCEL repeats
 
 	mu         sync.Mutex
 	notify     func(Event)
@@ -210,8 +212,11 @@ func (d *Dialog) state() DialogState {
 		LocalCSeq: d.localCSeq, Target: d.target, Inbound: d.inbound, Pinned: d.pinned,
 		Confirmed: d.phase == up || d.phase == closing,
 	}
-	if s.Confirmed {
+	switch {
+	case s.Confirmed:
 		d.onward(&s)
+	case d.out != nil && d.out.tx != nil && d.out.tx.to.network != "":
+		s.SentBy, s.Route = cmp.Or(d.sentBy, d.ua.sentBy(d.out.tx.to)), d.preset
 	}
 	return s
 }
@@ -448,7 +453,11 @@ func (r remote) route() (uri string, routes []string, hop string) {
 func (d *Dialog) build(tx *clientTx) ([]byte, error) {
 	uri, routes, _ := tx.far.route()
 	w := newRequest(tx.method, uri)
-	w.header("Via", "SIP/2.0/", strings.ToUpper(tx.to.network), " ", d.ua.sentBy(tx.to), ";rport;branch=", d.branch(tx))
+	by := d.ua.sentBy(tx.to)
+	if tx.method == methodCancel || tx.method == methodAck && !tx.ackOf2xx { // answers come back to us by rport
+		by = cmp.Or(d.sentBy, by)
+	}
+	w.header("Via", "SIP/2.0/", strings.ToUpper(tx.to.network), " ", by, ";rport;branch=", d.branch(tx))
 	w.header("From", d.localParty, ";tag=", d.key.tag)
 	if tx.far.tag != "" {
 		w.header("To", "<", d.remoteURI, ">;tag=", tx.far.tag)

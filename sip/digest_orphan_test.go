@@ -191,6 +191,40 @@ func TestCrashCancelsWhatRang(t *testing.T) {
 	})
 }
 
+// Another node ends what rang. A far end that compares whose INVITE a CANCEL is
+// for (RFC 3261 9.2, 17.2.3), as proxies do, takes it for that of the node before.
+func TestCrashOfAnotherNodeCancelsInItsNameAndByItsRoute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		old := onStage(t, nil)
+		d := old.invite(func(in *sip.Invite) {
+			in.Proxy = &sip.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp"}
+			in.Target = sip.Target{Host: "127.0.0.9", Port: 5060, Transport: "udp"}
+		})
+		inv := old.peer.expect("INVITE")
+		require.NotEmpty(t, inv.get("Route"))
+		old.peer.send(inv.reply(180, "p1", contact), old.us())
+		next[sip.Trying](t, old.ears)
+		next[sip.Ringing](t, old.ears)
+		state := stored(t, d.State())
+		assert.Equal(t, ourAddr, state.SentBy)
+		const elsewhere = "127.0.0.8:5060" // where the node before was
+		state.SentBy = elsewhere
+		inv.text = strings.Replace(inv.text, ourAddr+";rport", elsewhere+";rport", 1)
+		s := old.reborn()
+		done := make(chan bool, 2)
+		s.ua.Orphan(state, func(answered bool) { done <- answered })
+		cancel := s.peer.expect("CANCEL")
+		assert.Contains(t, cancel.get("Via"), elsewhere)
+		assert.Equal(t, inv.get("Via"), cancel.get("Via"))
+		assert.Equal(t, inv.get("Route"), cancel.get("Route"))
+		s.peer.send(cancel.reply(200, ""), s.us())
+		s.peer.send(inv.reply(487, "p1"), s.us())
+		assert.Equal(t, inv.get("Via"), s.peer.expect("ACK").get("Via"))
+		assert.True(t, <-done)
+		s.stop()
+	})
+}
+
 func TestCrashBeforeAnyAnswerEndsWhatStillComes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		old := onStage(t, nil)

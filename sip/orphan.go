@@ -79,7 +79,7 @@ func (u *UserAgent) fromState(s DialogState) *Dialog {
 	d := &Dialog{
 		ua: u, key: dialogKey{s.CallID, s.LocalTag}, inbound: s.Inbound, pinned: s.Pinned, remoteCSeq: -1, contactUser: "callboard",
 		localURI: s.LocalURI, localParty: "<" + s.LocalURI + ">", remoteURI: s.RemoteURI, target: t, phase: early,
-		flow: flow{network: t.Transport}, localCSeq: s.LocalCSeq,
+		flow: flow{network: t.Transport}, localCSeq: s.LocalCSeq, sentBy: s.SentBy, preset: s.Route,
 		far: remote{tag: s.RemoteTag, target: s.RemoteTarget, routes: s.Routes},
 	}
 	if s.Confirmed {

@@ -235,6 +235,11 @@ type DialogState struct {
 	Pinned       bool     `json:"pinned,omitempty"` // with a phone: everything goes to Target
 	Confirmed    bool     `json:"confirmed,omitempty"`
 
+	// What a CANCEL after a crash repeats of the INVITE, by which far ends know what
+	// it is for, from whichever node it comes.
+	SentBy string   `json:"sent_by,omitempty"` // of its Via
+	Route  []string `json:"route,omitempty"`   // it was sent along
+
 	// What Revive needs besides.
 	RemoteCSeq     int64  `json:"remote_cseq,omitempty"`     // the highest of the far end; 0: none came
 	LocalParty     string `json:"local_party,omitempty"`     // as it stands in From, without tag; "": <LocalURI>
