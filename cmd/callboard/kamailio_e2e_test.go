@@ -94,16 +94,25 @@ func (n *silentNode) calls() int {
 // kamailio starts deploy/kamailio/kamailio.cfg with a list of ours.
 func kamailio(t testing.TB, list string) netip.AddrPort {
 	t.Helper()
-	at, dir := portOn(t, dispatcherHost), t.TempDir()
+	return kamailioOn(t, dispatcherHost, carrierHost, list, `NODE_CHOICE="8"`, "PROBE_SECONDS=600",
+		"SILENT_MS=8000") // what is given up is dead, and not only slow
+}
+
+// kamailioOn starts it at an address; carrier is one that its list knows.
+func kamailioOn(t testing.TB, host, carrierIP netip.Addr, list string, settings ...string) netip.AddrPort {
+	t.Helper()
+	at, dir := portOn(t, host), t.TempDir()
 	config, err := filepath.Abs("../../deploy/kamailio/kamailio.cfg")
 	require.NoError(t, err)
 	file := filepath.Join(dir, "dispatcher.list")
 	require.NoError(t, os.WriteFile(file, []byte(list), 0o600))
 	out, err := os.Create(filepath.Join(dir, "log"))
 	require.NoError(t, err)
-	cmd := exec.Command("kamailio", "-f", config, "-DD", "-E", "-m", "32", "-M", "4", "-n", "2", "-Y", dir, "-w", dir,
-		"-A", "LISTEN=udp:"+at.String(), "-A", fmt.Sprintf("DISPATCHER_LIST=%q", file), "-A", `NODE_CHOICE="8"`, "-A", "PROBE_SECONDS=600",
-		"-A", "SILENT_MS=8000") // what is given up is dead, and not only slow
+	args := []string{"-f", config, "-DD", "-E", "-m", "32", "-M", "4", "-n", "2", "-Y", dir, "-w", dir}
+	for _, set := range append(settings, "LISTEN=udp:"+at.String(), fmt.Sprintf("DISPATCHER_LIST=%q", file)) {
+		args = append(args, "-A", set)
+	}
+	cmd := exec.Command("kamailio", args...)
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	require.NoError(t, cmd.Start(), "kamailio must be installed: make tools")
@@ -122,7 +131,7 @@ func kamailio(t testing.TB, list string) netip.AddrPort {
 			t.Logf("kamailio: %s", tail(string(text), 6000))
 		}
 	})
-	carrier, err := net.ListenUDP("udp4", net.UDPAddrFromAddrPort(portOn(t, carrierHost)))
+	carrier, err := net.ListenUDP("udp4", net.UDPAddrFromAddrPort(portOn(t, carrierIP)))
 	require.NoError(t, err)
 	defer func() { _ = carrier.Close() }()
 	require.Eventually(t, func() bool { return asks(t, carrier, at, 300*time.Millisecond) }, 30*time.Second, 20*time.Millisecond,

@@ -40,6 +40,12 @@ func newCrew(t testing.TB, n int, env ...string) *crew {
 // says.
 func crewOn(t testing.TB, n int, own func(node int) []string, env ...string) *crew {
 	t.Helper()
+	return crewAt(t, n, own, func(int, *service) {}, env...)
+}
+
+// crewAt is crewOn, and puts each node where it is to stand before it starts.
+func crewAt(t testing.TB, n int, own func(node int) []string, put func(node int, s *service), env ...string) *crew {
+	t.Helper()
 	master := filepath.Join(t.TempDir(), "master.key")
 	require.NoError(t, os.WriteFile(master, []byte(strings.Repeat("ab", 32)), 0o600))
 	c := &crew{t: t, since: make(map[*service]int)}
@@ -52,6 +58,7 @@ func crewOn(t testing.TB, n int, own func(node int) []string, env ...string) *cr
 			s.receiver = c.nodes[0].receiver
 			s.env = append(s.env, "CALLBOARD_EGRESS_CA_FILE="+filepath.Join(c.nodes[0].dir, "ca.pem"))
 		}
+		put(i, s)
 		c.nodes = append(c.nodes, s)
 		c.launch(s)
 		if i == 0 {

@@ -1,0 +1,265 @@
+package main_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// toll is what a fault has cost.
+type toll struct {
+	fault  string
+	took   time.Duration // until each shard had a node again that answers
+	silent time.Duration // the longest that a workspace had no answer at any node
+}
+
+// prober asks for each workspace all the time, at a node that answers.
+type prober struct {
+	mu   sync.Mutex
+	last []time.Time // of each workspace: its last answer
+	gaps []gap
+}
+
+type gap struct{ from, to time.Time }
+
+// asks begins to.
+func (o *siege) asks() *prober {
+	c := &prober{last: make([]time.Time, len(o.tenants))}
+	over := make(chan struct{})
+	var all sync.WaitGroup
+	o.t.Cleanup(func() { close(over); all.Wait() })
+	for i, one := range o.tenants {
+		c.last[i] = time.Now()
+		all.Go(func() {
+			for front := i; ; {
+				select {
+				case <-over:
+					return
+				case <-time.After(100 * time.Millisecond):
+				}
+				if !answersSoon(o.nodes[front%len(o.nodes)], one) {
+					front++
+					continue
+				}
+				c.mu.Lock()
+				c.gaps = append(c.gaps, gap{c.last[i], time.Now()})
+				c.last[i] = time.Now()
+				c.mu.Unlock()
+			}
+		})
+	}
+	return c
+}
+
+var hurry = &http.Client{Timeout: 500 * time.Millisecond}
+
+// answersSoon says whether a node has an answer for a workspace at once.
+func answersSoon(s *service, one *shardTenant) bool {
+	r, err := http.NewRequest(http.MethodGet, "http://"+s.http+"/v1/workspace", nil)
+	if err != nil {
+		panic(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+one.key)
+	resp, err := hurry.Do(r)
+	if err != nil {
+		return false
+	}
+	_, _ = io.Copy(io.Discard, resp.Body)
+	_ = resp.Body.Close()
+	return resp.StatusCode == http.StatusOK
+}
+
+// longest is how long some workspace had no answer since a time.
+func (c *prober) longest(since time.Time) (most time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, g := range c.gaps {
+		if g.to.After(since) {
+			most = max(most, g.to.Sub(g.from))
+		}
+	}
+	for _, at := range c.last {
+		most = max(most, time.Since(at))
+	}
+	c.gaps = slices.DeleteFunc(c.gaps, func(g gap) bool { return g.to.Before(since) })
+	return most
+}
+
+// quiet waits d, and counts whom anybody rings once a grace is over: no commit
+// can be made, or no lease renewed.
+func (o *siege) quiet(d, grace time.Duration) {
+	<-time.After(grace)
+	before := len(o.answer.rung())
+	<-time.After(max(d-grace, 0))
+	o.unquiet += len(o.answer.rung()) - before
+}
+
+// broken are the promises that are seen to be broken on the wire.
+func (o *siege) broken() (all []string) {
+	twice := 0
+	for n, times := range o.answer.rung() {
+		if times > 1 {
+			if twice++; twice <= 3 {
+				all = append(all, fmt.Sprintf("%s was rung %d times", n, times))
+			}
+		}
+	}
+	if twice > 3 {
+		all = append(all, fmt.Sprintf("and %d more", twice-3))
+	}
+	if o.unquiet > 0 {
+		all = append(all, fmt.Sprintf("%d were rung while no commit could be made, or no lease renewed", o.unquiet))
+	}
+	all = append(all, o.unreached...)
+	left := leftOnWire(o.answer.lines()) // their BYE was seen, but not when
+	for i := range o.tenants {
+		lines := slices.DeleteFunc(o.answer.lines(), func(l line) bool {
+			return l.Kind == "INVITE" && !strings.HasPrefix(l.Number, siegePrefix(i)) || slices.Contains(left, l.CallID)
+		})
+		if most, _ := wireLoad(lines); most > siegeLines {
+			all = append(all, fmt.Sprintf("%d lines of %d used by %s", most, siegeLines, siegePrefix(i)))
+		}
+	}
+	return all
+}
+
+// callsIn lets the carrier call a workspace by way of Kamailio, which has a node
+// for it. Where shards are just moving a carrier tries again.
+func (o *siege) callsIn() {
+	o.t.Helper()
+	if !o.whole && len(o.tolls)%6 != 1 {
+		return
+	}
+	o.calls++
+	for try := 1; ; try++ {
+		p := sippOn(o.t, portOn(o.t, o.carrier), "uac-proxied", "-m", "1", "-s", siegeNumber(o.calls%len(o.tenants)), "-recv_timeout", "20000", o.dispatcher.String())
+		err := <-p.done
+		if err == nil {
+			return
+		}
+		require.Less(o.t, try, 6, "a call in is not answered: %v", err)
+		o.again++
+	}
+}
+
+// proves that nobody was rung twice, nobody forgotten, no line used that was not
+// there, and every endpoint told of every end.
+func (o *siege) proves() {
+	t := o.t
+	t.Helper()
+	for i, one := range o.tenants {
+		st := o.nodes[i%3].as(one.key).finished(one.campaign, 5*time.Minute)
+		assert.Equal(t, o.contacts, st.Progress.Attempted, "nobody is forgotten")
+		assert.Zero(t, st.Progress.Remaining)
+	}
+	assert.Empty(t, o.broken())
+	rung := o.answer.rung()
+	assert.GreaterOrEqual(t, len(rung), len(o.tenants)*o.contacts*85/100, "contacts rung at all")
+	o.hungUp()
+	r := o.nodes[0].receiver
+	o.nodes[0].await("every endpoint to be told of every end", 2*time.Minute, func() bool {
+		told := make(map[string]map[string]bool)
+		for _, d := range r.deliveries() {
+			_, at, _ := strings.Cut(d.At, "endpoint=")
+			var e struct {
+				Data struct{ Contact struct{ Phone string } }
+			}
+			if json.Unmarshal(d.Body, &e) != nil || at == "" {
+				continue
+			}
+			if told[at] == nil {
+				told[at] = make(map[string]bool)
+			}
+			told[at][e.Data.Contact.Phone] = true
+		}
+		full := 0
+		for at, phones := range told {
+			tenant, _, _ := strings.Cut(at, "-")
+			i, _ := strconv.Atoi(tenant)
+			for phone := range phones {
+				require.True(t, strings.HasPrefix(phone, siegePrefix(i)), "%s was told of %s, which is another workspace's", at, phone)
+			}
+			if len(phones) == o.contacts {
+				full++
+			}
+		}
+		return full == len(o.tenants)*o.endpoints
+	})
+	for _, s := range o.nodes {
+		assert.NotContains(t, s.logged(), "panic")
+	}
+	if !t.Failed() {
+		o.tells()
+	}
+}
+
+// hungUp waits until no call is left at the carrier: one that has no end in its
+// log got a BYE or CANCEL, or was never acknowledged, because its ACK went to a
+// node that was gone, and is given up by whoever gave the answer.
+func (o *siege) hungUp() {
+	o.t.Helper()
+	o.nodes[0].await("no dialog left behind", time.Minute, func() bool {
+		left := make(map[string]bool)
+		for _, id := range leftOnWire(o.answer.lines()) {
+			left[id] = true
+		}
+		if len(left) == 0 {
+			return true
+		}
+		acknowledged, ended := make(map[string]bool), make(map[string]bool)
+		for m := range strings.SplitSeq(o.answer.messages(), "-----------------------------------------------") {
+			id := callIDLine.FindStringSubmatch(m)
+			if id == nil || !left[id[1]] {
+				continue
+			}
+			acknowledged[id[1]] = acknowledged[id[1]] || strings.Contains(m, "ACK sip:")
+			ended[id[1]] = ended[id[1]] || strings.Contains(m, "BYE sip:") || strings.Contains(m, "CANCEL sip:")
+		}
+		o.unanswered = 0
+		for id := range left {
+			if acknowledged[id] && !ended[id] {
+				o.answer.tell = id
+				return false
+			}
+			if !acknowledged[id] && !ended[id] {
+				o.unanswered++
+			}
+		}
+		return true
+	})
+}
+
+// tells the figures.
+func (o *siege) tells() {
+	of := make(map[string][]toll)
+	var names []string
+	for _, one := range o.tolls {
+		if of[one.fault] == nil {
+			names = append(names, one.fault)
+		}
+		of[one.fault] = append(of[one.fault], one)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		var took, silent []time.Duration
+		for _, one := range of[name] {
+			took, silent = append(took, one.took), append(silent, one.silent)
+		}
+		slices.Sort(took)
+		slices.Sort(silent)
+		n := len(took)
+		o.t.Logf("faults: %-46s %2d ×  all well after p50 %4.1f, most %4.1f s;  a workspace without an answer p50 %4.1f, most %4.1f s", name, n,
+			took[n/2].Seconds(), took[n-1].Seconds(), silent[n/2].Seconds(), silent[n-1].Seconds())
+	}
+	o.t.Logf("faults: %d contacts of %d workspaces, %d rung: none twice, none forgotten, at most %d lines each, %d endpoints told of every end; %d calls in answered, %d at a further try; %d calls left by a dead node before they were answered",
+		len(o.tenants)*o.contacts, len(o.tenants), len(o.answer.rung()), siegeLines, len(o.tenants)*o.endpoints, o.calls, o.again, o.unanswered)
+}
