@@ -14,7 +14,6 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
-	"github.com/callboard/callboard/httpapi/forward"
 	"github.com/callboard/callboard/httpapi/limit"
 )
 
@@ -27,9 +26,8 @@ func (s *Server) admit(c *fiber.Ctx, r rule, route string) error {
 	if len(r.need) == 0 {
 		return nil
 	}
-	if s.moves(c, route) {
-		c.Response().Header.Set(forward.NotActive, "1")
-		return domain.Errorf(domain.CodeUnavailable, "Another node is about to have the workspace; try again.").With("retry_after", 1)
+	if err := s.moves(c, route); err != nil {
+		return err
 	}
 	if isLent(c) {
 		return s.borrow(c)
@@ -84,7 +82,7 @@ func (s *Server) permit(c *fiber.Ctx, v *visit, r rule, route string) error {
 		return domain.Errorf(domain.CodeInsufficientPermissions, "The key lacks the permission %s.", strings.Join(required, " or ")).
 			With("required", required)
 	}
-	return s.stopping(route)
+	return s.stopping(c, route)
 }
 
 // madeByPages says whether a page makes what takes an API key otherwise.

@@ -28,20 +28,26 @@ func goesOn(route string) bool {
 
 // stopping refuses what would begin something while the service is being
 // stopped: whoever asks again finds the next process.
-func (s *Server) stopping(route string) error {
+func (s *Server) stopping(c *fiber.Ctx, route string) error {
 	if goesOn(route) || !s.ports.Health.Draining() {
 		return nil
+	}
+	if err := s.moves(c, route); err != nil {
+		return err // it has begun since the request came
 	}
 	return domain.Errorf(domain.CodeUnavailable, "The service is being stopped; try again in %d seconds.", drainRetry).With("retry_after", drainRetry)
 }
 
-// moves says whether a request that a node has passed on, and that stopping would
-// refuse, is better sent again: the part is being given away, and whoever has
-// passed it on waits for the one that has it next.
-func (s *Server) moves(c *fiber.Ctx, route string) bool {
+// moves refuses a request that a node has passed on, and that stopping would
+// refuse, while the part is being given away: whoever has passed it on sends it
+// again, to the one that has the part next.
+func (s *Server) moves(c *fiber.Ctx, route string) error {
 	if s.cfg.Moves == nil || goesOn(route) {
-		return false
+		return nil
 	}
-	_, node := c.Context().RemoteAddr().(forward.NodeAddr)
-	return node && s.cfg.Moves()
+	if _, node := c.Context().RemoteAddr().(forward.NodeAddr); !node || !s.cfg.Moves() {
+		return nil
+	}
+	c.Response().Header.Set(forward.NotActive, "1")
+	return domain.Errorf(domain.CodeUnavailable, "Another node is about to have the workspace; try again.").With("retry_after", 1)
 }

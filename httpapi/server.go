@@ -302,7 +302,7 @@ func (s *Server) guard(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 			s.log.LogAttrs(rc, slog.LevelDebug, "request", slog.String("request_id", id), slog.String("method", string(rc.Method())),
 				slog.String("path", clip(string(rc.Path()), 200)), slog.Int("status", rc.Response.StatusCode()), slog.Duration("took", time.Since(t.began)))
 		}
-		most, within := int64(64<<10), 500*time.Millisecond
+		most, within := int64(longForm)+bodyAtOnce, 500*time.Millisecond // a page that was left open is handed back what it sends
 		if t.known {
 			most, within = 32<<20, 3*time.Second
 		}

@@ -55,6 +55,7 @@ type keeps struct {
 	of      string          // agent and version of it
 	stands  *conversation.Saved
 	dirty   bool // stands is not stored
+	acts    int  // of the conversation, that wait until stands is; 0: none
 	at      time.Time
 	acked   bool // the far end knows that it was heard to answer
 	ticking bool
@@ -128,13 +129,21 @@ func (c *call) sendBye(ctx actor.Context) {
 // keeping notes what becomes of a commit: from when it may be done another
 // process may go on with the call, until one without Kept is durable.
 func (c *call) keeping(then func(actor.Context, bool)) func(actor.Context, bool) {
-	kept := c.attempt.Kept != nil
+	kept, acts := c.attempt.Kept != nil, c.keeps.acts
+	c.keeps.acts = 0
 	if kept {
 		c.vessel.keep(true)
 	}
 	return func(ctx actor.Context, durable bool) {
 		if durable && !kept {
 			c.vessel.keep(c.save.keeps())
+		}
+		switch {
+		case acts == 0:
+		case !durable:
+			c.keeps.acts, c.keeps.dirty = max(c.keeps.acts, acts), true
+		case c.conversation != nil:
+			ctx.Send(c.conversation, conversation.Stood{Acts: acts})
 		}
 		if then != nil {
 			then(ctx, durable)
@@ -162,6 +171,7 @@ func (c *call) timesTakenUp() int {
 // commit, or by one of its own where none is under way.
 func (c *call) stands(ctx actor.Context, m conversation.Stands) {
 	c.keeps.stands, c.keeps.dirty = m.Saved, true
+	c.keeps.acts = max(c.keeps.acts, m.Acts)
 	c.keepNow(ctx)
 }
 

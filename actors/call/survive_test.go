@@ -11,10 +11,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/conversation"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/simulator"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/pathway"
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/sip"
 )
@@ -141,4 +143,43 @@ func TestWhatDoesNotSurvive(t *testing.T) {
 	}
 	_, ok = call.Survives(c, a, "next", now)
 	assert.False(t, ok, "it is what ends processes, maybe")
+}
+
+// doer looks at what is stored when something is to be done.
+type doer struct {
+	conversation.Mind
+
+	began func()
+}
+
+func (d doer) Act(context.Context, *domain.Script, pathway.Act) conversation.Result {
+	d.began()
+	return conversation.Result{OK: true}
+}
+
+func TestWhatIsDoneIsStoredBeforeItBegins(t *testing.T) {
+	t.Parallel()
+	const number = area + "0003"
+	var h *house
+	stood := make(chan string, 2)
+	h = build(t, plan{config: func(c *call.Config) {
+		c.Survive = true
+		c.Mind = func(of domain.Call) conversation.Mind {
+			return doer{began: func() {
+				_, a := h.attempt(of.ID)
+				var kept struct{ Talk conversation.Saved }
+				assert.NoError(t, json.Unmarshal(a.Kept, &kept))
+				stood <- kept.Talk.State.Node + " " + kept.Talk.State.Stands
+			}}
+		}
+	}})
+	p := waits()
+	p.Start = "ready"
+	p.Nodes = append(p.Nodes, domain.Node{ID: "ready", Type: domain.NodeSay, Prompt: "One moment."}, domain.Node{ID: "does", Type: domain.NodeTool, ToolID: "tool_1"})
+	p.Edges = append(p.Edges, domain.Edge{From: "ready", To: "does", When: domain.When{Type: domain.EdgeAlways}}, domain.Edge{From: "does", To: "ask", When: domain.When{Type: domain.EdgeElse}})
+	id := h.dial(number, p)
+	assert.Equal(t, "does acting", soon(t, stood))
+	require.NoError(t, h.hangUp(id))
+	h.end(id)
+	assert.Empty(t, stood, "once")
 }

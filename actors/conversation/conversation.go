@@ -197,6 +197,7 @@ type Conversation struct {
 	ahead      ahead
 	human      int    // index of the segment in which somebody else speaks, or -1
 	stands     *stand // as the call was told
+	due        due
 }
 
 // New makes the actor.

@@ -151,6 +151,8 @@ type stage struct {
 	redact *domain.Redactor
 	after  *conversation.Saved
 	saved  *conversation.Saved // as it was told last
+	holds  bool                // what is done waits
+	acts   int                 // that wait, as it was told last
 	mu     sync.Mutex
 	heard  []any
 	took   []time.Duration
@@ -201,6 +203,13 @@ func (s *stage) Receive(ctx actor.Context) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.saved = m.Saved
+		if m.Acts > 0 {
+			if s.holds {
+				s.acts = m.Acts
+				return
+			}
+			ctx.Send(s.pid, conversation.Stood{Acts: m.Acts})
+		}
 	case conversation.Over, conversation.Fault, conversation.Finished, conversation.Transfer, conversation.OptedOut, conversation.Answerer, conversation.Acted, conversation.Intent, conversation.HandedOver:
 		s.mu.Lock()
 		defer s.mu.Unlock()

@@ -22,16 +22,40 @@ type Saved struct {
 
 // Stands tells the call where the conversation has come to, each time that it
 // has come further; nil: it is at a place that nobody else could go on from.
-type Stands struct{ Saved *Saved }
+// Acts, unless 0: this many actions were begun so far, the last ones of which wait
+// for Stood.
+type Stands struct {
+	Saved *Saved
+	Acts  int
+}
 
 // Control: bound by the call.
 func (Stands) Control() {}
+
+// Stood tells the conversation that Stands is stored, with as many Acts: whatever
+// becomes of this process, they are not begun again.
+type Stood struct{ Acts int }
+
+// Control: one for a Stands.
+func (Stood) Control() {}
+
+// due are the actions that wait until it is stored that they have begun.
+type due struct {
+	acts []begun
+	done int // of all so far
+}
+
+type begun struct {
+	act    pathway.Act
+	script domain.Script // whose it is
+}
 
 // stand is what is looked at to see that something has changed.
 type stand struct {
 	state    pathway.Mark
 	segments int
 	sounding bool
+	acts     int
 	kept     bool
 }
 
@@ -41,16 +65,29 @@ func (c *Conversation) tellStand(ctx actor.Context) {
 		return
 	}
 	kept := c.answering.stage == noDrop && !c.away && !c.handing && c.human < 0 && !c.state.Over()
-	now := stand{state: c.state.Mark(), segments: len(c.segments), sounding: c.current >= 0, kept: kept}
+	now := stand{state: c.state.Mark(), segments: len(c.segments), sounding: c.current >= 0, acts: c.due.done + len(c.due.acts), kept: kept}
 	if c.stands != nil && now == *c.stands {
 		return
 	}
-	c.stands = &now
-	if !kept {
-		ctx.Send(ctx.Parent(), Stands{})
-		return
+	m := Stands{}
+	if c.stands == nil || now.acts != c.stands.acts {
+		m.Acts = now.acts
 	}
-	ctx.Send(ctx.Parent(), Stands{c.saved()})
+	if kept {
+		m.Saved = c.saved()
+	}
+	c.stands = &now
+	ctx.Send(ctx.Parent(), m)
+}
+
+// stood begins what has waited until nobody else begins it.
+func (c *Conversation) stood(ctx actor.Context, m Stood) {
+	n := min(max(m.Acts-c.due.done, 0), len(c.due.acts))
+	begin := c.due.acts[:n]
+	c.due.acts, c.due.done = c.due.acts[n:], c.due.done+n
+	for _, b := range begin {
+		c.do(ctx, b)
+	}
 }
 
 func (c *Conversation) saved() *Saved {

@@ -75,3 +75,35 @@ func TestAConversationThatSomebodyElseHasIsNotGoneOnWith(t *testing.T) {
 		s.close()
 	})
 }
+
+func TestWhatIsDoneBeginsOnceThatIsStored(t *testing.T) {
+	t.Parallel()
+	m := &mind{answers: []mindAnswer{{calls: []pathway.Called{{ID: "c1", Name: "look_up", Tool: "tool_1"}}}, {say: []string{"Berlin."}}}}
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		s := openWith(t, sys, chatter(), nil, m)
+		s.holds = true
+		s.send(conversation.Begin{})
+		time.Sleep(1200 * time.Millisecond) // the greeting
+		s.says("where is my order", 0.9, 800*time.Millisecond)
+		time.Sleep(5 * time.Second)
+		begun := func() int {
+			synctest.Wait()
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			return len(m.acted)
+		}
+		assert.Zero(t, begun())
+		s.mu.Lock()
+		acts, saved := s.acts, s.saved
+		s.mu.Unlock()
+		require.Equal(t, 1, acts)
+		assert.True(t, saved.State.WasActing, "whoever goes on knows that it was begun")
+		for range 2 { // a commit may be heard of twice
+			s.send(conversation.Stood{Acts: acts})
+			assert.Equal(t, 1, begun())
+		}
+		time.Sleep(5 * time.Second)
+		assert.Equal(t, "play B", s.sound.done()[len(s.sound.done())-1])
+		s.close()
+	})
+}

@@ -149,6 +149,8 @@ func (c *Conversation) mind(ctx actor.Context) {
 		if m.round == c.thinking.round && !c.away && !c.turn.on {
 			c.step(ctx, pathway.Slow{Round: m.round})
 		}
+	case Stood:
+		c.stood(ctx, m)
 	case replaced:
 		c.replaced(ctx, m)
 	case keysRest:
@@ -263,24 +265,32 @@ func (c *Conversation) credit() {
 	s.FirstTokenMs, s.Sources = c.thinking.first.Milliseconds(), c.thinking.from
 }
 
-// act has something done beside the actor.
+// act has something done beside the actor: where another process may go on with
+// the conversation, once it is stored that it was begun.
 func (c *Conversation) act(ctx actor.Context, d pathway.Act) {
-	mind, script := c.cfg.Mind, c.cfg.Script
-	if d.Type == domain.NodeAgent {
+	switch {
+	case d.Type == domain.NodeAgent:
 		c.handOver(ctx, d)
 		return
-	}
-	if mind == nil {
+	case c.cfg.Mind == nil:
 		ctx.Send(ctx.Self(), acted{act: d, result: Result{Text: "nothing here can do that"}})
 		return
+	case c.cfg.Stands:
+		c.due.acts = append(c.due.acts, begun{d, c.cfg.Script})
+	default:
+		c.do(ctx, begun{d, c.cfg.Script})
 	}
-	mailbox.Work(ctx, actLimit, func(bound context.Context) any {
-		begun := time.Now()
-		return acted{act: d, result: safelyDone(func() Result { return mind.Act(bound, &script, d) }), took: time.Since(begun)}
-	})
 	if c.thinking.timer == nil {
 		c.thinking.timer = mailbox.After(ctx, slowAfter, slow{d.Round})
 	}
+}
+
+func (c *Conversation) do(ctx actor.Context, b begun) {
+	mind := c.cfg.Mind
+	mailbox.Work(ctx, actLimit, func(bound context.Context) any {
+		at := time.Now()
+		return acted{act: b.act, result: safelyDone(func() Result { return mind.Act(bound, &b.script, b.act) }), took: time.Since(at)}
+	})
 }
 
 func safelyDone(f func() Result) (r Result) {

@@ -376,8 +376,9 @@ type recorded struct {
 func (c recorded) sounds() {
 	t := c.phone.t
 	t.Helper()
-	assert.GreaterOrEqual(t, alike(c.phone.kept("dec"), samples(t, c.wav, 2)), 0.9, "what the phone heard is what we played")
-	assert.GreaterOrEqual(t, alike(c.phone.kept("enc"), samples(t, c.wav, 1)), 0.9, "what we heard is what the phone played")
+	// Where a phone was stopped on the way a piece is missing; noise is alike by less than a tenth.
+	assert.GreaterOrEqual(t, alike(c.phone.kept("dec"), samples(t, c.wav, 2)), 0.8, "what the phone heard is what we played")
+	assert.GreaterOrEqual(t, alike(c.phone.kept("enc"), samples(t, c.wav, 1)), 0.8, "what we heard is what the phone played")
 }
 
 // steady makes a call to a phone that ring starts, with a trunk to it. A machine that is short of processors stops

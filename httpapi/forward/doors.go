@@ -12,8 +12,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/callboard/callboard/httpapi/wire"
 )
 
 const (
@@ -246,10 +244,8 @@ type Lent struct {
 // Accept is a net.Listener's.
 func (l *Lent) Accept() (net.Conn, error) {
 	l.serves.Store(true)
-	select {
-	case <-l.done:
+	if l.ends() {
 		return nil, net.ErrClosed
-	default:
 	}
 	select {
 	case conn := <-l.come:
@@ -279,8 +275,19 @@ func (l *Lent) closeLocked() {
 	delete(l.of.named, l.name)
 }
 
+// ends says whether it was closed.
+func (l *Lent) ends() bool {
+	select {
+	case <-l.done:
+		return true
+	default:
+		return false
+	}
+}
+
 // Sever ends the connections that were given and are open still. A server that
-// was shut down has none but those that it has waited for in vain.
+// was shut down has none but those that it has waited for in vain, and those that
+// hear the goodbye, which end by themselves.
 func (l *Lent) Sever() {
 	l.mu.Lock()
 	all := make([]*given, 0, len(l.open))
@@ -289,7 +296,9 @@ func (l *Lent) Sever() {
 	}
 	l.mu.Unlock()
 	for _, g := range all {
-		_ = g.cut()
+		if !g.says() {
+			_ = g.cut()
+		}
 	}
 }
 
@@ -306,47 +315,3 @@ func (l *Lent) gives(conn net.Conn) *given {
 	}
 	return g
 }
-
-// given is a connection that a seat has.
-type given struct {
-	net.Conn
-	of   *Lent
-	left sync.Once
-}
-
-// RemoteAddr is a node's.
-func (g *given) RemoteAddr() net.Addr { return NodeAddr{g.Conn.RemoteAddr()} }
-
-// Close is a net.Conn's.
-func (g *given) Close() error {
-	g.leave()
-	return g.Conn.Close()
-}
-
-// below is the connection without TLS.
-func (g *given) below() net.Conn {
-	if secure, ok := g.Conn.(*tls.Conn); ok {
-		return secure.NetConn()
-	}
-	return g.Conn
-}
-
-// cut closes what lies below: goodbyes of TLS wait for whoever does not read.
-func (g *given) cut() error {
-	g.leave()
-	return g.below().Close()
-}
-
-func (g *given) leave() {
-	g.left.Do(func() {
-		g.of.mu.Lock()
-		defer g.of.mu.Unlock()
-		delete(g.of.open, g)
-		if _, secure := g.Conn.(*tls.Conn); secure {
-			g.of.of.open.Add(-1)
-		}
-	})
-}
-
-// HungUp says whether the far end has closed it; see wire.HungUp.
-func (g *given) HungUp() bool { return wire.HungUp(g.below()) }

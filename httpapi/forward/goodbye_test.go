@@ -1,0 +1,88 @@
+package forward_test
+
+import (
+	"bufio"
+	"crypto/tls"
+	"io"
+	"net"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/httpapi/forward"
+)
+
+const question = "POST /3/x HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n"
+
+// parted is a connection of a node to a seat of shard 3, and the seat's end of it.
+func parted(t *testing.T) (node net.Conn, answers *bufio.Reader, seat net.Conn, ln *forward.Lent) {
+	t.Helper()
+	m := newMachine(t, &board{has: map[int]string{}}, patience)
+	ln = m.doors.Lend(3)
+	came := make(chan net.Conn, 1)
+	go func() {
+		if c, err := ln.Accept(); err == nil {
+			came <- c
+		}
+	}()
+	cfg := forward.ConfigOf(credential(t, 1))
+	cfg.ServerName = "s3.callboard.invalid"
+	node, err := tls.Dial("tcp", m.at, cfg)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = node.Close() })
+	return node, bufio.NewReader(node), <-came, ln
+}
+
+func heardGoodbye(t *testing.T, answers *bufio.Reader) {
+	t.Helper()
+	resp, err := http.ReadResponse(answers, nil)
+	require.NoError(t, err)
+	defer func() { _ = resp.Body.Close() }()
+	assert.Equal(t, http.StatusRequestTimeout, resp.StatusCode)
+	assert.Equal(t, "1", resp.Header.Get(forward.NotActive), "it says that nothing was done")
+	assert.True(t, resp.Close)
+}
+
+// A request that crosses the end of a connection that lay idle is known not to
+// have been read: it is sent to whoever has the shard next.
+func TestARequestThatCrossesTheEndOfItsConnectionIsNotRead(t *testing.T) {
+	t.Parallel()
+	node, answers, seat, ln := parted(t)
+	require.NoError(t, ln.Close())
+	read := make(chan error, 1)
+	go func() { // as a server waits for the next request
+		_, err := seat.Read(make([]byte, 4096))
+		read <- err
+	}()
+	require.NoError(t, seat.Close())
+	_, _ = io.WriteString(node, question)
+	heardGoodbye(t, answers)
+	ln.Sever()
+	require.NoError(t, node.Close())
+	require.Error(t, <-read, "what has come is not read")
+	_, err := seat.Write([]byte("x"))
+	assert.Error(t, err)
+}
+
+// A connection that is closed as idle when a request has just come lives until
+// that is answered.
+func TestWhatHasJustComeIsAnswered(t *testing.T) {
+	t.Parallel()
+	node, answers, seat, ln := parted(t)
+	require.NoError(t, ln.Close())
+	_, err := io.WriteString(node, question)
+	require.NoError(t, err)
+	_, err = seat.Read(make([]byte, 4096))
+	require.NoError(t, err)
+	require.NoError(t, seat.Close()) // by who thinks that it is idle
+	_, err = io.WriteString(seat, "HTTP/1.1 204 No Content\r\n\r\n")
+	require.NoError(t, err)
+	require.NoError(t, seat.Close()) // by who has answered
+	resp, err := http.ReadResponse(answers, nil)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	assert.Equal(t, http.StatusNoContent, resp.StatusCode)
+	heardGoodbye(t, answers)
+}
