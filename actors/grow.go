@@ -21,6 +21,7 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/domain/pathway"
+	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/speech"
 	"github.com/callboard/callboard/sip"
 )
@@ -261,6 +262,14 @@ func (n *Node) family(w *domain.Workspace, t *tree, l *loaded) workspace.Config 
 	}
 }
 
+// PlacesOf are the places for calls that an engine has pairs of ports for.
+func PlacesOf(e *media.Engine) *lines.Places {
+	return lines.NewPlaces(func() (all, taken, resting int) {
+		u := e.Ports()
+		return u.Pairs, u.Taken, u.Resting
+	})
+}
+
 // linesProps are the lines of a direction. Outbound calls of the test
 // environment have lines of their own: what is tried out takes nothing away from
 // live calls, and may go as fast as its clock. env "": of both.
@@ -268,7 +277,7 @@ func (n *Node) linesProps(t *tree, d domain.Direction, env domain.Environment) *
 	return mailbox.Props(n.overseen("lines", func() actor.Actor {
 		limits := t.record.Load().Limits // of now: a restarted actor must not know old ones
 		cfg := lines.Config{
-			Concurrent: limits.ConcurrentInbound, Log: n.cfg.Log,
+			Concurrent: limits.ConcurrentInbound, Places: n.cfg.Places, Log: n.cfg.Log,
 			Census: func(ctx context.Context) ([]lines.Live, error) { return n.census(ctx, t, d, env) },
 		}
 		if d == domain.Outbound {

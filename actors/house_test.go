@@ -70,6 +70,7 @@ type house struct {
 	node     *actors.Node
 	ua       *sip.UserAgent
 	engine   *media.Engine
+	pairs    int // of ports for sound, which rest for a moment only; 0: fifty
 	phones   *simulator.Simulator
 	diary    *diary
 	receiver *receiver
@@ -143,7 +144,11 @@ func (h *house) open() {
 	require.NoError(h, err)
 	low, high := ports(h.T)
 	loopback := netip.AddrFrom4([4]byte{127, 0, 0, 1})
-	h.engine, err = media.NewEngine(media.Config{BindIP: loopback, PublicIP: loopback, PortMin: low, PortMax: high, Log: log})
+	sound := media.Config{BindIP: loopback, PublicIP: loopback, PortMin: low, PortMax: high, Log: log}
+	if h.pairs > 0 {
+		sound.PortMax, sound.Quarantine = low+2*h.pairs-1, 10*time.Millisecond
+	}
+	h.engine, err = media.NewEngine(sound)
 	require.NoError(h, err)
 	h.ua, err = sip.New(sip.Config{Listen: []sip.Listener{{Network: "udp", Addr: "127.0.0.1:0"}}, PublicIP: loopback, Secret: master, OverloadAfter: patience, Log: log})
 	require.NoError(h, err)

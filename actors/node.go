@@ -95,6 +95,7 @@ type Config struct {
 	// up. TookUp counts what came of each (call.Saved and so on); nil: nobody does.
 	Survive bool
 	TookUp  func(result string)
+	Places  *lines.Places // of the process, shared by its nodes (PlacesOf); nil: those of Media
 	// Board is where the nodes of the process find each other; nil: there is one,
 	// to which what comes in is given without.
 	Board *Switchboard
@@ -180,6 +181,12 @@ func New(cfg Config) *Node {
 	}
 	if cfg.Blobs != nil {
 		cfg.Blobs = blobsOf{cfg.Blobs, store.isGone}
+	}
+	switch {
+	case cfg.Places != nil:
+		cfg.Places = cfg.Places.Share()
+	case cfg.Media != nil:
+		cfg.Places = PlacesOf(cfg.Media)
 	}
 	n := &Node{
 		cfg: cfg, sys: mailbox.System(cfg.Log), book: trunk.NewBook(), phones: phones.NewBook(), spaces: make(map[string]*tree),
@@ -480,6 +487,7 @@ func (n *Node) Stop() {
 	n.done.Wait()
 	n.sender.Close()
 	n.sys.Shutdown()
+	n.cfg.Places.Leave()
 }
 
 // gone poisons a workspace and waits, a little, until its subtree has ended.

@@ -125,7 +125,7 @@ type PortUse struct {
 	Bound   int // of no session, with sockets kept for the next one: bounded
 }
 
-// Ports counts the port pairs; it looks at each, so it is for figures and not for calls.
+// Ports counts the port pairs; it costs the same however many there are.
 func (e *Engine) Ports() PortUse { return e.ports.use(e.now()) }
 
 // Close ends every session and returns when all recordings are on the disk.

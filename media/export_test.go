@@ -64,3 +64,25 @@ const SessionBytes = int(unsafe.Sizeof(Session{}))
 
 // ApproachedBytes is what of a session is brought near for each frame.
 const ApproachedBytes = int(unsafe.Offsetof(Session{}.in) + unsafe.Offsetof(receiver{}.kinds))
+
+// Looked counts the port pairs by looking at each.
+func (e *Engine) Looked() (u PortUse) {
+	p, now := e.ports, e.now()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	u.Pairs = len(p.pair)
+	for i := range p.pair {
+		pr := &p.pair[i]
+		switch {
+		case pr.taken:
+			u.Taken++
+			continue
+		case pr.bound:
+			u.Bound++
+		}
+		if pr.until > now {
+			u.Resting++
+		}
+	}
+	return u
+}

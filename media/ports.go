@@ -26,9 +26,11 @@ type ports struct {
 	next  int
 	rest  time.Duration
 	pair  []pair
-	idle  []int // bound pairs at rest, in the order of the end of their rest
-	most  int   // idle pairs
-	few   int   // that stay in calm
+	idle  []int           // bound pairs at rest, in the order of the end of their rest
+	out   int             // pairs that are taken
+	rests []time.Duration // ends of rests, in order; those that are over are dropped when they are counted
+	most  int             // idle pairs
+	few   int             // that stay in calm
 	calm  time.Duration
 	minds bool // somebody looks whether it is calm
 	ended bool
@@ -73,6 +75,7 @@ func (p *ports) take(now time.Duration) (port int, sound, control socket, err er
 		pr := &p.pair[i]
 		sound, control = pr.sound, pr.control
 		*pr = pair{taken: true}
+		p.out++
 		return p.first + 2*i, sound, control, nil
 	}
 	tries := 0
@@ -85,12 +88,13 @@ func (p *ports) take(now time.Duration) (port int, sound, control socket, err er
 		sound, control, err = p.bind(p.first + 2*i)
 		if err == nil {
 			p.pair[i] = pair{taken: true}
+			p.out++
 			return p.first + 2*i, sound, control, nil
 		}
 		if !errors.Is(err, syscall.EADDRINUSE) {
 			return 0, socket{}, socket{}, err
 		}
-		p.pair[i].until = now + p.rest
+		p.pair[i].until = p.lay(now)
 		if tries++; tries == triesMost {
 			break
 		}
@@ -113,7 +117,7 @@ func (p *ports) rested(now time.Duration) (int, bool) {
 			return i, true
 		}
 		pr.restless++
-		pr.until = now + p.rest
+		pr.until = p.lay(now)
 		p.idle = append(p.idle, i)
 	}
 	return 0, false
@@ -135,7 +139,8 @@ func (p *ports) free(port int, sound, control socket, now time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	i := (port - p.first) / 2
-	p.pair[i] = pair{until: now + p.rest}
+	p.pair[i] = pair{until: p.lay(now)}
+	p.out--
 	if p.ended || len(p.idle) >= p.most {
 		sound.close()
 		control.close()
@@ -192,23 +197,19 @@ func (p *ports) has(port uint16) bool {
 	return int(port) >= p.first && int(port) < p.first+2*len(p.pair)
 }
 
+// lay is when a rest that begins now ends.
+func (p *ports) lay(now time.Duration) (until time.Duration) {
+	until = now + p.rest
+	p.rests = append(p.rests, until)
+	return until
+}
+
 // use counts pairs: all, those of open sessions, those at rest, and those of no session whose sockets are still bound.
-func (p *ports) use(now time.Duration) (u PortUse) {
+func (p *ports) use(now time.Duration) PortUse {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	u.Pairs = len(p.pair)
-	for i := range p.pair {
-		pr := &p.pair[i]
-		if pr.taken {
-			u.Taken++
-			continue
-		}
-		if pr.bound {
-			u.Bound++
-		}
-		if pr.until > now {
-			u.Resting++
-		}
+	for len(p.rests) > 0 && p.rests[0] <= now {
+		p.rests = p.rests[1:]
 	}
-	return u
+	return PortUse{Pairs: len(p.pair), Taken: p.out, Resting: len(p.rests), Bound: len(p.idle)}
 }

@@ -1,9 +1,13 @@
 package media_test
 
 import (
+	"fmt"
+	"math/rand/v2"
+	"net"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -161,6 +165,39 @@ func TestSocketsThatNobodyWantsAreClosedInCalm(t *testing.T) {
 	eventually(t, "all but a few are closed", func() bool { return e.Ports().Bound == few })
 	use(pairs)
 	eventually(t, "and so they are after the next calls", func() bool { return e.Ports().Bound == few })
+}
+
+// TestPairsAreCountedAsTheyAre: what is counted along is what looking at each
+// pair finds, whatever has happened to them.
+func TestPairsAreCountedAsTheyAre(t *testing.T) {
+	t.Parallel()
+	for _, rest := range []time.Duration{time.Nanosecond, time.Hour} {
+		low := siptest.ServicePorts(t)
+		other, err := net.ListenPacket("udp", fmt.Sprint("127.0.0.1:", low+6)) // somebody else's
+		require.NoError(t, err)
+		e := pairOf(t, low, 40, rest)
+		e.Keep(20, 5, time.Hour)
+		var live []*media.Session
+		for i := range 300 {
+			if s, err := e.Open(media.Options{}); err == nil {
+				live = append(live, s)
+			}
+			if i%3 == 0 && len(live) > 0 && rest == time.Nanosecond || i == 30 {
+				n := rand.IntN(len(live))
+				live[n].Close()
+				live = slices.Delete(live, n, n+1)
+			}
+			require.Equal(t, e.Looked(), e.Ports())
+		}
+		assert.NotEmpty(t, live)
+		assert.Equal(t, len(live), e.Ports().Taken)
+		if rest == time.Hour {
+			assert.Equal(t, 2, e.Ports().Resting, "the one that was used, and somebody else's")
+		}
+		require.NoError(t, other.Close())
+		require.NoError(t, e.Close())
+		require.Equal(t, e.Looked(), e.Ports())
+	}
 }
 
 func TestASessionWithoutSoundCostsNextToNothing(t *testing.T) {

@@ -92,6 +92,7 @@ func (l *Lines) Receive(ctx actor.Context) {
 		l.count(ctx)
 	case *actor.Stopping, *actor.Restarting:
 		l.rest()
+		l.leave()
 	case census:
 		l.counted(ctx, m)
 	case askAgain:
@@ -259,6 +260,7 @@ func (l *Lines) take(p *permit) {
 	l.leased[p.id] = p
 	l.endsBy(p.expires)
 	l.taken++
+	l.cfg.Places.speak(1)
 	if p.campaign {
 		l.ringing++
 	}
@@ -286,6 +288,7 @@ func (l *Lines) tie(ctx actor.Context, call *actor.PID, id uint64) {
 func (l *Lines) release(p *permit) {
 	l.unlease(p)
 	l.taken--
+	l.cfg.Places.speak(-1)
 	if p.campaign {
 		l.ringing--
 	}
@@ -364,6 +367,10 @@ func (l *Lines) serve(ctx actor.Context) {
 			look = now.Add(holdBack)
 			break
 		}
+		if !l.cfg.Places.room() {
+			look = soon(now)
+			break
+		}
 		s, at := l.turn(now)
 		if s == nil {
 			look = at
@@ -387,6 +394,12 @@ func (l *Lines) rest() {
 		l.cancel()
 		l.cancel = nil
 	}
+}
+
+// leave: whoever comes after counts its own.
+func (l *Lines) leave() {
+	l.cfg.Places.speak(-l.taken)
+	l.cfg.Places = nil
 }
 
 func earlier(a, b time.Time) time.Time {

@@ -93,6 +93,7 @@ type Config struct {
 	Census     func(context.Context) ([]Live, error)      // the live calls of this direction; nil: none
 	Opened     func(context.Context) ([]time.Time, error) // when calls of the last minute began: no burst after a restart; nil: none did
 	Behind     func() bool                                // calls that come in wait to be read: campaigns get nothing meanwhile; nil: never
+	Places     *Places                                    // of the process; nil: there is room for all
 	Log        *slog.Logger
 }
 

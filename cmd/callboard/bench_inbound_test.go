@@ -128,7 +128,7 @@ func inboundRows(b *testing.B) {
 }
 
 func inboundTree(b *testing.B) {
-	s := measured(b, "CALLBOARD_MEDIA_PORTS=33000-60998") // a thousand calls a second take a port each, which rests after it
+	s := measured(b, wide)
 	trunk := s.trunk("", siptest.Port(b))
 	agent := s.agent(object{
 		"name": "listener", "start": "wait",

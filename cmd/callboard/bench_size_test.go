@@ -85,7 +85,7 @@ func (s *service) large() string {
 func BenchmarkMillion(b *testing.B) {
 	n := *benchContacts
 	of := fmt.Sprintf("%d contacts", n)
-	s, far := measured(b), sipp(b, "uas-instant")
+	s, far := measured(b, wide), sipp(b, "uas-instant")
 	s.route(far.port)
 	id := s.large()
 	idle := resident(b, s.pid())
@@ -263,7 +263,7 @@ func BenchmarkUploadRedis(b *testing.B) {
 func BenchmarkSideBySide(b *testing.B) {
 	const campaigns, window = 100, 15 * time.Second
 	each := *benchContacts / campaigns
-	s, far := measured(b), sipp(b, "uas-instant")
+	s, far := measured(b, wide), sipp(b, "uas-instant")
 	s.route(far.port)
 	ids := make([]string, campaigns)
 	for i := range ids {

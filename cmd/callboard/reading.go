@@ -73,6 +73,7 @@ func (s *service) read(ctx context.Context) ([]metrics.Value, error) {
 		gauge("callboard_sip_connections", "Connections over TCP and TLS.", u.TCP),
 		gauge("callboard_media_sessions", "Calls with sound.", c.Media.Sessions),
 		gauge("callboard_media_ports_used", "Pairs of ports for sound that are taken.", ports.Taken),
+		gauge("callboard_media_ports_resting", "Pairs of ports for sound that rest after a call.", ports.Resting),
 		gauge("callboard_media_ports", "Pairs of ports for sound.", ports.Pairs),
 		total("callboard_spans_total", spanned, sent, "result", "sent"),
 		total("callboard_spans_total", spanned, lost, "result", "lost"),

@@ -17,6 +17,7 @@ import (
 	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/actors/alerts"
 	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/actors/simulator"
 	"github.com/callboard/callboard/cmd/callboard/metrics"
 	"github.com/callboard/callboard/configs"
@@ -41,6 +42,7 @@ type service struct {
 	front   netip.AddrPort     // where clients of HTTP connect
 	ua      *sip.UserAgent
 	engine  *media.Engine
+	room    *lines.Places // for calls, in its ports
 	phones  *simulator.Simulator
 	traces  *call.Traces
 	spans   *tracing
@@ -196,6 +198,7 @@ func (s *service) telephony(root []byte) (err error) {
 	if err != nil {
 		return err
 	}
+	s.room = actors.PlacesOf(s.engine)
 	secured, err := sipTLS(cfg, s.log)
 	if err != nil {
 		return err

@@ -1,0 +1,81 @@
+package lines
+
+import (
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// placeWait is when campaigns are looked at again for which the process has no
+// place: by chance a half more or less, so that of many workspaces each comes
+// first at times.
+const placeWait = 50 * time.Millisecond
+
+// Places are what a process has room for besides the lines of its workspaces: a
+// call needs a pair of ports, which rests for seconds after it. They are shared
+// by all lines of the process. Each permit is a place that is spoken for, also
+// before its call has a pair, so that campaigns open no attempt that could only
+// be given up.
+type Places struct {
+	use    func() (all, taken, resting int)
+	spoken *atomic.Int64 // permits of all who share them
+
+	mu   sync.Mutex
+	mine int64 // of these, by way of this share
+	left bool
+}
+
+// NewPlaces makes them of what counts the pairs of ports: all of them, those
+// that calls have, and those that rest. use must not block.
+func NewPlaces(use func() (all, taken, resting int)) *Places {
+	return &Places{use: use, spoken: new(atomic.Int64)}
+}
+
+// Share are the same places for one of several who have them, until Leave.
+func (p *Places) Share() *Places { return &Places{use: p.use, spoken: p.spoken} }
+
+// Leave gives up all that is spoken for by way of p, also by lines that never
+// come to say so. nil: nothing is.
+func (p *Places) Leave() {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.spoken.Add(-p.mine)
+	p.mine, p.left = 0, true
+}
+
+// room says whether a campaign may have one more. A tenth, at least one where
+// there are several, is left to calls that come in and to single ones, which ask
+// nobody. nil: always.
+func (p *Places) room() bool {
+	if p == nil {
+		return true
+	}
+	all, taken, resting := p.use()
+	kept := 0
+	if all > 1 {
+		kept = max(1, all/10)
+	}
+	return all-resting-max(taken, int(p.spoken.Load())) > kept
+}
+
+// speak notes that n more places are spoken for.
+func (p *Places) speak(n int) {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.left {
+		p.mine += int64(n)
+		p.spoken.Add(int64(n))
+	}
+}
+
+// soon is when to ask for room again.
+func soon(now time.Time) time.Time {
+	return now.Add(placeWait/2 + rand.N(placeWait)) //nolint:gosec // no secret
+}
