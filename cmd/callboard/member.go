@@ -163,7 +163,7 @@ func newMember(ctx context.Context, cfg *configs.Config, log *slog.Logger) (m *m
 	m.holder = lease.NewHolder(m.engine, lease.Config{
 		Self: m.self, Shards: cfg.Shards, AtOnce: max(16, cfg.Shards), Stay: m.stays, Start: m.rise, Stop: m.fall, Logger: log,
 		Reach: func(ctx context.Context, n lease.Node) error {
-			if m.cfg.Shards == 1 && m.may(0) { // whom the others do not reach keeps the work: to give it up would end its calls
+			if !looksAround() || m.cfg.Shards == 1 && m.may(0) { // whom the others do not reach keeps the work: to give it up would end its calls
 				return nil
 			}
 			return m.passes.Reach(ctx, n.Addr)
@@ -394,6 +394,10 @@ func (m *member) failed() {
 // may have it, and nothing can be kept any more.
 func (m *member) fall(shard int, lost bool) {
 	if _, looks := fence(""); lost && !looks {
+		return
+	}
+	if !lost && careless() {
+		m.log.Info("this node no longer has the work", slog.Int("shard", shard), slog.Bool("lost", lost))
 		return
 	}
 	m.mu.Lock()

@@ -57,7 +57,7 @@ func (s *service) as(key string) *service {
 }
 
 // shardTenant is a workspace of a crew.
-type shardTenant struct{ id, key, keyID, campaign string }
+type shardTenant struct{ id, key, keyID, campaign, agent string }
 
 // tenants are made by an operator, each at another node.
 func (c *crew) tenants(n int) (all []*shardTenant) {

@@ -52,6 +52,9 @@ type plan struct {
 	env       []string
 }
 
+// lasting lets the campaigns take so many minutes, if nothing happened.
+func (p *plan) lasting(minutes int) { p.pace = max(24, p.contacts/minutes) }
+
 // ground is where everybody stands.
 type ground struct {
 	carrier, dispatcher netip.Addr
@@ -108,10 +111,13 @@ func newSiege(t *testing.T, p plan) *siege {
 			at.api("POST", "/v1/webhooks", object{"url": fmt.Sprintf("%s?endpoint=%d-%d", o.nodes[0].receiver.url, i, k), "events": []string{"campaign.call.completed"}})
 		}
 	}
+	for i, one := range o.tenants {
+		one.agent = o.nodes[i%3].as(one.key).terse()
+	}
 	o.prober = o.asks()
 	for i, one := range o.tenants {
 		at := o.nodes[i%3].as(one.key)
-		one.campaign = at.campaign(at.terse(), phones(siegePrefix(i), o.contacts), object{"pacing": object{"calls_per_minute": o.pace, "max_concurrent": siegeLines}})
+		one.campaign = at.campaign(one.agent, phones(siegePrefix(i), o.contacts), object{"pacing": object{"calls_per_minute": o.pace, "max_concurrent": siegeLines}})
 	}
 	return o
 }
@@ -138,7 +144,7 @@ func (o *siege) settled() {
 			}
 		}
 		for i, one := range o.tenants {
-			if _, ok := o.nodes[i%3].as(one.key).statusOf(one.campaign); !ok {
+			if !answersSoon(o.nodes[i%3], one) {
 				return false
 			}
 		}
@@ -163,7 +169,7 @@ func (o *siege) suffers(fault string, do func()) {
 	o.settled()
 	took, silent := time.Since(begun), o.prober.longest(begun)
 	o.tolls = append(o.tolls, toll{fault, took, silent})
-	o.t.Logf("%s: all shards answer after %.1f s; the longest that a workspace did not: %.1f s", fault, took.Seconds(), silent.Seconds())
+	o.t.Logf("%s: all shards answer after %.1f s; nothing of a workspace could be changed for %.1f s", fault, took.Seconds(), silent.Seconds())
 	o.callsIn()
 }
 
@@ -209,8 +215,22 @@ func (o *siege) frozen() {
 func (o *siege) redisKilled() {
 	o.redis.Kill()
 	o.quiet(o.lasts(4), 1500*time.Millisecond)
+	o.redisBack()
+}
+
+func (o *siege) redisBack() {
 	o.redis.Restart()
 	o.redis.Promote() // it may have been a replica once
+}
+
+// together kills a node that has just begun to wait for Redis.
+func (o *siege) together(s *service, away, back func()) {
+	away()
+	<-time.After(500 * time.Millisecond)
+	s.kill9()
+	o.quiet(o.lasts(4), 1500*time.Millisecond)
+	back()
+	o.launch(s)
 }
 
 func (o *siege) etcdFrozen() {
@@ -260,7 +280,8 @@ func TestFaultsOfNodesLoseAndDoubleNothing(t *testing.T) {
 	}
 	p := plan{ground: onLoopback(), contacts: 40, endpoints: 2, pace: 240, leases: leases}
 	if n := number("FAULTS_CONTACTS", 0); n > 0 {
-		p.whole, p.contacts, p.endpoints, p.pace = true, n/8, 7, 90
+		p.whole, p.contacts, p.endpoints = true, n/8, 7
+		p.lasting(7)
 	}
 	o := newSiege(t, p)
 	faults := o.faults()
@@ -288,6 +309,8 @@ func (o *siege) faults() (all []mishap) {
 		}
 		all = append(all, mishap{"cut off Redis", func() { o.cut(i) }})
 		if o.whole {
+			all = append(all, mishap{"Redis frozen, a node killed meanwhile", func() { o.together(s, func() { o.redis.Pause() }, func() { o.redis.Continue() }) }},
+				mishap{"Redis killed, and a node", func() { o.together(s, func() { o.redis.Kill() }, o.redisBack) }})
 			all = append(all, mishap{"SIGTERM", func() { o.term(s) }}, mishap{"SIGSTOP", func() { o.stop(s) }}, mishap{"a clock an hour wrong, each way", func() { o.clock(i) }})
 		}
 	}

@@ -16,6 +16,12 @@ func tamper(s actors.Store) actors.Store { return s }
 // fence is what a node's commits carry, and whether it looks at its lease.
 func fence(token string) (string, bool) { return token, true }
 
+// careless says whether a node gives shards away without ending what it has begun.
+func careless() bool { return false }
+
+// looksAround says whether a node asks whether it sees the others.
+func looksAround() bool { return true }
+
 // anyHistory says whether a Redis that lacks commits is taken as it is.
 func anyHistory() bool { return false }
 

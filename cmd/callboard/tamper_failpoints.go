@@ -22,6 +22,9 @@ const lateFor = 400 * time.Millisecond
 // of an attempt is stored after its INVITE, which must ring somebody twice.
 func tamper(s actors.Store) actors.Store {
 	s = skipping(parting(holding(s)))
+	if os.Getenv("FAILPOINT_NO_GUARDS") != "" {
+		s = unguarded{s}
+	}
 	if os.Getenv("FAILPOINT_LATE_OPEN") == "" {
 		return s
 	}
@@ -37,6 +40,24 @@ func fence(token string) (string, bool) {
 	}
 	return token, true
 }
+
+// unguarded is the other half of that control: with FAILPOINT_NO_GUARDS a commit
+// is taken whatever has become of the rows that it was made from.
+type unguarded struct{ actors.Store }
+
+// Apply is the store's.
+func (u unguarded) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
+	c.Guards = nil
+	return u.Store.Apply(ctx, c)
+}
+
+// careless is the control of shards that are handed over: with
+// FAILPOINT_CARELESS a node gives them away without ending what it has begun.
+func careless() bool { return os.Getenv("FAILPOINT_CARELESS") != "" }
+
+// looksAround is the control of networks that part nodes: with FAILPOINT_NO_REACH
+// a node never asks whether it sees the others.
+func looksAround() bool { return os.Getenv("FAILPOINT_NO_REACH") == "" }
 
 // anyHistory is the control of the fail-over test: with FAILPOINT_ANY_HISTORY a
 // replica that lacks commits is taken as it is, which must ring somebody twice.

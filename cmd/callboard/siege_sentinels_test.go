@@ -1,0 +1,200 @@
+//go:build faults
+
+package main_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/persistence/redis/redistest"
+	"github.com/callboard/callboard/sip/siptest"
+)
+
+const sentinelPassword = "secret"
+
+// watched are two Redis, one of which follows the other, three sentinels, and
+// HAProxy that leads to whom these call the primary, all by the files in
+// deploy/compose.
+type watched struct {
+	t        *testing.T
+	dir      string
+	env      []string
+	port     map[string]string // those in the files, and here
+	way      *goredis.Client
+	two      [2]*exec.Cmd
+	at       [2]*goredis.Client
+	primary  int
+	sentinel []*goredis.Client
+}
+
+func newWatched(t *testing.T) *watched {
+	t.Helper()
+	w := &watched{t: t, dir: t.TempDir(), port: make(map[string]string)}
+	text, err := os.ReadFile("../../deploy/compose/haproxy.cfg")
+	require.NoError(t, err)
+	cfg := string(text)
+	for _, was := range []string{"6379", "26381", "26382", "26383", "6381", "6382", "6383"} {
+		w.port[was] = strconv.Itoa(siptest.Port(t))
+		cfg = regexp.MustCompile(`\b`+was+`\b`).ReplaceAllString(cfg, w.port[was])
+		cfg = strings.ReplaceAll(cfg, `\n`+was, `\n`+w.port[was])
+	}
+	w.env = []string{
+		"PASSWORD=" + sentinelPassword, "REDIS_PASSWORD=" + sentinelPassword, "FIRST_ADDR=127.0.0.1", "FIRST_PORT=" + w.port["6381"],
+		"ADDR=127.0.0.1", "ADDR_1=127.0.0.1", "ADDR_2=127.0.0.1", "ADDR_3=127.0.0.1", "MEMORY=200mb",
+	}
+	for i, was := range []string{"6381", "6382"} {
+		w.two[i], w.at[i] = w.begin("redis", was), w.ask(was)
+		w.set(i, "min-replicas-to-write", "0") // or nothing could lag
+	}
+	for _, was := range []string{"26381", "26382", "26383"} {
+		w.begin("sentinel", was)
+		w.sentinel = append(w.sentinel, w.ask(was))
+	}
+	path := filepath.Join(w.dir, "haproxy.cfg")
+	require.NoError(t, os.WriteFile(path, []byte(cfg), 0o600))
+	w.run("haproxy", "-f", path)
+	w.way = w.ask("6379")
+	w.follows()
+	return w
+}
+
+func (w *watched) url() string {
+	return fmt.Sprintf("redis://:%s@127.0.0.1:%s/0", sentinelPassword, w.port["6379"])
+}
+
+// run is a program that ends with the test.
+func (w *watched) run(name string, args ...string) *exec.Cmd {
+	w.t.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Env = append(os.Environ(), w.env...)
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	require.NoError(w.t, cmd.Start(), "%s must be installed: make tools", name)
+	w.t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		if w.t.Failed() {
+			w.t.Logf("%s %v: %s", name, args, tail(said.String(), 2000))
+		}
+	})
+	return cmd
+}
+
+func (w *watched) begin(kind, was string) *exec.Cmd {
+	w.t.Helper()
+	folder := filepath.Join(w.dir, was)
+	require.NoError(w.t, os.MkdirAll(folder, 0o700))
+	script, err := filepath.Abs("../../deploy/compose/redis.sh")
+	require.NoError(w.t, err)
+	before := w.env
+	w.env = append(slices.Clone(w.env), "PORT="+w.port[was], "FOLDER="+folder)
+	defer func() { w.env = before }()
+	return w.run("sh", script, kind)
+}
+
+func (w *watched) ask(was string) *goredis.Client {
+	c := goredis.NewClient(&goredis.Options{Addr: "127.0.0.1:" + w.port[was], Password: sentinelPassword, MaxRetries: -1, DialTimeout: time.Second, ReadTimeout: 2 * time.Second})
+	w.t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+func (w *watched) set(i int, name, value string) {
+	w.t.Helper()
+	require.Eventually(w.t, func() bool { return w.at[i].ConfigSet(w.t.Context(), name, value).Err() == nil }, time.Minute, 20*time.Millisecond, "%s", name)
+}
+
+// follows waits until the other one follows the primary, the way leads there, and
+// every sentinel knows of both.
+func (w *watched) follows() {
+	w.t.Helper()
+	require.Eventually(w.t, func() bool {
+		for _, c := range w.sentinel {
+			said, err := c.Do(w.t.Context(), "SENTINEL", "MASTER", "callboard").Result()
+			known, _ := said.(map[any]any)
+			if err != nil || known["num-slaves"] != "1" || known["num-other-sentinels"] != "2" || known["flags"] != "master" || known["port"] != w.port[[]string{"6381", "6382"}[w.primary]] {
+				return false
+			}
+		}
+		one, err := w.way.Info(w.t.Context(), "replication").Result()
+		if err != nil || !strings.Contains(one, "role:master") {
+			return false
+		}
+		other, err := w.at[1-w.primary].Info(w.t.Context(), "replication").Result()
+		return err == nil && strings.Contains(other, "role:slave") && strings.Contains(other, "master_link_status:up")
+	}, 2*time.Minute, 50*time.Millisecond, "nobody follows")
+}
+
+// failsOver lets the replica miss calls, and kills the primary.
+func (w *watched) failsOver(o *siege) {
+	w.t.Helper()
+	replica := 1 - w.primary
+	w.set(replica, "masterauth", "wrong")
+	require.NoError(w.t, w.at[w.primary].Do(w.t.Context(), "CLIENT", "KILL", "TYPE", "replica").Err())
+	o.ahead()
+	_ = w.two[w.primary].Process.Kill()
+	_ = w.two[w.primary].Wait()
+	w.set(replica, "masterauth", sentinelPassword)
+	w.primary = replica
+}
+
+// returns starts the one that was the primary, which follows from now on.
+func (w *watched) returns() {
+	w.t.Helper()
+	gone := 1 - w.primary
+	w.two[gone] = w.begin("redis", []string{"6381", "6382"}[gone])
+	w.set(gone, "min-replicas-to-write", "0")
+	w.follows()
+}
+
+func (w *watched) ground() ground {
+	g := onLoopback()
+	g.redis = func(*testing.T) *redistest.Server { return nil }
+	g.url = func(*siege, int) string { return w.url() }
+	return g
+}
+
+// The primary is killed while its replica lacks calls that were acknowledged; the
+// sentinels make that the primary, and HAProxy leads the nodes there.
+func TestFailOversBySentinelsLoseAndDoubleNothing(t *testing.T) {
+	t.Parallel()
+	w := newWatched(t)
+	contacts := 5000
+	if n := number("FAULTS_CONTACTS", 0); n > 0 {
+		contacts = n
+	}
+	p := plan{ground: w.ground(), whole: true, contacts: contacts / 16, endpoints: 7}
+	p.lasting(3)
+	o := newSiege(t, p)
+	for range 3 {
+		o.suffers("primary killed, sentinels take a replica that lags", func() { w.failsOver(o) })
+		w.returns()
+	}
+	o.proves()
+}
+
+// The control.
+func TestFailOversBySentinelsRingTwiceWhereHistoriesAreNotCompared(t *testing.T) {
+	t.Parallel()
+	w := newWatched(t)
+	control{
+		fault: "primary killed, sentinels take a replica that lags", lacks: "the comparison of histories", env: anyReplica,
+		ground: w.ground, do: func(o *siege) {
+			if w.two[1-w.primary].ProcessState != nil {
+				w.returns()
+			}
+			w.failsOver(o)
+		},
+	}.found(t)
+}
