@@ -2,9 +2,11 @@ package redis_test
 
 import (
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"testing"
 
+	client "github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
@@ -67,6 +69,51 @@ func TestALateClaimTakesNothingFromTheWhole(t *testing.T) {
 	require.NoError(t, d.ClaimAll(t.Context(), "1002|c"), "and asks again")
 	require.NoError(t, put("0", "1002|c"))
 	require.ErrorIs(t, put("1", "1001|a"), domain.ErrFenced)
+}
+
+// A place that stays where it is is not taken out and put back: what a call
+// becomes changes one of its lists, and Redis writes each step down.
+func TestOnlyTheListsThatChangeAreTouched(t *testing.T) {
+	url, _ := redistest.Start(t)
+	d, err := redis.Open(t.Context(), url, redis.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, d.Close()) })
+	at, err := client.ParseURL(url)
+	require.NoError(t, err)
+	server := client.NewClient(at)
+	t.Cleanup(func() { require.NoError(t, server.Close()) })
+	put := func(sort string, lists ...string) string {
+		require.NoError(t, server.ConfigResetStat(t.Context()).Err())
+		_, err := d.Commit(t.Context(), persistence.Commit{Puts: []persistence.Put{{
+			Key: persistence.Key{Table: "t", ID: "a"}, Value: []byte("v"), Sort: sort, Lists: lists,
+		}}})
+		require.NoError(t, err)
+		told, err := server.Info(t.Context(), "commandstats").Result()
+		require.NoError(t, err)
+		var steps []string
+		for _, name := range []string{"zadd", "zrem", "hset", "hincrby"} {
+			_, calls, _ := strings.Cut(told, "cmdstat_"+name+":calls=")
+			calls, _, _ = strings.Cut(calls, ",")
+			steps = append(steps, name+"="+calls)
+		}
+		return strings.Join(steps, " ")
+	}
+	in := func(list string) (places []string) {
+		page, err := d.Scan(t.Context(), persistence.Range{Table: "t", List: list, Limit: 10})
+		require.NoError(t, err)
+		for _, r := range page.Rows {
+			places = append(places, r.Place)
+		}
+		return places
+	}
+	require.Equal(t, "zadd=4 zrem= hset=1 hincrby=", put("1", "all", "old", "day"))
+	require.Equal(t, "zadd=1 zrem=1 hset=1 hincrby=", put("1", "new", "all", "day"))
+	require.Equal(t, "zadd= zrem= hset=1 hincrby=", put("1", "day", "new", "all"), "in another order")
+	require.Equal(t, []string{"1\x00a"}, in("all"))
+	require.Equal(t, []string{"1\x00a"}, in("new"))
+	require.Empty(t, in("old"))
+	require.Equal(t, "zadd=3 zrem=3 hset=1 hincrby=", put("2", "day", "new", "all"), "elsewhere in each")
+	require.Equal(t, []string{"2\x00a"}, in("all"))
 }
 
 func BenchmarkRedis(b *testing.B) { storetest.Bench(b, opener(b)) }

@@ -73,9 +73,17 @@ for i = 1, tonumber(arg()) do
   local row = P .. 'r:' .. tbl .. '\0' .. name
   local old = redis.call('HMGET', row, 'v', 's', 'l')
   local moved = old[1] and (keep == '0' or old[2] ~= sort or old[3] ~= lists)
+  local stays = {}
   if moved then
+    if keep ~= '0' and old[2] == sort then
+      for l in string.gmatch(lists, '%Z+') do stays[l] = 0 end
+    end
     for l in string.gmatch(old[3], '%Z+') do
-      redis.call('ZREM', P .. 'x:' .. tbl .. '\0' .. l, old[2] .. '\0' .. name)
+      if stays[l] then
+        stays[l] = 1
+      else
+        redis.call('ZREM', P .. 'x:' .. tbl .. '\0' .. l, old[2] .. '\0' .. name)
+      end
     end
   end
   if keep == '0' then
@@ -85,12 +93,12 @@ for i = 1, tonumber(arg()) do
       redis.call('ZREM', P .. 'k:' .. tbl, name)
     end
   else
-    versions[i] = num(redis.call('HINCRBY', row, 'v', 1))
-    redis.call('HSET', row, 'd', value, 's', sort, 'l', lists)
+    versions[i] = num(tonumber(old[1] or '0') + 1)
+    redis.call('HSET', row, 'v', versions[i], 'd', value, 's', sort, 'l', lists)
     if not old[1] then redis.call('ZADD', P .. 'k:' .. tbl, 0, name) end
     if moved or not old[1] then
       for l in string.gmatch(lists, '%Z+') do
-        redis.call('ZADD', P .. 'x:' .. tbl .. '\0' .. l, 0, sort .. '\0' .. name)
+        if stays[l] ~= 1 then redis.call('ZADD', P .. 'x:' .. tbl .. '\0' .. l, 0, sort .. '\0' .. name) end
       end
     end
   end
