@@ -85,13 +85,11 @@ func limits() []limit {
 func spread() (most, its int) {
 	list := make([]lease.Node, manyNodes)
 	for i := range list {
-		list[i] = lease.Node{ID: fmt.Sprintf("node_%026d", i)}
+		list[i] = lease.Node{ID: fmt.Sprintf("node_%026d", i), Even: true}
 	}
-	of, held, has := make([]string, manyShards), map[string]int{}, map[string]int{}
-	for shard := range of {
-		n, _ := lease.Place(shard, list)
-		of[shard] = n.ID
-		held[n.ID]++
+	of, held, has := lease.Places(manyShards, list), map[string]int{}, map[string]int{}
+	for _, id := range of {
+		held[id]++
 	}
 	for i := range manyWorkspaces {
 		has[of[domain.ShardOf(fmt.Sprintf("ws_%026d", i), manyShards)]]++

@@ -1,5 +1,7 @@
 package lease
 
+import "slices"
+
 // phase is what a holder does with a shard that it has.
 type phase int
 
@@ -17,6 +19,7 @@ type view struct {
 	held     map[int]phase // what the holder has
 	given    int           // handed to others who have not taken it yet
 	draining bool
+	settling bool                 // the list of nodes may soon be what it was
 	handover int                  // so many may be on their way to others at a time
 	stays    func(shard int) bool // what is held stays where it is for now, whoever has joined; nil: nothing does
 }
@@ -50,7 +53,7 @@ func decide(v view) plan {
 			p.lost = append(p.lost, shard)
 		case doing == running && v.draining:
 			p.stop = append(p.stop, shard)
-		case doing == running && !own && place != "" && room > 0:
+		case doing == running && !own && place != "" && room > 0 && !v.settling:
 			if v.stays != nil && v.stays(shard) {
 				p.stay = true
 				continue
@@ -65,4 +68,11 @@ func decide(v view) plan {
 		}
 	}
 	return p
+}
+
+// fewer says whether a node that could have shards has gone.
+func fewer(before, now []Node) bool {
+	return slices.ContainsFunc(before, func(n Node) bool {
+		return !n.Draining && !slices.ContainsFunc(now, func(m Node) bool { return m.ID == n.ID && !m.Draining })
+	})
 }

@@ -30,6 +30,9 @@ func TestWhatAHolderDoesNext(t *testing.T) {
 			view{places: []string{b, b, b, b}, owners: []string{a, a, a, a}, held: map[int]phase{0: running, 1: running, 2: leaving, 3: running}},
 			plan{stop: []int{0}},
 		},
+		"none goes while a node that is gone may come back": {
+			view{places: []string{b, a}, owners: []string{a, none}, held: map[int]phase{0: running}, settling: true}, plan{claim: []int{1}},
+		},
 		"none goes while those before have not been taken": {
 			view{places: []string{b, b, a}, owners: []string{a, none, a}, held: map[int]phase{0: running, 2: running}, given: 2}, plan{},
 		},

@@ -37,6 +37,7 @@ type Config struct {
 	Handover int           // shards on their way to nodes that have joined, at once; 0: 4
 	Pause    time.Duration // before a claim, or the Start of a shard that was fenced or has failed, is tried again; 0: 500 ms
 	Probe    time.Duration // between two rounds of Reach; 0: 1 s
+	Settle   time.Duration // after a node was lost sight of nothing goes to who has joined; 0: DefaultLease
 	Logger   *slog.Logger  // nil: silent
 }
 
@@ -59,6 +60,7 @@ type Holder struct {
 	changed  chan struct{} // closed and replaced when held or claiming has changed
 	placed   []string      // of placedOf
 	placedOf []Node
+	settles  time.Time // until then a node that is gone may come back, and what it leaves room for stays
 
 	starts, stops chan struct{} // room for so many at once
 	poke          chan struct{}
@@ -76,10 +78,11 @@ type holding struct {
 // NewHolder makes a holder over an engine that has not joined yet.
 func NewHolder(e Engine, c Config) *Holder {
 	c.AtOnce, c.Handover = cmp.Or(c.AtOnce, 16), cmp.Or(c.Handover, 4)
-	c.Pause, c.Probe = cmp.Or(c.Pause, 500*time.Millisecond), cmp.Or(c.Probe, time.Second)
+	c.Pause, c.Probe, c.Settle = cmp.Or(c.Pause, 500*time.Millisecond), cmp.Or(c.Probe, time.Second), cmp.Or(c.Settle, DefaultLease)
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
+	c.Self.Even = true
 	return &Holder{
 		engine: e, c: c, tokens: make([]atomic.Pointer[Token], c.Shards),
 		held: make(map[int]*holding), given: make(map[int]bool), cooling: make(map[int]time.Time),
@@ -270,8 +273,13 @@ func (h *Holder) view() view {
 		draining: h.asked || h.cutOff, handover: h.c.Handover, stays: h.c.Stay,
 	}
 	if nodes := h.engine.Nodes(); h.placed == nil || !slices.Equal(nodes, h.placedOf) {
-		h.placed, h.placedOf = places(h.c.Shards, nodes), nodes
+		if fewer(h.placedOf, nodes) {
+			h.settles = time.Now().Add(h.c.Settle)
+			time.AfterFunc(h.c.Settle, h.nudge)
+		}
+		h.placed, h.placedOf = Places(h.c.Shards, nodes), nodes
 	}
+	v.settling = time.Now().Before(h.settles)
 	v.places = h.placed
 	for shard := range v.owners {
 		if owner, ok := h.engine.Owner(shard); ok {

@@ -73,6 +73,7 @@ type Node struct {
 	Since    int64  `json:"since,omitempty"`  // it started, in milliseconds of its own clock
 	Lease    int64  `json:"lease,omitempty"`  // how long its lease is, in milliseconds
 	Shards   int    `json:"shards,omitempty"` // into how many it divides the workspaces
+	Even     bool   `json:"even,omitempty"`   // it knows that no node has more than Most; a holder says so of its own
 }
 
 // Check refuses what cannot be a part of a token or of a key.

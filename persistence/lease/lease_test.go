@@ -87,9 +87,8 @@ const many = 4096
 
 func placed(list []lease.Node) map[int]string {
 	of := make(map[int]string)
-	for shard := range many {
-		n, _ := lease.Place(shard, list)
-		of[shard] = n.ID
+	for shard, id := range lease.Places(many, list) {
+		of[shard] = id
 	}
 	return of
 }
@@ -129,6 +128,5 @@ func TestWhoDrainsIsGivenNothing(t *testing.T) {
 	for i := range list {
 		list[i].Draining = true
 	}
-	_, ok := lease.Place(1, list)
-	assert.False(t, ok)
+	assert.Equal(t, []string{"", ""}, lease.Places(2, list))
 }

@@ -1,0 +1,100 @@
+package lease_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/callboard/callboard/persistence/lease"
+)
+
+// even are nodes that know of bounds, with IDs as they are drawn.
+func even(n int) []lease.Node {
+	r := rand.New(rand.NewPCG(uint64(n), 7))
+	list := make([]lease.Node, n)
+	for i := range list {
+		id := make([]byte, 26)
+		for k := range id {
+			id[k] = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"[r.IntN(32)]
+		}
+		list[i] = lease.Node{ID: "node_" + string(id), Even: true}
+	}
+	return list
+}
+
+func counts(places []string) map[string]int {
+	count := make(map[string]int)
+	for _, id := range places {
+		count[id]++
+	}
+	return count
+}
+
+func TestNoNodeHasMuchMoreThanItsShare(t *testing.T) {
+	t.Parallel()
+	for _, shards := range []int{1, 2, 12, 24, 48, 160, 1000} {
+		for n := 1; n <= 20; n++ {
+			places := lease.Places(shards, even(n))
+			assert.NotContains(t, places, "", "each has a place")
+			for _, c := range counts(places) {
+				assert.LessOrEqual(t, c, lease.Most(shards, n), "%d shards, %d nodes", shards, n)
+			}
+		}
+	}
+	assert.Equal(t, []int{12, 6, 4, 8, 17, 54}, []int{lease.Most(12, 1), lease.Most(12, 2), lease.Most(12, 3), lease.Most(24, 3), lease.Most(48, 3), lease.Most(152, 3)})
+	without := even(3)
+	without[0].Even = false
+	worst := 0
+	for _, c := range counts(lease.Places(24, without)) {
+		worst = max(worst, c)
+	}
+	assert.Greater(t, worst, lease.Most(24, 3), "the control: without a bound it is drawn")
+}
+
+func TestWhoeverSeesTheSameNodesPlacesShardsTheSame(t *testing.T) {
+	t.Parallel()
+	list := even(7)
+	want := lease.Places(112, list)
+	for range 20 {
+		rand.Shuffle(len(list), func(i, k int) { list[i], list[k] = list[k], list[i] })
+		assert.Equal(t, want, lease.Places(112, list))
+	}
+}
+
+// Of what has a place, little more moves when a node comes or goes than has to.
+func TestFewShardsMoveWhenANodeComesOrGoes(t *testing.T) {
+	t.Parallel()
+	for n := 2; n <= 12; n++ {
+		moved, due := 0, 0
+		for seed := range 20 {
+			all := even(n + 13*seed)[:n]
+			shards := 16 * n
+			before, after := lease.Places(shards, all), lease.Places(shards, all[1:])
+			for shard := range before {
+				if before[shard] != after[shard] {
+					moved++
+				}
+			}
+			due += counts(before)[all[0].ID]
+		}
+		assert.LessOrEqual(t, float64(moved), 1.6*float64(due), "%d nodes: %d shards move, of which %d have to", n, moved, due)
+	}
+}
+
+// While a node of a version without bounds lives, all place as it does: otherwise
+// two could leave a shard to each other for as long as the upgrade lasts.
+func TestVersionsSideBySidePlaceInOneWay(t *testing.T) {
+	t.Parallel()
+	mixed := even(4)
+	mixed[2].Even = false
+	old := slices.Clone(mixed)
+	for i := range old {
+		old[i].Even = false
+	}
+	assert.Equal(t, lease.Places(64, old), lease.Places(64, mixed), "as the old one places them, which sees none of that")
+	mixed[2].Draining = true
+	assert.Equal(t, lease.Places(64, slices.Concat(mixed[:2], mixed[3:])), lease.Places(64, mixed), "one that goes claims nothing")
+	assert.NotEqual(t, lease.Places(64, slices.Concat(old[:2], old[3:])), lease.Places(64, mixed), "the control")
+}
