@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -34,6 +35,7 @@ type standingOf struct {
 	Trunks      []trunkStanding    `json:"trunks"`
 	Endpoints   []endpointStanding `json:"endpoints"` // not active
 	Today       *client.Used       `json:"today"`
+	Nodes       []client.NodeNow   `json:"nodes,omitempty"` // of an install of several, for operators
 }
 
 type campaignStanding struct {
@@ -141,7 +143,21 @@ func (s *session) gather(st *standingOf) error {
 		return err
 	}
 	st.Today = &used.Total
-	return nil
+	st.Nodes, err = s.nodesOf()
+	return err
+}
+
+// nodesOf are the nodes of an install of several; none for whoever is no operator.
+func (s *session) nodesOf() ([]client.NodeNow, error) {
+	list, err := s.ListNodes(s.ctx())
+	var refusal *client.Error
+	if errors.As(err, &refusal) && (refusal.Status == http.StatusForbidden || refusal.Status == http.StatusNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(list.Data, func(n client.NodeNow) bool { return n.Address == "" }), nil // that is alone
 }
 
 func (s *session) standing(st *standingOf) error {
@@ -161,6 +177,10 @@ func (s *session) standing(st *standingOf) error {
 	}
 	for _, e := range st.Endpoints {
 		cells(w, "endpoint", e.ID+" "+e.URL+" "+e.Status)
+	}
+	for i := range st.Nodes {
+		n := &st.Nodes[i]
+		cells(w, "node", fmt.Sprintf("%s %s: %d shards, %d live calls, %s", n.ID, n.Address, n.Shards, n.LiveCalls, nodeWords(n)))
 	}
 	cells(w, "today", fmt.Sprintf("%d attempts, %d inbound calls, %.1f minutes, %d messages", st.Today.Attempts, st.Today.InboundCalls, st.Today.Minutes, st.Today.SMS))
 	return w.Flush()
