@@ -34,8 +34,14 @@ type envelope struct {
 
 func newReceiver(t testing.TB) *receiver {
 	t.Helper()
+	return newReceiverBy(t, func(*httptest.Server) {})
+}
+
+// newReceiverBy makes one of a server that is set up before it starts.
+func newReceiverBy(t testing.TB, set func(*httptest.Server)) *receiver {
+	t.Helper()
 	r := &receiver{}
-	r.server = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+	r.server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		body, err := io.ReadAll(req.Body)
 		if err != nil {
 			return
@@ -47,6 +53,8 @@ func newReceiver(t testing.TB) *receiver {
 		r.mu.Unlock()
 		w.WriteHeader(http.StatusNoContent)
 	}))
+	set(r.server)
+	r.server.StartTLS()
 	t.Cleanup(r.server.Close)
 	r.pem = pemOf(r.server.Certificate().Raw)
 	r.url = r.server.URL + "/hook"

@@ -1,0 +1,210 @@
+//go:build faults
+
+package main_test
+
+import (
+	"crypto/tls"
+	"fmt"
+	"net"
+	"net/http/httptest"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/persistence/redis/redistest"
+)
+
+// What .ci/faults has prepared: this process, the carrier, Kamailio, the Redis and
+// the receiver are in one network namespace, each node is in one of its own, and a
+// router joins them.
+var (
+	hubHost       = netip.MustParseAddr("10.204.9.2") // clients and the receiver
+	hubCarrier    = netip.MustParseAddr("10.204.9.3")
+	hubDispatcher = netip.MustParseAddr("10.204.9.4")
+	hubRedis      = netip.MustParseAddr("10.204.9.8")
+)
+
+func spaceHost(node int) netip.Addr { return netip.AddrFrom4([4]byte{10, 204, byte(node + 1), 2}) }
+
+// inSpaces is where nodes stand who can be parted.
+func inSpaces(t *testing.T) ground {
+	t.Helper()
+	spaces := strings.Fields(os.Getenv("FAULTS_NODES"))
+	require.Len(t, spaces, 3, "make faults prepares the network")
+	port := 0
+	return ground{
+		carrier: hubCarrier, dispatcher: hubDispatcher, nodes: []netip.Addr{spaceHost(0), spaceHost(1), spaceHost(2)},
+		redis: func(t *testing.T) *redistest.Server {
+			t.Helper()
+			url, s := redistest.Start(t, "--bind", "127.0.0.1", hubRedis.String(), "--protected-mode", "no")
+			_, err := fmt.Sscanf(url, "redis://127.0.0.1:%d/", &port)
+			require.NoError(t, err)
+			return s
+		},
+		url: func(*siege, int) string { return fmt.Sprintf("redis://%s:%d/0", hubRedis, port) },
+		put: func(node int, s *service) {
+			at := spaceHost(node).String()
+			s.http = net.JoinHostPort(at, "8080")
+			s.env = append(s.env, "CALLBOARD_HTTP_ADDR="+s.http, "CALLBOARD_INSECURE_HTTP=true", "CALLBOARD_NODE_ADDR="+net.JoinHostPort(at, "8090"), fmt.Sprintf("CALLBOARD_SIP_ADDR=%s:%d", at, s.sip),
+				"CALLBOARD_PUBLIC_IP="+at, "CALLBOARD_EGRESS_ALLOW=10.204.0.0/16")
+			s.binary, s.args = "ip", append([]string{"netns", "exec", spaces[node], s.binary}, s.args...)
+			if node == 0 {
+				s.receiver = receiverOn(t, hubHost)
+				require.NoError(t, os.WriteFile(filepath.Join(s.dir, "ca.pem"), s.receiver.pem, 0o600))
+			}
+		},
+	}
+}
+
+// receiverOn is one at an address that others reach.
+func receiverOn(t *testing.T, at netip.Addr) *receiver {
+	t.Helper()
+	dir := t.TempDir()
+	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	selfSignedFor(t, at, "receiver", cert, key)
+	return newReceiverBy(t, func(s *httptest.Server) {
+		l, err := net.Listen("tcp", net.JoinHostPort(at.String(), "0"))
+		require.NoError(t, err)
+		_ = s.Listener.Close()
+		s.Listener = l
+		pair, err := tls.LoadX509KeyPair(cert, key)
+		require.NoError(t, err)
+		s.TLS = &tls.Config{Certificates: []tls.Certificate{pair}}
+	})
+}
+
+// part lets nothing pass between two addresses, either way, until heal.
+func part(t testing.TB, one, other netip.Addr) (heal func()) {
+	t.Helper()
+	rule := func(what string, from, to netip.Addr) {
+		out, err := exec.Command("ip", "-n", os.Getenv("FAULTS_ROUTER"), "rule", what, "from", from.String(), "to", to.String(), "blackhole").CombinedOutput()
+		require.NoError(t, err, "%s", out)
+	}
+	rule("add", one, other)
+	rule("add", other, one)
+	return func() {
+		rule("delete", one, other)
+		rule("delete", other, one)
+	}
+}
+
+// parted lets a node and others not hear each other for as long as something
+// lasts.
+func (o *siege) parted(node int, from []netip.Addr, lasts func()) {
+	var heal []func()
+	for _, a := range from {
+		heal = append(heal, part(o.t, spaceHost(node), a))
+	}
+	lasts()
+	for _, h := range heal {
+		h()
+	}
+}
+
+// others are the nodes but one.
+func others(node int) []netip.Addr {
+	return slices.DeleteFunc([]netip.Addr{spaceHost(0), spaceHost(1), spaceHost(2)}, func(a netip.Addr) bool { return a == spaceHost(node) })
+}
+
+func everybody(node int) []netip.Addr {
+	return append(others(node), hubHost, hubCarrier, hubDispatcher, hubRedis)
+}
+
+// aWhile is longer than any lease.
+func aWhile() { <-time.After(6 * time.Second) }
+
+// answered waits until some node answers for every workspace.
+func (o *siege) answered(limit time.Duration, at ...*service) bool {
+	for end := time.Now().Add(limit); time.Now().Before(end); <-time.After(100 * time.Millisecond) {
+		if slices.ContainsFunc(at, o.knowsAll) {
+			return true
+		}
+	}
+	return false
+}
+
+func (o *siege) knowsAll(s *service) bool {
+	for _, one := range o.tenants {
+		if !answersSoon(s, one) {
+			return false
+		}
+	}
+	return true
+}
+
+// lonely is a node that sees Redis and none of the others: it gives its work away,
+// and who asks the others has an answer for every workspace while the cut lasts.
+func (o *siege) lonely(node int) {
+	o.parted(node, others(node), func() {
+		begun := time.Now()
+		if !o.answered(40*time.Second, o.nodes[(node+1)%3]) {
+			o.unreached = append(o.unreached, fmt.Sprintf("workspaces of a node that sees Redis alone had no answer for %.0f s", time.Since(begun).Seconds()))
+			return
+		}
+		o.t.Logf("the others answer for all workspaces after %.1f s", time.Since(begun).Seconds())
+	})
+}
+
+// strangers are three nodes none of which sees another: one of them has all of
+// the work in the end.
+func (o *siege) strangers() {
+	heal := part(o.t, spaceHost(1), spaceHost(2))
+	defer heal()
+	o.parted(0, others(0), func() {
+		begun := time.Now()
+		if !o.answered(60*time.Second, o.nodes...) {
+			o.unreached = append(o.unreached, "nobody answered for all workspaces while no node saw another")
+			return
+		}
+		o.t.Logf("one node answers for all workspaces after %.1f s", time.Since(begun).Seconds())
+	})
+}
+
+// Nodes are parted by a network that forgets packets, while campaigns run.
+func TestPartitionsLoseAndDoubleNothing(t *testing.T) {
+	contacts := 5000
+	if n := number("FAULTS_CONTACTS", 0); n > 0 {
+		contacts = n
+	}
+	p := plan{ground: inSpaces(t), whole: true, contacts: contacts / 16, endpoints: 7}
+	p.lasting(5)
+	o := newSiege(t, p)
+	for range o.nodes { // whichever has most at the time
+		o.strikes(func(i int, _ *service) { o.suffers("parted from the other nodes", func() { o.lonely(i) }) })
+		o.strikes(func(i int, _ *service) {
+			o.suffers("parted from Redis for 6 s", func() { o.parted(i, []netip.Addr{hubRedis}, aWhile) })
+		})
+		o.strikes(func(i int, _ *service) {
+			o.suffers("parted from everybody for 6 s", func() { o.parted(i, everybody(i), aWhile) })
+		})
+	}
+	o.suffers("no node sees another", o.strangers)
+	o.proves()
+}
+
+// The controls.
+func TestPartitionsBreakWhatHoldsWhereNothingGuardsIt(t *testing.T) {
+	for _, c := range []control{
+		{fault: "parted from Redis", lacks: "token, guards and lease check", env: noFence, do: func(o *siege) {
+			o.strikes(func(i int, _ *service) { o.parted(i, []netip.Addr{hubRedis}, aWhile) })
+		}},
+		{fault: "parted from everybody", lacks: "token, guards and lease check", env: noFence, do: func(o *siege) {
+			o.strikes(func(i int, _ *service) { o.parted(i, everybody(i), aWhile) })
+		}},
+		{fault: "parted from the other nodes", lacks: "the look at the others", env: []string{"FAILPOINT_NO_REACH=1"}, do: func(o *siege) {
+			o.strikes(func(i int, _ *service) { o.lonely(i) })
+		}},
+	} {
+		t.Run(c.fault, func(t *testing.T) {
+			c.ground = func() ground { return inSpaces(t) }
+			c.found(t)
+		})
+	}
+}
