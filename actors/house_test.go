@@ -83,6 +83,7 @@ type house struct {
 	speaker  speech.Speaker   // nil: hum
 	mail     alerts.Mailer    // nil: there is none
 	egress   *allow.Egress    // nil: this machine may be reached
+	survive  bool             // calls outlive the node
 	live     domain.Principal // the operator
 	test     domain.Principal
 	stop     []func()
@@ -178,7 +179,7 @@ func (h *house) open() {
 			return h.phones.Talk(ctx, o, ear, told)
 		},
 		Egress: egress, RootCAs: h.receiver.roots,
-		PublicURL: "https://calls.example", SpoolDir: filepath.Join(h.dir, "spool"), Log: log, Before: h.before, Mail: h.mail, AlertsEvery: 200 * time.Millisecond,
+		PublicURL: "https://calls.example", SpoolDir: filepath.Join(h.dir, "spool"), Log: log, Before: h.before, Mail: h.mail, AlertsEvery: 200 * time.Millisecond, Survive: h.survive,
 	})
 	h.ua.OnInvite(h.node.Inbound)
 	h.ua.OnText(h.node.Text)

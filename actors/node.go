@@ -428,45 +428,6 @@ func (n *Node) committed(workspaceID string) {
 // contacts are safe before.
 const showWithin = 5 * time.Second
 
-// Drain takes no new calls, lets live ones end until ctx does, and hangs up
-// the rest.
-func (n *Node) Drain(ctx context.Context) {
-	n.stopping()
-	n.mu.RLock()
-	trees := make([]*tree, 0, len(n.spaces))
-	for _, t := range n.spaces {
-		trees = append(trees, t)
-	}
-	n.mu.RUnlock()
-	var wait sync.WaitGroup
-	for _, t := range trees {
-		n.sys.Root.Send(t.campaigns, workspace.Tell{Message: campaign.Drain{}})
-		wait.Go(func() { n.drainCalls(ctx, t) })
-	}
-	wait.Go(func() { n.desk.carriage.finish(ctx) })
-	wait.Wait()
-}
-
-// lastWords is how long calls may take to say goodbye once they are hung up.
-const lastWords = 8 * time.Second
-
-func (n *Node) drainCalls(ctx context.Context, t *tree) {
-	if _, err := mailbox.Ask[call.Drained](ctx, n.sys, t.calls, call.Drain{}); err == nil {
-		return
-	}
-	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
-	defer cancel()
-	live, err := mailbox.Ask[call.LiveNow](bound, n.sys, t.calls, call.Live{})
-	if err != nil {
-		return
-	}
-	n.cfg.Log.Warn("live calls are hung up: the time to end has passed", slog.Int("calls", len(live.Calls)))
-	for _, c := range live.Calls {
-		n.sys.Root.Send(t.calls, call.Hangup{CallID: c.CallID})
-	}
-	_, _ = mailbox.Ask[call.Drained](bound, n.sys, t.calls, call.Drain{}) // what is left is interrupted at the next start
-}
-
 // Stop ends the tree. Call Drain before.
 func (n *Node) Stop() {
 	n.drain.Store(true)

@@ -384,6 +384,9 @@ func (c *call) note() { c.vessel.note(&c.call, &c.attempt, c.reached) }
 
 // commit stores what the call has become, and what happened.
 func (c *call) commit(ctx actor.Context, t event.Type, data any, then func(actor.Context, bool)) {
+	if c.keeps.parting == left {
+		return
+	}
 	now := time.Now().UTC()
 	c.call.UpdatedAt = now
 	c.attempt.Kept = c.keep(now)

@@ -60,6 +60,7 @@ type berth struct {
 	begun     bool // of these: its far end is being asked, or was
 	told      bool // and what came of that was told: the next one is asked
 	letGo     bool // another process has it: nothing is told of it here
+	asked     bool // to part, and has not answered
 	storing   bool // Calls owns the end and stores it now
 }
 
@@ -88,6 +89,7 @@ type Calls struct {
 	drainers []*actor.PID
 	ticking  bool
 	jobs     jobs
+	parting  handing
 }
 
 // New makes the actor.
@@ -219,12 +221,14 @@ func (c *Calls) hangup(ctx actor.Context, m Hangup) {
 }
 
 func (c *Calls) census() LiveNow {
-	now := LiveNow{Known: len(c.berths), Work: c.jobs.count()}
+	now := LiveNow{Known: len(c.berths), Work: c.jobs.count(), Doing: c.jobs.open()}
 	for id, b := range c.berths {
+		moves := b.moves()
+		now.count(moves, moves && b.vessel.occupies())
 		if b.pid != nil {
 			now.Calls = append(now.Calls, LiveCall{
 				CallID: id, AttemptID: b.attemptID, CampaignID: b.campaignID, Direction: b.direction(), PID: b.pid,
-				Number: b.number, Environment: b.environment,
+				Number: b.number, Environment: b.environment, Moves: moves,
 			})
 			now.Seconds = append(now.Seconds, b.vessel.seconds(b.environment)...)
 		}
@@ -241,10 +245,11 @@ func (c *Calls) died(ctx actor.Context, who *actor.PID) {
 	}
 	delete(c.byPID, who.Id)
 	b := c.berths[id]
-	b.pid = nil
 	if b.letGo {
-		return
+		return // whoever asks who is on the line is told so, as long as the work is here
 	}
+	b.pid = nil
+	c.answers(ctx, b, false)
 	c.asked(ctx, id) // it may have died over that
 	c.giveBack(ctx, b)
 	e, recording, done := b.vessel.abandon(time.Now().UTC())
@@ -323,6 +328,7 @@ func (c *Calls) ack(ctx actor.Context, id string) {
 // transcript and its recording.
 func (c *Calls) leave(ctx actor.Context, b *berth, e *Ended) {
 	delete(c.berths, b.callID)
+	c.parted(ctx)
 	if e.Analysis != nil && c.cfg.Analyse != nil {
 		c.cfg.Analyse()
 	}
@@ -438,7 +444,7 @@ func (c *Calls) closed(ctx actor.Context, m closed) {
 
 // abandonAll ends every dialog: the service goes down without waiting.
 func (c *Calls) abandonAll() {
-	cut := c.cfg.cut()
+	cut := c.cfg.cut() || c.parting.going
 	for _, b := range c.berths {
 		if cut && b.vessel.kept() {
 			b.letGo = true

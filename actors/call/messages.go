@@ -76,6 +76,9 @@ type (
 		Seconds []LiveCall // second legs: what their lines and slots know, no attempts of their own
 		Known   int        // with those that ended and whose end is not committed yet
 		Work    int        // recordings of calls that are over, not kept yet
+		Moving  int        // of Known: another process could go on with them
+		Busy    int        // of Moving: at this moment not as well as a little later
+		Doing   bool       // of Work: some is under way here
 	}
 	// LiveCall is one of them.
 	LiveCall struct {
@@ -84,6 +87,7 @@ type (
 		Environment                   domain.Environment
 		Direction                     domain.Direction
 		PID                           *actor.PID
+		Moves                         bool // another process could go on with it
 	}
 	// Drain ends the taking of calls; Drained answers once none is left and
 	// every recording is kept.

@@ -31,6 +31,10 @@ func (c *call) besides(ctx actor.Context) {
 		c.save.retry(ctx)
 	case conversation.Stands:
 		c.stands(ctx, m)
+	case conversation.Busy:
+		c.vessel.occupied(m.On)
+	case part, conversation.Rested, letGo, stay:
+		c.parts(ctx, m)
 	case keepOn:
 		c.keepOn(ctx)
 	case byeAgain:

@@ -136,6 +136,8 @@ func (c *Calls) left(ctx actor.Context) {
 		c.takeUp(ctx, takenUpAtOnce)
 	case revived:
 		c.asked(ctx, m.callID)
+	case Part, Keep, LetGo, parts:
+		c.handing(ctx, m)
 	}
 }
 

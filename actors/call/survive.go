@@ -47,6 +47,7 @@ type kept struct {
 	Confidential bool                `json:"confidential,omitempty"`
 	Paused       bool                `json:"paused,omitempty"` // nothing is recorded
 	Times        int                 `json:"times,omitempty"`  // that the call was taken up
+	Handed       bool                `json:"handed,omitempty"` // its process let go of it in order, which counts for no time
 }
 
 // keeps is what a call knows of what it keeps.
@@ -59,6 +60,7 @@ type keeps struct {
 	at      time.Time
 	acked   bool // the far end knows that it was heard to answer
 	ticking bool
+	parting parting
 }
 
 // byeAgainIn is how soon a BYE is tried again that nobody knew might be sent.
@@ -82,8 +84,7 @@ type memorable interface{ Memo() media.Memo }
 // before the ACK, while the caller is with somebody else, and where the
 // conversation knows what must not be stored.
 func (c *call) keep(now time.Time) json.RawMessage {
-	if !c.cfg.Survive || c.stage != talking || !c.keeps.acked || c.byeReason != "" || c.leaving || c.hangup || c.keeps.stands == nil ||
-		c.transfer != nil || len(c.leavers) > 0 || c.adopted != nil || c.away&^awayHeld != 0 || len(c.contacts) > 0 {
+	if !c.portable() {
 		return nil
 	}
 	s, can := c.session.(memorable)
@@ -99,7 +100,7 @@ func (c *call) keep(now time.Time) json.RawMessage {
 	k := kept{
 		At: now, Leg: c.leg, Sound: s.Memo(), Talk: c.keeps.stands, Script: c.keptScript(), Variables: c.variables, CallerName: c.callerName,
 		OptOut: c.optOut, Scrub: c.scrub, Networks: c.networks, MaxDuration: c.maxDuration, RingTimeout: c.ringTimeout,
-		Appointments: c.appointments, Confidential: c.keysHidden, Paused: c.paused, Times: c.timesTakenUp(),
+		Appointments: c.appointments, Confidential: c.keysHidden, Paused: c.paused, Times: c.timesTakenUp(), Handed: c.keeps.parting == letting,
 	}
 	b, err := json.Marshal(&k)
 	if err != nil {
@@ -108,6 +109,12 @@ func (c *call) keep(now time.Time) json.RawMessage {
 	}
 	c.keeps.at, c.keeps.dirty = now, false
 	return b
+}
+
+// portable says whether another process could go on with the call.
+func (c *call) portable() bool {
+	return c.cfg.Survive && c.stage == talking && c.keeps.acked && c.byeReason == "" && !c.leaving && !c.hangup && c.keeps.stands != nil &&
+		c.transfer == nil && len(c.leavers) == 0 && c.adopted == nil && c.away&^awayHeld == 0 && len(c.contacts) == 0
 }
 
 // sendBye waits while another node may have the call: either the work is still
@@ -225,6 +232,9 @@ func Survives(c domain.Call, a domain.Attempt, boot string, now time.Time) (*Sur
 		return nil, false
 	}
 	k := &s.kept
+	if k.Handed {
+		k.Times, k.Handed = k.Times-1, false
+	}
 	if k.Times >= takenUpMost || k.Talk == nil || k.Leg < 1 || k.Leg > len(a.Legs) || k.Leg > len(c.Legs) || now.Sub(k.At) > SurvivesFor {
 		return nil, false
 	}

@@ -31,6 +31,7 @@ type vessel struct {
 	ended     *Ended
 	acked     bool
 	stored    bool      // what another process needs may be in the store
+	busy      bool      // its conversation is in the middle of something
 	towed     []*vessel // of second legs
 	key       string    // of a second leg: its line's
 	pid       *actor.PID
@@ -240,6 +241,20 @@ func (v *vessel) kept() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.stored
+}
+
+// occupied notes whether its conversation is in the middle of something.
+func (v *vessel) occupied(on bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.busy = on
+}
+
+// occupies says whether it is.
+func (v *vessel) occupies() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.busy
 }
 
 // fallSilent lets go of dialog and sound without a word to the far end.

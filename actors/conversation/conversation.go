@@ -198,6 +198,7 @@ type Conversation struct {
 	human      int    // index of the segment in which somebody else speaks, or -1
 	stands     *stand // as the call was told
 	due        due
+	rest       rest
 }
 
 // New makes the actor.
@@ -218,6 +219,12 @@ func (c *Conversation) Receive(ctx actor.Context) {
 	if c.cfg.Before != nil {
 		c.cfg.Before(ctx.Message())
 	}
+	if !c.rests(ctx) {
+		c.receive(ctx)
+	}
+}
+
+func (c *Conversation) receive(ctx actor.Context) {
 	defer c.tellStand(ctx)
 	defer c.readAlong()
 	switch m := ctx.Message().(type) {
@@ -480,20 +487,4 @@ func (c *Conversation) silent(ctx actor.Context, m silence) {
 	}
 	c.state, _ = pathway.Step(c.state, pathway.Hangup{})
 	ctx.Send(ctx.Parent(), Over{Outcome: c.state.Result().Outcome})
-}
-
-func (c *Conversation) stopTimers(ctx actor.Context) {
-	c.dropTurn()
-	c.stopRest(ctx)
-	c.forgo()
-}
-
-// stopRest ends all but what is being said.
-func (c *Conversation) stopRest(ctx actor.Context) {
-	c.endLive(ctx)
-	c.forget()
-	c.unsay()
-	c.supersede()
-	c.quietNow()
-	c.stopKeys()
 }

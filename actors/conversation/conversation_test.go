@@ -156,6 +156,7 @@ type stage struct {
 	mu     sync.Mutex
 	heard  []any
 	took   []time.Duration
+	hush   []any // of rest
 }
 
 type spawn struct{ script domain.Script }
@@ -210,6 +211,10 @@ func (s *stage) Receive(ctx actor.Context) {
 			}
 			ctx.Send(s.pid, conversation.Stood{Acts: m.Acts})
 		}
+	case conversation.Rested, conversation.Busy:
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.hush = append(s.hush, m)
 	case conversation.Over, conversation.Fault, conversation.Finished, conversation.Transfer, conversation.OptedOut, conversation.Answerer, conversation.Acted, conversation.Intent, conversation.HandedOver:
 		s.mu.Lock()
 		defer s.mu.Unlock()

@@ -64,3 +64,19 @@ func (c *Conversation) tellFinished(ctx actor.Context) {
 	r.Notes, r.Variables = c.cfg.Redact.Text(r.Notes), c.cfg.Redact.Texts(r.Variables)
 	ctx.Send(ctx.Parent(), Finished{Result: r, Segments: c.cfg.Redact.Segments(c.segments), Slowest: c.slowest, Turns: c.stages.turns})
 }
+
+func (c *Conversation) stopTimers(ctx actor.Context) {
+	c.dropTurn()
+	c.stopRest(ctx)
+	c.forgo()
+}
+
+// stopRest ends all but what is being said.
+func (c *Conversation) stopRest(ctx actor.Context) {
+	c.endLive(ctx)
+	c.forget()
+	c.unsay()
+	c.supersede()
+	c.quietNow()
+	c.stopKeys()
+}

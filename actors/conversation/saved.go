@@ -61,10 +61,11 @@ type stand struct {
 
 // tellStand tells the call where the conversation stands, where it wants to know.
 func (c *Conversation) tellStand(ctx actor.Context) {
+	c.tellBusy(ctx)
 	if !c.cfg.Stands || c.finished {
 		return
 	}
-	kept := c.answering.stage == noDrop && !c.away && !c.handing && c.human < 0 && !c.state.Over()
+	kept := c.portable()
 	now := stand{state: c.state.Mark(), segments: len(c.segments), sounding: c.current >= 0, acts: c.due.done + len(c.due.acts), kept: kept}
 	if c.stands != nil && now == *c.stands {
 		return

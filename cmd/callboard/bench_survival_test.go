@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"syscall"
 	"testing"
 	"time"
 
@@ -11,6 +12,8 @@ import (
 
 	"github.com/callboard/callboard/sip/siptest"
 )
+
+var lettingGo = regexp.MustCompile(`(?m)^time=(\S+) level=INFO msg="live calls are handed over: another node goes on with them"`)
 
 var wentOn = regexp.MustCompile(`(?m)^time=(\S+) level=INFO msg="a call of an earlier process goes on here"`)
 
@@ -22,14 +25,15 @@ func BenchmarkClusterSurvival(b *testing.B) {
 		b.Skip("make bench-cluster measures it")
 	}
 	const calls = 200
-	for _, where := range []string{"another node goes on", "the process is started again at once"} {
+	const inOrder = "another node goes on at once"
+	for _, where := range []string{"another node goes on", "the process is started again at once", inOrder} {
 		b.Run(where, func(b *testing.B) {
 			far := sipp(b, "uas-taken-up")
 			var died, next *service
 			// Those of the other node, too: one uses them at a time. SIPp answers to where a call came from first, so it has
 			// to be one address that moves; a phone that answers to whoever asks is in the tests.
 			env := []string{surviving, "CALLBOARD_MEDIA_PORTS=3000-4998", fmt.Sprint("CALLBOARD_SIP_ADDR=127.0.0.1:", siptest.Port(b))}
-			if where == "another node goes on" {
+			if where != "the process is started again at once" {
 				c := newCrew(b, 2, append(env, fmt.Sprint("CALLBOARD_LEASE_SECONDS=", clusterLease.Seconds()))...)
 				died, next = c.active()
 			} else {
@@ -44,12 +48,22 @@ func BenchmarkClusterSurvival(b *testing.B) {
 				return ok && st.Progress.InProgress == calls && len(far.rung()) == calls
 			})
 			time.Sleep(5 * time.Second) // what was said is stored
-			died.kill9()
 			killed := time.Now()
+			if where == inOrder {
+				require.NoError(b, died.cmd.Process.Signal(syscall.SIGTERM))
+			} else {
+				died.kill9()
+				killed = time.Now()
+			}
 			if next == died {
 				next.start()
 			}
 			time.Sleep(15 * time.Second)
+			if m := lettingGo.FindStringSubmatch(died.logged()); m != nil {
+				at, err := time.Parse(time.RFC3339Nano, m[1])
+				require.NoError(b, err)
+				killed = at // until then they were heard
+			}
 			var silent []time.Duration
 			for _, m := range wentOn.FindAllStringSubmatch(next.logged(), -1) {
 				at, err := time.Parse(time.RFC3339Nano, m[1])
@@ -61,7 +75,11 @@ func BenchmarkClusterSurvival(b *testing.B) {
 			if n := len(silent); n > 0 {
 				figure += fmt.Sprintf("; silent for p50 %.2f, most %.2f s", silent[n/2].Seconds(), silent[n-1].Seconds())
 			}
-			board.add(fmt.Sprintf("%d live calls of a node that is killed (-9), `survive_calls`: %s", calls, where), "", figure, false, nil)
+			what := "is killed (-9)"
+			if where == inOrder {
+				what = "is told to stop (SIGTERM)"
+			}
+			board.add(fmt.Sprintf("%d live calls of a node that %s, `survive_calls`: %s", calls, what, where), "", figure, false, nil)
 		})
 	}
 }

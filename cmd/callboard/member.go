@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/cmd/callboard/metrics"
 	"github.com/callboard/callboard/configs"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/httpapi"
@@ -22,7 +22,6 @@ import (
 	"github.com/callboard/callboard/httpapi/locate"
 	"github.com/callboard/callboard/persistence"
 	"github.com/callboard/callboard/persistence/lease"
-	"github.com/callboard/callboard/sip"
 )
 
 // How a member keeps time.
@@ -56,6 +55,9 @@ type member struct {
 	fails   atomic.Int32 // to take a shard up, one after the other
 	resting atomic.Int64 // until then it leaves the work to others, in nanoseconds since born
 	unlock  func()
+	meters  *metrics.Meters                    // of the process, whatever work it has
+	reader  atomic.Pointer[persistence.Reader] // of a node that has had no work yet; nil: it needs none
+	tools   *adminHTTP
 
 	mu      sync.Mutex
 	service *service // nil: it has had no seat yet
@@ -68,7 +70,9 @@ type chair struct {
 	*seat
 	pulse atomic.Int64 // when its actors answered last, in nanoseconds since born
 	asked atomic.Bool  // whether it is busy: another node waits for it
-	quiet atomic.Bool  // it had no live call when it was looked at
+	quiet atomic.Bool  // it had no live call when it was looked at, or none that could not be handed over
+	since atomic.Int64 // when another node began to wait, in nanoseconds since born
+	again atomic.Int64 // and was seen to wait last
 }
 
 // serveAmong runs one node of several until ctx is done.
@@ -83,10 +87,12 @@ func serveAmong(ctx context.Context, cfg *configs.Config, log *slog.Logger, agai
 	}
 	log.LogAttrs(ctx, slog.LevelInfo, "joined", append(cfg.Attrs(), slog.String("node", m.self.ID), slog.String("version", version))...)
 	go tendHeap(ctx)
+	attended := m.attend(ctx)
 	select {
 	case <-ctx.Done():
 	case err = <-m.ended:
 	}
+	attended()
 	again()
 	log.Info("stopping: no new calls, live ones may end", slog.Duration("limit", cfg.Drain))
 	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), cfg.Drain+2*lastlyLimit)
@@ -169,6 +175,11 @@ func newMember(ctx context.Context, cfg *configs.Config, log *slog.Logger) (m *m
 			return m.passes.Reach(ctx, n.Addr)
 		},
 	})
+	m.meters = metrics.New(version)
+	m.meters.Read(m.read)
+	if m.tools, err = openAdminHTTP(ctx, cfg.AdminAddr, adminPages(m.count, m.meters.Handler()), log); err != nil {
+		return nil, err
+	}
 	front, err := secured(cfg, forward.Clients(m.front), log)
 	if err != nil {
 		return nil, err
@@ -263,7 +274,7 @@ func (m *member) process() *service {
 	m.rising++
 	if m.service == nil {
 		m.service = newService(context.Background(), m.cfg, m.log, extras{})
-		m.service.member, m.service.driver = m, m.driver
+		m.service.member, m.service.driver, m.service.meters = m, m.driver, m.meters
 		m.service.front = netip.MustParseAddrPort(m.front.Addr().String())
 		go m.faults(m.service)
 	}
@@ -337,8 +348,8 @@ func (m *member) watch(c *chair) {
 			m.beat(c)
 		}
 		if c.asked.Swap(false) {
-			now, err := c.node.Counters(ctx)
-			c.quiet.Store(err == nil && now.CallsOpen == 0)
+			now, err := c.node.Moving(ctx)
+			c.quiet.Store(err == nil && (now.Known == 0 || m.cfg.SurviveCalls && now.Known == now.Moving && c.waitedFor() > moveAfter()))
 		}
 		cancel()
 	}
@@ -362,7 +373,7 @@ func (m *member) stays(shard int) bool {
 	if s.board.Drained() { // or the one who has said so could not take it back
 		return true
 	}
-	c.asked.Store(true)
+	c.wanted(time.Since(m.born))
 	return !c.quiet.Swap(false)
 }
 
@@ -445,6 +456,7 @@ func (m *member) drain(c *chair) (lost bool) {
 
 // close ends what is left once the holder has left.
 func (m *member) close() {
+	m.tools.close()
 	if m.clients != nil {
 		bound, cancel := context.WithTimeout(context.Background(), frontLimit)
 		defer cancel()
@@ -481,19 +493,4 @@ func (m *member) close() {
 	if m.unlock != nil {
 		m.unlock()
 	}
-}
-
-// secured speaks TLS on a listener of clients where that is set up.
-func secured(cfg *configs.Config, ln net.Listener, log *slog.Logger) (net.Listener, error) {
-	if cfg.TLSCert == "" {
-		return ln, nil
-	}
-	certificate := sip.CertificateFiles(cfg.TLSCert, cfg.TLSKey, log)
-	if _, err := certificate(); err != nil {
-		return nil, errors.Join(err, ln.Close())
-	}
-	return tls.NewListener(ln, &tls.Config{
-		MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
-		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return certificate() },
-	}), nil
 }

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"crypto/tls"
+	"errors"
+	"log/slog"
 	"net"
 	"net/netip"
 	"net/url"
@@ -8,7 +11,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/callboard/callboard/configs"
 	"github.com/callboard/callboard/domain/allow"
+	"github.com/callboard/callboard/sip"
 )
 
 // urlAddrs are the addresses of a store, which no tenant may name.
@@ -79,4 +84,19 @@ func localAddrs() []netip.Addr {
 		}
 	}
 	return out
+}
+
+// secured speaks TLS on a listener of clients where that is set up.
+func secured(cfg *configs.Config, ln net.Listener, log *slog.Logger) (net.Listener, error) {
+	if cfg.TLSCert == "" {
+		return ln, nil
+	}
+	certificate := sip.CertificateFiles(cfg.TLSCert, cfg.TLSKey, log)
+	if _, err := certificate(); err != nil {
+		return nil, errors.Join(err, ln.Close())
+	}
+	return tls.NewListener(ln, &tls.Config{
+		MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return certificate() },
+	}), nil
 }

@@ -9,6 +9,11 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/metrics"
 )
 
+const (
+	diskFree     = "callboard_disk_free_bytes"
+	diskFreeHelp = "What is free where the data folder lies."
+)
+
 // read is what Prometheus is told of what the process keeps now.
 func (s *service) read(ctx context.Context) ([]metrics.Value, error) {
 	c, err := s.count(ctx)
@@ -28,7 +33,7 @@ func (s *service) read(ctx context.Context) ([]metrics.Value, error) {
 	values := []metrics.Value{gauge("callboard_ready", "Whether calls can be placed and taken, as /readyz says.", ready)}
 	disk, unread := vfs.Default.GetDiskUsage(s.cfg.Data)
 	if err = errors.Join(err, unread); unread == nil {
-		values = append(values, metrics.Value{Name: "callboard_disk_free_bytes", Help: "What is free where the data folder lies.", Value: float64(disk.AvailBytes)})
+		values = append(values, metrics.Value{Name: diskFree, Help: diskFreeHelp, Value: float64(disk.AvailBytes)})
 	}
 	if treeRead {
 		const lines = "Permits leased, bound and held."
@@ -45,6 +50,9 @@ func (s *service) read(ctx context.Context) ([]metrics.Value, error) {
 			gauge("callboard_trunk_calls_waiting", "Calls that wait for a trunk's rate or channels.", c.Tree.TrunkWaiting),
 			gauge("callboard_inbound_opening", "INVITEs that are being looked at.", c.Tree.InboundOpening),
 		)
+	}
+	if s.member == nil { // else that tells it
+		values = append(values, shares(1, 0, 1, 0)...)
 	}
 	const dropped = "SIP messages that were dropped without an answer."
 	const refused = "SIP requests that were refused before anybody looked for their number."

@@ -54,6 +54,7 @@ type seat struct {
 	leaving   atomic.Bool  // it is being given back
 	over      sync.Once    // it has ended
 	inHaste   bool         // another node has the work: what is under way cannot be kept
+	handsOver bool         // another node is to go on with the calls that live
 }
 
 // sit takes a shard up. On an error nothing of it is left but what the process
@@ -87,7 +88,7 @@ func (s *service) sit(ctx context.Context, t *seat) (err error) {
 	if err = t.listen(ctx); err != nil {
 		return err
 	}
-	if err = t.once(func() error { return s.build(t) }); err != nil {
+	if err = t.once(func() error { return s.build(t.vault.store.Root()) }); err != nil {
 		return err
 	}
 	if err = t.tree(ctx); err != nil {
@@ -315,14 +316,34 @@ func (t *seat) drain(ctx context.Context) {
 	t.drainEnds = time.Now().Add(t.cfg.Drain)
 	ctx, cancel := context.WithDeadline(ctx, t.drainEnds)
 	defer cancel()
-	t.node.Drain(ctx)
+	if t.token == "" {
+		t.node.Drain(ctx)
+		return
+	}
+	t.handsOver = t.node.DrainTo(ctx, t.member.heirs)
 }
+
+// handOver lets go of the calls that another node goes on with: last of all, for
+// their far ends hear nothing until it does.
+func (t *seat) handOver() {
+	if !t.handsOver || t.inHaste {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), handLimit)
+	defer cancel()
+	t.node.HandOver(ctx)
+}
+
+// handLimit is how long calls that have just become such that nobody else can go
+// on with them hold up those of others.
+const handLimit = 3 * time.Second
 
 // leave ends the seat, in the reverse order of its start; once.
 func (t *seat) leave() { t.over.Do(t.vacate) }
 
 func (t *seat) vacate() {
 	t.shutDoors()
+	t.handOver()
 	if t.node != nil {
 		t.board.Remove(t.node)
 		t.node.Stop()

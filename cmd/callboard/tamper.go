@@ -39,5 +39,9 @@ func patience() time.Duration { return 0 }
 // before its retries; 0: as documented.
 func hurried() (timeout time.Duration, hurry int) { return 0, 0 }
 
+// moveAfter is how long a shard with live calls stays though another node waits
+// for it, where these can be handed over.
+func moveAfter() time.Duration { return movesAfter }
+
 // shiftClock leaves the time of day alone.
 func shiftClock() {}

@@ -90,6 +90,15 @@ func hurried() (timeout time.Duration, hurry int) {
 	return timeout, hurry
 }
 
+// moveAfter is how long a shard with live calls stays though another node waits
+// for it, where these can be handed over: with FAILPOINT_MOVE_AFTER so long.
+func moveAfter() time.Duration {
+	if d, err := time.ParseDuration(os.Getenv("FAILPOINT_MOVE_AFTER")); err == nil {
+		return d
+	}
+	return movesAfter
+}
+
 type lateStore struct {
 	actors.Store
 	mu   sync.Mutex

@@ -119,6 +119,9 @@ func (w *whither) known(name string) (workspace string, ok bool) {
 // look reads whose a number or a phone is.
 func (w *whither) look(ctx context.Context, name string) (workspace string, err error) {
 	err = errNoWork
+	if r := w.m.reader.Load(); r != nil && len(w.m.sitting()) == 0 {
+		workspace, err = claimOf(ctx, r, name[0], name[1:])
+	}
 	for _, t := range w.m.sitting() { // one whose shard is refused holds up no other
 		if workspace, err = claimOf(ctx, t.vault.store, name[0], name[1:]); err == nil {
 			break
@@ -137,7 +140,10 @@ func (w *whither) look(ctx context.Context, name string) (workspace string, err 
 }
 
 // claimOf is whose a phone (p) or a number is; "": nobody's.
-func claimOf(ctx context.Context, store *persistence.Store, kind byte, of string) (workspace string, err error) {
+func claimOf(ctx context.Context, store interface {
+	Get(ctx context.Context, into domain.Record) (uint64, error)
+}, kind byte, of string,
+) (workspace string, err error) {
 	if kind == 'p' {
 		claim := &domain.UsernameClaim{Username: of}
 		_, err = store.Get(ctx, claim)

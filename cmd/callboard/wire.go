@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/callboard/callboard/actors"
@@ -59,6 +60,8 @@ type service struct {
 	admin   *adminSocket
 	tools   *adminHTTP
 	built   bool
+	listens bool
+	opened  atomic.Bool
 	ended   chan error
 	run     context.Context //nolint:containedctx // ends with the process
 	stop    context.CancelFunc
@@ -94,10 +97,10 @@ func newService(ctx context.Context, cfg *configs.Config, log *slog.Logger, more
 	return s
 }
 
-// build opens what the process has once: SIP, sound and the engines. The first
-// seat has opened the store, of whose root SIP has its secret. On an error
-// nothing of it is left, and the next seat may try.
-func (s *service) build(of *seat) (err error) {
+// build opens what the process has once: SIP, sound and the engines. root is the
+// store's, of which SIP has its secret. On an error nothing of it is left, and the
+// next seat may try.
+func (s *service) build(root []byte) (err error) {
 	if s.built {
 		return nil
 	}
@@ -122,7 +125,7 @@ func (s *service) build(of *seat) (err error) {
 	if s.spans, err = s.openTracing(context.Background()); err != nil {
 		return err
 	}
-	if err = s.telephony(of.vault.store.Root()); err != nil {
+	if err = s.telephony(root); err != nil {
 		return err
 	}
 	s.built = true
@@ -132,6 +135,7 @@ func (s *service) build(of *seat) (err error) {
 func (s *service) unbuild() {
 	s.spans.close()
 	s.spans = nil
+	s.listens = false
 	if s.ua != nil {
 		_ = s.ua.Close()
 		s.ua = nil
@@ -142,9 +146,9 @@ func (s *service) unbuild() {
 	}
 }
 
-// open lets SIP in, and whoever looks after the process.
-func (s *service) open() (err error) {
-	if s.admin != nil {
+// listen lets SIP in.
+func (s *service) listen() (err error) {
+	if s.listens {
 		return nil
 	}
 	served := make(chan error, 1)
@@ -157,10 +161,27 @@ func (s *service) open() (err error) {
 		return errors.New("sip_addr: SIP did not start to listen in time")
 	}
 	go func() { s.ended <- <-served }()
-	s.meters.Read(s.read)
+	s.listens = true
+	return nil
+}
+
+// open lets SIP in, and whoever looks after the process.
+func (s *service) open() (err error) {
+	if s.admin != nil {
+		return nil
+	}
+	if err = s.listen(); err != nil {
+		return err
+	}
+	if s.member == nil { // else it reads for itself
+		s.meters.Read(s.read)
+	}
 	pages := adminPages(s.count, s.meters.Handler())
 	if s.admin, err = openAdmin(s.cfg.Data, s.commands(), pages, s.log); err != nil {
 		return err
+	}
+	if s.opened.Store(true); s.member != nil {
+		return nil
 	}
 	s.tools, err = openAdminHTTP(s.run, s.cfg.AdminAddr, pages, s.log)
 	return err

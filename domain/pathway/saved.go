@@ -126,6 +126,10 @@ func (s State) Mark() Mark {
 // Language is the one that is spoken.
 func (s State) Language() string { return s.language }
 
+// Working says whether a model thinks, or something is being done besides
+// speaking: what an end of the process would lose.
+func (s State) Working() bool { return s.phase == thinking || s.phase == acting || s.talk.acting > 0 }
+
 // Listening says whether the caller may speak as he likes, and nothing is
 // being said or done.
 func (s State) Listening() bool { return s.phase == listening }

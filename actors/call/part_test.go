@@ -1,0 +1,113 @@
+package call_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/simulator"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+)
+
+// now are the calls that live.
+func (h *house) now() call.LiveNow {
+	h.t.Helper()
+	now, err := mailbox.Ask[call.LiveNow](h.t.Context(), h.sys, h.calls, call.Live{})
+	require.NoError(h.t, err)
+	return now
+}
+
+// part has all calls hold still.
+func (h *house) part() call.Parting {
+	h.t.Helper()
+	p, err := mailbox.Ask[call.Parting](h.t.Context(), h.sys, h.calls, call.Part{})
+	require.NoError(h.t, err)
+	return p
+}
+
+// A call whose node stops in order is let go of without a word, and goes on
+// elsewhere from where it stood; however often.
+func TestACallIsHandedOverAsOftenAsNeedBe(t *testing.T) {
+	t.Parallel()
+	h := build(t, plan{config: func(c *call.Config) { c.Survive = true }})
+	const number = area + "0009" // says and presses nothing
+	start := h.order(number, waits())
+	id := h.start(start)
+	for round := range 5 {
+		h.until(10*time.Second, "it to be such that another process could go on with it", func() bool {
+			now := h.now()
+			return now.Moving == 1 && now.Known == 1 && h.packets(id) > 60
+		})
+		assert.Equal(t, call.Parting{Still: 1}, h.part())
+		h.sys.Root.Send(h.calls, call.Keep{})
+		assert.Equal(t, call.Parting{Still: 1}, h.part(), "what was taken back can be done again")
+		_, before := h.attempt(id)
+		_, err := mailbox.Ask[call.Gone](t.Context(), h.sys, h.calls, call.LetGo{})
+		require.NoError(t, err)
+		assert.Len(t, h.now().Calls, 1, "it lives, wherever, the time no. %d, %+v", round+1, h.ends(id))
+		h.sys.Root.Poison(h.calls)
+		h.until(10*time.Second, "the calls to be gone", func() bool {
+			_, alive := h.sys.ProcessRegistry.Get(h.calls)
+			return !alive
+		})
+		c, a := h.attempt(id)
+		assert.NotEqual(t, string(before.Kept), string(a.Kept), "where it stands was stored anew")
+		s, ok := call.Survives(c, a, "next", time.Now())
+		require.True(t, ok, "the time no. %d", round+1)
+		var kept struct{ Times int }
+		require.NoError(t, json.Unmarshal(s.Attempt.Kept, &kept))
+		assert.Zero(t, kept.Times, "it was not the call that ended its process")
+		s.Trunk, s.Owner = start.Slot.Via, h.owner
+		_, err = h.store.Apply(t.Context(), commit.Change{Puts: []domain.Record{&s.Attempt}})
+		require.NoError(t, err)
+		took := make(chan string, 4)
+		next := h.config
+		next.Survivors, next.TookUp = []*call.Survivor{s}, func(result string) { took <- result }
+		h.calls = h.sys.Root.Spawn(call.Props(next))
+		h.sys.Root.Send(h.calls, call.TakeUp{})
+		assert.Equal(t, call.Saved, soon(t, took))
+	}
+	assert.Zero(t, h.diary.count(number, simulator.Left), "its far end hears of no end")
+	_, err := mailbox.Ask[call.HungUp](t.Context(), h.sys, h.calls, call.Hangup{CallID: id})
+	require.NoError(t, err)
+	assert.Equal(t, domain.ReasonHangup, h.end(id).Verdict.Reason)
+	assert.Equal(t, 1, h.diary.count(number, simulator.Answered))
+}
+
+// A call that rings cannot go on elsewhere: whoever asks is told so, and the
+// others go on when they are told to.
+func TestCallsHoldStillForOneThatCannotOnlyUntilTheyAreTold(t *testing.T) {
+	t.Parallel()
+	h := build(t, plan{config: func(c *call.Config) { c.Survive = true }})
+	talks := h.dial(area+"0003", confirm())
+	h.until(10*time.Second, "one to talk", func() bool { return h.now().Moving == 1 })
+	rings := h.start(h.order(never, waits()))
+	h.until(10*time.Second, "the other one to ring", func() bool { return h.diary.count(never, simulator.Ringing) == 1 })
+	p := h.part()
+	assert.Equal(t, 1, p.Left, "%+v", p)
+	h.sys.Root.Send(h.calls, call.Keep{})
+	assert.Equal(t, domain.ReasonCompleted, h.end(talks).Verdict.Reason)
+	_, err := mailbox.Ask[call.HungUp](t.Context(), h.sys, h.calls, call.Hangup{CallID: rings})
+	require.NoError(t, err)
+	assert.Equal(t, domain.ReasonCancelled, h.end(rings).Verdict.Reason)
+}
+
+// Where no answer was waited for any more, what could not hold still is ended.
+func TestACallThatEndsWhileItHoldsStillIsOver(t *testing.T) {
+	t.Parallel()
+	h := build(t, plan{config: func(c *call.Config) { c.Survive = true }})
+	id := h.dial(area+"0009", waits())
+	h.until(10*time.Second, "it to talk", func() bool { return h.now().Moving == 1 })
+	require.Equal(t, call.Parting{Still: 1}, h.part())
+	_, err := mailbox.Ask[call.HungUp](t.Context(), h.sys, h.calls, call.Hangup{CallID: id})
+	require.NoError(t, err)
+	_, err = mailbox.Ask[call.Gone](t.Context(), h.sys, h.calls, call.LetGo{})
+	require.NoError(t, err)
+	assert.Equal(t, domain.ReasonHangup, h.end(id).Verdict.Reason)
+}

@@ -1,0 +1,215 @@
+package actors
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/campaign"
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/workspace"
+)
+
+const (
+	lastWords  = 8 * time.Second        // that calls may take to say goodbye once they are hung up
+	movesEvery = 50 * time.Millisecond  // it is looked whether calls can go on elsewhere
+	restWithin = 2 * time.Second        // a good moment of all calls is waited for, once nothing else is
+	partWithin = 2 * time.Second        // for calls to hold still
+	goneWithin = 5 * time.Second        // for what they were to be stored
+	heldStill  = 500 * time.Millisecond // between two tries to have them all hold still
+)
+
+// Drain takes no new calls, lets live ones end until ctx does, and hangs up
+// the rest.
+func (n *Node) Drain(ctx context.Context) {
+	trees := n.quieten()
+	var wait sync.WaitGroup
+	for _, t := range trees {
+		wait.Go(func() { n.drainCalls(ctx, t) })
+	}
+	wait.Go(func() { n.desk.carriage.finish(ctx) })
+	wait.Wait()
+}
+
+// quieten ends the taking of calls.
+func (n *Node) quieten() []*tree {
+	n.stopping()
+	trees := n.trees()
+	for _, t := range trees {
+		n.sys.Root.Send(t.campaigns, workspace.Tell{Message: campaign.Drain{}})
+	}
+	return trees
+}
+
+func (n *Node) trees() []*tree {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	trees := make([]*tree, 0, len(n.spaces))
+	for _, t := range n.spaces {
+		trees = append(trees, t)
+	}
+	return trees
+}
+
+func (n *Node) drainCalls(ctx context.Context, t *tree) {
+	if _, err := mailbox.Ask[call.Drained](ctx, n.sys, t.calls, call.Drain{}); err == nil {
+		return
+	}
+	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
+	defer cancel()
+	if n.hangUp(bound, t, false) == nil {
+		_, _ = mailbox.Ask[call.Drained](bound, n.sys, t.calls, call.Drain{}) // what is left is interrupted at the next start
+	}
+}
+
+// hangUp says goodbye to the live calls, or to those of them that nobody else
+// could go on with.
+func (n *Node) hangUp(ctx context.Context, t *tree, stuck bool) error {
+	live, err := mailbox.Ask[call.LiveNow](ctx, n.sys, t.calls, call.Live{})
+	if err != nil {
+		return err
+	}
+	calls := 0
+	for _, c := range live.Calls {
+		if !stuck || !c.Moves {
+			calls++
+			n.sys.Root.Send(t.calls, call.Hangup{CallID: c.CallID})
+		}
+	}
+	if calls > 0 {
+		n.cfg.Log.Warn("live calls are hung up: the time to end has passed", slog.Int("calls", calls))
+	}
+	return nil
+}
+
+// DrainTo is Drain of a node whose work another one takes up: it waits only for
+// what that one cannot go on with, and hangs that up when the deadline of ctx has
+// come. true: calls live that are to be handed over, by HandOver. heirs says
+// whether anybody is there to take them up. Where ctx is cancelled the work is
+// another's already, and nothing is waited for.
+func (n *Node) DrainTo(ctx context.Context, heirs func() bool) bool {
+	if !n.cfg.Survive {
+		n.Drain(ctx)
+		return false
+	}
+	trees := n.quieten()
+	for _, t := range trees {
+		n.sys.Root.Send(t.calls, call.Drain{})
+	}
+	texts := make(chan struct{})
+	go func() { n.desk.carriage.finish(ctx); close(texts) }()
+	tick := time.NewTicker(movesEvery)
+	defer tick.Stop()
+	var still time.Time // since when nothing else is waited for
+	for {
+		now, err := n.moving(ctx, trees)
+		switch {
+		case ctx.Err() != nil:
+		case err != nil || now.Moving < now.Known || now.Doing:
+			still = time.Time{}
+		case now.Known == 0:
+			<-texts
+			return false
+		case heirs():
+			if still.IsZero() {
+				still = time.Now()
+			}
+			if now.Busy == 0 || time.Since(still) > restWithin {
+				<-texts
+				return true
+			}
+		}
+		select {
+		case <-tick.C:
+			continue
+		case <-ctx.Done():
+		}
+		if errors.Is(ctx.Err(), context.Canceled) {
+			return false
+		}
+		return n.timeOver(trees, heirs())
+	}
+}
+
+// Moving is how many calls live, and how many of them another node could go on
+// with.
+func (n *Node) Moving(ctx context.Context) (call.LiveNow, error) { return n.moving(ctx, n.trees()) }
+
+// moving adds up what all workspaces say of their calls.
+func (n *Node) moving(ctx context.Context, trees []*tree) (sum call.LiveNow, err error) {
+	bound, cancel := context.WithTimeout(ctx, partWithin)
+	defer cancel()
+	for _, t := range trees {
+		now, err := mailbox.Ask[call.LiveNow](bound, n.sys, t.calls, call.Live{})
+		if err != nil {
+			return sum, err
+		}
+		sum.Known, sum.Moving, sum.Busy, sum.Doing = sum.Known+now.Known, sum.Moving+now.Moving, sum.Busy+now.Busy, sum.Doing || now.Doing
+	}
+	return sum, nil
+}
+
+// timeOver hangs up what may not live longer: all, or what cannot go on at a heir.
+func (n *Node) timeOver(trees []*tree, heirs bool) bool {
+	bound, cancel := context.WithTimeout(context.Background(), lastWords)
+	defer cancel()
+	for _, t := range trees {
+		_ = n.hangUp(bound, t, heirs)
+	}
+	tick := time.NewTicker(movesEvery)
+	defer tick.Stop()
+	for {
+		now, err := n.moving(bound, trees)
+		if err == nil && now.Known == now.Moving && (heirs || now.Known == 0) {
+			return heirs && now.Known > 0
+		}
+		select {
+		case <-bound.Done():
+			return heirs
+		case <-tick.C:
+		}
+	}
+}
+
+// HandOver lets go of the calls that live, for another node to go on with them:
+// what they were is stored, and their far ends hear of no end. All calls first
+// hold still, so that none waits in silence for another one: where that cannot be,
+// because one was just handed on, it is tried again until ctx ends. After it there
+// is nothing to do but to stop.
+func (n *Node) HandOver(ctx context.Context) {
+	trees := n.trees()
+	var calls int
+	for {
+		bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), partWithin)
+		var all call.Parting
+		var failed error
+		for _, t := range trees {
+			p, err := mailbox.Ask[call.Parting](bound, n.sys, t.calls, call.Part{})
+			all.Still, all.Left, failed = all.Still+p.Still, all.Left+p.Left, errors.Join(failed, err)
+		}
+		cancel()
+		if calls = all.Still; failed == nil && all.Left == 0 || ctx.Err() != nil {
+			break
+		}
+		for _, t := range trees {
+			n.sys.Root.Send(t.calls, call.Keep{})
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(heldStill):
+		}
+	}
+	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), goneWithin)
+	defer cancel()
+	var wait sync.WaitGroup
+	for _, t := range trees {
+		wait.Go(func() { _, _ = mailbox.Ask[call.Gone](bound, n.sys, t.calls, call.LetGo{}) })
+	}
+	wait.Wait()
+	if calls > 0 {
+		n.cfg.Log.Info("live calls are handed over: another node goes on with them", slog.Int("calls", calls))
+	}
+}

@@ -1,0 +1,160 @@
+package main_test
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var handedLine = regexp.MustCompile(`msg="live calls are handed over: another node goes on with them" calls=(\d+)`)
+
+// lasting is an agent that asks for as long as a restart of several nodes takes.
+func (s *service) lasting() string {
+	s.t.Helper()
+	return s.agent(object{
+		"name": "lasting", "start": "ask",
+		"nodes": []object{
+			{"id": "ask", "type": "collect", "input": "dtmf", "length": 1, "timeout_seconds": 60, "retries": 5, "values": []string{"1"}, "save_as": "answer", "prompt": "Press one."},
+			{"id": "yes", "type": "end", "outcome": "confirmed"},
+			{"id": "none", "type": "end"},
+		},
+		"edges": []object{
+			{"from": "ask", "to": "yes", "when": object{"type": "dtmf", "digits": "1"}},
+			{"from": "ask", "to": "none", "when": object{"type": "else"}},
+		},
+	})
+}
+
+// asked says how often somebody had a request refused by a node that lives while
+// others stop, and ends the asking.
+func (c *crew) asked(all []*shardTenant, rests func(*service) bool) (failed func() int) {
+	var wait sync.WaitGroup
+	var refused, n atomic.Int64
+	end := make(chan struct{})
+	for i, one := range all {
+		wait.Go(func() {
+			for turn := 0; ; turn++ {
+				at := c.nodes[(i+turn)%len(c.nodes)]
+				select {
+				case <-end:
+					return
+				case <-time.After(50 * time.Millisecond):
+				}
+				if rests(at) {
+					continue
+				}
+				code, body, _, err := at.as(one.key).request("PATCH", "/v1/agents/"+one.agent, object{"name": fmt.Sprint("agent ", turn)})
+				if rests(at) {
+					continue
+				}
+				if n.Add(1); err != nil || code >= http.StatusInternalServerError {
+					refused.Add(1)
+					c.t.Logf("%v %d %s", err, code, body)
+				}
+			}
+		})
+	}
+	return func() int {
+		close(end)
+		wait.Wait()
+		assert.Positive(c.t, n.Load())
+		return int(refused.Load())
+	}
+}
+
+// Nodes are restarted one after the other while people talk to agents. Nobody's
+// call ends by that, each goes on wherever its workspace is next, and nobody
+// waits for calls that last.
+func TestARollingRestartCutsNoCall(t *testing.T) {
+	t.Parallel()
+	c := newCrew(t, 3, surviving, fmt.Sprint("CALLBOARD_SHARDS=", crewShards), "CALLBOARD_DRAIN_SECONDS=600", "FAILPOINT_MOVE_AFTER=1s")
+	c.spread()
+	all := c.tenants(3)
+	var phones []*phone
+	var ids []string
+	for i, one := range all {
+		at, number := c.nodes[i].as(one.key), fmt.Sprintf("+120255501%02d", 60+i)
+		p := baresip(t, number)
+		at.api("POST", "/v1/trunks", object{
+			"name": "t", "caller_ids": []string{"+12025550100"}, "proxies": []object{{"host": "127.0.0.1", "port": p.port, "transport": "udp"}},
+		})
+		one.agent = at.lasting()
+		id := at.outbound(number, one.agent, nil)
+		at.live(id)
+		at.await("the phone to hear something", 20*time.Second, p.hears)
+		phones, ids = append(phones, p), append(ids, id)
+	}
+	var mu sync.Mutex
+	var resting *service
+	failed := c.asked(all, func(s *service) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return s == resting
+	})
+	for i, node := range c.nodes {
+		next := c.nodes[(i+1)%3]
+		mu.Lock()
+		resting = node // its own clients have gone before
+		mu.Unlock()
+		require.NoError(t, node.cmd.Process.Signal(syscall.SIGTERM))
+		next.await("it to end, though calls live", time.Minute, func() bool {
+			select {
+			case <-node.exited:
+				return true
+			default:
+				return false
+			}
+		})
+		assert.Equal(t, 0, node.cmd.ProcessState.ExitCode(), "it goes in order")
+		for k, one := range all {
+			next.as(one.key).live(ids[k])
+		}
+		next.await("the calls to go on", time.Minute, func() bool { return c.wentOn() == c.handedOver() })
+		c.launch(node)
+		mu.Lock()
+		resting = nil
+		mu.Unlock()
+	}
+	assert.GreaterOrEqual(t, c.handedOver(), 3, "each was handed over once at least")
+	assert.Zero(t, failed(), "requests that failed")
+	<-time.After(time.Second)
+	for i, one := range all {
+		phones[i].press("1")
+		at := c.nodes[i].as(one.key)
+		call := at.ended(ids[i], 30*time.Second)
+		assert.Equal(t, "confirmed", call["disposition"], "%v", call)
+		assert.Equal(t, 1, strings.Count(phones[i].log(), "Call established"), "the phone had one call")
+	}
+	for _, s := range c.nodes {
+		assert.NotContains(t, s.logged(), "panic")
+	}
+}
+
+// handedOver counts the calls that nodes have given on, wentOn those that nodes
+// have gone on with.
+func (c *crew) handedOver() (n int) {
+	for _, s := range c.nodes {
+		for _, m := range handedLine.FindAllStringSubmatch(s.logged(), -1) {
+			calls := 0
+			_, _ = fmt.Sscan(m[1], &calls)
+			n += calls
+		}
+	}
+	return n
+}
+
+func (c *crew) wentOn() (n int) {
+	for _, s := range c.nodes {
+		n += s.tookUp()
+	}
+	return n
+}

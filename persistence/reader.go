@@ -1,0 +1,49 @@
+package persistence
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// Reader reads rows of an install of which its process has no part. It claims
+// nothing, so nobody is refused for it, and nothing of it is kept in memory.
+type Reader struct{ store *Store }
+
+// NewReader opens a store for reading. It is refused where the store belongs to
+// another master key; domain.ErrNotFound: it belongs to nobody yet.
+func NewReader(ctx context.Context, d Driver, master []byte) (*Reader, error) {
+	if len(master) != MasterKeySize {
+		return nil, fmt.Errorf("persistence: a master key has %d bytes, not %d", MasterKeySize, len(master))
+	}
+	aead, err := newAEAD(master)
+	if err != nil {
+		return nil, err
+	}
+	c, err := newCodec()
+	if err != nil {
+		return nil, err
+	}
+	known, err := checkMaster(ctx, d, master)
+	if err != nil {
+		return nil, fmt.Errorf("persistence: open: %w", err)
+	}
+	if !known {
+		return nil, fmt.Errorf("persistence: open: %w", domain.ErrNotFound)
+	}
+	s := &Store{driver: d, codec: c, vault: &vault{driver: d, master: aead}}
+	return &Reader{s}, s.readRoot(ctx, master)
+}
+
+// Root is Store.Root.
+func (r *Reader) Root() []byte { return bytes.Clone(r.store.root) }
+
+// Get reads a row that holds no secret, as Store.Get.
+func (r *Reader) Get(ctx context.Context, into domain.Record) (uint64, error) {
+	if _, secret := into.(domain.Sealer); secret {
+		return 0, fmt.Errorf("persistence: %T: a reader opens no secrets", into)
+	}
+	return r.store.Get(ctx, into)
+}
