@@ -113,12 +113,13 @@ func (n *Node) DrainTo(ctx context.Context, heirs func() bool) bool {
 		case now.Known == 0:
 			<-texts
 			return false
+		case !isOver(texts): // what was seen of the calls would be old by then
+			still = time.Time{}
 		case heirs():
 			if still.IsZero() {
 				still = time.Now()
 			}
 			if now.Busy == 0 || time.Since(still) > restWithin {
-				<-texts
 				return true
 			}
 		}
@@ -131,6 +132,15 @@ func (n *Node) DrainTo(ctx context.Context, heirs func() bool) bool {
 			return false
 		}
 		return n.timeOver(trees, heirs())
+	}
+}
+
+func isOver(done <-chan struct{}) bool {
+	select {
+	case <-done:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -181,26 +191,21 @@ func (n *Node) timeOver(trees []*tree, heirs bool) bool {
 // is nothing to do but to stop.
 func (n *Node) HandOver(ctx context.Context) {
 	trees := n.trees()
-	var calls int
-	for {
-		bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), partWithin)
-		var all call.Parting
-		var failed error
-		for _, t := range trees {
-			p, err := mailbox.Ask[call.Parting](bound, n.sys, t.calls, call.Part{})
-			all.Still, all.Left, failed = all.Still+p.Still, all.Left+p.Left, errors.Join(failed, err)
-		}
-		cancel()
-		if calls = all.Still; failed == nil && all.Left == 0 || ctx.Err() != nil {
-			break
-		}
+	all, err := n.holdStill(ctx, trees)
+	for err != nil || all.Left > 0 {
 		for _, t := range trees {
 			n.sys.Root.Send(t.calls, call.Keep{})
+		}
+		if ctx.Err() != nil { // what cannot go on elsewhere ends, and its end is stored
+			n.timeOver(trees, true)
+			all, _ = n.holdStill(ctx, trees)
+			break
 		}
 		select {
 		case <-ctx.Done():
 		case <-time.After(heldStill):
 		}
+		all, err = n.holdStill(ctx, trees)
 	}
 	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), goneWithin)
 	defer cancel()
@@ -209,7 +214,18 @@ func (n *Node) HandOver(ctx context.Context) {
 		wait.Go(func() { _, _ = mailbox.Ask[call.Gone](bound, n.sys, t.calls, call.LetGo{}) })
 	}
 	wait.Wait()
-	if calls > 0 {
-		n.cfg.Log.Info("live calls are handed over: another node goes on with them", slog.Int("calls", calls))
+	if all.Still > 0 {
+		n.cfg.Log.Info("live calls are handed over: another node goes on with them", slog.Int("calls", all.Still))
 	}
+}
+
+// holdStill asks all calls to, until they go on or are let go of.
+func (n *Node) holdStill(ctx context.Context, trees []*tree) (all call.Parting, failed error) {
+	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), partWithin)
+	defer cancel()
+	for _, t := range trees {
+		p, err := mailbox.Ask[call.Parting](bound, n.sys, t.calls, call.Part{})
+		all.Still, all.Left, failed = all.Still+p.Still, all.Left+p.Left, errors.Join(failed, err)
+	}
+	return all, failed
 }

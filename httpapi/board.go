@@ -15,6 +15,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/allow"
 	"github.com/callboard/callboard/httpapi/dashboard"
+	"github.com/callboard/callboard/httpapi/forward"
 	"github.com/callboard/callboard/httpapi/limit"
 	"github.com/callboard/callboard/httpapi/wire"
 )
@@ -301,5 +302,13 @@ func (s *Server) inside(c *fiber.Ctx, v *visit, again bool, method, path, conten
 	t := s.begun(&rc, content)
 	t.inside, t.again = v, again
 	s.routed(&rc)
-	return rc.Response.StatusCode(), append([]byte(nil), rc.Response.Body()...)
+	status = rc.Response.StatusCode()
+	switch outer := tripOf(c.Context()); {
+	case method != http.MethodGet && status < http.StatusBadRequest:
+		outer.wrote = true
+		c.Response().Header.Del(forward.NotActive)
+	case !outer.wrote && len(rc.Response.Header.Peek(forward.NotActive)) > 0: // nothing was done: the page's request goes to another node
+		c.Set(forward.NotActive, "1")
+	}
+	return status, append([]byte(nil), rc.Response.Body()...)
 }

@@ -7,8 +7,10 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"sync"
 	"testing"
 
@@ -157,4 +159,39 @@ func TestTheWordOfANodeIsTakenFromNodesAlone(t *testing.T) {
 	assert.Equal(t, http.StatusUnauthorized, code)
 	code, _ = ask(ln.Addr().String(), "none")
 	assert.Equal(t, http.StatusBadRequest, code)
+}
+
+// While a part is being given away, what a node passes on is refused as not done
+// if it would write, whether the API is asked or a page; what reads is answered,
+// and so are clients of this node.
+func TestWhatWritesGoesToWhoHasThePartNext(t *testing.T) {
+	t.Parallel()
+	var moves atomic.Bool
+	d := open(t, httpapi.Config{PublicURL: base, TrustedProxies: loopback(), Moves: moves.Load})
+	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	go func() { _ = d.server.ServeNodes(nodesOnly{ln}) }()
+	between := *d
+	between.addr = ln.Addr().String()
+	id := d.make("/v1/pathways", goodPathway())
+	b, _ := d.signedIn("admin")
+	page := &browser{d: &between, cookie: b.cookie}
+	form := url.Values{"version": {"1"}, "plan": {`{"name":"new","start":"bye","nodes":[{"id":"bye","type":"end"}],"edges":[]}`}}
+	moves.Store(true)
+	for what, r := range map[string]reply{
+		"the API": between.do("POST", "/v1/pathways", "all", goodPathway()),
+		"a page":  page.send("POST", "/pathways/"+id, form),
+	} {
+		assert.Equal(t, http.StatusServiceUnavailable, r.Status, what)
+		assert.Equal(t, "1", r.Header.Get(forward.NotActive), what)
+	}
+	read := between.do("GET", "/v1/pathways/"+id, "all", nil)
+	assert.Equal(t, http.StatusOK, read.Status)
+	assert.Empty(t, read.Header.Get(forward.NotActive))
+	assert.EqualValues(t, 1, read.json(t)["version"], "nothing was done")
+	d.must(201, "POST", "/v1/pathways", "all", goodPathway())
+	moves.Store(false)
+	saved := page.send("POST", "/pathways/"+id, form)
+	assert.Equal(t, http.StatusSeeOther, saved.Status, "%s", saved.Body)
+	assert.Empty(t, saved.Header.Get(forward.NotActive))
 }

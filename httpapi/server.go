@@ -165,6 +165,11 @@ func New(cfg Config, ports Ports) *Server {
 	s.routed = server.Handler
 	server.Handler = s.guard(s.routed)
 	server.CloseOnShutdown = true
+	server.ConnState = func(c net.Conn, state fasthttp.ConnState) {
+		if between, ok := c.(forward.Idler); ok {
+			between.Idles(state == fasthttp.StateNew || state == fasthttp.StateIdle)
+		}
+	}
 	s.app.Use(s.enter, s.preflight)
 	s.routes()
 	s.app.Handler() // builds the routes: more than one listener is served

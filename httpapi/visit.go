@@ -62,6 +62,7 @@ type trip struct {
 	inside *visit     // of whoever asks from a page of the dashboard
 	again  bool       // a page asks once more for what it has asked for
 	form   url.Values // that a page has sent, once it was read
+	wrote  bool       // a page has changed something
 }
 
 type tripKey struct{}

@@ -28,7 +28,7 @@ type ports struct {
 	pair  []pair
 	idle  []int           // bound pairs at rest, in the order of the end of their rest
 	out   int             // pairs that are taken
-	rests []time.Duration // ends of rests, in order; those that are over are dropped when they are counted
+	rests []time.Duration // ends of rests, in order; those that are over are dropped with the next one
 	most  int             // idle pairs
 	few   int             // that stay in calm
 	calm  time.Duration
@@ -199,17 +199,23 @@ func (p *ports) has(port uint16) bool {
 
 // lay is when a rest that begins now ends.
 func (p *ports) lay(now time.Duration) (until time.Duration) {
+	p.forget(now)
 	until = now + p.rest
 	p.rests = append(p.rests, until)
 	return until
+}
+
+// forget drops the rests that are over.
+func (p *ports) forget(now time.Duration) {
+	for len(p.rests) > 0 && p.rests[0] <= now {
+		p.rests = p.rests[1:]
+	}
 }
 
 // use counts pairs: all, those of open sessions, those at rest, and those of no session whose sockets are still bound.
 func (p *ports) use(now time.Duration) PortUse {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for len(p.rests) > 0 && p.rests[0] <= now {
-		p.rests = p.rests[1:]
-	}
+	p.forget(now)
 	return PortUse{Pairs: len(p.pair), Taken: p.out, Resting: len(p.rests), Bound: len(p.idle)}
 }

@@ -115,7 +115,7 @@ func TestChallengedByeIsAnsweredToo(t *testing.T) {
 // stored is a state as it comes back from a commit.
 func stored(t *testing.T, s sip.DialogState) sip.DialogState {
 	t.Helper()
-	b, err := json.Marshal(s)
+	b, err := s.AppendJSON(nil)
 	require.NoError(t, err)
 	var back sip.DialogState
 	require.NoError(t, json.Unmarshal(b, &back))

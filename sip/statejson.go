@@ -26,6 +26,10 @@ func (s *DialogState) AppendJSON(b []byte) ([]byte, error) {
 	if s.Confirmed {
 		o.Bool("confirmed", true)
 	}
+	o.Word("sent_by", s.SentBy)
+	if len(s.Route) > 0 {
+		o.Any("route", s.Route)
+	}
 	o.Some("remote_cseq", s.RemoteCSeq)
 	o.Word("local_party", s.LocalParty)
 	o.Word("contact_user", s.ContactUser)

@@ -456,6 +456,7 @@ func (c *call) bye(ctx actor.Context, by string, reason domain.Reason) {
 		return
 	}
 	c.byeBy, c.byeReason = by, reason
+	c.vessel.end()
 	c.sendBye(ctx)
 	if s := c.vessel.sound(); s != nil {
 		s.Close() // nothing is said after a BYE; settle hears the figures again

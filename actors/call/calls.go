@@ -444,9 +444,9 @@ func (c *Calls) closed(ctx actor.Context, m closed) {
 
 // abandonAll ends every dialog: the service goes down without waiting.
 func (c *Calls) abandonAll() {
-	cut := c.cfg.cut() || c.parting.going
+	cut := c.cfg.cut()
 	for _, b := range c.berths {
-		if cut && b.vessel.kept() {
+		if cut && b.vessel.kept() || c.parting.going && b.vessel.moves() {
 			b.letGo = true
 			b.vessel.fallSilent() // whoever has the work now goes on with it, or ends it
 		}

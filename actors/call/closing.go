@@ -17,6 +17,7 @@ func (c *call) over(ctx actor.Context, v domain.Verdict, by string) {
 		return
 	}
 	v = c.endTransfer(ctx, v)
+	c.vessel.end()
 	c.stage, c.verdict, c.endedBy, c.endedAt = closing, v, by, time.Now().UTC()
 	if !c.answeredAt.IsZero() {
 		c.lasted = time.Since(c.answeredAt)

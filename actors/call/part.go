@@ -112,6 +112,7 @@ func (c *call) wake(ctx actor.Context) {
 // could not be, another process has it already.
 func (c *call) lets(ctx actor.Context, _ bool) {
 	if c.stage != talking || c.byeReason != "" || !c.vessel.kept() {
+		ctx.Send(ctx.Parent(), parts{callID: c.call.ID})
 		return
 	}
 	c.keeps.parting = left // nothing of it is stored any more
@@ -128,7 +129,7 @@ type handing struct {
 
 // moves says whether another process could go on with a call as it is now.
 func (b *berth) moves() bool {
-	return b.letGo || b.pid != nil && b.vessel.kept() && (!b.survives || b.told)
+	return b.letGo || b.pid != nil && b.vessel.moves() && (!b.survives || b.told)
 }
 
 func (n *LiveNow) count(moves, busy bool) {
@@ -174,6 +175,10 @@ func (c *Calls) handing(ctx actor.Context, msg any) {
 			c.parted(ctx)
 			return
 		}
+		if h.going { // it has ended instead
+			c.parted(ctx)
+			return
+		}
 		c.answers(ctx, b, m.still)
 	}
 }
@@ -209,7 +214,7 @@ func (c *Calls) parted(ctx actor.Context) {
 		return
 	}
 	for _, b := range c.berths {
-		if b.asked || h.going && !b.letGo && b.vessel.kept() {
+		if b.asked || h.going && !b.letGo && b.vessel.moves() {
 			return
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/callboard/callboard/actors/simulator"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/event"
 )
 
 // now are the calls that live.
@@ -109,5 +110,25 @@ func TestACallThatEndsWhileItHoldsStillIsOver(t *testing.T) {
 	require.NoError(t, err)
 	_, err = mailbox.Ask[call.Gone](t.Context(), h.sys, h.calls, call.LetGo{})
 	require.NoError(t, err)
+	assert.Equal(t, domain.ReasonHangup, h.end(id).Verdict.Reason)
+}
+
+// A call whose end is not stored yet is waited for: whoever went on with it would
+// call somebody who has heard that it is over.
+func TestACallThatEndsCannotGoOnElsewhere(t *testing.T) {
+	t.Parallel()
+	h := build(t, plan{config: func(c *call.Config) { c.Survive = true }})
+	id := h.dial(area+"0009", waits())
+	h.until(10*time.Second, "it to talk", func() bool { return h.now().Moving == 1 })
+	gate := make(chan struct{})
+	h.store.mu.Lock()
+	h.store.slow = map[event.Type]chan struct{}{event.CallEnded: gate}
+	h.store.mu.Unlock()
+	_, err := mailbox.Ask[call.HungUp](t.Context(), h.sys, h.calls, call.Hangup{CallID: id})
+	require.NoError(t, err)
+	now := h.now()
+	assert.Equal(t, 1, now.Known)
+	assert.Zero(t, now.Moving)
+	close(gate)
 	assert.Equal(t, domain.ReasonHangup, h.end(id).Verdict.Reason)
 }

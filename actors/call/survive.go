@@ -145,11 +145,7 @@ func (c *call) keeping(then func(actor.Context, bool)) func(actor.Context, bool)
 		if durable && !kept {
 			c.vessel.keep(c.save.keeps())
 		}
-		switch {
-		case acts == 0:
-		case !durable:
-			c.keeps.acts, c.keeps.dirty = max(c.keeps.acts, acts), true
-		case c.conversation != nil:
+		if acts > 0 && durable && c.conversation != nil { // whoever cannot store it is the owner no more
 			ctx.Send(c.conversation, conversation.Stood{Acts: acts})
 		}
 		if then != nil {

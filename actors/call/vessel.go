@@ -31,6 +31,7 @@ type vessel struct {
 	ended     *Ended
 	acked     bool
 	stored    bool      // what another process needs may be in the store
+	ends      bool      // it has a BYE, or is over: nobody else goes on with it in order
 	busy      bool      // its conversation is in the middle of something
 	towed     []*vessel // of second legs
 	key       string    // of a second leg: its line's
@@ -227,6 +228,20 @@ func (v *vessel) abandon(now time.Time) (e *Ended, recording <-chan media.Record
 		v.ended = &e
 	}
 	return v.ended, v.recording, v.acked
+}
+
+// end says that nobody is to go on with the call: its end is about to be stored.
+func (v *vessel) end() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.ends = true
+}
+
+// moves says whether another process can go on with the call as it is.
+func (v *vessel) moves() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.stored && !v.ends
 }
 
 // keep says whether what another process needs may be in the store.

@@ -3,6 +3,7 @@ package conversation
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 
@@ -45,6 +46,15 @@ type due struct {
 	done int // of all so far
 }
 
+// unbegun: that many acts of all have waited long enough.
+type unbegun struct{ acts int }
+
+// Control: one for an act.
+func (unbegun) Control() {}
+
+// beginLimit is how long an act waits for the store.
+const beginLimit = 10 * time.Second
+
 type begun struct {
 	act    pathway.Act
 	script domain.Script // whose it is
@@ -83,12 +93,27 @@ func (c *Conversation) tellStand(ctx actor.Context) {
 
 // stood begins what has waited until nobody else begins it.
 func (c *Conversation) stood(ctx actor.Context, m Stood) {
-	n := min(max(m.Acts-c.due.done, 0), len(c.due.acts))
-	begin := c.due.acts[:n]
-	c.due.acts, c.due.done = c.due.acts[n:], c.due.done+n
-	for _, b := range begin {
-		c.do(ctx, b)
+	if begin := c.duly(m.Acts); !c.finished {
+		for _, b := range begin {
+			c.do(ctx, b)
+		}
 	}
+}
+
+// unbegun says of what was not stored in time that it cannot be done: nobody has
+// begun it, and nobody will.
+func (c *Conversation) unbegun(ctx actor.Context, m unbegun) {
+	for _, b := range c.duly(m.acts) {
+		c.acted(ctx, acted{act: b.act, result: Result{Text: "it could not be stored that it begins"}})
+	}
+}
+
+// duly are those of the first acts of all that wait still, which then do no more.
+func (c *Conversation) duly(acts int) []begun {
+	n := min(max(acts-c.due.done, 0), len(c.due.acts))
+	out := c.due.acts[:n]
+	c.due.acts, c.due.done = c.due.acts[n:], c.due.done+n
+	return out
 }
 
 func (c *Conversation) saved() *Saved {

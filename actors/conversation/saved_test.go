@@ -107,3 +107,23 @@ func TestWhatIsDoneBeginsOnceThatIsStored(t *testing.T) {
 		s.close()
 	})
 }
+
+func TestWhatIsNotStoredInTimeIsNotBegun(t *testing.T) {
+	t.Parallel()
+	m := &mind{answers: []mindAnswer{{calls: []pathway.Called{{ID: "c1", Name: "look_up", Tool: "tool_1"}}}, {say: []string{"Sorry."}}}}
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		s := openWith(t, sys, chatter(), nil, m)
+		s.holds = true
+		s.send(conversation.Begin{})
+		time.Sleep(1200 * time.Millisecond) // the greeting
+		s.says("where is my order", 0.9, 800*time.Millisecond)
+		time.Sleep(15 * time.Second) // the store is away
+		assert.Equal(t, "play S", s.sound.done()[len(s.sound.done())-1], "the caller is told")
+		s.send(conversation.Stood{Acts: 1}) // and back
+		synctest.Wait()
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		assert.Empty(t, m.acted)
+		s.close()
+	})
+}

@@ -151,6 +151,8 @@ func (c *Conversation) mind(ctx actor.Context) {
 		}
 	case Stood:
 		c.stood(ctx, m)
+	case unbegun:
+		c.unbegun(ctx, m)
 	case replaced:
 		c.replaced(ctx, m)
 	case keysRest:
@@ -277,6 +279,7 @@ func (c *Conversation) act(ctx actor.Context, d pathway.Act) {
 		return
 	case c.cfg.Stands:
 		c.due.acts = append(c.due.acts, begun{d, c.cfg.Script})
+		mailbox.After(ctx, beginLimit, unbegun{c.due.done + len(c.due.acts)})
 	default:
 		c.do(ctx, begun{d, c.cfg.Script})
 	}

@@ -32,13 +32,15 @@ func (m *member) attending(ctx context.Context) {
 	tick := time.NewTicker(m.cfg.Lease)
 	defer tick.Stop()
 	for failed := false; ; {
-		err := m.listen(ctx)
-		if err == nil {
-			return
-		}
-		if !failed && !errors.Is(err, domain.ErrNotFound) {
-			failed = true
-			m.log.Warn("this node does not pass calls on yet", slog.Any("error", err))
+		m.mu.Lock()
+		there := m.service != nil // a seat that cannot begin takes it along
+		m.mu.Unlock()
+		if !there {
+			err := m.listen(ctx)
+			if err != nil && !failed && !errors.Is(err, domain.ErrNotFound) {
+				m.log.Warn("this node does not pass calls on yet", slog.Any("error", err))
+			}
+			failed = err != nil
 		}
 		select {
 		case <-ctx.Done():

@@ -5,8 +5,10 @@ import (
 	"crypto/tls"
 	"errors"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -255,12 +257,25 @@ func (l *Lent) Accept() (net.Conn, error) {
 	}
 }
 
-// Close gives no connection any more. Those that were given live on.
+// Close gives no connection any more. Those that were given live on, but for
+// those that nothing has come by: no server takes such a one for idle.
 func (l *Lent) Close() error {
 	l.of.mu.Lock()
-	defer l.of.mu.Unlock()
 	l.closeLocked()
+	l.of.mu.Unlock()
+	for _, g := range l.all() {
+		if g.unused() {
+			_ = g.Close()
+		}
+	}
 	return nil
+}
+
+// all are the connections that were given and are open.
+func (l *Lent) all() []*given {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Collect(maps.Keys(l.open))
 }
 
 func (l *Lent) closeLocked() {
@@ -289,13 +304,10 @@ func (l *Lent) ends() bool {
 // was shut down has none but those that it has waited for in vain, and those that
 // hear the goodbye, which end by themselves.
 func (l *Lent) Sever() {
-	l.mu.Lock()
-	all := make([]*given, 0, len(l.open))
-	for g := range l.open {
-		all = append(all, g)
-	}
-	l.mu.Unlock()
-	for _, g := range all {
+	for _, g := range l.all() {
+		if g.unused() {
+			_ = g.Close() // accepted while the server ended
+		}
 		if !g.says() {
 			_ = g.cut()
 		}
@@ -306,7 +318,7 @@ func (l *Lent) Sever() {
 func (l *Lent) Addr() net.Addr { return within(l.shard) }
 
 func (l *Lent) gives(conn net.Conn) *given {
-	g := &given{Conn: conn, of: l}
+	g := &given{Conn: conn, of: l, fresh: true}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.open[g] = struct{}{}

@@ -25,10 +25,26 @@ type given struct {
 	left sync.Once
 
 	mu     sync.Mutex
-	asked  bool // the last that happened is that something came
+	fresh  bool // nothing has come
+	idle   bool // the server waits for a request; false, too, where it does not tell
+	asked  bool // something came since
 	parted bool // the goodbye is being said: what comes is not read
 	spared bool // it was not closed, because something had just come
 }
+
+// Idles is how a server tells whether it waits for a request on a connection: from
+// when it is new, or an answer is out, until the next one has begun.
+func (g *given) Idles(on bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.idle = on; on {
+		g.asked = false
+	}
+}
+
+// Idler is a connection whose end loses no request, if its server tells what it
+// does with it.
+type Idler interface{ Idles(on bool) }
 
 // RemoteAddr is a node's.
 func (g *given) RemoteAddr() net.Addr { return NodeAddr{g.Conn.RemoteAddr()} }
@@ -42,17 +58,9 @@ func (g *given) Read(p []byte) (int, error) {
 		return 0, net.ErrClosed
 	}
 	if n > 0 {
-		g.asked = true
+		g.asked, g.fresh = true, false
 	}
 	return n, err
-}
-
-// Write is a net.Conn's.
-func (g *given) Write(p []byte) (int, error) {
-	g.mu.Lock()
-	g.asked = false
-	g.mu.Unlock()
-	return g.Conn.Write(p)
 }
 
 // Close is a net.Conn's. Of a seat that ends, a connection on which a request may
@@ -74,7 +82,7 @@ func (g *given) parts() bool {
 	switch {
 	case g.parted:
 		return true
-	case g.asked && g.spared:
+	case !g.idle, g.asked && g.spared:
 		return false
 	case g.asked:
 		g.spared = true
@@ -88,6 +96,14 @@ func (g *given) parts() bool {
 		_ = g.cut()
 	}()
 	return true
+}
+
+// unused says whether the server waits for the first request, and nothing of it has
+// come.
+func (g *given) unused() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.fresh && g.idle && !g.asked
 }
 
 // says tells whether the goodbye is being said.

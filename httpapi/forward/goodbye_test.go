@@ -32,7 +32,25 @@ func parted(t *testing.T) (node net.Conn, answers *bufio.Reader, seat net.Conn, 
 	node, err := tls.Dial("tcp", m.at, cfg)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = node.Close() })
-	return node, bufio.NewReader(node), <-came, ln
+	seat = <-came
+	idles(seat, true)
+	return node, bufio.NewReader(node), seat, ln
+}
+
+// use lets a request and its answer pass.
+func use(t *testing.T, node net.Conn, answers *bufio.Reader, seat net.Conn) {
+	t.Helper()
+	_, err := io.WriteString(node, question)
+	require.NoError(t, err)
+	_, err = seat.Read(make([]byte, 4096))
+	require.NoError(t, err)
+	idles(seat, false)
+	_, err = io.WriteString(seat, "HTTP/1.1 204 No Content\r\n\r\n")
+	require.NoError(t, err)
+	idles(seat, true)
+	resp, err := http.ReadResponse(answers, nil)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
 }
 
 func heardGoodbye(t *testing.T, answers *bufio.Reader) {
@@ -50,6 +68,7 @@ func heardGoodbye(t *testing.T, answers *bufio.Reader) {
 func TestARequestThatCrossesTheEndOfItsConnectionIsNotRead(t *testing.T) {
 	t.Parallel()
 	node, answers, seat, ln := parted(t)
+	use(t, node, answers, seat)
 	require.NoError(t, ln.Close())
 	read := make(chan error, 1)
 	go func() { // as a server waits for the next request
@@ -62,23 +81,58 @@ func TestARequestThatCrossesTheEndOfItsConnectionIsNotRead(t *testing.T) {
 	ln.Sever()
 	require.NoError(t, node.Close())
 	require.Error(t, <-read, "what has come is not read")
-	_, err := seat.Write([]byte("x"))
-	assert.Error(t, err)
 }
+
+// A connection by which nothing has come yet hears it when its seat takes no more:
+// servers wait for the first request however long.
+func TestAConnectionThatWasNeverUsedHearsTheGoodbyeAtOnce(t *testing.T) {
+	t.Parallel()
+	_, answers, _, ln := parted(t)
+	require.NoError(t, ln.Close())
+	heardGoodbye(t, answers)
+}
+
+// What ends in the middle of an answer, or is no HTTP any more, is cut without a
+// word: it would be taken for a part of that.
+func TestAnAnswerThatBreaksOffHearsNoGoodbye(t *testing.T) {
+	t.Parallel()
+	node, answers, seat, ln := parted(t)
+	_, err := io.WriteString(node, question)
+	require.NoError(t, err)
+	_, err = seat.Read(make([]byte, 4096))
+	require.NoError(t, err)
+	idles(seat, false)
+	_, err = io.WriteString(seat, "HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\nhalf")
+	require.NoError(t, err)
+	require.NoError(t, ln.Close())
+	require.NoError(t, seat.Close())
+	resp, err := http.ReadResponse(answers, nil)
+	require.NoError(t, err)
+	text, err := io.ReadAll(resp.Body)
+	require.Error(t, err)
+	require.NoError(t, resp.Body.Close())
+	assert.Equal(t, "half", string(text))
+}
+
+// idles is what a server tells of a connection.
+func idles(seat net.Conn, on bool) { seat.(forward.Idler).Idles(on) }
 
 // A connection that is closed as idle when a request has just come lives until
 // that is answered.
 func TestWhatHasJustComeIsAnswered(t *testing.T) {
 	t.Parallel()
 	node, answers, seat, ln := parted(t)
+	use(t, node, answers, seat)
 	require.NoError(t, ln.Close())
 	_, err := io.WriteString(node, question)
 	require.NoError(t, err)
 	_, err = seat.Read(make([]byte, 4096))
 	require.NoError(t, err)
 	require.NoError(t, seat.Close()) // by who thinks that it is idle
+	idles(seat, false)
 	_, err = io.WriteString(seat, "HTTP/1.1 204 No Content\r\n\r\n")
 	require.NoError(t, err)
+	idles(seat, true)
 	require.NoError(t, seat.Close()) // by who has answered
 	resp, err := http.ReadResponse(answers, nil)
 	require.NoError(t, err)

@@ -175,10 +175,15 @@ func (t transporter) once(r *http.Request, one *flight, w way, body *kept) (resp
 	if cause := context.Cause(ctx); errors.Is(cause, errMoved) {
 		err = errMoved
 	}
-	if !sent || one.harmless || harmless(r) {
+	if !sent || unread(err) || one.harmless || harmless(r) {
 		return nil, body.whole(), err
 	}
 	return nil, false, errors.Join(errUnknown, err)
+}
+
+// unread says whether a connection had ended before the request was written on it.
+func unread(err error) bool {
+	return strings.Contains(err.Error(), "http: server closed idle connection") // net/http names it for itself alone
 }
 
 // harmless says whether a request may be done twice.
