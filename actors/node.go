@@ -438,10 +438,17 @@ func (n *Node) Stop() {
 	trees := n.spaces
 	n.spaces = make(map[string]*tree)
 	n.mu.Unlock()
+	var wait sync.WaitGroup
+	room := make(chan struct{}, stopAtOnce)
 	for id, t := range trees {
-		n.flushTrunks(t)
-		n.gone(id)
+		room <- struct{}{}
+		wait.Go(func() {
+			n.flushTrunks(t)
+			n.gone(id)
+			<-room
+		})
 	}
+	wait.Wait()
 	if n.stop != nil {
 		n.stop()
 	}
@@ -450,6 +457,10 @@ func (n *Node) Stop() {
 	n.sys.Shutdown()
 	n.cfg.Places.Leave()
 }
+
+// stopAtOnce bounds how many workspaces are ended at a time: each may wait for the
+// store, while calls that were handed over are silent.
+const stopAtOnce = 16
 
 // gone poisons a workspace and waits, a little, until its subtree has ended.
 func (n *Node) gone(id string) {
