@@ -182,7 +182,8 @@ type Recording struct {
 	Path     string
 	Duration time.Duration
 	Human    []Span // where a human spoke in place of the agent, on the right
-	Err      error
+	Gap      error  // why some of it is silence that was sound, or its end is missing; nil: nothing is
+	Err      error  // it is lost
 }
 
 // Stats are the figures of one session. Loss, jitter and MOS are those of the sound received, MOS by the E-model

@@ -257,7 +257,7 @@ func (s *Session) Close() (Stats, <-chan Recording) {
 	written := end()
 	s.engine.work.Go(func() {
 		r := <-written
-		s.done <- Recording{Path: r.Path, Duration: r.Duration, Human: human, Err: r.Err}
+		s.done <- Recording{Path: r.Path, Duration: r.Duration, Human: human, Gap: r.Gap, Err: r.Err}
 		close(s.done)
 	})
 	return final, s.done

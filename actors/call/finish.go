@@ -211,6 +211,8 @@ func (j *job) keepRecording(ctx context.Context, cfg *Config) error {
 	r := j.recording
 	if r.Err != nil {
 		cfg.Log.Error("a recording was lost", slog.String("call_id", j.callID), slogErr(r.Err))
+	} else if r.Gap != nil {
+		cfg.Log.Error("a recording has gaps: it could not be written all the time", slog.String("call_id", j.callID), slogErr(r.Gap))
 	}
 	kept := r.Err == nil && r.Path != ""
 	if kept {

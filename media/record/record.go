@@ -3,6 +3,7 @@
 package record
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -34,7 +35,8 @@ const (
 type Result struct {
 	Path     string
 	Duration time.Duration
-	Err      error
+	Gap      error // why some of it could not be written: silence stands there, or its end is missing; nil: nothing is missing
+	Err      error // it is lost
 }
 
 // block is a part of a piece of a file; what could not be kept leaves a gap that is silence in the file.
@@ -76,7 +78,8 @@ type Recorder struct {
 	taken   []*block
 	file    *os.File
 	written int64 // as at
-	err     error
+	gap     error // the first that could not be written
+	err     error // for good
 }
 
 // Create begins a recording. The file appears with the first sound that reaches the disk, or at Close.
@@ -259,14 +262,28 @@ func (r *Recorder) writeTaken() {
 	if r.err != nil || !r.create() {
 		return
 	}
-	for left := r.taken; len(left) > 0 && r.err == nil; {
+	for left := r.taken; len(left) > 0 && r.err == nil; { // a disk that is full now may take what comes next
 		n := 1
 		for n < len(left) && !left[n-1].last && left[n].at == left[n-1].at+int64(left[n-1].n) {
 			n++
 		}
-		r.err = r.write(left[:n])
+		if err := r.write(left[:n]); err != nil {
+			r.misses(err)
+		}
 		left = left[n:]
 	}
+}
+
+// misses goes on behind what was written whole: what could not be is silence once
+// the disk takes something again.
+func (r *Recorder) misses(why error) {
+	r.gap = cmp.Or(r.gap, why)
+	_, r.err = r.file.Seek(r.size(r.written), io.SeekStart)
+}
+
+// size is that of a file with so many samples.
+func (r *Recorder) size(samples int64) int64 {
+	return wav.HeaderLen + samples*int64(r.pool.format.Bytes())
 }
 
 // write writes blocks that follow one another, at most a piece.
@@ -299,22 +316,30 @@ func linear(out, mu []byte) []byte {
 	return out
 }
 
+// create makes the file, unless there is one; false: it cannot be had now.
 func (r *Recorder) create() bool {
 	if r.file != nil {
 		return true
 	}
-	if r.err = os.MkdirAll(filepath.Dir(r.path), 0o700); r.err != nil {
+	if err := os.MkdirAll(filepath.Dir(r.path), 0o700); err != nil {
+		r.gap = cmp.Or(r.gap, err)
 		return false
 	}
 	if r.onward && r.reopen() {
 		return r.err == nil
 	}
-	if r.file, r.err = os.OpenFile(r.path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600); r.err != nil {
-		r.file = nil
+	file, err := os.OpenFile(r.path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err == nil {
+		if _, err = file.Write(r.pool.format.Header(channels, wav.Unknown)); err != nil {
+			_ = file.Close()
+		}
+	}
+	if err != nil {
+		r.gap = cmp.Or(r.gap, err)
 		return false
 	}
-	_, r.err = r.file.Write(r.pool.format.Header(channels, wav.Unknown))
-	return r.err == nil
+	r.file = file
+	return true
 }
 
 // reopen goes on behind what another process has written; false: there is
@@ -370,11 +395,23 @@ func (r *Recorder) finish() error {
 		return r.remove()
 	}
 	err := r.err
-	if err == nil && r.create() {
-		err = r.fill(r.final)
-		r.final = max(r.final, r.written) // what a process before this one wrote may reach further
+	if err == nil && !r.create() {
+		err = cmp.Or(r.err, r.gap)
 	}
-	if err = errors.Join(err, r.err); err == nil {
+	if err == nil {
+		if e := r.fill(r.final); e != nil { // its end is missing, and not all of it
+			r.misses(e)
+			r.final = 0
+		}
+		r.final = max(r.final, r.written) // what a process before this one wrote may reach further
+		if err = r.err; err == nil && r.gap != nil {
+			err = r.file.Truncate(r.size(r.final))
+		}
+		if r.gap != nil && r.written == 0 {
+			err = cmp.Or(err, r.gap)
+		}
+	}
+	if err == nil {
 		_, err = r.file.WriteAt(r.pool.format.Header(channels, uint32(r.final)*uint32(r.pool.format.Bytes())), 0) //nolint:gosec // 37 hours
 	}
 	if err == nil {
@@ -400,7 +437,7 @@ func (r *Recorder) remove() error {
 
 // tell hands the result over, once.
 func (r *Recorder) tell(err error) {
-	out := Result{Path: r.path, Duration: time.Duration(r.written/channels) * time.Second / 8000}
+	out := Result{Path: r.path, Duration: time.Duration(r.written/channels) * time.Second / 8000, Gap: r.gap}
 	if r.unkept {
 		out.Path = ""
 	}
