@@ -198,29 +198,6 @@ func (d *Dialog) stop() {
 // CallID is the dialog's Call-ID.
 func (d *Dialog) CallID() string { return d.key.callID }
 
-// State is what must survive a crash.
-func (d *Dialog) State() DialogState {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.state()
-}
-
-func (d *Dialog) state() DialogState {
-	s := DialogState{
-		CallID: d.key.callID, LocalTag: d.key.tag, RemoteTag: d.far.tag,
-		LocalURI: d.localURI, RemoteURI: d.remoteURI, RemoteTarget: d.far.target, Routes: d.far.routes,
-		LocalCSeq: d.localCSeq, Target: d.target, Inbound: d.inbound, Pinned: d.pinned,
-		Confirmed: d.phase == up || d.phase == closing,
-	}
-	switch {
-	case s.Confirmed:
-		d.onward(&s)
-	case d.out != nil && d.out.tx != nil && d.out.tx.to.network != "":
-		s.SentBy, s.Route = cmp.Or(d.sentBy, d.ua.sentBy(d.out.tx.to)), d.preset
-	}
-	return s
-}
-
 // Cancel gives the leg up before its answer; after it, it is a BYE. A CANCEL
 // waits for the first 1xx. Refused follows when nothing can ring any more.
 func (d *Dialog) Cancel(reason string) {

@@ -76,22 +76,30 @@ func TestAConversationThatSomebodyElseHasIsNotGoneOnWith(t *testing.T) {
 	})
 }
 
-func TestWhatIsDoneBeginsOnceThatIsStored(t *testing.T) {
-	t.Parallel()
-	m := &mind{answers: []mindAnswer{{calls: []pathway.Called{{ID: "c1", Name: "look_up", Tool: "tool_1"}}}, {say: []string{"Berlin."}}}}
+// acting is a conversation that has a tool to call, and waits until that is stored.
+func acting(t *testing.T, after string, then func(s *stage, begun func() int)) {
+	t.Helper()
+	m := &mind{answers: []mindAnswer{{calls: []pathway.Called{{ID: "c1", Name: "look_up", Tool: "tool_1"}}}, {say: []string{after}}}}
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		s := openWith(t, sys, chatter(), nil, m)
 		s.holds = true
 		s.send(conversation.Begin{})
 		time.Sleep(1200 * time.Millisecond) // the greeting
 		s.says("where is my order", 0.9, 800*time.Millisecond)
-		time.Sleep(5 * time.Second)
-		begun := func() int {
+		then(s, func() int {
 			synctest.Wait()
 			m.mu.Lock()
 			defer m.mu.Unlock()
 			return len(m.acted)
-		}
+		})
+		s.close()
+	})
+}
+
+func TestWhatIsDoneBeginsOnceThatIsStored(t *testing.T) {
+	t.Parallel()
+	acting(t, "Berlin.", func(s *stage, begun func() int) {
+		time.Sleep(5 * time.Second)
 		assert.Zero(t, begun())
 		s.mu.Lock()
 		acts, saved := s.acts, s.saved
@@ -104,26 +112,15 @@ func TestWhatIsDoneBeginsOnceThatIsStored(t *testing.T) {
 		}
 		time.Sleep(5 * time.Second)
 		assert.Equal(t, "play B", s.sound.done()[len(s.sound.done())-1])
-		s.close()
 	})
 }
 
 func TestWhatIsNotStoredInTimeIsNotBegun(t *testing.T) {
 	t.Parallel()
-	m := &mind{answers: []mindAnswer{{calls: []pathway.Called{{ID: "c1", Name: "look_up", Tool: "tool_1"}}}, {say: []string{"Sorry."}}}}
-	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		s := openWith(t, sys, chatter(), nil, m)
-		s.holds = true
-		s.send(conversation.Begin{})
-		time.Sleep(1200 * time.Millisecond) // the greeting
-		s.says("where is my order", 0.9, 800*time.Millisecond)
+	acting(t, "Sorry.", func(s *stage, begun func() int) {
 		time.Sleep(15 * time.Second) // the store is away
 		assert.Equal(t, "play S", s.sound.done()[len(s.sound.done())-1], "the caller is told")
 		s.send(conversation.Stood{Acts: 1}) // and back
-		synctest.Wait()
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		assert.Empty(t, m.acted)
-		s.close()
+		assert.Zero(t, begun())
 	})
 }

@@ -126,7 +126,8 @@ func TestARollingRestartCutsNoCall(t *testing.T) {
 	}
 	assert.GreaterOrEqual(t, c.handedOver(), 3, "each was handed over once at least")
 	assert.Zero(t, failed(), "requests that failed")
-	<-time.After(time.Second)
+	c.spread()
+	c.nodes[0].await("the last calls to go on", time.Minute, func() bool { return c.wentOn() == c.handedOver() })
 	for i, one := range all {
 		phones[i].press("1")
 		at := c.nodes[i].as(one.key)

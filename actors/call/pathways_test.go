@@ -1,0 +1,41 @@
+package call_test
+
+import "github.com/callboard/callboard/domain"
+
+func edge(from, to string, t domain.EdgeType, digits ...string) domain.Edge {
+	e := domain.Edge{From: from, To: to, When: domain.When{Type: t}}
+	if len(digits) > 0 {
+		e.When.Digits = digits[0]
+	}
+	return e
+}
+
+// confirm asks for 1 or 2.
+func confirm() domain.Pathway {
+	return domain.Pathway{
+		Start: "hello",
+		Nodes: []domain.Node{
+			{ID: "hello", Type: domain.NodeSay, Prompt: "Hello {{name}}."},
+			{ID: "ask", Type: domain.NodeCollect, Prompt: "Press 1 or 2.", Values: []string{"1", "2"}, SaveAs: "choice", TimeoutSeconds: 20, Retries: 1},
+			{ID: "yes", Type: domain.NodeEnd, Prompt: "Thanks.", Outcome: domain.OutcomeConfirmed, Notes: "chose {{choice}}"},
+			{ID: "no", Type: domain.NodeEnd, Outcome: domain.OutcomeDeclined},
+			{ID: "bye", Type: domain.NodeEnd, Prompt: "Goodbye."},
+		},
+		Edges: []domain.Edge{
+			edge("hello", "ask", domain.EdgeAlways), edge("ask", "yes", domain.EdgeDTMF, "1"), edge("ask", "no", domain.EdgeDTMF, "2"),
+			edge("ask", "bye", domain.EdgeElse),
+		},
+	}
+}
+
+// linger asks again and again for a key that nobody presses.
+func linger() domain.Pathway {
+	return domain.Pathway{
+		Start: "wait",
+		Nodes: []domain.Node{
+			{ID: "wait", Type: domain.NodeCollect, Input: "dtmf", Length: 1, Values: []string{"9"}, TimeoutSeconds: 0.2, Retries: 2000, Prompt: "Go on."},
+			{ID: "end", Type: domain.NodeEnd},
+		},
+		Edges: []domain.Edge{edge("wait", "end", domain.EdgeElse)},
+	}
+}
