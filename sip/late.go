@@ -1,6 +1,9 @@
 package sip
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // lateAnswer takes an answer to an INVITE that is finished for us.
 func (d *Dialog) lateAnswer(m *message) {
@@ -68,4 +71,23 @@ func (d *Dialog) settled() {
 	if d.onStray != nil {
 		d.onStray()
 	}
+}
+
+func (d *Dialog) sendCancel(cseq uint32, reason string) {
+	d.cancelThen(cseq, reason, func(*clientTx, *message, error) {})
+}
+
+// cancelThen also tells what was answered to the CANCEL.
+func (d *Dialog) cancelThen(cseq uint32, reason string, heard func(*clientTx, *message, error)) {
+	var extra []Header
+	if reason != "" {
+		extra = []Header{{"Reason", "SIP;cause=487;text=" + quoted(strings.Map(printable, reason))}}
+	}
+	to := d.flow
+	if d.out != nil && d.out.tx != nil && d.out.tx.to.network != "" {
+		to = d.out.tx.to // the way its INVITE went
+	}
+	d.start(&clientTx{
+		method: methodCancel, cseq: cseq, far: d.before(), to: to, extra: extra,
+	}, heard)
 }

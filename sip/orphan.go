@@ -9,9 +9,17 @@ import (
 // state was stored.
 const afterCrash = 64
 
-// Orphan ends a dialog of an earlier process: BYE for an answered call, CANCEL
-// for one that rang, and for one of which nothing was heard it waits and ends
-// what still comes. done is called once: when the far end has answered for
+// How long the far end of what rang has for its final answer, before it is ended
+// as if it had answered: after that to our CANCEL, or in all.
+const (
+	finalWithin  = time.Second
+	cancelWithin = t2
+)
+
+// Orphan ends a dialog of an earlier process: BYE for an answered call; CANCEL
+// for one that rang, and ACK and BYE in case it was answered meanwhile, which
+// only that process was told; and for one of which nothing was heard it waits and
+// ends what still comes. done is called once: when the far end has answered for
 // it, or after 32 s.
 func (u *UserAgent) Orphan(s DialogState, done func(answered bool)) {
 	finished := false
@@ -60,9 +68,53 @@ func (d *Dialog) orphaned(s DialogState, report func(bool)) {
 	d.onStray = func() { report(true) }
 	d.retire(d.ua.cfg.Linger + giveUp)
 	if s.RemoteTag != "" {
-		d.out.cancelSent = true
-		d.sendCancel(s.LocalCSeq, "service restarted")
+		d.endEarly(s.LocalCSeq)
 	}
+}
+
+// endEarly ends what rang when its process ended. A far end that answered
+// meanwhile has told so to where that was, and takes a CANCEL without heeding it
+// (RFC 3261 9.2): nobody but it knows that the call is up. So where no final
+// answer comes here either, it gets what would end that call. A caller may send
+// BYE in an early dialog, too (15): who rings yet stops, and who does not any more
+// answers 481.
+func (d *Dialog) endEarly(invite uint32) {
+	cancelled, ended := false, false
+	end := func() {
+		if !ended {
+			ended = true
+			d.endUnheard(invite, func() bool { return cancelled })
+		}
+	}
+	d.out.cancelSent = true
+	d.cancelThen(invite, "service restarted", func(_ *clientTx, m *message, _ error) {
+		if m != nil && m.code >= 200 {
+			cancelled = m.code < 300
+			d.after(finalWithin, end)
+		}
+	})
+	d.after(cancelWithin, end)
+}
+
+// endUnheard acknowledges an answer that may have been given, and says BYE. The
+// call is over once the far end has taken that, or our CANCEL before it.
+func (d *Dialog) endUnheard(invite uint32, cancelled func() bool) {
+	if d.out.final || d.forks > 0 {
+		return // its answer came here
+	}
+	answer := &message{cseq: invite, to: &party{tag: d.far.tag}}
+	d.acknowledge(d.far, answer, nil, func() {
+		d.withHop(d.far, func(to flow) {
+			d.start(&clientTx{
+				method: methodBye, cseq: invite + afterCrash, far: d.far, to: to,
+				extra: []Header{{"Reason", reasonHeader(41, "service restarted")}},
+			}, func(_ *clientTx, m *message, _ error) {
+				if m != nil && m.code >= 200 && (m.code < 300 || cancelled()) {
+					d.settled()
+				}
+			})
+		})
+	})
 }
 
 func (u *UserAgent) fromState(s DialogState) *Dialog {

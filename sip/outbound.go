@@ -383,20 +383,6 @@ func (d *Dialog) cancel(reason string) {
 	d.after(giveUp, func() { d.refuse(Final{}) })
 }
 
-func (d *Dialog) sendCancel(cseq uint32, reason string) {
-	var extra []Header
-	if reason != "" {
-		extra = []Header{{"Reason", "SIP;cause=487;text=" + quoted(strings.Map(printable, reason))}}
-	}
-	to := d.flow
-	if d.out != nil && d.out.tx != nil && d.out.tx.to.network != "" {
-		to = d.out.tx.to // the way its INVITE went
-	}
-	d.start(&clientTx{
-		method: methodCancel, cseq: cseq, far: d.before(), to: to, extra: extra,
-	}, func(*clientTx, *message, error) {})
-}
-
 // answeredBy takes the first 2xx. One that crossed our CANCEL is
 // acknowledged and ended, and only then is the leg refused.
 func (d *Dialog) answeredBy(m *message) {

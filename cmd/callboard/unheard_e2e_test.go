@@ -1,0 +1,67 @@
+package main_test
+
+import (
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// of is a tenant whose workspace a node has.
+func (c *crew) of(s *service, all []*shardTenant) *shardTenant {
+	c.t.Helper()
+	has := c.shards(s)
+	for _, one := range all {
+		if has[fmt.Sprint(domain.ShardOf(one.id, crewShards))] {
+			return one
+		}
+	}
+	require.Fail(c.t, "no workspace is there")
+	return nil
+}
+
+// answers has the one call that a uas-answer-unheard rings for answered.
+func (p *peer) answers() {
+	p.t.Helper()
+	conn, err := net.Dial("udp", fmt.Sprintf("127.0.0.1:%d", p.port))
+	require.NoError(p.t, err)
+	defer func() { _ = conn.Close() }()
+	me := conn.LocalAddr().String()
+	_, err = conn.Write([]byte(strings.Join([]string{
+		"MESSAGE sip:sipp@127.0.0.1 SIP/2.0", "Via: SIP/2.0/UDP " + me + ";branch=z9hG4bKtold", "From: <sip:test@" + me + ">;tag=test", "To: <sip:sipp@127.0.0.1>",
+		"Call-ID: " + p.lines()[0].CallID, "CSeq: 1 MESSAGE", "Max-Forwards: 70", "Content-Length: 0", "", "",
+	}, "\r\n")))
+	require.NoError(p.t, err)
+}
+
+// What rings when its node is killed, and is answered before another one has its
+// work, tells so to the dead node alone: nobody may be left in a silent call.
+func TestWhatIsAnsweredToADeadNodeIsEndedByTheNextOne(t *testing.T) {
+	t.Parallel()
+	carrier := sipp(t, "uas-answer-unheard", "-m", "1", "-trace_msg", "-message_file", "messages")
+	c := newCrew(t, 2, fmt.Sprint("CALLBOARD_SHARDS=", crewShards))
+	c.spread()
+	front, victim := c.nodes[0], c.nodes[1]
+	one := c.of(victim, c.tenants(8))
+	front = front.as(one.key)
+	front.api("POST", "/v1/trunks", object{"name": "t", "caller_ids": []string{"+12025550100"}, "proxies": []object{{"host": "127.0.0.1", "port": carrier.port, "transport": "udp"}}})
+	id := front.outbound("+12025550123", front.terse(), nil)
+	front.await("it to ring", 20*time.Second, func() bool { return front.api("GET", "/v1/calls/"+id, nil)["status"] == "ringing" })
+	victim.kill9()
+	carrier.answers()
+	select {
+	case err := <-carrier.done:
+		require.NoError(t, err, "it was acknowledged, and ended")
+	case <-time.After(time.Minute):
+		assert.Fail(t, "the far end is left in a silent call", carrier.messages())
+	}
+	call := front.ended(id, 20*time.Second)
+	assert.Equal(t, []any{"failed", "interrupted"}, []any{call["status"], call["ended_reason"]}, "%v", call)
+	assert.Equal(t, map[string]int{"12025550123": 1}, carrier.rung())
+}
