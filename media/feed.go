@@ -2,6 +2,7 @@ package media
 
 import (
 	"context"
+	"slices"
 	"sync"
 )
 
@@ -15,6 +16,8 @@ type Feed struct {
 	mu    sync.Mutex
 	clip  Clip
 	heard int // samples that were played
+	taken bool
+	low   int // where taken, the least that TakeBack has left since Onward looked
 	ended bool
 	more  chan struct{} // closed when something changes; nil: nobody waits
 }
@@ -44,6 +47,10 @@ func (f *Feed) TakeBack(n int) (heard int) {
 	keep := max(n, f.heard)
 	if keep < len(f.clip) {
 		f.clip = f.clip[:keep:keep] // whoever has read the rest keeps it
+		if !f.taken || keep < f.low {
+			f.taken, f.low = true, keep
+		}
+		f.changed()
 	}
 	return max(f.heard-n, 0)
 }
@@ -80,6 +87,45 @@ func (f *Feed) Wait(ctx context.Context, n int) (more Clip, over bool, err error
 		case <-changed:
 		case <-ctx.Done():
 			return nil, false, ctx.Err()
+		}
+	}
+}
+
+// Passed says that the first n samples were played by somebody who read them from here.
+func (f *Feed) Passed(n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if n = min(n, len(f.clip)); n > f.heard {
+		f.heard = n
+		f.changed()
+	}
+}
+
+// Onward is Wait for one who passes the sound on to be played elsewhere: more goes no further than ahead samples beyond what was
+// heard, see Passed. at is n, or less where the sound behind it was taken back: more follows the first at samples. over: nothing
+// follows. At most one follows a feed so.
+func (f *Feed) Onward(ctx context.Context, n, ahead int) (at int, more Clip, over bool, err error) {
+	for {
+		f.mu.Lock()
+		at = n
+		if f.taken {
+			at, f.taken = min(n, f.low), false
+		}
+		most := max(min(len(f.clip), f.heard+ahead), at)
+		more, over = f.clip[min(at, len(f.clip)):min(most, len(f.clip))], f.ended && at >= len(f.clip)
+		if at < n || len(more) > 0 || over {
+			f.mu.Unlock()
+			return at, slices.Clip(more), over, nil
+		}
+		if f.more == nil {
+			f.more = make(chan struct{})
+		}
+		changed := f.more
+		f.mu.Unlock()
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return n, nil, false, ctx.Err()
 		}
 	}
 }

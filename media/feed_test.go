@@ -2,9 +2,11 @@ package media_test
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/media"
 )
@@ -48,4 +50,66 @@ func TestAFeedIsHeardWhileItIsMadeAndItsUnheardPartCanBeTakenBack(t *testing.T) 
 	sa.StopPlaying()
 	turns(2)
 	assert.Contains(t, told.all(), media.Event(media.Played{ID: 2, Interrupted: true}))
+}
+
+func TestAFeedThatIsPassedOnGoesNoFurtherThanIsHeard(t *testing.T) {
+	feed := new(media.Feed)
+	feed.Write(chirp(time.Second))
+	at, more, over, err := feed.Onward(t.Context(), 0, 3200)
+	require.NoError(t, err)
+	assert.Zero(t, at)
+	assert.Len(t, more, 3200)
+	assert.False(t, over)
+	synctest.Test(t, func(t *testing.T) {
+		feed := new(media.Feed)
+		feed.Write(chirp(time.Second))
+		type step struct {
+			at, n int
+			over  bool
+		}
+		steps := make(chan step)
+		go func() {
+			for sent := 0; ; {
+				at, more, over, err := feed.Onward(t.Context(), sent, 3200)
+				if err != nil {
+					close(steps)
+					return
+				}
+				sent = at + len(more)
+				steps <- step{at, len(more), over}
+				if over {
+					close(steps)
+					return
+				}
+			}
+		}()
+		assert.Equal(t, step{0, 3200, false}, <-steps)
+		quiet := func() {
+			synctest.Wait()
+			select {
+			case s := <-steps:
+				t.Fatalf("nothing is due: %v", s)
+			default:
+			}
+		}
+		quiet()
+		feed.Passed(800)
+		synctest.Wait()
+		assert.Zero(t, feed.TakeBack(1600))
+		feed.Write(chirp(100 * time.Millisecond))
+		assert.Equal(t, step{3200, 800, false}, <-steps)
+		assert.Equal(t, step{1600, 800, false}, <-steps, "what was taken back is followed by other sound")
+		quiet()
+		feed.Passed(700) // that is old
+		quiet()
+		assert.Equal(t, 800, feed.Heard())
+		assert.Zero(t, feed.TakeBack(2000))
+		assert.Equal(t, step{2000, 0, false}, <-steps)
+		feed.Passed(9000)
+		assert.Equal(t, 2000, feed.Heard(), "no more than there is")
+		feed.Write(chirp(50 * time.Millisecond))
+		assert.Equal(t, step{2000, 400, false}, <-steps)
+		feed.End()
+		assert.Equal(t, step{2400, 0, true}, <-steps)
+	})
 }

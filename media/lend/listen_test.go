@@ -1,0 +1,155 @@
+package lend_test
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/media/lend"
+)
+
+// pair is two calls on another node, and their far ends.
+type pair struct {
+	link          *lend.Link
+	a, b          *lend.Session
+	caller, human *media.Session
+	first, second ear // what the far ends hear
+}
+
+func newPair(t *testing.T, o media.Options) *pair {
+	t.Helper()
+	n, far := lends(t, engine(t)), engine(t)
+	p := &pair{}
+	p.link, _ = joins(t, n, lend.LinkConfig{})
+	p.a, p.b = borrow(t, p.link, o), borrow(t, p.link, media.Options{})
+	p.caller, p.human = open(t, far, media.Options{}), open(t, far, media.Options{})
+	connect(t, p.a, p.caller)
+	connect(t, p.b, p.human)
+	p.caller.Hear(p.first.hear)
+	p.human.Hear(p.second.hear)
+	return p
+}
+
+func TestTwoCallsOnOneNodeHearEachOtherUntilThatIsUndone(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "ws_1", "call_4.wav")
+	p := newPair(t, media.Options{RecordPath: path})
+	undo := p.link.Bridge(p.a, p.b)
+	said, answered := chirp(500*time.Millisecond), higher(500*time.Millisecond)
+	p.caller.Play(1, said)
+	p.human.Play(1, answered)
+	eventually(t, "there", func() bool { return like(p.second.heard(), said) > 0.95 })
+	eventually(t, "and back", func() bool { return like(p.first.heard(), answered) > 0.95 })
+	p.caller.SendDigits(1, "7")
+	undo()
+	undo()
+	p.a.Play(2, said) // what is ordered afterwards is done afterwards
+	p.first.forget()
+	eventually(t, "undone", func() bool { return like(p.first.heard(), said) > 0.95 })
+	p.second.forget()
+	p.caller.Play(3, said)
+	p.b.Play(3, answered)
+	eventually(t, "apart", func() bool { return like(p.second.heard(), answered) > 0.95 })
+	assert.Less(t, like(p.second.heard(), said), 0.5)
+	other := newPair(t, media.Options{})
+	p.link.Bridge(p.a, other.b)() // nothing
+	_, done := p.a.Close()
+	r := <-done
+	require.NoError(t, r.Err)
+	require.Len(t, r.Human, 1)
+	assert.Greater(t, r.Human[0].To-r.Human[0].From, 400*time.Millisecond)
+}
+
+func TestWhoIsHeldHearsEarlySoundOfAnother(t *testing.T) {
+	t.Parallel()
+	p := newPair(t, media.Options{})
+	p.a.Hold(nil)
+	undo := p.link.Preview(p.a, p.b)
+	ringing := chirp(500 * time.Millisecond)
+	p.human.Play(1, ringing)
+	eventually(t, "it is heard", func() bool { return like(p.first.heard(), ringing) > 0.95 })
+	undo()
+}
+
+func TestWhoListensHearsBothAndWhispersToOne(t *testing.T) {
+	t.Parallel()
+	p := newPair(t, media.Options{})
+	p.link.Bridge(p.a, p.b)
+	var l, m ear
+	tap, err := p.a.Tap(media.Whisper, l.hear)
+	require.NoError(t, err)
+	mute, err := p.a.Tap(media.Listen, m.hear)
+	require.NoError(t, err)
+	said := chirp(500 * time.Millisecond)
+	p.caller.Play(1, said)
+	eventually(t, "both are heard", func() bool { return like(l.heard(), said) > 0.95 })
+	advice := higher(200 * time.Millisecond)
+	p.second.forget()
+	p.first.forget()
+	tap.Say(advice) // less than 400 ms ahead
+	mute.Say(said)
+	eventually(t, "a whisper", func() bool { return like(p.second.heard(), advice) > 0.9 })
+	assert.Less(t, like(p.first.heard(), advice), 0.5)
+	mute.Close()
+	mute.Close()
+	for range 7 {
+		_, err = p.a.Tap(media.Listen, m.hear)
+		require.NoError(t, err)
+	}
+	_, err = p.a.Tap(media.Listen, m.hear)
+	require.ErrorIs(t, err, media.ErrTaps)
+	p.a.Close()
+	assert.Equal(t, 1, l.ended())
+	assert.Equal(t, 7, m.ended(), "and not who left before")
+	tap.Close()
+	assert.Equal(t, 1, l.ended())
+}
+
+func TestAFeedIsSentAsItIsHeardAndTakenBack(t *testing.T) {
+	t.Parallel()
+	n, far := lends(t, engine(t)), engine(t)
+	link, _ := joins(t, n, lend.LinkConfig{})
+	var ours, theirs ear
+	s, p := borrow(t, link, media.Options{Notify: ours.notify}), open(t, far, media.Options{})
+	connect(t, s, p)
+	p.Hear(theirs.hear)
+	first, second := chirp(3*time.Second), higher(500*time.Millisecond)
+	feed := new(media.Feed)
+	feed.Write(first)
+	s.PlayFeed(1, feed)
+	eventually(t, "it is heard, and said how much", func() bool { return feed.Heard() > 2400 })
+	back := feed.TakeBack(1600)
+	assert.Positive(t, back)
+	kept := feed.Len()
+	assert.Equal(t, 1600+back, kept)
+	assert.Less(t, kept, len(first)-8000, "much of it was not")
+	feed.Write(second)
+	feed.End()
+	eventually(t, "its end", func() bool { return ours.played(1) != nil })
+	assert.Equal(t, media.Played{ID: 1, Heard: media.Clip(make([]byte, feed.Len())).Duration()}, *ours.played(1))
+	assert.Equal(t, feed.Len(), feed.Heard())
+	eventually(t, "it is heard to its end", func() bool { return like(theirs.heard(), second) > 0.95 })
+	heard := theirs.heard()
+	assert.Greater(t, like(heard, first[:1600]), 0.95)
+	assert.Less(t, like(heard, first[kept+4000:kept+8000]), 0.5, "what was taken back is not")
+
+	slow := new(media.Feed)
+	s.PlayFeed(2, slow)
+	s.Play(3, second)
+	slow.Write(first)
+	eventually(t, "something else plays", func() bool { return ours.played(2) != nil && ours.played(3) != nil })
+	assert.Equal(t, media.Played{ID: 2, Interrupted: true}, *ours.played(2))
+	assert.Zero(t, slow.Heard())
+	stopped := new(media.Feed)
+	stopped.Write(first)
+	s.PlayFeed(4, stopped)
+	eventually(t, "heard", func() bool { return stopped.Heard() > 0 })
+	s.StopPlaying()
+	eventually(t, "stopped", func() bool { return ours.played(4) != nil })
+	assert.True(t, ours.played(4).Interrupted)
+	assert.Equal(t, ours.played(4).Heard, media.Clip(make([]byte, stopped.Heard())).Duration())
+}
