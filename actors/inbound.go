@@ -192,7 +192,7 @@ func (n *Node) numberOf(ctx context.Context, in *sip.Incoming) (*domain.PhoneNum
 		return nil, e, err
 	}
 	if num != nil {
-		return nil, e, errUnproved
+		return nil, e, errUnprovedNumber
 	}
 	for _, e = range entries {
 		trunkID := e.Trunk.ID

@@ -3,7 +3,6 @@ package actors
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -167,9 +166,11 @@ func (s *Switchboard) invite(in *sip.Incoming) {
 	}
 	s.pass(arrival{
 		at: at, sent: in.Through.IsValid(), give: func(n *Node) { n.Inbound(in) }, refuse: in.Reject,
-		knows: func(ctx context.Context, n *Node) error {
-			_, _, err := n.numberOf(ctx, in)
-			return err
+		claim: func(ctx context.Context, n *Node) (domain.CallClaim, error) { return n.claimOf(ctx, in) },
+		moves: func(ctx context.Context, n *Node) bool {
+			return n.elsewhere(ctx, in, func(workspace string) bool {
+				return slices.ContainsFunc(all, func(n *Node) bool { return n.workspace(workspace) != nil })
+			})
 		},
 	}, all)
 }
@@ -194,40 +195,41 @@ func (s *Switchboard) text(in *sip.IncomingText) {
 	}
 	s.pass(arrival{
 		at: at, give: func(n *Node) { n.Text(in) }, refuse: in.Reply,
-		knows: func(ctx context.Context, n *Node) error { return n.knowsText(ctx, in) },
+		claim: func(ctx context.Context, n *Node) (domain.CallClaim, error) { return n.claimsText(ctx, in) },
 	}, all)
 }
 
-func (n *Node) knowsText(ctx context.Context, in *sip.IncomingText) error {
+func (n *Node) claimsText(ctx context.Context, in *sip.IncomingText) (none domain.CallClaim, err error) {
 	content, err := sms.ReadContent(in.ContentType, in.Body)
 	if err != nil {
-		return err
+		return none, err
 	}
 	if content.Report == nil {
-		_, _, err = n.numberOf(ctx, &sip.Incoming{To: in.To, From: in.From, TrunkID: in.TrunkID, Proved: in.Proved, Source: in.Source})
-		return err
+		return n.claimOf(ctx, &sip.Incoming{To: in.To, From: in.From, TrunkID: in.TrunkID, Proved: in.Proved, Source: in.Source})
 	}
 	for _, e := range n.book.Of(in.Source) {
 		m, _, err := n.desk.messageAt(ctx, domain.Key{Kind: "message", Workspace: e.WorkspaceID, ID: content.Report.MessageID})
 		if err == nil && m != nil && m.RouteID == e.Trunk.ID {
-			return nil
+			return domain.CallClaim{Rank: domain.ClaimNumber, Since: e.Trunk.CreatedAt, TrunkID: e.Trunk.ID}, nil
 		}
 	}
-	return errNoNumber
+	return none, nil
 }
 
 // arrival is what came in: who may know it, and what is to be done with it.
 type arrival struct {
-	at     []*Node                            // those that have a trunk at its source
-	sent   bool                               // another node of the install says that it belongs here
-	knows  func(context.Context, *Node) error // nil: it does; errUnproved: it may
+	at     []*Node // those that have a trunk at its source
+	sent   bool    // another node of the install says that it belongs here
+	claim  func(context.Context, *Node) (domain.CallClaim, error)
+	moves  func(context.Context, *Node) bool // what was sent here belongs to a workspace that is not here; nil: nobody knows
 	give   func(*Node)
 	refuse func(code int, after time.Duration)
 }
 
-// pass gives what came in to the node that knows it. Where none does, the first
+// pass gives what came in to the node with the best claim to it. Where none has
+// any, the first
 // that has a trunk at its source refuses it; but what another node of the
-// install has sent here is on the move with its workspace, and may come again.
+// install has sent here may be on the move with its workspace, and come again.
 func (s *Switchboard) pass(a arrival, all []*Node) {
 	switch {
 	case len(all) == 0 || len(a.at) == 0 && a.sent:
@@ -251,7 +253,7 @@ func (s *Switchboard) pass(a arrival, all []*Node) {
 		ctx, cancel := context.WithTimeout(context.Background(), inboundLimit)
 		defer cancel()
 		i := a.whose(ctx)
-		if i < 0 && a.sent {
+		if i < 0 && a.sent && (a.moves == nil || slices.ContainsFunc(a.at, func(n *Node) bool { return a.moves(ctx, n) })) {
 			a.refuse(sipUnavailable, overloadAfter)
 			return
 		}
@@ -259,17 +261,14 @@ func (s *Switchboard) pass(a arrival, all []*Node) {
 	})
 }
 
-// whose is the place of the node that knows it, or that may; -1: none does.
+// whose is the place of the node with the best claim to it; -1: for none it is
+// more than a source that is known.
 func (a *arrival) whose(ctx context.Context) int {
-	may := -1
+	at, best := -1, domain.CallClaim{}
 	for i, n := range a.at {
-		err := a.knows(ctx, n)
-		if err == nil {
-			return i
-		}
-		if may < 0 && errors.Is(err, errUnproved) {
-			may = i
+		if c, err := a.claim(ctx, n); err == nil && c.Rank > domain.ClaimSource && c.Beats(best) {
+			at, best = i, c
 		}
 	}
-	return may
+	return at
 }

@@ -42,6 +42,7 @@ type Config struct {
 	SIPKey     []string       // one for each of SIPCert
 	SIPRoots   string         // trusted besides those of the system when we call over TLS
 	SIPClients string         // have to have issued the certificates of whoever connects to us; empty: nobody needs one
+	SIPProbes  []netip.Prefix // dispatchers, whose OPTIONS is answered
 	SIPPrivate []netip.Prefix // far ends that are given the address listened on, not PublicIP
 	SIPDSCP    int
 	PublicIP   netip.Addr // zero: the address that is listened on

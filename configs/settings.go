@@ -200,6 +200,12 @@ func signalling() []Setting {
 			set:  into(func(c *Config) *prefixes { return (*prefixes)(&c.SIPPrivate) }, parseProxies),
 		},
 		{
+			Key:  "sip_probes",
+			Rule: "a list of networks such as 10.0.0.0/8,192.0.2.7, none of which is everyone (/0)",
+			Doc:  "Dispatchers in these networks get an answer to OPTIONS, by which they find out who takes calls, although no trunk leads there. Those in `sip_private`, and every trunk's, always do.",
+			set:  into(func(c *Config) *prefixes { return (*prefixes)(&c.SIPProbes) }, parseProxies),
+		},
+		{
 			Key: "sip_dscp", Default: "24",
 			Rule: "a whole number from 0 to 63",
 			Doc:  "DSCP mark of what the SIP sockets send: 24 is CS3, the class for signalling.",

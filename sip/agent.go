@@ -364,7 +364,7 @@ func (u *UserAgent) serve(m *message, d *Dialog) {
 	admission := u.admitted(source)
 	m.trunk = admission.TrunkID
 	phone := u.phones.isPhone(source, admission.Allow)
-	stranger := d == nil && !admission.Allow && !phone
+	stranger := d == nil && !admission.Allow && !phone && !u.probe(m)
 	if stranger && (u.phones == nil || m.method != methodRegister) {
 		u.stats.unknown.Add(1)
 		return
@@ -393,10 +393,8 @@ func (u *UserAgent) serve(m *message, d *Dialog) {
 		d.do(func() { d.request(m) })
 	case m.method == methodAck:
 		u.stats.stray.Add(1)
-	case m.method == methodOptions && m.to.tag == "" && u.drains():
-		u.reject(m, 503)
 	case m.method == methodOptions && m.to.tag == "":
-		u.reply(m, 200, "", nil)
+		u.asked(m)
 	case m.method == methodInvite && m.to.tag == "":
 		u.invited(m, phone, admission)
 	case m.method == methodMessage && m.to.tag == "":

@@ -102,6 +102,20 @@ func readProof(values []string, realm string) (p proof, ok bool) {
 	return p, false
 }
 
+// claimedUser is whom the credentials of a request name; "": it has none.
+func claimedUser(m *message) string {
+	for _, v := range m.every("authorization") {
+		scheme, rest, _ := strings.Cut(strings.TrimSpace(v), " ")
+		if !strings.EqualFold(scheme, "digest") || len(rest) > 8*maxDigest {
+			continue
+		}
+		if user, named := paramsOf(rest).get("username"); named && len(user) <= maxDigest {
+			return user
+		}
+	}
+	return ""
+}
+
 func proofOf(all params) (p proof, ok bool) {
 	for name, into := range map[string]*string{
 		"username": &p.user, "nonce": &p.nonce, "uri": &p.uri, "response": &p.response, "cnonce": &p.cnonce, "nc": &p.count,

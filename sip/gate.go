@@ -178,7 +178,7 @@ func (u *UserAgent) may(b []byte, s Source, p *passed) bool {
 		return true
 	}
 	now := time.Now()
-	return u.phones.welcome(b, s, now) || p == nil && u.relay.welcome(b, s, now)
+	return u.phones.welcome(b, s, now) || p == nil && (u.isProbe(b, s) || u.relay.welcome(b, s, now))
 }
 
 // known tells whether a source is admitted or the host of a live dialog.

@@ -18,6 +18,7 @@ const (
 	foreignBurst = 30  // of it at once
 	foreignAll   = 500 // messages a second of all such sources
 	strangeAsks  = 200 // look-ups a second that they may cause together
+	strangePings = 20  // OPTIONS of them a second, each of which is one
 	maxAsks      = 512 // look-ups at a time, of strangers a quarter
 	maxBehind    = 4   // messages of one transaction that wait for its look-up
 )
@@ -27,6 +28,7 @@ type Whose struct {
 	Method string
 	To     string // what is called, as in Incoming.To; of a REGISTER the user of its To, which is the account's
 	From   string // the user of the From: of a phone that calls the account's
+	User   string // that the credentials of a call or text name, which proves nothing
 	Mark   string // Config.NodeMark of the node that has the dialog; "": the request begins something, or names none
 	Within bool   // of a dialog that is not here
 	CallID string
@@ -40,6 +42,7 @@ type relay struct {
 	each    *limiter // strangers, by source
 	all     *limiter // and together
 	asks    *limiter // look-ups for them
+	pings   *limiter // their OPTIONS, together
 	vouched *vouches
 
 	waiting atomic.Int64 // look-ups under way
@@ -63,7 +66,7 @@ type asking struct {
 func newRelay(u *UserAgent) *relay {
 	return &relay{
 		u: u, id: newIdentity(u.cfg.RelayKey), each: newLimiter(foreignRate, foreignBurst), all: newLimiter(foreignAll, foreignAll),
-		asks: newLimiter(strangeAsks, strangeAsks), vouched: newVouches(), of: make(map[askKey]*asking),
+		asks: newLimiter(strangeAsks, strangeAsks), pings: newLimiter(strangePings, strangePings), vouched: newVouches(), of: make(map[askKey]*asking),
 	}
 }
 
@@ -81,8 +84,11 @@ func (r *relay) welcome(b []byte, s Source, now time.Time) bool {
 		return false
 	}
 	method, _, _ := bytes.Cut(b[:min(len(b), 16)], []byte(" "))
-	if !slices.Contains(methods(), string(method)) || string(method) == methodOptions {
+	if !slices.Contains(methods(), string(method)) {
 		return false
+	}
+	if string(method) == methodOptions { // what scanners send most
+		return r.vouched.has(s.Addr.Addr(), now) || r.each.spend(s.Addr.Addr(), 1, now) && r.pings.spend(netip.Addr{}, 1, now)
 	}
 	return r.callable(s, now)
 }
@@ -106,7 +112,7 @@ func (r *relay) takes(m *message) bool {
 	if r.waiting.Load() > 0 && r.waits(key, m) {
 		return true
 	}
-	if r.u.cfg.Placed != nil {
+	if r.u.cfg.Placed != nil && w.Method != methodOptions {
 		if at, elsewhere, sure := r.placed(w); sure {
 			return elsewhere && r.hand(m, at)
 		}
@@ -128,11 +134,16 @@ func (r *relay) question(m *message) (w Whose, ok bool) {
 	case m.method == methodRegister:
 		w.To = userOf(m.to.uri)
 	case m.method == methodInvite:
+		w.User = claimedUser(m)
 		if _, to, _, _, ok := parseReplaces(m.get("Replaces")); ok {
 			w.Mark = markOf(to)
 		}
 		return w, w.Mark == "" || w.Mark != r.u.cfg.NodeMark
-	case m.method != methodMessage && m.method != methodCancel:
+	case m.method == methodOptions: // answered here, once somebody knows who asks
+		return w, r.strangerAt(m, time.Now()) && !r.u.dispatches(m.source().Addr.Addr())
+	case m.method == methodMessage:
+		w.User = claimedUser(m)
+	case m.method != methodCancel:
 		return w, false
 	}
 	return w, true
@@ -165,7 +176,7 @@ func (m *message) kept() *message {
 func (r *relay) ask(key askKey, w Whose, m *message) bool {
 	now := time.Now()
 	stranger := r.strangerAt(m, now)
-	if stranger && !r.asks.spend(netip.Addr{}, 1, now) {
+	if stranger && m.method != methodOptions && !r.asks.spend(netip.Addr{}, 1, now) {
 		r.u.stats.rate.Add(1)
 		return true
 	}
@@ -220,7 +231,12 @@ func (r *relay) next(key askKey, a *asking) *message {
 // found goes on with a message once it is known whose it is.
 func (r *relay) found(m *message, at netip.AddrPort, elsewhere bool) {
 	defer r.u.recovered("relay", nil)
-	if elsewhere && r.hand(m, at) {
+	switch {
+	case m.method == methodOptions && m.to.tag == "":
+		if elsewhere && at.IsValid() {
+			r.vouched.add(m.source().Addr.Addr(), time.Now())
+		}
+	case elsewhere && r.hand(m, at):
 		return
 	}
 	r.u.serve(m, r.u.owner(m))

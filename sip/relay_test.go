@@ -345,12 +345,16 @@ func TestDigestThroughANode(t *testing.T) {
 	}, func(n *nodes) {
 		a := asking{method: "INVITE", user: "1001", uri: "sip:1001@127.0.0.1", contact: "<sip:peer@127.0.0.1:5070>", cseq: 1}
 		a.nonce = n.challenge(a)
+		first, _ := n.whose.Load("INVITE")
+		assert.Empty(t, first.(sip.Whose).User)
 		a.cseq, a.nc, a.algorithm, a.password = 2, 1, "SHA-256", "secret of 1001"
 		n.peer.send(a.text(), n.us())
 		n.peer.expect("SIP/2.0 100")
 		i := <-n.calls
 		assert.True(t, i.Proved)
 		assert.Equal(t, "trunk-2", i.TrunkID)
+		second, _ := n.whose.Load("INVITE")
+		assert.Equal(t, "1001", second.(sip.Whose).User, "whom it says to be tells the node")
 		i.Reject(486, 0)
 		n.peer.expect("SIP/2.0 486")
 		// What was proved once is not proved by saying it again.

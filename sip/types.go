@@ -19,6 +19,7 @@ type Config struct {
 	PublicIP   netip.Addr                // host of Via and Contact; zero: the listener's address
 	PublicPort int                       // port of Via and Contact; 0: the listener's port
 	Private    []netip.Prefix            // far ends in these networks, and on loopback, get the listener's own address all the same
+	Probes     []netip.Prefix            // dispatchers: their OPTIONS is answered though they are nobody's trunk
 	TLS        *TLS                      // for listeners and calls over TLS; nil: the machine's roots, no certificate of our own
 	DSCP       int                       // marks what the SIP sockets send, 0 to 63 (RFC 4594: 24, CS3, or 40, CS5)
 	Resolver   *Resolver                 // finds targets; nil: one with the name servers of the machine
@@ -40,7 +41,8 @@ type Config struct {
 	// is of a dialog that is not here, is passed on to the node that Elsewhere
 	// names; false: it is ours. True and no address: nobody has it now, and who
 	// is known is told to come again. It may wait, half a second at most, and is asked
-	// beside the readers of the sockets. Placed, which may be nil, is asked
+	// beside the readers of the sockets; of OPTIONS only whether any other node
+	// knows its source, and then it is answered here. Placed, which may be nil, is asked
 	// first and answers from memory, or that it is not sure.
 	Elsewhere func(Whose) (netip.AddrPort, bool)
 	Placed    func(Whose) (at netip.AddrPort, elsewhere, sure bool)

@@ -93,6 +93,7 @@ func serveAmong(ctx context.Context, cfg *configs.Config, log *slog.Logger, agai
 	case err = <-m.ended:
 	}
 	attended()
+	m.leaves()
 	again()
 	log.Info("stopping: no new calls, live ones may end", slog.Duration("limit", cfg.Drain))
 	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), cfg.Drain+2*lastlyLimit)
@@ -160,6 +161,7 @@ func newMember(ctx context.Context, cfg *configs.Config, log *slog.Logger) (m *m
 	}
 	httpapi.Prepare() // once, and not when a shard waits for its seat
 	m.doors = forward.NewDoors(m.nodes, log)
+	m.doors.Answer(http.HandlerFunc(m.asked))
 	m.passes = forward.New(m.routes())
 	engine, err := leases(cfg, lease.Options{Lease: cfg.Lease, Healthy: m.healthy, Logger: log})
 	if err != nil {

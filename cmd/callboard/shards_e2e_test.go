@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -227,11 +228,13 @@ func TestACallThatComesToAnyNodeReachesItsNumber(t *testing.T) {
 	c := newCrew(t, 2, fmt.Sprint("CALLBOARD_SHARDS=", crewShards))
 	c.spread()
 	var numbers []string
+	var trunks []any
 	all := c.tenants(5)
 	for i, one := range all {
 		number := fmt.Sprintf("+120255501%02d", i)
 		at := c.nodes[i%2].as(one.key)
-		trunk := at.api("POST", "/v1/trunks", object{"name": "t", "proxies": []object{{"host": "127.0.0.1", "port": 5060, "transport": "udp"}}})["id"]
+		trunk := at.api("POST", "/v1/trunks", object{"name": "t", "number_country": "US", "proxies": []object{{"host": "127.0.0.1", "port": 5060, "transport": "udp"}}})["id"]
+		trunks = append(trunks, trunk)
 		made := at.api("POST", "/v1/phone-numbers", object{"number": number, "agent_id": at.menu(), "trunk_id": trunk})
 		assert.Equal(t, "pending", made["status"], "an operator has to say whose it is")
 		approved := c.nodes[(i+1)%2].api("POST", "/v1/workspaces/"+one.id+"/phone-numbers/"+made["id"].(string)+"/approve", nil)
@@ -243,17 +246,39 @@ func TestACallThatComesToAnyNodeReachesItsNumber(t *testing.T) {
 			require.NoError(t, s.caller("uac-press", number, "-key", "press", "1"), "%s by the node at %s", number, s.http)
 		}
 	}
-	require.NoError(t, c.nodes[1].caller("uac-refused-404", "+12025550199"), "a number that nobody has")
+	for _, s := range c.nodes {
+		require.NoError(t, s.caller("uac-refused-404", "+12025550199"), "a number that nobody has, by the node at %s", s.http)
+	}
+	for _, number := range numbers {
+		national := strings.TrimPrefix(number, "+1")
+		for _, s := range c.nodes {
+			require.NoError(t, s.caller("uac-press", national, "-key", "press", "1"), "%s without its country, by the node at %s", national, s.http)
+		}
+	}
+	const rest = 2 // it has the older trunk of two that are given the rest
+	for _, i := range []int{4, rest} {
+		at := c.nodes[i%2].as(all[i].key)
+		made := at.api("POST", "/v1/phone-numbers", object{"number": "*", "agent_id": at.menu(), "trunk_id": trunks[i]})
+		if made["status"] != "live" {
+			c.nodes[0].api("POST", "/v1/workspaces/"+all[i].id+"/phone-numbers/"+made["id"].(string)+"/approve", nil)
+		}
+	}
+	for i, s := range c.nodes {
+		require.NoError(t, s.caller("uac-press", fmt.Sprintf("+1202555077%d", i), "-key", "press", "1"), "the rest of a trunk, by the node at %s", s.http)
+	}
 	for i, one := range all {
-		at := c.nodes[i%2].as(one.key)
-		at.await("both calls", time.Minute, func() bool {
+		at, want := c.nodes[i%2].as(one.key), 4
+		if i == rest {
+			want = 6
+		}
+		at.await("all of its calls", time.Minute, func() bool {
 			ended := 0
-			for _, call := range at.list("/v1/calls?direction=inbound") {
+			for _, call := range at.list("/v1/calls?direction=inbound&limit=100") {
 				if call.(object)["disposition"] == "confirmed" {
 					ended++
 				}
 			}
-			return ended == 2
+			return ended == want
 		})
 	}
 }

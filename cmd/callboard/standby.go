@@ -74,6 +74,22 @@ func (m *member) listen(ctx context.Context) error {
 	return err
 }
 
+// leaves tells dispatchers in front that nothing is taken here any more, and
+// nothing new passed on for long.
+func (m *member) leaves() {
+	m.mu.Lock()
+	s := m.service
+	m.mu.Unlock()
+	if s == nil {
+		return
+	}
+	s.building.Lock()
+	defer s.building.Unlock()
+	if s.ua != nil {
+		s.ua.Drain(true)
+	}
+}
+
 // working is what the seats share, once it is open; nil: the node has had no work
 // yet, or has none any more.
 func (m *member) working() *service {

@@ -1,14 +1,18 @@
 package main_test
 
 import (
+	"net"
+	"net/netip"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/persistence/redis/redistest"
 	"github.com/callboard/callboard/sip/siptest"
 )
@@ -30,9 +34,15 @@ func TestANodeWithoutWorkPassesCallsOnAndTellsHowItDoes(t *testing.T) {
 	trunk := at.api("POST", "/v1/trunks", object{"name": "t", "proxies": []object{{"host": "127.0.0.1", "port": 5060, "transport": "udp"}}})["id"]
 	made := at.api("POST", "/v1/phone-numbers", object{"number": number, "agent_id": at.menu(), "trunk_id": trunk})
 	first.api("POST", "/v1/workspaces/"+one.id+"/phone-numbers/"+made["id"].(string)+"/approve", nil)
+	probed := func(s *service, from string) string {
+		t.Helper()
+		return probes(t, netip.MustParseAddr(from), netip.AddrPortFrom(nodeHost, uint16(s.sip)))
+	}
+	assert.Contains(t, probed(first, "127.0.0.1"), "200", "it knows the source")
 	first.api("POST", "/v1/operator/drain", object{})
+	assert.Contains(t, probed(first, "127.0.0.1"), "503")
 
-	env := []string{"CALLBOARD_REDIS_URL=" + url, "CALLBOARD_ADMIN_ADDR=" + hasNone, "CALLBOARD_NODE_ADDR=" + addr(), "CALLBOARD_SHARDS=2", "CALLBOARD_LEASE_SECONDS=1"}
+	env := []string{"CALLBOARD_REDIS_URL=" + url, "CALLBOARD_ADMIN_ADDR=" + hasNone, "CALLBOARD_NODE_ADDR=" + addr(), "CALLBOARD_SHARDS=2", "CALLBOARD_LEASE_SECONDS=1", "CALLBOARD_SIP_PROBES=127.0.0.3"}
 	for _, set := range first.env {
 		if strings.HasPrefix(set, "CALLBOARD_MASTER_KEY_FILE=") {
 			env = append(env, set)
@@ -52,9 +62,53 @@ func TestANodeWithoutWorkPassesCallsOnAndTellsHowItDoes(t *testing.T) {
 		assert.True(t, told)
 		assert.Zero(t, free)
 	}
+	assert.Contains(t, probed(second, "127.0.0.3"), "200", "a dispatcher that is named")
+	assert.Contains(t, probed(second, "127.0.0.1"), "200", "a source that the other node knows")
+	assert.Empty(t, probed(second, "127.0.0.9"), "whom nobody knows")
 	_, before := first.metered(has)
 	require.NoError(t, second.caller("uac-refused-503", number), "the one that has it answers, though it takes none now")
 	_, after := first.metered(has)
 	assert.Greater(t, after["callboard_sip_messages_total received"], before["callboard_sip_messages_total received"])
 	assert.Empty(t, c.shards(second), "it still has nothing")
+
+	// One that is stopped and lets a call end tells so, too.
+	first.api("POST", "/v1/operator/undrain", object{})
+	first.await("each to have one shard", time.Minute, func() bool { return len(c.shards(first)) == 1 && len(c.shards(second)) == 1 })
+	goes, other := first, second
+	if c.shards(second)[strconv.Itoa(domain.ShardOf(one.id, 2))] {
+		goes, other = second, first
+	}
+	at = other.as(one.key)
+	assert.Contains(t, probed(goes, "127.0.0.1"), "200")
+	at.api("PATCH", "/v1/phone-numbers/"+made["id"].(string), object{"agent_id": at.patient("wait")})
+	sippCaller(t, "uac-hangup", "-m", "1", "-s", number, "-d", "120000", "127.0.0.1:"+strconv.Itoa(other.sip))
+	at.await("the call", time.Minute, func() bool {
+		all := at.list("/v1/calls?status=active")
+		return len(all) == 1 && all[0].(object)["status"] == "in_progress"
+	})
+	require.NoError(t, goes.cmd.Process.Signal(syscall.SIGTERM))
+	other.await("it to say that it goes", time.Minute, func() bool { return strings.Contains(probed(goes, "127.0.0.1"), "503") })
+}
+
+// probes asks by OPTIONS and is the first line of the answer; "": there was none
+// to three questions.
+func probes(t testing.TB, from netip.Addr, at netip.AddrPort) string {
+	t.Helper()
+	conn, err := net.DialUDP("udp4", net.UDPAddrFromAddrPort(netip.AddrPortFrom(from, 0)), net.UDPAddrFromAddrPort(at))
+	require.NoError(t, err)
+	defer func() { _ = conn.Close() }()
+	me, b := conn.LocalAddr().String(), make([]byte, 2048)
+	for i := range 3 {
+		_, err = conn.Write([]byte(strings.Join([]string{
+			"OPTIONS sip:" + at.String() + " SIP/2.0", "Via: SIP/2.0/UDP " + me + ";branch=z9hG4bKprobe" + strconv.Itoa(i), "From: <sip:probe@" + me + ">;tag=probe",
+			"To: <sip:" + at.String() + ">", "Call-ID: " + strconv.Itoa(i) + "@" + me, "CSeq: 1 OPTIONS", "Max-Forwards: 10", "Content-Length: 0", "", "",
+		}, "\r\n")))
+		require.NoError(t, err)
+		require.NoError(t, conn.SetReadDeadline(time.Now().Add(time.Second)))
+		if n, err := conn.Read(b); err == nil {
+			line, _, _ := strings.Cut(string(b[:n]), "\r\n")
+			return line
+		}
+	}
+	return ""
 }

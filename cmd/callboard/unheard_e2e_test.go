@@ -3,6 +3,7 @@ package main_test
 import (
 	"fmt"
 	"net"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -18,7 +19,7 @@ func (c *crew) of(s *service, all []*shardTenant) *shardTenant {
 	c.t.Helper()
 	has := c.shards(s)
 	for _, one := range all {
-		if has[fmt.Sprint(domain.ShardOf(one.id, crewShards))] {
+		if has[strconv.Itoa(domain.ShardOf(one.id, crewShards))] {
 			return one
 		}
 	}

@@ -20,6 +20,7 @@ const (
 	whitherWithin = 400 * time.Millisecond // for the store to say whose a number is: before the question comes again
 	whitherFor    = 2 * time.Second        // that its answer counts
 	whitherMost   = 10_000                 // answers that are kept
+	whitherLong   = 512                    // bytes of the name of one
 )
 
 // whither finds the node that has what SIP asks for.
@@ -27,13 +28,14 @@ type whither struct {
 	m *member
 
 	mu   sync.Mutex
-	kept map[string]claimed // by what is called
+	kept map[string]claimed // by what is called, or by whom
 }
 
-// claimed is whose a number or a phone is; workspace "": nobody's.
+// claimed is whose a number or a phone is; workspace "": nobody's. Or it is which
+// node has a claim to a call; node "": this one, or nobody.
 type claimed struct {
-	workspace string
-	at        time.Time
+	workspace, node string
+	until           time.Time // it counts
 }
 
 func newWhither(m *member) *whither { return &whither{m: m, kept: make(map[string]claimed)} }
@@ -63,15 +65,22 @@ func (w *whither) placed(a sip.Whose) (at netip.AddrPort, elsewhere, sure bool) 
 	for _, name := range names(a) {
 		if c, known := w.known(name); !known {
 			return at, false, false
-		} else if c != "" {
-			at, elsewhere = w.of(c)
+		} else if c.workspace != "" {
+			at, elsewhere = w.of(c.workspace)
 			return at, elsewhere, true
 		}
 	}
-	return at, false, true
+	if !asksNodes(a) {
+		return at, false, true
+	}
+	node, known := w.claimedBy(a)
+	if known {
+		at, elsewhere = w.ofNode(node)
+	}
+	return at, elsewhere, known
 }
 
-// elsewhere asks the store what memory does not know.
+// elsewhere asks the store what memory does not know, and then the other nodes.
 func (w *whither) elsewhere(a sip.Whose) (netip.AddrPort, bool) {
 	if a.Mark != "" {
 		return w.marked(a.Mark)
@@ -79,7 +88,8 @@ func (w *whither) elsewhere(a sip.Whose) (netip.AddrPort, bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), whitherWithin)
 	defer cancel()
 	for _, name := range names(a) {
-		workspace, known := w.known(name)
+		c, known := w.known(name)
+		workspace := c.workspace
 		if !known {
 			var err error
 			if workspace, err = w.look(ctx, name); err != nil {
@@ -90,14 +100,21 @@ func (w *whither) elsewhere(a sip.Whose) (netip.AddrPort, bool) {
 			return w.of(workspace)
 		}
 	}
-	return netip.AddrPort{}, false
+	if !asksNodes(a) {
+		return netip.AddrPort{}, false
+	}
+	node, err := w.claimant(ctx, a)
+	if err != nil {
+		return netip.AddrPort{}, true
+	}
+	return w.ofNode(node)
 }
 
 // names are what a request may be found by, each with its kind: a phone by who
 // it is, and a call or a message by the number that it goes to.
 func names(a sip.Whose) (out []string) {
 	switch {
-	case a.Within:
+	case a.Within, a.Method == sipOptions:
 		return nil
 	case a.Method == "REGISTER":
 		return []string{"p" + a.To}
@@ -109,11 +126,22 @@ func names(a sip.Whose) (out []string) {
 	return append(out, "p"+a.From)
 }
 
-func (w *whither) known(name string) (workspace string, ok bool) {
+func (w *whither) known(name string) (c claimed, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	c, ok := w.kept[name]
-	return c.workspace, ok && time.Since(c.at) < whitherFor
+	c, ok = w.kept[name]
+	return c, ok && time.Now().Before(c.until)
+}
+
+// keep is called under mu.
+func (w *whither) keep(name string, c claimed) {
+	if len(name) > whitherLong {
+		return
+	}
+	if len(w.kept) >= whitherMost {
+		clear(w.kept)
+	}
+	w.kept[name] = c
 }
 
 // look reads whose a number or a phone is.
@@ -132,10 +160,7 @@ func (w *whither) look(ctx context.Context, name string) (workspace string, err 
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.kept) >= whitherMost {
-		clear(w.kept)
-	}
-	w.kept[name] = claimed{workspace, time.Now()}
+	w.keep(name, claimed{workspace: workspace, until: time.Now().Add(whitherFor)})
 	return workspace, nil
 }
 

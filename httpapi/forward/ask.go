@@ -1,7 +1,11 @@
 package forward
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"time"
@@ -27,4 +31,36 @@ func (c *Credential) Ask(ctx context.Context, addr string) (time.Time, error) {
 	}
 	_ = resp.Body.Close()
 	return http.ParseTime(resp.Header.Get("Date"))
+}
+
+// ErrUnasked says that a node does not know what it was asked: it is of a version
+// of before.
+var ErrUnasked = errors.New("forward: the node takes no questions")
+
+const (
+	questions  = "/question" // of nodes to nodes
+	answerMost = 64 << 10    // bytes of an answer
+)
+
+// AskNode asks another node itself, and none of its shards, what its
+// Doors.Answer answers. The question may come twice.
+func (f *Forwarder) AskNode(ctx context.Context, addr string, question []byte) ([]byte, error) {
+	_, host := way{addr: addr}.host(nodeItself)
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "https://"+host+questions, bytes.NewReader(question))
+	if err != nil {
+		return nil, err
+	}
+	r.Header["X-Idempotency-Key"] = nil // so that net/http sends it again where a kept connection has ended; it is not sent
+	resp, err := f.far.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	switch {
+	case resp.Header.Get(NotActive) != "":
+		return nil, ErrUnasked
+	case resp.StatusCode != http.StatusOK:
+		return nil, fmt.Errorf("forward: the node answers %d", resp.StatusCode)
+	}
+	return io.ReadAll(io.LimitReader(resp.Body, answerMost))
 }

@@ -65,7 +65,9 @@ type Doors struct {
 	tls     *tls.Config
 	idle    *http.Server
 	shaking chan struct{}
-	open    atomic.Int64    // connections of nodes
+	open    atomic.Int64 // connections of nodes
+	asked   *http.Server // answers what nodes ask this one, whatever shards it has; nil: nothing
+	log     *slog.Logger
 	ctx     context.Context //nolint:containedctx // ends with the Doors
 	end     context.CancelFunc
 
@@ -82,7 +84,7 @@ func NewDoors(c *Credential, log *slog.Logger) *Doors {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	d := &Doors{shaking: make(chan struct{}, shakeMost), seats: make(map[int]*Lent), named: make(map[string]*Lent), idle: Server(Idle(), log)}
+	d := &Doors{shaking: make(chan struct{}, shakeMost), seats: make(map[int]*Lent), named: make(map[string]*Lent), idle: Server(Idle(), log), log: log}
 	if c != nil {
 		d.tls = c.config()
 	}
@@ -112,6 +114,17 @@ func (d *Doors) Lend(shard int) *Lent {
 	}
 	d.seats[shard], d.named[l.name] = l, l
 	return l
+}
+
+// Answer has h answer what other nodes ask this one itself, by Forwarder.AskNode;
+// before Serve. Nobody else's requests come to it.
+func (d *Doors) Answer(h http.Handler) {
+	mux := http.NewServeMux()
+	mux.Handle("POST "+questions, h)
+	mux.Handle("/", Idle())
+	d.asked = Server(mux, d.log)
+	ln := d.Lend(nodeItself)
+	go func() { _ = d.asked.Serve(ln) }()
 }
 
 // seat is a shard's; nil: it has none here.
@@ -225,6 +238,9 @@ func (d *Doors) Close() {
 		l.Sever()
 	}
 	_ = d.idle.Close()
+	if d.asked != nil {
+		_ = d.asked.Close()
+	}
 }
 
 // Lent is the listener of a seat. What it accepts comes from nodes: see

@@ -1,0 +1,121 @@
+package actors_test
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/domain"
+)
+
+// asksKey marks what is read for a question.
+type asksKey struct{}
+
+// counting is a store that counts what is read for questions, and may refuse it.
+type counting struct {
+	actors.Store
+	asked atomic.Int64
+	away  atomic.Bool
+}
+
+func (c *counting) Get(ctx context.Context, into domain.Record) (uint64, error) {
+	if ctx.Value(asksKey{}) != nil {
+		if c.asked.Add(1); c.away.Load() {
+			return 0, errors.New("the store is away")
+		}
+	}
+	return c.Store.Get(ctx, into)
+}
+
+// Whose a call is that no number of the store names is known where its trunk is.
+func TestANodeTellsWhatClaimItHasToACall(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	d, ctx := h.desk(), t.Context()
+	trunk := func(name, from string, auth *domain.TrunkAuth) *domain.Trunk {
+		made, err := d.CreateTrunk(ctx, h.live, &domain.Trunk{
+			Name: name, Proxies: []domain.Proxy{{Host: "192.0.2.1", Port: 5060, Transport: "udp"}}, NumberCountry: "GB",
+			Inbound: domain.TrunkInbound{AllowedIPs: []string{from}, Auth: auth},
+		})
+		require.NoError(t, err)
+		return made
+	}
+	number := func(text string, of *domain.Trunk) {
+		_, err := d.CreateNumber(ctx, h.live, &domain.PhoneNumber{Number: text, AgentID: h.agent(h.live, menu()), TrunkID: of.ID})
+		require.NoError(t, err)
+	}
+	open, rest := trunk("open", "198.51.100.0/24", nil), trunk("rest", "198.51.100.7", nil)
+	closed := trunk("closed", "203.0.113.0/24", &domain.TrunkAuth{Username: "carrier", Password: "proof"})
+	trunk("gated", "203.0.113.0/24", &domain.TrunkAuth{Username: "other", Password: "proof"})
+	number("+442079460001", open)
+	number("*", rest)
+	number("+442079460002", closed)
+	number("*", closed)
+	both, one, proofs := netip.MustParseAddrPort("198.51.100.7:5060"), netip.MustParseAddrPort("198.51.100.8:5060"), netip.MustParseAddrPort("203.0.113.9:5060")
+	h.until(10*time.Second, "the trunks to be known", func() bool {
+		return len(h.node.Book().Of(both)) == 2 && len(h.node.Book().Of(proofs)) == 2
+	})
+
+	var board actors.Switchboard
+	board.Add(h.node)
+	for name, c := range map[string]struct {
+		asked actors.CallQuestion
+		rank  domain.ClaimRank
+		trunk *domain.Trunk
+	}{
+		"a number":                       {actors.CallQuestion{To: "+442079460001", Source: both}, domain.ClaimNumber, open},
+		"without its country":            {actors.CallQuestion{To: "02079460001", Source: one}, domain.ClaimNumber, open},
+		"the rest":                       {actors.CallQuestion{To: "+442079460009", Source: both}, domain.ClaimRest, rest},
+		"nobody's":                       {actors.CallQuestion{To: "+442079460009", Source: one}, domain.ClaimSource, open},
+		"only the source":                {actors.CallQuestion{Source: both}, domain.ClaimSource, open},
+		"a number that wants a proof":    {actors.CallQuestion{To: "02079460002", Source: proofs}, domain.ClaimUnprovedNumber, closed},
+		"whatever wants a proof":         {actors.CallQuestion{To: "+442079460009", Source: proofs}, domain.ClaimUnproved, closed},
+		"as if it were proved":           {actors.CallQuestion{To: "02079460002", User: "carrier", Source: proofs}, domain.ClaimNumber, closed},
+		"the rest, as if it were proved": {actors.CallQuestion{To: "1", User: "carrier", Source: proofs}, domain.ClaimRest, closed},
+		"another trunk's user":           {actors.CallQuestion{To: "02079460002", User: "other", Source: proofs}, domain.ClaimSource, nil},
+		"nobody's user":                  {actors.CallQuestion{To: "02079460002", User: "guess", Source: proofs}, domain.ClaimUnprovedNumber, closed},
+	} {
+		got, err := board.Whose(ctx, c.asked)
+		require.NoError(t, err, name)
+		assert.Equal(t, c.rank, got.Rank, name)
+		if c.trunk != nil {
+			assert.Equal(t, c.trunk.ID, got.TrunkID, name)
+			assert.True(t, c.trunk.CreatedAt.Equal(got.Since), name)
+		}
+	}
+}
+
+// A stranger may ask as often as he likes: it costs the store nothing. What it
+// cannot say now is an error, and not nobody's.
+func TestAStrangersCallCostsTheStoreNothing(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	var store *counting
+	h.wrap = func(s actors.Store) actors.Store { store = &counting{Store: s}; return store }
+	h.shut()
+	h.open()
+	_, err := h.desk().CreateTrunk(t.Context(), h.live, &domain.Trunk{Name: "t", Proxies: []domain.Proxy{{Host: "192.0.2.1", Port: 5060, Transport: "udp"}}})
+	require.NoError(t, err)
+	known, stranger := netip.MustParseAddrPort("192.0.2.1:5060"), netip.MustParseAddrPort("192.0.2.2:5060")
+	h.until(10*time.Second, "the trunk to be known", func() bool { return len(h.node.Book().Of(known)) == 1 })
+	var board actors.Switchboard
+	board.Add(h.node)
+	ctx := context.WithValue(t.Context(), asksKey{}, true)
+	got, err := board.Whose(ctx, actors.CallQuestion{To: "+442079460001", Source: stranger})
+	require.NoError(t, err)
+	assert.Equal(t, domain.CallClaim{}, got)
+	assert.Zero(t, store.asked.Load())
+	_, err = board.Whose(ctx, actors.CallQuestion{To: "+442079460001", Source: known})
+	require.NoError(t, err)
+	assert.Positive(t, store.asked.Load())
+	store.away.Store(true)
+	_, err = board.Whose(ctx, actors.CallQuestion{To: "+442079460002", Source: known})
+	require.Error(t, err)
+}

@@ -1,0 +1,54 @@
+package domain_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/callboard/callboard/domain"
+)
+
+func TestTheBetterClaimHasACallAndOfTwoThatAreAlikeTheOlderTrunk(t *testing.T) {
+	t.Parallel()
+	at := func(rank domain.ClaimRank, day int, trunk string) domain.CallClaim {
+		return domain.CallClaim{Rank: rank, Since: time.Date(2026, 1, day, 0, 0, 0, 0, time.UTC), TrunkID: trunk}
+	}
+	order := []domain.CallClaim{ // the best first
+		at(domain.ClaimNumber, 9, "z"), at(domain.ClaimUnprovedNumber, 1, "a"), at(domain.ClaimRest, 1, "b"), at(domain.ClaimRest, 2, "a"),
+		at(domain.ClaimRest, 2, "b"), at(domain.ClaimUnproved, 1, "a"), at(domain.ClaimSource, 1, "a"),
+		{},
+	}
+	for i, one := range order {
+		for k, other := range order {
+			assert.Equal(t, i < k, one.Beats(other), "%v and %v", one, other)
+		}
+	}
+}
+
+func TestAnotherProcessHasACallWhoseClaimGoesBeforeOnesOwn(t *testing.T) {
+	t.Parallel()
+	at := func(rank domain.ClaimRank, day int) domain.CallClaim {
+		return domain.CallClaim{Rank: rank, Since: time.Date(2026, 1, day, 0, 0, 0, 0, time.UTC)}
+	}
+	for name, c := range map[string]struct {
+		own    domain.CallClaim
+		others []domain.CallClaim
+		want   int
+	}{
+		"nobody else":                     {at(domain.ClaimRest, 2), nil, -1},
+		"nobody at all":                   {domain.CallClaim{}, []domain.CallClaim{{}, {}}, -1},
+		"a number before the rest":        {at(domain.ClaimRest, 1), []domain.CallClaim{{}, at(domain.ClaimNumber, 2)}, 1},
+		"the older rest of others":        {at(domain.ClaimRest, 2), []domain.CallClaim{at(domain.ClaimRest, 3), at(domain.ClaimRest, 1)}, 1},
+		"one's own older rest":            {at(domain.ClaimRest, 1), []domain.CallClaim{at(domain.ClaimRest, 2)}, -1},
+		"the best of several":             {domain.CallClaim{}, []domain.CallClaim{at(domain.ClaimSource, 1), at(domain.ClaimUnproved, 2)}, 1},
+		"who knows the source, if nobody": {domain.CallClaim{}, []domain.CallClaim{at(domain.ClaimSource, 1)}, 0},
+		"a source that both know":         {at(domain.ClaimSource, 2), []domain.CallClaim{at(domain.ClaimSource, 1)}, -1},
+	} {
+		others := make([]domain.NodeClaim, len(c.others))
+		for i := range others {
+			others[i].CallClaim = c.others[i]
+		}
+		assert.Equal(t, c.want, domain.BestClaim(c.own, others), name)
+	}
+}

@@ -1,0 +1,40 @@
+package sip
+
+import (
+	"bytes"
+	"net/netip"
+	"slices"
+	"time"
+)
+
+// A dispatcher in front asks each of its nodes by OPTIONS whether that takes
+// calls. It is a carrier of ours, a source that we know, or stands in
+// Config.Probes: who gets no answer takes us for dead.
+
+// dispatches tells whether OPTIONS of an address is answered though nobody knows it.
+func (u *UserAgent) dispatches(a netip.Addr) bool {
+	a = a.Unmap()
+	return slices.ContainsFunc(u.cfg.Probes, func(p netip.Prefix) bool { return p.Contains(a) })
+}
+
+// isProbe tells whether the bytes of a stranger are such a question.
+func (u *UserAgent) isProbe(b []byte, s Source) bool {
+	return bytes.HasPrefix(b, []byte(methodOptions+" ")) && u.dispatches(s.Addr.Addr())
+}
+
+// probe tells the same of a request that was read: it begins nothing, is of no
+// dialog and came from no other node. Of several nodes each answers whom any of
+// them knows.
+func (u *UserAgent) probe(m *message) bool {
+	return m.method == methodOptions && m.to.tag == "" && m.passed == nil &&
+		(u.dispatches(m.source().Addr.Addr()) || u.relay.vouches(m.source(), time.Now()))
+}
+
+// asked answers OPTIONS: whether calls are taken here, or passed on.
+func (u *UserAgent) asked(m *message) {
+	if u.drains() {
+		u.reject(m, 503)
+		return
+	}
+	u.reply(m, 200, "", nil)
+}

@@ -1,0 +1,113 @@
+package sip_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/sip"
+)
+
+// A dispatcher takes a node for dead that does not answer OPTIONS, also one
+// where no trunk leads to it.
+func TestADispatcherIsToldWhoTakesCalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newWire()
+		ua, err := sip.New(sip.Config{
+			Listen: []sip.Listener{{Network: "udp", Addr: ourAddr}}, Secret: []byte("secret"),
+			Probes: []netip.Prefix{netip.MustParsePrefix("127.0.0.3/32"), netip.MustParsePrefix("10.0.0.0/8")},
+		})
+		require.NoError(t, err)
+		ua.BindTo(n.open(ourAddr))
+		ua.Admit(func(sip.Source) sip.Admission { return sip.Admission{} })
+		ua.OnInvite(func(*sip.Incoming) { t.Error("a dispatcher may ask, and not call") })
+		ctx, cancel := context.WithCancel(t.Context())
+		var ended sync.WaitGroup
+		ended.Go(func() { _ = ua.Serve(ctx) })
+		<-ua.Ready()
+		us := netip.MustParseAddrPort(ourAddr)
+		ping := strings.ReplaceAll(callUs("no body"), "INVITE", "OPTIONS")
+		front, stranger := &peer{t, n.open("127.0.0.3:5070")}, &peer{t, n.open("127.0.0.9:5070")}
+
+		front.send(ping, us)
+		assert.Contains(t, front.expect("SIP/2.0 200").get("Allow"), "INVITE")
+		ua.Drain(true)
+		front.send(ping, us)
+		front.expect("SIP/2.0 503")
+		ua.Drain(false)
+		front.send(ping, us)
+		front.expect("SIP/2.0 200")
+
+		stranger.send(ping, us)
+		stranger.nothing(time.Minute)
+		for _, other := range []string{
+			callUs(), follow("BYE", "0123456789abcdef", 11), follow("OPTIONS", "0123456789abcdef", 11),
+			strings.ReplaceAll(callUs("no body"), "INVITE", "REGISTER"), "OPTIONSX sip:a@b SIP/2.0\r\n\r\n",
+		} {
+			front.send(other, us)
+		}
+		front.nothing(time.Minute)
+		assert.Zero(t, ua.Counters().Dialogs)
+		cancel()
+		ended.Wait()
+	})
+}
+
+func TestADispatcherMayAskByTCP(t *testing.T) {
+	t.Parallel()
+	ua := served(t, func(c *sip.Config, ua *sip.UserAgent) {
+		c.Listen = []sip.Listener{{Network: "tcp", Addr: "127.0.0.1:0"}}
+		c.Probes = []netip.Prefix{netip.MustParsePrefix("127.0.0.3/32")}
+		if ua != nil {
+			ua.Admit(func(sip.Source) sip.Admission { return sip.Admission{} })
+		}
+	})
+	read := func(c net.Conn) string {
+		_, _ = c.Write([]byte(strings.Replace(asked("OPTIONS"), "UDP", "TCP", 1)))
+		require.NoError(t, c.SetReadDeadline(time.Now().Add(time.Minute)))
+		b := make([]byte, 4096)
+		k, _ := c.Read(b)
+		return string(b[:k])
+	}
+	to := ua.Addr("tcp").String()
+	assert.Contains(t, read(from(t, "127.0.0.3", "tcp", to)), "SIP/2.0 200")
+	assert.Empty(t, read(from(t, "127.0.0.9", "tcp", to)), "whoever else is shown out")
+}
+
+// A dispatcher is a trunk of some workspace: each node answers it, also one that
+// has other workspaces, or none.
+func TestADispatcherThatAnotherNodeKnowsIsToldToo(t *testing.T) {
+	amongNodes(t, nil, func(n *nodes) {
+		n.at = func(w sip.Whose) (netip.AddrPort, bool) {
+			return n.there(), w.Source.Addr.Addr() == netip.MustParseAddr("127.0.0.1")
+		}
+		ping := func(i int) string {
+			return strings.NewReplacer("INVITE", "OPTIONS", "z9hG4bKin1", fmt.Sprint("z9hG4bKping", i)).Replace(callUs("no body"))
+		}
+		for i := range 3 {
+			n.peer.send(ping(i), n.us())
+			assert.Equal(t, ourAddr, n.peer.expect("SIP/2.0 200").from.String(), "by the node that was asked")
+		}
+		assert.EqualValues(t, 1, n.asked.Load(), "once known it is not looked up")
+		n.ua.Drain(true)
+		n.peer.send(ping(3), n.us())
+		n.peer.expect("SIP/2.0 503")
+		assert.Zero(t, n.ua.Counters().Relayed)
+
+		stranger := &peer{t, n.net.open("127.0.0.9:5070")}
+		for i := range 200 {
+			stranger.send(ping(i), n.us())
+		}
+		stranger.nothing(time.Minute)
+		assert.LessOrEqual(t, n.asked.Load(), int64(1+20), "strangers cause few look-ups")
+	})
+}
