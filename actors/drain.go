@@ -89,7 +89,8 @@ func (n *Node) hangUp(ctx context.Context, t *tree, stuck bool) error {
 // what that one cannot go on with, and hangs that up when the deadline of ctx has
 // come. true: calls live that are to be handed over, by HandOver. heirs says
 // whether anybody is there to take them up. Where ctx is cancelled the work is
-// another's already, and nothing is waited for.
+// another's already, and nothing is waited for, unless context.DeadlineExceeded is
+// the cause: then the deadline has come sooner.
 func (n *Node) DrainTo(ctx context.Context, heirs func() bool) bool {
 	if !n.cfg.Survive {
 		n.Drain(ctx)
@@ -128,7 +129,7 @@ func (n *Node) DrainTo(ctx context.Context, heirs func() bool) bool {
 			continue
 		case <-ctx.Done():
 		}
-		if errors.Is(ctx.Err(), context.Canceled) {
+		if errors.Is(context.Cause(ctx), context.Canceled) {
 			return false
 		}
 		return n.timeOver(trees, heirs())

@@ -169,8 +169,11 @@ func newMember(ctx context.Context, cfg *configs.Config, log *slog.Logger) (m *m
 	}
 	m.engine = engine
 	m.holder = lease.NewHolder(m.engine, lease.Config{
-		Self: m.self, Shards: cfg.Shards, AtOnce: max(16, cfg.Shards), Stay: m.stays, Start: m.rise, Stop: m.fall, Logger: log,
+		Self: m.self, Shards: cfg.Shards, AtOnce: max(16, cfg.Shards), Lease: cfg.Lease, Stay: m.stays, Start: m.rise, Stop: m.fall, Logger: log,
 		Reach: func(ctx context.Context, n lease.Node) error {
+			if away := parted(); away != nil {
+				return away
+			}
 			if !looksAround() || m.cfg.Shards == 1 && m.may(0) { // whom the others do not reach keeps the work: to give it up would end its calls
 				return nil
 			}
@@ -351,33 +354,13 @@ func (m *member) watch(c *chair) {
 		}
 		if c.asked.Swap(false) {
 			now, err := c.node.Moving(ctx)
-			c.quiet.Store(err == nil && (now.Known == 0 || m.cfg.SurviveCalls && now.Known == now.Moving && c.waitedFor() > moveAfter()))
+			c.quiet.Store(err == nil && c.mayGo(now, m.cfg.SurviveCalls, moveAfter()))
 		}
 		cancel()
 	}
 }
 
 func (m *member) beat(c *chair) { c.pulse.Store(int64(time.Since(m.born))) }
-
-// stays says whether a shard stays on this node though another one has joined:
-// the only one does, and of several those with live calls, which would be cut
-// off from their workspaces.
-func (m *member) stays(shard int) bool {
-	if m.cfg.Shards == 1 {
-		return true
-	}
-	m.mu.Lock()
-	c, s := m.seats[shard], m.service
-	m.mu.Unlock()
-	if c == nil {
-		return false
-	}
-	if s.board.Drained() { // or the one who has said so could not take it back
-		return true
-	}
-	c.wanted(time.Since(m.born))
-	return !c.quiet.Swap(false)
-}
 
 // healthy is an error while the actors of a seat are silent: then the node must
 // not keep what it has.
@@ -401,59 +384,6 @@ func (m *member) healthy() error {
 func (m *member) failed() {
 	pause := min(2*m.cfg.Lease<<min(m.fails.Add(1), 5), time.Minute)
 	m.resting.Store(int64(time.Since(m.born) + pause))
-}
-
-// fall gives a shard back: live calls may end before that. lost: another node
-// may have it, and nothing can be kept any more.
-func (m *member) fall(shard int, lost bool) {
-	if _, looks := fence(""); lost && !looks {
-		return
-	}
-	if !lost && careless() {
-		m.log.Info("this node no longer has the work", slog.Int("shard", shard), slog.Bool("lost", lost))
-		return
-	}
-	m.mu.Lock()
-	c := m.seats[shard]
-	m.mu.Unlock()
-	c.fell.Store(time.Now().UnixNano())
-	c.falling.Store(true)
-	if !lost {
-		lost = m.drain(c)
-	}
-	c.inHaste = lost
-	c.drainEnds = time.Time{} // whoever downloads still has the least time
-	c.leaving.Store(true)
-	m.mu.Lock()
-	delete(m.seats, shard)
-	m.mu.Unlock()
-	c.leave()
-	m.clear(false)
-	m.log.Info("this node no longer has the work", slog.Int("shard", shard), slog.Bool("lost", lost))
-}
-
-// drain lets live calls end; true: another node has the shard meanwhile.
-func (m *member) drain(c *chair) (lost bool) {
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		c.drain(ctx)
-	}()
-	tick := time.NewTicker(pulseEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-done:
-			return lost
-		case <-tick.C:
-		}
-		if n, ok := m.engine.Owner(c.shard); ok && n.ID != m.self.ID {
-			lost = true
-			cancel()
-		}
-	}
 }
 
 // close ends what is left once the holder has left.

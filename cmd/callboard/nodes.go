@@ -102,23 +102,6 @@ func (m *member) heirs() bool {
 	return slices.ContainsFunc(m.engine.Nodes(), func(n lease.Node) bool { return n.ID != m.self.ID && !n.Draining })
 }
 
-// movesAfter is how long a shard with live calls stays where it is though another
-// node waits for it, where these can be handed over: each of them hears some
-// silence by that, and some are over by then.
-const movesAfter = time.Minute
-
-// wanted notes that another node waits for the shard; at is since the process was
-// born.
-func (c *chair) wanted(at time.Duration) {
-	if at-time.Duration(c.again.Swap(int64(at))) > 10*time.Second {
-		c.since.Store(int64(at))
-	}
-	c.asked.Store(true)
-}
-
-// waitedFor is how long it has waited.
-func (c *chair) waitedFor() time.Duration { return time.Duration(c.again.Load() - c.since.Load()) }
-
 // leases is the engine that the settings name.
 func leases(cfg *configs.Config, o lease.Options) (*lease.Beat, error) {
 	if cfg.LeaseURL != "" {

@@ -144,7 +144,7 @@ func (o *siege) knowsAll(s *service) bool {
 func (o *siege) lonely(node int) {
 	o.parted(node, others(node), func() {
 		begun := time.Now()
-		if !o.answered(40*time.Second, o.nodes[(node+1)%3]) {
+		if !o.answered(30*time.Second, o.nodes[(node+1)%3]) { // docs/cluster.md
 			o.unreached = append(o.unreached, fmt.Sprintf("workspaces of a node that sees Redis alone had no answer for %.0f s", time.Since(begun).Seconds()))
 			return
 		}

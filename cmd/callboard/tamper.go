@@ -19,6 +19,9 @@ func fence(token string) (string, bool) { return token, true }
 // careless says whether a node gives shards away without ending what it has begun.
 func careless() bool { return false }
 
+// parted is why the node reaches none of the others; nil: it may.
+func parted() error { return nil }
+
 // looksAround says whether a node asks whether it sees the others.
 func looksAround() bool { return true }
 

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -58,6 +59,17 @@ func careless() bool { return os.Getenv("FAILPOINT_CARELESS") != "" }
 // looksAround is the control of networks that part nodes: with FAILPOINT_NO_REACH
 // a node never asks whether it sees the others.
 func looksAround() bool { return os.Getenv("FAILPOINT_NO_REACH") == "" }
+
+// parted is why the node reaches none of the others: with FAILPOINT_PARTED the
+// file of that name, while it is there.
+func parted() error {
+	if path := os.Getenv("FAILPOINT_PARTED"); path != "" {
+		if _, err := os.Stat(path); err == nil {
+			return errors.New("parted from the others")
+		}
+	}
+	return nil
+}
 
 // anyHistory is the control of the fail-over test: with FAILPOINT_ANY_HISTORY a
 // replica that lacks commits is taken as it is, which must ring somebody twice.

@@ -94,6 +94,9 @@ func TestWhoIsCutOffDrains(t *testing.T) {
 		"of two the lower stays once the higher went":  {Sight{Self: "a", Nodes: others("b")[:2], Missed: 99}, false},
 		"alone there is nobody to be cut off from":     {Sight{Self: "a", Nodes: three[:1], Missed: 99}, false},
 		"among many it does not take a round for each": {Sight{Self: "b", Nodes: six, Missed: 5}, true},
+		"who has died is not seen for as long":         {Sight{Self: "c", Nodes: three, Missed: 11, Least: 12}, false},
+		"and who has not is seen still":                {Sight{Self: "c", Nodes: three, Missed: 12, Least: 12}, true},
+		"by the lowest after three more":               {Sight{Self: "a", Nodes: three, Missed: 14, Least: 12}, false},
 		"but the lowest of many is the last":           {Sight{Self: "a", Nodes: six, Missed: 5}, false},
 	} {
 		assert.Equal(t, c.want, Isolated(c.sight), name)

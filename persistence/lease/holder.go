@@ -37,6 +37,7 @@ type Config struct {
 	Handover int           // shards on their way to nodes that have joined, at once; 0: 4
 	Pause    time.Duration // before a claim, or the Start of a shard that was fenced or has failed, is tried again; 0: 500 ms
 	Probe    time.Duration // between two rounds of Reach; 0: 1 s
+	Lease    time.Duration // of the engine: for so long a node that has died is seen; 0: DefaultLease
 	Settle   time.Duration // after a node was lost sight of nothing goes to who has joined; 0: DefaultLease
 	Logger   *slog.Logger  // nil: silent
 }
@@ -48,6 +49,8 @@ type Holder struct {
 	c      Config
 	tokens []atomic.Pointer[Token] // by shard; nil: not to be used
 
+	telling sync.Mutex // one at a time says whether it drains; before mu
+
 	mu       sync.Mutex
 	held     map[int]*holding
 	given    map[int]bool      // handed to others who have not been seen to take it
@@ -57,6 +60,7 @@ type Holder struct {
 	staying  bool // something stays for now, and is looked at again
 	left     bool
 	cutOff   bool          // drains because it sees nobody
+	unsaid   bool          // the engine may tell what is no longer so
 	changed  chan struct{} // closed and replaced when held or claiming has changed
 	placed   []string      // of placedOf
 	placedOf []Node
@@ -79,6 +83,7 @@ type holding struct {
 func NewHolder(e Engine, c Config) *Holder {
 	c.AtOnce, c.Handover = cmp.Or(c.AtOnce, 16), cmp.Or(c.Handover, 4)
 	c.Pause, c.Probe, c.Settle = cmp.Or(c.Pause, 500*time.Millisecond), cmp.Or(c.Probe, time.Second), cmp.Or(c.Settle, DefaultLease)
+	c.Lease = cmp.Or(c.Lease, DefaultLease)
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -155,7 +160,9 @@ func (h *Holder) Drain(ctx context.Context) error {
 	h.mu.Lock()
 	h.asked = true
 	h.mu.Unlock()
-	err := h.engine.Drain(ctx)
+	h.telling.Lock()
+	err := h.tell(ctx, h.CutOff())
+	h.telling.Unlock()
 	h.nudge()
 	for {
 		h.mu.Lock()
@@ -176,13 +183,11 @@ func (h *Holder) Drain(ctx context.Context) error {
 func (h *Holder) Resume(ctx context.Context) error {
 	h.mu.Lock()
 	h.asked = false
-	off := h.cutOff
 	h.mu.Unlock()
 	defer h.nudge()
-	if off {
-		return nil
-	}
-	return h.engine.Resume(ctx)
+	h.telling.Lock()
+	defer h.telling.Unlock()
+	return h.tell(ctx, h.CutOff())
 }
 
 // Leave drains, unless that was done, and leaves the engine. What has not

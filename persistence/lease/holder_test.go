@@ -25,6 +25,7 @@ const length = 2 * time.Second
 type house struct {
 	t      *testing.T
 	store  *leasetest.Memory
+	lease  time.Duration
 	shards int
 	refuse error // of the Starts of those that join
 }
@@ -50,15 +51,15 @@ type worker struct {
 
 func newHouse(t *testing.T, shards int) *house {
 	t.Helper()
-	return &house{t: t, store: leasetest.NewMemory(length), shards: shards}
+	return &house{t: t, store: leasetest.NewMemory(length), lease: length, shards: shards}
 }
 
 func (h *house) join(id string) *worker {
 	h.t.Helper()
 	w := &worker{id: id, wire: h.store.Wire(), tokens: make(map[int]lease.Token), refuse: h.refuse}
-	w.engine = lease.NewBeat(w.wire, lease.Options{Lease: length, Healthy: func() error { return get(w, &w.sick) }})
+	w.engine = lease.NewBeat(w.wire, lease.Options{Lease: h.lease, Healthy: func() error { return get(w, &w.sick) }})
 	w.Holder = lease.NewHolder(w.engine, lease.Config{
-		Self: lease.Node{ID: id, Addr: id + ":1"}, Shards: h.shards, AtOnce: 4, Handover: 2,
+		Self: lease.Node{ID: id, Addr: id + ":1"}, Shards: h.shards, AtOnce: 4, Handover: 2, Lease: h.lease,
 		Start: func(_ context.Context, shard int, token lease.Token) error { return h.start(w, shard, token) },
 		Stop:  func(shard int, lost bool) { h.stop(w, shard, lost) },
 		Stay:  func(int) bool { return get(w, &w.busy) },
@@ -101,7 +102,9 @@ func (h *house) start(w *worker, shard int, token lease.Token) error {
 	w.atOnceM = max(w.atOnceM, w.atOnce)
 	w.mu.Unlock()
 	time.Sleep(5 * time.Millisecond)
-	set(w, &w.atOnce, get(w, &w.atOnce)-1)
+	w.mu.Lock()
+	w.atOnce--
+	w.mu.Unlock()
 	return nil
 }
 

@@ -1,6 +1,9 @@
 package lease
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // Sight is what a node sees of the others.
 type Sight struct {
@@ -8,10 +11,11 @@ type Sight struct {
 	Nodes   []Node // live ones, by the store
 	Reached bool   // at least one of the others answers
 	Missed  int    // rounds in a row in which none did, this one included
+	Least   int    // rounds in which a node that has died is lost sight of; 0: missRounds
 }
 
-// missRounds are the rounds without an answer from anybody after which a node
-// takes itself for cut off. It waits one more for each with a higher ID, at
+// missRounds are the least rounds without an answer from anybody after which a
+// node takes itself for cut off. It waits one more for each with a higher ID, at
 // most rankRounds, and the one with the lowest ID one more than all others.
 const (
 	missRounds = 3
@@ -39,12 +43,16 @@ func Isolated(s Sight) bool {
 			others++
 		}
 	}
-	wait := missRounds + min(rank, rankRounds)
+	wait := max(missRounds, s.Least) + min(rank, rankRounds)
 	if lowest {
-		wait = missRounds + rankRounds + 1
+		wait = max(missRounds, s.Least) + rankRounds + 1
 	}
 	return others > 0 && s.Missed >= wait
 }
+
+// least is Sight.Least where a node that has died is seen for as long as a lease,
+// and the first round without it may come as soon as it is dead.
+func least(lease, probe time.Duration) int { return int((lease+probe-1)/probe) + 2 }
 
 // peers are the others in an order that begins elsewhere each round.
 func peers(self string, nodes []Node, round int) []Node {

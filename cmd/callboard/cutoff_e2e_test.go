@@ -1,0 +1,100 @@
+package main_test
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/persistence/redis/redistest"
+)
+
+// has is the node that has a workspace.
+func (c *crew) has(one *shardTenant) (at *service) {
+	c.t.Helper()
+	shard := strconv.Itoa(domain.ShardOf(one.id, crewShards))
+	c.nodes[0].await("the workspace to have a node", time.Minute, func() bool {
+		for _, s := range c.nodes {
+			if c.shards(s)[shard] {
+				at = s
+			}
+		}
+		return at != nil
+	})
+	return at
+}
+
+// even waits until all nodes have as many shards as each other: then none moves.
+func (c *crew) even() {
+	c.t.Helper()
+	c.nodes[0].await("the work to be spread evenly", time.Minute, func() bool {
+		for _, s := range c.nodes {
+			if len(c.shards(s)) != crewShards/len(c.nodes) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// A node that sees the store and none of the others gives everything away, though
+// calls live at it that could go on for ever; the others answer for its workspaces.
+func TestANodeThatSeesNoOtherGivesItsWorkAway(t *testing.T) {
+	t.Parallel()
+	for name, env := range map[string]string{"its calls go on elsewhere": surviving, "its calls end": "CALLBOARD_SURVIVE_CALLS=false"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			url, _ := redistest.Start(t)
+			dir := t.TempDir()
+			parted := func(node int) string { return filepath.Join(dir, strconv.Itoa(node)) }
+			c := crewOn(t, 3, func(node int) []string {
+				return []string{"CALLBOARD_REDIS_URL=" + url, "FAILPOINT_PARTED=" + parted(node)}
+			}, env, "CALLBOARD_SHARDS="+strconv.Itoa(crewShards), "CALLBOARD_DRAIN_SECONDS=600")
+			c.even()
+			one := c.tenants(1)[0]
+			lonely := c.has(one)
+			const number = "+12025550180"
+			p := baresip(t, number)
+			at := lonely.as(one.key)
+			at.api("POST", "/v1/trunks", object{
+				"name": "t", "caller_ids": []string{"+12025550100"}, "proxies": []object{{"host": "127.0.0.1", "port": p.port, "transport": "udp"}},
+			})
+			agent := at.lasting()
+			id := at.outbound(number, agent, nil)
+			at.live(id)
+			at.await("the phone to hear something", 20*time.Second, p.hears)
+
+			node, others := 0, 0
+			for i, s := range c.nodes {
+				if s == lonely {
+					node = i
+				}
+			}
+			next, third := c.nodes[(node+1)%3], c.nodes[(node+2)%3]
+			require.NoError(t, os.WriteFile(parted(node), nil, 0o600))
+			next.await("the others to have all of the work", time.Minute, func() bool {
+				others = len(c.shards(next)) + len(c.shards(third))
+				return len(c.shards(lonely)) == 0 && others == crewShards
+			})
+			assert.NotSame(t, lonely, c.has(one))
+			next.as(one.key).api("PATCH", "/v1/agents/"+agent, object{"name": "changed"})
+			if env == surviving {
+				next.await("the call to go on", time.Minute, func() bool { return c.wentOn() == 1 })
+				next.as(one.key).live(id)
+				p.press("1")
+				assert.Equal(t, "confirmed", next.as(one.key).ended(id, 30*time.Second)["disposition"])
+			} else {
+				next.as(one.key).ended(id, 30*time.Second)
+				assert.Contains(t, lonely.logged(), "live calls are hung up: the time to end has passed")
+				assert.Zero(t, c.wentOn())
+			}
+			require.NoError(t, os.Remove(parted(node)))
+			c.even()
+		})
+	}
+}
