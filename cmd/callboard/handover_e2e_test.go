@@ -13,6 +13,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
 )
 
 var handedLine = regexp.MustCompile(`msg="live calls are handed over: another node goes on with them" calls=(\d+)`)
@@ -137,6 +139,45 @@ func TestARollingRestartCutsNoCall(t *testing.T) {
 	}
 	for _, s := range c.nodes {
 		assert.NotContains(t, s.logged(), "panic")
+	}
+}
+
+// A shard of which the calls never end goes to a node that has joined when that has
+// waited for a while, and its calls go on there; the node that gives it keeps the
+// other one.
+func TestAShardWithLiveCallsGoesToANodeThatHasJoined(t *testing.T) {
+	t.Parallel()
+	const wait = 4 * time.Second // a minute, unless told
+	c := newCrew(t, 2, surviving, "CALLBOARD_SHARDS=2", "CALLBOARD_DRAIN_SECONDS=600", "FAILPOINT_MOVE_AFTER="+wait.String())
+	of := make(map[int]*shardTenant)
+	for len(of) < 2 {
+		one := c.tenants(1)[0]
+		of[domain.ShardOf(one.id, 2)] = one
+	}
+	stays, joins := c.nodes[0], c.nodes[1]
+	joins.kill9()
+	stays.await("all of the work", time.Minute, func() bool { return len(c.shards(stays)) == 2 })
+	phones, ids := make(map[int]*phone), make(map[int]string)
+	for shard, one := range of {
+		at, number := stays.as(one.key), fmt.Sprintf("+120255501%02d", 82+shard)
+		p := baresip(t, number)
+		at.api("POST", "/v1/trunks", object{
+			"name": "t", "caller_ids": []string{"+12025550100"}, "proxies": []object{{"host": "127.0.0.1", "port": p.port, "transport": "udp"}},
+		})
+		ids[shard], phones[shard] = at.outbound(number, at.lasting(), nil), p
+		at.live(ids[shard])
+		at.await("the phone to hear something", 20*time.Second, p.hears)
+	}
+	joined := time.Now()
+	c.launch(joins)
+	joins.await("one of them to go", time.Minute, func() bool { return len(c.shards(joins)) == 1 && len(c.shards(stays)) == 1 })
+	assert.Greater(t, time.Since(joined), wait, "it was waited for")
+	joins.await("its call to go on", time.Minute, func() bool { return c.wentOn() == 1 })
+	assert.Equal(t, 1, c.handedOver(), "the other one stays")
+	for shard, one := range of {
+		phones[shard].press("1")
+		assert.Equal(t, "confirmed", joins.as(one.key).ended(ids[shard], 30*time.Second)["disposition"])
+		assert.Equal(t, 1, strings.Count(phones[shard].log(), "Call established"), "the phone had one call")
 	}
 }
 
