@@ -35,7 +35,16 @@ type standingOf struct {
 	Trunks      []trunkStanding    `json:"trunks"`
 	Endpoints   []endpointStanding `json:"endpoints"` // not active
 	Today       *client.Used       `json:"today"`
-	Nodes       []client.NodeNow   `json:"nodes,omitempty"` // of an install of several, for operators
+	Nodes       []client.NodeNow   `json:"nodes,omitempty"`  // of an install of several, for operators
+	Unread      []unread           `json:"unread,omitempty"` // what the service could not answer for: it stands here as if there were none
+
+	failed error // why
+}
+
+// unread is what a service could not answer for.
+type unread struct {
+	What  string `json:"what"`
+	Error string `json:"error"`
 }
 
 type campaignStanding struct {
@@ -84,42 +93,76 @@ func status() *cobra.Command {
 			} else {
 				err = s.standing(st)
 			}
-			if err == nil && !st.Ready {
-				err = fmt.Errorf("the service is %w", ErrBad)
+			switch {
+			case err != nil:
+				return err
+			case st.failed != nil:
+				return st.failed
+			case !st.Ready:
+				return fmt.Errorf("the service is %w", ErrBad)
 			}
-			return err
+			return nil
 		})
 }
 
 // most bounds what a status looks through.
 const most = 100
 
+// gather reads all that there is to tell. What the service cannot answer for now is
+// left out, and told.
 func (s *session) gather(st *standingOf) error {
-	ctx := s.ctx()
-	w, err := s.GetWorkspace(ctx)
+	w, err := s.GetWorkspace(s.ctx())
 	if err != nil {
 		return err
 	}
 	st.WorkspaceID, st.Workspace, st.Environment = w.ID, w.Name, s.environment(w)
-	live, err := s.ListCalls(ctx, client.ListCallsQuery{Status: "active", Limit: most})
-	if err != nil {
-		return err
+	for _, part := range []struct {
+		what string
+		read func(*standingOf) error
+	}{{"calls", s.callsOf}, {"campaigns", s.campaignsOf}, {"trunks", s.trunksOf}, {"endpoints", s.endpointsOf}, {"today", s.todayOf}, {"nodes", s.nodesOf}} {
+		err := part.read(st)
+		var refusal *client.Error
+		switch {
+		case errors.As(err, &refusal) && refusal.Status >= http.StatusInternalServerError:
+			st.Unread = append(st.Unread, unread{part.what, err.Error()})
+			st.failed = errors.Join(st.failed, fmt.Errorf("%s: not known: %w", part.what, err))
+			hasty := *s.Client
+			hasty.Retries = 0 // the others are not waited for, too
+			s.Client = &hasty
+		case err != nil:
+			return err
+		}
 	}
-	st.LiveCalls, st.MoreCalls = len(live.Data), live.HasMore
+	return nil
+}
+
+func (s *session) callsOf(st *standingOf) error {
+	live, err := s.ListCalls(s.ctx(), client.ListCallsQuery{Status: "active", Limit: most})
+	if err == nil {
+		st.LiveCalls, st.MoreCalls = len(live.Data), live.HasMore
+	}
+	return err
+}
+
+func (s *session) campaignsOf(st *standingOf) error {
 	for _, status := range []string{"running", "paused"} {
-		page, failed := s.ListCampaigns(ctx, client.ListCampaignsQuery{Status: status, Limit: 20})
-		if failed != nil {
-			return failed
+		page, err := s.ListCampaigns(s.ctx(), client.ListCampaignsQuery{Status: status, Limit: 20})
+		if err != nil {
+			return err
 		}
 		for _, c := range page.Data {
-			var one *client.CampaignStatusObject
-			if one, failed = s.GetCampaignStatus(ctx, c.ID); failed != nil {
-				return failed
+			one, err := s.GetCampaignStatus(s.ctx(), c.ID)
+			if err != nil {
+				return err
 			}
 			st.Campaigns = append(st.Campaigns, campaignStanding{c.ID, c.Name, one})
 		}
 	}
-	for t, err := range s.AllTrunks(ctx, client.ListTrunksQuery{}) {
+	return nil
+}
+
+func (s *session) trunksOf(st *standingOf) error {
+	for t, err := range s.AllTrunks(s.ctx(), client.ListTrunksQuery{}) {
 		if err != nil {
 			return err
 		}
@@ -129,7 +172,11 @@ func (s *session) gather(st *standingOf) error {
 		}
 		st.Trunks = append(st.Trunks, one)
 	}
-	for h, err := range s.AllWebhooks(ctx, client.ListWebhooksQuery{}) {
+	return nil
+}
+
+func (s *session) endpointsOf(st *standingOf) error {
+	for h, err := range s.AllWebhooks(s.ctx(), client.ListWebhooksQuery{}) {
 		if err != nil {
 			return err
 		}
@@ -137,27 +184,29 @@ func (s *session) gather(st *standingOf) error {
 			st.Endpoints = append(st.Endpoints, endpointStanding{h.ID, h.URL, h.Status})
 		}
 	}
+	return nil
+}
+
+func (s *session) todayOf(st *standingOf) error {
 	today := time.Now().UTC().Format(time.DateOnly)
-	used, err := s.GetUsage(ctx, client.GetUsageQuery{From: today, To: today})
-	if err != nil {
-		return err
+	used, err := s.GetUsage(s.ctx(), client.GetUsageQuery{From: today, To: today})
+	if err == nil {
+		st.Today = &used.Total
 	}
-	st.Today = &used.Total
-	st.Nodes, err = s.nodesOf()
 	return err
 }
 
-// nodesOf are the nodes of an install of several; none for whoever is no operator.
-func (s *session) nodesOf() ([]client.NodeNow, error) {
+// nodesOf reads the nodes of an install of several; none for whoever is no operator.
+func (s *session) nodesOf(st *standingOf) error {
 	list, err := s.ListNodes(s.ctx())
 	var refusal *client.Error
 	if errors.As(err, &refusal) && (refusal.Status == http.StatusForbidden || refusal.Status == http.StatusNotFound) {
-		return nil, nil
+		return nil
 	}
-	if err != nil {
-		return nil, err
+	if err == nil {
+		st.Nodes = slices.DeleteFunc(list.Data, func(n client.NodeNow) bool { return n.Address == "" }) // that is alone
 	}
-	return slices.DeleteFunc(list.Data, func(n client.NodeNow) bool { return n.Address == "" }), nil // that is alone
+	return err
 }
 
 func (s *session) standing(st *standingOf) error {
@@ -168,7 +217,9 @@ func (s *session) standing(st *standingOf) error {
 	}
 	cells(w, "service", st.URL+" "+ready)
 	cells(w, "workspace", st.Workspace+" ("+st.Environment+")")
-	cells(w, "live calls", fmt.Sprintf("%d%s", st.LiveCalls, map[bool]string{true: " or more"}[st.MoreCalls]))
+	if !st.lacks("calls") {
+		cells(w, "live calls", fmt.Sprintf("%d%s", st.LiveCalls, map[bool]string{true: " or more"}[st.MoreCalls]))
+	}
 	for _, c := range st.Campaigns {
 		cells(w, "campaign", c.ID+" "+c.Name+" "+standing(c.Status))
 	}
@@ -182,8 +233,18 @@ func (s *session) standing(st *standingOf) error {
 		n := &st.Nodes[i]
 		cells(w, "node", fmt.Sprintf("%s %s: %d shards, %d live calls, %s", n.ID, n.Address, n.Shards, n.LiveCalls, nodeWords(n)))
 	}
-	cells(w, "today", fmt.Sprintf("%d attempts, %d inbound calls, %.1f minutes, %d messages", st.Today.Attempts, st.Today.InboundCalls, st.Today.Minutes, st.Today.SMS))
+	if st.Today != nil {
+		cells(w, "today", fmt.Sprintf("%d attempts, %d inbound calls, %.1f minutes, %d messages", st.Today.Attempts, st.Today.InboundCalls, st.Today.Minutes, st.Today.SMS))
+	}
+	for _, u := range st.Unread {
+		cells(w, u.What, "not known: "+u.Error)
+	}
 	return w.Flush()
+}
+
+// lacks says whether something could not be read.
+func (st *standingOf) lacks(what string) bool {
+	return slices.ContainsFunc(st.Unread, func(u unread) bool { return u.What == what })
 }
 
 // stopped is what pause-all did.

@@ -401,26 +401,6 @@ func TestAnOperatorSeesAndStopsEverything(t *testing.T) {
 	assert.Equal(t, cli.Misused, code)
 }
 
-func TestAStatusTellsOperatorsOfTheNodes(t *testing.T) {
-	home(t)
-	answers := map[string]string{
-		"GET /readyz": `{}`, "GET /v1/workspace": `{"name": "w"}`, "GET /v1/usage": `{"total": {}}`,
-		"GET /v1/calls": `{"data": []}`, "GET /v1/campaigns": `{"data": []}`, "GET /v1/trunks": `{"data": []}`, "GET /v1/webhooks": `{"data": []}`,
-		"GET /v1/operator/nodes": `{"data": [{"id": "node_1", "address": "10.0.0.1:8090", "shards": 3, "live_calls": 7, "ready": true}, {"id": "node_2", "address": "10.0.0.2:8090", "ready": true, "drain": {"on": true}}, {"id": "node_3", "ready": true}]}`,
-	}
-	out, errs, code := run(t, "", "status", "--url", newServer(t, answers).URL)
-	assert.Equal(t, cli.Done, code, errs)
-	assert.Regexp(t, `node +node_1 10\.0\.0\.1:8090: 3 shards, 7 live calls, ready`, out)
-	assert.Regexp(t, `node +node_2 10\.0\.0\.2:8090: 0 shards, 0 live calls, .*no calls`, out)
-	assert.NotContains(t, out, "node_3", "that is alone")
-	out, _, _ = run(t, "", "status", "--json", "--url", newServer(t, answers).URL)
-	assert.Contains(t, out, `"live_calls": 7`)
-	answers["GET /v1/operator/nodes"] = `403|{"error": {"code": "forbidden", "message": "m"}}`
-	out, errs, code = run(t, "", "status", "--url", newServer(t, answers).URL)
-	assert.Equal(t, cli.Done, code, errs)
-	assert.NotContains(t, out, "node ", "who is no operator sees none")
-}
-
 func TestAlertsOnTheCommandLine(t *testing.T) {
 	home(t)
 	const rule = `{"id": "alertrule_1", "name": "Carrier", "kind": "trunk_down", "emails": ["ops@example.com"]}`
