@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"io"
+	"log/slog"
 	"math"
 	"net/http"
 	"net/url"
@@ -309,6 +310,8 @@ func (s *Server) inside(c *fiber.Ctx, v *visit, again bool, method, path, conten
 		c.Response().Header.Del(forward.NotActive)
 	case !outer.wrote && len(rc.Response.Header.Peek(forward.NotActive)) > 0: // nothing was done: the page's request goes to another node
 		c.Set(forward.NotActive, "1")
+	case len(rc.Response.Header.Peek(forward.NotActive)) > 0:
+		s.log.Warn("request refused: another node is about to have the workspace, and a part of the page's work is done", slog.String("request_id", t.visit.requestID))
 	}
 	return status, append([]byte(nil), rc.Response.Body()...)
 }

@@ -1,10 +1,12 @@
 package httpapi_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"errors"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
@@ -167,7 +169,8 @@ func TestTheWordOfANodeIsTakenFromNodesAlone(t *testing.T) {
 func TestWhatWritesGoesToWhoHasThePartNext(t *testing.T) {
 	t.Parallel()
 	var moves atomic.Bool
-	d := open(t, httpapi.Config{PublicURL: base, TrustedProxies: loopback(), Moves: moves.Load})
+	var log logged
+	d := open(t, httpapi.Config{PublicURL: base, TrustedProxies: loopback(), Moves: moves.Load, Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	go func() { _ = d.server.ServeNodes(nodesOnly{ln}) }()
@@ -185,6 +188,8 @@ func TestWhatWritesGoesToWhoHasThePartNext(t *testing.T) {
 		assert.Equal(t, http.StatusServiceUnavailable, r.Status, what)
 		assert.Equal(t, "1", r.Header.Get(forward.NotActive), what)
 	}
+	assert.Equal(t, 2, strings.Count(log.text(), `level=DEBUG msg="request refused"`), "which no client sees: %s", log.text())
+	assert.NotContains(t, log.text(), "level=WARN")
 	read := between.do("GET", "/v1/pathways/"+id, "all", nil)
 	assert.Equal(t, http.StatusOK, read.Status)
 	assert.Empty(t, read.Header.Get(forward.NotActive))
@@ -194,4 +199,22 @@ func TestWhatWritesGoesToWhoHasThePartNext(t *testing.T) {
 	saved := page.send("POST", "/pathways/"+id, form)
 	assert.Equal(t, http.StatusSeeOther, saved.Status, "%s", saved.Body)
 	assert.Empty(t, saved.Header.Get(forward.NotActive))
+}
+
+// logged is a log in memory.
+type logged struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (l *logged) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(p)
+}
+
+func (l *logged) text() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.String()
 }

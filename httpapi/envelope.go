@@ -285,7 +285,11 @@ func (s *Server) failure(ctx context.Context, err error) *Failure {
 	switch {
 	case errors.As(err, &known):
 		if known.Code == domain.CodeInternal || known.Code == domain.CodeUnavailable {
-			s.log.WarnContext(ctx, "request refused", slog.String("request_id", v.requestID), slog.Any("error", err))
+			level := slog.LevelWarn
+			if _, unheard := errors.AsType[resent](err); unheard {
+				level = slog.LevelDebug
+			}
+			s.log.Log(ctx, level, "request refused", slog.String("request_id", v.requestID), slog.Any("error", err))
 		}
 		known = readable(known)
 	case errors.Is(err, domain.ErrNotFound):
