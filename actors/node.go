@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/x509"
 	"errors"
-	"io"
 	"log/slog"
 	"net/netip"
 	"slices"
@@ -53,8 +52,6 @@ type Store interface {
 // Blobs keeps recordings.
 type Blobs interface {
 	call.Blobs
-	// Open reads one. Whoever opens it closes it.
-	Open(ctx context.Context, workspace, name string) (io.ReadSeekCloser, int64, error)
 	// DeleteAll removes all of a workspace.
 	DeleteAll(ctx context.Context, workspace string) error
 }

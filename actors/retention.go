@@ -283,7 +283,12 @@ func (d *Desk) deleteRecording(ctx context.Context, c *domain.Call) error {
 		return nil
 	})
 	if domain.CodeOf(err) == domain.CodeNotFound {
-		return nil
+		err = nil
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	// What was just being kept, or joined with another part, may have come between:
+	// it is looked at there once it is stored, and here once it is known.
+	return d.node.cfg.Blobs.Delete(ctx, c.WorkspaceID, call.RecordingName(c.ID))
 }

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -61,7 +62,7 @@ func (salvaged) Control() {}
 type job struct {
 	callID    string
 	salvaged  bool // left by an earlier process, perhaps of no call
-	beside    bool // the call has another recording, which is longer
+	beside    bool // the call has another recording, which is longer: this is a part of it
 	coming    <-chan media.Recording
 	recording media.Recording
 	uploaded  bool // in this process
@@ -221,7 +222,7 @@ func (j *job) keepRecording(ctx context.Context, cfg *Config) error {
 			return err
 		}
 		if j.beside {
-			return j.setAside(cfg)
+			return j.join(ctx, cfg)
 		}
 		if err := upload(ctx, cfg, j.callID, r.Path); err != nil {
 			return err
@@ -274,13 +275,6 @@ func (j *job) wanted(ctx context.Context, cfg *Config) (bool, error) {
 	return err == nil, err
 }
 
-// setAside keeps the beginning of a recording that went on elsewhere, and was
-// kept without it, out of the way of that.
-func (j *job) setAside(cfg *Config) error {
-	cfg.Log.Warn("the beginning of a recording that went on in another process lies in the spool", slog.String("call_id", j.callID))
-	return os.Rename(j.recording.Path, j.recording.Path+".beginning")
-}
-
 // unwanted removes the recording of a call that is not there any more, or whose
 // recording was deleted, wherever it lies.
 func (j *job) unwanted(ctx context.Context, cfg *Config) error {
@@ -288,6 +282,7 @@ func (j *job) unwanted(ctx context.Context, cfg *Config) error {
 	if err := cfg.Blobs.Delete(ctx, cfg.Workspace, RecordingName(j.callID)); err != nil {
 		return fmt.Errorf("%w: %s: %w", errNotKept, j.callID, err)
 	}
+	_ = os.Remove(j.recording.Path + whole) // of a process that has died
 	if err := os.Remove(j.recording.Path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
@@ -365,6 +360,11 @@ func (c *Calls) salvage(ctx actor.Context) {
 	})
 }
 
+// has says whether a file of a name is among others.
+func has(files []os.DirEntry, name string) bool {
+	return slices.ContainsFunc(files, func(f os.DirEntry) bool { return f.Name() == name })
+}
+
 // spooled are the files that nobody has written to since now.
 func spooled(dir string, now time.Time, live map[string]bool, log *slog.Logger) []*job {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -378,8 +378,9 @@ func spooled(dir string, now time.Time, live map[string]bool, log *slog.Logger) 
 	}
 	var found []*job
 	for _, f := range files {
-		id, ok := strings.CutSuffix(f.Name(), ".wav")
-		if !ok || f.IsDir() || live[id] {
+		name, part := strings.CutSuffix(f.Name(), beginning)
+		id, ok := strings.CutSuffix(name, ".wav")
+		if !ok || f.IsDir() || live[id] || part && has(files, name) {
 			continue
 		}
 		path := filepath.Join(dir, f.Name())

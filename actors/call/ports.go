@@ -29,6 +29,9 @@ type Blobs interface {
 	// Put keeps a blob under a name and returns its size. Putting the same
 	// name again replaces it.
 	Put(ctx context.Context, workspace, name string, r io.Reader) (int64, error)
+	// Open reads one, and says how many bytes it has; domain.ErrNotFound where
+	// there is none. Whoever opens it closes it.
+	Open(ctx context.Context, workspace, name string) (io.ReadSeekCloser, int64, error)
 	// Delete removes one; one that is not there is gone.
 	Delete(ctx context.Context, workspace, name string) error
 }

@@ -1,6 +1,7 @@
 package call_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -117,6 +118,8 @@ type blobs struct {
 	kept  map[string][]byte
 	away  bool // nothing can be kept now
 	tries int
+
+	putting func() // happens before something is kept; nil: nothing
 }
 
 // back lets everything be kept again.
@@ -142,6 +145,9 @@ func (b *blobs) Delete(_ context.Context, _, name string) error {
 
 func (b *blobs) Put(_ context.Context, _, name string, r io.Reader) (int64, error) {
 	data, err := io.ReadAll(r)
+	if b.putting != nil {
+		b.putting()
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.tries++; b.away {
@@ -150,6 +156,23 @@ func (b *blobs) Put(_ context.Context, _, name string, r io.Reader) (int64, erro
 	b.kept[name] = data
 	return int64(len(data)), err
 }
+
+func (b *blobs) Open(_ context.Context, _, name string) (io.ReadSeekCloser, int64, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	data, ok := b.kept[name]
+	switch {
+	case b.away:
+		return nil, 0, domain.Errorf(domain.CodeUnavailable, "away")
+	case !ok:
+		return nil, 0, domain.ErrNotFound
+	}
+	return opened{bytes.NewReader(data)}, int64(len(data)), nil
+}
+
+type opened struct{ *bytes.Reader }
+
+func (opened) Close() error { return nil }
 
 func (b *blobs) get(name string) []byte {
 	b.mu.Lock()

@@ -1,0 +1,117 @@
+package call_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/media/wav"
+)
+
+const partedID = "call_01J0000000000000000000000P"
+
+// sounding is the sound of so many seconds in each of which one byte stands.
+func sounding(seconds ...byte) (sound []byte) {
+	for _, v := range seconds {
+		sound = append(sound, bytes.Repeat([]byte{v}, 16000)...)
+	}
+	return sound
+}
+
+// parted is a house that finds a part of a recording, in a file of a name, that
+// went on elsewhere and was kept; nil: nothing is kept that can be read here.
+// putting happens when something is being kept.
+func parted(t *testing.T, suffix string, part, kept []byte, deleted bool, putting func(store *memory)) *house {
+	t.Helper()
+	spool := t.TempDir()
+	dir := filepath.Join(spool, workspace)
+	require.NoError(t, os.MkdirAll(dir, 0o700))
+	path, past := filepath.Join(dir, partedID+suffix), time.Now().Add(-time.Minute)
+	require.NoError(t, os.WriteFile(path, append(wav.Header(2, wav.Unknown), part...), 0o600))
+	require.NoError(t, os.Chtimes(path, past, past))
+	b := &blobs{kept: make(map[string][]byte)}
+	if kept != nil {
+		b.kept[call.RecordingName(partedID)] = wav.EncodeMu(2, kept)
+	}
+	return build(t, plan{spool: spool, blobs: b, config: func(c *call.Config) {
+		store, ok := c.Store.(*memory)
+		require.True(t, ok)
+		storedCall(store, deleted)
+		if putting != nil {
+			b.putting = func() { putting(store) }
+		}
+	}})
+}
+
+// storedCall is what the store knows of the call.
+func storedCall(store *memory, deleted bool) {
+	c := &domain.Call{Meta: domain.Meta{ID: partedID, WorkspaceID: workspace}, Status: domain.CallCompleted, Record: true, RecordingAvailable: !deleted, RecordingSeconds: 3}
+	if deleted {
+		c.RecordingDeletedAt = new(time.Now())
+	}
+	row, err := json.Marshal(c)
+	if err != nil {
+		panic(err)
+	}
+	store.mu.Lock()
+	defer store.mu.Unlock()
+	store.rows[c.Key()] = row
+	store.versions[c.Key()]++
+}
+
+func TestAPartOfARecordingIsJoinedWithWhatWasKeptElsewhere(t *testing.T) {
+	t.Parallel()
+	for _, suffix := range []string{".wav", ".wav.beginning"} { // as a process leaves it, and as it was once set aside
+		h := parted(t, suffix, sounding(1, 2), sounding(0xFF, 0xFF, 3), false, nil)
+		h.until(10*time.Second, "the spool is empty", func() bool { return h.spooled() == 0 })
+		assert.Equal(t, wav.EncodeMu(2, sounding(1, 2, 3)), h.blobs.get(call.RecordingName(partedID)))
+		c := h.store.call(partedID)
+		assert.True(t, c.RecordingAvailable)
+		assert.InDelta(t, 3, c.RecordingSeconds, 0.001)
+		assert.Empty(t, h.store.told(partedID), "it was told of before")
+	}
+}
+
+func TestAPartOfARecordingInWhichNothingIsMissingGoes(t *testing.T) {
+	t.Parallel()
+	h := parted(t, ".wav", sounding(1, 2), sounding(1, 2, 3), false, nil)
+	h.until(10*time.Second, "the spool is empty", func() bool { return h.spooled() == 0 })
+	assert.Equal(t, wav.EncodeMu(2, sounding(1, 2, 3)), h.blobs.get(call.RecordingName(partedID)))
+	assert.Zero(t, h.blobs.asked(), "it is not written again")
+}
+
+func TestAPartOfARecordingIsSetAsideWhereTheRestCannotBeRead(t *testing.T) {
+	t.Parallel()
+	h := parted(t, ".wav", sounding(1, 2), nil, false, nil)
+	aside := filepath.Join(h.spool, workspace, partedID+".wav.beginning")
+	h.until(10*time.Second, "it is set aside", func() bool { _, err := os.Stat(aside); return err == nil })
+	assert.Equal(t, 1, h.spooled())
+	assert.Nil(t, h.blobs.get(call.RecordingName(partedID)))
+}
+
+func TestAPartOfADeletedRecordingIsDeletedWhereverItLies(t *testing.T) {
+	t.Parallel()
+	for _, suffix := range []string{".wav", ".wav.beginning"} {
+		h := parted(t, suffix, sounding(1, 2), nil, true, nil)
+		h.until(10*time.Second, "the spool is empty", func() bool { return h.spooled() == 0 })
+		assert.Nil(t, h.blobs.get(call.RecordingName(partedID)))
+	}
+}
+
+// A recording that is deleted while its parts are being joined is not brought back.
+func TestARecordingThatIsDeletedWhileItIsJoinedStaysDeleted(t *testing.T) {
+	t.Parallel()
+	h := parted(t, ".wav", sounding(1, 2), sounding(0xFF, 0xFF, 3), false, func(store *memory) { storedCall(store, true) })
+	h.until(10*time.Second, "the spool is empty", func() bool { return h.spooled() == 0 })
+	assert.Equal(t, 1, h.blobs.asked())
+	assert.Nil(t, h.blobs.get(call.RecordingName(partedID)))
+	assert.Empty(t, h.store.told(partedID))
+}
