@@ -2,7 +2,10 @@ package main_test
 
 import (
 	bin "encoding/binary"
+	"fmt"
 	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +15,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/persistence/redis/redistest"
 )
 
 // A process that is killed in the middle of calls, and the one that goes on
@@ -65,21 +70,20 @@ func TestACallOutlivesItsProcessOnARealPhone(t *testing.T) {
 }
 
 // hears says whether the phone has heard some of what is said in its call.
-func (p *phone) hears() bool {
+func (p *phone) hears() bool { return p.heard() > 500 }
+
+// heard counts the samples of what the phone has heard that are loud.
+func (p *phone) heard() (loud int) {
 	for _, file := range p.files("dec") {
 		if text, err := os.ReadFile(file); err == nil && len(text) > 44 {
-			loud := 0
 			for i := 44; i+1 < len(text); i += 2 {
 				if v := int16(bin.LittleEndian.Uint16(text[i:])); v > 2000 || v < -2000 {
 					loud++
 				}
 			}
-			if loud > 500 {
-				return true
-			}
 		}
 	}
-	return false
+	return loud
 }
 
 // heardIn counts the samples that are no silence.
@@ -194,4 +198,66 @@ func TestACallMovesToAnotherNodeOnARealPhone(t *testing.T) {
 			assert.Equal(t, 1, strings.Count(p.log(), "Call established"), "the phone had one call")
 		})
 	}
+}
+
+// keyLine is a key of SRTP that an end says.
+var keyLine = regexp.MustCompile(`a=crypto:\d+ \S+ inline:(\S+)`)
+
+// Of several nodes with several shards the one that has a call over TLS is killed:
+// another one goes on over a connection of its own, with SRTP with new keys. This
+// phone takes new keys for what it sends, and not for what it hears.
+func TestACallOverTLSMovesToAnotherNodeOfSeveral(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := func(name string) string { return filepath.Join(dir, name) }
+	for _, who := range []string{"service", "phone"} {
+		selfSigned(t, who, file(who+".pem"), file(who+".key"))
+		cert, err := os.ReadFile(file(who + ".pem"))
+		require.NoError(t, err)
+		key, err := os.ReadFile(file(who + ".key"))
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(file(who+".both"), append(cert, key...), 0o600))
+	}
+	url, _ := redistest.Start(t)
+	c := crewAt(t, 3, func(int) []string { return []string{"CALLBOARD_REDIS_URL=" + url} }, func(_ int, s *service) {
+		s.args = append(s.args, "--sip", fmt.Sprintf("127.0.0.1:%d,tls://127.0.0.1:%d", s.sip, s.sip+1))
+	}, surviving, "CALLBOARD_SHARDS="+strconv.Itoa(crewShards),
+		"CALLBOARD_SIP_TLS_CERT="+file("service.pem"), "CALLBOARD_SIP_TLS_KEY="+file("service.key"), "CALLBOARD_SIP_TLS_CA_FILE="+file("phone.pem"))
+	c.even()
+	one := c.tenants(1)[0]
+	first := c.has(one)
+	at := first.as(one.key)
+	agent := at.lasting()
+	phones, ids := make(map[string]*phone), make(map[string]string)
+	for i, srtp := range []string{"off", "required"} {
+		number := fmt.Sprint("+1202555018", 7+i)
+		account := "<sip:" + number + "@127.0.0.1;transport=tls>;regint=0"
+		if srtp == "required" {
+			account += ";mediaenc=srtp-mand"
+		}
+		p := baresipAs(t, account, "sip_certificate "+file("phone.both"), "sip_cafile "+file("service.pem"))
+		at.trunkWith(number, p.port+1, "tls", object{"srtp": srtp, "caller_ids": []string{"+12025550100"}})
+		id := at.outbound(number, agent, nil)
+		at.live(id)
+		at.await("the phone to hear something", 20*time.Second, p.hears)
+		phones[srtp], ids[srtp] = p, id
+	}
+	first.kill9()
+	second := c.nodes[0]
+	if second == first {
+		second = c.nodes[1]
+	}
+	second.await("the calls to go on", time.Minute, func() bool { return c.wentOn() == 2 })
+	before := phones["off"].heard()
+	second.await("the phone to hear more", 20*time.Second, func() bool { return phones["off"].heard() > before+500 })
+	for srtp, p := range phones {
+		p.press("1")
+		assert.Equal(t, "confirmed", second.as(one.key).ended(ids[srtp], 30*time.Second)["disposition"], "srtp %s", srtp)
+		assert.Equal(t, 1, strings.Count(p.log(), "Call established"), "the phone had one call")
+	}
+	keys := make(map[string]bool)
+	for _, m := range keyLine.FindAllStringSubmatch(phones["required"].log(), -1) {
+		keys[m[1]] = true
+	}
+	assert.GreaterOrEqual(t, len(keys), 3, "the phone's, that of the node before, and that of the next one")
 }
