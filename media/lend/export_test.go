@@ -30,6 +30,7 @@ const (
 	KindSay    = kindSay
 	KindBegin  = kindBegin
 	KindReply  = kindReply
+	KindFed    = kindFed
 	KindTap    = kindTap
 	KindDigits = kindDigits
 	FrameMost  = frameMost

@@ -1,8 +1,11 @@
 package lend_test
 
 import (
+	"net"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -117,6 +120,8 @@ func TestAFeedIsSentAsItIsHeardAndTakenBack(t *testing.T) {
 	feed.Write(first)
 	s.PlayFeed(1, feed)
 	eventually(t, "it is heard, and said how much", func() bool { return feed.Heard() > 2400 })
+	mark := s.Mark()
+	eventually(t, "more of it is, which is not known here yet", func() bool { return s.Mark() > mark+60*time.Millisecond })
 	back := feed.TakeBack(1600)
 	assert.Positive(t, back)
 	kept := feed.Len()
@@ -147,4 +152,68 @@ func TestAFeedIsSentAsItIsHeardAndTakenBack(t *testing.T) {
 	eventually(t, "stopped", func() bool { return ours.played(4) != nil })
 	assert.True(t, ours.played(4).Interrupted)
 	assert.Equal(t, ours.played(4).Heard, media.Clip(make([]byte, stopped.Heard())).Duration())
+}
+
+func TestWhatIsToldOfAFeedAfterItWasTakenBackIsOld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ours, theirs := net.Pipe()
+		go silent(theirs, true)
+		link, err := lend.Join(t.Context(), ours, lend.LinkConfig{})
+		require.NoError(t, err)
+		s, err := link.Open(media.Options{})
+		require.NoError(t, err)
+		feed := new(media.Feed)
+		feed.Write(chirp(time.Second))
+		s.PlayFeed(1, feed)
+		fed := func(cuts byte, heard int) int {
+			_, errWrite := theirs.Write(lend.Frame(lend.KindFed, 1, []byte{0, 0, 0, 1, 0, 0, 0, cuts, 0, 0, byte(heard >> 8), byte(heard), 0}))
+			require.NoError(t, errWrite)
+			synctest.Wait()
+			return feed.Heard()
+		}
+		synctest.Wait()
+		assert.Equal(t, 800, fed(0, 800))
+		feed.TakeBack(1000)
+		synctest.Wait()
+		feed.Write(chirp(time.Second))
+		assert.Equal(t, 800, fed(0, 1600), "of that it cannot be: it was cut at 1000")
+		assert.Equal(t, 1200, fed(1, 1200))
+		link.Close()
+		synctest.Wait()
+	})
+}
+
+// metered counts what is written.
+type metered struct {
+	net.Conn
+	n atomic.Int64
+}
+
+func (m *metered) Write(b []byte) (int, error) {
+	m.n.Add(int64(len(b)))
+	return m.Conn.Write(b)
+}
+
+func TestAClipIsSentOnceForAllCalls(t *testing.T) {
+	t.Parallel()
+	n, far := lends(t, engine(t)), engine(t)
+	conn, err := n.dial(t.Context())
+	require.NoError(t, err)
+	m := &metered{Conn: conn}
+	link, err := lend.Join(t.Context(), m, lend.LinkConfig{})
+	require.NoError(t, err)
+	defer link.Close()
+	clip, music := make(media.Clip, 5<<20), make(media.Clip, 300_000) // longer than a frame may be
+	copy(clip, chirp(time.Second))
+	copy(music, higher(time.Second))
+	for range 3 {
+		var theirs ear
+		s, p := borrow(t, link, media.Options{}), open(t, far, media.Options{})
+		connect(t, s, p)
+		p.Hear(theirs.hear)
+		again(t, "the clip", func() { s.Play(1, clip) }, func() bool { return like(theirs.heard(), clip[:4000]) > alikeEnough })
+		again(t, "the music", func() { s.Hold(music) }, func() bool { return like(theirs.heard(), music[:4000]) > alikeEnough })
+	}
+	assert.Less(t, m.n.Load(), int64(6<<20))
+	assert.Greater(t, m.n.Load(), int64(5<<20))
 }

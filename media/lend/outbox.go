@@ -11,7 +11,9 @@ const (
 	soundMost = 2 << 20  // bytes that wait to be written: more sound is dropped
 	waitMost  = 16 << 20 // the link ends
 	writeMost = 256 << 10
-	linger    = 3 * time.Millisecond // how long frames wait for others that go with them
+	// How long sound, and anything else, waits for others that go with it.
+	soundLinger = 8 * time.Millisecond
+	linger      = 3 * time.Millisecond
 )
 
 // errFull: the other end takes nothing any more.
@@ -28,14 +30,15 @@ const (
 
 // outbox is what waits to be written. Whoever puts something in never waits.
 type outbox struct {
-	mu      sync.Mutex
-	buf     []byte
-	clips   []enclosed // within buf
-	ended   bool
-	dropped uint64
+	mu     sync.Mutex
+	buf    []byte
+	clips  []enclosed // within buf
+	prompt bool       // there is more than sound
+	ended  bool
 
 	begins chan struct{} // something waits
-	hurry  chan struct{} // and somebody for it
+	sooner chan struct{} // it is more than sound
+	hurry  chan struct{} // and somebody waits for it
 }
 
 // enclosed is sound that is written as it stands behind the first at bytes of the buffer: it is not copied.
@@ -45,21 +48,22 @@ type enclosed struct {
 }
 
 func newOutbox() *outbox {
-	return &outbox{begins: make(chan struct{}, 1), hurry: make(chan struct{}, 1)}
+	return &outbox{begins: make(chan struct{}, 1), sooner: make(chan struct{}, 1), hurry: make(chan struct{}, 1)}
 }
 
 // put adds a frame of two parts, which it copies; false: it was dropped.
 func (o *outbox) put(kind byte, session uint32, head, body []byte, w when) bool {
 	o.mu.Lock()
 	if o.ended || w == droppable && len(o.buf) > soundMost {
-		o.dropped++
 		o.mu.Unlock()
 		return false
 	}
 	first := len(o.buf) == 0
 	o.buf = appendFrame(o.buf, kind, session, head, body)
+	more := w != droppable && !o.prompt
+	o.prompt = o.prompt || more
 	o.mu.Unlock()
-	o.ring(first, w)
+	o.ring(first, more, w)
 	return true
 }
 
@@ -75,22 +79,29 @@ func (o *outbox) enclose(kind byte, session uint32, head, sound []byte) {
 	o.buf = appendFrame(o.buf, kind, session, head, nil)
 	putLength(o.buf[start:], headLen+len(head)+len(sound))
 	o.clips = append(o.clips, enclosed{len(o.buf), sound})
+	more := !o.prompt
+	o.prompt = true
 	o.mu.Unlock()
-	o.ring(first, soon)
+	o.ring(first, more, soon)
 }
 
-func (o *outbox) ring(first bool, w when) {
+// ring wakes the writer, where it may be asleep.
+func (o *outbox) ring(first, more bool, w when) {
 	if first {
-		select {
-		case o.begins <- struct{}{}:
-		default:
-		}
+		poke(o.begins)
+	}
+	if more {
+		poke(o.sooner)
 	}
 	if w == now {
-		select {
-		case o.hurry <- struct{}{}:
-		default:
-		}
+		poke(o.hurry)
+	}
+}
+
+func poke(bell chan<- struct{}) {
+	select {
+	case bell <- struct{}{}:
+	default:
 	}
 }
 
@@ -120,16 +131,11 @@ func (o *outbox) write(conn net.Conn, limit time.Duration, done <-chan struct{})
 		case <-done:
 			return nil
 		}
-		timer.Reset(linger)
-		select {
-		case <-timer.C:
-		case <-o.hurry:
-		case <-done:
-			return nil
-		}
+		o.gather(timer, done)
 		o.mu.Lock()
 		buf, o.buf = o.buf, buf[:0]
 		clips, o.clips = o.clips, clips[:0]
+		o.prompt = false
 		o.mu.Unlock()
 		if err := writeAll(conn, buf, clips, limit); err != nil {
 			return err
@@ -138,6 +144,26 @@ func (o *outbox) write(conn net.Conn, limit time.Duration, done <-chan struct{})
 		if cap(buf) > 2*soundMost { // of a time that is over
 			buf = nil
 		}
+	}
+}
+
+// gather lets more come, as long as what waits can.
+func (o *outbox) gather(timer *time.Timer, done <-chan struct{}) {
+	timer.Reset(soundLinger)
+	select {
+	case <-timer.C:
+		return
+	case <-o.hurry:
+		return
+	case <-done:
+		return
+	case <-o.sooner:
+	}
+	timer.Reset(linger)
+	select {
+	case <-timer.C:
+	case <-o.hurry:
+	case <-done:
 	}
 }
 
