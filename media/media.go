@@ -112,6 +112,7 @@ type Options struct {
 	// Address is written into SDP c= for a far end that sees another address of ours than the public one, as in a private
 	// network; zero, or where nothing that is sent there comes in: Config.PublicIP, of the far end's family where that is known.
 	Address    netip.Addr
+	Far        netip.Addr     // where the far end's signalling comes from; an engine elsewhere finds its own Address by it
 	KeyLife    time.Duration  // how long a key of ours is used before KeyWorn; zero: 1 h
 	RecordPath string         // "": not recorded; its time begins at Begin. No file where neither side has any sound
 	Networks   []netip.Prefix // further networks that sound may go to and be latched from

@@ -95,7 +95,8 @@ type errand struct {
 	identity    string // his own signature
 	environment domain.Environment
 	replaces    *sip.DialogID
-	shared      Session // the far end is to be heard by this one; nil: one of its own
+	beside      Session // the caller's
+	shared      bool    // the far end is to be heard by the caller's, and not by one of its own
 	ringTimeout time.Duration
 }
 
@@ -224,8 +225,8 @@ func (a *aside) dial(ctx actor.Context, leg int) {
 		a.slot.Fill(&in, a.way.To, a.shown())
 		soundOf(&o, a.slot, nil)
 	}
-	o.Address = hostFor(a.cfg.Phone, a.slot, in.Contacts)
-	sound, phone, v, shared := a.cfg.Sound, a.cfg.Phone, a.vessel, a.shared
+	o.Address, o.Far = hostFor(a.cfg.Phone, a.slot, in.Contacts)
+	sound, phone, v, beside, shared := a.cfg.Sound, a.cfg.Phone, a.vessel, a.beside, a.shared
 	cfg, to, scrub := a.cfg, a.way, lists.ScrubAll(a.cfg.Workspace, a.environment)
 	mailbox.Work(ctx, dialLimit, func(bound context.Context) any {
 		if to.Phone == nil {
@@ -233,7 +234,7 @@ func (a *aside) dial(ctx actor.Context, leg int) {
 				return asidePlaced{leg, err}
 			}
 		}
-		return placeAside(v, sound, phone, shared, o, in)
+		return placeAside(v, sound, phone, beside, shared, o, in)
 	})
 }
 
@@ -247,16 +248,16 @@ func (a *aside) shown() trunk.Caller {
 	return trunk.Caller{Number: a.from}
 }
 
-func placeAside(v *vessel, sound Sound, phone Phone, shared Session, o media.Options, in sip.Invite) (m asidePlaced) {
+func placeAside(v *vessel, sound Sound, phone Phone, beside Session, shared bool, o media.Options, in sip.Invite) (m asidePlaced) {
 	m.leg = in.Leg
 	defer func() {
 		if r := recover(); r != nil {
 			m.err = fmt.Errorf("call: dialling aside panicked: %v", r)
 		}
 	}()
-	s := shared
-	if s == nil {
-		opened, err := sound.Open(o)
+	s := beside
+	if !shared {
+		opened, err := sound.Open(o, beside)
 		if err != nil {
 			return asidePlaced{in.Leg, err}
 		}
@@ -321,7 +322,7 @@ func (a *aside) signal(ctx actor.Context, m signal) {
 // be heard by the sound of another one, that one is heard until the answer.
 func (a *aside) early(ctx actor.Context, e sip.Early) {
 	m := asideRings{code: e.Code, state: e.State}
-	if s := a.vessel.sound(); s != nil && a.shared == nil && s.Accept(e.Body) == nil {
+	if s := a.vessel.sound(); s != nil && !a.shared && s.Accept(e.Body) == nil {
 		m.early, a.previewed = true, e.State.RemoteTag
 	}
 	ctx.Request(ctx.Parent(), m)
@@ -339,8 +340,8 @@ func (a *aside) answered(ctx actor.Context, e sip.Answered) {
 	if a.cfg.Trunks != nil && a.slot.Key != "" {
 		ctx.Send(a.cfg.Trunks, trunk.Result{CallID: a.key, Key: a.slot.Key, TrunkID: a.slot.Trunk().ID, Answered: true, Second: true})
 	}
-	s := a.shared
-	if s == nil {
+	s := a.beside
+	if !a.shared {
 		s = a.vessel.sound()
 	}
 	if a.ending != "" || s == nil || settle(s, e, a.previewed) != nil {
@@ -408,9 +409,9 @@ func (a *aside) over(ctx actor.Context, why string, e sip.Ended) {
 	ctx.Request(ctx.Parent(), asideOver{why, e})
 }
 
-// hostFor is our address for the sound of a far end, as its signalling sees it:
-// its next hop, where that is no name.
-func hostFor(phone Phone, slot trunk.Slot, contacts []sip.Contact) netip.Addr {
+// hostFor is our address for the sound of a far end, as its signalling sees it,
+// and the address of that: its next hop, where that is no name.
+func hostFor(phone Phone, slot trunk.Slot, contacts []sip.Contact) (ours, far netip.Addr) {
 	next := slot.Target
 	if p := slot.Trunk().OutboundProxy; p != nil {
 		next = sip.Target{Host: p.Host, Port: p.Port, Transport: p.Transport}
@@ -420,9 +421,10 @@ func hostFor(phone Phone, slot trunk.Slot, contacts []sip.Contact) netip.Addr {
 	}
 	ip, err := netip.ParseAddr(strings.Trim(next.Host, "[]"))
 	if err != nil {
-		return netip.Addr{}
+		return ours, far
 	}
-	return phone.Host(next.Transport, netip.AddrPortFrom(ip.Unmap(), uint16(next.Port&0xFFFF)))
+	far = ip.Unmap()
+	return phone.Host(next.Transport, netip.AddrPortFrom(far, uint16(next.Port&0xFFFF))), far
 }
 
 // soundOf gives a session what its trunk wants.

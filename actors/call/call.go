@@ -184,6 +184,7 @@ type call struct {
 	musicAsked   bool
 	keeps        keeps
 	revival      revival
+	resounding   resounding
 	previewed    string // the far end's tag of the early dialog whose sound is heard
 }
 

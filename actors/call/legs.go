@@ -38,9 +38,10 @@ func (c *call) options(ctx actor.Context) media.Options {
 			o.SRTP = media.SRTPRequired
 		}
 	} else if c.in != nil {
-		o.Confidential, o.Address = c.in.Network == "tls", c.cfg.Phone.Host(c.in.Network, c.in.Source)
+		o.Confidential, o.Address, o.Far = c.in.Network == "tls", c.cfg.Phone.Host(c.in.Network, c.in.Source), c.in.Source.Addr()
 	} else {
-		o.Address, o.Answerer = hostFor(c.cfg.Phone, c.slot, c.contacts), c.script.AMD.On()
+		o.Address, o.Far = hostFor(c.cfg.Phone, c.slot, c.contacts)
+		o.Answerer = c.script.AMD.On()
 	}
 	c.keysHidden = o.Confidential
 	if c.call.Record {
@@ -135,7 +136,7 @@ func dial(v *vessel, sound Sound, phone Phone, o media.Options, in sip.Invite) (
 			m = prepared{leg: in.Leg, err: fmt.Errorf("call: dialling panicked: %v", r), reason: domain.ReasonInternal}
 		}
 	}()
-	s, err := sound.Open(o)
+	s, err := sound.Open(o, nil)
 	if err != nil {
 		return prepared{leg: in.Leg, err: err, reason: domain.ReasonNotSent}
 	}
@@ -170,7 +171,7 @@ func answer(v *vessel, sound Sound, o media.Options, offer []byte) (m prepared) 
 			m = prepared{leg: 1, err: fmt.Errorf("call: answering panicked: %v", r), reason: domain.ReasonInternal}
 		}
 	}()
-	s, err := sound.Open(o)
+	s, err := sound.Open(o, nil)
 	if err != nil {
 		return prepared{leg: 1, err: err, reason: domain.ReasonNotSent}
 	}
@@ -320,6 +321,9 @@ func (c *call) answered(ctx actor.Context, e sip.Answered) {
 	if s != nil {
 		err = settle(s, e, c.previewed)
 	}
+	if l, is := s.(*lent); is && l.lost() {
+		err = nil // it finds another place once the answer is stored
+	}
 	if err != nil {
 		c.log.Warn("the answer's sound cannot be used", slogErr(err))
 		c.stage = talking
@@ -351,11 +355,12 @@ func (c *call) talk(ctx actor.Context, state sip.DialogState) {
 	c.keepDialog(state)
 	c.record().Codec = c.session.Stats().Codec
 	c.call.Status, c.call.AnsweredAt = domain.CallInProgress, &now
-	c.commit(ctx, event.CallAnswered, event.CallOf(&c.call), func(actor.Context, bool) {
+	c.commit(ctx, event.CallAnswered, event.CallOf(&c.call), func(ctx actor.Context, _ bool) {
 		if d := c.vessel.line(); d != nil {
 			d.Ack() // a crash before it leaves an answer that the far end repeats
 		}
 		c.keeps.acked = true
+		c.follow(ctx)
 	})
 	if c.hangup {
 		c.bye(ctx, byAPI, domain.ReasonHangup)
@@ -441,11 +446,15 @@ func (c *call) heard(ctx actor.Context, m heard) {
 	}
 	switch e := m.event.(type) {
 	case media.Vanished:
-		if !e.Broken {
+		switch {
+		case !e.Broken:
 			c.probe(ctx, c.session, c.vessel.line(), nil)
-			return
+		case !c.resound(ctx, true):
+			c.loseSound(ctx)
 		}
-		c.bye(ctx, byService, domain.ReasonMediaLost)
+		return
+	case leaves:
+		c.resound(ctx, false)
 		return
 	case media.SendInfo:
 		if d := c.vessel.line(); d != nil {
@@ -463,6 +472,8 @@ func (c *call) heard(ctx actor.Context, m heard) {
 		ctx.Send(c.conversation, conversation.Heard{Event: m.event})
 	}
 }
+
+func (c *call) loseSound(ctx actor.Context) { c.bye(ctx, byService, domain.ReasonMediaLost) }
 
 // hungUp: the answered call is over on both sides.
 func (c *call) hungUp(ctx actor.Context, e sip.Ended) {

@@ -86,7 +86,8 @@ type Session interface {
 
 // Sound opens sessions.
 type Sound interface {
-	Open(o media.Options) (Session, error)
+	// Open opens one, where there is room; beside another one, if that is not nil, so that Bridge and Preview can join them.
+	Open(o media.Options, beside Session) (Session, error)
 	// Bridge lets the far ends of two sessions hear each other until undo.
 	Bridge(a, b Session) (undo func())
 	// Preview lets the far end of a held session hear the early sound of
@@ -202,33 +203,4 @@ func (p phone) Revive(r sip.Revival) (Dialog, error) {
 		return nil, err
 	}
 	return d, nil
-}
-
-// OverMedia makes a Sound of an engine.
-func OverMedia(e *media.Engine) Sound { return sound{e} }
-
-type sound struct{ *media.Engine }
-
-// Open hides the session's type.
-func (s sound) Open(o media.Options) (Session, error) {
-	m, err := s.Engine.Open(o)
-	if err != nil {
-		return nil, err
-	}
-	return m, nil
-}
-
-// Bridge joins two sessions of the engine.
-func (s sound) Bridge(a, b Session) (undo func()) { return join(a, b, media.Bridge) }
-
-// Preview joins them before the answer.
-func (s sound) Preview(held, early Session) (undo func()) { return join(held, early, media.Preview) }
-
-func join(a, b Session, how func(a, b *media.Session) func()) (undo func()) {
-	left, isLeft := a.(*media.Session)
-	right, isRight := b.(*media.Session)
-	if !isLeft || !isRight {
-		return func() {}
-	}
-	return how(left, right)
 }

@@ -51,7 +51,7 @@ func (c *call) probed(ctx actor.Context, m probed) {
 	switch t := c.transfer; {
 	case !gone && m.of.Await() <= patience:
 	case m.aside == nil && c.session == m.of:
-		c.bye(ctx, byService, domain.ReasonMediaLost)
+		c.loseSound(ctx)
 	case m.aside != nil && t != nil && t.aside != nil && t.aside.Equal(m.aside):
 		ctx.Send(t.aside, giveUp{string(domain.ReasonMediaLost)})
 	}

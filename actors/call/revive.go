@@ -226,7 +226,7 @@ func reopen(cfg *Config, v *vessel, leg int, o media.Options, r sip.Revival, hea
 	if !v.regains(leg, d) {
 		return reopened{err: media.ErrClosed}
 	}
-	s, err := cfg.Sound.Open(o)
+	s, err := cfg.Sound.Open(o, nil)
 	if err != nil {
 		return reopened{err: err} // whoever has the dialog now ends it
 	}

@@ -163,9 +163,9 @@ type opening struct {
 	opened func(media.Options)
 }
 
-func (o opening) Open(m media.Options) (call.Session, error) {
+func (o opening) Open(m media.Options, beside call.Session) (call.Session, error) {
 	o.opened(m)
-	return o.Sound.Open(m)
+	return o.Sound.Open(m, beside)
 }
 
 func TestWhatWasEncryptedIsTakenUpEncryptedOrNotAtAll(t *testing.T) {
@@ -231,8 +231,8 @@ type recorders struct {
 	pauses chan<- struct{}
 }
 
-func (r recorders) Open(o media.Options) (call.Session, error) {
-	s, err := r.Sound.Open(o)
+func (r recorders) Open(o media.Options, beside call.Session) (call.Session, error) {
+	s, err := r.Sound.Open(o, beside)
 	return recorder{s, r.pauses}, err
 }
 
@@ -264,7 +264,9 @@ func TestAPausedRecordingStaysPausedInAnotherProcess(t *testing.T) {
 // brokenSound opens nothing.
 type brokenSound struct{ call.Sound }
 
-func (brokenSound) Open(media.Options) (call.Session, error) { return nil, media.ErrNoPorts }
+func (brokenSound) Open(media.Options, call.Session) (call.Session, error) {
+	return nil, media.ErrNoPorts
+}
 
 func TestADialogThatCannotBeHadIsEndedAllTheSame(t *testing.T) {
 	t.Parallel()

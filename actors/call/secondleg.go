@@ -241,6 +241,7 @@ func (c *call) left(ctx actor.Context, t *transfer) {
 	if len(c.leavers) == 0 && c.stage == closing && c.summedUp {
 		c.settle(ctx)
 	}
+	c.follow(ctx)
 }
 
 // heardAside is what is heard of whoever was called.

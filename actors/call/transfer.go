@@ -164,13 +164,13 @@ func (c *call) beginHandover(ctx actor.Context, durable bool) {
 	e := errand{
 		callID: c.call.ID, key: fmt.Sprintf("%s/%d", c.call.ID, t.at+1), way: t.way, from: c.shownToHuman(),
 		caller: c.person(), diverted: c.call.Direction == domain.Inbound,
-		environment: c.call.Environment, ringTimeout: c.ringTimeout,
+		environment: c.call.Environment, ringTimeout: c.ringTimeout, beside: c.session,
 	}
 	if c.call.Caller != nil {
 		e.identity = c.call.Caller.Identity
 	}
 	if t.refer != nil {
-		e.shared, e.replaces = c.session, t.refer.Replaces
+		e.shared, e.replaces = true, t.refer.Replaces
 	}
 	v := newVessel(c.call, c.attempt, nil)
 	t.vessel = v

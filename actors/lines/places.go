@@ -18,7 +18,7 @@ const placeWait = 50 * time.Millisecond
 // before its call has a pair, so that campaigns open no attempt that could only
 // be given up.
 type Places struct {
-	use    func() (all, taken, resting int)
+	use    func() Use
 	spoken *atomic.Int64 // permits of all who share them
 
 	mu   sync.Mutex
@@ -26,9 +26,18 @@ type Places struct {
 	left bool
 }
 
-// NewPlaces makes them of what counts the pairs of ports: all of them, those
-// that calls have, and those that rest. use must not block.
-func NewPlaces(use func() (all, taken, resting int)) *Places {
+// Use counts pairs of ports.
+type Use struct {
+	Pairs   int // of this process
+	Taken   int // by its own calls
+	Lent    int // by calls of other nodes
+	Resting int // freed, and for nobody yet
+	Away    int // calls of this process whose sound another node has
+	Free    int // for calls of this process at other nodes
+}
+
+// NewPlaces makes them of what counts the pairs; it must not block.
+func NewPlaces(use func() Use) *Places {
 	return &Places{use: use, spoken: new(atomic.Int64)}
 }
 
@@ -54,12 +63,23 @@ func (p *Places) room() bool {
 	if p == nil {
 		return true
 	}
-	all, taken, resting := p.use()
-	kept := 0
-	if all > 1 {
-		kept = max(1, all/10)
+	u := p.use()
+	all := u.Pairs + u.Away + u.Free
+	return all-u.Lent-u.Resting-max(u.Taken+u.Away, int(p.spoken.Load())) > kept(all)
+}
+
+// Spare is how many pairs of this process calls of other nodes may have besides.
+func (p *Places) Spare() int {
+	u := p.use()
+	return max(0, u.Pairs-u.Lent-u.Resting-max(u.Taken, int(p.spoken.Load())-u.Away)-kept(u.Pairs))
+}
+
+// kept is how many of all are for calls that ask nobody.
+func kept(all int) int {
+	if all < 2 {
+		return 0
 	}
-	return all-resting-max(taken, int(p.spoken.Load())) > kept
+	return max(1, all/10)
 }
 
 // speak notes that n more places are spoken for.

@@ -42,6 +42,8 @@ type processCounters struct {
 type mediaCounters struct {
 	Sessions int           `json:"sessions"`
 	Ports    media.PortUse `json:"ports"`
+	Lent     int           `json:"lent"` // of the sessions: of calls of other nodes
+	Away     int           `json:"away"` // calls of this node whose sound another one has
 }
 
 type traceCounters struct {
@@ -76,7 +78,8 @@ func (s *service) count(ctx context.Context) (c counters, err error) {
 	}
 	c.Process = countProcess()
 	c.SIP = s.ua.Counters()
-	c.Media = mediaCounters{Sessions: s.engine.Live(), Ports: s.engine.Ports()}
+	c.Media = mediaCounters{Sessions: s.engine.Live(), Ports: s.engine.Ports(), Lent: s.lentOut()}
+	c.Media.Away, _ = s.away.Room()
 	c.Traces.Calls, c.Traces.Strays = s.traces.Held()
 	return c, err
 }

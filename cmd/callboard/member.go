@@ -95,12 +95,14 @@ func serveAmong(ctx context.Context, cfg *configs.Config, log *slog.Logger, agai
 	attended()
 	m.leaves()
 	again()
+	m.partSound()
 	log.Info("stopping: no new calls, live ones may end", slog.Duration("limit", cfg.Drain))
 	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), cfg.Drain+2*lastlyLimit)
 	defer cancel()
 	if gone := m.holder.Leave(bound); gone != nil {
 		log.Warn("the other nodes will learn of the end when the lease does", slog.Any("error", gone))
 	}
+	m.awaitSound(bound)
 	log.Info("stopped")
 	return err
 }

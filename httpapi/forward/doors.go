@@ -24,16 +24,22 @@ const (
 	acceptMost = time.Second     // between two attempts to accept, where there is nothing to accept with
 )
 
-// nodeItself is the door of a node and no shard's seat.
-const nodeItself = -1
+// What is no shard's seat.
+const (
+	nodeItself = -1 // the door of a node
+	nodeSound  = -2 // who has sound for calls of others
+)
 
 // doorDomain ends the names by which connections between nodes say what they
 // are for: s7.callboard.invalid is the seat of shard 7.
 const doorDomain = ".callboard.invalid"
 
 func doorName(shard int) string {
-	if shard == nodeItself {
+	switch shard {
+	case nodeItself:
 		return "node" + doorDomain
+	case nodeSound:
+		return "sound" + doorDomain
 	}
 	return "s" + strconv.Itoa(shard) + doorDomain
 }
@@ -47,6 +53,8 @@ func shardOf(name string) int {
 		return 0
 	case label == "node":
 		return nodeItself
+	case label == "sound":
+		return nodeSound
 	}
 	n, err := strconv.ParseUint(strings.TrimPrefix(label, "s"), 10, 16)
 	if err != nil || "s"+strconv.FormatUint(n, 10) != label {
@@ -126,6 +134,10 @@ func (d *Doors) Answer(h http.Handler) {
 	ln := d.Lend(nodeItself)
 	go func() { _ = d.asked.Serve(ln) }()
 }
+
+// Sound is the listener of whoever has sound for calls of other nodes. Its
+// connections are no HTTP.
+func (d *Doors) Sound() *Lent { return d.Lend(nodeSound) }
 
 // seat is a shard's; nil: it has none here.
 func (d *Doors) seat(shard int) *Lent {

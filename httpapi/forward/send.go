@@ -90,12 +90,22 @@ func (f *Forwarder) dialNode(ctx context.Context, network, host string) (net.Con
 	if err != nil {
 		return nil, err
 	}
+	return f.cfg.Credential.dial(ctx, network, string(addr), shard)
+}
+
+// DialSound opens a connection to whoever has sound for calls of others at the
+// node with a door at addr.
+func (c *Credential) DialSound(ctx context.Context, addr string) (net.Conn, error) {
+	return c.dial(ctx, "tcp", addr, nodeSound)
+}
+
+func (c *Credential) dial(ctx context.Context, network, addr string, shard int) (net.Conn, error) {
 	dialer := net.Dialer{Timeout: dialLimit, KeepAlive: 15 * time.Second}
-	conn, err := dialer.DialContext(ctx, network, string(addr))
+	conn, err := dialer.DialContext(ctx, network, addr)
 	if err != nil {
 		return nil, err
 	}
-	cfg := f.cfg.Credential.config()
+	cfg := c.config()
 	cfg.ServerName = doorName(shard)
 	secure := tls.Client(conn, cfg)
 	bound, cancel := context.WithTimeout(ctx, 2*dialLimit)

@@ -160,6 +160,9 @@ func (g *guest) open(number uint32, in fields) error {
 	}
 	s := &lent{guest: g, number: number, name: m.Record}
 	o.Notify = s.told
+	if host := g.lender.cfg.Host; host != nil && o.Far.IsValid() {
+		o.Address = host(o.Far)
+	}
 	wait := g.lender.spool.occupied(m.Record)
 	if wait == nil {
 		g.begin(s, o, request)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -13,9 +14,11 @@ import (
 // LenderConfig is what a lender's end needs.
 type LenderConfig struct {
 	Engine *media.Engine
-	Load   func() Load  // of the node now; Free is shared evenly among the borrowers; must not block
-	Spool  string       // folder for recordings until they are fetched
-	Log    *slog.Logger // nil: silent
+	Load   func() Load // of the node now; Free is shared evenly among the borrowers; must not block
+	Spool  string      // folder for recordings until they are fetched
+	// Host is our address as a far end sees it that signals from another one; nil: the engine's public one.
+	Host func(far netip.Addr) netip.Addr
+	Log  *slog.Logger // nil: silent
 }
 
 // Lender carries the sound of other nodes' calls on an engine.

@@ -27,6 +27,7 @@ type opening struct {
 	KeysInClear  bool           `json:"keys_in_clear,omitempty"`
 	KeyLife      time.Duration  `json:"key_life,omitempty"`
 	Networks     []netip.Prefix `json:"networks,omitempty"`
+	Far          netip.Addr     `json:"far,omitzero"`
 	IdleAfter    time.Duration  `json:"idle_after,omitempty"`
 	Record       string         `json:"record,omitempty"` // the recording's name
 	After        *media.Memo    `json:"after,omitempty"`
@@ -36,7 +37,7 @@ type opening struct {
 func openingOf(o *media.Options) opening {
 	m := opening{
 		Codecs: o.Codecs, TheirOrder: o.TheirOrder, PTime: o.PTime, DTMF: o.DTMF, ComfortNoise: o.ComfortNoise, Answerer: o.Answerer,
-		SRTP: o.SRTP, Confidential: o.Confidential, KeysInClear: o.KeysInClear, KeyLife: o.KeyLife, Networks: o.Networks,
+		SRTP: o.SRTP, Confidential: o.Confidential, KeysInClear: o.KeysInClear, KeyLife: o.KeyLife, Networks: o.Networks, Far: o.Far,
 		IdleAfter: o.IdleAfter, Record: nameOf(o.RecordPath), After: o.After,
 	}
 	if o.After != nil {
@@ -51,7 +52,7 @@ const longest = 24 * time.Hour // of a call whose sound goes on here
 func (m *opening) options() (media.Options, error) {
 	o := media.Options{
 		Codecs: m.Codecs, TheirOrder: m.TheirOrder, PTime: m.PTime, DTMF: m.DTMF, ComfortNoise: m.ComfortNoise, Answerer: m.Answerer,
-		SRTP: m.SRTP, Confidential: m.Confidential, KeysInClear: m.KeysInClear, KeyLife: m.KeyLife, Networks: m.Networks,
+		SRTP: m.SRTP, Confidential: m.Confidential, KeysInClear: m.KeysInClear, KeyLife: m.KeyLife, Networks: m.Networks, Far: m.Far,
 		IdleAfter: m.IdleAfter, After: m.After,
 	}
 	sane := len(m.Codecs) <= 16 && slices.Contains([]int{0, 10, 20, 30, 40}, m.PTime) && m.DTMF <= media.DTMFInband &&

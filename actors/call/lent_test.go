@@ -1,0 +1,303 @@
+package call_test
+
+import (
+	"bytes"
+	"context"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/media/lend"
+	"github.com/callboard/callboard/media/wav"
+	"github.com/callboard/callboard/sip"
+)
+
+// nextDoor is another node, which has room for the sound of a house that has
+// little.
+type nextDoor struct {
+	t      *testing.T
+	engine *media.Engine
+	lender *lend.Lender
+	away   *lend.Pool
+
+	mu    sync.Mutex
+	conns []net.Conn
+	shut  bool
+}
+
+func neighbour(t *testing.T) *nextDoor {
+	t.Helper()
+	n := &nextDoor{t: t}
+	from, to := ports(t)
+	var err error
+	n.engine, err = media.NewEngine(media.Config{BindIP: loopback(), PublicIP: loopback(), PortMin: from, PortMax: to})
+	require.NoError(t, err)
+	room := func() lend.Load { return lend.Load{Most: 100, Live: n.engine.Live(), Free: 50} }
+	n.lender = lend.NewLender(lend.LenderConfig{Engine: n.engine, Load: room, Spool: t.TempDir()})
+	door, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		_ = n.lender.Serve(door)
+	}()
+	n.away = lend.NewPool(lend.PoolConfig{Dial: n.dial, Own: func() lend.Load { return lend.Load{Most: 1, Live: 1} }})
+	n.away.Nodes([]string{door.Addr().String()})
+	require.Eventually(t, func() bool { return n.away.Choose() != nil }, patience, time.Millisecond, "a link")
+	t.Cleanup(func() {
+		n.away.Close()
+		_ = door.Close()
+		n.lender.Close()
+		<-served
+		_ = n.engine.Close()
+	})
+	return n
+}
+
+// pool is how a house reaches it; nil: it has none.
+func (n *nextDoor) pool() *lend.Pool {
+	if n == nil {
+		return nil
+	}
+	return n.away
+}
+
+func (n *nextDoor) dial(ctx context.Context, addr string) (net.Conn, error) {
+	n.mu.Lock()
+	shut := n.shut
+	n.mu.Unlock()
+	if shut {
+		return nil, net.ErrClosed
+	}
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", addr)
+	if err != nil {
+		return nil, err
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.conns = append(n.conns, conn)
+	return conn, nil
+}
+
+// cut ends all connections; shut: and there are no others.
+func (n *nextDoor) cut(shut bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.shut = shut
+	for _, conn := range n.conns {
+		_ = conn.Close()
+	}
+	n.conns = nil
+}
+
+// recording is a call's, once it is kept.
+func (h *house) recording(c *domain.Call) *wav.Sound {
+	h.t.Helper()
+	sound, err := wav.Decode(h.blobs.get(call.RecordingName(c.ID)))
+	require.NoError(h.t, err)
+	assert.InDelta(h.t, c.RecordingSeconds, sound.Duration().Seconds(), 0.01)
+	return sound
+}
+
+func TestACallHasItsSoundAtAnotherNode(t *testing.T) {
+	t.Parallel()
+	n := neighbour(t)
+	h := build(t, plan{next: n})
+	id := h.dial(area+"0000", confirm())
+	h.until(10*time.Second, "the sound to be there", func() bool { return n.engine.Live() == 1 })
+	assert.Zero(t, h.engine.Live(), "and not here")
+	e := h.end(id)
+	assert.Equal(t, domain.OutcomeConfirmed, e.Verdict.Outcome)
+	c := h.finished(id)
+	assert.Equal(t, map[string]string{"choice": "1"}, c.Variables)
+	assert.Equal(t, "PCMU/8000", c.Legs[0].Codec)
+	require.NotNil(t, c.Quality)
+	assert.Greater(t, c.Quality.PacketsSent, uint64(40))
+	assert.Greater(t, c.Quality.PacketsReceived, uint64(40))
+	for _, s := range e.Segments {
+		assert.GreaterOrEqual(t, s.EndMs, s.StartMs)
+	}
+	assert.InDelta(t, float64(c.DurationSeconds), h.recording(c).Duration().Seconds(), 1.5)
+	h.until(2*time.Second, "the spool is empty", func() bool { return h.spooled() == 0 })
+	assert.Zero(t, n.engine.Live())
+	assert.Zero(t, n.lender.Live())
+}
+
+func TestBothEndsOfACallThatIsHandedOnHaveTheirSoundAtOneNode(t *testing.T) {
+	t.Parallel()
+	n := neighbour(t)
+	p := newPeer(t)
+	h := build(t, plan{next: n, trunks: towards(p)})
+	id := h.talking(area+"0009", waits())
+	require.NoError(t, h.tell(call.Transfer{CallID: id, Way: call.Way{To: area + "7777"}, Mode: domain.TransferBridge}))
+	h.until(10*time.Second, "both to be there", func() bool { return n.engine.Live() == 2 })
+	assert.Zero(t, h.engine.Live())
+	h.stands(id, domain.TransferConnected)
+	before := h.packets(id)
+	h.until(10*time.Second, "the other one to be heard", func() bool { return h.packets(id) > before+20 })
+	require.NoError(t, h.hangUp(id))
+	h.end(id)
+	h.until(5*time.Second, "the other is let go", p.over)
+	assert.Positive(t, h.recording(h.finished(id)).Duration())
+	h.until(2*time.Second, "nothing is left", func() bool { return n.engine.Live() == 0 })
+}
+
+func TestTheSoundOfACallGoesOnWhereItsNodeDoesNot(t *testing.T) {
+	t.Parallel()
+	for name, strike := range map[string]func(n *nextDoor){
+		"lost, and its recording comes later": func(n *nextDoor) { n.cut(false) },
+		"to stop":                             func(n *nextDoor) { n.lender.Leave() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, keys := secret(t, false)
+			n := neighbour(t)
+			h := build(t, plan{next: n, trunks: func(h *house) []domain.Trunk {
+				list := towards(p)(h)
+				for i := range list {
+					list[i].SRTP, list[i].KeysInClear = "required", true
+				}
+				return list
+			}})
+			id := h.talking(area+"7777", linger())
+			soon(t, keys)
+			h.until(10*time.Second, "something is recorded", func() bool { return n.engine.Live() == 1 && h.packets(id) > 60 })
+			strike(n)
+			soon(t, keys) // the re-INVITE, with another key
+			h.until(10*time.Second, "the sound to be here", func() bool { return h.engine.Live() == 1 && n.engine.Live() == 0 })
+			before := h.packets(id)
+			h.until(10*time.Second, "it to be heard", func() bool { return h.packets(id) > before+50 })
+			p.mu.Lock()
+			far := p.session
+			p.mu.Unlock()
+			far.SendDigits(1, "9")
+			e := h.end(id)
+			assert.Equal(t, domain.ReasonCompleted, e.Verdict.Reason)
+			assert.Equal(t, "agent", e.Call.EndedBy)
+			c := h.finished(id)
+			sound := h.recording(c)
+			assert.InDelta(t, float64(c.DurationSeconds), sound.Duration().Seconds(), 1.5)
+			agent := sound.Channel(1)
+			assert.Positive(t, loud(agent[:len(agent)/3]), "what was said there is part of it")
+			assert.Positive(t, loud(agent[len(agent)/2:]), "and here")
+			h.until(2*time.Second, "nothing is left", func() bool { return h.engine.Live() == 0 && h.spooled() == 0 })
+		})
+	}
+}
+
+// loud counts the samples that are no silence.
+func loud(pcm []int16) (n int) {
+	for _, v := range pcm {
+		if v > 1000 || v < -1000 {
+			n++
+		}
+	}
+	return n
+}
+
+func TestACallEndsWhoseFarEndDoesNotFollowItsSound(t *testing.T) {
+	t.Parallel()
+	p, keys := secret(t, true)
+	n := neighbour(t)
+	h := build(t, plan{next: n, trunks: func(h *house) []domain.Trunk {
+		list := towards(p)(h)
+		for i := range list {
+			list[i].SRTP, list[i].KeysInClear = "required", true
+		}
+		return list
+	}})
+	id := h.talking(area+"7777", linger())
+	soon(t, keys)
+	n.lender.Leave()
+	soon(t, keys)
+	h.until(10*time.Second, "it to be refused", func() bool { return h.engine.Live() == 0 })
+	assert.Empty(t, h.ends(id), "who could not be moved stays")
+	assert.Equal(t, 1, n.engine.Live())
+	n.cut(true)
+	e := h.end(id)
+	assert.Equal(t, domain.ReasonMediaLost, e.Verdict.Reason)
+	h.until(2*time.Second, "nothing is left", func() bool { return h.engine.Live() == 0 && n.engine.Live() == 0 })
+}
+
+// A node dies while its call rings: the answer finds no sound, and another one is
+// had for it.
+func TestACallIsAnsweredWhoseSoundIsGone(t *testing.T) {
+	t.Parallel()
+	p := mute(t)
+	rings, answer, offers := make(chan struct{}), make(chan struct{}), make(chan []byte, 9)
+	p.ua = agent(t, func(in *sip.Incoming) {
+		close(rings)
+		<-answer
+		s, err := p.engine.Open(media.Options{})
+		if err != nil {
+			in.Reject(500, 0)
+			return
+		}
+		body, err := s.Answer(in.Body)
+		if err != nil {
+			in.Reject(488, 0)
+			return
+		}
+		d := in.Answer(body, func(e sip.Event) {
+			p.hear(e)
+			if r, ok := e.(sip.Reoffer); ok {
+				offers <- r.Body
+				if body, err := s.Answer(r.Body); err == nil {
+					r.Reply(200, body)
+				}
+			}
+		})
+		s.Begin()
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.dialog, p.session = d, s
+	})
+	n := neighbour(t)
+	h := build(t, plan{next: n, trunks: towards(p)})
+	id := h.dial(area+"7777", linger())
+	soon(t, rings)
+	assert.Equal(t, 1, n.engine.Live())
+	n.cut(true)
+	h.until(5*time.Second, "the sound is gone", func() bool { return n.engine.Live() == 0 })
+	close(answer)
+	soon(t, offers)
+	h.until(10*time.Second, "it to be heard", func() bool { return h.packets(id) > 50 })
+	p.mu.Lock()
+	far := p.session
+	p.mu.Unlock()
+	far.SendDigits(1, "9")
+	assert.Equal(t, domain.ReasonCompleted, h.end(id).Verdict.Reason)
+	h.finished(id)
+}
+
+func TestSomebodyListensToSoundAtAnotherNode(t *testing.T) {
+	t.Parallel()
+	n := neighbour(t)
+	h := build(t, plan{next: n})
+	id := h.talking(area+"0009", linger())
+	heard, over := make(chan []byte, 1024), make(chan struct{})
+	_, err := mailbox.Ask[call.Listening](t.Context(), h.sys, h.calls, call.Listen{CallID: id, Out: func(frame []byte) {
+		if frame == nil {
+			close(over)
+			return
+		}
+		select {
+		case heard <- bytes.Clone(frame):
+		default:
+		}
+	}})
+	require.NoError(t, err)
+	assert.Len(t, soon(t, heard), media.TapFrame)
+	_, err = mailbox.Ask[call.HungUp](t.Context(), h.sys, h.calls, call.Hangup{CallID: id})
+	require.NoError(t, err)
+	h.end(id)
+	soon(t, over)
+}

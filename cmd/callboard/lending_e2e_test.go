@@ -1,0 +1,127 @@
+package main_test
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/persistence/redis/redistest"
+	"github.com/callboard/callboard/sip/siptest"
+)
+
+// crowd are nodes of which each wants to carry the sound of one call.
+type crowd struct {
+	*crew
+	admin map[*service]string
+}
+
+func newCrowd(t *testing.T) *crowd {
+	t.Helper()
+	url, _ := redistest.Start(t)
+	var admin []string
+	own := func(int) []string {
+		admin = append(admin, "127.0.0.1:"+strconv.Itoa(siptest.Port(t)))
+		return []string{"CALLBOARD_REDIS_URL=" + url, "CALLBOARD_ADMIN_ADDR=" + admin[len(admin)-1]}
+	}
+	c := &crowd{crewOn(t, 3, own, "CALLBOARD_SHARDS="+strconv.Itoa(crewShards), "CALLBOARD_SOUND_CALLS=1", "CALLBOARD_DRAIN_SECONDS=20"), make(map[*service]string)}
+	for i, s := range c.nodes {
+		c.admin[s] = admin[i]
+	}
+	c.spread()
+	return c
+}
+
+// media is what a node counts of its sound; 0 of one that is gone.
+func (c *crowd) media(s *service, what string) int {
+	if s.cmd.ProcessState != nil {
+		return 0
+	}
+	_, values := s.metered(c.admin[s])
+	return int(values["callboard_media_"+what])
+}
+
+// lends waits until one node has the sound of a call of another one.
+func (c *crowd) lends() (home, lender *service) {
+	c.t.Helper()
+	c.nodes[0].await("the sound to be at another node", 20*time.Second, func() bool {
+		home, lender = nil, nil
+		for _, s := range c.nodes {
+			if c.media(s, "lent") == 1 {
+				lender = s
+			}
+			if c.media(s, "away") == 1 {
+				home = s
+			}
+		}
+		return home != nil && lender != nil && home != lender
+	})
+	return home, lender
+}
+
+// The first call of a workspace has its sound at home, the second one at another
+// node, which dies, or is stopped, in the middle of it.
+func TestSoundGoesOnWhereItsNodeDoesNot(t *testing.T) {
+	t.Parallel()
+	for i, what := range []string{"killed", "stopped"} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			c := newCrowd(t)
+			w := c.tenants(1)[0]
+			near, far := fmt.Sprintf("+120255501%d0", 4+i), fmt.Sprintf("+120255501%d1", 4+i)
+			first, second := baresip(t, near), baresip(t, far)
+			own := c.nodes[0].as(w.key)
+			trunk := own.trunk(near, first.port)
+			own.trunk(far, second.port)
+			menu := own.menu()
+			made := own.api("POST", "/v1/phone-numbers", object{"number": "+12025550100", "agent_id": menu, "trunk_id": trunk})
+			c.nodes[0].api("POST", "/v1/workspaces/"+w.id+"/phone-numbers/"+made["id"].(string)+"/approve", nil)
+			one := own.outbound(near, menu, object{"record": true})
+			own.live(one)
+			two := own.outbound(far, menu, object{"record": true})
+			own.live(two)
+			home, lender := c.lends()
+			own = home.as(w.key)
+			home.await("the phone to hear something", 20*time.Second, second.hears)
+			<-time.After(1500 * time.Millisecond) // a recording is written each half second
+
+			if what == "killed" {
+				lender.kill9()
+			} else {
+				require.NoError(t, lender.cmd.Process.Signal(syscall.SIGTERM))
+			}
+			home.await("the sound to go on", 10*time.Second, func() bool {
+				return strings.Contains(home.logged(), "the sound of a call goes on elsewhere")
+			})
+			<-time.After(1500 * time.Millisecond) // the phone hears it again
+			second.press("1")
+			call := own.ended(two, 30*time.Second)
+			assert.Equal(t, "confirmed", call["disposition"], "%v", call)
+			assert.Equal(t, "agent: Press one or two.\ncaller: [pressed 1]", own.transcribed(two), "the conversation knows of nothing")
+			assert.Equal(t, 1, strings.Count(second.log(), "Call established"), "the phone had one call")
+			if what == "killed" { // it has what was recorded before
+				c.launch(lender)
+			} else {
+				lender.await("its end", 20*time.Second, func() bool { return strings.Contains(lender.logged(), "msg=stopped") })
+			}
+			own.await("the recording", 90*time.Second, func() bool {
+				return own.api("GET", "/v1/calls/"+two, nil)["recording_available"] == true
+			})
+			agent := samples(t, own.recording(two), 2)
+			assert.InDelta(t, call["duration_seconds"].(float64), float64(len(agent))/rate, 1.1, "the recording is as long as the call")
+			half := len(agent) / 4
+			assert.Positive(t, heardIn(agent[:half]), "and has what was said before")
+			assert.Positive(t, heardIn(agent[half:]), "and afterwards")
+
+			first.press("2")
+			call = own.ended(one, 30*time.Second)
+			assert.Equal(t, "declined", call["disposition"], "%v", call)
+			home.await("nothing to be left", 20*time.Second, func() bool { return c.media(home, "away") == 0 && c.media(home, "sessions") == 0 })
+		})
+	}
+}
