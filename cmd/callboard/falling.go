@@ -13,7 +13,7 @@ import (
 // stays says whether a shard stays on this node though another one has joined:
 // the only one does, and of several those with live calls, which would be cut
 // off from their workspaces.
-func (m *member) stays(shard int) bool {
+func (m *member) stays(shard int, to string) bool {
 	if m.cfg.Shards == 1 {
 		return true
 	}
@@ -26,7 +26,7 @@ func (m *member) stays(shard int) bool {
 	if s.board.Drained() { // or the one who has said so could not take it back
 		return true
 	}
-	c.wanted(time.Since(m.born))
+	c.wanted(to, time.Since(m.born))
 	return !c.quiet.Swap(false)
 }
 
@@ -35,11 +35,13 @@ func (m *member) stays(shard int) bool {
 // silence by that, and some are over by then.
 const movesAfter = time.Minute
 
-// wanted notes that another node waits for the shard; at is since the process was
-// born.
-func (c *chair) wanted(at time.Duration) {
-	if at-time.Duration(c.again.Swap(int64(at))) > 10*time.Second {
+// wanted notes that a node waits for the shard; at is since the process was born.
+// What one has waited that is gone counts for no other one, nor for itself when it
+// has started anew: it may be one that does not live for long.
+func (c *chair) wanted(to string, at time.Duration) {
+	if at-time.Duration(c.again.Swap(int64(at))) > 10*time.Second || to != c.heir {
 		c.since.Store(int64(at))
+		c.heir = to
 	}
 	c.asked.Store(true)
 }

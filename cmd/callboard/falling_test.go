@@ -16,9 +16,10 @@ func TestWhatGoesToANodeThatHasJoined(t *testing.T) {
 	two, none := call.LiveNow{Known: 2, Moving: 2}, call.LiveNow{}
 	one := call.LiveNow{Known: 2, Moving: 1} // the other one rings, say
 	born := 3 * time.Hour                    // the process lives for so long
-	waits := func(c *chair, from, to time.Duration) {
-		for at := from; at <= to; at += 500 * time.Millisecond { // it is looked as often, as long as it stays
-			c.wanted(born + at)
+	to := "node_1"
+	waits := func(c *chair, from, until time.Duration) {
+		for at := from; at <= until; at += 500 * time.Millisecond { // it is looked as often, as long as it stays
+			c.wanted(to, born+at)
 		}
 	}
 	c := new(chair)
@@ -36,5 +37,10 @@ func TestWhatGoesToANodeThatHasJoined(t *testing.T) {
 	waits(c, 80*time.Second, 82*time.Second)
 	assert.False(t, c.mayGo(two, true, moveAfter()), "nobody waited for a while: the minute begins anew")
 	waits(c, 82*time.Second, 142*time.Second)
+	assert.True(t, c.mayGo(two, true, moveAfter()))
+	to = "node_2"
+	waits(c, 143*time.Second, 200*time.Second)
+	assert.False(t, c.mayGo(two, true, moveAfter()), "another one waits since a moment ago")
+	waits(c, 200*time.Second, 204*time.Second)
 	assert.True(t, c.mayGo(two, true, moveAfter()))
 }

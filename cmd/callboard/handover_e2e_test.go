@@ -147,7 +147,7 @@ func TestARollingRestartCutsNoCall(t *testing.T) {
 // other one.
 func TestAShardWithLiveCallsGoesToANodeThatHasJoined(t *testing.T) {
 	t.Parallel()
-	const wait = 4 * time.Second // a minute, unless told
+	const wait = 8 * time.Second // a minute, unless told
 	c := newCrew(t, 2, surviving, "CALLBOARD_SHARDS=2", "CALLBOARD_DRAIN_SECONDS=600", "FAILPOINT_MOVE_AFTER="+wait.String())
 	of := make(map[int]*shardTenant)
 	for len(of) < 2 {
@@ -155,6 +155,7 @@ func TestAShardWithLiveCallsGoesToANodeThatHasJoined(t *testing.T) {
 		of[domain.ShardOf(one.id, 2)] = one
 	}
 	stays, joins := c.nodes[0], c.nodes[1]
+	stays.await("each to have one", time.Minute, func() bool { return len(c.shards(stays)) == 1 && len(c.shards(joins)) == 1 })
 	joins.kill9()
 	stays.await("all of the work", time.Minute, func() bool { return len(c.shards(stays)) == 2 })
 	phones, ids := make(map[int]*phone), make(map[int]string)

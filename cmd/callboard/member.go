@@ -73,6 +73,7 @@ type chair struct {
 	quiet atomic.Bool  // it had no live call when it was looked at, or none that could not be handed over
 	since atomic.Int64 // when another node began to wait, in nanoseconds since born
 	again atomic.Int64 // and was seen to wait last
+	heir  string       // its ID; for the holder's questions alone
 }
 
 // serveAmong runs one node of several until ctx is done.

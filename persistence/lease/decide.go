@@ -19,9 +19,9 @@ type view struct {
 	held     map[int]phase // what the holder has
 	given    int           // handed to others who have not taken it yet
 	draining bool
-	settling bool                 // the list of nodes may soon be what it was
-	handover int                  // so many may be on their way to others at a time
-	stays    func(shard int) bool // what is held stays where it is for now, whoever has joined; nil: nothing does
+	settling bool                            // the list of nodes may soon be what it was
+	handover int                             // so many may be on their way to others at a time
+	stays    func(shard int, to string) bool // what is held stays where it is for now, though it is due to a node that has joined; nil: nothing does
 }
 
 // plan is what a holder does next.
@@ -54,7 +54,7 @@ func decide(v view) plan {
 		case doing == running && v.draining:
 			p.stop = append(p.stop, shard)
 		case doing == running && !own && place != "" && room > 0 && !v.settling:
-			if v.stays != nil && v.stays(shard) {
+			if v.stays != nil && v.stays(shard, place) {
 				p.stay = true
 				continue
 			}

@@ -37,11 +37,11 @@ func TestWhatAHolderDoesNext(t *testing.T) {
 			view{places: []string{b, b, a}, owners: []string{a, none, a}, held: map[int]phase{0: running, 2: running}, given: 2}, plan{},
 		},
 		"what is busy stays, and leaves its place to what is not": {
-			view{places: []string{b, b, b}, owners: []string{a, a, a}, held: map[int]phase{0: running, 1: running, 2: running}, stays: func(shard int) bool { return shard == 0 }},
+			view{places: []string{b, b, b}, owners: []string{a, a, a}, held: map[int]phase{0: running, 1: running, 2: running}, stays: func(shard int, to string) bool { return shard == 0 && to == b }},
 			plan{stop: []int{1, 2}, stay: true},
 		},
 		"who drains gives what is busy": {
-			view{places: []string{b}, owners: []string{a}, held: map[int]phase{0: running}, stays: func(int) bool { return true }, draining: true},
+			view{places: []string{b}, owners: []string{a}, held: map[int]phase{0: running}, stays: func(int, string) bool { return true }, draining: true},
 			plan{stop: []int{0}},
 		},
 		"what is being started goes once it is": {

@@ -28,10 +28,10 @@ type Config struct {
 	// node never takes itself for cut off.
 	Reach func(ctx context.Context, n Node) error
 
-	// Stay says of a shard that belongs to a node which has joined whether it
-	// stays here for now, as long as this node lives and does not drain; it is
-	// asked again after Pause and must not wait. nil: none does.
-	Stay func(shard int) bool
+	// Stay says of a shard that belongs to a node which has joined, by its ID,
+	// whether it stays here for now, as long as this node lives and does not drain;
+	// it is asked again after Pause and must not wait. nil: none does.
+	Stay func(shard int, to string) bool
 
 	AtOnce   int           // Starts, and Stops, at once; 0: 16
 	Handover int           // shards on their way to nodes that have joined, at once; 0: 4

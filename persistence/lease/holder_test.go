@@ -62,7 +62,7 @@ func (h *house) join(id string) *worker {
 		Self: lease.Node{ID: id, Addr: id + ":1"}, Shards: h.shards, AtOnce: 4, Handover: 2, Lease: h.lease,
 		Start: func(_ context.Context, shard int, token lease.Token) error { return h.start(w, shard, token) },
 		Stop:  func(shard int, lost bool) { h.stop(w, shard, lost) },
-		Stay:  func(int) bool { return get(w, &w.busy) },
+		Stay:  func(int, string) bool { return get(w, &w.busy) },
 		Reach: func(context.Context, lease.Node) error {
 			if get(w, &w.blind) {
 				return errors.New("nobody answers")
