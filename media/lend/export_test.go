@@ -31,6 +31,8 @@ const (
 	KindBegin  = kindBegin
 	KindReply  = kindReply
 	KindFed    = kindFed
+	KindMarks  = kindMarks
+	KindEvent  = kindEvent
 	KindTap    = kindTap
 	KindDigits = kindDigits
 	FrameMost  = frameMost

@@ -183,10 +183,16 @@ func TestWhatIsToldOfAFeedAfterItWasTakenBackIsOld(t *testing.T) {
 	})
 }
 
-// metered counts what is written.
+// metered counts what is written, and read.
 type metered struct {
 	net.Conn
-	n atomic.Int64
+	n, in atomic.Int64
+}
+
+func (m *metered) Read(b []byte) (int, error) {
+	n, err := m.Conn.Read(b)
+	m.in.Add(int64(n))
+	return n, err
 }
 
 func (m *metered) Write(b []byte) (int, error) {
@@ -216,4 +222,30 @@ func TestAClipIsSentOnceForAllCalls(t *testing.T) {
 	}
 	assert.Less(t, m.n.Load(), int64(6<<20))
 	assert.Greater(t, m.n.Load(), int64(5<<20))
+}
+
+func TestSoundComesOverTheLinkOnlyWhileSomebodyHears(t *testing.T) {
+	t.Parallel()
+	n, far := lends(t, engine(t)), engine(t)
+	conn, err := n.dial(t.Context())
+	require.NoError(t, err)
+	m := &metered{Conn: conn}
+	link, err := lend.Join(t.Context(), m, lend.LinkConfig{})
+	require.NoError(t, err)
+	defer link.Close()
+	var ours ear
+	s := borrow(t, link, media.Options{})
+	connect(t, s, open(t, far, media.Options{}))
+	comes := func() (bytes int64) {
+		before, from := m.in.Load(), s.Mark()
+		eventually(t, "half a second", func() bool { return s.Mark() > from+500*time.Millisecond })
+		return m.in.Load() - before
+	}
+	assert.Less(t, comes(), int64(2000))
+	s.Hear(ours.hear)
+	assert.Greater(t, comes(), int64(3000))
+	assert.NotEmpty(t, ours.heard())
+	s.Hear(nil)
+	s.Offer() // what is ordered before it is done
+	assert.Less(t, comes(), int64(2000))
 }

@@ -161,6 +161,32 @@ func TestALenderThatFallsSilentIsGoneAfterFourBeats(t *testing.T) {
 	})
 }
 
+func TestNothingIsToldOnceASessionIsClosed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ours, theirs := net.Pipe()
+		go silent(theirs, true)
+		link, err := lend.Join(t.Context(), ours, lend.LinkConfig{})
+		require.NoError(t, err)
+		var told ear
+		s, err := link.Open(media.Options{Notify: told.notify})
+		require.NoError(t, err)
+		tells := func(e media.Event) {
+			b, errEvent := lend.AppendEvent(nil, e)
+			require.NoError(t, errEvent)
+			_, errEvent = theirs.Write(lend.Frame(lend.KindEvent, 1, b))
+			require.NoError(t, errEvent)
+			synctest.Wait()
+		}
+		tells(media.Beep{})
+		go s.Close()
+		synctest.Wait()
+		tells(media.GreetingOver{})
+		link.Close()
+		synctest.Wait()
+		assert.Equal(t, []media.Event{media.Beep{}}, told.all())
+	})
+}
+
 func TestALenderThatTakesNothingIsGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ours, theirs := net.Pipe()
@@ -281,10 +307,9 @@ func TestWhatBreaksTheProtocolEndsItsLinkOnly(t *testing.T) {
 		conn := raw(t, n)
 		_, err := conn.Write(b)
 		require.NoError(t, err)
+		require.NoError(t, conn.SetReadDeadline(time.Now().Add(6*time.Second))) // before it is missed
 		_, err = io.Copy(io.Discard, conn)
-		if err != nil {
-			require.NotErrorIs(t, err, os.ErrDeadlineExceeded, what)
-		}
+		require.NotErrorIs(t, err, os.ErrDeadlineExceeded, what)
 	}
 	ignored := raw(t, n)
 	for _, kind := range []byte{lend.KindOffer, lend.KindPlay, lend.KindHear, lend.KindSay, lend.KindBegin, lend.KindTap, lend.KindDigits} {
@@ -301,6 +326,43 @@ func TestWhatBreaksTheProtocolEndsItsLinkOnly(t *testing.T) {
 	require.NoError(t, err)
 	eventually(t, "a session cannot be opened twice", func() bool { return n.lender.Live() == 1 })
 	assert.NotEmpty(t, s.Offer(), "nobody else has noticed")
+}
+
+func TestMarksAreToldEachSecondOfWhatRuns(t *testing.T) {
+	t.Parallel()
+	n := lends(t, engine(t))
+	conn := raw(t, n)
+	for _, session := range []uint32{1, 2} {
+		_, err := conn.Write(lend.Frame(lend.KindOpen, session, []byte("\x00\x00\x00\x01{}")))
+		require.NoError(t, err)
+	}
+	_, err := conn.Write(lend.Frame(lend.KindBegin, 2, nil))
+	require.NoError(t, err)
+	go func() { // it lives
+		for {
+			if _, errWrite := conn.Write(lend.Frame(lend.KindBeat, 0, nil)); errWrite != nil {
+				return
+			}
+			time.Sleep(200 * time.Millisecond)
+		}
+	}()
+	require.NoError(t, conn.SetReadDeadline(time.Now().Add(time.Minute)))
+	var marks []time.Duration
+	for len(marks) < 3 {
+		head := make([]byte, 4)
+		_, err = io.ReadFull(conn, head)
+		require.NoError(t, err)
+		body := make([]byte, binary.BigEndian.Uint32(head))
+		_, err = io.ReadFull(conn, body)
+		require.NoError(t, err)
+		if body[0] == lend.KindMarks {
+			require.Len(t, body[5:], 12, "one session runs")
+			assert.Equal(t, uint32(2), binary.BigEndian.Uint32(body[5:]))
+			marks = append(marks, time.Duration(binary.BigEndian.Uint64(body[9:])))
+		}
+	}
+	assert.Less(t, marks[0], marks[1])
+	assert.Less(t, marks[1], marks[2])
 }
 
 // door is one that pipes come through, which hold nothing that nobody reads.

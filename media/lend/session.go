@@ -287,7 +287,7 @@ func (s *Session) stop() {
 // lose closes a session whose link has ended, and tells its owner.
 func (s *Session) lose() {
 	s.mu.Lock()
-	if !s.opened || s.lost {
+	if !s.opened {
 		s.mu.Unlock()
 		return
 	}
