@@ -276,11 +276,10 @@ func (d *Desk) slot(ctx context.Context, t *tree, c *domain.Call, contacts []sip
 // opening is the attempt row of a single call: durable before the INVITE.
 func (d *Desk) opening(c *domain.Call, slot trunk.Slot) *domain.Attempt {
 	now := stamp()
-	sipID := d.node.cfg.SIP.CallID(c.ID, 1)
 	return &domain.Attempt{
 		ID: c.ID, WorkspaceID: c.WorkspaceID, Environment: c.Environment, CallID: c.ID, Number: 1,
 		Direction: c.Direction, Boot: d.node.boot, OpenedAt: now, Tariff: d.node.tariff(c.WorkspaceID),
-		Legs: []domain.AttemptLeg{call.OpenLeg(1, slot.Trunk().ID, slot.Target, sipID)},
+		Legs: []domain.AttemptLeg{call.FirstLeg(d.node.cfg.SIP, c.ID, &slot, c.To, c.From)},
 	}
 }
 

@@ -379,7 +379,7 @@ func (n *Node) campaignProps(ws, id string, t *tree, key []byte) *actor.Props {
 		return campaign.New(campaign.Config{
 			Workspace: ws, CampaignID: id, Store: n.cfg.Store, Lines: t.lines, Trunks: t.trunks, Calls: t.calls, Boot: n.boot,
 			Numbers: t.numbers, Lists: n.dnc, Left: func() map[string]time.Time { return t.orphans.of(id) },
-			SIPCallID: n.cfg.SIP.CallID, Log: n.cfg.Log, Key: key, Committed: func() { n.committed(ws) },
+			Leg: n.firstLeg, Log: n.cfg.Log, Key: key, Committed: func() { n.committed(ws) },
 			Script: func(ctx context.Context, c *domain.Campaign) (domain.Script, error) {
 				p := domain.Principal{WorkspaceID: c.WorkspaceID, Environment: c.Environment}
 				s, err := n.desk.scriptOf(ctx, p, c.AgentID, c.PathwayID)

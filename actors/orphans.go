@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/callboard/callboard/actors/call"
 	"github.com/callboard/callboard/actors/campaign"
 	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/actors/numbers"
@@ -26,6 +27,11 @@ const (
 	// orphansAgain is how long a store that refused to remove them is left alone.
 	orphansAgain = 5 * time.Second
 )
+
+// firstLeg is a campaign's call as its opening keeps it.
+func (n *Node) firstLeg(callID string, slot *trunk.Slot, to, from string) domain.AttemptLeg {
+	return call.FirstLeg(n.cfg.SIP, callID, slot, to, from)
+}
 
 // orphansOf are the calls of earlier processes whose dialogs may still live:
 // those of the attempts that the last one left open, and those that it had not

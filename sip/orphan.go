@@ -18,8 +18,8 @@ const (
 
 // Orphan ends a dialog of an earlier process: BYE for an answered call; CANCEL
 // for one that rang, and ACK and BYE in case it was answered meanwhile, which
-// only that process was told; and for one of which nothing was heard it waits and
-// ends what still comes. done is called once: when the far end has answered for
+// only that process was told; and for one of which nothing was heard CANCEL, where
+// its Opening is known. It waits and ends what still comes. done is called once: when the far end has answered for
 // it, or after 32 s.
 func (u *UserAgent) Orphan(s DialogState, done func(answered bool)) {
 	finished := false
@@ -61,14 +61,17 @@ func (d *Dialog) orphaned(s DialogState, report func(bool)) {
 	if s.Confirmed {
 		d.phase = closing
 		d.confirmed = true
-		d.sendBye(Ended{Q850: 41, Text: "service restarted"}, 0)
+		d.sendBye(Ended{Q850: 41, Text: restarted}, 0)
 		return
 	}
 	d.out = &outbound{refused: true, tx: &clientTx{cseq: s.LocalCSeq, done: true}}
 	d.onStray = func() { report(true) }
 	d.retire(d.ua.cfg.Linger + giveUp)
-	if s.RemoteTag != "" {
+	switch {
+	case s.RemoteTag != "":
 		d.endEarly(s.LocalCSeq)
+	case s.SentBy != "":
+		d.giveUpUnheard(s)
 	}
 }
 
@@ -87,7 +90,7 @@ func (d *Dialog) endEarly(invite uint32) {
 		}
 	}
 	d.out.cancelSent = true
-	d.cancelThen(invite, "service restarted", func(_ *clientTx, m *message, _ error) {
+	d.cancelThen(invite, restarted, func(_ *clientTx, m *message, _ error) {
 		if m != nil && m.code >= 200 {
 			cancelled = m.code < 300
 			d.after(finalWithin, end)
@@ -107,7 +110,7 @@ func (d *Dialog) endUnheard(invite uint32, cancelled func() bool) {
 		d.withHop(d.far, func(to flow) {
 			d.start(&clientTx{
 				method: methodBye, cseq: invite + afterCrash, far: d.far, to: to,
-				extra: []Header{{"Reason", reasonHeader(41, "service restarted")}},
+				extra: []Header{{"Reason", reasonHeader(41, restarted)}},
 			}, func(_ *clientTx, m *message, _ error) {
 				if m != nil && m.code >= 200 && (m.code < 300 || cancelled()) {
 					d.settled()

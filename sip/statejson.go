@@ -57,6 +57,9 @@ func (s *DialogState) AppendJSON(b []byte) ([]byte, error) {
 	if len(s.Route) > 0 {
 		o.Any("route", s.Route)
 	}
+	if s.Proves {
+		o.Bool("proves", true)
+	}
 	o.Some("remote_cseq", s.RemoteCSeq)
 	o.Word("local_party", s.LocalParty)
 	o.Word("contact_user", s.ContactUser)

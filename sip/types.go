@@ -241,6 +241,7 @@ type DialogState struct {
 	// it is for, from whichever node it comes.
 	SentBy string   `json:"sent_by,omitempty"` // of its Via
 	Route  []string `json:"route,omitempty"`   // it was sent along
+	Proves bool     `json:"proves,omitempty"`  // of an Opening: a challenge is answered by another one
 
 	// What Revive needs besides.
 	RemoteCSeq     int64  `json:"remote_cseq,omitempty"`     // the highest of the far end; 0: none came

@@ -376,7 +376,7 @@ func (c *call) row() *domain.AttemptLeg {
 	c.attempt.Legs = append([]domain.AttemptLeg(nil), c.attempt.Legs...)
 	for len(c.attempt.Legs) < c.leg {
 		l := c.call.Legs[len(c.attempt.Legs)]
-		c.attempt.Legs = append(c.attempt.Legs, OpenLeg(len(c.attempt.Legs)+1, l.TrunkID, c.slot.Target, l.SIPCallID))
+		c.attempt.Legs = append(c.attempt.Legs, OpenLeg(len(c.attempt.Legs)+1, l.TrunkID, c.opening(&c.slot, len(c.attempt.Legs)+1)))
 	}
 	return &c.attempt.Legs[c.leg-1]
 }

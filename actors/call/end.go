@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
@@ -198,13 +199,40 @@ func Interrupted(c domain.Call, a domain.Attempt, now time.Time) Ended {
 
 // OpenLeg is a leg as the commit before its INVITE keeps it: enough to end
 // whatever of it a crash leaves ringing.
-func OpenLeg(number int, trunkID string, target sip.Target, sipCallID string) domain.AttemptLeg {
-	leg := domain.AttemptLeg{Number: number, TrunkID: trunkID, SIPCallID: sipCallID}
-	state := sip.DialogState{CallID: sipCallID, Target: target}
+func OpenLeg(number int, trunkID string, state sip.DialogState) domain.AttemptLeg {
+	leg := domain.AttemptLeg{Number: number, TrunkID: trunkID, SIPCallID: state.CallID}
 	if b, err := state.AppendJSON(make([]byte, 0, dialogRoom/2)); err == nil {
 		leg.Dialog = b
 	}
 	return leg
+}
+
+// Opener tells what is known of a leg before its INVITE leaves.
+type Opener interface {
+	Opening(in sip.Invite) sip.DialogState
+}
+
+// FirstLeg is the first leg of a call as the commit that opens it keeps it.
+func FirstLeg(ua Opener, callID string, slot *trunk.Slot, to, from string) domain.AttemptLeg {
+	return OpenLeg(1, slot.Trunk().ID, openingOf(ua, callID, 1, slot, to, from))
+}
+
+func openingOf(ua Opener, callID string, leg int, slot *trunk.Slot, to, from string) sip.DialogState {
+	in := sip.Invite{Attempt: callID, Leg: leg, Target: slot.Target}
+	if slot.Via != nil {
+		slot.Fill(&in, to, trunk.Caller{Number: from})
+		in.Headers = nil // they are none of its dialog's
+	}
+	return ua.Opening(in)
+}
+
+// opening is what is known of a leg before its INVITE leaves; one that a target
+// sends elsewhere goes where nobody knows.
+func (c *call) opening(slot *trunk.Slot, leg int) sip.DialogState {
+	if c.detour != nil {
+		return sip.DialogState{CallID: c.cfg.Phone.CallID(c.call.ID, leg), Target: slot.Target}
+	}
+	return openingOf(c.cfg.Phone, c.call.ID, leg, slot, c.call.To, c.call.From)
 }
 
 // NotStarted is the end of a call that was opened but never placed.

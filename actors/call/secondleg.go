@@ -39,7 +39,7 @@ func (c *call) opened(ctx actor.Context, m asideOpen) {
 		TrunkID: m.slot.Trunk().ID, Target: m.slot.Target.String(), SIPCallID: id, Role: roleTransfer, StartedAt: now,
 	})
 	c.row()
-	c.attempt.Legs = append(append([]domain.AttemptLeg(nil), c.attempt.Legs...), OpenLeg(n, m.slot.Trunk().ID, m.slot.Target, id))
+	c.attempt.Legs = append(append([]domain.AttemptLeg(nil), c.attempt.Legs...), OpenLeg(n, m.slot.Trunk().ID, sip.DialogState{CallID: id, Target: m.slot.Target}))
 	h := c.handed()
 	h.Legs = append(slices.Clip(h.Legs), n)
 	t.leg = n

@@ -57,23 +57,23 @@ type Config struct {
 	Store                 Store
 	Lines                 func(domain.Environment) *actor.PID
 	Trunks, Calls         *actor.PID
-	Numbers               *actor.PID                                                     // says last whether a number may be rung; nil: each may
-	Lists                 *dnc.Register                                                  // of numbers that are never called; nil: none
-	Script                func(context.Context, *domain.Campaign) (domain.Script, error) // may block; read when the campaign starts
-	SIPCallID             func(callID string, leg int) string
-	Left                  func() map[string]time.Time // calls of earlier processes that may live yet, and until when; nil: none
-	Check                 Check                       // right before an attempt is opened; nil: everybody may be rung
-	Calling               func() domain.Calling       // destination rules; nil: any country
-	Tariff                func() int                  // what attempts cost from now on; nil: the first
-	Stopped               func() string               // why nobody may be rung over all workspaces (dialplan.View.Stopped); whoever changes it sends Decide; nil: never
-	Draining              func() bool                 // the process is about to end, which a campaign that grows after Drain was told hears of here; nil: never
-	Committed             func()                      // events were committed; nil: nobody wants to know
-	Before                func(msg any)               // sees each message first; nil in production
-	Show                  Show                        // nil: nobody wants to know
-	Key                   []byte                      // of the log of decisions; nil: its rows are not keyed
-	Weight                int                         // share of the lines beside other campaigns
-	RingTimeout           time.Duration               // 0: the call's own
-	MaxDuration           time.Duration               // 0: the agent's limit, or the call's own
+	Numbers               *actor.PID                                                               // says last whether a number may be rung; nil: each may
+	Lists                 *dnc.Register                                                            // of numbers that are never called; nil: none
+	Script                func(context.Context, *domain.Campaign) (domain.Script, error)           // may block; read when the campaign starts
+	Leg                   func(callID string, slot *trunk.Slot, to, from string) domain.AttemptLeg // of a call that is opened; nil: it has no name
+	Left                  func() map[string]time.Time                                              // calls of earlier processes that may live yet, and until when; nil: none
+	Check                 Check                                                                    // right before an attempt is opened; nil: everybody may be rung
+	Calling               func() domain.Calling                                                    // destination rules; nil: any country
+	Tariff                func() int                                                               // what attempts cost from now on; nil: the first
+	Stopped               func() string                                                            // why nobody may be rung over all workspaces (dialplan.View.Stopped); whoever changes it sends Decide; nil: never
+	Draining              func() bool                                                              // the process is about to end, which a campaign that grows after Drain was told hears of here; nil: never
+	Committed             func()                                                                   // events were committed; nil: nobody wants to know
+	Before                func(msg any)                                                            // sees each message first; nil in production
+	Show                  Show                                                                     // nil: nobody wants to know
+	Key                   []byte                                                                   // of the log of decisions; nil: its rows are not keyed
+	Weight                int                                                                      // share of the lines beside other campaigns
+	RingTimeout           time.Duration                                                            // 0: the call's own
+	MaxDuration           time.Duration                                                            // 0: the agent's limit, or the call's own
 	Log                   *slog.Logger
 }
 

@@ -334,9 +334,9 @@ func (a *Campaign) describe(t *try, now time.Time) {
 	}
 	number := int(a.people.attempts[who.ordinal]) + 1
 	id := domain.AttemptID(c.ID, who.ordinal, number)
-	sipCallID := ""
-	if a.cfg.SIPCallID != nil {
-		sipCallID = a.cfg.SIPCallID(t.id, 1) // of the call: an attempt that was put back is another call
+	leg := domain.AttemptLeg{Number: 1, TrunkID: t.slot.Trunk().ID}
+	if a.cfg.Leg != nil {
+		leg = a.cfg.Leg(t.id, &t.slot, who.contact.Phone, from) // of the call: an attempt that was put back is another call
 	}
 	t.made = new(made)
 	t.call = domain.Call{
@@ -347,13 +347,13 @@ func (a *Campaign) describe(t *try, now time.Time) {
 		CampaignID: c.ID, ContactID: domain.ContactID(c.ID, who.ordinal), Status: domain.CallInitiated,
 		Attempt: number, StartedAt: &now, Variables: map[string]string{}, Context: who.contact.Context, Record: true,
 		Legs: []domain.Leg{{
-			TrunkID: t.slot.Trunk().ID, Target: t.slot.Target.String(), SIPCallID: sipCallID, StartedAt: now,
+			TrunkID: t.slot.Trunk().ID, Target: t.slot.Target.String(), SIPCallID: leg.SIPCallID, StartedAt: now,
 		}},
 	}
 	t.row = domain.Attempt{
 		ID: id, WorkspaceID: c.WorkspaceID, Environment: c.Environment, CallID: t.id, CampaignID: c.ID,
 		Ordinal: who.ordinal, Number: number, Direction: domain.Outbound, Boot: a.cfg.Boot, OpenedAt: now,
-		Legs: []domain.AttemptLeg{call.OpenLeg(1, t.slot.Trunk().ID, t.slot.Target, sipCallID)},
+		Legs: []domain.AttemptLeg{leg},
 	}
 	if a.cfg.Tariff != nil {
 		t.row.Tariff = a.cfg.Tariff()

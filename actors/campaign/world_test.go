@@ -180,7 +180,9 @@ func (w *world) begin() {
 			defer w.mu.Unlock()
 			return domain.Script{AgentID: "agent_1", UnitID: "unit_1"}, w.scriptErr
 		},
-		SIPCallID: func(attempt string, leg int) string { return attempt + "-" + strconv.Itoa(leg) },
+		Leg: func(id string, s *trunk.Slot, _, _ string) domain.AttemptLeg {
+			return call.OpenLeg(1, s.Trunk().ID, sip.DialogState{CallID: id + "-1", Target: s.Target})
+		},
 		Before: func(m any) {
 			if w.before != nil {
 				w.before(m)

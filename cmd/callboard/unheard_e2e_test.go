@@ -42,26 +42,33 @@ func (p *peer) answers() {
 }
 
 // What rings when its node is killed, and is answered before another one has its
-// work, tells so to the dead node alone: nobody may be left in a silent call.
+// work, tells so to the dead node alone: nobody may be left in a silent call. And
+// what does not ring yet need not begin to.
 func TestWhatIsAnsweredToADeadNodeIsEndedByTheNextOne(t *testing.T) {
 	t.Parallel()
 	carrier := sipp(t, "uas-answer-unheard", "-m", "1", "-trace_msg", "-message_file", "messages")
+	trying := sipp(t, "uas-trying", "-m", "1", "-trace_msg", "-message_file", "messages")
 	c := newCrew(t, 2, fmt.Sprint("CALLBOARD_SHARDS=", crewShards))
 	c.spread()
 	front, victim := c.nodes[0], c.nodes[1]
 	one := c.of(victim, c.tenants(8))
 	front = front.as(one.key)
 	front.api("POST", "/v1/trunks", object{"name": "t", "caller_ids": []string{"+12025550100"}, "proxies": []object{{"host": "127.0.0.1", "port": carrier.port, "transport": "udp"}}})
-	id := front.outbound("+12025550123", front.terse(), nil)
+	front.api("POST", "/v1/trunks", object{"name": "u", "prefixes": []string{"+1303"}, "proxies": []object{{"host": "127.0.0.1", "port": trying.port, "transport": "udp"}}})
+	id, early := front.outbound("+12025550123", front.terse(), nil), front.outbound("+13035550123", front.terse(), nil)
+	front.await("the other one to be tried", 20*time.Second, func() bool { return len(trying.rung()) == 1 })
 	front.await("it to ring", 20*time.Second, func() bool { return front.api("GET", "/v1/calls/"+id, nil)["status"] == "ringing" })
 	victim.kill9()
 	carrier.answers()
-	select {
-	case err := <-carrier.done:
-		require.NoError(t, err, "it was acknowledged, and ended")
-	case <-time.After(time.Minute):
-		assert.Fail(t, "the far end is left in a silent call", carrier.messages())
+	for _, p := range []*peer{carrier, trying} {
+		select {
+		case err := <-p.done:
+			require.NoError(t, err, "it was ended")
+		case <-time.After(time.Minute):
+			assert.Fail(t, "the far end is left in a silent call, or will be", p.messages())
+		}
 	}
+	assert.Equal(t, "interrupted", front.ended(early, 20*time.Second)["ended_reason"])
 	call := front.ended(id, 20*time.Second)
 	assert.Equal(t, []any{"failed", "interrupted"}, []any{call["status"], call["ended_reason"]}, "%v", call)
 	assert.Equal(t, map[string]int{"12025550123": 1}, carrier.rung())

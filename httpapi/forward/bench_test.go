@@ -79,3 +79,24 @@ func mustCredential(b *testing.B) *forward.Credential {
 	}
 	return c
 }
+
+// BenchmarkQuestion is a question of one node to another, as of whose a call is.
+func BenchmarkQuestion(b *testing.B) {
+	c := mustCredential(b)
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	doors := forward.NewDoors(c, nil)
+	defer doors.Close()
+	doors.Answer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(w, r.Body) }))
+	go func() { _ = doors.Serve(ln) }()
+	f := forward.New(forward.Config{Shards: 8, Credential: c})
+	defer f.Close()
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := f.AskNode(b.Context(), ln.Addr().String(), []byte(`{"to":"02079460001","source":"198.51.100.7:5060"}`)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -20,10 +20,12 @@ import (
 	"github.com/callboard/callboard/actors/campaign"
 	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/persistence"
 	"github.com/callboard/callboard/persistence/pebble"
+	"github.com/callboard/callboard/sip"
 )
 
 // process is one life of the service.
@@ -141,8 +143,10 @@ func (w *world) grow(ctx actor.Context, p *process) {
 				Script: func(context.Context, *domain.Campaign) (domain.Script, error) {
 					return domain.Script{AgentID: "agent_1", UnitID: "unit_1"}, nil
 				},
-				SIPCallID: func(id string, leg int) string { return id + "-" + strconv.Itoa(leg) },
-				Check:     w.check(sp.id), Before: before,
+				Leg: func(id string, s *trunk.Slot, _, _ string) domain.AttemptLeg {
+					return call.OpenLeg(1, s.Trunk().ID, sip.DialogState{CallID: id + "-1", Target: s.Target})
+				},
+				Check: w.check(sp.id), Before: before,
 			}
 			p.spawn(ctx, c.row.ID, func() actor.Actor { return campaign.New(cfg) })
 		}

@@ -1,0 +1,163 @@
+package sip_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/sip"
+)
+
+// openings are INVITEs whose process is killed before it has heard a thing.
+func openings() map[string]func(*sip.Invite) {
+	return map[string]func(*sip.Invite){
+		"straight": func(*sip.Invite) {},
+		"by a proxy": func(in *sip.Invite) {
+			in.Proxy = &sip.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp"}
+			in.Target = sip.Target{Host: "carrier.example", Port: 5060, Transport: "udp"}
+		},
+		"as somebody": func(in *sip.Invite) { in.FromDomain, in.FromName = "clinic.example", "Clinic" },
+	}
+}
+
+// What is stored before an INVITE leaves lets another node cancel it, which is
+// nobody's call yet and would ring on until somebody hears silence.
+func TestACallOfWhichNothingWasHeardIsCancelledByAnotherNode(t *testing.T) {
+	for name, set := range openings() {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				old := onStage(t, nil)
+				in := sip.Invite{
+					Attempt: "att_1", Leg: 1, Target: sip.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp"},
+					To: "+15550001", From: "+15559999", Body: []byte(sdp), Notify: old.ears.hear,
+				}
+				set(&in)
+				state := stored(t, old.ua.Opening(in))
+				d, err := old.ua.Invite(in)
+				require.NoError(t, err)
+				inv := old.peer.expect("INVITE")
+				now := d.State()
+				assert.Equal(t, []any{now.CallID, now.LocalURI, now.RemoteURI, now.SentBy, now.Route}, []any{state.CallID, state.LocalURI, state.RemoteURI, state.SentBy, state.Route})
+				s := old.reborn()
+				done := make(chan bool, 2)
+				begun := time.Now()
+				s.ua.Orphan(state, func(answered bool) { done <- answered })
+				cancel := s.peer.expect("CANCEL ")
+				uri, _, _ := cutURI(inv.text)
+				got, _, _ := cutURI(cancel.text)
+				assert.Equal(t, uri, got)
+				assert.Equal(t, []string{inv.get("Via"), inv.get("Route"), inv.get("Call-ID"), "1 CANCEL"}, []string{cancel.get("Via"), cancel.get("Route"), cancel.get("Call-ID"), cancel.get("CSeq")})
+				s.peer.send(cancel.reply(200, ""), s.us())
+				s.peer.nothing(time.Minute)
+				assert.False(t, <-done, "whether it rings nobody has said")
+				assert.Less(t, time.Since(begun), 2*time.Minute)
+				s.stop()
+			})
+		})
+	}
+}
+
+// A target that asks for a proof has the second INVITE, and most have asked by then.
+func TestBothInvitesOfATrunkThatWantsAProofAreCancelled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		old := onStage(t, nil)
+		in := sip.Invite{
+			Attempt: "att_1", Leg: 1, Target: sip.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp"},
+			To: "+15550001", From: "+15559999", Body: []byte(sdp), Notify: old.ears.hear, Credentials: &sip.Credentials{Username: "ann", Password: "secret"},
+		}
+		state := stored(t, old.ua.Opening(in))
+		_, err := old.ua.Invite(in)
+		require.NoError(t, err)
+		first := old.peer.expect("INVITE")
+		old.peer.send(first.reply(401, "p0", `WWW-Authenticate: Digest realm="carrier", nonce="n1", algorithm=MD5, qop="auth"`), old.us())
+		old.peer.expect("ACK")
+		second := old.peer.expect("INVITE")
+		s := old.reborn()
+		done := make(chan bool, 2)
+		s.ua.Orphan(state, func(answered bool) { done <- answered })
+		via := map[string]string{first.get("Via"): "1 CANCEL", second.get("Via"): "2 CANCEL"}
+		for range 2 {
+			cancel := s.peer.expect("CANCEL")
+			assert.Equal(t, via[cancel.get("Via")], cancel.get("CSeq"))
+			delete(via, cancel.get("Via"))
+			s.peer.send(cancel.reply(map[bool]int{true: 481, false: 200}[cancel.get("CSeq") == "1 CANCEL"], ""), s.us())
+		}
+		assert.Empty(t, via)
+		// The process has come back at its address: it hears the end.
+		s.peer.send(second.reply(487, "p1"), s.us())
+		s.peer.expect("ACK")
+		assert.True(t, <-done)
+		s.stop()
+	})
+}
+
+// One that rings only now, at an address that is the old one, is cancelled again;
+// what cannot be foretold is a name and nothing else.
+func TestWhatRingsAfterItsCancelIsCancelledAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		old := onStage(t, nil)
+		in := sip.Invite{
+			Attempt: "att_1", Leg: 1, Target: sip.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp"},
+			To: "+15550001", From: "+15559999", Body: []byte(sdp), Notify: old.ears.hear,
+		}
+		state := stored(t, old.ua.Opening(in))
+		named := in
+		named.Target.Host = "carrier.example"
+		moved := in
+		moved.URI = "sip:ann@192.0.2.7"
+		for _, other := range []sip.Invite{named, moved, {Attempt: "att_1", Leg: 1, Target: in.Target, To: "not a number\r\n"}} {
+			assert.Equal(t, sip.DialogState{CallID: state.CallID, Target: other.Target}, old.ua.Opening(other))
+		}
+		_, err := old.ua.Invite(in)
+		require.NoError(t, err)
+		inv := old.peer.expect("INVITE")
+		s := old.reborn()
+		done := make(chan bool, 2)
+		s.ua.Orphan(state, func(answered bool) { done <- answered })
+		cancel := s.peer.expect("CANCEL")
+		s.peer.send(cancel.reply(481, ""), s.us())
+		s.peer.send(inv.reply(180, "p1", contact), s.us())
+		s.peer.expect("CANCEL")
+		s.peer.send(inv.reply(200, "p1", contact, sdp), s.us())
+		s.peer.expect("ACK sip:peer@")
+		bye := s.peer.expectBut("BYE sip:peer@", "CANCEL")
+		s.peer.send(bye.reply(200, ""), s.us())
+		assert.True(t, <-done)
+		s.stop()
+	})
+}
+
+// cutURI is the Request-URI.
+func cutURI(text string) (uri, rest string, found bool) {
+	_, after, _ := strings.Cut(text, " ")
+	return strings.Cut(after, " ")
+}
+
+// BenchmarkOpening is what each call costs that is opened, and the row's bytes.
+func BenchmarkOpening(b *testing.B) {
+	ctx, cancel := context.WithCancel(b.Context())
+	ua, err := sip.New(sip.Config{Listen: []sip.Listener{{Network: "udp", Addr: "127.0.0.1:0"}}, Secret: []byte("secret")})
+	require.NoError(b, err)
+	ended := make(chan struct{})
+	go func() { _ = ua.Serve(ctx); close(ended) }()
+	<-ua.Ready()
+	in := sip.Invite{Attempt: "call_01ARZ3NDEKTSV4RRFFQ69G5FAV", Leg: 1, Target: sip.Target{Host: "203.0.113.10", Port: 5060, Transport: "udp", TrunkID: "trunk_01ARZ3NDEKTSV4RRFFQ69G5FAV"}, To: "+12025550123", From: "+12025550100"}
+	before := sip.DialogState{CallID: ua.CallID(in.Attempt, 1), Target: in.Target}
+	old, err := before.AppendJSON(nil)
+	require.NoError(b, err)
+	row := make([]byte, 0, 1024)
+	b.ReportAllocs()
+	for b.Loop() {
+		s := ua.Opening(in)
+		row, err = s.AppendJSON(row[:0])
+	}
+	require.NoError(b, err)
+	b.ReportMetric(float64(len(row)-len(old)), "B/row")
+	cancel()
+	<-ended
+}
