@@ -129,6 +129,7 @@ func (c *Calls) jobDone(ctx actor.Context, m jobDone) {
 		c.jobs.ready, c.jobs.held, c.jobs.rest = append(c.jobs.ready, c.jobs.held...), nil, 0
 	}
 	if m.err == nil {
+		c.besides(ctx, m.job)
 		if c.cfg.Committed != nil {
 			c.cfg.Committed()
 		}

@@ -27,6 +27,7 @@ type nextDoor struct {
 	engine *media.Engine
 	lender *lend.Lender
 	away   *lend.Pool
+	door   string
 
 	mu    sync.Mutex
 	conns []net.Conn
@@ -49,17 +50,30 @@ func neighbour(t *testing.T) *nextDoor {
 		defer close(served)
 		_ = n.lender.Serve(door)
 	}()
-	n.away = lend.NewPool(lend.PoolConfig{Dial: n.dial, Own: func() lend.Load { return lend.Load{Most: 1, Live: 1} }})
-	n.away.Nodes([]string{door.Addr().String()})
-	require.Eventually(t, func() bool { return n.away.Choose() != nil }, patience, time.Millisecond, "a link")
 	t.Cleanup(func() {
-		n.away.Close()
 		_ = door.Close()
 		n.lender.Close()
 		<-served
 		_ = n.engine.Close()
 	})
+	n.door = door.Addr().String()
+	n.reach()
 	return n
+}
+
+// reach makes links to it.
+func (n *nextDoor) reach() {
+	n.away = lend.NewPool(lend.PoolConfig{Dial: n.dial, Own: func() lend.Load { return lend.Load{Most: 1, Live: 1} }})
+	n.away.Nodes([]string{n.door})
+	n.t.Cleanup(n.away.Close)
+	require.Eventually(n.t, func() bool { return n.away.Choose() != nil }, patience, time.Millisecond, "a link")
+}
+
+// again is the same node, as another house reaches it.
+func (n *nextDoor) again() *nextDoor {
+	other := &nextDoor{t: n.t, engine: n.engine, lender: n.lender, door: n.door}
+	other.reach()
+	return other
 }
 
 // pool is how a house reaches it; nil: it has none.
@@ -300,4 +314,22 @@ func TestSomebodyListensToSoundAtAnotherNode(t *testing.T) {
 	require.NoError(t, err)
 	h.end(id)
 	soon(t, over)
+}
+
+// A node dies in the middle of a call; what the one with the sound has recorded is
+// kept by whoever takes the workspace up.
+func TestWhatAnotherNodeRecordedForADeadOneIsKept(t *testing.T) {
+	t.Parallel()
+	n := neighbour(t)
+	h := build(t, plan{next: n})
+	id := h.talking(area+"0009", linger())
+	h.until(10*time.Second, "something is recorded", func() bool { return h.packets(id) > 60 })
+	n.cut(true) // the node that had the call
+	h.until(5*time.Second, "its sound ends", func() bool { return n.engine.Live() == 0 })
+	require.NoError(t, h.hangUp(id))
+	h.end(id)
+	next := build(t, plan{next: n.again(), config: func(c *call.Config) { c.Store, c.Blobs = h.store, h.blobs }})
+	next.until(10*time.Second, "it to be kept", func() bool { return h.store.call(id).RecordingAvailable })
+	assert.Positive(t, loud(h.recording(h.store.call(id)).Channel(1)))
+	next.until(5*time.Second, "nothing is left", func() bool { return next.spooled() == 0 })
 }

@@ -94,6 +94,9 @@ type Sound interface {
 	// Preview lets the far end of a held session hear the early sound of
 	// another one, once there is any, until undo or Bridge.
 	Preview(held, early Session) (undo func())
+	// Recover fetches what a process before this one has left of a workspace's recordings at other nodes to where place
+	// says, by their names there; "": it stays.
+	Recover(ctx context.Context, workspace string, place func(file string) string) []media.Recording
 }
 
 // Reach finds whom a caller may be handed to, within the rules for

@@ -125,6 +125,7 @@ func (c *Calls) takeUp(ctx actor.Context, n int) {
 func (c *Calls) started(ctx actor.Context) {
 	c.wake(ctx)
 	c.salvage(ctx)
+	c.recover(ctx)
 }
 
 // left hears what is about calls and recordings of processes that are gone.

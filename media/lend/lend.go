@@ -125,6 +125,7 @@ const (
 	kindData
 	kindDelete
 	kindDeleted
+	kindLeft
 )
 
 // hello begins a connection, both ways.

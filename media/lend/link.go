@@ -43,6 +43,10 @@ type Link struct {
 
 	lending sync.Mutex
 	shelf   *shelf
+
+	leaving  sync.Mutex
+	asksLeft time.Time       // when the lender was asked for what is left there; zero: never
+	left     map[string]bool // of which workspaces it has recordings
 }
 
 // request waits for a reply.

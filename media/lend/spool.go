@@ -251,6 +251,8 @@ func (p *spool) serve(conn net.Conn, in *reader) {
 		switch f.kind {
 		case kindFetch:
 			err = p.hand(conn, m)
+		case kindLeft:
+			err = send(conn, kindLeft, p.left(m.Name), fileLimit)
 		case kindDelete:
 			if err = p.remove(m); err == nil {
 				err = send(conn, kindDeleted, &m, fileLimit)
