@@ -1,6 +1,7 @@
 package lend
 
 import (
+	"log/slog"
 	"time"
 
 	"github.com/callboard/callboard/media"
@@ -100,4 +101,31 @@ func (l *Lender) Break(number uint32) {
 			s.media.Hear(func([]byte) { panic("planted") })
 		}
 	}
+}
+
+// Spool is a lender's.
+type Spool struct{ *spool }
+
+// NewSpool is one in a folder.
+func NewSpool(dir string) Spool { return Spool{newSpool(dir, slog.New(slog.DiscardHandler))} }
+
+// Take gives a recording to a session; what follows is its, too.
+func (p Spool) Take(name string, evict func()) (string, uint64, error) { return p.take(name, evict) }
+
+// Occupied is its.
+func (p Spool) Occupied(name string) func(time.Duration) bool { return p.occupied(name) }
+
+// Complete says that all of it is there.
+func (p Spool) Complete(name string, token uint64) { p.complete(name, token, recorded{}) }
+
+// GiveBack is its.
+func (p Spool) GiveBack(name string, token uint64) { p.giveBack(name, token) }
+
+// Remove is its.
+func (p Spool) Remove(name string, token uint64) error { return p.remove(wanted{name, token}) }
+
+// Look says whether it can be fetched, or never will be.
+func (p Spool) Look(name string, token uint64) (fetchable, gone bool) {
+	what := p.look(wanted{name, token})
+	return what.Size > 0, what.None
 }
