@@ -98,8 +98,8 @@ type Config struct {
 // Options are those of one session.
 type Options struct {
 	Codecs     []Codec  // our order; nil: PCMU, PCMA
-	TheirOrder bool     // an offer is answered with the first codec of theirs that we speak, not of ours
 	PTime      int      // ms of sound that a packet carries where they ask for nothing: 10, 20, 30 or 40; zero: 20
+	TheirOrder bool     // an offer is answered with the first codec of theirs that we speak, not of ours
 	DTMF       DTMFMode // how key presses come and go
 	// ComfortNoise says that pauses of ours may be sent as comfort noise (RFC 3389), where they take it. Theirs is always
 	// understood.

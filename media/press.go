@@ -23,19 +23,19 @@ const pairWithin = 2 * time.Second
 // presses remembers what was told of late.
 type presses struct {
 	khz  uint8 // of the telephone event that is under way
+	next uint8
 	told [8]struct {
 		key byte
 		by  way
 		at  time.Duration
 	}
-	next int
 	band *dtmf.Detector // nil: nobody listens for tones
 }
 
 // again says whether a press was told before, by another way; each way brings a press once.
 func (p *presses) again(key byte, by way, now time.Duration) bool {
 	for i := range p.told {
-		t := &p.told[(p.next+i)%len(p.told)] // the oldest first
+		t := &p.told[(int(p.next)+i)%len(p.told)] // the oldest first
 		if t.key == key && t.by&by == 0 && t.by != 0 && now-t.at < pairWithin {
 			t.by |= by
 			return true
@@ -43,7 +43,7 @@ func (p *presses) again(key byte, by way, now time.Duration) bool {
 	}
 	t := &p.told[p.next]
 	t.key, t.by, t.at = key, by, now
-	p.next = (p.next + 1) % len(p.told)
+	p.next = (p.next + 1) % uint8(len(p.told))
 	return false
 }
 

@@ -80,7 +80,7 @@ type playback struct {
 type idleness struct {
 	last time.Duration // when anything was received, on the engine's time
 	told bool
-	more int // how often it was given more time since
+	more int32 // how often it was given more time since
 }
 
 // heard says that there is somebody.
@@ -93,7 +93,7 @@ func (s *Session) Await() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.idle = idleness{last: s.engine.now(), more: s.idle.more + 1}
-	return s.idle.more
+	return int(s.idle.more)
 }
 
 func newSession(e *Engine, o Options, port int, sound, control socket) *Session {
