@@ -1,0 +1,40 @@
+package main_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// Of two closed trunks at one source that are on different nodes each has the calls
+// of who proves to be it, by whichever node they come.
+func TestAProofLeadsToTheNodeOfItsTrunk(t *testing.T) {
+	t.Parallel()
+	c := newCrew(t, 2, fmt.Sprint("CALLBOARD_SHARDS=", crewShards))
+	c.spread()
+	all := c.tenants(8)
+	from := carrier(t)
+	var owners []*service
+	for i, node := range c.nodes {
+		one := c.of(node, all)
+		at := node.as(one.key)
+		trunk := at.api("POST", "/v1/trunks", object{
+			"name": "t", "proxies": []object{{"host": "127.0.0.1", "port": 5060, "transport": "udp"}},
+			"inbound": object{"auth": object{"username": fmt.Sprint("carrier", i), "password": "proof"}},
+		})["id"]
+		made := at.api("POST", "/v1/phone-numbers", object{"number": "*", "agent_id": at.patient("wait"), "trunk_id": trunk})
+		if made["status"] != "live" {
+			c.nodes[0].api("POST", "/v1/workspaces/"+one.id+"/phone-numbers/"+made["id"].(string)+"/approve", nil)
+		}
+		owners = append(owners, at)
+	}
+	for i, owner := range owners {
+		user, number := fmt.Sprint("carrier", i), fmt.Sprintf("+1202555015%d", i)
+		for _, by := range c.nodes {
+			assert.Equal(t, 401, by.proves(from, number, user, "guess"), "%s by the node at %s", user, by.http)
+			assert.Equal(t, 200, by.proves(from, number, user, "proof"), "%s by the node at %s", user, by.http)
+		}
+		assert.Len(t, owner.list("/v1/calls?direction=inbound"), 2, user)
+	}
+}
