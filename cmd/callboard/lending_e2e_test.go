@@ -15,21 +15,21 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// crowd are nodes of which each wants to carry the sound of one call.
+// crowd are nodes that count their sound.
 type crowd struct {
 	*crew
 	admin map[*service]string
 }
 
-func newCrowd(t *testing.T) *crowd {
+func newCrowd(t *testing.T, more func() []string) *crowd {
 	t.Helper()
 	url, _ := redistest.Start(t)
 	var admin []string
 	own := func(int) []string {
 		admin = append(admin, "127.0.0.1:"+strconv.Itoa(siptest.Port(t)))
-		return []string{"CALLBOARD_REDIS_URL=" + url, "CALLBOARD_ADMIN_ADDR=" + admin[len(admin)-1]}
+		return append(more(), "CALLBOARD_REDIS_URL="+url, "CALLBOARD_ADMIN_ADDR="+admin[len(admin)-1])
 	}
-	c := &crowd{crewOn(t, 3, own, "CALLBOARD_SHARDS="+strconv.Itoa(crewShards), "CALLBOARD_SOUND_CALLS=1", "CALLBOARD_DRAIN_SECONDS=20"), make(map[*service]string)}
+	c := &crowd{crewOn(t, 3, own, "CALLBOARD_SHARDS="+strconv.Itoa(crewShards), "CALLBOARD_DRAIN_SECONDS=20"), make(map[*service]string)}
 	for i, s := range c.nodes {
 		c.admin[s] = admin[i]
 	}
@@ -71,7 +71,7 @@ func TestSoundGoesOnWhereItsNodeDoesNot(t *testing.T) {
 	for i, what := range []string{"killed", "stopped"} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
-			c := newCrowd(t)
+			c := newCrowd(t, func() []string { return []string{"CALLBOARD_SOUND_CALLS=1"} })
 			w := c.tenants(1)[0]
 			near, far := fmt.Sprintf("+120255501%d0", 4+i), fmt.Sprintf("+120255501%d1", 4+i)
 			first, second := baresip(t, near), baresip(t, far)
@@ -123,5 +123,50 @@ func TestSoundGoesOnWhereItsNodeDoesNot(t *testing.T) {
 			assert.Equal(t, "declined", call["disposition"], "%v", call)
 			home.await("nothing to be left", 20*time.Second, func() bool { return c.media(home, "away") == 0 && c.media(home, "sessions") == 0 })
 		})
+	}
+}
+
+// A workspace has more calls at a time than its node has pairs of ports.
+func TestAWorkspaceIsLargerThanItsNode(t *testing.T) {
+	t.Parallel()
+	const pairs = 5
+	c := newCrowd(t, func() []string {
+		low := siptest.FewPorts(t)
+		return []string{fmt.Sprintf("CALLBOARD_MEDIA_PORTS=%d-%d", low, low+2*pairs-1)}
+	})
+	carrier := sipp(t, "uas-answer-logged", "-trace_msg", "-message_file", "messages")
+	w := c.tenants(1)[0]
+	own := c.nodes[0].as(w.key)
+	trunk := own.trunk("+1303", carrier.port)
+	agent := own.patient("wait")
+	made := own.api("POST", "/v1/phone-numbers", object{"number": "+12025550100", "agent_id": agent, "trunk_id": trunk})
+	c.nodes[0].api("POST", "/v1/workspaces/"+w.id+"/phone-numbers/"+made["id"].(string)+"/approve", nil)
+	id := own.campaign(agent, phones("+1303555", 30), object{"pacing": object{"calls_per_minute": 6000, "max_concurrent": 20}})
+	most := 0
+	own.await("more calls than one node has room for", 30*time.Second, func() bool {
+		taken := 0
+		for _, s := range c.nodes {
+			taken += c.media(s, "sessions")
+		}
+		most = max(most, taken)
+		return most >= 2*pairs
+	})
+	own.api("POST", "/v1/campaigns/"+id+"/pause", nil)
+	st, ok := own.statusOf(id)
+	require.True(t, ok)
+	assert.Zero(t, st.Outcomes["failed"], "nobody is called without sound")
+	own.api("POST", "/v1/campaigns/"+id+"/cancel", nil)
+	for _, live := range own.list("/v1/calls?status=active") {
+		own.try("POST", "/v1/calls/"+live.(object)["id"].(string)+"/hangup", nil)
+	}
+	own.await("nothing to be left", 30*time.Second, func() bool {
+		left := 0
+		for _, s := range c.nodes {
+			left += c.media(s, "sessions") + c.media(s, "away")
+		}
+		return left == 0
+	})
+	for number, n := range carrier.rung() {
+		assert.Equal(t, 1, n, "%s was rung more than once", number)
 	}
 }
