@@ -255,9 +255,16 @@ func placeAside(v *vessel, sound Sound, phone Phone, beside Session, shared bool
 			m.err = fmt.Errorf("call: dialling aside panicked: %v", r)
 		}
 	}()
-	s := beside
-	if !shared {
-		opened, err := sound.Open(o, beside)
+	if shared {
+		if !v.board(in.Leg, nil) {
+			return asidePlaced{in.Leg, media.ErrClosed}
+		}
+		beside.Rekey() // another far end is told another key
+		if in.Body = beside.Offer(); in.Body == nil {
+			return asidePlaced{in.Leg, media.ErrClosed}
+		}
+	} else {
+		opened, body, err := described(sound, o, beside)
 		if err != nil {
 			return asidePlaced{in.Leg, err}
 		}
@@ -265,12 +272,8 @@ func placeAside(v *vessel, sound Sound, phone Phone, beside Session, shared bool
 			opened.Close()
 			return asidePlaced{in.Leg, media.ErrClosed}
 		}
-		s = opened
-	} else if !v.board(in.Leg, nil) {
-		return asidePlaced{in.Leg, media.ErrClosed}
+		in.Body = body
 	}
-	s.Rekey() // another far end is told another key
-	in.Body = s.Offer()
 	d, err := phone.Invite(in)
 	if err != nil {
 		return asidePlaced{in.Leg, err}

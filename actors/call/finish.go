@@ -379,6 +379,10 @@ func spooled(dir string, now time.Time, live map[string]bool, log *slog.Logger) 
 	}
 	var found []*job
 	for _, f := range files {
+		if info, err := f.Info(); err == nil && strings.Contains(f.Name(), fetched) && now.Sub(info.ModTime()) > fetchedFor {
+			_ = os.Remove(filepath.Join(dir, f.Name()))
+			continue
+		}
 		name, part := strings.CutSuffix(f.Name(), beginning)
 		id, ok := strings.CutSuffix(name, ".wav")
 		if !ok || f.IsDir() || live[id] || part && has(files, name) {

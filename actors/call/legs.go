@@ -136,7 +136,7 @@ func dial(v *vessel, sound Sound, phone Phone, o media.Options, in sip.Invite) (
 			m = prepared{leg: in.Leg, err: fmt.Errorf("call: dialling panicked: %v", r), reason: domain.ReasonInternal}
 		}
 	}()
-	s, err := sound.Open(o, nil)
+	s, body, err := described(sound, o, nil)
 	if err != nil {
 		return prepared{leg: in.Leg, err: err, reason: domain.ReasonNotSent}
 	}
@@ -144,7 +144,7 @@ func dial(v *vessel, sound Sound, phone Phone, o media.Options, in sip.Invite) (
 		s.Close()
 		return prepared{leg: in.Leg, err: media.ErrClosed, reason: domain.ReasonInternal}
 	}
-	in.Body = s.Offer()
+	in.Body = body
 	d, err := phone.Invite(in)
 	if errors.Is(err, sip.ErrHeld) {
 		return prepared{leg: in.Leg, err: err, reason: domain.ReasonNotSent}
@@ -171,18 +171,21 @@ func answer(v *vessel, sound Sound, o media.Options, offer []byte) (m prepared) 
 			m = prepared{leg: 1, err: fmt.Errorf("call: answering panicked: %v", r), reason: domain.ReasonInternal}
 		}
 	}()
-	s, err := sound.Open(o, nil)
-	if err != nil {
+	var s Session
+	var body []byte
+	var err error
+	if len(offer) == 0 {
+		s, body, err = described(sound, o, nil)
+	} else {
+		s, body, err = answering(sound, o, offer)
+	}
+	if err != nil && s == nil {
 		return prepared{leg: 1, err: err, reason: domain.ReasonNotSent}
 	}
 	if !v.board(1, s) {
 		s.Close()
 		return prepared{leg: 1, err: media.ErrClosed, reason: domain.ReasonInternal}
 	}
-	if len(offer) == 0 {
-		return prepared{leg: 1, answer: s.Offer()}
-	}
-	body, err := s.Answer(offer)
 	if err != nil {
 		return prepared{leg: 1, err: err, reason: domain.ReasonMedia}
 	}
@@ -425,7 +428,11 @@ func reoffered(log *slog.Logger, s Session, e sip.Reoffer) {
 		return
 	}
 	if len(e.Body) == 0 {
-		e.Reply(200, s.Offer())
+		if ours := s.Offer(); ours != nil {
+			e.Reply(200, ours)
+		} else {
+			e.Reply(500, nil) // its sound is on its way elsewhere
+		}
 		return
 	}
 	body, err := s.Answer(e.Body)

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"net"
+	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -332,4 +334,20 @@ func TestWhatAnotherNodeRecordedForADeadOneIsKept(t *testing.T) {
 	next.until(10*time.Second, "it to be kept", func() bool { return h.store.call(id).RecordingAvailable })
 	assert.Positive(t, loud(h.recording(h.store.call(id)).Channel(1)))
 	next.until(5*time.Second, "nothing is left", func() bool { return next.spooled() == 0 })
+}
+
+func TestHalfARecordingThatWasBeingFetchedIsRemoved(t *testing.T) {
+	t.Parallel()
+	spool := t.TempDir()
+	dir := filepath.Join(spool, workspace)
+	require.NoError(t, os.MkdirAll(dir, 0o700))
+	old, young := filepath.Join(dir, "call_1.wav.part-1"), filepath.Join(dir, "call_2.wav.part-2")
+	for _, path := range []string{old, young} {
+		require.NoError(t, os.WriteFile(path, []byte("half"), 0o600))
+	}
+	ago := time.Now().Add(-2 * time.Hour)
+	require.NoError(t, os.Chtimes(old, ago, ago))
+	h := build(t, plan{spool: spool})
+	h.until(5*time.Second, "it to be gone", func() bool { return h.spooled() == 1 })
+	assert.FileExists(t, young, "somebody may be at it")
 }

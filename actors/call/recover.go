@@ -5,12 +5,19 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/wav"
+)
+
+// What was being fetched when its process died is fetched anew.
+const (
+	fetched    = ".part-" // in the names of such files
+	fetchedFor = time.Hour
 )
 
 // Recover is the pool's.

@@ -13,7 +13,11 @@ func rekey(log *slog.Logger, s Session, d Dialog) {
 		return
 	}
 	s.Rekey()
-	d.Reoffer(s.Offer(), func(r sip.Reanswer) {
+	body := s.Offer()
+	if body == nil { // it is lost; another one has another key
+		return
+	}
+	d.Reoffer(body, func(r sip.Reanswer) {
 		if r.Err != nil || r.Code != sipOK {
 			log.Warn("a new key was refused", slog.Int("code", r.Code))
 			return

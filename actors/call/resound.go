@@ -110,14 +110,14 @@ func resound(l *lent, sound Sound, d Dialog, o media.Options, heard func(resound
 			asked = false
 		}
 	}()
-	s, err := sound.Open(o, nil)
+	s, body, err := described(sound, o, nil)
 	if err != nil {
 		return resounded{err: err}, false
 	}
 	if !l.awaits(s) {
 		return resounded{err: media.ErrClosed}, false
 	}
-	d.Reoffer(s.Offer(), func(a sip.Reanswer) { heard(resounded{by: s, answer: a}) })
+	d.Reoffer(body, func(a sip.Reanswer) { heard(resounded{by: s, answer: a}) })
 	return resounded{}, true
 }
 

@@ -227,7 +227,7 @@ func reopen(cfg *Config, v *vessel, leg int, o media.Options, r sip.Revival, hea
 	if !v.regains(leg, d) {
 		return reopened{err: media.ErrClosed}
 	}
-	s, err := cfg.Sound.Open(o, nil)
+	s, body, err := described(cfg.Sound, o, nil)
 	if err != nil {
 		return reopened{err: err} // whoever has the dialog now ends it
 	}
@@ -236,7 +236,7 @@ func reopen(cfg *Config, v *vessel, leg int, o media.Options, r sip.Revival, hea
 		return reopened{err: media.ErrClosed}
 	}
 	v.dialled(leg, d)
-	d.Reoffer(s.Offer(), heard)
+	d.Reoffer(body, heard)
 	if o.RecordPath != "" {
 		_, gone := os.Stat(o.RecordPath)
 		m.missing = errors.Is(gone, os.ErrNotExist)
