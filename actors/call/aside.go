@@ -255,25 +255,17 @@ func placeAside(v *vessel, sound Sound, phone Phone, beside Session, shared bool
 			m.err = fmt.Errorf("call: dialling aside panicked: %v", r)
 		}
 	}()
-	if shared {
-		if !v.board(in.Leg, nil) {
-			return asidePlaced{in.Leg, media.ErrClosed}
-		}
-		beside.Rekey() // another far end is told another key
-		if in.Body = beside.Offer(); in.Body == nil {
-			return asidePlaced{in.Leg, media.ErrClosed}
-		}
-	} else {
-		opened, body, err := described(sound, o, beside)
-		if err != nil {
-			return asidePlaced{in.Leg, err}
-		}
-		if !v.board(in.Leg, opened) {
-			opened.Close()
-			return asidePlaced{in.Leg, media.ErrClosed}
-		}
-		in.Body = body
+	opened, body, err := describedFor(sound, beside, shared, o)
+	if err != nil {
+		return asidePlaced{in.Leg, err}
 	}
+	if !v.board(in.Leg, opened) {
+		if opened != nil {
+			opened.Close()
+		}
+		return asidePlaced{in.Leg, media.ErrClosed}
+	}
+	in.Body = body
 	d, err := phone.Invite(in)
 	if err != nil {
 		return asidePlaced{in.Leg, err}

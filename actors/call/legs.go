@@ -3,7 +3,6 @@ package call
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"maps"
 	"net/netip"
@@ -130,32 +129,6 @@ func (c *call) dial(ctx actor.Context) {
 	})
 }
 
-func dial(v *vessel, sound Sound, phone Phone, o media.Options, in sip.Invite) (m prepared) {
-	defer func() {
-		if r := recover(); r != nil {
-			m = prepared{leg: in.Leg, err: fmt.Errorf("call: dialling panicked: %v", r), reason: domain.ReasonInternal}
-		}
-	}()
-	s, body, err := described(sound, o, nil)
-	if err != nil {
-		return prepared{leg: in.Leg, err: err, reason: domain.ReasonNotSent}
-	}
-	if !v.board(in.Leg, s) {
-		s.Close()
-		return prepared{leg: in.Leg, err: media.ErrClosed, reason: domain.ReasonInternal}
-	}
-	in.Body = body
-	d, err := phone.Invite(in)
-	if errors.Is(err, sip.ErrHeld) {
-		return prepared{leg: in.Leg, err: err, reason: domain.ReasonNotSent}
-	}
-	if err != nil {
-		return prepared{leg: in.Leg, err: err, reason: domain.ReasonInternal}
-	}
-	v.dialled(in.Leg, d)
-	return prepared{leg: in.Leg}
-}
-
 // take opens the sound of a call that came in and describes it.
 func (c *call) take(ctx actor.Context) {
 	c.reached = true
@@ -163,33 +136,6 @@ func (c *call) take(ctx actor.Context) {
 	mailbox.Work(ctx, dialLimit, func(context.Context) any {
 		return answer(v, sound, o, offer)
 	})
-}
-
-func answer(v *vessel, sound Sound, o media.Options, offer []byte) (m prepared) {
-	defer func() {
-		if r := recover(); r != nil {
-			m = prepared{leg: 1, err: fmt.Errorf("call: answering panicked: %v", r), reason: domain.ReasonInternal}
-		}
-	}()
-	var s Session
-	var body []byte
-	var err error
-	if len(offer) == 0 {
-		s, body, err = described(sound, o, nil)
-	} else {
-		s, body, err = answering(sound, o, offer)
-	}
-	if err != nil && s == nil {
-		return prepared{leg: 1, err: err, reason: domain.ReasonNotSent}
-	}
-	if !v.board(1, s) {
-		s.Close()
-		return prepared{leg: 1, err: media.ErrClosed, reason: domain.ReasonInternal}
-	}
-	if err != nil {
-		return prepared{leg: 1, err: err, reason: domain.ReasonMedia}
-	}
-	return prepared{leg: 1, answer: body}
 }
 
 // levelOf is how loud it is said that a leg could not be placed.

@@ -44,40 +44,6 @@ func (s sound) Open(o media.Options, beside Session) (Session, error) {
 	return nil, err
 }
 
-// openTries is how often a session is opened whose node dies before it has said a
-// word: the second one is elsewhere.
-const openTries = 2
-
-// described opens a session that has made an offer.
-func described(sound Sound, o media.Options, beside Session) (Session, []byte, error) {
-	for range openTries {
-		s, err := sound.Open(o, beside)
-		if err != nil {
-			return nil, nil, err
-		}
-		if body := s.Offer(); body != nil {
-			return s, body, nil
-		}
-		s.Close()
-	}
-	return nil, nil, lend.ErrLost
-}
-
-// answering opens a session that has answered an offer; with a session an error is
-// of the offer.
-func answering(sound Sound, o media.Options, offer []byte) (s Session, body []byte, err error) {
-	for range openTries {
-		if s, err = sound.Open(o, nil); err != nil {
-			return nil, nil, err
-		}
-		if body, err = s.Answer(offer); !errors.Is(err, lend.ErrLost) {
-			return s, body, err
-		}
-		s.Close()
-	}
-	return nil, nil, err
-}
-
 // here opens one in this process.
 func (s sound) here(o media.Options) (Session, error) {
 	if o.After != nil && o.RecordPath != "" {
