@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -18,7 +17,6 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/media"
-	"github.com/callboard/callboard/media/wav"
 )
 
 // Bounds of the work after a call.
@@ -83,6 +81,28 @@ type jobs struct {
 
 func (j *jobs) count() int { return len(j.ready) + len(j.running) + len(j.waiting) + len(j.held) }
 
+// next is the first job of a call of which no other one runs; nil: there is none.
+func (j *jobs) next() *job {
+	at := slices.IndexFunc(j.ready, func(one *job) bool {
+		for other := range j.running {
+			if other.callID == one.callID {
+				return false
+			}
+		}
+		return true
+	})
+	if at < 0 {
+		return nil
+	}
+	one := j.ready[at]
+	if at == 0 { // as nearly always
+		j.ready = j.ready[1:]
+	} else {
+		j.ready = slices.Delete(j.ready, at, at+1)
+	}
+	return one
+}
+
 // open says whether anything is being done. What waits for somewhere to be kept
 // is safe where it is, and is found by the next start.
 func (j *jobs) open() bool { return len(j.ready)+len(j.running)+len(j.waiting) > 0 }
@@ -100,6 +120,7 @@ func (c *Calls) finishing(ctx actor.Context, b *berth, e *Ended) {
 		case j.recording = <-j.coming:
 			j.coming = nil
 			if j.recording.Path == "" && j.recording.Err == nil {
+				c.besides(ctx, j)
 				return
 			}
 		default:
@@ -110,9 +131,11 @@ func (c *Calls) finishing(ctx actor.Context, b *berth, e *Ended) {
 }
 
 func (c *Calls) work(ctx actor.Context) {
-	for len(c.jobs.running) < workers && len(c.jobs.ready) > 0 {
-		j := c.jobs.ready[0]
-		c.jobs.ready = c.jobs.ready[1:]
+	for len(c.jobs.running) < workers {
+		j := c.jobs.next()
+		if j == nil {
+			return
+		}
 		c.jobs.running[j] = true
 		cfg := &c.cfg
 		mailbox.Work(ctx, 0, func(bound context.Context) any { // each step has its own bound
@@ -267,7 +290,7 @@ func (j *job) wanted(ctx context.Context, cfg *Config) (bool, error) {
 	deleted := false
 	err := soonChange(ctx, cfg, j.callID, func(c *domain.Call) *commit.Change {
 		deleted = c.RecordingDeletedAt != nil
-		j.beside = j.salvaged && c.RecordingAvailable && c.RecordingSeconds > j.recording.Duration.Seconds()
+		j.beside = j.salvaged && c.RecordingAvailable
 		return nil
 	})
 	if errors.Is(err, domain.ErrNotFound) || err == nil && deleted {
@@ -351,60 +374,19 @@ func (c *Calls) salvage(ctx actor.Context) {
 	if c.cfg.SpoolDir == "" {
 		return
 	}
-	dir, log, now := filepath.Join(c.cfg.SpoolDir, c.cfg.Workspace), c.cfg.Log, time.Now()
-	live := make(map[string]bool, len(c.cfg.Survivors)) // they go on with their files
-	for _, s := range c.cfg.Survivors {
-		live[s.Call.ID] = true
-	}
+	dir, log, now, live := filepath.Join(c.cfg.SpoolDir, c.cfg.Workspace), c.cfg.Log, time.Now(), c.living()
 	mailbox.Work(ctx, jobLimit, func(context.Context) any {
 		return salvaged{spooled(dir, now, live, log)}
 	})
 }
 
-// has says whether a file of a name is among others.
-func has(files []os.DirEntry, name string) bool {
-	return slices.ContainsFunc(files, func(f os.DirEntry) bool { return f.Name() == name })
-}
-
-// spooled are the files that nobody has written to since now.
-func spooled(dir string, now time.Time, live map[string]bool, log *slog.Logger) []*job {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		log.Error("the spool of recordings cannot be made", slogErr(err))
-		return nil
+// living are the calls of a process that is gone which go on with their files.
+func (c *Calls) living() map[string]bool {
+	live := make(map[string]bool, len(c.cfg.Survivors))
+	for _, s := range c.cfg.Survivors {
+		live[s.Call.ID] = true
 	}
-	files, err := os.ReadDir(dir)
-	if err != nil {
-		log.Error("the spool of recordings cannot be read", slogErr(err))
-		return nil
-	}
-	var found []*job
-	for _, f := range files {
-		if info, err := f.Info(); err == nil && strings.Contains(f.Name(), fetched) && now.Sub(info.ModTime()) > fetchedFor {
-			_ = os.Remove(filepath.Join(dir, f.Name()))
-			continue
-		}
-		name, part := strings.CutSuffix(f.Name(), beginning)
-		id, ok := strings.CutSuffix(name, ".wav")
-		if !ok || f.IsDir() || live[id] || part && has(files, name) {
-			continue
-		}
-		path := filepath.Join(dir, f.Name())
-		if info, err := f.Info(); err != nil || info.ModTime().After(now) {
-			continue
-		}
-		sounds, err := wav.Repair(path)
-		if errors.Is(err, wav.ErrFormat) {
-			log.Warn("a spooled recording is beyond repair", slog.String("call_id", id), slogErr(err))
-			_ = os.Remove(path)
-			continue
-		}
-		if err != nil { // the machine's fault, not the file's: it is there at the next start
-			log.Error("a spooled recording cannot be read", slog.String("call_id", id), slogErr(err))
-			continue
-		}
-		found = append(found, &job{callID: id, salvaged: true, recording: media.Recording{Path: path, Duration: sounds}})
-	}
-	return found
+	return live
 }
 
 // salvaged takes them in, but for those of calls that live.

@@ -41,7 +41,14 @@ func (j *job) join(ctx context.Context, cfg *Config) error {
 			return err
 		}
 		deleted := false
-		err = soonChange(ctx, cfg, j.callID, func(c *domain.Call) *commit.Change { deleted = c.RecordingDeletedAt != nil; return nil })
+		sounds := recordedFor(path)
+		err = soonChange(ctx, cfg, j.callID, func(c *domain.Call) *commit.Change {
+			if deleted = c.RecordingDeletedAt != nil; deleted || sounds <= c.RecordingSeconds {
+				return nil
+			}
+			c.RecordingSeconds = sounds
+			return &commit.Change{Puts: []domain.Record{c}}
+		})
 		if errors.Is(err, domain.ErrNotFound) || err == nil && deleted {
 			return j.unwanted(ctx, cfg)
 		}
@@ -54,6 +61,15 @@ func (j *job) join(ctx context.Context, cfg *Config) error {
 		return err
 	}
 	return nil
+}
+
+// recordedFor is how long a recording of ours is, in seconds; 0: that is not known.
+func recordedFor(path string) float64 {
+	sounds, err := wav.Repair(path)
+	if err != nil {
+		return 0
+	}
+	return sounds.Seconds()
 }
 
 // lay makes a file of both, and says how much came from the part.

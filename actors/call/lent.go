@@ -30,6 +30,7 @@ type lent struct {
 	still  bool    // what plays waits
 	next   Session // is to take its place, and asks the far end
 	over   bool
+	tries  uint64      // successors that were described
 	away   func() bool // whether the node wants to be rid of it
 	mind   func()      // ends that somebody looks for that
 
@@ -39,6 +40,10 @@ type lent struct {
 	digits  uint64 // that are being sent; 0: none
 	gone    bool   // the session that is heard is lost
 }
+
+// successorsMost is how far the version of a successor's description is above the
+// last one at most.
+const successorsMost = 60
 
 // playing is what sounds, until it is told that it has ended.
 type playing struct {
@@ -142,7 +147,8 @@ func (s *lent) successor() media.Options {
 	o := s.options(number)
 	if m, can := s.at.(memorable); can {
 		memo := m.Memo()
-		memo.Lift()
+		s.tries++ // what was said in vain is not said again, and stays below what a process that takes the call up says (Memo.Lift)
+		memo.Version += min(2*s.tries, successorsMost)
 		o.After = &memo
 		if memo.Secure {
 			o.SRTP = media.SRTPRequired
@@ -422,6 +428,16 @@ func (s *lent) Close() (st media.Stats, r <-chan media.Recording) {
 		}
 	})
 	return st, r
+}
+
+// Abandon is Close for whoever lets another process go on with the call.
+func (s *lent) Abandon() {
+	s.do(func(at Session) {
+		if at, can := at.(interface{ Abandon() }); can {
+			at.Abandon()
+		}
+	})
+	s.Close()
 }
 
 func (s *lent) unmind() {

@@ -351,3 +351,52 @@ func TestHalfARecordingThatWasBeingFetchedIsRemoved(t *testing.T) {
 	h.until(5*time.Second, "it to be gone", func() bool { return h.spooled() == 1 })
 	assert.FileExists(t, young, "somebody may be at it")
 }
+
+// What is left of a recording in several parts is one recording.
+func TestThePartsOfARecordingThatADeadProcessLeftAreOne(t *testing.T) {
+	t.Parallel()
+	spool := t.TempDir()
+	dir := filepath.Join(spool, workspace)
+	require.NoError(t, os.MkdirAll(dir, 0o700))
+	h := build(t, plan{})
+	o := h.order(area+"0001", confirm()) // is busy
+	o.Call.Record = true
+	id := h.start(o)
+	h.finished(id)
+	said := func(silent, n int, with byte) []byte {
+		return wav.EncodeMu(2, append(bytes.Repeat([]byte{0xFF}, 2*silent), bytes.Repeat([]byte{with}, 2*n)...))
+	}
+	for name, b := range map[string][]byte{
+		id + ".wav.beginning": said(0, 1600, 1), id + ".wav": said(1600, 1600, 2), id + ".wav.2.beginning": said(3200, 1600, 3), id + ".wav.3": said(4800, 1600, 4),
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), b, 0o600))
+	}
+	next := build(t, plan{spool: spool, config: func(c *call.Config) { c.Store, c.Blobs = h.store, h.blobs }})
+	next.until(10*time.Second, "it to be kept", func() bool { return h.store.call(id).RecordingAvailable })
+	var all []byte
+	for with := range byte(4) {
+		all = append(all, bytes.Repeat([]byte{with + 1}, 3200)...)
+	}
+	assert.Equal(t, wav.EncodeMu(2, all), h.blobs.get(call.RecordingName(id)))
+	assert.InDelta(t, 0.8, h.store.call(id).RecordingSeconds, 0.001)
+	next.until(5*time.Second, "nothing is left", func() bool { return next.spooled() == 0 })
+}
+
+// The node that had the sound takes the workspace up itself.
+func TestWhatThisNodeRecordedForADeadOneIsKept(t *testing.T) {
+	t.Parallel()
+	n := neighbour(t)
+	h := build(t, plan{next: n})
+	id := h.talking(area+"0009", linger())
+	h.until(10*time.Second, "something is recorded", func() bool { return h.packets(id) > 60 })
+	n.cut(true)
+	h.until(5*time.Second, "its sound ends", func() bool { return n.engine.Live() == 0 })
+	require.NoError(t, h.hangUp(id))
+	h.end(id)
+	own := &nextDoor{t: t, away: lend.NewPool(lend.PoolConfig{Mine: n.lender, Own: func() lend.Load { return lend.Load{Most: 9, Free: 9} }})}
+	t.Cleanup(own.away.Close)
+	next := build(t, plan{next: own, config: func(c *call.Config) { c.Store, c.Blobs = h.store, h.blobs }})
+	next.until(30*time.Second, "it to be kept", func() bool { return h.store.call(id).RecordingAvailable })
+	assert.Positive(t, loud(h.recording(h.store.call(id)).Channel(1)))
+	next.until(5*time.Second, "nothing is left", func() bool { return next.spooled() == 0 })
+}

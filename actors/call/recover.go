@@ -11,13 +11,6 @@ import (
 
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/media"
-	"github.com/callboard/callboard/media/wav"
-)
-
-// What was being fetched when its process died is fetched anew.
-const (
-	fetched    = ".part-" // in the names of such files
-	fetchedFor = time.Hour
 )
 
 // Recover is the pool's.
@@ -33,11 +26,19 @@ func (c *Calls) recover(ctx actor.Context) {
 		return
 	}
 	workspace, dir := c.cfg.Workspace, filepath.Join(c.cfg.SpoolDir, c.cfg.Workspace)
+	live, log := c.living(), c.cfg.Log
 	mailbox.Work(ctx, jobLimit, func(bound context.Context) any {
 		var m salvaged
+		calls := make(map[string]bool)
 		for _, part := range sound.Recover(bound, workspace, func(file string) string { return partPlace(dir, file) }) {
-			id, _, _ := strings.Cut(filepath.Base(part.Path), ".wav")
-			m.jobs = append(m.jobs, &job{callID: id, salvaged: true, recording: part})
+			if l, is := leftoverOf(filepath.Base(part.Path)); is {
+				calls[l.id] = true
+			}
+		}
+		for id := range calls {
+			if !live[id] {
+				m.jobs = append(m.jobs, gather(dir, leftOf(dir, id), time.Now(), log)...)
+			}
 		}
 		return m
 	})
@@ -46,31 +47,23 @@ func (c *Calls) recover(ctx actor.Context) {
 // partPlace is where a part of a recording is kept that was fetched; "": nowhere
 // for now, for there is another one.
 func partPlace(dir, file string) string {
-	id, _, recording := strings.Cut(file, ".wav")
-	path := filepath.Join(dir, id+".wav"+beginning)
-	if !recording || fileIs(path) {
+	path := filepath.Join(dir, file+beginning)
+	if _, recording := leftoverOf(file); !recording || strings.HasSuffix(file, beginning) || fileIs(path) {
 		return ""
 	}
 	return path
 }
 
-// besides has a part joined that was fetched while its call lived, once the
-// recording of that is kept.
+// besides has parts joined that were fetched while their call lived, once the
+// recording of that is kept, or there is none.
 func (c *Calls) besides(ctx actor.Context, j *job) {
-	if j.salvaged || c.cfg.SpoolDir == "" || c.cfg.Sound == nil {
+	if j.salvaged || c.cfg.SpoolDir == "" {
 		return
 	}
-	path := filepath.Join(c.cfg.SpoolDir, c.cfg.Workspace, j.callID+".wav"+beginning)
-	if !fileIs(path) {
-		return
+	dir := filepath.Join(c.cfg.SpoolDir, c.cfg.Workspace)
+	if fileIs(filepath.Join(dir, j.callID+".wav"+beginning)) || fileIs(filepath.Join(dir, partName(j.callID+".wav", 2)+beginning)) {
+		c.salvageOne(ctx, j.callID)
 	}
-	mailbox.Work(ctx, jobLimit, func(context.Context) any {
-		sounds, err := wav.Repair(path)
-		if err != nil {
-			return nil
-		}
-		return salvaged{[]*job{{callID: j.callID, salvaged: true, recording: media.Recording{Path: path, Duration: sounds}}}}
-	})
 }
 
 func fileIs(path string) bool {

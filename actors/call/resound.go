@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 
@@ -26,7 +27,17 @@ type (
 	}
 	// unsounded: it has not answered in time.
 	unsounded struct{ try int }
+	// followOn tries again what nothing was lost by.
+	followOn struct{}
 )
+
+const (
+	resoundAgain = 5 * time.Second
+	resoundsMost = 2 // attempts in vain of a call that has lost its sound
+)
+
+// Control admits it always.
+func (followOn) Control() {}
 
 // Control admits it always.
 func (resounded) Control() {}
@@ -39,6 +50,8 @@ type resounding struct {
 	try  int // counts them
 	on   bool
 	lost bool // there is no way back
+	over int  // the one that has found a place last
+	vain int  // that found none since
 }
 
 // resound moves the sound; false: that cannot be. lost: it is gone from where it
@@ -93,12 +106,14 @@ func (c *call) soundMoves(ctx actor.Context, m any) {
 		c.resounded(ctx, m)
 	case unsounded:
 		c.unsounded(ctx, m)
+	case followOn:
+		c.follow(ctx)
 	}
 }
 
 // alone says whether the call has one far end, which lives.
 func (c *call) alone() bool {
-	return c.stage == talking && c.byeReason == "" && c.transfer == nil && len(c.leavers) == 0 && c.adopted == nil && c.away&^awayHeld == 0
+	return c.stage == talking && c.byeReason == "" && c.transfer == nil && c.away&^awayHeld == 0
 }
 
 // resound opens the sound elsewhere and asks the far end, whose answer is heard;
@@ -124,8 +139,11 @@ func resound(l *lent, sound Sound, d Dialog, o media.Options, heard func(resound
 func (c *call) resounded(ctx actor.Context, m resounded) {
 	r := &c.resounding
 	l, is := c.session.(*lent)
-	if !is || !r.on || m.try != r.try {
-		return // too late; whoever gave up has closed it
+	if !is || !r.on || m.try != r.try { // too late; whoever gave up has closed it
+		if is && m.answer.Code == sipOK && !r.on && r.over != m.try {
+			c.deafened(ctx)
+		}
+		return
 	}
 	if m.err == nil && m.answer.Err == nil && m.answer.Code != sipOK {
 		m.err = fmt.Errorf("the far end answered %d", m.answer.Code)
@@ -134,13 +152,15 @@ func (c *call) resounded(ctx actor.Context, m resounded) {
 		m.err = m.answer.Err
 	}
 	if m.err == nil {
-		m.err = m.by.Accept(m.answer.Body)
+		if m.err = m.by.Accept(m.answer.Body); m.err != nil {
+			r.lost = true // the far end has gone there
+		}
 	}
 	if m.err != nil {
 		c.unsound(ctx, m.err)
 		return
 	}
-	r.on, r.lost = false, false
+	r.on, r.lost, r.over, r.vain = false, false, m.try, 0
 	l.replace()
 	c.log.Info("the sound of a call goes on elsewhere", slog.Int("times", r.try))
 	c.record().Codec = c.session.Stats().Codec
@@ -153,15 +173,27 @@ func (c *call) unsounded(ctx actor.Context, m unsounded) {
 	}
 }
 
-// unsound: the sound did not find another place. It stays where it is, if it can.
+// deafened: the far end has gone where nobody is any more.
+func (c *call) deafened(ctx actor.Context) {
+	if !c.resound(ctx, true) {
+		c.loseSound(ctx)
+	}
+}
+
+// unsound: the sound did not find another place. It stays where it is, if it can,
+// and looks for one again; if it cannot, a few times at once.
 func (c *call) unsound(ctx actor.Context, why error) {
 	r := &c.resounding
 	r.on = false
+	r.vain++
 	if l, is := c.session.(*lent); is {
 		l.awaits(nil)
 	}
 	c.log.Warn("the sound of a call cannot go on elsewhere", slogErr(why))
-	if r.lost {
+	switch {
+	case !r.lost:
+		c.after(ctx, resoundAgain, followOn{})
+	case r.vain >= resoundsMost || !c.resound(ctx, true):
 		c.loseSound(ctx)
 	}
 }

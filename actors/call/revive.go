@@ -18,7 +18,6 @@ import (
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/media"
-	"github.com/callboard/callboard/media/wav"
 	"github.com/callboard/callboard/sip"
 )
 
@@ -157,13 +156,9 @@ func (c *Calls) salvageOne(ctx actor.Context, id string) {
 	if c.cfg.SpoolDir == "" {
 		return
 	}
-	path := filepath.Join(c.cfg.SpoolDir, c.cfg.Workspace, id+".wav")
+	dir, log := filepath.Join(c.cfg.SpoolDir, c.cfg.Workspace), c.cfg.Log
 	mailbox.Work(ctx, jobLimit, func(context.Context) any {
-		sounds, err := wav.Repair(path)
-		if err != nil {
-			return nil
-		}
-		return salvaged{[]*job{{callID: id, salvaged: true, recording: media.Recording{Path: path, Duration: sounds}}}}
+		return salvaged{gather(dir, leftOf(dir, id), time.Now(), log)}
 	})
 }
 
@@ -367,4 +362,5 @@ func (c *call) goOn(ctx actor.Context, s Session) {
 	if c.hangup {
 		c.bye(ctx, byAPI, domain.ReasonHangup)
 	}
+	c.follow(ctx)
 }

@@ -56,18 +56,24 @@ func (s sound) here(o media.Options) (Session, error) {
 	return m, nil
 }
 
+// borrowTries is how many other nodes are asked: one may hang, or be full by now.
+const borrowTries = 3
+
 // borrowed is one at the node that has the most room; nil: this one has, or the
-// other one did not answer.
+// others did not answer.
 func (s sound) borrowed(o media.Options) Session {
-	l := s.away.Choose()
-	if l == nil {
-		return nil
+	var asked []*lend.Link
+	for range borrowTries {
+		l := s.away.Choose(asked...)
+		if l == nil {
+			return nil
+		}
+		if m, err := borrow(s.away, l, o); err == nil {
+			return m
+		}
+		asked = append(asked, l)
 	}
-	m, err := borrow(s.away, l, o)
-	if err != nil {
-		return nil
-	}
-	return m
+	return nil
 }
 
 // Bridge joins two sessions of one node.

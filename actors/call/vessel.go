@@ -280,6 +280,9 @@ func (v *vessel) fallSilent() {
 	v.dialog = nil
 	v.mu.Unlock()
 	abandon(dialog)
+	if s, can := v.sound().(interface{ Abandon() }); can {
+		s.Abandon()
+	}
 	v.unload()
 }
 

@@ -31,10 +31,17 @@ func (s *service) lendSound() {
 	}
 	m := s.member
 	s.lender = lend.NewLender(lend.LenderConfig{Engine: s.engine, Load: s.soundLent, Host: s.soundHost, Spool: s.folder("lent"), Log: s.log})
-	s.away = lend.NewPool(lend.PoolConfig{Dial: m.nodes.DialSound, Own: s.soundOwn, Mine: s.lender, Beat: max(m.cfg.Lease/8, soundBeat), Log: s.log})
-	lender, door := s.lender, m.doors.Sound()
+	s.away = lend.NewPool(lend.PoolConfig{Dial: m.nodes.DialSound, Own: s.soundOwn, Mine: s.lender, Beat: soundBeat, Log: s.log})
+}
+
+// openSound lets other nodes come, and looks for them.
+func (s *service) openSound() {
+	if s.lender == nil {
+		return
+	}
+	lender, door := s.lender, s.member.doors.Sound()
 	go func() { _ = lender.Serve(door) }()
-	go m.knows(s.run, s.away)
+	go s.member.knows(s.run, s.away)
 }
 
 // knows tells who lives besides this node.

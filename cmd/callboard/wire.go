@@ -139,12 +139,12 @@ func (s *service) unbuild() {
 	s.spans.close()
 	s.spans = nil
 	s.listens = false
+	s.keepSound()
 	if s.ua != nil {
 		_ = s.ua.Close()
 		s.ua = nil
 	}
 	if s.engine != nil {
-		s.keepSound()
 		_ = s.engine.Close()
 		s.engine = nil
 	}
@@ -225,6 +225,7 @@ func (s *service) telephony(root []byte) (err error) {
 	}
 	s.lendSound()
 	s.room = actors.PlacesOf(s.engine, s.away, s.lentOut)
+	s.openSound()
 	secured, err := sipTLS(cfg, s.log)
 	if err != nil {
 		return err

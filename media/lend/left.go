@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/media/wav"
 )
 
 const (
@@ -61,8 +62,8 @@ func (p *Pool) Recover(ctx context.Context, workspace string, place func(file st
 	if p == nil {
 		return nil
 	}
+	out := p.cfg.Mine.recover(workspace, place)
 	p.joined(ctx)
-	var out []media.Recording
 	for _, l := range p.links() {
 		if !p.keeps(l, workspace) {
 			continue
@@ -72,6 +73,24 @@ func (p *Pool) Recover(ctx context.Context, workspace string, place func(file st
 			p.cfg.Log.Warn("what is left of recordings at another node could not be fetched", slog.Any("error", err))
 		}
 		out = append(out, found...)
+	}
+	return out
+}
+
+// recover takes what others have left here.
+func (l *Lender) recover(workspace string, place func(file string) string) (out []media.Recording) {
+	if l == nil {
+		return nil
+	}
+	for _, m := range l.spool.left(workspace) {
+		_, file, _ := strings.Cut(m.Name, "/")
+		path := place(file)
+		if path == "" || !l.spool.adopt(m.Name, path) {
+			continue
+		}
+		if sounds, err := wav.Repair(path); err == nil {
+			out = append(out, media.Recording{Path: path, Duration: sounds})
+		}
 	}
 	return out
 }

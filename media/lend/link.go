@@ -184,13 +184,20 @@ func (l *Link) ask(s *Session, kind byte, body []byte) (reply, error) {
 	l.asking.Unlock()
 	var head numbers
 	l.out.put(kind, s.number, head.u32(n).bytes(), body, now)
-	timer := time.NewTimer(answerLimit)
+	timer := time.NewTimer(answerLimit * 4 / 5)
 	defer timer.Stop()
 	select {
 	case r := <-w.reply:
 		return r, nil
 	case <-timer.C:
-		l.end(fmt.Errorf("%w: no answer within %v", ErrLost, answerLimit))
+		timer.Reset(answerLimit / 5) // where this process stood still the answer may lie here unread
+		select {
+		case r := <-w.reply:
+			return r, nil
+		case <-timer.C:
+			l.end(fmt.Errorf("%w: no answer within %v", ErrLost, answerLimit))
+		case <-l.done:
+		}
 	case <-l.done:
 	}
 	l.asking.Lock()

@@ -39,8 +39,8 @@ type Pool struct {
 	work sync.WaitGroup
 
 	mu     sync.Mutex
-	places map[string]*place          // by address
-	minds  map[*Link]map[*func()]bool // who wants to know when a node is to stop
+	places map[string]*place // by address
+	minds  map[*Link]*minds  // who wants to know when a node is to stop
 }
 
 // place is one other node.
@@ -54,7 +54,7 @@ func NewPool(cfg PoolConfig) *Pool {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	p := &Pool{cfg: cfg, places: make(map[string]*place), minds: make(map[*Link]map[*func()]bool)}
+	p := &Pool{cfg: cfg, places: make(map[string]*place), minds: make(map[*Link]*minds)}
 	p.ctx, p.end = context.WithCancel(context.Background())
 	return p
 }
@@ -134,24 +134,34 @@ func (p *Pool) join(ctx context.Context, addr string) (*Link, error) {
 	return l, nil
 }
 
-// Leaves has f called, once, when a node that has sound of ours is to stop, or was
-// to already; stop ends that. f must not block.
+// minds are those who want to know when a node is to stop.
+type minds struct {
+	all    map[*func()]bool
+	leaves bool // as it said last
+}
+
+// Leaves has f called each time that a node which has sound of ours says that it
+// is to stop, and now where it has said so; stop ends that. f must not block.
 func (p *Pool) Leaves(l *Link, f func()) (stop func()) {
 	if p == nil {
 		return func() {}
 	}
 	p.mu.Lock()
-	if p.minds[l] == nil {
-		p.minds[l] = make(map[*func()]bool)
+	m := p.minds[l]
+	if m == nil {
+		m = &minds{all: make(map[*func()]bool)}
+		p.minds[l] = m
 	}
-	p.minds[l][&f] = true
+	m.all[&f] = true
 	p.mu.Unlock()
-	p.changed(l)
+	if l.Load().Leaving {
+		f()
+	}
 	return func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		delete(p.minds[l], &f)
-		if len(p.minds[l]) == 0 {
+		delete(m.all, &f)
+		if len(m.all) == 0 && p.minds[l] == m {
 			delete(p.minds, l)
 		}
 	}
@@ -159,14 +169,17 @@ func (p *Pool) Leaves(l *Link, f func()) (stop func()) {
 
 // changed tells who wants to know.
 func (p *Pool) changed(l *Link) {
-	if !l.Load().Leaving {
-		return
-	}
+	leaves := l.Load().Leaving
+	var all []*func()
 	p.mu.Lock()
-	all := p.minds[l]
-	delete(p.minds, l)
+	if m := p.minds[l]; m != nil {
+		if leaves && !m.leaves {
+			all = slices.Collect(maps.Keys(m.all))
+		}
+		m.leaves = leaves
+	}
 	p.mu.Unlock()
-	for f := range all {
+	for _, f := range all {
 		(*f)()
 	}
 }
@@ -207,8 +220,8 @@ func (p *Pool) links() []*Link {
 }
 
 // Choose is the link to the node that is to have the sound of a next call; nil:
-// this one is.
-func (p *Pool) Choose() *Link {
+// this one is. Those in but were asked already.
+func (p *Pool) Choose(but ...*Link) *Link {
 	if p == nil {
 		return nil
 	}
@@ -216,7 +229,7 @@ func (p *Pool) Choose() *Link {
 	if here.Free > 0 && here.full() < spreadFrom {
 		return nil // nobody else is asked
 	}
-	links := p.links()
+	links := slices.DeleteFunc(p.links(), func(l *Link) bool { return slices.Contains(but, l) })
 	loads := make([]Load, len(links))
 	for i, l := range links {
 		loads[i] = l.Load()

@@ -23,9 +23,10 @@ type Session struct {
 	onward bool   // it may have a beginning
 	token  uint64 // of the recording, there
 
-	closing sync.Mutex // the first Close is under way
-	done    chan media.Recording
-	settled atomic.Bool // what becomes of the recording is known, or being fetched
+	closing   sync.Mutex // the first Close is under way
+	done      chan media.Recording
+	settled   atomic.Bool // what becomes of the recording is known, or being fetched
+	abandoned atomic.Bool // another process is to have the recording
 
 	hearing sync.Mutex // whoever hears is called under it
 	ear     func(frame []byte)
@@ -324,9 +325,16 @@ func (s *Session) broke() {
 	}
 }
 
+// Abandon is Close for whoever lets another process go on with the call: what was
+// recorded stays at the lender for that one, and the channel yields nothing.
+func (s *Session) Abandon() {
+	s.abandoned.Store(true)
+	s.Close()
+}
+
 // rescue fetches what the lender has kept of a session that it closed by itself.
 func (s *Session) rescue() {
-	if s.path == "" {
+	if s.path == "" || s.abandoned.Load() {
 		s.settle(media.Recording{})
 		return
 	}
@@ -396,7 +404,11 @@ func (s *Session) take(f frame) error {
 // completed: the lender has the whole recording, or knows that there is none.
 func (s *Session) completed(r *recorded) {
 	s.link.forget(s)
-	if r.None || r.Failed != nil {
+	switch {
+	case s.abandoned.Load():
+		s.settle(media.Recording{})
+		return
+	case r.None, r.Failed != nil:
 		s.settle(r.recording(s.path))
 		return
 	}
