@@ -26,8 +26,20 @@ func (m *member) stays(shard int, to string) bool {
 	if s.board.Drained() { // or the one who has said so could not take it back
 		return true
 	}
-	c.wanted(to, time.Since(m.born))
-	return !c.quiet.Swap(false)
+	at := time.Since(m.born)
+	c.wanted(to, at)
+	return !c.wasQuiet(at)
+}
+
+// quietFor is how long it counts that a shard was quiet when it was looked at:
+// calls may begin at any time, and by then it has been asked of again.
+const quietFor = time.Second
+
+// wasQuiet says whether the shard was seen to be quiet a moment ago, and since the
+// node waits that does now; once for each look. at is since the process was born.
+func (c *chair) wasQuiet(at time.Duration) bool {
+	seen := time.Duration(c.quiet.Swap(0))
+	return seen > time.Duration(c.since.Load()) && at-seen <= quietFor
 }
 
 // movesAfter is how long a shard with live calls stays where it is though another

@@ -44,3 +44,31 @@ func TestWhatGoesToANodeThatHasJoined(t *testing.T) {
 	waits(c, 200*time.Second, 204*time.Second)
 	assert.True(t, c.mayGo(two, true, moveAfter()))
 }
+
+// What a look has shown counts for a moment: calls begin at any time.
+func TestAShardThatWasQuietOnceIsLookedAtAgain(t *testing.T) {
+	born := 3 * time.Hour
+	look := func(c *chair, at time.Duration) { c.quiet.Store(int64(at)) }
+	goes := func(c *chair, to string, at time.Duration) bool {
+		c.wanted(to, at)
+		return c.wasQuiet(at)
+	}
+	c := new(chair)
+	assert.False(t, goes(c, "node_1", born), "nobody has looked")
+	look(c, born+250*time.Millisecond)
+	assert.True(t, goes(c, "node_1", born+500*time.Millisecond))
+	assert.False(t, goes(c, "node_1", born+750*time.Millisecond), "it is looked at anew each time")
+
+	look(c, born+time.Second)
+	assert.False(t, goes(c, "node_1", born+3*time.Second), "so many others went meanwhile that nobody asked")
+	look(c, born+3250*time.Millisecond)
+	assert.True(t, goes(c, "node_1", born+3500*time.Millisecond))
+
+	look(c, born+4*time.Second)
+	assert.False(t, goes(c, "node_2", born+4250*time.Millisecond), "it was looked at for another one that waited")
+	look(c, born+4500*time.Millisecond)
+	assert.True(t, goes(c, "node_2", born+4750*time.Millisecond))
+
+	look(c, born+5*time.Second) // and then who waits is gone
+	assert.False(t, goes(c, "node_2", born+2*time.Hour), "the calls that live by now")
+}

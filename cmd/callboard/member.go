@@ -70,7 +70,7 @@ type chair struct {
 	*seat
 	pulse atomic.Int64 // when its actors answered last, in nanoseconds since born
 	asked atomic.Bool  // whether it is busy: another node waits for it
-	quiet atomic.Bool  // it had no live call when it was looked at, or none that could not be handed over
+	quiet atomic.Int64 // when it was looked at and had no live call, or none that could not be handed over, in nanoseconds since born; 0: it had, or nobody has looked
 	since atomic.Int64 // when another node began to wait, in nanoseconds since born
 	again atomic.Int64 // and was seen to wait last
 	heir  string       // its ID; for the holder's questions alone
@@ -356,8 +356,11 @@ func (m *member) watch(c *chair) {
 			m.beat(c)
 		}
 		if c.asked.Swap(false) {
-			now, err := c.node.Moving(ctx)
-			c.quiet.Store(err == nil && c.mayGo(now, m.cfg.SurviveCalls, moveAfter()))
+			at := int64(time.Since(m.born))
+			if now, err := c.node.Moving(ctx); err != nil || !c.mayGo(now, m.cfg.SurviveCalls, moveAfter()) {
+				at = 0
+			}
+			c.quiet.Store(at)
 		}
 		cancel()
 	}
