@@ -21,17 +21,19 @@ type CallQuestion struct {
 // proved to be.
 var errUnprovedNumber = fmt.Errorf("%w, whose number it is", errUnproved)
 
-// Whose is the best claim to a call of the nodes of this process. Whose source
-// nobody here knows costs no read of the store. A node that drains has its claims,
-// too: it says that it takes nothing.
-func (s *Switchboard) Whose(ctx context.Context, q CallQuestion) (best domain.CallClaim, err error) {
+// Whose is the best claim to a call of the nodes of this process that can say now;
+// all: each could. Whose source nobody here knows costs no read of the store. A
+// node that drains has its claims, too: it says that it takes nothing.
+func (s *Switchboard) Whose(ctx context.Context, q CallQuestion) (best domain.CallClaim, all bool) {
+	all = true
 	for _, n := range s.all() {
-		c, unread := n.whose(ctx, q)
-		if err = errors.Join(err, unread); unread == nil && c.Beats(best) {
+		if c, err := n.whose(ctx, q); err != nil {
+			all = false
+		} else if c.Beats(best) {
 			best = c
 		}
 	}
-	return best, err
+	return best, all
 }
 
 func (n *Node) whose(ctx context.Context, q CallQuestion) (domain.CallClaim, error) {

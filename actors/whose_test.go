@@ -82,8 +82,8 @@ func TestANodeTellsWhatClaimItHasToACall(t *testing.T) {
 		"another trunk's user":           {actors.CallQuestion{To: "02079460002", User: "other", Source: proofs}, domain.ClaimSource, nil},
 		"nobody's user":                  {actors.CallQuestion{To: "02079460002", User: "guess", Source: proofs}, domain.ClaimUnprovedNumber, closed},
 	} {
-		got, err := board.Whose(ctx, c.asked)
-		require.NoError(t, err, name)
+		got, all := board.Whose(ctx, c.asked)
+		assert.True(t, all, name)
 		assert.Equal(t, c.rank, got.Rank, name)
 		if c.trunk != nil {
 			assert.Equal(t, c.trunk.ID, got.TrunkID, name)
@@ -93,7 +93,7 @@ func TestANodeTellsWhatClaimItHasToACall(t *testing.T) {
 }
 
 // A stranger may ask as often as he likes: it costs the store nothing. What it
-// cannot say now is an error, and not nobody's.
+// cannot say now is not nobody's.
 func TestAStrangersCallCostsTheStoreNothing(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
@@ -108,14 +108,52 @@ func TestAStrangersCallCostsTheStoreNothing(t *testing.T) {
 	var board actors.Switchboard
 	board.Add(h.node)
 	ctx := context.WithValue(t.Context(), asksKey{}, true)
-	got, err := board.Whose(ctx, actors.CallQuestion{To: "+442079460001", Source: stranger})
-	require.NoError(t, err)
+	got, all := board.Whose(ctx, actors.CallQuestion{To: "+442079460001", Source: stranger})
+	assert.True(t, all)
 	assert.Equal(t, domain.CallClaim{}, got)
 	assert.Zero(t, store.asked.Load())
-	_, err = board.Whose(ctx, actors.CallQuestion{To: "+442079460001", Source: known})
-	require.NoError(t, err)
+	_, all = board.Whose(ctx, actors.CallQuestion{To: "+442079460001", Source: known})
+	assert.True(t, all)
 	assert.Positive(t, store.asked.Load())
 	store.away.Store(true)
-	_, err = board.Whose(ctx, actors.CallQuestion{To: "+442079460002", Source: known})
-	require.Error(t, err)
+	_, all = board.Whose(ctx, actors.CallQuestion{To: "+442079460002", Source: known})
+	assert.False(t, all)
+	got, all = board.Whose(ctx, actors.CallQuestion{To: "+442079460002", Source: stranger})
+	assert.True(t, all, "without the store, too")
+	assert.Equal(t, domain.CallClaim{}, got)
+}
+
+// One that cannot say takes no call from the others of its process.
+func TestWhoCannotSayWhoseACallIsSilencesNoOther(t *testing.T) {
+	t.Parallel()
+	mute, other := build(t, nil), build(t, nil)
+	var store *counting
+	mute.wrap = func(s actors.Store) actors.Store { store = &counting{Store: s}; return store }
+	mute.shut()
+	mute.open()
+	source := netip.MustParseAddrPort("192.0.2.1:5060")
+	var made *domain.Trunk
+	for _, h := range []*house{mute, other} {
+		trunk, err := h.desk().CreateTrunk(t.Context(), h.live, &domain.Trunk{Name: "t", Proxies: []domain.Proxy{{Host: "192.0.2.1", Port: 5060, Transport: "udp"}}})
+		require.NoError(t, err)
+		h.until(10*time.Second, "the trunk to be known", func() bool { return len(h.node.Book().Of(source)) == 1 })
+		made = trunk
+	}
+	_, err := other.desk().CreateNumber(t.Context(), other.live, &domain.PhoneNumber{Number: "*", AgentID: other.agent(other.live, menu()), TrunkID: made.ID})
+	require.NoError(t, err)
+	ctx := context.WithValue(t.Context(), asksKey{}, true)
+	for to, order := range map[string][]*house{"+442079460001": {mute, other}, "+442079460002": {other, mute}} { // what it has read it knows for a while
+		var board actors.Switchboard
+		for _, h := range order {
+			board.Add(h.node)
+		}
+		store.away.Store(true)
+		got, all := board.Whose(ctx, actors.CallQuestion{To: to, Source: source})
+		assert.False(t, all, to)
+		assert.Equal(t, domain.ClaimRest, got.Rank, to)
+		assert.Equal(t, made.ID, got.TrunkID, to)
+		store.away.Store(false)
+		_, all = board.Whose(ctx, actors.CallQuestion{To: to, Source: source})
+		assert.True(t, all, to)
+	}
 }

@@ -74,10 +74,7 @@ func (w *whither) claimant(ctx context.Context, a sip.Whose) (node string, err e
 		return node, nil
 	}
 	q := questionOf(a)
-	own, err := w.m.whose(ctx, q)
-	if err != nil {
-		return "", err
-	}
+	own := w.m.whose(ctx, q)
 	best := own.CallClaim
 	last, enough := domain.ClaimNumber, domain.ClaimRest
 	if a.Method == sipOptions {
@@ -128,8 +125,8 @@ type claim struct {
 	Part bool `json:"part,omitempty"` // it cannot speak for all of its shards now
 }
 
-// whose is the best claim of the seats here.
-func (m *member) whose(ctx context.Context, q actors.CallQuestion) (c claim, err error) {
+// whose is the best claim of those seats here that can say.
+func (m *member) whose(ctx context.Context, q actors.CallQuestion) (c claim) {
 	m.mu.Lock()
 	s := m.service
 	for shard := range m.cfg.Shards { // a seat that is being made knows nothing yet
@@ -138,9 +135,10 @@ func (m *member) whose(ctx context.Context, q actors.CallQuestion) (c claim, err
 	}
 	m.mu.Unlock()
 	if s != nil {
-		c.CallClaim, err = s.board.Whose(ctx, q)
+		best, all := s.board.Whose(ctx, q)
+		c.CallClaim, c.Part = best, c.Part || !all
 	}
-	return c, err
+	return c
 }
 
 // askNodes asks all other nodes that have work. An error says that not all have
@@ -198,12 +196,7 @@ func (m *member) asked(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), whitherWithin)
 	defer cancel()
-	c, err := m.whose(ctx, q)
-	if err != nil {
-		http.Error(w, "not known now", http.StatusServiceUnavailable)
-		return
-	}
-	_ = json.NewEncoder(w).Encode(c)
+	_ = json.NewEncoder(w).Encode(m.whose(ctx, q))
 }
 
 const questionMost = 64 << 10
