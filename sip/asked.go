@@ -30,9 +30,10 @@ func (u *UserAgent) probe(m *message) bool {
 		(u.dispatches(m.source().Addr.Addr()) || u.relay.vouches(m.source(), time.Now()))
 }
 
-// asked answers OPTIONS: whether calls are taken here, or passed on.
+// asked answers OPTIONS: whether calls are taken here, or passed on to nodes that
+// are reached.
 func (u *UserAgent) asked(m *message) {
-	if u.drains() {
+	if u.drains() || u.cfg.CutOff != nil && u.cfg.CutOff() {
 		u.reject(m, 503)
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,7 +23,9 @@ import (
 func TestADispatcherIsToldWhoTakesCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newWire()
+		var alone atomic.Bool
 		ua, err := sip.New(sip.Config{
+			CutOff: alone.Load,
 			Listen: []sip.Listener{{Network: "udp", Addr: ourAddr}}, Secret: []byte("secret"),
 			Probes: []netip.Prefix{netip.MustParsePrefix("127.0.0.3/32"), netip.MustParsePrefix("10.0.0.0/8")},
 		})
@@ -44,6 +47,12 @@ func TestADispatcherIsToldWhoTakesCalls(t *testing.T) {
 		front.send(ping, us)
 		front.expect("SIP/2.0 503")
 		ua.Drain(false)
+		front.send(ping, us)
+		front.expect("SIP/2.0 200")
+		alone.Store(true)
+		front.send(ping, us)
+		front.expect("SIP/2.0 503")
+		alone.Store(false)
 		front.send(ping, us)
 		front.expect("SIP/2.0 200")
 
@@ -109,5 +118,20 @@ func TestADispatcherThatAnotherNodeKnowsIsToldToo(t *testing.T) {
 		}
 		stranger.nothing(time.Minute)
 		assert.LessOrEqual(t, n.asked.Load(), int64(1+20), "strangers cause few look-ups")
+	})
+}
+
+// What comes to a node that is cut off goes its way all the same: OPTIONS alone
+// says that others are to be asked.
+func TestANodeThatIsCutOffRefusesNoCall(t *testing.T) {
+	amongNodes(t, func(_ *nodes, _ string, c *sip.Config, _ *sip.UserAgent) {
+		if c != nil {
+			c.CutOff = func() bool { return true }
+		}
+	}, func(n *nodes) {
+		n.peer.send(callUs(), n.us())
+		n.peer.expect("SIP/2.0 100")
+		(<-n.calls).Reject(486, 0)
+		n.peer.send(ackTo(n.peer.expect("SIP/2.0 486")), n.us())
 	})
 }

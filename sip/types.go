@@ -46,8 +46,9 @@ type Config struct {
 	// first and answers from memory, or that it is not sure.
 	Elsewhere func(Whose) (netip.AddrPort, bool)
 	Placed    func(Whose) (at netip.AddrPort, elsewhere, sure bool)
-	RelayKey  []byte // of the install: proves what nodes say of requests that they pass on; nil: they are believed nothing
-	NodeMark  string // names this node in tags and Contacts of its dialogs, 16 letters and digits at most, the same after a restart
+	CutOff    func() bool // whether none of the other nodes is reached: then OPTIONS is answered with 503, and calls are taken and passed on as ever; it must not wait; nil: never
+	RelayKey  []byte      // of the install: proves what nodes say of requests that they pass on; nil: they are believed nothing
+	NodeMark  string      // names this node in tags and Contacts of its dialogs, 16 letters and digits at most, the same after a restart
 
 	Linger        time.Duration // a dialog that is over answers repetitions so long, default 40 s; less is for tests
 	OverloadAfter time.Duration // an INVITE that waited so long to be read is answered 503 at once, default 500 ms

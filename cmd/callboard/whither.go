@@ -52,7 +52,7 @@ func (m *member) shares(c *sip.Config) {
 		return
 	}
 	w := newWhither(m)
-	c.Elsewhere, c.Placed = w.elsewhere, w.placed
+	c.Elsewhere, c.Placed, c.CutOff = w.elsewhere, w.placed, m.holder.CutOff
 	c.RelayKey, c.NodeMark = derive(m.master, "callboard relay"), markOf(m.self)
 }
 
